@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The records of one connection: what lives in its socket storage, and what the iterator
+ * hands out about it.
+ */
+#ifndef TCPTUNED_FLOW_H
+#define TCPTUNED_FLOW_H
+
+#include <linux/types.h>
+#include <tcptuned/policy.h>
+#include <tcptuned/rightsize.h>
+
+/* Raised whenever a record that lives in a pinned map changes its layout or meaning. */
+#define TCPTUNED_ABI 1
+
+enum tcptuned_flow_flags {
+	TCPTUNED_F_CLAIMED = 1 << 0,	   /* established, and a policy has it */
+	TCPTUNED_F_OBSERVE = 1 << 1,	   /* nothing may be changed */
+	TCPTUNED_F_PASSIVE = 1 << 2,	   /* accepted here, not opened here */
+	TCPTUNED_F_RCVBUF_REQ = 1 << 3,	   /* the application asked for req_rcvbuf, overridden */
+	TCPTUNED_F_SNDBUF_REQ = 1 << 4,
+	TCPTUNED_F_RCVBUF_APP = 1 << 5,	   /* the application's SO_RCVBUF stands: hands off */
+	TCPTUNED_F_SNDBUF_APP = 1 << 6,
+	TCPTUNED_F_RCV_TAKEN = 1 << 7,	   /* tcptuned sizes the receive buffer */
+	TCPTUNED_F_SND_TAKEN = 1 << 8,	   /* tcptuned sizes the send buffer */
+	TCPTUNED_F_CC_SET = 1 << 9,	   /* its congestion control came from the policy */
+	TCPTUNED_F_RCVBUF_SWALLOWED = 1 << 10, /* the kernel never saw req_rcvbuf */
+	TCPTUNED_F_SNDBUF_SWALLOWED = 1 << 11,
+};
+
+/* What the application said before there was a connection. */
+#define TCPTUNED_F_WISHES                                                                      \
+	(TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SNDBUF_REQ | TCPTUNED_F_RCVBUF_APP |               \
+	 TCPTUNED_F_RCVBUF_SWALLOWED | TCPTUNED_F_SNDBUF_SWALLOWED)
+
+/* In BPF_MAP_TYPE_SK_STORAGE: born with the connection, gone with the socket. */
+struct tcptuned_flow {
+	struct rightsize rcv;
+	struct rightsize snd;
+	__u32 flags;
+	__u32 policy;		/* key of its policy */
+	__u32 req_rcvbuf;	/* what the application passed to SO_RCVBUF, bytes */
+	__u32 req_sndbuf;
+	__u32 rcv_window_max;	/* of the policy, as of when the connection was made */
+	__u32 snd_window_max;
+	__u32 rcv_buffer_max;
+	__u32 snd_buffer_max;
+	__u32 rcv_floor;	/* the window that the kernel began with, bytes */
+	__u32 snd_floor;
+	__u32 rcv_grows;
+	__u32 rcv_shrinks;
+	__u32 snd_grows;
+	__u32 snd_shrinks;
+	__u32 rcv_seen_round;	/* highest sequence number seen, and ... */
+	__u32 rcv_copied_round;	/* ... copied_seq, when the round began */
+	__u32 rcv_bytes;	/* bytes both arrived and read, modulo 2^32 */
+	__u32 snd_delivered;	/* the kernel's count of delivered segments, as last seen ... */
+	__u32 snd_bytes;	/* ... and the bytes that they amount to, modulo 2^32 */
+};
+
+/* What limits the sending direction: the kernel's chronographs and is_cwnd_limited. */
+enum tcptuned_limit {
+	TCPTUNED_LIMIT_IDLE = 0,    /* nothing in flight, nothing to send */
+	TCPTUNED_LIMIT_APPLICATION, /* it sends less than it may */
+	TCPTUNED_LIMIT_CWND,
+	TCPTUNED_LIMIT_RWND,	    /* the peer's receive window */
+	TCPTUNED_LIMIT_SNDBUF,
+	TCPTUNED_LIMITS,
+};
+
+/* One line of the iterator's output, host byte order unless said otherwise. */
+struct tcptuned_flow_record {
+	struct tcptuned_flow flow;
+	__u8 local[16];		/* network byte order; IPv4 in the first four bytes */
+	__u8 remote[16];
+	__u64 bytes_received;
+	__u64 bytes_acked;
+	__u64 delivery_rate_Bps; /* bytes per second, tcp_compute_delivery_rate() */
+	__u32 netns;		/* inode number of the network namespace */
+	__u16 family;		/* AF_INET or AF_INET6 */
+	__u16 local_port;
+	__u16 remote_port;
+	__u8 state;		/* TCP_ESTABLISHED ... */
+	__u8 limit;		/* enum tcptuned_limit */
+	char congestion_control[TCPTUNED_CC_NAME_MAX];
+	__u32 cwnd;		/* segments */
+	__u32 ssthresh;		/* segments; 0x7fffffff: none yet */
+	__u32 mss;		/* bytes */
+	__u32 snd_wnd;		/* the peer's window, bytes */
+	__u32 rcv_wnd;		/* the window advertised to the peer, bytes */
+	__u32 window_clamp;	/* bytes */
+	__u32 rcvbuf;		/* sk_rcvbuf, bytes of memory */
+	__u32 sndbuf;
+	__u32 rmem_alloc;	/* memory now held by received data */
+	__u32 wmem_queued;	/* memory now held by data to send */
+	__u32 srtt_us;
+	__u32 min_rtt_us;	/* the kernel's, tcp_min_rtt() */
+	__u32 rcv_rtt_us;	/* the receiver's own estimate */
+	__u32 retransmits;	/* segments, total */
+	__u32 lost;		/* segments now thought lost */
+	__u32 reordering;
+	__u32 ca_max_win;	/* of bitcp: the maximum it searches, segments; 0: not bitcp */
+	__u32 ca_mode;		/* enum bitcp_mode, where ca_max_win is not 0 */
+};
+
+#endif
