@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The kernel's types as far as tcptuned reads them. Each access is relocated at load time
+ * against the running kernel's BTF (CO-RE): order and size here mean nothing, names do.
+ */
+#ifndef TCPTUNED_KERNEL_H
+#define TCPTUNED_KERNEL_H
+
+#include <linux/types.h>
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
+
+/* From uapi headers that clash with the declarations below, or that are not uapi. */
+#define SOL_SOCKET		1
+#define SO_SNDBUF		7
+#define SO_RCVBUF		8
+#define SOCK_STREAM		1
+#define IPPROTO_TCP		6
+#define SOL_TCP			6
+#define TCP_WINDOW_CLAMP	10
+#define TCP_CONGESTION		13
+#define AF_INET			2
+#define AF_INET6		10
+#define SOCK_SNDBUF_LOCK	1 /* include/uapi/linux/socket.h */
+#define SOCK_RCVBUF_LOCK	2
+#define TCP_CHRONO_BUSY		1 /* include/linux/tcp.h, enum tcp_chrono */
+#define TCP_CHRONO_RWND_LIMITED 2
+#define TCP_CHRONO_SNDBUF_LIMITED 3
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct ns_common {
+	unsigned int inum;
+};
+
+struct tcp_congestion_ops {
+	char name[16];
+};
+
+struct netns_ipv4 {
+	const struct tcp_congestion_ops *tcp_congestion_control;
+	int sysctl_tcp_rmem[3];
+	int sysctl_tcp_wmem[3];
+};
+
+struct net {
+	struct ns_common ns;
+	struct netns_ipv4 ipv4;
+};
+
+typedef struct {
+	struct net *net;
+} possible_net_t;
+
+struct in6_addr {
+	union {
+		__u8 u6_addr8[16];
+	} in6_u;
+};
+
+struct sock_common {
+	__be32 skc_daddr;
+	__be32 skc_rcv_saddr;
+	__be16 skc_dport;
+	__u16 skc_num;
+	unsigned short skc_family;
+	volatile unsigned char skc_state;
+	possible_net_t skc_net;
+	struct in6_addr skc_v6_daddr;
+	struct in6_addr skc_v6_rcv_saddr;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	struct {
+		atomic_t rmem_alloc;
+	} sk_backlog;
+	int sk_rcvbuf;
+	int sk_sndbuf;
+	int sk_wmem_queued;
+	__u8 sk_userlocks : 4;
+};
+
+struct inet_sock {
+	struct sock sk;
+};
+
+struct inet_connection_sock {
+	struct inet_sock icsk_inet;
+	const struct tcp_congestion_ops *icsk_ca_ops;
+	__u8 icsk_ca_setsockopt : 1;
+	__u64 icsk_ca_priv[13];
+};
+
+struct tcp_options_received {
+	__u16 rcv_wscale : 4;
+};
+
+struct minmax_sample {
+	__u32 t;
+	__u32 v;
+};
+
+struct minmax {
+	struct minmax_sample s[3];
+};
+
+struct tcp_rcv_rtt {
+	__u32 rtt_us;
+};
+
+struct rb_node {
+	unsigned long __rb_parent_color;
+};
+
+struct rb_root {
+	struct rb_node *rb_node;
+};
+
+struct sk_buff {
+	char cb[48];
+};
+
+struct tcp_sock {
+	struct inet_connection_sock inet_conn;
+	__u64 tcp_mstamp;	/* microseconds, refreshed with every segment */
+	__u64 bytes_received;
+	__u64 bytes_acked;
+	__u32 copied_seq;
+	__u32 rcv_nxt;
+	__u32 rcv_wnd;
+	__u32 rcv_wup;
+	__u32 write_seq;
+	__u32 snd_una;
+	__u32 snd_wnd;
+	__u32 window_clamp;
+	__u32 snd_cwnd;
+	__u32 snd_ssthresh;
+	__u32 mss_cache;
+	__u32 srtt_us;		/* eighths of a microsecond */
+	__u32 packets_out;
+	__u32 delivered;	/* segments acknowledged, selectively or not */
+	__u32 lost_out;
+	__u32 total_retrans;
+	__u32 segs_out;
+	__u32 reordering;
+	__u32 rate_delivered;
+	__u32 rate_interval_us;
+	__u8 is_cwnd_limited : 1;
+	__u8 chrono_type : 2;
+	__u8 scaling_ratio;	/* since 6.6 */
+	bool is_mptcp;		/* with CONFIG_MPTCP */
+	struct tcp_options_received rx_opt;
+	struct rb_root out_of_order_queue;
+	struct sk_buff *ooo_last_skb;	/* stale while that queue is empty */
+	struct minmax rtt_min;
+	struct {
+		__u32 rtt_us;	/* microseconds, of the segment delivered last: unsmoothed */
+	} rack;
+	struct {
+		__u32 rtt_us;	/* eighths of a microsecond */
+		__u32 seq;
+		__u64 time;
+	} rcv_rtt_est;
+};
+
+struct seq_file {
+	int unused;
+};
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_map;
+
+struct bpf_iter__bpf_sk_storage_map {
+	union {
+		struct bpf_iter_meta *meta;
+	};
+	union {
+		struct bpf_map *map;
+	};
+	union {
+		struct sock *sk;
+	};
+	union {
+		void *value;
+	};
+};
+
+struct bpf_iter__tcp {
+	union {
+		struct bpf_iter_meta *meta;
+	};
+	union {
+		struct sock_common *sk_common;
+	};
+};
+
+#pragma clang attribute pop
+
+/* tcp_min_rtt(): the kernel's windowed minimum; all ones while there is none. */
+static __always_inline __u32 kernel_min_rtt_us(const struct tcp_sock *tp)
+{
+	__u32 rtt = tp->rtt_min.s[0].v;
+
+	return rtt == ~0u ? 0 : rtt;
+}
+
+/*
+ * The receiver's own estimate, in microseconds; the sender's smoothed one while there is no
+ * other (DRS section IV.A has it the other way round, from times when a receiver's estimate
+ * was the coarser of the two; here the last data this host sent may be long ago).
+ */
+static __always_inline __u32 kernel_rcv_rtt_us(const struct tcp_sock *tp)
+{
+	__u32 rtt = tp->rcv_rtt_est.rtt_us >> 3;
+
+	if (!rtt)
+		return tp->srtt_us >> 3;
+	/* In ticks of a millisecond, rounded down: 1.9 ms would pass for 1. */
+	return rtt < 10000 ? rtt + 1000 : rtt;
+}
+
+/*
+ * The highest sequence number seen (DRS section IV): after a loss it is ahead of rcv_nxt, which
+ * stands still and jumps. Behind the last segment that came out of order, struct tcp_skb_cb.
+ */
+static __always_inline __u32 kernel_highest_seen(const struct tcp_sock *tp)
+{
+	__u32 cb[2], seen = tp->rcv_nxt; /* cb: seq, end_seq */
+
+	barrier_var(seen); /* or clang loads either through one pointer of two kinds */
+	if (tp->out_of_order_queue.rb_node &&
+	    !bpf_core_read(cb, sizeof(cb), &tp->ooo_last_skb->cb))
+		seen = cb[1];
+	return seen;
+}
+
+/*
+ * tcp_win_from_space() and tcp_space_from_win(): memory to window and back. Before 6.6 there
+ * is no measured ratio and half of the memory is window (tcp_adv_win_scale 1, the default).
+ */
+static __always_inline __u32 kernel_scaling_ratio(const struct tcp_sock *tp)
+{
+	if (bpf_core_field_exists(tp->scaling_ratio)) {
+		__u32 ratio = tp->scaling_ratio;
+
+		return ratio ? ratio : 1;
+	}
+	return 128;
+}
+
+static __always_inline __u32 kernel_win_from_space(const struct tcp_sock *tp, __u32 space)
+{
+	return ((__u64)space * kernel_scaling_ratio(tp)) >> 8;
+}
+
+static __always_inline __u64 kernel_space_from_win(const struct tcp_sock *tp, __u32 win)
+{
+	return ((__u64)win << 8) / kernel_scaling_ratio(tp);
+}
+
+/* The window that was promised and is not used up: tcp_receive_window(). */
+static __always_inline __u32 kernel_receive_window(const struct tcp_sock *tp)
+{
+	__s32 window = tp->rcv_wup + tp->rcv_wnd - tp->rcv_nxt;
+
+	return window < 0 ? 0 : window;
+}
+
+#endif

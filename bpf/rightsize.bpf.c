@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Dynamic Right-Sizing on the wire: the life of a connection as its programs see it.
+ *
+ *   setsockopt()    an application fixes its buffers: remember the wish, keep autotuning
+ *   getsockopt()    it is told what it asked for
+ *   established     the policy claims the connection, sets its congestion control
+ *   an ACK leaves   at most once per RTT: measure, decide, set the receive window
+ *   an ACK comes    once per RTT: the same for the send buffer
+ *   closed          add up
+ *
+ * All arithmetic is in <tcptuned/rightsize.h>; here the socket is read and the result written.
+ */
+#include "kernel.h"
+#include "maps.h"
+
+#define PAGE_SIZE	4096
+#define TCP_STATE_CLOSE 7    /* BPF_TCP_CLOSE */
+#define RCVBUF_MIN	2304 /* SOCK_MIN_RCVBUF of include/net/sock.h on 64 bits, ... */
+#define SNDBUF_MIN	4608 /* ... and SOCK_MIN_SNDBUF */
+
+static __always_inline struct tcptuned_flow *flow_of(struct bpf_sock *sk)
+{
+	return bpf_sk_storage_get(&flows, sk, NULL, 0);
+}
+
+static __always_inline const struct tcptuned_policy *policy_of(__u32 key)
+{
+	return bpf_map_lookup_elem(&policies, &key);
+}
+
+/* ---- setsockopt() ------------------------------------------------------------------- */
+
+/* The kernel shows at least 16 bytes, whatever was given, and refuses less than an int. */
+static __always_inline bool is_int(const struct bpf_sockopt *ctx)
+{
+	return ctx->optlen >= (__s32)sizeof(__s32);
+}
+
+/*
+ * An application's SO_RCVBUF would end the kernel's autotuning of that socket and bound its
+ * window scale. Skipping the call (optlen -1) leaves the socket as it was and tells the
+ * application that it succeeded. The request is kept in the socket's record.
+ */
+static __always_inline void override(struct bpf_sockopt *ctx, bool receive)
+{
+	const struct tcptuned_policy *policy = policy_of(TCPTUNED_POLICY_DEFAULT);
+	__s32 *request = ctx->optval;
+	struct tcptuned_flow *flow;
+
+	if (!policy || policy->mode == TCPTUNED_OFF || !is_int(ctx) ||
+	    (void *)(request + 1) > ctx->optval_end)
+		return;
+	if (!(receive ? policy->override_rcvbuf : policy->override_sndbuf))
+		return;
+	flow = bpf_sk_storage_get(&flows, ctx->sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!flow) {
+		count(TCPTUNED_C_STORAGE_FAILED);
+		return;
+	}
+	if (receive && (flow->flags & TCPTUNED_F_RCVBUF_APP))
+		return;
+	if (receive) {
+		flow->req_rcvbuf = *request;
+		flow->rcv_buffer_max = policy->rcv_buffer_max;
+		flow->flags |= TCPTUNED_F_RCVBUF_REQ;
+		count(TCPTUNED_C_RCVBUF_OVERRIDDEN);
+	} else {
+		flow->req_sndbuf = *request;
+		flow->snd_buffer_max = policy->snd_buffer_max;
+		flow->flags |= TCPTUNED_F_SNDBUF_REQ;
+		count(TCPTUNED_C_SNDBUF_OVERRIDDEN);
+	}
+	if (policy->mode != TCPTUNED_TUNE)
+		return;
+	flow->flags |= receive ? TCPTUNED_F_RCVBUF_SWALLOWED : TCPTUNED_F_SNDBUF_SWALLOWED;
+	ctx->optlen = -1;
+}
+
+/* What getsockopt() would say after setsockopt(@request). */
+static __always_inline __s32 reported(__u32 request, __u32 min, __u32 max)
+{
+	if (request > max / 2)
+		return max;
+	return 2 * request < min ? min : 2 * request;
+}
+
+/*
+ * An application that sets its window clamp knows what it wants: leave its window alone, and
+ * give it the SO_RCVBUF that it was refused, or the kernel's autotuning would move the clamp.
+ */
+static __always_inline void hands_off(struct bpf_sockopt *ctx)
+{
+	const struct tcptuned_policy *policy = policy_of(TCPTUNED_POLICY_DEFAULT);
+	struct tcptuned_flow *flow;
+	int value;
+
+	if (!policy || policy->mode == TCPTUNED_OFF || !is_int(ctx))
+		return;
+	flow = bpf_sk_storage_get(&flows, ctx->sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!flow)
+		return;
+	flow->flags |= TCPTUNED_F_RCVBUF_APP;
+	if (!(flow->flags & TCPTUNED_F_RCVBUF_SWALLOWED))
+		return;
+	value = flow->req_rcvbuf;
+	bpf_setsockopt(ctx->sk, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
+	flow->flags &= ~(TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_RCVBUF_SWALLOWED);
+}
+
+SEC("cgroup/setsockopt")
+int tcptuned_setsockopt(struct bpf_sockopt *ctx)
+{
+	struct bpf_sock *sk = ctx->sk;
+
+	/* Only the first page of a larger option is here; 0: "take the original". */
+	if (ctx->optlen > PAGE_SIZE)
+		ctx->optlen = 0;
+	else if (!sk || sk->protocol != IPPROTO_TCP || sk->type != SOCK_STREAM)
+		;
+	else if (ctx->level == SOL_SOCKET && ctx->optname == SO_RCVBUF)
+		override(ctx, true);
+	else if (ctx->level == SOL_SOCKET && ctx->optname == SO_SNDBUF)
+		override(ctx, false);
+	else if (ctx->level == SOL_TCP && ctx->optname == TCP_WINDOW_CLAMP)
+		hands_off(ctx);
+	return 1; /* never forbid */
+}
+
+/*
+ * What was asked for is also what the application is told, doubled as the kernel would
+ * (sock_setsockopt(); some, like iperf3, check it and give up). The sizes in force are in the
+ * metrics.
+ */
+SEC("cgroup/getsockopt")
+int tcptuned_getsockopt(struct bpf_sockopt *ctx)
+{
+	struct bpf_sock *sk = ctx->sk;
+	struct tcptuned_flow *flow;
+	__s32 *value = ctx->optval;
+
+	if (ctx->optlen > PAGE_SIZE) {
+		ctx->optlen = 0;
+		return 1;
+	}
+	if (ctx->level != SOL_SOCKET || (ctx->optname != SO_RCVBUF && ctx->optname != SO_SNDBUF))
+		return 1;
+	if (!sk || sk->protocol != IPPROTO_TCP || (void *)(value + 1) > ctx->optval_end)
+		return 1;
+	flow = flow_of(sk);
+	if (!flow)
+		return 1;
+	if (ctx->optname == SO_RCVBUF && (flow->flags & TCPTUNED_F_RCVBUF_SWALLOWED))
+		*value = reported(flow->req_rcvbuf, RCVBUF_MIN, flow->rcv_buffer_max);
+	if (ctx->optname == SO_SNDBUF && (flow->flags & TCPTUNED_F_SNDBUF_SWALLOWED))
+		*value = reported(flow->req_sndbuf, SNDBUF_MIN, flow->snd_buffer_max);
+	return 1;
+}
+
+/* ---- established -------------------------------------------------------------------- */
+
+/*
+ * Congestion control is the policy's only where nobody chose: neither the application
+ * (icsk_ca_setsockopt) nor a route (then it is not the namespace's default).
+ */
+static __always_inline void set_congestion_control(struct bpf_sock_ops *ctx, struct tcp_sock *tp,
+						   struct tcptuned_flow *flow,
+						   const struct tcptuned_policy *policy)
+{
+	struct inet_connection_sock *icsk = &tp->inet_conn;
+	struct net *net = icsk->icsk_inet.sk.__sk_common.skc_net.net;
+	char name[TCPTUNED_CC_NAME_MAX];
+
+	if (!policy->congestion_control[0])
+		return;
+	if (BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_setsockopt) ||
+	    icsk->icsk_ca_ops != net->ipv4.tcp_congestion_control) {
+		count(TCPTUNED_C_CC_KEPT);
+		return;
+	}
+	if (policy->mode == TCPTUNED_OBSERVE)
+		return;
+	__builtin_memcpy(name, policy->congestion_control, sizeof(name));
+	if (bpf_setsockopt(ctx, SOL_TCP, TCP_CONGESTION, name, sizeof(name))) {
+		count(TCPTUNED_C_CC_FAILED);
+		return;
+	}
+	flow->flags |= TCPTUNED_F_CC_SET;
+	count(TCPTUNED_C_CC_SET);
+}
+
+static __always_inline void claim(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
+				  struct tcp_sock *tp, bool passive)
+{
+	const struct tcptuned_policy *policy = policy_of(TCPTUNED_POLICY_DEFAULT);
+	struct sock *ssk = &tp->inet_conn.icsk_inet.sk;
+	struct tcptuned_flow *flow;
+	__u32 locks;
+
+	if (!policy || policy->mode == TCPTUNED_OFF)
+		return;
+	/* Multipath TCP sizes the buffers of its subflows together. */
+	if (bpf_core_field_exists(tp->is_mptcp) && tp->is_mptcp)
+		return;
+	flow = bpf_sk_storage_get(&flows, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!flow) {
+		count(TCPTUNED_C_STORAGE_FAILED);
+		return;
+	}
+	/* A socket that was disconnected and connects anew measures anew. */
+	__builtin_memset(&flow->rcv, 0, sizeof(flow->rcv));
+	__builtin_memset(&flow->snd, 0, sizeof(flow->snd));
+	flow->flags = (flow->flags & TCPTUNED_F_WISHES) | TCPTUNED_F_CLAIMED;
+	if (passive)
+		flow->flags |= TCPTUNED_F_PASSIVE;
+	if (policy->mode == TCPTUNED_OBSERVE)
+		flow->flags |= TCPTUNED_F_OBSERVE;
+	locks = BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_inet.sk.sk_userlocks);
+	if ((locks & SOCK_RCVBUF_LOCK) && !policy->override_rcvbuf)
+		flow->flags |= TCPTUNED_F_RCVBUF_APP;
+	if ((locks & SOCK_SNDBUF_LOCK) && !policy->override_sndbuf)
+		flow->flags |= TCPTUNED_F_SNDBUF_APP;
+	flow->policy = TCPTUNED_POLICY_DEFAULT;
+	flow->rcv_window_max = policy->rcv_window_max;
+	flow->snd_window_max = policy->snd_window_max;
+	flow->rcv_buffer_max = policy->rcv_buffer_max;
+	flow->snd_buffer_max = policy->snd_buffer_max;
+	flow->rcv_floor = kernel_win_from_space(tp, ssk->sk_rcvbuf);
+	flow->snd_floor = ssk->sk_sndbuf;
+	flow->rcv_seen_round = tp->rcv_nxt;
+	flow->rcv_copied_round = tp->copied_seq;
+	flow->snd_delivered = tp->delivered;
+	rightsize_rtt_sample(&flow->rcv, kernel_min_rtt_us(tp));
+	rightsize_rtt_sample(&flow->snd, kernel_min_rtt_us(tp));
+
+	bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | BPF_SOCK_OPS_STATE_CB_FLAG |
+					       BPF_SOCK_OPS_RTT_CB_FLAG |
+					       BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+	set_congestion_control(ctx, tp, flow, policy);
+	count(passive ? TCPTUNED_C_CLAIMED_PASSIVE : TCPTUNED_C_CLAIMED_ACTIVE);
+}
+
+/* ---- an ACK leaves: the receive window ---------------------------------------------- */
+
+/* Is @now so far from @then that a change is worth a call? One sixteenth is. */
+static __always_inline bool differs(__u32 then, __u32 now)
+{
+	__u32 gap = now > then ? now - then : then - now;
+
+	return gap > then / 16;
+}
+
+/* What was decided before the round that ends now. */
+struct decision {
+	__u32 window;
+	__u32 drains;
+};
+
+/*
+ * @first: the first of a direction's counters; both directions have the same, in one order.
+ * @ours: the buffer is tcptuned's to size, or will be now
+ */
+static __always_inline void count_decision(struct tcptuned_totals *t, enum tcptuned_counter first,
+					   const struct rightsize *now,
+					   const struct decision *before, bool ours)
+{
+	__u64 *counter = &t->counter[first - TCPTUNED_C_RCV_ROUNDS];
+
+	counter[TCPTUNED_C_RCV_ROUNDS]++;
+	counter[TCPTUNED_C_RCV_GROWS] += ours && now->window > before->window;
+	counter[TCPTUNED_C_RCV_SHRINKS] += ours && now->window < before->window;
+	counter[TCPTUNED_C_RCV_CAPS] += now->reason == RIGHTSIZE_CAPPED;
+	counter[TCPTUNED_C_RCV_DRAINS] += now->drains - before->drains;
+}
+
+static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct tcp_sock *tp,
+					      struct tcptuned_flow *flow, __u32 window)
+{
+	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+	__u32 have = sk->sk_rcvbuf, queued = sk->sk_backlog.rmem_alloc.counter;
+	__u64 owed = queued + kernel_space_from_win(tp, kernel_receive_window(tp));
+	__u64 space = kernel_space_from_win(tp, window);
+	int value;
+
+	/*
+	 * A smaller window frees memory only as the application reads and as the promise is
+	 * used up. A kernel that cannot queue what it promised to take closes the window, and
+	 * so pulls the right edge back (ICSK_ACK_NOMEM).
+	 */
+	if (space < owed)
+		space = owed;
+	if (space > flow->rcv_buffer_max)
+		space = flow->rcv_buffer_max;
+	if (differs(have, space)) {
+		value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
+		if (bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value)))
+			return -1;
+		flow->flags |= TCPTUNED_F_RCV_TAKEN;
+	}
+	if (differs(tp->window_clamp, window)) {
+		value = window;
+		if (bpf_setsockopt(ctx, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value)))
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * The bytes that count for a round: as many as arrived in it, for what the application reads
+ * when a hole is filled arrived in rounds before; and as many as the application read, for one
+ * that does not read needs no window.
+ */
+static __always_inline __u32 bytes_received(struct tcptuned_flow *flow, struct tcp_sock *tp,
+					    __u32 seen)
+{
+	__u32 read = tp->copied_seq - flow->rcv_copied_round;
+	__u32 arrived = seen - flow->rcv_seen_round;
+
+	flow->rcv_copied_round = tp->copied_seq;
+	flow->rcv_seen_round = seen;
+	flow->rcv_bytes += read < arrived ? read : arrived;
+	return flow->rcv_bytes;
+}
+
+static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
+				       struct tcp_sock *tp)
+{
+	struct decision before = { flow->rcv.window, flow->rcv.drains };
+	__u32 rtt_us = kernel_rcv_rtt_us(tp), window, seen;
+	struct rightsize_limits limits;
+	struct tcptuned_totals *t;
+	__u64 now_us = tp->tcp_mstamp;
+	bool ours;
+
+	if (!rightsize_tick_over(&flow->rcv, now_us, rtt_us) ||
+	    (flow->flags & TCPTUNED_F_RCVBUF_APP))
+		return;
+	seen = kernel_highest_seen(tp);
+	rightsize_tick(&flow->rcv, now_us, seen);
+	/*
+	 * A sixteenth less: in slow start ACKs leave for a moment of each round trip only, and a
+	 * round that just misses one, for an RTT estimated a little too long, would last for two.
+	 */
+	if (!rightsize_round_over(&flow->rcv, now_us, rtt_us - rtt_us / 16))
+		return;
+	limits.floor = flow->rcv_floor;
+	limits.cap = 65535u << BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale);
+	if (limits.cap > flow->rcv_window_max)
+		limits.cap = flow->rcv_window_max;
+	window = rightsize_round(&flow->rcv, now_us, bytes_received(flow, tp, seen), rtt_us,
+				 &limits);
+
+	t = totals_here();
+	if (!t || !window)
+		return;
+	/* Until it needs more than it began with, the connection is the kernel's. */
+	ours = (flow->flags & TCPTUNED_F_RCV_TAKEN) || window > limits.floor;
+	count_in(t, TCPTUNED_H_SRTT, rtt_us);
+	count_in(t, TCPTUNED_H_RCV_PER_RTT, flow->rcv.per_rtt);
+	count_in(t, TCPTUNED_H_RCV_WINDOW, tp->rcv_wnd);
+	count_decision(t, TCPTUNED_C_RCV_ROUNDS, &flow->rcv, &before, ours);
+	if (!ours)
+		return;
+	flow->rcv_grows += window > before.window;
+	flow->rcv_shrinks += window < before.window;
+	if (flow->flags & TCPTUNED_F_OBSERVE)
+		return;
+	if (set_receive_buffer(ctx, tp, flow, window))
+		t->counter[TCPTUNED_C_RCV_FAILED]++;
+}
+
+/* ---- an ACK comes, once per RTT: the send buffer ------------------------------------- */
+
+/*
+ * Memory that a byte in the send queue costs, in 1/256: as measured on this queue, and the
+ * kernel's own cautious guess (tcp_sndbuf_expand(): two) while it is too short to tell.
+ */
+static __always_inline __u32 send_cost_256(const struct tcp_sock *tp)
+{
+	__u32 bytes = tp->write_seq - tp->snd_una;
+	__u64 cost = (__u64)(__u32)tp->inet_conn.icsk_inet.sk.sk_wmem_queued << 8;
+
+	if (bytes < 65536)
+		return 512;
+	cost /= bytes;
+	return cost < 256 ? 256 : cost > 1024 ? 1024 : cost;
+}
+
+static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
+				   struct tcp_sock *tp)
+{
+	struct decision before = { flow->snd.window, flow->snd.drains };
+	__u32 rtt_us = tp->srtt_us >> 3;
+	struct rightsize_limits limits = { .floor = flow->snd_floor, .cap = flow->snd_window_max };
+	__u64 now_us = tp->tcp_mstamp, space;
+	__u32 delivered = tp->delivered, window;
+	struct tcptuned_totals *t = totals_here();
+	bool ours;
+	int value;
+
+	/* Unsmoothed: a short dip while the queue drains must be seen. */
+	rightsize_rtt_sample(&flow->rcv, tp->rack.rtt_us);
+	rightsize_rtt_sample(&flow->snd, tp->rack.rtt_us);
+	flow->snd_bytes += (delivered - flow->snd_delivered) * tp->mss_cache;
+	flow->snd_delivered = delivered;
+	if (!t || (flow->flags & TCPTUNED_F_SNDBUF_APP))
+		return;
+	/* Called once per RTT, give or take; three quarters, or a round would be two of them. */
+	if (!rightsize_round_over(&flow->snd, now_us, rtt_us - rtt_us / 4))
+		return;
+	window = rightsize_round(&flow->snd, now_us, flow->snd_bytes, rtt_us, &limits);
+
+	if (!window)
+		return;
+	ours = (flow->flags & TCPTUNED_F_SND_TAKEN) || window > limits.floor;
+	count_in(t, TCPTUNED_H_SRTT, rtt_us);
+	count_in(t, TCPTUNED_H_CWND, tp->snd_cwnd);
+	count_decision(t, TCPTUNED_C_SND_ROUNDS, &flow->snd, &before, ours);
+	if (!ours)
+		return;
+	flow->snd_grows += window > before.window;
+	flow->snd_shrinks += window < before.window;
+	if (flow->flags & TCPTUNED_F_OBSERVE)
+		return;
+	space = ((__u64)window * send_cost_256(tp)) >> 8;
+	if (space > flow->snd_buffer_max)
+		space = flow->snd_buffer_max;
+	if (!differs(tp->inet_conn.icsk_inet.sk.sk_sndbuf, space))
+		return;
+	value = space / 2; /* the kernel doubles it: sk_setsockopt() */
+	if (bpf_setsockopt(ctx, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value)))
+		t->counter[TCPTUNED_C_SND_FAILED]++;
+	else
+		flow->flags |= TCPTUNED_F_SND_TAKEN;
+}
+
+/* ---- closed ------------------------------------------------------------------------- */
+
+static __always_inline void on_close(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	struct tcptuned_totals *t = totals_here();
+
+	if (!t)
+		return;
+	t->counter[TCPTUNED_C_CLOSED]++;
+	t->counter[TCPTUNED_C_BYTES_RECEIVED] += tp->bytes_received;
+	t->counter[TCPTUNED_C_BYTES_ACKED] += tp->bytes_acked;
+	t->counter[TCPTUNED_C_SEGMENTS_SENT] += tp->segs_out;
+	t->counter[TCPTUNED_C_RETRANSMITS] += tp->total_retrans;
+	count_in(t, TCPTUNED_H_MIN_RTT, kernel_min_rtt_us(tp));
+	count_in(t, TCPTUNED_H_RETRANSMITS, tp->total_retrans);
+	flow->flags &= ~TCPTUNED_F_CLAIMED;
+}
+
+/*
+ * Is this call for a segment that says nothing about the receive window? A sender has two for
+ * each that it sends: one to know the MSS, one for the segment; and where hardly any data comes
+ * back, the ACKs on its data segments need no care. From the context alone, before any helper.
+ */
+static __always_inline bool only_sends(struct bpf_sock_ops *ctx)
+{
+	return ctx->args[0] == BPF_WRITE_HDR_TCP_CURRENT_MSS ||
+	       (ctx->skb_len && ctx->data_segs_in < ctx->data_segs_out / 64);
+}
+
+SEC("sockops")
+int tcptuned_sockops(struct bpf_sock_ops *ctx)
+{
+	struct bpf_sock *sk = ctx->sk;
+	struct tcptuned_flow *flow;
+	struct tcp_sock *tp;
+	__u32 op = ctx->op;
+
+	if (op != BPF_SOCK_OPS_HDR_OPT_LEN_CB && op != BPF_SOCK_OPS_RTT_CB &&
+	    op != BPF_SOCK_OPS_STATE_CB && op != BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB &&
+	    op != BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB)
+		return 1;
+	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB && only_sends(ctx))
+		return 1;
+	if (!sk)
+		return 1;
+	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(sk);
+	if (!tp)
+		return 1;
+	if (op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB || op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB) {
+		claim(ctx, sk, tp, op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB);
+		return 1;
+	}
+	flow = flow_of(sk);
+	if (!flow || !(flow->flags & TCPTUNED_F_CLAIMED))
+		return 1;
+	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB)
+		on_ack_out(ctx, flow, tp);
+	else if (op == BPF_SOCK_OPS_RTT_CB)
+		on_rtt(ctx, flow, tp);
+	else if (ctx->args[1] == TCP_STATE_CLOSE)
+		on_close(flow, tp);
+	return 1;
+}
+
+char _license[] SEC("license") = "GPL";
