@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * linkem: a link of a given rate, delay, queue and loss between two network namespaces, for
+ * machines whose kernel has no netem, and exact where netem is not: it drops and times single
+ * segments where netem sees super-packets.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "link.h"
+#include "options.h"
+#include "stats.h"
+#include "tun.h"
+
+enum exit_code {
+	EXIT_VALID = 0,
+	EXIT_SETUP = 1,
+	EXIT_USAGE = 2,
+	EXIT_INVALID = 3,
+};
+
+struct host_cpu {
+	double total, idle, steal;
+};
+
+/* Both ends and both directions of the link; link[0] runs from end 0 to end 1. */
+struct emulator {
+	struct options options;
+	struct queue_config config[2];
+	struct link link[2];
+	struct tun tun[2];
+	uint64_t up_since_ns;
+	struct host_cpu cpu_at_start;
+};
+
+static struct host_cpu read_host_cpu(void)
+{
+	double user, nice, system, idle, iowait, irq, softirq, steal;
+	struct host_cpu cpu = {0};
+	FILE *f = fopen("/proc/stat", "re");
+
+	if (!f)
+		return cpu;
+	if (fscanf(f, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &user, &nice, &system, &idle,
+		   &iowait, &irq, &softirq, &steal) == 8) {
+		cpu.idle = idle + iowait;
+		cpu.steal = steal;
+		cpu.total = user + nice + system + cpu.idle + irq + softirq + steal;
+	}
+	fclose(f);
+	return cpu;
+}
+
+static double thread_cpu_s(const struct link *l)
+{
+	struct timespec ts;
+	clockid_t clock;
+
+	if (!l->started || pthread_getcpuclockid(l->thread, &clock) ||
+	    clock_gettime(clock, &ts))
+		return 0;
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+/* The scheduler's own account: time on the run queue, and how often it was left. */
+static double thread_cpu_wait_us(const struct link *l)
+{
+	unsigned long long ran_ns, waited_ns, times;
+	double mean_us = -1;
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/schedstat",
+		 __atomic_load_n(&l->tid, __ATOMIC_RELAXED));
+	f = fopen(path, "re");
+	if (!f)
+		return -1;
+	if (fscanf(f, "%llu %llu %llu", &ran_ns, &waited_ns, &times) == 3 && times)
+		mean_us = waited_ns / 1e3 / times;
+	fclose(f);
+	return mean_us;
+}
+
+static void fill_report(struct emulator *e, struct report *ret)
+{
+	const struct options *o = &e->options;
+	struct host_cpu cpu = read_host_cpu();
+	double total = cpu.total - e->cpu_at_start.total;
+
+	*ret = (struct report){
+		.now_ns = link_now_ns(),
+		.up_since_ns = e->up_since_ns,
+		.rtt_ns = o->delay_ns[0] + o->delay_ns[1],
+		.seed = o->seed,
+		.mtu = o->mtu,
+		.host_cpu_share = -1,
+		.host_steal_share = -1,
+	};
+	if (total > 0) {
+		ret->host_cpu_share = 1 - (cpu.idle - e->cpu_at_start.idle) / total;
+		ret->host_steal_share = (cpu.steal - e->cpu_at_start.steal) / total;
+	}
+	for (int i = 0; i < 2; i++) {
+		struct direction_report *d = &ret->direction[i];
+		struct link *l = &e->link[i];
+
+		d->name = i ? "ba" : "ab";
+		d->stats = &l->stats;
+		d->config = &e->config[i];
+		d->delay_ns = o->delay_ns[i];
+		d->realtime = l->realtime;
+		d->cpu_wait_us = thread_cpu_wait_us(l);
+		d->cpu_share = thread_cpu_s(l) / ((ret->now_ns - e->up_since_ns) / 1e9);
+		d->counters_known = !tun_counters(&e->tun[i], &d->sender) &&
+				    !tun_counters(&e->tun[!i], &d->receiver);
+	}
+}
+
+/* Written beside and renamed, so that a reader never sees half of it. */
+static int write_stats(const char *path, const struct report *report, bool *ret_valid)
+{
+	char temporary[4096];
+	FILE *out = stdout;
+	int err = 0;
+
+	snprintf(temporary, sizeof(temporary), "%s.new", path);
+	if (strcmp(path, "-"))
+		out = fopen(temporary, "we");
+	if (!out)
+		return -errno;
+	*ret_valid = report_write(out, report);
+	if (fflush(out) || ferror(out))
+		err = -EIO;
+	if (out == stdout)
+		return err;
+	if (fclose(out) || (!err && rename(temporary, path)))
+		err = -errno;
+	return err;
+}
+
+static bool report_now(struct emulator *e)
+{
+	const char *path = e->options.stats_path;
+	struct report report;
+	bool valid = false;
+	int err;
+
+	fill_report(e, &report);
+	err = write_stats(path ? path : "/dev/null", &report, &valid);
+	if (err)
+		fprintf(stderr, "linkem: cannot write %s: %s\n", path, strerror(-err));
+	return valid && !err;
+}
+
+/* Waits for the end, with a snapshot for every SIGUSR1. */
+static void serve(struct emulator *e, const sigset_t *signals)
+{
+	double left_s = e->options.duration_s > 0 ? e->options.duration_s : 1e9;
+	uint64_t end_ns = link_now_ns() + (uint64_t)(left_s * 1e9);
+
+	for (;;) {
+		uint64_t now = link_now_ns();
+		uint64_t left = now < end_ns ? end_ns - now : 0;
+		struct timespec ts = {left / 1000000000, left % 1000000000};
+		int sig = sigtimedwait(signals, NULL, &ts);
+
+		if (sig == SIGUSR1)
+			report_now(e);
+		else if (sig > 0 || !left || errno != EINTR)
+			return;
+	}
+}
+
+static int init_links(struct emulator *e)
+{
+	const struct options *o = &e->options;
+
+	for (int i = 0; i < 2; i++) {
+		int err;
+
+		e->config[i] = (struct queue_config){
+			.rate_bps = o->rate_bps[i],
+			.access_bps = o->access_bps[i],
+			.limit_bytes = o->queue[i].bytes,
+			.limit_packets = o->queue[i].packets,
+			.loss = o->loss[i],
+			.lose = o->lose[i].at,
+			.lose_count = o->lose[i].count,
+			/* the directions must not lose in step */
+			.seed = o->seed * 2 + i,
+		};
+		err = link_init(&e->link[i], &e->config[i], o->delay_ns[i], o->mtu);
+		if (err) {
+			fprintf(stderr, "linkem: no memory for the queue: %s\n",
+				strerror(-err));
+			return err;
+		}
+	}
+	return 0;
+}
+
+static int open_tuns(struct emulator *e)
+{
+	const struct options *o = &e->options;
+
+	for (int i = 0; i < 2; i++) {
+		struct tun_config config = {
+			.netns = o->netns[i],
+			.device = o->device[i],
+			.addr4 = o->addr4[i],
+			.addr6 = o->addr6[i],
+			.mtu = o->mtu,
+		};
+		const char *what;
+		int err = tun_open(&config, &e->tun[i], &what);
+
+		if (!err)
+			continue;
+		fprintf(stderr, "linkem: cannot %s %s in namespace %s: %s\n", what,
+			config.device, config.netns ? config.netns : "(this one)",
+			strerror(-err));
+		return err;
+	}
+	return 0;
+}
+
+static int start_links(struct emulator *e)
+{
+	e->cpu_at_start = read_host_cpu();
+	e->up_since_ns = link_now_ns();
+	for (int i = 0; i < 2; i++) {
+		int err = link_start(&e->link[i], e->tun[i].fd, e->tun[!i].fd);
+
+		if (!err)
+			continue;
+		fprintf(stderr, "linkem: cannot start a thread: %s\n", strerror(-err));
+		return err;
+	}
+	return dprintf(e->options.ready_fd, "ready\n") < 0 ? -errno : 0;
+}
+
+/* Statistics come before the threads end, and with them their CPU clocks. */
+static bool finish(struct emulator *e, bool up)
+{
+	bool valid = up && report_now(e);
+
+	for (int i = 0; i < 2; i++)
+		link_stop(&e->link[i]);
+	for (int i = 0; i < 2; i++) {
+		tun_close(&e->tun[i]);
+		link_free(&e->link[i]);
+	}
+	options_free(&e->options);
+	return valid;
+}
+
+int main(int argc, char **argv)
+{
+	static struct emulator e = {.tun = {TUN_INIT, TUN_INIT}};
+	sigset_t signals;
+	bool up, valid;
+	int err;
+
+	err = options_parse(&e.options, argc, argv);
+	if (err)
+		return err < 0 ? EXIT_USAGE : EXIT_VALID;
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	signal(SIGPIPE, SIG_IGN);
+
+	up = !init_links(&e) && !open_tuns(&e) && !start_links(&e);
+	if (up)
+		serve(&e, &signals);
+	valid = finish(&e, up);
+	if (!up)
+		return EXIT_SETUP;
+	return valid ? EXIT_VALID : EXIT_INVALID;
+}

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ACCESS_AUTO	UINT64_MAX
+#define ACCESS_AUTO_BPS 10000000000ull
+#define BDP_PACKETS_MIN 10
+
+struct unit {
+	const char *name;
+	double factor;
+};
+
+static const struct unit rate_units[] = {
+	{"bit", 1}, {"kbit", 1e3}, {"mbit", 1e6}, {"gbit", 1e9}, {0},
+};
+static const struct unit time_units[] = {
+	{"us", 1e3},
+	{"ms", 1e6},
+	{"s", 1e9},
+	{0},
+};
+static const struct unit size_units[] = {
+	{"b", 1},	 {"kb", 1e3},	  {"mb", 1e6},	   {"gb", 1e9},
+	{"kib", 0x1p10}, {"mib", 0x1p20}, {"gib", 0x1p30}, {0},
+};
+static const struct unit queue_units[] = {
+	{"p", 1},
+	{"bdp", 1},
+	{0},
+};
+
+/* A number with a unit; the unit found is left in *@ret_unit. */
+static int parse_number(const char *text, const struct unit *units, double *ret,
+			const struct unit **ret_unit)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtod(text, &end);
+	if (errno || end == text || !isfinite(*ret) || *ret < 0 || isspace(*text))
+		return -EINVAL;
+	for (; units->name; units++) {
+		if (strcasecmp(end, units->name))
+			continue;
+		*ret *= units->factor;
+		*ret_unit = units;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int parse_range(const char *text, const struct unit *units, double min, double max,
+		       uint64_t *ret)
+{
+	const struct unit *unit;
+	double value;
+
+	if (parse_number(text, units, &value, &unit) || value < min || value > max)
+		return -EINVAL;
+	*ret = (uint64_t)llround(value);
+	return 0;
+}
+
+static int parse_rate(void *to, const char *text)
+{
+	return parse_range(text, rate_units, 56e3, 10e9, to);
+}
+
+static int parse_access(void *to, const char *text)
+{
+	if (!strcmp(text, "none")) {
+		*(uint64_t *)to = 0;
+		return 0;
+	}
+	return parse_range(text, rate_units, 56e3, 400e9, to);
+}
+
+static int parse_delay(void *to, const char *text)
+{
+	return parse_range(text, time_units, 0, 500e6, to);
+}
+
+static int parse_queue(void *to, const char *text)
+{
+	struct limit *limit = to;
+	const struct unit *unit;
+	double value;
+
+	*limit = (struct limit){0};
+	if (!parse_number(text, queue_units, &value, &unit)) {
+		if (*unit->name == 'b')
+			limit->bdp = value;
+		else if (value >= 1 && value <= 4e6 && value == floor(value))
+			limit->packets = (uint32_t)value;
+		return limit->packets || (limit->bdp > 0 && value <= 1000) ? 0 : -EINVAL;
+	}
+	return parse_range(text, size_units, 1500, 4e9, &limit->bytes);
+}
+
+static int parse_loss(void *to, const char *text)
+{
+	static const struct unit none[] = {{"", 1}, {"%", 0.01}, {0}};
+	const struct unit *unit;
+	double *loss = to;
+
+	return parse_number(text, none, loss, &unit) || *loss > 1 ? -EINVAL : 0;
+}
+
+static int parse_count(const char *text, uint64_t max, uint64_t *ret)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	return errno || !isdigit(*text) || *end || *ret > max ? -EINVAL : 0;
+}
+
+static int parse_lose(void *to, const char *text)
+{
+	char copy[1024], *save, *word, *rest = copy;
+	struct lose_list *list = to;
+
+	if (snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy))
+		return -EINVAL;
+	list->count = 0;
+	free(list->at);
+	list->at = calloc(strlen(copy) / 2 + 1, sizeof(*list->at));
+	if (!list->at)
+		return -ENOMEM;
+	for (; (word = strtok_r(rest, ",", &save)); rest = NULL) {
+		uint64_t *at = &list->at[list->count];
+
+		if (parse_count(word, UINT64_MAX, at) || !*at || (list->count && *at <= at[-1]))
+			return -EINVAL;
+		list->count++;
+	}
+	return list->count ? 0 : -EINVAL;
+}
+
+static int parse_seed(void *to, const char *text)
+{
+	return parse_count(text, UINT64_MAX, to);
+}
+
+static int parse_mtu(void *to, const char *text)
+{
+	uint64_t mtu;
+
+	if (parse_count(text, 65535, &mtu) || mtu < 576)
+		return -EINVAL;
+	*(uint32_t *)to = mtu;
+	return 0;
+}
+
+static int parse_seconds(void *to, const char *text)
+{
+	static const struct unit none[] = {{"", 1}, {"s", 1}, {0}};
+	const struct unit *unit;
+	double *seconds = to;
+
+	return parse_number(text, none, seconds, &unit) || *seconds > 1e6 ? -EINVAL : 0;
+}
+
+static int parse_fd(void *to, const char *text)
+{
+	return parse_count(text, 1 << 20, to);
+}
+
+static int parse_text(void *to, const char *text)
+{
+	*(const char **)to = text;
+	return *text ? 0 : -EINVAL;
+}
+
+static int parse_device(void *to, const char *text)
+{
+	return strlen(text) < 16 && !strchr(text, '/') ? parse_text(to, text) : -EINVAL;
+}
+
+/* How an option names the places that it sets. */
+enum sides {
+	ONE,	    /* a single value */
+	ENDS,	    /* --name-a and --name-b */
+	DIRECTIONS, /* --name for both, --name-ab and --name-ba for one */
+	FORWARD,    /* --name for a to b, --name-ba for the other */
+};
+
+static const struct option_row {
+	const char *name;
+	enum sides sides;
+	int (*parse)(void *to, const char *text);
+	size_t offset, step;
+	const char *arg, *help;
+} rows[] = {
+#define AT(field, steps) \
+	offsetof(struct options, field), sizeof(((struct options *)0)->field) / (steps)
+	{"ns", ENDS, parse_text, AT(netns, 2), "NAME",
+	 "network namespace: a name under /run/netns or a path (default: this one)"},
+	{"dev", ENDS, parse_device, AT(device, 2), "NAME", "device to make there (tun0)"},
+	{"addr", ENDS, parse_text, AT(addr4, 2), "A.B.C.D/N|none",
+	 "IPv4 address (10.99.0.1/30 and 10.99.0.2/30)"},
+	{"addr6", ENDS, parse_text, AT(addr6, 2), "X::Y/N|none",
+	 "IPv6 address (fd99::1/64 and fd99::2/64)"},
+	{"rate", DIRECTIONS, parse_rate, AT(rate_bps, 2), "RATE",
+	 "56kbit to 10gbit, of IP packets (1gbit)"},
+	{"access-rate", DIRECTIONS, parse_access, AT(access_bps, 2), "RATE|none",
+	 "spaces the sender's bursts (10gbit, four times the rate of a link above 2.5gbit)"},
+	{"delay", DIRECTIONS, parse_delay, AT(delay_ns, 2), "TIME",
+	 "one way, 0ms to 500ms (25ms)"},
+	{"queue", DIRECTIONS, parse_queue, AT(queue, 2), "SIZE|Np|Xbdp",
+	 "drop-tail limit: 20MB, 512KiB, 100p (packets), 1bdp (rate times both delays) (1bdp)"},
+	{"loss", DIRECTIONS, parse_loss, AT(loss, 2), "P",
+	 "random loss of segments, 1e-4 or 0.01% (0)"},
+	{"loss-at", FORWARD, parse_lose, AT(lose, 2), "N[,N...]",
+	 "loses exactly the Nth segments that carry data, ascending, from 1"},
+	{"seed", ONE, parse_seed, AT(seed, 1), "N", "of the random loss (1)"},
+	{"mtu", ONE, parse_mtu, AT(mtu, 1), "BYTES", "576 to 65535 (1500)"},
+	{"duration", ONE, parse_seconds, AT(duration_s, 1), "SECONDS",
+	 "end by itself after this time (0: on SIGTERM or SIGINT only)"},
+	{"stats", ONE, parse_text, AT(stats_path, 1), "FILE|-",
+	 "write statistics (JSON) at the end, and a snapshot at every SIGUSR1"},
+	{"ready-fd", ONE, parse_fd, AT(ready_fd, 1), "FD",
+	 "where to write the line `ready` once the link is up (1)"},
+#undef AT
+};
+
+static void print_help(void)
+{
+	static const char *const suffix[] = {
+		[ONE] = "",
+		[ENDS] = "-a|-b",
+		[DIRECTIONS] = "[-ab|-ba]",
+		[FORWARD] = "[-ba]",
+	};
+
+	printf("linkem: joins two network namespaces by an emulated link (needs root)\n\n"
+	       "usage: linkem [--OPTION VALUE]...\n\n");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		printf("  --%s%s %s\n\t%s\n", rows[i].name, suffix[rows[i].sides], rows[i].arg,
+		       rows[i].help);
+	printf("\n-a and -b name an end of the link, -ab and -ba a direction; without them an\n"
+	       "option sets both directions (--loss-at: from a to b).\n\n"
+	       "Exit codes: 0 ended, the run is valid; 1 could not be set up; 2 wrong usage;\n"
+	       "3 the emulator itself was late or overloaded: the run is not a result.\n");
+}
+
+/* Which sides (bit 0, bit 1) the option's @suffix means, 0 if there is no such suffix. */
+static unsigned int sides_of(enum sides sides, const char *suffix)
+{
+	switch (sides) {
+	case ONE:
+		return *suffix ? 0 : 1;
+	case ENDS:
+		return !strcmp(suffix, "-a") ? 1 : !strcmp(suffix, "-b") ? 2 : 0;
+	case DIRECTIONS:
+	case FORWARD:
+		if (!*suffix)
+			return sides == FORWARD ? 1 : 3;
+		return !strcmp(suffix, "-ab") ? 1 : !strcmp(suffix, "-ba") ? 2 : 0;
+	}
+	return 0;
+}
+
+static const struct option_row *find_row(const char *name, unsigned int *ret_sides)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		size_t len = strlen(rows[i].name);
+
+		if (strncmp(name, rows[i].name, len))
+			continue;
+		*ret_sides = sides_of(rows[i].sides, name + len);
+		if (*ret_sides)
+			return &rows[i];
+	}
+	return NULL;
+}
+
+static int parse_option(struct options *o, const char *name, const char *value)
+{
+	unsigned int sides;
+	const struct option_row *row = find_row(name, &sides);
+
+	if (!row) {
+		fprintf(stderr, "linkem: there is no option --%s; see --help\n", name);
+		return -EINVAL;
+	}
+	if (!value) {
+		fprintf(stderr, "linkem: --%s needs a value: %s\n", name, row->arg);
+		return -EINVAL;
+	}
+	for (unsigned int side = 0; side < 2; side++) {
+		void *to = (char *)o + row->offset + side * row->step;
+
+		if (!(sides & 1u << side) || !row->parse(to, value))
+			continue;
+		fprintf(stderr, "linkem: --%s %s is wrong, %s expected: %s\n", name, value,
+			row->arg, row->help);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* What depends on other options. */
+static void resolve(struct options *o)
+{
+	double rtt_s = (o->delay_ns[0] + o->delay_ns[1]) / 1e9;
+
+	for (int i = 0; i < 2; i++) {
+		uint64_t fast = 4 * o->rate_bps[i];
+		struct limit *q = &o->queue[i];
+
+		if (o->access_bps[i] == ACCESS_AUTO)
+			o->access_bps[i] = fast > ACCESS_AUTO_BPS ? fast : ACCESS_AUTO_BPS;
+		if (q->bdp <= 0)
+			continue;
+		/* without a delay there is no product: a handful of packets then */
+		q->bytes = (uint64_t)(q->bdp * rtt_s * (double)o->rate_bps[i] / 8);
+		if (q->bytes < BDP_PACKETS_MIN * o->mtu)
+			q->bytes = BDP_PACKETS_MIN * o->mtu;
+	}
+}
+
+int options_parse(struct options *ret, int argc, char **argv)
+{
+	*ret = (struct options){
+		.device = {"tun0", "tun0"},
+		.addr4 = {"10.99.0.1/30", "10.99.0.2/30"},
+		.addr6 = {"fd99::1/64", "fd99::2/64"},
+		.rate_bps = {1000000000, 1000000000},
+		.access_bps = {ACCESS_AUTO, ACCESS_AUTO},
+		.delay_ns = {25000000, 25000000},
+		.queue = {{.bdp = 1}, {.bdp = 1}},
+		.seed = 1,
+		.mtu = 1500,
+		.ready_fd = 1,
+	};
+	for (int i = 1; i < argc; i++) {
+		char name[32], *value = strchr(argv[i], '=');
+		size_t len;
+		int err;
+
+		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+			print_help();
+			return 1;
+		}
+		if (!strcmp(argv[i], "--version")) {
+			printf("linkem %s\n", TCPTUNED_VERSION);
+			return 1;
+		}
+		if (strncmp(argv[i], "--", 2)) {
+			fprintf(stderr, "linkem: what is `%s`? see --help\n", argv[i]);
+			return -EINVAL;
+		}
+		len = value ? (size_t)(value - argv[i] - 2) : strlen(argv[i] + 2);
+		snprintf(name, sizeof(name), "%.*s", (int)len, argv[i] + 2);
+		err = parse_option(ret, name, value ? value + 1 : argv[i + 1]);
+		if (err)
+			return err;
+		if (!value)
+			i++;
+	}
+	resolve(ret);
+	return 0;
+}
+
+void options_free(struct options *o)
+{
+	free(o->lose[0].at);
+	free(o->lose[1].at);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef LINKEM_OPTIONS_H
+#define LINKEM_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the link is asked to be, per direction: [0] from a to b, [1] from b to a. */
+struct options {
+	const char *netns[2], *device[2], *addr4[2], *addr6[2]; /* per end: [0] a, [1] b */
+	uint64_t rate_bps[2];
+	uint64_t access_bps[2];
+	uint64_t delay_ns[2];
+	struct limit {
+		uint64_t bytes;
+		uint32_t packets;
+		double bdp; /* > 0: multiple of rate times both delays, until resolved */
+	} queue[2];
+	double loss[2];
+	struct lose_list {
+		uint64_t *at;
+		unsigned int count;
+	} lose[2];
+	uint64_t seed;
+	uint32_t mtu;
+	double duration_s;	/* 0: until a signal */
+	const char *stats_path; /* NULL: none; "-": standard output */
+	uint64_t ready_fd;
+};
+
+/*
+ * Fills @ret from the command line. Returns 0, or 1 when the program is to end at once with
+ * success (--help, --version), or -EINVAL after one clear line on standard error.
+ */
+int options_parse(struct options *ret, int argc, char **argv);
+void options_free(struct options *o);
+
+#endif

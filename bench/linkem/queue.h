@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One direction of the emulated link, as arithmetic: every segment's fate and the moment at
+ * which its last bit leaves are known when it arrives. Pure: the time is an argument.
+ *
+ *	arrival (spaced at the access rate) -> loss -> drop-tail queue -> serialisation
+ *
+ * The propagation delay comes after it and is the same for all, so it is left to the caller.
+ * Times are nanoseconds, rates bits per second, sizes bytes of the IP packet.
+ */
+#ifndef LINKEM_QUEUE_H
+#define LINKEM_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A serialisation clock. The remainder is carried, so that it never drifts off its rate. */
+struct rate_clock {
+	uint64_t rate_bps; /* 0: takes no time */
+	uint64_t busy_until_ns;
+	uint64_t remainder; /* of a nanosecond, in units of 1 / rate_bps */
+};
+
+/* When the last bit of @bytes is out that were ready at @ready_ns, behind all before them. */
+uint64_t rate_clock_send(struct rate_clock *c, uint64_t ready_ns, uint32_t bytes);
+
+struct queue_config {
+	uint64_t rate_bps;
+	uint64_t access_bps;	/* of the sender's own interface; 0: bursts arrive at once */
+	uint64_t limit_bytes;	/* 0: no limit in bytes */
+	uint32_t limit_packets; /* 0: no limit in packets */
+	double loss;		/* probability that a segment vanishes before the queue */
+	const uint64_t *lose;	/* ascending: data segments to lose, counted from 1 */
+	unsigned int lose_count;
+	uint64_t seed;
+};
+
+enum verdict {
+	VERDICT_PASS,
+	VERDICT_LOST,	 /* by chance */
+	VERDICT_CHOSEN,	 /* named in the list of segments to lose */
+	VERDICT_FULL,	 /* drop-tail */
+	VERDICT_NO_ROOM, /* the emulator's own memory: such a run is worth nothing */
+	VERDICT_COUNT,
+};
+
+struct waiting {
+	uint64_t depart_ns;
+	uint32_t bytes;
+};
+
+/*
+ * The queue counts what has not left completely: the segment on the wire is in it until its
+ * last bit is out, so that a limit of N packets is N serialisation times of delay.
+ */
+struct queue {
+	struct queue_config config;
+	struct rate_clock access, link;
+	struct waiting *ring;
+	uint32_t ring_size; /* a power of two */
+	uint32_t head, tail;
+	uint64_t bytes;
+	uint64_t random;
+	uint64_t data_segments;
+	unsigned int lost_by_choice;
+};
+
+/* What became of a segment. Times are valid for VERDICT_PASS only. */
+struct offer {
+	uint64_t arrive_ns; /* at the queue, later than offered by the access link's time */
+	uint64_t depart_ns; /* last bit out of the queue */
+	uint32_t queued_packets;
+	uint64_t queued_bytes; /* with this one */
+};
+
+/* 0 or -ENOMEM, -EINVAL. Memory is touched here, so that no page fault comes later. */
+int queue_init(struct queue *q, const struct queue_config *config);
+void queue_free(struct queue *q);
+
+/* Segments that are to be offered in the order in which they arrive; @data: has payload. */
+enum verdict queue_offer(struct queue *q, uint64_t now_ns, uint32_t bytes, bool data,
+			 struct offer *ret);
+
+#endif
