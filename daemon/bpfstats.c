@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "bpfstats.h"
+#include "cleanup.h"
+
+static const char *const map_names[TCPTUNED_MAPS] = {
+	[TCPTUNED_MAP_META] = "meta",
+	[TCPTUNED_MAP_POLICIES] = "policies",
+	[TCPTUNED_MAP_FLOWS] = "flows",
+	[TCPTUNED_MAP_TOTALS] = "totals",
+	[TCPTUNED_MAP_BITCP_PARAMS] = "bitcp_params",
+};
+
+/* Names of our own, since the kernel's are cut at 15 characters. */
+static const char *const program_names[TCPTUNED_PROG_BITCP_FIRST] = {
+	[TCPTUNED_PROG_SOCKOPS] = "sockops",
+	[TCPTUNED_PROG_SETSOCKOPT] = "setsockopt",
+	[TCPTUNED_PROG_GETSOCKOPT] = "getsockopt",
+	[TCPTUNED_PROG_DUMP_FLOWS] = "dump_flows",
+	[TCPTUNED_PROG_RELEASE_FLOWS] = "release_flows",
+};
+
+/*
+ * What the kernel puts before a value in socket storage: struct bpf_local_storage_elem fills
+ * a cache line, then one pointer (bpf_local_storage.h, 6.1 to 7.2).
+ */
+#define STORAGE_HEAD_BYTES (64 + 8)
+
+/* And once per socket, struct bpf_local_storage, if no other map needed it already. */
+#define STORAGE_SOCKET_BYTES 168
+
+/* The sizes that kmalloc() and bpf_mem_alloc() hand out: powers of two, and 96 and 192. */
+static __u64 allocated_bytes(__u64 size)
+{
+	__u64 class = 16;
+
+	while (class < size)
+		class *= 2;
+	return class / 4 * 3 >= size && class <= 256 && class >= 128 ? class / 4 * 3 : class;
+}
+
+/*
+ * "memlock" is the only account of a map's memory that all kernels give: an estimate from the
+ * sizes before Linux 6.4 (bpf_map_memory_footprint()), the true figure since
+ * (bpf_map_memory_usage()).
+ */
+static __u64 map_memory_bytes(int fd)
+{
+	_cleanup_fclose_ FILE *file = NULL;
+	unsigned long long bytes = 0;
+	char path[64], line[128];
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "memlock: %llu", &bytes) == 1)
+			break;
+	return bytes;
+}
+
+static void read_map(struct tcptuned_bpfstats *stats, const char *name, int fd)
+{
+	struct tcptuned_map_stats *map = &stats->maps[stats->maps_len];
+	struct bpf_map_info info = {};
+	__u32 len = sizeof(info);
+
+	if (fd < 0)
+		return;
+	snprintf(map->name, sizeof(map->name), "%s", name);
+	map->memory_bytes = map_memory_bytes(fd);
+	if (!bpf_obj_get_info_by_fd(fd, &info, &len))
+		map->value_bytes = info.value_size;
+	stats->maps_len++;
+}
+
+static void read_program(struct tcptuned_bpfstats *stats, unsigned int which, int fd)
+{
+	struct tcptuned_program_stats *program = &stats->programs[stats->programs_len];
+	struct bpf_prog_info info = {};
+	__u32 len = sizeof(info);
+
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &len))
+		return;
+	program->verified_insns = info.verified_insns;
+	program->jited_bytes = info.jited_prog_len;
+	program->runs = info.run_cnt;
+	program->run_time_ns = info.run_time_ns;
+	if (which < TCPTUNED_PROG_BITCP_FIRST)
+		snprintf(program->name, sizeof(program->name), "%s", program_names[which]);
+	else
+		snprintf(program->name, sizeof(program->name), "bitcp_%s", info.name);
+	stats->programs_len++;
+}
+
+static bool sysctl_enabled(void)
+{
+	_cleanup_close_ int fd =
+		open("/proc/sys/kernel/bpf_stats_enabled", O_RDONLY | O_CLOEXEC);
+	char digit = '0';
+
+	return fd >= 0 && read(fd, &digit, 1) == 1 && digit != '0';
+}
+
+void tcptuned_bpfstats_read(struct tcptuned_bpfstats *stats,
+			    const struct tcptuned_kernel *kernel, bool enabled)
+{
+	unsigned int i;
+
+	memset(stats, 0, sizeof(*stats));
+	stats->enabled = enabled || sysctl_enabled();
+	for (i = 0; i < TCPTUNED_PROGS; i++)
+		read_program(stats, i, kernel->prog_fd[i]);
+	for (i = 0; i < TCPTUNED_MAPS; i++) {
+		read_map(stats, map_names[i], kernel->map_fd[i]);
+		if (i == TCPTUNED_MAP_FLOWS && kernel->map_fd[i] >= 0)
+			stats->storage_bytes =
+				allocated_bytes(STORAGE_HEAD_BYTES +
+						stats->maps[stats->maps_len - 1].value_bytes) +
+				allocated_bytes(STORAGE_SOCKET_BYTES);
+	}
+	read_map(stats, "bitcp", kernel->bitcp_map_fd);
+}
+
+void tcptuned_process_stats_read(struct tcptuned_process_stats *stats)
+{
+	_cleanup_fclose_ FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long long resident_pages;
+	struct timespec cpu;
+
+	memset(stats, 0, sizeof(*stats));
+	if (file && fscanf(file, "%*s %llu", &resident_pages) == 1)
+		stats->resident_bytes = resident_pages * (__u64)sysconf(_SC_PAGESIZE);
+	if (!clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu))
+		stats->cpu_ns = (__u64)cpu.tv_sec * 1000000000 + (__u64)cpu.tv_nsec;
+}
+
+int tcptuned_bpfstats_enable(void)
+{
+	return bpf_enable_stats(BPF_STATS_RUN_TIME);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What tcptuned itself costs: its programs' run time, its maps' memory, the daemon's own. */
+#ifndef TCPTUNED_BPFSTATS_H
+#define TCPTUNED_BPFSTATS_H
+
+#include <stdbool.h>
+#include <linux/types.h>
+
+#include "loader.h"
+
+struct tcptuned_program_stats {
+	char name[32];
+	__u32 verified_insns; /* that the verifier walked; 0 before Linux 5.16 */
+	__u32 jited_bytes;    /* machine code */
+	__u64 runs;	      /* only while the kernel's statistics are on */
+	__u64 run_time_ns;
+};
+
+struct tcptuned_map_stats {
+	char name[32];
+	__u64 memory_bytes; /* by the kernel; without what hangs on sockets */
+	__u32 value_bytes;
+};
+
+struct tcptuned_bpfstats {
+	bool enabled; /* runs and run_time_ns are being counted */
+	unsigned int programs_len;
+	unsigned int maps_len;
+	struct tcptuned_program_stats programs[TCPTUNED_PROGS];
+	struct tcptuned_map_stats maps[TCPTUNED_MAPS + 1]; /* and the struct_ops map */
+	__u64 storage_bytes; /* one connection's record, as the kernel allocates it */
+};
+
+struct tcptuned_process_stats {
+	__u64 resident_bytes;
+	__u64 cpu_ns; /* user and system */
+};
+
+/*
+ * Ask the kernel about every program and map of @kernel. @enabled: a descriptor of
+ * tcptuned_bpfstats_enable() is held. What cannot be had stays 0.
+ */
+void tcptuned_bpfstats_read(struct tcptuned_bpfstats *stats,
+			    const struct tcptuned_kernel *kernel, bool enabled);
+
+/* This process. What cannot be had stays 0. */
+void tcptuned_process_stats_read(struct tcptuned_process_stats *stats);
+
+/*
+ * Have the kernel count the runs and the run time of BPF programs, of everybody's, for as long
+ * as the returned descriptor is open (Linux 5.8). Returns it, or a negative errno. It costs
+ * two reads of the clock per run of a program.
+ */
+int tcptuned_bpfstats_enable(void);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Where the cgroup2 tree is, and the cgroup in it that tcptuned attaches to. */
+#ifndef TCPTUNED_CGROUP_H
+#define TCPTUNED_CGROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "exit.h"
+
+/*
+ * Open the cgroup to attach to. @path: "" for the root of the tree, which is looked for in
+ * /proc/self/mounts, at /sys/fs/cgroup or, on hybrid layouts, elsewhere.
+ *
+ * Returns a descriptor and in @ret_root whether it is the root, so that all processes of the
+ * host are below it; or a negative errno with @err filled. @ret_path (of @size) names it.
+ */
+int tcptuned_cgroup_open(const char *path, bool *ret_root, char *ret_path, size_t size,
+			 struct tcptuned_error *err);
+
+#endif

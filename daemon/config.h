@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The configuration: /etc/tcptuned/tcptuned.conf, then the drop-ins of tcptuned.conf.d in the
+ * order of their names, then --set on the command line; the last one wins. One table, in
+ * config_keys.c, describes each key, and everything else comes from it: parser, messages,
+ * example, man page.
+ */
+#ifndef TCPTUNED_CONFIG_H
+#define TCPTUNED_CONFIG_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <tcptuned/bitcp.h>
+#include <tcptuned/policy.h>
+
+#include "exit.h"
+
+#define TCPTUNED_CONFIG_PATH "/etc/tcptuned/tcptuned.conf"
+#define TCPTUNED_CONFIG_KEYS 19
+#define TCPTUNED_CONFIG_TEXT 256 /* longest path or origin, with its NUL */
+
+struct tcptuned_config {
+	/* [tcptuned] */
+	char cgroup[TCPTUNED_CONFIG_TEXT]; /* "": the root of the cgroup2 tree, to be found */
+	char bpffs[TCPTUNED_CONFIG_TEXT];
+	char runtime_directory[TCPTUNED_CONFIG_TEXT];
+	uint32_t log_level; /* enum tcptuned_log_level */
+	bool program_statistics;
+
+	/* [policy] */
+	uint32_t mode; /* enum tcptuned_mode */
+	bool override_rcvbuf;
+	bool override_sndbuf;
+	uint32_t receive_window_max_bytes; /* 0: from the kernel's limits */
+	uint32_t send_window_max_bytes;
+	char congestion_control[TCPTUNED_CC_NAME_MAX]; /* "": leave it alone */
+
+	/* [bitcp] */
+	struct bitcp_params bitcp;
+
+	/* [metrics] */
+	bool metrics_enabled;
+	char metrics_address[INET6_ADDRSTRLEN]; /* numeric IPv4 or IPv6 */
+	uint16_t metrics_port;
+	uint32_t metrics_flows; /* so many flows one by one */
+
+	/* Where each value comes from, in the order of the table: "FILE:LINE", "default" ... */
+	char origin[TCPTUNED_CONFIG_KEYS][TCPTUNED_CONFIG_TEXT];
+};
+
+/* What holds when nothing is configured. */
+void tcptuned_config_defaults(struct tcptuned_config *ret);
+
+/*
+ * Read, check and cross-check the whole configuration.
+ *
+ * @path: the file; NULL or "" is TCPTUNED_CONFIG_PATH, and then it may be missing. Drop-ins
+ *	  are looked for in the directory @path + ".d".
+ * @set:  "section.key=value" strings, ended by NULL; or NULL
+ * @ret:  filled on success only: a failed reload leaves it as it was
+ * @err:  on failure one sentence, "FILE:LINE: section.key: what is wrong; what to do", and
+ *	  the exit status
+ *
+ * Returns 0, or negative: -ENOENT, -EACCES ... of the file system, -EINVAL for contents.
+ */
+int tcptuned_config_load(const char *path, const char *const *set, struct tcptuned_config *ret,
+			 struct tcptuned_error *err);
+
+/* One key that differs. @live: a reload brings it about; else it needs a restart. */
+typedef void (*tcptuned_config_differ)(void *context, const char *key, const char *was,
+				       const char *now, bool live);
+
+/* Calls @differ (may be NULL) for each key whose value differs; returns how many there are. */
+int tcptuned_config_diff(const struct tcptuned_config *was, const struct tcptuned_config *now,
+			 tcptuned_config_differ differ, void *context);
+
+/* Take over from @from every value that needs a restart, so that @config says what is true. */
+void tcptuned_config_keep_fixed(struct tcptuned_config *config,
+				const struct tcptuned_config *from);
+
+/* --check-config: every value that is in effect, as a configuration file, with its origin. */
+void tcptuned_config_print(const struct tcptuned_config *config, FILE *out);
+
+/* --help-config: every key explained and commented out, which `make install` puts into
+ * /etc/tcptuned. */
+void tcptuned_config_print_example(FILE *out);
+
+/* The table as sections of tcptuned.conf(5), in man(7) markup. */
+void tcptuned_config_print_man(FILE *out);
+
+/* The nearest of @names (ended by NULL) to @word, for "did you mean"; NULL: none is near. */
+const char *tcptuned_nearest(const char *word, const char *const *names);
+
+#endif

@@ -1,0 +1,706 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+#include "config_keys.h"
+#include "log.h"
+
+#define KIB 1024ull
+#define MIB (1024 * KIB)
+#define GIB (1024 * MIB)
+
+#define FRACTION_BITS 32 /* of struct bitcp_params */
+
+static const char *const log_levels[] = {
+	[TCPTUNED_LOG_ERROR] = "error",
+	[TCPTUNED_LOG_WARNING] = "warning",
+	[TCPTUNED_LOG_INFO] = "info",
+	[TCPTUNED_LOG_DEBUG] = "debug",
+	NULL,
+};
+
+static const char *const modes[] = {
+	[TCPTUNED_OFF] = "off",
+	[TCPTUNED_OBSERVE] = "observe",
+	[TCPTUNED_TUNE] = "tune",
+	NULL,
+};
+
+const struct tcptuned_section tcptuned_sections[] = {
+	{"tcptuned", "The daemon itself."},
+	{"policy", "What is done to the connections of this host."},
+	{"bitcp",
+	 "The parameters of BI-TCP, the congestion control that is registered as bitcp. They "
+	 "hold for connections made from then on. Defaults and guidance: Xu, Harfoush and "
+	 "Rhee, "
+	 "Binary Increase Congestion Control for Fast, Long Distance Networks, section VI."},
+	{"metrics", "The endpoint that Prometheus scrapes, http://ADDRESS:PORT/metrics."},
+};
+
+const size_t tcptuned_sections_count = sizeof(tcptuned_sections) / sizeof(tcptuned_sections[0]);
+
+#define FIELD(field)                                       \
+	.offset = offsetof(struct tcptuned_config, field), \
+	.size = sizeof(((struct tcptuned_config *)0)->field)
+
+const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
+	{
+		.section = "tcptuned",
+		.name = "cgroup",
+		.type = KEY_PATH,
+		FIELD(cgroup),
+		.special = "auto",
+		.fallback = "auto",
+		.help = "The control group whose processes' connections are tuned, a directory "
+			"of the cgroup2 tree. auto is the root of the tree, wherever it is "
+			"mounted: every connection of the host and of its containers.",
+	},
+	{
+		.section = "tcptuned",
+		.name = "bpffs",
+		.type = KEY_PATH,
+		FIELD(bpffs),
+		.fallback = "/sys/fs/bpf",
+		.help = "Where the BPF file system is mounted. Programs and maps are pinned in "
+			"its directory tcptuned, which is how they outlive a daemon that was "
+			"killed.",
+	},
+	{
+		.section = "tcptuned",
+		.name = "runtime_directory",
+		.type = KEY_PATH,
+		FIELD(runtime_directory),
+		.fallback = "/run/tcptuned",
+		.help = "Where the lock is kept that refuses a second tcptuned.",
+	},
+	{
+		.section = "tcptuned",
+		.name = "log_level",
+		.type = KEY_CHOICE,
+		FIELD(log_level),
+		.choices = log_levels,
+		.fallback = "info",
+		.live = true,
+		.help = "The least important messages that are still logged.",
+	},
+	{
+		.section = "tcptuned",
+		.name = "program_statistics",
+		.type = KEY_BOOL,
+		FIELD(program_statistics),
+		.fallback = "no",
+		.help = "Let the kernel count runs and run time of BPF programs, and show "
+			"those of "
+			"tcptuned's own among the metrics. This costs every BPF program of the "
+			"host two readings of the clock per run.",
+	},
+	{
+		.section = "policy",
+		.name = "mode",
+		.type = KEY_CHOICE,
+		FIELD(mode),
+		.choices = modes,
+		.fallback = "tune",
+		.live = true,
+		.help = "tune: size buffers and choose the congestion control. observe: decide "
+			"and "
+			"count as if tuning, but change nothing. off: claim no connection at "
+			"all. "
+			"A change holds for connections made after it.",
+	},
+	{
+		.section = "policy",
+		.name = "override_rcvbuf",
+		.type = KEY_BOOL,
+		FIELD(override_rcvbuf),
+		.fallback = "yes",
+		.live = true,
+		.help = "Do not let an application fix its receive buffer with SO_RCVBUF, "
+			"which "
+			"would end all tuning of it: the call succeeds and getsockopt() shows "
+			"that size, which is also counted in the metrics, but the buffer "
+			"follows "
+			"the path. no: what the application asks for stands.",
+	},
+	{
+		.section = "policy",
+		.name = "override_sndbuf",
+		.type = KEY_BOOL,
+		FIELD(override_sndbuf),
+		.fallback = "yes",
+		.live = true,
+		.help = "The same for SO_SNDBUF and the send buffer.",
+	},
+	{
+		.section = "policy",
+		.name = "receive_window_max",
+		.type = KEY_SIZE,
+		FIELD(receive_window_max_bytes),
+		.lowest = 64 * KIB,
+		.highest = GIB,
+		.special = "auto",
+		.fallback = "auto",
+		.live = true,
+		.help = "The largest window that a receiver may be given. auto: 256 MiB, "
+			"enough "
+			"for 10 Gbit/s at 200 ms, but at most a quarter of the memory at which "
+			"the kernel presses TCP (the middle value of net.ipv4.tcp_mem), and at "
+			"least 4 MiB.",
+	},
+	{
+		.section = "policy",
+		.name = "send_window_max",
+		.type = KEY_SIZE,
+		FIELD(send_window_max_bytes),
+		.lowest = 64 * KIB,
+		.highest = GIB,
+		.special = "auto",
+		.fallback = "auto",
+		.live = true,
+		.help = "The most data in flight that a send buffer may be made for. auto: as "
+			"for "
+			"receive_window_max.",
+	},
+	{
+		.section = "policy",
+		.name = "congestion_control",
+		.type = KEY_NAME,
+		FIELD(congestion_control),
+		.special = "keep",
+		.fallback = "bitcp",
+		.live = true,
+		.help = "The congestion control of new connections whose application chooses "
+			"none "
+			"itself: bitcp, or any that the kernel has. keep: leave it as it is.",
+	},
+	{
+		.section = "bitcp",
+		.name = "s_max",
+		.type = KEY_FRACTION,
+		FIELD(bitcp.s_max),
+		.lowest = BITCP_S_MAX_LOWEST,
+		.highest = BITCP_S_MAX_HIGHEST,
+		.fallback = "32",
+		.unit = "packets",
+		.live = true,
+		.help = "S_max, the most that the window grows in a round-trip time. The paper "
+			"takes 32. More lets large windows grow faster where losses are rare, "
+			"and "
+			"is less fair between flows of different round-trip times.",
+	},
+	{
+		.section = "bitcp",
+		.name = "s_min",
+		.type = KEY_FRACTION,
+		FIELD(bitcp.s_min),
+		.lowest = BITCP_S_MIN_LOWEST,
+		.highest = BITCP_S_MIN_HIGHEST,
+		.fallback = "0.01",
+		.unit = "packets",
+		.live = true,
+		.help = "S_min, the least that the window grows in a round-trip time while it "
+			"searches. The paper takes 0.01. Less is friendlier to other TCP where "
+			"windows are small, and again less fair between round-trip times.",
+	},
+	{
+		.section = "bitcp",
+		.name = "beta",
+		.type = KEY_FRACTION,
+		FIELD(bitcp.beta),
+		.lowest = BITCP_BETA_LOWEST,
+		.highest = BITCP_BETA_HIGHEST,
+		.fallback = "0.125",
+		.live = true,
+		.help = "The share of the window that is given up at a loss. The paper takes "
+			"0.125, which keeps a path about 94 % used; standard TCP's is 0.5. "
+			"Less "
+			"uses the path better, and takes longer to reach a fair share.",
+	},
+	{
+		.section = "bitcp",
+		.name = "low_window",
+		.type = KEY_INTEGER,
+		FIELD(bitcp.low_window),
+		.lowest = BITCP_LOW_WINDOW_LOWEST,
+		.highest = BITCP_LOW_WINDOW_HIGHEST,
+		.fallback = "14",
+		.unit = "packets",
+		.live = true,
+		.help = "Below this window BI-TCP behaves as standard TCP. The paper takes 14, "
+			"where its throughput and that of standard TCP cross.",
+	},
+	{
+		.section = "metrics",
+		.name = "enabled",
+		.type = KEY_BOOL,
+		FIELD(metrics_enabled),
+		.fallback = "yes",
+		.help = "Serve metrics at all.",
+	},
+	{
+		.section = "metrics",
+		.name = "address",
+		.type = KEY_ADDRESS,
+		FIELD(metrics_address),
+		.fallback = "127.0.0.1",
+		.help = "The local address to listen on. Whoever reaches it can read the "
+			"addresses "
+			"of this host's connections. :: is every address, IPv4 included. "
+			"Unused "
+			"when systemd passes a socket.",
+	},
+	{
+		.section = "metrics",
+		.name = "port",
+		.type = KEY_INTEGER,
+		FIELD(metrics_port),
+		.lowest = 1,
+		.highest = UINT16_MAX,
+		.fallback = "9817",
+		.help = "The TCP port to listen on. Unused when systemd passes a socket.",
+	},
+	{
+		.section = "metrics",
+		.name = "flows",
+		.type = KEY_INTEGER,
+		FIELD(metrics_flows),
+		.lowest = 0,
+		.highest = 1000,
+		.fallback = "100",
+		.unit = "connections",
+		.live = true,
+		.help = "So many connections, those that carried most, are shown one by one; "
+			"the rest only in the totals. Each makes up to sixty time series.",
+	},
+};
+
+static void *field(const struct tcptuned_key *key, struct tcptuned_config *config)
+{
+	return (char *)config + key->offset;
+}
+
+static void store(const struct tcptuned_key *key, struct tcptuned_config *config,
+		  uint64_t value)
+{
+	uint16_t half = (uint16_t)value;
+	uint32_t word = (uint32_t)value;
+
+	if (key->size == sizeof(half))
+		memcpy(field(key, config), &half, sizeof(half));
+	else if (key->size == sizeof(word))
+		memcpy(field(key, config), &word, sizeof(word));
+	else
+		memcpy(field(key, config), &value, sizeof(value));
+}
+
+static uint64_t fetch(const struct tcptuned_key *key, const struct tcptuned_config *config)
+{
+	const char *from = (const char *)config + key->offset;
+	uint64_t value;
+	uint32_t word;
+	uint16_t half;
+
+	if (key->size == sizeof(half)) {
+		memcpy(&half, from, sizeof(half));
+		return half;
+	}
+	if (key->size == sizeof(word)) {
+		memcpy(&word, from, sizeof(word));
+		return word;
+	}
+	memcpy(&value, from, sizeof(value));
+	return value;
+}
+
+static bool is_text(const struct tcptuned_key *key)
+{
+	return key->type == KEY_PATH || key->type == KEY_NAME || key->type == KEY_ADDRESS;
+}
+
+static int problem(char *ret, int errnum, const char *text)
+{
+	snprintf(ret, KEY_TEXT, "%s", text);
+	return -errnum;
+}
+
+/* --- one parser for each type -------------------------------------------------------- */
+
+/*
+ * Decimal digits at *@text, which moves past them; huge numbers become UINT32_MAX * 2^10 or so,
+ * above every range. -EINVAL when there is none.
+ */
+static int parse_digits(const char **text, uint64_t *ret)
+{
+	const char *p = *text;
+	uint64_t value = 0;
+
+	if (!isdigit((unsigned char)*p))
+		return -EINVAL;
+	for (; isdigit((unsigned char)*p); p++)
+		if (value < 1ull << 40)
+			value = value * 10 + (uint64_t)(*p - '0');
+	*text = p;
+	*ret = value;
+	return 0;
+}
+
+/* "-5" is a number, and out of every range here; "-x" is none. */
+static bool is_negative(const char **text)
+{
+	const char *p = *text;
+
+	if (*p != '-' && *p != '+')
+		return false;
+	if (!isdigit((unsigned char)p[1]))
+		return false;
+	*text = p + 1;
+	return *p == '-';
+}
+
+static int parse_bool(const struct tcptuned_key *key, const char *text,
+		      struct tcptuned_config *config, char *ret_problem)
+{
+	static const char *const words[] = {"no", "yes", "false", "true",
+					    "0",  "1",	 "off",	  "on"};
+	bool value;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcasecmp(text, words[i]))
+			continue;
+		value = i % 2;
+		memcpy(field(key, config), &value, sizeof(value));
+		return 0;
+	}
+	return problem(ret_problem, EINVAL, "is neither yes nor no");
+}
+
+static int parse_choice(const struct tcptuned_key *key, const char *text,
+			struct tcptuned_config *config, char *ret_problem)
+{
+	for (uint32_t i = 0; key->choices[i]; i++) {
+		if (strcmp(text, key->choices[i]))
+			continue;
+		store(key, config, i);
+		return 0;
+	}
+	return problem(ret_problem, EINVAL, "is not one of the values that it can have");
+}
+
+static int store_in_range(const struct tcptuned_key *key, struct tcptuned_config *config,
+			  uint64_t value, bool negative, char *ret_problem)
+{
+	if (value < key->lowest || (negative && value))
+		return problem(ret_problem, ERANGE, "is too small");
+	if (value > key->highest)
+		return problem(ret_problem, ERANGE, "is too large");
+	store(key, config, value);
+	return 0;
+}
+
+static int parse_integer(const struct tcptuned_key *key, const char *text,
+			 struct tcptuned_config *config, char *ret_problem)
+{
+	bool negative = is_negative(&text);
+	uint64_t value;
+
+	if (parse_digits(&text, &value) < 0 || *text)
+		return problem(ret_problem, EINVAL, "is not a whole number");
+	return store_in_range(key, config, value, negative, ret_problem);
+}
+
+/* K, M, G and KiB, MiB, GiB are the same. KB is refused: some mean 1000 by it, some 1024. */
+static int parse_size(const struct tcptuned_key *key, const char *text,
+		      struct tcptuned_config *config, char *ret_problem)
+{
+	static const struct {
+		const char *suffix;
+		uint64_t factor;
+	} units[] = {{"", 1},	   {"K", KIB}, {"KiB", KIB}, {"M", MIB},
+		     {"MiB", MIB}, {"G", GIB}, {"GiB", GIB}};
+	bool negative = is_negative(&text);
+	uint64_t value;
+
+	if (parse_digits(&text, &value) < 0)
+		return problem(ret_problem, EINVAL, "is not a size");
+	text += strspn(text, " \t");
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcasecmp(text, units[i].suffix))
+			continue;
+		if (value > key->highest) /* keeps the product below 2^64, too */
+			value = key->highest + 1;
+		return store_in_range(key, config, value * units[i].factor, negative,
+				      ret_problem);
+	}
+	return problem(ret_problem, EINVAL, "is not a whole number of bytes, K, M or G");
+}
+
+/* Decimals after the ninth are not looked at. */
+static int parse_fraction(const struct tcptuned_key *key, const char *text,
+			  struct tcptuned_config *config, char *ret_problem)
+{
+	bool negative = is_negative(&text);
+	uint64_t whole, decimals = 0, place = 100000000;
+
+	if (parse_digits(&text, &whole) < 0)
+		return problem(ret_problem, EINVAL, "is not a decimal number");
+	if (*text == '.') {
+		if (!isdigit((unsigned char)*++text))
+			return problem(ret_problem, EINVAL, "is not a decimal number");
+		for (; isdigit((unsigned char)*text); text++, place /= 10)
+			decimals += place * (uint64_t)(*text - '0');
+	}
+	if (*text)
+		return problem(ret_problem, EINVAL, "is not a decimal number");
+	if (whole >= 1ull << 31) /* above every range, and the shift stays below 2^64 */
+		whole = (1ull << 31) - 1;
+	return store_in_range(key, config,
+			      (whole << FRACTION_BITS) +
+				      ((decimals << FRACTION_BITS) + 500000000) / 1000000000,
+			      negative, ret_problem);
+}
+
+static int parse_path(const struct tcptuned_key *key, const char *text,
+		      struct tcptuned_config *config, char *ret_problem)
+{
+	if (*text != '/')
+		return problem(ret_problem, EINVAL, "is not an absolute path");
+	for (const char *p = text; *p; p++)
+		if (iscntrl((unsigned char)*p))
+			return problem(ret_problem, EINVAL, "has a control character in it");
+	if (strlen(text) >= key->size)
+		return problem(ret_problem, ERANGE, "is too long");
+	strcpy(field(key, config), text);
+	return 0;
+}
+
+static int parse_name(const struct tcptuned_key *key, const char *text,
+		      struct tcptuned_config *config, char *ret_problem)
+{
+	for (const char *p = text; *p; p++)
+		if (!isalnum((unsigned char)*p) && *p != '_' && *p != '-')
+			return problem(ret_problem, EINVAL, "is not a name");
+	if (strlen(text) >= key->size)
+		return problem(ret_problem, ERANGE, "is too long");
+	strcpy(field(key, config), text);
+	return 0;
+}
+
+static int parse_address(const struct tcptuned_key *key, const char *text,
+			 struct tcptuned_config *config, char *ret_problem)
+{
+	struct in6_addr address;
+
+	if (inet_pton(AF_INET, text, &address) != 1 && inet_pton(AF_INET6, text, &address) != 1)
+		return problem(ret_problem, EINVAL, "is not a numeric IP address");
+	snprintf(field(key, config), key->size, "%s", text);
+	return 0;
+}
+
+int tcptuned_key_parse(const struct tcptuned_key *key, const char *text,
+		       struct tcptuned_config *config, char *ret_problem)
+{
+	static int (*const parsers[])(const struct tcptuned_key *, const char *,
+				      struct tcptuned_config *, char *) = {
+		[KEY_BOOL] = parse_bool,     [KEY_INTEGER] = parse_integer,
+		[KEY_SIZE] = parse_size,     [KEY_FRACTION] = parse_fraction,
+		[KEY_CHOICE] = parse_choice, [KEY_PATH] = parse_path,
+		[KEY_NAME] = parse_name,     [KEY_ADDRESS] = parse_address,
+	};
+
+	if (!*text)
+		return problem(ret_problem, EINVAL, "is no value");
+	if (key->special && !strcmp(text, key->special)) {
+		memset(field(key, config), 0, key->size);
+		return 0;
+	}
+	/* No rest of an earlier, longer text: values are compared with memcmp(). */
+	if (is_text(key))
+		memset(field(key, config), 0, key->size);
+	return parsers[key->type](key, text, config, ret_problem);
+}
+
+/* --- and back to text ---------------------------------------------------------------- */
+
+static void format_size(uint64_t bytes, char *ret)
+{
+	static const char suffixes[] = {'G', 'M', 'K'};
+	uint64_t factor = GIB;
+
+	for (size_t i = 0; i < sizeof(suffixes); i++, factor /= 1024) {
+		if (bytes % factor)
+			continue;
+		snprintf(ret, KEY_TEXT, "%ju%c", (uintmax_t)(bytes / factor), suffixes[i]);
+		return;
+	}
+	snprintf(ret, KEY_TEXT, "%ju", (uintmax_t)bytes);
+}
+
+/*
+ * The error of 2^-33 is less than half of the ninth decimal: what was read from nine decimals
+ * or less comes out as it was.
+ */
+static void format_fraction(uint64_t value, char *ret)
+{
+	uint64_t whole = value >> FRACTION_BITS, rest = value & UINT32_MAX;
+	uint64_t decimals = (rest * 1000000000 + (1ull << 31)) >> FRACTION_BITS;
+	size_t length;
+
+	length = (size_t)snprintf(ret, KEY_TEXT, "%ju.%09ju",
+				  (uintmax_t)(whole + decimals / 1000000000),
+				  (uintmax_t)(decimals % 1000000000));
+	while (ret[length - 1] == '0')
+		ret[--length] = '\0';
+	if (ret[length - 1] == '.')
+		ret[--length] = '\0';
+}
+
+/* A number as this key would have it written. */
+static void format_number(const struct tcptuned_key *key, uint64_t value, char *ret)
+{
+	if (key->type == KEY_SIZE)
+		format_size(value, ret);
+	else if (key->type == KEY_FRACTION)
+		format_fraction(value, ret);
+	else
+		snprintf(ret, KEY_TEXT, "%ju", (uintmax_t)value);
+}
+
+void tcptuned_key_format(const struct tcptuned_key *key, const struct tcptuned_config *config,
+			 char *ret)
+{
+	const char *from = (const char *)config + key->offset;
+
+	if (key->special && (is_text(key) ? !*from : !fetch(key, config)))
+		snprintf(ret, KEY_TEXT, "%s", key->special);
+	else if (is_text(key))
+		snprintf(ret, KEY_TEXT, "%.*s", (int)key->size, from);
+	else if (key->type == KEY_BOOL)
+		snprintf(ret, KEY_TEXT, "%s", *(const bool *)from ? "yes" : "no");
+	else if (key->type == KEY_CHOICE)
+		snprintf(ret, KEY_TEXT, "%s", key->choices[fetch(key, config)]);
+	else
+		format_number(key, fetch(key, config), ret);
+}
+
+static void append(char *ret, const char *text)
+{
+	size_t used = strlen(ret);
+
+	snprintf(ret + used, KEY_TEXT - used, "%s", text);
+}
+
+static void append_range(const struct tcptuned_key *key, char *ret)
+{
+	char number[KEY_TEXT];
+
+	append(ret, " from ");
+	format_number(key, key->lowest, number);
+	append(ret, number);
+	append(ret, " to ");
+	format_number(key, key->highest, number);
+	append(ret, number);
+}
+
+void tcptuned_key_wants(const struct tcptuned_key *key, char *ret)
+{
+	static const char *const what[] = {
+		[KEY_BOOL] = "yes or no",
+		[KEY_INTEGER] = "a whole number",
+		[KEY_SIZE] = "a size in bytes",
+		[KEY_FRACTION] = "a decimal number",
+		[KEY_CHOICE] = "",
+		[KEY_PATH] = "an absolute path",
+		[KEY_NAME] = "a name of at most 15 letters, digits, _ and -",
+		[KEY_ADDRESS] = "a numeric IPv4 or IPv6 address",
+	};
+
+	snprintf(ret, KEY_TEXT, "%s", what[key->type]);
+	for (size_t i = 0; key->choices && key->choices[i]; i++) {
+		append(ret, !i ? "" : key->choices[i + 1] ? ", " : " or ");
+		append(ret, key->choices[i]);
+	}
+	if (key->unit) {
+		append(ret, " of ");
+		append(ret, key->unit);
+	}
+	if (key->type == KEY_INTEGER || key->type == KEY_SIZE || key->type == KEY_FRACTION)
+		append_range(key, ret);
+	if (key->type == KEY_SIZE)
+		append(ret, " (K, M, G: powers of 1024)");
+	if (key->special) {
+		append(ret, ", or ");
+		append(ret, key->special);
+	}
+}
+
+bool tcptuned_key_equal(const struct tcptuned_key *key, const struct tcptuned_config *a,
+			const struct tcptuned_config *b)
+{
+	return !memcmp((const char *)a + key->offset, (const char *)b + key->offset, key->size);
+}
+
+/* --- "did you mean" ------------------------------------------------------------------ */
+
+#define NEAREST_LONGEST 32
+
+/*
+ * Levenshtein's distance, case aside, with two neighbours that changed places as one slip. A
+ * word longer than NEAREST_LONGEST is far from everything.
+ */
+static unsigned int distance(const char *a, const char *b)
+{
+	unsigned int rows[3][NEAREST_LONGEST + 1];
+	unsigned int *before = rows[0], *above = rows[1], *row = rows[2], *next;
+	size_t n = strlen(a), m = strlen(b);
+
+	if (n > NEAREST_LONGEST || m > NEAREST_LONGEST)
+		return NEAREST_LONGEST;
+	for (size_t j = 0; j <= m; j++) {
+		before[j] = 0;
+		above[j] = (unsigned int)j;
+	}
+	for (size_t i = 1; i <= n; i++) {
+		row[0] = (unsigned int)i;
+		for (size_t j = 1; j <= m; j++) {
+			int p = tolower((unsigned char)a[i - 1]);
+			int q = tolower((unsigned char)b[j - 1]);
+			unsigned int best = above[j - 1] + (p != q);
+
+			if (above[j] + 1 < best)
+				best = above[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			if (i > 1 && j > 1 && p == tolower((unsigned char)b[j - 2]) &&
+			    q == tolower((unsigned char)a[i - 2]) && before[j - 2] + 1 < best)
+				best = before[j - 2] + 1;
+			row[j] = best;
+		}
+		next = before;
+		before = above;
+		above = row;
+		row = next;
+	}
+	return above[m];
+}
+
+const char *tcptuned_nearest(const char *word, const char *const *names)
+{
+	const char *nearest = NULL;
+	size_t length = strlen(word);
+	/* A third of it mistyped, or two letters of a short word; never a word of one letter.
+	 */
+	unsigned int least = length < 2 ? 1 : length < 6 ? 3 : (unsigned int)length / 3 + 1;
+
+	for (; *names; names++) {
+		unsigned int d = distance(word, *names);
+
+		if (d >= least || d >= strlen(*names))
+			continue;
+		least = d;
+		nearest = *names;
+	}
+	return nearest;
+}

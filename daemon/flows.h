@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * All connections that have a record, read through the kernel's iterator in one pass: counted
+ * and added up, and the largest of them kept. Memory does not depend on how many there are.
+ */
+#ifndef TCPTUNED_FLOWS_H
+#define TCPTUNED_FLOWS_H
+
+#include <stddef.h>
+#include <tcptuned/bitcp.h>
+#include <tcptuned/flow.h>
+
+#define TCPTUNED_FLOW_GROUPS   64 /* pairs of policy and congestion control told apart */
+#define TCPTUNED_BITCP_MODES   (BITCP_SLOW_START_PAST_MAX + 1)
+#define TCPTUNED_ADDRESS_MAX   64	   /* "[v6 address]:port" and its NUL */
+#define TCPTUNED_SSTHRESH_NONE 0x7fffffffu /* TCP_INFINITE_SSTHRESH of the kernel */
+
+/* Connections of one policy with one congestion control. */
+struct tcptuned_flow_group {
+	__u32 policy;
+	char congestion_control[TCPTUNED_CC_NAME_MAX];
+	__u64 flows;
+};
+
+struct tcptuned_flows {
+	struct tcptuned_flow_record
+		*top; /* largest first, once tcptuned_flows_read() is done */
+	__u32 top_len;
+	__u32 top_max;
+	__u32 groups_len;
+	struct tcptuned_flow_group groups[TCPTUNED_FLOW_GROUPS];
+	__u64 groups_other; /* connections that found no room in groups[] */
+	__u64 records;	    /* records read */
+	__u64 live;	    /* of these: claimed connections that are open */
+	__u64 observed;	    /* of the live ones: nothing is changed about them */
+	__u64 limited[TCPTUNED_LIMITS];
+	__u64 rcv_reason[RIGHTSIZE_REASONS];
+	__u64 snd_reason[RIGHTSIZE_REASONS];
+	__u64 rcv_taken; /* whose receive buffer tcptuned sizes */
+	__u64 snd_taken;
+	__u64 rcvbuf_requests; /* whose application asked for a receive buffer in vain */
+	__u64 sndbuf_requests;
+	__u64 rcvbuf_bytes; /* sums over the live ones: buffers allowed ... */
+	__u64 sndbuf_bytes;
+	__u64 rmem_bytes; /* ... and memory in use */
+	__u64 wmem_bytes;
+	__u64 rcv_wnd_bytes;
+};
+
+/* Keep the @top_max largest (0: none). Returns 0 or -ENOMEM. */
+int tcptuned_flows_init(struct tcptuned_flows *flows, __u32 top_max);
+
+void tcptuned_flows_free(struct tcptuned_flows *flows);
+
+/*
+ * Forget what was read and read everything anew from @fd, a descriptor that delivers struct
+ * tcptuned_flow_record after struct tcptuned_flow_record until its end.
+ *
+ * Returns 0, -EPROTO when what comes is not made of such records (the kernel side is of
+ * another build), or the error of read().
+ */
+int tcptuned_flows_read_fd(struct tcptuned_flows *flows, int fd);
+
+/* The same, from the iterator link @dump_link_fd: all network namespaces. */
+int tcptuned_flows_read(struct tcptuned_flows *flows, int dump_link_fd);
+
+/* How many live connections are not in flows->top. */
+__u64 tcptuned_flows_left_out(const struct tcptuned_flows *flows);
+
+/* By this the largest are chosen: bytes received plus bytes sent and acknowledged. */
+__u64 tcptuned_flow_size(const struct tcptuned_flow_record *record);
+
+/* "192.0.2.1:80" or "[2001:db8::1]:80" into @text. */
+void tcptuned_flow_address(const struct tcptuned_flow_record *record, int remote,
+			   char text[TCPTUNED_ADDRESS_MAX]);
+
+/* The words that metrics and JSON use; "unknown" for a value out of range. */
+const char *tcptuned_limit_name(unsigned int limit);
+const char *tcptuned_reason_name(unsigned int reason);
+const char *tcptuned_mode_name(unsigned int mode);
+const char *tcptuned_state_name(unsigned int state);
+const char *tcptuned_bitcp_mode_name(unsigned int mode);
+
+#endif

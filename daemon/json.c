@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The same flows as JSON, for programs. One flow at a time is ever a tree in memory. */
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "metrics.h"
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+#define RECORD_FIELD(name, field)                                         \
+	{                                                                 \
+		name, offsetof(struct tcptuned_flow_record, field),       \
+			sizeof(((struct tcptuned_flow_record *)0)->field) \
+	}
+#define RIGHTSIZE_FIELD(name, field)                           \
+	{                                                      \
+		name, offsetof(struct rightsize, field),       \
+			sizeof(((struct rightsize *)0)->field) \
+	}
+
+struct number {
+	const char *name;
+	size_t offset;
+	size_t size;
+};
+
+static const struct number record_numbers[] = {
+	RECORD_FIELD("netns", netns),
+	RECORD_FIELD("policy_key", flow.policy),
+	RECORD_FIELD("bytes_received", bytes_received),
+	RECORD_FIELD("bytes_acked", bytes_acked),
+	RECORD_FIELD("delivery_rate_bytes_per_s", delivery_rate_Bps),
+	RECORD_FIELD("cwnd_segments", cwnd),
+	RECORD_FIELD("mss_bytes", mss),
+	RECORD_FIELD("send_window_bytes", snd_wnd),
+	RECORD_FIELD("advertised_window_bytes", rcv_wnd),
+	RECORD_FIELD("window_clamp_bytes", window_clamp),
+	RECORD_FIELD("receive_buffer_bytes", rcvbuf),
+	RECORD_FIELD("receive_buffer_used_bytes", rmem_alloc),
+	RECORD_FIELD("send_buffer_bytes", sndbuf),
+	RECORD_FIELD("send_buffer_used_bytes", wmem_queued),
+	RECORD_FIELD("srtt_us", srtt_us),
+	RECORD_FIELD("min_rtt_us", min_rtt_us),
+	RECORD_FIELD("receiver_rtt_us", rcv_rtt_us),
+	RECORD_FIELD("retransmitted_segments", retransmits),
+	RECORD_FIELD("lost_segments", lost),
+	RECORD_FIELD("reordering_segments", reordering),
+};
+
+static const struct number receive_numbers[] = {
+	RECORD_FIELD("window_max_bytes", flow.rcv_window_max),
+	RECORD_FIELD("buffer_max_bytes", flow.rcv_buffer_max),
+	RECORD_FIELD("floor_bytes", flow.rcv_floor),
+	RECORD_FIELD("grows", flow.rcv_grows),
+	RECORD_FIELD("shrinks", flow.rcv_shrinks),
+};
+
+static const struct number send_numbers[] = {
+	RECORD_FIELD("window_max_bytes", flow.snd_window_max),
+	RECORD_FIELD("buffer_max_bytes", flow.snd_buffer_max),
+	RECORD_FIELD("floor_bytes", flow.snd_floor),
+	RECORD_FIELD("grows", flow.snd_grows),
+	RECORD_FIELD("shrinks", flow.snd_shrinks),
+};
+
+static const struct number rightsize_numbers[] = {
+	RIGHTSIZE_FIELD("window_bytes", window),
+	RIGHTSIZE_FIELD("per_rtt_bytes", per_rtt),
+	RIGHTSIZE_FIELD("per_rtt_peak_bytes", per_rtt_peak),
+	RIGHTSIZE_FIELD("rate_bytes_per_s", rate_best),
+	RIGHTSIZE_FIELD("drains", drains),
+};
+
+static const struct {
+	const char *name;
+	__u32 flag;
+} flag_names[] = {
+	{"observe", TCPTUNED_F_OBSERVE},
+	{"passive", TCPTUNED_F_PASSIVE},
+	{"so_rcvbuf_overridden", TCPTUNED_F_RCVBUF_REQ},
+	{"so_sndbuf_overridden", TCPTUNED_F_SNDBUF_REQ},
+	{"so_rcvbuf_obeyed", TCPTUNED_F_RCVBUF_APP},
+	{"so_sndbuf_obeyed", TCPTUNED_F_SNDBUF_APP},
+	{"receive_rightsized", TCPTUNED_F_RCV_TAKEN},
+	{"send_rightsized", TCPTUNED_F_SND_TAKEN},
+	{"congestion_control_set", TCPTUNED_F_CC_SET},
+};
+
+/* jansson ignores a NULL value and says so; lack of memory shows when the text is made. */
+static void set_number(json_t *object, const char *name, __u64 value)
+{
+	json_object_set_new(object, name, json_integer((json_int_t)value));
+}
+
+/* Text that is not UTF-8 becomes null: only a policy's name or a module's could be that. */
+static void set_text(json_t *object, const char *name, const char *text)
+{
+	json_t *string = json_string(text);
+
+	json_object_set_new(object, name, string ? string : json_null());
+}
+
+static void set_numbers(json_t *object, const struct number *numbers, size_t len,
+			const void *from)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++) {
+		const char *field = (const char *)from + numbers[i].offset;
+
+		set_number(object, numbers[i].name,
+			   numbers[i].size == sizeof(__u64) ? *(const __u64 *)field
+							    : *(const __u32 *)field);
+	}
+}
+
+static json_t *direction_object(const struct tcptuned_flow_record *record, int send)
+{
+	const struct rightsize *rs = send ? &record->flow.snd : &record->flow.rcv;
+	json_t *object = json_object();
+
+	set_numbers(object, rightsize_numbers, ARRAY_SIZE(rightsize_numbers), rs);
+	set_number(object, "min_rtt_us", rightsize_min_rtt_us(rs));
+	set_text(object, "reason", tcptuned_reason_name(rs->reason));
+	if (send)
+		set_numbers(object, send_numbers, ARRAY_SIZE(send_numbers), record);
+	else
+		set_numbers(object, receive_numbers, ARRAY_SIZE(receive_numbers), record);
+	if (!send && (record->flow.flags & TCPTUNED_F_RCVBUF_REQ))
+		set_number(object, "requested_bytes", record->flow.req_rcvbuf);
+	if (send && (record->flow.flags & TCPTUNED_F_SNDBUF_REQ))
+		set_number(object, "requested_bytes", record->flow.req_sndbuf);
+	return object;
+}
+
+static json_t *bitcp_object(const struct tcptuned_flow_record *record)
+{
+	json_t *object = json_object();
+
+	set_text(object, "mode", tcptuned_bitcp_mode_name(record->ca_mode));
+	if (record->ca_max_win < BITCP_MAX_CWND)
+		set_number(object, "max_segments", record->ca_max_win);
+	return object;
+}
+
+static json_t *flags_array(__u32 flags)
+{
+	json_t *array = json_array();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(flag_names); i++)
+		if (flags & flag_names[i].flag)
+			json_array_append_new(array, json_string(flag_names[i].name));
+	return array;
+}
+
+static json_t *flow_object(const struct tcptuned_snapshot *snap,
+			   const struct tcptuned_flow_record *record)
+{
+	const char *policy = snap->policy_name ? snap->policy_name(snap->policy_name_ctx,
+								   record->flow.policy)
+					       : NULL;
+	char address[TCPTUNED_ADDRESS_MAX];
+	json_t *object = json_object();
+
+	tcptuned_flow_address(record, 0, address);
+	set_text(object, "local", address);
+	tcptuned_flow_address(record, 1, address);
+	set_text(object, "remote", address);
+	set_text(object, "state", tcptuned_state_name(record->state));
+	set_text(object, "congestion_control", record->congestion_control);
+	if (policy)
+		set_text(object, "policy", policy);
+	set_text(object, "limit", tcptuned_limit_name(record->limit));
+	set_numbers(object, record_numbers, ARRAY_SIZE(record_numbers), record);
+	if (record->ssthresh != TCPTUNED_SSTHRESH_NONE)
+		set_number(object, "ssthresh_segments", record->ssthresh);
+	json_object_set_new(object, "flags", flags_array(record->flow.flags));
+	json_object_set_new(object, "receive", direction_object(record, 0));
+	json_object_set_new(object, "send", direction_object(record, 1));
+	if (record->ca_max_win)
+		json_object_set_new(object, "bitcp", bitcp_object(record));
+	return object;
+}
+
+static int append(const char *text, size_t len, void *buf)
+{
+	tcptuned_buf_add(buf, text, len);
+	return ((struct tcptuned_buf *)buf)->error ? -1 : 0;
+}
+
+/* Write @object out, and let go of it. */
+static void print_object(struct tcptuned_buf *out, json_t *object)
+{
+	if (json_dump_callback(object, append, out, JSON_COMPACT) && !out->error)
+		out->error = -ENOMEM;
+	json_decref(object);
+}
+
+void tcptuned_metrics_format_json(struct tcptuned_buf *out,
+				  const struct tcptuned_snapshot *snap)
+{
+	__u32 i;
+
+	tcptuned_buf_printf(out,
+			    "{\"version\":\"%s\",\"complete\":%s,\"connections\":%llu,"
+			    "\"left_out\":%llu,\"flows\":[",
+			    snap->version, snap->flows_ok ? "true" : "false",
+			    (unsigned long long)snap->flows.live,
+			    (unsigned long long)tcptuned_flows_left_out(&snap->flows));
+	for (i = 0; i < snap->flows.top_len && !out->error; i++) {
+		tcptuned_buf_puts(out, i ? ",\n" : "\n");
+		print_object(out, flow_object(snap, &snap->flows.top[i]));
+	}
+	tcptuned_buf_puts(out, "\n]}\n");
+}

@@ -1,0 +1,667 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "loader.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/magic.h>
+#include <zlib.h>
+
+#include <tcptuned/flow.h>
+#include <tcptuned/meta.h>
+
+#include "bitcp.skel.h"
+#include "cleanup.h"
+#include "flows.skel.h"
+#include "netns.h"
+#include "rightsize.skel.h"
+
+/* Newer than Debian 12's headers: Linux 6.3. */
+#define KERNEL_BPF_F_LINK     (1u << 13)
+#define KERNEL_BPF_STRUCT_OPS 44
+
+#define PATH_BYTES (TCPTUNED_PIN_DIR_MAX + 64)
+
+static const char *const map_name[TCPTUNED_MAPS] = {
+	[TCPTUNED_MAP_META] = "meta",	      [TCPTUNED_MAP_POLICIES] = "policies",
+	[TCPTUNED_MAP_FLOWS] = "flows",	      [TCPTUNED_MAP_TOTALS] = "totals",
+	[TCPTUNED_MAP_BITCP_PARAMS] = "bitcp_params",
+};
+
+static const char *const link_name[TCPTUNED_LINKS] = {
+	[TCPTUNED_LINK_SOCKOPS] = "sockops",	   [TCPTUNED_LINK_SETSOCKOPT] = "setsockopt",
+	[TCPTUNED_LINK_GETSOCKOPT] = "getsockopt", [TCPTUNED_LINK_DUMP] = "dump",
+	[TCPTUNED_LINK_RELEASE] = "release",	   [TCPTUNED_LINK_BITCP] = "bitcp",
+};
+
+/* The three objects while they are being loaded. */
+struct objects {
+	struct rightsize_bpf *rightsize;
+	struct flows_bpf *flows;
+	struct bitcp_bpf *bitcp; /* NULL: the kernel has no struct_ops */
+};
+
+static void objects_close(struct objects *o)
+{
+	rightsize_bpf__destroy(o->rightsize);
+	flows_bpf__destroy(o->flows);
+	bitcp_bpf__destroy(o->bitcp);
+}
+
+#define _cleanup_objects_ __attribute__((cleanup(objects_close)))
+
+/* ---- libbpf's own words: the last lines are kept for the error message ---------------- */
+
+static char libbpf_said[512];
+
+static int keep_libbpf_words(enum libbpf_print_level level, const char *fmt, va_list args)
+{
+	if (level != LIBBPF_WARN)
+		return 0;
+	vsnprintf(libbpf_said, sizeof(libbpf_said), fmt, args);
+	libbpf_said[strcspn(libbpf_said, "\n")] = '\0';
+	return 0;
+}
+
+/* ---- pins ----------------------------------------------------------------------------- */
+
+static const char *pin_path(const struct tcptuned_kernel *k, const char *kind, const char *name,
+			    char path[PATH_BYTES])
+{
+	snprintf(path, PATH_BYTES, "%s/%s_%s", k->pin_dir, kind, name);
+	return path;
+}
+
+/* Put @fd under that name, in place of what may be there. */
+static int pin(const struct tcptuned_kernel *k, const char *kind, const char *name, int fd)
+{
+	char path[PATH_BYTES];
+
+	pin_path(k, kind, name, path);
+	unlink(path);
+	return bpf_obj_pin(fd, path) ? -errno : 0;
+}
+
+static void unpin(const struct tcptuned_kernel *k, const char *kind, const char *name)
+{
+	char path[PATH_BYTES];
+
+	unlink(pin_path(k, kind, name, path));
+}
+
+static int open_pin(const struct tcptuned_kernel *k, const char *kind, const char *name)
+{
+	char path[PATH_BYTES];
+	int fd = bpf_obj_get(pin_path(k, kind, name, path));
+
+	return fd < 0 ? -1 : fd;
+}
+
+/* Everything under the directory, known or not: a later build may have pinned more. */
+static void unpin_all(const struct tcptuned_kernel *k)
+{
+	_cleanup_closedir_ DIR *dir = opendir(k->pin_dir);
+	char path[PATH_BYTES + 256];
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", k->pin_dir, entry->d_name);
+		unlink(path);
+	}
+	rmdir(k->pin_dir);
+}
+
+void tcptuned_kernel_init(struct tcptuned_kernel *k, const char *bpffs)
+{
+	memset(k, 0, sizeof(*k));
+	memset(k->map_fd, -1, sizeof(k->map_fd));
+	memset(k->prog_fd, -1, sizeof(k->prog_fd));
+	memset(k->link_fd, -1, sizeof(k->link_fd));
+	k->bitcp_map_fd = -1;
+	snprintf(k->pin_dir, sizeof(k->pin_dir), "%s/tcptuned", bpffs);
+	libbpf_set_print(keep_libbpf_words);
+}
+
+static int check_bpffs(const char *bpffs, struct tcptuned_error *err)
+{
+	struct statfs fs;
+
+	if (statfs(bpffs, &fs))
+		return tcptuned_fail(err, errno, TCPTUNED_EXIT_NO_BPFFS,
+				     "%s: %s; mount the BPF file system there: "
+				     "mount -t bpf bpf %s",
+				     bpffs, strerror(errno), bpffs);
+	if ((unsigned long)fs.f_type != BPF_FS_MAGIC)
+		return tcptuned_fail(err, ENODEV, TCPTUNED_EXIT_NO_BPFFS,
+				     "%s is not a BPF file system, so nothing can be pinned "
+				     "there; mount it: mount -t bpf bpf %s",
+				     bpffs, bpffs);
+	return 0;
+}
+
+/* ---- loading -------------------------------------------------------------------------- */
+
+static uint32_t build_of_objects(void)
+{
+	uint32_t crc = crc32(0, NULL, 0);
+	const void *elf;
+	size_t size;
+
+	elf = rightsize_bpf__elf_bytes(&size);
+	crc = crc32(crc, elf, size);
+	elf = flows_bpf__elf_bytes(&size);
+	crc = crc32(crc, elf, size);
+	elf = bitcp_bpf__elf_bytes(&size);
+	return crc32(crc, elf, size);
+}
+
+static int load_failed(struct tcptuned_error *err, int errnum, const char *what)
+{
+	if (errnum == EPERM)
+		return tcptuned_fail(err, errnum, TCPTUNED_EXIT_NOT_PERMITTED,
+				     "the kernel does not let this process load %s; run it as "
+				     "root, or with CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON",
+				     what);
+	return tcptuned_fail(err, errnum, TCPTUNED_EXIT_KERNEL,
+			     "this kernel does not take %s (%s: %s); tcptuned needs Linux 6.1 "
+			     "or later with CONFIG_DEBUG_INFO_BTF",
+			     what, strerror(errnum), libbpf_said);
+}
+
+/* Have @map be the one that is pinned, if it is to be kept. */
+static void reuse(struct bpf_map *map, int fd)
+{
+	if (fd >= 0)
+		bpf_map__reuse_fd(map, fd);
+}
+
+static int load_rightsize(struct tcptuned_kernel *k, struct objects *o,
+			  struct tcptuned_error *err)
+{
+	o->rightsize = rightsize_bpf__open();
+	if (!o->rightsize)
+		return load_failed(err, errno, "the right-sizing programs");
+	reuse(o->rightsize->maps.policies, k->map_fd[TCPTUNED_MAP_POLICIES]);
+	reuse(o->rightsize->maps.flows, k->map_fd[TCPTUNED_MAP_FLOWS]);
+	reuse(o->rightsize->maps.totals, k->map_fd[TCPTUNED_MAP_TOTALS]);
+	reuse(o->rightsize->maps.meta, k->map_fd[TCPTUNED_MAP_META]);
+	if (rightsize_bpf__load(o->rightsize))
+		return load_failed(err, errno, "the right-sizing programs");
+	return 0;
+}
+
+/* The second object shares the first one's maps. */
+static int load_flows(struct objects *o, struct tcptuned_error *err)
+{
+	o->flows = flows_bpf__open();
+	if (!o->flows)
+		return load_failed(err, errno, "the iterators");
+	reuse(o->flows->maps.flows, bpf_map__fd(o->rightsize->maps.flows));
+	reuse(o->flows->maps.policies, bpf_map__fd(o->rightsize->maps.policies));
+	reuse(o->flows->maps.totals, bpf_map__fd(o->rightsize->maps.totals));
+	reuse(o->flows->maps.meta, bpf_map__fd(o->rightsize->maps.meta));
+	if (flows_bpf__load(o->flows))
+		return load_failed(err, errno, "the iterators");
+	return 0;
+}
+
+static int load_bitcp_with(struct tcptuned_kernel *k, struct objects *o, uint32_t map_flags)
+{
+	o->bitcp = bitcp_bpf__open();
+	if (!o->bitcp)
+		return -errno;
+	reuse(o->bitcp->maps.bitcp_params, k->map_fd[TCPTUNED_MAP_BITCP_PARAMS]);
+	bpf_map__set_map_flags(o->bitcp->maps.bitcp, map_flags);
+	if (bitcp_bpf__load(o->bitcp)) {
+		int error = -errno;
+
+		bitcp_bpf__destroy(o->bitcp);
+		o->bitcp = NULL;
+		return error;
+	}
+	return 0;
+}
+
+/* Not fatal: right-sizing works without it. As a link where the kernel has such links. */
+static void load_bitcp(struct tcptuned_kernel *k, struct objects *o)
+{
+	int error = load_bitcp_with(k, o, KERNEL_BPF_F_LINK);
+
+	if (error)
+		error = load_bitcp_with(k, o, 0);
+	if (error)
+		snprintf(k->why_no_bitcp, sizeof(k->why_no_bitcp),
+			 "the kernel does not take BI-TCP as a BPF struct_ops (%s: %.150s)",
+			 strerror(-error), libbpf_said);
+}
+
+/* ---- attaching ------------------------------------------------------------------------ */
+
+/* Attach to the cgroup, or swap the program of a link that is there: never a gap between. */
+static int attach_cgroup(struct tcptuned_kernel *k, enum tcptuned_link which, int prog_fd,
+			 int cgroup_fd, enum bpf_attach_type type, struct tcptuned_error *err)
+{
+	struct bpf_link_info info = { 0 };
+	__u32 len = sizeof(info);
+	struct stat cgroup;
+	int fd = k->link_fd[which];
+
+	if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &len) && !fstat(cgroup_fd, &cgroup) &&
+	    info.cgroup.cgroup_id == cgroup.st_ino && !bpf_link_update(fd, prog_fd, NULL))
+		return 0;
+	fd = bpf_link_create(prog_fd, cgroup_fd, type, NULL);
+	if (fd < 0)
+		return load_failed(err, errno, "a program on the cgroup");
+	if (k->link_fd[which] >= 0) {
+		bpf_link_detach(k->link_fd[which]);
+		close(k->link_fd[which]);
+	}
+	k->link_fd[which] = fd;
+	return 0;
+}
+
+static int attach_iterator(struct tcptuned_kernel *k, enum tcptuned_link which,
+			   const struct bpf_program *prog, int map_fd, struct tcptuned_error *err)
+{
+	union bpf_iter_link_info info = { .map.map_fd = map_fd };
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts);
+	struct bpf_link *link;
+
+	if (map_fd >= 0) {
+		opts.link_info = &info;
+		opts.link_info_len = sizeof(info);
+	}
+	link = bpf_program__attach_iter(prog, &opts);
+	if (!link)
+		return load_failed(err, errno, bpf_program__name(prog));
+	if (k->link_fd[which] >= 0)
+		close(k->link_fd[which]);
+	k->link_fd[which] = dup(bpf_link__fd(link));
+	bpf_link__destroy(link);
+	return k->link_fd[which] < 0 ? load_failed(err, errno, "an iterator link") : 0;
+}
+
+/* The name is taken while an older registration holds it: end that one first. */
+static void unregister_bitcp(struct tcptuned_kernel *k)
+{
+	__u32 zero = 0;
+
+	unpin(k, "link", link_name[TCPTUNED_LINK_BITCP]);
+	unpin(k, "map", "bitcp");
+	if (k->link_fd[TCPTUNED_LINK_BITCP] >= 0)
+		close(k->link_fd[TCPTUNED_LINK_BITCP]);
+	else if (k->bitcp_map_fd >= 0)
+		bpf_map_delete_elem(k->bitcp_map_fd, &zero);
+	if (k->bitcp_map_fd >= 0)
+		close(k->bitcp_map_fd);
+	k->link_fd[TCPTUNED_LINK_BITCP] = -1;
+	k->bitcp_map_fd = -1;
+	k->bitcp = false;
+}
+
+/*
+ * Filling the map registers the congestion control, or, in a map made for a link, makes it
+ * ready for one; libbpf 1.1 fills it only, later ones make the link too.
+ */
+static int register_bitcp(struct tcptuned_kernel *k, struct objects *o)
+{
+	struct bpf_map *map = o->bitcp->maps.bitcp;
+	bool linked = bpf_map__map_flags(map) & KERNEL_BPF_F_LINK;
+	struct bpf_link *link = bpf_map__attach_struct_ops(map);
+	int map_fd = bpf_map__fd(map);
+
+	if (!link)
+		return -errno;
+	if (linked) {
+		int fd = bpf_link__fd(link);
+
+		fd = fd != map_fd && fd >= 0 ? dup(fd) : -1;
+		if (fd < 0)
+			fd = bpf_link_create(map_fd, 0, KERNEL_BPF_STRUCT_OPS, NULL);
+		if (fd < 0)
+			return -errno;
+		k->link_fd[TCPTUNED_LINK_BITCP] = fd;
+	}
+	/* The registration is held by our descriptor or by the map: libbpf must not end it. */
+	bpf_link__disconnect(link);
+	k->bitcp_map_fd = dup(map_fd);
+	k->bitcp = true;
+	return 0;
+}
+
+static void attach_bitcp(struct tcptuned_kernel *k, struct objects *o)
+{
+	int error;
+
+	unregister_bitcp(k);
+	if (!o->bitcp)
+		return;
+	error = register_bitcp(k, o);
+	if (error)
+		snprintf(k->why_no_bitcp, sizeof(k->why_no_bitcp),
+			 "BI-TCP could not be registered (%s)%s", strerror(-error),
+			 error == -EEXIST ? ": a congestion control of the name bitcp is there "
+					    "already, see bpftool struct_ops show"
+					  : "");
+}
+
+static void keep_fd(int *slot, int fd)
+{
+	if (*slot >= 0)
+		close(*slot);
+	*slot = fd < 0 ? -1 : dup(fd);
+}
+
+static void keep_descriptors(struct tcptuned_kernel *k, struct objects *o)
+{
+	struct bpf_program *prog;
+	int next = TCPTUNED_PROG_BITCP_FIRST;
+
+	keep_fd(&k->map_fd[TCPTUNED_MAP_META], bpf_map__fd(o->rightsize->maps.meta));
+	keep_fd(&k->map_fd[TCPTUNED_MAP_POLICIES], bpf_map__fd(o->rightsize->maps.policies));
+	keep_fd(&k->map_fd[TCPTUNED_MAP_FLOWS], bpf_map__fd(o->rightsize->maps.flows));
+	keep_fd(&k->map_fd[TCPTUNED_MAP_TOTALS], bpf_map__fd(o->rightsize->maps.totals));
+	keep_fd(&k->prog_fd[TCPTUNED_PROG_SOCKOPS],
+		bpf_program__fd(o->rightsize->progs.tcptuned_sockops));
+	keep_fd(&k->prog_fd[TCPTUNED_PROG_SETSOCKOPT],
+		bpf_program__fd(o->rightsize->progs.tcptuned_setsockopt));
+	keep_fd(&k->prog_fd[TCPTUNED_PROG_GETSOCKOPT],
+		bpf_program__fd(o->rightsize->progs.tcptuned_getsockopt));
+	keep_fd(&k->prog_fd[TCPTUNED_PROG_DUMP_FLOWS],
+		bpf_program__fd(o->flows->progs.dump_flows));
+	keep_fd(&k->prog_fd[TCPTUNED_PROG_RELEASE_FLOWS],
+		bpf_program__fd(o->flows->progs.release_flows));
+	if (!o->bitcp)
+		return;
+	keep_fd(&k->map_fd[TCPTUNED_MAP_BITCP_PARAMS], bpf_map__fd(o->bitcp->maps.bitcp_params));
+	bpf_object__for_each_program(prog, o->bitcp->obj) {
+		if (next < TCPTUNED_PROGS)
+			keep_fd(&k->prog_fd[next++], bpf_program__fd(prog));
+	}
+}
+
+static int pin_programs(const struct tcptuned_kernel *k, const struct bpf_object *object)
+{
+	struct bpf_program *prog;
+	int error;
+
+	bpf_object__for_each_program(prog, object) {
+		error = pin(k, "prog", bpf_program__name(prog), bpf_program__fd(prog));
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+static int pin_everything(struct tcptuned_kernel *k, struct objects *o)
+{
+	int i, error = 0;
+
+	for (i = 0; i < TCPTUNED_MAPS && !error; i++)
+		if (i != TCPTUNED_MAP_META && k->map_fd[i] >= 0)
+			error = pin(k, "map", map_name[i], k->map_fd[i]);
+	for (i = 0; i < TCPTUNED_LINKS && !error; i++)
+		if (k->link_fd[i] >= 0)
+			error = pin(k, "link", link_name[i], k->link_fd[i]);
+	if (!error && k->bitcp)
+		error = pin(k, "map", "bitcp", k->bitcp_map_fd);
+	if (!error)
+		error = pin_programs(k, o->rightsize->obj);
+	if (!error)
+		error = pin_programs(k, o->flows->obj);
+	if (!error && o->bitcp)
+		error = pin_programs(k, o->bitcp->obj);
+	if (!error)
+		error = pin(k, "map", map_name[TCPTUNED_MAP_META],
+			    k->map_fd[TCPTUNED_MAP_META]);
+	return error;
+}
+
+/* @before: of whoever was there before, whose changes of the host are ours to put back now. */
+static int write_meta(struct tcptuned_kernel *k, const struct tcptuned_meta *before)
+{
+	struct tcptuned_meta meta = *before;
+	__u32 zero = 0;
+
+	meta.abi = TCPTUNED_ABI;
+	meta.build = build_of_objects();
+	return bpf_map_update_elem(k->map_fd[TCPTUNED_MAP_META], &zero, &meta, BPF_ANY) ? -errno
+											 : 0;
+}
+
+static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_bitcp,
+			   const struct tcptuned_meta *before, struct tcptuned_error *err)
+{
+	_cleanup_objects_ struct objects o = { 0 };
+	int error;
+
+	error = load_rightsize(k, &o, err);
+	if (!error)
+		error = load_flows(&o, err);
+	if (error)
+		return error;
+	if (with_bitcp)
+		load_bitcp(k, &o);
+	keep_descriptors(k, &o);
+
+	attach_bitcp(k, &o);
+	error = attach_iterator(k, TCPTUNED_LINK_DUMP, o.flows->progs.dump_flows,
+				k->map_fd[TCPTUNED_MAP_FLOWS], err);
+	if (!error)
+		error = attach_iterator(k, TCPTUNED_LINK_RELEASE, o.flows->progs.release_flows,
+					-1, err);
+	if (!error)
+		error = attach_cgroup(k, TCPTUNED_LINK_SOCKOPS,
+				      k->prog_fd[TCPTUNED_PROG_SOCKOPS], cgroup_fd,
+				      BPF_CGROUP_SOCK_OPS, err);
+	if (!error)
+		error = attach_cgroup(k, TCPTUNED_LINK_SETSOCKOPT,
+				      k->prog_fd[TCPTUNED_PROG_SETSOCKOPT], cgroup_fd,
+				      BPF_CGROUP_SETSOCKOPT, err);
+	if (!error)
+		error = attach_cgroup(k, TCPTUNED_LINK_GETSOCKOPT,
+				      k->prog_fd[TCPTUNED_PROG_GETSOCKOPT], cgroup_fd,
+				      BPF_CGROUP_GETSOCKOPT, err);
+	if (error)
+		return error;
+	error = write_meta(k, before);
+	if (!error)
+		error = pin_everything(k, &o);
+	if (error)
+		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
+				     "cannot pin programs in %s: %s", k->pin_dir,
+				     strerror(-error));
+	return 0;
+}
+
+/* ---- taking over ---------------------------------------------------------------------- */
+
+static void open_pins(struct tcptuned_kernel *k)
+{
+	static const char *const progs[TCPTUNED_PROG_BITCP_FIRST] = {
+		[TCPTUNED_PROG_SOCKOPS] = "tcptuned_sockops",
+		[TCPTUNED_PROG_SETSOCKOPT] = "tcptuned_setsockopt",
+		[TCPTUNED_PROG_GETSOCKOPT] = "tcptuned_getsockopt",
+		[TCPTUNED_PROG_DUMP_FLOWS] = "dump_flows",
+		[TCPTUNED_PROG_RELEASE_FLOWS] = "release_flows",
+	};
+	int i, next = TCPTUNED_PROG_BITCP_FIRST;
+	struct bpf_program *prog;
+	struct bitcp_bpf *bitcp;
+
+	for (i = 0; i < TCPTUNED_MAPS; i++)
+		k->map_fd[i] = open_pin(k, "map", map_name[i]);
+	for (i = 0; i < TCPTUNED_LINKS; i++)
+		k->link_fd[i] = open_pin(k, "link", link_name[i]);
+	for (i = 0; i < TCPTUNED_PROG_BITCP_FIRST; i++)
+		k->prog_fd[i] = open_pin(k, "prog", progs[i]);
+	k->bitcp_map_fd = open_pin(k, "map", "bitcp");
+	k->bitcp = k->bitcp_map_fd >= 0;
+	bitcp = bitcp_bpf__open(); /* only for its names */
+	if (!bitcp)
+		return;
+	bpf_object__for_each_program(prog, bitcp->obj) {
+		if (next < TCPTUNED_PROGS)
+			k->prog_fd[next++] = open_pin(k, "prog", bpf_program__name(prog));
+	}
+	bitcp_bpf__destroy(bitcp);
+}
+
+static bool read_meta(const struct tcptuned_kernel *k, struct tcptuned_meta *meta)
+{
+	struct bpf_map_info info = { 0 };
+	__u32 zero = 0, len = sizeof(info);
+	int fd = k->map_fd[TCPTUNED_MAP_META];
+
+	/* A record of another size is another build's, whatever it says. */
+	return fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &len) &&
+	       info.value_size == sizeof(*meta) && !bpf_map_lookup_elem(fd, &zero, meta);
+}
+
+static bool cgroup_is(const struct tcptuned_kernel *k, int cgroup_fd)
+{
+	struct bpf_link_info info = { 0 };
+	__u32 len = sizeof(info);
+	struct stat cgroup;
+
+	return k->link_fd[TCPTUNED_LINK_SOCKOPS] >= 0 &&
+	       !bpf_obj_get_info_by_fd(k->link_fd[TCPTUNED_LINK_SOCKOPS], &info, &len) &&
+	       !fstat(cgroup_fd, &cgroup) && info.cgroup.cgroup_id == cgroup.st_ino;
+}
+
+/* Let go of the maps whose layout is another one; their links stay until they are swapped. */
+static void forget_maps(struct tcptuned_kernel *k)
+{
+	for (int i = 0; i < TCPTUNED_MAPS; i++) {
+		if (k->map_fd[i] >= 0)
+			close(k->map_fd[i]);
+		k->map_fd[i] = -1;
+	}
+}
+
+int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs,
+			 struct tcptuned_error *err)
+{
+	int error;
+
+	tcptuned_kernel_init(k, bpffs);
+	error = check_bpffs(bpffs, err);
+	if (error)
+		return error;
+	if (access(k->pin_dir, F_OK))
+		return tcptuned_fail(err, ENOENT, TCPTUNED_EXIT_OK, "nothing is pinned in %s",
+				     k->pin_dir);
+	open_pins(k);
+	return 0;
+}
+
+int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgroup_fd,
+			   bool register_bitcp, struct tcptuned_error *err)
+{
+	struct tcptuned_meta meta = { 0 };
+	int error;
+
+	tcptuned_kernel_init(k, bpffs);
+	error = check_bpffs(bpffs, err);
+	if (error)
+		return error;
+	if (mkdir(k->pin_dir, 0700) && errno != EEXIST)
+		return tcptuned_fail(err, errno,
+				     errno == EACCES || errno == EPERM
+					     ? TCPTUNED_EXIT_NOT_PERMITTED
+					     : TCPTUNED_EXIT_NO_BPFFS,
+				     "%s cannot be made: %s; run tcptuned as root", k->pin_dir,
+				     strerror(errno));
+	open_pins(k);
+	if (!read_meta(k, &meta)) {
+		bool leftover = k->map_fd[TCPTUNED_MAP_META] >= 0;
+
+		if (!leftover) { /* what an interrupted start left, or nothing */
+			tcptuned_kernel_detach(k);
+			mkdir(k->pin_dir, 0700);
+		}
+		forget_maps(k);
+		k->origin = leftover ? TCPTUNED_REPLACED : TCPTUNED_LOADED;
+	} else if (meta.abi != TCPTUNED_ABI) {
+		unsigned int refused;
+
+		/* By its own iterator: the programs to come cannot read its records. */
+		tcptuned_kernel_release_flows(k, &refused);
+		forget_maps(k);
+		k->origin = TCPTUNED_REPLACED;
+	} else if (meta.build == build_of_objects() && cgroup_is(k, cgroup_fd) &&
+		   k->bitcp == register_bitcp) {
+		k->origin = TCPTUNED_TAKEN_OVER;
+		return 0;
+	} else {
+		k->origin = TCPTUNED_UPGRADED;
+	}
+	error = load_and_attach(k, cgroup_fd, register_bitcp, &meta, err);
+	if (error && k->origin == TCPTUNED_LOADED)
+		tcptuned_kernel_detach(k);
+	if (error)
+		tcptuned_kernel_close(k);
+	return error;
+}
+
+/* ---- taking back ---------------------------------------------------------------------- */
+
+void tcptuned_kernel_stop(struct tcptuned_kernel *k)
+{
+	static const enum tcptuned_link attached[] = { TCPTUNED_LINK_SOCKOPS,
+						       TCPTUNED_LINK_SETSOCKOPT,
+						       TCPTUNED_LINK_GETSOCKOPT };
+
+	for (size_t i = 0; i < sizeof(attached) / sizeof(attached[0]); i++)
+		if (k->link_fd[attached[i]] >= 0)
+			bpf_link_detach(k->link_fd[attached[i]]);
+}
+
+/* The iterator looks at the connections of the namespace in which it is opened. */
+static void release_here(void *ctx)
+{
+	struct tcptuned_kernel *k = ctx;
+	_cleanup_close_ int iterator = bpf_iter_create(k->link_fd[TCPTUNED_LINK_RELEASE]);
+	char nothing[64];
+
+	while (iterator >= 0 && read(iterator, nothing, sizeof(nothing)) > 0)
+		;
+}
+
+int tcptuned_kernel_release_flows(struct tcptuned_kernel *k, unsigned int *ret_refused)
+{
+	*ret_refused = 0;
+	if (k->link_fd[TCPTUNED_LINK_RELEASE] < 0)
+		return 0;
+	return tcptuned_netns_for_each(release_here, k, ret_refused);
+}
+
+void tcptuned_kernel_detach(struct tcptuned_kernel *k)
+{
+	tcptuned_kernel_stop(k);
+	unregister_bitcp(k);
+	unpin_all(k);
+}
+
+static void close_all(int *fds, int len)
+{
+	for (int i = 0; i < len; i++) {
+		if (fds[i] >= 0)
+			close(fds[i]);
+		fds[i] = -1;
+	}
+}
+
+void tcptuned_kernel_close(struct tcptuned_kernel *k)
+{
+	close_all(k->map_fd, TCPTUNED_MAPS);
+	close_all(k->prog_fd, TCPTUNED_PROGS);
+	close_all(k->link_fd, TCPTUNED_LINKS);
+	close_all(&k->bitcp_map_fd, 1);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The kernel side, seen from the daemon: programs, maps and links, loaded or taken over from
+ * a daemon before this one, pinned, and taken back.
+ *
+ * Pins, all in one directory of the BPF file system:
+ *   map_NAME   the maps below; map_bitcp is the congestion control itself
+ *   link_NAME  what attaches the programs; while it is there, they run
+ *   prog_NAME  the programs, for whoever wants to look at them
+ * map_meta is pinned last: without it the directory is what an interrupted start left.
+ */
+#ifndef TCPTUNED_LOADER_H
+#define TCPTUNED_LOADER_H
+
+#include <stdbool.h>
+
+#include "exit.h"
+
+/* Maps and programs that are always there while tcptuned is attached. */
+enum tcptuned_map {
+	TCPTUNED_MAP_META,	   /* who loaded this, and what was changed on the host */
+	TCPTUNED_MAP_POLICIES,	   /* policy number -> struct tcptuned_policy */
+	TCPTUNED_MAP_FLOWS,	   /* socket storage: struct tcptuned_flow */
+	TCPTUNED_MAP_TOTALS,	   /* per CPU: struct tcptuned_totals */
+	TCPTUNED_MAP_BITCP_PARAMS, /* struct bitcp_params; absent without struct_ops */
+	TCPTUNED_MAPS,
+};
+
+enum tcptuned_prog {
+	TCPTUNED_PROG_SOCKOPS,
+	TCPTUNED_PROG_SETSOCKOPT,
+	TCPTUNED_PROG_GETSOCKOPT,
+	TCPTUNED_PROG_DUMP_FLOWS,    /* iter/bpf_sk_storage_map: struct tcptuned_flow_record */
+	TCPTUNED_PROG_RELEASE_FLOWS, /* iter/tcp: gives connections back to the kernel */
+	TCPTUNED_PROG_BITCP_FIRST,   /* the struct_ops programs, as many as there are */
+	TCPTUNED_PROGS = TCPTUNED_PROG_BITCP_FIRST + 8,
+};
+
+enum tcptuned_link {
+	TCPTUNED_LINK_SOCKOPS,
+	TCPTUNED_LINK_SETSOCKOPT,
+	TCPTUNED_LINK_GETSOCKOPT,
+	TCPTUNED_LINK_DUMP,
+	TCPTUNED_LINK_RELEASE,
+	TCPTUNED_LINK_BITCP, /* absent before Linux 6.3: then map_bitcp holds the registration */
+	TCPTUNED_LINKS,
+};
+
+/* How this daemon came by what runs. */
+enum tcptuned_origin {
+	TCPTUNED_LOADED,     /* there was nothing before */
+	TCPTUNED_TAKEN_OVER, /* pinned by an earlier daemon of the same build, as it was */
+	TCPTUNED_UPGRADED,   /* programs replaced; connections and totals kept */
+	TCPTUNED_REPLACED,   /* records of another layout: everything new, old records dropped */
+};
+
+#define TCPTUNED_PIN_DIR_MAX 280
+
+/* All descriptors are -1 where there is none. */
+struct tcptuned_kernel {
+	int map_fd[TCPTUNED_MAPS];
+	int prog_fd[TCPTUNED_PROGS];
+	int link_fd[TCPTUNED_LINKS];
+	int bitcp_map_fd; /* the struct_ops map */
+	bool bitcp;	  /* registered */
+	enum tcptuned_origin origin;
+	char why_no_bitcp[256]; /* a sentence when it is not */
+	char pin_dir[TCPTUNED_PIN_DIR_MAX];
+};
+
+/* All descriptors -1: a kernel side that is not there yet. */
+void tcptuned_kernel_init(struct tcptuned_kernel *k, const char *bpffs);
+
+/*
+ * Load or take over everything, attach to the cgroup @cgroup_fd and pin under @bpffs; on
+ * failure nothing is left behind that was not there before. The programs claim nothing until
+ * a policy is written. @register_bitcp: offer the congestion control to the host.
+ * Returns 0 or a negative errno with @err filled.
+ */
+int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgroup_fd,
+			   bool register_bitcp, struct tcptuned_error *err);
+
+/*
+ * Open what is pinned under @bpffs, to look at it or to detach it. -ENOENT when nothing is.
+ * Whatever of it can be opened is.
+ */
+int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs,
+			 struct tcptuned_error *err);
+
+/* No connection is claimed and none is tuned any more afterwards; all pins stay. */
+void tcptuned_kernel_stop(struct tcptuned_kernel *k);
+
+/*
+ * Give the connections that were tuned back to the kernel: with as much buffer as they were
+ * allowed. In every network namespace; returns how many were visited, or a negative errno, and
+ * in @ret_refused how many may not be entered.
+ */
+int tcptuned_kernel_release_flows(struct tcptuned_kernel *k, unsigned int *ret_refused);
+
+/* Take everything off the host. Descriptors stay until tcptuned_kernel_close(). */
+void tcptuned_kernel_detach(struct tcptuned_kernel *k);
+
+/* Let go of all descriptors. What is pinned goes on. */
+void tcptuned_kernel_close(struct tcptuned_kernel *k);
+
+#endif

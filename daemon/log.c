@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <syslog.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "log.h"
+
+static const struct {
+	const char *name;
+	int priority; /* of syslog(3), and of the journal's prefix */
+} levels[] = {
+	[TCPTUNED_LOG_ERROR] = {"error", LOG_ERR},
+	[TCPTUNED_LOG_WARNING] = {"warning", LOG_WARNING},
+	[TCPTUNED_LOG_INFO] = {"info", LOG_INFO},
+	[TCPTUNED_LOG_DEBUG] = {"debug", LOG_DEBUG},
+};
+
+static enum tcptuned_log_level log_level = TCPTUNED_LOG_INFO;
+static bool to_syslog;
+
+void tcptuned_log_set_level(enum tcptuned_log_level level)
+{
+	log_level = level;
+}
+
+void tcptuned_log_to_syslog(void)
+{
+	openlog("tcptuned", LOG_PID, LOG_DAEMON);
+	to_syslog = true;
+}
+
+/* systemd names the stream that it connected; a redirection since then makes them differ. */
+static bool stderr_is_journal(void)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	uintmax_t dev, ino;
+	struct stat st;
+
+	if (!stream || sscanf(stream, "%ju:%ju", &dev, &ino) != 2 || fstat(STDERR_FILENO, &st))
+		return false;
+	return dev == st.st_dev && ino == st.st_ino;
+}
+
+/* A line stays one line, and a terminal is not at the mercy of what a message quotes. */
+static void blank_controls(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = ' ';
+}
+
+static void write_plain(enum tcptuned_log_level level, const char *text)
+{
+	struct timespec now;
+	char time[32] = "";
+	struct tm tm;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (localtime_r(&now.tv_sec, &tm))
+		strftime(time, sizeof(time), "%F %T", &tm);
+	dprintf(STDERR_FILENO, "%s.%03ld %s: %s\n", time, now.tv_nsec / 1000000,
+		levels[level].name, text);
+}
+
+void tcptuned_log(enum tcptuned_log_level level, const char *fmt, ...)
+{
+	int saved_errno = errno;
+	char text[2048];
+	va_list args;
+
+	if (level > log_level)
+		return;
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	blank_controls(text);
+	if (to_syslog)
+		syslog(levels[level].priority, "%s", text);
+	else if (stderr_is_journal())
+		dprintf(STDERR_FILENO, "<%d>%s\n", levels[level].priority, text);
+	else
+		write_plain(level, text);
+	errno = saved_errno;
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The command: what is asked for, in which process, and how it ends. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "daemon.h"
+#include "exit.h"
+#include "log.h"
+#include "options.h"
+
+static int fail(const struct tcptuned_error *err)
+{
+	tcptuned_log(TCPTUNED_LOG_ERROR, "%s", err->text);
+	return err->status;
+}
+
+/* The other end of the pipe is the parent, which waits to say how the start went. */
+static void tell_parent(void *ctx)
+{
+	int *pipe_fd = ctx, null;
+
+	if (*pipe_fd < 0)
+		return;
+	tcptuned_log_to_syslog();
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null >= 0) {
+		dup2(null, STDIN_FILENO);
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+		close(null);
+	}
+	if (write(*pipe_fd, "", 1) < 0)
+		return;
+	close(*pipe_fd);
+	*pipe_fd = -1;
+}
+
+static int run(const struct tcptuned_options *options, struct tcptuned_config *config,
+	       int pipe_fd)
+{
+	struct tcptuned_error err = { 0 };
+
+	if (tcptuned_daemon_run(options, config, tell_parent, &pipe_fd, &err))
+		return fail(&err);
+	return TCPTUNED_EXIT_OK;
+}
+
+/* Start in the background: the parent ends once the child is ready, with its exit status. */
+static int run_in_background(const struct tcptuned_options *options,
+			     struct tcptuned_config *config)
+{
+	int fds[2], status;
+	char byte;
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC)) {
+		perror("tcptuned: pipe");
+		return TCPTUNED_EXIT_INTERNAL;
+	}
+	pid = fork();
+	if (pid < 0) {
+		perror("tcptuned: fork");
+		return TCPTUNED_EXIT_INTERNAL;
+	}
+	if (!pid) {
+		close(fds[0]);
+		setsid();
+		if (chdir("/"))
+			return TCPTUNED_EXIT_INTERNAL;
+		return run(options, config, fds[1]);
+	}
+	close(fds[1]);
+	if (read(fds[0], &byte, 1) == 1)
+		return TCPTUNED_EXIT_OK;
+	if (waitpid(pid, &status, 0) < 0 || !WIFEXITED(status))
+		return TCPTUNED_EXIT_INTERNAL;
+	return WEXITSTATUS(status);
+}
+
+int main(int argc, char **argv)
+{
+	struct tcptuned_error err = { 0 };
+	struct tcptuned_options options;
+	struct tcptuned_config config;
+
+	if (tcptuned_options_parse(argc, argv, &options, &err))
+		return fail(&err);
+	switch (options.action) {
+	case TCPTUNED_SHOW_HELP:
+		tcptuned_options_print_help(stdout);
+		return TCPTUNED_EXIT_OK;
+	case TCPTUNED_SHOW_VERSION:
+		printf("tcptuned %s\n", TCPTUNED_VERSION);
+		return TCPTUNED_EXIT_OK;
+	case TCPTUNED_HELP_CONFIG:
+		tcptuned_config_print_example(stdout);
+		return TCPTUNED_EXIT_OK;
+	default:
+		break;
+	}
+	if (tcptuned_config_load(options.config_path, options.set, &config, &err))
+		return fail(&err);
+	tcptuned_log_set_level(config.log_level);
+	if (options.action == TCPTUNED_CHECK_CONFIG) {
+		tcptuned_config_print(&config, stdout);
+		return TCPTUNED_EXIT_OK;
+	}
+	if (options.action == TCPTUNED_DETACH)
+		return tcptuned_daemon_detach(&config, &err) ? fail(&err) : TCPTUNED_EXIT_OK;
+	if (options.foreground)
+		return run(&options, &config, -1);
+	return run_in_background(&options, &config);
+}

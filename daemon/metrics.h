@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Prometheus text format 0.0.4 and JSON, made from a snapshot. Pure: reads nothing but its
+ * arguments. One line in a table in metrics.c per metric.
+ */
+#ifndef TCPTUNED_METRICS_H
+#define TCPTUNED_METRICS_H
+
+#include <stdbool.h>
+#include <tcptuned/policy.h>
+#include <tcptuned/totals.h>
+
+#include "bpfstats.h"
+#include "buf.h"
+#include "flows.h"
+
+#define TCPTUNED_POLICIES_SHOWN 64
+
+struct tcptuned_policy_entry {
+	__u32 key;
+	struct tcptuned_policy policy;
+};
+
+/* Everything that a scrape shows. */
+struct tcptuned_snapshot {
+	const char *version;
+	const char *kernel_release;
+	/* The name of policy @key, or NULL for its number; may be NULL. */
+	const char *(*policy_name)(void *ctx, __u32 key);
+	void *policy_name_ctx;
+	bool bitcp; /* the congestion control is registered */
+	bool taken_over;
+	bool totals_ok;		       /* totals could be read */
+	bool flows_ok;		       /* flows could be read, to their end */
+	__u64 start_time_us;	       /* when the daemon started, since 1970 */
+	__u64 scrapes;		       /* scrapes before this one ... */
+	__u64 scrapes_ns;	       /* ... and the time they took, all together */
+	__u64 last_scrape_ns;	       /* the time that the last one took; 0: none yet */
+	struct tcptuned_totals totals; /* all CPUs together */
+	struct tcptuned_flows flows;
+	struct tcptuned_bpfstats bpf;
+	struct tcptuned_process_stats process;
+	unsigned int policies_len;
+	struct tcptuned_policy_entry policies[TCPTUNED_POLICIES_SHOWN];
+};
+
+/* The whole of /metrics. Errors stay in @out. */
+void tcptuned_metrics_format(struct tcptuned_buf *out, const struct tcptuned_snapshot *snap);
+
+/* The whole of /flows.json: the totals of flows, and one object for each of flows.top. */
+void tcptuned_metrics_format_json(struct tcptuned_buf *out,
+				  const struct tcptuned_snapshot *snap);
+
+/* @text as the value of a label: backslash, double quote and line feed escaped. */
+void tcptuned_metrics_label_value(struct tcptuned_buf *out, const char *text);
+
+#endif

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "cleanup.h"
+#include "metrics.h"
+#include "scrape.h"
+
+struct tcptuned_scrape {
+	struct tcptuned_scrape_options options;
+	struct utsname host;
+	int stats_fd; /* keeps the kernel's statistics on; -1: not asked for */
+	int cpus;
+	struct tcptuned_totals *per_cpu;
+	struct tcptuned_snapshot snap;
+};
+
+static __u64 clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (__u64)now.tv_sec * 1000000000 + (__u64)now.tv_nsec;
+}
+
+/* --- reading ----------------------------------------------------------------------------- */
+
+static void add_totals(struct tcptuned_totals *sum, const struct tcptuned_totals *cpu)
+{
+	int i, b;
+
+	for (i = 0; i < TCPTUNED_COUNTERS; i++)
+		sum->counter[i] += cpu->counter[i];
+	for (i = 0; i < TCPTUNED_HISTOGRAMS; i++) {
+		sum->histogram[i].count += cpu->histogram[i].count;
+		sum->histogram[i].sum += cpu->histogram[i].sum;
+		for (b = 0; b < TCPTUNED_BUCKETS; b++)
+			sum->histogram[i].bucket[b] += cpu->histogram[i].bucket[b];
+	}
+}
+
+/* A per-CPU value is padded to eight bytes for each CPU; this one has that size anyway. */
+_Static_assert(sizeof(struct tcptuned_totals) % 8 == 0, "per-CPU values lie side by side");
+
+static bool read_totals(struct tcptuned_scrape *scrape)
+{
+	int fd = scrape->options.kernel->map_fd[TCPTUNED_MAP_TOTALS], cpu;
+	__u32 zero = 0;
+
+	memset(&scrape->snap.totals, 0, sizeof(scrape->snap.totals));
+	if (fd < 0 || bpf_map_lookup_elem(fd, &zero, scrape->per_cpu))
+		return false;
+	for (cpu = 0; cpu < scrape->cpus; cpu++)
+		add_totals(&scrape->snap.totals, &scrape->per_cpu[cpu]);
+	return true;
+}
+
+static void read_policies(struct tcptuned_scrape *scrape)
+{
+	int fd = scrape->options.kernel->map_fd[TCPTUNED_MAP_POLICIES];
+	struct tcptuned_snapshot *snap = &scrape->snap;
+	__u32 key, *previous = NULL;
+
+	snap->policies_len = 0;
+	while (fd >= 0 && snap->policies_len < TCPTUNED_POLICIES_SHOWN &&
+	       !bpf_map_get_next_key(fd, previous, &key)) {
+		struct tcptuned_policy_entry *entry = &snap->policies[snap->policies_len];
+
+		entry->key = key;
+		previous = &entry->key;
+		if (bpf_map_lookup_elem(fd, &key, &entry->policy))
+			continue;
+		entry->policy.congestion_control[TCPTUNED_CC_NAME_MAX - 1] = '\0';
+		snap->policies_len++;
+	}
+}
+
+static void read_everything(struct tcptuned_scrape *scrape)
+{
+	const struct tcptuned_kernel *kernel = scrape->options.kernel;
+	struct tcptuned_snapshot *snap = &scrape->snap;
+	int dump = kernel->link_fd[TCPTUNED_LINK_DUMP];
+
+	snap->bitcp = kernel->bitcp;
+	snap->taken_over =
+		kernel->origin == TCPTUNED_TAKEN_OVER || kernel->origin == TCPTUNED_UPGRADED;
+	snap->totals_ok = read_totals(scrape);
+	snap->flows_ok = dump >= 0 && !tcptuned_flows_read(&snap->flows, dump);
+	read_policies(scrape);
+	tcptuned_bpfstats_read(&snap->bpf, kernel, scrape->stats_fd >= 0);
+	tcptuned_process_stats_read(&snap->process);
+}
+
+/* --- answering --------------------------------------------------------------------------- */
+
+static void print_front_page(struct tcptuned_buf *out, const char *version)
+{
+	tcptuned_buf_printf(out,
+			    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+			    "<title>tcptuned</title></head><body>\n"
+			    "<h1>tcptuned %s</h1>\n<ul>\n"
+			    "<li><a href=\"/metrics\">/metrics</a>: for Prometheus</li>\n"
+			    "<li><a href=\"/flows.json\">/flows.json</a>: the largest "
+			    "connections, as JSON</li>\n"
+			    "</ul>\n</body></html>\n",
+			    version);
+}
+
+static void handle_metrics(struct tcptuned_scrape *scrape, struct tcptuned_buf *out)
+{
+	struct tcptuned_snapshot *snap = &scrape->snap;
+	__u64 start = clock_ns(CLOCK_MONOTONIC);
+
+	read_everything(scrape);
+	tcptuned_metrics_format(out, snap);
+	snap->last_scrape_ns = clock_ns(CLOCK_MONOTONIC) - start;
+	snap->scrapes_ns += snap->last_scrape_ns;
+	snap->scrapes++;
+}
+
+void tcptuned_scrape_handle(void *ctx, const char *path, struct tcptuned_http_reply *reply)
+{
+	struct tcptuned_scrape *scrape = ctx;
+
+	if (!strcmp(path, "/metrics")) {
+		reply->content_type = "text/plain; version=0.0.4; charset=utf-8";
+		handle_metrics(scrape, &reply->body);
+	} else if (!strcmp(path, "/flows.json")) {
+		reply->content_type = "application/json";
+		read_everything(scrape);
+		tcptuned_metrics_format_json(&reply->body, &scrape->snap);
+	} else if (!strcmp(path, "/")) {
+		reply->content_type = "text/html; charset=utf-8";
+		print_front_page(&reply->body, scrape->options.version);
+	} else {
+		reply->status = 404;
+		tcptuned_buf_puts(&reply->body, "There is /metrics and /flows.json.\n");
+	}
+}
+
+/* --- making and unmaking ----------------------------------------------------------------- */
+
+static void set_statistics(struct tcptuned_scrape *scrape, bool on)
+{
+	if (on && scrape->stats_fd < 0) {
+		scrape->stats_fd = tcptuned_bpfstats_enable();
+	} else if (!on && scrape->stats_fd >= 0) {
+		close(scrape->stats_fd);
+		scrape->stats_fd = -1;
+	}
+}
+
+int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max,
+			      bool program_statistics)
+{
+	struct tcptuned_flows flows;
+
+	if (flows_max != scrape->snap.flows.top_max) {
+		if (tcptuned_flows_init(&flows, flows_max))
+			return -ENOMEM;
+		tcptuned_flows_free(&scrape->snap.flows);
+		scrape->snap.flows = flows;
+	}
+	set_statistics(scrape, program_statistics);
+	return 0;
+}
+
+int tcptuned_scrape_new(struct tcptuned_scrape **ret,
+			const struct tcptuned_scrape_options *options)
+{
+	__attribute__((cleanup(tcptuned_scrape_freep))) struct tcptuned_scrape *scrape =
+		calloc(1, sizeof(*scrape));
+
+	if (!scrape)
+		return -ENOMEM;
+	scrape->options = *options;
+	scrape->stats_fd = -1;
+	scrape->cpus = libbpf_num_possible_cpus();
+	if (scrape->cpus < 1)
+		return -EINVAL;
+	scrape->per_cpu = calloc((size_t)scrape->cpus, sizeof(*scrape->per_cpu));
+	if (!scrape->per_cpu ||
+	    tcptuned_scrape_configure(scrape, options->flows_max, options->program_statistics))
+		return -ENOMEM;
+	uname(&scrape->host);
+	scrape->snap.version = options->version;
+	scrape->snap.kernel_release = scrape->host.release;
+	scrape->snap.policy_name = options->policy_name;
+	scrape->snap.policy_name_ctx = options->policy_name_ctx;
+	scrape->snap.start_time_us = clock_ns(CLOCK_REALTIME) / 1000;
+	*ret = scrape;
+	scrape = NULL;
+	return 0;
+}
+
+void tcptuned_scrape_free(struct tcptuned_scrape *scrape)
+{
+	if (!scrape)
+		return;
+	set_statistics(scrape, false);
+	tcptuned_flows_free(&scrape->snap.flows);
+	free(scrape->per_cpu);
+	free(scrape);
+}
+
+void tcptuned_scrape_freep(struct tcptuned_scrape **scrape)
+{
+	tcptuned_scrape_free(*scrape);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a request to the metrics endpoint does: read everything, and write it out. */
+#ifndef TCPTUNED_SCRAPE_H
+#define TCPTUNED_SCRAPE_H
+
+#include <stdbool.h>
+#include <linux/types.h>
+
+#include "http.h"
+#include "loader.h"
+
+struct tcptuned_scrape;
+
+struct tcptuned_scrape_options {
+	const struct tcptuned_kernel *kernel; /* has to outlive the scrape object */
+	__u32 flows_max;		      /* flows shown one by one */
+	bool program_statistics;	      /* have the kernel count the programs' run time */
+	const char *version;
+	/* The name of policy @key, or NULL for its number; may be NULL. */
+	const char *(*policy_name)(void *ctx, __u32 key);
+	void *policy_name_ctx;
+};
+
+/* Returns 0 or a negative errno. */
+int tcptuned_scrape_new(struct tcptuned_scrape **ret,
+			const struct tcptuned_scrape_options *options);
+
+void tcptuned_scrape_free(struct tcptuned_scrape *scrape);
+void tcptuned_scrape_freep(struct tcptuned_scrape **scrape);
+
+/*
+ * After a reload of the configuration. Returns 0, or -ENOMEM, and then nothing has changed.
+ * That the kernel refuses program statistics is no error; a metric says whether they are on.
+ */
+int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max,
+			      bool program_statistics);
+
+/*
+ * The handler for tcptuned_http_start(), with the scrape object as its argument: "/metrics",
+ * "/flows.json" and "/"; everything else is 404.
+ */
+void tcptuned_scrape_handle(void *scrape, const char *path, struct tcptuned_http_reply *reply);
+
+#endif

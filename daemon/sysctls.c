@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "sysctls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <bpf/bpf.h>
+
+#include "cleanup.h"
+
+static const char *const names[TCPTUNED_SYSCTLS] = {
+	[TCPTUNED_SYSCTL_RMEM_MAX] = "net.core.rmem_max",
+	[TCPTUNED_SYSCTL_WMEM_MAX] = "net.core.wmem_max",
+	[TCPTUNED_SYSCTL_CONGESTION_CONTROL] = "net.ipv4.tcp_congestion_control",
+};
+
+const char *tcptuned_sysctl_name(enum tcptuned_sysctl which)
+{
+	return names[which];
+}
+
+static int sysctl_open(const char *name, int flags)
+{
+	char path[128], *dot;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/sys/%s", name);
+	for (dot = path + strlen("/proc/sys/"); *dot; dot++)
+		if (*dot == '.')
+			*dot = '/';
+	fd = open(path, flags | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int read_line(const char *name, char *line, int size)
+{
+	_cleanup_close_ int fd = sysctl_open(name, O_RDONLY);
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
+	n = read(fd, line, size - 1);
+	if (n < 0)
+		return -errno;
+	line[n] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	return 0;
+}
+
+int tcptuned_sysctl_read(const char *name, char *value, int size)
+{
+	int error = read_line(name, value, size);
+
+	if (!error)
+		value[strcspn(value, " \t")] = '\0';
+	return error;
+}
+
+uint64_t tcptuned_sysctl_number(const char *name, int index)
+{
+	char line[256], *field = line;
+
+	if (read_line(name, line, sizeof(line)))
+		return 0;
+	while (index-- > 0) {
+		field += strcspn(field, " \t");
+		field += strspn(field, " \t");
+	}
+	return strtoull(field, NULL, 10);
+}
+
+static int sysctl_write(const char *name, const char *value)
+{
+	_cleanup_close_ int fd = sysctl_open(name, O_WRONLY);
+
+	if (fd < 0)
+		return fd;
+	return write(fd, value, strlen(value)) < 0 ? -errno : 0;
+}
+
+static int read_meta(int meta_fd, struct tcptuned_meta *meta)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(meta_fd, &zero, meta) ? -errno : 0;
+}
+
+static int write_meta(int meta_fd, const struct tcptuned_meta *meta)
+{
+	__u32 zero = 0;
+
+	return bpf_map_update_elem(meta_fd, &zero, meta, BPF_ANY) ? -errno : 0;
+}
+
+int tcptuned_sysctl_set(int meta_fd, enum tcptuned_sysctl which, const char *name, char *value)
+{
+	struct tcptuned_saved_sysctl *saved;
+	struct tcptuned_meta meta;
+	int error;
+
+	error = tcptuned_sysctl_read(names[which], value, TCPTUNED_SYSCTL_VALUE);
+	if (!error)
+		error = read_meta(meta_fd, &meta);
+	if (error || !strcmp(value, name))
+		return error;
+	saved = &meta.sysctl[which];
+	/* Set by us before, and something else now or since: an administrator's doing. */
+	if (saved->ours[0] && (!saved->before[0] || strcmp(saved->ours, value)))
+		return 0;
+	/* Remember first: a crash between the two leaves nothing that cannot be put back. */
+	if (!saved->before[0])
+		strcpy(saved->before, value);
+	snprintf(saved->ours, sizeof(saved->ours), "%s", name);
+	error = write_meta(meta_fd, &meta);
+	if (!error)
+		error = sysctl_write(names[which], name);
+	if (error) {
+		memset(saved, 0, sizeof(*saved));
+		write_meta(meta_fd, &meta);
+		return error;
+	}
+	snprintf(value, TCPTUNED_SYSCTL_VALUE, "%s", name);
+	return 1;
+}
+
+int tcptuned_sysctl_raise(int meta_fd, enum tcptuned_sysctl which, uint64_t bytes, char *value)
+{
+	char wanted[TCPTUNED_SYSCTL_VALUE];
+	int error;
+
+	error = tcptuned_sysctl_read(names[which], value, TCPTUNED_SYSCTL_VALUE);
+	if (error || strtoull(value, NULL, 10) >= bytes)
+		return error;
+	snprintf(wanted, sizeof(wanted), "%llu", (unsigned long long)bytes);
+	return tcptuned_sysctl_set(meta_fd, which, wanted, value);
+}
+
+bool tcptuned_sysctl_left_alone(int meta_fd, enum tcptuned_sysctl which)
+{
+	struct tcptuned_meta meta;
+
+	return !read_meta(meta_fd, &meta) && meta.sysctl[which].ours[0] &&
+	       !meta.sysctl[which].before[0];
+}
+
+bool tcptuned_sysctl_overruled(int meta_fd, enum tcptuned_sysctl which, char *ours, char *now)
+{
+	struct tcptuned_meta meta;
+
+	if (read_meta(meta_fd, &meta) || !meta.sysctl[which].before[0] ||
+	    tcptuned_sysctl_read(names[which], now, TCPTUNED_SYSCTL_VALUE) ||
+	    !strcmp(now, meta.sysctl[which].ours))
+		return false;
+	strcpy(ours, meta.sysctl[which].ours);
+	memset(meta.sysctl[which].before, 0, sizeof(meta.sysctl[which].before));
+	write_meta(meta_fd, &meta);
+	return true;
+}
+
+static void restore_one(struct tcptuned_meta *meta, enum tcptuned_sysctl which,
+			void (*restored)(const char *name, const char *value, int error))
+{
+	struct tcptuned_saved_sysctl *saved = &meta->sysctl[which];
+	char now[TCPTUNED_SYSCTL_VALUE];
+
+	if (saved->before[0] && !tcptuned_sysctl_read(names[which], now, sizeof(now)) &&
+	    !strcmp(now, saved->ours))
+		restored(names[which], saved->before, sysctl_write(names[which], saved->before));
+	memset(saved, 0, sizeof(*saved));
+}
+
+void tcptuned_sysctl_restore(int meta_fd, enum tcptuned_sysctl which,
+			     void (*restored)(const char *name, const char *value, int error))
+{
+	struct tcptuned_meta meta;
+
+	/* Nothing to put back; and what was left to the administrator stays marked so. */
+	if (read_meta(meta_fd, &meta) || !meta.sysctl[which].before[0])
+		return;
+	restore_one(&meta, which, restored);
+	write_meta(meta_fd, &meta);
+}
+
+void tcptuned_sysctls_restore(int meta_fd,
+			      void (*restored)(const char *name, const char *value, int error))
+{
+	struct tcptuned_meta meta;
+
+	if (read_meta(meta_fd, &meta))
+		return;
+	for (int i = 0; i < TCPTUNED_SYSCTLS; i++)
+		restore_one(&meta, i, restored);
+	write_meta(meta_fd, &meta);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The few sysctls that tcptuned raises. What they were is kept in the pinned meta map, so that
+ * whoever stops tcptuned can put them back; one that an administrator changes meanwhile is
+ * left alone from then on.
+ */
+#ifndef TCPTUNED_SYSCTLS_H
+#define TCPTUNED_SYSCTLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <tcptuned/meta.h>
+
+/* The name as sysctl(8) has it: "net.core.rmem_max". */
+const char *tcptuned_sysctl_name(enum tcptuned_sysctl which);
+
+/* Read the first value of any sysctl; returns 0 or a negative errno. */
+int tcptuned_sysctl_read(const char *name, char *value, int size);
+
+/* Field @index (from 0) of a sysctl of numbers, such as net.ipv4.tcp_mem; 0 if unreadable. */
+uint64_t tcptuned_sysctl_number(const char *name, int index);
+
+/*
+ * Have @which be at least @bytes (the two maxima), or be @name. Returns 1 when it was changed
+ * (and remembered in the meta map), 0 when nothing had to be done or the administrator has
+ * the last word, or a negative errno. @value, of TCPTUNED_SYSCTL_VALUE, is what holds now.
+ */
+int tcptuned_sysctl_raise(int meta_fd, enum tcptuned_sysctl which, uint64_t bytes, char *value);
+int tcptuned_sysctl_set(int meta_fd, enum tcptuned_sysctl which, const char *name, char *value);
+
+/*
+ * Has somebody else changed what tcptuned had set? Then leave it alone from now on (it is
+ * neither set again nor put back), fill @ours and @now, and return true; once only.
+ */
+bool tcptuned_sysctl_overruled(int meta_fd, enum tcptuned_sysctl which, char *ours, char *now);
+
+/* Was that so, at any time since tcptuned was attached? */
+bool tcptuned_sysctl_left_alone(int meta_fd, enum tcptuned_sysctl which);
+
+/*
+ * Put back what is remembered and still as tcptuned set it: one, or all. @restored is called
+ * for each: error 0, or the negative errno of a failed attempt.
+ */
+void tcptuned_sysctl_restore(int meta_fd, enum tcptuned_sysctl which,
+			     void (*restored)(const char *name, const char *value, int error));
+void tcptuned_sysctls_restore(int meta_fd,
+			      void (*restored)(const char *name, const char *value, int error));
+
+#endif
