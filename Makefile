@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# tcptuned: `make help` lists what there is.
+
+PREFIX     ?= /usr/local
+SYSCONFDIR ?= /etc
+UNITDIR    ?= $(if $(filter /usr,$(PREFIX)),/lib/systemd/system,/etc/systemd/system)
+DESTDIR    ?=
+BUILD      ?= build
+CC         ?= cc
+CLANG      ?= clang
+BPFTOOL    ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
+PKG_CONFIG ?= pkg-config
+INSTALL    ?= install
+
+VERSION := 0.1.0
+
+SYSTEM_HELPERS = $(BUILD)/sockets $(BUILD)/rightedge
+
+WARN     := -Wall -Wextra -Wno-unused-parameter
+CFLAGS   ?= -O2 -g
+MULTIARCH := $(shell $(CC) -print-multiarch)
+HOSTFLAGS = $(WARN) -std=gnu11 -D_GNU_SOURCE -Iinclude -Idaemon -I$(BUILD)/skel -MMD -MP \
+	    -DTCPTUNED_VERSION='"$(VERSION)"'
+BPFFLAGS := -O2 -g $(WARN) -target bpf -mcpu=v3 -Iinclude -Ibpf -I/usr/include/$(MULTIARCH) -MMD -MP
+SANITIZE  = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+LIBS      = $(shell $(PKG_CONFIG) --libs libbpf libsystemd libmicrohttpd jansson inih) -lelf -lz
+
+.PHONY: all help check check-unit check-asan check-system check-kernels check-systemd fuzz man \
+	demo bench install uninstall clean
+all: $(BUILD)/tcptuned $(BUILD)/linkem $(BUILD)/messages $(SYSTEM_HELPERS) man ## build everything
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
+
+# --- the kernel side: one object and one skeleton per .bpf.c ---------------------------
+BPF_NAMES := bitcp rightsize flows
+SKELETONS := $(BPF_NAMES:%=$(BUILD)/skel/%.skel.h)
+
+$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
+	@mkdir -p $(@D)
+	$(CLANG) $(BPFFLAGS) -c $< -o $@
+
+$(BUILD)/skel/%.skel.h: $(BUILD)/bpf/%.bpf.o
+	@mkdir -p $(@D)
+	$(BPFTOOL) gen skeleton $< name $*_bpf >$@.new && mv $@.new $@
+
+# --- the daemon: a library for the tests, and main --------------------------------------
+DAEMON_SRC := $(filter-out daemon/main.c,$(wildcard daemon/*.c))
+DAEMON_OBJ := $(DAEMON_SRC:daemon/%.c=$(BUILD)/daemon/%.o)
+
+$(BUILD)/daemon/%.o: daemon/%.c | $(SKELETONS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(HOSTFLAGS) -c $< -o $@
+
+$(BUILD)/daemon/loader.o: $(SKELETONS)
+
+$(BUILD)/libtcptuned.a: $(DAEMON_OBJ)
+	rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/tcptuned: $(BUILD)/daemon/main.o $(BUILD)/libtcptuned.a
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# --- the link emulator and the transfer program ------------------------------------------
+LINKEM_OBJ := $(patsubst bench/linkem/%.c,$(BUILD)/linkem.d/%.o,$(wildcard bench/linkem/*.c))
+
+$(BUILD)/linkem.d/%.o: bench/linkem/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(HOSTFLAGS) -c $< -o $@
+
+$(BUILD)/liblinkem.a: $(filter-out %/main.o,$(LINKEM_OBJ))
+	rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/linkem: $(BUILD)/linkem.d/main.o $(BUILD)/liblinkem.a
+	$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $^ -lm
+
+$(BUILD)/messages: bench/messages.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(HOSTFLAGS) $(LDFLAGS) -pthread -o $@ $< -lm
+
+# --- tests --------------------------------------------------------------------------------
+# Each tests/unit/test_NAME.c is a cmocka program; each is built a second time, with all of
+# the sources that it uses, under the sanitizers.
+UNIT_TESTS := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
+UNIT_LIBS   = $(LIBS) $(shell $(PKG_CONFIG) --libs cmocka) -pthread -lm
+
+ASAN_OBJ := $(DAEMON_SRC:daemon/%.c=$(BUILD)/asan/daemon/%.o) \
+	    $(patsubst bench/linkem/%.c,$(BUILD)/asan/linkem/%.o,$(filter-out %/main.c,$(wildcard bench/linkem/*.c)))
+
+$(BUILD)/asan/daemon/%.o: daemon/%.c | $(SKELETONS)
+	@mkdir -p $(@D)
+	$(CC) -O1 -g $(SANITIZE) $(HOSTFLAGS) -c $< -o $@
+
+$(BUILD)/asan/linkem/%.o: bench/linkem/%.c
+	@mkdir -p $(@D)
+	$(CC) -O1 -g $(SANITIZE) $(HOSTFLAGS) -c $< -o $@
+
+$(BUILD)/asan/libtcptuned.a: $(ASAN_OBJ)
+	rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libtcptuned.a $(BUILD)/liblinkem.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(HOSTFLAGS) -Ibench/linkem -o $@ $< $(BUILD)/libtcptuned.a $(BUILD)/liblinkem.a $(UNIT_LIBS)
+
+$(BUILD)/asan/unit/%: tests/unit/%.c $(BUILD)/asan/libtcptuned.a
+	@mkdir -p $(@D)
+	$(CC) -O1 -g $(SANITIZE) $(HOSTFLAGS) -Ibench/linkem -o $@ $< $(BUILD)/asan/libtcptuned.a $(UNIT_LIBS)
+
+unit: $(UNIT_TESTS:%=$(BUILD)/unit/%) ## build the unit tests
+unit-asan: $(UNIT_TESTS:%=$(BUILD)/asan/unit/%) ## build them with sanitizers
+
+check: ## all tests that CI runs
+	tests/run
+
+check-unit: unit ## the unit tests
+	@set -e; for t in $(UNIT_TESTS); do $(BUILD)/unit/$$t; done
+
+check-asan: unit-asan ## the unit tests under AddressSanitizer and UBSan
+	@set -e; for t in $(UNIT_TESTS); do $(BUILD)/asan/unit/$$t; done
+
+# Programs that only the system tests use.
+$(SYSTEM_HELPERS): $(BUILD)/%: tests/system/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(HOSTFLAGS) $(LDFLAGS) -o $@ $<
+
+# Bounded, so that it can run anywhere; FUZZ_SECONDS=3600 for a long night. Starts from the
+# example configuration with every key in it.
+FUZZ_SECONDS ?= 20
+fuzz: $(BUILD)/fuzz/fuzz_config $(BUILD)/fuzz/fuzz_flows $(BUILD)/tcptuned.conf ## fuzz what reads input
+	@mkdir -p $(BUILD)/fuzz/corpus
+	sed 's/^#\([a-z]\)/\1/' $(BUILD)/tcptuned.conf >$(BUILD)/fuzz/corpus/example
+	cd $(BUILD)/fuzz && ./fuzz_config -max_total_time=$(FUZZ_SECONDS) -max_len=4096 \
+		-print_final_stats=1 corpus
+	cd $(BUILD)/fuzz && ./fuzz_flows -max_total_time=$(FUZZ_SECONDS) -max_len=2048 -len_control=0
+
+$(BUILD)/fuzz/fuzz_config: tests/fuzz/fuzz_config.c $(wildcard daemon/config*.c) daemon/exit.c
+	@mkdir -p $(@D)
+	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
+		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs inih)
+
+$(BUILD)/fuzz/fuzz_flows: tests/fuzz/fuzz_flows.c $(patsubst %,daemon/%.c,flows metrics json buf)
+	@mkdir -p $(@D)
+	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
+		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs libbpf jansson)
+
+check-system: all ## the system tests, on real connections
+	tests/system/run
+
+check-kernels: all ## Debian's 6.1, 6.12 and newest kernels, under QEMU
+	tests/kernels/run
+
+check-systemd: all ## systemd as PID 1, in namespaces
+	tests/systemd/run
+
+demo: all ## the scene of the README, before and after, on one machine
+	bench/demo
+
+bench: all ## the measurements of the README, interleaved (long)
+	bench/run
+
+# --- manual pages and the example configuration: from the tables in the sources ------------
+man: $(BUILD)/man/tcptuned.8 $(BUILD)/man/tcptuned.conf.5 $(BUILD)/tcptuned.conf
+
+$(BUILD)/tcptuned.conf: $(BUILD)/tcptuned
+	$(BUILD)/tcptuned --help-config >$@
+
+$(BUILD)/man/generate: man/generate.c $(BUILD)/libtcptuned.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(HOSTFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libtcptuned.a $(LIBS)
+
+$(BUILD)/man/%: man/%.in $(BUILD)/man/generate
+	$(BUILD)/man/generate <$< >$@.new && mv $@.new $@
+
+# --- install ---------------------------------------------------------------------------------
+install: all ## into PREFIX, below DESTDIR
+	$(INSTALL) -D -m 755 $(BUILD)/tcptuned $(DESTDIR)$(PREFIX)/sbin/tcptuned
+	$(INSTALL) -D -m 644 $(BUILD)/man/tcptuned.8 $(DESTDIR)$(PREFIX)/share/man/man8/tcptuned.8
+	$(INSTALL) -D -m 644 $(BUILD)/man/tcptuned.conf.5 $(DESTDIR)$(PREFIX)/share/man/man5/tcptuned.conf.5
+	$(INSTALL) -d -m 755 $(DESTDIR)$(SYSCONFDIR)/tcptuned/tcptuned.conf.d $(DESTDIR)$(UNITDIR)
+	test -e $(DESTDIR)$(SYSCONFDIR)/tcptuned/tcptuned.conf || \
+		$(INSTALL) -m 644 $(BUILD)/tcptuned.conf $(DESTDIR)$(SYSCONFDIR)/tcptuned/tcptuned.conf
+	sed 's|@sbindir@|$(PREFIX)/sbin|g' systemd/tcptuned.service.in >$(DESTDIR)$(UNITDIR)/tcptuned.service
+	$(INSTALL) -m 644 systemd/tcptuned.socket $(DESTDIR)$(UNITDIR)/tcptuned.socket
+
+uninstall: ## what install put there; the configuration in /etc stays
+	rm -f $(DESTDIR)$(PREFIX)/sbin/tcptuned $(DESTDIR)$(PREFIX)/share/man/man8/tcptuned.8 \
+	      $(DESTDIR)$(PREFIX)/share/man/man5/tcptuned.conf.5 \
+	      $(DESTDIR)$(UNITDIR)/tcptuned.service $(DESTDIR)$(UNITDIR)/tcptuned.socket
+
+clean: ## remove what was built
+	rm -rf $(BUILD)
+
+.SECONDARY:
+-include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)

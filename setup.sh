@@ -1,0 +1,98 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# setup.sh start	install what is missing from Debian's packages, build, install, start
+# setup.sh test		install what is missing, build, run all tests
+# setup.sh build	install what is missing, build; nothing is installed or started
+#
+# For a fresh Debian 12 (or later) machine, as root. Safe to run again.
+set -eu
+cd "$(dirname "$0")"
+
+build_packages="make gcc libc6-dev pkg-config clang llvm bpftool libbpf-dev libelf-dev
+	zlib1g-dev libsystemd-dev libmicrohttpd-dev libinih-dev libjansson-dev man-db groff-base"
+test_packages="libcmocka-dev iproute2 iperf3 jq curl procps util-linux prometheus tcpdump
+	gawk gnuplot-nox git"
+
+say() {
+	printf '== %s\n' "$*"
+}
+
+die() {
+	echo "setup.sh: $*" >&2
+	exit 1
+}
+
+install_missing() {
+	missing=
+	for package in "$@"; do
+		dpkg-query -W -f '${Status}' "$package" 2>/dev/null |
+			grep -q '^install ok installed' || missing="$missing $package"
+	done
+	[ -n "$missing" ] || return 0
+	say "installing$missing"
+	# a server that comes along must not be started
+	policy=/usr/sbin/policy-rc.d
+	made=
+	if [ ! -e $policy ]; then
+		printf '#!/bin/sh\nexit 101\n' >$policy
+		chmod 755 $policy
+		made=yes
+	fi
+	code=0
+	{
+		apt-get update -q >/dev/null &&
+			DEBIAN_FRONTEND=noninteractive apt-get install -q -y \
+				--no-install-recommends $missing >/dev/null
+	} || code=$?
+	[ -z "$made" ] || rm -f $policy
+	[ $code = 0 ] || die "apt-get failed; see above"
+}
+
+build() {
+	say "building"
+	make -s -j"$(nproc)" all
+}
+
+start() {
+	make -s install PREFIX=/usr/local
+	if [ -d /run/systemd/system ]; then
+		say "starting tcptuned.service"
+		systemctl daemon-reload
+		systemctl enable -q tcptuned.service
+		systemctl restart tcptuned.service
+		systemctl --no-pager --lines=10 status tcptuned.service
+		stop="systemctl stop tcptuned"
+	else
+		say "systemd is not PID 1 here: starting tcptuned by itself"
+		mountpoint -q /sys/fs/bpf || mount -t bpf bpf /sys/fs/bpf
+		/usr/local/sbin/tcptuned
+		stop='kill $(cat /run/tcptuned/lock)'
+	fi
+	curl -sf http://127.0.0.1:9817/metrics | grep -E '^tcptuned_(build_info|bitcp_registered)' || :
+	say "running. See http://127.0.0.1:9817/ and tcptuned(8); to stop: $stop"
+}
+
+[ "$(id -u)" = 0 ] || die "run this as root: it installs packages and loads BPF programs"
+command -v apt-get >/dev/null || die "this is for Debian and its relatives; the packages are
+	$build_packages
+	$test_packages"
+case ${1-} in
+build)
+	install_missing $build_packages
+	build
+	;;
+start)
+	install_missing $build_packages curl
+	build
+	start
+	;;
+test)
+	install_missing $build_packages $test_packages $(cat tests/systemd/packages tests/kernels/packages)
+	build
+	exec tests/run
+	;;
+*)
+	die "say what to do: setup.sh start, setup.sh test or setup.sh build"
+	;;
+esac
