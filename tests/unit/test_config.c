@@ -1,0 +1,966 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The configuration: every key right and wrong, where each value comes from, what is said. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "config.h"
+#include "config_keys.h"
+#include "log.h"
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define Q32	      4294967296.0
+
+/* --- a directory with a configuration in it ------------------------------------------- */
+
+static char directory[64];
+static char path[128];	  /* directory/tcptuned.conf */
+static char drop_in[160]; /* its .d */
+static struct tcptuned_config config;
+static struct tcptuned_error err;
+
+static void write_file(const char *name, const char *text, size_t length)
+{
+	FILE *file = fopen(name, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(text, 1, length, file), length);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void write_config(const char *text)
+{
+	write_file(path, text, strlen(text));
+}
+
+static void write_drop_in(const char *name, const char *text)
+{
+	char file[512];
+
+	mkdir(drop_in, 0755);
+	snprintf(file, sizeof(file), "%s/%s", drop_in, name);
+	write_file(file, text, strlen(text));
+}
+
+static int setup(void **state)
+{
+	strcpy(directory, "/tmp/test_config.XXXXXX");
+	if (!mkdtemp(directory))
+		return -1;
+	snprintf(path, sizeof(path), "%s/tcptuned.conf", directory);
+	snprintf(drop_in, sizeof(drop_in), "%s.d", path);
+	memset(&config, 0xa5, sizeof(config));
+	memset(&err, 0, sizeof(err));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf '%s'", directory);
+	return system(command);
+}
+
+static void load(const char *text)
+{
+	write_config(text);
+	if (tcptuned_config_load(path, NULL, &config, &err))
+		fail_msg("%s", err.text);
+}
+
+/* @config was not touched: not one byte of it. */
+static void assert_untouched(void)
+{
+	const unsigned char *bytes = (const unsigned char *)&config;
+
+	for (size_t i = 0; i < sizeof(config); i++)
+		assert_int_equal(bytes[i], 0xa5);
+}
+
+static void assert_says(const char *part)
+{
+	if (!strstr(err.text, part))
+		fail_msg("\"%s\" is not in: %s", part, err.text);
+}
+
+/* One line, and not cut off. */
+static void assert_sentence(void)
+{
+	assert_null(strchr(err.text, '\n'));
+	assert_in_range(strlen(err.text), 20, sizeof(err.text) - 2);
+}
+
+/* Load what fails: at @line of the file (0: about the file as a whole), and so on. */
+static void assert_fails(enum tcptuned_exit status, unsigned int line, const char *part,
+			 const char *remedy)
+{
+	char at[256];
+
+	assert_true(tcptuned_config_load(path, NULL, &config, &err) < 0);
+	assert_untouched();
+	assert_sentence();
+	if (line)
+		snprintf(at, sizeof(at), "%s:%u: ", path, line);
+	else
+		snprintf(at, sizeof(at), "%s: ", path);
+	if (strncmp(err.text, at, strlen(at)))
+		fail_msg("expected at %s but: %s", at, err.text);
+	assert_says(part);
+	assert_says(remedy);
+	if (err.status != status)
+		fail_msg("status %d, not %d: %s", err.status, status, err.text);
+}
+
+static void load_fails(const char *text, enum tcptuned_exit status, unsigned int line,
+		       const char *part, const char *remedy)
+{
+	write_config(text);
+	assert_fails(status, line, part, remedy);
+}
+
+/* --- defaults -------------------------------------------------------------------------- */
+
+static void assert_defaults(const struct tcptuned_config *c)
+{
+	struct bitcp_params params = bitcp_params_default();
+
+	assert_string_equal(c->cgroup, "");
+	assert_string_equal(c->bpffs, "/sys/fs/bpf");
+	assert_string_equal(c->runtime_directory, "/run/tcptuned");
+	assert_int_equal(c->log_level, TCPTUNED_LOG_INFO);
+	assert_false(c->program_statistics);
+	assert_int_equal(c->mode, TCPTUNED_TUNE);
+	assert_true(c->override_rcvbuf);
+	assert_true(c->override_sndbuf);
+	assert_int_equal(c->receive_window_max_bytes, 0);
+	assert_int_equal(c->send_window_max_bytes, 0);
+	assert_string_equal(c->congestion_control, "bitcp");
+	assert_memory_equal(&c->bitcp, &params, sizeof(params));
+	assert_true(c->metrics_enabled);
+	assert_string_equal(c->metrics_address, "127.0.0.1");
+	assert_int_equal(c->metrics_port, 9817);
+	assert_int_equal(c->metrics_flows, 100);
+}
+
+static void test_defaults(void **state)
+{
+	struct tcptuned_config defaults;
+
+	tcptuned_config_defaults(&defaults);
+	assert_defaults(&defaults);
+	load("");
+	assert_defaults(&config);
+	assert_int_equal(tcptuned_config_diff(&defaults, &config, NULL, NULL), 0);
+	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
+		assert_string_equal(config.origin[i], "default");
+}
+
+/* --- every valid form ------------------------------------------------------------------ */
+
+static void test_bool_forms(void **state)
+{
+	static const char *const yes[] = {"yes", "true", "1", "on", "Yes", "TRUE"};
+	static const char *const no[] = {"no", "false", "0", "off", "No", "OFF"};
+	char text[64];
+
+	for (size_t i = 0; i < ARRAY_SIZE(yes); i++) {
+		snprintf(text, sizeof(text), "[tcptuned]\nprogram_statistics = %s\n", yes[i]);
+		load(text);
+		assert_true(config.program_statistics);
+		snprintf(text, sizeof(text), "[policy]\noverride_rcvbuf = %s\n", no[i]);
+		load(text);
+		assert_false(config.override_rcvbuf);
+		assert_true(config.override_sndbuf);
+	}
+}
+
+static void test_size_forms(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t bytes;
+	} sizes[] = {
+		{"65536", 65536},
+		{"64K", 65536},
+		{"64k", 65536},
+		{"64KiB", 65536},
+		{"64 KiB", 65536},
+		{"16M", 16u << 20},
+		{"16 MiB", 16u << 20},
+		{"16mib", 16u << 20},
+		{"1G", 1u << 30},
+		{"1GiB", 1u << 30},
+		{"1073741824", 1u << 30},
+		{"100000", 100000},
+		{"0000000000000000065536", 65536},
+		{"+64K", 65536},
+		{"auto", 0},
+	};
+	char text[128];
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		snprintf(text, sizeof(text),
+			 "[policy]\nreceive_window_max = %s\nsend_window_max=%s\n",
+			 sizes[i].text, sizes[i].text);
+		load(text);
+		assert_int_equal(config.receive_window_max_bytes, sizes[i].bytes);
+		assert_int_equal(config.send_window_max_bytes, sizes[i].bytes);
+	}
+}
+
+static void test_fraction_forms(void **state)
+{
+	static const struct {
+		const char *text;
+		double value;
+	} fractions[] = {
+		{"0.01", 0.01},
+		{"0.0001", 0.0001},
+		{"1", 1},
+		{"1.0", 1},
+		{"0.5", 0.5},
+		{"00.25", 0.25},
+		{"1.000000000000", 1},
+		{"0.123456789", 0.123456789},
+		{"0.99999999999999999999", 1},
+	};
+	char text[128];
+
+	for (size_t i = 0; i < ARRAY_SIZE(fractions); i++) {
+		double want = fractions[i].value * Q32;
+
+		snprintf(text, sizeof(text), "[bitcp]\ns_min = %s\n", fractions[i].text);
+		load(text);
+		/* Nine decimals are 4.3 units of 2^-32; otherwise rounded to nearest. */
+		if (strlen(fractions[i].text) > 20)
+			assert_in_range(config.bitcp.s_min, want - 5, want);
+		else
+			assert_int_equal(config.bitcp.s_min, (uint64_t)(want + 0.5));
+	}
+	load("[bitcp]\ns_max = 64.5\nbeta = 0.2\nlow_window = 38\n");
+	assert_int_equal(config.bitcp.s_max, (uint64_t)(64.5 * Q32));
+	assert_int_equal(config.bitcp.beta, (uint32_t)(0.2 * Q32 + 0.5));
+	assert_int_equal(config.bitcp.low_window, 38);
+}
+
+static void test_other_forms(void **state)
+{
+	load("[tcptuned]\ncgroup = /sys/fs/cgroup/a b=c\nbpffs=/x\nruntime_directory: /run/y\n"
+	     "log_level = debug\n[policy]\nmode = observe\ncongestion_control = keep\n"
+	     "[metrics]\nenabled = no\naddress = ::1\nport = 65535\nflows = 0\n");
+	assert_string_equal(config.cgroup, "/sys/fs/cgroup/a b=c");
+	assert_string_equal(config.bpffs, "/x");
+	assert_string_equal(config.runtime_directory, "/run/y");
+	assert_int_equal(config.log_level, TCPTUNED_LOG_DEBUG);
+	assert_int_equal(config.mode, TCPTUNED_OBSERVE);
+	assert_string_equal(config.congestion_control, "");
+	assert_false(config.metrics_enabled);
+	assert_string_equal(config.metrics_address, "::1");
+	assert_int_equal(config.metrics_port, 65535);
+	assert_int_equal(config.metrics_flows, 0);
+	load("[tcptuned]\ncgroup = auto\nlog_level=error\n[policy]\nmode=off\n"
+	     "congestion_control=fifteen_letters\n[metrics]\naddress=0.0.0.0\nport=1\nflows="
+	     "1000");
+	assert_string_equal(config.cgroup, "");
+	assert_int_equal(config.log_level, TCPTUNED_LOG_ERROR);
+	assert_int_equal(config.mode, TCPTUNED_OFF);
+	assert_string_equal(config.congestion_control, "fifteen_letters");
+	assert_string_equal(config.metrics_address, "0.0.0.0");
+	assert_int_equal(config.metrics_port, 1);
+	assert_int_equal(config.metrics_flows, 1000);
+}
+
+/* What surrounds keys: comments, blanks, line ends, a byte order mark, sections twice. */
+static void test_layout(void **state)
+{
+	char text[2048];
+
+	load("\xef\xbb\xbf# first\r\n\r\n[metrics] ; here\r\n  port = 1234 ; there\r\n"
+	     "\tflows=7\r\n; old\n[policy]\nmode=off\n[metrics]\nenabled=no");
+	assert_int_equal(config.metrics_port, 1234);
+	assert_int_equal(config.metrics_flows, 7);
+	assert_int_equal(config.mode, TCPTUNED_OFF);
+	assert_false(config.metrics_enabled);
+	/* A comment may be longer than a line. */
+	snprintf(text, sizeof(text), "#%01500d\n[metrics]\nport = 5\n", 0);
+	load(text);
+	assert_int_equal(config.metrics_port, 5);
+}
+
+/* --- every key wrong ------------------------------------------------------------------- */
+
+static const struct wrong {
+	const char *section, *key, *value;
+	enum tcptuned_exit status;
+	const char *remedy;
+} wrongs[] = {
+	{"tcptuned", "cgroup", "unified", TCPTUNED_EXIT_CONFIG_TYPE,
+	 "an absolute path, or auto"},
+	{"tcptuned", "cgroup", "@300", TCPTUNED_EXIT_CONFIG_SYNTAX, "shorten it"},
+	{"tcptuned", "bpffs", "auto", TCPTUNED_EXIT_CONFIG_TYPE, "an absolute path"},
+	{"tcptuned", "bpffs", "/a\tb", TCPTUNED_EXIT_CONFIG_TYPE, "an absolute path"},
+	{"tcptuned", "runtime_directory", "", TCPTUNED_EXIT_CONFIG_TYPE, "an absolute path"},
+	{"tcptuned", "log_level", "noisy", TCPTUNED_EXIT_CONFIG_TYPE,
+	 "error, warning, info or debug"},
+	{"tcptuned", "log_level", "3", TCPTUNED_EXIT_CONFIG_TYPE, "error, warning"},
+	{"tcptuned", "program_statistics", "2", TCPTUNED_EXIT_CONFIG_TYPE, "yes or no"},
+	{"policy", "mode", "Tune", TCPTUNED_EXIT_CONFIG_TYPE, "off, observe or tune"},
+	{"policy", "override_rcvbuf", "maybe", TCPTUNED_EXIT_CONFIG_TYPE, "yes or no"},
+	{"policy", "override_sndbuf", "yes no", TCPTUNED_EXIT_CONFIG_TYPE, "yes or no"},
+	{"policy", "receive_window_max", "64KB", TCPTUNED_EXIT_CONFIG_TYPE, "64K to 1G"},
+	{"policy", "receive_window_max", "1.5M", TCPTUNED_EXIT_CONFIG_TYPE, "64K to 1G"},
+	{"policy", "receive_window_max", "M", TCPTUNED_EXIT_CONFIG_TYPE, "64K to 1G"},
+	{"policy", "receive_window_max", "65535", TCPTUNED_EXIT_CONFIG_RANGE, "64K to 1G"},
+	{"policy", "receive_window_max", "1025M", TCPTUNED_EXIT_CONFIG_RANGE, "64K to 1G"},
+	{"policy", "receive_window_max", "99999999999999999999G", TCPTUNED_EXIT_CONFIG_RANGE,
+	 "64K to 1G"},
+	{"policy", "receive_window_max", "17179869185G",
+	 TCPTUNED_EXIT_CONFIG_RANGE, /* 1G above 2^64 */
+	 "64K to 1G"},
+	{"policy", "send_window_max", "big", TCPTUNED_EXIT_CONFIG_TYPE, "or auto"},
+	{"policy", "send_window_max", "-64K", TCPTUNED_EXIT_CONFIG_RANGE, "or auto"},
+	{"policy", "send_window_max", "0", TCPTUNED_EXIT_CONFIG_RANGE, "or auto"},
+	{"policy", "congestion_control", "bi tcp", TCPTUNED_EXIT_CONFIG_TYPE, "15 letters"},
+	{"policy", "congestion_control", "sixteen__letters", TCPTUNED_EXIT_CONFIG_RANGE,
+	 "15 letters"},
+	{"bitcp", "s_max", "many", TCPTUNED_EXIT_CONFIG_TYPE, "from 1 to 1024"},
+	{"bitcp", "s_max", "0.99999", TCPTUNED_EXIT_CONFIG_RANGE, "from 1 to 1024"},
+	{"bitcp", "s_max", "1024.001", TCPTUNED_EXIT_CONFIG_RANGE, "from 1 to 1024"},
+	{"bitcp", "s_max", "4294967328", TCPTUNED_EXIT_CONFIG_RANGE, "from 1 to 1024"},
+	{"bitcp", "s_min", "1e-2", TCPTUNED_EXIT_CONFIG_TYPE, "from 0.0001 to 1"},
+	{"bitcp", "s_min", ".5", TCPTUNED_EXIT_CONFIG_TYPE, "from 0.0001 to 1"},
+	{"bitcp", "s_min", "0.", TCPTUNED_EXIT_CONFIG_TYPE, "from 0.0001 to 1"},
+	{"bitcp", "s_min", "0,01", TCPTUNED_EXIT_CONFIG_TYPE, "from 0.0001 to 1"},
+	{"bitcp", "s_min", "0.00009", TCPTUNED_EXIT_CONFIG_RANGE, "from 0.0001 to 1"},
+	{"bitcp", "s_min", "-0.01", TCPTUNED_EXIT_CONFIG_RANGE, "from 0.0001 to 1"},
+	{"bitcp", "s_min", "1.0001", TCPTUNED_EXIT_CONFIG_RANGE, "from 0.0001 to 1"},
+	{"bitcp", "beta", "1/8", TCPTUNED_EXIT_CONFIG_TYPE, "from 0.001 to 0.5"},
+	{"bitcp", "beta", "0", TCPTUNED_EXIT_CONFIG_RANGE, "from 0.001 to 0.5"},
+	{"bitcp", "beta", "0.51", TCPTUNED_EXIT_CONFIG_RANGE, "from 0.001 to 0.5"},
+	{"bitcp", "low_window", "14.5", TCPTUNED_EXIT_CONFIG_TYPE, "from 2 to 65536"},
+	{"bitcp", "low_window", "1", TCPTUNED_EXIT_CONFIG_RANGE, "from 2 to 65536"},
+	{"bitcp", "low_window", "65537", TCPTUNED_EXIT_CONFIG_RANGE, "from 2 to 65536"},
+	{"bitcp", "low_window", "4294967310", TCPTUNED_EXIT_CONFIG_RANGE, "from 2 to 65536"},
+	{"metrics", "enabled", "yess", TCPTUNED_EXIT_CONFIG_TYPE, "yes or no"},
+	{"metrics", "address", "localhost", TCPTUNED_EXIT_CONFIG_TYPE, "numeric IPv4"},
+	{"metrics", "address", "[::1]", TCPTUNED_EXIT_CONFIG_TYPE, "numeric IPv4"},
+	{"metrics", "address", "127.0.0.256", TCPTUNED_EXIT_CONFIG_TYPE, "numeric IPv4"},
+	{"metrics", "port", "http", TCPTUNED_EXIT_CONFIG_TYPE, "from 1 to 65535"},
+	{"metrics", "port", "9817 # ours", TCPTUNED_EXIT_CONFIG_TYPE, "from 1 to 65535"},
+	{"metrics", "port", "0x10", TCPTUNED_EXIT_CONFIG_TYPE, "from 1 to 65535"},
+	{"metrics", "port", "-", TCPTUNED_EXIT_CONFIG_TYPE, "from 1 to 65535"},
+	{"metrics", "port", "0", TCPTUNED_EXIT_CONFIG_RANGE, "from 1 to 65535"},
+	{"metrics", "port", "65536", TCPTUNED_EXIT_CONFIG_RANGE, "from 1 to 65535"},
+	{"metrics", "port", "75353", TCPTUNED_EXIT_CONFIG_RANGE, "from 1 to 65535"},
+	{"metrics", "port", "18446744073709561433", /* 2^64 + 9817 */
+	 TCPTUNED_EXIT_CONFIG_RANGE, "from 1 to 65535"},
+	{"metrics", "port", "-9817", TCPTUNED_EXIT_CONFIG_RANGE, "from 1 to 65535"},
+	{"metrics", "flows", "all", TCPTUNED_EXIT_CONFIG_TYPE, "from 0 to 1000"},
+	{"metrics", "flows", "1001", TCPTUNED_EXIT_CONFIG_RANGE, "from 0 to 1000"},
+	{"metrics", "flows", "-1", TCPTUNED_EXIT_CONFIG_RANGE, "from 0 to 1000"},
+};
+
+static void test_every_key_wrong(void **state)
+{
+	char text[1024], value[400], name[64];
+
+	for (size_t i = 0; i < ARRAY_SIZE(wrongs); i++) {
+		const struct wrong *w = &wrongs[i];
+
+		snprintf(value, sizeof(value), "%s", w->value);
+		if (value[0] == '@') {
+			memset(value, 'x', 300);
+			value[0] = '/';
+			value[300] = '\0';
+		}
+		snprintf(text, sizeof(text), "# a comment\n\n[%s]\n\n%s = %s\n", w->section,
+			 w->key, value);
+		snprintf(name, sizeof(name), "%s.%s", w->section, w->key);
+		load_fails(text, w->status, 5,
+			   w->status == TCPTUNED_EXIT_CONFIG_SYNTAX ? "line" : name, w->remedy);
+	}
+}
+
+/* The list above leaves out no key, and no range. */
+static void test_every_key_is_in_the_list(void **state)
+{
+	for (size_t k = 0; k < TCPTUNED_CONFIG_KEYS; k++) {
+		const struct tcptuned_key *key = &tcptuned_keys[k];
+		bool type = false, range = false;
+
+		for (size_t i = 0; i < ARRAY_SIZE(wrongs); i++) {
+			if (strcmp(wrongs[i].section, key->section) ||
+			    strcmp(wrongs[i].key, key->name))
+				continue;
+			type |= wrongs[i].status == TCPTUNED_EXIT_CONFIG_TYPE;
+			range |= wrongs[i].status == TCPTUNED_EXIT_CONFIG_RANGE;
+		}
+		if (!type || (key->highest && !range))
+			fail_msg("%s.%s is not tried", key->section, key->name);
+	}
+}
+
+static void test_every_key_twice(void **state)
+{
+	char text[1024], remedy[64], name[64];
+
+	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++) {
+		const struct tcptuned_key *key = &tcptuned_keys[i];
+
+		snprintf(text, sizeof(text), "[%s]\n%s = %s\n\n[%s]\n%s = %s\n", key->section,
+			 key->name, key->fallback, key->section, key->name, key->fallback);
+		snprintf(name, sizeof(name), "%s.%s: given a second time, after line 2",
+			 key->section, key->name);
+		snprintf(remedy, sizeof(remedy), "keep one");
+		load_fails(text, TCPTUNED_EXIT_CONFIG_DUPLICATE, 5, name, remedy);
+	}
+}
+
+/* Each key with a letter too many, and each key in each section that it is not of. */
+static void test_every_key_unknown(void **state)
+{
+	char text[256], part[128], remedy[128];
+
+	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++) {
+		const struct tcptuned_key *key = &tcptuned_keys[i];
+
+		snprintf(text, sizeof(text), "[%s]\n%sx = %s\n", key->section, key->name,
+			 key->fallback);
+		snprintf(part, sizeof(part), "\"%sx\" in [%s]: no such key", key->name,
+			 key->section);
+		snprintf(remedy, sizeof(remedy), "did you mean %s?", key->name);
+		load_fails(text, TCPTUNED_EXIT_CONFIG_UNKNOWN, 2, part, remedy);
+		for (size_t s = 0; s < tcptuned_sections_count; s++) {
+			if (!strcmp(tcptuned_sections[s].name, key->section))
+				continue;
+			snprintf(text, sizeof(text), "[%s]\n%s = %s\n",
+				 tcptuned_sections[s].name, key->name, key->fallback);
+			snprintf(remedy, sizeof(remedy), "%s belongs in [%s]", key->name,
+				 key->section);
+			load_fails(text, TCPTUNED_EXIT_CONFIG_UNKNOWN, 2, "no such key",
+				   remedy);
+		}
+	}
+	load_fails("[metrics]\nwibble = 1\n", TCPTUNED_EXIT_CONFIG_UNKNOWN, 2, "wibble",
+		   "[metrics] has enabled, address, port and flows");
+}
+
+static void test_unknown_section(void **state)
+{
+	load_fails("\n[polcy]\nmode = tune\n", TCPTUNED_EXIT_CONFIG_UNKNOWN, 2, "polcy",
+		   "did you mean [policy]?");
+	/* Also with no key in it, and at its own line. */
+	load_fails("[metrics]\n[nonsense]\n\n", TCPTUNED_EXIT_CONFIG_UNKNOWN, 2, "nonsense",
+		   "[tcptuned], [policy], [bitcp] and [metrics]");
+	load_fails("[]\n", TCPTUNED_EXIT_CONFIG_UNKNOWN, 1, "\"\"", "[tcptuned], [policy]");
+	/* A control character of a file does not reach the terminal. */
+	load_fails("[\x1b[2J]\n", TCPTUNED_EXIT_CONFIG_UNKNOWN, 1, "\\x1b[2J", "[tcptuned]");
+}
+
+static void test_syntax(void **state)
+{
+	load_fails("[metrics]\nport 9817\n", TCPTUNED_EXIT_CONFIG_SYNTAX, 2,
+		   "neither a [section]", "write key = value");
+	/* The first of two is reported, whichever kind it is of. */
+	load_fails("[metrics]\nport\nflows = x\n", TCPTUNED_EXIT_CONFIG_SYNTAX, 2, "neither",
+		   "write key = value");
+	load_fails("[metrics]\nflows = x\nport\n", TCPTUNED_EXIT_CONFIG_TYPE, 2,
+		   "metrics.flows", "it takes");
+	load_fails("port = 9817\n", TCPTUNED_EXIT_CONFIG_SYNTAX, 1, "\"port\" stands before",
+		   "another section above it");
+	load_fails("[metrics\nport = 9817\n", TCPTUNED_EXIT_CONFIG_SYNTAX, 1, "] of a section",
+		   "write [policy]");
+	load_fails("[metrics] port = 9817\n", TCPTUNED_EXIT_CONFIG_SYNTAX, 1,
+		   "more than a section", "new line after the ]");
+	/* inih would read the second line as more of the first. */
+	load_fails("[metrics]\nport = 9817\n  9818\n", TCPTUNED_EXIT_CONFIG_SYNTAX, 3,
+		   "neither", "write key = value");
+}
+
+static void test_long_lines(void **state)
+{
+	unsigned int length, most, longest = 0;
+	char text[4096];
+
+	for (unsigned int digits = 150; digits < 450; digits++) {
+		unsigned int line = (unsigned int)snprintf(text, sizeof(text), "bpffs = /%0*d",
+							   (int)digits, 0);
+
+		snprintf(text, sizeof(text), "[tcptuned]\nbpffs = /%0*d\n", (int)digits, 0);
+		write_config(text);
+		memset(&config, 0xa5, sizeof(config));
+		if (!tcptuned_config_load(path, NULL, &config, &err)) {
+			/* Whole, or not at all. */
+			assert_int_equal(strlen(config.bpffs), digits + 1);
+			longest = line;
+			continue;
+		}
+		assert_fails(TCPTUNED_EXIT_CONFIG_SYNTAX, 2, "characters", "shorten it");
+		assert_int_equal(sscanf(err.text + strlen(path),
+					":2: the line has %u characters; shorten it to %u",
+					&length, &most),
+				 2);
+		assert_int_equal(length, line);
+		assert_int_equal(most, longest);
+	}
+	assert_in_range(longest, 190, 250);
+	memset(text, 'x', sizeof(text));
+	write_file(path, text, sizeof(text));
+	memset(&config, 0xa5, sizeof(config));
+	assert_fails(TCPTUNED_EXIT_CONFIG_SYNTAX, 1, "4096 characters", "shorten it");
+}
+
+static void test_nul(void **state)
+{
+	static const char text[] = "[metrics]\nport = 98\0"
+				   "17\n";
+
+	write_file(path, text, sizeof(text) - 1);
+	assert_fails(TCPTUNED_EXIT_CONFIG_SYNTAX, 2, "NUL byte", "no text file");
+}
+
+static void test_inconsistent(void **state)
+{
+	load_fails("[tcptuned]\n\nruntime_directory = /sys/fs/bpf/run\n",
+		   TCPTUNED_EXIT_CONFIG_INCONSISTENT, 3, "tcptuned.runtime_directory",
+		   "take another");
+	load_fails("[tcptuned]\n\n\nbpffs = /run/\n", TCPTUNED_EXIT_CONFIG_INCONSISTENT, 4,
+		   "/run/tcptuned is inside", "take another");
+	/* A name that only begins alike is another directory. */
+	load("[tcptuned]\nruntime_directory = /sys/fs/bpfx\n");
+}
+
+/* --- files ----------------------------------------------------------------------------- */
+
+static void test_missing(void **state)
+{
+	assert_fails(TCPTUNED_EXIT_CONFIG_MISSING, 0, "No such file", "--help-config");
+	assert_int_equal(tcptuned_config_load(path, NULL, &config, &err), -ENOENT);
+}
+
+static void test_no_regular_file(void **state)
+{
+	assert_int_equal(mkdir(path, 0755), 0);
+	assert_fails(TCPTUNED_EXIT_CONFIG_UNREADABLE, 0, "Is a directory", "regular file");
+	assert_int_equal(rmdir(path), 0);
+	/* Nobody writes to it: opening it must not wait. */
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_fails(TCPTUNED_EXIT_CONFIG_UNREADABLE, 0, path, "regular file");
+}
+
+static void test_too_large(void **state)
+{
+	char *text = malloc((1 << 20) + 1);
+
+	assert_non_null(text);
+	memset(text, '\n', (1 << 20) + 1);
+	write_file(path, text, (1 << 20) + 1);
+	assert_fails(TCPTUNED_EXIT_CONFIG_UNREADABLE, 0, "too large", "1 MiB");
+	write_file(path, text, 1 << 20);
+	assert_int_equal(tcptuned_config_load(path, NULL, &config, &err), 0);
+	free(text);
+}
+
+/* As somebody to whom file modes mean something. */
+static void test_no_permission(void **state)
+{
+	bool root = geteuid() == 0;
+
+	write_config("[metrics]\nport = 1\n");
+	assert_int_equal(chmod(directory, 0755), 0);
+	assert_int_equal(chmod(path, 0), 0);
+	if (root)
+		assert_int_equal(seteuid(65534), 0);
+	assert_fails(TCPTUNED_EXIT_CONFIG_UNREADABLE, 0, "Permission denied", "as root");
+	if (root)
+		assert_int_equal(seteuid(0), 0);
+	assert_int_equal(chmod(path, 0644), 0);
+	assert_int_equal(mkdir(drop_in, 0), 0);
+	if (root)
+		assert_int_equal(seteuid(65534), 0);
+	assert_true(tcptuned_config_load(path, NULL, &config, &err) == -EACCES);
+	if (root)
+		assert_int_equal(seteuid(0), 0);
+	assert_int_equal(err.status, TCPTUNED_EXIT_CONFIG_UNREADABLE);
+	assert_says(drop_in);
+	assert_untouched();
+}
+
+static void test_long_path(void **state)
+{
+	char name[3000];
+
+	memset(name, 'x', sizeof(name));
+	name[0] = '/';
+	strcpy(name + sizeof(name) - 10, "/end.conf");
+	assert_true(tcptuned_config_load(name, NULL, &config, &err) < 0);
+	assert_int_equal(err.status, TCPTUNED_EXIT_CONFIG_UNREADABLE);
+	assert_says("/end.conf: ");
+	assert_sentence();
+}
+
+/* --- drop-ins -------------------------------------------------------------------------- */
+
+static void test_drop_in_order(void **state)
+{
+	char origin[256];
+
+	write_drop_in("20-b.conf", "[metrics]\nport = 20\nflows = 20\n");
+	write_drop_in("10-a.conf", "[metrics]\nport = 10\nflows = 10\naddress = 127.0.0.10\n");
+	write_drop_in("9-z.conf", "\n[metrics]\nport = 9\n");
+	write_drop_in("99.conf.bak", "[metrics]\nport = nonsense\n");
+	write_drop_in(".99.conf", "[metrics]\nport = nonsense\n");
+	write_drop_in(".conf", "[metrics]\nport = nonsense\n");
+	load("[metrics]\nport = 1\nflows = 1\naddress = 127.0.0.1\nenabled = no\n");
+	assert_int_equal(config.metrics_port, 9); /* by bytes: "9" comes after "20" */
+	assert_int_equal(config.metrics_flows, 20);
+	assert_string_equal(config.metrics_address, "127.0.0.10");
+	assert_false(config.metrics_enabled);
+	snprintf(origin, sizeof(origin), "%s/9-z.conf:3", drop_in);
+	assert_string_equal(config.origin[TCPTUNED_CONFIG_KEYS - 2], origin);
+}
+
+static void test_drop_in_fails(void **state)
+{
+	char at[256], file[256];
+
+	write_config("");
+	write_drop_in("10.conf", "[metrics]\nport = 10\n");
+	write_drop_in("20.conf", "[metrics]\nport = 10\nport = 11\n");
+	assert_true(tcptuned_config_load(path, NULL, &config, &err) < 0);
+	assert_int_equal(err.status, TCPTUNED_EXIT_CONFIG_DUPLICATE);
+	snprintf(at, sizeof(at), "%s/20.conf:3: ", drop_in);
+	assert_memory_equal(err.text, at, strlen(at));
+	assert_untouched();
+	snprintf(file, sizeof(file), "%s/20.conf", drop_in);
+	assert_int_equal(unlink(file), 0);
+	assert_int_equal(symlink("/nowhere", file), 0);
+	assert_int_equal(tcptuned_config_load(path, NULL, &config, &err), -ENOENT);
+	assert_int_equal(err.status, TCPTUNED_EXIT_CONFIG_MISSING);
+	assert_says(file);
+}
+
+static void test_drop_in_directory_is_a_file(void **state)
+{
+	write_config("");
+	write_file(drop_in, "", 0);
+	assert_int_equal(tcptuned_config_load(path, NULL, &config, &err), -ENOTDIR);
+	assert_int_equal(err.status, TCPTUNED_EXIT_CONFIG_UNREADABLE);
+	assert_says(drop_in);
+}
+
+/* --- --set ----------------------------------------------------------------------------- */
+
+static void test_set(void **state)
+{
+	const char *const set[] = {"metrics.port=3", "bitcp.s_min=0.5",
+				   "tcptuned.cgroup=/a.b=c", "metrics.port=4", NULL};
+
+	write_config("[metrics]\nport = 1\n");
+	write_drop_in("1.conf", "[metrics]\nport = 2\n");
+	assert_int_equal(tcptuned_config_load(path, set, &config, &err), 0);
+	assert_int_equal(config.metrics_port, 4);
+	assert_int_equal(config.bitcp.s_min, 1ull << 31);
+	assert_string_equal(config.cgroup, "/a.b=c");
+	assert_string_equal(config.origin[TCPTUNED_CONFIG_KEYS - 2], "--set");
+}
+
+static void test_set_fails(void **state)
+{
+	static const struct {
+		const char *text;
+		enum tcptuned_exit status;
+		const char *remedy;
+	} bad[] = {
+		{"metrics.port=x", TCPTUNED_EXIT_CONFIG_TYPE, "from 1 to 65535"},
+		{"metrics.port=0", TCPTUNED_EXIT_CONFIG_RANGE, "from 1 to 65535"},
+		{"metrics.prot=1", TCPTUNED_EXIT_CONFIG_UNKNOWN, "did you mean port?"},
+		{"metric.port=1", TCPTUNED_EXIT_CONFIG_UNKNOWN, "did you mean [metrics]?"},
+		{"metrics.port", TCPTUNED_EXIT_CONFIG_SYNTAX, "SECTION.KEY=VALUE"},
+		{"port=1", TCPTUNED_EXIT_CONFIG_SYNTAX, "SECTION.KEY=VALUE"},
+		{"=.", TCPTUNED_EXIT_CONFIG_SYNTAX, "SECTION.KEY=VALUE"},
+		{".=", TCPTUNED_EXIT_CONFIG_UNKNOWN, "[tcptuned]"},
+		{"", TCPTUNED_EXIT_CONFIG_SYNTAX, "SECTION.KEY=VALUE"},
+	};
+
+	write_config("");
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		const char *const set[] = {bad[i].text, NULL};
+
+		assert_int_equal(tcptuned_config_load(path, set, &config, &err), -EINVAL);
+		assert_memory_equal(err.text, "--set: ", 7);
+		assert_int_equal(err.status, bad[i].status);
+		assert_says(bad[i].remedy);
+		assert_sentence();
+		assert_untouched();
+	}
+}
+
+/* --- what comes out -------------------------------------------------------------------- */
+
+struct difference {
+	int count;
+	char text[512];
+};
+
+static void note_difference(void *context, const char *key, const char *was, const char *now,
+			    bool live)
+{
+	struct difference *d = context;
+	size_t used = strlen(d->text);
+
+	d->count++;
+	snprintf(d->text + used, sizeof(d->text) - used, "%s:%s>%s%s ", key, was, now,
+		 live ? "" : "!");
+}
+
+static void test_diff(void **state)
+{
+	struct tcptuned_config before;
+	struct difference d = {0};
+
+	load("[tcptuned]\nbpffs = /a/longer/path\n[policy]\nreceive_window_max = 16M\n");
+	before = config;
+	load("[tcptuned]\nbpffs = /b\n[policy]\nreceive_window_max = auto\nsend_window_max = "
+	     "96K\n"
+	     "[bitcp]\ns_min = 0.02\n[metrics]\nenabled = off\n");
+	assert_int_equal(tcptuned_config_diff(&before, &config, note_difference, &d), 5);
+	assert_int_equal(d.count, 5);
+	assert_string_equal(d.text, "tcptuned.bpffs:/a/longer/path>/b! "
+				    "policy.receive_window_max:16M>auto "
+				    "policy.send_window_max:auto>96K "
+				    "bitcp.s_min:0.01>0.02 metrics.enabled:yes>no! ");
+	/* What needs a restart stays as it was; the rest is new. */
+	tcptuned_config_keep_fixed(&config, &before);
+	assert_string_equal(config.bpffs, "/a/longer/path");
+	assert_true(config.metrics_enabled);
+	assert_int_equal(config.send_window_max_bytes, 96 << 10);
+	assert_int_equal(tcptuned_config_diff(&before, &config, NULL, NULL), 3);
+}
+
+/* The same value, left over from different texts, is no difference. */
+static void test_diff_sees_values_only(void **state)
+{
+	struct tcptuned_config before;
+
+	write_drop_in("1.conf",
+		      "[tcptuned]\nbpffs = /b\n[policy]\ncongestion_control = reno\n");
+	load("[tcptuned]\nbpffs = /a/longer/path\n[policy]\ncongestion_control = westwood\n");
+	before = config;
+	load("\n\n[bitcp]\ns_max = 32.0\n[policy]\noverride_sndbuf = 1\n");
+	assert_int_equal(tcptuned_config_diff(&before, &config, NULL, NULL), 0);
+}
+
+static void load_printed(void (*print)(FILE *out))
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	print(file);
+	assert_int_equal(fclose(file), 0);
+	if (tcptuned_config_load(path, NULL, &config, &err))
+		fail_msg("%s", err.text);
+}
+
+static struct tcptuned_config printed;
+
+static void print_config(FILE *out)
+{
+	tcptuned_config_print(&printed, out);
+}
+
+/* --check-config prints a configuration that is the same configuration. */
+static void test_print_reads_back(void **state)
+{
+	char text[256];
+
+	load("[tcptuned]\ncgroup = /c\nlog_level = "
+	     "warning\n[policy]\nreceive_window_max=100000\n"
+	     "send_window_max = 1G\nmode = off\ncongestion_control = keep\n[bitcp]\n"
+	     "s_max = 33.333333333\ns_min = 0.987654321\nbeta = 0.333\nlow_window = 99\n"
+	     "[metrics]\naddress = fe80::1\nport = 80\n");
+	printed = config;
+	load_printed(print_config);
+	assert_int_equal(tcptuned_config_diff(&printed, &config, NULL, NULL), 0);
+	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
+		assert_string_not_equal(config.origin[i], "default");
+	snprintf(text, sizeof(text), "[tcptuned]\nbpffs = /%0170d\n", 0);
+	load(text);
+	printed = config;
+	load_printed(print_config);
+	assert_int_equal(tcptuned_config_diff(&printed, &config, NULL, NULL), 0);
+}
+
+/* Any fraction that can be written is printed as one that reads back the same. */
+static void test_fractions_read_back(void **state)
+{
+	const struct tcptuned_key *key = NULL;
+	char text[64], back[KEY_TEXT], problem[KEY_TEXT];
+	struct tcptuned_config a, b;
+
+	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
+		if (!strcmp(tcptuned_keys[i].name, "s_max"))
+			key = &tcptuned_keys[i];
+	assert_non_null(key);
+	srandom(1);
+	for (int i = 0; i < 100000; i++) {
+		int digits = (int)(random() % 9) + 1;
+		long scale = 1;
+
+		for (int d = 0; d < digits; d++)
+			scale *= 10;
+		snprintf(text, sizeof(text), "%ld.%0*ld", random() % 1023 + 1, digits,
+			 random() % scale);
+		assert_int_equal(tcptuned_key_parse(key, text, &a, problem), 0);
+		tcptuned_key_format(key, &a, back);
+		assert_int_equal(tcptuned_key_parse(key, back, &b, problem), 0);
+		assert_int_equal(a.bitcp.s_max, b.bitcp.s_max);
+		assert_true(strlen(back) <= strlen(text));
+	}
+}
+
+static void test_example_is_the_default(void **state)
+{
+	load_printed(tcptuned_config_print_example);
+	assert_defaults(&config);
+}
+
+/* The example with every key's # taken away says the same, and is where each comes from. */
+static void test_example_uncommented(void **state)
+{
+	char command[512];
+
+	load_printed(tcptuned_config_print_example);
+	snprintf(command, sizeof(command), "sed -i 's/^#\\([a-z]\\)/\\1/' '%s'", path);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(tcptuned_config_load(path, NULL, &config, &err), 0);
+	assert_defaults(&config);
+	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
+		assert_memory_equal(config.origin[i], path, strlen(path));
+}
+
+/* --- the table itself ------------------------------------------------------------------ */
+
+static void test_table(void **state)
+{
+	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++) {
+		const struct tcptuned_key *key = &tcptuned_keys[i];
+		size_t length = strlen(key->help);
+
+		assert_true(length > 10 && key->help[length - 1] == '.');
+		/* man pages print it as it is */
+		assert_null(strchr(key->help, '\\'));
+		assert_true(key->help[0] != '.' && key->help[0] != '\'');
+		assert_true(key->size <= TCPTUNED_CONFIG_TEXT);
+	}
+}
+
+static void test_exit_statuses_differ(void **state)
+{
+	static const int statuses[] = {
+#define STATUS(name, number, meaning) number,
+		TCPTUNED_EXIT_TABLE(STATUS)
+#undef STATUS
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(statuses); i++) {
+		assert_non_null(tcptuned_exit_meaning(statuses[i]));
+		for (size_t j = 0; j < i; j++)
+			assert_int_not_equal(statuses[i], statuses[j]);
+	}
+	assert_null(tcptuned_exit_meaning(3));
+}
+
+/* --- any bytes at all ------------------------------------------------------------------ */
+
+/* Random edits of a good file: success or a sentence, never anything else. */
+static void test_random_edits(void **state)
+{
+	static const char alphabet[] = "[]=:;#.-+ \t\r\n\0abz019KMG\xff/";
+	char original[16384], text[16384];
+	FILE *file = fopen(path, "w+");
+	size_t length;
+
+	assert_non_null(file);
+	tcptuned_config_defaults(&printed);
+	tcptuned_config_print(&printed, file);
+	rewind(file);
+	length = fread(original, 1, sizeof(original), file);
+	fclose(file);
+	srandom(2);
+	for (int i = 0; i < 3000; i++) {
+		memcpy(text, original, length);
+		for (long edits = random() % 4 + 1; edits; edits--)
+			text[random() % (long)length] =
+				alphabet[random() % (long)(sizeof(alphabet) - 1)];
+		write_file(path, text, length);
+		memset(&config, 0xa5, sizeof(config));
+		memset(&err, 0, sizeof(err));
+		if (!tcptuned_config_load(path, NULL, &config, &err)) {
+			assert_true(bitcp_params_valid(&config.bitcp));
+			assert_in_range(config.metrics_port, 1, 65535);
+			continue;
+		}
+		assert_untouched();
+		assert_sentence();
+		assert_memory_equal(err.text, path, strlen(path));
+		assert_non_null(tcptuned_exit_meaning(err.status));
+		assert_in_range(err.status, TCPTUNED_EXIT_CONFIG_SYNTAX,
+				TCPTUNED_EXIT_CONFIG_INCONSISTENT);
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_defaults),
+		TEST(test_bool_forms),
+		TEST(test_size_forms),
+		TEST(test_fraction_forms),
+		TEST(test_other_forms),
+		TEST(test_layout),
+		TEST(test_every_key_wrong),
+		TEST(test_every_key_is_in_the_list),
+		TEST(test_every_key_twice),
+		TEST(test_every_key_unknown),
+		TEST(test_unknown_section),
+		TEST(test_syntax),
+		TEST(test_long_lines),
+		TEST(test_nul),
+		TEST(test_inconsistent),
+		TEST(test_missing),
+		TEST(test_no_regular_file),
+		TEST(test_too_large),
+		TEST(test_no_permission),
+		TEST(test_long_path),
+		TEST(test_drop_in_order),
+		TEST(test_drop_in_fails),
+		TEST(test_drop_in_directory_is_a_file),
+		TEST(test_set),
+		TEST(test_set_fails),
+		TEST(test_diff),
+		TEST(test_diff_sees_values_only),
+		TEST(test_print_reads_back),
+		TEST(test_fractions_read_back),
+		TEST(test_example_is_the_default),
+		TEST(test_example_uncommented),
+		TEST(test_table),
+		TEST(test_exit_statuses_differ),
+		TEST(test_random_edits),
+	};
+
+	return cmocka_run_group_tests_name("config", tests, NULL, NULL);
+}

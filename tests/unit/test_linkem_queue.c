@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The link's arithmetic: rates exact to the nanosecond, limits exact to the byte. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "queue.h"
+#include "stats.h"
+
+#define START_NS 123456789012345ull
+
+static struct queue make_queue(struct queue_config config)
+{
+	struct queue q;
+
+	assert_int_equal(queue_init(&q, &config), 0);
+	return q;
+}
+
+static void test_rate_is_exact(void **state)
+{
+	static const uint64_t rates[] = {56000,	    1000000,	20000000,   622080000,
+					 999999937, 2500000000, 10000000000};
+
+	for (size_t r = 0; r < sizeof(rates) / sizeof(rates[0]); r++) {
+		struct rate_clock clock = {.rate_bps = rates[r]};
+		unsigned __int128 bits = 0;
+
+		for (int i = 0; i < 1000000; i++) {
+			uint32_t bytes = 40 + random() % 1461;
+
+			bits += bytes * 8ull;
+			assert_int_equal(rate_clock_send(&clock, START_NS, bytes) - START_NS,
+					 (uint64_t)(bits * 1000000000 / rates[r]));
+		}
+	}
+}
+
+static void test_clock_does_not_save_up(void **state)
+{
+	struct rate_clock clock = {.rate_bps = 100000000}; /* 1500 bytes take 120 us */
+
+	assert_int_equal(rate_clock_send(&clock, 1000, 1500), 121000);
+	assert_int_equal(rate_clock_send(&clock, 50000, 1500), 241000);
+	/* idle from 241 to 900 us: that time is lost */
+	assert_int_equal(rate_clock_send(&clock, 900000, 1500), 1020000);
+	clock.rate_bps = 0;
+	assert_int_equal(rate_clock_send(&clock, 5, 1500), 5);
+}
+
+static void test_limit_in_packets(void **state)
+{
+	struct queue q =
+		make_queue((struct queue_config){.rate_bps = 100000000, .limit_packets = 50});
+	struct offer o;
+
+	for (unsigned int i = 0; i < 200; i++) {
+		enum verdict want = i < 50 ? VERDICT_PASS : VERDICT_FULL;
+
+		assert_int_equal(queue_offer(&q, START_NS, 1500, true, &o), want);
+		if (i < 50)
+			assert_int_equal(o.depart_ns, START_NS + (i + 1) * 120000);
+	}
+	/* a place is free the moment the first one's last bit is out, and only one */
+	assert_int_equal(queue_offer(&q, START_NS + 119999, 1500, true, &o), VERDICT_FULL);
+	assert_int_equal(queue_offer(&q, START_NS + 120000, 40, true, &o), VERDICT_PASS);
+	assert_int_equal(o.queued_packets, 50);
+	assert_int_equal(queue_offer(&q, START_NS + 120000, 40, true, &o), VERDICT_FULL);
+	queue_free(&q);
+}
+
+static void test_limit_in_bytes(void **state)
+{
+	struct queue q =
+		make_queue((struct queue_config){.rate_bps = 1000000000, .limit_bytes = 10000});
+	struct offer o;
+
+	for (unsigned int i = 0; i < 6; i++)
+		assert_int_equal(queue_offer(&q, START_NS, 1500, true, &o), VERDICT_PASS);
+	assert_int_equal(queue_offer(&q, START_NS, 1001, true, &o), VERDICT_FULL);
+	assert_int_equal(queue_offer(&q, START_NS, 1000, true, &o), VERDICT_PASS);
+	assert_int_equal(o.queued_bytes, 10000);
+	assert_int_equal(queue_offer(&q, START_NS, 1, true, &o), VERDICT_FULL);
+	/* 80 us later all is out */
+	assert_int_equal(queue_offer(&q, START_NS + 80000, 1500, true, &o), VERDICT_PASS);
+	assert_int_equal(o.queued_bytes, 1500);
+	assert_int_equal(o.depart_ns, START_NS + 92000);
+	queue_free(&q);
+}
+
+/* At random arrivals the queue holds what a plain simulation of it holds. */
+static void test_against_simulation(void **state)
+{
+	enum {
+		LIMIT = 12
+	};
+	struct queue q =
+		make_queue((struct queue_config){.rate_bps = 50000000, .limit_packets = LIMIT});
+	uint64_t departs[LIMIT], busy = 0, now = START_NS;
+	unsigned int held = 0, dropped = 0;
+
+	for (int i = 0; i < 300000; i++) {
+		uint32_t bytes = 125 * (1 + random() % 12); /* 20 us each: no fractions */
+		unsigned int kept = 0;
+		struct offer o;
+		enum verdict v;
+
+		now += random() % 300000;
+		for (unsigned int j = 0; j < held; j++)
+			if (departs[j] > now)
+				departs[kept++] = departs[j];
+		held = kept;
+		v = queue_offer(&q, now, bytes, true, &o);
+		assert_int_equal(v, held == LIMIT ? VERDICT_FULL : VERDICT_PASS);
+		if (v == VERDICT_FULL) {
+			dropped++;
+			continue;
+		}
+		busy = (busy > now ? busy : now) + bytes * 160ull;
+		departs[held++] = busy;
+		assert_int_equal(o.depart_ns, busy);
+		assert_int_equal(o.queued_packets, held);
+	}
+	/* 130 us of work every 150 us: drops happen, and are rare */
+	assert_in_range(dropped, 10, 30000);
+	queue_free(&q);
+}
+
+static void test_access_rate_spaces_bursts(void **state)
+{
+	/* the third paper's trouble: 20 packets into a queue of 10 */
+	struct queue_config config = {.rate_bps = 1000000000, .limit_packets = 10};
+	struct queue at_once = make_queue(config), spaced;
+	unsigned int passed[2] = {0};
+	struct offer o;
+
+	config.access_bps = 2000000000;
+	spaced = make_queue(config);
+	for (int i = 0; i < 20; i++) {
+		passed[0] += queue_offer(&at_once, START_NS, 1500, true, &o) == VERDICT_PASS;
+		passed[1] += queue_offer(&spaced, START_NS, 1500, true, &o) == VERDICT_PASS;
+		assert_int_equal(o.arrive_ns, START_NS + (i + 1) * 6000);
+	}
+	assert_int_equal(passed[0], 10);
+	/* 114 us pass between the first and the last arrival, 9 packets leave in them */
+	assert_int_equal(passed[1], 19);
+	queue_free(&at_once);
+	queue_free(&spaced);
+}
+
+static void test_loss_rate(void **state)
+{
+	static const double rates[] = {1e-4, 1e-3, 0.05, 0.5};
+
+	for (size_t r = 0; r < sizeof(rates) / sizeof(rates[0]); r++) {
+		double p = rates[r];
+		struct queue q = make_queue((struct queue_config){
+			.rate_bps = 10000000000, .limit_packets = 10, .loss = p, .seed = 7});
+		unsigned int lost = 0, pairs = 0, n = 4000000;
+		bool before = false;
+		struct offer o;
+
+		for (unsigned int i = 0; i < n; i++) {
+			bool now = queue_offer(&q, START_NS + i * 2000ull, 1500, true, &o) ==
+				   VERDICT_LOST;
+
+			lost += now;
+			pairs += now && before;
+			before = now;
+		}
+		/* four standard deviations; neighbours independent */
+		assert_true(fabs(lost - n * p) < 4 * sqrt(n * p * (1 - p)));
+		assert_true(fabs(pairs - n * p * p) < 4 * sqrt(n * p * p) + 4);
+		queue_free(&q);
+	}
+}
+
+static void test_loss_follows_the_seed(void **state)
+{
+	struct queue_config config = {
+		.rate_bps = 10000000000, .limit_packets = 10, .loss = 0.1};
+	struct queue q[3];
+	unsigned int differ = 0;
+
+	for (int i = 0; i < 3; i++) {
+		config.seed = i == 2 ? 43 : 42;
+		q[i] = make_queue(config);
+	}
+	for (unsigned int i = 0; i < 10000; i++) {
+		enum verdict v[3];
+		struct offer o;
+
+		for (int j = 0; j < 3; j++)
+			v[j] = queue_offer(&q[j], START_NS + i * 2000ull, 1500, true, &o);
+		assert_int_equal(v[0], v[1]);
+		differ += v[0] != v[2];
+	}
+	assert_in_range(differ, 1500, 2100); /* 2 × 0.1 × 0.9 of 10000 */
+	for (int i = 0; i < 3; i++)
+		queue_free(&q[i]);
+}
+
+static void test_chosen_losses(void **state)
+{
+	static const uint64_t lose[] = {1, 5, 6};
+	struct queue q = make_queue((struct queue_config){
+		.rate_bps = 10000000000, .limit_packets = 100, .lose = lose, .lose_count = 3});
+	struct offer o;
+
+	for (unsigned int i = 1; i <= 50; i++) {
+		bool chosen = i == 1 || i == 5 || i == 6;
+
+		/* what carries no data is neither counted nor lost */
+		assert_int_equal(queue_offer(&q, START_NS, 52, false, &o), VERDICT_PASS);
+		assert_int_equal(queue_offer(&q, START_NS, 1500, true, &o),
+				 chosen ? VERDICT_CHOSEN : VERDICT_PASS);
+	}
+	queue_free(&q);
+}
+
+/* More small packets than the emulator can hold are not passed off as drop-tail drops. */
+static void test_no_room_is_told(void **state)
+{
+	struct queue q = make_queue(
+		(struct queue_config){.rate_bps = 1000000000, .limit_bytes = 1000000000});
+	unsigned int passed = 0;
+	enum verdict v;
+	struct offer o;
+
+	while ((v = queue_offer(&q, START_NS, 60, true, &o)) == VERDICT_PASS)
+		passed++;
+	assert_int_equal(v, VERDICT_NO_ROOM);
+	assert_int_equal(passed, 1u << 22);
+	queue_free(&q);
+}
+
+static void test_refuses(void **state)
+{
+	struct queue q;
+
+	assert_int_equal(queue_init(&q, &(struct queue_config){.limit_packets = 1}), -EINVAL);
+	assert_int_equal(queue_init(&q, &(struct queue_config){.rate_bps = 1}), -EINVAL);
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void test_histogram(void **state)
+{
+	static struct histogram h;
+	static uint64_t values[100000];
+	enum {
+		N = sizeof(values) / sizeof(values[0])
+	};
+	static const double quantiles[] = {0, 0.1, 0.5, 0.99, 0.999};
+
+	assert_int_equal(histogram_quantile(&h, 0.99), 0);
+	for (unsigned int i = 0; i < N; i++) {
+		values[i] = (uint64_t)random() >> random() % 31;
+		histogram_add(&h, values[i]);
+	}
+	qsort(values, N, sizeof(values[0]), compare);
+	for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++) {
+		uint64_t exact = values[(size_t)(quantiles[i] * N)];
+		uint64_t got = histogram_quantile(&h, quantiles[i]);
+
+		assert_true(got >= exact && got - exact <= exact / 32);
+	}
+	assert_int_equal(histogram_quantile(&h, 1), values[N - 1]);
+	histogram_add(&h, UINT64_MAX);
+	assert_int_equal(h.max, UINT64_MAX);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rate_is_exact),
+		cmocka_unit_test(test_clock_does_not_save_up),
+		cmocka_unit_test(test_limit_in_packets),
+		cmocka_unit_test(test_limit_in_bytes),
+		cmocka_unit_test(test_against_simulation),
+		cmocka_unit_test(test_access_rate_spaces_bursts),
+		cmocka_unit_test(test_loss_rate),
+		cmocka_unit_test(test_loss_follows_the_seed),
+		cmocka_unit_test(test_chosen_losses),
+		cmocka_unit_test(test_no_room_is_told),
+		cmocka_unit_test(test_refuses),
+		cmocka_unit_test(test_histogram),
+	};
+
+	srandom(20022);
+	return cmocka_run_group_tests_name("linkem queue", tests, NULL, NULL);
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Super-packets cut at random must come out as what a real link would have carried: every run
+ * is a correct packet of its own, and together they are the original.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <netinet/ip.h>
+#include <netinet/ip6.h>
+#include <netinet/tcp.h>
+
+#include "segment.h"
+
+#define FIN    0x01
+#define PSH    0x08
+#define CWR    0x80
+#define ROUNDS 1000
+
+static uint32_t between(uint32_t low, uint32_t high)
+{
+	return low + (uint32_t)random() % (high - low + 1);
+}
+
+/* A packet under test: exactly as long as its bytes, so that ASan sees one byte too far. */
+struct frame {
+	uint8_t *bytes;
+	size_t len;
+	unsigned int version;
+	uint32_t ip_header, tcp_header, payload;
+};
+
+static uint32_t pseudo_sum(const uint8_t *ip, uint32_t tcp_len)
+{
+	uint32_t sum = IPPROTO_TCP + tcp_len;
+
+	if (ip[0] >> 4 == 4)
+		return checksum_add(ip + 12, 8, sum);
+	return checksum_add(ip + 8, 32, sum);
+}
+
+static void fill_ip(struct frame *f, uint8_t *ip)
+{
+	uint32_t len = f->len - SEGMENT_VNET_LEN;
+	uint16_t check;
+
+	if (f->version == 6) {
+		ip[0] = 0x60;
+		ip[4] = (len - 40) >> 8;
+		ip[5] = len - 40;
+		ip[6] = f->ip_header > 40 ? 0 : IPPROTO_TCP; /* 0: hop-by-hop options */
+		if (f->ip_header > 40) {
+			ip[40] = IPPROTO_TCP;
+			ip[41] = (f->ip_header - 40) / 8 - 1;
+		}
+		return;
+	}
+	ip[0] = 0x40 | f->ip_header / 4;
+	ip[2] = len >> 8;
+	ip[3] = len;
+	ip[9] = IPPROTO_TCP;
+	ip[10] = ip[11] = 0;
+	check = ~checksum_fold(checksum_add(ip, f->ip_header, 0));
+	ip[10] = check >> 8;
+	ip[11] = check;
+}
+
+static struct frame random_frame(uint32_t gso_size, uint32_t payload, bool ecn)
+{
+	struct frame f = {.version = random() & 1 ? 4 : 6, .payload = payload};
+	struct virtio_net_hdr vnet = {.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM};
+	uint8_t *ip, *tcp;
+	uint16_t check;
+
+	f.ip_header = f.version == 4 ? between(5, 15) * 4 : 40 + (random() & 1) * 8;
+	f.tcp_header = between(5, 15) * 4;
+	f.len = SEGMENT_VNET_LEN + f.ip_header + f.tcp_header + payload;
+	f.bytes = malloc(f.len);
+	for (size_t i = 0; i < f.len; i++)
+		f.bytes[i] = random();
+	ip = f.bytes + SEGMENT_VNET_LEN;
+	tcp = ip + f.ip_header;
+	fill_ip(&f, ip);
+	tcp[12] = f.tcp_header / 4 << 4;
+	tcp[13] = ecn ? tcp[13] | CWR : tcp[13] & ~CWR;
+	check = checksum_fold(pseudo_sum(ip, f.tcp_header + payload));
+	tcp[16] = check >> 8;
+	tcp[17] = check;
+
+	vnet.csum_start = f.ip_header;
+	vnet.csum_offset = 16;
+	vnet.hdr_len = f.ip_header + f.tcp_header;
+	if (payload > gso_size) {
+		vnet.gso_size = gso_size;
+		vnet.gso_type =
+			f.version == 4 ? VIRTIO_NET_HDR_GSO_TCPV4 : VIRTIO_NET_HDR_GSO_TCPV6;
+		if (ecn)
+			vnet.gso_type |= VIRTIO_NET_HDR_GSO_ECN;
+	}
+	memcpy(f.bytes, &vnet, sizeof(vnet));
+	return f;
+}
+
+/* The run as one piece of memory of just its length. */
+static uint8_t *flatten(const struct run_image *image, size_t *ret_len)
+{
+	uint8_t *bytes;
+
+	*ret_len = image->headers_len + image->payload_len;
+	bytes = malloc(*ret_len);
+	memcpy(bytes, image->headers, image->headers_len);
+	memcpy(bytes + image->headers_len, image->payload, image->payload_len);
+	return bytes;
+}
+
+static uint32_t get32(const uint8_t *at)
+{
+	return (uint32_t)at[0] << 24 | at[1] << 16 | at[2] << 8 | at[3];
+}
+
+static uint16_t get16(const uint8_t *at)
+{
+	return at[0] << 8 | at[1];
+}
+
+/* What the receiving kernel would find: the checksum completed, then verified. */
+static void assert_tcp_checksum(uint8_t *ip, uint32_t ip_header, uint32_t len)
+{
+	uint8_t *tcp = ip + ip_header;
+	uint16_t check = ~checksum_fold(checksum_add(tcp, len - ip_header, 0));
+	uint32_t sum;
+
+	tcp[16] = check >> 8;
+	tcp[17] = check;
+	sum = checksum_add(tcp, len - ip_header, pseudo_sum(ip, len - ip_header));
+	assert_int_equal(checksum_fold(sum), 0xffff);
+}
+
+static void assert_run(const struct frame *f, const struct packet *p, unsigned int first,
+		       unsigned int count)
+{
+	const uint8_t *ip0 = f->bytes + SEGMENT_VNET_LEN, *tcp0 = ip0 + f->ip_header;
+	uint32_t begin = first * p->gso_size, len, payload;
+	bool last = first + count == p->segments;
+	struct virtio_net_hdr vnet;
+	struct run_image image;
+	uint8_t *bytes, *ip, *tcp;
+	struct packet again;
+	size_t total;
+
+	packet_build_run(p, first, count, &image);
+	bytes = flatten(&image, &total);
+	memcpy(&vnet, bytes, sizeof(vnet));
+	ip = bytes + SEGMENT_VNET_LEN;
+	tcp = ip + f->ip_header;
+	len = total - SEGMENT_VNET_LEN;
+	payload = len - f->ip_header - f->tcp_header;
+
+	/* it is itself a packet of @count segments, of the sizes announced */
+	assert_int_equal(packet_parse(bytes, total, &again), 0);
+	assert_int_equal(again.segments, count);
+	for (unsigned int i = 0; i < count; i++)
+		assert_int_equal(packet_segment_bytes(&again, i),
+				 packet_segment_bytes(p, first + i));
+	assert_int_equal(payload, last ? f->payload - begin : count * p->gso_size);
+	assert_memory_equal(tcp + f->tcp_header, tcp0 + f->tcp_header + begin, payload);
+
+	assert_int_equal(get32(tcp + 4), get32(tcp0 + 4) + begin);
+	assert_int_equal(tcp[13], tcp0[13] & ~(last ? 0 : FIN | PSH) & ~(first ? CWR : 0));
+	if (f->version == 4) {
+		assert_int_equal(get16(ip + 4), (uint16_t)(get16(ip0 + 4) + first));
+		assert_int_equal(checksum_fold(checksum_add(ip, f->ip_header, 0)), 0xffff);
+	}
+	assert_int_equal(vnet.gso_size, count > 1 ? p->gso_size : 0);
+	assert_int_equal(!!(vnet.gso_type & VIRTIO_NET_HDR_GSO_ECN),
+			 count > 1 && tcp[13] & CWR);
+	assert_int_equal(vnet.hdr_len, f->ip_header + f->tcp_header);
+	assert_tcp_checksum(ip, f->ip_header, len);
+	free(bytes);
+}
+
+static void test_runs_are_correct_packets(void **state)
+{
+	for (int round = 0; round < ROUNDS; round++) {
+		uint32_t gso_size = between(500, 9000);
+		uint32_t payload = between(gso_size + 1, 65300);
+		struct frame f = random_frame(gso_size, payload, random() & 1);
+		unsigned int next = 0;
+		struct packet p;
+
+		assert_int_equal(packet_parse(f.bytes, f.len, &p), 0);
+		assert_int_equal(p.segments, (payload + gso_size - 1) / gso_size);
+		assert_int_equal(p.payload_len, payload);
+		while (next < p.segments) {
+			unsigned int count = between(1, p.segments - next);
+
+			assert_run(&f, &p, next, count);
+			next += count + (random() % 3 == 0); /* sometimes a hole */
+		}
+		free(f.bytes);
+	}
+}
+
+/* Σ payload of single segments, in order, is the original stream. */
+static void test_single_segments_reassemble(void **state)
+{
+	for (int round = 0; round < 200; round++) {
+		uint32_t gso_size = between(500, 1500);
+		struct frame f = random_frame(gso_size, between(gso_size + 1, 65300), false);
+		uint32_t headers = f.ip_header + f.tcp_header, at = 0;
+		uint8_t *stream = malloc(f.payload);
+		struct packet p;
+
+		assert_int_equal(packet_parse(f.bytes, f.len, &p), 0);
+		for (unsigned int i = 0; i < p.segments; i++) {
+			struct run_image image;
+			uint8_t *bytes;
+			size_t len;
+
+			packet_build_run(&p, i, 1, &image);
+			bytes = flatten(&image, &len);
+			len -= SEGMENT_VNET_LEN + headers;
+			assert_true(at + len <= f.payload);
+			memcpy(stream + at, bytes + SEGMENT_VNET_LEN + headers, len);
+			at += len;
+			free(bytes);
+		}
+		assert_int_equal(at, f.payload);
+		assert_memory_equal(stream, f.bytes + SEGMENT_VNET_LEN + headers, at);
+		free(stream);
+		free(f.bytes);
+	}
+}
+
+static void test_plain_packets_pass_unchanged(void **state)
+{
+	for (int round = 0; round < 500; round++) {
+		struct frame f = random_frame(1448, between(0, 1448), false);
+		struct run_image image;
+		struct packet p;
+		uint8_t *bytes;
+		size_t len;
+
+		assert_int_equal(packet_parse(f.bytes, f.len, &p), 0);
+		assert_int_equal(p.segments, 1);
+		assert_int_equal(packet_segment_bytes(&p, 0), f.len - SEGMENT_VNET_LEN);
+		if (f.ip_header <= 40 || f.version == 4)
+			assert_int_equal(p.payload_len, f.payload);
+		packet_build_run(&p, 0, 1, &image);
+		bytes = flatten(&image, &len);
+		assert_int_equal(len, f.len);
+		assert_memory_equal(bytes, f.bytes, len);
+		free(bytes);
+		free(f.bytes);
+	}
+}
+
+/* Damaged packets are refused or read within their bounds; the sanitizer watches. */
+static void test_damaged_packets(void **state)
+{
+	unsigned int refused = 0;
+
+	for (int round = 0; round < 5000; round++) {
+		struct frame f = random_frame(between(1, 1000), between(0, 4000), random() & 1);
+		size_t len = random() & 1 ? f.len : between(0, f.len);
+		uint8_t *bytes = malloc(len ? len : 1);
+		struct run_image image;
+		struct packet p;
+
+		memcpy(bytes, f.bytes, len);
+		for (int i = 0; i < 3 && len; i++)
+			bytes[between(0, len > 80 ? 80 : len - 1)] = random();
+		if (packet_parse(bytes, len, &p)) {
+			refused++;
+		} else {
+			for (unsigned int i = 0; i < p.segments; i++)
+				packet_build_run(&p, i, 1, &image);
+			if (p.segments > 2)
+				packet_build_run(&p, 1, p.segments - 1, &image);
+		}
+		free(bytes);
+		free(f.bytes);
+	}
+	assert_in_range(refused, 2500, 5000);
+}
+
+static void test_refuses(void **state)
+{
+	struct frame f = random_frame(1000, 5000, false);
+	struct virtio_net_hdr vnet;
+	struct packet p;
+
+	assert_int_equal(packet_parse(f.bytes, SEGMENT_VNET_LEN, &p), -EINVAL);
+	assert_int_equal(packet_parse(f.bytes, f.len - 1, &p), -EINVAL);
+	memcpy(&vnet, f.bytes, sizeof(vnet));
+	vnet.gso_type = VIRTIO_NET_HDR_GSO_UDP;
+	memcpy(f.bytes, &vnet, sizeof(vnet));
+	assert_int_equal(packet_parse(f.bytes, f.len, &p), -EINVAL);
+	vnet.gso_type = VIRTIO_NET_HDR_GSO_TCPV4;
+	vnet.flags = 0; /* a finished checksum cannot be taken apart */
+	memcpy(f.bytes, &vnet, sizeof(vnet));
+	assert_int_equal(packet_parse(f.bytes, f.len, &p), -EINVAL);
+	free(f.bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_runs_are_correct_packets),
+		cmocka_unit_test(test_single_segments_reassemble),
+		cmocka_unit_test(test_plain_packets_pass_unchanged),
+		cmocka_unit_test(test_damaged_packets),
+		cmocka_unit_test(test_refuses),
+	};
+
+	srandom(20021);
+	return cmocka_run_group_tests_name("linkem segment", tests, NULL, NULL);
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The log: what a line looks like for the journal and for a person, and which lines there are. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "log.h"
+
+/* stderr while a test runs: a file that can be read back. */
+static int file_fd, kept_fd;
+
+static int setup(void **state)
+{
+	fflush(stderr);
+	kept_fd = dup(STDERR_FILENO);
+	file_fd = memfd_create("stderr", MFD_CLOEXEC);
+	return kept_fd < 0 || file_fd < 0 || dup2(file_fd, STDERR_FILENO) < 0;
+}
+
+static int teardown(void **state)
+{
+	dup2(kept_fd, STDERR_FILENO);
+	close(kept_fd);
+	close(file_fd);
+	unsetenv("JOURNAL_STREAM");
+	tcptuned_log_set_level(TCPTUNED_LOG_INFO);
+	return 0;
+}
+
+/* What was logged since the last call. */
+static const char *logged(void)
+{
+	static char text[4096];
+	ssize_t n = pread(file_fd, text, sizeof(text) - 1, 0);
+
+	assert_true(n >= 0);
+	text[n] = '\0';
+	assert_int_equal(ftruncate(file_fd, 0), 0);
+	lseek(file_fd, 0, SEEK_SET);
+	return text;
+}
+
+static void test_plain(void **state)
+{
+	unsigned int year, month, day, hour, minute;
+	double second;
+	char rest[64];
+
+	tcptuned_log(TCPTUNED_LOG_WARNING, "%s is %d", "it", 5);
+	assert_int_equal(sscanf(logged(), "%4u-%2u-%2u %2u:%2u:%lf %63[^\n]", &year, &month, &day,
+				&hour, &minute, &second, rest),
+			 7);
+	assert_string_equal(rest, "warning: it is 5");
+}
+
+static void test_journal(void **state)
+{
+	char stream[64];
+	struct stat st;
+
+	assert_int_equal(fstat(STDERR_FILENO, &st), 0);
+	snprintf(stream, sizeof(stream), "%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
+	setenv("JOURNAL_STREAM", stream, 1);
+	tcptuned_log_set_level(TCPTUNED_LOG_DEBUG);
+	tcptuned_log(TCPTUNED_LOG_ERROR, "a");
+	tcptuned_log(TCPTUNED_LOG_WARNING, "b");
+	tcptuned_log(TCPTUNED_LOG_INFO, "c");
+	tcptuned_log(TCPTUNED_LOG_DEBUG, "d");
+	assert_string_equal(logged(), "<3>a\n<4>b\n<6>c\n<7>d\n");
+	/* Redirected after systemd connected it: for a person again. */
+	snprintf(stream, sizeof(stream), "%ju:%ju", (uintmax_t)st.st_dev,
+		 (uintmax_t)st.st_ino + 1);
+	setenv("JOURNAL_STREAM", stream, 1);
+	tcptuned_log(TCPTUNED_LOG_ERROR, "e");
+	assert_non_null(strstr(logged(), " error: e\n"));
+}
+
+static void test_level(void **state)
+{
+	tcptuned_log(TCPTUNED_LOG_DEBUG, "hidden");
+	assert_string_equal(logged(), "");
+	tcptuned_log_set_level(TCPTUNED_LOG_ERROR);
+	tcptuned_log(TCPTUNED_LOG_WARNING, "hidden");
+	assert_string_equal(logged(), "");
+	tcptuned_log(TCPTUNED_LOG_ERROR, "shown");
+	assert_non_null(strstr(logged(), "shown\n"));
+}
+
+/* One call is one line, whatever it quotes; and it does not lose the caller's errno. */
+static void test_one_line(void **state)
+{
+	const char *text;
+
+	errno = ENOENT;
+	tcptuned_log(TCPTUNED_LOG_INFO, "a%sb", "\n\x1b[2J\x7f");
+	assert_int_equal(errno, ENOENT);
+	text = logged();
+	assert_non_null(strstr(text, "info: a  [2J b\n"));
+	assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_plain),
+		TEST(test_journal),
+		TEST(test_level),
+		TEST(test_one_line),
+	};
+
+	return cmocka_run_group_tests_name("log", tests, NULL, NULL);
+}
