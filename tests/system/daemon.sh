@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What the tests of the daemon on real connections share, on top of lib.sh.
+#
+#	stream NAME PORT [MESSAGES OPTION...]	a transfer from host a to host b that goes on in
+#				the background; both ends are tuned. TRANSFER_ADDR as for transfer
+#	stream_end NAME		waits for its end, which must be a good one; result: NAME.log
+#	result NAME FILTER	of that result, through jq -r FILTER
+#	in_log PATTERN		waits until the daemon has logged that
+#	counter NAME LABELS	a metric as a whole number; LABELS may be ''
+#	tcptuned_kill		kill -9
+#	host_state		what tcptuned changes on a host, as it is now
+#	expect_host_state TEXT	it is that again, once the kernel has let go of everything
+#	ss_of HOST FILTER PATTERN	the first group of PATTERN in what ss says of the sockets
+#				that match FILTER, of the first of them
+
+stream() {
+	local name=$1 port=$2 to=${TRANSFER_ADDR:-${ADDR[b]}}
+	shift 2
+	background "$name-receiver" in_group in_host b "$TEST_BUILD/messages" \
+		--listen "$to" --port "$port" --once "$@"
+	wait_until 5 grep -q '^listening' "$TEST_DIR/$name-receiver.log"
+	background "$name" in_group in_host a "$TEST_BUILD/messages" \
+		--connect "$to" --port "$port" "$@"
+}
+
+stream_end() {
+	local code=0
+	wait "$(pid_of "$1")" || code=$?
+	unset "LIB_PID[$1]"
+	stop "$1-receiver" || :
+	[ $code = 0 ] || fail "$1: exit code $code: $(tail -n 5 "$TEST_DIR/$1.log" \
+		"$TEST_DIR/$1-receiver.log")"
+}
+
+result() {
+	jq -r "$2" "$TEST_DIR/$1.log"
+}
+
+in_log() {
+	wait_until 8 grep -Eq -- "$1" "$TEST_DIR/tcptuned.log"
+	note "logged: $(grep -Em 1 -- "$1" "$TEST_DIR/tcptuned.log" | sed 's/^[-0-9]* [:.0-9]* //')"
+}
+
+counter() {
+	local value
+	value=$(metric "$1$2")
+	echo "${value:-missing}"
+}
+
+tcptuned_kill() {
+	stop tcptuned KILL 2>/dev/null || :
+}
+
+host_state() {
+	sysctl net.core.rmem_max net.core.wmem_max net.ipv4.tcp_congestion_control \
+		net.ipv4.tcp_available_congestion_control
+	find /sys/fs/bpf | sort
+	bpftool cgroup show "$TEST_CGROUP/group" 2>/dev/null || :
+	bpftool -j struct_ops show | jq -r '.[] | "bpf struct_ops \(.id)"'
+	bpftool -j prog show | jq -r '.[] | select(.name // "" |
+		test("^(tcptuned_|dump_flows|release_flows|ca_)")) | "bpf prog \(.id) \(.name)"'
+}
+
+# What an earlier test left to connections that are still saying goodbye may go at any time.
+new_in_host_state() { # BEFORE
+	local now
+	now=$(host_state)
+	diff <(grep -v '^bpf ' <<<"$1") <(grep -v '^bpf ' <<<"$now") || :
+	comm -13 <(grep '^bpf ' <<<"$1" | sort) <(grep '^bpf ' <<<"$now" | sort)
+}
+
+expect_host_state() {
+	local end=$((SECONDS + 6))
+	until [ -z "$(new_in_host_state "$1")" ]; do
+		[ $SECONDS -lt $end ] || fail "not as before: $(new_in_host_state "$1")"
+		sleep 0.1
+	done
+	note "the host is as it was"
+}
+
+ss_of() {
+	in_host "$1" ss -tainmoeOH "$2" | sed -nE "s/.*$3.*/\1/p" | head -n 1
+}

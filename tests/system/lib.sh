@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What system tests are made of. Sourced by `run`, under set -e: a command that fails fails the
+# test. Nothing needs tidying up: see run.
+#
+#   Ground
+#	$TEST_DIR		a directory of the test's own, removed afterwards
+#	$TEST_CGROUP		the cgroup2 directory in which all processes of the test run
+#	in_group CMD...		runs CMD in a cgroup below that one, $TEST_CGROUP/group
+#	$TEST_TOP, $TEST_BUILD	the repository, and what it built
+#   Hosts and links
+#	host NAME...		makes network namespaces, as hosts with loopback
+#	in_host NAME CMD...	runs CMD there; mounts and cgroups stay as they are
+#	link A B [LINKEM OPTION...]	joins two hosts; returns when the link is up. Its subnet is
+#				10.99.N.0/30 and fd99:N::/64, N counting from 0, A first
+#	${ADDR[NAME]} ${ADDR6[NAME]}	a host's address on the link made last
+#	link_stats A B [FILTER]	linkem's statistics now (or at the end), through jq -r FILTER
+#	link_end A B		takes the link away; the final statistics stay readable
+#	link_end_all		all of them; a failed test if one was invalid
+#	valid_run FUNCTION [ARG...]	calls FUNCTION, which makes links and measures, then ends the
+#				links; repeats it if linkem says that it was late or overloaded,
+#				and fails after the third time. Assert on its results afterwards
+#   Traffic
+#	transfer A B [MESSAGES OPTION...]	sends from A to B; prints the result as JSON and
+#				keeps it in $TEST_DIR/transfer.json. Options go to both sides.
+#				SENDER_PREFIX and RECEIVER_PREFIX (say, in_group) go before the
+#				command; TRANSFER_ADDR overrides ${ADDR[B]} (say, "${ADDR6[b]}")
+#   The daemon
+#	tcptuned_start [OPTION...]	starts it for the processes of in_group, waits until it is
+#				ready; its log is $TEST_DIR/tcptuned.log, its endpoint $METRICS
+#	tcptuned_stop		stops it cleanly; returns its exit code
+#	metric NAME[{LABELS}]	the value of one line of the endpoint
+#	flow PORT FILTER	of the flow whose local port is PORT, through jq -r FILTER
+#   Processes
+#	background NAME CMD...	starts CMD (a function too); its output goes to $TEST_DIR/NAME.log
+#	pid_of NAME		prints its process id
+#	stop NAME [SIGNAL]	ends it (SIGTERM) and waits; returns its exit code
+#	wait_until SECONDS CMD...	until CMD succeeds; fails the test when time is up
+#   Assertions: all print what they saw, and end the test
+#	expect_ge VALUE BOUND WHAT	VALUE >= BOUND, decimal fractions and exponents welcome
+#	expect_le VALUE BOUND WHAT
+#	expect_eq VALUE WANTED WHAT	equal as text
+#	expect_match TEXT PATTERN WHAT	PATTERN is an extended regular expression
+#	expect_fail CODE CMD...	CMD ends with that exit code
+#	fail MESSAGE...
+#	skip REASON...		CI runs with none skipped
+
+declare -A ADDR ADDR6 LIB_PID LIB_LINK_CODE
+lib_links=()
+
+note() {
+	echo "# $*" >&2
+}
+
+fail() {
+	trap - ERR
+	echo "FAILED: $*" >&2
+	lib_where
+	exit 1
+}
+
+skip() {
+	trap - ERR
+	echo "$*"
+	exit 77
+}
+
+# Which lines of the test led here.
+lib_where() {
+	local i
+	for ((i = 1; i < ${#FUNCNAME[@]}; i++)); do
+		[[ ${BASH_SOURCE[i]} == */test_*.sh ]] || continue
+		echo "  at ${BASH_SOURCE[i]##*/}:${BASH_LINENO[i - 1]}, ${FUNCNAME[i]}" >&2
+	done
+}
+
+lib_failed_command() { # CODE COMMAND; the trap of ERR
+	[ "$BASHPID" = "$$" ] || return 0 # a subshell's failure comes up to the test's shell
+	echo "FAILED: exit code $1 of: $2" >&2
+	lib_where
+}
+
+# --- assertions ------------------------------------------------------------------------------
+lib_compare() { # VALUE OPERATOR BOUND WHAT
+	local number='^[-+]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?$'
+	[[ $1 =~ $number ]] || fail "$4: '$1' is not a number"
+	[[ $3 =~ $number ]] || fail "$4: the bound '$3' is not a number"
+	awk -v a="$1" -v b="$3" "BEGIN { exit !(a + 0 $2 b + 0) }" ||
+		fail "$4: $1, expected $2 $3"
+	note "$4: $1 ($2 $3)"
+}
+
+expect_ge() {
+	lib_compare "$1" '>=' "$2" "$3"
+}
+
+expect_le() {
+	lib_compare "$1" '<=' "$2" "$3"
+}
+
+expect_eq() {
+	[ "$1" = "$2" ] || fail "$3: '$1', expected '$2'"
+	note "$3: $1"
+}
+
+expect_match() {
+	grep -Eq -- "$2" <<<"$1" || fail "$3: no match for /$2/ in: $1"
+}
+
+expect_fail() {
+	local want=$1 code=0
+	shift
+	"$@" || code=$?
+	[ $code = "$want" ] || fail "exit code $code, expected $want, of: $*"
+}
+
+# --- processes -------------------------------------------------------------------------------
+in_group() {
+	(
+		trap - ERR
+		lib_exec in_group "$@"
+	)
+}
+
+background() {
+	local name=$1
+	shift
+	(
+		trap - ERR
+		lib_exec "$@"
+	) >"$TEST_DIR/$name.log" 2>&1 &
+	LIB_PID[$name]=$!
+}
+
+# Becomes the command, so that its process id is the one that was kept. Understands in_host and
+# in_group before it, in any order.
+lib_exec() {
+	local enter=()
+	while :; do
+		case $1 in
+		in_host)
+			enter=(nsenter --net="/run/netns/$(lib_netns "$2")")
+			shift 2
+			;;
+		in_group)
+			echo 0 >"$TEST_CGROUP/group/cgroup.procs"
+			shift
+			;;
+		*)
+			if [ "$(type -t "$1")" = function ]; then
+				"$@"
+				exit
+			fi
+			exec "${enter[@]}" "$@"
+			;;
+		esac
+	done
+}
+
+pid_of() {
+	echo "${LIB_PID[$1]}"
+}
+
+stop() {
+	local pid=${LIB_PID[$1]} code=0
+	kill -"${2-TERM}" "$pid" 2>/dev/null || :
+	wait "$pid" || code=$?
+	unset "LIB_PID[$1]"
+	return $code
+}
+
+wait_until() {
+	local end=$((SECONDS + $1 + 1)) seconds=$1
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || fail "not within $seconds s: $*"
+		sleep 0.05
+	done
+}
+
+# --- hosts and links ---------------------------------------------------------------------------
+lib_netns() {
+	echo "$TEST_PREFIX-$1"
+}
+
+host() {
+	local name
+	for name; do
+		ip netns add "$(lib_netns "$name")"
+		in_host "$name" ip link set lo up
+		# or one transfer teaches the next
+		in_host "$name" sysctl -qw net.ipv4.tcp_no_metrics_save=1
+	done
+}
+
+# `ip netns exec` would mount another /sys over cgroups and pins; nsenter leaves them.
+in_host() {
+	(
+		trap - ERR
+		lib_exec in_host "$@"
+	)
+}
+
+link() {
+	local a=$1 b=$2 n=${#lib_links[@]} name=link-$1-$2
+	shift 2
+	lib_links+=("$name")
+	rm -f "$TEST_DIR/$name.json"
+	background "$name" "$TEST_BUILD/linkem" \
+		--ns-a "$(lib_netns "$a")" --ns-b "$(lib_netns "$b")" \
+		--dev-a "tun$n" --dev-b "tun$n" \
+		--addr-a "10.99.$n.1/30" --addr-b "10.99.$n.2/30" \
+		--addr6-a "fd99:$n::1/64" --addr6-b "fd99:$n::2/64" \
+		--duration 600 --stats "$TEST_DIR/$name.json" "$@"
+	ADDR[$a]=10.99.$n.1 ADDR[$b]=10.99.$n.2
+	ADDR6[$a]=fd99:$n::1 ADDR6[$b]=fd99:$n::2
+	wait_until 20 lib_link_settled "$name"
+	grep -q '^ready$' "$TEST_DIR/$name.log" ||
+		fail "linkem: $(cat "$TEST_DIR/$name.log")"
+}
+
+lib_link_settled() { # ready, or ended with an error
+	grep -q '^ready$' "$TEST_DIR/$1.log" || ! kill -0 "$(pid_of "$1")"
+}
+
+link_stats() {
+	local name=link-$1-$2
+	if [ -n "${LIB_PID[$name]-}" ]; then
+		rm -f "$TEST_DIR/$name.json"
+		kill -USR1 "$(pid_of "$name")"
+		wait_until 5 test -s "$TEST_DIR/$name.json"
+	fi
+	jq -r "${3-.}" "$TEST_DIR/$name.json"
+}
+
+# Returns linkem's exit code: 0, or 3 if the run was invalid.
+link_end() {
+	local name=link-$1-$2 code=0
+	stop "$name" || code=$?
+	lib_drop_link "$name"
+	[ $code = 0 ] ||
+		note "linkem $1 $2: $(jq -c .invalid_reasons "$TEST_DIR/$name.json" || :)"
+	return $code
+}
+
+lib_drop_link() { # NAME
+	local kept=() name
+	for name in "${lib_links[@]}"; do
+		[ "$name" = "$1" ] || kept+=("$name")
+	done
+	lib_links=("${kept[@]}")
+}
+
+# 0 if all were valid
+lib_end_links() {
+	local name ends code=0
+	for name in "${lib_links[@]}"; do
+		ends=${name#link-}
+		link_end "${ends%%-*}" "${ends#*-}" || code=$?
+	done
+	return $code
+}
+
+link_end_all() {
+	lib_end_links || fail "the emulated link was late or overloaded: this is no result"
+}
+
+valid_run() {
+	local try
+	for try in 1 2 3; do
+		"$@"
+		if lib_end_links; then
+			return 0
+		fi
+		note "run $try of $1 is invalid"
+	done
+	fail "the emulated link was late or overloaded three times: no result"
+}
+
+# --- traffic -----------------------------------------------------------------------------------
+lib_receiver_settled() { # it listens, or ended with an error
+	grep -q '^listening' "$TEST_DIR/receiver.log" || ! kill -0 "$(pid_of receiver)"
+}
+
+transfer() {
+	local a=$1 b=$2 to code=0
+	to=${TRANSFER_ADDR:-${ADDR[$2]}}
+	shift 2
+	background receiver in_host "$b" ${RECEIVER_PREFIX-} "$TEST_BUILD/messages" \
+		--listen "$to" --once "$@"
+	wait_until 10 lib_receiver_settled
+	grep -q '^listening' "$TEST_DIR/receiver.log" ||
+		fail "messages: $(cat "$TEST_DIR/receiver.log")"
+	in_host "$a" ${SENDER_PREFIX-} "$TEST_BUILD/messages" --connect "$to" "$@" \
+		>"$TEST_DIR/transfer.json" || code=$?
+	stop receiver || :
+	[ $code = 0 ] || fail "messages: exit code $code: $(cat "$TEST_DIR/transfer.json" \
+		"$TEST_DIR/receiver.log" | tail -n 5)"
+	cat "$TEST_DIR/transfer.json"
+}
+
+# --- the daemon --------------------------------------------------------------------------------
+METRICS_PORT=${METRICS_PORT:-9871}
+METRICS=http://127.0.0.1:$METRICS_PORT
+
+tcptuned_start() {
+	: >"$TEST_DIR/none.conf"
+	background tcptuned "$TEST_BUILD/tcptuned" --foreground --config="$TEST_DIR/none.conf" \
+		--set=tcptuned.cgroup="$TEST_CGROUP/group" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
+		--set=metrics.port="$METRICS_PORT" "$@"
+	wait_until 10 lib_tcptuned_settled
+	kill -0 "$(pid_of tcptuned)" || fail "tcptuned: $(cat "$TEST_DIR/tcptuned.log")"
+}
+
+lib_tcptuned_settled() { # answers, or ended with an error
+	curl -sf -o "$TEST_DIR/scrape" "$METRICS/metrics" || ! kill -0 "$(pid_of tcptuned)"
+}
+
+tcptuned_stop() {
+	stop tcptuned
+}
+
+metric() {
+	curl -sf "$METRICS/metrics" | awk -v name="$1" '$1 == name { print $2; exit }'
+}
+
+flow() {
+	curl -sf "$METRICS/flows.json" |
+		jq -r "first(.flows[] | select(.local | endswith(\":$1\"))) | $2"
+}

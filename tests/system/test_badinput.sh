@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Bad input, through the program itself: each ends with one clear line that names file, line and
+# remedy, with a status of its own, and with nothing changed.
+
+# What tcptuned changes when it starts, as it is now.
+host_state() {
+	sysctl net.core.rmem_max net.core.wmem_max net.ipv4.tcp_congestion_control \
+		net.ipv4.tcp_available_congestion_control
+	find /sys/fs/bpf | sort
+	bpftool cgroup show "$TEST_CGROUP/group" 2>/dev/null || :
+}
+
+# The command, with nothing of this host in its way: cgroup, lock and port are the test's own.
+tcptuned_here() {
+	timeout -k 5 20 "$TEST_BUILD/tcptuned" --foreground \
+		--set=tcptuned.cgroup="$TEST_CGROUP/group" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
+		--set=metrics.port="$METRICS_PORT" "$@"
+}
+
+# refused STATUS PATTERN CMD...: CMD ends with STATUS, with one line that matches PATTERN and
+# says what to do after a semicolon, and the host is as before.
+refused() {
+	local status=$1 pattern=$2 before after code=0 said
+	shift 2
+	before=$(host_state)
+	"$@" >"$TEST_DIR/out" 2>"$TEST_DIR/said" </dev/null || code=$?
+	said=$(<"$TEST_DIR/said")
+	after=$(host_state)
+	[ $code = "$status" ] || fail "status $code, expected $status, of: $* ($said)"
+	[ "$(wc -l <"$TEST_DIR/said")" = 1 ] || fail "more than a line, of: $* ($said)"
+	[ ! -s "$TEST_DIR/out" ] || fail "on standard output, of: $* ($(<"$TEST_DIR/out"))"
+	expect_match "$said" "^[-0-9]+ [0-9:.]+ error: .*$pattern" "the message"
+	expect_match "$said" "[;?].|\?$" "a remedy"
+	[ "$after" = "$before" ] || fail "it changed: $(diff <(echo "$before") <(echo "$after"))"
+	note "$status: $said"
+}
+
+# refused_config STATUS LINE PATTERN TEXT: the same of a configuration file, and a program that
+# would only have checked it says so too.
+refused_config() {
+	local status=$1 line=$2 pattern=$3 file=$TEST_DIR/bad.conf
+	printf '%b' "$4" >"$file"
+	refused "$status" "$file:$line: $pattern" tcptuned_here --config="$file"
+	refused "$status" "$file:$line: $pattern" \
+		"$TEST_BUILD/tcptuned" --check-config --config="$file"
+}
+
+# SECTION KEY TYPE RANGE: a value of the wrong type, and one out of range ("-": has none)
+every_key() {
+	cat <<-'END'
+		tcptuned cgroup unified -
+		tcptuned bpffs auto -
+		tcptuned runtime_directory run -
+		tcptuned log_level loud -
+		tcptuned program_statistics 2 -
+		policy mode on -
+		policy override_rcvbuf maybe -
+		policy override_sndbuf maybe -
+		policy receive_window_max 64KB 63K
+		policy send_window_max 1.5M 2G
+		policy congestion_control bi,tcp sixteen_letters_
+		bitcp s_max many 1025
+		bitcp s_min 1e-2 0.00001
+		bitcp beta 1/8 0.6
+		bitcp low_window 14.5 1
+		metrics enabled 2 -
+		metrics address localhost -
+		metrics port http 65536
+		metrics flows all 10001
+	END
+}
+
+# The list above leaves out no key that there is.
+test_every_key_is_tried() {
+	expect_eq "$(every_key | awk '{ print $2 }' | sort)" \
+		"$("$TEST_BUILD/tcptuned" --help-config | sed -n 's/^#\([a-z_]*\) = .*/\1/p' | sort)" \
+		"keys"
+}
+
+test_every_key_of_the_wrong_type() {
+	local section key wrong range
+	while read -r section key wrong range; do
+		refused_config 15 3 "$section.$key: .*it takes " "# one\n[$section]\n$key = $wrong\n"
+	done < <(every_key)
+}
+
+test_every_key_out_of_range() {
+	local section key wrong range
+	while read -r section key wrong range; do
+		[ "$range" = - ] ||
+			refused_config 16 2 "$section.$key: .*it takes " "[$section]\n$key = $range\n"
+	done < <(every_key)
+}
+
+test_every_key_mistyped() {
+	local section key rest
+	while read -r section key rest; do
+		refused_config 13 2 "\"x$key\" in \[$section\]: no such key; did you mean $key\?" \
+			"[$section]\nx$key = 1\n"
+	done < <(every_key)
+}
+
+test_every_key_twice() {
+	local section key value
+	"$TEST_BUILD/tcptuned" --help-config | while read -r key value; do
+		case $key in
+		\[*) section=${key//[\[\]]/} ;;
+		\#[a-z]*)
+			key=${key#?}
+			[[ $value == =* ]] || continue
+			refused_config 14 4 "$section.$key: given a second time, after line 2; keep" \
+				"[$section]\n$key $value\n\n$key $value\n"
+			;;
+		esac
+	done
+}
+
+test_lines_that_are_nothing() {
+	refused_config 12 2 "neither" "[metrics]\nport\n"
+	refused_config 12 1 "the key \"mode\" stands before any section; write \[policy\]" "mode = off\n"
+	refused_config 12 1 "the \] of a section" "[metrics\n"
+	refused_config 12 2 ".*NUL byte" "[metrics]\nport = 1\\0000\n"
+	refused_config 12 1 ".*3000 characters; shorten it" "$(printf 'x%.0s' {1..3000})"
+	refused_config 13 1 ".*did you mean \[policy\]\?" "[police]\n"
+	# tcptuned_here sets a runtime_directory of its own.
+	printf '[tcptuned]\nruntime_directory = /sys/fs/bpf/run\n' >"$TEST_DIR/bad.conf"
+	refused 17 "bad.conf:2: tcptuned.runtime_directory: .*; take another" \
+		"$TEST_BUILD/tcptuned" --foreground --config="$TEST_DIR/bad.conf"
+}
+
+test_file_missing() {
+	refused 10 "$TEST_DIR/none.conf: No such file" tcptuned_here --config="$TEST_DIR/none.conf"
+	mkdir "$TEST_DIR/some.conf.d"
+	: >"$TEST_DIR/some.conf"
+	ln -s /nowhere "$TEST_DIR/some.conf.d/10.conf"
+	refused 10 "some.conf.d/10.conf: No such file" tcptuned_here --config="$TEST_DIR/some.conf"
+}
+
+test_file_unreadable() {
+	refused 11 "$TEST_DIR: Is a directory; name a regular file" \
+		tcptuned_here --config="$TEST_DIR"
+	mkfifo "$TEST_DIR/fifo"
+	refused 11 "$TEST_DIR/fifo: .*; name a regular file" \
+		tcptuned_here --config="$TEST_DIR/fifo"
+	: >"$TEST_DIR/good.conf"
+	: >"$TEST_DIR/good.conf.d"
+	refused 11 "good.conf.d: Not a directory" tcptuned_here --config="$TEST_DIR/good.conf"
+}
+
+test_command_line() {
+	refused 2 "did you mean --foreground\?" "$TEST_BUILD/tcptuned" --forground
+	refused 2 "write --config=FILE" "$TEST_BUILD/tcptuned" --config
+	refused 2 "takes options only" "$TEST_BUILD/tcptuned" start
+	refused 15 "--set: metrics.port: .*it takes" tcptuned_here --set=metrics.port=http
+}
+
+# --- as somebody else ------------------------------------------------------------------------
+# A copy that anybody may run, and a directory that anybody may write, of this test only.
+open=/mnt
+unprivileged=(setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all
+	--inh-caps=-all)
+
+unprivileged_ground() {
+	mount -t tmpfs -o mode=1777 tmpfs "$open"
+	cp "$TEST_BUILD/tcptuned" "$open/tcptuned"
+}
+
+test_unprivileged() {
+	unprivileged_ground
+	: >"$open/good.conf"
+	refused 4 "runtime_directory|as root" "${unprivileged[@]}" "$open/tcptuned" --foreground \
+		--config="$open/good.conf" --set=tcptuned.runtime_directory=/run/tcptuned-nobody
+	# Further than that: the kernel refuses.
+	refused 4 "root" "${unprivileged[@]}" "$open/tcptuned" --foreground \
+		--config="$open/good.conf" --set=tcptuned.runtime_directory="$open/run" \
+		--set=metrics.port="$METRICS_PORT"
+	refused 4 "root" "${unprivileged[@]}" "$open/tcptuned" \
+		--config="$open/good.conf" --set=tcptuned.runtime_directory="$open/run" \
+		--set=metrics.port="$METRICS_PORT"
+	# Looking needs no privilege.
+	"${unprivileged[@]}" "$open/tcptuned" --check-config --config="$open/good.conf" >/dev/null
+}
+
+test_config_of_somebody_else() {
+	unprivileged_ground
+	: >"$open/secret.conf"
+	chmod 600 "$open/secret.conf"
+	refused 11 "secret.conf: Permission denied; run tcptuned as root" \
+		"${unprivileged[@]}" "$open/tcptuned" --config="$open/secret.conf"
+}
+
+# --- the host --------------------------------------------------------------------------------
+test_port_in_use() {
+	: >"$TEST_DIR/good.conf"
+	background holder iperf3 --server --forceflush --bind 127.0.0.1 --port "$METRICS_PORT"
+	wait_until 5 grep -q listening "$TEST_DIR/holder.log"
+	refused 21 "$METRICS_PORT.*;" tcptuned_here --config="$TEST_DIR/good.conf"
+	stop holder KILL || :
+}
+
+test_address_of_another_host() {
+	: >"$TEST_DIR/good.conf"
+	refused 22 "192.0.2.1.*;" tcptuned_here --config="$TEST_DIR/good.conf" \
+		--set=metrics.address=192.0.2.1
+}
+
+test_no_bpffs() {
+	: >"$TEST_DIR/good.conf"
+	umount /sys/fs/bpf
+	refused 30 "/sys/fs/bpf.*mount -t bpf" tcptuned_here --config="$TEST_DIR/good.conf"
+	refused 30 "/nowhere.*mount" tcptuned_here --config="$TEST_DIR/good.conf" \
+		--set=tcptuned.bpffs=/nowhere
+}
+
+test_no_cgroup2() {
+	: >"$TEST_DIR/good.conf"
+	refused 31 "$TEST_DIR is not in a cgroup2" tcptuned_here --config="$TEST_DIR/good.conf" \
+		--set=tcptuned.cgroup="$TEST_DIR"
+	refused 31 "/nowhere: No such file" tcptuned_here --config="$TEST_DIR/good.conf" \
+		--set=tcptuned.cgroup=/nowhere
+	awk '$3 == "cgroup2" { print $2 }' /proc/self/mounts | tac | xargs -n 1 umount -l
+	refused 31 "mount -t cgroup2" tcptuned_here --config="$TEST_DIR/good.conf" \
+		--set=tcptuned.cgroup=auto
+}
+
+test_second_instance() {
+	local pid
+	: >"$TEST_DIR/good.conf"
+	tcptuned_start
+	pid=$(pid_of tcptuned)
+	refused 20 "another tcptuned runs.*$pid.*; stop" tcptuned_here \
+		--config="$TEST_DIR/good.conf" --set=metrics.port=$((METRICS_PORT + 1))
+	refused 20 "another tcptuned runs.*$pid.*; stop" tcptuned_here --detach \
+		--config="$TEST_DIR/good.conf"
+	refused 20 "another tcptuned runs.*$pid.*; stop" tcptuned_here --dry-run \
+		--config="$TEST_DIR/good.conf" --set=metrics.port=$((METRICS_PORT + 1))
+	curl -sf -o /dev/null "$METRICS/metrics" || fail "the first no longer answers"
+	tcptuned_stop
+}
+
+# With a lock of its own it would still be the same pins that both have.
+test_second_instance_with_another_lock() {
+	: >"$TEST_DIR/good.conf"
+	tcptuned_start
+	refused 20 "another tcptuned runs.*; stop" tcptuned_here \
+		--config="$TEST_DIR/good.conf" --set=metrics.port=$((METRICS_PORT + 1)) \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run2"
+	refused 20 "another tcptuned runs.*; stop" tcptuned_here --detach \
+		--config="$TEST_DIR/good.conf" --set=tcptuned.runtime_directory="$TEST_DIR/run2"
+	curl -sf -o /dev/null "$METRICS/metrics" || fail "the first no longer answers"
+	tcptuned_stop
+}
+
+# --- reload ----------------------------------------------------------------------------------
+# The daemon says why a new configuration is refused, and goes on with the one before.
+test_reload_of_a_bad_configuration() {
+	local file=$TEST_DIR/reload.conf before
+	printf '[metrics]\nflows = 7\n' >"$file"
+	tcptuned_start --config="$file"
+	before=$(host_state)
+	printf '[metrics]\nflows = 8\n\n[bitcp]\nbeta = 2\n' >"$file"
+	kill -HUP "$(pid_of tcptuned)"
+	wait_until 5 grep -q "stays in force" "$TEST_DIR/tcptuned.log"
+	expect_match "$(<"$TEST_DIR/tcptuned.log")" \
+		"error: $file:5: bitcp.beta: \"2\" is too large; it takes" "the message"
+	[ "$(host_state)" = "$before" ] || fail "the reload changed the host"
+	# Nothing of it was taken: neither is the key that stands before the bad one.
+	printf '[metrics]\nflows = 8\n\n[metrics]\naddress = 127.0.0.2\n' >"$file"
+	kill -HUP "$(pid_of tcptuned)"
+	wait_until 5 grep -q "metrics.flows: 7 -> 8" "$TEST_DIR/tcptuned.log"
+	expect_match "$(<"$TEST_DIR/tcptuned.log")" \
+		"metrics.address: 127.0.0.1 -> 127.0.0.2 \(takes effect at the next start\)" "the log"
+	tcptuned_stop
+}

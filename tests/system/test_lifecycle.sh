@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What a daemon's end does to connections: killed, restarted, reloaded, stopped, replaced by
+# another build, always with verified payload under way, over IPv4 and IPv6. None is damaged,
+# reset, or left with a window whose right edge went back.
+
+. "$TEST_TOP/tests/system/daemon.sh"
+
+# Three connections from a to b that last SECONDS, and somebody who watches b's windows.
+traffic() {
+	host a b
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	link a b --rate 100mbit --delay 5ms
+	background watch in_host b "$TEST_BUILD/rightedge" tun0
+	wait_until 5 grep -q watching "$TEST_DIR/watch.log"
+	stream four 7101 --duration "$1" --verify --rcvbuf 64KiB
+	TRANSFER_ADDR=${ADDR6[b]} stream six 7102 --duration "$1" --verify --streams 2
+	sleep 1.5
+}
+
+# expect_traffic OTHER...: it ended well, and so did other streams.
+expect_traffic() {
+	local name watched
+	for name in four six "$@"; do
+		stream_end $name
+		expect_eq "$(result $name '[.ok, .verified, .bytes_damaged] | tostring')" \
+			"[true,true,0]" "payload of $name"
+	done
+	sleep 0.2
+	stop watch
+	watched=$(tail -n 1 "$TEST_DIR/watch.log")
+	note "$watched"
+	expect_eq "$(jq -c '[.retracted, .resets]' <<<"$watched")" "[0,0]" \
+		"right edges retracted, resets"
+	expect_eq "$(jq .connections <<<"$watched")" $((3 + $#)) "connections watched"
+	expect_ge "$(jq .acks <<<"$watched")" 10000 "their ACKs"
+	# Three shared 100 Mbit/s, and nothing ever stalled.
+	expect_ge "$(result four '.goodput_bps / 1e6')" 10 "Mbit/s of one"
+	expect_ge "$(result six '.goodput_bps / 1e6')" 20 "Mbit/s of two others"
+}
+
+# ids KIND...: the kernel's numbers of what is pinned
+ids() {
+	local kind
+	for kind; do
+		find /sys/fs/bpf/tcptuned -name "${kind}_*" | sort | while read -r pin; do
+			echo "${pin##*/} $(bpftool -j "$kind" show pinned "$pin" | jq .id)"
+		done
+	done
+}
+
+expect_ids() { # IDS WHEN
+	[ "$(ids link map prog)" = "$1" ] ||
+		fail "pins after $2: $(diff <(echo "$1") <(ids link map prog))"
+}
+
+id_of() { # PIN
+	bpftool -j "${1%%_*}" show pinned "/sys/fs/bpf/tcptuned/$1" | jq .id
+}
+
+claimed() {
+	counter tcptuned_connections_claimed_total '{opened="here"}'
+}
+
+# A connection that begins now is tuned from its first segment on.
+stream_tuned() { # NAME PORT
+	stream "$1" "$2" --count 3 --verify --rcvbuf 64KiB
+	wait_until 10 eval '! kill -0 "$(pid_of '"$1"')"'
+	expect_eq "$(result "$1" .congestion)" bitcp "congestion control of a connection made now"
+	expect_ge "$(result "$1" .receiver.wscale)" 7 "its window scale"
+}
+
+# timeout: 60
+test_killed_restarted_reloaded_stopped() {
+	local before pinned had rounds config=$TEST_DIR/my.conf
+	before=$(host_state)
+	printf '[metrics]\nflows = 20\n' >"$config"
+	tcptuned_start --config="$config"
+	traffic 12
+	had=$(claimed)
+	expect_eq "$had" 3 "connections claimed"
+	rounds=$(counter tcptuned_rightsize_rounds_total '{direction="receive"}')
+	pinned=$(ids link map prog)
+	expect_ge "$(wc -l <<<"$pinned")" 20 "pins"
+
+	tcptuned_kill
+	expect_ids "$pinned" "kill -9"
+	expect_eq "$(ss_of a "dport = :7101" "(bitcp)")" bitcp "congestion control of an old one"
+	stream_tuned orphan 7103
+
+	tcptuned_start --config="$config"
+	in_log 'programs of an earlier daemon taken over as they run'
+	expect_ids "$pinned" "the restart"
+	expect_eq "$(counter tcptuned_taken_over '')" 1 "taken_over"
+	expect_eq "$(claimed)" 4 "claimed, one of them while no daemon ran"
+	expect_ge "$(counter tcptuned_rightsize_rounds_total '{direction="receive"}')" \
+		$((rounds + 100)) "rounds measured"
+	expect_eq "$(flow 7101 .receive.requested_bytes)" 65536 "record of an old connection"
+
+	printf '[metrics]\nflows = 20\n[policy]\nreceive_window_max = 2M\n' >"$config"
+	kill -HUP "$(pid_of tcptuned)"
+	in_log 'policy.receive_window_max: auto -> 2097152|policy.receive_window_max: auto -> 2M'
+	stream_tuned reloaded 7104
+	tcptuned_stop
+	expect_eq "$(ss_of a "dport = :7101" "(cubic|reno|bitcp)")" bitcp "it goes on as it was"
+	expect_traffic orphan reloaded
+	expect_host_state "$before"
+}
+
+# timeout: 60
+test_detached_after_a_kill() {
+	local before
+	before=$(host_state)
+	tcptuned_start
+	traffic 5
+	tcptuned_kill
+	[ "$(host_state)" != "$before" ] || fail "kill -9 took everything along"
+	detach_says "detached; nothing is left pinned"
+	expect_traffic
+	expect_host_state "$before"
+	detach_says "there is nothing to detach"
+}
+
+detach_says() {
+	"$TEST_BUILD/tcptuned" --foreground --detach --config="$TEST_DIR/none.conf" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" 2>"$TEST_DIR/detach.log" ||
+		fail "--detach: $(<"$TEST_DIR/detach.log")"
+	expect_match "$(<"$TEST_DIR/detach.log")" "$1" "--detach"
+}
+
+# --- other builds ------------------------------------------------------------------------------
+# other_build NAME FILE SED: builds tcptuned from these sources with a change to one
+other_build() {
+	local dir=$TEST_DIR/$1
+	mkdir "$dir"
+	cp -r "$TEST_TOP"/{Makefile,bpf,daemon,include} "$dir"
+	sed -i "$3" "$dir/$2"
+	! cmp -s "$TEST_TOP/$2" "$dir/$2" || fail "nothing to change in $2"
+	env -u MAKEFLAGS -u MAKELEVEL make -s -j 2 -C "$dir" BUILD="$dir/build" CFLAGS=-O0 \
+		"$dir/build/tcptuned"
+}
+
+# timeout: 90
+test_replaced_by_other_builds() {
+	local before pinned had pin
+	other_build build include/tcptuned/rightsize.h 's/\(RIGHTSIZE_TICKS[^0-9]*\)8u/\19u/'
+	other_build abi include/tcptuned/flow.h 's/\(define TCPTUNED_ABI \)[0-9]*/\1999/'
+	before=$(host_state)
+	tcptuned_start
+	traffic 13
+	had=$(claimed)
+	pinned=$(ids link map prog)
+
+	tcptuned_kill
+	TEST_BUILD=$TEST_DIR/build/build tcptuned_start
+	in_log 'programs of an earlier build replaced, records kept'
+	for pin in link_sockops link_setsockopt link_getsockopt map_flows map_totals map_meta; do
+		expect_eq "$pin $(id_of $pin)" "$(grep "^$pin " <<<"$pinned")" "kept"
+	done
+	for pin in prog_tcptuned_sockops prog_tcptuned_setsockopt prog_dump_flows; do
+		[ "$pin $(id_of $pin)" != "$(grep "^$pin " <<<"$pinned")" ] || fail "$pin: the old one"
+	done
+	expect_eq "$(bpftool -j link show pinned /sys/fs/bpf/tcptuned/link_sockops | jq .prog_id)" \
+		"$(id_of prog_tcptuned_sockops)" "the program that runs"
+	expect_eq "$(claimed)" "$had" "connections claimed so far"
+	expect_eq "$(flow 7101 .receive.requested_bytes)" 65536 "record of an old connection"
+	stream_tuned upgraded 7103
+	pinned=$(ids link map prog)
+
+	tcptuned_kill
+	TEST_BUILD=$TEST_DIR/abi/build tcptuned_start
+	in_log 'programs and records of another version replaced'
+	for pin in map_flows map_totals prog_tcptuned_sockops; do
+		[ "$pin $(id_of $pin)" != "$(grep "^$pin " <<<"$pinned")" ] || fail "$pin: the old one"
+	done
+	expect_eq "$(counter tcptuned_flows_shown '')" 0 "old connections shown"
+	expect_eq "$(claimed)" 0 "totals begin again"
+	stream_tuned replaced 7104
+	expect_eq "$(claimed)" 1 "claimed since"
+	TEST_BUILD=$TEST_DIR/abi/build tcptuned_stop
+	expect_traffic upgraded replaced
+	expect_host_state "$before"
+}

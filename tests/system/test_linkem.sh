@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# What the emulated link claims is what TCP sees, and what it cannot keep it says.
+
+# Per cent of the link's rate that is payload at MTU 1500 with timestamps: 1448 / 1500.
+linkem_ceiling=96.533
+
+# Buffers for $1 bytes in flight: the sender's is the one that binds.
+linkem_buffers() {
+	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 65536 $1"
+	in_host b sysctl -qw net.ipv4.tcp_rmem="4096 131072 $((4 * $1))"
+}
+
+# The rate in the second half of a transfer's progress curve, bits/s.
+linkem_late_rate() {
+	jq '.series as $s | ($s | length) as $n | $s[($n / 2 | floor)] as $m | $s[-1] as $e
+		| ($e[1] - $m[1]) * 8 / ($e[0] - $m[0])' "$TEST_DIR/transfer.json"
+}
+
+# A window of two to four bandwidth-delay products, in a queue that holds them: always busy.
+linkem_saturate() { # RATE DELAY SECONDS
+	link a b --rate "$1" --delay "$2" --queue 8bdp
+	transfer a b --congestion reno --ping 8 --duration "$3" --series 50 >"$TEST_DIR/out"
+}
+
+linkem_profile() { # RATE BITS/S SECONDS
+	host a b
+	linkem_buffers $(($2 / 8 / 10 * 4))
+	valid_run linkem_saturate "$1" 50ms "$3"
+	local rate rtt
+	rtt=$(jq .ping_ms.median "$TEST_DIR/transfer.json")
+	rate=$(linkem_late_rate)
+	expect_ge "$rtt" 100 "$1: idle RTT, ms"
+	expect_le "$rtt" 100.5 "$1: idle RTT, ms"
+	rate=$(awk -v r="$rate" -v l="$2" 'BEGIN { print 100 * r / l }')
+	expect_ge "$rate" "$(awk "BEGIN { print $linkem_ceiling * 0.99 }")" "$1: goodput, % of rate"
+	expect_le "$rate" "$(awk "BEGIN { print $linkem_ceiling * 1.01 }")" "$1: goodput, % of rate"
+}
+
+test_20_mbit_100_ms() {
+	linkem_profile 20mbit 20000000 5
+}
+
+test_100_mbit_100_ms() {
+	linkem_profile 100mbit 100000000 5
+}
+
+test_1_gbit_100_ms() {
+	linkem_profile 1gbit 1000000000 5
+}
+
+test_2500_mbit_100_ms() {
+	linkem_profile 2.5gbit 2500000000 5
+}
+
+test_short_and_uneven_delay() {
+	host a b
+	linkem_ping() {
+		link a b "$@"
+		transfer a b --ping 50 --count 1 --bytes 1 >"$TEST_DIR/out"
+	}
+	valid_run linkem_ping --delay 250us
+	expect_ge "$(jq .ping_ms.median "$TEST_DIR/transfer.json")" 0.5 "RTT for 0.5 ms, ms"
+	expect_le "$(jq .ping_ms.median "$TEST_DIR/transfer.json")" 1.0 "RTT for 0.5 ms, ms"
+	valid_run linkem_ping --delay-ab 10ms --delay-ba 30ms --rate-ba 1mbit
+	# the SYN-ACK's 60 bytes take 0.48 ms at 1 Mbit/s
+	expect_ge "$(jq .ping_ms.median "$TEST_DIR/transfer.json")" 40.48 "RTT of 10 + 30 ms, ms"
+	expect_le "$(jq .ping_ms.median "$TEST_DIR/transfer.json")" 40.98 "RTT of 10 + 30 ms, ms"
+}
+
+# Every byte arrives as sent, though single segments are cut out of super-packets. (The partial
+# checksums are the unit tests' business: the receiving kernel takes them on trust.)
+linkem_damage() { # ADDRESS
+	link a b --rate 400mbit --delay 1ms --queue 15p --loss 2e-3 --seed 5
+	TRANSFER_ADDR=$1 transfer a b --bytes 1MiB --count 64 --streams 3 --verify \
+		--congestion cubic >"$TEST_DIR/out"
+}
+
+linkem_expect_intact() {
+	expect_eq "$(jq .bytes_damaged "$TEST_DIR/transfer.json")" 0 "bytes damaged"
+	expect_eq "$(jq .bytes "$TEST_DIR/transfer.json")" $((64 << 20)) "bytes"
+	expect_ge "$(link_stats a b .ab.drops.loss.segments)" 40 "segments lost by chance"
+	expect_ge "$(link_stats a b .ab.drops.queue.segments)" 40 "segments dropped by the queue"
+	expect_ge "$(link_stats a b '.ab.in.data_segments / .ab.packets_in')" 2 \
+		"segments in a packet as sent"
+}
+
+test_every_byte_ipv4() {
+	host a b
+	valid_run linkem_damage 10.99.0.2
+	linkem_expect_intact
+}
+
+test_every_byte_ipv6() {
+	host a b
+	valid_run linkem_damage fd99:0::2
+	linkem_expect_intact
+}
+
+linkem_drops() { # [LINKEM OPTION...]
+	link a b --delay 10ms "$@"
+	transfer a b --congestion reno --count 32 >"$TEST_DIR/out"
+}
+
+# What the sender repeats is what the link dropped, one by one.
+linkem_expect_repeated() { # WHAT LEAST DROPS
+	local drops again
+	drops=$(link_stats a b .ab.drops.total.data_segments)
+	again=$(jq .retransmits "$TEST_DIR/transfer.json")
+	expect_ge "$drops" "$2" "$1: drops"
+	expect_ge "$again" "$drops" "$1: retransmissions"
+	expect_le "$again" $((drops + 2)) "$1: retransmissions"
+}
+
+test_retransmissions_are_the_drops() {
+	host a b
+	linkem_buffers 4000000
+	valid_run linkem_drops --rate 100mbit --loss-at 100,101,102,2000,5000,5007
+	expect_eq "$(link_stats a b .ab.drops.total.data_segments)" 6 "chosen: drops"
+	expect_eq "$(link_stats a b .ab.drops.chosen.segments)" 6 "chosen: drops"
+	linkem_expect_repeated chosen 6
+	valid_run linkem_drops --rate 100mbit --loss-ab 1e-3 --seed 3
+	linkem_expect_repeated loss 10
+	valid_run linkem_drops --rate 50mbit --queue 1bdp
+	linkem_expect_repeated overflow 20
+}
+
+# 50 datagrams at once into a queue of 20: 146 ms each, so none leaves meanwhile.
+test_queue_limit_in_packets() {
+	host a b
+	linkem_burst() {
+		link a b --rate 56kbit --delay 0ms --queue 20p --addr6-a none --addr6-b none
+		in_host a bash -c 'exec 3>/dev/udp/10.99.0.2/9 2>/dev/null
+			for i in {1..50}; do printf %0996d 0 >&3; done 2>/dev/null || :'
+		wait_until 5 linkem_all_out 20
+	}
+	linkem_all_out() {
+		[ "$(link_stats a b .ab.out.segments)" = "$1" ]
+	}
+	valid_run linkem_burst
+	expect_eq "$(link_stats a b .ab.in.segments)" 50 "datagrams in"
+	expect_eq "$(link_stats a b .ab.in.bytes)" $((50 * 1024)) "bytes in"
+	expect_eq "$(link_stats a b .ab.drops.queue.segments)" 30 "dropped"
+	expect_eq "$(link_stats a b .ab.out.segments)" 20 "out"
+	expect_eq "$(link_stats a b .ab.queue.max_packets)" 20 "longest queue"
+	# 20 × 1024 bytes at 56 kbit/s
+	expect_ge "$(link_stats a b .ab.queue.max_delay_ms)" 2925 "longest wait, ms"
+	expect_le "$(link_stats a b .ab.queue.max_delay_ms)" 2926 "longest wait, ms"
+}
+
+test_queue_limit_in_bytes() {
+	host a b
+	linkem_buffers 16000000
+	linkem_overflow() {
+		link a b --rate 200mbit --delay 10ms --queue 100000B
+		transfer a b --congestion reno --count 32 --streams 4 >"$TEST_DIR/out"
+	}
+	valid_run linkem_overflow
+	expect_ge "$(link_stats a b .ab.drops.queue.segments)" 20 "dropped"
+	# full to the last segment that fits: 66 of 1500 bytes
+	expect_le "$(link_stats a b .ab.queue.max_bytes)" 100000 "longest queue, bytes"
+	expect_ge "$(link_stats a b .ab.queue.max_bytes)" 98500 "longest queue, bytes"
+	expect_le "$(link_stats a b .ab.queue.max_delay_ms)" 4 "longest wait, ms"
+}
+
+# An emulator that was held up says so, and so does the harness.
+test_late_emulator_is_invalid() {
+	host a b
+	link a b --rate 100mbit --delay 5ms
+	background hold linkem_hold "$(pid_of link-a-b)"
+	transfer a b --congestion reno --count 8 >"$TEST_DIR/out"
+	stop hold || :
+	expect_fail 3 link_end a b
+	expect_eq "$(link_stats a b .valid)" false "valid"
+	expect_match "$(link_stats a b '.invalid_reasons | join("; ")')" 'stalled for [0-9]{6} us' \
+		"the reason"
+}
+
+linkem_hold() { # PID; it has 0.7 s of work
+	sleep 0.2
+	kill -STOP "$1"
+	sleep 0.2
+	kill -CONT "$1"
+}
+
+test_lost_in_the_ring_is_invalid() {
+	host a b
+	link a b --rate 1gbit --delay 0ms
+	kill -STOP "$(pid_of link-a-b)"
+	in_host a bash -c 'exec 3>/dev/udp/10.99.0.2/9
+		for i in {1..21000}; do printf x >&3; done 2>/dev/null || :' 2>/dev/null
+	kill -CONT "$(pid_of link-a-b)"
+	expect_fail 3 link_end a b
+	expect_match "$(link_stats a b '.invalid_reasons | join("; ")')" 'TUN ring overflowed' \
+		"the reason"
+	expect_ge "$(link_stats a b .ab.tun_tx_dropped)" 900 "packets that never were seen"
+}
+
+linkem_refuses() { # CODE PATTERN OPTION...
+	local code=$1 pattern=$2 said
+	shift 2
+	said=$(expect_fail "$code" "$TEST_BUILD/linkem" --duration 1 "$@" 2>&1)
+	expect_match "$said" "$pattern" "$*"
+	expect_eq "$(wc -l <<<"$said")" 1 "lines said about $*"
+}
+
+test_bad_options() {
+	linkem_refuses 2 'no option --rait' --rait 1gbit
+	linkem_refuses 2 '--rate 1gbyte is wrong.*56kbit to 10gbit' --rate 1gbyte
+	linkem_refuses 2 '--rate-ba 1kbit is wrong' --rate-ba 1kbit
+	linkem_refuses 2 '--delay 501ms is wrong' --delay 501ms
+	linkem_refuses 2 '--queue 0p is wrong' --queue 0p
+	linkem_refuses 2 '--queue -5MB is wrong' --queue -5MB
+	linkem_refuses 2 '--loss 1.5 is wrong' --loss 1.5
+	linkem_refuses 2 '--loss-at 5,5 is wrong' --loss-at 5,5
+	linkem_refuses 2 '--seed needs a value' --seed
+	linkem_refuses 1 'namespace nowhere: No such file' --ns-a nowhere
+	linkem_refuses 1 'IPv4 address.*Invalid argument' --addr-a 10.0.0.300/8
+}
+
+# The transfer program does what its options say.
+test_messages() {
+	host a b
+	link a b --rate 100mbit --delay 2ms
+	transfer a b --rcvbuf 64KiB --count 3 --bytes 1MB --sndbuf 100KB >"$TEST_DIR/out"
+	expect_eq "$(jq .receiver.rcvbuf "$TEST_DIR/out")" 131072 "SO_RCVBUF set, doubled by the kernel"
+	expect_eq "$(jq .sender.sndbuf "$TEST_DIR/out")" 200000 "SO_SNDBUF set, doubled by the kernel"
+	expect_eq "$(jq .bytes "$TEST_DIR/out")" 3000000 "bytes"
+	transfer a b --read-rate 8000000 --count 1 --bytes 1MB >"$TEST_DIR/out"
+	expect_ge "$(jq .goodput_bps "$TEST_DIR/out")" 7600000 "a reader of 8 Mbit/s"
+	expect_le "$(jq .goodput_bps "$TEST_DIR/out")" 8400000 "a reader of 8 Mbit/s"
+	transfer a b --interval 100 --count 6 --bytes 1000 --rtt-samples >"$TEST_DIR/out"
+	expect_ge "$(jq .elapsed_s "$TEST_DIR/out")" 0.5 "six messages, five pauses, s"
+	expect_le "$(jq .elapsed_s "$TEST_DIR/out")" 0.6 "six messages, five pauses, s"
+	for way in --zerocopy --discard; do
+		transfer a b $way --streams 5 --count 9 --bytes 100KiB >"$TEST_DIR/out"
+		expect_eq "$(jq .bytes "$TEST_DIR/out")" $((9 * 102400)) "bytes with $way"
+	done
+	transfer a b --zerocopy --verify --count 2 >"$TEST_DIR/out"
+	expect_eq "$(jq .bytes_damaged "$TEST_DIR/out")" 0 "damaged with --zerocopy"
+	expect_fail 1 in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" 2>&1
+	link_end_all
+	link a b --loss 1
+	expect_fail 4 in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --stall 0.5 2>&1
+}

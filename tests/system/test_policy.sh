@@ -1,0 +1,380 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Whose will is done: the configuration's, for connections made after it; the application's and
+# the route's, where they choose a congestion control; the administrator's, who changes a sysctl
+# by hand. And what is done when nothing is to be done: off, observe, --dry-run.
+
+. "$TEST_TOP/tests/system/daemon.sh"
+
+sockets=("$TEST_BUILD/sockets")
+
+# --- congestion control ------------------------------------------------------------------------
+# choice WHERE LISTENER_STEPS CLIENT_STEPS: the congestion control that both ends of a connection
+# on loopback of host a end up with, "server client". LISTENER_STEPS come after accept.
+choice() {
+	local where=$1 listener=$2 client=$3
+	background chooser $where in_host a "${sockets[@]}" tcp4 listen 127.0.0.1 7001 accept \
+		$listener get congestion
+	$where in_host a "${sockets[@]}" tcp4 $client connect 127.0.0.1 7001 get congestion \
+		>"$TEST_DIR/client.out"
+	wait "$(pid_of chooser)"
+	sed -n 's/^congestion //p' "$TEST_DIR/chooser.log" "$TEST_DIR/client.out" | tr '\n' ' '
+}
+
+choices() { # CHOICE
+	counter tcptuned_congestion_control_choices_total "{choice=\"$1\"}"
+}
+
+test_congestion_control_of_new_connections() {
+	local wish
+	host a
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	expect_eq "$(choice in_group "" "")" "reno reno " "without tcptuned"
+	tcptuned_start
+	expect_eq "$(choice in_group "" "")" "bitcp bitcp " "by default"
+	expect_eq "$(choice "" "" "")" "reno reno " "of processes elsewhere"
+	expect_eq "$(choices set)" 2 "choices made"
+	expect_eq "$(choices kept)" 0 "choices kept"
+	# The application's own, also when it is what the kernel would have taken.
+	expect_eq "$(choice in_group "" "set congestion cubic")" "bitcp cubic " "client's own"
+	expect_eq "$(choice in_group "" "set congestion reno")" "bitcp reno " "client's own"
+	expect_eq "$(choice in_group "set congestion cubic" "")" "cubic bitcp " "server's own"
+	expect_eq "$(choices kept)" 2 "choices kept" # the server's came after tcptuned's
+	# A route's: of both ends of these connections.
+	in_host a ip route change local 127.0.0.1 dev lo table local congctl cubic
+	expect_eq "$(choice in_group "" "")" "cubic cubic " "the route's"
+	in_host a ip route change local 127.0.0.1 dev lo table local
+	expect_eq "$(choice in_group "" "")" "bitcp bitcp " "the route's no more"
+	expect_eq "$(choices refused)" 0 "choices refused"
+	tcptuned_stop
+	expect_eq "$(choice in_group "" "")" "reno reno " "after tcptuned"
+	for wish in keep:reno cubic:cubic nonesuch:reno; do
+		tcptuned_start --set=policy.congestion_control=${wish%:*}
+		expect_eq "$(choice in_group "" "")" "${wish#*:} ${wish#*:} " \
+			"policy.congestion_control = ${wish%:*}"
+		[ ${wish%:*} != nonesuch ] ||
+			in_log 'warning: policy.congestion_control: this kernel offers no nonesuch'
+		tcptuned_stop
+	done
+}
+
+# Whoever wants bitcp may have it: without privilege, in a network namespace of its own, in a
+# control group that is not tcptuned's; and as that namespace's default.
+test_bitcp_for_everybody() {
+	mount -t tmpfs -o mode=755 tmpfs /mnt
+	cp "$TEST_BUILD/sockets" /mnt/sockets
+	sockets=(setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all
+		--inh-caps=-all /mnt/sockets)
+	host a
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	expect_match "$(choice "" "" "set congestion bitcp")" "reno reno " "without tcptuned"
+	tcptuned_start
+	expect_eq "$(choice "" "" "set congestion bitcp")" "reno bitcp " "chosen"
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=bitcp
+	expect_eq "$(choice "" "" "")" "bitcp bitcp " "by the namespace's default"
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	tcptuned_stop
+}
+
+# beta decides what is left of the window at a loss: ssthresh of the maximum that was reached.
+kept_share() { # PORT: ssthresh against the maximum, as the flow tells it
+	curl -sf "$METRICS/flows.json" | jq -r "first(.flows[]
+		| select(.remote | endswith(\":$1\"))) | .ssthresh_segments / .bitcp.max_segments"
+}
+
+lossy() { # PORT: it has had a loss
+	[[ $(kept_share "$1") == 0.* ]]
+}
+
+# timeout: 60
+test_bitcp_parameters() {
+	local config=$TEST_DIR/my.conf
+	host a b
+	: >"$config"
+	tcptuned_start --config="$config"
+	link a b --rate 100mbit --delay 10ms --queue 0.3bdp
+	stream gentle 7101 --duration 9
+	wait_until 8 lossy 7101
+	# 1 - 0.125; more after a loss below the last maximum (fast convergence)
+	expect_ge "$(kept_share 7101)" 0.85 "share of the window kept, beta = 0.125"
+	printf '[bitcp]\nbeta = 0.5\n' >"$config"
+	kill -HUP "$(pid_of tcptuned)"
+	in_log 'bitcp.beta: 0.125 -> 0.5'
+	stream harsh 7102 --duration 5
+	wait_until 5 lossy 7102
+	sleep 1
+	# 1 - 0.5, or 1 / 1.5 with fast convergence
+	expect_le "$(kept_share 7102)" 0.7 "share of the window kept, beta = 0.5"
+	expect_ge "$(kept_share 7102)" 0.45 "share of the window kept, beta = 0.5"
+	sleep 1
+	expect_ge "$(kept_share 7101)" 0.85 "of the connection that was there before"
+	stream_end gentle
+	stream_end harsh
+	tcptuned_stop
+}
+
+# --- reload ------------------------------------------------------------------------------------
+flow_says() { # PORT
+	flow "$1" '[.congestion_control, .receive.window_max_bytes, .send.window_max_bytes]
+		| tostring'
+}
+
+reload() { # TEXT PATTERN
+	printf '%b' "$1" >"$TEST_DIR/my.conf"
+	kill -HUP "$(pid_of tcptuned)"
+	in_log "$2"
+}
+
+# timeout: 60
+test_reload_is_for_new_connections() {
+	local first
+	host a b
+	in_host b sysctl -qw net.ipv4.tcp_congestion_control=reno
+	printf '[policy]\nreceive_window_max = 8M\nsend_window_max = 9M\n' >"$TEST_DIR/my.conf"
+	tcptuned_start --config="$TEST_DIR/my.conf"
+	link a b --rate 100mbit --delay 2ms
+	stream one 7101 --duration 8
+	sleep 0.5
+	first='["bitcp",8388608,9437184]'
+	expect_eq "$(flow_says 7101)" "$first" "before the reload"
+
+	# A bad one changes nothing, also not by the good lines that stand before the bad one.
+	reload '[policy]\ncongestion_control = cubic\n[bitcp]\nbeta = 7\n' \
+		'my.conf:4: bitcp.beta: "7" is too large'
+	in_log 'the configuration before it stays in force'
+	stream two 7102 --duration 6
+	sleep 0.5
+	expect_eq "$(flow_says 7102)" "$first" "after a bad reload"
+
+	reload '[policy]\ncongestion_control = cubic\nreceive_window_max = 1M\nsend_window_max = 2M\n' \
+		'policy.congestion_control: bitcp -> cubic'
+	in_log 'policy.receive_window_max: 8M -> 1M'
+	stream three 7103 --duration 4
+	sleep 0.5
+	expect_eq "$(flow_says 7103)" '["cubic",1048576,2097152]' "of a connection made after it"
+	expect_eq "$(flow_says 7101)" "$first" "of one made before"
+
+	reload '[policy]\nmode = off\n' 'policy.mode: tune -> off'
+	stream four 7104 --duration 2
+	sleep 0.5
+	expect_eq "$(flow_says 7104)" "" "of a connection made while it is off"
+	expect_eq "$(ss_of b "sport = :7104" "(reno|cubic|bitcp)")" reno "its congestion control"
+	expect_eq "$(flow_says 7101)" "$first" "of one made before"
+
+	reload '' 'policy.mode: off -> tune'
+	stream five 7105 --duration 1
+	sleep 0.5
+	expect_match "$(flow_says 7105)" '^\["bitcp",' "of a connection made after all"
+	for name in one two three four five; do
+		stream_end $name
+	done
+	tcptuned_stop
+}
+
+# --- nothing is to be done ---------------------------------------------------------------------
+# What the kernel shows of both ends of a connection that has carried 3 MB and rests: every field
+# but those that time makes: clocks and what is measured with them, names of the connection, and
+# what the speed of the ramp decides. The namespaces do not size buffers by speed.
+quiet_fields() {
+	sed -E 's/\b(ino|sk|cgroup|rto|rtt|ato|lastsnd|lastrcv|lastack|busy|rcv_rtt|minrtt|uid):[^ ]*//g
+		s/\b(send|pacing_rate|delivery_rate) [0-9.]+[a-z]*bps//g
+		s/\b(cwnd|ssthresh|segs_out|segs_in|data_segs_out|data_segs_in|delivered|snd_wnd|rcv_space|rcv_ssthresh|rcv_ooopack|rwnd_limited|sndbuf_limited|app_limited)(:[^ ]*)?//g
+		s/:[0-9]{5}\b/:PORT/g; s/,f[0-9]+,/,f,/; s/ (timer|dsack_dups):[^ ]*//g
+		s/[[:space:]]+/ /g'
+}
+
+rests() {
+	[ "$(in_host b ss -tinOH "sport = :7001" | grep -o 'bytes_received:[0-9]*')" = \
+		bytes_received:3000000 ]
+}
+
+fields() { # [STEP...]: also what the receiving socket itself says
+	rm -f "$TEST_DIR/end"
+	background server in_group in_host b "${sockets[@]}" tcp4 set rcvbuf 40000 \
+		listen 10.99.0.2 7001 accept receive 3000000 get rcvbuf get sndbuf get locks \
+		get clamp get wscale get congestion "$@" say "done" until "$TEST_DIR/end"
+	background client in_group in_host a "${sockets[@]}" tcp4 set sndbuf 60000 \
+		connect 10.99.0.2 7001 send 3000000 get rcvbuf get sndbuf get locks get wscale \
+		get congestion "$@" say "done" until "$TEST_DIR/end"
+	wait_until 10 grep -q '^done' "$TEST_DIR/server.log"
+	wait_until 10 grep -q '^done' "$TEST_DIR/client.log"
+	wait_until 10 rests
+	sleep 0.5
+	in_host a ss -tinmoeOH "dport = :7001" | quiet_fields
+	in_host b ss -tinmoeOH "sport = :7001" | quiet_fields
+	cat "$TEST_DIR/server.log" "$TEST_DIR/client.log"
+	[ ! -e "$METRICS_DURING" ] || curl -sf "$METRICS/metrics" >"$METRICS_DURING"
+	: >"$TEST_DIR/end"
+	wait "$(pid_of server)"
+	wait "$(pid_of client)"
+}
+
+quiet_ground() {
+	METRICS_DURING=$TEST_DIR/metrics
+	host a b
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	in_host b sysctl -qw net.ipv4.tcp_congestion_control=reno net.ipv4.tcp_moderate_rcvbuf=0
+	link a b --rate 100mbit --delay 10ms --queue 20MB
+}
+
+test_policy_off() {
+	local before without with
+	before=$(host_state)
+	quiet_ground
+	without=$(fields)
+	tcptuned_start --set=policy.mode=off --set=tcptuned.program_statistics=yes
+	in_log 'policy.mode is off: no connection is touched'
+	: >"$METRICS_DURING"
+	with=$(fields record /sys/fs/bpf/tcptuned/map_flows)
+	expect_eq "$(grep -c '^record no' <<<"$with")" 2 "sockets without a record"
+	with=$(grep -v '^record' <<<"$with")
+	expect_eq "$with" "$without" "every field of the sockets"
+	# Three calls for a connection opened, two for one accepted; none for some thousand ACKs.
+	expect_le "$(awk '/^tcptuned_program_runs_total\{program="sockops"/ { print $2 }' \
+		"$METRICS_DURING")" 20 "calls of the program"
+	expect_eq "$(awk '$1 == "tcptuned_connections_claimed_total{opened=\"here\"}" { print $2 }' \
+		"$METRICS_DURING")" 0 "connections claimed"
+	expect_match "$(sysctl net.core.rmem_max)" "$(grep -o '^net.core.rmem_max.*' <<<"$before")" \
+		"rmem_max"
+	tcptuned_stop
+	expect_host_state "$before"
+	# The comparison can tell: tuned, they do differ.
+	tcptuned_start
+	[ "$(fields)" != "$without" ] || fail "a tuned connection looks the same"
+	tcptuned_stop
+}
+
+test_dry_run() {
+	local before without with limits
+	limits=$(limits)
+	sysctl -qw net.core.rmem_max=4194304 net.core.wmem_max=4194304
+	before=$(host_state)
+	quiet_ground
+	without=$(fields)
+	tcptuned_start --dry-run
+	in_log 'dry run: everything is decided and reported, nothing is changed'
+	in_log 'dry run: would set net.core.rmem_max to [0-9]+'
+	in_log 'dry run: would set net.core.wmem_max to [0-9]+'
+	: >"$METRICS_DURING"
+	with=$(fields record /sys/fs/bpf/tcptuned/map_flows)
+	expect_eq "$(grep -c '^record yes' <<<"$with")" 2 "sockets with a record"
+	with=$(grep -v '^record' <<<"$with")
+	# but for the memory of the record (o, sk_omem_alloc)
+	expect_eq "$(sed 's/,o[0-9]*,/,o,/' <<<"$with")" "$(sed 's/,o[0-9]*,/,o,/' <<<"$without")" \
+		"every field of the sockets"
+	expect_eq "$(sysctl -n net.core.rmem_max net.core.wmem_max | tr '\n' ' ')" \
+		"4194304 4194304 " "sysctls"
+	expect_eq "$(new_in_host_state "$before" | grep -c struct_ops || :)" 0 "struct_ops"
+	! grep -q bitcp /proc/sys/net/ipv4/tcp_available_congestion_control || fail "registered"
+
+	# All of it was decided: 40 kB are 15 times too little for this path.
+	expect_eq "$(in_metrics 'tcptuned_connections_claimed_total{opened="here"}')" 1 "claimed"
+	expect_eq "$(in_metrics 'tcptuned_connections_observed')" 2 "observed"
+	expect_eq "$(in_metrics 'tcptuned_connections_rightsized{direction="receive"}')" 0 "sized"
+	expect_eq "$(in_metrics 'tcptuned_buffer_requests_overridden_total{option="SO_RCVBUF"}')" 1 \
+		"SO_RCVBUF that would be overridden"
+	expect_eq "$(in_metrics 'tcptuned_buffer_requests_overridden_total{option="SO_SNDBUF"}')" 1 \
+		"SO_SNDBUF that would be overridden"
+	expect_ge "$(in_metrics 'tcptuned_rightsize_rounds_total{direction="receive"}')" 20 "rounds"
+	expect_ge "$(in_metrics 'tcptuned_rightsize_grows_total{direction="receive"}')" 1 "grows"
+	expect_match "$(grep '^tcptuned_flow_rightsize_reason{local="10.99.0.2:7001"' \
+		"$METRICS_DURING" | grep 'direction="receive"' | grep ' 1$')" \
+		'reason="capped"' "why the window is what it is: its scale of 0 allows 64 KB"
+	tcptuned_stop
+	expect_host_state "$before"
+	sysctl -qw $limits
+}
+
+limits() {
+	sysctl net.core.rmem_max net.core.wmem_max | tr -d ' '
+}
+
+in_metrics() {
+	awk -v name="$1" '$1 == name { print $2 }' "$METRICS_DURING"
+}
+
+# --- the administrator -------------------------------------------------------------------------
+test_administrator_changes_a_buffer_limit() {
+	local limits
+	limits=$(limits)
+	sysctl -qw net.core.rmem_max=4194304 net.core.wmem_max=4194304
+	tcptuned_start --set=policy.receive_window_max=64M --set=policy.send_window_max=32M
+	in_log 'net.core.rmem_max set to 67108864'
+	expect_eq "$(sysctl -n net.core.rmem_max net.core.wmem_max | tr '\n' ' ')" \
+		"67108864 33554432 " "limits raised"
+	sysctl -qw net.core.rmem_max=5000000
+	in_log 'warning: net.core.rmem_max was changed from tcptuned.s 67108864 to 5000000 by somebody'
+	expect_eq "$(counter tcptuned_policy_buffer_max_bytes \
+		'{policy="default",direction="receive"}')" 10000000 "the largest buffer now"
+	# Told once, and not taken back by a reload.
+	kill -HUP "$(pid_of tcptuned)"
+	in_log 'reloaded: nothing differs'
+	sleep 0.3
+	expect_eq "$(sysctl -n net.core.rmem_max)" 5000000 "after a reload"
+	sleep 5.5
+	expect_eq "$(grep -c 'was changed from' "$TEST_DIR/tcptuned.log")" 1 "warnings"
+	tcptuned_stop
+	expect_eq "$(sysctl -n net.core.rmem_max net.core.wmem_max | tr '\n' ' ')" \
+		"5000000 4194304 " "the administrator's stays, the other is put back"
+	sysctl -qw $limits
+}
+
+# The default congestion control is set where tcptuned has all processes: a mount point is the
+# root of a cgroup tree to it. In a namespace of its own it is that one's default.
+tcptuned_start_in() { # HOST [OPTION...]
+	local host=$1
+	shift
+	: >"$TEST_DIR/none.conf"
+	mkdir -p "$TEST_DIR/tree"
+	mountpoint -q "$TEST_DIR/tree" || mount --bind "$TEST_CGROUP/group" "$TEST_DIR/tree"
+	background tcptuned in_host "$host" "$TEST_BUILD/tcptuned" --foreground \
+		--config="$TEST_DIR/none.conf" --set=tcptuned.cgroup="$TEST_DIR/tree" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" "$@"
+	in_log 'net.ipv4.tcp_congestion_control set to'
+	sleep 0.2
+}
+
+default_control() {
+	in_host a sysctl -n net.ipv4.tcp_congestion_control
+}
+
+test_administrator_changes_the_congestion_control() {
+	host a
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	tcptuned_start_in a
+	in_log 'net.ipv4.tcp_congestion_control set to bitcp'
+	expect_eq "$(default_control)" bitcp "the default"
+	expect_eq "$(choice "" "" "")" "bitcp bitcp " "of processes anywhere"
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	in_log 'warning: net.ipv4.tcp_congestion_control was changed from tcptuned.s bitcp to reno'
+	expect_eq "$(choice in_group "" "")" "reno reno " "of connections made now"
+	kill -HUP "$(pid_of tcptuned)"
+	in_log 'reloaded: nothing differs'
+	sleep 0.2
+	expect_eq "$(default_control) $(choice in_group "" "")" "reno reno reno " "after a reload"
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=bitcp
+	expect_eq "$(choice in_group "" "")" "bitcp bitcp " "as the administrator says"
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	tcptuned_stop
+	expect_eq "$(default_control)" reno "left alone at the end"
+
+	tcptuned_start_in a --set=policy.congestion_control=bitcp
+	expect_eq "$(default_control)" bitcp "the default"
+	tcptuned_stop
+	expect_eq "$(default_control)" reno "put back at the end"
+
+	# What the configuration no longer wants is put back at once.
+	tcptuned_start_in a
+	printf '[policy]\nmode = off\n' >"$TEST_DIR/none.conf"
+	kill -HUP "$(pid_of tcptuned)"
+	in_log 'net.ipv4.tcp_congestion_control put back to reno'
+	expect_eq "$(default_control) $(choice "" "" "")" "reno reno reno " "when it is off"
+	tcptuned_stop
+
+	tcptuned_start_in a
+	tcptuned_kill
+	expect_eq "$(default_control)" bitcp "the default after kill -9"
+	in_host a "$TEST_BUILD/tcptuned" --foreground --detach --config="$TEST_DIR/none.conf" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run"
+	expect_eq "$(default_control)" reno "put back by --detach"
+}

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Right-sizing on real connections: a deep queue, whichever end is tuned, and the right edge of
+# every window that was ever advertised.
+
+. "$TEST_TOP/tests/system/daemon.sh"
+
+# 200 Mbit/s, 10 ms, and a queue of 800 ms: the path holds 250 KB, the queue 20 MB. The sender
+# is free to fill it.
+deep_queue() { # MESSAGES OPTION...
+	link a b --rate 200mbit --delay 5ms --queue 20MB
+	transfer a b --congestion cubic --duration 6 --rtt-samples "$@" >"$TEST_DIR/out"
+}
+
+deep_queue_hosts() {
+	host a b
+	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
+}
+
+of_transfer() { # FILTER
+	jq -r "$1" "$TEST_DIR/transfer.json"
+}
+
+# Two bandwidth-delay products make 20 ms. The kernel alone makes hundreds.
+expect_small_queue() {
+	expect_ge "$(of_transfer '.goodput_bps / 1e6')" 170 "Mbit/s"
+	expect_ge "$(of_transfer .rtt_ms.median)" 10 "median RTT under load, ms"
+	expect_le "$(of_transfer .rtt_ms.median)" 35 "median RTT under load, ms"
+}
+
+# timeout: 90
+test_deep_queue_of_the_kernel_alone() {
+	deep_queue_hosts
+	valid_run deep_queue
+	expect_ge "$(of_transfer .rtt_ms.median)" 60 "median RTT under load, ms"
+	expect_ge "$(of_transfer .receiver.rcvbuf)" 6710886 "its receive buffer"
+}
+
+# timeout: 90
+test_deep_queue_only_the_receiver_tuned() {
+	local kernels
+	deep_queue_hosts
+	kernels=$(in_host b sysctl -n net.ipv4.tcp_rmem | awk '{ print $3 }')
+	tcptuned_start --set=policy.congestion_control=keep
+	RECEIVER_PREFIX=in_group valid_run deep_queue
+	tcptuned_stop
+	expect_small_queue
+	expect_le "$(of_transfer .receiver.rcvbuf)" $((kernels / 5)) \
+		"receive buffer, against the kernel's $kernels"
+	# ... and enough for the path, at the price of memory per byte that ss shows, two at most
+	expect_ge "$(of_transfer .receiver.rcvbuf)" 250000 "receive buffer"
+}
+
+# timeout: 90
+test_deep_queue_only_the_sender_tuned() {
+	deep_queue_hosts
+	tcptuned_start --set=policy.congestion_control=keep
+	SENDER_PREFIX=in_group valid_run deep_queue
+	tcptuned_stop
+	expect_small_queue
+	expect_le "$(of_transfer .sender.sndbuf)" $((67108864 / 5)) "send buffer"
+}
+
+# A receiver and a sender that fixed their buffers, over IPv6, the daemon in a third network
+# namespace: 64 KB would carry 5 % of this path.
+locked_over_ipv6() {
+	link a b --rate 200mbit --delay 25ms
+	TRANSFER_ADDR=${ADDR6[b]} transfer a b --duration 5 --rcvbuf 64KiB --sndbuf 64KiB \
+		--verify --series 100 >"$TEST_DIR/out"
+}
+
+late_rate() { # Mbit/s in the second half
+	of_transfer '.series as $s | ($s | length) as $n | $s[($n / 2 | floor)] as $m | $s[-1] as $e
+		| ($e[1] - $m[1]) * 8 / ($e[0] - $m[0]) / 1e6'
+}
+
+# timeout: 90
+test_locked_buffers_over_ipv6() {
+	local slow
+	host a b
+	valid_run locked_over_ipv6
+	slow=$(late_rate)
+	expect_le "$slow" 20 "Mbit/s before"
+	tcptuned_start
+	[ "$(readlink /proc/self/ns/net)" != "$(in_host b readlink /proc/self/ns/net)" ] ||
+		fail "all in one network namespace"
+	SENDER_PREFIX=in_group RECEIVER_PREFIX=in_group valid_run locked_over_ipv6
+	expect_ge "$(late_rate)" 150 "Mbit/s with tcptuned"
+	expect_eq "$(of_transfer .bytes_damaged)" 0 "bytes damaged"
+	tcptuned_stop
+}
+
+# Windows that grow, that are held small in a drain, that are given back: an edge that was
+# advertised stays. The flows share a queue in which a third of a second fits, so that after
+# some seconds each has to drain it to know the minimum RTT.
+#
+# timeout: 60
+test_right_edge() {
+	local four six
+	host a b
+	tcptuned_start --set=policy.congestion_control=keep
+	link a b --rate 100mbit --delay 5ms --queue 4MB
+	background watch in_host b "$TEST_BUILD/rightedge" tun0
+	wait_until 5 grep -q watching "$TEST_DIR/watch.log"
+	stream four 7101 --congestion cubic --duration 16 --verify
+	TRANSFER_ADDR=${ADDR6[b]} stream six 7102 --congestion cubic --duration 16 --verify \
+		--streams 2
+	# An application that reads at a tenth of what could arrive is held back by its window.
+	stream slow 7103 --congestion cubic --count 18 --bytes 500kB --read-rate 5000000 --verify
+	sleep 13.5
+	expect_ge "$(counter tcptuned_rightsize_grows_total '{direction="receive"}')" 3 "grows"
+	expect_ge "$(counter tcptuned_rightsize_shrinks_total '{direction="receive"}')" 2 "shrinks"
+	expect_ge "$(counter tcptuned_rightsize_drains_total '{direction="receive"}')" 1 "drains"
+	tcptuned_stop
+	stream_end four
+	stream_end six
+	stream_end slow
+	stop watch
+	note "$(tail -n 1 "$TEST_DIR/watch.log")"
+	expect_eq "$(tail -n 1 "$TEST_DIR/watch.log" | jq -c '[.connections, .retracted, .resets]')" \
+		"[4,0,0]" "connections, right edges retracted, resets"
+	expect_ge "$(tail -n 1 "$TEST_DIR/watch.log" | jq .acks)" 20000 "ACKs looked at"
+	expect_ge "$(tail -n 1 "$TEST_DIR/watch.log" | jq .shrunk)" 5 "windows smaller than before"
+	for name in four six slow; do
+		expect_eq "$(result $name .bytes_damaged)" 0 "bytes damaged of $name"
+	done
+}

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The scene of the README: an iperf3 server that fixed its receive buffer at 64 KB, 1 Gbit/s,
+# 50 ms, before tcptuned, with it, and after it has gone.
+
+. "$TEST_TOP/tests/system/daemon.sh"
+
+# iperf3 tells its server the -w of its client; both give up if getsockopt() says another size.
+scene_iperf() { # SECONDS
+	link a b --rate 1gbit --delay 25ms
+	background server in_group in_host b iperf3 --server --one-off --json
+	wait_until 5 scene_listens
+	background client in_group in_host a iperf3 --client "${ADDR[b]}" --window 64K --time "$1" \
+		--json
+}
+
+scene_listens() {
+	in_host b ss -tlnH "sport = :5201" | grep -q .
+}
+
+scene_iperf_end() {
+	wait "$(pid_of client)" || fail "iperf3: $(<"$TEST_DIR/client.log")"
+	wait "$(pid_of server)" || fail "iperf3: $(<"$TEST_DIR/server.log")"
+	wait_until 5 scene_all_closed # a connection that still says goodbye is still one of bitcp's
+}
+
+scene_all_closed() {
+	! in_host a ss -tnH state connected exclude time-wait | grep . &&
+		! in_host b ss -tnH state connected exclude time-wait | grep .
+}
+
+scene_before() {
+	scene_iperf 3
+	scene_iperf_end
+}
+
+# While it runs, look at the connection.
+scene_after() {
+	scene_iperf 9
+	sleep 7
+	flow 5201 . >"$TEST_DIR/flow.json"
+	curl -sf "$METRICS/metrics" >"$TEST_DIR/metrics"
+	scene_iperf_end
+}
+
+# Mbit/s that the server received in its median second, the first $1 seconds left out.
+scene_rate() {
+	jq "[.intervals[$1:-1][].sum.bits_per_second] | sort | .[length / 2 | floor] / 1e6" \
+		"$TEST_DIR/server.log"
+}
+
+# The largest value of the series of flows that match: there are two, iperf3's own talk is one.
+scene_series() { # PATTERN
+	grep -E "^tcptuned_flow_$1" "$TEST_DIR/metrics" | awk '{ print $NF }' | sort -n | tail -n 1
+}
+
+# timeout: 180
+test_scene() {
+	local before slow fast
+	before=$(host_state)
+	host a b
+	valid_run scene_before
+	slow=$(scene_rate 1)
+	expect_le "$slow" 20 "Mbit/s before"
+	expect_ge "$slow" 8 "Mbit/s before"
+
+	tcptuned_start
+	expect_match "$(bpftool struct_ops show)" ' bitcp +tcp_congestion_ops' "bpftool"
+	expect_match "$(sysctl -n net.ipv4.tcp_available_congestion_control)" '\<bitcp\>' "sysctl"
+	valid_run scene_after
+	fast=$(scene_rate 4)
+	expect_ge "$fast" 900 "Mbit/s with tcptuned"
+	# A bandwidth-delay product is 6.25 MB; each window holds it.
+	expect_ge "$(jq .advertised_window_bytes "$TEST_DIR/flow.json")" 6.0e6 "advertised window"
+	expect_le "$(jq .advertised_window_bytes "$TEST_DIR/flow.json")" 50e6 "advertised window"
+	expect_eq "$(jq .receive.requested_bytes "$TEST_DIR/flow.json")" 65536 "request"
+	expect_ge "$(scene_series 'advertised_window_bytes\{local="[^"]*:5201"')" 6.0e6 \
+		"the same in the metrics"
+	expect_ge "$(scene_series 'cwnd_segments\{local="[^"]*",remote="[^"]*:5201".*"bitcp"')" 4000 \
+		"the sender's congestion window"
+	tcptuned_stop
+	expect_host_state "$before"
+}
+
+# This kernel's verifier takes every program, after a tenth of the instructions that it allows.
+test_verifier() {
+	local program count
+	tcptuned_start
+	curl -sf "$METRICS/metrics" | sed -nE \
+		's/^tcptuned_program_verified_instructions\{program="([^"]*)".*\} ([0-9]+)$/\1 \2/p' \
+		>"$TEST_DIR/programs"
+	expect_eq "$(awk '{ print $1 }' "$TEST_DIR/programs" | sort | tr '\n' ' ')" \
+		"bitcp_ca_cong_avoid bitcp_ca_init bitcp_ca_ssthresh bitcp_ca_undo_cwnd dump_flows getsockopt release_flows setsockopt sockops " \
+		"programs"
+	while read -r program count; do
+		expect_ge "$count" 1 "instructions verified of $program"
+		expect_le "$count" 100000 "instructions verified of $program"
+	done <"$TEST_DIR/programs"
+	tcptuned_stop
+}

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What applications ask of their sockets, and what they are told: SO_RCVBUF and SO_SNDBUF of TCP
+# connections are swallowed, everything else is the kernel's. All on loopback.
+
+. "$TEST_TOP/tests/system/daemon.sh"
+
+sockets=("$TEST_BUILD/sockets")
+
+# answers EXPECTED WHAT STEP...: in the group of the daemon, on host a
+answers() {
+	local expected=$1 what=$2
+	shift 2
+	expect_eq "$(in_group in_host a "${sockets[@]}" "$@" | tr '\n' ',')" "$expected" "$what"
+}
+
+# The same on a socket that is not the daemon's.
+answers_outside() {
+	local expected=$1 what=$2
+	shift 2
+	expect_eq "$(in_host a "${sockets[@]}" "$@" | tr '\n' ',')" "$expected" "$what"
+}
+
+test_requests_are_swallowed() {
+	local family address
+	host a
+	tcptuned_start
+	answers_outside "rcvbuf 80000,sndbuf 100000,locks 3," "the kernel's answer" \
+		tcp4 set rcvbuf 40000 set sndbuf 50000 get rcvbuf get sndbuf get locks
+	for family in 4 6; do
+		address=127.0.0.1
+		[ $family = 4 ] || address=::1
+		# The application is told the same, but nothing is locked.
+		answers "rcvbuf 80000,sndbuf 100000,locks 0," "TCP over IPv$family" \
+			tcp$family set rcvbuf 40000 set sndbuf 50000 get rcvbuf get sndbuf get locks
+		background listener in_group in_host a "${sockets[@]}" tcp$family \
+			set rcvbuf 40000 set sndbuf 50000 listen $address 7000 \
+			until "$TEST_DIR/end$family"
+		wait_until 5 eval '[ -n "$(ss_of a "sport = :7000" "(skmem)")" ]'
+		expect_eq "$(ss_of a "sport = :7000" "skmem:.*,rb([0-9]+),")" \
+			"$(in_host a sysctl -n net.ipv4.tcp_rmem | awk '{ print $2 }')" "its receive buffer"
+		expect_eq "$(ss_of a "sport = :7000" "skmem:.*,tb([0-9]+),")" \
+			"$(in_host a sysctl -n net.ipv4.tcp_wmem | awk '{ print $2 }')" "its send buffer"
+		: >"$TEST_DIR/end$family"
+		wait "$(pid_of listener)"
+	done
+	# The second request counts, a small one is raised as the kernel would, a huge one cut.
+	answers "rcvbuf 60000," "the last request" tcp4 set rcvbuf 40000 set rcvbuf 30000 get rcvbuf
+	answers "rcvbuf 2304,sndbuf 4608,locks 0," "the smallest" \
+		tcp4 set rcvbuf 1 set sndbuf 1 get rcvbuf get sndbuf get locks
+	answers_outside "rcvbuf 2304,sndbuf 4608," "the kernel's smallest" \
+		tcp4 set rcvbuf 1 set sndbuf 1 get rcvbuf get sndbuf
+	expect_eq "$(counter tcptuned_buffer_requests_overridden_total '{option="SO_RCVBUF"}')" 7 \
+		"requests of SO_RCVBUF overridden"
+	expect_eq "$(counter tcptuned_buffer_requests_overridden_total '{option="SO_SNDBUF"}')" 5 \
+		"requests of SO_SNDBUF overridden"
+	tcptuned_stop
+}
+
+test_requests_stand_where_the_policy_says_so() {
+	host a
+	tcptuned_start --set=policy.override_rcvbuf=no
+	answers "rcvbuf 80000,sndbuf 100000,locks 2," "override_rcvbuf = no" \
+		tcp4 set rcvbuf 40000 set sndbuf 50000 get rcvbuf get sndbuf get locks
+	tcptuned_stop
+	tcptuned_start --set=policy.override_sndbuf=no
+	answers "rcvbuf 80000,sndbuf 100000,locks 1," "override_sndbuf = no" \
+		tcp4 set rcvbuf 40000 set sndbuf 50000 get rcvbuf get sndbuf get locks
+	tcptuned_stop
+}
+
+# A listener's request is that of every connection that it accepts, as in the kernel.
+test_listeners_requests_are_inherited() {
+	host a
+	tcptuned_start
+	background server in_group in_host a "${sockets[@]}" tcp4 set rcvbuf 32768 set sndbuf 50000 \
+		listen 127.0.0.1 7001 accept get rcvbuf get sndbuf get locks get wscale \
+		until "$TEST_DIR/end"
+	background client in_group in_host a "${sockets[@]}" tcp4 set rcvbuf 32768 \
+		connect 127.0.0.1 7001 get rcvbuf get locks get wscale until "$TEST_DIR/end"
+	wait_until 5 grep -q wscale "$TEST_DIR/server.log"
+	wait_until 5 grep -q wscale "$TEST_DIR/client.log"
+	expect_eq "$(flow 7001 .receive.requested_bytes)" 32768 "requested, says the flow"
+	# 64 KB would have got a scale of 0; this one reaches the largest window of the policy.
+	expect_match "$(flow 7001 '.receive.window_max_bytes')" '^[0-9]+$' "window of the policy"
+	expect_wscale server "$(flow 7001 .receive.window_max_bytes)"
+	expect_wscale client "$(flow 7001 .receive.window_max_bytes)"
+	: >"$TEST_DIR/end"
+	wait "$(pid_of server)"
+	wait "$(pid_of client)"
+	expect_eq "$(sed '/wscale/d' "$TEST_DIR/server.log" | tr '\n' ' ')" \
+		"rcvbuf 65536 sndbuf 100000 locks 0 " "the accepted connection"
+	expect_eq "$(sed '/wscale/d' "$TEST_DIR/client.log" | tr '\n' ' ')" \
+		"rcvbuf 65536 locks 0 " "the connection that was opened"
+	tcptuned_stop
+}
+
+expect_wscale() { # NAME WINDOW
+	local wscale
+	wscale=$(sed -n 's/^wscale //p' "$TEST_DIR/$1.log")
+	expect_ge $((65535 << wscale)) $(($2 / 65536 * 65535)) "window that scale $wscale allows the $1"
+}
+
+# Options larger than a page: only the first page of them would be shown to the program.
+test_options_of_any_length() {
+	local steps=(tcp4 set keepalive 1 /8192 get keepalive get keepalive /8192
+		set keepalive 0 /4097 get keepalive set rcvbuf 40000 /2 set keepalive 1 /2
+		get rcvbuf /2 get congestion /5000)
+	local expected
+	host a
+	expected=$(in_host a "${sockets[@]}" "${steps[@]}" | tr '\n' ',')
+	expect_match "$expected" '^keepalive 1,keepalive 1,keepalive 0,set rcvbuf: Invalid' \
+		"the kernel's answers"
+	tcptuned_start
+	answers "$expected" "answers" "${steps[@]}"
+	tcptuned_stop
+}
+
+# Only TCP connections are the daemon's.
+test_other_sockets_are_the_kernels() {
+	local kind
+	host a
+	tcptuned_start
+	for kind in udp4 unix raw4; do
+		answers "rcvbuf 80000,sndbuf 100000,locks 3,record no," "$kind" $kind \
+			set rcvbuf 40000 set sndbuf 50000 get rcvbuf get sndbuf get locks \
+			record /sys/fs/bpf/tcptuned/map_flows
+	done
+	answers "locks 0,record yes," "TCP, to compare" tcp4 set rcvbuf 40000 get locks \
+		record /sys/fs/bpf/tcptuned/map_flows
+	expect_eq "$(counter tcptuned_buffer_requests_overridden_total '{option="SO_RCVBUF"}')" 1 \
+		"requests overridden"
+	tcptuned_stop
+}
+
+# An application that sets its window clamp knows what it wants: its SO_RCVBUF, too, is obeyed,
+# for without it the kernel's autotuning would move the clamp. In any order, before or after it
+# connects. (How long the clamp itself holds is the kernel's affair: tcp_measure_rcv_mss().)
+clamped() { # GROUP NAME STEP...
+	local group=$1 name=$2
+	shift 2
+	background "$name" $group in_host b "${sockets[@]}" tcp4 "$@" get clamp get locks \
+		get rcvbuf say "done" until "$TEST_DIR/end"
+	wait_until 5 eval '[ -n "$(ss_of b "sport = :7002" "(skmem)")" ]'
+	background sender in_group in_host a "${sockets[@]}" tcp4 connect "${ADDR[b]}" 7002 \
+		send 3000000 until "$TEST_DIR/end"
+	wait_until 20 grep -q '^done' "$TEST_DIR/$name.log"
+	flow 7002 . >"$TEST_DIR/$name.json"
+	: >"$TEST_DIR/end"
+	wait "$(pid_of sender)"
+	wait "$(pid_of "$name")"
+	rm "$TEST_DIR/end"
+}
+
+clamped_alike() { # NAME STEP...
+	local name=$1 theirs
+	shift
+	clamped "" "$name" "$@"
+	theirs=$(sed '/clamp/d' "$TEST_DIR/$name.log" | tr '\n' ',')
+	expect_eq "$theirs" "locks 2,rcvbuf 300000,done," "without tcptuned, $name"
+	clamped in_group "$name" "$@"
+	expect_eq "$(sed '/clamp/d' "$TEST_DIR/$name.log" | tr '\n' ',')" "$theirs" "with it"
+	# At most what 300 kB of memory hold; the path would make it 450 kB.
+	expect_le "$(jq .window_clamp_bytes "$TEST_DIR/$name.json")" 200000 "clamp"
+	expect_le "$(jq .advertised_window_bytes "$TEST_DIR/$name.json")" 200000 "advertised window"
+	expect_match "$(jq -c .flags "$TEST_DIR/$name.json")" so_rcvbuf_obeyed "flags"
+}
+
+test_window_clamp_of_the_application() {
+	local connection=(listen 10.99.0.2 7002 accept)
+	host a b
+	tcptuned_start
+	link a b --rate 200mbit --delay 5ms
+	clamped_alike listener set rcvbuf 150000 set clamp 100000 "${connection[@]}" \
+		receive 3000000
+	clamped_alike after set rcvbuf 150000 "${connection[@]}" set clamp 100000 \
+		receive 3000000
+	clamped_alike reversed "${connection[@]}" set clamp 100000 set rcvbuf 150000 \
+		receive 3000000
+	tcptuned_stop
+}

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# A throw-away Debian with systemd as PID 1, in namespaces of this kernel. Sourced by the tests.
+#
+#   machine_tree            make or find the cached Debian tree; returns 1 with $why set
+#   machine_start STAGE     boot it with the directory STAGE laid over the tree
+#   machine_run CMD...      run a command inside
+#   machine_stop            end everything: processes, control groups, mounts; the kernel ends
+#                           the processes too when the caller is killed
+#
+# The network namespace is the caller's: net.core.rmem_max exists in the initial one only, and
+# the daemon is to be tried as on a real host. Everything else is new: PID, mount, UTS, IPC and
+# cgroup namespaces, and an own control group whose root is all that the machine sees.
+
+machine_cache=${TCPTUNED_CACHE:-/var/cache/tcptuned-tests}
+machine_here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+machine_cgroup=
+machine_unshare=
+machine_init=
+machine_scratch=
+
+# The Debian mirror that this machine's own apt uses, unless TCPTUNED_MIRROR names another.
+machine_mirror()
+{
+	if [ -n "${TCPTUNED_MIRROR:-}" ]; then
+		echo "$TCPTUNED_MIRROR"
+	else
+		grep -rhoE '^[^#]*https?://[^] ]+/debian/?( |$)' /etc/apt/sources.list \
+			/etc/apt/sources.list.d 2>/dev/null | grep -oE 'https?://[^ ]+' | head -n 1
+	fi
+}
+
+machine_tree()
+{
+	local key packages mirror
+	packages=$(tr '\n' ',' <"$machine_here/tree-packages" | sed 's/,$//')
+	# A tree made for another list of packages is not this tree.
+	key=$(cksum <"$machine_here/tree-packages" | cut -d' ' -f1)
+	machine_root=$machine_cache/bookworm-$key
+	[ -e "$machine_root/.complete" ] && return 0
+
+	command -v debootstrap >/dev/null || { why="debootstrap is not installed"; return 1; }
+	mirror=$(machine_mirror)
+	[ -n "$mirror" ] || { why="no Debian mirror is known; set TCPTUNED_MIRROR"; return 1; }
+	mkdir -p "$machine_cache"
+	rm -rf "$machine_root.part"
+	if ! debootstrap --variant=minbase --include="$packages" bookworm "$machine_root.part" \
+			"$mirror" >"$machine_cache/debootstrap.log" 2>&1; then
+		rm -rf "$machine_root.part"
+		why="debootstrap failed, see $machine_cache/debootstrap.log"
+		return 1
+	fi
+	rm -rf "$machine_root.part/var/cache/apt/archives"
+	touch "$machine_root.part/.complete"
+	mv "$machine_root.part" "$machine_root"
+}
+
+machine_start()
+{
+	local stage=$1 cgroup2 outer qlen i
+	cgroup2=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
+	[ -n "$cgroup2" ] || { why="no cgroup2 is mounted"; return 1; }
+	outer=$cgroup2$(sed -n 's/^0:://p' /proc/self/cgroup)
+	machine_cgroup=$cgroup2/tcptuned-machine.$$
+	machine_scratch=$(mktemp -d)
+	# What a caller left that was killed.
+	find "$cgroup2" -depth -path '*/tcptuned-machine.*' -type d -exec rmdir {} + 2>/dev/null
+	mkdir "$machine_cgroup"
+	# systemd raises this one at boot, and the network namespace is the host's.
+	qlen=$(cat /proc/sys/net/unix/max_dgram_qlen)
+
+	( cd / && echo "$BASHPID" >"$machine_cgroup/cgroup.procs" &&
+	  exec setpriv --pdeathsig KILL unshare --mount --pid --uts --ipc --cgroup --fork --kill-child=KILL \
+		--propagation private "$machine_here/machine-init" \
+		"$machine_root" "$stage" "$machine_scratch" </dev/null 2>"$machine_scratch.log" ) &
+	machine_unshare=$!
+	for ((i = 0; i < 100; i++)); do
+		machine_init=$(cat /proc/$machine_unshare/task/*/children 2>/dev/null)
+		machine_init=${machine_init%% *}
+		[ -n "$machine_init" ] &&
+			[ "$(cat /proc/"$machine_init"/comm 2>/dev/null)" = systemd ] && break
+		kill -0 $machine_unshare 2>/dev/null ||
+			{ why="the machine did not start: $(cat "$machine_scratch.log")"; return 1; }
+		sleep 0.1
+	done
+	# Only the machine's own processes may live in its control group, or systemd could not
+	# hand out controllers in it.
+	echo "$machine_unshare" >"$outer/cgroup.procs"
+	for ((i = 0; i < 300; i++)); do
+		case $(machine_run systemctl is-system-running 2>/dev/null) in
+		running|degraded)
+			echo "$qlen" >/proc/sys/net/unix/max_dgram_qlen
+			return 0 ;;
+		esac
+		sleep 0.1
+	done
+	why="systemd did not reach its target within 30 s"
+	return 1
+}
+
+machine_run()
+{
+	(
+		# A session of its own in the machine's control group: what the daemon attaches
+		# to the machine's root holds for the processes of the test too.
+		mkdir -p "$machine_cgroup/session" &&
+			echo "$BASHPID" >"$machine_cgroup/session/cgroup.procs" &&
+			exec nsenter --target "$machine_init" --mount --pid --uts --ipc --cgroup \
+				--root env -i -C / PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin \
+				LC_ALL=C.UTF-8 SYSTEMD_PAGER= SYSTEMD_COLORS=0 "$@"
+	)
+}
+
+machine_stop()
+{
+	local i
+	if [ -n "$machine_init" ]; then
+		# The end of a PID namespace's first process is the end of all of them.
+		kill -KILL "$machine_init" 2>/dev/null
+	elif [ -n "$machine_unshare" ]; then
+		kill -KILL "$machine_unshare" 2>/dev/null
+	fi
+	[ -n "$machine_unshare" ] && wait "$machine_unshare" 2>/dev/null
+	machine_init= machine_unshare=
+	if [ -n "$machine_cgroup" ] && [ -d "$machine_cgroup" ]; then
+		for ((i = 0; i < 50; i++)); do
+			find "$machine_cgroup" -depth -type d -exec rmdir {} + 2>/dev/null
+			[ -d "$machine_cgroup" ] || break
+			sleep 0.1
+		done
+		[ -d "$machine_cgroup" ] && echo "control group left: $machine_cgroup" >&2
+	fi
+	machine_cgroup=
+	[ -n "$machine_scratch" ] && rmdir "$machine_scratch" && rm -f "$machine_scratch.log"
+	machine_scratch=
+}
