@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# BI-TCP beside the kernel's congestion controls, on the same links and with the same buffers.
+
+. "$TEST_TOP/bench/lib.sh"
+
+keep="policy.congestion_control=keep"
+
+# A path of 100 Mbit/s and 100 ms with a queue of one BDP, without and with random loss.
+# timeout: 1800
+bench_friends() {
+	local loss cc run
+	host a b
+	for loss in ${BENCH_LOSS:-0 1e-4}; do
+		for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+			# seeds of their own, so that pieces measured one by one differ
+			path="--rate 100mbit --delay 50ms --queue 1bdp --loss-ab $loss \
+				--seed $((run + ${BENCH_SEED:-1}))"
+			for cc in bitcp cubic reno; do
+				row friends "$loss" $cc tuned $keep -- --congestion $cc \
+					--duration 30
+			done
+		done
+	done
+}
+
+# The scale that BI-TCP was made for: one flow, default buffers, 100 ms. One segment is lost in
+# the middle, when the path has long been full. BENCH_QUEUE: a deeper queue than one BDP, for the
+# emulator is late where a sender overshoots a short one at 10 Gbit/s.
+# timeout: 1800
+bench_scale() {
+	local gbit run loss_at
+	host a b
+	for gbit in ${BENCH_GBIT:-2.5 10}; do
+		loss_at=$(awk "BEGIN { print int($gbit * 1e9 / 12000 * 8) }")
+		path="--rate ${gbit}gbit --delay 50ms --queue ${BENCH_QUEUE:-1bdp} --loss-at $loss_at"
+		for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+			scale "without, cubic" untuned --congestion cubic
+			scale "without, bbr" untuned --congestion bbr
+			scale "tcptuned, bitcp" tuned --
+			scale "tcptuned, cubic" tuned $keep -- --congestion cubic
+			scale "tcptuned, bbr" tuned $keep -- --congestion bbr
+		done
+	done
+}
+
+scale() { # COLUMN FUNCTION...
+	local column=$1
+	shift
+	row scale "$gbit${BENCH_QUEUE:+, queue $BENCH_QUEUE}" "$column" "$@" --duration 20 --series 20 --zerocopy --discard
+}

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What tcptuned costs where it has nothing to gain: as many bytes as a core can send, over a
+# plain veth between two hosts. Each host has a core of its own, its interrupts included (RPS):
+# else segments are received on the core that happens to send them, overtake each other, and
+# what is measured is retransmissions.
+
+. "$TEST_TOP/bench/lib.sh"
+
+veth() { # CORE_OF_A CORE_OF_B [ip link OPTION...]
+	cores=([a]=$1 [b]=$2)
+	shift 2
+	ip link add veth netns "$(lib_netns a)" type veth peer name veth netns "$(lib_netns b)"
+	ADDR=([a]=10.99.0.1 [b]=10.99.0.2)
+	local name
+	for name in a b; do
+		in_host $name ip address add ${ADDR[$name]}/30 dev veth
+		in_host $name ip link set veth up "$@"
+		in_host $name unshare --mount sh -c "mount -t sysfs sysfs /sys &&
+			echo $((1 << cores[$name])) >/sys/class/net/veth/queues/rx-0/rps_cpus"
+	done
+	# a sender that begins with small windows may stay there, one wake-up per segment
+	in_host a ip route change 10.99.0.0/30 dev veth initcwnd 400
+}
+
+listening() {
+	in_host b ss -Htln "sport = 5201" | grep -q .
+}
+
+iperf() { # [IPERF3 OPTION...]
+	background receiver in_host b ${RECEIVER_PREFIX-} taskset -c ${cores[b]} iperf3 -s -1
+	wait_until 5 listening
+	in_host a ${SENDER_PREFIX-} taskset -c ${cores[a]} iperf3 -c ${ADDR[b]} -J \
+		-t 1 "$@" >"$TEST_DIR/iperf.json"
+	stop receiver || :
+	jq -c '.end | {goodput_bps: .sum_received.bits_per_second,
+		retransmits: .sum_sent.retransmits, congestion: .receiver_tcp_congestion,
+		sender_cpu: .cpu_utilization_percent.host_total,
+		receiver_cpu: .cpu_utilization_percent.remote_total}' \
+		"$TEST_DIR/iperf.json" >"$TEST_DIR/transfer.json"
+}
+
+# The sender's buffer is the same for all and the limit, so that what differs is the work alone:
+# a larger one fills caches and the kernel's queue between two such hosts, and each congestion
+# control has its own answer to that. Reno, for it does not leave slow start by itself.
+# "without" twice: how far two measurements of the same thing differ.
+cost() { # X SEND_BUFFER
+	local run key=policy.send_window_max=$2
+	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 $2 $2"
+	for ((run = 0; run < ${BENCH_PAIRS:-20}; run++)); do
+		iperf -C reno
+		row_of cost "$1" without
+		with_tcptuned sender,receiver $key policy.congestion_control=keep -- \
+			iperf -C reno
+		row_of cost "$1" "tcptuned, reno"
+		with_tcptuned sender,receiver $key -- iperf
+		row_of cost "$1" tcptuned
+		iperf -C reno
+		row_of cost "$1" "without, again"
+	done
+}
+
+# Super-packets of 64 KB, as a sender with segmentation offload hands them over.
+# timeout: 900
+bench_cost_offload() {
+	local -A cores
+	host a b
+	veth 0 1
+	cost "64 KB, one core each" 1048576
+}
+
+# Segments one by one, an ACK for every two.
+# timeout: 900
+bench_cost_segments() {
+	local -A cores
+	host a b
+	veth 0 1 gso_max_segs 1
+	cost "1448 B, one core each" 524288
+}
+
+# All on one core: whatever either side spends is missing from the throughput.
+# timeout: 900
+bench_cost_one_core() {
+	local -A cores
+	host a b
+	veth 0 0 gso_max_segs 1
+	cost "1448 B, one core for both" 524288
+}

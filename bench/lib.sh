@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What measurements share, on top of tests/system/lib.sh.
+#
+#	$path			linkem's options for the link from host a to host b
+#	row BENCH X COLUMN FUNCTION [ARG...]	measures once and appends a line to $BENCH_RESULTS:
+#				a result, or that there is none since linkem was three times late
+#	row_of BENCH X COLUMN	appends $TEST_DIR/transfer.json, measured without linkem
+#	untuned [MESSAGES OPTION...]		a transfer without tcptuned
+#	untuned_with_room ...			the same, with sysctls that let SO_*BUF be obeyed
+#	tuned [KEY=VALUE...] -- [MESSAGES OPTION...]	both hosts run tcptuned
+#	tuned_receiver, tuned_sender		only that one does
+#	$keep_series		if set, rows keep the progress curve of --series
+#	$loss_at		the segment that $path loses (--loss-at), for the time of recovery
+
+half() {
+	awk "BEGIN { print $1 / 2 }"
+}
+
+untuned() {
+	link a b $path
+	transfer a b --rtt-samples "$@" >/dev/null
+}
+
+untuned_with_room() {
+	local rmem wmem
+	rmem=$(sysctl -n net.core.rmem_max)
+	wmem=$(sysctl -n net.core.wmem_max)
+	sysctl -qw net.core.rmem_max=67108864 net.core.wmem_max=67108864
+	untuned "$@"
+	sysctl -qw net.core.rmem_max="$rmem" net.core.wmem_max="$wmem"
+}
+
+# SIDES (SENDER and RECEIVER, in any mixture) [KEY=VALUE...] -- COMMAND...
+with_tcptuned() {
+	local sides=$1 sets=()
+	shift
+	while [ "$1" != -- ]; do
+		sets+=("--set=$1")
+		shift
+	done
+	shift
+	tcptuned_start "${sets[@]}"
+	[[ $sides != *sender* ]] || local SENDER_PREFIX=in_group
+	[[ $sides != *receiver* ]] || local RECEIVER_PREFIX=in_group
+	"$@"
+	tcptuned_stop
+}
+
+# SIDES [KEY=VALUE...] -- [MESSAGES OPTION...]
+tuned_sides() {
+	local sides=$1 keys=()
+	shift
+	while [ "$1" != -- ]; do
+		keys+=("$1")
+		shift
+	done
+	shift
+	with_tcptuned "$sides" "${keys[@]}" -- untuned "$@"
+}
+
+tuned() {
+	tuned_sides sender,receiver "$@"
+}
+
+tuned_receiver() {
+	tuned_sides receiver "$@"
+}
+
+tuned_sender() {
+	tuned_sides sender "$@"
+}
+
+# --- rows ----------------------------------------------------------------------------------
+# FILTER: jq, from what was measured to what is special about this row
+add_row() { # BENCH X COLUMN LINK_STATISTICS FILTER
+	jq -L "$TEST_TOP/bench" -c --arg bench "$1" --arg x "$2" --arg column "$3" \
+		--slurpfile stats "$4" --argjson loss_at "${loss_at:-null}" \
+		--arg commit "${BENCH_COMMIT-}" --arg kernel "$(uname -r)" \
+		--arg date "$(date -u +%FT%TZ)" --arg keep "${keep_series-}" '
+		include "series";
+		{bench: $bench, x: $x, column: $column, commit: $commit, kernel: $kernel,
+			date: $date} + ('"$5"')' "$TEST_DIR/transfer.json" >>"$BENCH_RESULTS"
+	tail -n 1 "$BENCH_RESULTS" | jq -r '"\(.bench) \(.x), \(.column): \(
+		if .invalid then "no result: \(.invalid | join("; "))"
+		else "\(.goodput_bps / 1e6 | round) Mbit/s" end)"' >>"${BENCH_PROGRESS:-/dev/null}"
+}
+
+row_of() {
+	add_row "$1" "$2" "$3" /dev/null .
+}
+
+row() {
+	local bench=$1 x=$2 column=$3 try
+	shift 3
+	for try in 1 2 3; do
+		"$@"
+		if lib_end_links; then
+			add_row "$bench" "$x" "$column" "$TEST_DIR/link-a-b.json" '
+				$stats[0] as $link
+				| . + curve_figures($link; $loss_at) + {tries: '$try',
+					utilisation: (.goodput_bps / ceiling_bps($link)),
+					link: {drops: $link.ab.drops.total.segments,
+						queue_mean_ms: $link.ab.queue.mean_delay_ms,
+						queue_max_bytes: $link.ab.queue.max_bytes,
+						late_p99_us: $link.ab.late_us.p99,
+						late_max_us: $link.ab.late_us.max,
+						host_cpu_share: $link.host_cpu_share,
+						host_steal_share: $link.host_steal_share}}
+				| if $keep == "" then del(.series) else . end'
+			return
+		fi
+		note "run $try of $bench $x, $column: not valid"
+	done
+	add_row "$bench" "$x" "$column" "$TEST_DIR/link-a-b.json" \
+		'{invalid: $stats[0].invalid_reasons}'
+}
