@@ -13,6 +13,9 @@
 #	$keep_series		if set, rows keep the progress curve of --series
 #	$loss_at		the segment that $path loses (--loss-at), for the time of recovery
 
+# a result is one only within the usual limits
+LINK_TOLERANCE=1
+
 half() {
 	awk "BEGIN { print $1 / 2 }"
 }

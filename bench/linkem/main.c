@@ -97,6 +97,7 @@ static void fill_report(struct emulator *e, struct report *ret)
 		.now_ns = link_now_ns(),
 		.up_since_ns = e->up_since_ns,
 		.rtt_ns = o->delay_ns[0] + o->delay_ns[1],
+		.tolerance = o->tolerance,
 		.seed = o->seed,
 		.mtu = o->mtu,
 		.host_cpu_share = -1,

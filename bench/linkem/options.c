@@ -169,6 +169,16 @@ static int parse_seconds(void *to, const char *text)
 	return parse_number(text, none, seconds, &unit) || *seconds > 1e6 ? -EINVAL : 0;
 }
 
+static int parse_tolerance(void *to, const char *text)
+{
+	static const struct unit none[] = {{"", 1}, {0}};
+	const struct unit *unit;
+	double *factor = to;
+
+	return parse_number(text, none, factor, &unit) || *factor < 1 || *factor > 100 ? -EINVAL
+										       : 0;
+}
+
 static int parse_fd(void *to, const char *text)
 {
 	return parse_count(text, 1 << 20, to);
@@ -223,6 +233,8 @@ static const struct option_row {
 	 "loses exactly the Nth segments that carry data, ascending, from 1"},
 	{"seed", ONE, parse_seed, AT(seed, 1), "N", "of the random loss (1)"},
 	{"mtu", ONE, parse_mtu, AT(mtu, 1), "BYTES", "576 to 65535 (1500)"},
+	{"tolerance", ONE, parse_tolerance, AT(tolerance, 1), "FACTOR",
+	 "1 to 100: accept so many times the lateness that makes a run invalid (1)"},
 	{"duration", ONE, parse_seconds, AT(duration_s, 1), "SECONDS",
 	 "end by itself after this time (0: on SIGTERM or SIGINT only)"},
 	{"stats", ONE, parse_text, AT(stats_path, 1), "FILE|-",
@@ -339,6 +351,7 @@ int options_parse(struct options *ret, int argc, char **argv)
 		.delay_ns = {25000000, 25000000},
 		.queue = {{.bdp = 1}, {.bdp = 1}},
 		.seed = 1,
+		.tolerance = 1,
 		.mtu = 1500,
 		.ready_fd = 1,
 	};

@@ -23,6 +23,7 @@ struct options {
 	} lose[2];
 	uint64_t seed;
 	uint32_t mtu;
+	double tolerance;	/* of the limits on its own lateness, a factor */
 	double duration_s;	/* 0: until a signal */
 	const char *stats_path; /* NULL: none; "-": standard output */
 	uint64_t ready_fd;

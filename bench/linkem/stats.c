@@ -75,13 +75,14 @@ invalid_if(bool bad, struct reasons *r, const char *format, ...)
 }
 
 static void judge_direction(struct reasons *r, const struct direction_report *d,
-			    uint64_t rtt_ns)
+			    uint64_t rtt_ns, double tolerance)
 {
 	const struct direction_stats *s = d->stats;
 	uint64_t late = histogram_quantile(&s->late, 0.99);
 	uint64_t gap = histogram_quantile(&s->gap, 0.99);
-	uint64_t limit = report_late_p99_limit_ns(rtt_ns);
-	uint64_t limit_max = report_late_max_limit_ns(rtt_ns);
+	uint64_t limit = (uint64_t)(tolerance * (double)report_late_p99_limit_ns(rtt_ns));
+	uint64_t limit_max = (uint64_t)(tolerance * (double)report_late_max_limit_ns(rtt_ns));
+	double wait_limit_us = tolerance * REPORT_CPU_WAIT_LIMIT_US;
 	uint64_t stall = s->late.max > s->gap.max ? s->late.max : s->gap.max;
 
 	invalid_if(s->verdicts[VERDICT_NO_ROOM].segments, r,
@@ -101,9 +102,9 @@ static void judge_direction(struct reasons *r, const struct direction_report *d,
 		   late / 1000, limit / 1000);
 	invalid_if(gap > limit, r, "%s: read late, p99 %" PRIu64 " us (limit %" PRIu64 ")",
 		   d->name, gap / 1000, limit / 1000);
-	invalid_if(d->cpu_wait_us > REPORT_CPU_WAIT_LIMIT_US, r,
-		   "%s: waited for a CPU, %.1f us on average (limit %d)", d->name,
-		   d->cpu_wait_us, REPORT_CPU_WAIT_LIMIT_US);
+	invalid_if(d->cpu_wait_us > wait_limit_us, r,
+		   "%s: waited for a CPU, %.1f us on average (limit %.0f)", d->name,
+		   d->cpu_wait_us, wait_limit_us);
 	invalid_if(stall > limit_max, r, "%s: stalled for %" PRIu64 " us (limit %" PRIu64 ")",
 		   d->name, stall / 1000, limit_max / 1000);
 }
@@ -114,7 +115,7 @@ static bool write_verdict(FILE *out, const struct report *r)
 
 	fprintf(out, "  \"invalid_reasons\": [");
 	for (int i = 0; i < 2; i++)
-		judge_direction(&reasons, &r->direction[i], r->rtt_ns);
+		judge_direction(&reasons, &r->direction[i], r->rtt_ns, r->tolerance);
 	fprintf(out, "],\n  \"valid\": %s,\n", reasons.count ? "false" : "true");
 	return !reasons.count;
 }
@@ -211,8 +212,9 @@ bool report_write(FILE *out, const struct report *r)
 	valid = write_verdict(out, r);
 	fprintf(out,
 		"  \"up_seconds\": %.6f, \"rtt_ms\": %.6g, \"seed\": %" PRIu64
-		", \"mtu\": %u,\n",
-		(r->now_ns - r->up_since_ns) / 1e9, r->rtt_ns / 1e6, r->seed, r->mtu);
+		", \"mtu\": %u, \"tolerance\": %g,\n",
+		(r->now_ns - r->up_since_ns) / 1e9, r->rtt_ns / 1e6, r->seed, r->mtu,
+		r->tolerance);
 	for (int i = 0; i < 2; i++)
 		write_direction(out, &r->direction[i]);
 	fprintf(out, "  \"host_cpu_share\": %.3f, \"host_steal_share\": %.3f\n}\n",

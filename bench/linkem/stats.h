@@ -65,6 +65,7 @@ struct direction_report {
 struct report {
 	uint64_t now_ns, up_since_ns;
 	uint64_t rtt_ns; /* both delays */
+	double tolerance; /* multiplies every limit on lateness below */
 	uint64_t seed;
 	uint32_t mtu;
 	struct direction_report direction[2];

@@ -13,13 +13,14 @@
 #	in_host NAME CMD...	runs CMD there; mounts and cgroups stay as they are
 #	link A B [LINKEM OPTION...]	joins two hosts; returns when the link is up. Its subnet is
 #				10.99.N.0/30 and fd99:N::/64, N counting from 0, A first
+#				$LINK_TOLERANCE (5): linkem's --tolerance of its own lateness
 #	${ADDR[NAME]} ${ADDR6[NAME]}	a host's address on the link made last
 #	link_stats A B [FILTER]	linkem's statistics now (or at the end), through jq -r FILTER
 #	link_end A B		takes the link away; the final statistics stay readable
 #	link_end_all		all of them; a failed test if one was invalid
 #	valid_run FUNCTION [ARG...]	calls FUNCTION, which makes links and measures, then ends the
 #				links; repeats it if linkem says that it was late or overloaded,
-#				and fails after the third time. Assert on its results afterwards
+#				and fails after the fifth time. Assert on its results afterwards
 #   Traffic
 #	transfer A B [MESSAGES OPTION...]	sends from A to B; prints the result as JSON and
 #				keeps it in $TEST_DIR/transfer.json. Options go to both sides.
@@ -211,7 +212,8 @@ link() {
 		--dev-a "tun$n" --dev-b "tun$n" \
 		--addr-a "10.99.$n.1/30" --addr-b "10.99.$n.2/30" \
 		--addr6-a "fd99:$n::1/64" --addr6-b "fd99:$n::2/64" \
-		--duration 600 --stats "$TEST_DIR/$name.json" "$@"
+		--duration 600 --stats "$TEST_DIR/$name.json" \
+		--tolerance "${LINK_TOLERANCE:-5}" "$@"
 	ADDR[$a]=10.99.$n.1 ADDR[$b]=10.99.$n.2
 	ADDR6[$a]=fd99:$n::1 ADDR6[$b]=fd99:$n::2
 	wait_until 20 lib_link_settled "$name"
@@ -267,14 +269,14 @@ link_end_all() {
 
 valid_run() {
 	local try
-	for try in 1 2 3; do
+	for try in 1 2 3 4 5; do
 		"$@"
 		if lib_end_links; then
 			return 0
 		fi
 		note "run $try of $1 is invalid"
 	done
-	fail "the emulated link was late or overloaded three times: no result"
+	fail "the emulated link was late or overloaded five times: no result"
 }
 
 # --- traffic -----------------------------------------------------------------------------------

@@ -22,12 +22,13 @@ linkem_saturate() { # RATE DELAY SECONDS
 	transfer a b --congestion reno --ping 8 --duration "$3" --series 50 >"$TEST_DIR/out"
 }
 
+# The least of the pings: the others contain what the host was busy with.
 linkem_profile() { # RATE BITS/S SECONDS
 	host a b
 	linkem_buffers $(($2 / 8 / 10 * 4))
 	valid_run linkem_saturate "$1" 50ms "$3"
 	local rate rtt
-	rtt=$(jq .ping_ms.median "$TEST_DIR/transfer.json")
+	rtt=$(jq .ping_ms.min "$TEST_DIR/transfer.json")
 	rate=$(linkem_late_rate)
 	expect_ge "$rtt" 100 "$1: idle RTT, ms"
 	expect_le "$rtt" 100.5 "$1: idle RTT, ms"
@@ -48,23 +49,26 @@ test_1_gbit_100_ms() {
 	linkem_profile 1gbit 1000000000 5
 }
 
+# On two cores a noisy neighbour shows here first; neither figure depends on some ms of lateness.
 test_2500_mbit_100_ms() {
+	local LINK_TOLERANCE=20
 	linkem_profile 2.5gbit 2500000000 5
 }
 
 test_short_and_uneven_delay() {
+	local LINK_TOLERANCE=2
 	host a b
 	linkem_ping() {
 		link a b "$@"
 		transfer a b --ping 50 --count 1 --bytes 1 >"$TEST_DIR/out"
 	}
 	valid_run linkem_ping --delay 250us
-	expect_ge "$(jq .ping_ms.median "$TEST_DIR/transfer.json")" 0.5 "RTT for 0.5 ms, ms"
-	expect_le "$(jq .ping_ms.median "$TEST_DIR/transfer.json")" 1.0 "RTT for 0.5 ms, ms"
+	expect_ge "$(jq .ping_ms.min "$TEST_DIR/transfer.json")" 0.5 "RTT for 0.5 ms, ms"
+	expect_le "$(jq .ping_ms.min "$TEST_DIR/transfer.json")" 1.0 "RTT for 0.5 ms, ms"
 	valid_run linkem_ping --delay-ab 10ms --delay-ba 30ms --rate-ba 1mbit
 	# the SYN-ACK's 60 bytes take 0.48 ms at 1 Mbit/s
-	expect_ge "$(jq .ping_ms.median "$TEST_DIR/transfer.json")" 40.48 "RTT of 10 + 30 ms, ms"
-	expect_le "$(jq .ping_ms.median "$TEST_DIR/transfer.json")" 40.98 "RTT of 10 + 30 ms, ms"
+	expect_ge "$(jq .ping_ms.min "$TEST_DIR/transfer.json")" 40.48 "RTT of 10 + 30 ms, ms"
+	expect_le "$(jq .ping_ms.min "$TEST_DIR/transfer.json")" 40.98 "RTT of 10 + 30 ms, ms"
 }
 
 # Every byte arrives as sent, though single segments are cut out of super-packets. (The partial
@@ -165,7 +169,7 @@ test_queue_limit_in_bytes() {
 # An emulator that was held up says so, and so does the harness.
 test_late_emulator_is_invalid() {
 	host a b
-	link a b --rate 100mbit --delay 5ms
+	link a b --rate 100mbit --delay 5ms --tolerance 1
 	background hold linkem_hold "$(pid_of link-a-b)"
 	transfer a b --congestion reno --count 8 >"$TEST_DIR/out"
 	stop hold || :
@@ -173,12 +177,18 @@ test_late_emulator_is_invalid() {
 	expect_eq "$(link_stats a b .valid)" false "valid"
 	expect_match "$(link_stats a b '.invalid_reasons | join("; ")')" 'stalled for [0-9]{6} us' \
 		"the reason"
+	# who can live with less than that says so
+	link a b --rate 100mbit --delay 5ms --tolerance 100
+	background hold linkem_hold "$(pid_of link-a-b)" 0.03
+	transfer a b --congestion reno --count 8 >"$TEST_DIR/out"
+	stop hold || :
+	link_end a b || fail "100 times the limit is not tolerated"
 }
 
-linkem_hold() { # PID; it has 0.7 s of work
+linkem_hold() { # PID [SECONDS]; it has 0.7 s of work
 	sleep 0.2
 	kill -STOP "$1"
-	sleep 0.2
+	sleep "${2-0.2}"
 	kill -CONT "$1"
 }
 
