@@ -48,14 +48,14 @@ cost() { # X SEND_BUFFER
 	local run key=policy.send_window_max=$2
 	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 $2 $2"
 	for ((run = 0; run < ${BENCH_PAIRS:-20}; run++)); do
-		iperf -C reno
+		measure iperf -C reno
 		row_of cost "$1" without
-		with_tcptuned sender,receiver $key policy.congestion_control=keep -- \
-			iperf -C reno
+		measure with_tcptuned sender,receiver $key policy.congestion_control=keep -- \
+			measure iperf -C reno
 		row_of cost "$1" "tcptuned, reno"
-		with_tcptuned sender,receiver $key -- iperf
+		measure with_tcptuned sender,receiver $key -- iperf
 		row_of cost "$1" tcptuned
-		iperf -C reno
+		measure iperf -C reno
 		row_of cost "$1" "without, again"
 	done
 }

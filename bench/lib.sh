@@ -89,6 +89,15 @@ add_row() { # BENCH X COLUMN LINK_STATISTICS FILTER
 		else "\(.goodput_bps / 1e6 | round) Mbit/s" end)"' >>"${BENCH_PROGRESS:-/dev/null}"
 }
 
+# Alone on the machine, as far as others take the same lock.
+measure() {
+	[ -n "${BENCH_LOCK-}" ] || { "$@"; return; }
+	exec 9>"$BENCH_LOCK"
+	flock 9
+	"$@"
+	exec 9>&-
+}
+
 row_of() {
 	add_row "$1" "$2" "$3" /dev/null .
 }
@@ -97,7 +106,7 @@ row() {
 	local bench=$1 x=$2 column=$3 try
 	shift 3
 	for try in 1 2 3; do
-		"$@"
+		measure "$@"
 		if lib_end_links; then
 			add_row "$bench" "$x" "$column" "$TEST_DIR/link-a-b.json" '
 				$stats[0] as $link
