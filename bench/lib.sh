@@ -13,8 +13,7 @@
 #	$keep_series		if set, rows keep the progress curve of --series
 #	$loss_at		the segment that $path loses (--loss-at), for the time of recovery
 
-# a result is one only within the usual limits
-LINK_TOLERANCE=1
+LINK_TOLERANCE=${BENCH_TOLERANCE:-1}
 
 half() {
 	awk "BEGIN { print $1 / 2 }"
@@ -115,7 +114,7 @@ row() {
 					link: {drops: $link.ab.drops.total.segments,
 						queue_mean_ms: $link.ab.queue.mean_delay_ms,
 						queue_max_bytes: $link.ab.queue.max_bytes,
-						late_p99_us: $link.ab.late_us.p99,
+						late_p99_us: $link.ab.late_us.p99, tolerance: $link.tolerance,
 						late_max_us: $link.ab.late_us.max,
 						host_cpu_share: $link.host_cpu_share,
 						host_steal_share: $link.host_steal_share}}
