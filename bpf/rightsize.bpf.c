@@ -13,6 +13,8 @@
  */
 #include "kernel.h"
 #include "maps.h"
+#include "claim.h"
+#include "policy.h"
 
 #define PAGE_SIZE	4096
 #define TCP_STATE_CLOSE 7    /* BPF_TCP_CLOSE */
@@ -22,11 +24,6 @@
 static __always_inline struct tcptuned_flow *flow_of(struct bpf_sock *sk)
 {
 	return bpf_sk_storage_get(&flows, sk, NULL, 0);
-}
-
-static __always_inline const struct tcptuned_policy *policy_of(__u32 key)
-{
-	return bpf_map_lookup_elem(&policies, &key);
 }
 
 /* ---- setsockopt() ------------------------------------------------------------------- */
@@ -159,84 +156,31 @@ int tcptuned_getsockopt(struct bpf_sockopt *ctx)
 
 /* ---- established -------------------------------------------------------------------- */
 
-/*
- * Congestion control is the policy's only where nobody chose: neither the application
- * (icsk_ca_setsockopt) nor a route (then it is not the namespace's default).
- */
-static __always_inline void set_congestion_control(struct bpf_sock_ops *ctx, struct tcp_sock *tp,
-						   struct tcptuned_flow *flow,
-						   const struct tcptuned_policy *policy)
-{
-	struct inet_connection_sock *icsk = &tp->inet_conn;
-	struct net *net = icsk->icsk_inet.sk.__sk_common.skc_net.net;
-	char name[TCPTUNED_CC_NAME_MAX];
-
-	if (!policy->congestion_control[0])
-		return;
-	if (BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_setsockopt) ||
-	    icsk->icsk_ca_ops != net->ipv4.tcp_congestion_control) {
-		count(TCPTUNED_C_CC_KEPT);
-		return;
-	}
-	if (policy->mode == TCPTUNED_OBSERVE)
-		return;
-	__builtin_memcpy(name, policy->congestion_control, sizeof(name));
-	if (bpf_setsockopt(ctx, SOL_TCP, TCP_CONGESTION, name, sizeof(name))) {
-		count(TCPTUNED_C_CC_FAILED);
-		return;
-	}
-	flow->flags |= TCPTUNED_F_CC_SET;
-	count(TCPTUNED_C_CC_SET);
-}
-
 static __always_inline void claim(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 				  struct tcp_sock *tp, bool passive)
 {
-	const struct tcptuned_policy *policy = policy_of(TCPTUNED_POLICY_DEFAULT);
-	struct sock *ssk = &tp->inet_conn.icsk_inet.sk;
+	const struct tcptuned_policy *policy;
+	char name[TCPTUNED_CC_NAME_MAX];
 	struct tcptuned_flow *flow;
-	__u32 locks;
+	__u32 key;
 
-	if (!policy || policy->mode == TCPTUNED_OFF)
-		return;
-	/* Multipath TCP sizes the buffers of its subflows together. */
-	if (bpf_core_field_exists(tp->is_mptcp) && tp->is_mptcp)
+	policy = policy_for(tp, &key);
+	if (!policy)
 		return;
 	flow = bpf_sk_storage_get(&flows, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!flow) {
 		count(TCPTUNED_C_STORAGE_FAILED);
 		return;
 	}
-	/* A socket that was disconnected and connects anew measures anew. */
-	__builtin_memset(&flow->rcv, 0, sizeof(flow->rcv));
-	__builtin_memset(&flow->snd, 0, sizeof(flow->snd));
-	flow->flags = (flow->flags & TCPTUNED_F_WISHES) | TCPTUNED_F_CLAIMED;
+	claim_flow(flow, tp, policy, key);
 	if (passive)
 		flow->flags |= TCPTUNED_F_PASSIVE;
-	if (policy->mode == TCPTUNED_OBSERVE)
-		flow->flags |= TCPTUNED_F_OBSERVE;
-	locks = BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_inet.sk.sk_userlocks);
-	if ((locks & SOCK_RCVBUF_LOCK) && !policy->override_rcvbuf)
-		flow->flags |= TCPTUNED_F_RCVBUF_APP;
-	if ((locks & SOCK_SNDBUF_LOCK) && !policy->override_sndbuf)
-		flow->flags |= TCPTUNED_F_SNDBUF_APP;
-	flow->policy = TCPTUNED_POLICY_DEFAULT;
-	flow->rcv_window_max = policy->rcv_window_max;
-	flow->snd_window_max = policy->snd_window_max;
-	flow->rcv_buffer_max = policy->rcv_buffer_max;
-	flow->snd_buffer_max = policy->snd_buffer_max;
-	flow->rcv_floor = kernel_win_from_space(tp, ssk->sk_rcvbuf);
-	flow->snd_floor = ssk->sk_sndbuf;
-	flow->rcv_seen_round = tp->rcv_nxt;
-	flow->rcv_copied_round = tp->copied_seq;
-	flow->snd_delivered = tp->delivered;
-	rightsize_rtt_sample(&flow->rcv, kernel_min_rtt_us(tp));
-	rightsize_rtt_sample(&flow->snd, kernel_min_rtt_us(tp));
-
 	bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | BPF_SOCK_OPS_STATE_CB_FLAG |
 					       BPF_SOCK_OPS_RTT_CB_FLAG |
 					       BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
-	set_congestion_control(ctx, tp, flow, policy);
+	if (congestion_control_is_ours(tp, policy, name))
+		congestion_control_set(flow, bpf_setsockopt(ctx, SOL_TCP, TCP_CONGESTION, name,
+							    sizeof(name)));
 	count(passive ? TCPTUNED_C_CLAIMED_PASSIVE : TCPTUNED_C_CLAIMED_ACTIVE);
 }
 

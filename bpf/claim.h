@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A connection becomes a policy's: what is the same for one that has just been established and
+ * for one that was open before.
+ */
+#ifndef TCPTUNED_CLAIM_H
+#define TCPTUNED_CLAIM_H
+
+#include "kernel.h"
+#include "maps.h"
+#include "policy.h"
+#include <tcptuned/rightsize.h>
+
+/*
+ * Congestion control is the policy's only where nobody chose: neither the application
+ * (icsk_ca_setsockopt) nor a route (then it is not the namespace's default). Is it, and is
+ * there a choice to make? Copies the name to @ret.
+ */
+static __always_inline bool congestion_control_is_ours(struct tcp_sock *tp,
+						       const struct tcptuned_policy *policy,
+						       char ret[TCPTUNED_CC_NAME_MAX])
+{
+	struct inet_connection_sock *icsk = &tp->inet_conn;
+	struct net *net = icsk->icsk_inet.sk.__sk_common.skc_net.net;
+
+	if (!policy->congestion_control[0])
+		return false;
+	if (BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_setsockopt) ||
+	    icsk->icsk_ca_ops != net->ipv4.tcp_congestion_control) {
+		count(TCPTUNED_C_CC_KEPT);
+		return false;
+	}
+	if (policy->mode == TCPTUNED_OBSERVE)
+		return false;
+	__builtin_memcpy(ret, policy->congestion_control, TCPTUNED_CC_NAME_MAX);
+	return true;
+}
+
+/* Takes note of what became of setting it; @error as bpf_setsockopt() returned. */
+static __always_inline void congestion_control_set(struct tcptuned_flow *flow, int error)
+{
+	if (error) {
+		count(TCPTUNED_C_CC_FAILED);
+		return;
+	}
+	flow->flags |= TCPTUNED_F_CC_SET;
+	count(TCPTUNED_C_CC_SET);
+}
+
+/* Begin the connection's record. What the application asked for before stays in it. */
+static __always_inline void claim_flow(struct tcptuned_flow *flow, struct tcp_sock *tp,
+				       const struct tcptuned_policy *policy, __u32 key)
+{
+	struct sock *ssk = &tp->inet_conn.icsk_inet.sk;
+	__u32 locks = BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_inet.sk.sk_userlocks);
+
+	/* A socket that was disconnected and connects anew measures anew. */
+	__builtin_memset(&flow->rcv, 0, sizeof(flow->rcv));
+	__builtin_memset(&flow->snd, 0, sizeof(flow->snd));
+	flow->flags = (flow->flags & TCPTUNED_F_WISHES) | TCPTUNED_F_CLAIMED;
+	if (policy->mode == TCPTUNED_OBSERVE)
+		flow->flags |= TCPTUNED_F_OBSERVE;
+	if ((locks & SOCK_RCVBUF_LOCK) && !policy->override_rcvbuf)
+		flow->flags |= TCPTUNED_F_RCVBUF_APP;
+	if ((locks & SOCK_SNDBUF_LOCK) && !policy->override_sndbuf)
+		flow->flags |= TCPTUNED_F_SNDBUF_APP;
+	flow->policy = key;
+	flow->rcv_window_max = policy->rcv_window_max;
+	flow->snd_window_max = policy->snd_window_max;
+	flow->rcv_buffer_max = policy->rcv_buffer_max;
+	flow->snd_buffer_max = policy->snd_buffer_max;
+	flow->rcv_floor = kernel_win_from_space(tp, ssk->sk_rcvbuf);
+	flow->snd_floor = ssk->sk_sndbuf;
+	flow->rcv_seen_round = tp->rcv_nxt;
+	flow->rcv_copied_round = tp->copied_seq;
+	flow->snd_delivered = tp->delivered;
+	rightsize_rtt_sample(&flow->rcv, kernel_min_rtt_us(tp));
+	rightsize_rtt_sample(&flow->snd, kernel_min_rtt_us(tp));
+}
+
+#endif
