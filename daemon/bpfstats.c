@@ -10,14 +10,6 @@
 #include "bpfstats.h"
 #include "cleanup.h"
 
-static const char *const map_names[TCPTUNED_MAPS] = {
-	[TCPTUNED_MAP_META] = "meta",
-	[TCPTUNED_MAP_POLICIES] = "policies",
-	[TCPTUNED_MAP_FLOWS] = "flows",
-	[TCPTUNED_MAP_TOTALS] = "totals",
-	[TCPTUNED_MAP_BITCP_PARAMS] = "bitcp_params",
-};
-
 /* Names of our own, since the kernel's are cut at 15 characters. */
 static const char *const program_names[TCPTUNED_PROG_BITCP_FIRST] = {
 	[TCPTUNED_PROG_SOCKOPS] = "sockops",
@@ -118,7 +110,7 @@ void tcptuned_bpfstats_read(struct tcptuned_bpfstats *stats,
 	for (i = 0; i < TCPTUNED_PROGS; i++)
 		read_program(stats, i, kernel->prog_fd[i]);
 	for (i = 0; i < TCPTUNED_MAPS; i++) {
-		read_map(stats, map_names[i], kernel->map_fd[i]);
+		read_map(stats, tcptuned_map_name(i), kernel->map_fd[i]);
 		if (i == TCPTUNED_MAP_FLOWS && kernel->map_fd[i] >= 0)
 			stats->storage_bytes =
 				allocated_bytes(STORAGE_HEAD_BYTES +

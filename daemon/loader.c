@@ -174,11 +174,38 @@ static int load_failed(struct tcptuned_error *err, int errnum, const char *what)
 			     what, strerror(errnum), libbpf_said);
 }
 
-/* Have @map be the one that is pinned, if it is to be kept. */
-static void reuse(struct bpf_map *map, int fd)
+const char *tcptuned_map_name(enum tcptuned_map which)
 {
-	if (fd >= 0)
-		bpf_map__reuse_fd(map, fd);
+	return map_name[which];
+}
+
+/* Have the maps of @object be those that are there already: pinned, or of an object before. */
+static void reuse_maps(const struct tcptuned_kernel *k, struct bpf_object *object)
+{
+	for (int i = 0; i < TCPTUNED_MAPS; i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(object, map_name[i]);
+
+		if (map && k->map_fd[i] >= 0)
+			bpf_map__reuse_fd(map, k->map_fd[i]);
+	}
+}
+
+static void keep_fd(int *slot, int fd)
+{
+	if (*slot >= 0)
+		close(*slot);
+	*slot = fd < 0 ? -1 : dup(fd);
+}
+
+/* The maps that @object, now loaded, brought along. */
+static void keep_maps(struct tcptuned_kernel *k, const struct bpf_object *object)
+{
+	for (int i = 0; i < TCPTUNED_MAPS; i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(object, map_name[i]);
+
+		if (map && k->map_fd[i] < 0)
+			keep_fd(&k->map_fd[i], bpf_map__fd(map));
+	}
 }
 
 static int load_rightsize(struct tcptuned_kernel *k, struct objects *o,
@@ -187,27 +214,23 @@ static int load_rightsize(struct tcptuned_kernel *k, struct objects *o,
 	o->rightsize = rightsize_bpf__open();
 	if (!o->rightsize)
 		return load_failed(err, errno, "the right-sizing programs");
-	reuse(o->rightsize->maps.policies, k->map_fd[TCPTUNED_MAP_POLICIES]);
-	reuse(o->rightsize->maps.flows, k->map_fd[TCPTUNED_MAP_FLOWS]);
-	reuse(o->rightsize->maps.totals, k->map_fd[TCPTUNED_MAP_TOTALS]);
-	reuse(o->rightsize->maps.meta, k->map_fd[TCPTUNED_MAP_META]);
+	reuse_maps(k, o->rightsize->obj);
 	if (rightsize_bpf__load(o->rightsize))
 		return load_failed(err, errno, "the right-sizing programs");
+	keep_maps(k, o->rightsize->obj);
 	return 0;
 }
 
 /* The second object shares the first one's maps. */
-static int load_flows(struct objects *o, struct tcptuned_error *err)
+static int load_flows(struct tcptuned_kernel *k, struct objects *o, struct tcptuned_error *err)
 {
 	o->flows = flows_bpf__open();
 	if (!o->flows)
 		return load_failed(err, errno, "the iterators");
-	reuse(o->flows->maps.flows, bpf_map__fd(o->rightsize->maps.flows));
-	reuse(o->flows->maps.policies, bpf_map__fd(o->rightsize->maps.policies));
-	reuse(o->flows->maps.totals, bpf_map__fd(o->rightsize->maps.totals));
-	reuse(o->flows->maps.meta, bpf_map__fd(o->rightsize->maps.meta));
+	reuse_maps(k, o->flows->obj);
 	if (flows_bpf__load(o->flows))
 		return load_failed(err, errno, "the iterators");
+	keep_maps(k, o->flows->obj);
 	return 0;
 }
 
@@ -216,7 +239,7 @@ static int load_bitcp_with(struct tcptuned_kernel *k, struct objects *o, uint32_
 	o->bitcp = bitcp_bpf__open();
 	if (!o->bitcp)
 		return -errno;
-	reuse(o->bitcp->maps.bitcp_params, k->map_fd[TCPTUNED_MAP_BITCP_PARAMS]);
+	reuse_maps(k, o->bitcp->obj);
 	bpf_map__set_map_flags(o->bitcp->maps.bitcp, map_flags);
 	if (bitcp_bpf__load(o->bitcp)) {
 		int error = -errno;
@@ -225,6 +248,7 @@ static int load_bitcp_with(struct tcptuned_kernel *k, struct objects *o, uint32_
 		o->bitcp = NULL;
 		return error;
 	}
+	keep_maps(k, o->bitcp->obj);
 	return 0;
 }
 
@@ -351,22 +375,11 @@ static void attach_bitcp(struct tcptuned_kernel *k, struct objects *o)
 					  : "");
 }
 
-static void keep_fd(int *slot, int fd)
-{
-	if (*slot >= 0)
-		close(*slot);
-	*slot = fd < 0 ? -1 : dup(fd);
-}
-
 static void keep_descriptors(struct tcptuned_kernel *k, struct objects *o)
 {
 	struct bpf_program *prog;
 	int next = TCPTUNED_PROG_BITCP_FIRST;
 
-	keep_fd(&k->map_fd[TCPTUNED_MAP_META], bpf_map__fd(o->rightsize->maps.meta));
-	keep_fd(&k->map_fd[TCPTUNED_MAP_POLICIES], bpf_map__fd(o->rightsize->maps.policies));
-	keep_fd(&k->map_fd[TCPTUNED_MAP_FLOWS], bpf_map__fd(o->rightsize->maps.flows));
-	keep_fd(&k->map_fd[TCPTUNED_MAP_TOTALS], bpf_map__fd(o->rightsize->maps.totals));
 	keep_fd(&k->prog_fd[TCPTUNED_PROG_SOCKOPS],
 		bpf_program__fd(o->rightsize->progs.tcptuned_sockops));
 	keep_fd(&k->prog_fd[TCPTUNED_PROG_SETSOCKOPT],
@@ -379,7 +392,6 @@ static void keep_descriptors(struct tcptuned_kernel *k, struct objects *o)
 		bpf_program__fd(o->flows->progs.release_flows));
 	if (!o->bitcp)
 		return;
-	keep_fd(&k->map_fd[TCPTUNED_MAP_BITCP_PARAMS], bpf_map__fd(o->bitcp->maps.bitcp_params));
 	bpf_object__for_each_program(prog, o->bitcp->obj) {
 		if (next < TCPTUNED_PROGS)
 			keep_fd(&k->prog_fd[next++], bpf_program__fd(prog));
@@ -443,7 +455,7 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 
 	error = load_rightsize(k, &o, err);
 	if (!error)
-		error = load_flows(&o, err);
+		error = load_flows(k, &o, err);
 	if (error)
 		return error;
 	if (with_bitcp)

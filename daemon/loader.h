@@ -68,6 +68,9 @@ struct tcptuned_kernel {
 	char pin_dir[TCPTUNED_PIN_DIR_MAX];
 };
 
+/* The map's name, in the programs and after "map_" among the pins. */
+const char *tcptuned_map_name(enum tcptuned_map which);
+
 /* All descriptors -1: a kernel side that is not there yet. */
 void tcptuned_kernel_init(struct tcptuned_kernel *k, const char *bpffs);
 
