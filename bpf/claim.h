@@ -69,6 +69,8 @@ static __always_inline void claim_flow(struct tcptuned_flow *flow, struct tcp_so
 	flow->snd_window_max = policy->snd_window_max;
 	flow->rcv_buffer_max = policy->rcv_buffer_max;
 	flow->snd_buffer_max = policy->snd_buffer_max;
+	flow->rcv_base = ssk->sk_rcvbuf;
+	flow->snd_base = ssk->sk_sndbuf;
 	flow->rcv_floor = kernel_win_from_space(tp, ssk->sk_rcvbuf);
 	flow->snd_floor = ssk->sk_sndbuf;
 	flow->rcv_seen_round = tp->rcv_nxt;

@@ -65,7 +65,17 @@ struct in6_addr {
 	} in6_u;
 };
 
+typedef struct {
+	__s64 counter;
+} atomic_long_t;
+
+struct proto {
+	atomic_long_t *memory_allocated; /* pages, but for what CPUs keep in hand */
+	long *sysctl_mem;
+};
+
 struct sock_common {
+	struct proto *skc_prot;
 	__be32 skc_daddr;
 	__be32 skc_rcv_saddr;
 	__be16 skc_dport;

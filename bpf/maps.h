@@ -3,6 +3,7 @@
 #ifndef TCPTUNED_MAPS_H
 #define TCPTUNED_MAPS_H
 
+#include <tcptuned/budget.h>
 #include <tcptuned/flow.h>
 #include <tcptuned/meta.h>
 #include <tcptuned/policy.h>
@@ -37,6 +38,14 @@ struct {
 	__type(key, __u32);
 	__type(value, struct tcptuned_totals);
 } totals SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct budget);
+} budget SEC(".maps");
 
 static __always_inline struct tcptuned_totals *totals_here(void)
 {

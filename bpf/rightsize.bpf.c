@@ -12,6 +12,7 @@
  * All arithmetic is in <tcptuned/rightsize.h>; here the socket is read and the result written.
  */
 #include "kernel.h"
+#include "budget.h"
 #include "maps.h"
 #include "claim.h"
 #include "policy.h"
@@ -217,6 +218,24 @@ static __always_inline void count_decision(struct tcptuned_totals *t, enum tcptu
 	counter[TCPTUNED_C_RCV_DRAINS] += now->drains - before->drains;
 }
 
+/* @window, or what of it the budget has memory for. */
+static __always_inline __u32 affordable_window(struct tcptuned_flow *flow, struct tcp_sock *tp,
+					       __u32 window, struct tcptuned_totals *t)
+{
+	__u64 space = kernel_space_from_win(tp, window);
+	__u32 allowed;
+
+	if (space > flow->rcv_buffer_max)
+		space = flow->rcv_buffer_max;
+	allowed = budget_allow(&flow->rcv_share, tp, flow->rcv_base,
+			       tp->inet_conn.icsk_inet.sk.sk_rcvbuf, space);
+	if (allowed >= space)
+		return window;
+	t->counter[TCPTUNED_C_RCV_BUDGET]++;
+	flow->rcv.reason = RIGHTSIZE_BUDGET;
+	return kernel_win_from_space(tp, allowed);
+}
+
 static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct tcp_sock *tp,
 					      struct tcptuned_flow *flow, __u32 window)
 {
@@ -235,7 +254,8 @@ static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct t
 		space = owed;
 	if (space > flow->rcv_buffer_max)
 		space = flow->rcv_buffer_max;
-	if (differs(have, space)) {
+	/* At least once, or the kernel's autotuning would go on. */
+	if (differs(have, space) || !(flow->flags & TCPTUNED_F_RCV_TAKEN)) {
 		value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
 		if (bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value)))
 			return -1;
@@ -309,6 +329,7 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	flow->rcv_shrinks += window < before.window;
 	if (flow->flags & TCPTUNED_F_OBSERVE)
 		return;
+	window = affordable_window(flow, tp, window, t);
 	if (set_receive_buffer(ctx, tp, flow, window))
 		t->counter[TCPTUNED_C_RCV_FAILED]++;
 }
@@ -337,7 +358,7 @@ static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flo
 	__u32 rtt_us = tp->srtt_us >> 3;
 	struct rightsize_limits limits = { .floor = flow->snd_floor, .cap = flow->snd_window_max };
 	__u64 now_us = tp->tcp_mstamp, space;
-	__u32 delivered = tp->delivered, window;
+	__u32 delivered = tp->delivered, window, have, allowed;
 	struct tcptuned_totals *t = totals_here();
 	bool ours;
 	int value;
@@ -369,7 +390,14 @@ static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flo
 	space = ((__u64)window * send_cost_256(tp)) >> 8;
 	if (space > flow->snd_buffer_max)
 		space = flow->snd_buffer_max;
-	if (!differs(tp->inet_conn.icsk_inet.sk.sk_sndbuf, space))
+	have = tp->inet_conn.icsk_inet.sk.sk_sndbuf;
+	allowed = budget_allow(&flow->snd_share, tp, flow->snd_base, have, space);
+	if (allowed < space) {
+		t->counter[TCPTUNED_C_SND_BUDGET]++;
+		flow->snd.reason = RIGHTSIZE_BUDGET;
+		space = allowed;
+	}
+	if (!differs(have, space) && (flow->flags & TCPTUNED_F_SND_TAKEN))
 		return;
 	value = space / 2; /* the kernel doubles it: sk_setsockopt() */
 	if (bpf_setsockopt(ctx, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value)))
@@ -384,6 +412,7 @@ static __always_inline void on_close(struct tcptuned_flow *flow, struct tcp_sock
 {
 	struct tcptuned_totals *t = totals_here();
 
+	budget_close(flow);
 	if (!t)
 		return;
 	t->counter[TCPTUNED_C_CLOSED]++;

@@ -19,7 +19,7 @@
 #include "exit.h"
 
 #define TCPTUNED_CONFIG_PATH "/etc/tcptuned/tcptuned.conf"
-#define TCPTUNED_CONFIG_KEYS 19
+#define TCPTUNED_CONFIG_KEYS 20
 #define TCPTUNED_CONFIG_TEXT 256 /* longest path or origin, with its NUL */
 
 struct tcptuned_config {
@@ -37,6 +37,9 @@ struct tcptuned_config {
 	uint32_t receive_window_max_bytes; /* 0: from the kernel's limits */
 	uint32_t send_window_max_bytes;
 	char congestion_control[TCPTUNED_CC_NAME_MAX]; /* "": leave it alone */
+
+	/* [memory] */
+	uint64_t budget_bytes; /* 0: from the kernel's limits */
 
 	/* [bitcp] */
 	struct bitcp_params bitcp;

@@ -32,6 +32,7 @@ static const char *const modes[] = {
 const struct tcptuned_section tcptuned_sections[] = {
 	{"tcptuned", "The daemon itself."},
 	{"policy", "What is done to the connections of this host."},
+	{"memory", "The memory that all connections together may be granted."},
 	{"bitcp",
 	 "The parameters of BI-TCP, the congestion control that is registered as bitcp. They "
 	 "hold for connections made from then on. Defaults and guidance: Xu, Harfoush and "
@@ -175,6 +176,22 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.help = "The congestion control of new connections whose application chooses "
 			"none "
 			"itself: bitcp, or any that the kernel has. keep: leave it as it is.",
+	},
+	{
+		.section = "memory",
+		.name = "budget",
+		.type = KEY_SIZE,
+		FIELD(budget_bytes),
+		.lowest = MIB,
+		.highest = 1024 * GIB,
+		.special = "auto",
+		.fallback = "auto",
+		.live = true,
+		.help = "What receive and send buffers may grow by, all together, beyond what "
+			"connections begin with. Where that is not enough for all, small wants "
+			"are met whole and the rest is shared equally. auto: three quarters of "
+			"the memory at which the kernel presses TCP (the middle value of "
+			"net.ipv4.tcp_mem).",
 	},
 	{
 		.section = "bitcp",

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
@@ -16,6 +17,7 @@
 #include <bpf/bpf.h>
 #include <systemd/sd-daemon.h>
 
+#include <tcptuned/budget.h>
 #include <tcptuned/flow.h>
 
 #include "cgroup.h"
@@ -56,6 +58,30 @@ static uint32_t window_max(uint32_t configured)
 	if (quarter > WINDOW_MAX_AUTO)
 		return WINDOW_MAX_AUTO;
 	return quarter < WINDOW_MAX_AUTO_LEAST ? WINDOW_MAX_AUTO_LEAST : (uint32_t)quarter;
+}
+
+/* The budget: as configured, or three quarters of what the kernel lets TCP have unpressed. */
+static uint64_t budget_total(uint64_t configured)
+{
+	uint64_t pressure = tcptuned_sysctl_number("net.ipv4.tcp_mem", 1) *
+			    (uint64_t)sysconf(_SC_PAGESIZE);
+
+	return configured ? configured : pressure / 4 * 3;
+}
+
+/* Programs add to the record while it is read and written: only the total is the daemon's. */
+static int set_budget(struct daemon *d)
+{
+	int fd = d->kernel.map_fd[TCPTUNED_MAP_BUDGET];
+	__u64 total = budget_total(d->config->budget_bytes), *mapped;
+
+	mapped = mmap(NULL, sizeof(struct budget), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (mapped == MAP_FAILED)
+		return -errno;
+	__atomic_store_n(mapped + offsetof(struct budget, total) / sizeof(*mapped), total,
+			 __ATOMIC_RELAXED);
+	munmap(mapped, sizeof(struct budget));
+	return 0;
 }
 
 /*
@@ -169,6 +195,7 @@ static int apply(struct daemon *d, struct tcptuned_error *err)
 	};
 	__u32 key = TCPTUNED_POLICY_DEFAULT, zero = 0;
 	const char *name = "";
+	int error;
 	bool may;
 
 	if (d->options->dry_run && policy.mode == TCPTUNED_TUNE)
@@ -188,6 +215,10 @@ static int apply(struct daemon *d, struct tcptuned_error *err)
 				&config->bitcp, BPF_ANY))
 		return tcptuned_fail(err, errno, TCPTUNED_EXIT_INTERNAL,
 				     "cannot write BI-TCP's parameters: %s", strerror(errno));
+	error = set_budget(d);
+	if (error)
+		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
+				     "cannot write the memory budget: %s", strerror(-error));
 	if (bpf_map_update_elem(d->kernel.map_fd[TCPTUNED_MAP_POLICIES], &key, &policy, BPF_ANY))
 		return tcptuned_fail(err, errno, TCPTUNED_EXIT_INTERNAL,
 				     "cannot write the policy: %s", strerror(errno));

@@ -31,6 +31,7 @@ static const char *const reason_names[RIGHTSIZE_REASONS] = {
 	[RIGHTSIZE_UNMEASURED] = "unmeasured", [RIGHTSIZE_FLOOR] = "floor",
 	[RIGHTSIZE_MEASURED] = "measured",     [RIGHTSIZE_GROWING] = "growing",
 	[RIGHTSIZE_DRAINING] = "draining",     [RIGHTSIZE_CAPPED] = "capped",
+	[RIGHTSIZE_BUDGET] = "budget",
 };
 
 static const char *const mode_names[] = {

@@ -54,6 +54,9 @@ static const struct number receive_numbers[] = {
 	RECORD_FIELD("window_max_bytes", flow.rcv_window_max),
 	RECORD_FIELD("buffer_max_bytes", flow.rcv_buffer_max),
 	RECORD_FIELD("floor_bytes", flow.rcv_floor),
+	RECORD_FIELD("began_with_bytes", flow.rcv_base),
+	RECORD_FIELD("budget_wanted_bytes", flow.rcv_share.wanted),
+	RECORD_FIELD("budget_granted_bytes", flow.rcv_share.granted),
 	RECORD_FIELD("grows", flow.rcv_grows),
 	RECORD_FIELD("shrinks", flow.rcv_shrinks),
 };
@@ -62,6 +65,9 @@ static const struct number send_numbers[] = {
 	RECORD_FIELD("window_max_bytes", flow.snd_window_max),
 	RECORD_FIELD("buffer_max_bytes", flow.snd_buffer_max),
 	RECORD_FIELD("floor_bytes", flow.snd_floor),
+	RECORD_FIELD("began_with_bytes", flow.snd_base),
+	RECORD_FIELD("budget_wanted_bytes", flow.snd_share.wanted),
+	RECORD_FIELD("budget_granted_bytes", flow.snd_share.granted),
 	RECORD_FIELD("grows", flow.snd_grows),
 	RECORD_FIELD("shrinks", flow.snd_shrinks),
 };

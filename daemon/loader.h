@@ -22,6 +22,7 @@ enum tcptuned_map {
 	TCPTUNED_MAP_POLICIES,	   /* policy number -> struct tcptuned_policy */
 	TCPTUNED_MAP_FLOWS,	   /* socket storage: struct tcptuned_flow */
 	TCPTUNED_MAP_TOTALS,	   /* per CPU: struct tcptuned_totals */
+	TCPTUNED_MAP_BUDGET,	   /* struct budget */
 	TCPTUNED_MAP_BITCP_PARAMS, /* struct bitcp_params; absent without struct_ops */
 	TCPTUNED_MAPS,
 };

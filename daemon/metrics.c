@@ -195,6 +195,10 @@ static const struct {
 			"Windows held small for a while to measure the minimum RTT again."),
 	BOTH_DIRECTIONS(FAILED, "tcptuned_rightsize_failures_total",
 			"Changes of a buffer or window that the kernel refused."),
+	BOTH_DIRECTIONS(BUDGET, "tcptuned_budget_refusals_total",
+			"Decisions that the memory budget held back."),
+	{TCPTUNED_C_MEMORY_SHORT, "tcptuned_memory_short_total", "",
+	 "Decisions that were held back because TCP as a whole ran short of memory."},
 	{TCPTUNED_C_BYTES_RECEIVED, "tcptuned_closed_connections_received_bytes_total", "",
 	 "Bytes received by claimed connections that ended."},
 	{TCPTUNED_C_BYTES_ACKED, "tcptuned_closed_connections_acked_bytes_total", "",
@@ -855,6 +859,26 @@ static void print_state(struct tcptuned_buf *out, struct tcptuned_buf *labels,
 	       "Whether the programs were pinned by a daemon before this one.");
 	sample(out, &success, "collector=\"totals\"", snap->totals_ok, PLAIN);
 	sample(out, &success, "collector=\"flows\"", snap->flows_ok, PLAIN);
+	sample(out, &success, "collector=\"budget\"", snap->budget_ok, PLAIN);
+}
+
+static void print_budget(struct tcptuned_buf *out, const struct budget *budget)
+{
+	bool scarce = budget->total && budget->wanted > budget->total;
+
+	single(out, "tcptuned_budget_bytes", GAUGE, budget->total, PLAIN,
+	       "Memory that buffers may grow by, all together, beyond what connections begin "
+	       "with.");
+	single(out, "tcptuned_budget_granted_bytes", GAUGE, budget->granted, PLAIN,
+	       "What of it they have.");
+	single(out, "tcptuned_budget_wanted_bytes", GAUGE, budget->wanted, PLAIN,
+	       "What they could use.");
+	single(out, "tcptuned_budget_scarce", GAUGE, scarce, PLAIN,
+	       "Whether they could use more than there is.");
+	if (scarce)
+		single(out, "tcptuned_budget_share_bytes", GAUGE, budget->level, PLAIN,
+		       "The most that one connection gets of it in one direction, while it is "
+		       "scarce.");
 }
 
 void tcptuned_metrics_format(struct tcptuned_buf *out, const struct tcptuned_snapshot *snap)
@@ -865,6 +889,8 @@ void tcptuned_metrics_format(struct tcptuned_buf *out, const struct tcptuned_sna
 	print_state(out, &labels, snap);
 	if (snap->totals_ok)
 		print_totals(out, &snap->totals);
+	if (snap->budget_ok)
+		print_budget(out, &snap->budget);
 	if (snap->flows_ok) {
 		print_aggregates(out, &labels, snap);
 		print_flows(out, &labels, snap);

@@ -7,6 +7,7 @@
 #define TCPTUNED_METRICS_H
 
 #include <stdbool.h>
+#include <tcptuned/budget.h>
 #include <tcptuned/policy.h>
 #include <tcptuned/totals.h>
 
@@ -37,6 +38,8 @@ struct tcptuned_snapshot {
 	__u64 scrapes_ns;	       /* ... and the time they took, all together */
 	__u64 last_scrape_ns;	       /* the time that the last one took; 0: none yet */
 	struct tcptuned_totals totals; /* all CPUs together */
+	bool budget_ok;		       /* the budget could be read */
+	struct budget budget;
 	struct tcptuned_flows flows;
 	struct tcptuned_bpfstats bpf;
 	struct tcptuned_process_stats process;

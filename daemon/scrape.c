@@ -62,6 +62,14 @@ static bool read_totals(struct tcptuned_scrape *scrape)
 	return true;
 }
 
+static bool read_budget(struct tcptuned_scrape *scrape)
+{
+	int fd = scrape->options.kernel->map_fd[TCPTUNED_MAP_BUDGET];
+	__u32 zero = 0;
+
+	return fd >= 0 && !bpf_map_lookup_elem(fd, &zero, &scrape->snap.budget);
+}
+
 static void read_policies(struct tcptuned_scrape *scrape)
 {
 	int fd = scrape->options.kernel->map_fd[TCPTUNED_MAP_POLICIES];
@@ -92,6 +100,7 @@ static void read_everything(struct tcptuned_scrape *scrape)
 	snap->taken_over =
 		kernel->origin == TCPTUNED_TAKEN_OVER || kernel->origin == TCPTUNED_UPGRADED;
 	snap->totals_ok = read_totals(scrape);
+	snap->budget_ok = read_budget(scrape);
 	snap->flows_ok = dump >= 0 && !tcptuned_flows_read(&snap->flows, dump);
 	read_policies(scrape);
 	tcptuned_bpfstats_read(&snap->bpf, kernel, scrape->stats_fd >= 0);

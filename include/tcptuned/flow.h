@@ -7,6 +7,7 @@
 #define TCPTUNED_FLOW_H
 
 #include <linux/types.h>
+#include <tcptuned/budget.h>
 #include <tcptuned/policy.h>
 #include <tcptuned/rightsize.h>
 
@@ -56,6 +57,10 @@ struct tcptuned_flow {
 	__u32 rcv_bytes;	/* bytes both arrived and read, modulo 2^32 */
 	__u32 snd_delivered;	/* the kernel's count of delivered segments, as last seen ... */
 	__u32 snd_bytes;	/* ... and the bytes that they amount to, modulo 2^32 */
+	__u32 rcv_base;		/* the buffers that the kernel began with, bytes of memory, ... */
+	__u32 snd_base;
+	struct budget_share rcv_share; /* ... and what the budget gave beyond them */
+	struct budget_share snd_share;
 };
 
 /* What limits the sending direction: the kernel's chronographs and is_cwnd_limited. */

@@ -65,6 +65,7 @@ enum rightsize_reason {
 	RIGHTSIZE_GROWING,	  /* the last round was the largest yet: with growth room */
 	RIGHTSIZE_DRAINING,	  /* held small to measure the minimum RTT again */
 	RIGHTSIZE_CAPPED,	  /* would be larger, but for the largest window allowed */
+	RIGHTSIZE_BUDGET,	  /* ... but for its share of the memory budget (budget.h) */
 	RIGHTSIZE_REASONS,
 };
 

@@ -34,6 +34,9 @@ enum tcptuned_counter {
 	TCPTUNED_C_BYTES_ACKED,
 	TCPTUNED_C_SEGMENTS_SENT,
 	TCPTUNED_C_RETRANSMITS,
+	TCPTUNED_C_RCV_BUDGET,	      /* receive windows kept below what the path needs, ... */
+	TCPTUNED_C_SND_BUDGET,	      /* ... send buffers, for the budget's sake */
+	TCPTUNED_C_MEMORY_SHORT,      /* growth refused since TCP's memory runs out */
 	TCPTUNED_COUNTERS,
 };
 

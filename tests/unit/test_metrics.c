@@ -295,6 +295,29 @@ static void test_ipv6_and_escaping(void **state)
 	free_snapshot(snap);
 }
 
+static void test_budget_lines(void **state)
+{
+	struct tcptuned_snapshot *snap = make_snapshot();
+	char *text;
+
+	snap->budget_ok = true;
+	snap->budget = (struct budget){
+		.total = 1000, .granted = 900, .wanted = 5000, .level = 250};
+	text = text_of(snap);
+	assert_int_equal(count_lines(text, "tcptuned_budget_bytes 1000"), 1);
+	assert_int_equal(count_lines(text, "tcptuned_budget_granted_bytes 900"), 1);
+	assert_int_equal(count_lines(text, "tcptuned_budget_wanted_bytes 5000"), 1);
+	assert_int_equal(count_lines(text, "tcptuned_budget_scarce 1"), 1);
+	assert_int_equal(count_lines(text, "tcptuned_budget_share_bytes 250"), 1);
+	free(text);
+	snap->budget.wanted = 1000;
+	text = text_of(snap);
+	assert_int_equal(count_lines(text, "tcptuned_budget_scarce 0"), 1);
+	assert_null(strstr(text, "tcptuned_budget_share_bytes"));
+	free(text);
+	free_snapshot(snap);
+}
+
 static void test_aggregate_lines(void **state)
 {
 	static const char *const lines[] = {
@@ -670,6 +693,7 @@ int main(void)
 		cmocka_unit_test(test_flow_lines),
 		cmocka_unit_test(test_what_a_flow_has_not_is_left_out),
 		cmocka_unit_test(test_ipv6_and_escaping),
+		cmocka_unit_test(test_budget_lines),
 		cmocka_unit_test(test_aggregate_lines),
 		cmocka_unit_test(test_every_counter_is_shown),
 		cmocka_unit_test(test_histograms),

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The memory budget, as seen by a connection that wants another buffer size. */
+#ifndef TCPTUNED_BPF_BUDGET_H
+#define TCPTUNED_BPF_BUDGET_H
+
+#include "kernel.h"
+#include "maps.h"
+
+static __always_inline struct budget *budget_here(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&budget, &zero);
+}
+
+/*
+ * Does TCP as a whole hold nearly as much memory as makes the kernel press it (the middle value
+ * of tcp_mem; tcp_under_memory_pressure())? From there on it prunes receive queues.
+ */
+static __always_inline bool memory_is_short(struct tcp_sock *tp)
+{
+	struct proto *prot = BPF_CORE_READ(tp, inet_conn.icsk_inet.sk.__sk_common.skc_prot);
+	__u64 pressure = 0;
+	__s64 allocated = 0;
+	long *mem;
+
+	bpf_core_read(&mem, sizeof(mem), &prot->sysctl_mem);
+	bpf_probe_read_kernel(&allocated, sizeof(allocated),
+			      BPF_CORE_READ(prot, memory_allocated));
+	if (bpf_probe_read_kernel(&pressure, sizeof(pressure), mem + 1))
+		return false;
+	return allocated > (__s64)(pressure - pressure / 8);
+}
+
+/*
+ * How much of a buffer of @space bytes the connection may have, which has @have now and began
+ * with @base. Nothing is taken back here: a smaller answer than @have is a wish.
+ */
+static __always_inline __u32 budget_allow(struct budget_share *share, struct tcp_sock *tp,
+					  __u32 base, __u32 have, __u32 space)
+{
+	__u32 want = space > base ? space - base : 0, extra = have > base ? have - base : 0;
+	struct budget *b = budget_here();
+	__u32 level;
+
+	if (!b)
+		return space;
+	budget_want(b, share, want);
+	level = budget_level(b, tp->tcp_mstamp);
+	if (want > level)
+		want = level;
+	if (want > share->granted) {
+		if (memory_is_short(tp)) {
+			count(TCPTUNED_C_MEMORY_SHORT);
+			want = share->granted > extra ? share->granted : extra;
+		}
+		budget_reserve(b, share, want);
+	} else {
+		/* What it still holds it still has. */
+		budget_return(b, share, want > extra ? want : extra);
+	}
+	return base + (want < share->granted ? want : share->granted);
+}
+
+static __always_inline void budget_close(struct tcptuned_flow *flow)
+{
+	struct budget *b = budget_here();
+
+	if (!b)
+		return;
+	budget_leave(b, &flow->rcv_share);
+	budget_leave(b, &flow->snd_share);
+}
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The budget: memory granted to connections in all, shared max-min fairly.
+ *
+ * Each connection says what it could use. Who needs little gets all of it; what is left is
+ * shared equally by the rest, as the automatic tuning of Semke, Mahdavi and Mathis does with
+ * send buffers (Weigle and Feng, "A Comparison of TCP Automatic Tuning Techniques for
+ * Distributed Computing", section 2.3). The fair share is the level L with
+ *
+ *	sum over all connections of min(wanted, L) = total
+ *
+ * Connections are not gone through to find it. Their wants are kept as a histogram, eight
+ * classes to the octave, with the number and the sum of each class; one pass over the classes
+ * gives a level that is exact unless it lies within a class: then all of that class is taken to
+ * need the whole of it, so that the level is never too high.
+ *
+ * A level alone does not keep the sum below the total while connections that had more are on
+ * their way down: growth is reserved in one atomic addition first, and undone if that goes
+ * beyond the total. Growth is refused; what was granted comes down only as a connection itself
+ * makes its buffer smaller.
+ *
+ * Pure: no kernel and no libc call, integers only. Sums are changed by atomic additions; all
+ * CPUs share one struct budget. Amounts are bytes of memory beyond what a connection began
+ * with, times are microseconds of a monotonic clock.
+ */
+#ifndef TCPTUNED_BUDGET_H
+#define TCPTUNED_BUDGET_H
+
+#include <linux/types.h>
+
+/* Classes: below 2^4 one for each value, then eight to the octave, up to 2^32. */
+#define BUDGET_CLASSES 240
+
+/* The level is looked for again after this time, while not everybody's wants can be met. */
+#define BUDGET_LEVEL_US 10000u
+
+/* A want that changed by less than this part of it is not worth two atomic additions. */
+#define BUDGET_NOTICE 16u
+
+#define BUDGET_NO_LEVEL (~0u)
+
+struct budget_class {
+	__u64 count; /* connections whose wants lie in it */
+	__u64 bytes; /* the sum of those */
+};
+
+struct budget {
+	__u64 total;	/* what may be granted; 0: any amount */
+	__u64 granted;	/* what is */
+	__u64 wanted;	/* the sum of all wants */
+	__u64 level_us; /* when the level was found */
+	__u64 level;	/* no connection gets more; BUDGET_NO_LEVEL: all can have what they want */
+	struct budget_class need[BUDGET_CLASSES];
+};
+
+/* One direction of one connection. All zeroes: wants nothing, has nothing. */
+struct budget_share {
+	__u32 wanted;
+	__u32 granted;
+};
+
+/* The class that @bytes falls into. */
+static inline __u32 budget_class_of(__u32 bytes)
+{
+	__u32 octave = 0, rest = bytes;
+
+	if (bytes < 16)
+		return bytes;
+	/* A binary search of the highest bit: BPF has no instruction for it. */
+	if (rest >> 16) {
+		octave += 16;
+		rest >>= 16;
+	}
+	if (rest >> 8) {
+		octave += 8;
+		rest >>= 8;
+	}
+	if (rest >> 4) {
+		octave += 4;
+		rest >>= 4;
+	}
+	if (rest >> 2) {
+		octave += 2;
+		rest >>= 2;
+	}
+	octave += rest >> 1;
+	return (octave - 3) * 8 + (bytes >> (octave - 3));
+}
+
+/* The smallest value of the class above: every value of class @i is below it. */
+static inline __u64 budget_class_end(__u32 i)
+{
+	i++;
+	return i < 16 ? i : (__u64)(8 + (i & 7)) << ((i >> 3) - 1);
+}
+
+static inline void budget_class_add(struct budget *b, __u32 bytes)
+{
+	__u32 i = budget_class_of(bytes);
+
+	if (!bytes || i >= BUDGET_CLASSES)
+		return;
+	__sync_fetch_and_add(&b->need[i].count, 1);
+	__sync_fetch_and_add(&b->need[i].bytes, bytes);
+	__sync_fetch_and_add(&b->wanted, bytes);
+}
+
+static inline void budget_class_remove(struct budget *b, __u32 bytes)
+{
+	__u32 i = budget_class_of(bytes);
+
+	if (!bytes || i >= BUDGET_CLASSES)
+		return;
+	__sync_fetch_and_add(&b->need[i].count, -1ull);
+	__sync_fetch_and_add(&b->need[i].bytes, -(__u64)bytes);
+	__sync_fetch_and_add(&b->wanted, -(__u64)bytes);
+}
+
+/* Say what the connection could use now. */
+static inline void budget_want(struct budget *b, struct budget_share *share, __u32 bytes)
+{
+	__u32 was = share->wanted, gap = bytes > was ? bytes - was : was - bytes;
+
+	if (gap <= was / BUDGET_NOTICE)
+		return;
+	budget_class_remove(b, was);
+	budget_class_add(b, bytes);
+	share->wanted = bytes;
+}
+
+/*
+ * The max-min fair level for @total bytes, where not all wants can be met: at most what each
+ * connection's own want would give, and at least 8/9 of that.
+ */
+static inline __u32 budget_find_level(const struct budget *b, __u64 total)
+{
+	__u64 rest = total, above = 0, count, bytes, level;
+	__u32 i;
+
+	for (i = 0; i < BUDGET_CLASSES; i++)
+		above += b->need[i].count;
+	for (i = 0; i < BUDGET_CLASSES && above; i++) {
+		count = b->need[i].count;
+		bytes = b->need[i].bytes;
+		if (!count)
+			continue;
+		/* Sums are changed one after the other, and may be seen in between. */
+		if (count > above)
+			count = above;
+		if (bytes > rest)
+			break;
+		if (count < above && (rest - bytes) / (above - count) < budget_class_end(i))
+			break;
+		rest -= bytes;
+		above -= count;
+	}
+	if (!above)
+		return BUDGET_NO_LEVEL;
+	level = rest / above;
+	return level < BUDGET_NO_LEVEL ? (__u32)level : BUDGET_NO_LEVEL;
+}
+
+/* The level as of now. */
+static inline __u32 budget_level(struct budget *b, __u64 now_us)
+{
+	if (!b->total || b->wanted <= b->total)
+		return BUDGET_NO_LEVEL;
+	if (!b->level || now_us - b->level_us >= BUDGET_LEVEL_US) {
+		b->level_us = now_us;
+		b->level = budget_find_level(b, b->total);
+	}
+	return (__u32)b->level;
+}
+
+/*
+ * Reserve memory up to @bytes for the connection, or as much of it as there is. Returns what
+ * it has then, which is not less than it had.
+ */
+static inline __u32 budget_reserve(struct budget *b, struct budget_share *share, __u32 bytes)
+{
+	__u64 more, before, over;
+
+	if (bytes <= share->granted)
+		return share->granted;
+	more = bytes - share->granted;
+	before = __sync_fetch_and_add(&b->granted, more);
+	if (b->total && before + more > b->total) {
+		over = before + more - b->total;
+		if (over > more)
+			over = more;
+		__sync_fetch_and_add(&b->granted, -over);
+		more -= over;
+	}
+	share->granted += (__u32)more;
+	return share->granted;
+}
+
+/* Give back what is more than @bytes. */
+static inline void budget_return(struct budget *b, struct budget_share *share, __u32 bytes)
+{
+	if (share->granted <= bytes)
+		return;
+	__sync_fetch_and_add(&b->granted, -(__u64)(share->granted - bytes));
+	share->granted = bytes;
+}
+
+/* The connection is gone. */
+static inline void budget_leave(struct budget *b, struct budget_share *share)
+{
+	budget_return(b, share, 0);
+	budget_class_remove(b, share->wanted);
+	share->wanted = 0;
+}
+
+#endif

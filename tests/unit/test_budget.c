@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The memory budget: classes, the max-min fair level against its definition, conservation. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tcptuned/budget.h"
+
+#define MB	    1000000u
+#define CONNECTIONS 300
+
+static __u64 seed;
+
+/* xorshift64*, the same numbers on every machine. */
+static __u32 number(__u32 below)
+{
+	seed ^= seed >> 12;
+	seed ^= seed << 25;
+	seed ^= seed >> 27;
+	return (__u32)(((seed * 0x2545f4914f6cdd1dull) >> 32) % below);
+}
+
+/* Of any order of magnitude, none included. */
+static __u32 want(void)
+{
+	__u32 bits = number(31);
+
+	return number(10) ? (1u << bits) + number(1u << bits) : 0;
+}
+
+/* --- classes ----------------------------------------------------------------------------- */
+
+static void classes_are_without_gaps(void **state)
+{
+	__u64 begin = 0;
+
+	for (__u32 i = 0; i < BUDGET_CLASSES; i++) {
+		__u64 end = budget_class_end(i);
+
+		assert_true(end > begin);
+		assert_int_equal(budget_class_of((__u32)begin), i);
+		assert_int_equal(budget_class_of((__u32)(end - 1)), i);
+		if (begin >= 16) /* an eighth of an octave */
+			assert_true((end - begin) * 8 <= begin);
+		begin = end;
+	}
+	assert_true(begin == 1ull << 32);
+}
+
+/* --- the level --------------------------------------------------------------------------- */
+
+static __u64 used_at(const struct budget_share *shares, int len, __u64 level)
+{
+	__u64 sum = 0;
+
+	for (int i = 0; i < len; i++)
+		sum += shares[i].wanted < level ? shares[i].wanted : level;
+	return sum;
+}
+
+/* By the definition: the largest level at which the sum stays within the total. */
+static __u64 true_level(const struct budget_share *shares, int len, __u64 total)
+{
+	__u64 low = 0, high = 1ull << 32;
+
+	while (high - low > 1) {
+		__u64 middle = (low + high) / 2;
+
+		if (used_at(shares, len, middle) <= total)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void small_wants_are_met_and_the_rest_is_equal(void **state)
+{
+	struct budget b = {.total = 100 * MB};
+	struct budget_share small[20] = {}, large[4] = {};
+
+	for (int i = 0; i < 20; i++)
+		budget_want(&b, &small[i], MB);
+	for (int i = 0; i < 4; i++)
+		budget_want(&b, &large[i], 100 * MB + (__u32)i * 50 * MB);
+	assert_int_equal(b.wanted, 20 * MB + 700 * MB);
+	assert_int_equal(budget_level(&b, 1), 20 * MB); /* (100 - 20) / 4 */
+}
+
+static void all_wants_can_be_met(void **state)
+{
+	struct budget b = {.total = 3 * MB};
+	struct budget_share shares[3] = {};
+
+	for (int i = 0; i < 3; i++)
+		budget_want(&b, &shares[i], MB);
+	assert_int_equal(budget_level(&b, 1), BUDGET_NO_LEVEL);
+	assert_int_equal(budget_find_level(&b, b.total), BUDGET_NO_LEVEL);
+	b.total = 0; /* no bound */
+	budget_want(&b, &shares[0], 4000 * MB);
+	assert_int_equal(budget_level(&b, 1), BUDGET_NO_LEVEL);
+}
+
+static void level_is_as_defined(void **state)
+{
+	for (seed = 1; seed <= 2000; seed++) {
+		__u32 len = 1 + number(CONNECTIONS);
+		struct budget_share shares[CONNECTIONS] = {};
+		struct budget b = {};
+		__u64 level, truth;
+		__u32 state_of_seed = (__u32)seed;
+
+		for (__u32 i = 0; i < len; i++)
+			budget_want(&b, &shares[i], want());
+		b.total = 1 + b.wanted * (1 + number(120)) / 100;
+		level = budget_level(&b, 1);
+		truth = true_level(shares, (int)len, b.total);
+		if (b.wanted <= b.total) {
+			assert_int_equal(level, BUDGET_NO_LEVEL);
+		} else {
+			assert_true(level <= truth);
+			assert_true(level >= truth / 9 * 8);
+			assert_true(used_at(shares, (int)len, level) <= b.total);
+		}
+		seed = state_of_seed;
+	}
+}
+
+static void level_is_found_again_in_time(void **state)
+{
+	struct budget b = {.total = 10 * MB};
+	struct budget_share shares[2] = {};
+
+	budget_want(&b, &shares[0], 40 * MB);
+	assert_int_equal(budget_level(&b, 1000), 10 * MB);
+	budget_want(&b, &shares[1], 40 * MB);
+	assert_int_equal(budget_level(&b, 1000 + BUDGET_LEVEL_US - 1), 10 * MB);
+	assert_int_equal(budget_level(&b, 1000 + BUDGET_LEVEL_US), 5 * MB);
+	budget_leave(&b, &shares[0]);
+	assert_int_equal(budget_level(&b, 1000 + 2 * BUDGET_LEVEL_US), 10 * MB);
+}
+
+static void small_changes_are_not_noticed(void **state)
+{
+	struct budget b = {.total = MB};
+	struct budget_share share = {};
+
+	budget_want(&b, &share, 1600);
+	budget_want(&b, &share, 1700);
+	assert_int_equal(share.wanted, 1600);
+	budget_want(&b, &share, 1701);
+	assert_int_equal(share.wanted, 1701);
+	budget_want(&b, &share, 0);
+	assert_int_equal(share.wanted, 0);
+	assert_int_equal(b.wanted, 0);
+}
+
+/* --- what is granted ----------------------------------------------------------------------- */
+
+static void growth_is_refused_beyond_the_total(void **state)
+{
+	struct budget b = {.total = 10 * MB};
+	struct budget_share first = {}, second = {};
+
+	assert_int_equal(budget_reserve(&b, &first, 7 * MB), 7 * MB);
+	assert_int_equal(budget_reserve(&b, &second, 7 * MB), 3 * MB);
+	assert_int_equal(budget_reserve(&b, &first, 8 * MB), 7 * MB);
+	assert_int_equal(b.granted, 10 * MB);
+	/* a total that was lowered takes nothing back by itself */
+	b.total = 5 * MB;
+	assert_int_equal(budget_reserve(&b, &first, 8 * MB), 7 * MB);
+	assert_int_equal(b.granted, 10 * MB);
+	budget_return(&b, &first, MB);
+	assert_int_equal(first.granted, MB);
+	assert_int_equal(budget_reserve(&b, &second, 9 * MB), 4 * MB);
+	budget_leave(&b, &first);
+	budget_leave(&b, &second);
+	assert_int_equal(b.granted, 0);
+}
+
+struct worker {
+	struct budget *b;
+	pthread_t thread;
+	__u32 id;
+	struct budget_share shares[50];
+};
+
+/* Wants and grants of two CPUs at once. */
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	__u64 x = 88172645463325252ull + w->id;
+
+	for (int i = 0; i < 200000; i++) {
+		struct budget_share *share;
+
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		share = &w->shares[x % 50];
+		switch (x >> 32 & 7) {
+		case 0:
+			budget_leave(w->b, share);
+			break;
+		case 1:
+			budget_return(w->b, share, (__u32)(x >> 40) % MB);
+			break;
+		default:
+			budget_want(w->b, share, (__u32)(x >> 40));
+			budget_reserve(w->b, share, share->wanted);
+		}
+	}
+	return NULL;
+}
+
+static void nothing_is_lost_among_cpus(void **state)
+{
+	struct budget b = {.total = 50 * MB};
+	struct worker workers[2] = {{.b = &b}, {.b = &b, .id = 1}};
+	__u64 granted = 0, wanted = 0, count = 0;
+
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+	for (int i = 0; i < 2; i++)
+		pthread_join(workers[i].thread, NULL);
+	for (int i = 0; i < 100; i++) {
+		granted += workers[i / 50].shares[i % 50].granted;
+		wanted += workers[i / 50].shares[i % 50].wanted;
+	}
+	assert_int_equal(b.granted, granted);
+	assert_int_equal(b.wanted, wanted);
+	assert_true(granted <= b.total);
+	for (int i = 0; i < 100; i++)
+		budget_leave(&b, &workers[i / 50].shares[i % 50]);
+	for (__u32 i = 0; i < BUDGET_CLASSES; i++)
+		count += b.need[i].count + b.need[i].bytes;
+	assert_int_equal(b.granted + b.wanted + count, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(classes_are_without_gaps),
+		cmocka_unit_test(small_wants_are_met_and_the_rest_is_equal),
+		cmocka_unit_test(all_wants_can_be_met),
+		cmocka_unit_test(level_is_as_defined),
+		cmocka_unit_test(level_is_found_again_in_time),
+		cmocka_unit_test(small_changes_are_not_noticed),
+		cmocka_unit_test(growth_is_refused_beyond_the_total),
+		cmocka_unit_test(nothing_is_lost_among_cpus),
+	};
+
+	return cmocka_run_group_tests_name("budget", tests, NULL, NULL);
+}
