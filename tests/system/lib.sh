@@ -324,7 +324,7 @@ tcptuned_stop() {
 }
 
 metric() {
-	curl -sf "$METRICS/metrics" | awk -v name="$1" '$1 == name { print $2; exit }'
+	curl -sf "$METRICS/metrics" | awk -v name="$1" '$1 == name && !n++ { print $2 }'
 }
 
 flow() {
