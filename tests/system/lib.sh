@@ -275,6 +275,7 @@ valid_run() {
 			return 0
 		fi
 		note "run $try of $1 is invalid"
+		sleep $((2 * try)) # what disturbs comes and goes
 	done
 	fail "the emulated link was late or overloaded five times: no result"
 }
