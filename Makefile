@@ -14,7 +14,7 @@ INSTALL    ?= install
 
 VERSION := 0.1.0
 
-SYSTEM_HELPERS = $(BUILD)/sockets $(BUILD)/rightedge
+SYSTEM_HELPERS = $(BUILD)/sockets $(BUILD)/rightedge $(BUILD)/connections
 
 WARN     := -Wall -Wextra -Wno-unused-parameter
 CFLAGS   ?= -O2 -g

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Iterators over all connections: read them out, and give them back to the kernel.
+ * Iterators over all connections: take those that were open before, read them out, and give
+ * them back to the kernel.
  */
 #include "kernel.h"
 #include "maps.h"
+#include "claim.h"
+#include "policy.h"
 #include <tcptuned/bitcp.h>
 
-#define TCP_STATE_CLOSE	 7
-#define TCP_STATE_LISTEN 10
+#define TCP_STATE_ESTABLISHED 1
+#define TCP_STATE_FIN_WAIT1   4
+#define TCP_STATE_FIN_WAIT2   5
+#define TCP_STATE_CLOSE	      7
+#define TCP_STATE_CLOSE_WAIT  8
+#define TCP_STATE_LISTEN      10
 #define RECORD_REST	 (sizeof(struct tcptuned_flow_record) - sizeof(struct tcptuned_flow))
 
 /* ---- read out ----------------------------------------------------------------------- */
@@ -38,14 +45,20 @@ static __always_inline void copy_addresses(struct tcptuned_flow_record *r, struc
 	__builtin_memcpy(r->remote, &(__be32){ skc->skc_daddr }, sizeof(__be32));
 }
 
+static __always_inline bool is_bitcp(const char name[TCPTUNED_CC_NAME_MAX])
+{
+	__u64 first;
+
+	__builtin_memcpy(&first, name, sizeof(first));
+	return first == *(const __u64 *)"bitcp\0\0";
+}
+
 /* BI-TCP's state is where the kernel gives a congestion control room (bpf/bitcp.bpf.c). */
 static __always_inline void copy_bitcp(struct tcptuned_flow_record *r, struct tcp_sock *tp)
 {
 	const struct bitcp *st = (const struct bitcp *)tp->inet_conn.icsk_ca_priv;
-	__u64 name;
 
-	__builtin_memcpy(&name, r->congestion_control, sizeof(name));
-	if (name != *(const __u64 *)"bitcp\0\0")
+	if (!is_bitcp(r->congestion_control))
 		return;
 	r->ca_max_win = st->max_win >> 32;
 	r->ca_mode = bitcp_mode(st, r->cwnd, r->ssthresh);
@@ -112,6 +125,236 @@ int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 	return 0;
 }
 
+/* ---- adopt -------------------------------------------------------------------------- */
+
+#define CGROUP_DEPTH	    32
+#define CB_FLAGS	    (BPF_SOCK_OPS_STATE_CB_FLAG | BPF_SOCK_OPS_RTT_CB_FLAG |               \
+			     BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG)
+/* What tcp_init_buffer_space() gives a new connection of common segments: 2 x 10 of them. */
+#define SNDBUF_OF_NEW	    87040
+/* In which a connection still carries data, and is not its closing handshake alone. */
+#define CARRIES_DATA	    (1 << TCP_STATE_ESTABLISHED | 1 << TCP_STATE_FIN_WAIT1 |               \
+			     1 << TCP_STATE_FIN_WAIT2 | 1 << TCP_STATE_CLOSE_WAIT)
+
+/* The cgroup to which the programs are attached: callbacks fire in it and below it only. */
+const volatile __u64 cgroup_id = 1;
+
+static __always_inline bool in_our_cgroup(struct sock *sk)
+{
+	struct cgroup *cgroup = sk->sk_cgrp_data.cgroup, *ancestor;
+	void *ancestors;
+	int i, level;
+
+	if (!cgroup || !bpf_core_field_exists(cgroup->ancestors))
+		return false;
+	ancestors = (void *)cgroup + bpf_core_field_offset(cgroup->ancestors);
+	level = cgroup->level;
+	for (i = 0; i < CGROUP_DEPTH && i <= level; i++) {
+		if (bpf_probe_read_kernel(&ancestor, sizeof(ancestor),
+					  ancestors + i * sizeof(ancestor)))
+			return false;
+		if (BPF_CORE_READ(ancestor, kn, id) == cgroup_id)
+			return true;
+	}
+	return false;
+}
+
+/* What the application asked for of @sk before tcptuned could see it; the kernel doubled it. */
+static __always_inline void take_note_of_requests(struct tcptuned_flow *flow, struct sock *sk,
+						  const struct tcptuned_policy *policy)
+{
+	__u32 locks = BPF_CORE_READ_BITFIELD(sk, sk_userlocks);
+	bool tune = policy->mode == TCPTUNED_TUNE;
+
+	if ((locks & SOCK_RCVBUF_LOCK) && policy->override_rcvbuf &&
+	    !(flow->flags & (TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_RCVBUF_APP))) {
+		flow->req_rcvbuf = (__u32)sk->sk_rcvbuf / 2;
+		flow->rcv_buffer_max = policy->rcv_buffer_max;
+		flow->flags |= TCPTUNED_F_RCVBUF_REQ;
+		if (tune)
+			flow->flags |= TCPTUNED_F_RCVBUF_SWALLOWED | TCPTUNED_F_RCVBUF_OBEYED;
+		count(TCPTUNED_C_RCVBUF_OVERRIDDEN);
+	}
+	if ((locks & SOCK_SNDBUF_LOCK) && policy->override_sndbuf &&
+	    !(flow->flags & (TCPTUNED_F_SNDBUF_REQ | TCPTUNED_F_SNDBUF_APP))) {
+		flow->req_sndbuf = (__u32)sk->sk_sndbuf / 2;
+		flow->snd_buffer_max = policy->snd_buffer_max;
+		flow->flags |= TCPTUNED_F_SNDBUF_REQ;
+		if (tune)
+			flow->flags |= TCPTUNED_F_SNDBUF_SWALLOWED | TCPTUNED_F_SNDBUF_OBEYED;
+		count(TCPTUNED_C_SNDBUF_OVERRIDDEN);
+	}
+}
+
+static __always_inline int call_back(struct tcp_sock *tp, __u32 which)
+{
+	int flags = tp->bpf_sock_ops_cb_flags | which;
+
+	return bpf_setsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &flags, sizeof(flags));
+}
+
+/*
+ * What it accepts inherits its buffer, and with it the window scale: give it the largest. The
+ * first window would be as large too, so that its port is noted for RWND_INIT before; when it
+ * closes, the note goes (both in rightsize.bpf.c).
+ */
+static __always_inline int raise_listener(struct tcptuned_flow *flow, struct tcp_sock *tp,
+					  const struct tcptuned_policy *policy)
+{
+	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+	struct tcptuned_listener listener = {
+		.netns_cookie = sk->__sk_common.skc_net.net->net_cookie,
+		.port = sk->__sk_common.skc_num,
+	};
+	__u32 one = 1;
+	int value = policy->rcv_buffer_max / 2;
+
+	if (2 * value <= sk->sk_rcvbuf)
+		return 0;
+	if (bpf_map_update_elem(&listeners, &listener, &one, BPF_ANY) ||
+	    bpf_setsockopt(tp, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value)))
+		return TCPTUNED_ADOPTED_FAILED;
+	flow->flags |= TCPTUNED_F_RAISED;
+	count(TCPTUNED_C_LISTENERS_RAISED);
+	return TCPTUNED_ADOPTED_LISTENER;
+}
+
+/* One whose application fixed no buffer needs nothing: what it accepts is the kernel's own. */
+static __always_inline int adopt_listener(struct tcp_sock *tp)
+{
+	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+	const struct tcptuned_policy *policy;
+	struct tcptuned_flow *flow;
+	__u32 key;
+
+	if (!(BPF_CORE_READ_BITFIELD(sk, sk_userlocks) & (SOCK_RCVBUF_LOCK | SOCK_SNDBUF_LOCK)))
+		return 0;
+	policy = policy_for(tp, &key);
+	if (!policy || !in_our_cgroup(sk))
+		return 0;
+	if (call_back(tp, BPF_SOCK_OPS_STATE_CB_FLAG))
+		return TCPTUNED_ADOPTED_TOO_OLD;
+	flow = bpf_sk_storage_get(&flows, tp, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!flow) {
+		count(TCPTUNED_C_STORAGE_FAILED);
+		return TCPTUNED_ADOPTED_FAILED;
+	}
+	if (flow->flags & TCPTUNED_F_RAISED)
+		return 0;
+	take_note_of_requests(flow, sk, policy);
+	if (!(flow->flags & TCPTUNED_F_RCVBUF_OBEYED))
+		return 0;
+	return raise_listener(flow, tp, policy);
+}
+
+/*
+ * The default of its namespace, or what a tcptuned before this one set and could not tell this
+ * one about, its records being of another layout: nobody else brings a bitcp.
+ */
+static __always_inline bool congestion_control_to_adopt(struct tcp_sock *tp,
+							const struct tcptuned_policy *policy,
+							char ret[TCPTUNED_CC_NAME_MAX])
+{
+	char now[TCPTUNED_CC_NAME_MAX] = {};
+
+	BPF_CORE_READ_STR_INTO(&now, &tp->inet_conn, icsk_ca_ops, name);
+	if (!is_bitcp(now) || policy->mode != TCPTUNED_TUNE)
+		return congestion_control_is_ours(tp, policy, ret);
+	__builtin_memcpy(ret, policy->congestion_control[0] ? policy->congestion_control : now,
+			 sizeof(now));
+	return true;
+}
+
+/* Another build's BI-TCP has the same name: connections keep the old one until told. */
+static __always_inline void follow_bitcp(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	char name[TCPTUNED_CC_NAME_MAX] = {};
+
+	if (!(flow->flags & TCPTUNED_F_CC_SET))
+		return;
+	BPF_CORE_READ_STR_INTO(&name, &tp->inet_conn, icsk_ca_ops, name);
+	if (is_bitcp(name))
+		bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name));
+}
+
+/*
+ * The window scale was settled when it was made, and bounds its window for ever. What the
+ * kernel's autotuning had reached is no floor: it counts queues.
+ */
+static __always_inline void lower_floors(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+	__u32 first = sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_rmem[1];
+
+	if (first < flow->rcv_base) {
+		flow->rcv_base = first;
+		flow->rcv_floor = kernel_win_from_space(tp, first);
+	}
+	if (flow->snd_floor > SNDBUF_OF_NEW)
+		flow->snd_base = flow->snd_floor = SNDBUF_OF_NEW;
+}
+
+static __always_inline int adopt_connection(struct tcp_sock *tp)
+{
+	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+	const struct tcptuned_policy *policy;
+	char name[TCPTUNED_CC_NAME_MAX];
+	struct tcptuned_flow *flow;
+	__u32 key;
+
+	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
+	if (flow && (flow->flags & TCPTUNED_F_CLAIMED)) {
+		follow_bitcp(flow, tp);
+		return 0;
+	}
+	policy = policy_for(tp, &key);
+	if (!policy || !in_our_cgroup(sk))
+		return 0;
+	if (call_back(tp, CB_FLAGS))
+		return TCPTUNED_ADOPTED_TOO_OLD;
+	flow = bpf_sk_storage_get(&flows, tp, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!flow) {
+		count(TCPTUNED_C_STORAGE_FAILED);
+		return TCPTUNED_ADOPTED_FAILED;
+	}
+	take_note_of_requests(flow, sk, policy);
+	claim_flow(flow, tp, policy, key);
+	lower_floors(flow, tp);
+	flow->flags |= TCPTUNED_F_ADOPTED;
+	if (congestion_control_to_adopt(tp, policy, name))
+		congestion_control_set(flow, bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name,
+							    sizeof(name)));
+	count(TCPTUNED_C_CLAIMED_OPEN);
+	return TCPTUNED_ADOPTED_CONNECTION;
+}
+
+/*
+ * The kernel iterates over listeners first. Of a connection in its opening handshake the
+ * sockops program hears by itself. Writes one enum tcptuned_adopted for each socket adopted.
+ */
+SEC("iter/tcp")
+int adopt_flows(struct bpf_iter__tcp *ctx)
+{
+	struct sock_common *skc = ctx->sk_common;
+	struct tcp_sock *tp;
+	char what = 0;
+
+	if (!skc)
+		return 0;
+	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(skc);
+	if (!tp)
+		return 0;
+	if (skc->skc_state == TCP_STATE_LISTEN)
+		what = adopt_listener(tp);
+	else if (1 << (skc->skc_state & 15) & CARRIES_DATA)
+		what = adopt_connection(tp);
+	if (what == TCPTUNED_ADOPTED_FAILED || what == TCPTUNED_ADOPTED_TOO_OLD)
+		count(TCPTUNED_C_ADOPT_FAILED);
+	if (what)
+		bpf_seq_write(ctx->meta->seq, &what, sizeof(what));
+	return 0;
+}
+
 /* ---- give back ---------------------------------------------------------------------- */
 
 /* The larger of what there is and what the kernel's autotuning may reach; bytes of memory. */
@@ -120,24 +363,73 @@ static __always_inline __u32 room_for(__u32 have, __u32 kernels_max)
 	return have > kernels_max ? have : kernels_max;
 }
 
+static __always_inline void set_receive_buffer(struct tcp_sock *tp, __u32 space, __u32 window)
+{
+	int value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
+
+	bpf_setsockopt(tp, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
+	value = window;
+	bpf_setsockopt(tp, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value));
+}
+
 /*
  * A buffer that tcptuned sized is locked: the kernel will not tune it again. So that nothing
  * is slower afterwards than it would have been without tcptuned, the connection is left with
  * as much room as the kernel might have given it. Not with as much as tcptuned might have:
- * applications fill send buffers, whatever the path needs. Congestion control stays.
+ * applications fill send buffers, whatever the path needs.
+ *
+ * One whose application had fixed its buffer before tcptuned came gets that one back: as its
+ * window at once, as memory when what was promised to its peer does not need more.
  */
+static __always_inline void release_receive_buffer(struct tcptuned_flow *flow,
+						   struct tcp_sock *tp)
+{
+	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+	__u32 space, promised;
+
+	if (flow->flags & TCPTUNED_F_RCVBUF_OBEYED) {
+		promised = sk->sk_backlog.rmem_alloc.counter +
+			   kernel_space_from_win(tp, kernel_receive_window(tp));
+		space = 2 * flow->req_rcvbuf;
+		set_receive_buffer(tp, room_for(promised, space),
+				   kernel_win_from_space(tp, space));
+		return;
+	}
+	space = room_for(sk->sk_rcvbuf, sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_rmem[2]);
+	set_receive_buffer(tp, space, kernel_win_from_space(tp, space));
+}
+
+static __always_inline void release_send_buffer(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+	int value;
+
+	if (flow->flags & TCPTUNED_F_SNDBUF_OBEYED)
+		value = flow->req_sndbuf;
+	else
+		value = room_for(sk->sk_sndbuf,
+				 sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_wmem[2]) / 2;
+	bpf_setsockopt(tp, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value));
+}
+
+static __always_inline void release_listener(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	int value = flow->req_rcvbuf;
+
+	if (!(flow->flags & TCPTUNED_F_RAISED))
+		return;
+	bpf_setsockopt(tp, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
+	flow->flags &= ~TCPTUNED_F_RAISED;
+}
+
 SEC("iter/tcp")
 int release_flows(struct bpf_iter__tcp *ctx)
 {
 	struct sock_common *skc = ctx->sk_common;
 	struct tcptuned_flow *flow;
 	struct tcp_sock *tp;
-	struct sock *sk;
-	struct net *net;
-	__u32 space;
-	int value;
 
-	if (!skc || skc->skc_state == TCP_STATE_LISTEN || skc->skc_state == TCP_STATE_CLOSE)
+	if (!skc || skc->skc_state == TCP_STATE_CLOSE)
 		return 0;
 	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(skc);
 	if (!tp)
@@ -145,20 +437,42 @@ int release_flows(struct bpf_iter__tcp *ctx)
 	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
 	if (!flow)
 		return 0;
-	sk = &tp->inet_conn.icsk_inet.sk;
-	net = sk->__sk_common.skc_net.net;
-	if (flow->flags & TCPTUNED_F_RCV_TAKEN) {
-		space = room_for(sk->sk_rcvbuf, net->ipv4.sysctl_tcp_rmem[2]);
-		value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
-		bpf_setsockopt(tp, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
-		value = kernel_win_from_space(tp, space);
-		bpf_setsockopt(tp, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value));
+	if (skc->skc_state == TCP_STATE_LISTEN) {
+		release_listener(flow, tp);
+		return 0;
 	}
-	if (flow->flags & TCPTUNED_F_SND_TAKEN) {
-		value = room_for(sk->sk_sndbuf, net->ipv4.sysctl_tcp_wmem[2]) / 2;
-		bpf_setsockopt(tp, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value));
-	}
+	if (flow->flags & TCPTUNED_F_RCV_TAKEN)
+		release_receive_buffer(flow, tp);
+	if (flow->flags & TCPTUNED_F_SND_TAKEN)
+		release_send_buffer(flow, tp);
 	flow->flags &= ~TCPTUNED_F_CLAIMED;
+	return 0;
+}
+
+/*
+ * What had its congestion control from tcptuned gets its namespace's default, as it would have
+ * without. For a clean stop, once that default is what it was before: where other programs
+ * follow, connections are theirs to move.
+ */
+SEC("iter/tcp")
+int restore_cc(struct bpf_iter__tcp *ctx)
+{
+	struct sock_common *skc = ctx->sk_common;
+	char name[TCPTUNED_CC_NAME_MAX] = {};
+	struct tcptuned_flow *flow;
+	struct tcp_sock *tp;
+
+	if (!skc || skc->skc_state == TCP_STATE_LISTEN || skc->skc_state == TCP_STATE_CLOSE)
+		return 0;
+	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(skc);
+	if (!tp)
+		return 0;
+	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
+	if (!flow || !(flow->flags & TCPTUNED_F_CC_SET))
+		return 0;
+	BPF_CORE_READ_STR_INTO(&name, skc, skc_net.net, ipv4.tcp_congestion_control, name);
+	if (!bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name)))
+		flow->flags &= ~TCPTUNED_F_CC_SET;
 	return 0;
 }
 

@@ -22,6 +22,7 @@
 #define SOL_TCP			6
 #define TCP_WINDOW_CLAMP	10
 #define TCP_CONGESTION		13
+#define TCP_BPF_SOCK_OPS_CB_FLAGS 1008 /* Linux 6.12 */
 #define AF_INET			2
 #define AF_INET6		10
 #define SOCK_SNDBUF_LOCK	1 /* include/uapi/linux/socket.h */
@@ -51,6 +52,7 @@ struct netns_ipv4 {
 };
 
 struct net {
+	__u64 net_cookie;
 	struct ns_common ns;
 	struct netns_ipv4 ipv4;
 };
@@ -72,6 +74,20 @@ typedef struct {
 struct proto {
 	atomic_long_t *memory_allocated; /* pages, but for what CPUs keep in hand */
 	long *sysctl_mem;
+};
+
+struct kernfs_node {
+	__u64 id; /* of a cgroup: its directory's inode */
+};
+
+struct cgroup {
+	int level;
+	struct kernfs_node *kn;
+	struct cgroup *ancestors[1]; /* as many as level says, and itself */
+};
+
+struct sock_cgroup_data {
+	struct cgroup *cgroup;
 };
 
 struct sock_common {
@@ -96,6 +112,7 @@ struct sock {
 	int sk_sndbuf;
 	int sk_wmem_queued;
 	__u8 sk_userlocks : 4;
+	struct sock_cgroup_data sk_cgrp_data;
 };
 
 struct inet_sock {
@@ -163,6 +180,7 @@ struct tcp_sock {
 	__u32 reordering;
 	__u32 rate_delivered;
 	__u32 rate_interval_us;
+	__u8 bpf_sock_ops_cb_flags;
 	__u8 is_cwnd_limited : 1;
 	__u8 chrono_type : 2;
 	__u8 scaling_ratio;	/* since 6.6 */

@@ -4,6 +4,7 @@
  *
  *   setsockopt()    an application fixes its buffers: remember the wish, keep autotuning
  *   getsockopt()    it is told what it asked for
+ *   accepting       on a listener that was open before: keep the first window small
  *   established     the policy claims the connection, sets its congestion control
  *   an ACK leaves   at most once per RTT: measure, decide, set the receive window
  *   an ACK comes    once per RTT: the same for the send buffer
@@ -19,8 +20,10 @@
 
 #define PAGE_SIZE	4096
 #define TCP_STATE_CLOSE 7    /* BPF_TCP_CLOSE */
+#define TCP_STATE_LISTEN 10
 #define RCVBUF_MIN	2304 /* SOCK_MIN_RCVBUF of include/net/sock.h on 64 bits, ... */
 #define SNDBUF_MIN	4608 /* ... and SOCK_MIN_SNDBUF */
+#define FIRST_WINDOW	45   /* segments: 64 KB of the usual ones, as Linux offers by itself */
 
 static __always_inline struct tcptuned_flow *flow_of(struct bpf_sock *sk)
 {
@@ -106,6 +109,18 @@ static __always_inline void hands_off(struct bpf_sockopt *ctx)
 	flow->flags &= ~(TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_RCVBUF_SWALLOWED);
 }
 
+/*
+ * Congestion control that the application sets from now on is its own, also at the end. (Where
+ * the kernel refuses the name, what it has is kept at the end, too.)
+ */
+static __always_inline void congestion_control_chosen(struct bpf_sock *sk)
+{
+	struct tcptuned_flow *flow = flow_of(sk);
+
+	if (flow)
+		flow->flags &= ~TCPTUNED_F_CC_SET;
+}
+
 SEC("cgroup/setsockopt")
 int tcptuned_setsockopt(struct bpf_sockopt *ctx)
 {
@@ -122,6 +137,8 @@ int tcptuned_setsockopt(struct bpf_sockopt *ctx)
 		override(ctx, false);
 	else if (ctx->level == SOL_TCP && ctx->optname == TCP_WINDOW_CLAMP)
 		hands_off(ctx);
+	else if (ctx->level == SOL_TCP && ctx->optname == TCP_CONGESTION)
+		congestion_control_chosen(sk);
 	return 1; /* never forbid */
 }
 
@@ -155,6 +172,55 @@ int tcptuned_getsockopt(struct bpf_sockopt *ctx)
 	return 1;
 }
 
+/* ---- accepted by a listener that was open before ------------------------------------ */
+
+static __always_inline struct tcptuned_listener listener_of(struct bpf_sock_ops *ctx)
+{
+	return (struct tcptuned_listener){ .netns_cookie = bpf_get_netns_cookie(ctx),
+					   .port = ctx->local_port };
+}
+
+/*
+ * The listener's buffer was raised (raise_listener()), so that the window scale is large; the
+ * window that is offered first is not to be, for no right edge may be pulled back. There is no
+ * socket yet that could be asked. Elsewhere the answer stays the kernel's.
+ */
+static __always_inline void first_window(struct bpf_sock_ops *ctx)
+{
+	struct tcptuned_listener listener = listener_of(ctx);
+
+	if (!ctx->is_fullsock && bpf_map_lookup_elem(&listeners, &listener))
+		ctx->reply = FIRST_WINDOW;
+}
+
+static __always_inline void listener_closes(struct bpf_sock_ops *ctx)
+{
+	struct tcptuned_listener listener = listener_of(ctx);
+
+	bpf_map_delete_elem(&listeners, &listener);
+}
+
+/*
+ * It inherited the raised buffer: give it what a connection begins with here, or, where no
+ * policy overrides the application, what that asked for; and no less than was promised.
+ */
+static __always_inline void settle_accepted(struct bpf_sock_ops *ctx, struct tcp_sock *tp,
+					    struct tcptuned_flow *flow,
+					    const struct tcptuned_policy *policy)
+{
+	struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
+	__u64 space = 2 * flow->req_rcvbuf, promised = kernel_space_from_win(tp, tp->rcv_wnd);
+	int value;
+
+	if (policy && policy->override_rcvbuf)
+		space = net->ipv4.sysctl_tcp_rmem[1];
+	if (space < promised)
+		space = promised;
+	value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
+	bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
+	flow->flags &= ~TCPTUNED_F_RAISED;
+}
+
 /* ---- established -------------------------------------------------------------------- */
 
 static __always_inline void claim(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
@@ -166,6 +232,9 @@ static __always_inline void claim(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 	__u32 key;
 
 	policy = policy_for(tp, &key);
+	flow = passive ? flow_of(sk) : NULL;
+	if (flow && (flow->flags & TCPTUNED_F_RAISED))
+		settle_accepted(ctx, tp, flow, policy);
 	if (!policy)
 		return;
 	flow = bpf_sk_storage_get(&flows, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
@@ -446,8 +515,11 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 
 	if (op != BPF_SOCK_OPS_HDR_OPT_LEN_CB && op != BPF_SOCK_OPS_RTT_CB &&
 	    op != BPF_SOCK_OPS_STATE_CB && op != BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB &&
-	    op != BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB)
+	    op != BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB) {
+		if (op == BPF_SOCK_OPS_RWND_INIT)
+			first_window(ctx);
 		return 1;
+	}
 	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB && only_sends(ctx))
 		return 1;
 	if (!sk)
@@ -457,6 +529,10 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 		return 1;
 	if (op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB || op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB) {
 		claim(ctx, sk, tp, op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB);
+		return 1;
+	}
+	if (op == BPF_SOCK_OPS_STATE_CB && ctx->args[0] == TCP_STATE_LISTEN) {
+		listener_closes(ctx);
 		return 1;
 	}
 	flow = flow_of(sk);

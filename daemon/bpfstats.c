@@ -16,7 +16,9 @@ static const char *const program_names[TCPTUNED_PROG_BITCP_FIRST] = {
 	[TCPTUNED_PROG_SETSOCKOPT] = "setsockopt",
 	[TCPTUNED_PROG_GETSOCKOPT] = "getsockopt",
 	[TCPTUNED_PROG_DUMP_FLOWS] = "dump_flows",
+	[TCPTUNED_PROG_ADOPT_FLOWS] = "adopt_flows",
 	[TCPTUNED_PROG_RELEASE_FLOWS] = "release_flows",
+	[TCPTUNED_PROG_RESTORE_CC] = "restore_cc",
 };
 
 /*

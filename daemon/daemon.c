@@ -41,6 +41,7 @@ struct daemon {
 	struct tcptuned_scrape *scrape;
 	struct tcptuned_http *http;
 	char cgroup_path[TCPTUNED_CONFIG_TEXT];
+	bool adopted;	 /* what was open before the start */
 	bool whole_host; /* attached to the root of the cgroup tree */
 	int lock_fd, pins_lock_fd, cgroup_fd, signal_fd, timer_fd;
 };
@@ -182,6 +183,40 @@ static void log_restored(const char *name, const char *value, int error)
 		tcptuned_log(TCPTUNED_LOG_INFO, "%s put back to %s", name, value);
 }
 
+/* What was open before, once; listeners and connections that come are claimed as they come. */
+static void adopt(struct daemon *d)
+{
+	const struct tcptuned_adoption *a = &d->kernel.adoption;
+	int error = tcptuned_kernel_adopt_flows(&d->kernel);
+
+	d->adopted = true;
+	if (error)
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "connections that are open are left to the kernel: %s",
+			     strerror(-error));
+	tcptuned_log(TCPTUNED_LOG_INFO,
+		     "adopted %llu connections and %llu listeners in %u network namespaces, "
+		     "%llu ms",
+		     (unsigned long long)a->connections, (unsigned long long)a->listeners,
+		     a->namespaces, (unsigned long long)a->ns / 1000000);
+	if (a->too_old)
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "connections that were open before (%llu of them, and listeners) are "
+			     "left to the kernel: to follow them needs Linux 6.12 or later",
+			     (unsigned long long)a->too_old);
+	if (a->failed)
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "the kernel refused to have %llu open sockets adopted, or has no "
+			     "memory for their records; they are left to it",
+			     (unsigned long long)a->failed);
+	if (a->namespaces_failed)
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "network namespaces or processes that could not be looked into: %u "
+			     "(%s); connections that are open there are left to the kernel",
+			     a->namespaces_failed,
+			     a->error ? strerror(-a->error) : "they may not be entered");
+}
+
 /* Write what is configured for connections to come; live ones keep what they have. */
 static int apply(struct daemon *d, struct tcptuned_error *err)
 {
@@ -222,6 +257,8 @@ static int apply(struct daemon *d, struct tcptuned_error *err)
 	if (bpf_map_update_elem(d->kernel.map_fd[TCPTUNED_MAP_POLICIES], &key, &policy, BPF_ANY))
 		return tcptuned_fail(err, errno, TCPTUNED_EXIT_INTERNAL,
 				     "cannot write the policy: %s", strerror(errno));
+	if (!d->adopted && policy.mode != TCPTUNED_OFF)
+		adopt(d);
 	if (may && d->whole_host && name[0])
 		set_default_congestion_control(d, name);
 	else
@@ -374,7 +411,7 @@ static void log_start(struct daemon *d)
 		[TCPTUNED_TAKEN_OVER] = "programs of an earlier daemon taken over as they run",
 		[TCPTUNED_UPGRADED] = "programs of an earlier build replaced, records kept",
 		[TCPTUNED_REPLACED] = "programs and records of another version replaced; open "
-				      "connections are no longer followed",
+				      "connections are adopted anew",
 	};
 
 	tcptuned_log(TCPTUNED_LOG_INFO, "tcptuned %s: %s, attached to %s%s, pinned in %s",
@@ -458,13 +495,20 @@ static void reload(struct daemon *d)
 	sd_notify(0, "READY=1");
 }
 
-/* Sysctls come after the connections: what those may still be given depends on them. */
+/*
+ * The default congestion control comes before the connections, for they go back to it; the
+ * other sysctls after them: what those may still be given depends on them.
+ */
 static void take_back(struct tcptuned_kernel *kernel)
 {
 	unsigned int refused;
 	int namespaces;
 
 	tcptuned_kernel_stop(kernel);
+	if (kernel->map_fd[TCPTUNED_MAP_META] >= 0)
+		tcptuned_sysctl_restore(kernel->map_fd[TCPTUNED_MAP_META],
+					TCPTUNED_SYSCTL_CONGESTION_CONTROL, log_restored);
+	tcptuned_kernel_restore_congestion_control(kernel);
 	namespaces = tcptuned_kernel_release_flows(kernel, &refused);
 	if (namespaces < 0)
 		tcptuned_log(TCPTUNED_LOG_WARNING,

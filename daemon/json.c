@@ -86,6 +86,7 @@ static const struct {
 } flag_names[] = {
 	{"observe", TCPTUNED_F_OBSERVE},
 	{"passive", TCPTUNED_F_PASSIVE},
+	{"adopted", TCPTUNED_F_ADOPTED},
 	{"so_rcvbuf_overridden", TCPTUNED_F_RCVBUF_REQ},
 	{"so_sndbuf_overridden", TCPTUNED_F_SNDBUF_REQ},
 	{"so_rcvbuf_obeyed", TCPTUNED_F_RCVBUF_APP},

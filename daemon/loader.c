@@ -17,7 +17,6 @@
 #include "bitcp.skel.h"
 #include "cleanup.h"
 #include "flows.skel.h"
-#include "netns.h"
 #include "rightsize.skel.h"
 
 /* Newer than Debian 12's headers: Linux 6.3. */
@@ -29,13 +28,15 @@
 static const char *const map_name[TCPTUNED_MAPS] = {
 	[TCPTUNED_MAP_META] = "meta",	      [TCPTUNED_MAP_POLICIES] = "policies",
 	[TCPTUNED_MAP_FLOWS] = "flows",	      [TCPTUNED_MAP_TOTALS] = "totals",
-	[TCPTUNED_MAP_BUDGET] = "budget",     [TCPTUNED_MAP_BITCP_PARAMS] = "bitcp_params",
+	[TCPTUNED_MAP_BUDGET] = "budget",     [TCPTUNED_MAP_LISTENERS] = "listeners",
+	[TCPTUNED_MAP_BITCP_PARAMS] = "bitcp_params",
 };
 
 static const char *const link_name[TCPTUNED_LINKS] = {
 	[TCPTUNED_LINK_SOCKOPS] = "sockops",	   [TCPTUNED_LINK_SETSOCKOPT] = "setsockopt",
 	[TCPTUNED_LINK_GETSOCKOPT] = "getsockopt", [TCPTUNED_LINK_DUMP] = "dump",
-	[TCPTUNED_LINK_RELEASE] = "release",	   [TCPTUNED_LINK_BITCP] = "bitcp",
+	[TCPTUNED_LINK_ADOPT] = "adopt",	   [TCPTUNED_LINK_RELEASE] = "release",
+	[TCPTUNED_LINK_RESTORE_CC] = "restore_cc", [TCPTUNED_LINK_BITCP] = "bitcp",
 };
 
 /* The three objects while they are being loaded. */
@@ -222,11 +223,15 @@ static int load_rightsize(struct tcptuned_kernel *k, struct objects *o,
 }
 
 /* The second object shares the first one's maps. */
-static int load_flows(struct tcptuned_kernel *k, struct objects *o, struct tcptuned_error *err)
+static int load_flows(struct tcptuned_kernel *k, struct objects *o, int cgroup_fd,
+		      struct tcptuned_error *err)
 {
+	struct stat cgroup;
+
 	o->flows = flows_bpf__open();
-	if (!o->flows)
+	if (!o->flows || fstat(cgroup_fd, &cgroup))
 		return load_failed(err, errno, "the iterators");
+	o->flows->rodata->cgroup_id = cgroup.st_ino;
 	reuse_maps(k, o->flows->obj);
 	if (flows_bpf__load(o->flows))
 		return load_failed(err, errno, "the iterators");
@@ -388,8 +393,12 @@ static void keep_descriptors(struct tcptuned_kernel *k, struct objects *o)
 		bpf_program__fd(o->rightsize->progs.tcptuned_getsockopt));
 	keep_fd(&k->prog_fd[TCPTUNED_PROG_DUMP_FLOWS],
 		bpf_program__fd(o->flows->progs.dump_flows));
+	keep_fd(&k->prog_fd[TCPTUNED_PROG_ADOPT_FLOWS],
+		bpf_program__fd(o->flows->progs.adopt_flows));
 	keep_fd(&k->prog_fd[TCPTUNED_PROG_RELEASE_FLOWS],
 		bpf_program__fd(o->flows->progs.release_flows));
+	keep_fd(&k->prog_fd[TCPTUNED_PROG_RESTORE_CC],
+		bpf_program__fd(o->flows->progs.restore_cc));
 	if (!o->bitcp)
 		return;
 	bpf_object__for_each_program(prog, o->bitcp->obj) {
@@ -455,7 +464,7 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 
 	error = load_rightsize(k, &o, err);
 	if (!error)
-		error = load_flows(k, &o, err);
+		error = load_flows(k, &o, cgroup_fd, err);
 	if (error)
 		return error;
 	if (with_bitcp)
@@ -466,7 +475,13 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 	error = attach_iterator(k, TCPTUNED_LINK_DUMP, o.flows->progs.dump_flows,
 				k->map_fd[TCPTUNED_MAP_FLOWS], err);
 	if (!error)
+		error = attach_iterator(k, TCPTUNED_LINK_ADOPT, o.flows->progs.adopt_flows, -1,
+					err);
+	if (!error)
 		error = attach_iterator(k, TCPTUNED_LINK_RELEASE, o.flows->progs.release_flows,
+					-1, err);
+	if (!error)
+		error = attach_iterator(k, TCPTUNED_LINK_RESTORE_CC, o.flows->progs.restore_cc,
 					-1, err);
 	if (!error)
 		error = attach_cgroup(k, TCPTUNED_LINK_SOCKOPS,
@@ -501,7 +516,9 @@ static void open_pins(struct tcptuned_kernel *k)
 		[TCPTUNED_PROG_SETSOCKOPT] = "tcptuned_setsockopt",
 		[TCPTUNED_PROG_GETSOCKOPT] = "tcptuned_getsockopt",
 		[TCPTUNED_PROG_DUMP_FLOWS] = "dump_flows",
+		[TCPTUNED_PROG_ADOPT_FLOWS] = "adopt_flows",
 		[TCPTUNED_PROG_RELEASE_FLOWS] = "release_flows",
+		[TCPTUNED_PROG_RESTORE_CC] = "restore_cc",
 	};
 	int i, next = TCPTUNED_PROG_BITCP_FIRST;
 	struct bpf_program *prog;
@@ -633,25 +650,6 @@ void tcptuned_kernel_stop(struct tcptuned_kernel *k)
 	for (size_t i = 0; i < sizeof(attached) / sizeof(attached[0]); i++)
 		if (k->link_fd[attached[i]] >= 0)
 			bpf_link_detach(k->link_fd[attached[i]]);
-}
-
-/* The iterator looks at the connections of the namespace in which it is opened. */
-static void release_here(void *ctx)
-{
-	struct tcptuned_kernel *k = ctx;
-	_cleanup_close_ int iterator = bpf_iter_create(k->link_fd[TCPTUNED_LINK_RELEASE]);
-	char nothing[64];
-
-	while (iterator >= 0 && read(iterator, nothing, sizeof(nothing)) > 0)
-		;
-}
-
-int tcptuned_kernel_release_flows(struct tcptuned_kernel *k, unsigned int *ret_refused)
-{
-	*ret_refused = 0;
-	if (k->link_fd[TCPTUNED_LINK_RELEASE] < 0)
-		return 0;
-	return tcptuned_netns_for_each(release_here, k, ret_refused);
 }
 
 void tcptuned_kernel_detach(struct tcptuned_kernel *k)

@@ -13,6 +13,7 @@
 #define TCPTUNED_LOADER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "exit.h"
 
@@ -23,6 +24,7 @@ enum tcptuned_map {
 	TCPTUNED_MAP_FLOWS,	   /* socket storage: struct tcptuned_flow */
 	TCPTUNED_MAP_TOTALS,	   /* per CPU: struct tcptuned_totals */
 	TCPTUNED_MAP_BUDGET,	   /* struct budget */
+	TCPTUNED_MAP_LISTENERS,	   /* listeners with a raised buffer: struct tcptuned_listener */
 	TCPTUNED_MAP_BITCP_PARAMS, /* struct bitcp_params; absent without struct_ops */
 	TCPTUNED_MAPS,
 };
@@ -32,7 +34,9 @@ enum tcptuned_prog {
 	TCPTUNED_PROG_SETSOCKOPT,
 	TCPTUNED_PROG_GETSOCKOPT,
 	TCPTUNED_PROG_DUMP_FLOWS,    /* iter/bpf_sk_storage_map: struct tcptuned_flow_record */
+	TCPTUNED_PROG_ADOPT_FLOWS,   /* iter/tcp: takes what was open before */
 	TCPTUNED_PROG_RELEASE_FLOWS, /* iter/tcp: gives connections back to the kernel */
+	TCPTUNED_PROG_RESTORE_CC,    /* iter/tcp: moves them back to the kernel's default */
 	TCPTUNED_PROG_BITCP_FIRST,   /* the struct_ops programs, as many as there are */
 	TCPTUNED_PROGS = TCPTUNED_PROG_BITCP_FIRST + 8,
 };
@@ -42,7 +46,9 @@ enum tcptuned_link {
 	TCPTUNED_LINK_SETSOCKOPT,
 	TCPTUNED_LINK_GETSOCKOPT,
 	TCPTUNED_LINK_DUMP,
+	TCPTUNED_LINK_ADOPT,
 	TCPTUNED_LINK_RELEASE,
+	TCPTUNED_LINK_RESTORE_CC,
 	TCPTUNED_LINK_BITCP, /* absent before Linux 6.3: then map_bitcp holds the registration */
 	TCPTUNED_LINKS,
 };
@@ -57,6 +63,18 @@ enum tcptuned_origin {
 
 #define TCPTUNED_PIN_DIR_MAX 280
 
+/* What became of that which was open before. */
+struct tcptuned_adoption {
+	uint64_t connections;
+	uint64_t listeners;
+	uint64_t failed;	       /* sockets that the kernel refused, or had no memory for */
+	uint64_t too_old;	       /* sockets that were left alone: see kernel_too_old() */
+	unsigned int namespaces;       /* visited to the end */
+	unsigned int namespaces_failed; /* not visited, or not to the end: may not be entered, ... */
+	int error;		       /* ... or this negative errno, the last one; 0: none */
+	uint64_t ns;		       /* how long all of it took */
+};
+
 /* All descriptors are -1 where there is none. */
 struct tcptuned_kernel {
 	int map_fd[TCPTUNED_MAPS];
@@ -65,6 +83,7 @@ struct tcptuned_kernel {
 	int bitcp_map_fd; /* the struct_ops map */
 	bool bitcp;	  /* registered */
 	enum tcptuned_origin origin;
+	struct tcptuned_adoption adoption;
 	char why_no_bitcp[256]; /* a sentence when it is not */
 	char pin_dir[TCPTUNED_PIN_DIR_MAX];
 };
@@ -91,6 +110,15 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs,
 			 struct tcptuned_error *err);
 
+/*
+ * Claim, for the policy that is written, the connections that are open and were not claimed,
+ * listeners first, in every network namespace that can be entered; what came of it is in
+ * k->adoption. Repeated, it finds nothing more. Before the default congestion control is
+ * changed: whoever has the default has not chosen. Returns 0 or a negative errno when no
+ * namespace could be visited.
+ */
+int tcptuned_kernel_adopt_flows(struct tcptuned_kernel *k);
+
 /* No connection is claimed and none is tuned any more afterwards; all pins stay. */
 void tcptuned_kernel_stop(struct tcptuned_kernel *k);
 
@@ -100,6 +128,13 @@ void tcptuned_kernel_stop(struct tcptuned_kernel *k);
  * in @ret_refused how many may not be entered.
  */
 int tcptuned_kernel_release_flows(struct tcptuned_kernel *k, unsigned int *ret_refused);
+
+/*
+ * Move connections whose congestion control tcptuned set to the default of their network
+ * namespace, as it is now; and let a namespace whose own default is bitcp, inherited from when
+ * it was made, have that of the caller's.
+ */
+void tcptuned_kernel_restore_congestion_control(struct tcptuned_kernel *k);
 
 /* Take everything off the host. Descriptors stay until tcptuned_kernel_close(). */
 void tcptuned_kernel_detach(struct tcptuned_kernel *k);

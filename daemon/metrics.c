@@ -164,6 +164,14 @@ static const struct {
 	 "Connections that a policy took, by who opened them."},
 	{TCPTUNED_C_CLAIMED_PASSIVE, "tcptuned_connections_claimed_total", "opened=\"peer\"",
 	 NULL},
+	{TCPTUNED_C_CLAIMED_OPEN, "tcptuned_connections_claimed_total", "opened=\"before\"",
+	 NULL},
+	{TCPTUNED_C_LISTENERS_RAISED, "tcptuned_listeners_adopted_total", "",
+	 "Listeners with a fixed SO_RCVBUF, open before the start, that were given more room for "
+	 "what they accept."},
+	{TCPTUNED_C_ADOPT_FAILED, "tcptuned_adoption_failures_total", "",
+	 "Sockets open before the start that were left alone for lack of memory, or because the "
+	 "kernel refused or is too old."},
 	{TCPTUNED_C_CLOSED, "tcptuned_connections_closed_total", "",
 	 "Claimed connections that ended."},
 	{TCPTUNED_C_STORAGE_FAILED, "tcptuned_connections_unrecorded_total", "",

@@ -31,6 +31,7 @@ struct tcptuned_snapshot {
 	void *policy_name_ctx;
 	bool bitcp; /* the congestion control is registered */
 	bool taken_over;
+	struct tcptuned_adoption adoption;
 	bool totals_ok;		       /* totals could be read */
 	bool flows_ok;		       /* flows could be read, to their end */
 	__u64 start_time_us;	       /* when the daemon started, since 1970 */

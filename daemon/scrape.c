@@ -97,6 +97,7 @@ static void read_everything(struct tcptuned_scrape *scrape)
 	int dump = kernel->link_fd[TCPTUNED_LINK_DUMP];
 
 	snap->bitcp = kernel->bitcp;
+	snap->adoption = kernel->adoption;
 	snap->taken_over =
 		kernel->origin == TCPTUNED_TAKEN_OVER || kernel->origin == TCPTUNED_UPGRADED;
 	snap->totals_ok = read_totals(scrape);

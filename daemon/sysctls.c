@@ -79,6 +79,14 @@ static int sysctl_write(const char *name, const char *value)
 	return write(fd, value, strlen(value)) < 0 ? -errno : 0;
 }
 
+void tcptuned_sysctl_replace(enum tcptuned_sysctl which, const char *from, const char *to)
+{
+	char now[TCPTUNED_SYSCTL_VALUE];
+
+	if (!tcptuned_sysctl_read(names[which], now, sizeof(now)) && !strcmp(now, from))
+		sysctl_write(names[which], to);
+}
+
 static int read_meta(int meta_fd, struct tcptuned_meta *meta)
 {
 	__u32 zero = 0;

@@ -38,6 +38,9 @@ bool tcptuned_sysctl_overruled(int meta_fd, enum tcptuned_sysctl which, char *ou
 /* Was that so, at any time since tcptuned was attached? */
 bool tcptuned_sysctl_left_alone(int meta_fd, enum tcptuned_sysctl which);
 
+/* In the network namespace that the process is in: write @to if the value is @from. */
+void tcptuned_sysctl_replace(enum tcptuned_sysctl which, const char *from, const char *to);
+
 /*
  * Put back what is remembered and still as tcptuned set it: one, or all. @restored is called
  * for each: error 0, or the negative errno of a failed attempt.

@@ -25,14 +25,33 @@ enum tcptuned_flow_flags {
 	TCPTUNED_F_RCV_TAKEN = 1 << 7,	   /* tcptuned sizes the receive buffer */
 	TCPTUNED_F_SND_TAKEN = 1 << 8,	   /* tcptuned sizes the send buffer */
 	TCPTUNED_F_CC_SET = 1 << 9,	   /* its congestion control came from the policy */
-	TCPTUNED_F_RCVBUF_SWALLOWED = 1 << 10, /* the kernel never saw req_rcvbuf */
+	TCPTUNED_F_RCVBUF_SWALLOWED = 1 << 10, /* getsockopt() answers with req_rcvbuf */
 	TCPTUNED_F_SNDBUF_SWALLOWED = 1 << 11,
+	TCPTUNED_F_ADOPTED = 1 << 16,	   /* it was open before tcptuned came */
+	TCPTUNED_F_RCVBUF_OBEYED = 1 << 17, /* but the kernel did see req_rcvbuf, before that */
+	TCPTUNED_F_SNDBUF_OBEYED = 1 << 18,
+	TCPTUNED_F_RAISED = 1 << 19,	   /* a listener with a larger buffer, or its child */
 };
 
 /* What the application said before there was a connection. */
 #define TCPTUNED_F_WISHES                                                                      \
 	(TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SNDBUF_REQ | TCPTUNED_F_RCVBUF_APP |               \
-	 TCPTUNED_F_RCVBUF_SWALLOWED | TCPTUNED_F_SNDBUF_SWALLOWED)
+	 TCPTUNED_F_RCVBUF_SWALLOWED | TCPTUNED_F_SNDBUF_SWALLOWED |                           \
+	 TCPTUNED_F_RCVBUF_OBEYED | TCPTUNED_F_SNDBUF_OBEYED)
+
+/* A port on which connections are accepted with more buffer than was asked for. */
+struct tcptuned_listener {
+	__u64 netns_cookie; /* bpf_get_netns_cookie() */
+	__u64 port;
+};
+
+/* What the adopting iterator says of a socket, one byte each; nothing of those left alone. */
+enum tcptuned_adopted {
+	TCPTUNED_ADOPTED_CONNECTION = 'c',
+	TCPTUNED_ADOPTED_LISTENER = 'l',
+	TCPTUNED_ADOPTED_FAILED = 'f',	/* no memory, or the kernel refused */
+	TCPTUNED_ADOPTED_TOO_OLD = 'o', /* the kernel has no TCP_BPF_SOCK_OPS_CB_FLAGS: 6.12 */
+};
 
 /* In BPF_MAP_TYPE_SK_STORAGE: born with the connection, gone with the socket. */
 struct tcptuned_flow {

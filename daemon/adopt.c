@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Connections that are open: taken at the start, given back at the end. The work is done by
+ * iterators (bpf/flows.bpf.c); each sees the connections of the network namespace in which it
+ * is opened, so that the daemon goes through all of them.
+ */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+
+#include <tcptuned/flow.h>
+
+#include "cleanup.h"
+#include "loader.h"
+#include "netns.h"
+#include "sysctls.h"
+
+/* Less than the kernel's own buffer for an iterator: else it does the last socket again. */
+#define READ_BYTES 16384
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Run the iterator in this namespace to its end. @take (may be NULL) gets what it writes. */
+static int run_here(int link_fd, void (*take)(void *ctx, char what), void *ctx)
+{
+	_cleanup_close_ int iterator = bpf_iter_create(link_fd);
+	char buffer[READ_BYTES];
+	ssize_t len, i;
+
+	if (iterator < 0)
+		return -errno;
+	do {
+		len = read(iterator, buffer, sizeof(buffer));
+		for (i = 0; take && i < len; i++)
+			take(ctx, buffer[i]);
+	} while (len > 0 || (len < 0 && errno == EAGAIN)); /* that: a million of no interest */
+	return len < 0 ? -errno : 0;
+}
+
+/* ---- take ----------------------------------------------------------------------------- */
+
+static void add(void *ctx, char what)
+{
+	struct tcptuned_adoption *a = ctx;
+
+	a->connections += what == TCPTUNED_ADOPTED_CONNECTION;
+	a->listeners += what == TCPTUNED_ADOPTED_LISTENER;
+	a->failed += what == TCPTUNED_ADOPTED_FAILED;
+	a->too_old += what == TCPTUNED_ADOPTED_TOO_OLD;
+}
+
+static void adopt_here(void *ctx)
+{
+	struct tcptuned_kernel *k = ctx;
+	int error = run_here(k->link_fd[TCPTUNED_LINK_ADOPT], add, &k->adoption);
+
+	if (error) {
+		k->adoption.namespaces_failed++;
+		k->adoption.error = error;
+	} else {
+		k->adoption.namespaces++;
+	}
+}
+
+int tcptuned_kernel_adopt_flows(struct tcptuned_kernel *k)
+{
+	uint64_t start = now_ns();
+	unsigned int refused = 0;
+	int visited;
+
+	memset(&k->adoption, 0, sizeof(k->adoption));
+	if (k->link_fd[TCPTUNED_LINK_ADOPT] < 0)
+		return -ENOENT;
+	visited = tcptuned_netns_for_each(adopt_here, k, &refused);
+	k->adoption.namespaces_failed += refused;
+	k->adoption.ns = now_ns() - start;
+	return visited < 0 ? visited : 0;
+}
+
+/* ---- give back ------------------------------------------------------------------------ */
+
+static void release_here(void *ctx)
+{
+	struct tcptuned_kernel *k = ctx;
+
+	run_here(k->link_fd[TCPTUNED_LINK_RELEASE], NULL, NULL);
+}
+
+int tcptuned_kernel_release_flows(struct tcptuned_kernel *k, unsigned int *ret_refused)
+{
+	*ret_refused = 0;
+	if (k->link_fd[TCPTUNED_LINK_RELEASE] < 0)
+		return 0;
+	return tcptuned_netns_for_each(release_here, k, ret_refused);
+}
+
+struct restoring {
+	struct tcptuned_kernel *kernel;
+	char name[TCPTUNED_SYSCTL_VALUE]; /* the default of the caller's namespace */
+};
+
+static void restore_here(void *ctx)
+{
+	struct restoring *restoring = ctx;
+
+	tcptuned_sysctl_replace(TCPTUNED_SYSCTL_CONGESTION_CONTROL, "bitcp", restoring->name);
+	run_here(restoring->kernel->link_fd[TCPTUNED_LINK_RESTORE_CC], NULL, NULL);
+}
+
+void tcptuned_kernel_restore_congestion_control(struct tcptuned_kernel *k)
+{
+	struct restoring restoring = { .kernel = k };
+
+	if (k->link_fd[TCPTUNED_LINK_RESTORE_CC] < 0 ||
+	    tcptuned_sysctl_read(tcptuned_sysctl_name(TCPTUNED_SYSCTL_CONGESTION_CONTROL),
+				 restoring.name, sizeof(restoring.name)))
+		return;
+	tcptuned_netns_for_each(restore_here, &restoring, NULL);
+}
