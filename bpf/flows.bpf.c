@@ -391,7 +391,7 @@ static __always_inline void release_receive_buffer(struct tcptuned_flow *flow,
 		promised = sk->sk_backlog.rmem_alloc.counter +
 			   kernel_space_from_win(tp, kernel_receive_window(tp));
 		space = 2 * flow->req_rcvbuf;
-		set_receive_buffer(tp, room_for(promised, space),
+		set_receive_buffer(tp, promised > space ? sk->sk_rcvbuf : space,
 				   kernel_win_from_space(tp, space));
 		return;
 	}

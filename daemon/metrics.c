@@ -852,6 +852,10 @@ static void print_state(struct tcptuned_buf *out, struct tcptuned_buf *labels,
 {
 	struct family build = {"tcptuned_build_info", GAUGE,
 			       "Version of tcptuned, and the kernel that it runs on.", false};
+	struct family namespaces = {"tcptuned_adoption_namespaces", GAUGE,
+				    "Network namespaces searched for open connections at the "
+				    "start, and those that could not be searched to the end.",
+				    false};
 	struct family success = {"tcptuned_collection_success", GAUGE,
 				 "Whether this could be read from the kernel.", false};
 
@@ -865,6 +869,10 @@ static void print_state(struct tcptuned_buf *out, struct tcptuned_buf *labels,
 	       "Whether the congestion control bitcp can be chosen on this host.");
 	single(out, "tcptuned_taken_over", GAUGE, snap->taken_over, PLAIN,
 	       "Whether the programs were pinned by a daemon before this one.");
+	sample(out, &namespaces, "result=\"visited\"", snap->adoption.namespaces, PLAIN);
+	sample(out, &namespaces, "result=\"failed\"", snap->adoption.namespaces_failed, PLAIN);
+	single(out, "tcptuned_adoption_duration_seconds", GAUGE, snap->adoption.ns, NANOSECONDS,
+	       "How long it took to adopt the connections that were open before the start.");
 	sample(out, &success, "collector=\"totals\"", snap->totals_ok, PLAIN);
 	sample(out, &success, "collector=\"flows\"", snap->flows_ok, PLAIN);
 	sample(out, &success, "collector=\"budget\"", snap->budget_ok, PLAIN);

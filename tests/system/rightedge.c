@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * rightedge DEVICE: watches what this network namespace sends out of DEVICE, a TUN device,
- * until SIGTERM, and then prints as JSON how TCP's receive windows moved:
+ * until SIGTERM, and then prints as JSON how TCP's receive windows moved (SIGUSR1: counts from
+ * now on, of the connections known):
  *
  *   connections	directions of which the SYN was seen, for it tells the window scale
  *   acks		segments of those with an acknowledgement
@@ -34,7 +35,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#define DIRECTIONS_MAX 256
+#define DIRECTIONS_MAX 4096 /* a power of two */
 #define RING_BYTES     (64 << 20)
 
 /* What one end of a connection advertises to the other. */
@@ -44,6 +45,7 @@ static struct direction {
 	uint32_t wscale;
 	uint32_t ack, edge; /* the furthest acknowledgement and right edge, modulo 2^32 */
 	uint32_t window;
+	bool used;
 	bool known; /* they are set */
 	bool goodbye;
 } directions[DIRECTIONS_MAX];
@@ -54,7 +56,7 @@ static struct {
 	uint32_t retracted_bytes, window_max_bytes;
 } seen;
 
-static volatile sig_atomic_t ended;
+static volatile sig_atomic_t ended, anew;
 
 static void __attribute__((noreturn)) die(const char *what)
 {
@@ -64,7 +66,10 @@ static void __attribute__((noreturn)) die(const char *what)
 
 static void end(int sig)
 {
-	ended = 1;
+	if (sig == SIGUSR1)
+		anew = 1;
+	else
+		ended = 1;
 }
 
 /* ---- one segment ----------------------------------------------------------------------- */
@@ -86,13 +91,16 @@ static uint32_t window_scale(const uint8_t *option, const uint8_t *options_end)
 	return 0;
 }
 
+/* Its place in the table, or the free one that it would have. */
 static struct direction *find(const uint8_t addresses[32], const struct tcphdr *tcp)
 {
-	for (unsigned int i = 0; i < directions_len; i++)
-		if (!memcmp(directions[i].addresses, addresses, 32) &&
-		    !memcmp(directions[i].ports, tcp, sizeof(directions[i].ports)))
-			return &directions[i];
-	return NULL;
+	uint32_t hash = ((uint32_t)ntohs(tcp->source) << 16 | ntohs(tcp->dest)) * 2654435761u >> 20;
+	struct direction *d = &directions[hash % DIRECTIONS_MAX];
+
+	while (d->used && (memcmp(d->addresses, addresses, 32) ||
+			   memcmp(d->ports, tcp, sizeof(d->ports))))
+		d = d == directions + DIRECTIONS_MAX - 1 ? directions : d + 1;
+	return d;
 }
 
 static void on_syn(const uint8_t addresses[32], const struct tcphdr *tcp)
@@ -100,14 +108,12 @@ static void on_syn(const uint8_t addresses[32], const struct tcphdr *tcp)
 	const uint8_t *header = (const uint8_t *)tcp;
 	struct direction *d = find(addresses, tcp);
 
-	if (!d) {
-		if (directions_len == DIRECTIONS_MAX) {
-			errno = ENOSPC;
-			die("connections");
-		}
-		d = &directions[directions_len++];
+	if (!d->used && ++directions_len == DIRECTIONS_MAX) {
+		errno = ENOSPC;
+		die("connections");
 	}
 	memset(d, 0, sizeof(*d));
+	d->used = true;
 	memcpy(d->addresses, addresses, 32);
 	memcpy(d->ports, tcp, sizeof(d->ports));
 	d->wscale = window_scale(header + sizeof(*tcp), header + tcp->doff * 4);
@@ -167,7 +173,7 @@ static void on_packet(const uint8_t *packet, size_t len)
 		return;
 	}
 	d = find(addresses, tcp);
-	if (!d)
+	if (!d->used)
 		return;
 	if (tcp->rst) /* to what arrives after its end every host answers so */
 		seen.resets += !d->goodbye;
@@ -206,6 +212,14 @@ static void print(int fd)
 	       (unsigned long long)seen.shrunk, (unsigned long long)seen.resets, stats.tp_drops);
 }
 
+static void begin_anew(void)
+{
+	anew = 0;
+	memset(&seen, 0, sizeof(seen));
+	for (unsigned int i = 0; i < DIRECTIONS_MAX; i++)
+		directions[i].known = false;
+}
+
 int main(int argc, char **argv)
 {
 	struct sigaction action = { .sa_handler = end }; /* no SA_RESTART: it ends recvfrom() */
@@ -220,9 +234,12 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGUSR1, &action, NULL);
 	fd = open_capture(argv[1]);
 	fprintf(stderr, "watching\n");
 	while (!ended) {
+		if (anew)
+			begin_anew();
 		from_len = sizeof(from);
 		n = recvfrom(fd, packet, sizeof(packet), 0, (struct sockaddr *)&from, &from_len);
 		if (n < 0 && errno != EINTR)

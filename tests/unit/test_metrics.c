@@ -93,6 +93,9 @@ static struct tcptuned_snapshot *make_snapshot(void)
 	snap->kernel_release = "6.1.0-test";
 	snap->policy_name = name_of;
 	snap->bitcp = true;
+	snap->adoption.namespaces = 3;
+	snap->adoption.namespaces_failed = 1;
+	snap->adoption.ns = 250000000;
 	snap->totals_ok = true;
 	snap->flows_ok = true;
 	snap->start_time_us = 1700000000250000ull;
@@ -325,6 +328,9 @@ static void test_aggregate_lines(void **state)
 		"tcptuned_start_time_seconds 1700000000.250000",
 		"tcptuned_bitcp_registered 1",
 		"tcptuned_taken_over 0",
+		"tcptuned_adoption_namespaces{result=\"visited\"} 3",
+		"tcptuned_adoption_namespaces{result=\"failed\"} 1",
+		"tcptuned_adoption_duration_seconds 0.250000000",
 		"tcptuned_collection_success{collector=\"flows\"} 1",
 		"tcptuned_connections{policy=\"default\",congestion_control=\"bitcp\"} 3",
 		"tcptuned_connections{policy=\"odd \\\"name\\\"\\\\\\n\",congestion_control="
