@@ -26,7 +26,7 @@ SANITIZE  = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 LIBS      = $(shell $(PKG_CONFIG) --libs libbpf libsystemd libmicrohttpd jansson inih) -lelf -lz
 
 .PHONY: all help check check-unit check-asan check-system check-kernels check-systemd fuzz man \
-	demo bench install uninstall clean
+	demo bench stress install uninstall clean
 all: $(BUILD)/tcptuned $(BUILD)/linkem $(BUILD)/messages $(SYSTEM_HELPERS) man ## build everything
 
 help: ## list the targets
@@ -153,6 +153,9 @@ check-systemd: all ## systemd as PID 1, in namespaces
 
 demo: all ## the scene of the README, before and after, on one machine
 	bench/demo
+
+stress: all ## a minute of kills, restarts, replacements under a thousand connections
+	tests/system/run -v -k stress -d bench
 
 bench: all ## the measurements of the README, interleaved (long)
 	bench/run

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The daemon is killed, started again, replaced by a build with records of another layout and
+# back, reloaded, stopped and started, over and over, while connections carry payload that is
+# verified. Used by test_stress.sh, briefly, and by bench/stress_lifecycle.sh (make stress).
+#
+#	stress_lifecycle SECONDS CONNECTIONS
+
+. "$TEST_TOP/tests/system/daemon.sh"
+
+stress_build() {
+	local dir=$TEST_DIR/other
+	mkdir "$dir"
+	cp -r "$TEST_TOP"/{Makefile,bpf,daemon,include} "$dir"
+	sed -i 's/\(define TCPTUNED_ABI \)[0-9]*/\1999/' "$dir/include/tcptuned/flow.h"
+	env -u MAKEFLAGS -u MAKELEVEL make -s -j 2 -C "$dir" BUILD="$dir/build" CFLAGS=-O0 \
+		"$dir/build/tcptuned"
+}
+
+stress_start() { # BUILD LOGGED
+	TEST_BUILD=$1 tcptuned_start --config="$TEST_DIR/my.conf"
+	grep -q "$2" "$TEST_DIR/tcptuned.log" || fail "not '$2': $(<"$TEST_DIR/tcptuned.log")"
+}
+
+# A daemon that finds no records of its own takes every connection, both ends of it.
+stress_adopts() { # BUILD LOGGED
+	local claimed
+	stress_start "$@"
+	claimed=$(counter tcptuned_connections_claimed_total '{opened="before"}')
+	[ "$claimed" = $((2 * connections)) ] || fail "$2: $claimed adopted"
+	adoptions=$((adoptions + 1))
+}
+
+stress_reload() { # CONFIGURATION
+	echo "$1" >"$TEST_DIR/my.conf"
+	kill -HUP "$(pid_of tcptuned)"
+	sleep 0.1
+}
+
+stress_cycle() {
+	tcptuned_kill
+	sleep 0.2
+	stress_start "$TEST_BUILD" 'taken over as they run'
+	stress_reload $'[policy]\nreceive_window_max = 1M'
+	tcptuned_kill
+	stress_adopts "$TEST_DIR/other/build" 'records of another version replaced'
+	stress_reload ''
+	tcptuned_kill
+	stress_adopts "$TEST_BUILD" 'records of another version replaced'
+	sleep 0.3
+	tcptuned_stop
+	sleep 0.1
+	stress_adopts "$TEST_BUILD" 'programs loaded'
+	sleep 0.3
+}
+
+stress_transfers() { # NAME
+	stream_end "$1"
+	expect_eq "$(result "$1" '[.ok, .verified, .bytes_damaged] | tostring')" "[true,true,0]" \
+		"payload of $1"
+	expect_ge "$(result "$1" '.goodput_bps / 1e6')" 40 "their Mbit/s, all together"
+}
+
+stress_lifecycle() {
+	local seconds=$1 connections=$2 before watched cycles=0 adoptions=0 end
+	stress_build
+	before=$(host_state)
+	: >"$TEST_DIR/my.conf"
+	host a b
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	link a b --rate 200mbit --delay 5ms
+	background watch in_host b "$TEST_BUILD/rightedge" tun0
+	wait_until 5 grep -q watching "$TEST_DIR/watch.log"
+	stream locked 7101 --duration $((seconds + 4)) --verify --rcvbuf 64KiB \
+		--streams $((connections / 2))
+	TRANSFER_ADDR=${ADDR6[b]} stream free 7102 --duration $((seconds + 4)) --verify \
+		--streams $((connections / 2))
+	wait_until 10 stress_all_open
+	stress_adopts "$TEST_BUILD" 'programs loaded'
+	end=$((SECONDS + seconds))
+	while [ $SECONDS -lt $end ]; do
+		stress_cycle
+		cycles=$((cycles + 1))
+	done
+	tcptuned_stop
+	note "$cycles cycles, $adoptions times all $((2 * connections)) ends adopted"
+	expect_ge $cycles 2 "cycles"
+	stress_transfers locked
+	stress_transfers free
+	sleep 0.3
+	stop watch
+	watched=$(tail -n 1 "$TEST_DIR/watch.log")
+	note "$watched"
+	expect_eq "$(jq -c '[.connections, .retracted, .resets]' <<<"$watched")" \
+		"[$connections,0,0]" "connections watched, right edges retracted, resets"
+	expect_host_state "$before"
+}
+
+stress_all_open() {
+	[ "$(in_host b ss -tnH state established | wc -l)" = "$connections" ]
+}
