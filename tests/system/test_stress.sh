@@ -6,5 +6,5 @@
 
 # timeout: 90
 test_lifecycle_under_load() {
-	stress_lifecycle 8 200
+	stress_lifecycle 4 100
 }
