@@ -29,7 +29,8 @@
 static const char *const map_name[TCPTUNED_MAPS] = {
 	[TCPTUNED_MAP_META] = "meta",	      [TCPTUNED_MAP_POLICIES] = "policies",
 	[TCPTUNED_MAP_FLOWS] = "flows",	      [TCPTUNED_MAP_TOTALS] = "totals",
-	[TCPTUNED_MAP_BUDGET] = "budget",     [TCPTUNED_MAP_BITCP_PARAMS] = "bitcp_params",
+	[TCPTUNED_MAP_BUDGET] = "budget",     [TCPTUNED_MAP_EVENT_GATE] = "event_gate",
+	[TCPTUNED_MAP_EVENTS] = "events",     [TCPTUNED_MAP_BITCP_PARAMS] = "bitcp_params",
 };
 
 static const char *const link_name[TCPTUNED_LINKS] = {

@@ -23,6 +23,8 @@ enum tcptuned_map {
 	TCPTUNED_MAP_FLOWS,	   /* socket storage: struct tcptuned_flow */
 	TCPTUNED_MAP_TOTALS,	   /* per CPU: struct tcptuned_totals */
 	TCPTUNED_MAP_BUDGET,	   /* struct budget */
+	TCPTUNED_MAP_EVENT_GATE,   /* struct tcptuned_event_gate: does anybody listen? */
+	TCPTUNED_MAP_EVENTS,	   /* ring buffer of struct tcptuned_event */
 	TCPTUNED_MAP_BITCP_PARAMS, /* struct bitcp_params; absent without struct_ops */
 	TCPTUNED_MAPS,
 };
