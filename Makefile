@@ -19,7 +19,7 @@ SYSTEM_HELPERS = $(BUILD)/sockets $(BUILD)/rightedge $(BUILD)/connections
 WARN     := -Wall -Wextra -Wno-unused-parameter
 CFLAGS   ?= -O2 -g
 MULTIARCH := $(shell $(CC) -print-multiarch)
-HOSTFLAGS = $(WARN) -std=gnu11 -D_GNU_SOURCE -Iinclude -Idaemon -I$(BUILD)/skel -MMD -MP \
+HOSTFLAGS = $(WARN) -std=gnu11 -D_GNU_SOURCE -Iinclude -Idaemon -Ictl -I$(BUILD)/skel -MMD -MP \
 	    -DTCPTUNED_VERSION='"$(VERSION)"'
 BPFFLAGS := -O2 -g $(WARN) -target bpf -mcpu=v3 -Iinclude -Ibpf -I/usr/include/$(MULTIARCH) -MMD -MP
 SANITIZE  = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -27,7 +27,7 @@ LIBS      = $(shell $(PKG_CONFIG) --libs libbpf libsystemd libmicrohttpd jansson
 
 .PHONY: all help check check-unit check-asan check-system check-kernels check-systemd fuzz man \
 	demo bench stress install uninstall clean
-all: $(BUILD)/tcptuned $(BUILD)/linkem $(BUILD)/messages $(SYSTEM_HELPERS) man ## build everything
+all: $(BUILD)/tcptuned $(BUILD)/tcptunectl $(BUILD)/linkem $(BUILD)/messages $(SYSTEM_HELPERS) man ## build everything
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -60,6 +60,20 @@ $(BUILD)/libtcptuned.a: $(DAEMON_OBJ)
 $(BUILD)/tcptuned: $(BUILD)/daemon/main.o $(BUILD)/libtcptuned.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
+# --- tcptunectl, on the same library -------------------------------------------------------
+CTL_SRC := $(filter-out ctl/main.c,$(wildcard ctl/*.c))
+CTL_OBJ := $(CTL_SRC:ctl/%.c=$(BUILD)/ctl/%.o)
+
+$(BUILD)/ctl/%.o: ctl/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(HOSTFLAGS) -c $< -o $@
+
+$(BUILD)/libtcptunectl.a: $(CTL_OBJ)
+	rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/tcptunectl: $(BUILD)/ctl/main.o $(BUILD)/libtcptunectl.a $(BUILD)/libtcptuned.a
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
 # --- the link emulator and the transfer program ------------------------------------------
 LINKEM_OBJ := $(patsubst bench/linkem/%.c,$(BUILD)/linkem.d/%.o,$(wildcard bench/linkem/*.c))
 
@@ -84,9 +98,14 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 UNIT_LIBS   = $(LIBS) $(shell $(PKG_CONFIG) --libs cmocka) -pthread -lm
 
 ASAN_OBJ := $(DAEMON_SRC:daemon/%.c=$(BUILD)/asan/daemon/%.o) \
+	    $(CTL_SRC:ctl/%.c=$(BUILD)/asan/ctl/%.o) \
 	    $(patsubst bench/linkem/%.c,$(BUILD)/asan/linkem/%.o,$(filter-out %/main.c,$(wildcard bench/linkem/*.c)))
 
 $(BUILD)/asan/daemon/%.o: daemon/%.c | $(SKELETONS)
+	@mkdir -p $(@D)
+	$(CC) -O1 -g $(SANITIZE) $(HOSTFLAGS) -c $< -o $@
+
+$(BUILD)/asan/ctl/%.o: ctl/%.c
 	@mkdir -p $(@D)
 	$(CC) -O1 -g $(SANITIZE) $(HOSTFLAGS) -c $< -o $@
 
@@ -97,9 +116,9 @@ $(BUILD)/asan/linkem/%.o: bench/linkem/%.c
 $(BUILD)/asan/libtcptuned.a: $(ASAN_OBJ)
 	rm -f $@ && $(AR) rcs $@ $^
 
-$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libtcptuned.a $(BUILD)/liblinkem.a
+$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libtcptunectl.a $(BUILD)/libtcptuned.a $(BUILD)/liblinkem.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(HOSTFLAGS) -Ibench/linkem -o $@ $< $(BUILD)/libtcptuned.a $(BUILD)/liblinkem.a $(UNIT_LIBS)
+	$(CC) $(CFLAGS) $(HOSTFLAGS) -Ibench/linkem -o $@ $< $(BUILD)/libtcptunectl.a $(BUILD)/libtcptuned.a $(BUILD)/liblinkem.a $(UNIT_LIBS)
 
 $(BUILD)/asan/unit/%: tests/unit/%.c $(BUILD)/asan/libtcptuned.a
 	@mkdir -p $(@D)
@@ -125,12 +144,16 @@ $(SYSTEM_HELPERS): $(BUILD)/%: tests/system/%.c
 # Bounded, so that it can run anywhere; FUZZ_SECONDS=3600 for a long night. Starts from the
 # example configuration with every key in it.
 FUZZ_SECONDS ?= 20
-fuzz: $(BUILD)/fuzz/fuzz_config $(BUILD)/fuzz/fuzz_flows $(BUILD)/tcptuned.conf ## fuzz what reads input
+fuzz: $(BUILD)/fuzz/fuzz_config $(BUILD)/fuzz/fuzz_flows $(BUILD)/fuzz/fuzz_request $(BUILD)/tcptuned.conf ## fuzz what reads input
 	@mkdir -p $(BUILD)/fuzz/corpus
 	sed 's/^#\([a-z]\)/\1/' $(BUILD)/tcptuned.conf >$(BUILD)/fuzz/corpus/example
 	cd $(BUILD)/fuzz && ./fuzz_config -max_total_time=$(FUZZ_SECONDS) -max_len=4096 \
 		-print_final_stats=1 corpus
 	cd $(BUILD)/fuzz && ./fuzz_flows -max_total_time=$(FUZZ_SECONDS) -max_len=2048 -len_control=0
+	@mkdir -p $(BUILD)/fuzz/requests
+	echo '{"command":"flows","port":5201,"address":"192.0.2.0/24","sort":"rtt","limit":10,"reverse":true}' \
+		>$(BUILD)/fuzz/requests/example
+	cd $(BUILD)/fuzz && ./fuzz_request -max_total_time=$(FUZZ_SECONDS) -max_len=5000 requests
 
 $(BUILD)/fuzz/fuzz_config: tests/fuzz/fuzz_config.c $(wildcard daemon/config*.c) daemon/exit.c
 	@mkdir -p $(@D)
@@ -141,6 +164,11 @@ $(BUILD)/fuzz/fuzz_flows: tests/fuzz/fuzz_flows.c $(patsubst %,daemon/%.c,flows 
 	@mkdir -p $(@D)
 	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
 		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs libbpf jansson)
+
+$(BUILD)/fuzz/fuzz_request: tests/fuzz/fuzz_request.c $(patsubst %,daemon/%.c,request filter columns flows config config_keys config_print exit)
+	@mkdir -p $(@D)
+	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
+		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs libbpf jansson inih)
 
 check-system: all ## the system tests, on real connections
 	tests/system/run
@@ -161,14 +189,14 @@ bench: all ## the measurements of the README, interleaved (long)
 	bench/run
 
 # --- manual pages and the example configuration: from the tables in the sources ------------
-man: $(BUILD)/man/tcptuned.8 $(BUILD)/man/tcptuned.conf.5 $(BUILD)/tcptuned.conf
+man: $(BUILD)/man/tcptuned.8 $(BUILD)/man/tcptunectl.8 $(BUILD)/man/tcptuned.conf.5 $(BUILD)/tcptuned.conf
 
 $(BUILD)/tcptuned.conf: $(BUILD)/tcptuned
 	$(BUILD)/tcptuned --help-config >$@
 
-$(BUILD)/man/generate: man/generate.c $(BUILD)/libtcptuned.a
+$(BUILD)/man/generate: man/generate.c $(BUILD)/libtcptunectl.a $(BUILD)/libtcptuned.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(HOSTFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libtcptuned.a $(LIBS)
+	$(CC) $(CFLAGS) $(HOSTFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libtcptunectl.a $(BUILD)/libtcptuned.a $(LIBS)
 
 $(BUILD)/man/%: man/%.in $(BUILD)/man/generate
 	$(BUILD)/man/generate <$< >$@.new && mv $@.new $@
@@ -176,6 +204,9 @@ $(BUILD)/man/%: man/%.in $(BUILD)/man/generate
 # --- install ---------------------------------------------------------------------------------
 install: all ## into PREFIX, below DESTDIR
 	$(INSTALL) -D -m 755 $(BUILD)/tcptuned $(DESTDIR)$(PREFIX)/sbin/tcptuned
+	$(INSTALL) -D -m 755 $(BUILD)/tcptunectl $(DESTDIR)$(PREFIX)/sbin/tcptunectl
+	$(INSTALL) -D -m 644 ctl/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tcptunectl
+	$(INSTALL) -D -m 644 $(BUILD)/man/tcptunectl.8 $(DESTDIR)$(PREFIX)/share/man/man8/tcptunectl.8
 	$(INSTALL) -D -m 644 $(BUILD)/man/tcptuned.8 $(DESTDIR)$(PREFIX)/share/man/man8/tcptuned.8
 	$(INSTALL) -D -m 644 $(BUILD)/man/tcptuned.conf.5 $(DESTDIR)$(PREFIX)/share/man/man5/tcptuned.conf.5
 	$(INSTALL) -d -m 755 $(DESTDIR)$(SYSCONFDIR)/tcptuned/tcptuned.conf.d $(DESTDIR)$(UNITDIR)
@@ -186,6 +217,8 @@ install: all ## into PREFIX, below DESTDIR
 
 uninstall: ## what install put there; the configuration in /etc stays
 	rm -f $(DESTDIR)$(PREFIX)/sbin/tcptuned $(DESTDIR)$(PREFIX)/share/man/man8/tcptuned.8 \
+	      $(DESTDIR)$(PREFIX)/sbin/tcptunectl $(DESTDIR)$(PREFIX)/share/man/man8/tcptunectl.8 \
+	      $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tcptunectl \
 	      $(DESTDIR)$(PREFIX)/share/man/man5/tcptuned.conf.5 \
 	      $(DESTDIR)$(UNITDIR)/tcptuned.service $(DESTDIR)$(UNITDIR)/tcptuned.socket
 

@@ -6,6 +6,7 @@
 #ifndef TCPTUNED_CLAIM_H
 #define TCPTUNED_CLAIM_H
 
+#include "events.h"
 #include "kernel.h"
 #include "maps.h"
 #include "policy.h"
@@ -27,6 +28,10 @@ static __always_inline bool congestion_control_is_ours(struct tcp_sock *tp,
 		return false;
 	if (BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_setsockopt) ||
 	    icsk->icsk_ca_ops != net->ipv4.tcp_congestion_control) {
+		char kept[TCPTUNED_CC_NAME_MAX] = "";
+
+		BPF_CORE_READ_STR_INTO(&kept, icsk, icsk_ca_ops, name);
+		event_name(TCPTUNED_EV_CC_KEPT, tp, kept);
 		count(TCPTUNED_C_CC_KEPT);
 		return false;
 	}
@@ -36,9 +41,11 @@ static __always_inline bool congestion_control_is_ours(struct tcp_sock *tp,
 	return true;
 }
 
-/* Takes note of what became of setting it; @error as bpf_setsockopt() returned. */
-static __always_inline void congestion_control_set(struct tcptuned_flow *flow, int error)
+/* Takes note of what became of setting it to @name; @error as bpf_setsockopt() returned. */
+static __always_inline void congestion_control_set(struct tcptuned_flow *flow, struct tcp_sock *tp,
+						   const char name[TCPTUNED_CC_NAME_MAX], int error)
 {
+	event_name(error ? TCPTUNED_EV_CC_FAILED : TCPTUNED_EV_CC_SET, tp, name);
 	if (error) {
 		count(TCPTUNED_C_CC_FAILED);
 		return;

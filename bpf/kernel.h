@@ -61,6 +61,15 @@ typedef struct {
 	struct net *net;
 } possible_net_t;
 
+struct nsproxy {
+	struct net *net_ns;
+};
+
+struct task_struct {
+	int tgid;
+	struct nsproxy *nsproxy;
+};
+
 struct in6_addr {
 	union {
 		__u8 u6_addr8[16];

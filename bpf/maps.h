@@ -4,6 +4,7 @@
 #define TCPTUNED_MAPS_H
 
 #include <tcptuned/budget.h>
+#include <tcptuned/event.h>
 #include <tcptuned/flow.h>
 #include <tcptuned/meta.h>
 #include <tcptuned/policy.h>
@@ -58,6 +59,18 @@ struct {
 	__type(key, struct tcptuned_listener);
 	__type(value, __u32);
 } listeners SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tcptuned_event_gate);
+} event_gate SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, TCPTUNED_EVENTS_BYTES);
+} events SEC(".maps");
 
 static __always_inline struct tcptuned_totals *totals_here(void)
 {

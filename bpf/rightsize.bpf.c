@@ -16,6 +16,7 @@
 #include "budget.h"
 #include "maps.h"
 #include "claim.h"
+#include "events.h"
 #include "policy.h"
 
 #define PAGE_SIZE	4096
@@ -72,6 +73,8 @@ static __always_inline void override(struct bpf_sockopt *ctx, bool receive)
 		flow->flags |= TCPTUNED_F_SNDBUF_REQ;
 		count(TCPTUNED_C_SNDBUF_OVERRIDDEN);
 	}
+	event_of_call(receive ? TCPTUNED_EV_RCVBUF_OVERRIDDEN : TCPTUNED_EV_SNDBUF_OVERRIDDEN,
+		      ctx->sk, TCPTUNED_POLICY_DEFAULT, policy->mode != TCPTUNED_TUNE, *request);
 	if (policy->mode != TCPTUNED_TUNE)
 		return;
 	flow->flags |= receive ? TCPTUNED_F_RCVBUF_SWALLOWED : TCPTUNED_F_SNDBUF_SWALLOWED;
@@ -245,12 +248,14 @@ static __always_inline void claim(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 	claim_flow(flow, tp, policy, key);
 	if (passive)
 		flow->flags |= TCPTUNED_F_PASSIVE;
+	event(TCPTUNED_EV_CLAIMED, tp, passive, 0);
 	bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | BPF_SOCK_OPS_STATE_CB_FLAG |
 					       BPF_SOCK_OPS_RTT_CB_FLAG |
 					       BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
 	if (congestion_control_is_ours(tp, policy, name))
-		congestion_control_set(flow, bpf_setsockopt(ctx, SOL_TCP, TCP_CONGESTION, name,
-							    sizeof(name)));
+		congestion_control_set(flow, tp, name,
+				       bpf_setsockopt(ctx, SOL_TCP, TCP_CONGESTION, name,
+						      sizeof(name)));
 	count(passive ? TCPTUNED_C_CLAIMED_PASSIVE : TCPTUNED_C_CLAIMED_ACTIVE);
 }
 
@@ -268,7 +273,10 @@ static __always_inline bool differs(__u32 then, __u32 now)
 struct decision {
 	__u32 window;
 	__u32 drains;
+	__u32 reason;
 };
+
+#define DECISION(rs) { (rs).window, (rs).drains, (rs).reason }
 
 /*
  * @first: the first of a direction's counters; both directions have the same, in one order.
@@ -303,6 +311,27 @@ static __always_inline __u32 affordable_window(struct tcptuned_flow *flow, struc
 	t->counter[TCPTUNED_C_RCV_BUDGET]++;
 	flow->rcv.reason = RIGHTSIZE_BUDGET;
 	return kernel_win_from_space(tp, allowed);
+}
+
+/*
+ * @first: the first of a direction's kinds; both directions have the same, in one order. A cap
+ * and a drain are told when they begin, for they last.
+ */
+static __always_inline void tell_decision(enum tcptuned_event_kind first, struct tcp_sock *tp,
+					  const struct rightsize *now,
+					  const struct decision *before)
+{
+	if (now->drains != before->drains)
+		event(first + TCPTUNED_EV_RCV_DRAIN - TCPTUNED_EV_RCV_GROWN, tp, before->window,
+		      now->window);
+	else if (now->reason == RIGHTSIZE_CAPPED && before->reason != RIGHTSIZE_CAPPED)
+		event(first + TCPTUNED_EV_RCV_CAPPED - TCPTUNED_EV_RCV_GROWN, tp, before->window,
+		      now->window);
+	else if (now->window > before->window)
+		event(first, tp, before->window, now->window);
+	else if (now->window < before->window)
+		event(first + TCPTUNED_EV_RCV_SHRUNK - TCPTUNED_EV_RCV_GROWN, tp, before->window,
+		      now->window);
 }
 
 static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct tcp_sock *tp,
@@ -358,8 +387,8 @@ static __always_inline __u32 bytes_received(struct tcptuned_flow *flow, struct t
 static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 				       struct tcp_sock *tp)
 {
-	struct decision before = { flow->rcv.window, flow->rcv.drains };
-	__u32 rtt_us = kernel_rcv_rtt_us(tp), window, seen;
+	struct decision before = DECISION(flow->rcv);
+	__u32 rtt_us = kernel_rcv_rtt_us(tp), window, wanted, seen;
 	struct rightsize_limits limits;
 	struct tcptuned_totals *t;
 	__u64 now_us = tp->tcp_mstamp;
@@ -396,11 +425,17 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 		return;
 	flow->rcv_grows += window > before.window;
 	flow->rcv_shrinks += window < before.window;
+	tell_decision(TCPTUNED_EV_RCV_GROWN, tp, &flow->rcv, &before);
 	if (flow->flags & TCPTUNED_F_OBSERVE)
 		return;
+	wanted = window;
 	window = affordable_window(flow, tp, window, t);
-	if (set_receive_buffer(ctx, tp, flow, window))
+	if (flow->rcv.reason == RIGHTSIZE_BUDGET && before.reason != RIGHTSIZE_BUDGET)
+		event(TCPTUNED_EV_RCV_BUDGET, tp, wanted, window);
+	if (set_receive_buffer(ctx, tp, flow, window)) {
 		t->counter[TCPTUNED_C_RCV_FAILED]++;
+		event(TCPTUNED_EV_RCV_FAILED, tp, window, 0);
+	}
 }
 
 /* ---- an ACK comes, once per RTT: the send buffer ------------------------------------- */
@@ -423,7 +458,7 @@ static __always_inline __u32 send_cost_256(const struct tcp_sock *tp)
 static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 				   struct tcp_sock *tp)
 {
-	struct decision before = { flow->snd.window, flow->snd.drains };
+	struct decision before = DECISION(flow->snd);
 	__u32 rtt_us = tp->srtt_us >> 3;
 	struct rightsize_limits limits = { .floor = flow->snd_floor, .cap = flow->snd_window_max };
 	__u64 now_us = tp->tcp_mstamp, space;
@@ -454,6 +489,7 @@ static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flo
 		return;
 	flow->snd_grows += window > before.window;
 	flow->snd_shrinks += window < before.window;
+	tell_decision(TCPTUNED_EV_SND_GROWN, tp, &flow->snd, &before);
 	if (flow->flags & TCPTUNED_F_OBSERVE)
 		return;
 	space = ((__u64)window * send_cost_256(tp)) >> 8;
@@ -464,15 +500,19 @@ static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flo
 	if (allowed < space) {
 		t->counter[TCPTUNED_C_SND_BUDGET]++;
 		flow->snd.reason = RIGHTSIZE_BUDGET;
+		if (before.reason != RIGHTSIZE_BUDGET)
+			event(TCPTUNED_EV_SND_BUDGET, tp, space, allowed);
 		space = allowed;
 	}
 	if (!differs(have, space) && (flow->flags & TCPTUNED_F_SND_TAKEN))
 		return;
 	value = space / 2; /* the kernel doubles it: sk_setsockopt() */
-	if (bpf_setsockopt(ctx, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value)))
+	if (bpf_setsockopt(ctx, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value))) {
 		t->counter[TCPTUNED_C_SND_FAILED]++;
-	else
-		flow->flags |= TCPTUNED_F_SND_TAKEN;
+		event(TCPTUNED_EV_SND_FAILED, tp, window, 0);
+		return;
+	}
+	flow->flags |= TCPTUNED_F_SND_TAKEN;
 }
 
 /* ---- closed ------------------------------------------------------------------------- */
@@ -489,6 +529,7 @@ static __always_inline void on_close(struct tcptuned_flow *flow, struct tcp_sock
 	t->counter[TCPTUNED_C_BYTES_ACKED] += tp->bytes_acked;
 	t->counter[TCPTUNED_C_SEGMENTS_SENT] += tp->segs_out;
 	t->counter[TCPTUNED_C_RETRANSMITS] += tp->total_retrans;
+	event(TCPTUNED_EV_CLOSED, tp, tp->bytes_received, tp->bytes_acked);
 	count_in(t, TCPTUNED_H_MIN_RTT, kernel_min_rtt_us(tp));
 	count_in(t, TCPTUNED_H_RETRANSMITS, tp->total_retrans);
 	flow->flags &= ~TCPTUNED_F_CLAIMED;

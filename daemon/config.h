@@ -19,7 +19,7 @@
 #include "exit.h"
 
 #define TCPTUNED_CONFIG_PATH "/etc/tcptuned/tcptuned.conf"
-#define TCPTUNED_CONFIG_KEYS 20
+#define TCPTUNED_CONFIG_KEYS 21
 #define TCPTUNED_CONFIG_TEXT 256 /* longest path or origin, with its NUL */
 
 struct tcptuned_config {
@@ -43,6 +43,9 @@ struct tcptuned_config {
 
 	/* [bitcp] */
 	struct bitcp_params bitcp;
+
+	/* [control] */
+	char control_group[32]; /* "": root's */
 
 	/* [metrics] */
 	bool metrics_enabled;

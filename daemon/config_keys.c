@@ -38,6 +38,7 @@ const struct tcptuned_section tcptuned_sections[] = {
 	 "hold for connections made from then on. Defaults and guidance: Xu, Harfoush and "
 	 "Rhee, "
 	 "Binary Increase Congestion Control for Fast, Long Distance Networks, section VI."},
+	{"control", "The socket through which tcptunectl talks to the daemon."},
 	{"metrics", "The endpoint that Prometheus scrapes, http://ADDRESS:PORT/metrics."},
 };
 
@@ -75,7 +76,8 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.type = KEY_PATH,
 		FIELD(runtime_directory),
 		.fallback = "/run/tcptuned",
-		.help = "Where the lock is kept that refuses a second tcptuned.",
+		.help = "Where the lock is kept that refuses a second tcptuned, and the socket "
+			"that tcptunectl uses.",
 	},
 	{
 		.section = "tcptuned",
@@ -248,6 +250,18 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.live = true,
 		.help = "Below this window BI-TCP behaves as standard TCP. The paper takes 14, "
 			"where its throughput and that of standard TCP cross.",
+	},
+	{
+		.section = "control",
+		.name = "group",
+		.type = KEY_NAME,
+		FIELD(control_group),
+		.special = "root",
+		.fallback = "root",
+		.help = "The group whose members may use tcptunectl, besides root: they see every "
+			"connection of the host, and may stop the daemon. The socket is "
+			"control in runtime_directory. Under systemd, the unit needs "
+			"SupplementaryGroups= with that group.",
 	},
 	{
 		.section = "metrics",
@@ -630,11 +644,15 @@ void tcptuned_key_wants(const struct tcptuned_key *key, char *ret)
 		[KEY_FRACTION] = "a decimal number",
 		[KEY_CHOICE] = "",
 		[KEY_PATH] = "an absolute path",
-		[KEY_NAME] = "a name of at most 15 letters, digits, _ and -",
+		[KEY_NAME] = "a name of at most ",
 		[KEY_ADDRESS] = "a numeric IPv4 or IPv6 address",
 	};
 
-	snprintf(ret, KEY_TEXT, "%s", what[key->type]);
+	if (key->type == KEY_NAME)
+		snprintf(ret, KEY_TEXT, "%s%zu letters, digits, _ and -", what[KEY_NAME],
+			 key->size - 1);
+	else
+		snprintf(ret, KEY_TEXT, "%s", what[key->type]);
 	for (size_t i = 0; key->choices && key->choices[i]; i++) {
 		append(ret, !i ? "" : key->choices[i + 1] ? ", " : " or ");
 		append(ret, key->choices[i]);

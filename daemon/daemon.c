@@ -22,6 +22,7 @@
 
 #include "cgroup.h"
 #include "cleanup.h"
+#include "control.h"
 #include "http.h"
 #include "loader.h"
 #include "log.h"
@@ -40,6 +41,7 @@ struct daemon {
 	struct tcptuned_kernel kernel;
 	struct tcptuned_scrape *scrape;
 	struct tcptuned_http *http;
+	struct tcptuned_control *control;
 	char cgroup_path[TCPTUNED_CONFIG_TEXT];
 	bool adopted;	 /* what was open before the start */
 	bool whole_host; /* attached to the root of the cgroup tree */
@@ -385,6 +387,24 @@ static int start_metrics(struct daemon *d, struct tcptuned_error *err)
 	return tcptuned_http_start(&d->http, &http, err);
 }
 
+static int start_control(struct daemon *d, struct tcptuned_error *err)
+{
+	struct tcptuned_control_options options = {
+		.directory = d->config->runtime_directory,
+		.group = d->config->control_group,
+		.source = {
+			.kernel = &d->kernel,
+			.daemon = getpid(),
+			.policy_name = policy_name,
+		},
+	};
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	options.source.start_us = (__u64)now.tv_sec * 1000000 + (__u64)now.tv_nsec / 1000;
+	return tcptuned_control_start(&d->control, &options, err);
+}
+
 static int start_events(struct daemon *d, struct tcptuned_error *err)
 {
 	struct itimerspec tick = { .it_interval.tv_sec = TICK_S, .it_value.tv_sec = TICK_S };
@@ -450,6 +470,8 @@ static int start(struct daemon *d, struct tcptuned_error *err)
 	error = start_events(d, err);
 	if (!error)
 		error = start_metrics(d, err);
+	if (!error)
+		error = start_control(d, err);
 	if (!error)
 		error = tcptuned_kernel_attach(&d->kernel, d->config->bpffs, d->cgroup_fd, bitcp,
 					       err);
@@ -544,19 +566,45 @@ static bool handle_signal(struct daemon *d)
 	return false;
 }
 
+/* Milliseconds that the loop may wait; -1: for ever. */
+static int loop_timeout_ms(const struct daemon *d)
+{
+	int http = d->http ? tcptuned_http_timeout_ms(d->http) : -1;
+	int control = tcptuned_control_timeout_ms(d->control);
+
+	if (http < 0 || control < 0)
+		return http < 0 ? control : http;
+	return http < control ? http : control;
+}
+
+/* Returns false when somebody asked the daemon to stop. */
+static bool run_control(struct daemon *d)
+{
+	pid_t pid;
+	uid_t uid;
+
+	tcptuned_control_run(d->control);
+	if (!tcptuned_control_stop_asked(d->control, &pid, &uid))
+		return true;
+	tcptuned_log(TCPTUNED_LOG_INFO, "told to stop through the control socket by process %d of "
+					"user %u",
+		     pid, uid);
+	return false;
+}
+
 static void loop(struct daemon *d)
 {
 	struct pollfd fds[] = {
 		{ .fd = d->signal_fd, .events = POLLIN },
 		{ .fd = d->timer_fd, .events = POLLIN },
 		{ .fd = d->http ? tcptuned_http_fd(d->http) : -1, .events = POLLIN },
+		{ .fd = tcptuned_control_fd(d->control), .events = POLLIN },
 	};
 	uint64_t ticks;
 
 	for (;;) {
-		int timeout = d->http ? tcptuned_http_timeout_ms(d->http) : -1;
-
-		if (poll(fds, sizeof(fds) / sizeof(fds[0]), timeout) < 0 && errno != EINTR)
+		if (poll(fds, sizeof(fds) / sizeof(fds[0]), loop_timeout_ms(d)) < 0 &&
+		    errno != EINTR)
 			return;
 		if ((fds[0].revents & POLLIN) && !handle_signal(d))
 			return;
@@ -566,11 +614,14 @@ static void loop(struct daemon *d)
 		}
 		if (d->http)
 			tcptuned_http_run(d->http);
+		if (!run_control(d))
+			return;
 	}
 }
 
 static void close_daemon(struct daemon *d)
 {
+	tcptuned_control_stop(d->control);
 	tcptuned_http_stop(d->http);
 	tcptuned_scrape_free(d->scrape);
 	tcptuned_kernel_close(&d->kernel);

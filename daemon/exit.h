@@ -32,9 +32,16 @@
 	X(NO_CGROUP2, 31, "There is no cgroup2 tree to attach to.")                            \
 	X(KERNEL, 32, "The kernel lacks something that nothing works without.")
 
+/* Of tcptunectl, which uses the others too. */
+#define TCPTUNED_CTL_EXIT_TABLE(X)                                                             \
+	X(NOT_RUNNING, 40, "No tcptuned runs, and none has left anything to be looked at.")    \
+	X(NO_FLOW, 41, "No connection is the one that was named, or more than one is.")        \
+	X(DAEMON, 42, "The daemon did not answer, or not as it should.")
+
 enum tcptuned_exit {
 #define TCPTUNED_EXIT_ENUM(name, status, meaning) TCPTUNED_EXIT_##name = status,
 	TCPTUNED_EXIT_TABLE(TCPTUNED_EXIT_ENUM)
+	TCPTUNED_CTL_EXIT_TABLE(TCPTUNED_EXIT_ENUM)
 #undef TCPTUNED_EXIT_ENUM
 };
 

@@ -131,7 +131,7 @@ void tcptuned_flow_address(const struct tcptuned_flow_record *record, int remote
 		 host, port);
 }
 
-/* --- the largest: a heap with the smallest of them on top -------------------------------- */
+/* --- the first of them: a heap with the last of these on top ------------------------------ */
 
 static void swap_records(struct tcptuned_flow_record *a, struct tcptuned_flow_record *b)
 {
@@ -141,55 +141,65 @@ static void swap_records(struct tcptuned_flow_record *a, struct tcptuned_flow_re
 	*b = c;
 }
 
-/* Let the record at @i sink to its place among the first @len. */
-static void heap_sink(struct tcptuned_flow_record *heap, __u32 len, __u32 i)
+static bool comes_before(const struct tcptuned_flows *flows, const struct tcptuned_flow_record *a,
+			 const struct tcptuned_flow_record *b)
 {
+	if (flows->choice.order)
+		return flows->choice.order(flows->choice.ctx, a, b) < 0;
+	return tcptuned_flow_size(a) > tcptuned_flow_size(b);
+}
+
+/* Let the record at @i sink to its place among the first @len. */
+static void heap_sink(struct tcptuned_flows *flows, __u32 len, __u32 i)
+{
+	struct tcptuned_flow_record *heap = flows->top;
+
 	for (;;) {
-		__u32 least = i, child = 2 * i + 1;
+		__u32 last = i, child = 2 * i + 1;
 
 		for (; child < len && child <= 2 * i + 2; child++)
-			if (tcptuned_flow_size(&heap[child]) < tcptuned_flow_size(&heap[least]))
-				least = child;
-		if (least == i)
+			if (comes_before(flows, &heap[last], &heap[child]))
+				last = child;
+		if (last == i)
 			return;
-		swap_records(&heap[i], &heap[least]);
-		i = least;
+		swap_records(&heap[i], &heap[last]);
+		i = last;
 	}
 }
 
-static void heap_rise(struct tcptuned_flow_record *heap, __u32 i)
+static void heap_rise(struct tcptuned_flows *flows, __u32 i)
 {
+	struct tcptuned_flow_record *heap = flows->top;
+
 	while (i) {
 		__u32 parent = (i - 1) / 2;
 
-		if (tcptuned_flow_size(&heap[parent]) <= tcptuned_flow_size(&heap[i]))
+		if (!comes_before(flows, &heap[parent], &heap[i]))
 			return;
 		swap_records(&heap[i], &heap[parent]);
 		i = parent;
 	}
 }
 
-static void keep_if_large(struct tcptuned_flows *flows,
-			  const struct tcptuned_flow_record *record)
+static void keep_if_first(struct tcptuned_flows *flows, const struct tcptuned_flow_record *record)
 {
 	if (flows->top_len < flows->top_max) {
 		flows->top[flows->top_len] = *record;
-		heap_rise(flows->top, flows->top_len++);
-	} else if (flows->top_len &&
-		   tcptuned_flow_size(record) > tcptuned_flow_size(&flows->top[0])) {
+		heap_rise(flows, flows->top_len++);
+	} else if (flows->top_len && comes_before(flows, record, &flows->top[0])) {
 		flows->top[0] = *record;
-		heap_sink(flows->top, flows->top_len, 0);
+		heap_sink(flows, flows->top_len, 0);
 	}
 }
 
-/* The second half of a heap sort: a heap of minima becomes a list, largest first. */
-static void sort_largest_first(struct tcptuned_flows *flows)
+/* The second half of a heap sort: the heap becomes a list, in order. */
+static void sort_top(struct tcptuned_flows *flows)
 {
 	__u32 len;
 
 	for (len = flows->top_len; len > 1; len--) {
 		swap_records(&flows->top[0], &flows->top[len - 1]);
-		heap_sink(flows->top, len - 1, 0);
+		heap_sink(flows, len - 1, 0);
 	}
 }
 
@@ -272,17 +282,22 @@ static void count_record(struct tcptuned_flows *flows,
 	flows->wmem_bytes += record->wmem_queued;
 	flows->rcv_wnd_bytes += record->rcv_wnd;
 	count_group(flows, record);
-	keep_if_large(flows, record);
+	if (flows->choice.wanted && !flows->choice.wanted(flows->choice.ctx, record))
+		return;
+	flows->wanted++;
+	keep_if_first(flows, record);
 }
 
 /* --- all records ------------------------------------------------------------------------- */
 
 static void flows_reset(struct tcptuned_flows *flows)
 {
+	struct tcptuned_flow_choice choice = flows->choice;
 	struct tcptuned_flow_record *top = flows->top;
 	__u32 top_max = flows->top_max;
 
 	memset(flows, 0, sizeof(*flows));
+	flows->choice = choice;
 	flows->top = top;
 	flows->top_max = top_max;
 }
@@ -335,7 +350,7 @@ int tcptuned_flows_read_fd(struct tcptuned_flows *flows, int fd)
 
 	flows_reset(flows);
 	err = read_records(flows, fd);
-	sort_largest_first(flows);
+	sort_top(flows);
 	return err;
 }
 

@@ -6,6 +6,7 @@
 #ifndef TCPTUNED_FLOWS_H
 #define TCPTUNED_FLOWS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <tcptuned/bitcp.h>
 #include <tcptuned/flow.h>
@@ -22,9 +23,20 @@ struct tcptuned_flow_group {
 	__u64 flows;
 };
 
+/* Which live connections are wanted one by one, and in which order. */
+struct tcptuned_flow_choice {
+	/* NULL: all of them. */
+	bool (*wanted)(const void *ctx, const struct tcptuned_flow_record *record);
+	/* Negative: @a comes before @b. NULL: the largest come first, by tcptuned_flow_size(). */
+	int (*order)(const void *ctx, const struct tcptuned_flow_record *a,
+		     const struct tcptuned_flow_record *b);
+	const void *ctx;
+};
+
 struct tcptuned_flows {
+	struct tcptuned_flow_choice choice; /* set it after tcptuned_flows_init(), if at all */
 	struct tcptuned_flow_record
-		*top; /* largest first, once tcptuned_flows_read() is done */
+		*top; /* in order, once tcptuned_flows_read() is done */
 	__u32 top_len;
 	__u32 top_max;
 	__u32 groups_len;
@@ -32,6 +44,7 @@ struct tcptuned_flows {
 	__u64 groups_other; /* connections that found no room in groups[] */
 	__u64 records;	    /* records read */
 	__u64 live;	    /* of these: claimed connections that are open */
+	__u64 wanted;	    /* of the live ones: chosen; top_len of them are in top */
 	__u64 observed;	    /* of the live ones: nothing is changed about them */
 	__u64 limited[TCPTUNED_LIMITS];
 	__u64 rcv_reason[RIGHTSIZE_REASONS];
@@ -47,7 +60,7 @@ struct tcptuned_flows {
 	__u64 rcv_wnd_bytes;
 };
 
-/* Keep the @top_max largest (0: none). Returns 0 or -ENOMEM. */
+/* Keep the first @top_max (0: none) of the choice. Returns 0 or -ENOMEM. */
 int tcptuned_flows_init(struct tcptuned_flows *flows, __u32 top_max);
 
 void tcptuned_flows_free(struct tcptuned_flows *flows);

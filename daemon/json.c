@@ -4,8 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include <jansson.h>
-
+#include "json.h"
 #include "metrics.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -164,12 +163,8 @@ static json_t *flags_array(__u32 flags)
 	return array;
 }
 
-static json_t *flow_object(const struct tcptuned_snapshot *snap,
-			   const struct tcptuned_flow_record *record)
+static json_t *flow_object(const struct tcptuned_flow_record *record, const char *policy)
 {
-	const char *policy = snap->policy_name ? snap->policy_name(snap->policy_name_ctx,
-								   record->flow.policy)
-					       : NULL;
 	char address[TCPTUNED_ADDRESS_MAX];
 	json_t *object = json_object();
 
@@ -199,12 +194,17 @@ static int append(const char *text, size_t len, void *buf)
 	return ((struct tcptuned_buf *)buf)->error ? -1 : 0;
 }
 
-/* Write @object out, and let go of it. */
-static void print_object(struct tcptuned_buf *out, json_t *object)
+void tcptuned_json_print(struct tcptuned_buf *out, json_t *object)
 {
 	if (json_dump_callback(object, append, out, JSON_COMPACT) && !out->error)
 		out->error = -ENOMEM;
 	json_decref(object);
+}
+
+void tcptuned_json_flow(struct tcptuned_buf *out, const struct tcptuned_flow_record *record,
+			const char *policy)
+{
+	tcptuned_json_print(out, flow_object(record, policy));
 }
 
 void tcptuned_metrics_format_json(struct tcptuned_buf *out,
@@ -219,8 +219,12 @@ void tcptuned_metrics_format_json(struct tcptuned_buf *out,
 			    (unsigned long long)snap->flows.live,
 			    (unsigned long long)tcptuned_flows_left_out(&snap->flows));
 	for (i = 0; i < snap->flows.top_len && !out->error; i++) {
+		__u32 key = snap->flows.top[i].flow.policy;
+
 		tcptuned_buf_puts(out, i ? ",\n" : "\n");
-		print_object(out, flow_object(snap, &snap->flows.top[i]));
+		tcptuned_json_flow(out, &snap->flows.top[i],
+				   snap->policy_name ? snap->policy_name(snap->policy_name_ctx, key)
+						     : NULL);
 	}
 	tcptuned_buf_puts(out, "\n]}\n");
 }

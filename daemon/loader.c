@@ -26,9 +26,14 @@
 #define PATH_BYTES (TCPTUNED_PIN_DIR_MAX + 64)
 
 static const char *const map_name[TCPTUNED_MAPS] = {
-	[TCPTUNED_MAP_META] = "meta",	      [TCPTUNED_MAP_POLICIES] = "policies",
-	[TCPTUNED_MAP_FLOWS] = "flows",	      [TCPTUNED_MAP_TOTALS] = "totals",
-	[TCPTUNED_MAP_BUDGET] = "budget",     [TCPTUNED_MAP_LISTENERS] = "listeners",
+	[TCPTUNED_MAP_META] = "meta",
+	[TCPTUNED_MAP_POLICIES] = "policies",
+	[TCPTUNED_MAP_FLOWS] = "flows",
+	[TCPTUNED_MAP_TOTALS] = "totals",
+	[TCPTUNED_MAP_BUDGET] = "budget",
+	[TCPTUNED_MAP_LISTENERS] = "listeners",
+	[TCPTUNED_MAP_EVENT_GATE] = "event_gate",
+	[TCPTUNED_MAP_EVENTS] = "events",
 	[TCPTUNED_MAP_BITCP_PARAMS] = "bitcp_params",
 };
 

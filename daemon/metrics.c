@@ -215,6 +215,8 @@ static const struct {
 	 "Segments sent by claimed connections that ended."},
 	{TCPTUNED_C_RETRANSMITS, "tcptuned_closed_connections_retransmitted_segments_total", "",
 	 "Segments retransmitted by claimed connections that ended."},
+	{TCPTUNED_C_EVENTS_LOST, "tcptuned_events_lost_total", "",
+	 "Events that nobody read fast enough, while somebody listened."},
 };
 
 static void print_counters(struct tcptuned_buf *out, const struct tcptuned_totals *totals)

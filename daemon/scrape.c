@@ -7,18 +7,16 @@
 #include <unistd.h>
 
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 
 #include "cleanup.h"
 #include "metrics.h"
 #include "scrape.h"
+#include "totals.h"
 
 struct tcptuned_scrape {
 	struct tcptuned_scrape_options options;
 	struct utsname host;
 	int stats_fd; /* keeps the kernel's statistics on; -1: not asked for */
-	int cpus;
-	struct tcptuned_totals *per_cpu;
 	struct tcptuned_snapshot snap;
 };
 
@@ -31,36 +29,6 @@ static __u64 clock_ns(clockid_t clock)
 }
 
 /* --- reading ----------------------------------------------------------------------------- */
-
-static void add_totals(struct tcptuned_totals *sum, const struct tcptuned_totals *cpu)
-{
-	int i, b;
-
-	for (i = 0; i < TCPTUNED_COUNTERS; i++)
-		sum->counter[i] += cpu->counter[i];
-	for (i = 0; i < TCPTUNED_HISTOGRAMS; i++) {
-		sum->histogram[i].count += cpu->histogram[i].count;
-		sum->histogram[i].sum += cpu->histogram[i].sum;
-		for (b = 0; b < TCPTUNED_BUCKETS; b++)
-			sum->histogram[i].bucket[b] += cpu->histogram[i].bucket[b];
-	}
-}
-
-/* A per-CPU value is padded to eight bytes for each CPU; this one has that size anyway. */
-_Static_assert(sizeof(struct tcptuned_totals) % 8 == 0, "per-CPU values lie side by side");
-
-static bool read_totals(struct tcptuned_scrape *scrape)
-{
-	int fd = scrape->options.kernel->map_fd[TCPTUNED_MAP_TOTALS], cpu;
-	__u32 zero = 0;
-
-	memset(&scrape->snap.totals, 0, sizeof(scrape->snap.totals));
-	if (fd < 0 || bpf_map_lookup_elem(fd, &zero, scrape->per_cpu))
-		return false;
-	for (cpu = 0; cpu < scrape->cpus; cpu++)
-		add_totals(&scrape->snap.totals, &scrape->per_cpu[cpu]);
-	return true;
-}
 
 static bool read_budget(struct tcptuned_scrape *scrape)
 {
@@ -100,7 +68,8 @@ static void read_everything(struct tcptuned_scrape *scrape)
 	snap->adoption = kernel->adoption;
 	snap->taken_over =
 		kernel->origin == TCPTUNED_TAKEN_OVER || kernel->origin == TCPTUNED_UPGRADED;
-	snap->totals_ok = read_totals(scrape);
+	snap->totals_ok =
+		!tcptuned_totals_read(kernel->map_fd[TCPTUNED_MAP_TOTALS], &snap->totals);
 	snap->budget_ok = read_budget(scrape);
 	snap->flows_ok = dump >= 0 && !tcptuned_flows_read(&snap->flows, dump);
 	read_policies(scrape);
@@ -192,12 +161,7 @@ int tcptuned_scrape_new(struct tcptuned_scrape **ret,
 		return -ENOMEM;
 	scrape->options = *options;
 	scrape->stats_fd = -1;
-	scrape->cpus = libbpf_num_possible_cpus();
-	if (scrape->cpus < 1)
-		return -EINVAL;
-	scrape->per_cpu = calloc((size_t)scrape->cpus, sizeof(*scrape->per_cpu));
-	if (!scrape->per_cpu ||
-	    tcptuned_scrape_configure(scrape, options->flows_max, options->program_statistics))
+	if (tcptuned_scrape_configure(scrape, options->flows_max, options->program_statistics))
 		return -ENOMEM;
 	uname(&scrape->host);
 	scrape->snap.version = options->version;
@@ -216,7 +180,6 @@ void tcptuned_scrape_free(struct tcptuned_scrape *scrape)
 		return;
 	set_statistics(scrape, false);
 	tcptuned_flows_free(&scrape->snap.flows);
-	free(scrape->per_cpu);
 	free(scrape);
 }
 

@@ -2,14 +2,16 @@
 /*
  * generate <tcptuned.8.in >tcptuned.8
  *
- * Puts into a manual page what the tables in daemon/ know: a line of the template that is
- * @OPTIONS@, @EXIT_STATUS@ or @KEYS@ is replaced by it, and @VERSION@ anywhere in a line.
+ * Puts into a manual page what the tables in daemon/ and ctl/ know: a line of the template that
+ * is @OPTIONS@, @EXIT_STATUS@, @KEYS@, @COMMANDS@, @COLUMNS@ or @CTL_EXIT_STATUS@ is replaced
+ * by it, and @VERSION@ anywhere in a line.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config.h"
+#include "ctl.h"
 #include "exit.h"
 #include "options.h"
 
@@ -19,6 +21,11 @@ static void print_exit_statuses(FILE *out)
 {
 #define PRINT_STATUS(name, status, meaning) fprintf(out, ".TP\n.B %d\n%s\n", status, meaning);
 	TCPTUNED_EXIT_TABLE(PRINT_STATUS)
+}
+
+static void print_ctl_exit_statuses(FILE *out)
+{
+	TCPTUNED_CTL_EXIT_TABLE(PRINT_STATUS)
 #undef PRINT_STATUS
 }
 
@@ -29,6 +36,9 @@ static const struct {
 	{ "@OPTIONS@\n", tcptuned_options_print_man },
 	{ "@EXIT_STATUS@\n", print_exit_statuses },
 	{ "@KEYS@\n", tcptuned_config_print_man },
+	{ "@COMMANDS@\n", ctl_print_man },
+	{ "@COLUMNS@\n", ctl_print_man_columns },
+	{ "@CTL_EXIT_STATUS@\n", print_ctl_exit_statuses },
 };
 
 static void print_line(const char *line, FILE *out)

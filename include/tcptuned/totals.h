@@ -40,6 +40,7 @@ enum tcptuned_counter {
 	TCPTUNED_C_RCV_BUDGET,	      /* receive windows kept below what the path needs, ... */
 	TCPTUNED_C_SND_BUDGET,	      /* ... send buffers, for the budget's sake */
 	TCPTUNED_C_MEMORY_SHORT,      /* growth refused since TCP's memory runs out */
+	TCPTUNED_C_EVENTS_LOST,	      /* nobody read them fast enough */
 	TCPTUNED_COUNTERS,
 };
 

@@ -65,6 +65,7 @@ every_key() {
 		bitcp s_min 1e-2 0.00001
 		bitcp beta 1/8 0.6
 		bitcp low_window 14.5 1
+		control group a.b name_of_thirty-two_characters_xx
 		metrics enabled 2 -
 		metrics address localhost -
 		metrics port http 65536

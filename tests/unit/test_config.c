@@ -334,6 +334,9 @@ static const struct wrong {
 	{"policy", "congestion_control", "bi tcp", TCPTUNED_EXIT_CONFIG_TYPE, "15 letters"},
 	{"policy", "congestion_control", "sixteen__letters", TCPTUNED_EXIT_CONFIG_RANGE,
 	 "15 letters"},
+	{"control", "group", "a.b", TCPTUNED_EXIT_CONFIG_TYPE, "31 letters"},
+	{"control", "group", "thirty_two_letters_are_too_many_x", TCPTUNED_EXIT_CONFIG_RANGE,
+	 "31 letters"},
 	{"bitcp", "s_max", "many", TCPTUNED_EXIT_CONFIG_TYPE, "from 1 to 1024"},
 	{"bitcp", "s_max", "0.99999", TCPTUNED_EXIT_CONFIG_RANGE, "from 1 to 1024"},
 	{"bitcp", "s_max", "1024.001", TCPTUNED_EXIT_CONFIG_RANGE, "from 1 to 1024"},
@@ -874,6 +877,7 @@ static void test_exit_statuses_differ(void **state)
 	static const int statuses[] = {
 #define STATUS(name, number, meaning) number,
 		TCPTUNED_EXIT_TABLE(STATUS)
+		TCPTUNED_CTL_EXIT_TABLE(STATUS)
 #undef STATUS
 	};
 

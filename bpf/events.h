@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Tell whoever listens what was decided. While nobody does, it is one look into an array. */
+#ifndef TCPTUNED_BPF_EVENTS_H
+#define TCPTUNED_BPF_EVENTS_H
+
+#include "kernel.h"
+#include "maps.h"
+#include <tcptuned/event.h>
+
+/* An event begun: kind, time, numbers. NULL: nobody listens, or the ring is full. */
+static __always_inline struct tcptuned_event *event_begin(enum tcptuned_event_kind kind, __u64 a,
+							  __u64 b)
+{
+	struct tcptuned_event_gate *gate;
+	struct tcptuned_event *event;
+	__u64 now_ns;
+	__u32 zero = 0;
+
+	gate = bpf_map_lookup_elem(&event_gate, &zero);
+	if (!gate || !gate->until_ns)
+		return NULL;
+	now_ns = bpf_ktime_get_ns();
+	if (now_ns > gate->until_ns)
+		return NULL;
+	event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
+	if (!event) {
+		count(TCPTUNED_C_EVENTS_LOST);
+		return NULL;
+	}
+	__builtin_memset(event, 0, sizeof(*event));
+	event->time_ns = now_ns;
+	event->a = a;
+	event->b = b;
+	event->kind = kind;
+	return event;
+}
+
+/*
+ * @a, @b: by kind, <tcptuned/event.h>. A function of its own, so that programs which mostly do
+ * not come here stay small; policy and dry run are the connection's own.
+ */
+static __noinline int event(enum tcptuned_event_kind kind, struct tcp_sock *tp, __u64 a, __u64 b)
+{
+	struct tcptuned_event *event = event_begin(kind, a, b);
+	struct tcptuned_flow *flow;
+	struct sock_common *skc;
+
+	if (!event)
+		return 0;
+	skc = &tp->inet_conn.icsk_inet.sk.__sk_common;
+	event->family = skc->skc_family;
+	event->local_port = skc->skc_num;
+	event->remote_port = bpf_ntohs(skc->skc_dport);
+	event->netns = skc->skc_net.net->ns.inum;
+	if (event->family == AF_INET6) {
+		bpf_core_read(event->local, sizeof(event->local), &skc->skc_v6_rcv_saddr);
+		bpf_core_read(event->remote, sizeof(event->remote), &skc->skc_v6_daddr);
+	} else {
+		__builtin_memcpy(event->local, &(__be32){ skc->skc_rcv_saddr }, sizeof(__be32));
+		__builtin_memcpy(event->remote, &(__be32){ skc->skc_daddr }, sizeof(__be32));
+	}
+	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
+	if (flow) {
+		event->policy = flow->policy;
+		if (flow->flags & TCPTUNED_F_OBSERVE)
+			event->flags |= TCPTUNED_EV_DRY_RUN;
+	}
+	bpf_ringbuf_submit(event, 0);
+	return 0;
+}
+
+/* A name of up to 16 characters in the two numbers. */
+static __always_inline void event_name(enum tcptuned_event_kind kind, struct tcp_sock *tp,
+				       const char name[TCPTUNED_CC_NAME_MAX])
+{
+	__u64 halves[2];
+
+	__builtin_memcpy(halves, name, sizeof(halves));
+	event(kind, tp, halves[0], halves[1]);
+}
+
+/*
+ * From a setsockopt() program, which may look at no tcp_sock. The network namespace is the
+ * caller's, in which nearly every socket is used that was made there.
+ * @a: what was asked for; the other number is the process that asked
+ */
+static __noinline int event_of_call(enum tcptuned_event_kind kind, struct bpf_sock *sk,
+				    __u32 policy_key, bool dry_run, __u64 a)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct tcptuned_event *event = event_begin(kind, a, task->tgid);
+
+	if (!event)
+		return 0;
+	event->family = sk->family;
+	event->local_port = sk->src_port;
+	event->remote_port = bpf_ntohs(sk->dst_port);
+	event->netns = BPF_CORE_READ(task, nsproxy, net_ns, ns.inum);
+	event->policy = policy_key;
+	if (dry_run)
+		event->flags |= TCPTUNED_EV_DRY_RUN;
+	if (event->family == AF_INET6) {
+		__builtin_memcpy(event->local, (__u32[]){ sk->src_ip6[0], sk->src_ip6[1],
+				 sk->src_ip6[2], sk->src_ip6[3] }, 16);
+		__builtin_memcpy(event->remote, (__u32[]){ sk->dst_ip6[0], sk->dst_ip6[1],
+				 sk->dst_ip6[2], sk->dst_ip6[3] }, 16);
+	} else {
+		__builtin_memcpy(event->local, &(__u32){ sk->src_ip4 }, 4);
+		__builtin_memcpy(event->remote, &(__u32){ sk->dst_ip4 }, 4);
+	}
+	bpf_ringbuf_submit(event, 0);
+	return 0;
+}
+
+#endif

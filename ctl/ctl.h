@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* tcptunectl: one file per subcommand, one table of them in commands.c. */
+#ifndef TCPTUNECTL_H
+#define TCPTUNECTL_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "columns.h"
+#include "config.h"
+#include "exit.h"
+
+/* What every subcommand has at hand. */
+struct ctl {
+	struct tcptuned_config config;
+	bool direct_told; /* that no daemon runs was said already */
+};
+
+/* An option of a subcommand. */
+struct ctl_option {
+	const char *name;
+	char letter;	      /* or 0 */
+	const char *argument; /* its name in the help; NULL: none; "[...]": may be left out */
+	const char *help;     /* whole sentences */
+};
+
+/* A subcommand's options, in order, ended by one without a name. */
+struct ctl_command {
+	const char *name;
+	const char *arguments; /* as in the synopsis, "" for none */
+	const char *help;      /* whole sentences, for --help and the manual page */
+	const struct ctl_option *options;
+	/* How many arguments it takes besides its options. */
+	int arguments_min, arguments_max;
+	/* @given[i]: the argument of option i ("" if it has none), or NULL. Returns 0, or a
+	 * negative errno with @err filled. */
+	int (*run)(struct ctl *ctl, const char *const *given, char **arguments, int count,
+		   struct tcptuned_error *err);
+};
+
+#define CTL_OPTIONS_MAX 20
+
+extern const struct ctl_command *const ctl_commands[]; /* ended by NULL */
+extern const struct ctl_option ctl_global_options[];
+
+extern const struct ctl_command ctl_status, ctl_flows, ctl_explain, ctl_policy, ctl_events,
+	ctl_detach;
+
+/* ---- commands.c: the command line --------------------------------------------------------- */
+
+/* Parse everything and run what is asked for. Returns the exit status; a failure is told on
+ * standard error, in one line. */
+int ctl_main(int argc, char **argv);
+
+/* The subcommands as a section of tcptunectl(8), in man(7) markup. */
+void ctl_print_man(FILE *out);
+
+/* The columns of `flows`, likewise. */
+void ctl_print_man_columns(FILE *out);
+
+/* ---- ask.c: the daemon, or what it left pinned -------------------------------------------- */
+
+/*
+ * Ask @request (which is let go of) of the daemon; if none runs, of the pinned maps, and say so
+ * on standard error. Returns 0 with the answer, which the caller lets go of, or a negative
+ * errno with @err filled.
+ */
+int ctl_ask(struct ctl *ctl, json_t *request, json_t **ret, struct tcptuned_error *err);
+
+/*
+ * Connect to the daemon and send @request, without waiting for an answer. Returns the
+ * descriptor; -ECONNREFUSED when no daemon runs; or another negative errno with @err filled.
+ */
+int ctl_connect(struct ctl *ctl, const json_t *request, struct tcptuned_error *err);
+
+/* What no daemon's being there means for this user: 0 if he may look at the pins himself. */
+int ctl_may_read_pins(const struct ctl *ctl, struct tcptuned_error *err);
+
+struct tcptuned_kernel;
+
+/* Open the pins, made by this build. Returns 0 or a negative errno with @err filled. */
+int ctl_open_pins(struct ctl *ctl, struct tcptuned_kernel *ret, struct tcptuned_error *err);
+
+/* The request of that name. */
+json_t *ctl_request(const char *command);
+
+/* Print @answer on one line of standard output. */
+void ctl_print_json(const json_t *answer);
+
+/* ---- format.c ------------------------------------------------------------------------------ */
+
+#define CTL_WORD 32
+
+/* "64K", "12.4M": powers of 1024, at most five characters. */
+void ctl_format_bytes(unsigned long long bytes, char ret[CTL_WORD]);
+
+/* "50.1ms", "3.2s"; "-" for 0, which is none. */
+void ctl_format_us(unsigned long long us, char ret[CTL_WORD]);
+
+/* Member @path of @object, as in "receive.window_bytes"; NULL: there is none. */
+const json_t *ctl_member(const json_t *object, const char *path);
+
+/* The same as a number, 0 if there is none; as text, "" if there is none. */
+unsigned long long ctl_number(const json_t *object, const char *path);
+const char *ctl_text(const json_t *object, const char *path);
+
+/* ---- table.c ------------------------------------------------------------------------------- */
+
+/*
+ * Print @flows, an array as the daemon gives it, under headings. @width: cut lines at so many
+ * characters; 0: do not.
+ */
+void ctl_print_table(FILE *out, const json_t *flows, const struct tcptuned_column *const *columns,
+		     size_t columns_len, size_t width);
+
+/* ---- explain.c ----------------------------------------------------------------------------- */
+
+/* Put into @request which flow is meant by one or two arguments. */
+int ctl_parse_flow(char **arguments, int count, json_t *request, struct tcptuned_error *err);
+
+/* Put "ADDRESS:PORT", "ADDRESS", "PORT" or ":PORT" into @request under these two names. */
+int ctl_parse_endpoint(const char *text, json_t *request, const char *address, const char *port,
+		       struct tcptuned_error *err);
+
+/* All that is to be said about @flow, in sentences. */
+void ctl_print_explanation(FILE *out, const json_t *flow);
+
+#endif

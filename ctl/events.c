@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* tcptunectl events: what is being decided, as it is decided. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "answer.h"
+#include "cleanup.h"
+#include "ctl.h"
+#include "events.h"
+
+enum option { JSON };
+
+static const struct ctl_option options[] = {
+	[JSON] = { "json", 'j', NULL, "Print each as one JSON object, with its numbers." },
+	{ 0 },
+};
+
+/* ---- one event ----------------------------------------------------------------------------- */
+
+static void print_time(const json_t *event)
+{
+	unsigned long long us = ctl_number(event, "time_us");
+	time_t seconds = (time_t)(us / 1000000);
+	char text[16] = "";
+	struct tm tm;
+
+	if (localtime_r(&seconds, &tm))
+		strftime(text, sizeof(text), "%H:%M:%S", &tm);
+	printf("%s.%06llu", text, us % 1000000);
+}
+
+static void print_event(const json_t *event)
+{
+	const char *kind = ctl_text(event, "event");
+
+	if (!strcmp(kind, "lost")) {
+		printf("%llu events lost: nobody read them fast enough\n",
+		       ctl_number(event, "events"));
+		return;
+	}
+	print_time(event);
+	printf("  %s - %s  %s%s\n", ctl_text(event, "local"), ctl_text(event, "remote"),
+	       *ctl_text(event, "text") ? ctl_text(event, "text") : kind,
+	       json_is_true(json_object_get(event, "dry_run")) ? " (dry run)" : "");
+}
+
+/* One line of the stream. Returns 0, or a negative errno with @err filled. */
+static int handle_line(const char *line, size_t len, bool json, struct tcptuned_error *err)
+{
+	json_t *event = json_loadb(line, len, 0, NULL);
+	const char *problem = ctl_text(event, "error");
+	int error = 0;
+
+	if (!json_is_object(event))
+		error = tcptuned_fail(err, EIO, TCPTUNED_EXIT_DAEMON,
+				      "the daemon's answer is no JSON: is it of another version?");
+	else if (*problem)
+		error = tcptuned_fail(err, EIO, (int)ctl_number(event, "status"), "%s", problem);
+	else if (json)
+		printf("%.*s\n", (int)len, line);
+	else if (strcmp(ctl_text(event, "event"), "listening"))
+		print_event(event);
+	json_decref(event);
+	if (!error && fflush(stdout))
+		error = tcptuned_fail(err, errno, TCPTUNED_EXIT_INTERNAL, "standard output: %s",
+				      strerror(errno));
+	return error;
+}
+
+/* ---- from the daemon ----------------------------------------------------------------------- */
+
+static int handle_lines(char *text, size_t *len, bool json, struct tcptuned_error *err)
+{
+	char *line = text, *newline;
+	int error = 0;
+
+	while (!error && (newline = memchr(line, '\n', *len - (size_t)(line - text)))) {
+		error = handle_line(line, (size_t)(newline - line), json, err);
+		line = newline + 1;
+	}
+	*len -= (size_t)(line - text);
+	memmove(text, line, *len);
+	return error;
+}
+
+static int stream(int fd, bool json, struct tcptuned_error *err)
+{
+	struct timeval for_ever = { 0 };
+	char text[65536];
+	size_t len = 0;
+	ssize_t got;
+	int error;
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &for_ever, sizeof(for_ever));
+	for (;;) {
+		got = recv(fd, text + len, sizeof(text) - len, 0);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return tcptuned_fail(err, EPIPE, TCPTUNED_EXIT_DAEMON,
+					     "the daemon has ended");
+		len += (size_t)got;
+		error = handle_lines(text, &len, json, err);
+		if (error)
+			return error;
+		if (len == sizeof(text))
+			return tcptuned_fail(err, EIO, TCPTUNED_EXIT_DAEMON,
+					     "the daemon's answer has no end of line");
+	}
+}
+
+/* ---- from the pinned ring ------------------------------------------------------------------ */
+
+struct direct {
+	struct tcptuned_source source;
+	bool json;
+	__s64 realtime_ns;
+	int error;
+	struct tcptuned_error *err;
+};
+
+static void on_event(void *ctx, const struct tcptuned_event *event)
+{
+	struct direct *direct = ctx;
+	struct tcptuned_buf line;
+	char number[16];
+
+	if (direct->error)
+		return;
+	tcptuned_buf_init(&line, 4096);
+	tcptuned_event_format(&line, event,
+			      tcptuned_source_policy(&direct->source, event->policy, number),
+			      direct->realtime_ns);
+	if (line.len)
+		direct->error = handle_line(line.data, line.len - 1, direct->json, direct->err);
+	tcptuned_buf_free(&line);
+}
+
+static void tell_lost(struct direct *direct, struct tcptuned_events *events)
+{
+	__u64 lost = tcptuned_events_lost(events);
+	struct tcptuned_buf line;
+
+	if (!lost || direct->error)
+		return;
+	tcptuned_buf_init(&line, 256);
+	tcptuned_event_format_lost(&line, lost);
+	direct->error = handle_line(line.data, line.len - 1, direct->json, direct->err);
+	tcptuned_buf_free(&line);
+}
+
+/*
+ * Until a daemon starts: then it is the one who reads the ring. Returns the descriptor of its
+ * stream, or a negative errno.
+ */
+static int read_ring(struct ctl *ctl, struct direct *direct, struct tcptuned_events *events,
+		     const json_t *request)
+{
+	static const char listening[] = "{\"event\":\"listening\"}";
+	struct pollfd ready = { .fd = tcptuned_events_fd(events), .events = POLLIN };
+	time_t checked = time(NULL);
+	int fd;
+
+	if (direct->json)
+		direct->error = handle_line(listening, strlen(listening), true, direct->err);
+	while (!direct->error) {
+		poll(&ready, 1, 1000);
+		direct->realtime_ns = tcptuned_realtime_ns();
+		tcptuned_events_read(events);
+		if (time(NULL) == checked)
+			continue;
+		checked = time(NULL);
+		tell_lost(direct, events);
+		tcptuned_events_renew(events);
+		fd = ctl_connect(ctl, request, direct->err);
+		if (fd != -ECONNREFUSED)
+			return fd;
+	}
+	return direct->error;
+}
+
+static int read_pins(struct ctl *ctl, bool json, const json_t *request, struct tcptuned_error *err)
+{
+	struct tcptuned_kernel kernel;
+	struct direct direct = { .source.kernel = &kernel, .json = json, .err = err };
+	struct tcptuned_events *events;
+	_cleanup_close_ int lock_fd = -1;
+	int result;
+
+	result = ctl_open_pins(ctl, &kernel, err);
+	if (result)
+		return result;
+	/* The ring has one reader. */
+	lock_fd = open(kernel.pin_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (lock_fd < 0 || flock(lock_fd, LOCK_EX | LOCK_NB)) {
+		tcptuned_kernel_close(&kernel);
+		return tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_RUNNING,
+				     "another tcptunectl reads the events; while no daemon runs, "
+				     "only one can");
+	}
+	result = tcptuned_events_open(&events, &kernel, on_event, &direct);
+	if (result) {
+		tcptuned_kernel_close(&kernel);
+		return tcptuned_fail(err, -result, TCPTUNED_EXIT_KERNEL, "there are no events: %s",
+				     strerror(-result));
+	}
+	result = read_ring(ctl, &direct, events, request);
+	tcptuned_events_close(events);
+	tcptuned_kernel_close(&kernel);
+	return result;
+}
+
+static int run(struct ctl *ctl, const char *const *given, char **arguments, int count,
+	       struct tcptuned_error *err)
+{
+	json_t *request = ctl_request("events");
+	_cleanup_close_ int fd = ctl_connect(ctl, request, err);
+
+	if (fd == -ECONNREFUSED)
+		fd = read_pins(ctl, given[JSON], request, err);
+	json_decref(request);
+	return fd < 0 ? fd : stream(fd, given[JSON], err);
+}
+
+const struct ctl_command ctl_events = {
+	.name = "events",
+	.arguments = "",
+	.help = "Print what is decided about connections while it is decided: requests of "
+		"applications that are overridden, windows that grow, shrink, are capped or held "
+		"small, congestion control, connections that begin and end. Ctrl-C ends it.",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* tcptunectl explain: one connection, and why its windows are what they are. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl.h"
+#include "filter.h"
+
+/* Connections that one name may stand for, to be listed in the message. */
+#define CANDIDATES 5
+
+#define USAGE(err, ...) tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_USAGE, __VA_ARGS__)
+
+/* ---- which flow ---------------------------------------------------------------------------- */
+
+static int fail_endpoint(const char *text, struct tcptuned_error *err)
+{
+	return USAGE(err, "%.80s: neither an address nor a port; write 192.0.2.1:5201, "
+			  "[2001:db8::1]:5201, an address or a port",
+		     text);
+}
+
+static bool is_port(const char *text)
+{
+	return *text && strspn(text, "0123456789") == strlen(text) && strlen(text) <= 5 &&
+	       atoi(text) >= 1 && atoi(text) <= 65535;
+}
+
+int ctl_parse_endpoint(const char *text, json_t *request, const char *address, const char *port,
+		       struct tcptuned_error *err)
+{
+	const char *colon = strrchr(text, ':'), *behind = NULL;
+	struct tcptuned_prefix prefix;
+	char host[64];
+
+	if (*text == '[') {
+		const char *end = strchr(text, ']');
+
+		if (!end || (end[1] && end[1] != ':'))
+			return fail_endpoint(text, err);
+		snprintf(host, sizeof(host), "%.*s", (int)(end - text - 1), text + 1);
+		behind = end[1] ? end + 2 : NULL;
+	} else if (is_port(text)) {
+		host[0] = '\0';
+		behind = text;
+	} else if (colon && strchr(text, ':') == colon) {
+		snprintf(host, sizeof(host), "%.*s", (int)(colon - text), text);
+		behind = colon + 1;
+	} else {
+		snprintf(host, sizeof(host), "%s", text);
+	}
+	if ((behind && !is_port(behind)) || (!behind && !*host) ||
+	    (*host && tcptuned_prefix_parse(host, &prefix)))
+		return fail_endpoint(text, err);
+	if (*host)
+		json_object_set_new(request, address, json_string(host));
+	if (behind)
+		json_object_set_new(request, port, json_integer(atoi(behind)));
+	return 0;
+}
+
+int ctl_parse_flow(char **arguments, int count, json_t *request, struct tcptuned_error *err)
+{
+	char *dash = strchr(arguments[0], '-');
+	const char *local = arguments[0], *remote = count > 1 ? arguments[1] : NULL;
+	char first[80];
+	int error;
+
+	/* "LOCAL - REMOTE", as it is printed */
+	if (count == 3 && !strcmp(arguments[1], "-"))
+		remote = arguments[2];
+	else if (count == 3)
+		return USAGE(err, "%.80s: unexpected; write LOCAL REMOTE", arguments[2]);
+	if (dash && count > 1)
+		return fail_endpoint(arguments[0], err);
+	if (dash) {
+		snprintf(first, sizeof(first), "%.*s", (int)(dash - local), local);
+		local = first;
+		remote = dash + 1;
+	}
+	if (!remote)
+		return ctl_parse_endpoint(local, request, "address", "port", err);
+	error = ctl_parse_endpoint(local, request, "local_address", "local_port", err);
+	return error ? error
+		     : ctl_parse_endpoint(remote, request, "remote_address", "remote_port", err);
+}
+
+/* ---- in sentences -------------------------------------------------------------------------- */
+
+static bool has_flag(const json_t *flow, const char *name)
+{
+	json_t *flag;
+	size_t i;
+
+	json_array_foreach(json_object_get(flow, "flags"), i, flag)
+		if (!strcmp(json_string_value(flag), name))
+			return true;
+	return false;
+}
+
+/* "12400000 bytes (11.8M)" */
+static const char *bytes(unsigned long long number, char ret[64])
+{
+	char word[CTL_WORD];
+
+	ctl_format_bytes(number, word);
+	if (number < 10000)
+		snprintf(ret, 64, "%llu bytes", number);
+	else
+		snprintf(ret, 64, "%llu bytes (%s)", number, word);
+	return ret;
+}
+
+static void print_identity(FILE *out, const json_t *flow)
+{
+	fprintf(out, "%s - %s\n", ctl_text(flow, "local"), ctl_text(flow, "remote"));
+	fprintf(out, "  %s, %s here, in network namespace %llu\n", ctl_text(flow, "state"),
+		has_flag(flow, "passive") ? "accepted" : "opened", ctl_number(flow, "netns"));
+	fprintf(out, "\npolicy\n  %s%s\n", ctl_text(flow, "policy"),
+		has_flag(flow, "observe")
+			? "; a dry run: everything below is decided, and nothing is changed"
+			: "");
+}
+
+static void print_congestion(FILE *out, const json_t *flow)
+{
+	const char *why = has_flag(flow, "congestion_control_set")
+				  ? "set by the policy"
+				  : "the kernel's default, or chosen by the application or a route";
+
+	fprintf(out, "\ncongestion control\n  %s, %s\n", ctl_text(flow, "congestion_control"), why);
+	fprintf(out, "  cwnd %llu segments of %llu bytes", ctl_number(flow, "cwnd_segments"),
+		ctl_number(flow, "mss_bytes"));
+	if (json_object_get(flow, "ssthresh_segments"))
+		fprintf(out, ", ssthresh %llu", ctl_number(flow, "ssthresh_segments"));
+	if (json_object_get(flow, "bitcp"))
+		fprintf(out, "; bitcp is in %s", ctl_text(flow, "bitcp.mode"));
+	if (ctl_member(flow, "bitcp.max_segments"))
+		fprintf(out, ", its maximum %llu segments", ctl_number(flow, "bitcp.max_segments"));
+	fprintf(out, "\n  %llu segments retransmitted, %llu now thought lost\n",
+		ctl_number(flow, "retransmitted_segments"), ctl_number(flow, "lost_segments"));
+}
+
+static void print_path(FILE *out, const json_t *flow)
+{
+	char now[CTL_WORD], least[CTL_WORD], receiver[CTL_WORD], rate[64];
+
+	ctl_format_us(ctl_number(flow, "srtt_us"), now);
+	ctl_format_us(ctl_number(flow, "min_rtt_us"), least);
+	ctl_format_us(ctl_number(flow, "receiver_rtt_us"), receiver);
+	fprintf(out, "\npath, as the kernel sees it\n");
+	fprintf(out, "  RTT now %s, minimum %s; the receiver's estimate %s\n", now, least, receiver);
+	fprintf(out, "  %s received", bytes(ctl_number(flow, "bytes_received"), rate));
+	fprintf(out, ", %s sent and acknowledged", bytes(ctl_number(flow, "bytes_acked"), rate));
+	fprintf(out, ", %s per second delivered last\n",
+		bytes(ctl_number(flow, "delivery_rate_bytes_per_s"), rate));
+}
+
+/* Why the window is what it is; each reason of enum rightsize_reason. */
+static void print_reason(FILE *out, const json_t *direction)
+{
+	const char *reason = ctl_text(direction, "reason");
+	unsigned long long window = ctl_number(direction, "window_bytes");
+	unsigned long long most = ctl_number(direction, "window_max_bytes");
+	char least[CTL_WORD], text[64];
+
+	ctl_format_us(ctl_number(direction, "min_rtt_us"), least);
+	if (!strcmp(reason, "unmeasured"))
+		fprintf(out, "no round trip has been measured yet: the kernel's own sizing goes on");
+	else if (!strcmp(reason, "floor"))
+		fprintf(out, "the path needs no more than the kernel began with, %s",
+			bytes(ctl_number(direction, "floor_bytes"), text));
+	else if (!strcmp(reason, "measured"))
+		fprintf(out, "twice what the best rate so far, %s per second, carries in the minimum RTT "
+			     "of %s",
+			bytes(ctl_number(direction, "rate_bytes_per_s"), text), least);
+	else if (!strcmp(reason, "growing"))
+		fprintf(out, "the last round trip carried more than any before, %s: twice that, "
+			     "and room to grow",
+			bytes(ctl_number(direction, "per_rtt_bytes"), text));
+	else if (!strcmp(reason, "draining"))
+		fprintf(out, "held small for a few round trips, to empty the queue and measure the "
+			     "minimum RTT again");
+	else if (!strcmp(reason, "budget"))
+		fprintf(out, "the memory budget holds it back: it has no room for more than the "
+			     "buffer below");
+	else if (!strcmp(reason, "capped") && window < most)
+		fprintf(out, "it would be larger, but for the window scale of the handshake");
+	else if (!strcmp(reason, "capped"))
+		fprintf(out, "it would be larger, but for the policy's maximum of %s",
+			bytes(most, text));
+	else
+		fprintf(out, "%s", reason);
+}
+
+static void print_measured(FILE *out, const json_t *direction)
+{
+	char least[CTL_WORD], last[64], best[64], rate[64];
+
+	ctl_format_us(ctl_number(direction, "min_rtt_us"), least);
+	fprintf(out, "  measured     minimum RTT %s; %s per minimum RTT in the last round, %s in "
+		     "the best; best rate %s per second\n",
+		least, bytes(ctl_number(direction, "per_rtt_bytes"), last),
+		bytes(ctl_number(direction, "per_rtt_peak_bytes"), best),
+		bytes(ctl_number(direction, "rate_bytes_per_s"), rate));
+}
+
+static void print_decided(FILE *out, const json_t *direction)
+{
+	char window[64], floor[64], most[64];
+
+	fprintf(out, "  decided      %s: ", bytes(ctl_number(direction, "window_bytes"), window));
+	print_reason(out, direction);
+	fprintf(out, "\n  allowed      from %s to %s; grown %llu times, shrunk %llu, drained %llu\n",
+		bytes(ctl_number(direction, "floor_bytes"), floor),
+		bytes(ctl_number(direction, "window_max_bytes"), most),
+		ctl_number(direction, "grows"), ctl_number(direction, "shrinks"),
+		ctl_number(direction, "drains"));
+}
+
+/* @option: "SO_RCVBUF"; @obeyed, @sized: flags of /flows.json */
+static void print_application(FILE *out, const json_t *flow, const json_t *direction,
+			      const char *option, const char *obeyed, const char *sized)
+{
+	char text[64];
+
+	if (has_flag(flow, obeyed))
+		fprintf(out, "  application  fixed it itself, and is obeyed: left alone\n");
+	else if (json_object_get(direction, "requested_bytes"))
+		fprintf(out, "  application  asked for %s of %s: overridden\n", option,
+			bytes(ctl_number(direction, "requested_bytes"), text));
+	else
+		fprintf(out, "  application  asked for no %s\n", option);
+	fprintf(out, "  sized by     %s\n",
+		has_flag(flow, sized)	   ? "tcptuned"
+		: has_flag(flow, "observe") ? "the kernel: a dry run"
+					    : "the kernel: no more was needed yet than it gave");
+}
+
+static void print_receive(FILE *out, const json_t *flow)
+{
+	const json_t *direction = json_object_get(flow, "receive");
+	char buffer[64], used[64], advertised[64], clamp[64];
+
+	fprintf(out, "\nreceive window\n");
+	print_application(out, flow, direction, "SO_RCVBUF", "so_rcvbuf_obeyed",
+			  "receive_rightsized");
+	print_measured(out, direction);
+	print_decided(out, direction);
+	fprintf(out, "  kernel has   a buffer of %s, %s of it in use; a window of %s advertised; a "
+		     "clamp of %s\n",
+		bytes(ctl_number(flow, "receive_buffer_bytes"), buffer),
+		bytes(ctl_number(flow, "receive_buffer_used_bytes"), used),
+		bytes(ctl_number(flow, "advertised_window_bytes"), advertised),
+		bytes(ctl_number(flow, "window_clamp_bytes"), clamp));
+}
+
+static void print_send(FILE *out, const json_t *flow)
+{
+	const json_t *direction = json_object_get(flow, "send");
+	char buffer[64], used[64], window[64];
+
+	fprintf(out, "\nsend window\n");
+	print_application(out, flow, direction, "SO_SNDBUF", "so_sndbuf_obeyed",
+			  "send_rightsized");
+	print_measured(out, direction);
+	print_decided(out, direction);
+	fprintf(out, "  kernel has   a buffer of %s, %s of it in use; the peer's window is %s\n",
+		bytes(ctl_number(flow, "send_buffer_bytes"), buffer),
+		bytes(ctl_number(flow, "send_buffer_used_bytes"), used),
+		bytes(ctl_number(flow, "send_window_bytes"), window));
+}
+
+static void print_limit(FILE *out, const json_t *flow)
+{
+	const char *limit = ctl_text(flow, "limit");
+	char text[64];
+
+	fprintf(out, "\nlimited by\n  ");
+	if (!strcmp(limit, "idle"))
+		fprintf(out, "nothing: there is nothing to send, and nothing in flight\n");
+	else if (!strcmp(limit, "application"))
+		fprintf(out, "the application: it sends less than it may\n");
+	else if (!strcmp(limit, "cwnd"))
+		fprintf(out, "the congestion window, %llu segments of %llu bytes\n",
+			ctl_number(flow, "cwnd_segments"), ctl_number(flow, "mss_bytes"));
+	else if (!strcmp(limit, "receiver_window"))
+		fprintf(out, "the peer's receive window, %s\n",
+			bytes(ctl_number(flow, "send_window_bytes"), text));
+	else if (!strcmp(limit, "send_buffer"))
+		fprintf(out, "its send buffer, %s\n",
+			bytes(ctl_number(flow, "send_buffer_bytes"), text));
+	else
+		fprintf(out, "%s\n", limit);
+	/* Half of a buffer unread is an application that is behind. */
+	if (ctl_number(flow, "receive_buffer_used_bytes") >
+	    ctl_number(flow, "receive_buffer_bytes") / 2)
+		fprintf(out, "  what it receives: the application, which does not read as fast as "
+			     "data arrive\n");
+	else if (!strcmp(ctl_text(flow, "receive.reason"), "capped"))
+		fprintf(out, "  what it receives: perhaps the receive window, which is capped\n");
+}
+
+void ctl_print_explanation(FILE *out, const json_t *flow)
+{
+	print_identity(out, flow);
+	print_congestion(out, flow);
+	print_path(out, flow);
+	print_receive(out, flow);
+	print_send(out, flow);
+	print_limit(out, flow);
+}
+
+/* ---- the command --------------------------------------------------------------------------- */
+
+static int fail_ambiguous(const json_t *answer, struct tcptuned_error *err)
+{
+	const json_t *flows = json_object_get(answer, "flows");
+	char list[CANDIDATES * 160] = "";
+	json_t *flow;
+	size_t i;
+
+	json_array_foreach(flows, i, flow) {
+		size_t used = strlen(list);
+
+		snprintf(list + used, sizeof(list) - used, "%s%s - %s", i ? ", " : "",
+			 ctl_text(flow, "local"), ctl_text(flow, "remote"));
+	}
+	return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_NO_FLOW,
+			     "%llu connections are meant, %s%s; name both ends, the local one first",
+			     ctl_number(answer, "matched"), list,
+			     ctl_number(answer, "matched") > CANDIDATES ? " ..." : "");
+}
+
+static int explain(const json_t *answer, struct tcptuned_error *err)
+{
+	const json_t *flows = json_object_get(answer, "flows");
+
+	if (!json_array_size(flows))
+		return tcptuned_fail(err, ENOENT, TCPTUNED_EXIT_NO_FLOW,
+				     "no connection that tcptuned has claimed is meant; tcptunectl "
+				     "flows lists them");
+	if (json_array_size(flows) > 1)
+		return fail_ambiguous(answer, err);
+	ctl_print_explanation(stdout, json_array_get(flows, 0));
+	return 0;
+}
+
+static const struct ctl_option options[] = { { 0 } };
+
+static int run(struct ctl *ctl, const char *const *given, char **arguments, int count,
+	       struct tcptuned_error *err)
+{
+	json_t *request = ctl_request("flows"), *answer;
+	int error;
+
+	json_object_set_new(request, "limit", json_integer(CANDIDATES));
+	error = ctl_parse_flow(arguments, count, request, err);
+	if (error) {
+		json_decref(request);
+		return error;
+	}
+	error = ctl_ask(ctl, request, &answer, err);
+	if (error)
+		return error;
+	error = explain(answer, err);
+	json_decref(answer);
+	return error;
+}
+
+const struct ctl_command ctl_explain = {
+	.name = "explain",
+	.arguments = "LOCAL [-] REMOTE | LOCAL-REMOTE | END",
+	.help = "Say all there is to say about one connection: its policy, what was measured, what "
+		"was decided about each window and why, what the kernel has, what the application "
+		"had asked for, and what limits it. LOCAL, REMOTE and END are ADDRESS:PORT, as "
+		"flows prints them, or an address or a port alone; END is either end.",
+	.options = options,
+	.arguments_min = 1,
+	.arguments_max = 3,
+	.run = run,
+};

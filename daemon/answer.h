@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Answers to requests, from what the kernel holds. The daemon gives them through its control
+ * socket; tcptunectl gives them to itself, from the pinned maps, while no daemon runs.
+ */
+#ifndef TCPTUNED_ANSWER_H
+#define TCPTUNED_ANSWER_H
+
+#include <sys/types.h>
+
+#include "buf.h"
+#include "loader.h"
+#include "request.h"
+
+/* The most that an answer may be, bytes. */
+#define TCPTUNED_ANSWER_MAX (32u << 20)
+
+/* Where answers come from; has to outlive nothing but the call. */
+struct tcptuned_source {
+	const struct tcptuned_kernel *kernel;
+	pid_t daemon;	/* its process, or 0: there is none */
+	__u64 start_us; /* when it started, since 1970 */
+	/* The name of policy @key, or NULL for its number; may be NULL. */
+	const char *(*policy_name)(void *ctx, __u32 key);
+	void *policy_name_ctx;
+};
+
+/*
+ * Write the answer to STATUS, FLOWS, POLICIES or POLICY_TEST to @out: one line, a JSON object
+ * and a newline. Returns 0, or a negative errno with @err filled; then @out is of no use.
+ */
+int tcptuned_answer(const struct tcptuned_source *source, const struct tcptuned_request *request,
+		    struct tcptuned_buf *out, struct tcptuned_error *err);
+
+/* The answer that says what is wrong. */
+void tcptuned_answer_error(struct tcptuned_buf *out, const struct tcptuned_error *err);
+
+/* The name of a policy, from its source or made from its key into @number. */
+const char *tcptuned_source_policy(const struct tcptuned_source *source, __u32 key,
+				   char number[16]);
+
+#endif

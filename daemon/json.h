@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Writing JSON: one object at a time is ever a tree in memory. */
+#ifndef TCPTUNED_JSON_H
+#define TCPTUNED_JSON_H
+
+#include <jansson.h>
+
+#include "buf.h"
+#include "flows.h"
+
+/* Write @object out on one line, and let go of it. Lack of memory shows in @out. */
+void tcptuned_json_print(struct tcptuned_buf *out, json_t *object);
+
+/* One connection, as /flows.json and the control socket show it. @policy: its name, or NULL. */
+void tcptuned_json_flow(struct tcptuned_buf *out, const struct tcptuned_flow_record *record,
+			const char *policy);
+
+#endif

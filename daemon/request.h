@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is asked through the control socket: one line, one JSON object, as in
+ *
+ *	{"command":"flows","port":5201,"sort":"rtt","limit":10}
+ *
+ * One table in request.c says which command takes what.
+ */
+#ifndef TCPTUNED_REQUEST_H
+#define TCPTUNED_REQUEST_H
+
+#include <stddef.h>
+
+#include "columns.h"
+#include "exit.h"
+#include "filter.h"
+
+/* The longest line, without its newline. */
+#define TCPTUNED_REQUEST_MAX 4096
+
+#define TCPTUNED_FLOWS_LIMIT	 100 /* flows in an answer when the request does not say */
+#define TCPTUNED_FLOWS_LIMIT_MAX 10000
+
+enum tcptuned_command {
+	TCPTUNED_CMD_STATUS,
+	TCPTUNED_CMD_FLOWS,
+	TCPTUNED_CMD_POLICIES,
+	TCPTUNED_CMD_POLICY_TEST,
+	TCPTUNED_CMD_EVENTS,
+	TCPTUNED_CMD_STOP,
+};
+
+struct tcptuned_request {
+	enum tcptuned_command command;
+	struct tcptuned_filter filter; /* of POLICY_TEST: the connection's addresses and ports */
+	const struct tcptuned_column *sort; /* NULL: the largest first */
+	bool reverse;
+	__u32 limit;
+};
+
+/*
+ * Parse @len bytes at @line, which need not end in NUL. Returns 0, or -EINVAL with @err filled:
+ * a sentence that names the field, and TCPTUNED_EXIT_USAGE; then @ret is as it was.
+ */
+int tcptuned_request_parse(const char *line, size_t len, struct tcptuned_request *ret,
+			   struct tcptuned_error *err);
+
+#endif

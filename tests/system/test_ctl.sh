@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# tcptunectl on real connections: what it shows against what the metrics endpoint and the
+# applications themselves know, who may look, and what is left when the daemon is killed.
+
+. "$TEST_TOP/tests/system/daemon.sh"
+
+ctl() {
+	"$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" "$@"
+}
+
+# events NAME [OPTION...]: a stream of events, in the background
+events() {
+	local name=$1
+	shift
+	background "$name" "$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" events "$@"
+}
+
+ctl_json() { # FILTER COMMAND...
+	local filter=$1
+	shift
+	ctl "$@" --json | jq -r "$filter"
+}
+
+# A transfer that moves some megabytes and then rests: rest NAME PORT BYTES [MESSAGES OPTION...]
+rest() {
+	local name=$1 port=$2 bytes=$3
+	shift 3
+	stream "$name" "$port" --count 2 --bytes "$bytes" --interval 60000 "$@"
+	wait_until 20 arrived "$port" "$bytes"
+}
+
+arrived() { # PORT BYTES
+	local got
+	got=$(in_host b ss -tinOH "sport = :$1" | grep -o 'bytes_received:[0-9]*')
+	[ "${got#*:}" -ge "$(numfmt --from=si "${2%B}")" ]
+}
+
+# refused STATUS PATTERN ARGUMENT...: one clear line, and that status
+refused() {
+	local status=$1 pattern=$2 code=0
+	shift 2
+	ctl "$@" >"$TEST_DIR/out" 2>"$TEST_DIR/said" || code=$?
+	[ $code = "$status" ] || fail "status $code, expected $status, of: $* ($(<"$TEST_DIR/said"))"
+	[ "$(wc -l <"$TEST_DIR/said")" = 1 ] || fail "not one line, of: $* ($(<"$TEST_DIR/said"))"
+	[ ! -s "$TEST_DIR/out" ] || fail "on standard output, of: $* ($(<"$TEST_DIR/out"))"
+	expect_match "$(<"$TEST_DIR/said")" "^tcptunectl: .*$pattern" "the message of: $*"
+}
+
+# raw TEXT: what the control socket answers to TEXT
+raw() {
+	printf '%s' "$1" | python3 -c '
+import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+s.sendall(sys.stdin.buffer.read())
+s.shutdown(socket.SHUT_WR)
+while piece := s.recv(65536):
+    sys.stdout.buffer.write(piece)' "$TEST_DIR/run/control"
+}
+
+# --- what it shows -----------------------------------------------------------------------------
+# timeout: 60
+test_status_flows_and_filters() {
+	host a b
+	tcptuned_start
+	link a b --rate 100mbit --delay 5ms
+	rest small 7101 1MB
+	rest large 7102 4MB --rcvbuf 64KiB
+	rest middle 7103 2MB --congestion reno
+	sleep 0.3
+
+	expect_eq "$(ctl_json '[.pid, .mode, .connections.open, .totals.claimed_opened_here,
+		.totals.claimed_accepted_here, .bitcp_registered] | tostring' status)" \
+		"[$(pid_of tcptuned),\"tune\",6,3,3,true]" "status"
+	expect_match "$(ctl status)" "connections +6 open" "status, for people"
+	expect_match "$(ctl status)" "net.ipv4.tcp_congestion_control|sysctls +net.core" "sysctls"
+
+	expect_eq "$(ctl flows --json | jq -cS '[.flows[]]')" \
+		"$(curl -sf "$METRICS/flows.json" | jq -cS '[.flows[]]')" "flows, against flows.json"
+	expect_eq "$(ctl_json '[.connections, .matched, (.flows | length)] | tostring' flows -n 4)" \
+		"[6,6,4]" "no more than asked for"
+	expect_eq "$(ctl_json '[.flows[].local] | tostring' flows --local-port 7102)" \
+		"[\"10.99.0.2:7102\"]" "by local port"
+	expect_eq "$(ctl_json .matched flows --port 7102)" 2 "by port"
+	expect_eq "$(ctl_json .matched flows --address 10.99.0.2)" 6 "by address"
+	expect_eq "$(ctl_json .matched flows --local-address 10.99.0.2/31)" 3 "by prefix"
+	expect_eq "$(ctl_json .matched flows --address 10.98.0.0/16)" 0 "by another prefix"
+	expect_eq "$(ctl_json '[.flows[].remote] | tostring' flows --cc reno --remote-port 7103)" \
+		"[\"10.99.0.2:7103\"]" "by congestion control"
+	expect_eq "$(ctl_json .matched flows --policy default)" 6 "by policy"
+	expect_eq "$(ctl_json .matched flows --policy other)" 0 "by another policy"
+	expect_eq "$(ctl_json '[.flows[].local] | tostring' flows --sort received -n 3)" \
+		'["10.99.0.2:7102","10.99.0.2:7103","10.99.0.2:7101"]' "sorted by bytes received"
+	expect_eq "$(ctl_json '.flows | map(.bytes_received) | . == sort' flows --sort received -r)" \
+		true "the other way round"
+	expect_eq "$(ctl_json '.flows[0].local' flows --sort local --address 10.99.0.2)" \
+		"$(ctl_json '[.flows[].local] | map(select(startswith("10.99.0.1"))) |
+			min_by(split(":")[1] | tonumber)' flows)" "sorted by local address"
+	expect_eq "$(ctl flows --port 7102 -o local,received | awk 'NR == 1 { print $1, $2 }
+		$1 == "10.99.0.2:7102" { print $2 }' | tr '\n' ' ')" "LOCAL RECEIVED 3.8M " "the table"
+	expect_match "$(ctl flows -n 2)" "^and 4 more" "what the table leaves out"
+	expect_eq "$(timeout -s INT 1 "$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" flows --watch=0.2 -n 1 |
+		grep -c '^LOCAL' | awk '{ print ($1 >= 2) }')" 1 "drawn again and again"
+	tcptuned_stop
+}
+
+# A live receiver that fixed 64 KiB, against what the endpoint says of it in the same moment.
+#
+# timeout: 60
+test_explain_a_locked_receiver() {
+	local said
+	host a b
+	tcptuned_start --set=policy.receive_window_max=1M
+	link a b --rate 100mbit --delay 20ms
+	rest one 7101 20MB --rcvbuf 64KiB
+	sleep 0.3
+	said=$(ctl explain "$(flow 7101 .local)" "$(flow 7101 .remote)")
+	note "$said"
+	of_flow() {
+		flow 7101 "$1"
+	}
+	expect_match "$said" "asked for SO_RCVBUF of 65536 bytes \(64K\): overridden" "the wish"
+	expect_match "$said" "^  default$" "policy"
+	expect_match "$said" "sized by     tcptuned" "who sizes it"
+	expect_match "$said" "bitcp, set by the policy" "congestion control"
+	expect_match "$said" "decided      $(of_flow .receive.window_bytes) bytes" "the window"
+	expect_match "$said" "; $(of_flow .receive.per_rtt_bytes) bytes.* per minimum RTT in the last" \
+		"bytes per RTT"
+	expect_match "$said" ", $(of_flow .receive.per_rtt_peak_bytes) bytes.* in the best" "the best"
+	expect_match "$said" "kernel has   a buffer of $(of_flow .receive_buffer_bytes) bytes" "buffer"
+	expect_match "$said" "a window of $(of_flow .advertised_window_bytes) bytes.* advertised" \
+		"advertised"
+	expect_match "$said" "measured     minimum RTT 4[0-3]\.[0-9]ms" "minimum RTT"
+	case $(of_flow .receive.reason) in
+	capped) expect_match "$said" "but for the policy's maximum of 1048576 bytes" "why" ;;
+	measured) expect_match "$said" "twice what the best rate so far" "why" ;;
+	*) fail "reason: $(of_flow .receive.reason)" ;;
+	esac
+	expect_match "$said" "nothing: there is nothing to send" "what limits it"
+	expect_eq "$(ctl explain 7101-"$(of_flow '.remote | split(":")[1]')")" "$said" "by ports"
+	refused 41 "2 connections are meant, 10.99.0.[12]:.*; name both ends" explain 7101
+	refused 41 "no connection .* is meant; tcptunectl flows" explain 1-2
+	tcptuned_stop
+}
+
+# --- events ------------------------------------------------------------------------------------
+listening() {
+	grep -q listening "$TEST_DIR/$1.log"
+}
+
+event() { # NAME FILTER: of the first event of that stream for which FILTER has a value
+	jq -Rrn "[inputs | fromjson? | $2][0]" "$TEST_DIR/$1.log"
+}
+
+# timeout: 60
+test_events() {
+	local port
+	host a b
+	tcptuned_start
+	link a b --rate 100mbit --delay 10ms
+	events quiet
+	events first --json
+	wait_until 5 listening first
+	stream one 7101 --count 1 --bytes 10MB --rcvbuf 80KiB
+	stream_end one
+	wait_until 5 grep -q '"closed".*:7101' "$TEST_DIR/first.log"
+	sleep 0.2
+	expect_eq "$(event first 'select(.event == "rcvbuf_overridden") | .requested_bytes')" 81920 \
+		"bytes asked for"
+	expect_match "$(cat "$TEST_DIR/quiet.log")" "SO_RCVBUF of 81920 bytes overridden" "in words"
+	expect_eq "$(event first 'select(.event == "claimed" and .accepted) | .local')" \
+		10.99.0.2:7101 "claimed"
+	expect_eq "$(event first 'select(.event == "congestion_control_set") | .congestion_control')" \
+		bitcp "congestion control"
+	expect_eq "$(event first 'select(.event == "receive_window_grown" and .to_bytes > 100000)
+		| [.local, .policy, .to_bytes > .from_bytes] | tostring')" \
+		'["10.99.0.2:7101","default",true]' "a window grew"
+	expect_eq "$(event first 'select(.event == "closed" and .local == "10.99.0.2:7101")
+		| .bytes_received >= 10000000')" true "bytes received at the end"
+	expect_ge "$(event first 'select(.event == "claimed") | .time_us / 1e6')" \
+		"$(($(date +%s) - 60))" "time of an event"
+	expect_le "$(event first 'select(.event == "claimed") | .time_us / 1e6')" \
+		"$(($(date +%s) + 1))" "time of an event"
+	# Nobody listens: the gate is shut.
+	stop first || :
+	stop quiet || :
+	wait_until 5 gate_is_shut
+	expect_eq "$(counter tcptuned_events_lost_total '')" 0 "events lost"
+	tcptuned_stop
+}
+
+gate_is_shut() {
+	[ "$(bpftool -j map lookup pinned /sys/fs/bpf/tcptuned/map_event_gate key 0 0 0 0 |
+		jq -c '.value | map(select(. != "0x00"))')" = "[]" ]
+}
+
+# --- bad input, and who may ask ----------------------------------------------------------------
+test_wrong_arguments() {
+	: >"$TEST_DIR/none.conf"
+	refused 2 "flowz: no such command; did you mean flows\?" flowz
+	refused 2 "a command is missing; tcptunectl --help"
+	refused 2 "--prot: no such option; did you mean --port\?" flows --prot 1
+	refused 2 "--port: its argument is missing; write --port=PORT" flows --port
+	refused 2 "--port: http is no whole number" flows --port http
+	refused 2 "rttt; did you mean rtt\?" flows --columns rttt
+	refused 2 "--watch: not together with --json" flows --watch --json
+	refused 2 "--watch: soon is no number of seconds" flows --watch=soon
+	refused 2 "extra: unexpected; the usage is tcptunectl status" status extra
+	refused 2 "an argument is missing; the usage is tcptunectl explain" explain
+	refused 2 "1.2.3: neither an address nor a port" explain 1.2.3
+	refused 2 "policy: there is no tset" policy tset
+	refused 40 "no tcptuned runs, and nothing is pinned in /sys/fs/bpf/tcptuned; start it" status
+	tcptuned_start
+	refused 2 "port: a whole number from 1 to 65535" flows --port 70000
+	refused 2 "limit: a whole number from 1 to 10000" flows --limit 0
+	refused 2 "address: 10.0.0.0/33 is no address" flows --address 10.0.0.0/33
+	refused 2 "sort: there is no column tall" flows --sort tall
+	expect_match "$(raw '{"command":"status","port":1}')" '"error":"port: status takes no such' \
+		"a field of another command"
+	expect_match "$(raw '{"command"')" '"error":"the request is no JSON' "half an object"
+	expect_match "$(raw '[]')" '"error":"the request is no JSON object' "no object"
+	expect_match "$(raw "$(printf '%5000s' x)")" '"error":"the request is longer than 4096' \
+		"too long"
+	expect_match "$(raw '{"command":"status"}')" '"pid":' "and it still answers"
+	tcptuned_stop
+}
+
+# Clients that say nothing hold nobody up, and are shown the door.
+test_slow_clients() {
+	tcptuned_start
+	background silent python3 -c '
+import socket, sys, time
+all = []
+for i in range(40):
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(sys.argv[1])
+    s.setblocking(False)
+    try:
+        s.send(b"{")
+    except OSError:
+        pass
+    all.append(s)
+print("connected", flush=True)
+time.sleep(20)' "$TEST_DIR/run/control"
+	wait_until 5 grep -q connected "$TEST_DIR/silent.log"
+	refused 42 "16 others use the control socket" status
+	[ -n "$(counter tcptuned_events_lost_total '')" ] || fail "no scrape"
+	wait_until 8 ctl status
+	stop silent KILL 2>/dev/null || :
+	tcptuned_stop
+}
+
+as_nobody() {
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+}
+
+test_permissions() {
+	local code=0
+	chmod 755 "$TEST_DIR" "$(dirname "$TEST_DIR")"
+	cp "$TEST_BUILD/tcptunectl" "$TEST_DIR" # the build may be where nobody may look
+	tcptuned_start
+	expect_eq "$(stat -c '%a %U %G' "$TEST_DIR/run/control")" "660 root root" "the socket"
+	ask() {
+		"$@" "$TEST_DIR/tcptunectl" --config="$TEST_DIR/none.conf" \
+			--set=tcptuned.runtime_directory="$TEST_DIR/run" status
+	}
+	ask as_nobody >"$TEST_DIR/out" 2>&1 || code=$?
+	expect_eq "$code" 4 "status of an unprivileged caller"
+	expect_match "$(<"$TEST_DIR/out")" "Permission denied; run tcptunectl as root" "the message"
+	chmod 666 "$TEST_DIR/run/control" # an administrator opens the socket to all
+	code=0
+	ask as_nobody >"$TEST_DIR/out" 2>&1 || code=$?
+	expect_eq "$code" 4 "status of an unprivileged caller"
+	expect_eq "$(<"$TEST_DIR/out")" \
+		"tcptunectl: you are neither root nor in the group that control.group names" \
+		"all that he learns"
+	tcptuned_stop
+	[ ! -e "$TEST_DIR/run/control" ] || fail "the socket is left"
+
+	tcptuned_start --set=control.group=nogroup
+	expect_eq "$(stat -c '%a %U %G' "$TEST_DIR/run/control")" "660 root nogroup" "the socket"
+	expect_match "$(ask setpriv --reuid 65533 --regid 65533 --groups 65534)" "mode +tune" \
+		"what a member sees"
+	tcptuned_stop
+	expect_fail 15 tcptuned_start_only --set=control.group=no_such_group
+}
+
+tcptuned_start_only() {
+	"$TEST_BUILD/tcptuned" --foreground --config="$TEST_DIR/none.conf" \
+		--set=tcptuned.cgroup="$TEST_CGROUP/group" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
+		--set=metrics.port="$METRICS_PORT" "$@"
+}
+
+# --- without the daemon ------------------------------------------------------------------------
+# timeout: 60
+test_killed_and_detached() {
+	local before shown
+	before=$(host_state)
+	host a b
+	tcptuned_start
+	link a b --rate 100mbit --delay 5ms
+	rest one 7101 2MB --rcvbuf 64KiB
+	sleep 0.3
+	shown=$(ctl_json '.flows | tostring' flows)
+	expect_eq "$(ctl_json '[.policy, .rule, .congestion_control] | tostring' \
+		policy test 10.99.0.1 10.99.0.2:7101)" '["default","every connection","bitcp"]' \
+		"the policy of a connection to come"
+	tcptuned_kill
+	expect_eq "$(ctl_json '.flows | tostring' flows 2>"$TEST_DIR/said")" "$shown" \
+		"flows, read from the pins"
+	expect_match "$(<"$TEST_DIR/said")" "no tcptuned runs; this is read from what is pinned" \
+		"it says so"
+	expect_match "$(ctl status 2>/dev/null)" "daemon +not running" "status"
+	expect_match "$(ctl explain 10.99.0.2:7101 "$(jq -r '.[] | select(.local ==
+		"10.99.0.2:7101") | .remote' <<<"$shown")" 2>/dev/null)" "overridden" "explain"
+	expect_match "$(ctl policy list 2>/dev/null)" "^default: every connection" "policies"
+	events ring --json
+	wait_until 5 listening ring
+	rest two 7102 2MB --rcvbuf 96KiB
+	wait_until 5 grep -q '"claimed".*:7102' "$TEST_DIR/ring.log"
+	sleep 0.2
+	expect_eq "$(event ring 'select(.event == "rcvbuf_overridden") | .requested_bytes')" 98304 \
+		"an event, read from the pinned ring"
+	expect_match "$(ctl events 2>&1 || :)" "another tcptunectl reads the events" "a second reader"
+	stop ring || :
+	ctl detach 2>"$TEST_DIR/said"
+	expect_match "$(<"$TEST_DIR/said")" "nothing is left pinned" "detach"
+	stop one || :
+	stop two || :
+	expect_host_state "$before"
+
+	tcptuned_start
+	expect_match "$(ctl detach)" "the daemon has stopped" "detach of one that runs"
+	wait "$(pid_of tcptuned)" || fail "exit code $? of the daemon"
+	in_log 'told to stop through the control socket by process [0-9]+ of user 0'
+	expect_host_state "$before"
+	refused 40 "no tcptuned runs, and nothing is pinned" flows
+}
