@@ -8,7 +8,6 @@
 
 #define TCP_STATE_CLOSE	 7
 #define TCP_STATE_LISTEN 10
-#define RECORD_REST	 (sizeof(struct tcptuned_flow_record) - sizeof(struct tcptuned_flow))
 
 /* ---- read out ----------------------------------------------------------------------- */
 
@@ -89,13 +88,17 @@ static __always_inline void copy_socket(struct tcptuned_flow_record *r, struct t
 	r->reordering = tp->reordering;
 }
 
-/* One struct tcptuned_flow_record per claimed connection, of every network namespace. */
+/*
+ * One struct tcptuned_flow_record per claimed connection, of every network namespace. Written in
+ * two parts, for the whole of it does not fit on a BPF program's stack: what its storage holds,
+ * from where it is, and the rest.
+ */
 SEC("iter/bpf_sk_storage_map")
 int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 {
 	struct seq_file *seq = ctx->meta->seq;
 	struct tcptuned_flow *flow = ctx->value;
-	struct tcptuned_flow_record record;
+	struct tcptuned_flow_record record = {};
 	struct sock *sk = ctx->sk;
 	struct tcp_sock *tp;
 
@@ -104,10 +107,9 @@ int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return 0;
-	__builtin_memset(&record, 0, sizeof(record));
-	__builtin_memcpy(&record.flow, flow, sizeof(record.flow));
 	copy_socket(&record, tp);
 	copy_bitcp(&record, tp);
+	bpf_seq_write(seq, flow, sizeof(*flow));
 	bpf_seq_write(seq, &record, sizeof(record));
 	return 0;
 }
@@ -157,6 +159,10 @@ int release_flows(struct bpf_iter__tcp *ctx)
 	if (flow->flags & TCPTUNED_F_SND_TAKEN) {
 		value = room_for(sk->sk_sndbuf, net->ipv4.sysctl_tcp_wmem[2]) / 2;
 		bpf_setsockopt(tp, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value));
+	}
+	if (flow->snd_unsent && tp->notsent_lowat == flow->snd_unsent) {
+		value = 0; /* the sysctl's again */
+		bpf_setsockopt(tp, SOL_TCP, TCP_NOTSENT_LOWAT, &value, sizeof(value));
 	}
 	flow->flags &= ~TCPTUNED_F_CLAIMED;
 	return 0;
