@@ -66,3 +66,126 @@ bench_ramp() {
 		row ramp 100 tcptuned tuned_receiver -- --congestion cubic --duration 4 --series 20
 	done
 }
+
+# The sender's side: what waits in its buffer, and how old a byte is when it has been read. The
+# kernel's buffer may grow as large as tcptuned's. Only the sender runs tcptuned, once without
+# its bound on unsent bytes.
+# timeout: 1800
+bench_unsent() {
+	local run x keep="policy.congestion_control=keep"
+	local -A paths=(
+		["50, queue 1/4 BDP"]="--rate 1gbit --delay 25ms --queue 0.25bdp"
+		["10, 20 MB queue"]="--rate 1gbit --delay 5ms --queue 20MB"
+		["50, loss 1e-4"]="--rate 1gbit --delay 25ms --queue 0.25bdp --loss-ab 1e-4"
+	)
+	host a b
+	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
+	for x in "50, queue 1/4 BDP" "10, 20 MB queue" "50, loss 1e-4"; do
+		for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+			path="${paths[$x]} --seed $((run + ${BENCH_SEED:-1}))"
+			set -- --congestion cubic --duration ${BENCH_SECONDS:-8} --series 20
+			row unsent "$x" kernel untuned "$@"
+			row unsent "$x" "tcptuned, no bound" \
+				tuned_sender $keep policy.send_unsent_max=1G -- "$@"
+			row unsent "$x" tcptuned tuned_sender $keep -- "$@"
+		done
+	done
+}
+
+# One application that reads as fast as it can for 3 s, and then 50 Mbit/s, among three fast
+# ones: 1 Gbit/s, 20 ms. The row is the fast ones'; what became of the slow one is in it.
+# timeout: 1800
+bench_slow_reader() {
+	local run
+	host a b
+	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
+	path="--rate 1gbit --delay 10ms --queue 2bdp"
+	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+		row slow_reader 20 kernel slow_among_fast
+		row slow_reader 20 tcptuned with_tcptuned receiver -- slow_among_fast
+	done
+}
+
+slow_listening() {
+	grep -q '^listening' "$TEST_DIR/slow-receiver.log"
+}
+
+slow_among_fast() {
+	local options=(--port 5302 --duration 10 --read-fast 3 --read-rate 50000000 --rtt-samples
+		--congestion cubic)
+	link a b $path
+	background slow-receiver in_host b ${RECEIVER_PREFIX-} "$TEST_BUILD/messages" \
+		--listen "${ADDR[b]}" --once "${options[@]}"
+	wait_until 5 slow_listening
+	background slow in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" "${options[@]}"
+	transfer a b --streams 3 --duration 10 --congestion cubic --rtt-samples >/dev/null
+	wait "$(pid_of slow)"
+	unset "LIB_PID[slow]"
+	stop slow-receiver || :
+	jq -c --slurpfile slow "$TEST_DIR/slow.log" '. + {slow: $slow[0]}' \
+		"$TEST_DIR/transfer.json" >"$TEST_DIR/both.json"
+	mv "$TEST_DIR/both.json" "$TEST_DIR/transfer.json"
+}
+
+# Slow links (Dynamic Right-Sizing, Figures 5 to 7): a Reno sender, and a receiver with a static
+# window of 64 KB, with the kernel's autotuning, and with tcptuned. The paper says 56 kbit/s
+# and no more of its link; here the queue holds ten packets. Such links cost the host next to
+# nothing: those of one run are measured at once, each between two hosts of its own.
+#
+# receive_window_max: a window is told in units of its scale, and can be made smaller by an ACK
+# for more bytes than that only. With room for 16 MB the unit is 1 KB, as the kernel's own is
+# here; with the default's 256 MB it is 8 KB, which takes a hole that is filled.
+# timeout: 3000
+bench_slow_link() {
+	local run=0 dir
+	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+		measure slow_links
+	done
+	for dir in "$TEST_DIR"/slow-*; do
+		TEST_DIR=$dir add_row slow_link "$(cat "$dir/x")" "$(cat "$dir/column")" \
+			"$(echo "$dir"/link-*.json)" '$stats[0] as $link
+				| if $link.invalid_reasons == [] then . + {link: {
+					drops: $link.ab.drops.total.segments,
+					queue_mean_ms: $link.ab.queue.mean_delay_ms,
+					tolerance: $link.tolerance, late_p99_us: $link.ab.late_us.p99}}
+				else {invalid: $link.invalid_reasons} end'
+	done
+}
+
+slow_links() {
+	local x n=$((run * 12)) path seconds slow_pids=()
+	tcptuned_start --set=policy.receive_window_max="${BENCH_WINDOW_MAX:-16M}"
+	for x in "56 kbit/s, 100 ms" "1.5 Mbit/s, 50 ms" "1.5 Mbit/s, 100 ms"; do
+		case $x in
+		56*) path="--rate 56kbit --delay 50ms" seconds=180 ;;
+		*" 50 ms") path="--rate 1.5mbit --delay 25ms" seconds=60 ;;
+		*) path="--rate 1.5mbit --delay 50ms" seconds=60 ;;
+		esac
+		path="$path --queue 10p"
+		# not the same to the millisecond each time
+		set -- --bytes 16KiB --duration $((seconds + run)) --stall 60
+		# SO_RCVBUF is doubled, and half of that is window
+		slow_flow "static 64 KB" "" "" --congestion reno --rcvbuf 64K "$@"
+		slow_flow "kernel" "" "" --congestion reno "$@"
+		slow_flow "tcptuned at the receiver" "" in_group --congestion reno "$@"
+		slow_flow "tcptuned, bitcp" in_group in_group "$@"
+	done
+	wait "${slow_pids[@]}"
+	tcptuned_stop
+}
+
+slow_flow() { # COLUMN SENDER_PREFIX RECEIVER_PREFIX MESSAGES OPTION...
+	local name=$((n++))
+	mkdir "$TEST_DIR/slow-$name"
+	echo "$x" >"$TEST_DIR/slow-$name/x"
+	echo "$1" >"$TEST_DIR/slow-$name/column"
+	host "a$name" "b$name"
+	(
+		TEST_DIR=$TEST_DIR/slow-$name SENDER_PREFIX=$2 RECEIVER_PREFIX=$3
+		shift 3
+		link "a$name" "b$name" $path
+		transfer "a$name" "b$name" --rtt-samples "$@" >/dev/null
+		lib_end_links || :
+	) &
+	slow_pids+=($!)
+}

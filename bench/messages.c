@@ -26,7 +26,9 @@
 #include <time.h>
 #include <unistd.h>
 #include <linux/sock_diag.h>
+#include <linux/sockios.h>
 #include <linux/tcp.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -54,8 +56,9 @@ enum exit_code {
 struct options {
 	const char *listen, *connect, *congestion;
 	uint64_t port, count, bytes, streams, rcvbuf, sndbuf, read_rate_bps, seed, series_ms;
+	uint64_t notsent;
 	uint64_t interval_ms, pings;
-	double duration_s, timeout_s, stall_s;
+	double duration_s, timeout_s, stall_s, read_fast_s;
 	bool once, zerocopy, discard, verify, rtt_samples;
 };
 
@@ -98,18 +101,22 @@ static const struct option_row {
 	{"streams", NUMBER, AT(streams), 1, STREAMS_MAX, "N", "parallel connections (1)"},
 	{"rcvbuf", SIZE, AT(rcvbuf), 1, 2e9, "SIZE", "receiver's SO_RCVBUF, before listen()"},
 	{"sndbuf", SIZE, AT(sndbuf), 1, 2e9, "SIZE", "sender's SO_SNDBUF, before connect()"},
+	{"notsent", SIZE, AT(notsent), 1, 2e9, "SIZE", "sender's TCP_NOTSENT_LOWAT"},
 	{"congestion", TEXT, AT(congestion), 0, 0, "NAME", "sender's congestion control"},
 	{"zerocopy", FLAG, AT(zerocopy), 0, 0, NULL,
 	 "send with sendfile() from memory: MSG_ZEROCOPY would be copied by a TUN device"},
 	{"discard", FLAG, AT(discard), 0, 0, NULL, "receiver: read without copying"},
 	{"read-rate", NUMBER, AT(read_rate_bps), 0, 1e12, "BITS/S",
 	 "receiver: a slow application, per connection (0: as fast as it can)"},
+	{"read-fast", SECONDS, AT(read_fast_s), 0.01, 1e5, "SECONDS",
+	 "receiver: slow to --read-rate only after so long (0)"},
 	{"verify", FLAG, AT(verify), 0, 0, NULL, "receiver: check every byte"},
 	{"seed", NUMBER, AT(seed), 0, 1e15, "N", "of the payload, alike on both sides (1)"},
 	{"series", NUMBER, AT(series_ms), 1, 1e5, "MS",
 	 "receiver: report bytes read over time; give it to both sides"},
 	{"rtt-samples", FLAG, AT(rtt_samples), 0, 0, NULL,
-	 "sender: median and 95 % of RTT and cwnd under load, sampled every 20 ms"},
+	 "sampled every 20 ms: RTT, cwnd, unsent bytes and send memory under load, received "
+	 "data that waits; with --series also the time from being written to being read"},
 	{"ping", NUMBER, AT(pings), 0, 1e5, "N",
 	 "first the RTT of the idle path, from N handshakes"},
 	{"stall", SECONDS, AT(stall_s), 0.1, 1e5, "SECONDS",
@@ -235,6 +242,7 @@ struct result {
 	uint64_t last_ns; /* when the last byte was read */
 	uint32_t rcvbuf, rcv_wscale;
 	uint32_t rcv_space, rcv_ssthresh;
+	uint32_t rmem_max, rmem_median; /* memory of received data that waits; of samples */
 	uint64_t points; /* of the progress curve, first connection only */
 };
 
@@ -251,7 +259,7 @@ struct stream {
 	uint64_t messages;
 	struct result result;
 	struct tcp_info info;
-	uint32_t sndbuf;
+	uint32_t sndbuf, notsent_lowat;
 	char congestion[CONGESTION_NAME];
 	const char *error; /* NULL, or what failed with error_code */
 	int error_code;
@@ -401,6 +409,39 @@ static void set_buffer(int fd, int name, uint64_t size)
 		    strerror(errno));
 }
 
+struct samples {
+	double *values;
+	size_t count, room;
+};
+
+static void samples_add(struct samples *s, double value)
+{
+	if (s->count == s->room) {
+		s->room = s->room ? 2 * s->room : 1024;
+		s->values = realloc(s->values, s->room * sizeof(*s->values));
+		if (!s->values)
+			die(EXIT_FAILED, "no memory for samples");
+	}
+	s->values[s->count++] = value;
+}
+
+static int compare_double(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double samples_quantile(struct samples *s, double q)
+{
+	size_t at = (size_t)(q * (double)s->count);
+
+	if (!s->count)
+		return 0;
+	qsort(s->values, s->count, sizeof(*s->values), compare_double);
+	return s->values[at < s->count ? at : s->count - 1];
+}
+
 /* ---- receiver -----------------------------------------------------------------------------
  */
 
@@ -414,15 +455,28 @@ static void check_payload(struct stream *s, const uint8_t *data, size_t len)
 		s->result.damaged += data[i] != want[i];
 }
 
-/* A slow application sleeps until what it has read fits its rate. */
-static void hold_read_rate(const struct stream *s, uint64_t began_ns)
+/* A slow application sleeps until what it has read, since it is slow, fits its rate. */
+static void hold_read_rate(const struct stream *s, uint64_t began_ns, uint64_t before)
 {
-	uint64_t due =
-		began_ns + (uint64_t)((double)s->bytes * 8e9 / (double)opt.read_rate_bps);
+	uint64_t due = began_ns +
+		       (uint64_t)((double)(s->bytes - before) * 8e9 / (double)opt.read_rate_bps);
 	uint64_t now = now_ns();
 
 	if (due > now)
 		sleep_ns(due - now);
+}
+
+/* How much memory the data that came, and is not read, holds now. */
+static void sample_rmem(const struct stream *s, struct samples *rmem, uint64_t *next_ns)
+{
+	uint32_t mem[SK_MEMINFO_VARS] = {0};
+	socklen_t len = sizeof(mem);
+
+	if (!opt.rtt_samples || now_ns() < *next_ns)
+		return;
+	*next_ns = now_ns() + SAMPLE_MS * 1000000;
+	if (!getsockopt(s->fd, SOL_SOCKET, SO_MEMINFO, mem, &len))
+		samples_add(rmem, mem[SK_MEMINFO_RMEM_ALLOC]);
 }
 
 static void fill_result(struct stream *s)
@@ -445,7 +499,9 @@ static void *receive_stream(void *arg)
 {
 	struct stream *s = arg;
 	size_t chunk = CHUNK;
-	uint64_t began = now_ns();
+	uint64_t slow_ns = now_ns() + (uint64_t)(opt.read_fast_s * 1e9), slow_bytes = 0;
+	uint64_t sample_ns = 0;
+	struct samples rmem = {0};
 	uint8_t *buffer = malloc(CHUNK);
 	ssize_t n;
 
@@ -453,6 +509,7 @@ static void *receive_stream(void *arg)
 	if (opt.read_rate_bps && opt.read_rate_bps / 800 < chunk)
 		chunk = opt.read_rate_bps / 800 + 1;
 	for (;;) {
+		sample_rmem(s, &rmem, &sample_ns);
 		n = recv(s->fd, buffer, chunk, opt.discard ? MSG_TRUNC : 0);
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -462,12 +519,17 @@ static void *receive_stream(void *arg)
 		if (opt.verify)
 			check_payload(s, buffer, n);
 		__atomic_store_n(&s->bytes, s->bytes + n, __ATOMIC_RELAXED);
-		if (opt.read_rate_bps)
-			hold_read_rate(s, began);
+		if (now_ns() < slow_ns)
+			slow_bytes = s->bytes;
+		else if (opt.read_rate_bps)
+			hold_read_rate(s, slow_ns, slow_bytes);
 	}
 	if (n < 0)
 		stream_failed(s, "receiving");
 	fill_result(s);
+	s->result.rmem_max = (uint32_t)samples_quantile(&rmem, 1);
+	s->result.rmem_median = (uint32_t)samples_quantile(&rmem, 0.5);
+	free(rmem.values);
 	free(buffer);
 	return NULL;
 }
@@ -694,6 +756,8 @@ static void read_sender_state(struct stream *s)
 	len = sizeof(mem);
 	getsockopt(s->fd, SOL_SOCKET, SO_MEMINFO, mem, &len);
 	s->sndbuf = mem[SK_MEMINFO_SNDBUF];
+	len = sizeof(s->notsent_lowat);
+	getsockopt(s->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &s->notsent_lowat, &len);
 }
 
 static void *send_stream(void *arg)
@@ -719,39 +783,6 @@ static void *send_stream(void *arg)
 	return NULL;
 }
 
-struct samples {
-	double *values;
-	size_t count, room;
-};
-
-static void samples_add(struct samples *s, double value)
-{
-	if (s->count == s->room) {
-		s->room = s->room ? 2 * s->room : 1024;
-		s->values = realloc(s->values, s->room * sizeof(*s->values));
-		if (!s->values)
-			die(EXIT_FAILED, "no memory for samples");
-	}
-	s->values[s->count++] = value;
-}
-
-static int compare_double(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double samples_quantile(struct samples *s, double q)
-{
-	size_t at = (size_t)(q * (double)s->count);
-
-	if (!s->count)
-		return 0;
-	qsort(s->values, s->count, sizeof(*s->values), compare_double);
-	return s->values[at < s->count ? at : s->count - 1];
-}
-
 static void print_samples(const char *name, struct samples *s)
 {
 	printf(", \"%s\": {\"min\": %.3f, \"median\": %.3f, \"p95\": %.3f, \"max\": %.3f}",
@@ -760,8 +791,29 @@ static void print_samples(const char *name, struct samples *s)
 }
 
 struct load_samples {
-	struct samples rtt_ms, cwnd;
+	struct samples rtt_ms, cwnd, unsent, wmem;
+	struct samples latency_ms;
+	struct curve written;
 };
+
+static void sample_load(const struct stream *s, struct load_samples *load)
+{
+	uint32_t mem[SK_MEMINFO_VARS] = {0};
+	struct tcp_info info = {0};
+	socklen_t len = sizeof(info);
+	int unsent = 0;
+
+	/* a connection that has nothing in flight is not under load */
+	if (getsockopt(s->fd, IPPROTO_TCP, TCP_INFO, &info, &len) || !info.tcpi_unacked)
+		return;
+	samples_add(&load->rtt_ms, info.tcpi_rtt / 1e3);
+	samples_add(&load->cwnd, info.tcpi_snd_cwnd);
+	len = sizeof(mem);
+	getsockopt(s->fd, SOL_SOCKET, SO_MEMINFO, mem, &len);
+	samples_add(&load->wmem, mem[SK_MEMINFO_WMEM_QUEUED]);
+	ioctl(s->fd, SIOCOUTQNSD, &unsent);
+	samples_add(&load->unsent, unsent);
+}
 
 /* Joins the sending threads; while they run, samples what TCP sees if asked to. */
 static void watch_senders(struct load_samples *load)
@@ -781,17 +833,11 @@ static void watch_senders(struct load_samples *load)
 			i++;
 			continue;
 		}
-		for (unsigned int j = i; j < opt.streams; j++) {
-			struct tcp_info info = {0};
-			socklen_t len = sizeof(info);
-
-			/* a connection that has nothing in flight is not under load */
-			if (getsockopt(streams[j].fd, IPPROTO_TCP, TCP_INFO, &info, &len) ||
-			    !info.tcpi_unacked)
-				continue;
-			samples_add(&load->rtt_ms, info.tcpi_rtt / 1e3);
-			samples_add(&load->cwnd, info.tcpi_snd_cwnd);
-		}
+		for (unsigned int j = i; j < opt.streams; j++)
+			sample_load(&streams[j], load);
+		curve_add(&load->written,
+			  (struct point){now_ns() - streams[0].start_ns,
+					 total_bytes((unsigned int)opt.streams)});
 	}
 }
 
@@ -799,7 +845,11 @@ static int connect_stream(const struct sockaddr_storage *sa, socklen_t len)
 {
 	int fd = open_socket(sa->ss_family);
 
+	int notsent = (int)opt.notsent;
+
 	set_buffer(fd, SO_SNDBUF, opt.sndbuf);
+	if (notsent)
+		setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &notsent, sizeof(notsent));
 	if (opt.congestion && setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, opt.congestion,
 					 strlen(opt.congestion)) < 0)
 		die(EXIT_FAILED, "congestion control %s: %s", opt.congestion, strerror(errno));
@@ -850,18 +900,45 @@ static void connect_streams(struct samples *pings_ms)
 	}
 }
 
-static void print_curve(const struct stream *s)
+/*
+ * How long what had been written took to be read, between two points of the receiver's curve:
+ * the waiting in the send buffer, the path, and the waiting to be read.
+ */
+static void add_latencies(struct load_samples *load, struct point from, struct point to,
+			  size_t *next)
 {
-	struct point p;
+	while (*next < load->written.count && load->written.points[*next].bytes <= to.bytes) {
+		struct point w = load->written.points[(*next)++];
+		double part = to.bytes > from.bytes && w.bytes > from.bytes
+				      ? (double)(w.bytes - from.bytes) /
+						(double)(to.bytes - from.bytes)
+				      : 0;
+		double read_ns = (double)from.at_ns + part * (double)(to.at_ns - from.at_ns);
+
+		/* the writer waits: this is as old as the sample before */
+		if (*next > 1 && load->written.points[*next - 2].bytes == w.bytes)
+			continue;
+		samples_add(&load->latency_ms, (read_ns - (double)w.at_ns) / 1e6);
+	}
+}
+
+static void print_curve(const struct stream *s, struct load_samples *load)
+{
+	struct point p, before = {0};
+	size_t next = 0;
 
 	printf(",\n \"series\": [");
 	for (uint64_t i = 0; i < s->result.points; i++) {
 		if (!receive_all(s->fd, &p, sizeof(p)))
 			die(EXIT_FAILED, "the progress curve breaks off: %s", strerror(errno));
+		add_latencies(load, before, p, &next);
+		before = p;
 		printf("%s[%.6f, %llu]", i ? ", " : "", p.at_ns / 1e9,
 		       (unsigned long long)p.bytes);
 	}
 	printf("]");
+	if (opt.rtt_samples)
+		print_samples("latency_ms", &load->latency_ms);
 }
 
 static void print_states(const struct stream *sum)
@@ -872,15 +949,17 @@ static void print_states(const struct stream *sum)
 	       sum->info.tcpi_total_retrans, s->congestion, s->info.tcpi_min_rtt / 1e3);
 	printf(",\n \"sender\": {\"cwnd\": %u, \"ssthresh\": %u, \"mss\": %u, \"wscale\": %u, "
 	       "\"sndbuf\": %u, \"busy_s\": %.6f, \"rwnd_limited_s\": %.6f, "
-	       "\"sndbuf_limited_s\": %.6f, \"bytes_retrans\": %llu}",
+	       "\"sndbuf_limited_s\": %.6f, \"bytes_retrans\": %llu, "
+	       "\"notsent_lowat\": %u}",
 	       s->info.tcpi_snd_cwnd, s->info.tcpi_snd_ssthresh, s->info.tcpi_snd_mss,
 	       s->info.tcpi_snd_wscale, s->sndbuf, s->info.tcpi_busy_time / 1e6,
 	       s->info.tcpi_rwnd_limited / 1e6, s->info.tcpi_sndbuf_limited / 1e6,
-	       (unsigned long long)sum->info.tcpi_bytes_retrans);
+	       (unsigned long long)sum->info.tcpi_bytes_retrans, s->notsent_lowat);
 	printf(",\n \"receiver\": {\"rcvbuf\": %u, \"rcvbuf_sum\": %u, \"wscale\": %u, "
-	       "\"rcv_space\": %u, \"rcv_ssthresh\": %u}",
+	       "\"rcv_space\": %u, \"rcv_ssthresh\": %u, \"rmem_max\": %u, "
+	       "\"rmem_median\": %u}",
 	       s->result.rcvbuf, sum->result.rcvbuf, s->result.rcv_wscale, s->result.rcv_space,
-	       s->result.rcv_ssthresh);
+	       s->result.rcv_ssthresh, s->result.rmem_max, s->result.rmem_median);
 }
 
 /* Bytes, retransmits and buffers of all connections, and the last of the last bytes. */
@@ -936,11 +1015,13 @@ static enum exit_code sender(void)
 	if (opt.rtt_samples) {
 		print_samples("rtt_ms", &load.rtt_ms);
 		print_samples("cwnd", &load.cwnd);
+		print_samples("unsent_bytes", &load.unsent);
+		print_samples("send_memory_bytes", &load.wmem);
 	}
 	if (opt.pings)
 		print_samples("ping_ms", &pings_ms);
 	if (opt.series_ms)
-		print_curve(&streams[0]);
+		print_curve(&streams[0], &load);
 	printf("}\n");
 	return ok ? EXIT_OK : EXIT_CORRUPT;
 }

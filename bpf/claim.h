@@ -64,6 +64,7 @@ static __always_inline void claim_flow(struct tcptuned_flow *flow, struct tcp_so
 	/* A socket that was disconnected and connects anew measures anew. */
 	__builtin_memset(&flow->rcv, 0, sizeof(flow->rcv));
 	__builtin_memset(&flow->snd, 0, sizeof(flow->snd));
+	__builtin_memset(&flow->reader, 0, sizeof(flow->reader));
 	flow->flags = (flow->flags & TCPTUNED_F_WISHES) | TCPTUNED_F_CLAIMED;
 	if (policy->mode == TCPTUNED_OBSERVE)
 		flow->flags |= TCPTUNED_F_OBSERVE;
@@ -74,6 +75,8 @@ static __always_inline void claim_flow(struct tcptuned_flow *flow, struct tcp_so
 	flow->policy = key;
 	flow->rcv_window_max = policy->rcv_window_max;
 	flow->snd_window_max = policy->snd_window_max;
+	flow->snd_unsent = 0;
+	flow->snd_unsent_max = policy->snd_unsent_max;
 	flow->rcv_buffer_max = policy->rcv_buffer_max;
 	flow->snd_buffer_max = policy->snd_buffer_max;
 	flow->rcv_base = ssk->sk_rcvbuf;

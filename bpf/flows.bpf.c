@@ -15,7 +15,6 @@
 #define TCP_STATE_CLOSE	      7
 #define TCP_STATE_CLOSE_WAIT  8
 #define TCP_STATE_LISTEN      10
-#define RECORD_REST	 (sizeof(struct tcptuned_flow_record) - sizeof(struct tcptuned_flow))
 
 /* ---- read out ----------------------------------------------------------------------- */
 
@@ -102,13 +101,17 @@ static __always_inline void copy_socket(struct tcptuned_flow_record *r, struct t
 	r->reordering = tp->reordering;
 }
 
-/* One struct tcptuned_flow_record per claimed connection, of every network namespace. */
+/*
+ * One struct tcptuned_flow_record per claimed connection, of every network namespace. Written in
+ * two parts, for the whole of it does not fit on a BPF program's stack: what its storage holds,
+ * from where it is, and the rest.
+ */
 SEC("iter/bpf_sk_storage_map")
 int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 {
 	struct seq_file *seq = ctx->meta->seq;
 	struct tcptuned_flow *flow = ctx->value;
-	struct tcptuned_flow_record record;
+	struct tcptuned_flow_record record = {};
 	struct sock *sk = ctx->sk;
 	struct tcp_sock *tp;
 
@@ -117,10 +120,9 @@ int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return 0;
-	__builtin_memset(&record, 0, sizeof(record));
-	__builtin_memcpy(&record.flow, flow, sizeof(record.flow));
 	copy_socket(&record, tp);
 	copy_bitcp(&record, tp);
+	bpf_seq_write(seq, flow, sizeof(*flow));
 	bpf_seq_write(seq, &record, sizeof(record));
 	return 0;
 }
@@ -322,8 +324,9 @@ static __always_inline int adopt_connection(struct tcp_sock *tp)
 	lower_floors(flow, tp);
 	flow->flags |= TCPTUNED_F_ADOPTED;
 	if (congestion_control_to_adopt(tp, policy, name))
-		congestion_control_set(flow, bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name,
-							    sizeof(name)));
+		congestion_control_set(flow, tp, name,
+				       bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name,
+						      sizeof(name)));
 	count(TCPTUNED_C_CLAIMED_OPEN);
 	return TCPTUNED_ADOPTED_CONNECTION;
 }
@@ -428,6 +431,7 @@ int release_flows(struct bpf_iter__tcp *ctx)
 	struct sock_common *skc = ctx->sk_common;
 	struct tcptuned_flow *flow;
 	struct tcp_sock *tp;
+	int none = 0;
 
 	if (!skc || skc->skc_state == TCP_STATE_CLOSE)
 		return 0;
@@ -445,6 +449,8 @@ int release_flows(struct bpf_iter__tcp *ctx)
 		release_receive_buffer(flow, tp);
 	if (flow->flags & TCPTUNED_F_SND_TAKEN)
 		release_send_buffer(flow, tp);
+	if (flow->snd_unsent && tp->notsent_lowat == flow->snd_unsent) /* the sysctl's again */
+		bpf_setsockopt(tp, SOL_TCP, TCP_NOTSENT_LOWAT, &none, sizeof(none));
 	flow->flags &= ~TCPTUNED_F_CLAIMED;
 	return 0;
 }

@@ -23,6 +23,8 @@
 #define TCP_WINDOW_CLAMP	10
 #define TCP_CONGESTION		13
 #define TCP_BPF_SOCK_OPS_CB_FLAGS 1008 /* Linux 6.12 */
+#define TCP_NOTSENT_LOWAT	25
+#define TCP_CA_OPEN		0 /* enum tcp_ca_state */
 #define AF_INET			2
 #define AF_INET6		10
 #define SOCK_SNDBUF_LOCK	1 /* include/uapi/linux/socket.h */
@@ -131,6 +133,7 @@ struct inet_sock {
 struct inet_connection_sock {
 	struct inet_sock icsk_inet;
 	const struct tcp_congestion_ops *icsk_ca_ops;
+	__u8 icsk_ca_state : 5;
 	__u8 icsk_ca_setsockopt : 1;
 	__u64 icsk_ca_priv[13];
 };
@@ -176,6 +179,8 @@ struct tcp_sock {
 	__u32 write_seq;
 	__u32 snd_una;
 	__u32 snd_wnd;
+	__u32 max_window;	/* the largest that the peer ever offered */
+	__u32 notsent_lowat;	/* of TCP_NOTSENT_LOWAT; 0: the sysctl's */
 	__u32 window_clamp;
 	__u32 snd_cwnd;
 	__u32 snd_ssthresh;

@@ -340,10 +340,14 @@ static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct t
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 	__u32 have = sk->sk_rcvbuf, queued = sk->sk_backlog.rmem_alloc.counter;
 	__u64 owed = queued + kernel_space_from_win(tp, kernel_receive_window(tp));
-	__u64 space = kernel_space_from_win(tp, window);
+	__u32 room = window > flow->rcv_floor ? window : flow->rcv_floor;
+	__u32 unread = tp->rcv_nxt - tp->copied_seq;
+	__u64 space = kernel_space_from_win(tp, room);
 	int value;
 
 	/*
+	 * A window below what the kernel began with is the clamp's alone: no memory is in it.
+	 *
 	 * A smaller window frees memory only as the application reads and as the promise is
 	 * used up. A kernel that cannot queue what it promised to take closes the window, and
 	 * so pulls the right edge back (ICSK_ACK_NOMEM).
@@ -359,6 +363,16 @@ static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct t
 			return -1;
 		flow->flags |= TCPTUNED_F_RCV_TAKEN;
 	}
+	/*
+	 * An application that holds more than its window gets no new promise until it has read
+	 * that: each would be added to what is queued. The kernel makes none while what is free
+	 * of the buffer is little, and little it is once the old promise has run down.
+	 */
+	if (unread >= window && kernel_receive_window(tp) > window / 4)
+		window /= 4;
+	/* The kernel rounds up what the scaled field cannot say: in small windows, too much. */
+	if (window < flow->rcv_floor)
+		window &= ~((1u << BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale)) - 1);
 	if (differs(tp->window_clamp, window)) {
 		value = window;
 		if (bpf_setsockopt(ctx, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value)))
@@ -384,6 +398,18 @@ static __always_inline __u32 bytes_received(struct tcptuned_flow *flow, struct t
 	return flow->rcv_bytes;
 }
 
+/*
+ * The least window of a slow path: no sender begins with more than ten segments (RFC 6928), so
+ * that none is held back by it; and the scaled field must be able to say it (DRS III.C).
+ */
+static __always_inline __u32 least_window(struct tcp_sock *tp)
+{
+	__u32 least = 10 * tp->mss_cache;
+	__u32 quanta = 2u << BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale);
+
+	return least > quanta ? least : quanta;
+}
+
 static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 				       struct tcp_sock *tp)
 {
@@ -398,7 +424,7 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	    (flow->flags & TCPTUNED_F_RCVBUF_APP))
 		return;
 	seen = kernel_highest_seen(tp);
-	rightsize_tick(&flow->rcv, now_us, seen);
+	rightsize_tick(&flow->rcv, now_us, seen, rtt_us);
 	/*
 	 * A sixteenth less: in slow start ACKs leave for a moment of each round trip only, and a
 	 * round that just misses one, for an RTT estimated a little too long, would last for two.
@@ -409,14 +435,21 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	limits.cap = 65535u << BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale);
 	if (limits.cap > flow->rcv_window_max)
 		limits.cap = flow->rcv_window_max;
+	limits.least = least_window(tp);
+	if (limits.least > limits.floor)
+		limits.least = limits.floor;
+	if (seen != tp->rcv_nxt && tp->rcv_wnd <= flow->rcv.window + flow->rcv.window / 4)
+		rightsize_hole(&flow->rcv);
+	rightsize_weigh_reader(&flow->reader, &flow->rcv, now_us, tp->copied_seq,
+			       tp->rcv_nxt - tp->copied_seq);
 	window = rightsize_round(&flow->rcv, now_us, bytes_received(flow, tp, seen), rtt_us,
 				 &limits);
 
 	t = totals_here();
 	if (!t || !window)
 		return;
-	/* Until it needs more than it began with, the connection is the kernel's. */
-	ours = (flow->flags & TCPTUNED_F_RCV_TAKEN) || window > limits.floor;
+	/* While it needs what it began with, the connection is the kernel's. */
+	ours = (flow->flags & TCPTUNED_F_RCV_TAKEN) || window != limits.floor;
 	count_in(t, TCPTUNED_H_SRTT, rtt_us);
 	count_in(t, TCPTUNED_H_RCV_PER_RTT, flow->rcv.per_rtt);
 	count_in(t, TCPTUNED_H_RCV_WINDOW, tp->rcv_wnd);
@@ -455,6 +488,34 @@ static __always_inline __u32 send_cost_256(const struct tcp_sock *tp)
 	return cost < 256 ? 256 : cost > 1024 ? 1024 : cost;
 }
 
+/*
+ * What waits unsent is held to what the path needs, unless the application has said itself how
+ * much that should be: what is set there now is then not what was set here.
+ */
+static __always_inline int set_unsent(struct bpf_sock_ops *ctx, struct tcp_sock *tp,
+				      struct tcptuned_flow *flow)
+{
+	int value = flow->snd_unsent_max ? flow->snd_unsent_max : rightsize_unsent(&flow->snd);
+
+	if (tp->notsent_lowat != flow->snd_unsent || !differs(flow->snd_unsent, value))
+		return 0;
+	if (bpf_setsockopt(ctx, SOL_TCP, TCP_NOTSENT_LOWAT, &value, sizeof(value)))
+		return -1;
+	flow->snd_unsent = value;
+	return 0;
+}
+
+/* The window of the send buffer that can be used; not less, in the midst of a loss, than before. */
+static __always_inline __u32 send_usable(struct tcptuned_flow *flow, struct tcp_sock *tp,
+					 __u32 before)
+{
+	bool repairs = BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_state) != TCP_CA_OPEN;
+	__u32 least = repairs && before > flow->snd_floor ? before : flow->snd_floor;
+
+	return rightsize_usable(&flow->snd, (__u64)tp->snd_cwnd * tp->mss_cache, tp->max_window,
+				tp->snd_cwnd < tp->snd_ssthresh, least);
+}
+
 static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 				   struct tcp_sock *tp)
 {
@@ -477,10 +538,10 @@ static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flo
 	/* Called once per RTT, give or take; three quarters, or a round would be two of them. */
 	if (!rightsize_round_over(&flow->snd, now_us, rtt_us - rtt_us / 4))
 		return;
-	window = rightsize_round(&flow->snd, now_us, flow->snd_bytes, rtt_us, &limits);
-
-	if (!window)
+	limits.least = limits.floor;
+	if (!rightsize_round(&flow->snd, now_us, flow->snd_bytes, rtt_us, &limits))
 		return;
+	window = send_usable(flow, tp, before.window);
 	ours = (flow->flags & TCPTUNED_F_SND_TAKEN) || window > limits.floor;
 	count_in(t, TCPTUNED_H_SRTT, rtt_us);
 	count_in(t, TCPTUNED_H_CWND, tp->snd_cwnd);
@@ -504,15 +565,17 @@ static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flo
 			event(TCPTUNED_EV_SND_BUDGET, tp, space, allowed);
 		space = allowed;
 	}
-	if (!differs(have, space) && (flow->flags & TCPTUNED_F_SND_TAKEN))
-		return;
-	value = space / 2; /* the kernel doubles it: sk_setsockopt() */
-	if (bpf_setsockopt(ctx, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value))) {
-		t->counter[TCPTUNED_C_SND_FAILED]++;
-		event(TCPTUNED_EV_SND_FAILED, tp, window, 0);
-		return;
+	if (differs(have, space) || !(flow->flags & TCPTUNED_F_SND_TAKEN)) {
+		value = space / 2; /* the kernel doubles it: sk_setsockopt() */
+		if (bpf_setsockopt(ctx, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value))) {
+			t->counter[TCPTUNED_C_SND_FAILED]++;
+			event(TCPTUNED_EV_SND_FAILED, tp, window, 0);
+			return;
+		}
+		flow->flags |= TCPTUNED_F_SND_TAKEN;
 	}
-	flow->flags |= TCPTUNED_F_SND_TAKEN;
+	if (set_unsent(ctx, tp, flow))
+		t->counter[TCPTUNED_C_SND_FAILED]++;
 }
 
 /* ---- closed ------------------------------------------------------------------------- */

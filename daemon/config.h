@@ -36,6 +36,7 @@ struct tcptuned_config {
 	bool override_sndbuf;
 	uint32_t receive_window_max_bytes; /* 0: from the kernel's limits */
 	uint32_t send_window_max_bytes;
+	uint32_t send_unsent_max_bytes; /* 0: as the path needs */
 	char congestion_control[TCPTUNED_CC_NAME_MAX]; /* "": leave it alone */
 
 	/* [memory] */

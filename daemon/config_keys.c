@@ -151,7 +151,9 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 			"enough "
 			"for 10 Gbit/s at 200 ms, but at most a quarter of the memory at which "
 			"the kernel presses TCP (the middle value of net.ipv4.tcp_mem), and at "
-			"least 4 MiB.",
+			"least 4 MiB. Windows are told to peers in units that grow with it, 1 "
+			"KiB for 16M and 8 KiB for 256M, and the small window of a slow link "
+			"can hardly be made smaller in large units: 16M suits those.",
 	},
 	{
 		.section = "policy",
@@ -166,6 +168,22 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.help = "The most data in flight that a send buffer may be made for. auto: as "
 			"for "
 			"receive_window_max.",
+	},
+	{
+		.section = "policy",
+		.name = "send_unsent_max",
+		.type = KEY_SIZE,
+		FIELD(send_unsent_max_bytes),
+		.lowest = 16 * KIB,
+		.highest = GIB,
+		.special = "auto",
+		.fallback = "auto",
+		.live = true,
+		.help = "The most data that may wait in a send buffer without having been sent "
+			"(TCP_NOTSENT_LOWAT), where the application sets no such bound "
+			"itself. auto: what the connection sends in an eighth of its "
+			"round-trip time or in 4 ms, whichever is more, and at least 128 KiB. "
+			"1G is none.",
 	},
 	{
 		.section = "policy",

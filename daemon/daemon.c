@@ -229,6 +229,7 @@ static int apply(struct daemon *d, struct tcptuned_error *err)
 		.override_sndbuf = config->override_sndbuf,
 		.rcv_window_max = window_max(config->receive_window_max_bytes),
 		.snd_window_max = window_max(config->send_window_max_bytes),
+		.snd_unsent_max = config->send_unsent_max_bytes,
 	};
 	__u32 key = TCPTUNED_POLICY_DEFAULT, zero = 0;
 	const char *name = "";

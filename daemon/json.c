@@ -67,6 +67,7 @@ static const struct number send_numbers[] = {
 	RECORD_FIELD("began_with_bytes", flow.snd_base),
 	RECORD_FIELD("budget_wanted_bytes", flow.snd_share.wanted),
 	RECORD_FIELD("budget_granted_bytes", flow.snd_share.granted),
+	RECORD_FIELD("unsent_max_bytes", flow.snd_unsent),
 	RECORD_FIELD("grows", flow.snd_grows),
 	RECORD_FIELD("shrinks", flow.snd_shrinks),
 };

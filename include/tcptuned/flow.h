@@ -57,6 +57,7 @@ enum tcptuned_adopted {
 struct tcptuned_flow {
 	struct rightsize rcv;
 	struct rightsize snd;
+	struct rightsize_reader reader;
 	__u32 flags;
 	__u32 policy;		/* key of its policy */
 	__u32 req_rcvbuf;	/* what the application passed to SO_RCVBUF, bytes */
@@ -80,6 +81,8 @@ struct tcptuned_flow {
 	__u32 snd_base;
 	struct budget_share rcv_share; /* ... and what the budget gave beyond them */
 	struct budget_share snd_share;
+	__u32 snd_unsent;	/* TCP_NOTSENT_LOWAT as tcptuned set it, bytes; 0: it has not */
+	__u32 snd_unsent_max;	/* of the policy; 0: as the path needs */
 };
 
 /* What limits the sending direction: the kernel's chronographs and is_cwnd_limited. */
@@ -94,7 +97,9 @@ enum tcptuned_limit {
 
 /* One line of the iterator's output, host byte order unless said otherwise. */
 struct tcptuned_flow_record {
+#ifndef __bpf__ /* the iterator writes it by itself: both do not fit on its stack */
 	struct tcptuned_flow flow;
+#endif
 	__u8 local[16];		/* network byte order; IPv4 in the first four bytes */
 	__u8 remote[16];
 	__u64 bytes_received;

@@ -24,6 +24,7 @@ struct tcptuned_policy {
 	__u32 override_sndbuf;
 	__u32 rcv_window_max; /* bytes of window that a receiver may get */
 	__u32 snd_window_max; /* bytes in flight that a send buffer may allow for */
+	__u32 snd_unsent_max; /* bytes that may wait in it unsent; 0: as the path needs */
 	__u32 rcv_buffer_max; /* what bpf_setsockopt(SO_RCVBUF) can reach: 2 x net.core.rmem_max */
 	__u32 snd_buffer_max; /* the same of SO_SNDBUF and net.core.wmem_max */
 	char congestion_control[TCPTUNED_CC_NAME_MAX]; /* "": leave it alone */

@@ -8,7 +8,7 @@
  * delivered per round trip (section III.B: sender and receiver "work their windows up in
  * harmony").
  *
- * Three things are added to the paper, each because it was measured on current Linux:
+ * Three things are added to the paper's rule, each because it was measured on current Linux:
  *
  *  - Bytes are normalised to the *minimum* round-trip time. The paper uses the smoothed one
  *    (IV) and the minimum only when there is no other (IV.A). The smoothed time contains the
@@ -19,6 +19,10 @@
  *  - The minimum is taken over a sliding interval, so that a longer path is believed in the
  *    end. Before an old minimum is forgotten the window is held small for a few round trips
  *    (a "drain"), for else the flow's own queue would pass for a longer path.
+ *
+ * And two that the paper argues for, but has no rule for: an application that reads slowly
+ * gives window back (section II; struct rightsize_reader), and a path that is slow gets less
+ * window than the kernel begins with (section V.B; rightsize_weigh_path()).
  *
  * Pure: no globals, no kernel and no libc call, integers only. Times are microseconds,
  * amounts are bytes. Included by BPF programs, unit tests and simulations.
@@ -50,6 +54,29 @@
 /* It ends early once a sample is within so many eighths of the old minimum: nothing changed. */
 #define RIGHTSIZE_SAME_EIGHTHS	9u
 
+/*
+ * A path is known to be slow once so many more rounds kept it full than did not: data came in
+ * half of their ticks, no tick more than twice the mean, and at a round-trip time of so many eighths
+ * of the minimum.
+ */
+#define RIGHTSIZE_FULL_ROUNDS	3u
+#define RIGHTSIZE_FULL_EIGHTHS	12u
+
+/* ... and no longer, for good, after so many rounds that ended with a hole in the data. */
+#define RIGHTSIZE_HOLES		2u
+
+/* An application is slow, and not just busy, whose unread data stays high for this long. */
+#define RIGHTSIZE_SLOW_ROUNDS	8u
+#define RIGHTSIZE_SLOW_US	250000u
+
+/*
+ * What may wait unsent in a send buffer: an eighth of a round trip's bytes, but what is sent
+ * before the application gets the processor again (a tick of 250 Hz), and no little thing.
+ */
+#define RIGHTSIZE_UNSENT_PART	8u
+#define RIGHTSIZE_UNSENT_US	4000u
+#define RIGHTSIZE_UNSENT_LEAST	131072u
+
 /* 67 seconds and 1.1 Tbit/s: more is not believed, and the product stays below 2^64. */
 #define RIGHTSIZE_RTT_MAX_US	(1u << 26)
 #define RIGHTSIZE_RATE_MAX	(1ull << 37)
@@ -66,6 +93,7 @@ enum rightsize_reason {
 	RIGHTSIZE_DRAINING,	  /* held small to measure the minimum RTT again */
 	RIGHTSIZE_CAPPED,	  /* would be larger, but for the largest window allowed */
 	RIGHTSIZE_BUDGET,	  /* ... but for its share of the memory budget (budget.h) */
+	RIGHTSIZE_USABLE,	  /* ... but for what cwnd and the peer let a sender use */
 	RIGHTSIZE_REASONS,
 };
 
@@ -89,12 +117,27 @@ struct rightsize {
 	__u32 window;		/* the window decided on, bytes */
 	__u32 drains;		/* how often it drained */
 	__u32 reason;		/* enum rightsize_reason */
+	__u32 busy;		/* ticks of this round in which data came in time */
+	__u32 busy_rate;	/* the largest rate of one of them, bytes per second */
+	__u32 holes;		/* rounds of a slow path's window that ended with a hole */
+	__u32 full_rounds;	/* rounds that kept a slow path full, less those that did not */
 };
 
-/* What the direction may have: bytes of window, both inclusive, floor <= cap. */
+/*
+ * What the direction may have: bytes of window, all inclusive, least <= floor <= cap. Less than
+ * floor only on a path that is known to be slow.
+ */
 struct rightsize_limits {
 	__u32 floor;
 	__u32 cap;
+	__u32 least;
+};
+
+/* The application at the receiving end. All zeroes is a new one. */
+struct rightsize_reader {
+	__u64 since_us; /* since when its unread data has been high; 0: it is not */
+	__u32 read;	/* the counter of bytes read then */
+	__u32 rounds;	/* measuring rounds since */
 };
 
 /* a * b / c with a 64-bit product; the caller keeps a * b below 2^64. 0 when c is 0. */
@@ -135,18 +178,28 @@ static inline int rightsize_tick_over(const struct rightsize *rs, __u64 now_us, 
  * bytes per RTT are. (DRS III.A warns of this very rate, for it says little about the
  * sender's window; here it bounds what a larger window could be good for.) A tick that took
  * twice its time contains the pause, or a train too short to be measured: it says nothing.
+ *
+ * By the current RTT instead of the minimum, the same is said of a queue that is never empty:
+ * data comes all the time, tick for tick (rightsize_weigh_path()).
  */
-static inline void rightsize_tick(struct rightsize *rs, __u64 now_us, __u32 bytes)
+static inline void rightsize_tick(struct rightsize *rs, __u64 now_us, __u32 bytes, __u32 rtt_us)
 {
 	__u64 elapsed = now_us - rs->tick_start_us, rate;
 
-	if (rs->tick_start_us && elapsed &&
-	    elapsed * RIGHTSIZE_TICKS < 2ull * rightsize_min_rtt_us(rs)) {
+	if (rtt_us < RIGHTSIZE_RTT_FLOOR_US)
+		rtt_us = RIGHTSIZE_RTT_FLOOR_US;
+	if (rs->tick_start_us && elapsed && elapsed <= RIGHTSIZE_RTT_MAX_US) {
 		rate = rightsize_muldiv(bytes - rs->tick_bytes, 1000000, elapsed);
 		if (rate > RIGHTSIZE_RATE_MAX)
 			rate = RIGHTSIZE_RATE_MAX;
-		if (rate > rs->train_best)
+		if (rate > rs->train_best &&
+		    elapsed * RIGHTSIZE_TICKS < 2ull * rightsize_min_rtt_us(rs))
 			rs->train_best = rate;
+		if (rate && elapsed * RIGHTSIZE_TICKS < 2ull * rtt_us) {
+			rs->busy++;
+			if (rate > rs->busy_rate)
+				rs->busy_rate = rate > 0xffffffffu ? 0xffffffffu : (__u32)rate;
+		}
 	}
 	rs->tick_start_us = now_us;
 	rs->tick_bytes = bytes;
@@ -192,6 +245,19 @@ static inline __u64 rightsize_drain_us(__u32 rtt_us)
 }
 
 /*
+ * Does a drain that ends now tell a longer path from our own queue? Not one that was cut short
+ * before the queue could have emptied; and not where the smallest window that is allowed makes,
+ * at this rate, the whole of the round-trip time by itself.
+ */
+static inline int rightsize_drain_tells(const struct rightsize *rs)
+{
+	if (rs->rtt_now_us > RIGHTSIZE_MIN_RTT_HALF_US / 4)
+		return 0;
+	return rightsize_muldiv(rs->rate_best, rs->rtt_now_us, 1000000) * 8 >
+	       (__u64)rs->window * RIGHTSIZE_SAME_EIGHTHS;
+}
+
+/*
  * Move the min-RTT interval along. When a half ends whose minimum is well above the older
  * one's, the path may have become longer, or the flow may sit in its own queue: drain first,
  * and let the half end only after that. @rtt_us: the current (loaded) RTT.
@@ -209,6 +275,8 @@ static inline void rightsize_slide(struct rightsize *rs, __u64 now_us, __u32 rtt
 		    (__u64)rs->rtt_now_us * 8 > (__u64)rs->rtt_old_us * RIGHTSIZE_SAME_EIGHTHS)
 			return;
 		rs->drain_end_us = 0;
+		if (rightsize_longer(rs) && !rightsize_drain_tells(rs))
+			rs->rtt_now_us = 0; /* as if nothing had been sampled */
 	} else {
 		if (now_us / RIGHTSIZE_MIN_RTT_HALF_US ==
 		    rs->half_start_us / RIGHTSIZE_MIN_RTT_HALF_US)
@@ -267,6 +335,104 @@ static inline __u64 rightsize_drained(const struct rightsize *rs, __u64 win)
 }
 
 /*
+ * Is the path slow, and not only the sender? (DRS V.B: a link of 56 kbit/s, on which a static
+ * window is data in the queue, and then lost.) The kernel begins with a window of 64 KB or so,
+ * and a sender that happens to have little to say should keep it for when it has more. But
+ * where data comes without a pause and still the round-trip time is well above the minimum,
+ * there is a queue: the path carries no more. A sender that pauses raises the receiver's
+ * estimate of the RTT, too, but its data comes in bursts; one that sends evenly builds no queue.
+ *
+ * What was learned so is kept, for the small window then empties that queue, until the path
+ * carries enough for the floor. @want: the window that the measurements call for.
+ */
+static inline int rightsize_weigh_path(struct rightsize *rs, __u32 rtt_us, __u32 min_rtt,
+				       __u64 rate, __u64 want,
+				       const struct rightsize_limits *limits)
+{
+	int full = rs->busy >= RIGHTSIZE_TICKS / 2 && rs->busy_rate <= 2 * rate &&
+		   (__u64)rtt_us * 8 >= (__u64)min_rtt * RIGHTSIZE_FULL_EIGHTHS;
+
+	rs->busy = 0;
+	rs->busy_rate = 0;
+	if (want > limits->floor - limits->floor / 4 || rs->holes >= RIGHTSIZE_HOLES)
+		rs->full_rounds = 0;
+	else if (rs->full_rounds < RIGHTSIZE_FULL_ROUNDS && full)
+		rs->full_rounds++;
+	else if (rs->full_rounds < RIGHTSIZE_FULL_ROUNDS && rs->full_rounds)
+		rs->full_rounds--; /* a loss makes a round uneven, too */
+	return rs->full_rounds >= RIGHTSIZE_FULL_ROUNDS;
+}
+
+/*
+ * A round ended with a hole in the data although the sender has long had no more than a slow
+ * path's window: the queue does not even hold that, or the loss is not its own. Then less window
+ * saves no loss, and makes each cost more: while the hole is filled a sender with nothing left
+ * of the window stands still (DRS section II: with selective acknowledgements a window is twice
+ * what is in flight).
+ */
+static inline void rightsize_hole(struct rightsize *rs)
+{
+	if (rs->full_rounds >= RIGHTSIZE_FULL_ROUNDS && rs->holes < RIGHTSIZE_HOLES)
+		rs->holes++;
+}
+
+/*
+ * The least window on such a path. A drain leaves it one bandwidth-delay product, half of @want:
+ * that empties the queue, too, and what the kernel would have sent meanwhile is sent.
+ */
+static inline __u32 rightsize_least(const struct rightsize *rs, __u64 want,
+				    const struct rightsize_limits *limits)
+{
+	if (rs->drain_end_us && want / 2 > limits->least)
+		return want / 2 < limits->floor ? (__u32)(want / 2) : limits->floor;
+	return limits->least;
+}
+
+/*
+ * Weigh the application that reads, before a round of the same connection is ended.
+ *
+ * @read:   a counter of the bytes that it has read, modulo 2^32
+ * @unread: bytes that arrived in order and wait for it
+ *
+ * DRS section II: data that was acknowledged must be kept until the application takes it, so
+ * that one which reads slowly holds memory for as long as it likes, and the others starve. By
+ * the rule of section III.B it may hold as much as it reads in a round trip. In a window W, an
+ * application that reads r leaves W - r x RTT unread: more than W / 2 says that W is more than
+ * 2 x r x RTT, whatever the best rate once was. Then that comes down to what is read; but at
+ * most by half at a time, of which the factor of two is made up: an application that only
+ * paused never has less than what the path carries in an RTT. It grows again as it once grew.
+ */
+static inline void rightsize_weigh_reader(struct rightsize_reader *reader, struct rightsize *rs,
+					  __u64 now_us, __u32 read, __u32 unread)
+{
+	__u64 elapsed = now_us - reader->since_us, rate;
+	__u32 peak;
+
+	if (unread <= rs->window / 2) {
+		reader->since_us = 0;
+		return;
+	}
+	if (reader->since_us) {
+		reader->rounds++;
+		if (reader->rounds < RIGHTSIZE_SLOW_ROUNDS || elapsed < RIGHTSIZE_SLOW_US)
+			return;
+		rate = rightsize_muldiv(read - reader->read, 1000000, elapsed);
+		if (rate < rs->rate_best / 2)
+			rate = rs->rate_best / 2;
+		/* A quarter less is within what a measurement is worth. */
+		if (rate < rs->rate_best - rs->rate_best / 4) {
+			rs->rate_best = rate;
+			peak = (__u32)rightsize_muldiv(rate, rightsize_min_rtt_us(rs), 1000000);
+			if (rs->per_rtt_peak > peak)
+				rs->per_rtt_peak = peak;
+		}
+	}
+	reader->since_us = now_us;
+	reader->read = read;
+	reader->rounds = 0;
+}
+
+/*
  * End the running round and decide on the window anew.
  *
  * @now_us:  a monotonic clock
@@ -286,6 +452,7 @@ static inline __u32 rightsize_round(struct rightsize *rs, __u64 now_us, __u32 by
 	__u32 min_rtt, got = bytes - rs->round_bytes;
 	__u64 elapsed = now_us - rs->round_start_us, rate, win;
 	int first = !rs->round_start_us, was_draining = rs->reason == RIGHTSIZE_DRAINING;
+	__u32 floor = limits->floor;
 
 	rightsize_rtt_sample(rs, rtt_us);
 	rightsize_slide(rs, now_us, rtt_us);
@@ -312,6 +479,9 @@ static inline __u32 rightsize_round(struct rightsize *rs, __u64 now_us, __u32 by
 	rs->per_rtt = win > RIGHTSIZE_WINDOW_MAX ? RIGHTSIZE_WINDOW_MAX : (__u32)win;
 
 	win = 2 * rightsize_muldiv(rs->rate_best, min_rtt, 1000000);
+	if (rightsize_weigh_path(rs, rtt_us, min_rtt, rightsize_muldiv(got, 1000000, elapsed), win,
+				 limits))
+		floor = rightsize_least(rs, win, limits);
 	rs->reason = RIGHTSIZE_MEASURED;
 	if (rs->per_rtt > rs->per_rtt_peak) {
 		__u64 growing = rightsize_growing(rs, rs->per_rtt_peak, min_rtt);
@@ -330,8 +500,8 @@ static inline __u32 rightsize_round(struct rightsize *rs, __u64 now_us, __u32 by
 		win = was_draining ? rs->window : rightsize_drained(rs, win);
 		rs->reason = RIGHTSIZE_DRAINING;
 	}
-	if (win < limits->floor) {
-		win = limits->floor;
+	if (win < floor) {
+		win = floor;
 		if (rs->reason != RIGHTSIZE_DRAINING)
 			rs->reason = RIGHTSIZE_FLOOR;
 	}
@@ -341,6 +511,53 @@ static inline __u32 rightsize_round(struct rightsize *rs, __u64 now_us, __u32 by
 	}
 	rs->window = (__u32)win;
 	return rs->window;
+}
+
+/*
+ * Hold a sending direction's window to what can be used of it: twice what congestion window and
+ * peer let be in flight, once for that and once for what follows (Semke, Mahdavi and Mathis,
+ * "Automatic TCP buffer tuning", as in Weigle and Feng, section 2.1). Four times in slow start,
+ * since cwnd will have doubled before the next decision.
+ *
+ * @cwnd:    bytes
+ * @peer:    the largest window that the peer has ever offered, bytes: that of this moment may
+ *	     be closed, and be wide open the next
+ * @starting: in slow start
+ * @least:   the window is not made smaller than this: the floor; and while a loss is repaired
+ *	     what it has been, for then what was in flight before is still in the buffer
+ *
+ * Returns the window, as rightsize_round() does.
+ */
+static inline __u32 rightsize_usable(struct rightsize *rs, __u64 cwnd, __u32 peer, int starting,
+				     __u32 least)
+{
+	__u64 use = (starting ? 4 : 2) * (cwnd < peer ? cwnd : peer);
+
+	if (use < least)
+		use = least;
+	if (rs->window > use) {
+		rs->window = (__u32)use;
+		if (rs->reason != RIGHTSIZE_DRAINING)
+			rs->reason = RIGHTSIZE_USABLE;
+	}
+	return rs->window;
+}
+
+/*
+ * How many bytes of a sending direction should wait unsent: what is more only grows old there,
+ * for an application could write it later and be sent as soon (tcp_notsent_lowat).
+ */
+static inline __u32 rightsize_unsent(const struct rightsize *rs)
+{
+	__u32 us = rightsize_min_rtt_us(rs) / RIGHTSIZE_UNSENT_PART;
+	__u64 bytes;
+
+	if (us < RIGHTSIZE_UNSENT_US)
+		us = RIGHTSIZE_UNSENT_US;
+	bytes = rightsize_muldiv(rs->rate_best, us, 1000000);
+	if (bytes < RIGHTSIZE_UNSENT_LEAST)
+		return RIGHTSIZE_UNSENT_LEAST;
+	return bytes > RIGHTSIZE_WINDOW_MAX ? RIGHTSIZE_WINDOW_MAX : (__u32)bytes;
 }
 
 #endif

@@ -60,6 +60,7 @@ every_key() {
 		policy override_sndbuf maybe -
 		policy receive_window_max 64KB 63K
 		policy send_window_max 1.5M 2G
+		policy send_unsent_max 0.5M 15K
 		policy congestion_control bi,tcp sixteen_letters_
 		bitcp s_max many 1025
 		bitcp s_min 1e-2 0.00001

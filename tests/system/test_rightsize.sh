@@ -125,3 +125,72 @@ test_right_edge() {
 		expect_eq "$(result $name .bytes_damaged)" 0 "bytes damaged of $name"
 	done
 }
+
+# An application that reads as fast as it can for 2 s, and then 20 Mbit/s: its window comes down
+# to what that needs, 2 x 50 KB, and what waits for it with it. Nothing that was promised is
+# taken back.
+#
+# timeout: 60
+test_slow_reader_gives_its_window_back() {
+	host a b
+	tcptuned_start --set=policy.congestion_control=keep
+	link a b --rate 200mbit --delay 10ms --queue 2MB
+	background watch in_host b "$TEST_BUILD/rightedge" tun0
+	wait_until 5 grep -q watching "$TEST_DIR/watch.log"
+	stream slow 7101 --congestion cubic --duration 8 --read-fast 2 --read-rate 20000000 --verify
+	sleep 1.8
+	expect_ge "$(flow 7101 .receive.window_bytes)" 700000 "the window of a fast reader"
+	sleep 5.5
+	expect_le "$(flow 7101 .receive.window_bytes)" 400000 "the window of a slow reader"
+	expect_ge "$(flow 7101 .receive.window_bytes)" 65536 "the window of a slow reader"
+	expect_le "$(ss_of b "sport = :7101" "skmem:.r([0-9]+),")" 1000000 "memory of what waits"
+	expect_le "$(ss_of b "sport = :7101" "skmem:.*,rb([0-9]+),")" 1500000 "receive buffer"
+	stream_end slow
+	tcptuned_stop
+	stop watch
+	expect_eq "$(tail -n 1 "$TEST_DIR/watch.log" | jq -c '[.connections, .retracted, .resets]')" \
+		"[1,0,0]" "connections, right edges retracted, resets"
+	expect_eq "$(result slow .bytes_damaged)" 0 "bytes damaged"
+}
+
+unsent() { # MESSAGES OPTION...
+	link a b --rate 200mbit --delay 25ms --queue 300KB
+	transfer a b --congestion cubic --duration 3 --rtt-samples "$@" >"$TEST_DIR/out"
+}
+
+# 200 Mbit/s, 50 ms, and a queue that does not hold all that a send buffer of twice the path
+# does: an eighth of an RTT's bytes are 150 KB; without a bound there is as much as is in flight.
+#
+# timeout: 90
+test_little_waits_unsent() {
+	host a b
+	SENDER_PREFIX=in_group
+	tcptuned_start --set=policy.congestion_control=keep
+	valid_run unsent
+	expect_ge "$(of_transfer '.goodput_bps / 1e6')" 60 "Mbit/s"
+	expect_le "$(of_transfer .unsent_bytes.median)" 262144 "bytes unsent"
+	expect_ge "$(of_transfer .sender.notsent_lowat)" 131072 "the bound"
+	expect_le "$(of_transfer .sender.notsent_lowat)" 200000 "the bound"
+	valid_run unsent --notsent 64KiB
+	expect_eq "$(of_transfer .sender.notsent_lowat)" 65536 "a bound of the application's own"
+	tcptuned_stop
+	tcptuned_start --set=policy.congestion_control=keep --set=policy.send_unsent_max=1G
+	valid_run unsent
+	expect_ge "$(of_transfer .unsent_bytes.median)" 300000 "bytes unsent without a bound"
+	tcptuned_stop
+}
+
+# What was set is taken back when the daemon stops.
+#
+# timeout: 30
+test_unsent_bound_is_released() {
+	host a b
+	tcptuned_start --set=policy.congestion_control=keep
+	link a b --rate 50mbit --delay 10ms
+	stream one 7101 --congestion cubic --duration 3
+	sleep 1.5
+	expect_ge "$(flow 7101 .receive.window_bytes)" 1 "it is tuned"
+	tcptuned_stop
+	stream_end one
+	expect_eq "$(result one .sender.notsent_lowat)" 0 "TCP_NOTSENT_LOWAT afterwards"
+}

@@ -21,11 +21,13 @@
 #define MODEL_RING     (1u << 18)
 #define INITIAL_WINDOW 65536u
 #define INITIAL_CWND   14480.0
+#define READ_EVERY_NS  (10 * MS)
 #define EPOCH_NS       (1000 * SEC) /* no run starts at zero: a zero time means "none" */
 
 enum receiver {
 	RIGHTSIZED,	     /* rightsize.h */
 	RIGHTSIZED_NO_DRAIN, /* the same, but the old minimum is simply forgotten */
+	RIGHTSIZED_PATIENT,  /* the same, but it does not mind how slowly it is read */
 	KERNEL,		     /* tcp_rcv_space_adjust() and tcp_rcvbuf_grow() of Linux 6.18 */
 	FIXED,
 };
@@ -55,10 +57,13 @@ struct model_flow {
 	uint64_t held_by_window; /* how often the window, and not cwnd, stopped the sender */
 	/* receiver */
 	uint64_t received, read, edge, stall_until_ns;
+	double read_Bps; /* of a slow application, in portions of 10 ms; 0: as data comes */
+	uint64_t read_ns;
 	uint64_t received_round, read_round; /* both, when the last round ended */
 	uint32_t counted;		     /* the smaller of the two, round by round */
 	uint32_t rtt_us, window, initial_window;
 	struct rightsize rs;
+	struct rightsize_reader reader;
 	struct rightsize_limits limits;
 	uint64_t kernel_start_ns, kernel_copied;
 	double kernel_space;
@@ -125,7 +130,8 @@ static inline struct model_flow *model_add(struct model *m, enum receiver receiv
 	f->cwnd = INITIAL_CWND;
 	f->ssthresh = 1e18;
 	f->initial_window = INITIAL_WINDOW;
-	f->limits = (struct rightsize_limits){.floor = INITIAL_WINDOW, .cap = 1u << 30};
+	f->limits = (struct rightsize_limits){
+		.floor = INITIAL_WINDOW, .cap = 1u << 30, .least = 14480};
 	return f;
 }
 
@@ -269,7 +275,7 @@ static inline void model_decide(struct model *m, struct model_flow *f)
 		return;
 	if (!rightsize_tick_over(&f->rs, now_us, f->rtt_us))
 		return;
-	rightsize_tick(&f->rs, now_us, (uint32_t)f->received);
+	rightsize_tick(&f->rs, now_us, (uint32_t)f->received, f->rtt_us);
 	if (!rightsize_round_over(&f->rs, now_us, f->rtt_us))
 		return;
 	arrived = f->received - f->received_round;
@@ -279,6 +285,9 @@ static inline void model_decide(struct model *m, struct model_flow *f)
 	f->read_round = f->read;
 	if (f->receiver == RIGHTSIZED_NO_DRAIN && f->rs.half_start_us)
 		model_forget(&f->rs, now_us);
+	if (f->receiver != RIGHTSIZED_PATIENT)
+		rightsize_weigh_reader(&f->reader, &f->rs, now_us, (uint32_t)f->read,
+				       (uint32_t)(f->received - f->read));
 	window = rightsize_round(&f->rs, now_us, f->counted, f->rtt_us, &f->limits);
 	if (window)
 		f->window = window;
@@ -304,7 +313,7 @@ static inline void model_arrival(struct model *m, const struct model_item *i)
 	f->received += i->bytes;
 	if (i->echo_ns)
 		model_estimate(m, f, i->echo_ns);
-	if (m->now_ns >= f->stall_until_ns)
+	if (m->now_ns >= f->stall_until_ns && !f->read_Bps)
 		f->read = f->received;
 	model_decide(m, f);
 	model_acknowledge(m, f);
@@ -335,6 +344,28 @@ static inline void model_wake(struct model *m, struct model_flow *f)
 	model_acknowledge(m, f);
 }
 
+/* A slow application takes its portion; what it cannot have now it does not catch up on. */
+static inline void model_read(struct model *m, struct model_flow *f)
+{
+	uint64_t portion = (uint64_t)(f->read_Bps * READ_EVERY_NS / SEC);
+	uint64_t left = f->received - f->read;
+
+	f->read += left < portion ? left : portion;
+	f->read_ns = f->read_Bps ? m->now_ns + READ_EVERY_NS : 0;
+	model_decide(m, f);
+	model_acknowledge(m, f);
+}
+
+/* From now on the application reads so slowly; 0: fast again, with all that has come. */
+static inline void model_reader(struct model *m, struct model_flow *f, double Bps)
+{
+	f->read_Bps = Bps;
+	if (Bps)
+		f->read_ns = m->now_ns + 1;
+	else
+		f->stall_until_ns = m->now_ns + 1;
+}
+
 static inline void model_run(struct model *m, double until_s)
 {
 	uint64_t end = EPOCH_NS + (uint64_t)(until_s * SEC);
@@ -342,6 +373,7 @@ static inline void model_run(struct model *m, double until_s)
 	for (;;) {
 		struct model_fifo *data = &m->data, *acks = &m->acks, *next = NULL;
 		struct model_flow *starts = NULL, *wakes = NULL, *paced = NULL;
+		struct model_flow *reads = NULL;
 		struct model_item item;
 		uint64_t at = end;
 
@@ -359,17 +391,23 @@ static inline void model_run(struct model *m, double until_s)
 
 			if (!f->started && f->start_ns <= at) {
 				starts = f;
+				wakes = paced = reads = NULL;
 				at = f->start_ns;
 			}
 			if (f->pace_ns > m->now_ns && f->pace_ns <= at) {
 				paced = f;
-				starts = wakes = NULL;
+				starts = wakes = reads = NULL;
 				at = f->pace_ns;
 			}
 			if (f->stall_until_ns && f->stall_until_ns <= at) {
 				wakes = f;
-				starts = paced = NULL;
+				starts = paced = reads = NULL;
 				at = f->stall_until_ns;
+			}
+			if (f->read_ns && f->read_ns <= at) {
+				reads = f;
+				starts = paced = wakes = NULL;
+				at = f->read_ns;
 			}
 		}
 		if (at >= end) {
@@ -377,7 +415,9 @@ static inline void model_run(struct model *m, double until_s)
 			return;
 		}
 		m->now_ns = at;
-		if (starts) {
+		if (reads) {
+			model_read(m, reads);
+		} else if (starts) {
 			model_start_flow(m, starts);
 		} else if (wakes) {
 			model_wake(m, wakes);

@@ -145,6 +145,7 @@ static void assert_defaults(const struct tcptuned_config *c)
 	assert_true(c->override_sndbuf);
 	assert_int_equal(c->receive_window_max_bytes, 0);
 	assert_int_equal(c->send_window_max_bytes, 0);
+	assert_int_equal(c->send_unsent_max_bytes, 0);
 	assert_string_equal(c->congestion_control, "bitcp");
 	assert_memory_equal(&c->bitcp, &params, sizeof(params));
 	assert_true(c->metrics_enabled);
@@ -331,6 +332,9 @@ static const struct wrong {
 	{"policy", "send_window_max", "big", TCPTUNED_EXIT_CONFIG_TYPE, "or auto"},
 	{"policy", "send_window_max", "-64K", TCPTUNED_EXIT_CONFIG_RANGE, "or auto"},
 	{"policy", "send_window_max", "0", TCPTUNED_EXIT_CONFIG_RANGE, "or auto"},
+	{"policy", "send_unsent_max", "little", TCPTUNED_EXIT_CONFIG_TYPE, "or auto"},
+	{"policy", "send_unsent_max", "15K", TCPTUNED_EXIT_CONFIG_RANGE, "16K to 1G"},
+	{"policy", "send_unsent_max", "2G", TCPTUNED_EXIT_CONFIG_RANGE, "16K to 1G"},
 	{"policy", "congestion_control", "bi tcp", TCPTUNED_EXIT_CONFIG_TYPE, "15 letters"},
 	{"policy", "congestion_control", "sixteen__letters", TCPTUNED_EXIT_CONFIG_RANGE,
 	 "15 letters"},

@@ -223,24 +223,24 @@ static void a_train_shows_the_rate_of_the_path(void **state)
 	struct rightsize rs = {.rtt_now_us = 10000};
 
 	assert_true(rightsize_tick_over(&rs, START_US, 10000));
-	rightsize_tick(&rs, START_US, 1000);
+	rightsize_tick(&rs, START_US, 1000, 10000);
 	assert_int_equal(rs.train_best, 0);
 	assert_false(rightsize_tick_over(&rs, START_US + 1249, 10000));
 	assert_true(rightsize_tick_over(&rs, START_US + 1250, 10000));
-	rightsize_tick(&rs, START_US + 1250, 1000 + 156250);
+	rightsize_tick(&rs, START_US + 1250, 1000 + 156250, 10000);
 	assert_int_equal(rs.train_best, 125000000);
 	/* A slower one changes nothing. */
-	rightsize_tick(&rs, START_US + 2500, 1000 + 200000);
+	rightsize_tick(&rs, START_US + 2500, 1000 + 200000, 10000);
 	assert_int_equal(rs.train_best, 125000000);
 	/* Nor does one that took 2500 us: it may contain a pause. One of 2499 us is measured.
 	 */
-	rightsize_tick(&rs, START_US + 5000, 9000000);
+	rightsize_tick(&rs, START_US + 5000, 9000000, 10000);
 	assert_int_equal(rs.train_best, 125000000);
-	rightsize_tick(&rs, START_US + 7499, 9000000 + 499800);
+	rightsize_tick(&rs, START_US + 7499, 9000000 + 499800, 10000);
 	assert_int_equal(rs.train_best, 200000000);
 	/* The counter may wrap, and jump. */
 	rs.tick_bytes = UINT_MAX;
-	rightsize_tick(&rs, START_US + 7500, UINT_MAX - 1);
+	rightsize_tick(&rs, START_US + 7500, UINT_MAX - 1, 10000);
 	assert_int_equal(rs.train_best, RIGHTSIZE_RATE_MAX);
 }
 
@@ -928,6 +928,423 @@ static void nothing_overflows_at_the_extremes(void **state)
 	}
 }
 
+/* ---- an application that reads slowly --------------------------------------------------------
+ */
+
+/* A line at 20 ms whose best rate is @rate, bytes per second. */
+static struct line line_at_rate(uint32_t rate)
+{
+	struct line l = line_new(20000);
+
+	for (int i = 0; i < 3; i++)
+		line_round(&l, 20000, rate / 50);
+	assert_int_equal(l.rs.rate_best, rate);
+	assert_int_equal(l.rs.window, rate / 25);
+	return l;
+}
+
+/* @rounds of 20 ms in which @got bytes are read, and @unread wait. Returns the best rate. */
+static uint64_t line_reads(struct line *l, struct rightsize_reader *reader, int rounds,
+			   uint32_t got, uint32_t unread)
+{
+	for (int i = 0; i < rounds; i++) {
+		rightsize_weigh_reader(reader, &l->rs, l->now_us + 20000, l->bytes + got, unread);
+		line_round(l, 20000, got);
+	}
+	return l->rs.rate_best;
+}
+
+static void a_slow_reader_comes_down_by_halves(void **state)
+{
+	struct line l = line_at_rate(100000000);
+	struct rightsize_reader reader = {0};
+
+	/* 250 ms, after the round in which it was first seen, are 13 rounds of 20 ms. */
+	assert_int_equal(line_reads(&l, &reader, 13, 200000, 3900000), 100000000);
+	assert_int_equal(line_reads(&l, &reader, 1, 200000, 3900000), 50000000);
+	assert_int_equal(l.rs.window, 2000000);
+	assert_int_equal(line_reads(&l, &reader, 12, 200000, 1900000), 50000000);
+	assert_int_equal(line_reads(&l, &reader, 1, 200000, 1900000), 25000000);
+	/* ... and to what it reads, 200 KB in 20 ms, not below. */
+	assert_int_equal(line_reads(&l, &reader, 13, 200000, 900000), 12500000);
+	assert_int_equal(line_reads(&l, &reader, 13, 200000, 450000), 12500000);
+	/* A quarter less is near enough; half of it is not. */
+	assert_int_equal(line_reads(&l, &reader, 8 * 13, 190000, 450000), 12500000);
+	assert_int_equal(line_reads(&l, &reader, 13, 100000, 450000), 6250000);
+	assert_int_equal(line_reads(&l, &reader, 100, 100000, 450000), 6250000);
+	assert_int_equal(l.rs.window, 250000);
+}
+
+/* Half the window unread is what the rule itself leaves to a steady reader. */
+static void half_a_window_unread_is_no_sign(void **state)
+{
+	struct line l = line_at_rate(100000000);
+	struct rightsize_reader reader = {0};
+
+	assert_int_equal(line_reads(&l, &reader, 1000, 200000, 2000000), 100000000);
+	assert_int_equal(line_reads(&l, &reader, 14, 200000, 2000001), 50000000);
+}
+
+static void a_pause_is_not_slowness(void **state)
+{
+	struct line l = line_at_rate(100000000);
+	struct rightsize_reader reader = {0};
+
+	for (int i = 0; i < 100; i++) { /* 200 ms of pause, then all of it at once */
+		line_reads(&l, &reader, 10, 0, 3900000);
+		line_reads(&l, &reader, 1, 4000000, 0);
+	}
+	assert_int_equal(l.rs.rate_best, 100000000);
+	/* Little is known after a few rounds, however long they were. */
+	line_reads(&l, &reader, 1, 0, 3900000);
+	l.now_us += 2000000;
+	line_reads(&l, &reader, 6, 0, 3900000);
+	assert_int_equal(l.rs.rate_best, 100000000);
+	line_reads(&l, &reader, 1, 4000000, 0);
+	/* A minute without an ACK is one round, and takes no more than half. */
+	line_reads(&l, &reader, 8, 0, 3900000);
+	l.now_us += 60000000;
+	assert_int_equal(line_reads(&l, &reader, 1, 0, 3900000), 50000000);
+}
+
+static void a_reader_that_is_fast_again_grows_as_a_new_one(void **state)
+{
+	struct line l = line_at_rate(100000000);
+	struct rightsize_reader reader = {0};
+	int rounds = 0;
+
+	line_reads(&l, &reader, 200, 20000, 3900000);
+	assert_int_equal(l.rs.window, 40000);
+	while (l.rs.window < 2000000 && rounds < 100) { /* a window each round trip */
+		line_reads(&l, &reader, 1, l.rs.window, 0);
+		rounds++;
+	}
+	assert_within(rounds, 3, 6);
+}
+
+static void any_reader_never_loses_more_than_half(void **state)
+{
+	uint64_t x = 99;
+
+	for (int life = 0; life < 2000; life++) {
+		struct rightsize rs = {.rtt_now_us = 1 + (uint32_t)rnd_wide(&x, 26)};
+		struct rightsize_reader reader = {0};
+		uint64_t now_us = 1 + rnd_wide(&x, 50);
+
+		rs.rate_best = rnd_wide(&x, 37);
+		rs.window = (uint32_t)rnd_wide(&x, 30);
+		for (int i = 0; i < 100; i++) {
+			uint64_t before = rs.rate_best;
+			uint32_t peak = rs.per_rtt_peak = (uint32_t)rnd_wide(&x, 30);
+			uint32_t unread = (uint32_t)rnd_wide(&x, 31);
+
+			now_us += rnd_wide(&x, 40);
+			rightsize_weigh_reader(&reader, &rs, now_us, (uint32_t)rnd(&x), unread);
+			assert_true(rs.rate_best <= before && rs.rate_best >= before / 2);
+			assert_true(rs.per_rtt_peak <= peak);
+			if (unread <= rs.window / 2)
+				assert_true(rs.rate_best == before && !reader.since_us);
+		}
+	}
+}
+
+/* 50 Mbit/s of a path of 1 Gbit/s and 20 ms, after five seconds of all of it, and again. */
+static void a_slow_reader_in_the_model(void **state)
+{
+	struct model *m = model_new(GBIT, 20, 0);
+	struct model_flow *f = model_add(m, RIGHTSIZED, WINDOW_LIMITED, 0);
+	double needs = 2 * 6.25e6 * 0.02;
+
+	m->segment = 8688;
+	model_run(m, 6);
+	assert_within(f->window / (GBIT * 0.02), 1.9, 2.2);
+	model_reader(m, f, 6.25e6);
+	model_run(m, 12);
+	assert_within(f->window / needs, 1, 2.6);
+	assert_within((f->received - f->read) / needs, 0.4, 2.6);
+	model_run(m, 13);
+	uint64_t read = f->read;
+
+	model_run(m, 23);
+	assert_within((f->read - read) / 62.5e6, 0.99, 1.01);
+	assert_within(f->window / needs, 1, 2.6);
+	model_reader(m, f, 0);
+	model_run(m, 23.3);
+	assert_within(model_goodput(m, 24) / GBIT, 0.97, 1.01);
+	model_free(m);
+}
+
+/* Pauses of 200 ms, as often as not: what is read meanwhile is what it is without the rule. */
+static void a_fast_reader_that_pauses_loses_nothing(void **state)
+{
+	static const double every_s[] = {0.25, 0.4, 1, 3};
+	double got[2];
+
+	for (size_t e = 0; e < ARRAY_SIZE(every_s); e++)
+		for (double rtt_ms = 2; rtt_ms <= 50; rtt_ms *= 5) {
+			for (int patient = 0; patient < 2; patient++) {
+				struct model *m = model_new(GBIT, rtt_ms, 0);
+
+				m->segment = 8688;
+				model_add(m, patient ? RIGHTSIZED_PATIENT : RIGHTSIZED,
+					  WINDOW_LIMITED, 0);
+				model_run(m, 3);
+				for (double t = 3; t < 30; t += every_s[e]) {
+					model_run(m, t);
+					m->flow[0].stall_until_ns = m->now_ns + 200 * MS;
+				}
+				got[patient] = m->flow[0].received;
+				model_free(m);
+			}
+			assert_within(got[0] / got[1], 0.99, 1.05);
+		}
+}
+
+/* ---- slow links ------------------------------------------------------------------------------
+ */
+
+/* A round of 100 ms at an RTT of 100 ms, with @ticks ticks of @bytes each before it ends. */
+static void full_round(struct line *l, int ticks, uint32_t bytes)
+{
+	uint64_t start_us = l->now_us;
+
+	for (int i = 1; i <= ticks; i++)
+		rightsize_tick(&l->rs, start_us + i * 12500, l->bytes + i * bytes, l->rtt_us);
+	line_round(l, 100000, ticks * bytes);
+}
+
+static struct line line_on_slow_path(uint32_t rtt_us)
+{
+	struct line l = line_new(50000);
+
+	l.limits = (struct rightsize_limits){.floor = 65536, .cap = 1 << 30, .least = 14480};
+	l.rtt_us = rtt_us;
+	full_round(&l, 8, 2000);
+	return l;
+}
+
+static void a_full_slow_path_gets_less_than_the_floor(void **state)
+{
+	struct line l = line_on_slow_path(100000);
+
+	full_round(&l, 8, 2000);
+	assert_int_equal(l.rs.window, 65536);
+	full_round(&l, 8, 2000);
+	/* 16 KB in 100 ms are 8 KB in 50 ms, of which twice are wanted. */
+	assert_int_equal(l.rs.window, 16000);
+	/* It empties the queue, and stays. */
+	l.rtt_us = 50000;
+	full_round(&l, 2, 100);
+	assert_int_equal(l.rs.window, 16000);
+	/* A faster path that needs the floor gets it. */
+	for (int i = 0; i < 3; i++)
+		full_round(&l, 8, 8000);
+	assert_int_equal(l.rs.window, 65536);
+	full_round(&l, 8, 2000);
+	assert_int_equal(l.rs.window, 65536);
+}
+
+/* Where the small window loses data all the same, it is of no use. */
+static void a_slow_path_that_still_loses_gets_the_floor(void **state)
+{
+	struct line l = line_on_slow_path(100000);
+
+	for (int i = 0; i < 20; i++) { /* of before does not count */
+		if (l.rs.full_rounds < RIGHTSIZE_FULL_ROUNDS)
+			rightsize_hole(&l.rs);
+		full_round(&l, 8, 2000);
+	}
+	assert_int_equal(l.rs.window, 16000);
+	for (uint32_t i = 1; i < RIGHTSIZE_HOLES; i++) {
+		rightsize_hole(&l.rs);
+		full_round(&l, 8, 2000);
+	}
+	assert_int_equal(l.rs.window, 16000);
+	rightsize_hole(&l.rs);
+	for (int i = 0; i < 20; i++) {
+		full_round(&l, 8, 2000);
+		assert_int_equal(l.rs.window, 65536);
+	}
+}
+
+static void the_least_window_is_kept(void **state)
+{
+	struct line l = line_on_slow_path(100000);
+
+	for (int i = 0; i < 3; i++)
+		full_round(&l, 8, 100);
+	assert_true(l.rs.window >= 14480);
+	assert_true(l.rs.window < 65536);
+}
+
+/* A drain leaves a slow path one bandwidth-delay product. */
+static void a_drain_of_a_slow_path(void **state)
+{
+	struct line l = line_on_slow_path(100000);
+
+	l.limits.least = 3000;
+	for (int i = 0; i < 3; i++)
+		full_round(&l, 8, 2000);
+	assert_int_equal(l.rs.window, 16000);
+	while (l.rs.reason != RIGHTSIZE_DRAINING && l.now_us < START_US + 3 * HALF_US)
+		full_round(&l, 8, 2000);
+	assert_int_equal(l.rs.reason, RIGHTSIZE_DRAINING);
+	assert_int_equal(l.rs.window, 8000);
+}
+
+/* What is not the path's: no queue; data in bursts, evenly spread or not; too little of it. */
+static void a_slow_sender_keeps_the_floor(void **state)
+{
+	struct line l = line_on_slow_path(60000);
+
+	for (int i = 0; i < 50; i++) /* evenly, but at an RTT of 60 ms where 50 is the least */
+		full_round(&l, 8, 2000);
+	assert_int_equal(l.rs.window, 65536);
+	l = line_on_slow_path(100000);
+	for (int i = 0; i < 50; i++) { /* all in one tick of eight */
+		rightsize_tick(&l.rs, l.now_us + 12500, l.bytes + 9000, l.rtt_us);
+		for (int t = 2; t <= 8; t++)
+			rightsize_tick(&l.rs, l.now_us + t * 12500, l.bytes + 9000 + t,
+				       l.rtt_us);
+		line_round(&l, 100000, 9008);
+	}
+	assert_int_equal(l.rs.window, 65536);
+	l = line_on_slow_path(100000);
+	for (int i = 0; i < 50; i++) /* no tick in its time */
+		line_round(&l, 100000, 3000);
+	assert_int_equal(l.rs.window, 65536);
+	l = line_on_slow_path(100000);
+	for (int i = 0; i < 50; i++) /* three ticks */
+		full_round(&l, 3, 3000);
+	assert_int_equal(l.rs.window, 65536);
+}
+
+/* The RTT that the smallest window makes by itself, or that no drain had the time to lower. */
+static void our_own_queue_is_not_the_path(void **state)
+{
+	struct rightsize rs = {.window = 65536, .rate_best = 200000, .rtt_now_us = 350000};
+
+	assert_false(rightsize_drain_tells(&rs)); /* 70 KB in flight: nearly the window */
+	rs.rtt_now_us = 400000;
+	assert_true(rightsize_drain_tells(&rs));
+	rs.rtt_now_us = 1250000;
+	assert_true(rightsize_drain_tells(&rs));
+	rs.rtt_now_us = 1250001;
+	assert_false(rightsize_drain_tells(&rs));
+}
+
+static void less_than_the_floor_only_on_a_slow_path(void **state)
+{
+	uint64_t x = 4711;
+
+	for (int life = 0; life < 2000; life++) {
+		struct rightsize rs = {0};
+		struct rightsize_limits limits;
+		uint64_t now_us = 1 + rnd_wide(&x, 50);
+		uint32_t bytes = 0;
+
+		limits.least = (uint32_t)rnd_wide(&x, 20);
+		limits.floor = limits.least + (uint32_t)rnd_wide(&x, 20);
+		limits.cap = limits.floor + (uint32_t)rnd_wide(&x, 29);
+		for (int i = 0; i < 300; i++) {
+			uint32_t rtt_us = (uint32_t)rnd_wide(&x, 24);
+
+			now_us += rnd_wide(&x, 20);
+			bytes += (uint32_t)rnd_wide(&x, 20);
+			rightsize_tick(&rs, now_us, bytes, rtt_us);
+			if (rnd(&x) % 8)
+				continue;
+			if (!rightsize_round(&rs, now_us, bytes, rtt_us, &limits))
+				continue;
+			assert_true(rs.window >= limits.least && rs.window <= limits.cap);
+			if (rs.window < limits.floor)
+				assert_int_equal(rs.full_rounds, RIGHTSIZE_FULL_ROUNDS);
+			assert_true(rs.full_rounds <= RIGHTSIZE_FULL_ROUNDS);
+		}
+	}
+}
+
+/* The second paper's Figure 7 and more: drops of a Reno sender, and the same throughput. */
+static void check_slow_link(double rate_bps, double rtt_ms, uint64_t queue, double seconds)
+{
+	double drops[2], got[2];
+
+	for (int fixed = 0; fixed < 2; fixed++) {
+		struct model *m = model_new(rate_bps / 8, rtt_ms, queue);
+		struct model_flow *f = model_add(m, fixed ? FIXED : RIGHTSIZED, RENO, 0);
+
+		m->segment = 1500;
+		m->tick_us = 1000;
+		model_run(m, seconds);
+		drops[fixed] = f->drops;
+		got[fixed] = f->received;
+		if (!fixed)
+			assert_within(f->window, 14480, 40000);
+		model_free(m);
+	}
+	assert_true(drops[1] >= 5);
+	assert_within(drops[0] / drops[1], 0, 0.8);
+	assert_within(got[0] / got[1], 0.99, 1.01);
+}
+
+static void slow_links_drop_less(void **state)
+{
+	check_slow_link(56e3, 100, 15000, 300);
+	check_slow_link(1.5e6, 50, 15000, 60);
+	check_slow_link(1.5e6, 100, 30000, 60);
+}
+
+/* However deep the queue: the window does not follow what it makes of the RTT. */
+static void a_slow_link_with_a_deep_queue(void **state)
+{
+	for (int i = 0; i < 2; i++) {
+		struct model *m = model_new(i ? 1.5e6 / 8 : 7000, 100, 0);
+		struct model_flow *f = model_add(m, RIGHTSIZED, RENO, 0);
+
+		m->segment = 1500;
+		m->tick_us = 1000;
+		model_run(m, 100);
+		assert_within(model_goodput(m, 600) / m->rate_Bps, 0.98, 1.01);
+		assert_within(f->window, 14480, 50000);
+		model_free(m);
+	}
+}
+
+/* ---- the sending direction -------------------------------------------------------------------
+ */
+
+static void a_send_buffer_is_what_can_be_used(void **state)
+{
+	struct rightsize rs = {.window = 1000000, .reason = RIGHTSIZE_MEASURED};
+
+	assert_int_equal(rightsize_usable(&rs, 500000, UINT_MAX, 0, 0), 1000000);
+	assert_int_equal(rs.reason, RIGHTSIZE_MEASURED);
+	assert_int_equal(rightsize_usable(&rs, 400000, UINT_MAX, 0, 0), 800000);
+	assert_int_equal(rs.reason, RIGHTSIZE_USABLE);
+	assert_int_equal(rightsize_usable(&rs, 150000, UINT_MAX, 1, 0), 600000);
+	assert_int_equal(rightsize_usable(&rs, 400000, 150000, 0, 0), 300000);
+	assert_int_equal(rightsize_usable(&rs, 10000, UINT_MAX, 0, 131072), 131072);
+	assert_int_equal(rightsize_usable(&rs, 0, 0, 0, 0), 0);
+	rs.window = RIGHTSIZE_WINDOW_MAX;
+	assert_int_equal(rightsize_usable(&rs, 1ull << 40, UINT_MAX, 1, 0), RIGHTSIZE_WINDOW_MAX);
+}
+
+static void little_waits_unsent(void **state)
+{
+	struct rightsize rs = {.rtt_now_us = 100000, .rate_best = 125000000};
+
+	assert_int_equal(rightsize_unsent(&rs), 1562500); /* an eighth of 100 ms at 1 Gbit/s */
+	rs.rtt_now_us = 10000;
+	assert_int_equal(rightsize_unsent(&rs), 500000); /* 4 ms */
+	rs.rate_best = 1250000;
+	assert_int_equal(rightsize_unsent(&rs), 131072);
+	rs.rate_best = RIGHTSIZE_RATE_MAX;
+	rs.rtt_now_us = RIGHTSIZE_RTT_MAX_US;
+	assert_int_equal(rightsize_unsent(&rs), RIGHTSIZE_WINDOW_MAX);
+	rs = (struct rightsize){0};
+	assert_int_equal(rightsize_unsent(&rs), 131072);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -969,6 +1386,24 @@ int main(void)
 		cmocka_unit_test(any_input_keeps_the_limits),
 		cmocka_unit_test(the_window_is_two_rates_times_rtt),
 		cmocka_unit_test(nothing_overflows_at_the_extremes),
+		cmocka_unit_test(a_slow_reader_comes_down_by_halves),
+		cmocka_unit_test(half_a_window_unread_is_no_sign),
+		cmocka_unit_test(a_pause_is_not_slowness),
+		cmocka_unit_test(a_reader_that_is_fast_again_grows_as_a_new_one),
+		cmocka_unit_test(any_reader_never_loses_more_than_half),
+		cmocka_unit_test(a_slow_reader_in_the_model),
+		cmocka_unit_test(a_fast_reader_that_pauses_loses_nothing),
+		cmocka_unit_test(a_full_slow_path_gets_less_than_the_floor),
+		cmocka_unit_test(a_slow_path_that_still_loses_gets_the_floor),
+		cmocka_unit_test(the_least_window_is_kept),
+		cmocka_unit_test(a_drain_of_a_slow_path),
+		cmocka_unit_test(a_slow_sender_keeps_the_floor),
+		cmocka_unit_test(our_own_queue_is_not_the_path),
+		cmocka_unit_test(less_than_the_floor_only_on_a_slow_path),
+		cmocka_unit_test(slow_links_drop_less),
+		cmocka_unit_test(a_slow_link_with_a_deep_queue),
+		cmocka_unit_test(a_send_buffer_is_what_can_be_used),
+		cmocka_unit_test(little_waits_unsent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
