@@ -84,7 +84,7 @@ static __always_inline void event_name(enum tcptuned_event_kind kind, struct tcp
  * caller's, in which nearly every socket is used that was made there.
  * @a: what was asked for; the other number is the process that asked
  */
-static __noinline int event_of_call(enum tcptuned_event_kind kind, struct bpf_sock *sk,
+static __noinline __attribute__((unused)) int event_of_call(enum tcptuned_event_kind kind, struct bpf_sock *sk,
 				    __u32 policy_key, bool dry_run, __u64 a)
 {
 	struct task_struct *task = bpf_get_current_task_btf();

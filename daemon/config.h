@@ -19,7 +19,7 @@
 #include "exit.h"
 
 #define TCPTUNED_CONFIG_PATH "/etc/tcptuned/tcptuned.conf"
-#define TCPTUNED_CONFIG_KEYS 21
+#define TCPTUNED_CONFIG_KEYS 22
 #define TCPTUNED_CONFIG_TEXT 256 /* longest path or origin, with its NUL */
 
 struct tcptuned_config {
