@@ -30,6 +30,8 @@ static const char *const map_name[TCPTUNED_MAPS] = {
 	[TCPTUNED_MAP_META] = "meta",	      [TCPTUNED_MAP_POLICIES] = "policies",
 	[TCPTUNED_MAP_FLOWS] = "flows",	      [TCPTUNED_MAP_TOTALS] = "totals",
 	[TCPTUNED_MAP_BUDGET] = "budget",     [TCPTUNED_MAP_BITCP_PARAMS] = "bitcp_params",
+	[TCPTUNED_MAP_PATHS] = "paths",
+	[TCPTUNED_MAP_PATH_SETTINGS] = "path_settings",
 };
 
 static const char *const link_name[TCPTUNED_LINKS] = {

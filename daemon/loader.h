@@ -24,6 +24,8 @@ enum tcptuned_map {
 	TCPTUNED_MAP_TOTALS,	   /* per CPU: struct tcptuned_totals */
 	TCPTUNED_MAP_BUDGET,	   /* struct budget */
 	TCPTUNED_MAP_BITCP_PARAMS, /* struct bitcp_params; absent without struct_ops */
+	TCPTUNED_MAP_PATHS,	   /* struct tcptuned_path_key -> struct tcptuned_path */
+	TCPTUNED_MAP_PATH_SETTINGS, /* struct tcptuned_path_settings */
 	TCPTUNED_MAPS,
 };
 

@@ -278,8 +278,32 @@ bitcp_fn void bitcp_grow(struct bitcp *st, __u32 n)
 	st->frac = (__u32)win;
 }
 
+/* "When not in fast recovery and an acknowledgment for a new packet arrives" (VI-A). */
+bitcp_fn void bitcp_step(struct bitcp *st, __u32 n)
+{
+	int engaged = bitcp_engaged(st, st->cwnd);
+
+	bitcp_grow(st, n);
+	if (!engaged)
+		return;
+	if (!st->ss_cwnd) {
+		if (bitcp_win(st) < st->max_win)
+			return;
+		st->ss_cwnd = 1;
+		st->ss_target = bitcp_win(st) + BITCP_PACKETS(1, 1);
+		st->max_win = BITCP_MAX_WIN;
+		return;
+	}
+	if (bitcp_win(st) >= st->ss_target) {
+		st->ss_cwnd *= 2;
+		st->ss_target = bitcp_win(st) + ((__u64)st->ss_cwnd << 32);
+	}
+	if ((__u64)st->ss_cwnd << 32 >= st->params.s_max)
+		st->ss_cwnd = 0;
+}
+
 /*
- * Growth about and past a remembered maximum, for n <= 2^12 packets acknowledged at once: a step
+ * Growth about and past a remembered maximum, for n <= 2^16 packets acknowledged at once: a step
  * for the packets of one RTT, as many as the window had when it began.
  */
 bitcp_fn void bitcp_seed_step(struct bitcp *st, __u32 n)
@@ -304,34 +328,6 @@ bitcp_fn void bitcp_seed_step(struct bitcp *st, __u32 n)
 		st->ss_cwnd = 2 * step < st->cwnd ? 2 * step : st->cwnd;
 		st->ss_target = win + ((__u64)st->ss_cwnd << 32);
 	}
-}
-
-/* "When not in fast recovery and an acknowledgment for a new packet arrives" (VI-A). */
-bitcp_fn void bitcp_step(struct bitcp *st, __u32 n)
-{
-	int engaged = bitcp_engaged(st, st->cwnd);
-
-	if (engaged && st->seed_step) {
-		bitcp_seed_step(st, n);
-		return;
-	}
-	bitcp_grow(st, n);
-	if (!engaged)
-		return;
-	if (!st->ss_cwnd) {
-		if (bitcp_win(st) < st->max_win)
-			return;
-		st->ss_cwnd = 1;
-		st->ss_target = bitcp_win(st) + BITCP_PACKETS(1, 1);
-		st->max_win = BITCP_MAX_WIN;
-		return;
-	}
-	if (bitcp_win(st) >= st->ss_target) {
-		st->ss_cwnd *= 2;
-		st->ss_target = bitcp_win(st) + ((__u64)st->ss_cwnd << 32);
-	}
-	if ((__u64)st->ss_cwnd << 32 >= st->params.s_max)
-		st->ss_cwnd = 0;
 }
 
 /*
@@ -359,6 +355,10 @@ bitcp_fn __u32 bitcp_on_ack(struct bitcp *st, __u32 cwnd, __u32 ssthresh, __u32 
 		acked = st->cwnd;
 	if (acked > BITCP_MOST_ACKED)
 		acked = BITCP_MOST_ACKED;
+	if (st->seed_step && bitcp_engaged(st, st->cwnd)) {
+		bitcp_seed_step(st, acked);
+		return st->cwnd;
+	}
 	part = (acked + BITCP_STEPS - 1) / BITCP_STEPS;
 	for (i = 0; i < BITCP_STEPS && acked; i++) {
 		__u32 n = acked < part ? acked : part;

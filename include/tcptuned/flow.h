@@ -61,6 +61,9 @@ struct tcptuned_flow {
 	__u32 snd_base;
 	struct budget_share rcv_share; /* ... and what the budget gave beyond them */
 	struct budget_share snd_share;
+	__u32 rcv_seed;		/* receive window that the path memory gave, bytes; 0: none */
+	__u32 rcv_seed_rounds;	/* for so many rounds more */
+	__u32 max_window_seed;	/* bitcp's maximum that it gave, bytes; 0: none */
 };
 
 /* What limits the sending direction: the kernel's chronographs and is_cwnd_limited. */
