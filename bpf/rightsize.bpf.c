@@ -322,7 +322,7 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	if (!t || !window)
 		return;
 	/* Until it needs more than it began with, the connection is the kernel's. */
-	ours = (flow->flags & TCPTUNED_F_RCV_TAKEN) || window > limits.floor;
+	ours = (flow->flags & TCPTUNED_F_RCV_TAKEN) || window > flow->rcv_floor;
 	count_in(t, TCPTUNED_H_SRTT, rtt_us);
 	count_in(t, TCPTUNED_H_RCV_PER_RTT, flow->rcv.per_rtt);
 	count_in(t, TCPTUNED_H_RCV_WINDOW, tp->rcv_wnd);

@@ -465,7 +465,7 @@ static void test_unknown_section(void **state)
 		   "did you mean [policy]?");
 	/* Also with no key in it, and at its own line. */
 	load_fails("[metrics]\n[nonsense]\n\n", TCPTUNED_EXIT_CONFIG_UNKNOWN, 2, "nonsense",
-		   "[tcptuned], [policy], [bitcp] and [metrics]");
+		   "[tcptuned], [policy], [bitcp], [paths] and [metrics]");
 	load_fails("[]\n", TCPTUNED_EXIT_CONFIG_UNKNOWN, 1, "\"\"", "[tcptuned], [policy]");
 	/* A control character of a file does not reach the terminal. */
 	load_fails("[\x1b[2J]\n", TCPTUNED_EXIT_CONFIG_UNKNOWN, 1, "\\x1b[2J", "[tcptuned]");
