@@ -82,6 +82,26 @@ static __always_inline bool path_key_of(struct tcptuned_path_key *key, struct tc
 	return true;
 }
 
+/*
+ * The arithmetic as functions of their own, with their own pass of the verifier: inlined, each
+ * of their branches would double what is to be walked behind them.
+ */
+__noinline int path_merged(struct tcptuned_path *path, const struct path_sample *sample,
+			   __s64 now_s, __u32 expire_s)
+{
+	return path && sample ? path_merge(path, sample, now_s, expire_s) : 0;
+}
+
+/* @seed: holds the caps when called, and what @path gives within them afterwards. */
+__noinline int path_seeded(struct path_seed *seed, const struct tcptuned_path *path, __s64 now_s,
+			   __u32 expire_s, __u32 rtt_us)
+{
+	if (!seed || !path)
+		return 0;
+	*seed = path_seed_of(path, now_s, expire_s, rtt_us, seed->rcv_window, seed->max_window);
+	return 1;
+}
+
 /* ---- a new connection ----------------------------------------------------------------- */
 
 /*
@@ -93,7 +113,7 @@ static __always_inline void path_seed(struct tcptuned_flow *flow, struct tcp_soc
 	const struct tcptuned_path_settings *settings = path_settings_now();
 	__u32 rcv_cap = 65535u << BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale);
 	struct tcptuned_path_key key;
-	struct tcptuned_path *path;
+	struct tcptuned_path *known, path;
 	struct path_seed seed;
 
 	flow->rcv_seed = 0;
@@ -101,13 +121,16 @@ static __always_inline void path_seed(struct tcptuned_flow *flow, struct tcp_soc
 	flow->max_window_seed = 0;
 	if (!settings || !path_key_of(&key, tp, settings))
 		return;
-	path = bpf_map_lookup_elem(&paths, &key);
-	if (!path)
+	known = bpf_map_lookup_elem(&paths, &key);
+	if (!known)
 		return;
+	path = *known;
 	if (rcv_cap > flow->rcv_window_max)
 		rcv_cap = flow->rcv_window_max;
-	seed = path_seed_of(path, path_now_s(), settings->expire_s, kernel_min_rtt_us(tp), rcv_cap,
-			    flow->snd_window_max);
+	seed.rcv_window = rcv_cap;
+	seed.max_window = flow->snd_window_max;
+	if (!path_seeded(&seed, &path, path_now_s(), settings->expire_s, kernel_min_rtt_us(tp)))
+		return;
 	if (seed.rcv_window <= flow->rcv_floor || (flow->flags & TCPTUNED_F_RCVBUF_APP))
 		seed.rcv_window = 0;
 	if (!seed.rcv_window && !seed.max_window)
@@ -200,7 +223,7 @@ static __always_inline void path_learn(struct tcptuned_flow *flow, struct tcp_so
 	if (known)
 		path = *known;
 	now_s = path_now_s();
-	if (!path_merge(&path, &sample, now_s, settings->expire_s))
+	if (!path_merged(&path, &sample, now_s, settings->expire_s))
 		return;
 	if (bpf_map_update_elem(&paths, &key, &path, BPF_ANY))
 		count(TCPTUNED_C_PATH_FAILED);

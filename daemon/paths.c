@@ -112,6 +112,15 @@ int tcptuned_paths_configure(struct tcptuned_paths *paths,
 	return fd < 0 || bpf_map_update_elem(fd, &zero, settings, BPF_ANY) ? -errno : 0;
 }
 
+void tcptuned_paths_adopt_settings(struct tcptuned_paths *paths)
+{
+	int fd = paths->kernel->map_fd[TCPTUNED_MAP_PATH_SETTINGS];
+	__u32 zero = 0;
+
+	if (fd < 0 || bpf_map_lookup_elem(fd, &zero, &paths->settings))
+		memset(&paths->settings, 0, sizeof(paths->settings));
+}
+
 /* ---- the database --------------------------------------------------------------------- */
 
 /* Said once until it works again: the next attempt comes in a minute. */

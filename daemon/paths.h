@@ -35,6 +35,9 @@ void tcptuned_paths_free(struct tcptuned_paths *paths);
 int tcptuned_paths_configure(struct tcptuned_paths *paths,
 			     const struct tcptuned_path_settings *settings);
 
+/* Go by what the programs were told last, instead. */
+void tcptuned_paths_adopt_settings(struct tcptuned_paths *paths);
+
 /*
  * Put into the kernel's map what is on disk, has not expired and is not there yet. A damaged
  * database is set aside, and that is logged.

@@ -16,6 +16,7 @@ tcptuned_here() {
 	timeout -k 5 20 "$TEST_BUILD/tcptuned" --foreground \
 		--set=tcptuned.cgroup="$TEST_CGROUP/group" \
 		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
+		--set=tcptuned.state_directory="$TEST_DIR/state" \
 		--set=metrics.port="$METRICS_PORT" "$@"
 }
 
