@@ -9,9 +9,8 @@ db() { # SQL
 	sqlite3 -batch -noheader -separator ' ' -cmd '.timeout 3000' "$TEST_DIR/state/paths.db" "$1"
 }
 
-# Learned connections are counted as they end, which is when the last ACK is there.
-learned() { # AT LEAST
-	[ "$(counter tcptuned_paths_learned_total '{result="stored"}')" -ge "$1" ]
+learned() {
+	counter tcptuned_paths_learned_total '{result="stored"}'
 }
 
 seeds() { # given, or withheld
@@ -28,9 +27,13 @@ known_path() {
 	link a b --rate 50mbit --delay 20ms --queue 125kB
 }
 
+# Something is learned when a connection ends, for which both sides need the link.
 learn_it() {
+	local before
+	before=$(learned)
 	known_path
 	tuned_transfer --duration 3
+	wait_until 5 eval '[ "$(learned)" -ge $((before + 2)) ]'
 }
 
 # The link's values, within what headers, the queue and a noisy host make of them.
@@ -39,7 +42,7 @@ expect_right_row() { # NETNS COLUMN, of the side that sent or received
 	expect_eq "$2" "10.99.0.0/24" "prefix"
 	expect_ge "$3" 40000 "minimum RTT, us"
 	expect_le "$3" 60000 "minimum RTT, us"
-	expect_ge "$4" 200000 "$1"
+	expect_ge "$4" 150000 "$1"
 	expect_le "$4" 420000 "$1"
 }
 
@@ -57,7 +60,6 @@ test_next_connection_begins_with_what_one_learned() {
 	host a b
 	tcptuned_start
 	valid_run learn_it
-	wait_until 5 learned 2
 	expect_ge "$(metric tcptuned_paths_known)" 2 "known paths, one from each side"
 	tcptuned_stop
 	a=$(netns_of a)
@@ -66,7 +68,9 @@ test_next_connection_begins_with_what_one_learned() {
 	max=$(db "SELECT max_window / 1448 FROM paths WHERE netns = $a")
 	expect_ge "$max" 150 "window at which it lost, segments" # path and queue hold 259
 	expect_le "$max" 420 "window at which it lost, segments"
-	expect_ge "$(db "SELECT segments_sent FROM paths WHERE netns = $a")" 8000 "segments sent"
+	note "$(jq -c '{bytes, goodput_bps, retransmits: .sender.retransmits}' "$TEST_DIR/transfer.json")"
+	expect_ge "$(db "SELECT segments_sent FROM paths WHERE netns = $a")" \
+		$(($(jq .bytes "$TEST_DIR/transfer.json") / 1448)) "segments sent"
 	expect_ge "$(db "SELECT segments_retransmitted FROM paths WHERE netns = $a")" 1 \
 		"segments retransmitted"
 
@@ -76,12 +80,18 @@ test_next_connection_begins_with_what_one_learned() {
 	stream warm 7301 --count 100 --bytes 8kB --interval 50
 	wait_until 5 given 2
 	wait_until 5 eval '[ -n "$(flow 7301 .rcvbuf)" ]'
-	ssthresh=$(ss_of a "dport = :7301" 'ssthresh:([0-9]+)')
+	ssthresh=$(ss_of a "dport = :7301" ' ssthresh:([0-9]+)')
 	expect_ge "$ssthresh" $((max * 14 / 16 - 2)) "ssthresh of the new connection, segments"
 	expect_le "$ssthresh" $((max * 14 / 16 + 16)) "ssthresh of the new connection, segments"
-	expect_le "$(ss_of a "dport = :7301" 'cwnd:([0-9]+)')" 24 "its window, segments: no burst"
+	expect_le "$(ss_of a "dport = :7301" ' cwnd:([0-9]+)')" 24 "its window, segments: no burst"
 	wait_until 5 eval '[ "$(flow 7301 .window_clamp)" -ge 390000 ]'
 	expect_le "$(flow 7301 .window_clamp)" 900000 "receive window allowed: twice the path"
+	tcptuned_stop
+
+	tcptuned_start --dry-run
+	tuned_transfer --count 1 --bytes 8kB
+	expect_ge "$(seeds withheld)" 2 "seeds that a dry run would have given"
+	expect_eq "$(seeds given)" 0 "seeds that it gave"
 	tcptuned_stop
 }
 
@@ -120,7 +130,6 @@ test_bounded_expired_forgotten() {
 	tcptuned_stop
 
 	rows 10 3601
-	rows 10 -86400 || : # the same prefixes: refused
 	tcptuned_start --set=paths.expire_s=3600
 	expect_eq "$(metric tcptuned_paths_known)" 0 "known paths when all have expired"
 	tcptuned_stop
