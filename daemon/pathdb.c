@@ -226,15 +226,18 @@ int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file,
 			 struct tcptuned_error *err)
 {
 	struct tcptuned_pathdb *db = calloc(1, sizeof(*db));
+	mode_t before;
 	int error;
 
 	if (!db)
 		return tcptuned_fail(err, EIO, TCPTUNED_EXIT_INTERNAL, "%s: no memory", file);
+	before = umask(077); /* whom this host talks to is nobody else's business */
 	error = open_file(db, file, err);
 	if (!error)
 		error = check(db, err);
 	if (!error)
 		error = prepare_put(db, err);
+	umask(before);
 	if (error) {
 		tcptuned_pathdb_close(db);
 		return error;

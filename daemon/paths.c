@@ -256,7 +256,7 @@ static void save_row(void *ctx, const struct tcptuned_path_key *key,
  * The map is read with the database locked for writing: whoever forgets a prefix deletes it in
  * the map first, and then waits for the lock. So nothing forgotten comes back.
  */
-static int save(struct saving *s)
+static int save_rows(struct saving *s)
 {
 	struct tcptuned_paths *paths = s->paths;
 	int error = tcptuned_pathdb_begin(s->db, s->err);
@@ -274,28 +274,39 @@ static int save(struct saving *s)
 	return s->error ? s->error : tcptuned_pathdb_commit(s->db, s->err);
 }
 
-void tcptuned_paths_save(struct tcptuned_paths *paths)
+static int save(struct tcptuned_paths *paths, struct tcptuned_error *err)
 {
-	struct tcptuned_error err = { 0 };
-	struct saving s = { .paths = paths, .err = &err, .now_s = clock_s(CLOCK_BOOTTIME) };
+	struct saving s = { .paths = paths, .err = err, .now_s = clock_s(CLOCK_BOOTTIME) };
 	int error;
 
 	paths->tried_s = s.now_s;
-	if (paths_fd(paths) < 0 || !paths->settings.expire_s)
-		return;
-	error = open_database(paths, &s.db, &err);
+	error = open_database(paths, &s.db, err);
 	if (!error)
-		error = save(&s);
+		error = save_rows(&s);
 	tcptuned_pathdb_close(s.db); /* rolls back what was not committed */
-	if (error == -EUCLEAN && !set_aside(paths, err.text))
-		paths->saved_s = 0; /* all of it, the next time */
-	else if (error)
-		failed(paths, err.text);
 	if (error)
-		return;
-	worked(paths);
+		return error;
 	paths->saved_s = s.now_s;
 	paths->stats.saved += s.saved;
+	return 0;
+}
+
+void tcptuned_paths_save(struct tcptuned_paths *paths)
+{
+	struct tcptuned_error err = { 0 };
+	int error;
+
+	if (paths_fd(paths) < 0 || !paths->settings.expire_s)
+		return;
+	error = save(paths, &err);
+	if (error == -EUCLEAN && !set_aside(paths, err.text)) {
+		paths->saved_s = INT64_MIN; /* all of it */
+		error = save(paths, &err);
+	}
+	if (error)
+		failed(paths, err.text);
+	else
+		worked(paths);
 }
 
 void tcptuned_paths_tick(struct tcptuned_paths *paths)
@@ -369,6 +380,7 @@ int tcptuned_paths_new(struct tcptuned_paths **ret, const struct tcptuned_kernel
 	if (!paths)
 		return -ENOMEM;
 	paths->kernel = kernel;
+	paths->saved_s = INT64_MIN;
 	paths->entries_max = entries_max;
 	if (!stat("/proc/self/ns/net", &netns))
 		paths->own_netns = (__u32)netns.st_ino;

@@ -77,15 +77,14 @@ test_next_connection_begins_with_what_one_learned() {
 	tcptuned_start # another daemon, which knows it from disk
 	expect_ge "$(metric tcptuned_paths_loaded_total)" 2 "paths read from disk"
 	known_path
-	stream warm 7301 --count 100 --bytes 8kB --interval 50
+	stream warm 7301 --count 100 --bytes 8kB --interval 400
 	wait_until 5 given 2
-	wait_until 5 eval '[ -n "$(flow 7301 .rcvbuf)" ]'
 	ssthresh=$(ss_of a "dport = :7301" ' ssthresh:([0-9]+)')
 	expect_ge "$ssthresh" $((max * 14 / 16 - 2)) "ssthresh of the new connection, segments"
 	expect_le "$ssthresh" $((max * 14 / 16 + 16)) "ssthresh of the new connection, segments"
 	expect_le "$(ss_of a "dport = :7301" ' cwnd:([0-9]+)')" 24 "its window, segments: no burst"
-	wait_until 5 eval '[ "$(flow 7301 .window_clamp)" -ge 390000 ]'
-	expect_le "$(flow 7301 .window_clamp)" 900000 "receive window allowed: twice the path"
+	wait_until 5 eval '[ "$(flow 7301 .window_clamp_bytes)" -ge 390000 ]'
+	expect_le "$(flow 7301 .window_clamp_bytes)" 900000 "receive window allowed: twice the path"
 	tcptuned_stop
 
 	tcptuned_start --dry-run

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include <sqlite3.h>
@@ -184,6 +185,15 @@ static void what_goes_in_comes_out(void **state)
 	assert_int_equal(rows.keys[1].netns, 4026531999u);
 }
 
+static void only_the_owner_can_read_it(void **state)
+{
+	struct stat st;
+
+	put("10.1.2.0/24", 0, 1);
+	assert_int_equal(stat(file, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+}
+
 static void nothing_is_kept_without_a_commit(void **state)
 {
 	struct tcptuned_path_key k = key("10.1.2.0/24", 0);
@@ -346,6 +356,7 @@ int main(void)
 		TEST(prefixes_are_read_and_written),
 		TEST(prefixes_overlap),
 		TEST(what_goes_in_comes_out),
+		TEST(only_the_owner_can_read_it),
 		TEST(nothing_is_kept_without_a_commit),
 		TEST(other_boots_are_not_read),
 		TEST(trimmed_by_age_boot_and_number),
