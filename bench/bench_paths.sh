@@ -11,7 +11,7 @@ ten_megabytes() {
 
 over_an_unknown_path() {
 	rm -rf "$TEST_DIR/state"
-	with_tcptuned sender,receiver paths.enabled=yes -- cold_start
+	with_tcptuned sender,receiver paths.remember=yes -- cold_start
 }
 
 cold_start() {
@@ -21,7 +21,7 @@ cold_start() {
 
 over_a_known_path() {
 	rm -rf "$TEST_DIR/state"
-	with_tcptuned sender,receiver paths.enabled=yes -- warm_start
+	with_tcptuned sender,receiver paths.remember=yes -- warm_start
 }
 
 both_have_learned() {

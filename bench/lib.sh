@@ -43,7 +43,7 @@ with_tcptuned() {
 	done
 	shift
 	# each row is a connection to an unknown path, unless it says otherwise
-	tcptuned_start --set=paths.enabled=no "${sets[@]}"
+	tcptuned_start --set=paths.remember=no "${sets[@]}"
 	[[ $sides != *sender* ]] || local SENDER_PREFIX=in_group
 	[[ $sides != *receiver* ]] || local RECEIVER_PREFIX=in_group
 	"$@"

@@ -267,7 +267,7 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 	},
 	{
 		.section = "paths",
-		.name = "enabled",
+		.name = "remember",
 		.type = KEY_BOOL,
 		FIELD(paths_enabled),
 		.fallback = "yes",

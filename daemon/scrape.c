@@ -99,7 +99,8 @@ static void read_everything(struct tcptuned_scrape *scrape)
 	snap->bitcp = kernel->bitcp;
 	snap->taken_over =
 		kernel->origin == TCPTUNED_TAKEN_OVER || kernel->origin == TCPTUNED_UPGRADED;
-	tcptuned_paths_stats(scrape->options.paths, &snap->paths);
+	if (scrape->options.paths)
+		tcptuned_paths_stats(scrape->options.paths, &snap->paths);
 	snap->totals_ok = read_totals(scrape);
 	snap->budget_ok = read_budget(scrape);
 	snap->flows_ok = dump >= 0 && !tcptuned_flows_read(&snap->flows, dump);
