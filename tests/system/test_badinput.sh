@@ -67,6 +67,7 @@ every_key() {
 		bitcp s_min 1e-2 0.00001
 		bitcp beta 1/8 0.6
 		bitcp low_window 14.5 1
+		memory budget half 1023K
 		paths remember maybe -
 		paths ipv4_prefix /24 33
 		paths ipv6_prefix ::/48 15
