@@ -23,7 +23,7 @@ HOSTFLAGS = $(WARN) -std=gnu11 -D_GNU_SOURCE -Iinclude -Idaemon -Ictl -I$(BUILD)
 	    -DTCPTUNED_VERSION='"$(VERSION)"'
 BPFFLAGS := -O2 -g $(WARN) -target bpf -mcpu=v3 -Iinclude -Ibpf -I/usr/include/$(MULTIARCH) -MMD -MP
 SANITIZE  = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-LIBS      = $(shell $(PKG_CONFIG) --libs libbpf libsystemd libmicrohttpd jansson inih) -lelf -lz
+LIBS      = $(shell $(PKG_CONFIG) --libs libbpf libsystemd libmicrohttpd jansson inih sqlite3) -lelf -lz
 
 .PHONY: all help check check-unit check-asan check-system check-kernels check-systemd fuzz man \
 	demo bench stress install uninstall clean

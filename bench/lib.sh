@@ -42,7 +42,8 @@ with_tcptuned() {
 		shift
 	done
 	shift
-	tcptuned_start "${sets[@]}"
+	# each row is a connection to an unknown path, unless it says otherwise
+	tcptuned_start --set=paths.remember=no "${sets[@]}"
 	[[ $sides != *sender* ]] || local SENDER_PREFIX=in_group
 	[[ $sides != *receiver* ]] || local RECEIVER_PREFIX=in_group
 	"$@"

@@ -13,6 +13,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 #include "tcptuned/bitcp.h"
+#include "tcptuned/flow.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -28,6 +29,7 @@ struct tcp_sock {
 	__u32 snd_cwnd;
 	__u32 snd_cwnd_clamp;
 	__u32 snd_ssthresh;
+	__u32 mss_cache;
 	__u32 max_packets_out;
 	__u8 is_cwnd_limited : 1;
 } __attribute__((preserve_access_index));
@@ -44,6 +46,8 @@ struct tcp_congestion_ops {
 /* Open to unprivileged processes and to every network namespace. */
 #define TCP_CONG_NON_RESTRICTED 0x1
 
+#define TCP_INFINITE_SSTHRESH 0x7fffffff /* include/net/tcp.h */
+
 /* For connections to come; zeroes, as it is made, stand for the defaults. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -51,6 +55,14 @@ struct {
 	__type(key, __u32);
 	__type(value, struct bitcp_params);
 } bitcp_params SEC(".maps");
+
+/* Of bpf/maps.h; the record of the connection, where a policy has claimed it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);
+	__type(key, int);
+	__type(value, struct tcptuned_flow);
+} flows SEC(".maps");
 
 static __always_inline struct bitcp *bitcp_of(struct tcp_sock *tp)
 {
@@ -65,6 +77,26 @@ static __always_inline int cwnd_limited(struct tcp_sock *tp)
 	return tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out;
 }
 
+/*
+ * Begin with the maximum that the path memory left for this connection (bpf/paths.h), once: a
+ * connection that changes over to bitcp later has measured the path itself.
+ */
+static __always_inline void begin_with_memory(struct sock *sk, struct tcp_sock *tp)
+{
+	struct tcptuned_flow *flow = bpf_sk_storage_get(&flows, sk, NULL, 0);
+	__u32 max_win, ssthresh;
+
+	if (!flow || !flow->max_window_seed || !tp->mss_cache)
+		return;
+	max_win = flow->max_window_seed / tp->mss_cache;
+	flow->max_window_seed = 0;
+	if (tp->snd_ssthresh < TCP_INFINITE_SSTHRESH)
+		return;
+	ssthresh = bitcp_seed(bitcp_of(tp), max_win);
+	if (ssthresh)
+		tp->snd_ssthresh = ssthresh;
+}
+
 SEC("struct_ops/ca_init")
 void BPF_PROG(ca_init, struct sock *sk)
 {
@@ -73,8 +105,10 @@ void BPF_PROG(ca_init, struct sock *sk)
 	__u32 key = 0;
 
 	params = bpf_map_lookup_elem(&bitcp_params, &key);
-	if (params)
-		bitcp_init(bitcp_of(tp), params, tp->snd_cwnd);
+	if (!params)
+		return;
+	bitcp_init(bitcp_of(tp), params, tp->snd_cwnd);
+	begin_with_memory(sk, tp);
 }
 
 SEC("struct_ops/ca_cong_avoid")

@@ -33,6 +33,17 @@ static __always_inline bool memory_is_short(struct tcp_sock *tp)
 }
 
 /*
+ * The level as of now, as a function of its own, which the verifier walks once: inlined, its
+ * loop would be walked for every state that reaches it.
+ */
+__noinline __u32 budget_level_now(__u64 now_us)
+{
+	struct budget *b = budget_here();
+
+	return b ? budget_level(b, now_us) : BUDGET_NO_LEVEL;
+}
+
+/*
  * How much of a buffer of @space bytes the connection may have, which has @have now and began
  * with @base. Nothing is taken back here: a smaller answer than @have is a wish.
  */
@@ -46,7 +57,7 @@ static __always_inline __u32 budget_allow(struct budget_share *share, struct tcp
 	if (!b)
 		return space;
 	budget_want(b, share, want);
-	level = budget_level(b, tp->tcp_mstamp);
+	level = budget_level_now(tp->tcp_mstamp);
 	if (want > level)
 		want = level;
 	if (want > share->granted) {

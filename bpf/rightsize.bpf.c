@@ -5,10 +5,11 @@
  *   setsockopt()    an application fixes its buffers: remember the wish, keep autotuning
  *   getsockopt()    it is told what it asked for
  *   accepting       on a listener that was open before: keep the first window small
- *   established     the policy claims the connection, sets its congestion control
+ *   established     the policy claims the connection, sets its congestion control; what is
+ *                   known about its path is what it begins with
  *   an ACK leaves   at most once per RTT: measure, decide, set the receive window
  *   an ACK comes    once per RTT: the same for the send buffer
- *   closed          add up
+ *   closed          add up, remember the path
  *
  * All arithmetic is in <tcptuned/rightsize.h>; here the socket is read and the result written.
  */
@@ -17,6 +18,7 @@
 #include "maps.h"
 #include "claim.h"
 #include "events.h"
+#include "paths.h"
 #include "policy.h"
 
 #define PAGE_SIZE	4096
@@ -248,6 +250,8 @@ static __always_inline void claim(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 	claim_flow(flow, tp, policy, key);
 	if (passive)
 		flow->flags |= TCPTUNED_F_PASSIVE;
+	/* Before the congestion control is set: bitcp looks for its maximum as it begins. */
+	path_seed(flow, tp);
 	event(TCPTUNED_EV_CLAIMED, tp, passive, 0);
 	bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | BPF_SOCK_OPS_STATE_CB_FLAG |
 					       BPF_SOCK_OPS_RTT_CB_FLAG |
@@ -431,7 +435,7 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	 */
 	if (!rightsize_round_over(&flow->rcv, now_us, rtt_us - rtt_us / 16))
 		return;
-	limits.floor = flow->rcv_floor;
+	limits.floor = path_floor(flow, tp);
 	limits.cap = 65535u << BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale);
 	if (limits.cap > flow->rcv_window_max)
 		limits.cap = flow->rcv_window_max;
@@ -449,7 +453,7 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	if (!t || !window)
 		return;
 	/* While it needs what it began with, the connection is the kernel's. */
-	ours = (flow->flags & TCPTUNED_F_RCV_TAKEN) || window != limits.floor;
+	ours = (flow->flags & TCPTUNED_F_RCV_TAKEN) || window != flow->rcv_floor;
 	count_in(t, TCPTUNED_H_SRTT, rtt_us);
 	count_in(t, TCPTUNED_H_RCV_PER_RTT, flow->rcv.per_rtt);
 	count_in(t, TCPTUNED_H_RCV_WINDOW, tp->rcv_wnd);
@@ -595,6 +599,7 @@ static __always_inline void on_close(struct tcptuned_flow *flow, struct tcp_sock
 	event(TCPTUNED_EV_CLOSED, tp, tp->bytes_received, tp->bytes_acked);
 	count_in(t, TCPTUNED_H_MIN_RTT, kernel_min_rtt_us(tp));
 	count_in(t, TCPTUNED_H_RETRANSMITS, tp->total_retrans);
+	path_learn(flow, tp);
 	flow->flags &= ~TCPTUNED_F_CLAIMED;
 }
 

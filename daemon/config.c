@@ -137,8 +137,8 @@ static int check_section(struct loading *l, const char *name)
 				 "%s: no such section; did you mean [%s]?", quote(name, quoted),
 				 nearest);
 	return fail_here(l, TCPTUNED_EXIT_CONFIG_UNKNOWN,
-			 "%s: no such section; there are [tcptuned], [policy], [bitcp] and "
-			 "[metrics]",
+			 "%s: no such section; there are [tcptuned], [policy], [bitcp], "
+			 "[paths] and [metrics]",
 			 quote(name, quoted));
 }
 

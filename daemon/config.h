@@ -14,12 +14,13 @@
 #include <stdio.h>
 
 #include <tcptuned/bitcp.h>
+#include <tcptuned/path.h>
 #include <tcptuned/policy.h>
 
 #include "exit.h"
 
 #define TCPTUNED_CONFIG_PATH "/etc/tcptuned/tcptuned.conf"
-#define TCPTUNED_CONFIG_KEYS 22
+#define TCPTUNED_CONFIG_KEYS 28
 #define TCPTUNED_CONFIG_TEXT 256 /* longest path or origin, with its NUL */
 
 struct tcptuned_config {
@@ -27,6 +28,7 @@ struct tcptuned_config {
 	char cgroup[TCPTUNED_CONFIG_TEXT]; /* "": the root of the cgroup2 tree, to be found */
 	char bpffs[TCPTUNED_CONFIG_TEXT];
 	char runtime_directory[TCPTUNED_CONFIG_TEXT];
+	char state_directory[TCPTUNED_CONFIG_TEXT];
 	uint32_t log_level; /* enum tcptuned_log_level */
 	bool program_statistics;
 
@@ -47,6 +49,13 @@ struct tcptuned_config {
 
 	/* [control] */
 	char control_group[32]; /* "": root's */
+
+	/* [paths] */
+	bool paths_enabled;
+	uint32_t paths_ipv4_prefix; /* bits */
+	uint32_t paths_ipv6_prefix;
+	uint32_t paths_entries_max;
+	uint32_t paths_expire_s;
 
 	/* [metrics] */
 	bool metrics_enabled;

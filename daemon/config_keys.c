@@ -39,6 +39,12 @@ const struct tcptuned_section tcptuned_sections[] = {
 	 "Rhee, "
 	 "Binary Increase Congestion Control for Fast, Long Distance Networks, section VI."},
 	{"control", "The socket through which tcptunectl talks to the daemon."},
+	{"paths",
+	 "What is remembered about the way to a destination: the largest amount of data per "
+	 "round-trip time, the minimum round-trip time, the window at which bitcp met its last "
+	 "loss, the share of segments sent again. Connections that end add to it; a new one to "
+	 "a known destination begins with it. It is kept in state_directory over restarts; "
+	 "tcptuned --forget-paths deletes it."},
 	{"metrics", "The endpoint that Prometheus scrapes, http://ADDRESS:PORT/metrics."},
 };
 
@@ -78,6 +84,16 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.fallback = "/run/tcptuned",
 		.help = "Where the lock is kept that refuses a second tcptuned, and the socket "
 			"that tcptunectl uses.",
+	},
+	{
+		.section = "tcptuned",
+		.name = "state_directory",
+		.type = KEY_PATH,
+		FIELD(state_directory),
+		.fallback = "/var/lib/tcptuned",
+		.help = "Where the database paths.db is kept, see [paths]. It is made if it is "
+			"missing. Where it cannot be, that is logged, and paths are remembered "
+			"until the stop only.",
 	},
 	{
 		.section = "tcptuned",
@@ -280,6 +296,67 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 			"connection of the host, and may stop the daemon. The socket is "
 			"control in runtime_directory. Under systemd, the unit needs "
 			"SupplementaryGroups= with that group.",
+	},
+	{
+		.section = "paths",
+		.name = "remember",
+		.type = KEY_BOOL,
+		FIELD(paths_enabled),
+		.fallback = "yes",
+		.live = true,
+		.help = "Learn from connections that end, and let new ones begin with it. no: "
+			"neither; what is known stays until it expires.",
+	},
+	{
+		.section = "paths",
+		.name = "ipv4_prefix",
+		.type = KEY_INTEGER,
+		FIELD(paths_ipv4_prefix),
+		.lowest = 8,
+		.highest = 32,
+		.fallback = "24",
+		.unit = "bits",
+		.live = true,
+		.help = "IPv4 destinations that agree in so many bits share what is known. "
+			"After a change what was learned with another value is of no use.",
+	},
+	{
+		.section = "paths",
+		.name = "ipv6_prefix",
+		.type = KEY_INTEGER,
+		FIELD(paths_ipv6_prefix),
+		.lowest = 16,
+		.highest = 128,
+		.fallback = "48",
+		.unit = "bits",
+		.live = true,
+		.help = "The same for IPv6: 48 is a site, 64 one of its networks.",
+	},
+	{
+		.section = "paths",
+		.name = "entries_max",
+		.type = KEY_INTEGER,
+		FIELD(paths_entries_max),
+		.lowest = 64,
+		.highest = 1 << 20,
+		.fallback = "65536",
+		.unit = "prefixes",
+		.help = "The most that is remembered; beyond it the least recently used go. "
+			"Takes about 150 bytes of kernel memory each, whether used or not.",
+	},
+	{
+		.section = "paths",
+		.name = "expire_s",
+		.type = KEY_INTEGER,
+		FIELD(paths_expire_s),
+		.lowest = PATH_EXPIRE_MIN_S,
+		.highest = PATH_EXPIRE_MAX_S,
+		.fallback = "86400",
+		.unit = "seconds",
+		.live = true,
+		.help = "What no connection has added to for so long is forgotten. A quarter of "
+			"this halves what a memory counts; after half of it bitcp's maximum is "
+			"no longer used.",
 	},
 	{
 		.section = "metrics",

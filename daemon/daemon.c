@@ -26,6 +26,7 @@
 #include "http.h"
 #include "loader.h"
 #include "log.h"
+#include "paths.h"
 #include "scrape.h"
 #include "sysctls.h"
 
@@ -40,6 +41,7 @@ struct daemon {
 	struct tcptuned_config *config;
 	struct tcptuned_kernel kernel;
 	struct tcptuned_scrape *scrape;
+	struct tcptuned_paths *paths;
 	struct tcptuned_http *http;
 	struct tcptuned_control *control;
 	char cgroup_path[TCPTUNED_CONFIG_TEXT];
@@ -219,6 +221,18 @@ static void adopt(struct daemon *d)
 			     a->error ? strerror(-a->error) : "they may not be entered");
 }
 
+static int set_paths(struct daemon *d)
+{
+	struct tcptuned_path_settings settings = {
+		.enabled = d->config->paths_enabled,
+		.ipv4_prefix = d->config->paths_ipv4_prefix,
+		.ipv6_prefix = d->config->paths_ipv6_prefix,
+		.expire_s = d->config->paths_expire_s,
+	};
+
+	return tcptuned_paths_configure(d->paths, &settings);
+}
+
 /* Write what is configured for connections to come; live ones keep what they have. */
 static int apply(struct daemon *d, struct tcptuned_error *err)
 {
@@ -257,6 +271,11 @@ static int apply(struct daemon *d, struct tcptuned_error *err)
 	if (error)
 		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
 				     "cannot write the memory budget: %s", strerror(-error));
+	error = set_paths(d);
+	if (error)
+		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
+				     "cannot write how paths are remembered: %s",
+				     strerror(-error));
 	if (bpf_map_update_elem(d->kernel.map_fd[TCPTUNED_MAP_POLICIES], &key, &policy, BPF_ANY))
 		return tcptuned_fail(err, errno, TCPTUNED_EXIT_INTERNAL,
 				     "cannot write the policy: %s", strerror(errno));
@@ -365,6 +384,7 @@ static int start_metrics(struct daemon *d, struct tcptuned_error *err)
 {
 	struct tcptuned_scrape_options scrape = {
 		.kernel = &d->kernel,
+		.paths = d->paths,
 		.flows_max = d->config->metrics_flows,
 		.program_statistics = d->config->program_statistics,
 		.version = TCPTUNED_VERSION,
@@ -468,6 +488,9 @@ static int start(struct daemon *d, struct tcptuned_error *err)
 					    sizeof(d->cgroup_path), err);
 	if (d->cgroup_fd < 0)
 		return d->cgroup_fd;
+	if (tcptuned_paths_new(&d->paths, &d->kernel, d->config->state_directory,
+			       d->config->paths_entries_max))
+		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL, "no memory");
 	error = start_events(d, err);
 	if (!error)
 		error = start_metrics(d, err);
@@ -475,11 +498,14 @@ static int start(struct daemon *d, struct tcptuned_error *err)
 		error = start_control(d, err);
 	if (!error)
 		error = tcptuned_kernel_attach(&d->kernel, d->config->bpffs, d->cgroup_fd, bitcp,
-					       err);
+					       d->config->paths_entries_max, err);
 	if (error)
 		return error;
 	log_start(d);
-	return apply(d, err);
+	error = apply(d, err);
+	if (!error)
+		tcptuned_paths_load(d->paths);
+	return error;
 }
 
 /* ---- reload, stop ---------------------------------------------------------------------- */
@@ -611,6 +637,7 @@ static void loop(struct daemon *d)
 			return;
 		if ((fds[1].revents & POLLIN) && read(d->timer_fd, &ticks, sizeof(ticks)) > 0) {
 			watch_sysctls(d);
+			tcptuned_paths_tick(d->paths);
 			sd_notify(0, "WATCHDOG=1");
 		}
 		if (d->http)
@@ -625,6 +652,7 @@ static void close_daemon(struct daemon *d)
 	tcptuned_control_stop(d->control);
 	tcptuned_http_stop(d->http);
 	tcptuned_scrape_free(d->scrape);
+	tcptuned_paths_free(d->paths);
 	tcptuned_kernel_close(&d->kernel);
 	tcptuned_closep(&d->timer_fd);
 	tcptuned_closep(&d->signal_fd);
@@ -656,11 +684,24 @@ int tcptuned_daemon_run(const struct tcptuned_options *options, struct tcptuned_
 		sd_notify(0, "READY=1");
 		loop(&d);
 		sd_notify(0, "STOPPING=1");
+		tcptuned_paths_save(d.paths);
 	}
 	if (attached)
 		take_back(&d.kernel);
 	close_daemon(&d);
 	return error;
+}
+
+/* What the programs learned since the daemon was killed: their maps are about to go. */
+static void save_paths(const struct tcptuned_config *config, const struct tcptuned_kernel *kernel)
+{
+	struct tcptuned_paths *paths;
+
+	if (tcptuned_paths_new(&paths, kernel, config->state_directory, config->paths_entries_max))
+		return;
+	tcptuned_paths_adopt_settings(paths);
+	tcptuned_paths_save(paths);
+	tcptuned_paths_free(paths);
 }
 
 int tcptuned_daemon_detach(const struct tcptuned_config *config, struct tcptuned_error *err)
@@ -682,7 +723,26 @@ int tcptuned_daemon_detach(const struct tcptuned_config *config, struct tcptuned
 	}
 	if (error)
 		return error;
+	save_paths(config, &kernel);
 	take_back(&kernel);
 	tcptuned_kernel_close(&kernel);
 	return 0;
+}
+
+int tcptuned_daemon_forget_paths(const struct tcptuned_config *config, const char *prefix,
+				 struct tcptuned_error *err)
+{
+	struct tcptuned_kernel kernel;
+	unsigned int count;
+	int error;
+
+	error = tcptuned_kernel_open(&kernel, config->bpffs, err);
+	if (error && error != -ENOENT)
+		return error;
+	error = tcptuned_paths_forget(kernel.map_fd[TCPTUNED_MAP_PATHS], config->state_directory,
+				      prefix, &count, err);
+	tcptuned_kernel_close(&kernel);
+	if (!error)
+		tcptuned_log(TCPTUNED_LOG_INFO, "forgotten: %u prefixes", count);
+	return error;
 }

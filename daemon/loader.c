@@ -13,6 +13,7 @@
 
 #include <tcptuned/flow.h>
 #include <tcptuned/meta.h>
+#include <tcptuned/path.h>
 
 #include "bitcp.skel.h"
 #include "cleanup.h"
@@ -34,6 +35,8 @@ static const char *const map_name[TCPTUNED_MAPS] = {
 	[TCPTUNED_MAP_LISTENERS] = "listeners",
 	[TCPTUNED_MAP_EVENT_GATE] = "event_gate",
 	[TCPTUNED_MAP_EVENTS] = "events",
+	[TCPTUNED_MAP_PATHS] = "paths",
+	[TCPTUNED_MAP_PATH_SETTINGS] = "path_settings",
 	[TCPTUNED_MAP_BITCP_PARAMS] = "bitcp_params",
 };
 
@@ -151,6 +154,26 @@ static int check_bpffs(const char *bpffs, struct tcptuned_error *err)
 	return 0;
 }
 
+/*
+ * Is the map of paths as large as it is to be? One that is not is let go of: what is in it is on
+ * disk, but for the last minute's.
+ */
+static bool paths_fit(struct tcptuned_kernel *k)
+{
+	struct bpf_map_info info = { 0 };
+	int *fd = &k->map_fd[TCPTUNED_MAP_PATHS];
+	__u32 len = sizeof(info);
+
+	if (*fd >= 0 && !bpf_obj_get_info_by_fd(*fd, &info, &len) &&
+	    info.value_size == sizeof(struct tcptuned_path) &&
+	    info.max_entries == k->paths_max)
+		return true;
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+	return false;
+}
+
 /* ---- loading -------------------------------------------------------------------------- */
 
 static uint32_t build_of_objects(void)
@@ -220,6 +243,8 @@ static int load_rightsize(struct tcptuned_kernel *k, struct objects *o,
 	o->rightsize = rightsize_bpf__open();
 	if (!o->rightsize)
 		return load_failed(err, errno, "the right-sizing programs");
+	paths_fit(k);
+	bpf_map__set_max_entries(o->rightsize->maps.paths, k->paths_max);
 	reuse_maps(k, o->rightsize->obj);
 	if (rightsize_bpf__load(o->rightsize))
 		return load_failed(err, errno, "the right-sizing programs");
@@ -596,12 +621,13 @@ int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs,
 }
 
 int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgroup_fd,
-			   bool register_bitcp, struct tcptuned_error *err)
+			   bool register_bitcp, uint32_t paths_max, struct tcptuned_error *err)
 {
 	struct tcptuned_meta meta = { 0 };
 	int error;
 
 	tcptuned_kernel_init(k, bpffs);
+	k->paths_max = paths_max;
 	error = check_bpffs(bpffs, err);
 	if (error)
 		return error;
@@ -630,7 +656,7 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 		forget_maps(k);
 		k->origin = TCPTUNED_REPLACED;
 	} else if (meta.build == build_of_objects() && cgroup_is(k, cgroup_fd) &&
-		   k->bitcp == register_bitcp) {
+		   k->bitcp == register_bitcp && paths_fit(k)) {
 		k->origin = TCPTUNED_TAKEN_OVER;
 		return 0;
 	} else {

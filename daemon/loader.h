@@ -28,6 +28,8 @@ enum tcptuned_map {
 	TCPTUNED_MAP_EVENT_GATE,   /* struct tcptuned_event_gate: does anybody listen? */
 	TCPTUNED_MAP_EVENTS,	   /* ring buffer of struct tcptuned_event */
 	TCPTUNED_MAP_BITCP_PARAMS, /* struct bitcp_params; absent without struct_ops */
+	TCPTUNED_MAP_PATHS,	   /* struct tcptuned_path_key -> struct tcptuned_path */
+	TCPTUNED_MAP_PATH_SETTINGS, /* struct tcptuned_path_settings */
 	TCPTUNED_MAPS,
 };
 
@@ -84,6 +86,7 @@ struct tcptuned_kernel {
 	int link_fd[TCPTUNED_LINKS];
 	int bitcp_map_fd; /* the struct_ops map */
 	bool bitcp;	  /* registered */
+	uint32_t paths_max; /* entries of the map of paths */
 	enum tcptuned_origin origin;
 	struct tcptuned_adoption adoption;
 	char why_no_bitcp[256]; /* a sentence when it is not */
@@ -99,11 +102,12 @@ void tcptuned_kernel_init(struct tcptuned_kernel *k, const char *bpffs);
 /*
  * Load or take over everything, attach to the cgroup @cgroup_fd and pin under @bpffs; on
  * failure nothing is left behind that was not there before. The programs claim nothing until
- * a policy is written. @register_bitcp: offer the congestion control to the host.
+ * a policy is written. @register_bitcp: offer the congestion control to the host. @paths_max:
+ * so many paths are remembered at most.
  * Returns 0 or a negative errno with @err filled.
  */
 int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgroup_fd,
-			   bool register_bitcp, struct tcptuned_error *err);
+			   bool register_bitcp, uint32_t paths_max, struct tcptuned_error *err);
 
 /*
  * Open what is pinned under @bpffs, to look at it or to detach it. -ENOENT when nothing is.

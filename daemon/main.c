@@ -112,6 +112,10 @@ int main(int argc, char **argv)
 	}
 	if (options.action == TCPTUNED_DETACH)
 		return tcptuned_daemon_detach(&config, &err) ? fail(&err) : TCPTUNED_EXIT_OK;
+	if (options.action == TCPTUNED_FORGET_PATHS)
+		return tcptuned_daemon_forget_paths(&config, options.forget, &err) ?
+			       fail(&err) :
+			       TCPTUNED_EXIT_OK;
 	if (options.foreground)
 		return run(&options, &config, -1);
 	return run_in_background(&options, &config);

@@ -217,6 +217,14 @@ static const struct {
 	 "Segments retransmitted by claimed connections that ended."},
 	{TCPTUNED_C_EVENTS_LOST, "tcptuned_events_lost_total", "",
 	 "Events that nobody read fast enough, while somebody listened."},
+	{TCPTUNED_C_PATH_LEARNED, "tcptuned_paths_learned_total", "result=\"stored\"",
+	 "Connections whose measurements were added to what is known of a path."},
+	{TCPTUNED_C_PATH_FAILED, "tcptuned_paths_learned_total", "result=\"failed\"", NULL},
+	{TCPTUNED_C_PATH_SEEDS, "tcptuned_paths_seeds_total", "result=\"given\"",
+	 "Connections to a known path: they began with what is known, or would have, but for a "
+	 "dry run."},
+	{TCPTUNED_C_PATH_SEEDS_WITHHELD, "tcptuned_paths_seeds_total", "result=\"withheld\"",
+	 NULL},
 };
 
 static void print_counters(struct tcptuned_buf *out, const struct tcptuned_totals *totals)
@@ -880,6 +888,21 @@ static void print_state(struct tcptuned_buf *out, struct tcptuned_buf *labels,
 	sample(out, &success, "collector=\"budget\"", snap->budget_ok, PLAIN);
 }
 
+static void print_paths(struct tcptuned_buf *out, const struct tcptuned_path_stats *paths)
+{
+	if (paths->ok)
+		single(out, "tcptuned_paths_known", GAUGE, paths->known, PLAIN,
+		       "Destination prefixes about which something is known.");
+	single(out, "tcptuned_paths_loaded_total", COUNTER, paths->loaded, PLAIN,
+	       "Prefixes read from disk at the start.");
+	single(out, "tcptuned_paths_saved_total", COUNTER, paths->saved, PLAIN,
+	       "Prefixes written to disk, each time counted.");
+	single(out, "tcptuned_paths_expired_total", COUNTER, paths->expired, PLAIN,
+	       "Prefixes forgotten since no connection added to them for too long.");
+	single(out, "tcptuned_paths_database_errors_total", COUNTER, paths->database_errors, PLAIN,
+	       "Times that the database of paths could not be read or written.");
+}
+
 static void print_budget(struct tcptuned_buf *out, const struct budget *budget)
 {
 	bool scarce = budget->total && budget->wanted > budget->total;
@@ -909,6 +932,7 @@ void tcptuned_metrics_format(struct tcptuned_buf *out, const struct tcptuned_sna
 		print_totals(out, &snap->totals);
 	if (snap->budget_ok)
 		print_budget(out, &snap->budget);
+	print_paths(out, &snap->paths);
 	if (snap->flows_ok) {
 		print_aggregates(out, &labels, snap);
 		print_flows(out, &labels, snap);

@@ -14,6 +14,7 @@
 #include "bpfstats.h"
 #include "buf.h"
 #include "flows.h"
+#include "paths.h"
 
 #define TCPTUNED_POLICIES_SHOWN 64
 
@@ -41,6 +42,7 @@ struct tcptuned_snapshot {
 	struct tcptuned_totals totals; /* all CPUs together */
 	bool budget_ok;		       /* the budget could be read */
 	struct budget budget;
+	struct tcptuned_path_stats paths;
 	struct tcptuned_flows flows;
 	struct tcptuned_bpfstats bpf;
 	struct tcptuned_process_stats process;

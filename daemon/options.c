@@ -16,7 +16,8 @@ enum effect {
 	EFFECT_CONFIG,
 	EFFECT_SET,
 	EFFECT_FOREGROUND,
-	EFFECT_DRY_RUN
+	EFFECT_DRY_RUN,
+	EFFECT_FORGET
 };
 
 static const struct option_entry {
@@ -42,6 +43,9 @@ static const struct option_entry {
 	 "Print a configuration file that explains every key, and exit."},
 	{"detach", 0, EFFECT_ACTION, TCPTUNED_DETACH, NULL,
 	 "Take back everything that a tcptuned which was killed has left behind, and exit."},
+	{"forget-paths", 0, EFFECT_FORGET, TCPTUNED_FORGET_PATHS, "PREFIX",
+	 "Forget what is known about the way to PREFIX, an address or all, also while a daemon "
+	 "runs, and exit."},
 	{"version", 'V', EFFECT_ACTION, TCPTUNED_SHOW_VERSION, NULL,
 	 "Print the version and exit."},
 	{"help", 'h', EFFECT_ACTION, TCPTUNED_SHOW_HELP, NULL, "Print this help and exit."},
@@ -190,6 +194,9 @@ static int apply(struct tcptuned_options *options, const struct option_entry *en
 	case EFFECT_DRY_RUN:
 		options->dry_run = true;
 		return 0;
+	case EFFECT_FORGET:
+		options->forget = optarg;
+		return set_action(options, entry, err);
 	}
 	return 0;
 }

@@ -17,6 +17,7 @@ enum tcptuned_action {
 	TCPTUNED_CHECK_CONFIG, /* load the configuration, print what is in effect */
 	TCPTUNED_HELP_CONFIG,  /* print the commented example */
 	TCPTUNED_DETACH,       /* take back what a daemon left that was killed */
+	TCPTUNED_FORGET_PATHS, /* delete what is remembered about prefixes */
 	TCPTUNED_SHOW_VERSION,
 	TCPTUNED_SHOW_HELP,
 };
@@ -26,6 +27,7 @@ struct tcptuned_options {
 	char config_path[PATH_MAX]; /* absolute; "": the default one, which may be missing */
 	bool foreground;	    /* stay in the foreground, log to stderr */
 	bool dry_run;		    /* decide and report everything, change nothing */
+	const char *forget; /* of TCPTUNED_FORGET_PATHS: a prefix, or "all" */
 	const char *set[TCPTUNED_SET_MAX + 1]; /* "section.key=value", ended by NULL */
 };
 

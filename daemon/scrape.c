@@ -68,6 +68,8 @@ static void read_everything(struct tcptuned_scrape *scrape)
 	snap->adoption = kernel->adoption;
 	snap->taken_over =
 		kernel->origin == TCPTUNED_TAKEN_OVER || kernel->origin == TCPTUNED_UPGRADED;
+	if (scrape->options.paths)
+		tcptuned_paths_stats(scrape->options.paths, &snap->paths);
 	snap->totals_ok =
 		!tcptuned_totals_read(kernel->map_fd[TCPTUNED_MAP_TOTALS], &snap->totals);
 	snap->budget_ok = read_budget(scrape);

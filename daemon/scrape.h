@@ -8,11 +8,13 @@
 
 #include "http.h"
 #include "loader.h"
+#include "paths.h"
 
 struct tcptuned_scrape;
 
 struct tcptuned_scrape_options {
 	const struct tcptuned_kernel *kernel; /* has to outlive the scrape object */
+	struct tcptuned_paths *paths;	      /* so has this; or NULL */
 	__u32 flows_max;		      /* flows shown one by one */
 	bool program_statistics;	      /* have the kernel count the programs' run time */
 	const char *version;

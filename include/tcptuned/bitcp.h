@@ -28,6 +28,9 @@
  * - Not mended: passing the maximum sets it to default_max_win, so the next loss (and a
  *   connection's first) finds a "previous maximum" above the window and applies fast
  *   convergence, although the window has not fallen.
+ *
+ * One thing is added to the paper: a connection can begin with the maximum that an earlier one
+ * on its path met (bitcp_seed()). The paper's connections begin with the default maximum.
  */
 #ifndef TCPTUNED_BITCP_H
 #define TCPTUNED_BITCP_H
@@ -122,6 +125,8 @@ struct bitcp {
 	__u64 undo_win;
 	__u64 undo_max_win;
 	__u64 undo_ss_target;
+	__u32 seed_step; /* packets per RTT towards a remembered maximum; 0: there is none */
+	__u32 unused;
 };
 
 bitcp_assert(sizeof(struct bitcp) <= 104, "struct bitcp must fit icsk_ca_priv");
@@ -155,6 +160,32 @@ bitcp_fn void bitcp_init(struct bitcp *st, const struct bitcp_params *params, __
 	st->undo_win = 0;
 	st->undo_max_win = 0;
 	st->undo_ss_target = 0;
+	st->seed_step = 0;
+	st->unused = 0;
+}
+
+/* A remembered maximum smaller than this, or than two initial windows, is not worth minding. */
+#define BITCP_SEED_LEAST 32u
+/* The window grows from 14/16 of a remembered maximum by 1/16 of it per RTT. */
+#define BITCP_SEED_PARTS 16u
+
+/*
+ * Begin with the maximum, in packets, that another connection met on this path not long ago.
+ * Returns the ssthresh at which slow start is to end, or 0: no use can be made of it.
+ *
+ * A maximum that is right spares the loss of a whole window with which a first slow start
+ * ends. One that is too low must not cost more than it can spare: two round trips after
+ * ssthresh the window is at the maximum, and when it passes that without a loss it grows by
+ * 1, 2, 4 ... sixteenths of it per RTT, with no bound by S_max, until that is slow start again.
+ */
+bitcp_fn __u32 bitcp_seed(struct bitcp *st, __u32 max_win)
+{
+	if (max_win < BITCP_SEED_LEAST || max_win / 2 < st->cwnd || max_win > BITCP_MAX_CWND ||
+	    !st->params.low_window || max_win / 2 < st->params.low_window)
+		return 0;
+	st->max_win = (__u64)max_win << 32;
+	st->seed_step = max_win / BITCP_SEED_PARTS;
+	return max_win - 2 * st->seed_step;
 }
 
 /* --- the window ---------------------------------------------------------------------- */
@@ -216,6 +247,8 @@ bitcp_fn enum bitcp_mode bitcp_mode(const struct bitcp *st, __u32 cwnd, __u32 ss
 		return BITCP_NORMAL;
 	if (st->ss_cwnd)
 		return BITCP_SLOW_START_PAST_MAX;
+	if (st->seed_step)
+		return BITCP_BINARY_SEARCH;
 	return bitcp_increment(st) == st->params.s_max ? BITCP_ADDITIVE : BITCP_BINARY_SEARCH;
 }
 
@@ -270,6 +303,34 @@ bitcp_fn void bitcp_step(struct bitcp *st, __u32 n)
 }
 
 /*
+ * Growth about and past a remembered maximum, for n <= 2^16 packets acknowledged at once: a step
+ * for the packets of one RTT, as many as the window had when it began.
+ */
+bitcp_fn void bitcp_seed_step(struct bitcp *st, __u32 n)
+{
+	__u32 step = st->ss_cwnd ? st->ss_cwnd : st->seed_step;
+	__u32 begun = (__u32)((st->ss_cwnd ? st->ss_target : st->max_win) >> 32) -
+		      (st->ss_cwnd ? step : 2 * step);
+	__u64 win;
+
+	if (step > begun) /* slow start: as much as was acknowledged */
+		step = begun;
+	win = bitcp_win(st) + ((__u64)step << 32) / begun * n;
+	if (win > BITCP_MAX_WIN)
+		win = BITCP_MAX_WIN;
+	st->cwnd = (__u32)(win >> 32);
+	st->frac = (__u32)win;
+	if (!st->ss_cwnd && win >= st->max_win) {
+		st->max_win = BITCP_MAX_WIN;
+		st->ss_cwnd = st->seed_step;
+		st->ss_target = win + ((__u64)st->ss_cwnd << 32);
+	} else if (st->ss_cwnd && win >= st->ss_target) {
+		st->ss_cwnd = 2 * step < st->cwnd ? 2 * step : st->cwnd;
+		st->ss_target = win + ((__u64)st->ss_cwnd << 32);
+	}
+}
+
+/*
  * acked packets newly acknowledged, outside fast recovery, by a sender that uses its window.
  * Returns the new cwnd, never below the one given, never above BITCP_MAX_CWND unless the one
  * given is. Below ssthresh this is the kernel's tcp_slow_start(); what that leaves of acked
@@ -294,6 +355,10 @@ bitcp_fn __u32 bitcp_on_ack(struct bitcp *st, __u32 cwnd, __u32 ssthresh, __u32 
 		acked = st->cwnd;
 	if (acked > BITCP_MOST_ACKED)
 		acked = BITCP_MOST_ACKED;
+	if (st->seed_step && bitcp_engaged(st, st->cwnd)) {
+		bitcp_seed_step(st, acked);
+		return st->cwnd;
+	}
 	part = (acked + BITCP_STEPS - 1) / BITCP_STEPS;
 	for (i = 0; i < BITCP_STEPS && acked; i++) {
 		__u32 n = acked < part ? acked : part;
@@ -318,6 +383,10 @@ bitcp_fn __u32 bitcp_ssthresh(struct bitcp *st, __u32 cwnd)
 
 	bitcp_cwnd_changed(st, cwnd);
 	win = bitcp_win(st);
+	if (st->seed_step) { /* measured now; its steps are not S_max's */
+		st->seed_step = 0;
+		st->ss_cwnd = 0;
+	}
 	st->undo_win = win;
 	st->undo_max_win = st->max_win;
 	st->undo_ss_target = st->ss_target;

@@ -83,6 +83,9 @@ struct tcptuned_flow {
 	struct budget_share snd_share;
 	__u32 snd_unsent;	/* TCP_NOTSENT_LOWAT as tcptuned set it, bytes; 0: it has not */
 	__u32 snd_unsent_max;	/* of the policy; 0: as the path needs */
+	__u32 rcv_seed;		/* receive window that the path memory gave, bytes; 0: none */
+	__u32 rcv_seed_rounds;	/* for so many rounds more */
+	__u32 max_window_seed;	/* bitcp's maximum that it gave, bytes; 0: none */
 };
 
 /* What limits the sending direction: the kernel's chronographs and is_cwnd_limited. */

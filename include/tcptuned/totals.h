@@ -41,6 +41,10 @@ enum tcptuned_counter {
 	TCPTUNED_C_SND_BUDGET,	      /* ... send buffers, for the budget's sake */
 	TCPTUNED_C_MEMORY_SHORT,      /* growth refused since TCP's memory runs out */
 	TCPTUNED_C_EVENTS_LOST,	      /* nobody read them fast enough */
+	TCPTUNED_C_PATH_LEARNED,      /* connections whose measurements went into a path */
+	TCPTUNED_C_PATH_FAILED,	      /* ... that could not be stored */
+	TCPTUNED_C_PATH_SEEDS,	      /* connections that began with what a path was known for */
+	TCPTUNED_C_PATH_SEEDS_WITHHELD, /* ... would have, but for a dry run */
 	TCPTUNED_COUNTERS,
 };
 

@@ -311,6 +311,7 @@ tcptuned_start() {
 	background tcptuned "$TEST_BUILD/tcptuned" --foreground --config="$TEST_DIR/none.conf" \
 		--set=tcptuned.cgroup="$TEST_CGROUP/group" \
 		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
+		--set=tcptuned.state_directory="$TEST_DIR/state" \
 		--set=metrics.port="$METRICS_PORT" "$@"
 	wait_until 10 lib_tcptuned_settled
 	kill -0 "$(pid_of tcptuned)" || fail "tcptuned: $(cat "$TEST_DIR/tcptuned.log")"

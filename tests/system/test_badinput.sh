@@ -16,6 +16,7 @@ tcptuned_here() {
 	timeout -k 5 20 "$TEST_BUILD/tcptuned" --foreground \
 		--set=tcptuned.cgroup="$TEST_CGROUP/group" \
 		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
+		--set=tcptuned.state_directory="$TEST_DIR/state" \
 		--set=metrics.port="$METRICS_PORT" "$@"
 }
 
@@ -53,6 +54,7 @@ every_key() {
 		tcptuned cgroup unified -
 		tcptuned bpffs auto -
 		tcptuned runtime_directory run -
+		tcptuned state_directory lib -
 		tcptuned log_level loud -
 		tcptuned program_statistics 2 -
 		policy mode on -
@@ -67,6 +69,12 @@ every_key() {
 		bitcp beta 1/8 0.6
 		bitcp low_window 14.5 1
 		control group a.b name_of_thirty-two_characters_xx
+		memory budget half 1023K
+		paths remember maybe -
+		paths ipv4_prefix /24 33
+		paths ipv6_prefix ::/48 15
+		paths entries_max 64K 63
+		paths expire_s 1d 59
 		metrics enabled 2 -
 		metrics address localhost -
 		metrics port http 65536
@@ -77,7 +85,7 @@ every_key() {
 # The list above leaves out no key that there is.
 test_every_key_is_tried() {
 	expect_eq "$(every_key | awk '{ print $2 }' | sort)" \
-		"$("$TEST_BUILD/tcptuned" --help-config | sed -n 's/^#\([a-z_]*\) = .*/\1/p' | sort)" \
+		"$("$TEST_BUILD/tcptuned" --help-config | sed -n 's/^#\([a-z0-9_]*\) = .*/\1/p' | sort)" \
 		"keys"
 }
 

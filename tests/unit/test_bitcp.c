@@ -818,6 +818,172 @@ static void invalid_parameters_become_the_defaults(void **state)
 	assert_memory_equal(&st.params, &defaults, sizeof(defaults));
 }
 
+/* --- a remembered maximum -------------------------------------------------------------- */
+
+/* One round trip of a sender with an ACK for each packet. */
+static void round_trip_below(struct bitcp *st, __u32 *cwnd, __u32 ssthresh)
+{
+	for (__u32 n = *cwnd; n; n--)
+		*cwnd = bitcp_on_ack(st, *cwnd, ssthresh, 1);
+}
+
+static void a_remembered_maximum_ends_slow_start_below_it(void **state)
+{
+	struct bitcp st = fresh(10);
+	__u32 ssthresh = bitcp_seed(&st, 1600), cwnd = 10, rtts = 0;
+
+	(void)state;
+	assert_int_equal(ssthresh, 1400);
+	while (cwnd < 1400) {
+		assert_int_equal(bitcp_mode(&st, cwnd, ssthresh), BITCP_SLOW_START);
+		round_trip_below(&st, &cwnd, ssthresh);
+		rtts++;
+	}
+	assert_int_equal(rtts, 8); /* 10 * 2^8: no faster than slow start */
+	assert_in_range(cwnd, 1400, 1500);
+	assert_int_equal(bitcp_mode(&st, cwnd, ssthresh), BITCP_BINARY_SEARCH);
+	assert_near(max_win(&st), 1600, 0);
+}
+
+/* Two round trips to the maximum, past it the growth about doubles, until the window does. */
+static void past_a_remembered_maximum_it_becomes_slow_start_again(void **state)
+{
+	struct bitcp st = fresh(10);
+	__u32 cwnd = bitcp_seed(&st, 16000), before = cwnd, growth = 1000, rtts = 0;
+
+	(void)state;
+	assert_int_equal(cwnd, 14000);
+	round_trip_below(&st, &cwnd, NO_SLOW_START);
+	round_trip_below(&st, &cwnd, NO_SLOW_START);
+	assert_in_range(cwnd, 15800, 16200);
+	for (; cwnd < 2 * before; rtts++) {
+		before = cwnd;
+		round_trip_below(&st, &cwnd, NO_SLOW_START);
+		assert_true(cwnd - before >= growth - growth / 8);
+		assert_true(cwnd <= 2 * before + 1);
+		growth = cwnd - before;
+		if (cwnd > before + before * 0.95)
+			break;
+	}
+	assert_in_range(rtts, 4, 9);
+	assert_int_equal(bitcp_mode(&st, cwnd, NO_SLOW_START), BITCP_SLOW_START_PAST_MAX);
+	before = cwnd;
+	round_trip_below(&st, &cwnd, NO_SLOW_START);
+	assert_near(cwnd, 2.0 * before, 0.05 * before);
+}
+
+/* Round trips until the window is @target; with a memory of @max_win (0: none). */
+static int rtts_until(__u32 target, __u32 max_win)
+{
+	__u32 cwnd = 10, ssthresh = INT_MAX, rtts = 0;
+	struct bitcp st = fresh(cwnd);
+
+	if (max_win)
+		ssthresh = bitcp_seed(&st, max_win);
+	for (; cwnd < target; rtts++)
+		round_trip_below(&st, &cwnd, ssthresh);
+	return rtts;
+}
+
+/* The path has become up to a hundred times faster: it costs six round trips, not hundreds. */
+static void a_maximum_too_low_costs_little(void **state)
+{
+	static const __u32 maxima[] = {32, 100, 1000, 5000};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(maxima); i++)
+		for (__u32 times = 2; times <= 128; times *= 2)
+			assert_in_range(rtts_until(times * maxima[i], maxima[i]),
+					rtts_until(times * maxima[i], 0),
+					rtts_until(times * maxima[i], 0) + 6);
+}
+
+/* Packets of the round that is lost when the window first passes what the path holds. */
+static __u32 overshoot(__u32 holds, __u32 max_win)
+{
+	__u32 cwnd = 10, ssthresh = INT_MAX;
+	struct bitcp st = fresh(cwnd);
+
+	if (max_win)
+		ssthresh = bitcp_seed(&st, max_win);
+	while (cwnd <= holds)
+		round_trip_below(&st, &cwnd, ssthresh);
+	round_trip_below(&st, &cwnd, ssthresh); /* until the sender knows */
+	return cwnd - holds;
+}
+
+static void a_right_maximum_spares_the_first_loss(void **state)
+{
+	(void)state;
+	assert_true(overshoot(1000, 0) > 1000);
+	assert_true(overshoot(1000, 1000) < 220);
+	assert_true(overshoot(1000, 900) < 300);
+	assert_true(overshoot(900, 1000) < 320);
+}
+
+/* What was remembered ends with the first loss: from there on the paper's BI-TCP. */
+static void a_loss_replaces_the_remembered_maximum(void **state)
+{
+	struct bitcp st = fresh(10), cold = fresh(10);
+	__u32 cwnd = 10, ssthresh = bitcp_seed(&st, 100);
+
+	(void)state;
+	while (cwnd < 3000)
+		round_trip_below(&st, &cwnd, ssthresh);
+	assert_true(st.ss_cwnd > 1024); /* more than any S_max */
+	assert_int_equal(bitcp_ssthresh(&st, 3000), bitcp_ssthresh(&cold, 3000));
+	st.undo_ss_target = cold.undo_ss_target;
+	assert_memory_equal(&st, &cold, sizeof(st));
+	bitcp_undo(&st, 2625);
+	assert_int_equal(st.ss_cwnd, 0);
+	assert_near(round_trip(&st), 32, 0.5);
+}
+
+static void a_maximum_that_is_of_no_use_changes_nothing(void **state)
+{
+	static const __u32 useless[] = {0, 1, 19, BITCP_SEED_LEAST - 1, BITCP_MAX_CWND + 1,
+					UINT_MAX};
+	struct bitcp st, before;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(useless); i++) {
+		st = before = fresh(10);
+		assert_int_equal(bitcp_seed(&st, useless[i]), 0);
+		assert_memory_equal(&st, &before, sizeof(st));
+	}
+	st = fresh(100); /* an initial window of 100 */
+	assert_int_equal(bitcp_seed(&st, 199), 0);
+	assert_int_not_equal(bitcp_seed(&st, 200), 0);
+	st = fresh_with(params(32, 0.01, 0.125, 64), 10);
+	assert_int_equal(bitcp_seed(&st, 127), 0);
+}
+
+/* However it lives: never down, never faster than slow start, and the first loss ends it. */
+static void random_lives_after_a_seed(void **state)
+{
+	(void)state;
+	rng_state = 20261121;
+	for (int i = 0; i < 20000; i++) {
+		__u32 cwnd = rng_scaled(1, 1000), before, acked;
+		struct bitcp st = fresh_with(rng_params(), cwnd);
+		__u32 ssthresh = bitcp_seed(&st, rng_scaled(32, BITCP_MAX_CWND));
+
+		for (int n = 0; ssthresh && n < 200 && cwnd < BITCP_MAX_CWND; n++) {
+			acked = rng_scaled(0, rng() % 4 ? cwnd : UINT_MAX);
+			before = cwnd;
+			if (rng() % 16 == 0)
+				cwnd = before = rng_scaled(1, cwnd);
+			cwnd = bitcp_on_ack(&st, cwnd, ssthresh, acked);
+			assert_true(cwnd >= before && cwnd <= BITCP_MAX_CWND);
+			assert_true(cwnd - before <= (__u64)acked + 2);
+			assert_in_range(bitcp_mode(&st, cwnd, ssthresh), BITCP_SLOW_START,
+					BITCP_SLOW_START_PAST_MAX);
+		}
+		bitcp_ssthresh(&st, cwnd);
+		assert_int_equal(st.seed_step, 0);
+	}
+}
+
 static void the_state_fits_the_socket(void **state)
 {
 	(void)state;
@@ -854,6 +1020,13 @@ int main(void)
 		cmocka_unit_test(the_largest_window_stays),
 		cmocka_unit_test(parameters_are_checked_at_their_edges),
 		cmocka_unit_test(invalid_parameters_become_the_defaults),
+		cmocka_unit_test(a_remembered_maximum_ends_slow_start_below_it),
+		cmocka_unit_test(past_a_remembered_maximum_it_becomes_slow_start_again),
+		cmocka_unit_test(a_maximum_too_low_costs_little),
+		cmocka_unit_test(a_right_maximum_spares_the_first_loss),
+		cmocka_unit_test(a_loss_replaces_the_remembered_maximum),
+		cmocka_unit_test(a_maximum_that_is_of_no_use_changes_nothing),
+		cmocka_unit_test(random_lives_after_a_seed),
 		cmocka_unit_test(the_state_fits_the_socket),
 	};
 

@@ -312,6 +312,8 @@ static const struct wrong {
 	{"tcptuned", "bpffs", "auto", TCPTUNED_EXIT_CONFIG_TYPE, "an absolute path"},
 	{"tcptuned", "bpffs", "/a\tb", TCPTUNED_EXIT_CONFIG_TYPE, "an absolute path"},
 	{"tcptuned", "runtime_directory", "", TCPTUNED_EXIT_CONFIG_TYPE, "an absolute path"},
+	{"tcptuned", "state_directory", "var/lib", TCPTUNED_EXIT_CONFIG_TYPE,
+	 "an absolute path"},
 	{"tcptuned", "log_level", "noisy", TCPTUNED_EXIT_CONFIG_TYPE,
 	 "error, warning, info or debug"},
 	{"tcptuned", "log_level", "3", TCPTUNED_EXIT_CONFIG_TYPE, "error, warning"},
@@ -362,6 +364,17 @@ static const struct wrong {
 	{"memory", "budget", "half", TCPTUNED_EXIT_CONFIG_TYPE, "a size in bytes"},
 	{"memory", "budget", "1023K", TCPTUNED_EXIT_CONFIG_RANGE, "from 1M to 1024G"},
 	{"memory", "budget", "1025G", TCPTUNED_EXIT_CONFIG_RANGE, "from 1M to 1024G"},
+	{"paths", "remember", "all", TCPTUNED_EXIT_CONFIG_TYPE, "yes or no"},
+	{"paths", "ipv4_prefix", "/24", TCPTUNED_EXIT_CONFIG_TYPE, "of bits from 8 to 32"},
+	{"paths", "ipv4_prefix", "7", TCPTUNED_EXIT_CONFIG_RANGE, "from 8 to 32"},
+	{"paths", "ipv4_prefix", "33", TCPTUNED_EXIT_CONFIG_RANGE, "from 8 to 32"},
+	{"paths", "ipv6_prefix", "::/48", TCPTUNED_EXIT_CONFIG_TYPE, "from 16 to 128"},
+	{"paths", "ipv6_prefix", "129", TCPTUNED_EXIT_CONFIG_RANGE, "from 16 to 128"},
+	{"paths", "entries_max", "64K", TCPTUNED_EXIT_CONFIG_TYPE, "from 64 to 1048576"},
+	{"paths", "entries_max", "0", TCPTUNED_EXIT_CONFIG_RANGE, "from 64 to 1048576"},
+	{"paths", "expire_s", "1d", TCPTUNED_EXIT_CONFIG_TYPE, "of seconds from 60"},
+	{"paths", "expire_s", "59", TCPTUNED_EXIT_CONFIG_RANGE, "of seconds from 60"},
+	{"paths", "expire_s", "31536001", TCPTUNED_EXIT_CONFIG_RANGE, "to 31536000"},
 	{"metrics", "enabled", "yess", TCPTUNED_EXIT_CONFIG_TYPE, "yes or no"},
 	{"metrics", "address", "localhost", TCPTUNED_EXIT_CONFIG_TYPE, "numeric IPv4"},
 	{"metrics", "address", "[::1]", TCPTUNED_EXIT_CONFIG_TYPE, "numeric IPv4"},
@@ -472,7 +485,7 @@ static void test_unknown_section(void **state)
 		   "did you mean [policy]?");
 	/* Also with no key in it, and at its own line. */
 	load_fails("[metrics]\n[nonsense]\n\n", TCPTUNED_EXIT_CONFIG_UNKNOWN, 2, "nonsense",
-		   "[tcptuned], [policy], [bitcp] and [metrics]");
+		   "[tcptuned], [policy], [bitcp], [paths] and [metrics]");
 	load_fails("[]\n", TCPTUNED_EXIT_CONFIG_UNKNOWN, 1, "\"\"", "[tcptuned], [policy]");
 	/* A control character of a file does not reach the terminal. */
 	load_fails("[\x1b[2J]\n", TCPTUNED_EXIT_CONFIG_UNKNOWN, 1, "\\x1b[2J", "[tcptuned]");

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Path memory in the kernel: a finished connection adds what it learned to its peer's prefix,
+ * a new one begins with what is known there. The arithmetic is in <tcptuned/path.h>.
+ */
+#ifndef TCPTUNED_BPF_PATHS_H
+#define TCPTUNED_BPF_PATHS_H
+
+#include "kernel.h"
+#include "maps.h"
+#include <tcptuned/bitcp.h>
+#include <tcptuned/path.h>
+
+/* Rounds for which a remembered receive window stands, whatever is measured: slow start. */
+#define PATH_SEED_ROUNDS 16
+
+/*
+ * The kernel drops the least recently used beyond the size, which the loader sets from
+ * paths.entries_max.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct tcptuned_path_key);
+	__type(value, struct tcptuned_path);
+} paths SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tcptuned_path_settings);
+} path_settings SEC(".maps");
+
+/* NULL: the memory is off. */
+static __always_inline const struct tcptuned_path_settings *path_settings_now(void)
+{
+	const struct tcptuned_path_settings *settings;
+	__u32 zero = 0;
+
+	settings = bpf_map_lookup_elem(&path_settings, &zero);
+	return settings && settings->enabled ? settings : NULL;
+}
+
+static __always_inline __s64 path_now_s(void)
+{
+	return bpf_ktime_get_boot_ns() / 1000000000;
+}
+
+/* The prefix of the peer. False: the peer is this host. */
+static __always_inline bool path_key_of(struct tcptuned_path_key *key, struct tcp_sock *tp,
+					const struct tcptuned_path_settings *settings)
+{
+	struct sock_common *skc = &tp->inet_conn.icsk_inet.sk.__sk_common;
+	__be32 remote[4] = { 0 }, local[4] = { 0 };
+	__u32 *prefix = (__u32 *)key->prefix, i;
+
+	key->netns = skc->skc_net.net->ns.inum;
+	key->family = skc->skc_family;
+	key->unused = 0;
+	if (key->family == AF_INET6) {
+		bpf_core_read(remote, sizeof(remote), &skc->skc_v6_daddr);
+		bpf_core_read(local, sizeof(local), &skc->skc_v6_rcv_saddr);
+		/* ::ffff:a.b.c.d: IPv4 on a socket of both */
+		if (!remote[0] && !remote[1] && remote[2] == bpf_htonl(0xffff)) {
+			key->family = AF_INET;
+			remote[0] = remote[3];
+			local[0] = local[3];
+			remote[1] = remote[2] = remote[3] = 0;
+			local[1] = local[2] = local[3] = 0;
+		}
+	} else {
+		remote[0] = skc->skc_daddr;
+		local[0] = skc->skc_rcv_saddr;
+	}
+	if (remote[0] == local[0] && remote[1] == local[1] && remote[2] == local[2] &&
+	    remote[3] == local[3])
+		return false;
+	key->prefix_len = key->family == AF_INET ? settings->ipv4_prefix : settings->ipv6_prefix;
+	for (i = 0; i < 4; i++)
+		prefix[i] = remote[i] & bpf_htonl(path_mask(key->prefix_len, i));
+	return true;
+}
+
+/*
+ * The arithmetic as functions of their own, with their own pass of the verifier: inlined, each
+ * of their branches would double what is to be walked behind them.
+ */
+__noinline int path_merged(struct tcptuned_path *path, const struct path_sample *sample,
+			   __s64 now_s, __u32 expire_s)
+{
+	return path && sample ? path_merge(path, sample, now_s, expire_s) : 0;
+}
+
+/* @seed: holds the caps when called, and what @path gives within them afterwards. */
+__noinline int path_seeded(struct path_seed *seed, const struct tcptuned_path *path, __s64 now_s,
+			   __u32 expire_s, __u32 rtt_us)
+{
+	if (!seed || !path)
+		return 0;
+	*seed = path_seed_of(path, now_s, expire_s, rtt_us, seed->rcv_window, seed->max_window);
+	return 1;
+}
+
+/* ---- a new connection ----------------------------------------------------------------- */
+
+/*
+ * Leaves in @flow what the connection may begin with; called once, when it is established and
+ * before its congestion control is. In a dry run nothing is left, only counted.
+ */
+static __always_inline void path_seed(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	const struct tcptuned_path_settings *settings = path_settings_now();
+	__u32 rcv_cap = 65535u << BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale);
+	struct tcptuned_path_key key;
+	struct tcptuned_path *known, path;
+	struct path_seed seed;
+
+	flow->rcv_seed = 0;
+	flow->rcv_seed_rounds = 0;
+	flow->max_window_seed = 0;
+	if (!settings || !path_key_of(&key, tp, settings))
+		return;
+	known = bpf_map_lookup_elem(&paths, &key);
+	if (!known)
+		return;
+	path = *known;
+	if (rcv_cap > flow->rcv_window_max)
+		rcv_cap = flow->rcv_window_max;
+	seed.rcv_window = rcv_cap;
+	seed.max_window = flow->snd_window_max;
+	if (!path_seeded(&seed, &path, path_now_s(), settings->expire_s, kernel_min_rtt_us(tp)))
+		return;
+	if (seed.rcv_window <= flow->rcv_floor || (flow->flags & TCPTUNED_F_RCVBUF_APP))
+		seed.rcv_window = 0;
+	if (!seed.rcv_window && !seed.max_window)
+		return;
+	if (flow->flags & TCPTUNED_F_OBSERVE) {
+		count(TCPTUNED_C_PATH_SEEDS_WITHHELD);
+		return;
+	}
+	flow->rcv_seed = seed.rcv_window;
+	flow->rcv_seed_rounds = seed.rcv_window ? PATH_SEED_ROUNDS : 0;
+	flow->max_window_seed = seed.max_window;
+	count(TCPTUNED_C_PATH_SEEDS);
+}
+
+/*
+ * The least receive window in the round that ends now. A connection that hardly receives needs
+ * none of what is remembered, and shall not hold memory of the budget for it: a quarter of the
+ * kernel's first window has to come first, which is about a sender's initial window.
+ */
+static __always_inline __u32 path_floor(struct tcptuned_flow *flow, const struct tcp_sock *tp)
+{
+	if (!flow->rcv_seed_rounds || tp->bytes_received < flow->rcv_floor / 4)
+		return flow->rcv_floor;
+	flow->rcv_seed_rounds--;
+	return flow->rcv_seed;
+}
+
+/* ---- a finished connection ------------------------------------------------------------ */
+
+static __always_inline __u32 path_per_rtt(const struct rightsize *rs, __u32 min_rtt_us)
+{
+	__u64 bytes = rightsize_muldiv(rs->rate_best, min_rtt_us, 1000000);
+
+	return bytes < RIGHTSIZE_WINDOW_MAX ? bytes : RIGHTSIZE_WINDOW_MAX;
+}
+
+/* @segments in bytes, as far as TCP has such windows. */
+static __always_inline __u32 path_bytes(__u64 segments, __u32 mss)
+{
+	__u64 bytes = segments * mss;
+
+	return bytes < RIGHTSIZE_WINDOW_MAX ? bytes : RIGHTSIZE_WINDOW_MAX;
+}
+
+/*
+ * The window at which bitcp met its last loss, segments; or the one that it has grown to
+ * since, when it is past that. 0: no loss, or another congestion control.
+ */
+static __always_inline __u32 path_bitcp_max(struct tcp_sock *tp)
+{
+	const struct bitcp *st = (const struct bitcp *)tp->inet_conn.icsk_ca_priv;
+	char name[TCPTUNED_CC_NAME_MAX] = "";
+	__u32 met;
+
+	BPF_CORE_READ_STR_INTO(&name, &tp->inet_conn, icsk_ca_ops, name);
+	if (*(const __u64 *)name != *(const __u64 *)"bitcp\0\0")
+		return 0;
+	met = st->undo_win >> 32;
+	if (met && st->max_win == BITCP_MAX_WIN && tp->snd_cwnd > met)
+		met = tp->snd_cwnd;
+	return met;
+}
+
+/* Called once, when a claimed connection ends. */
+static __always_inline void path_learn(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	const struct tcptuned_path_settings *settings = path_settings_now();
+	struct tcptuned_path path = { 0 }, *known;
+	__u32 rtt_us = kernel_min_rtt_us(tp);
+	struct path_sample sample = { 0 };
+	struct tcptuned_path_key key;
+	__s64 now_s;
+
+	if (!settings ||
+	    (tp->bytes_received < PATH_CARRIED_MIN && tp->bytes_acked < PATH_CARRIED_MIN) ||
+	    !path_key_of(&key, tp, settings))
+		return;
+	sample.received = tp->bytes_received;
+	sample.acked = tp->bytes_acked;
+	sample.sent = tp->segs_out;
+	sample.retransmitted = tp->total_retrans;
+	sample.min_rtt_us = rtt_us ? rtt_us : rightsize_min_rtt_us(&flow->rcv);
+	sample.rcv_per_rtt = path_per_rtt(&flow->rcv, sample.min_rtt_us);
+	sample.snd_per_rtt = path_per_rtt(&flow->snd, sample.min_rtt_us);
+	sample.max_window = path_bytes(path_bitcp_max(tp), tp->mss_cache);
+	sample.cwnd = path_bytes(tp->snd_cwnd, tp->mss_cache);
+
+	/* Replaced as a whole: of two that end at once one is lost, but none is half-written. */
+	known = bpf_map_lookup_elem(&paths, &key);
+	if (known)
+		path = *known;
+	now_s = path_now_s();
+	if (!path_merged(&path, &sample, now_s, settings->expire_s))
+		return;
+	if (bpf_map_update_elem(&paths, &key, &path, BPF_ANY))
+		count(TCPTUNED_C_PATH_FAILED);
+	else
+		count(TCPTUNED_C_PATH_LEARNED);
+}
+
+#endif

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "paths.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <bpf/bpf.h>
+
+#include "cleanup.h"
+#include "config.h"
+#include "log.h"
+
+#define SAVE_EVERY_S 60
+#define BATCH	     1024 /* entries per system call; more than any bucket of the map has */
+#define FILE_TEXT    (TCPTUNED_CONFIG_TEXT + 16)
+
+struct tcptuned_paths {
+	const struct tcptuned_kernel *kernel;
+	char directory[TCPTUNED_CONFIG_TEXT];
+	char file[FILE_TEXT];
+	struct tcptuned_path_settings settings;
+	__u32 entries_max;
+	__u32 own_netns;
+	__s64 saved_s; /* CLOCK_BOOTTIME: what was updated since is still to be written */
+	__s64 tried_s; /* when saving was last tried */
+	bool failing;  /* and said so */
+	struct tcptuned_path_stats stats;
+};
+
+/* ---- clocks --------------------------------------------------------------------------- */
+
+static __s64 clock_s(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec;
+}
+
+/* The same moment as before on another clock; one that is to come becomes now. */
+static __s64 on_clock(__s64 then_s, __s64 now_s, __s64 other_now_s)
+{
+	return other_now_s - (__s64)path_age_s(then_s, now_s);
+}
+
+static void change_clock(struct tcptuned_path *path, clockid_t from, clockid_t to)
+{
+	__s64 from_now = clock_s(from), to_now = clock_s(to);
+
+	path->updated_s = on_clock(path->updated_s, from_now, to_now);
+	path->max_window_s = on_clock(path->max_window_s, from_now, to_now);
+}
+
+/* ---- the kernel's map ----------------------------------------------------------------- */
+
+struct batch {
+	struct tcptuned_path_key keys[BATCH];
+	struct tcptuned_path paths[BATCH];
+};
+
+int tcptuned_paths_each(int map_fd, tcptuned_pathdb_row row, void *ctx)
+{
+	_cleanup_free_ struct batch *batch = malloc(sizeof(*batch));
+	__u32 position, count, *from = NULL;
+	int error;
+
+	if (!batch)
+		return -ENOMEM;
+	do {
+		count = BATCH;
+		error = bpf_map_lookup_batch(map_fd, from, &position, batch->keys, batch->paths,
+					     &count, NULL);
+		if (error && errno != ENOENT) /* which is the end */
+			return -errno;
+		for (__u32 i = 0; i < count; i++)
+			row(ctx, &batch->keys[i], &batch->paths[i]);
+		from = &position;
+	} while (!error);
+	return 0;
+}
+
+static int paths_fd(const struct tcptuned_paths *paths)
+{
+	return paths->kernel->map_fd[TCPTUNED_MAP_PATHS];
+}
+
+static void count_row(void *ctx, const struct tcptuned_path_key *key,
+		      const struct tcptuned_path *path)
+{
+	__u32 *count = ctx;
+
+	++*count;
+}
+
+void tcptuned_paths_stats(struct tcptuned_paths *paths, struct tcptuned_path_stats *ret)
+{
+	paths->stats.known = 0;
+	paths->stats.ok = paths_fd(paths) >= 0 &&
+			  !tcptuned_paths_each(paths_fd(paths), count_row, &paths->stats.known);
+	*ret = paths->stats;
+}
+
+int tcptuned_paths_configure(struct tcptuned_paths *paths,
+			     const struct tcptuned_path_settings *settings)
+{
+	int fd = paths->kernel->map_fd[TCPTUNED_MAP_PATH_SETTINGS];
+	__u32 zero = 0;
+
+	paths->settings = *settings;
+	return fd < 0 || bpf_map_update_elem(fd, &zero, settings, BPF_ANY) ? -errno : 0;
+}
+
+void tcptuned_paths_adopt_settings(struct tcptuned_paths *paths)
+{
+	int fd = paths->kernel->map_fd[TCPTUNED_MAP_PATH_SETTINGS];
+	__u32 zero = 0;
+
+	if (fd < 0 || bpf_map_lookup_elem(fd, &zero, &paths->settings))
+		memset(&paths->settings, 0, sizeof(paths->settings));
+}
+
+/* ---- the database --------------------------------------------------------------------- */
+
+/* Said once until it works again: the next attempt comes in a minute. */
+static void failed(struct tcptuned_paths *paths, const char *text)
+{
+	paths->stats.database_errors++;
+	if (!paths->failing)
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "%s; what is learned about paths will not outlive a stop until it "
+			     "can be written (tried every minute)",
+			     text);
+	paths->failing = true;
+}
+
+static void worked(struct tcptuned_paths *paths)
+{
+	if (paths->failing)
+		tcptuned_log(TCPTUNED_LOG_INFO, "%s: written again", paths->file);
+	paths->failing = false;
+}
+
+static int set_aside(struct tcptuned_paths *paths, const char *why)
+{
+	char name[FILE_TEXT + 32];
+	int error = tcptuned_pathdb_set_aside(paths->file, name, sizeof(name));
+
+	paths->stats.database_errors++;
+	if (!error)
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "%s; it is now %s, and a new one is begun: paths are learned anew",
+			     why, name);
+	return error;
+}
+
+/* Open it, or a new one in place of one that is damaged. */
+static int open_database(struct tcptuned_paths *paths, struct tcptuned_pathdb **ret,
+			 struct tcptuned_error *err)
+{
+	int error;
+
+	if (mkdir(paths->directory, 0700) && errno != EEXIST)
+		return tcptuned_fail(err, EIO, TCPTUNED_EXIT_INTERNAL, "%s cannot be made: %s",
+				     paths->directory, strerror(errno));
+	error = tcptuned_pathdb_open(ret, paths->file, err);
+	if (error != -EUCLEAN || set_aside(paths, err->text))
+		return error;
+	return tcptuned_pathdb_open(ret, paths->file, err);
+}
+
+/* ---- loading -------------------------------------------------------------------------- */
+
+static bool of_settings(const struct tcptuned_paths *paths, const struct tcptuned_path_key *key)
+{
+	return key->prefix_len == (key->family == AF_INET ? paths->settings.ipv4_prefix
+							   : paths->settings.ipv6_prefix);
+}
+
+static void load_row(void *ctx, const struct tcptuned_path_key *key,
+		     const struct tcptuned_path *path)
+{
+	struct tcptuned_path_key here = *key;
+	struct tcptuned_path now = *path;
+	struct tcptuned_paths *paths = ctx;
+
+	change_clock(&now, CLOCK_REALTIME, CLOCK_BOOTTIME);
+	if (!here.netns)
+		here.netns = paths->own_netns;
+	if (!of_settings(paths, key) ||
+	    path_expired(&now, clock_s(CLOCK_BOOTTIME), paths->settings.expire_s))
+		return;
+	/* What is there was learned while no daemon ran: it is newer. */
+	if (!bpf_map_update_elem(paths_fd(paths), &here, &now, BPF_NOEXIST))
+		paths->stats.loaded++;
+}
+
+void tcptuned_paths_load(struct tcptuned_paths *paths)
+{
+	struct tcptuned_error err = { 0 };
+	struct tcptuned_pathdb *db = NULL;
+	int error;
+
+	if (paths_fd(paths) < 0)
+		return;
+	error = open_database(paths, &db, &err);
+	if (!error)
+		error = tcptuned_pathdb_read(db, load_row, paths, &err);
+	tcptuned_pathdb_close(db);
+	if (error == -EUCLEAN)
+		error = set_aside(paths, err.text);
+	if (error)
+		failed(paths, err.text);
+	paths->tried_s = clock_s(CLOCK_BOOTTIME);
+	if (paths->kernel->origin == TCPTUNED_LOADED || paths->kernel->origin == TCPTUNED_REPLACED)
+		paths->saved_s = paths->tried_s; /* nothing is in the map but what was read */
+	tcptuned_log(TCPTUNED_LOG_DEBUG, "%s: %llu paths read", paths->file,
+		     (unsigned long long)paths->stats.loaded);
+}
+
+/* ---- saving --------------------------------------------------------------------------- */
+
+struct saving {
+	struct tcptuned_paths *paths;
+	struct tcptuned_pathdb *db;
+	struct tcptuned_error *err;
+	int error;
+	__s64 now_s;
+	__u64 saved;
+};
+
+static void save_row(void *ctx, const struct tcptuned_path_key *key,
+		     const struct tcptuned_path *path)
+{
+	struct tcptuned_path_key there = *key;
+	struct tcptuned_path row = *path;
+	struct saving *s = ctx;
+
+	if (path_expired(path, s->now_s, s->paths->settings.expire_s)) {
+		if (!bpf_map_delete_elem(paths_fd(s->paths), key))
+			s->paths->stats.expired++;
+		return;
+	}
+	/* Also of the very second of the last time: that one was not over. */
+	if (s->error || path->updated_s < s->paths->saved_s)
+		return;
+	if (there.netns == s->paths->own_netns)
+		there.netns = 0;
+	change_clock(&row, CLOCK_BOOTTIME, CLOCK_REALTIME);
+	s->error = tcptuned_pathdb_put(s->db, &there, &row, s->err);
+	s->saved += !s->error;
+}
+
+/*
+ * The map is read with the database locked for writing: whoever forgets a prefix deletes it in
+ * the map first, and then waits for the lock. So nothing forgotten comes back.
+ */
+static int save_rows(struct saving *s)
+{
+	struct tcptuned_paths *paths = s->paths;
+	int error = tcptuned_pathdb_begin(s->db, s->err);
+
+	if (error)
+		return error;
+	error = tcptuned_paths_each(paths_fd(paths), save_row, s);
+	if (error)
+		return tcptuned_fail(s->err, -error, TCPTUNED_EXIT_INTERNAL,
+				     "the map of paths cannot be read: %s", strerror(-error));
+	if (!s->error)
+		s->error = tcptuned_pathdb_trim(s->db,
+						clock_s(CLOCK_REALTIME) - paths->settings.expire_s,
+						paths->entries_max, s->err);
+	return s->error ? s->error : tcptuned_pathdb_commit(s->db, s->err);
+}
+
+static int save(struct tcptuned_paths *paths, struct tcptuned_error *err)
+{
+	struct saving s = { .paths = paths, .err = err, .now_s = clock_s(CLOCK_BOOTTIME) };
+	int error;
+
+	paths->tried_s = s.now_s;
+	error = open_database(paths, &s.db, err);
+	if (!error)
+		error = save_rows(&s);
+	tcptuned_pathdb_close(s.db); /* rolls back what was not committed */
+	if (error)
+		return error;
+	paths->saved_s = s.now_s;
+	paths->stats.saved += s.saved;
+	return 0;
+}
+
+void tcptuned_paths_save(struct tcptuned_paths *paths)
+{
+	struct tcptuned_error err = { 0 };
+	int error;
+
+	if (paths_fd(paths) < 0 || !paths->settings.expire_s)
+		return;
+	error = save(paths, &err);
+	if (error == -EUCLEAN && !set_aside(paths, err.text)) {
+		paths->saved_s = INT64_MIN; /* all of it */
+		error = save(paths, &err);
+	}
+	if (error)
+		failed(paths, err.text);
+	else
+		worked(paths);
+}
+
+void tcptuned_paths_tick(struct tcptuned_paths *paths)
+{
+	if (clock_s(CLOCK_BOOTTIME) - paths->tried_s >= SAVE_EVERY_S)
+		tcptuned_paths_save(paths);
+}
+
+/* ---- forgetting ----------------------------------------------------------------------- */
+
+struct forgetting {
+	int map_fd;
+	const struct tcptuned_path_key *prefix; /* NULL: all */
+	unsigned int count;
+};
+
+static void forget_row(void *ctx, const struct tcptuned_path_key *key,
+		       const struct tcptuned_path *path)
+{
+	struct forgetting *f = ctx;
+
+	if (f->prefix && !tcptuned_prefix_overlap(key, f->prefix))
+		return;
+	f->count += !bpf_map_delete_elem(f->map_fd, key);
+}
+
+int tcptuned_paths_forget(int map_fd, const char *directory, const char *prefix,
+			  unsigned int *ret_count, struct tcptuned_error *err)
+{
+	struct forgetting f = { .map_fd = map_fd };
+	struct tcptuned_pathdb *db = NULL;
+	struct tcptuned_path_key key;
+	unsigned int rows = 0;
+	char file[FILE_TEXT];
+	int error = 0;
+
+	*ret_count = 0;
+	if (strcmp(prefix, "all")) {
+		if (tcptuned_path_key_parse(prefix, &key))
+			return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_USAGE,
+					     "\"%.60s\" is not a prefix; write 192.0.2.0/24, "
+					     "2001:db8::/48, an address, or all",
+					     prefix);
+		f.prefix = &key;
+	}
+	if (map_fd >= 0)
+		error = tcptuned_paths_each(map_fd, forget_row, &f);
+	if (error)
+		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
+				     "the map of paths cannot be read: %s", strerror(-error));
+	*ret_count = f.count;
+	snprintf(file, sizeof(file), "%s/paths.db", directory);
+	if (access(file, F_OK) && errno == ENOENT)
+		return 0;
+	error = tcptuned_pathdb_open(&db, file, err);
+	if (!error)
+		error = tcptuned_pathdb_forget(db, f.prefix, &rows, err);
+	tcptuned_pathdb_close(db);
+	*ret_count = rows > f.count ? rows : f.count;
+	return error;
+}
+
+/* ---- making and unmaking -------------------------------------------------------------- */
+
+int tcptuned_paths_new(struct tcptuned_paths **ret, const struct tcptuned_kernel *kernel,
+		       const char *directory, __u32 entries_max)
+{
+	struct tcptuned_paths *paths = calloc(1, sizeof(*paths));
+	struct stat netns;
+
+	if (!paths)
+		return -ENOMEM;
+	paths->kernel = kernel;
+	paths->saved_s = INT64_MIN;
+	paths->entries_max = entries_max;
+	if (!stat("/proc/self/ns/net", &netns))
+		paths->own_netns = (__u32)netns.st_ino;
+	snprintf(paths->directory, sizeof(paths->directory), "%s", directory);
+	snprintf(paths->file, sizeof(paths->file), "%s/paths.db", paths->directory);
+	*ret = paths;
+	return 0;
+}
+
+void tcptuned_paths_free(struct tcptuned_paths *paths)
+{
+	free(paths);
+}

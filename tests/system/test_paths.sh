@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Path memory on real connections: what one transfer teaches and the next one begins with; the
+# database over restarts, damaged, unwritable, forgotten.
+
+. "$TEST_TOP/tests/system/daemon.sh"
+
+db() { # SQL
+	sqlite3 -batch -noheader -separator ' ' -cmd '.timeout 3000' "$TEST_DIR/state/paths.db" "$1"
+}
+
+learned() {
+	counter tcptuned_paths_learned_total '{result="stored"}'
+}
+
+seeds() { # given, or withheld
+	counter tcptuned_paths_seeds_total "{result=\"$1\"}"
+}
+
+# Both ends are tuned and share one memory, each in its own network namespace.
+tuned_transfer() { # MESSAGES OPTION...
+	SENDER_PREFIX=in_group RECEIVER_PREFIX=in_group transfer a b "$@" >"$TEST_DIR/out"
+}
+
+# A path of 50 Mbit/s and 40 ms: 250 KB per round trip, and 125 KB more in its queue.
+known_path() {
+	link a b --rate 50mbit --delay 20ms --queue 125kB
+}
+
+# Something is learned when a connection ends, for which both sides need the link.
+learn_it() {
+	local before
+	before=$(learned)
+	known_path
+	tuned_transfer --duration 3
+	wait_until 5 eval '[ "$(learned)" -ge $((before + 2)) ]'
+}
+
+# The link's values, within what headers, the queue and a noisy host make of them.
+expect_right_row() { # NETNS COLUMN, of the side that sent or received
+	set -- "$2" $(db "SELECT prefix, min_rtt_us, $2 FROM paths WHERE netns = $1")
+	expect_eq "$2" "10.99.0.0/24" "prefix"
+	expect_ge "$3" 40000 "minimum RTT, us"
+	expect_le "$3" 60000 "minimum RTT, us"
+	expect_ge "$4" 150000 "$1"
+	expect_le "$4" 420000 "$1"
+}
+
+netns_of() {
+	in_host "$1" stat -Lc %i /proc/self/ns/net
+}
+
+given() { # AT LEAST
+	[ "$(seeds given)" -ge "$1" ]
+}
+
+# timeout: 90
+test_next_connection_begins_with_what_one_learned() {
+	local a max ssthresh
+	host a b
+	tcptuned_start
+	valid_run learn_it
+	expect_ge "$(metric tcptuned_paths_known)" 2 "known paths, one from each side"
+	tcptuned_stop
+	a=$(netns_of a)
+	expect_right_row "$a" sent_per_rtt
+	expect_right_row "$(netns_of b)" received_per_rtt
+	max=$(db "SELECT max_window / 1448 FROM paths WHERE netns = $a")
+	expect_ge "$max" 150 "window at which it lost, segments" # path and queue hold 259
+	expect_le "$max" 420 "window at which it lost, segments"
+	note "$(jq -c '{bytes, goodput_bps, retransmits: .sender.retransmits}' "$TEST_DIR/transfer.json")"
+	expect_ge "$(db "SELECT segments_sent FROM paths WHERE netns = $a")" \
+		$(($(jq .bytes "$TEST_DIR/transfer.json") / 1448)) "segments sent"
+	expect_ge "$(db "SELECT segments_retransmitted FROM paths WHERE netns = $a")" 1 \
+		"segments retransmitted"
+
+	tcptuned_start # another daemon, which knows it from disk
+	expect_ge "$(metric tcptuned_paths_loaded_total)" 2 "paths read from disk"
+	known_path
+	stream warm 7301 --count 100 --bytes 8kB --interval 400
+	wait_until 5 given 2
+	ssthresh=$(ss_of a "dport = :7301" ' ssthresh:([0-9]+)')
+	expect_ge "$ssthresh" $((max * 14 / 16 - 2)) "ssthresh of the new connection, segments"
+	expect_le "$ssthresh" $((max * 14 / 16 + 16)) "ssthresh of the new connection, segments"
+	expect_le "$(ss_of a "dport = :7301" ' cwnd:([0-9]+)')" 24 "its window, segments: no burst"
+	wait_until 5 eval '[ "$(flow 7301 .window_clamp_bytes)" -ge 390000 ]'
+	expect_le "$(flow 7301 .window_clamp_bytes)" 900000 "receive window allowed: twice the path"
+	tcptuned_stop
+
+	tcptuned_start --dry-run
+	tuned_transfer --count 1 --bytes 8kB
+	expect_ge "$(seeds withheld)" 2 "seeds that a dry run would have given"
+	expect_eq "$(seeds given)" 0 "seeds that it gave"
+	tcptuned_stop
+}
+
+# --- the database ------------------------------------------------------------------------------
+# rows NUMBER AGE: as many prefixes of the daemon's own network namespace, so old in seconds
+rows() {
+	db "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $1)
+		INSERT INTO paths SELECT format('10.%d.%d.0/24', i / 256, i % 256), 0, '',
+		unixepoch() - $2, 40000, 250000, 250000, 0, 0, 100, 0, 1 FROM n"
+}
+
+test_bounded_expired_forgotten() {
+	local map=/sys/fs/bpf/tcptuned/map_paths
+	tcptuned_start --set=paths.expire_s=3600
+	tcptuned_stop
+	rows 2000 60
+	tcptuned_start --set=paths.entries_max=500 --set=paths.expire_s=3600
+	expect_le "$(metric tcptuned_paths_known)" 500 "known paths"
+	expect_ge "$(metric tcptuned_paths_known)" 200 "known paths"
+	expect_eq "$(bpftool -j map show pinned $map | jq .max_entries)" 500 "entries of the map"
+	tcptuned_stop
+	expect_eq "$(db 'SELECT count(*) FROM paths')" 500 "rows kept"
+
+	# Forgotten in the kernel and on disk, by another process while the daemon runs.
+	tcptuned_start --set=paths.expire_s=3600
+	expect_eq "$(metric tcptuned_paths_known)" 500 "known paths"
+	db "SELECT prefix FROM paths LIMIT 1" >"$TEST_DIR/one"
+	forget "$(cat "$TEST_DIR/one")" 1
+	expect_eq "$(metric tcptuned_paths_known)" 499 "known paths"
+	expect_eq "$(db "SELECT count(*) FROM paths WHERE prefix = '$(cat "$TEST_DIR/one")'")" 0 \
+		"rows of that prefix"
+	expect_fail 2 forget 10.0.0.0/33 0
+	forget all 499
+	expect_eq "$(metric tcptuned_paths_known)" 0 "known paths"
+	expect_eq "$(db 'SELECT count(*) FROM paths')" 0 "rows"
+	tcptuned_stop
+
+	rows 10 3601
+	tcptuned_start --set=paths.expire_s=3600
+	expect_eq "$(metric tcptuned_paths_known)" 0 "known paths when all have expired"
+	tcptuned_stop
+	expect_eq "$(db 'SELECT count(*) FROM paths')" 0 "rows when all have expired"
+}
+
+forget() { # PREFIX COUNT
+	"$TEST_BUILD/tcptuned" --config="$TEST_DIR/none.conf" \
+		--set=tcptuned.state_directory="$TEST_DIR/state" --forget-paths="$1" \
+		>"$TEST_DIR/forget.log" 2>&1 || return
+	expect_match "$(cat "$TEST_DIR/forget.log")" "forgotten: $2 prefixes" "its word"
+}
+
+test_damaged_database_is_set_aside() {
+	tcptuned_start
+	tcptuned_stop
+	rows 300 60
+	# a page in the middle, as a failing disk leaves it
+	dd if=/dev/urandom of="$TEST_DIR/state/paths.db" bs=4096 seek=2 count=1 conv=notrunc status=none
+	tcptuned_start
+	in_log 'paths.db.* it is now .*paths\.db\.damaged-[0-9]{8}T[0-9]{6}Z, and a new one is begun'
+	expect_ge "$(metric tcptuned_paths_database_errors_total)" 1 "database errors"
+	tcptuned_stop
+	expect_eq "$(ls "$TEST_DIR/state" | grep -c damaged)" 1 "files set aside"
+	expect_eq "$(db 'PRAGMA quick_check')" ok "the new one"
+	rm -rf "$TEST_DIR/state"
+
+	# No database at all, and one of a later version.
+	mkdir "$TEST_DIR/state"
+	head -c 20000 /dev/urandom >"$TEST_DIR/state/paths.db"
+	tcptuned_start
+	in_log 'is not a database; it is now'
+	tcptuned_stop
+	rm -f "$TEST_DIR"/state/*damaged*
+	db 'PRAGMA user_version = 7'
+	tcptuned_start
+	in_log 'made by a later tcptuned; this one knows version 1; it is now'
+	tcptuned_stop
+	expect_eq "$(ls "$TEST_DIR/state" | grep -c damaged)" 1 "files set aside"
+}
+
+# Reported once, and connections go on: no disk, no room on it.
+test_unwritable_state_directory() {
+	: >"$TEST_DIR/state"
+	tcptuned_start
+	in_log 'paths.db: .*; what is learned about paths will not outlive a stop'
+	expect_ge "$(metric tcptuned_paths_database_errors_total)" 1 "database errors"
+	tcptuned_stop
+	expect_eq "$(grep -c 'will not outlive' "$TEST_DIR/tcptuned.log")" 1 "times that it said so"
+
+	rm -f "$TEST_DIR/state"
+	mkdir "$TEST_DIR/state"
+	mount -t tmpfs -o size=64k tmpfs "$TEST_DIR/state"
+	head -c 100k /dev/zero >"$TEST_DIR/state/full" || :
+	tcptuned_start
+	in_log 'paths.db: (database or disk is full|disk I/O error); what is learned'
+	tcptuned_stop
+	expect_eq "$(ls "$TEST_DIR/state" | grep -c damaged || :)" 0 "files set aside"
+}

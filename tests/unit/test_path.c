@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Path memory: what is kept, how it ages, and what a new connection may begin with. */
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tcptuned/path.h"
+
+#define DAY    86400u
+#define NO_CAP RIGHTSIZE_WINDOW_MAX
+
+static __u64 rng_state = 20261121;
+
+static __u64 rng(void) /* xorshift64* */
+{
+	rng_state ^= rng_state >> 12;
+	rng_state ^= rng_state << 25;
+	rng_state ^= rng_state >> 27;
+	return rng_state * 0x2545f4914f6cdd1dull;
+}
+
+/* Small and large alike: the number of bits is uniform. */
+static __u64 rng_scaled(void)
+{
+	return rng() >> (rng() % 64);
+}
+
+/* 100 Mbit/s, 100 ms: 1.25 MB per round trip, lost at a window of 1.5 MB. */
+static struct path_sample a_transfer(void)
+{
+	return (struct path_sample){
+		.received = 40 << 20,
+		.acked = 40 << 20,
+		.sent = 28000,
+		.retransmitted = 280,
+		.min_rtt_us = 100000,
+		.rcv_per_rtt = 1250000,
+		.snd_per_rtt = 1250000,
+		.max_window = 1500000,
+		.cwnd = 1400000,
+	};
+}
+
+static struct tcptuned_path known(__s64 now_s)
+{
+	struct path_sample s = a_transfer();
+	struct tcptuned_path path = { 0 };
+
+	assert_int_equal(path_merge(&path, &s, now_s, DAY), 1);
+	return path;
+}
+
+/* --- prefixes -------------------------------------------------------------------------- */
+
+static void masks_cover_the_prefix_and_nothing_else(void **state)
+{
+	for (__u32 bits = 0; bits <= 128; bits++) {
+		__u32 set = 0;
+
+		for (__u32 i = 0; i < 4; i++) {
+			__u32 mask = path_mask(bits, i);
+
+			set += (__u32)__builtin_popcount(mask);
+			/* ones first, and none after a word that is not full */
+			assert_int_equal(mask & (~mask >> 1), 0);
+			assert_true(!mask || set == 32 * i + (__u32)__builtin_popcount(mask));
+		}
+		assert_int_equal(set, bits);
+	}
+	assert_int_equal(path_mask(24, 0), 0xffffff00u);
+	assert_int_equal(path_mask(48, 1), 0xffff0000u);
+}
+
+/* --- ageing ---------------------------------------------------------------------------- */
+
+static void a_quarter_of_a_life_halves(void **state)
+{
+	assert_int_equal(path_aged(1000000, 0, DAY), 1000000);
+	assert_int_equal(path_aged(1000000, DAY / 8, DAY), 750000); /* linear between */
+	assert_int_equal(path_aged(1000000, DAY / 4, DAY), 500000);
+	assert_int_equal(path_aged(1000000, DAY / 2, DAY), 250000);
+	assert_int_equal(path_aged(1000000, DAY, DAY), 62500);
+	assert_int_equal(path_aged(1000000, UINT64_MAX, DAY), 0);
+}
+
+static void ageing_never_adds(void **state)
+{
+	for (int i = 0; i < 1000000; i++) {
+		__u32 expire = PATH_EXPIRE_MIN_S +
+			       (__u32)(rng() % (PATH_EXPIRE_MAX_S - PATH_EXPIRE_MIN_S + 1));
+		__u64 value = rng_scaled() & (PATH_COUNT_MAX - 1), age = rng_scaled();
+		__u64 aged = path_aged(value, age, expire);
+
+		assert_true(aged <= value);
+		if (age < UINT64_MAX - expire) {
+			assert_true(path_aged(value, age + 1, expire) <= aged);
+			assert_true(path_aged(value, age + expire / 4 + 1, expire) <=
+				    aged / 2 + 1);
+		}
+	}
+}
+
+/* --- learning -------------------------------------------------------------------------- */
+
+static void the_first_transfer_is_remembered_as_it_was(void **state)
+{
+	struct tcptuned_path path = known(1000);
+
+	assert_int_equal(path.min_rtt_us, 100000);
+	assert_int_equal(path.rcv_per_rtt, 1250000);
+	assert_int_equal(path.snd_per_rtt, 1250000);
+	assert_int_equal(path.max_window, 1500000);
+	assert_int_equal(path.max_window_s, 1000);
+	assert_int_equal(path.sent, 28000);
+	assert_int_equal(path.retransmitted, 280);
+	assert_int_equal(path.connections, 1);
+	assert_int_equal(path.updated_s, 1000);
+}
+
+static void too_little_teaches_nothing(void **state)
+{
+	struct tcptuned_path path = known(1000), before = path;
+	struct path_sample s = a_transfer();
+
+	s.received = s.acked = PATH_CARRIED_MIN - 1;
+	assert_int_equal(path_merge(&path, &s, 2000, DAY), 0);
+	s.received = PATH_CARRIED_MIN;
+	s.min_rtt_us = 0;
+	assert_int_equal(path_merge(&path, &s, 2000, DAY), 0);
+	assert_memory_equal(&path, &before, sizeof(path));
+	s.min_rtt_us = 1;
+	assert_int_equal(path_merge(&path, &s, 2000, DAY), 1);
+}
+
+/* One that its application limits says nothing about the path, one that filled it does. */
+static void less_counts_only_after_enough(void **state)
+{
+	struct tcptuned_path path = known(1000);
+	struct path_sample s = a_transfer();
+
+	s.rcv_per_rtt = s.snd_per_rtt = 250000;
+	s.received = PATH_ROUNDS_ENOUGH * 1250000 - 1;
+	s.acked = PATH_ROUNDS_ENOUGH * 1250000;
+	path_merge(&path, &s, 1000, DAY);
+	assert_int_equal(path.rcv_per_rtt, 1250000);
+	assert_int_equal(path.snd_per_rtt, 1000000); /* a quarter of the way */
+	s.rcv_per_rtt = 2000000;
+	path_merge(&path, &s, 1000, DAY);
+	assert_int_equal(path.rcv_per_rtt, 2000000); /* more counts at once */
+}
+
+static void the_minimum_rtt_falls_at_once_and_rises_slowly(void **state)
+{
+	struct tcptuned_path path = known(1000);
+	struct path_sample s = a_transfer();
+
+	s.min_rtt_us = 60000;
+	path_merge(&path, &s, 1000, DAY);
+	assert_int_equal(path.min_rtt_us, 60000);
+	s.min_rtt_us = 100000;
+	path_merge(&path, &s, 1000, DAY);
+	assert_int_equal(path.min_rtt_us, 70000);
+	for (int i = 0; i < 20; i++)
+		path_merge(&path, &s, 1000, DAY);
+	assert_in_range(path.min_rtt_us, 99000, 100000);
+}
+
+static void the_maximum_is_bounded_and_forgotten_when_outgrown(void **state)
+{
+	struct tcptuned_path path = known(1000);
+	struct path_sample s = a_transfer();
+
+	s.max_window = 4000000; /* as a first slow start leaves it */
+	path_merge(&path, &s, 1000, DAY);
+	assert_int_equal(path.max_window, 2 * 1250000);
+	s.max_window = 1500000;
+	path_merge(&path, &s, 1001, DAY);
+	assert_int_equal(path.max_window, 2000000); /* half of the way down */
+	assert_int_equal(path.max_window_s, 1001);
+	s.max_window = 0;
+	s.cwnd = 1999999;
+	path_merge(&path, &s, 1002, DAY);
+	assert_int_equal(path.max_window, 2000000);
+	assert_int_equal(path.max_window_s, 1001);
+	s.cwnd = 2000001;
+	path_merge(&path, &s, 1003, DAY);
+	assert_int_equal(path.max_window, 0);
+}
+
+/* What is old pulls less: the same small transfer moves an old memory further. */
+static void old_samples_lose_weight(void **state)
+{
+	struct path_sample s = a_transfer();
+	__u32 before = UINT_MAX;
+
+	s.rcv_per_rtt = 100000;
+	s.received = PATH_CARRIED_MIN;
+	for (__s64 age = 0; age < DAY; age += DAY / 16) {
+		struct tcptuned_path path = known(1000);
+
+		path_merge(&path, &s, 1000 + age, DAY);
+		assert_true(path.rcv_per_rtt < before);
+		assert_true(path.rcv_per_rtt >= 78125);
+		before = path.rcv_per_rtt;
+	}
+	struct tcptuned_path path = known(1000);
+
+	path_merge(&path, &s, 1000 + DAY, DAY);
+	assert_int_equal(path.rcv_per_rtt, 100000); /* expired: as if new */
+	assert_int_equal(path.connections, 1);
+	assert_int_equal(path.sent, 28000);
+}
+
+static void random_lives_stay_bounded(void **state)
+{
+	struct tcptuned_path path = { 0 };
+	__s64 now = 0;
+
+	for (int i = 0; i < 1000000; i++) {
+		struct path_sample s = {
+			.received = rng_scaled(),
+			.acked = rng_scaled(),
+			.sent = (__u32)rng_scaled(),
+			.retransmitted = (__u32)rng_scaled(),
+			.min_rtt_us = (__u32)rng_scaled(),
+			.rcv_per_rtt = (__u32)rng_scaled(),
+			.snd_per_rtt = (__u32)rng_scaled(),
+			.max_window = (__u32)rng_scaled(),
+			.cwnd = (__u32)rng_scaled(),
+		};
+		__u32 rtt = (__u32)rng_scaled(), cap = (__u32)rng_scaled();
+		struct path_seed seed;
+
+		now += (__s64)(rng() % 8 ? rng() % 100 : rng() % (2 * DAY)) - (rng() % 64 == 0) * 5000;
+		path_merge(&path, &s, now, DAY);
+		assert_true(path.rcv_per_rtt <= RIGHTSIZE_WINDOW_MAX);
+		assert_true(path.snd_per_rtt <= RIGHTSIZE_WINDOW_MAX);
+		assert_true(path.max_window <= RIGHTSIZE_WINDOW_MAX);
+		assert_true(path.min_rtt_us <= RIGHTSIZE_RTT_MAX_US);
+		assert_true(path.sent <= PATH_COUNT_MAX && path.retransmitted <= PATH_COUNT_MAX);
+		seed = path_seed_of(&path, now + (__s64)(rng() % DAY), DAY, rtt, cap, cap / 2);
+		assert_true(seed.rcv_window <= cap && seed.max_window <= cap / 2);
+		assert_true(seed.rcv_window <= 2ull * path.rcv_per_rtt);
+		assert_true(seed.max_window <= path.max_window);
+	}
+}
+
+static void counts_stop_at_their_limit(void **state)
+{
+	struct path_sample s = a_transfer();
+	struct tcptuned_path path = known(0);
+
+	path.sent = path.retransmitted = PATH_COUNT_MAX - 10;
+	path.connections = UINT_MAX;
+	path_merge(&path, &s, 0, DAY);
+	assert_true(path.sent == PATH_COUNT_MAX && path.retransmitted == PATH_COUNT_MAX);
+	assert_int_equal(path.connections, UINT_MAX);
+}
+
+/* --- seeds ----------------------------------------------------------------------------- */
+
+static void assert_seed(struct path_seed seed, __u32 rcv_window, __u32 max_window)
+{
+	assert_int_equal(seed.rcv_window, rcv_window);
+	assert_int_equal(seed.max_window, max_window);
+}
+
+static void a_known_path_gives_what_it_carries(void **state)
+{
+	struct tcptuned_path path = known(1000);
+
+	assert_seed(path_seed_of(&path, 1000, DAY, 100000, NO_CAP, NO_CAP), 2500000, 1500000);
+	/* never above what the policy allows */
+	assert_seed(path_seed_of(&path, 1000, DAY, 100000, 65536, 131072), 65536, 131072);
+}
+
+static void an_unknown_or_expired_path_gives_nothing(void **state)
+{
+	struct tcptuned_path path = { 0 };
+
+	assert_seed(path_seed_of(&path, 1000, DAY, 100000, NO_CAP, NO_CAP), 0, 0);
+	path = known(1000);
+	assert_seed(path_seed_of(&path, 1000 + DAY, DAY, 100000, NO_CAP, NO_CAP), 0, 0);
+	assert_seed(path_seed_of(&path, INT64_MAX, DAY, 100000, NO_CAP, NO_CAP), 0, 0);
+	assert_int_not_equal(path_seed_of(&path, 1000 + DAY - 1, DAY, 100000, NO_CAP, NO_CAP)
+				     .rcv_window,
+			     0);
+}
+
+/* Boot times before this boot are negative; a clock that was behind makes ages of zero. */
+static void times_of_an_earlier_boot(void **state)
+{
+	struct tcptuned_path path = known(-5000);
+
+	assert_seed(path_seed_of(&path, -5000 + DAY / 4, DAY, 100000, NO_CAP, NO_CAP), 1250000,
+		    1500000);
+	assert_seed(path_seed_of(&path, -900000, DAY, 100000, NO_CAP, NO_CAP), 2500000, 1500000);
+}
+
+static void an_old_memory_gives_less(void **state)
+{
+	struct tcptuned_path path = known(0);
+
+	assert_seed(path_seed_of(&path, DAY / 4, DAY, 100000, NO_CAP, NO_CAP), 1250000, 1500000);
+	/* a maximum that is wrong costs time: it counts for half of the life only */
+	assert_seed(path_seed_of(&path, DAY / 2 - 1, DAY, 100000, NO_CAP, NO_CAP), 625030,
+		    1500000);
+	assert_seed(path_seed_of(&path, DAY / 2, DAY, 100000, NO_CAP, NO_CAP), 625000, 0);
+}
+
+/* Another host of the prefix, or another way to it. */
+static void another_rtt_is_another_path(void **state)
+{
+	struct tcptuned_path path = known(0);
+
+	assert_seed(path_seed_of(&path, 0, DAY, 50000, NO_CAP, NO_CAP), 1250000, 1500000);
+	assert_seed(path_seed_of(&path, 0, DAY, 49999, NO_CAP, NO_CAP), 1249975, 0);
+	assert_seed(path_seed_of(&path, 0, DAY, 200000, NO_CAP, NO_CAP), 2500000, 1500000);
+	assert_seed(path_seed_of(&path, 0, DAY, 200001, NO_CAP, NO_CAP), 1250000, 0);
+	assert_seed(path_seed_of(&path, 0, DAY, 0, NO_CAP, NO_CAP), 1250000, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(masks_cover_the_prefix_and_nothing_else),
+		cmocka_unit_test(a_quarter_of_a_life_halves),
+		cmocka_unit_test(ageing_never_adds),
+		cmocka_unit_test(the_first_transfer_is_remembered_as_it_was),
+		cmocka_unit_test(too_little_teaches_nothing),
+		cmocka_unit_test(less_counts_only_after_enough),
+		cmocka_unit_test(the_minimum_rtt_falls_at_once_and_rises_slowly),
+		cmocka_unit_test(the_maximum_is_bounded_and_forgotten_when_outgrown),
+		cmocka_unit_test(old_samples_lose_weight),
+		cmocka_unit_test(random_lives_stay_bounded),
+		cmocka_unit_test(counts_stop_at_their_limit),
+		cmocka_unit_test(a_known_path_gives_what_it_carries),
+		cmocka_unit_test(an_unknown_or_expired_path_gives_nothing),
+		cmocka_unit_test(times_of_an_earlier_boot),
+		cmocka_unit_test(an_old_memory_gives_less),
+		cmocka_unit_test(another_rtt_is_another_path),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The database of paths: what goes in comes out, and what must not come in does not. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include <sqlite3.h>
+
+#include "pathdb.h"
+
+static char directory[64], file[80];
+
+static int make_directory(void **state)
+{
+	strcpy(directory, "/tmp/tcptuned-pathdb-XXXXXX");
+	assert_non_null(mkdtemp(directory));
+	snprintf(file, sizeof(file), "%s/paths.db", directory);
+	return 0;
+}
+
+static int remove_directory(void **state)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf '%s'", directory);
+	return system(command);
+}
+
+static struct tcptuned_pathdb *opened(void)
+{
+	struct tcptuned_error err = { 0 };
+	struct tcptuned_pathdb *db = NULL;
+
+	if (tcptuned_pathdb_open(&db, file, &err))
+		fail_msg("%s", err.text);
+	return db;
+}
+
+static void sql(const char *text)
+{
+	char *problem = NULL;
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+	if (sqlite3_exec(db, text, NULL, NULL, &problem))
+		fail_msg("%s: %s", text, problem);
+	sqlite3_close(db);
+}
+
+static struct tcptuned_path_key key(const char *prefix, __u32 netns)
+{
+	struct tcptuned_path_key k;
+
+	assert_int_equal(tcptuned_path_key_parse(prefix, &k), 0);
+	k.netns = netns;
+	return k;
+}
+
+static struct tcptuned_path path(__s64 updated_s)
+{
+	return (struct tcptuned_path){
+		.updated_s = updated_s,
+		.max_window_s = updated_s - 5,
+		.sent = PATH_COUNT_MAX - 1,
+		.retransmitted = 17,
+		.min_rtt_us = 41234,
+		.rcv_per_rtt = 250001,
+		.snd_per_rtt = 250002,
+		.max_window = 375003,
+		.connections = 4,
+	};
+}
+
+/* Collects what is read. */
+struct rows {
+	unsigned int n;
+	struct tcptuned_path_key keys[64];
+	struct tcptuned_path paths[64];
+};
+
+static void collect(void *ctx, const struct tcptuned_path_key *k, const struct tcptuned_path *p)
+{
+	struct rows *rows = ctx;
+
+	assert_true(rows->n < 64);
+	rows->keys[rows->n] = *k;
+	rows->paths[rows->n++] = *p;
+}
+
+static struct rows all_rows(void)
+{
+	struct tcptuned_pathdb *db = opened();
+	struct tcptuned_error err = { 0 };
+	struct rows rows = { 0 };
+
+	assert_int_equal(tcptuned_pathdb_read(db, collect, &rows, &err), 0);
+	tcptuned_pathdb_close(db);
+	return rows;
+}
+
+static void put(const char *prefix, __u32 netns, __s64 updated_s)
+{
+	struct tcptuned_path_key k = key(prefix, netns);
+	struct tcptuned_pathdb *db = opened();
+	struct tcptuned_path p = path(updated_s);
+	struct tcptuned_error err = { 0 };
+
+	assert_int_equal(tcptuned_pathdb_begin(db, &err), 0);
+	assert_int_equal(tcptuned_pathdb_put(db, &k, &p, &err), 0);
+	assert_int_equal(tcptuned_pathdb_commit(db, &err), 0);
+	tcptuned_pathdb_close(db);
+}
+
+/* --- prefixes -------------------------------------------------------------------------- */
+
+static void prefixes_are_read_and_written(void **state)
+{
+	static const char *const same[] = { "192.0.2.0/24", "0.0.0.0/0", "255.255.255.255/32",
+					    "2001:db8::/48", "::/0", "::1/128" };
+	static const char *const wrong[] = { "",	     "192.0.2/24",   "192.0.2.0/33",
+					     "192.0.2.0/",   "1.2.3.4/-1",   "1.2.3.4/ 8",
+					     "1.2.3.4/8x",   "::/129",	     "example.org",
+					     "1.2.3.4/8/8",  "2001:db8:::/48",
+					     "1111:2222:3333:4444:5555:6666:7777:8888:9999:0/64" };
+	char text[TCPTUNED_PREFIX_TEXT];
+	struct tcptuned_path_key k;
+
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+		k = key(same[i], 0);
+		tcptuned_prefix_format(&k, text);
+		assert_string_equal(text, same[i]);
+	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_int_equal(tcptuned_path_key_parse(wrong[i], &k), -EINVAL);
+	k = key("192.0.2.77/24", 0); /* what is behind the prefix goes */
+	tcptuned_prefix_format(&k, text);
+	assert_string_equal(text, "192.0.2.0/24");
+	k = key("192.0.2.77", 0);
+	assert_int_equal(k.prefix_len, 32);
+}
+
+static void overlap(const char *a, const char *b, bool wanted)
+{
+	struct tcptuned_path_key ka = key(a, 1), kb = key(b, 2);
+
+	assert_int_equal(tcptuned_prefix_overlap(&ka, &kb), wanted);
+	assert_int_equal(tcptuned_prefix_overlap(&kb, &ka), wanted);
+}
+
+static void prefixes_overlap(void **state)
+{
+	overlap("192.0.2.0/24", "192.0.2.200", true);
+	overlap("192.0.2.0/24", "192.0.3.200", false);
+	overlap("10.0.0.0/8", "10.99.1.0/24", true);
+	overlap("0.0.0.0/0", "10.99.1.0/24", true);
+	overlap("::/0", "10.99.1.0/24", false);
+	overlap("2001:db8::/32", "2001:db8:1::/48", true);
+	overlap("2001:db8::/48", "2001:db8:1::/48", false);
+}
+
+/* --- in and out ------------------------------------------------------------------------ */
+
+static void what_goes_in_comes_out(void **state)
+{
+	struct tcptuned_path_key k = key("10.1.2.0/24", 0);
+	struct tcptuned_path p = path(1700000000);
+	struct rows rows;
+
+	put("2001:db8::/48", 4026531999u, 1700000100);
+	put("10.1.2.0/24", 0, 1600000000);
+	put("10.1.2.0/24", 0, 1700000000); /* in place of the one before */
+	rows = all_rows();
+	assert_int_equal(rows.n, 2);
+	assert_memory_equal(&rows.keys[0], &k, sizeof(k)); /* the oldest first */
+	assert_memory_equal(&rows.paths[0], &p, sizeof(p));
+	assert_int_equal(rows.keys[1].family, AF_INET6);
+	assert_int_equal(rows.keys[1].netns, 4026531999u);
+}
+
+static void only_the_owner_can_read_it(void **state)
+{
+	struct stat st;
+
+	put("10.1.2.0/24", 0, 1);
+	assert_int_equal(stat(file, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+}
+
+static void nothing_is_kept_without_a_commit(void **state)
+{
+	struct tcptuned_path_key k = key("10.1.2.0/24", 0);
+	struct tcptuned_pathdb *db = opened();
+	struct tcptuned_path p = path(1);
+	struct tcptuned_error err = { 0 };
+
+	assert_int_equal(tcptuned_pathdb_begin(db, &err), 0);
+	assert_int_equal(tcptuned_pathdb_put(db, &k, &p, &err), 0);
+	tcptuned_pathdb_close(db);
+	assert_int_equal(all_rows().n, 0);
+}
+
+/* Numbers of network namespaces mean nothing after a boot, but for the daemon's own. */
+static void other_boots_are_not_read(void **state)
+{
+	put("10.1.1.0/24", 0, 100);
+	put("10.1.2.0/24", 7, 100);
+	sql("UPDATE paths SET boot = 'another' WHERE netns = 7");
+	assert_int_equal(all_rows().n, 1);
+}
+
+static void trimmed_by_age_boot_and_number(void **state)
+{
+	struct tcptuned_pathdb *db;
+	struct tcptuned_error err = { 0 };
+	struct rows rows;
+	char prefix[32];
+
+	for (int i = 0; i < 20; i++) {
+		snprintf(prefix, sizeof(prefix), "10.1.%d.0/24", i);
+		put(prefix, i % 2, 1000 + i);
+	}
+	sql("UPDATE paths SET boot = 'another' WHERE prefix = '10.1.19.0/24'");
+	db = opened();
+	assert_int_equal(tcptuned_pathdb_trim(db, 1010, 1000, &err), 0);
+	tcptuned_pathdb_close(db);
+	sql("UPDATE paths SET boot = '' WHERE netns = 0");
+	rows = all_rows();
+	assert_int_equal(rows.n, 9);
+	assert_int_equal(rows.paths[0].updated_s, 1010);
+	assert_int_equal(rows.paths[8].updated_s, 1018);
+	db = opened();
+	assert_int_equal(tcptuned_pathdb_trim(db, 0, 3, &err), 0);
+	tcptuned_pathdb_close(db);
+	rows = all_rows();
+	assert_int_equal(rows.n, 3);
+	assert_int_equal(rows.paths[0].updated_s, 1016); /* the newest stay */
+}
+
+static void forgotten_by_prefix(void **state)
+{
+	struct tcptuned_path_key k = key("10.1.0.0/16", 0);
+	struct tcptuned_pathdb *db;
+	struct tcptuned_error err = { 0 };
+	unsigned int count;
+
+	put("10.1.1.0/24", 0, 1);
+	put("10.1.2.0/24", 9, 1);
+	put("10.2.1.0/24", 0, 1);
+	put("2001:db8::/48", 0, 1);
+	db = opened();
+	assert_int_equal(tcptuned_pathdb_forget(db, &k, &count, &err), 0);
+	assert_int_equal(count, 2);
+	assert_int_equal(tcptuned_pathdb_forget(db, NULL, &count, &err), 0);
+	assert_int_equal(count, 2);
+	tcptuned_pathdb_close(db);
+	assert_int_equal(all_rows().n, 0);
+}
+
+/* --- what may be in a file ------------------------------------------------------------- */
+
+static void hostile_rows_are_bounded_or_left_out(void **state)
+{
+	struct rows rows;
+
+	tcptuned_pathdb_close(opened());
+	sql("INSERT INTO paths VALUES"
+	    " ('10.1.1.0/24', -1, '', -5, 9e18, 9e18, -9, 99999999999, -1, 9e18, 'x', 9e18),"
+	    " ('nonsense', 0, '', 1, 1, 1, 1, 1, 1, 1, 1, 1),"
+	    " ('10.1.2.0/99', 0, '', 1, 1, 1, 1, 1, 1, 1, 1, 1),"
+	    " (x'00ff', 0, '', 1, 1, 1, 1, 1, 1, 1, 1, 1),"
+	    " ('10.1.3.0/24', 0, '', 1, 0, 1, 1, 1, 1, 1, 1, 1),"
+	    " ('10.1.4.0/24', 0, '', 1, 1, 1, 1, 1, 1, 1, 1, 0)");
+	rows = all_rows();
+	assert_int_equal(rows.n, 1);
+	assert_int_equal(rows.keys[0].netns, 0);
+	assert_int_equal(rows.paths[0].updated_s, 0);
+	assert_int_equal(rows.paths[0].min_rtt_us, RIGHTSIZE_RTT_MAX_US);
+	assert_int_equal(rows.paths[0].rcv_per_rtt, RIGHTSIZE_WINDOW_MAX);
+	assert_int_equal(rows.paths[0].snd_per_rtt, 0);
+	assert_int_equal(rows.paths[0].max_window, RIGHTSIZE_WINDOW_MAX);
+	assert_true(rows.paths[0].sent == PATH_COUNT_MAX);
+	assert_true(rows.paths[0].retransmitted == 0);
+}
+
+static void not_ours(const char *why)
+{
+	struct tcptuned_pathdb *db = NULL;
+	struct tcptuned_error err = { 0 };
+	char name[200];
+
+	assert_int_equal(tcptuned_pathdb_open(&db, file, &err), -EUCLEAN);
+	if (!strstr(err.text, why) || strncmp(err.text, file, strlen(file)))
+		fail_msg("\"%s\" does not say \"%s\" of %s", err.text, why, file);
+	assert_int_equal(tcptuned_pathdb_set_aside(file, name, sizeof(name)), 0);
+	assert_int_equal(access(name, F_OK), 0);
+	assert_int_equal(access(file, F_OK), -1);
+	unlink(name);
+	tcptuned_pathdb_close(opened()); /* a new one can be begun */
+	assert_int_equal(all_rows().n, 0);
+	unlink(file);
+}
+
+static void write_file(const char *text, size_t size, long at)
+{
+	FILE *f = fopen(file, at ? "r+" : "w");
+
+	assert_non_null(f);
+	assert_int_equal(fseek(f, at, SEEK_SET), 0);
+	assert_int_equal(fwrite(text, 1, size, f), size);
+	fclose(f);
+}
+
+static void what_is_no_database_of_ours_is_told(void **state)
+{
+	char noise[4096];
+
+	memset(noise, 0xa5, sizeof(noise));
+	write_file(noise, sizeof(noise), 0);
+	not_ours("not a database");
+
+	put("10.1.1.0/24", 0, 1);
+	write_file(noise, sizeof(noise), 4096);
+	not_ours("");
+
+	tcptuned_pathdb_close(opened());
+	sql("PRAGMA user_version = 2");
+	not_ours("version 2");
+
+	sql("CREATE TABLE paths (a); PRAGMA user_version = 1");
+	not_ours("");
+}
+
+static void an_unwritable_place_is_another_error(void **state)
+{
+	struct tcptuned_pathdb *db = NULL;
+	struct tcptuned_error err = { 0 };
+
+	assert_int_equal(tcptuned_pathdb_open(&db, "/nowhere/paths.db", &err), -EIO);
+	assert_string_equal(err.text, "/nowhere/paths.db: unable to open database file");
+	assert_int_equal(tcptuned_pathdb_open(&db, directory, &err), -EIO);
+	assert_null(db);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
+	const struct CMUnitTest tests[] = {
+		TEST(prefixes_are_read_and_written),
+		TEST(prefixes_overlap),
+		TEST(what_goes_in_comes_out),
+		TEST(only_the_owner_can_read_it),
+		TEST(nothing_is_kept_without_a_commit),
+		TEST(other_boots_are_not_read),
+		TEST(trimmed_by_age_boot_and_number),
+		TEST(forgotten_by_prefix),
+		TEST(hostile_rows_are_bounded_or_left_out),
+		TEST(what_is_no_database_of_ours_is_told),
+		TEST(an_unwritable_place_is_another_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
