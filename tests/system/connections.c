@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * connections COUNT: opens COUNT TCP connections over this network namespace's loopback, both
+ * connections COUNT [PORT]: opens COUNT TCP connections over this network namespace's loopback, both
  * ends of each in this process, says "open COUNT" and keeps them until SIGTERM. A byte goes
  * each way through every one, so that none is in its handshake any more. To some addresses of
  * 127/8, for each of them takes as many connections as there are ports for the other end.
@@ -17,9 +17,10 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
-#define PORT	      7200
-#define PER_ADDRESS   20000
+#define PER_ADDRESS   5000
 #define OTHER_FILES   64
+
+static uint16_t port = 7200;
 
 static void __attribute__((noreturn)) die(const char *what)
 {
@@ -37,7 +38,7 @@ static void allow_files(rlim_t files)
 
 static int listen_everywhere(void)
 {
-	struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(PORT) };
+	struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(port) };
 	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
 
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
@@ -56,7 +57,7 @@ static void say(int from, int to)
 
 static void open_one(int listener, unsigned int number)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(PORT) };
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(port) };
 	int fd = socket(AF_INET, SOCK_STREAM, 0), peer;
 
 	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK + number / PER_ADDRESS);
@@ -71,14 +72,16 @@ static void open_one(int listener, unsigned int number)
 
 int main(int argc, char **argv)
 {
-	unsigned int count = argc == 2 ? (unsigned int)strtoul(argv[1], NULL, 10) : 0, i;
+	unsigned int count = argc > 1 ? (unsigned int)strtoul(argv[1], NULL, 10) : 0, i;
 	sigset_t end;
 	int sig, listener;
 
 	if (!count) {
-		fprintf(stderr, "usage: connections COUNT\n");
+		fprintf(stderr, "usage: connections COUNT [PORT]\n");
 		return 2;
 	}
+	if (argc > 2)
+		port = (uint16_t)atoi(argv[2]);
 	sigemptyset(&end);
 	sigaddset(&end, SIGTERM);
 	sigprocmask(SIG_BLOCK, &end, NULL);
