@@ -185,6 +185,8 @@ static void print_reason(FILE *out, const json_t *direction)
 	else if (!strcmp(reason, "budget"))
 		fprintf(out, "the memory budget holds it back: it has no room for more than the "
 			     "buffer below");
+	else if (!strcmp(reason, "usable"))
+		fprintf(out, "twice the congestion window, or the peer's window, lets it use no more");
 	else if (!strcmp(reason, "capped") && window < most)
 		fprintf(out, "it would be larger, but for the window scale of the handshake");
 	else if (!strcmp(reason, "capped"))
