@@ -123,7 +123,8 @@ test_detached_after_a_kill() {
 
 detach_says() {
 	"$TEST_BUILD/tcptuned" --foreground --detach --config="$TEST_DIR/none.conf" \
-		--set=tcptuned.runtime_directory="$TEST_DIR/run" 2>"$TEST_DIR/detach.log" ||
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
+		--set=tcptuned.state_directory="$TEST_DIR/state" 2>"$TEST_DIR/detach.log" ||
 		fail "--detach: $(<"$TEST_DIR/detach.log")"
 	expect_match "$(<"$TEST_DIR/detach.log")" "$1" "--detach"
 }

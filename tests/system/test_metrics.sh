@@ -327,6 +327,7 @@ test_socket_activation() {
 		"$TEST_BUILD/tcptuned" --foreground --config="$TEST_DIR/none.conf" \
 		--set=tcptuned.cgroup="$TEST_CGROUP/group" \
 		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
+		--set=tcptuned.state_directory="$TEST_DIR/state" \
 		--set=metrics.address=192.0.2.1 --set=metrics.port=1
 	wait_until 5 grep -q '^Listening' "$TEST_DIR/tcptuned.log"
 	[ ! -e /sys/fs/bpf/tcptuned ] || fail "started before the first connection"

@@ -332,7 +332,8 @@ tcptuned_start_in() { # HOST [OPTION...]
 	mountpoint -q "$TEST_DIR/tree" || mount --bind "$TEST_CGROUP/group" "$TEST_DIR/tree"
 	background tcptuned in_host "$host" "$TEST_BUILD/tcptuned" --foreground \
 		--config="$TEST_DIR/none.conf" --set=tcptuned.cgroup="$TEST_DIR/tree" \
-		--set=tcptuned.runtime_directory="$TEST_DIR/run" "$@"
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
+		--set=tcptuned.state_directory="$TEST_DIR/state" "$@"
 	in_log 'net.ipv4.tcp_congestion_control set to'
 	sleep 0.2
 }
@@ -378,6 +379,7 @@ test_administrator_changes_the_congestion_control() {
 	tcptuned_kill
 	expect_eq "$(default_control)" bitcp "the default after kill -9"
 	in_host a "$TEST_BUILD/tcptuned" --foreground --detach --config="$TEST_DIR/none.conf" \
-		--set=tcptuned.runtime_directory="$TEST_DIR/run"
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
+		--set=tcptuned.state_directory="$TEST_DIR/state"
 	expect_eq "$(default_control)" reno "put back by --detach"
 }
