@@ -187,7 +187,7 @@ bitcp_in() { # HOST
 
 # What ss says of the connections on a, but for what moves by itself, and the memory of a record.
 as_ss_says() {
-	in_host a ss -tainmoeOH | sed -E 's/(lastsnd|lastrcv|lastack|timer):[^ ]*//g; s/,o[0-9]+/,o/; s/ +/ /g' | sort
+	in_host a ss -tainmoeOH | sed -E 's/(lastsnd|lastrcv|lastack|timer):[^ ]*//g; s/,o[0-9]+/,o/; s/ +/ /g; s/ $//' | sort
 }
 
 expect_as_before() { # WHEN
