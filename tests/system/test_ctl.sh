@@ -7,7 +7,8 @@
 
 ctl() {
 	"$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
-		--set=tcptuned.runtime_directory="$TEST_DIR/run" "$@"
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
+		--set=tcptuned.state_directory="$TEST_DIR/state" "$@"
 }
 
 # events NAME [OPTION...]: a stream of events, in the background
@@ -293,6 +294,7 @@ tcptuned_start_only() {
 	"$TEST_BUILD/tcptuned" --foreground --config="$TEST_DIR/none.conf" \
 		--set=tcptuned.cgroup="$TEST_CGROUP/group" \
 		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
+		--set=tcptuned.state_directory="$TEST_DIR/state" \
 		--set=metrics.port="$METRICS_PORT" "$@"
 }
 
