@@ -126,6 +126,7 @@ in_group() {
 background() {
 	local name=$1
 	shift
+	: >"$TEST_DIR/$name.log" # now: who waits for a line in it must not find an old one
 	(
 		trap - ERR
 		lib_exec "$@"
