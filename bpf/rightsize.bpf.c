@@ -263,6 +263,16 @@ static __always_inline void claim(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 	count(passive ? TCPTUNED_C_CLAIMED_PASSIVE : TCPTUNED_C_CLAIMED_ACTIVE);
 }
 
+/*
+ * rightsize_round() as a global function, which the verifier walks once, and not for every
+ * state of either direction that reaches it.
+ */
+__noinline __u32 decide(struct rightsize *rs, __u64 now_us, __u32 bytes, __u32 rtt_us,
+			const struct rightsize_limits *limits)
+{
+	return rs && limits ? rightsize_round(rs, now_us, bytes, rtt_us, limits) : 0;
+}
+
 /* ---- an ACK leaves: the receive window ---------------------------------------------- */
 
 /* Is @now so far from @then that a change is worth a call? One sixteenth is. */
@@ -446,8 +456,7 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 		rightsize_hole(&flow->rcv);
 	rightsize_weigh_reader(&flow->reader, &flow->rcv, now_us, tp->copied_seq,
 			       tp->rcv_nxt - tp->copied_seq);
-	window = rightsize_round(&flow->rcv, now_us, bytes_received(flow, tp, seen), rtt_us,
-				 &limits);
+	window = decide(&flow->rcv, now_us, bytes_received(flow, tp, seen), rtt_us, &limits);
 
 	t = totals_here();
 	if (!t || !window)
@@ -543,7 +552,7 @@ static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flo
 	if (!rightsize_round_over(&flow->snd, now_us, rtt_us - rtt_us / 4))
 		return;
 	limits.least = limits.floor;
-	if (!rightsize_round(&flow->snd, now_us, flow->snd_bytes, rtt_us, &limits))
+	if (!decide(&flow->snd, now_us, flow->snd_bytes, rtt_us, &limits))
 		return;
 	window = send_usable(flow, tp, before.window);
 	ours = (flow->flags & TCPTUNED_F_SND_TAKEN) || window > limits.floor;
