@@ -5,9 +5,6 @@
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
-# Round-trip times under load are asserted here.
-LINK_TOLERANCE=5
-
 # 200 Mbit/s, 10 ms, and a queue of 800 ms: the path holds 250 KB, the queue 20 MB. The sender
 # is free to fill it.
 deep_queue() { # MESSAGES OPTION...
