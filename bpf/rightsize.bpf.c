@@ -452,8 +452,8 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	limits.least = least_window(tp);
 	if (limits.least > limits.floor)
 		limits.least = limits.floor;
-	if (seen != tp->rcv_nxt && tp->rcv_wnd <= flow->rcv.window + flow->rcv.window / 4)
-		rightsize_hole(&flow->rcv);
+	if (tp->rcv_wnd <= flow->rcv.window + flow->rcv.window / 4)
+		rightsize_weigh_hole(&flow->rcv, seen != tp->rcv_nxt);
 	rightsize_weigh_reader(&flow->reader, &flow->rcv, now_us, tp->copied_seq,
 			       tp->rcv_nxt - tp->copied_seq);
 	window = decide(&flow->rcv, now_us, bytes_received(flow, tp, seen), rtt_us, &limits);

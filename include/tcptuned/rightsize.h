@@ -62,8 +62,12 @@
 #define RIGHTSIZE_FULL_ROUNDS	3u
 #define RIGHTSIZE_FULL_EIGHTHS	12u
 
-/* ... and no longer, for good, after so many rounds that ended with a hole in the data. */
-#define RIGHTSIZE_HOLES		2u
+/*
+ * ... and no longer, for good, once rounds that ended with a hole in the data exceed by so many
+ * the one in sixteen that is forgiven: a sawtooth that the small window does not end.
+ */
+#define RIGHTSIZE_HOLE		16u
+#define RIGHTSIZE_HOLES		(4 * RIGHTSIZE_HOLE)
 
 /* An application is slow, and not just busy, whose unread data stays high for this long. */
 #define RIGHTSIZE_SLOW_ROUNDS	8u
@@ -119,7 +123,8 @@ struct rightsize {
 	__u32 reason;		/* enum rightsize_reason */
 	__u32 busy;		/* ticks of this round in which data came in time */
 	__u32 busy_rate;	/* the largest rate of one of them, bytes per second */
-	__u32 holes;		/* rounds of a slow path's window that ended with a hole */
+	__u32 holes;		/* RIGHTSIZE_HOLE for each round with a hole, less one for each ... */
+				/* ... without, while it has the window of a slow path */
 	__u32 full_rounds;	/* rounds that kept a slow path full, less those that did not */
 };
 
@@ -364,16 +369,20 @@ static inline int rightsize_weigh_path(struct rightsize *rs, __u32 rtt_us, __u32
 }
 
 /*
- * A round ended with a hole in the data although the sender has long had no more than a slow
- * path's window: the queue does not even hold that, or the loss is not its own. Then less window
+ * Did a round end with a @hole in the data although the sender has no more than a slow path's
+ * window? Where that goes on, the queue does not even hold that, or the loss is not its own. Then less window
  * saves no loss, and makes each cost more: while the hole is filled a sender with nothing left
  * of the window stands still (DRS section II: with selective acknowledgements a window is twice
  * what is in flight).
  */
-static inline void rightsize_hole(struct rightsize *rs)
+static inline void rightsize_weigh_hole(struct rightsize *rs, int hole)
 {
-	if (rs->full_rounds >= RIGHTSIZE_FULL_ROUNDS && rs->holes < RIGHTSIZE_HOLES)
-		rs->holes++;
+	if (rs->full_rounds < RIGHTSIZE_FULL_ROUNDS || rs->holes >= RIGHTSIZE_HOLES)
+		return;
+	if (hole)
+		rs->holes += RIGHTSIZE_HOLE;
+	else if (rs->holes)
+		rs->holes--;
 }
 
 /*

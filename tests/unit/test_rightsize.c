@@ -1150,20 +1150,25 @@ static void a_slow_path_that_still_loses_gets_the_floor(void **state)
 	struct line l = line_on_slow_path(100000);
 
 	for (int i = 0; i < 20; i++) { /* of before does not count */
-		if (l.rs.full_rounds < RIGHTSIZE_FULL_ROUNDS)
-			rightsize_hole(&l.rs);
+		rightsize_weigh_hole(&l.rs, l.rs.full_rounds < RIGHTSIZE_FULL_ROUNDS);
 		full_round(&l, 8, 2000);
 	}
+	assert_int_equal(l.rs.holes, 0);
 	assert_int_equal(l.rs.window, 16000);
-	for (uint32_t i = 1; i < RIGHTSIZE_HOLES; i++) {
-		rightsize_hole(&l.rs);
+	for (int i = 0; i < 1700; i++) { /* one in seventeen is forgiven */
+		rightsize_weigh_hole(&l.rs, i % 17 == 0);
+		full_round(&l, 8, 2000);
+		assert_true(l.rs.window <= 16000); /* or less, in a drain */
+	}
+	for (int i = 0; i < 4; i++) {
+		assert_true(l.rs.window <= 16000);
+		rightsize_weigh_hole(&l.rs, 1);
 		full_round(&l, 8, 2000);
 	}
-	assert_int_equal(l.rs.window, 16000);
-	rightsize_hole(&l.rs);
-	for (int i = 0; i < 20; i++) {
-		full_round(&l, 8, 2000);
+	for (int i = 0; i < 200; i++) {
 		assert_int_equal(l.rs.window, 65536);
+		rightsize_weigh_hole(&l.rs, 0);
+		full_round(&l, 8, 2000);
 	}
 }
 
