@@ -33,11 +33,28 @@ iperf() { # [IPERF3 OPTION...]
 	in_host a ${SENDER_PREFIX-} taskset -c ${cores[a]} iperf3 -c ${ADDR[b]} -J \
 		-t 1 "$@" >"$TEST_DIR/iperf.json"
 	stop receiver || :
-	jq -c '.end | {goodput_bps: .sum_received.bits_per_second,
+	jq -c '.end | {seconds: .sum_sent.seconds, goodput_bps: .sum_received.bits_per_second,
 		retransmits: .sum_sent.retransmits, congestion: .receiver_tcp_congestion,
 		sender_cpu: .cpu_utilization_percent.host_total,
 		receiver_cpu: .cpu_utilization_percent.remote_total}' \
 		"$TEST_DIR/iperf.json" >"$TEST_DIR/transfer.json"
+}
+
+# The time that the kernel counts for the programs, as a share of one core. Counting costs, too:
+# of these rows the throughput is not looked at.
+counted() { # [IPERF3 OPTION...]
+	local before
+	before=$(program_seconds)
+	iperf "$@"
+	jq -c --argjson before "$before" --argjson after "$(program_seconds)" \
+		'. + {programs_share: (($after - $before) / .seconds)}' \
+		"$TEST_DIR/transfer.json" >"$TEST_DIR/counted.json"
+	mv "$TEST_DIR/counted.json" "$TEST_DIR/transfer.json"
+}
+
+program_seconds() {
+	curl -sf "$METRICS/metrics" |
+		awk '/^tcptuned_program_run_seconds_total/ { sum += $2 } END { print sum + 0 }'
 }
 
 # The sender's buffer is the same for all and the limit, so that what differs is the work alone:
@@ -57,6 +74,8 @@ cost() { # X SEND_BUFFER
 		row_of cost "$1" tcptuned
 		measure iperf -C reno
 		row_of cost "$1" "without, again"
+		measure with_tcptuned sender,receiver $key metrics.program_statistics=yes -- counted
+		row_of cost "$1" "tcptuned, counted"
 	done
 }
 

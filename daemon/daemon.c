@@ -117,6 +117,17 @@ static uint32_t buffer_max(struct daemon *d, enum tcptuned_sysctl which, uint32_
 	return bytes > INT_MAX ? INT_MAX : (uint32_t)bytes;
 }
 
+/*
+ * net.core.rmem_max for such windows. The kernel takes the window scale from it, too, and for a
+ * power of two it takes one more than the window needs (tcp_select_initial_window()): twice as
+ * coarse. Coarse scales are harmful, for a window can be made smaller only by an ACK for more
+ * bytes than its unit: each other ACK promises up to that much memory anew.
+ */
+static uint32_t receive_limit(uint32_t window)
+{
+	return window & (window - 1) ? window : window - 1;
+}
+
 static bool congestion_control_is_there(const char *name)
 {
 	char list[256] = "", *word, *rest;
@@ -255,7 +266,7 @@ static int apply(struct daemon *d, struct tcptuned_error *err)
 	may = policy.mode == TCPTUNED_TUNE;
 	if (policy.mode != TCPTUNED_OFF) {
 		policy.rcv_buffer_max = buffer_max(d, TCPTUNED_SYSCTL_RMEM_MAX,
-						   policy.rcv_window_max, may);
+						   receive_limit(policy.rcv_window_max), may);
 		policy.snd_buffer_max = buffer_max(d, TCPTUNED_SYSCTL_WMEM_MAX,
 						   policy.snd_window_max, may);
 		if (!default_is_the_administrators(d))

@@ -302,11 +302,11 @@ test_administrator_changes_a_buffer_limit() {
 	limits=$(limits)
 	sysctl -qw net.core.rmem_max=4194304 net.core.wmem_max=4194304
 	tcptuned_start --set=policy.receive_window_max=64M --set=policy.send_window_max=32M
-	in_log 'net.core.rmem_max set to 67108864'
+	in_log 'net.core.rmem_max set to 67108863'
 	expect_eq "$(sysctl -n net.core.rmem_max net.core.wmem_max | tr '\n' ' ')" \
-		"67108864 33554432 " "limits raised"
+		"67108863 33554432 " "limits raised: a power of two would make the scale coarser"
 	sysctl -qw net.core.rmem_max=5000000
-	in_log 'warning: net.core.rmem_max was changed from tcptuned.s 67108864 to 5000000 by somebody'
+	in_log 'warning: net.core.rmem_max was changed from tcptuned.s 67108863 to 5000000 by somebody'
 	expect_eq "$(counter tcptuned_policy_buffer_max_bytes \
 		'{policy="default",direction="receive"}')" 10000000 "the largest buffer now"
 	# Told once, and not taken back by a reload.
