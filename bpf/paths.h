@@ -32,6 +32,17 @@ struct {
 	__type(value, struct tcptuned_path_settings);
 } path_settings SEC(".maps");
 
+/*
+ * Network namespaces in which a path was found to be slow: cookie -> inode number. Where there
+ * is no full socket yet, a program is told the cookie only.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u64);
+	__type(value, __u32);
+} path_netns SEC(".maps");
+
 /* NULL: the memory is off. */
 static __always_inline const struct tcptuned_path_settings *path_settings_now(void)
 {
@@ -47,31 +58,30 @@ static __always_inline __s64 path_now_s(void)
 	return bpf_ktime_get_boot_ns() / 1000000000;
 }
 
+/* Who talks to whom: addresses in network byte order, IPv4 in the first word. */
+struct path_ends {
+	__be32 remote[4];
+	__be32 local[4];
+	__u32 family;
+};
+
 /* The prefix of the peer. False: the peer is this host. */
-static __always_inline bool path_key_of(struct tcptuned_path_key *key, struct tcp_sock *tp,
-					const struct tcptuned_path_settings *settings)
+static __always_inline bool path_key_from(struct tcptuned_path_key *key, struct path_ends *ends,
+					  const struct tcptuned_path_settings *settings)
 {
-	struct sock_common *skc = &tp->inet_conn.icsk_inet.sk.__sk_common;
-	__be32 remote[4] = { 0 }, local[4] = { 0 };
+	__be32 *remote = ends->remote, *local = ends->local;
 	__u32 *prefix = (__u32 *)key->prefix, i;
 
-	key->netns = skc->skc_net.net->ns.inum;
-	key->family = skc->skc_family;
+	key->family = ends->family;
 	key->unused = 0;
-	if (key->family == AF_INET6) {
-		bpf_core_read(remote, sizeof(remote), &skc->skc_v6_daddr);
-		bpf_core_read(local, sizeof(local), &skc->skc_v6_rcv_saddr);
-		/* ::ffff:a.b.c.d: IPv4 on a socket of both */
-		if (!remote[0] && !remote[1] && remote[2] == bpf_htonl(0xffff)) {
-			key->family = AF_INET;
-			remote[0] = remote[3];
-			local[0] = local[3];
-			remote[1] = remote[2] = remote[3] = 0;
-			local[1] = local[2] = local[3] = 0;
-		}
-	} else {
-		remote[0] = skc->skc_daddr;
-		local[0] = skc->skc_rcv_saddr;
+	/* ::ffff:a.b.c.d: IPv4 on a socket of both */
+	if (ends->family == AF_INET6 && !remote[0] && !remote[1] &&
+	    remote[2] == bpf_htonl(0xffff)) {
+		key->family = AF_INET;
+		remote[0] = remote[3];
+		local[0] = local[3];
+		remote[1] = remote[2] = remote[3] = 0;
+		local[1] = local[2] = local[3] = 0;
 	}
 	if (remote[0] == local[0] && remote[1] == local[1] && remote[2] == local[2] &&
 	    remote[3] == local[3])
@@ -80,6 +90,23 @@ static __always_inline bool path_key_of(struct tcptuned_path_key *key, struct tc
 	for (i = 0; i < 4; i++)
 		prefix[i] = remote[i] & bpf_htonl(path_mask(key->prefix_len, i));
 	return true;
+}
+
+static __always_inline bool path_key_of(struct tcptuned_path_key *key, struct tcp_sock *tp,
+					const struct tcptuned_path_settings *settings)
+{
+	struct sock_common *skc = &tp->inet_conn.icsk_inet.sk.__sk_common;
+	struct path_ends ends = { .family = skc->skc_family };
+
+	key->netns = skc->skc_net.net->ns.inum;
+	if (ends.family == AF_INET6) {
+		bpf_core_read(ends.remote, sizeof(ends.remote), &skc->skc_v6_daddr);
+		bpf_core_read(ends.local, sizeof(ends.local), &skc->skc_v6_rcv_saddr);
+	} else {
+		ends.remote[0] = skc->skc_daddr;
+		ends.local[0] = skc->skc_rcv_saddr;
+	}
+	return path_key_from(key, &ends, settings);
 }
 
 /*
@@ -103,6 +130,40 @@ __noinline int path_seeded(struct path_seed *seed, const struct tcptuned_path *p
 }
 
 /* ---- a new connection ----------------------------------------------------------------- */
+
+/*
+ * Was the path slow, to the peer of a connection that is about to be made? Then no more should
+ * be offered to it at first than any sender begins with: a window cannot be taken back.
+ */
+static __always_inline bool path_was_slow(struct bpf_sock_ops *ctx)
+{
+	const struct tcptuned_path_settings *settings = path_settings_now();
+	struct path_ends ends = { .family = ctx->family };
+	struct tcptuned_path_key key;
+	const struct tcptuned_path *path;
+	__u32 *netns;
+	__u64 cookie;
+
+	if (!settings)
+		return false;
+	cookie = bpf_get_netns_cookie(ctx);
+	netns = bpf_map_lookup_elem(&path_netns, &cookie);
+	if (!netns)
+		return false;
+	if (ends.family == AF_INET6) {
+		ends.remote[0] = ctx->remote_ip6[0];
+		ends.remote[1] = ctx->remote_ip6[1];
+		ends.remote[2] = ctx->remote_ip6[2];
+		ends.remote[3] = ctx->remote_ip6[3];
+	} else {
+		ends.remote[0] = ctx->remote_ip4;
+	}
+	key.netns = *netns;
+	if (!path_key_from(&key, &ends, settings))
+		return false;
+	path = bpf_map_lookup_elem(&paths, &key);
+	return path && path->slow && !path_expired(path, path_now_s(), settings->expire_s);
+}
 
 /*
  * Leaves in @flow what the connection may begin with; called once, when it is established and
@@ -133,7 +194,9 @@ static __always_inline void path_seed(struct tcptuned_flow *flow, struct tcp_soc
 		return;
 	if (seed.rcv_window <= flow->rcv_floor || (flow->flags & TCPTUNED_F_RCVBUF_APP))
 		seed.rcv_window = 0;
-	if (!seed.rcv_window && !seed.max_window)
+	if (flow->flags & TCPTUNED_F_RCVBUF_APP)
+		seed.slow = 0;
+	if (!seed.rcv_window && !seed.max_window && !seed.slow)
 		return;
 	if (flow->flags & TCPTUNED_F_OBSERVE) {
 		count(TCPTUNED_C_PATH_SEEDS_WITHHELD);
@@ -142,6 +205,10 @@ static __always_inline void path_seed(struct tcptuned_flow *flow, struct tcp_soc
 	flow->rcv_seed = seed.rcv_window;
 	flow->rcv_seed_rounds = seed.rcv_window ? PATH_SEED_ROUNDS : 0;
 	flow->max_window_seed = seed.max_window;
+	if (seed.slow) {
+		rightsize_path_is_slow(&flow->rcv);
+		flow->flags |= TCPTUNED_F_SLOW_SEED;
+	}
 	count(TCPTUNED_C_PATH_SEEDS);
 }
 
@@ -199,7 +266,9 @@ static __always_inline void path_learn(struct tcptuned_flow *flow, struct tcp_so
 {
 	const struct tcptuned_path_settings *settings = path_settings_now();
 	struct tcptuned_path path = { 0 }, *known;
-	__u32 rtt_us = kernel_min_rtt_us(tp);
+	struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
+	__u32 rtt_us = kernel_min_rtt_us(tp), inum = net->ns.inum;
+	__u64 cookie = net->net_cookie;
 	struct path_sample sample = { 0 };
 	struct tcptuned_path_key key;
 	__s64 now_s;
@@ -217,6 +286,9 @@ static __always_inline void path_learn(struct tcptuned_flow *flow, struct tcp_so
 	sample.snd_per_rtt = path_per_rtt(&flow->snd, sample.min_rtt_us);
 	sample.max_window = path_bytes(path_bitcp_max(tp), tp->mss_cache);
 	sample.cwnd = path_bytes(tp->snd_cwnd, tp->mss_cache);
+	sample.slow = rightsize_path_slow(&flow->rcv);
+	if (sample.slow)
+		bpf_map_update_elem(&path_netns, &cookie, &inum, BPF_ANY);
 
 	/* Replaced as a whole: of two that end at once one is lost, but none is half-written. */
 	known = bpf_map_lookup_elem(&paths, &key);

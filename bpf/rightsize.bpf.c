@@ -5,6 +5,7 @@
  *   setsockopt()    an application fixes its buffers: remember the wish, keep autotuning
  *   getsockopt()    it is told what it asked for
  *   accepting       on a listener that was open before: keep the first window small
+ *   SYN, SYN-ACK    to a path that is remembered as slow: a small first window
  *   established     the policy claims the connection, sets its congestion control; what is
  *                   known about its path is what it begins with
  *   an ACK leaves   at most once per RTT: measure, decide, set the receive window
@@ -27,6 +28,7 @@
 #define RCVBUF_MIN	2304 /* SOCK_MIN_RCVBUF of include/net/sock.h on 64 bits, ... */
 #define SNDBUF_MIN	4608 /* ... and SOCK_MIN_SNDBUF */
 #define FIRST_WINDOW	45   /* segments: 64 KB of the usual ones, as Linux offers by itself */
+#define LEAST_WINDOW	10u  /* segments: no sender begins with more (RFC 6928) */
 
 static __always_inline struct tcptuned_flow *flow_of(struct bpf_sock *sk)
 {
@@ -185,16 +187,25 @@ static __always_inline struct tcptuned_listener listener_of(struct bpf_sock_ops 
 					   .port = ctx->local_port };
 }
 
+static __always_inline bool default_policy_tunes(void)
+{
+	const struct tcptuned_policy *policy = policy_of(TCPTUNED_POLICY_DEFAULT);
+
+	return policy && policy->mode == TCPTUNED_TUNE;
+}
+
 /*
  * The listener's buffer was raised (raise_listener()), so that the window scale is large; the
  * window that is offered first is not to be, for no right edge may be pulled back. There is no
- * socket yet that could be asked. Elsewhere the answer stays the kernel's.
+ * socket yet that could be asked. Elsewhere the answer stays the kernel's, but on a slow path.
  */
 static __always_inline void first_window(struct bpf_sock_ops *ctx)
 {
 	struct tcptuned_listener listener = listener_of(ctx);
 
-	if (!ctx->is_fullsock && bpf_map_lookup_elem(&listeners, &listener))
+	if (default_policy_tunes() && path_was_slow(ctx))
+		ctx->reply = LEAST_WINDOW;
+	else if (!ctx->is_fullsock && bpf_map_lookup_elem(&listeners, &listener))
 		ctx->reply = FIRST_WINDOW;
 }
 
@@ -228,6 +239,31 @@ static __always_inline void settle_accepted(struct bpf_sock_ops *ctx, struct tcp
 
 /* ---- established -------------------------------------------------------------------- */
 
+/* A window is told in units of its scale, and the kernel rounds up (__tcp_select_window()). */
+static __always_inline __u32 window_unit(const struct tcp_sock *tp)
+{
+	return 1u << BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale);
+}
+
+/*
+ * The least window of a slow path: what any sender begins with, so that none is held back by
+ * it; and the scaled field must be able to say it (DRS III.C).
+ */
+static __always_inline __u32 least_window(struct tcp_sock *tp)
+{
+	__u32 least = LEAST_WINDOW * tp->mss_cache, unit = window_unit(tp);
+
+	return least > 2 * unit ? least & ~(unit - 1) : 2 * unit;
+}
+
+/* Before anything is measured: what is promised once cannot be taken back. */
+static __always_inline void begin_small(struct bpf_sock_ops *ctx, struct tcp_sock *tp)
+{
+	int value = least_window(tp);
+
+	bpf_setsockopt(ctx, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value));
+}
+
 static __always_inline void claim(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 				  struct tcp_sock *tp, bool passive)
 {
@@ -252,6 +288,8 @@ static __always_inline void claim(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 		flow->flags |= TCPTUNED_F_PASSIVE;
 	/* Before the congestion control is set: bitcp looks for its maximum as it begins. */
 	path_seed(flow, tp);
+	if (flow->flags & TCPTUNED_F_SLOW_SEED)
+		begin_small(ctx, tp);
 	event(TCPTUNED_EV_CLAIMED, tp, passive, 0);
 	bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | BPF_SOCK_OPS_STATE_CB_FLAG |
 					       BPF_SOCK_OPS_RTT_CB_FLAG |
@@ -309,12 +347,15 @@ static __always_inline void count_decision(struct tcptuned_totals *t, enum tcptu
 	counter[TCPTUNED_C_RCV_DRAINS] += now->drains - before->drains;
 }
 
-/* @window, or what of it the budget has memory for. */
+/*
+ * @window, or what of it the budget has memory for: what the kernel rounds up to has to be
+ * queued, too.
+ */
 static __always_inline __u32 affordable_window(struct tcptuned_flow *flow, struct tcp_sock *tp,
 					       __u32 window, struct tcptuned_totals *t)
 {
-	__u64 space = kernel_space_from_win(tp, window);
-	__u32 allowed;
+	__u32 unit = window_unit(tp), allowed;
+	__u64 space = kernel_space_from_win(tp, window + unit);
 
 	if (space > flow->rcv_buffer_max)
 		space = flow->rcv_buffer_max;
@@ -324,7 +365,8 @@ static __always_inline __u32 affordable_window(struct tcptuned_flow *flow, struc
 		return window;
 	t->counter[TCPTUNED_C_RCV_BUDGET]++;
 	flow->rcv.reason = RIGHTSIZE_BUDGET;
-	return kernel_win_from_space(tp, allowed);
+	window = kernel_win_from_space(tp, allowed);
+	return window > 2 * unit ? window - unit : window;
 }
 
 /*
@@ -354,29 +396,24 @@ static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct t
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 	__u32 have = sk->sk_rcvbuf, queued = sk->sk_backlog.rmem_alloc.counter;
 	__u64 owed = queued + kernel_space_from_win(tp, kernel_receive_window(tp));
-	__u32 room = window > flow->rcv_floor ? window : flow->rcv_floor;
-	__u32 unread = tp->rcv_nxt - tp->copied_seq;
-	__u64 space = kernel_space_from_win(tp, room);
+	__u32 unread = tp->rcv_nxt - tp->copied_seq, unit = window_unit(tp);
+	__u64 space = kernel_space_from_win(tp, window + unit);
 	int value;
 
 	/*
-	 * A window below what the kernel began with is the clamp's alone: no memory is in it.
+	 * A window below what the kernel began with is the clamp's alone: no memory is in it,
+	 * also where the segments that came cost less than the kernel had feared.
 	 *
 	 * A smaller window frees memory only as the application reads and as the promise is
 	 * used up. A kernel that cannot queue what it promised to take closes the window, and
 	 * so pulls the right edge back (ICSK_ACK_NOMEM).
 	 */
+	if (space < flow->rcv_base)
+		space = flow->rcv_base;
 	if (space < owed)
 		space = owed;
 	if (space > flow->rcv_buffer_max)
 		space = flow->rcv_buffer_max;
-	/* At least once, or the kernel's autotuning would go on. */
-	if (differs(have, space) || !(flow->flags & TCPTUNED_F_RCV_TAKEN)) {
-		value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
-		if (bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value)))
-			return -1;
-		flow->flags |= TCPTUNED_F_RCV_TAKEN;
-	}
 	/*
 	 * An application that holds more than its window gets no new promise until it has read
 	 * that: each would be added to what is queued. The kernel makes none while what is free
@@ -386,13 +423,17 @@ static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct t
 		window /= 4;
 	/* The kernel rounds up what the scaled field cannot say: in small windows, too much. */
 	if (window < flow->rcv_floor)
-		window &= ~((1u << BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale)) - 1);
-	if (differs(tp->window_clamp, window)) {
-		value = window;
-		if (bpf_setsockopt(ctx, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value)))
-			return -1;
-	}
-	return 0;
+		window &= ~(unit - 1);
+	/* At least once, or the kernel's autotuning would go on; together, for one is for the other. */
+	if (!differs(have, space) && !differs(tp->window_clamp, window) &&
+	    (flow->flags & TCPTUNED_F_RCV_TAKEN))
+		return 0;
+	value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
+	if (bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value)))
+		return -1;
+	flow->flags |= TCPTUNED_F_RCV_TAKEN;
+	value = window;
+	return bpf_setsockopt(ctx, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value)) ? -1 : 0;
 }
 
 /*
@@ -410,18 +451,6 @@ static __always_inline __u32 bytes_received(struct tcptuned_flow *flow, struct t
 	flow->rcv_seen_round = seen;
 	flow->rcv_bytes += read < arrived ? read : arrived;
 	return flow->rcv_bytes;
-}
-
-/*
- * The least window of a slow path: no sender begins with more than ten segments (RFC 6928), so
- * that none is held back by it; and the scaled field must be able to say it (DRS III.C).
- */
-static __always_inline __u32 least_window(struct tcp_sock *tp)
-{
-	__u32 least = 10 * tp->mss_cache;
-	__u32 quanta = 2u << BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale);
-
-	return least > quanta ? least : quanta;
 }
 
 static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,

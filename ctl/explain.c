@@ -248,6 +248,9 @@ static void print_receive(FILE *out, const json_t *flow)
 	fprintf(out, "\nreceive window\n");
 	print_application(out, flow, direction, "SO_RCVBUF", "so_rcvbuf_obeyed",
 			  "receive_rightsized");
+	if (has_flag(flow, "slow_path_remembered"))
+		fprintf(out, "  path memory  the path was slow: the connection began with the least "
+			     "window\n");
 	print_measured(out, direction);
 	print_decided(out, direction);
 	fprintf(out, "  kernel has   a buffer of %s, %s of it in use; a window of %s advertised; a "

@@ -87,6 +87,7 @@ static const struct {
 	{"observe", TCPTUNED_F_OBSERVE},
 	{"passive", TCPTUNED_F_PASSIVE},
 	{"adopted", TCPTUNED_F_ADOPTED},
+	{"slow_path_remembered", TCPTUNED_F_SLOW_SEED},
 	{"so_rcvbuf_overridden", TCPTUNED_F_RCVBUF_REQ},
 	{"so_sndbuf_overridden", TCPTUNED_F_SNDBUF_REQ},
 	{"so_rcvbuf_obeyed", TCPTUNED_F_RCVBUF_APP},

@@ -14,7 +14,7 @@
 
 #include "cleanup.h"
 
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2
 #define BUSY_MS	       2000 /* for whoever else has it open: --forget-paths, a person */
 #define BOOT_TEXT      64
 
@@ -37,14 +37,21 @@ static const char schema[] =
 	" received_per_rtt INTEGER NOT NULL, sent_per_rtt INTEGER NOT NULL,"
 	" max_window INTEGER NOT NULL, max_window_updated INTEGER NOT NULL,"
 	" segments_sent INTEGER NOT NULL, segments_retransmitted INTEGER NOT NULL,"
-	" connections INTEGER NOT NULL,"
+	" connections INTEGER NOT NULL, slow INTEGER NOT NULL DEFAULT 0,"
 	" PRIMARY KEY (prefix, netns, boot)) WITHOUT ROWID;"
-	"PRAGMA user_version = 1;"
+	"PRAGMA user_version = 2;"
+	"COMMIT;";
+
+/* Version 1 did not know whether a path was slow. */
+static const char from_version_1[] =
+	"BEGIN IMMEDIATE;"
+	"ALTER TABLE paths ADD COLUMN slow INTEGER NOT NULL DEFAULT 0;"
+	"PRAGMA user_version = 2;"
 	"COMMIT;";
 
 #define COLUMNS                                                                             \
 	"prefix, netns, updated, min_rtt_us, received_per_rtt, sent_per_rtt, max_window, "  \
-	"max_window_updated, segments_sent, segments_retransmitted, connections"
+	"max_window_updated, segments_sent, segments_retransmitted, connections, slow"
 
 static void finalizep(sqlite3_stmt **stmt)
 {
@@ -170,6 +177,7 @@ static int ask(struct tcptuned_pathdb *db, const char *sql, char *ret, size_t si
 static int check(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 {
 	char text[200];
+	long version;
 	int error = ask(db, "PRAGMA quick_check(1)", text, sizeof(text), err);
 
 	if (error)
@@ -180,25 +188,23 @@ static int check(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 	error = ask(db, "PRAGMA user_version", text, sizeof(text), err);
 	if (error)
 		return error;
-	if (strtol(text, NULL, 10) > SCHEMA_VERSION)
+	version = strtol(text, NULL, 10);
+	if (version > SCHEMA_VERSION)
 		return tcptuned_fail(err, EUCLEAN, TCPTUNED_EXIT_INTERNAL,
 				     "%s: it has version %.20s, made by a later tcptuned; this "
 				     "one knows version %d",
 				     db->file, text, SCHEMA_VERSION);
+	if (version == SCHEMA_VERSION)
+		return 0;
 	/* 0: new, or somebody else's database */
-	if (!strtol(text, NULL, 10)) {
-		error = execute(db, schema, err);
-		if (error)
-			return error;
-	}
-	return 0;
+	return execute(db, version ? from_version_1 : schema, err);
 }
 
 static int prepare_put(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 {
 	int error = prepare(db,
 			    "INSERT OR REPLACE INTO paths (" COLUMNS ", boot)"
-			    " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)",
+			    " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
 			    &db->put, err);
 
 	/* A table of that name with other columns is none of ours. */
@@ -308,6 +314,7 @@ static bool read_row(sqlite3_stmt *stmt, struct tcptuned_path_key *key,
 	path->sent = column(stmt, 8, PATH_COUNT_MAX);
 	path->retransmitted = column(stmt, 9, PATH_COUNT_MAX);
 	path->connections = (__u32)column(stmt, 10, UINT32_MAX);
+	path->slow = (__u32)column(stmt, 11, 1);
 	return path->connections && path->min_rtt_us;
 }
 
@@ -365,7 +372,8 @@ int tcptuned_pathdb_put(struct tcptuned_pathdb *db, const struct tcptuned_path_k
 	sqlite3_bind_int64(db->put, 9, (sqlite3_int64)path->sent);
 	sqlite3_bind_int64(db->put, 10, (sqlite3_int64)path->retransmitted);
 	sqlite3_bind_int64(db->put, 11, path->connections);
-	sqlite3_bind_text(db->put, 12, key->netns ? db->boot : "", -1, SQLITE_STATIC);
+	sqlite3_bind_int64(db->put, 12, path->slow);
+	sqlite3_bind_text(db->put, 13, key->netns ? db->boot : "", -1, SQLITE_STATIC);
 	step = sqlite3_step(db->put);
 	sqlite3_reset(db->put);
 	return step == SQLITE_DONE ? 0 : fail(db, err);

@@ -31,6 +31,7 @@ enum tcptuned_flow_flags {
 	TCPTUNED_F_RCVBUF_OBEYED = 1 << 17, /* but the kernel did see req_rcvbuf, before that */
 	TCPTUNED_F_SNDBUF_OBEYED = 1 << 18,
 	TCPTUNED_F_RAISED = 1 << 19,	   /* a listener with a larger buffer, or its child */
+	TCPTUNED_F_SLOW_SEED = 1 << 24,	   /* its path is remembered as slow */
 };
 
 /* What the application said before there was a connection. */

@@ -50,7 +50,7 @@ struct tcptuned_path {
 	__u32 snd_per_rtt;   /* ... delivered */
 	__u32 max_window;    /* congestion window at which bitcp lost; 0: none known */
 	__u32 connections;   /* that it is made of */
-	__u32 unused;
+	__u32 slow;	     /* 1: what the last one received kept it full (rightsize.h) */
 };
 
 /* What the programs are told; written by the daemon. */
@@ -72,12 +72,14 @@ struct path_sample {
 	__u32 snd_per_rtt;
 	__u32 max_window;    /* 0: none met */
 	__u32 cwnd;	     /* its window at the end, bytes */
+	__u32 slow;	     /* 1: rightsize_path_slow() of what was received */
 };
 
 /* What a new connection may begin with; 0: as without a memory. */
 struct path_seed {
 	__u32 rcv_window;
 	__u32 max_window;
+	__u32 slow; /* 1: with the least window, as on a path that is known to be slow */
 };
 
 /* The seconds since @then; none when the clock says that @then is to come. */
@@ -201,6 +203,8 @@ static inline int path_merge(struct tcptuned_path *path, const struct path_sampl
 				       s->retransmitted);
 	path->min_rtt_us = path_merge_rtt(path->min_rtt_us, s->min_rtt_us);
 	path_merge_max(path, s, now_s);
+	if (s->received >= PATH_CARRIED_MIN)
+		path->slow = s->slow;
 	path->connections += path->connections < 0xffffffffu;
 	path->updated_s = now_s;
 	return 1;
@@ -223,7 +227,7 @@ static inline struct path_seed path_seed_of(const struct tcptuned_path *path, __
 					    __u32 snd_cap)
 {
 	__u32 min_rtt = path->min_rtt_us;
-	struct path_seed seed = { 0, 0 };
+	struct path_seed seed = { 0 };
 	__u64 window;
 	int same;
 
@@ -236,6 +240,7 @@ static inline struct path_seed path_seed_of(const struct tcptuned_path *path, __
 	else if (!same)
 		window /= 2;
 	seed.rcv_window = window < rcv_cap ? (__u32)window : rcv_cap;
+	seed.slow = same && path->slow;
 	if (same && path_age_s(path->max_window_s, now_s) < expire_s / 2)
 		seed.max_window = path->max_window < snd_cap ? path->max_window : snd_cap;
 	return seed;

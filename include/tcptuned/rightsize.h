@@ -368,6 +368,21 @@ static inline int rightsize_weigh_path(struct rightsize *rs, __u32 rtt_us, __u32
 	return rs->full_rounds >= RIGHTSIZE_FULL_ROUNDS;
 }
 
+/* Is the path known to be slow? */
+static inline int rightsize_path_slow(const struct rightsize *rs)
+{
+	return rs->full_rounds >= RIGHTSIZE_FULL_ROUNDS;
+}
+
+/*
+ * Begin as on a path that is known to be slow: a connection before this one has found out. What
+ * is measured takes that back as ever.
+ */
+static inline void rightsize_path_is_slow(struct rightsize *rs)
+{
+	rs->full_rounds = RIGHTSIZE_FULL_ROUNDS;
+}
+
 /*
  * Did a round end with a @hole in the data although the sender has no more than a slow path's
  * window? Where that goes on, the queue does not even hold that, or the loss is not its own. Then less window

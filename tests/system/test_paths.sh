@@ -94,12 +94,37 @@ test_next_connection_begins_with_what_one_learned() {
 	tcptuned_stop
 }
 
+# On 512 kbit/s with room for ten segments, 64 KB are half a second of queue, or lost.
+first_window_offered() { # PORT
+	wait_until 5 eval '[ -n "$(ss_of b "sport = :'"$1"'" " rcv_(ssthresh):")" ]'
+	ss_of b "sport = :$1" ' rcv_ssthresh:([0-9]+)'
+}
+
+# timeout: 90
+test_next_connection_on_a_slow_path_begins_small() {
+	host a b
+	tcptuned_start --set=policy.receive_window_max=16M
+	link a b --rate 512kbit --delay 25ms --queue 10p
+	stream first 7302 --duration 8 --bytes 144800
+	expect_ge "$(first_window_offered 7302)" 60000 "what is offered to an unknown path"
+	stream_end first
+	expect_ge "$(result first .sender.bytes_retrans)" 5000 "bytes lost on it"
+	wait_until 5 eval '[ "$(learned)" -ge 2 ]'
+	stream second 7303 --duration 4 --bytes 144800
+	expect_le "$(first_window_offered 7303)" 14600 "what is offered to it now: ten segments"
+	expect_eq "$(flow 7303 '.flags | contains(["slow_path_remembered"])')" true "flag"
+	stream_end second
+	expect_eq "$(result second .sender.bytes_retrans)" 0 "bytes lost on it"
+	tcptuned_stop
+	expect_eq "$(db "SELECT slow FROM paths WHERE netns = $(netns_of b)")" 1 "remembered"
+}
+
 # --- the database ------------------------------------------------------------------------------
 # rows NUMBER AGE: as many prefixes of the daemon's own network namespace, so old in seconds
 rows() {
 	db "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $1)
 		INSERT INTO paths SELECT format('10.%d.%d.0/24', i / 256, i % 256), 0, '',
-		unixepoch() - $2, 40000, 250000, 250000, 0, 0, 100, 0, 1 FROM n"
+		unixepoch() - $2, 40000, 250000, 250000, 0, 0, 100, 0, 1, 0 FROM n"
 }
 
 test_bounded_expired_forgotten() {

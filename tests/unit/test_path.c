@@ -324,6 +324,29 @@ static void another_rtt_is_another_path(void **state)
 	assert_seed(path_seed_of(&path, 0, DAY, 0, NO_CAP, NO_CAP), 1250000, 0);
 }
 
+static void a_slow_path_is_remembered_until_one_is_not(void **state)
+{
+	struct path_sample s = a_transfer();
+	struct tcptuned_path path = known(1000);
+
+	assert_int_equal(path_seed_of(&path, 1000, DAY, 100000, 1 << 30, 1 << 30).slow, 0);
+	s.slow = 1;
+	path_merge(&path, &s, 1001, DAY);
+	assert_int_equal(path_seed_of(&path, 1001, DAY, 100000, 1 << 30, 1 << 30).slow, 1);
+	/* by another way, or by none that is known */
+	assert_int_equal(path_seed_of(&path, 1001, DAY, 40000, 1 << 30, 1 << 30).slow, 0);
+	assert_int_equal(path_seed_of(&path, 1001, DAY, 0, 1 << 30, 1 << 30).slow, 0);
+	assert_int_equal(path_seed_of(&path, 1001 + DAY, DAY, 100000, 1 << 30, 1 << 30).slow, 0);
+	/* one that received next to nothing has nothing to say about it */
+	s.slow = 0;
+	s.received = PATH_CARRIED_MIN - 1;
+	path_merge(&path, &s, 1002, DAY);
+	assert_int_equal(path.slow, 1);
+	s.received = PATH_CARRIED_MIN;
+	path_merge(&path, &s, 1003, DAY);
+	assert_int_equal(path.slow, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -331,6 +354,7 @@ int main(void)
 		cmocka_unit_test(a_quarter_of_a_life_halves),
 		cmocka_unit_test(ageing_never_adds),
 		cmocka_unit_test(the_first_transfer_is_remembered_as_it_was),
+		cmocka_unit_test(a_slow_path_is_remembered_until_one_is_not),
 		cmocka_unit_test(too_little_teaches_nothing),
 		cmocka_unit_test(less_counts_only_after_enough),
 		cmocka_unit_test(the_minimum_rtt_falls_at_once_and_rises_slowly),

@@ -76,6 +76,7 @@ static struct tcptuned_path path(__s64 updated_s)
 		.snd_per_rtt = 250002,
 		.max_window = 375003,
 		.connections = 4,
+		.slow = 1,
 	};
 }
 
@@ -272,12 +273,12 @@ static void hostile_rows_are_bounded_or_left_out(void **state)
 
 	tcptuned_pathdb_close(opened());
 	sql("INSERT INTO paths VALUES"
-	    " ('10.1.1.0/24', -1, '', -5, 9e18, 9e18, -9, 99999999999, -1, 9e18, 'x', 9e18),"
-	    " ('nonsense', 0, '', 1, 1, 1, 1, 1, 1, 1, 1, 1),"
-	    " ('10.1.2.0/99', 0, '', 1, 1, 1, 1, 1, 1, 1, 1, 1),"
-	    " (x'00ff', 0, '', 1, 1, 1, 1, 1, 1, 1, 1, 1),"
-	    " ('10.1.3.0/24', 0, '', 1, 0, 1, 1, 1, 1, 1, 1, 1),"
-	    " ('10.1.4.0/24', 0, '', 1, 1, 1, 1, 1, 1, 1, 1, 0)");
+	    " ('10.1.1.0/24', -1, '', -5, 9e18, 9e18, -9, 99999999999, -1, 9e18, 'x', 9e18, 9e18),"
+	    " ('nonsense', 0, '', 1, 1, 1, 1, 1, 1, 1, 1, 1, 1),"
+	    " ('10.1.2.0/99', 0, '', 1, 1, 1, 1, 1, 1, 1, 1, 1, 1),"
+	    " (x'00ff', 0, '', 1, 1, 1, 1, 1, 1, 1, 1, 1, 1),"
+	    " ('10.1.3.0/24', 0, '', 1, 0, 1, 1, 1, 1, 1, 1, 1, 1),"
+	    " ('10.1.4.0/24', 0, '', 1, 1, 1, 1, 1, 1, 1, 1, 0, 1)");
 	rows = all_rows();
 	assert_int_equal(rows.n, 1);
 	assert_int_equal(rows.keys[0].netns, 0);
@@ -286,6 +287,7 @@ static void hostile_rows_are_bounded_or_left_out(void **state)
 	assert_int_equal(rows.paths[0].rcv_per_rtt, RIGHTSIZE_WINDOW_MAX);
 	assert_int_equal(rows.paths[0].snd_per_rtt, 0);
 	assert_int_equal(rows.paths[0].max_window, RIGHTSIZE_WINDOW_MAX);
+	assert_int_equal(rows.paths[0].slow, 1);
 	assert_true(rows.paths[0].sent == PATH_COUNT_MAX);
 	assert_true(rows.paths[0].retransmitted == 0);
 }
@@ -331,11 +333,25 @@ static void what_is_no_database_of_ours_is_told(void **state)
 	not_ours("");
 
 	tcptuned_pathdb_close(opened());
-	sql("PRAGMA user_version = 2");
-	not_ours("version 2");
+	sql("PRAGMA user_version = 3");
+	not_ours("version 3");
 
 	sql("CREATE TABLE paths (a); PRAGMA user_version = 1");
 	not_ours("");
+}
+
+static void version_1_is_brought_up(void **state)
+{
+	struct rows rows;
+
+	put("10.1.1.0/24", 0, 1);
+	sql("ALTER TABLE paths DROP COLUMN slow; PRAGMA user_version = 1");
+	rows = all_rows();
+	assert_int_equal(rows.n, 1);
+	assert_int_equal(rows.paths[0].rcv_per_rtt, 250001);
+	assert_int_equal(rows.paths[0].slow, 0);
+	put("10.1.1.0/24", 0, 1);
+	assert_int_equal(all_rows().paths[0].slow, 1);
 }
 
 static void an_unwritable_place_is_another_error(void **state)
@@ -363,6 +379,7 @@ int main(void)
 		TEST(forgotten_by_prefix),
 		TEST(hostile_rows_are_bounded_or_left_out),
 		TEST(what_is_no_database_of_ours_is_told),
+		TEST(version_1_is_brought_up),
 		TEST(an_unwritable_place_is_another_error),
 	};
 
