@@ -102,19 +102,21 @@ first_window_offered() { # PORT
 
 # timeout: 90
 test_next_connection_on_a_slow_path_begins_small() {
+	local lost
 	host a b
 	tcptuned_start --set=policy.receive_window_max=16M
 	link a b --rate 512kbit --delay 25ms --queue 10p
 	stream first 7302 --duration 8 --bytes 144800
 	expect_ge "$(first_window_offered 7302)" 60000 "what is offered to an unknown path"
 	stream_end first
-	expect_ge "$(result first .sender.bytes_retrans)" 5000 "bytes lost on it"
+	lost=$(result first .sender.bytes_retrans)
+	expect_ge "$lost" 5000 "bytes lost on it"
 	wait_until 5 eval '[ "$(learned)" -ge 2 ]'
 	stream second 7303 --duration 4 --bytes 144800
 	expect_le "$(first_window_offered 7303)" 14600 "what is offered to it now: ten segments"
 	expect_eq "$(flow 7303 '.flags | contains(["slow_path_remembered"])')" true "flag"
 	stream_end second
-	expect_eq "$(result second .sender.bytes_retrans)" 0 "bytes lost on it"
+	expect_le "$(result second .sender.bytes_retrans)" $((lost / 4)) "bytes lost on it"
 	tcptuned_stop
 	expect_eq "$(db "SELECT slow FROM paths WHERE netns = $(netns_of b)")" 1 "remembered"
 }
