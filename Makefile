@@ -147,6 +147,8 @@ FUZZ_SECONDS ?= 20
 fuzz: $(BUILD)/fuzz/fuzz_config $(BUILD)/fuzz/fuzz_flows $(BUILD)/fuzz/fuzz_request $(BUILD)/tcptuned.conf ## fuzz what reads input
 	@mkdir -p $(BUILD)/fuzz/corpus
 	sed 's/^#\([a-z]\)/\1/' $(BUILD)/tcptuned.conf >$(BUILD)/fuzz/corpus/example
+	printf '[policy a]\ndestination = 10.0.0.0/8, 2001:db8::/32\nlocal_port = 1-9\nmode = off\n' \
+		>$(BUILD)/fuzz/corpus/policy
 	cd $(BUILD)/fuzz && ./fuzz_config -max_total_time=$(FUZZ_SECONDS) -max_len=4096 \
 		-print_final_stats=1 corpus
 	cd $(BUILD)/fuzz && ./fuzz_flows -max_total_time=$(FUZZ_SECONDS) -max_len=2048 -len_control=0
@@ -155,7 +157,8 @@ fuzz: $(BUILD)/fuzz/fuzz_config $(BUILD)/fuzz/fuzz_flows $(BUILD)/fuzz/fuzz_requ
 		>$(BUILD)/fuzz/requests/example
 	cd $(BUILD)/fuzz && ./fuzz_request -max_total_time=$(FUZZ_SECONDS) -max_len=5000 requests
 
-$(BUILD)/fuzz/fuzz_config: tests/fuzz/fuzz_config.c $(wildcard daemon/config*.c) daemon/exit.c
+$(BUILD)/fuzz/fuzz_config: tests/fuzz/fuzz_config.c $(wildcard daemon/config*.c) \
+		daemon/exit.c daemon/prefix.c
 	@mkdir -p $(@D)
 	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
 		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs inih)
@@ -165,7 +168,7 @@ $(BUILD)/fuzz/fuzz_flows: tests/fuzz/fuzz_flows.c $(patsubst %,daemon/%.c,flows 
 	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
 		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs libbpf jansson)
 
-$(BUILD)/fuzz/fuzz_request: tests/fuzz/fuzz_request.c $(patsubst %,daemon/%.c,request filter columns flows config config_keys config_print exit)
+$(BUILD)/fuzz/fuzz_request: tests/fuzz/fuzz_request.c $(patsubst %,daemon/%.c,request filter prefix columns flows config config_keys config_print exit)
 	@mkdir -p $(@D)
 	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
 		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs libbpf jansson inih)

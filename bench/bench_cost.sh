@@ -105,3 +105,22 @@ bench_cost_one_core() {
 	veth 0 0 gso_max_segs 1
 	cost "1448 B, one core for both" 524288
 }
+
+# Without named policies and with 10,000 prefixes: a policy is looked up when a connection is
+# made, and at no other time.
+# timeout: 900
+bench_cost_policies() {
+	local run
+	local -A cores
+	host a b
+	veth 0 1
+	seq 0 9999 | awk '{ printf "10.%d.%d.0/24\n", 100 + $1 / 256, $1 % 256 }' >"$TEST_DIR/prefixes"
+	for ((run = 0; run < ${BENCH_PAIRS:-20}; run++)); do
+		measure with_tcptuned sender,receiver policy.congestion_control=keep -- \
+			measure iperf -C reno
+		row_of policies "64 KB, one core each" "no named policy"
+		measure with_tcptuned sender,receiver policy.congestion_control=keep \
+			"policy many.destination_file=$TEST_DIR/prefixes" -- measure iperf -C reno
+		row_of policies "64 KB, one core each" "10,000 prefixes"
+	done
+}

@@ -12,8 +12,8 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
-#include "tcptuned/bitcp.h"
-#include "tcptuned/flow.h"
+#include "maps.h"
+#include <tcptuned/bitcp.h>
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -48,21 +48,13 @@ struct tcp_congestion_ops {
 
 #define TCP_INFINITE_SSTHRESH 0x7fffffff /* include/net/tcp.h */
 
-/* For connections to come; zeroes, as it is made, stand for the defaults. */
+/* For connections that no policy has; zeroes, as it is made, stand for the defaults. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct bitcp_params);
 } bitcp_params SEC(".maps");
-
-/* Of bpf/maps.h; the record of the connection, where a policy has claimed it. */
-struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);
-	__type(key, int);
-	__type(value, struct tcptuned_flow);
-} flows SEC(".maps");
 
 static __always_inline struct bitcp *bitcp_of(struct tcp_sock *tp)
 {
@@ -97,14 +89,27 @@ static __always_inline void begin_with_memory(struct sock *sk, struct tcp_sock *
 		tp->snd_ssthresh = ssthresh;
 }
 
+/* Its policy's: the connection is claimed before its congestion control begins. */
+static __always_inline const struct bitcp_params *params_for(struct tcp_sock *tp)
+{
+	struct tcptuned_flow *flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
+	struct tcptuned_policy *policy = NULL;
+	__u32 zero = 0, key;
+
+	if (flow && (flow->flags & TCPTUNED_F_CLAIMED)) {
+		key = flow->policy;
+		policy = bpf_map_lookup_elem(&policies, &key);
+	}
+	return policy ? &policy->bitcp : bpf_map_lookup_elem(&bitcp_params, &zero);
+}
+
 SEC("struct_ops/ca_init")
 void BPF_PROG(ca_init, struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	struct bitcp_params *params;
-	__u32 key = 0;
+	const struct bitcp_params *params;
 
-	params = bpf_map_lookup_elem(&bitcp_params, &key);
+	params = params_for(tp);
 	if (!params)
 		return;
 	bitcp_init(bitcp_of(tp), params, tp->snd_cwnd);

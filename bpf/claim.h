@@ -14,29 +14,34 @@
 
 /*
  * Congestion control is the policy's only where nobody chose: neither the application
- * (icsk_ca_setsockopt) nor a route (then it is not the namespace's default). Is it, and is
- * there a choice to make? Copies the name to @ret.
+ * (icsk_ca_setsockopt, but that is also of a default put back) nor a route (then it is not the
+ * namespace's default). Is it, and is
+ * there a choice to make? Copies the name to @ret. In a dry run it is only noted.
  */
-static __always_inline bool congestion_control_is_ours(struct tcp_sock *tp,
+static __always_inline bool congestion_control_is_ours(struct tcptuned_flow *flow,
+						       struct tcp_sock *tp,
 						       const struct tcptuned_policy *policy,
 						       char ret[TCPTUNED_CC_NAME_MAX])
 {
 	struct inet_connection_sock *icsk = &tp->inet_conn;
 	struct net *net = icsk->icsk_inet.sk.__sk_common.skc_net.net;
+	bool restored = flow->flags & TCPTUNED_F_CC_RESTORED;
 
 	if (!policy->congestion_control[0])
 		return false;
-	if (BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_setsockopt) ||
+	if ((BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_setsockopt) && !restored) ||
 	    icsk->icsk_ca_ops != net->ipv4.tcp_congestion_control) {
 		char kept[TCPTUNED_CC_NAME_MAX] = "";
 
 		BPF_CORE_READ_STR_INTO(&kept, icsk, icsk_ca_ops, name);
-		event_name(TCPTUNED_EV_CC_KEPT, tp, kept);
+		event_name(TCPTUNED_EV_CC_KEPT, tp, flow, kept);
 		count(TCPTUNED_C_CC_KEPT);
 		return false;
 	}
-	if (policy->mode == TCPTUNED_OBSERVE)
+	if (policy->mode == TCPTUNED_OBSERVE) {
+		flow->flags |= TCPTUNED_F_CC_WOULD;
 		return false;
+	}
 	__builtin_memcpy(ret, policy->congestion_control, TCPTUNED_CC_NAME_MAX);
 	return true;
 }
@@ -45,7 +50,7 @@ static __always_inline bool congestion_control_is_ours(struct tcp_sock *tp,
 static __always_inline void congestion_control_set(struct tcptuned_flow *flow, struct tcp_sock *tp,
 						   const char name[TCPTUNED_CC_NAME_MAX], int error)
 {
-	event_name(error ? TCPTUNED_EV_CC_FAILED : TCPTUNED_EV_CC_SET, tp, name);
+	event_name(error ? TCPTUNED_EV_CC_FAILED : TCPTUNED_EV_CC_SET, tp, flow, name);
 	if (error) {
 		count(TCPTUNED_C_CC_FAILED);
 		return;
@@ -68,7 +73,8 @@ static __always_inline void claim_flow(struct tcptuned_flow *flow, struct tcp_so
 	flow->flags = (flow->flags & TCPTUNED_F_WISHES) | TCPTUNED_F_CLAIMED;
 	if (policy->mode == TCPTUNED_OBSERVE)
 		flow->flags |= TCPTUNED_F_OBSERVE;
-	if ((locks & SOCK_RCVBUF_LOCK) && !policy->override_rcvbuf)
+	if ((locks & SOCK_RCVBUF_LOCK) && !policy->override_rcvbuf &&
+	    !(flow->flags & TCPTUNED_F_RCV_FIXED))
 		flow->flags |= TCPTUNED_F_RCVBUF_APP;
 	if ((locks & SOCK_SNDBUF_LOCK) && !policy->override_sndbuf)
 		flow->flags |= TCPTUNED_F_SNDBUF_APP;

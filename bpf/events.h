@@ -35,48 +35,64 @@ static __always_inline struct tcptuned_event *event_begin(enum tcptuned_event_ki
 	return event;
 }
 
-/*
- * @a, @b: by kind, <tcptuned/event.h>. A function of its own, so that programs which mostly do
- * not come here stay small; policy and dry run are the connection's own.
- */
-static __noinline int event(enum tcptuned_event_kind kind, struct tcp_sock *tp, __u64 a, __u64 b)
+/* What there is to tell, and about which connection. */
+struct happening {
+	__u64 sk; /* as a number */
+	__u64 a, b;
+	__u32 kind;
+	__u32 policy;
+	__u32 flags; /* of the connection's record */
+	__u32 unused;
+};
+
+/* The verifier walks it once, and not for each event and each state that leads to one. */
+verified_once int event_of(const struct happening *what)
 {
-	struct tcptuned_event *event = event_begin(kind, a, b);
-	struct tcptuned_flow *flow;
+	struct tcptuned_event *event;
 	struct sock_common *skc;
 
+	if (!what)
+		return 0;
+	event = event_begin(what->kind, what->a, what->b);
 	if (!event)
 		return 0;
-	skc = &tp->inet_conn.icsk_inet.sk.__sk_common;
-	event->family = skc->skc_family;
-	event->local_port = skc->skc_num;
-	event->remote_port = bpf_ntohs(skc->skc_dport);
-	event->netns = skc->skc_net.net->ns.inum;
+	skc = (struct sock_common *)what->sk;
+	event->family = BPF_CORE_READ(skc, skc_family);
+	event->local_port = BPF_CORE_READ(skc, skc_num);
+	event->remote_port = bpf_ntohs(BPF_CORE_READ(skc, skc_dport));
+	event->netns = BPF_CORE_READ(skc, skc_net.net, ns.inum);
 	if (event->family == AF_INET6) {
 		bpf_core_read(event->local, sizeof(event->local), &skc->skc_v6_rcv_saddr);
 		bpf_core_read(event->remote, sizeof(event->remote), &skc->skc_v6_daddr);
 	} else {
-		__builtin_memcpy(event->local, &(__be32){ skc->skc_rcv_saddr }, sizeof(__be32));
-		__builtin_memcpy(event->remote, &(__be32){ skc->skc_daddr }, sizeof(__be32));
+		bpf_core_read(event->local, sizeof(__be32), &skc->skc_rcv_saddr);
+		bpf_core_read(event->remote, sizeof(__be32), &skc->skc_daddr);
 	}
-	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
-	if (flow) {
-		event->policy = flow->policy;
-		if (flow->flags & TCPTUNED_F_OBSERVE)
-			event->flags |= TCPTUNED_EV_DRY_RUN;
-	}
+	event->policy = what->policy;
+	if (what->flags & TCPTUNED_F_OBSERVE)
+		event->flags |= TCPTUNED_EV_DRY_RUN;
 	bpf_ringbuf_submit(event, 0);
 	return 0;
 }
 
+/* @a, @b: by kind, <tcptuned/event.h>; policy and dry run are the connection's own. */
+static __always_inline void event(enum tcptuned_event_kind kind, struct tcp_sock *tp,
+				  const struct tcptuned_flow *flow, __u64 a, __u64 b)
+{
+	struct happening what = { (__u64)tp, a, b, kind, flow->policy, flow->flags, 0 };
+
+	event_of(&what);
+}
+
 /* A name of up to 16 characters in the two numbers. */
 static __always_inline void event_name(enum tcptuned_event_kind kind, struct tcp_sock *tp,
+				       const struct tcptuned_flow *flow,
 				       const char name[TCPTUNED_CC_NAME_MAX])
 {
 	__u64 halves[2];
 
 	__builtin_memcpy(halves, name, sizeof(halves));
-	event(kind, tp, halves[0], halves[1]);
+	event(kind, tp, flow, halves[0], halves[1]);
 }
 
 /*
@@ -84,8 +100,9 @@ static __always_inline void event_name(enum tcptuned_event_kind kind, struct tcp
  * caller's, in which nearly every socket is used that was made there.
  * @a: what was asked for; the other number is the process that asked
  */
-static __noinline __attribute__((unused)) int event_of_call(enum tcptuned_event_kind kind, struct bpf_sock *sk,
-				    __u32 policy_key, bool dry_run, __u64 a)
+static __noinline __attribute__((unused)) int
+event_of_call(enum tcptuned_event_kind kind, struct bpf_sock *sk, __u32 policy_key, bool dry_run,
+	      __u64 a)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct tcptuned_event *event = event_begin(kind, a, task->tgid);

@@ -4,8 +4,10 @@
  * them back to the kernel.
  */
 #include "kernel.h"
+#include "budget.h"
 #include "maps.h"
 #include "claim.h"
+#include "settings.h"
 #include "policy.h"
 #include <tcptuned/bitcp.h>
 
@@ -129,7 +131,6 @@ int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 
 /* ---- adopt -------------------------------------------------------------------------- */
 
-#define CGROUP_DEPTH	    32
 #define CB_FLAGS	    (BPF_SOCK_OPS_STATE_CB_FLAG | BPF_SOCK_OPS_RTT_CB_FLAG |               \
 			     BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG)
 /* What tcp_init_buffer_space() gives a new connection of common segments: 2 x 10 of them. */
@@ -143,22 +144,7 @@ const volatile __u64 cgroup_id = 1;
 
 static __always_inline bool in_our_cgroup(struct sock *sk)
 {
-	struct cgroup *cgroup = sk->sk_cgrp_data.cgroup, *ancestor;
-	void *ancestors;
-	int i, level;
-
-	if (!cgroup || !bpf_core_field_exists(cgroup->ancestors))
-		return false;
-	ancestors = (void *)cgroup + bpf_core_field_offset(cgroup->ancestors);
-	level = cgroup->level;
-	for (i = 0; i < CGROUP_DEPTH && i <= level; i++) {
-		if (bpf_probe_read_kernel(&ancestor, sizeof(ancestor),
-					  ancestors + i * sizeof(ancestor)))
-			return false;
-		if (BPF_CORE_READ(ancestor, kn, id) == cgroup_id)
-			return true;
-	}
-	return false;
+	return is_in_cgroup(sk, cgroup_id);
 }
 
 /* What the application asked for of @sk before tcptuned could see it; the kernel doubled it. */
@@ -221,17 +207,26 @@ static __always_inline int raise_listener(struct tcptuned_flow *flow, struct tcp
 	return TCPTUNED_ADOPTED_LISTENER;
 }
 
+/* Where the requests of applications may stand with some peer, they do: NULL. */
+static __always_inline const struct tcptuned_policy *policy_of_listener(struct sock *sk)
+{
+	const struct tcptuned_match *m = match_anywhere();
+
+	if (!m || may_stand_at_listener(sk, m, true) || may_stand_at_listener(sk, m, false))
+		return NULL;
+	return policy_of(m->default_policy);
+}
+
 /* One whose application fixed no buffer needs nothing: what it accepts is the kernel's own. */
 static __always_inline int adopt_listener(struct tcp_sock *tp)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 	const struct tcptuned_policy *policy;
 	struct tcptuned_flow *flow;
-	__u32 key;
 
 	if (!(BPF_CORE_READ_BITFIELD(sk, sk_userlocks) & (SOCK_RCVBUF_LOCK | SOCK_SNDBUF_LOCK)))
 		return 0;
-	policy = policy_for(tp, &key);
+	policy = policy_of_listener(sk);
 	if (!policy || !in_our_cgroup(sk))
 		return 0;
 	if (call_back(tp, BPF_SOCK_OPS_STATE_CB_FLAG))
@@ -253,7 +248,8 @@ static __always_inline int adopt_listener(struct tcp_sock *tp)
  * The default of its namespace, or what a tcptuned before this one set and could not tell this
  * one about, its records being of another layout: nobody else brings a bitcp.
  */
-static __always_inline bool congestion_control_to_adopt(struct tcp_sock *tp,
+static __always_inline bool congestion_control_to_adopt(struct tcptuned_flow *flow,
+							struct tcp_sock *tp,
 							const struct tcptuned_policy *policy,
 							char ret[TCPTUNED_CC_NAME_MAX])
 {
@@ -261,7 +257,7 @@ static __always_inline bool congestion_control_to_adopt(struct tcp_sock *tp,
 
 	BPF_CORE_READ_STR_INTO(&now, &tp->inet_conn, icsk_ca_ops, name);
 	if (!is_bitcp(now) || policy->mode != TCPTUNED_TUNE)
-		return congestion_control_is_ours(tp, policy, ret);
+		return congestion_control_is_ours(flow, tp, policy, ret);
 	__builtin_memcpy(ret, policy->congestion_control[0] ? policy->congestion_control : now,
 			 sizeof(now));
 	return true;
@@ -302,6 +298,7 @@ static __always_inline int adopt_connection(struct tcp_sock *tp)
 	const struct tcptuned_policy *policy;
 	char name[TCPTUNED_CC_NAME_MAX];
 	struct tcptuned_flow *flow;
+	struct socket_facts facts;
 	__u32 key;
 
 	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
@@ -323,7 +320,9 @@ static __always_inline int adopt_connection(struct tcp_sock *tp)
 	claim_flow(flow, tp, policy, key);
 	lower_floors(flow, tp);
 	flow->flags |= TCPTUNED_F_ADOPTED;
-	if (congestion_control_to_adopt(tp, policy, name))
+	facts = facts_of(tp);
+	settings_of_connection(tp, flow, policy, &facts);
+	if (congestion_control_to_adopt(flow, tp, policy, name))
 		congestion_control_set(flow, tp, name,
 				       bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name,
 						      sizeof(name)));
@@ -425,13 +424,27 @@ static __always_inline void release_listener(struct tcptuned_flow *flow, struct 
 	flow->flags &= ~TCPTUNED_F_RAISED;
 }
 
+/* All but the congestion control, which the kernel's default has to come before. */
+static __always_inline void give_back(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	int none = 0, no_limit = -1;
+
+	if (flow->flags & (TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_RCV_FIXED))
+		release_receive_buffer(flow, tp);
+	if (flow->flags & (TCPTUNED_F_SND_TAKEN | TCPTUNED_F_SND_FIXED))
+		release_send_buffer(flow, tp);
+	if (flow->flags & TCPTUNED_F_PACED)
+		bpf_setsockopt(tp, SOL_SOCKET, SO_MAX_PACING_RATE, &no_limit, sizeof(no_limit));
+	if (flow->snd_unsent && tp->notsent_lowat == flow->snd_unsent) /* the sysctl's again */
+		bpf_setsockopt(tp, SOL_TCP, TCP_NOTSENT_LOWAT, &none, sizeof(none));
+}
+
 SEC("iter/tcp")
 int release_flows(struct bpf_iter__tcp *ctx)
 {
 	struct sock_common *skc = ctx->sk_common;
 	struct tcptuned_flow *flow;
 	struct tcp_sock *tp;
-	int none = 0;
 
 	if (!skc || skc->skc_state == TCP_STATE_CLOSE)
 		return 0;
@@ -445,12 +458,7 @@ int release_flows(struct bpf_iter__tcp *ctx)
 		release_listener(flow, tp);
 		return 0;
 	}
-	if (flow->flags & TCPTUNED_F_RCV_TAKEN)
-		release_receive_buffer(flow, tp);
-	if (flow->flags & TCPTUNED_F_SND_TAKEN)
-		release_send_buffer(flow, tp);
-	if (flow->snd_unsent && tp->notsent_lowat == flow->snd_unsent) /* the sysctl's again */
-		bpf_setsockopt(tp, SOL_TCP, TCP_NOTSENT_LOWAT, &none, sizeof(none));
+	give_back(flow, tp);
 	flow->flags &= ~TCPTUNED_F_CLAIMED;
 	return 0;
 }
@@ -460,11 +468,23 @@ int release_flows(struct bpf_iter__tcp *ctx)
  * without. For a clean stop, once that default is what it was before: where other programs
  * follow, connections are theirs to move.
  */
+static __always_inline void restore_congestion_control(struct tcptuned_flow *flow,
+						       struct tcp_sock *tp)
+{
+	char name[TCPTUNED_CC_NAME_MAX] = {};
+
+	BPF_CORE_READ_STR_INTO(&name, tp, inet_conn.icsk_inet.sk.__sk_common.skc_net.net,
+			       ipv4.tcp_congestion_control, name);
+	if (bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name)))
+		return;
+	flow->flags &= ~TCPTUNED_F_CC_SET;
+	flow->flags |= TCPTUNED_F_CC_RESTORED;
+}
+
 SEC("iter/tcp")
 int restore_cc(struct bpf_iter__tcp *ctx)
 {
 	struct sock_common *skc = ctx->sk_common;
-	char name[TCPTUNED_CC_NAME_MAX] = {};
 	struct tcptuned_flow *flow;
 	struct tcp_sock *tp;
 
@@ -474,11 +494,146 @@ int restore_cc(struct bpf_iter__tcp *ctx)
 	if (!tp)
 		return 0;
 	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
-	if (!flow || !(flow->flags & TCPTUNED_F_CC_SET))
+	if (flow && (flow->flags & TCPTUNED_F_CC_SET))
+		restore_congestion_control(flow, tp);
+	return 0;
+}
+
+/* ---- the policy that is theirs now --------------------------------------------------- */
+
+/* Nothing of what was set stays; the requests of its application do, as when it was made. */
+static __always_inline void take_hands_off(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	give_back(flow, tp);
+	if (flow->flags & TCPTUNED_F_CC_SET)
+		restore_congestion_control(flow, tp);
+	budget_close(flow);
+	flow->snd_unsent = 0;
+	flow->rcv_seed_rounds = 0;
+	flow->flags &= ~(TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_SND_TAKEN | TCPTUNED_F_RCV_FIXED |
+			 TCPTUNED_F_SND_FIXED | TCPTUNED_F_PACED);
+}
+
+/* The limit that the old policy had set, unless the application has set another since. */
+static __always_inline void lift_pacing(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	const struct tcptuned_policy *was = policy_of(flow->policy);
+	int no_limit = -1;
+
+	if (!(flow->flags & TCPTUNED_F_PACED))
+		return;
+	flow->flags &= ~TCPTUNED_F_PACED;
+	if (was && tp->inet_conn.icsk_inet.sk.sk_max_pacing_rate == was->pacing_rate_max)
+		bpf_setsockopt(tp, SOL_SOCKET, SO_MAX_PACING_RATE, &no_limit, sizeof(no_limit));
+}
+
+/* A fixed receive buffer only grows: what was promised is promised. */
+static __always_inline void follow_fixed_buffers(struct tcptuned_flow *flow, struct tcp_sock *tp,
+						 const struct tcptuned_policy *policy, __u32 locks)
+{
+	__u32 have = tp->inet_conn.icsk_inet.sk.sk_rcvbuf;
+
+	if (!policy->snd_buffer)
+		flow->flags &= ~TCPTUNED_F_SND_FIXED;
+	if (!policy->rcv_buffer)
+		flow->flags &= ~TCPTUNED_F_RCV_FIXED;
+	else if (may_fix(locks, policy, true) && 2 * policy->rcv_buffer >= have)
+		fix_buffer(tp, flow, policy, true);
+}
+
+static __always_inline void follow_congestion_control(struct tcptuned_flow *flow,
+						      struct tcp_sock *tp,
+						      const struct tcptuned_policy *policy)
+{
+	char now[TCPTUNED_CC_NAME_MAX] = {}, name[TCPTUNED_CC_NAME_MAX] = {};
+	__u64 halves[2][2];
+
+	if (!policy->congestion_control[0]) {
+		if (flow->flags & TCPTUNED_F_CC_SET)
+			restore_congestion_control(flow, tp);
+		return;
+	}
+	if (flow->flags & TCPTUNED_F_CC_SET)
+		__builtin_memcpy(name, policy->congestion_control, sizeof(name));
+	else if (!congestion_control_is_ours(flow, tp, policy, name))
+		return;
+	BPF_CORE_READ_STR_INTO(&now, &tp->inet_conn, icsk_ca_ops, name);
+	__builtin_memcpy(halves[0], now, sizeof(now));
+	__builtin_memcpy(halves[1], name, sizeof(name));
+	if (halves[0][0] != halves[1][0] || halves[0][1] != halves[1][1])
+		congestion_control_set(flow, tp, name,
+				       bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name,
+						      sizeof(name)));
+}
+
+/* In place: what was measured stays, and buffers are sized on from what they are. */
+static __always_inline void move_flow(struct tcptuned_flow *flow, struct tcp_sock *tp,
+				      const struct tcptuned_policy *policy, __u32 key)
+{
+	struct socket_facts facts;
+
+	lift_pacing(flow, tp);
+	flow->policy = key;
+	flow->flags &= ~(TCPTUNED_F_OBSERVE | TCPTUNED_F_CC_WOULD | TCPTUNED_F_RCV_LEAST |
+			 TCPTUNED_F_SND_LEAST);
+	if (policy->mode == TCPTUNED_OBSERVE)
+		flow->flags |= TCPTUNED_F_OBSERVE;
+	flow->rcv_window_max = policy->rcv_window_max;
+	flow->snd_window_max = policy->snd_window_max;
+	flow->snd_unsent_max = policy->snd_unsent_max;
+	flow->rcv_buffer_max = policy->rcv_buffer_max;
+	flow->snd_buffer_max = policy->snd_buffer_max;
+	flow->rcv_floor = kernel_win_from_space(tp, flow->rcv_base);
+	flow->snd_floor = flow->snd_base;
+	facts = facts_of(tp);
+	settings_of_connection(tp, flow, policy, &facts);
+	if (policy->mode == TCPTUNED_TUNE)
+		follow_fixed_buffers(flow, tp, policy, facts.locks);
+	follow_congestion_control(flow, tp, policy);
+}
+
+static __always_inline int follow_policy(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	const struct tcptuned_policy *policy;
+	__u32 key = 0;
+
+	policy = policy_for(tp, &key);
+	if (policy && key == flow->policy)
 		return 0;
-	BPF_CORE_READ_STR_INTO(&name, skc, skc_net.net, ipv4.tcp_congestion_control, name);
-	if (!bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name)))
-		flow->flags &= ~TCPTUNED_F_CC_SET;
+	if (!policy || (policy->mode == TCPTUNED_OBSERVE && !(flow->flags & TCPTUNED_F_OBSERVE)))
+		take_hands_off(flow, tp);
+	if (!policy) {
+		flow->flags &= ~TCPTUNED_F_CLAIMED;
+		return TCPTUNED_ADOPTED_LET_GO;
+	}
+	move_flow(flow, tp, policy, key);
+	return TCPTUNED_ADOPTED_MOVED;
+}
+
+/*
+ * Gives each open connection the policy that it would get if it were made now. Listeners and
+ * what applications asked for stay as they were settled.
+ */
+SEC("iter/tcp")
+int apply_policies(struct bpf_iter__tcp *ctx)
+{
+	struct sock_common *skc = ctx->sk_common;
+	struct tcptuned_flow *flow;
+	struct tcp_sock *tp;
+	char what;
+
+	if (!skc || !(1 << (skc->skc_state & 15) & CARRIES_DATA))
+		return 0;
+	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(skc);
+	if (!tp)
+		return 0;
+	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
+	if (flow && (flow->flags & TCPTUNED_F_CLAIMED))
+		what = follow_policy(flow, tp);
+	else
+		what = adopt_connection(tp);
+	if (what)
+		bpf_seq_write(ctx->meta->seq, &what, sizeof(what));
 	return 0;
 }
 

@@ -17,6 +17,8 @@
 #define SOL_SOCKET		1
 #define SO_SNDBUF		7
 #define SO_RCVBUF		8
+#define SO_RCVLOWAT		18
+#define SO_MAX_PACING_RATE	47
 #define SOCK_STREAM		1
 #define IPPROTO_TCP		6
 #define SOL_TCP			6
@@ -32,6 +34,13 @@
 #define TCP_CHRONO_BUSY		1 /* include/linux/tcp.h, enum tcp_chrono */
 #define TCP_CHRONO_RWND_LIMITED 2
 #define TCP_CHRONO_SNDBUF_LIMITED 3
+
+/*
+ * Functions that are not static are verified once, and not again on each way that leads to them:
+ * that keeps the programs far below the verifier's limit. No pointer to a socket can be handed
+ * to them; they take it as a number, out of a structure.
+ */
+#define verified_once __attribute__((noinline))
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -122,6 +131,8 @@ struct sock {
 	int sk_rcvbuf;
 	int sk_sndbuf;
 	int sk_wmem_queued;
+	int sk_rcvlowat;
+	unsigned long sk_max_pacing_rate; /* bytes per second; all ones: none */
 	__u8 sk_userlocks : 4;
 	struct sock_cgroup_data sk_cgrp_data;
 };

@@ -17,13 +17,50 @@ struct {
 	__type(value, struct tcptuned_meta);
 } meta SEC(".maps");
 
-/* A hash and not an array: an element is replaced as a whole, never seen half-written. */
+/*
+ * Of the configuration in force, and of those before it while there is room: flows name them.
+ * A record is never written to once a rule names it.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 2 * TCPTUNED_POLICIES_MAX);
 	__type(key, __u32);
 	__type(value, struct tcptuned_policy);
 } policies SEC(".maps");
+
+/* Sizes and not types: clang leaves the types of an inner map out of its BTF. */
+struct match_trie {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(struct tcptuned_match_key));
+	__uint(value_size, sizeof(struct tcptuned_match));
+};
+
+/* The trie in force; putting another one here is how a configuration begins to hold. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct match_trie);
+} match SEC(".maps");
+
+struct rule_array {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_INNER_MAP); /* of any length */
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct tcptuned_rule));
+};
+
+/* Its rules, and those of the trie before or the one to come. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 2);
+	__type(key, __u32);
+	__array(values, struct rule_array);
+} rules SEC(".maps");
 
 /* Cloned from a listener to its connections: they inherit what the application asked for. */
 struct {

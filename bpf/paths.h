@@ -194,7 +194,8 @@ static __always_inline void path_seed(struct tcptuned_flow *flow, struct tcp_soc
 		return;
 	if (seed.rcv_window <= flow->rcv_floor || (flow->flags & TCPTUNED_F_RCVBUF_APP))
 		seed.rcv_window = 0;
-	if (flow->flags & TCPTUNED_F_RCVBUF_APP)
+	/* Where somebody knows better, or the policy has it begin with more, it does. */
+	if (flow->flags & (TCPTUNED_F_RCV_HANDS_OFF | TCPTUNED_F_RCV_LEAST))
 		seed.slow = 0;
 	if (!seed.rcv_window && !seed.max_window && !seed.slow)
 		return;

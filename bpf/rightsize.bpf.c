@@ -4,6 +4,8 @@
  *
  *   setsockopt()    an application fixes its buffers: remember the wish, keep autotuning
  *   getsockopt()    it is told what it asked for
+ *   connect()       the policy is known: what is to be there before the SYN, and what becomes
+ *   listen()	     of the wish
  *   accepting       on a listener that was open before: keep the first window small
  *   SYN, SYN-ACK    to a path that is remembered as slow: a small first window
  *   established     the policy claims the connection, sets its congestion control; what is
@@ -21,10 +23,10 @@
 #include "events.h"
 #include "paths.h"
 #include "policy.h"
+#include "settings.h"
+#include "wishes.h"
 
 #define PAGE_SIZE	4096
-#define TCP_STATE_CLOSE 7    /* BPF_TCP_CLOSE */
-#define TCP_STATE_LISTEN 10
 #define RCVBUF_MIN	2304 /* SOCK_MIN_RCVBUF of include/net/sock.h on 64 bits, ... */
 #define SNDBUF_MIN	4608 /* ... and SOCK_MIN_SNDBUF */
 #define FIRST_WINDOW	45   /* segments: 64 KB of the usual ones, as Linux offers by itself */
@@ -37,83 +39,12 @@ static __always_inline struct tcptuned_flow *flow_of(struct bpf_sock *sk)
 
 /* ---- setsockopt() ------------------------------------------------------------------- */
 
-/* The kernel shows at least 16 bytes, whatever was given, and refuses less than an int. */
-static __always_inline bool is_int(const struct bpf_sockopt *ctx)
-{
-	return ctx->optlen >= (__s32)sizeof(__s32);
-}
-
-/*
- * An application's SO_RCVBUF would end the kernel's autotuning of that socket and bound its
- * window scale. Skipping the call (optlen -1) leaves the socket as it was and tells the
- * application that it succeeded. The request is kept in the socket's record.
- */
-static __always_inline void override(struct bpf_sockopt *ctx, bool receive)
-{
-	const struct tcptuned_policy *policy = policy_of(TCPTUNED_POLICY_DEFAULT);
-	__s32 *request = ctx->optval;
-	struct tcptuned_flow *flow;
-
-	if (!policy || policy->mode == TCPTUNED_OFF || !is_int(ctx) ||
-	    (void *)(request + 1) > ctx->optval_end)
-		return;
-	if (!(receive ? policy->override_rcvbuf : policy->override_sndbuf))
-		return;
-	flow = bpf_sk_storage_get(&flows, ctx->sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
-	if (!flow) {
-		count(TCPTUNED_C_STORAGE_FAILED);
-		return;
-	}
-	if (receive && (flow->flags & TCPTUNED_F_RCVBUF_APP))
-		return;
-	if (receive) {
-		flow->req_rcvbuf = *request;
-		flow->rcv_buffer_max = policy->rcv_buffer_max;
-		flow->flags |= TCPTUNED_F_RCVBUF_REQ;
-		count(TCPTUNED_C_RCVBUF_OVERRIDDEN);
-	} else {
-		flow->req_sndbuf = *request;
-		flow->snd_buffer_max = policy->snd_buffer_max;
-		flow->flags |= TCPTUNED_F_SNDBUF_REQ;
-		count(TCPTUNED_C_SNDBUF_OVERRIDDEN);
-	}
-	event_of_call(receive ? TCPTUNED_EV_RCVBUF_OVERRIDDEN : TCPTUNED_EV_SNDBUF_OVERRIDDEN,
-		      ctx->sk, TCPTUNED_POLICY_DEFAULT, policy->mode != TCPTUNED_TUNE, *request);
-	if (policy->mode != TCPTUNED_TUNE)
-		return;
-	flow->flags |= receive ? TCPTUNED_F_RCVBUF_SWALLOWED : TCPTUNED_F_SNDBUF_SWALLOWED;
-	ctx->optlen = -1;
-}
-
 /* What getsockopt() would say after setsockopt(@request). */
 static __always_inline __s32 reported(__u32 request, __u32 min, __u32 max)
 {
 	if (request > max / 2)
 		return max;
 	return 2 * request < min ? min : 2 * request;
-}
-
-/*
- * An application that sets its window clamp knows what it wants: leave its window alone, and
- * give it the SO_RCVBUF that it was refused, or the kernel's autotuning would move the clamp.
- */
-static __always_inline void hands_off(struct bpf_sockopt *ctx)
-{
-	const struct tcptuned_policy *policy = policy_of(TCPTUNED_POLICY_DEFAULT);
-	struct tcptuned_flow *flow;
-	int value;
-
-	if (!policy || policy->mode == TCPTUNED_OFF || !is_int(ctx))
-		return;
-	flow = bpf_sk_storage_get(&flows, ctx->sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
-	if (!flow)
-		return;
-	flow->flags |= TCPTUNED_F_RCVBUF_APP;
-	if (!(flow->flags & TCPTUNED_F_RCVBUF_SWALLOWED))
-		return;
-	value = flow->req_rcvbuf;
-	bpf_setsockopt(ctx->sk, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
-	flow->flags &= ~(TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_RCVBUF_SWALLOWED);
 }
 
 /*
@@ -125,7 +56,7 @@ static __always_inline void congestion_control_chosen(struct bpf_sock *sk)
 	struct tcptuned_flow *flow = flow_of(sk);
 
 	if (flow)
-		flow->flags &= ~TCPTUNED_F_CC_SET;
+		flow->flags &= ~(TCPTUNED_F_CC_SET | TCPTUNED_F_CC_RESTORED);
 }
 
 SEC("cgroup/setsockopt")
@@ -187,11 +118,38 @@ static __always_inline struct tcptuned_listener listener_of(struct bpf_sock_ops 
 					   .port = ctx->local_port };
 }
 
-static __always_inline bool default_policy_tunes(void)
+/*
+ * Does the policy of the connection that is about to be made tune, and leave its first window to
+ * right-sizing? There may be no socket yet whose cgroup could be asked for: where that decides,
+ * the answer is no.
+ */
+static __always_inline bool first_window_is_ours(struct bpf_sock_ops *ctx)
 {
-	const struct tcptuned_policy *policy = policy_of(TCPTUNED_POLICY_DEFAULT);
+	const struct tcptuned_policy *policy;
+	struct search s = {
+		.local_port = ctx->local_port,
+		.remote_port = bpf_ntohl(ctx->remote_port),
+	};
+	__u32 *local = (__u32 *)s.local, *remote = (__u32 *)s.remote;
 
-	return policy && policy->mode == TCPTUNED_TUNE;
+	if (ctx->family == AF_INET6) {
+		local[0] = ctx->local_ip6[0];
+		local[1] = ctx->local_ip6[1];
+		local[2] = ctx->local_ip6[2];
+		local[3] = ctx->local_ip6[3];
+		remote[0] = ctx->remote_ip6[0];
+		remote[1] = ctx->remote_ip6[1];
+		remote[2] = ctx->remote_ip6[2];
+		remote[3] = ctx->remote_ip6[3];
+		barrier(); /* or both ways are made one, with a pointer that the verifier refuses */
+	} else {
+		local[2] = remote[2] = bpf_htonl(0xffff);
+		local[3] = ctx->local_ip4;
+		remote[3] = ctx->remote_ip4;
+	}
+	policy = search_ends(&s) ? policy_of(s.policy) : NULL;
+	return policy && policy->mode == TCPTUNED_TUNE && !policy->first_window &&
+	       !policy->rcv_buffer && !policy->rcv_window_min;
 }
 
 /*
@@ -203,7 +161,7 @@ static __always_inline void first_window(struct bpf_sock_ops *ctx)
 {
 	struct tcptuned_listener listener = listener_of(ctx);
 
-	if (default_policy_tunes() && path_was_slow(ctx))
+	if (path_was_slow(ctx) && first_window_is_ours(ctx))
 		ctx->reply = LEAST_WINDOW;
 	else if (!ctx->is_fullsock && bpf_map_lookup_elem(&listeners, &listener))
 		ctx->reply = FIRST_WINDOW;
@@ -237,6 +195,36 @@ static __always_inline void settle_accepted(struct bpf_sock_ops *ctx, struct tcp
 	flow->flags &= ~TCPTUNED_F_RAISED;
 }
 
+/* ---- connect(), listen() ------------------------------------------------------------- */
+
+static __always_inline void on_connect(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
+				       struct tcp_sock *tp)
+{
+	const struct tcptuned_match *m = match_anywhere();
+	struct tcptuned_flow *flow = flow_of(sk);
+	const struct tcptuned_policy *policy;
+	__u32 key;
+
+	if (!flow && (!m || !(m->wishes & TCPTUNED_BEFORE_SYN)))
+		return;
+	policy = policy_for(tp, &key);
+	if (flow) {
+		flow->flags &= ~TCPTUNED_F_RCV_FIXED;
+		settle(ctx, flow, policy);
+	}
+	if (!policy) {
+		if (flow)
+			bpf_sk_storage_delete(&flows, sk);
+		return;
+	}
+	settings_before_syn(ctx, sk, tp, policy);
+	flow = flow_of(sk);
+	if (flow) {
+		flow->policy = key;
+		flow->flags |= TCPTUNED_F_PLANNED;
+	}
+}
+
 /* ---- established -------------------------------------------------------------------- */
 
 /* A window is told in units of its scale, and the kernel rounds up (__tcp_select_window()). */
@@ -264,37 +252,68 @@ static __always_inline void begin_small(struct bpf_sock_ops *ctx, struct tcp_soc
 	bpf_setsockopt(ctx, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value));
 }
 
+/* What a connection that no policy claims has of its listener, or of its time before. */
+static __always_inline void leave_alone(struct bpf_sock_ops *ctx, struct bpf_sock *sk)
+{
+	struct tcptuned_flow *flow = flow_of(sk);
+
+	if (!flow)
+		return;
+	settle(ctx, flow, NULL);
+	bpf_sk_storage_delete(&flows, sk);
+}
+
+/* A reload between SYN and SYN-ACK must not make a connection half one policy's, half another's. */
+static __always_inline const struct tcptuned_policy *
+policy_begun(struct tcptuned_flow *flow, struct tcp_sock *tp, bool passive, __u32 *ret_key)
+{
+	const struct tcptuned_policy *policy = NULL;
+
+	if (flow && !passive && (flow->flags & TCPTUNED_F_PLANNED)) {
+		*ret_key = flow->policy;
+		policy = policy_of(*ret_key);
+	}
+	return policy ? policy : policy_for(tp, ret_key);
+}
+
 static __always_inline void claim(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 				  struct tcp_sock *tp, bool passive)
 {
 	const struct tcptuned_policy *policy;
 	char name[TCPTUNED_CC_NAME_MAX];
 	struct tcptuned_flow *flow;
+	struct socket_facts facts;
 	__u32 key;
 
-	policy = policy_for(tp, &key);
+	policy = policy_begun(flow_of(sk), tp, passive, &key);
 	flow = passive ? flow_of(sk) : NULL;
 	if (flow && (flow->flags & TCPTUNED_F_RAISED))
 		settle_accepted(ctx, tp, flow, policy);
-	if (!policy)
+	if (!policy) {
+		leave_alone(ctx, sk);
 		return;
+	}
 	flow = bpf_sk_storage_get(&flows, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!flow) {
 		count(TCPTUNED_C_STORAGE_FAILED);
 		return;
 	}
+	if (passive)
+		settle(ctx, flow, policy);
 	claim_flow(flow, tp, policy, key);
 	if (passive)
 		flow->flags |= TCPTUNED_F_PASSIVE;
+	facts = facts_of(tp);
+	settings_at_established(ctx, flow, policy, &facts);
 	/* Before the congestion control is set: bitcp looks for its maximum as it begins. */
 	path_seed(flow, tp);
-	if (flow->flags & TCPTUNED_F_SLOW_SEED)
+	if ((flow->flags & TCPTUNED_F_SLOW_SEED) && !policy->first_window)
 		begin_small(ctx, tp);
-	event(TCPTUNED_EV_CLAIMED, tp, passive, 0);
+	event(TCPTUNED_EV_CLAIMED, tp, flow, passive, 0);
 	bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | BPF_SOCK_OPS_STATE_CB_FLAG |
 					       BPF_SOCK_OPS_RTT_CB_FLAG |
 					       BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
-	if (congestion_control_is_ours(tp, policy, name))
+	if (congestion_control_is_ours(flow, tp, policy, name))
 		congestion_control_set(flow, tp, name,
 				       bpf_setsockopt(ctx, SOL_TCP, TCP_CONGESTION, name,
 						      sizeof(name)));
@@ -374,20 +393,23 @@ static __always_inline __u32 affordable_window(struct tcptuned_flow *flow, struc
  * and a drain are told when they begin, for they last.
  */
 static __always_inline void tell_decision(enum tcptuned_event_kind first, struct tcp_sock *tp,
+					  const struct tcptuned_flow *flow,
 					  const struct rightsize *now,
 					  const struct decision *before)
 {
+	__u32 was = before->window, is = now->window, kind;
+
 	if (now->drains != before->drains)
-		event(first + TCPTUNED_EV_RCV_DRAIN - TCPTUNED_EV_RCV_GROWN, tp, before->window,
-		      now->window);
+		kind = first + TCPTUNED_EV_RCV_DRAIN - TCPTUNED_EV_RCV_GROWN;
 	else if (now->reason == RIGHTSIZE_CAPPED && before->reason != RIGHTSIZE_CAPPED)
-		event(first + TCPTUNED_EV_RCV_CAPPED - TCPTUNED_EV_RCV_GROWN, tp, before->window,
-		      now->window);
-	else if (now->window > before->window)
-		event(first, tp, before->window, now->window);
-	else if (now->window < before->window)
-		event(first + TCPTUNED_EV_RCV_SHRUNK - TCPTUNED_EV_RCV_GROWN, tp, before->window,
-		      now->window);
+		kind = first + TCPTUNED_EV_RCV_CAPPED - TCPTUNED_EV_RCV_GROWN;
+	else if (is > was)
+		kind = first;
+	else if (is < was)
+		kind = first + TCPTUNED_EV_RCV_SHRUNK - TCPTUNED_EV_RCV_GROWN;
+	else
+		return;
+	event(kind, tp, flow, was, is);
 }
 
 static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct tcp_sock *tp,
@@ -464,7 +486,7 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	bool ours;
 
 	if (!rightsize_tick_over(&flow->rcv, now_us, rtt_us) ||
-	    (flow->flags & TCPTUNED_F_RCVBUF_APP))
+	    (flow->flags & TCPTUNED_F_RCV_HANDS_OFF))
 		return;
 	seen = kernel_highest_seen(tp);
 	rightsize_tick(&flow->rcv, now_us, seen, rtt_us);
@@ -479,7 +501,7 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	if (limits.cap > flow->rcv_window_max)
 		limits.cap = flow->rcv_window_max;
 	limits.least = least_window(tp);
-	if (limits.least > limits.floor)
+	if (limits.least > limits.floor || (flow->flags & TCPTUNED_F_RCV_LEAST))
 		limits.least = limits.floor;
 	if (tp->rcv_wnd <= flow->rcv.window + flow->rcv.window / 4)
 		rightsize_weigh_hole(&flow->rcv, seen != tp->rcv_nxt);
@@ -491,7 +513,8 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	if (!t || !window)
 		return;
 	/* While it needs what it began with, the connection is the kernel's. */
-	ours = (flow->flags & TCPTUNED_F_RCV_TAKEN) || window != flow->rcv_floor;
+	ours = (flow->flags & (TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_RCV_LEAST)) ||
+	       window != flow->rcv_floor;
 	count_in(t, TCPTUNED_H_SRTT, rtt_us);
 	count_in(t, TCPTUNED_H_RCV_PER_RTT, flow->rcv.per_rtt);
 	count_in(t, TCPTUNED_H_RCV_WINDOW, tp->rcv_wnd);
@@ -500,16 +523,16 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 		return;
 	flow->rcv_grows += window > before.window;
 	flow->rcv_shrinks += window < before.window;
-	tell_decision(TCPTUNED_EV_RCV_GROWN, tp, &flow->rcv, &before);
+	tell_decision(TCPTUNED_EV_RCV_GROWN, tp, flow, &flow->rcv, &before);
 	if (flow->flags & TCPTUNED_F_OBSERVE)
 		return;
 	wanted = window;
 	window = affordable_window(flow, tp, window, t);
 	if (flow->rcv.reason == RIGHTSIZE_BUDGET && before.reason != RIGHTSIZE_BUDGET)
-		event(TCPTUNED_EV_RCV_BUDGET, tp, wanted, window);
+		event(TCPTUNED_EV_RCV_BUDGET, tp, flow, wanted, window);
 	if (set_receive_buffer(ctx, tp, flow, window)) {
 		t->counter[TCPTUNED_C_RCV_FAILED]++;
-		event(TCPTUNED_EV_RCV_FAILED, tp, window, 0);
+		event(TCPTUNED_EV_RCV_FAILED, tp, flow, window, 0);
 	}
 }
 
@@ -575,7 +598,7 @@ static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flo
 	rightsize_rtt_sample(&flow->snd, tp->rack.rtt_us);
 	flow->snd_bytes += (delivered - flow->snd_delivered) * tp->mss_cache;
 	flow->snd_delivered = delivered;
-	if (!t || (flow->flags & TCPTUNED_F_SNDBUF_APP))
+	if (!t || (flow->flags & TCPTUNED_F_SND_HANDS_OFF))
 		return;
 	/* Called once per RTT, give or take; three quarters, or a round would be two of them. */
 	if (!rightsize_round_over(&flow->snd, now_us, rtt_us - rtt_us / 4))
@@ -584,7 +607,8 @@ static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flo
 	if (!decide(&flow->snd, now_us, flow->snd_bytes, rtt_us, &limits))
 		return;
 	window = send_usable(flow, tp, before.window);
-	ours = (flow->flags & TCPTUNED_F_SND_TAKEN) || window > limits.floor;
+	ours = (flow->flags & (TCPTUNED_F_SND_TAKEN | TCPTUNED_F_SND_LEAST)) ||
+	       window > limits.floor;
 	count_in(t, TCPTUNED_H_SRTT, rtt_us);
 	count_in(t, TCPTUNED_H_CWND, tp->snd_cwnd);
 	count_decision(t, TCPTUNED_C_SND_ROUNDS, &flow->snd, &before, ours);
@@ -592,7 +616,7 @@ static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flo
 		return;
 	flow->snd_grows += window > before.window;
 	flow->snd_shrinks += window < before.window;
-	tell_decision(TCPTUNED_EV_SND_GROWN, tp, &flow->snd, &before);
+	tell_decision(TCPTUNED_EV_SND_GROWN, tp, flow, &flow->snd, &before);
 	if (flow->flags & TCPTUNED_F_OBSERVE)
 		return;
 	space = ((__u64)window * send_cost_256(tp)) >> 8;
@@ -604,14 +628,14 @@ static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flo
 		t->counter[TCPTUNED_C_SND_BUDGET]++;
 		flow->snd.reason = RIGHTSIZE_BUDGET;
 		if (before.reason != RIGHTSIZE_BUDGET)
-			event(TCPTUNED_EV_SND_BUDGET, tp, space, allowed);
+			event(TCPTUNED_EV_SND_BUDGET, tp, flow, space, allowed);
 		space = allowed;
 	}
 	if (differs(have, space) || !(flow->flags & TCPTUNED_F_SND_TAKEN)) {
 		value = space / 2; /* the kernel doubles it: sk_setsockopt() */
 		if (bpf_setsockopt(ctx, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value))) {
 			t->counter[TCPTUNED_C_SND_FAILED]++;
-			event(TCPTUNED_EV_SND_FAILED, tp, window, 0);
+			event(TCPTUNED_EV_SND_FAILED, tp, flow, window, 0);
 			return;
 		}
 		flow->flags |= TCPTUNED_F_SND_TAKEN;
@@ -634,7 +658,7 @@ static __always_inline void on_close(struct tcptuned_flow *flow, struct tcp_sock
 	t->counter[TCPTUNED_C_BYTES_ACKED] += tp->bytes_acked;
 	t->counter[TCPTUNED_C_SEGMENTS_SENT] += tp->segs_out;
 	t->counter[TCPTUNED_C_RETRANSMITS] += tp->total_retrans;
-	event(TCPTUNED_EV_CLOSED, tp, tp->bytes_received, tp->bytes_acked);
+	event(TCPTUNED_EV_CLOSED, tp, flow, tp->bytes_received, tp->bytes_acked);
 	count_in(t, TCPTUNED_H_MIN_RTT, kernel_min_rtt_us(tp));
 	count_in(t, TCPTUNED_H_RETRANSMITS, tp->total_retrans);
 	path_learn(flow, tp);
@@ -662,7 +686,8 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 
 	if (op != BPF_SOCK_OPS_HDR_OPT_LEN_CB && op != BPF_SOCK_OPS_RTT_CB &&
 	    op != BPF_SOCK_OPS_STATE_CB && op != BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB &&
-	    op != BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB) {
+	    op != BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB && op != BPF_SOCK_OPS_TCP_CONNECT_CB &&
+	    op != BPF_SOCK_OPS_TCP_LISTEN_CB) {
 		if (op == BPF_SOCK_OPS_RWND_INIT)
 			first_window(ctx);
 		return 1;
@@ -678,12 +703,22 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 		claim(ctx, sk, tp, op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB);
 		return 1;
 	}
+	if (op == BPF_SOCK_OPS_TCP_CONNECT_CB) {
+		on_connect(ctx, sk, tp);
+		return 1;
+	}
 	if (op == BPF_SOCK_OPS_STATE_CB && ctx->args[0] == TCP_STATE_LISTEN) {
 		listener_closes(ctx);
 		return 1;
 	}
 	flow = flow_of(sk);
-	if (!flow || !(flow->flags & TCPTUNED_F_CLAIMED))
+	if (!flow)
+		return 1;
+	if (op == BPF_SOCK_OPS_TCP_LISTEN_CB) {
+		settle_listener(ctx, flow, (struct sock *)tp);
+		return 1;
+	}
+	if (!(flow->flags & TCPTUNED_F_CLAIMED))
 		return 1;
 	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB)
 		on_ack_out(ctx, flow, tp);

@@ -9,6 +9,10 @@ _tcptunectl_columns() {
 	tcptunectl flows --help 2>/dev/null | sed -n 's/^  [* ] \([a-z-]*\) .*/\1/p'
 }
 
+_tcptunectl_policies() {
+	tcptunectl policy list 2>/dev/null | sed -n 's/^\([^ :]*\):.*/\1/p'
+}
+
 _tcptunectl() {
 	local cur=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command= i
 	local commands="status flows explain policy events detach"
@@ -34,7 +38,10 @@ _tcptunectl() {
 		COMPREPLY=($(compgen -W "$commands" -- "$cur"))
 		;;
 	policy:policy:*)
-		COMPREPLY=($(compgen -W "list test" -- "$cur"))
+		COMPREPLY=($(compgen -W "list test enable disable apply" -- "$cur"))
+		;;
+	policy:enable:* | policy:disable:*)
+		COMPREPLY=($(compgen -W "$(_tcptunectl_policies)" -- "$cur"))
 		;;
 	esac
 }

@@ -130,7 +130,7 @@ static void on_event(void *ctx, const struct tcptuned_event *event)
 {
 	struct direct *direct = ctx;
 	struct tcptuned_buf line;
-	char number[16];
+	char number[TCPTUNED_POLICY_NAME_MAX];
 
 	if (direct->error)
 		return;

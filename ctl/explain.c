@@ -31,7 +31,7 @@ int ctl_parse_endpoint(const char *text, json_t *request, const char *address, c
 		       struct tcptuned_error *err)
 {
 	const char *colon = strrchr(text, ':'), *behind = NULL;
-	struct tcptuned_prefix prefix;
+	struct tcptuned_filter_prefix prefix;
 	char host[64];
 
 	if (*text == '[') {
@@ -51,7 +51,7 @@ int ctl_parse_endpoint(const char *text, json_t *request, const char *address, c
 		snprintf(host, sizeof(host), "%s", text);
 	}
 	if ((behind && !is_port(behind)) || (!behind && !*host) ||
-	    (*host && tcptuned_prefix_parse(host, &prefix)))
+	    (*host && tcptuned_filter_prefix_parse(host, &prefix)))
 		return fail_endpoint(text, err);
 	if (*host)
 		json_object_set_new(request, address, json_string(host));
@@ -121,6 +121,39 @@ static void print_identity(FILE *out, const json_t *flow)
 		has_flag(flow, "observe")
 			? "; a dry run: everything below is decided, and nothing is changed"
 			: "");
+	if (json_object_get(flow, "rule"))
+		fprintf(out, "  by its rule  %s\n", ctl_text(flow, "rule"));
+	else
+		fprintf(out, "  by a rule of a configuration before the one that holds now\n");
+}
+
+/* What a dry run keeps from the connection. */
+static void print_would_set(FILE *out, const json_t *flow)
+{
+	static const struct {
+		const char *member, *what, *per;
+	} numbers[] = {
+		{ "receive_window_bytes", "a receive window", "" },
+		{ "send_window_bytes", "a send buffer for a window", "" },
+		{ "receive_buffer_bytes", "a fixed receive buffer", "" },
+		{ "send_buffer_bytes", "a fixed send buffer", "" },
+		{ "pacing_rate_bytes_per_s", "a pacing limit", " per second" },
+	};
+	const json_t *would = json_object_get(flow, "would_set");
+	char text[64];
+
+	if (!would)
+		return;
+	if (json_object_get(would, "congestion_control"))
+		fprintf(out, "  would set    congestion control %s\n",
+			ctl_text(would, "congestion_control"));
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		if (ctl_number(would, numbers[i].member))
+			fprintf(out, "  would set    %s of %s%s\n", numbers[i].what,
+				bytes(ctl_number(would, numbers[i].member), text), numbers[i].per);
+	}
+	if (!json_object_size(would))
+		fprintf(out, "  would set    nothing: it needs no more than the kernel gives\n");
 }
 
 static void print_congestion(FILE *out, const json_t *flow)
@@ -221,9 +254,10 @@ static void print_decided(FILE *out, const json_t *direction)
 		ctl_number(direction, "drains"));
 }
 
-/* @option: "SO_RCVBUF"; @obeyed, @sized: flags of /flows.json */
+/* @option: "SO_RCVBUF"; @obeyed, @fixed, @sized: flags of /flows.json */
 static void print_application(FILE *out, const json_t *flow, const json_t *direction,
-			      const char *option, const char *obeyed, const char *sized)
+			      const char *option, const char *obeyed, const char *fixed,
+			      const char *sized)
 {
 	char text[64];
 
@@ -235,7 +269,8 @@ static void print_application(FILE *out, const json_t *flow, const json_t *direc
 	else
 		fprintf(out, "  application  asked for no %s\n", option);
 	fprintf(out, "  sized by     %s\n",
-		has_flag(flow, sized)	   ? "tcptuned"
+		has_flag(flow, fixed)	   ? "the policy, which fixes it: nothing below is followed"
+		: has_flag(flow, sized)	   ? "tcptuned"
 		: has_flag(flow, "observe") ? "the kernel: a dry run"
 					    : "the kernel: no more was needed yet than it gave");
 }
@@ -247,7 +282,7 @@ static void print_receive(FILE *out, const json_t *flow)
 
 	fprintf(out, "\nreceive window\n");
 	print_application(out, flow, direction, "SO_RCVBUF", "so_rcvbuf_obeyed",
-			  "receive_rightsized");
+			  "receive_buffer_fixed", "receive_rightsized");
 	if (has_flag(flow, "slow_path_remembered"))
 		fprintf(out, "  path memory  the path was slow: the connection began with the least "
 			     "window\n");
@@ -268,7 +303,7 @@ static void print_send(FILE *out, const json_t *flow)
 
 	fprintf(out, "\nsend window\n");
 	print_application(out, flow, direction, "SO_SNDBUF", "so_sndbuf_obeyed",
-			  "send_rightsized");
+			  "send_buffer_fixed", "send_rightsized");
 	print_measured(out, direction);
 	print_decided(out, direction);
 	fprintf(out, "  kernel has   a buffer of %s, %s of it in use; the peer's window is %s\n",
@@ -310,6 +345,7 @@ static void print_limit(FILE *out, const json_t *flow)
 void ctl_print_explanation(FILE *out, const json_t *flow)
 {
 	print_identity(out, flow);
+	print_would_set(out, flow);
 	print_congestion(out, flow);
 	print_path(out, flow);
 	print_receive(out, flow);
@@ -361,6 +397,7 @@ static int run(struct ctl *ctl, const char *const *given, char **arguments, int 
 	int error;
 
 	json_object_set_new(request, "limit", json_integer(CANDIDATES));
+	json_object_set_new(request, "rules", json_true());
 	error = ctl_parse_flow(arguments, count, request, err);
 	if (error) {
 		json_decref(request);

@@ -52,15 +52,16 @@ static void add(void *ctx, char what)
 	struct tcptuned_adoption *a = ctx;
 
 	a->connections += what == TCPTUNED_ADOPTED_CONNECTION;
+	a->moved += what == TCPTUNED_ADOPTED_MOVED;
+	a->let_go += what == TCPTUNED_ADOPTED_LET_GO;
 	a->listeners += what == TCPTUNED_ADOPTED_LISTENER;
 	a->failed += what == TCPTUNED_ADOPTED_FAILED;
 	a->too_old += what == TCPTUNED_ADOPTED_TOO_OLD;
 }
 
-static void adopt_here(void *ctx)
+static void run_and_add(struct tcptuned_kernel *k, enum tcptuned_link which)
 {
-	struct tcptuned_kernel *k = ctx;
-	int error = run_here(k->link_fd[TCPTUNED_LINK_ADOPT], add, &k->adoption);
+	int error = run_here(k->link_fd[which], add, &k->adoption);
 
 	if (error) {
 		k->adoption.namespaces_failed++;
@@ -70,19 +71,41 @@ static void adopt_here(void *ctx)
 	}
 }
 
-int tcptuned_kernel_adopt_flows(struct tcptuned_kernel *k)
+static void adopt_here(void *ctx)
+{
+	run_and_add(ctx, TCPTUNED_LINK_ADOPT);
+}
+
+static void apply_here(void *ctx)
+{
+	run_and_add(ctx, TCPTUNED_LINK_APPLY);
+}
+
+/* In every network namespace, with the sums in k->adoption. */
+static int run_everywhere(struct tcptuned_kernel *k, enum tcptuned_link which,
+			  void (*here)(void *ctx))
 {
 	uint64_t start = now_ns();
 	unsigned int refused = 0;
 	int visited;
 
 	memset(&k->adoption, 0, sizeof(k->adoption));
-	if (k->link_fd[TCPTUNED_LINK_ADOPT] < 0)
+	if (k->link_fd[which] < 0)
 		return -ENOENT;
-	visited = tcptuned_netns_for_each(adopt_here, k, &refused);
+	visited = tcptuned_netns_for_each(here, k, &refused);
 	k->adoption.namespaces_failed += refused;
 	k->adoption.ns = now_ns() - start;
 	return visited < 0 ? visited : 0;
+}
+
+int tcptuned_kernel_adopt_flows(struct tcptuned_kernel *k)
+{
+	return run_everywhere(k, TCPTUNED_LINK_ADOPT, adopt_here);
+}
+
+int tcptuned_kernel_apply_policies(struct tcptuned_kernel *k)
+{
+	return run_everywhere(k, TCPTUNED_LINK_APPLY, apply_here);
 }
 
 /* ---- give back ------------------------------------------------------------------------ */

@@ -2,29 +2,43 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include <bpf/bpf.h>
 #include <tcptuned/meta.h>
 #include <tcptuned/policy.h>
 
 #include "answer.h"
+#include "cgroup.h"
 #include "json.h"
+#include "policy.h"
 #include "sysctls.h"
 #include "totals.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-const char *tcptuned_source_policy(const struct tcptuned_source *source, __u32 key,
-				   char number[16])
+static int read_policy(const struct tcptuned_source *source, __u32 key,
+		       struct tcptuned_policy *ret)
 {
-	const char *name = source->policy_name ? source->policy_name(source->policy_name_ctx, key)
-					       : NULL;
+	int fd = source->kernel->map_fd[TCPTUNED_MAP_POLICIES];
 
-	if (name)
-		return name;
-	if (key == TCPTUNED_POLICY_DEFAULT)
-		return "default";
-	snprintf(number, 16, "%u", key);
+	if (fd < 0 || bpf_map_lookup_elem(fd, &key, ret))
+		return -ENOENT;
+	ret->congestion_control[TCPTUNED_CC_NAME_MAX - 1] = '\0';
+	ret->name[TCPTUNED_POLICY_NAME_MAX - 1] = '\0';
+	return 0;
+}
+
+/* Names stay with the records, also of policies that were replaced while they had connections. */
+const char *tcptuned_source_policy(const struct tcptuned_source *source, __u32 key,
+				   char number[TCPTUNED_POLICY_NAME_MAX])
+{
+	struct tcptuned_policy policy;
+
+	if (!read_policy(source, key, &policy))
+		strcpy(number, policy.name);
+	else
+		snprintf(number, TCPTUNED_POLICY_NAME_MAX, "%u", key);
 	return number;
 }
 
@@ -74,7 +88,7 @@ struct choice {
 static bool is_wanted(const void *ctx, const struct tcptuned_flow_record *record)
 {
 	const struct choice *choice = ctx;
-	char number[16];
+	char number[TCPTUNED_POLICY_NAME_MAX];
 
 	return tcptuned_filter_matches(&choice->request->filter, record,
 				       tcptuned_source_policy(choice->source, record->flow.policy,
@@ -114,61 +128,61 @@ static int read_flows(const struct tcptuned_source *source, const struct choice 
 	return kernel_failed(err, error, "the records of connections");
 }
 
-static int answer_flows(const struct tcptuned_source *source,
-			const struct tcptuned_request *request, struct tcptuned_buf *out,
-			struct tcptuned_error *err)
-{
-	struct choice choice = { source, request };
-	struct tcptuned_flows flows;
-	char number[16];
-	int error;
-
-	error = read_flows(source, &choice, &flows, request->limit, err);
-	if (error)
-		return error;
-	tcptuned_buf_printf(out, "{\"connections\":%llu,\"matched\":%llu,\"flows\":[",
-			    (unsigned long long)flows.live, (unsigned long long)flows.wanted);
-	for (__u32 i = 0; i < flows.top_len && !out->error; i++) {
-		const struct tcptuned_flow_record *record = &flows.top[i];
-
-		tcptuned_buf_puts(out, i ? "," : "");
-		tcptuned_json_flow(out, record,
-				   tcptuned_source_policy(source, record->flow.policy, number));
-	}
-	tcptuned_buf_puts(out, "]}\n");
-	tcptuned_flows_free(&flows);
-	return 0;
-}
-
 /* ---- policies ----------------------------------------------------------------------------- */
 
-static int read_policy(const struct tcptuned_source *source, __u32 key,
-		       struct tcptuned_policy *ret)
+/* The section of a policy in force; NULL: that is not known, or it is the default policy. */
+static const struct tcptuned_named_policy *section_of(const struct tcptuned_source *source,
+						      __u32 key)
 {
-	int fd = source->kernel->map_fd[TCPTUNED_MAP_POLICIES];
+	__u32 place = TCPTUNED_POLICY_PLACE(key);
 
-	if (fd < 0 || bpf_map_lookup_elem(fd, &key, ret))
-		return -ENOENT;
-	ret->congestion_control[TCPTUNED_CC_NAME_MAX - 1] = '\0';
-	return 0;
+	if (!source->config || !place || place > source->config->policies_len)
+		return NULL;
+	return &source->config->policies[place - 1];
 }
 
-/* By what rule a policy takes connections. */
-static const char *rule_of(__u32 key)
+/* By what conditions a policy takes connections. */
+static void set_conditions(json_t *object, const struct tcptuned_source *source, __u32 key)
 {
-	return key == TCPTUNED_POLICY_DEFAULT ? "every connection" : "no rule";
+	const struct tcptuned_named_policy *named = section_of(source, key);
+	struct tcptuned_buf text;
+
+	if (TCPTUNED_POLICY_PLACE(key) != TCPTUNED_POLICY_DEFAULT && !named) {
+		set_text(object, "rule", "known to the daemon, which does not run; policy test "
+					 "reads the rules themselves");
+		return;
+	}
+	tcptuned_buf_init(&text, 4096);
+	tcptuned_conditions_format(&text, named);
+	set_text(object, "rule", text.error ? "" : text.data);
+	tcptuned_buf_free(&text);
+}
+
+/* The one rule that was found for a connection with @remote. */
+static void rule_text(struct tcptuned_buf *out, const struct tcptuned_source *source,
+		      const struct tcptuned_rule *rule, const __u8 remote[16])
+{
+	const struct tcptuned_named_policy *named = section_of(source, rule->policy);
+
+	tcptuned_rule_format(out, rule, remote, named ? named->set.cgroup : NULL);
+}
+
+static void set_if(json_t *object, const char *name, __u64 value)
+{
+	if (value)
+		set_number(object, name, value);
 }
 
 static json_t *policy_object(const struct tcptuned_source *source, __u32 key,
 			     const struct tcptuned_policy *policy)
 {
 	json_t *object = json_object();
-	char number[16];
+	char number[TCPTUNED_POLICY_NAME_MAX];
 
 	set_text(object, "policy", tcptuned_source_policy(source, key, number));
 	set_number(object, "key", key);
-	set_text(object, "rule", rule_of(key));
 	set_text(object, "mode", tcptuned_mode_name(policy->mode));
+	set_bool(object, "disabled", policy->disabled);
 	if (policy->congestion_control[0])
 		set_text(object, "congestion_control", policy->congestion_control);
 	set_bool(object, "override_rcvbuf", policy->override_rcvbuf);
@@ -177,52 +191,213 @@ static json_t *policy_object(const struct tcptuned_source *source, __u32 key,
 	set_number(object, "receive_buffer_max_bytes", policy->rcv_buffer_max);
 	set_number(object, "send_window_max_bytes", policy->snd_window_max);
 	set_number(object, "send_buffer_max_bytes", policy->snd_buffer_max);
+	set_if(object, "receive_window_min_bytes", policy->rcv_window_min);
+	set_if(object, "send_window_min_bytes", policy->snd_window_min);
+	set_if(object, "receive_buffer_bytes", policy->rcv_buffer);
+	set_if(object, "send_buffer_bytes", policy->snd_buffer);
+	set_if(object, "first_window_bytes", policy->first_window);
+	set_if(object, "pacing_rate_max_bytes_per_s", policy->pacing_rate_max);
 	return object;
 }
 
-static int answer_policies(const struct tcptuned_source *source, struct tcptuned_buf *out)
+/* Open connections that have a policy of that name, by this configuration or an earlier one. */
+static __u64 connections_of(const struct tcptuned_source *source,
+			    const struct tcptuned_flows *flows, const char *name)
 {
-	int fd = source->kernel->map_fd[TCPTUNED_MAP_POLICIES];
-	json_t *object = json_object(), *list = json_array();
-	struct tcptuned_policy policy;
-	__u32 key, *previous = NULL, last;
+	char other[TCPTUNED_POLICY_NAME_MAX];
+	__u64 connections = 0;
 
-	while (fd >= 0 && !bpf_map_get_next_key(fd, previous, &key)) {
-		if (!read_policy(source, key, &policy))
-			json_array_append_new(list, policy_object(source, key, &policy));
-		last = key;
-		previous = &last;
+	for (__u32 i = 0; i < flows->groups_len; i++)
+		if (!strcmp(name, tcptuned_source_policy(source, flows->groups[i].policy, other)))
+			connections += flows->groups[i].flows;
+	return connections;
+}
+
+/* Those in force, in the order of the configuration. */
+static int answer_policies(const struct tcptuned_source *source, struct tcptuned_buf *out,
+			   struct tcptuned_error *err)
+{
+	__u32 generation = tcptuned_policies_generation(source->kernel), place, key;
+	struct tcptuned_policy policy;
+	struct tcptuned_flows flows;
+	json_t *object, *list, *one;
+	int error = read_flows(source, NULL, &flows, 0, err);
+
+	if (error)
+		return error;
+	object = json_object();
+	list = json_array();
+	for (place = 0; place < TCPTUNED_POLICIES_MAX; place++) {
+		key = TCPTUNED_POLICY_ID(generation, place);
+		if (read_policy(source, key, &policy))
+			break;
+		one = policy_object(source, key, &policy);
+		set_conditions(one, source, key);
+		set_number(one, "connections", connections_of(source, &flows, policy.name));
+		json_array_append_new(list, one);
 	}
 	json_object_set_new(object, "policies", list);
+	if (flows.groups_other)
+		set_number(object, "connections_not_told_apart", flows.groups_other);
+	tcptuned_flows_free(&flows);
 	return print_line(out, object);
 }
 
-/*
- * The policy that a connection between these addresses and ports gets if it is made now; what
- * bpf/policy.h decides. Returns 0 with its key, or -ENOENT: none claims it.
- */
-static int match_policy(const struct tcptuned_source *source, const struct tcptuned_filter *tuple,
-			__u32 *ret_key, struct tcptuned_policy *ret)
+static void copy_address(__u8 to[16], const struct tcptuned_filter_prefix *from)
 {
-	*ret_key = TCPTUNED_POLICY_DEFAULT;
-	if (read_policy(source, *ret_key, ret) || ret->mode == TCPTUNED_OFF)
-		return -ENOENT;
+	memset(to, 0, 16);
+	if (from->family == AF_INET6) {
+		memcpy(to, from->bytes, 16);
+		return;
+	}
+	to[10] = to[11] = 0xff;
+	memcpy(to + 12, from->bytes, 4);
+}
+
+/* The ids of a control group and of all above it: "/a/b", "/a", "/". */
+static int find_cgroups(const char *path, __u64 *ids, size_t most, struct tcptuned_tuple *tuple,
+			struct tcptuned_error *err)
+{
+	char above[TCPTUNED_CONFIG_TEXT], *slash;
+
+	snprintf(above, sizeof(above), "%s", path);
+	tuple->cgroups = ids;
+	if (!above[0])
+		return 0;
+	if (above[0] != '/' || !tcptuned_cgroup_id(above))
+		return tcptuned_fail(err, ENOENT, TCPTUNED_EXIT_USAGE,
+				     "cgroup: there is no control group %.120s; write its path "
+				     "below the root of the cgroup2 tree, as "
+				     "/system.slice/backup.service",
+				     path);
+	while (tuple->cgroups_len < most) {
+		ids[tuple->cgroups_len++] = tcptuned_cgroup_id(above[0] ? above : "/");
+		slash = strrchr(above, '/');
+		if (!slash)
+			break;
+		*slash = '\0';
+	}
 	return 0;
 }
 
+/* The policy that a connection between these ends gets if it is made now, and by which rule. */
 static int answer_policy_test(const struct tcptuned_source *source,
-			      const struct tcptuned_request *request, struct tcptuned_buf *out)
+			      const struct tcptuned_request *request, struct tcptuned_buf *out,
+			      struct tcptuned_error *err)
+{
+	const struct tcptuned_filter *filter = &request->filter;
+	struct tcptuned_tuple tuple = { .local_port = filter->local_port,
+					.remote_port = filter->remote_port };
+	struct tcptuned_policy policy;
+	struct tcptuned_rule rule;
+	struct tcptuned_buf text;
+	__u64 cgroups[64];
+	json_t *object;
+	int error;
+
+	error = find_cgroups(request->cgroup, cgroups, ARRAY_SIZE(cgroups), &tuple, err);
+	if (error)
+		return error;
+	copy_address(tuple.local, &filter->local);
+	copy_address(tuple.remote, &filter->remote);
+	if (tcptuned_policies_find(source->kernel, &tuple, &rule) ||
+	    read_policy(source, rule.policy, &policy)) {
+		object = json_object();
+		json_object_set_new(object, "policy", json_null());
+		set_text(object, "rule", "no policy is in force: left to the kernel");
+		return print_line(out, object);
+	}
+	object = policy_object(source, rule.policy, &policy);
+	tcptuned_buf_init(&text, 4096);
+	rule_text(&text, source, &rule, tuple.remote);
+	set_text(object, "rule", text.error ? "" : text.data);
+	tcptuned_buf_free(&text);
+	return print_line(out, object);
+}
+
+/* ---- flows, one by one -------------------------------------------------------------------- */
+
+struct same_policy {
+	const struct tcptuned_source *source;
+	__u32 key;
+	const char *name;
+};
+
+/* The ids of a reload are new, and the names mostly as they were. */
+static bool is_same_policy(void *ctx, __u32 key)
+{
+	const struct same_policy *same = ctx;
+	char name[TCPTUNED_POLICY_NAME_MAX];
+
+	return key == same->key ||
+	       !strcmp(same->name, tcptuned_source_policy(same->source, key, name));
+}
+
+/* As in the trie. */
+static void mapped(__u8 to[16], const struct tcptuned_flow_record *record, const __u8 *from)
+{
+	memset(to, 0, 16);
+	if (record->family == AF_INET6) {
+		memcpy(to, from, 16);
+		return;
+	}
+	to[10] = to[11] = 0xff;
+	memcpy(to + 12, from, 4);
+}
+
+/* Which rule gave a connection its policy; nothing where that is not in force any more. */
+static void find_rule(const struct tcptuned_source *source,
+		      const struct tcptuned_flow_record *record, const char *name,
+		      struct tcptuned_buf *out)
+{
+	struct same_policy same = { source, record->flow.policy, name };
+	struct tcptuned_tuple tuple = { .local_port = record->local_port,
+					.remote_port = record->remote_port };
+	struct tcptuned_rule rule;
+
+	mapped(tuple.local, record, record->local);
+	mapped(tuple.remote, record, record->remote);
+	if (!tcptuned_policies_find_of(source->kernel, &tuple, is_same_policy, &same, &rule))
+		rule_text(out, source, &rule, tuple.remote);
+}
+
+static void print_flow(const struct tcptuned_source *source, const struct tcptuned_request *request,
+		       const struct tcptuned_flow_record *record, struct tcptuned_buf *out)
 {
 	struct tcptuned_policy policy;
-	json_t *object;
-	__u32 key;
+	char number[TCPTUNED_POLICY_NAME_MAX];
+	struct tcptuned_buf rule;
+	bool known = !read_policy(source, record->flow.policy, &policy);
+	const char *name = tcptuned_source_policy(source, record->flow.policy, number);
 
-	if (!match_policy(source, &request->filter, &key, &policy))
-		return print_line(out, policy_object(source, key, &policy));
-	object = json_object();
-	json_object_set_new(object, "policy", json_null());
-	set_text(object, "rule", "no policy that is switched on takes it: left to the kernel");
-	return print_line(out, object);
+	tcptuned_buf_init(&rule, 4096);
+	if (request->rules)
+		find_rule(source, record, name, &rule);
+	tcptuned_json_flow(out, record, name, known ? &policy : NULL,
+			   rule.len && !rule.error ? rule.data : NULL);
+	tcptuned_buf_free(&rule);
+}
+
+static int answer_flows(const struct tcptuned_source *source,
+			const struct tcptuned_request *request, struct tcptuned_buf *out,
+			struct tcptuned_error *err)
+{
+	struct choice choice = { source, request };
+	struct tcptuned_flows flows;
+	int error;
+
+	error = read_flows(source, &choice, &flows, request->limit, err);
+	if (error)
+		return error;
+	tcptuned_buf_printf(out, "{\"connections\":%llu,\"matched\":%llu,\"flows\":[",
+			    (unsigned long long)flows.live, (unsigned long long)flows.wanted);
+	for (__u32 i = 0; i < flows.top_len && !out->error; i++) {
+		tcptuned_buf_puts(out, i ? "," : "");
+		print_flow(source, request, &flows.top[i], out);
+	}
+	tcptuned_buf_puts(out, "]}\n");
+	tcptuned_flows_free(&flows);
+	return 0;
 }
 
 /* ---- status ------------------------------------------------------------------------------- */
@@ -320,7 +495,10 @@ static int answer_status(const struct tcptuned_source *source, struct tcptuned_b
 	error = read_flows(source, NULL, &flows, 0, err);
 	if (error)
 		return error;
-	read_policy(source, TCPTUNED_POLICY_DEFAULT, &policy);
+	read_policy(source,
+		    TCPTUNED_POLICY_ID(tcptuned_policies_generation(kernel),
+				       TCPTUNED_POLICY_DEFAULT),
+		    &policy);
 	object = json_object();
 	set_text(object, "version", TCPTUNED_VERSION);
 	if (source->daemon) {
@@ -351,12 +529,13 @@ static int answer_to(const struct tcptuned_source *source, const struct tcptuned
 	case TCPTUNED_CMD_FLOWS:
 		return answer_flows(source, request, out, err);
 	case TCPTUNED_CMD_POLICIES:
-		return answer_policies(source, out);
+		return answer_policies(source, out, err);
 	case TCPTUNED_CMD_POLICY_TEST:
-		return answer_policy_test(source, request, out);
+		return answer_policy_test(source, request, out, err);
 	default:
-		return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_INTERNAL,
-				     "this needs a daemon that runs");
+		return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_NOT_RUNNING,
+				     "no tcptuned runs that could do this; start it: systemctl "
+				     "start tcptuned");
 	}
 }
 

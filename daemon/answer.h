@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "buf.h"
+#include "config.h"
 #include "loader.h"
 #include "request.h"
 
@@ -18,11 +19,9 @@
 /* Where answers come from; has to outlive nothing but the call. */
 struct tcptuned_source {
 	const struct tcptuned_kernel *kernel;
+	const struct tcptuned_config *config; /* the daemon's, in force; NULL: not known */
 	pid_t daemon;	/* its process, or 0: there is none */
 	__u64 start_us; /* when it started, since 1970 */
-	/* The name of policy @key, or NULL for its number; may be NULL. */
-	const char *(*policy_name)(void *ctx, __u32 key);
-	void *policy_name_ctx;
 };
 
 /*
@@ -35,8 +34,8 @@ int tcptuned_answer(const struct tcptuned_source *source, const struct tcptuned_
 /* The answer that says what is wrong. */
 void tcptuned_answer_error(struct tcptuned_buf *out, const struct tcptuned_error *err);
 
-/* The name of a policy, from its source or made from its key into @number. */
+/* The name of a policy, into @number: that of its record, or made from its key. */
 const char *tcptuned_source_policy(const struct tcptuned_source *source, __u32 key,
-				   char number[16]);
+				   char number[TCPTUNED_POLICY_NAME_MAX]);
 
 #endif

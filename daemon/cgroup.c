@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <mntent.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,6 +38,18 @@ static int find_mount(char *path, size_t size, struct tcptuned_error *err)
 			     "no cgroup2 file system is mounted, and tcptuned attaches to its "
 			     "root; mount one: mkdir -p /sys/fs/cgroup/unified && "
 			     "mount -t cgroup2 cgroup2 /sys/fs/cgroup/unified");
+}
+
+uint64_t tcptuned_cgroup_id(const char *below_root)
+{
+	char path[PATH_MAX], root[PATH_MAX / 2];
+	struct stat st;
+
+	if (find_mount(root, sizeof(root), NULL) ||
+	    snprintf(path, sizeof(path), "%s/%s", root, below_root) >= (int)sizeof(path) ||
+	    stat(path, &st) || !S_ISDIR(st.st_mode))
+		return 0;
+	return st.st_ino;
 }
 
 int tcptuned_cgroup_open(const char *path, bool *ret_root, char *ret_path, size_t size,

@@ -4,6 +4,7 @@
 #define TCPTUNED_CGROUP_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stddef.h>
 
 #include "exit.h"
@@ -17,5 +18,11 @@
  */
 int tcptuned_cgroup_open(const char *path, bool *ret_root, char *ret_path, size_t size,
 			 struct tcptuned_error *err);
+
+/*
+ * The id of the cgroup at @below_root, a path from the root of the cgroup2 tree, as the kernel
+ * has it; 0: there is none, or it cannot be looked at.
+ */
+uint64_t tcptuned_cgroup_id(const char *below_root);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <assert.h>
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +15,8 @@
 #include "cleanup.h"
 #include "config_keys.h"
 
-#define FILE_MAX    (1u << 20) /* bytes; a thousand times what a full one takes */
+#define FILE_MAX    (1u << 20)	/* bytes; a thousand times what a full one takes */
+#define PREFIXES_MAX (1u << 24) /* bytes of a file of prefixes */
 #define QUOTED	    128	       /* of a value or name in a message, with its NUL */
 #define WHERE	    300	       /* "FILE:LINE" in a message, with its NUL */
 #define DROP_IN_END ".conf"
@@ -27,6 +29,8 @@ struct loading {
 	const char *file; /* or NULL: the command line */
 	unsigned int line;
 	unsigned int seen[TCPTUNED_CONFIG_KEYS]; /* line of this file that gave the key; 0 */
+	unsigned int (*seen_named)[TCPTUNED_CONFIG_KEYS]; /* the same of each named policy */
+	struct tcptuned_config view; /* where a value of a named policy is parsed */
 	const char *next;			 /* of the file's text ... */
 	size_t left;				 /* ... so much is unread */
 };
@@ -111,8 +115,16 @@ static const struct tcptuned_section *find_section(const char *name)
 	return NULL;
 }
 
-/* @section NULL: in any. */
-static const struct tcptuned_key *find_key(const char *section, const char *name)
+/* "policy NAME" to "NAME"; NULL: it is no named policy's section. */
+static const char *policy_name(const char *section)
+{
+	if (strncmp(section, "policy", 6) || !section[6] || !strchr(" \t", section[6]))
+		return NULL;
+	return section + 6 + strspn(section + 6, " \t");
+}
+
+/* The key of this very section of the table; @section NULL: of any. */
+static const struct tcptuned_key *find_key_in(const char *section, const char *name)
 {
 	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
 		if ((!section || !strcmp(tcptuned_keys[i].section, section)) &&
@@ -121,92 +133,237 @@ static const struct tcptuned_key *find_key(const char *section, const char *name
 	return NULL;
 }
 
+static const struct tcptuned_key *find_key(const char *section, const char *name)
+{
+	const struct tcptuned_key *key;
+
+	if (!policy_name(section))
+		return find_key_in(section, name);
+	key = find_key_in(NAMED_POLICY, name);
+	return key ? key : find_key_in("policy", name);
+}
+
+static struct tcptuned_named_policy *find_policy(const struct tcptuned_config *config,
+						 const char *name)
+{
+	for (size_t i = 0; i < config->policies_len; i++)
+		if (!strcmp(config->policies[i].name, name))
+			return &config->policies[i];
+	return NULL;
+}
+
+static int out_of_memory(struct loading *l)
+{
+	l->error = tcptuned_fail(l->err, ENOMEM, TCPTUNED_EXIT_INTERNAL,
+				 "%s: there is no memory to read it; free some",
+				 l->file ? path_tail(l->file) : "--set");
+	return l->error;
+}
+
+static int add_policy(struct loading *l, const char *name)
+{
+	size_t len = l->config.policies_len;
+	struct tcptuned_named_policy *policies;
+	unsigned int(*seen)[TCPTUNED_CONFIG_KEYS];
+	char at[WHERE];
+
+	if (len + 1 >= TCPTUNED_POLICIES_MAX)
+		return fail_here(l, TCPTUNED_EXIT_CONFIG_RANGE,
+				 "[policy %s] is one policy too many; there may be %d", name,
+				 TCPTUNED_POLICIES_MAX - 1);
+	policies = realloc(l->config.policies, (len + 1) * sizeof(*policies));
+	if (!policies)
+		return out_of_memory(l);
+	l->config.policies = policies;
+	seen = realloc(l->seen_named, (len + 1) * sizeof(*seen));
+	if (!seen)
+		return out_of_memory(l);
+	l->seen_named = seen;
+	memset(&policies[len], 0, sizeof(policies[len]));
+	memset(&seen[len], 0, sizeof(seen[len]));
+	strcpy(policies[len].name, name);
+	where(l, l->line, at, sizeof(at));
+	l->config.policies_len++;
+	policies[len].where = strdup(at);
+	return policies[len].where ? 0 : out_of_memory(l);
+}
+
+static int check_policy(struct loading *l, const char *name)
+{
+	char quoted[QUOTED];
+	size_t letters = 0;
+
+	while (isalnum((unsigned char)name[letters]) || (name[letters] && strchr("_-", name[letters])))
+		letters++;
+	if (!letters || name[letters] || letters >= TCPTUNED_POLICY_NAME_MAX)
+		return fail_here(l, TCPTUNED_EXIT_CONFIG_TYPE,
+				 "%s is no name of a policy; take at most %d letters, digits, _ "
+				 "and -, as in [policy web]",
+				 quote(name, quoted), TCPTUNED_POLICY_NAME_MAX - 1);
+	if (!strcmp(name, "default"))
+		return fail_here(l, TCPTUNED_EXIT_CONFIG_TYPE,
+				 "\"default\" is the name of [policy] itself; take another, or "
+				 "write [policy]");
+	return find_policy(&l->config, name) ? 0 : add_policy(l, name);
+}
+
+/* A named policy is there from when its section is. */
 static int check_section(struct loading *l, const char *name)
 {
-	const char *names[8] = {NULL}, *nearest;
-	char quoted[QUOTED];
+	const char *names[16] = {NULL}, *nearest;
+	char quoted[QUOTED], list[256] = "";
+	size_t used = 0;
 
+	if (policy_name(name))
+		return check_policy(l, policy_name(name));
 	if (find_section(name))
 		return 0;
 	assert(tcptuned_sections_count < sizeof(names) / sizeof(names[0]));
-	for (size_t i = 0; i < tcptuned_sections_count; i++)
+	for (size_t i = 0; i < tcptuned_sections_count; i++) {
 		names[i] = tcptuned_sections[i].name;
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s[%s]",
+					 !i				  ? ""
+					 : i + 1 < tcptuned_sections_count ? ", "
+									   : " and ",
+					 names[i]);
+	}
 	nearest = tcptuned_nearest(name, names);
 	if (nearest)
 		return fail_here(l, TCPTUNED_EXIT_CONFIG_UNKNOWN,
 				 "%s: no such section; did you mean [%s]?", quote(name, quoted),
 				 nearest);
-	return fail_here(l, TCPTUNED_EXIT_CONFIG_UNKNOWN,
-			 "%s: no such section; there are [tcptuned], [policy], [bitcp], "
-			 "[paths] and [metrics]",
-			 quote(name, quoted));
+	return fail_here(l, TCPTUNED_EXIT_CONFIG_UNKNOWN, "%s: no such section; there are %s",
+			 quote(name, quoted), list);
+}
+
+/* Is it a key of @section, which may be that of a named policy? */
+static bool is_key_of(const struct tcptuned_key *key, const char *section)
+{
+	return !strcmp(key->section, policy_name(section) ? NAMED_POLICY : section);
 }
 
 static int fail_unknown_key(struct loading *l, const char *section, const char *name)
 {
 	const char *names[TCPTUNED_CONFIG_KEYS + 1] = {NULL}, *nearest;
-	const struct tcptuned_key *elsewhere = find_key(NULL, name);
-	char quoted[QUOTED], list[256] = "";
-	size_t n = 0, used = 0;
+	const struct tcptuned_key *elsewhere = find_key_in(NULL, name);
+	char quoted[QUOTED], list[400] = "";
+	bool named = policy_name(section);
+	size_t n = 0, listed = 0, used = 0;
 
+	if (!strcmp(section, "policy") && find_key_in(NAMED_POLICY, name))
+		elsewhere = find_key_in(NAMED_POLICY, name);
 	if (elsewhere)
 		return fail_here(l, TCPTUNED_EXIT_CONFIG_UNKNOWN,
 				 "%s.%s: no such key; %s belongs in [%s]", section, name, name,
 				 elsewhere->section);
 	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
-		if (!strcmp(tcptuned_keys[i].section, section))
+		if (is_key_of(&tcptuned_keys[i], section))
+			names[n++] = tcptuned_keys[i].name;
+	listed = n;
+	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS && named; i++)
+		if (!strcmp(tcptuned_keys[i].section, "policy"))
 			names[n++] = tcptuned_keys[i].name;
 	nearest = tcptuned_nearest(name, names);
 	if (nearest)
 		return fail_here(l, TCPTUNED_EXIT_CONFIG_UNKNOWN,
 				 "%s in [%s]: no such key; did you mean %s?",
 				 quote(name, quoted), section, nearest);
-	for (size_t i = 0; i < n && used < sizeof(list); i++)
+	for (size_t i = 0; i < listed && used < sizeof(list); i++)
 		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
-					 !i	     ? ""
-					 : i + 1 < n ? ", "
-						     : " and ",
+					 !i		       ? ""
+					 : i + 1 < listed || named ? ", "
+							       : " and ",
 					 names[i]);
 	return fail_here(l, TCPTUNED_EXIT_CONFIG_UNKNOWN,
-			 "%s in [%s]: no such key; [%s] has %s", quote(name, quoted), section,
-			 section, list);
+			 "%s in [%s]: no such key; [%s] has %s%s", quote(name, quoted), section,
+			 section, list, named ? " and the keys of [policy]" : "");
 }
 
 /* ---- one key --------------------------------------------------------------------------- */
 
-static int fail_value(struct loading *l, const struct tcptuned_key *key, int error,
-		      const char *value, const char *problem)
+static int fail_value(struct loading *l, const char *section, const struct tcptuned_key *key,
+		      int error, const char *value, const char *problem)
 {
 	char quoted[QUOTED], wants[KEY_TEXT];
 
 	tcptuned_key_wants(key, wants);
 	return fail_here(
 		l, error == -ERANGE ? TCPTUNED_EXIT_CONFIG_RANGE : TCPTUNED_EXIT_CONFIG_TYPE,
-		"%s.%s: %s %s; it takes %s", key->section, key->name, quote(value, quoted),
-		problem, wants);
+		"%s.%s: %s %s; it takes %s", section, key->name, quote(value, quoted), problem,
+		wants);
+}
+
+/* In one file a list may go on, in a later one it begins anew. */
+static int check_seen(struct loading *l, const char *section, const struct tcptuned_key *key,
+		      unsigned int seen, struct tcptuned_config *config)
+{
+	if (key->type == KEY_PREFIXES && !seen)
+		tcptuned_prefixes_free(
+			(struct tcptuned_prefixes *)((char *)config + key->offset));
+	if (!seen || key->type == KEY_PREFIXES)
+		return 0;
+	return fail_here(l, TCPTUNED_EXIT_CONFIG_DUPLICATE,
+			 "%s.%s: given a second time, after line %u; keep one of the two",
+			 section, key->name, seen);
+}
+
+/* Parse into @config, and note the line in @seen. */
+static int parse_key(struct loading *l, const char *section, const struct tcptuned_key *key,
+		     const char *value, unsigned int *seen, struct tcptuned_config *config)
+{
+	char problem[KEY_TEXT];
+	int error;
+
+	if (check_seen(l, section, key, *seen, config) < 0)
+		return l->error;
+	error = tcptuned_key_parse(key, value, config, problem);
+	*seen = l->line;
+	return error ? fail_value(l, section, key, error, value, problem) : 0;
+}
+
+static int set_named_key(struct loading *l, const char *section, const struct tcptuned_key *key,
+			 const char *value)
+{
+	struct tcptuned_named_policy *policy = find_policy(&l->config, policy_name(section));
+	size_t i = (size_t)(key - tcptuned_keys);
+	char at[WHERE];
+	int error;
+
+	tcptuned_policy_view(policy, &l->view);
+	error = parse_key(l, section, key, value,
+			  &l->seen_named[policy - l->config.policies][i], &l->view);
+	policy->set = l->view.policy; /* also of a failure: a list may have been moved */
+	if (error)
+		return error;
+	where(l, l->line, at, sizeof(at));
+	free(policy->origin[i]);
+	policy->origin[i] = strdup(at);
+	return policy->origin[i] ? 0 : out_of_memory(l);
 }
 
 static int set_key(struct loading *l, const char *section, const char *name, const char *value)
 {
 	const struct tcptuned_key *key = find_key(section, name);
-	char problem[KEY_TEXT];
-	size_t i;
-	int error;
+	size_t i = (size_t)(key - tcptuned_keys);
 
 	if (!key)
 		return fail_unknown_key(l, section, name);
-	i = (size_t)(key - tcptuned_keys);
-	if (l->seen[i])
-		return fail_here(
-			l, TCPTUNED_EXIT_CONFIG_DUPLICATE,
-			"%s.%s: given a second time, after line %u; keep one of the two",
-			section, name, l->seen[i]);
-	error = tcptuned_key_parse(key, value, &l->config, problem);
-	if (error)
-		return fail_value(l, key, error, value, problem);
-	l->seen[i] = l->line;
+	if (policy_name(section))
+		return set_named_key(l, section, key, value);
+	if (parse_key(l, section, key, value, &l->seen[i], &l->config) < 0)
+		return l->error;
 	where(l, l->line, l->config.origin[i], sizeof(l->config.origin[i]));
 	return 0;
+}
+
+/* Another file, or value of --set: every key may be given in it. */
+static void begin_source(struct loading *l, const char *file)
+{
+	l->file = file;
+	l->line = 0;
+	memset(l->seen, 0, sizeof(l->seen));
+	if (l->config.policies_len)
+		memset(l->seen_named, 0, l->config.policies_len * sizeof(*l->seen_named));
 }
 
 /* ---- one file -------------------------------------------------------------------------- */
@@ -307,11 +464,9 @@ static int parse_text(struct loading *l, const char *file, const char *text, siz
 		text += mark;
 		length -= mark;
 	}
-	l->file = file;
-	l->line = 0;
+	begin_source(l, file);
 	l->next = text;
 	l->left = length;
-	memset(l->seen, 0, sizeof(l->seen));
 	bad_line = ini_parse_stream(next_line, l, handle_key, l);
 	/* inih goes on after a line that it cannot parse: that one comes first. */
 	if (bad_line > 0 && (!l->error || (unsigned int)bad_line < l->line)) {
@@ -344,33 +499,51 @@ static ssize_t read_all(int fd, char *buffer, size_t size)
 	return (ssize_t)used;
 }
 
-static int read_file(struct loading *l, const char *path)
+/*
+ * The contents of a regular file of at most @most bytes. Returns its length, or a negative errno
+ * and in @ret_remedy what to do.
+ */
+static ssize_t read_text(const char *path, size_t most, char **ret_text, const char **ret_remedy)
 {
-	_cleanup_close_ int fd = -1;
 	_cleanup_free_ char *text = NULL;
+	_cleanup_close_ int fd = -1;
 	struct stat st;
 	ssize_t length;
 
 	/* A FIFO must not hold the start up. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd < 0 && errno == ENOENT)
-		return fail_file(
-			l, path, ENOENT,
-			"write it (tcptuned --help-config prints one) or name another");
+	*ret_remedy = "run tcptuned as root, or allow it to be read";
 	if (fd < 0)
-		return fail_file(l, path, errno,
-				 "run tcptuned as root, or allow it to be read");
+		return -errno;
+	*ret_remedy = "name a regular file";
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return fail_file(l, path, S_ISDIR(st.st_mode) ? EISDIR : EINVAL,
-				 "name a regular file");
-	text = malloc(FILE_MAX + 1);
+		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	*ret_remedy = "free some memory";
+	text = malloc(most + 1);
 	if (!text)
-		return fail_file(l, path, ENOMEM, "free some memory");
-	length = read_all(fd, text, FILE_MAX + 1);
+		return -ENOMEM;
+	*ret_remedy = "check the file system";
+	length = read_all(fd, text, most + 1);
 	if (length < 0)
-		return fail_file(l, path, (int)-length, "check the file system");
-	if (length > FILE_MAX)
-		return fail_file(l, path, EFBIG, "keep it below 1 MiB");
+		return length;
+	*ret_remedy = most == FILE_MAX ? "keep it below 1 MiB" : "keep it below 16 MiB";
+	if ((size_t)length > most)
+		return -EFBIG;
+	*ret_text = text;
+	text = NULL;
+	return length;
+}
+
+static int read_file(struct loading *l, const char *path)
+{
+	_cleanup_free_ char *text = NULL;
+	const char *remedy;
+	ssize_t length = read_text(path, FILE_MAX, &text, &remedy);
+
+	if (length == -ENOENT)
+		remedy = "write it (tcptuned --help-config prints one) or name another";
+	if (length < 0)
+		return fail_file(l, path, (int)-length, remedy);
 	return parse_text(l, path, text, (size_t)length);
 }
 
@@ -422,8 +595,7 @@ static int read_set(struct loading *l, const char *text)
 	char section[64], name[64], quoted[QUOTED];
 	const char *equals = strchr(text, '='), *dot = strchr(text, '.');
 
-	l->file = NULL;
-	memset(l->seen, 0, sizeof(l->seen));
+	begin_source(l, NULL);
 	if (!equals || !dot || dot > equals)
 		return fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
 				 "%s is not SECTION.KEY=VALUE; write metrics.port=9817, for "
@@ -440,7 +612,7 @@ static int read_set(struct loading *l, const char *text)
 
 static size_t key_index(const char *section, const char *name)
 {
-	const struct tcptuned_key *key = find_key(section, name);
+	const struct tcptuned_key *key = find_key_in(section, name);
 
 	assert(key);
 	return (size_t)(key - tcptuned_keys);
@@ -454,6 +626,22 @@ static bool is_below(const char *path, const char *directory)
 	while (length > 1 && directory[length - 1] == '/')
 		length--;
 	return !strncmp(path, directory, length) && (path[length] == '/' || !path[length]);
+}
+
+static int check_windows(struct loading *l, const char *section, const char *at,
+			 const struct tcptuned_policy_config *set)
+{
+	bool send = set->send_window_max_bytes &&
+		    set->send_window_min_bytes > set->send_window_max_bytes;
+	const char *direction = send ? "send" : "receive";
+
+	if (!send && (!set->receive_window_max_bytes ||
+		      set->receive_window_min_bytes <= set->receive_window_max_bytes))
+		return 0;
+	return l->error = tcptuned_fail(l->err, EINVAL, TCPTUNED_EXIT_CONFIG_INCONSISTENT,
+					"%s: %s.%s_window_min is above %s_window_max; lower the "
+					"one or raise the other",
+					at, section, direction, direction);
 }
 
 static int cross_check(struct loading *l)
@@ -470,14 +658,124 @@ static int cross_check(struct loading *l)
 			       "tcptuned.bpffs, %.100s, which holds no ordinary files; take "
 			       "another, as /run/tcptuned",
 			       origin, c->runtime_directory, c->bpffs);
-	if (!bitcp_params_valid(&c->bitcp))
+	if (!bitcp_params_valid(&c->policy.bitcp))
 		return l->error = tcptuned_fail(
 			       l->err, EINVAL, TCPTUNED_EXIT_CONFIG_INCONSISTENT,
 			       "%s: bitcp: s_max, s_min, beta and low_window do not go "
 			       "together; remove them for the defaults",
 			       c->origin[key_index("bitcp", "s_max")]);
+	return check_windows(l, "policy", c->origin[key_index("policy", "receive_window_min")],
+			     &c->policy);
+}
+
+/* ---- named policies, when everything has been read ------------------------------------- */
+
+/* A condition, and not something that is done: these have a word for "none". */
+static bool is_condition(const struct tcptuned_key *key)
+{
+	return !strcmp(key->section, NAMED_POLICY) && key->special;
+}
+
+/* What a policy does not say is as in [policy] and [bitcp]. */
+static void inherit(struct loading *l, struct tcptuned_named_policy *policy)
+{
+	tcptuned_policy_view(policy, &l->view);
+	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++) {
+		const struct tcptuned_key *key = &tcptuned_keys[i];
+		bool of_policy = !strcmp(key->section, "policy") ||
+				 !strcmp(key->section, NAMED_POLICY);
+
+		if (of_policy && !is_condition(key) && !policy->origin[i])
+			memcpy((char *)&l->view + key->offset,
+			       (const char *)&l->config + key->offset, key->size);
+	}
+	policy->set = l->view.policy;
+}
+
+static int read_prefixes(struct loading *l, struct tcptuned_named_policy *policy)
+{
+	const char *path = policy->set.destination_file, *remedy;
+	size_t i = key_index(NAMED_POLICY, "destination_file");
+	_cleanup_free_ char *text = NULL;
+	enum tcptuned_exit status;
+	char problem[KEY_TEXT];
+	unsigned int line;
+	ssize_t length;
+	int error;
+
+	if (!path[0])
+		return 0;
+	length = read_text(path, PREFIXES_MAX, &text, &remedy);
+	status = length == -ENOENT ? TCPTUNED_EXIT_CONFIG_MISSING
+				   : TCPTUNED_EXIT_CONFIG_UNREADABLE;
+	if (length < 0)
+		return l->error = tcptuned_fail(l->err, (int)-length, status,
+						"%s: policy %s.destination_file: %s: %s; %s",
+						policy->origin[i], policy->name, path_tail(path),
+						strerror((int)-length),
+						length == -ENOENT ? "write it or name another"
+								  : remedy);
+	error = tcptuned_prefixes_add_lines(&policy->from_file, text, (size_t)length, problem,
+					    sizeof(problem), &line);
+	if (error)
+		return l->error = tcptuned_fail(
+			       l->err, -error, TCPTUNED_EXIT_CONFIG_TYPE,
+			       "%s:%u: policy %s.destination_file: the line %s; write one prefix "
+			       "a line, as 192.0.2.0/24 or 2001:db8::/32",
+			       path_tail(path), line, policy->name, problem);
 	return 0;
 }
+
+static bool has_condition(const struct tcptuned_policy_config *set)
+{
+	return set->destination.len || set->destination_file[0] || set->source.len ||
+	       set->local_port.low || set->remote_port.low || set->cgroup[0];
+}
+
+static int finish_policy(struct loading *l, struct tcptuned_named_policy *policy)
+{
+	char section[TCPTUNED_POLICY_NAME_MAX + 8];
+
+	if (!has_condition(&policy->set))
+		return l->error = tcptuned_fail(
+			       l->err, EINVAL, TCPTUNED_EXIT_CONFIG_INCONSISTENT,
+			       "%s: policy %s: it does not say which connections it is for; give "
+			       "it a destination, source, local_port, remote_port or cgroup, or "
+			       "write its keys into [policy], which has all others",
+			       policy->where, policy->name);
+	inherit(l, policy);
+	snprintf(section, sizeof(section), "policy %s", policy->name);
+	if (check_windows(l, section, policy->where, &policy->set) < 0)
+		return l->error;
+	return read_prefixes(l, policy);
+}
+
+static int finish_policies(struct loading *l)
+{
+	for (size_t i = 0; i < l->config.policies_len; i++)
+		if (finish_policy(l, &l->config.policies[i]) < 0)
+			return l->error;
+	return 0;
+}
+
+void tcptuned_config_free(struct tcptuned_config *config)
+{
+	for (size_t p = 0; p < config->policies_len; p++) {
+		struct tcptuned_named_policy *policy = &config->policies[p];
+
+		tcptuned_prefixes_free(&policy->set.destination);
+		tcptuned_prefixes_free(&policy->set.source);
+		tcptuned_prefixes_free(&policy->from_file);
+		for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
+			free(policy->origin[i]);
+		free(policy->where);
+	}
+	free(config->policies);
+	config->policies = NULL;
+	config->policies_len = 0;
+}
+
+/* ---- from the beginning ---------------------------------------------------------------- */
 
 void tcptuned_config_defaults(struct tcptuned_config *ret)
 {
@@ -509,41 +807,108 @@ static int load(struct loading *l, const char *path, const char *const *set)
 	for (; set && *set; set++)
 		if (read_set(l, *set) < 0)
 			return l->error;
-	return cross_check(l);
+	return cross_check(l) < 0 ? l->error : finish_policies(l);
 }
 
 int tcptuned_config_load(const char *path, const char *const *set, struct tcptuned_config *ret,
 			 struct tcptuned_error *err)
 {
 	struct loading l = {.err = err};
+	int error;
 
 	tcptuned_config_defaults(&l.config);
-	if (load(&l, path, set) < 0)
-		return l.error;
-	*ret = l.config;
-	return 0;
+	error = load(&l, path, set);
+	free(l.seen_named);
+	if (error < 0)
+		tcptuned_config_free(&l.config);
+	else
+		*ret = l.config;
+	return error;
+}
+
+/* What the differences are told to, and how many there were. */
+struct differences {
+	tcptuned_config_differ differ;
+	void *context;
+	int count;
+};
+
+static void tell(struct differences *d, const char *key, const char *was, const char *now,
+		 bool live)
+{
+	d->count++;
+	if (d->differ)
+		d->differ(d->context, key, was, now, live);
+}
+
+/* Of the keys of a policy, where @policy is its name; else of all that are no named policy's. */
+static void diff_keys(struct differences *d, const char *policy, const struct tcptuned_config *was,
+		      const struct tcptuned_config *now)
+{
+	char key[96], from[KEY_TEXT], to[KEY_TEXT];
+
+	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++) {
+		const struct tcptuned_key *k = &tcptuned_keys[i];
+		bool of_named = !strcmp(k->section, NAMED_POLICY);
+
+		if (policy ? !of_named && strcmp(k->section, "policy") : of_named)
+			continue;
+		if (tcptuned_key_equal(k, was, now))
+			continue;
+		if (policy)
+			snprintf(key, sizeof(key), "policy %s.%s", policy, k->name);
+		else
+			snprintf(key, sizeof(key), "%s.%s", k->section, k->name);
+		tcptuned_key_format(k, was, from);
+		tcptuned_key_format(k, now, to);
+		tell(d, key, from, to, k->live);
+	}
+}
+
+static void diff_policy(struct differences *d, const struct tcptuned_named_policy *was,
+			const struct tcptuned_named_policy *now)
+{
+	struct tcptuned_config before = {0}, after = {0};
+	char key[96], from[KEY_TEXT], to[KEY_TEXT];
+
+	tcptuned_policy_view(was, &before);
+	tcptuned_policy_view(now, &after);
+	diff_keys(d, now->name, &before, &after);
+	if (tcptuned_prefixes_equal(&was->from_file, &now->from_file))
+		return;
+	snprintf(key, sizeof(key), "policy %s: contents of destination_file", now->name);
+	snprintf(from, sizeof(from), "%zu prefixes", was->from_file.len);
+	snprintf(to, sizeof(to), "%zu prefixes", now->from_file.len);
+	tell(d, key, from, to, true);
+}
+
+static void tell_whole_policy(struct differences *d, const char *name, bool added)
+{
+	char key[96];
+
+	snprintf(key, sizeof(key), "policy %s", name);
+	tell(d, key, added ? "" : "defined", added ? "defined" : "", true);
 }
 
 int tcptuned_config_diff(const struct tcptuned_config *was, const struct tcptuned_config *now,
 			 tcptuned_config_differ differ, void *context)
 {
-	char key[64], from[KEY_TEXT], to[KEY_TEXT];
-	int count = 0;
+	struct differences d = {differ, context, 0};
 
-	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++) {
-		const struct tcptuned_key *k = &tcptuned_keys[i];
+	diff_keys(&d, NULL, was, now);
+	for (size_t i = 0; i < was->policies_len; i++)
+		if (!find_policy(now, was->policies[i].name))
+			tell_whole_policy(&d, was->policies[i].name, false);
+	for (size_t i = 0; i < now->policies_len; i++) {
+		const struct tcptuned_named_policy *before =
+			find_policy(was, now->policies[i].name);
 
-		if (tcptuned_key_equal(k, was, now))
-			continue;
-		count++;
-		if (!differ)
-			continue;
-		snprintf(key, sizeof(key), "%s.%s", k->section, k->name);
-		tcptuned_key_format(k, was, from);
-		tcptuned_key_format(k, now, to);
-		differ(context, key, from, to, k->live);
+		if (before)
+			diff_policy(&d, before, &now->policies[i]);
+		else
+			tell_whole_policy(&d, now->policies[i].name, true);
 	}
-	return count;
+	return d.count;
 }
 
 void tcptuned_config_keep_fixed(struct tcptuned_config *config,

@@ -18,10 +18,44 @@
 #include <tcptuned/policy.h>
 
 #include "exit.h"
+#include "prefix.h"
 
 #define TCPTUNED_CONFIG_PATH "/etc/tcptuned/tcptuned.conf"
-#define TCPTUNED_CONFIG_KEYS 28
+#define TCPTUNED_CONFIG_KEYS 44
 #define TCPTUNED_CONFIG_TEXT 256 /* longest path or origin, with its NUL */
+
+/* What a [policy] section says. The first half is of named ones only. */
+struct tcptuned_policy_config {
+	struct tcptuned_prefixes destination;
+	struct tcptuned_prefixes source;
+	struct tcptuned_ports local_port;
+	struct tcptuned_ports remote_port;
+	char destination_file[TCPTUNED_CONFIG_TEXT]; /* "": none */
+	char cgroup[TCPTUNED_CONFIG_TEXT];	     /* below the root of the tree; "": any */
+
+	uint32_t mode; /* enum tcptuned_mode */
+	bool override_rcvbuf;
+	bool override_sndbuf;
+	uint32_t receive_window_max_bytes; /* 0: from the kernel's limits */
+	uint32_t send_window_max_bytes;
+	uint32_t send_unsent_max_bytes; /* 0: as the path needs */
+	uint32_t receive_window_min_bytes; /* 0: as the kernel begins */
+	uint32_t send_window_min_bytes;
+	uint32_t receive_buffer_bytes; /* 0: right-sized */
+	uint32_t send_buffer_bytes;
+	uint32_t first_window_bytes;   /* 0: the kernel's */
+	uint64_t pacing_rate_max_bps;  /* bits per second; 0: none */
+	char congestion_control[TCPTUNED_CC_NAME_MAX]; /* "": leave it alone */
+	struct bitcp_params bitcp; /* of [bitcp]; named ones may have their own */
+};
+
+struct tcptuned_named_policy {
+	char name[TCPTUNED_POLICY_NAME_MAX];
+	struct tcptuned_policy_config set; /* with what it inherits from [policy] */
+	struct tcptuned_prefixes from_file; /* what destination_file has */
+	char *origin[TCPTUNED_CONFIG_KEYS]; /* NULL: inherited */
+	char *where;			    /* "FILE:LINE" of its first section line */
+};
 
 struct tcptuned_config {
 	/* [tcptuned] */
@@ -32,20 +66,15 @@ struct tcptuned_config {
 	uint32_t log_level; /* enum tcptuned_log_level */
 	bool program_statistics;
 
-	/* [policy] */
-	uint32_t mode; /* enum tcptuned_mode */
-	bool override_rcvbuf;
-	bool override_sndbuf;
-	uint32_t receive_window_max_bytes; /* 0: from the kernel's limits */
-	uint32_t send_window_max_bytes;
-	uint32_t send_unsent_max_bytes; /* 0: as the path needs */
-	char congestion_control[TCPTUNED_CC_NAME_MAX]; /* "": leave it alone */
+	/* [policy] and [bitcp] */
+	struct tcptuned_policy_config policy;
+
+	/* [policy NAME], in the order in which they are first met */
+	struct tcptuned_named_policy *policies;
+	size_t policies_len;
 
 	/* [memory] */
 	uint64_t budget_bytes; /* 0: from the kernel's limits */
-
-	/* [bitcp] */
-	struct bitcp_params bitcp;
 
 	/* [control] */
 	char control_group[32]; /* "": root's */
@@ -70,13 +99,17 @@ struct tcptuned_config {
 /* What holds when nothing is configured. */
 void tcptuned_config_defaults(struct tcptuned_config *ret);
 
+/* Let go of what it points to; it can be freed again, and filled. */
+void tcptuned_config_free(struct tcptuned_config *config);
+
 /*
  * Read, check and cross-check the whole configuration.
  *
  * @path: the file; NULL or "" is TCPTUNED_CONFIG_PATH, and then it may be missing. Drop-ins
  *	  are looked for in the directory @path + ".d".
  * @set:  "section.key=value" strings, ended by NULL; or NULL
- * @ret:  filled on success only: a failed reload leaves it as it was
+ * @ret:  filled on success only: a failed reload leaves it as it was. What it held is not
+ *	  freed; tcptuned_config_free() is for the one that is filled
  * @err:  on failure one sentence, "FILE:LINE: section.key: what is wrong; what to do", and
  *	  the exit status
  *
@@ -85,7 +118,10 @@ void tcptuned_config_defaults(struct tcptuned_config *ret);
 int tcptuned_config_load(const char *path, const char *const *set, struct tcptuned_config *ret,
 			 struct tcptuned_error *err);
 
-/* One key that differs. @live: a reload brings it about; else it needs a restart. */
+/*
+ * One key that differs, "policy.mode" or "policy NAME.mode", or a whole "policy NAME", which was
+ * or is "". @live: a reload brings it about; else it needs a restart.
+ */
 typedef void (*tcptuned_config_differ)(void *context, const char *key, const char *was,
 				       const char *now, bool live);
 

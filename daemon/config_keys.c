@@ -31,7 +31,16 @@ static const char *const modes[] = {
 
 const struct tcptuned_section tcptuned_sections[] = {
 	{"tcptuned", "The daemon itself."},
-	{"policy", "What is done to the connections of this host."},
+	{"policy", "What is done to the connections of this host, unless a named policy has them."},
+	{NAMED_POLICY,
+	 "Any number of policies of their own names, letters, digits, _ and -, each for the "
+	 "connections that fulfil all of its conditions, of which it needs one at least. "
+	 "Where several would do, the one with the longest destination prefix has the "
+	 "connection; among those the one with the longest source prefix, the fewest ports, "
+	 "the deepest control group, the one that comes first. It has every key of [policy], "
+	 "and what it leaves out is as in [policy]; those of [bitcp] have bitcp_ before "
+	 "them. Of mode, observe is a dry run of this policy, and off leaves its connections as "
+	 "they would be without tcptuned."},
 	{"memory", "The memory that all connections together may be granted."},
 	{"bitcp",
 	 "The parameters of BI-TCP, the congestion control that is registered as bitcp. They "
@@ -120,7 +129,7 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.section = "policy",
 		.name = "mode",
 		.type = KEY_CHOICE,
-		FIELD(mode),
+		FIELD(policy.mode),
 		.choices = modes,
 		.fallback = "tune",
 		.live = true,
@@ -134,7 +143,7 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.section = "policy",
 		.name = "override_rcvbuf",
 		.type = KEY_BOOL,
-		FIELD(override_rcvbuf),
+		FIELD(policy.override_rcvbuf),
 		.fallback = "yes",
 		.live = true,
 		.help = "Do not let an application fix its receive buffer with SO_RCVBUF, "
@@ -148,7 +157,7 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.section = "policy",
 		.name = "override_sndbuf",
 		.type = KEY_BOOL,
-		FIELD(override_sndbuf),
+		FIELD(policy.override_sndbuf),
 		.fallback = "yes",
 		.live = true,
 		.help = "The same for SO_SNDBUF and the send buffer.",
@@ -157,7 +166,7 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.section = "policy",
 		.name = "receive_window_max",
 		.type = KEY_SIZE,
-		FIELD(receive_window_max_bytes),
+		FIELD(policy.receive_window_max_bytes),
 		.lowest = 64 * KIB,
 		.highest = GIB,
 		.special = "auto",
@@ -175,7 +184,7 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.section = "policy",
 		.name = "send_window_max",
 		.type = KEY_SIZE,
-		FIELD(send_window_max_bytes),
+		FIELD(policy.send_window_max_bytes),
 		.lowest = 64 * KIB,
 		.highest = GIB,
 		.special = "auto",
@@ -189,7 +198,7 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.section = "policy",
 		.name = "send_unsent_max",
 		.type = KEY_SIZE,
-		FIELD(send_unsent_max_bytes),
+		FIELD(policy.send_unsent_max_bytes),
 		.lowest = 16 * KIB,
 		.highest = GIB,
 		.special = "auto",
@@ -205,7 +214,7 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.section = "policy",
 		.name = "congestion_control",
 		.type = KEY_NAME,
-		FIELD(congestion_control),
+		FIELD(policy.congestion_control),
 		.special = "keep",
 		.fallback = "bitcp",
 		.live = true,
@@ -230,10 +239,208 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 			"net.ipv4.tcp_mem).",
 	},
 	{
+		.section = "policy",
+		.name = "receive_window_min",
+		.type = KEY_SIZE,
+		FIELD(policy.receive_window_min_bytes),
+		.lowest = 64 * KIB,
+		.highest = GIB,
+		.special = "auto",
+		.fallback = "auto",
+		.live = true,
+		.help = "The least window of a receiver, from the first round trip that is "
+			"measured on, as far as its window scale and the memory budget go. auto: "
+			"what the kernel begins with.",
+	},
+	{
+		.section = "policy",
+		.name = "send_window_min",
+		.type = KEY_SIZE,
+		FIELD(policy.send_window_min_bytes),
+		.lowest = 64 * KIB,
+		.highest = GIB,
+		.special = "auto",
+		.fallback = "auto",
+		.live = true,
+		.help = "The least data in flight that a send buffer is made for. auto: what "
+			"the kernel begins with.",
+	},
+	{
+		.section = "policy",
+		.name = "receive_buffer",
+		.type = KEY_SIZE,
+		FIELD(policy.receive_buffer_bytes),
+		.lowest = 4 * KIB,
+		.highest = GIB / 2,
+		.special = "auto",
+		.fallback = "auto",
+		.live = true,
+		.help = "Manual tuning: the receive buffer as an application would fix it with "
+			"SO_RCVBUF, of which the kernel takes twice. It is fixed before the SYN "
+			"where the connection is opened here, and when it is established where "
+			"it is accepted. An application's own stands if override_rcvbuf is no. "
+			"auto: right-sized.",
+	},
+	{
+		.section = "policy",
+		.name = "send_buffer",
+		.type = KEY_SIZE,
+		FIELD(policy.send_buffer_bytes),
+		.lowest = 4 * KIB,
+		.highest = GIB / 2,
+		.special = "auto",
+		.fallback = "auto",
+		.live = true,
+		.help = "The same for SO_SNDBUF and the send buffer.",
+	},
+	{
+		.section = "policy",
+		.name = "first_window",
+		.type = KEY_SIZE,
+		FIELD(policy.first_window_bytes),
+		.lowest = 64 * KIB,
+		.highest = GIB,
+		.special = "auto",
+		.fallback = "auto",
+		.live = true,
+		.help = "The window that a connection opened here offers from its first ACK on, "
+			"at most half of the largest value of net.ipv4.tcp_rmem. Of one that is "
+			"accepted the listener decides. auto: the kernel's, 64 KB.",
+	},
+	{
+		.section = "policy",
+		.name = "pacing_rate_max",
+		.type = KEY_RATE,
+		FIELD(policy.pacing_rate_max_bps),
+		.lowest = 8000,
+		.highest = 34000000000,
+		.special = "none",
+		.fallback = "none",
+		.live = true,
+		.help = "The most that a connection sends, as SO_MAX_PACING_RATE; an "
+			"application's own limit holds where it is lower.",
+	},
+	{
+		.section = NAMED_POLICY,
+		.name = "destination",
+		.type = KEY_PREFIXES,
+		FIELD(policy.destination),
+		.special = "any",
+		.fallback = "any",
+		.live = true,
+		.help = "Condition: the peer's address, whoever opened the connection. The key "
+			"may be repeated. An IPv6 socket's IPv4 peer counts as IPv4, and ::/0 is "
+			"every address of IPv6 only.",
+	},
+	{
+		.section = NAMED_POLICY,
+		.name = "destination_file",
+		.type = KEY_PATH,
+		FIELD(policy.destination_file),
+		.special = "none",
+		.fallback = "none",
+		.live = true,
+		.help = "A file with more of these, one prefix a line, # before a comment, at "
+			"most 16 MiB. It is read again at a reload.",
+	},
+	{
+		.section = NAMED_POLICY,
+		.name = "source",
+		.type = KEY_PREFIXES,
+		FIELD(policy.source),
+		.special = "any",
+		.fallback = "any",
+		.live = true,
+		.help = "Condition: this host's own address in the connection. The key may be "
+			"repeated.",
+	},
+	{
+		.section = NAMED_POLICY,
+		.name = "local_port",
+		.type = KEY_PORTS,
+		FIELD(policy.local_port),
+		.special = "any",
+		.fallback = "any",
+		.live = true,
+		.help = "Condition: this host's port, which is the service's where a connection "
+			"is accepted.",
+	},
+	{
+		.section = NAMED_POLICY,
+		.name = "remote_port",
+		.type = KEY_PORTS,
+		FIELD(policy.remote_port),
+		.special = "any",
+		.fallback = "any",
+		.live = true,
+		.help = "Condition: the peer's port.",
+	},
+	{
+		.section = NAMED_POLICY,
+		.name = "cgroup",
+		.type = KEY_PATH,
+		FIELD(policy.cgroup),
+		.special = "any",
+		.fallback = "any",
+		.live = true,
+		.help = "Condition: the control group in which the socket was made (of an "
+			"accepted one, its listener), or one below that; the path from the root "
+			"of the cgroup2 tree, as /system.slice/nginx.service. While there is no "
+			"such group the policy has no connection; it is looked for every few "
+			"seconds.",
+	},
+	{
+		.section = NAMED_POLICY,
+		.name = "bitcp_s_max",
+		.type = KEY_FRACTION,
+		FIELD(policy.bitcp.s_max),
+		.lowest = BITCP_S_MAX_LOWEST,
+		.highest = BITCP_S_MAX_HIGHEST,
+		.fallback = "32",
+		.unit = "packets",
+		.live = true,
+		.help = "s_max of [bitcp], for this policy's connections.",
+	},
+	{
+		.section = NAMED_POLICY,
+		.name = "bitcp_s_min",
+		.type = KEY_FRACTION,
+		FIELD(policy.bitcp.s_min),
+		.lowest = BITCP_S_MIN_LOWEST,
+		.highest = BITCP_S_MIN_HIGHEST,
+		.fallback = "0.01",
+		.unit = "packets",
+		.live = true,
+		.help = "s_min of [bitcp], for this policy's connections.",
+	},
+	{
+		.section = NAMED_POLICY,
+		.name = "bitcp_beta",
+		.type = KEY_FRACTION,
+		FIELD(policy.bitcp.beta),
+		.lowest = BITCP_BETA_LOWEST,
+		.highest = BITCP_BETA_HIGHEST,
+		.fallback = "0.125",
+		.live = true,
+		.help = "beta of [bitcp], for this policy's connections.",
+	},
+	{
+		.section = NAMED_POLICY,
+		.name = "bitcp_low_window",
+		.type = KEY_INTEGER,
+		FIELD(policy.bitcp.low_window),
+		.lowest = BITCP_LOW_WINDOW_LOWEST,
+		.highest = BITCP_LOW_WINDOW_HIGHEST,
+		.fallback = "14",
+		.unit = "packets",
+		.live = true,
+		.help = "low_window of [bitcp], for this policy's connections.",
+	},
+	{
 		.section = "bitcp",
 		.name = "s_max",
 		.type = KEY_FRACTION,
-		FIELD(bitcp.s_max),
+		FIELD(policy.bitcp.s_max),
 		.lowest = BITCP_S_MAX_LOWEST,
 		.highest = BITCP_S_MAX_HIGHEST,
 		.fallback = "32",
@@ -248,7 +455,7 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.section = "bitcp",
 		.name = "s_min",
 		.type = KEY_FRACTION,
-		FIELD(bitcp.s_min),
+		FIELD(policy.bitcp.s_min),
 		.lowest = BITCP_S_MIN_LOWEST,
 		.highest = BITCP_S_MIN_HIGHEST,
 		.fallback = "0.01",
@@ -262,7 +469,7 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.section = "bitcp",
 		.name = "beta",
 		.type = KEY_FRACTION,
-		FIELD(bitcp.beta),
+		FIELD(policy.bitcp.beta),
 		.lowest = BITCP_BETA_LOWEST,
 		.highest = BITCP_BETA_HIGHEST,
 		.fallback = "0.125",
@@ -276,7 +483,7 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.section = "bitcp",
 		.name = "low_window",
 		.type = KEY_INTEGER,
-		FIELD(bitcp.low_window),
+		FIELD(policy.bitcp.low_window),
 		.lowest = BITCP_LOW_WINDOW_LOWEST,
 		.highest = BITCP_LOW_WINDOW_HIGHEST,
 		.fallback = "14",
@@ -588,6 +795,48 @@ static int parse_fraction(const struct tcptuned_key *key, const char *text,
 			      negative, ret_problem);
 }
 
+/* Bits per second; k, M and G are powers of 1000, as rates have them. */
+static int parse_rate(const struct tcptuned_key *key, const char *text,
+		      struct tcptuned_config *config, char *ret_problem)
+{
+	static const struct {
+		const char *suffix;
+		uint64_t factor;
+	} units[] = {{"", 1}, {"k", 1000}, {"M", 1000000}, {"G", 1000000000}};
+	bool negative = is_negative(&text);
+	uint64_t value;
+
+	if (parse_digits(&text, &value) < 0)
+		return problem(ret_problem, EINVAL, "is not a rate");
+	text += strspn(text, " \t");
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcasecmp(text, units[i].suffix))
+			continue;
+		if (value > key->highest) /* keeps the product below 2^64, too */
+			value = key->highest + 1;
+		else
+			value *= units[i].factor;
+		return store_in_range(key, config, value, negative, ret_problem);
+	}
+	return problem(ret_problem, EINVAL, "is not a whole number of bits per second, k, M or G");
+}
+
+static int parse_prefixes(const struct tcptuned_key *key, const char *text,
+			  struct tcptuned_config *config, char *ret_problem)
+{
+	return tcptuned_prefixes_add(field(key, config), text, ret_problem, KEY_TEXT);
+}
+
+static int parse_ports(const struct tcptuned_key *key, const char *text,
+		       struct tcptuned_config *config, char *ret_problem)
+{
+	int error = tcptuned_ports_parse(text, field(key, config));
+
+	if (error == -ERANGE)
+		return problem(ret_problem, ERANGE, "is not from 1 to 65535, the lower one first");
+	return error ? problem(ret_problem, EINVAL, "is neither a port nor a range of ports") : 0;
+}
+
 static int parse_path(const struct tcptuned_key *key, const char *text,
 		      struct tcptuned_config *config, char *ret_problem)
 {
@@ -634,11 +883,15 @@ int tcptuned_key_parse(const struct tcptuned_key *key, const char *text,
 		[KEY_SIZE] = parse_size,     [KEY_FRACTION] = parse_fraction,
 		[KEY_CHOICE] = parse_choice, [KEY_PATH] = parse_path,
 		[KEY_NAME] = parse_name,     [KEY_ADDRESS] = parse_address,
+		[KEY_RATE] = parse_rate,     [KEY_PREFIXES] = parse_prefixes,
+		[KEY_PORTS] = parse_ports,
 	};
 
 	if (!*text)
 		return problem(ret_problem, EINVAL, "is no value");
 	if (key->special && !strcmp(text, key->special)) {
+		if (key->type == KEY_PREFIXES)
+			tcptuned_prefixes_free(field(key, config));
 		memset(field(key, config), 0, key->size);
 		return 0;
 	}
@@ -683,6 +936,42 @@ static void format_fraction(uint64_t value, char *ret)
 		ret[--length] = '\0';
 }
 
+static void format_rate(uint64_t bps, char *ret)
+{
+	static const char suffixes[] = {'G', 'M', 'k'};
+	uint64_t factor = 1000000000;
+
+	for (size_t i = 0; i < sizeof(suffixes); i++, factor /= 1000) {
+		if (bps % factor)
+			continue;
+		snprintf(ret, KEY_TEXT, "%ju%c", (uintmax_t)(bps / factor), suffixes[i]);
+		return;
+	}
+	snprintf(ret, KEY_TEXT, "%ju", (uintmax_t)bps);
+}
+
+static void format_ports(const struct tcptuned_ports *ports, char *ret)
+{
+	if (ports->low == ports->high)
+		snprintf(ret, KEY_TEXT, "%u", ports->low);
+	else
+		snprintf(ret, KEY_TEXT, "%u-%u", ports->low, ports->high);
+}
+
+/* Is it what the special word stands for? */
+static bool is_special(const struct tcptuned_key *key, const struct tcptuned_config *config)
+{
+	const char *from = (const char *)config + key->offset;
+
+	if (!key->special)
+		return false;
+	if (key->type == KEY_PREFIXES)
+		return !((const struct tcptuned_prefixes *)from)->len;
+	if (key->type == KEY_PORTS)
+		return !((const struct tcptuned_ports *)from)->low;
+	return is_text(key) ? !*from : !fetch(key, config);
+}
+
 /* A number as this key would have it written. */
 static void format_number(const struct tcptuned_key *key, uint64_t value, char *ret)
 {
@@ -690,6 +979,8 @@ static void format_number(const struct tcptuned_key *key, uint64_t value, char *
 		format_size(value, ret);
 	else if (key->type == KEY_FRACTION)
 		format_fraction(value, ret);
+	else if (key->type == KEY_RATE)
+		format_rate(value, ret);
 	else
 		snprintf(ret, KEY_TEXT, "%ju", (uintmax_t)value);
 }
@@ -699,12 +990,16 @@ void tcptuned_key_format(const struct tcptuned_key *key, const struct tcptuned_c
 {
 	const char *from = (const char *)config + key->offset;
 
-	if (key->special && (is_text(key) ? !*from : !fetch(key, config)))
+	if (is_special(key, config))
 		snprintf(ret, KEY_TEXT, "%s", key->special);
 	else if (is_text(key))
 		snprintf(ret, KEY_TEXT, "%.*s", (int)key->size, from);
 	else if (key->type == KEY_BOOL)
 		snprintf(ret, KEY_TEXT, "%s", *(const bool *)from ? "yes" : "no");
+	else if (key->type == KEY_PREFIXES)
+		tcptuned_prefixes_format((const struct tcptuned_prefixes *)from, ret, KEY_TEXT);
+	else if (key->type == KEY_PORTS)
+		format_ports((const struct tcptuned_ports *)from, ret);
 	else if (key->type == KEY_CHOICE)
 		snprintf(ret, KEY_TEXT, "%s", key->choices[fetch(key, config)]);
 	else
@@ -741,6 +1036,9 @@ void tcptuned_key_wants(const struct tcptuned_key *key, char *ret)
 		[KEY_PATH] = "an absolute path",
 		[KEY_NAME] = "a name of at most ",
 		[KEY_ADDRESS] = "a numeric IPv4 or IPv6 address",
+		[KEY_RATE] = "a rate in bits per second",
+		[KEY_PREFIXES] = "prefixes of IPv4 or IPv6, as 192.0.2.0/24, with commas between",
+		[KEY_PORTS] = "a port, or a range of ports as 8000-8080, from 1 to 65535",
 	};
 
 	if (key->type == KEY_NAME)
@@ -756,8 +1054,11 @@ void tcptuned_key_wants(const struct tcptuned_key *key, char *ret)
 		append(ret, " of ");
 		append(ret, key->unit);
 	}
-	if (key->type == KEY_INTEGER || key->type == KEY_SIZE || key->type == KEY_FRACTION)
+	if (key->type == KEY_INTEGER || key->type == KEY_SIZE || key->type == KEY_FRACTION ||
+	    key->type == KEY_RATE)
 		append_range(key, ret);
+	if (key->type == KEY_RATE)
+		append(ret, " (k, M, G: powers of 1000)");
 	if (key->type == KEY_SIZE)
 		append(ret, " (K, M, G: powers of 1024)");
 	if (key->special) {
@@ -769,7 +1070,18 @@ void tcptuned_key_wants(const struct tcptuned_key *key, char *ret)
 bool tcptuned_key_equal(const struct tcptuned_key *key, const struct tcptuned_config *a,
 			const struct tcptuned_config *b)
 {
-	return !memcmp((const char *)a + key->offset, (const char *)b + key->offset, key->size);
+	const char *p = (const char *)a + key->offset, *q = (const char *)b + key->offset;
+
+	if (key->type == KEY_PREFIXES)
+		return tcptuned_prefixes_equal((const struct tcptuned_prefixes *)p,
+					       (const struct tcptuned_prefixes *)q);
+	return !memcmp(p, q, key->size);
+}
+
+void tcptuned_policy_view(const struct tcptuned_named_policy *policy,
+			  struct tcptuned_config *ret_view)
+{
+	ret_view->policy = policy->set;
 }
 
 /* --- "did you mean" ------------------------------------------------------------------ */

@@ -16,7 +16,13 @@ enum tcptuned_key_type {
 	KEY_PATH,     /* char[] */
 	KEY_NAME,     /* char[] */
 	KEY_ADDRESS,  /* char[] */
+	KEY_RATE,     /* uint64_t, bits per second */
+	KEY_PREFIXES, /* struct tcptuned_prefixes; each occurrence adds to it */
+	KEY_PORTS,    /* struct tcptuned_ports */
 };
+
+/* Keys of [policy] are also keys of each [policy NAME]; those under this name are its alone. */
+#define NAMED_POLICY "policy NAME"
 
 struct tcptuned_key {
 	const char *section;
@@ -44,6 +50,13 @@ extern const size_t tcptuned_sections_count;
 
 /* What a value of any key can be written in, with its NUL. */
 #define KEY_TEXT TCPTUNED_CONFIG_TEXT
+
+/*
+ * Of a named policy: put its values where those of [policy] are in a configuration that is good
+ * for nothing else, which is what the functions here take. What it points to stays the policy's.
+ */
+void tcptuned_policy_view(const struct tcptuned_named_policy *policy,
+			  struct tcptuned_config *ret_view);
 
 /*
  * Parse @text into @config. Returns 0, -EINVAL (not of the type) or -ERANGE; then @problem,

@@ -42,22 +42,81 @@ static void print_value(const struct tcptuned_key *key, const char *value, const
 	fprintf(out, "%*s ; %s\n", width < 35 ? 35 - width : 0, "", origin);
 }
 
-void tcptuned_config_print(const struct tcptuned_config *config, FILE *out)
+/* A list is longer than a line may be: it goes on in the next one. */
+static void print_prefixes(const struct tcptuned_key *key, const struct tcptuned_prefixes *all,
+			   const char *origin, FILE *out)
+{
+	for (size_t i = 0; i < all->len; i += 3) {
+		struct tcptuned_prefixes some = {.list = all->list + i};
+		char value[KEY_TEXT];
+
+		some.len = all->len - i < 3 ? all->len - i : 3;
+		tcptuned_prefixes_format(&some, value, sizeof(value));
+		print_value(key, value, origin, out);
+	}
+}
+
+static void print_policy_key(const struct tcptuned_named_policy *policy,
+			     const struct tcptuned_config *view, size_t i, FILE *out)
+{
+	const char *origin = policy->origin[i] ? policy->origin[i] : "[policy]";
+	const struct tcptuned_key *key = &tcptuned_keys[i];
+	char value[KEY_TEXT];
+
+	if (!strcmp(key->section, NAMED_POLICY) && key->special && !policy->origin[i])
+		return; /* no condition */
+	if (!strncmp(key->name, "bitcp_", 6) && !policy->origin[i])
+		origin = "[bitcp]";
+	tcptuned_key_format(key, view, value);
+	if (key->type == KEY_PREFIXES && strcmp(value, key->special))
+		print_prefixes(key,
+			       (const void *)((const char *)view + key->offset), origin, out);
+	else
+		print_value(key, value, origin, out);
+}
+
+/* Its conditions, then all that it does, and where each comes from. */
+static void print_policy(const struct tcptuned_named_policy *policy, FILE *out)
+{
+	static const char *const sections[] = {NAMED_POLICY, "policy"};
+	struct tcptuned_config view = {0};
+
+	tcptuned_policy_view(policy, &view);
+	fprintf(out, "\n; %s\n[policy %s]\n", policy->where, policy->name);
+	if (policy->set.destination_file[0])
+		fprintf(out, "; %zu prefixes in destination_file\n", policy->from_file.len);
+	for (size_t s = 0; s < sizeof(sections) / sizeof(sections[0]); s++)
+		for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
+			if (!strcmp(tcptuned_keys[i].section, sections[s]))
+				print_policy_key(policy, &view, i, out);
+}
+
+static void print_section(const struct tcptuned_config *config, const char *section, FILE *out)
 {
 	char value[KEY_TEXT];
 
+	fprintf(out, "%s[%s]\n", strcmp(section, tcptuned_sections[0].name) ? "\n" : "", section);
+	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++) {
+		const struct tcptuned_key *key = &tcptuned_keys[i];
+
+		if (strcmp(key->section, section))
+			continue;
+		tcptuned_key_format(key, config, value);
+		print_value(key, value, config->origin[i], out);
+	}
+}
+
+void tcptuned_config_print(const struct tcptuned_config *config, FILE *out)
+{
 	for (size_t s = 0; s < tcptuned_sections_count; s++) {
 		const char *section = tcptuned_sections[s].name;
 
-		fprintf(out, "%s[%s]\n", s ? "\n" : "", section);
-		for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++) {
-			const struct tcptuned_key *key = &tcptuned_keys[i];
-
-			if (strcmp(key->section, section))
-				continue;
-			tcptuned_key_format(key, config, value);
-			print_value(key, value, config->origin[i], out);
+		if (strcmp(section, NAMED_POLICY)) {
+			print_section(config, section, out);
+			continue;
 		}
+		for (size_t p = 0; p < config->policies_len; p++)
+			print_policy(&config->policies[p], out);
 	}
 }
 
@@ -72,7 +131,9 @@ static void print_example_key(const struct tcptuned_key *key, FILE *out)
 	print_wrapped(out, "# ", line);
 	if (!key->live)
 		fputs("# Read at the start only.\n", out);
-	fprintf(out, "#%s = %s\n", key->name, key->fallback);
+	/* Not even with the # taken away: the section is an example too. */
+	fprintf(out, "#%s%s = %s\n", strcmp(key->section, NAMED_POLICY) ? "" : " ", key->name,
+		key->fallback);
 }
 
 void tcptuned_config_print_example(FILE *out)
@@ -85,7 +146,8 @@ void tcptuned_config_print_example(FILE *out)
 	for (size_t s = 0; s < tcptuned_sections_count; s++) {
 		fputc('\n', out);
 		print_wrapped(out, "# ", tcptuned_sections[s].help);
-		fprintf(out, "[%s]\n", tcptuned_sections[s].name);
+		fprintf(out, "%s[%s]\n", strcmp(tcptuned_sections[s].name, NAMED_POLICY) ? "" : "# ",
+			tcptuned_sections[s].name);
 		for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
 			if (!strcmp(tcptuned_keys[i].section, tcptuned_sections[s].name))
 				print_example_key(&tcptuned_keys[i], out);

@@ -180,7 +180,7 @@ static void on_event(void *ctx, const struct tcptuned_event *event)
 {
 	struct tcptuned_control *control = ctx;
 	struct tcptuned_buf line;
-	char number[16];
+	char number[TCPTUNED_POLICY_NAME_MAX];
 
 	tcptuned_buf_init(&line, 4096);
 	tcptuned_event_format(&line, event,
@@ -262,6 +262,12 @@ static int check_pending(const struct tcptuned_control *control, struct tcptuned
 			     "others have not taken their answers yet; try again");
 }
 
+static bool changes(enum tcptuned_command command)
+{
+	return command == TCPTUNED_CMD_POLICY_ENABLE || command == TCPTUNED_CMD_POLICY_DISABLE ||
+	       command == TCPTUNED_CMD_POLICY_APPLY;
+}
+
 static int answer(struct tcptuned_control *control, struct client *client,
 		  const struct tcptuned_request *request, struct tcptuned_error *err)
 {
@@ -278,8 +284,12 @@ static int answer(struct tcptuned_control *control, struct client *client,
 	}
 	client->state = ANSWERED;
 	error = check_pending(control, err);
-	return error ? error
-		     : tcptuned_answer(&control->options.source, request, &client->out, err);
+	if (error)
+		return error;
+	if (changes(request->command) && control->options.change)
+		return control->options.change(control->options.change_ctx, request, &client->out,
+					       err);
+	return tcptuned_answer(&control->options.source, request, &client->out, err);
 }
 
 static void handle_request(struct tcptuned_control *control, struct client *client, size_t len)

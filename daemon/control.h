@@ -20,6 +20,13 @@ struct tcptuned_control_options {
 	const char *directory;	       /* in which the socket is made */
 	const char *group;	       /* whose members may ask, besides root; "": root's */
 	struct tcptuned_source source; /* its kernel side has to outlive the control socket */
+	/*
+	 * Does what POLICY_ENABLE, POLICY_DISABLE and POLICY_APPLY ask for, with one line of
+	 * answer. Returns 0, or a negative errno with @err filled; NULL: they are refused.
+	 */
+	int (*change)(void *ctx, const struct tcptuned_request *request,
+		      struct tcptuned_buf *out, struct tcptuned_error *err);
+	void *change_ctx;
 	/* Limits; 0 stands for the default in parentheses. */
 	unsigned int clients_max;	/* at a time (16) */
 	unsigned int request_timeout_s; /* for the request to arrive (5) */

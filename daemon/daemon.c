@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -27,6 +28,7 @@
 #include "loader.h"
 #include "log.h"
 #include "paths.h"
+#include "policy.h"
 #include "scrape.h"
 #include "sysctls.h"
 
@@ -48,6 +50,10 @@ struct daemon {
 	bool adopted;	 /* what was open before the start */
 	bool whole_host; /* attached to the root of the cgroup tree */
 	int lock_fd, pins_lock_fd, cgroup_fd, signal_fd, timer_fd;
+	struct tcptuned_policy_source *policies; /* in force; the default policy first */
+	size_t policies_len;
+	char (*disabled)[TCPTUNED_POLICY_NAME_MAX]; /* at run time, through the control socket */
+	size_t disabled_len;
 };
 
 /* ---- what the kernel side is told ------------------------------------------------------ */
@@ -111,7 +117,7 @@ static uint32_t buffer_max(struct daemon *d, enum tcptuned_sysctl which, uint32_
 		tcptuned_log(TCPTUNED_LOG_WARNING,
 			     "%s cannot be raised to %u (%s): buffers stay below twice its %s", name,
 			     window, strerror(-changed), value[0] ? value : "value");
-	if (!may && d->config->mode == TCPTUNED_TUNE && strtoull(value, NULL, 10) < window)
+	if (!may && d->options->dry_run && strtoull(value, NULL, 10) < window)
 		tcptuned_log(TCPTUNED_LOG_INFO, "dry run: would set %s to %u", name, window);
 	bytes = 2 * strtoull(value, NULL, 10);
 	return bytes > INT_MAX ? INT_MAX : (uint32_t)bytes;
@@ -143,11 +149,10 @@ static bool congestion_control_is_there(const char *name)
 	return false;
 }
 
-/* The congestion control for new connections: as configured, or none when it is not there. */
-static const char *usable_congestion_control(struct daemon *d, enum tcptuned_mode mode)
+/* The congestion control of @what: as configured, or none when it is not there. */
+static const char *usable_congestion_control(struct daemon *d, const char *what, const char *name,
+					     enum tcptuned_mode mode)
 {
-	const char *name = d->config->congestion_control;
-
 	if (!name[0] || congestion_control_is_there(name))
 		return name;
 	if (mode == TCPTUNED_OBSERVE && !strcmp(name, "bitcp"))
@@ -159,10 +164,10 @@ static const char *usable_congestion_control(struct daemon *d, enum tcptuned_mod
 			     d->kernel.why_no_bitcp);
 	else
 		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "policy.congestion_control: this kernel offers no %s (see "
+			     "%s.congestion_control: this kernel offers no %s (see "
 			     "net.ipv4.tcp_available_congestion_control); connections keep "
 			     "the kernel's own",
-			     name);
+			     what, name);
 	return "";
 }
 
@@ -244,38 +249,236 @@ static int set_paths(struct daemon *d)
 	return tcptuned_paths_configure(d->paths, &settings);
 }
 
+/* ---- policies -------------------------------------------------------------------------- */
+
+static const struct tcptuned_policy_config *settings_of(const struct daemon *d,
+							const struct tcptuned_policy_source *source)
+{
+	return source->named ? &source->named->set : &d->config->policy;
+}
+
+/* ---- policies disabled at run time ----------------------------------------------------- */
+
+/* Its place in the list; as much as the list's length: it is not in it. */
+static size_t find_disabled(const struct daemon *d, const char *name)
+{
+	size_t i = 0;
+
+	while (i < d->disabled_len && strcmp(d->disabled[i], name))
+		i++;
+	return i;
+}
+
+static bool is_disabled(const struct daemon *d, const char *name)
+{
+	return find_disabled(d, name) < d->disabled_len;
+}
+
+/* Returns 0 or -ENOMEM. */
+static int set_disabled(struct daemon *d, const char *name, bool disabled)
+{
+	size_t i = find_disabled(d, name);
+	void *list;
+
+	if (disabled == (i < d->disabled_len))
+		return 0;
+	if (!disabled) {
+		memmove(d->disabled[i], d->disabled[--d->disabled_len], sizeof(*d->disabled));
+		return 0;
+	}
+	list = realloc(d->disabled, (d->disabled_len + 1) * sizeof(*d->disabled));
+	if (!list)
+		return -ENOMEM;
+	d->disabled = list;
+	snprintf(d->disabled[d->disabled_len++], sizeof(*d->disabled), "%s", name);
+	return 0;
+}
+
+/* A daemon that was killed left word of them in its records; a clean stop leaves nothing. */
+static void remember_disabled(struct daemon *d)
+{
+	__u32 generation = tcptuned_policies_generation(&d->kernel), place, key;
+	struct tcptuned_policy policy;
+
+	for (place = 0; generation && place < TCPTUNED_POLICIES_MAX; place++) {
+		key = TCPTUNED_POLICY_ID(generation, place);
+		if (bpf_map_lookup_elem(d->kernel.map_fd[TCPTUNED_MAP_POLICIES], &key, &policy))
+			return;
+		policy.name[TCPTUNED_POLICY_NAME_MAX - 1] = '\0';
+		if (policy.disabled && !set_disabled(d, policy.name, true))
+			tcptuned_log(TCPTUNED_LOG_INFO, "policy %s stays disabled", policy.name);
+	}
+}
+
+/* What a reload has taken away is not disabled any more, should it come back. */
+static void forget_disabled(struct daemon *d)
+{
+	for (size_t i = d->disabled_len; i-- > 0;) {
+		size_t p = 0;
+
+		while (p < d->policies_len && strcmp(d->policies[p].record.name, d->disabled[i]))
+			p++;
+		if (p == d->policies_len)
+			set_disabled(d, d->disabled[i], false);
+	}
+}
+
+/* ---- the records of policies ----------------------------------------------------------- */
+
+/* All but what depends on the others: how far buffers may go, and the congestion control. */
+static struct tcptuned_policy make_record(struct daemon *d, const char *name,
+					  const struct tcptuned_policy_config *set)
+{
+	struct tcptuned_policy record = {
+		.mode = set->mode,
+		.override_rcvbuf = set->override_rcvbuf,
+		.override_sndbuf = set->override_sndbuf,
+		.rcv_window_max = window_max(set->receive_window_max_bytes),
+		.snd_window_max = window_max(set->send_window_max_bytes),
+		.snd_unsent_max = set->send_unsent_max_bytes,
+		.rcv_window_min = set->receive_window_min_bytes,
+		.snd_window_min = set->send_window_min_bytes,
+		.rcv_buffer = set->receive_buffer_bytes,
+		.snd_buffer = set->send_buffer_bytes,
+		.first_window = set->first_window_bytes,
+		.pacing_rate_max = (__u32)(set->pacing_rate_max_bps / 8),
+		.bitcp = set->bitcp,
+	};
+
+	if (d->options->dry_run && record.mode == TCPTUNED_TUNE)
+		record.mode = TCPTUNED_OBSERVE;
+	record.disabled = is_disabled(d, name);
+	if (record.disabled)
+		record.mode = TCPTUNED_OFF;
+	snprintf(record.name, sizeof(record.name), "%s", name);
+	return record;
+}
+
+static void make_records(struct daemon *d)
+{
+	d->policies[0] = (struct tcptuned_policy_source){
+		.record = make_record(d, "default", &d->config->policy),
+	};
+	for (size_t i = 1; i < d->policies_len; i++) {
+		const struct tcptuned_named_policy *named = &d->config->policies[i - 1];
+
+		d->policies[i] = (struct tcptuned_policy_source){
+			.named = named,
+			.record = make_record(d, named->name, &named->set),
+		};
+		if (named->set.cgroup[0])
+			d->policies[i].cgroup = tcptuned_cgroup_id(named->set.cgroup);
+		if (named->set.cgroup[0] && !d->policies[i].cgroup)
+			tcptuned_log(TCPTUNED_LOG_WARNING,
+				     "policy %s: there is no control group %s now; the policy has "
+				     "no connection until there is",
+				     named->name, named->set.cgroup);
+	}
+}
+
+/* The most that any policy of this or a higher mode wants of a direction's buffers. */
+static uint32_t most_wanted(const struct daemon *d, enum tcptuned_mode mode, bool receive)
+{
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < d->policies_len; i++) {
+		const struct tcptuned_policy *p = &d->policies[i].record;
+		uint32_t window = receive ? p->rcv_window_max : p->snd_window_max;
+		uint32_t fixed = receive ? p->rcv_buffer : p->snd_buffer;
+
+		if (p->mode < mode)
+			continue;
+		window = fixed > window ? fixed : window;
+		most = window > most ? window : most;
+	}
+	return most;
+}
+
+/* The sysctl is the host's, so that it has to do for every policy. */
+static void set_buffer_limits(struct daemon *d)
+{
+	bool may = most_wanted(d, TCPTUNED_TUNE, true);
+	enum tcptuned_mode mode = may ? TCPTUNED_TUNE : TCPTUNED_OBSERVE;
+	uint32_t receive = most_wanted(d, mode, true), send = most_wanted(d, mode, false);
+
+	if (!receive) /* all are off */
+		return;
+	receive = buffer_max(d, TCPTUNED_SYSCTL_RMEM_MAX, receive_limit(receive), may);
+	send = buffer_max(d, TCPTUNED_SYSCTL_WMEM_MAX, send, may);
+	for (size_t i = 0; i < d->policies_len; i++) {
+		d->policies[i].record.rcv_buffer_max = receive;
+		d->policies[i].record.snd_buffer_max = send;
+	}
+}
+
+/*
+ * An administrator who chose a default congestion control has chosen for every policy that
+ * chooses none of its own.
+ */
+static void set_congestion_controls(struct daemon *d)
+{
+	bool left_alone = default_is_the_administrators(d);
+
+	for (size_t i = 0; i < d->policies_len; i++) {
+		struct tcptuned_policy *record = &d->policies[i].record;
+		const char *wanted = settings_of(d, &d->policies[i])->congestion_control;
+		char what[TCPTUNED_POLICY_NAME_MAX + 8] = "policy";
+		bool own = i && strcmp(wanted, d->config->policy.congestion_control);
+
+		if (record->mode == TCPTUNED_OFF || (left_alone && !own))
+			continue;
+		if (i)
+			snprintf(what, sizeof(what), "policy %s", record->name);
+		snprintf(record->congestion_control, sizeof(record->congestion_control), "%s",
+			 usable_congestion_control(d, what, wanted, record->mode));
+	}
+}
+
+/* The host's default is what connections have that a policy leaves as they are. */
+static bool default_may_be_set(const struct daemon *d)
+{
+	if (!d->whole_host)
+		return false;
+	for (size_t i = 0; i < d->policies_len; i++) {
+		const struct tcptuned_policy *record = &d->policies[i].record;
+
+		if (i && record->disabled) /* it has no connection */
+			continue;
+		if (record->mode != TCPTUNED_TUNE || !record->congestion_control[0])
+			return false;
+	}
+	return true;
+}
+
+static bool any_claims(const struct daemon *d)
+{
+	for (size_t i = 0; i < d->policies_len; i++)
+		if (d->policies[i].record.mode != TCPTUNED_OFF)
+			return true;
+	return false;
+}
+
 /* Write what is configured for connections to come; live ones keep what they have. */
 static int apply(struct daemon *d, struct tcptuned_error *err)
 {
 	const struct tcptuned_config *config = d->config;
-	struct tcptuned_policy policy = {
-		.mode = config->mode,
-		.override_rcvbuf = config->override_rcvbuf,
-		.override_sndbuf = config->override_sndbuf,
-		.rcv_window_max = window_max(config->receive_window_max_bytes),
-		.snd_window_max = window_max(config->send_window_max_bytes),
-		.snd_unsent_max = config->send_unsent_max_bytes,
-	};
-	__u32 key = TCPTUNED_POLICY_DEFAULT, zero = 0;
-	const char *name = "";
+	struct tcptuned_policy_source *policies;
+	struct timespec begin, end;
+	__u32 zero = 0;
 	int error;
-	bool may;
 
-	if (d->options->dry_run && policy.mode == TCPTUNED_TUNE)
-		policy.mode = TCPTUNED_OBSERVE;
-	may = policy.mode == TCPTUNED_TUNE;
-	if (policy.mode != TCPTUNED_OFF) {
-		policy.rcv_buffer_max = buffer_max(d, TCPTUNED_SYSCTL_RMEM_MAX,
-						   receive_limit(policy.rcv_window_max), may);
-		policy.snd_buffer_max = buffer_max(d, TCPTUNED_SYSCTL_WMEM_MAX,
-						   policy.snd_window_max, may);
-		if (!default_is_the_administrators(d))
-			name = usable_congestion_control(d, policy.mode);
-		snprintf(policy.congestion_control, sizeof(policy.congestion_control), "%s", name);
-	}
+	policies = realloc(d->policies, (config->policies_len + 1) * sizeof(*policies));
+	if (!policies)
+		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL,
+				     "there is no memory for the policies");
+	d->policies = policies;
+	d->policies_len = config->policies_len + 1;
+	make_records(d);
+	set_buffer_limits(d);
+	set_congestion_controls(d);
 	if (d->kernel.map_fd[TCPTUNED_MAP_BITCP_PARAMS] >= 0 &&
 	    bpf_map_update_elem(d->kernel.map_fd[TCPTUNED_MAP_BITCP_PARAMS], &zero,
-				&config->bitcp, BPF_ANY))
+				&config->policy.bitcp, BPF_ANY))
 		return tcptuned_fail(err, errno, TCPTUNED_EXIT_INTERNAL,
 				     "cannot write BI-TCP's parameters: %s", strerror(errno));
 	error = set_budget(d);
@@ -287,28 +490,42 @@ static int apply(struct daemon *d, struct tcptuned_error *err)
 		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
 				     "cannot write how paths are remembered: %s",
 				     strerror(-error));
-	if (bpf_map_update_elem(d->kernel.map_fd[TCPTUNED_MAP_POLICIES], &key, &policy, BPF_ANY))
-		return tcptuned_fail(err, errno, TCPTUNED_EXIT_INTERNAL,
-				     "cannot write the policy: %s", strerror(errno));
-	if (!d->adopted && policy.mode != TCPTUNED_OFF)
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	error = tcptuned_policies_install(&d->kernel, d->policies, d->policies_len,
+					  &d->kernel.generation, err);
+	if (error)
+		return error;
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	if (d->policies_len > 1)
+		tcptuned_log(TCPTUNED_LOG_INFO, "%zu policies in force, laid down in %.1f ms",
+			     d->policies_len,
+			     (double)(end.tv_sec - begin.tv_sec) * 1e3 +
+				     (double)(end.tv_nsec - begin.tv_nsec) / 1e6);
+	if (!d->adopted && any_claims(d))
 		adopt(d);
-	if (may && d->whole_host && name[0])
-		set_default_congestion_control(d, name);
+	if (default_may_be_set(d))
+		set_default_congestion_control(d, d->policies[0].record.congestion_control);
 	else
 		tcptuned_sysctl_restore(d->kernel.map_fd[TCPTUNED_MAP_META],
 					TCPTUNED_SYSCTL_CONGESTION_CONTROL, log_restored);
 	return 0;
 }
 
+static void apply_again(struct daemon *d)
+{
+	struct tcptuned_error err = { 0 };
+
+	if (apply(d, &err))
+		tcptuned_log(TCPTUNED_LOG_ERROR, "%s", err.text);
+}
+
 /* An administrator who changes what tcptuned set has the last word. */
 static void watch_sysctls(struct daemon *d)
 {
-	int meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META], policies_fd;
+	int meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META];
 	char ours[TCPTUNED_SYSCTL_VALUE], now[TCPTUNED_SYSCTL_VALUE];
-	__u32 key = TCPTUNED_POLICY_DEFAULT;
-	struct tcptuned_policy policy;
+	bool overruled = false;
 
-	policies_fd = d->kernel.map_fd[TCPTUNED_MAP_POLICIES];
 	for (int i = 0; i < TCPTUNED_SYSCTLS; i++) {
 		if (!tcptuned_sysctl_overruled(meta_fd, i, ours, now))
 			continue;
@@ -316,16 +533,126 @@ static void watch_sysctls(struct daemon *d)
 			     "%s was changed from tcptuned's %s to %s by somebody else: left "
 			     "alone from now on, also at the end",
 			     tcptuned_sysctl_name(i), ours, now);
-		if (bpf_map_lookup_elem(policies_fd, &key, &policy))
-			continue;
-		if (i == TCPTUNED_SYSCTL_CONGESTION_CONTROL)
-			policy.congestion_control[0] = '\0';
-		else if (i == TCPTUNED_SYSCTL_RMEM_MAX)
-			policy.rcv_buffer_max = 2 * strtoul(now, NULL, 10);
-		else
-			policy.snd_buffer_max = 2 * strtoul(now, NULL, 10);
-		bpf_map_update_elem(policies_fd, &key, &policy, BPF_ANY);
+		overruled = true;
 	}
+	if (overruled)
+		apply_again(d);
+}
+
+/* A control group comes and goes with its service, each time under another id. */
+static void watch_cgroups(struct daemon *d)
+{
+	for (size_t i = 1; i < d->policies_len; i++) {
+		const char *cgroup = settings_of(d, &d->policies[i])->cgroup;
+
+		if (!cgroup[0] || d->policies[i].cgroup == tcptuned_cgroup_id(cgroup))
+			continue;
+		tcptuned_log(TCPTUNED_LOG_INFO, "policy %s: control group %s is another one now",
+			     d->policies[i].record.name, cgroup);
+		apply_again(d);
+		return;
+	}
+}
+
+/*
+ * Also of policies that were replaced while they had connections: their records stay while
+ * there is room. The same name may come back for several keys.
+ */
+static const struct tcptuned_policy *policy_record(void *ctx, __u32 key)
+{
+	static struct tcptuned_policy policy;
+	struct daemon *d = ctx;
+
+	if (bpf_map_lookup_elem(d->kernel.map_fd[TCPTUNED_MAP_POLICIES], &key, &policy))
+		return NULL;
+	policy.congestion_control[TCPTUNED_CC_NAME_MAX - 1] = '\0';
+	policy.name[TCPTUNED_POLICY_NAME_MAX - 1] = '\0';
+	return &policy;
+}
+
+static const char *policy_name(void *ctx, __u32 key)
+{
+	const struct tcptuned_policy *policy = policy_record(ctx, key);
+
+	return policy ? policy->name : NULL;
+}
+
+/* ---- what may be asked through the control socket -------------------------------------- */
+
+static int fail_policy(const struct daemon *d, const char *name, struct tcptuned_error *err)
+{
+	const char **names = calloc(d->policies_len + 1, sizeof(*names)), *nearest = NULL;
+
+	for (size_t i = 0; names && i < d->policies_len; i++)
+		names[i] = d->policies[i].record.name;
+	if (names)
+		nearest = tcptuned_nearest(name, names);
+	tcptuned_fail(err, ENOENT, TCPTUNED_EXIT_USAGE, "policy: there is no %.31s%s%s%s", name,
+		      nearest ? "; did you mean " : "; see tcptunectl policy list",
+		      nearest ? nearest : "", nearest ? "?" : "");
+	free(names);
+	return -ENOENT;
+}
+
+static int enable(struct daemon *d, const char *name, bool enabled, struct tcptuned_buf *out,
+		  struct tcptuned_error *err)
+{
+	struct tcptuned_error told = { 0 };
+	size_t p = 0;
+	bool change;
+
+	while (p < d->policies_len && strcmp(d->policies[p].record.name, name))
+		p++;
+	if (p == d->policies_len)
+		return fail_policy(d, name, err);
+	change = is_disabled(d, name) == enabled;
+	if (set_disabled(d, name, !enabled))
+		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL,
+				     "there is no memory to take note of it");
+	if (change && apply(d, &told)) {
+		set_disabled(d, name, enabled);
+		apply_again(d);
+		return tcptuned_fail(err, EIO, told.status, "nothing is changed: %s", told.text);
+	}
+	if (change)
+		tcptuned_log(TCPTUNED_LOG_INFO, "policy %s: %s through the control socket", name,
+			     enabled ? "enabled" : "disabled");
+	tcptuned_buf_printf(out, "{\"policy\":\"%s\",\"disabled\":%s,\"changed\":%s}\n", name,
+			    enabled ? "false" : "true", change ? "true" : "false");
+	return 0;
+}
+
+static int apply_to_open(struct daemon *d, struct tcptuned_buf *out, struct tcptuned_error *err)
+{
+	const struct tcptuned_adoption *a = &d->kernel.adoption;
+	int error = tcptuned_kernel_apply_policies(&d->kernel);
+
+	if (error)
+		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
+				     "open connections cannot be gone through: %s",
+				     strerror(-error));
+	tcptuned_log(TCPTUNED_LOG_INFO,
+		     "policies applied to open connections: %llu moved, %llu taken, %llu let go, "
+		     "%llu could not be taken, %llu ms",
+		     (unsigned long long)a->moved, (unsigned long long)a->connections,
+		     (unsigned long long)a->let_go, (unsigned long long)(a->failed + a->too_old),
+		     (unsigned long long)a->ns / 1000000);
+	tcptuned_buf_printf(out,
+			    "{\"moved\":%llu,\"taken\":%llu,\"let_go\":%llu,\"failed\":%llu,"
+			    "\"kernel_too_old\":%llu,\"namespaces_failed\":%u}\n",
+			    (unsigned long long)a->moved, (unsigned long long)a->connections,
+			    (unsigned long long)a->let_go, (unsigned long long)a->failed,
+			    (unsigned long long)a->too_old, a->namespaces_failed);
+	return 0;
+}
+
+static int change(void *ctx, const struct tcptuned_request *request, struct tcptuned_buf *out,
+		  struct tcptuned_error *err)
+{
+	if (request->command == TCPTUNED_CMD_POLICY_APPLY)
+		return apply_to_open(ctx, out, err);
+	return enable(ctx, request->filter.policy, request->command == TCPTUNED_CMD_POLICY_ENABLE,
+		      out, err);
 }
 
 /* ---- start ----------------------------------------------------------------------------- */
@@ -386,11 +713,6 @@ static int take_lock(const char *directory, struct tcptuned_error *err)
 	return tcptuned_take_fd(&fd);
 }
 
-static const char *policy_name(void *ctx, __u32 key)
-{
-	return key == TCPTUNED_POLICY_DEFAULT ? "default" : NULL;
-}
-
 static int start_metrics(struct daemon *d, struct tcptuned_error *err)
 {
 	struct tcptuned_scrape_options scrape = {
@@ -400,6 +722,8 @@ static int start_metrics(struct daemon *d, struct tcptuned_error *err)
 		.program_statistics = d->config->program_statistics,
 		.version = TCPTUNED_VERSION,
 		.policy_name = policy_name,
+		.policy = policy_record,
+		.policy_ctx = d,
 	};
 	struct tcptuned_http_options http = {
 		.listen_fd = sd_listen_fds(1) > 0 ? SD_LISTEN_FDS_START : -1,
@@ -426,9 +750,11 @@ static int start_control(struct daemon *d, struct tcptuned_error *err)
 		.group = d->config->control_group,
 		.source = {
 			.kernel = &d->kernel,
+			.config = d->config,
 			.daemon = getpid(),
-			.policy_name = policy_name,
 		},
+		.change = change,
+		.change_ctx = d,
 	};
 	struct timespec now;
 
@@ -479,7 +805,7 @@ static void log_start(struct daemon *d)
 	if (d->options->dry_run)
 		tcptuned_log(TCPTUNED_LOG_INFO, "dry run: everything is decided and reported, "
 						"nothing is changed");
-	if (d->config->mode == TCPTUNED_OFF)
+	if (d->config->policy.mode == TCPTUNED_OFF && !d->config->policies_len)
 		tcptuned_log(TCPTUNED_LOG_INFO, "policy.mode is off: no connection is touched");
 }
 
@@ -513,10 +839,13 @@ static int start(struct daemon *d, struct tcptuned_error *err)
 	if (error)
 		return error;
 	log_start(d);
+	remember_disabled(d);
 	error = apply(d, err);
-	if (!error)
-		tcptuned_paths_load(d->paths);
-	return error;
+	if (error)
+		return error;
+	forget_disabled(d);
+	tcptuned_paths_load(d->paths);
+	return 0;
 }
 
 /* ---- reload, stop ---------------------------------------------------------------------- */
@@ -524,8 +853,32 @@ static int start(struct daemon *d, struct tcptuned_error *err)
 static void log_difference(void *ctx, const char *key, const char *was, const char *now,
 			   bool live)
 {
-	tcptuned_log(live ? TCPTUNED_LOG_INFO : TCPTUNED_LOG_WARNING, "%s: %s -> %s%s", key, was,
-		     now, live ? "" : " (takes effect at the next start)");
+	tcptuned_log(live ? TCPTUNED_LOG_INFO : TCPTUNED_LOG_WARNING, "%s: %s -> %s%s", key,
+		     was[0] ? was : "none", now[0] ? now : "none",
+		     live ? "" : " (takes effect at the next start)");
+}
+
+/* @new takes the place of the one in force, or nothing changes. */
+static void take_configuration(struct daemon *d, struct tcptuned_config *new)
+{
+	struct tcptuned_config before = *d->config;
+	struct tcptuned_error err = { 0 };
+
+	*d->config = *new;
+	if (!apply(d, &err)) {
+		tcptuned_config_free(&before);
+		forget_disabled(d);
+		tcptuned_log_set_level(new->log_level);
+		if (d->scrape)
+			tcptuned_scrape_configure(d->scrape, new->metrics_flows,
+						  new->program_statistics);
+		return;
+	}
+	tcptuned_log(TCPTUNED_LOG_ERROR, "%s", err.text);
+	tcptuned_log(TCPTUNED_LOG_ERROR, "the configuration before it stays in force");
+	tcptuned_config_free(new);
+	*d->config = before;
+	apply_again(d);
 }
 
 static void reload(struct daemon *d)
@@ -544,13 +897,7 @@ static void reload(struct daemon *d)
 		if (!tcptuned_config_diff(d->config, &new, log_difference, NULL))
 			tcptuned_log(TCPTUNED_LOG_INFO, "reloaded: nothing differs");
 		tcptuned_config_keep_fixed(&new, d->config);
-		*d->config = new;
-		tcptuned_log_set_level(new.log_level);
-		if (d->scrape)
-			tcptuned_scrape_configure(d->scrape, new.metrics_flows,
-						  new.program_statistics);
-		if (apply(d, &err))
-			tcptuned_log(TCPTUNED_LOG_ERROR, "%s", err.text);
+		take_configuration(d, &new);
 	}
 	sd_notify(0, "READY=1");
 }
@@ -649,6 +996,7 @@ static void loop(struct daemon *d)
 		if ((fds[1].revents & POLLIN) && read(d->timer_fd, &ticks, sizeof(ticks)) > 0) {
 			watch_sysctls(d);
 			tcptuned_paths_tick(d->paths);
+			watch_cgroups(d);
 			sd_notify(0, "WATCHDOG=1");
 		}
 		if (d->http)
@@ -661,6 +1009,8 @@ static void loop(struct daemon *d)
 static void close_daemon(struct daemon *d)
 {
 	tcptuned_control_stop(d->control);
+	free(d->policies);
+	free(d->disabled);
 	tcptuned_http_stop(d->http);
 	tcptuned_scrape_free(d->scrape);
 	tcptuned_paths_free(d->paths);

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <arpa/inet.h>
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "filter.h"
+#include "prefix.h"
 
 #define MAPPED_BYTES 12 /* of ::ffff:0:0/96 */
 #define MAPPED_BITS  (8 * MAPPED_BYTES)
@@ -18,53 +16,21 @@ static bool is_mapped(unsigned int family, const __u8 *bytes)
 	return family == AF_INET6 && !memcmp(bytes, prefix, sizeof(prefix));
 }
 
-/* The decimal digits at @text, alone and at most @most; -1: they are not. */
-static int parse_bits(const char *text, int most)
+int tcptuned_filter_prefix_parse(const char *text, struct tcptuned_filter_prefix *ret)
 {
-	int bits = 0;
+	struct tcptuned_prefix prefix;
 
-	if (!*text || strlen(text) > 3)
-		return -1;
-	for (; *text; text++) {
-		if (*text < '0' || *text > '9')
-			return -1;
-		bits = 10 * bits + *text - '0';
-	}
-	return bits <= most ? bits : -1;
-}
-
-int tcptuned_prefix_parse(const char *text, struct tcptuned_prefix *ret)
-{
-	const char *slash = strchr(text, '/');
-	struct tcptuned_prefix prefix = { 0 };
-	char host[INET6_ADDRSTRLEN];
-	int most, bits;
-
-	if (snprintf(host, sizeof(host), "%.*s", slash ? (int)(slash - text) : (int)strlen(text),
-		     text) >= (int)sizeof(host))
+	if (tcptuned_prefix_of(text, &prefix))
 		return -EINVAL;
-	if (inet_pton(AF_INET, host, prefix.bytes) == 1)
-		prefix.family = AF_INET;
-	else if (inet_pton(AF_INET6, host, prefix.bytes) == 1)
-		prefix.family = AF_INET6;
-	else
-		return -EINVAL;
-	most = prefix.family == AF_INET ? 32 : 128;
-	bits = slash ? parse_bits(slash + 1, most) : most;
-	if (bits < 0)
-		return -EINVAL;
-	if (is_mapped(prefix.family, prefix.bytes) && bits >= MAPPED_BITS) {
-		memmove(prefix.bytes, prefix.bytes + MAPPED_BYTES, 4);
-		memset(prefix.bytes + 4, 0, MAPPED_BYTES);
-		prefix.family = AF_INET;
-		bits -= MAPPED_BITS;
-	}
-	prefix.bits = (__u8)bits;
-	*ret = prefix;
+	memset(ret, 0, sizeof(*ret));
+	ret->family = prefix.ipv4 ? AF_INET : AF_INET6;
+	ret->bits = prefix.ipv4 ? prefix.length - MAPPED_BITS : prefix.length;
+	memcpy(ret->bytes, prefix.address + (prefix.ipv4 ? MAPPED_BYTES : 0),
+	       prefix.ipv4 ? 4 : 16);
 	return 0;
 }
 
-static bool prefix_covers(const struct tcptuned_prefix *prefix, unsigned int family,
+static bool prefix_covers(const struct tcptuned_filter_prefix *prefix, unsigned int family,
 			  const __u8 *bytes)
 {
 	unsigned int whole = prefix->bits / 8, rest = prefix->bits % 8;

@@ -7,10 +7,8 @@
 
 #include "flows.h"
 
-#define TCPTUNED_POLICY_NAME_MAX 32
-
 /* An address or prefix. IPv4 within IPv6 (::ffff:192.0.2.1) is IPv4. */
-struct tcptuned_prefix {
+struct tcptuned_filter_prefix {
 	__u16 family; /* 0: any */
 	__u8 bits;    /* of the prefix */
 	__u8 bytes[16];
@@ -18,8 +16,8 @@ struct tcptuned_prefix {
 
 /* All that is given has to hold; 0 and "" are not given. */
 struct tcptuned_filter {
-	struct tcptuned_prefix address; /* of either end */
-	struct tcptuned_prefix local, remote;
+	struct tcptuned_filter_prefix address; /* of either end */
+	struct tcptuned_filter_prefix local, remote;
 	__u16 port; /* of either end */
 	__u16 local_port, remote_port;
 	__u32 netns;
@@ -28,7 +26,7 @@ struct tcptuned_filter {
 };
 
 /* "192.0.2.1", "192.0.2.0/24", "2001:db8::/32". Returns 0 or -EINVAL. */
-int tcptuned_prefix_parse(const char *text, struct tcptuned_prefix *ret);
+int tcptuned_filter_prefix_parse(const char *text, struct tcptuned_filter_prefix *ret);
 
 /* Is @record meant? @policy: the name of its policy. */
 bool tcptuned_filter_matches(const struct tcptuned_filter *filter,

@@ -132,6 +132,41 @@ void tcptuned_flow_address(const struct tcptuned_flow_record *record, int remote
 		 host, port);
 }
 
+/* Until it needs more than it began with, a connection is the kernel's. */
+static __u32 decided(const struct tcptuned_flow *flow, int send)
+{
+	const struct rightsize *rs = send ? &flow->snd : &flow->rcv;
+	__u32 least = send ? TCPTUNED_F_SND_LEAST : TCPTUNED_F_RCV_LEAST;
+	__u32 floor = send ? flow->snd_floor : flow->rcv_floor;
+
+	return rs->window > floor || (flow->flags & least) ? rs->window : 0;
+}
+
+struct tcptuned_would_set tcptuned_flow_would_set(const struct tcptuned_flow_record *record,
+						  const struct tcptuned_policy *policy)
+{
+	const struct tcptuned_flow *flow = &record->flow;
+	struct tcptuned_would_set would = { 0 };
+
+	if (!(flow->flags & TCPTUNED_F_OBSERVE))
+		return would;
+	if (policy && policy->rcv_buffer)
+		would.rcv_buffer = 2 * policy->rcv_buffer;
+	else
+		would.rcv_window = decided(flow, 0);
+	if (policy && policy->snd_buffer)
+		would.snd_buffer = 2 * policy->snd_buffer;
+	else
+		would.snd_window = decided(flow, 1);
+	if (!policy)
+		return would;
+	would.pacing_rate = policy->pacing_rate_max;
+	if (flow->flags & TCPTUNED_F_CC_WOULD)
+		memcpy(would.congestion_control, policy->congestion_control,
+		       sizeof(would.congestion_control));
+	return would;
+}
+
 /* --- the first of them: a heap with the last of these on top ------------------------------ */
 
 static void swap_records(struct tcptuned_flow_record *a, struct tcptuned_flow_record *b)

@@ -11,7 +11,7 @@
 #include <tcptuned/bitcp.h>
 #include <tcptuned/flow.h>
 
-#define TCPTUNED_FLOW_GROUPS   64 /* pairs of policy and congestion control told apart */
+#define TCPTUNED_FLOW_GROUPS   256 /* pairs of policy and congestion control told apart */
 #define TCPTUNED_BITCP_MODES   (BITCP_SLOW_START_PAST_MAX + 1)
 #define TCPTUNED_ADDRESS_MAX   64	   /* "[v6 address]:port" and its NUL */
 #define TCPTUNED_SSTHRESH_NONE 0x7fffffffu /* TCP_INFINITE_SSTHRESH of the kernel */
@@ -86,6 +86,23 @@ __u64 tcptuned_flow_size(const struct tcptuned_flow_record *record);
 /* "192.0.2.1:80" or "[2001:db8::1]:80" into @text. */
 void tcptuned_flow_address(const struct tcptuned_flow_record *record, int remote,
 			   char text[TCPTUNED_ADDRESS_MAX]);
+
+/* What its policy would have done to an observed connection; 0 or "": nothing. */
+struct tcptuned_would_set {
+	__u32 rcv_window; /* bytes of window that right-sizing decided on */
+	__u32 snd_window;
+	__u32 rcv_buffer; /* bytes of memory, fixed */
+	__u32 snd_buffer;
+	__u32 pacing_rate; /* bytes per second */
+	char congestion_control[TCPTUNED_CC_NAME_MAX];
+};
+
+/*
+ * @policy: its record, or NULL where that is not there any more. All zeroes for a connection
+ * that is not observed.
+ */
+struct tcptuned_would_set tcptuned_flow_would_set(const struct tcptuned_flow_record *record,
+						  const struct tcptuned_policy *policy);
 
 /* The words that metrics and JSON use; "unknown" for a value out of range. */
 const char *tcptuned_limit_name(unsigned int limit);

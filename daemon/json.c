@@ -95,6 +95,9 @@ static const struct {
 	{"receive_rightsized", TCPTUNED_F_RCV_TAKEN},
 	{"send_rightsized", TCPTUNED_F_SND_TAKEN},
 	{"congestion_control_set", TCPTUNED_F_CC_SET},
+	{"receive_buffer_fixed", TCPTUNED_F_RCV_FIXED},
+	{"send_buffer_fixed", TCPTUNED_F_SND_FIXED},
+	{"pacing_limited", TCPTUNED_F_PACED},
 };
 
 /* jansson ignores a NULL value and says so; lack of memory shows when the text is made. */
@@ -165,7 +168,30 @@ static json_t *flags_array(__u32 flags)
 	return array;
 }
 
-static json_t *flow_object(const struct tcptuned_flow_record *record, const char *policy)
+static void set_if(json_t *object, const char *name, __u64 value)
+{
+	if (value)
+		set_number(object, name, value);
+}
+
+static json_t *would_set_object(const struct tcptuned_flow_record *record,
+				const struct tcptuned_policy *policy)
+{
+	struct tcptuned_would_set would = tcptuned_flow_would_set(record, policy);
+	json_t *object = json_object();
+
+	if (would.congestion_control[0])
+		set_text(object, "congestion_control", would.congestion_control);
+	set_if(object, "receive_window_bytes", would.rcv_window);
+	set_if(object, "send_window_bytes", would.snd_window);
+	set_if(object, "receive_buffer_bytes", would.rcv_buffer);
+	set_if(object, "send_buffer_bytes", would.snd_buffer);
+	set_if(object, "pacing_rate_bytes_per_s", would.pacing_rate);
+	return object;
+}
+
+static json_t *flow_object(const struct tcptuned_flow_record *record, const char *policy,
+			   const struct tcptuned_policy *policy_record, const char *rule)
 {
 	char address[TCPTUNED_ADDRESS_MAX];
 	json_t *object = json_object();
@@ -178,6 +204,8 @@ static json_t *flow_object(const struct tcptuned_flow_record *record, const char
 	set_text(object, "congestion_control", record->congestion_control);
 	if (policy)
 		set_text(object, "policy", policy);
+	if (rule)
+		set_text(object, "rule", rule);
 	set_text(object, "limit", tcptuned_limit_name(record->limit));
 	set_numbers(object, record_numbers, ARRAY_SIZE(record_numbers), record);
 	if (record->ssthresh != TCPTUNED_SSTHRESH_NONE)
@@ -185,6 +213,8 @@ static json_t *flow_object(const struct tcptuned_flow_record *record, const char
 	json_object_set_new(object, "flags", flags_array(record->flow.flags));
 	json_object_set_new(object, "receive", direction_object(record, 0));
 	json_object_set_new(object, "send", direction_object(record, 1));
+	if (record->flow.flags & TCPTUNED_F_OBSERVE)
+		json_object_set_new(object, "would_set", would_set_object(record, policy_record));
 	if (record->ca_max_win)
 		json_object_set_new(object, "bitcp", bitcp_object(record));
 	return object;
@@ -204,9 +234,10 @@ void tcptuned_json_print(struct tcptuned_buf *out, json_t *object)
 }
 
 void tcptuned_json_flow(struct tcptuned_buf *out, const struct tcptuned_flow_record *record,
-			const char *policy)
+			const char *policy, const struct tcptuned_policy *policy_record,
+			const char *rule)
 {
-	tcptuned_json_print(out, flow_object(record, policy));
+	tcptuned_json_print(out, flow_object(record, policy, policy_record, rule));
 }
 
 void tcptuned_metrics_format_json(struct tcptuned_buf *out,
@@ -225,8 +256,9 @@ void tcptuned_metrics_format_json(struct tcptuned_buf *out,
 
 		tcptuned_buf_puts(out, i ? ",\n" : "\n");
 		tcptuned_json_flow(out, &snap->flows.top[i],
-				   snap->policy_name ? snap->policy_name(snap->policy_name_ctx, key)
-						     : NULL);
+				   snap->policy_name ? snap->policy_name(snap->policy_ctx, key)
+						     : NULL,
+				   snap->policy ? snap->policy(snap->policy_ctx, key) : NULL, NULL);
 	}
 	tcptuned_buf_puts(out, "\n]}\n");
 }

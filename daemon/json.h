@@ -11,8 +11,13 @@
 /* Write @object out on one line, and let go of it. Lack of memory shows in @out. */
 void tcptuned_json_print(struct tcptuned_buf *out, json_t *object);
 
-/* One connection, as /flows.json and the control socket show it. @policy: its name, or NULL. */
+/*
+ * One connection, as /flows.json and the control socket show it. @policy: its name, or NULL;
+ * @policy_record: what it says, or NULL where that is not there any more; @rule: which of its
+ * rules took the connection, in words, or NULL
+ */
 void tcptuned_json_flow(struct tcptuned_buf *out, const struct tcptuned_flow_record *record,
-			const char *policy);
+			const char *policy, const struct tcptuned_policy *policy_record,
+			const char *rule);
 
 #endif

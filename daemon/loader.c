@@ -29,6 +29,8 @@
 static const char *const map_name[TCPTUNED_MAPS] = {
 	[TCPTUNED_MAP_META] = "meta",
 	[TCPTUNED_MAP_POLICIES] = "policies",
+	[TCPTUNED_MAP_MATCH] = "match",
+	[TCPTUNED_MAP_RULES] = "rules",
 	[TCPTUNED_MAP_FLOWS] = "flows",
 	[TCPTUNED_MAP_TOTALS] = "totals",
 	[TCPTUNED_MAP_BUDGET] = "budget",
@@ -44,7 +46,8 @@ static const char *const link_name[TCPTUNED_LINKS] = {
 	[TCPTUNED_LINK_SOCKOPS] = "sockops",	   [TCPTUNED_LINK_SETSOCKOPT] = "setsockopt",
 	[TCPTUNED_LINK_GETSOCKOPT] = "getsockopt", [TCPTUNED_LINK_DUMP] = "dump",
 	[TCPTUNED_LINK_ADOPT] = "adopt",	   [TCPTUNED_LINK_RELEASE] = "release",
-	[TCPTUNED_LINK_RESTORE_CC] = "restore_cc", [TCPTUNED_LINK_BITCP] = "bitcp",
+	[TCPTUNED_LINK_RESTORE_CC] = "restore_cc", [TCPTUNED_LINK_APPLY] = "apply",
+	[TCPTUNED_LINK_BITCP] = "bitcp",
 };
 
 /* The three objects while they are being loaded. */
@@ -429,6 +432,8 @@ static void keep_descriptors(struct tcptuned_kernel *k, struct objects *o)
 		bpf_program__fd(o->flows->progs.release_flows));
 	keep_fd(&k->prog_fd[TCPTUNED_PROG_RESTORE_CC],
 		bpf_program__fd(o->flows->progs.restore_cc));
+	keep_fd(&k->prog_fd[TCPTUNED_PROG_APPLY_POLICIES],
+		bpf_program__fd(o->flows->progs.apply_policies));
 	if (!o->bitcp)
 		return;
 	bpf_object__for_each_program(prog, o->bitcp->obj) {
@@ -514,6 +519,9 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 		error = attach_iterator(k, TCPTUNED_LINK_RESTORE_CC, o.flows->progs.restore_cc,
 					-1, err);
 	if (!error)
+		error = attach_iterator(k, TCPTUNED_LINK_APPLY, o.flows->progs.apply_policies, -1,
+					err);
+	if (!error)
 		error = attach_cgroup(k, TCPTUNED_LINK_SOCKOPS,
 				      k->prog_fd[TCPTUNED_PROG_SOCKOPS], cgroup_fd,
 				      BPF_CGROUP_SOCK_OPS, err);
@@ -549,6 +557,7 @@ static void open_pins(struct tcptuned_kernel *k)
 		[TCPTUNED_PROG_ADOPT_FLOWS] = "adopt_flows",
 		[TCPTUNED_PROG_RELEASE_FLOWS] = "release_flows",
 		[TCPTUNED_PROG_RESTORE_CC] = "restore_cc",
+		[TCPTUNED_PROG_APPLY_POLICIES] = "apply_policies",
 	};
 	int i, next = TCPTUNED_PROG_BITCP_FIRST;
 	struct bpf_program *prog;

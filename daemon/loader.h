@@ -14,13 +14,16 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <linux/types.h>
 
 #include "exit.h"
 
 /* Maps and programs that are always there while tcptuned is attached. */
 enum tcptuned_map {
 	TCPTUNED_MAP_META,	   /* who loaded this, and what was changed on the host */
-	TCPTUNED_MAP_POLICIES,	   /* policy number -> struct tcptuned_policy */
+	TCPTUNED_MAP_POLICIES,	   /* policy id -> struct tcptuned_policy */
+	TCPTUNED_MAP_MATCH,	   /* of one map: struct tcptuned_match_key -> tcptuned_match */
+	TCPTUNED_MAP_RULES,	   /* of two maps: index -> struct tcptuned_rule */
 	TCPTUNED_MAP_FLOWS,	   /* socket storage: struct tcptuned_flow */
 	TCPTUNED_MAP_TOTALS,	   /* per CPU: struct tcptuned_totals */
 	TCPTUNED_MAP_BUDGET,	   /* struct budget */
@@ -41,6 +44,7 @@ enum tcptuned_prog {
 	TCPTUNED_PROG_ADOPT_FLOWS,   /* iter/tcp: takes what was open before */
 	TCPTUNED_PROG_RELEASE_FLOWS, /* iter/tcp: gives connections back to the kernel */
 	TCPTUNED_PROG_RESTORE_CC,    /* iter/tcp: moves them back to the kernel's default */
+	TCPTUNED_PROG_APPLY_POLICIES, /* iter/tcp: gives open ones the policy that is theirs now */
 	TCPTUNED_PROG_BITCP_FIRST,   /* the struct_ops programs, as many as there are */
 	TCPTUNED_PROGS = TCPTUNED_PROG_BITCP_FIRST + 8,
 };
@@ -53,6 +57,7 @@ enum tcptuned_link {
 	TCPTUNED_LINK_ADOPT,
 	TCPTUNED_LINK_RELEASE,
 	TCPTUNED_LINK_RESTORE_CC,
+	TCPTUNED_LINK_APPLY,
 	TCPTUNED_LINK_BITCP, /* absent before Linux 6.3: then map_bitcp holds the registration */
 	TCPTUNED_LINKS,
 };
@@ -70,6 +75,8 @@ enum tcptuned_origin {
 /* What became of that which was open before. */
 struct tcptuned_adoption {
 	uint64_t connections;
+	uint64_t moved;		       /* that another policy has now, ... */
+	uint64_t let_go;	       /* ... or none: of apply, not of adoption */
 	uint64_t listeners;
 	uint64_t failed;	       /* sockets that the kernel refused, or had no memory for */
 	uint64_t too_old;	       /* sockets that were left alone: see kernel_too_old() */
@@ -87,6 +94,7 @@ struct tcptuned_kernel {
 	int bitcp_map_fd; /* the struct_ops map */
 	bool bitcp;	  /* registered */
 	uint32_t paths_max; /* entries of the map of paths */
+	__u32 generation; /* of the policies in force, in the upper half of their ids; 0: none */
 	enum tcptuned_origin origin;
 	struct tcptuned_adoption adoption;
 	char why_no_bitcp[256]; /* a sentence when it is not */
@@ -124,6 +132,12 @@ int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs,
  * namespace could be visited.
  */
 int tcptuned_kernel_adopt_flows(struct tcptuned_kernel *k);
+
+/*
+ * Give every open connection the policy that it would get if it were made now, those that had
+ * none included. Returns 0, or a negative errno as above, and the sums in k->adoption.
+ */
+int tcptuned_kernel_apply_policies(struct tcptuned_kernel *k);
 
 /* No connection is claimed and none is tuned any more afterwards; all pins stay. */
 void tcptuned_kernel_stop(struct tcptuned_kernel *k);

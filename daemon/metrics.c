@@ -133,11 +133,11 @@ static void label(struct tcptuned_buf *labels, const char *name, const char *val
 static const char *policy_name(const struct tcptuned_snapshot *snap, __u32 key, char number[16])
 {
 	const char *name =
-		snap->policy_name ? snap->policy_name(snap->policy_name_ctx, key) : NULL;
+		snap->policy_name ? snap->policy_name(snap->policy_ctx, key) : NULL;
 
 	if (name)
 		return name;
-	if (key == TCPTUNED_POLICY_DEFAULT)
+	if (TCPTUNED_POLICY_PLACE(key) == TCPTUNED_POLICY_DEFAULT)
 		return "default";
 	snprintf(number, 16, "%u", key);
 	return number;
@@ -343,6 +343,37 @@ static void print_sums(struct tcptuned_buf *out, const struct tcptuned_flows *fl
 	}
 }
 
+/*
+ * The policies of a reload have new keys and mostly the names that they had: groups that have
+ * the same labels are one. Each is printed where the first of them stands.
+ */
+static bool same_group(const struct tcptuned_snapshot *snap, __u32 a, __u32 b)
+{
+	const struct tcptuned_flow_group *groups = snap->flows.groups;
+	char name[TCPTUNED_POLICY_NAME_MAX], number[16];
+
+	if (strcmp(groups[a].congestion_control, groups[b].congestion_control))
+		return false;
+	snprintf(name, sizeof(name), "%s", policy_name(snap, groups[a].policy, number));
+	return !strcmp(name, policy_name(snap, groups[b].policy, number));
+}
+
+/* All connections of the group's labels; 0 when an earlier group has counted them. */
+static __u64 group_flows(const struct tcptuned_snapshot *snap, __u32 which)
+{
+	__u64 flows = 0;
+	__u32 i;
+
+	for (i = 0; i < snap->flows.groups_len; i++) {
+		if (i != which && !same_group(snap, which, i))
+			continue;
+		if (i < which)
+			return 0;
+		flows += snap->flows.groups[i].flows;
+	}
+	return flows;
+}
+
 static void print_groups(struct tcptuned_buf *out, struct tcptuned_buf *labels,
 			 const struct tcptuned_snapshot *snap)
 {
@@ -352,10 +383,14 @@ static void print_groups(struct tcptuned_buf *out, struct tcptuned_buf *labels,
 	__u32 i;
 
 	for (i = 0; i < flows->groups_len; i++) {
+		__u64 of_group = group_flows(snap, i);
+
+		if (!of_group)
+			continue;
 		label_begin(labels);
 		label_policy(labels, snap, flows->groups[i].policy);
 		label(labels, "congestion_control", flows->groups[i].congestion_control);
-		sample(out, &family, labels->data, flows->groups[i].flows, PLAIN);
+		sample(out, &family, labels->data, of_group, PLAIN);
 	}
 	if (flows->groups_other || !flows->groups_len)
 		sample(out, &family, "policy=\"other\",congestion_control=\"other\"",
@@ -629,6 +664,33 @@ static void print_changes(struct tcptuned_buf *out, const struct tcptuned_snapsh
 					    PLAIN);
 }
 
+static const struct tcptuned_policy *policy_of(const struct tcptuned_snapshot *snap, __u32 key)
+{
+	return snap->policy ? snap->policy(snap->policy_ctx, key) : NULL;
+}
+
+/* Of connections that are only observed: what they would have got. */
+static void print_would_set(struct tcptuned_buf *out, const struct tcptuned_snapshot *snap,
+			    const struct tcptuned_buf *labels)
+{
+	struct family windows = {"tcptuned_flow_would_set_window_bytes", GAUGE,
+				 "Window that an observed connection would have been given.",
+				 false};
+	struct shown_flow flow;
+	int send;
+
+	for_each_flow (flow, snap, labels) {
+		struct tcptuned_would_set would = tcptuned_flow_would_set(
+			flow.record, policy_of(snap, flow.record->flow.policy));
+		const __u32 window[] = {would.rcv_window, would.snd_window};
+
+		for (send = 0; send < 2; send++)
+			if (window[send])
+				sample_more(out, &windows, flow.labels, direction_labels[send],
+					    window[send], PLAIN);
+	}
+}
+
 /* One state out of several: a sample for each, 1 for the one that holds. */
 static void print_states(struct tcptuned_buf *out, struct family *family, const char *labels,
 			 const char *more, const char *label_name, unsigned int state,
@@ -705,6 +767,7 @@ static void print_flows(struct tcptuned_buf *out, struct tcptuned_buf *labels,
 	for (i = 0; i < ARRAY_SIZE(rightsize_fields); i++)
 		print_rightsize_field(out, snap, labels, i);
 	print_changes(out, snap, labels);
+	print_would_set(out, snap, labels);
 	print_flow_states(out, snap, labels);
 	print_bitcp(out, snap, labels);
 }

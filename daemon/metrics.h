@@ -29,7 +29,9 @@ struct tcptuned_snapshot {
 	const char *kernel_release;
 	/* The name of policy @key, or NULL for its number; may be NULL. */
 	const char *(*policy_name)(void *ctx, __u32 key);
-	void *policy_name_ctx;
+	/* Its record, valid until the next call, or NULL; may be NULL. */
+	const struct tcptuned_policy *(*policy)(void *ctx, __u32 key);
+	void *policy_ctx; /* for both */
 	bool bitcp; /* the congestion control is registered */
 	bool taken_over;
 	struct tcptuned_adoption adoption;

@@ -97,27 +97,14 @@ static void mask(struct tcptuned_path_key *key)
 
 int tcptuned_path_key_parse(const char *text, struct tcptuned_path_key *ret)
 {
-	size_t length = strcspn(text, "/");
-	char address[INET6_ADDRSTRLEN], *end;
-	unsigned long bits;
+	struct tcptuned_prefix prefix;
 
 	memset(ret, 0, sizeof(*ret));
-	if (length >= sizeof(address))
+	if (tcptuned_prefix_of(text, &prefix))
 		return -EINVAL;
-	memcpy(address, text, length);
-	address[length] = '\0';
-	ret->family = strchr(address, ':') ? AF_INET6 : AF_INET;
-	if (inet_pton(ret->family, address, ret->prefix) != 1)
-		return -EINVAL;
-	ret->prefix_len = ret->family == AF_INET ? 32 : 128;
-	if (text[length]) {
-		text += length + 1;
-		bits = strtoul(text, &end, 10);
-		if (*text < '0' || *text > '9' || *end || bits > ret->prefix_len)
-			return -EINVAL;
-		ret->prefix_len = (__u8)bits;
-	}
-	mask(ret);
+	ret->family = prefix.ipv4 ? AF_INET : AF_INET6;
+	ret->prefix_len = prefix.ipv4 ? prefix.length - 96 : prefix.length;
+	memcpy(ret->prefix, prefix.address + (prefix.ipv4 ? 12 : 0), prefix.ipv4 ? 4 : 16);
 	return 0;
 }
 

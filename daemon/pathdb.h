@@ -13,8 +13,7 @@
 #include <tcptuned/path.h>
 
 #include "exit.h"
-
-#define TCPTUNED_PREFIX_TEXT 64 /* an address, a slash and a length, with its NUL */
+#include "prefix.h"
 
 struct tcptuned_pathdb;
 

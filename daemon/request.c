@@ -36,7 +36,10 @@ static const struct field {
 	  .lowest = 1, .highest = 65535 },
 	{ "netns", FIELD_NUMBER, OF(FLOWS), FIELD(filter.netns), .lowest = 1,
 	  .highest = UINT32_MAX },
-	{ "policy", FIELD_TEXT, OF(FLOWS), FIELD(filter.policy) },
+	{ "policy", FIELD_TEXT, OF(FLOWS) | OF(POLICY_ENABLE) | OF(POLICY_DISABLE),
+	  FIELD(filter.policy) },
+	{ "cgroup", FIELD_TEXT, OF(POLICY_TEST), FIELD(cgroup) },
+	{ "rules", FIELD_BOOL, OF(FLOWS), FIELD(rules) },
 	{ "congestion_control", FIELD_TEXT, OF(FLOWS), FIELD(filter.congestion_control) },
 	{ "sort", FIELD_COLUMN, OF(FLOWS), FIELD(sort) },
 	{ "reverse", FIELD_BOOL, OF(FLOWS), FIELD(reverse) },
@@ -47,6 +50,9 @@ static const struct field {
 static const char *const commands[] = {
 	[TCPTUNED_CMD_STATUS] = "status",     [TCPTUNED_CMD_FLOWS] = "flows",
 	[TCPTUNED_CMD_POLICIES] = "policies", [TCPTUNED_CMD_POLICY_TEST] = "policy_test",
+	[TCPTUNED_CMD_POLICY_ENABLE] = "policy_enable",
+	[TCPTUNED_CMD_POLICY_DISABLE] = "policy_disable",
+	[TCPTUNED_CMD_POLICY_APPLY] = "policy_apply",
 	[TCPTUNED_CMD_EVENTS] = "events",     [TCPTUNED_CMD_STOP] = "stop",
 	NULL,
 };
@@ -71,7 +77,7 @@ static int parse_prefix(const struct field *field, const char *text, void *to,
 {
 	char quoted[QUOTED];
 
-	if (tcptuned_prefix_parse(text, to))
+	if (tcptuned_filter_prefix_parse(text, to))
 		return BAD(err, "%s: %s is no address; write one like 192.0.2.1 or 2001:db8::1, "
 				"or a prefix like 192.0.2.0/24",
 			   field->name, quote(text, quoted));
@@ -205,6 +211,9 @@ static int parse_object(json_t *root, struct tcptuned_request *ret, struct tcptu
 		if (error)
 			return error;
 	}
+	if ((OF(POLICY_ENABLE) | OF(POLICY_DISABLE)) & 1u << request.command &&
+	    !request.filter.policy[0])
+		return BAD(err, "policy: %s needs the name of one", commands[request.command]);
 	*ret = request;
 	return 0;
 }

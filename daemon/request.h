@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "columns.h"
+#include "config.h"
 #include "exit.h"
 #include "filter.h"
 
@@ -26,13 +27,22 @@ enum tcptuned_command {
 	TCPTUNED_CMD_FLOWS,
 	TCPTUNED_CMD_POLICIES,
 	TCPTUNED_CMD_POLICY_TEST,
+	TCPTUNED_CMD_POLICY_ENABLE,  /* these three change something: the daemon's only */
+	TCPTUNED_CMD_POLICY_DISABLE,
+	TCPTUNED_CMD_POLICY_APPLY,
 	TCPTUNED_CMD_EVENTS,
 	TCPTUNED_CMD_STOP,
 };
 
 struct tcptuned_request {
 	enum tcptuned_command command;
-	struct tcptuned_filter filter; /* of POLICY_TEST: the connection's addresses and ports */
+	/*
+	 * Of POLICY_TEST: the connection's addresses and ports; of POLICY_ENABLE and _DISABLE: the
+	 * policy's name.
+	 */
+	struct tcptuned_filter filter;
+	char cgroup[TCPTUNED_CONFIG_TEXT]; /* of POLICY_TEST; "": none that a policy names */
+	bool rules; /* of FLOWS: say which rule gave each connection its policy */
 	const struct tcptuned_column *sort; /* NULL: the largest first */
 	bool reverse;
 	__u32 limit;

@@ -38,23 +38,21 @@ static bool read_budget(struct tcptuned_scrape *scrape)
 	return fd >= 0 && !bpf_map_lookup_elem(fd, &zero, &scrape->snap.budget);
 }
 
+/* Those in force, in the order of the configuration. */
 static void read_policies(struct tcptuned_scrape *scrape)
 {
-	int fd = scrape->options.kernel->map_fd[TCPTUNED_MAP_POLICIES];
+	const struct tcptuned_kernel *kernel = scrape->options.kernel;
 	struct tcptuned_snapshot *snap = &scrape->snap;
-	__u32 key, *previous = NULL;
+	int fd = kernel->map_fd[TCPTUNED_MAP_POLICIES];
 
-	snap->policies_len = 0;
-	while (fd >= 0 && snap->policies_len < TCPTUNED_POLICIES_SHOWN &&
-	       !bpf_map_get_next_key(fd, previous, &key)) {
+	for (snap->policies_len = 0; snap->policies_len < TCPTUNED_POLICIES_SHOWN;
+	     snap->policies_len++) {
 		struct tcptuned_policy_entry *entry = &snap->policies[snap->policies_len];
 
-		entry->key = key;
-		previous = &entry->key;
-		if (bpf_map_lookup_elem(fd, &key, &entry->policy))
-			continue;
+		entry->key = TCPTUNED_POLICY_ID(kernel->generation, snap->policies_len);
+		if (fd < 0 || bpf_map_lookup_elem(fd, &entry->key, &entry->policy))
+			return;
 		entry->policy.congestion_control[TCPTUNED_CC_NAME_MAX - 1] = '\0';
-		snap->policies_len++;
 	}
 }
 
@@ -169,7 +167,8 @@ int tcptuned_scrape_new(struct tcptuned_scrape **ret,
 	scrape->snap.version = options->version;
 	scrape->snap.kernel_release = scrape->host.release;
 	scrape->snap.policy_name = options->policy_name;
-	scrape->snap.policy_name_ctx = options->policy_name_ctx;
+	scrape->snap.policy = options->policy;
+	scrape->snap.policy_ctx = options->policy_ctx;
 	scrape->snap.start_time_us = clock_ns(CLOCK_REALTIME) / 1000;
 	*ret = scrape;
 	scrape = NULL;

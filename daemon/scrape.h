@@ -20,7 +20,9 @@ struct tcptuned_scrape_options {
 	const char *version;
 	/* The name of policy @key, or NULL for its number; may be NULL. */
 	const char *(*policy_name)(void *ctx, __u32 key);
-	void *policy_name_ctx;
+	/* Its record, valid until the next call, or NULL; may be NULL. */
+	const struct tcptuned_policy *(*policy)(void *ctx, __u32 key);
+	void *policy_ctx; /* for both */
 };
 
 /* Returns 0 or a negative errno. */

@@ -12,7 +12,7 @@
 #include <tcptuned/rightsize.h>
 
 /* Raised whenever a record that lives in a pinned map changes its layout or meaning. */
-#define TCPTUNED_ABI 2
+#define TCPTUNED_ABI 3
 
 enum tcptuned_flow_flags {
 	TCPTUNED_F_CLAIMED = 1 << 0,	   /* established, and a policy has it */
@@ -27,18 +27,31 @@ enum tcptuned_flow_flags {
 	TCPTUNED_F_CC_SET = 1 << 9,	   /* its congestion control came from the policy */
 	TCPTUNED_F_RCVBUF_SWALLOWED = 1 << 10, /* getsockopt() answers with req_rcvbuf */
 	TCPTUNED_F_SNDBUF_SWALLOWED = 1 << 11,
+	TCPTUNED_F_RCV_FIXED = 1 << 12,	   /* its policy fixed the receive buffer */
+	TCPTUNED_F_SND_FIXED = 1 << 13,
+	TCPTUNED_F_PACED = 1 << 14,	   /* its policy limits its pacing rate */
+	TCPTUNED_F_CC_WOULD = 1 << 15,	   /* its policy observes, or would have set one */
 	TCPTUNED_F_ADOPTED = 1 << 16,	   /* it was open before tcptuned came */
 	TCPTUNED_F_RCVBUF_OBEYED = 1 << 17, /* but the kernel did see req_rcvbuf, before that */
 	TCPTUNED_F_SNDBUF_OBEYED = 1 << 18,
 	TCPTUNED_F_RAISED = 1 << 19,	   /* a listener with a larger buffer, or its child */
+	TCPTUNED_F_RCV_LEAST = 1 << 20,	   /* its policy has it begin with more than the kernel */
+	TCPTUNED_F_SND_LEAST = 1 << 21,
+	TCPTUNED_F_PLANNED = 1 << 22,	   /* not established, but its policy is decided on */
+	TCPTUNED_F_CC_RESTORED = 1 << 23, /* its default congestion control was put back here */
 	TCPTUNED_F_SLOW_SEED = 1 << 24,	   /* its path is remembered as slow */
 };
 
-/* What the application said before there was a connection. */
+/* Not right-sizing's: somebody knows better. */
+#define TCPTUNED_F_RCV_HANDS_OFF (TCPTUNED_F_RCVBUF_APP | TCPTUNED_F_RCV_FIXED)
+#define TCPTUNED_F_SND_HANDS_OFF (TCPTUNED_F_SNDBUF_APP | TCPTUNED_F_SND_FIXED)
+
+/* What the application, or the policy, said before there was a connection. */
 #define TCPTUNED_F_WISHES                                                                      \
 	(TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SNDBUF_REQ | TCPTUNED_F_RCVBUF_APP |               \
 	 TCPTUNED_F_RCVBUF_SWALLOWED | TCPTUNED_F_SNDBUF_SWALLOWED |                           \
-	 TCPTUNED_F_RCVBUF_OBEYED | TCPTUNED_F_SNDBUF_OBEYED)
+	 TCPTUNED_F_RCVBUF_OBEYED | TCPTUNED_F_SNDBUF_OBEYED | TCPTUNED_F_RCV_FIXED |          \
+	 TCPTUNED_F_CC_RESTORED)
 
 /* A port on which connections are accepted with more buffer than was asked for. */
 struct tcptuned_listener {
@@ -46,10 +59,12 @@ struct tcptuned_listener {
 	__u64 port;
 };
 
-/* What the adopting iterator says of a socket, one byte each; nothing of those left alone. */
+/* What the iterators that adopt and apply say of a socket, one byte each; of others nothing. */
 enum tcptuned_adopted {
 	TCPTUNED_ADOPTED_CONNECTION = 'c',
 	TCPTUNED_ADOPTED_LISTENER = 'l',
+	TCPTUNED_ADOPTED_MOVED = 'm',	/* another policy has it now */
+	TCPTUNED_ADOPTED_LET_GO = 'g',	/* no policy has it any more */
 	TCPTUNED_ADOPTED_FAILED = 'f',	/* no memory, or the kernel refused */
 	TCPTUNED_ADOPTED_TOO_OLD = 'o', /* the kernel has no TCP_BPF_SOCK_OPS_CB_FLAGS: 6.12 */
 };

@@ -21,7 +21,7 @@
 		}                                                                              \
 	} while (0)
 
-static void check_prefix(const struct tcptuned_prefix *prefix)
+static void check_prefix(const struct tcptuned_filter_prefix *prefix)
 {
 	CHECK(!prefix->family || (prefix->family == AF_INET && prefix->bits <= 32) ||
 	      (prefix->family == AF_INET6 && prefix->bits <= 128));
@@ -37,6 +37,7 @@ static void check_accepted(const struct tcptuned_request *request)
 	check_prefix(&request->filter.local);
 	check_prefix(&request->filter.remote);
 	CHECK(memchr(request->filter.policy, '\0', sizeof(request->filter.policy)));
+	CHECK(memchr(request->cgroup, '\0', sizeof(request->cgroup)));
 	CHECK(memchr(request->filter.congestion_control, '\0',
 		     sizeof(request->filter.congestion_control)));
 	if (request->sort)

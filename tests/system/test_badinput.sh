@@ -48,7 +48,8 @@ refused_config() {
 		"$TEST_BUILD/tcptuned" --check-config --config="$file"
 }
 
-# SECTION KEY TYPE RANGE: a value of the wrong type, and one out of range ("-": has none)
+# SECTION KEY TYPE RANGE: a value of the wrong type, and one out of range ("-": has none);
+# policy:web is the section [policy web]
 every_key() {
 	cat <<-'END'
 		tcptuned cgroup unified -
@@ -64,6 +65,22 @@ every_key() {
 		policy send_window_max 1.5M 2G
 		policy send_unsent_max 0.5M 15K
 		policy congestion_control bi,tcp sixteen_letters_
+		policy receive_window_min some 1K
+		policy send_window_min 1.5M 2G
+		policy receive_buffer 64KB 1K
+		policy send_buffer all 2G
+		policy first_window 10mss 1K
+		policy pacing_rate_max 1Mbit 35G
+		policy:web destination 10.0.0.1/8 -
+		policy:web destination_file prefixes -
+		policy:web source 192.0.2.256 -
+		policy:web local_port http 65536
+		policy:web remote_port 1:2 9-1
+		policy:web cgroup user.slice -
+		policy:web bitcp_s_max many 1025
+		policy:web bitcp_s_min 1e-2 0.00001
+		policy:web bitcp_beta 1/8 0.6
+		policy:web bitcp_low_window 14.5 1
 		bitcp s_max many 1025
 		bitcp s_min 1e-2 0.00001
 		bitcp beta 1/8 0.6
@@ -85,13 +102,14 @@ every_key() {
 # The list above leaves out no key that there is.
 test_every_key_is_tried() {
 	expect_eq "$(every_key | awk '{ print $2 }' | sort)" \
-		"$("$TEST_BUILD/tcptuned" --help-config | sed -n 's/^#\([a-z0-9_]*\) = .*/\1/p' | sort)" \
+		"$("$TEST_BUILD/tcptuned" --help-config | sed -n 's/^# \{0,1\}\([a-z0-9_]*\) = .*/\1/p' | sort)" \
 		"keys"
 }
 
 test_every_key_of_the_wrong_type() {
 	local section key wrong range
 	while read -r section key wrong range; do
+		section=${section/:/ }
 		refused_config 15 3 "$section.$key: .*it takes " "# one\n[$section]\n$key = $wrong\n"
 	done < <(every_key)
 }
@@ -99,6 +117,7 @@ test_every_key_of_the_wrong_type() {
 test_every_key_out_of_range() {
 	local section key wrong range
 	while read -r section key wrong range; do
+		section=${section/:/ }
 		[ "$range" = - ] ||
 			refused_config 16 2 "$section.$key: .*it takes " "[$section]\n$key = $range\n"
 	done < <(every_key)
@@ -107,6 +126,7 @@ test_every_key_out_of_range() {
 test_every_key_mistyped() {
 	local section key rest
 	while read -r section key rest; do
+		section=${section/:/ }
 		refused_config 13 2 "\"x$key\" in \[$section\]: no such key; did you mean $key\?" \
 			"[$section]\nx$key = 1\n"
 	done < <(every_key)

@@ -140,14 +140,21 @@ static void assert_defaults(const struct tcptuned_config *c)
 	assert_string_equal(c->runtime_directory, "/run/tcptuned");
 	assert_int_equal(c->log_level, TCPTUNED_LOG_INFO);
 	assert_false(c->program_statistics);
-	assert_int_equal(c->mode, TCPTUNED_TUNE);
-	assert_true(c->override_rcvbuf);
-	assert_true(c->override_sndbuf);
-	assert_int_equal(c->receive_window_max_bytes, 0);
-	assert_int_equal(c->send_window_max_bytes, 0);
-	assert_int_equal(c->send_unsent_max_bytes, 0);
-	assert_string_equal(c->congestion_control, "bitcp");
-	assert_memory_equal(&c->bitcp, &params, sizeof(params));
+	assert_int_equal(c->policy.mode, TCPTUNED_TUNE);
+	assert_true(c->policy.override_rcvbuf);
+	assert_true(c->policy.override_sndbuf);
+	assert_int_equal(c->policy.receive_window_max_bytes, 0);
+	assert_int_equal(c->policy.send_window_max_bytes, 0);
+	assert_string_equal(c->policy.congestion_control, "bitcp");
+	assert_int_equal(c->policy.send_unsent_max_bytes, 0);
+	assert_int_equal(c->policy.receive_window_min_bytes, 0);
+	assert_int_equal(c->policy.send_window_min_bytes, 0);
+	assert_int_equal(c->policy.receive_buffer_bytes, 0);
+	assert_int_equal(c->policy.send_buffer_bytes, 0);
+	assert_int_equal(c->policy.first_window_bytes, 0);
+	assert_int_equal(c->policy.pacing_rate_max_bps, 0);
+	assert_int_equal(c->policies_len, 0);
+	assert_memory_equal(&c->policy.bitcp, &params, sizeof(params));
 	assert_true(c->metrics_enabled);
 	assert_string_equal(c->metrics_address, "127.0.0.1");
 	assert_int_equal(c->metrics_port, 9817);
@@ -181,8 +188,8 @@ static void test_bool_forms(void **state)
 		assert_true(config.program_statistics);
 		snprintf(text, sizeof(text), "[policy]\noverride_rcvbuf = %s\n", no[i]);
 		load(text);
-		assert_false(config.override_rcvbuf);
-		assert_true(config.override_sndbuf);
+		assert_false(config.policy.override_rcvbuf);
+		assert_true(config.policy.override_sndbuf);
 	}
 }
 
@@ -215,8 +222,8 @@ static void test_size_forms(void **state)
 			 "[policy]\nreceive_window_max = %s\nsend_window_max=%s\n",
 			 sizes[i].text, sizes[i].text);
 		load(text);
-		assert_int_equal(config.receive_window_max_bytes, sizes[i].bytes);
-		assert_int_equal(config.send_window_max_bytes, sizes[i].bytes);
+		assert_int_equal(config.policy.receive_window_max_bytes, sizes[i].bytes);
+		assert_int_equal(config.policy.send_window_max_bytes, sizes[i].bytes);
 	}
 }
 
@@ -245,14 +252,14 @@ static void test_fraction_forms(void **state)
 		load(text);
 		/* Nine decimals are 4.3 units of 2^-32; otherwise rounded to nearest. */
 		if (strlen(fractions[i].text) > 20)
-			assert_in_range(config.bitcp.s_min, want - 5, want);
+			assert_in_range(config.policy.bitcp.s_min, want - 5, want);
 		else
-			assert_int_equal(config.bitcp.s_min, (uint64_t)(want + 0.5));
+			assert_int_equal(config.policy.bitcp.s_min, (uint64_t)(want + 0.5));
 	}
 	load("[bitcp]\ns_max = 64.5\nbeta = 0.2\nlow_window = 38\n");
-	assert_int_equal(config.bitcp.s_max, (uint64_t)(64.5 * Q32));
-	assert_int_equal(config.bitcp.beta, (uint32_t)(0.2 * Q32 + 0.5));
-	assert_int_equal(config.bitcp.low_window, 38);
+	assert_int_equal(config.policy.bitcp.s_max, (uint64_t)(64.5 * Q32));
+	assert_int_equal(config.policy.bitcp.beta, (uint32_t)(0.2 * Q32 + 0.5));
+	assert_int_equal(config.policy.bitcp.low_window, 38);
 }
 
 static void test_other_forms(void **state)
@@ -264,8 +271,8 @@ static void test_other_forms(void **state)
 	assert_string_equal(config.bpffs, "/x");
 	assert_string_equal(config.runtime_directory, "/run/y");
 	assert_int_equal(config.log_level, TCPTUNED_LOG_DEBUG);
-	assert_int_equal(config.mode, TCPTUNED_OBSERVE);
-	assert_string_equal(config.congestion_control, "");
+	assert_int_equal(config.policy.mode, TCPTUNED_OBSERVE);
+	assert_string_equal(config.policy.congestion_control, "");
 	assert_false(config.metrics_enabled);
 	assert_string_equal(config.metrics_address, "::1");
 	assert_int_equal(config.metrics_port, 65535);
@@ -275,8 +282,8 @@ static void test_other_forms(void **state)
 	     "1000");
 	assert_string_equal(config.cgroup, "");
 	assert_int_equal(config.log_level, TCPTUNED_LOG_ERROR);
-	assert_int_equal(config.mode, TCPTUNED_OFF);
-	assert_string_equal(config.congestion_control, "fifteen_letters");
+	assert_int_equal(config.policy.mode, TCPTUNED_OFF);
+	assert_string_equal(config.policy.congestion_control, "fifteen_letters");
 	assert_string_equal(config.metrics_address, "0.0.0.0");
 	assert_int_equal(config.metrics_port, 1);
 	assert_int_equal(config.metrics_flows, 1000);
@@ -291,7 +298,7 @@ static void test_layout(void **state)
 	     "\tflows=7\r\n; old\n[policy]\nmode=off\n[metrics]\nenabled=no");
 	assert_int_equal(config.metrics_port, 1234);
 	assert_int_equal(config.metrics_flows, 7);
-	assert_int_equal(config.mode, TCPTUNED_OFF);
+	assert_int_equal(config.policy.mode, TCPTUNED_OFF);
 	assert_false(config.metrics_enabled);
 	/* A comment may be longer than a line. */
 	snprintf(text, sizeof(text), "#%01500d\n[metrics]\nport = 5\n", 0);
@@ -343,6 +350,49 @@ static const struct wrong {
 	{"control", "group", "a.b", TCPTUNED_EXIT_CONFIG_TYPE, "31 letters"},
 	{"control", "group", "thirty_two_letters_are_too_many_x", TCPTUNED_EXIT_CONFIG_RANGE,
 	 "31 letters"},
+	{"policy", "receive_window_min", "some", TCPTUNED_EXIT_CONFIG_TYPE, "64K to 1G"},
+	{"policy", "receive_window_min", "1K", TCPTUNED_EXIT_CONFIG_RANGE, "64K to 1G"},
+	{"policy", "send_window_min", "x", TCPTUNED_EXIT_CONFIG_TYPE, "64K to 1G"},
+	{"policy", "send_window_min", "2G", TCPTUNED_EXIT_CONFIG_RANGE, "64K to 1G"},
+	{"policy", "receive_buffer", "64KB", TCPTUNED_EXIT_CONFIG_TYPE, "4K to 512M"},
+	{"policy", "receive_buffer", "4095", TCPTUNED_EXIT_CONFIG_RANGE, "4K to 512M"},
+	{"policy", "send_buffer", "-", TCPTUNED_EXIT_CONFIG_TYPE, "4K to 512M"},
+	{"policy", "send_buffer", "513M", TCPTUNED_EXIT_CONFIG_RANGE, "4K to 512M"},
+	{"policy", "first_window", "10 segments", TCPTUNED_EXIT_CONFIG_TYPE, "or auto"},
+	{"policy", "first_window", "63K", TCPTUNED_EXIT_CONFIG_RANGE, "or auto"},
+	{"policy", "pacing_rate_max", "1Mbit", TCPTUNED_EXIT_CONFIG_TYPE, "8k to 34G"},
+	{"policy", "pacing_rate_max", "1.5M", TCPTUNED_EXIT_CONFIG_TYPE, "8k to 34G"},
+	{"policy", "pacing_rate_max", "7999", TCPTUNED_EXIT_CONFIG_RANGE, "or none"},
+	{"policy", "pacing_rate_max", "34001M", TCPTUNED_EXIT_CONFIG_RANGE, "or none"},
+	{"policy", "pacing_rate_max", "18446744073709551G", TCPTUNED_EXIT_CONFIG_RANGE, "or none"},
+	{"policy web", "destination", "10.0.0.0/33", TCPTUNED_EXIT_CONFIG_TYPE, "prefixes"},
+	{"policy web", "destination", "10.0.0.1/8", TCPTUNED_EXIT_CONFIG_TYPE,
+	 "write 10.0.0.0/8"},
+	{"policy web", "destination", "2001:db8::/129", TCPTUNED_EXIT_CONFIG_TYPE, "prefixes"},
+	{"policy web", "destination", "10.0.0.0/8, 1.2.3", TCPTUNED_EXIT_CONFIG_TYPE,
+	 "has \"1.2.3\" in it"},
+	{"policy web", "destination", "example.com", TCPTUNED_EXIT_CONFIG_TYPE, "prefixes"},
+	{"policy web", "destination", "10.0.0.0/", TCPTUNED_EXIT_CONFIG_TYPE, "0 to 32"},
+	{"policy web", "destination", "10.0.0.0/-1", TCPTUNED_EXIT_CONFIG_TYPE, "0 to 32"},
+	{"policy web", "destination", ",", TCPTUNED_EXIT_CONFIG_TYPE, "has no prefix"},
+	{"policy web", "destination_file", "prefixes", TCPTUNED_EXIT_CONFIG_TYPE, "absolute"},
+	{"policy web", "source", "::1/0", TCPTUNED_EXIT_CONFIG_TYPE, "write ::/0"},
+	{"policy web", "local_port", "http", TCPTUNED_EXIT_CONFIG_TYPE, "1 to 65535"},
+	{"policy web", "local_port", "0", TCPTUNED_EXIT_CONFIG_RANGE, "1 to 65535"},
+	{"policy web", "local_port", "80-", TCPTUNED_EXIT_CONFIG_TYPE, "1 to 65535"},
+	{"policy web", "remote_port", "1-65536", TCPTUNED_EXIT_CONFIG_RANGE, "1 to 65535"},
+	{"policy web", "remote_port", "9-1", TCPTUNED_EXIT_CONFIG_RANGE, "1 to 65535"},
+	{"policy web", "remote_port", "1,2", TCPTUNED_EXIT_CONFIG_TYPE, "1 to 65535"},
+	{"policy web", "cgroup", "system.slice", TCPTUNED_EXIT_CONFIG_TYPE, "absolute path"},
+	{"policy web", "mode", "on", TCPTUNED_EXIT_CONFIG_TYPE, "off, observe or tune"},
+	{"policy web", "bitcp_s_max", "many", TCPTUNED_EXIT_CONFIG_TYPE, "from 1 to 1024"},
+	{"policy web", "bitcp_s_max", "0", TCPTUNED_EXIT_CONFIG_RANGE, "from 1 to 1024"},
+	{"policy web", "bitcp_s_min", "x", TCPTUNED_EXIT_CONFIG_TYPE, "from 0.0001 to 1"},
+	{"policy web", "bitcp_s_min", "2", TCPTUNED_EXIT_CONFIG_RANGE, "from 0.0001 to 1"},
+	{"policy web", "bitcp_beta", "1/8", TCPTUNED_EXIT_CONFIG_TYPE, "from 0.001 to 0.5"},
+	{"policy web", "bitcp_beta", "0.6", TCPTUNED_EXIT_CONFIG_RANGE, "from 0.001 to 0.5"},
+	{"policy web", "bitcp_low_window", "1.5", TCPTUNED_EXIT_CONFIG_TYPE, "from 2 to 65536"},
+	{"policy web", "bitcp_low_window", "1", TCPTUNED_EXIT_CONFIG_RANGE, "from 2 to 65536"},
 	{"bitcp", "s_max", "many", TCPTUNED_EXIT_CONFIG_TYPE, "from 1 to 1024"},
 	{"bitcp", "s_max", "0.99999", TCPTUNED_EXIT_CONFIG_RANGE, "from 1 to 1024"},
 	{"bitcp", "s_max", "1024.001", TCPTUNED_EXIT_CONFIG_RANGE, "from 1 to 1024"},
@@ -415,6 +465,12 @@ static void test_every_key_wrong(void **state)
 	}
 }
 
+/* A section that the key may stand in. */
+static const char *section_of(const struct tcptuned_key *key)
+{
+	return strcmp(key->section, NAMED_POLICY) ? key->section : "policy web";
+}
+
 /* The list above leaves out no key, and no range. */
 static void test_every_key_is_in_the_list(void **state)
 {
@@ -423,7 +479,7 @@ static void test_every_key_is_in_the_list(void **state)
 		bool type = false, range = false;
 
 		for (size_t i = 0; i < ARRAY_SIZE(wrongs); i++) {
-			if (strcmp(wrongs[i].section, key->section) ||
+			if (strcmp(wrongs[i].section, section_of(key)) ||
 			    strcmp(wrongs[i].key, key->name))
 				continue;
 			type |= wrongs[i].status == TCPTUNED_EXIT_CONFIG_TYPE;
@@ -441,13 +497,25 @@ static void test_every_key_twice(void **state)
 	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++) {
 		const struct tcptuned_key *key = &tcptuned_keys[i];
 
-		snprintf(text, sizeof(text), "[%s]\n%s = %s\n\n[%s]\n%s = %s\n", key->section,
-			 key->name, key->fallback, key->section, key->name, key->fallback);
+		if (key->type == KEY_PREFIXES)
+			continue; /* these may be repeated */
+		snprintf(text, sizeof(text), "[%s]\n%s = %s\n\n[%s]\n%s = %s\n",
+			 section_of(key), key->name, key->fallback, section_of(key), key->name,
+			 key->fallback);
 		snprintf(name, sizeof(name), "%s.%s: given a second time, after line 2",
-			 key->section, key->name);
+			 section_of(key), key->name);
 		snprintf(remedy, sizeof(remedy), "keep one");
 		load_fails(text, TCPTUNED_EXIT_CONFIG_DUPLICATE, 5, name, remedy);
 	}
+}
+
+/* Two sections have a cgroup. */
+static bool has_key(const char *section, const char *name)
+{
+	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
+		if (!strcmp(tcptuned_keys[i].section, section) && !strcmp(tcptuned_keys[i].name, name))
+			return true;
+	return false;
 }
 
 /* Each key with a letter too many, and each key in each section that it is not of. */
@@ -458,19 +526,20 @@ static void test_every_key_unknown(void **state)
 	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++) {
 		const struct tcptuned_key *key = &tcptuned_keys[i];
 
-		snprintf(text, sizeof(text), "[%s]\n%sx = %s\n", key->section, key->name,
+		snprintf(text, sizeof(text), "[%s]\n%sx = %s\n", section_of(key), key->name,
 			 key->fallback);
 		snprintf(part, sizeof(part), "\"%sx\" in [%s]: no such key", key->name,
-			 key->section);
+			 section_of(key));
 		snprintf(remedy, sizeof(remedy), "did you mean %s?", key->name);
 		load_fails(text, TCPTUNED_EXIT_CONFIG_UNKNOWN, 2, part, remedy);
 		for (size_t s = 0; s < tcptuned_sections_count; s++) {
-			if (!strcmp(tcptuned_sections[s].name, key->section))
+			if (has_key(tcptuned_sections[s].name, key->name) ||
+			    !strcmp(tcptuned_sections[s].name, NAMED_POLICY))
 				continue;
 			snprintf(text, sizeof(text), "[%s]\n%s = %s\n",
 				 tcptuned_sections[s].name, key->name, key->fallback);
-			snprintf(remedy, sizeof(remedy), "%s belongs in [%s]", key->name,
-				 key->section);
+			snprintf(remedy, sizeof(remedy), "%s belongs in [%s", key->name,
+				 strcmp(key->name, "cgroup") ? key->section : "");
 			load_fails(text, TCPTUNED_EXIT_CONFIG_UNKNOWN, 2, "no such key",
 				   remedy);
 		}
@@ -485,7 +554,7 @@ static void test_unknown_section(void **state)
 		   "did you mean [policy]?");
 	/* Also with no key in it, and at its own line. */
 	load_fails("[metrics]\n[nonsense]\n\n", TCPTUNED_EXIT_CONFIG_UNKNOWN, 2, "nonsense",
-		   "[tcptuned], [policy], [bitcp], [paths] and [metrics]");
+		   "[tcptuned], [policy], [policy NAME], ");
 	load_fails("[]\n", TCPTUNED_EXIT_CONFIG_UNKNOWN, 1, "\"\"", "[tcptuned], [policy]");
 	/* A control character of a file does not reach the terminal. */
 	load_fails("[\x1b[2J]\n", TCPTUNED_EXIT_CONFIG_UNKNOWN, 1, "\\x1b[2J", "[tcptuned]");
@@ -562,6 +631,184 @@ static void test_inconsistent(void **state)
 		   "/run/tcptuned is inside", "take another");
 	/* A name that only begins alike is another directory. */
 	load("[tcptuned]\nruntime_directory = /sys/fs/bpfx\n");
+}
+
+/* --- named policies -------------------------------------------------------------------- */
+
+static struct tcptuned_named_policy *named(const char *name)
+{
+	for (size_t i = 0; i < config.policies_len; i++)
+		if (!strcmp(config.policies[i].name, name))
+			return &config.policies[i];
+	fail_msg("there is no policy %s", name);
+	return NULL;
+}
+
+static void assert_prefixes(const struct tcptuned_prefixes *prefixes, const char *text)
+{
+	char have[4096];
+
+	tcptuned_prefixes_format(prefixes, have, sizeof(have));
+	assert_string_equal(have, text);
+}
+
+static void test_named_inherits(void **state)
+{
+	const struct tcptuned_policy_config *web, *far;
+
+	load("[policy web]\nlocal_port = 443\ncongestion_control = cubic\nbitcp_beta = 0.25\n"
+	     "[policy]\nreceive_window_max = 8M\nmode = observe\n[bitcp]\ns_max = 16\nbeta = 0.2\n"
+	     "[policy far-away_1]\nremote_port = 8000-8080\nmode = tune\nsend_buffer = 64K\n"
+	     "pacing_rate_max = 1500k\ncgroup = /a/b c\nreceive_window_min = 1M\n");
+	assert_int_equal(config.policies_len, 2);
+	web = &named("web")->set;
+	far = &named("far-away_1")->set;
+	assert_int_equal(web->mode, TCPTUNED_OBSERVE);
+	assert_int_equal(far->mode, TCPTUNED_TUNE);
+	assert_int_equal(web->receive_window_max_bytes, 8 << 20);
+	assert_int_equal(far->receive_window_max_bytes, 8 << 20);
+	assert_string_equal(web->congestion_control, "cubic");
+	assert_string_equal(far->congestion_control, "bitcp");
+	assert_int_equal(web->local_port.low, 443);
+	assert_int_equal(web->local_port.high, 443);
+	assert_int_equal(web->remote_port.low, 0);
+	assert_int_equal(far->remote_port.low, 8000);
+	assert_int_equal(far->remote_port.high, 8080);
+	assert_string_equal(far->cgroup, "/a/b c");
+	assert_string_equal(web->cgroup, "");
+	assert_int_equal(web->bitcp.s_max, 16ull << 32);
+	assert_int_equal(web->bitcp.beta, 1u << 30);
+	assert_int_equal(far->bitcp.beta, (uint32_t)(0.2 * Q32 + 0.5));
+	assert_int_equal(far->send_buffer_bytes, 65536);
+	assert_int_equal(far->pacing_rate_max_bps, 1500000);
+	assert_int_equal(far->receive_window_min_bytes, 1 << 20);
+	assert_int_equal(config.policy.receive_window_min_bytes, 0);
+	tcptuned_config_free(&config);
+	assert_int_equal(config.policies_len, 0);
+}
+
+static void test_named_prefixes(void **state)
+{
+	load("[policy a]\ndestination = 10.0.0.0/8,192.0.2.1\t2001:db8::/32 , ::/0\n"
+	     "destination = 0.0.0.0/0\nsource=::ffff:192.0.2.0/120\n");
+	/* An address alone is the whole of it; IPv4 written as IPv6 is IPv4. */
+	assert_prefixes(&named("a")->set.destination,
+			"10.0.0.0/8, 192.0.2.1/32, 2001:db8::/32, ::/0, 0.0.0.0/0");
+	assert_prefixes(&named("a")->set.source, "192.0.2.0/24");
+	assert_int_equal(named("a")->set.destination.list[0].length, 104);
+	assert_int_equal(named("a")->set.destination.list[2].length, 32);
+	tcptuned_config_free(&config);
+	/* In one file it goes on, a later one begins anew, and --set after that. */
+	write_drop_in("1.conf", "[policy a]\ndestination = 10.1.0.0/16\ndestination = 10.2.0.0/16\n");
+	load("[policy a]\ndestination = 10.0.0.0/8\nmode = off\n");
+	assert_prefixes(&named("a")->set.destination, "10.1.0.0/16, 10.2.0.0/16");
+	assert_int_equal(named("a")->set.mode, TCPTUNED_OFF);
+	tcptuned_config_free(&config);
+	{
+		const char *const set[] = {"policy a.destination=::1", "policy a.mode=tune", NULL};
+
+		assert_int_equal(tcptuned_config_load(path, set, &config, &err), 0);
+		assert_prefixes(&named("a")->set.destination, "::1/128");
+		assert_int_equal(named("a")->set.mode, TCPTUNED_TUNE);
+		tcptuned_config_free(&config);
+	}
+}
+
+static void test_prefix_file(void **state)
+{
+	char file[128], text[512], at[400];
+
+	snprintf(file, sizeof(file), "%s/prefixes", directory);
+	snprintf(text, sizeof(text), "[policy a]\n\ndestination_file = %s\n", file);
+	write_file(file, "# all\n10.0.0.0/8 # one\r\n\n\t2001:db8::/32\n192.0.2.7", 49);
+	load(text);
+	assert_prefixes(&named("a")->from_file, "10.0.0.0/8, 2001:db8::/32, 192.0.2.7/32");
+	tcptuned_config_free(&config);
+	memset(&config, 0xa5, sizeof(config));
+
+	write_file(file, "10.0.0.0/8\n\n10.0.0.9/8\n", 23);
+	assert_int_equal(tcptuned_config_load(path, NULL, &config, &err), -EINVAL);
+	assert_int_equal(err.status, TCPTUNED_EXIT_CONFIG_TYPE);
+	snprintf(at, sizeof(at), "%s:3: policy a.destination_file: ", file);
+	assert_memory_equal(err.text, at, strlen(at));
+	assert_says("\"10.0.0.9/8\"");
+	assert_says("write 10.0.0.0/8");
+	assert_untouched();
+	/* The next one, at its line. */
+	write_file(file, "10.0.0.0/8\n10.0.0.0/8 192.0.2.1\n", 32);
+	assert_int_equal(tcptuned_config_load(path, NULL, &config, &err), -EINVAL);
+	assert_says("prefixes:2: ");
+	assert_says("one prefix a line");
+
+	unlink(file);
+	assert_int_equal(tcptuned_config_load(path, NULL, &config, &err), -ENOENT);
+	assert_int_equal(err.status, TCPTUNED_EXIT_CONFIG_MISSING);
+	snprintf(at, sizeof(at), "%s:3: policy a.destination_file: %s: No such file", path, file);
+	assert_memory_equal(err.text, at, strlen(at));
+	assert_untouched();
+	mkdir(file, 0700);
+	assert_int_equal(tcptuned_config_load(path, NULL, &config, &err), -EISDIR);
+	assert_int_equal(err.status, TCPTUNED_EXIT_CONFIG_UNREADABLE);
+}
+
+static void test_named_fails(void **state)
+{
+	char text[4096];
+
+	load_fails("[policy ]\n", TCPTUNED_EXIT_CONFIG_TYPE, 1, "\"\" is no name", "[policy web]");
+	load_fails("\n[policy a b]\n", TCPTUNED_EXIT_CONFIG_TYPE, 2, "\"a b\" is no name",
+		   "31 letters");
+	load_fails("[policy a.b]\n", TCPTUNED_EXIT_CONFIG_TYPE, 1, "\"a.b\" is no name", "letters");
+	load_fails("[policy thirty-two-letters-are-too-many-]\n", TCPTUNED_EXIT_CONFIG_TYPE, 1,
+		   "is no name", "31 letters");
+	load_fails("[policy default]\nmode = off\n", TCPTUNED_EXIT_CONFIG_TYPE, 1, "\"default\"",
+		   "write [policy]");
+	load_fails("[policyx]\n", TCPTUNED_EXIT_CONFIG_UNKNOWN, 1, "no such section",
+		   "did you mean [policy]?");
+	load_fails("\n[policy a]\nmode = off\n", TCPTUNED_EXIT_CONFIG_INCONSISTENT, 2,
+		   "policy a: it does not say which connections", "destination");
+	load_fails("[policy a]\ndestination = any\n", TCPTUNED_EXIT_CONFIG_INCONSISTENT, 1,
+		   "policy a: it does not say", "[policy]");
+	load_fails("[policy]\ndestination = ::/0\n", TCPTUNED_EXIT_CONFIG_UNKNOWN, 2,
+		   "policy.destination: no such key", "belongs in [policy NAME]");
+	load_fails("[policy a]\nwibble = 1\n", TCPTUNED_EXIT_CONFIG_UNKNOWN, 2, "wibble",
+		   "[policy a] has destination, destination_file, source,");
+	load_fails("[policy a]\nmod = off\n", TCPTUNED_EXIT_CONFIG_UNKNOWN, 2, "\"mod\"",
+		   "did you mean mode?");
+	load_fails("[policy a]\ns_max = 1\n", TCPTUNED_EXIT_CONFIG_UNKNOWN, 2, "policy a.s_max",
+		   "belongs in [bitcp]");
+	load_fails("[policy a]\nmode = off\n[policy b]\nmode = off\n[policy a]\nmode = tune\n",
+		   TCPTUNED_EXIT_CONFIG_DUPLICATE, 6, "policy a.mode: given a second time",
+		   "after line 2");
+	load_fails("[policy a]\nlocal_port = 1\nreceive_window_min = 2M\nreceive_window_max = 1M\n",
+		   TCPTUNED_EXIT_CONFIG_INCONSISTENT, 1, "policy a.receive_window_min is above",
+		   "lower the one");
+	/* Also by what it inherits. */
+	load_fails("[policy a]\nlocal_port = 1\nsend_window_min = 2M\n[policy]\n"
+		   "send_window_max = 1M\n",
+		   TCPTUNED_EXIT_CONFIG_INCONSISTENT, 1, "policy a.send_window_min is above",
+		   "raise the other");
+	snprintf(text, sizeof(text), "[policy a]\ncgroup = /%0170d\nmode=x\n", 0);
+	load_fails(text, TCPTUNED_EXIT_CONFIG_TYPE, 3, "policy a.mode", "off, observe or tune");
+}
+
+static void test_too_many_policies(void **state)
+{
+	size_t size = 1 << 20, used = 0;
+	char *text = malloc(size);
+
+	assert_non_null(text);
+	for (int i = 1; i < TCPTUNED_POLICIES_MAX; i++)
+		used += (size_t)snprintf(text + used, size - used, "[policy p%d]\nlocal_port = %d\n",
+					 i, i);
+	load(text);
+	assert_int_equal(config.policies_len, TCPTUNED_POLICIES_MAX - 1);
+	tcptuned_config_free(&config);
+	memset(&config, 0xa5, sizeof(config));
+	snprintf(text + used, size - used, "[policy last]\n");
+	load_fails(text, TCPTUNED_EXIT_CONFIG_RANGE, 2 * TCPTUNED_POLICIES_MAX - 1,
+		   "one policy too many", "2047");
+	free(text);
 }
 
 /* --- files ----------------------------------------------------------------------------- */
@@ -694,7 +941,7 @@ static void test_set(void **state)
 	write_drop_in("1.conf", "[metrics]\nport = 2\n");
 	assert_int_equal(tcptuned_config_load(path, set, &config, &err), 0);
 	assert_int_equal(config.metrics_port, 4);
-	assert_int_equal(config.bitcp.s_min, 1ull << 31);
+	assert_int_equal(config.policy.bitcp.s_min, 1ull << 31);
 	assert_string_equal(config.cgroup, "/a.b=c");
 	assert_string_equal(config.origin[TCPTUNED_CONFIG_KEYS - 2], "--set");
 }
@@ -768,8 +1015,27 @@ static void test_diff(void **state)
 	tcptuned_config_keep_fixed(&config, &before);
 	assert_string_equal(config.bpffs, "/a/longer/path");
 	assert_true(config.metrics_enabled);
-	assert_int_equal(config.send_window_max_bytes, 96 << 10);
+	assert_int_equal(config.policy.send_window_max_bytes, 96 << 10);
 	assert_int_equal(tcptuned_config_diff(&before, &config, NULL, NULL), 3);
+}
+
+/* Named policies: one gone, one new, one changed, one the same though it moved. */
+static void test_diff_of_policies(void **state)
+{
+	struct tcptuned_config before;
+	struct difference d = {0};
+
+	load("[policy gone]\nlocal_port = 1\n[policy same]\nlocal_port = 2\n[policy other]\n"
+	     "destination = 10.0.0.0/8\n");
+	before = config;
+	load("[policy new]\nlocal_port = 1\n[policy other]\ndestination = 10.0.0.0/9, ::1\n"
+	     "mode = off\n[policy same]\nlocal_port = 2\n");
+	assert_int_equal(tcptuned_config_diff(&before, &config, note_difference, &d), 4);
+	assert_string_equal(d.text, "policy gone:defined> policy new:>defined "
+				    "policy other.mode:tune>off "
+				    "policy other.destination:10.0.0.0/8>10.0.0.0/9, ::1/128 ");
+	tcptuned_config_free(&before);
+	tcptuned_config_free(&config);
 }
 
 /* The same value, left over from different texts, is no difference. */
@@ -817,12 +1083,36 @@ static void test_print_reads_back(void **state)
 	load_printed(print_config);
 	assert_int_equal(tcptuned_config_diff(&printed, &config, NULL, NULL), 0);
 	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
-		assert_string_not_equal(config.origin[i], "default");
+		if (strcmp(tcptuned_keys[i].section, NAMED_POLICY))
+			assert_string_not_equal(config.origin[i], "default");
 	snprintf(text, sizeof(text), "[tcptuned]\nbpffs = /%0170d\n", 0);
 	load(text);
 	printed = config;
 	load_printed(print_config);
 	assert_int_equal(tcptuned_config_diff(&printed, &config, NULL, NULL), 0);
+}
+
+/* With every kind of condition, and a list that takes several lines. */
+static void test_print_policies_reads_back(void **state)
+{
+	char text[16384] = "[policy]\nfirst_window = 1M\n[policy many]\n", one[64];
+
+	for (int i = 0; i < 100; i++) {
+		snprintf(one, sizeof(one), "destination = 2001:db8:%x:ffff:ffff::/80\n", i + 4096);
+		strcat(text, one);
+	}
+	strcat(text, "source = 10.0.0.0/8, ::1\nlocal_port = 80\nremote_port = 1-1023\n"
+		     "cgroup = /x/y\nbitcp_s_min = 0.5\n[policy b]\ncgroup = /\nmode = observe\n"
+		     "pacing_rate_max = 123456789\nreceive_buffer = 100000\n");
+	load(text);
+	printed = config;
+	load_printed(print_config);
+	assert_int_equal(tcptuned_config_diff(&printed, &config, NULL, NULL), 0);
+	assert_int_equal(config.policies_len, 2);
+	assert_int_equal(named("many")->set.destination.len, 100);
+	assert_int_equal(named("b")->set.pacing_rate_max_bps, 123456789);
+	tcptuned_config_free(&printed);
+	tcptuned_config_free(&config);
 }
 
 /* Any fraction that can be written is printed as one that reads back the same. */
@@ -848,7 +1138,7 @@ static void test_fractions_read_back(void **state)
 		assert_int_equal(tcptuned_key_parse(key, text, &a, problem), 0);
 		tcptuned_key_format(key, &a, back);
 		assert_int_equal(tcptuned_key_parse(key, back, &b, problem), 0);
-		assert_int_equal(a.bitcp.s_max, b.bitcp.s_max);
+		assert_int_equal(a.policy.bitcp.s_max, b.policy.bitcp.s_max);
 		assert_true(strlen(back) <= strlen(text));
 	}
 }
@@ -870,7 +1160,8 @@ static void test_example_uncommented(void **state)
 	assert_int_equal(tcptuned_config_load(path, NULL, &config, &err), 0);
 	assert_defaults(&config);
 	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
-		assert_memory_equal(config.origin[i], path, strlen(path));
+		if (strcmp(tcptuned_keys[i].section, NAMED_POLICY))
+			assert_memory_equal(config.origin[i], path, strlen(path));
 }
 
 /* --- the table itself ------------------------------------------------------------------ */
@@ -932,7 +1223,7 @@ static void test_random_edits(void **state)
 		memset(&config, 0xa5, sizeof(config));
 		memset(&err, 0, sizeof(err));
 		if (!tcptuned_config_load(path, NULL, &config, &err)) {
-			assert_true(bitcp_params_valid(&config.bitcp));
+			assert_true(bitcp_params_valid(&config.policy.bitcp));
 			assert_in_range(config.metrics_port, 1, 65535);
 			continue;
 		}
@@ -965,6 +1256,11 @@ int main(void)
 		TEST(test_long_lines),
 		TEST(test_nul),
 		TEST(test_inconsistent),
+		TEST(test_named_inherits),
+		TEST(test_named_prefixes),
+		TEST(test_prefix_file),
+		TEST(test_named_fails),
+		TEST(test_too_many_policies),
 		TEST(test_missing),
 		TEST(test_no_regular_file),
 		TEST(test_too_large),
@@ -976,8 +1272,10 @@ int main(void)
 		TEST(test_set),
 		TEST(test_set_fails),
 		TEST(test_diff),
+		TEST(test_diff_of_policies),
 		TEST(test_diff_sees_values_only),
 		TEST(test_print_reads_back),
+		TEST(test_print_policies_reads_back),
 		TEST(test_fractions_read_back),
 		TEST(test_example_is_the_default),
 		TEST(test_example_uncommented),

@@ -208,6 +208,37 @@ static void test_explanation(void **state)
 	json_decref(flow);
 }
 
+/* Which rule it came under, and what a dry run keeps from it. */
+static void test_policy_is_explained(void **state)
+{
+	json_t *flow = json(flow_json), *would = json_object();
+	char *text = explain(flow);
+
+	expect_says(text, "policy\n  default\n  by a rule of a configuration before");
+	free(text);
+	json_object_set_new(flow, "rule", json_string("destination 10.0.0.0/8, remote port 80"));
+	text = explain(flow);
+	expect_says(text, "by its rule  destination 10.0.0.0/8, remote port 80\n");
+	assert_null(strstr(text, "would set"));
+	free(text);
+	json_array_append_new(json_object_get(flow, "flags"), json_string("observe"));
+	json_object_set_new(flow, "would_set", would);
+	text = explain(flow);
+	expect_says(text, "default; a dry run: everything below is decided");
+	expect_says(text, "would set    nothing");
+	free(text);
+	json_object_set_new(would, "congestion_control", json_string("cubic"));
+	json_object_set_new(would, "receive_window_bytes", json_integer(65536));
+	json_object_set_new(would, "pacing_rate_bytes_per_s", json_integer(1000));
+	text = explain(flow);
+	expect_says(text, "would set    congestion control cubic\n");
+	expect_says(text, "would set    a receive window of 65536 bytes (64K)\n");
+	expect_says(text, "would set    a pacing limit of 1000 bytes per second\n");
+	assert_null(strstr(text, "send buffer for"));
+	free(text);
+	json_decref(flow);
+}
+
 /* Each reason that the kernel side knows has a sentence of its own; no word stands for itself. */
 static void test_every_reason_is_explained(void **state)
 {
@@ -338,6 +369,7 @@ int main(void)
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_names_of_flows),
 		cmocka_unit_test(test_explanation),
+		cmocka_unit_test(test_policy_is_explained),
 		cmocka_unit_test(test_every_reason_is_explained),
 		cmocka_unit_test(test_empty_flow),
 		cmocka_unit_test(test_events),

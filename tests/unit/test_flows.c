@@ -191,23 +191,25 @@ static void test_sums(void **state)
 	free(records);
 }
 
+#define GROUPED (3 * TCPTUNED_FLOW_GROUPS)
+
 static void test_groups_are_bounded(void **state)
 {
-	struct tcptuned_flow_record *records = random_records(200);
+	struct tcptuned_flow_record *records = random_records(GROUPED);
 	struct tcptuned_flows flows;
 	__u32 i;
 
-	for (i = 0; i < 200; i++) {
+	for (i = 0; i < GROUPED; i++) {
 		records[i].flow.policy = i / 2;
 		strcpy(records[i].congestion_control, "cubic");
 	}
 	assert_int_equal(tcptuned_flows_init(&flows, 0), 0);
-	assert_int_equal(read_from(&flows, records, 200 * sizeof(*records), 9999, 0), 0);
+	assert_int_equal(read_from(&flows, records, GROUPED * sizeof(*records), 9999, 0), 0);
 	assert_int_equal(flows.groups_len, TCPTUNED_FLOW_GROUPS);
 	assert_int_equal(flows.groups[0].flows, 2);
-	assert_int_equal(flows.groups_other, 200 - 2 * TCPTUNED_FLOW_GROUPS);
+	assert_int_equal(flows.groups_other, GROUPED - 2 * TCPTUNED_FLOW_GROUPS);
 	assert_int_equal(flows.top_len, 0);
-	assert_int_equal(tcptuned_flows_left_out(&flows), 200);
+	assert_int_equal(tcptuned_flows_left_out(&flows), GROUPED);
 	tcptuned_flows_free(&flows);
 	free(records);
 }

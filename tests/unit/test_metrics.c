@@ -380,6 +380,48 @@ static void test_aggregate_lines(void **state)
 }
 
 /* Each counter has a number of its own: every one must be shown, and under its own name. */
+static const char *name_by_place(void *ctx, __u32 key)
+{
+	static const char *const names[] = { "default", "far", "near" };
+
+	return TCPTUNED_POLICY_PLACE(key) < ARRAY_SIZE(names)
+		       ? names[TCPTUNED_POLICY_PLACE(key)]
+		       : NULL;
+}
+
+/* Policies of several reloads that have one name are one sample, also where there are many. */
+static void test_groups_of_one_name(void **state)
+{
+#define OF(policy, cc) "tcptuned_connections{policy=\"" policy "\",congestion_control=\"" cc "\"} "
+	/* 0 + 3 + ... + 255; of 1 + 4 + ... + 253 the first has another congestion control */
+	static const char *const lines[] = {
+		OF("default", "bitcp") "10965", OF("far", "cubic") "1",	  OF("far", "bitcp") "10794",
+		OF("near", "bitcp") "10880",	OF("other", "other") "5",
+	};
+	struct tcptuned_snapshot *snap = make_snapshot();
+	struct tcptuned_flow_group *groups = snap->flows.groups;
+	const char *begin;
+	char *body;
+
+	snap->policy_name = name_by_place;
+	snap->flows.groups_len = TCPTUNED_FLOW_GROUPS;
+	for (unsigned int i = 0; i < TCPTUNED_FLOW_GROUPS; i++)
+		groups[i] = (struct tcptuned_flow_group){TCPTUNED_POLICY_ID(i, i % 3), "bitcp", i};
+	strcpy(groups[1].congestion_control, "cubic");
+	snap->flows.groups_other = 5;
+	body = text_of(snap);
+	expect_lines(body, lines, ARRAY_SIZE(lines));
+	begin = body;
+	for (int i = 0; i < 5; i++) {
+		begin = strstr(begin, "\ntcptuned_connections{");
+		assert_non_null(begin);
+		begin++;
+	}
+	assert_null(strstr(begin, "\ntcptuned_connections{"));
+	free(body);
+	free_snapshot(snap);
+}
+
 static void test_every_counter_is_shown(void **state)
 {
 	static const struct {
@@ -701,6 +743,7 @@ int main(void)
 		cmocka_unit_test(test_ipv6_and_escaping),
 		cmocka_unit_test(test_budget_lines),
 		cmocka_unit_test(test_aggregate_lines),
+		cmocka_unit_test(test_groups_of_one_name),
 		cmocka_unit_test(test_every_counter_is_shown),
 		cmocka_unit_test(test_histograms),
 		cmocka_unit_test(test_label_value),

@@ -56,6 +56,33 @@ static void test_every_command(void **state)
 	assert_int_equal(request.command, TCPTUNED_CMD_POLICY_TEST);
 	assert_int_equal(request.filter.remote_port, 443);
 	assert_int_equal(request.filter.local.family, AF_INET);
+	assert_string_equal(request.cgroup, "");
+	parse("{\"command\":\"policy_test\",\"cgroup\":\"/a/b\"}");
+	assert_string_equal(request.cgroup, "/a/b");
+	parse("{\"command\":\"policy_enable\",\"policy\":\"web\"}");
+	assert_int_equal(request.command, TCPTUNED_CMD_POLICY_ENABLE);
+	assert_string_equal(request.filter.policy, "web");
+	parse("{\"policy\":\"web\",\"command\":\"policy_disable\"}");
+	assert_int_equal(request.command, TCPTUNED_CMD_POLICY_DISABLE);
+	parse("{\"command\":\"policy_apply\"}");
+	assert_int_equal(request.command, TCPTUNED_CMD_POLICY_APPLY);
+	parse("{\"command\":\"flows\",\"rules\":true}");
+	assert_true(request.rules);
+}
+
+/* What changes something takes no guess. */
+static void test_changes_need_a_name(void **state)
+{
+	static const char *const wrong[][2] = {
+		{ "{\"command\":\"policy_disable\"}", "policy_disable needs the name of one" },
+		{ "{\"command\":\"policy_enable\",\"policy\":\"\"}", "no name of 1 to 31" },
+		{ "{\"command\":\"policy_enable\",\"policy\":1}", "policy: a string" },
+		{ "{\"command\":\"policy_apply\",\"policy\":\"a\"}", "takes no such field" },
+		{ "{\"command\":\"policies\",\"cgroup\":\"/a\"}", "takes no such field" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
+		refuse(wrong[i][0], strlen(wrong[i][0]), wrong[i][1]);
 }
 
 static void test_flows(void **state)
@@ -263,6 +290,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_command),
+		cmocka_unit_test(test_changes_need_a_name),
 		cmocka_unit_test(test_flows),
 		cmocka_unit_test(test_what_is_refused),
 		cmocka_unit_test(test_long_and_deep),

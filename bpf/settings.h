@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a policy sets on a connection once, by itself, and right-sizing then does not touch or
+ * begins from: fixed buffers, least windows, the first window, the pacing limit.
+ */
+#ifndef TCPTUNED_SETTINGS_H
+#define TCPTUNED_SETTINGS_H
+
+#include "kernel.h"
+#include "maps.h"
+#include "policy.h"
+
+/* What has to be known of the socket. */
+struct socket_facts {
+	__u64 max_pacing_rate; /* bytes per second; all ones: none */
+	__u32 locks;	       /* sk_userlocks */
+	__u32 rcv_wscale;
+};
+
+static __always_inline struct socket_facts facts_of(struct tcp_sock *tp)
+{
+	struct socket_facts facts = {
+		.max_pacing_rate = tp->inet_conn.icsk_inet.sk.sk_max_pacing_rate,
+		.locks = BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_inet.sk.sk_userlocks),
+		.rcv_wscale = BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale),
+	};
+
+	return facts;
+}
+
+/* May the policy fix this buffer? Not where the application did, and its word counts. */
+static __always_inline bool may_fix(__u32 locks, const struct tcptuned_policy *policy,
+				    bool receive)
+{
+	__u32 lock = receive ? SOCK_RCVBUF_LOCK : SOCK_SNDBUF_LOCK;
+
+	if (!(receive ? policy->rcv_buffer : policy->snd_buffer))
+		return false;
+	return (receive ? policy->override_rcvbuf : policy->override_sndbuf) ||
+	       !(locks & lock);
+}
+
+static __always_inline void fix_buffer(void *ctx, struct tcptuned_flow *flow,
+				       const struct tcptuned_policy *policy, bool receive)
+{
+	int value = receive ? policy->rcv_buffer : policy->snd_buffer;
+
+	if (bpf_setsockopt(ctx, SOL_SOCKET, receive ? SO_RCVBUF : SO_SNDBUF, &value,
+			   sizeof(value)))
+		count(receive ? TCPTUNED_C_RCV_FAILED : TCPTUNED_C_SND_FAILED);
+	else
+		flow->flags |= receive ? TCPTUNED_F_RCV_FIXED : TCPTUNED_F_SND_FIXED;
+}
+
+/*
+ * The largest first window that the kernel's own autotuning might get to, without the lock
+ * that SO_RCVBUF sets, which would bound the window scale: SO_RCVLOWAT makes room for as much
+ * (tcp_set_rcvlowat()), and the application's own is then put back.
+ */
+static __always_inline void open_first_window(struct bpf_sock_ops *ctx, struct tcp_sock *tp,
+					      __u32 window)
+{
+	int before = tp->inet_conn.icsk_inet.sk.sk_rcvlowat, value = window;
+
+	if (bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVLOWAT, &value, sizeof(value)))
+		count(TCPTUNED_C_RCV_FAILED);
+	else
+		bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVLOWAT, &before, sizeof(before));
+}
+
+/* What has to be there before the SYN: it carries the first window and its scale. */
+static __always_inline void settings_before_syn(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
+						struct tcp_sock *tp,
+						const struct tcptuned_policy *policy)
+{
+	struct tcptuned_flow *flow;
+
+	if (policy->mode != TCPTUNED_TUNE)
+		return;
+	if (!may_fix(facts_of(tp).locks, policy, true)) {
+		if (policy->first_window)
+			open_first_window(ctx, tp, policy->first_window);
+		return;
+	}
+	flow = bpf_sk_storage_get(&flows, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	if (flow)
+		fix_buffer(ctx, flow, policy, true);
+	else
+		count(TCPTUNED_C_STORAGE_FAILED);
+}
+
+/*
+ * The least windows are floors of right-sizing, which sees to it in its first round that the
+ * buffers are as large, if there is memory for that.
+ */
+static __always_inline void raise_floors(struct tcptuned_flow *flow,
+					 const struct tcptuned_policy *policy, __u32 rcv_wscale)
+{
+	__u32 most = 65535u << (rcv_wscale & 15);
+	__u32 least = policy->rcv_window_min;
+
+	if (most > flow->rcv_window_max)
+		most = flow->rcv_window_max;
+	if (least > most)
+		least = most;
+	if (least > flow->rcv_floor) {
+		flow->rcv_floor = least;
+		flow->flags |= TCPTUNED_F_RCV_LEAST;
+	}
+	least = policy->snd_window_min;
+	if (least > flow->snd_window_max)
+		least = flow->snd_window_max;
+	if (least > flow->snd_floor) {
+		flow->snd_floor = least;
+		flow->flags |= TCPTUNED_F_SND_LEAST;
+	}
+}
+
+/* An application that wants to go slower still may. */
+static __always_inline void limit_pacing(void *ctx, struct tcptuned_flow *flow, __u32 rate)
+{
+	int value = rate;
+
+	if (!bpf_setsockopt(ctx, SOL_SOCKET, SO_MAX_PACING_RATE, &value, sizeof(value)))
+		flow->flags |= TCPTUNED_F_PACED;
+}
+
+/* Of a connection that has just been claimed. @ctx: whatever bpf_setsockopt() takes. */
+static __always_inline void settings_of_connection(void *ctx, struct tcptuned_flow *flow,
+						   const struct tcptuned_policy *policy,
+						   const struct socket_facts *facts)
+{
+	raise_floors(flow, policy, facts->rcv_wscale);
+	if (policy->mode != TCPTUNED_TUNE)
+		return;
+	if (policy->pacing_rate_max && facts->max_pacing_rate > policy->pacing_rate_max)
+		limit_pacing(ctx, flow, policy->pacing_rate_max);
+	if (may_fix(facts->locks, policy, false))
+		fix_buffer(ctx, flow, policy, false);
+}
+
+/*
+ * The same of one that has just been established. Its receive buffer, too, if that was not fixed
+ * before the SYN; of one that was open before, there may be a promise that takes more.
+ */
+verified_once int settings_at_established(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
+					  const struct tcptuned_policy *policy,
+					  const struct socket_facts *facts)
+{
+	if (!flow || !policy || !facts)
+		return 0;
+	settings_of_connection(ctx, flow, policy, facts);
+	if (policy->mode == TCPTUNED_TUNE && !(flow->flags & TCPTUNED_F_RCV_FIXED) &&
+	    may_fix(facts->locks, policy, true))
+		fix_buffer(ctx, flow, policy, true);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * SO_RCVBUF and SO_SNDBUF of applications. A request comes before the connection is known, and
+ * with it the policy. It is kept from the kernel if some policy might override it, and handed
+ * on as soon as it turns out that the one in charge does not: the socket is then as if it had
+ * been obeyed at once.
+ */
+#ifndef TCPTUNED_WISHES_H
+#define TCPTUNED_WISHES_H
+
+#include "events.h"
+#include "kernel.h"
+#include "maps.h"
+#include "policy.h"
+
+#define TCP_STATE_CLOSE	 7 /* BPF_TCP_CLOSE, BPF_TCP_LISTEN */
+#define TCP_STATE_LISTEN 10
+
+enum verdict {
+	STANDS,	    /* the kernel gets it */
+	OBSERVED,   /* so it does, and it is counted */
+	OVERRIDDEN, /* the kernel does not get it */
+};
+
+static __always_inline enum verdict verdict_of(const struct tcptuned_policy *policy, bool receive)
+{
+	if (!policy || !(receive ? policy->override_rcvbuf : policy->override_sndbuf))
+		return STANDS;
+	return policy->mode == TCPTUNED_TUNE ? OVERRIDDEN : OBSERVED;
+}
+
+static __always_inline enum verdict verdict_of_all(const struct tcptuned_match *m, bool receive)
+{
+	if (m->wishes & (receive ? TCPTUNED_RCVBUF_OVERRIDDEN : TCPTUNED_SNDBUF_OVERRIDDEN))
+		return OVERRIDDEN;
+	if (m->wishes & (receive ? TCPTUNED_RCVBUF_OBSERVED : TCPTUNED_SNDBUF_OBSERVED))
+		return OBSERVED;
+	return STANDS;
+}
+
+/* Is there a policy that would let it stand? */
+static __always_inline bool is_disputed(const struct tcptuned_match *m, bool receive)
+{
+	return TCPTUNED_RULE_INDEX(receive ? m->stands_rcvbuf : m->stands_sndbuf) !=
+	       TCPTUNED_RULE_NONE;
+}
+
+/* What is to become of a request on this socket, by all that is known now. */
+static __always_inline enum verdict verdict_now(struct sock *sk, const struct tcptuned_match *m,
+						bool receive)
+{
+	__u8 state = BPF_CORE_READ(sk, __sk_common.skc_state);
+	__u32 key;
+
+	if (state == TCP_STATE_LISTEN && may_stand_at_listener(sk, m, receive))
+		return STANDS;
+	if (state == TCP_STATE_LISTEN || state == TCP_STATE_CLOSE)
+		return verdict_of_all(m, receive);
+	return verdict_of(policy_for((struct tcp_sock *)sk, &key), receive);
+}
+
+/* The kernel's memory can be read through a number, of a context's socket only fields. */
+static __always_inline struct sock *sock_of(struct bpf_sockopt *ctx)
+{
+	struct bpf_sock *sk = ctx->sk;
+	struct sock *ret = NULL;
+
+	bpf_probe_read_kernel(&ret, sizeof(ret), &sk);
+	return ret;
+}
+
+/* Where it is disputed it is counted when it is settled. */
+static __always_inline void count_request(const struct tcptuned_match *m, bool receive)
+{
+	if (!is_disputed(m, receive))
+		count(receive ? TCPTUNED_C_RCVBUF_OVERRIDDEN : TCPTUNED_C_SNDBUF_OVERRIDDEN);
+}
+
+/*
+ * An application's SO_RCVBUF would end the kernel's autotuning of that socket and bound its
+ * window scale. Skipping the call (optlen -1) leaves the socket as it was and tells the
+ * application that it succeeded. The request is kept in the socket's record.
+ */
+static __always_inline void override(struct bpf_sockopt *ctx, bool receive)
+{
+	const struct tcptuned_match *m = match_anywhere();
+	const struct tcptuned_policy *policy;
+	__s32 *request = ctx->optval;
+	struct tcptuned_flow *flow;
+	enum verdict verdict;
+
+	if (!m || ctx->optlen < (__s32)sizeof(*request) ||
+	    (void *)(request + 1) > ctx->optval_end || verdict_of_all(m, receive) == STANDS)
+		return;
+	verdict = verdict_now(sock_of(ctx), m, receive);
+	policy = policy_of(m->default_policy); /* any: all have the same buffer_max */
+	if (verdict == STANDS || !policy)
+		return;
+	flow = bpf_sk_storage_get(&flows, ctx->sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!flow) {
+		count(TCPTUNED_C_STORAGE_FAILED);
+		return;
+	}
+	if (receive && (flow->flags & TCPTUNED_F_RCVBUF_APP))
+		return;
+	if (receive) {
+		flow->req_rcvbuf = *request;
+		flow->rcv_buffer_max = policy->rcv_buffer_max;
+		flow->flags |= TCPTUNED_F_RCVBUF_REQ;
+	} else {
+		flow->req_sndbuf = *request;
+		flow->snd_buffer_max = policy->snd_buffer_max;
+		flow->flags |= TCPTUNED_F_SNDBUF_REQ;
+	}
+	count_request(m, receive);
+	event_of_call(receive ? TCPTUNED_EV_RCVBUF_OVERRIDDEN : TCPTUNED_EV_SNDBUF_OVERRIDDEN,
+		      ctx->sk, m->default_policy, verdict != OVERRIDDEN, *request);
+	if (verdict != OVERRIDDEN)
+		return;
+	flow->flags |= receive ? TCPTUNED_F_RCVBUF_SWALLOWED : TCPTUNED_F_SNDBUF_SWALLOWED;
+	ctx->optlen = -1;
+}
+
+/* Let the kernel have what it did not get. @ctx: whatever bpf_setsockopt() takes. */
+static __always_inline void hand_on(void *ctx, struct tcptuned_flow *flow, bool receive)
+{
+	__u32 swallowed = receive ? TCPTUNED_F_RCVBUF_SWALLOWED : TCPTUNED_F_SNDBUF_SWALLOWED;
+	__u32 obeyed = receive ? TCPTUNED_F_RCVBUF_OBEYED : TCPTUNED_F_SNDBUF_OBEYED;
+	int value = receive ? flow->req_rcvbuf : flow->req_sndbuf;
+
+	if ((flow->flags & swallowed) && !(flow->flags & obeyed))
+		bpf_setsockopt(ctx, SOL_SOCKET, receive ? SO_RCVBUF : SO_SNDBUF, &value,
+			       sizeof(value));
+	flow->flags &= ~swallowed;
+}
+
+static __always_inline void settle_one(void *ctx, struct tcptuned_flow *flow,
+				       const struct tcptuned_match *m,
+				       const struct tcptuned_policy *policy, bool receive)
+{
+	__u32 asked = receive ? TCPTUNED_F_RCVBUF_REQ : TCPTUNED_F_SNDBUF_REQ;
+	enum verdict verdict = verdict_of(policy, receive);
+
+	if (!(flow->flags & asked))
+		return;
+	if (verdict != OVERRIDDEN)
+		hand_on(ctx, flow, receive);
+	if (verdict == STANDS)
+		flow->flags &= ~asked;
+	else if (m && is_disputed(m, receive) && !(flow->flags & TCPTUNED_F_PLANNED))
+		count(receive ? TCPTUNED_C_RCVBUF_OVERRIDDEN : TCPTUNED_C_SNDBUF_OVERRIDDEN);
+}
+
+/*
+ * The connection is @policy's (NULL: nobody's): what does that one say to its requests? A socket
+ * that is refused and tries again is settled again, but counted once.
+ */
+verified_once int settle(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
+			 const struct tcptuned_policy *policy)
+{
+	const struct tcptuned_match *m = match_anywhere();
+
+	if (!flow)
+		return 0;
+	settle_one(ctx, flow, m, policy, true);
+	settle_one(ctx, flow, m, policy, false);
+	return 0;
+}
+
+/*
+ * A listener's buffer decides on the window scale of what it accepts, before it is known whose
+ * that will be. Where any policy of its connections lets the request stand, it stands.
+ */
+static __always_inline void settle_listener(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
+					    struct sock *sk)
+{
+	const struct tcptuned_match *m = match_anywhere();
+
+	if (!m || may_stand_at_listener(sk, m, true))
+		hand_on(ctx, flow, true);
+	if (!m || may_stand_at_listener(sk, m, false))
+		hand_on(ctx, flow, false);
+}
+
+/*
+ * An application that sets its window clamp knows what it wants: leave its window alone, and
+ * give it the SO_RCVBUF that it was refused, or the kernel's autotuning would move the clamp.
+ */
+static __always_inline void hands_off(struct bpf_sockopt *ctx)
+{
+	const struct tcptuned_match *m = match_anywhere();
+	struct tcptuned_flow *flow;
+
+	if (!m || !(m->wishes & TCPTUNED_ANY_CLAIMS) || ctx->optlen < (__s32)sizeof(__s32))
+		return;
+	flow = bpf_sk_storage_get(&flows, ctx->sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!flow)
+		return;
+	flow->flags |= TCPTUNED_F_RCVBUF_APP;
+	if (!(flow->flags & TCPTUNED_F_RCVBUF_SWALLOWED))
+		return;
+	hand_on(ctx->sk, flow, true);
+	flow->flags &= ~TCPTUNED_F_RCVBUF_REQ;
+}
+
+#endif

@@ -1,0 +1,730 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "policy.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <bpf/bpf.h>
+
+#include "cleanup.h"
+
+#define ANY_PORT_LOW  0 /* a listener's socket has no peer, and no port of one */
+#define ANY_PORT_HIGH 65535
+
+static const struct tcptuned_prefix everywhere; /* ::/0, all zeroes */
+
+static bool is_disabled(const struct tcptuned_policy_source *policy)
+{
+	return policy->named && policy->record.disabled;
+}
+
+/* ---- compile: one item for each pair of a policy's prefixes ----------------------------- */
+
+struct item {
+	const struct tcptuned_prefix *destination;
+	const struct tcptuned_prefix *source;
+	const struct tcptuned_policy_source *policy;
+	unsigned int place; /* of the policy; order of the file */
+	unsigned int order; /* among equals: the default policy comes last */
+	unsigned int depth; /* of its cgroup, levels below the root; 0: any */
+	__u64 ports;	    /* pairs of ports that it takes */
+};
+
+static __u64 width(const struct tcptuned_ports *ports)
+{
+	return ports->low ? (__u64)ports->high - ports->low + 1 : 65536;
+}
+
+static unsigned int depth_of(const char *cgroup)
+{
+	unsigned int depth = 0;
+
+	for (const char *p = cgroup; *p; p++)
+		depth += *p == '/' && p[1] && p[1] != '/';
+	return cgroup[0] ? depth + 1 : 0;
+}
+
+/* The destinations of a policy: its own, then those of its file. */
+static size_t destinations(const struct tcptuned_named_policy *named)
+{
+	return named ? named->set.destination.len + named->from_file.len : 0;
+}
+
+static const struct tcptuned_prefix *destination(const struct tcptuned_named_policy *named,
+						 size_t i)
+{
+	if (!destinations(named))
+		return &everywhere;
+	if (i < named->set.destination.len)
+		return &named->set.destination.list[i];
+	return &named->from_file.list[i - named->set.destination.len];
+}
+
+/* How many pairs it makes. A file without a prefix in it is not the same as no file. */
+static size_t pairs(const struct tcptuned_policy_source *policy)
+{
+	const struct tcptuned_named_policy *named = policy->named;
+	size_t n = destinations(named);
+
+	if (!named)
+		return 1;
+	if (is_disabled(policy))
+		return 0;
+	if (!n && named->set.destination_file[0])
+		return 0;
+	return (n ? n : 1) * (named->set.source.len ? named->set.source.len : 1);
+}
+
+static size_t add_items(struct item *items, const struct tcptuned_policy_source *policy,
+			unsigned int place, unsigned int policies)
+{
+	const struct tcptuned_named_policy *named = policy->named;
+	size_t sources = named && named->set.source.len ? named->set.source.len : 1;
+	size_t n = pairs(policy);
+
+	for (size_t i = 0; i < n; i++)
+		items[i] = (struct item){
+			.destination = destination(named, i / sources),
+			.source = named && named->set.source.len
+					  ? &named->set.source.list[i % sources]
+					  : &everywhere,
+			.policy = policy,
+			.place = place,
+			.order = named ? place : policies,
+			.depth = named ? depth_of(named->set.cgroup) : 0,
+			.ports = named ? width(&named->set.local_port) *
+						 width(&named->set.remote_port)
+				       : 65536ull * 65536,
+		};
+	return n;
+}
+
+static int compare(__u64 a, __u64 b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int by_destination(const struct item *a, const struct item *b)
+{
+	int order = memcmp(a->destination->address, b->destination->address, 16);
+
+	return order ? order : compare(a->destination->length, b->destination->length);
+}
+
+/* The trie's order, and within one destination the most specific first. */
+static int by_rank(const void *left, const void *right)
+{
+	const struct item *a = left, *b = right;
+	int order = by_destination(a, b);
+
+	if (!order)
+		order = compare(b->source->length, a->source->length);
+	if (!order)
+		order = compare(a->ports, b->ports);
+	if (!order)
+		order = compare(b->depth, a->depth);
+	if (!order)
+		order = compare(a->order, b->order);
+	if (!order)
+		order = memcmp(a->source->address, b->source->address, 16);
+	return order;
+}
+
+/* A prefix that a policy has twice makes one rule. The items are in order. */
+static size_t drop_doubles(struct item *items, size_t len)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < len; i++)
+		if (!kept || by_rank(&items[kept - 1], &items[i]))
+			items[kept++] = items[i];
+	return kept;
+}
+
+/* ---- compile: rules and entries ---------------------------------------------------------- */
+
+static void set_ports(const struct tcptuned_ports *ports, __u16 *low, __u16 *high)
+{
+	*low = ports && ports->low ? ports->low : ANY_PORT_LOW;
+	*high = ports && ports->low ? ports->high : ANY_PORT_HIGH;
+}
+
+/* Of the default policy (@named NULL) all of it stays open. */
+static void set_local_conditions(struct tcptuned_rule *rule,
+				 const struct tcptuned_policy_source *policy)
+{
+	const struct tcptuned_named_policy *named = policy->named;
+
+	set_ports(named ? &named->set.local_port : NULL, &rule->local_low, &rule->local_high);
+	if (!named || !named->set.cgroup[0])
+		return;
+	rule->flags |= TCPTUNED_RULE_CGROUP;
+	rule->cgroup = policy->cgroup;
+}
+
+/* IPv4's addresses are within ::/0 and a few more prefixes that speak of IPv6. */
+static bool not_ipv4(const struct tcptuned_prefix *prefix)
+{
+	return prefix != &everywhere && !prefix->ipv4;
+}
+
+static struct tcptuned_rule make_rule(const struct item *item, __u32 generation)
+{
+	const struct tcptuned_named_policy *named = item->policy->named;
+	struct tcptuned_rule rule = {
+		.policy = TCPTUNED_POLICY_ID(generation, item->place),
+		.source_length = item->source->length,
+		.destination_length = item->destination->length,
+	};
+
+	memcpy(rule.source, item->source->address, sizeof(rule.source));
+	if (not_ipv4(item->destination))
+		rule.flags |= TCPTUNED_RULE_DESTINATION_NOT_IPV4;
+	if (not_ipv4(item->source))
+		rule.flags |= TCPTUNED_RULE_SOURCE_NOT_IPV4;
+	set_ports(named ? &named->set.remote_port : NULL, &rule.remote_low, &rule.remote_high);
+	set_local_conditions(&rule, item->policy);
+	return rule;
+}
+
+/* An open prefix that the ones after it may lie in. */
+struct cover {
+	const struct tcptuned_prefix *prefix;
+	__u32 first; /* its first rule, ... */
+	__u32 chain; /* ... and how many there are from that one on */
+};
+
+static int fail_chain(const struct item *item, struct tcptuned_error *err)
+{
+	char text[TCPTUNED_PREFIX_TEXT];
+
+	tcptuned_prefix_print(item->destination, text);
+	return tcptuned_fail(err, E2BIG, TCPTUNED_EXIT_CONFIG_INCONSISTENT,
+			     "policy %s: for %s there are more than %d rules to be tried one after "
+			     "the other; name fewer sources, or put policies that differ in ports or "
+			     "cgroup only together",
+			     item->policy->named ? item->policy->named->name : "default", text,
+			     TCPTUNED_CHAIN_MAX);
+}
+
+/* The rules of the prefix that @items begins with; returns how many they are. */
+static size_t make_chain(const struct item *items, size_t len, __u32 generation, __u32 first,
+			 const struct cover *cover, struct tcptuned_rule *rules)
+{
+	size_t n;
+
+	for (n = 0; n < len && !by_destination(&items[0], &items[n]); n++) {
+		rules[n] = make_rule(&items[n], generation);
+		rules[n].next = first + (__u32)n + 1;
+	}
+	rules[n - 1].next = cover ? cover->first : TCPTUNED_RULE_NONE;
+	return n;
+}
+
+/*
+ * Items in order are prefixes in order, a prefix before those that lie in it: a stack of the
+ * prefixes that are open tells what covers the next one.
+ */
+static int make_rules(const struct item *items, size_t len, __u32 array,
+		      struct tcptuned_ruleset *ret, struct tcptuned_error *err)
+{
+	struct cover open[130];
+	size_t depth = 0, n;
+
+	for (size_t i = 0; i < len; i += n) {
+		const struct tcptuned_prefix *prefix = items[i].destination;
+		struct tcptuned_ruleset_entry *entry = &ret->entries[ret->entries_len++];
+		__u32 first = ret->rules_len, above;
+
+		while (depth && !tcptuned_prefix_covers(open[depth - 1].prefix->address,
+							open[depth - 1].prefix->length,
+							prefix->address))
+			depth--;
+		n = make_chain(&items[i], len - i, ret->generation, first,
+			       depth ? &open[depth - 1] : NULL, &ret->rules[first]);
+		ret->rules_len += (__u32)n;
+		above = depth ? open[depth - 1].chain : 0;
+		if (above + n > TCPTUNED_CHAIN_MAX)
+			return fail_chain(&items[i], err);
+		open[depth++] = (struct cover){ prefix, first, above + (__u32)n };
+		entry->key.length = prefix->length;
+		memcpy(entry->key.address, prefix->address, sizeof(entry->key.address));
+		entry->match.first = array << 31 | first;
+	}
+	return 0;
+}
+
+/* ---- compile: what can be said before the connection is known ---------------------------- */
+
+static bool stands(const struct tcptuned_policy *policy, bool receive)
+{
+	return policy->mode != TCPTUNED_TUNE ||
+	       !(receive ? policy->override_rcvbuf : policy->override_sndbuf);
+}
+
+/* The rules of policies that let a request stand; by what a listener knows of itself. */
+static __u32 make_stands(const struct tcptuned_policy_source *policies, size_t len, bool receive,
+			 struct tcptuned_ruleset *ret)
+{
+	__u32 first = TCPTUNED_RULE_NONE;
+
+	for (size_t i = 0; i < len; i++) {
+		struct tcptuned_rule *rule = &ret->rules[ret->rules_len];
+
+		if (is_disabled(&policies[i]) || !stands(&policies[i].record, receive))
+			continue;
+		*rule = (struct tcptuned_rule){
+			.policy = TCPTUNED_POLICY_ID(ret->generation, i),
+			.next = first,
+			.remote_high = ANY_PORT_HIGH,
+		};
+		set_local_conditions(rule, &policies[i]);
+		first = ret->rules_len++;
+	}
+	return first;
+}
+
+static __u32 wishes_of(const struct tcptuned_policy *policy)
+{
+	bool tune = policy->mode == TCPTUNED_TUNE;
+	__u32 wishes = TCPTUNED_ANY_CLAIMS;
+
+	if (policy->mode == TCPTUNED_OFF)
+		return 0;
+	if (policy->override_rcvbuf)
+		wishes |= tune ? TCPTUNED_RCVBUF_OVERRIDDEN : TCPTUNED_RCVBUF_OBSERVED;
+	if (policy->override_sndbuf)
+		wishes |= tune ? TCPTUNED_SNDBUF_OVERRIDDEN : TCPTUNED_SNDBUF_OBSERVED;
+	if (tune && (policy->rcv_buffer || policy->first_window))
+		wishes |= TCPTUNED_BEFORE_SYN;
+	return wishes;
+}
+
+static void make_summary(const struct tcptuned_policy_source *policies, size_t len, __u32 array,
+			 struct tcptuned_ruleset *ret)
+{
+	struct tcptuned_match *match = &ret->entries[0].match;
+
+	match->default_policy = TCPTUNED_POLICY_ID(ret->generation, TCPTUNED_POLICY_DEFAULT);
+	match->stands_rcvbuf = array << 31 | make_stands(policies, len, true, ret);
+	match->stands_sndbuf = array << 31 | make_stands(policies, len, false, ret);
+	for (size_t i = 0; i < len; i++)
+		match->wishes |= wishes_of(&policies[i].record);
+}
+
+/* ---- compile ---------------------------------------------------------------------------- */
+
+static int no_memory(struct tcptuned_error *err)
+{
+	return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL,
+			     "there is no memory to compile the policies; free some");
+}
+
+int tcptuned_ruleset_compile(const struct tcptuned_policy_source *policies, size_t len,
+			     __u32 generation, __u32 array, struct tcptuned_ruleset *ret,
+			     struct tcptuned_error *err)
+{
+	_cleanup_free_ struct item *items = NULL;
+	size_t all = 0, n = 0;
+	int error;
+
+	memset(ret, 0, sizeof(*ret));
+	for (size_t i = 0; i < len; i++)
+		all += pairs(&policies[i]);
+	if (all > TCPTUNED_RULES_MAX)
+		return tcptuned_fail(err, E2BIG, TCPTUNED_EXIT_CONFIG_INCONSISTENT,
+				     "policies: their prefixes make %zu rules, a destination with "
+				     "each source; there may be %u",
+				     all, TCPTUNED_RULES_MAX);
+	items = calloc(all, sizeof(*items));
+	ret->rules = calloc(1 + all + 2 * len, sizeof(*ret->rules));
+	ret->entries = calloc(all, sizeof(*ret->entries));
+	if (!items || !ret->rules || !ret->entries) {
+		tcptuned_ruleset_free(ret);
+		return no_memory(err);
+	}
+	for (size_t i = 0; i < len; i++)
+		n += add_items(items + n, &policies[i], (unsigned int)i, (unsigned int)len);
+	qsort(items, n, sizeof(*items), by_rank);
+	n = drop_doubles(items, n);
+	ret->generation = generation;
+	ret->rules_len = 1;
+	error = make_rules(items, n, array, ret, err);
+	if (error)
+		tcptuned_ruleset_free(ret);
+	else
+		make_summary(policies, len, array, ret);
+	return error;
+}
+
+void tcptuned_ruleset_free(struct tcptuned_ruleset *rules)
+{
+	free(rules->rules);
+	free(rules->entries);
+	memset(rules, 0, sizeof(*rules));
+}
+
+/* ---- look up ---------------------------------------------------------------------------- */
+
+static bool in_cgroup(const struct tcptuned_tuple *tuple, __u64 id)
+{
+	for (size_t i = 0; i < tuple->cgroups_len; i++)
+		if (id && tuple->cgroups[i] == id)
+			return true;
+	return false;
+}
+
+__u32 tcptuned_ruleset_find(const struct tcptuned_ruleset *rules,
+			    const struct tcptuned_tuple *tuple)
+{
+	const struct tcptuned_ruleset_entry *best = &rules->entries[0];
+	__u32 next;
+
+	for (__u32 i = 1; i < rules->entries_len; i++) {
+		const struct tcptuned_ruleset_entry *entry = &rules->entries[i];
+
+		if (entry->key.length >= best->key.length &&
+		    tcptuned_prefix_covers(entry->key.address, entry->key.length, tuple->remote))
+			best = entry;
+	}
+	for (next = TCPTUNED_RULE_INDEX(best->match.first); next; next = rules->rules[next].next) {
+		const struct tcptuned_rule *rule = &rules->rules[next];
+
+		if (tcptuned_rule_matches(rule, tuple->local, tuple->remote, tuple->local_port,
+					  tuple->remote_port) &&
+		    (!(rule->flags & TCPTUNED_RULE_CGROUP) || in_cgroup(tuple, rule->cgroup)))
+			return rule->policy;
+	}
+	return rules->entries[0].match.default_policy;
+}
+
+/* ---- in words --------------------------------------------------------------------------- */
+
+/* The next condition, after @begin bytes of other text; "remote port" and what follows it. */
+static void add_condition(struct tcptuned_buf *out, size_t begin, const char *what,
+			  const char *value)
+{
+	tcptuned_buf_printf(out, "%s%s %s", out->len > begin ? ", " : "", what, value);
+}
+
+static void add_ports(struct tcptuned_buf *out, size_t begin, const char *what, unsigned int low,
+		      unsigned int high)
+{
+	char value[16];
+
+	if (low == ANY_PORT_LOW && (high == ANY_PORT_HIGH || !high))
+		return;
+	snprintf(value, sizeof(value), low == high ? "%u" : "%u-%u", low, high);
+	add_condition(out, begin, what, value);
+}
+
+/* The first @length bits of @address; nothing where that is any address of either family. */
+static void add_prefix(struct tcptuned_buf *out, size_t begin, const char *what,
+		       const __u8 *address, unsigned int length, bool not_ipv4)
+{
+	struct tcptuned_prefix prefix = { .length = (uint8_t)length };
+	char text[TCPTUNED_PREFIX_TEXT];
+
+	if (!length && !not_ipv4)
+		return;
+	for (unsigned int bit = 0; bit < length; bit++)
+		prefix.address[bit / 8] |= address[bit / 8] & (0x80 >> bit % 8);
+	prefix.ipv4 = length >= 96 && tcptuned_address_is_ipv4(prefix.address);
+	tcptuned_prefix_print(&prefix, text);
+	add_condition(out, begin, what, text);
+}
+
+static void end_conditions(struct tcptuned_buf *out, size_t begin)
+{
+	if (out->len == begin)
+		tcptuned_buf_puts(out, "every connection");
+}
+
+void tcptuned_rule_format(struct tcptuned_buf *out, const struct tcptuned_rule *rule,
+			  const __u8 remote[16], const char *cgroup)
+{
+	size_t begin = out->len;
+	char number[32];
+
+	add_prefix(out, begin, "destination", remote, rule->destination_length,
+		   rule->flags & TCPTUNED_RULE_DESTINATION_NOT_IPV4);
+	add_prefix(out, begin, "source", rule->source, rule->source_length,
+		   rule->flags & TCPTUNED_RULE_SOURCE_NOT_IPV4);
+	add_ports(out, begin, "local port", rule->local_low, rule->local_high);
+	add_ports(out, begin, "remote port", rule->remote_low, rule->remote_high);
+	snprintf(number, sizeof(number), "of id %llu", (unsigned long long)rule->cgroup);
+	if (rule->flags & TCPTUNED_RULE_CGROUP)
+		add_condition(out, begin, "cgroup", cgroup ? cgroup : number);
+	end_conditions(out, begin);
+}
+
+static void add_prefixes(struct tcptuned_buf *out, size_t begin, const char *what,
+			 const struct tcptuned_prefixes *prefixes)
+{
+	char text[TCPTUNED_CONFIG_TEXT];
+
+	if (!prefixes->len)
+		return;
+	tcptuned_prefixes_format(prefixes, text, sizeof(text));
+	add_condition(out, begin, what, text);
+}
+
+void tcptuned_conditions_format(struct tcptuned_buf *out,
+				const struct tcptuned_named_policy *named)
+{
+	size_t begin = out->len;
+
+	if (named) {
+		const struct tcptuned_policy_config *set = &named->set;
+
+		add_prefixes(out, begin, "destination", &set->destination);
+		if (set->destination_file[0])
+			add_condition(out, begin, "destination in", set->destination_file);
+		if (set->destination_file[0])
+			tcptuned_buf_printf(out, " (%zu prefixes)", named->from_file.len);
+		add_prefixes(out, begin, "source", &set->source);
+		add_ports(out, begin, "local port", set->local_port.low, set->local_port.high);
+		add_ports(out, begin, "remote port", set->remote_port.low, set->remote_port.high);
+		if (set->cgroup[0])
+			add_condition(out, begin, "cgroup", set->cgroup);
+	}
+	end_conditions(out, begin);
+}
+
+/* ---- into the kernel --------------------------------------------------------------------- */
+
+static int cannot_write(struct tcptuned_error *err, const char *what)
+{
+	int error = errno;
+
+	return tcptuned_fail(err, error, TCPTUNED_EXIT_INTERNAL,
+			     "cannot write %s: %s; the policies before it stay in force", what,
+			     strerror(error));
+}
+
+/* A map within the map @fd, to look into; -1: there is none. */
+static int open_inner(int fd, __u32 which)
+{
+	__u32 id;
+
+	if (fd < 0 || bpf_map_lookup_elem(fd, &which, &id))
+		return -1;
+	fd = bpf_map_get_fd_by_id(id);
+	return fd < 0 ? -1 : fd;
+}
+
+/* What holds now, for connections to anywhere: 0, or -1 where nothing does. */
+static int read_match(const struct tcptuned_kernel *kernel, struct tcptuned_match *ret)
+{
+	_cleanup_close_ int trie_fd = open_inner(kernel->map_fd[TCPTUNED_MAP_MATCH], 0);
+	struct tcptuned_match_key anywhere = { 0 };
+
+	return trie_fd < 0 || bpf_map_lookup_elem(trie_fd, &anywhere, ret) ? -1 : 0;
+}
+
+static bool rule_matches(const struct tcptuned_rule *rule, const struct tcptuned_tuple *tuple)
+{
+	return tcptuned_rule_matches(rule, tuple->local, tuple->remote, tuple->local_port,
+				     tuple->remote_port) &&
+	       (!(rule->flags & TCPTUNED_RULE_CGROUP) || in_cgroup(tuple, rule->cgroup));
+}
+
+/* The first rule that @is_it says yes to, of those that are to be tried for @tuple. */
+static int find_rule(const struct tcptuned_kernel *kernel, const struct tcptuned_tuple *tuple,
+		     bool (*is_it)(void *ctx, const struct tcptuned_rule *rule), void *ctx,
+		     struct tcptuned_rule *ret)
+{
+	_cleanup_close_ int trie_fd = open_inner(kernel->map_fd[TCPTUNED_MAP_MATCH], 0);
+	_cleanup_close_ int rules_fd = -1;
+	struct tcptuned_match_key key = { .length = 128 };
+	struct tcptuned_match match;
+	struct tcptuned_rule rule;
+	__u32 next, tried = 0;
+
+	memcpy(key.address, tuple->remote, sizeof(key.address));
+	if (trie_fd < 0 || bpf_map_lookup_elem(trie_fd, &key, &match))
+		return -ENOENT;
+	rules_fd = open_inner(kernel->map_fd[TCPTUNED_MAP_RULES],
+			      TCPTUNED_RULE_ARRAY(match.first));
+	for (next = TCPTUNED_RULE_INDEX(match.first); rules_fd >= 0 && next; next = rule.next) {
+		if (tried++ == TCPTUNED_CHAIN_MAX || bpf_map_lookup_elem(rules_fd, &next, &rule))
+			break;
+		if (!is_it(ctx, &rule))
+			continue;
+		*ret = rule;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static bool takes(void *ctx, const struct tcptuned_rule *rule)
+{
+	return rule_matches(rule, ctx);
+}
+
+int tcptuned_policies_find(const struct tcptuned_kernel *kernel,
+			   const struct tcptuned_tuple *tuple, struct tcptuned_rule *ret)
+{
+	return find_rule(kernel, tuple, takes, (void *)tuple, ret);
+}
+
+struct of_policy {
+	const struct tcptuned_tuple *tuple;
+	bool (*is_its)(void *ctx, __u32 policy);
+	void *ctx;
+};
+
+static bool took(void *ctx, const struct tcptuned_rule *rule)
+{
+	const struct of_policy *of = ctx;
+	const struct tcptuned_tuple *t = of->tuple;
+
+	return tcptuned_rule_matches(rule, t->local, t->remote, t->local_port, t->remote_port) &&
+	       of->is_its(of->ctx, rule->policy);
+}
+
+int tcptuned_policies_find_of(const struct tcptuned_kernel *kernel,
+			      const struct tcptuned_tuple *tuple,
+			      bool (*is_its)(void *ctx, __u32 policy), void *ctx,
+			      struct tcptuned_rule *ret)
+{
+	struct of_policy of = { tuple, is_its, ctx };
+
+	return find_rule(kernel, tuple, took, &of, ret);
+}
+
+__u32 tcptuned_policies_generation(const struct tcptuned_kernel *kernel)
+{
+	struct tcptuned_match match;
+
+	return read_match(kernel, &match) ? 0 : TCPTUNED_POLICY_GENERATION(match.default_policy);
+}
+
+static int write_trie(const struct tcptuned_ruleset *rules, int *ret_fd)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_NO_PREALLOC);
+	_cleanup_close_ int fd = bpf_map_create(BPF_MAP_TYPE_LPM_TRIE, "match_trie",
+						sizeof(struct tcptuned_match_key),
+						sizeof(struct tcptuned_match),
+						rules->entries_len, &opts);
+
+	if (fd < 0)
+		return -1;
+	for (__u32 i = 0; i < rules->entries_len; i++)
+		if (bpf_map_update_elem(fd, &rules->entries[i].key, &rules->entries[i].match,
+					BPF_ANY))
+			return -1;
+	*ret_fd = tcptuned_take_fd(&fd);
+	return 0;
+}
+
+static int write_rules(const struct tcptuned_ruleset *rules, int *ret_fd)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_INNER_MAP);
+	_cleanup_close_ int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "rule_array", sizeof(__u32),
+						sizeof(struct tcptuned_rule), rules->rules_len,
+						&opts);
+
+	if (fd < 0)
+		return -1;
+	for (__u32 i = 0; i < rules->rules_len; i++)
+		if (bpf_map_update_elem(fd, &i, &rules->rules[i], BPF_ANY))
+			return -1;
+	*ret_fd = tcptuned_take_fd(&fd);
+	return 0;
+}
+
+/* By age: the generation in force is 0 old, the one before it 1. */
+static __u32 age(__u32 id, __u32 generation)
+{
+	return (generation - TCPTUNED_POLICY_GENERATION(id)) & 0xffff;
+}
+
+/*
+ * Records of earlier generations make room for @needed new ones, oldest first; @generation is
+ * in force and stays.
+ */
+static void make_room(int fd, __u32 generation, size_t needed)
+{
+	static __u32 ids[2 * TCPTUNED_POLICIES_MAX];
+	__u32 id, *previous = NULL, oldest;
+	size_t len = 0, i;
+
+	while (len < sizeof(ids) / sizeof(ids[0]) && !bpf_map_get_next_key(fd, previous, &id)) {
+		ids[len++] = id;
+		previous = &ids[len - 1];
+	}
+	while (len && len + needed > sizeof(ids) / sizeof(ids[0])) {
+		for (oldest = 0, i = 0; i < len; i++)
+			if (age(ids[i], generation) > oldest)
+				oldest = age(ids[i], generation);
+		if (!oldest)
+			return;
+		for (i = 0; i < len;) {
+			if (age(ids[i], generation) != oldest) {
+				i++;
+				continue;
+			}
+			bpf_map_delete_elem(fd, &ids[i]);
+			ids[i] = ids[--len];
+		}
+	}
+}
+
+static int write_records(int fd, const struct tcptuned_policy_source *policies, size_t len,
+			 __u32 generation)
+{
+	for (size_t i = 0; i < len; i++) {
+		__u32 id = TCPTUNED_POLICY_ID(generation, i);
+
+		if (bpf_map_update_elem(fd, &id, &policies[i].record, BPF_ANY))
+			return -1;
+	}
+	return 0;
+}
+
+/* Everything beside what holds, then the trie in place of the one that does. */
+static int lay(const struct tcptuned_kernel *kernel, const struct tcptuned_policy_source *policies,
+	       size_t len, const struct tcptuned_ruleset *rules, __u32 array, __u32 before,
+	       struct tcptuned_error *err)
+{
+	int policies_fd = kernel->map_fd[TCPTUNED_MAP_POLICIES];
+	_cleanup_close_ int trie_fd = -1, rules_fd = -1;
+	__u32 zero = 0;
+
+	make_room(policies_fd, before, len);
+	if (write_records(policies_fd, policies, len, rules->generation))
+		return cannot_write(err, "the policies");
+	if (write_rules(rules, &rules_fd) ||
+	    bpf_map_update_elem(kernel->map_fd[TCPTUNED_MAP_RULES], &array, &rules_fd, BPF_ANY))
+		return cannot_write(err, "the rules of the policies");
+	if (write_trie(rules, &trie_fd) ||
+	    bpf_map_update_elem(kernel->map_fd[TCPTUNED_MAP_MATCH], &zero, &trie_fd, BPF_ANY))
+		return cannot_write(err, "the prefixes of the policies");
+	return 0;
+}
+
+int tcptuned_policies_install(const struct tcptuned_kernel *kernel,
+			      const struct tcptuned_policy_source *policies, size_t len,
+			      __u32 *ret_generation, struct tcptuned_error *err)
+{
+	struct tcptuned_match holds = { 0 };
+	struct tcptuned_ruleset rules;
+	__u32 before = 0, generation, array = 0;
+	int error;
+
+	if (!read_match(kernel, &holds)) {
+		before = TCPTUNED_POLICY_GENERATION(holds.default_policy);
+		array = !TCPTUNED_RULE_ARRAY(holds.first);
+	}
+	generation = (before + 1) & 0xffff ? (before + 1) & 0xffff : 1;
+	error = tcptuned_ruleset_compile(policies, len, generation, array, &rules, err);
+	if (error)
+		return error;
+	error = lay(kernel, policies, len, &rules, array, before, err);
+	tcptuned_ruleset_free(&rules);
+	if (!error)
+		*ret_generation = generation;
+	return error;
+}

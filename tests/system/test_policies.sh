@@ -1,0 +1,585 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Named policies: which connection gets which, by the peer's address, ports and control group;
+# what each of them sets; that a reload changes all of it at once; that one which observes or is
+# off leaves every field of a socket as it was.
+
+. "$TEST_TOP/tests/system/daemon.sh"
+
+sockets=("$TEST_BUILD/sockets")
+
+configure() { # TEXT: the daemon's configuration
+	printf '%b' "$1" >"$TEST_DIR/my.conf"
+}
+
+start_with() { # TEXT [OPTION...]
+	configure "$1"
+	shift
+	tcptuned_start --config="$TEST_DIR/my.conf" "$@"
+}
+
+reload() { # TEXT PATTERN
+	configure "$1"
+	kill -HUP "$(pid_of tcptuned)"
+	in_log "$2"
+}
+
+# The host has many addresses, and each of them a listener's connection from any other.
+addresses() {
+	local address
+	host a
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	for address in 10.1.1.1 10.1.2.1 10.2.1.1 192.0.2.1; do
+		in_host a ip address add $address/32 dev lo
+	done
+	in_host a ip address add 2001:db8:1::1/128 dev lo nodad
+	in_host a ip address add 2001:db8:2::1/128 dev lo nodad
+}
+
+# meet ADDRESS PORT [STEP...]: what a client of that service ends up with, its congestion control
+# first; both ends do the steps
+meet() {
+	local address=$1 port=$2 family=4
+	shift 2
+	[[ $address != *:* ]] || family=6
+	background server ${SERVER_PREFIX-in_group} in_host a "${sockets[@]}" tcp$family \
+		${SERVER_STEPS-} listen $address $port accept get congestion "$@"
+	${CLIENT_PREFIX-in_group} in_host a "${sockets[@]}" tcp$family ${CLIENT_STEPS-} \
+		connect $address $port get congestion "$@" >"$TEST_DIR/client.out"
+	wait "$(pid_of server)"
+	sed 's/^congestion //' "$TEST_DIR/client.out" | tr '\n' ' ' | sed 's/ $//'
+}
+
+at_server() { # the same of the listener's end
+	sed 's/^congestion //' "$TEST_DIR/server.log" | tr '\n' ' ' | sed 's/ $//'
+}
+
+test_who_gets_which() {
+	local sub=$TEST_CGROUP/group/sub
+	addresses
+	mkdir "$sub"
+	start_with "[policy wide]\ndestination = 10.0.0.0/8, 2001:db8::/32\ncongestion_control = cubic
+		[policy narrow]\ndestination = 10.1.1.0/24\ncongestion_control = reno
+		[policy narrow-http]\ndestination = 10.1.1.0/24\nremote_port = 80\ncongestion_control = cubic
+		[policy exempt]\ndestination = 10.1.2.1, 2001:db8:2::1\nmode = off
+		[policy from]\nsource = 192.0.2.0/24\ndestination = 192.0.2.1\ncongestion_control = bbr
+		[policy group]\ncgroup = ${sub#"$(dirname "$TEST_CGROUP")"}\ncongestion_control = cubic"
+	in_log '7 policies in force'
+	expect_eq "$(meet 127.0.0.1 7001)" bitcp "to elsewhere: default"
+	expect_eq "$(meet 10.2.1.1 7002)" cubic "to 10.2.1.1: wide"
+	expect_eq "$(meet 10.1.1.1 7003)" reno "to 10.1.1.1: narrow"
+	expect_eq "$(meet 10.1.1.1 80)" cubic "to its port 80: narrow-http"
+	expect_eq "$(at_server)" reno "the server's end, whose peer's port is another: narrow"
+	expect_eq "$(meet 10.1.2.1 7004)" reno "to 10.1.2.1: exempt"
+	expect_eq "$(meet 2001:db8:1::1 7005)" cubic "to 2001:db8:1::1: wide"
+	expect_eq "$(meet 2001:db8:2::1 7006)" reno "to 2001:db8:2::1: exempt"
+	expect_eq "$(meet ::1 7007)" bitcp "to ::1: default"
+	CLIENT_STEPS= expect_eq "$(meet ::ffff:10.2.1.1 7008)" cubic "an IPv6 socket's IPv4 peer: wide"
+	expect_eq "$(meet 192.0.2.1 7009)" bbr "from and to 192.0.2.1: from"
+	# By the group in which the socket was made, or one below it; the other end is elsewhere.
+	mkdir "$sub/deeper"
+	CLIENT_PREFIX=in_sub expect_eq "$(CLIENT_PREFIX=in_sub meet 127.0.0.1 7010)" cubic "of the group"
+	expect_eq "$(at_server)" bitcp "its peer, of another group"
+	expect_eq "$(CLIENT_PREFIX=in_sub meet 10.1.1.1 7011)" reno "a prefix goes before a group"
+	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="here"}')" 10 "claimed"
+	tcptuned_stop
+	rmdir "$sub/deeper" "$sub"
+}
+
+in_sub() {
+	(
+		trap - ERR
+		echo 0 >"$TEST_CGROUP/group/sub/deeper/cgroup.procs"
+		lib_exec "$@"
+	)
+}
+
+# The names are everywhere where a policy is shown.
+test_named_in_metrics_and_flows() {
+	host a b
+	start_with '[policy far]\ndestination = 10.99.0.0/30\ncongestion_control = cubic
+		receive_window_max = 5M\nmode = observe'
+	link a b --rate 100mbit --delay 5ms --queue 1MB
+	stream one 7101 --duration 3
+	sleep 1
+	expect_eq "$(flow 7101 '[.policy, (.flags | index("observe") != null)] | tostring')" \
+		'["far",true]' "policy and mode of the flow"
+	# 100 Mbit/s at 10 ms are 125 kB a round trip, more than the 64 KB that the kernel begins with.
+	expect_eq "$(flow 7101 .would_set.congestion_control)" cubic "would set"
+	expect_ge "$(flow 7101 .would_set.receive_window_bytes)" 120000 "would set, window"
+	expect_le "$(flow 7101 .would_set.receive_window_bytes)" 5242880 "would set, window"
+	expect_eq "$(flow 7101 '[.congestion_control, .receive.window_max_bytes] | tostring')" \
+		'["'"$(sysctl -n net.ipv4.tcp_congestion_control)"'",5242880]' "as it is"
+	curl -sf "$METRICS/metrics" >"$TEST_DIR/metrics"
+	expect_match "$(cat "$TEST_DIR/metrics")" '^tcptuned_connections\{policy="far",.*\} 2' "count"
+	expect_match "$(cat "$TEST_DIR/metrics")" '^tcptuned_policy_mode\{policy="far",mode="observe"\} 1' "mode"
+	expect_match "$(cat "$TEST_DIR/metrics")" '^tcptuned_policy_mode\{policy="default",mode="tune"\} 1' "mode"
+	expect_match "$(cat "$TEST_DIR/metrics")" \
+		'^tcptuned_flow_would_set_window_bytes\{.*policy="far",direction="receive"\} [0-9]+' "would set"
+	# After a reload the same name stands for old connections and new ones: one sample.
+	reload '[policy far]\ndestination = 10.99.0.0/30\ncongestion_control = cubic
+		receive_window_max = 6M\nmode = observe' 'policy far.receive_window_max: 5M -> 6M'
+	stream two 7102 --duration 1
+	sleep 0.5
+	expect_eq "$(flow 7101 '[.policy, .receive.window_max_bytes] | tostring')" '["far",5242880]' "old"
+	expect_eq "$(flow 7102 '[.policy, .receive.window_max_bytes] | tostring')" '["far",6291456]' "new"
+	curl -sf "$METRICS/metrics" >"$TEST_DIR/metrics"
+	expect_eq "$(grep -c '^tcptuned_connections{policy="far"' "$TEST_DIR/metrics")" 1 "samples"
+	expect_match "$(cat "$TEST_DIR/metrics")" '^tcptuned_connections\{policy="far",.*\} 4' "count"
+	promtool check metrics <"$TEST_DIR/metrics"
+	stream_end one
+	stream_end two
+	tcptuned_stop
+}
+
+# --- what a policy sets ------------------------------------------------------------------------
+of_socket() { # FILTER FIELD...: that of what ss says of a socket of host a
+	local filter=$1
+	shift
+	local field found
+	for field; do
+		found=$(in_host a ss -tinmOH "$filter" | sed -nE "s/.*\\b$field([0-9.]+).*/\\1/p" | head -n 1)
+		echo -n "${found:-none} "
+	done
+}
+
+test_fixed_buffers_pacing_and_windows() {
+	addresses
+	start_with "[policy fixed]\nremote_port = 7001\nreceive_buffer = 100K\nsend_buffer = 200K
+		[policy fixed-server]\nlocal_port = 7001\nreceive_buffer = 300000\npacing_rate_max = 80M
+		[policy kind]\nremote_port = 7002\nreceive_buffer = 100K\noverride_rcvbuf = no
+		[policy first]\nremote_port = 7003\nfirst_window = 1M"
+	expect_eq "$(meet 127.0.0.1 7001 get rcvbuf get sndbuf get locks)" \
+		"bitcp rcvbuf 204800 sndbuf 409600 locks 3" "fixed, where it was opened"
+	expect_eq "$(at_server | sed 's/sndbuf [0-9]* //')" "bitcp rcvbuf 600000 locks 2" \
+		"fixed, where it was accepted"
+	# An application's own goes before it where the policy says so.
+	expect_eq "$(CLIENT_STEPS='set rcvbuf 40000' meet 127.0.0.1 7002 get rcvbuf get locks)" \
+		"bitcp rcvbuf 80000 locks 2" "the application's own"
+	expect_eq "$(meet 127.0.0.1 7002 get rcvbuf get locks)" "bitcp rcvbuf 204800 locks 2" "or else"
+
+	background server in_group in_host a "${sockets[@]}" tcp4 listen 127.0.0.1 7001 accept \
+		until "$TEST_DIR/end"
+	background client in_group in_host a "${sockets[@]}" tcp4 connect 127.0.0.1 7001 \
+		until "$TEST_DIR/end"
+	background server3 in_group in_host a "${sockets[@]}" tcp4 listen 127.0.0.1 7003 accept \
+		until "$TEST_DIR/end"
+	background client3 in_group in_host a "${sockets[@]}" tcp4 connect 127.0.0.1 7003 get locks \
+		get wscale until "$TEST_DIR/end"
+	wait_until 5 eval '[ "$(in_host a ss -tnOH "dport = :7001 or dport = :7003" | wc -l)" = 2 ]'
+	sleep 0.2
+	expect_match "$(in_host a ss -tinmOH 'sport = :7001')" 'pacing_rate [0-9.]+[MK]?bps/80000000bps|/80Mbps' \
+		"pacing limit of the server's end"
+	! grep -q /80 <<<"$(in_host a ss -tinmOH 'dport = :7001')" || fail "the client's end is paced"
+	expect_eq "$(jq -r '.flows[] | select(.local | endswith(":7001")) | .flags | tostring' \
+		<<<"$(curl -sf "$METRICS/flows.json")")" \
+		'["passive","congestion_control_set","receive_buffer_fixed","pacing_limited"]' "flags"
+	# More than 64 KB from the first ACK on, with no lock, and a scale for all that may come.
+	expect_ge "$(flow_to 7003 .advertised_window_bytes)" 1000000 "first window"
+	expect_eq "$(head -n 1 "$TEST_DIR/client3.log")" "locks 0" "of the first window"
+	expect_ge "$(sed -n 's/^wscale //p' "$TEST_DIR/client3.log")" 10 "window scale"
+	# All of it is taken back.
+	tcptuned_stop
+	! grep -q /80 <<<"$(in_host a ss -tinmOH 'sport = :7001')" || fail "still paced"
+	: >"$TEST_DIR/end"
+}
+
+# More than this path needs, which is 12 kB a round trip; from the first round on.
+test_least_windows() {
+	host a b
+	start_with '[policy receiver]\nlocal_port = 7101\nreceive_window_min = 2M
+		[policy sender]\nremote_port = 7101\nsend_window_min = 1M'
+	link a b --rate 10mbit --delay 5ms --queue 64KB
+	stream one 7101 --duration 1.5
+	sleep 1
+	expect_eq "$(flow 7101 '[.receive.window_bytes, .receive.floor_bytes] | tostring')" \
+		"[2097152,2097152]" "receive window"
+	expect_ge "$(flow 7101 .receive_buffer_bytes)" 2097152 "memory for it"
+	expect_ge "$(flow_to 7101 .send.window_bytes)" 1048576 "send window"
+	expect_ge "$(flow_to 7101 .send_buffer_bytes)" 1048576 "memory for it"
+	stream_end one
+	tcptuned_stop
+}
+
+flow_to() { # PORT FILTER
+	curl -sf "$METRICS/flows.json" |
+		jq -r "first(.flows[] | select(.remote | endswith(\":$1\"))) | $2"
+}
+
+# BI-TCP's parameters are the policy's: beta decides what is left at a loss.
+# timeout: 60
+test_bitcp_parameters_of_a_policy() {
+	host a b
+	# what is remembered of a path is no loss
+	start_with '[policy harsh]\nremote_port = 7102\nbitcp_beta = 0.5' --set=paths.remember=no
+	link a b --rate 100mbit --delay 10ms --queue 0.3bdp
+	stream gentle 7101 --duration 5
+	wait_until 4 lossy 7101
+	expect_ge "$share" 0.85 "share of the window kept, beta = 0.125"
+	stream_end gentle
+	stream harsh 7102 --duration 5
+	wait_until 4 lossy 7102
+	expect_le "$share" 0.7 "share of the window kept, beta = 0.5"
+	stream_end harsh
+	tcptuned_stop
+}
+
+lossy() { # PORT: it has had a loss; sets share
+	share=$(curl -sf "$METRICS/flows.json" | jq -er "first(.flows[]
+		| select(.remote | endswith(\":$1\"))
+		| select(.bitcp.max_segments and .ssthresh_segments)
+		| .ssthresh_segments / .bitcp.max_segments | select(. < 1))")
+}
+
+# --- what applications ask for, before it is known whose they are -------------------------------
+steps=(set rcvbuf 40000 set sndbuf 50000)
+
+# What the kernel makes of the same, on loopback; both ends ask for the same.
+asked() { # GROUP PORT
+	SERVER_PREFIX=$1 CLIENT_PREFIX=$1 SERVER_STEPS="${steps[*]}" CLIENT_STEPS="${steps[*]}" \
+		meet 127.0.0.1 $2 get rcvbuf get sndbuf get locks get clamp get wscale
+	echo " | $(at_server)"
+}
+
+test_requests_are_settled_when_the_policy_is_known() {
+	local theirs unconnected
+	host a
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	theirs=$(asked "" 7001)
+	expect_match "$theirs" "reno rcvbuf 80000 sndbuf 100000 locks 3 .* locks 3" "without tcptuned"
+	start_with '[policy off-client]\nremote_port = 7001\nmode = off
+		[policy off-server]\nlocal_port = 7001\nmode = off
+		[policy obey-client]\nremote_port = 7002\noverride_rcvbuf = no\noverride_sndbuf = no
+		[policy obey-server]\nlocal_port = 7002\noverride_rcvbuf = no\noverride_sndbuf = no
+		[policy watch]\nremote_port = 7003\nmode = observe'
+	# Nobody's: the same, to the window scale.
+	expect_eq "$(asked in_group 7001)" "$theirs" "off, both ends"
+	expect_eq "$(asked in_group 7002)" "${theirs//reno/bitcp}" "obeyed, both ends"
+	expect_eq "$(asked in_group 7003 | sed 's/ |.*//')" "$(sed 's/ |.*//' <<<"$theirs")" \
+		"observed, the client's end"
+	expect_match "$(asked in_group 7004)" "^bitcp rcvbuf 80000 sndbuf 100000 locks 0 " "overridden"
+	# The listener cannot know that its peer's port will not be 7001.
+	expect_match "$(at_server)" "^bitcp rcvbuf [0-9]+ sndbuf 100000 locks 3 .* wscale 0" "a listener"
+	unconnected=$(in_group in_host a "${sockets[@]}" tcp4 "${steps[@]}" get rcvbuf get locks | tr '\n' ' ')
+	expect_eq "$unconnected" "rcvbuf 80000 locks 0 " "before it is known"
+	# Both ends of 7003, of which one observes, and both of 7004; what becomes of the last is open.
+	expect_eq "$(counter tcptuned_buffer_requests_overridden_total '{option="SO_RCVBUF"}')" 4 \
+		"requests overridden, or that would have been"
+	# Policies of other services are none of a listener's.
+	reload '[policy off-server]\nlocal_port = 7001\nmode = off' 'policy watch: defined -> none'
+	expect_match "$(asked in_group 7005)" \
+		"^bitcp rcvbuf 80000 sndbuf 100000 locks 0 .*\\| bitcp rcvbuf 80000 sndbuf 100000 locks 0" \
+		"where only another service is exempt"
+	tcptuned_stop
+}
+
+test_exempt_sockets_have_no_record() {
+	addresses
+	start_with '[policy exempt]\ndestination = 10.0.0.0/8\nmode = off'
+	expect_eq "$(SERVER_STEPS='set rcvbuf 30000' CLIENT_STEPS='set rcvbuf 30000' \
+		meet 10.1.1.1 7001 record /sys/fs/bpf/tcptuned/map_flows)" "reno record no" "client"
+	expect_eq "$(at_server)" "reno record no" "server"
+	expect_eq "$(meet 127.0.0.1 7002 record /sys/fs/bpf/tcptuned/map_flows)" "bitcp record yes" "others"
+	tcptuned_stop
+}
+
+# --- reload, and many ---------------------------------------------------------------------------
+# A mistake names its place and leaves everything as it is; a good one is there whole.
+test_reload_is_whole() {
+	addresses
+	printf '10.1.0.0/16\n10.2.0.0/16\n' >"$TEST_DIR/prefixes"
+	start_with "[policy list]\ndestination_file = $TEST_DIR/prefixes\ncongestion_control = cubic"
+	expect_eq "$(meet 10.2.1.1 7001) $(meet 192.0.2.1 7001)" "cubic bitcp" "from the file"
+	printf '10.1.0.0/16\n10.2.0.1/16\n' >"$TEST_DIR/prefixes"
+	kill -HUP "$(pid_of tcptuned)"
+	in_log "$TEST_DIR/prefixes:2: policy list.destination_file: the line has .10.2.0.1/16. in it"
+	in_log 'the configuration before it stays in force'
+	expect_eq "$(meet 10.2.1.1 7001) $(meet 192.0.2.1 7001)" "cubic bitcp" "after a bad reload"
+	printf '192.0.2.0/24\n' >"$TEST_DIR/prefixes"
+	kill -HUP "$(pid_of tcptuned)"
+	in_log 'policy list: contents of destination_file: 2 prefixes -> 1 prefixes'
+	expect_eq "$(meet 10.2.1.1 7001) $(meet 192.0.2.1 7001)" "bitcp cubic" "after a good one"
+	# A daemon that takes over goes on where the other one was.
+	tcptuned_kill
+	expect_eq "$(meet 192.0.2.1 7001)" cubic "without a daemon"
+	tcptuned_start --config="$TEST_DIR/my.conf"
+	expect_eq "$(meet 10.2.1.1 7001) $(meet 192.0.2.1 7001)" "bitcp cubic" "after a restart"
+	tcptuned_stop
+}
+
+# While it is reloaded all the time, every connection has one of the two policies, whole: cubic
+# and 64K, or reno and 128K.
+test_reload_is_atomic() {
+	local i end odd=0
+	host a
+	# a file that is replaced, never one that is half there
+	configure '[policy p]\nremote_port = 7001\ncongestion_control = cubic\nreceive_buffer = 64K'
+	cp "$TEST_DIR/my.conf" "$TEST_DIR/one"
+	configure '[policy p]\nremote_port = 7001\ncongestion_control = reno\nreceive_buffer = 128K'
+	cp "$TEST_DIR/my.conf" "$TEST_DIR/two"
+	tcptuned_start --config="$TEST_DIR/my.conf" --set=tcptuned.log_level=error
+	background reloader reload_for_ever
+	for i in $(seq 40); do
+		end=$(meet 127.0.0.1 7001 get rcvbuf)
+		case $end in
+		"cubic rcvbuf 131072" | "reno rcvbuf 262144") ;;
+		*) odd=$((odd + 1)) && note "$end" ;;
+		esac
+	done
+	stop reloader || :
+	expect_eq $odd 0 "connections with half a policy"
+	expect_eq "$(cat "$TEST_DIR/tcptuned.log")" "" "errors"
+	tcptuned_stop
+}
+
+reload_for_ever() {
+	local pid
+	pid=$(pid_of tcptuned)
+	while :; do
+		cp "$TEST_DIR/one" "$TEST_DIR/new"
+		mv "$TEST_DIR/new" "$TEST_DIR/my.conf"
+		kill -HUP "$pid"
+		sleep 0.01
+		cp "$TEST_DIR/two" "$TEST_DIR/new"
+		mv "$TEST_DIR/new" "$TEST_DIR/my.conf"
+		kill -HUP "$pid"
+		sleep 0.01
+	done
+}
+
+test_ten_thousand_prefixes() {
+	local ms
+	addresses
+	seq 0 9999 | awk '{ if ($1 % 2) printf "10.%d.%d.0/24\n", 100 + $1 / 256, $1 % 256
+		else printf "2001:db8:%x::/48\n", $1 + 16 }' >"$TEST_DIR/prefixes"
+	echo 10.1.2.0/24 >>"$TEST_DIR/prefixes"
+	start_with "[policy many]\ndestination_file = $TEST_DIR/prefixes\ncongestion_control = cubic"
+	in_log '2 policies in force, laid down in [0-9.]+ ms'
+	ms=$(sed -n 's/.*laid down in \([0-9.]*\) ms/\1/p' "$TEST_DIR/tcptuned.log" | head -n 1)
+	expect_le "$ms" 1000 "milliseconds to lay down 10,001 prefixes"
+	expect_eq "$(bpftool -j map show | jq '[.[] | select(.name == "match_trie") | .max_entries] | max')" \
+		10002 "entries, with that of everywhere"
+	expect_eq "$(meet 10.1.2.1 7001) $(meet 10.1.1.1 7002) $(meet 2001:db8:1::1 7003)" \
+		"cubic bitcp bitcp" "of the list, and beside it"
+	tcptuned_stop
+}
+
+# A control group that is not there has no connection; when it comes it has, without a reload.
+test_cgroup_that_comes_later() {
+	local sub=$TEST_CGROUP/group/sub
+	host a
+	start_with "[policy late]\ncgroup = ${sub#"$(dirname "$TEST_CGROUP")"}\ncongestion_control = cubic"
+	in_log 'warning: policy late: there is no control group .*/group/sub now'
+	expect_eq "$(meet 127.0.0.1 7001)" bitcp "before"
+	mkdir -p "$sub/deeper"
+	in_log 'policy late: control group .* is another one now'
+	expect_eq "$(CLIENT_PREFIX=in_sub meet 127.0.0.1 7002)" cubic "after"
+	tcptuned_stop
+	rmdir "$sub/deeper" "$sub"
+}
+
+# --- what tcptunectl says and does about policies ------------------------------------------------
+ctl() {
+	"$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
+		--set=tcptuned.state_directory="$TEST_DIR/state" "$@"
+}
+
+# ctl_json FILTER COMMAND...
+ctl_json() {
+	local filter=$1
+	shift
+	ctl "$@" --json | jq -r "$filter"
+}
+
+# refused STATUS PATTERN ARGUMENT...
+refused() {
+	local status=$1 pattern=$2 code=0
+	shift 2
+	ctl "$@" >"$TEST_DIR/out" 2>"$TEST_DIR/said" || code=$?
+	expect_eq "$code" "$status" "status of: $*"
+	expect_match "$(<"$TEST_DIR/said")" "$pattern" "the message of: $*"
+}
+
+# which LOCAL REMOTE [OPTION...]: the policy that it would get, and the rule
+which() {
+	ctl_json '.policy + ": " + .rule' policy test "$@"
+}
+
+# An open connection whose ends do nothing: idle NAME ADDRESS PORT
+idle() {
+	background "$1-server" in_group in_host a "${sockets[@]}" tcp4 listen $2 $3 accept \
+		until "$TEST_DIR/end"
+	background "$1" in_group in_host a "${sockets[@]}" tcp4 connect $2 $3 until "$TEST_DIR/end"
+	wait_until 5 eval "[ -n \"\$(flow_to $3 .local)\" ]"
+}
+
+test_listed_and_tested() {
+	local sub=$TEST_CGROUP/group/sub group
+	group=${sub#"$(dirname "$TEST_CGROUP")"}
+	addresses
+	mkdir -p "$sub/deeper"
+	printf '10.3.0.0/16\n' >"$TEST_DIR/prefixes"
+	start_with "[policy wide]\ndestination = 10.0.0.0/8, 2001:db8::/32\ncongestion_control = cubic
+		[policy narrow]\ndestination = 10.1.0.0/16\nsource = 192.0.2.0/24\nremote_port = 80-90
+		[policy list]\ndestination_file = $TEST_DIR/prefixes\nmode = observe\npacing_rate_max = 8M
+		[policy exempt]\ndestination = 10.2.0.0/16\nmode = off
+		[policy group]\ncgroup = $group\nreceive_buffer = 64K"
+	expect_eq "$(ctl_json '[.policies[].policy] | tostring' policy list)" \
+		'["default","wide","narrow","list","exempt","group"]' "in the order of the file"
+	expect_eq "$(ctl_json '.policies[] | select(.policy == "narrow").rule' policy list)" \
+		"destination 10.1.0.0/16, source 192.0.2.0/24, remote port 80-90" "conditions"
+	expect_eq "$(ctl_json '.policies[] | select(.policy == "list").rule' policy list)" \
+		"destination in $TEST_DIR/prefixes (1 prefixes)" "conditions"
+	expect_eq "$(which 192.0.2.1 10.1.1.1:80)" \
+		"narrow: destination 10.1.0.0/16, source 192.0.2.0/24, remote port 80-90" "test"
+	expect_eq "$(which 192.0.3.1 10.1.1.1:80)" "wide: destination 10.0.0.0/8" "test"
+	expect_eq "$(which ::1 [2001:db8::1]:80)" "wide: destination 2001:db8::/32" "test"
+	expect_eq "$(which 192.0.2.1 10.2.1.1:80)" "exempt: destination 10.2.0.0/16" "test"
+	expect_match "$(ctl policy test 192.0.2.1 10.2.1.1)" "mode +off: left to the kernel" "test"
+	expect_eq "$(which 192.0.2.1 198.51.100.1)" "default: every connection" "test"
+	expect_eq "$(which 192.0.2.1 198.51.100.1 --cgroup "$group/deeper")" "group: cgroup $group" "test"
+	expect_eq "$(which 192.0.2.1 198.51.100.1 --cgroup "${group%/*}")" "default: every connection" "test"
+	refused 2 "cgroup: there is no control group /no/such" policy test 1.2.3.4 1.2.3.4 --cgroup /no/such
+	refused 2 "cgroup: it is for policy test" policy list --cgroup /
+	# How many each has, and what explain says of one.
+	idle one 10.1.1.1 7001
+	expect_eq "$(ctl_json '[.policies[] | .connections] | tostring' policy list)" '[0,2,0,0,0,0]' \
+		"connections: wide has both ends"
+	expect_match "$(ctl explain "$(flow_to 7001 .local)" 10.1.1.1:7001 | tr -s '\n ' ' ')" \
+		" policy wide by its rule destination 10.0.0.0/8 congestion control " "explain"
+	: >"$TEST_DIR/end"
+	# The rules are in the kernel, too.
+	tcptuned_kill
+	expect_eq "$(which 192.0.2.1 10.1.1.1:80 2>/dev/null)" \
+		"narrow: destination 10.1.0.0/16, source 192.0.2.0/24, remote port 80-90" "no daemon"
+	refused 40 "no tcptuned runs that could do this" policy disable wide
+	ctl detach >/dev/null 2>&1
+	rmdir "$sub/deeper" "$sub"
+}
+
+# Of one that observes, every setting is told and none is made.
+test_observing_changes_nothing() {
+	local theirs all="mode = observe\ncongestion_control = cubic\nreceive_buffer = 100K
+		send_buffer = 200K\npacing_rate_max = 80M\nfirst_window = 1M\nreceive_window_min = 1M"
+	host a
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	theirs=$(meet 127.0.0.1 7001 get rcvbuf get sndbuf get locks get clamp get wscale | sed 's/$/ |/'
+		at_server)
+	# Nor a sysctl, which would be for all: net.core.rmem_max bounds the window scale.
+	start_with "[policy]\nmode = off\n[policy there]\nremote_port = 7001\n$all\n[policy here]\nlocal_port = 7001\n$all"
+	expect_eq "$(meet 127.0.0.1 7001 get rcvbuf get sndbuf get locks get clamp get wscale |
+		sed 's/$/ |/' && at_server)" "$theirs" "both ends"
+	idle one 127.0.0.1 7001
+	! grep -q /80 <<<"$(in_host a ss -tinmOH 'dport = :7001')" || fail "it is paced"
+	expect_eq "$(flow_to 7001 '[.policy, .would_set] | tostring')" \
+		'["there",{"congestion_control":"cubic","receive_buffer_bytes":204800,"send_buffer_bytes":409600,"pacing_rate_bytes_per_s":10000000}]' \
+		"would set"
+	ctl explain "$(flow_to 7001 .local)" 127.0.0.1:7001 >"$TEST_DIR/said"
+	expect_match "$(<"$TEST_DIR/said")" "there; a dry run: everything below is decided" "explain"
+	expect_match "$(<"$TEST_DIR/said")" "would set    congestion control cubic" "explain"
+	expect_match "$(<"$TEST_DIR/said")" "would set    a fixed receive buffer of 204800 bytes" "explain"
+	expect_match "$(<"$TEST_DIR/said")" "would set    a pacing limit of 10000000 bytes" "explain"
+	: >"$TEST_DIR/end"
+	tcptuned_stop
+}
+
+# At run time, over a reload and the daemon's death; a clean stop ends it.
+test_enabled_and_disabled() {
+	local code=0 text="[policy far]\ndestination = 10.1.0.0/16\ncongestion_control = cubic
+		[policy near]\ndestination = 10.1.1.0/24\ncongestion_control = reno"
+	addresses
+	start_with "$text"
+	expect_eq "$(meet 10.1.1.1 7001)" reno "near"
+	expect_match "$(ctl policy disable near)" "near is disabled, for connections made from now on" "said"
+	expect_eq "$(meet 10.1.1.1 7001)" cubic "the next most specific"
+	expect_match "$(ctl policy disable near)" "near was disabled already" "said"
+	expect_eq "$(ctl_json '[.policies[] | [.policy, .disabled, .mode]] | tostring' policy list)" \
+		'[["default",false,"tune"],["far",false,"tune"],["near",true,"off"]]' "list"
+	reload "$text\nreceive_window_max = 3M" 'policy near.receive_window_max: auto -> 3M'
+	expect_eq "$(meet 10.1.1.1 7001)" cubic "after a reload"
+	tcptuned_kill
+	tcptuned_start --config="$TEST_DIR/my.conf"
+	in_log 'policy near stays disabled'
+	expect_eq "$(meet 10.1.1.1 7001)" cubic "after the daemon was killed"
+	expect_match "$(ctl policy enable near)" "near is enabled" "said"
+	expect_eq "$(meet 10.1.1.1 7001)" reno "near again"
+	ctl policy disable default >/dev/null
+	expect_eq "$(meet 127.0.0.1 7001 record /sys/fs/bpf/tcptuned/map_flows)" "reno record no" \
+		"without the default policy: the kernel's"
+	ctl policy disable far >/dev/null
+	refused 2 "policy: there is no naer; did you mean near\?" policy disable naer
+	refused 2 "policy enable: it takes the name of one policy" policy enable
+	# Who may not read may not switch.
+	chmod 755 "$TEST_DIR" "$(dirname "$TEST_DIR")"
+	chmod 666 "$TEST_DIR/run/control"
+	cp "$TEST_BUILD/tcptunectl" "$TEST_DIR"
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$TEST_DIR/tcptunectl" \
+		--config="$TEST_DIR/none.conf" --set=tcptuned.runtime_directory="$TEST_DIR/run" \
+		policy enable far 2>"$TEST_DIR/said" || code=$?
+	expect_eq $code 4 "status of an unprivileged caller"
+	tcptuned_stop
+	tcptuned_start --config="$TEST_DIR/my.conf"
+	expect_eq "$(ctl_json '[.policies[].disabled] | tostring' policy list)" "[false,false,false]" \
+		"after a clean stop"
+	tcptuned_stop
+}
+
+# What a reload leaves to live connections, and what they get on request.
+test_applied_to_open_connections() {
+	local p="[policy p]\nremote_port = 7001\n"
+	addresses
+	start_with "${p}congestion_control = cubic\nreceive_window_max = 5M\npacing_rate_max = 80M"
+	idle one 127.0.0.1 7001
+	facts() { flow_to 7001 '[.policy, .congestion_control, .receive.window_max_bytes] | tostring'; }
+	paced() { in_host a ss -tinmOH 'dport = :7001' | grep -c /80 || :; }
+	expect_eq "$(facts) $(paced)" '["p","cubic",5242880] 1' "as made"
+	reload "${p}congestion_control = bbr\nreceive_window_max = 6M" 'p.receive_window_max: 5M -> 6M'
+	expect_eq "$(facts) $(paced)" '["p","cubic",5242880] 1' "after the reload"
+	expect_eq "$(ctl_json '[.moved, .taken, .let_go, .failed] | tostring' policy apply)" "[2,0,0,0]" \
+		"applied, to both ends"
+	expect_eq "$(facts) $(paced)" '["p","bbr",6291456] 0' "on request"
+	reload "${p}mode = off" 'policy p.mode: tune -> off'
+	expect_eq "$(ctl_json '[.moved, .taken, .let_go, .failed] | tostring' policy apply)" "[1,0,1,0]" "off"
+	expect_eq "$(facts)" "" "nobody's"
+	expect_match "$(in_host a ss -tinOH 'dport = :7001')" reno "the kernel's congestion control"
+	reload "${p}mode = observe" 'policy p.mode: off -> observe'
+	ctl policy apply >"$TEST_DIR/said"
+	expect_match "$(<"$TEST_DIR/said")" "1 have the policy that is theirs now, 1 were taken, 0 let go" "said"
+	expect_eq "$(flow_to 7001 '[.congestion_control, .would_set.congestion_control,
+		(.flags | index("observe") != null)] | tostring')" '["reno","bitcp",true]' "observed"
+	reload "${p}congestion_control = cubic" 'policy p.mode: observe -> tune'
+	ctl policy apply >/dev/null
+	expect_eq "$(flow_to 7001 .congestion_control)" cubic "taken"
+	: >"$TEST_DIR/end"
+	tcptuned_stop
+}
+
+# Under a transfer whose payload is verified: from one policy to another and back.
+test_applied_under_traffic() {
+	local i one="[policy p]\ndestination = 10.99.0.0/30\n" mode
+	host a b
+	start_with "${one}mode = tune"
+	link a b --rate 100mbit --delay 5ms --queue 1MB
+	background watch in_host b "$TEST_BUILD/rightedge" tun0
+	wait_until 5 grep -q watching "$TEST_DIR/watch.log"
+	stream one 7101 --duration 4 --verify
+	sleep 0.7
+	for mode in observe tune off tune; do
+		configure "${one}mode = $mode\nsend_window_max = 4M"
+		kill -HUP "$(pid_of tcptuned)"
+		wait_until 5 eval '[ "$(ctl_json ".policies[1].mode" policy list)" = $mode ]'
+		ctl policy apply >/dev/null
+		sleep 0.4
+	done
+	expect_eq "$(flow_to 7101 '[.policy, .send.window_max_bytes, (.flags | index("send_rightsized") != null)]
+		| tostring')" '["p",4194304,true]' "right-sized again"
+	stream_end one
+	expect_eq "$(result one '[.ok, .verified, .bytes_damaged] | tostring')" "[true,true,0]" "payload"
+	expect_ge "$(result one '.goodput_bps / 1e6')" 50 "Mbit/s"
+	sleep 0.2
+	stop watch
+	expect_eq "$(tail -n 1 "$TEST_DIR/watch.log" | jq -c '[.connections, .retracted, .resets]')" \
+		"[1,0,0]" "connections, right edges retracted, resets"
+	tcptuned_stop
+}
