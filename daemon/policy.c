@@ -179,6 +179,8 @@ static struct tcptuned_rule make_rule(const struct item *item, __u32 generation)
 	};
 
 	memcpy(rule.source, item->source->address, sizeof(rule.source));
+	for (unsigned int bit = 0; bit < rule.source_length; bit++)
+		rule.source_mask[bit / 8] |= 0x80 >> bit % 8;
 	if (not_ipv4(item->destination))
 		rule.flags |= TCPTUNED_RULE_DESTINATION_NOT_IPV4;
 	if (not_ipv4(item->source))

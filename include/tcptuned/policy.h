@@ -113,6 +113,7 @@ struct tcptuned_rule {
 	__u32 policy; /* id */
 	__u32 next;   /* index of the rule to try when this one does not match, or NONE */
 	__u8 source[16];
+	__u8 source_mask[16]; /* ones where an address has to be as source is */
 	__u16 local_low, local_high; /* ports, both inclusive, host byte order */
 	__u16 remote_low, remote_high;
 	__u8 source_length; /* bits; 0: any */
@@ -137,15 +138,26 @@ static inline int tcptuned_prefix_covers(const __u8 *prefix, __u32 length, const
 	return 1;
 }
 
-/* Is it ::ffff:a.b.c.d? */
+/*
+ * Is it ::ffff:a.b.c.d? This and what follows decides nothing on the way: the verifiers of older
+ * kernels walk all that comes behind a branch anew, and give up.
+ */
 static inline int tcptuned_address_is_ipv4(const __u8 *address)
 {
-	__u32 i;
+	__u32 i, differs = (address[10] ^ 0xff) | (address[11] ^ 0xff);
 
 	for (i = 0; i < 10; i++)
-		if (address[i])
-			return 0;
-	return address[10] == 0xff && address[11] == 0xff;
+		differs |= address[i];
+	return !differs;
+}
+
+static inline int tcptuned_source_covers(const struct tcptuned_rule *rule, const __u8 *local)
+{
+	__u32 i, differs = 0;
+
+	for (i = 0; i < 16; i++)
+		differs |= (rule->source[i] ^ local[i]) & rule->source_mask[i];
+	return !differs;
 }
 
 /*
@@ -164,8 +176,7 @@ static inline int tcptuned_rule_matches(const struct tcptuned_rule *rule, const 
 		return 0;
 	if ((rule->flags & TCPTUNED_RULE_SOURCE_NOT_IPV4) && tcptuned_address_is_ipv4(local))
 		return 0;
-	return !rule->source_length ||
-	       tcptuned_prefix_covers(rule->source, rule->source_length, local);
+	return tcptuned_source_covers(rule, local);
 }
 
 #endif
