@@ -162,14 +162,19 @@ verified_once int search_policy(struct search_result *r)
 }
 
 /* The same by addresses and ports, where there is no socket yet. */
-verified_once int search_ends(struct search *s)
+verified_once int search_ends(struct search_result *r, const struct search *ends)
 {
 	const struct tcptuned_match *m;
+	struct search s;
 
-	if (!s)
+	if (!r || !ends)
 		return 0;
-	m = match_of(s->remote, 128);
-	return m && search_from(s, m->first);
+	s = *ends;
+	m = match_of(s.remote, 128);
+	if (!m || !search_from(&s, m->first))
+		return 0;
+	r->policy = s.policy;
+	return 1;
 }
 
 /* The policy that claims this connection, and its key; NULL: none does. */

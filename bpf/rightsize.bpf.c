@@ -126,6 +126,7 @@ static __always_inline struct tcptuned_listener listener_of(struct bpf_sock_ops 
 static __always_inline bool first_window_is_ours(struct bpf_sock_ops *ctx)
 {
 	const struct tcptuned_policy *policy;
+	struct search_result r = { 0 };
 	struct search s = {
 		.local_port = ctx->local_port,
 		.remote_port = bpf_ntohl(ctx->remote_port),
@@ -147,7 +148,7 @@ static __always_inline bool first_window_is_ours(struct bpf_sock_ops *ctx)
 		local[3] = ctx->local_ip4;
 		remote[3] = ctx->remote_ip4;
 	}
-	policy = search_ends(&s) ? policy_of(s.policy) : NULL;
+	policy = search_ends(&r, &s) ? policy_of(r.policy) : NULL;
 	return policy && policy->mode == TCPTUNED_TUNE && !policy->first_window &&
 	       !policy->rcv_buffer && !policy->rcv_window_min;
 }
