@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A member of the family (tcptuned/congestion.h) as a struct_ops congestion control: the socket
+ * is read, the algorithm called, the result written. A .bpf.c file that includes this and the
+ * algorithm's header is done with CONGESTION_CONTROL() and what the kernel is to call.
+ *
+ * No cwnd_event, no set_state: the algorithm sees a window that was set from outside (rate
+ * reduction, restart after idle, the clamp) by comparing it with the one that it left.
+ */
+#ifndef TCPTUNED_BPF_CONGESTION_H
+#define TCPTUNED_BPF_CONGESTION_H
+
+#include <linux/bpf.h>
+#include <linux/types.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+#include "tcptuned/congestion.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+/* Kernel types: just the fields in use, found by name when the program is loaded. */
+struct sock;
+
+struct inet_connection_sock {
+	__u64 icsk_ca_priv[13];
+} __attribute__((preserve_access_index));
+
+struct tcp_sock {
+	struct inet_connection_sock inet_conn;
+	__u32 snd_nxt;
+	__u32 snd_cwnd;
+	__u32 snd_cwnd_clamp;
+	__u32 snd_ssthresh;
+	__u32 max_packets_out;
+	__u8 is_cwnd_limited : 1;
+} __attribute__((preserve_access_index));
+
+struct ack_sample {
+	__s32 rtt_us; /* negative: not measured */
+} __attribute__((preserve_access_index));
+
+struct tcp_congestion_ops {
+	__u32 (*ssthresh)(struct sock *sk);
+	void (*cong_avoid)(struct sock *sk, __u32 ack, __u32 acked);
+	void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
+	__u32 (*undo_cwnd)(struct sock *sk);
+	void (*init)(struct sock *sk);
+	char name[16];
+	__u32 flags;
+};
+
+/* Open to unprivileged processes and to every network namespace. */
+#define TCP_CONG_NON_RESTRICTED 0x1
+
+static __always_inline void *state_of(struct tcp_sock *tp)
+{
+	return tp->inet_conn.icsk_ca_priv;
+}
+
+/* The kernel's tcp_is_cwnd_limited(): a window that is not used says nothing about the path. */
+static __always_inline int cwnd_limited(struct tcp_sock *tp)
+{
+	if (BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited))
+		return 1;
+	return tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out;
+}
+
+static __always_inline void read_ack(struct tcp_sock *tp, __u32 una, __u32 acked,
+				     struct congestion_ack *ret)
+{
+	ret->cwnd = tp->snd_cwnd;
+	ret->ssthresh = tp->snd_ssthresh;
+	ret->acked = acked;
+	ret->limited = cwnd_limited(tp);
+	ret->una = una;
+	ret->nxt = tp->snd_nxt;
+}
+
+static __always_inline void write_window(struct tcp_sock *tp, const struct congestion_ack *ack)
+{
+	tp->snd_cwnd = ack->cwnd < tp->snd_cwnd_clamp ? ack->cwnd : tp->snd_cwnd_clamp;
+	if (ack->ssthresh != tp->snd_ssthresh)
+		tp->snd_ssthresh = ack->ssthresh;
+}
+
+/* The four calls that every congestion control takes, on the functions INIT ... UNDO. */
+#define CONGESTION_CONTROL(INIT, ON_ACK, SSTHRESH, UNDO)                             \
+	SEC("struct_ops/ca_init")                                                    \
+	void BPF_PROG(ca_init, struct sock *sk)                                      \
+	{                                                                            \
+		struct tcp_sock *tp = (struct tcp_sock *)sk;                         \
+                                                                                     \
+		INIT(state_of(tp), tp->snd_cwnd);                                    \
+	}                                                                            \
+                                                                                     \
+	SEC("struct_ops/ca_cong_avoid")                                              \
+	void BPF_PROG(ca_cong_avoid, struct sock *sk, __u32 una, __u32 acked)        \
+	{                                                                            \
+		struct tcp_sock *tp = (struct tcp_sock *)sk;                         \
+		struct congestion_ack ack;                                           \
+                                                                                     \
+		read_ack(tp, una, acked, &ack);                                      \
+		ON_ACK(state_of(tp), &ack);                                          \
+		write_window(tp, &ack);                                              \
+	}                                                                            \
+                                                                                     \
+	SEC("struct_ops/ca_ssthresh")                                                \
+	__u32 BPF_PROG(ca_ssthresh, struct sock *sk)                                 \
+	{                                                                            \
+		struct tcp_sock *tp = (struct tcp_sock *)sk;                         \
+                                                                                     \
+		return SSTHRESH(state_of(tp), tp->snd_cwnd);                         \
+	}                                                                            \
+                                                                                     \
+	SEC("struct_ops/ca_undo_cwnd")                                               \
+	__u32 BPF_PROG(ca_undo_cwnd, struct sock *sk)                                \
+	{                                                                            \
+		struct tcp_sock *tp = (struct tcp_sock *)sk;                         \
+                                                                                     \
+		return UNDO(state_of(tp), tp->snd_cwnd);                             \
+	}
+
+#define CONGESTION_CONTROL_CALLS                                                       \
+	.init = (void *)ca_init, .cong_avoid = (void *)ca_cong_avoid,                  \
+	.ssthresh = (void *)ca_ssthresh, .undo_cwnd = (void *)ca_undo_cwnd,            \
+	.flags = TCP_CONG_NON_RESTRICTED
+
+#endif
