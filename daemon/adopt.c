@@ -13,6 +13,7 @@
 #include <tcptuned/flow.h>
 
 #include "cleanup.h"
+#include "family.h"
 #include "loader.h"
 #include "netns.h"
 #include "sysctls.h"
@@ -135,6 +136,9 @@ static void restore_here(void *ctx)
 	struct restoring *restoring = ctx;
 
 	tcptuned_sysctl_replace(TCPTUNED_SYSCTL_CONGESTION_CONTROL, "bitcp", restoring->name);
+	for (const char *const *name = tcptuned_family_names; *name; name++)
+		tcptuned_sysctl_replace(TCPTUNED_SYSCTL_CONGESTION_CONTROL, *name,
+					restoring->name);
 	run_here(restoring->kernel->link_fd[TCPTUNED_LINK_RESTORE_CC], NULL, NULL);
 }
 

@@ -10,6 +10,7 @@
 
 #include "answer.h"
 #include "cgroup.h"
+#include "family.h"
 #include "json.h"
 #include "policy.h"
 #include "sysctls.h"
@@ -453,6 +454,18 @@ static json_t *flows_object(const struct tcptuned_flows *flows)
 	return object;
 }
 
+/* The names of the congestion controls that are registered besides bitcp. */
+static json_t *family_array(const struct tcptuned_kernel *kernel)
+{
+	uint32_t set = tcptuned_family_registered(kernel->pin_dir);
+	json_t *array = json_array();
+
+	for (unsigned int i = 0; i < TCPTUNED_FAMILY_MEMBERS; i++)
+		if (set >> i & 1)
+			json_array_append_new(array, json_string(tcptuned_family_names[i]));
+	return array;
+}
+
 /* The sysctls that were changed, and what they were before. */
 static json_t *sysctls_array(const struct tcptuned_kernel *kernel)
 {
@@ -511,6 +524,7 @@ static int answer_status(const struct tcptuned_source *source, struct tcptuned_b
 	set_bool(object, "bitcp_registered", kernel->bitcp);
 	if (!kernel->bitcp && kernel->why_no_bitcp[0])
 		set_text(object, "why_no_bitcp", kernel->why_no_bitcp);
+	json_object_set_new(object, "family_registered", family_array(kernel));
 	json_object_set_new(object, "connections", flows_object(&flows));
 	json_object_set_new(object, "totals", totals_object(&totals));
 	json_object_set_new(object, "sysctls", sysctls_array(kernel));

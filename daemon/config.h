@@ -18,10 +18,11 @@
 #include <tcptuned/policy.h>
 
 #include "exit.h"
+#include "family.h"
 #include "prefix.h"
 
 #define TCPTUNED_CONFIG_PATH "/etc/tcptuned/tcptuned.conf"
-#define TCPTUNED_CONFIG_KEYS 44
+#define TCPTUNED_CONFIG_KEYS 45
 #define TCPTUNED_CONFIG_TEXT 256 /* longest path or origin, with its NUL */
 
 /* What a [policy] section says. The first half is of named ones only. */
@@ -65,6 +66,7 @@ struct tcptuned_config {
 	char state_directory[TCPTUNED_CONFIG_TEXT];
 	uint32_t log_level; /* enum tcptuned_log_level */
 	bool program_statistics;
+	uint32_t family; /* bit n: member n of tcptuned_family_names is registered */
 
 	/* [policy] and [bitcp] */
 	struct tcptuned_policy_config policy;

@@ -24,6 +24,7 @@
 #include "cgroup.h"
 #include "cleanup.h"
 #include "control.h"
+#include "family.h"
 #include "http.h"
 #include "loader.h"
 #include "log.h"
@@ -149,13 +150,63 @@ static bool congestion_control_is_there(const char *name)
 	return false;
 }
 
+/* What is configured, and what policies name. A dry run registers nothing. */
+static uint32_t family_wanted(const struct daemon *d)
+{
+	const struct tcptuned_config *config = d->config;
+	uint32_t wanted = config->family | tcptuned_family_find(config->policy.congestion_control);
+
+	for (size_t i = 0; i < config->policies_len; i++)
+		wanted |= tcptuned_family_find(config->policies[i].set.congestion_control);
+	return d->options->dry_run ? 0 : wanted;
+}
+
+/* Before a policy may name them; @anew: also those that an earlier build registered. */
+static void register_family(struct daemon *d, bool anew)
+{
+	uint32_t there = anew ? 0 : tcptuned_family_registered(d->kernel.pin_dir);
+	uint32_t missing = family_wanted(d) & ~there;
+
+	for (unsigned int i = 0; i < TCPTUNED_FAMILY_MEMBERS; i++) {
+		const char *name = tcptuned_family_names[i];
+		int error;
+
+		if (!(missing >> i & 1))
+			continue;
+		error = tcptuned_family_register(d->kernel.pin_dir, i);
+		if (!error)
+			tcptuned_log(TCPTUNED_LOG_INFO, "%s registered", name);
+		else
+			tcptuned_log(TCPTUNED_LOG_WARNING,
+				     "%s could not be registered (%s)%s", name, strerror(-error),
+				     error == -EEXIST ? ": a congestion control of that name is "
+							"there already, see bpftool struct_ops show"
+						      : "");
+	}
+}
+
+/* Once no policy names them any more. */
+static void unregister_family(struct daemon *d)
+{
+	uint32_t rest = tcptuned_family_registered(d->kernel.pin_dir) & ~family_wanted(d);
+
+	for (unsigned int i = 0; i < TCPTUNED_FAMILY_MEMBERS; i++) {
+		if (!(rest >> i & 1))
+			continue;
+		tcptuned_family_unregister(d->kernel.pin_dir, i);
+		tcptuned_log(TCPTUNED_LOG_INFO, "%s no longer registered",
+			     tcptuned_family_names[i]);
+	}
+}
+
 /* The congestion control of @what: as configured, or none when it is not there. */
 static const char *usable_congestion_control(struct daemon *d, const char *what, const char *name,
 					     enum tcptuned_mode mode)
 {
 	if (!name[0] || congestion_control_is_there(name))
 		return name;
-	if (mode == TCPTUNED_OBSERVE && !strcmp(name, "bitcp"))
+	if (mode == TCPTUNED_OBSERVE &&
+	    (!strcmp(name, "bitcp") || tcptuned_family_find(name)))
 		return name; /* a dry run does not register it */
 	if (!strcmp(name, "bitcp"))
 		tcptuned_log(TCPTUNED_LOG_WARNING,
@@ -839,10 +890,12 @@ static int start(struct daemon *d, struct tcptuned_error *err)
 	if (error)
 		return error;
 	log_start(d);
+	register_family(d, d->kernel.origin != TCPTUNED_TAKEN_OVER);
 	remember_disabled(d);
 	error = apply(d, err);
 	if (error)
 		return error;
+	unregister_family(d);
 	forget_disabled(d);
 	tcptuned_paths_load(d->paths);
 	return 0;
@@ -865,6 +918,7 @@ static void take_configuration(struct daemon *d, struct tcptuned_config *new)
 	struct tcptuned_error err = { 0 };
 
 	*d->config = *new;
+	register_family(d, false);
 	if (!apply(d, &err)) {
 		tcptuned_config_free(&before);
 		forget_disabled(d);
@@ -898,6 +952,7 @@ static void reload(struct daemon *d)
 			tcptuned_log(TCPTUNED_LOG_INFO, "reloaded: nothing differs");
 		tcptuned_config_keep_fixed(&new, d->config);
 		take_configuration(d, &new);
+		unregister_family(d);
 	}
 	sd_notify(0, "READY=1");
 }

@@ -17,12 +17,10 @@
 
 #include "bitcp.skel.h"
 #include "cleanup.h"
+#include "family.h"
 #include "flows.skel.h"
 #include "rightsize.skel.h"
-
-/* Newer than Debian 12's headers: Linux 6.3. */
-#define KERNEL_BPF_F_LINK     (1u << 13)
-#define KERNEL_BPF_STRUCT_OPS 44
+#include "structops.h"
 
 #define PATH_BYTES (TCPTUNED_PIN_DIR_MAX + 64)
 
@@ -190,7 +188,8 @@ static uint32_t build_of_objects(void)
 	elf = flows_bpf__elf_bytes(&size);
 	crc = crc32(crc, elf, size);
 	elf = bitcp_bpf__elf_bytes(&size);
-	return crc32(crc, elf, size);
+	crc = crc32(crc, elf, size);
+	return tcptuned_family_crc(crc);
 }
 
 static int load_failed(struct tcptuned_error *err, int errnum, const char *what)
@@ -293,7 +292,7 @@ static int load_bitcp_with(struct tcptuned_kernel *k, struct objects *o, uint32_
 /* Not fatal: right-sizing works without it. As a link where the kernel has such links. */
 static void load_bitcp(struct tcptuned_kernel *k, struct objects *o)
 {
-	int error = load_bitcp_with(k, o, KERNEL_BPF_F_LINK);
+	int error = load_bitcp_with(k, o, TCPTUNED_STRUCTOPS_LINK);
 
 	if (error)
 		error = load_bitcp_with(k, o, 0);
@@ -352,14 +351,12 @@ static int attach_iterator(struct tcptuned_kernel *k, enum tcptuned_link which,
 /* The name is taken while an older registration holds it: end that one first. */
 static void unregister_bitcp(struct tcptuned_kernel *k)
 {
-	__u32 zero = 0;
-
 	unpin(k, "link", link_name[TCPTUNED_LINK_BITCP]);
 	unpin(k, "map", "bitcp");
 	if (k->link_fd[TCPTUNED_LINK_BITCP] >= 0)
 		close(k->link_fd[TCPTUNED_LINK_BITCP]);
 	else if (k->bitcp_map_fd >= 0)
-		bpf_map_delete_elem(k->bitcp_map_fd, &zero);
+		tcptuned_structops_unregister(k->bitcp_map_fd);
 	if (k->bitcp_map_fd >= 0)
 		close(k->bitcp_map_fd);
 	k->link_fd[TCPTUNED_LINK_BITCP] = -1;
@@ -367,32 +364,14 @@ static void unregister_bitcp(struct tcptuned_kernel *k)
 	k->bitcp = false;
 }
 
-/*
- * Filling the map registers the congestion control, or, in a map made for a link, makes it
- * ready for one; libbpf 1.1 fills it only, later ones make the link too.
- */
 static int register_bitcp(struct tcptuned_kernel *k, struct objects *o)
 {
 	struct bpf_map *map = o->bitcp->maps.bitcp;
-	bool linked = bpf_map__map_flags(map) & KERNEL_BPF_F_LINK;
-	struct bpf_link *link = bpf_map__attach_struct_ops(map);
-	int map_fd = bpf_map__fd(map);
+	int error = tcptuned_structops_register(map, &k->link_fd[TCPTUNED_LINK_BITCP]);
 
-	if (!link)
-		return -errno;
-	if (linked) {
-		int fd = bpf_link__fd(link);
-
-		fd = fd != map_fd && fd >= 0 ? dup(fd) : -1;
-		if (fd < 0)
-			fd = bpf_link_create(map_fd, 0, KERNEL_BPF_STRUCT_OPS, NULL);
-		if (fd < 0)
-			return -errno;
-		k->link_fd[TCPTUNED_LINK_BITCP] = fd;
-	}
-	/* The registration is held by our descriptor or by the map: libbpf must not end it. */
-	bpf_link__disconnect(link);
-	k->bitcp_map_fd = dup(map_fd);
+	if (error)
+		return error;
+	k->bitcp_map_fd = dup(bpf_map__fd(map));
 	k->bitcp = true;
 	return 0;
 }
@@ -696,6 +675,8 @@ void tcptuned_kernel_detach(struct tcptuned_kernel *k)
 {
 	tcptuned_kernel_stop(k);
 	unregister_bitcp(k);
+	for (unsigned int i = 0; i < TCPTUNED_FAMILY_MEMBERS; i++)
+		tcptuned_family_unregister(k->pin_dir, i);
 	unpin_all(k);
 }
 
