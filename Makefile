@@ -14,7 +14,11 @@ INSTALL    ?= install
 
 VERSION := 0.1.0
 
-SYSTEM_HELPERS = $(BUILD)/sockets $(BUILD)/rightedge $(BUILD)/connections
+# The congestion controls besides bitcp, each an object of its own, and once more for a test.
+FAMILY  := aimd hstcp stcp tt_reno tt_vegas
+TRACED  := $(FAMILY:%=$(BUILD)/traced/%.bpf.o)
+
+SYSTEM_HELPERS = $(BUILD)/sockets $(BUILD)/rightedge $(BUILD)/connections $(BUILD)/replay
 
 WARN     := -Wall -Wextra -Wno-unused-parameter
 CFLAGS   ?= -O2 -g
@@ -27,13 +31,12 @@ LIBS      = $(shell $(PKG_CONFIG) --libs libbpf libsystemd libmicrohttpd jansson
 
 .PHONY: all help check check-unit check-asan check-system check-kernels check-systemd fuzz man \
 	demo bench stress install uninstall clean
-all: $(BUILD)/tcptuned $(BUILD)/tcptunectl $(BUILD)/linkem $(BUILD)/messages $(SYSTEM_HELPERS) man ## build everything
+all: $(BUILD)/tcptuned $(BUILD)/tcptunectl $(BUILD)/linkem $(BUILD)/messages $(SYSTEM_HELPERS) $(TRACED) man ## build everything
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
 # --- the kernel side: one object and one skeleton per .bpf.c ---------------------------
-FAMILY    := aimd hstcp stcp tt_reno tt_vegas
 BPF_NAMES := bitcp rightsize flows $(FAMILY)
 SKELETONS := $(BPF_NAMES:%=$(BUILD)/skel/%.skel.h)
 
@@ -44,6 +47,11 @@ $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
 $(BUILD)/skel/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	@mkdir -p $(@D)
 	$(BPFTOOL) gen skeleton $< name $*_bpf >$@.new && mv $@.new $@
+
+# The family once more, telling what it does, for a system test.
+$(BUILD)/traced/%.bpf.o: bpf/%.bpf.c
+	@mkdir -p $(@D)
+	$(CLANG) $(BPFFLAGS) -DTCPTUNED_TRACE -c $< -o $@
 
 # --- the daemon: a library for the tests, and main --------------------------------------
 DAEMON_SRC := $(filter-out daemon/main.c,$(wildcard daemon/*.c))

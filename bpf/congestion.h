@@ -50,6 +50,20 @@ struct tcp_congestion_ops {
 	__u32 flags;
 };
 
+/*
+ * A build with TCPTUNED_TRACE tells each call and what came of it through the kernel's trace
+ * pipe, for tests/system/replay.c to compare with the algorithm's header.
+ */
+#ifdef TCPTUNED_TRACE
+#define trace(fmt, args...) bpf_printk("tcptuned " fmt, ##args)
+#else
+#define trace(fmt, args...)                                \
+	do {                                               \
+		if (0)                                     \
+			bpf_printk("tcptuned " fmt, ##args); \
+	} while (0)
+#endif
+
 /* Open to unprivileged processes and to every network namespace. */
 #define TCP_CONG_NON_RESTRICTED 0x1
 
@@ -72,7 +86,7 @@ static __always_inline void read_ack(struct tcp_sock *tp, __u32 una, __u32 acked
 	ret->cwnd = tp->snd_cwnd;
 	ret->ssthresh = tp->snd_ssthresh;
 	ret->acked = acked;
-	ret->limited = cwnd_limited(tp);
+	ret->limited = !!cwnd_limited(tp);
 	ret->una = una;
 	ret->nxt = tp->snd_nxt;
 }
@@ -92,33 +106,41 @@ static __always_inline void write_window(struct tcp_sock *tp, const struct conge
 		struct tcp_sock *tp = (struct tcp_sock *)sk;                         \
                                                                                      \
 		INIT(state_of(tp), tp->snd_cwnd);                                    \
+		trace("init %u", tp->snd_cwnd);                                      \
 	}                                                                            \
                                                                                      \
 	SEC("struct_ops/ca_cong_avoid")                                              \
 	void BPF_PROG(ca_cong_avoid, struct sock *sk, __u32 una, __u32 acked)        \
 	{                                                                            \
 		struct tcp_sock *tp = (struct tcp_sock *)sk;                         \
-		struct congestion_ack ack;                                           \
+		struct congestion_ack ack, was;                                      \
                                                                                      \
 		read_ack(tp, una, acked, &ack);                                      \
+		was = ack;                                                           \
 		ON_ACK(state_of(tp), &ack);                                          \
 		write_window(tp, &ack);                                              \
+		trace("ack %u %u %u %u %u %u %u %u", was.cwnd, was.ssthresh, acked,  \
+		      was.limited, una, was.nxt, ack.cwnd, ack.ssthresh);            \
 	}                                                                            \
                                                                                      \
 	SEC("struct_ops/ca_ssthresh")                                                \
 	__u32 BPF_PROG(ca_ssthresh, struct sock *sk)                                 \
 	{                                                                            \
 		struct tcp_sock *tp = (struct tcp_sock *)sk;                         \
+		__u32 ssthresh = SSTHRESH(state_of(tp), tp->snd_cwnd);               \
                                                                                      \
-		return SSTHRESH(state_of(tp), tp->snd_cwnd);                         \
+		trace("loss %u %u", tp->snd_cwnd, ssthresh);                         \
+		return ssthresh;                                                     \
 	}                                                                            \
                                                                                      \
 	SEC("struct_ops/ca_undo_cwnd")                                               \
 	__u32 BPF_PROG(ca_undo_cwnd, struct sock *sk)                                \
 	{                                                                            \
 		struct tcp_sock *tp = (struct tcp_sock *)sk;                         \
+		__u32 cwnd = UNDO(state_of(tp), tp->snd_cwnd);                       \
                                                                                      \
-		return UNDO(state_of(tp), tp->snd_cwnd);                             \
+		trace("undo %u %u", tp->snd_cwnd, cwnd);                             \
+		return cwnd;                                                         \
 	}
 
 #define CONGESTION_CONTROL_CALLS                                                       \

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reno as a struct_ops congestion control, "tt_reno", for the kernel has a reno. The algorithm is tcptuned/reno.h. */
+/*
+ * Reno as a struct_ops congestion control, "tt_reno", for the kernel has a reno. The algorithm
+ * is tcptuned/reno.h.
+ */
 #include "congestion.h"
 #include "tcptuned/reno.h"
 

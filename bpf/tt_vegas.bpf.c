@@ -13,6 +13,7 @@ SEC("struct_ops/ca_pkts_acked")
 void BPF_PROG(ca_pkts_acked, struct sock *sk, const struct ack_sample *sample)
 {
 	vegas_on_rtt(state_of((struct tcp_sock *)sk), sample->rtt_us);
+	trace("rtt %d", sample->rtt_us);
 }
 
 SEC(".struct_ops")

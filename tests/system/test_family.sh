@@ -176,3 +176,29 @@ test_family_unknown_names() {
 	expect_ge $code 1 "exit code"
 	[ ! -e /sys/fs/bpf/tcptuned ] || fail "pins were made"
 }
+
+# What the kernel does is what the headers say: each call of a connection that has losses and a
+# timeout, as a build of the same sources tells it, against the same call in user space.
+replayed() { # CONTROL
+	bpftool struct_ops register "$TEST_BUILD/traced/$1.bpf.o" >/dev/null
+	echo >"$tracing/trace"
+	transfer a b --duration 2 --congestion "$1" >/dev/null
+	bpftool struct_ops unregister name "$1" >/dev/null
+	cp "$tracing/trace" "$TEST_DIR/$1.trace"
+	"$TEST_BUILD/replay" "$1" <"$TEST_DIR/$1.trace"
+}
+
+# timeout: 60
+test_family_in_the_kernel_is_the_headers() {
+	local cc said tracing=$TEST_DIR/tracing lost
+	mkdir "$tracing"
+	mount -t tracefs tracefs "$tracing"
+	lost=$(seq -s, 900 990) # what is sent again too, so that a timeout has to help
+	host a b
+	for cc in "${family[@]}"; do
+		link a b --rate 50mbit --delay 5ms --queue 20bdp --loss-at "200,500,$lost,2500"
+		said=$(replayed "$cc")
+		link_end a b
+		note "$cc: $said"
+	done
+}
