@@ -180,10 +180,11 @@ test_family_unknown_names() {
 # What the kernel does is what the headers say: each call of a connection that has losses and
 # perhaps a timeout, as a build of the same sources tells it, against the same call in user space.
 traced() { # CONTROL
-	bpftool struct_ops register "$TEST_BUILD/traced/$1.bpf.o" >/dev/null
+	local id
+	id=$(bpftool struct_ops register "$TEST_BUILD/traced/$1.bpf.o" 2>&1 | sed -n 's/.* id //p')
 	echo >"$tracing/trace"
 	transfer a b --duration 1 --congestion "$1" >/dev/null
-	bpftool struct_ops unregister name "$1" >/dev/null
+	bpftool struct_ops unregister id "$id" >/dev/null 2>&1
 	cat "$tracing/trace" >"$TEST_DIR/$1.trace"
 }
 

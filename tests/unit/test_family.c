@@ -642,6 +642,69 @@ static void nothing_overflows_at_the_extremes(void **state)
 	}
 }
 
+/* --- one recorded sequence ---------------------------------------------------------------------- */
+
+#define TRACE "tests/traces/family.csv"
+
+/* The members in the order of its columns. */
+static const char *const trace_columns[FAMILY_MEMBERS] = {"bitcp", "hstcp",    "stcp",
+							  "aimd",  "tt_vegas", "tt_reno"};
+
+struct trace_event {
+	char what[8];
+	__u32 acked, limited, una, nxt;
+	__s32 rtt_us;
+};
+
+static void trace_step(struct connection *c, const struct trace_event *e)
+{
+	struct congestion_ack ack = {c->cwnd, c->ssthresh, e->acked, e->limited, e->una, e->nxt};
+
+	if (!strcmp(e->what, "loss")) {
+		loss(c);
+	} else if (!strcmp(e->what, "timeout")) {
+		timeout(c);
+	} else {
+		c->member->on_rtt(&c->st, e->rtt_us);
+		c->member->on_ack(&c->st, &ack);
+		c->cwnd = ack.cwnd;
+		c->ssthresh = ack.ssthresh;
+	}
+}
+
+/* What the file says, every engine has to do: see tests/traces/README.md. */
+static void the_recorded_sequence_gives_the_recorded_windows(void **state)
+{
+	struct connection c[FAMILY_MEMBERS];
+	struct trace_event e;
+	unsigned int lines = 0, losses = 0;
+	__u32 want[FAMILY_MEMBERS];
+	char line[256];
+	FILE *file = fopen(TRACE, "r");
+
+	if (!file)
+		fail_msg("%s: cannot be opened from this directory", TRACE);
+	for (size_t i = 0; i < FAMILY_MEMBERS; i++)
+		c[i] = connection_of(member(trace_columns[i]), 10, 0x7fffffff);
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%7[a-z],%u,%d,%u,%u,%u,%u,%u,%u,%u,%u,%u", e.what, &e.acked,
+			   &e.rtt_us, &e.limited, &e.una, &e.nxt, &want[0], &want[1], &want[2],
+			   &want[3], &want[4], &want[5]) != 12)
+			continue;
+		lines++;
+		losses += strcmp(e.what, "ack") != 0;
+		for (size_t i = 0; i < FAMILY_MEMBERS; i++) {
+			trace_step(&c[i], &e);
+			if (c[i].cwnd != want[i])
+				fail_msg("%s: event %u: %s: window %u, recorded %u: %s", TRACE,
+					 lines, trace_columns[i], c[i].cwnd, want[i], line);
+		}
+	}
+	fclose(file);
+	assert_true(lines > 1500);
+	assert_true(losses >= 3);
+}
+
 static void the_state_fits_the_socket(void **state)
 {
 	assert_true(sizeof(union family_state) <= 104); /* icsk_ca_priv */
@@ -674,6 +737,7 @@ int main(void)
 		cmocka_unit_test(random_lives_keep_the_rules),
 		cmocka_unit_test(one_ack_counts_for_one_window_at_most),
 		cmocka_unit_test(nothing_overflows_at_the_extremes),
+		cmocka_unit_test(the_recorded_sequence_gives_the_recorded_windows),
 		cmocka_unit_test(the_state_fits_the_socket),
 	};
 
