@@ -109,20 +109,28 @@ test_family_comes_and_goes() {
 	printf '[tcptuned]\nregister = hstcp, tt_reno\n' >"$config"
 	tcptuned_start --config="$config"
 	expect_family "hstcp tt_reno" "as configured"
-	# A reload: one more that a policy names, one less.
-	printf '[tcptuned]\nregister = hstcp\n[policy]\ncongestion_control = stcp\n' >"$config"
+	# A reload: two more that policies name, one less.
+	cat >"$config" <<-'END'
+		[tcptuned]
+		register = hstcp
+		[policy]
+		congestion_control = stcp
+		[policy far]
+		destination = 192.0.2.0/24
+		congestion_control = tt_vegas
+	END
 	kill -HUP "$(pid_of tcptuned)"
 	in_log 'tcptuned.register: hstcp, tt_reno -> hstcp$'
 	in_log ' tt_reno no longer registered'
-	expect_family "hstcp stcp" "after the reload"
+	expect_family "hstcp stcp tt_vegas" "after the reload"
 	expect_eq "$("$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
 		--set=tcptuned.runtime_directory="$TEST_DIR/run" status --json |
-		jq -c .family_registered)" '["hstcp","stcp"]' "tcptunectl status"
+		jq -c .family_registered)" '["hstcp","stcp","tt_vegas"]' "tcptunectl status"
 
 	# Killed, it leaves them; the next one takes them over as they are.
 	ids=$(bpftool -j struct_ops show | jq -c 'sort_by(.id)')
 	tcptuned_kill
-	expect_family "hstcp stcp" "after kill -9"
+	expect_family "hstcp stcp tt_vegas" "after kill -9"
 	tcptuned_start --config="$config"
 	in_log 'programs of an earlier daemon taken over as they run'
 	expect_eq "$(bpftool -j struct_ops show | jq -c 'sort_by(.id)')" "$ids" "taken over"
