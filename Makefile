@@ -27,7 +27,7 @@ LIBS      = $(shell $(PKG_CONFIG) --libs libbpf libsystemd libmicrohttpd jansson
 
 .PHONY: all help check check-unit check-asan check-system check-kernels check-systemd fuzz man \
 	demo bench stress install uninstall clean
-all: $(BUILD)/tcptuned $(BUILD)/tcptunectl $(BUILD)/linkem $(BUILD)/messages $(SYSTEM_HELPERS) man ## build everything
+all: $(BUILD)/tcptuned $(BUILD)/tcptunectl $(BUILD)/linkem $(BUILD)/messages $(BUILD)/pingpong $(SYSTEM_HELPERS) man ## build everything
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -90,6 +90,10 @@ $(BUILD)/linkem: $(BUILD)/linkem.d/main.o $(BUILD)/liblinkem.a
 $(BUILD)/messages: bench/messages.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(HOSTFLAGS) $(LDFLAGS) -pthread -o $@ $< -lm
+
+$(BUILD)/pingpong: bench/pingpong.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(HOSTFLAGS) $(LDFLAGS) -o $@ $<
 
 # --- tests --------------------------------------------------------------------------------
 # Each tests/unit/test_NAME.c is a cmocka program; each is built a second time, with all of

@@ -9,6 +9,7 @@
 
 #include "answer.h"
 #include "json.h"
+#include "readout.h"
 #include "sysctls.h"
 #include "totals.h"
 
@@ -95,6 +96,19 @@ static int order(const void *ctx, const struct tcptuned_flow_record *a,
 	return request->reverse ? -order : order;
 }
 
+/* Nothing of what the kernel does by itself: it is much faster at it. */
+static struct tcptuned_flow_choice choice_of(const struct choice *choice)
+{
+	static const struct tcptuned_filter none;
+	const struct tcptuned_request *request = choice->request;
+
+	return (struct tcptuned_flow_choice){
+		.wanted = memcmp(&request->filter, &none, sizeof(none)) ? is_wanted : NULL,
+		.order = request->sort || request->reverse ? order : NULL,
+		.ctx = choice,
+	};
+}
+
 static int read_flows(const struct tcptuned_source *source, const struct choice *choice,
 		      struct tcptuned_flows *flows, __u32 limit, struct tcptuned_error *err)
 {
@@ -104,10 +118,8 @@ static int read_flows(const struct tcptuned_source *source, const struct choice 
 		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL, "no memory for %u flows",
 				     limit);
 	if (choice)
-		flows->choice = (struct tcptuned_flow_choice){ is_wanted, order, choice };
-	error = source->kernel->link_fd[TCPTUNED_LINK_DUMP] < 0
-			? -ENOENT
-			: tcptuned_flows_read(flows, source->kernel->link_fd[TCPTUNED_LINK_DUMP]);
+		flows->choice = choice_of(choice);
+	error = tcptuned_readout(flows, source->kernel, choice ? &choice->request->filter : NULL);
 	if (!error)
 		return 0;
 	tcptuned_flows_free(flows);

@@ -10,6 +10,7 @@
 
 #include "cleanup.h"
 #include "metrics.h"
+#include "readout.h"
 #include "scrape.h"
 #include "totals.h"
 
@@ -62,7 +63,6 @@ static void read_everything(struct tcptuned_scrape *scrape)
 {
 	const struct tcptuned_kernel *kernel = scrape->options.kernel;
 	struct tcptuned_snapshot *snap = &scrape->snap;
-	int dump = kernel->link_fd[TCPTUNED_LINK_DUMP];
 
 	snap->bitcp = kernel->bitcp;
 	snap->adoption = kernel->adoption;
@@ -73,7 +73,7 @@ static void read_everything(struct tcptuned_scrape *scrape)
 	snap->totals_ok =
 		!tcptuned_totals_read(kernel->map_fd[TCPTUNED_MAP_TOTALS], &snap->totals);
 	snap->budget_ok = read_budget(scrape);
-	snap->flows_ok = dump >= 0 && !tcptuned_flows_read(&snap->flows, dump);
+	snap->flows_ok = !tcptuned_readout(&snap->flows, kernel, NULL);
 	read_policies(scrape);
 	tcptuned_bpfstats_read(&snap->bpf, kernel, scrape->stats_fd >= 0);
 	tcptuned_process_stats_read(&snap->process);
