@@ -146,18 +146,19 @@ $(SYSTEM_HELPERS): $(BUILD)/%: tests/system/%.c
 	$(CC) $(CFLAGS) $(HOSTFLAGS) $(LDFLAGS) -o $@ $<
 
 # Bounded, so that it can run anywhere; FUZZ_SECONDS=3600 for a long night. Starts from the
-# example configuration with every key in it.
+# example configuration with every key in it. FUZZ_RUNS=1000000: so many inputs each, however long.
 FUZZ_SECONDS ?= 20
+FUZZ_LIMIT = $(if $(FUZZ_RUNS),-runs=$(FUZZ_RUNS),-max_total_time=$(FUZZ_SECONDS))
 fuzz: $(BUILD)/fuzz/fuzz_config $(BUILD)/fuzz/fuzz_flows $(BUILD)/fuzz/fuzz_request $(BUILD)/tcptuned.conf ## fuzz what reads input
 	@mkdir -p $(BUILD)/fuzz/corpus
 	sed 's/^#\([a-z]\)/\1/' $(BUILD)/tcptuned.conf >$(BUILD)/fuzz/corpus/example
-	cd $(BUILD)/fuzz && ./fuzz_config -max_total_time=$(FUZZ_SECONDS) -max_len=4096 \
+	cd $(BUILD)/fuzz && ./fuzz_config $(FUZZ_LIMIT) -max_len=4096 \
 		-print_final_stats=1 corpus
-	cd $(BUILD)/fuzz && ./fuzz_flows -max_total_time=$(FUZZ_SECONDS) -max_len=2048 -len_control=0
+	cd $(BUILD)/fuzz && ./fuzz_flows $(FUZZ_LIMIT) -max_len=2048 -len_control=0
 	@mkdir -p $(BUILD)/fuzz/requests
 	echo '{"command":"flows","port":5201,"address":"192.0.2.0/24","sort":"rtt","limit":10,"reverse":true}' \
 		>$(BUILD)/fuzz/requests/example
-	cd $(BUILD)/fuzz && ./fuzz_request -max_total_time=$(FUZZ_SECONDS) -max_len=5000 requests
+	cd $(BUILD)/fuzz && ./fuzz_request $(FUZZ_LIMIT) -max_len=5000 requests
 
 $(BUILD)/fuzz/fuzz_config: tests/fuzz/fuzz_config.c $(wildcard daemon/config*.c) daemon/exit.c
 	@mkdir -p $(@D)

@@ -11,7 +11,7 @@ _tcptunectl_columns() {
 
 _tcptunectl() {
 	local cur=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command= i
-	local commands="status flows explain policy events detach"
+	local commands="status flows explain policy paths events detach"
 
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case " $commands " in
@@ -33,8 +33,18 @@ _tcptunectl() {
 	::* | :*:*)
 		COMPREPLY=($(compgen -W "$commands" -- "$cur"))
 		;;
+	paths:--sort:* | paths:-S:*)
+		COMPREPLY=($(compgen -W "use prefix connections receive send rtt max-window loss" \
+			-- "$cur"))
+		;;
 	policy:policy:*)
 		COMPREPLY=($(compgen -W "list test" -- "$cur"))
+		;;
+	paths:paths:*)
+		COMPREPLY=($(compgen -W "forget" -- "$cur"))
+		;;
+	paths:forget:*)
+		COMPREPLY=($(compgen -W "all" -- "$cur"))
 		;;
 	esac
 }

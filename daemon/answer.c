@@ -8,6 +8,7 @@
 #include <tcptuned/policy.h>
 
 #include "answer.h"
+#include "answer_paths.h"
 #include "json.h"
 #include "readout.h"
 #include "sysctls.h"
@@ -366,6 +367,8 @@ static int answer_to(const struct tcptuned_source *source, const struct tcptuned
 		return answer_policies(source, out);
 	case TCPTUNED_CMD_POLICY_TEST:
 		return answer_policy_test(source, request, out);
+	case TCPTUNED_CMD_PATHS:
+		return tcptuned_answer_paths(source->kernel, request, out, err);
 	default:
 		return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_INTERNAL,
 				     "this needs a daemon that runs");

@@ -26,7 +26,7 @@ static const struct field {
 	size_t offset, size;
 	json_int_t lowest, highest;
 } fields[] = {
-	{ "address", FIELD_PREFIX, OF(FLOWS), FIELD(filter.address) },
+	{ "address", FIELD_PREFIX, OF(FLOWS) | OF(PATHS), FIELD(filter.address) },
 	{ "local_address", FIELD_PREFIX, OF(FLOWS) | OF(POLICY_TEST), FIELD(filter.local) },
 	{ "remote_address", FIELD_PREFIX, OF(FLOWS) | OF(POLICY_TEST), FIELD(filter.remote) },
 	{ "port", FIELD_NUMBER, OF(FLOWS), FIELD(filter.port), .lowest = 1, .highest = 65535 },
@@ -34,20 +34,21 @@ static const struct field {
 	  .lowest = 1, .highest = 65535 },
 	{ "remote_port", FIELD_NUMBER, OF(FLOWS) | OF(POLICY_TEST), FIELD(filter.remote_port),
 	  .lowest = 1, .highest = 65535 },
-	{ "netns", FIELD_NUMBER, OF(FLOWS), FIELD(filter.netns), .lowest = 1,
+	{ "netns", FIELD_NUMBER, OF(FLOWS) | OF(PATHS), FIELD(filter.netns), .lowest = 1,
 	  .highest = UINT32_MAX },
 	{ "policy", FIELD_TEXT, OF(FLOWS), FIELD(filter.policy) },
 	{ "congestion_control", FIELD_TEXT, OF(FLOWS), FIELD(filter.congestion_control) },
 	{ "sort", FIELD_COLUMN, OF(FLOWS), FIELD(sort) },
-	{ "reverse", FIELD_BOOL, OF(FLOWS), FIELD(reverse) },
-	{ "limit", FIELD_NUMBER, OF(FLOWS), FIELD(limit), .lowest = 1,
+	{ "path_sort", FIELD_TEXT, OF(PATHS), FIELD(path_sort) },
+	{ "reverse", FIELD_BOOL, OF(FLOWS) | OF(PATHS), FIELD(reverse) },
+	{ "limit", FIELD_NUMBER, OF(FLOWS) | OF(PATHS), FIELD(limit), .lowest = 1,
 	  .highest = TCPTUNED_FLOWS_LIMIT_MAX },
 };
 
 static const char *const commands[] = {
 	[TCPTUNED_CMD_STATUS] = "status",     [TCPTUNED_CMD_FLOWS] = "flows",
 	[TCPTUNED_CMD_POLICIES] = "policies", [TCPTUNED_CMD_POLICY_TEST] = "policy_test",
-	[TCPTUNED_CMD_EVENTS] = "events",     [TCPTUNED_CMD_STOP] = "stop",
+	[TCPTUNED_CMD_PATHS] = "paths",	      [TCPTUNED_CMD_EVENTS] = "events",     [TCPTUNED_CMD_STOP] = "stop",
 	NULL,
 };
 

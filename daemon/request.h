@@ -26,14 +26,17 @@ enum tcptuned_command {
 	TCPTUNED_CMD_FLOWS,
 	TCPTUNED_CMD_POLICIES,
 	TCPTUNED_CMD_POLICY_TEST,
+	TCPTUNED_CMD_PATHS,
 	TCPTUNED_CMD_EVENTS,
 	TCPTUNED_CMD_STOP,
 };
 
 struct tcptuned_request {
 	enum tcptuned_command command;
-	struct tcptuned_filter filter; /* of POLICY_TEST: the connection's addresses and ports */
+	/* Of POLICY_TEST: the connection's addresses and ports; of PATHS: address and netns. */
+	struct tcptuned_filter filter;
 	const struct tcptuned_column *sort; /* NULL: the largest first */
+	char path_sort[16]; /* of PATHS: one of tcptuned_path_orders; "": the first */
 	bool reverse;
 	__u32 limit;
 };
