@@ -522,6 +522,7 @@ static void reload(struct daemon *d)
 	struct tcptuned_error err = { 0 };
 	struct tcptuned_config new;
 	struct timespec now;
+	bool taken = false;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld",
@@ -538,9 +539,12 @@ static void reload(struct daemon *d)
 		if (d->scrape)
 			tcptuned_scrape_configure(d->scrape, new.metrics_flows,
 						  new.program_statistics);
-		if (apply(d, &err))
+		taken = !apply(d, &err);
+		if (!taken)
 			tcptuned_log(TCPTUNED_LOG_ERROR, "%s", err.text);
 	}
+	if (d->scrape)
+		tcptuned_scrape_count_reload(d->scrape, taken);
 	sd_notify(0, "READY=1");
 }
 

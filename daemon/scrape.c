@@ -153,6 +153,11 @@ int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max,
 	return 0;
 }
 
+void tcptuned_scrape_count_reload(struct tcptuned_scrape *scrape, bool taken)
+{
+	scrape->snap.reloads[taken]++;
+}
+
 int tcptuned_scrape_new(struct tcptuned_scrape **ret,
 			const struct tcptuned_scrape_options *options)
 {
