@@ -149,7 +149,7 @@ $(SYSTEM_HELPERS): $(BUILD)/%: tests/system/%.c
 # example configuration with every key in it. FUZZ_RUNS=1000000: so many inputs each, however long.
 FUZZ_SECONDS ?= 20
 FUZZ_LIMIT = $(if $(FUZZ_RUNS),-runs=$(FUZZ_RUNS),-max_total_time=$(FUZZ_SECONDS))
-fuzz: $(BUILD)/fuzz/fuzz_config $(BUILD)/fuzz/fuzz_flows $(BUILD)/fuzz/fuzz_request $(BUILD)/tcptuned.conf ## fuzz what reads input
+fuzz: $(BUILD)/fuzz/fuzz_config $(BUILD)/fuzz/fuzz_flows $(BUILD)/fuzz/fuzz_request $(BUILD)/fuzz/fuzz_http $(BUILD)/tcptuned.conf ## fuzz what reads input
 	@mkdir -p $(BUILD)/fuzz/corpus
 	sed 's/^#\([a-z]\)/\1/' $(BUILD)/tcptuned.conf >$(BUILD)/fuzz/corpus/example
 	cd $(BUILD)/fuzz && ./fuzz_config $(FUZZ_LIMIT) -max_len=4096 \
@@ -159,6 +159,10 @@ fuzz: $(BUILD)/fuzz/fuzz_config $(BUILD)/fuzz/fuzz_flows $(BUILD)/fuzz/fuzz_requ
 	echo '{"command":"flows","port":5201,"address":"192.0.2.0/24","sort":"rtt","limit":10,"reverse":true}' \
 		>$(BUILD)/fuzz/requests/example
 	cd $(BUILD)/fuzz && ./fuzz_request $(FUZZ_LIMIT) -max_len=5000 requests
+	@mkdir -p $(BUILD)/fuzz/http
+	printf 'GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: text/plain\r\n\r\n' \
+		>$(BUILD)/fuzz/http/example
+	cd $(BUILD)/fuzz && ./fuzz_http $(FUZZ_LIMIT) -max_len=4096 http
 
 $(BUILD)/fuzz/fuzz_config: tests/fuzz/fuzz_config.c $(wildcard daemon/config*.c) daemon/exit.c
 	@mkdir -p $(@D)
@@ -169,6 +173,11 @@ $(BUILD)/fuzz/fuzz_flows: tests/fuzz/fuzz_flows.c $(patsubst %,daemon/%.c,flows 
 	@mkdir -p $(@D)
 	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
 		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs libbpf jansson)
+
+$(BUILD)/fuzz/fuzz_http: tests/fuzz/fuzz_http.c $(patsubst %,daemon/%.c,http buf exit)
+	@mkdir -p $(@D)
+	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
+		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs libmicrohttpd)
 
 $(BUILD)/fuzz/fuzz_request: tests/fuzz/fuzz_request.c $(patsubst %,daemon/%.c,request filter columns flows config config_keys config_print exit)
 	@mkdir -p $(@D)
