@@ -23,9 +23,10 @@ scrape_time() { # PATH
 }
 
 ctl_time() { # ARGUMENT...
-	local TIMEFORMAT=%R
-	{ time "$TEST_BUILD/tcptunectl" --control="$TEST_DIR/run/control" "$@" \
-		>"$TEST_DIR/ctl" 2>&3; } 3>&2 2>&1
+	local began=$EPOCHREALTIME
+	"$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" "$@" >"$TEST_DIR/ctl"
+	awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }'
 }
 
 # scrape_on: scrape after scrape, for as long as it is left running
@@ -43,14 +44,23 @@ pingpong() { # WHAT ARGUMENT...
 
 # timeout: 300
 bench_scrape() {
-	local connections=${BENCH_CONNECTIONS:-100000}
+	local connections=${BENCH_CONNECTIONS:-100000} sockets port bytes
+	sockets=$((2 * connections))
 	host a b
 	tcptuned_start --set=metrics.flows=100
 	hold_connections "$connections" a b
-	timed "scrape of $((2 * connections)) sockets" 10 scrape_time /metrics
+	timed "scrape of $sockets sockets" 10 scrape_time /metrics
+	expect_eq "$(metric 'tcptuned_connections{policy="default",congestion_control="bitcp"}')" \
+		$sockets "connections added up"
+	expect_eq "$(metric tcptuned_flows_shown)" 100 "shown one by one"
 	timed "flows.json" 10 scrape_time /flows.json
-	grep -E '^tcptuned_(connections\{|flows_shown|flows_left|connection_records|last_scrape)' \
-		<(curl -s "$METRICS/metrics") >&2
+	port=$(jq -r '.flows[0].local | sub(".*:"; "")' "$TEST_DIR/scrape")
+	timed "tcptunectl flows --port $port" 3 ctl_time flows --port "$port"
+	timed "tcptunectl flows --sort rtt" 3 ctl_time flows --sort rtt
+	# a slab of 512 bytes for the record, and of 192 for what the kernel keeps for each socket
+	# that has any, of whichever program
+	bytes=$(metric tcptuned_connection_records_bytes)
+	expect_le $((bytes / sockets - 192)) 512 "map memory of a connection, bytes"
 	pingpong "nobody scrapes" 3
 	pingpong "nobody scrapes, on CPU 0" 3 0
 	background scraping scrape_on
