@@ -31,7 +31,7 @@ LIBS      = $(shell $(PKG_CONFIG) --libs libbpf libsystemd libmicrohttpd jansson
 
 .PHONY: all help check check-unit check-asan check-system check-kernels check-systemd fuzz man \
 	demo bench stress install uninstall clean
-all: $(BUILD)/tcptuned $(BUILD)/tcptunectl $(BUILD)/linkem $(BUILD)/messages $(SYSTEM_HELPERS) $(TRACED) man ## build everything
+all: $(BUILD)/tcptuned $(BUILD)/tcptunectl $(BUILD)/linkem $(BUILD)/messages $(BUILD)/pingpong $(SYSTEM_HELPERS) $(TRACED) man ## build everything
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -100,6 +100,10 @@ $(BUILD)/messages: bench/messages.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(HOSTFLAGS) $(LDFLAGS) -pthread -o $@ $< -lm
 
+$(BUILD)/pingpong: bench/pingpong.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(HOSTFLAGS) $(LDFLAGS) -o $@ $<
+
 # --- tests --------------------------------------------------------------------------------
 # Each tests/unit/test_NAME.c is a cmocka program; each is built a second time, with all of
 # the sources that it uses, under the sanitizers.
@@ -151,20 +155,25 @@ $(SYSTEM_HELPERS): $(BUILD)/%: tests/system/%.c
 	$(CC) $(CFLAGS) $(HOSTFLAGS) $(LDFLAGS) -o $@ $<
 
 # Bounded, so that it can run anywhere; FUZZ_SECONDS=3600 for a long night. Starts from the
-# example configuration with every key in it.
+# example configuration with every key in it. FUZZ_RUNS=1000000: so many inputs each, however long.
 FUZZ_SECONDS ?= 20
-fuzz: $(BUILD)/fuzz/fuzz_config $(BUILD)/fuzz/fuzz_flows $(BUILD)/fuzz/fuzz_request $(BUILD)/tcptuned.conf ## fuzz what reads input
+FUZZ_LIMIT = $(if $(FUZZ_RUNS),-runs=$(FUZZ_RUNS),-max_total_time=$(FUZZ_SECONDS))
+fuzz: $(BUILD)/fuzz/fuzz_config $(BUILD)/fuzz/fuzz_flows $(BUILD)/fuzz/fuzz_request $(BUILD)/fuzz/fuzz_http $(BUILD)/tcptuned.conf ## fuzz what reads input
 	@mkdir -p $(BUILD)/fuzz/corpus
 	sed 's/^#\([a-z]\)/\1/' $(BUILD)/tcptuned.conf >$(BUILD)/fuzz/corpus/example
 	printf '[policy a]\ndestination = 10.0.0.0/8, 2001:db8::/32\nlocal_port = 1-9\nmode = off\n' \
 		>$(BUILD)/fuzz/corpus/policy
-	cd $(BUILD)/fuzz && ./fuzz_config -max_total_time=$(FUZZ_SECONDS) -max_len=4096 \
+	cd $(BUILD)/fuzz && ./fuzz_config $(FUZZ_LIMIT) -max_len=4096 \
 		-print_final_stats=1 corpus
-	cd $(BUILD)/fuzz && ./fuzz_flows -max_total_time=$(FUZZ_SECONDS) -max_len=2048 -len_control=0
+	cd $(BUILD)/fuzz && ./fuzz_flows $(FUZZ_LIMIT) -max_len=2048 -len_control=0
 	@mkdir -p $(BUILD)/fuzz/requests
 	echo '{"command":"flows","port":5201,"address":"192.0.2.0/24","sort":"rtt","limit":10,"reverse":true}' \
 		>$(BUILD)/fuzz/requests/example
-	cd $(BUILD)/fuzz && ./fuzz_request -max_total_time=$(FUZZ_SECONDS) -max_len=5000 requests
+	cd $(BUILD)/fuzz && ./fuzz_request $(FUZZ_LIMIT) -max_len=5000 requests
+	@mkdir -p $(BUILD)/fuzz/http
+	printf 'GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: text/plain\r\n\r\n' \
+		>$(BUILD)/fuzz/http/example
+	cd $(BUILD)/fuzz && ./fuzz_http $(FUZZ_LIMIT) -max_len=4096 http
 
 $(BUILD)/fuzz/fuzz_config: tests/fuzz/fuzz_config.c $(wildcard daemon/config*.c) \
 		daemon/exit.c daemon/prefix.c
@@ -176,6 +185,11 @@ $(BUILD)/fuzz/fuzz_flows: tests/fuzz/fuzz_flows.c $(patsubst %,daemon/%.c,flows 
 	@mkdir -p $(@D)
 	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
 		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs libbpf jansson)
+
+$(BUILD)/fuzz/fuzz_http: tests/fuzz/fuzz_http.c $(patsubst %,daemon/%.c,http buf exit)
+	@mkdir -p $(@D)
+	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
+		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs libmicrohttpd)
 
 $(BUILD)/fuzz/fuzz_request: tests/fuzz/fuzz_request.c $(patsubst %,daemon/%.c,request filter prefix columns flows config config_keys config_print exit)
 	@mkdir -p $(@D)

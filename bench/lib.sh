@@ -127,3 +127,22 @@ row() {
 	add_row "$bench" "$x" "$column" "$TEST_DIR/link-a-b.json" \
 		'{invalid: $stats[0].invalid_reasons}'
 }
+
+# --- many connections ----------------------------------------------------------------------
+# hold_connections COUNT HOST...: open, both ends here, until the end of the test; by ten
+# processes in each host, for what one of them may open is limited
+hold_connections() {
+	local count=$1 i name
+	shift
+	for i in $(seq 10); do
+		for name in "$@"; do
+			background "$name-$i" in_group in_host "$name" "$TEST_BUILD/connections" \
+				$((count / 10 / $#)) $((7200 + i))
+		done
+	done
+	for i in $(seq 10); do
+		for name in "$@"; do
+			wait_until 60 grep -q open "$TEST_DIR/$name-$i.log"
+		done
+	done
+}

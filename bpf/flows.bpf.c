@@ -10,6 +10,7 @@
 #include "settings.h"
 #include "policy.h"
 #include <tcptuned/bitcp.h>
+#include <tcptuned/readout.h>
 
 #define TCP_STATE_ESTABLISHED 1
 #define TCP_STATE_FIN_WAIT1   4
@@ -103,29 +104,121 @@ static __always_inline void copy_socket(struct tcptuned_flow_record *r, struct t
 	r->reordering = tp->reordering;
 }
 
-/*
- * One struct tcptuned_flow_record per claimed connection, of every network namespace. Written in
- * two parts, for the whole of it does not fit on a BPF program's stack: what its storage holds,
- * from where it is, and the rest.
- */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct readout);
+} readout SEC(".maps");
+
+/* Of struct tcptuned_flow_record. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, READOUT_RING_BYTES);
+} collected SEC(".maps");
+
+static __always_inline void add_up(struct readout_sums *sums, struct tcptuned_flow *flow,
+				   struct tcp_sock *tp)
+{
+	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+	struct readout_socket socket = {
+		.ops = (__u64)BPF_CORE_READ(&tp->inet_conn, icsk_ca_ops),
+		.rcvbuf = sk->sk_rcvbuf,
+		.sndbuf = sk->sk_sndbuf,
+		.rmem_alloc = sk->sk_backlog.rmem_alloc.counter,
+		.wmem_queued = sk->sk_wmem_queued,
+		.rcv_wnd = tp->rcv_wnd,
+		.limit = limit_of(tp),
+	};
+	struct readout_group *group = readout_add(sums, flow, &socket);
+
+	if (group)
+		BPF_CORE_READ_STR_INTO(&group->congestion_control, &tp->inet_conn, icsk_ca_ops,
+				       name);
+}
+
+static __always_inline bool matches(const struct readout_filter *filter, struct sock_common *skc)
+{
+	__u32 local[4] = { 0, 0, bpf_htonl(0xffff), skc->skc_rcv_saddr };
+	__u32 remote[4] = { 0, 0, bpf_htonl(0xffff), skc->skc_daddr };
+
+	if (!filter->given)
+		return true;
+	if (skc->skc_family == AF_INET6) {
+		bpf_core_read(local, sizeof(local), &skc->skc_v6_rcv_saddr);
+		bpf_core_read(remote, sizeof(remote), &skc->skc_v6_daddr);
+	}
+	return readout_matches(filter, local, remote, skc->skc_num, bpf_ntohs(skc->skc_dport),
+			       skc->skc_net.net->ns.inum);
+}
+
+static __always_inline void collect(struct readout *r, struct tcptuned_flow *flow,
+				    struct tcp_sock *tp)
+{
+	struct tcptuned_flow_record *record;
+
+	record = bpf_ringbuf_reserve(&collected, sizeof(*record), 0);
+	if (!record) {
+		r->lost++;
+		return;
+	}
+	__builtin_memset(record, 0, sizeof(*record));
+	record->flow = *flow;
+	copy_socket(record, tp);
+	copy_bitcp(record, tp);
+	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+}
+
+/* Has it had the CPU for long enough? What is written ends the read(), after this socket. */
+static __always_inline void give_way(struct readout *r, struct seq_file *seq)
+{
+	char byte = 0;
+	__u64 now;
+
+	if (r->seen++ % READOUT_LOOK_EVERY)
+		return;
+	now = bpf_ktime_get_ns();
+	if (!r->until_ns) {
+		r->until_ns = now + READOUT_SLICE_NS;
+	} else if (now >= r->until_ns) {
+		r->until_ns = 0;
+		bpf_seq_write(seq, &byte, sizeof(byte));
+	}
+}
+
+/* Over the connections of every network namespace: include/tcptuned/readout.h. */
 SEC("iter/bpf_sk_storage_map")
 int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 {
-	struct seq_file *seq = ctx->meta->seq;
 	struct tcptuned_flow *flow = ctx->value;
-	struct tcptuned_flow_record record = {};
 	struct sock *sk = ctx->sk;
 	struct tcp_sock *tp;
+	struct readout *r;
+	__u32 zero = 0;
+	__u64 size;
 
-	if (!sk || !flow || !(flow->flags & TCPTUNED_F_CLAIMED))
+	if (!sk || !flow)
+		return 0;
+	r = bpf_map_lookup_elem(&readout, &zero);
+	if (!r)
+		return 0;
+	give_way(r, ctx->meta->seq);
+	if (r->request.pass == READOUT_ADD_UP)
+		r->sums.records++;
+	if (!readout_is_live(flow, sk->__sk_common.skc_state))
 		return 0;
 	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return 0;
-	copy_socket(&record, tp);
-	copy_bitcp(&record, tp);
-	bpf_seq_write(seq, flow, sizeof(*flow));
-	bpf_seq_write(seq, &record, sizeof(record));
+	if (r->request.pass == READOUT_ADD_UP)
+		add_up(&r->sums, flow, tp);
+	if (!matches(&r->request.filter, &sk->__sk_common))
+		return 0;
+	size = tp->bytes_received + tp->bytes_acked;
+	if (r->request.pass == READOUT_ADD_UP
+		    ? readout_add_matched(r, size)
+		    : readout_collects(&r->request, size, sk->__sk_common.skc_hash))
+		collect(r, flow, tp);
 	return 0;
 }
 

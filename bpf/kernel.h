@@ -116,6 +116,7 @@ struct sock_common {
 	__be32 skc_rcv_saddr;
 	__be16 skc_dport;
 	__u16 skc_num;
+	__u32 skc_hash;
 	unsigned short skc_family;
 	volatile unsigned char skc_state;
 	possible_net_t skc_net;

@@ -11,7 +11,8 @@
 #define COLUMNS 78
 
 const struct ctl_command *const ctl_commands[] = {
-	&ctl_status, &ctl_flows, &ctl_explain, &ctl_policy, &ctl_events, &ctl_detach, NULL,
+	&ctl_status, &ctl_flows, &ctl_explain, &ctl_policy, &ctl_paths, &ctl_events,
+	&ctl_detach, NULL,
 };
 
 enum global { GLOBAL_CONFIG, GLOBAL_SET, GLOBAL_VERSION, GLOBAL_HELP };

@@ -15,7 +15,7 @@ _tcptunectl_policies() {
 
 _tcptunectl() {
 	local cur=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command= i
-	local commands="status flows explain policy events detach"
+	local commands="status flows explain policy paths events detach"
 
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case " $commands " in
@@ -37,11 +37,21 @@ _tcptunectl() {
 	::* | :*:*)
 		COMPREPLY=($(compgen -W "$commands" -- "$cur"))
 		;;
+	paths:--sort:* | paths:-S:*)
+		COMPREPLY=($(compgen -W "use prefix connections receive send rtt max-window loss" \
+			-- "$cur"))
+		;;
 	policy:policy:*)
 		COMPREPLY=($(compgen -W "list test enable disable apply" -- "$cur"))
 		;;
 	policy:enable:* | policy:disable:*)
 		COMPREPLY=($(compgen -W "$(_tcptunectl_policies)" -- "$cur"))
+		;;
+	paths:paths:*)
+		COMPREPLY=($(compgen -W "forget" -- "$cur"))
+		;;
+	paths:forget:*)
+		COMPREPLY=($(compgen -W "all" -- "$cur"))
 		;;
 	esac
 }

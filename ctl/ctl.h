@@ -45,8 +45,8 @@ struct ctl_command {
 extern const struct ctl_command *const ctl_commands[]; /* ended by NULL */
 extern const struct ctl_option ctl_global_options[];
 
-extern const struct ctl_command ctl_status, ctl_flows, ctl_explain, ctl_policy, ctl_events,
-	ctl_detach;
+extern const struct ctl_command ctl_status, ctl_flows, ctl_explain, ctl_policy, ctl_paths,
+	ctl_events, ctl_detach;
 
 /* ---- commands.c: the command line --------------------------------------------------------- */
 

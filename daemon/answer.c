@@ -9,10 +9,12 @@
 #include <tcptuned/policy.h>
 
 #include "answer.h"
+#include "answer_paths.h"
 #include "cgroup.h"
 #include "family.h"
 #include "json.h"
 #include "policy.h"
+#include "readout.h"
 #include "sysctls.h"
 #include "totals.h"
 
@@ -110,6 +112,19 @@ static int order(const void *ctx, const struct tcptuned_flow_record *a,
 	return request->reverse ? -order : order;
 }
 
+/* Nothing of what the kernel does by itself: it is much faster at it. */
+static struct tcptuned_flow_choice choice_of(const struct choice *choice)
+{
+	static const struct tcptuned_filter none;
+	const struct tcptuned_request *request = choice->request;
+
+	return (struct tcptuned_flow_choice){
+		.wanted = memcmp(&request->filter, &none, sizeof(none)) ? is_wanted : NULL,
+		.order = request->sort || request->reverse ? order : NULL,
+		.ctx = choice,
+	};
+}
+
 static int read_flows(const struct tcptuned_source *source, const struct choice *choice,
 		      struct tcptuned_flows *flows, __u32 limit, struct tcptuned_error *err)
 {
@@ -119,10 +134,8 @@ static int read_flows(const struct tcptuned_source *source, const struct choice 
 		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL, "no memory for %u flows",
 				     limit);
 	if (choice)
-		flows->choice = (struct tcptuned_flow_choice){ is_wanted, order, choice };
-	error = source->kernel->link_fd[TCPTUNED_LINK_DUMP] < 0
-			? -ENOENT
-			: tcptuned_flows_read(flows, source->kernel->link_fd[TCPTUNED_LINK_DUMP]);
+		flows->choice = choice_of(choice);
+	error = tcptuned_readout(flows, source->kernel, choice ? &choice->request->filter : NULL);
 	if (!error)
 		return 0;
 	tcptuned_flows_free(flows);
@@ -546,6 +559,8 @@ static int answer_to(const struct tcptuned_source *source, const struct tcptuned
 		return answer_policies(source, out, err);
 	case TCPTUNED_CMD_POLICY_TEST:
 		return answer_policy_test(source, request, out, err);
+	case TCPTUNED_CMD_PATHS:
+		return tcptuned_answer_paths(source->kernel, request, out, err);
 	default:
 		return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_NOT_RUNNING,
 				     "no tcptuned runs that could do this; start it: systemctl "

@@ -25,7 +25,7 @@ struct tcptuned_source {
 };
 
 /*
- * Write the answer to STATUS, FLOWS, POLICIES or POLICY_TEST to @out: one line, a JSON object
+ * Write the answer to STATUS, FLOWS, POLICIES, POLICY_TEST or PATHS to @out: one line, a JSON object
  * and a newline. Returns 0, or a negative errno with @err filled; then @out is of no use.
  */
 int tcptuned_answer(const struct tcptuned_source *source, const struct tcptuned_request *request,

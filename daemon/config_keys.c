@@ -621,7 +621,9 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.unit = "connections",
 		.live = true,
 		.help = "So many connections, those that carried most, are shown one by one; "
-			"the rest only in the totals. Each makes up to sixty time series.",
+			"the rest only in the totals. Each makes up to sixty time series. Whoever "
+			"can connect to the port sees them, of every user and every network "
+			"namespace; 0 keeps them for those who may use tcptunectl.",
 	},
 };
 

@@ -912,7 +912,7 @@ static void log_difference(void *ctx, const char *key, const char *was, const ch
 }
 
 /* @new takes the place of the one in force, or nothing changes. */
-static void take_configuration(struct daemon *d, struct tcptuned_config *new)
+static bool take_configuration(struct daemon *d, struct tcptuned_config *new)
 {
 	struct tcptuned_config before = *d->config;
 	struct tcptuned_error err = { 0 };
@@ -926,13 +926,14 @@ static void take_configuration(struct daemon *d, struct tcptuned_config *new)
 		if (d->scrape)
 			tcptuned_scrape_configure(d->scrape, new->metrics_flows,
 						  new->program_statistics);
-		return;
+		return true;
 	}
 	tcptuned_log(TCPTUNED_LOG_ERROR, "%s", err.text);
 	tcptuned_log(TCPTUNED_LOG_ERROR, "the configuration before it stays in force");
 	tcptuned_config_free(new);
 	*d->config = before;
 	apply_again(d);
+	return false;
 }
 
 static void reload(struct daemon *d)
@@ -940,6 +941,7 @@ static void reload(struct daemon *d)
 	struct tcptuned_error err = { 0 };
 	struct tcptuned_config new;
 	struct timespec now;
+	bool taken = false;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld",
@@ -951,9 +953,11 @@ static void reload(struct daemon *d)
 		if (!tcptuned_config_diff(d->config, &new, log_difference, NULL))
 			tcptuned_log(TCPTUNED_LOG_INFO, "reloaded: nothing differs");
 		tcptuned_config_keep_fixed(&new, d->config);
-		take_configuration(d, &new);
+		taken = take_configuration(d, &new);
 		unregister_family(d);
 	}
+	if (d->scrape)
+		tcptuned_scrape_count_reload(d->scrape, taken);
 	sd_notify(0, "READY=1");
 }
 

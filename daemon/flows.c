@@ -7,19 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
-
-#include <bpf/bpf.h>
 
 #include "flows.h"
-
-#define RECORDS_PER_READ 64
-
-/*
- * The iterator gives up a read() with EAGAIN after a million sockets of which it had nothing
- * to say (bpf_seq_read(), MAX_ITER_OBJECTS); the next read() goes on from there.
- */
-#define READ_AGAIN_MAX 1000
 
 static const char *const limit_names[TCPTUNED_LIMITS] = {
 	[TCPTUNED_LIMIT_IDLE] = "idle",		 [TCPTUNED_LIMIT_APPLICATION] = "application",
@@ -112,7 +101,7 @@ void tcptuned_flows_free(struct tcptuned_flows *flows)
 
 __u64 tcptuned_flows_left_out(const struct tcptuned_flows *flows)
 {
-	return flows->live - flows->top_len;
+	return flows->live > flows->top_len ? flows->live - flows->top_len : 0;
 }
 
 __u64 tcptuned_flow_size(const struct tcptuned_flow_record *record)
@@ -228,48 +217,15 @@ static void keep_if_first(struct tcptuned_flows *flows, const struct tcptuned_fl
 	}
 }
 
-/* The second half of a heap sort: the heap becomes a list, in order. */
-static void sort_top(struct tcptuned_flows *flows)
-{
-	__u32 len;
-
-	for (len = flows->top_len; len > 1; len--) {
-		swap_records(&flows->top[0], &flows->top[len - 1]);
-		heap_sink(flows, len - 1, 0);
-	}
-}
-
 /* --- one record -------------------------------------------------------------------------- */
-
-static void count_group(struct tcptuned_flows *flows, const struct tcptuned_flow_record *record)
-{
-	struct tcptuned_flow_group *group;
-	__u32 i;
-
-	for (i = 0; i < flows->groups_len; i++) {
-		group = &flows->groups[i];
-		if (group->policy == record->flow.policy &&
-		    !strcmp(group->congestion_control, record->congestion_control)) {
-			group->flows++;
-			return;
-		}
-	}
-	if (flows->groups_len == TCPTUNED_FLOW_GROUPS) {
-		flows->groups_other++;
-		return;
-	}
-	group = &flows->groups[flows->groups_len++];
-	group->policy = record->flow.policy;
-	strcpy(group->congestion_control, record->congestion_control);
-	group->flows = 1;
-}
 
 /*
  * Whoever registers a congestion control chooses its name. One that is no UTF-8 would make
  * Prometheus refuse the whole scrape.
  */
-static void make_printable(char *name)
+static void make_printable(char name[TCPTUNED_CC_NAME_MAX])
 {
+	name[TCPTUNED_CC_NAME_MAX - 1] = '\0';
 	for (; *name; name++)
 		if (*name < ' ' || *name > '~')
 			*name = '?';
@@ -285,48 +241,49 @@ static bool record_valid(const struct tcptuned_flow_record *record)
 	       memchr(record->congestion_control, '\0', TCPTUNED_CC_NAME_MAX);
 }
 
-/*
- * A listener has a record too (its SO_RCVBUF request), and so has a socket whose connection is
- * over but which its application still holds, perhaps while a new one uses the same addresses.
- */
-static bool record_live(const struct tcptuned_flow_record *record)
+int tcptuned_flows_add(struct tcptuned_flows *flows, const struct tcptuned_flow_record *from)
 {
-	return (record->flow.flags & TCPTUNED_F_CLAIMED) && record->state != TCP_LISTEN &&
-	       record->state != TCP_CLOSE;
-}
+	struct tcptuned_flow_record record = *from;
 
-static void count_record(struct tcptuned_flows *flows,
-			 const struct tcptuned_flow_record *record)
-{
-	__u32 flags = record->flow.flags;
-
-	flows->records++;
-	if (!record_live(record))
-		return;
-	flows->live++;
-	flows->observed += !!(flags & TCPTUNED_F_OBSERVE);
-	flows->rcv_taken += !!(flags & TCPTUNED_F_RCV_TAKEN);
-	flows->snd_taken += !!(flags & TCPTUNED_F_SND_TAKEN);
-	flows->rcvbuf_requests += !!(flags & TCPTUNED_F_RCVBUF_REQ);
-	flows->sndbuf_requests += !!(flags & TCPTUNED_F_SNDBUF_REQ);
-	flows->limited[record->limit]++;
-	flows->rcv_reason[record->flow.rcv.reason]++;
-	flows->snd_reason[record->flow.snd.reason]++;
-	flows->rcvbuf_bytes += record->rcvbuf;
-	flows->sndbuf_bytes += record->sndbuf;
-	flows->rmem_bytes += record->rmem_alloc;
-	flows->wmem_bytes += record->wmem_queued;
-	flows->rcv_wnd_bytes += record->rcv_wnd;
-	count_group(flows, record);
-	if (flows->choice.wanted && !flows->choice.wanted(flows->choice.ctx, record))
-		return;
+	if (!record_valid(&record))
+		return -EPROTO;
+	make_printable(record.congestion_control);
+	if (flows->choice.wanted && !flows->choice.wanted(flows->choice.ctx, &record))
+		return 0;
 	flows->wanted++;
-	keep_if_first(flows, record);
+	keep_if_first(flows, &record);
+	return 0;
 }
 
-/* --- all records ------------------------------------------------------------------------- */
+/* --- all of them ------------------------------------------------------------------------- */
 
-static void flows_reset(struct tcptuned_flows *flows)
+/* The kernel's groups are by where a congestion control is: one replaced has its name twice. */
+static void add_group(struct tcptuned_flows *flows, const struct readout_group *from)
+{
+	struct tcptuned_flow_group *group;
+	char name[TCPTUNED_CC_NAME_MAX];
+	__u32 i;
+
+	memcpy(name, from->congestion_control, sizeof(name));
+	make_printable(name);
+	for (i = 0; i < flows->groups_len; i++) {
+		group = &flows->groups[i];
+		if (group->policy == from->policy && !strcmp(group->congestion_control, name)) {
+			group->flows += from->flows;
+			return;
+		}
+	}
+	if (flows->groups_len == TCPTUNED_FLOW_GROUPS) {
+		flows->groups_other += from->flows;
+		return;
+	}
+	group = &flows->groups[flows->groups_len++];
+	group->policy = from->policy;
+	strcpy(group->congestion_control, name);
+	group->flows = from->flows;
+}
+
+void tcptuned_flows_begin(struct tcptuned_flows *flows, const struct readout_sums *sums)
 {
 	struct tcptuned_flow_choice choice = flows->choice;
 	struct tcptuned_flow_record *top = flows->top;
@@ -336,69 +293,78 @@ static void flows_reset(struct tcptuned_flows *flows)
 	flows->choice = choice;
 	flows->top = top;
 	flows->top_max = top_max;
+	if (!sums)
+		return;
+	flows->records = sums->records;
+	flows->live = sums->live;
+	flows->observed = sums->observed;
+	flows->rcv_taken = sums->rcv_taken;
+	flows->snd_taken = sums->snd_taken;
+	flows->rcvbuf_requests = sums->rcvbuf_requests;
+	flows->sndbuf_requests = sums->sndbuf_requests;
+	flows->rcvbuf_bytes = sums->rcvbuf_bytes;
+	flows->sndbuf_bytes = sums->sndbuf_bytes;
+	flows->rmem_bytes = sums->rmem_bytes;
+	flows->wmem_bytes = sums->wmem_bytes;
+	flows->rcv_wnd_bytes = sums->rcv_wnd_bytes;
+	memcpy(flows->limited, sums->limited, sizeof(flows->limited));
+	memcpy(flows->rcv_reason, sums->rcv_reason, sizeof(flows->rcv_reason));
+	memcpy(flows->snd_reason, sums->snd_reason, sizeof(flows->snd_reason));
+	flows->groups_other = sums->groups_other;
+	for (__u32 i = 0; i < READOUT_GROUPS; i++)
+		if (sums->group[i].flows)
+			add_group(flows, &sums->group[i]);
 }
 
-/* read(), however often it takes. Returns its result or a negative errno. */
-static ssize_t read_some(int fd, void *data, size_t size)
+static int by_identity(const void *a, const void *b)
 {
-	int again = 0;
-	ssize_t got;
+	const struct tcptuned_flow_record *left = a, *right = b;
+	int order = memcmp(left->local, right->local, sizeof(left->local));
 
-	for (;;) {
-		got = read(fd, data, size);
-		if (got >= 0)
-			return got;
-		if (errno == EAGAIN && again++ < READ_AGAIN_MAX)
-			continue;
-		if (errno != EINTR)
-			return -errno;
-	}
+	if (!order)
+		order = memcmp(left->remote, right->remote, sizeof(left->remote));
+	if (!order)
+		order = (int)left->local_port - (int)right->local_port;
+	if (!order)
+		order = (int)left->remote_port - (int)right->remote_port;
+	if (!order)
+		order = (int)left->family - (int)right->family;
+	return order ? order : (left->netns > right->netns) - (left->netns < right->netns);
 }
 
-static int read_records(struct tcptuned_flows *flows, int fd)
+/* Where connections come and go while all are read, one may be read twice. */
+static void drop_doubles(struct tcptuned_flows *flows)
 {
-	struct tcptuned_flow_record records[RECORDS_PER_READ];
-	size_t have = 0, done;
-	ssize_t got;
+	struct tcptuned_flow_record *top = flows->top;
+	__u32 kept = 0;
 
-	for (;;) {
-		got = read_some(fd, (char *)records + have, sizeof(records) - have);
-		if (got < 0)
-			return (int)got;
-		if (!got)
-			return have ? -EPROTO : 0;
-		have += (size_t)got;
-		for (done = 0; (done + 1) * sizeof(records[0]) <= have; done++) {
-			if (!record_valid(&records[done]))
-				return -EPROTO;
-			make_printable(records[done].congestion_control);
-			count_record(flows, &records[done]);
-		}
-		/* A record may be cut in two by the end of a read. */
-		have -= done * sizeof(records[0]);
-		memmove(records, &records[done], have);
-	}
+	qsort(top, flows->top_len, sizeof(*top), by_identity);
+	for (__u32 i = 0; i < flows->top_len; i++)
+		if (!i || by_identity(&top[i], &top[kept - 1]))
+			top[kept++] = top[i];
+	flows->top_len = kept;
 }
 
-int tcptuned_flows_read_fd(struct tcptuned_flows *flows, int fd)
+static int by_choice(const void *a, const void *b, void *flows)
 {
-	int err;
-
-	flows_reset(flows);
-	err = read_records(flows, fd);
-	sort_top(flows);
-	return err;
+	return comes_before(flows, a, b) ? -1 : comes_before(flows, b, a);
 }
 
-int tcptuned_flows_read(struct tcptuned_flows *flows, int dump_link_fd)
+void tcptuned_flows_end(struct tcptuned_flows *flows)
 {
-	int fd, err;
+	if (!flows->top_len)
+		return;
+	drop_doubles(flows);
+	qsort_r(flows->top, flows->top_len, sizeof(*flows->top), by_choice, flows);
+}
 
-	flows_reset(flows);
-	fd = bpf_iter_create(dump_link_fd);
-	if (fd < 0)
-		return fd;
-	err = tcptuned_flows_read_fd(flows, fd);
-	close(fd);
-	return err;
+__u32 tcptuned_flows_least_class(const struct readout_sums *sums, __u64 wanted, __u64 *ret_above)
+{
+	__u32 class = READOUT_CLASSES - 1;
+	__u64 above = 0;
+
+	while (class && above + sums->class[class] < wanted)
+		above += sums->class[class--];
+	*ret_above = above;
+	return class;
 }

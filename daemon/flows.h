@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All connections that have a record, read through the kernel's iterator in one pass: counted
- * and added up, and the largest of them kept. Memory does not depend on how many there are.
+ * Connections that have a record: the kernel's sums about all of them, and one by one those that
+ * come first by a choice. Memory does not depend on how many there are. Who reads them out of
+ * the kernel is readout.h.
  */
 #ifndef TCPTUNED_FLOWS_H
 #define TCPTUNED_FLOWS_H
@@ -10,6 +11,7 @@
 #include <stddef.h>
 #include <tcptuned/bitcp.h>
 #include <tcptuned/flow.h>
+#include <tcptuned/readout.h>
 
 #define TCPTUNED_FLOW_GROUPS   256 /* pairs of policy and congestion control told apart */
 #define TCPTUNED_BITCP_MODES   (BITCP_SLOW_START_PAST_MAX + 1)
@@ -36,15 +38,15 @@ struct tcptuned_flow_choice {
 struct tcptuned_flows {
 	struct tcptuned_flow_choice choice; /* set it after tcptuned_flows_init(), if at all */
 	struct tcptuned_flow_record
-		*top; /* in order, once tcptuned_flows_read() is done */
+		*top; /* in order, after tcptuned_flows_end() */
 	__u32 top_len;
 	__u32 top_max;
 	__u32 groups_len;
 	struct tcptuned_flow_group groups[TCPTUNED_FLOW_GROUPS];
 	__u64 groups_other; /* connections that found no room in groups[] */
-	__u64 records;	    /* records read */
+	__u64 records;	    /* sockets that have a record */
 	__u64 live;	    /* of these: claimed connections that are open */
-	__u64 wanted;	    /* of the live ones: chosen; top_len of them are in top */
+	__u64 wanted;	    /* of those added: chosen; top_len of them are in top */
 	__u64 observed;	    /* of the live ones: nothing is changed about them */
 	__u64 limited[TCPTUNED_LIMITS];
 	__u64 rcv_reason[RIGHTSIZE_REASONS];
@@ -65,17 +67,24 @@ int tcptuned_flows_init(struct tcptuned_flows *flows, __u32 top_max);
 
 void tcptuned_flows_free(struct tcptuned_flows *flows);
 
-/*
- * Forget what was read and read everything anew from @fd, a descriptor that delivers struct
- * tcptuned_flow_record after struct tcptuned_flow_record until its end.
- *
- * Returns 0, -EPROTO when what comes is not made of such records (the kernel side is of
- * another build), or the error of read().
- */
-int tcptuned_flows_read_fd(struct tcptuned_flows *flows, int fd);
+/* Forget what was read; @sums, unless NULL, are what is now known about all of them. */
+void tcptuned_flows_begin(struct tcptuned_flows *flows, const struct readout_sums *sums);
 
-/* The same, from the iterator link @dump_link_fd: all network namespaces. */
-int tcptuned_flows_read(struct tcptuned_flows *flows, int dump_link_fd);
+/*
+ * Keep @record if it is one of the first of the choice. Returns 0, or -EPROTO when it cannot be
+ * a record: the kernel side is of another build.
+ */
+int tcptuned_flows_add(struct tcptuned_flows *flows, const struct tcptuned_flow_record *record);
+
+/* Bring those that were kept in order, each once. Nothing may be added afterwards. */
+void tcptuned_flows_end(struct tcptuned_flows *flows);
+
+/*
+ * The highest class (readout_class()) down to which there are at least @wanted connections, or
+ * else 0; @ret_above: how many there are above it, fewer than @wanted.
+ */
+__u32 tcptuned_flows_least_class(const struct readout_sums *sums, __u64 wanted,
+				 __u64 *ret_above);
 
 /* How many live connections are not in flows->top. */
 __u64 tcptuned_flows_left_out(const struct tcptuned_flows *flows);

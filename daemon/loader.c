@@ -38,6 +38,8 @@ static const char *const map_name[TCPTUNED_MAPS] = {
 	[TCPTUNED_MAP_PATHS] = "paths",
 	[TCPTUNED_MAP_PATH_SETTINGS] = "path_settings",
 	[TCPTUNED_MAP_BITCP_PARAMS] = "bitcp_params",
+	[TCPTUNED_MAP_READOUT] = "readout",
+	[TCPTUNED_MAP_COLLECTED] = "collected",
 };
 
 static const char *const link_name[TCPTUNED_LINKS] = {

@@ -33,6 +33,8 @@ enum tcptuned_map {
 	TCPTUNED_MAP_BITCP_PARAMS, /* struct bitcp_params; absent without struct_ops */
 	TCPTUNED_MAP_PATHS,	   /* struct tcptuned_path_key -> struct tcptuned_path */
 	TCPTUNED_MAP_PATH_SETTINGS, /* struct tcptuned_path_settings */
+	TCPTUNED_MAP_READOUT,	   /* struct readout: what dump_flows is to do, and its sums */
+	TCPTUNED_MAP_COLLECTED,	   /* ring buffer of struct tcptuned_flow_record, for it */
 	TCPTUNED_MAPS,
 };
 
@@ -40,7 +42,7 @@ enum tcptuned_prog {
 	TCPTUNED_PROG_SOCKOPS,
 	TCPTUNED_PROG_SETSOCKOPT,
 	TCPTUNED_PROG_GETSOCKOPT,
-	TCPTUNED_PROG_DUMP_FLOWS,    /* iter/bpf_sk_storage_map: struct tcptuned_flow_record */
+	TCPTUNED_PROG_DUMP_FLOWS,    /* iter/bpf_sk_storage_map: adds up and collects records */
 	TCPTUNED_PROG_ADOPT_FLOWS,   /* iter/tcp: takes what was open before */
 	TCPTUNED_PROG_RELEASE_FLOWS, /* iter/tcp: gives connections back to the kernel */
 	TCPTUNED_PROG_RESTORE_CC,    /* iter/tcp: moves them back to the kernel's default */

@@ -925,6 +925,10 @@ static void print_state(struct tcptuned_buf *out, struct tcptuned_buf *labels,
 {
 	struct family build = {"tcptuned_build_info", GAUGE,
 			       "Version of tcptuned, and the kernel that it runs on.", false};
+	struct family reloads = {"tcptuned_config_reloads_total", COUNTER,
+				 "Reloads of the configuration: taken, or rejected, the one before "
+				 "staying in force.",
+				 false};
 	struct family namespaces = {"tcptuned_adoption_namespaces", GAUGE,
 				    "Network namespaces searched for open connections at the "
 				    "start, and those that could not be searched to the end.",
@@ -940,6 +944,8 @@ static void print_state(struct tcptuned_buf *out, struct tcptuned_buf *labels,
 	       "When the daemon started, since the epoch.");
 	single(out, "tcptuned_bitcp_registered", GAUGE, snap->bitcp, PLAIN,
 	       "Whether the congestion control bitcp can be chosen on this host.");
+	sample(out, &reloads, "result=\"ok\"", snap->reloads[true], PLAIN);
+	sample(out, &reloads, "result=\"rejected\"", snap->reloads[false], PLAIN);
 	single(out, "tcptuned_taken_over", GAUGE, snap->taken_over, PLAIN,
 	       "Whether the programs were pinned by a daemon before this one.");
 	sample(out, &namespaces, "result=\"visited\"", snap->adoption.namespaces, PLAIN);

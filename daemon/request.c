@@ -26,7 +26,7 @@ static const struct field {
 	size_t offset, size;
 	json_int_t lowest, highest;
 } fields[] = {
-	{ "address", FIELD_PREFIX, OF(FLOWS), FIELD(filter.address) },
+	{ "address", FIELD_PREFIX, OF(FLOWS) | OF(PATHS), FIELD(filter.address) },
 	{ "local_address", FIELD_PREFIX, OF(FLOWS) | OF(POLICY_TEST), FIELD(filter.local) },
 	{ "remote_address", FIELD_PREFIX, OF(FLOWS) | OF(POLICY_TEST), FIELD(filter.remote) },
 	{ "port", FIELD_NUMBER, OF(FLOWS), FIELD(filter.port), .lowest = 1, .highest = 65535 },
@@ -34,7 +34,7 @@ static const struct field {
 	  .lowest = 1, .highest = 65535 },
 	{ "remote_port", FIELD_NUMBER, OF(FLOWS) | OF(POLICY_TEST), FIELD(filter.remote_port),
 	  .lowest = 1, .highest = 65535 },
-	{ "netns", FIELD_NUMBER, OF(FLOWS), FIELD(filter.netns), .lowest = 1,
+	{ "netns", FIELD_NUMBER, OF(FLOWS) | OF(PATHS), FIELD(filter.netns), .lowest = 1,
 	  .highest = UINT32_MAX },
 	{ "policy", FIELD_TEXT, OF(FLOWS) | OF(POLICY_ENABLE) | OF(POLICY_DISABLE),
 	  FIELD(filter.policy) },
@@ -42,8 +42,9 @@ static const struct field {
 	{ "rules", FIELD_BOOL, OF(FLOWS), FIELD(rules) },
 	{ "congestion_control", FIELD_TEXT, OF(FLOWS), FIELD(filter.congestion_control) },
 	{ "sort", FIELD_COLUMN, OF(FLOWS), FIELD(sort) },
-	{ "reverse", FIELD_BOOL, OF(FLOWS), FIELD(reverse) },
-	{ "limit", FIELD_NUMBER, OF(FLOWS), FIELD(limit), .lowest = 1,
+	{ "path_sort", FIELD_TEXT, OF(PATHS), FIELD(path_sort) },
+	{ "reverse", FIELD_BOOL, OF(FLOWS) | OF(PATHS), FIELD(reverse) },
+	{ "limit", FIELD_NUMBER, OF(FLOWS) | OF(PATHS), FIELD(limit), .lowest = 1,
 	  .highest = TCPTUNED_FLOWS_LIMIT_MAX },
 };
 
@@ -53,7 +54,8 @@ static const char *const commands[] = {
 	[TCPTUNED_CMD_POLICY_ENABLE] = "policy_enable",
 	[TCPTUNED_CMD_POLICY_DISABLE] = "policy_disable",
 	[TCPTUNED_CMD_POLICY_APPLY] = "policy_apply",
-	[TCPTUNED_CMD_EVENTS] = "events",     [TCPTUNED_CMD_STOP] = "stop",
+	[TCPTUNED_CMD_PATHS] = "paths",	      [TCPTUNED_CMD_EVENTS] = "events",
+	[TCPTUNED_CMD_STOP] = "stop",
 	NULL,
 };
 

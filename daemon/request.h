@@ -30,6 +30,7 @@ enum tcptuned_command {
 	TCPTUNED_CMD_POLICY_ENABLE,  /* these three change something: the daemon's only */
 	TCPTUNED_CMD_POLICY_DISABLE,
 	TCPTUNED_CMD_POLICY_APPLY,
+	TCPTUNED_CMD_PATHS,
 	TCPTUNED_CMD_EVENTS,
 	TCPTUNED_CMD_STOP,
 };
@@ -38,12 +39,13 @@ struct tcptuned_request {
 	enum tcptuned_command command;
 	/*
 	 * Of POLICY_TEST: the connection's addresses and ports; of POLICY_ENABLE and _DISABLE: the
-	 * policy's name.
+	 * policy's name; of PATHS: address and netns.
 	 */
 	struct tcptuned_filter filter;
 	char cgroup[TCPTUNED_CONFIG_TEXT]; /* of POLICY_TEST; "": none that a policy names */
 	bool rules; /* of FLOWS: say which rule gave each connection its policy */
 	const struct tcptuned_column *sort; /* NULL: the largest first */
+	char path_sort[16]; /* of PATHS: one of tcptuned_path_orders; "": the first */
 	bool reverse;
 	__u32 limit;
 };

@@ -10,6 +10,7 @@
 
 #include "cleanup.h"
 #include "metrics.h"
+#include "readout.h"
 #include "scrape.h"
 #include "totals.h"
 
@@ -60,7 +61,6 @@ static void read_everything(struct tcptuned_scrape *scrape)
 {
 	const struct tcptuned_kernel *kernel = scrape->options.kernel;
 	struct tcptuned_snapshot *snap = &scrape->snap;
-	int dump = kernel->link_fd[TCPTUNED_LINK_DUMP];
 
 	snap->bitcp = kernel->bitcp;
 	snap->adoption = kernel->adoption;
@@ -71,7 +71,7 @@ static void read_everything(struct tcptuned_scrape *scrape)
 	snap->totals_ok =
 		!tcptuned_totals_read(kernel->map_fd[TCPTUNED_MAP_TOTALS], &snap->totals);
 	snap->budget_ok = read_budget(scrape);
-	snap->flows_ok = dump >= 0 && !tcptuned_flows_read(&snap->flows, dump);
+	snap->flows_ok = !tcptuned_readout(&snap->flows, kernel, NULL);
 	read_policies(scrape);
 	tcptuned_bpfstats_read(&snap->bpf, kernel, scrape->stats_fd >= 0);
 	tcptuned_process_stats_read(&snap->process);
@@ -149,6 +149,11 @@ int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max,
 	}
 	set_statistics(scrape, program_statistics);
 	return 0;
+}
+
+void tcptuned_scrape_count_reload(struct tcptuned_scrape *scrape, bool taken)
+{
+	scrape->snap.reloads[taken]++;
 }
 
 int tcptuned_scrape_new(struct tcptuned_scrape **ret,

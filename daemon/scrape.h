@@ -39,6 +39,9 @@ void tcptuned_scrape_freep(struct tcptuned_scrape **scrape);
 int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max,
 			      bool program_statistics);
 
+/* Count a reload of the configuration. */
+void tcptuned_scrape_count_reload(struct tcptuned_scrape *scrape, bool taken);
+
 /*
  * The handler for tcptuned_http_start(), with the scrape object as its argument: "/metrics",
  * "/flows.json" and "/"; everything else is 404.

@@ -114,11 +114,9 @@ enum tcptuned_limit {
 	TCPTUNED_LIMITS,
 };
 
-/* One line of the iterator's output, host byte order unless said otherwise. */
+/* What the iterator hands out about one, host byte order unless said otherwise. */
 struct tcptuned_flow_record {
-#ifndef __bpf__ /* the iterator writes it by itself: both do not fit on its stack */
 	struct tcptuned_flow flow;
-#endif
 	__u8 local[16];		/* network byte order; IPv4 in the first four bytes */
 	__u8 remote[16];
 	__u64 bytes_received;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libFuzzer target: any bytes in place of what the kernel's iterator delivers. They are either
+ * libFuzzer target: any bytes in place of the records that the kernel collects. They are either
  * refused, or written out, within bounds, as text whose every line is a sample or a comment,
  * and as JSON that can be read back. The input is what differs from a valid record, so that
  * no corpus is needed to begin with.
@@ -11,9 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <jansson.h>
 
@@ -32,12 +30,13 @@ static struct tcptuned_snapshot snap = {
 	.kernel_release = "0",
 	.flows_ok = true,
 };
-static int file_fd = -1;
+static struct readout readout;
 
-#define INPUT_MAX (8 * sizeof(struct tcptuned_flow_record))
+#define RECORDS_MAX 8
 
-/* @data over valid records, one after the other. */
-static void write_records(const uint8_t *data, size_t size)
+/* @data over valid records, one after the other. Returns how many they are. */
+static size_t make_records(const uint8_t *data, size_t size,
+			   struct tcptuned_flow_record records[RECORDS_MAX])
 {
 	struct tcptuned_flow_record valid = {
 		.flow.flags = TCPTUNED_F_CLAIMED,
@@ -47,14 +46,24 @@ static void write_records(const uint8_t *data, size_t size)
 		.ca_max_win = 100,
 		.congestion_control = "bitcp",
 	};
-	uint8_t bytes[INPUT_MAX];
+	uint8_t *bytes = (uint8_t *)records;
 	size_t i;
 
 	for (i = 0; i < size; i++)
 		bytes[i] = data[i] ^ ((const uint8_t *)&valid)[i % sizeof(valid)];
-	CHECK(!ftruncate(file_fd, 0));
-	CHECK(pwrite(file_fd, bytes, size, 0) == (ssize_t)size);
-	CHECK(!lseek(file_fd, 0, SEEK_SET));
+	return size / sizeof(valid);
+}
+
+/* As the iterator adds them up. */
+static void add_up(const struct tcptuned_flow_record *record)
+{
+	struct readout_socket socket = { .ops = record->cwnd, .limit = record->limit };
+	struct readout_group *group = readout_add(&readout.sums, &record->flow, &socket);
+
+	if (group)
+		memcpy(group->congestion_control, record->congestion_control,
+		       sizeof(group->congestion_control));
+	readout_add_matched(&readout, tcptuned_flow_size(record));
 }
 
 static void check_text(void)
@@ -89,18 +98,25 @@ static void check_json(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	if (file_fd < 0) {
-		file_fd = memfd_create("flows", MFD_CLOEXEC);
-		CHECK(file_fd >= 0);
+	struct tcptuned_flow_record records[RECORDS_MAX] = {};
+	size_t i, n;
+
+	if (size > sizeof(records))
+		return 0;
+	if (!snap.flows.top)
 		CHECK(!tcptuned_flows_init(&snap.flows, 3));
-	}
-	if (size > INPUT_MAX)
-		return 0;
-	write_records(data, size);
-	if (tcptuned_flows_read_fd(&snap.flows, file_fd))
-		return 0;
-	CHECK(snap.flows.records == size / sizeof(struct tcptuned_flow_record));
-	CHECK(snap.flows.top_len <= 3 && snap.flows.live <= snap.flows.records);
+	memset(&readout, 0, sizeof(readout));
+	readout.request.wanted = 3;
+	n = make_records(data, size, records);
+	for (i = 0; i < n; i++)
+		add_up(&records[i]);
+	tcptuned_flows_begin(&snap.flows, &readout.sums);
+	for (i = 0; i < n; i++)
+		if (tcptuned_flows_add(&snap.flows, &records[i]))
+			return 0;
+	tcptuned_flows_end(&snap.flows);
+	CHECK(snap.flows.live == n && snap.flows.wanted == n);
+	CHECK(snap.flows.top_len <= 3);
 	check_text();
 	check_json();
 	return 0;

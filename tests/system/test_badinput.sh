@@ -297,11 +297,13 @@ test_reload_of_a_bad_configuration() {
 	expect_match "$(<"$TEST_DIR/tcptuned.log")" \
 		"error: $file:5: bitcp.beta: \"2\" is too large; it takes" "the message"
 	[ "$(host_state)" = "$before" ] || fail "the reload changed the host"
+	expect_eq "$(metric 'tcptuned_config_reloads_total{result="rejected"}')" 1 "reloads rejected"
 	# Nothing of it was taken: neither is the key that stands before the bad one.
 	printf '[metrics]\nflows = 8\n\n[metrics]\naddress = 127.0.0.2\n' >"$file"
 	kill -HUP "$(pid_of tcptuned)"
 	wait_until 5 grep -q "metrics.flows: 7 -> 8" "$TEST_DIR/tcptuned.log"
 	expect_match "$(<"$TEST_DIR/tcptuned.log")" \
 		"metrics.address: 127.0.0.1 -> 127.0.0.2 \(takes effect at the next start\)" "the log"
+	expect_eq "$(metric 'tcptuned_config_reloads_total{result="ok"}')" 1 "reloads"
 	tcptuned_stop
 }

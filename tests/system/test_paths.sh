@@ -215,3 +215,56 @@ test_unwritable_state_directory() {
 	tcptuned_stop
 	expect_eq "$(ls "$TEST_DIR/state" | grep -c damaged || :)" 0 "files set aside"
 }
+
+# --- tcptunectl paths --------------------------------------------------------------------------
+ctl() {
+	"$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
+		--set=tcptuned.state_directory="$TEST_DIR/state" "$@"
+}
+
+# path PREFIX AGE RTT_US RECEIVE SEND MAX SENT RETRANSMITTED CONNECTIONS
+path() {
+	db "INSERT INTO paths VALUES ('$1', 0, '', unixepoch() - $2, $3, $4, $5, $6,
+		unixepoch() - $2, $7, $8, $9)"
+}
+
+ctl_paths() { # JQ_FILTER ARGUMENT...
+	local filter=$1
+	shift
+	ctl paths --json "$@" | jq -r "$filter"
+}
+
+test_listed_and_forgotten_by_tcptunectl() {
+	local prefixes='[.paths[].prefix] | join(" ")'
+	tcptuned_start
+	tcptuned_stop
+	path 192.0.2.0/24 100 50000 1000000 2000000 300000 1000 25 7
+	path 198.51.100.0/24 7300 20000 3000000 100000 0 100 0 1
+	path 2001:db8::/48 10 90000 500000 500000 900000 1000 1 30
+	tcptuned_start
+	expect_eq "$(ctl_paths "[.known, .matched, ($prefixes)] | tostring")" \
+		'[3,3,"2001:db8::/48 192.0.2.0/24 198.51.100.0/24"]' "the last used first"
+	expect_eq "$(ctl_paths "$prefixes" --sort=receive)" \
+		"198.51.100.0/24 192.0.2.0/24 2001:db8::/48" "by what was received"
+	expect_eq "$(ctl_paths "$prefixes" --sort=loss --limit=1)" "192.0.2.0/24" "the worst loss"
+	expect_eq "$(ctl_paths "$prefixes" --sort=rtt --reverse)" \
+		"198.51.100.0/24 192.0.2.0/24 2001:db8::/48" "the nearest first"
+	expect_eq "$(ctl_paths '[.known, .matched, (.paths[0] | .prefix, .min_rtt_us,
+		.receive_per_rtt_bytes, .send_per_rtt_bytes, .max_window_bytes, .loss, .connections,
+		.age_s >= 100 and .age_s < 130)] | tostring' 192.0.2.77)" \
+		'[3,1,"192.0.2.0/24",50000,1000000,2000000,300000,0.025,7,true]' "one of an address"
+	expect_match "$(ctl paths 198.51.100.0/24)" \
+		"^198.51.100.0/24 +1 +20.0ms +2.9M +97.7K +- +0.00% +2h$" "the same for people"
+	expect_fail 2 ctl paths --sort=size
+	expect_fail 2 ctl paths 192.0.2.0/33
+	tcptuned_kill
+	expect_eq "$(ctl_paths "$prefixes" 2001:db8::1)" "2001:db8::/48" "while no daemon runs"
+	expect_eq "$(ctl paths forget 192.0.2.1)" "forgotten: 1 prefixes" "forgotten"
+	expect_eq "$(ctl_paths .known)" 2 "known"
+	expect_eq "$(db 'SELECT count(*) FROM paths')" 2 "rows"
+	tcptuned_start
+	expect_eq "$(ctl paths forget all)" "forgotten: 2 prefixes" "all forgotten"
+	expect_eq "$(metric tcptuned_paths_known)" 0 "known paths"
+	tcptuned_stop
+}

@@ -383,3 +383,35 @@ test_administrator_changes_the_congestion_control() {
 		--set=tcptuned.state_directory="$TEST_DIR/state"
 	expect_eq "$(default_control)" reno "put back by --detach"
 }
+
+# A hundred a second, some of them wrong, under connections that go on; what is in force in the
+# end is what was asked for last.
+test_a_hundred_reloads_a_second() {
+	local config=$TEST_DIR/reload.conf i taken
+	host a b
+	printf '[metrics]\nflows = 0\n' >"$config"
+	tcptuned_start --config="$config"
+	link a b --rate 100mbit --delay 5ms
+	stream one 7401 --duration 8 --verify
+	wait_until 5 eval '[ "$(counter tcptuned_rightsize_rounds_total "{direction=\"receive\"}")" -ge 20 ]'
+	for i in $(seq 1 300); do
+		printf '[metrics]\nflows = %d\n' "$i" >"$config.new"
+		[ $((i % 10)) != 0 ] || echo 'nonsense = 1' >>"$config.new"
+		mv "$config.new" "$config"
+		kill -HUP "$(pid_of tcptuned)"
+		sleep 0.009
+	done
+	printf '[metrics]\nflows = 777\n[policy]\nreceive_window_max = 3M\n' >"$config.new"
+	mv "$config.new" "$config"
+	kill -HUP "$(pid_of tcptuned)"
+	wait_until 5 grep -Eq -- '-> 777$' "$TEST_DIR/tcptuned.log"
+	taken=$(metric 'tcptuned_config_reloads_total{result="ok"}')
+	# those that come while one is pending are one
+	expect_ge "$taken" 50 "reloads taken"
+	expect_le "$taken" 301 "reloads taken"
+	expect_ge "$(metric 'tcptuned_config_reloads_total{result="rejected"}')" 1 "rejected"
+	expect_eq "$(metric 'tcptuned_policy_window_max_bytes{policy="default",direction="receive"}')" \
+		3145728 "what is in force"
+	stream_end one
+	tcptuned_stop
+}

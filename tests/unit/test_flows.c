@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reading flows: a pipe in the kernel iterator's place, cut into pieces of any size. */
+/* Reading flows: what the kernel's iterator does with each, and what the daemon makes of it. */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <cmocka.h>
 
+#include "filter.h"
 #include "flows.h"
+#include "readout.h"
 
 #define RECORDS	      5000
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -38,6 +34,8 @@ static const char *const cc_names[] = {"bitcp", "cubic", "bbr", "reno"};
 
 static void random_record(struct tcptuned_flow_record *r)
 {
+	static __u32 number;
+
 	memset(r, 0, sizeof(*r));
 	r->flow.flags = TCPTUNED_F_CLAIMED;
 	if (random64() % 3 == 0)
@@ -48,6 +46,8 @@ static void random_record(struct tcptuned_flow_record *r)
 	r->flow.rcv.reason = random64() % RIGHTSIZE_REASONS;
 	r->flow.snd.reason = random64() % RIGHTSIZE_REASONS;
 	r->family = AF_INET;
+	number++;
+	memcpy(r->local, &number, sizeof(number)); /* no two are the same */
 	r->state = TCP_ESTABLISHED;
 	r->limit = random64() % TCPTUNED_LIMITS;
 	r->bytes_received = random64() >> (2 + random64() % 40);
@@ -59,48 +59,87 @@ static void random_record(struct tcptuned_flow_record *r)
 	strcpy(r->congestion_control, cc_names[random64() % ARRAY_SIZE(cc_names)]);
 }
 
-/* A child that writes @len bytes of @data in pieces of at most @most bytes, seldom in a hurry.
- */
-static int writer(const void *data, size_t len, size_t most, useconds_t pause_us,
-		  pid_t *ret_pid)
+/* What the iterator does with them: all into the sums, some into the ring. */
+struct reader {
+	struct readout readout;
+	struct tcptuned_flow_record *ring;
+	size_t collected;
+};
+
+static struct reader *reader_new(size_t room, __u32 wanted)
 {
-	int fds[2];
+	struct reader *reader = calloc(1, sizeof(*reader));
 
-	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
-	*ret_pid = fork();
-	assert_true(*ret_pid >= 0);
-	if (!*ret_pid) {
-		close(fds[0]);
-		while (len) {
-			size_t piece = 1 + random64() % most;
-			ssize_t put;
-
-			put = write(fds[1], data, piece < len ? piece : len);
-			if (put < 0)
-				_exit(1);
-			data = (const char *)data + put;
-			len -= (size_t)put;
-			if (pause_us)
-				usleep(pause_us);
-		}
-		_exit(0);
-	}
-	close(fds[1]);
-	return fds[0];
+	assert_non_null(reader);
+	reader->ring = calloc(room, sizeof(*reader->ring));
+	assert_non_null(reader->ring);
+	reader->readout.request.wanted = wanted;
+	return reader;
 }
 
-/* Read what a writer delivers. */
-static int read_from(struct tcptuned_flows *flows, const void *data, size_t len, size_t most,
-		     useconds_t pause_us)
+static void reader_free(struct reader *reader)
 {
-	int status, err, fd;
-	pid_t pid;
+	free(reader->ring);
+	free(reader);
+}
 
-	fd = writer(data, len, most, pause_us, &pid);
-	err = tcptuned_flows_read_fd(flows, fd);
-	close(fd);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	return err;
+/* Where the kernel would have that congestion control. */
+static __u64 ops_of(const char *name)
+{
+	__u64 word = 0;
+
+	memcpy(&word, name, strnlen(name, 7));
+	return word << 6;
+}
+
+static void pass_by(struct reader *reader, const struct tcptuned_flow_record *r)
+{
+	struct readout_socket socket = {
+		.ops = ops_of(r->congestion_control),
+		.rcvbuf = r->rcvbuf,
+		.sndbuf = r->sndbuf,
+		.rmem_alloc = r->rmem_alloc,
+		.wmem_queued = r->wmem_queued,
+		.rcv_wnd = r->rcv_wnd,
+		.limit = r->limit,
+	};
+	struct readout_group *group;
+
+	reader->readout.sums.records++;
+	if (!readout_is_live(&r->flow, r->state))
+		return;
+	group = readout_add(&reader->readout.sums, &r->flow, &socket);
+	if (group)
+		memcpy(group->congestion_control, r->congestion_control,
+		       sizeof(group->congestion_control));
+	if (readout_add_matched(&reader->readout, tcptuned_flow_size(r)))
+		reader->ring[reader->collected++] = *r;
+}
+
+static void read_all(struct reader *reader, struct tcptuned_flows *flows,
+		     const struct tcptuned_flow_record *records, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		pass_by(reader, &records[i]);
+	tcptuned_flows_begin(flows, &reader->readout.sums);
+	for (i = 0; i < reader->collected; i++)
+		assert_int_equal(tcptuned_flows_add(flows, &reader->ring[i]), 0);
+	tcptuned_flows_end(flows);
+}
+
+/* Returns how many came into the ring. */
+static size_t read_from(struct tcptuned_flows *flows, const struct tcptuned_flow_record *records,
+			size_t n)
+{
+	struct reader *reader = reader_new(n, flows->top_max);
+	size_t collected;
+
+	read_all(reader, flows, records, n);
+	collected = reader->collected;
+	reader_free(reader);
+	return collected;
 }
 
 static int by_size_descending(const void *a, const void *b)
@@ -121,30 +160,262 @@ static struct tcptuned_flow_record *random_records(size_t n)
 	return records;
 }
 
+static void check_top(struct tcptuned_flow_record *records,
+		      const struct tcptuned_flow_record *sorted, __u32 top)
+{
+	__u32 i, want = top < RECORDS ? top : RECORDS;
+	struct tcptuned_flows flows;
+
+	assert_int_equal(tcptuned_flows_init(&flows, top), 0);
+	read_from(&flows, records, RECORDS);
+	assert_int_equal(flows.top_len, want);
+	assert_int_equal(tcptuned_flows_left_out(&flows), RECORDS - want);
+	/* With this seed no two sizes are alike: the records must be the same. */
+	for (i = 0; i < want; i++)
+		assert_memory_equal(&flows.top[i], &sorted[i], sizeof(sorted[i]));
+	tcptuned_flows_free(&flows);
+}
+
+/* In whatever order they come. */
 static void test_top_is_what_a_sort_gives(void **state)
 {
 	static const __u32 tops[] = {1, 2, 3, 100, 1000, RECORDS, RECORDS + 1};
 	struct tcptuned_flow_record *records = random_records(RECORDS);
 	struct tcptuned_flow_record *sorted = malloc(RECORDS * sizeof(*sorted));
-	struct tcptuned_flows flows;
-	__u32 i, want;
-	size_t t;
+	struct tcptuned_flow_record *backwards = malloc(RECORDS * sizeof(*backwards));
+	size_t t, i;
 
 	memcpy(sorted, records, RECORDS * sizeof(*sorted));
 	qsort(sorted, RECORDS, sizeof(*sorted), by_size_descending);
+	for (i = 0; i < RECORDS; i++)
+		backwards[i] = sorted[RECORDS - 1 - i];
 	for (t = 0; t < ARRAY_SIZE(tops); t++) {
-		assert_int_equal(tcptuned_flows_init(&flows, tops[t]), 0);
-		assert_int_equal(
-			read_from(&flows, records, RECORDS * sizeof(*records), 100000, 0), 0);
-		want = tops[t] < RECORDS ? tops[t] : RECORDS;
-		assert_int_equal(flows.top_len, want);
-		assert_int_equal(tcptuned_flows_left_out(&flows), RECORDS - want);
-		/* With this seed no two sizes are alike: the records must be the same. */
-		for (i = 0; i < want; i++)
-			assert_memory_equal(&flows.top[i], &sorted[i], sizeof(sorted[i]));
-		tcptuned_flows_free(&flows);
+		check_top(records, sorted, tops[t]);
+		check_top(sorted, sorted, tops[t]);
+		check_top(backwards, sorted, tops[t]);
 	}
+	free(backwards);
 	free(sorted);
+	free(records);
+}
+
+/* Of ever so many only some come into the ring: N log(all / N), and no more than are spare. */
+static void test_little_is_collected(void **state)
+{
+	struct tcptuned_flow_record *records = random_records(1000);
+	struct reader *reader = reader_new(200000, 100);
+	struct tcptuned_flows flows;
+	size_t i;
+
+	assert_int_equal(tcptuned_flows_init(&flows, 100), 0);
+	for (i = 0; i < 200; i++) {
+		size_t r;
+
+		for (r = 0; r < 1000; r++)
+			records[r].bytes_received = random64() >> (8 + random64() % 40);
+		for (r = 0; r < 1000; r++)
+			pass_by(reader, &records[r]);
+	}
+	assert_int_equal(reader->readout.sums.matched, 200000);
+	assert_true(reader->collected >= 100);
+	assert_true(reader->collected < 2000);
+	reader_free(reader);
+
+	for (i = 0; i < 1000; i++)
+		records[i].bytes_received = records[i].bytes_acked = 1;
+	reader = reader_new(200000, 100);
+	for (i = 0; i < 200000; i++)
+		pass_by(reader, &records[i % 1000]);
+	assert_true(reader->collected >= 100);
+	assert_true(reader->collected <= 2 * (100 + READOUT_SPARE));
+	reader_free(reader);
+	tcptuned_flows_free(&flows);
+	free(records);
+}
+
+/* Never less for what is larger, 1/64 wide at most, and within the array. */
+static void test_classes(void **state)
+{
+	__u32 last = 0, class, bit;
+	__u64 size;
+
+	for (size = 0; size < 128; size++)
+		assert_int_equal(readout_class(size), size);
+	for (size = 0; size < 1000000; size++) {
+		class = readout_class(size);
+		assert_true(class == last || class == last + 1);
+		last = class;
+	}
+	for (bit = 7; bit < 64; bit++) {
+		size = 1ull << bit;
+		class = readout_class(size);
+		assert_int_equal(readout_class(size - 1), class - 1);
+		assert_int_equal(readout_class(size + (size >> 6) - 1), class);
+		assert_int_equal(readout_class(size + (size >> 6)), class + 1);
+	}
+	assert_int_equal(readout_class(UINT64_MAX), READOUT_CLASSES - 1);
+}
+
+/* When the ring was too small: the second pass, with what the first one counted. */
+static void test_second_pass(void **state)
+{
+	struct tcptuned_flow_record *records = random_records(RECORDS);
+	struct tcptuned_flow_record *sorted = malloc(RECORDS * sizeof(*sorted));
+	struct reader *reader = reader_new(RECORDS, 0);
+	struct readout_request request = {};
+	struct tcptuned_flows flows;
+	__u64 above;
+	__u32 i, n = 0;
+
+	memcpy(sorted, records, RECORDS * sizeof(*sorted));
+	qsort(sorted, RECORDS, sizeof(*sorted), by_size_descending);
+	assert_int_equal(tcptuned_flows_init(&flows, 50), 0);
+	read_all(reader, &flows, records, RECORDS);
+	assert_int_equal(reader->collected, 0); /* none were wanted then */
+	request.least_class = tcptuned_flows_least_class(&reader->readout.sums, 50, &above);
+	assert_true(above < 50);
+	assert_int_equal(request.least_class, readout_class(tcptuned_flow_size(&sorted[49])));
+	request.of_least = 50;
+	for (i = 0; i < RECORDS; i++) {
+		if (!readout_collects(&request, tcptuned_flow_size(&records[i]), i))
+			continue;
+		n++;
+		assert_int_equal(tcptuned_flows_add(&flows, &records[i]), 0);
+	}
+	assert_true(n >= 50 && n <= above + 50);
+	tcptuned_flows_end(&flows);
+	assert_memory_equal(flows.top, sorted, 50 * sizeof(*sorted));
+	assert_int_equal(tcptuned_flows_least_class(&reader->readout.sums, RECORDS + 1, &above),
+			 0);
+	tcptuned_flows_free(&flows);
+	reader_free(reader);
+	free(sorted);
+	free(records);
+}
+
+/* Each is in one of the passes, and they are of about the same size. */
+static void test_every_record_is_in_one_shard(void **state)
+{
+	__u32 in[16] = {}, shard, hash;
+
+	for (hash = 0; hash < 16000; hash++) {
+		int found = 0;
+
+		for (shard = 0; shard < 16; shard++) {
+			struct readout_request request = {.of_least = ~0u, .shard = shard,
+							  .shard_mask = 15};
+
+			if (readout_collects(&request, hash % 3, hash * 8)) {
+				found++;
+				in[shard]++;
+			}
+		}
+		assert_int_equal(found, 1);
+	}
+	for (shard = 0; shard < 16; shard++)
+		assert_in_range(in[shard], 800, 1200);
+}
+
+static void words_of(const struct tcptuned_flow_record *r, const __u8 *bytes, __u32 ret[4])
+{
+	static const __u8 mapped[12] = {[10] = 0xff, [11] = 0xff};
+
+	if (r->family == AF_INET6) {
+		memcpy(ret, bytes, 16);
+		return;
+	}
+	memcpy(ret, mapped, 12);
+	memcpy(ret + 3, bytes, 4);
+}
+
+/* Few different addresses, ports and prefixes, so that all can happen. */
+static void random_ends(struct tcptuned_flow_record *r)
+{
+	static const char *const addresses[] = {"192.0.2.1", "192.0.2.130", "198.51.100.1",
+						"2001:db8::1", "2001:db8:8000::1",
+						"::ffff:192.0.2.1"};
+	const char *local = addresses[random64() % 6], *remote = addresses[random64() % 6];
+
+	memset(r->local, 0, 16);
+	memset(r->remote, 0, 16);
+	while (!strchr(remote, ':') != !strchr(local, ':'))
+		remote = addresses[random64() % 6];
+	r->family = strchr(local, ':') ? AF_INET6 : AF_INET;
+	inet_pton(r->family, local, r->local);
+	inet_pton(r->family, remote, r->remote);
+	r->local_port = 1 + random64() % 2;
+	r->remote_port = 1 + random64() % 2;
+	r->netns = 1 + random64() % 2;
+}
+
+/* What the daemon's filter lets through the kernel's lets through, and what it can tell it does. */
+static void test_filter_in_the_kernel(void **state)
+{
+	static const char *const prefixes[] = {"0.0.0.0/0", "192.0.2.0/25", "192.0.2.1", "::/0",
+					       "2001:db8::/33", "2001:db8::1",
+					       "::ffff:192.0.2.0/121"};
+	__u32 local[4], remote[4], i, both = 0, neither = 0;
+	struct tcptuned_flow_record r;
+
+	for (i = 0; i < 20000; i++) {
+		struct tcptuned_filter filter = {0};
+		struct readout_filter kernels;
+		bool daemons, let;
+
+		random_record(&r);
+		random_ends(&r);
+		if (random64() % 3 == 0)
+			assert_int_equal(tcptuned_filter_prefix_parse(prefixes[random64() % 7],
+							       &filter.address), 0);
+		if (random64() % 3 == 0)
+			assert_int_equal(tcptuned_filter_prefix_parse(prefixes[random64() % 7],
+							       &filter.remote), 0);
+		filter.port = random64() % 4 == 0;
+		filter.local_port = random64() % 4 == 0;
+		filter.netns = random64() % 4 == 0;
+		tcptuned_readout_filter(&filter, &kernels);
+		words_of(&r, r.local, local);
+		words_of(&r, r.remote, remote);
+		daemons = tcptuned_filter_matches(&filter, &r, "");
+		let = readout_matches(&kernels, local, remote, r.local_port, r.remote_port,
+				      r.netns);
+		if (daemons)
+			assert_true(let);
+		both += daemons && let;
+		neither += !daemons && !let;
+	}
+	/* but for ::/0, of which the kernel takes IPv4 for a part */
+	assert_true(both > 2000 && neither > 8000 && 20000 - both - neither < 1000);
+}
+
+/* Read twice because others came and went meanwhile: Prometheus would refuse the whole. */
+static void test_doubles_are_dropped(void **state)
+{
+	struct tcptuned_flow_record *records = random_records(20);
+	struct tcptuned_flows flows;
+	int i;
+
+	assert_int_equal(tcptuned_flows_init(&flows, 40), 0);
+	tcptuned_flows_begin(&flows, NULL);
+	for (i = 0; i < 30; i++) {
+		struct tcptuned_flow_record record = records[i % 20];
+
+		record.bytes_received += i / 20; /* it went on */
+		assert_int_equal(tcptuned_flows_add(&flows, &record), 0);
+	}
+	tcptuned_flows_end(&flows);
+	assert_int_equal(flows.top_len, 20);
+	for (i = 1; i < 20; i++)
+		assert_true(tcptuned_flow_size(&flows.top[i - 1]) >
+			    tcptuned_flow_size(&flows.top[i]));
+	/* another namespace has the same addresses again */
+	tcptuned_flows_begin(&flows, NULL);
+	assert_int_equal(tcptuned_flows_add(&flows, &records[0]), 0);
+	records[0].netns++;
+	assert_int_equal(tcptuned_flows_add(&flows, &records[0]), 0);
+	tcptuned_flows_end(&flows);
+	assert_int_equal(flows.top_len, 2);
+	tcptuned_flows_free(&flows);
 	free(records);
 }
 
@@ -168,9 +439,9 @@ static void test_sums(void **state)
 	}
 	assert_int_equal(tcptuned_flows_init(&flows, 10), 0);
 	/* Twice: what was read before must be forgotten. */
-	assert_int_equal(read_from(&flows, records, sizeof(*records), 1000, 0), 0);
+	read_from(&flows, records, 1);
 	assert_int_equal(flows.live, 1);
-	assert_int_equal(read_from(&flows, records, RECORDS * sizeof(*records), 1000, 0), 0);
+	read_from(&flows, records, RECORDS);
 	assert_int_equal(flows.records, RECORDS);
 	assert_int_equal(flows.live, RECORDS);
 	assert_int_equal(flows.rcvbuf_bytes, rcvbuf);
@@ -204,7 +475,7 @@ static void test_groups_are_bounded(void **state)
 		strcpy(records[i].congestion_control, "cubic");
 	}
 	assert_int_equal(tcptuned_flows_init(&flows, 0), 0);
-	assert_int_equal(read_from(&flows, records, GROUPED * sizeof(*records), 9999, 0), 0);
+	read_from(&flows, records, GROUPED);
 	assert_int_equal(flows.groups_len, TCPTUNED_FLOW_GROUPS);
 	assert_int_equal(flows.groups[0].flows, 2);
 	assert_int_equal(flows.groups_other, GROUPED - 2 * TCPTUNED_FLOW_GROUPS);
@@ -225,62 +496,12 @@ static void test_only_live_connections(void **state)
 	records[3].state = TCP_FIN_WAIT2;
 	records[4].flow.flags |= TCPTUNED_F_OBSERVE;
 	assert_int_equal(tcptuned_flows_init(&flows, 5), 0);
-	assert_int_equal(read_from(&flows, records, 5 * sizeof(*records), 9999, 0), 0);
+	read_from(&flows, records, 5);
 	assert_int_equal(flows.records, 5);
 	assert_int_equal(flows.live, 2);
 	assert_int_equal(flows.observed, 1);
 	assert_int_equal(flows.top_len, 2);
 	assert_int_equal(tcptuned_flows_left_out(&flows), 0);
-	tcptuned_flows_free(&flows);
-	free(records);
-}
-
-static volatile sig_atomic_t alarms;
-
-static void count_alarm(int signal)
-{
-	alarms++;
-}
-
-/* Single bytes, and a signal every few milliseconds: short reads, cut records, EINTR. */
-static void test_short_and_interrupted_reads(void **state)
-{
-	struct itimerval every = {{0, 2000}, {0, 2000}}, never = {};
-	struct tcptuned_flow_record *records = random_records(20);
-	struct sigaction act = {.sa_handler = count_alarm}, old;
-	struct tcptuned_flows flows;
-
-	assert_int_equal(tcptuned_flows_init(&flows, 20), 0);
-	assert_int_equal(read_from(&flows, records, 20 * sizeof(*records), 1, 0), 0);
-	assert_int_equal(flows.live, 20);
-
-	sigaction(SIGALRM, &act, &old); /* without SA_RESTART */
-	setitimer(ITIMER_REAL, &every, NULL);
-	assert_int_equal(read_from(&flows, records, 20 * sizeof(*records), 500, 5000), 0);
-	setitimer(ITIMER_REAL, &never, NULL);
-	sigaction(SIGALRM, &old, NULL);
-	assert_true(alarms > 0);
-	assert_int_equal(flows.live, 20);
-	qsort(records, 20, sizeof(*records), by_size_descending);
-	assert_memory_equal(flows.top, records, 20 * sizeof(*records));
-	tcptuned_flows_free(&flows);
-	free(records);
-}
-
-static void test_wrong_size_is_an_error(void **state)
-{
-	struct tcptuned_flow_record *records = random_records(100);
-	struct tcptuned_flows flows;
-	char *data = (char *)records;
-	size_t cut;
-
-	assert_int_equal(tcptuned_flows_init(&flows, 5), 0);
-	assert_int_equal(read_from(&flows, data, sizeof(*records) - 1, 9999, 0), -EPROTO);
-	assert_int_equal(read_from(&flows, data, 3 * sizeof(*records) + 1, 9999, 0), -EPROTO);
-	/* Records of another size, though their sum happens to be right. */
-	cut = 8;
-	memmove(data + sizeof(*records), data + sizeof(*records) + cut, sizeof(*records));
-	assert_int_equal(read_from(&flows, data, 2 * sizeof(*records), 9999, 0), -EPROTO);
 	tcptuned_flows_free(&flows);
 	free(records);
 }
@@ -293,7 +514,7 @@ static void test_nonsense_is_an_error(void **state)
 
 	random_record(&good);
 	assert_int_equal(tcptuned_flows_init(&flows, 5), 0);
-	assert_int_equal(read_from(&flows, &good, sizeof(good), 9999, 0), 0);
+	assert_int_equal(tcptuned_flows_add(&flows, &good), 0);
 	for (which = 0; which < 5; which++) {
 		bad = good;
 		if (which == 0)
@@ -306,7 +527,7 @@ static void test_nonsense_is_an_error(void **state)
 			bad.flow.rcv.reason = RIGHTSIZE_REASONS;
 		else
 			bad.flow.snd.reason = RIGHTSIZE_REASONS;
-		assert_int_equal(read_from(&flows, &bad, sizeof(bad), 9999, 0), -EPROTO);
+		assert_int_equal(tcptuned_flows_add(&flows, &bad), -EPROTO);
 	}
 	tcptuned_flows_free(&flows);
 }
@@ -319,55 +540,26 @@ static void test_names_are_printable(void **state)
 	random_record(&record);
 	strcpy(record.congestion_control, "a\n\x7f\xff\xc3\"b ~");
 	assert_int_equal(tcptuned_flows_init(&flows, 5), 0);
-	assert_int_equal(read_from(&flows, &record, sizeof(record), 9999, 0), 0);
+	read_from(&flows, &record, 1);
 	assert_string_equal(flows.top[0].congestion_control, "a????\"b ~");
 	assert_string_equal(flows.groups[0].congestion_control, "a????\"b ~");
 	tcptuned_flows_free(&flows);
 }
 
-static void test_bad_descriptors(void **state)
+/* No kernel side at all: an error, and nothing of what was read before. */
+static void test_nothing_to_read_from(void **state)
 {
+	struct tcptuned_flow_record *records = random_records(5);
+	struct tcptuned_kernel kernel;
 	struct tcptuned_flows flows;
-	int fds[2];
 
+	tcptuned_kernel_init(&kernel, "/nowhere");
 	assert_int_equal(tcptuned_flows_init(&flows, 5), 0);
-	assert_int_equal(tcptuned_flows_read_fd(&flows, -1), -EBADF);
-	assert_true(tcptuned_flows_read(&flows, -1) < 0);
-	/* Something that never has data must not be asked for ever. */
-	assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
-	assert_int_equal(tcptuned_flows_read_fd(&flows, fds[0]), -EAGAIN);
-	close(fds[0]);
-	close(fds[1]);
-	tcptuned_flows_free(&flows);
-}
-
-/* 200,000 flows, of which 10 are kept: the process may not grow by more than a megabyte. */
-static void test_memory_does_not_depend_on_flows(void **state)
-{
-	struct tcptuned_flow_record *records = random_records(1000);
-	struct tcptuned_flows flows;
-	struct rusage before, after;
-	int fds[2], status, i;
-	pid_t pid;
-
-	assert_int_equal(tcptuned_flows_init(&flows, 10), 0);
-	assert_int_equal(pipe(fds), 0);
-	pid = fork();
-	if (!pid) {
-		for (i = 0; i < 200; i++)
-			if (write(fds[1], records, 1000 * sizeof(*records)) < 0)
-				_exit(1);
-		_exit(0);
-	}
-	close(fds[1]);
-	getrusage(RUSAGE_SELF, &before);
-	assert_int_equal(tcptuned_flows_read_fd(&flows, fds[0]), 0);
-	getrusage(RUSAGE_SELF, &after);
-	close(fds[0]);
-	waitpid(pid, &status, 0);
-	assert_int_equal(status, 0);
-	assert_int_equal(flows.live, 200000);
-	assert_true(after.ru_maxrss - before.ru_maxrss < 1024); /* kilobytes */
+	read_from(&flows, records, 5);
+	assert_int_equal(flows.live, 5);
+	assert_int_equal(tcptuned_readout(&flows, &kernel, NULL), -ENOENT);
+	assert_int_equal(flows.live, 0);
+	assert_int_equal(flows.top_len, 0);
 	tcptuned_flows_free(&flows);
 	free(records);
 }
@@ -415,19 +607,21 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_top_is_what_a_sort_gives),
+		cmocka_unit_test(test_little_is_collected),
+		cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_second_pass),
+		cmocka_unit_test(test_every_record_is_in_one_shard),
+		cmocka_unit_test(test_filter_in_the_kernel),
+		cmocka_unit_test(test_doubles_are_dropped),
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_groups_are_bounded),
 		cmocka_unit_test(test_only_live_connections),
-		cmocka_unit_test(test_short_and_interrupted_reads),
-		cmocka_unit_test(test_wrong_size_is_an_error),
 		cmocka_unit_test(test_nonsense_is_an_error),
 		cmocka_unit_test(test_names_are_printable),
-		cmocka_unit_test(test_bad_descriptors),
-		cmocka_unit_test(test_memory_does_not_depend_on_flows),
+		cmocka_unit_test(test_nothing_to_read_from),
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_every_name_is_there),
 	};
 
-	signal(SIGPIPE, SIG_IGN);
 	return cmocka_run_group_tests_name("flows", tests, NULL, NULL);
 }

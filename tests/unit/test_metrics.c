@@ -94,6 +94,8 @@ static struct tcptuned_snapshot *make_snapshot(void)
 	snap->policy_name = name_of;
 	snap->bitcp = true;
 	snap->adoption.namespaces = 3;
+	snap->reloads[true] = 7;
+	snap->reloads[false] = 2;
 	snap->adoption.namespaces_failed = 1;
 	snap->adoption.ns = 250000000;
 	snap->totals_ok = true;
@@ -328,6 +330,8 @@ static void test_aggregate_lines(void **state)
 		"tcptuned_start_time_seconds 1700000000.250000",
 		"tcptuned_bitcp_registered 1",
 		"tcptuned_taken_over 0",
+		"tcptuned_config_reloads_total{result=\"ok\"} 7",
+		"tcptuned_config_reloads_total{result=\"rejected\"} 2",
 		"tcptuned_adoption_namespaces{result=\"visited\"} 3",
 		"tcptuned_adoption_namespaces{result=\"failed\"} 1",
 		"tcptuned_adoption_duration_seconds 0.250000000",

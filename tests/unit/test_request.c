@@ -52,6 +52,11 @@ static void test_every_command(void **state)
 	assert_int_equal(request.command, TCPTUNED_CMD_EVENTS);
 	parse("{\"command\":\"policies\"}");
 	assert_int_equal(request.command, TCPTUNED_CMD_POLICIES);
+	parse("{\"command\":\"paths\",\"address\":\"2001:db8::/32\",\"path_sort\":\"rtt\",\"limit\":7}");
+	assert_int_equal(request.command, TCPTUNED_CMD_PATHS);
+	assert_int_equal(request.filter.address.bits, 32);
+	assert_string_equal(request.path_sort, "rtt");
+	assert_int_equal(request.limit, 7);
 	parse("{\"local_address\":\"192.0.2.1\",\"remote_port\":443,\"command\":\"policy_test\"}");
 	assert_int_equal(request.command, TCPTUNED_CMD_POLICY_TEST);
 	assert_int_equal(request.filter.remote_port, 443);
