@@ -43,9 +43,8 @@ expect_traffic() {
 ids() {
 	local kind
 	for kind; do
-		find /sys/fs/bpf/tcptuned -name "${kind}_*" | sort | while read -r pin; do
-			echo "${pin##*/} $(bpftool -j "$kind" show pinned "$pin" | jq .id)"
-		done
+		bpftool -f -j "$kind" show | jq -r --arg kind "$kind" '.[] | .id as $id | .pinned[]?
+			| select(startswith("/sys/fs/bpf/tcptuned/" + $kind)) | "\(sub(".*/"; "")) \($id)"' | sort -u
 	done
 }
 
