@@ -56,7 +56,7 @@ bench_scrape() {
 	timed "flows.json" 10 scrape_time /flows.json
 	port=$(jq -r '.flows[0].local | sub(".*:"; "")' "$TEST_DIR/scrape")
 	timed "tcptunectl flows --port $port" 3 ctl_time flows --port "$port"
-	timed "tcptunectl flows --sort rtt" 3 ctl_time flows --sort rtt
+	timed "tcptunectl flows --sort rtt" 1 ctl_time flows --sort rtt
 	# a slab of 512 bytes for the record, and of 192 for what the kernel keeps for each socket
 	# that has any, of whichever program
 	bytes=$(metric tcptuned_connection_records_bytes)

@@ -205,6 +205,8 @@ int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 	give_way(r, ctx->meta->seq);
 	if (r->request.pass == READOUT_ADD_UP)
 		r->sums.records++;
+	else if (!readout_in_shard(&r->request, sk->__sk_common.skc_hash))
+		return 0;
 	if (!readout_is_live(flow, sk->__sk_common.skc_state))
 		return 0;
 	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(sk);
@@ -217,7 +219,7 @@ int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 	size = tp->bytes_received + tp->bytes_acked;
 	if (r->request.pass == READOUT_ADD_UP
 		    ? readout_add_matched(r, size)
-		    : readout_collects(&r->request, size, sk->__sk_common.skc_hash))
+		    : readout_collects(&r->request, size))
 		collect(r, flow, tp);
 	return 0;
 }

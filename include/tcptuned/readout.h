@@ -25,7 +25,7 @@
 #define READOUT_GROUPS	   1024
 #define READOUT_PROBES	   16
 
-#define READOUT_RING_BYTES (2u << 20)
+#define READOUT_RING_BYTES (4u << 20)
 
 /* More than wanted, since connections go on while they are read, and many may be alike. */
 #define READOUT_SPARE	   1000
@@ -286,14 +286,17 @@ static inline int readout_matches(const struct readout_filter *filter, const __u
 	       readout_prefix_covers(&filter->remote, remote);
 }
 
-/* Is a record of that @size among those to collect? Counts those of the least class down. */
-static inline int readout_collects(struct readout_request *request, __u64 size, __u32 hash)
+/* Is a connection of that hash for this pass? To be asked first: most are not. */
+static inline int readout_in_shard(const struct readout_request *request, __u32 hash)
 {
-	__u32 class;
+	return ((hash * 0x9e3779b1u) >> 8 & request->shard_mask) == request->shard;
+}
 
-	if (((hash * 0x9e3779b1u) >> 8 & request->shard_mask) != request->shard)
-		return 0;
-	class = readout_class(size);
+/* Is a record of that @size among those to collect? Counts those of the least class down. */
+static inline int readout_collects(struct readout_request *request, __u64 size)
+{
+	__u32 class = readout_class(size);
+
 	if (class != request->least_class)
 		return class > request->least_class;
 	if (!request->of_least)
