@@ -100,6 +100,25 @@ $(BUILD)/messages: bench/messages.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(HOSTFLAGS) $(LDFLAGS) -pthread -o $@ $< -lm
 
+# --- the simulations: ns-3 (bench/sim/packages) and the numeric model -------------------------
+# ns-3's headers are a system's, whose warnings are its own.
+SIM_FLAGS = -O2 $(WARN) -std=c++17 -Iinclude -Ibench/sim -MMD -MP
+SIM_LIBS  = -lns3-applications -lns3-point-to-point -lns3-internet -lns3-traffic-control \
+	    -lns3-bridge -lns3-network -lns3-stats -lns3-core
+SIM_NS3   = $(BUILD)/sim/response $(BUILD)/sim/dumbbell
+
+sim: $(SIM_NS3) $(BUILD)/sim/model ## build the simulations
+
+$(BUILD)/sim/%.o: bench/sim/%.cc
+	@mkdir -p $(@D)
+	$(CXX) $(SIM_FLAGS) -c $< -o $@
+
+$(SIM_NS3): %: %.o $(BUILD)/sim/network.o $(BUILD)/sim/tcp_family.o
+	$(CXX) $(LDFLAGS) -o $@ $^ $(SIM_LIBS)
+
+$(BUILD)/sim/model: $(BUILD)/sim/model.o
+	$(CXX) $(LDFLAGS) -o $@ $^
+
 # --- tests --------------------------------------------------------------------------------
 # Each tests/unit/test_NAME.c is a cmocka program; each is built a second time, with all of
 # the sources that it uses, under the sanitizers.

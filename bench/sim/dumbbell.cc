@@ -33,15 +33,14 @@
 #include <ns3/node-container.h>
 #include <ns3/on-off-helper.h>
 #include <ns3/packet-sink-helper.h>
-#include <ns3/pointer.h>
 #include <ns3/point-to-point-helper.h>
 #include <ns3/point-to-point-net-device.h>
-#include <ns3/queue.h>
 #include <ns3/red-queue-disc.h>
 #include <ns3/rng-seed-manager.h>
 #include <ns3/simulator.h>
 #include <ns3/string.h>
 #include <ns3/traffic-control-helper.h>
+#include <ns3/traffic-control-layer.h>
 #include <ns3/uinteger.h>
 
 #include "network.h"
@@ -302,8 +301,9 @@ int main(int argc, char **argv)
 	Ptr<PointToPointNetDevice> device =
 		DynamicCast<PointToPointNetDevice>(bottleneck.Get(0));
 	device->TraceConnectWithoutContext("PhyTxEnd", MakeCallback(&Carried));
-	if (!red)
-		device->GetQueue()->TraceConnectWithoutContext("Drop", MakeCallback(&Dropped));
+	if (!red) /* a full device queue is met where packets would enter it */
+		router->GetObject<TrafficControlLayer>()->TraceConnectWithoutContext(
+			"TcDrop", MakeCallback(&Dropped));
 
 	Flows flows;
 	std::istringstream list(o.flows);

@@ -5,7 +5,7 @@
  * The numeric model of paper 003, section VI-B.1, around the algorithm of the header itself: a
  * window without a network. Packets are acknowledged one by one, each is one cwnd-th of a round
  * trip, and a loss event comes after every 1/P packets ("every", the paper's assumption), or
- * with probability P at each packet ("random"). Fast recovery takes no time. Prints CSV: the
+ * with probability P at each packet ("random"). Fast recovery takes no time. Prints CSV lines: the
  * average window in packets (packets per round trip), and W_max, the mean window just before a
  * loss event. The first half of the loss events is not counted.
  */
@@ -104,6 +104,6 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	r = simulate(*member, p, !strcmp(argv[3], "random"), atol(argv[4]), (unsigned)atol(argv[5]));
-	printf("%.6g,%.6g\n", r.packets / r.round_trips, r.w_max);
+	printf("window,%.6g\nw_max,%.6g\n", r.packets / r.round_trips, r.w_max);
 	return 0;
 }

@@ -4,7 +4,7 @@
  *
  * The response function in ns-3: one connection over a link that never fills, 100 ms of round
  * trip, packets of 1500 bytes. A data packet is lost after every 1/P of them, or each with
- * probability P. Ends after EVENTS losses; prints CSV: packets delivered per round trip over the
+ * probability P. Ends after EVENTS losses; prints CSV lines: packets delivered per round trip over the
  * second half of them (the average window), and how many packets that were.
  */
 #include <cmath>
@@ -131,7 +131,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	Simulator::Run();
-	printf("%.6g,%.0f\n", losses->Window(), losses->Packets());
+	printf("window,%.6g\npackets,%.0f\n", losses->Window(), losses->Packets());
 	Simulator::Destroy();
 	return 0;
 }
