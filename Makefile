@@ -29,8 +29,8 @@ BPFFLAGS := -O2 -g $(WARN) -target bpf -mcpu=v3 -Iinclude -Ibpf -I/usr/include/$
 SANITIZE  = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 LIBS      = $(shell $(PKG_CONFIG) --libs libbpf libsystemd libmicrohttpd jansson inih sqlite3) -lelf -lz
 
-.PHONY: all help check check-unit check-asan check-system check-kernels check-systemd fuzz man \
-	demo bench stress install uninstall clean
+.PHONY: all help check check-unit check-asan check-sim check-system check-kernels check-systemd fuzz man \
+	demo bench bench-sim bench-sim-full report sim stress install uninstall clean
 all: $(BUILD)/tcptuned $(BUILD)/tcptunectl $(BUILD)/linkem $(BUILD)/messages $(SYSTEM_HELPERS) $(TRACED) man ## build everything
 
 help: ## list the targets
@@ -107,7 +107,7 @@ SIM_LIBS  = -lns3-applications -lns3-point-to-point -lns3-internet -lns3-traffic
 	    -lns3-bridge -lns3-network -lns3-stats -lns3-core
 SIM_NS3   = $(BUILD)/sim/response $(BUILD)/sim/dumbbell
 
-sim: $(SIM_NS3) $(BUILD)/sim/model ## build the simulations
+sim: $(SIM_NS3) $(BUILD)/sim/model $(BUILD)/sim/readings ## build the simulations
 
 $(BUILD)/sim/%.o: bench/sim/%.cc
 	@mkdir -p $(@D)
@@ -116,7 +116,7 @@ $(BUILD)/sim/%.o: bench/sim/%.cc
 $(SIM_NS3): %: %.o $(BUILD)/sim/network.o $(BUILD)/sim/tcp_family.o
 	$(CXX) $(LDFLAGS) -o $@ $^ $(SIM_LIBS)
 
-$(BUILD)/sim/model: $(BUILD)/sim/model.o
+$(BUILD)/sim/model $(BUILD)/sim/readings: %: %.o
 	$(CXX) $(LDFLAGS) -o $@ $^
 
 # --- tests --------------------------------------------------------------------------------
@@ -201,6 +201,9 @@ $(BUILD)/fuzz/fuzz_request: tests/fuzz/fuzz_request.c $(patsubst %,daemon/%.c,re
 	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
 		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs libbpf jansson inih)
 
+check-sim: sim ## the simulations, short
+	tests/sim/run
+
 check-system: all ## the system tests, on real connections
 	tests/system/run
 
@@ -218,6 +221,15 @@ stress: all ## a minute of kills, restarts, replacements under a thousand connec
 
 bench: all ## the measurements of the README, interleaved (long)
 	bench/run
+
+bench-sim: sim ## the simulations, short durations (minutes)
+	bench/sim/run short
+
+bench-sim-full: sim ## the simulations in full (many hours); goes on where it was interrupted
+	bench/sim/run full
+
+report: ## the papers' tables and figures beside what was measured, as one HTML page
+	bench/report/make
 
 # --- manual pages and the example configuration: from the tables in the sources ------------
 man: $(BUILD)/man/tcptuned.8 $(BUILD)/man/tcptunectl.8 $(BUILD)/man/tcptuned.conf.5 $(BUILD)/tcptuned.conf
