@@ -113,7 +113,7 @@ $(BUILD)/sim/%.o: bench/sim/%.cc
 	@mkdir -p $(@D)
 	$(CXX) $(SIM_FLAGS) -c $< -o $@
 
-$(SIM_NS3): %: %.o $(BUILD)/sim/network.o $(BUILD)/sim/tcp_family.o
+$(SIM_NS3): %: %.o $(addprefix $(BUILD)/sim/,network.o next_seg.o tcp_family.o)
 	$(CXX) $(LDFLAGS) -o $@ $^ $(SIM_LIBS)
 
 $(BUILD)/sim/model $(BUILD)/sim/readings: %: %.o
