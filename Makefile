@@ -105,7 +105,7 @@ $(BUILD)/messages: bench/messages.c
 SIM_FLAGS = -O2 $(WARN) -std=c++17 -Iinclude -Ibench/sim -MMD -MP
 SIM_LIBS  = -lns3-applications -lns3-point-to-point -lns3-internet -lns3-traffic-control \
 	    -lns3-bridge -lns3-network -lns3-stats -lns3-core
-SIM_NS3   = $(BUILD)/sim/response $(BUILD)/sim/dumbbell
+SIM_NS3   = $(BUILD)/sim/response $(BUILD)/sim/dumbbell $(BUILD)/sim/replay
 
 sim: $(SIM_NS3) $(BUILD)/sim/model $(BUILD)/sim/readings ## build the simulations
 

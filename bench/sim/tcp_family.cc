@@ -25,6 +25,12 @@ std::string TcpFamily::GetName() const
 	return m_member->name;
 }
 
+/* ns-3 calls this before it has set the first window. */
+void TcpFamily::Init(Ptr<TcpSocketState>)
+{
+	m_begun = false;
+}
+
 void TcpFamily::Begin(uint32_t cwnd)
 {
 	if (!m_begun)
@@ -38,7 +44,6 @@ void TcpFamily::PktsAcked(Ptr<TcpSocketState> tcb, uint32_t, const Time &rtt)
 	m_member->on_rtt(&m_state, (__s32)rtt.GetMicroSeconds());
 }
 
-/* Every sender here has data at all times and room to buffer it: it uses its window. */
 void TcpFamily::IncreaseWindow(Ptr<TcpSocketState> tcb, uint32_t acked)
 {
 	congestion_ack ack;
@@ -47,7 +52,7 @@ void TcpFamily::IncreaseWindow(Ptr<TcpSocketState> tcb, uint32_t acked)
 	ack.cwnd = tcb->GetCwndInSegments();
 	ack.ssthresh = tcb->GetSsThreshInSegments();
 	ack.acked = acked;
-	ack.limited = 1;
+	ack.limited = limited;
 	ack.una = tcb->m_lastAckedSeq.GetValue();
 	ack.nxt = tcb->m_nextTxSequence.Get().GetValue();
 	m_member->on_ack(&m_state, &ack);

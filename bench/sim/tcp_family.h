@@ -20,7 +20,11 @@ class TcpFamily : public ns3::TcpCongestionOps
 
 	explicit TcpFamily(const family_member *member = nullptr);
 
+	/* Whether the sender uses its window: true where it has data at all times. */
+	bool limited = true;
+
 	std::string GetName() const override;
+	void Init(ns3::Ptr<ns3::TcpSocketState> tcb) override;
 	void PktsAcked(ns3::Ptr<ns3::TcpSocketState> tcb, uint32_t acked,
 		       const ns3::Time &rtt) override;
 	void IncreaseWindow(ns3::Ptr<ns3::TcpSocketState> tcb, uint32_t acked) override;
