@@ -95,7 +95,6 @@ if [ -n "$(lines_of rtt_ratio)" ]; then
 
 The paper's background is web traffic, 25 small TCP flows and two to four long ones, in numbers that it
 does not give; here on-off sources without congestion control take a tenth of the rate in each direction. Its
-packets are paced with a random delay, ours are not. \`ns3-\`: ns-3's own implementations on the same
-network, a check by code that is not ours; its BIC is Linux's, which differs from the paper's.
+packets are paced with a random delay, ours are not.
 TEXT
 fi

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
+ * replay NAME FILE.csv: the calls and windows of tests/traces. Ends with 1 at the first window
+ * that differs, else prints how much was compared.
+ *
  * replay NAME: what one connection's congestion control said in the kernel's trace (a build with
  * TCPTUNED_TRACE, bpf/congestion.h), on standard input, against the same calls of ns-3's. Ends
  * with 1 at the first window that differs, or at an undo, which ns-3 does not have; else prints
@@ -7,9 +10,11 @@
  */
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "tcp_family.h"
 
@@ -43,9 +48,53 @@ class Replay
 			Fail("ns-3 has no undo");
 	}
 
+	/* A line of tests/traces; the window that is to come of it is in column @column. */
+	void Recorded(const std::string &line, size_t column)
+	{
+		std::vector<std::string> field;
+		std::istringstream text(line);
+
+		for (std::string value; std::getline(text, value, ',');)
+			field.push_back(value);
+		if (field.size() <= column)
+			Fail("too short a line");
+		m_line = line;
+		if (field[0] == "ack")
+			RecordedAck(field);
+		else
+			RecordedLoss(field[0] == "timeout");
+		if (m_tcb->m_cWnd != std::stoul(field[column]))
+			Fail("a different window");
+	}
+
+	/* As the recording begins: 10 packets, no ssthresh. */
+	void Reset()
+	{
+		m_tcb->m_cWnd = 10;
+		m_tcb->m_ssThresh = 0x7fffffff;
+	}
+
 	unsigned long acks = 0, losses = 0;
 
       private:
+	void RecordedAck(const std::vector<std::string> &field)
+	{
+		if (field[2] != "0")
+			m_control->PktsAcked(m_tcb, 1, MicroSeconds(std::stoul(field[2])));
+		m_tcb->m_lastAckedSeq = SequenceNumber32(std::stoul(field[4]));
+		m_tcb->m_nextTxSequence = SequenceNumber32(std::stoul(field[5]));
+		m_family->limited = field[3] != "0";
+		m_control->IncreaseWindow(m_tcb, std::stoul(field[1]));
+		acks++;
+	}
+
+	void RecordedLoss(bool timeout)
+	{
+		m_tcb->m_ssThresh = m_control->GetSsThresh(m_tcb, m_tcb->m_cWnd);
+		m_tcb->m_cWnd = timeout ? 1 : m_tcb->m_ssThresh.Get();
+		losses++;
+	}
+
 	void Begin(std::istringstream &text)
 	{
 		uint32_t cwnd;
@@ -104,18 +153,43 @@ class Replay
 	std::string m_line;
 };
 
+static bool ReplayFile(Replay *replay, const std::string &name, const char *path)
+{
+	std::ifstream file(path);
+	std::string line, column;
+	size_t n = 0;
+
+	std::getline(file, line);
+	for (std::istringstream head(line); std::getline(head, column, ',') && column != name; n++)
+		;
+	if (column != name)
+		return false;
+	replay->Reset();
+	while (std::getline(file, line))
+		replay->Recorded(line, n);
+	return true;
+}
+
 int main(int argc, char **argv)
 {
-	Ptr<TcpCongestionOps> control = argc == 2 ? CongestionControl(argv[1]) : nullptr;
+	Ptr<TcpCongestionOps> control =
+		argc == 2 || argc == 3 ? CongestionControl(argv[1]) : nullptr;
 
 	if (!control || !DynamicCast<TcpFamily>(control)) {
-		std::cerr << "usage: replay NAME <TRACE\n";
+		std::cerr << "usage: replay NAME <TRACE, replay NAME FILE.csv\n";
 		return 2;
 	}
 	Replay replay(control);
-	for (std::string line; std::getline(std::cin, line);)
-		if (line.find("tcptuned ") != std::string::npos)
-			replay.Line(line);
+	if (argc == 3) {
+		if (!ReplayFile(&replay, argv[1], argv[2])) {
+			std::cerr << "replay: " << argv[2] << " has no column " << argv[1] << "\n";
+			return 2;
+		}
+	} else {
+		for (std::string line; std::getline(std::cin, line);)
+			if (line.find("tcptuned ") != std::string::npos)
+				replay.Line(line);
+	}
 	printf("%lu acks, %lu losses\n", replay.acks, replay.losses);
 	return 0;
 }
