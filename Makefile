@@ -222,7 +222,7 @@ stress: all ## a minute of kills, restarts, replacements under a thousand connec
 bench: all ## the measurements of the README, interleaved (long)
 	bench/run
 
-bench-sim: sim ## the simulations, short durations (minutes)
+bench-sim: sim ## the simulations, short durations
 	bench/sim/run short
 
 bench-sim-full: sim ## the simulations in full (many hours); goes on where it was interrupted

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * ns-3.37 looks through all packets in flight for a lost one before it sends the next: 2.5 Gbit/s
- * with windows of 10,000 packets came to a twentieth of this speed. Here it looks only when it
+ * with windows of 10,000 packets came to a sixth of this speed. Here it looks only when it
  * knows of a loss. The definition takes the place of the library's when the program is linked,
- * and calls that for all other cases; the results are the same to the last digit.
+ * and calls that for all other cases. A response function point and 40 s of the dumbbell printed the
+ * same with it and without.
  */
 #include <dlfcn.h>
 
