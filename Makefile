@@ -29,8 +29,8 @@ BPFFLAGS := -O2 -g $(WARN) -target bpf -mcpu=v3 -Iinclude -Ibpf -I/usr/include/$
 SANITIZE  = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 LIBS      = $(shell $(PKG_CONFIG) --libs libbpf libsystemd libmicrohttpd jansson inih sqlite3) -lelf -lz
 
-.PHONY: all help check check-unit check-asan check-system check-kernels check-systemd fuzz man \
-	demo bench stress install uninstall clean
+.PHONY: all help check check-unit check-asan check-sim check-system check-kernels check-systemd fuzz man \
+	demo bench bench-sim bench-sim-full report sim stress install uninstall clean
 all: $(BUILD)/tcptuned $(BUILD)/tcptunectl $(BUILD)/linkem $(BUILD)/messages $(BUILD)/pingpong $(SYSTEM_HELPERS) $(TRACED) man ## build everything
 
 help: ## list the targets
@@ -103,6 +103,25 @@ $(BUILD)/messages: bench/messages.c
 $(BUILD)/pingpong: bench/pingpong.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(HOSTFLAGS) $(LDFLAGS) -o $@ $<
+
+# --- the simulations: ns-3 (bench/sim/packages) and the numeric model -------------------------
+# ns-3's headers are a system's, whose warnings are its own.
+SIM_FLAGS = -O2 $(WARN) -std=c++17 -Iinclude -Ibench/sim -MMD -MP
+SIM_LIBS  = -lns3-applications -lns3-point-to-point -lns3-internet -lns3-traffic-control \
+	    -lns3-bridge -lns3-network -lns3-stats -lns3-core
+SIM_NS3   = $(BUILD)/sim/response $(BUILD)/sim/dumbbell $(BUILD)/sim/replay
+
+sim: $(SIM_NS3) $(BUILD)/sim/model $(BUILD)/sim/readings ## build the simulations
+
+$(BUILD)/sim/%.o: bench/sim/%.cc
+	@mkdir -p $(@D)
+	$(CXX) $(SIM_FLAGS) -c $< -o $@
+
+$(SIM_NS3): %: %.o $(addprefix $(BUILD)/sim/,network.o next_seg.o tcp_family.o)
+	$(CXX) $(LDFLAGS) -o $@ $^ $(SIM_LIBS)
+
+$(BUILD)/sim/model $(BUILD)/sim/readings: %: %.o
+	$(CXX) $(LDFLAGS) -o $@ $^
 
 # --- tests --------------------------------------------------------------------------------
 # Each tests/unit/test_NAME.c is a cmocka program; each is built a second time, with all of
@@ -196,6 +215,9 @@ $(BUILD)/fuzz/fuzz_request: tests/fuzz/fuzz_request.c $(patsubst %,daemon/%.c,re
 	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
 		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs libbpf jansson inih)
 
+check-sim: sim ## the simulations, short
+	tests/sim/run
+
 check-system: all ## the system tests, on real connections
 	tests/system/run
 
@@ -213,6 +235,15 @@ stress: all ## a minute of kills, restarts, replacements under a thousand connec
 
 bench: all ## the measurements of the README, interleaved (long)
 	bench/run
+
+bench-sim: sim ## the simulations, short durations
+	bench/sim/run short
+
+bench-sim-full: sim ## the simulations in full (many hours); goes on where it was interrupted
+	bench/sim/run full
+
+report: ## the papers' tables and figures beside what was measured, as one HTML page
+	bench/report/make
 
 # --- manual pages and the example configuration: from the tables in the sources ------------
 man: $(BUILD)/man/tcptuned.8 $(BUILD)/man/tcptunectl.8 $(BUILD)/man/tcptuned.conf.5 $(BUILD)/tcptuned.conf

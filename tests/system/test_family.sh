@@ -198,7 +198,7 @@ traced() { # CONTROL
 
 # timeout: 60
 test_family_in_the_kernel_is_the_headers() {
-	local cc said missed instance tracing=$TEST_DIR/tracing
+	local cc said in_ns3 missed instance tracing=$TEST_DIR/tracing
 	missed=$(seq -s, 900 960)
 	mkdir "$tracing"
 	mount -t tracefs tracefs "$tracing"
@@ -220,6 +220,12 @@ test_family_in_the_kernel_is_the_headers() {
 		note "$cc: $said"
 		expect_ge "${said%% acks*}" 200 "calls of $cc compared"
 		case $said in *" 0 changes"*) fail "$cc: its window never changed" ;; esac
+		# and as a congestion control of ns-3, where that is installed
+		if [ -x "$TEST_BUILD/sim/replay" ] && ! grep -q 'tcptuned undo' "$TEST_DIR/$cc.trace"; then
+			in_ns3=$("$TEST_BUILD/sim/replay" "$cc" <"$TEST_DIR/$cc.trace")
+			note "$cc in ns-3: $in_ns3"
+			expect_eq "${in_ns3%% acks*}" "${said%% acks*}" "calls of $cc compared in ns-3"
+		fi
 	done
 	expect_ge "$(cat "$TEST_DIR"/*.trace | grep -c 'tcptuned loss')" 5 "losses"
 	expect_ge "$(grep -c 'tcptuned rtt' "$TEST_DIR/tt_vegas.trace")" 200 "round-trip times"

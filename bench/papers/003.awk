@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Equations of paper 003: average window in packets (sending rate per RTT) at a loss rate p.
+
+function log2(x) {
+	return log(x) / log(2)
+}
+
+# (1.3): W_max * beta > 2 * S_max. 0 outside of that range.
+function bitcp_1_3(p,	s_max, s_min, beta, a, b, c, root) {
+	s_max = 32; s_min = 0.01; beta = 0.125
+	a = beta * (2 - beta) / (2 * s_max)
+	b = log2(s_max / s_min) + (2 - beta) / 2
+	c = s_max - s_min
+	root = sqrt(b * b + 4 * a * (c + 1 / p))
+	if ((root - b) / (2 * a) * beta <= 2 * s_max)
+		return 0
+	return (2 - beta) / p / (root + (1 - beta) * b + beta * (2 - beta) / 2)
+}
+
+# (1.4), for small p
+function bitcp_1_4(p) {
+	return sqrt(32 / 2 * (2 - 0.125) / 0.125 / p)
+}
+
+# (1.5) before its last approximation: R = 1/p / (log2(W_max * beta / S_min) + 2), with W_max
+# from the fixed point above it. 0 outside of W_max * beta <= 2 * S_max, and below low_window 14.
+function bitcp_1_5(p,	s_max, s_min, beta, w, i) {
+	s_max = 32; s_min = 0.01; beta = 0.125
+	w = 1 / p
+	for (i = 0; i < 200; i++)
+		w = 1 / ((log2(w * beta / s_min) + 2 * (1 - beta)) * p)
+	if (w * beta > 2 * s_max || w < 14)
+		return 0
+	return 1 / p / (log2(w * beta / s_min) + 2)
+}
+
+# what holds at p: (1.3), or else (1.5)
+function bitcp_equation(p) {
+	return bitcp_1_3(p) ? bitcp_1_3(p) : bitcp_1_5(p)
+}
+
+# AIMD with alpha 32, beta 0.125, below (1.4)
+function aimd_equation(p) {
+	return sqrt(32 / 2 * (2 - 0.125) / 0.125 / p)
+}
+
+# HSTCP: section IV
+function hstcp_equation(p) {
+	return 0.15 / p ^ 0.82
+}
+
+# STCP: a / (b p) with a 0.01, b 0.125, to which alpha w / (w beta p) comes
+function stcp_equation(p) {
+	return 0.01 / 0.125 / p
+}
+
+# TCP: the same as AIMD with alpha 1, beta 0.5
+function reno_equation(p) {
+	return sqrt(1.5 / p)
+}

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * dumbbell [--OPTION=VALUE...]
+ *
+ * Connections share a bottleneck (paper 003, sections II and VII). The router before it has one
+ * access link per sender, 10 times as fast, which makes that sender's round-trip time; the
+ * receivers are at its far end. Its queue holds BUFFER ms of its rate. Background: on-off
+ * sources without congestion control (exponential, 0.5 s on and off on average), eight each way.
+ *
+ * Prints CSV lines `what,value`, all of the second half of the run:
+ *   mbps_N		of connection N, as received
+ *   loss_events_N	how often it entered fast recovery or timed out
+ *   utilisation	bits that the bottleneck carried, of what it could have
+ *   drops		packets that did not get into its queue
+ *   fairness_T		Jain's index of all connections over T seconds: mean of the worst fifth
+ *   synchronised_N	share of the seconds with a loss event in which at least N had one
+ */
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <sstream>
+#include <vector>
+
+#include <ns3/boolean.h>
+#include <ns3/command-line.h>
+#include <ns3/data-rate.h>
+#include <ns3/double.h>
+#include <ns3/internet-stack-helper.h>
+#include <ns3/ipv4-address-helper.h>
+#include <ns3/ipv4-global-routing-helper.h>
+#include <ns3/node-container.h>
+#include <ns3/on-off-helper.h>
+#include <ns3/packet-sink-helper.h>
+#include <ns3/point-to-point-helper.h>
+#include <ns3/point-to-point-net-device.h>
+#include <ns3/red-queue-disc.h>
+#include <ns3/rng-seed-manager.h>
+#include <ns3/simulator.h>
+#include <ns3/string.h>
+#include <ns3/traffic-control-helper.h>
+#include <ns3/traffic-control-layer.h>
+#include <ns3/uinteger.h>
+
+#include "network.h"
+
+using namespace ns3;
+
+struct Options {
+	std::string flows = "bitcp:40,bitcp:120"; /* ALGORITHM:RTT in ms[:START in s] */
+	double mbps = 100, buffer = 40, seconds = 100, background = 0.1;
+	std::string queue = "droptail";
+	unsigned seed = 1;
+};
+
+class Flow
+{
+      public:
+	Ptr<PacketSink> sink;
+	std::vector<double> bits; /* received by the end of each second */
+	std::vector<bool> lost;	  /* whether that second had a loss event */
+	unsigned loss_events = 0; /* of the second half */
+
+	void StateChanged(TcpSocketState::TcpCongState_t, TcpSocketState::TcpCongState_t now)
+	{
+		double at = Simulator::Now().GetSeconds();
+
+		if (now != TcpSocketState::CA_RECOVERY && now != TcpSocketState::CA_LOSS)
+			return;
+		loss_events += at >= lost.size() / 2.0;
+		if (at < lost.size())
+			lost[(size_t)at] = true;
+	}
+
+	/* Bits received in seconds [from, to). */
+	double Between(size_t from, size_t to) const
+	{
+		return bits[to - 1] - (from ? bits[from - 1] : 0);
+	}
+};
+
+typedef std::vector<std::unique_ptr<Flow>> Flows;
+
+static uint64_t bottleneck_bits, dropped;
+
+static void Carried(Ptr<const Packet> packet)
+{
+	bottleneck_bits += 8 * packet->GetSize();
+}
+
+static void Dropped(Ptr<const Packet>)
+{
+	dropped++;
+}
+
+static void DroppedByDisc(Ptr<const QueueDiscItem>)
+{
+	dropped++;
+}
+
+static void EverySecond(const Flows *flows, double half)
+{
+	for (auto &flow : *flows)
+		flow->bits.push_back(8.0 * flow->sink->GetTotalRx());
+	if (Simulator::Now().GetSeconds() == half)
+		bottleneck_bits = dropped = 0;
+	Simulator::Schedule(Seconds(1), &EverySecond, flows, half);
+}
+
+static PointToPointHelper Link(double mbps, double delay_ms, const std::string &queue)
+{
+	PointToPointHelper link;
+
+	link.SetDeviceAttribute("DataRate", DataRateValue(DataRate((uint64_t)(mbps * 1e6))));
+	link.SetChannelAttribute("Delay", TimeValue(MicroSeconds(delay_ms * 1e3)));
+	link.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", StringValue(queue));
+	return link;
+}
+
+/* A node and its link to @router; the address of the router's end is not needed. */
+static Ptr<Node> Attach(Ptr<Node> router, double mbps, double delay_ms, Ipv4AddressHelper *addresses)
+{
+	Ptr<Node> node = CreateObject<Node>();
+	NetDeviceContainer devices = Link(mbps, delay_ms, "1000000p").Install(node, router);
+
+	InternetStackHelper().Install(node);
+	addresses->Assign(devices);
+	addresses->NewNetwork();
+	TrafficControlHelper().Uninstall(devices);
+	return node;
+}
+
+/* Paper 003, section II: adaptive RED whose max_p goes down to 0.001. */
+static void InstallRed(Ptr<NetDevice> device, unsigned packets, double mbps)
+{
+	TrafficControlHelper red;
+
+	red.SetRootQueueDisc("ns3::RedQueueDisc", "MaxSize",
+			     StringValue(std::to_string(packets) + "p"), "MinTh",
+			     DoubleValue(packets * 0.15), "MaxTh", DoubleValue(packets * 0.5),
+			     "LinkBandwidth", DataRateValue(DataRate((uint64_t)(mbps * 1e6))),
+			     "LinkDelay", TimeValue(MilliSeconds(10)), "ARED", BooleanValue(true),
+			     "Bottom", DoubleValue(0.001), "MeanPktSize", UintegerValue(1500));
+	red.Install(device)
+		.Get(0)
+		->TraceConnectWithoutContext("Drop", MakeCallback(&DroppedByDisc));
+}
+
+static void Background(Ptr<Node> from, Ptr<Node> to, Ipv4Address address, double mbps, double until)
+{
+	static const int sources = 8;
+
+	for (int i = 0; i < sources; i++) {
+		uint16_t port = 9000 + i;
+		OnOffHelper source("ns3::UdpSocketFactory", InetSocketAddress(address, port));
+		PacketSinkHelper sink("ns3::UdpSocketFactory",
+				      InetSocketAddress(Ipv4Address::GetAny(), port));
+
+		source.SetAttribute("OnTime",
+				    StringValue("ns3::ExponentialRandomVariable[Mean=0.5]"));
+		source.SetAttribute("OffTime",
+				    StringValue("ns3::ExponentialRandomVariable[Mean=0.5]"));
+		source.SetAttribute("DataRate",
+				    DataRateValue(DataRate((uint64_t)(mbps * 2e6 / sources))));
+		source.SetAttribute("PacketSize", UintegerValue(1000));
+		source.Install(from).Stop(Seconds(until));
+		sink.Install(to).Stop(Seconds(until));
+	}
+}
+
+static double Jain(const std::vector<double> &shares)
+{
+	double sum = std::accumulate(shares.begin(), shares.end(), 0.0), squares = 0;
+
+	for (double share : shares)
+		squares += share * share;
+	return squares > 0 ? sum * sum / (shares.size() * squares) : 1;
+}
+
+/* Over intervals of @scale seconds in the second half. */
+static double Fairness(const Flows &flows, size_t scale, size_t seconds)
+{
+	std::vector<double> samples;
+	size_t worst;
+
+	for (size_t at = seconds / 2; at + scale <= seconds; at += scale) {
+		std::vector<double> shares;
+
+		for (auto &flow : flows)
+			shares.push_back(flow->Between(at, at + scale));
+		samples.push_back(Jain(shares));
+	}
+	std::sort(samples.begin(), samples.end());
+	worst = std::max<size_t>(1, samples.size() / 5);
+	return std::accumulate(samples.begin(), samples.begin() + worst, 0.0) / worst;
+}
+
+static void ReportSynchronised(const Flows &flows, size_t seconds)
+{
+	std::vector<unsigned> at_least(flows.size() + 1);
+
+	for (size_t at = seconds / 2; at < seconds; at++) {
+		size_t n = std::count_if(flows.begin(), flows.end(),
+					 [at](auto &flow) { return flow->lost[at]; });
+
+		for (size_t i = 1; i <= n; i++)
+			at_least[i]++;
+	}
+	for (size_t i = 1; i <= flows.size() && at_least[1]; i++)
+		printf("synchronised_%zu,%.4g\n", i, (double)at_least[i] / at_least[1]);
+}
+
+static void Report(const Flows &flows, const Options &o)
+{
+	size_t seconds = (size_t)o.seconds, half = seconds / 2;
+
+	for (size_t i = 0; i < flows.size(); i++) {
+		printf("mbps_%zu,%.5g\n", i + 1,
+		       flows[i]->Between(half, seconds) / 1e6 / (seconds - half));
+		printf("loss_events_%zu,%u\n", i + 1, flows[i]->loss_events);
+	}
+	printf("utilisation,%.5g\n", bottleneck_bits / (o.mbps * 1e6 * (seconds - half)));
+	printf("drops,%llu\n", (unsigned long long)dropped);
+	for (size_t scale : {1, 5, 25, 50, 100})
+		if (2 * scale <= seconds)
+			printf("fairness_%zu,%.4g\n", scale, Fairness(flows, scale, seconds));
+	ReportSynchronised(flows, seconds);
+}
+
+/* One of the connections. False if @text does not describe one. */
+static bool AddFlow(Flows *flows, const std::string &text, const Options &o, Ptr<Node> router,
+		    Ptr<Node> receiver, Ipv4Address to, Ipv4AddressHelper *addresses)
+{
+	std::istringstream fields(text);
+	std::string algorithm, rtt, start;
+	uint16_t port = 5000 + flows->size();
+
+	std::getline(fields, algorithm, ':');
+	std::getline(fields, rtt, ':');
+	std::getline(fields, start, ':');
+	if (atof(rtt.c_str()) < 20)
+		return false;
+
+	/* 10 ms of the bottleneck, the rest before it; slow start ends below the BDP */
+	double share = o.mbps * 1e6 * atof(rtt.c_str()) / 1e3 / 8 / 1500;
+	Ptr<Node> node = Attach(router, 10 * o.mbps, atof(rtt.c_str()) / 2 - 10, addresses);
+	Ptr<TcpSocketBase> tcp =
+		::Send(node, InetSocketAddress(to, port), algorithm,
+		       Seconds(atof(start.c_str())) + MilliSeconds(37 * flows->size()),
+		       std::max(16u, (unsigned)(share / 4)));
+	if (!tcp)
+		return false;
+	flows->push_back(std::make_unique<Flow>());
+	flows->back()->sink = Receive(receiver, port);
+	flows->back()->lost.resize((size_t)o.seconds);
+	tcp->TraceConnectWithoutContext("CongState",
+					MakeCallback(&Flow::StateChanged, flows->back().get()));
+	return true;
+}
+
+static int Usage(const std::string &what)
+{
+	fprintf(stderr, "dumbbell: %s; see --PrintHelp\n", what.c_str());
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	Options o;
+	CommandLine options;
+
+	options.AddValue("flows", "ALGORITHM:RTT[:START],... in ms and s", o.flows);
+	options.AddValue("mbps", "rate of the bottleneck", o.mbps);
+	options.AddValue("buffer", "of the bottleneck, ms of its rate", o.buffer);
+	options.AddValue("seconds", "to simulate", o.seconds);
+	options.AddValue("background", "share of the rate, each way", o.background);
+	options.AddValue("queue", "droptail or red", o.queue);
+	options.AddValue("seed", "of all random numbers", o.seed);
+	options.Parse(argc, argv);
+	if (o.queue != "droptail" && o.queue != "red")
+		return Usage("queue is droptail or red");
+	RngSeedManager::SetRun(o.seed);
+	NetworkDefaults(1u << 29);
+
+	unsigned packets = (unsigned)(o.mbps * 1e6 * o.buffer / 1e3 / 8 / 1500);
+	bool red = o.queue == "red";
+	Ptr<Node> router = CreateObject<Node>(), far_end = CreateObject<Node>();
+	NetDeviceContainer bottleneck =
+		Link(o.mbps, 10, red ? "5p" : std::to_string(packets) + "p")
+			.Install(router, far_end);
+	InternetStackHelper().Install(NodeContainer(router, far_end));
+	if (red)
+		InstallRed(bottleneck.Get(0), packets, o.mbps);
+	Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
+	Ipv4Address to = addresses.Assign(bottleneck).GetAddress(1);
+	addresses.NewNetwork();
+	TrafficControlHelper().Uninstall(bottleneck.Get(1));
+	if (!red)
+		TrafficControlHelper().Uninstall(bottleneck.Get(0));
+	Ptr<PointToPointNetDevice> device =
+		DynamicCast<PointToPointNetDevice>(bottleneck.Get(0));
+	device->TraceConnectWithoutContext("PhyTxEnd", MakeCallback(&Carried));
+	if (!red) /* a full device queue is met where packets would enter it */
+		router->GetObject<TrafficControlLayer>()->TraceConnectWithoutContext(
+			"TcDrop", MakeCallback(&Dropped));
+
+	Flows flows;
+	std::istringstream list(o.flows);
+	for (std::string flow; std::getline(list, flow, ',');)
+		if (!AddFlow(&flows, flow, o, router, far_end, to, &addresses))
+			return Usage(flow + " is not ALGORITHM:RTT with an RTT of 20 ms or more");
+
+	if (o.background > 0) {
+		Ptr<Node> other = Attach(router, 10 * o.mbps, 5, &addresses);
+		Ipv4Address back = other->GetObject<Ipv4>()->GetAddress(1, 0).GetLocal();
+
+		Background(other, far_end, to, o.background * o.mbps, o.seconds);
+		Background(far_end, other, back, o.background * o.mbps, o.seconds);
+	}
+	Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+	Simulator::Schedule(Seconds(1), &EverySecond, &flows, (double)((size_t)o.seconds / 2));
+	Simulator::Stop(Seconds(o.seconds) + MicroSeconds(1));
+	Simulator::Run();
+	Report(flows, o);
+	Simulator::Destroy();
+	return 0;
+}

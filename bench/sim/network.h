@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the simulated networks have in common. */
+#ifndef SIM_NETWORK_H
+#define SIM_NETWORK_H
+
+#include <string>
+
+#include <ns3/inet-socket-address.h>
+#include <ns3/node.h>
+#include <ns3/nstime.h>
+#include <ns3/packet-sink.h>
+#include <ns3/tcp-socket-base.h>
+
+/* Bytes of data in a packet of 1500, without TCP options. */
+#define SEGMENT_SIZE 1460u
+
+/* Before the first node: segments, and socket buffers that never hold a sender up. */
+void NetworkDefaults(uint32_t buffer_bytes);
+
+ns3::Ptr<ns3::PacketSink> Receive(ns3::Ptr<ns3::Node> node, uint16_t port);
+
+/*
+ * A connection that sends for as long as the simulation lasts. ssthresh in packets, 0: as the
+ * default. Null if there is no such congestion control.
+ */
+ns3::Ptr<ns3::TcpSocketBase> Send(ns3::Ptr<ns3::Node> node, const ns3::InetSocketAddress &to,
+				  const std::string &algorithm, ns3::Time start,
+				  uint32_t ssthresh = 0);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The algorithms of include/tcptuned as ns-3 congestion controls: between ns-3's calls and
+ * theirs, nothing but units. What runs in the kernel is what is simulated.
+ */
+#ifndef SIM_TCP_FAMILY_H
+#define SIM_TCP_FAMILY_H
+
+#include <string>
+
+#include <ns3/tcp-congestion-ops.h>
+#include <ns3/tcp-socket-state.h>
+
+#include "tcptuned/family.h"
+
+class TcpFamily : public ns3::TcpCongestionOps
+{
+      public:
+	static ns3::TypeId GetTypeId();
+
+	explicit TcpFamily(const family_member *member = nullptr);
+
+	/* Whether the sender uses its window: true where it has data at all times. */
+	bool limited = true;
+
+	std::string GetName() const override;
+	void Init(ns3::Ptr<ns3::TcpSocketState> tcb) override;
+	void PktsAcked(ns3::Ptr<ns3::TcpSocketState> tcb, uint32_t acked,
+		       const ns3::Time &rtt) override;
+	void IncreaseWindow(ns3::Ptr<ns3::TcpSocketState> tcb, uint32_t acked) override;
+	uint32_t GetSsThresh(ns3::Ptr<const ns3::TcpSocketState> tcb, uint32_t inFlight) override;
+	ns3::Ptr<ns3::TcpCongestionOps> Fork() override;
+
+      private:
+	void Begin(uint32_t cwnd);
+
+	const family_member *m_member;
+	bool m_begun = false;
+	family_state m_state = {};
+};
+
+/*
+ * A congestion control by name: bitcp, hstcp ... of this project; ns3-bic, ns3-highspeed,
+ * ns3-scalable, ns3-vegas, ns3-reno of ns-3. Null if there is none of that name.
+ */
+ns3::Ptr<ns3::TcpCongestionOps> CongestionControl(const std::string &name);
+
+#endif
