@@ -89,7 +89,7 @@ start)
 	start
 	;;
 test)
-	install_missing $build_packages $test_packages $(cat bench/sim/packages tests/systemd/packages tests/kernels/packages)
+	install_missing $build_packages $test_packages $(grep -hv '^#' bench/sim/packages tests/systemd/packages tests/kernels/packages)
 	build
 	exec tests/run
 	;;

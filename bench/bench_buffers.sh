@@ -134,7 +134,7 @@ slow_among_fast() {
 #
 # receive_window_max: a window is told in units of its scale, and can be made smaller by an ACK
 # for more bytes than that only. With room for 16 MB the unit is 1 KB, as the kernel's own is
-# here; with the default's 256 MB it is 8 KB, which takes a hole that is filled.
+# here; with the default's 256 MB it is 4 KB, which takes a hole that is filled.
 # timeout: 3000
 bench_slow_link() {
 	local run=0 dir
@@ -153,7 +153,7 @@ bench_slow_link() {
 }
 
 slow_links() {
-	local x n=$((run * 12)) path seconds slow_pids=()
+	local x n=$((run * 15)) path seconds slow_pids=() learn
 	tcptuned_start --set=policy.receive_window_max="${BENCH_WINDOW_MAX:-16M}"
 	for x in "56 kbit/s, 100 ms" "1.5 Mbit/s, 50 ms" "1.5 Mbit/s, 100 ms"; do
 		case $x in
@@ -168,6 +168,8 @@ slow_links() {
 		slow_flow "static 64 KB" "" "" --congestion reno --rcvbuf 64K "$@"
 		slow_flow "kernel" "" "" --congestion reno "$@"
 		slow_flow "tcptuned at the receiver" "" in_group --congestion reno "$@"
+		# the second connection there, once the first, of half a minute, has learned
+		learn=30 slow_flow "tcptuned, known path" "" in_group --congestion reno "$@"
 		slow_flow "tcptuned, bitcp" in_group in_group "$@"
 	done
 	wait "${slow_pids[@]}"
@@ -183,6 +185,11 @@ slow_flow() { # COLUMN SENDER_PREFIX RECEIVER_PREFIX MESSAGES OPTION...
 	(
 		TEST_DIR=$TEST_DIR/slow-$name SENDER_PREFIX=$2 RECEIVER_PREFIX=$3
 		shift 3
+		if [ -n "${learn-}" ]; then
+			link "a$name" "b$name" $path
+			transfer "a$name" "b$name" "$@" --duration "$learn" >/dev/null
+			lib_end_links || :
+		fi
 		link "a$name" "b$name" $path
 		transfer "a$name" "b$name" --rtt-samples "$@" >/dev/null
 		lib_end_links || :

@@ -165,6 +165,16 @@ static __always_inline bool path_was_slow(struct bpf_sock_ops *ctx)
 	return path && path->slow && !path_expired(path, path_now_s(), settings->expire_s);
 }
 
+/* For path_was_slow(), also where the path is remembered from before the start. */
+static __always_inline void note_namespace(struct tcp_sock *tp)
+{
+	struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
+	__u64 cookie = net->net_cookie;
+	__u32 inum = net->ns.inum;
+
+	bpf_map_update_elem(&path_netns, &cookie, &inum, BPF_ANY);
+}
+
 /*
  * Leaves in @flow what the connection may begin with; called once, when it is established and
  * before its congestion control is. In a dry run nothing is left, only counted.
@@ -207,6 +217,7 @@ static __always_inline void path_seed(struct tcptuned_flow *flow, struct tcp_soc
 	flow->rcv_seed_rounds = seed.rcv_window ? PATH_SEED_ROUNDS : 0;
 	flow->max_window_seed = seed.max_window;
 	if (seed.slow) {
+		note_namespace(tp);
 		rightsize_path_is_slow(&flow->rcv);
 		flow->flags |= TCPTUNED_F_SLOW_SEED;
 	}
@@ -267,9 +278,7 @@ static __always_inline void path_learn(struct tcptuned_flow *flow, struct tcp_so
 {
 	const struct tcptuned_path_settings *settings = path_settings_now();
 	struct tcptuned_path path = { 0 }, *known;
-	struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
-	__u32 rtt_us = kernel_min_rtt_us(tp), inum = net->ns.inum;
-	__u64 cookie = net->net_cookie;
+	__u32 rtt_us = kernel_min_rtt_us(tp);
 	struct path_sample sample = { 0 };
 	struct tcptuned_path_key key;
 	__s64 now_s;
@@ -289,7 +298,7 @@ static __always_inline void path_learn(struct tcptuned_flow *flow, struct tcp_so
 	sample.cwnd = path_bytes(tp->snd_cwnd, tp->mss_cache);
 	sample.slow = rightsize_path_slow(&flow->rcv);
 	if (sample.slow)
-		bpf_map_update_elem(&path_netns, &cookie, &inum, BPF_ANY);
+		note_namespace(tp);
 
 	/* Replaced as a whole: of two that end at once one is lost, but none is half-written. */
 	known = bpf_map_lookup_elem(&paths, &key);

@@ -491,6 +491,9 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 		return;
 	seen = kernel_highest_seen(tp);
 	rightsize_tick(&flow->rcv, now_us, seen, rtt_us);
+	/* The first data raise the clamp: the kernel learns what they cost (tcp_measure_rcv_mss()). */
+	if ((flow->flags & TCPTUNED_F_SLOW_SEED) && !flow->rcv.window)
+		begin_small(ctx, tp);
 	/*
 	 * A sixteenth less: in slow start ACKs leave for a moment of each round trip only, and a
 	 * round that just misses one, for an RTT estimated a little too long, would last for two.

@@ -41,13 +41,13 @@ _tcptunectl() {
 		COMPREPLY=($(compgen -W "use prefix connections receive send rtt max-window loss" \
 			-- "$cur"))
 		;;
-	policy:policy:*)
+	policy:policy:* | policy:--json:* | policy:-j:*)
 		COMPREPLY=($(compgen -W "list test enable disable apply" -- "$cur"))
 		;;
 	policy:enable:* | policy:disable:*)
 		COMPREPLY=($(compgen -W "$(_tcptunectl_policies)" -- "$cur"))
 		;;
-	paths:paths:*)
+	paths:paths:* | paths:--json:* | paths:-j:* | paths:--reverse:* | paths:-r:*)
 		COMPREPLY=($(compgen -W "forget" -- "$cur"))
 		;;
 	paths:forget:*)

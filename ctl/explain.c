@@ -201,8 +201,11 @@ static void print_reason(FILE *out, const json_t *direction)
 	ctl_format_us(ctl_number(direction, "min_rtt_us"), least);
 	if (!strcmp(reason, "unmeasured"))
 		fprintf(out, "no round trip has been measured yet: the kernel's own sizing goes on");
+	else if (!strcmp(reason, "floor") && window < ctl_number(direction, "floor_bytes"))
+		fprintf(out, "the path is slow: about what a sender begins with, so that its queue "
+			     "stays short");
 	else if (!strcmp(reason, "floor"))
-		fprintf(out, "the path needs no more than the kernel began with, %s",
+		fprintf(out, "the path needs no more than the least that it is given, %s",
 			bytes(ctl_number(direction, "floor_bytes"), text));
 	else if (!strcmp(reason, "measured"))
 		fprintf(out, "twice what the best rate so far, %s per second, carries in the minimum RTT "

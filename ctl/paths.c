@@ -61,6 +61,8 @@ static void print_path(const json_t *path)
 	snprintf(loss, sizeof(loss), "%.2f%%",
 		 100 * json_number_value(json_object_get(path, "loss")));
 	format_age(ctl_number(path, "age_s"), age);
+	if (json_is_true(json_object_get(path, "slow")))
+		strcat(age, ", slow");
 	printf(ROW, ctl_text(path, "prefix"), connections, rtt, receive, send, max, loss, age);
 }
 

@@ -139,7 +139,7 @@ static json_t *path_object(const struct known_path *known, __s64 now_s)
 	char prefix[TCPTUNED_PREFIX_TEXT];
 
 	tcptuned_prefix_format(&known->key, prefix);
-	return json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:f,s:I}", "prefix", prefix,
+	return json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:f,s:I,s:b}", "prefix", prefix,
 			 "netns", (json_int_t)known->key.netns, "connections",
 			 (json_int_t)path->connections, "age_s",
 			 (json_int_t)path_age_s(path->updated_s, now_s), "min_rtt_us",
@@ -148,7 +148,7 @@ static json_t *path_object(const struct known_path *known, __s64 now_s)
 			 (json_int_t)path->snd_per_rtt, "max_window_bytes",
 			 (json_int_t)path->max_window, "sent_segments", (json_int_t)path->sent,
 			 "loss", loss_of(path), "retransmitted_segments",
-			 (json_int_t)path->retransmitted);
+			 (json_int_t)path->retransmitted, "slow", path->slow);
 }
 
 static void print(const struct reading *reading, struct tcptuned_buf *out)

@@ -51,9 +51,10 @@ const struct tcptuned_section tcptuned_sections[] = {
 	{"paths",
 	 "What is remembered about the way to a destination: the largest amount of data per "
 	 "round-trip time, the minimum round-trip time, the window at which bitcp met its last "
-	 "loss, the share of segments sent again. Connections that end add to it; a new one to "
-	 "a known destination begins with it. It is kept in state_directory over restarts; "
-	 "tcptuned --forget-paths deletes it."},
+	 "loss, the share of segments sent again, and whether it was slow. Connections that end "
+	 "add to it; a new one to a known destination begins with it. It is kept in "
+	 "state_directory over restarts; tcptunectl paths lists it, and tcptunectl paths forget "
+	 "or tcptuned --forget-paths deletes it."},
 	{"metrics", "The endpoint that Prometheus scrapes, http://ADDRESS:PORT/metrics."},
 };
 
@@ -192,8 +193,10 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 			"for 10 Gbit/s at 200 ms, but at most a quarter of the memory at which "
 			"the kernel presses TCP (the middle value of net.ipv4.tcp_mem), and at "
 			"least 4 MiB. Windows are told to peers in units that grow with it, 1 "
-			"KiB for 16M and 8 KiB for 256M, and the small window of a slow link "
-			"can hardly be made smaller in large units: 16M suits those.",
+			"KiB for 64M and 4 KiB for 256M (or with net.core.rmem_max or the "
+			"largest value of net.ipv4.tcp_rmem, where one of those is larger), "
+			"and the small window of a slow path can hardly be made smaller in "
+			"large units: 64M or less suits those.",
 	},
 	{
 		.section = "policy",
@@ -265,7 +268,7 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.live = true,
 		.help = "The least window of a receiver, from the first round trip that is "
 			"measured on, as far as its window scale and the memory budget go. auto: "
-			"what the kernel begins with.",
+			"what the kernel begins with, or less on a path that is found to be slow.",
 	},
 	{
 		.section = "policy",
@@ -320,7 +323,8 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.live = true,
 		.help = "The window that a connection opened here offers from its first ACK on, "
 			"at most half of the largest value of net.ipv4.tcp_rmem. Of one that is "
-			"accepted the listener decides. auto: the kernel's, 64 KB.",
+			"accepted the listener decides. auto: the kernel's, 64 KB, or about ten "
+			"segments to a path that is remembered as slow (see [paths]).",
 	},
 	{
 		.section = "policy",
@@ -515,8 +519,9 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.special = "root",
 		.fallback = "root",
 		.help = "The group whose members may use tcptunectl, besides root: they see every "
-			"connection of the host, and may stop the daemon. The socket is "
-			"control in runtime_directory. Under systemd, the unit needs "
+			"connection of the host, may switch policies off and on, apply them to "
+			"open connections, and may stop the daemon. To have paths forgotten, and "
+			"to read what a killed daemon left, takes root. The socket is control in runtime_directory. Under systemd, the unit needs "
 			"SupplementaryGroups= with that group.",
 	},
 	{

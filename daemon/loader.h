@@ -60,7 +60,7 @@ enum tcptuned_link {
 	TCPTUNED_LINK_RELEASE,
 	TCPTUNED_LINK_RESTORE_CC,
 	TCPTUNED_LINK_APPLY,
-	TCPTUNED_LINK_BITCP, /* absent before Linux 6.3: then map_bitcp holds the registration */
+	TCPTUNED_LINK_BITCP, /* absent before Linux 6.4: then map_bitcp holds the registration */
 	TCPTUNED_LINKS,
 };
 

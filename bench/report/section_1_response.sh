@@ -170,7 +170,7 @@ $(awk -F, -f "$top/bench/papers/003.awk" -e '
 	{ r = $8 / bitcp_equation($4); if (!($3 in most) || r > most[$3]) most[$3] = r
 		if (!($3 in least) || r < least[$3]) least[$3] = r }
 	function span(reading) { return sprintf("%.2f to %.2f", least[reading], most[reading]) }
-	END { printf "From most losses to fewest, the pseudo-code comes to %s of the equations, the text with the last loss'"'"'s maximum to %s.", span("ack-default"), span("rtt-last") }' <<<"$reading")
+	END { printf "Over these loss rates the pseudo-code comes to %s of the equations, the text with the last loss'"'"'s maximum to %s.", span("ack-default"), span("rtt-last") }' <<<"$reading")
 \`bitcp.h\` follows the pseudo-code, the first of these columns: compare its numeric model above.
 TEXT
 fi

@@ -71,7 +71,7 @@ rtt_section() { # TABLE RATE FILE PATTERN
 ## Paper 003: RTT fairness at $2, $1
 
 Throughput of a flow with a round-trip time of 40 ms over that of a second one with 40, 120 and 240 ms.
-Means of the runs, least and most in parentheses, and their ratio to the paper.
+Means of the runs (least and most in parentheses where there is more than one), and their ratio to the paper.
 
 ![$1]($3)
 
@@ -83,7 +83,7 @@ $(lines_of rtt_ratio "$4" | conditions) Of each run the second half counts.
 TEXT
 	lines_of rtt_ratio "$4" | awk -F, '$7 == "synchronised_2" && $3 !~ /^ns3/ && $4 > 1 { sum[$3] += $8; n[$3]++ }
 		END { for (a in n) s = s (s == "" ? "" : ", ") sprintf("%s %.0f %%", a, 100 * sum[a] / n[a])
-			if (s != "") print "Of the seconds with a loss event, both flows had one in (at ratios 3 and 6): " s ". The paper says of its own run that this is rare in such small windows, without a figure." }'
+			if (s != "") print "Share of the seconds with a loss event in which both flows had one (ratios 3 and 6): " s ". The paper says of its own run that this is rare in such small windows, and gives no figure." }'
 	lines_of rtt_ratio "$4" | awk -F, '$7 == "utilisation" && $3 !~ /^ns3/ { n++; if (n == 1 || $8 < least) least = $8 }
 		END { if (n) printf "The bottleneck carried at least %.1f %% of what it can in all of ours.\n", 100 * least }'
 }

@@ -192,7 +192,7 @@ test_damaged_database_is_set_aside() {
 	rm -f "$TEST_DIR"/state/*damaged*
 	db 'PRAGMA user_version = 7'
 	tcptuned_start
-	in_log 'made by a later tcptuned; this one knows version 1; it is now'
+	in_log 'made by a later tcptuned; this one knows version 2; it is now'
 	tcptuned_stop
 	expect_eq "$(ls "$TEST_DIR/state" | grep -c damaged)" 1 "files set aside"
 }
@@ -223,10 +223,10 @@ ctl() {
 		--set=tcptuned.state_directory="$TEST_DIR/state" "$@"
 }
 
-# path PREFIX AGE RTT_US RECEIVE SEND MAX SENT RETRANSMITTED CONNECTIONS
+# path PREFIX AGE RTT_US RECEIVE SEND MAX SENT RETRANSMITTED CONNECTIONS [SLOW]
 path() {
 	db "INSERT INTO paths VALUES ('$1', 0, '', unixepoch() - $2, $3, $4, $5, $6,
-		unixepoch() - $2, $7, $8, $9)"
+		unixepoch() - $2, $7, $8, $9, ${10-0})"
 }
 
 ctl_paths() { # JQ_FILTER ARGUMENT...
@@ -241,7 +241,7 @@ test_listed_and_forgotten_by_tcptunectl() {
 	tcptuned_stop
 	path 192.0.2.0/24 100 50000 1000000 2000000 300000 1000 25 7
 	path 198.51.100.0/24 7300 20000 3000000 100000 0 100 0 1
-	path 2001:db8::/48 10 90000 500000 500000 900000 1000 1 30
+	path 2001:db8::/48 10 90000 500000 500000 900000 1000 1 30 1
 	tcptuned_start
 	expect_eq "$(ctl_paths "[.known, .matched, ($prefixes)] | tostring")" \
 		'[3,3,"2001:db8::/48 192.0.2.0/24 198.51.100.0/24"]' "the last used first"
@@ -256,6 +256,8 @@ test_listed_and_forgotten_by_tcptunectl() {
 		'[3,1,"192.0.2.0/24",50000,1000000,2000000,300000,0.025,7,true]' "one of an address"
 	expect_match "$(ctl paths 198.51.100.0/24)" \
 		"^198.51.100.0/24 +1 +20.0ms +2.9M +97.7K +- +0.00% +2h$" "the same for people"
+	expect_eq "$(ctl_paths '[.paths[].slow] | tostring')" '[true,false,false]' "which is slow"
+	expect_match "$(ctl paths 2001:db8::/32)" ' [0-9]+s, slow$' "the same for people"
 	expect_fail 2 ctl paths --sort=size
 	expect_fail 2 ctl paths 192.0.2.0/33
 	tcptuned_kill

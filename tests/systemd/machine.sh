@@ -34,9 +34,9 @@ machine_mirror()
 machine_tree()
 {
 	local key packages mirror
-	packages=$(tr '\n' ',' <"$machine_here/tree-packages" | sed 's/,$//')
+	packages=$(grep -v '^#' "$machine_here/tree-packages" | tr '\n' ',' | sed 's/,$//')
 	# A tree made for another list of packages is not this tree.
-	key=$(cksum <"$machine_here/tree-packages" | cut -d' ' -f1)
+	key=$(grep -v '^#' "$machine_here/tree-packages" | cksum | cut -d' ' -f1)
 	machine_root=$machine_cache/bookworm-$key
 	[ -e "$machine_root/.complete" ] && return 0
 
