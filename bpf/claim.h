@@ -59,12 +59,26 @@ static __always_inline void congestion_control_set(struct tcptuned_flow *flow, s
 	count(TCPTUNED_C_CC_SET);
 }
 
+/* sk_userlocks without those that come from sizing its buffers here. */
+static __always_inline __u32 locks_of_application(const struct tcptuned_flow *flow,
+						  struct tcp_sock *tp)
+{
+	__u32 locks = BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_inet.sk.sk_userlocks);
+	__u32 flags = flow->flags;
+
+	if ((flags & (TCPTUNED_F_RCV_LOCKED | TCPTUNED_F_RCVBUF_OBEYED)) == TCPTUNED_F_RCV_LOCKED)
+		locks &= ~SOCK_RCVBUF_LOCK;
+	if ((flags & (TCPTUNED_F_SND_LOCKED | TCPTUNED_F_SNDBUF_OBEYED)) == TCPTUNED_F_SND_LOCKED)
+		locks &= ~SOCK_SNDBUF_LOCK;
+	return locks;
+}
+
 /* Begin the connection's record. What the application asked for before stays in it. */
 static __always_inline void claim_flow(struct tcptuned_flow *flow, struct tcp_sock *tp,
 				       const struct tcptuned_policy *policy, __u32 key)
 {
 	struct sock *ssk = &tp->inet_conn.icsk_inet.sk;
-	__u32 locks = BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_inet.sk.sk_userlocks);
+	__u32 locks = locks_of_application(flow, tp);
 
 	/* A socket that was disconnected and connects anew measures anew. */
 	__builtin_memset(&flow->rcv, 0, sizeof(flow->rcv));

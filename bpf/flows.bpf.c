@@ -246,7 +246,7 @@ static __always_inline bool in_our_cgroup(struct sock *sk)
 static __always_inline void take_note_of_requests(struct tcptuned_flow *flow, struct sock *sk,
 						  const struct tcptuned_policy *policy)
 {
-	__u32 locks = BPF_CORE_READ_BITFIELD(sk, sk_userlocks);
+	__u32 locks = locks_of_application(flow, (struct tcp_sock *)sk);
 	bool tune = policy->mode == TCPTUNED_TUNE;
 
 	if ((locks & SOCK_RCVBUF_LOCK) && policy->override_rcvbuf &&
@@ -415,7 +415,7 @@ static __always_inline int adopt_connection(struct tcp_sock *tp)
 	claim_flow(flow, tp, policy, key);
 	lower_floors(flow, tp);
 	flow->flags |= TCPTUNED_F_ADOPTED;
-	facts = facts_of(tp);
+	facts = facts_of(flow, tp);
 	settings_of_connection(tp, flow, policy, &facts);
 	if (congestion_control_to_adopt(flow, tp, policy, name))
 		congestion_control_set(flow, tp, name,
@@ -519,17 +519,35 @@ static __always_inline void release_listener(struct tcptuned_flow *flow, struct 
 	flow->flags &= ~TCPTUNED_F_RAISED;
 }
 
+/* The limit that its policy had set, unless the application has set another since. */
+static __always_inline void lift_pacing(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	const struct tcptuned_policy *was = policy_of(flow->policy);
+	int no_limit = -1;
+
+	if (!(flow->flags & TCPTUNED_F_PACED))
+		return;
+	flow->flags &= ~TCPTUNED_F_PACED;
+	if (!was || tp->inet_conn.icsk_inet.sk.sk_max_pacing_rate == was->pacing_rate_max)
+		bpf_setsockopt(tp, SOL_SOCKET, SO_MAX_PACING_RATE, &no_limit, sizeof(no_limit));
+}
+
 /* All but the congestion control, which the kernel's default has to come before. */
 static __always_inline void give_back(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	int none = 0, no_limit = -1;
+	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+	int none = 0, window;
 
-	if (flow->flags & (TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_RCV_FIXED))
+	if (flow->flags & (TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_RCV_FIXED)) {
 		release_receive_buffer(flow, tp);
+	} else if ((flow->flags & (TCPTUNED_F_SLOW_SEED | TCPTUNED_F_RCVBUF_APP)) ==
+		   TCPTUNED_F_SLOW_SEED) {
+		window = kernel_win_from_space(tp, sk->sk_rcvbuf);
+		bpf_setsockopt(tp, SOL_TCP, TCP_WINDOW_CLAMP, &window, sizeof(window));
+	}
 	if (flow->flags & (TCPTUNED_F_SND_TAKEN | TCPTUNED_F_SND_FIXED))
 		release_send_buffer(flow, tp);
-	if (flow->flags & TCPTUNED_F_PACED)
-		bpf_setsockopt(tp, SOL_SOCKET, SO_MAX_PACING_RATE, &no_limit, sizeof(no_limit));
+	lift_pacing(flow, tp);
 	if (flow->snd_unsent && tp->notsent_lowat == flow->snd_unsent) /* the sysctl's again */
 		bpf_setsockopt(tp, SOL_TCP, TCP_NOTSENT_LOWAT, &none, sizeof(none));
 }
@@ -606,20 +624,7 @@ static __always_inline void take_hands_off(struct tcptuned_flow *flow, struct tc
 	flow->snd_unsent = 0;
 	flow->rcv_seed_rounds = 0;
 	flow->flags &= ~(TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_SND_TAKEN | TCPTUNED_F_RCV_FIXED |
-			 TCPTUNED_F_SND_FIXED | TCPTUNED_F_PACED);
-}
-
-/* The limit that the old policy had set, unless the application has set another since. */
-static __always_inline void lift_pacing(struct tcptuned_flow *flow, struct tcp_sock *tp)
-{
-	const struct tcptuned_policy *was = policy_of(flow->policy);
-	int no_limit = -1;
-
-	if (!(flow->flags & TCPTUNED_F_PACED))
-		return;
-	flow->flags &= ~TCPTUNED_F_PACED;
-	if (was && tp->inet_conn.icsk_inet.sk.sk_max_pacing_rate == was->pacing_rate_max)
-		bpf_setsockopt(tp, SOL_SOCKET, SO_MAX_PACING_RATE, &no_limit, sizeof(no_limit));
+			 TCPTUNED_F_SND_FIXED | TCPTUNED_F_SLOW_SEED);
 }
 
 /* A fixed receive buffer only grows: what was promised is promised. */
@@ -627,13 +632,17 @@ static __always_inline void follow_fixed_buffers(struct tcptuned_flow *flow, str
 						 const struct tcptuned_policy *policy, __u32 locks)
 {
 	__u32 have = tp->inet_conn.icsk_inet.sk.sk_rcvbuf;
+	int window;
 
 	if (!policy->snd_buffer)
 		flow->flags &= ~TCPTUNED_F_SND_FIXED;
-	if (!policy->rcv_buffer)
+	if (!policy->rcv_buffer) {
 		flow->flags &= ~TCPTUNED_F_RCV_FIXED;
-	else if (may_fix(locks, policy, true) && 2 * policy->rcv_buffer >= have)
-		fix_buffer(tp, flow, policy, true);
+	} else if (may_fix(locks, policy, true) && 2 * policy->rcv_buffer >= have) {
+		fix_buffer(tp, flow, policy, true, 0);
+		window = kernel_win_from_space(tp, 2 * policy->rcv_buffer);
+		bpf_setsockopt(tp, SOL_TCP, TCP_WINDOW_CLAMP, &window, sizeof(window));
+	}
 }
 
 static __always_inline void follow_congestion_control(struct tcptuned_flow *flow,
@@ -680,7 +689,7 @@ static __always_inline void move_flow(struct tcptuned_flow *flow, struct tcp_soc
 	flow->snd_buffer_max = policy->snd_buffer_max;
 	flow->rcv_floor = kernel_win_from_space(tp, flow->rcv_base);
 	flow->snd_floor = flow->snd_base;
-	facts = facts_of(tp);
+	facts = facts_of(flow, tp);
 	settings_of_connection(tp, flow, policy, &facts);
 	if (policy->mode == TCPTUNED_TUNE)
 		follow_fixed_buffers(flow, tp, policy, facts.locks);

@@ -211,7 +211,7 @@ static __always_inline void on_connect(struct bpf_sock_ops *ctx, struct bpf_sock
 	policy = policy_for(tp, &key);
 	if (flow) {
 		flow->flags &= ~TCPTUNED_F_RCV_FIXED;
-		settle(ctx, flow, policy);
+		settle(ctx, flow, policy, 0);
 	}
 	if (!policy) {
 		if (flow)
@@ -254,13 +254,14 @@ static __always_inline void begin_small(struct bpf_sock_ops *ctx, struct tcp_soc
 }
 
 /* What a connection that no policy claims has of its listener, or of its time before. */
-static __always_inline void leave_alone(struct bpf_sock_ops *ctx, struct bpf_sock *sk)
+static __always_inline void leave_alone(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
+					struct tcp_sock *tp)
 {
 	struct tcptuned_flow *flow = flow_of(sk);
 
 	if (!flow)
 		return;
-	settle(ctx, flow, NULL);
+	settle(ctx, flow, NULL, kernel_space_from_win(tp, kernel_receive_window(tp)));
 	bpf_sk_storage_delete(&flows, sk);
 }
 
@@ -291,7 +292,7 @@ static __always_inline void claim(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 	if (flow && (flow->flags & TCPTUNED_F_RAISED))
 		settle_accepted(ctx, tp, flow, policy);
 	if (!policy) {
-		leave_alone(ctx, sk);
+		leave_alone(ctx, sk, tp);
 		return;
 	}
 	flow = bpf_sk_storage_get(&flows, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
@@ -300,11 +301,12 @@ static __always_inline void claim(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 		return;
 	}
 	if (passive)
-		settle(ctx, flow, policy);
+		settle(ctx, flow, policy,
+		       kernel_space_from_win(tp, kernel_receive_window(tp)));
 	claim_flow(flow, tp, policy, key);
 	if (passive)
 		flow->flags |= TCPTUNED_F_PASSIVE;
-	facts = facts_of(tp);
+	facts = facts_of(flow, tp);
 	settings_at_established(ctx, flow, policy, &facts);
 	/* Before the congestion control is set: bitcp looks for its maximum as it begins. */
 	path_seed(flow, tp);
@@ -446,7 +448,7 @@ static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct t
 		window /= 4;
 	/* The kernel rounds up what the scaled field cannot say: in small windows, too much. */
 	if (window < flow->rcv_floor)
-		window &= ~(unit - 1);
+		window = window > unit ? window & ~(unit - 1) : unit;
 	/* At least once, or the kernel's autotuning would go on; together, for one is for the other. */
 	if (!differs(have, space) && !differs(tp->window_clamp, window) &&
 	    (flow->flags & TCPTUNED_F_RCV_TAKEN))
@@ -454,7 +456,7 @@ static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct t
 	value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
 	if (bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value)))
 		return -1;
-	flow->flags |= TCPTUNED_F_RCV_TAKEN;
+	flow->flags |= TCPTUNED_F_RCV_SIZED;
 	value = window;
 	return bpf_setsockopt(ctx, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value)) ? -1 : 0;
 }
@@ -642,7 +644,7 @@ static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flo
 			event(TCPTUNED_EV_SND_FAILED, tp, flow, window, 0);
 			return;
 		}
-		flow->flags |= TCPTUNED_F_SND_TAKEN;
+		flow->flags |= TCPTUNED_F_SND_SIZED;
 	}
 	if (set_unsent(ctx, tp, flow))
 		t->counter[TCPTUNED_C_SND_FAILED]++;

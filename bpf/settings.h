@@ -6,6 +6,7 @@
 #ifndef TCPTUNED_SETTINGS_H
 #define TCPTUNED_SETTINGS_H
 
+#include "claim.h"
 #include "kernel.h"
 #include "maps.h"
 #include "policy.h"
@@ -13,16 +14,19 @@
 /* What has to be known of the socket. */
 struct socket_facts {
 	__u64 max_pacing_rate; /* bytes per second; all ones: none */
-	__u32 locks;	       /* sk_userlocks */
+	__u32 locks;	       /* locks_of_application() */
 	__u32 rcv_wscale;
+	__u32 promised; /* memory for the window that its peer was told, bytes */
 };
 
-static __always_inline struct socket_facts facts_of(struct tcp_sock *tp)
+static __always_inline struct socket_facts facts_of(const struct tcptuned_flow *flow,
+							struct tcp_sock *tp)
 {
 	struct socket_facts facts = {
 		.max_pacing_rate = tp->inet_conn.icsk_inet.sk.sk_max_pacing_rate,
-		.locks = BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_inet.sk.sk_userlocks),
+		.locks = locks_of_application(flow, tp),
 		.rcv_wscale = BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale),
+		.promised = kernel_space_from_win(tp, kernel_receive_window(tp)),
 	};
 
 	return facts;
@@ -40,16 +44,21 @@ static __always_inline bool may_fix(__u32 locks, const struct tcptuned_policy *p
 	       !(locks & lock);
 }
 
+/* @promised: of a receive buffer, the memory that it has to have; what came would be dropped else */
 static __always_inline void fix_buffer(void *ctx, struct tcptuned_flow *flow,
-				       const struct tcptuned_policy *policy, bool receive)
+				       const struct tcptuned_policy *policy, bool receive,
+				       __u32 promised)
 {
 	int value = receive ? policy->rcv_buffer : policy->snd_buffer;
 
+	if (value < (int)(promised / 2)) /* the kernel doubles it */
+		value = promised / 2;
 	if (bpf_setsockopt(ctx, SOL_SOCKET, receive ? SO_RCVBUF : SO_SNDBUF, &value,
 			   sizeof(value)))
 		count(receive ? TCPTUNED_C_RCV_FAILED : TCPTUNED_C_SND_FAILED);
 	else
-		flow->flags |= receive ? TCPTUNED_F_RCV_FIXED : TCPTUNED_F_SND_FIXED;
+		flow->flags |= receive ? TCPTUNED_F_RCV_FIXED | TCPTUNED_F_RCV_LOCKED :
+					 TCPTUNED_F_SND_FIXED | TCPTUNED_F_SND_LOCKED;
 }
 
 /*
@@ -61,11 +70,18 @@ static __always_inline void open_first_window(struct bpf_sock_ops *ctx, struct t
 					      __u32 window)
 {
 	int before = tp->inet_conn.icsk_inet.sk.sk_rcvlowat, value = window;
+	__u32 clamp = tp->window_clamp;
 
-	if (bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVLOWAT, &value, sizeof(value)))
+	if (bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVLOWAT, &value, sizeof(value))) {
 		count(TCPTUNED_C_RCV_FAILED);
-	else
-		bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVLOWAT, &before, sizeof(before));
+		return;
+	}
+	bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVLOWAT, &before, sizeof(before));
+	if (tp->window_clamp == clamp)
+		return;
+	/* Older kernels clamp the window to as much, and with it the scale that it will have. */
+	value = clamp ? clamp : 65535u << 14;
+	bpf_setsockopt(ctx, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value));
 }
 
 /* What has to be there before the SYN: it carries the first window and its scale. */
@@ -73,18 +89,21 @@ static __always_inline void settings_before_syn(struct bpf_sock_ops *ctx, struct
 						struct tcp_sock *tp,
 						const struct tcptuned_policy *policy)
 {
-	struct tcptuned_flow *flow;
+	struct tcptuned_flow *flow = bpf_sk_storage_get(&flows, sk, NULL, 0);
+	__u32 locks = BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_inet.sk.sk_userlocks);
 
 	if (policy->mode != TCPTUNED_TUNE)
 		return;
-	if (!may_fix(facts_of(tp).locks, policy, true)) {
+	if (flow)
+		locks = locks_of_application(flow, tp);
+	if (!may_fix(locks, policy, true)) {
 		if (policy->first_window)
 			open_first_window(ctx, tp, policy->first_window);
 		return;
 	}
 	flow = bpf_sk_storage_get(&flows, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
 	if (flow)
-		fix_buffer(ctx, flow, policy, true);
+		fix_buffer(ctx, flow, policy, true, 0);
 	else
 		count(TCPTUNED_C_STORAGE_FAILED);
 }
@@ -136,7 +155,7 @@ static __always_inline void settings_of_connection(void *ctx, struct tcptuned_fl
 	if (policy->pacing_rate_max && facts->max_pacing_rate > policy->pacing_rate_max)
 		limit_pacing(ctx, flow, policy->pacing_rate_max);
 	if (may_fix(facts->locks, policy, false))
-		fix_buffer(ctx, flow, policy, false);
+		fix_buffer(ctx, flow, policy, false, 0);
 }
 
 /*
@@ -152,7 +171,7 @@ verified_once int settings_at_established(struct bpf_sock_ops *ctx, struct tcptu
 	settings_of_connection(ctx, flow, policy, facts);
 	if (policy->mode == TCPTUNED_TUNE && !(flow->flags & TCPTUNED_F_RCV_FIXED) &&
 	    may_fix(facts->locks, policy, true))
-		fix_buffer(ctx, flow, policy, true);
+		fix_buffer(ctx, flow, policy, true, facts->promised);
 	return 0;
 }
 

@@ -76,6 +76,17 @@ static __always_inline void count_request(const struct tcptuned_match *m, bool r
 		count(receive ? TCPTUNED_C_RCVBUF_OVERRIDDEN : TCPTUNED_C_SNDBUF_OVERRIDDEN);
 }
 
+/* The kernel gets it, also of a connection that is being sized: from now on it is left alone. */
+static __always_inline void stands(struct bpf_sockopt *ctx, bool receive)
+{
+	struct tcptuned_flow *flow = bpf_sk_storage_get(&flows, ctx->sk, NULL, 0);
+
+	if (!flow || !(flow->flags & TCPTUNED_F_CLAIMED))
+		return;
+	flow->flags &= ~(receive ? TCPTUNED_F_RCV_SIZED : TCPTUNED_F_SND_SIZED);
+	flow->flags |= receive ? TCPTUNED_F_RCVBUF_APP : TCPTUNED_F_SNDBUF_APP;
+}
+
 /*
  * An application's SO_RCVBUF would end the kernel's autotuning of that socket and bound its
  * window scale. Skipping the call (optlen -1) leaves the socket as it was and tells the
@@ -90,12 +101,16 @@ static __always_inline void override(struct bpf_sockopt *ctx, bool receive)
 	enum verdict verdict;
 
 	if (!m || ctx->optlen < (__s32)sizeof(*request) ||
-	    (void *)(request + 1) > ctx->optval_end || verdict_of_all(m, receive) == STANDS)
+	    (void *)(request + 1) > ctx->optval_end)
 		return;
-	verdict = verdict_now(sock_of(ctx), m, receive);
+	verdict = verdict_of_all(m, receive);
+	if (verdict != STANDS)
+		verdict = verdict_now(sock_of(ctx), m, receive);
 	policy = policy_of(m->default_policy); /* any: all have the same buffer_max */
-	if (verdict == STANDS || !policy)
+	if (verdict == STANDS || !policy) {
+		stands(ctx, receive);
 		return;
+	}
 	flow = bpf_sk_storage_get(&flows, ctx->sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!flow) {
 		count(TCPTUNED_C_STORAGE_FAILED);
@@ -121,13 +136,19 @@ static __always_inline void override(struct bpf_sockopt *ctx, bool receive)
 	ctx->optlen = -1;
 }
 
-/* Let the kernel have what it did not get. @ctx: whatever bpf_setsockopt() takes. */
-static __always_inline void hand_on(void *ctx, struct tcptuned_flow *flow, bool receive)
+/*
+ * Let the kernel have what it did not get. @ctx: whatever bpf_setsockopt() takes. @promised: the
+ * memory for a window that was told already, 0: none was.
+ */
+static __always_inline void hand_on(void *ctx, struct tcptuned_flow *flow, bool receive,
+				    __u32 promised)
 {
 	__u32 swallowed = receive ? TCPTUNED_F_RCVBUF_SWALLOWED : TCPTUNED_F_SNDBUF_SWALLOWED;
 	__u32 obeyed = receive ? TCPTUNED_F_RCVBUF_OBEYED : TCPTUNED_F_SNDBUF_OBEYED;
 	int value = receive ? flow->req_rcvbuf : flow->req_sndbuf;
 
+	if (receive && value < (int)(promised / 2))
+		value = promised / 2;
 	if ((flow->flags & swallowed) && !(flow->flags & obeyed))
 		bpf_setsockopt(ctx, SOL_SOCKET, receive ? SO_RCVBUF : SO_SNDBUF, &value,
 			       sizeof(value));
@@ -136,7 +157,8 @@ static __always_inline void hand_on(void *ctx, struct tcptuned_flow *flow, bool 
 
 static __always_inline void settle_one(void *ctx, struct tcptuned_flow *flow,
 				       const struct tcptuned_match *m,
-				       const struct tcptuned_policy *policy, bool receive)
+				       const struct tcptuned_policy *policy, bool receive,
+				       __u32 promised)
 {
 	__u32 asked = receive ? TCPTUNED_F_RCVBUF_REQ : TCPTUNED_F_SNDBUF_REQ;
 	enum verdict verdict = verdict_of(policy, receive);
@@ -144,7 +166,7 @@ static __always_inline void settle_one(void *ctx, struct tcptuned_flow *flow,
 	if (!(flow->flags & asked))
 		return;
 	if (verdict != OVERRIDDEN)
-		hand_on(ctx, flow, receive);
+		hand_on(ctx, flow, receive, promised);
 	if (verdict == STANDS)
 		flow->flags &= ~asked;
 	else if (m && is_disputed(m, receive) && !(flow->flags & TCPTUNED_F_PLANNED))
@@ -153,17 +175,17 @@ static __always_inline void settle_one(void *ctx, struct tcptuned_flow *flow,
 
 /*
  * The connection is @policy's (NULL: nobody's): what does that one say to its requests? A socket
- * that is refused and tries again is settled again, but counted once.
+ * that is refused and tries again is settled again, but counted once. @promised: as for hand_on().
  */
 verified_once int settle(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
-			 const struct tcptuned_policy *policy)
+			 const struct tcptuned_policy *policy, __u32 promised)
 {
 	const struct tcptuned_match *m = match_anywhere();
 
 	if (!flow)
 		return 0;
-	settle_one(ctx, flow, m, policy, true);
-	settle_one(ctx, flow, m, policy, false);
+	settle_one(ctx, flow, m, policy, true, promised);
+	settle_one(ctx, flow, m, policy, false, 0);
 	return 0;
 }
 
@@ -177,9 +199,9 @@ static __always_inline void settle_listener(struct bpf_sock_ops *ctx, struct tcp
 	const struct tcptuned_match *m = match_anywhere();
 
 	if (!m || may_stand_at_listener(sk, m, true))
-		hand_on(ctx, flow, true);
+		hand_on(ctx, flow, true, 0);
 	if (!m || may_stand_at_listener(sk, m, false))
-		hand_on(ctx, flow, false);
+		hand_on(ctx, flow, false, 0);
 }
 
 /*
@@ -199,7 +221,7 @@ static __always_inline void hands_off(struct bpf_sockopt *ctx)
 	flow->flags |= TCPTUNED_F_RCVBUF_APP;
 	if (!(flow->flags & TCPTUNED_F_RCVBUF_SWALLOWED))
 		return;
-	hand_on(ctx->sk, flow, true);
+	hand_on(ctx->sk, flow, true, 0);
 	flow->flags &= ~TCPTUNED_F_RCVBUF_REQ;
 }
 

@@ -686,6 +686,16 @@ static int write_records(int fd, const struct tcptuned_policy_source *policies, 
 	return 0;
 }
 
+/* Of a generation that did not come to hold: the next one has the same number. */
+static void forget_records(int fd, size_t len, __u32 generation)
+{
+	for (size_t i = 0; i < len; i++) {
+		__u32 id = TCPTUNED_POLICY_ID(generation, i);
+
+		bpf_map_delete_elem(fd, &id);
+	}
+}
+
 /* Everything beside what holds, then the trie in place of the one that does. */
 static int lay(const struct tcptuned_kernel *kernel, const struct tcptuned_policy_source *policies,
 	       size_t len, const struct tcptuned_ruleset *rules, __u32 array, __u32 before,
@@ -694,17 +704,21 @@ static int lay(const struct tcptuned_kernel *kernel, const struct tcptuned_polic
 	int policies_fd = kernel->map_fd[TCPTUNED_MAP_POLICIES];
 	_cleanup_close_ int trie_fd = -1, rules_fd = -1;
 	__u32 zero = 0;
+	int error = 0;
 
 	make_room(policies_fd, before, len);
 	if (write_records(policies_fd, policies, len, rules->generation))
-		return cannot_write(err, "the policies");
-	if (write_rules(rules, &rules_fd) ||
-	    bpf_map_update_elem(kernel->map_fd[TCPTUNED_MAP_RULES], &array, &rules_fd, BPF_ANY))
-		return cannot_write(err, "the rules of the policies");
-	if (write_trie(rules, &trie_fd) ||
-	    bpf_map_update_elem(kernel->map_fd[TCPTUNED_MAP_MATCH], &zero, &trie_fd, BPF_ANY))
-		return cannot_write(err, "the prefixes of the policies");
-	return 0;
+		error = cannot_write(err, "the policies");
+	else if (write_rules(rules, &rules_fd) ||
+		 bpf_map_update_elem(kernel->map_fd[TCPTUNED_MAP_RULES], &array, &rules_fd,
+				     BPF_ANY))
+		error = cannot_write(err, "the rules of the policies");
+	else if (write_trie(rules, &trie_fd) ||
+		 bpf_map_update_elem(kernel->map_fd[TCPTUNED_MAP_MATCH], &zero, &trie_fd, BPF_ANY))
+		error = cannot_write(err, "the prefixes of the policies");
+	if (error)
+		forget_records(policies_fd, len, rules->generation);
+	return error;
 }
 
 int tcptuned_policies_install(const struct tcptuned_kernel *kernel,

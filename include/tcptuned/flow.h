@@ -40,6 +40,8 @@ enum tcptuned_flow_flags {
 	TCPTUNED_F_PLANNED = 1 << 22,	   /* not established, but its policy is decided on */
 	TCPTUNED_F_CC_RESTORED = 1 << 23, /* its default congestion control was put back here */
 	TCPTUNED_F_SLOW_SEED = 1 << 24,	   /* its path is remembered as slow */
+	TCPTUNED_F_RCV_LOCKED = 1 << 25,   /* its SOCK_RCVBUF_LOCK is tcptuned's doing */
+	TCPTUNED_F_SND_LOCKED = 1 << 26,
 };
 
 /* Not right-sizing's: somebody knows better. */
@@ -51,7 +53,11 @@ enum tcptuned_flow_flags {
 	(TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SNDBUF_REQ | TCPTUNED_F_RCVBUF_APP |               \
 	 TCPTUNED_F_RCVBUF_SWALLOWED | TCPTUNED_F_SNDBUF_SWALLOWED |                           \
 	 TCPTUNED_F_RCVBUF_OBEYED | TCPTUNED_F_SNDBUF_OBEYED | TCPTUNED_F_RCV_FIXED |          \
-	 TCPTUNED_F_CC_RESTORED)
+	 TCPTUNED_F_CC_RESTORED | TCPTUNED_F_RCV_LOCKED | TCPTUNED_F_SND_LOCKED)
+
+/* What setting a buffer leaves behind, for as long as there is the socket. */
+#define TCPTUNED_F_RCV_SIZED (TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_RCV_LOCKED)
+#define TCPTUNED_F_SND_SIZED (TCPTUNED_F_SND_TAKEN | TCPTUNED_F_SND_LOCKED)
 
 /* A port on which connections are accepted with more buffer than was asked for. */
 struct tcptuned_listener {

@@ -203,7 +203,7 @@ static inline int path_merge(struct tcptuned_path *path, const struct path_sampl
 				       s->retransmitted);
 	path->min_rtt_us = path_merge_rtt(path->min_rtt_us, s->min_rtt_us);
 	path_merge_max(path, s, now_s);
-	if (s->received >= PATH_CARRIED_MIN)
+	if (s->received >= PATH_CARRIED_MIN && s->rcv_per_rtt)
 		path->slow = s->slow;
 	path->connections += path->connections < 0xffffffffu;
 	path->updated_s = now_s;
