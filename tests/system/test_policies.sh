@@ -574,6 +574,9 @@ test_applied_under_traffic() {
 	done
 	expect_eq "$(flow_to 7101 '[.policy, .send.window_max_bytes, (.flags | index("send_rightsized") != null)]
 		| tostring')" '["p",4194304,true]' "right-sized again"
+	expect_eq "$(flow_to 7101 '.flags | index("so_sndbuf_overridden")')" null \
+		"taken for the application's: the lock of a buffer that was sized here"
+	expect_eq "$(flow 7101 '.flags | index("so_rcvbuf_overridden")')" null "the receiver's"
 	stream_end one
 	expect_eq "$(result one '[.ok, .verified, .bytes_damaged] | tostring')" "[true,true,0]" "payload"
 	expect_ge "$(result one '.goodput_bps / 1e6')" 50 "Mbit/s"
@@ -581,5 +584,37 @@ test_applied_under_traffic() {
 	stop watch
 	expect_eq "$(tail -n 1 "$TEST_DIR/watch.log" | jq -c '[.connections, .retracted, .resets]')" \
 		"[1,0,0]" "connections, right edges retracted, resets"
+	tcptuned_stop
+}
+
+# 64 KB have been promised by the time that the policy of an accepted connection is known.
+test_a_small_fixed_buffer_keeps_the_promise() {
+	host a b
+	start_with "[policy small]\nlocal_port = 7101\nreceive_buffer = 16K"
+	link a b --rate 100mbit --delay 5ms --queue 1MB
+	background watch in_host b "$TEST_BUILD/rightedge" tun0
+	wait_until 5 grep -q watching "$TEST_DIR/watch.log"
+	stream one 7101 --count 4 --bytes 500kB --read-rate 10000000 --verify
+	stream_end one
+	expect_eq "$(result one .bytes_damaged)" 0 "bytes damaged"
+	expect_eq "$(in_host b nstat -saz TcpExtRcvPruned TcpExtTCPRcvQDrop |
+		awk '/^Tcp/ { sum += $2 } END { print sum + 0 }')" 0 "segments dropped for want of room"
+	stop watch
+	expect_eq "$(tail -n 1 "$TEST_DIR/watch.log" | jq -c '[.connections, .retracted, .resets]')" \
+		"[1,0,0]" "connections, right edges retracted, resets"
+	tcptuned_stop
+}
+
+# An application may fix the buffer of a connection that is being sized, where its policy lets it.
+test_a_request_on_an_open_connection_stands() {
+	host a b
+	start_with "[policy theirs]\nlocal_port = 7001\noverride_rcvbuf = no"
+	link a b --rate 100mbit --delay 5ms
+	background server in_group in_host b "${sockets[@]}" tcp4 listen "${ADDR[b]}" 7001 accept \
+		receive 3000000 set rcvbuf 40000 receive 3000000 get rcvbuf
+	wait_until 5 eval 'in_host b ss -tlnH "sport = :7001" | grep -q .'
+	in_group in_host a "${sockets[@]}" tcp4 connect "${ADDR[b]}" 7001 send 6000000
+	wait "$(pid_of server)"
+	expect_eq "$(<"$TEST_DIR/server.log")" "rcvbuf 80000" "at the end, after many round trips"
 	tcptuned_stop
 }
