@@ -74,7 +74,7 @@ cost() { # X SEND_BUFFER
 		row_of cost "$1" tcptuned
 		measure iperf -C reno
 		row_of cost "$1" "without, again"
-		measure with_tcptuned sender,receiver $key metrics.program_statistics=yes -- counted
+		measure with_tcptuned sender,receiver $key tcptuned.program_statistics=yes -- counted
 		row_of cost "$1" "tcptuned, counted"
 	done
 }

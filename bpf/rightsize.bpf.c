@@ -370,14 +370,26 @@ static __always_inline void count_decision(struct tcptuned_totals *t, enum tcptu
 }
 
 /*
- * @window, or what of it the budget has memory for: what the kernel rounds up to has to be
- * queued, too.
+ * The memory for a window: what the kernel rounds it up to has to be queued, too. What it began
+ * with has room for that; no memory is in a window below, which is the clamp's alone, also where
+ * the segments that came cost less than the kernel had feared.
  */
+static __always_inline __u64 space_for(const struct tcptuned_flow *flow, const struct tcp_sock *tp,
+				       __u32 window)
+{
+	__u64 space = kernel_space_from_win(tp, window);
+
+	if (space <= flow->rcv_base)
+		return flow->rcv_base;
+	return space + kernel_space_from_win(tp, window_unit(tp));
+}
+
+/* @window, or what of it the budget has memory for. */
 static __always_inline __u32 affordable_window(struct tcptuned_flow *flow, struct tcp_sock *tp,
 					       __u32 window, struct tcptuned_totals *t)
 {
 	__u32 unit = window_unit(tp), allowed;
-	__u64 space = kernel_space_from_win(tp, window + unit);
+	__u64 space = space_for(flow, tp, window);
 
 	if (space > flow->rcv_buffer_max)
 		space = flow->rcv_buffer_max;
@@ -422,19 +434,14 @@ static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct t
 	__u32 have = sk->sk_rcvbuf, queued = sk->sk_backlog.rmem_alloc.counter;
 	__u64 owed = queued + kernel_space_from_win(tp, kernel_receive_window(tp));
 	__u32 unread = tp->rcv_nxt - tp->copied_seq, unit = window_unit(tp);
-	__u64 space = kernel_space_from_win(tp, window + unit);
+	__u64 space = space_for(flow, tp, window);
 	int value;
 
 	/*
-	 * A window below what the kernel began with is the clamp's alone: no memory is in it,
-	 * also where the segments that came cost less than the kernel had feared.
-	 *
 	 * A smaller window frees memory only as the application reads and as the promise is
 	 * used up. A kernel that cannot queue what it promised to take closes the window, and
 	 * so pulls the right edge back (ICSK_ACK_NOMEM).
 	 */
-	if (space < flow->rcv_base)
-		space = flow->rcv_base;
 	if (space < owed)
 		space = owed;
 	if (space > flow->rcv_buffer_max)
