@@ -69,7 +69,8 @@ stress_lifecycle() {
 	: >"$TEST_DIR/my.conf"
 	host a b
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
-	link a b --rate 100mbit --delay 5ms
+	# with less queue some of a thousand starve between their retransmission timeouts
+	link a b --rate 100mbit --delay 5ms --queue $((connections * 8))p
 	background watch in_host b "$TEST_BUILD/rightedge" tun0
 	wait_until 5 grep -q watching "$TEST_DIR/watch.log"
 	stream locked 7101 --duration $((seconds + 14)) --verify --rcvbuf 64KiB \
