@@ -39,6 +39,13 @@
  */
 #define RIGHTSIZE_RTT_FLOOR_US	1000u
 
+/*
+ * And its window is one for this RTT: a tick of 250 Hz. Two applications that share a core take
+ * turns so, whatever the path; a window for less can be what holds them to the rate that calls
+ * for it.
+ */
+#define RIGHTSIZE_WINDOW_FLOOR_US 4000u
+
 /* The minimum RTT falls at once; it can rise at the end of one of these, after a drain. */
 #define RIGHTSIZE_MIN_RTT_HALF_US 5000000u
 
@@ -152,7 +159,7 @@ static inline __u64 rightsize_muldiv(__u64 a, __u64 b, __u64 c)
 }
 
 /*
- * The minimum RTT of the sliding interval, at least RIGHTSIZE_RTT_FLOOR_US; 0 while none is
+ * The minimum RTT of the sliding interval, at least RIGHTSIZE_WINDOW_FLOOR_US; 0 while none is
  * known.
  */
 static inline __u32 rightsize_min_rtt_us(const struct rightsize *rs)
@@ -163,7 +170,7 @@ static inline __u32 rightsize_min_rtt_us(const struct rightsize *rs)
 		rtt = rs->rtt_old_us;
 	if (!rtt)
 		return 0;
-	return rtt < RIGHTSIZE_RTT_FLOOR_US ? RIGHTSIZE_RTT_FLOOR_US : rtt;
+	return rtt < RIGHTSIZE_WINDOW_FLOOR_US ? RIGHTSIZE_WINDOW_FLOOR_US : rtt;
 }
 
 /*

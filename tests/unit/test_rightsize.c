@@ -126,8 +126,8 @@ static void a_lan_is_measured_by_the_millisecond(void **state)
 	struct line l = line_new(30);
 
 	line_round(&l, 1000, 100000);
-	assert_int_equal(line_round(&l, 1000, 100000), 2 * 100000);
-	assert_int_equal(rightsize_min_rtt_us(&l.rs), 1000);
+	assert_int_equal(line_round(&l, 1000, 100000), 2 * 4 * 100000); /* a window for 4 ms */
+	assert_int_equal(rightsize_min_rtt_us(&l.rs), 4000);
 }
 
 static void the_largest_is_kept(void **state)
@@ -870,7 +870,7 @@ static void the_window_is_two_rates_times_rtt(void **state)
 	uint64_t x = 7;
 
 	for (int life = 0; life < 500; life++) {
-		struct line l = line_new(1000 + rnd(&x) % 300000);
+		struct line l = line_new(RIGHTSIZE_WINDOW_FLOOR_US + rnd(&x) % 300000);
 		uint32_t mean = (uint32_t)rnd_wide(&x, 24) + 1;
 		uint64_t rate = 0;
 
@@ -901,7 +901,7 @@ static void nothing_overflows_at_the_extremes(void **state)
 	for (size_t r = 0; r < ARRAY_SIZE(rtt_us); r++)
 		for (size_t g = 0; g < ARRAY_SIZE(got); g++) {
 			struct line l = line_new(rtt_us[r]);
-			uint32_t rtt = rtt_us[r] < 1000 ? 1000 : rtt_us[r];
+			uint32_t rtt = rtt_us[r] < RIGHTSIZE_WINDOW_FLOOR_US ? RIGHTSIZE_WINDOW_FLOOR_US : rtt_us[r];
 			double want;
 
 			if (rtt > RIGHTSIZE_RTT_MAX_US)
@@ -921,7 +921,7 @@ static void nothing_overflows_at_the_extremes(void **state)
 
 		for (int i = 0; i < 4; i++)
 			line_round(&l, 1000, 125000000);
-		assert_int_equal(l.rs.window, 250000000);
+		assert_int_equal(l.rs.window, 1000000000);
 		/* A counter that jumps back is a round of 4 GB, and the cap. */
 		line_round(&l, 1000, UINT_MAX - 5);
 		assert_int_equal(l.rs.window, RIGHTSIZE_WINDOW_MAX);
