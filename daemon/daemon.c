@@ -911,15 +911,22 @@ static void log_difference(void *ctx, const char *key, const char *was, const ch
 		     live ? "" : " (takes effect at the next start)");
 }
 
-/* @new takes the place of the one in force, or nothing changes. */
+/*
+ * @new takes the place of the one in force, or nothing changes. What differs is said when it is
+ * in force: who reads it in the log can rely on it.
+ */
 static bool take_configuration(struct daemon *d, struct tcptuned_config *new)
 {
 	struct tcptuned_config before = *d->config;
+	struct tcptuned_config written = *new; /* with the keys that only a start can change */
 	struct tcptuned_error err = { 0 };
 
+	tcptuned_config_keep_fixed(new, &before);
 	*d->config = *new;
 	register_family(d, false);
 	if (!apply(d, &err)) {
+		if (!tcptuned_config_diff(&before, &written, log_difference, NULL))
+			tcptuned_log(TCPTUNED_LOG_INFO, "reloaded: nothing differs");
 		tcptuned_config_free(&before);
 		forget_disabled(d);
 		tcptuned_log_set_level(new->log_level);
@@ -950,9 +957,6 @@ static void reload(struct daemon *d)
 		tcptuned_log(TCPTUNED_LOG_ERROR, "%s", err.text);
 		tcptuned_log(TCPTUNED_LOG_ERROR, "the configuration before it stays in force");
 	} else {
-		if (!tcptuned_config_diff(d->config, &new, log_difference, NULL))
-			tcptuned_log(TCPTUNED_LOG_INFO, "reloaded: nothing differs");
-		tcptuned_config_keep_fixed(&new, d->config);
 		taken = take_configuration(d, &new);
 		unregister_family(d);
 	}
