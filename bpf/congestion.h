@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A member of the family (tcptuned/congestion.h) as a struct_ops congestion control: the socket
- * is read, the algorithm called, the result written. A .bpf.c file that includes this and the
- * algorithm's header is done with CONGESTION_CONTROL() and what the kernel is to call.
+ * What a struct_ops congestion control takes: the socket is read, the algorithm called, the
+ * result written. A .bpf.c file that includes this and a header of the family
+ * (tcptuned/congestion.h) is done with CONGESTION_CONTROL() and what the kernel is to call.
  *
  * No cwnd_event, no set_state: the algorithm sees a window that was set from outside (rate
  * reduction, restart after idle, the clamp) by comparing it with the one that it left.
@@ -32,6 +32,7 @@ struct tcp_sock {
 	__u32 snd_cwnd;
 	__u32 snd_cwnd_clamp;
 	__u32 snd_ssthresh;
+	__u32 mss_cache;
 	__u32 max_packets_out;
 	__u8 is_cwnd_limited : 1;
 } __attribute__((preserve_access_index));
@@ -98,6 +99,28 @@ static __always_inline void write_window(struct tcp_sock *tp, const struct conge
 		tp->snd_ssthresh = ack->ssthresh;
 }
 
+/* What comes of a loss, and of one that was none. */
+#define CONGESTION_CONTROL_LOSS(SSTHRESH, UNDO)                                      \
+	SEC("struct_ops/ca_ssthresh")                                                \
+	__u32 BPF_PROG(ca_ssthresh, struct sock *sk)                                 \
+	{                                                                            \
+		struct tcp_sock *tp = (struct tcp_sock *)sk;                         \
+		__u32 ssthresh = SSTHRESH(state_of(tp), tp->snd_cwnd);               \
+                                                                                     \
+		trace("loss %u %u", tp->snd_cwnd, ssthresh);                         \
+		return ssthresh;                                                     \
+	}                                                                            \
+                                                                                     \
+	SEC("struct_ops/ca_undo_cwnd")                                               \
+	__u32 BPF_PROG(ca_undo_cwnd, struct sock *sk)                                \
+	{                                                                            \
+		struct tcp_sock *tp = (struct tcp_sock *)sk;                         \
+		__u32 cwnd = UNDO(state_of(tp), tp->snd_cwnd);                       \
+                                                                                     \
+		trace("undo %u %u", tp->snd_cwnd, cwnd);                             \
+		return cwnd;                                                         \
+	}
+
 /* The four calls that every congestion control takes, on the functions INIT ... UNDO. */
 #define CONGESTION_CONTROL(INIT, ON_ACK, SSTHRESH, UNDO)                             \
 	SEC("struct_ops/ca_init")                                                    \
@@ -123,25 +146,7 @@ static __always_inline void write_window(struct tcp_sock *tp, const struct conge
 		      was.limited, una, was.nxt, ack.cwnd, ack.ssthresh);            \
 	}                                                                            \
                                                                                      \
-	SEC("struct_ops/ca_ssthresh")                                                \
-	__u32 BPF_PROG(ca_ssthresh, struct sock *sk)                                 \
-	{                                                                            \
-		struct tcp_sock *tp = (struct tcp_sock *)sk;                         \
-		__u32 ssthresh = SSTHRESH(state_of(tp), tp->snd_cwnd);               \
-                                                                                     \
-		trace("loss %u %u", tp->snd_cwnd, ssthresh);                         \
-		return ssthresh;                                                     \
-	}                                                                            \
-                                                                                     \
-	SEC("struct_ops/ca_undo_cwnd")                                               \
-	__u32 BPF_PROG(ca_undo_cwnd, struct sock *sk)                                \
-	{                                                                            \
-		struct tcp_sock *tp = (struct tcp_sock *)sk;                         \
-		__u32 cwnd = UNDO(state_of(tp), tp->snd_cwnd);                       \
-                                                                                     \
-		trace("undo %u %u", tp->snd_cwnd, cwnd);                             \
-		return cwnd;                                                         \
-	}
+	CONGESTION_CONTROL_LOSS(SSTHRESH, UNDO)
 
 #define CONGESTION_CONTROL_CALLS                                                       \
 	.init = (void *)ca_init, .cong_avoid = (void *)ca_cong_avoid,                  \

@@ -7,8 +7,9 @@
 #include "ctl.h"
 #include "log.h"
 #include "options.h"
+#include "text.h"
 
-#define COLUMNS 78
+#define HELP_INDENT "          "
 
 const struct ctl_command *const ctl_commands[] = {
 	&ctl_status, &ctl_flows, &ctl_explain, &ctl_policy, &ctl_paths, &ctl_events,
@@ -33,29 +34,6 @@ static const struct ctl_option help_option = { "help", 'h', NULL, "Print this he
 
 /* ---- help ---------------------------------------------------------------------------------- */
 
-static void print_wrapped(FILE *out, const char *text, int indent)
-{
-	int column = indent;
-
-	fprintf(out, "%*s", indent, "");
-	while (*text) {
-		int word = (int)strcspn(text, " ");
-
-		if (column > indent && column + 1 + word > COLUMNS) {
-			fprintf(out, "\n%*s", indent, "");
-			column = indent;
-		} else if (column > indent) {
-			fputc(' ', out);
-			column++;
-		}
-		fprintf(out, "%.*s", word, text);
-		column += word;
-		text += word;
-		text += strspn(text, " ");
-	}
-	fputc('\n', out);
-}
-
 static void print_option(FILE *out, const struct ctl_option *option)
 {
 	const char *argument = option->argument;
@@ -69,7 +47,7 @@ static void print_option(FILE *out, const struct ctl_option *option)
 	else if (argument)
 		fprintf(out, "=%s", argument);
 	fputc('\n', out);
-	print_wrapped(out, option->help, 10);
+	tcptuned_print_wrapped(out, HELP_INDENT, option->help);
 }
 
 static void print_options(FILE *out, const struct ctl_option *options)
@@ -86,7 +64,7 @@ static void print_help(FILE *out)
 	for (const struct ctl_command *const *command = ctl_commands; *command; command++) {
 		fprintf(out, "  %s%s%s\n", (*command)->name, *(*command)->arguments ? " " : "",
 			(*command)->arguments);
-		print_wrapped(out, (*command)->help, 10);
+		tcptuned_print_wrapped(out, HELP_INDENT, (*command)->help);
 	}
 	fputs("\nOptions before the command:\n\n", out);
 	print_options(out, ctl_global_options);
@@ -105,7 +83,7 @@ static void print_command_help(FILE *out, const struct ctl_command *command)
 {
 	fprintf(out, "Usage: tcptunectl %s [OPTION]...%s%s\n", command->name,
 		*command->arguments ? " " : "", command->arguments);
-	print_wrapped(out, command->help, 0);
+	tcptuned_print_wrapped(out, "", command->help);
 	fputc('\n', out);
 	print_options(out, command->options);
 	print_option(out, &help_option);

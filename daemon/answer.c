@@ -10,6 +10,7 @@
 
 #include "answer.h"
 #include "answer_paths.h"
+#include "array.h"
 #include "cgroup.h"
 #include "family.h"
 #include "json.h"
@@ -17,8 +18,6 @@
 #include "readout.h"
 #include "sysctls.h"
 #include "totals.h"
-
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 static int read_policy(const struct tcptuned_source *source, __u32 key,
 		       struct tcptuned_policy *ret)

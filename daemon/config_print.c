@@ -3,30 +3,7 @@
 #include <string.h>
 
 #include "config_keys.h"
-
-#define COLUMNS 78
-
-/* Print @text in lines that begin with @prefix. */
-static void print_wrapped(FILE *out, const char *prefix, const char *text)
-{
-	size_t column = 0;
-
-	while (*text) {
-		size_t word = strcspn(text, " ");
-
-		if (column && column + 1 + word > COLUMNS) {
-			fputc('\n', out);
-			column = 0;
-		}
-		if (!column)
-			column = (size_t)fprintf(out, "%s%.*s", prefix, (int)word, text);
-		else
-			column += (size_t)fprintf(out, " %.*s", (int)word, text);
-		text += word;
-		text += strspn(text, " ");
-	}
-	fputc('\n', out);
-}
+#include "text.h"
 
 /* The origin stands beside the value; above it where the line would be too long to be read. */
 static void print_value(const struct tcptuned_key *key, const char *value, const char *origin,
@@ -125,10 +102,10 @@ static void print_example_key(const struct tcptuned_key *key, FILE *out)
 	char wants[KEY_TEXT], line[KEY_TEXT + 8];
 
 	fputc('\n', out);
-	print_wrapped(out, "# ", key->help);
+	tcptuned_print_wrapped(out, "# ", key->help);
 	tcptuned_key_wants(key, wants);
 	snprintf(line, sizeof(line), "Takes %s.", wants);
-	print_wrapped(out, "# ", line);
+	tcptuned_print_wrapped(out, "# ", line);
 	if (!key->live)
 		fputs("# Read at the start only.\n", out);
 	/* Not even with the # taken away: the section is an example too. */
@@ -145,7 +122,7 @@ void tcptuned_config_print_example(FILE *out)
 	      out);
 	for (size_t s = 0; s < tcptuned_sections_count; s++) {
 		fputc('\n', out);
-		print_wrapped(out, "# ", tcptuned_sections[s].help);
+		tcptuned_print_wrapped(out, "# ", tcptuned_sections[s].help);
 		fprintf(out, "%s[%s]\n", strcmp(tcptuned_sections[s].name, NAMED_POLICY) ? "" : "# ",
 			tcptuned_sections[s].name);
 		for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)

@@ -4,10 +4,9 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "array.h"
 #include "json.h"
 #include "metrics.h"
-
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 #define RECORD_FIELD(name, field)                                         \
 	{                                                                 \

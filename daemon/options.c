@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "config.h"
 #include "options.h"
-
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#include "text.h"
 
 /* What an option does to struct tcptuned_options. */
 enum effect {
@@ -264,29 +264,6 @@ int tcptuned_options_parse(int argc, char **argv, struct tcptuned_options *ret,
 	return 0;
 }
 
-/* Print @text in lines of up to 78 columns, from column @indent on. */
-static void print_wrapped(FILE *out, const char *text, int indent)
-{
-	int column = indent;
-
-	while (*text) {
-		int word = (int)strcspn(text, " ");
-
-		if (column > indent && column + 1 + word > 78) {
-			fprintf(out, "\n%*s", indent, "");
-			column = indent;
-		} else if (column > indent) {
-			fputc(' ', out);
-			column++;
-		}
-		fprintf(out, "%.*s", word, text);
-		column += word;
-		text += word;
-		text += strspn(text, " ");
-	}
-	fputc('\n', out);
-}
-
 void tcptuned_options_print_help(FILE *out)
 {
 	fputs("Usage: tcptuned [OPTION]...\n"
@@ -299,9 +276,9 @@ void tcptuned_options_print_help(FILE *out)
 			fprintf(out, "  -%c, ", e->letter);
 		else
 			fputs("      ", out);
-		fprintf(out, "--%s%s%s\n          ", e->name, e->argument ? "=" : "",
+		fprintf(out, "--%s%s%s\n", e->name, e->argument ? "=" : "",
 			e->argument ? e->argument : "");
-		print_wrapped(out, e->help, 10);
+		tcptuned_print_wrapped(out, "          ", e->help);
 	}
 	fputs("\nThe manual pages tcptuned(8) and tcptuned.conf(5) say more.\n", out);
 }

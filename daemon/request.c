@@ -4,10 +4,10 @@
 
 #include <jansson.h>
 
+#include "array.h"
 #include "config.h"
 #include "request.h"
 
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define QUOTED	      64
 
 enum field_type { FIELD_PREFIX, FIELD_NUMBER, FIELD_BOOL, FIELD_TEXT, FIELD_COLUMN };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* BI-TCP against the paper: its pseudo-code in doubles, its numbers, and what must not be. */
 #include <limits.h>
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -12,18 +11,9 @@
 #include <cmocka.h>
 
 #include "tcptuned/bitcp.h"
+#include "numbers.h"
 
-#define Q32	      4294967296.0
 #define PACKETS(x)    ((__u64)((x)*Q32 + 0.5))
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-#define NO_SLOW_START 0u
-#define assert_near(a, b, tolerance)                                                         \
-	do {                                                                                 \
-		double a_ = (a), b_ = (b), t_ = (tolerance);                                 \
-		if (!(fabs(a_ - b_) <= t_))                                                  \
-			fail_msg("%s = %.9g, %s = %.9g, more than %g apart", #a, a_, #b, b_, \
-				 t_);                                                        \
-	} while (0)
 
 /* --- the paper's pseudo-code, section VI-A, in doubles -------------------------------- */
 

@@ -11,10 +11,9 @@
 #include <sys/socket.h>
 #include <cmocka.h>
 
+#include "array.h"
 #include "ctl.h"
 #include "events.h"
-
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 static void expect_bytes(unsigned long long bytes, const char *text)
 {

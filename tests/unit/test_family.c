@@ -5,7 +5,6 @@
  * sequence of ACKs and losses (tests/traces).
  */
 #include <limits.h>
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -17,18 +16,7 @@
 #include <cmocka.h>
 
 #include "tcptuned/family.h"
-
-#define Q16	      65536.0
-#define Q32	      4294967296.0
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-#define NO_SLOW_START 0u
-#define assert_near(a, b, tolerance)                                                         \
-	do {                                                                                 \
-		double a_ = (a), b_ = (b), t_ = (tolerance);                                 \
-		if (!(fabs(a_ - b_) <= t_))                                                  \
-			fail_msg("%s = %.9g, %s = %.9g, more than %g apart", #a, a_, #b, b_, \
-				 t_);                                                        \
-	} while (0)
+#include "numbers.h"
 
 /* --- a connection --------------------------------------------------------------------- */
 

@@ -12,12 +12,12 @@
 #include <sys/socket.h>
 #include <cmocka.h>
 
+#include "array.h"
 #include "filter.h"
 #include "flows.h"
 #include "readout.h"
 
 #define RECORDS	      5000
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 /* A generator of our own, so that a failure can be repeated. */
 static __u64 random_state = 88172645463325252ull;

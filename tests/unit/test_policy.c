@@ -16,9 +16,9 @@
 #include <arpa/inet.h>
 #include <cmocka.h>
 
+#include "array.h"
 #include "policy.h"
 
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define GENERATION    7
 
 static struct tcptuned_error err;

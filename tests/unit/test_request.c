@@ -12,9 +12,8 @@
 #include <sys/socket.h>
 #include <cmocka.h>
 
+#include "array.h"
 #include "request.h"
-
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 static struct tcptuned_request request;
 static struct tcptuned_error err;

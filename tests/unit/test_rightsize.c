@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <cmocka.h>
 
+#include "array.h"
 #include "rightsize_model.h"
 
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define START_US      1000000000ull /* a multiple of a half of the min-RTT interval */
 #define HALF_US	      RIGHTSIZE_MIN_RTT_HALF_US
 #define assert_within(a, low, high)                                                  \

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Text for people to read in a terminal. */
+#ifndef TCPTUNED_TEXT_H
+#define TCPTUNED_TEXT_H
+
+#include <stdio.h>
+
+#define TCPTUNED_TEXT_COLUMNS 78
+
+/*
+ * Print the words of @text in lines that begin with @prefix and have at most
+ * TCPTUNED_TEXT_COLUMNS columns, where no word is longer than that.
+ */
+void tcptuned_print_wrapped(FILE *out, const char *prefix, const char *text);
+
+#endif
