@@ -16,6 +16,11 @@ granted_max() { # STOP_FILE
 	echo $most
 }
 
+# They connect one after the other, a round trip each.
+all_connected() { # COUNT
+	[ "$(in_host b ss -Htn state established sport = :7400 | wc -l)" = "$1" ]
+}
+
 # 20 fast streams, and SLOW ones that read 16 kbit/s each; the receiving host is tuned.
 crowd() { # SLOW BUDGET
 	local file=$TEST_DIR/stop
@@ -29,6 +34,7 @@ crowd() { # SLOW BUDGET
 		wait_until 10 grep -q '^listening' "$TEST_DIR/slow-receiver.log"
 		background slow in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" \
 			--port 7400 --streams "$1" --duration 14 --congestion cubic --timeout 60
+		wait_until 30 all_connected "$1"
 		sleep 2
 	fi
 	background granted granted_max "$file"
