@@ -599,11 +599,8 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.type = KEY_ADDRESS,
 		FIELD(metrics_address),
 		.fallback = "127.0.0.1",
-		.help = "The local address to listen on. Whoever reaches it can read the "
-			"addresses "
-			"of this host's connections. :: is every address, IPv4 included. "
-			"Unused "
-			"when systemd passes a socket.",
+		.help = "The local address to listen on. :: is every address, IPv4 included. "
+			"Unused when systemd passes a socket.",
 	},
 	{
 		.section = "metrics",
@@ -617,6 +614,19 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 	},
 	{
 		.section = "metrics",
+		.name = "reader",
+		.type = KEY_NAME,
+		FIELD(metrics_reader),
+		.special = "anyone",
+		.fallback = "prometheus",
+		.live = true,
+		.help = "The user who is shown connections one by one, besides root, when it "
+			"asks from this host's own network namespace. All others get the totals. "
+			"A Prometheus on another host can only be shown them with anyone, and "
+			"then all who reach the address are.",
+	},
+	{
+		.section = "metrics",
 		.name = "flows",
 		.type = KEY_INTEGER,
 		FIELD(metrics_flows),
@@ -626,9 +636,8 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.unit = "connections",
 		.live = true,
 		.help = "So many connections, those that carried most, are shown one by one; "
-			"the rest only in the totals. Each makes up to sixty time series. Whoever "
-			"can connect to the port sees them, of every user and every network "
-			"namespace; 0 keeps them for those who may use tcptunectl.",
+			"the rest only in the totals. Each makes up to sixty time series. They are "
+			"of every user and every network namespace.",
 	},
 };
 

@@ -770,6 +770,7 @@ static int start_metrics(struct daemon *d, struct tcptuned_error *err)
 		.kernel = &d->kernel,
 		.paths = d->paths,
 		.flows_max = d->config->metrics_flows,
+		.reader = d->config->metrics_reader,
 		.program_statistics = d->config->program_statistics,
 		.version = TCPTUNED_VERSION,
 		.policy_name = policy_name,

@@ -246,14 +246,23 @@ static struct client *client_of(struct MHD_Connection *connection)
 	return info ? info->socket_context : NULL;
 }
 
+static int connection_fd(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	return info ? info->connect_fd : -1;
+}
+
 /* Called by the library as soon as the headers are read; a body that follows is not read. */
 static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, const char *path,
 			      const char *method, const char *version, const char *upload,
-			      size_t *upload_len, void **request)
+			      size_t *upload_len, void **request_context)
 {
 	struct tcptuned_http *http = cls;
 	struct tcptuned_http_reply reply = {.status = MHD_HTTP_OK, .content_type = PLAIN_TEXT};
 	struct client *client = client_of(connection);
+	struct tcptuned_http_request request = {path, connection_fd(connection)};
 
 	if (client)
 		client->answered = true;
@@ -261,7 +270,7 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, cons
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
 		reply_error(&reply, MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET and HEAD.\n");
 	else
-		http->options.handler(http->options.ctx, path, &reply);
+		http->options.handler(http->options.ctx, &request, &reply);
 	if (reply.body.error == -EFBIG && http->body_bytes)
 		reply_error(&reply, MHD_HTTP_SERVICE_UNAVAILABLE,
 			    "Others are being answered; try again.\n");
@@ -274,14 +283,6 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, cons
 }
 
 /* --- connections ------------------------------------------------------------------------- */
-
-static int connection_fd(struct MHD_Connection *connection)
-{
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-
-	return info ? info->connect_fd : -1;
-}
 
 /* The library's own timeout starts anew with every byte; a whole life needs one of its own. */
 static void connection_changed(void *cls, struct MHD_Connection *connection, void **ctx,

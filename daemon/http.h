@@ -20,8 +20,13 @@ struct tcptuned_http_reply {
 	struct tcptuned_buf body; /* to be filled in; an error in it makes the answer 500 */
 };
 
-/* Answer a GET (or the GET that a HEAD stands for) of @path, which has no query string. */
-typedef void (*tcptuned_http_handler)(void *ctx, const char *path,
+/* A GET, or the GET that a HEAD stands for. */
+struct tcptuned_http_request {
+	const char *path; /* without a query string */
+	int fd;		  /* the connection that it came by, for who asks; -1: not known */
+};
+
+typedef void (*tcptuned_http_handler)(void *ctx, const struct tcptuned_http_request *request,
 				      struct tcptuned_http_reply *reply);
 
 struct tcptuned_http_options {

@@ -8,9 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "array.h"
 #include "metrics.h"
-
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 #define COUNTER "counter"
 #define GAUGE	"gauge"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -10,6 +11,7 @@
 
 #include "cleanup.h"
 #include "metrics.h"
+#include "peer.h"
 #include "readout.h"
 #include "scrape.h"
 #include "totals.h"
@@ -57,8 +59,10 @@ static void read_policies(struct tcptuned_scrape *scrape)
 	}
 }
 
-static void read_everything(struct tcptuned_scrape *scrape)
+/* Without the @connections one by one there are still their totals. */
+static void read_everything(struct tcptuned_scrape *scrape, bool connections)
 {
+	__u32 shown = scrape->snap.flows.top_max;
 	const struct tcptuned_kernel *kernel = scrape->options.kernel;
 	struct tcptuned_snapshot *snap = &scrape->snap;
 
@@ -71,7 +75,10 @@ static void read_everything(struct tcptuned_scrape *scrape)
 	snap->totals_ok =
 		!tcptuned_totals_read(kernel->map_fd[TCPTUNED_MAP_TOTALS], &snap->totals);
 	snap->budget_ok = read_budget(scrape);
+	if (!connections)
+		snap->flows.top_max = 0;
 	snap->flows_ok = !tcptuned_readout(&snap->flows, kernel, NULL);
+	snap->flows.top_max = shown;
 	read_policies(scrape);
 	tcptuned_bpfstats_read(&snap->bpf, kernel, scrape->stats_fd >= 0);
 	tcptuned_process_stats_read(&snap->process);
@@ -92,29 +99,66 @@ static void print_front_page(struct tcptuned_buf *out, const char *version)
 			    version);
 }
 
-static void handle_metrics(struct tcptuned_scrape *scrape, struct tcptuned_buf *out)
+/* Connections are their users' business, root's, and that of the one who is to read them. */
+static bool may_see_connections(const struct tcptuned_scrape *scrape,
+				const struct tcptuned_http_request *request)
+{
+	const struct passwd *user;
+	uid_t uid;
+
+	if (!scrape->options.reader[0])
+		return true;
+	if (tcptuned_peer_uid(request->fd, &uid))
+		return false;
+	if (!uid)
+		return true;
+	user = getpwnam(scrape->options.reader);
+	return user && user->pw_uid == uid;
+}
+
+static void handle_metrics(struct tcptuned_scrape *scrape, bool connections,
+			   struct tcptuned_buf *out)
 {
 	struct tcptuned_snapshot *snap = &scrape->snap;
 	__u64 start = clock_ns(CLOCK_MONOTONIC);
 
-	read_everything(scrape);
+	read_everything(scrape, connections);
+	if (!connections)
+		tcptuned_buf_printf(out, "# Connections one by one are for root and the user %s "
+					 "(metrics.reader).\n", scrape->options.reader);
 	tcptuned_metrics_format(out, snap);
 	snap->last_scrape_ns = clock_ns(CLOCK_MONOTONIC) - start;
 	snap->scrapes_ns += snap->last_scrape_ns;
 	snap->scrapes++;
 }
 
-void tcptuned_scrape_handle(void *ctx, const char *path, struct tcptuned_http_reply *reply)
+static void handle_flows(struct tcptuned_scrape *scrape, bool connections,
+			 struct tcptuned_http_reply *reply)
+{
+	if (!connections) {
+		reply->status = 403;
+		tcptuned_buf_printf(&reply->body,
+				    "Connections are shown to root and to the user %s of this "
+				    "host; metrics.reader in tcptuned.conf says to whom.\n",
+				    scrape->options.reader);
+		return;
+	}
+	reply->content_type = "application/json";
+	read_everything(scrape, true);
+	tcptuned_metrics_format_json(&reply->body, &scrape->snap);
+}
+
+void tcptuned_scrape_handle(void *ctx, const struct tcptuned_http_request *request,
+			    struct tcptuned_http_reply *reply)
 {
 	struct tcptuned_scrape *scrape = ctx;
+	const char *path = request->path;
 
 	if (!strcmp(path, "/metrics")) {
 		reply->content_type = "text/plain; version=0.0.4; charset=utf-8";
-		handle_metrics(scrape, &reply->body);
+		handle_metrics(scrape, may_see_connections(scrape, request), &reply->body);
 	} else if (!strcmp(path, "/flows.json")) {
-		reply->content_type = "application/json";
-		read_everything(scrape);
-		tcptuned_metrics_format_json(&reply->body, &scrape->snap);
+		handle_flows(scrape, may_see_connections(scrape, request), reply);
 	} else if (!strcmp(path, "/")) {
 		reply->content_type = "text/html; charset=utf-8";
 		print_front_page(&reply->body, scrape->options.version);

@@ -16,6 +16,8 @@ struct tcptuned_scrape_options {
 	const struct tcptuned_kernel *kernel; /* has to outlive the scrape object */
 	struct tcptuned_paths *paths;	      /* so has this; or NULL */
 	__u32 flows_max;		      /* flows shown one by one */
+	/* To root and this user; to everybody, also from elsewhere, if it is "". Outlives, too. */
+	const char *reader;
 	bool program_statistics;	      /* have the kernel count the programs' run time */
 	const char *version;
 	/* The name of policy @key, or NULL for its number; may be NULL. */
@@ -44,8 +46,10 @@ void tcptuned_scrape_count_reload(struct tcptuned_scrape *scrape, bool taken);
 
 /*
  * The handler for tcptuned_http_start(), with the scrape object as its argument: "/metrics",
- * "/flows.json" and "/"; everything else is 404.
+ * "/flows.json" and "/"; everything else is 404. Who may not see connections gets /metrics
+ * without them, and 403 for /flows.json.
  */
-void tcptuned_scrape_handle(void *scrape, const char *path, struct tcptuned_http_reply *reply);
+void tcptuned_scrape_handle(void *scrape, const struct tcptuned_http_request *request,
+			    struct tcptuned_http_reply *reply);
 
 #endif

@@ -33,8 +33,11 @@ static struct tcptuned_http *http;
 static unsigned int handled;
 
 /* What the daemon's does with a path is compare it. */
-static void handle(void *ctx, const char *path, struct tcptuned_http_reply *reply)
+static void handle(void *ctx, const struct tcptuned_http_request *request,
+		   struct tcptuned_http_reply *reply)
 {
+	const char *path = request->path;
+
 	handled++;
 	CHECK(strlen(path) < 16384);
 	if (strcmp(path, "/metrics"))

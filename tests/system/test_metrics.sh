@@ -317,6 +317,43 @@ test_http_behaviour() {
 	tcptuned_stop
 }
 
+# as_user UID PATH: what that user is answered, and the status
+as_user() {
+	setpriv --reuid="$1" --regid="$1" --clear-groups \
+		curl -s -m 20 -w '\nstatus %{http_code}\n' "$METRICS$2"
+}
+
+# of an answer of /metrics: the connections with windows of their own
+shown() {
+	grep -c '^tcptuned_flow_cwnd_segments{' || :
+}
+
+# Whose connections they are is nobody's business but root's and the configured reader's.
+test_connections_are_for_the_reader() {
+	local everybody
+	tcptuned_start --set=paths.remember=no
+	host a
+	background holder in_group in_host a "$TEST_BUILD/connections" 2 7301
+	wait_until 5 grep -q '^open 2' "$TEST_DIR/holder.log"
+	expect_eq "$(as_user 0 /metrics | shown)" 4 "to root"
+	everybody=$(as_user 12345 /metrics)
+	expect_eq "$(shown <<<"$everybody")" 0 "to somebody"
+	expect_match "$everybody" '^tcptuned_flows_left_out 4$' "left out"
+	expect_match "$everybody" '^# .*root and the user prometheus' "why"
+	expect_match "$(as_user 12345 /flows.json)" '^status 403$' "as JSON"
+	tcptuned_stop
+	printf '[metrics]\nreader = nobody\n' >"$TEST_DIR/my.conf"
+	tcptuned_start --config="$TEST_DIR/my.conf"
+	expect_eq "$(as_user "$(id -u nobody)" /metrics | shown)" 4 "to the reader"
+	expect_eq "$(as_user 12345 /metrics | shown)" 0 "to somebody else"
+	printf '[metrics]\nreader = anyone\n' >"$TEST_DIR/my.conf"
+	kill -HUP "$(pid_of tcptuned)"
+	wait_until 5 grep -q 'metrics.reader: nobody -> anyone' "$TEST_DIR/tcptuned.log"
+	expect_eq "$(as_user 12345 /metrics | shown)" 4 "to anyone"
+	stop holder || :
+	tcptuned_stop
+}
+
 test_ipv6_and_any_address() {
 	tcptuned_start --set=metrics.address=::
 	expect_eq "$(status_of "http://[::1]:$METRICS_PORT/metrics")" 200 "over IPv6"

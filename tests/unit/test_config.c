@@ -17,9 +17,7 @@
 #include "config.h"
 #include "config_keys.h"
 #include "log.h"
-
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-#define Q32	      4294967296.0
+#include "numbers.h"
 
 /* --- a directory with a configuration in it ------------------------------------------- */
 
@@ -159,6 +157,7 @@ static void assert_defaults(const struct tcptuned_config *c)
 	assert_string_equal(c->metrics_address, "127.0.0.1");
 	assert_int_equal(c->metrics_port, 9817);
 	assert_int_equal(c->metrics_flows, 100);
+	assert_string_equal(c->metrics_reader, "prometheus");
 }
 
 static void test_defaults(void **state)
@@ -472,6 +471,7 @@ static const struct wrong {
 	{"metrics", "port", "18446744073709561433", /* 2^64 + 9817 */
 	 TCPTUNED_EXIT_CONFIG_RANGE, "from 1 to 65535"},
 	{"metrics", "port", "-9817", TCPTUNED_EXIT_CONFIG_RANGE, "from 1 to 65535"},
+	{"metrics", "reader", "prom etheus", TCPTUNED_EXIT_CONFIG_TYPE, "or anyone"},
 	{"metrics", "flows", "all", TCPTUNED_EXIT_CONFIG_TYPE, "from 0 to 1000"},
 	{"metrics", "flows", "1001", TCPTUNED_EXIT_CONFIG_RANGE, "from 0 to 1000"},
 	{"metrics", "flows", "-1", TCPTUNED_EXIT_CONFIG_RANGE, "from 0 to 1000"},
@@ -578,7 +578,7 @@ static void test_every_key_unknown(void **state)
 		}
 	}
 	load_fails("[metrics]\nwibble = 1\n", TCPTUNED_EXIT_CONFIG_UNKNOWN, 2, "wibble",
-		   "[metrics] has enabled, address, port and flows");
+		   "[metrics] has enabled, address, port, reader and flows");
 }
 
 static void test_unknown_section(void **state)
@@ -915,6 +915,14 @@ static void test_long_path(void **state)
 
 /* --- drop-ins -------------------------------------------------------------------------- */
 
+static const char *origin_of(const char *section, const char *name)
+{
+	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
+		if (!strcmp(tcptuned_keys[i].section, section) && !strcmp(tcptuned_keys[i].name, name))
+			return config.origin[i];
+	return "no such key";
+}
+
 static void test_drop_in_order(void **state)
 {
 	char origin[256];
@@ -931,7 +939,7 @@ static void test_drop_in_order(void **state)
 	assert_string_equal(config.metrics_address, "127.0.0.10");
 	assert_false(config.metrics_enabled);
 	snprintf(origin, sizeof(origin), "%s/9-z.conf:3", drop_in);
-	assert_string_equal(config.origin[TCPTUNED_CONFIG_KEYS - 2], origin);
+	assert_string_equal(origin_of("metrics", "port"), origin);
 }
 
 static void test_drop_in_fails(void **state)
@@ -976,7 +984,7 @@ static void test_set(void **state)
 	assert_int_equal(config.metrics_port, 4);
 	assert_int_equal(config.policy.bitcp.s_min, 1ull << 31);
 	assert_string_equal(config.cgroup, "/a.b=c");
-	assert_string_equal(config.origin[TCPTUNED_CONFIG_KEYS - 2], "--set");
+	assert_string_equal(origin_of("metrics", "port"), "--set");
 }
 
 static void test_set_fails(void **state)

@@ -28,8 +28,10 @@ static int calls;
 static char last_path[256];
 
 /* /big is as large as it says; everything else names its path. */
-static void handler(void *ctx, const char *path, struct tcptuned_http_reply *reply)
+static void handler(void *ctx, const struct tcptuned_http_request *request,
+		    struct tcptuned_http_reply *reply)
 {
+	const char *path = request->path;
 	static char zeroes[65536];
 	size_t i;
 

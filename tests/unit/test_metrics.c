@@ -16,10 +16,10 @@
 #include <cmocka.h>
 #include <jansson.h>
 
+#include "array.h"
 #include "metrics.h"
 #include "scrape.h"
 
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define BODY_LIMIT    (8u << 20)
 
 /* The labels of the flow that make_snapshot() makes. */
@@ -709,7 +709,9 @@ static void test_json(void **state)
 static void test_scrape_without_kernel_side(void **state)
 {
 	struct tcptuned_http_reply reply = {.status = 200};
-	struct tcptuned_scrape_options options = {.flows_max = 3, .version = "9"};
+	struct tcptuned_http_request metrics = {"/metrics", -1}, no_such_page = {"/metrics/", -1};
+	struct tcptuned_http_request flows = {"/flows.json", -1};
+	struct tcptuned_scrape_options options = {.flows_max = 3, .reader = "", .version = "9"};
 	struct tcptuned_kernel kernel;
 	struct tcptuned_scrape *scrape;
 
@@ -719,7 +721,7 @@ static void test_scrape_without_kernel_side(void **state)
 	assert_int_equal(tcptuned_scrape_new(&scrape, &options), 0);
 
 	tcptuned_buf_init(&reply.body, BODY_LIMIT);
-	tcptuned_scrape_handle(scrape, "/metrics", &reply);
+	tcptuned_scrape_handle(scrape, &metrics, &reply);
 	assert_int_equal(reply.status, 200);
 	assert_string_equal(reply.content_type, "text/plain; version=0.0.4; charset=utf-8");
 	assert_non_null(strstr(reply.body.data, "\ntcptuned_scrapes_total 0\n"));
@@ -728,13 +730,22 @@ static void test_scrape_without_kernel_side(void **state)
 	tcptuned_buf_free(&reply.body);
 
 	assert_int_equal(tcptuned_scrape_configure(scrape, 0, false), 0);
-	tcptuned_scrape_handle(scrape, "/metrics", &reply);
+	tcptuned_scrape_handle(scrape, &metrics, &reply);
 	assert_non_null(strstr(reply.body.data, "\ntcptuned_scrapes_total 1\n"));
 	assert_non_null(strstr(reply.body.data, "\ntcptuned_last_scrape_duration_seconds 0."));
 	tcptuned_buf_free(&reply.body);
 
-	tcptuned_scrape_handle(scrape, "/metrics/", &reply);
+	tcptuned_scrape_handle(scrape, &no_such_page, &reply);
 	assert_int_equal(reply.status, 404);
+	tcptuned_buf_free(&reply.body);
+	tcptuned_scrape_free(scrape);
+
+	options.reader = "daemon"; /* who asks is not known, so it is not that user */
+	assert_int_equal(tcptuned_scrape_new(&scrape, &options), 0);
+	reply.status = 200;
+	tcptuned_scrape_handle(scrape, &flows, &reply);
+	assert_int_equal(reply.status, 403);
+	assert_non_null(strstr(reply.body.data, "the user daemon of this host"));
 	tcptuned_buf_free(&reply.body);
 	tcptuned_scrape_free(scrape);
 }

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Who is at the other end, asked of the kernel about connections of this process. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "peer.h"
+
+#define SOMEBODY 54321
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+};
+
+struct pair {
+	int client, server;
+};
+
+static union address address_of(const char *text)
+{
+	union address ret = {0};
+
+	if (inet_pton(AF_INET, text, &ret.in.sin_addr) == 1) {
+		ret.in.sin_family = AF_INET;
+	} else {
+		assert_int_equal(inet_pton(AF_INET6, text, &ret.in6.sin6_addr), 1);
+		ret.in6.sin6_family = AF_INET6;
+	}
+	return ret;
+}
+
+/* A connection to @to of one who listens on @on, its client's end made by @uid. */
+static struct pair connect_pair(const char *on, const char *to, uid_t uid)
+{
+	union address here = address_of(on), there = address_of(to);
+	socklen_t len = sizeof(here);
+	int listener = socket(here.any.sa_family, SOCK_STREAM, 0);
+	struct pair ret;
+
+	assert_int_equal(bind(listener, &here.any, sizeof(here)), 0);
+	assert_int_equal(listen(listener, 1), 0);
+	assert_int_equal(getsockname(listener, &here.any, &len), 0);
+	there.in.sin_port = here.in.sin_port; /* at the same place in both */
+	assert_int_equal(seteuid(uid), 0);
+	ret.client = socket(there.any.sa_family, SOCK_STREAM, 0);
+	assert_int_equal(seteuid(0), 0);
+	assert_int_equal(connect(ret.client, &there.any, sizeof(there)), 0);
+	ret.server = accept(listener, NULL, NULL);
+	assert_true(ret.server >= 0);
+	close(listener);
+	return ret;
+}
+
+static void end(struct pair pair)
+{
+	close(pair.client);
+	close(pair.server);
+}
+
+static void test_the_one_who_connected(void **state)
+{
+	static const struct {
+		const char *on, *to;
+	} ways[] = {
+		{"127.0.0.1", "127.0.0.1"},
+		{"::1", "::1"},
+		{"::", "127.0.0.1"}, /* the server sees ::ffff:127.0.0.1 */
+		{"::", "::1"},
+		{"0.0.0.0", "::ffff:127.0.0.1"},
+	};
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		struct pair by_root = connect_pair(ways[i].on, ways[i].to, 0);
+		struct pair by_somebody = connect_pair(ways[i].on, ways[i].to, SOMEBODY);
+		uid_t uid = 1;
+
+		assert_int_equal(tcptuned_peer_uid(by_root.server, &uid), 0);
+		assert_int_equal(uid, 0);
+		assert_int_equal(tcptuned_peer_uid(by_somebody.server, &uid), 0);
+		assert_int_equal(uid, SOMEBODY);
+		/* and the server is root's, whoever asks from the other side */
+		assert_int_equal(tcptuned_peer_uid(by_somebody.client, &uid), 0);
+		assert_int_equal(uid, 0);
+		end(by_root);
+		end(by_somebody);
+	}
+}
+
+/* The kernel still has its socket, which says that it is user 0's. */
+static void test_one_who_has_left(void **state)
+{
+	struct pair pair = connect_pair("127.0.0.1", "127.0.0.1", SOMEBODY);
+	uid_t uid = 77;
+
+	assert_int_equal(shutdown(pair.client, SHUT_WR), 0);
+	assert_int_equal(tcptuned_peer_uid(pair.server, &uid), 0);
+	assert_int_equal(uid, SOMEBODY);
+	close(pair.client);
+	uid = 77;
+	assert_int_equal(tcptuned_peer_uid(pair.server, &uid), -ENOENT);
+	assert_int_equal(uid, 77);
+	close(pair.server);
+}
+
+static void test_no_connection(void **state)
+{
+	uid_t uid = 77;
+	int pair[2], fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	assert_int_equal(tcptuned_peer_uid(fd, &uid), -ENOTCONN);
+	close(fd);
+	assert_int_equal(tcptuned_peer_uid(fd, &uid), -EBADF);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	assert_int_equal(tcptuned_peer_uid(pair[0], &uid), -EAFNOSUPPORT);
+	close(pair[0]);
+	close(pair[1]);
+	assert_int_equal(uid, 77);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_one_who_connected),
+		cmocka_unit_test(test_one_who_has_left),
+		cmocka_unit_test(test_no_connection),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
