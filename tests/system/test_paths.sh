@@ -54,6 +54,10 @@ given() { # AT LEAST
 	[ "$(seeds given)" -ge "$1" ]
 }
 
+unread_at() { # PORT
+	in_host b ss -tnH state established "sport = :$1" | awk '{ print $1 }'
+}
+
 # timeout: 90
 test_next_connection_begins_with_what_one_learned() {
 	local a max ssthresh
@@ -85,6 +89,12 @@ test_next_connection_begins_with_what_one_learned() {
 	expect_le "$(ss_of a "dport = :7301" ' cwnd:([0-9]+)')" 24 "its window, segments: no burst"
 	wait_until 5 eval '[ "$(flow 7301 .window_clamp_bytes)" -ge 390000 ]'
 	expect_le "$(flow 7301 .window_clamp_bytes)" 900000 "receive window allowed: twice the path"
+	# An application that leaves it unread would hold all of that.
+	stream slow 7303 --duration 4 --read-rate 16000
+	wait_until 5 eval '[ "$(unread_at 7303)" -ge 30000 ]'
+	sleep 0.5
+	expect_eq "$(flow 7303 '.receive | "\(.window_bytes) \(.budget_wanted_bytes)"')" \
+		'65536 0' "a slow reader's window, and what it wants beyond it"
 	tcptuned_stop
 
 	tcptuned_start --dry-run
