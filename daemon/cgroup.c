@@ -45,11 +45,13 @@ uint64_t tcptuned_cgroup_id(const char *below_root)
 	char path[PATH_MAX], root[PATH_MAX / 2];
 	struct stat st;
 
+	errno = ENOENT;
 	if (find_mount(root, sizeof(root), NULL) ||
 	    snprintf(path, sizeof(path), "%s/%s", root, below_root) >= (int)sizeof(path) ||
-	    stat(path, &st) || !S_ISDIR(st.st_mode))
+	    stat(path, &st))
 		return 0;
-	return st.st_ino;
+	errno = ENOTDIR;
+	return S_ISDIR(st.st_mode) ? st.st_ino : 0;
 }
 
 int tcptuned_cgroup_open(const char *path, bool *ret_root, char *ret_path, size_t size,

@@ -405,8 +405,29 @@ static struct tcptuned_policy make_record(struct daemon *d, const char *name,
 	return record;
 }
 
+static void find_cgroup(struct daemon *d, struct tcptuned_policy_source *policy)
+{
+	const char *name = policy->named->name, *cgroup = policy->named->set.cgroup;
+
+	policy->cgroup = tcptuned_cgroup_id(cgroup);
+	if (policy->cgroup)
+		return;
+	d->kernel.cgroups_missing++;
+	if (errno == ENOENT)
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "policy %s: there is no control group %s now; the policy has no "
+			     "connection until there is",
+			     name, cgroup);
+	else
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "policy %s: control group %s cannot be looked at: %s; the policy has "
+			     "no connection until it can",
+			     name, cgroup, strerror(errno));
+}
+
 static void make_records(struct daemon *d)
 {
+	d->kernel.cgroups_missing = 0;
 	d->policies[0] = (struct tcptuned_policy_source){
 		.record = make_record(d, "default", &d->config->policy),
 	};
@@ -418,12 +439,7 @@ static void make_records(struct daemon *d)
 			.record = make_record(d, named->name, &named->set),
 		};
 		if (named->set.cgroup[0])
-			d->policies[i].cgroup = tcptuned_cgroup_id(named->set.cgroup);
-		if (named->set.cgroup[0] && !d->policies[i].cgroup)
-			tcptuned_log(TCPTUNED_LOG_WARNING,
-				     "policy %s: there is no control group %s now; the policy has "
-				     "no connection until there is",
-				     named->name, named->set.cgroup);
+			find_cgroup(d, &d->policies[i]);
 	}
 }
 
@@ -596,7 +612,10 @@ static void watch_cgroups(struct daemon *d)
 	for (size_t i = 1; i < d->policies_len; i++) {
 		const char *cgroup = settings_of(d, &d->policies[i])->cgroup;
 
-		if (!cgroup[0] || d->policies[i].cgroup == tcptuned_cgroup_id(cgroup))
+		__u64 id = cgroup[0] ? tcptuned_cgroup_id(cgroup) : 0;
+
+		/* What cannot be looked at for now is taken to be what it was. */
+		if (!cgroup[0] || d->policies[i].cgroup == id || (!id && errno != ENOENT))
 			continue;
 		tcptuned_log(TCPTUNED_LOG_INFO, "policy %s: control group %s is another one now",
 			     d->policies[i].record.name, cgroup);

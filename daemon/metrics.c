@@ -947,6 +947,8 @@ static void print_state(struct tcptuned_buf *out, struct tcptuned_buf *labels,
 	sample(out, &reloads, "result=\"rejected\"", snap->reloads[false], PLAIN);
 	single(out, "tcptuned_taken_over", GAUGE, snap->taken_over, PLAIN,
 	       "Whether the programs were pinned by a daemon before this one.");
+	single(out, "tcptuned_policy_cgroups_missing", GAUGE, snap->cgroups_missing, PLAIN,
+	       "Policies without connections, since their control group is not to be found.");
 	sample(out, &namespaces, "result=\"visited\"", snap->adoption.namespaces, PLAIN);
 	sample(out, &namespaces, "result=\"failed\"", snap->adoption.namespaces_failed, PLAIN);
 	single(out, "tcptuned_adoption_duration_seconds", GAUGE, snap->adoption.ns, NANOSECONDS,

@@ -33,6 +33,7 @@ struct tcptuned_snapshot {
 	const struct tcptuned_policy *(*policy)(void *ctx, __u32 key);
 	void *policy_ctx; /* for both */
 	bool bitcp; /* the congestion control is registered */
+	unsigned int cgroups_missing; /* of policies */
 	bool taken_over;
 	struct tcptuned_adoption adoption;
 	bool totals_ok;		       /* totals could be read */

@@ -330,7 +330,8 @@ METRICS=http://127.0.0.1:$METRICS_PORT
 
 tcptuned_start() {
 	: >"$TEST_DIR/none.conf"
-	background tcptuned "$TEST_BUILD/tcptuned" --foreground --config="$TEST_DIR/none.conf" \
+	background tcptuned ${TCPTUNED_PREFIX-} "$TEST_BUILD/tcptuned" --foreground \
+		--config="$TEST_DIR/none.conf" \
 		--set=tcptuned.cgroup="$TEST_CGROUP/group" \
 		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
 		--set=tcptuned.state_directory="$TEST_DIR/state" \

@@ -370,10 +370,33 @@ test_cgroup_that_comes_later() {
 	host a
 	start_with "[policy late]\ncgroup = ${sub#"$(dirname "$TEST_CGROUP")"}\ncongestion_control = cubic"
 	in_log 'warning: policy late: there is no control group .*/group/sub now'
+	expect_eq "$(metric tcptuned_policy_cgroups_missing)" 1 "control groups missing"
 	expect_eq "$(meet 127.0.0.1 7001)" bitcp "before"
 	mkdir -p "$sub/deeper"
 	in_log 'policy late: control group .* is another one now'
 	expect_eq "$(CLIENT_PREFIX=in_sub meet 127.0.0.1 7002)" cubic "after"
+	expect_eq "$(metric tcptuned_policy_cgroups_missing)" 0 "control groups missing"
+	tcptuned_stop
+	rmdir "$sub/deeper" "$sub"
+}
+
+# The service's directory may be closed to a daemon without all of root's rights, as it is under
+# systemd: its connections get the default policy, and there is a word about it.
+test_cgroup_that_cannot_be_read() {
+	local sub=$TEST_CGROUP/group/sub
+	host a
+	mkdir -p "$sub/deeper"
+	chown nobody "$sub"
+	chmod 700 "$sub"
+	TCPTUNED_PREFIX="setpriv --bounding-set=-dac_override,-dac_read_search" \
+		start_with "[policy closed]
+cgroup = ${sub#"$(dirname "$TEST_CGROUP")"}/deeper\ncongestion_control = cubic"
+	in_log 'warning: policy closed: control group .*/deeper cannot be looked at: Permission denied'
+	expect_eq "$(metric tcptuned_policy_cgroups_missing)" 1 "control groups missing"
+	expect_eq "$(CLIENT_PREFIX=in_sub meet 127.0.0.1 7001)" bitcp "its connections"
+	chmod 755 "$sub"
+	in_log 'policy closed: control group .* is another one now'
+	expect_eq "$(CLIENT_PREFIX=in_sub meet 127.0.0.1 7002)" cubic "once it can be read"
 	tcptuned_stop
 	rmdir "$sub/deeper" "$sub"
 }
