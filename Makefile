@@ -195,7 +195,7 @@ fuzz: $(BUILD)/fuzz/fuzz_config $(BUILD)/fuzz/fuzz_flows $(BUILD)/fuzz/fuzz_requ
 	cd $(BUILD)/fuzz && ./fuzz_http $(FUZZ_LIMIT) -max_len=4096 http
 
 $(BUILD)/fuzz/fuzz_config: tests/fuzz/fuzz_config.c $(wildcard daemon/config*.c) \
-		daemon/exit.c daemon/prefix.c
+		daemon/exit.c daemon/prefix.c daemon/text.c
 	@mkdir -p $(@D)
 	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
 		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs inih)
@@ -210,7 +210,7 @@ $(BUILD)/fuzz/fuzz_http: tests/fuzz/fuzz_http.c $(patsubst %,daemon/%.c,http buf
 	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
 		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs libmicrohttpd)
 
-$(BUILD)/fuzz/fuzz_request: tests/fuzz/fuzz_request.c $(patsubst %,daemon/%.c,request filter prefix columns flows config config_keys config_print exit)
+$(BUILD)/fuzz/fuzz_request: tests/fuzz/fuzz_request.c $(patsubst %,daemon/%.c,request filter prefix columns flows config config_keys config_print exit text)
 	@mkdir -p $(@D)
 	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
 		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs libbpf jansson inih)

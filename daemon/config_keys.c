@@ -621,9 +621,10 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.fallback = "prometheus",
 		.live = true,
 		.help = "The user who is shown connections one by one, besides root, when it "
-			"asks from this host's own network namespace. All others get the totals. "
-			"A Prometheus on another host can only be shown them with anyone, and "
-			"then all who reach the address are.",
+			"asks from this host's own network namespace; who connects counts, be it a "
+			"proxy for others. Looked up at start and reload. All others get the "
+			"totals. A Prometheus on another host, or in a container's network, can "
+			"only be shown them with anyone, and then all who reach the address are.",
 	},
 	{
 		.section = "metrics",

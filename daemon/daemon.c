@@ -612,10 +612,7 @@ static void watch_cgroups(struct daemon *d)
 	for (size_t i = 1; i < d->policies_len; i++) {
 		const char *cgroup = settings_of(d, &d->policies[i])->cgroup;
 
-		__u64 id = cgroup[0] ? tcptuned_cgroup_id(cgroup) : 0;
-
-		/* What cannot be looked at for now is taken to be what it was. */
-		if (!cgroup[0] || d->policies[i].cgroup == id || (!id && errno != ENOENT))
+		if (!cgroup[0] || d->policies[i].cgroup == tcptuned_cgroup_id(cgroup))
 			continue;
 		tcptuned_log(TCPTUNED_LOG_INFO, "policy %s: control group %s is another one now",
 			     d->policies[i].record.name, cgroup);
@@ -945,14 +942,15 @@ static bool take_configuration(struct daemon *d, struct tcptuned_config *new)
 	*d->config = *new;
 	register_family(d, false);
 	if (!apply(d, &err)) {
-		if (!tcptuned_config_diff(&before, &written, log_difference, NULL))
-			tcptuned_log(TCPTUNED_LOG_INFO, "reloaded: nothing differs");
-		tcptuned_config_free(&before);
 		forget_disabled(d);
-		tcptuned_log_set_level(new->log_level);
 		if (d->scrape)
 			tcptuned_scrape_configure(d->scrape, new->metrics_flows,
 						  new->program_statistics);
+		unregister_family(d);
+		if (!tcptuned_config_diff(&before, &written, log_difference, NULL))
+			tcptuned_log(TCPTUNED_LOG_INFO, "reloaded: nothing differs");
+		tcptuned_config_free(&before);
+		tcptuned_log_set_level(new->log_level);
 		return true;
 	}
 	tcptuned_log(TCPTUNED_LOG_ERROR, "%s", err.text);
@@ -960,6 +958,7 @@ static bool take_configuration(struct daemon *d, struct tcptuned_config *new)
 	tcptuned_config_free(new);
 	*d->config = before;
 	apply_again(d);
+	unregister_family(d);
 	return false;
 }
 
@@ -978,7 +977,6 @@ static void reload(struct daemon *d)
 		tcptuned_log(TCPTUNED_LOG_ERROR, "the configuration before it stays in force");
 	} else {
 		taken = take_configuration(d, &new);
-		unregister_family(d);
 	}
 	if (d->scrape)
 		tcptuned_scrape_count_reload(d->scrape, taken);

@@ -948,7 +948,7 @@ static void print_state(struct tcptuned_buf *out, struct tcptuned_buf *labels,
 	single(out, "tcptuned_taken_over", GAUGE, snap->taken_over, PLAIN,
 	       "Whether the programs were pinned by a daemon before this one.");
 	single(out, "tcptuned_policy_cgroups_missing", GAUGE, snap->cgroups_missing, PLAIN,
-	       "Policies without connections, since their control group is not to be found.");
+	       "Policies without connections: their control group is not there, or not to be seen.");
 	sample(out, &namespaces, "result=\"visited\"", snap->adoption.namespaces, PLAIN);
 	sample(out, &namespaces, "result=\"failed\"", snap->adoption.namespaces_failed, PLAIN);
 	single(out, "tcptuned_adoption_duration_seconds", GAUGE, snap->adoption.ns, NANOSECONDS,

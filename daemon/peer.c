@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -11,6 +12,8 @@
 
 #include "cleanup.h"
 #include "peer.h"
+
+#define LOOPBACK_IFINDEX 1 /* include/net/flow.h */
 
 struct question {
 	struct nlmsghdr head;
@@ -37,6 +40,23 @@ static void take_end(const struct sockaddr_storage *end, __u8 *family, __be32 *a
 	}
 }
 
+static struct question question_about(__u8 family)
+{
+	return (struct question){
+		.head = {
+			.nlmsg_len = sizeof(struct question),
+			.nlmsg_type = SOCK_DIAG_BY_FAMILY,
+			.nlmsg_flags = NLM_F_REQUEST,
+		},
+		.body = {
+			.sdiag_family = family,
+			.sdiag_protocol = IPPROTO_TCP,
+			.idiag_states = -1u,
+			.id.idiag_cookie = {INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE},
+		},
+	};
+}
+
 /* The other end's socket has our address as its destination. */
 static int ask_about_peer(int fd, struct question *ret)
 {
@@ -44,18 +64,7 @@ static int ask_about_peer(int fd, struct question *ret)
 	socklen_t len = sizeof(here);
 	struct inet_diag_req_v2 *body = &ret->body;
 
-	*ret = (struct question){
-		.head = {
-			.nlmsg_len = sizeof(*ret),
-			.nlmsg_type = SOCK_DIAG_BY_FAMILY,
-			.nlmsg_flags = NLM_F_REQUEST,
-		},
-		.body = {
-			.sdiag_protocol = IPPROTO_TCP,
-			.idiag_states = -1u,
-			.id.idiag_cookie = {INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE},
-		},
-	};
+	*ret = question_about(AF_UNSPEC);
 	if (getsockname(fd, (struct sockaddr *)&here, &len))
 		return -errno;
 	len = sizeof(there);
@@ -71,23 +80,17 @@ static int ask_about_peer(int fd, struct question *ret)
 	return 0;
 }
 
-int tcptuned_peer_uid(int fd, uid_t *ret)
+/* The answer about one socket, or why there is none. */
+static int ask(int diag, const struct question *question, struct inet_diag_msg *ret)
 {
-	_cleanup_close_ int diag = -1;
-	struct question question;
 	union {
 		struct nlmsghdr head;
 		char bytes[4096];
 	} answer;
-	const struct inet_diag_msg *found = NLMSG_DATA(&answer.head);
 	const struct nlmsgerr *refused = NLMSG_DATA(&answer.head);
 	ssize_t len;
-	int error = ask_about_peer(fd, &question);
 
-	if (error)
-		return error;
-	diag = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG);
-	if (diag < 0 || send(diag, &question, sizeof(question), 0) < 0)
+	if (send(diag, question, sizeof(*question), 0) < 0)
 		return -errno;
 	/* The answer is there when send() returns. */
 	len = recv(diag, &answer, sizeof(answer), 0);
@@ -98,11 +101,72 @@ int tcptuned_peer_uid(int fd, uid_t *ret)
 	if (answer.head.nlmsg_type == NLMSG_ERROR)
 		return answer.head.nlmsg_len < NLMSG_LENGTH(sizeof(*refused)) ? -EPROTO
 									       : refused->error;
-	if (answer.head.nlmsg_len < NLMSG_LENGTH(sizeof(*found)))
+	if (answer.head.nlmsg_len < NLMSG_LENGTH(sizeof(*ret)))
 		return -EPROTO;
-	/* What no process holds any more is nobody's, though the kernel writes down user 0. */
-	if (!found->idiag_inode)
-		return -ENOENT;
-	*ret = found->idiag_uid;
+	memcpy(ret, NLMSG_DATA(&answer.head), sizeof(*ret));
 	return 0;
+}
+
+static int open_diagnostics(void)
+{
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/*
+ * Where no connection has those ends the kernel answers with who listens on that port; and of a
+ * connection that no process holds any more it says that it is user 0's.
+ */
+static bool is_held_connection(const struct inet_diag_msg *found, const struct question *asked)
+{
+	return found->idiag_state != TCP_LISTEN && found->idiag_inode &&
+	       found->id.idiag_sport == asked->body.id.idiag_sport &&
+	       found->id.idiag_dport == asked->body.id.idiag_dport;
+}
+
+int tcptuned_peer_uid(int fd, uid_t *ret)
+{
+	_cleanup_close_ int diag = -1;
+	struct question question;
+	struct inet_diag_msg found;
+	int error = ask_about_peer(fd, &question);
+
+	if (error)
+		return error;
+	diag = open_diagnostics();
+	if (diag < 0)
+		return diag;
+	error = ask(diag, &question, &found);
+	if (error == -ENOENT || (!error && !is_held_connection(&found, &question))) {
+		/* Perhaps it is bound to the device by which a host talks to itself. */
+		question.body.id.idiag_if = LOOPBACK_IFINDEX;
+		error = ask(diag, &question, &found);
+	}
+	if (error)
+		return error;
+	if (!is_held_connection(&found, &question))
+		return -ENOENT;
+	*ret = found.idiag_uid;
+	return 0;
+}
+
+bool tcptuned_peer_can_ask(void)
+{
+	_cleanup_close_ int diag = open_diagnostics(), listener = -1;
+	struct sockaddr_in here = {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	socklen_t len = sizeof(here);
+	struct question question = question_about(AF_INET);
+	struct inet_diag_msg found;
+
+	listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (diag < 0 || listener < 0 || bind(listener, (struct sockaddr *)&here, sizeof(here)) ||
+	    listen(listener, 1) || getsockname(listener, (struct sockaddr *)&here, &len))
+		return false;
+	question.body.id.idiag_sport = here.sin_port;
+	question.body.id.idiag_src[0] = here.sin_addr.s_addr;
+	return !ask(diag, &question, &found);
 }

@@ -10,6 +10,7 @@
 #include <bpf/bpf.h>
 
 #include "cleanup.h"
+#include "log.h"
 #include "metrics.h"
 #include "peer.h"
 #include "readout.h"
@@ -19,6 +20,8 @@
 struct tcptuned_scrape {
 	struct tcptuned_scrape_options options;
 	struct utsname host;
+	bool reader_known;
+	uid_t reader_uid;
 	int stats_fd; /* keeps the kernel's statistics on; -1: not asked for */
 	struct tcptuned_snapshot snap;
 };
@@ -104,17 +107,13 @@ static void print_front_page(struct tcptuned_buf *out, const char *version)
 static bool may_see_connections(const struct tcptuned_scrape *scrape,
 				const struct tcptuned_http_request *request)
 {
-	const struct passwd *user;
 	uid_t uid;
 
 	if (!scrape->options.reader[0])
 		return true;
 	if (tcptuned_peer_uid(request->fd, &uid))
 		return false;
-	if (!uid)
-		return true;
-	user = getpwnam(scrape->options.reader);
-	return user && user->pw_uid == uid;
+	return !uid || (scrape->reader_known && uid == scrape->reader_uid);
 }
 
 static void handle_metrics(struct tcptuned_scrape *scrape, bool connections,
@@ -181,6 +180,27 @@ static void set_statistics(struct tcptuned_scrape *scrape, bool on)
 	}
 }
 
+/* Once, and not for each who asks: a directory service may take its time. */
+static void find_reader(struct tcptuned_scrape *scrape)
+{
+	const char *reader = scrape->options.reader;
+	const struct passwd *user = reader[0] ? getpwnam(reader) : NULL;
+
+	scrape->reader_known = user;
+	if (user)
+		scrape->reader_uid = user->pw_uid;
+	else if (reader[0])
+		tcptuned_log(TCPTUNED_LOG_INFO,
+			     "metrics.reader: there is no user %s now: metrics show connections "
+			     "one by one to root only, until a reload finds that user",
+			     reader);
+	if (reader[0] && !tcptuned_peer_can_ask())
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "metrics.reader: this kernel does not tell who asks for metrics "
+			     "(module tcp_diag): connections one by one are shown to nobody, "
+			     "unless it is anyone");
+}
+
 int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max,
 			      bool program_statistics)
 {
@@ -192,6 +212,7 @@ int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max,
 		tcptuned_flows_free(&scrape->snap.flows);
 		scrape->snap.flows = flows;
 	}
+	find_reader(scrape);
 	set_statistics(scrape, program_statistics);
 	return 0;
 }

@@ -16,7 +16,10 @@ struct tcptuned_scrape_options {
 	const struct tcptuned_kernel *kernel; /* has to outlive the scrape object */
 	struct tcptuned_paths *paths;	      /* so has this; or NULL */
 	__u32 flows_max;		      /* flows shown one by one */
-	/* To root and this user; to everybody, also from elsewhere, if it is "". Outlives, too. */
+	/*
+	 * To root and this user; to everybody, also from elsewhere, if it is "". Outlives, too,
+	 * and may change before tcptuned_scrape_configure().
+	 */
 	const char *reader;
 	bool program_statistics;	      /* have the kernel count the programs' run time */
 	const char *version;
