@@ -97,6 +97,7 @@ every_key() {
 		metrics address localhost -
 		metrics port http 65536
 		metrics flows all 10001
+		metrics burstiness 100 99us
 	END
 }
 
