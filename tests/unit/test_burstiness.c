@@ -278,6 +278,7 @@ static void test_a_slot_does_not_run_over(void **state)
 	burstiness_count(&ring, 5, 15);
 	assert_int_equal(burstiness_segments(&ring, 5), 0xffffffffu);
 	burstiness_count(&ring, 5, 1);
+	assert_int_equal(burstiness_segments(&ring, 5), 0xffffffffu);
 	burstiness_count(&ring, 5, 0xffffffffu);
 	assert_int_equal(burstiness_segments(&ring, 5), 0xffffffffu);
 	assert_int_equal(burstiness_segments(&ring, 6), 0);
