@@ -7,6 +7,10 @@
  * 1 / sqrt(m) (section 3.2), a constant rate 0, and n intervals of which one has everything
  * sqrt(n - 1).
  *
+ * The interval is one for the whole host, as the paper's is that of the path which all connections
+ * share: their sum has no round-trip time of its own, and values over intervals of different
+ * lengths cannot be compared. Somebody has to say which path matters.
+ *
  * Its input is the aggregate: what two CPUs send in the same interval has to be added before it
  * is squared. So a writer only counts, in a ring of intervals of its own that nobody else writes
  * to, and the reader adds up the rings, interval by interval, and squares. A slot of the ring
