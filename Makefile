@@ -37,7 +37,7 @@ help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
 # --- the kernel side: one object and one skeleton per .bpf.c ---------------------------
-BPF_NAMES := bitcp rightsize flows $(FAMILY)
+BPF_NAMES := bitcp rightsize flows burstiness $(FAMILY)
 SKELETONS := $(BPF_NAMES:%=$(BUILD)/skel/%.skel.h)
 
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c

@@ -124,3 +124,46 @@ bench_cost_policies() {
 		row_of policies "64 KB, one core each" "10,000 prefixes"
 	done
 }
+
+# metrics.burstiness, which looks at every packet that is sent, switched on and off from second to
+# second of one connection: two connections differ by more than it costs. Of each second the
+# second half.
+burstiness() { # X SEND_BUFFER
+	local x=$1 seconds=$((2 * ${BENCH_PAIRS:-20})) second state column=([0]=off [1]=on) job
+	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 $2 $2"
+	: >"$TEST_DIR/my.conf"
+	tcptuned_start --config="$TEST_DIR/my.conf" --set=policy.congestion_control=keep \
+		--set=policy.send_window_max="$2"
+	(SENDER_PREFIX=in_group RECEIVER_PREFIX=in_group iperf -C reno -i 0.5 \
+		-t $((seconds + 1))) &
+	job=$!
+	for ((second = 0; second < seconds; second++)); do
+		sleep 1
+		state=${column[second % 2]/on/10ms}
+		printf '[metrics]\nburstiness = %s\n' "$state" >"$TEST_DIR/my.conf"
+		kill -HUP "$(pid_of tcptuned)"
+	done
+	wait $job
+	tcptuned_stop
+	for ((second = 0; second < seconds; second++)); do
+		jq -c "{goodput_bps: .intervals[$((2 * second + 3))].sum.bits_per_second}" \
+			"$TEST_DIR/iperf.json" >"$TEST_DIR/transfer.json"
+		row_of burstiness "$x" "${column[second % 2]}"
+	done
+}
+
+# timeout: 900
+bench_cost_burstiness_segments() {
+	local -A cores
+	host a b
+	veth 0 0 gso_max_segs 1
+	measure burstiness "1448 B, one core for both" 524288
+}
+
+# timeout: 900
+bench_cost_burstiness_offload() {
+	local -A cores
+	host a b
+	veth 0 1
+	measure burstiness "64 KB, one core each" 1048576
+}

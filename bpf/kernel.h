@@ -134,6 +134,7 @@ struct sock {
 	int sk_wmem_queued;
 	int sk_rcvlowat;
 	unsigned long sk_max_pacing_rate; /* bytes per second; all ones: none */
+	__u16 sk_type;
 	__u8 sk_userlocks : 4;
 	struct sock_cgroup_data sk_cgrp_data;
 };

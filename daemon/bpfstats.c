@@ -75,7 +75,8 @@ static void read_map(struct tcptuned_bpfstats *stats, const char *name, int fd)
 	stats->maps_len++;
 }
 
-static void read_program(struct tcptuned_bpfstats *stats, unsigned int which, int fd)
+/* @name NULL: one of BI-TCP's, as the kernel has it. */
+static void read_program(struct tcptuned_bpfstats *stats, const char *name, int fd)
 {
 	struct tcptuned_program_stats *program = &stats->programs[stats->programs_len];
 	struct bpf_prog_info info = {};
@@ -87,8 +88,8 @@ static void read_program(struct tcptuned_bpfstats *stats, unsigned int which, in
 	program->jited_bytes = info.jited_prog_len;
 	program->runs = info.run_cnt;
 	program->run_time_ns = info.run_time_ns;
-	if (which < TCPTUNED_PROG_BITCP_FIRST)
-		snprintf(program->name, sizeof(program->name), "%s", program_names[which]);
+	if (name)
+		snprintf(program->name, sizeof(program->name), "%s", name);
 	else
 		snprintf(program->name, sizeof(program->name), "bitcp_%s", info.name);
 	stats->programs_len++;
@@ -111,7 +112,8 @@ void tcptuned_bpfstats_read(struct tcptuned_bpfstats *stats,
 	memset(stats, 0, sizeof(*stats));
 	stats->enabled = enabled || sysctl_enabled();
 	for (i = 0; i < TCPTUNED_PROGS; i++)
-		read_program(stats, i, kernel->prog_fd[i]);
+		read_program(stats, i < TCPTUNED_PROG_BITCP_FIRST ? program_names[i] : NULL,
+			     kernel->prog_fd[i]);
 	for (i = 0; i < TCPTUNED_MAPS; i++) {
 		read_map(stats, tcptuned_map_name(i), kernel->map_fd[i]);
 		if (i == TCPTUNED_MAP_FLOWS && kernel->map_fd[i] >= 0)
@@ -121,6 +123,13 @@ void tcptuned_bpfstats_read(struct tcptuned_bpfstats *stats,
 				allocated_bytes(STORAGE_SOCKET_BYTES);
 	}
 	read_map(stats, "bitcp", kernel->bitcp_map_fd);
+}
+
+void tcptuned_bpfstats_add(struct tcptuned_bpfstats *stats, const char *name, int prog_fd,
+			   int map_fd)
+{
+	read_program(stats, name, prog_fd);
+	read_map(stats, name, map_fd);
 }
 
 void tcptuned_process_stats_read(struct tcptuned_process_stats *stats)

@@ -640,6 +640,26 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 			"the rest only in the totals. Each makes up to sixty time series. They are "
 			"of every user and every network namespace.",
 	},
+	{
+		.section = "metrics",
+		.name = "burstiness",
+		.type = KEY_TIME,
+		FIELD(metrics_burstiness_us),
+		.lowest = 100,
+		.highest = 1000000,
+		.special = "off",
+		.fallback = "off",
+		.live = true,
+		.help = "Count the TCP segments with data that are sent to other hosts in each "
+			"interval of this length, and show how bursty they are, by congestion "
+			"control and for all together: the coefficient of variation of their "
+			"number, over the last 960 intervals. Take the round-trip time without "
+			"queues of the path that matters, 50ms for example. It is one length for "
+			"all connections, since their sum is judged, and since values of "
+			"different intervals cannot be compared: Poisson traffic of m segments "
+			"per interval has 1/sqrt(m). Off by default, for it costs a little with "
+			"every packet that is sent.",
+	},
 };
 
 static void *field(const struct tcptuned_key *key, struct tcptuned_config *config)
@@ -878,6 +898,32 @@ static int parse_rate(const struct tcptuned_key *key, const char *text,
 	return problem(ret_problem, EINVAL, "is not a whole number of bits per second, k, M or G");
 }
 
+/* A bare number is refused: each reader would take it for another unit. */
+static int parse_time(const struct tcptuned_key *key, const char *text,
+		      struct tcptuned_config *config, char *ret_problem)
+{
+	static const struct {
+		const char *suffix;
+		uint64_t factor;
+	} units[] = {{"us", 1}, {"ms", 1000}, {"s", 1000000}};
+	bool negative = is_negative(&text);
+	uint64_t value;
+
+	if (parse_digits(&text, &value) < 0)
+		return problem(ret_problem, EINVAL, "is not a time");
+	text += strspn(text, " \t");
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(text, units[i].suffix))
+			continue;
+		if (value > key->highest) /* keeps the product below 2^64, too */
+			value = key->highest + 1;
+		else
+			value *= units[i].factor;
+		return store_in_range(key, config, value, negative, ret_problem);
+	}
+	return problem(ret_problem, EINVAL, "is not a whole number of us, ms or s");
+}
+
 static int parse_prefixes(const struct tcptuned_key *key, const char *text,
 			  struct tcptuned_config *config, char *ret_problem)
 {
@@ -941,7 +987,7 @@ int tcptuned_key_parse(const struct tcptuned_key *key, const char *text,
 		[KEY_CHOICE] = parse_choice, [KEY_PATH] = parse_path,
 		[KEY_NAME] = parse_name,     [KEY_ADDRESS] = parse_address,
 		[KEY_RATE] = parse_rate,     [KEY_PREFIXES] = parse_prefixes,
-		[KEY_PORTS] = parse_ports,
+		[KEY_PORTS] = parse_ports,   [KEY_TIME] = parse_time,
 		[KEY_SET] = parse_set,
 	};
 
@@ -1008,6 +1054,16 @@ static void format_rate(uint64_t bps, char *ret)
 	snprintf(ret, KEY_TEXT, "%ju", (uintmax_t)bps);
 }
 
+static void format_time(uint64_t us, char *ret)
+{
+	if (us % 1000)
+		snprintf(ret, KEY_TEXT, "%juus", (uintmax_t)us);
+	else if (us % 1000000)
+		snprintf(ret, KEY_TEXT, "%jums", (uintmax_t)(us / 1000));
+	else
+		snprintf(ret, KEY_TEXT, "%jus", (uintmax_t)(us / 1000000));
+}
+
 static void format_ports(const struct tcptuned_ports *ports, char *ret)
 {
 	if (ports->low == ports->high)
@@ -1039,6 +1095,8 @@ static void format_number(const struct tcptuned_key *key, uint64_t value, char *
 		format_fraction(value, ret);
 	else if (key->type == KEY_RATE)
 		format_rate(value, ret);
+	else if (key->type == KEY_TIME)
+		format_time(value, ret);
 	else
 		snprintf(ret, KEY_TEXT, "%ju", (uintmax_t)value);
 }
@@ -1108,6 +1166,7 @@ void tcptuned_key_wants(const struct tcptuned_key *key, char *ret)
 		[KEY_NAME] = "a name of at most ",
 		[KEY_ADDRESS] = "a numeric IPv4 or IPv6 address",
 		[KEY_RATE] = "a rate in bits per second",
+		[KEY_TIME] = "a time in us, ms or s",
 		[KEY_PREFIXES] = "prefixes of IPv4 or IPv6, as 192.0.2.0/24, with commas between",
 		[KEY_PORTS] = "a port, or a range of ports as 8000-8080, from 1 to 65535",
 	};
@@ -1129,7 +1188,7 @@ void tcptuned_key_wants(const struct tcptuned_key *key, char *ret)
 		append(ret, key->unit);
 	}
 	if (key->type == KEY_INTEGER || key->type == KEY_SIZE || key->type == KEY_FRACTION ||
-	    key->type == KEY_RATE)
+	    key->type == KEY_RATE || key->type == KEY_TIME)
 		append_range(key, ret);
 	if (key->type == KEY_RATE)
 		append(ret, " (k, M, G: powers of 1000)");

@@ -21,6 +21,7 @@
 #include <tcptuned/budget.h>
 #include <tcptuned/flow.h>
 
+#include "burstiness.h"
 #include "cgroup.h"
 #include "cleanup.h"
 #include "control.h"
@@ -44,6 +45,7 @@ struct daemon {
 	struct tcptuned_config *config;
 	struct tcptuned_kernel kernel;
 	struct tcptuned_scrape *scrape;
+	struct tcptuned_burstiness *burstiness; /* NULL: not counted */
 	struct tcptuned_paths *paths;
 	struct tcptuned_http *http;
 	struct tcptuned_control *control;
@@ -811,6 +813,27 @@ static int start_metrics(struct daemon *d, struct tcptuned_error *err)
 	return tcptuned_http_start(&d->http, &http, err);
 }
 
+/* As configured; nobody could read it where there are no metrics. Not fatal. */
+static void set_burstiness(struct daemon *d)
+{
+	uint32_t wanted = d->scrape ? d->config->metrics_burstiness_us : 0;
+	int error = 0;
+
+	if (d->burstiness && tcptuned_burstiness_interval_us(d->burstiness) == wanted)
+		return;
+	tcptuned_burstiness_stop(d->burstiness);
+	d->burstiness = NULL;
+	if (wanted)
+		error = tcptuned_burstiness_start(&d->burstiness, d->cgroup_fd, wanted);
+	if (error)
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "metrics.burstiness: segments are not counted: the kernel does not "
+			     "take the program (%s)",
+			     strerror(-error));
+	if (d->scrape)
+		tcptuned_scrape_set_burstiness(d->scrape, d->burstiness);
+}
+
 static int start_control(struct daemon *d, struct tcptuned_error *err)
 {
 	struct tcptuned_control_options options = {
@@ -915,6 +938,7 @@ static int start(struct daemon *d, struct tcptuned_error *err)
 	unregister_family(d);
 	forget_disabled(d);
 	tcptuned_paths_load(d->paths);
+	set_burstiness(d);
 	return 0;
 }
 
@@ -946,6 +970,7 @@ static bool take_configuration(struct daemon *d, struct tcptuned_config *new)
 		if (d->scrape)
 			tcptuned_scrape_configure(d->scrape, new->metrics_flows,
 						  new->program_statistics);
+		set_burstiness(d);
 		unregister_family(d);
 		if (!tcptuned_config_diff(&before, &written, log_difference, NULL))
 			tcptuned_log(TCPTUNED_LOG_INFO, "reloaded: nothing differs");
@@ -1094,6 +1119,7 @@ static void close_daemon(struct daemon *d)
 	free(d->disabled);
 	tcptuned_http_stop(d->http);
 	tcptuned_scrape_free(d->scrape);
+	tcptuned_burstiness_stop(d->burstiness);
 	tcptuned_paths_free(d->paths);
 	tcptuned_kernel_close(&d->kernel);
 	tcptuned_closep(&d->timer_fd);

@@ -18,6 +18,7 @@ enum unit {
 	PLAIN = 0,    /* printed as it is: bytes, segments, counts */
 	MICROSECONDS, /* printed in seconds */
 	NANOSECONDS,
+	MILLIONTHS,
 };
 
 /* Written out with its first sample only: a family without samples does not appear. */
@@ -37,6 +38,7 @@ static void print_value(struct tcptuned_buf *out, __u64 value, enum unit unit)
 		tcptuned_buf_printf(out, "%" PRIu64, (uint64_t)value);
 		break;
 	case MICROSECONDS:
+	case MILLIONTHS:
 		tcptuned_buf_printf(out, "%" PRIu64 ".%06u", (uint64_t)(value / 1000000),
 				    (unsigned int)(value % 1000000));
 		break;
@@ -771,6 +773,44 @@ static void print_flows(struct tcptuned_buf *out, struct tcptuned_buf *labels,
 	print_bitcp(out, snap, labels);
 }
 
+/* --- how bursty it is ---------------------------------------------------------------------- */
+
+static void label_row(struct tcptuned_buf *labels, const struct tcptuned_burstiness_row *row)
+{
+	label_begin(labels);
+	label(labels, "congestion_control", row->congestion_control);
+}
+
+static void print_burstiness(struct tcptuned_buf *out, struct tcptuned_buf *labels,
+			     const struct tcptuned_burstiness_stats *stats)
+{
+	const struct tcptuned_burstiness_row *row, *end = stats->rows + stats->rows_len;
+	struct family cov = {"tcptuned_burstiness_cov", GAUGE,
+			     "Coefficient of variation of the number of TCP segments with data "
+			     "sent to other hosts in an interval, over the last intervals; all: "
+			     "of their sum.",
+			     false};
+	struct family mean = {"tcptuned_burstiness_segments_per_interval", GAUGE,
+			      "Mean of the same number.", false};
+
+	single(out, "tcptuned_burstiness_interval_seconds", GAUGE, stats->interval_us,
+	       MICROSECONDS, "Length of these intervals.");
+	if (!stats->ok)
+		return;
+	single(out, "tcptuned_burstiness_intervals", GAUGE, stats->intervals, PLAIN,
+	       "How many of them there are so far, up to 960.");
+	for (row = stats->rows; row < end; row++) {
+		if (!row->sent.segments)
+			continue;
+		label_row(labels, row);
+		sample(out, &cov, labels->data, burstiness_cov(&row->sent), MILLIONTHS);
+	}
+	for (row = stats->rows; row < end; row++) {
+		label_row(labels, row);
+		sample(out, &mean, labels->data, burstiness_mean(&row->sent), MILLIONTHS);
+	}
+}
+
 /* --- what is configured ------------------------------------------------------------------ */
 
 #define POLICY_FIELD(field) offsetof(struct tcptuned_policy, field)
@@ -956,6 +996,8 @@ static void print_state(struct tcptuned_buf *out, struct tcptuned_buf *labels,
 	sample(out, &success, "collector=\"totals\"", snap->totals_ok, PLAIN);
 	sample(out, &success, "collector=\"flows\"", snap->flows_ok, PLAIN);
 	sample(out, &success, "collector=\"budget\"", snap->budget_ok, PLAIN);
+	if (snap->burstiness.on)
+		sample(out, &success, "collector=\"burstiness\"", snap->burstiness.ok, PLAIN);
 }
 
 static void print_paths(struct tcptuned_buf *out, const struct tcptuned_path_stats *paths)
@@ -1007,6 +1049,8 @@ void tcptuned_metrics_format(struct tcptuned_buf *out, const struct tcptuned_sna
 		print_aggregates(out, &labels, snap);
 		print_flows(out, &labels, snap);
 	}
+	if (snap->burstiness.on)
+		print_burstiness(out, &labels, &snap->burstiness);
 	print_policies(out, &labels, snap);
 	print_cost(out, &labels, snap);
 	if (labels.error)

@@ -13,6 +13,7 @@
 
 #include "bpfstats.h"
 #include "buf.h"
+#include "burstiness.h"
 #include "flows.h"
 #include "paths.h"
 
@@ -48,6 +49,7 @@ struct tcptuned_snapshot {
 	struct budget budget;
 	struct tcptuned_path_stats paths;
 	struct tcptuned_flows flows;
+	struct tcptuned_burstiness_stats burstiness;
 	struct tcptuned_bpfstats bpf;
 	struct tcptuned_process_stats process;
 	unsigned int policies_len;

@@ -22,6 +22,7 @@ struct tcptuned_scrape {
 	struct utsname host;
 	bool reader_known;
 	uid_t reader_uid;
+	const struct tcptuned_burstiness *burstiness;
 	int stats_fd; /* keeps the kernel's statistics on; -1: not asked for */
 	struct tcptuned_snapshot snap;
 };
@@ -84,7 +85,12 @@ static void read_everything(struct tcptuned_scrape *scrape, bool connections)
 	snap->flows_ok = !tcptuned_readout(&snap->flows, kernel, NULL);
 	snap->flows.top_max = shown;
 	read_policies(scrape);
+	tcptuned_burstiness_read(scrape->burstiness, &snap->burstiness);
 	tcptuned_bpfstats_read(&snap->bpf, kernel, scrape->stats_fd >= 0);
+	if (scrape->burstiness)
+		tcptuned_bpfstats_add(&snap->bpf, "burstiness",
+				      tcptuned_burstiness_prog_fd(scrape->burstiness),
+				      tcptuned_burstiness_map_fd(scrape->burstiness));
 	tcptuned_process_stats_read(&snap->process);
 }
 
@@ -215,6 +221,12 @@ int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max,
 	find_reader(scrape);
 	set_statistics(scrape, program_statistics);
 	return 0;
+}
+
+void tcptuned_scrape_set_burstiness(struct tcptuned_scrape *scrape,
+				    const struct tcptuned_burstiness *b)
+{
+	scrape->burstiness = b;
 }
 
 void tcptuned_scrape_count_reload(struct tcptuned_scrape *scrape, bool taken)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <linux/types.h>
 
+#include "burstiness.h"
 #include "http.h"
 #include "loader.h"
 #include "paths.h"
@@ -43,6 +44,10 @@ void tcptuned_scrape_freep(struct tcptuned_scrape **scrape);
  */
 int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max,
 			      bool program_statistics);
+
+/* Show what @b has counted, which has to outlive this, or NULL: nothing is counted. */
+void tcptuned_scrape_set_burstiness(struct tcptuned_scrape *scrape,
+				    const struct tcptuned_burstiness *b);
 
 /* Count a reload of the configuration. */
 void tcptuned_scrape_count_reload(struct tcptuned_scrape *scrape, bool taken);
