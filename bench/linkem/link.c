@@ -517,17 +517,19 @@ static void deliver_due(struct link *l)
 	}
 }
 
-/* When there is something to be done; UINT64_MAX: not known. */
-static uint64_t next_due_ns(const struct link *l)
+/*
+ * When there is something to be done, UINT64_MAX: not known. *@ret_exact: it is a delivery. What
+ * is in a host's line may be offered late, if only before it can be due: after the delay.
+ */
+static uint64_t next_due_ns(const struct link *l, bool *ret_exact)
 {
 	const struct delivery *d = deliveries_first(&l->deliveries);
 	const struct station *s = next_arrival(l);
 	uint64_t due = d ? d->due_ns : UINT64_MAX;
+	uint64_t offer = s ? s->arrive_ns + l->delay_ns : UINT64_MAX;
 
-	/* nothing is due earlier than the delay after it got to the bottleneck */
-	if (s && s->arrive_ns + l->delay_ns < due)
-		due = s->arrive_ns + l->delay_ns;
-	return due;
+	*ret_exact = d && due <= offer;
+	return due < offer ? due : offer;
 }
 
 static struct timespec timespec_of(uint64_t ns)
@@ -568,21 +570,22 @@ static void spin_until(uint64_t when_ns)
 /* Rests until there is something to do; @got: the last round read packets. */
 static void rest(struct link *l, unsigned int got)
 {
-	uint64_t due = next_due_ns(l), now = link_now_ns();
-	bool waiting = due != UINT64_MAX;
+	bool exact, tired;
+	uint64_t due = next_due_ns(l, &exact), now = link_now_ns();
 
+	tired = now - l->awake_since_ns > AWAKE_MAX_NS;
 	if (due > now + IDLE_NS)
 		due = now + IDLE_NS;
 	if (due <= now || got == READ_BATCH) {
-		if (now - l->awake_since_ns > AWAKE_MAX_NS)
+		if (tired)
 			sleep_until(l, now + SLEEP_MIN_NS);
 		return;
 	}
-	if (waiting && due - now <= SLEEP_MIN_NS && (l->spin || l->woke_early)) {
+	if (exact && !tired && due - now <= SLEEP_MIN_NS && (l->spin || l->woke_early)) {
 		spin_until(due);
 		return;
 	}
-	l->woke_early = waiting && (l->spin || due - now > SLEEP_LONG_NS);
+	l->woke_early = exact && due - now > (l->spin ? SLEEP_MIN_NS : SLEEP_LONG_NS);
 	if (l->woke_early)
 		due -= SLEEP_MIN_NS;
 	/* after packets more will come at once: collect them, rather than wake for each */
