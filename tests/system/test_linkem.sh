@@ -177,6 +177,7 @@ linkem_two_hosts() {
 	linkem_begin $linkem_far 5402
 	transfer a b --from $linkem_near --duration 1 --congestion reno >"$TEST_DIR/$linkem_near.log"
 	wait "$(pid_of $linkem_far)"
+	sleep 0.2 # the last acknowledgements are still under way
 	link_stats a b >"$TEST_DIR/stats"
 }
 
