@@ -54,7 +54,7 @@ enum exit_code {
  */
 
 struct options {
-	const char *listen, *connect, *congestion;
+	const char *listen, *connect, *from, *congestion;
 	uint64_t port, count, bytes, streams, rcvbuf, sndbuf, read_rate_bps, seed, series_ms;
 	uint64_t notsent;
 	uint64_t interval_ms, pings;
@@ -90,6 +90,7 @@ static const struct option_row {
 #define AT(field) offsetof(struct options, field)
 	{"listen", TEXT, AT(listen), 0, 0, "ADDR", "be the receiver, on this address"},
 	{"connect", TEXT, AT(connect), 0, 0, "ADDR", "be the sender, to this address"},
+	{"from", TEXT, AT(from), 0, 0, "ADDR", "sender: from this one of its addresses"},
 	{"port", NUMBER, AT(port), 1, 65535, "N", "(5301)"},
 	{"once", FLAG, AT(once), 0, 0, NULL, "receiver: end after one transfer"},
 	{"count", NUMBER, AT(count), 0, 1e12, "N", "messages, over all connections (128)"},
@@ -841,6 +842,19 @@ static void watch_senders(struct load_samples *load)
 	}
 }
 
+static void bind_from(int fd)
+{
+	struct sockaddr_storage sa;
+	socklen_t len;
+
+	if (!opt.from)
+		return;
+	sa = resolve(opt.from, &len);
+	((struct sockaddr_in *)&sa)->sin_port = 0; /* sin6_port is in the same place */
+	if (bind(fd, (struct sockaddr *)&sa, len) < 0)
+		die(EXIT_FAILED, "cannot send from %s: %s", opt.from, strerror(errno));
+}
+
 static int connect_stream(const struct sockaddr_storage *sa, socklen_t len)
 {
 	int fd = open_socket(sa->ss_family);
@@ -853,6 +867,7 @@ static int connect_stream(const struct sockaddr_storage *sa, socklen_t len)
 	if (opt.congestion && setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, opt.congestion,
 					 strlen(opt.congestion)) < 0)
 		die(EXIT_FAILED, "congestion control %s: %s", opt.congestion, strerror(errno));
+	bind_from(fd);
 	if (connect(fd, (const struct sockaddr *)sa, len) < 0)
 		die(errno == EINPROGRESS ? EXIT_TIMEOUT : EXIT_FAILED,
 		    "cannot connect to %s port %u: %s", opt.connect, (unsigned int)opt.port,

@@ -30,6 +30,7 @@
 #define WRITE_BATCH   32
 /* What bursts and half-dropped super-packets take beyond the link's own bytes. */
 #define STORE_SLACK    (16ull << 20)
+#define STORE_PER_HOST (256ull << 10) /* what waits in its line */
 #define RECORD_ALIGN   64ull
 #define BYTES_PER_RUN  256ull
 #define DELIVERIES_MIN (1u << 16)
@@ -37,6 +38,11 @@
 /* A packet in the store: this, then the frame as it was read. */
 struct record {
 	struct packet packet;
+	struct host_pair hosts;
+	uint32_t size;	  /* in the store */
+	uint32_t pending; /* runs that are to be delivered, and one while it is in line */
+	uint64_t read_ns;
+	struct record *next; /* in line */
 	uint8_t frame[];
 };
 #define RECORD_MAX (sizeof(struct record) + SEGMENT_FRAME_MAX)
@@ -61,53 +67,146 @@ static void *touched(size_t size)
 	return at;
 }
 
-int link_init(struct link *l, const struct queue_config *config, uint64_t delay_ns,
-	      uint32_t mtu)
+static int init_stations(struct link *l, uint64_t access_bps)
 {
+	l->stations = calloc(l->host_count + 1, sizeof(*l->stations));
+	if (!l->stations)
+		return -ENOMEM;
+	for (unsigned int i = 0; i <= l->host_count; i++) {
+		struct station *s = &l->stations[i];
+
+		s->line_end = &s->line;
+		s->up.rate_bps = access_bps;
+		if (i == l->host_count)
+			break;
+		s->delay_ns = l->hosts[i].delay_ns;
+		if (!l->hosts[i].rate_bps)
+			continue;
+		s->up.rate_bps = l->hosts[i].rate_bps;
+		s->down.rate_bps = l->hosts[i].rate_bps;
+	}
+	return 0;
+}
+
+/* Without hosts there is no heap. */
+static int init_deliveries(struct link *l)
+{
+	struct deliveries *d = &l->deliveries;
+	size_t bytes;
+
+	d->size = DELIVERIES_MIN;
+	while (d->size < l->store_size / BYTES_PER_RUN)
+		d->size *= 2;
+	bytes = d->size * sizeof(*d->ring);
+	d->ring = touched(bytes);
+	if (l->host_count)
+		d->heap = touched(bytes);
+	return d->ring && (d->heap || !l->host_count) ? 0 : -ENOMEM;
+}
+
+/* The longest that a segment may be under way, beside the queue. */
+static uint64_t longest_delay_ns(const struct link *l)
+{
+	uint64_t longest = 0;
+
+	for (unsigned int i = 0; i < l->host_count; i++)
+		if (l->hosts[i].delay_ns > longest)
+			longest = l->hosts[i].delay_ns;
+	return l->delay_ns + 2 * longest;
+}
+
+static uint64_t store_size_for(const struct link *l, uint32_t mtu)
+{
+	const struct queue_config *config = &l->queue.config;
 	uint64_t queued = config->limit_packets * (uint64_t)mtu;
-	uint64_t flying;
+	double flying;
+
+	if (!queued || (config->limit_bytes && config->limit_bytes < queued))
+		queued = config->limit_bytes;
+	flying = (double)config->rate_bps / 8 * (double)longest_delay_ns(l) / NS_PER_SECOND;
+	return (2 * (queued + (uint64_t)flying) + STORE_SLACK +
+		l->host_count * STORE_PER_HOST) &
+	       ~(RECORD_ALIGN - 1);
+}
+
+int link_init(struct link *l, const struct queue_config *config, uint64_t delay_ns,
+	      uint32_t mtu, const struct host *hosts, unsigned int host_count)
+{
+	struct queue_config own = *config;
 	int err;
 
 	memset(l, 0, sizeof(*l));
-	err = queue_init(&l->queue, config);
+	l->hosts = hosts;
+	l->host_count = host_count;
+	if (host_count)
+		own.access_bps = 0; /* the stations have it */
+	err = queue_init(&l->queue, &own);
+	if (!err)
+		err = init_stations(l, config->access_bps);
 	if (err)
 		return err;
-	if (!queued || (config->limit_bytes && config->limit_bytes < queued))
-		queued = config->limit_bytes;
-	flying = (uint64_t)((double)config->rate_bps / 8 * (double)delay_ns / NS_PER_SECOND);
 	l->delay_ns = delay_ns;
 	l->run_ns = RUN_NS;
 	l->spin = config->rate_bps <= SPIN_RATE_MAX;
-	l->store_size = (2 * (queued + flying) + STORE_SLACK) & ~(RECORD_ALIGN - 1);
-	l->delivery_size = DELIVERIES_MIN;
-	while (l->delivery_size < l->store_size / BYTES_PER_RUN)
-		l->delivery_size *= 2;
+	l->store_size = store_size_for(l, mtu);
 	l->store = touched(l->store_size);
-	l->deliveries = touched(l->delivery_size * sizeof(*l->deliveries));
-	return l->store && l->deliveries ? 0 : -ENOMEM;
+	return l->store ? init_deliveries(l) : -ENOMEM;
 }
 
 void link_free(struct link *l)
 {
 	if (l->store)
 		munmap(l->store, l->store_size);
-	if (l->deliveries)
-		munmap(l->deliveries, l->delivery_size * sizeof(*l->deliveries));
+	if (l->deliveries.ring)
+		munmap(l->deliveries.ring, l->deliveries.size * sizeof(*l->deliveries.ring));
+	if (l->deliveries.heap)
+		munmap(l->deliveries.heap, l->deliveries.size * sizeof(*l->deliveries.heap));
+	free(l->stations);
 	queue_free(&l->queue);
 }
 
-/* Where the next packet may be read to, in one piece; NULL if the store is full. */
+static struct record *record_at(const struct link *l, uint64_t at)
+{
+	return (struct record *)(l->store + at % l->store_size);
+}
+
+/* No packet begins where there would not be room for the longest one in one piece. */
+static uint64_t record_position(const struct link *l, uint64_t at)
+{
+	uint64_t left = l->store_size - at % l->store_size;
+
+	return left < RECORD_MAX ? at + left : at;
+}
+
+/* Where the next packet may be read to; NULL if the store is full. */
 static struct record *store_reserve(struct link *l)
 {
-	uint64_t offset = l->store_tail % l->store_size;
-
-	if (l->store_size - offset < RECORD_MAX) {
-		l->store_tail += l->store_size - offset;
-		offset = 0;
-	}
+	l->store_tail = record_position(l, l->store_tail);
 	if (l->store_tail + RECORD_MAX - l->store_head > l->store_size)
 		return NULL;
-	return (struct record *)(l->store + offset);
+	return record_at(l, l->store_tail);
+}
+
+/* Keeps the packet at the tail, with so many bytes of its frame. */
+static void store_keep(struct link *l, struct record *r, uint32_t frame_len)
+{
+	r->size = (sizeof(*r) + frame_len + RECORD_ALIGN - 1) & ~(RECORD_ALIGN - 1);
+	l->store_tail += r->size;
+}
+
+/* One thing less is to be done with the packet; the store is freed in the order of arrival. */
+static void release(struct link *l, struct record *r)
+{
+	if (--r->pending)
+		return;
+	while (l->store_head != l->store_tail) {
+		uint64_t at = record_position(l, l->store_head);
+
+		/* a place that was passed over, and nothing behind it yet */
+		if (at >= l->store_tail || record_at(l, at)->pending)
+			return;
+		l->store_head = at + record_at(l, at)->size;
+	}
 }
 
 static void count(struct tally *t, uint32_t bytes, bool data)
@@ -132,70 +231,182 @@ static void count_queue(struct direction_stats *s, const struct offer *o, uint32
 	s->last_depart_ns = o->depart_ns;
 }
 
-/* A run that is growing while the segments of one packet are offered. */
-struct growing {
-	struct delivery *last; /* NULL: the next survivor begins a run */
-	uint64_t began_ns;     /* when serialisation of the run's first segment began */
-};
-
-static bool append_segment(struct link *l, struct growing *g, unsigned int index,
-			   const struct offer *o, uint32_t bytes)
+/* The station's run is as long as it gets. */
+static void close_run(struct link *l, struct station *from)
 {
-	uint64_t took = bytes * 8ull * NS_PER_SECOND / l->queue.config.rate_bps;
+	if (!from->run.count)
+		return;
+	deliveries_add(&l->deliveries, &from->run);
+	from->run.count = 0;
+}
 
-	if (g->last && o->depart_ns - g->began_ns <= l->run_ns) {
-		g->last->count++;
-		g->last->due_ns = o->depart_ns + l->delay_ns;
+/* When it has crossed the access link of the host that it is for. */
+static uint64_t to_host(struct station *to, uint64_t ready_ns, uint32_t bytes)
+{
+	return rate_clock_send(&to->down, ready_ns, bytes) + to->delay_ns;
+}
+
+/* A segment that left the queue joins its packet's run, or begins one. False: no memory. */
+static bool append_segment(struct link *l, struct station *from, struct record *r,
+			   unsigned int index, const struct offer *o, uint32_t bytes)
+{
+	uint64_t due = o->depart_ns + l->delay_ns;
+
+	if (l->host_count)
+		due = to_host(&l->stations[r->hosts.to], due, bytes);
+	if (from->run.count && due - from->run_began_ns <= l->run_ns) {
+		from->run.count++;
+		from->run.due_ns = due;
 		return true;
 	}
-	if (l->delivery_tail - l->delivery_head == l->delivery_size)
+	close_run(l, from);
+	if (l->runs == l->deliveries.size)
 		return false;
-	g->last = &l->deliveries[l->delivery_tail++ & (l->delivery_size - 1)];
-	g->began_ns = o->depart_ns - took;
-	*g->last = (struct delivery){
-		.due_ns = o->depart_ns + l->delay_ns,
-		.at = l->store_tail,
+	l->runs++;
+	r->pending++;
+	from->run_began_ns = due - bytes * 8ull * NS_PER_SECOND / l->queue.config.rate_bps;
+	from->run = (struct delivery){
+		.due_ns = due,
+		.at = (uint64_t)((uint8_t *)r - l->store),
 		.first = index,
 		.count = 1,
 	};
 	return true;
 }
 
-/* Decides about every segment of the packet at the store's tail; keeps it if one survives. */
-static void admit(struct link *l, struct record *r, uint64_t now_ns)
+static void count_verdict(struct link *l, const struct record *r, enum verdict verdict,
+			  uint32_t bytes)
+{
+	bool data = r->packet.payload_len > 0;
+
+	count(&l->stats.in, bytes, data);
+	count(&l->stats.verdicts[verdict], bytes, data);
+	if (!l->host_count)
+		return;
+	count(&l->stations[r->hosts.from].stats.from[verdict], bytes, data);
+	count(&l->stations[r->hosts.to].stats.to[verdict], bytes, data);
+}
+
+/* Decides about one segment that is at the bottleneck; returns whether it survives. */
+static bool offer_segment(struct link *l, struct station *from, struct record *r,
+			  unsigned int index, uint64_t now_ns)
+{
+	uint32_t bytes = packet_segment_bytes(&r->packet, index);
+	enum verdict verdict;
+	struct offer o;
+
+	verdict = queue_offer(&l->queue, now_ns, bytes, r->packet.payload_len > 0, &o);
+	if (verdict == VERDICT_PASS && !append_segment(l, from, r, index, &o, bytes))
+		verdict = VERDICT_NO_ROOM;
+	count_verdict(l, r, verdict, bytes);
+	if (verdict != VERDICT_PASS) {
+		close_run(l, from);
+		return false;
+	}
+	count_queue(&l->stats, &o, bytes);
+	return true;
+}
+
+/* Without hosts: decides about the packet at the store's tail; keeps it if a segment survives. */
+static void admit(struct link *l, struct record *r)
 {
 	const struct packet *p = &r->packet;
-	struct delivery *last = NULL;
-	struct growing g = {0};
+	struct station *from = &l->stations[0];
 	uint32_t used = 0;
 
-	for (unsigned int i = 0; i < p->segments; i++) {
-		uint32_t bytes = packet_segment_bytes(p, i);
-		bool data = p->payload_len > 0;
-		enum verdict verdict;
-		struct offer o;
-
-		count(&l->stats.in, bytes, data);
-		verdict = queue_offer(&l->queue, now_ns, bytes, data, &o);
-		if (verdict == VERDICT_PASS && !append_segment(l, &g, i, &o, bytes))
-			verdict = VERDICT_NO_ROOM;
-		count(&l->stats.verdicts[verdict], bytes, data);
-		if (verdict != VERDICT_PASS) {
-			g.last = NULL;
-			continue;
-		}
-		last = g.last;
-		count_queue(&l->stats, &o, bytes);
-		used = p->gso_size ? p->header_len + (i + 1) * p->gso_size : p->ip_len;
-	}
-	if (!last)
-		return;
-	if (used > p->ip_len)
-		used = p->ip_len;
-	used += sizeof(*r) + SEGMENT_VNET_LEN;
-	l->store_tail += (used + RECORD_ALIGN - 1) & ~(RECORD_ALIGN - 1);
-	last->release = l->store_tail;
+	for (unsigned int i = 0; i < p->segments; i++)
+		if (offer_segment(l, from, r, i, r->read_ns))
+			used = p->gso_size ? p->header_len + (i + 1) * p->gso_size : p->ip_len;
+	close_run(l, from);
+	if (used)
+		store_keep(l, r, SEGMENT_VNET_LEN + (used < p->ip_len ? used : p->ip_len));
 }
+
+/* --- with hosts: their lines before the bottleneck ---------------------------------------- */
+
+/* When the next segment of the packet that is first in line will be at the bottleneck. */
+static void schedule_arrival(struct station *s)
+{
+	const struct record *r = s->line;
+
+	s->arrive_ns = rate_clock_send(&s->up, r->read_ns,
+				       packet_segment_bytes(&r->packet, s->next_segment)) +
+		       s->delay_ns;
+}
+
+static void line_up(struct link *l, struct record *r)
+{
+	struct station *from = &l->stations[r->hosts.from];
+
+	r->pending = 1;
+	r->next = NULL;
+	store_keep(l, r, SEGMENT_VNET_LEN + r->packet.ip_len);
+	*from->line_end = r;
+	from->line_end = &r->next;
+	if (from->line == r)
+		schedule_arrival(from);
+}
+
+/* The segment that will be at the bottleneck before all others; NULL if none is in line. */
+static struct station *next_arrival(const struct link *l)
+{
+	struct station *next = NULL;
+
+	if (!l->host_count)
+		return NULL;
+	for (unsigned int i = 0; i <= l->host_count; i++) {
+		struct station *s = &l->stations[i];
+
+		if (s->line && (!next || s->arrive_ns < next->arrive_ns))
+			next = s;
+	}
+	return next;
+}
+
+/* The first packet in line has been offered whole. */
+static void advance_line(struct link *l, struct station *s)
+{
+	struct record *r = s->line;
+
+	s->next_segment = 0;
+	s->line = r->next;
+	if (s->line)
+		schedule_arrival(s);
+	else
+		s->line_end = &s->line;
+	close_run(l, s);
+	release(l, r);
+}
+
+static void offer_next(struct link *l, struct station *s)
+{
+	const struct station *to = &l->stations[s->line->hosts.to];
+
+	offer_segment(l, s, s->line, s->next_segment, s->arrive_ns);
+	if (++s->next_segment == s->line->packet.segments) {
+		advance_line(l, s);
+		return;
+	}
+	schedule_arrival(s);
+	/* it will be too late to join the run: that need not wait for it */
+	if (s->run.count &&
+	    s->arrive_ns + l->delay_ns + to->delay_ns > s->run_began_ns + l->run_ns)
+		close_run(l, s);
+}
+
+/* Offers what is at the bottleneck by @now_ns, in order: what is still unread comes later. */
+static void merge_arrivals(struct link *l, uint64_t now_ns)
+{
+	for (;;) {
+		struct station *s = next_arrival(l);
+
+		if (!s || s->arrive_ns > now_ns)
+			return;
+		offer_next(l, s);
+	}
+}
+
+/* --- reading ------------------------------------------------------------------------------- */
 
 /* The store is full: the packet is read all the same, and the run will be invalid. */
 static bool discard_one(struct link *l)
@@ -223,7 +434,6 @@ static bool discard_one(struct link *l)
 static bool read_one(struct link *l)
 {
 	struct record *r = store_reserve(l);
-	uint64_t now;
 	ssize_t n;
 
 	if (!r)
@@ -234,15 +444,22 @@ static bool read_one(struct link *l)
 			l->stats.read_errors++;
 		return false;
 	}
-	now = link_now_ns();
+	r->read_ns = link_now_ns();
+	r->pending = 0;
+	r->hosts = (struct host_pair){0};
 	l->stats.packets_in++;
 	if (!l->stats.first_in_ns)
-		l->stats.first_in_ns = now;
+		l->stats.first_in_ns = r->read_ns;
 	if (packet_parse(r->frame, n, &r->packet)) {
 		l->stats.malformed++;
 		return true;
 	}
-	admit(l, r, now);
+	if (l->host_count) {
+		r->hosts = hosts_of(l->hosts, l->host_count, r->frame + SEGMENT_VNET_LEN);
+		line_up(l, r);
+	} else {
+		admit(l, r);
+	}
 	return true;
 }
 
@@ -261,9 +478,8 @@ static unsigned int read_arrivals(struct link *l)
 	return n;
 }
 
-static void hand_over(struct link *l, const struct delivery *d)
+static void hand_over(struct link *l, const struct delivery *d, const struct record *r)
 {
-	struct record *r = (struct record *)(l->store + d->at % l->store_size);
 	struct run_image image;
 	struct iovec iov[2];
 	uint64_t now;
@@ -284,27 +500,36 @@ static void hand_over(struct link *l, const struct delivery *d)
 		      r->packet.payload_len > 0);
 }
 
-static struct delivery *next_delivery(struct link *l)
-{
-	if (l->delivery_head == l->delivery_tail)
-		return NULL;
-	return &l->deliveries[l->delivery_head & (l->delivery_size - 1)];
-}
-
 /* Hands over what is due, within a batch. */
 static void deliver_due(struct link *l)
 {
-	struct delivery *d;
-
 	for (int i = 0; i < WRITE_BATCH; i++) {
-		d = next_delivery(l);
+		const struct delivery *d = deliveries_first(&l->deliveries);
+		struct record *r;
+
 		if (!d || d->due_ns > link_now_ns())
 			return;
-		hand_over(l, d);
-		if (d->release)
-			l->store_head = d->release;
-		l->delivery_head++;
+		r = (struct record *)(l->store + d->at);
+		hand_over(l, d, r);
+		deliveries_drop_first(&l->deliveries);
+		l->runs--;
+		release(l, r);
 	}
+}
+
+/*
+ * When there is something to be done, UINT64_MAX: not known. *@ret_exact: it is a delivery. What
+ * is in a host's line may be offered late, if only before it can be due: after the delay.
+ */
+static uint64_t next_due_ns(const struct link *l, bool *ret_exact)
+{
+	const struct delivery *d = deliveries_first(&l->deliveries);
+	const struct station *s = next_arrival(l);
+	uint64_t due = d ? d->due_ns : UINT64_MAX;
+	uint64_t offer = s ? s->arrive_ns + l->delay_ns : UINT64_MAX;
+
+	*ret_exact = d && due <= offer;
+	return due < offer ? due : offer;
 }
 
 static struct timespec timespec_of(uint64_t ns)
@@ -345,22 +570,22 @@ static void spin_until(uint64_t when_ns)
 /* Rests until there is something to do; @got: the last round read packets. */
 static void rest(struct link *l, unsigned int got)
 {
-	const struct delivery *d = next_delivery(l);
-	uint64_t now = link_now_ns();
-	uint64_t due = d ? d->due_ns : now + IDLE_NS;
+	bool exact, tired;
+	uint64_t due = next_due_ns(l, &exact), now = link_now_ns();
 
+	tired = now - l->awake_since_ns > AWAKE_MAX_NS;
 	if (due > now + IDLE_NS)
 		due = now + IDLE_NS;
 	if (due <= now || got == READ_BATCH) {
-		if (now - l->awake_since_ns > AWAKE_MAX_NS)
+		if (tired)
 			sleep_until(l, now + SLEEP_MIN_NS);
 		return;
 	}
-	if (d && due - now <= SLEEP_MIN_NS && (l->spin || l->woke_early)) {
+	if (exact && !tired && due - now <= SLEEP_MIN_NS && (l->spin || l->woke_early)) {
 		spin_until(due);
 		return;
 	}
-	l->woke_early = d && (l->spin || due - now > SLEEP_LONG_NS);
+	l->woke_early = exact && due - now > (l->spin ? SLEEP_MIN_NS : SLEEP_LONG_NS);
 	if (l->woke_early)
 		due -= SLEEP_MIN_NS;
 	/* after packets more will come at once: collect them, rather than wake for each */
@@ -382,6 +607,7 @@ static void *run(void *arg)
 	while (!__atomic_load_n(&l->stop, __ATOMIC_RELAXED)) {
 		unsigned int got = read_arrivals(l);
 
+		merge_arrivals(l, link_now_ns());
 		deliver_due(l);
 		rest(l, got);
 	}

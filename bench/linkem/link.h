@@ -2,6 +2,12 @@
 /*
  * One direction of the link: a thread that reads one TUN device, lets queue.h decide, keeps
  * the packets in a circular store until they are due, and writes them to the other device.
+ *
+ * Without hosts a packet's segments are decided about when it is read, and spaced by queue.h.
+ * With hosts each has its line before the bottleneck, in which its segments wait until they have
+ * crossed its access link, and they are offered to the queue in the order in which they get there:
+ *
+ *	line of the sending host -> queue -> delay of the link -> access link of the receiving host
  */
 #ifndef LINKEM_LINK_H
 #define LINKEM_LINK_H
@@ -10,15 +16,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "deliveries.h"
+#include "hosts.h"
 #include "queue.h"
 #include "stats.h"
 
-/* Adjacent segments of one packet that reach the far end together. */
-struct delivery {
-	uint64_t due_ns;
-	uint64_t at;	  /* where in the store its packet begins */
-	uint64_t release; /* the store is free up to here once this is delivered; 0: not yet */
-	uint16_t first, count;
+struct record; /* a packet in the store */
+
+/* A host as one direction sees it; the last one stands for all that are not named. */
+struct station {
+	struct rate_clock up;	/* of its access link, from it and to it */
+	struct rate_clock down;
+	uint64_t delay_ns;
+	struct record *line; /* the packets that wait; the first one is on the access link */
+	struct record **line_end;
+	uint16_t next_segment; /* of the first packet in line */
+	uint64_t arrive_ns;    /* of that segment, at the bottleneck */
+	struct delivery run;   /* that grows; .count 0: none */
+	uint64_t run_began_ns; /* when its first bit would have been there */
+	struct host_stats stats;
 };
 
 struct link {
@@ -31,9 +47,12 @@ struct link {
 	uint8_t *store;
 	uint64_t store_size; /* positions below are bytes since the start, modulo this */
 	uint64_t store_head, store_tail;
-	struct delivery *deliveries;
-	uint32_t delivery_size; /* a power of two */
-	uint32_t delivery_head, delivery_tail;
+	struct deliveries deliveries;
+	uint32_t runs; /* deliveries and what grows to be one */
+
+	const struct host *hosts;
+	unsigned int host_count;
+	struct station *stations; /* one more than hosts */
 
 	uint64_t awake_since_ns;
 	bool woke_early;      /* the next delivery's last 50 us are to be waited for actively */
@@ -49,11 +68,11 @@ struct link {
 
 /*
  * Takes all memory that the direction will need for packets of @mtu bytes, and touches it: to
- * be called before the devices exist, since packets would queue unseen meanwhile. 0 or negative
- * errno.
+ * be called before the devices exist, since packets would queue unseen meanwhile. @hosts stays
+ * the caller's; with hosts @config's access rate is that of each. 0 or negative errno.
  */
 int link_init(struct link *l, const struct queue_config *config, uint64_t delay_ns,
-	      uint32_t mtu);
+	      uint32_t mtu, const struct host *hosts, unsigned int host_count);
 /* Starts the thread, SCHED_FIFO where that is allowed. */
 int link_start(struct link *l, int in_fd, int out_fd);
 void link_stop(struct link *l);

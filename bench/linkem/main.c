@@ -87,6 +87,29 @@ static double thread_cpu_wait_us(const struct link *l)
 	return mean_us;
 }
 
+/* The last one stands for the addresses that no --host names. */
+static void fill_hosts(const struct emulator *e, struct report *ret)
+{
+	const struct options *o = &e->options;
+
+	if (!o->host_count)
+		return;
+	ret->host_count = o->host_count + 1;
+	for (unsigned int i = 0; i <= o->host_count; i++) {
+		struct host_report *h = &ret->hosts[i];
+
+		*h = (struct host_report){
+			.name = "other",
+			.stats = {&e->link[0].stations[i].stats, &e->link[1].stations[i].stats},
+		};
+		if (i == o->host_count)
+			break;
+		h->name = o->hosts[i].name;
+		h->delay_ns = o->hosts[i].delay_ns;
+		h->rate_bps = o->hosts[i].rate_bps;
+	}
+}
+
 static void fill_report(struct emulator *e, struct report *ret)
 {
 	const struct options *o = &e->options;
@@ -107,6 +130,7 @@ static void fill_report(struct emulator *e, struct report *ret)
 		ret->host_cpu_share = 1 - (cpu.idle - e->cpu_at_start.idle) / total;
 		ret->host_steal_share = (cpu.steal - e->cpu_at_start.steal) / total;
 	}
+	fill_hosts(e, ret);
 	for (int i = 0; i < 2; i++) {
 		struct direction_report *d = &ret->direction[i];
 		struct link *l = &e->link[i];
@@ -114,6 +138,7 @@ static void fill_report(struct emulator *e, struct report *ret)
 		d->name = i ? "ba" : "ab";
 		d->stats = &l->stats;
 		d->config = &e->config[i];
+		d->red = e->config[i].red.on ? &l->queue.red : NULL;
 		d->delay_ns = o->delay_ns[i];
 		d->realtime = l->realtime;
 		d->cpu_wait_us = thread_cpu_wait_us(l);
@@ -148,7 +173,7 @@ static int write_stats(const char *path, const struct report *report, bool *ret_
 static bool report_now(struct emulator *e)
 {
 	const char *path = e->options.stats_path;
-	struct report report;
+	static struct report report;
 	bool valid = false;
 	int err;
 
@@ -195,8 +220,11 @@ static int init_links(struct emulator *e)
 			.lose_count = o->lose[i].count,
 			/* the directions must not lose in step */
 			.seed = o->seed * 2 + i,
+			.red = o->red[i],
+			.packet_bytes = o->mtu,
 		};
-		err = link_init(&e->link[i], &e->config[i], o->delay_ns[i], o->mtu);
+		err = link_init(&e->link[i], &e->config[i], o->delay_ns[i], o->mtu, o->hosts,
+				o->host_count);
 		if (err) {
 			fprintf(stderr, "linkem: no memory for the queue: %s\n",
 				strerror(-err));

@@ -145,6 +145,109 @@ static int parse_lose(void *to, const char *text)
 	return list->count ? 0 : -EINVAL;
 }
 
+/* "NAME" or "NAME=VALUE": cuts it in two; NULL where there is no value. */
+static char *cut_value(char *word)
+{
+	char *value = strchr(word, '=');
+
+	if (value)
+		*value++ = '\0';
+	return value;
+}
+
+static const struct red_word {
+	const char *name;
+	size_t offset;
+	double min, max; /* of a number; both 0: a word that stands alone */
+} red_words[] = {
+#define AT(field) offsetof(struct red_config, field)
+	{"min", AT(min_th), 1, 4e6},	{"max", AT(max_th), 1, 4e6},
+	{"max_p", AT(max_p), 1e-6, 1},	{"weight", AT(weight), 1e-9, 1},
+	{"gentle", AT(gentle), 0, 0},	{"wait", AT(wait), 0, 0},
+	{"adaptive", AT(adaptive), 0, 0}, {"bottom", AT(bottom), 1e-6, 1},
+	{"top", AT(top), 1e-6, 1},
+#undef AT
+};
+
+static int set_red_word(struct red_config *red, char *word)
+{
+	static const struct unit packets[] = {{"", 1}, {"p", 1}, {0}};
+	const char *value = cut_value(word);
+
+	for (size_t i = 0; i < sizeof(red_words) / sizeof(red_words[0]); i++) {
+		const struct red_word *w = &red_words[i];
+		void *at = (char *)red + w->offset;
+		const struct unit *unit;
+		double number;
+
+		if (strcmp(word, w->name) || !value != !w->max)
+			continue;
+		if (!value) {
+			*(bool *)at = true;
+			return 0;
+		}
+		if (parse_number(value, packets, &number, &unit) || number < w->min ||
+		    number > w->max)
+			return -EINVAL;
+		*(double *)at = number;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int parse_red(void *to, const char *text)
+{
+	char copy[256], *save, *word, *rest = copy;
+	struct red_config *red = to;
+
+	*red = (struct red_config){
+		.on = true, .max_p = RED_MAX_P, .bottom = RED_BOTTOM, .top = RED_TOP};
+	if (!strcmp(text, "auto"))
+		return 0;
+	if (!*text || snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy))
+		return -EINVAL;
+	for (; (word = strtok_r(rest, ",", &save)); rest = NULL)
+		if (set_red_word(red, word))
+			return -EINVAL;
+	return red->bottom > red->top || (red->max_th > 0 && red->max_th <= red->min_th)
+		       ? -EINVAL
+		       : 0;
+}
+
+static int set_host_word(struct host *host, char *word)
+{
+	const char *value = cut_value(word);
+
+	if (!value)
+		return -EINVAL;
+	if (!strcmp(word, "delay"))
+		return parse_delay(&host->delay_ns, value);
+	return strcmp(word, "rate") ? -EINVAL : parse_rate(&host->rate_bps, value);
+}
+
+/* Each one adds a host. */
+static int parse_host(void *to, const char *text)
+{
+	struct options *o = (struct options *)((char *)to - offsetof(struct options, hosts));
+	char copy[256], *save, *word;
+	struct host *host;
+
+	if (!o->hosts)
+		o->hosts = calloc(HOSTS_MAX, sizeof(*o->hosts));
+	if (!o->hosts || o->host_count == HOSTS_MAX ||
+	    snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy))
+		return -EINVAL;
+	host = &o->hosts[o->host_count];
+	word = strtok_r(copy, ",", &save);
+	if (!word || host_parse_address(word, host))
+		return -EINVAL;
+	while ((word = strtok_r(NULL, ",", &save)))
+		if (set_host_word(host, word))
+			return -EINVAL;
+	o->host_count++;
+	return 0;
+}
+
 static int parse_seed(void *to, const char *text)
 {
 	return parse_count(text, UINT64_MAX, to);
@@ -227,11 +330,15 @@ static const struct option_row {
 	 "one way, 0ms to 500ms (25ms)"},
 	{"queue", DIRECTIONS, parse_queue, AT(queue, 2), "SIZE|Np|Xbdp",
 	 "drop-tail limit: 20MB, 512KiB, 100p (packets), 1bdp (rate times both delays) (1bdp)"},
+	{"red", DIRECTIONS, parse_red, AT(red, 2), "WORD[,WORD...]|auto",
+	 "RED: min=Np, max=Np, max_p=P, weight=W, gentle, wait, adaptive, bottom=P, top=P"},
 	{"loss", DIRECTIONS, parse_loss, AT(loss, 2), "P",
 	 "random loss of segments, 1e-4 or 0.01% (0)"},
 	{"loss-at", FORWARD, parse_lose, AT(lose, 2), "N[,N...]",
 	 "loses exactly the Nth segments that carry data, ascending, from 1"},
-	{"seed", ONE, parse_seed, AT(seed, 1), "N", "of the random loss (1)"},
+	{"host", ONE, parse_host, AT(hosts, 1), "ADDRESS[/N][,delay=TIME][,rate=RATE]",
+	 "a host behind one of the ends, with an access link of its own (up to 256)"},
+	{"seed", ONE, parse_seed, AT(seed, 1), "N", "of random loss and RED (1)"},
 	{"mtu", ONE, parse_mtu, AT(mtu, 1), "BYTES", "576 to 65535 (1500)"},
 	{"tolerance", ONE, parse_tolerance, AT(tolerance, 1), "FACTOR",
 	 "1 to 100: accept so many times the lateness that makes a run invalid (1)"},
@@ -260,6 +367,18 @@ static void print_help(void)
 		       rows[i].help);
 	printf("\n-a and -b name an end of the link, -ab and -ba a direction; without them an\n"
 	       "option sets both directions (--loss-at: from a to b).\n\n"
+	       "--host: segments from one of its addresses cross its access link before they\n"
+	       "get to the queue, and segments to it after the delay of the link. Neither end of an\n"
+	       "access link loses anything. A host without a rate sends at --access-rate, as do\n"
+	       "all that are not named together. The addresses have to be given to the device by\n"
+	       "others (ip address add). A queue in bdp does not take their delays into account.\n\n"
+	       "--red drops before the limit, by the average queue in packets: none below min, up\n"
+	       "to max_p (0.1) at max, and all beyond; gentle: all beyond twice max. wait: drops are\n"
+	       "1/p to 2/p packets apart, not 1 to 1/p. adaptive: max_p moves between bottom (0.01)\n"
+	       "and top (0.5). What is not given is automatic as in ns-2: min 2.5 ms of the rate, max\n"
+	       "three times that, weight ten round trips. Examples:\n"
+	       "  min=10p,max=40p,weight=0.002,wait   Floyd, Jacobson 1993 in ns-2, a queue of 50p\n"
+	       "  gentle,wait,adaptive,bottom=0.001   Adaptive RED 2001 in ns-2\n\n"
 	       "Exit codes: 0 ended, the run is valid; 1 could not be set up; 2 wrong usage;\n"
 	       "3 the emulator itself was late or overloaded: the run is not a result.\n");
 }
@@ -331,6 +450,8 @@ static void resolve(struct options *o)
 
 		if (o->access_bps[i] == ACCESS_AUTO)
 			o->access_bps[i] = fast > ACCESS_AUTO_BPS ? fast : ACCESS_AUTO_BPS;
+		if (o->red[i].on)
+			red_config_resolve(&o->red[i], o->rate_bps[i], o->delay_ns[i], o->mtu);
 		if (q->bdp <= 0)
 			continue;
 		/* without a delay there is no product: a handful of packets then */
@@ -388,4 +509,5 @@ void options_free(struct options *o)
 {
 	free(o->lose[0].at);
 	free(o->lose[1].at);
+	free(o->hosts);
 }

@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "hosts.h"
+#include "red.h"
+
 /* What the link is asked to be, per direction: [0] from a to b, [1] from b to a. */
 struct options {
 	const char *netns[2], *device[2], *addr4[2], *addr6[2]; /* per end: [0] a, [1] b */
@@ -16,11 +19,14 @@ struct options {
 		uint32_t packets;
 		double bdp; /* > 0: multiple of rate times both delays, until resolved */
 	} queue[2];
+	struct red_config red[2];
 	double loss[2];
 	struct lose_list {
 		uint64_t *at;
 		unsigned int count;
 	} lose[2];
+	struct host *hosts; /* HOSTS_MAX */
+	unsigned int host_count;
 	uint64_t seed;
 	uint32_t mtu;
 	double tolerance;	/* of the limits on its own lateness, a factor */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "random.h"
+
 #define NS_PER_SECOND	1000000000ull
 #define SMALLEST_PACKET 40u
 #define RING_MIN	1024u
@@ -26,16 +28,6 @@ uint64_t rate_clock_send(struct rate_clock *c, uint64_t ready_ns, uint32_t bytes
 	return c->busy_until_ns;
 }
 
-/* SplitMix64 (Steele, Lea, Flood 2014): one multiply-shift step per segment is enough here. */
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15ull;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return z ^ z >> 31;
-}
-
 static uint32_t ring_size_for(const struct queue_config *config)
 {
 	uint64_t need = config->limit_packets;
@@ -50,7 +42,8 @@ static uint32_t ring_size_for(const struct queue_config *config)
 
 int queue_init(struct queue *q, const struct queue_config *config)
 {
-	if (!config->rate_bps || (!config->limit_bytes && !config->limit_packets))
+	if (!config->rate_bps || (!config->limit_bytes && !config->limit_packets) ||
+	    (config->red.on && !config->packet_bytes))
 		return -EINVAL;
 	*q = (struct queue){
 		.config = *config,
@@ -59,6 +52,10 @@ int queue_init(struct queue *q, const struct queue_config *config)
 		.ring_size = ring_size_for(config),
 		.random = config->seed,
 	};
+	if (config->red.on)
+		red_init(&q->red, &config->red,
+			 config->packet_bytes * 8ull * NS_PER_SECOND / config->rate_bps,
+			 ~config->seed); /* not the draws of random loss once more */
 	q->ring = malloc(q->ring_size * sizeof(*q->ring));
 	if (!q->ring)
 		return -ENOMEM;
@@ -88,8 +85,8 @@ static bool lost_by_chance(struct queue *q)
 {
 	double p = q->config.loss;
 
-	/* 53 bits: what a double can hold; drawn only where there is loss at all */
-	return p > 0 && (double)(next_random(&q->random) >> 11) < p * 0x1p53;
+	/* drawn only where there is loss at all */
+	return p > 0 && random_uniform(&q->random) < p;
 }
 
 static bool lost_by_choice(struct queue *q, bool data)
@@ -105,10 +102,24 @@ static bool lost_by_choice(struct queue *q, bool data)
 	return true;
 }
 
+static enum verdict ask_red(struct queue *q, uint64_t now_ns, uint32_t packets)
+{
+	static const enum verdict verdicts[] = {
+		[RED_KEEP] = VERDICT_PASS,
+		[RED_EARLY] = VERDICT_EARLY,
+		[RED_FORCED] = VERDICT_FORCED,
+	};
+
+	if (!q->config.red.on)
+		return VERDICT_PASS;
+	return verdicts[red_arrival(&q->red, now_ns, packets, q->link.busy_until_ns)];
+}
+
 enum verdict queue_offer(struct queue *q, uint64_t now_ns, uint32_t bytes, bool data,
 			 struct offer *ret)
 {
 	const struct queue_config *config = &q->config;
+	enum verdict verdict;
 	uint32_t packets;
 
 	ret->arrive_ns = rate_clock_send(&q->access, now_ns, bytes);
@@ -118,6 +129,9 @@ enum verdict queue_offer(struct queue *q, uint64_t now_ns, uint32_t bytes, bool 
 		return VERDICT_CHOSEN;
 	if (lost_by_chance(q))
 		return VERDICT_LOST;
+	verdict = ask_red(q, ret->arrive_ns, packets);
+	if (verdict != VERDICT_PASS)
+		return verdict;
 	if ((config->limit_packets && packets >= config->limit_packets) ||
 	    (config->limit_bytes && q->bytes + bytes > config->limit_bytes))
 		return VERDICT_FULL;

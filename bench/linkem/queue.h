@@ -3,7 +3,7 @@
  * One direction of the emulated link, as arithmetic: every segment's fate and the moment at
  * which its last bit leaves are known when it arrives. Pure: the time is an argument.
  *
- *	arrival (spaced at the access rate) -> loss -> drop-tail queue -> serialisation
+ *	arrival (spaced at the access rate) -> loss -> RED -> drop-tail queue -> serialisation
  *
  * The propagation delay comes after it and is the same for all, so it is left to the caller.
  * Times are nanoseconds, rates bits per second, sizes bytes of the IP packet.
@@ -13,6 +13,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "red.h"
 
 /* A serialisation clock. The remainder is carried, so that it never drifts off its rate. */
 struct rate_clock {
@@ -33,6 +35,8 @@ struct queue_config {
 	const uint64_t *lose;	/* ascending: data segments to lose, counted from 1 */
 	unsigned int lose_count;
 	uint64_t seed;
+	struct red_config red;
+	uint32_t packet_bytes; /* of a full packet: what RED takes an idle link's for */
 };
 
 enum verdict {
@@ -40,6 +44,8 @@ enum verdict {
 	VERDICT_LOST,	 /* by chance */
 	VERDICT_CHOSEN,	 /* named in the list of segments to lose */
 	VERDICT_FULL,	 /* drop-tail */
+	VERDICT_EARLY,	 /* by RED, by chance */
+	VERDICT_FORCED,	 /* by RED, the average queue being too long */
 	VERDICT_NO_ROOM, /* the emulator's own memory: such a run is worth nothing */
 	VERDICT_COUNT,
 };
@@ -63,6 +69,7 @@ struct queue {
 	uint64_t random;
 	uint64_t data_segments;
 	unsigned int lost_by_choice;
+	struct red red;
 };
 
 /* What became of a segment. Times are valid for VERDICT_PASS only. */

@@ -135,28 +135,52 @@ static void write_histogram(FILE *out, const char *name, const struct histogram 
 		h->max / 1e3);
 }
 
-static void write_drops(FILE *out, const struct direction_stats *s)
+static void add_tally(struct tally *to, const struct tally *t)
+{
+	to->segments += t->segments;
+	to->data_segments += t->data_segments;
+	to->bytes += t->bytes;
+}
+
+static void write_drops(FILE *out, const struct tally *verdicts)
 {
 	static const char *const names[VERDICT_COUNT] = {
 		[VERDICT_LOST] = "loss",
 		[VERDICT_CHOSEN] = "chosen",
 		[VERDICT_FULL] = "queue",
+		[VERDICT_EARLY] = "red_early",
+		[VERDICT_FORCED] = "red_forced",
 		[VERDICT_NO_ROOM] = "no_room",
 	};
 	struct tally total = {0};
 
-	fprintf(out, "    \"drops\": {");
+	fprintf(out, "\"drops\": {");
 	for (int i = VERDICT_LOST; i < VERDICT_COUNT; i++) {
-		const struct tally *t = &s->verdicts[i];
-
-		write_tally(out, names[i], t);
+		write_tally(out, names[i], &verdicts[i]);
 		fprintf(out, ",\n              ");
-		total.segments += t->segments;
-		total.data_segments += t->data_segments;
-		total.bytes += t->bytes;
+		add_tally(&total, &verdicts[i]);
 	}
 	write_tally(out, "total", &total);
-	fprintf(out, "},\n");
+	fprintf(out, "}");
+}
+
+static void write_red(FILE *out, const struct red *r)
+{
+	const struct red_config *c;
+
+	if (!r) {
+		fprintf(out, "    \"red\": null,\n");
+		return;
+	}
+	c = &r->config;
+	fprintf(out,
+		"    \"red\": {\"min_packets\": %g, \"max_packets\": %g, \"max_p\": %g, "
+		"\"weight\": %g,\n            \"gentle\": %s, \"wait\": %s, "
+		"\"adaptive\": %s, \"bottom\": %g, \"top\": %g,\n            "
+		"\"average_packets\": %.3f, \"average_max_packets\": %.3f, \"max_p_now\": %g},\n",
+		c->min_th, c->max_th, c->max_p, c->weight, c->gentle ? "true" : "false",
+		c->wait ? "true" : "false", c->adaptive ? "true" : "false", c->bottom, c->top,
+		r->avg, r->avg_max, r->max_p);
 }
 
 static void write_queue(FILE *out, const struct direction_report *d)
@@ -191,8 +215,11 @@ static void write_direction(FILE *out, const struct direction_report *d)
 	fprintf(out, ",\n    ");
 	write_tally(out, "out", &s->out);
 	fprintf(out, ",\n");
-	write_drops(out, s);
+	fprintf(out, "    ");
+	write_drops(out, s->verdicts);
+	fprintf(out, ",\n");
 	write_queue(out, d);
+	write_red(out, d->red);
 	write_histogram(out, "late", &s->late);
 	write_histogram(out, "read_gap", &s->gap);
 	fprintf(out,
@@ -202,6 +229,39 @@ static void write_direction(FILE *out, const struct direction_report *d)
 		d->sender.tx_dropped, d->receiver.rx_dropped, s->write_errors);
 	fprintf(out, "    \"cpu_share\": %.3f, \"cpu_wait_us\": %.2f, \"realtime\": %s\n  },\n",
 		d->cpu_share, d->cpu_wait_us, d->realtime ? "true" : "false");
+}
+
+/* From a host in one direction, to it in the other: each is nothing where it is not meant. */
+static void write_host_side(FILE *out, const char *name, const struct tally *one,
+			    const struct tally *other)
+{
+	struct tally sum[VERDICT_COUNT];
+
+	for (int i = 0; i < VERDICT_COUNT; i++) {
+		sum[i] = one[i];
+		add_tally(&sum[i], &other[i]);
+	}
+	fprintf(out, ",\n     \"%s\": {", name);
+	write_tally(out, "passed", &sum[VERDICT_PASS]);
+	fprintf(out, ",\n     ");
+	write_drops(out, sum);
+	fprintf(out, "}");
+}
+
+static void write_hosts(FILE *out, const struct report *r)
+{
+	fprintf(out, "  \"hosts\": [");
+	for (unsigned int i = 0; i < r->host_count; i++) {
+		const struct host_report *h = &r->hosts[i];
+		const struct host_stats *ab = h->stats[0], *ba = h->stats[1];
+
+		fprintf(out, "%s{\"host\": \"%s\", \"delay_ms\": %.6g, \"rate_bps\": %" PRIu64,
+			i ? ",\n    " : "\n    ", h->name, h->delay_ns / 1e6, h->rate_bps);
+		write_host_side(out, "from", ab->from, ba->from);
+		write_host_side(out, "to", ab->to, ba->to);
+		fprintf(out, "}");
+	}
+	fprintf(out, "],\n");
 }
 
 bool report_write(FILE *out, const struct report *r)
@@ -217,6 +277,7 @@ bool report_write(FILE *out, const struct report *r)
 		r->tolerance);
 	for (int i = 0; i < 2; i++)
 		write_direction(out, &r->direction[i]);
+	write_hosts(out, r);
 	fprintf(out, "  \"host_cpu_share\": %.3f, \"host_steal_share\": %.3f\n}\n",
 		r->host_cpu_share, r->host_steal_share);
 	return valid;

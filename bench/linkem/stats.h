@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "hosts.h"
 #include "queue.h"
 
 /* Log-linear: 32 steps per octave, so a quantile is right within 3 %. */
@@ -44,6 +45,11 @@ struct direction_stats {
 	struct histogram gap;  /* ns that a packet may have waited unread behind a sleep */
 };
 
+/* What became of the segments from a host, and of those to it. */
+struct host_stats {
+	struct tally from[VERDICT_COUNT], to[VERDICT_COUNT];
+};
+
 /* How the device on the far end fared, from the kernel. */
 struct device_counters {
 	uint64_t tx_dropped, rx_dropped;
@@ -53,6 +59,7 @@ struct direction_report {
 	const char *name; /* "ab" or "ba" */
 	const struct direction_stats *stats;
 	const struct queue_config *config;
+	const struct red *red; /* NULL: drop-tail alone */
 	uint64_t delay_ns;
 	struct device_counters sender; /* the device that this direction reads from */
 	struct device_counters receiver;
@@ -62,6 +69,12 @@ struct direction_report {
 	bool realtime;	    /* SCHED_FIFO was granted */
 };
 
+struct host_report {
+	const char *name;
+	uint64_t delay_ns, rate_bps;
+	const struct host_stats *stats[2]; /* of each direction */
+};
+
 struct report {
 	uint64_t now_ns, up_since_ns;
 	uint64_t rtt_ns; /* both delays */
@@ -69,6 +82,8 @@ struct report {
 	uint64_t seed;
 	uint32_t mtu;
 	struct direction_report direction[2];
+	struct host_report hosts[HOSTS_MAX + 1];
+	unsigned int host_count;
 	double host_cpu_share; /* all cores, 0..1, since the link came up; < 0: unknown */
 	double host_steal_share;
 };

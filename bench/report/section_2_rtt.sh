@@ -17,7 +17,7 @@ rtt_table() { # TABLE RATIOS
 		if (runs[k] == 1 || $4 < least[k]) least[k] = $4
 		if (runs[k] == 1 || $4 > most[k]) most[k] = $4 }
 	END {
-		split("aimd bitcp hstcp stcp ns3-bic ns3-highspeed ns3-scalable", order, " ")
+		split("aimd bitcp hstcp stcp cubic reno ns3-bic ns3-highspeed ns3-scalable", order, " ")
 		split("1 3 6", xs, " ")
 		for (i = 1; i in order; i++) {
 			if (!(order[i] in algorithms))

@@ -163,6 +163,70 @@ test_queue_limit_in_bytes() {
 	expect_le "$(link_stats a b .ab.queue.max_delay_ms)" 4 "longest wait, ms"
 }
 
+# Two hosts behind one end: each has its own RTT, both meet in one queue, which RED keeps short.
+linkem_near=10.99.0.11 linkem_far=10.99.0.12
+linkem_two_hosts() {
+	local from
+	link a b --addr-a 10.99.0.1/24 --addr-b 10.99.0.2/24 --rate 20mbit --delay 2ms \
+		--queue 400p --red min=5p,max=15p,weight=0.02,gentle \
+		--host $linkem_near,delay=8ms --host $linkem_far,delay=28ms,rate=10mbit
+	for from in $linkem_near $linkem_far; do
+		in_host a ip address add $from/24 dev tun0
+		transfer a b --from $from --ping 4 --count 1 --bytes 1 >"$TEST_DIR/idle-$from"
+	done
+	linkem_begin $linkem_far 5402
+	transfer a b --from $linkem_near --duration 1 --congestion reno >"$TEST_DIR/$linkem_near.log"
+	wait "$(pid_of $linkem_far)"
+	sleep 0.2 # the last acknowledgements are still under way
+	link_stats a b >"$TEST_DIR/stats"
+}
+
+linkem_begin() { # ADDRESS PORT
+	background "to-$1" in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" --port "$2" --once
+	wait_until 5 grep -q '^listening' "$TEST_DIR/to-$1.log"
+	background "$1" in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --port "$2" \
+		--from "$1" --duration 1 --congestion reno
+}
+
+linkem_expect_rtt() { # ADDRESS MS
+	local rtt
+	rtt=$(jq .ping_ms.min "$TEST_DIR/idle-$1")
+	expect_ge "$rtt" "$(awk "BEGIN { print $2 - 0.01 }")" "idle RTT of $1, ms"
+	expect_le "$rtt" "$(awk "BEGIN { print $2 + 0.5 }")" "idle RTT of $1, ms"
+}
+
+linkem_stat() { # FILTER
+	jq "$1" "$TEST_DIR/stats"
+}
+
+test_hosts_and_red() {
+	local from drops again
+	host a b
+	valid_run linkem_two_hosts
+	# 60 bytes of the handshake each way: 24 us at 20 Mbit/s, and for one 48 us at 10 Mbit/s
+	linkem_expect_rtt $linkem_near 20.048
+	linkem_expect_rtt $linkem_far 60.144
+	for from in $linkem_near $linkem_far; do
+		expect_ge "$(jq .goodput_bps "$TEST_DIR/$from.log")" 500000 "$from, bits/s"
+	done
+	# 1448 of 1500 bytes, and a handshake at the beginning
+	expect_le "$(jq .goodput_bps "$TEST_DIR/$linkem_far.log")" 9660000 "its access link, bits/s"
+
+	drops=$(linkem_stat '.ab.drops | .red_early.data_segments + .red_forced.data_segments')
+	again=$(jq -s 'map(.retransmits) | add' "$TEST_DIR/$linkem_near.log" "$TEST_DIR/$linkem_far.log")
+	expect_ge "$drops" 5 "dropped by RED"
+	expect_eq "$(linkem_stat .ab.drops.total.data_segments)" "$drops" "all drops"
+	expect_ge "$again" "$drops" "retransmissions"
+	expect_le "$again" $((drops + 3)) "retransmissions"
+	expect_le "$(linkem_stat .ab.red.average_max_packets)" 40 "the average queue at most"
+	expect_eq "$(linkem_stat '[.hosts[].from.drops.total.segments] | add')" \
+		"$(linkem_stat '.ab.drops.total.segments + .ba.drops.total.segments')" "drops of hosts"
+	expect_eq "$(linkem_stat '[.hosts[:2][].from.passed.segments] | add')" \
+		"$(linkem_stat .ab.out.segments)" "passed, from the two"
+	expect_eq "$(linkem_stat '[.hosts[:2][].to.passed.segments] | add')" \
+		"$(linkem_stat .ba.out.segments)" "passed, to the two"
+}
+
 # An emulator that was held up says so, and so does the harness.
 test_late_emulator_is_invalid() {
 	host a b
@@ -219,6 +283,10 @@ test_bad_options() {
 	linkem_refuses 2 '--queue -5MB is wrong' --queue -5MB
 	linkem_refuses 2 '--loss 1.5 is wrong' --loss 1.5
 	linkem_refuses 2 '--loss-at 5,5 is wrong' --loss-at 5,5
+	linkem_refuses 2 '--red min=9,max=8 is wrong' --red min=9,max=8
+	linkem_refuses 2 '--red gentle=1 is wrong' --red gentle=1
+	linkem_refuses 2 '--host 10.0.0.1,delay=9 is wrong' --host 10.0.0.1,delay=9
+	linkem_refuses 2 '--host fd99::/129 is wrong' --host fd99::/129
 	linkem_refuses 2 '--seed needs a value' --seed
 	linkem_refuses 1 'namespace nowhere: No such file' --ns-a nowhere
 	linkem_refuses 1 'IPv4 address.*Invalid argument' --addr-a 10.0.0.300/8

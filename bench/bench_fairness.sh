@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Several connections behind one bottleneck, each from a host of its own (paper 003, section VII).
+# Nothing is right-sized here: tcptuned only registers the algorithms.
+
+. "$TEST_TOP/bench/lib.sh"
+
+compete_controls=${BENCH_CONTROLS:-bitcp aimd hstcp stcp cubic reno}
+
+# compete CONTROL MBPS QUEUE SECONDS RTT:START...	connections over the bottleneck, from START on
+#
+# 20 ms of each round trip are the bottleneck's own, the rest the sender's access link, whose
+# rate is ten times as high, at most 10 Gbit/s. Its queue holds 40 ms; QUEUE: drop-tail or RED. A tenth of
+# the rate each way is background: ten connections that send a message every 200 ms.
+# The second half of the time counts.
+compete() {
+	local cc=$1 mbps=$2 queue=$3 seconds=$4 i=0 spec red=() hosts=()
+	shift 4
+	[ "$queue" != RED ] || red=(--red-ab gentle,wait,adaptive,bottom=0.001)
+	for spec; do
+		i=$((i + 1))
+		hosts+=(--host "10.99.0.$((10 + i)),delay=$((${spec%:*} / 2 - 10))ms,rate=$(compete_rate $mbps)")
+	done
+	hosts+=(--host "10.99.0.10,delay=10ms,rate=$(compete_rate $mbps)")
+	tcptuned_start --register aimd,hstcp,stcp
+	link a b --addr-a 10.99.0.1/24 --addr-b 10.99.0.2/24 --rate ${mbps}mbit --delay 10ms \
+		--queue $((mbps * 5000))B "${red[@]}" --seed "$compete_seed" "${hosts[@]}"
+	compete_background 10 a b $mbps "$seconds"
+	compete_background 10 b a $mbps "$seconds"
+	i=0
+	for spec; do
+		i=$((i + 1))
+		compete_begin $i "$cc" "${spec#*:}" "$seconds"
+	done
+	compete_watch "$seconds"
+	for ((; i; i--)); do
+		wait "$(pid_of flow-$i)" || fail "flow $i: $(<"$TEST_DIR/flow-$i.log")"
+		unset "LIB_PID[flow-$i]"
+	done
+	wait "$(pid_of background-a)" "$(pid_of background-b)" || :
+	tcptuned_stop
+	compete_result "$seconds" "$@" >"$TEST_DIR/transfer.json"
+}
+
+compete_rate() { # MBPS; of an access link
+	echo "$(($1 < 1000 ? 10 * $1 : 10000))mbit"
+}
+
+compete_seed=1
+
+# What one end has to send beside the connections, from and to host 10.
+compete_background() { # HOST FROM TO MBPS SECONDS
+	local address=10.99.0.10 from=10.99.0.2 to=10.99.0.10 port=7001
+	if [ "$2" = a ]; then
+		in_host a ip address add $address/24 dev tun0
+		from=$address to=10.99.0.2 port=7002
+	fi
+	background "sink-$2" in_host "$3" "$TEST_BUILD/messages" --listen $to --port $port --once \
+		--streams 10
+	wait_until 10 grep -q '^listening' "$TEST_DIR/sink-$2.log"
+	background "background-$2" in_host "$2" "$TEST_BUILD/messages" --connect $to --from $from \
+		--port $port --streams 10 --bytes $(($4 * 250)) --interval 200 --congestion reno \
+		--duration "$5" --seed "$compete_seed"
+}
+
+compete_begin() { # NUMBER CONTROL START SECONDS
+	local address=10.99.0.$((10 + $1)) port=$((7100 + $1)) length
+	length=$(awk "BEGIN { print $4 - $3 + 1 }")
+	in_host a ip address add $address/24 dev tun0
+	background "to-$1" in_host b "$TEST_BUILD/messages" --listen 10.99.0.2 --port $port --once \
+		--series 100 --discard
+	wait_until 10 grep -q '^listening' "$TEST_DIR/to-$1.log"
+	background "flow-$1" compete_flow "$1" "$3" "$TEST_BUILD/messages" --connect 10.99.0.2 \
+		--port $port --from $address --series 100 --zerocopy --congestion "$2" \
+		--duration "$length"
+}
+
+compete_flow() { # NUMBER START COMMAND...
+	local number=$1
+	sleep "$2"
+	echo "$EPOCHREALTIME" >"$TEST_DIR/began-$number"
+	shift 2
+	in_host a "$@"
+}
+
+# The link at half time and before the end.
+compete_watch() { # SECONDS
+	echo "$EPOCHREALTIME" >"$TEST_DIR/began-0"
+	sleep "$(half "$1")"
+	link_stats a b >"$TEST_DIR/half.json"
+	sleep "$(half "$1")"
+	link_stats a b >"$TEST_DIR/whole.json"
+}
+
+compete_result() { # SECONDS RTT:START...
+	local seconds=$1 i=0 spec
+	shift
+	for spec; do
+		i=$((i + 1))
+		jq -c --argjson began "$(<"$TEST_DIR/began-$i")" --argjson zero "$(<"$TEST_DIR/began-0")" \
+			--argjson rtt "${spec%:*}" '. + {began_s: ($began - $zero), rtt_ms: $rtt}' \
+			"$TEST_DIR/flow-$i.log"
+	done | jq -L "$TEST_TOP/bench" --argjson to "$seconds" --slurp \
+		--slurpfile half "$TEST_DIR/half.json" --slurpfile whole "$TEST_DIR/whole.json" '
+		include "compete";
+		. as $flows | ($to / 2) as $from | $half[0] as $h | $whole[0] as $w
+		| {seconds: $to, sender: {mss: $flows[0].sender.mss},
+			goodput_bps: ([$flows[] | mbps($from; $to)] | add * 1e6),
+			flows: [$flows[] | {rtt_ms, mbps: mbps($from; $to), retransmits}],
+			ratio: (($flows[0] | mbps($from; $to)) / ($flows[1] | mbps($from; $to))),
+			fairness: ([1, 5, 25] | map({key: tostring,
+				value: fairness($flows; .; $from; $to)}) | from_entries),
+			carried: (($w.ab.out.bytes - $h.ab.out.bytes) * 8
+				/ ($w.up_seconds - $h.up_seconds) / $w.ab.rate_bps),
+			red: ($w.ab.drops | .red_early.segments + .red_forced.segments)}'
+}
+
+# Two connections, of 40 ms and of one, three, and six times that: paper 003, Tables 2 and 3.
+# timeout: 7200
+bench_rtt_ratio() {
+	local mbps queue ratio run cc seconds=${BENCH_SECONDS:-60}
+	host a b
+	compete_room
+	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+		compete_seed=$((run + ${BENCH_SEED:-1}))
+		for mbps in ${BENCH_MBPS:-100 2500}; do
+			for queue in ${BENCH_QUEUES:-drop-tail RED}; do
+				for ratio in ${BENCH_RATIOS:-1 3 6}; do
+					for cc in $compete_controls; do
+						row rtt_ratio "$mbps Mbit/s, $queue, $ratio" $cc \
+							compete $cc $mbps $queue $seconds 40:0 $((40 * ratio)):0.1
+					done
+				done
+			done
+		done
+	done
+}
+
+# Four connections of 100 ms, two of them later: paper 003, Figures 10 and 11.
+# timeout: 7200
+bench_fairness() {
+	local mbps queue run cc seconds=${BENCH_SECONDS:-120}
+	host a b
+	compete_room
+	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+		compete_seed=$((run + ${BENCH_SEED:-1}))
+		for mbps in ${BENCH_MBPS:-100 2500}; do
+			for queue in ${BENCH_QUEUES:-drop-tail RED}; do
+				for cc in $compete_controls; do
+					row fairness "$mbps Mbit/s, $queue" $cc compete $cc $mbps $queue \
+						$seconds 100:0 100:"$(compete_part 30)" \
+						100:"$(compete_part 12)" 100:"$(compete_part 9)"
+				done
+			done
+		done
+	done
+}
+
+compete_part() { # N; the Nth part of the time
+	awk "BEGIN { print $seconds / $1 }"
+}
+
+# Windows of 2.5 Gbit/s times 240 ms and a queue: no buffer is to be what binds.
+compete_room() {
+	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 65536 400000000"
+	in_host b sysctl -qw net.ipv4.tcp_rmem="4096 131072 800000000"
+}
