@@ -66,13 +66,13 @@ grid_path() { # RTT_MS
 
 # BYTES: of a window that is ideal by hand
 ideal_window() { # RTT_MS
-	awk "BEGIN { bytes = 2 * 125000 * $1; print bytes < 1048576 ? 1048576 : bytes }"
+	awk "BEGIN { bytes = 2 * 125000 * $1; print (bytes < 1048576 ? 1048576 : bytes) }"
 }
 
 # As many messages as $most allows, where a connection is as slow at its end as in its beginning.
 steady_count() {
 	local count=$((most * streams))
-	awk "BEGIN { print $rtt_ms <= 1 || $count > 128 ? 128 : $count }"
+	awk "BEGIN { print ($rtt_ms <= 1 || $count > 128 ? 128 : $count) }"
 }
 
 # Once is enough where it takes minutes.
