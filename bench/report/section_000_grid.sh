@@ -206,10 +206,9 @@ $(for tuning in none kernel "tcptuned, cubic" tcptuned; do
 	done
 done)
 
-A law of this form says that a fixed window for each connection limits it: k / 8 KB of window per round trip. It
-holds for none: 64 KB would be 524, of which the start takes a little; the paper's 214 are the 32 KB or less that 2.2 advertised of
-its 64 KB. It does not hold, and should not, for what has a window for the path, and ends at the rate of the link:
-there the errors say so.
+A law of this form says that each connection is limited by a fixed window, of k / 8 KB: $(awk -F';' '$1 == "none" { printf "%.0f", $2 / 8 }' <<<"$laws") KB for our none, what
+today's kernel offers of a buffer of 128 KB, and $(awk -v k="$(paper_value 000 law none k)" 'BEGIN { printf "%.0f", k / 8 }') KB for the paper's, of the 32 KB that Linux 2.2 offered of 64. It is no law for
+what has a window for the path and ends at the rate of the link: there the errors say so.
 TEXT
 fi
 fi

@@ -28,10 +28,10 @@ drs_flight_picture() {
 	local file=$1 title=$2 bench=$3 n=0
 	shift 3
 	{
-		printf 'set terminal pngcairo size 1100,480 font "sans,10" noenhanced\n'
+		printf 'set terminal pngcairo size 1100,520 font "sans,10" noenhanced\n'
 		printf 'set output "%s"\nset multiplot layout 1,2 title "%s"\n' "$out/$file" "$title"
 		printf 'set grid\nset xlabel "time, s"\nset yrange [0:*]\n'
-		printf 'set key inside bottom right opaque\n'
+		printf 'set key below\nset bmargin 6\n'
 		while [ $# -ge 3 ]; do
 			drs_points "$bench" "$1" "$work/flight-$n"
 			printf 'set title "%s"\nset ylabel "%s"\n' "$1" "$2"
