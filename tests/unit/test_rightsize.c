@@ -244,6 +244,29 @@ static void a_train_shows_the_rate_of_the_path(void **state)
 	assert_int_equal(rs.train_best, RIGHTSIZE_RATE_MAX);
 }
 
+/* Two rounds cut a train in half: the second is no larger, and yet the flight has doubled. */
+static void room_to_grow_stands_for_a_round(void **state)
+{
+	struct line l = line_new(50000);
+
+	l.rs.train_best = l.rs.train_known = 125000000;
+	line_round(&l, 50000, 57000);
+	assert_int_equal(line_round(&l, 50000, 171000), 6 * 171000);
+	assert_int_equal(line_round(&l, 50000, 160000), 6 * 171000);
+	assert_int_equal(l.rs.reason, RIGHTSIZE_MEASURED);
+	/* not for ever, ... */
+	assert_int_equal(line_round(&l, 50000, 160000), 2 * (171000 + 160000) / 2);
+	/* ... and not beyond what the trains carry: here 10 MB/s, 500 KB in an RTT */
+	l.rs.train_best = l.rs.train_known = 0;
+	assert_int_equal(line_round(&l, 50000, 520000), 6 * 520000);
+	l.rs.train_best = l.rs.train_known = 10000000;
+	assert_int_equal(line_round(&l, 50000, 400000), 2 * (520000 + 400000) / 2);
+	l.rs.train_best = l.rs.train_known = 12000000;
+	l.rs.reason = RIGHTSIZE_GROWING;
+	l.rs.window = 6 * 520000;
+	assert_int_equal(line_round(&l, 50000, 400000), 7 * 12000000ull * 50000 / 4000000);
+}
+
 static void a_known_train_bounds_growth(void **state)
 {
 	struct rightsize rs = {
@@ -1428,6 +1451,7 @@ int main(void)
 		cmocka_unit_test(growth_room_is_the_kernels),
 		cmocka_unit_test(growth_room_in_a_round),
 		cmocka_unit_test(a_train_shows_the_rate_of_the_path),
+		cmocka_unit_test(room_to_grow_stands_for_a_round),
 		cmocka_unit_test(a_known_train_bounds_growth),
 		cmocka_unit_test(floor_and_cap),
 		cmocka_unit_test(the_byte_counter_wraps),
