@@ -30,7 +30,7 @@ SANITIZE  = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 LIBS      = $(shell $(PKG_CONFIG) --libs libbpf libsystemd libmicrohttpd jansson inih sqlite3) -lelf -lz
 
 .PHONY: all help check check-unit check-asan check-sim check-system check-kernels check-systemd fuzz man \
-	demo bench bench-sim bench-sim-full report sim stress install uninstall clean
+	demo bench bench-full bench-sim bench-sim-full report sim stress install uninstall clean
 all: $(BUILD)/tcptuned $(BUILD)/tcptunectl $(BUILD)/linkem $(BUILD)/messages $(BUILD)/pingpong $(SYSTEM_HELPERS) $(TRACED) man ## build everything
 
 help: ## list the targets
@@ -235,6 +235,9 @@ stress: all ## a minute of kills, restarts, replacements under a thousand connec
 
 bench: all ## the measurements of the README, interleaved (long)
 	bench/run
+
+bench-full: all ## the same, with the whole of paper 000's grid (many hours)
+	BENCH_GRID=full bench/run
 
 bench-sim: sim ## the simulations, short durations
 	bench/sim/run short

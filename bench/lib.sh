@@ -7,7 +7,8 @@
 #				a result, or that there is none since linkem was three times late
 #	row_of BENCH X COLUMN	appends $TEST_DIR/transfer.json, measured without linkem
 #	untuned [MESSAGES OPTION...]		a transfer without tcptuned
-#	untuned_with_room ...			the same, with sysctls that let SO_*BUF be obeyed
+#	with_room COMMAND...	with sysctls that let an application's SO_*BUF be obeyed up to 64 MB
+#	untuned_with_room ...			an untuned transfer with that
 #	tuned [KEY=VALUE...] -- [MESSAGES OPTION...]	both hosts run tcptuned
 #	tuned_receiver, tuned_sender		only that one does
 #	$keep_series		if set, rows keep the progress curve of --series
@@ -24,13 +25,17 @@ untuned() {
 	transfer a b --rtt-samples "$@" >/dev/null
 }
 
-untuned_with_room() {
+with_room() {
 	local rmem wmem
 	rmem=$(sysctl -n net.core.rmem_max)
 	wmem=$(sysctl -n net.core.wmem_max)
 	sysctl -qw net.core.rmem_max=67108864 net.core.wmem_max=67108864
-	untuned "$@"
+	"$@"
 	sysctl -qw net.core.rmem_max="$rmem" net.core.wmem_max="$wmem"
+}
+
+untuned_with_room() {
+	with_room untuned "$@"
 }
 
 # SIDES (SENDER and RECEIVER, in any mixture) [KEY=VALUE...] -- COMMAND...

@@ -89,6 +89,7 @@ static __always_inline void copy_socket(struct tcptuned_flow_record *r, struct t
 	r->cwnd = tp->snd_cwnd;
 	r->ssthresh = tp->snd_ssthresh;
 	r->mss = tp->mss_cache;
+	r->flight = tp->snd_nxt - tp->snd_una;
 	r->snd_wnd = tp->snd_wnd;
 	r->rcv_wnd = tp->rcv_wnd;
 	r->window_clamp = tp->window_clamp;

@@ -191,6 +191,7 @@ struct tcp_sock {
 	__u32 rcv_wup;
 	__u32 write_seq;
 	__u32 snd_una;
+	__u32 snd_nxt;
 	__u32 snd_wnd;
 	__u32 max_window;	/* the largest that the peer ever offered */
 	__u32 notsent_lowat;	/* of TCP_NOTSENT_LOWAT; 0: the sysctl's */

@@ -33,6 +33,7 @@ static const struct number record_numbers[] = {
 	RECORD_FIELD("delivery_rate_bytes_per_s", delivery_rate_Bps),
 	RECORD_FIELD("cwnd_segments", cwnd),
 	RECORD_FIELD("mss_bytes", mss),
+	RECORD_FIELD("flight_bytes", flight),
 	RECORD_FIELD("send_window_bytes", snd_wnd),
 	RECORD_FIELD("advertised_window_bytes", rcv_wnd),
 	RECORD_FIELD("window_clamp_bytes", window_clamp),

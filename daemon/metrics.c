@@ -460,6 +460,8 @@ static const struct {
 	 TCPTUNED_SSTHRESH_NONE, 0, "Slow start threshold, once there is one."},
 	{"tcptuned_flow_mss_bytes", GAUGE, PLAIN, RECORD_FIELD(mss), ALWAYS, 0,
 	 "Size of a full segment sent."},
+	{"tcptuned_flow_flight_bytes", GAUGE, PLAIN, RECORD_FIELD(flight), ALWAYS, 0,
+	 "Bytes sent and not yet acknowledged."},
 	{"tcptuned_flow_send_window_bytes", GAUGE, PLAIN, RECORD_FIELD(snd_wnd), ALWAYS, 0,
 	 "Window that the peer advertises."},
 	{"tcptuned_flow_advertised_window_bytes", GAUGE, PLAIN, RECORD_FIELD(rcv_wnd), ALWAYS,

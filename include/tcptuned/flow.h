@@ -138,6 +138,7 @@ struct tcptuned_flow_record {
 	__u32 cwnd;		/* segments */
 	__u32 ssthresh;		/* segments; 0x7fffffff: none yet */
 	__u32 mss;		/* bytes */
+	__u32 flight;		/* sent and not yet acknowledged, bytes */
 	__u32 snd_wnd;		/* the peer's window, bytes */
 	__u32 rcv_wnd;		/* the window advertised to the peer, bytes */
 	__u32 window_clamp;	/* bytes */

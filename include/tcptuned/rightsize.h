@@ -311,6 +311,12 @@ static inline void rightsize_slide(struct rightsize *rs, __u64 now_us, __u32 rtt
 	rs->half_start_us = now_us;
 }
 
+/* Not quite twice what the best train would carry in an RTT; 0: none was seen. */
+static inline __u64 rightsize_train_most(const struct rightsize *rs, __u32 min_rtt)
+{
+	return 7 * rightsize_muldiv(rs->train_best, min_rtt, 4000000);
+}
+
 /*
  * The window that a round of @per_rtt bytes per minimum RTT calls for, given the largest
  * single round before it: 2 x as in DRS III.B, and the kernel's room for growth,
@@ -324,7 +330,7 @@ static inline __u64 rightsize_growing(const struct rightsize *rs, __u32 peak, __
 {
 	__u32 per_rtt = rs->per_rtt;
 	__u64 room = rightsize_muldiv(4ull * per_rtt, per_rtt - peak, peak);
-	__u64 win, most = 7 * rightsize_muldiv(rs->train_best, min_rtt, 4000000);
+	__u64 win, most = rightsize_train_most(rs, min_rtt);
 
 	if (!peak || room > 4ull * per_rtt)
 		room = 4ull * per_rtt;
@@ -483,6 +489,7 @@ static inline __u32 rightsize_round(struct rightsize *rs, __u64 now_us, __u32 by
 	__u32 min_rtt, got = bytes - rs->round_bytes;
 	__u64 elapsed = now_us - rs->round_start_us, rate, win;
 	int first = !rs->round_start_us, was_draining = rs->reason == RIGHTSIZE_DRAINING;
+	__u64 room = rs->reason == RIGHTSIZE_GROWING ? rs->window : 0;
 	__u32 floor = limits->floor;
 
 	rightsize_rtt_sample(rs, rtt_us);
@@ -522,6 +529,16 @@ static inline __u32 rightsize_round(struct rightsize *rs, __u64 now_us, __u32 by
 			win = growing;
 			rs->reason = RIGHTSIZE_GROWING;
 		}
+	} else {
+		/*
+		 * Two rounds may have cut one train in half. Room to grow is for the flight that
+		 * follows, which is then still to come: it stands for a round more, where the
+		 * trains say that the path carries so much.
+		 */
+		if (room > rightsize_train_most(rs, min_rtt))
+			room = rightsize_train_most(rs, min_rtt);
+		if (win < room)
+			win = room;
 	}
 	rs->train_known = rs->train_best;
 	/* Back in two steps, for the sender fills all of it at once: first what the path holds. */

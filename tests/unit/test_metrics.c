@@ -50,6 +50,7 @@ static void fill_flow(struct tcptuned_flow_record *r)
 	r->cwnd = 4321;
 	r->ssthresh = 4000;
 	r->mss = 1448;
+	r->flight = 6000000;
 	r->snd_wnd = 6291456;
 	r->rcv_wnd = 3145728;
 	r->window_clamp = 8388608;
@@ -195,6 +196,7 @@ static void test_flow_lines(void **state)
 		"tcptuned_flow_cwnd_segments{" FLOW "} 4321",
 		"tcptuned_flow_ssthresh_segments{" FLOW "} 4000",
 		"tcptuned_flow_mss_bytes{" FLOW "} 1448",
+		"tcptuned_flow_flight_bytes{" FLOW "} 6000000",
 		"tcptuned_flow_send_window_bytes{" FLOW "} 6291456",
 		"tcptuned_flow_advertised_window_bytes{" FLOW "} 3145728",
 		"tcptuned_flow_window_clamp_bytes{" FLOW "} 8388608",

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The second paper's transfers (Fisk and Feng, "Dynamic Right-Sizing in TCP", section V), as
+# tcptuned itself saw them: it only observes the static ones. Figure 7 is bench_slow_link, in
+# bench_buffers.sh.
+
+. "$TEST_TOP/bench/lib.sh"
+
+# Until the file appears, every so many seconds: the time, and what tcptuned says of connections.
+sample_flows() { # STOP_FILE SECONDS
+	until [ -e "$1" ]; do
+		printf '%s ' "$EPOCHREALTIME"
+		curl -sf "$METRICS/flows.json" | tr -d '\n' || :
+		echo
+		sleep "$2"
+	done
+}
+
+# From such samples: [seconds since the first that knew the connection, bytes in flight, the
+# window that its sender knows of, its congestion window in bytes, bytes received]...
+flow_points() {
+	jq -nRc '[inputs | capture("^(?<at>[0-9.]+) (?<json>[{].*)$") // empty
+		| (.at | tonumber) as $at | .json | fromjson | .flows
+		| first(.[] | select(.remote | endswith(":5301"))) as $sender
+		| first(.[] | select(.local | endswith(":5301"))) as $receiver
+		| select($sender and $receiver)
+		| [$at, $sender.flight_bytes, $sender.send_window_bytes,
+			$sender.cwnd_segments * $sender.mss_bytes, $receiver.bytes_received]]
+		| (first[0] // 0) as $from | map(.[0] = ((.[0] - $from) * 1000 | round / 1000))' 2>/dev/null ||
+		echo null
+}
+
+# An untuned transfer, and what tcptuned sees of it in transfer.json.
+watched() { # SECONDS [MESSAGES OPTION...]
+	local seconds=$1 file=$TEST_DIR/stop
+	shift
+	rm -f "$file"
+	background samples sample_flows "$file" "$seconds"
+	untuned "$@"
+	touch "$file"
+	wait "$(pid_of samples)"
+	unset "LIB_PID[samples]"
+	flow_points <"$TEST_DIR/samples.log" >"$TEST_DIR/points.json"
+	jq -c --slurpfile points "$TEST_DIR/points.json" '. + {flow_points: $points[0]}' \
+		"$TEST_DIR/transfer.json" >"$TEST_DIR/transfer.new"
+	mv "$TEST_DIR/transfer.new" "$TEST_DIR/transfer.json"
+}
+
+# Figures 2 to 4: 64 MB at 100 ms. Static: a buffer of 64 KB, of which half is advertised; once,
+# and BENCH_STATIC_MB (64) of it, for that takes three and a half minutes, all of them alike.
+# timeout: 7200
+bench_drs() {
+	local run x="64 MB, 100 ms" both=sender,receiver
+	host a b
+	path="--rate 1gbit --delay 50ms --queue 1bdp"
+	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+		row drs "$x" "right-sized, reno" with_tcptuned $both -- \
+			watched 0.01 --count 64 --congestion reno
+		row drs "$x" tcptuned with_tcptuned $both -- watched 0.01 --count 64
+		[ $run -gt 0 ] ||
+			row drs "$x" "static, reno" with_tcptuned $both policy.mode=observe -- \
+				watched 0.5 --count "${BENCH_STATIC_MB:-64}" --congestion reno \
+				--rcvbuf 32K --sndbuf 64K --timeout 400
+	done
+}
+
+# Figures 5 and 6: the beginning of the same over 56 kbit/s, where a packet takes 214 ms, and ten
+# times the usual lateness is accepted, and told. For the window's maximum see bench_slow_link.
+# timeout: 3600
+bench_slow_flight() {
+	local run x="56 kbit/s, 100 ms" both=sender,receiver LINK_TOLERANCE=10
+	host a b
+	path="--rate 56kbit --delay 50ms --queue 10p"
+	set -- --bytes 16KiB --duration "${BENCH_SECONDS:-45}" --stall 60 --congestion reno
+	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+		row slow_flight "$x" "static 64 KB" with_tcptuned $both policy.mode=observe -- \
+			watched 0.25 --rcvbuf 64K "$@"
+		row slow_flight "$x" "tcptuned" with_tcptuned $both \
+			policy.receive_window_max=16M -- watched 0.25 "$@"
+	done
+}

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Paper 001: transfers of 64 MB, Figures 2 to 4; the slow link, Figures 5 to 7; section IV.B.
+
+# BENCH COLUMN FILE: of its first valid run the points, for gnuplot: s, flight, window, read
+drs_points() {
+	rows_of "$1" "first(.[] | select(.column == \"$2\" and .flow_points)) | .flow_points[]
+		| [.[0], .[1], .[2], .[4]] | @tsv" >"$3"
+}
+
+# BENCH COLUMN EXPRESSION: the median of the valid runs
+drs_median() {
+	rows_of "$1" "map(select(.column == \"$2\" and (.invalid | not)) | $3) | grid_median // \"\""
+}
+
+# Like that with least and most
+drs_spread() {
+	rows_of "$1" "map(select(.column == \"$2\" and (.invalid | not)) | $3) | grid_spread
+		| if .runs == 0 then \"no result\" elif .runs == 1 then \"\\(.median)\"
+			else \"\\(.median) (\\(.least)-\\(.most))\" end"
+}
+
+drs_ratio() { # A B
+	awk -v a="$1" -v b="$2" 'BEGIN { if (a != "" && b + 0) printf "%.3g", a / b }'
+}
+
+# Two panels: flight and window over time. FILE TITLE BENCH then twice COLUMN UNIT DIVISOR
+drs_flight_picture() {
+	local file=$1 title=$2 bench=$3 n=0
+	shift 3
+	{
+		printf 'set terminal pngcairo size 1100,520 font "sans,10" noenhanced\n'
+		printf 'set output "%s"\nset multiplot layout 1,2 title "%s"\n' "$out/$file" "$title"
+		printf 'set grid\nset xlabel "time, s"\nset yrange [0:*]\nset xrange [0:*]\nset offsets graph 0, 0, graph 0.05, 0\n'
+		printf 'set key below\nset bmargin 6\n'
+		for (( ; $# >= 3; n++)); do
+			drs_points "$bench" "$1" "$work/flight-$n"
+			if [ ! -s "$work/flight-$n" ]; then
+				shift 3
+				continue
+			fi
+			printf 'set title "%s"\nset ylabel "%s"\n' "$1" "$2"
+			printf 'plot "%s" using 1:($3/%s) with lines lw 2 lc rgb "#4575b4" title "window that the receiver advertises", ' "$work/flight-$n" "$3"
+			printf '"%s" using 1:($2/%s) with lines lw 2 lc rgb "#b2182b" title "in flight"\n' "$work/flight-$n" "$3"
+			shift 3
+		done
+		echo 'unset multiplot'
+	} | gnuplot
+}
+
+drs_progress_picture() { # FILE
+	local column plots= n=0 runs run style
+	for column in "static, reno" "right-sized, reno" tcptuned; do
+		case $column in
+		static*) style='lc rgb "#b2182b"' ;;
+		right*) style='lc rgb "#7fbf7b" dt 2' ;;
+		*) style='lc rgb "#1b7837"' ;;
+		esac
+		runs=$(rows_of drs "map(select(.column == \"$column\" and .flow_points)) | length")
+		for ((run = 0; run < runs; run++)); do
+			rows_of drs "map(select(.column == \"$column\" and .flow_points))[$run]
+				| .elapsed_s as \$took | (.flow_points[] | [.[0], .[4] / 1048576] | @tsv),
+				([\$took, .bytes / 1048576] | @tsv)" >"$work/progress-$n"
+			plots+="${plots:+, }\"$work/progress-$n\" using 1:2 with lines lw 2 $style"
+			plots+=" $([ $run = 0 ] && echo "title \"$column\"" || echo notitle)"
+			n=$((n + 1))
+		done
+	done
+	{
+		picture_head "$1" "64 MB over 1 Gbit/s, 100 ms (paper 001, Figure 2)"
+		echo 'set logscale x
+set xlabel "time, s (log scale)"
+set ylabel "received, MB"
+set xrange [0.1:400]
+set yrange [0:70]
+set xtics (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200)
+set key top left'
+		echo "plot $plots"
+	} | gnuplot
+}
+
+if [ -n "$(rows_of drs '.[] | select(.flow_points) | 1')" ]; then
+drs_progress_picture drs_progress.png
+drs_flight_picture drs_flight.png "64 MB over 1 Gbit/s, 100 ms: flight and window (paper 001, Figures 3 and 4)" \
+	drs "static, reno" KB 1024 "right-sized, reno" MB 1e6
+whole='(.elapsed_s * 67108864 / .bytes)' # of 64 MB
+static=$(drs_median drs "static, reno" "$whole")
+sized=$(drs_median drs "right-sized, reno" .elapsed_s)
+static_mb=$(drs_median drs "static, reno" "(.bytes / 1048576)")
+largest='(.flow_points // [] | map(.[1]) | max)'
+window='(.flow_points // [] | map(.[2]) | max)'
+p="paper_value 001"
+cat <<TEXT
+
+## Paper 001 (Dynamic Right-Sizing): 64 MB at 100 ms, Figures 2 to 4
+
+Transfers of 64 MB over 1 Gbit/s and 100 ms with a queue of one bandwidth-delay product. *static*: a receive buffer of
+64 KB, of which half is advertised; *right-sized*: tcptuned on both hosts, and Reno as in the paper; *tcptuned*: as
+shipped. Flight and window are tcptuned's own readings (\`flows.json\`); of the static transfer it is an observer.$([ "${static_mb:-64}" = 64 ] || echo " Of that one the first $static_mb MB were sent; the time of 64 is by its rate, which is constant.")
+
+![Progress](drs_progress.png)
+
+![Flight and window](drs_flight.png)
+
+| where | what | paper | ours | ratio |
+|---|---|---|---|---|
+| Figure 2 | static, median time, s | $($p "Figure 2" static "median s") | $(drs_spread drs "static, reno" "($whole * 10 | round / 10)") | $(drs_ratio "$static" "$($p "Figure 2" static "median s")") |
+| Figure 2 | right-sized, median time, s | $($p "Figure 2" right-sized "median s") | $(drs_spread drs "right-sized, reno" "(.elapsed_s * 100 | round / 100)") | $(drs_ratio "$sized" "$($p "Figure 2" right-sized "median s")") |
+| Figure 2 | tcptuned as shipped, median time, s | | $(drs_spread drs tcptuned "(.elapsed_s * 100 | round / 100)") | |
+| Figure 2 | times faster | $($p "Figure 2" ratio times) | $(drs_ratio "$static" "$sized") | $(drs_ratio "$(drs_ratio "$static" "$sized")" "$($p "Figure 2" ratio times)") |
+| Figure 3 | static, window advertised, KB | $(($($p "Figure 3" static "window bytes") / 1024)) | $(drs_median drs "static, reno" "($window / 1024 | round)") | $(drs_ratio "$(drs_median drs "static, reno" "$window")" "$($p "Figure 3" static "window bytes")") |
+| Figure 4 | right-sized, largest window / largest flight | $($p "Figure 4" right-sized "window / largest flight") | $(drs_median drs "right-sized, reno" "($window / $largest * 100 | round / 100)") | $(drs_ratio "$(drs_median drs "right-sized, reno" "$window / $largest")" "$($p "Figure 4" right-sized "window / largest flight")") |
+| Figure 4 | right-sized, retransmitted segments | some | $(drs_median drs "right-sized, reno" .retransmits) | |
+| Figure 4 | flight, right-sized / static | $($p "Figure 4" "right-sized / static" flight) | $(drs_ratio "$(drs_median drs "right-sized, reno" "$largest")" "$(drs_median drs "static, reno" "$largest")") | $(drs_ratio "$(drs_ratio "$(drs_median drs "right-sized, reno" "$largest")" "$(drs_median drs "static, reno" "$largest")")" "$($p "Figure 4" "right-sized / static" flight)") |
+
+$(row_conditions drs)
+
+The static transfer is what its window allows, then and now: 32 KB in each round trip. The paper's right-sized one lost
+packets and stayed at seven times that; ours has a link of 1 Gbit/s and its queue to itself, and grows until
+that is full, so that most of its time is the start.
+TEXT
+fi
+
+# --- the slow link ---
+slow_points=$(rows_of slow_flight '.[] | select(.flow_points) | 1')
+slow_link=$(rows_of slow_link 'map(select((.invalid | not) and (.x | startswith("56 ")))) | length')
+if [ -n "$slow_points" ] || [ "$slow_link" != 0 ]; then
+cat <<TEXT
+
+## Paper 001: low-bandwidth links, Figures 5 to 7
+
+56 kbit/s, 100 ms, a Reno sender, a queue of ten packets (of its queue the paper says nothing).
+TEXT
+fi
+if [ -n "$slow_points" ]; then
+drs_flight_picture drs_slow.png "56 kbit/s, 100 ms: flight and window (paper 001, Figures 6 and 5)" slow_flight \
+	"static 64 KB" KB 1024 tcptuned KB 1024
+most=$(drs_median slow_flight tcptuned '(.flow_points | map(.[2]) | max)')
+flight='(.flow_points | map(select(.[0] > 5) | .[1]) | add / length)'
+cat <<TEXT
+
+![Flight and window](drs_slow.png)
+
+| where | what | paper | ours | ratio |
+|---|---|---|---|---|
+| Figure 5 | right-sized: largest window, bytes (below) | $(paper_value 001 "Figure 5" right-sized "largest window below bytes") | $most | $(drs_ratio "$most" "$(paper_value 001 "Figure 5" right-sized "largest window below bytes")") |
+| Figure 5 | right-sized: the last window, bytes | | $(drs_median slow_flight tcptuned '.flow_points[-1][2]') | |
+| Figure 6 | static: mean flight after 5 s, bytes | plot only | $(drs_median slow_flight "static 64 KB" "($flight | round)") | |
+| Figure 5 | right-sized: mean flight after 5 s, bytes | plot only | $(drs_median slow_flight tcptuned "($flight | round)") | |
+
+$(row_conditions slow_flight)
+
+A window that was once advertised is not taken back (RFC 9293 advises against it), and today's kernel begins with 64 KB
+where the paper's began with less. That comes down by no more than what arrives, 7 KB in a second at the most, after tcptuned
+has seen that the path is slow: in the seconds of the picture it is on its way, so that the flight is still Reno's own, as in the
+static case. Over a path that it remembers tcptuned begins with a small window (\`tcptuned, known path\` of \`bench_slow_link\`).
+TEXT
+fi
+if [ "$slow_link" != 0 ]; then
+per_1000='1e3 * .retransmits * .sender.mss / .bytes'
+rows_of slow_link "map(select((.invalid | not) and .bytes)) | group_by(.x)[] | .[0].x as \$x
+	| group_by(.column)[] | [\$x, .[0].column, (map($per_1000) | grid_median), (map($per_1000) | min), (map($per_1000) | max)]
+	| map(tostring) | join(\";\")" >"$work/retransmits"
+{
+	picture_head drs_retransmits.png "Retransmitted segments (paper 001, Figure 7)"
+	links=$(cut -d';' -f1 "$work/retransmits" | sort -u)
+	echo 'set style data histograms
+set style histogram clustered gap 1 errorbars lw 1
+set style fill solid 0.8 border -1
+set ylabel "retransmitted, per 1000 segments sent"
+set xlabel "link"
+set yrange [0:*]
+set key top right'
+	plots=
+	n=0
+	for column in "static 64 KB" kernel "tcptuned at the receiver" "tcptuned, known path" "tcptuned, bitcp"; do
+		while read -r link; do
+			awk -F';' -v x="$link" -v c="$column" '$1 == x && $2 == c { print "\"" x "\"", $3, $4, $5; found = 1 }
+				END { if (!found) print "\"" x "\"", "NaN NaN NaN" }' "$work/retransmits"
+		done <<<"$links" >"$work/bar-$n"
+		colour=$(case $column in static*) echo "#b2182b" ;; kernel) echo "#e08214" ;; *receiver) echo "#1b7837" ;; *known*) echo "#7fbf7b" ;; *) echo "#4575b4" ;; esac)
+		plots+="${plots:+, }\"$work/bar-$n\" using 2:3:4:xtic(1) lc rgb \"$colour\" title \"$column\""
+		n=$((n + 1))
+	done
+	echo "plot $plots"
+} | gnuplot
+cat <<TEXT
+
+![Retransmits](drs_retransmits.png)
+
+Retransmitted segments, medians over runs; *static / right-sized* is what the paper gives as roughly $(paper_value 001 "Figure 7" "static / right-sized" retransmits):
+
+| link | static 64 KB | kernel | tcptuned at the receiver | tcptuned, known path | tcptuned, bitcp | static / right-sized | ratio to the paper |
+|---|---|---|---|---|---|---|---|
+$(rows_of slow_link 'map(select(.invalid | not)) | group_by(.x)[] | . as $all
+	| ["static 64 KB", "kernel", "tcptuned at the receiver", "tcptuned, known path", "tcptuned, bitcp"]
+	| map(. as $c | $all | map(select(.column == $c) | .retransmits) | grid_median) as $m
+	| "| \($all[0].x) | \($m | map(if . == null then "" else tostring end) | join(" | ")) | \(if $m[0] and $m[2] and $m[2] > 0 then ($m[0] / $m[2] * 100 | round / 100) else "" end) | RATIO |"' |
+	awk -F' [|] ' -v paper="$(paper_value 001 "Figure 7" "static / right-sized" retransmits)" '{
+		sub(/RATIO/, $7 + 0 ? sprintf("%.2f", $7 / paper) : ""); print }')
+
+$(row_conditions slow_link)
+TEXT
+fi
+
+# --- section IV.B ---
+cat <<TEXT
+
+## Paper 001, section IV.B: bounds (1) to (6) for coarse timers
+
+By how much the bytes d of a period that passes for a round trip can exceed the window w, with a clock of so many ms
+((6), the whole numbers below its bound): the paper's 10 ms, and the 1 ms of the timestamps by which a receiver measures the RTT today.
+
+| RTT, ms | d / w at most, clock of 10 ms | clock of 1 ms |
+|---|---|---|
+$(awk -F, '$1 == "IV.B" { jiffy = $4 / 1000 } function up(x) { return x > int(x) ? int(x) + 1 : int(x) }
+	END { n = split("0.5 1 5 10 25 50 100", rtt, " ")
+	for (i = 1; i <= n; i++)
+		printf "| %s | %d | %d |\n", rtt[i], up(2 * jiffy / rtt[i]) + 2, up(2 / rtt[i]) + 2 }' "$top/bench/papers/001.csv")
+
+\`tests/unit/test_rightsize.c\` checks each of (1) to (6) on \`rightsize.h\` with clocks of 10 ms and 1 ms over senders that send in bursts and
+evenly, finds that the bound of three above 20 ms holds and that a LAN of 1 ms is overstated by 15 and more, as the
+paper says; and that what tcptuned makes of the same d, by dividing it by the time that it took, is at most twice the
+window, and what it offers no less than the window from an RTT of two ticks on.
+TEXT
