@@ -39,7 +39,7 @@ drs_flight_picture() {
 				continue
 			fi
 			printf 'set title "%s"\nset ylabel "%s"\n' "$1" "$2"
-			printf 'plot "%s" using 1:($3/%s) with lines lw 2 lc rgb "#4575b4" title "window that the receiver advertises", ' "$work/flight-$n" "$3"
+			printf 'plot "%s" using 1:($3/%s) with lines lw 5 lc rgb "#92c5de" title "window that the receiver advertises", ' "$work/flight-$n" "$3"
 			printf '"%s" using 1:($2/%s) with lines lw 2 lc rgb "#b2182b" title "in flight"\n' "$work/flight-$n" "$3"
 			shift 3
 		done
@@ -114,7 +114,8 @@ shipped. Flight and window are tcptuned's own readings (\`flows.json\`); of the 
 
 $(row_conditions drs)
 
-The static transfer is what its window allows, then and now: 32 KB in each round trip. The paper's right-sized one lost
+The static transfer is what its window allows, then and now, one in each round trip; today's kernel offers a little more
+than half of such a buffer. The paper's right-sized one lost
 packets and stayed at seven times that; ours has a link of 1 Gbit/s and its queue to itself, and grows until
 that is full, so that most of its time is the start.
 TEXT

@@ -489,7 +489,7 @@ static inline __u32 rightsize_round(struct rightsize *rs, __u64 now_us, __u32 by
 	__u32 min_rtt, got = bytes - rs->round_bytes;
 	__u64 elapsed = now_us - rs->round_start_us, rate, win;
 	int first = !rs->round_start_us, was_draining = rs->reason == RIGHTSIZE_DRAINING;
-	__u64 room = rs->reason == RIGHTSIZE_GROWING ? rs->window : 0;
+	__u32 reason = rs->reason;
 	__u32 floor = limits->floor;
 
 	rightsize_rtt_sample(rs, rtt_us);
@@ -529,14 +529,16 @@ static inline __u32 rightsize_round(struct rightsize *rs, __u64 now_us, __u32 by
 			win = growing;
 			rs->reason = RIGHTSIZE_GROWING;
 		}
-	} else {
+	} else if (reason == RIGHTSIZE_GROWING) {
 		/*
 		 * Two rounds may have cut one train in half. Room to grow is for the flight that
 		 * follows, which is then still to come: it stands for a round more, where the
 		 * trains say that the path carries so much.
 		 */
-		if (room > rightsize_train_most(rs, min_rtt))
-			room = rightsize_train_most(rs, min_rtt);
+		__u64 room = rightsize_train_most(rs, min_rtt);
+
+		if (room > rs->window)
+			room = rs->window;
 		if (win < room)
 			win = room;
 	}
