@@ -302,15 +302,15 @@ test_http_behaviour() {
 	done
 	expect_match "$(raw 'GET /metrics HTTP/1.0\r\n\r\n')" '^tcptuned_scrapes_total [0-9]+$' \
 		"a scrape after these"
-	# 40 clients that say nothing, more than are let in at a time; then one who asks
-	for i in $(seq 40); do
+	# 24 clients that say nothing, more than are let in at a time; then one who asks
+	for i in $(seq 24); do
 		background "idle$i" timeout 60 bash -c \
 			"exec 3<>/dev/tcp/127.0.0.1/$METRICS_PORT; sleep 60"
 	done
 	sleep 0.5
-	expect_le "$(open_files)" $((before + 17)) "descriptors with 40 idle clients"
+	expect_le "$(open_files)" $((before + 17)) "descriptors with 24 idle clients"
 	expect_eq "$(status_of "$METRICS/metrics")" 200 "a scrape after them"
-	for i in $(seq 40); do
+	for i in $(seq 24); do
 		stop "idle$i" || :
 	done
 	wait_until 10 eval '[ "$(open_files)" = '"$before"' ]'
