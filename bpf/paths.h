@@ -227,18 +227,16 @@ static __always_inline void path_seed(struct tcptuned_flow *flow, struct tcp_soc
 /*
  * The least receive window in the round that ends now. A connection that hardly receives needs
  * none of what is remembered: a quarter of the kernel's first window has to come first, which is
- * about a sender's initial window. Nor does one whose application leaves as much unread for
- * more than a moment, and so did at the end of the round before (rightsize_weigh_reader()): it
- * would hold the memory for as long as it takes to read.
+ * about a sender's initial window. Nor does one whose application has not even read half of what
+ * came: it would hold the memory for as long as it takes to read. (In slow start half of it has
+ * only just come.)
  */
 static __always_inline __u32 path_floor(struct tcptuned_flow *flow, const struct tcp_sock *tp)
 {
-	__u32 some = flow->rcv_floor / 4;
-
-	if (!flow->rcv_seed_rounds || tp->bytes_received < some)
+	if (!flow->rcv_seed_rounds || tp->bytes_received < flow->rcv_floor / 4)
 		return flow->rcv_floor;
 	flow->rcv_seed_rounds--;
-	if (flow->reader.since_us && tp->rcv_nxt - tp->copied_seq > some)
+	if (tp->rcv_nxt - tp->copied_seq > tp->bytes_received / 2)
 		return flow->rcv_floor;
 	return flow->rcv_seed;
 }

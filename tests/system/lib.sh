@@ -131,7 +131,7 @@ background() {
 	(
 		trap - ERR
 		lib_exec "$@"
-	) >"$TEST_DIR/$name.log" 2>&1 &
+	) >"$TEST_DIR/$name.log" 2>&1 9>&- & # 9: the lock of who measures (bench/lib.sh)
 	LIB_PID[$name]=$!
 }
 

@@ -139,13 +139,15 @@ static void test_one_who_has_left(void **state)
  */
 static void test_one_with_a_listeners_port(void **state)
 {
-	union address here = address_of("127.0.0.1"), there = here;
+	union address here = address_of("127.0.0.1"), there = here; /* any port of it */
 	int listener = listen_at(&here), client = socket_of(AF_INET, SOMEBODY), on = 1, other, server;
 	socklen_t len = sizeof(there);
 	uid_t uid = 77;
 
 	assert_int_equal(setsockopt(client, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)), 0);
 	assert_int_equal(setsockopt(client, SOL_SOCKET, SO_BINDTODEVICE, "lo", 3), 0);
+	/* not of connect()'s choice, which may be another connection's port, too */
+	assert_int_equal(bind(client, &there.any, sizeof(there)), 0);
 	assert_int_equal(connect(client, &here.any, sizeof(here)), 0);
 	server = accept(listener, NULL, NULL);
 	assert_int_equal(getsockname(client, &there.any, &len), 0);
