@@ -821,30 +821,44 @@ static int parse_integer(const struct tcptuned_key *key, const char *text,
 	return store_in_range(key, config, value, negative, ret_problem);
 }
 
-/* K, M, G and KiB, MiB, GiB are the same. KB is refused: some mean 1000 by it, some 1024. */
-static int parse_size(const struct tcptuned_key *key, const char *text,
-		      struct tcptuned_config *config, char *ret_problem)
+struct unit {
+	const char *suffix;
+	uint64_t factor;
+};
+
+/* A whole number of one of the @units, which end with one that has no suffix. */
+static int parse_quantity(const struct tcptuned_key *key, const char *text,
+			  struct tcptuned_config *config, const struct unit *units,
+			  int (*compare)(const char *, const char *), const char *no_number,
+			  const char *no_unit, char *ret_problem)
 {
-	static const struct {
-		const char *suffix;
-		uint64_t factor;
-	} units[] = {{"", 1},	   {"K", KIB}, {"KiB", KIB}, {"M", MIB},
-		     {"MiB", MIB}, {"G", GIB}, {"GiB", GIB}};
 	bool negative = is_negative(&text);
 	uint64_t value;
 
 	if (parse_digits(&text, &value) < 0)
-		return problem(ret_problem, EINVAL, "is not a size");
+		return problem(ret_problem, EINVAL, no_number);
 	text += strspn(text, " \t");
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcasecmp(text, units[i].suffix))
+	for (; units->suffix; units++) {
+		if (compare(text, units->suffix))
 			continue;
-		if (value > key->highest) /* keeps the product below 2^64, too */
+		if (value > key->highest / units->factor) /* the product might pass 2^64 */
 			value = key->highest + 1;
-		return store_in_range(key, config, value * units[i].factor, negative,
-				      ret_problem);
+		else
+			value *= units->factor;
+		return store_in_range(key, config, value, negative, ret_problem);
 	}
-	return problem(ret_problem, EINVAL, "is not a whole number of bytes, K, M or G");
+	return problem(ret_problem, EINVAL, no_unit);
+}
+
+/* K, M, G and KiB, MiB, GiB are the same. KB is refused: some mean 1000 by it, some 1024. */
+static int parse_size(const struct tcptuned_key *key, const char *text,
+		      struct tcptuned_config *config, char *ret_problem)
+{
+	static const struct unit units[] = {{"", 1},	  {"K", KIB},   {"KiB", KIB}, {"M", MIB},
+					    {"MiB", MIB}, {"G", GIB}, {"GiB", GIB},   {0}};
+
+	return parse_quantity(key, text, config, units, strcasecmp, "is not a size",
+			      "is not a whole number of bytes, K, M or G", ret_problem);
 }
 
 /* Decimals after the ninth are not looked at. */
@@ -876,52 +890,21 @@ static int parse_fraction(const struct tcptuned_key *key, const char *text,
 static int parse_rate(const struct tcptuned_key *key, const char *text,
 		      struct tcptuned_config *config, char *ret_problem)
 {
-	static const struct {
-		const char *suffix;
-		uint64_t factor;
-	} units[] = {{"", 1}, {"k", 1000}, {"M", 1000000}, {"G", 1000000000}};
-	bool negative = is_negative(&text);
-	uint64_t value;
+	static const struct unit units[] = {
+		{"", 1}, {"k", 1000}, {"M", 1000000}, {"G", 1000000000}, {0}};
 
-	if (parse_digits(&text, &value) < 0)
-		return problem(ret_problem, EINVAL, "is not a rate");
-	text += strspn(text, " \t");
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcasecmp(text, units[i].suffix))
-			continue;
-		if (value > key->highest) /* keeps the product below 2^64, too */
-			value = key->highest + 1;
-		else
-			value *= units[i].factor;
-		return store_in_range(key, config, value, negative, ret_problem);
-	}
-	return problem(ret_problem, EINVAL, "is not a whole number of bits per second, k, M or G");
+	return parse_quantity(key, text, config, units, strcasecmp, "is not a rate",
+			      "is not a whole number of bits per second, k, M or G", ret_problem);
 }
 
 /* A bare number is refused: each reader would take it for another unit. */
 static int parse_time(const struct tcptuned_key *key, const char *text,
 		      struct tcptuned_config *config, char *ret_problem)
 {
-	static const struct {
-		const char *suffix;
-		uint64_t factor;
-	} units[] = {{"us", 1}, {"ms", 1000}, {"s", 1000000}};
-	bool negative = is_negative(&text);
-	uint64_t value;
+	static const struct unit units[] = {{"us", 1}, {"ms", 1000}, {"s", 1000000}, {0}};
 
-	if (parse_digits(&text, &value) < 0)
-		return problem(ret_problem, EINVAL, "is not a time");
-	text += strspn(text, " \t");
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(text, units[i].suffix))
-			continue;
-		if (value > key->highest) /* keeps the product below 2^64, too */
-			value = key->highest + 1;
-		else
-			value *= units[i].factor;
-		return store_in_range(key, config, value, negative, ret_problem);
-	}
-	return problem(ret_problem, EINVAL, "is not a whole number of us, ms or s");
+	return parse_quantity(key, text, config, units, strcmp, "is not a time",
+			      "is not a whole number of us, ms or s", ret_problem);
 }
 
 static int parse_prefixes(const struct tcptuned_key *key, const char *text,

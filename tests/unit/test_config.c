@@ -473,6 +473,9 @@ static const struct wrong {
 	{"memory", "budget", "half", TCPTUNED_EXIT_CONFIG_TYPE, "a size in bytes"},
 	{"memory", "budget", "1023K", TCPTUNED_EXIT_CONFIG_RANGE, "from 1M to 1024G"},
 	{"memory", "budget", "1025G", TCPTUNED_EXIT_CONFIG_RANGE, "from 1M to 1024G"},
+	{"memory", "budget", "17179869185G", /* 2^64 + 1G */
+	 TCPTUNED_EXIT_CONFIG_RANGE, "from 1M to 1024G"},
+	{"memory", "budget", "99999999999999G", TCPTUNED_EXIT_CONFIG_RANGE, "from 1M to 1024G"},
 	{"paths", "remember", "all", TCPTUNED_EXIT_CONFIG_TYPE, "yes or no"},
 	{"paths", "ipv4_prefix", "/24", TCPTUNED_EXIT_CONFIG_TYPE, "of bits from 8 to 32"},
 	{"paths", "ipv4_prefix", "7", TCPTUNED_EXIT_CONFIG_RANGE, "from 8 to 32"},
