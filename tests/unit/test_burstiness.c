@@ -3,7 +3,6 @@
  * The measure of burstiness against closed forms (constant, Poisson, on and off), against a model
  * in doubles, and at its edges: what is skipped, late, ahead, too much, or written by two at once.
  */
-#include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,17 +12,11 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "numbers.h"
 #include "tcptuned/burstiness.h"
 
 #define MS 1000000ull /* ns */
 #define S  1000000000ull
-#define assert_near(a, b, tolerance)                                                         \
-	do {                                                                                 \
-		double a_ = (a), b_ = (b), t_ = (tolerance);                                 \
-		if (!(fabs(a_ - b_) <= t_))                                                  \
-			fail_msg("%s = %.9g, %s = %.9g, more than %g apart", #a, a_, #b, b_, \
-				 t_);                                                        \
-	} while (0)
 
 static __u64 rng_state = 0x9e3779b97f4a7c15ull;
 
