@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "awake.h"
 #include "link.h"
 #include "options.h"
 #include "stats.h"
@@ -49,7 +50,7 @@ static struct host_cpu read_host_cpu(void)
 		return cpu;
 	if (fscanf(f, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &user, &nice, &system, &idle,
 		   &iowait, &irq, &softirq, &steal) == 8) {
-		cpu.idle = idle + iowait;
+		cpu.idle = idle + iowait + awake_cpu_s() * sysconf(_SC_CLK_TCK);
 		cpu.steal = steal;
 		cpu.total = user + nice + system + cpu.idle + irq + softirq + steal;
 	}
@@ -261,6 +262,15 @@ static int open_tuns(struct emulator *e)
 
 static int start_links(struct emulator *e)
 {
+	if (e->options.awake) {
+		int err = awake_start();
+
+		if (err) {
+			fprintf(stderr, "linkem: cannot keep the processors awake: %s\n",
+				strerror(-err));
+			return err;
+		}
+	}
 	e->cpu_at_start = read_host_cpu();
 	e->up_since_ns = link_now_ns();
 	for (int i = 0; i < 2; i++) {
@@ -281,6 +291,7 @@ static bool finish(struct emulator *e, bool up)
 
 	for (int i = 0; i < 2; i++)
 		link_stop(&e->link[i]);
+	awake_stop();
 	for (int i = 0; i < 2; i++) {
 		tun_close(&e->tun[i]);
 		link_free(&e->link[i]);

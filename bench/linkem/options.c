@@ -282,6 +282,12 @@ static int parse_tolerance(void *to, const char *text)
 										       : 0;
 }
 
+static int parse_idle(void *to, const char *text)
+{
+	*(bool *)to = !strcmp(text, "poll");
+	return *(bool *)to || !strcmp(text, "sleep") ? 0 : -EINVAL;
+}
+
 static int parse_fd(void *to, const char *text)
 {
 	return parse_count(text, 1 << 20, to);
@@ -342,6 +348,8 @@ static const struct option_row {
 	{"mtu", ONE, parse_mtu, AT(mtu, 1), "BYTES", "576 to 65535 (1500)"},
 	{"tolerance", ONE, parse_tolerance, AT(tolerance, 1), "FACTOR",
 	 "1 to 100: accept so many times the lateness that makes a run invalid (1)"},
+	{"idle", ONE, parse_idle, AT(awake, 1), "sleep|poll",
+	 "poll: keep idle processors busy, where a virtual machine's wake late (sleep)"},
 	{"duration", ONE, parse_seconds, AT(duration_s, 1), "SECONDS",
 	 "end by itself after this time (0: on SIGTERM or SIGINT only)"},
 	{"stats", ONE, parse_text, AT(stats_path, 1), "FILE|-",

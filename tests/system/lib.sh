@@ -215,7 +215,7 @@ link() {
 		--addr-a "10.99.$n.1/30" --addr-b "10.99.$n.2/30" \
 		--addr6-a "fd99:$n::1/64" --addr6-b "fd99:$n::2/64" \
 		--duration 600 --stats "$TEST_DIR/$name.json" \
-		--tolerance "${LINK_TOLERANCE:-100}" "$@"
+		--tolerance "${LINK_TOLERANCE:-100}" --idle "${LINK_IDLE:-poll}" "$@"
 	ADDR[$a]=10.99.$n.1 ADDR[$b]=10.99.$n.2
 	ADDR6[$a]=fd99:$n::1 ADDR6[$b]=fd99:$n::2
 	wait_until 20 lib_link_settled "$name"
