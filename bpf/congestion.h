@@ -33,6 +33,7 @@ struct tcp_sock {
 	__u32 snd_cwnd_clamp;
 	__u32 snd_ssthresh;
 	__u32 mss_cache;
+	__u32 packets_out;
 	__u32 max_packets_out;
 	__u8 is_cwnd_limited : 1;
 } __attribute__((preserve_access_index));
@@ -81,6 +82,23 @@ static __always_inline int cwnd_limited(struct tcp_sock *tp)
 	return tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out;
 }
 
+/*
+ * The window that a loss was met with: snd_cwnd, but not what of it has not been used. Slow start
+ * lets it grow to twice what was sent while the peer's window or the application is the limit,
+ * and an eighth less than that is still more than the path had (RFC 5681, 3.1: FlightSize, not
+ * cwnd).
+ */
+static __always_inline __u32 window_in_use(struct tcp_sock *tp)
+{
+	__u32 used = tp->packets_out;
+
+	if (used < tp->max_packets_out)
+		used = tp->max_packets_out;
+	if (BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited) || used >= tp->snd_cwnd)
+		return tp->snd_cwnd;
+	return used;
+}
+
 static __always_inline void read_ack(struct tcp_sock *tp, __u32 una, __u32 acked,
 				     struct congestion_ack *ret)
 {
@@ -105,9 +123,10 @@ static __always_inline void write_window(struct tcp_sock *tp, const struct conge
 	__u32 BPF_PROG(ca_ssthresh, struct sock *sk)                                 \
 	{                                                                            \
 		struct tcp_sock *tp = (struct tcp_sock *)sk;                         \
-		__u32 ssthresh = SSTHRESH(state_of(tp), tp->snd_cwnd);               \
+		__u32 cwnd = window_in_use(tp);                                      \
+		__u32 ssthresh = SSTHRESH(state_of(tp), cwnd);                       \
                                                                                      \
-		trace("loss %u %u", tp->snd_cwnd, ssthresh);                         \
+		trace("loss %u %u", cwnd, ssthresh);                                 \
 		return ssthresh;                                                     \
 	}                                                                            \
                                                                                      \

@@ -41,7 +41,7 @@ begin_over_lossy_link() { # CONTROL
 		--listen "${ADDR[$cc]}" --once --rcvbuf 4MiB
 	wait_until 5 grep -q '^listening' "$TEST_DIR/$cc-receiver.log"
 	background "$cc" in_host a "$TEST_BUILD/messages" --connect "${ADDR[$cc]}" \
-		--duration 4 --congestion "$cc" --sndbuf 2MiB
+		--duration 5 --congestion "$cc" --sndbuf 2MiB
 }
 
 # of CONTROL PATTERN: the first group of PATTERN in what ss says of its connection
