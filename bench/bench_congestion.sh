@@ -27,11 +27,10 @@ bench_friends() {
 # The scale that BI-TCP was made for: one flow, default buffers, 100 ms. One segment is lost in
 # the middle, when the path has long been full. At 10 Gbit/s two cores hold both hosts and the
 # link between them just so: the queue is deep enough for no other loss, and ten times the usual
-# lateness is accepted, and told. No core is idle for long here: kept from sleeping, they would only
-# be slower to take work from each other.
+# lateness is accepted, and told.
 # timeout: 3600
 bench_scale() {
-	local gbit run loss_at queue LINK_TOLERANCE LINK_IDLE=sleep
+	local gbit run loss_at queue LINK_TOLERANCE
 	host a b
 	for gbit in ${BENCH_GBIT:-2.5 10}; do
 		case $gbit in
