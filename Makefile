@@ -29,7 +29,7 @@ BPFFLAGS := -O2 -g $(WARN) -target bpf -mcpu=v3 -Iinclude -Ibpf -I/usr/include/$
 SANITIZE  = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 LIBS      = $(shell $(PKG_CONFIG) --libs libbpf libsystemd libmicrohttpd jansson inih sqlite3) -lelf -lz
 
-.PHONY: all help check check-unit check-asan check-sim check-system check-kernels check-systemd fuzz man \
+.PHONY: all others help check check-unit check-asan check-sim check-system check-kernels check-systemd fuzz man \
 	demo bench bench-full bench-sim bench-sim-full report sim stress install uninstall clean
 all: $(BUILD)/tcptuned $(BUILD)/tcptunectl $(BUILD)/linkem $(BUILD)/messages $(BUILD)/pingpong $(SYSTEM_HELPERS) $(TRACED) man ## build everything
 
@@ -173,6 +173,23 @@ $(SYSTEM_HELPERS): $(BUILD)/%: tests/system/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(HOSTFLAGS) $(LDFLAGS) -o $@ $<
 
+# Other builds of the same sources, for tests in which one daemon replaces another: with another
+# program (rightsize), and with records of another layout (abi).
+OTHER_HEADER_rightsize := include/tcptuned/rightsize.h
+OTHER_CHANGE_rightsize := s/\(RIGHTSIZE_TICKS[^0-9]*\)8u/\19u/
+OTHER_HEADER_abi       := include/tcptuned/flow.h
+OTHER_CHANGE_abi       := s/\(define TCPTUNED_ABI \)[0-9]*/\1999/
+
+others: $(BUILD)/other/rightsize/tcptuned $(BUILD)/other/abi/tcptuned
+
+$(BUILD)/other/%/tcptuned: Makefile $(wildcard bpf/* daemon/* include/tcptuned/*)
+	@rm -rf $(@D) && mkdir -p $(@D)
+	cp -r Makefile bpf daemon include $(@D)
+	sed -i '$(OTHER_CHANGE_$*)' $(@D)/$(OTHER_HEADER_$*)
+	! cmp -s $(OTHER_HEADER_$*) $(@D)/$(OTHER_HEADER_$*)
+	$(MAKE) -s -C $(@D) BUILD=build CFLAGS=-O0 build/tcptuned
+	cp $(@D)/build/tcptuned $@
+
 # Bounded, so that it can run anywhere; FUZZ_SECONDS=3600 for a long night. Starts from the
 # example configuration with every key in it. FUZZ_RUNS=1000000: so many inputs each, however long.
 FUZZ_SECONDS ?= 20
@@ -218,7 +235,7 @@ $(BUILD)/fuzz/fuzz_request: tests/fuzz/fuzz_request.c $(patsubst %,daemon/%.c,re
 check-sim: sim ## the simulations, short
 	tests/sim/run
 
-check-system: all ## the system tests, on real connections
+check-system: all others ## the system tests, on real connections
 	tests/system/run
 
 check-kernels: all ## Debian's 6.1, 6.12 and newest kernels, under QEMU
@@ -230,7 +247,7 @@ check-systemd: all ## systemd as PID 1, in namespaces
 demo: all ## the scene of the README, before and after, on one machine
 	bench/demo
 
-stress: all ## a minute of kills, restarts, replacements under a thousand connections
+stress: all others ## a minute of kills, restarts, replacements under a thousand connections
 	tests/system/run -v -k stress -d bench
 
 bench: all ## the measurements of the README, interleaved (long)

@@ -7,6 +7,8 @@
  * Per connection: the sender's struct hello and struct start, the payload; then, when all
  * connections of the transfer are done, the receiver's struct result, and behind the first
  * connection's the progress curve.
+ *
+ * SIGUSR1 ends a sender's payload as if its --duration were over.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -136,7 +138,7 @@ static void print_help(void)
 	       "Options of the other side are accepted and ignored.\n\n");
 	for (size_t i = 0; i < ROWS; i++)
 		printf("  --%s %s\n\t%s\n", rows[i].name, rows[i].arg ?: "", rows[i].help);
-	printf("\nThe sender prints the result as one JSON object.\n"
+	printf("\nThe sender prints the result as one JSON object; SIGUSR1 ends it early.\n"
 	       "Exit codes: 0 done; 1 failed; 2 wrong usage; 3 payload damaged; 4 out of "
 	       "time.\n");
 }
@@ -695,6 +697,19 @@ static ssize_t send_chunk(struct stream *s, uint64_t len)
 	return send(s->fd, pattern + at, len, MSG_NOSIGNAL);
 }
 
+static volatile sig_atomic_t told_to_end;
+
+static void end_payload(int sig)
+{
+	told_to_end = 1;
+}
+
+static bool time_is_over(const struct stream *s)
+{
+	return told_to_end ||
+	       (opt.duration_s > 0 && now_ns() - s->start_ns >= opt.duration_s * 1e9);
+}
+
 static bool send_message(struct stream *s)
 {
 	uint64_t left = opt.bytes;
@@ -709,7 +724,7 @@ static bool send_message(struct stream *s)
 		__atomic_store_n(&s->bytes, s->bytes + n, __ATOMIC_RELAXED);
 		left -= n;
 		/* a message may be longer than the time left */
-		if (opt.duration_s > 0 && now_ns() - s->start_ns > opt.duration_s * 1e9)
+		if (time_is_over(s))
 			break;
 	}
 	s->messages++;
@@ -718,9 +733,9 @@ static bool send_message(struct stream *s)
 
 static bool more_messages(const struct stream *s)
 {
-	if (opt.duration_s > 0)
-		return now_ns() - s->start_ns < opt.duration_s * 1e9;
-	return s->messages < messages_of(s->index);
+	if (time_is_over(s))
+		return false;
+	return opt.duration_s > 0 || s->messages < messages_of(s->index);
 }
 
 /* The receiver answers when every connection is through, hence only when all is read. */
@@ -1060,8 +1075,10 @@ int main(int argc, char **argv)
 	signal(SIGALRM, out_of_time);
 	if (opt.connect || opt.once)
 		alarm((unsigned int)ceil(opt.timeout_s));
-	if (opt.connect)
+	if (opt.connect) {
+		signal(SIGUSR1, end_payload);
 		return sender();
+	}
 	receiver();
 	return EXIT_OK;
 }

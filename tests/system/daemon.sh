@@ -5,10 +5,13 @@
 #	stream NAME PORT [MESSAGES OPTION...]	a transfer from host a to host b that goes on in
 #				the background; both ends are tuned. TRANSFER_ADDR as for transfer
 #	stream_end NAME		waits for its end, which must be a good one; result: NAME.log
+#	stream_stop NAME...	the same of several, whose payload ends now
 #	result NAME FILTER	of that result, through jq -r FILTER
 #	in_log PATTERN		waits until the daemon has logged that
 #	counter NAME LABELS	a metric as a whole number; LABELS may be ''
 #	tcptuned_kill		kill -9
+#	other_builds		$TEST_BUILD/other/rightsize, of another program, and other/abi, of other
+#				records, are up to date
 #	host_state		what tcptuned changes on a host, as it is now
 #	expect_host_state TEXT	it is that again, once the kernel has let go of everything
 #	ss_of HOST FILTER PATTERN	the first group of PATTERN in what ss says of the sockets
@@ -33,6 +36,16 @@ stream_end() {
 		"$TEST_DIR/$1-receiver.log")"
 }
 
+stream_stop() {
+	local name
+	for name; do
+		kill -USR1 "$(pid_of "$name")" 2>/dev/null || : # it may be through
+	done
+	for name; do
+		stream_end "$name"
+	done
+}
+
 result() {
 	jq -r "$2" "$TEST_DIR/$1.log"
 }
@@ -50,6 +63,10 @@ counter() {
 
 tcptuned_kill() {
 	stop tcptuned KILL 2>/dev/null || :
+}
+
+other_builds() {
+	env -u MAKEFLAGS -u MAKELEVEL make -s -j 2 -C "$TEST_TOP" BUILD="$TEST_BUILD" others
 }
 
 host_state() {

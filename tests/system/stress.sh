@@ -8,15 +8,6 @@
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
-stress_build() {
-	local dir=$TEST_DIR/other
-	mkdir "$dir"
-	cp -r "$TEST_TOP"/{Makefile,bpf,daemon,include} "$dir"
-	sed -i 's/\(define TCPTUNED_ABI \)[0-9]*/\1999/' "$dir/include/tcptuned/flow.h"
-	env -u MAKEFLAGS -u MAKELEVEL make -s -j 2 -C "$dir" BUILD="$dir/build" CFLAGS=-O0 \
-		"$dir/build/tcptuned"
-}
-
 stress_start() { # BUILD LOGGED
 	TEST_BUILD=$1 tcptuned_start --config="$TEST_DIR/my.conf"
 	grep -q "$2" "$TEST_DIR/tcptuned.log" || fail "not '$2': $(<"$TEST_DIR/tcptuned.log")"
@@ -44,7 +35,7 @@ stress_cycle() {
 	stress_start "$TEST_BUILD" 'taken over as they run'
 	stress_reload $'[policy]\nreceive_window_max = 1M'
 	tcptuned_kill
-	stress_adopts "$TEST_DIR/other/build" 'records of another version replaced'
+	stress_adopts "$TEST_BUILD/other/abi" 'records of another version replaced'
 	stress_reload ''
 	tcptuned_kill
 	stress_adopts "$TEST_BUILD" 'records of another version replaced'
@@ -56,7 +47,6 @@ stress_cycle() {
 }
 
 stress_transfers() { # NAME
-	stream_end "$1"
 	expect_eq "$(result "$1" '[.ok, .verified, .bytes_damaged] | tostring')" "[true,true,0]" \
 		"payload of $1"
 	expect_ge "$(result "$1" '.goodput_bps / 1e6')" 10 "their Mbit/s, all together"
@@ -64,7 +54,7 @@ stress_transfers() { # NAME
 
 stress_lifecycle() {
 	local seconds=$1 connections=$2 before watched cycles=0 adoptions=0 end
-	stress_build
+	other_builds
 	before=$(host_state)
 	: >"$TEST_DIR/my.conf"
 	host a b
@@ -73,9 +63,9 @@ stress_lifecycle() {
 	link a b --rate 100mbit --delay 5ms --queue $((connections * 8))p
 	background watch in_host b "$TEST_BUILD/rightedge" tun0
 	wait_until 5 grep -q watching "$TEST_DIR/watch.log"
-	stream locked 7101 --duration $((seconds + 14)) --verify --rcvbuf 64KiB \
+	stream locked 7101 --duration $((seconds + 60)) --verify --rcvbuf 64KiB \
 		--streams $((connections / 2))
-	TRANSFER_ADDR=${ADDR6[b]} stream free 7102 --duration $((seconds + 14)) --verify \
+	TRANSFER_ADDR=${ADDR6[b]} stream free 7102 --duration $((seconds + 60)) --verify \
 		--streams $((connections / 2))
 	wait_until 10 stress_all_open
 	stress_adopts "$TEST_BUILD" 'programs loaded'
@@ -87,6 +77,7 @@ stress_lifecycle() {
 	tcptuned_stop
 	note "$cycles cycles, $adoptions times all $((2 * connections)) ends adopted"
 	expect_ge $cycles 1 "cycles"
+	stream_stop locked free
 	stress_transfers locked
 	stress_transfers free
 	sleep 0.3

@@ -6,23 +6,26 @@
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
-# Three connections from a to b that last SECONDS, and somebody who watches b's windows.
+# Three connections from a to b until expect_traffic, and somebody who watches b's windows.
 traffic() {
 	host a b
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
 	link a b --rate 100mbit --delay 5ms
 	background watch in_host b "$TEST_BUILD/rightedge" tun0
 	wait_until 5 grep -q watching "$TEST_DIR/watch.log"
-	stream four 7101 --duration "$1" --verify --rcvbuf 64KiB
-	TRANSFER_ADDR=${ADDR6[b]} stream six 7102 --duration "$1" --verify --streams 2
+	stream four 7101 --duration 40 --verify --rcvbuf 64KiB
+	TRANSFER_ADDR=${ADDR6[b]} stream six 7102 --duration 40 --verify --streams 2
 	sleep 1.5
 }
 
-# expect_traffic OTHER...: it ended well, and so did other streams.
+# expect_traffic OTHER...: it ends now, and well, as other streams did.
 expect_traffic() {
 	local name watched
-	for name in four six "$@"; do
+	stream_stop four six
+	for name in "$@"; do
 		stream_end $name
+	done
+	for name in four six "$@"; do
 		expect_eq "$(result $name '[.ok, .verified, .bytes_damaged] | tostring')" \
 			"[true,true,0]" "payload of $name"
 	done
@@ -75,7 +78,7 @@ test_killed_restarted_reloaded_stopped() {
 	before=$(host_state)
 	printf '[metrics]\nflows = 20\n' >"$config"
 	tcptuned_start --config="$config"
-	traffic 18
+	traffic
 	had=$(claimed)
 	expect_eq "$had" 3 "connections claimed"
 	rounds=$(counter tcptuned_rightsize_rounds_total '{direction="receive"}')
@@ -111,7 +114,7 @@ test_detached_after_a_kill() {
 	local before
 	before=$(host_state)
 	tcptuned_start
-	traffic 5
+	traffic
 	tcptuned_kill
 	[ "$(host_state)" != "$before" ] || fail "kill -9 took everything along"
 	detach_says "detached; nothing is left pinned"
@@ -129,30 +132,18 @@ detach_says() {
 }
 
 # --- other builds ------------------------------------------------------------------------------
-# other_build NAME FILE SED: builds tcptuned from these sources with a change to one
-other_build() {
-	local dir=$TEST_DIR/$1
-	mkdir "$dir"
-	cp -r "$TEST_TOP"/{Makefile,bpf,daemon,include} "$dir"
-	sed -i "$3" "$dir/$2"
-	! cmp -s "$TEST_TOP/$2" "$dir/$2" || fail "nothing to change in $2"
-	env -u MAKEFLAGS -u MAKELEVEL make -s -j 2 -C "$dir" BUILD="$dir/build" CFLAGS=-O0 \
-		"$dir/build/tcptuned"
-}
-
 # timeout: 90
 test_replaced_by_other_builds() {
 	local before pinned had pin
-	other_build build include/tcptuned/rightsize.h 's/\(RIGHTSIZE_TICKS[^0-9]*\)8u/\19u/'
-	other_build abi include/tcptuned/flow.h 's/\(define TCPTUNED_ABI \)[0-9]*/\1999/'
+	other_builds
 	before=$(host_state)
 	tcptuned_start
-	traffic 18
+	traffic
 	had=$(claimed)
 	pinned=$(ids link map prog)
 
 	tcptuned_kill
-	TEST_BUILD=$TEST_DIR/build/build tcptuned_start
+	TEST_BUILD=$TEST_BUILD/other/rightsize tcptuned_start
 	in_log 'programs of an earlier build replaced, records kept'
 	for pin in link_sockops link_setsockopt link_getsockopt map_flows map_totals map_meta; do
 		expect_eq "$pin $(id_of $pin)" "$(grep "^$pin " <<<"$pinned")" "kept"
@@ -168,7 +159,7 @@ test_replaced_by_other_builds() {
 	pinned=$(ids link map prog)
 
 	tcptuned_kill
-	TEST_BUILD=$TEST_DIR/abi/build tcptuned_start
+	TEST_BUILD=$TEST_BUILD/other/abi tcptuned_start
 	in_log 'programs and records of another version replaced'
 	for pin in map_flows map_totals prog_tcptuned_sockops; do
 		[ "$pin $(id_of $pin)" != "$(grep "^$pin " <<<"$pinned")" ] || fail "$pin: the old one"
@@ -178,7 +169,7 @@ test_replaced_by_other_builds() {
 	expect_eq "$(claimed)" 0 "totals begin again"
 	stream_tuned replaced 7104
 	expect_eq "$(claimed)" 1 "claimed since"
-	TEST_BUILD=$TEST_DIR/abi/build tcptuned_stop
+	TEST_BUILD=$TEST_BUILD/other/abi tcptuned_stop
 	expect_traffic upgraded replaced
 	expect_host_state "$before"
 }
