@@ -168,9 +168,15 @@ static __always_inline void collect(struct readout *r, struct tcptuned_flow *flo
 	copy_socket(record, tp);
 	copy_bitcp(record, tp);
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+	if (r->request.pass == READOUT_COLLECT &&
+	    bpf_ringbuf_query(&collected, BPF_RB_AVAIL_DATA) > READOUT_RING_BYTES / 2)
+		r->until_ns = READOUT_AT_ONCE;
 }
 
-/* Has it had the CPU for long enough? What is written ends the read(), after this socket. */
+/*
+ * Has it had the CPU for long enough, or is the ring to be emptied? What is written ends the
+ * read(), after this socket.
+ */
 static __always_inline void give_way(struct readout *r, struct seq_file *seq)
 {
 	char byte = 0;
@@ -206,8 +212,6 @@ int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 	give_way(r, ctx->meta->seq);
 	if (r->request.pass == READOUT_ADD_UP)
 		r->sums.records++;
-	else if (!readout_in_shard(&r->request, sk->__sk_common.skc_hash))
-		return 0;
 	if (!readout_is_live(flow, sk->__sk_common.skc_state))
 		return 0;
 	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(sk);

@@ -17,9 +17,6 @@
 #define RECORD_BYTES ((sizeof(struct tcptuned_flow_record) + 8 + 7) / 8 * 8)
 #define RING_RECORDS (READOUT_RING_BYTES / RECORD_BYTES)
 
-/* Of a million connections to be read one by one, some hundred passes. */
-#define SHARDS_MAX (1u << 12)
-
 #define LOCK_TRIES    100
 #define LOCK_PAUSE_NS 10000000
 
@@ -30,6 +27,7 @@
 #define READ_AGAIN_MAX 1000
 
 _Static_assert(RING_RECORDS > 1000 + READOUT_SPARE, "room for what metrics.flows may be");
+_Static_assert(RING_RECORDS / 2 > READOUT_LOOK_EVERY, "room for what comes before a read() ends");
 
 struct reading {
 	struct tcptuned_flows *flows;
@@ -64,44 +62,6 @@ static int lock(const struct tcptuned_kernel *kernel)
 
 /* ---- one pass ----------------------------------------------------------------------------- */
 
-/* Have the iterator go over all sockets. What it writes says that there is more to do. */
-static int run_iterator(int link_fd)
-{
-	_cleanup_close_ int fd = bpf_iter_create(link_fd);
-	int again = 0;
-	ssize_t got;
-	char byte;
-
-	if (fd < 0)
-		return -errno;
-	for (;;) {
-		got = read(fd, &byte, sizeof(byte));
-		if (!got)
-			return 0;
-		if (got > 0)
-			continue;
-		if (errno == EAGAIN && again++ < READ_AGAIN_MAX)
-			continue;
-		if (errno != EINTR)
-			return -errno;
-	}
-}
-
-static int run_pass(struct reading *reading)
-{
-	__u32 zero = 0;
-	int error;
-
-	if (bpf_map_update_elem(reading->map_fd, &zero, reading->readout, BPF_ANY))
-		return -errno;
-	reading->readout->until_ns = 0;
-	reading->readout->seen = 0;
-	error = run_iterator(reading->link_fd);
-	if (error)
-		return error;
-	return bpf_map_lookup_elem(reading->map_fd, &zero, reading->readout) ? -errno : 0;
-}
-
 static int take_record(void *ctx, void *data, size_t size)
 {
 	struct reading *reading = ctx;
@@ -126,11 +86,53 @@ static int empty_ring(struct reading *reading, bool add)
 	return got < 0 ? got : 0;
 }
 
-/* ---- all passes --------------------------------------------------------------------------- */
+/*
+ * Have the iterator go over all sockets. What it writes says that there is more to do, and
+ * perhaps that the ring is to be emptied.
+ */
+static int run_iterator(struct reading *reading)
+{
+	bool collects = reading->readout->request.pass == READOUT_COLLECT;
+	_cleanup_close_ int fd = bpf_iter_create(reading->link_fd);
+	int again = 0, error = 0;
+	ssize_t got;
+	char byte;
+
+	if (fd < 0)
+		return -errno;
+	while (!error) {
+		got = read(fd, &byte, sizeof(byte));
+		if (!got)
+			return 0;
+		if (got > 0)
+			error = collects ? empty_ring(reading, true) : 0;
+		else if (errno == EAGAIN && again++ < READ_AGAIN_MAX)
+			continue;
+		else if (errno != EINTR)
+			return -errno;
+	}
+	return error;
+}
+
+static int run_pass(struct reading *reading)
+{
+	__u32 zero = 0;
+	int error;
+
+	reading->readout->until_ns = 0;
+	reading->readout->seen = 0;
+	if (bpf_map_update_elem(reading->map_fd, &zero, reading->readout, BPF_ANY))
+		return -errno;
+	error = run_iterator(reading);
+	if (error)
+		return error;
+	return bpf_map_lookup_elem(reading->map_fd, &zero, reading->readout) ? -errno : 0;
+}
+
+/* ---- both passes --------------------------------------------------------------------------- */
 
 /* Returns -ENOSPC when there were more than the ring holds. */
-static int collect(struct reading *reading, __u32 shard, __u32 shards, __u32 least_class,
-		   __u32 of_least)
+static int collect(struct reading *reading, __u32 least_class, __u32 of_least)
 {
 	struct readout_request *request = &reading->readout->request;
 	int error;
@@ -138,8 +140,6 @@ static int collect(struct reading *reading, __u32 shard, __u32 shards, __u32 lea
 	request->pass = READOUT_COLLECT;
 	request->least_class = least_class;
 	request->of_least = of_least;
-	request->shard = shard;
-	request->shard_mask = shards - 1;
 	reading->readout->lost = 0;
 	error = run_pass(reading);
 	if (!error)
@@ -166,38 +166,8 @@ static int collect_largest(struct reading *reading)
 	if (error)
 		return error;
 	class = tcptuned_flows_least_class(&reading->readout->sums, wanted, &above);
-	error = collect(reading, 0, 1, class, (__u32)(wanted + READOUT_SPARE - above));
+	error = collect(reading, class, (__u32)(wanted + READOUT_SPARE - above));
 	return error == -ENOSPC ? 0 : error;
-}
-
-static int collect_all_in(struct reading *reading, __u32 shards)
-{
-	for (__u32 shard = 0; shard < shards; shard++) {
-		int error = collect(reading, shard, shards, 0, UINT32_MAX);
-
-		if (error)
-			return error;
-	}
-	return 0;
-}
-
-/* As many passes as it takes, each of the connections with another hash. */
-static int collect_all(struct reading *reading)
-{
-	__u64 expected = reading->readout->sums.matched;
-	__u32 shards = 1;
-	int error;
-
-	while (expected / shards > RING_RECORDS * 3 / 4)
-		shards *= 2;
-	for (; shards <= SHARDS_MAX; shards *= 2) {
-		error = collect_all_in(reading, shards);
-		if (error != -ENOSPC)
-			return error;
-		reading->flows->top_len = 0;
-		reading->flows->wanted = 0;
-	}
-	return -ENOSPC;
 }
 
 static int read_everything(struct reading *reading)
@@ -216,7 +186,7 @@ static int read_everything(struct reading *reading)
 		return error;
 	tcptuned_flows_begin(reading->flows, &reading->readout->sums);
 	if (!by_size)
-		return collect_all(reading);
+		return collect(reading, 0, UINT32_MAX);
 	if (reading->flows->top_max)
 		error = collect_largest(reading);
 	reading->flows->wanted = reading->readout->sums.matched;

@@ -33,13 +33,14 @@
 /* So long the iterator may keep a CPU: kernels are not all preemptive. Looked at now and then. */
 #define READOUT_SLICE_NS   (20 * 1000000ull)
 #define READOUT_LOOK_EVERY 256
+#define READOUT_AT_ONCE	   1 /* a time that is over */
 
 /* At a time, for the verifier's sake; the next connection takes the next ones. */
 #define READOUT_STEPS	   32
 
 enum readout_pass {
 	READOUT_ADD_UP,	 /* all, into struct readout_sums; and what seems wanted into the ring */
-	READOUT_COLLECT, /* those that are asked for, into the ring */
+	READOUT_COLLECT, /* those that are asked for, into the ring, emptied between the read()s */
 };
 
 /* Words as they are in memory, network byte order; IPv4 as ::ffff:a.b.c.d. */
@@ -63,11 +64,10 @@ struct readout_request {
 	struct readout_filter filter;
 	__u32 pass;	  /* enum readout_pass */
 	__u32 wanted;	  /* READOUT_ADD_UP: so many of the largest; 0: none */
-	/* READOUT_COLLECT: all that are above this class, and so many of those in it; ... */
+	/* READOUT_COLLECT: all that are above this class, and so many of those in it. */
 	__u32 least_class;
 	__u32 of_least;
-	/* ... and only those whose hash under the mask is this: the rest is for other passes. */
-	__u32 shard, shard_mask;
+	__u32 unused[2]; /* the map may have been pinned by an earlier build */
 };
 
 /* Connections of one policy with one congestion control. */
@@ -284,12 +284,6 @@ static inline int readout_matches(const struct readout_filter *filter, const __u
 		return 0;
 	return readout_prefix_covers(&filter->local, local) &&
 	       readout_prefix_covers(&filter->remote, remote);
-}
-
-/* Is a connection of that hash for this pass? To be asked first: most are not. */
-static inline int readout_in_shard(const struct readout_request *request, __u32 hash)
-{
-	return ((hash * 0x9e3779b1u) >> 8 & request->shard_mask) == request->shard;
 }
 
 /* Is a record of that @size among those to collect? Counts those of the least class down. */

@@ -163,6 +163,11 @@ test_many() {
 	in_log 'network namespaces or processes that could not be looked into: 1'
 	expect_eq "$(counter tcptuned_connections '{policy="default",congestion_control="bitcp"}')" $((4 * count)) "live connections"
 	expect_eq "$(bitcp_in a) $(bitcp_in b)" "$((2 * count)) $((2 * count))" "on bitcp"
+	# Twice what the ring holds that they are read through.
+	expect_eq "$("$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" flows --sort=rtt --limit=10000 --json |
+		jq -c '[.matched, ([.flows[] | [.netns, .local, .remote]] | unique | length)]')" \
+		"[$((4 * count)),$((4 * count))]" "sorted, each of them once"
 	kill -HUP "$(pid_of tcptuned)"
 	in_log 'reloaded'
 	expect_eq "$(grep -c adopted "$TEST_DIR/tcptuned.log")" 1 "adoptions by one daemon"

@@ -293,28 +293,6 @@ static void test_second_pass(void **state)
 	free(records);
 }
 
-/* Each is in one of the passes, and they are of about the same size. */
-static void test_every_record_is_in_one_shard(void **state)
-{
-	__u32 in[16] = {}, shard, hash;
-
-	for (hash = 0; hash < 16000; hash++) {
-		int found = 0;
-
-		for (shard = 0; shard < 16; shard++) {
-			struct readout_request request = {.shard = shard, .shard_mask = 15};
-
-			if (readout_in_shard(&request, hash * 8)) {
-				found++;
-				in[shard]++;
-			}
-		}
-		assert_int_equal(found, 1);
-	}
-	for (shard = 0; shard < 16; shard++)
-		assert_in_range(in[shard], 800, 1200);
-}
-
 static void words_of(const struct tcptuned_flow_record *r, const __u8 *bytes, __u32 ret[4])
 {
 	static const __u8 mapped[12] = {[10] = 0xff, [11] = 0xff};
@@ -609,7 +587,6 @@ int main(void)
 		cmocka_unit_test(test_little_is_collected),
 		cmocka_unit_test(test_classes),
 		cmocka_unit_test(test_second_pass),
-		cmocka_unit_test(test_every_record_is_in_one_shard),
 		cmocka_unit_test(test_filter_in_the_kernel),
 		cmocka_unit_test(test_doubles_are_dropped),
 		cmocka_unit_test(test_sums),
