@@ -55,6 +55,7 @@ struct daemon {
 	int lock_fd, pins_lock_fd, cgroup_fd, signal_fd, timer_fd;
 	struct tcptuned_policy_source *policies; /* in force; the default policy first */
 	size_t policies_len;
+	unsigned int cgroups_missing; /* of these: not there, or not to be seen */
 	char (*disabled)[TCPTUNED_POLICY_NAME_MAX]; /* at run time, through the control socket */
 	size_t disabled_len;
 };
@@ -414,7 +415,7 @@ static void find_cgroup(struct daemon *d, struct tcptuned_policy_source *policy)
 	policy->cgroup = tcptuned_cgroup_id(cgroup);
 	if (policy->cgroup)
 		return;
-	d->kernel.cgroups_missing++;
+	d->cgroups_missing++;
 	if (errno == ENOENT)
 		tcptuned_log(TCPTUNED_LOG_WARNING,
 			     "policy %s: there is no control group %s now; the policy has no "
@@ -429,7 +430,7 @@ static void find_cgroup(struct daemon *d, struct tcptuned_policy_source *policy)
 
 static void make_records(struct daemon *d)
 {
-	d->kernel.cgroups_missing = 0;
+	d->cgroups_missing = 0;
 	d->policies[0] = (struct tcptuned_policy_source){
 		.record = make_record(d, "default", &d->config->policy),
 	};
@@ -794,6 +795,7 @@ static int start_metrics(struct daemon *d, struct tcptuned_error *err)
 		.policy_name = policy_name,
 		.policy = policy_record,
 		.policy_ctx = d,
+		.cgroups_missing = &d->cgroups_missing,
 	};
 	struct tcptuned_http_options http = {
 		.listen_fd = sd_listen_fds(1) > 0 ? SD_LISTEN_FDS_START : -1,

@@ -98,7 +98,6 @@ struct tcptuned_kernel {
 	uint32_t paths_max; /* entries of the map of paths */
 	__u32 generation; /* of the policies in force, in the upper half of their ids; 0: none */
 	enum tcptuned_origin origin;
-	unsigned int cgroups_missing; /* policies whose cgroup was not there, or not to be seen */
 	struct tcptuned_adoption adoption;
 	char why_no_bitcp[256]; /* a sentence when it is not */
 	char pin_dir[TCPTUNED_PIN_DIR_MAX];

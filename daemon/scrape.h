@@ -29,6 +29,8 @@ struct tcptuned_scrape_options {
 	/* Its record, valid until the next call, or NULL; may be NULL. */
 	const struct tcptuned_policy *(*policy)(void *ctx, __u32 key);
 	void *policy_ctx; /* for both */
+	/* Of policies: not there, or not to be seen. Outlives, too, and may change at any time. */
+	const unsigned int *cgroups_missing;
 };
 
 /* Returns 0 or a negative errno. */

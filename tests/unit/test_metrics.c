@@ -768,7 +768,9 @@ static void test_scrape_without_kernel_side(void **state)
 	struct tcptuned_http_reply reply = {.status = 200};
 	struct tcptuned_http_request metrics = {"/metrics", -1}, no_such_page = {"/metrics/", -1};
 	struct tcptuned_http_request flows = {"/flows.json", -1};
-	struct tcptuned_scrape_options options = {.flows_max = 3, .reader = "", .version = "9"};
+	unsigned int missing = 3;
+	struct tcptuned_scrape_options options = {
+		.flows_max = 3, .reader = "", .version = "9", .cgroups_missing = &missing};
 	struct tcptuned_kernel kernel;
 	struct tcptuned_scrape *scrape;
 
@@ -783,12 +785,15 @@ static void test_scrape_without_kernel_side(void **state)
 	assert_string_equal(reply.content_type, "text/plain; version=0.0.4; charset=utf-8");
 	assert_non_null(strstr(reply.body.data, "\ntcptuned_scrapes_total 0\n"));
 	assert_non_null(strstr(reply.body.data, "{collector=\"totals\"} 0\n"));
+	assert_non_null(strstr(reply.body.data, "\ntcptuned_policy_cgroups_missing 3\n"));
 	check_with_promtool(reply.body.data);
 	tcptuned_buf_free(&reply.body);
 
+	missing = 0;
 	assert_int_equal(tcptuned_scrape_configure(scrape, 0, false), 0);
 	tcptuned_scrape_handle(scrape, &metrics, &reply);
 	assert_non_null(strstr(reply.body.data, "\ntcptuned_scrapes_total 1\n"));
+	assert_non_null(strstr(reply.body.data, "\ntcptuned_policy_cgroups_missing 0\n"));
 	assert_non_null(strstr(reply.body.data, "\ntcptuned_last_scrape_duration_seconds 0."));
 	tcptuned_buf_free(&reply.body);
 
