@@ -64,9 +64,19 @@ static void read_policies(struct tcptuned_scrape *scrape)
 }
 
 /* Without the @connections one by one there are still their totals. */
+static void read_flows(struct tcptuned_scrape *scrape, bool connections)
+{
+	struct tcptuned_snapshot *snap = &scrape->snap;
+	__u32 shown = snap->flows.top_max;
+
+	if (!connections)
+		snap->flows.top_max = 0;
+	snap->flows_ok = !tcptuned_readout(&snap->flows, scrape->options.kernel, NULL);
+	snap->flows.top_max = shown;
+}
+
 static void read_everything(struct tcptuned_scrape *scrape, bool connections)
 {
-	__u32 shown = scrape->snap.flows.top_max;
 	const struct tcptuned_kernel *kernel = scrape->options.kernel;
 	struct tcptuned_snapshot *snap = &scrape->snap;
 
@@ -80,10 +90,7 @@ static void read_everything(struct tcptuned_scrape *scrape, bool connections)
 	snap->totals_ok =
 		!tcptuned_totals_read(kernel->map_fd[TCPTUNED_MAP_TOTALS], &snap->totals);
 	snap->budget_ok = read_budget(scrape);
-	if (!connections)
-		snap->flows.top_max = 0;
-	snap->flows_ok = !tcptuned_readout(&snap->flows, kernel, NULL);
-	snap->flows.top_max = shown;
+	read_flows(scrape, connections);
 	read_policies(scrape);
 	tcptuned_burstiness_read(scrape->burstiness, &snap->burstiness);
 	tcptuned_bpfstats_read(&snap->bpf, kernel, scrape->stats_fd >= 0);
@@ -150,7 +157,7 @@ static void handle_flows(struct tcptuned_scrape *scrape, bool connections,
 		return;
 	}
 	reply->content_type = "application/json";
-	read_everything(scrape, true);
+	read_flows(scrape, true);
 	tcptuned_metrics_format_json(&reply->body, &scrape->snap);
 }
 
