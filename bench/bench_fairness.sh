@@ -115,23 +115,33 @@ compete_result() { # SECONDS RTT:START...
 			red: ($w.ab.drops | .red_early.segments + .red_forced.segments)}'
 }
 
-# Two connections, of 40 ms and of one, three, and six times that: paper 003, Tables 2 and 3.
-# timeout: 7200
-bench_rtt_ratio() {
-	local mbps queue ratio run cc seconds=${BENCH_SECONDS:-60}
+# Calls FUNCTION [ARG...] for every run, rate and queue, with $mbps, $queue and $compete_seed.
+compete_grid() { # FUNCTION [ARG...]
+	local mbps queue run
 	host a b
 	compete_room
 	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
 		compete_seed=$((run + ${BENCH_SEED:-1}))
 		for mbps in ${BENCH_MBPS:-100 2500}; do
 			for queue in ${BENCH_QUEUES:-drop-tail RED}; do
-				for ratio in ${BENCH_RATIOS:-1 3 6}; do
-					for cc in $compete_controls; do
-						row rtt_ratio "$mbps Mbit/s, $queue, $ratio" $cc \
-							compete $cc $mbps $queue $seconds 40:0 $((40 * ratio)):0.1
-					done
-				done
+				"$@"
 			done
+		done
+	done
+}
+
+# Two connections, of 40 ms and of one, three, and six times that: paper 003, Tables 2 and 3.
+# timeout: 7200
+bench_rtt_ratio() {
+	compete_grid compete_ratios "${BENCH_SECONDS:-60}"
+}
+
+compete_ratios() { # SECONDS
+	local ratio cc
+	for ratio in ${BENCH_RATIOS:-1 3 6}; do
+		for cc in $compete_controls; do
+			row rtt_ratio "$mbps Mbit/s, $queue, $ratio" $cc \
+				compete $cc $mbps $queue $1 40:0 $((40 * ratio)):0.1
 		done
 	done
 }
@@ -139,25 +149,20 @@ bench_rtt_ratio() {
 # Four connections of 100 ms, two of them later: paper 003, Figures 10 and 11.
 # timeout: 7200
 bench_fairness() {
-	local mbps queue run cc seconds=${BENCH_SECONDS:-120}
-	host a b
-	compete_room
-	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
-		compete_seed=$((run + ${BENCH_SEED:-1}))
-		for mbps in ${BENCH_MBPS:-100 2500}; do
-			for queue in ${BENCH_QUEUES:-drop-tail RED}; do
-				for cc in $compete_controls; do
-					row fairness "$mbps Mbit/s, $queue" $cc compete $cc $mbps $queue \
-						$seconds 100:0 100:"$(compete_part 30)" \
-						100:"$(compete_part 12)" 100:"$(compete_part 9)"
-				done
-			done
-		done
+	compete_grid compete_late "${BENCH_SECONDS:-120}"
+}
+
+compete_late() { # SECONDS
+	local cc
+	for cc in $compete_controls; do
+		row fairness "$mbps Mbit/s, $queue" $cc compete $cc $mbps $queue $1 100:0 \
+			100:"$(compete_part $1 30)" 100:"$(compete_part $1 12)" \
+			100:"$(compete_part $1 9)"
 	done
 }
 
-compete_part() { # N; the Nth part of the time
-	awk "BEGIN { print $seconds / $1 }"
+compete_part() { # SECONDS N; the Nth part
+	awk "BEGIN { print $1 / $2 }"
 }
 
 # Windows of 2.5 Gbit/s times 240 ms and a queue: no buffer is to be what binds.
