@@ -297,6 +297,8 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 			"SO_RCVBUF, of which the kernel takes twice. It is fixed before the SYN "
 			"where the connection is opened here, and when it is established where "
 			"it is accepted. An application's own stands if override_rcvbuf is no. "
+			"A socket whose connect() failed keeps it, also for a next attempt that "
+			"another policy has: the kernel lets no program take such a lock off. "
 			"auto: right-sized.",
 	},
 	{
