@@ -348,6 +348,21 @@ static int run_command(const struct ctl_command *command, const struct global_op
 	return error ? error : command->run(&ctl, given, argv + optind, argc - optind, err);
 }
 
+/* "help" and "help COMMAND", as other programs have it, are --help and COMMAND --help. */
+static int help(const char *name, struct tcptuned_error *err)
+{
+	const struct ctl_command *command = NULL;
+	int error = name ? find_command(name, &command, err) : 0;
+
+	if (error)
+		return error;
+	if (command)
+		print_command_help(stdout, command);
+	else
+		print_help(stdout);
+	return 0;
+}
+
 static int run(int argc, char **argv, struct tcptuned_error *err)
 {
 	struct global_options global = { 0 };
@@ -367,6 +382,8 @@ static int run(int argc, char **argv, struct tcptuned_error *err)
 	}
 	if (optind >= argc)
 		return USAGE(err, "a command is missing; tcptunectl --help lists all");
+	if (!strcmp(argv[optind], "help"))
+		return help(argv[optind + 1], err);
 	error = find_command(argv[optind], &command, err);
 	if (error)
 		return error;

@@ -134,7 +134,8 @@ static int run(struct ctl *ctl, const char *const *given, char **arguments, int 
 		return forget(ctl, arguments[1], err);
 	}
 	if (count > 1)
-		return USAGE(err, "%.60s: unexpected; paths takes one prefix", arguments[1]);
+		return USAGE(err, "paths %.60s %.60s: it takes one prefix, or forget and one",
+			     arguments[0], arguments[1]);
 	return list(ctl, given, count ? arguments[0] : NULL, err);
 }
 

@@ -597,13 +597,8 @@ static void forget_maps(struct tcptuned_kernel *k)
 int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs,
 			 struct tcptuned_error *err)
 {
-	int error;
-
 	tcptuned_kernel_init(k, bpffs);
-	error = check_bpffs(bpffs, err);
-	if (error)
-		return error;
-	if (access(k->pin_dir, F_OK))
+	if (check_bpffs(bpffs, err) || access(k->pin_dir, F_OK))
 		return tcptuned_fail(err, ENOENT, TCPTUNED_EXIT_OK, "nothing is pinned in %s",
 				     k->pin_dir);
 	open_pins(k);

@@ -214,6 +214,9 @@ test_wrong_arguments() {
 	refused 2 "an argument is missing; the usage is tcptunectl explain" explain
 	refused 2 "1.2.3: neither an address nor a port" explain 1.2.3
 	refused 2 "policy: there is no tset" policy tset
+	refused 2 "paths forgt all: it takes one prefix, or forget and one" paths forgt all
+	refused 2 "flwos: no such command; did you mean flows" help flwos
+	expect_eq "$(ctl help flows)" "$(ctl flows --help)" "help of a command"
 	refused 40 "no tcptuned runs, and nothing is pinned in /sys/fs/bpf/tcptuned; start it" status
 	tcptuned_start
 	refused 2 "port: a whole number from 1 to 65535" flows --port 70000
