@@ -21,11 +21,11 @@ tcptuned_here() {
 }
 
 # refused STATUS PATTERN CMD...: CMD ends with STATUS, with one line that matches PATTERN and
-# says what to do after a semicolon, and the host is as before.
+# says what to do after a semicolon, and the host is as before ($state_before, where it is known).
 refused() {
 	local status=$1 pattern=$2 before after code=0 said
 	shift 2
-	before=$(host_state)
+	before=${state_before:-$(host_state)}
 	"$@" >"$TEST_DIR/out" 2>"$TEST_DIR/said" </dev/null || code=$?
 	said=$(<"$TEST_DIR/said")
 	after=$(host_state)
@@ -110,7 +110,8 @@ test_every_key_is_tried() {
 }
 
 test_every_key_of_the_wrong_type() {
-	local section key wrong range
+	local section key wrong range state_before
+	state_before=$(host_state)
 	while read -r section key wrong range; do
 		section=${section/:/ }
 		refused_config 15 3 "$section.$key: .*it takes " "# one\n[$section]\n$key = $wrong\n"
@@ -118,7 +119,8 @@ test_every_key_of_the_wrong_type() {
 }
 
 test_every_key_out_of_range() {
-	local section key wrong range
+	local section key wrong range state_before
+	state_before=$(host_state)
 	while read -r section key wrong range; do
 		section=${section/:/ }
 		[ "$range" = - ] ||
@@ -127,7 +129,8 @@ test_every_key_out_of_range() {
 }
 
 test_every_key_mistyped() {
-	local section key rest
+	local section key rest state_before
+	state_before=$(host_state)
 	while read -r section key rest; do
 		section=${section/:/ }
 		refused_config 13 2 "\"x$key\" in \[$section\]: no such key; did you mean $key\?" \
@@ -136,7 +139,8 @@ test_every_key_mistyped() {
 }
 
 test_every_key_twice() {
-	local section key value
+	local section key value state_before
+	state_before=$(host_state)
 	"$TEST_BUILD/tcptuned" --help-config | while read -r key value; do
 		case $key in
 		\[*) section=${key//[\[\]]/} ;;
@@ -248,6 +252,9 @@ test_no_bpffs() {
 	refused 30 "/sys/fs/bpf.*mount -t bpf" tcptuned_here --config="$TEST_DIR/good.conf"
 	refused 30 "/nowhere.*mount" tcptuned_here --config="$TEST_DIR/good.conf" \
 		--set=tcptuned.bpffs=/nowhere
+	expect_match "$("$TEST_BUILD/tcptunectl" --config="$TEST_DIR/good.conf" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" status 2>&1 || :)" \
+		"^tcptunectl: no tcptuned runs, and nothing is pinned" "who only looks"
 }
 
 test_no_cgroup2() {

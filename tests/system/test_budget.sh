@@ -33,15 +33,15 @@ test_two_wants_share_it_equally() {
 	# only the receivers are tuned: what senders take comes out of the same budget
 	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 65536 67108864"
 	background receiver-1 in_group in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" \
-		--port 7301 --once --duration 8
+		--port 7301 --once --duration 30
 	background receiver-2 in_group in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" \
-		--port 7302 --once --duration 8
+		--port 7302 --once --duration 30
 	wait_until 5 grep -q '^listening' "$TEST_DIR/receiver-1.log"
 	wait_until 5 grep -q '^listening' "$TEST_DIR/receiver-2.log"
 	background sender-1 in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --port 7301 \
-		--duration 8 --congestion cubic
+		--duration 30 --congestion cubic
 	background sender-2 in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --port 7302 \
-		--duration 8 --congestion cubic
+		--duration 30 --congestion cubic
 	wait_until 6 budget_scarce
 	budget_watch 10 $budget
 	for port in 7301 7302; do
@@ -52,6 +52,7 @@ test_two_wants_share_it_equally() {
 			"granted to $port"
 	done
 	expect_ge "$(counter tcptuned_budget_refusals_total '{direction="receive"}')" 1 "refusals"
+	kill -USR1 "$(pid_of sender-1)" "$(pid_of sender-2)"
 	wait "$(pid_of sender-1)" || fail "sender: $(<"$TEST_DIR/sender-1.log")"
 	wait "$(pid_of sender-2)" || fail "sender: $(<"$TEST_DIR/sender-2.log")"
 	wait_until 5 budget_empty

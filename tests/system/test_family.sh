@@ -41,7 +41,7 @@ begin_over_lossy_link() { # CONTROL
 		--listen "${ADDR[$cc]}" --once --rcvbuf 4MiB
 	wait_until 5 grep -q '^listening' "$TEST_DIR/$cc-receiver.log"
 	background "$cc" in_host a "$TEST_BUILD/messages" --connect "${ADDR[$cc]}" \
-		--duration 5 --congestion "$cc" --sndbuf 2MiB
+		--duration 30 --congestion "$cc" --sndbuf 2MiB
 }
 
 # of CONTROL PATTERN: the first group of PATTERN in what ss says of its connection
@@ -92,8 +92,8 @@ test_family_on_a_link() {
 	# The link holds 67 packets; one to three of them are to be in its queue.
 	expect_le "$(window_of tt_vegas)" 80 "window of tt_vegas"
 	expect_ge "$(window_of tt_vegas)" 30 "window of tt_vegas"
+	stream_stop "${family[@]}"
 	for cc in "${family[@]}"; do
-		wait "$(pid_of "$cc")" || fail "$cc: $(<"$TEST_DIR/$cc.log")"
 		expect_eq "$(result "$cc" .congestion)" "$cc" "congestion control at the end"
 	done
 	tcptuned_stop
@@ -156,8 +156,8 @@ test_family_and_live_connections() {
 	tcptuned_start --set=policy.congestion_control=hstcp --register=stcp
 	expect_family "hstcp stcp" "by policy and on request"
 	link a b --rate 100mbit --delay 5ms
-	stream policy 7101 --duration 4 --verify
-	stream own 7102 --duration 4 --verify --congestion stcp
+	stream policy 7101 --duration 30 --verify
+	stream own 7102 --duration 30 --verify --congestion stcp
 	sleep 1
 	expect_eq "$(ss_of a "dport = :7101" ' (hstcp|reno) wscale')" hstcp "the policy's"
 	expect_eq "$(ss_of a "dport = :7102" ' (stcp|reno) wscale')" stcp "the application's"
@@ -166,8 +166,7 @@ test_family_and_live_connections() {
 	expect_eq "$(ss_of a "dport = :7101" ' (hstcp|reno) wscale')" reno "the policy's, afterwards"
 	expect_eq "$(ss_of a "dport = :7102" ' (stcp|reno) wscale')" stcp \
 		"the application's, afterwards"
-	stream_end policy
-	stream_end own
+	stream_stop policy own
 	expect_eq "$(result own '[.ok, .verified, .congestion] | tostring')" '[true,true,"stcp"]' \
 		"payload"
 	expect_eq "$(result policy '[.ok, .verified] | tostring')" '[true,true]' "payload"

@@ -235,8 +235,8 @@ test_prometheus_scrapes() {
 	background receiver in_group in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" --once
 	wait_until 5 grep -q '^listening' "$TEST_DIR/receiver.log"
 	background sender in_group in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" \
-		--duration 12
-	sleep 10
+		--duration 60
+	sleep 7
 	expect_eq "$(query 'min_over_time(up[1m])')" 1 "every scrape succeeded"
 	expect_ge "$(query 'tcptuned_flow_cwnd_segments{remote=~".*:5301"}')" 20 "cwnd"
 	# 95.4 Mbit/s at most arrive: 11.9 MB/s; Prometheus' own clock is coarse here
@@ -267,7 +267,7 @@ raw() {
 	(
 		exec 3<>"/dev/tcp/127.0.0.1/$METRICS_PORT"
 		printf "$1" >&3 || :
-		timeout 10 cat <&3 || [ $? != 124 ] || fail "still open: $1"
+		timeout 15 cat <&3 || [ $? != 124 ] || fail "still open: $1"
 	)
 }
 
@@ -297,18 +297,19 @@ test_http_behaviour() {
 		raw "$i" 2>/dev/null &
 		pids+=($!)
 	done
-	for i in "${pids[@]}"; do
-		wait "$i" || [ $? = 141 ] # not read to the end
-	done
-	expect_match "$(raw 'GET /metrics HTTP/1.0\r\n\r\n')" '^tcptuned_scrapes_total [0-9]+$' \
-		"a scrape after these"
-	# 24 clients that say nothing, more than are let in at a time; then one who asks
+	# With them 24 clients that say nothing, more than are let in at a time; then one who asks.
+	sleep 0.2
 	for i in $(seq 24); do
 		background "idle$i" timeout 60 bash -c \
 			"exec 3<>/dev/tcp/127.0.0.1/$METRICS_PORT; sleep 60"
 	done
 	sleep 0.5
 	expect_le "$(open_files)" $((before + 17)) "descriptors with 24 idle clients"
+	for i in "${pids[@]}"; do
+		wait "$i" || [ $? = 141 ] # not read to the end
+	done
+	expect_match "$(raw 'GET /metrics HTTP/1.0\r\n\r\n')" '^tcptuned_scrapes_total [0-9]+$' \
+		"a scrape after these"
 	expect_eq "$(status_of "$METRICS/metrics")" 200 "a scrape after them"
 	for i in $(seq 24); do
 		stop "idle$i" || :

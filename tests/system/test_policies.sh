@@ -100,7 +100,7 @@ test_named_in_metrics_and_flows() {
 	start_with '[policy far]\ndestination = 10.99.0.0/30\ncongestion_control = cubic
 		receive_window_max = 5M\nmode = observe'
 	link a b --rate 100mbit --delay 5ms --queue 1MB
-	stream one 7101 --duration 3
+	stream one 7101 --duration 30
 	sleep 1
 	expect_eq "$(flow 7101 '[.policy, (.flags | index("observe") != null)] | tostring')" \
 		'["far",true]' "policy and mode of the flow"
@@ -119,7 +119,7 @@ test_named_in_metrics_and_flows() {
 	# After a reload the same name stands for old connections and new ones: one sample.
 	reload '[policy far]\ndestination = 10.99.0.0/30\ncongestion_control = cubic
 		receive_window_max = 6M\nmode = observe' 'policy far.receive_window_max: 5M -> 6M'
-	stream two 7102 --duration 1
+	stream two 7102 --duration 30
 	sleep 0.5
 	expect_eq "$(flow 7101 '[.policy, .receive.window_max_bytes] | tostring')" '["far",5242880]' "old"
 	expect_eq "$(flow 7102 '[.policy, .receive.window_max_bytes] | tostring')" '["far",6291456]' "new"
@@ -127,8 +127,7 @@ test_named_in_metrics_and_flows() {
 	expect_eq "$(grep -c '^tcptuned_connections{policy="far"' "$TEST_DIR/metrics")" 1 "samples"
 	expect_match "$(cat "$TEST_DIR/metrics")" '^tcptuned_connections\{policy="far",.*\} 4' "count"
 	promtool check metrics <"$TEST_DIR/metrics"
-	stream_end one
-	stream_end two
+	stream_stop one two
 	tcptuned_stop
 }
 
@@ -213,14 +212,14 @@ test_bitcp_parameters_of_a_policy() {
 	# what is remembered of a path is no loss
 	start_with '[policy harsh]\nremote_port = 7102\nbitcp_beta = 0.5' --set=paths.remember=no
 	link a b --rate 100mbit --delay 10ms --queue 0.3bdp
-	stream gentle 7101 --duration 5
+	stream gentle 7101 --duration 30
 	wait_until 4 lossy 7101
 	expect_ge "$share" 0.85 "share of the window kept, beta = 0.125"
-	stream_end gentle
-	stream harsh 7102 --duration 5
+	stream_stop gentle
+	stream harsh 7102 --duration 30
 	wait_until 4 lossy 7102
 	expect_le "$share" 0.7 "share of the window kept, beta = 0.5"
-	stream_end harsh
+	stream_stop harsh
 	tcptuned_stop
 }
 

@@ -96,14 +96,14 @@ test_bitcp_parameters() {
 	: >"$config"
 	tcptuned_start --config="$config"
 	link a b --rate 100mbit --delay 10ms --queue 0.3bdp
-	stream gentle 7101 --duration 9
+	stream gentle 7101 --duration 30
 	wait_until 8 lossy 7101
 	# 1 - 0.125; more after a loss below the last maximum (fast convergence)
 	expect_ge "$share" 0.85 "share of the window kept, beta = 0.125"
 	printf '[bitcp]\nbeta = 0.5\n' >"$config"
 	kill -HUP "$(pid_of tcptuned)"
 	in_log 'bitcp.beta: 0.125 -> 0.5'
-	stream harsh 7102 --duration 5
+	stream harsh 7102 --duration 30
 	sleep 1
 	wait_until 4 lossy 7102
 	# 1 - 0.5, or 1 / 1.5 with fast convergence
@@ -111,8 +111,7 @@ test_bitcp_parameters() {
 	expect_ge "$share" 0.45 "share of the window kept, beta = 0.5"
 	wait_until 3 lossy 7101
 	expect_ge "$share" 0.85 "of the connection that was there before"
-	stream_end gentle
-	stream_end harsh
+	stream_stop gentle harsh
 	tcptuned_stop
 }
 
@@ -136,7 +135,7 @@ test_reload_is_for_new_connections() {
 	printf '[policy]\nreceive_window_max = 8M\nsend_window_max = 9M\n' >"$TEST_DIR/my.conf"
 	tcptuned_start --config="$TEST_DIR/my.conf"
 	link a b --rate 100mbit --delay 2ms
-	stream one 7101 --duration 8
+	stream one 7101 --duration 30
 	sleep 0.5
 	first='["bitcp",8388608,9437184]'
 	expect_eq "$(flow_says 7101)" "$first" "before the reload"
@@ -145,32 +144,30 @@ test_reload_is_for_new_connections() {
 	reload '[policy]\ncongestion_control = cubic\n[bitcp]\nbeta = 7\n' \
 		'my.conf:4: bitcp.beta: "7" is too large'
 	in_log 'the configuration before it stays in force'
-	stream two 7102 --duration 6
+	stream two 7102 --duration 30
 	sleep 0.5
 	expect_eq "$(flow_says 7102)" "$first" "after a bad reload"
 
 	reload '[policy]\ncongestion_control = cubic\nreceive_window_max = 1M\nsend_window_max = 2M\n' \
 		'policy.congestion_control: bitcp -> cubic'
 	in_log 'policy.receive_window_max: 8M -> 1M'
-	stream three 7103 --duration 4
+	stream three 7103 --duration 30
 	sleep 0.5
 	expect_eq "$(flow_says 7103)" '["cubic",1048576,2097152]' "of a connection made after it"
 	expect_eq "$(flow_says 7101)" "$first" "of one made before"
 
 	reload '[policy]\nmode = off\n' 'policy.mode: tune -> off'
-	stream four 7104 --duration 2
+	stream four 7104 --duration 30
 	sleep 0.5
 	expect_eq "$(flow_says 7104)" "" "of a connection made while it is off"
 	expect_eq "$(ss_of b "sport = :7104" "(reno|cubic|bitcp)")" reno "its congestion control"
 	expect_eq "$(flow_says 7101)" "$first" "of one made before"
 
 	reload '' 'policy.mode: off -> tune'
-	stream five 7105 --duration 1
+	stream five 7105 --duration 30
 	sleep 0.5
 	expect_match "$(flow_says 7105)" '^\["bitcp",' "of a connection made after all"
-	for name in one two three four five; do
-		stream_end $name
-	done
+	stream_stop one two three four five
 	tcptuned_stop
 }
 
@@ -392,7 +389,7 @@ test_a_hundred_reloads_a_second() {
 	printf '[metrics]\nflows = 0\n' >"$config"
 	tcptuned_start --config="$config"
 	link a b --rate 100mbit --delay 5ms
-	stream one 7401 --duration 8 --verify
+	stream one 7401 --duration 30 --verify
 	wait_until 5 eval '[ "$(counter tcptuned_rightsize_rounds_total "{direction=\"receive\"}")" -ge 20 ]'
 	for i in $(seq 1 300); do
 		printf '[metrics]\nflows = %d\n' "$i" >"$config.new"
@@ -412,6 +409,7 @@ test_a_hundred_reloads_a_second() {
 	expect_ge "$(metric 'tcptuned_config_reloads_total{result="rejected"}')" 1 "rejected"
 	expect_eq "$(metric 'tcptuned_policy_window_max_bytes{policy="default",direction="receive"}')" \
 		3145728 "what is in force"
-	stream_end one
+	stream_stop one
+	expect_eq "$(result one .bytes_damaged)" 0 "bytes damaged"
 	tcptuned_stop
 }

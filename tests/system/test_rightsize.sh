@@ -31,7 +31,7 @@ expect_small_queue() {
 # timeout: 90
 test_deep_queue_of_the_kernel_alone() {
 	deep_queue_hosts
-	valid_run deep_queue
+	valid_run deep_queue --duration 4
 	expect_ge "$(of_transfer .rtt_ms.median)" 60 "median RTT under load, ms"
 	expect_ge "$(of_transfer .receiver.rcvbuf)" 6710886 "its receive buffer"
 }
@@ -65,7 +65,7 @@ test_deep_queue_only_the_sender_tuned() {
 # namespace: 64 KB would carry 5 % of this path.
 locked_over_ipv6() {
 	link a b --rate 200mbit --delay 25ms
-	TRANSFER_ADDR=${ADDR6[b]} transfer a b --duration 5 --rcvbuf 64KiB --sndbuf 64KiB \
+	TRANSFER_ADDR=${ADDR6[b]} transfer a b --duration 3.5 --rcvbuf 64KiB --sndbuf 64KiB \
 		--verify --series 100 >"$TEST_DIR/out"
 }
 
@@ -102,19 +102,18 @@ test_right_edge() {
 	link a b --rate 100mbit --delay 5ms --queue 4MB
 	background watch in_host b "$TEST_BUILD/rightedge" tun0
 	wait_until 5 grep -q watching "$TEST_DIR/watch.log"
-	stream four 7101 --congestion cubic --duration 16 --verify
-	TRANSFER_ADDR=${ADDR6[b]} stream six 7102 --congestion cubic --duration 16 --verify \
+	stream four 7101 --congestion cubic --duration 40 --verify
+	TRANSFER_ADDR=${ADDR6[b]} stream six 7102 --congestion cubic --duration 40 --verify \
 		--streams 2
 	# An application that reads at a tenth of what could arrive is held back by its window.
-	stream slow 7103 --congestion cubic --count 18 --bytes 500kB --read-rate 5000000 --verify
-	sleep 13.5
+	stream slow 7103 --congestion cubic --duration 40 --bytes 500kB --read-rate 5000000 --verify
+	wait_until 20 drained
+	sleep 1 # the window after a drain, too
 	expect_ge "$(counter tcptuned_rightsize_grows_total '{direction="receive"}')" 3 "grows"
 	expect_ge "$(counter tcptuned_rightsize_shrinks_total '{direction="receive"}')" 2 "shrinks"
 	expect_ge "$(counter tcptuned_rightsize_drains_total '{direction="receive"}')" 1 "drains"
 	tcptuned_stop
-	stream_end four
-	stream_end six
-	stream_end slow
+	stream_stop four six slow
 	stop watch
 	note "$(tail -n 1 "$TEST_DIR/watch.log")"
 	expect_eq "$(tail -n 1 "$TEST_DIR/watch.log" | jq -c '[.connections, .retracted, .resets]')" \
@@ -124,6 +123,10 @@ test_right_edge() {
 	for name in four six slow; do
 		expect_eq "$(result $name .bytes_damaged)" 0 "bytes damaged of $name"
 	done
+}
+
+drained() {
+	[ "$(counter tcptuned_rightsize_drains_total '{direction="receive"}')" -ge 1 ]
 }
 
 # An application that reads as fast as it can for 2 s, and then 20 Mbit/s: its window comes down
@@ -137,15 +140,15 @@ test_slow_reader_gives_its_window_back() {
 	link a b --rate 200mbit --delay 10ms --queue 2MB
 	background watch in_host b "$TEST_BUILD/rightedge" tun0
 	wait_until 5 grep -q watching "$TEST_DIR/watch.log"
-	stream slow 7101 --congestion cubic --duration 8 --read-fast 2 --read-rate 20000000 --verify
+	stream slow 7101 --congestion cubic --duration 30 --read-fast 2 --read-rate 20000000 --verify
 	sleep 1.8
 	expect_ge "$(flow 7101 .receive.window_bytes)" 700000 "the window of a fast reader"
-	sleep 5.5
+	wait_until 8 given_back
 	expect_le "$(flow 7101 .receive.window_bytes)" 400000 "the window of a slow reader"
 	expect_ge "$(flow 7101 .receive.window_bytes)" 65536 "the window of a slow reader"
 	expect_le "$(ss_of b "sport = :7101" "skmem:.r([0-9]+),")" 1000000 "memory of what waits"
 	expect_le "$(ss_of b "sport = :7101" "skmem:.*,rb([0-9]+),")" 1500000 "receive buffer"
-	stream_end slow
+	stream_stop slow
 	tcptuned_stop
 	stop watch
 	expect_eq "$(tail -n 1 "$TEST_DIR/watch.log" | jq -c '[.connections, .retracted, .resets]')" \
@@ -153,9 +156,15 @@ test_slow_reader_gives_its_window_back() {
 	expect_eq "$(result slow .bytes_damaged)" 0 "bytes damaged"
 }
 
+given_back() {
+	[ "$(flow 7101 .receive.window_bytes)" -le 400000 ] &&
+		[ "$(ss_of b "sport = :7101" "skmem:.r([0-9]+),")" -le 1000000 ] &&
+		[ "$(ss_of b "sport = :7101" "skmem:.*,rb([0-9]+),")" -le 1500000 ]
+}
+
 unsent() { # MESSAGES OPTION...
 	link a b --rate 200mbit --delay 25ms --queue 2MB
-	transfer a b --congestion cubic --duration 3 --rtt-samples --rcvbuf 400KiB "$@" \
+	transfer a b --congestion cubic --duration 2 --rtt-samples --rcvbuf 400KiB "$@" \
 		>"$TEST_DIR/out"
 }
 
@@ -188,10 +197,10 @@ test_unsent_bound_is_released() {
 	host a b
 	tcptuned_start --set=policy.congestion_control=keep
 	link a b --rate 50mbit --delay 10ms
-	stream one 7101 --congestion cubic --duration 3
+	stream one 7101 --congestion cubic --duration 30
 	sleep 1.5
 	expect_ge "$(flow 7101 .receive.window_bytes)" 1 "it is tuned"
 	tcptuned_stop
-	stream_end one
+	stream_stop one
 	expect_eq "$(result one .sender.notsent_lowat)" 0 "TCP_NOTSENT_LOWAT afterwards"
 }
