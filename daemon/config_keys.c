@@ -224,7 +224,8 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.live = true,
 		.help = "The most data that may wait in a send buffer without having been sent "
 			"(TCP_NOTSENT_LOWAT), where the application sets no such bound "
-			"itself. auto: what the connection sends in an eighth of its "
+			"itself. auto: what net.ipv4.tcp_notsent_lowat says where that has "
+			"been set, else what the connection sends in an eighth of its "
 			"round-trip time or in 4 ms, whichever is more, and at least 128 KiB. "
 			"1G is none.",
 	},
