@@ -464,6 +464,7 @@ static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct t
 	if (bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value)))
 		return -1;
 	flow->flags |= TCPTUNED_F_RCV_SIZED;
+	budget_has(&flow->rcv_share, flow->rcv_base, space); /* what is owed may be more */
 	value = window;
 	return bpf_setsockopt(ctx, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value)) ? -1 : 0;
 }
