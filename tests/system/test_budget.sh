@@ -138,3 +138,48 @@ received_by() { # PORT BYTES
 within_budget() { # BYTES
 	[ "$(metric tcptuned_budget_granted_bytes)" -le "$1" ]
 }
+
+# Data that nobody reads, 32 MB or so of the kernel's memory, and a limit (the whole host's, put
+# back by `run` should this end early) that is near: the kernel does not press TCP yet, and
+# tcptuned lets nothing grow any more.
+#
+# timeout: 60
+test_memory_of_tcp_is_short() {
+	local before i wanted granted
+	before=$(sysctl -n net.ipv4.tcp_mem)
+	host a b
+	for i in 1 2; do
+		background "hoarder-$i" in_host a "$TEST_BUILD/sockets" tcp4 set rcvbuf 4000000 \
+			listen 127.0.0.1 "730$i" accept until "$TEST_DIR/over"
+		background "filler-$i" in_host a "$TEST_BUILD/sockets" tcp4 set sndbuf 4000000 \
+			connect 127.0.0.1 "730$i" send 100000000000
+	done
+	link a b --rate 200mbit --delay 10ms
+	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 65536 67108864"
+	tcptuned_start
+	wait_until 5 pages_are_many
+	background receiver in_group in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" \
+		--port 7305 --once --duration 3
+	wait_until 5 grep -q '^listening' "$TEST_DIR/receiver.log"
+	sysctl -qw net.ipv4.tcp_mem="$(pages | awk '{ print $1, int($1 * 15 / 14), 8 * $1 }')"
+	background sender in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --port 7305 \
+		--duration 3 --congestion cubic
+	sleep 1
+	wanted=$(budget_sees 7305 budget_wanted_bytes)
+	granted=$(budget_sees 7305 budget_granted_bytes)
+	sysctl -qw net.ipv4.tcp_mem="$before"
+	expect_ge "$(counter tcptuned_memory_short_total '')" 1 "decisions held back"
+	expect_ge "$wanted" 100000 "wanted"
+	expect_le "$granted" $((wanted / 2)) "granted"
+	wait_until 2 eval '[ "$(budget_sees 7305 budget_granted_bytes)" -ge 400000 ]'
+	note "$(budget_sees 7305 budget_granted_bytes) granted once there is memory"
+	tcptuned_stop
+}
+
+pages() { # of memory that TCP holds, all in all
+	awk '$1 == "TCP:" { print $NF }' /proc/net/sockstat
+}
+
+pages_are_many() { # 24 MB
+	[ "$(pages)" -ge 6144 ]
+}
