@@ -5,15 +5,34 @@
 
 . "$TEST_TOP/bench/lib.sh"
 
-# What is granted, ten times a second, until the file appears: the largest.
-granted_max() { # STOP_FILE
-	local most=0 now
+# What the receive buffers on host b have in truth grown by since the kernel gave them (ss).
+grown() { # FILTER
+	in_host b ss -tmnH state established "$1" | awk -v first="$first" '
+		match($0, /,rb[0-9]+/) {
+			buffer = substr($0, RSTART + 3, RLENGTH - 3)
+			if (buffer > first)
+				sum += buffer - first
+		}
+		END { print sum + 0 }'
+}
+
+larger() { # NUMBER NUMBER
+	echo $(($1 > $2 ? $1 : $2))
+}
+
+# What is granted, what the buffers of the fast ones have grown by, and those of the slow ones, which
+# are the kernel's: ten times a second until the file appears, the largest of each.
+budget_most() { # STOP_FILE
+	local granted=0 fast=0 slow=0 now first
+	first=$(in_host b sysctl -n net.ipv4.tcp_rmem | awk '{ print $2 }')
 	until [ -e "$1" ]; do
 		now=$(metric tcptuned_budget_granted_bytes)
-		[ "${now:-0}" -le $most ] || most=$now
+		granted=$(larger "${now:-0}" "$granted")
+		fast=$(larger "$(grown 'sport != :7400')" "$fast")
+		slow=$(larger "$(grown 'sport = :7400')" "$slow")
 		sleep 0.1
 	done
-	echo $most
+	echo "{\"budget_granted_max\": $granted, \"grown_max\": $fast, \"slow_grown_max\": $slow}"
 }
 
 # They connect one after the other, a round trip each.
@@ -37,17 +56,17 @@ crowd() { # SLOW BUDGET
 		wait_until 30 all_connected "$1"
 		sleep 2
 	fi
-	background granted granted_max "$file"
+	background most budget_most "$file"
 	RECEIVER_PREFIX=in_group transfer a b --streams 20 --duration 10 --congestion cubic \
 		>/dev/null
 	touch "$file"
-	wait "$(pid_of granted)"
-	unset "LIB_PID[granted]"
+	wait "$(pid_of most)"
+	unset "LIB_PID[most]"
 	[ "$1" = 0 ] || stop slow || :
 	[ "$1" = 0 ] || stop slow-receiver || :
 	tcptuned_stop
-	jq --argjson granted "$(<"$TEST_DIR/granted.log")" '. + {budget_granted_max: $granted}' \
-		"$TEST_DIR/transfer.json" >"$TEST_DIR/transfer.new"
+	jq --argjson most "$(<"$TEST_DIR/most.log")" '. + $most' "$TEST_DIR/transfer.json" \
+		>"$TEST_DIR/transfer.new"
 	mv "$TEST_DIR/transfer.new" "$TEST_DIR/transfer.json"
 }
 

@@ -43,6 +43,29 @@ __noinline __u32 budget_level_now(__u64 now_us)
 	return b ? budget_level(b, now_us) : BUDGET_NO_LEVEL;
 }
 
+/* The connection has a buffer of @have bytes, whatever it was allowed, and began with @base. */
+verified_once int budget_has(struct budget_share *share, __u32 base, __u32 have)
+{
+	struct budget *b = budget_here();
+
+	if (b && share && have > base)
+		budget_hold(b, share, have - base);
+	return 0;
+}
+
+/* The same of one whose buffer the kernel has sized: as far as is known it needs what it has. */
+verified_once int budget_adopt(struct budget_share *share, __u32 base, __u32 have)
+{
+	__u32 extra = have > base ? have - base : 0;
+	struct budget *b = budget_here();
+
+	if (!b || !share)
+		return 0;
+	budget_want(b, share, extra);
+	budget_hold(b, share, extra);
+	return 0;
+}
+
 /*
  * How much of a buffer of @space bytes the connection may have, which has @have now and began
  * with @base. Nothing is taken back here: a smaller answer than @have is a wish.
@@ -57,13 +80,14 @@ static __always_inline __u32 budget_allow(struct budget_share *share, struct tcp
 	if (!b)
 		return space;
 	budget_want(b, share, want);
+	budget_has(share, base, have);
 	level = budget_level_now(tp->tcp_mstamp);
 	if (want > level)
 		want = level;
 	if (want > share->granted) {
 		if (memory_is_short(tp)) {
 			count(TCPTUNED_C_MEMORY_SHORT);
-			want = share->granted > extra ? share->granted : extra;
+			want = share->granted;
 		}
 		budget_reserve(b, share, want);
 	} else {

@@ -392,6 +392,19 @@ static __always_inline void lower_floors(struct tcptuned_flow *flow, struct tcp_
 		flow->snd_base = flow->snd_floor = SNDBUF_OF_NEW;
 }
 
+/* What the kernel had given it beyond that is memory in use, from now on the budget's. */
+static __always_inline void hold_what_it_has(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+
+	if (flow->flags & TCPTUNED_F_OBSERVE)
+		return;
+	if (!(flow->flags & TCPTUNED_F_RCV_HANDS_OFF))
+		budget_adopt(&flow->rcv_share, flow->rcv_base, sk->sk_rcvbuf);
+	if (!(flow->flags & TCPTUNED_F_SND_HANDS_OFF))
+		budget_adopt(&flow->snd_share, flow->snd_base, sk->sk_sndbuf);
+}
+
 static __always_inline int adopt_connection(struct tcp_sock *tp)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
@@ -422,6 +435,7 @@ static __always_inline int adopt_connection(struct tcp_sock *tp)
 	flow->flags |= TCPTUNED_F_ADOPTED;
 	facts = facts_of(flow, tp);
 	settings_of_connection(tp, flow, policy, &facts);
+	hold_what_it_has(flow, tp);
 	if (congestion_control_to_adopt(flow, tp, policy, name))
 		congestion_control_set(flow, tp, name,
 				       bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name,

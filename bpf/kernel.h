@@ -60,6 +60,7 @@ struct netns_ipv4 {
 	const struct tcp_congestion_ops *tcp_congestion_control;
 	int sysctl_tcp_rmem[3];
 	int sysctl_tcp_wmem[3];
+	unsigned int sysctl_tcp_notsent_lowat; /* all ones: no bound, the default */
 };
 
 struct net {

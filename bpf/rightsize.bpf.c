@@ -464,6 +464,7 @@ static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct t
 	if (bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value)))
 		return -1;
 	flow->flags |= TCPTUNED_F_RCV_SIZED;
+	budget_has(&flow->rcv_share, flow->rcv_base, space); /* what is owed may be more */
 	value = window;
 	return bpf_setsockopt(ctx, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value)) ? -1 : 0;
 }
@@ -567,15 +568,31 @@ static __always_inline __u32 send_cost_256(const struct tcp_sock *tp)
 }
 
 /*
- * What waits unsent is held to what the path needs, unless the application has said itself how
- * much that should be: what is set there now is then not what was set here.
+ * What may wait unsent, bytes: what the policy says, or what the path needs. 0, which is the
+ * namespace's net.ipv4.tcp_notsent_lowat, where an administrator has set that one.
+ */
+static __always_inline __u32 unsent_max(const struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
+
+	if (flow->snd_unsent_max)
+		return flow->snd_unsent_max;
+	return net->ipv4.sysctl_tcp_notsent_lowat == ~0u ? rightsize_unsent(&flow->snd) : 0;
+}
+
+/*
+ * What waits unsent is held to that, unless the application has said itself how much it should
+ * be: what is set there now is then not what was set here.
  */
 static __always_inline int set_unsent(struct bpf_sock_ops *ctx, struct tcp_sock *tp,
 				      struct tcptuned_flow *flow)
 {
-	int value = flow->snd_unsent_max ? flow->snd_unsent_max : rightsize_unsent(&flow->snd);
+	int value;
 
-	if (tp->notsent_lowat != flow->snd_unsent || !differs(flow->snd_unsent, value))
+	if (tp->notsent_lowat != flow->snd_unsent)
+		return 0;
+	value = unsent_max(flow, tp);
+	if (!differs(flow->snd_unsent, value))
 		return 0;
 	if (bpf_setsockopt(ctx, SOL_TCP, TCP_NOTSENT_LOWAT, &value, sizeof(value)))
 		return -1;

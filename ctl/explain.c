@@ -257,6 +257,21 @@ static void print_decided(FILE *out, const json_t *direction)
 		ctl_number(direction, "drains"));
 }
 
+/* What the buffer may be larger than the one that the connection began with. */
+static void print_budget(FILE *out, const json_t *direction)
+{
+	unsigned long long wanted = ctl_number(direction, "budget_wanted_bytes");
+	unsigned long long granted = ctl_number(direction, "budget_granted_bytes");
+	char began[64], want[64], grant[64];
+
+	if (!wanted && !granted)
+		return;
+	fprintf(out, "  budget       beyond the buffer of %s that it began with: %s wanted, %s "
+		     "granted\n",
+		bytes(ctl_number(direction, "began_with_bytes"), began), bytes(wanted, want),
+		bytes(granted, grant));
+}
+
 /* @option: "SO_RCVBUF"; @obeyed, @fixed, @sized: flags of /flows.json */
 static void print_application(FILE *out, const json_t *flow, const json_t *direction,
 			      const char *option, const char *obeyed, const char *fixed,
@@ -278,6 +293,20 @@ static void print_application(FILE *out, const json_t *flow, const json_t *direc
 					    : "the kernel: no more was needed yet than it gave");
 }
 
+static void print_path_memory(FILE *out, const json_t *flow)
+{
+	unsigned long long window = ctl_number(flow, "receive.remembered_window_bytes");
+	char text[64];
+
+	if (has_flag(flow, "slow_path_remembered"))
+		fprintf(out, "  path memory  the path was slow: the connection began with the least "
+			     "window\n");
+	if (window)
+		fprintf(out, "  path memory  a window of %s for the first round trips with data, as "
+			     "was needed here before\n",
+			bytes(window, text));
+}
+
 static void print_receive(FILE *out, const json_t *flow)
 {
 	const json_t *direction = json_object_get(flow, "receive");
@@ -286,11 +315,10 @@ static void print_receive(FILE *out, const json_t *flow)
 	fprintf(out, "\nreceive window\n");
 	print_application(out, flow, direction, "SO_RCVBUF", "so_rcvbuf_obeyed",
 			  "receive_buffer_fixed", "receive_rightsized");
-	if (has_flag(flow, "slow_path_remembered"))
-		fprintf(out, "  path memory  the path was slow: the connection began with the least "
-			     "window\n");
+	print_path_memory(out, flow);
 	print_measured(out, direction);
 	print_decided(out, direction);
+	print_budget(out, direction);
 	fprintf(out, "  kernel has   a buffer of %s, %s of it in use; a window of %s advertised; a "
 		     "clamp of %s\n",
 		bytes(ctl_number(flow, "receive_buffer_bytes"), buffer),
@@ -309,6 +337,7 @@ static void print_send(FILE *out, const json_t *flow)
 			  "send_buffer_fixed", "send_rightsized");
 	print_measured(out, direction);
 	print_decided(out, direction);
+	print_budget(out, direction);
 	fprintf(out, "  kernel has   a buffer of %s, %s of it in use; the peer's window is %s\n",
 		bytes(ctl_number(flow, "send_buffer_bytes"), buffer),
 		bytes(ctl_number(flow, "send_buffer_used_bytes"), used),
@@ -418,9 +447,10 @@ const struct ctl_command ctl_explain = {
 	.name = "explain",
 	.arguments = "LOCAL [-] REMOTE | LOCAL-REMOTE | END",
 	.help = "Say all there is to say about one connection: its policy, what was measured, what "
-		"was decided about each window and why, what the kernel has, what the application "
-		"had asked for, and what limits it. LOCAL, REMOTE and END are ADDRESS:PORT, as "
-		"flows prints them, or an address or a port alone; END is either end.",
+		"was decided about each window and why, what path memory and budget had to do with "
+		"it, what the kernel has, what the application had asked for, and what limits it. "
+		"LOCAL, REMOTE and END are ADDRESS:PORT, as flows prints them, or an address or a "
+		"port alone; END is either end.",
 	.options = options,
 	.arguments_min = 1,
 	.arguments_max = 3,

@@ -224,7 +224,8 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.live = true,
 		.help = "The most data that may wait in a send buffer without having been sent "
 			"(TCP_NOTSENT_LOWAT), where the application sets no such bound "
-			"itself. auto: what the connection sends in an eighth of its "
+			"itself. auto: what net.ipv4.tcp_notsent_lowat says where that has "
+			"been set, else what the connection sends in an eighth of its "
 			"round-trip time or in 4 ms, whichever is more, and at least 128 KiB. "
 			"1G is none.",
 	},
@@ -252,9 +253,13 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.live = true,
 		.help = "What receive and send buffers may grow by, all together, beyond what "
 			"connections begin with. Where that is not enough for all, small wants "
-			"are met whole and the rest is shared equally. auto: three quarters of "
-			"the memory at which the kernel presses TCP (the middle value of "
-			"net.ipv4.tcp_mem).",
+			"are met whole and the rest is shared equally. What the kernel's "
+			"autotuning had added to connections that were open at the start "
+			"counts, also beyond the budget, and leaves less for others. Buffers "
+			"that an application or a policy fixes do not count, nor what the "
+			"kernel adds to those that tcptuned does not size. auto: three "
+			"quarters of the memory at which the kernel presses TCP (the middle "
+			"value of net.ipv4.tcp_mem).",
 	},
 	{
 		.section = "policy",

@@ -140,6 +140,8 @@ static json_t *direction_object(const struct tcptuned_flow_record *record, int s
 		set_numbers(object, send_numbers, ARRAY_SIZE(send_numbers), record);
 	else
 		set_numbers(object, receive_numbers, ARRAY_SIZE(receive_numbers), record);
+	if (!send && record->flow.rcv_seed)
+		set_number(object, "remembered_window_bytes", record->flow.rcv_seed);
 	if (!send && (record->flow.flags & TCPTUNED_F_RCVBUF_REQ))
 		set_number(object, "requested_bytes", record->flow.req_rcvbuf);
 	if (send && (record->flow.flags & TCPTUNED_F_SNDBUF_REQ))

@@ -1025,7 +1025,8 @@ static void print_budget(struct tcptuned_buf *out, const struct budget *budget)
 	       "Memory that buffers may grow by, all together, beyond what connections begin "
 	       "with.");
 	single(out, "tcptuned_budget_granted_bytes", GAUGE, budget->granted, PLAIN,
-	       "What of it they have.");
+	       "What they have grown by; more than all of it where the kernel had given that "
+	       "before.");
 	single(out, "tcptuned_budget_wanted_bytes", GAUGE, budget->wanted, PLAIN,
 	       "What they could use.");
 	single(out, "tcptuned_budget_scarce", GAUGE, scarce, PLAIN,

@@ -204,6 +204,8 @@ void tcptuned_paths_load(struct tcptuned_paths *paths)
 
 	if (paths_fd(paths) < 0)
 		return;
+	/* Before: what is to come becomes now, and is written so the next time. */
+	paths->tried_s = clock_s(CLOCK_BOOTTIME);
 	error = open_database(paths, &db, &err);
 	if (!error)
 		error = tcptuned_pathdb_read(db, load_row, paths, &err);
@@ -212,7 +214,6 @@ void tcptuned_paths_load(struct tcptuned_paths *paths)
 		error = set_aside(paths, err.text);
 	if (error)
 		failed(paths, err.text);
-	paths->tried_s = clock_s(CLOCK_BOOTTIME);
 	if (paths->kernel->origin == TCPTUNED_LOADED || paths->kernel->origin == TCPTUNED_REPLACED)
 		paths->saved_s = paths->tried_s; /* nothing is in the map but what was read */
 	tcptuned_log(TCPTUNED_LOG_DEBUG, "%s: %llu paths read", paths->file,

@@ -17,7 +17,8 @@
  * A level alone does not keep the sum below the total while connections that had more are on
  * their way down: growth is reserved in one atomic addition first, and undone if that goes
  * beyond the total. Growth is refused; what was granted comes down only as a connection itself
- * makes its buffer smaller.
+ * makes its buffer smaller. What somebody else had given it already counts as granted, too, also
+ * beyond the total: there is less for growth then.
  *
  * Pure: no kernel and no libc call, integers only. Sums are changed by atomic additions; all
  * CPUs share one struct budget. Amounts are bytes of memory beyond what a connection began
@@ -193,6 +194,18 @@ static inline __u32 budget_reserve(struct budget *b, struct budget_share *share,
 	}
 	share->granted += (__u32)more;
 	return share->granted;
+}
+
+/*
+ * The connection has @bytes already: what the kernel gave it before it was known here, or what its
+ * peer was promised. That much is granted whatever the total, so that others get less.
+ */
+static inline void budget_hold(struct budget *b, struct budget_share *share, __u32 bytes)
+{
+	if (bytes <= share->granted)
+		return;
+	__sync_fetch_and_add(&b->granted, bytes - share->granted);
+	share->granted = bytes;
 }
 
 /* Give back what is more than @bytes. */

@@ -110,6 +110,12 @@ struct tcptuned_flow {
 	__u32 max_window_seed;	/* bitcp's maximum that it gave, bytes; 0: none */
 };
 
+/*
+ * The kernel takes memory in powers of two, and puts 72 bytes of its own before the record (struct
+ * bpf_local_storage_elem and _data): together no more than 512 for each connection.
+ */
+_Static_assert(sizeof(struct tcptuned_flow) <= 432, "a record takes a slab of 512 bytes");
+
 /* What limits the sending direction: the kernel's chronographs and is_cwnd_limited. */
 enum tcptuned_limit {
 	TCPTUNED_LIMIT_IDLE = 0,    /* nothing in flight, nothing to send */

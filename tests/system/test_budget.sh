@@ -8,8 +8,26 @@ budget_sees() { # PORT FILTER: of the receiving end
 	flow "$1" ".receive.$2"
 }
 
-# Granted now, and what the receive buffers are beyond what connections began with: both within
-# the budget, however often one looks.
+# What the receive buffers on host b have grown by since the kernel gave them, all together, as the
+# kernel itself says it: the largest sum until there is that file.
+grown_on_b() { # STOP_FILE
+	local first most=0 now
+	first=$(in_host b sysctl -n net.ipv4.tcp_rmem | awk '{ print $2 }')
+	until [ -e "$1" ]; do
+		now=$(in_host b ss -tmnH state established | awk -v first="$first" '
+			match($0, /,rb[0-9]+/) {
+				buffer = substr($0, RSTART + 3, RLENGTH - 3)
+				if (buffer > first)
+					sum += buffer - first
+			}
+			END { print sum + 0 }')
+		[ "$now" -le "$most" ] || most=$now
+		sleep 0.05
+	done
+	echo "$most"
+}
+
+# Granted now, in all and one by one: within the budget, however often one looks.
 budget_watch() { # TIMES BUDGET
 	local i json
 	for ((i = 0; i < $1; i++)); do
@@ -32,6 +50,7 @@ test_two_wants_share_it_equally() {
 	link a b --rate 1gbit --delay 25ms --queue 2bdp
 	# only the receivers are tuned: what senders take comes out of the same budget
 	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 65536 67108864"
+	background grown grown_on_b "$TEST_DIR/over"
 	background receiver-1 in_group in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" \
 		--port 7301 --once --duration 30
 	background receiver-2 in_group in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" \
@@ -55,6 +74,10 @@ test_two_wants_share_it_equally() {
 	kill -USR1 "$(pid_of sender-1)" "$(pid_of sender-2)"
 	wait "$(pid_of sender-1)" || fail "sender: $(<"$TEST_DIR/sender-1.log")"
 	wait "$(pid_of sender-2)" || fail "sender: $(<"$TEST_DIR/sender-2.log")"
+	: >"$TEST_DIR/over"
+	wait "$(pid_of grown)"
+	expect_ge "$(<"$TEST_DIR/grown.log")" $((budget / 2)) "what buffers grew by"
+	expect_le "$(<"$TEST_DIR/grown.log")" $budget "what buffers grew by"
 	wait_until 5 budget_empty
 	tcptuned_stop
 }
@@ -67,4 +90,97 @@ budget_scarce() {
 budget_empty() {
 	[ "$(metric tcptuned_budget_granted_bytes)" = 0 ] &&
 		[ "$(metric tcptuned_budget_wanted_bytes)" = 0 ]
+}
+
+# A buffer that the kernel's autotuning had made large before tcptuned came is memory in use: it
+# counts, be it idle or beyond the budget, and who comes later gets what is left: nothing, here.
+#
+# timeout: 60
+test_what_was_open_before_counts() {
+	local budget=$((1 << 20)) first had
+	host a b
+	link a b --rate 1gbit --delay 10ms
+	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 65536 67108864"
+	first=$(in_host b sysctl -n net.ipv4.tcp_rmem | awk '{ print $2 }')
+	background old in_group in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" \
+		--port 7303 --once --count 2 --bytes 40MB --interval 60000
+	wait_until 5 grep -q '^listening' "$TEST_DIR/old.log"
+	background old-sender in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --port 7303 \
+		--count 2 --bytes 40MB --interval 60000 --congestion cubic
+	wait_until 10 received_by 7303 40000000
+	had=$(($(buffer_at 7303) - first))
+	expect_ge "$had" $budget "what the kernel's autotuning had added"
+
+	tcptuned_start --set=memory.budget=1M
+	expect_eq "$(budget_sees 7303 budget_granted_bytes)" "$had" "granted to it"
+	expect_eq "$(metric tcptuned_budget_granted_bytes)" "$had" "granted in all"
+	expect_eq "$(metric tcptuned_budget_scarce)" 1 "scarce"
+	background new in_group in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" \
+		--port 7304 --once --duration 1.5
+	wait_until 5 grep -q '^listening' "$TEST_DIR/new.log"
+	background new-sender in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --port 7304 \
+		--duration 1.5 --congestion cubic
+	sleep 1.2
+	expect_ge "$(budget_sees 7304 budget_wanted_bytes)" $((first / 2)) "wanted by the other"
+	expect_eq "$(buffer_at 7304)" "$first" "its buffer, as the kernel began it"
+	stop old || :
+	wait_until 5 within_budget $budget
+	tcptuned_stop
+}
+
+buffer_at() { # PORT
+	ss_of b "sport = :$1 and dport != :0" 'skmem:.*,rb([0-9]+)'
+}
+
+received_by() { # PORT BYTES
+	[ "$(ss_of b "sport = :$1 and dport != :0" 'bytes_received:([0-9]+)')" -ge "$2" ]
+}
+
+within_budget() { # BYTES
+	[ "$(metric tcptuned_budget_granted_bytes)" -le "$1" ]
+}
+
+# Data that nobody reads, 32 MB or so of the kernel's memory, and a limit (the whole host's, put
+# back by `run` should this end early) that is near: the kernel does not press TCP yet, and
+# tcptuned lets nothing grow any more.
+#
+# timeout: 60
+test_memory_of_tcp_is_short() {
+	local before i wanted granted
+	before=$(sysctl -n net.ipv4.tcp_mem)
+	host a b
+	for i in 1 2; do
+		background "hoarder-$i" in_host a "$TEST_BUILD/sockets" tcp4 set rcvbuf 4000000 \
+			listen 127.0.0.1 "730$i" accept until "$TEST_DIR/over"
+		background "filler-$i" in_host a "$TEST_BUILD/sockets" tcp4 set sndbuf 4000000 \
+			connect 127.0.0.1 "730$i" send 100000000000
+	done
+	link a b --rate 200mbit --delay 10ms
+	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 65536 67108864"
+	tcptuned_start
+	wait_until 5 pages_are_many
+	background receiver in_group in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" \
+		--port 7305 --once --duration 3
+	wait_until 5 grep -q '^listening' "$TEST_DIR/receiver.log"
+	sysctl -qw net.ipv4.tcp_mem="$(pages | awk '{ print $1, int($1 * 15 / 14), 8 * $1 }')"
+	background sender in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --port 7305 \
+		--duration 3 --congestion cubic
+	sleep 1
+	wanted=$(budget_sees 7305 budget_wanted_bytes)
+	granted=$(budget_sees 7305 budget_granted_bytes)
+	sysctl -qw net.ipv4.tcp_mem="$before"
+	expect_ge "$(counter tcptuned_memory_short_total '')" 1 "decisions held back"
+	expect_ge "$wanted" 100000 "wanted"
+	expect_le "$granted" $((wanted / 2)) "granted"
+	wait_until 2 eval '[ "$(budget_sees 7305 budget_granted_bytes)" -ge 400000 ]'
+	note "$(budget_sees 7305 budget_granted_bytes) granted once there is memory"
+	tcptuned_stop
+}
+
+pages() { # of memory that TCP holds, all in all
+	awk '$1 == "TCP:" { print $NF }' /proc/net/sockstat
+}
+
+pages_are_many() { # 24 MB
+	[ "$(pages)" -ge 6144 ]
 }

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What goes wrong around tcptuned: memory for records that is not to be had, network namespaces
-# that vanish while they are looked through. Connections go on with what the kernel gives them,
-# and it is counted.
+# What goes wrong around tcptuned: memory for records that is not to be had, maps that are full,
+# network namespaces that vanish while they are looked through. Connections go on with what the
+# kernel gives them, and it is counted.
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
@@ -21,6 +21,81 @@ test_no_memory_for_records() {
 	expect_eq "$(counter tcptuned_connections_unrecorded_total '')" 1 "receivers without a record"
 	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="here"}')" 1 "the sender's"
 	tcptuned_stop
+}
+
+# Opens a listener with a small fixed buffer at each of COUNT ports, says so, and once there is the
+# file FILE connects to each and sends a byte through.
+many_listeners() { # COUNT FILE
+	python3 -c '
+import os, resource, socket, sys, time
+count, go = int(sys.argv[1]), sys.argv[2]
+resource.setrlimit(resource.RLIMIT_NOFILE, (count + 64, count + 64))
+listeners = []
+for i in range(count):
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 20000)
+    s.bind(("127.0.0.1", 10000 + i))
+    s.listen(1)
+    listeners.append(s)
+print("open", flush=True)
+while not os.path.exists(go):
+    time.sleep(0.02)
+through = 0
+for s in listeners:
+    client = socket.create_connection(s.getsockname())
+    server = s.accept()[0]
+    client.sendall(b"x")
+    through += server.recv(1) == b"x"
+    client.close()
+    server.close()
+print("through", through, flush=True)
+time.sleep(60)' "$@"
+}
+
+# There is room for 4096 listeners with a fixed buffer; three more are left to the kernel.
+#
+# timeout: 60
+test_no_room_for_listeners() {
+	host a
+	background listeners in_group in_host a many_listeners 4099 "$TEST_DIR/go"
+	wait_until 10 grep -q open "$TEST_DIR/listeners.log"
+	tcptuned_start
+	expect_eq "$(counter tcptuned_listeners_adopted_total '')" 4096 "listeners adopted"
+	expect_eq "$(counter tcptuned_adoption_failures_total '')" 3 "and not"
+	in_log 'refused to have 3 open sockets adopted'
+	: >"$TEST_DIR/go"
+	wait_until 10 grep -q through "$TEST_DIR/listeners.log"
+	expect_eq "$(tail -n 1 "$TEST_DIR/listeners.log")" "through 4099" "connections to all of them"
+	stop listeners || :
+	tcptuned_stop
+}
+
+# Nobody takes events out of the ring: they are lost, are counted, and nothing else is.
+#
+# timeout: 60
+test_no_room_for_events() {
+	host a
+	tcptuned_start
+	background events "$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" events --json
+	wait_until 5 grep -q listening "$TEST_DIR/events.log"
+	kill -STOP "$(pid_of tcptuned)"
+	background many in_group in_host a "$TEST_BUILD/connections" 1500
+	wait_until 10 grep -q open "$TEST_DIR/many.log"
+	kill -CONT "$(pid_of tcptuned)"
+	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="here"}')" 1500 "opened"
+	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="peer"}')" 1500 \
+		"accepted"
+	expect_ge "$(counter tcptuned_events_lost_total '')" 1 "events lost"
+	wait_until 5 grep -q '"event":"lost"' "$TEST_DIR/events.log"
+	wait_until 5 claims_told 500 # of which there was room for more
+	stop events || :
+	stop many || :
+	tcptuned_stop
+}
+
+claims_told() { # AT LEAST
+	[ "$(grep -c '"event":"claimed"' "$TEST_DIR/events.log")" -ge "$1" ]
 }
 
 connection_in() { # HOST

@@ -175,6 +175,37 @@ test_bounded_expired_forgotten() {
 	expect_eq "$(db 'SELECT count(*) FROM paths')" 0 "rows when all have expired"
 }
 
+# row PREFIX UPDATED, in seconds since 1970
+row() {
+	db "INSERT INTO paths VALUES ('$1', 0, '', $2, 40000, 250000, 250000, 300000, $2, 100, 0,
+		1, 0)"
+}
+
+# Rows of a clock that was wrong: such as are to come are of now and grow old from then on, also
+# on disk; those of 1970 have expired.
+test_clock_was_wrong() {
+	local year=31536000 now
+	now=$(date +%s)
+	tcptuned_start
+	tcptuned_stop
+	row 192.0.2.0/24 $((now + 10 * year))
+	row 198.51.100.0/24 9223372036854775807
+	row 203.0.113.0/24 1
+	row 10.9.9.0/24 -5
+	row 10.8.8.0/24 $((now - 100))
+	tcptuned_start
+	expect_eq "$(ctl_paths '[.paths[].prefix] | sort | join(" ")')" \
+		"10.8.8.0/24 192.0.2.0/24 198.51.100.0/24" "known"
+	expect_eq "$(ctl_paths '[.paths[] | select(.prefix != "10.8.8.0/24") | .age_s <= 30]
+		| tostring')" "[true,true]" "those to come are new"
+	expect_eq "$(ctl_paths '.paths[] | select(.prefix == "10.8.8.0/24")
+		| .age_s >= 100 and .age_s <= 130')" true "one of a right clock is as old as it is"
+	tcptuned_stop
+	expect_eq "$(db "SELECT count(*) FROM paths WHERE updated BETWEEN $((now - 101)) AND
+		unixepoch()")" 3 "rows of this clock"
+	expect_eq "$(db 'SELECT count(*) FROM paths')" 3 "rows in all"
+}
+
 forget() { # PREFIX COUNT
 	"$TEST_BUILD/tcptuned" --config="$TEST_DIR/none.conf" \
 		--set=tcptuned.state_directory="$TEST_DIR/state" --forget-paths="$1" \

@@ -363,6 +363,42 @@ test_ten_thousand_prefixes() {
 	tcptuned_stop
 }
 
+# As many policies as there may be, of three configurations: the map has room for two, and the
+# oldest records go. A connection that had one of them goes on, and nobody can say its name.
+#
+# timeout: 60
+test_more_policies_than_there_is_room_for() {
+	local i
+	addresses
+	many_policies() { # SEND_UNSENT_MAX
+		printf '[policy]\nsend_unsent_max = %s\n' "$1"
+		seq 2046 | awk '{ printf "[policy p%d]\ndestination = 10.%d.%d.0/24\n", $1,
+			100 + $1 / 256, $1 % 256 }'
+		printf '[policy mine]\nremote_port = 7001\ncongestion_control = cubic\n'
+	}
+	start_with "$(many_policies 1M)"
+	background early-server in_group in_host a "${sockets[@]}" tcp4 listen 10.1.1.1 7001 accept \
+		until "$TEST_DIR/late" receive 500000 say received
+	background early in_group in_host a "${sockets[@]}" tcp4 connect 10.1.1.1 7001 \
+		get congestion until "$TEST_DIR/late" send 500000
+	wait_until 5 grep -q congestion "$TEST_DIR/early.log"
+	for i in 2 3; do
+		reload "$(many_policies ${i}M)" "policy.send_unsent_max: .* -> ${i}M"
+		wait_until 5 laid_down $i
+	done
+	expect_eq "$(bpftool -j map dump pinned /sys/fs/bpf/tcptuned/map_policies | jq length)" 4096 \
+		"records, of two configurations"
+	expect_eq "$(flow 7001 '.policy')" null "the policy of the connection"
+	expect_eq "$(meet 10.2.1.1 7001)" cubic "a new one"
+	: >"$TEST_DIR/late"
+	wait_until 5 grep -q received "$TEST_DIR/early-server.log"
+	tcptuned_stop
+}
+
+laid_down() { # TIMES
+	[ "$(grep -c '2048 policies in force' "$TEST_DIR/tcptuned.log")" = "$1" ]
+}
+
 # A control group that is not there has no connection; when it comes it has, without a reload.
 test_cgroup_that_comes_later() {
 	local sub=$TEST_CGROUP/group/sub

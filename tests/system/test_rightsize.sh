@@ -183,6 +183,11 @@ test_little_waits_unsent() {
 	expect_le "$(of_transfer .sender.notsent_lowat)" 200000 "the bound"
 	valid_run unsent --notsent 64KiB
 	expect_eq "$(of_transfer .sender.notsent_lowat)" 65536 "a bound of the application's own"
+	in_host a sysctl -qw net.ipv4.tcp_notsent_lowat=32768
+	valid_run unsent --duration 1.5
+	expect_eq "$(of_transfer .sender.notsent_lowat)" 0 "a bound besides the administrator's"
+	expect_le "$(of_transfer .unsent_bytes.median)" 100000 "bytes unsent, at most 32 KB wanted"
+	in_host a sysctl -qw net.ipv4.tcp_notsent_lowat=4294967295
 	tcptuned_stop
 	tcptuned_start --set=policy.congestion_control=keep --set=policy.send_unsent_max=1G
 	valid_run unsent

@@ -183,6 +183,29 @@ static void growth_is_refused_beyond_the_total(void **state)
 	assert_int_equal(b.granted, 0);
 }
 
+/* What somebody else has given counts, but cannot be refused. */
+static void what_is_there_counts_beyond_the_total(void **state)
+{
+	struct budget b = {.total = 10 * MB};
+	struct budget_share first = {}, second = {}, third = {};
+
+	assert_int_equal(budget_reserve(&b, &first, 4 * MB), 4 * MB);
+	budget_hold(&b, &second, 9 * MB);
+	assert_int_equal(second.granted, 9 * MB);
+	assert_int_equal(b.granted, 13 * MB);
+	assert_int_equal(budget_reserve(&b, &third, MB), 0);
+	assert_int_equal(budget_reserve(&b, &first, 5 * MB), 4 * MB);
+	budget_hold(&b, &second, 8 * MB); /* it is there already */
+	assert_int_equal(second.granted, 9 * MB);
+	assert_int_equal(b.granted, 13 * MB);
+	budget_return(&b, &second, 5 * MB);
+	assert_int_equal(budget_reserve(&b, &third, 3 * MB), MB);
+	budget_leave(&b, &first);
+	budget_leave(&b, &second);
+	budget_leave(&b, &third);
+	assert_int_equal(b.granted, 0);
+}
+
 struct worker {
 	struct budget *b;
 	pthread_t thread;
@@ -252,6 +275,7 @@ int main(void)
 		cmocka_unit_test(level_is_found_again_in_time),
 		cmocka_unit_test(small_changes_are_not_noticed),
 		cmocka_unit_test(growth_is_refused_beyond_the_total),
+		cmocka_unit_test(what_is_there_counts_beyond_the_total),
 		cmocka_unit_test(nothing_is_lost_among_cpus),
 	};
 

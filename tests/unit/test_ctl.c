@@ -160,8 +160,9 @@ static const char flow_json[] =
 	"\"receive_buffer_used_bytes\":60000,\"receive\":{\"window_bytes\":12400000,\"reason\":"
 	"\"capped\",\"window_max_bytes\":12400000,\"floor_bytes\":65536,\"grows\":9,\"shrinks\":2,"
 	"\"drains\":1,\"per_rtt_bytes\":6187654,\"per_rtt_peak_bytes\":6200000,\"min_rtt_us\":50010,"
-	"\"rate_bytes_per_s\":124000000,\"requested_bytes\":65536},\"send\":{\"reason\":"
-	"\"unmeasured\"}}";
+	"\"rate_bytes_per_s\":124000000,\"requested_bytes\":65536,\"began_with_bytes\":131072,"
+	"\"budget_wanted_bytes\":24800000,\"budget_granted_bytes\":2097152,"
+	"\"remembered_window_bytes\":400000},\"send\":{\"reason\":\"unmeasured\"}}";
 
 static char *explain(json_t *flow)
 {
@@ -196,6 +197,10 @@ static void test_explanation(void **state)
 			  "policy's maximum of 12400000 bytes");
 	expect_says(text, "from 65536 bytes (64K) to 12400000 bytes (11.8M); grown 9 times, shrunk "
 			  "2, drained 1");
+	expect_says(text, "path memory  a window of 400000 bytes (391K) for the first round trips");
+	expect_says(text, "beyond the buffer of 131072 bytes (128K) that it began with: 24800000 bytes "
+			  "(23.7M) wanted, 2097152 bytes (2M) granted\n");
+	assert_null(strstr(text, "0 bytes wanted")); /* as for sending */
 	expect_says(text, "no round trip has been measured yet");
 	expect_says(text, "the peer's receive window, 6291456 bytes (6M)");
 	expect_says(text, "does not read as fast");

@@ -68,6 +68,7 @@ static void fill_flow(struct tcptuned_flow_record *r)
 	r->ca_mode = BITCP_BINARY_SEARCH;
 	r->flow.flags = TCPTUNED_F_CLAIMED | TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_RCV_TAKEN;
 	r->flow.req_rcvbuf = 65536;
+	r->flow.rcv_seed = 400000;
 	r->flow.req_sndbuf = 4711; /* not asked for: no flag */
 	r->flow.rcv_grows = 9;
 	r->flow.rcv_shrinks = 2;
@@ -707,6 +708,7 @@ static void test_json(void **state)
 	snap->flows.top[1] = snap->flows.top[0];
 	snap->flows.top[1].ssthresh = TCPTUNED_SSTHRESH_NONE;
 	snap->flows.top[1].ca_max_win = 0;
+	snap->flows.top[1].flow.rcv_seed = 0;
 	strcpy(snap->flows.top[1].congestion_control, "a\"\\\n");
 	snap->flows.top_len = 2;
 	tcptuned_buf_init(&buf, BODY_LIMIT);
@@ -740,6 +742,7 @@ static void test_json(void **state)
 	EXPECT_NUMBER(receive, "window_bytes", 12400000);
 	EXPECT_NUMBER(receive, "min_rtt_us", 50010);
 	EXPECT_NUMBER(receive, "requested_bytes", 65536);
+	EXPECT_NUMBER(receive, "remembered_window_bytes", 400000);
 	EXPECT_NUMBER(receive, "grows", 9);
 	EXPECT_TEXT(receive, "reason", "growing");
 	assert_null(json_object_get(json_object_get(flow, "send"), "requested_bytes"));
@@ -748,6 +751,7 @@ static void test_json(void **state)
 	flow = json_array_get(json_object_get(root, "flows"), 1);
 	assert_null(json_object_get(flow, "ssthresh_segments"));
 	assert_null(json_object_get(flow, "bitcp"));
+	assert_null(json_object_get(json_object_get(flow, "receive"), "remembered_window_bytes"));
 	json_decref(root);
 	len = buf.len;
 	tcptuned_buf_free(&buf);
