@@ -140,24 +140,45 @@ other_build() {
 		"$dir/build/tcptuned"
 }
 
+# Applications that choose one of the names while BUILD takes the place of what runs never find
+# it missing.
+replaced_by() { # BUILD LOGGED NAME...
+	local build=$1 logged=$2 name
+	shift 2
+	tcptuned_kill
+	rm -f "$TEST_DIR/end"
+	for name; do
+		background "chooser-$name" "$TEST_BUILD/sockets" choose "$name" "$TEST_DIR/end"
+	done
+	TEST_BUILD=$build tcptuned_start --register=hstcp
+	in_log "$logged"
+	: >"$TEST_DIR/end"
+	for name; do
+		wait "$(pid_of "chooser-$name")"
+		unset "LIB_PID[chooser-$name]"
+		expect_match "$(<"$TEST_DIR/chooser-$name.log")" '^chosen [0-9]{3,} 0$' \
+			"times that $name was chosen and refused"
+	done
+}
+
 # timeout: 90
 test_replaced_by_other_builds() {
 	local before pinned had pin
 	other_build build include/tcptuned/rightsize.h 's/\(RIGHTSIZE_TICKS[^0-9]*\)8u/\19u/'
 	other_build abi include/tcptuned/flow.h 's/\(define TCPTUNED_ABI \)[0-9]*/\1999/'
 	before=$(host_state)
-	tcptuned_start
+	tcptuned_start --register=hstcp
 	traffic 18
 	had=$(claimed)
 	pinned=$(ids link map prog)
 
-	tcptuned_kill
-	TEST_BUILD=$TEST_DIR/build/build tcptuned_start
-	in_log 'programs of an earlier build replaced, records kept'
-	for pin in link_sockops link_setsockopt link_getsockopt map_flows map_totals map_meta; do
+	replaced_by "$TEST_DIR/build/build" 'programs of an earlier build replaced, records kept' \
+		bitcp hstcp
+	for pin in link_sockops link_setsockopt link_getsockopt link_bitcp link_hstcp map_flows \
+		map_totals map_meta; do
 		expect_eq "$pin $(id_of $pin)" "$(grep "^$pin " <<<"$pinned")" "kept"
 	done
-	for pin in prog_tcptuned_sockops prog_tcptuned_setsockopt prog_dump_flows; do
+	for pin in prog_tcptuned_sockops prog_tcptuned_setsockopt prog_dump_flows map_bitcp map_hstcp; do
 		[ "$pin $(id_of $pin)" != "$(grep "^$pin " <<<"$pinned")" ] || fail "$pin: the old one"
 	done
 	expect_eq "$(bpftool -j link show pinned /sys/fs/bpf/tcptuned/link_sockops | jq .prog_id)" \
@@ -167,10 +188,9 @@ test_replaced_by_other_builds() {
 	stream_tuned upgraded 7103
 	pinned=$(ids link map prog)
 
-	tcptuned_kill
-	TEST_BUILD=$TEST_DIR/abi/build tcptuned_start
-	in_log 'programs and records of another version replaced'
-	for pin in map_flows map_totals prog_tcptuned_sockops; do
+	replaced_by "$TEST_DIR/abi/build" 'programs and records of another version replaced' \
+		bitcp hstcp
+	for pin in map_flows map_totals map_bitcp prog_tcptuned_sockops; do
 		[ "$pin $(id_of $pin)" != "$(grep "^$pin " <<<"$pinned")" ] || fail "$pin: the old one"
 	done
 	in_log 'adopted 6 connections and 0 listeners'
