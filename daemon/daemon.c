@@ -935,6 +935,9 @@ static int start(struct daemon *d, struct tcptuned_error *err)
 	error = apply(d, err);
 	if (error)
 		return error;
+	/* After adoption: whose congestion control is its namespace's default has not chosen. */
+	if (!d->options->dry_run)
+		tcptuned_kernel_renew_defaults();
 	unregister_family(d);
 	forget_disabled(d);
 	tcptuned_paths_load(d->paths);

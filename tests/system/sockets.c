@@ -252,7 +252,7 @@ static void choose(const char *name, const char *file)
 		if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, strlen(name)))
 			refused++;
 		close(fd);
-		usleep(100);
+		usleep(1000);
 		if (time(NULL) > end) {
 			errno = ETIMEDOUT;
 			die(file);
