@@ -128,6 +128,37 @@ detach_says() {
 	expect_match "$(<"$TEST_DIR/detach.log")" "$1" "--detach"
 }
 
+# A start that is refused half-way leaves what a killed daemon left: pins, programs, bitcp.
+test_a_failed_start_changes_nothing() {
+	local before pinned attached other=$TEST_CGROUP/other code=0
+	before=$(host_state)
+	mkdir "$other"
+	tcptuned_start --register=hstcp
+	tcptuned_kill
+	pinned=$(ids link map prog)
+	attached=$(bpftool cgroup show "$TEST_CGROUP/group")
+	# Nobody else may attach a program of this kind there: the last that is attached fails.
+	bpftool cgroup attach "$other" cgroup_getsockopt \
+		pinned /sys/fs/bpf/tcptuned/prog_tcptuned_getsockopt
+	timeout 20 "$TEST_BUILD/tcptuned" --foreground --config="$TEST_DIR/none.conf" \
+		--set=tcptuned.cgroup="$other" --set=tcptuned.runtime_directory="$TEST_DIR/run" \
+		--set=tcptuned.state_directory="$TEST_DIR/state" \
+		--set=metrics.port="$METRICS_PORT" 2>"$TEST_DIR/said" || code=$?
+	expect_match "$(<"$TEST_DIR/said")" 'does not let this process load a program on the cgroup' \
+		"the error, and $code"
+	expect_ids "$pinned" "the start that failed"
+	expect_eq "$(bpftool cgroup show "$TEST_CGROUP/group")" "$attached" "what is attached"
+	expect_eq "$(bpftool -j cgroup show "$other" | jq length)" 1 "programs where it failed"
+	expect_match "$(sysctl -n net.ipv4.tcp_available_congestion_control)" 'bitcp' "offered"
+	tcptuned_start --register=hstcp
+	in_log 'programs of an earlier daemon taken over as they run'
+	bpftool cgroup detach "$other" cgroup_getsockopt \
+		pinned /sys/fs/bpf/tcptuned/prog_tcptuned_getsockopt
+	rmdir "$other"
+	tcptuned_stop
+	expect_host_state "$before"
+}
+
 # --- other builds ------------------------------------------------------------------------------
 # other_build NAME FILE SED: builds tcptuned from these sources with a change to one
 other_build() {
