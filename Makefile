@@ -275,12 +275,20 @@ install: all ## into PREFIX, below DESTDIR
 	sed 's|@sbindir@|$(PREFIX)/sbin|g' systemd/tcptuned.service.in >$(DESTDIR)$(UNITDIR)/tcptuned.service
 	$(INSTALL) -m 644 systemd/tcptuned.socket $(DESTDIR)$(UNITDIR)/tcptuned.socket
 
-uninstall: ## what install put there; the configuration in /etc stays
+# The unit goes before its file: stopped, it gives back what it changed, and no link is left
+# dangling. Below DESTDIR there is nothing that runs.
+UNITS := tcptuned.service tcptuned.socket
+uninstall: ## stop it, and remove what install put there; the configuration in /etc stays
+	if [ -z "$(DESTDIR)" ] && [ -e $(UNITDIR)/tcptuned.service ] && command -v systemctl >/dev/null; then \
+		systemctl disable -q $(UNITS); \
+		[ ! -d /run/systemd/system ] || systemctl stop $(UNITS); \
+	fi
 	rm -f $(DESTDIR)$(PREFIX)/sbin/tcptuned $(DESTDIR)$(PREFIX)/share/man/man8/tcptuned.8 \
 	      $(DESTDIR)$(PREFIX)/sbin/tcptunectl $(DESTDIR)$(PREFIX)/share/man/man8/tcptunectl.8 \
 	      $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tcptunectl \
 	      $(DESTDIR)$(PREFIX)/share/man/man5/tcptuned.conf.5 \
 	      $(DESTDIR)$(UNITDIR)/tcptuned.service $(DESTDIR)$(UNITDIR)/tcptuned.socket
+	[ -n "$(DESTDIR)" ] || [ ! -d /run/systemd/system ] || systemctl daemon-reload
 
 clean: ## remove what was built
 	rm -rf $(BUILD)
