@@ -174,9 +174,10 @@ $(SYSTEM_HELPERS): $(BUILD)/%: tests/system/%.c
 	$(CC) $(CFLAGS) $(HOSTFLAGS) $(LDFLAGS) -o $@ $<
 
 # Bounded, so that it can run anywhere; FUZZ_SECONDS=3600 for a long night. Starts from the
-# example configuration with every key in it. FUZZ_RUNS=1000000: so many inputs each, however long.
+# example configuration with every key in it. FUZZ_RUNS=1000000: so many inputs each, however long,
+# and the same ones each time.
 FUZZ_SECONDS ?= 20
-FUZZ_LIMIT = $(if $(FUZZ_RUNS),-runs=$(FUZZ_RUNS),-max_total_time=$(FUZZ_SECONDS))
+FUZZ_LIMIT = $(if $(FUZZ_RUNS),-runs=$(FUZZ_RUNS) -seed=1,-max_total_time=$(FUZZ_SECONDS))
 fuzz: $(BUILD)/fuzz/fuzz_config $(BUILD)/fuzz/fuzz_flows $(BUILD)/fuzz/fuzz_request $(BUILD)/fuzz/fuzz_http $(BUILD)/tcptuned.conf ## fuzz what reads input
 	@mkdir -p $(BUILD)/fuzz/corpus
 	sed 's/^#\([a-z]\)/\1/' $(BUILD)/tcptuned.conf >$(BUILD)/fuzz/corpus/example
