@@ -191,9 +191,10 @@ $(BUILD)/other/%/tcptuned: Makefile $(wildcard bpf/* daemon/* include/tcptuned/*
 	cp $(@D)/build/tcptuned $@
 
 # Bounded, so that it can run anywhere; FUZZ_SECONDS=3600 for a long night. Starts from the
-# example configuration with every key in it. FUZZ_RUNS=1000000: so many inputs each, however long.
+# example configuration with every key in it. FUZZ_RUNS=1000000: so many inputs each, however long,
+# and the same ones each time.
 FUZZ_SECONDS ?= 20
-FUZZ_LIMIT = $(if $(FUZZ_RUNS),-runs=$(FUZZ_RUNS),-max_total_time=$(FUZZ_SECONDS))
+FUZZ_LIMIT = $(if $(FUZZ_RUNS),-runs=$(FUZZ_RUNS) -seed=1,-max_total_time=$(FUZZ_SECONDS))
 fuzz: $(BUILD)/fuzz/fuzz_config $(BUILD)/fuzz/fuzz_flows $(BUILD)/fuzz/fuzz_request $(BUILD)/fuzz/fuzz_http $(BUILD)/tcptuned.conf ## fuzz what reads input
 	@mkdir -p $(BUILD)/fuzz/corpus
 	sed 's/^#\([a-z]\)/\1/' $(BUILD)/tcptuned.conf >$(BUILD)/fuzz/corpus/example
@@ -292,12 +293,20 @@ install: all ## into PREFIX, below DESTDIR
 	sed 's|@sbindir@|$(PREFIX)/sbin|g' systemd/tcptuned.service.in >$(DESTDIR)$(UNITDIR)/tcptuned.service
 	$(INSTALL) -m 644 systemd/tcptuned.socket $(DESTDIR)$(UNITDIR)/tcptuned.socket
 
-uninstall: ## what install put there; the configuration in /etc stays
+# The unit goes before its file: stopped, it gives back what it changed, and no link is left
+# dangling. Below DESTDIR there is nothing that runs.
+UNITS := tcptuned.service tcptuned.socket
+uninstall: ## stop it, and remove what install put there; the configuration in /etc stays
+	if [ -z "$(DESTDIR)" ] && [ -e $(UNITDIR)/tcptuned.service ] && command -v systemctl >/dev/null; then \
+		systemctl disable -q $(UNITS); \
+		[ ! -d /run/systemd/system ] || systemctl stop $(UNITS); \
+	fi
 	rm -f $(DESTDIR)$(PREFIX)/sbin/tcptuned $(DESTDIR)$(PREFIX)/share/man/man8/tcptuned.8 \
 	      $(DESTDIR)$(PREFIX)/sbin/tcptunectl $(DESTDIR)$(PREFIX)/share/man/man8/tcptunectl.8 \
 	      $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tcptunectl \
 	      $(DESTDIR)$(PREFIX)/share/man/man5/tcptuned.conf.5 \
 	      $(DESTDIR)$(UNITDIR)/tcptuned.service $(DESTDIR)$(UNITDIR)/tcptuned.socket
+	[ -n "$(DESTDIR)" ] || [ ! -d /run/systemd/system ] || systemctl daemon-reload
 
 clean: ## remove what was built
 	rm -rf $(BUILD)

@@ -24,29 +24,41 @@ die() {
 	exit 1
 }
 
+# A server that comes along with a package must not be started: invoke-rc.d asks this file, if
+# there is one. An administrator's own is left alone; ours says whose it is, and goes with us.
+policy=/usr/sbin/policy-rc.d
+policy_mark="# made by tcptuned's setup.sh while it installs packages"
+
+allow_starts() {
+	grep -qsxF "$policy_mark" $policy && rm -f $policy || :
+	trap - EXIT INT TERM HUP
+}
+
+forbid_starts() {
+	[ ! -e $policy ] || return 0
+	trap allow_starts EXIT
+	trap 'exit 130' INT TERM HUP
+	printf '#!/bin/sh\n%s\nexit 101\n' "$policy_mark" >$policy
+	chmod 755 $policy
+}
+
 install_missing() {
 	missing=
 	for package in "$@"; do
 		dpkg-query -W -f '${Status}' "$package" 2>/dev/null |
 			grep -q '^install ok installed' || missing="$missing $package"
 	done
+	allow_starts # of a run that was killed
 	[ -n "$missing" ] || return 0
 	say "installing$missing"
-	# a server that comes along must not be started
-	policy=/usr/sbin/policy-rc.d
-	made=
-	if [ ! -e $policy ]; then
-		printf '#!/bin/sh\nexit 101\n' >$policy
-		chmod 755 $policy
-		made=yes
-	fi
+	forbid_starts
 	code=0
 	{
 		apt-get update -q >/dev/null &&
 			DEBIAN_FRONTEND=noninteractive apt-get install -q -y \
 				--no-install-recommends $missing >/dev/null
 	} || code=$?
-	[ -z "$made" ] || rm -f $policy
+	allow_starts
 	[ $code = 0 ] || die "apt-get failed; see above"
 }
 

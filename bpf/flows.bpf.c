@@ -9,15 +9,14 @@
 #include "claim.h"
 #include "settings.h"
 #include "policy.h"
+#include "wishes.h"
 #include <tcptuned/bitcp.h>
 #include <tcptuned/readout.h>
 
 #define TCP_STATE_ESTABLISHED 1
 #define TCP_STATE_FIN_WAIT1   4
 #define TCP_STATE_FIN_WAIT2   5
-#define TCP_STATE_CLOSE	      7
 #define TCP_STATE_CLOSE_WAIT  8
-#define TCP_STATE_LISTEN      10
 
 /* ---- read out ----------------------------------------------------------------------- */
 
@@ -613,6 +612,16 @@ static __always_inline void restore_congestion_control(struct tcptuned_flow *flo
 	flow->flags |= TCPTUNED_F_CC_RESTORED;
 }
 
+/*
+ * A listener at a clean stop, too: what it accepts from now on is nobody's, and inherits the
+ * buffers that its application asked for.
+ */
+static __always_inline void hand_requests_on(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	hand_on(tp, flow, true, 0);
+	hand_on(tp, flow, false, 0);
+}
+
 SEC("iter/tcp")
 int restore_cc(struct bpf_iter__tcp *ctx)
 {
@@ -620,13 +629,15 @@ int restore_cc(struct bpf_iter__tcp *ctx)
 	struct tcptuned_flow *flow;
 	struct tcp_sock *tp;
 
-	if (!skc || skc->skc_state == TCP_STATE_LISTEN || skc->skc_state == TCP_STATE_CLOSE)
+	if (!skc || skc->skc_state == TCP_STATE_CLOSE)
 		return 0;
 	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(skc);
 	if (!tp)
 		return 0;
 	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
-	if (flow && (flow->flags & TCPTUNED_F_CC_SET))
+	if (flow && skc->skc_state == TCP_STATE_LISTEN)
+		hand_requests_on(flow, tp);
+	else if (flow && (flow->flags & TCPTUNED_F_CC_SET))
 		restore_congestion_control(flow, tp);
 	return 0;
 }

@@ -109,6 +109,21 @@ int tcptuned_kernel_apply_policies(struct tcptuned_kernel *k)
 	return run_everywhere(k, TCPTUNED_LINK_APPLY, apply_here);
 }
 
+/* ---- the default congestion control --------------------------------------------------- */
+
+/* Writing the name has the kernel look for it again (tcp_set_default_congestion_control()). */
+static void renew_here(void *ctx)
+{
+	tcptuned_sysctl_replace(TCPTUNED_SYSCTL_CONGESTION_CONTROL, "bitcp", "bitcp");
+	for (const char *const *name = tcptuned_family_names; *name; name++)
+		tcptuned_sysctl_replace(TCPTUNED_SYSCTL_CONGESTION_CONTROL, *name, *name);
+}
+
+void tcptuned_kernel_renew_defaults(void)
+{
+	tcptuned_netns_for_each(renew_here, NULL, NULL);
+}
+
 /* ---- give back ------------------------------------------------------------------------ */
 
 static void release_here(void *ctx)

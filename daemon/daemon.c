@@ -51,6 +51,7 @@ struct daemon {
 	struct tcptuned_control *control;
 	char cgroup_path[TCPTUNED_CONFIG_TEXT];
 	bool adopted;	 /* what was open before the start */
+	bool unapplied;	 /* apply() failed last: the timer tries again */
 	bool whole_host; /* attached to the root of the cgroup tree */
 	int lock_fd, pins_lock_fd, cgroup_fd, signal_fd, timer_fd;
 	struct tcptuned_policy_source *policies; /* in force; the default policy first */
@@ -528,8 +529,7 @@ static bool any_claims(const struct daemon *d)
 	return false;
 }
 
-/* Write what is configured for connections to come; live ones keep what they have. */
-static int apply(struct daemon *d, struct tcptuned_error *err)
+static int try_to_apply(struct daemon *d, struct tcptuned_error *err)
 {
 	const struct tcptuned_config *config = d->config;
 	struct tcptuned_policy_source *policies;
@@ -581,6 +581,15 @@ static int apply(struct daemon *d, struct tcptuned_error *err)
 	return 0;
 }
 
+/* Write what is configured for connections to come; live ones keep what they have. */
+static int apply(struct daemon *d, struct tcptuned_error *err)
+{
+	int error = try_to_apply(d, err);
+
+	d->unapplied = error;
+	return error;
+}
+
 static void apply_again(struct daemon *d)
 {
 	struct tcptuned_error err = { 0 };
@@ -589,8 +598,8 @@ static void apply_again(struct daemon *d)
 		tcptuned_log(TCPTUNED_LOG_ERROR, "%s", err.text);
 }
 
-/* An administrator who changes what tcptuned set has the last word. */
-static void watch_sysctls(struct daemon *d)
+/* An administrator who changes what tcptuned set has the last word. Has one? */
+static bool sysctls_overruled(struct daemon *d)
 {
 	int meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META];
 	char ours[TCPTUNED_SYSCTL_VALUE], now[TCPTUNED_SYSCTL_VALUE];
@@ -605,12 +614,11 @@ static void watch_sysctls(struct daemon *d)
 			     tcptuned_sysctl_name(i), ours, now);
 		overruled = true;
 	}
-	if (overruled)
-		apply_again(d);
+	return overruled;
 }
 
-/* A control group comes and goes with its service, each time under another id. */
-static void watch_cgroups(struct daemon *d)
+/* A control group comes and goes with its service, each time under another id. Has one? */
+static bool cgroups_changed(struct daemon *d)
 {
 	for (size_t i = 1; i < d->policies_len; i++) {
 		const char *cgroup = settings_of(d, &d->policies[i])->cgroup;
@@ -619,9 +627,19 @@ static void watch_cgroups(struct daemon *d)
 			continue;
 		tcptuned_log(TCPTUNED_LOG_INFO, "policy %s: control group %s is another one now",
 			     d->policies[i].record.name, cgroup);
-		apply_again(d);
-		return;
+		return true;
 	}
+	return false;
+}
+
+/* What is seen is seen once: where it cannot be followed now, it is when the timer runs next. */
+static void watch_host(struct daemon *d)
+{
+	bool due = d->unapplied;
+
+	due |= sysctls_overruled(d);
+	if (due || cgroups_changed(d))
+		apply_again(d);
 }
 
 /*
@@ -937,6 +955,9 @@ static int start(struct daemon *d, struct tcptuned_error *err)
 	error = apply(d, err);
 	if (error)
 		return error;
+	/* After adoption: whose congestion control is its namespace's default has not chosen. */
+	if (!d->options->dry_run)
+		tcptuned_kernel_renew_defaults();
 	unregister_family(d);
 	forget_disabled(d);
 	tcptuned_paths_load(d->paths);
@@ -1102,9 +1123,8 @@ static void loop(struct daemon *d)
 		if ((fds[0].revents & POLLIN) && !handle_signal(d))
 			return;
 		if ((fds[1].revents & POLLIN) && read(d->timer_fd, &ticks, sizeof(ticks)) > 0) {
-			watch_sysctls(d);
+			watch_host(d);
 			tcptuned_paths_tick(d->paths);
-			watch_cgroups(d);
 			sd_notify(0, "WATCHDOG=1");
 		}
 		if (d->http)

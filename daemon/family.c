@@ -58,12 +58,22 @@ static int open_pin(const char *pin_dir, const char *kind, unsigned int which)
 	return bpf_obj_get(path);
 }
 
+/* In place of what may be there, in one step. */
 static int pin(const char *pin_dir, const char *kind, unsigned int which, int fd)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], new[PATH_MAX];
+	int error;
 
 	pin_path(pin_dir, kind, which, path);
-	return bpf_obj_pin(fd, path) ? -errno : 0;
+	pin_path(pin_dir, "new", which, new);
+	unlink(new); /* of one that was killed */
+	if (bpf_obj_pin(fd, new))
+		return -errno;
+	if (!rename(new, path))
+		return 0;
+	error = -errno;
+	unlink(new);
+	return error;
 }
 
 static void unpin(const char *pin_dir, const char *kind, unsigned int which)
@@ -146,6 +156,23 @@ static int register_and_pin(const char *pin_dir, unsigned int which, struct bpf_
 	return error;
 }
 
+/* The end of its descriptor here: nothing may hold a name that is to be registered anew. */
+static int replace(const char *pin_dir, unsigned int which, struct bpf_map *map)
+{
+	_cleanup_close_ int link_fd = open_pin(pin_dir, "link", which);
+
+	return tcptuned_structops_replace(map, link_fd);
+}
+
+/* In one step where there is a link to take over; elsewhere the older registration ends first. */
+static int replace_and_pin(const char *pin_dir, unsigned int which, struct bpf_map *map)
+{
+	if (!replace(pin_dir, which, map))
+		return pin(pin_dir, "map", which, bpf_map__fd(map));
+	tcptuned_family_unregister(pin_dir, which);
+	return register_and_pin(pin_dir, which, map);
+}
+
 int tcptuned_family_register(const char *pin_dir, unsigned int which)
 {
 	struct bpf_object *object = load(which, TCPTUNED_STRUCTOPS_LINK);
@@ -155,10 +182,9 @@ int tcptuned_family_register(const char *pin_dir, unsigned int which)
 		object = load(which, 0);
 	if (!object)
 		return -errno;
-	tcptuned_family_unregister(pin_dir, which);
-	error = register_and_pin(pin_dir, which,
-				 bpf_object__find_map_by_name(object,
-							      tcptuned_family_names[which]));
+	error = replace_and_pin(pin_dir, which,
+				bpf_object__find_map_by_name(object,
+							     tcptuned_family_names[which]));
 	bpf_object__close(object);
 	return error;
 }

@@ -264,8 +264,10 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, cons
 	struct client *client = client_of(connection);
 	struct tcptuned_http_request request = {path, connection_fd(connection)};
 
-	if (client)
+	if (client) {
 		client->answered = true;
+		client->deadline_ms = now_ms() + http->options.total_timeout_s * 1000ull;
+	}
 	tcptuned_buf_init(&reply.body, http->options.body_max_bytes - http->body_bytes);
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
 		reply_error(&reply, MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET and HEAD.\n");
@@ -284,7 +286,10 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, cons
 
 /* --- connections ------------------------------------------------------------------------- */
 
-/* The library's own timeout starts anew with every byte; a whole life needs one of its own. */
+/*
+ * The library's own timeout starts anew with every byte; a whole request needs one of its own, or
+ * a few clients that send byte by byte would keep all others out, and so does a whole answer.
+ */
 static void connection_changed(void *cls, struct MHD_Connection *connection, void **ctx,
 			       enum MHD_ConnectionNotificationCode what)
 {
@@ -303,7 +308,7 @@ static void connection_changed(void *cls, struct MHD_Connection *connection, voi
 			continue;
 		client->fd = connection_fd(connection);
 		client->answered = false;
-		client->deadline_ms = now_ms() + http->options.total_timeout_s * 1000ull;
+		client->deadline_ms = now_ms() + http->options.idle_timeout_s * 1000ull;
 		*ctx = client;
 		return;
 	}

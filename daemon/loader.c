@@ -88,14 +88,25 @@ static const char *pin_path(const struct tcptuned_kernel *k, const char *kind, c
 	return path;
 }
 
-/* Put @fd under that name, in place of what may be there. */
+/*
+ * Put @fd under that name, in place of what may be there. In one step: whoever is killed here
+ * leaves the old one or the new, and so does a failure.
+ */
 static int pin(const struct tcptuned_kernel *k, const char *kind, const char *name, int fd)
 {
-	char path[PATH_BYTES];
+	char path[PATH_BYTES], new[PATH_BYTES];
+	int error;
 
 	pin_path(k, kind, name, path);
-	unlink(path);
-	return bpf_obj_pin(fd, path) ? -errno : 0;
+	pin_path(k, "new", name, new);
+	unlink(new); /* of one that was killed */
+	if (bpf_obj_pin(fd, new))
+		return -errno;
+	if (!rename(new, path))
+		return 0;
+	error = -errno;
+	unlink(new);
+	return error;
 }
 
 static void unpin(const struct tcptuned_kernel *k, const char *kind, const char *name)
@@ -306,27 +317,67 @@ static void load_bitcp(struct tcptuned_kernel *k, struct objects *o)
 
 /* ---- attaching ------------------------------------------------------------------------ */
 
-/* Attach to the cgroup, or swap the program of a link that is there: never a gap between. */
-static int attach_cgroup(struct tcptuned_kernel *k, enum tcptuned_link which, int prog_fd,
-			 int cgroup_fd, enum bpf_attach_type type, struct tcptuned_error *err)
+/* What runs on the cgroup's sockets. */
+static const struct {
+	enum tcptuned_link link;
+	enum tcptuned_prog prog;
+	enum bpf_attach_type type;
+} on_cgroup[] = {
+	{ TCPTUNED_LINK_SOCKOPS, TCPTUNED_PROG_SOCKOPS, BPF_CGROUP_SOCK_OPS },
+	{ TCPTUNED_LINK_SETSOCKOPT, TCPTUNED_PROG_SETSOCKOPT, BPF_CGROUP_SETSOCKOPT },
+	{ TCPTUNED_LINK_GETSOCKOPT, TCPTUNED_PROG_GETSOCKOPT, BPF_CGROUP_GETSOCKOPT },
+};
+
+#define ON_CGROUP (sizeof(on_cgroup) / sizeof(on_cgroup[0]))
+
+/*
+ * Attach to the cgroup, or swap the program of a link that is there: never a gap between. A link
+ * to another cgroup that this one takes the place of is left to the caller in @ret_old.
+ */
+static int attach_one(struct tcptuned_kernel *k, size_t which, int cgroup_fd, int *ret_old,
+		      struct tcptuned_error *err)
 {
+	int *link_fd = &k->link_fd[on_cgroup[which].link], fd;
+	int prog_fd = k->prog_fd[on_cgroup[which].prog];
 	struct bpf_link_info info = { 0 };
 	__u32 len = sizeof(info);
 	struct stat cgroup;
-	int fd = k->link_fd[which];
 
-	if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &len) && !fstat(cgroup_fd, &cgroup) &&
-	    info.cgroup.cgroup_id == cgroup.st_ino && !bpf_link_update(fd, prog_fd, NULL))
+	if (*link_fd >= 0 && !bpf_obj_get_info_by_fd(*link_fd, &info, &len) &&
+	    !fstat(cgroup_fd, &cgroup) && info.cgroup.cgroup_id == cgroup.st_ino &&
+	    !bpf_link_update(*link_fd, prog_fd, NULL))
 		return 0;
-	fd = bpf_link_create(prog_fd, cgroup_fd, type, NULL);
+	fd = bpf_link_create(prog_fd, cgroup_fd, on_cgroup[which].type, NULL);
 	if (fd < 0)
 		return load_failed(err, errno, "a program on the cgroup");
-	if (k->link_fd[which] >= 0) {
-		bpf_link_detach(k->link_fd[which]);
-		close(k->link_fd[which]);
-	}
-	k->link_fd[which] = fd;
+	*ret_old = *link_fd;
+	*link_fd = fd;
 	return 0;
+}
+
+/* All of them, or none: what ran elsewhere goes on there then. */
+static int attach_cgroup(struct tcptuned_kernel *k, int cgroup_fd, struct tcptuned_error *err)
+{
+	int old[ON_CGROUP], error = 0;
+	size_t i;
+
+	memset(old, -1, sizeof(old));
+	for (i = 0; i < ON_CGROUP && !error; i++)
+		error = attach_one(k, i, cgroup_fd, &old[i], err);
+	for (i = 0; i < ON_CGROUP; i++) {
+		int *link_fd = &k->link_fd[on_cgroup[i].link];
+
+		if (old[i] < 0)
+			continue;
+		if (error) {
+			close(*link_fd);
+			*link_fd = old[i];
+			continue;
+		}
+		bpf_link_detach(old[i]);
+		close(old[i]);
+	}
+	return error;
 }
 
 static int attach_iterator(struct tcptuned_kernel *k, enum tcptuned_link which,
@@ -350,7 +401,6 @@ static int attach_iterator(struct tcptuned_kernel *k, enum tcptuned_link which,
 	return k->link_fd[which] < 0 ? load_failed(err, errno, "an iterator link") : 0;
 }
 
-/* The name is taken while an older registration holds it: end that one first. */
 static void unregister_bitcp(struct tcptuned_kernel *k)
 {
 	unpin(k, "link", link_name[TCPTUNED_LINK_BITCP]);
@@ -366,14 +416,21 @@ static void unregister_bitcp(struct tcptuned_kernel *k)
 	k->bitcp = false;
 }
 
-static int register_bitcp(struct tcptuned_kernel *k, struct objects *o)
+/*
+ * In place of an older registration, in one step where that is a link. Elsewhere, and without
+ * links, the name is taken while the older one holds it: that ends first.
+ */
+static int register_bitcp(struct tcptuned_kernel *k, struct bpf_map *map)
 {
-	struct bpf_map *map = o->bitcp->maps.bitcp;
-	int error = tcptuned_structops_register(map, &k->link_fd[TCPTUNED_LINK_BITCP]);
+	int *link_fd = &k->link_fd[TCPTUNED_LINK_BITCP], error;
 
-	if (error)
-		return error;
-	k->bitcp_map_fd = dup(bpf_map__fd(map));
+	if (tcptuned_structops_replace(map, *link_fd)) {
+		unregister_bitcp(k);
+		error = tcptuned_structops_register(map, link_fd);
+		if (error)
+			return error;
+	}
+	keep_fd(&k->bitcp_map_fd, bpf_map__fd(map));
 	k->bitcp = true;
 	return 0;
 }
@@ -382,10 +439,11 @@ static void attach_bitcp(struct tcptuned_kernel *k, struct objects *o)
 {
 	int error;
 
-	unregister_bitcp(k);
-	if (!o->bitcp)
+	if (!o->bitcp) {
+		unregister_bitcp(k);
 		return;
-	error = register_bitcp(k, o);
+	}
+	error = register_bitcp(k, o->bitcp->maps.bitcp);
 	if (error)
 		snprintf(k->why_no_bitcp, sizeof(k->why_no_bitcp),
 			 "BI-TCP could not be registered (%s)%s", strerror(-error),
@@ -476,6 +534,7 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 			   const struct tcptuned_meta *before, struct tcptuned_error *err)
 {
 	_cleanup_objects_ struct objects o = { 0 };
+	unsigned int refused;
 	int error;
 
 	error = load_rightsize(k, &o, err);
@@ -487,7 +546,10 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 		load_bitcp(k, &o);
 	keep_descriptors(k, &o);
 
-	attach_bitcp(k, &o);
+	/* By its own iterator: the programs to come cannot read its records. */
+	if (k->origin == TCPTUNED_REPLACED)
+		tcptuned_kernel_release_flows(k, &refused);
+	/* What may be refused comes before what takes something's place. */
 	error = attach_iterator(k, TCPTUNED_LINK_DUMP, o.flows->progs.dump_flows,
 				k->map_fd[TCPTUNED_MAP_FLOWS], err);
 	if (!error)
@@ -503,19 +565,10 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 		error = attach_iterator(k, TCPTUNED_LINK_APPLY, o.flows->progs.apply_policies, -1,
 					err);
 	if (!error)
-		error = attach_cgroup(k, TCPTUNED_LINK_SOCKOPS,
-				      k->prog_fd[TCPTUNED_PROG_SOCKOPS], cgroup_fd,
-				      BPF_CGROUP_SOCK_OPS, err);
-	if (!error)
-		error = attach_cgroup(k, TCPTUNED_LINK_SETSOCKOPT,
-				      k->prog_fd[TCPTUNED_PROG_SETSOCKOPT], cgroup_fd,
-				      BPF_CGROUP_SETSOCKOPT, err);
-	if (!error)
-		error = attach_cgroup(k, TCPTUNED_LINK_GETSOCKOPT,
-				      k->prog_fd[TCPTUNED_PROG_GETSOCKOPT], cgroup_fd,
-				      BPF_CGROUP_GETSOCKOPT, err);
+		error = attach_cgroup(k, cgroup_fd, err);
 	if (error)
 		return error;
+	attach_bitcp(k, &o);
 	error = write_meta(k, before);
 	if (!error)
 		error = pin_everything(k, &o);
@@ -634,10 +687,6 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 		forget_maps(k);
 		k->origin = leftover ? TCPTUNED_REPLACED : TCPTUNED_LOADED;
 	} else if (meta.abi != TCPTUNED_ABI) {
-		unsigned int refused;
-
-		/* By its own iterator: the programs to come cannot read its records. */
-		tcptuned_kernel_release_flows(k, &refused);
 		forget_maps(k);
 		k->origin = TCPTUNED_REPLACED;
 	} else if (meta.build == build_of_objects() && cgroup_is(k, cgroup_fd) &&
@@ -659,13 +708,9 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 
 void tcptuned_kernel_stop(struct tcptuned_kernel *k)
 {
-	static const enum tcptuned_link attached[] = { TCPTUNED_LINK_SOCKOPS,
-						       TCPTUNED_LINK_SETSOCKOPT,
-						       TCPTUNED_LINK_GETSOCKOPT };
-
-	for (size_t i = 0; i < sizeof(attached) / sizeof(attached[0]); i++)
-		if (k->link_fd[attached[i]] >= 0)
-			bpf_link_detach(k->link_fd[attached[i]]);
+	for (size_t i = 0; i < ON_CGROUP; i++)
+		if (k->link_fd[on_cgroup[i].link] >= 0)
+			bpf_link_detach(k->link_fd[on_cgroup[i].link]);
 }
 
 void tcptuned_kernel_detach(struct tcptuned_kernel *k)

@@ -141,6 +141,13 @@ int tcptuned_kernel_adopt_flows(struct tcptuned_kernel *k);
  */
 int tcptuned_kernel_apply_policies(struct tcptuned_kernel *k);
 
+/*
+ * A network namespace whose default congestion control is bitcp, or one of the family, has the
+ * one that was registered when the name was written, for ever. Have it be the one that is
+ * registered now, in every namespace.
+ */
+void tcptuned_kernel_renew_defaults(void);
+
 /* No connection is claimed and none is tuned any more afterwards; all pins stay. */
 void tcptuned_kernel_stop(struct tcptuned_kernel *k);
 

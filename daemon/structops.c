@@ -9,33 +9,61 @@
 
 /*
  * Filling the map registers the congestion control, or, in a map made for a link, makes it
- * ready for one; libbpf 1.1 fills it only, later ones make the link too.
+ * ready for one; libbpf 1.1 fills it only, later ones make the link too. Returns 0 or a negative
+ * errno, and in @ret_link_fd a link that was made, else -1.
  */
-int tcptuned_structops_register(struct bpf_map *map, int *ret_link_fd)
+static int fill(struct bpf_map *map, int *ret_link_fd)
 {
-	bool linked = bpf_map__map_flags(map) & TCPTUNED_STRUCTOPS_LINK;
 	struct bpf_link *link = bpf_map__attach_struct_ops(map);
-	int map_fd = bpf_map__fd(map), fd, error = 0;
-	bool made;
+	int fd = link ? bpf_link__fd(link) : -1;
 
 	*ret_link_fd = -1;
 	if (!link)
 		return -errno;
-	fd = bpf_link__fd(link);
-	made = linked && fd >= 0 && fd != map_fd;
-	if (linked) {
-		fd = made ? dup(fd) : bpf_link_create(map_fd, 0, KERNEL_BPF_STRUCT_OPS, NULL);
-		error = fd < 0 ? -errno : 0;
-		*ret_link_fd = fd < 0 ? -1 : fd;
-	}
 	/*
 	 * The registration is held by our descriptor or by the map, and must not end with libbpf's
 	 * object; a link of libbpf's own would hold it beside ours, for as long as we live.
 	 */
-	if (!made)
+	if (fd >= 0 && fd != bpf_map__fd(map))
+		*ret_link_fd = dup(fd);
+	else
 		bpf_link__disconnect(link);
 	bpf_link__destroy(link);
-	return error;
+	return 0;
+}
+
+static bool is_for_link(const struct bpf_map *map)
+{
+	return bpf_map__map_flags(map) & TCPTUNED_STRUCTOPS_LINK;
+}
+
+int tcptuned_structops_register(struct bpf_map *map, int *ret_link_fd)
+{
+	int error = fill(map, ret_link_fd);
+
+	if (error == -EBUSY && is_for_link(map)) /* filled before */
+		error = 0;
+	if (error || !is_for_link(map) || *ret_link_fd >= 0)
+		return error;
+	*ret_link_fd = bpf_link_create(bpf_map__fd(map), 0, KERNEL_BPF_STRUCT_OPS, NULL);
+	return *ret_link_fd < 0 ? -errno : 0;
+}
+
+int tcptuned_structops_replace(struct bpf_map *map, int link_fd)
+{
+	int made, error;
+
+	if (!is_for_link(map) || link_fd < 0)
+		return -EOPNOTSUPP;
+	/* A libbpf that makes the link, too, is told that the name is taken: filled it is. */
+	error = fill(map, &made);
+	if (made >= 0) { /* nobody had the name */
+		close(made);
+		return -ENOLINK;
+	}
+	if (error && error != -EEXIST)
+		return error;
+	return bpf_link_update(link_fd, bpf_map__fd(map), NULL) ? -errno : 0;
 }
 
 void tcptuned_structops_unregister(int map_fd)

@@ -15,6 +15,8 @@
  *				this socket in the socket storage map that is pinned there?
  *   say TEXT			prints it
  *   until FILE			waits until there is that file, 60 s at most
+ *   choose NAME FILE		gives a new TCP socket the congestion control NAME, over and over,
+ *				until there is FILE, 60 s at most; prints "chosen TIMES REFUSED"
  *
  * A set or get that the kernel refuses is printed, "set NAME: REASON", and the next step
  * follows; any other failure ends the program with status 1.
@@ -26,6 +28,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <linux/bpf.h>
 #include <linux/tcp.h>
@@ -238,6 +241,26 @@ static void until(const char *file)
 	}
 }
 
+static void choose(const char *name, const char *file)
+{
+	unsigned long times = 0, refused = 0;
+	time_t end = time(NULL) + 60;
+
+	while (access(file, F_OK)) {
+		make_socket(AF_INET, SOCK_STREAM, 0);
+		times++;
+		if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, strlen(name)))
+			refused++;
+		close(fd);
+		usleep(1000);
+		if (time(NULL) > end) {
+			errno = ETIMEDOUT;
+			die(file);
+		}
+	}
+	printf("chosen %lu %lu\n", times, refused);
+}
+
 /* Does the step at @word and returns how many words it took. */
 static int step(char **word)
 {
@@ -273,6 +296,8 @@ static int step(char **word)
 		return puts(one), 2;
 	else if (!strcmp(name, "until"))
 		return until(one), 2;
+	else if (!strcmp(name, "choose"))
+		return choose(one, two), 3;
 	else {
 		errno = EINVAL;
 		die(name);

@@ -131,24 +131,88 @@ detach_says() {
 	expect_match "$(<"$TEST_DIR/detach.log")" "$1" "--detach"
 }
 
+# A start that is refused half-way leaves what a killed daemon left: pins, programs, bitcp.
+test_a_failed_start_changes_nothing() {
+	local before pinned attached other=$TEST_CGROUP/other code=0
+	before=$(host_state)
+	mkdir "$other"
+	tcptuned_start --register=hstcp
+	tcptuned_kill
+	pinned=$(ids link map prog)
+	attached=$(bpftool cgroup show "$TEST_CGROUP/group")
+	# Nobody else may attach a program of this kind there: the last that is attached fails.
+	bpftool cgroup attach "$other" cgroup_getsockopt \
+		pinned /sys/fs/bpf/tcptuned/prog_tcptuned_getsockopt
+	timeout 20 "$TEST_BUILD/tcptuned" --foreground --config="$TEST_DIR/none.conf" \
+		--set=tcptuned.cgroup="$other" --set=tcptuned.runtime_directory="$TEST_DIR/run" \
+		--set=tcptuned.state_directory="$TEST_DIR/state" \
+		--set=metrics.port="$METRICS_PORT" 2>"$TEST_DIR/said" || code=$?
+	expect_match "$(<"$TEST_DIR/said")" 'does not let this process load a program on the cgroup' \
+		"the error, and $code"
+	expect_ids "$pinned" "the start that failed"
+	expect_eq "$(bpftool cgroup show "$TEST_CGROUP/group")" "$attached" "what is attached"
+	expect_eq "$(bpftool -j cgroup show "$other" | jq length)" 1 "programs where it failed"
+	expect_match "$(sysctl -n net.ipv4.tcp_available_congestion_control)" 'bitcp' "offered"
+	tcptuned_start --register=hstcp
+	in_log 'programs of an earlier daemon taken over as they run'
+	bpftool cgroup detach "$other" cgroup_getsockopt \
+		pinned /sys/fs/bpf/tcptuned/prog_tcptuned_getsockopt
+	rmdir "$other"
+	tcptuned_stop
+	expect_host_state "$before"
+}
+
 # --- other builds ------------------------------------------------------------------------------
+gone() { # MAP_ID
+	! bpftool map show id "$1"
+}
+
+# BUILD takes the place of what runs. Applications that choose one of the names meanwhile never
+# find it missing, and nothing holds on to the programs of before: neither the connections nor
+# the network namespaces that have them as their default.
+replaced_by() { # BUILD LOGGED NAME...
+	local build=$1 logged=$2 name old=() options=()
+	shift 2
+	[[ " $* " != *" hstcp "* ]] || options=(--register=hstcp)
+	tcptuned_kill
+	rm -f "$TEST_DIR/end"
+	for name; do
+		in_host "by-$name" sysctl -qw net.ipv4.tcp_congestion_control="$name"
+		old+=("$(id_of "map_$name")")
+		background "chooser-$name" "$TEST_BUILD/sockets" choose "$name" "$TEST_DIR/end"
+	done
+	TEST_BUILD=$build tcptuned_start "${options[@]}"
+	in_log "$logged"
+	: >"$TEST_DIR/end"
+	for name; do
+		wait "$(pid_of "chooser-$name")"
+		unset "LIB_PID[chooser-$name]"
+		expect_match "$(<"$TEST_DIR/chooser-$name.log")" '^chosen [0-9]{2,} 0$' \
+			"times that $name was chosen and refused"
+	done
+	for name in "${old[@]}"; do
+		wait_until 5 gone "$name"
+	done
+}
+
 # timeout: 90
 test_replaced_by_other_builds() {
 	local before pinned had pin
 	other_builds
 	before=$(host_state)
-	tcptuned_start
+	tcptuned_start --register=hstcp
+	host by-bitcp by-hstcp
 	traffic
 	had=$(claimed)
 	pinned=$(ids link map prog)
 
-	tcptuned_kill
-	TEST_BUILD=$TEST_BUILD/other/rightsize tcptuned_start
-	in_log 'programs of an earlier build replaced, records kept'
-	for pin in link_sockops link_setsockopt link_getsockopt map_flows map_totals map_meta; do
+	replaced_by "$TEST_BUILD/other/rightsize" 'programs of an earlier build replaced, records kept' \
+		bitcp hstcp
+	for pin in link_sockops link_setsockopt link_getsockopt link_bitcp link_hstcp map_flows \
+		map_totals map_meta; do
 		expect_eq "$pin $(id_of $pin)" "$(grep "^$pin " <<<"$pinned")" "kept"
 	done
-	for pin in prog_tcptuned_sockops prog_tcptuned_setsockopt prog_dump_flows; do
+	for pin in prog_tcptuned_sockops prog_tcptuned_setsockopt prog_dump_flows map_bitcp map_hstcp; do
 		[ "$pin $(id_of $pin)" != "$(grep "^$pin " <<<"$pinned")" ] || fail "$pin: the old one"
 	done
 	expect_eq "$(bpftool -j link show pinned /sys/fs/bpf/tcptuned/link_sockops | jq .prog_id)" \
@@ -158,10 +222,9 @@ test_replaced_by_other_builds() {
 	stream_tuned upgraded 7103
 	pinned=$(ids link map prog)
 
-	tcptuned_kill
-	TEST_BUILD=$TEST_BUILD/other/abi tcptuned_start
-	in_log 'programs and records of another version replaced'
-	for pin in map_flows map_totals prog_tcptuned_sockops; do
+	replaced_by "$TEST_BUILD/other/abi" 'programs and records of another version replaced' \
+		bitcp
+	for pin in map_flows map_totals map_bitcp prog_tcptuned_sockops; do
 		[ "$pin $(id_of $pin)" != "$(grep "^$pin " <<<"$pinned")" ] || fail "$pin: the old one"
 	done
 	in_log 'adopted 6 connections and 0 listeners'

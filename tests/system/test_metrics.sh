@@ -271,6 +271,17 @@ raw() {
 	)
 }
 
+# A request byte by byte, which never ends; says when the server has had enough.
+drip() {
+	exec 3<>"/dev/tcp/127.0.0.1/$METRICS_PORT"
+	trap '' PIPE
+	printf 'GET /metrics HTTP/1.1\r\nX: ' >&3
+	while printf y >&3; do
+		sleep 0.2
+	done 2>/dev/null
+	echo "cut off after $SECONDS s"
+}
+
 open_files() {
 	ls "/proc/$(pid_of tcptuned)/fd" | wc -l
 }
@@ -290,6 +301,9 @@ test_http_behaviour() {
 	expect_eq "$(status_of -I "$METRICS/metrics")" 200 "HEAD"
 	expect_match "$(curl -sI "$METRICS/metrics")" \
 		'^Content-Type: text/plain; version=0.0.4; charset=utf-8' "its type"
+	for i in $(seq 8); do
+		background "drip$i" timeout 20 bash -c "METRICS_PORT=$METRICS_PORT; $(declare -f drip); drip"
+	done
 	# some of these are waited for in vain, until the server has had enough
 	for i in 'GET\r\n\r\n' 'GET / HTTP/9.9\r\n\r\n' 'GET / HTTP/1.1\r\nno colon here\r\n\r\n' \
 		'\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03' 'GET /metrics HTT' \
@@ -297,19 +311,21 @@ test_http_behaviour() {
 		raw "$i" 2>/dev/null &
 		pids+=($!)
 	done
-	# With them 24 clients that say nothing, more than are let in at a time; then one who asks.
-	sleep 0.2
+	for i in "${pids[@]}"; do
+		wait "$i" || [ $? = 141 ] # not read to the end
+	done
+	expect_match "$(raw 'GET /metrics HTTP/1.0\r\n\r\n')" '^tcptuned_scrapes_total [0-9]+$' \
+		"a scrape after these"
+	for i in $(seq 8); do
+		wait_until 10 grep -Ex 'cut off after [4-8] s' "$TEST_DIR/drip$i.log"
+	done
+	# 24 clients that say nothing, more than are let in at a time; then one who asks
 	for i in $(seq 24); do
 		background "idle$i" timeout 60 bash -c \
 			"exec 3<>/dev/tcp/127.0.0.1/$METRICS_PORT; sleep 60"
 	done
 	sleep 0.5
 	expect_le "$(open_files)" $((before + 17)) "descriptors with 24 idle clients"
-	for i in "${pids[@]}"; do
-		wait "$i" || [ $? = 141 ] # not read to the end
-	done
-	expect_match "$(raw 'GET /metrics HTTP/1.0\r\n\r\n')" '^tcptuned_scrapes_total [0-9]+$' \
-		"a scrape after these"
 	expect_eq "$(status_of "$METRICS/metrics")" 200 "a scrape after them"
 	for i in $(seq 24); do
 		stop "idle$i" || :

@@ -54,7 +54,18 @@ test_requests_are_swallowed() {
 		"requests of SO_RCVBUF overridden"
 	expect_eq "$(counter tcptuned_buffer_requests_overridden_total '{option="SO_SNDBUF"}')" 5 \
 		"requests of SO_SNDBUF overridden"
+	# A listener that stays is obeyed at the stop, and so is what it accepts from then on.
+	background listener in_group in_host a "${sockets[@]}" tcp4 set rcvbuf 40000 \
+		set sndbuf 50000 get locks listen 127.0.0.1 7000 say listening until "$TEST_DIR/end" \
+		get rcvbuf get sndbuf get locks accept get rcvbuf get sndbuf get locks
+	wait_until 5 grep -q listening "$TEST_DIR/listener.log"
 	tcptuned_stop
+	: >"$TEST_DIR/end"
+	in_host a "${sockets[@]}" tcp4 connect 127.0.0.1 7000
+	wait "$(pid_of listener)"
+	expect_eq "$(tr '\n' ',' <"$TEST_DIR/listener.log")" \
+		"locks 0,listening,rcvbuf 80000,sndbuf 100000,locks 3,rcvbuf 80000,sndbuf 100000,locks 3," \
+		"a listener before and after the stop"
 }
 
 test_requests_stand_where_the_policy_says_so() {
