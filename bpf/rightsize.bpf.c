@@ -499,7 +499,7 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	    (flow->flags & TCPTUNED_F_RCV_HANDS_OFF))
 		return;
 	seen = kernel_highest_seen(tp);
-	rightsize_tick(&flow->rcv, now_us, seen, rtt_us);
+	rightsize_tick(&flow->rcv, now_us, seen, seen != tp->rcv_nxt);
 	/* The first data raise the clamp: the kernel learns what they cost (tcp_measure_rcv_mss()). */
 	if ((flow->flags & TCPTUNED_F_SLOW_SEED) && !flow->rcv.window)
 		begin_small(ctx, tp);
@@ -516,8 +516,8 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	limits.least = least_window(tp);
 	if (limits.least > limits.floor || (flow->flags & TCPTUNED_F_RCV_LEAST))
 		limits.least = limits.floor;
-	if (tp->rcv_wnd <= flow->rcv.window + flow->rcv.window / 4)
-		rightsize_weigh_hole(&flow->rcv, seen != tp->rcv_nxt);
+	rightsize_weigh_hole(&flow->rcv, seen != tp->rcv_nxt,
+			     tp->rcv_wnd <= flow->rcv.window + flow->rcv.window / 4);
 	rightsize_weigh_reader(&flow->reader, &flow->rcv, now_us, tp->copied_seq,
 			       tp->rcv_nxt - tp->copied_seq);
 	window = decide(&flow->rcv, now_us, bytes_received(flow, tp, seen), rtt_us, &limits);
