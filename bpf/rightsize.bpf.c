@@ -525,9 +525,12 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	t = totals_here();
 	if (!t || !window)
 		return;
-	/* While it needs what it began with, the connection is the kernel's. */
+	/*
+	 * While it needs what it began with, the connection is the kernel's; but not while a hole
+	 * is filled, for what is read then at once the kernel takes for a round trip's.
+	 */
 	ours = (flow->flags & (TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_RCV_LEAST)) ||
-	       window != flow->rcv_floor;
+	       window != flow->rcv_floor || seen != tp->rcv_nxt;
 	count_in(t, TCPTUNED_H_SRTT, rtt_us);
 	count_in(t, TCPTUNED_H_RCV_PER_RTT, flow->rcv.per_rtt);
 	count_in(t, TCPTUNED_H_RCV_WINDOW, tp->rcv_wnd);
