@@ -111,6 +111,7 @@ enum rightsize_reason {
 	RIGHTSIZE_CAPPED,	  /* would be larger, but for the largest window allowed */
 	RIGHTSIZE_BUDGET,	  /* ... but for its share of the memory budget (budget.h) */
 	RIGHTSIZE_USABLE,	  /* ... but for what cwnd and the peer let a sender use */
+	RIGHTSIZE_SHORT_QUEUE,	  /* ... but for a slow path's queue, which did not hold 2 x */
 	RIGHTSIZE_REASONS,
 };
 
@@ -575,7 +576,10 @@ static inline __u32 rightsize_round(struct rightsize *rs, __u64 now_us, __u32 by
 	/* Back in two steps, for the sender fills all of it at once: first what the path holds. */
 	if (!rs->drain_end_us && was_draining)
 		win /= 2;
-	win = rightsize_tight(rs, win, twice);
+	if (win > rightsize_tight(rs, win, twice)) {
+		win = rightsize_tight(rs, win, twice);
+		rs->reason = RIGHTSIZE_SHORT_QUEUE;
+	}
 	if (rs->drain_end_us) {
 		win = was_draining ? rs->window : rightsize_drained(rs, win);
 		rs->reason = RIGHTSIZE_DRAINING;

@@ -1276,6 +1276,7 @@ static void a_slow_path_that_loses_gets_less(void **state)
 	rightsize_weigh_hole(&l.rs, 1, 1);
 	full_round(&l, 8, 2000);
 	assert_int_equal(l.rs.window, 11000);
+	assert_int_equal(l.rs.reason, RIGHTSIZE_SHORT_QUEUE);
 	/* A path that becomes faster is still used: 11/8 in a round-trip time, again and again. */
 	full_round(&l, 8, 2750);
 	full_round(&l, 8, 2750);
