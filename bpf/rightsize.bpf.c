@@ -453,8 +453,11 @@ static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct t
 	 */
 	if (unread >= window && kernel_receive_window(tp) > window / 4)
 		window /= 4;
-	/* The kernel rounds up what the scaled field cannot say: in small windows, too much. */
-	if (window < flow->rcv_floor)
+	/*
+	 * The kernel rounds up what the scaled field cannot say: in small windows, too much, but
+	 * where there is nothing to spare.
+	 */
+	if (window < flow->rcv_floor && flow->rcv.reason != RIGHTSIZE_SHORT_QUEUE)
 		window = window > unit ? window & ~(unit - 1) : unit;
 	/* At least once, or the kernel's autotuning would go on; together, for one is for the other. */
 	if (!differs(have, space) && !differs(tp->window_clamp, window) &&

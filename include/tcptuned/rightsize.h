@@ -70,10 +70,11 @@
 #define RIGHTSIZE_QUEUE_EIGHTHS	9u
 
 /*
- * The window of a slow path whose queue did not hold twice what the path does, in eighths of
- * that: enough for ACKs of two segments, and for the path to be seen becoming faster.
+ * What a slow path whose queue did not hold another bandwidth-delay product is given beyond one,
+ * in eighths of it or of the least window, the larger: enough for the path to be seen becoming
+ * faster, and for ACKs of two segments.
  */
-#define RIGHTSIZE_TIGHT_EIGHTHS	11u
+#define RIGHTSIZE_TIGHT_EIGHTHS	3u
 
 /*
  * ... and it is slow no longer, for good, once the holes in its data exceed by so many the one in
@@ -434,10 +435,12 @@ static inline void rightsize_weigh_hole(struct rightsize *rs, int hole, int held
 		rs->holes--;
 }
 
-/* @win, or what of it a slow path with a small queue is given. @twice: 2 x what the path holds. */
-static inline __u64 rightsize_tight(const struct rightsize *rs, __u64 win, __u64 twice)
+/* @win, or what of it a slow path with a small queue is given. @holds: what the path does. */
+static inline __u64 rightsize_tight(const struct rightsize *rs, __u64 win, __u64 holds,
+				    const struct rightsize_limits *limits)
 {
-	__u64 most = twice * RIGHTSIZE_TIGHT_EIGHTHS / 16;
+	__u64 room = holds > limits->least ? holds : limits->least;
+	__u64 most = holds + room * RIGHTSIZE_TIGHT_EIGHTHS / 8;
 
 	if (rs->full_rounds < RIGHTSIZE_FULL_ROUNDS || !(rs->queue_small & RIGHTSIZE_TIGHT))
 		return win;
@@ -518,7 +521,7 @@ static inline __u32 rightsize_round(struct rightsize *rs, __u64 now_us, __u32 by
 				    __u32 rtt_us, const struct rightsize_limits *limits)
 {
 	__u32 min_rtt, got = bytes - rs->round_bytes;
-	__u64 elapsed = now_us - rs->round_start_us, rate, win, twice;
+	__u64 elapsed = now_us - rs->round_start_us, rate, win, holds, tight;
 	int first = !rs->round_start_us, was_draining = rs->reason == RIGHTSIZE_DRAINING;
 	__u32 reason = rs->reason;
 	__u32 floor = limits->floor;
@@ -547,7 +550,8 @@ static inline __u32 rightsize_round(struct rightsize *rs, __u64 now_us, __u32 by
 	win = rightsize_muldiv(got, min_rtt, elapsed);
 	rs->per_rtt = win > RIGHTSIZE_WINDOW_MAX ? RIGHTSIZE_WINDOW_MAX : (__u32)win;
 
-	win = twice = 2 * rightsize_muldiv(rs->rate_best, min_rtt, 1000000);
+	holds = rightsize_muldiv(rs->rate_best, min_rtt, 1000000);
+	win = 2 * holds;
 	if (rightsize_weigh_path(rs, rtt_us, min_rtt, win, limits))
 		floor = rightsize_least(rs, win, limits);
 	rs->reason = RIGHTSIZE_MEASURED;
@@ -576,8 +580,9 @@ static inline __u32 rightsize_round(struct rightsize *rs, __u64 now_us, __u32 by
 	/* Back in two steps, for the sender fills all of it at once: first what the path holds. */
 	if (!rs->drain_end_us && was_draining)
 		win /= 2;
-	if (win > rightsize_tight(rs, win, twice)) {
-		win = rightsize_tight(rs, win, twice);
+	tight = rightsize_tight(rs, win, holds, limits);
+	if (win > tight) {
+		win = tight;
 		rs->reason = RIGHTSIZE_SHORT_QUEUE;
 	}
 	if (rs->drain_end_us) {
