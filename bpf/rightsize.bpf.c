@@ -324,9 +324,23 @@ static __always_inline void claim(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 }
 
 /*
- * rightsize_round() as a global function, which the verifier walks once, and not for every
- * state of either direction that reaches it.
+ * rightsize_round() and what goes before it as global functions, which the verifier walks once,
+ * and not for every state of either direction that reaches them.
  */
+__noinline int end_tick(struct rightsize *rs, __u64 now_us, __u32 bytes, int hole)
+{
+	if (rs)
+		rightsize_tick(rs, now_us, bytes, hole);
+	return 0;
+}
+
+__noinline int weigh_hole(struct rightsize *rs, int hole, int held)
+{
+	if (rs)
+		rightsize_weigh_hole(rs, hole, held);
+	return 0;
+}
+
 __noinline __u32 decide(struct rightsize *rs, __u64 now_us, __u32 bytes, __u32 rtt_us,
 			const struct rightsize_limits *limits)
 {
@@ -502,7 +516,7 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	    (flow->flags & TCPTUNED_F_RCV_HANDS_OFF))
 		return;
 	seen = kernel_highest_seen(tp);
-	rightsize_tick(&flow->rcv, now_us, seen, seen != tp->rcv_nxt);
+	end_tick(&flow->rcv, now_us, seen, seen != tp->rcv_nxt);
 	/* The first data raise the clamp: the kernel learns what they cost (tcp_measure_rcv_mss()). */
 	if ((flow->flags & TCPTUNED_F_SLOW_SEED) && !flow->rcv.window)
 		begin_small(ctx, tp);
@@ -519,8 +533,8 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	limits.least = least_window(tp);
 	if (limits.least > limits.floor || (flow->flags & TCPTUNED_F_RCV_LEAST))
 		limits.least = limits.floor;
-	rightsize_weigh_hole(&flow->rcv, seen != tp->rcv_nxt,
-			     tp->rcv_wnd <= flow->rcv.window + flow->rcv.window / 4);
+	weigh_hole(&flow->rcv, seen != tp->rcv_nxt,
+		   tp->rcv_wnd <= flow->rcv.window + flow->rcv.window / 4);
 	rightsize_weigh_reader(&flow->reader, &flow->rcv, now_us, tp->copied_seq,
 			       tp->rcv_nxt - tp->copied_seq);
 	window = decide(&flow->rcv, now_us, bytes_received(flow, tp, seen), rtt_us, &limits);
