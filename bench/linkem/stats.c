@@ -61,6 +61,11 @@ uint64_t report_late_max_limit_ns(uint64_t rtt_ns, uint64_t segment_ns)
 	return largest(20000000, rtt_ns / 2, segment_ns / 2);
 }
 
+double report_cpu_wait_limit_us(uint64_t segment_ns)
+{
+	return (double)largest(20000, segment_ns / 1000, 0) / 1e3;
+}
+
 /* The list of reasons, which ends up in the JSON: one call per reason. */
 struct reasons {
 	FILE *out;
@@ -93,7 +98,7 @@ static void judge_direction(struct reasons *r, const struct direction_report *d,
 				    (double)report_late_p99_limit_ns(all->rtt_ns, segment_ns));
 	uint64_t limit_max = (uint64_t)(tolerance * (double)report_late_max_limit_ns(all->rtt_ns,
 										     segment_ns));
-	double wait_limit_us = tolerance * REPORT_CPU_WAIT_LIMIT_US;
+	double wait_limit_us = tolerance * report_cpu_wait_limit_us(segment_ns);
 	uint64_t stall = s->late.max > s->gap.max ? s->late.max : s->gap.max;
 
 	invalid_if(s->verdicts[VERDICT_NO_ROOM].segments, r,

@@ -104,9 +104,10 @@ uint64_t report_late_max_limit_ns(uint64_t rtt_ns, uint64_t segment_ns);
 
 /*
  * Mean wait for a CPU beyond which it is worth nothing: what a packet waited while its reader
- * was being woken shows nowhere else. Undisturbed it is 1 or 2 us.
+ * was being woken shows nowhere else. Undisturbed it is 1 or 2 us; 20 us are too much, or a
+ * thousandth of a segment's time, where that is more.
  */
-#define REPORT_CPU_WAIT_LIMIT_US 20
+double report_cpu_wait_limit_us(uint64_t segment_ns);
 
 /* Writes the JSON object; returns whether the run is valid. */
 bool report_write(FILE *out, const struct report *r);

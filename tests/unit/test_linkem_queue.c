@@ -86,6 +86,9 @@ static void test_late_is_what_tcp_could_notice(void **state)
 	assert_int_equal(report_late_p99_limit_ns(100000000, 12000), 1000000);
 	assert_int_equal(report_late_p99_limit_ns(50000000, 8000000), 800000);
 	assert_int_equal(report_late_p99_limit_ns(100000000, 214285714), 21428571);
+	assert_true(report_cpu_wait_limit_us(12000) == 20);
+	assert_true(report_cpu_wait_limit_us(8000000) == 20);
+	assert_true(report_cpu_wait_limit_us(214285714) == 214.285);
 	assert_int_equal(report_late_max_limit_ns(25000000, 12000), 20000000);
 	assert_int_equal(report_late_max_limit_ns(100000000, 8000000), 50000000);
 	assert_int_equal(report_late_max_limit_ns(100000000, 214285714), 107142857);
