@@ -71,10 +71,10 @@
 
 /*
  * What a slow path whose queue did not hold another bandwidth-delay product is given beyond one,
- * in eighths of it or of the least window, the larger: enough for the path to be seen becoming
- * faster, and for ACKs of two segments.
+ * as a part of the least window: five segments of ten are enough for ACKs of two, and for the
+ * path to be seen becoming faster.
  */
-#define RIGHTSIZE_TIGHT_EIGHTHS	3u
+#define RIGHTSIZE_TIGHT_PART	2u
 
 /*
  * ... and it is slow no longer, for good, once the holes in its data exceed by so many the one in
@@ -439,8 +439,7 @@ static inline void rightsize_weigh_hole(struct rightsize *rs, int hole, int held
 static inline __u64 rightsize_tight(const struct rightsize *rs, __u64 win, __u64 holds,
 				    const struct rightsize_limits *limits)
 {
-	__u64 room = holds > limits->least ? holds : limits->least;
-	__u64 most = holds + room * RIGHTSIZE_TIGHT_EIGHTHS / 8;
+	__u64 most = holds + limits->least / RIGHTSIZE_TIGHT_PART;
 
 	if (rs->full_rounds < RIGHTSIZE_FULL_ROUNDS || !(rs->queue_small & RIGHTSIZE_TIGHT))
 		return win;
