@@ -324,9 +324,24 @@ static __always_inline void claim(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 }
 
 /*
- * rightsize_round() as a global function, which the verifier walks once, and not for every
- * state of either direction that reaches it.
+ * rightsize_round() and what goes before it as global functions, which the verifier walks once,
+ * and not for every state of either direction that reaches them.
  */
+__noinline int end_tick(struct rightsize *rs, __u64 now_us, __u32 bytes, int hole)
+{
+	if (rs)
+		rightsize_tick(rs, now_us, bytes, hole);
+	return 0;
+}
+
+/* @offered: the window that the sender was told last */
+__noinline int weigh_hole(struct rightsize *rs, int hole, __u32 offered)
+{
+	if (rs)
+		rightsize_weigh_hole(rs, hole, offered <= rs->window + rs->window / 4);
+	return 0;
+}
+
 __noinline __u32 decide(struct rightsize *rs, __u64 now_us, __u32 bytes, __u32 rtt_us,
 			const struct rightsize_limits *limits)
 {
@@ -454,6 +469,8 @@ static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct t
 	if (unread >= window && kernel_receive_window(tp) > window / 4)
 		window /= 4;
 	/* The kernel rounds up what the scaled field cannot say: in small windows, too much. */
+	if (flow->rcv.reason == RIGHTSIZE_SHORT_QUEUE)
+		window += unit / 2; /* and down, too little */
 	if (window < flow->rcv_floor)
 		window = window > unit ? window & ~(unit - 1) : unit;
 	/* At least once, or the kernel's autotuning would go on; together, for one is for the other. */
@@ -490,7 +507,7 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 				       struct tcp_sock *tp)
 {
 	struct decision before = DECISION(flow->rcv);
-	__u32 rtt_us = kernel_rcv_rtt_us(tp), window, wanted, seen;
+	__u32 rtt_us = kernel_rcv_rtt_us(tp), window, wanted, seen, hole;
 	struct rightsize_limits limits;
 	struct tcptuned_totals *t;
 	__u64 now_us = tp->tcp_mstamp;
@@ -500,7 +517,8 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	    (flow->flags & TCPTUNED_F_RCV_HANDS_OFF))
 		return;
 	seen = kernel_highest_seen(tp);
-	rightsize_tick(&flow->rcv, now_us, seen, rtt_us);
+	hole = seen - tp->rcv_nxt;
+	end_tick(&flow->rcv, now_us, seen, hole);
 	/* The first data raise the clamp: the kernel learns what they cost (tcp_measure_rcv_mss()). */
 	if ((flow->flags & TCPTUNED_F_SLOW_SEED) && !flow->rcv.window)
 		begin_small(ctx, tp);
@@ -517,8 +535,7 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	limits.least = least_window(tp);
 	if (limits.least > limits.floor || (flow->flags & TCPTUNED_F_RCV_LEAST))
 		limits.least = limits.floor;
-	if (tp->rcv_wnd <= flow->rcv.window + flow->rcv.window / 4)
-		rightsize_weigh_hole(&flow->rcv, seen != tp->rcv_nxt);
+	weigh_hole(&flow->rcv, hole, tp->rcv_wnd);
 	rightsize_weigh_reader(&flow->reader, &flow->rcv, now_us, tp->copied_seq,
 			       tp->rcv_nxt - tp->copied_seq);
 	window = decide(&flow->rcv, now_us, bytes_received(flow, tp, seen), rtt_us, &limits);
@@ -526,9 +543,12 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	t = totals_here();
 	if (!t || !window)
 		return;
-	/* While it needs what it began with, the connection is the kernel's. */
-	ours = (flow->flags & (TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_RCV_LEAST)) ||
-	       window != flow->rcv_floor;
+	/*
+	 * While it needs what it began with, the connection is the kernel's; but not while a hole
+	 * is filled, for what is read then at once the kernel takes for a round trip's.
+	 */
+	ours = ((flow->flags & (TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_RCV_LEAST)) |
+		(window ^ flow->rcv_floor) | hole) != 0;
 	count_in(t, TCPTUNED_H_SRTT, rtt_us);
 	count_in(t, TCPTUNED_H_RCV_PER_RTT, flow->rcv.per_rtt);
 	count_in(t, TCPTUNED_H_RCV_WINDOW, tp->rcv_wnd);

@@ -223,6 +223,9 @@ static void print_reason(FILE *out, const json_t *direction)
 			     "buffer below");
 	else if (!strcmp(reason, "usable"))
 		fprintf(out, "twice the congestion window, or the peer's window, lets it use no more");
+	else if (!strcmp(reason, "short_queue"))
+		fprintf(out, "the path is slow, and its queue did not hold a window of twice what "
+			     "the path carries: a little more than once that");
 	else if (!strcmp(reason, "capped") && window < most)
 		fprintf(out, "it would be larger, but for the window scale of the handshake");
 	else if (!strcmp(reason, "capped"))

@@ -21,7 +21,7 @@ static const char *const reason_names[RIGHTSIZE_REASONS] = {
 	[RIGHTSIZE_MEASURED] = "measured",     [RIGHTSIZE_GROWING] = "growing",
 	[RIGHTSIZE_DRAINING] = "draining",     [RIGHTSIZE_CAPPED] = "capped",
 	[RIGHTSIZE_BUDGET] = "budget",
-	[RIGHTSIZE_USABLE] = "usable",
+	[RIGHTSIZE_USABLE] = "usable",	       [RIGHTSIZE_SHORT_QUEUE] = "short_queue",
 };
 
 static const char *const mode_names[] = {

@@ -44,14 +44,26 @@ uint64_t histogram_quantile(const struct histogram *h, double q)
 	return h->max;
 }
 
-uint64_t report_late_p99_limit_ns(uint64_t rtt_ns)
+static uint64_t largest(uint64_t a, uint64_t b, uint64_t c)
 {
-	return rtt_ns / 100 > 500000 ? rtt_ns / 100 : 500000;
+	uint64_t ab = a > b ? a : b;
+
+	return ab > c ? ab : c;
 }
 
-uint64_t report_late_max_limit_ns(uint64_t rtt_ns)
+uint64_t report_late_p99_limit_ns(uint64_t rtt_ns, uint64_t segment_ns)
 {
-	return rtt_ns / 2 > 20000000 ? rtt_ns / 2 : 20000000;
+	return largest(500000, rtt_ns / 100, segment_ns / 10);
+}
+
+uint64_t report_late_max_limit_ns(uint64_t rtt_ns, uint64_t segment_ns)
+{
+	return largest(20000000, rtt_ns / 2, segment_ns / 2);
+}
+
+double report_cpu_wait_limit_us(uint64_t segment_ns)
+{
+	return (double)largest(20000, segment_ns / 1000, 0) / 1e3;
 }
 
 /* The list of reasons, which ends up in the JSON: one call per reason. */
@@ -75,14 +87,18 @@ invalid_if(bool bad, struct reasons *r, const char *format, ...)
 }
 
 static void judge_direction(struct reasons *r, const struct direction_report *d,
-			    uint64_t rtt_ns, double tolerance)
+			    const struct report *all)
 {
 	const struct direction_stats *s = d->stats;
+	uint64_t segment_ns = all->mtu * 8000000000ull / d->config->rate_bps;
+	double tolerance = all->tolerance;
 	uint64_t late = histogram_quantile(&s->late, 0.99);
 	uint64_t gap = histogram_quantile(&s->gap, 0.99);
-	uint64_t limit = (uint64_t)(tolerance * (double)report_late_p99_limit_ns(rtt_ns));
-	uint64_t limit_max = (uint64_t)(tolerance * (double)report_late_max_limit_ns(rtt_ns));
-	double wait_limit_us = tolerance * REPORT_CPU_WAIT_LIMIT_US;
+	uint64_t limit = (uint64_t)(tolerance *
+				    (double)report_late_p99_limit_ns(all->rtt_ns, segment_ns));
+	uint64_t limit_max = (uint64_t)(tolerance * (double)report_late_max_limit_ns(all->rtt_ns,
+										     segment_ns));
+	double wait_limit_us = tolerance * report_cpu_wait_limit_us(segment_ns);
 	uint64_t stall = s->late.max > s->gap.max ? s->late.max : s->gap.max;
 
 	invalid_if(s->verdicts[VERDICT_NO_ROOM].segments, r,
@@ -115,7 +131,7 @@ static bool write_verdict(FILE *out, const struct report *r)
 
 	fprintf(out, "  \"invalid_reasons\": [");
 	for (int i = 0; i < 2; i++)
-		judge_direction(&reasons, &r->direction[i], r->rtt_ns, r->tolerance);
+		judge_direction(&reasons, &r->direction[i], r);
 	fprintf(out, "],\n  \"valid\": %s,\n", reasons.count ? "false" : "true");
 	return !reasons.count;
 }

@@ -90,17 +90,24 @@ struct report {
 
 /*
  * Lateness p99 beyond which a run is worth nothing: 1 % of the RTT, but not less than 500 us,
- * which is how near linkem claims to come to the RTT that was set.
+ * which is how near linkem claims to come to the RTT that was set; and not less than a tenth of
+ * @segment_ns, what a full packet takes at the bottleneck. Departures follow a clock of their own
+ * (rate_clock_send()), so that lateness does not add up; what is late by a tenth of a segment meets
+ * a queue of another length in one case of ten, and of a hundred segments only one is so late.
  */
-uint64_t report_late_p99_limit_ns(uint64_t rtt_ns);
-/* One stall beyond which it is worth nothing: half the RTT, at least 20 ms. */
-uint64_t report_late_max_limit_ns(uint64_t rtt_ns);
+uint64_t report_late_p99_limit_ns(uint64_t rtt_ns, uint64_t segment_ns);
+/*
+ * One stall beyond which it is worth nothing: half the RTT or half of a segment's time, at least
+ * 20 ms.
+ */
+uint64_t report_late_max_limit_ns(uint64_t rtt_ns, uint64_t segment_ns);
 
 /*
  * Mean wait for a CPU beyond which it is worth nothing: what a packet waited while its reader
- * was being woken shows nowhere else. Undisturbed it is 1 or 2 us.
+ * was being woken shows nowhere else. Undisturbed it is 1 or 2 us; 20 us are too much, or a
+ * thousandth of a segment's time, where that is more.
  */
-#define REPORT_CPU_WAIT_LIMIT_US 20
+double report_cpu_wait_limit_us(uint64_t segment_ns);
 
 /* Writes the JSON object; returns whether the run is valid. */
 bool report_write(FILE *out, const struct report *r);

@@ -62,18 +62,25 @@
 #define RIGHTSIZE_SAME_EIGHTHS	9u
 
 /*
- * A path is known to be slow once so many more rounds kept it full than did not: data came in
- * half of their ticks, no tick more than twice the mean, and at a round-trip time of so many eighths
- * of the minimum.
+ * A path is known to be slow once so many more rounds kept it full than did not: the round-trip
+ * time was so many eighths of the minimum, and so many even without the longest silence.
  */
 #define RIGHTSIZE_FULL_ROUNDS	3u
 #define RIGHTSIZE_FULL_EIGHTHS	12u
+#define RIGHTSIZE_QUEUE_EIGHTHS	9u
 
 /*
- * ... and no longer, for good, once rounds that ended with a hole in the data exceed by so many
- * the one in sixteen that is forgiven: a sawtooth that the small window does not end.
+ * What a slow path whose queue did not hold another bandwidth-delay product is given beyond one,
+ * as a part of the least window: five segments of ten are enough for ACKs of two, and for the
+ * path to be seen becoming faster.
  */
-#define RIGHTSIZE_HOLE		16u
+#define RIGHTSIZE_TIGHT_PART	2u
+
+/*
+ * ... and it is slow no longer, for good, once the holes in its data exceed by so many the one in
+ * sixty-four rounds that is forgiven: a sawtooth that the small window does not end.
+ */
+#define RIGHTSIZE_HOLE		64u
 #define RIGHTSIZE_HOLES		(4 * RIGHTSIZE_HOLE)
 
 /* An application is slow, and not just busy, whose unread data stays high for this long. */
@@ -105,8 +112,13 @@ enum rightsize_reason {
 	RIGHTSIZE_CAPPED,	  /* would be larger, but for the largest window allowed */
 	RIGHTSIZE_BUDGET,	  /* ... but for its share of the memory budget (budget.h) */
 	RIGHTSIZE_USABLE,	  /* ... but for what cwnd and the peer let a sender use */
+	RIGHTSIZE_SHORT_QUEUE,	  /* ... but for a slow path's queue, which did not hold 2 x */
 	RIGHTSIZE_REASONS,
 };
+
+/* What holes tell of a slow path. */
+#define RIGHTSIZE_IN_HOLE 1u /* the last round ended with one */
+#define RIGHTSIZE_TIGHT	  2u /* its queue did not hold a window of twice what the path does */
 
 /* One direction of one connection. All zeroes is the state of a new one. */
 struct rightsize {
@@ -128,11 +140,12 @@ struct rightsize {
 	__u32 window;		/* the window decided on, bytes */
 	__u32 drains;		/* how often it drained */
 	__u32 reason;		/* enum rightsize_reason */
-	__u32 busy;		/* ticks of this round in which data came in time */
-	__u32 busy_rate;	/* the largest rate of one of them, bytes per second */
-	__u32 holes;		/* RIGHTSIZE_HOLE for each round with a hole, less one for each ... */
-				/* ... without, while it has the window of a slow path */
+	__u32 silent_us;	/* since data came last, and ... */
+	__u32 gap_us;		/* ... the longest such time in this round */
+	__u32 holes;		/* RIGHTSIZE_HOLE for each hole, less one for each round without, ... */
+				/* ... while it has the smallest window of a slow path */
 	__u32 full_rounds;	/* rounds that kept a slow path full, less those that did not */
+	__u32 queue_small;	/* RIGHTSIZE_IN_HOLE, RIGHTSIZE_TIGHT */
 };
 
 /*
@@ -191,15 +204,20 @@ static inline int rightsize_tick_over(const struct rightsize *rs, __u64 now_us, 
  * sender's window; here it bounds what a larger window could be good for.) A tick that took
  * twice its time contains the pause, or a train too short to be measured: it says nothing.
  *
- * By the current RTT instead of the minimum, the same is said of a queue that is never empty:
- * data comes all the time, tick for tick (rightsize_weigh_path()).
+ * Of a queue that is never empty data comes all the time: how long none came is for
+ * rightsize_weigh_path(). @hole: there is a hole in the data, and what comes may be what fills it.
  */
-static inline void rightsize_tick(struct rightsize *rs, __u64 now_us, __u32 bytes, __u32 rtt_us)
+static inline void rightsize_tick(struct rightsize *rs, __u64 now_us, __u32 bytes, int hole)
 {
-	__u64 elapsed = now_us - rs->tick_start_us, rate;
+	__u64 elapsed = now_us - rs->tick_start_us, rate, silent = rs->silent_us + elapsed;
 
-	if (rtt_us < RIGHTSIZE_RTT_FLOOR_US)
-		rtt_us = RIGHTSIZE_RTT_FLOOR_US;
+	if (rs->tick_start_us && elapsed) {
+		rs->silent_us = silent < RIGHTSIZE_RTT_MAX_US ? silent : RIGHTSIZE_RTT_MAX_US;
+		if (rs->silent_us > rs->gap_us)
+			rs->gap_us = rs->silent_us;
+		if (bytes != rs->tick_bytes || hole)
+			rs->silent_us = 0;
+	}
 	if (rs->tick_start_us && elapsed && elapsed <= RIGHTSIZE_RTT_MAX_US) {
 		rate = rightsize_muldiv(bytes - rs->tick_bytes, 1000000, elapsed);
 		if (rate > RIGHTSIZE_RATE_MAX)
@@ -207,11 +225,6 @@ static inline void rightsize_tick(struct rightsize *rs, __u64 now_us, __u32 byte
 		if (rate > rs->train_best &&
 		    elapsed * RIGHTSIZE_TICKS < 2ull * rightsize_min_rtt_us(rs))
 			rs->train_best = rate;
-		if (rate && elapsed * RIGHTSIZE_TICKS < 2ull * rtt_us) {
-			rs->busy++;
-			if (rate > rs->busy_rate)
-				rs->busy_rate = rate > 0xffffffffu ? 0xffffffffu : (__u32)rate;
-		}
 	}
 	rs->tick_start_us = now_us;
 	rs->tick_bytes = bytes;
@@ -355,29 +368,28 @@ static inline __u64 rightsize_drained(const struct rightsize *rs, __u64 win)
 /*
  * Is the path slow, and not only the sender? (DRS V.B: a link of 56 kbit/s, on which a static
  * window is data in the queue, and then lost.) The kernel begins with a window of 64 KB or so,
- * and a sender that happens to have little to say should keep it for when it has more. But
- * where data comes without a pause and still the round-trip time is well above the minimum,
- * there is a queue: the path carries no more. A sender that pauses raises the receiver's
- * estimate of the RTT, too, but its data comes in bursts; one that sends evenly builds no queue.
+ * and a sender that happens to have little to say should keep it for when it has more. A sender
+ * that pauses raises the receiver's estimate of the RTT, too, but by no more than it is silent.
+ * Where the round-trip time is well above the minimum even without the longest silence, there is
+ * a queue: the path carries no more.
  *
  * What was learned so is kept, for the small window then empties that queue, until the path
  * carries enough for the floor. @want: the window that the measurements call for.
  */
 static inline int rightsize_weigh_path(struct rightsize *rs, __u32 rtt_us, __u32 min_rtt,
-				       __u64 rate, __u64 want,
-				       const struct rightsize_limits *limits)
+				       __u64 want, const struct rightsize_limits *limits)
 {
-	int full = rs->busy >= RIGHTSIZE_TICKS / 2 && rs->busy_rate <= 2 * rate &&
+	__u64 awake = rtt_us > rs->gap_us ? rtt_us - rs->gap_us : 0;
+	int full = rs->gap_us && awake * 8 >= (__u64)min_rtt * RIGHTSIZE_QUEUE_EIGHTHS &&
 		   (__u64)rtt_us * 8 >= (__u64)min_rtt * RIGHTSIZE_FULL_EIGHTHS;
 
-	rs->busy = 0;
-	rs->busy_rate = 0;
+	rs->gap_us = 0;
 	if (want > limits->floor - limits->floor / 4 || rs->holes >= RIGHTSIZE_HOLES)
 		rs->full_rounds = 0;
 	else if (rs->full_rounds < RIGHTSIZE_FULL_ROUNDS && full)
 		rs->full_rounds++;
 	else if (rs->full_rounds < RIGHTSIZE_FULL_ROUNDS && rs->full_rounds)
-		rs->full_rounds--; /* a loss makes a round uneven, too */
+		rs->full_rounds--;
 	return rs->full_rounds >= RIGHTSIZE_FULL_ROUNDS;
 }
 
@@ -397,20 +409,41 @@ static inline void rightsize_path_is_slow(struct rightsize *rs)
 }
 
 /*
- * Did a round end with a @hole in the data although the sender has no more than a slow path's
- * window? Where that goes on, the queue does not even hold that, or the loss is not its own. Then less window
- * saves no loss, and makes each cost more: while the hole is filled a sender with nothing left
- * of the window stands still (DRS section II: with selective acknowledgements a window is twice
- * what is in flight).
+ * Did a round end with a @hole in the data? @held: although the sender has no more than a slow
+ * path's window. Then twice what the path holds is more than it and its queue do: the first such
+ * hole makes the window tight, for what a path cannot hold is only lost. Where that goes on all
+ * the same, the queue holds next to nothing, or the loss is not its own. Then less window saves
+ * no loss, and makes each cost more: while the hole is filled a sender with nothing left of the
+ * window stands still (DRS section II: with selective acknowledgements a window is twice what is
+ * in flight).
  */
-static inline void rightsize_weigh_hole(struct rightsize *rs, int hole)
+static inline void rightsize_weigh_hole(struct rightsize *rs, int hole, int held)
 {
-	if (rs->full_rounds < RIGHTSIZE_FULL_ROUNDS || rs->holes >= RIGHTSIZE_HOLES)
-		return;
+	int another = hole && !(rs->queue_small & RIGHTSIZE_IN_HOLE);
+
 	if (hole)
+		rs->queue_small |= RIGHTSIZE_IN_HOLE;
+	else
+		rs->queue_small &= ~RIGHTSIZE_IN_HOLE;
+	if (!held || rs->full_rounds < RIGHTSIZE_FULL_ROUNDS || rs->holes >= RIGHTSIZE_HOLES)
+		return;
+	if (another && !(rs->queue_small & RIGHTSIZE_TIGHT))
+		rs->queue_small |= RIGHTSIZE_TIGHT;
+	else if (another)
 		rs->holes += RIGHTSIZE_HOLE;
-	else if (rs->holes)
+	else if (!hole && rs->holes)
 		rs->holes--;
+}
+
+/* @win, or what of it a slow path with a small queue is given. @holds: what the path does. */
+static inline __u64 rightsize_tight(const struct rightsize *rs, __u64 win, __u64 holds,
+				    const struct rightsize_limits *limits)
+{
+	__u64 most = holds + limits->least / RIGHTSIZE_TIGHT_PART;
+
+	if (rs->full_rounds < RIGHTSIZE_FULL_ROUNDS || !(rs->queue_small & RIGHTSIZE_TIGHT))
+		return win;
+	return win < most ? win : most;
 }
 
 /*
@@ -487,7 +520,7 @@ static inline __u32 rightsize_round(struct rightsize *rs, __u64 now_us, __u32 by
 				    __u32 rtt_us, const struct rightsize_limits *limits)
 {
 	__u32 min_rtt, got = bytes - rs->round_bytes;
-	__u64 elapsed = now_us - rs->round_start_us, rate, win;
+	__u64 elapsed = now_us - rs->round_start_us, rate, win, holds, tight;
 	int first = !rs->round_start_us, was_draining = rs->reason == RIGHTSIZE_DRAINING;
 	__u32 reason = rs->reason;
 	__u32 floor = limits->floor;
@@ -516,9 +549,9 @@ static inline __u32 rightsize_round(struct rightsize *rs, __u64 now_us, __u32 by
 	win = rightsize_muldiv(got, min_rtt, elapsed);
 	rs->per_rtt = win > RIGHTSIZE_WINDOW_MAX ? RIGHTSIZE_WINDOW_MAX : (__u32)win;
 
-	win = 2 * rightsize_muldiv(rs->rate_best, min_rtt, 1000000);
-	if (rightsize_weigh_path(rs, rtt_us, min_rtt, rightsize_muldiv(got, 1000000, elapsed), win,
-				 limits))
+	holds = rightsize_muldiv(rs->rate_best, min_rtt, 1000000);
+	win = 2 * holds;
+	if (rightsize_weigh_path(rs, rtt_us, min_rtt, win, limits))
 		floor = rightsize_least(rs, win, limits);
 	rs->reason = RIGHTSIZE_MEASURED;
 	if (rs->per_rtt > rs->per_rtt_peak) {
@@ -546,6 +579,11 @@ static inline __u32 rightsize_round(struct rightsize *rs, __u64 now_us, __u32 by
 	/* Back in two steps, for the sender fills all of it at once: first what the path holds. */
 	if (!rs->drain_end_us && was_draining)
 		win /= 2;
+	tight = rightsize_tight(rs, win, holds, limits);
+	if (win > tight) {
+		win = tight;
+		rs->reason = RIGHTSIZE_SHORT_QUEUE;
+	}
 	if (rs->drain_end_us) {
 		win = was_draining ? rs->window : rightsize_drained(rs, win);
 		rs->reason = RIGHTSIZE_DRAINING;

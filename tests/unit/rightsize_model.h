@@ -3,7 +3,8 @@
  * A bottleneck with one FIFO queue, and flows whose receivers size their windows: per packet,
  * event by event, in nanoseconds. What stands between the arithmetic of rightsize.h and a
  * kernel is modelled after tcp_input.c: the receiver's RTT estimate from timestamps, and
- * right edges that are never retracted.
+ * right edges that are never retracted. What the queue drops the sender sends again, after those
+ * before it; the receiver sees a hole for a round-trip time.
  */
 #ifndef TCPTUNED_TEST_RIGHTSIZE_MODEL_H
 #define TCPTUNED_TEST_RIGHTSIZE_MODEL_H
@@ -59,6 +60,7 @@ struct model_flow {
 	uint64_t received, read, edge, stall_until_ns;
 	double read_Bps; /* of a slow application, in portions of 10 ms; 0: as data comes */
 	uint64_t read_ns;
+	uint64_t hole_until_ns;
 	uint64_t received_round, read_round; /* both, when the last round ended */
 	uint32_t counted;		     /* the smaller of the two, round by round */
 	uint32_t rtt_us, window, initial_window;
@@ -73,7 +75,7 @@ struct model_flow {
 
 struct model_item {
 	uint64_t at_ns, echo_ns, edge, acked;
-	uint32_t flow, bytes;
+	uint32_t flow, bytes; /* no bytes: what should have come was dropped */
 };
 
 struct model_fifo {
@@ -149,6 +151,25 @@ static inline double model_queue_ns(const struct model *m)
 
 /* ---- sender -------------------------------------------------------------------------- */
 
+/* When what is sent now arrives: in order, also when the path has become shorter. */
+static inline uint64_t model_arrives_ns(struct model *m, double sent_ns)
+{
+	uint64_t at = (uint64_t)sent_ns + m->base_ns / 2;
+
+	if (at < m->last_arrival_ns)
+		at = m->last_arrival_ns;
+	m->last_arrival_ns = at;
+	return at;
+}
+
+static inline void model_drop(struct model *m, struct model_flow *f)
+{
+	f->drops++;
+	model_push(&m->data, (struct model_item){
+				     .at_ns = model_arrives_ns(m, m->now_ns + model_queue_ns(m)),
+				     .flow = (uint32_t)(f - m->flow)});
+}
+
 static inline bool model_transmit(struct model *m, struct model_flow *f)
 {
 	double queue_ns = model_queue_ns(m), rtt_ns;
@@ -157,10 +178,7 @@ static inline bool model_transmit(struct model *m, struct model_flow *f)
 	if (m->queue_bytes && queue_ns * 1e-9 * m->rate_Bps + m->segment > m->queue_bytes)
 		return false;
 	m->free_ns = m->now_ns + queue_ns + m->segment / m->rate_Bps * 1e9;
-	at = (uint64_t)m->free_ns + m->base_ns / 2;
-	if (at < m->last_arrival_ns)
-		at = m->last_arrival_ns; /* the path became shorter: still in order */
-	m->last_arrival_ns = at;
+	at = model_arrives_ns(m, m->free_ns);
 	rtt_ns = m->base_ns + queue_ns;
 	m->rtt_sum_ns += rtt_ns;
 	m->rtt_count++;
@@ -195,7 +213,7 @@ static inline void model_send(struct model *m, struct model_flow *f)
 			return;
 		if (!model_transmit(m, f)) {
 			/* The sender hears of it at once, and sends the same again later. */
-			f->drops++;
+			model_drop(m, f);
 			if (m->now_ns - f->cut_ns > m->base_ns + model_queue_ns(m)) {
 				f->cut_ns = m->now_ns;
 				f->cwnd /= 2;
@@ -266,6 +284,7 @@ static inline void model_kernel_window(struct model *m, struct model_flow *f)
 
 static inline void model_decide(struct model *m, struct model_flow *f)
 {
+	bool hole = m->now_ns < f->hole_until_ns;
 	uint64_t now_us = m->now_ns / 1000, arrived, read;
 	uint32_t window;
 
@@ -275,7 +294,7 @@ static inline void model_decide(struct model *m, struct model_flow *f)
 		return;
 	if (!rightsize_tick_over(&f->rs, now_us, f->rtt_us))
 		return;
-	rightsize_tick(&f->rs, now_us, (uint32_t)f->received, f->rtt_us);
+	rightsize_tick(&f->rs, now_us, (uint32_t)f->received, hole);
 	if (!rightsize_round_over(&f->rs, now_us, f->rtt_us))
 		return;
 	arrived = f->received - f->received_round;
@@ -288,6 +307,8 @@ static inline void model_decide(struct model *m, struct model_flow *f)
 	if (f->receiver != RIGHTSIZED_PATIENT)
 		rightsize_weigh_reader(&f->reader, &f->rs, now_us, (uint32_t)f->read,
 				       (uint32_t)(f->received - f->read));
+	rightsize_weigh_hole(&f->rs, hole,
+			     f->edge - f->received <= f->window + f->window / 4);
 	window = rightsize_round(&f->rs, now_us, f->counted, f->rtt_us, &f->limits);
 	if (window)
 		f->window = window;
@@ -310,6 +331,8 @@ static inline void model_arrival(struct model *m, const struct model_item *i)
 {
 	struct model_flow *f = &m->flow[i->flow];
 
+	if (!i->bytes)
+		f->hole_until_ns = m->now_ns + f->rtt_us * 1000ull;
 	f->received += i->bytes;
 	if (i->echo_ns)
 		model_estimate(m, f, i->echo_ns);

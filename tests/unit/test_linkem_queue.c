@@ -54,6 +54,46 @@ static void test_clock_does_not_save_up(void **state)
 	assert_int_equal(rate_clock_send(&clock, 5, 1500), 5);
 }
 
+/*
+ * What linkem reads late leaves when it would have left anyhow, while there is a queue before it:
+ * lateness of one segment is not the next one's.
+ */
+static void test_lateness_does_not_add_up(void **state)
+{
+	struct queue_config config = {.rate_bps = 1500000, .limit_packets = 10};
+	struct queue q[2] = {make_queue(config), make_queue(config)};
+	uint64_t now = START_NS;
+
+	for (int i = 0; i < 10000; i++) {
+		uint64_t late = i < 4 ? 0 : (uint64_t)random() % 6000000;
+		struct offer on_time, o;
+
+		/* 8 ms each, of which four are always there */
+		assert_int_equal(queue_offer(&q[0], now, 1500, true, &on_time), VERDICT_PASS);
+		assert_int_equal(queue_offer(&q[1], now + late, 1500, true, &o), VERDICT_PASS);
+		assert_int_equal(o.depart_ns, on_time.depart_ns);
+		assert_int_equal(o.depart_ns, START_NS + (i + 1) * 8000000ull);
+		now += i < 4 ? 0 : 8000000;
+	}
+	queue_free(&q[0]);
+	queue_free(&q[1]);
+}
+
+static void test_late_is_what_tcp_could_notice(void **state)
+{
+	/* 1500 bytes at 1 Gbit/s, 1.5 Mbit/s and 56 kbit/s */
+	assert_int_equal(report_late_p99_limit_ns(25000000, 12000), 500000);
+	assert_int_equal(report_late_p99_limit_ns(100000000, 12000), 1000000);
+	assert_int_equal(report_late_p99_limit_ns(50000000, 8000000), 800000);
+	assert_int_equal(report_late_p99_limit_ns(100000000, 214285714), 21428571);
+	assert_true(report_cpu_wait_limit_us(12000) == 20);
+	assert_true(report_cpu_wait_limit_us(8000000) == 20);
+	assert_true(report_cpu_wait_limit_us(214285714) == 214.285);
+	assert_int_equal(report_late_max_limit_ns(25000000, 12000), 20000000);
+	assert_int_equal(report_late_max_limit_ns(100000000, 8000000), 50000000);
+	assert_int_equal(report_late_max_limit_ns(100000000, 214285714), 107142857);
+}
+
 static void test_limit_in_packets(void **state)
 {
 	struct queue q =
@@ -286,6 +326,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rate_is_exact),
 		cmocka_unit_test(test_clock_does_not_save_up),
+		cmocka_unit_test(test_lateness_does_not_add_up),
+		cmocka_unit_test(test_late_is_what_tcp_could_notice),
 		cmocka_unit_test(test_limit_in_packets),
 		cmocka_unit_test(test_limit_in_bytes),
 		cmocka_unit_test(test_against_simulation),

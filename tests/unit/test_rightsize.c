@@ -223,24 +223,24 @@ static void a_train_shows_the_rate_of_the_path(void **state)
 	struct rightsize rs = {.rtt_now_us = 10000};
 
 	assert_true(rightsize_tick_over(&rs, START_US, 10000));
-	rightsize_tick(&rs, START_US, 1000, 10000);
+	rightsize_tick(&rs, START_US, 1000, 0);
 	assert_int_equal(rs.train_best, 0);
 	assert_false(rightsize_tick_over(&rs, START_US + 1249, 10000));
 	assert_true(rightsize_tick_over(&rs, START_US + 1250, 10000));
-	rightsize_tick(&rs, START_US + 1250, 1000 + 156250, 10000);
+	rightsize_tick(&rs, START_US + 1250, 1000 + 156250, 0);
 	assert_int_equal(rs.train_best, 125000000);
 	/* A slower one changes nothing. */
-	rightsize_tick(&rs, START_US + 2500, 1000 + 200000, 10000);
+	rightsize_tick(&rs, START_US + 2500, 1000 + 200000, 0);
 	assert_int_equal(rs.train_best, 125000000);
 	/* Nor does one that took 2500 us: it may contain a pause. One of 2499 us is measured.
 	 */
-	rightsize_tick(&rs, START_US + 5000, 9000000, 10000);
+	rightsize_tick(&rs, START_US + 5000, 9000000, 0);
 	assert_int_equal(rs.train_best, 125000000);
-	rightsize_tick(&rs, START_US + 7499, 9000000 + 499800, 10000);
+	rightsize_tick(&rs, START_US + 7499, 9000000 + 499800, 0);
 	assert_int_equal(rs.train_best, 200000000);
 	/* The counter may wrap, and jump. */
 	rs.tick_bytes = UINT_MAX;
-	rightsize_tick(&rs, START_US + 7500, UINT_MAX - 1, 10000);
+	rightsize_tick(&rs, START_US + 7500, UINT_MAX - 1, 0);
 	assert_int_equal(rs.train_best, RIGHTSIZE_RATE_MAX);
 }
 
@@ -1196,7 +1196,7 @@ static void full_round(struct line *l, int ticks, uint32_t bytes)
 	uint64_t start_us = l->now_us;
 
 	for (int i = 1; i <= ticks; i++)
-		rightsize_tick(&l->rs, start_us + i * 12500, l->bytes + i * bytes, l->rtt_us);
+		rightsize_tick(&l->rs, start_us + i * 12500, l->bytes + i * bytes, 0);
 	line_round(l, 100000, ticks * bytes);
 }
 
@@ -1231,30 +1231,90 @@ static void a_full_slow_path_gets_less_than_the_floor(void **state)
 	assert_int_equal(l.rs.window, 65536);
 }
 
+/*
+ * Without a pause, in however few ACKs: at 512 kbit/s one for two segments leaves every 46 ms, and
+ * a queue of eight packets makes a round-trip time of four of them. Silence is not longer for a hole that is being filled.
+ */
+static void a_path_of_few_segments_is_seen_to_be_full(void **state)
+{
+	for (int hole = 0; hole < 2; hole++) {
+		struct line l = line_new(50000);
+
+		l.limits = (struct rightsize_limits){
+			.floor = 65536, .cap = 1 << 30, .least = 14480};
+		l.rtt_us = 180000;
+		for (int i = 0; i < 4; i++) {
+			for (int t = 0; t < 4; t++) {
+				l.now_us += 46000;
+				l.bytes += hole ? 0 : 2896;
+				rightsize_tick(&l.rs, l.now_us, l.bytes, hole);
+			}
+			rightsize_round(&l.rs, l.now_us, l.bytes, l.rtt_us, &l.limits);
+		}
+		assert_true(rightsize_path_slow(&l.rs));
+		assert_int_equal(l.rs.window, 14480);
+	}
+}
+
+/* The first hole makes the window tight: the 8 KB that the path holds, and half the least. */
+static void a_slow_path_that_loses_gets_less(void **state)
+{
+	struct line l = line_on_slow_path(100000);
+
+	l.limits.least = 3000;
+	rightsize_weigh_hole(&l.rs, 1, 1); /* of before it was known to be slow */
+	for (int i = 0; i < 3; i++)
+		full_round(&l, 8, 2000);
+	rightsize_weigh_hole(&l.rs, 1, 1); /* and it is still there */
+	full_round(&l, 8, 2000);
+	assert_int_equal(l.rs.window, 16000);
+	rightsize_weigh_hole(&l.rs, 0, 0);
+	rightsize_weigh_hole(&l.rs, 1, 0); /* the sender has not yet come down to the window */
+	full_round(&l, 8, 2000);
+	assert_int_equal(l.rs.window, 16000);
+	rightsize_weigh_hole(&l.rs, 0, 1);
+	rightsize_weigh_hole(&l.rs, 1, 1);
+	full_round(&l, 8, 2000);
+	assert_int_equal(l.rs.window, 9500);
+	assert_int_equal(l.rs.reason, RIGHTSIZE_SHORT_QUEUE);
+	/* A path that becomes faster is still used. */
+	full_round(&l, 8, 2750);
+	full_round(&l, 8, 2750);
+	assert_int_equal(l.rs.window, 12500);
+	for (int i = 0; i < 3; i++)
+		full_round(&l, 8, 8000);
+	assert_int_equal(l.rs.window, 65536);
+}
+
 /* Where the small window loses data all the same, it is of no use. */
 static void a_slow_path_that_still_loses_gets_the_floor(void **state)
 {
 	struct line l = line_on_slow_path(100000);
 
-	for (int i = 0; i < 20; i++) { /* of before does not count */
-		rightsize_weigh_hole(&l.rs, l.rs.full_rounds < RIGHTSIZE_FULL_ROUNDS);
+	for (int i = 0; i < 3; i++) { /* the last one makes it tight */
+		rightsize_weigh_hole(&l.rs, i % 2 == 0, 1);
 		full_round(&l, 8, 2000);
 	}
-	assert_int_equal(l.rs.holes, 0);
-	assert_int_equal(l.rs.window, 16000);
-	for (int i = 0; i < 1700; i++) { /* one in seventeen is forgiven */
-		rightsize_weigh_hole(&l.rs, i % 17 == 0);
+	rightsize_weigh_hole(&l.rs, 0, 1);
+	assert_int_equal(l.rs.window, 15240);
+	for (int i = 0; i < 6600; i++) { /* one in sixty-six is forgiven, and one for long */
+		rightsize_weigh_hole(&l.rs, i % 66 < 2, 1);
 		full_round(&l, 8, 2000);
-		assert_true(l.rs.window <= 16000); /* or less, in a drain */
+		assert_true(l.rs.window <= 15240); /* or less, in a drain */
 	}
-	for (int i = 0; i < 4; i++) {
-		assert_true(l.rs.window <= 16000);
-		rightsize_weigh_hole(&l.rs, 1);
+	for (int i = 0; i < 260; i++) { /* one in fifty-two is not, if that goes on */
+		assert_true(l.rs.window <= 15240);
+		rightsize_weigh_hole(&l.rs, i % 52 == 0, 1);
+		full_round(&l, 8, 2000);
+	}
+	for (int i = 0; i < 8; i++) {
+		assert_true(l.rs.window <= 15240);
+		rightsize_weigh_hole(&l.rs, i % 2, 1);
 		full_round(&l, 8, 2000);
 	}
 	for (int i = 0; i < 200; i++) {
 		assert_int_equal(l.rs.window, 65536);
-		rightsize_weigh_hole(&l.rs, 0);
+		rightsize_weigh_hole(&l.rs, 0, 1);
 		full_round(&l, 8, 2000);
 	}
 }
@@ -1284,7 +1344,10 @@ static void a_drain_of_a_slow_path(void **state)
 	assert_int_equal(l.rs.window, 8000);
 }
 
-/* What is not the path's: no queue; data in bursts, evenly spread or not; too little of it. */
+/*
+ * What is not the path's: no queue; data in bursts, or evenly, where the sender's pauses are all
+ * that there is beyond the minimum of 50 ms.
+ */
 static void a_slow_sender_keeps_the_floor(void **state)
 {
 	struct line l = line_on_slow_path(60000);
@@ -1292,23 +1355,23 @@ static void a_slow_sender_keeps_the_floor(void **state)
 	for (int i = 0; i < 50; i++) /* evenly, but at an RTT of 60 ms where 50 is the least */
 		full_round(&l, 8, 2000);
 	assert_int_equal(l.rs.window, 65536);
-	l = line_on_slow_path(100000);
-	for (int i = 0; i < 50; i++) { /* all in one tick of eight */
-		rightsize_tick(&l.rs, l.now_us + 12500, l.bytes + 9000, l.rtt_us);
-		for (int t = 2; t <= 8; t++)
-			rightsize_tick(&l.rs, l.now_us + t * 12500, l.bytes + 9000 + t,
-				       l.rtt_us);
-		line_round(&l, 100000, 9008);
+	for (uint32_t pause_us = 10000; pause_us < 2000000; pause_us += 10000) {
+		l = line_on_slow_path(50000 + pause_us);
+		for (int i = 0; i < 20; i++) { /* a burst, and then nothing */
+			rightsize_tick(&l.rs, l.now_us + 6000, l.bytes + 4000, 0);
+			rightsize_tick(&l.rs, l.now_us + 12500, l.bytes + 9000, 0);
+			l.now_us += pause_us;
+			l.bytes += 9000;
+			rightsize_tick(&l.rs, l.now_us + 12500, l.bytes + 1448, 0);
+			line_round(&l, 50000, 1448);
+			assert_int_equal(l.rs.window, 65536);
+		}
 	}
-	assert_int_equal(l.rs.window, 65536);
 	l = line_on_slow_path(100000);
-	for (int i = 0; i < 50; i++) /* no tick in its time */
-		line_round(&l, 100000, 3000);
-	assert_int_equal(l.rs.window, 65536);
-	l = line_on_slow_path(100000);
-	for (int i = 0; i < 50; i++) /* three ticks */
-		full_round(&l, 3, 3000);
-	assert_int_equal(l.rs.window, 65536);
+	for (int i = 0; i < 50; i++) { /* ACKs of other things than data */
+		full_round(&l, 8, 0);
+		assert_int_equal(l.rs.window, 65536);
+	}
 }
 
 /* The RTT that the smallest window makes by itself, or that no drain had the time to lower. */
@@ -1343,9 +1406,10 @@ static void less_than_the_floor_only_on_a_slow_path(void **state)
 
 			now_us += rnd_wide(&x, 20);
 			bytes += (uint32_t)rnd_wide(&x, 20);
-			rightsize_tick(&rs, now_us, bytes, rtt_us);
+			rightsize_tick(&rs, now_us, bytes, rnd(&x) % 4 == 0);
 			if (rnd(&x) % 8)
 				continue;
+			rightsize_weigh_hole(&rs, rnd(&x) % 16 == 0, rnd(&x) % 2);
 			if (!rightsize_round(&rs, now_us, bytes, rtt_us, &limits))
 				continue;
 			assert_true(rs.window >= limits.least && rs.window <= limits.cap);
@@ -1357,7 +1421,8 @@ static void less_than_the_floor_only_on_a_slow_path(void **state)
 }
 
 /* The second paper's Figure 7 and more: drops of a Reno sender, and the same throughput. */
-static void check_slow_link(double rate_bps, double rtt_ms, uint64_t queue, double seconds)
+static void check_slow_link(double rate_bps, double rtt_ms, uint64_t queue, uint32_t segment,
+			    double seconds)
 {
 	double drops[2], got[2];
 
@@ -1365,7 +1430,7 @@ static void check_slow_link(double rate_bps, double rtt_ms, uint64_t queue, doub
 		struct model *m = model_new(rate_bps / 8, rtt_ms, queue);
 		struct model_flow *f = model_add(m, fixed ? FIXED : RIGHTSIZED, RENO, 0);
 
-		m->segment = 1500;
+		m->segment = segment;
 		m->tick_us = 1000;
 		model_run(m, seconds);
 		drops[fixed] = f->drops;
@@ -1376,14 +1441,18 @@ static void check_slow_link(double rate_bps, double rtt_ms, uint64_t queue, doub
 	}
 	assert_true(drops[1] >= 5);
 	assert_within(drops[0] / drops[1], 0, 0.8);
-	assert_within(got[0] / got[1], 0.99, 1.01);
+	assert_within(got[0] / got[1], 0.99, 1.05);
 }
 
 static void slow_links_drop_less(void **state)
 {
-	check_slow_link(56e3, 100, 15000, 300);
-	check_slow_link(1.5e6, 50, 15000, 60);
-	check_slow_link(1.5e6, 100, 30000, 60);
+	check_slow_link(56e3, 100, 15000, 1500, 300);
+	check_slow_link(1.5e6, 50, 15000, 1500, 60);
+	check_slow_link(1.5e6, 100, 30000, 1500, 60);
+	/* Twice what the path holds does not fit into it and its queue. */
+	check_slow_link(1.5e6, 100, 15000, 1500, 60);
+	/* Two segments for an ACK. */
+	check_slow_link(512e3, 50, 15000, 3000, 60);
 }
 
 /* However deep the queue: the window does not follow what it makes of the RTT. */
@@ -1488,6 +1557,8 @@ int main(void)
 		cmocka_unit_test(a_slow_reader_in_the_model),
 		cmocka_unit_test(a_fast_reader_that_pauses_loses_nothing),
 		cmocka_unit_test(a_full_slow_path_gets_less_than_the_floor),
+		cmocka_unit_test(a_path_of_few_segments_is_seen_to_be_full),
+		cmocka_unit_test(a_slow_path_that_loses_gets_less),
 		cmocka_unit_test(a_slow_path_that_still_loses_gets_the_floor),
 		cmocka_unit_test(the_least_window_is_kept),
 		cmocka_unit_test(a_drain_of_a_slow_path),
