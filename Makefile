@@ -115,7 +115,7 @@ SIM_LIBS  = -lns3-applications -lns3-point-to-point -lns3-internet -lns3-traffic
 	    -lns3-bridge -lns3-network -lns3-stats -lns3-core
 SIM_NS3   = $(BUILD)/sim/response $(BUILD)/sim/dumbbell $(BUILD)/sim/replay
 
-sim: $(SIM_NS3) $(BUILD)/sim/model $(BUILD)/sim/readings ## build the simulations
+sim: $(SIM_NS3) $(BUILD)/sim/model $(BUILD)/sim/readings $(BUILD)/windows ## build the simulations
 
 $(BUILD)/sim/%.o: bench/sim/%.cc
 	@mkdir -p $(@D)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# summary EXPERIMENT CONSOLE	what a scene printed, as lines WHAT,VALUE. Sourced by run.
+# summary CONSOLE	what the scene printed of one connection, as lines WHAT,VALUE. Sourced by run.
 #
 #   goodput	Mbit/s, from the first byte sent to the last one read
 #   retransmits	segments; drops: in the bottleneck's queue
@@ -12,9 +12,9 @@
 #   growth	mean growth of the window in a round trip between losses, packets
 #   trace	the window over the run: SECONDS:PACKETS once per round trip, up to 600 of them
 summary() {
-	sed -n 's/^@result //p' "$2" | jq -r '"goodput,\(.goodput_bps / 1e4 | round / 100)",
+	sed -n 's/^@result //p' "$1" | jq -r '"goodput,\(.goodput_bps / 1e4 | round / 100)",
 		"retransmits,\(.retransmits)"'
-	sed -n 's/^@drops /drops,/p' "$2"
+	sed -n 's/^@drops /drops,/p' "$1"
 	awk '
 	$1 == "@window" {
 		n++; at[n] = $2; cwnd[n] = $3; ssthresh[n] = $4; srtt[n] = $5
@@ -34,7 +34,8 @@ summary() {
 				continue
 			sum += cwnd[i]; rtt += srtt[i]; rounds++
 			if (i < n && quiet(i)) {
-				growth += cwnd[i + 1] - cwnd[i]; quiet_rounds++
+				growth += cwnd[i + 1] - cwnd[i]
+				quiet_rounds += (at[i + 1] - at[i]) / srtt[i] * 1e6
 			}
 		}
 		for (j = 1; j <= losses; j++)
@@ -50,5 +51,5 @@ summary() {
 		for (i = 1; i <= n; i += int((n - 1) / 600) + 1)
 			printf "%.2f:%d ", at[i], cwnd[i]
 		print ""
-	}' "$2"
+	}' "$1"
 }
