@@ -45,6 +45,30 @@ peer_table() { # EVERY
 	}' <<<"$peers"
 }
 
+# Where both follow the same rule, how far apart they are: "KERNEL:OURS:WHAT:LIMIT", a share.
+peer_checks="bic-paper:bitcp:decrease:0.01 highspeed:hstcp:decrease:0.02
+	scalable:stcp:decrease:0.01 reno:tt_reno:decrease:0.01 reno:tt_reno:window:0.05
+	vegas-paper:tt_vegas:window:0.05"
+
+peer_verdicts() { # EVERY
+	awk -F, -v every="$1" -v checks="$peer_checks" '
+	$4 == every { value[$3, $7] = $8 }
+	END {
+		n = split(checks, check, " ")
+		for (i = 1; i <= n; i++) {
+			split(check[i], f, ":")
+			theirs = value[f[1], f[3]]; ours = value[f[2], f[3]]
+			if (theirs == "" || ours == "")
+				continue
+			apart = ours / theirs - 1
+			printf "- %s: %s and %s, %s %.3g and %.3g: %+.1f %% (at most %g)\n",
+				apart * apart <= f[4] * f[4] ? "met" : "**not met**", f[1], f[2],
+				f[3] == "decrease" ? "left after a loss" : "window", theirs, ours,
+				100 * apart, 100 * f[4]
+		}
+	}' <<<"$peers"
+}
+
 # Seconds and window of one algorithm
 peer_points() { # ALGORITHM EVERY
 	awk -F, -v algorithm="$1" -v every="$2" '$3 == algorithm && $4 == every && $7 == "trace" {
@@ -105,6 +129,8 @@ for every in $(cut -d, -f4 <<<"$peers" | sort -nu); do
 	echo "| kernel | ours | window: kernel | ours | ratio | the paper's equation | left: kernel | ours | growth: kernel | ours |"
 	echo "|---|---|---|---|---|---|---|---|---|---|"
 	peer_table "$every"
+	echo
+	peer_verdicts "$every"
 	echo
 done
 every=$(cut -d, -f4 <<<"$peers" | sort -nu | tail -n 1)
