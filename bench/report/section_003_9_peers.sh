@@ -34,7 +34,7 @@ peer_table() { # EVERY
 		for (i = 1; i <= n; i++) {
 			split(pair[i], name, ":")
 			a = name[1]; b = name[2]
-			if (!((b, "window") in value))
+			if (!((a, "window") in value) && !((b, "window") in value))
 				continue
 			w = equation(b, 1 / every)
 			printf "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", a, b,
@@ -98,7 +98,8 @@ set output \"$out/$1\"
 set multiplot layout 2,2 title \"Congestion window, one loss every $2 packets, 100 ms\" font \"sans,12\"
 set xlabel \"seconds\"
 set ylabel \"window, packets\"
-set yrange [0:]
+set xrange [2:*]
+set yrange [0:*]
 set key bottom right"
 		peer_pane "BI-TCP" "$2" bic bitcp bic-paper
 		peer_pane "HighSpeed TCP" "$2" highspeed hstcp
@@ -113,7 +114,7 @@ cat <<TEXT
 
 A check by code that is not ours: \`bic\`, \`highspeed\`, \`scalable\`, \`vegas\` and \`reno\` as Debian's kernel
 has them, and ours as the struct_ops that tcptuned registers, one connection at a time over the same link
-(veth, netem, a packet dropped after every so many), in QEMU with virtual time
+(veth, netem, a packet dropped after every so many, one of 200 in the first two seconds), in QEMU with virtual time
 (\`bench/kernels/run full\`). The windows are the kernel's own word (its tracepoint \`tcp_probe\`), nobody's
 daemon runs. \`bic-paper\` is the kernel's \`bic\` with the paper's S_max 32 and β 1/8 in the place of its own 16 and
 1/5, \`vegas-paper\` its \`vegas\` with α 1, β 3 in the place of 2 and 4.
