@@ -9,8 +9,10 @@ peer_pairs="bic:bitcp bic-paper:bitcp highspeed:hstcp scalable:stcp vegas:tt_veg
 	vegas-paper:tt_vegas reno:tt_reno :aimd"
 
 peer_table() { # EVERY
-	awk -F, -f "$top/bench/papers/003.awk" -v every="$1" -v pairs="$peer_pairs" -e '
-	$4 == every { value[$3, $7] = $8 }
+	{ echo "$peers"; lines_of response "^response,model,.*,every,"; } |
+		awk -F, -f "$top/bench/papers/003.awk" -v every="$1" -v pairs="$peer_pairs" -e '
+	$1 == "response" && $4 + 0 == 1 / every && $7 == "window" { model[$3] = $8 }
+	$1 != "response" && $4 == every { value[$3, $7] = $8 }
 	function figure(algorithm, what, format) {
 		return (algorithm, what) in value ? sprintf(format, value[algorithm, what]) : ""
 	}
@@ -37,12 +39,13 @@ peer_table() { # EVERY
 			if (!((a, "window") in value) && !((b, "window") in value))
 				continue
 			w = equation(b, 1 / every)
-			printf "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", a, b,
+			printf "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", a, b,
 				figure(a, "window", "%.1f"), figure(b, "window", "%.1f"),
-				ratio(a, b, "window"), w ? sprintf("%.1f", w) : "",
+				ratio(a, b, "window"),
+				b in model ? sprintf("%.1f", model[b]) : "", w ? sprintf("%.1f", w) : "",
 				left(a), left(b), grown(a), grown(b)
 		}
-	}' <<<"$peers"
+	}'
 }
 
 # Where both follow the same rule, how far apart they are: "KERNEL:OURS:WHAT:LIMIT", a share.
@@ -89,22 +92,32 @@ peer_pane() { # TITLE EVERY ALGORITHM...
 	printf 'set title "%s"\nplot %s\n' "$title" "${plots%, }"
 }
 
+peer_panes() { # EVERY
+	peer_pane "BI-TCP" "$1" bic bitcp bic-paper
+	peer_pane "HighSpeed TCP" "$1" highspeed hstcp
+	peer_pane "Scalable TCP" "$1" scalable stcp
+	peer_pane "Reno" "$1" reno tt_reno
+}
+
 peer_picture() { # FILE EVERY
+	local panes layout=2,2 height=760
+	panes=$(peer_panes "$2")
+	case $(grep -c ^plot <<<"$panes") in
+	1) layout=1,1 height=420 ;;
+	2) layout=1,2 height=420 ;;
+	esac
 	{
 		picture_head "$1" ""
 		echo "unset title
-set terminal pngcairo size 1000,760 font \"sans,10\" noenhanced
+set terminal pngcairo size 1000,$height font \"sans,10\" noenhanced
 set output \"$out/$1\"
-set multiplot layout 2,2 title \"Congestion window, one loss every $2 packets, 100 ms\" font \"sans,12\"
+set multiplot layout $layout title \"Congestion window, one loss every $2 packets, 100 ms\" font \"sans,12\"
 set xlabel \"seconds\"
 set ylabel \"window, packets\"
 set xrange [2:*]
 set yrange [0:*]
 set key bottom right"
-		peer_pane "BI-TCP" "$2" bic bitcp bic-paper
-		peer_pane "HighSpeed TCP" "$2" highspeed hstcp
-		peer_pane "Scalable TCP" "$2" scalable stcp
-		peer_pane "Reno" "$2" reno tt_reno
+		echo "$panes"
 	} | gnuplot
 }
 
@@ -115,7 +128,7 @@ cat <<TEXT
 A check by code that is not ours: \`bic\`, \`highspeed\`, \`scalable\`, \`vegas\` and \`reno\` as Debian's kernel
 has them, and ours as the struct_ops that tcptuned registers, one connection at a time over the same link
 (veth, netem, a packet dropped after every so many, one of 200 in the first two seconds), in QEMU with virtual time
-(\`bench/kernels/run full\`). The windows are the kernel's own word (its tracepoint \`tcp_probe\`), nobody's
+(\`bench/kernels/run\`). The windows are the kernel's own word (its tracepoint \`tcp_probe\`), nobody's
 daemon runs. \`bic-paper\` is the kernel's \`bic\` with the paper's S_max 32 and β 1/8 in the place of its own 16 and
 1/5, \`vegas-paper\` its \`vegas\` with α 1, β 3 in the place of 2 and 4.
 
@@ -127,8 +140,8 @@ TEXT
 for every in $(cut -d, -f4 <<<"$peers" | sort -nu); do
 	echo "### One loss every $every packets"
 	echo
-	echo "| kernel | ours | window: kernel | ours | ratio | the paper's equation | left: kernel | ours | growth: kernel | ours |"
-	echo "|---|---|---|---|---|---|---|---|---|---|"
+	echo "| kernel | ours | window: kernel | ours | ratio | numeric model of ours | the paper's equation | left: kernel | ours | growth: kernel | ours |"
+	echo "|---|---|---|---|---|---|---|---|---|---|---|"
 	peer_table "$every"
 	echo
 	peer_verdicts "$every"
@@ -143,6 +156,8 @@ cat <<'TEXT'
 
 Where they differ, and why (net/ipv4/tcp_*.c of Linux 6.12):
 
+- The numeric model has no recovery, in which the window stands still for a round trip; of the paper's equation
+  and its pseudo-code see above.
 - `bic` searches by a quarter of the distance to the maximum where the paper takes half, in steps of at most
   16. Within four packets of the maximum it takes five round trips for one packet, where the paper goes on in ever
   smaller steps down to S_min 0.01, and past it a linear ramp where the paper has slow start. A loss leaves it 0.8.
