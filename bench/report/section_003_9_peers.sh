@@ -8,6 +8,10 @@ if [ -n "$peers" ]; then
 peer_pairs="bic:bitcp bic-paper:bitcp highspeed:hstcp scalable:stcp vegas:tt_vegas
 	vegas-paper:tt_vegas reno:tt_reno :aimd"
 
+peer_has() { # ALGORITHM
+	grep -q "^[^,]*,[^,]*,$1," <<<"$peers"
+}
+
 peer_table() { # EVERY
 	{ echo "$peers"; lines_of response "^response,model,.*,every,"; } |
 		awk -F, -f "$top/bench/papers/003.awk" -v every="$1" -v pairs="$peer_pairs" -e '
@@ -152,25 +156,46 @@ peer_picture peers.png "$every"
 echo "![Windows](peers.png)"
 echo
 conditions <<<"$peers" | sed "s/^Conditions: /Conditions: Linux $(cut -d, -f2 <<<"$peers" | sort -u | paste -sd ' '); /"
+missing=
+for algorithm in $(tr ': ' '\n\n' <<<"$peer_pairs" | sort -u); do
+	peer_has "$algorithm" || missing+=" $algorithm"
+done
+[ -z "$missing" ] || printf '\nNot measured: %s.\n' "$(sed 's/^ //; s/ /, /g' <<<"$missing")"
 cat <<'TEXT'
 
 Where they differ, and why (net/ipv4/tcp_*.c of Linux 6.12):
 
 - The numeric model has no recovery, in which the window stands still for a round trip; of the paper's equation
   and its pseudo-code see above.
+TEXT
+if peer_has bic; then
+	cat <<'TEXT'
 - `bic` searches by a quarter of the distance to the maximum where the paper takes half, in steps of at most
-  16. Within four packets of the maximum it takes five round trips for one packet, where the paper goes on in ever
-  smaller steps down to S_min 0.01, and past it a linear ramp where the paper has slow start. A loss leaves it 0.8.
-  It also multiplies its growth by the number of packets that an ACK stands for, although
-  `tcp_cong_avoid_ai()` counts packets by now and not ACKs: with delayed ACKs it grows twice as fast as its
-  parameters say.
-- `highspeed` adds a(w) once per ACK, not per packet: with delayed ACKs it grows half as fast as RFC 3649 and
-  `hstcp`. What it gives up follows the window only while that grows, so that a first slow start ends with a half.
+  16. Within eight packets of the maximum its parameters let it take five round trips for one packet, where the
+  paper goes on in ever smaller steps down to S_min 0.01; past it, it adds a third of the way that it has
+  come per round trip, where the paper has slow start. A loss leaves it 0.8. It also multiplies its growth by the number of
+  packets that an ACK stands for, although `tcp_cong_avoid_ai()` counts packets by now and not ACKs: with
+  delayed ACKs it grows twice as fast as its parameters say.
+TEXT
+fi
+if peer_has highspeed; then
+	cat <<'TEXT'
+- `highspeed` adds a(w) once per ACK, not per packet: with delayed ACKs it grows half as fast as RFC 3649
+  says. What it gives up follows the window in congestion avoidance only, so that a first slow start ends with a half.
+TEXT
+fi
+if peer_has scalable; then
+	cat <<'TEXT'
 - `scalable` has no low window, and grows by a packet per round trip below 100 of them, where the
   paper's a = 0.01 is less than one; it gives up an eighth at every window, `stcp` a half below 16.
+TEXT
+fi
+if peer_has vegas; then
+	cat <<'TEXT'
 - `vegas` leaves slow start at once when its estimate says so, as `tt_vegas` does, but doubles in every round
   trip until then, and takes α 2 and β 4 unless told otherwise.
 TEXT
+fi
 fi
 
 peers=$(lines_of peer_queue)
