@@ -30,8 +30,8 @@ SANITIZE  = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 LIBS      = $(shell $(PKG_CONFIG) --libs libbpf libsystemd libmicrohttpd jansson inih sqlite3) -lelf -lz
 
 .PHONY: all others help check check-unit check-asan check-sim check-system check-kernels check-systemd fuzz man \
-	demo bench bench-full bench-sim bench-sim-full report sim stress install uninstall clean
-all: $(BUILD)/tcptuned $(BUILD)/tcptunectl $(BUILD)/linkem $(BUILD)/messages $(BUILD)/pingpong $(SYSTEM_HELPERS) $(TRACED) man ## build everything
+	demo bench bench-full bench-sim bench-sim-full bench-kernels bench-kernels-full report sim stress install uninstall clean
+all: $(BUILD)/tcptuned $(BUILD)/tcptunectl $(BUILD)/linkem $(BUILD)/messages $(BUILD)/pingpong $(BUILD)/windows $(SYSTEM_HELPERS) $(TRACED) man ## build everything
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -100,6 +100,10 @@ $(BUILD)/messages: bench/messages.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(HOSTFLAGS) $(LDFLAGS) -pthread -o $@ $< -lm
 
+$(BUILD)/windows: bench/kernels/windows.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(HOSTFLAGS) $(LDFLAGS) -o $@ $<
+
 $(BUILD)/pingpong: bench/pingpong.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(HOSTFLAGS) $(LDFLAGS) -o $@ $<
@@ -111,7 +115,7 @@ SIM_LIBS  = -lns3-applications -lns3-point-to-point -lns3-internet -lns3-traffic
 	    -lns3-bridge -lns3-network -lns3-stats -lns3-core
 SIM_NS3   = $(BUILD)/sim/response $(BUILD)/sim/dumbbell $(BUILD)/sim/replay
 
-sim: $(SIM_NS3) $(BUILD)/sim/model $(BUILD)/sim/readings ## build the simulations
+sim: $(SIM_NS3) $(BUILD)/sim/model $(BUILD)/sim/readings $(BUILD)/windows ## build the simulations
 
 $(BUILD)/sim/%.o: bench/sim/%.cc
 	@mkdir -p $(@D)
@@ -262,6 +266,12 @@ bench-sim: sim ## the simulations, short durations
 
 bench-sim-full: sim ## the simulations in full (many hours); goes on where it was interrupted
 	bench/sim/run full
+
+bench-kernels: all ## the kernel's own congestion controls and ours, in QEMU in virtual time, short
+	bench/kernels/run short
+
+bench-kernels-full: all ## the same, with rarer losses and a queue; goes on where it was interrupted
+	bench/kernels/run full
 
 report: ## the papers' tables and figures beside what was measured, as one HTML page
 	bench/report/make

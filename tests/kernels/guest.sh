@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# Debian's kernels in QEMU, from an initramfs with the binaries as they were built here. Sourced by
+# tests/kernels/run and bench/kernels/run; `fetch` has the kernels, `init` begins in the guest and
+# starts /scene.
+#
+#   guest_lacks PROGRAM...		prints what is missing here for a guest with those programs
+#   guest_make_root ROOT		BusyBox and init, to which guest_add_program adds
+#   guest_add_program ROOT PROGRAM	a program and the libraries that it needs
+#   guest_pack ROOT			as a cpio archive; the kernel takes several, one after the other
+#   guest_make_modules KERNEL-ROOT RELEASE ROOT MODULE...	kernel modules, for init to load
+#   guest_boot RELEASE VMLINUZ INITRAMFS CONSOLE [OPTION...]	boot, and wait until it is off
+#   guest_kill				end a guest that still runs
+
+guest_here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+guest_limit_s=${TCPTUNED_GUEST_LIMIT:-240}
+guest_qemu=
+
+# bpftool may be a wrapper script that looks for the running kernel's own; the program is meant.
+guest_find_program()
+{
+	PATH=/usr/sbin:/sbin:/usr/bin:/bin command -v "$1"
+}
+
+guest_lacks()
+{
+	local program
+	for program in qemu-system-x86_64 busybox cpio depmod modprobe xz "$@"; do
+		[ -n "$(guest_find_program "$program")" ] && continue
+		echo "$program is not installed (see tests/kernels/packages)"
+		return
+	done
+	[ "$(uname -m)" = x86_64 ] || echo "the kernels are for x86_64"
+}
+
+# --- the initramfs -------------------------------------------------------------------------
+
+# A program and the shared libraries that it needs, at the places where it looks for them.
+guest_add_program()
+{
+	local root=$1 program=$2 library
+	install -D -m 755 "$(readlink -f "$program")" "$root/usr/bin/$(basename "$program")"
+	while read -r library; do
+		[ -e "$root$library" ] || install -D -m 755 "$(readlink -f "$library")" "$root$library"
+	done < <(ldd "$program" 2>/dev/null | grep -o '/[^ ]*')
+}
+
+guest_make_root()
+{
+	local root=$1 applet
+	mkdir -p "$root"/{bin,dev,etc,proc,root,run,sys,tmp,usr/bin,usr/sbin}
+	mkdir "$root/var" && ln -s /run "$root/var/run"
+	install -m 755 "$(guest_find_program busybox)" "$root/bin/busybox"
+	for applet in $(busybox --list | grep -vx busybox); do
+		ln -s busybox "$root/bin/$applet"
+	done
+	install -m 755 "$guest_here/init" "$root"
+	printf 'root:x:0:0::/:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n' >"$root/etc/passwd"
+	printf 'root:x:0:\nnogroup:x:65534:\n' >"$root/etc/group"
+}
+
+guest_pack()
+{
+	(cd "$1" && find . | cpio -o -H newc --quiet)
+}
+
+# What the scene needs and the kernel has as modules, in the order in which to load them.
+guest_make_modules()
+{
+	local kernel_root=$1 release=$2 root=$3 file name
+	shift 3
+	rm -rf "$root"
+	mkdir -p "$root/mod"
+	while read -r file; do
+		name=$(basename "$file" .xz)
+		case $file in
+		*.xz) xz -dc "$file" >"$root/mod/$name" ;;
+		*) cp "$file" "$root/mod/$name" ;;
+		esac
+		echo "/mod/$name" >>"$root/modules"
+	done < <(modprobe -d "$kernel_root" -S "$release" --show-depends -a "$@" |
+		awk '$1 == "insmod" { print $2 }')
+}
+
+# --- one boot --------------------------------------------------------------------------------
+
+# Guest time is virtual (icount): the figures do not depend on what else this machine does.
+guest_boot()
+{
+	local release=$1 vmlinuz=$2 initramfs=$3 console=$4 cpu=qemu64
+	shift 4
+	# 6.12 crashes at times with QEMU 7.2's cmpxchg16b. Newer kernels need the instruction:
+	# kmalloc_nolock(), which socket storage is made with, fails without it.
+	case $release in
+	6.*) cpu=qemu64,-cx16 ;;
+	esac
+	qemu-system-x86_64 -cpu $cpu -accel tcg,thread=single -icount shift=0,sleep=off -smp 1 \
+		-m 2048 -nodefaults -display none -no-reboot -serial "file:$console" \
+		-kernel "$vmlinuz" -initrd "$initramfs" -append \
+		"console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable clocksource=tsc" \
+		"$@" </dev/null >"$console.qemu" 2>&1 &
+	guest_qemu=$!
+	guest_wait "$console"
+}
+
+guest_wait()
+{
+	local console=$1 end=$((SECONDS + guest_limit_s))
+	while kill -0 "$guest_qemu" 2>/dev/null; do
+		if [ $SECONDS -ge $end ]; then
+			echo "@fail guest ends|not within $guest_limit_s s" >>"$console"
+			kill -KILL "$guest_qemu"
+			break
+		fi
+		sleep 0.5
+	done
+	wait "$guest_qemu" 2>/dev/null
+	guest_qemu=
+}
+
+guest_kill()
+{
+	[ -n "$guest_qemu" ] && kill -KILL "$guest_qemu" 2>/dev/null && wait "$guest_qemu" 2>/dev/null
+}
