@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Paper 003, section VII, simulated: utilisation, and TCP friendliness (Figure 9).
+
+mix=$(lines_of mix | longest)
+if [ -n "$mix" ]; then
+
+# Of each run: ALGORITHM MBPS QUEUE HIGH-SPEED TCP BACKGROUND UTILISATION, shares of the link. What
+# it carried is divided as what was received.
+mix_shares() {
+	awk -F, '{ split($5, queue, " "); k = $3 " " $4 " " queue[1]; run = k " " $6
+		value[run, $7] = $8; of[run] = k }
+	END { for (run in of) {
+		fast = value[run, "mbps_1"] + value[run, "mbps_2"]
+		tcp = value[run, "mbps_3"] + value[run, "mbps_4"]
+		background = value[run, "background_mbps"]
+		carried = value[run, "utilisation"]
+		share = carried / (fast + tcp + background)
+		print of[run], fast * share, tcp * share, background * share, carried
+	} }' <<<"$mix" | sort -k 2,2n -k 1,1
+}
+
+mix_rates() { # QUEUE: the rates that it was simulated at
+	awk -v queue="$1" '$3 == queue { print $2 }' "$work/mix" | sort -nu
+}
+
+# Columns of $work/mix of one cell, as "mean (least-most)" in per cent
+mix_cell() { # ALGORITHM MBPS QUEUE COLUMN
+	awk -v a="$1" -v mbps="$2" -v queue="$3" -v column="$4" '
+	$1 == a && $2 == mbps && $3 == queue {
+		v = 100 * (column == "unused" ? 1 - $7 : $column)
+		n++; sum += v
+		if (n == 1 || v < least) least = v
+		if (n == 1 || v > most) most = v }
+	END { if (n) printf n > 1 ? "%.1f (%.1f-%.1f)" : "%.1f", sum / n, least, most }' "$work/mix"
+}
+
+mix_table() { # QUEUE
+	local mbps algorithm
+	for mbps in $(mix_rates "$1"); do
+		for algorithm in aimd bitcp hstcp stcp; do
+			grep -q "^$algorithm $mbps $1 " "$work/mix" || continue
+			echo "| $mbps | $algorithm | $(mix_cell "$algorithm" "$mbps" "$1" 4) |" \
+				"$(mix_cell "$algorithm" "$mbps" "$1" 5) |" \
+				"$(mix_cell "$algorithm" "$mbps" "$1" 6) |" \
+				"$(mix_cell "$algorithm" "$mbps" "$1" unused) |"
+		done
+	done
+}
+
+# Figure 9: a bar for each algorithm at each rate
+mix_picture() { # FILE QUEUE
+	local mbps plots= name
+	for mbps in $(mix_rates "$2"); do
+		name=$work/mix-$mbps
+		awk -v mbps="$mbps" -v queue="$2" '$2 == mbps && $3 == queue {
+			n[$1]++; for (i = 4; i <= 7; i++) sum[$1, i] += 100 * $i }
+		END { for (a in n) printf "%s %g %g %g %g\n", a, sum[a, 6] / n[a],
+			sum[a, 5] / n[a], sum[a, 4] / n[a], 100 - sum[a, 7] / n[a] }' "$work/mix" |
+			sort >"$name"
+		plots+="${plots:+, }newhistogram \"$mbps Mbit/s\" lt 1 font \",11\" offset 0,-1.2"
+		plots+=", \"$name\" using 2:xtic(1) lc rgb \"#999999\" title \"$([ "$mbps" != "$(mix_rates "$2" | head -n 1)" ] || echo background)\""
+		plots+=", \"\" using 3 lc rgb \"#4575b4\" title \"$([ "$mbps" != "$(mix_rates "$2" | head -n 1)" ] || echo long-lived TCP)\""
+		plots+=", \"\" using 4 lc rgb \"#1b7837\" title \"$([ "$mbps" != "$(mix_rates "$2" | head -n 1)" ] || echo high-speed)\""
+		plots+=", \"\" using 5 lc rgb \"#eeeeee\" title \"$([ "$mbps" != "$(mix_rates "$2" | head -n 1)" ] || echo unused)\""
+	done
+	{
+		picture_head "$1" "Two high-speed flows and two of TCP, drop-tail: paper 003, Figure 9"
+		echo 'set style data histograms
+set style histogram rowstacked gap 1
+set style fill solid border lc rgb "#444444"
+set boxwidth 0.75
+set ylabel "share of the bottleneck, %"
+set yrange [0:100]
+set bmargin 4.5
+set key outside right top
+set grid noxtics ytics'
+		echo "plot $plots"
+	} | gnuplot
+}
+
+mix_utilisation() { # QUEUE NAME
+	local mbps algorithm row
+	for algorithm in aimd bitcp hstcp stcp; do
+		row="| $2 | $algorithm | $(paper_value 003 "Utilisation $2" $algorithm 2500) |"
+		for mbps in $mix_all_rates; do
+			row+=" $(mix_cell $algorithm "$mbps" "$1" 7) |"
+		done
+		echo "$row"
+	done
+}
+
+mix_shares >"$work/mix"
+mix_all_rates=$({ mix_rates droptail; mix_rates red; } | sort -nu | tr '\n' ' ')
+
+cat <<TEXT
+
+## Paper 003: utilisation, section VII
+
+Two high-speed flows of a kind and two long-lived TCP flows, with round-trip times of 36 to 44 ms: the share in
+per cent of what the bottleneck could carry in the second half of a run that it did carry, background included.
+Means, least and most of the seeds in parentheses.
+
+| queue | | 2.5 Gbit/s: paper |$(printf ' %s Mbit/s: ours |' $mix_all_rates)
+|---|---|---|$(printf -- '---|%.0s' $mix_all_rates)
+$(mix_utilisation droptail drop-tail)
+$(mix_utilisation red RED)
+
+$(conditions <<<"$mix")
+TEXT
+
+mix_picture shares.png droptail
+cat <<TEXT
+
+## Paper 003: TCP friendliness, Figure 9
+
+The same runs, drop-tail: shares of the bottleneck in per cent of its rate. The paper prints Figure 9 as bars
+only; what its text says of them is compared below.
+
+![Figure 9](shares.png)
+
+| Mbit/s | | high-speed | long-lived TCP | background | unused |
+|---|---|---|---|---|---|
+$(mix_table droptail)
+
+TEXT
+for mbps in $(mix_rates droptail); do
+	awk -v mbps="$mbps" '$2 == mbps && $3 == "droptail" { n[$1]++; tcp[$1] += $5; unused[$1] += 1 - $7 }
+	END { if (n["bitcp"] && n["stcp"] && n["hstcp"])
+		printf "- %s Mbit/s: beside bitcp TCP has %.2f of what it has beside stcp, %.2f of that beside hstcp; unused are %.1f %% with bitcp, %.1f %% with aimd, %.1f %% with stcp, %.1f %% with hstcp\n",
+			mbps, tcp["bitcp"] / n["bitcp"] / (tcp["stcp"] / n["stcp"]),
+			tcp["bitcp"] / n["bitcp"] / (tcp["hstcp"] / n["hstcp"]),
+			100 * unused["bitcp"] / n["bitcp"], 100 * unused["aimd"] / n["aimd"],
+			100 * unused["stcp"] / n["stcp"], 100 * unused["hstcp"] / n["hstcp"] }' "$work/mix"
+done
+fi
