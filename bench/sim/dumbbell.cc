@@ -181,15 +181,17 @@ static Ptr<Node> Attach(Ptr<Node> router, double mbps, double delay_ms, Ipv4Addr
 	return node;
 }
 
-/* Paper 003, section II: adaptive RED whose max_p goes down to 0.001. */
+/*
+ * Paper 003, section II: adaptive RED whose max_p goes down to 0.001. Thresholds and weight, which it
+ * does not give, are the automatic ones.
+ */
 static void InstallRed(Ptr<NetDevice> device, unsigned packets, double mbps)
 {
 	TrafficControlHelper red;
 
 	red.SetRootQueueDisc("ns3::RedQueueDisc", "MaxSize",
-			     StringValue(std::to_string(packets) + "p"), "MinTh",
-			     DoubleValue(packets * 0.15), "MaxTh", DoubleValue(packets * 0.5),
-			     "LinkBandwidth", DataRateValue(DataRate((uint64_t)(mbps * 1e6))),
+			     StringValue(std::to_string(packets) + "p"), "LinkBandwidth",
+			     DataRateValue(DataRate((uint64_t)(mbps * 1e6))),
 			     "LinkDelay", TimeValue(MilliSeconds(10)), "ARED", BooleanValue(true),
 			     "Bottom", DoubleValue(0.001), "MeanPktSize", UintegerValue(1500));
 	red.Install(device)
