@@ -31,7 +31,7 @@ mix_cell() { # ALGORITHM MBPS QUEUE COLUMN
 		n++; sum += v
 		if (n == 1 || v < least) least = v
 		if (n == 1 || v > most) most = v }
-	END { if (n) printf n > 1 ? "%.1f (%.1f-%.1f)" : "%.1f", sum / n, least, most }' "$work/mix"
+	END { if (n) printf(n > 1 ? "%.1f (%.1f-%.1f)" : "%.1f", sum / n, least, most) }' "$work/mix"
 }
 
 mix_table() { # QUEUE
@@ -50,6 +50,7 @@ mix_table() { # QUEUE
 # Figure 9: a bar for each algorithm at each rate
 mix_picture() { # FILE QUEUE
 	local mbps plots= name
+	local background=background tcp="long-lived TCP" fast=high-speed unused=unused
 	for mbps in $(mix_rates "$2"); do
 		name=$work/mix-$mbps
 		awk -v mbps="$mbps" -v queue="$2" '$2 == mbps && $3 == queue {
@@ -57,16 +58,17 @@ mix_picture() { # FILE QUEUE
 		END { for (a in n) printf "%s %g %g %g %g\n", a, sum[a, 6] / n[a],
 			sum[a, 5] / n[a], sum[a, 4] / n[a], 100 - sum[a, 7] / n[a] }' "$work/mix" |
 			sort >"$name"
-		plots+="${plots:+, }newhistogram \"$mbps Mbit/s\" lt 1 font \",11\" offset 0,-1.2"
-		plots+=", \"$name\" using 2:xtic(1) lc rgb \"#999999\" title \"$([ "$mbps" != "$(mix_rates "$2" | head -n 1)" ] || echo background)\""
-		plots+=", \"\" using 3 lc rgb \"#4575b4\" title \"$([ "$mbps" != "$(mix_rates "$2" | head -n 1)" ] || echo long-lived TCP)\""
-		plots+=", \"\" using 4 lc rgb \"#1b7837\" title \"$([ "$mbps" != "$(mix_rates "$2" | head -n 1)" ] || echo high-speed)\""
-		plots+=", \"\" using 5 lc rgb \"#eeeeee\" title \"$([ "$mbps" != "$(mix_rates "$2" | head -n 1)" ] || echo unused)\""
+		plots+="${plots:+, }newhistogram \"$mbps Mbit/s\""
+		plots+=", \"$name\" using 2:xtic(1) lc rgb \"#999999\" title \"$background\""
+		plots+=", \"\" using 3 lc rgb \"#4575b4\" title \"$tcp\""
+		plots+=", \"\" using 4 lc rgb \"#1b7837\" title \"$fast\""
+		plots+=", \"\" using 5 lc rgb \"#eeeeee\" title \"$unused\""
+		background= tcp= fast= unused= # once in the legend
 	done
 	{
 		picture_head "$1" "Two high-speed flows and two of TCP, drop-tail: paper 003, Figure 9"
 		echo 'set style data histograms
-set style histogram rowstacked gap 1
+set style histogram rowstacked gap 1 title offset 0,-1
 set style fill solid border lc rgb "#444444"
 set boxwidth 0.75
 set ylabel "share of the bottleneck, %"
@@ -79,11 +81,13 @@ set grid noxtics ytics'
 }
 
 mix_utilisation() { # QUEUE NAME
-	local mbps algorithm row
+	local mbps algorithm row paper ours
 	for algorithm in aimd bitcp hstcp stcp; do
-		row="| $2 | $algorithm | $(paper_value 003 "Utilisation $2" $algorithm 2500) |"
+		paper=$(paper_value 003 "Utilisation $2" $algorithm 2500)
+		row="| $2 | $algorithm | $(awk "BEGIN { print 100 * $paper }") |"
 		for mbps in $mix_all_rates; do
-			row+=" $(mix_cell $algorithm "$mbps" "$1" 7) |"
+			ours=$(mix_cell $algorithm "$mbps" "$1" 7)
+			row+=" $ours | $([ -z "$ours" ] || awk "BEGIN { printf \"%.2f\", ${ours%% *} / 100 / $paper }") |"
 		done
 		echo "$row"
 	done
@@ -100,8 +104,8 @@ Two high-speed flows of a kind and two long-lived TCP flows, with round-trip tim
 per cent of what the bottleneck could carry in the second half of a run that it did carry, background included.
 Means, least and most of the seeds in parentheses.
 
-| queue | | 2.5 Gbit/s: paper |$(printf ' %s Mbit/s: ours |' $mix_all_rates)
-|---|---|---|$(printf -- '---|%.0s' $mix_all_rates)
+| queue | | 2.5 Gbit/s: paper |$(printf ' %s Mbit/s: ours | ratio |' $mix_all_rates)
+|---|---|---|$(printf -- '---|---|%.0s' $mix_all_rates)
 $(mix_utilisation droptail drop-tail)
 $(mix_utilisation red RED)
 
