@@ -142,7 +142,7 @@ done
 cat <<TEXT
 
 The paper does not give the round-trip times of this experiment, nor how long its small connections last: here 25
-of them begin and end at random within the run, six of them at a time on average, each with a window of at most 64 packets, and
+of them begin and end at random within the run, seven of them at a time on average, each with a window of at most 64 packets, and
 on-off sources send a tenth of the rate. At 20 Mbit/s that background is most of the traffic, and windows are as
 small as the paper says that they are there, below STCP's low window.
 TEXT
