@@ -75,8 +75,9 @@ $(fairness_rows "$points")
 
 $(conditions <<<"$lines") The paper's runs are at 2.5 Gbit/s, of 600 s; here windows are smaller, and
 bitcp searches where the paper's has additive increase.$([ "$1:$mbps" != red:50 ] || echo " RED's automatic
-thresholds are 10 and 31 packets at this rate, the queue of 5 ms that it aims at: losses come in bursts, and a flow
-that meets one can be without its share for a second. That is what the index at 1 s and 5 s shows; $(awk -F, '
+thresholds are 10 and 31 packets at this rate, the queue of 5 ms that it aims at: in a trace of
+such a run flows time out, wait for a second, and begin anew with a window of one. That is what the index at 1 s and
+5 s shows; $(awk -F, '
 	$3 == "bitcp" && $7 == "utilisation" { n++; sum += $8 } END { if (n) printf "%.0f %%", 100 * sum / n }' <<<"$lines")
 of the bottleneck were used with bitcp.")
 $(awk '$1 == "bitcp" && $2 >= 25 { n++; if (n == 1 || $3 < least) least = $3 }
