@@ -39,6 +39,30 @@ function bitcp_equation(p) {
 	return bitcp_1_3(p) ? bitcp_1_3(p) : bitcp_1_5(p)
 }
 
+# Packets of an epoch that ends at a window of @w, as (1.1) and (1.2) count them, but with the
+# target of the pseudo-code, which moves with each ACK: below 2 * S_max from the maximum the
+# distance g obeys g' = -g / 2 per round trip down to 2 * S_min, then shrinks by S_min:
+# N_2 = 2 * ln(g / (2 * S_min)) + 2. Sets epoch_rounds.
+function bitcp_epoch(w,	s_max, s_min, beta, g, n1, n2) {
+	s_max = 32; s_min = 0.01; beta = 0.125
+	g = w * beta > 2 * s_max ? 2 * s_max : w * beta
+	n1 = (w * beta - g) / s_max
+	n2 = 2 * log(g / (2 * s_min)) + 2
+	epoch_rounds = n1 + n2
+	return n1 * (w * (1 - beta) + w - g) / 2 + w * n2 - 2 * (g - 2 * s_min) - 2 * s_min
+}
+
+# The average window that comes of it, from W_max of 14 on.
+function bitcp_pseudo_code(p,	low, high, i) {
+	low = 14; high = 1 / p
+	for (i = 0; i < 100; i++)
+		if (bitcp_epoch((low + high) / 2) < 1 / p)
+			low = (low + high) / 2
+		else
+			high = (low + high) / 2
+	return 1 / p / epoch_rounds
+}
+
 # AIMD with alpha 32, beta 0.125, below (1.4)
 function aimd_equation(p) {
 	return sqrt(32 / 2 * (2 - 0.125) / 0.125 / p)

@@ -89,6 +89,7 @@ TEXT
 }
 
 rtt_section "Table 3" "100 Mbit/s" rtt_100.png ',100 Mbit/s drop-tail.* 200 s,'
+rtt_section "Table 2" "500 Mbit/s (the paper: 2.5 Gbit/s)" rtt_500.png ',500 Mbit/s drop-tail.* 60 s,'
 rtt_section "Table 2" "2.5 Gbit/s" rtt_2500.png ',2500 Mbit/s drop-tail.* 60 s,'
 if [ -n "$(lines_of rtt_ratio)" ]; then
 	cat <<TEXT

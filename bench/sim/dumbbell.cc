@@ -5,15 +5,21 @@
  * Connections share a bottleneck (paper 003, sections II and VII). The router before it has one
  * access link per sender, 10 times as fast, which makes that sender's round-trip time; the
  * receivers are at its far end. Its queue holds BUFFER ms of its rate. Background: on-off
- * sources without congestion control (exponential, 0.5 s on and off on average), eight each way.
+ * sources without congestion control (exponential, 0.5 s on and off on average), eight each way;
+ * and SMALL Reno connections each way whose windows end at 64 packets, over round-trip times of
+ * 20 to 120 ms, which begin and end at random.
  *
- * Prints CSV lines `what,value`, all of the second half of the run:
+ * Prints CSV lines `what,value`, all but the trace of the second half of the run:
  *   mbps_N		of connection N, as received
  *   loss_events_N	how often it entered fast recovery or timed out
+ *   background_mbps	of all background towards the far end, as received
  *   utilisation	bits that the bottleneck carried, of what it could have
  *   drops		packets that did not get into its queue
  *   fairness_T		Jain's index of all connections over T seconds: mean of the worst fifth
+ *   fairness_100th_T	mean of the worst hundredth
  *   synchronised_N	share of the seconds with a loss event in which at least N had one
+ *   trace_N		every TRACE seconds from the start, SECONDS/WINDOW/MODE: the window in
+ *			packets, and of a bitcp enum bitcp_mode
  */
 #include <algorithm>
 #include <cstdio>
@@ -44,14 +50,15 @@
 #include <ns3/uinteger.h>
 
 #include "network.h"
+#include "tcp_family.h"
 
 using namespace ns3;
 
 struct Options {
 	std::string flows = "bitcp:40,bitcp:120"; /* ALGORITHM:RTT in ms[:START in s] */
-	double mbps = 100, buffer = 40, seconds = 100, background = 0.1;
+	double mbps = 100, buffer = 40, seconds = 100, background = 0.1, trace = 0;
 	std::string queue = "droptail";
-	unsigned seed = 1;
+	unsigned seed = 1, small = 0;
 };
 
 class Flow
@@ -61,6 +68,9 @@ class Flow
 	std::vector<double> bits; /* received by the end of each second */
 	std::vector<bool> lost;	  /* whether that second had a loss event */
 	unsigned loss_events = 0; /* of the second half */
+	Ptr<TcpCongestionOps> control;
+	uint32_t window = 0, ssthresh = 0; /* packets */
+	std::string trace;
 
 	void StateChanged(TcpSocketState::TcpCongState_t, TcpSocketState::TcpCongState_t now)
 	{
@@ -73,6 +83,29 @@ class Flow
 			lost[(size_t)at] = true;
 	}
 
+	void WindowChanged(uint32_t, uint32_t bytes)
+	{
+		window = bytes / SEGMENT_SIZE;
+	}
+
+	void SsthreshChanged(uint32_t, uint32_t bytes)
+	{
+		ssthresh = bytes / SEGMENT_SIZE;
+	}
+
+	/* Appends where the window is, and of a bitcp what it does. */
+	void Sample()
+	{
+		Ptr<TcpFamily> family = DynamicCast<TcpFamily>(control);
+		std::ostringstream sample;
+
+		sample << (trace.empty() ? "" : " ") << Simulator::Now().GetSeconds() << '/'
+		       << window << '/';
+		if (family && family->GetName() == "bitcp")
+			sample << bitcp_mode(&family->State().bitcp, window, ssthresh);
+		trace += sample.str();
+	}
+
 	/* Bits received in seconds [from, to). */
 	double Between(size_t from, size_t to) const
 	{
@@ -83,6 +116,8 @@ class Flow
 typedef std::vector<std::unique_ptr<Flow>> Flows;
 
 static uint64_t bottleneck_bits, dropped;
+static std::vector<Ptr<PacketSink>> background_sinks; /* at the far end */
+static double background_before;		      /* bits, by half time */
 
 static void Carried(Ptr<const Packet> packet)
 {
@@ -99,13 +134,28 @@ static void DroppedByDisc(Ptr<const QueueDiscItem>)
 	dropped++;
 }
 
+static double BackgroundBits()
+{
+	return std::accumulate(background_sinks.begin(), background_sinks.end(), 0.0,
+			       [](double sum, auto &sink) { return sum + 8.0 * sink->GetTotalRx(); });
+}
+
 static void EverySecond(const Flows *flows, double half)
 {
 	for (auto &flow : *flows)
 		flow->bits.push_back(8.0 * flow->sink->GetTotalRx());
-	if (Simulator::Now().GetSeconds() == half)
+	if (Simulator::Now().GetSeconds() == half) {
 		bottleneck_bits = dropped = 0;
+		background_before = BackgroundBits();
+	}
 	Simulator::Schedule(Seconds(1), &EverySecond, flows, half);
+}
+
+static void Trace(const Flows *flows, double interval)
+{
+	for (auto &flow : *flows)
+		flow->Sample();
+	Simulator::Schedule(Seconds(interval), &Trace, flows, interval);
 }
 
 static PointToPointHelper Link(double mbps, double delay_ms, const std::string &queue)
@@ -131,15 +181,17 @@ static Ptr<Node> Attach(Ptr<Node> router, double mbps, double delay_ms, Ipv4Addr
 	return node;
 }
 
-/* Paper 003, section II: adaptive RED whose max_p goes down to 0.001. */
+/*
+ * Paper 003, section II: adaptive RED whose max_p goes down to 0.001. Thresholds and weight, which it
+ * does not give, are the automatic ones.
+ */
 static void InstallRed(Ptr<NetDevice> device, unsigned packets, double mbps)
 {
 	TrafficControlHelper red;
 
 	red.SetRootQueueDisc("ns3::RedQueueDisc", "MaxSize",
-			     StringValue(std::to_string(packets) + "p"), "MinTh",
-			     DoubleValue(packets * 0.15), "MaxTh", DoubleValue(packets * 0.5),
-			     "LinkBandwidth", DataRateValue(DataRate((uint64_t)(mbps * 1e6))),
+			     StringValue(std::to_string(packets) + "p"), "LinkBandwidth",
+			     DataRateValue(DataRate((uint64_t)(mbps * 1e6))),
 			     "LinkDelay", TimeValue(MilliSeconds(10)), "ARED", BooleanValue(true),
 			     "Bottom", DoubleValue(0.001), "MeanPktSize", UintegerValue(1500));
 	red.Install(device)
@@ -147,9 +199,12 @@ static void InstallRed(Ptr<NetDevice> device, unsigned packets, double mbps)
 		->TraceConnectWithoutContext("Drop", MakeCallback(&DroppedByDisc));
 }
 
-static void Background(Ptr<Node> from, Ptr<Node> to, Ipv4Address address, double mbps, double until)
+/* Returns where it arrives. */
+static std::vector<Ptr<PacketSink>> Background(Ptr<Node> from, Ptr<Node> to, Ipv4Address address,
+					       double mbps, double until)
 {
 	static const int sources = 8;
+	std::vector<Ptr<PacketSink>> sinks;
 
 	for (int i = 0; i < sources; i++) {
 		uint16_t port = 9000 + i;
@@ -165,7 +220,40 @@ static void Background(Ptr<Node> from, Ptr<Node> to, Ipv4Address address, double
 				    DataRateValue(DataRate((uint64_t)(mbps * 2e6 / sources))));
 		source.SetAttribute("PacketSize", UintegerValue(1000));
 		source.Install(from).Stop(Seconds(until));
-		sink.Install(to).Stop(Seconds(until));
+		sinks.push_back(DynamicCast<PacketSink>(sink.Install(to).Get(0)));
+		sinks.back()->SetStopTime(Seconds(until));
+	}
+	return sinks;
+}
+
+static void Close(Ptr<TcpSocketBase> socket)
+{
+	socket->Close();
+}
+
+/* One connection whose window ends at 64 packets, and which begins and ends at random. */
+static void SmallFlow(Ptr<Node> from, const InetSocketAddress &to, double until)
+{
+	Ptr<UniformRandomVariable> uniform = CreateObject<UniformRandomVariable>();
+	double start = uniform->GetValue(0, until), end = uniform->GetValue(start, until);
+	Ptr<TcpSocketBase> tcp =
+		::Send(from, to, CongestionControl("tt_reno"), Seconds(start), 0, 64);
+
+	Simulator::Schedule(Seconds(end), &Close, tcp);
+}
+
+static void SmallFlows(unsigned n, Ptr<Node> router, Ptr<Node> far_end, Ipv4Address to,
+		       const Options &o, Ipv4AddressHelper *addresses)
+{
+	for (unsigned i = 0; i < n; i++) {
+		uint16_t port = 7000 + i;
+		Ptr<Node> node = Attach(router, 10 * o.mbps, 50.0 * i / n, addresses);
+		Ipv4Address back = node->GetObject<Ipv4>()->GetAddress(1, 0).GetLocal();
+
+		background_sinks.push_back(Receive(far_end, port));
+		Receive(node, port);
+		SmallFlow(node, InetSocketAddress(to, port), o.seconds);
+		SmallFlow(far_end, InetSocketAddress(back, port), o.seconds);
 	}
 }
 
@@ -178,8 +266,8 @@ static double Jain(const std::vector<double> &shares)
 	return squares > 0 ? sum * sum / (shares.size() * squares) : 1;
 }
 
-/* Over intervals of @scale seconds in the second half. */
-static double Fairness(const Flows &flows, size_t scale, size_t seconds)
+/* Over intervals of @scale seconds in the second half: the mean of the worst 1/@part. */
+static double Fairness(const Flows &flows, size_t scale, size_t seconds, size_t part)
 {
 	std::vector<double> samples;
 	size_t worst;
@@ -192,7 +280,7 @@ static double Fairness(const Flows &flows, size_t scale, size_t seconds)
 		samples.push_back(Jain(shares));
 	}
 	std::sort(samples.begin(), samples.end());
-	worst = std::max<size_t>(1, samples.size() / 5);
+	worst = std::max<size_t>(1, samples.size() / part);
 	return std::accumulate(samples.begin(), samples.begin() + worst, 0.0) / worst;
 }
 
@@ -222,10 +310,17 @@ static void Report(const Flows &flows, const Options &o)
 	}
 	printf("utilisation,%.5g\n", bottleneck_bits / (o.mbps * 1e6 * (seconds - half)));
 	printf("drops,%llu\n", (unsigned long long)dropped);
+	printf("background_mbps,%.5g\n",
+	       (BackgroundBits() - background_before) / 1e6 / (seconds - half));
 	for (size_t scale : {1, 5, 25, 50, 100})
-		if (2 * scale <= seconds)
-			printf("fairness_%zu,%.4g\n", scale, Fairness(flows, scale, seconds));
+		if (2 * scale <= seconds) {
+			printf("fairness_%zu,%.4g\n", scale, Fairness(flows, scale, seconds, 5));
+			printf("fairness_100th_%zu,%.4g\n", scale,
+			       Fairness(flows, scale, seconds, 100));
+		}
 	ReportSynchronised(flows, seconds);
+	for (size_t i = 0; i < flows.size() && o.trace > 0; i++)
+		printf("trace_%zu,%s\n", i + 1, flows[i]->trace.c_str());
 }
 
 /* One of the connections. False if @text does not describe one. */
@@ -239,23 +334,27 @@ static bool AddFlow(Flows *flows, const std::string &text, const Options &o, Ptr
 	std::getline(fields, algorithm, ':');
 	std::getline(fields, rtt, ':');
 	std::getline(fields, start, ':');
-	if (atof(rtt.c_str()) < 20)
+	Ptr<TcpCongestionOps> control = CongestionControl(algorithm);
+	if (!control || atof(rtt.c_str()) < 20)
 		return false;
 
 	/* 10 ms of the bottleneck, the rest before it; slow start ends below the BDP */
 	double share = o.mbps * 1e6 * atof(rtt.c_str()) / 1e3 / 8 / 1500;
 	Ptr<Node> node = Attach(router, 10 * o.mbps, atof(rtt.c_str()) / 2 - 10, addresses);
 	Ptr<TcpSocketBase> tcp =
-		::Send(node, InetSocketAddress(to, port), algorithm,
+		::Send(node, InetSocketAddress(to, port), control,
 		       Seconds(atof(start.c_str())) + MilliSeconds(37 * flows->size()),
 		       std::max(16u, (unsigned)(share / 4)));
-	if (!tcp)
-		return false;
 	flows->push_back(std::make_unique<Flow>());
-	flows->back()->sink = Receive(receiver, port);
-	flows->back()->lost.resize((size_t)o.seconds);
-	tcp->TraceConnectWithoutContext("CongState",
-					MakeCallback(&Flow::StateChanged, flows->back().get()));
+	Flow *flow = flows->back().get();
+	flow->sink = Receive(receiver, port);
+	flow->lost.resize((size_t)o.seconds);
+	flow->control = control;
+	tcp->TraceConnectWithoutContext("CongState", MakeCallback(&Flow::StateChanged, flow));
+	tcp->TraceConnectWithoutContext("CongestionWindow",
+					MakeCallback(&Flow::WindowChanged, flow));
+	tcp->TraceConnectWithoutContext("SlowStartThreshold",
+					MakeCallback(&Flow::SsthreshChanged, flow));
 	return true;
 }
 
@@ -275,6 +374,8 @@ int main(int argc, char **argv)
 	options.AddValue("buffer", "of the bottleneck, ms of its rate", o.buffer);
 	options.AddValue("seconds", "to simulate", o.seconds);
 	options.AddValue("background", "share of the rate, each way", o.background);
+	options.AddValue("small", "connections of at most 64 packets, each way", o.small);
+	options.AddValue("trace", "seconds between samples of the windows, 0: none", o.trace);
 	options.AddValue("queue", "droptail or red", o.queue);
 	options.AddValue("seed", "of all random numbers", o.seed);
 	options.Parse(argc, argv);
@@ -315,9 +416,12 @@ int main(int argc, char **argv)
 		Ptr<Node> other = Attach(router, 10 * o.mbps, 5, &addresses);
 		Ipv4Address back = other->GetObject<Ipv4>()->GetAddress(1, 0).GetLocal();
 
-		Background(other, far_end, to, o.background * o.mbps, o.seconds);
+		background_sinks = Background(other, far_end, to, o.background * o.mbps, o.seconds);
 		Background(far_end, other, back, o.background * o.mbps, o.seconds);
 	}
+	SmallFlows(o.small, router, far_end, to, o, &addresses);
+	if (o.trace > 0)
+		Trace(&flows, o.trace);
 	Ipv4GlobalRoutingHelper::PopulateRoutingTables();
 	Simulator::Schedule(Seconds(1), &EverySecond, &flows, (double)((size_t)o.seconds / 2));
 	Simulator::Stop(Seconds(o.seconds) + MicroSeconds(1));

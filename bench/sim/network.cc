@@ -9,8 +9,6 @@
 #include <ns3/tcp-socket-factory.h>
 #include <ns3/uinteger.h>
 
-#include "tcp_family.h"
-
 using namespace ns3;
 
 void NetworkDefaults(uint32_t buffer_bytes)
@@ -30,11 +28,9 @@ Ptr<PacketSink> Receive(Ptr<Node> node, uint16_t port)
 	return DynamicCast<PacketSink>(helper.Install(node).Get(0));
 }
 
-/* Keeps the buffer of the socket filled. */
-static void Fill(Ptr<Socket> socket, uint32_t)
+/* Keeps the buffer of the socket filled, piece by piece. */
+static void Fill(uint32_t piece, Ptr<Socket> socket, uint32_t)
 {
-	static const uint32_t piece = 44 * SEGMENT_SIZE;
-
 	while (socket->GetTxAvailable() >= piece)
 		if (socket->Send(Create<Packet>(piece)) < 0)
 			return;
@@ -45,27 +41,29 @@ static void Connect(Ptr<Socket> socket, InetSocketAddress to)
 	socket->Connect(to);
 }
 
-static void Connected(Ptr<Socket> socket)
+static void Connected(uint32_t piece, Ptr<Socket> socket)
 {
-	Fill(socket, 0);
+	Fill(piece, socket, 0);
 }
 
-Ptr<TcpSocketBase> Send(Ptr<Node> node, const InetSocketAddress &to, const std::string &algorithm,
-			Time start, uint32_t ssthresh)
+Ptr<TcpSocketBase> Send(Ptr<Node> node, const InetSocketAddress &to,
+			Ptr<TcpCongestionOps> control, Time start, uint32_t ssthresh,
+			uint32_t buffer)
 {
+	uint32_t piece = (buffer ? buffer / 8 : 44) * SEGMENT_SIZE;
 	Ptr<Socket> socket = Socket::CreateSocket(node, TcpSocketFactory::GetTypeId());
 	Ptr<TcpSocketBase> tcp = DynamicCast<TcpSocketBase>(socket);
-	Ptr<TcpCongestionOps> control = CongestionControl(algorithm);
 
-	if (!control)
-		return nullptr;
 	tcp->SetCongestionControlAlgorithm(control);
 	if (ssthresh)
 		tcp->SetAttribute("InitialSlowStartThreshold",
 				  UintegerValue(ssthresh * SEGMENT_SIZE));
+	if (buffer)
+		tcp->SetAttribute("SndBufSize", UintegerValue(buffer * SEGMENT_SIZE));
 	socket->Bind();
-	socket->SetConnectCallback(MakeCallback(&Connected), MakeNullCallback<void, Ptr<Socket>>());
-	socket->SetSendCallback(MakeCallback(&Fill));
+	socket->SetConnectCallback(MakeBoundCallback(&Connected, piece),
+				   MakeNullCallback<void, Ptr<Socket>>());
+	socket->SetSendCallback(MakeBoundCallback(&Fill, piece));
 	Simulator::Schedule(start, &Connect, socket, to);
 	return tcp;
 }

@@ -3,12 +3,11 @@
 #ifndef SIM_NETWORK_H
 #define SIM_NETWORK_H
 
-#include <string>
-
 #include <ns3/inet-socket-address.h>
 #include <ns3/node.h>
 #include <ns3/nstime.h>
 #include <ns3/packet-sink.h>
+#include <ns3/tcp-congestion-ops.h>
 #include <ns3/tcp-socket-base.h>
 
 /* Bytes of data in a packet of 1500, without TCP options. */
@@ -20,11 +19,11 @@ void NetworkDefaults(uint32_t buffer_bytes);
 ns3::Ptr<ns3::PacketSink> Receive(ns3::Ptr<ns3::Node> node, uint16_t port);
 
 /*
- * A connection that sends for as long as the simulation lasts. ssthresh in packets, 0: as the
- * default. Null if there is no such congestion control.
+ * A connection that sends from @start on for as long as the simulation lasts. In packets, 0 as
+ * the default: ssthresh, and the send buffer, which no window can be larger than.
  */
 ns3::Ptr<ns3::TcpSocketBase> Send(ns3::Ptr<ns3::Node> node, const ns3::InetSocketAddress &to,
-				  const std::string &algorithm, ns3::Time start,
-				  uint32_t ssthresh = 0);
+				  ns3::Ptr<ns3::TcpCongestionOps> control, ns3::Time start,
+				  uint32_t ssthresh = 0, uint32_t buffer = 0);
 
 #endif

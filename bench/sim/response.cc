@@ -30,6 +30,7 @@
 #include <ns3/uinteger.h>
 
 #include "network.h"
+#include "tcp_family.h"
 
 using namespace ns3;
 
@@ -105,6 +106,11 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: response ALGORITHM P every|random EVENTS SEED\n");
 		return 2;
 	}
+	Ptr<TcpCongestionOps> control = CongestionControl(argv[1]);
+	if (!control) {
+		fprintf(stderr, "response: there is no algorithm %s\n", argv[1]);
+		return 2;
+	}
 	RngSeedManager::SetSeed(1);
 	RngSeedManager::SetRun(atol(argv[5]));
 	NetworkDefaults(1u << 29);
@@ -125,11 +131,8 @@ int main(int argc, char **argv)
 	Ptr<Losses> losses = Create<Losses>(p, !strcmp(argv[3], "random"), atol(argv[4]));
 	DynamicCast<PointToPointNetDevice>(devices.Get(1))->SetReceiveErrorModel(losses);
 	losses->sink = Receive(nodes.Get(1), 5000);
-	if (!Send(nodes.Get(0), InetSocketAddress(interfaces.GetAddress(1), 5000), argv[1],
-		  Seconds(0), 64)) {
-		fprintf(stderr, "response: there is no algorithm %s\n", argv[1]);
-		return 2;
-	}
+	Send(nodes.Get(0), InetSocketAddress(interfaces.GetAddress(1), 5000), control, Seconds(0),
+	     64);
 	Simulator::Run();
 	printf("window,%.6g\npackets,%.0f\n", losses->Window(), losses->Packets());
 	Simulator::Destroy();

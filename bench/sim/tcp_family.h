@@ -23,6 +23,11 @@ class TcpFamily : public ns3::TcpCongestionOps
 	/* Whether the sender uses its window: true where it has data at all times. */
 	bool limited = true;
 
+	const family_state &State() const
+	{
+		return m_state;
+	}
+
 	std::string GetName() const override;
 	void Init(ns3::Ptr<ns3::TcpSocketState> tcb) override;
 	void PktsAcked(ns3::Ptr<ns3::TcpSocketState> tcb, uint32_t acked,

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Paper 003: synchronised losses (Figure 2), and what two BI-TCP flows do (Figure 5).
+
+synchronised=$(lines_of synchronised | longest)
+synchronised_mbps=$(cut -d , -f 4 <<<"$synchronised" | sort -n | tail -n 1)
+synchronised=$(grep -F ",hstcp,$synchronised_mbps," <<<"$synchronised" || :)
+if [ -n "$synchronised" ]; then
+	for queue in droptail red; do
+		awk -F, -v queue="$queue" '$5 ~ "^" queue && $7 ~ /^synchronised_/ {
+			sub(/synchronised_/, "", $7); n[$7]++; sum[$7] += $8; runs[$6] }
+		END { for (seed in runs) all++
+			for (i = 1; i <= 20; i++) print i, 100 * sum[i] / all }' <<<"$synchronised" \
+			>"$work/synchronised-$queue"
+	done
+	awk -F, '$1 == "Figure 2" { print $3, 100 * $4 }' "$top/bench/papers/003.csv" >"$work/figure2"
+	{
+		picture_head synchronised.png \
+			"20 HSTCP flows over $synchronised_mbps Mbit/s: paper 003, Figure 2"
+		echo 'set xlabel "flows with a loss event in the same second, at least"
+set ylabel "seconds with a loss event, %"
+set xrange [1:20]
+set yrange [0:105]
+set key right top'
+		echo "plot \"$work/synchronised-droptail\" with linespoints lw 2 pt 5 lc rgb \"#b2182b\" title \"drop-tail\", \"$work/synchronised-red\" with linespoints lw 2 pt 7 lc rgb \"#4575b4\" title \"RED\", \"$work/figure2\" with points pt 2 ps 2 lw 3 lc rgb \"black\" title \"the paper's text: drop-tail 10 flows, RED 5\""
+	} | gnuplot
+
+	synchronised_row() { # QUEUE NAME FLOWS
+		awk -v n="$3" -v name="$2" -v paper="$(paper_value 003 "Figure 2" "$2" "$3")" \
+			'$1 == n { printf "| %s | %d of 20 | %.0f %% | %.0f %% | %.2f |\n", name, n,
+				100 * paper, $2, $2 / 100 / paper }' "$work/synchronised-$1"
+	}
+
+	cat <<TEXT
+
+## Paper 003: synchronised losses, Figure 2
+
+Twenty HSTCP flows with round-trip times of 40 to 150 ms over $synchronised_mbps Mbit/s (the paper's: 2.5 Gbit/s). Of
+the seconds in which a flow has a loss event, the share in which at least so many flows have one.
+
+![Figure 2](synchronised.png)
+
+| queue | flows | paper (text) | ours | ratio |
+|---|---|---|---|---|
+$(synchronised_row droptail drop-tail 10)
+$(synchronised_row red RED 5)
+
+$(conditions <<<"$synchronised") Of each run the second half counts.
+TEXT
+fi
+
+modes=$(lines_of modes | longest)
+if [ -n "$modes" ]; then
+	for flow in 1 2; do
+		awk -F, -v what="trace_$flow" '$7 == what { n = split($8, sample, " ")
+			for (i = 1; i <= n; i++) { split(sample[i], f, "/")
+				if (f[2] > 0) print f[1], f[2], f[3] } }' <<<"$modes" >"$work/trace-$flow"
+	done
+	# SECONDS WINDOW where the mode is MODE, else a gap
+	of_mode() { # FILE MODE
+		echo "\"$1\" using 1:(\$3 == $2 ? \$2 : 1/0) with points pt 7 ps 0.5"
+	}
+	{
+		picture_head modes.png "Two bitcp flows of 100 ms over 100 Mbit/s: paper 003, Figure 5"
+		echo 'set xlabel "time, s"
+set ylabel "congestion window, packets"
+set yrange [0:*]
+set key right top'
+		echo "plot \"$work/trace-1\" using 1:2 with lines lc rgb \"#bbbbbb\" title \"\", \"$work/trace-2\" using 1:2 with lines lc rgb \"#bbbbbb\" title \"\", $(of_mode "$work/trace-1" 3) lc rgb \"#1b7837\" title \"additive increase\", $(of_mode "$work/trace-2" 3) lc rgb \"#1b7837\" title \"\", $(of_mode "$work/trace-1" 2) lc rgb \"#4575b4\" title \"binary search\", $(of_mode "$work/trace-2" 2) lc rgb \"#4575b4\" title \"\", $(of_mode "$work/trace-1" 4) lc rgb \"#b2182b\" title \"slow start past the maximum\", $(of_mode "$work/trace-2" 4) lc rgb \"#b2182b\" title \"\", $(of_mode "$work/trace-1" 0) lc rgb \"#999999\" title \"slow start or fast recovery\", $(of_mode "$work/trace-2" 0) lc rgb \"#999999\" title \"\""
+	} | gnuplot
+	cat <<TEXT
+
+## Paper 003: the operating modes, Figure 5
+
+A sample run, as in the paper: two BI-TCP flows over one bottleneck; the second begins later. The mode is what
+\`bitcp_mode()\` of \`bitcp.h\` says of the same state, every 0.1 s.
+
+![Figure 5](modes.png)
+
+| | additive increase | binary search | slow start past the maximum |
+|---|---|---|---|
+$(for flow in 1 2; do
+	awk -v flow="$flow" '$1 >= 20 { n++; of[$3]++ } END { if (n) printf "| flow %d, share of the time from 20 s on | %.0f %% | %.0f %% | %.0f %% |\n",
+		flow, 100 * of[3] / n, 100 * of[2] / n, 100 * of[4] / n }' "$work/trace-$flow"
+done)
+
+$(conditions <<<"$modes")
+TEXT
+fi
