@@ -109,9 +109,9 @@ $(BUILD)/pingpong: bench/pingpong.c
 SIM_FLAGS = -O2 $(WARN) -std=c++17 -Iinclude -Ibench/sim -MMD -MP
 SIM_LIBS  = -lns3-applications -lns3-point-to-point -lns3-internet -lns3-traffic-control \
 	    -lns3-bridge -lns3-network -lns3-stats -lns3-core
-SIM_NS3   = $(BUILD)/sim/response $(BUILD)/sim/dumbbell $(BUILD)/sim/replay
+SIM_NS3   = $(BUILD)/sim/response $(BUILD)/sim/dumbbell $(BUILD)/sim/clients $(BUILD)/sim/replay
 
-sim: $(SIM_NS3) $(BUILD)/sim/model $(BUILD)/sim/readings ## build the simulations
+sim: $(SIM_NS3) $(BUILD)/sim/model $(BUILD)/sim/readings $(BUILD)/sim/stochastic ## build the simulations
 
 $(BUILD)/sim/%.o: bench/sim/%.cc
 	@mkdir -p $(@D)
@@ -120,7 +120,7 @@ $(BUILD)/sim/%.o: bench/sim/%.cc
 $(SIM_NS3): %: %.o $(addprefix $(BUILD)/sim/,network.o next_seg.o tcp_family.o)
 	$(CXX) $(LDFLAGS) -o $@ $^ $(SIM_LIBS)
 
-$(BUILD)/sim/model $(BUILD)/sim/readings: %: %.o
+$(BUILD)/sim/model $(BUILD)/sim/readings $(BUILD)/sim/stochastic: %: %.o
 	$(CXX) $(LDFLAGS) -o $@ $^
 
 # --- tests --------------------------------------------------------------------------------
