@@ -31,7 +31,7 @@ LIBS      = $(shell $(PKG_CONFIG) --libs libbpf libsystemd libmicrohttpd jansson
 
 .PHONY: all help check check-unit check-asan check-sim check-system check-kernels check-systemd fuzz man \
 	demo bench bench-full bench-sim bench-sim-full report sim stress install uninstall clean
-all: $(BUILD)/tcptuned $(BUILD)/tcptunectl $(BUILD)/linkem $(BUILD)/messages $(BUILD)/pingpong $(SYSTEM_HELPERS) $(TRACED) man ## build everything
+all: $(BUILD)/tcptuned $(BUILD)/tcptunectl $(BUILD)/linkem $(BUILD)/messages $(BUILD)/pingpong $(BUILD)/poisson $(SYSTEM_HELPERS) $(TRACED) man ## build everything
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -103,6 +103,10 @@ $(BUILD)/messages: bench/messages.c
 $(BUILD)/pingpong: bench/pingpong.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(HOSTFLAGS) $(LDFLAGS) -o $@ $<
+
+$(BUILD)/poisson: bench/poisson.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(HOSTFLAGS) $(LDFLAGS) -o $@ $< -lm
 
 # --- the simulations: ns-3 (bench/sim/packages) and the numeric model -------------------------
 # ns-3's headers are a system's, whose warnings are its own.
