@@ -28,7 +28,7 @@ clients_of() {
 		"$count" "$cc" $((clients_warm_up + seconds + 3)) "$seed"
 	sleep $clients_warm_up
 	printf '[metrics]\nburstiness = 100ms\n' >"$conf"
-	kill -HUP "$(pid_of tcptuned)"
+	kill -HUP "$(pid_of tcptuned)" || fail "tcptuned: $(<"$TEST_DIR/tcptuned.log")"
 	link_stats a b >"$TEST_DIR/half.json"
 	sleep "$seconds"
 	curl -sf -o "$TEST_DIR/scrape" "$METRICS/metrics"

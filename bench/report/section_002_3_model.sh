@@ -15,7 +15,7 @@ set ylabel \"c.o.v. of packets per round trip of 100 ms\"
 set xrange [0:62]
 set yrange [0:0.3]
 set key top left
-plot \"$printed\" using 1:2 with linespoints lw 2 pt 5 ps 1.2 lc rgb \"#4575b4\" title \"model, (1) to (4) as printed\", \"$outside\" using 1:2 with linespoints lw 2 dt 2 pt 4 ps 1.2 lc rgb \"#4575b4\" title \"model, the queue counted in packets\", $([ ! -s "$reno" ] || echo "\"$reno\" using 1:2 with linespoints lw 2 pt 7 ps 1.2 lc rgb \"#b2182b\" title \"reno, ns-3\",") [5:60] $poisson_formula with lines lw 2 dt 3 lc rgb \"black\" title \"Poisson\""
+plot \"$printed\" using 1:2 with linespoints lw 2 pt 5 ps 1.2 lc rgb \"#4575b4\" title \"model, (1) to (4) as printed\", \"$outside\" using 1:2 with linespoints lw 2 dt 2 pt 4 ps 1.2 lc rgb \"#4575b4\" title \"model, the queue counted in packets\", $([ ! -s "$reno" ] || echo "\"$reno\" using 1:2 with linespoints lw 2 pt 7 ps 1.2 lc rgb \"#b2182b\" title \"reno, ns-3\",") $poisson_formula with lines lw 2 dt 3 lc rgb \"black\" title \"Poisson\""
 	} | gnuplot
 }
 stochastic_picture clients_model.png
