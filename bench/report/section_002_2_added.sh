@@ -52,6 +52,7 @@ set output \"$out/$file\"
 set multiplot layout 1,2 title \"$title\"
 set grid
 set key below
+set bmargin 8
 set xlabel \"clients added to $1 with Reno\"
 set xrange [0:*]
 set offsets graph 0, graph 0.05, 0, 0
@@ -123,7 +124,7 @@ added_section() { # BACKGROUND FIGURES-50 FIGURES-1500
 		"$1" FIFO-1500 RED1 RED2
 	cat <<TEXT
 
-### $1 clients with Reno in the background, Figures $2 and $3
+### $1 clients with Reno in the background, Figures $2 (queue of 50) and $3 (1500)
 
 ![Figures $2](added_$1_50.png)
 
