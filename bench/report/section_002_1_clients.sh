@@ -101,21 +101,25 @@ clients_table() { # WHAT FORMAT [POISSON]
 	} }' <(cat <<<"$series") - <<<"$clients_all" | sort -t '|' -k 2,2n
 }
 
-# Excess over Poisson in %, the least and the most over the numbers of clients: LEAST MOST
+# Excess over Poisson in %, over the numbers of clients that there are: FEWEST MOST LEAST MOST
 clients_excess() { # NAME FROM TO
 	clients_points "$1" cov | awk -v from="$2" -v to="$3" '$1 >= from && $1 <= to {
 		excess = 100 * ($2 * sqrt(10 * $1) - 1)
 		if (!n++ || excess < least) least = excess
-		if (n == 1 || excess > most) most = excess }
+		if (n == 1 || excess > most) most = excess
+		if (n == 1 || $1 < fewest) fewest = $1
+		if (n == 1 || $1 > clients) clients = $1 }
 	function whole(x) { x = int(x + (x < 0 ? -0.5 : 0.5)); return x ? x : 0 }
-	END { if (n) print whole(least), whole(most) }'
+	END { if (n) print fewest, clients, whole(least), whole(most) }'
 }
 
 clients_claim() { # TITLE NAME FROM TO PAPER
-	local least most
-	read -r least most <<<"$(clients_excess "$2" "$3" "$4")"
-	[ -n "${least-}" ] || return 0
-	echo "| $1 | $3 to $4 | $5 | $least to $most % |"
+	local from to least most
+	read -r from to least most <<<"$(clients_excess "$2" "$3" "$4")"
+	[ -n "${from-}" ] || return 0
+	[ "$from" = "$to" ] || from+=" to $to"
+	[ "$least" = "$most" ] || least+=" to $most"
+	echo "| $1 | $from | $5 | $least % |"
 }
 
 # A sentence: at how many numbers of clients, of those under heavy congestion, A is below B.
@@ -144,7 +148,7 @@ gateway, as in the paper, in intervals of the round-trip propagation delay, the 
 
 What the paper says of its Figure 2 (it prints no values), by how much the c.o.v. is above that of Poisson packets:
 
-| | clients | paper | ours |
+| | clients (ours) | paper | ours |
 |---|---|---|---|
 $(clients_claim "reno" "tt_reno; FIFO-50; ACKs each" "$clients_moderate" "$clients_heavy" \
 	"$(paper_value 002 "$clients_figure" "tcp over Poisson" 10-38)"
