@@ -31,7 +31,7 @@ LIBS      = $(shell $(PKG_CONFIG) --libs libbpf libsystemd libmicrohttpd jansson
 
 .PHONY: all others help check check-unit check-asan check-sim check-system check-kernels check-systemd fuzz man \
 	demo bench bench-full bench-sim bench-sim-full bench-kernels bench-kernels-full report sim stress install uninstall clean
-all: $(BUILD)/tcptuned $(BUILD)/tcptunectl $(BUILD)/linkem $(BUILD)/messages $(BUILD)/pingpong $(BUILD)/windows $(SYSTEM_HELPERS) $(TRACED) man ## build everything
+all: $(BUILD)/tcptuned $(BUILD)/tcptunectl $(BUILD)/linkem $(BUILD)/messages $(BUILD)/pingpong $(BUILD)/windows $(BUILD)/poisson $(SYSTEM_HELPERS) $(TRACED) man ## build everything
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -108,14 +108,18 @@ $(BUILD)/pingpong: bench/pingpong.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(HOSTFLAGS) $(LDFLAGS) -o $@ $<
 
+$(BUILD)/poisson: bench/poisson.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(HOSTFLAGS) $(LDFLAGS) -o $@ $< -lm
+
 # --- the simulations: ns-3 (bench/sim/packages) and the numeric model -------------------------
 # ns-3's headers are a system's, whose warnings are its own.
 SIM_FLAGS = -O2 $(WARN) -std=c++17 -Iinclude -Ibench/sim -MMD -MP
 SIM_LIBS  = -lns3-applications -lns3-point-to-point -lns3-internet -lns3-traffic-control \
 	    -lns3-bridge -lns3-network -lns3-stats -lns3-core
-SIM_NS3   = $(BUILD)/sim/response $(BUILD)/sim/dumbbell $(BUILD)/sim/replay
+SIM_NS3   = $(BUILD)/sim/response $(BUILD)/sim/dumbbell $(BUILD)/sim/clients $(BUILD)/sim/replay
 
-sim: $(SIM_NS3) $(BUILD)/sim/model $(BUILD)/sim/readings $(BUILD)/windows ## build the simulations
+sim: $(SIM_NS3) $(BUILD)/sim/model $(BUILD)/sim/readings $(BUILD)/sim/stochastic $(BUILD)/windows ## build the simulations
 
 $(BUILD)/sim/%.o: bench/sim/%.cc
 	@mkdir -p $(@D)
@@ -124,7 +128,7 @@ $(BUILD)/sim/%.o: bench/sim/%.cc
 $(SIM_NS3): %: %.o $(addprefix $(BUILD)/sim/,network.o next_seg.o tcp_family.o)
 	$(CXX) $(LDFLAGS) -o $@ $^ $(SIM_LIBS)
 
-$(BUILD)/sim/model $(BUILD)/sim/readings: %: %.o
+$(BUILD)/sim/model $(BUILD)/sim/readings $(BUILD)/sim/stochastic: %: %.o
 	$(CXX) $(LDFLAGS) -o $@ $^
 
 # --- tests --------------------------------------------------------------------------------

@@ -5,6 +5,9 @@
  * knows of a loss. The definition takes the place of the library's when the program is linked,
  * and calls that for all other cases. A response function point and 40 s of the dumbbell printed the
  * same with it and without.
+ *
+ * And in recovery it makes a segment of no bytes, and dies of that, when the receiver's window is
+ * full. Nothing new may be sent then. Windows that are never full do not meet this.
  */
 #include <dlfcn.h>
 
@@ -19,9 +22,15 @@ bool TcpTxBuffer::NextSeg(SequenceNumber32 *seq, SequenceNumber32 *seqHigh, bool
 	static const NextSegFunction next_seg = (NextSegFunction)dlsym(
 		RTLD_NEXT, "_ZNK3ns311TcpTxBuffer7NextSegEPNS_14SequenceNumberIjiEES3_b");
 	SequenceNumber32 unsent = m_firstByteSeq + SequenceNumber32(m_sentSize);
+	bool fits = m_rWndCallback.IsNull() || m_sentSize + m_segmentSize <= m_rWndCallback();
 
-	if (m_lostOut || isRecovery || !SizeFromSequence(unsent))
-		return next_seg(this, seq, seqHigh, isRecovery);
+	if (m_lostOut || isRecovery || !SizeFromSequence(unsent)) {
+		if (!next_seg(this, seq, seqHigh, isRecovery))
+			return false;
+		return *seq != unsent || fits;
+	}
+	if (!fits)
+		return false;
 	*seq = unsent; /* RFC 6675, NextSeg(), rule 2 */
 	*seqHigh = *seq + m_segmentSize;
 	return true;

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Paper 002: clients added to 20 and to 40 with Reno, Figures 5 to 12.
+
+if [ -n "$(lines_of added)" ]; then
+
+added_all=$(many_clients added)
+
+# The algorithm's colour, the gateway's line and mark.
+added_style() { # ALGORITHM GATEWAY
+	local colour
+	case $1 in
+	tt_reno) colour="#b2182b" ;;
+	tt_vegas) colour="#4575b4" ;;
+	*) colour="#1b7837" ;;
+	esac
+	case $2 in
+	FIFO-*) echo "lc rgb \"$colour\" pt 7" ;;
+	RED2) echo "lc rgb \"$colour\" dt 3 pt 4" ;;
+	*) echo "lc rgb \"$colour\" dt 2 pt 8" ;;
+	esac
+}
+
+added_title() { # ALGORITHM GATEWAY
+	case $2 in
+	FIFO-*) echo "${1#tt_}" ;;
+	RED-*) echo "${1#tt_}, RED" ;;
+	*) echo "${1#tt_}, $2" ;;
+	esac
+}
+
+added_plots() { # BACKGROUND WHAT GATEWAY...
+	local background=$1 what=$2 algorithm gateway file plots=
+	shift 2
+	for algorithm in tt_reno tt_vegas bitcp; do
+		for gateway; do
+			file=$work/added-$background-$what-$algorithm-$gateway
+			awk -F '\t' -v name="$algorithm; $background Reno clients; $gateway" -v what="$what" \
+				'$1 == name && $3 == what { print $2, $4 }' <<<"$added_all" >"$file"
+			[ -s "$file" ] || continue
+			plots+="${plots:+, }\"$file\" using 1:2 with linespoints lw 2 ps 1.2 $(added_style "$algorithm" "$gateway") title \"$(added_title "$algorithm" "$gateway")\""
+		done
+	done
+	echo "plot $plots"
+}
+
+added_picture() { # FILE TITLE BACKGROUND GATEWAY...
+	local file=$1 title=$2
+	shift 2
+	{
+		echo "set terminal pngcairo size 1100,560 font \"sans,10\" noenhanced
+set output \"$out/$file\"
+set multiplot layout 1,2 title \"$title\"
+set grid
+set key below
+set bmargin 8
+set xlabel \"clients added to $1 with Reno\"
+set xrange [0:*]
+set offsets graph 0, graph 0.05, 0, 0
+set yrange [0:*]
+set ylabel \"delivered of the added clients, Mbit/s\""
+		added_plots "$1" mbps "${@:2}"
+		echo 'set ylabel "lost at the gateway, % of what arrived of the added"'
+		added_plots "$1" loss_percent "${@:2}"
+		echo 'unset multiplot'
+	} | gnuplot
+}
+
+# reno, vegas, bitcp beside each other; the background's share in brackets
+added_table() { # BACKGROUND GATEWAY...
+	local background=$1
+	shift
+	echo "| gateway, added | Mbit/s: reno | vegas | bitcp | vegas / reno | bitcp / reno | lost, %: reno | vegas | bitcp | c.o.v.: reno | vegas | bitcp | Mbit/s of the background: beside reno | vegas | bitcp |"
+	echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+	awk -F '\t' -v background="$background" -v gateways="$*" '
+	{ value[$1, $2, $3] = $4; if (index($1, "; " background " Reno clients; ")) xs[$2] }
+	function cells(gateway, x, what, format,	i, s, v) {
+		for (i = 1; i <= 3; i++) {
+			v = value[a[i] "; " background " Reno clients; " gateway, x, what]
+			s = s " " (v == "" ? "" : sprintf(format, v)) " |"
+		}
+		return s
+	}
+	function ratio(gateway, x, i,	v, r) {
+		v = value[a[i] "; " background " Reno clients; " gateway, x, "mbps"]
+		r = value[a[1] "; " background " Reno clients; " gateway, x, "mbps"]
+		return v == "" || r == "" ? " |" : sprintf(" %.2f |", v / r)
+	}
+	END {
+		split("tt_reno tt_vegas bitcp", a, " ")
+		n = split(gateways, g, " ")
+		m = 0
+		for (x in xs) order[++m] = x + 0
+		for (i = 2; i <= m; i++)
+			for (j = i; j > 1 && order[j] < order[j - 1]; j--) {
+				t = order[j]; order[j] = order[j - 1]; order[j - 1] = t
+			}
+		for (k = 1; k <= n; k++)
+			for (i = 1; i <= m; i++) {
+				x = order[i]
+				if (!((a[1] "; " background " Reno clients; " g[k], x, "mbps") in value))
+					continue
+				print "| " g[k] ", " x " |" cells(g[k], x, "mbps", "%.1f") ratio(g[k], x, 2) \
+					ratio(g[k], x, 3) cells(g[k], x, "loss_percent", "%.2f") \
+					cells(g[k], x, "cov", "%.3f") cells(g[k], x, "mbps_background", "%.1f")
+			}
+	}' <<<"$added_all"
+}
+
+# In how many cells A's WHAT is at most B's: "n of m"
+added_at_most() { # A B WHAT GATEWAY-PATTERN
+	awk -F '\t' -v a="$1" -v b="$2" -v what="$3" -v pattern="$4" '$3 == what {
+		name = $1; sub(/;.*/, "", name); rest = $1; sub(/^[^;]*; /, "", rest)
+		if (rest ~ pattern) { value[name, rest, $2] = $4; keys[rest SUBSEP $2] } }
+	END { for (k in keys) if (((a, k) in value) && ((b, k) in value)) {
+			n++; less += value[a, k] <= value[b, k] }
+		printf "%d of %d", less, n }' <<<"$added_all"
+}
+
+added_section() { # BACKGROUND FIGURES-50 FIGURES-1500
+	[ -n "$(lines_of added ",$1 Reno clients;")" ] || return 0
+	added_picture "added_$1_50.png" "$1 Reno clients, queue of 50 packets (paper 002, Figures $2)" \
+		"$1" FIFO-50 RED-50
+	added_picture "added_$1_1500.png" "$1 Reno clients, queue of 1500 packets (paper 002, Figures $3)" \
+		"$1" FIFO-1500 RED1 RED2
+	cat <<TEXT
+
+### $1 clients with Reno in the background, Figures $2 (queue of 50) and $3 (1500)
+
+![Figures $2](added_$1_50.png)
+
+![Figures $3](added_$1_1500.png)
+
+$(added_table "$1" FIFO-50 RED-50 FIFO-1500 RED1 RED2)
+TEXT
+}
+
+cat <<TEXT
+
+## Paper 002: clients added to Reno's, Figures 5 to 12
+
+Beside $(paper_value 002 "Section 3.2.1" "background clients" "") and $(paper_value 002 "Section 3.2.2" "background clients" "") clients with Reno, more with the algorithm in question; what is shown is of those. Queue of
+$(paper_value 002 "Table 1" "queue packets" "") packets (RED with thresholds of $(paper_value 002 "Table 1" "red min_th" "") and $(paper_value 002 "Table 1" "red max_th" "")) and of $(paper_value 002 "Section 3.2.1" "large queue packets" "") (RED1: $(paper_value 002 "Section 3.2.1" "red1 min_th" "") and $(paper_value 002 "Section 3.2.1" "red1 max_th" ""); RED2: $(paper_value 002 "Section 3.2.1" "red2 min_th" "") and $(paper_value 002 "Section 3.2.1" "red2 max_th" "")). The c.o.v. is
+that of all. The paper prints no values of these figures.
+TEXT
+added_section 20 "5 and 6" "7 and 8"
+added_section 40 "9 and 10" "11 and 12"
+cat <<TEXT
+
+The paper has vegas lose less than reno in each setting; here it does in $(added_at_most tt_vegas tt_reno loss_percent .) of all, $(added_at_most tt_vegas tt_reno loss_percent -50) with the queue of 50 and
+$(added_at_most tt_vegas tt_reno loss_percent '1500|RED[12]') with that of 1500; bitcp in $(added_at_most bitcp tt_reno loss_percent .). With 60 clients and windows of 20, at most 1200 packets are on the way: a queue
+of 1500 without RED never loses one.
+
+$(lines_of added | conditions)
+TEXT
+fi

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Paper 002, on the kernel itself: some points of Figures 2 to 4.
+
+clients_rows=$(rows_of clients 'map(select(.invalid | not)) | .[] | [.column, (.x | split(", ")[0]),
+	(.x | split(", ")[1]), .cov, .goodput_bps / 1e6, 100 * .loss] | @tsv')
+if [ -n "$clients_rows" ]; then
+cat <<TEXT
+
+## Paper 002: clients of one gateway on the kernel
+
+The same clients, gateway and bottleneck, on connections of this kernel over the emulated link, with the headers as
+struct_ops (\`bench_clients.sh\`). The c.o.v. is what tcptuned's own \`metrics.burstiness = 100ms\` says of the sending host, before
+the access links; throughput is what the bottleneck carried.
+
+| clients, gateway | | Poisson | c.o.v. | times Poisson | ns-3's | ratio | Mbit/s | lost, % |
+|---|---|---|---|---|---|---|---|---|
+$(awk -F '\t' '
+	NR == FNR { if ($3 == "cov") ns3[$1, $2] = $4; next }
+	{ key = $2 SUBSEP $3 SUBSEP $1; n[key]++; cov[key] += $4; mbps[key] += $5; loss[key] += $6
+		if (n[key] == 1 || $4 < least[key]) least[key] = $4
+		if (n[key] == 1 || $4 > most[key]) most[key] = $4 }
+	END { for (key in n) {
+		split(key, k, SUBSEP)
+		mean = cov[key] / n[key]
+		poisson = 1 / sqrt(10 * k[1])
+		other = ns3[k[3] "; " (k[2] == "RED" ? "RED-50" : "FIFO-50") "; ACKs delayed", k[1]]
+		if (other == "")
+			other = ns3[k[3] "; " (k[2] == "RED" ? "RED-50" : "FIFO-50") "; ACKs each", k[1]]
+		spread = ratio = ""
+		if (n[key] > 1)
+			spread = sprintf(" (%.3f-%.3f)", least[key], most[key])
+		if (other != "") {
+			ratio = sprintf("%.2f", mean / other)
+			other = sprintf("%.3f", other)
+		}
+		printf "| %d, %s | %s | %.3f | %.3f%s | %.2f | %s | %s | %.1f | %.2f |\n", k[1], k[2], k[3],
+			poisson, mean, spread, mean / poisson, other, ratio, mbps[key] / n[key],
+			loss[key] / n[key]
+	} }' <(cat <<<"$clients_all") - <<<"$clients_rows" | sort -t '|' -k 2,2V -k 3,3)
+
+$(row_conditions clients) The kernel's receivers delay ACKs, or do not, as they see fit.
+TEXT
+fi
