@@ -53,7 +53,7 @@ verified_once int budget_has(struct budget_share *share, __u32 base, __u32 have)
 	return 0;
 }
 
-/* The same of one whose buffer the kernel has sized: as far as is known it needs what it has. */
+/* The same of one that the kernel has sized: as far as is known it needs what it holds. */
 verified_once int budget_adopt(struct budget_share *share, __u32 base, __u32 have)
 {
 	__u32 extra = have > base ? have - base : 0;

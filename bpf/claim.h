@@ -15,8 +15,8 @@
 /*
  * Congestion control is the policy's only where nobody chose: neither the application
  * (icsk_ca_setsockopt, but that is also of a default put back) nor a route (then it is not the
- * namespace's default). Is it, and is
- * there a choice to make? Copies the name to @ret. In a dry run it is only noted.
+ * namespace's default). Is it, and is there a choice to make? Copies the name to @ret. In a dry
+ * run it is only noted.
  */
 static __always_inline bool congestion_control_is_ours(struct tcptuned_flow *flow,
 						       struct tcp_sock *tp,

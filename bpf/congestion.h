@@ -35,6 +35,7 @@ struct tcp_sock {
 	__u32 mss_cache;
 	__u32 packets_out;
 	__u32 max_packets_out;
+	__u32 prior_cwnd;
 	__u8 is_cwnd_limited : 1;
 } __attribute__((preserve_access_index));
 
@@ -85,8 +86,8 @@ static __always_inline int cwnd_limited(struct tcp_sock *tp)
 /*
  * The window that a loss was met with: snd_cwnd, but not what of it has not been used. Slow start
  * lets it grow to twice what was sent while the peer's window or the application is the limit,
- * and an eighth less than that is still more than the path had (RFC 5681, 3.1: FlightSize, not
- * cwnd).
+ * and what beta leaves of that may still be more than the path had (RFC 5681, 3.1: FlightSize,
+ * not cwnd).
  */
 static __always_inline __u32 window_in_use(struct tcp_sock *tp)
 {
@@ -94,9 +95,17 @@ static __always_inline __u32 window_in_use(struct tcp_sock *tp)
 
 	if (used < tp->max_packets_out)
 		used = tp->max_packets_out;
-	if (BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited) || used >= tp->snd_cwnd)
+	/* nothing is out where a segment is dropped before it has left the host */
+	if (!tp->packets_out || BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited) ||
+	    used >= tp->snd_cwnd)
 		return tp->snd_cwnd;
 	return used;
+}
+
+/* A reduction undone is undone whole, also of what was not in use (tcp_reno_undo_cwnd()). */
+static __always_inline __u32 window_before_loss(struct tcp_sock *tp, __u32 cwnd)
+{
+	return cwnd > tp->prior_cwnd ? cwnd : tp->prior_cwnd;
 }
 
 static __always_inline void read_ack(struct tcp_sock *tp, __u32 una, __u32 acked,
@@ -137,7 +146,7 @@ static __always_inline void write_window(struct tcp_sock *tp, const struct conge
 		__u32 cwnd = UNDO(state_of(tp), tp->snd_cwnd);                       \
                                                                                      \
 		trace("undo %u %u", tp->snd_cwnd, cwnd);                             \
-		return cwnd;                                                         \
+		return window_before_loss(tp, cwnd);                                 \
 	}
 
 /* The four calls that every congestion control takes, on the functions INIT ... UNDO. */

@@ -391,17 +391,26 @@ static __always_inline void lower_floors(struct tcptuned_flow *flow, struct tcp_
 		flow->snd_base = flow->snd_floor = SNDBUF_OF_NEW;
 }
 
-/* What the kernel had given it beyond that is memory in use, from now on the budget's. */
+/*
+ * What the connection holds beyond that is the budget's from now on: what its peer has been
+ * promised and what waits in its queues. Not its limits, which a stop leaves as large as the
+ * kernel might have made them.
+ */
 static __always_inline void hold_what_it_has(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+	__u32 rcvbuf = sk->sk_rcvbuf, sndbuf = sk->sk_sndbuf, queued = sk->sk_wmem_queued;
+	__u64 held = sk->sk_backlog.rmem_alloc.counter +
+		     kernel_space_from_win(tp, kernel_receive_window(tp));
 
 	if (flow->flags & TCPTUNED_F_OBSERVE)
 		return;
 	if (!(flow->flags & TCPTUNED_F_RCV_HANDS_OFF))
-		budget_adopt(&flow->rcv_share, flow->rcv_base, sk->sk_rcvbuf);
+		budget_adopt(&flow->rcv_share, flow->rcv_base,
+			     held < rcvbuf ? held : rcvbuf);
 	if (!(flow->flags & TCPTUNED_F_SND_HANDS_OFF))
-		budget_adopt(&flow->snd_share, flow->snd_base, sk->sk_sndbuf);
+		budget_adopt(&flow->snd_share, flow->snd_base,
+			     queued < sndbuf ? queued : sndbuf);
 }
 
 static __always_inline int adopt_connection(struct tcp_sock *tp)

@@ -545,10 +545,11 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 		return;
 	/*
 	 * While it needs what it began with, the connection is the kernel's; but not while a hole
-	 * is filled, for what is read then at once the kernel takes for a round trip's.
+	 * is filled, for what is read then at once the kernel takes for a round trip's, nor while
+	 * it holds a share of the budget, which it was adopted with.
 	 */
 	ours = ((flow->flags & (TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_RCV_LEAST)) |
-		(window ^ flow->rcv_floor) | hole) != 0;
+		(window ^ flow->rcv_floor) | hole | flow->rcv_share.granted) != 0;
 	count_in(t, TCPTUNED_H_SRTT, rtt_us);
 	count_in(t, TCPTUNED_H_RCV_PER_RTT, flow->rcv.per_rtt);
 	count_in(t, TCPTUNED_H_RCV_WINDOW, tp->rcv_wnd);
@@ -658,7 +659,7 @@ static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flo
 		return;
 	window = send_usable(flow, tp, before.window);
 	ours = (flow->flags & (TCPTUNED_F_SND_TAKEN | TCPTUNED_F_SND_LEAST)) ||
-	       window > limits.floor;
+	       window > limits.floor || flow->snd_share.granted;
 	count_in(t, TCPTUNED_H_SRTT, rtt_us);
 	count_in(t, TCPTUNED_H_CWND, tp->snd_cwnd);
 	count_decision(t, TCPTUNED_C_SND_ROUNDS, &flow->snd, &before, ours);

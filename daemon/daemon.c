@@ -52,6 +52,7 @@ struct daemon {
 	char cgroup_path[TCPTUNED_CONFIG_TEXT];
 	bool adopted;	 /* what was open before the start */
 	bool unapplied;	 /* apply() failed last: the timer tries again */
+	struct tcptuned_error last_error; /* of apply_again(); told once, not at every try */
 	bool whole_host; /* attached to the root of the cgroup tree */
 	int lock_fd, pins_lock_fd, cgroup_fd, signal_fd, timer_fd;
 	struct tcptuned_policy_source *policies; /* in force; the default policy first */
@@ -594,8 +595,9 @@ static void apply_again(struct daemon *d)
 {
 	struct tcptuned_error err = { 0 };
 
-	if (apply(d, &err))
+	if (apply(d, &err) && strcmp(d->last_error.text, err.text))
 		tcptuned_log(TCPTUNED_LOG_ERROR, "%s", err.text);
+	d->last_error = err;
 }
 
 /* An administrator who changes what tcptuned set has the last word. Has one? */

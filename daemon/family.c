@@ -106,6 +106,7 @@ void tcptuned_family_unregister(const char *pin_dir, unsigned int which)
 
 	unpin(pin_dir, "link", which);
 	unpin(pin_dir, "map", which);
+	unpin(pin_dir, "new", which); /* of a daemon that was killed between pinning and renaming */
 	/* The last descriptor after the pin: the kernel ends the registration at once then. */
 	if (link_fd >= 0)
 		close(link_fd);

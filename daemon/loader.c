@@ -355,7 +355,10 @@ static int attach_one(struct tcptuned_kernel *k, size_t which, int cgroup_fd, in
 	return 0;
 }
 
-/* All of them, or none: what ran elsewhere goes on there then. */
+/*
+ * All of them, or none: what ran elsewhere goes on there then. Of links that are updated in place
+ * only the first can be refused by the cgroup; should a later one fail, the earlier ones stay new.
+ */
 static int attach_cgroup(struct tcptuned_kernel *k, int cgroup_fd, struct tcptuned_error *err)
 {
 	int old[ON_CGROUP], error = 0;
@@ -405,6 +408,7 @@ static void unregister_bitcp(struct tcptuned_kernel *k)
 {
 	unpin(k, "link", link_name[TCPTUNED_LINK_BITCP]);
 	unpin(k, "map", "bitcp");
+	unpin(k, "new", "bitcp"); /* of a daemon that was killed between pinning and renaming */
 	if (k->link_fd[TCPTUNED_LINK_BITCP] >= 0)
 		close(k->link_fd[TCPTUNED_LINK_BITCP]);
 	else if (k->bitcp_map_fd >= 0)

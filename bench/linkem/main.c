@@ -50,9 +50,10 @@ static struct host_cpu read_host_cpu(void)
 		return cpu;
 	if (fscanf(f, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &user, &nice, &system, &idle,
 		   &iowait, &irq, &softirq, &steal) == 8) {
+		/* what keeps processors awake is user time, and idle time it stands for */
 		cpu.idle = idle + iowait + awake_cpu_s() * sysconf(_SC_CLK_TCK);
 		cpu.steal = steal;
-		cpu.total = user + nice + system + cpu.idle + irq + softirq + steal;
+		cpu.total = user + nice + system + idle + iowait + irq + softirq + steal;
 	}
 	fclose(f);
 	return cpu;
