@@ -253,9 +253,10 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.live = true,
 		.help = "What receive and send buffers may grow by, all together, beyond what "
 			"connections begin with. Where that is not enough for all, small wants "
-			"are met whole and the rest is shared equally. What the kernel's "
-			"autotuning had added to connections that were open at the start "
-			"counts, also beyond the budget, and leaves less for others. Buffers "
+			"are met whole and the rest is shared equally. What connections that "
+			"were open at the start hold beyond that, in their queues and in what "
+			"their peers may send, counts, also beyond the budget, and leaves less "
+			"for others. Buffers "
 			"that an application or a policy fixes do not count, nor what the "
 			"kernel adds to those that tcptuned does not size. auto: three "
 			"quarters of the memory at which the kernel presses TCP (the middle "

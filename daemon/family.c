@@ -13,6 +13,7 @@
 #include "aimd.skel.h"
 #include "cleanup.h"
 #include "hstcp.skel.h"
+#include "pin.h"
 #include "stcp.skel.h"
 #include "structops.h"
 #include "tt_reno.skel.h"
@@ -58,22 +59,13 @@ static int open_pin(const char *pin_dir, const char *kind, unsigned int which)
 	return bpf_obj_get(path);
 }
 
-/* In place of what may be there, in one step. */
 static int pin(const char *pin_dir, const char *kind, unsigned int which, int fd)
 {
 	char path[PATH_MAX], new[PATH_MAX];
-	int error;
 
 	pin_path(pin_dir, kind, which, path);
 	pin_path(pin_dir, "new", which, new);
-	unlink(new); /* of one that was killed */
-	if (bpf_obj_pin(fd, new))
-		return -errno;
-	if (!rename(new, path))
-		return 0;
-	error = -errno;
-	unlink(new);
-	return error;
+	return tcptuned_pin_replace(fd, path, new);
 }
 
 static void unpin(const char *pin_dir, const char *kind, unsigned int which)

@@ -19,6 +19,7 @@
 #include "cleanup.h"
 #include "family.h"
 #include "flows.skel.h"
+#include "pin.h"
 #include "rightsize.skel.h"
 #include "structops.h"
 
@@ -88,25 +89,12 @@ static const char *pin_path(const struct tcptuned_kernel *k, const char *kind, c
 	return path;
 }
 
-/*
- * Put @fd under that name, in place of what may be there. In one step: whoever is killed here
- * leaves the old one or the new, and so does a failure.
- */
 static int pin(const struct tcptuned_kernel *k, const char *kind, const char *name, int fd)
 {
 	char path[PATH_BYTES], new[PATH_BYTES];
-	int error;
 
-	pin_path(k, kind, name, path);
-	pin_path(k, "new", name, new);
-	unlink(new); /* of one that was killed */
-	if (bpf_obj_pin(fd, new))
-		return -errno;
-	if (!rename(new, path))
-		return 0;
-	error = -errno;
-	unlink(new);
-	return error;
+	return tcptuned_pin_replace(fd, pin_path(k, kind, name, path),
+				    pin_path(k, "new", name, new));
 }
 
 static void unpin(const struct tcptuned_kernel *k, const char *kind, const char *name)

