@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Paper 003, section VII, simulated: utilisation, and TCP friendliness (Figure 9).
 
-mix=$(lines_of mix | longest)
-if [ -n "$mix" ]; then
-
 # Of each run: ALGORITHM MBPS QUEUE HIGH-SPEED TCP BACKGROUND UTILISATION, shares of the link. What
 # it carried is divided as what was received.
 mix_shares() {
@@ -48,7 +45,7 @@ mix_table() { # QUEUE
 }
 
 # Figure 9: a bar for each algorithm at each rate
-mix_picture() { # FILE QUEUE
+mix_picture() { # FILE QUEUE TITLE
 	local mbps plots= name
 	local background=background tcp="long-lived TCP" fast=high-speed unused=unused
 	for mbps in $(mix_rates "$2"); do
@@ -66,7 +63,7 @@ mix_picture() { # FILE QUEUE
 		background= tcp= fast= unused= # once in the legend
 	done
 	{
-		picture_head "$1" "Two high-speed flows and two of TCP, drop-tail: paper 003, Figure 9"
+		picture_head "$1" "$3: paper 003, Figure 9"
 		echo 'set style data histograms
 set style histogram rowstacked gap 1 title offset 0,-1
 set style fill solid border lc rgb "#444444"
@@ -78,6 +75,21 @@ set key outside right top
 set grid noxtics ytics'
 		echo "plot $plots"
 	} | gnuplot
+}
+
+# What TCP has beside bitcp, and what is unused, where all four were measured
+mix_comparison() { # QUEUE
+	local mbps
+	for mbps in $(mix_rates "$1"); do
+		awk -v mbps="$mbps" -v queue="$1" '$2 == mbps && $3 == queue {
+			n[$1]++; tcp[$1] += $5; unused[$1] += 1 - $7 }
+	END { if (n["aimd"] && n["bitcp"] && n["hstcp"] && n["stcp"])
+		printf "- %s Mbit/s: beside bitcp TCP has %.2f of what it has beside stcp, and %.2f of that beside hstcp; unused are %.1f %% with bitcp, %.1f %% with aimd, %.1f %% with stcp, %.1f %% with hstcp\n",
+			mbps, tcp["bitcp"] / n["bitcp"] / (tcp["stcp"] / n["stcp"]),
+			tcp["bitcp"] / n["bitcp"] / (tcp["hstcp"] / n["hstcp"]),
+			100 * unused["bitcp"] / n["bitcp"], 100 * unused["aimd"] / n["aimd"],
+			100 * unused["stcp"] / n["stcp"], 100 * unused["hstcp"] / n["hstcp"] }' "$work/mix"
+	done
 }
 
 mix_utilisation() { # QUEUE NAME
@@ -92,6 +104,9 @@ mix_utilisation() { # QUEUE NAME
 		echo "$row"
 	done
 }
+
+mix=$(lines_of mix | longest)
+if [ -n "$mix" ]; then
 
 mix_shares >"$work/mix"
 mix_all_rates=$({ mix_rates droptail; mix_rates red; } | sort -nu | tr '\n' ' ')
@@ -112,7 +127,7 @@ $(mix_utilisation red RED)
 $(conditions <<<"$mix")
 TEXT
 
-mix_picture shares.png droptail
+mix_picture shares.png droptail "Two high-speed flows and two of TCP, drop-tail"
 cat <<TEXT
 
 ## Paper 003: TCP friendliness, Figure 9
@@ -130,15 +145,7 @@ same share.
 $(mix_table droptail)
 
 TEXT
-for mbps in $(mix_rates droptail); do
-	awk -v mbps="$mbps" '$2 == mbps && $3 == "droptail" { n[$1]++; tcp[$1] += $5; unused[$1] += 1 - $7 }
-	END { if (n["aimd"] && n["bitcp"] && n["hstcp"] && n["stcp"])
-		printf "- %s Mbit/s: beside bitcp TCP has %.2f of what it has beside stcp, and %.2f of that beside hstcp; unused are %.1f %% with bitcp, %.1f %% with aimd, %.1f %% with stcp, %.1f %% with hstcp\n",
-			mbps, tcp["bitcp"] / n["bitcp"] / (tcp["stcp"] / n["stcp"]),
-			tcp["bitcp"] / n["bitcp"] / (tcp["hstcp"] / n["hstcp"]),
-			100 * unused["bitcp"] / n["bitcp"], 100 * unused["aimd"] / n["aimd"],
-			100 * unused["stcp"] / n["stcp"], 100 * unused["hstcp"] / n["hstcp"] }' "$work/mix"
-done
+mix_comparison droptail
 cat <<TEXT
 
 The paper does not give the round-trip times of this experiment, nor how long its small connections last: here 25
