@@ -199,9 +199,10 @@ and most in parentheses where there is more than one. Of 30 s, 200 intervals cou
 Poisson packets themselves is then uncertain by 5 %.
 
 The paper has 200 s, of ns-2 in 2000: no selective ACKs, and windows that grow though they are not used. RED's weight
-and maximal probability are not in it: 0.002 and 0.1 here, which ns-2 had. Its Vegas is that of Brakmo and Peterson, which
-gives up a quarter of its window at a loss and retransmits before three duplicate ACKs. Ours halves it, as Linux's does, and
-Vegas does meet losses here: with 50 clients it wants 50 packets or more in a queue that holds 50. bitcp's windows below its low_window of
+and maximal probability are not in it: 0.002 and 0.1 here, which ns-2 had. Its Vegas also
+retransmits before three duplicate ACKs where the time since sending says so, which is the stack's matter here. Vegas does
+meet losses: with 50 clients it wants 50 packets or more in a queue that holds 50. As in ns-2, it gives up a
+quarter of its window then. bitcp's windows below its low_window of
 14 are halved as Reno's are; those of 14 and more give up an eighth.
 TEXT
 fi

@@ -16,17 +16,19 @@
  *   and bursts hardly do. The paper times one packet of the round.
  * - Slow start ends with the window that the path was seen to carry without a queue, and one
  *   packet. The paper leaves open how large the window is then.
- * - At a loss it is Reno. The paper's own way of retransmitting, and the smaller reductions
- *   that go with it, are the engine's matter.
+ * - At a loss a quarter of the window is given up, as in ns-2's Vegas (tcp-vegas.cc, 1997), the
+ *   one that Feng and Tinnakornsrisuphap simulated; Linux's own halves it. That a loss is noticed
+ *   by times rather than by three duplicate ACKs is the engine's matter.
  */
 #ifndef TCPTUNED_VEGAS_H
 #define TCPTUNED_VEGAS_H
 
-#include "reno.h"
+#include "congestion.h"
 
 #define VEGAS_ALPHA 1u
 #define VEGAS_BETA  3u
 #define VEGAS_GAMMA 1u
+#define VEGAS_DECREASE CONGESTION_SHARE(1, 4)
 
 struct vegas {
 	struct congestion c;
@@ -131,7 +133,7 @@ congestion_fn __u32 vegas_ssthresh(struct vegas *st, __u32 cwnd)
 {
 	st->round_cwnd = 0;
 	st->hold = 0;
-	return reno_ssthresh(&st->c, cwnd);
+	return congestion_reduce(&st->c, cwnd, VEGAS_DECREASE);
 }
 
 congestion_fn __u32 vegas_undo(struct vegas *st, __u32 cwnd)

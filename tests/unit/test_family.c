@@ -452,15 +452,18 @@ static void vegas_slow_start_doubles_every_other_round_trip(void **state)
 	assert_true(c.cwnd >= 500);
 }
 
-static void vegas_loss_is_renos(void **state)
+static void vegas_gives_up_a_quarter_at_a_loss(void **state)
 {
 	struct connection c = connection("tt_vegas", 100);
 
 	vegas_round_trip(&c, 200, 0);
 	c.cwnd = 101;
 	loss(&c);
-	assert_int_equal(c.cwnd, 50);
-	assert_int_equal(c.ssthresh, 50);
+	assert_int_equal(c.cwnd, 75);
+	assert_int_equal(c.ssthresh, 75);
+	c.cwnd = 2;
+	loss(&c);
+	assert_int_equal(c.cwnd, 2);
 }
 
 static void vegas_without_a_measurement_changes_nothing(void **state)
@@ -716,7 +719,7 @@ int main(void)
 		cmocka_unit_test(vegas_keeps_one_to_three_packets_queued),
 		cmocka_unit_test(vegas_decides_once_per_round_trip),
 		cmocka_unit_test(vegas_slow_start_doubles_every_other_round_trip),
-		cmocka_unit_test(vegas_loss_is_renos),
+		cmocka_unit_test(vegas_gives_up_a_quarter_at_a_loss),
 		cmocka_unit_test(vegas_without_a_measurement_changes_nothing),
 		cmocka_unit_test(a_window_that_is_not_used_does_not_grow),
 		cmocka_unit_test(delayed_acks_grow_the_same),
