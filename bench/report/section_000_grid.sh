@@ -159,7 +159,7 @@ grid_missing() {
 		for streams in $(cut -d';' -f3 <<<"$grid" | sort -nu); do
 			grid_holes "$rtt" "$streams"
 		done
-	done | awk '{ printf "%s%s", NR > 1 ? "; " : "\nWithout a valid run: ", $0 } END { if (NR) print "." }'
+	done | awk '{ printf "%s%s", (NR > 1 ? "; " : "\nWithout a valid run: "), $0 } END { if (NR) print "." }'
 }
 
 grid_holes() { # RTT_MS STREAMS
@@ -349,7 +349,7 @@ size_holes() { # RTT
 		for streams in $(cut -d';' -f3 <<<"$sizes" | sort -nu); do
 			size=$(comm -23 <(size_tried "$1" | sort) <(awk -F';' -v rtt="$1" -v t="$tuning" -v s="$streams" '
 				$1 == rtt && $3 == s && $4 == t { print $2 }' <<<"$sizes" | sort) | sort -n |
-				awk '{ printf "%s%g KB", NR > 1 ? ", " : "", $1 / 1024 }')
+				awk '{ printf "%s%g KB", (NR > 1 ? ", " : ""), $1 / 1024 }')
 			[ -z "$size" ] || list+="${list:+; }$tuning, connections: $streams ($size)"
 		done
 	done

@@ -143,9 +143,9 @@ clients_excess() { # NAME FROM TO
 clients_as_said() { # PAPER LEAST MOST
 	awk -v paper="$1" -v least="$2" -v most="$3" 'BEGIN {
 		limit = match(paper, /[0-9]+/) ? substr(paper, RSTART, RLENGTH) + 0 : 50
-		if (paper ~ /^(over|a sharp)/) print least > limit ? "yes" : most > limit ? "in part" : "no"
-		else if (paper ~ /^(up to|no sharp)/) print most <= limit ? "yes" : least <= limit ? "in part" : "no"
-		else if (paper ~ /^very close/) print most <= 10 && least >= -10 ? "yes" : "no" }'
+		if (paper ~ /^(over|a sharp)/) print (least > limit ? "yes" : most > limit ? "in part" : "no")
+		else if (paper ~ /^(up to|no sharp)/) print (most <= limit ? "yes" : least <= limit ? "in part" : "no")
+		else if (paper ~ /^very close/) print (most <= 10 && least >= -10 ? "yes" : "no") }'
 }
 
 clients_claim() { # TITLE NAME FROM TO PAPER
@@ -173,7 +173,7 @@ clients_below() { # GATEWAY A B
 # The least number of clients with which packets of NAME are lost: "none" if there is none
 clients_first_loss() { # NAME
 	clients_points "$1" loss_percent | awk '$2 > 0.005 && (x == "" || $1 < x) { x = $1 }
-		END { print x == "" ? "none" : x }'
+		END { print (x == "" ? "none" : x) }'
 }
 
 # Mean throughput with the most clients, of NAME
@@ -208,7 +208,7 @@ done)
 verdict "paper 002: the c.o.v. of Vegas below that of Reno, and where bitcp stands" \
 	"$(sed 's/^- //; s/the c.o.v. of //; s/is below that of/below/; s/ numbers of clients above.*//' <<<"$clients_order" | paste -sd ';' | sed 's/;/; /g')" \
 	"$(awk '/vegas is below that of reno/ { n++; as += /, as in the paper/ }
-		END { print n && as == n ? "met" : as ? "met in part" : "not met" }' <<<"$clients_order")"
+		END { print (n && as == n ? "met" : as ? "met in part" : "not met") }' <<<"$clients_order")"
 cat <<TEXT
 
 ## Paper 002 (burstiness): clients of one gateway, Figures 2 to 4

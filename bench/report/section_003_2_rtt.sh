@@ -110,7 +110,8 @@ $(lines_of rtt_ratio "$4" | conditions) Of each run the second half counts.
 $(not_measured "$(rtt_missing "$ratios")" "bench/sim/run full 'rtt_ratio|ns-3|.*|$5 Mbit'")
 TEXT
 	lines_of rtt_ratio "$4" | awk -F, '$7 == "synchronised_2" && $3 !~ /^ns3/ && $4 > 1 { sum[$3] += $8; n[$3]++ }
-		END { for (a in n) s = s (s == "" ? "" : ", ") sprintf("%s %.0f %%", a, 100 * sum[a] / n[a])
+		END { PROCINFO["sorted_in"] = "@ind_str_asc"
+			for (a in n) s = s (s == "" ? "" : ", ") sprintf("%s %.0f %%", a, 100 * sum[a] / n[a])
 			if (s != "") print "Share of the seconds with a loss event in which both flows had one (ratios 3 and 6): " s ". The paper says of its own run that this is rare in such small windows, and gives no figure." }'
 	lines_of rtt_ratio "$4" | awk -F, '$7 == "utilisation" && $3 !~ /^ns3/ { n++; if (n == 1 || $8 < least) least = $8 }
 		END { if (n) printf "The bottleneck carried at least %.1f %% of what it can in all of ours.\n", 100 * least }'

@@ -56,7 +56,7 @@ beside_bound() { # RATIO
 			END { for (e in n) printf "%s %.2f\n", e, sum[e] / n[e] }' | sort)
 	verdict "paper 003: RTT unfairness of bitcp at 2.5 Gbit/s, RTT ratio $1, no more than $bound" \
 		"$(paste -sd ',' <<<"${found:-not measured}" | sed 's/,/, /g')" \
-		"$([ -z "$found" ] || awk -v bound="$bound" '$2 > bound { bad = 1 } END { print bad ? "not met" : "met" }' <<<"$found")"
+		"$([ -z "$found" ] || awk -v bound="$bound" '$2 > bound { bad = 1 } END { print (bad ? "not met" : "met") }' <<<"$found")"
 }
 beside_bound 3
 beside_bound 6

@@ -151,14 +151,14 @@ for queue in droptail red; do
 		found=$(mix_cell bitcp "$mbps" $queue 7)
 		[ -z "$found" ] || verdict "paper 003: utilisation with bitcp at least 99 %" \
 			"ns-3, $mbps Mbit/s, $([ $queue = red ] && echo "RED (the paper, at 2.5 Gbit/s: $(awk "BEGIN { print 100 * $(paper_value 003 "Utilisation RED" bitcp 2500) }") %)" || echo drop-tail): $found %" \
-			"$(awk -v found="${found%% *}" 'BEGIN { print found >= 99 ? "met" : "not met" }')"
+			"$(awk -v found="${found%% *}" 'BEGIN { print (found >= 99 ? "met" : "not met") }')"
 	done
 done
 for mbps in 100 2500; do
 	found=$(kernel_lines rtt_ratio $mbps drop-tail | jq -rs 'map(select(.column == "bitcp") | .carried) | if . == [] then empty else min * 1000 | round / 10 end')
 	[ -z "$found" ] || verdict "paper 003: utilisation with bitcp at least 99 %" \
 		"kernel, $mbps Mbit/s, drop-tail, two flows of different RTT: at least $found %" \
-		"$(awk -v found="$found" 'BEGIN { print found >= 99 ? "met" : "not met" }')"
+		"$(awk -v found="$found" 'BEGIN { print (found >= 99 ? "met" : "not met") }')"
 done
 cat <<TEXT
 

@@ -77,7 +77,7 @@ fairness_verdict() { # POINTS MBPS QUEUE
 			if (least != "") printf "%.3f", least }' <<<"$1")
 	[ -z "$found" ] || verdict "paper 003: fairness index of four bitcp flows above 0.95 from 25 s on" \
 		"ns-3, $2 Mbit/s, $3: at least $found" \
-		"$(awk -v found="$found" 'BEGIN { print found > 0.95 ? "met" : "not met" }')"
+		"$(awk -v found="$found" 'BEGIN { print (found > 0.95 ? "met" : "not met") }')"
 }
 
 fairness_section() { # QUEUE NAME FIGURE WHAT PART PAPER
