@@ -217,7 +217,7 @@ WHY
 fi
 rows_of grid '. as $rows | grid_cells[] | . as $c | .own[] | select(.column == "tcptuned" and .share and .share < 0.97)
 	| [$rows[] | select(.x == $c.x and .column == "tcptuned" and .goodput_bps)] as $runs
-	| "\nWith bitcp, \($c.x): the best of \($runs | length) runs has \(100 * ($runs | map(.goodput_bps / 1e6) | max) / $c.best.median | round) % of \($c.best.column); retransmitted segments in them: \($runs | map(.retransmits) | add). What differs is how long the start takes (\($runs | map(.elapsed_s * 100 | round / 100) | sort | map(tostring) | join(", ")) s in all)."'
+	| "\nWith bitcp, \($c.x): the best of \($runs | length) runs has \(100 * ($runs | map(.goodput_bps / 1e6) | max) / $c.best.median | round) % of \($c.best.column); retransmitted segments in them: \($runs | map(.retransmits) | add). They took \($runs | map(.elapsed_s * 100 | round / 100) | sort | map(tostring) | join(", ")) s."'
 grid_missing)
 
 The paper gives its figures as plots only. What its text says of them, beside the same of ours (ratio 1: within the
@@ -266,7 +266,7 @@ $(for tuning in none kernel "tcptuned, cubic" tcptuned; do
 	done
 done)
 
-$(row_conditions grid)
+Conditions: those of the grid.
 
 A law of this form says that each connection is limited by a fixed window, of k / 8 KB: $(awk -F';' '$1 == "none" { printf "%.0f", $2 / 8 }' <<<"$laws") KB for our none, what
 today's kernel offers of a buffer of 128 KB, and $(awk -v k="$(paper_value 000 law none k)" 'BEGIN { printf "%.0f", k / 8 }') KB for the paper's, of the 32 KB that Linux 2.2 offered of 64. It is no law for
@@ -311,15 +311,17 @@ size_tried() { # RTT
 }
 
 size_picture() { # FILE RTT
-	local tuning streams plots= file n=0 mark
+	local tuning streams plots= file n=0 mark size
 	for tuning in "by hand" "tcptuned, cubic"; do
 		for streams in $(cut -d';' -f3 <<<"$sizes" | sort -nu); do
 			file=$work/size-$((n++))
 			size_points "$2" "$tuning" "$streams" >"$file"
 			grep -q . "$file" || continue
 			mark=$((streams == 1 ? 1 : 2))
+			size=1.4 # the wider mark behind
+			[ "$tuning" != "by hand" ] || size=2.2
 			plots+="${plots:+, }\"$file\" using 1:2:3:4 with yerrorbars lw 1 ps 0 $(colour_of_tuning "$tuning") notitle"
-			plots+=", \"$file\" using 1:2 with linespoints lw 2 ps 1.4 dt $mark pt $((3 + 2 * n)) $(colour_of_tuning "$tuning") title \"$tuning, $streams connection$([ "$streams" = 1 ] || echo s)\""
+			plots+=", \"$file\" using 1:2 with linespoints lw 2 ps $size dt $mark pt $((3 + 2 * n)) $(colour_of_tuning "$tuning") title \"$tuning, $streams connection$([ "$streams" = 1 ] || echo s)\""
 		done
 	done
 	{
@@ -331,7 +333,7 @@ set xtics (8, 16, 32, 64, 128, 256, 512, "1 MB" 1024, "2" 2048, "4" 4096, "8" 81
 set xrange [6:90000]
 set yrange [10:1500]
 set ytics (10, 20, 50, 100, 200, 500, 1000)
-set key bottom right'
+set key center right'
 		awk -v best="$(paper_value 000 "Figure 5" best bytes)" -v rtt="${2% ms}" 'BEGIN {
 			printf "set arrow from %g, graph 0 to %g, graph 1 nohead dt 3 lw 2 lc rgb \"black\"\n", best / 1024, best / 1024
 			printf "set label \" the best of the paper\" at %g, 12 left\n", best / 1024
@@ -411,7 +413,7 @@ $(awk -F';' '$1 == "0.5 ms" && $3 == 1 && $4 == "by hand" { mbps[$2] = $5; name[
 	END { if (65536 in mbps && mbps[65536] < 0.97 * most)
 			printf "As in the paper the product of bandwidth and delay, 62.5 KB at 0.5 ms, is too little: two applications take turns with the processors, and what is in the buffer must last until then. "
 		if (largest >= 8388608)
-			printf "In the paper more memory than the best costs throughput; here %s gets %.0f %% of the best. ", name[largest], 100 * mbps[largest] / most
+			printf "In the paper more memory than the best costs throughput; here %s gets %.0f %% of the best.", name[largest], 100 * mbps[largest] / most
 	}' <<<"$sizes")
 $(while read -r rtt; do
 	tried=$(size_tried "$rtt ms" | awk '{ print $1 / 1024 }')

@@ -79,8 +79,8 @@ set ylabel "received, MB"
 set xrange [0.1:400]
 set yrange [0:70]
 set xtics (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200)
-set key top left'
-		plots+=", \"$work/progress-paper\" using 1:2 with points pt 2 ps 2 lw 3 lc rgb \"black\" title \"the paper's medians: right-sized, static\""
+set key at graph 0.78, graph 0.8'
+		plots+=", \"$work/progress-paper\" using 1:2 with points pt 2 ps 2 lw 3 lc rgb \"black\" title \"the paper: right-sized, static\""
 		printf '%s 64\n' "$(paper_value 001 "Figure 2" right-sized "median s")" \
 			"$(paper_value 001 "Figure 2" static "median s")" >"$work/progress-paper"
 		echo "plot $plots"
@@ -183,7 +183,7 @@ set style fill solid 0.8 border -1
 set ylabel "retransmitted, per 1000 segments sent"
 set xlabel "link"
 set yrange [0:*]
-set key top right'
+set key outside right top'
 	plots=
 	n=0
 	for column in "static 64 KB" kernel "tcptuned at the receiver" "tcptuned, known path" "tcptuned, bitcp"; do

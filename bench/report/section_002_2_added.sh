@@ -134,6 +134,34 @@ added_has() { # BACKGROUND GATEWAY...
 	done
 }
 
+# What has no point: a gateway, or some algorithms of it at some of the numbers of clients
+added_missing() { # BACKGROUND GATEWAY...
+	local background=$1
+	shift
+	awk -F '\t' -v background="$background" -v gateways="$*" '
+	$3 == "mbps" && index($1, "; " background " Reno clients; ") { has[$1, $2]; xs[$2] }
+	END {
+		PROCINFO["sorted_in"] = "@ind_num_asc"
+		n = split(gateways, g, " "); split("tt_reno tt_vegas bitcp", a, " ")
+		for (k = 1; k <= n; k++) {
+			list = ""; points = 0
+			for (x in xs)
+				for (i = 1; i <= 3; i++)
+					if ((a[i] "; " background " Reno clients; " g[k], x) in has) {
+						points++
+					} else {
+						name = a[i]; sub(/^tt_/, "", name)
+						list = list (list == "" ? "" : ", ") name " with " x
+					}
+			if (!points)
+				list = "any"
+			if (list != "")
+				all = all (all == "" ? "" : "; ") g[k] ": " list
+		}
+		print all
+	}' <<<"$added_all"
+}
+
 # A picture and its place in the text, if there is anything to see on it.
 added_figure() { # FILE BACKGROUND FIGURES QUEUE GATEWAY...
 	local file=$1 background=$2 figures=$3 queue=$4
@@ -152,7 +180,7 @@ added_section() { # BACKGROUND FIGURES-50 FIGURES-1500
 		added_figure "added_$1_1500.png" "$1" "$3" 1500 FIFO-1500 RED1 RED2
 		added_table "$1" FIFO-50 RED-50 FIFO-1500 RED1 RED2
 	fi
-	not_measured "$(absent "$(added_has "$1" FIFO-50 RED-50 FIFO-1500 RED1 RED2)" FIFO-50 RED-50 FIFO-1500 RED1 RED2)" \
+	not_measured "$(added_missing "$1" FIFO-50 RED-50 FIFO-1500 RED1 RED2)" \
 		"bench/sim/run short '^added.*$1 Reno clients'"
 }
 

@@ -65,8 +65,9 @@ fairness_differs() { # MBPS LINES
 	[ "$1 $seconds" != "2500 600" ] || return 0
 	awk -v mbps="$1" -v seconds="$seconds" 'BEGIN {
 		printf "The paper has 2.5 Gbit/s and 600 s, ours %s%s%d s.", mbps == 2500 ? "" : mbps " Mbit/s", mbps == 2500 ? "" : " and ", seconds
-		if (mbps < 2500) printf " A fair share of link and queue is %d packets here, %d there. AIMD adds %s of them in each round trip, and bitcp, which searches where the share is below %d, less.",
-			mbps * 1e6 * 0.2 / 12000 / 4, 2.5e9 * 0.2 / 12000 / 4, 32, 2 * 32 / 0.125 }'
+		if (mbps < 2500) printf " A fair share of link and queue is %d packets here, %d there. AIMD adds %d in each round trip, %.0f %% of its share (there %.1f %%); bitcp, which searches where the share is below %d, less.",
+			share(mbps), share(2500), 32, 3200 / share(mbps), 3200 / share(2500), 2 * 32 / 0.125 }
+	function share(mbps) { return mbps * 1e6 * 0.2 / 12000 / 4 }'
 }
 
 # That bitcp is above 0.95 from 25 s on
@@ -104,7 +105,6 @@ $(fairness_rows "$points")
 
 $(conditions <<<"$lines")
 $(not_measured "$absent" "bench/sim/run full '^fairness.*|$mbps|$1'")
-
 $(fairness_differs "$mbps" "$lines")$([ "$1:$mbps" != red:50 ] || echo " RED's automatic
 thresholds are $(red_thresholds 50) packets at this rate, half of the queue of 5 ms that it aims at and three times that: in a trace of
 such a run flows time out, wait for a second, and begin anew with a window of one. That is what the index at 1 s and
