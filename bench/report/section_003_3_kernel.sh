@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Paper 003, section VII, on the kernel itself: Tables 2 and 3, Figures 10 and 11.
+# Paper 003, section VII, on the kernel itself: Tables 2 and 3.
 
 kernel_conditions() {
 	jq -rs 'def list(f): map(f | tostring) | unique | join(", ");
@@ -53,42 +53,7 @@ $(kernel_conditions <<<"$lines")
 TEXT
 }
 
-kernel_fairness() { # MBPS QUEUE PAPER
-	local lines
-	lines=$(kernel_lines fairness "$1" "$2")
-	if [ -z "$lines" ]; then
-		kernel_unfair+=${kernel_unfair:+, }"$1 Mbit/s with $2"
-		return
-	fi
-	cat <<TEXT
-
-## Paper 003: fairness of four flows over time scales, $1 Mbit/s, $2
-
-Jain's index of four connections of 100 ms, mean of the worst fifth of the samples. $3
-
-| | 1 s | 5 s | 25 s |
-|---|---|---|---|
-$(jq -rs 'def figure: if length == 0 then "" else add / length * 1000 | round / 1000 | tostring end;
-	group_by(.column)[] | . as $runs
-	| "| \(.[0].column) | \([("1", "5", "25") as $scale
-		| [$runs[].fairness[$scale] | numbers] | figure] | join(" | ")) |"' <<<"$lines")
-
-$(kernel_conditions <<<"$lines")
-TEXT
-}
-
-kernel_unfair=
 kernel_rtt "Table 3" 100
 kernel_rtt_red 100
 kernel_rtt "Table 2" 2500
 kernel_rtt_red 2500
-for kernel_mbps in 100 2500; do
-	kernel_fairness $kernel_mbps drop-tail "The paper (Figure 10: 2.5 Gbit/s, 600 s) plots
-BI-TCP and AIMD close to 1 at all scales, and STCP below 0.8."
-	kernel_fairness $kernel_mbps RED "The paper (Figure 11: 2.5 Gbit/s, 600 s, the worst
-hundredth of the samples) finds HSTCP and STCP far from 1 at short scales."
-done
-if [ -n "$kernel_unfair" ]; then
-	printf '\n## Paper 003: fairness over time scales on the kernel\n'
-	not_measured "$kernel_unfair" "bench/run fairness"
-fi

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Paper 003, section VII, simulated: fairness over time scales, Figures 10 and 11.
+# Paper 003, section VII: fairness over time scales, Figures 10 and 11, simulated and on the kernel.
 
 # Of each run: ALGORITHM SCALE VALUE
 fairness_points() { # LINES WHAT
@@ -71,13 +71,13 @@ fairness_differs() { # MBPS LINES
 }
 
 # That bitcp is above 0.95 from 25 s on
-fairness_verdict() { # POINTS MBPS QUEUE
+fairness_verdict() { # POINTS MBPS QUEUE ENGINE
 	local found
 	found=$(awk '$1 == "bitcp" && $2 >= 25 { k = $2; n[k]++; sum[k] += $3 }
 		END { for (k in n) if (least == "" || sum[k] / n[k] < least) least = sum[k] / n[k]
 			if (least != "") printf "%.3f", least }' <<<"$1")
 	[ -z "$found" ] || verdict "paper 003: fairness index of four bitcp flows above 0.95 from 25 s on" \
-		"ns-3, $2 Mbit/s, $3: at least $found" \
+		"$4, $2 Mbit/s, $3: at least $found" \
 		"$(awk -v found="$found" 'BEGIN { print (found > 0.95 ? "met" : "not met") }')"
 }
 
@@ -112,7 +112,7 @@ such a run flows time out, wait for a second, and begin anew with a window of on
 	$3 == "bitcp" && $7 == "utilisation" { n++; sum += $8 } END { if (n) printf "%.0f %%", 100 * sum / n }' <<<"$lines")
 of the bottleneck were used with bitcp.")
 TEXT
-		fairness_verdict "$points" "$mbps" "$2"
+		fairness_verdict "$points" "$mbps" "$2" ns-3
 	done
 }
 
@@ -122,3 +122,44 @@ fairness_section droptail drop-tail "Figure 10" fairness fifth \
 fairness_section red RED "Figure 11" fairness_100th hundredth \
 	"The paper finds HSTCP and STCP far from 1 at short scales, up to 25 s, and AIMD and BI-TCP close to it."
 not_measured "$fairness_absent" "bench/sim/run full '^fairness'"
+
+# The same of four connections of the kernel itself
+kernel_fairness() { # MBPS QUEUE FIGURE PAPER
+	local lines points absent name
+	lines=$(kernel_lines fairness "$1" "$2")
+	if [ -z "$lines" ]; then
+		kernel_unfair+=${kernel_unfair:+, }"$1 Mbit/s with $2"
+		return
+	fi
+	points=$(jq -r '. as $run | ("1", "5", "25") | select($run.fairness[.])
+		| "\($run.column) \(.) \($run.fairness[.])"' <<<"$lines")
+	absent=$(absent "$(cut -d' ' -f1 <<<"$points" | sort -u)" aimd bitcp hstcp stcp)
+	name=fairness_kernel_$(tr -d - <<<"${2,,}")_$1.png
+	fairness_picture "$name" "Four connections of the kernel over $1 Mbit/s, $2: paper 003, $3" "$points"
+	cat <<TEXT
+
+## Paper 003: fairness over time scales on the kernel, $1 Mbit/s, $2, $3
+
+Jain's index of four connections of 100 ms, mean of the worst fifth of the samples. $4
+
+![$3 on the kernel]($name)
+
+$(fairness_rows "$points")
+
+$(kernel_conditions <<<"$lines")
+$(not_measured "$absent" "BENCH_MBPS=$1 BENCH_QUEUES=$2 bench/run fairness")
+TEXT
+	fairness_verdict "$points" "$1" "$2" kernel
+}
+
+kernel_unfair=
+for kernel_mbps in 100 2500; do
+	kernel_fairness $kernel_mbps drop-tail "Figure 10" "The paper's runs are of 2.5 Gbit/s and 600 s; it plots
+BI-TCP and AIMD close to 1 at all scales, and STCP below 0.8."
+	kernel_fairness $kernel_mbps RED "Figure 11" "The paper's runs are of 2.5 Gbit/s and 600 s, and it takes the worst
+hundredth of the samples; it finds HSTCP and STCP far from 1 at short scales."
+done
+if [ -n "$kernel_unfair" ]; then
+	printf '\n## Paper 003: fairness over time scales on the kernel, Figures 10 and 11\n'
+	not_measured "$kernel_unfair" "bench/run fairness"
+fi
