@@ -424,6 +424,9 @@ $(while read -r rtt; do
 		"BENCH_GRID=full BENCH_RTTS=$rtt bench/run buffer_size"
 done < <(cut -d' ' -f1 <<<"$sizes" | sort -gu))
 TEXT
+else
+	printf '\n## Paper 000: the size of buffers, Figure 5\n'
+	not_measured "any of it" "BENCH_GRID=full bench/run buffer_size"
 fi
 
 # --- Table 1 ---

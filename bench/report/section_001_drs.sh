@@ -131,19 +131,20 @@ awk '{ flight[NR] = $2; window[NR] = $3; if ($2 > most) most = $2 }
 	END { for (i = 1; i <= NR && flight[i] < most / 2; i++) if (flight[i] > 65536) ratio[++n] = window[i] / flight[i]
 		if (n) { asort(ratio); printf "While its flight grows, up to half of the largest, the window is %.2g times as large (median of %d samples); once the link is full the window stays at what the link and its queue hold, and the flight comes up to it.", ratio[int((n + 1) / 2)], n } }' "$work/growing")
 TEXT
+else
+	printf '\n## Paper 001 (Dynamic Right-Sizing): 64 MB at 100 ms, Figures 2 to 4\n'
+	not_measured "any of it" "bench/run drs"
 fi
 
 # --- the slow link ---
 slow_points=$(rows_of slow_flight '.[] | select(.flow_points) | 1')
 slow_link=$(rows_of slow_link 'map(select((.invalid | not) and (.x | startswith("56 ")))) | length')
-if [ -n "$slow_points" ] || [ "$slow_link" != 0 ]; then
 cat <<TEXT
 
 ## Paper 001: low-bandwidth links, Figures 5 to 7
 
 56 kbit/s, 100 ms, a Reno sender, a queue of ten packets (of its queue the paper says nothing).
 TEXT
-fi
 if [ -n "$slow_points" ]; then
 drs_flight_picture drs_slow.png "56 kbit/s, 100 ms: flight and window (paper 001, Figures 6 and 5)" slow_flight \
 	"static 64 KB" KB 1024 tcptuned KB 1024
@@ -168,6 +169,8 @@ where the paper's began with less. It comes down by no more than what arrives, 7
 has seen that the path is slow: in the seconds of the picture it is on its way, so that the flight is still Reno's own, as in the
 static case. Figure 7 is of longer transfers, in which it arrives.
 TEXT
+else
+	not_measured "Figures 5 and 6, flight and window" "bench/run slow_flight"
 fi
 if [ "$slow_link" != 0 ]; then
 per_1000='1e3 * .retransmits * .sender.mss / .bytes'

@@ -284,4 +284,7 @@ gives up a quarter of its window at a loss and retransmits before three duplicat
 Vegas does meet losses here: with 50 clients it wants 50 packets or more in a queue that holds 50. bitcp's windows below its low_window of
 14 are halved as Reno's are; those of 14 and more give up an eighth.
 TEXT
+else
+	printf '\n## Paper 002 (burstiness): clients of one gateway, Figures 2 to 4\n'
+	not_measured "any of it" "bench/sim/run short '^clients|ns-3'"
 fi

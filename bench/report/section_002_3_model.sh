@@ -49,4 +49,7 @@ the equations say nothing.
 
 TEXT
 lines_of clients ',stochastic,' | conditions
+else
+	printf '\n## Paper 002: the stochastic model of Reno, section 4 and Figure 13\n'
+	not_measured "it" "bench/sim/run short 'stochastic'"
 fi

@@ -208,4 +208,7 @@ of them begin and end at random within the run, seven of them at a time on avera
 on-off sources send a tenth of the rate. At 20 Mbit/s that background is most of the traffic, and windows are as
 small as the paper says that they are there, below STCP's low window.
 TEXT
+else
+	printf '\n## Paper 003: utilisation and TCP friendliness, Figure 9\n'
+	not_measured "either" "bench/sim/run full '^mix'"
 fi
