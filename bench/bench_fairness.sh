@@ -7,19 +7,20 @@
 
 compete_controls=${BENCH_CONTROLS:-bitcp aimd hstcp stcp cubic reno}
 
-# compete CONTROL MBPS QUEUE SECONDS RTT:START...	connections over the bottleneck, from START on
+# compete CONTROL MBPS QUEUE SECONDS RTT:START[:CONTROL]...	connections over the bottleneck,
+# from START on
 #
 # 20 ms of each round trip are the bottleneck's own, the rest the sender's access link, whose
 # rate is ten times as high, at most 10 Gbit/s. Its queue holds 40 ms; QUEUE: drop-tail or RED. A tenth of
 # the rate each way is background: ten connections that send a message every 200 ms.
 # The second half of the time counts.
 compete() {
-	local cc=$1 mbps=$2 queue=$3 seconds=$4 i=0 spec red=() hosts=()
+	local cc=$1 mbps=$2 queue=$3 seconds=$4 i=0 spec start control red=() hosts=()
 	shift 4
 	[ "$queue" != RED ] || red=(--red-ab gentle,wait,adaptive,bottom=0.001)
 	for spec; do
 		i=$((i + 1))
-		hosts+=(--host "10.99.0.$((10 + i)),delay=$((${spec%:*} / 2 - 10))ms,rate=$(compete_rate $mbps)")
+		hosts+=(--host "10.99.0.$((10 + i)),delay=$((${spec%%:*} / 2 - 10))ms,rate=$(compete_rate $mbps)")
 	done
 	hosts+=(--host "10.99.0.10,delay=10ms,rate=$(compete_rate $mbps)")
 	tcptuned_start --register aimd,hstcp,stcp
@@ -30,7 +31,8 @@ compete() {
 	i=0
 	for spec; do
 		i=$((i + 1))
-		compete_begin $i "$cc" "${spec#*:}" "$seconds"
+		IFS=: read -r _ start control <<<"$spec"
+		compete_begin $i "${control:-$cc}" "$start" "$seconds"
 	done
 	compete_watch "$seconds"
 	for ((; i; i--)); do
@@ -98,7 +100,7 @@ compete_result() { # SECONDS RTT:START...
 	for spec; do
 		i=$((i + 1))
 		jq -c --argjson began "$(<"$TEST_DIR/began-$i")" --argjson zero "$(<"$TEST_DIR/began-0")" \
-			--argjson rtt "${spec%:*}" '. + {began_s: ($began - $zero), rtt_ms: $rtt}' \
+			--argjson rtt "${spec%%:*}" '. + {began_s: ($began - $zero), rtt_ms: $rtt}' \
 			"$TEST_DIR/flow-$i.log"
 	done | jq -L "$TEST_TOP/bench" --argjson to "$seconds" --slurp \
 		--slurpfile half "$TEST_DIR/half.json" --slurpfile whole "$TEST_DIR/whole.json" '
@@ -158,6 +160,20 @@ compete_late() { # SECONDS
 		row fairness "$mbps Mbit/s, $queue" $cc compete $cc $mbps $queue $1 100:0 \
 			100:"$(compete_part $1 30)" 100:"$(compete_part $1 12)" \
 			100:"$(compete_part $1 9)"
+	done
+}
+
+# Two connections of the kind, two of TCP, of about 40 ms: paper 003, Figure 9.
+# timeout: 7200
+bench_friendliness() {
+	compete_grid compete_tcp "${BENCH_SECONDS:-60}"
+}
+
+compete_tcp() { # SECONDS
+	local cc
+	for cc in $compete_controls; do
+		row friendliness "$mbps Mbit/s, $queue" $cc compete $cc $mbps $queue $1 38:0 \
+			42:0.1 36:0.2:reno 44:0.3:reno
 	done
 }
 

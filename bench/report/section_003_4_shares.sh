@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Paper 003, section VII, simulated: utilisation, and TCP friendliness (Figure 9).
 
-mix=$(lines_of mix | longest)
-if [ -n "$mix" ]; then
-
 # Of each run: ALGORITHM MBPS QUEUE HIGH-SPEED TCP BACKGROUND UTILISATION, shares of the link. What
 # it carried is divided as what was received.
 mix_shares() {
@@ -48,7 +45,7 @@ mix_table() { # QUEUE
 }
 
 # Figure 9: a bar for each algorithm at each rate
-mix_picture() { # FILE QUEUE
+mix_picture() { # FILE QUEUE TITLE
 	local mbps plots= name
 	local background=background tcp="long-lived TCP" fast=high-speed unused=unused
 	for mbps in $(mix_rates "$2"); do
@@ -66,7 +63,7 @@ mix_picture() { # FILE QUEUE
 		background= tcp= fast= unused= # once in the legend
 	done
 	{
-		picture_head "$1" "Two high-speed flows and two of TCP, drop-tail: paper 003, Figure 9"
+		picture_head "$1" "$3: paper 003, Figure 9"
 		echo 'set style data histograms
 set style histogram rowstacked gap 1 title offset 0,-1
 set style fill solid border lc rgb "#444444"
@@ -81,9 +78,9 @@ set grid noxtics ytics'
 }
 
 # What the paper's text says of Figure 9, beside ours; not where one of the runs is missing
-mix_statements() {
-	local mbps
-	for mbps in $(mix_rates droptail); do
+mix_statements() { # QUEUE
+	local queue=$1 mbps
+	for mbps in $(mix_rates "$queue"); do
 		mix_statement "$mbps" "TCP's share beside hstcp / beside stcp" 5 hstcp / stcp 20 "tcp hstcp / stcp"
 		mix_statement "$mbps" "TCP's share beside bitcp / beside stcp" 5 bitcp / stcp "20 100" "tcp bitcp / stcp"
 		mix_statement "$mbps" "unused, hstcp and stcp / aimd and bitcp" unused "hstcp stcp" / "aimd bitcp" 20 \
@@ -93,12 +90,19 @@ mix_statements() {
 	done
 }
 
+mix_said() { # QUEUE
+	local said
+	said=$(mix_statements "$1")
+	[ -z "$said" ] || printf '\n| where | what | paper | ours | ratio |\n|---|---|---|---|---|\n%s\n' "$said"
+}
+
+# Of $queue
 mix_statement() { # MBPS WHAT COLUMN "ALGORITHM..." / "ALGORITHM..." "RATE..." IN_FILE
 	local ours paper
 	[[ " $7 " == *" $1 "* ]] || return 0
 	paper=$(paper_value 003 "Figure 9" "$8" "$1")
-	ours=$(awk -v mbps="$1" -v column="$3" -v above="$4" -v below="$6" '
-	$2 == mbps && $3 == "droptail" { n[$1]++; sum[$1] += column == "unused" ? 1 - $7 : $column }
+	ours=$(awk -v mbps="$1" -v queue="$queue" -v column="$3" -v above="$4" -v below="$6" '
+	$2 == mbps && $3 == queue { n[$1]++; sum[$1] += column == "unused" ? 1 - $7 : $column }
 	function total(names,	a, i, m, s) {
 		m = split(names, a, " ")
 		for (i = 1; i <= m; i++) {
@@ -126,9 +130,6 @@ mix_utilisation() { # QUEUE NAME
 	done
 }
 
-mix_shares >"$work/mix"
-mix_all_rates=$({ mix_rates droptail; mix_rates red; } | sort -nu | tr '\n' ' ')
-
 # min_th and max_th where they are automatic: half of 5 ms, at least 5 packets, and three times that
 red_thresholds() { # MBPS
 	awk -v mbps="$1" 'BEGIN { min = mbps * 1e6 / 12000 * 5e-3 / 2; min = min < 5 ? 5 : min
@@ -145,6 +146,12 @@ mix_missing() { # QUEUE
 	done
 	echo "$list"
 }
+
+mix=$(lines_of mix | longest)
+if [ -n "$mix" ]; then
+
+mix_shares >"$work/mix"
+mix_all_rates=$({ mix_rates droptail; mix_rates red; } | sort -nu | tr '\n' ' ')
 
 for queue in droptail red; do
 	for mbps in $(mix_rates $queue); do
@@ -181,7 +188,7 @@ A queue of one bandwidth-delay product keeps the link busy through a loss. RED h
 are $(red_thresholds 20) packets at 20 Mbit/s, and would be $(red_thresholds 2500) at the paper's 2.5 Gbit/s.
 TEXT
 
-mix_picture shares.png droptail
+mix_picture shares.png droptail "Two high-speed flows and two of TCP, drop-tail"
 cat <<TEXT
 
 ## Paper 003: TCP friendliness, Figure 9
@@ -196,10 +203,7 @@ received. The paper prints Figure 9 as bars without figures; what its text says 
 $(mix_table droptail)
 
 $(conditions < <(grep ',droptail ' <<<"$mix"))
-
-| where | what | paper | ours | ratio |
-|---|---|---|---|---|
-$(mix_statements)
+$(mix_said droptail)
 TEXT
 cat <<TEXT
 
