@@ -118,8 +118,9 @@ SIM_FLAGS = -O2 $(WARN) -std=c++17 -Iinclude -Ibench/sim -MMD -MP
 SIM_LIBS  = -lns3-applications -lns3-point-to-point -lns3-internet -lns3-traffic-control \
 	    -lns3-bridge -lns3-network -lns3-stats -lns3-core
 SIM_NS3   = $(BUILD)/sim/response $(BUILD)/sim/dumbbell $(BUILD)/sim/clients $(BUILD)/sim/replay
+SIM_MODELS = $(addprefix $(BUILD)/sim/,model parameters readings stochastic)
 
-sim: $(SIM_NS3) $(BUILD)/sim/model $(BUILD)/sim/readings $(BUILD)/sim/stochastic $(BUILD)/windows ## build the simulations
+sim: $(SIM_NS3) $(SIM_MODELS) $(BUILD)/windows ## build the simulations
 
 $(BUILD)/sim/%.o: bench/sim/%.cc
 	@mkdir -p $(@D)
@@ -128,7 +129,7 @@ $(BUILD)/sim/%.o: bench/sim/%.cc
 $(SIM_NS3): %: %.o $(addprefix $(BUILD)/sim/,network.o next_seg.o tcp_family.o)
 	$(CXX) $(LDFLAGS) -o $@ $^ $(SIM_LIBS)
 
-$(BUILD)/sim/model $(BUILD)/sim/readings $(BUILD)/sim/stochastic: %: %.o
+$(SIM_MODELS): %: %.o
 	$(CXX) $(LDFLAGS) -o $@ $^
 
 # --- tests --------------------------------------------------------------------------------

@@ -5,9 +5,11 @@ function log2(x) {
 	return log(x) / log(2)
 }
 
+# In these S_max and S_min are the paper's 32 and 0.01 if they are not given.
+
 # (1.3): W_max * beta > 2 * S_max. 0 outside of that range.
-function bitcp_1_3(p,	s_max, s_min, beta, a, b, c, root) {
-	s_max = 32; s_min = 0.01; beta = 0.125
+function bitcp_1_3(p, s_max, s_min,	beta, a, b, c, root) {
+	s_max = s_max ? s_max : 32; s_min = s_min ? s_min : 0.01; beta = 0.125
 	a = beta * (2 - beta) / (2 * s_max)
 	b = log2(s_max / s_min) + (2 - beta) / 2
 	c = s_max - s_min
@@ -24,8 +26,8 @@ function bitcp_1_4(p) {
 
 # (1.5) before its last approximation: R = 1/p / (log2(W_max * beta / S_min) + 2), with W_max
 # from the fixed point above it. 0 outside of W_max * beta <= 2 * S_max, and below low_window 14.
-function bitcp_1_5(p,	s_max, s_min, beta, w, i) {
-	s_max = 32; s_min = 0.01; beta = 0.125
+function bitcp_1_5(p, s_max, s_min,	beta, w, i) {
+	s_max = s_max ? s_max : 32; s_min = s_min ? s_min : 0.01; beta = 0.125
 	w = 1 / p
 	for (i = 0; i < 200; i++)
 		w = 1 / ((log2(w * beta / s_min) + 2 * (1 - beta)) * p)
@@ -35,8 +37,8 @@ function bitcp_1_5(p,	s_max, s_min, beta, w, i) {
 }
 
 # what holds at p: (1.3), or else (1.5)
-function bitcp_equation(p) {
-	return bitcp_1_3(p) ? bitcp_1_3(p) : bitcp_1_5(p)
+function bitcp_equation(p, s_max, s_min) {
+	return bitcp_1_3(p, s_max, s_min) ? bitcp_1_3(p, s_max, s_min) : bitcp_1_5(p, s_max, s_min)
 }
 
 # Packets of an epoch that ends at a window of @w, as (1.1) and (1.2) count them, but with the
@@ -73,9 +75,20 @@ function hstcp_equation(p) {
 	return 0.15 / p ^ 0.82
 }
 
+# The same in RFC 3649, section 5
+function hstcp_rfc3649(p) {
+	return 0.12 / p ^ 0.835
+}
+
 # STCP: a / (b p) with a 0.01, b 0.125, to which alpha w / (w beta p) comes
 function stcp_equation(p) {
 	return 0.01 / 0.125 / p
+}
+
+# Without the approximation of small a and b: the window is multiplied by 1 + a per round trip,
+# and a loss costs as many of those as ln(1 / (1 - b)) / ln(1 + a)
+function stcp_exact(p) {
+	return log(1 + 0.01) / -log(1 - 0.125) / p
 }
 
 # TCP: the same as AIMD with alpha 1, beta 0.5

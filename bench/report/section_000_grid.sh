@@ -29,13 +29,15 @@ grid_figure() { # BUFFERS RTT_MS: the paper's figure, if it has one
 	esac
 }
 
-# One panel: the tunings' points, and what the paper's text says about the same.
+# One panel: the tunings' points, and what the paper's text says about the same. Each tuning is a
+# little to the side of the one before, or the last would hide the others.
 grid_panel() { # BUFFERS RTT_MS
 	local tuning file plots= n=0
 	for tuning in none kernel "by hand" "tcptuned, cubic" tcptuned; do
 		file=$work/panel-$panel-$((n++))
-		awk -F';' -v b="$1" -v rtt="$2" -v t="$tuning" '$1 == b && $2 == rtt && $4 == t {
-			print $3, $5, $6, $7 }' <<<"$grid" | sort -n >"$file"
+		awk -F';' -v b="$1" -v rtt="$2" -v t="$tuning" -v aside="$((n - 3))" '
+			$1 == b && $2 == rtt && $4 == t { print $3 * 2 ^ (aside * 0.07), $5, $6, $7 }' \
+			<<<"$grid" | sort -g >"$file"
 		[ -s "$file" ] || echo "NaN NaN NaN NaN" >"$file" # the legend has it all the same
 		plots+="${plots:+, }\"$file\" using 1:2:3:4 with yerrorbars lw 1 ps 0 $(tuning_style "$tuning") notitle"
 		plots+=", \"$file\" using 1:2 with linespoints lw 2 ps 1.2 $(tuning_style "$tuning") title \"$tuning\""
@@ -62,7 +64,7 @@ grid_picture() { # FILE
 			$((columns * 400))
 		printf 'set output "%s"\n' "$out/$1"
 		printf 'set multiplot layout 3,%d title "128 messages of 1 MB over 1 Gbit/s: Mbit/s against connections; rows: buffers, columns: round-trip time"\n' "$columns"
-		printf 'set logscale x 2\nset xtics (1, 2, 4, 8)\nset xrange [0.85:9.4]\nset yrange [0:1080]\n'
+		printf 'set logscale x 2\nset xtics (1, 2, 4, 8)\nset xrange [0.75:10.7]\nset yrange [0:1080]\n'
 		printf 'set grid\nset xlabel "connections"\nset ylabel "goodput, Mbit/s"\n'
 		for buffers in default "kernel only" "user and kernel"; do
 			for rtt in $rtts; do
@@ -94,13 +96,15 @@ grid_statement() {
 	ours=$(awk "BEGIN { printf \"%.3g\", $4 }")
 	echo "| $1 | $2 | $3 | $ours | $(awk -v p="$3" -v o="$ours" 'BEGIN {
 		n = split(p, range, "-"); least = range[1]; most = range[n]
+		if (sub(/^at least /, "", least)) most = 1e9
+		if (sub(/^below /, "", most)) least = -1e9
 		if (o >= least && o <= most) print "1"; else printf "%.2f", o / (o < least ? least : most) }') |"
 }
 
 grid_statements() {
 	local v=grid_value p="paper_value 000" name
-	grid_statement "Figure 2" "default, 0.5 ms, 1 connection: kernel less none, Mbit/s (at least)" \
-		"$($p "Figure 2" "kernel - none" "Mbit/s at least")" \
+	grid_statement "Figure 2" "default, 0.5 ms, 1 connection: kernel less none, Mbit/s" \
+		"at least $($p "Figure 2" "kernel - none" "Mbit/s at least")" \
 		"($($v default 0.5 1 kernel)) - ($($v default 0.5 1 none))"
 	grid_statement "Figure 2" "the same: DRS less kernel, Mbit/s" \
 		"$($p "Figure 2" "drs - kernel" "Mbit/s")" \
@@ -114,8 +118,8 @@ grid_statements() {
 		"$($p "Figure 3" "kernel only - default" "Mbit/s")" \
 		"($($v "kernel only" 0.5 1 kernel)) - ($($v default 0.5 1 kernel))"
 	for name in none kernel "tcptuned, cubic"; do
-		grid_statement "Figure 6" "default, 25 ms, 1 connection, $name, Mbit/s (below)" \
-			"0-$($p "Figure 6" all "Mbit/s below")" "($($v default 25 1 "$name"))"
+		grid_statement "Figure 6" "default, 25 ms, 1 connection, $name, Mbit/s" \
+			"below $($p "Figure 6" all "Mbit/s below")" "($($v default 25 1 "$name"))"
 	done
 	grid_statement "Figure 8" "user and kernel, 25 ms, 1 connection: DRS less the others, Mbit/s" \
 		"$($p "Figure 8" "drs - kernel" "Mbit/s")" \
@@ -129,6 +133,46 @@ grid_statements() {
 	grid_statement "Figure 9" "kernel only, 100 ms, 1 connection: DRS over kernel" \
 		"$($p "Figure 9" "drs / kernel" ratio)" \
 		"($($v "kernel only" 100 1 "tcptuned, cubic")) / ($($v "kernel only" 100 1 kernel))"
+	for name in 1 8; do
+		grid_statement "Figure 10" "user and kernel, 100 ms, connections: $name; DRS over the kernel, by hand" \
+			"$($p "Figure 10" "drs / kernel" ratio)" \
+			"($($v "user and kernel" 100 $name "tcptuned, cubic")) / ($($v "user and kernel" 100 $name "by hand"))"
+	done
+}
+
+# Cells of which the median is below 97 % of the best other, though their spreads overlap
+grid_within_spread() {
+	rows_of grid 'grid_cells[] | . as $c | .own[] | select(.share and (.below | not) and .share < 0.97)
+		| "- \($c.x), \(.column): \(100 * .share | round) % of \($c.best.column)"'
+}
+
+# Of the whole grid, what has no run
+grid_missing() {
+	local rtt streams have rtts= counts=
+	have=$(cut -d';' -f2 <<<"$grid" | sort -u)
+	rtts=$(absent "$have" 0.5 25 50 100)
+	have=$(cut -d';' -f3 <<<"$grid" | sort -u)
+	counts=$(absent "$have" 1 2 4 8)
+	not_measured "${rtts:+round-trip times of $rtts ms}${rtts:+${counts:+, and }}${counts:+connections: $counts}" \
+		"BENCH_GRID=full bench/run grid"
+	for rtt in $(cut -d';' -f2 <<<"$grid" | sort -gu); do
+		for streams in $(cut -d';' -f3 <<<"$grid" | sort -nu); do
+			grid_holes "$rtt" "$streams"
+		done
+	done | awk '{ printf "%s%s", (NR > 1 ? "; " : "\nWithout a valid run: "), $0 } END { if (NR) print "." }'
+}
+
+grid_holes() { # RTT_MS STREAMS
+	local tuning buffers
+	for buffers in default "kernel only" "user and kernel"; do
+		for tuning in none kernel "by hand" "tcptuned, cubic" tcptuned; do
+			case $buffers,$tuning in
+			"kernel only,none" | "user and kernel,none" | "user and kernel,kernel") continue ;;
+			esac
+			[ -n "$(grid_value "$buffers" "$1" "$2" "$tuning")" ] ||
+				echo "$buffers, $1 ms, $2, $tuning"
+		done
+	done
 }
 
 if [ -n "$grid" ]; then
@@ -140,7 +184,8 @@ cat <<TEXT
 128 messages of 1 MB in all, from the first byte sent to the last one read, over 1 Gbit/s without loss. *none*,
 *kernel* and *tcptuned* stand where the paper has Linux 2.2 without autotuning, 2.4 with its own, and 2.4 with DRS;
 *by hand*, cubic with the ideal sizes set by whom the row lets set them. In all of them the congestion control is
-cubic, but *tcptuned* is as shipped, with bitcp. What each is in detail: the head of \`bench/bench_grid.sh\`.
+cubic, but *tcptuned* is as shipped, with bitcp. What each is in detail: the head of \`bench/bench_grid.sh\`. In the
+picture the points of one number of connections stand beside each other, with least and most as bars.
 
 ![The grid](grid.png)
 
@@ -159,8 +204,21 @@ $(rows_of grid 'def figure: if . >= 100 then round else . * 10 | round / 10 end;
 		echo "${line/FIGURE/$(grid_figure "$buffers" "$rtt")}"
 	done)
 
-$(rows_of grid 'grid_cells | grid_verdict | "tcptuned is at least at 97 % of the best other column, or within its spread, in \(.compared - (.below | length)) of \(.compared) comparisons.\(if .below != [] then " Below:\n" else "" end)", (.below[] | "- \(.)"),
-	if .below != [] then "\nA transfer over several connections ends with the slowest of them. Cubic leaves slow start when the delay rises (HyStart), on a host whose processors are shared sometimes for no other reason than that, and then grows slowly: see the least of kernel and by hand over 50 and 100 ms. Bitcp has no such exit." else empty end')
+$(rows_of grid 'grid_cells | grid_verdict | "tcptuned is at least at 97 % of the best other column, or within its spread, in \(.compared - (.below | length)) of \(.compared) comparisons.\(if .below != [] then " Below:\n" else "" end)", (.below[] | "- \(.)")')
+$(within=$(grid_within_spread)
+[ -z "$within" ] || printf '\nBelow it by their medians, but with a run that is as good as the least of the best other column:\n\n%s\n' "$within")
+$(if rows_of grid 'grid_cells[].own[] | select(.share and .share < 0.97) | .column' | grep -q cubic; then
+	cat <<'WHY'
+
+With cubic: a transfer over several connections ends with the slowest of them. Cubic leaves slow start when the delay
+rises (HyStart), on a host whose processors are shared sometimes for no other reason than that, and then grows slowly;
+where *kernel* and *by hand* have a low least value, it is the same. Bitcp has no such exit.
+WHY
+fi
+rows_of grid '. as $rows | grid_cells[] | . as $c | .own[] | select(.column == "tcptuned" and .share and .share < 0.97)
+	| [$rows[] | select(.x == $c.x and .column == "tcptuned" and .goodput_bps)] as $runs
+	| "\nWith bitcp, \($c.x): the best of \($runs | length) runs has \(100 * ($runs | map(.goodput_bps / 1e6) | max) / $c.best.median | round) % of \($c.best.column); retransmitted segments in them: \($runs | map(.retransmits) | add). They took \($runs | map(.elapsed_s * 100 | round / 100) | sort | map(tostring) | join(", ")) s."'
+grid_missing)
 
 The paper gives its figures as plots only. What its text says of them, beside the same of ours (ratio 1: within the
 paper's range):
@@ -171,11 +229,11 @@ $(grid_statements)
 
 $(row_conditions grid) Without tuning a connection sends fewer messages where it takes long, since its rate is the same all the time.
 
-We differ where the kernel of 2001 had a limit that today's has not: its autotuning could not offer more than 64 KB
-for want of a window scale (section 4.2), today's can, and is held by the sender's buffer of 4 MB until the
-maxima are larger; its network card ended at $(paper_value 000 "section 4.1" nic Mbit/s) Mbit/s, and its
-stack and processors below that, so that more connections helped; and its slow start ended in losses, ours in
-the ceiling of the link ($(awk 'BEGIN { printf "%d", 1000 * 1448 / 1500 }') Mbit/s of payload), less the start, which is most of 128 MB at 100 ms.
+We differ where the kernel of 2001 had a limit that today's does not have. Its autotuning could not offer more than 64 KB
+for want of a window scale (section 4.2); today's can, and is held by the sender's buffer of 4 MB until the
+maxima are larger. Its network card ended at $(paper_value 000 "section 4.1" nic Mbit/s) Mbit/s, and its
+stack and processors below that, so that more connections helped; here one connection fills the link
+($(awk 'BEGIN { printf "%d", 1000 * 1448 / 1500 }') Mbit/s of payload), and nothing is left to gain. And at 100 ms most of the time that 128 MB take is slow start.
 TEXT
 
 # --- the fitted laws ---
@@ -208,11 +266,20 @@ $(for tuning in none kernel "tcptuned, cubic" tcptuned; do
 	done
 done)
 
+Conditions: those of the grid.
+
 A law of this form says that each connection is limited by a fixed window, of k / 8 KB: $(awk -F';' '$1 == "none" { printf "%.0f", $2 / 8 }' <<<"$laws") KB for our none, what
 today's kernel offers of a buffer of 128 KB, and $(awk -v k="$(paper_value 000 law none k)" 'BEGIN { printf "%.0f", k / 8 }') KB for the paper's, of the 32 KB that Linux 2.2 offered of 64. It is no law for
 what has a window for the path and ends at the rate of the link: there the errors say so.
 TEXT
 fi
+
+rows_of grid 'grid_cells | grid_verdict | [.compared, (.below | length)] | @tsv' |
+	while read -r compared below; do
+		verdict "paper 000: tcptuned at least equal to the best other column, within noise" \
+			"$((compared - below)) of $compared comparisons; the others are named below" \
+			"$([ "$below" = 0 ] && echo met || echo "not met")"
+	done
 fi
 
 # --- Figure 5 ---
@@ -223,18 +290,38 @@ sizes=$(rows_of buffer_size 'map(select(.invalid | not)) | group_by([.x, .column
 	| [$x[0], $bytes, $x[2], .[0].column, $s.median, $s.least, $s.most, $x[1]]
 	| map(tostring) | join(";")')
 
+# KB, median, least, most; an empty line where a size that was tried has no valid run
+size_points() { # RTT TUNING STREAMS
+	{
+		size_tried "$1"
+		awk -F';' -v rtt="$1" -v t="$2" -v s="$3" '$1 == rtt && $3 == s && $4 == t {
+			print $2, $5, $6, $7 }' <<<"$sizes"
+	} | sort -g -k 1,1 | awk '
+	function out() { if (bytes != "") print (point == "" ? "" : bytes / 1024 " " point) }
+	$1 != bytes { out(); bytes = $1; point = "" }
+	NF > 1 { point = $2 " " $3 " " $4 }
+	END { out() }'
+}
+
+# The sizes in bytes that there are runs of, valid or not
+size_tried() { # RTT
+	rows_of buffer_size '[.[] | .x | split(", ")] | map(select(.[0] == "'"$1"'") | .[1]
+		| capture("(?<n>[0-9]+)(?<unit>[KM])") | (.n | tonumber) * {K: 1024, M: 1048576}[.unit])
+		| unique[]'
+}
+
 size_picture() { # FILE RTT
-	local tuning streams plots= file n=0 mark
+	local tuning streams plots= file n=0 mark size
 	for tuning in "by hand" "tcptuned, cubic"; do
 		for streams in $(cut -d';' -f3 <<<"$sizes" | sort -nu); do
 			file=$work/size-$((n++))
-			awk -F';' -v rtt="$2" -v t="$tuning" -v s="$streams" \
-				'$1 == rtt && $3 == s && $4 == t { print $2 / 1024, $5, $6, $7 }' \
-				<<<"$sizes" | sort -n >"$file"
-			[ -s "$file" ] || continue
+			size_points "$2" "$tuning" "$streams" >"$file"
+			grep -q . "$file" || continue
 			mark=$((streams == 1 ? 1 : 2))
+			size=1.4 # the wider mark behind
+			[ "$tuning" != "by hand" ] || size=2.2
 			plots+="${plots:+, }\"$file\" using 1:2:3:4 with yerrorbars lw 1 ps 0 $(colour_of_tuning "$tuning") notitle"
-			plots+=", \"$file\" using 1:2 with linespoints lw 2 ps 1.4 dt $mark pt $((3 + 2 * n)) $(colour_of_tuning "$tuning") title \"$tuning, $streams connection$([ "$streams" = 1 ] || echo s)\""
+			plots+=", \"$file\" using 1:2 with linespoints lw 2 ps $size dt $mark pt $((3 + 2 * n)) $(colour_of_tuning "$tuning") title \"$tuning, $streams connection$([ "$streams" = 1 ] || echo s)\""
 		done
 	done
 	{
@@ -246,9 +333,29 @@ set xtics (8, 16, 32, 64, 128, 256, 512, "1 MB" 1024, "2" 2048, "4" 4096, "8" 81
 set xrange [6:90000]
 set yrange [10:1500]
 set ytics (10, 20, 50, 100, 200, 500, 1000)
-set key bottom right'
+set key center right'
+		awk -v best="$(paper_value 000 "Figure 5" best bytes)" -v rtt="${2% ms}" 'BEGIN {
+			printf "set arrow from %g, graph 0 to %g, graph 1 nohead dt 3 lw 2 lc rgb \"black\"\n", best / 1024, best / 1024
+			printf "set label \" the best of the paper\" at %g, 12 left\n", best / 1024
+			bdp = rtt * 125000 / 1024
+			printf "set arrow from %g, graph 0 to %g, graph 1 nohead dt 3 lw 2 lc rgb \"#888888\"\n", bdp, bdp
+			printf "set label \"bandwidth x delay \" at %g, 12 right tc rgb \"#555555\"\n", bdp }'
 		echo "plot $plots"
 	} | gnuplot
+}
+
+# What was tried and has no valid run: TUNING, STREAMS: SIZE...
+size_holes() { # RTT
+	local tuning streams size list=
+	for tuning in "by hand" "tcptuned, cubic"; do
+		for streams in $(cut -d';' -f3 <<<"$sizes" | sort -nu); do
+			size=$(comm -23 <(size_tried "$1" | sort) <(awk -F';' -v rtt="$1" -v t="$tuning" -v s="$streams" '
+				$1 == rtt && $3 == s && $4 == t { print $2 }' <<<"$sizes" | sort) | sort -n |
+				awk '{ printf "%s%g KB", (NR > 1 ? ", " : ""), $1 / 1024 }')
+			[ -z "$size" ] || list+="${list:+; }$tuning, connections: $streams ($size)"
+		done
+	done
+	echo "$list"
 }
 
 colour_of_tuning() {
@@ -286,27 +393,40 @@ cut -d';' -f1 <<<"$sizes" | sort -gu | while read -r rtt; do
 			print row " |"
 		}
 	}' <<<"$sizes"
-	echo
+	printf '\n| of Figure 5 | paper | ours | ratio to the paper'"'"'s best |\n|---|---|---|---|\n'
 	awk -F';' -v rtt="$rtt" -v paper="$(paper_value 000 "Figure 5" best bytes)" '
 		$1 == rtt && $4 == "by hand" && (!($3 in most) || $5 > most[$3]) { most[$3] = $5; at[$3] = $2; name[$3] = $8 }
 		$1 == rtt && $4 == "by hand" { mbps[$3, $2] = $5; sizes[$2] = $8 }
 		END { n = asorti(most, order, "@ind_num_asc")
 			for (i = 1; i <= n; i++) { s = order[i]; least = 0
-				for (b in sizes) if (mbps[s, b] >= 0.97 * most[s] && (!least || b + 0 < least)) least = b + 0
-				printf "- by hand, connections: %d. Best %s; 97 %% of that from %s on. Paper: best at about %d KB, far above the bandwidth-delay product (ratio %.2g).\n",
-					s, name[s], sizes[least], paper / 1024, least / paper } }' <<<"$sizes"
+				for (b in sizes) if (((s, b) in mbps) && mbps[s, b] >= 0.97 * most[s] && (!least || b + 0 < least)) least = b + 0
+				printf "| by hand, connections: %d: the best size | %d KB | %s | %.2g |\n",
+					s, paper / 1024, name[s], at[s] / paper
+				printf "| by hand, connections: %d: least size measured with 97 %% of that | - | %s | %.2g |\n",
+					s, sizes[least], least / paper } }' <<<"$sizes"
 done
 echo
 row_conditions buffer_size
 cat <<TEXT
 
-$(awk -F';' '$1 == "0.5 ms" && $3 == 1 && $4 == "by hand" { mbps[$2] = $5; if ($5 > most) most = $5; if ($2 > largest) largest = $2 }
+$(awk -F';' '$1 == "0.5 ms" && $3 == 1 && $4 == "by hand" { mbps[$2] = $5; name[$2] = $8; if ($5 > most) most = $5; if ($2 + 0 > largest) largest = $2 + 0 }
 	END { if (65536 in mbps && mbps[65536] < 0.97 * most)
 			printf "As in the paper the product of bandwidth and delay, 62.5 KB at 0.5 ms, is too little: two applications take turns with the processors, and what is in the buffer must last until then. "
-		if (largest >= 8388608 && mbps[largest] >= 0.97 * most)
-			printf "In the paper more memory than the best costs throughput again; on today'"'"'s kernel it does not, since the path loses nothing. "
-		print "A size that is missing has no valid run." }' <<<"$sizes")
+		if (largest >= 8388608)
+			printf "In the paper more memory than the best costs throughput; here %s gets %.0f %% of the best.", name[largest], 100 * mbps[largest] / most
+	}' <<<"$sizes")
+$(while read -r rtt; do
+	tried=$(size_tried "$rtt ms" | awk '{ print $1 / 1024 }')
+	[ -n "$tried" ] || continue
+	holes=$(size_holes "$rtt ms")
+	untried=$(absent "$tried" 8 16 32 64 128 256 512 1024 2048 4096 8192 16384 32768 65536)
+	not_measured "${holes:+at $rtt ms without a valid run $holes}${holes:+${untried:+; }}${untried:+not tried at $rtt ms $untried KB}" \
+		"BENCH_GRID=full BENCH_RTTS=$rtt bench/run buffer_size"
+done < <(cut -d' ' -f1 <<<"$sizes" | sort -gu))
 TEXT
+else
+	printf '\n## Paper 000: the size of buffers, Figure 5\n'
+	not_measured "any of it" "BENCH_GRID=full bench/run buffer_size"
 fi
 
 # --- Table 1 ---

@@ -17,7 +17,7 @@ cat <<TEXT
 Two connections of a kind and two of Reno with round-trip times of 38, 42, 36 and 44 ms over the emulated
 link, a queue of 40 ms, drop-tail: shares of the bottleneck in per cent of its rate, headers included. A tenth of the
 rate each way is background, from ten Reno connections that send a message every 200 ms; there are no other small
-ones. The paper prints bars without figures; what its text says of them is above.
+ones. The paper prints bars without figures; what its text says of them is in the second table.
 
 $(if [ -n "$(mix_rates drop-tail)" ]; then
 	mix_picture shares_kernel.png drop-tail "Two high-speed connections and two of Reno on the kernel, drop-tail"
@@ -28,8 +28,11 @@ fi)
 |---|---|---|---|---|---|
 $(mix_table drop-tail)
 
-$(mix_comparison drop-tail)
-
 $(rows_of friendliness 'map(select(.invalid | not))[] | tojson' | kernel_conditions)
+$(mix_said drop-tail)
+$(not_measured "$(mix_missing drop-tail)" "BENCH_MBPS='20 100 500 2500' BENCH_QUEUES=drop-tail bench/run friendliness")
 TEXT
+else
+	printf '\n## Paper 003: TCP friendliness on the kernel, Figure 9\n'
+	not_measured "any of it" "BENCH_MBPS='20 100 500 2500' BENCH_QUEUES=drop-tail bench/run friendliness"
 fi

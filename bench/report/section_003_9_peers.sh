@@ -161,7 +161,7 @@ missing=
 for algorithm in $(tr ': ' '\n\n' <<<"$peer_pairs" | sort -u); do
 	peer_has "$algorithm" || missing+=" $algorithm"
 done
-[ -z "$missing" ] || printf '\nNot measured: %s.\n' "$(sed 's/^ //; s/ /, /g' <<<"$missing")"
+not_measured "$(sed 's/^ //; s/ /, /g' <<<"$missing")" "bench/kernels/run short"
 cat <<'TEXT'
 
 Where they differ, and why (net/ipv4/tcp_*.c of Linux 6.12):
