@@ -318,57 +318,71 @@ static const struct {
 
 #define ON_CGROUP (sizeof(on_cgroup) / sizeof(on_cgroup[0]))
 
-/*
- * Attach to the cgroup, or swap the program of a link that is there: never a gap between. A link
- * to another cgroup that this one takes the place of is left to the caller in @ret_old.
- */
-static int attach_one(struct tcptuned_kernel *k, size_t which, int cgroup_fd, int *ret_old,
-		      struct tcptuned_error *err)
+static bool is_on_cgroup(int link_fd, int cgroup_fd)
 {
-	int *link_fd = &k->link_fd[on_cgroup[which].link], fd;
-	int prog_fd = k->prog_fd[on_cgroup[which].prog];
 	struct bpf_link_info info = { 0 };
 	__u32 len = sizeof(info);
 	struct stat cgroup;
 
-	if (*link_fd >= 0 && !bpf_obj_get_info_by_fd(*link_fd, &info, &len) &&
-	    !fstat(cgroup_fd, &cgroup) && info.cgroup.cgroup_id == cgroup.st_ino &&
-	    !bpf_link_update(*link_fd, prog_fd, NULL))
-		return 0;
-	fd = bpf_link_create(prog_fd, cgroup_fd, on_cgroup[which].type, NULL);
-	if (fd < 0)
-		return load_failed(err, errno, "a program on the cgroup");
-	*ret_old = *link_fd;
-	*link_fd = fd;
+	return link_fd >= 0 && !bpf_obj_get_info_by_fd(link_fd, &info, &len) &&
+	       !fstat(cgroup_fd, &cgroup) && info.cgroup.cgroup_id == cgroup.st_ino;
+}
+
+/* A link to the cgroup for each program that has none there. */
+static int make_links(const struct tcptuned_kernel *k, int cgroup_fd, int made[ON_CGROUP])
+{
+	for (size_t i = 0; i < ON_CGROUP; i++) {
+		if (is_on_cgroup(k->link_fd[on_cgroup[i].link], cgroup_fd))
+			continue;
+		made[i] = bpf_link_create(k->prog_fd[on_cgroup[i].prog], cgroup_fd,
+					  on_cgroup[i].type, NULL);
+		if (made[i] < 0)
+			return -errno;
+	}
 	return 0;
 }
 
+/* In the links that are there, where none was made: never a gap between. */
+static int swap_programs(const struct tcptuned_kernel *k, const int made[ON_CGROUP])
+{
+	for (size_t i = 0; i < ON_CGROUP; i++)
+		if (made[i] < 0 && bpf_link_update(k->link_fd[on_cgroup[i].link],
+						   k->prog_fd[on_cgroup[i].prog], NULL))
+			return -errno;
+	return 0;
+}
+
+static void replace_link(int *link_fd, int by)
+{
+	if (*link_fd >= 0) {
+		bpf_link_detach(*link_fd);
+		close(*link_fd);
+	}
+	*link_fd = by;
+}
+
 /*
- * All of them, or none: what ran elsewhere goes on there then. Of links that are updated in place
- * only the first can be refused by the cgroup; should a later one fail, the earlier ones stay new.
+ * All of them, or none: what ran here or elsewhere goes on then. New links come first, for the
+ * cgroup may refuse them; to have its program swapped only a link refuses that somebody has
+ * detached meanwhile (cgroup_bpf_replace()).
  */
 static int attach_cgroup(struct tcptuned_kernel *k, int cgroup_fd, struct tcptuned_error *err)
 {
-	int old[ON_CGROUP], error = 0;
-	size_t i;
+	int made[ON_CGROUP], error;
 
-	memset(old, -1, sizeof(old));
-	for (i = 0; i < ON_CGROUP && !error; i++)
-		error = attach_one(k, i, cgroup_fd, &old[i], err);
-	for (i = 0; i < ON_CGROUP; i++) {
-		int *link_fd = &k->link_fd[on_cgroup[i].link];
-
-		if (old[i] < 0)
+	memset(made, -1, sizeof(made));
+	error = make_links(k, cgroup_fd, made);
+	if (!error)
+		error = swap_programs(k, made);
+	for (size_t i = 0; i < ON_CGROUP; i++) {
+		if (made[i] < 0)
 			continue;
-		if (error) {
-			close(*link_fd);
-			*link_fd = old[i];
-			continue;
-		}
-		bpf_link_detach(old[i]);
-		close(old[i]);
+		if (error)
+			close(made[i]);
+		else
+			replace_link(&k->link_fd[on_cgroup[i].link], made[i]);
 	}
-	return error;
+	return error ? load_failed(err, -error, "a program on the cgroup") : 0;
 }
 
 static int attach_iterator(struct tcptuned_kernel *k, enum tcptuned_link which,
@@ -618,17 +632,6 @@ static bool read_meta(const struct tcptuned_kernel *k, struct tcptuned_meta *met
 	       info.value_size == sizeof(*meta) && !bpf_map_lookup_elem(fd, &zero, meta);
 }
 
-static bool cgroup_is(const struct tcptuned_kernel *k, int cgroup_fd)
-{
-	struct bpf_link_info info = { 0 };
-	__u32 len = sizeof(info);
-	struct stat cgroup;
-
-	return k->link_fd[TCPTUNED_LINK_SOCKOPS] >= 0 &&
-	       !bpf_obj_get_info_by_fd(k->link_fd[TCPTUNED_LINK_SOCKOPS], &info, &len) &&
-	       !fstat(cgroup_fd, &cgroup) && info.cgroup.cgroup_id == cgroup.st_ino;
-}
-
 /* Let go of the maps whose layout is another one; their links stay until they are swapped. */
 static void forget_maps(struct tcptuned_kernel *k)
 {
@@ -681,7 +684,8 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 	} else if (meta.abi != TCPTUNED_ABI) {
 		forget_maps(k);
 		k->origin = TCPTUNED_REPLACED;
-	} else if (meta.build == build_of_objects() && cgroup_is(k, cgroup_fd) &&
+	} else if (meta.build == build_of_objects() &&
+		   is_on_cgroup(k->link_fd[TCPTUNED_LINK_SOCKOPS], cgroup_fd) &&
 		   k->bitcp == register_bitcp && paths_fit(k)) {
 		k->origin = TCPTUNED_TAKEN_OVER;
 		return 0;
