@@ -128,17 +128,17 @@ void tcptuned_kernel_renew_defaults(void)
 
 static void release_here(void *ctx)
 {
-	struct tcptuned_kernel *k = ctx;
+	const int *link_fd = ctx;
 
-	run_here(k->link_fd[TCPTUNED_LINK_RELEASE], NULL, NULL);
+	run_here(*link_fd, NULL, NULL);
 }
 
-int tcptuned_kernel_release_flows(struct tcptuned_kernel *k, unsigned int *ret_refused)
+int tcptuned_kernel_release_flows(int link_fd, unsigned int *ret_refused)
 {
 	*ret_refused = 0;
-	if (k->link_fd[TCPTUNED_LINK_RELEASE] < 0)
+	if (link_fd < 0)
 		return 0;
-	return tcptuned_netns_for_each(release_here, k, ret_refused);
+	return tcptuned_netns_for_each(release_here, &link_fd, ret_refused);
 }
 
 struct restoring {

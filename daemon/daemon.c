@@ -1047,7 +1047,8 @@ static void take_back(struct tcptuned_kernel *kernel)
 		tcptuned_sysctl_restore(kernel->map_fd[TCPTUNED_MAP_META],
 					TCPTUNED_SYSCTL_CONGESTION_CONTROL, log_restored);
 	tcptuned_kernel_restore_congestion_control(kernel);
-	namespaces = tcptuned_kernel_release_flows(kernel, &refused);
+	namespaces = tcptuned_kernel_release_flows(kernel->link_fd[TCPTUNED_LINK_RELEASE],
+						   &refused);
 	if (namespaces < 0)
 		tcptuned_log(TCPTUNED_LOG_WARNING,
 			     "open connections keep the buffers they have: %s",

@@ -540,6 +540,7 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 			   const struct tcptuned_meta *before, struct tcptuned_error *err)
 {
 	_cleanup_objects_ struct objects o = { 0 };
+	_cleanup_close_ int release_fd = -1;
 	unsigned int refused;
 	int error;
 
@@ -551,10 +552,9 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 	if (with_bitcp)
 		load_bitcp(k, &o);
 	keep_descriptors(k, &o);
-
-	/* By its own iterator: the programs to come cannot read its records. */
 	if (k->origin == TCPTUNED_REPLACED)
-		tcptuned_kernel_release_flows(k, &refused);
+		release_fd = tcptuned_take_fd(&k->link_fd[TCPTUNED_LINK_RELEASE]);
+
 	/* What may be refused comes before what takes something's place. */
 	error = attach_iterator(k, TCPTUNED_LINK_DUMP, o.flows->progs.dump_flows,
 				k->map_fd[TCPTUNED_MAP_FLOWS], err);
@@ -574,6 +574,11 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 		error = attach_cgroup(k, cgroup_fd, err);
 	if (error)
 		return error;
+	/*
+	 * By the iterator that can read the records, once nobody adds to them or sizes by them:
+	 * the programs that run now claim nothing before they have policies.
+	 */
+	tcptuned_kernel_release_flows(release_fd, &refused);
 	attach_bitcp(k, &o);
 	error = write_meta(k, before);
 	if (!error)

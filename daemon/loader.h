@@ -153,10 +153,11 @@ void tcptuned_kernel_stop(struct tcptuned_kernel *k);
 
 /*
  * Give the connections that were tuned back to the kernel: with as much buffer as they were
- * allowed. In every network namespace; returns how many were visited, or a negative errno, and
- * in @ret_refused how many may not be entered.
+ * allowed. @link_fd: the iterator TCPTUNED_LINK_RELEASE of the build that made their records;
+ * negative: there are none. In every network namespace; returns how many were visited, or a
+ * negative errno, and in @ret_refused how many may not be entered.
  */
-int tcptuned_kernel_release_flows(struct tcptuned_kernel *k, unsigned int *ret_refused);
+int tcptuned_kernel_release_flows(int link_fd, unsigned int *ret_refused);
 
 /*
  * Move connections whose congestion control tcptuned set to the default of their network
