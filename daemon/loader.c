@@ -500,7 +500,7 @@ static int pin_programs(const struct tcptuned_kernel *k, const struct bpf_object
 	return 0;
 }
 
-static int pin_everything(struct tcptuned_kernel *k, struct objects *o)
+static int pin_all_but_meta(struct tcptuned_kernel *k, struct objects *o)
 {
 	int i, error = 0;
 
@@ -518,9 +518,6 @@ static int pin_everything(struct tcptuned_kernel *k, struct objects *o)
 		error = pin_programs(k, o->flows->obj);
 	if (!error && o->bitcp)
 		error = pin_programs(k, o->bitcp->obj);
-	if (!error)
-		error = pin(k, "map", map_name[TCPTUNED_MAP_META],
-			    k->map_fd[TCPTUNED_MAP_META]);
 	return error;
 }
 
@@ -534,6 +531,23 @@ static int write_meta(struct tcptuned_kernel *k, const struct tcptuned_meta *bef
 	meta.build = build_of_objects();
 	return bpf_map_update_elem(k->map_fd[TCPTUNED_MAP_META], &zero, &meta, BPF_ANY) ? -errno
 											 : 0;
+}
+
+/*
+ * What says that all of it is this build's comes last: should this process be killed before, the
+ * next start does it again.
+ */
+static int pin_everything(struct tcptuned_kernel *k, struct objects *o,
+			  const struct tcptuned_meta *before)
+{
+	int error = pin_all_but_meta(k, o);
+
+	if (!error)
+		error = write_meta(k, before);
+	if (!error)
+		error = pin(k, "map", map_name[TCPTUNED_MAP_META],
+			    k->map_fd[TCPTUNED_MAP_META]);
+	return error;
 }
 
 static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_bitcp,
@@ -580,9 +594,7 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 	 */
 	tcptuned_kernel_release_flows(release_fd, &refused);
 	attach_bitcp(k, &o);
-	error = write_meta(k, before);
-	if (!error)
-		error = pin_everything(k, &o);
+	error = pin_everything(k, &o, before);
 	if (error)
 		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
 				     "cannot pin programs in %s: %s", k->pin_dir,
