@@ -8,6 +8,7 @@
 #ifndef TCPTUNED_WISHES_H
 #define TCPTUNED_WISHES_H
 
+#include "budget.h"
 #include "events.h"
 #include "kernel.h"
 #include "maps.h"
@@ -85,6 +86,7 @@ static __always_inline void stands(struct bpf_sockopt *ctx, bool receive)
 		return;
 	flow->flags &= ~(receive ? TCPTUNED_F_RCV_SIZED : TCPTUNED_F_SND_SIZED);
 	flow->flags |= receive ? TCPTUNED_F_RCVBUF_APP : TCPTUNED_F_SNDBUF_APP;
+	budget_give_up(receive ? &flow->rcv_share : &flow->snd_share);
 }
 
 /*
@@ -219,6 +221,7 @@ static __always_inline void hands_off(struct bpf_sockopt *ctx)
 	if (!flow)
 		return;
 	flow->flags |= TCPTUNED_F_RCVBUF_APP;
+	budget_give_up(&flow->rcv_share);
 	if (!(flow->flags & TCPTUNED_F_RCVBUF_SWALLOWED))
 		return;
 	hand_on(ctx->sk, flow, true, 0);
