@@ -689,7 +689,6 @@ static __always_inline void follow_congestion_control(struct tcptuned_flow *flow
 						      const struct tcptuned_policy *policy)
 {
 	char now[TCPTUNED_CC_NAME_MAX] = {}, name[TCPTUNED_CC_NAME_MAX] = {};
-	__u64 halves[2][2];
 
 	if (!policy->congestion_control[0]) {
 		if (flow->flags & TCPTUNED_F_CC_SET)
@@ -701,9 +700,7 @@ static __always_inline void follow_congestion_control(struct tcptuned_flow *flow
 	else if (!congestion_control_is_ours(flow, tp, policy, name))
 		return;
 	BPF_CORE_READ_STR_INTO(&now, &tp->inet_conn, icsk_ca_ops, name);
-	__builtin_memcpy(halves[0], now, sizeof(now));
-	__builtin_memcpy(halves[1], name, sizeof(name));
-	if (halves[0][0] != halves[1][0] || halves[0][1] != halves[1][1])
+	if (!is_same_name(now, name))
 		congestion_control_set(flow, tp, name,
 				       bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name,
 						      sizeof(name)));
