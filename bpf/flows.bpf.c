@@ -631,8 +631,12 @@ static __always_inline void hand_requests_on(struct tcptuned_flow *flow, struct 
 	hand_on(tp, flow, false, 0);
 }
 
+/*
+ * Takes back what stood in place of the default congestion control, and of what listeners asked
+ * for. Buffers that were sized are release_flows()'s to give back.
+ */
 SEC("iter/tcp")
-int restore_cc(struct bpf_iter__tcp *ctx)
+int undo_overrides(struct bpf_iter__tcp *ctx)
 {
 	struct sock_common *skc = ctx->sk_common;
 	struct tcptuned_flow *flow;

@@ -1046,7 +1046,7 @@ static void take_back(struct tcptuned_kernel *kernel)
 	if (kernel->map_fd[TCPTUNED_MAP_META] >= 0)
 		tcptuned_sysctl_restore(kernel->map_fd[TCPTUNED_MAP_META],
 					TCPTUNED_SYSCTL_CONGESTION_CONTROL, log_restored);
-	tcptuned_kernel_restore_congestion_control(kernel);
+	tcptuned_kernel_undo_overrides(kernel);
 	namespaces = tcptuned_kernel_release_flows(kernel->link_fd[TCPTUNED_LINK_RELEASE],
 						   &refused);
 	if (namespaces < 0)

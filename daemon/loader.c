@@ -47,8 +47,8 @@ static const char *const link_name[TCPTUNED_LINKS] = {
 	[TCPTUNED_LINK_SOCKOPS] = "sockops",	   [TCPTUNED_LINK_SETSOCKOPT] = "setsockopt",
 	[TCPTUNED_LINK_GETSOCKOPT] = "getsockopt", [TCPTUNED_LINK_DUMP] = "dump",
 	[TCPTUNED_LINK_ADOPT] = "adopt",	   [TCPTUNED_LINK_RELEASE] = "release",
-	[TCPTUNED_LINK_RESTORE_CC] = "restore_cc", [TCPTUNED_LINK_APPLY] = "apply",
-	[TCPTUNED_LINK_BITCP] = "bitcp",
+	[TCPTUNED_LINK_UNDO_OVERRIDES] = "undo_overrides",
+	[TCPTUNED_LINK_APPLY] = "apply",	   [TCPTUNED_LINK_BITCP] = "bitcp",
 };
 
 /* The three objects while they are being loaded. */
@@ -475,8 +475,8 @@ static void keep_descriptors(struct tcptuned_kernel *k, struct objects *o)
 		bpf_program__fd(o->flows->progs.adopt_flows));
 	keep_fd(&k->prog_fd[TCPTUNED_PROG_RELEASE_FLOWS],
 		bpf_program__fd(o->flows->progs.release_flows));
-	keep_fd(&k->prog_fd[TCPTUNED_PROG_RESTORE_CC],
-		bpf_program__fd(o->flows->progs.restore_cc));
+	keep_fd(&k->prog_fd[TCPTUNED_PROG_UNDO_OVERRIDES],
+		bpf_program__fd(o->flows->progs.undo_overrides));
 	keep_fd(&k->prog_fd[TCPTUNED_PROG_APPLY_POLICIES],
 		bpf_program__fd(o->flows->progs.apply_policies));
 	if (!o->bitcp)
@@ -579,8 +579,8 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 		error = attach_iterator(k, TCPTUNED_LINK_RELEASE, o.flows->progs.release_flows,
 					-1, err);
 	if (!error)
-		error = attach_iterator(k, TCPTUNED_LINK_RESTORE_CC, o.flows->progs.restore_cc,
-					-1, err);
+		error = attach_iterator(k, TCPTUNED_LINK_UNDO_OVERRIDES,
+					o.flows->progs.undo_overrides, -1, err);
 	if (!error)
 		error = attach_iterator(k, TCPTUNED_LINK_APPLY, o.flows->progs.apply_policies, -1,
 					err);
@@ -613,7 +613,7 @@ static void open_pins(struct tcptuned_kernel *k)
 		[TCPTUNED_PROG_DUMP_FLOWS] = "dump_flows",
 		[TCPTUNED_PROG_ADOPT_FLOWS] = "adopt_flows",
 		[TCPTUNED_PROG_RELEASE_FLOWS] = "release_flows",
-		[TCPTUNED_PROG_RESTORE_CC] = "restore_cc",
+		[TCPTUNED_PROG_UNDO_OVERRIDES] = "undo_overrides",
 		[TCPTUNED_PROG_APPLY_POLICIES] = "apply_policies",
 	};
 	int i, next = TCPTUNED_PROG_BITCP_FIRST;
