@@ -399,8 +399,8 @@ laid_down() { # TIMES
 	[ "$(grep -c '2048 policies in force' "$TEST_DIR/tcptuned.log")" = "$1" ]
 }
 
-twice() { # PATTERN
-	[ "$(grep -c "$1" "$TEST_DIR/tcptuned.log")" = 2 ]
+logged_times() { # NUMBER PATTERN
+	[ "$(grep -c "$2" "$TEST_DIR/tcptuned.log")" = "$1" ]
 }
 
 free_descriptor() {
@@ -424,8 +424,11 @@ test_cgroup_that_comes_later() {
 	mkdir -p "$sub/deeper"
 	in_log 'policy late: control group .* is another one now'
 	in_log 'error: .* of the policies.*Too many open files'
+	# Told once, and again when somebody asks: what was asked for, and what was to be put back.
+	kill -HUP "$(pid_of tcptuned)"
+	wait_until 3 logged_times 3 'error: .* of the policies.*Too many open files'
 	prlimit --pid "$(pid_of tcptuned)" --nofile=1024:
-	wait_until 8 twice 'policies in force, laid down'
+	wait_until 8 logged_times 2 'policies in force, laid down'
 	expect_eq "$(CLIENT_PREFIX=in_sub meet 127.0.0.1 7002)" cubic "after"
 	expect_eq "$(metric tcptuned_policy_cgroups_missing)" 0 "control groups missing"
 	tcptuned_stop
