@@ -487,11 +487,14 @@ static __always_inline __u32 room_for(__u32 have, __u32 kernels_max)
 	return have > kernels_max ? have : kernels_max;
 }
 
-static __always_inline void set_receive_buffer(struct tcp_sock *tp, __u32 space, __u32 window)
+static __always_inline void set_receive_buffer(struct tcptuned_flow *flow, struct tcp_sock *tp,
+					       __u32 space, __u32 window)
 {
 	int value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
 
 	bpf_setsockopt(tp, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
+	if (flow->flags & TCPTUNED_F_RCVBUF_APP) /* it set the clamp since: hands_off() */
+		return;
 	value = window;
 	bpf_setsockopt(tp, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value));
 }
@@ -515,12 +518,12 @@ static __always_inline void release_receive_buffer(struct tcptuned_flow *flow,
 		promised = sk->sk_backlog.rmem_alloc.counter +
 			   kernel_space_from_win(tp, kernel_receive_window(tp));
 		space = 2 * flow->req_rcvbuf;
-		set_receive_buffer(tp, promised > space ? sk->sk_rcvbuf : space,
+		set_receive_buffer(flow, tp, promised > space ? sk->sk_rcvbuf : space,
 				   kernel_win_from_space(tp, space));
 		return;
 	}
 	space = room_for(sk->sk_rcvbuf, sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_rmem[2]);
-	set_receive_buffer(tp, space, kernel_win_from_space(tp, space));
+	set_receive_buffer(flow, tp, space, kernel_win_from_space(tp, space));
 }
 
 static __always_inline void release_send_buffer(struct tcptuned_flow *flow, struct tcp_sock *tp)

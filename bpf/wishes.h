@@ -84,7 +84,8 @@ static __always_inline void stands(struct bpf_sockopt *ctx, bool receive)
 
 	if (!flow || !(flow->flags & TCPTUNED_F_CLAIMED))
 		return;
-	flow->flags &= ~(receive ? TCPTUNED_F_RCV_SIZED : TCPTUNED_F_SND_SIZED);
+	flow->flags &= ~(receive ? TCPTUNED_F_RCV_SIZED | TCPTUNED_F_RCV_FIXED :
+				   TCPTUNED_F_SND_SIZED | TCPTUNED_F_SND_FIXED);
 	flow->flags |= receive ? TCPTUNED_F_RCVBUF_APP : TCPTUNED_F_SNDBUF_APP;
 	budget_give_up(receive ? &flow->rcv_share : &flow->snd_share);
 }
@@ -226,6 +227,8 @@ static __always_inline void hands_off(struct bpf_sockopt *ctx)
 		return;
 	hand_on(ctx->sk, flow, true, 0);
 	flow->flags &= ~TCPTUNED_F_RCVBUF_REQ;
+	if (!(flow->flags & TCPTUNED_F_RCVBUF_OBEYED))
+		flow->flags &= ~TCPTUNED_F_RCV_SIZED;
 }
 
 #endif
