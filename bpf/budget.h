@@ -97,14 +97,20 @@ static __always_inline __u32 budget_allow(struct budget_share *share, struct tcp
 	return base + (want < share->granted ? want : share->granted);
 }
 
-static __always_inline void budget_close(struct tcptuned_flow *flow)
+/* A buffer that tcptuned does not size, or not any more, has no part in the budget. */
+verified_once int budget_give_up(struct budget_share *share)
 {
 	struct budget *b = budget_here();
 
-	if (!b)
-		return;
-	budget_leave(b, &flow->rcv_share);
-	budget_leave(b, &flow->snd_share);
+	if (b && share)
+		budget_leave(b, share);
+	return 0;
+}
+
+static __always_inline void budget_close(struct tcptuned_flow *flow)
+{
+	budget_give_up(&flow->rcv_share);
+	budget_give_up(&flow->snd_share);
 }
 
 #endif

@@ -12,6 +12,32 @@
 #include "policy.h"
 #include <tcptuned/rightsize.h>
 
+static __always_inline bool is_same_name(const char a[TCPTUNED_CC_NAME_MAX],
+					 const char b[TCPTUNED_CC_NAME_MAX])
+{
+	__u64 halves[2][2];
+
+	__builtin_memcpy(halves[0], a, sizeof(halves[0]));
+	__builtin_memcpy(halves[1], b, sizeof(halves[1]));
+	return halves[0][0] == halves[1][0] && halves[0][1] == halves[1][1];
+}
+
+/*
+ * By the name: a socket that is older than the registration has the one before, of a build that
+ * another has taken the place of since.
+ */
+static __always_inline bool has_default_congestion_control(struct inet_connection_sock *icsk)
+{
+	struct net *net = icsk->icsk_inet.sk.__sk_common.skc_net.net;
+	char its[TCPTUNED_CC_NAME_MAX] = {}, the_default[TCPTUNED_CC_NAME_MAX] = {};
+
+	if (icsk->icsk_ca_ops == net->ipv4.tcp_congestion_control)
+		return true;
+	BPF_CORE_READ_STR_INTO(&its, icsk, icsk_ca_ops, name);
+	BPF_CORE_READ_STR_INTO(&the_default, net, ipv4.tcp_congestion_control, name);
+	return is_same_name(its, the_default);
+}
+
 /*
  * Congestion control is the policy's only where nobody chose: neither the application
  * (icsk_ca_setsockopt, but that is also of a default put back) nor a route (then it is not the
@@ -24,13 +50,12 @@ static __always_inline bool congestion_control_is_ours(struct tcptuned_flow *flo
 						       char ret[TCPTUNED_CC_NAME_MAX])
 {
 	struct inet_connection_sock *icsk = &tp->inet_conn;
-	struct net *net = icsk->icsk_inet.sk.__sk_common.skc_net.net;
 	bool restored = flow->flags & TCPTUNED_F_CC_RESTORED;
 
 	if (!policy->congestion_control[0])
 		return false;
 	if ((BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_setsockopt) && !restored) ||
-	    icsk->icsk_ca_ops != net->ipv4.tcp_congestion_control) {
+	    !has_default_congestion_control(icsk)) {
 		char kept[TCPTUNED_CC_NAME_MAX] = "";
 
 		BPF_CORE_READ_STR_INTO(&kept, icsk, icsk_ca_ops, name);

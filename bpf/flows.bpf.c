@@ -487,11 +487,14 @@ static __always_inline __u32 room_for(__u32 have, __u32 kernels_max)
 	return have > kernels_max ? have : kernels_max;
 }
 
-static __always_inline void set_receive_buffer(struct tcp_sock *tp, __u32 space, __u32 window)
+static __always_inline void set_receive_buffer(struct tcptuned_flow *flow, struct tcp_sock *tp,
+					       __u32 space, __u32 window)
 {
 	int value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
 
 	bpf_setsockopt(tp, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
+	if (flow->flags & TCPTUNED_F_RCVBUF_APP) /* it set the clamp since: hands_off() */
+		return;
 	value = window;
 	bpf_setsockopt(tp, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value));
 }
@@ -515,12 +518,12 @@ static __always_inline void release_receive_buffer(struct tcptuned_flow *flow,
 		promised = sk->sk_backlog.rmem_alloc.counter +
 			   kernel_space_from_win(tp, kernel_receive_window(tp));
 		space = 2 * flow->req_rcvbuf;
-		set_receive_buffer(tp, promised > space ? sk->sk_rcvbuf : space,
+		set_receive_buffer(flow, tp, promised > space ? sk->sk_rcvbuf : space,
 				   kernel_win_from_space(tp, space));
 		return;
 	}
 	space = room_for(sk->sk_rcvbuf, sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_rmem[2]);
-	set_receive_buffer(tp, space, kernel_win_from_space(tp, space));
+	set_receive_buffer(flow, tp, space, kernel_win_from_space(tp, space));
 }
 
 static __always_inline void release_send_buffer(struct tcptuned_flow *flow, struct tcp_sock *tp)
@@ -631,8 +634,12 @@ static __always_inline void hand_requests_on(struct tcptuned_flow *flow, struct 
 	hand_on(tp, flow, false, 0);
 }
 
+/*
+ * Takes back what stood in place of the default congestion control, and of what listeners asked
+ * for. Buffers that were sized are release_flows()'s to give back.
+ */
 SEC("iter/tcp")
-int restore_cc(struct bpf_iter__tcp *ctx)
+int undo_overrides(struct bpf_iter__tcp *ctx)
 {
 	struct sock_common *skc = ctx->sk_common;
 	struct tcptuned_flow *flow;
@@ -689,7 +696,6 @@ static __always_inline void follow_congestion_control(struct tcptuned_flow *flow
 						      const struct tcptuned_policy *policy)
 {
 	char now[TCPTUNED_CC_NAME_MAX] = {}, name[TCPTUNED_CC_NAME_MAX] = {};
-	__u64 halves[2][2];
 
 	if (!policy->congestion_control[0]) {
 		if (flow->flags & TCPTUNED_F_CC_SET)
@@ -701,9 +707,7 @@ static __always_inline void follow_congestion_control(struct tcptuned_flow *flow
 	else if (!congestion_control_is_ours(flow, tp, policy, name))
 		return;
 	BPF_CORE_READ_STR_INTO(&now, &tp->inet_conn, icsk_ca_ops, name);
-	__builtin_memcpy(halves[0], now, sizeof(now));
-	__builtin_memcpy(halves[1], name, sizeof(name));
-	if (halves[0][0] != halves[1][0] || halves[0][1] != halves[1][1])
+	if (!is_same_name(now, name))
 		congestion_control_set(flow, tp, name,
 				       bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name,
 						      sizeof(name)));

@@ -6,6 +6,7 @@
 #ifndef TCPTUNED_SETTINGS_H
 #define TCPTUNED_SETTINGS_H
 
+#include "budget.h"
 #include "claim.h"
 #include "kernel.h"
 #include "maps.h"
@@ -54,11 +55,13 @@ static __always_inline void fix_buffer(void *ctx, struct tcptuned_flow *flow,
 	if (value < (int)(promised / 2)) /* the kernel doubles it */
 		value = promised / 2;
 	if (bpf_setsockopt(ctx, SOL_SOCKET, receive ? SO_RCVBUF : SO_SNDBUF, &value,
-			   sizeof(value)))
+			   sizeof(value))) {
 		count(receive ? TCPTUNED_C_RCV_FAILED : TCPTUNED_C_SND_FAILED);
-	else
-		flow->flags |= receive ? TCPTUNED_F_RCV_FIXED | TCPTUNED_F_RCV_LOCKED :
-					 TCPTUNED_F_SND_FIXED | TCPTUNED_F_SND_LOCKED;
+		return;
+	}
+	flow->flags |= receive ? TCPTUNED_F_RCV_FIXED | TCPTUNED_F_RCV_LOCKED :
+				 TCPTUNED_F_SND_FIXED | TCPTUNED_F_SND_LOCKED;
+	budget_give_up(receive ? &flow->rcv_share : &flow->snd_share);
 }
 
 /*

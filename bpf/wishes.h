@@ -8,6 +8,7 @@
 #ifndef TCPTUNED_WISHES_H
 #define TCPTUNED_WISHES_H
 
+#include "budget.h"
 #include "events.h"
 #include "kernel.h"
 #include "maps.h"
@@ -83,8 +84,10 @@ static __always_inline void stands(struct bpf_sockopt *ctx, bool receive)
 
 	if (!flow || !(flow->flags & TCPTUNED_F_CLAIMED))
 		return;
-	flow->flags &= ~(receive ? TCPTUNED_F_RCV_SIZED : TCPTUNED_F_SND_SIZED);
+	flow->flags &= ~(receive ? TCPTUNED_F_RCV_SIZED | TCPTUNED_F_RCV_FIXED :
+				   TCPTUNED_F_SND_SIZED | TCPTUNED_F_SND_FIXED);
 	flow->flags |= receive ? TCPTUNED_F_RCVBUF_APP : TCPTUNED_F_SNDBUF_APP;
+	budget_give_up(receive ? &flow->rcv_share : &flow->snd_share);
 }
 
 /*
@@ -219,10 +222,13 @@ static __always_inline void hands_off(struct bpf_sockopt *ctx)
 	if (!flow)
 		return;
 	flow->flags |= TCPTUNED_F_RCVBUF_APP;
+	budget_give_up(&flow->rcv_share);
 	if (!(flow->flags & TCPTUNED_F_RCVBUF_SWALLOWED))
 		return;
 	hand_on(ctx->sk, flow, true, 0);
 	flow->flags &= ~TCPTUNED_F_RCVBUF_REQ;
+	if (!(flow->flags & TCPTUNED_F_RCVBUF_OBEYED))
+		flow->flags &= ~TCPTUNED_F_RCV_SIZED;
 }
 
 #endif

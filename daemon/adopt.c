@@ -128,42 +128,42 @@ void tcptuned_kernel_renew_defaults(void)
 
 static void release_here(void *ctx)
 {
-	struct tcptuned_kernel *k = ctx;
+	const int *link_fd = ctx;
 
-	run_here(k->link_fd[TCPTUNED_LINK_RELEASE], NULL, NULL);
+	run_here(*link_fd, NULL, NULL);
 }
 
-int tcptuned_kernel_release_flows(struct tcptuned_kernel *k, unsigned int *ret_refused)
+int tcptuned_kernel_release_flows(int link_fd, unsigned int *ret_refused)
 {
 	*ret_refused = 0;
-	if (k->link_fd[TCPTUNED_LINK_RELEASE] < 0)
+	if (link_fd < 0)
 		return 0;
-	return tcptuned_netns_for_each(release_here, k, ret_refused);
+	return tcptuned_netns_for_each(release_here, &link_fd, ret_refused);
 }
 
-struct restoring {
+struct undoing {
 	struct tcptuned_kernel *kernel;
 	char name[TCPTUNED_SYSCTL_VALUE]; /* the default of the caller's namespace */
 };
 
-static void restore_here(void *ctx)
+static void undo_here(void *ctx)
 {
-	struct restoring *restoring = ctx;
+	struct undoing *undoing = ctx;
 
-	tcptuned_sysctl_replace(TCPTUNED_SYSCTL_CONGESTION_CONTROL, "bitcp", restoring->name);
+	tcptuned_sysctl_replace(TCPTUNED_SYSCTL_CONGESTION_CONTROL, "bitcp", undoing->name);
 	for (const char *const *name = tcptuned_family_names; *name; name++)
 		tcptuned_sysctl_replace(TCPTUNED_SYSCTL_CONGESTION_CONTROL, *name,
-					restoring->name);
-	run_here(restoring->kernel->link_fd[TCPTUNED_LINK_RESTORE_CC], NULL, NULL);
+					undoing->name);
+	run_here(undoing->kernel->link_fd[TCPTUNED_LINK_UNDO_OVERRIDES], NULL, NULL);
 }
 
-void tcptuned_kernel_restore_congestion_control(struct tcptuned_kernel *k)
+void tcptuned_kernel_undo_overrides(struct tcptuned_kernel *k)
 {
-	struct restoring restoring = { .kernel = k };
+	struct undoing undoing = { .kernel = k };
 
-	if (k->link_fd[TCPTUNED_LINK_RESTORE_CC] < 0 ||
+	if (k->link_fd[TCPTUNED_LINK_UNDO_OVERRIDES] < 0 ||
 	    tcptuned_sysctl_read(tcptuned_sysctl_name(TCPTUNED_SYSCTL_CONGESTION_CONTROL),
-				 restoring.name, sizeof(restoring.name)))
+				 undoing.name, sizeof(undoing.name)))
 		return;
-	tcptuned_netns_for_each(restore_here, &restoring, NULL);
+	tcptuned_netns_for_each(undo_here, &undoing, NULL);
 }

@@ -18,7 +18,7 @@ static const char *const program_names[TCPTUNED_PROG_BITCP_FIRST] = {
 	[TCPTUNED_PROG_DUMP_FLOWS] = "dump_flows",
 	[TCPTUNED_PROG_ADOPT_FLOWS] = "adopt_flows",
 	[TCPTUNED_PROG_RELEASE_FLOWS] = "release_flows",
-	[TCPTUNED_PROG_RESTORE_CC] = "restore_cc",
+	[TCPTUNED_PROG_UNDO_OVERRIDES] = "undo_overrides",
 	[TCPTUNED_PROG_APPLY_POLICIES] = "apply_policies",
 };
 

@@ -52,7 +52,7 @@ struct daemon {
 	char cgroup_path[TCPTUNED_CONFIG_TEXT];
 	bool adopted;	 /* what was open before the start */
 	bool unapplied;	 /* apply() failed last: the timer tries again */
-	struct tcptuned_error last_error; /* of apply_again(); told once, not at every try */
+	struct tcptuned_error last_error; /* of apply_again(), told; not at every try of the timer */
 	bool whole_host; /* attached to the root of the cgroup tree */
 	int lock_fd, pins_lock_fd, cgroup_fd, signal_fd, timer_fd;
 	struct tcptuned_policy_source *policies; /* in force; the default policy first */
@@ -582,20 +582,26 @@ static int try_to_apply(struct daemon *d, struct tcptuned_error *err)
 	return 0;
 }
 
-/* Write what is configured for connections to come; live ones keep what they have. */
+/*
+ * Write what is configured for connections to come; live ones keep what they have. Somebody has
+ * asked for it: what fails is told, whatever was told before.
+ */
 static int apply(struct daemon *d, struct tcptuned_error *err)
 {
 	int error = try_to_apply(d, err);
 
 	d->unapplied = error;
+	d->last_error.text[0] = '\0';
 	return error;
 }
 
+/* Nobody has; or it has failed, and what was in force before is to be so again. */
 static void apply_again(struct daemon *d)
 {
 	struct tcptuned_error err = { 0 };
 
-	if (apply(d, &err) && strcmp(d->last_error.text, err.text))
+	d->unapplied = try_to_apply(d, &err);
+	if (d->unapplied && strcmp(d->last_error.text, err.text))
 		tcptuned_log(TCPTUNED_LOG_ERROR, "%s", err.text);
 	d->last_error = err;
 }
@@ -1046,8 +1052,9 @@ static void take_back(struct tcptuned_kernel *kernel)
 	if (kernel->map_fd[TCPTUNED_MAP_META] >= 0)
 		tcptuned_sysctl_restore(kernel->map_fd[TCPTUNED_MAP_META],
 					TCPTUNED_SYSCTL_CONGESTION_CONTROL, log_restored);
-	tcptuned_kernel_restore_congestion_control(kernel);
-	namespaces = tcptuned_kernel_release_flows(kernel, &refused);
+	tcptuned_kernel_undo_overrides(kernel);
+	namespaces = tcptuned_kernel_release_flows(kernel->link_fd[TCPTUNED_LINK_RELEASE],
+						   &refused);
 	if (namespaces < 0)
 		tcptuned_log(TCPTUNED_LOG_WARNING,
 			     "open connections keep the buffers they have: %s",

@@ -47,8 +47,8 @@ static const char *const link_name[TCPTUNED_LINKS] = {
 	[TCPTUNED_LINK_SOCKOPS] = "sockops",	   [TCPTUNED_LINK_SETSOCKOPT] = "setsockopt",
 	[TCPTUNED_LINK_GETSOCKOPT] = "getsockopt", [TCPTUNED_LINK_DUMP] = "dump",
 	[TCPTUNED_LINK_ADOPT] = "adopt",	   [TCPTUNED_LINK_RELEASE] = "release",
-	[TCPTUNED_LINK_RESTORE_CC] = "restore_cc", [TCPTUNED_LINK_APPLY] = "apply",
-	[TCPTUNED_LINK_BITCP] = "bitcp",
+	[TCPTUNED_LINK_UNDO_OVERRIDES] = "undo_overrides",
+	[TCPTUNED_LINK_APPLY] = "apply",	   [TCPTUNED_LINK_BITCP] = "bitcp",
 };
 
 /* The three objects while they are being loaded. */
@@ -318,57 +318,71 @@ static const struct {
 
 #define ON_CGROUP (sizeof(on_cgroup) / sizeof(on_cgroup[0]))
 
-/*
- * Attach to the cgroup, or swap the program of a link that is there: never a gap between. A link
- * to another cgroup that this one takes the place of is left to the caller in @ret_old.
- */
-static int attach_one(struct tcptuned_kernel *k, size_t which, int cgroup_fd, int *ret_old,
-		      struct tcptuned_error *err)
+static bool is_on_cgroup(int link_fd, int cgroup_fd)
 {
-	int *link_fd = &k->link_fd[on_cgroup[which].link], fd;
-	int prog_fd = k->prog_fd[on_cgroup[which].prog];
 	struct bpf_link_info info = { 0 };
 	__u32 len = sizeof(info);
 	struct stat cgroup;
 
-	if (*link_fd >= 0 && !bpf_obj_get_info_by_fd(*link_fd, &info, &len) &&
-	    !fstat(cgroup_fd, &cgroup) && info.cgroup.cgroup_id == cgroup.st_ino &&
-	    !bpf_link_update(*link_fd, prog_fd, NULL))
-		return 0;
-	fd = bpf_link_create(prog_fd, cgroup_fd, on_cgroup[which].type, NULL);
-	if (fd < 0)
-		return load_failed(err, errno, "a program on the cgroup");
-	*ret_old = *link_fd;
-	*link_fd = fd;
+	return link_fd >= 0 && !bpf_obj_get_info_by_fd(link_fd, &info, &len) &&
+	       !fstat(cgroup_fd, &cgroup) && info.cgroup.cgroup_id == cgroup.st_ino;
+}
+
+/* A link to the cgroup for each program that has none there. */
+static int make_links(const struct tcptuned_kernel *k, int cgroup_fd, int made[ON_CGROUP])
+{
+	for (size_t i = 0; i < ON_CGROUP; i++) {
+		if (is_on_cgroup(k->link_fd[on_cgroup[i].link], cgroup_fd))
+			continue;
+		made[i] = bpf_link_create(k->prog_fd[on_cgroup[i].prog], cgroup_fd,
+					  on_cgroup[i].type, NULL);
+		if (made[i] < 0)
+			return -errno;
+	}
 	return 0;
 }
 
+/* In the links that are there, where none was made: never a gap between. */
+static int swap_programs(const struct tcptuned_kernel *k, const int made[ON_CGROUP])
+{
+	for (size_t i = 0; i < ON_CGROUP; i++)
+		if (made[i] < 0 && bpf_link_update(k->link_fd[on_cgroup[i].link],
+						   k->prog_fd[on_cgroup[i].prog], NULL))
+			return -errno;
+	return 0;
+}
+
+static void replace_link(int *link_fd, int by)
+{
+	if (*link_fd >= 0) {
+		bpf_link_detach(*link_fd);
+		close(*link_fd);
+	}
+	*link_fd = by;
+}
+
 /*
- * All of them, or none: what ran elsewhere goes on there then. Of links that are updated in place
- * only the first can be refused by the cgroup; should a later one fail, the earlier ones stay new.
+ * All of them, or none: what ran here or elsewhere goes on then. New links come first, for the
+ * cgroup may refuse them; to have its program swapped only a link refuses that somebody has
+ * detached meanwhile (cgroup_bpf_replace()).
  */
 static int attach_cgroup(struct tcptuned_kernel *k, int cgroup_fd, struct tcptuned_error *err)
 {
-	int old[ON_CGROUP], error = 0;
-	size_t i;
+	int made[ON_CGROUP], error;
 
-	memset(old, -1, sizeof(old));
-	for (i = 0; i < ON_CGROUP && !error; i++)
-		error = attach_one(k, i, cgroup_fd, &old[i], err);
-	for (i = 0; i < ON_CGROUP; i++) {
-		int *link_fd = &k->link_fd[on_cgroup[i].link];
-
-		if (old[i] < 0)
+	memset(made, -1, sizeof(made));
+	error = make_links(k, cgroup_fd, made);
+	if (!error)
+		error = swap_programs(k, made);
+	for (size_t i = 0; i < ON_CGROUP; i++) {
+		if (made[i] < 0)
 			continue;
-		if (error) {
-			close(*link_fd);
-			*link_fd = old[i];
-			continue;
-		}
-		bpf_link_detach(old[i]);
-		close(old[i]);
+		if (error)
+			close(made[i]);
+		else
+			replace_link(&k->link_fd[on_cgroup[i].link], made[i]);
 	}
-	return error;
+	return error ? load_failed(err, -error, "a program on the cgroup") : 0;
 }
 
 static int attach_iterator(struct tcptuned_kernel *k, enum tcptuned_link which,
@@ -461,8 +475,8 @@ static void keep_descriptors(struct tcptuned_kernel *k, struct objects *o)
 		bpf_program__fd(o->flows->progs.adopt_flows));
 	keep_fd(&k->prog_fd[TCPTUNED_PROG_RELEASE_FLOWS],
 		bpf_program__fd(o->flows->progs.release_flows));
-	keep_fd(&k->prog_fd[TCPTUNED_PROG_RESTORE_CC],
-		bpf_program__fd(o->flows->progs.restore_cc));
+	keep_fd(&k->prog_fd[TCPTUNED_PROG_UNDO_OVERRIDES],
+		bpf_program__fd(o->flows->progs.undo_overrides));
 	keep_fd(&k->prog_fd[TCPTUNED_PROG_APPLY_POLICIES],
 		bpf_program__fd(o->flows->progs.apply_policies));
 	if (!o->bitcp)
@@ -486,7 +500,7 @@ static int pin_programs(const struct tcptuned_kernel *k, const struct bpf_object
 	return 0;
 }
 
-static int pin_everything(struct tcptuned_kernel *k, struct objects *o)
+static int pin_all_but_meta(struct tcptuned_kernel *k, struct objects *o)
 {
 	int i, error = 0;
 
@@ -504,9 +518,6 @@ static int pin_everything(struct tcptuned_kernel *k, struct objects *o)
 		error = pin_programs(k, o->flows->obj);
 	if (!error && o->bitcp)
 		error = pin_programs(k, o->bitcp->obj);
-	if (!error)
-		error = pin(k, "map", map_name[TCPTUNED_MAP_META],
-			    k->map_fd[TCPTUNED_MAP_META]);
 	return error;
 }
 
@@ -522,10 +533,28 @@ static int write_meta(struct tcptuned_kernel *k, const struct tcptuned_meta *bef
 											 : 0;
 }
 
+/*
+ * What says that all of it is this build's comes last: should this process be killed before, the
+ * next start does it again.
+ */
+static int pin_everything(struct tcptuned_kernel *k, struct objects *o,
+			  const struct tcptuned_meta *before)
+{
+	int error = pin_all_but_meta(k, o);
+
+	if (!error)
+		error = write_meta(k, before);
+	if (!error)
+		error = pin(k, "map", map_name[TCPTUNED_MAP_META],
+			    k->map_fd[TCPTUNED_MAP_META]);
+	return error;
+}
+
 static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_bitcp,
 			   const struct tcptuned_meta *before, struct tcptuned_error *err)
 {
 	_cleanup_objects_ struct objects o = { 0 };
+	_cleanup_close_ int release_fd = -1;
 	unsigned int refused;
 	int error;
 
@@ -537,10 +566,9 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 	if (with_bitcp)
 		load_bitcp(k, &o);
 	keep_descriptors(k, &o);
-
-	/* By its own iterator: the programs to come cannot read its records. */
 	if (k->origin == TCPTUNED_REPLACED)
-		tcptuned_kernel_release_flows(k, &refused);
+		release_fd = tcptuned_take_fd(&k->link_fd[TCPTUNED_LINK_RELEASE]);
+
 	/* What may be refused comes before what takes something's place. */
 	error = attach_iterator(k, TCPTUNED_LINK_DUMP, o.flows->progs.dump_flows,
 				k->map_fd[TCPTUNED_MAP_FLOWS], err);
@@ -551,8 +579,8 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 		error = attach_iterator(k, TCPTUNED_LINK_RELEASE, o.flows->progs.release_flows,
 					-1, err);
 	if (!error)
-		error = attach_iterator(k, TCPTUNED_LINK_RESTORE_CC, o.flows->progs.restore_cc,
-					-1, err);
+		error = attach_iterator(k, TCPTUNED_LINK_UNDO_OVERRIDES,
+					o.flows->progs.undo_overrides, -1, err);
 	if (!error)
 		error = attach_iterator(k, TCPTUNED_LINK_APPLY, o.flows->progs.apply_policies, -1,
 					err);
@@ -560,10 +588,13 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 		error = attach_cgroup(k, cgroup_fd, err);
 	if (error)
 		return error;
+	/*
+	 * By the iterator that can read the records, once nobody adds to them or sizes by them:
+	 * the programs that run now claim nothing before they have policies.
+	 */
+	tcptuned_kernel_release_flows(release_fd, &refused);
 	attach_bitcp(k, &o);
-	error = write_meta(k, before);
-	if (!error)
-		error = pin_everything(k, &o);
+	error = pin_everything(k, &o, before);
 	if (error)
 		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
 				     "cannot pin programs in %s: %s", k->pin_dir,
@@ -582,7 +613,7 @@ static void open_pins(struct tcptuned_kernel *k)
 		[TCPTUNED_PROG_DUMP_FLOWS] = "dump_flows",
 		[TCPTUNED_PROG_ADOPT_FLOWS] = "adopt_flows",
 		[TCPTUNED_PROG_RELEASE_FLOWS] = "release_flows",
-		[TCPTUNED_PROG_RESTORE_CC] = "restore_cc",
+		[TCPTUNED_PROG_UNDO_OVERRIDES] = "undo_overrides",
 		[TCPTUNED_PROG_APPLY_POLICIES] = "apply_policies",
 	};
 	int i, next = TCPTUNED_PROG_BITCP_FIRST;
@@ -616,17 +647,6 @@ static bool read_meta(const struct tcptuned_kernel *k, struct tcptuned_meta *met
 	/* A record of another size is another build's, whatever it says. */
 	return fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &len) &&
 	       info.value_size == sizeof(*meta) && !bpf_map_lookup_elem(fd, &zero, meta);
-}
-
-static bool cgroup_is(const struct tcptuned_kernel *k, int cgroup_fd)
-{
-	struct bpf_link_info info = { 0 };
-	__u32 len = sizeof(info);
-	struct stat cgroup;
-
-	return k->link_fd[TCPTUNED_LINK_SOCKOPS] >= 0 &&
-	       !bpf_obj_get_info_by_fd(k->link_fd[TCPTUNED_LINK_SOCKOPS], &info, &len) &&
-	       !fstat(cgroup_fd, &cgroup) && info.cgroup.cgroup_id == cgroup.st_ino;
 }
 
 /* Let go of the maps whose layout is another one; their links stay until they are swapped. */
@@ -681,7 +701,8 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 	} else if (meta.abi != TCPTUNED_ABI) {
 		forget_maps(k);
 		k->origin = TCPTUNED_REPLACED;
-	} else if (meta.build == build_of_objects() && cgroup_is(k, cgroup_fd) &&
+	} else if (meta.build == build_of_objects() &&
+		   is_on_cgroup(k->link_fd[TCPTUNED_LINK_SOCKOPS], cgroup_fd) &&
 		   k->bitcp == register_bitcp && paths_fit(k)) {
 		k->origin = TCPTUNED_TAKEN_OVER;
 		return 0;

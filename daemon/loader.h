@@ -45,7 +45,7 @@ enum tcptuned_prog {
 	TCPTUNED_PROG_DUMP_FLOWS,    /* iter/bpf_sk_storage_map: adds up and collects records */
 	TCPTUNED_PROG_ADOPT_FLOWS,   /* iter/tcp: takes what was open before */
 	TCPTUNED_PROG_RELEASE_FLOWS, /* iter/tcp: gives connections back to the kernel */
-	TCPTUNED_PROG_RESTORE_CC,    /* iter/tcp: moves them back to the kernel's default */
+	TCPTUNED_PROG_UNDO_OVERRIDES, /* iter/tcp: congestion control, requests of listeners */
 	TCPTUNED_PROG_APPLY_POLICIES, /* iter/tcp: gives open ones the policy that is theirs now */
 	TCPTUNED_PROG_BITCP_FIRST,   /* the struct_ops programs, as many as there are */
 	TCPTUNED_PROGS = TCPTUNED_PROG_BITCP_FIRST + 8,
@@ -58,7 +58,7 @@ enum tcptuned_link {
 	TCPTUNED_LINK_DUMP,
 	TCPTUNED_LINK_ADOPT,
 	TCPTUNED_LINK_RELEASE,
-	TCPTUNED_LINK_RESTORE_CC,
+	TCPTUNED_LINK_UNDO_OVERRIDES,
 	TCPTUNED_LINK_APPLY,
 	TCPTUNED_LINK_BITCP, /* absent before Linux 6.4: then map_bitcp holds the registration */
 	TCPTUNED_LINKS,
@@ -153,17 +153,18 @@ void tcptuned_kernel_stop(struct tcptuned_kernel *k);
 
 /*
  * Give the connections that were tuned back to the kernel: with as much buffer as they were
- * allowed. In every network namespace; returns how many were visited, or a negative errno, and
- * in @ret_refused how many may not be entered.
+ * allowed. @link_fd: the iterator TCPTUNED_LINK_RELEASE of the build that made their records;
+ * negative: there are none. In every network namespace; returns how many were visited, or a
+ * negative errno, and in @ret_refused how many may not be entered.
  */
-int tcptuned_kernel_release_flows(struct tcptuned_kernel *k, unsigned int *ret_refused);
+int tcptuned_kernel_release_flows(int link_fd, unsigned int *ret_refused);
 
 /*
  * Move connections whose congestion control tcptuned set to the default of their network
- * namespace, as it is now; and let a namespace whose own default is bitcp, inherited from when
- * it was made, have that of the caller's.
+ * namespace, as it is now; let a namespace whose own default is bitcp, inherited from when it
+ * was made, have that of the caller's; and give listeners the buffers that were asked for.
  */
-void tcptuned_kernel_restore_congestion_control(struct tcptuned_kernel *k);
+void tcptuned_kernel_undo_overrides(struct tcptuned_kernel *k);
 
 /* Take everything off the host. Descriptors stay until tcptuned_kernel_close(). */
 void tcptuned_kernel_detach(struct tcptuned_kernel *k);

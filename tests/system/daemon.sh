@@ -76,7 +76,7 @@ host_state() {
 	bpftool cgroup show "$TEST_CGROUP/group" 2>/dev/null || :
 	bpftool -j struct_ops show | jq -r '.[] | "bpf struct_ops \(.id)"'
 	bpftool -j prog show | jq -r '.[] | select(.name // "" |
-		test("^(tcptuned_|dump_flows|adopt_flows|release_flows|restore_cc|ca_)")) | "bpf prog \(.id) \(.name)"'
+		test("^(tcptuned_|dump_flows|adopt_flows|release_flows|undo_overrides|ca_)")) | "bpf prog \(.id) \(.name)"'
 }
 
 # What an earlier test left to connections that are still saying goodbye may go at any time.

@@ -118,13 +118,22 @@ test_what_was_open_before_counts() {
 	expect_eq "$(metric tcptuned_budget_granted_bytes)" "$granted" "granted in all"
 	expect_eq "$(metric tcptuned_budget_scarce)" 1 "scarce"
 	background new in_group in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" \
-		--port 7304 --once --duration 1.5
+		--port 7304 --once --count 2 --bytes 4MB --interval 60000
 	wait_until 5 grep -q '^listening' "$TEST_DIR/new.log"
 	background new-sender in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --port 7304 \
-		--duration 1.5 --congestion cubic
-	sleep 1.2
+		--count 2 --bytes 4MB --interval 60000 --congestion cubic
+	wait_until 10 received_by 7304 4000000
 	expect_ge "$(budget_sees 7304 budget_wanted_bytes)" $((first / 2)) "wanted by the other"
 	expect_eq "$(buffer_at 7304)" "$first" "its buffer, as the kernel began it"
+
+	# A stop leaves both as much room as the kernel might have given them: no memory in use.
+	tcptuned_stop
+	expect_ge "$(buffer_at 7304)" "$(in_host b sysctl -n net.ipv4.tcp_rmem | awk '{ print $3 }')" \
+		"its buffer after a stop"
+	tcptuned_start --set=memory.budget=1M
+	expect_eq "$(budget_sees 7303 budget_granted_bytes)" "$granted" "granted after a restart"
+	expect_le "$(budget_sees 7304 budget_granted_bytes)" "$first" "granted to the other"
+	stop new || :
 	stop old || :
 	wait_until 5 within_budget $budget
 	tcptuned_stop

@@ -131,9 +131,21 @@ detach_says() {
 	expect_match "$(<"$TEST_DIR/detach.log")" "$1" "--detach"
 }
 
+# refused_start BUILD [OPTION...]: nobody else may attach one of its programs
+refused_start() {
+	local build=$1 code=0
+	shift
+	timeout 20 "$build/tcptuned" --foreground --config="$TEST_DIR/none.conf" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
+		--set=tcptuned.state_directory="$TEST_DIR/state" \
+		--set=metrics.port="$METRICS_PORT" "$@" 2>"$TEST_DIR/said" || code=$?
+	expect_match "$(<"$TEST_DIR/said")" 'does not let this process load a program on the cgroup' \
+		"the error, and $code"
+}
+
 # A start that is refused half-way leaves what a killed daemon left: pins, programs, bitcp.
 test_a_failed_start_changes_nothing() {
-	local before pinned attached other=$TEST_CGROUP/other code=0
+	local before pinned attached other=$TEST_CGROUP/other
 	before=$(host_state)
 	mkdir "$other"
 	tcptuned_start --register=hstcp
@@ -143,12 +155,7 @@ test_a_failed_start_changes_nothing() {
 	# Nobody else may attach a program of this kind there: the last that is attached fails.
 	bpftool cgroup attach "$other" cgroup_getsockopt \
 		pinned /sys/fs/bpf/tcptuned/prog_tcptuned_getsockopt
-	timeout 20 "$TEST_BUILD/tcptuned" --foreground --config="$TEST_DIR/none.conf" \
-		--set=tcptuned.cgroup="$other" --set=tcptuned.runtime_directory="$TEST_DIR/run" \
-		--set=tcptuned.state_directory="$TEST_DIR/state" \
-		--set=metrics.port="$METRICS_PORT" 2>"$TEST_DIR/said" || code=$?
-	expect_match "$(<"$TEST_DIR/said")" 'does not let this process load a program on the cgroup' \
-		"the error, and $code"
+	refused_start "$TEST_BUILD" --set=tcptuned.cgroup="$other"
 	expect_ids "$pinned" "the start that failed"
 	expect_eq "$(bpftool cgroup show "$TEST_CGROUP/group")" "$attached" "what is attached"
 	expect_eq "$(bpftool -j cgroup show "$other" | jq length)" 1 "programs where it failed"
@@ -163,6 +170,37 @@ test_a_failed_start_changes_nothing() {
 }
 
 # --- other builds ------------------------------------------------------------------------------
+# The same of another build in the place of one whose last link has gone and cannot be made again:
+# programs and records are as they were, and connections go on being tuned.
+test_a_failed_upgrade_changes_nothing() {
+	local before pinned attached build group=$TEST_CGROUP/group
+	local program=(cgroup_getsockopt pinned /sys/fs/bpf/tcptuned/prog_tcptuned_getsockopt)
+	other_builds
+	before=$(host_state)
+	host a
+	tcptuned_start
+	background some in_group in_host a "$TEST_BUILD/connections" 5
+	wait_until 5 grep -q open "$TEST_DIR/some.log"
+	tcptuned_kill
+	bpftool link detach pinned /sys/fs/bpf/tcptuned/link_getsockopt
+	bpftool cgroup attach "$group" "${program[@]}"
+	pinned=$(ids link map prog)
+	attached=$(bpftool cgroup show "$group")
+	for build in rightsize abi; do
+		refused_start "$TEST_BUILD/other/$build" --set=tcptuned.cgroup="$group"
+		expect_ids "$pinned" "the start of $build"
+		expect_eq "$(bpftool cgroup show "$group")" "$attached" "what runs"
+	done
+	bpftool cgroup detach "$group" "${program[@]}"
+	tcptuned_start
+	in_log 'programs of an earlier daemon taken over as they run'
+	in_log 'adopted 0 connections'
+	expect_eq "$(counter tcptuned_flows_shown '')" 10 "connections that are tuned"
+	tcptuned_stop
+	stop some || :
+	expect_host_state "$before"
+}
+
 gone() { # MAP_ID
 	! bpftool map show id "$1"
 }
@@ -193,6 +231,34 @@ replaced_by() { # BUILD LOGGED NAME...
 	for name in "${old[@]}"; do
 		wait_until 5 gone "$name"
 	done
+}
+
+# A socket that is older than the build that takes over has the default congestion control all
+# the same, and holds on to nothing.
+test_socket_from_before_an_upgrade() {
+	local old build=$TEST_BUILD/other/rightsize
+	other_builds
+	host a
+	tcptuned_start
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=bitcp
+	background server in_group in_host a "$TEST_BUILD/sockets" tcp4 listen 127.0.0.1 7001 \
+		accept until "$TEST_DIR/end"
+	background early in_group in_host a "$TEST_BUILD/sockets" tcp4 say made \
+		until "$TEST_DIR/go" connect 127.0.0.1 7001 say connected until "$TEST_DIR/end"
+	wait_until 5 grep -q made "$TEST_DIR/early.log"
+	old=$(id_of map_bitcp)
+	tcptuned_kill
+	TEST_BUILD=$build tcptuned_start
+	in_log 'programs of an earlier build replaced, records kept'
+	: >"$TEST_DIR/go"
+	wait_until 5 grep -q connected "$TEST_DIR/early.log"
+	expect_eq "$(counter tcptuned_congestion_control_choices_total '{choice="kept"}')" 0 \
+		"connections whose congestion control somebody chose"
+	expect_eq "$(counter tcptuned_congestion_control_choices_total '{choice="set"}')" 2 \
+		"and nobody, both ends"
+	wait_until 5 gone "$old"
+	: >"$TEST_DIR/end"
+	TEST_BUILD=$build tcptuned_stop
 }
 
 # timeout: 90

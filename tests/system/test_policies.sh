@@ -399,8 +399,8 @@ laid_down() { # TIMES
 	[ "$(grep -c '2048 policies in force' "$TEST_DIR/tcptuned.log")" = "$1" ]
 }
 
-twice() { # PATTERN
-	[ "$(grep -c "$1" "$TEST_DIR/tcptuned.log")" = 2 ]
+logged_times() { # NUMBER PATTERN
+	[ "$(grep -c "$2" "$TEST_DIR/tcptuned.log")" = "$1" ]
 }
 
 free_descriptor() {
@@ -424,8 +424,11 @@ test_cgroup_that_comes_later() {
 	mkdir -p "$sub/deeper"
 	in_log 'policy late: control group .* is another one now'
 	in_log 'error: .* of the policies.*Too many open files'
+	# Told once, and again when somebody asks: what was asked for, and what was to be put back.
+	kill -HUP "$(pid_of tcptuned)"
+	wait_until 3 logged_times 3 'error: .* of the policies.*Too many open files'
 	prlimit --pid "$(pid_of tcptuned)" --nofile=1024:
-	wait_until 8 twice 'policies in force, laid down'
+	wait_until 8 logged_times 2 'policies in force, laid down'
 	expect_eq "$(CLIENT_PREFIX=in_sub meet 127.0.0.1 7002)" cubic "after"
 	expect_eq "$(metric tcptuned_policy_cgroups_missing)" 0 "control groups missing"
 	tcptuned_stop
@@ -638,7 +641,7 @@ test_applied_under_traffic() {
 	link a b --rate 100mbit --delay 5ms --queue 1MB
 	background watch in_host b "$TEST_BUILD/rightedge" tun0
 	wait_until 5 grep -q watching "$TEST_DIR/watch.log"
-	stream one 7101 --duration 4 --verify
+	stream one 7101 --duration 30 --verify
 	sleep 0.7
 	for mode in observe tune off tune; do
 		configure "${one}mode = $mode\nsend_window_max = 4M"
@@ -652,7 +655,11 @@ test_applied_under_traffic() {
 	expect_eq "$(flow_to 7101 '.flags | index("so_sndbuf_overridden")')" null \
 		"taken for the application's: the lock of a buffer that was sized here"
 	expect_eq "$(flow 7101 '.flags | index("so_rcvbuf_overridden")')" null "the receiver's"
-	stream_end one
+	expect_ge "$(flow_to 7101 .send.budget_granted_bytes)" 100000 "granted by the budget"
+	reload "${one}send_buffer = 2M" 'policy p.send_buffer: .* -> 2M'
+	ctl policy apply >/dev/null
+	expect_eq "$(flow_to 7101 .send.budget_granted_bytes)" 0 "granted for a buffer that is fixed"
+	stream_stop one
 	expect_eq "$(result one '[.ok, .verified, .bytes_damaged] | tostring')" "[true,true,0]" "payload"
 	expect_ge "$(result one '.goodput_bps / 1e6')" 50 "Mbit/s"
 	sleep 0.2
@@ -680,16 +687,37 @@ test_a_small_fixed_buffer_keeps_the_promise() {
 	tcptuned_stop
 }
 
-# An application may fix the buffer of a connection that is being sized, where its policy lets it.
+# request_on_open PORT NAME VALUE: of the receiver, half-way through a transfer
+request_on_open() {
+	background "server-$1" in_group in_host b "${sockets[@]}" tcp4 listen "${ADDR[b]}" $1 accept \
+		receive 3000000 say half until "$TEST_DIR/ask-$1" set $2 $3 say asked \
+		until "$TEST_DIR/go-$1" receive 3000000 say through until "$TEST_DIR/stopped" get $2
+	wait_until 5 eval 'in_host b ss -tlnH "sport = :'$1'" | grep -q .'
+	background "client-$1" in_group in_host a "${sockets[@]}" tcp4 connect "${ADDR[b]}" $1 \
+		send 6000000 until "$TEST_DIR/stopped"
+	wait_until 5 grep -q half "$TEST_DIR/server-$1.log"
+	expect_ge "$(flow $1 .receive.budget_granted_bytes)" 100000 "granted by the budget"
+	: >"$TEST_DIR/ask-$1"
+	wait_until 5 grep -q asked "$TEST_DIR/server-$1.log"
+	expect_eq "$(flow $1 '.receive | [.budget_granted_bytes, .budget_wanted_bytes] | tostring')" \
+		"[0,0]" "granted and wanted after set $2"
+	: >"$TEST_DIR/go-$1"
+	wait_until 5 grep -q through "$TEST_DIR/server-$1.log"
+}
+
+# An application may fix the buffer of a connection that is being sized, where its policy lets it,
+# or its window. What the budget had granted for that is for others from then on, and it is as the
+# application said also after a stop.
 test_a_request_on_an_open_connection_stands() {
 	host a b
-	start_with "[policy theirs]\nlocal_port = 7001\noverride_rcvbuf = no"
+	start_with "[policy theirs]\nlocal_port = 7001-7002\noverride_rcvbuf = no"
 	link a b --rate 100mbit --delay 5ms
-	background server in_group in_host b "${sockets[@]}" tcp4 listen "${ADDR[b]}" 7001 accept \
-		receive 3000000 set rcvbuf 40000 receive 3000000 get rcvbuf
-	wait_until 5 eval 'in_host b ss -tlnH "sport = :7001" | grep -q .'
-	in_group in_host a "${sockets[@]}" tcp4 connect "${ADDR[b]}" 7001 send 6000000
-	wait "$(pid_of server)"
-	expect_eq "$(<"$TEST_DIR/server.log")" "rcvbuf 80000" "at the end, after many round trips"
+	request_on_open 7001 rcvbuf 40000
+	request_on_open 7002 clamp 60000
 	tcptuned_stop
+	: >"$TEST_DIR/stopped"
+	wait "$(pid_of server-7001)"
+	wait "$(pid_of server-7002)"
+	expect_eq "$(tail -n 1 "$TEST_DIR/server-7001.log")" "rcvbuf 80000" "after all"
+	expect_le "$(sed -n 's/^clamp //p' "$TEST_DIR/server-7002.log")" 120000 "clamp, after all"
 }

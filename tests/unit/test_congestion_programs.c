@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The programs of the congestion controls (bpf/congestion.h), called here with a socket made up:
+ * what they take for the window at a loss, and what comes of a loss that was none.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+/* Here a program is a function of its arguments, and a field is where the compiler puts it. */
+#define preserve_access_index
+#include <linux/types.h>
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+#undef SEC
+#define SEC(name)
+#undef BPF_PROG
+#define BPF_PROG(name, args...) name(args)
+#undef BPF_CORE_READ_BITFIELD
+#define BPF_CORE_READ_BITFIELD(s, field) ((s)->field)
+#include "../../bpf/stcp.bpf.c"
+
+/* A connection with a window of @cwnd of which no more than @used was ever used. */
+static struct tcp_sock connection(__u32 cwnd, __u32 used)
+{
+	struct tcp_sock tp = {
+		.snd_cwnd = cwnd,
+		.snd_cwnd_clamp = ~0u,
+		.snd_ssthresh = 2 * cwnd,
+		.packets_out = used,
+		.max_packets_out = used,
+		.is_cwnd_limited = used == cwnd,
+	};
+
+	ca_init((struct sock *)&tp);
+	return tp;
+}
+
+/* As the kernel does (tcp_enter_loss(), tcp_init_cwnd_reduction()). Returns ssthresh. */
+static __u32 lose(struct tcp_sock *tp)
+{
+	tp->prior_cwnd = tp->snd_cwnd;
+	tp->snd_ssthresh = ca_ssthresh((struct sock *)tp);
+	tp->snd_cwnd = tp->snd_ssthresh;
+	return tp->snd_ssthresh;
+}
+
+static __u32 undo(struct tcp_sock *tp)
+{
+	return ca_undo_cwnd((struct sock *)tp);
+}
+
+static void a_loss_is_met_with_the_window_in_use(void **state)
+{
+	struct tcp_sock whole = connection(160, 160), part = connection(160, 80);
+	struct tcp_sock slow_start = connection(160, 80), none = connection(160, 80);
+
+	assert_int_equal(lose(&whole), 140); /* an eighth less */
+	assert_int_equal(lose(&part), 70);
+	slow_start.packets_out = 120; /* more than in any round trip that has ended */
+	assert_int_equal(lose(&slow_start), 105);
+	none.packets_out = 0; /* dropped before it has left the host */
+	assert_int_equal(lose(&none), 140);
+}
+
+static void an_undone_reduction_is_undone_whole(void **state)
+{
+	struct tcp_sock whole = connection(160, 160), part = connection(160, 80);
+
+	lose(&whole);
+	assert_int_equal(undo(&whole), 160);
+	lose(&part);
+	assert_int_equal(undo(&part), 160);
+}
+
+static void what_has_grown_since_stays(void **state)
+{
+	struct tcp_sock tp = connection(160, 80);
+
+	lose(&tp);
+	tp.snd_cwnd = 200;
+	assert_int_equal(undo(&tp), 200);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_loss_is_met_with_the_window_in_use),
+		cmocka_unit_test(an_undone_reduction_is_undone_whole),
+		cmocka_unit_test(what_has_grown_since_stays),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
