@@ -1013,6 +1013,12 @@ static void print_paths(struct tcptuned_buf *out, const struct tcptuned_path_sta
 	       "Prefixes written to disk, each time counted.");
 	single(out, "tcptuned_paths_expired_total", COUNTER, paths->expired, PLAIN,
 	       "Prefixes forgotten since no connection added to them for too long.");
+	single(out, "tcptuned_paths_evicted_total", COUNTER, paths->evicted, PLAIN,
+	       "Prefixes dropped from disk, those longest without a connection, for there were more "
+	       "than paths.entries_max.");
+	single(out, "tcptuned_paths_clock_corrected_total", COUNTER, paths->clock_corrected, PLAIN,
+	       "Prefixes read from disk with a time to come, for the clock was or is wrong: taken "
+	       "for new.");
 	single(out, "tcptuned_paths_database_errors_total", COUNTER, paths->database_errors, PLAIN,
 	       "Times that the database of paths could not be read or written.");
 }
