@@ -21,6 +21,7 @@
 #include <tcptuned/budget.h>
 #include <tcptuned/flow.h>
 
+#include "buflimit.h"
 #include "burstiness.h"
 #include "cgroup.h"
 #include "cleanup.h"
@@ -31,7 +32,6 @@
 #include "log.h"
 #include "paths.h"
 #include "policy.h"
-#include "readout.h"
 #include "scrape.h"
 #include "sysctls.h"
 
@@ -102,78 +102,6 @@ static int set_budget(struct daemon *d)
 	return 0;
 }
 
-static int by_receive_buffer(const void *ctx, const struct tcptuned_flow_record *a,
-			     const struct tcptuned_flow_record *b)
-{
-	return (a->rcvbuf < b->rcvbuf) - (a->rcvbuf > b->rcvbuf);
-}
-
-static int by_send_buffer(const void *ctx, const struct tcptuned_flow_record *a,
-			  const struct tcptuned_flow_record *b)
-{
-	return (a->sndbuf < b->sndbuf) - (a->sndbuf > b->sndbuf);
-}
-
-static bool is_receive_sized(const void *ctx, const struct tcptuned_flow_record *record)
-{
-	return record->flow.flags & TCPTUNED_F_RCV_SIZED;
-}
-
-static bool is_send_sized(const void *ctx, const struct tcptuned_flow_record *record)
-{
-	return record->flow.flags & TCPTUNED_F_SND_SIZED;
-}
-
-/* The largest buffer in bytes of those that tcptuned sizes; UINT32_MAX where it is not known. */
-static uint32_t largest_buffer(const struct daemon *d, bool receive)
-{
-	struct tcptuned_flows flows;
-	uint32_t largest = 0;
-
-	if (tcptuned_flows_init(&flows, 1))
-		return UINT32_MAX;
-	flows.choice.wanted = receive ? is_receive_sized : is_send_sized;
-	flows.choice.order = receive ? by_receive_buffer : by_send_buffer;
-	if (tcptuned_readout(&flows, &d->kernel, NULL))
-		largest = UINT32_MAX;
-	else if (flows.top_len)
-		largest = receive ? flows.top[0].rcvbuf : flows.top[0].sndbuf;
-	tcptuned_flows_free(&flows);
-	return largest;
-}
-
-/*
- * A limit that was raised further than is wanted now goes down again, but not below what an open
- * connection has: the kernel would take that from it at the next change, promised or not.
- */
-static void lower_limit(struct daemon *d, enum tcptuned_sysctl which, uint32_t window)
-{
-	int meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META];
-	uint64_t least = tcptuned_sysctl_least(meta_fd, which, window);
-	char value[TCPTUNED_SYSCTL_VALUE], wanted[TCPTUNED_SYSCTL_VALUE];
-	uint32_t largest;
-	int changed;
-
-	if (!least)
-		return;
-	largest = largest_buffer(d, which == TCPTUNED_SYSCTL_RMEM_MAX);
-	if (largest / 2 > least) {
-		tcptuned_log(TCPTUNED_LOG_INFO,
-			     "%s stays larger than %llu, for open connections have larger buffers; "
-			     "lowered at the next reload or start when none has any more",
-			     tcptuned_sysctl_name(which), (unsigned long long)least);
-		return;
-	}
-	snprintf(wanted, sizeof(wanted), "%llu", (unsigned long long)least);
-	changed = tcptuned_sysctl_set(meta_fd, which, wanted, value);
-	if (changed > 0)
-		tcptuned_log(TCPTUNED_LOG_INFO, "%s lowered to %s", tcptuned_sysctl_name(which),
-			     value);
-	if (changed < 0)
-		tcptuned_log(TCPTUNED_LOG_WARNING, "%s cannot be lowered to %s: %s",
-			     tcptuned_sysctl_name(which), wanted, strerror(-changed));
-}
-
 /*
  * The memory that bpf_setsockopt() can give one socket: twice what the sysctl says. In a
  * network namespace the sysctl may not be there to write; then what it is has to do.
@@ -185,13 +113,13 @@ static uint32_t buffer_max(struct daemon *d, enum tcptuned_sysctl which, uint32_
 	uint64_t bytes;
 	int changed = 0;
 
-	if (may)
-		lower_limit(d, which, window);
-	if (may)
+	if (may) {
+		tcptuned_limit_lower(&d->kernel, which, window);
 		changed = tcptuned_sysctl_raise(d->kernel.map_fd[TCPTUNED_MAP_META], which,
 						window, value);
-	else
+	} else {
 		tcptuned_sysctl_read(name, value, sizeof(value));
+	}
 	if (changed > 0)
 		tcptuned_log(TCPTUNED_LOG_INFO, "%s set to %s", name, value);
 	if (changed < 0)

@@ -1006,7 +1006,8 @@ static void print_paths(struct tcptuned_buf *out, const struct tcptuned_path_sta
 {
 	if (paths->ok)
 		single(out, "tcptuned_paths_known", GAUGE, paths->known, PLAIN,
-		       "Destination prefixes about which something is known.");
+		       "Destination prefixes about which something is known; many are counted once "
+		       "a minute.");
 	single(out, "tcptuned_paths_loaded_total", COUNTER, paths->loaded, PLAIN,
 	       "Prefixes read from disk at the start.");
 	single(out, "tcptuned_paths_saved_total", COUNTER, paths->saved, PLAIN,

@@ -37,7 +37,7 @@ void tcptuned_pathdb_close(struct tcptuned_pathdb *db);
  */
 int tcptuned_pathdb_set_aside(const char *file, char *ret, size_t size);
 
-/* Delete all but the newest @keep of the files that @file was set aside as. 0 or a negative errno. */
+/* Delete all but the newest @keep of those that @file was set aside as. 0 or a negative errno. */
 int tcptuned_pathdb_keep_damaged(const char *file, int keep);
 
 /*

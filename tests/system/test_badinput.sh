@@ -314,7 +314,7 @@ test_reload_of_a_bad_configuration() {
 	[ "$(host_state)" = "$before" ] || fail "the reload changed the host"
 	expect_eq "$(metric 'tcptuned_config_reloads_total{result="rejected"}')" 1 "reloads rejected"
 	# What only all policies together show comes as early.
-	printf '[metrics]\nflows = 8\n\n[memory]\nbudget = 8M\n\n[policy]\nreceive_window_max = 1G\n' >"$file"
+	printf '[memory]\nbudget = 8M\n\n[policy]\nreceive_window_max = 1G\n' >"$file"
 	long_chain >>"$file"
 	refused 17 "policy p[0-9]+: for 10.0.0.0/8 there are more than 4096 rules" \
 		"$TEST_BUILD/tcptuned" --config="$file" --check-config
