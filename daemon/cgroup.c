@@ -40,15 +40,29 @@ static int find_mount(char *path, size_t size, struct tcptuned_error *err)
 			     "mount -t cgroup2 cgroup2 /sys/fs/cgroup/unified");
 }
 
+/*
+ * The root of the tree, looked for once: a host has one such tree, wherever it is mounted. -1 while
+ * there is none.
+ */
+static int root_fd(void)
+{
+	static int fd = -1;
+	char root[PATH_MAX];
+
+	if (fd < 0 && !find_mount(root, sizeof(root), NULL))
+		fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd;
+}
+
 uint64_t tcptuned_cgroup_id(const char *below_root)
 {
-	char path[PATH_MAX], root[PATH_MAX / 2];
+	char path[PATH_MAX];
 	struct stat st;
+	int fd = root_fd();
 
 	errno = ENOENT;
-	if (find_mount(root, sizeof(root), NULL) ||
-	    snprintf(path, sizeof(path), "%s/%s", root, below_root) >= (int)sizeof(path) ||
-	    stat(path, &st))
+	if (fd < 0 || snprintf(path, sizeof(path), "./%s", below_root) >= (int)sizeof(path) ||
+	    fstatat(fd, path, &st, 0))
 		return 0;
 	errno = ENOTDIR;
 	return S_ISDIR(st.st_mode) ? st.st_ino : 0;

@@ -54,6 +54,9 @@ struct tcptuned_control {
 	__u64 renew_ms;			/* when to renew them */
 	__s64 realtime_ns;
 	struct client *clients;
+	bool stop_asked; /* also of a client that has hung up since */
+	pid_t stop_pid;
+	uid_t stop_uid;
 };
 
 static __u64 now_ms(void)
@@ -279,6 +282,9 @@ static int answer(struct tcptuned_control *control, struct client *client,
 	if (request->command == TCPTUNED_CMD_STOP) {
 		client->state = STOPPING;
 		client->deadline_ms = 0;
+		control->stop_asked = true;
+		control->stop_pid = client->pid;
+		control->stop_uid = client->uid;
 		tcptuned_buf_puts(&client->out, "{\"stopping\":true}\n");
 		return 0;
 	}
@@ -620,14 +626,9 @@ void tcptuned_control_run(struct tcptuned_control *control)
 bool tcptuned_control_stop_asked(const struct tcptuned_control *control, pid_t *ret_pid,
 				 uid_t *ret_uid)
 {
-	for_each_client(control, client) {
-		if (client->state != STOPPING)
-			continue;
-		*ret_pid = client->pid;
-		*ret_uid = client->uid;
-		return true;
-	}
-	return false;
+	*ret_pid = control->stop_pid;
+	*ret_uid = control->stop_uid;
+	return control->stop_asked;
 }
 
 void tcptuned_control_stop(struct tcptuned_control *control)

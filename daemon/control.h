@@ -53,7 +53,8 @@ void tcptuned_control_run(struct tcptuned_control *control);
 
 /*
  * Has somebody asked the daemon to stop? Then who did, in @ret_pid and @ret_uid. That client's
- * connection ends with tcptuned_control_stop(): when everything has been taken back.
+ * connection ends with tcptuned_control_stop(): when everything has been taken back. One that
+ * does not wait for it has asked all the same.
  */
 bool tcptuned_control_stop_asked(const struct tcptuned_control *control, pid_t *ret_pid,
 				 uid_t *ret_uid);

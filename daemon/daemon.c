@@ -21,6 +21,7 @@
 #include <tcptuned/budget.h>
 #include <tcptuned/flow.h>
 
+#include "buflimit.h"
 #include "burstiness.h"
 #include "cgroup.h"
 #include "cleanup.h"
@@ -112,11 +113,13 @@ static uint32_t buffer_max(struct daemon *d, enum tcptuned_sysctl which, uint32_
 	uint64_t bytes;
 	int changed = 0;
 
-	if (may)
+	if (may) {
+		tcptuned_limit_lower(&d->kernel, which, window);
 		changed = tcptuned_sysctl_raise(d->kernel.map_fd[TCPTUNED_MAP_META], which,
 						window, value);
-	else
+	} else {
 		tcptuned_sysctl_read(name, value, sizeof(value));
+	}
 	if (changed > 0)
 		tcptuned_log(TCPTUNED_LOG_INFO, "%s set to %s", name, value);
 	if (changed < 0)
@@ -901,6 +904,44 @@ static int start_events(struct daemon *d, struct tcptuned_error *err)
 	return 0;
 }
 
+/* Of the policies in force in maps of this build's layout. */
+static bool any_tunes(const struct tcptuned_kernel *k)
+{
+	__u32 generation = tcptuned_policies_generation(k), place, key;
+	struct tcptuned_policy policy;
+
+	for (place = 0; generation && place < TCPTUNED_POLICIES_MAX; place++) {
+		key = TCPTUNED_POLICY_ID(generation, place);
+		if (bpf_map_lookup_elem(k->map_fd[TCPTUNED_MAP_POLICIES], &key, &policy))
+			break;
+		if (policy.mode == TCPTUNED_TUNE)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What a daemon that was killed left goes on tuning the connections that it had, whatever the
+ * policies are now; and bitcp, registered by none but such a daemon, would have to go.
+ */
+static int check_dry_run(const struct tcptuned_config *config, struct tcptuned_error *err)
+{
+	struct tcptuned_kernel before;
+	bool tunes;
+
+	if (tcptuned_kernel_open(&before, config->bpffs, NULL))
+		return 0; /* tcptuned_kernel_attach() tells why, if anything is wrong */
+	tunes = before.bitcp || (tcptuned_kernel_can_be_read(&before) && any_tunes(&before));
+	tcptuned_kernel_close(&before);
+	if (!tunes)
+		return 0;
+	return tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_RUNNING,
+			     "a tcptuned that was killed has left connections that are tuned, or "
+			     "bitcp (%s), which a dry run, changing nothing, would not take back; "
+			     "do that first: tcptuned --detach",
+			     before.pin_dir);
+}
+
 static void log_start(struct daemon *d)
 {
 	static const char *const origins[] = {
@@ -932,12 +973,16 @@ static void log_start(struct daemon *d)
 static int start(struct daemon *d, struct tcptuned_error *err)
 {
 	bool bitcp = !d->options->dry_run; /* also when off: a reload may switch it on */
-	int error;
+	int error = tcptuned_policies_check(d->config, err);
 
+	if (error)
+		return error;
 	d->lock_fd = take_lock(d->config->runtime_directory, err);
 	if (d->lock_fd < 0)
 		return d->lock_fd;
 	error = lock_pins(d->config->bpffs, &d->pins_lock_fd, err);
+	if (!error && d->options->dry_run)
+		error = check_dry_run(d->config, err);
 	if (error)
 		return error;
 	d->cgroup_fd = tcptuned_cgroup_open(d->config->cgroup, &d->whole_host, d->cgroup_path,
@@ -1018,6 +1063,20 @@ static bool take_configuration(struct daemon *d, struct tcptuned_config *new)
 	return false;
 }
 
+/* Whatever can be found wrong with it is found before anything is changed. */
+static int read_configuration(const struct daemon *d, struct tcptuned_config *ret,
+			      struct tcptuned_error *err)
+{
+	int error = tcptuned_config_load(d->options->config_path, d->options->set, ret, err);
+
+	if (error)
+		return error;
+	error = tcptuned_policies_check(ret, err);
+	if (error)
+		tcptuned_config_free(ret);
+	return error;
+}
+
 static void reload(struct daemon *d)
 {
 	struct tcptuned_error err = { 0 };
@@ -1028,7 +1087,7 @@ static void reload(struct daemon *d)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld",
 		   now.tv_sec * 1000000ll + now.tv_nsec / 1000);
-	if (tcptuned_config_load(d->options->config_path, d->options->set, &new, &err)) {
+	if (read_configuration(d, &new, &err)) {
 		tcptuned_log(TCPTUNED_LOG_ERROR, "%s", err.text);
 		tcptuned_log(TCPTUNED_LOG_ERROR, "the configuration before it stays in force");
 	} else {
@@ -1160,6 +1219,16 @@ static void close_daemon(struct daemon *d)
 	tcptuned_closep(&d->lock_fd);
 }
 
+/*
+ * What this daemon has put there itself goes with it. What an earlier one has left goes on where
+ * a start fails: its connections are tuned by it.
+ */
+static bool is_new(const struct tcptuned_kernel *k)
+{
+	return k->map_fd[TCPTUNED_MAP_META] >= 0 && k->origin != TCPTUNED_TAKEN_OVER &&
+	       k->origin != TCPTUNED_UPGRADED;
+}
+
 int tcptuned_daemon_run(const struct tcptuned_options *options, struct tcptuned_config *config,
 			void (*ready)(void *ctx), void *ctx, struct tcptuned_error *err)
 {
@@ -1172,12 +1241,10 @@ int tcptuned_daemon_run(const struct tcptuned_options *options, struct tcptuned_
 		.signal_fd = -1,
 		.timer_fd = -1,
 	};
-	bool attached;
 	int error;
 
 	tcptuned_kernel_init(&d.kernel, config->bpffs);
 	error = start(&d, err);
-	attached = d.kernel.map_fd[TCPTUNED_MAP_META] >= 0;
 	if (!error) {
 		ready(ctx);
 		sd_notify(0, "READY=1");
@@ -1185,7 +1252,7 @@ int tcptuned_daemon_run(const struct tcptuned_options *options, struct tcptuned_
 		sd_notify(0, "STOPPING=1");
 		tcptuned_paths_save(d.paths);
 	}
-	if (attached)
+	if (!error || is_new(&d.kernel))
 		take_back(&d.kernel);
 	close_daemon(&d);
 	return error;
@@ -1235,6 +1302,10 @@ int tcptuned_daemon_forget_paths(const struct tcptuned_config *config, const cha
 	unsigned int count;
 	int error;
 
+	if (geteuid())
+		return tcptuned_fail(err, EPERM, TCPTUNED_EXIT_NOT_PERMITTED,
+				     "--forget-paths: only root may have paths forgotten; run it "
+				     "with sudo");
 	error = tcptuned_kernel_open(&kernel, config->bpffs, err);
 	if (error && error != -ENOENT)
 		return error;

@@ -649,6 +649,13 @@ static bool read_meta(const struct tcptuned_kernel *k, struct tcptuned_meta *met
 	       info.value_size == sizeof(*meta) && !bpf_map_lookup_elem(fd, &zero, meta);
 }
 
+bool tcptuned_kernel_can_be_read(const struct tcptuned_kernel *k)
+{
+	struct tcptuned_meta meta;
+
+	return read_meta(k, &meta) && meta.abi == TCPTUNED_ABI;
+}
+
 /* Let go of the maps whose layout is another one; their links stay until they are swapped. */
 static void forget_maps(struct tcptuned_kernel *k)
 {

@@ -126,6 +126,9 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs,
 			 struct tcptuned_error *err);
 
+/* Have the records of what was opened the layout of this build? */
+bool tcptuned_kernel_can_be_read(const struct tcptuned_kernel *k);
+
 /*
  * Claim, for the policy that is written, the connections that are open and were not claimed,
  * listeners first, in every network namespace that can be entered; what came of it is in

@@ -12,6 +12,7 @@
 #include "exit.h"
 #include "log.h"
 #include "options.h"
+#include "policy.h"
 
 static int fail(const struct tcptuned_error *err)
 {
@@ -107,6 +108,8 @@ int main(int argc, char **argv)
 		return fail(&err);
 	tcptuned_log_set_level(config.log_level);
 	if (options.action == TCPTUNED_CHECK_CONFIG) {
+		if (tcptuned_policies_check(&config, &err))
+			return fail(&err);
 		tcptuned_config_print(&config, stdout);
 		return TCPTUNED_EXIT_OK;
 	}

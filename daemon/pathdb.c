@@ -2,8 +2,10 @@
 #include "pathdb.h"
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,18 +163,26 @@ static int ask(struct tcptuned_pathdb *db, const char *sql, char *ret, size_t si
 	return 0;
 }
 
-static int check(struct tcptuned_pathdb *db, struct tcptuned_error *err)
+/* All of it is read for that. SQLite may say it in several lines. */
+static int check_content(struct tcptuned_pathdb *db, struct tcptuned_error *err)
+{
+	char text[200];
+	int error = ask(db, "PRAGMA quick_check(1)", text, sizeof(text), err);
+
+	if (error || !strcmp(text, "ok"))
+		return error;
+	for (char *newline = text; (newline = strchr(newline, '\n'));)
+		*newline = ' ';
+	return tcptuned_fail(err, EUCLEAN, TCPTUNED_EXIT_INTERNAL, "%s: it is damaged: %.150s",
+			     db->file, text);
+}
+
+static int check_version(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 {
 	char text[200];
 	long version;
-	int error = ask(db, "PRAGMA quick_check(1)", text, sizeof(text), err);
+	int error = ask(db, "PRAGMA user_version", text, sizeof(text), err);
 
-	if (error)
-		return error;
-	if (strcmp(text, "ok"))
-		return tcptuned_fail(err, EUCLEAN, TCPTUNED_EXIT_INTERNAL,
-				     "%s: it is damaged: %.150s", db->file, text);
-	error = ask(db, "PRAGMA user_version", text, sizeof(text), err);
 	if (error)
 		return error;
 	version = strtol(text, NULL, 10);
@@ -215,7 +225,7 @@ static int open_file(struct tcptuned_pathdb *db, const char *file, struct tcptun
 	return 0;
 }
 
-int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file,
+int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file, bool thorough,
 			 struct tcptuned_error *err)
 {
 	struct tcptuned_pathdb *db = calloc(1, sizeof(*db));
@@ -226,8 +236,10 @@ int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file,
 		return tcptuned_fail(err, EIO, TCPTUNED_EXIT_INTERNAL, "%s: no memory", file);
 	before = umask(077); /* whom this host talks to is nobody else's business */
 	error = open_file(db, file, err);
+	if (!error && thorough)
+		error = check_content(db, err);
 	if (!error)
-		error = check(db, err);
+		error = check_version(db, err);
 	if (!error)
 		error = prepare_put(db, err);
 	umask(before);
@@ -249,26 +261,82 @@ void tcptuned_pathdb_close(struct tcptuned_pathdb *db)
 	free(db);
 }
 
-int tcptuned_pathdb_set_aside(const char *file, char *ret, size_t size)
+/* ---- damaged ones --------------------------------------------------------------------- */
+
+#define DAMAGED ".damaged-" /* then the date, so that their names are in order */
+
+/* Of those set aside: how many there are, and the first by name, which is the oldest. */
+static int find_damaged(const char *directory, const char *base, char oldest[NAME_MAX + 1])
+{
+	_cleanup_closedir_ DIR *dir = opendir(directory);
+	size_t len = strlen(base);
+	struct dirent *entry;
+	int count = 0;
+
+	while (dir && (entry = readdir(dir))) {
+		if (strncmp(entry->d_name, base, len) ||
+		    strncmp(entry->d_name + len, DAMAGED, strlen(DAMAGED)))
+			continue;
+		if (!count++ || strcmp(entry->d_name, oldest) < 0)
+			snprintf(oldest, NAME_MAX + 1, "%s", entry->d_name);
+	}
+	return count;
+}
+
+int tcptuned_pathdb_keep_damaged(const char *file, int keep)
+{
+	_cleanup_free_ char *directory = strdup(file);
+	char oldest[NAME_MAX + 1], *slash = directory ? strrchr(directory, '/') : NULL;
+
+	if (!slash)
+		return directory ? -EINVAL : -ENOMEM;
+	*slash = '\0';
+	while (find_damaged(directory, slash + 1, oldest) > keep) {
+		_cleanup_free_ char *path = NULL;
+
+		if (asprintf(&path, "%s/%s", directory, oldest) < 0) {
+			path = NULL;
+			return -ENOMEM;
+		}
+		if (unlink(path))
+			return -errno;
+	}
+	return 0;
+}
+
+static int remove_journal(const char *file)
 {
 	_cleanup_free_ char *journal = NULL;
+
+	if (asprintf(&journal, "%s-journal", file) < 0) {
+		journal = NULL;
+		return -ENOMEM;
+	}
+	return unlink(journal) && errno != ENOENT ? -errno : 0;
+}
+
+int tcptuned_pathdb_remove(const char *file)
+{
+	if (unlink(file) && errno != ENOENT)
+		return -errno;
+	return remove_journal(file);
+}
+
+int tcptuned_pathdb_set_aside(const char *file, char *ret, size_t size)
+{
 	time_t now = time(NULL);
 	struct tm utc;
 	char date[32];
 
 	gmtime_r(&now, &utc);
 	strftime(date, sizeof(date), "%Y%m%dT%H%M%SZ", &utc);
-	if (snprintf(ret, size, "%s.damaged-%s", file, date) >= (int)size)
+	if (snprintf(ret, size, "%s" DAMAGED "%s", file, date) >= (int)size)
 		return -ENAMETOOLONG;
 	if (rename(file, ret))
 		return -errno;
+	tcptuned_pathdb_keep_damaged(file, TCPTUNED_PATHDB_DAMAGED_MAX);
 	/* Else it would be rolled back into the file that comes after. */
-	if (asprintf(&journal, "%s-journal", file) < 0) {
-		journal = NULL;
-		return -ENOMEM;
-	}
-	unlink(journal);
-	return 0;
+	return remove_journal(file);
 }
 
 /* ---- rows ----------------------------------------------------------------------------- */
@@ -366,28 +434,46 @@ int tcptuned_pathdb_put(struct tcptuned_pathdb *db, const struct tcptuned_path_k
 	return step == SQLITE_DONE ? 0 : fail(db, err);
 }
 
-int tcptuned_pathdb_trim(struct tcptuned_pathdb *db, __s64 oldest, __u32 entries_max,
-			 struct tcptuned_error *err)
+/* The rows beyond @entries_max. To find them all are sorted: only where there are so many. */
+static int trim_number(struct tcptuned_pathdb *db, __u32 entries_max, __u32 *ret_count,
+		       struct tcptuned_error *err)
 {
-	_cleanup_stmt_ sqlite3_stmt *old = NULL, *many = NULL;
+	_cleanup_stmt_ sqlite3_stmt *many = NULL;
+	char rows[32];
+	int error = ask(db, "SELECT count(*) FROM paths", rows, sizeof(rows), err);
+
+	*ret_count = 0;
+	if (error || strtoull(rows, NULL, 10) <= entries_max)
+		return error;
+	error = prepare(db,
+			"DELETE FROM paths WHERE (prefix, netns, boot) IN (SELECT prefix,"
+			" netns, boot FROM paths ORDER BY updated DESC LIMIT -1 OFFSET ?1)",
+			&many, err);
+	if (error)
+		return error;
+	sqlite3_bind_int64(many, 1, entries_max);
+	if (sqlite3_step(many) != SQLITE_DONE)
+		return fail(db, err);
+	*ret_count = (__u32)sqlite3_changes(db->db);
+	return 0;
+}
+
+int tcptuned_pathdb_trim(struct tcptuned_pathdb *db, __s64 oldest, __u32 entries_max,
+			 __u32 *ret_count, struct tcptuned_error *err)
+{
+	_cleanup_stmt_ sqlite3_stmt *old = NULL;
 	int error;
 
 	error = prepare(db,
 			"DELETE FROM paths WHERE updated < ?1 OR (boot <> '' AND boot <> ?2)",
 			&old, err);
-	if (!error)
-		error = prepare(db,
-				"DELETE FROM paths WHERE (prefix, netns, boot) IN (SELECT prefix,"
-				" netns, boot FROM paths ORDER BY updated DESC LIMIT -1 OFFSET ?1)",
-				&many, err);
 	if (error)
 		return error;
 	sqlite3_bind_int64(old, 1, oldest);
 	sqlite3_bind_text(old, 2, db->boot, -1, SQLITE_STATIC);
-	sqlite3_bind_int64(many, 1, entries_max);
-	if (sqlite3_step(old) != SQLITE_DONE || sqlite3_step(many) != SQLITE_DONE)
+	if (sqlite3_step(old) != SQLITE_DONE)
 		return fail(db, err);
-	return 0;
+	return trim_number(db, entries_max, ret_count, err);
 }
 
 /* ---- forgetting ----------------------------------------------------------------------- */

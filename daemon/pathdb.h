@@ -17,18 +17,34 @@
 
 struct tcptuned_pathdb;
 
+#define TCPTUNED_PATHDB_DAMAGED_MAX 3 /* so many that were set aside are kept */
+
 /*
- * Open @file, make it if it is missing. Returns 0, or with @err filled a negative errno:
+ * Open @file, make it if it is missing. @thorough: all of it is looked through for damage, which
+ * takes a millisecond for a thousand rows; else damage is found where it is met, by any of the
+ * functions below. Returns 0, or with @err filled a negative errno:
  * -EUCLEAN when what is there is no (or a damaged) database of this version, which
  * tcptuned_pathdb_set_aside() mends; else -EIO, and it may be better another time.
  */
-int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file,
+int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file, bool thorough,
 			 struct tcptuned_error *err);
 
 void tcptuned_pathdb_close(struct tcptuned_pathdb *db);
 
-/* Rename @file to FILE.damaged-DATE, whose name goes to @ret. 0 or a negative errno. */
+/*
+ * Rename @file to FILE.damaged-DATE, whose name goes to @ret; of such files the newest
+ * TCPTUNED_PATHDB_DAMAGED_MAX stay. 0 or a negative errno.
+ */
 int tcptuned_pathdb_set_aside(const char *file, char *ret, size_t size);
+
+/* Delete all but the newest @keep of those that @file was set aside as. 0 or a negative errno. */
+int tcptuned_pathdb_keep_damaged(const char *file, int keep);
+
+/*
+ * Delete @file and what belongs to it, if it is there; who has it open goes on with one that has
+ * no name. 0 or a negative errno.
+ */
+int tcptuned_pathdb_remove(const char *file);
 
 /* @key.netns is 0 for the network namespace of the daemon; times are Unix time. */
 typedef void (*tcptuned_pathdb_row)(void *ctx, const struct tcptuned_path_key *key,
@@ -51,10 +67,10 @@ int tcptuned_pathdb_put(struct tcptuned_pathdb *db, const struct tcptuned_path_k
 
 /*
  * Delete what was last updated before @oldest, of network namespaces of earlier boots, and the
- * oldest rows beyond @entries_max.
+ * oldest rows beyond @entries_max; @ret_count: how many were beyond.
  */
 int tcptuned_pathdb_trim(struct tcptuned_pathdb *db, __s64 oldest, __u32 entries_max,
-			 struct tcptuned_error *err);
+			 __u32 *ret_count, struct tcptuned_error *err);
 
 /* Delete the rows that overlap @prefix (NULL: all), in all network namespaces. */
 int tcptuned_pathdb_forget(struct tcptuned_pathdb *db, const struct tcptuned_path_key *prefix,

@@ -13,6 +13,8 @@
 #include "log.h"
 
 #define SAVE_EVERY_S 60
+#define COUNT_NS     5000000 /* of processor time: a count that takes longer is made no more ... */
+#define COUNT_S	     (2 * SAVE_EVERY_S) /* ... often than this, where no save has counted */
 #define BATCH	     1024 /* entries per system call; more than any bucket of the map has */
 #define FILE_TEXT    (TCPTUNED_CONFIG_TEXT + 16)
 
@@ -26,6 +28,8 @@ struct tcptuned_paths {
 	__s64 saved_s; /* CLOCK_BOOTTIME: what was updated since is still to be written */
 	__s64 tried_s; /* when saving was last tried */
 	bool failing;  /* and said so */
+	__s64 counted_s; /* when stats.known was counted, by a save or for itself, ... */
+	__s64 count_ns;	 /* ... and what the latter took */
 	struct tcptuned_path_stats stats;
 };
 
@@ -94,11 +98,26 @@ static void count_row(void *ctx, const struct tcptuned_path_key *key,
 	++*count;
 }
 
-void tcptuned_paths_stats(struct tcptuned_paths *paths, struct tcptuned_path_stats *ret)
+/* The kernel does not say how many entries a map has: all of it has to be read. */
+static void count_known(struct tcptuned_paths *paths)
 {
+	struct timespec begin, end;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
 	paths->stats.known = 0;
 	paths->stats.ok = paths_fd(paths) >= 0 &&
 			  !tcptuned_paths_each(paths_fd(paths), count_row, &paths->stats.known);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+	paths->count_ns = (__s64)(end.tv_sec - begin.tv_sec) * 1000000000 + end.tv_nsec -
+			  begin.tv_nsec;
+	paths->counted_s = clock_s(CLOCK_BOOTTIME);
+}
+
+void tcptuned_paths_stats(struct tcptuned_paths *paths, struct tcptuned_path_stats *ret)
+{
+	if (!paths->stats.ok || paths->count_ns <= COUNT_NS ||
+	    clock_s(CLOCK_BOOTTIME) - paths->counted_s >= COUNT_S)
+		count_known(paths);
 	*ret = paths->stats;
 }
 
@@ -155,8 +174,8 @@ static int set_aside(struct tcptuned_paths *paths, const char *why)
 	return error;
 }
 
-/* Open it, or a new one in place of one that is damaged. */
-static int open_database(struct tcptuned_paths *paths, struct tcptuned_pathdb **ret,
+/* Open it, or a new one in place of one that is damaged; @thorough: anywhere. */
+static int open_database(struct tcptuned_paths *paths, bool thorough, struct tcptuned_pathdb **ret,
 			 struct tcptuned_error *err)
 {
 	int error;
@@ -164,10 +183,10 @@ static int open_database(struct tcptuned_paths *paths, struct tcptuned_pathdb **
 	if (mkdir(paths->directory, 0700) && errno != EEXIST)
 		return tcptuned_fail(err, EIO, TCPTUNED_EXIT_INTERNAL, "%s cannot be made: %s",
 				     paths->directory, strerror(errno));
-	error = tcptuned_pathdb_open(ret, paths->file, err);
+	error = tcptuned_pathdb_open(ret, paths->file, thorough, err);
 	if (error != -EUCLEAN || set_aside(paths, err->text))
 		return error;
-	return tcptuned_pathdb_open(ret, paths->file, err);
+	return tcptuned_pathdb_open(ret, paths->file, thorough, err);
 }
 
 /* ---- loading -------------------------------------------------------------------------- */
@@ -192,8 +211,10 @@ static void load_row(void *ctx, const struct tcptuned_path_key *key,
 	    path_expired(&now, clock_s(CLOCK_BOOTTIME), paths->settings.expire_s))
 		return;
 	/* What is there was learned while no daemon ran: it is newer. */
-	if (!bpf_map_update_elem(paths_fd(paths), &here, &now, BPF_NOEXIST))
-		paths->stats.loaded++;
+	if (bpf_map_update_elem(paths_fd(paths), &here, &now, BPF_NOEXIST))
+		return;
+	paths->stats.loaded++;
+	paths->stats.clock_corrected += path->updated_s > clock_s(CLOCK_REALTIME);
 }
 
 void tcptuned_paths_load(struct tcptuned_paths *paths)
@@ -206,7 +227,7 @@ void tcptuned_paths_load(struct tcptuned_paths *paths)
 		return;
 	/* Before: what is to come becomes now, and is written so the next time. */
 	paths->tried_s = clock_s(CLOCK_BOOTTIME);
-	error = open_database(paths, &db, &err);
+	error = open_database(paths, true, &db, &err);
 	if (!error)
 		error = tcptuned_pathdb_read(db, load_row, paths, &err);
 	tcptuned_pathdb_close(db);
@@ -229,6 +250,7 @@ struct saving {
 	int error;
 	__s64 now_s;
 	__u64 saved;
+	__u32 known, evicted;
 };
 
 static void save_row(void *ctx, const struct tcptuned_path_key *key,
@@ -243,6 +265,7 @@ static void save_row(void *ctx, const struct tcptuned_path_key *key,
 			s->paths->stats.expired++;
 		return;
 	}
+	s->known++;
 	/* Also of the very second of the last time: that one was not over. */
 	if (s->error || path->updated_s < s->paths->saved_s)
 		return;
@@ -254,8 +277,8 @@ static void save_row(void *ctx, const struct tcptuned_path_key *key,
 }
 
 /*
- * The map is read with the database locked for writing: whoever forgets a prefix deletes it in
- * the map first, and then waits for the lock. So nothing forgotten comes back.
+ * The map is read with the database locked for writing, and whoever forgets a prefix deletes it
+ * in the map with that lock held. So nothing forgotten comes back.
  */
 static int save_rows(struct saving *s)
 {
@@ -268,10 +291,12 @@ static int save_rows(struct saving *s)
 	if (error)
 		return tcptuned_fail(s->err, -error, TCPTUNED_EXIT_INTERNAL,
 				     "the map of paths cannot be read: %s", strerror(-error));
+	paths->stats.known = s->known;
+	paths->counted_s = s->now_s;
 	if (!s->error)
 		s->error = tcptuned_pathdb_trim(s->db,
 						clock_s(CLOCK_REALTIME) - paths->settings.expire_s,
-						paths->entries_max, s->err);
+						paths->entries_max, &s->evicted, s->err);
 	return s->error ? s->error : tcptuned_pathdb_commit(s->db, s->err);
 }
 
@@ -281,7 +306,7 @@ static int save(struct tcptuned_paths *paths, struct tcptuned_error *err)
 	int error;
 
 	paths->tried_s = s.now_s;
-	error = open_database(paths, &s.db, err);
+	error = open_database(paths, false, &s.db, err);
 	if (!error)
 		error = save_rows(&s);
 	tcptuned_pathdb_close(s.db); /* rolls back what was not committed */
@@ -289,6 +314,7 @@ static int save(struct tcptuned_paths *paths, struct tcptuned_error *err)
 		return error;
 	paths->saved_s = s.now_s;
 	paths->stats.saved += s.saved;
+	paths->stats.evicted += s.evicted;
 	return 0;
 }
 
@@ -334,15 +360,74 @@ static void forget_row(void *ctx, const struct tcptuned_path_key *key,
 	f->count += !bpf_map_delete_elem(f->map_fd, key);
 }
 
+static int forget_in_map(struct forgetting *f, struct tcptuned_error *err)
+{
+	int error = f->map_fd >= 0 ? tcptuned_paths_each(f->map_fd, forget_row, f) : 0;
+
+	return error ? tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
+				     "the map of paths cannot be read: %s", strerror(-error))
+		     : 0;
+}
+
+/* In both, or where the database refuses, in neither. */
+static int forget_in_both(struct forgetting *f, struct tcptuned_pathdb *db, unsigned int *rows,
+			  struct tcptuned_error *err)
+{
+	int error = tcptuned_pathdb_begin(db, err);
+
+	if (!error)
+		error = tcptuned_pathdb_forget(db, f->prefix, rows, err);
+	if (!error)
+		error = forget_in_map(f, err);
+	return error ? error : tcptuned_pathdb_commit(db, err);
+}
+
+/* One that cannot be read is forgotten as a whole, or not: it may have any prefix in it. */
+static int forget_damaged(struct forgetting *f, const char *file, struct tcptuned_error *err)
+{
+	char why[sizeof(err->text)];
+	int error;
+
+	snprintf(why, sizeof(why), "%s", err->text);
+	if (f->prefix)
+		return tcptuned_fail(err, EUCLEAN, TCPTUNED_EXIT_INTERNAL,
+				     "%.800s; nothing is forgotten, for of a damaged database only "
+				     "all can be",
+				     why);
+	/* The map first: who saves at the same time writes into the file that goes. */
+	error = forget_in_map(f, err);
+	if (error)
+		return error;
+	error = tcptuned_pathdb_remove(file);
+	return error ? tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
+				     "%s is damaged and cannot be deleted: %s", file,
+				     strerror(-error))
+		     : 0;
+}
+
+static int forget_in_file(struct forgetting *f, const char *file, unsigned int *rows,
+			  struct tcptuned_error *err)
+{
+	struct tcptuned_pathdb *db = NULL;
+	int error;
+
+	if (access(file, F_OK) && errno == ENOENT)
+		return forget_in_map(f, err);
+	error = tcptuned_pathdb_open(&db, file, false, err);
+	if (!error)
+		error = forget_in_both(f, db, rows, err);
+	tcptuned_pathdb_close(db);
+	return error == -EUCLEAN ? forget_damaged(f, file, err) : error;
+}
+
 int tcptuned_paths_forget(int map_fd, const char *directory, const char *prefix,
 			  unsigned int *ret_count, struct tcptuned_error *err)
 {
 	struct forgetting f = { .map_fd = map_fd };
-	struct tcptuned_pathdb *db = NULL;
 	struct tcptuned_path_key key;
 	unsigned int rows = 0;
 	char file[FILE_TEXT];
-	int error = 0;
+	int error;
 
 	*ret_count = 0;
 	if (strcmp(prefix, "all")) {
@@ -353,21 +438,16 @@ int tcptuned_paths_forget(int map_fd, const char *directory, const char *prefix,
 					     prefix);
 		f.prefix = &key;
 	}
-	if (map_fd >= 0)
-		error = tcptuned_paths_each(map_fd, forget_row, &f);
-	if (error)
-		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
-				     "the map of paths cannot be read: %s", strerror(-error));
-	*ret_count = f.count;
 	snprintf(file, sizeof(file), "%s/paths.db", directory);
-	if (access(file, F_OK) && errno == ENOENT)
-		return 0;
-	error = tcptuned_pathdb_open(&db, file, err);
-	if (!error)
-		error = tcptuned_pathdb_forget(db, f.prefix, &rows, err);
-	tcptuned_pathdb_close(db);
+	error = forget_in_file(&f, file, &rows, err);
 	*ret_count = rows > f.count ? rows : f.count;
-	return error;
+	if (error || f.prefix)
+		return error;
+	error = tcptuned_pathdb_keep_damaged(file, 0);
+	return error ? tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
+				     "a damaged database in %s cannot be deleted: %s", directory,
+				     strerror(-error))
+		     : 0;
 }
 
 /* ---- making and unmaking -------------------------------------------------------------- */

@@ -15,8 +15,10 @@ struct tcptuned_paths;
 /* For the metrics. */
 struct tcptuned_path_stats {
 	bool ok;		/* the map could be read */
-	__u32 known;		/* prefixes in the kernel's map */
+	__u32 known;		/* prefixes in the kernel's map; of many, a minute ago */
 	__u64 expired;		/* forgotten since the start, for nobody added to them */
+	__u64 evicted;		/* dropped from disk since the start, for want of room */
+	__u64 clock_corrected;	/* read from disk with a time to come, as of now */
 	__u64 loaded;		/* read from disk at the start */
 	__u64 saved;		/* rows written since the start */
 	__u64 database_errors;	/* since the start */
@@ -58,8 +60,9 @@ int tcptuned_paths_each(int map_fd, tcptuned_pathdb_row row, void *ctx);
 /*
  * Forget what is known of the prefixes that overlap @prefix, as "192.0.2.0/24" or an address,
  * or of "all": in the kernel's map @map_fd (-1: none) and in @directory's database, also while
- * a daemon runs. @ret_count: prefixes that were known, in either. 0, or a negative errno with
- * @err filled.
+ * a daemon runs; with all go the databases that were set aside. @ret_count: prefixes that were
+ * known, in either. 0, or a negative errno with @err filled: then nothing is forgotten, or all
+ * but what it names.
  */
 int tcptuned_paths_forget(int map_fd, const char *directory, const char *prefix,
 			  unsigned int *ret_count, struct tcptuned_error *err);

@@ -367,6 +367,23 @@ void tcptuned_ruleset_free(struct tcptuned_ruleset *rules)
 	memset(rules, 0, sizeof(*rules));
 }
 
+int tcptuned_policies_check(const struct tcptuned_config *config, struct tcptuned_error *err)
+{
+	size_t len = config->policies_len + 1;
+	_cleanup_free_ struct tcptuned_policy_source *sources = calloc(len, sizeof(*sources));
+	struct tcptuned_ruleset rules;
+	int error;
+
+	if (!sources)
+		return no_memory(err);
+	for (size_t i = 1; i < len; i++)
+		sources[i].named = &config->policies[i - 1];
+	error = tcptuned_ruleset_compile(sources, len, 1, 0, &rules, err);
+	if (!error)
+		tcptuned_ruleset_free(&rules);
+	return error;
+}
+
 /* ---- look up ---------------------------------------------------------------------------- */
 
 static bool in_cgroup(const struct tcptuned_tuple *tuple, __u64 id)

@@ -61,6 +61,12 @@ int tcptuned_ruleset_compile(const struct tcptuned_policy_source *policies, size
 
 void tcptuned_ruleset_free(struct tcptuned_ruleset *rules);
 
+/*
+ * Could the policies of @config be compiled, all of them in force? Pure, but for memory. Returns
+ * 0, or what tcptuned_ruleset_compile() returns with @err filled.
+ */
+int tcptuned_policies_check(const struct tcptuned_config *config, struct tcptuned_error *err);
+
 /* The id of the policy that @tuple gets, as the kernel would find it (bpf/policy.h). */
 __u32 tcptuned_ruleset_find(const struct tcptuned_ruleset *rules,
 			    const struct tcptuned_tuple *tuple);

@@ -103,7 +103,7 @@ static int write_meta(int meta_fd, const struct tcptuned_meta *meta)
 
 int tcptuned_sysctl_set(int meta_fd, enum tcptuned_sysctl which, const char *name, char *value)
 {
-	struct tcptuned_saved_sysctl *saved;
+	struct tcptuned_saved_sysctl *saved, was;
 	struct tcptuned_meta meta;
 	int error;
 
@@ -116,6 +116,7 @@ int tcptuned_sysctl_set(int meta_fd, enum tcptuned_sysctl which, const char *nam
 	/* Set by us before, and something else now or since: an administrator's doing. */
 	if (saved->ours[0] && (!saved->before[0] || strcmp(saved->ours, value)))
 		return 0;
+	was = *saved;
 	/* Remember first: a crash between the two leaves nothing that cannot be put back. */
 	if (!saved->before[0])
 		strcpy(saved->before, value);
@@ -124,7 +125,7 @@ int tcptuned_sysctl_set(int meta_fd, enum tcptuned_sysctl which, const char *nam
 	if (!error)
 		error = sysctl_write(names[which], name);
 	if (error) {
-		memset(saved, 0, sizeof(*saved));
+		*saved = was;
 		write_meta(meta_fd, &meta);
 		return error;
 	}
@@ -142,6 +143,21 @@ int tcptuned_sysctl_raise(int meta_fd, enum tcptuned_sysctl which, uint64_t byte
 		return error;
 	snprintf(wanted, sizeof(wanted), "%llu", (unsigned long long)bytes);
 	return tcptuned_sysctl_set(meta_fd, which, wanted, value);
+}
+
+uint64_t tcptuned_sysctl_least(int meta_fd, enum tcptuned_sysctl which, uint64_t bytes)
+{
+	char now[TCPTUNED_SYSCTL_VALUE];
+	struct tcptuned_meta meta;
+	uint64_t before;
+
+	if (tcptuned_sysctl_read(names[which], now, sizeof(now)) || read_meta(meta_fd, &meta) ||
+	    !meta.sysctl[which].before[0] || strcmp(now, meta.sysctl[which].ours))
+		return 0;
+	before = strtoull(meta.sysctl[which].before, NULL, 10);
+	if (bytes < before)
+		bytes = before;
+	return bytes < strtoull(now, NULL, 10) ? bytes : 0;
 }
 
 bool tcptuned_sysctl_left_alone(int meta_fd, enum tcptuned_sysctl which)
@@ -173,7 +189,7 @@ static void restore_one(struct tcptuned_meta *meta, enum tcptuned_sysctl which,
 	char now[TCPTUNED_SYSCTL_VALUE];
 
 	if (saved->before[0] && !tcptuned_sysctl_read(names[which], now, sizeof(now)) &&
-	    !strcmp(now, saved->ours))
+	    !strcmp(now, saved->ours) && strcmp(now, saved->before))
 		restored(names[which], saved->before, sysctl_write(names[which], saved->before));
 	memset(saved, 0, sizeof(*saved));
 }

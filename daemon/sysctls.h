@@ -30,6 +30,12 @@ int tcptuned_sysctl_raise(int meta_fd, enum tcptuned_sysctl which, uint64_t byte
 int tcptuned_sysctl_set(int meta_fd, enum tcptuned_sysctl which, const char *name, char *value);
 
 /*
+ * To how many bytes @which (one of the two maxima) can be lowered where @bytes do: that, or what
+ * it was before tcptuned, whichever is more. 0: it is not more now, or not tcptuned's.
+ */
+uint64_t tcptuned_sysctl_least(int meta_fd, enum tcptuned_sysctl which, uint64_t bytes);
+
+/*
  * Has somebody else changed what tcptuned had set? Then leave it alone from now on (it is
  * neither set again nor put back), fill @ours and @now, and return true; once only.
  */

@@ -45,6 +45,7 @@
 #	expect_eq VALUE WANTED WHAT	equal as text
 #	expect_match TEXT PATTERN WHAT	PATTERN is an extended regular expression
 #	expect_fail CODE CMD...	CMD ends with that exit code
+#	long_chain		policies with more rules for one destination than there may be
 #	fail MESSAGE...
 #	skip REASON...		CI runs with none skipped
 
@@ -115,6 +116,11 @@ expect_fail() {
 	shift
 	"$@" || code=$?
 	[ $code = "$want" ] || fail "exit code $code, expected $want, of: $*"
+}
+
+long_chain() {
+	seq 1400 | awk '{ s = int($1 / 256) "." $1 % 256 ".0/24"
+		printf "[policy p%d]\ndestination = 10.0.0.0/8\nsource = 10.%s, 11.%s, 12.%s\n", $1, s, s, s }'
 }
 
 # --- processes -------------------------------------------------------------------------------

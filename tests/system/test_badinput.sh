@@ -216,6 +216,9 @@ test_unprivileged() {
 	refused 4 "root" "${unprivileged[@]}" "$open/tcptuned" \
 		--config="$open/good.conf" --set=tcptuned.runtime_directory="$open/run" \
 		--set=metrics.port="$METRICS_PORT"
+	refused 4 "only root may have paths forgotten" "${unprivileged[@]}" "$open/tcptuned" \
+		--config="$open/good.conf" --set=tcptuned.state_directory="$open/state" \
+		--forget-paths=all
 	# Looking needs no privilege.
 	"${unprivileged[@]}" "$open/tcptuned" --check-config --config="$open/good.conf" >/dev/null
 }
@@ -310,6 +313,15 @@ test_reload_of_a_bad_configuration() {
 		"error: $file:5: bitcp.beta: \"2\" is too large; it takes" "the message"
 	[ "$(host_state)" = "$before" ] || fail "the reload changed the host"
 	expect_eq "$(metric 'tcptuned_config_reloads_total{result="rejected"}')" 1 "reloads rejected"
+	# What only all policies together show comes as early.
+	printf '[memory]\nbudget = 8M\n\n[policy]\nreceive_window_max = 1G\n' >"$file"
+	long_chain >>"$file"
+	refused 17 "policy p[0-9]+: for 10.0.0.0/8 there are more than 4096 rules" \
+		"$TEST_BUILD/tcptuned" --config="$file" --check-config
+	kill -HUP "$(pid_of tcptuned)"
+	wait_until 5 eval '[ "$(grep -c "stays in force" "$TEST_DIR/tcptuned.log")" = 2 ]'
+	[ "$(host_state)" = "$before" ] || fail "the second reload changed the host"
+	[ "$(metric tcptuned_budget_bytes)" != 8388608 ] || fail "its budget is in force"
 	# Nothing of it was taken: neither is the key that stands before the bad one.
 	printf '[metrics]\nflows = 8\n\n[metrics]\naddress = 127.0.0.2\n' >"$file"
 	kill -HUP "$(pid_of tcptuned)"

@@ -255,7 +255,17 @@ time.sleep(20)' "$TEST_DIR/run/control"
 	[ -n "$(counter tcptuned_events_lost_total '')" ] || fail "no scrape"
 	wait_until 8 ctl status
 	stop silent KILL 2>/dev/null || :
-	tcptuned_stop
+	# One that asks it to stop and does not wait is gone when the answer is due.
+	kill -STOP "$(pid_of tcptuned)"
+	python3 -c '
+import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+s.sendall(b"{\"command\":\"stop\"}\n")' "$TEST_DIR/run/control"
+	kill -CONT "$(pid_of tcptuned)"
+	in_log 'told to stop through the control socket'
+	in_log 'detached; nothing is left pinned'
+	stop tcptuned || :
 }
 
 as_nobody() {

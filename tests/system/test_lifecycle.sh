@@ -74,8 +74,9 @@ stream_tuned() { # NAME PORT
 
 # timeout: 60
 test_killed_restarted_reloaded_stopped() {
-	local before pinned had rounds config=$TEST_DIR/my.conf
+	local before pinned had rounds least config=$TEST_DIR/my.conf
 	before=$(host_state)
+	least=$(sysctl -n net.core.rmem_max)
 	printf '[metrics]\nflows = 20\n' >"$config"
 	tcptuned_start --config="$config"
 	traffic
@@ -102,6 +103,8 @@ test_killed_restarted_reloaded_stopped() {
 	printf '[metrics]\nflows = 20\n[policy]\nreceive_window_max = 2M\n' >"$config"
 	kill -HUP "$(pid_of tcptuned)"
 	in_log 'policy.receive_window_max: auto -> 2097152|policy.receive_window_max: auto -> 2M'
+	expect_eq "$(sysctl -n net.core.rmem_max)" $((least > 2097151 ? least : 2097151)) \
+		"net.core.rmem_max for smaller windows"
 	stream_tuned reloaded 7104
 	tcptuned_stop
 	expect_eq "$(ss_of a "dport = :7101" "(cubic|reno|bitcp)")" reno "back to the default"
@@ -131,16 +134,21 @@ detach_says() {
 	expect_match "$(<"$TEST_DIR/detach.log")" "$1" "--detach"
 }
 
-# refused_start BUILD [OPTION...]: nobody else may attach one of its programs
-refused_start() {
-	local build=$1 code=0
-	shift
+# start_says STATUS PATTERN BUILD [OPTION...]: it fails
+start_says() {
+	local status=$1 pattern=$2 build=$3 code=0
+	shift 3
 	timeout 20 "$build/tcptuned" --foreground --config="$TEST_DIR/none.conf" \
 		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
 		--set=tcptuned.state_directory="$TEST_DIR/state" \
 		--set=metrics.port="$METRICS_PORT" "$@" 2>"$TEST_DIR/said" || code=$?
-	expect_match "$(<"$TEST_DIR/said")" 'does not let this process load a program on the cgroup' \
-		"the error, and $code"
+	expect_match "$(<"$TEST_DIR/said")" "$pattern" "the error"
+	expect_eq "$code" "$status" "its status"
+}
+
+# refused_start BUILD [OPTION...]: nobody else may attach one of its programs
+refused_start() {
+	start_says 4 'does not let this process load a program on the cgroup' "$@"
 }
 
 # A start that is refused half-way leaves what a killed daemon left: pins, programs, bitcp.
@@ -160,6 +168,14 @@ test_a_failed_start_changes_nothing() {
 	expect_eq "$(bpftool cgroup show "$TEST_CGROUP/group")" "$attached" "what is attached"
 	expect_eq "$(bpftool -j cgroup show "$other" | jq length)" 1 "programs where it failed"
 	expect_match "$(sysctl -n net.ipv4.tcp_available_congestion_control)" 'bitcp' "offered"
+	# So does one whose configuration is wrong, and one that would be wrong about what is tuned.
+	long_chain >"$TEST_DIR/chain.conf"
+	start_says 17 'more than 4096 rules' "$TEST_BUILD" --config="$TEST_DIR/chain.conf" \
+		--set=tcptuned.cgroup="$TEST_CGROUP/group"
+	start_says 20 'a dry run, changing nothing, would not take back' "$TEST_BUILD" --dry-run \
+		--set=tcptuned.cgroup="$TEST_CGROUP/group"
+	expect_ids "$pinned" "starts that failed"
+	expect_eq "$(bpftool cgroup show "$TEST_CGROUP/group")" "$attached" "what is attached"
 	tcptuned_start --register=hstcp
 	in_log 'programs of an earlier daemon taken over as they run'
 	bpftool cgroup detach "$other" cgroup_getsockopt \

@@ -195,6 +195,7 @@ test_clock_was_wrong() {
 		"10.8.8.0/24 192.0.2.0/24 198.51.100.0/24" "known"
 	expect_eq "$(ctl_paths '[.paths[] | select(.prefix != "10.8.8.0/24") | .age_s <= 30]
 		| tostring')" "[true,true]" "those to come are new"
+	expect_eq "$(metric tcptuned_paths_clock_corrected_total)" 2 "counted"
 	expect_eq "$(ctl_paths '.paths[] | select(.prefix == "10.8.8.0/24")
 		| .age_s >= 100 and .age_s <= 130')" true "one of a right clock is as old as it is"
 	tcptuned_stop
@@ -236,6 +237,17 @@ test_damaged_database_is_set_aside() {
 	in_log 'made by a later tcptuned; this one knows version 2; it is now'
 	tcptuned_stop
 	expect_eq "$(ls "$TEST_DIR/state" | grep -c damaged)" 1 "files set aside"
+
+	# Damaged while a daemon runs: of it, all is forgotten or nothing, on disk and in the kernel.
+	path 192.0.2.0/24 100 50000 1000000 2000000 300000 1000 25 7
+	tcptuned_start
+	head -c 20000 /dev/urandom >"$TEST_DIR/state/paths.db"
+	expect_fail 1 forget 192.0.2.0/24 0
+	expect_match "$(<"$TEST_DIR/forget.log")" 'not a database; nothing is forgotten' "its word"
+	expect_eq "$(metric tcptuned_paths_known)" 1 "known paths"
+	forget all 1
+	expect_eq "$(ls "$TEST_DIR/state")" "" "files with addresses in them"
+	tcptuned_stop
 }
 
 # Reported once, and connections go on: no disk, no room on it.

@@ -656,6 +656,34 @@ static void test_promtool_is_content(void **state)
 	free_snapshot(snap);
 }
 
+static void test_path_lines(void **state)
+{
+	struct tcptuned_snapshot *snap = make_snapshot();
+	char *text;
+
+	snap->paths = (struct tcptuned_path_stats){
+		.ok = true,
+		.known = 11,
+		.expired = 12,
+		.evicted = 13,
+		.clock_corrected = 14,
+		.loaded = 15,
+		.saved = 16,
+		.database_errors = 17,
+	};
+	text = text_of(snap);
+	assert_int_equal(count_lines(text, "tcptuned_paths_known 11"), 1);
+	assert_int_equal(count_lines(text, "tcptuned_paths_expired_total 12"), 1);
+	assert_int_equal(count_lines(text, "tcptuned_paths_evicted_total 13"), 1);
+	assert_int_equal(count_lines(text, "tcptuned_paths_clock_corrected_total 14"), 1);
+	assert_int_equal(count_lines(text, "tcptuned_paths_loaded_total 15"), 1);
+	assert_int_equal(count_lines(text, "tcptuned_paths_saved_total 16"), 1);
+	assert_int_equal(count_lines(text, "tcptuned_paths_database_errors_total 17"), 1);
+	check_with_promtool(text);
+	free(text);
+	free_snapshot(snap);
+}
+
 static void test_nothing_to_show(void **state)
 {
 	struct tcptuned_snapshot *snap = make_snapshot();
@@ -831,6 +859,7 @@ int main(void)
 		cmocka_unit_test(test_label_value),
 		cmocka_unit_test(test_families_are_whole),
 		cmocka_unit_test(test_promtool_is_content),
+		cmocka_unit_test(test_path_lines),
 		cmocka_unit_test(test_nothing_to_show),
 		cmocka_unit_test(test_size_is_bounded),
 		cmocka_unit_test(test_json),

@@ -15,6 +15,7 @@
 #include <sqlite3.h>
 
 #include "pathdb.h"
+#include "paths.h"
 
 static char directory[64], file[80];
 
@@ -39,7 +40,7 @@ static struct tcptuned_pathdb *opened(void)
 	struct tcptuned_error err = { 0 };
 	struct tcptuned_pathdb *db = NULL;
 
-	if (tcptuned_pathdb_open(&db, file, &err))
+	if (tcptuned_pathdb_open(&db, file, true, &err))
 		fail_msg("%s", err.text);
 	return db;
 }
@@ -223,6 +224,7 @@ static void trimmed_by_age_boot_and_number(void **state)
 	struct tcptuned_error err = { 0 };
 	struct rows rows;
 	char prefix[32];
+	__u32 beyond;
 
 	for (int i = 0; i < 20; i++) {
 		snprintf(prefix, sizeof(prefix), "10.1.%d.0/24", i);
@@ -230,7 +232,8 @@ static void trimmed_by_age_boot_and_number(void **state)
 	}
 	sql("UPDATE paths SET boot = 'another' WHERE prefix = '10.1.19.0/24'");
 	db = opened();
-	assert_int_equal(tcptuned_pathdb_trim(db, 1010, 1000, &err), 0);
+	assert_int_equal(tcptuned_pathdb_trim(db, 1010, 1000, &beyond, &err), 0);
+	assert_int_equal(beyond, 0);
 	tcptuned_pathdb_close(db);
 	sql("UPDATE paths SET boot = '' WHERE netns = 0");
 	rows = all_rows();
@@ -238,7 +241,8 @@ static void trimmed_by_age_boot_and_number(void **state)
 	assert_int_equal(rows.paths[0].updated_s, 1010);
 	assert_int_equal(rows.paths[8].updated_s, 1018);
 	db = opened();
-	assert_int_equal(tcptuned_pathdb_trim(db, 0, 3, &err), 0);
+	assert_int_equal(tcptuned_pathdb_trim(db, 0, 3, &beyond, &err), 0);
+	assert_int_equal(beyond, 6);
 	tcptuned_pathdb_close(db);
 	rows = all_rows();
 	assert_int_equal(rows.n, 3);
@@ -298,9 +302,10 @@ static void not_ours(const char *why)
 	struct tcptuned_error err = { 0 };
 	char name[200];
 
-	assert_int_equal(tcptuned_pathdb_open(&db, file, &err), -EUCLEAN);
+	assert_int_equal(tcptuned_pathdb_open(&db, file, true, &err), -EUCLEAN);
 	if (!strstr(err.text, why) || strncmp(err.text, file, strlen(file)))
 		fail_msg("\"%s\" does not say \"%s\" of %s", err.text, why, file);
+	assert_null(strchr(err.text, '\n'));
 	assert_int_equal(tcptuned_pathdb_set_aside(file, name, sizeof(name)), 0);
 	assert_int_equal(access(name, F_OK), 0);
 	assert_int_equal(access(file, F_OK), -1);
@@ -340,6 +345,93 @@ static void what_is_no_database_of_ours_is_told(void **state)
 	not_ours("");
 }
 
+/* A save opens it each minute: all of it is looked through at the start only. */
+static void damage_elsewhere_is_looked_for_at_the_start(void **state)
+{
+	struct tcptuned_pathdb *db = NULL;
+	struct tcptuned_error err = { 0 };
+	struct rows rows = { 0 };
+	char noise[4096];
+
+	memset(noise, 0xa5, sizeof(noise));
+	put("10.1.1.0/24", 0, 1);
+	write_file(noise, sizeof(noise), 4096);
+	assert_int_equal(tcptuned_pathdb_open(&db, file, false, &err), 0);
+	assert_int_equal(tcptuned_pathdb_read(db, collect, &rows, &err), -EUCLEAN);
+	tcptuned_pathdb_close(db);
+}
+
+/* --- what is set aside --------------------------------------------------------------------- */
+
+static void make_aside(const char *date)
+{
+	char name[160];
+	FILE *f;
+
+	snprintf(name, sizeof(name), "%s%s", file, date);
+	f = fopen(name, "w");
+	assert_non_null(f);
+	fclose(f);
+}
+
+static bool is_aside(const char *date)
+{
+	char name[160];
+
+	snprintf(name, sizeof(name), "%s%s", file, date);
+	return !access(name, F_OK);
+}
+
+static void the_newest_of_those_set_aside_stay(void **state)
+{
+	char name[200];
+
+	make_aside(".damaged-20200103T000000Z");
+	make_aside(".damaged-20200101T000000Z");
+	make_aside(".damaged-20200104T000000Z");
+	make_aside(".damaged-20200102T000000Z");
+	make_aside(".kept-by-a-person");
+	put("10.1.1.0/24", 0, 1);
+	assert_int_equal(tcptuned_pathdb_set_aside(file, name, sizeof(name)), 0);
+	assert_int_equal(access(name, F_OK), 0);
+	assert_true(is_aside(".damaged-20200104T000000Z"));
+	assert_true(is_aside(".damaged-20200103T000000Z"));
+	assert_false(is_aside(".damaged-20200102T000000Z"));
+	assert_false(is_aside(".damaged-20200101T000000Z"));
+	assert_true(is_aside(".kept-by-a-person"));
+}
+
+/* Also the damaged one itself, and without a map: no daemon has run since the boot. */
+static void all_are_forgotten_with_those_set_aside(void **state)
+{
+	struct tcptuned_error err = { 0 };
+	unsigned int count = 7;
+	char noise[4096];
+
+	memset(noise, 0xa5, sizeof(noise));
+	make_aside(".damaged-20200101T000000Z");
+	put("10.1.1.0/24", 0, 1);
+	write_file(noise, sizeof(noise), 4096);
+	assert_int_equal(tcptuned_paths_forget(-1, directory, "10.1.1.0/24", &count, &err), -EUCLEAN);
+	assert_non_null(strstr(err.text, "nothing is forgotten"));
+	assert_int_equal(count, 0);
+	assert_true(is_aside("") && is_aside(".damaged-20200101T000000Z"));
+	assert_int_equal(tcptuned_paths_forget(-1, directory, "all", &count, &err), 0);
+	assert_false(is_aside(""));
+	assert_false(is_aside(".damaged-20200101T000000Z"));
+
+	put("10.1.1.0/24", 0, 1);
+	put("10.1.2.0/24", 0, 1);
+	make_aside(".damaged-20200101T000000Z");
+	assert_int_equal(tcptuned_paths_forget(-1, directory, "10.1.1.7", &count, &err), 0);
+	assert_int_equal(count, 1);
+	assert_true(is_aside(".damaged-20200101T000000Z"));
+	assert_int_equal(tcptuned_paths_forget(-1, directory, "all", &count, &err), 0);
+	assert_int_equal(count, 1);
+	assert_int_equal(all_rows().n, 0);
+	assert_false(is_aside(".damaged-20200101T000000Z"));
+}
+
 static void version_1_is_brought_up(void **state)
 {
 	struct rows rows;
@@ -359,9 +451,9 @@ static void an_unwritable_place_is_another_error(void **state)
 	struct tcptuned_pathdb *db = NULL;
 	struct tcptuned_error err = { 0 };
 
-	assert_int_equal(tcptuned_pathdb_open(&db, "/nowhere/paths.db", &err), -EIO);
+	assert_int_equal(tcptuned_pathdb_open(&db, "/nowhere/paths.db", true, &err), -EIO);
 	assert_string_equal(err.text, "/nowhere/paths.db: unable to open database file");
-	assert_int_equal(tcptuned_pathdb_open(&db, directory, &err), -EIO);
+	assert_int_equal(tcptuned_pathdb_open(&db, directory, true, &err), -EIO);
 	assert_null(db);
 }
 
@@ -379,6 +471,9 @@ int main(void)
 		TEST(forgotten_by_prefix),
 		TEST(hostile_rows_are_bounded_or_left_out),
 		TEST(what_is_no_database_of_ours_is_told),
+		TEST(damage_elsewhere_is_looked_for_at_the_start),
+		TEST(the_newest_of_those_set_aside_stay),
+		TEST(all_are_forgotten_with_those_set_aside),
 		TEST(version_1_is_brought_up),
 		TEST(an_unwritable_place_is_another_error),
 	};

@@ -657,6 +657,7 @@ static void test_ten_thousand_prefixes(void **state)
 
 static void test_too_much(void **state)
 {
+	struct tcptuned_config config = { 0 };
 	struct tcptuned_policy_config *p;
 	struct tcptuned_ruleset rules;
 	char text[64];
@@ -670,7 +671,15 @@ static void test_too_much(void **state)
 	}
 	assert_int_equal(tcptuned_ruleset_compile(set.sources, set.len, 1, 0, &rules, &err), -E2BIG);
 	assert_non_null(strstr(err.text, "4096 rules"));
+	/* As --check-config, a reload and a start see it, before any of them changes anything. */
+	config.policies = set.named;
+	config.policies_len = set.len - 1;
+	memset(&err, 0, sizeof(err));
+	assert_int_equal(tcptuned_policies_check(&config, &err), -E2BIG);
+	assert_non_null(strstr(err.text, "policy wide: for ::/0 there are more than 4096 rules"));
+	assert_int_equal(err.status, TCPTUNED_EXIT_CONFIG_INCONSISTENT);
 	p->source.len--;
+	assert_int_equal(tcptuned_policies_check(&config, &err), 0);
 	assert_int_equal(tcptuned_ruleset_compile(set.sources, set.len, 1, 0, &rules, &err), 0);
 	tcptuned_ruleset_free(&rules);
 	for (int i = 0; i < 300; i++) {
