@@ -21,7 +21,8 @@ enum global { GLOBAL_CONFIG, GLOBAL_SET, GLOBAL_VERSION, GLOBAL_HELP };
 const struct ctl_option ctl_global_options[] = {
 	[GLOBAL_CONFIG] = { "config", 'c', "FILE",
 			    "Find the daemon by the configuration in FILE, in place of "
-			    TCPTUNED_CONFIG_PATH "." },
+			    TCPTUNED_CONFIG_PATH ". Only [tcptuned] and [paths] are read; what "
+			    "is wrong in it is passed over, and told." },
 	[GLOBAL_SET] = { "set", 's', "SECTION.KEY=VALUE",
 			 "Give a key a value that goes before every file's. May be repeated." },
 	[GLOBAL_VERSION] = { "version", 'V', NULL, "Print the version and exit." },

@@ -16,6 +16,7 @@
 #include "array.h"
 #include "ctl.h"
 #include "events.h"
+#include "json.h"
 
 static void expect_bytes(unsigned long long bytes, const char *text)
 {
@@ -270,6 +271,42 @@ static void test_policy_is_explained(void **state)
 static void replace_flags(json_t *flow, const char *flags)
 {
 	json_object_set_new(flow, "flags", json(flags));
+}
+
+/* A flow as the daemon tells it. */
+static json_t *told(const struct tcptuned_flow_record *record)
+{
+	struct tcptuned_buf buf;
+	json_t *root;
+
+	tcptuned_buf_init(&buf, 16384);
+	tcptuned_json_flow(&buf, record, "default", NULL, NULL);
+	assert_int_equal(buf.error, 0);
+	root = json(buf.data);
+	tcptuned_buf_free(&buf);
+	return root;
+}
+
+static void expect_flags(__u32 flags, const char *wanted)
+{
+	struct tcptuned_flow_record record = { .family = AF_INET, .flow.flags = flags };
+	json_t *flow = told(&record);
+	char *got = json_dumps(json_object_get(flow, "flags"), JSON_COMPACT);
+
+	assert_string_equal(got, wanted);
+	free(got);
+	json_decref(flow);
+}
+
+/* In a dry run the kernel did obey. */
+static void test_flags(void **state)
+{
+	expect_flags(TCPTUNED_F_CLAIMED | TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SND_PRESSED,
+		     "[\"so_rcvbuf_overridden\",\"send_memory_short\"]");
+	expect_flags(TCPTUNED_F_OBSERVE | TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SNDBUF_REQ |
+			     TCPTUNED_F_RCV_PRESSED,
+		     "[\"observe\",\"so_rcvbuf_would_be_overridden\","
+		     "\"so_sndbuf_would_be_overridden\",\"receive_memory_short\"]");
 }
 
 /* What became of the application's wish is told as it is, not as it would be. */
@@ -612,6 +649,7 @@ int main(void)
 		cmocka_unit_test(test_names_of_flows),
 		cmocka_unit_test(test_explanation),
 		cmocka_unit_test(test_policy_is_explained),
+		cmocka_unit_test(test_flags),
 		cmocka_unit_test(test_who_sized_it),
 		cmocka_unit_test(test_who_held_it_back),
 		cmocka_unit_test(test_every_reason_is_explained),
