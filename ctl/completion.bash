@@ -76,7 +76,7 @@ _tcptunectl_arguments() {
 	policy:enable | policy:disable)
 		_tcptunectl_policies
 		;;
-	paths:paths | paths:--json | paths:-j | paths:--reverse | paths:-r)
+	paths:paths) # which goes with no option
 		echo forget
 		;;
 	paths:forget)
