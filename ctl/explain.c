@@ -290,7 +290,7 @@ static void print_budget(FILE *out, const json_t *direction)
 
 /* What /flows.json says of a direction's buffer. */
 struct buffer_words {
-	const char *option;			 /* "SO_RCVBUF" */
+	const char *option; /* "SO_RCVBUF" */
 	const char *obeyed, *fixed, *sized, *pressed; /* flags */
 };
 

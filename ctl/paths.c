@@ -19,8 +19,8 @@ static const struct ctl_option options[] = {
 	[REVERSE] = { "reverse", 'r', NULL, "The other way round." },
 	[LIMIT] = { "limit", 'n', "NUMBER", "So many at most, 100 unless said otherwise." },
 	[NETNS] = { "netns", 0, "INODE",
-		    "Only those of the network namespace with this inode number. Where paths of more "
-		    "than one are listed, each says of which it is." },
+		    "Only those of the network namespace with this inode number. Where paths of "
+		    "more than one are listed, each says of which it is." },
 	{ 0 },
 };
 

@@ -148,7 +148,8 @@ test_explain_a_locked_receiver() {
 	refused 41 "2 connections are meant, 10.99.0.[12]:.*; name both ends" explain 7101
 	refused 41 "no connection .* is meant; tcptunectl flows" explain 1-2
 	refused 41 "no connection .* is meant" explain --netns 1 7101
-	expect_match "$(ctl explain --netns "$(of_flow .netns)" 7101)" "^10.99.0.2:7101 - " "by namespace"
+	expect_match "$(ctl explain --netns "$(of_flow .netns)" 7101)" "^10.99.0.2:7101 - " \
+		"by namespace"
 	tcptuned_stop
 }
 
@@ -284,15 +285,17 @@ test_wrong_arguments() {
 	tcptuned_stop
 }
 
-# completes WANTED WORD...: what bash offers for the last word; tcptunectl is a stand-in for policies
+# completes WANTED WORD...: what bash offers for the last word; the policies are made up
 completes() {
 	local wanted=$1
 	shift
 	expect_eq "$(
 		. "$TEST_TOP/ctl/completion.bash"
 		tcptunectl() {
-			[ "$*" != "policy list" ] || { printf 'web: x\n  mode tune\nwide: y\n' && return; }
-			"$TEST_BUILD/tcptunectl" "$@"
+			case $* in
+			"policy list") printf 'web: x\n  mode tune\nwide: y\n' ;;
+			*) "$TEST_BUILD/tcptunectl" "$@" ;;
+			esac
 		}
 		COMP_WORDS=(tcptunectl "$@") COMP_CWORD=$# COMPREPLY=()
 		_tcptunectl

@@ -319,8 +319,8 @@ static void test_who_sized_it(void **state)
 	text = explain(flow);
 	expect_says(text, "established, open before tcptuned came, in network namespace 77\n");
 	expect_says(text, "sized by     the application, which fixed it: nothing below is");
-	expect_says(text, "bitcp, the kernel's default, or chosen by the application, a route, or a "
-			  "tcptuned that was stopped before\n");
+	expect_says(text, "bitcp, the kernel's default, or chosen by the application, a route, or "
+			  "a tcptuned that was stopped before\n");
 	free(text);
 	replace_flags(flow, "[\"observe\",\"so_rcvbuf_would_be_overridden\"]");
 	text = explain(flow);
@@ -536,7 +536,8 @@ static void test_wrong_words(void **state)
 	refuse_call(NOWHERE "paths --limit 5 forget all", "--limit: not with paths forget");
 	refuse_call(NOWHERE "paths forget all --json", "--json: not with paths forget");
 	refuse_call(NOWHERE "paths --sort=x forget all", "--sort: not with paths forget");
-	refuse_call(NOWHERE "policy test 10.0.0.0/8 192.0.2.1", "local_address: a prefix of 8 bits");
+	refuse_call(NOWHERE "policy test 10.0.0.0/8 192.0.2.1",
+		    "local_address: a prefix of 8 bits");
 }
 
 /* A configuration that the daemon would not take keeps nobody from the daemon that runs. */
@@ -592,9 +593,11 @@ static void test_status(void **state)
 	char *text = printed(STDOUT_FILENO, print_status, answer);
 
 	expect_says(text, "so far         1 connections opened here, 2 accepted, 3 open before,");
-	expect_says(text, "of sockets open before, 4 listeners given a larger buffer, 5 not taken\n");
+	expect_says(text, "of sockets open before, 4 listeners given a larger buffer, 5 not "
+			  "taken\n");
 	expect_says(text, "budget         1M, 64K of it granted, 128K wanted; held back 6 receive "
-			  "windows, 7 send buffers\n               8 times since the memory of all");
+			  "windows, 7 send buffers\n               8 times since the memory of "
+			  "all");
 	expect_says(text, "SO_RCVBUF overridden 9 times, SO_SNDBUF 0, dry runs included\n");
 	json_decref(answer);
 }
