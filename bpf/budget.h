@@ -68,10 +68,12 @@ verified_once int budget_adopt(struct budget_share *share, __u32 base, __u32 hav
 
 /*
  * How much of a buffer of @space bytes the connection may have, which has @have now and began
- * with @base. Nothing is taken back here: a smaller answer than @have is a wish.
+ * with @base. Nothing is taken back here: a smaller answer than @have is a wish. @pressed is set
+ * in @flags where that is the kernel's memory, not the budget.
  */
 static __always_inline __u32 budget_allow(struct budget_share *share, struct tcp_sock *tp,
-					  __u32 base, __u32 have, __u32 space)
+					  __u32 base, __u32 have, __u32 space, __u32 *flags,
+					  __u32 pressed)
 {
 	__u32 want = space > base ? space - base : 0, extra = have > base ? have - base : 0;
 	struct budget *b = budget_here();
@@ -79,6 +81,7 @@ static __always_inline __u32 budget_allow(struct budget_share *share, struct tcp
 
 	if (!b)
 		return space;
+	*flags &= ~pressed;
 	budget_want(b, share, want);
 	budget_has(share, base, have);
 	level = budget_level_now(tp->tcp_mstamp);
@@ -87,6 +90,7 @@ static __always_inline __u32 budget_allow(struct budget_share *share, struct tcp
 	if (want > share->granted) {
 		if (memory_is_short(tp)) {
 			count(TCPTUNED_C_MEMORY_SHORT);
+			*flags |= pressed;
 			want = share->granted;
 		}
 		budget_reserve(b, share, want);

@@ -425,7 +425,8 @@ static __always_inline __u32 affordable_window(struct tcptuned_flow *flow, struc
 	if (space > flow->rcv_buffer_max)
 		space = flow->rcv_buffer_max;
 	allowed = budget_allow(&flow->rcv_share, tp, flow->rcv_base,
-			       tp->inet_conn.icsk_inet.sk.sk_rcvbuf, space);
+			       tp->inet_conn.icsk_inet.sk.sk_rcvbuf, space, &flow->flags,
+			       TCPTUNED_F_RCV_PRESSED);
 	if (allowed >= space)
 		return past;
 	if (allowed >= space_for(flow, tp, window))
@@ -788,7 +789,8 @@ static __always_inline int size_send_buffer(struct bpf_sock_ops *ctx, struct tcp
 
 	if (space > flow->snd_buffer_max)
 		space = flow->snd_buffer_max;
-	allowed = budget_allow(&flow->snd_share, tp, flow->snd_base, have, space);
+	allowed = budget_allow(&flow->snd_share, tp, flow->snd_base, have, space, &flow->flags,
+			       TCPTUNED_F_SND_PRESSED);
 	if (allowed < space) {
 		t->counter[TCPTUNED_C_SND_BUDGET]++;
 		flow->snd.reason = RIGHTSIZE_BUDGET;

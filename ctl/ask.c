@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -22,6 +24,22 @@ json_t *ctl_request(const char *command)
 
 	json_object_set_new(request, "command", json_string(command));
 	return request;
+}
+
+int ctl_set_number(json_t *request, const char *option, const char *field, const char *text,
+		   struct tcptuned_error *err)
+{
+	unsigned long long number;
+	char *end;
+
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno || number > UINT32_MAX)
+		return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_USAGE,
+				     "--%s: %.60s is no whole number; write --%s=1, for example",
+				     option, text, option);
+	json_object_set_new(request, field, json_integer((json_int_t)number));
+	return 0;
 }
 
 void ctl_print_json(const json_t *answer)

@@ -21,7 +21,8 @@ enum global { GLOBAL_CONFIG, GLOBAL_SET, GLOBAL_VERSION, GLOBAL_HELP };
 const struct ctl_option ctl_global_options[] = {
 	[GLOBAL_CONFIG] = { "config", 'c', "FILE",
 			    "Find the daemon by the configuration in FILE, in place of "
-			    TCPTUNED_CONFIG_PATH "." },
+			    TCPTUNED_CONFIG_PATH ". Only [tcptuned] and [paths] are read; what "
+			    "is wrong in it is passed over, and told." },
 	[GLOBAL_SET] = { "set", 's', "SECTION.KEY=VALUE",
 			 "Give a key a value that goes before every file's. May be repeated." },
 	[GLOBAL_VERSION] = { "version", 'V', NULL, "Print the version and exit." },
@@ -230,12 +231,13 @@ static int fail_getopt(const struct parser *parser, int value, const char *word,
 static int next_option(struct parser *parser, int argc, char **argv, int *ret,
 		       struct tcptuned_error *err)
 {
-	int at = optind ? optind : 1, value;
+	int value;
 
 	value = getopt_long(argc, argv, parser->letters, parser->longs, NULL);
 	*ret = value == -1 ? -1 : find_option(parser, value);
+	/* Arguments before it are moved behind it only by the next call. */
 	if (value != -1 && *ret < 0)
-		return fail_getopt(parser, value, argv[at < argc ? at : argc - 1], err);
+		return fail_getopt(parser, value, argv[optind - 1], err);
 	return 0;
 }
 
@@ -320,6 +322,18 @@ static int check_arguments(const struct ctl_command *command, char **arguments, 
 
 /* ---- running ------------------------------------------------------------------------------- */
 
+/* The daemon runs on while its files are edited, and may be asked what goes on and be stopped. */
+static int load_config(const struct global_options *global, struct tcptuned_config *ret,
+		       struct tcptuned_error *err)
+{
+	struct tcptuned_error warning;
+	int error = tcptuned_config_load_shared(global->config, global->set, ret, &warning, err);
+
+	if (!error && warning.text[0])
+		fprintf(stderr, "tcptunectl: passed over: %s\n", warning.text);
+	return error;
+}
+
 static int run_command(const struct ctl_command *command, const struct global_options *global,
 		       int argc, char **argv, struct tcptuned_error *err)
 {
@@ -344,7 +358,7 @@ static int run_command(const struct ctl_command *command, const struct global_op
 	}
 	error = check_arguments(command, argv + optind, argc - optind, err);
 	if (!error)
-		error = tcptuned_config_load(global->config, global->set, &ctl.config, err);
+		error = load_config(global, &ctl.config, err);
 	return error ? error : command->run(&ctl, given, argv + optind, argc - optind, err);
 }
 

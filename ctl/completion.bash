@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Completion of tcptunectl(8) for bash: words come from its own --help.
+# Completion of tcptunectl(8) for bash: words come from its own --help, from the daemon and from
+# the kernel.
 
 _tcptunectl_options() { # COMMAND...
 	tcptunectl "$@" --help 2>/dev/null | grep -oE -- '^ +(-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+'
@@ -13,47 +14,111 @@ _tcptunectl_policies() {
 	tcptunectl policy list 2>/dev/null | sed -n 's/^\([^ :]*\):.*/\1/p'
 }
 
-_tcptunectl() {
-	local cur=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command= i
-	local commands="status flows explain policy paths events detach"
+_tcptunectl_congestion_controls() {
+	cat /proc/sys/net/ipv4/tcp_available_congestion_control 2>/dev/null
+}
 
-	for ((i = 1; i < COMP_CWORD; i++)); do
-		case " $commands " in
-		*" ${COMP_WORDS[i]} "*)
-			command=${COMP_WORDS[i]}
-			break
-			;;
-		esac
-	done
-	[ "$cur" != = ] || cur=
-	[ "$before" != = ] || before=${COMP_WORDS[COMP_CWORD - 2]}
-	case $command:$before:$cur in
-	flows:--sort:* | flows:-S:* | flows:--columns:* | flows:-o:*)
-		COMPREPLY=($(compgen -W "$(_tcptunectl_columns)" -- "$cur"))
+# Control groups below the root of the cgroup2 tree that begin with $1, and those in them.
+_tcptunectl_cgroups() {
+	local root
+	root=$(sed -n 's/^[^ ]* \([^ ]*\) cgroup2 .*/\1/p' /proc/self/mounts 2>/dev/null)
+	root=${root%%$'\n'*}
+	[ -z "$root" ] || compgen -d -- "$root${1:-/}" | sed "s|^$root||"
+}
+
+# Of "rtt,cwnd,r" the columns for what follows the last comma, each with what stands before it.
+_tcptunectl_column_list() { # TYPED
+	local before=
+	[ "${1%,*}" = "$1" ] || before=${1%,*},
+	compgen -P "$before" -W "$(_tcptunectl_columns)" -- "${1##*,}"
+}
+
+# The values of option $2 of command $1 that begin with $3; false: that takes none, or any.
+_tcptunectl_values() {
+	case $1:$2 in
+	*:--config | :-c)
+		compgen -f -- "$3"
 		;;
-	*:*:-*)
-		COMPREPLY=($(compgen -W "$(_tcptunectl_options $command)" -- "$cur"))
+	flows:--columns | flows:-o)
+		_tcptunectl_column_list "$3"
 		;;
-	::* | :*:*)
-		COMPREPLY=($(compgen -W "$commands" -- "$cur"))
+	flows:--sort | flows:-S)
+		compgen -W "$(_tcptunectl_columns)" -- "$3"
 		;;
-	paths:--sort:* | paths:-S:*)
-		COMPREPLY=($(compgen -W "use prefix connections receive send rtt max-window loss" \
-			-- "$cur"))
+	flows:--policy)
+		compgen -W "$(_tcptunectl_policies)" -- "$3"
 		;;
-	policy:policy:* | policy:--json:* | policy:-j:*)
-		COMPREPLY=($(compgen -W "list test enable disable apply" -- "$cur"))
+	flows:--cc)
+		compgen -W "$(_tcptunectl_congestion_controls)" -- "$3"
 		;;
-	policy:enable:* | policy:disable:*)
-		COMPREPLY=($(compgen -W "$(_tcptunectl_policies)" -- "$cur"))
+	policy:--cgroup | policy:-g)
+		_tcptunectl_cgroups "$3"
 		;;
-	paths:paths:* | paths:--json:* | paths:-j:* | paths:--reverse:* | paths:-r:*)
-		COMPREPLY=($(compgen -W "forget" -- "$cur"))
+	paths:--sort | paths:-S)
+		compgen -W "use prefix connections receive send rtt max-window loss" -- "$3"
 		;;
-	paths:forget:*)
-		COMPREPLY=($(compgen -W "all" -- "$cur"))
+	:--set | :-s | *:--limit | *:-n | *:--netns | *:--*address | *:-a | *:--*port | *:-p) ;;
+	*)
+		return 1
 		;;
 	esac
 }
 
-complete -F _tcptunectl tcptunectl
+# The arguments of command $1 that follow the word $2.
+_tcptunectl_arguments() {
+	case $1:$2 in
+	:*)
+		echo status flows explain policy paths events detach
+		;;
+	policy:policy | policy:--json | policy:-j)
+		echo list test enable disable apply
+		;;
+	policy:enable | policy:disable)
+		_tcptunectl_policies
+		;;
+	paths:paths) # which goes with no option
+		echo forget
+		;;
+	paths:forget)
+		echo all
+		;;
+	esac
+}
+
+# The command that is named before the word that is typed: not what is an option's argument.
+_tcptunectl_command() {
+	local i word
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		word=${COMP_WORDS[i]}
+		case ${COMP_WORDS[i - 1]}:$word in
+		--config:* | -c:* | --set:* | -s:* | =:*) ;;
+		*:status | *:flows | *:explain | *:policy | *:paths | *:events | *:detach)
+			echo "$word"
+			return
+			;;
+		esac
+	done
+}
+
+_tcptunectl() {
+	local cur=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command values
+	command=$(_tcptunectl_command)
+	# bash takes --cc=bbr apart at the =
+	[ "$cur" != = ] || cur=
+	[ "$before" != = ] || before=${COMP_WORDS[COMP_CWORD - 2]}
+	if values=$(_tcptunectl_values "$command" "$before" "$cur"); then
+		:
+	elif [[ $cur == -* ]]; then
+		values=$(compgen -W "$(_tcptunectl_options $command)" -- "$cur")
+	else
+		values=$(compgen -W "$(_tcptunectl_arguments "$command" "$before")" -- "$cur")
+	fi
+	case $before in # more may follow; outside of a completion there is nothing to tell this
+	--config | -c) compopt -o filenames 2>/dev/null ;;
+	--columns | -o | --cgroup | -g) compopt -o nospace 2>/dev/null ;;
+	esac
+	mapfile -t COMPREPLY <<<"$values"
+	[ -n "$values" ] || COMPREPLY=()
+}
+
+complete -o nosort -F _tcptunectl tcptunectl

@@ -86,6 +86,10 @@ int ctl_open_pins(struct ctl *ctl, struct tcptuned_kernel *ret, struct tcptuned_
 /* The request of that name. */
 json_t *ctl_request(const char *command);
 
+/* Put what was given to @option into @request. Returns 0 or -EINVAL with @err filled. */
+int ctl_set_number(json_t *request, const char *option, const char *field, const char *text,
+		   struct tcptuned_error *err);
+
 /* Print @answer on one line of standard output. */
 void ctl_print_json(const json_t *answer);
 
@@ -106,6 +110,9 @@ const json_t *ctl_member(const json_t *object, const char *path);
 unsigned long long ctl_number(const json_t *object, const char *path);
 const char *ctl_text(const json_t *object, const char *path);
 
+/* Have these, an array of connections or paths, more than one "netns" among them? */
+bool ctl_several_namespaces(const json_t *rows);
+
 /* ---- table.c ------------------------------------------------------------------------------- */
 
 /*
@@ -115,6 +122,17 @@ const char *ctl_text(const json_t *object, const char *path);
 void ctl_print_table(FILE *out, const json_t *flows, const struct tcptuned_column *const *columns,
 		     size_t columns_len, size_t width);
 
+/* ---- status.c, policy.c ---------------------------------------------------------------- */
+
+/* The daemon's answer, and one policy of it, for people, on standard output. */
+void ctl_print_status(const json_t *answer);
+void ctl_print_policy(const json_t *policy);
+
+/* ---- paths.c ------------------------------------------------------------------------------- */
+
+/* The daemon's answer, on standard output. */
+void ctl_print_paths(const json_t *answer);
+
 /* ---- explain.c ----------------------------------------------------------------------------- */
 
 /* Put into @request which flow is meant by one or two arguments. */
@@ -123,6 +141,12 @@ int ctl_parse_flow(char **arguments, int count, json_t *request, struct tcptuned
 /* Put "ADDRESS:PORT", "ADDRESS", "PORT" or ":PORT" into @request under these two names. */
 int ctl_parse_endpoint(const char *text, json_t *request, const char *address, const char *port,
 		       struct tcptuned_error *err);
+
+/*
+ * Explain the one connection that @answer, the daemon's, has on standard output. Returns 0, or
+ * negative with @err filled: there is none, or more than one.
+ */
+int ctl_explain_answer(const json_t *answer, struct tcptuned_error *err);
 
 /* All that is to be said about @flow, in sentences. */
 void ctl_print_explanation(FILE *out, const json_t *flow);

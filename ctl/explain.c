@@ -112,11 +112,19 @@ static const char *bytes(unsigned long long number, char ret[64])
 	return ret;
 }
 
+/* Of one that was open at the start nobody can tell any more which end began. */
+static const char *origin(const json_t *flow)
+{
+	if (has_flag(flow, "adopted"))
+		return "open before tcptuned came";
+	return has_flag(flow, "passive") ? "accepted here" : "opened here";
+}
+
 static void print_identity(FILE *out, const json_t *flow)
 {
 	fprintf(out, "%s - %s\n", ctl_text(flow, "local"), ctl_text(flow, "remote"));
-	fprintf(out, "  %s, %s here, in network namespace %llu\n", ctl_text(flow, "state"),
-		has_flag(flow, "passive") ? "accepted" : "opened", ctl_number(flow, "netns"));
+	fprintf(out, "  %s, %s, in network namespace %llu\n", ctl_text(flow, "state"),
+		origin(flow), ctl_number(flow, "netns"));
 	fprintf(out, "\npolicy\n  %s%s\n", ctl_text(flow, "policy"),
 		has_flag(flow, "observe")
 			? "; a dry run: everything below is decided, and nothing is changed"
@@ -160,7 +168,8 @@ static void print_congestion(FILE *out, const json_t *flow)
 {
 	const char *why = has_flag(flow, "congestion_control_set")
 				  ? "set by the policy"
-				  : "the kernel's default, or chosen by the application or a route";
+				  : "the kernel's default, or chosen by the application, a route, "
+				    "or a tcptuned that was stopped before";
 
 	fprintf(out, "\ncongestion control\n  %s, %s\n", ctl_text(flow, "congestion_control"), why);
 	fprintf(out, "  cwnd %llu segments of %llu bytes", ctl_number(flow, "cwnd_segments"),
@@ -191,7 +200,7 @@ static void print_path(FILE *out, const json_t *flow)
 }
 
 /* Why the window is what it is; each reason of enum rightsize_reason. */
-static void print_reason(FILE *out, const json_t *direction)
+static void print_reason(FILE *out, const json_t *direction, bool pressed)
 {
 	const char *reason = ctl_text(direction, "reason");
 	unsigned long long window = ctl_number(direction, "window_bytes");
@@ -218,6 +227,9 @@ static void print_reason(FILE *out, const json_t *direction)
 	else if (!strcmp(reason, "draining"))
 		fprintf(out, "held small for a few round trips, to empty the queue and measure the "
 			     "minimum RTT again");
+	else if (!strcmp(reason, "budget") && pressed)
+		fprintf(out, "TCP holds nearly as much memory as the kernel lets it have before it "
+			     "presses it (net.ipv4.tcp_mem): none grows beyond the buffer below");
 	else if (!strcmp(reason, "budget"))
 		fprintf(out, "the memory budget holds it back: it has no room for more than the "
 			     "buffer below");
@@ -247,12 +259,13 @@ static void print_measured(FILE *out, const json_t *direction)
 		bytes(ctl_number(direction, "rate_bytes_per_s"), rate));
 }
 
-static void print_decided(FILE *out, const json_t *direction)
+/* @pressed: the memory of TCP as a whole is short, and not the budget */
+static void print_decided(FILE *out, const json_t *direction, bool pressed)
 {
 	char window[64], floor[64], most[64];
 
 	fprintf(out, "  decided      %s: ", bytes(ctl_number(direction, "window_bytes"), window));
-	print_reason(out, direction);
+	print_reason(out, direction, pressed);
 	fprintf(out, "\n  allowed      from %s to %s; grown %llu times, shrunk %llu, drained %llu\n",
 		bytes(ctl_number(direction, "floor_bytes"), floor),
 		bytes(ctl_number(direction, "window_max_bytes"), most),
@@ -275,25 +288,53 @@ static void print_budget(FILE *out, const json_t *direction)
 		bytes(granted, grant));
 }
 
-/* @option: "SO_RCVBUF"; @obeyed, @fixed, @sized: flags of /flows.json */
-static void print_application(FILE *out, const json_t *flow, const json_t *direction,
-			      const char *option, const char *obeyed, const char *fixed,
-			      const char *sized)
+/* What /flows.json says of a direction's buffer. */
+struct buffer_words {
+	const char *option; /* "SO_RCVBUF" */
+	const char *obeyed, *fixed, *sized, *pressed; /* flags */
+};
+
+static const struct buffer_words receive_words = {
+	"SO_RCVBUF", "so_rcvbuf_obeyed", "receive_buffer_fixed", "receive_rightsized",
+	"receive_memory_short",
+};
+
+static const struct buffer_words send_words = {
+	"SO_SNDBUF", "so_sndbuf_obeyed", "send_buffer_fixed", "send_rightsized",
+	"send_memory_short",
+};
+
+static const char *who_sizes(const json_t *flow, const struct buffer_words *words, bool asked)
 {
+	if (has_flag(flow, words->fixed))
+		return "the policy, which fixes it: nothing below is followed";
+	if (has_flag(flow, words->obeyed))
+		return "the application, which fixed it: nothing below is followed";
+	if (has_flag(flow, words->sized))
+		return "tcptuned";
+	if (has_flag(flow, "observe"))
+		return asked ? "the application, which fixed it: a dry run"
+			     : "the kernel: a dry run";
+	return "the kernel: no more was needed yet than it gave";
+}
+
+static void print_application(FILE *out, const json_t *flow, const json_t *direction,
+			      const struct buffer_words *words)
+{
+	bool asked = json_object_get(direction, "requested_bytes");
 	char text[64];
 
-	if (has_flag(flow, obeyed))
+	if (has_flag(flow, words->obeyed))
 		fprintf(out, "  application  fixed it itself, and is obeyed: left alone\n");
-	else if (json_object_get(direction, "requested_bytes"))
-		fprintf(out, "  application  asked for %s of %s: overridden\n", option,
-			bytes(ctl_number(direction, "requested_bytes"), text));
+	else if (asked)
+		fprintf(out, "  application  asked for %s of %s: %s\n", words->option,
+			bytes(ctl_number(direction, "requested_bytes"), text),
+			has_flag(flow, "observe")
+				? "obeyed by the kernel, and overridden but for the dry run"
+				: "overridden");
 	else
-		fprintf(out, "  application  asked for no %s\n", option);
-	fprintf(out, "  sized by     %s\n",
-		has_flag(flow, fixed)	   ? "the policy, which fixes it: nothing below is followed"
-		: has_flag(flow, sized)	   ? "tcptuned"
-		: has_flag(flow, "observe") ? "the kernel: a dry run"
-					    : "the kernel: no more was needed yet than it gave");
+		fprintf(out, "  application  asked for no %s\n", words->option);
+	fprintf(out, "  sized by     %s\n", who_sizes(flow, words, asked));
 }
 
 static void print_path_memory(FILE *out, const json_t *flow)
@@ -316,11 +357,10 @@ static void print_receive(FILE *out, const json_t *flow)
 	char buffer[64], used[64], advertised[64], clamp[64];
 
 	fprintf(out, "\nreceive window\n");
-	print_application(out, flow, direction, "SO_RCVBUF", "so_rcvbuf_obeyed",
-			  "receive_buffer_fixed", "receive_rightsized");
+	print_application(out, flow, direction, &receive_words);
 	print_path_memory(out, flow);
 	print_measured(out, direction);
-	print_decided(out, direction);
+	print_decided(out, direction, has_flag(flow, receive_words.pressed));
 	print_budget(out, direction);
 	fprintf(out, "  kernel has   a buffer of %s, %s of it in use; a window of %s advertised; a "
 		     "clamp of %s\n",
@@ -336,10 +376,9 @@ static void print_send(FILE *out, const json_t *flow)
 	char buffer[64], used[64], window[64];
 
 	fprintf(out, "\nsend window\n");
-	print_application(out, flow, direction, "SO_SNDBUF", "so_sndbuf_obeyed",
-			  "send_buffer_fixed", "send_rightsized");
+	print_application(out, flow, direction, &send_words);
 	print_measured(out, direction);
-	print_decided(out, direction);
+	print_decided(out, direction, has_flag(flow, send_words.pressed));
 	print_budget(out, direction);
 	fprintf(out, "  kernel has   a buffer of %s, %s of it in use; the peer's window is %s\n",
 		bytes(ctl_number(flow, "send_buffer_bytes"), buffer),
@@ -393,6 +432,7 @@ void ctl_print_explanation(FILE *out, const json_t *flow)
 static int fail_ambiguous(const json_t *answer, struct tcptuned_error *err)
 {
 	const json_t *flows = json_object_get(answer, "flows");
+	bool several = ctl_several_namespaces(flows);
 	char list[CANDIDATES * 160] = "";
 	json_t *flow;
 	size_t i;
@@ -402,14 +442,20 @@ static int fail_ambiguous(const json_t *answer, struct tcptuned_error *err)
 
 		snprintf(list + used, sizeof(list) - used, "%s%s - %s", i ? ", " : "",
 			 ctl_text(flow, "local"), ctl_text(flow, "remote"));
+		used = strlen(list);
+		if (several)
+			snprintf(list + used, sizeof(list) - used, " in namespace %llu",
+				 ctl_number(flow, "netns"));
 	}
 	return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_NO_FLOW,
-			     "%llu connections are meant, %s%s; name both ends, the local one first",
+			     "%llu connections are meant, %s%s; name both ends, the local one "
+			     "first%s",
 			     ctl_number(answer, "matched"), list,
-			     ctl_number(answer, "matched") > CANDIDATES ? " ..." : "");
+			     ctl_number(answer, "matched") > CANDIDATES ? " ..." : "",
+			     several ? ", and --netns" : "");
 }
 
-static int explain(const json_t *answer, struct tcptuned_error *err)
+int ctl_explain_answer(const json_t *answer, struct tcptuned_error *err)
 {
 	const json_t *flows = json_object_get(answer, "flows");
 
@@ -423,7 +469,14 @@ static int explain(const json_t *answer, struct tcptuned_error *err)
 	return 0;
 }
 
-static const struct ctl_option options[] = { { 0 } };
+enum option { NETNS };
+
+static const struct ctl_option options[] = {
+	[NETNS] = { "netns", 0, "INODE",
+		    "The one of the network namespace with this inode number, where others have "
+		    "one with the same ends." },
+	{ 0 },
+};
 
 static int run(struct ctl *ctl, const char *const *given, char **arguments, int count,
 	       struct tcptuned_error *err)
@@ -434,6 +487,8 @@ static int run(struct ctl *ctl, const char *const *given, char **arguments, int 
 	json_object_set_new(request, "limit", json_integer(CANDIDATES));
 	json_object_set_new(request, "rules", json_true());
 	error = ctl_parse_flow(arguments, count, request, err);
+	if (!error && given[NETNS])
+		error = ctl_set_number(request, "netns", "netns", given[NETNS], err);
 	if (error) {
 		json_decref(request);
 		return error;
@@ -441,7 +496,7 @@ static int run(struct ctl *ctl, const char *const *given, char **arguments, int 
 	error = ctl_ask(ctl, request, &answer, err);
 	if (error)
 		return error;
-	error = explain(answer, err);
+	error = ctl_explain_answer(answer, err);
 	json_decref(answer);
 	return error;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tcptunectl flows: the connections, as a table, once or again and again. */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "ctl.h"
 
@@ -97,21 +99,6 @@ struct view {
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-static int set_number(json_t *request, const char *option, const char *field, const char *text,
-		      struct tcptuned_error *err)
-{
-	unsigned long long number;
-	char *end;
-
-	errno = 0;
-	number = strtoull(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || errno || number > UINT32_MAX)
-		return USAGE(err, "--%s: %.60s is no whole number; write --%s=1, for example",
-			     option, text, option);
-	json_object_set_new(request, field, json_integer((json_int_t)number));
-	return 0;
-}
-
 static int build_request(const char *const *given, json_t *request, struct tcptuned_error *err)
 {
 	int error;
@@ -125,8 +112,8 @@ static int build_request(const char *const *given, json_t *request, struct tcptu
 			json_object_set_new(request, fields[i].field, json_string(text));
 			continue;
 		}
-		error = set_number(request, options[fields[i].option].name, fields[i].field, text,
-				   err);
+		error = ctl_set_number(request, options[fields[i].option].name, fields[i].field,
+				       text, err);
 		if (error)
 			return error;
 	}
@@ -239,11 +226,14 @@ static int print_once(struct ctl *ctl, const struct view *view, const json_t *re
 
 /* ---- again and again ----------------------------------------------------------------------- */
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted, suspended;
 
 static void on_signal(int signal)
 {
-	interrupted = 1;
+	if (signal == SIGTSTP)
+		suspended = 1;
+	else
+		interrupted = 1;
 }
 
 /* A line of a screen, and nothing behind it of what was there before. */
@@ -284,23 +274,51 @@ static void draw(const struct view *view, const json_t *answer)
 	fflush(stdout);
 }
 
-static void wait_for(double seconds)
+/* @signals: blocked while it waits; a signal ends it. */
+static void wait_for(double seconds, const sigset_t *signals)
 {
 	struct timespec time = { .tv_sec = (time_t)seconds };
 
 	time.tv_nsec = (long)((seconds - (double)time.tv_sec) * 1e9);
-	nanosleep(&time, NULL);
+	ppoll(NULL, 0, &time, signals);
+}
+
+/* What ends it from the keyboard or without one. Ctrl-Z is let in while it waits, no sooner. */
+static void catch_signals(const struct view *view, sigset_t *ret_waiting)
+{
+	static const int ends[] = { SIGINT, SIGTERM, SIGQUIT, SIGHUP };
+	struct sigaction act = { .sa_handler = on_signal };
+	sigset_t later;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		sigaction(ends[i], &act, NULL);
+	sigemptyset(&later);
+	if (view->terminal) {
+		sigaddset(&later, SIGTSTP);
+		sigaction(SIGTSTP, &act, NULL);
+	}
+	sigprocmask(SIG_BLOCK, &later, ret_waiting);
+	sigdelset(ret_waiting, SIGTSTP);
+}
+
+/* Give the terminal back, as it was, until the shell has this go on. */
+static void suspend(void)
+{
+	suspended = 0;
+	fputs(SCREEN_END, stdout);
+	fflush(stdout);
+	raise(SIGSTOP);
+	fputs(SCREEN_BEGIN, stdout);
 }
 
 static int watch(struct ctl *ctl, struct view *view, const json_t *request,
 		 struct tcptuned_error *err)
 {
-	struct sigaction act = { .sa_handler = on_signal };
+	sigset_t waiting;
 	json_t *answer;
 	int error = 0;
 
-	sigaction(SIGINT, &act, NULL);
-	sigaction(SIGTERM, &act, NULL);
+	catch_signals(view, &waiting);
 	if (view->terminal)
 		fputs(SCREEN_BEGIN, stdout);
 	while (!interrupted) {
@@ -312,7 +330,9 @@ static int watch(struct ctl *ctl, struct view *view, const json_t *request,
 		json_decref(answer);
 		if (ferror(stdout))
 			break;
-		wait_for(view->seconds);
+		wait_for(view->seconds, &waiting);
+		if (suspended)
+			suspend();
 	}
 	if (view->terminal)
 		fputs(SCREEN_END, stdout);

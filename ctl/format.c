@@ -58,3 +58,13 @@ const char *ctl_text(const json_t *object, const char *path)
 
 	return text ? text : "";
 }
+
+bool ctl_several_namespaces(const json_t *rows)
+{
+	const json_t *first = json_array_get(rows, 0);
+
+	for (size_t i = 1; i < json_array_size(rows); i++)
+		if (ctl_number(json_array_get(rows, i), "netns") != ctl_number(first, "netns"))
+			return true;
+	return false;
+}

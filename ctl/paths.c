@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tcptunectl paths: what is remembered of the ways to destination prefixes. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,7 +8,7 @@
 #include "loader.h"
 #include "paths.h"
 
-enum option { JSON, SORT, REVERSE, LIMIT };
+enum option { JSON, SORT, REVERSE, LIMIT, NETNS };
 
 static const struct ctl_option options[] = {
 	[JSON] = { "json", 'j', NULL, "Print JSON." },
@@ -19,11 +18,14 @@ static const struct ctl_option options[] = {
 		   "largest down." },
 	[REVERSE] = { "reverse", 'r', NULL, "The other way round." },
 	[LIMIT] = { "limit", 'n', "NUMBER", "So many at most, 100 unless said otherwise." },
+	[NETNS] = { "netns", 0, "INODE",
+		    "Only those of the network namespace with this inode number. Where paths of "
+		    "more than one are listed, each says of which it is." },
 	{ 0 },
 };
 
 #define USAGE(err, ...) tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_USAGE, __VA_ARGS__)
-#define ROW "%-24s %5s %8s %8s %8s %8s %7s %8s\n"
+#define ROW "%5s %8s %8s %8s %8s %7s %8s\n"
 
 /* "3d", "5h", "12m", "40s" */
 static void format_age(unsigned long long seconds, char ret[CTL_WORD])
@@ -48,8 +50,17 @@ static void format_amount(const json_t *path, const char *name, char ret[CTL_WOR
 		ctl_format_bytes(bytes, ret);
 }
 
-static void print_path(const json_t *path)
+static void print_start(bool several, const char *netns, const char *prefix)
 {
+	if (several)
+		printf("%-10s  ", netns);
+	printf("%-24s ", prefix);
+}
+
+static void print_path(const json_t *path, bool several)
+{
+	char netns[CTL_WORD];
+
 	char connections[CTL_WORD], rtt[CTL_WORD], receive[CTL_WORD], send[CTL_WORD];
 	char max[CTL_WORD], loss[CTL_WORD], age[CTL_WORD];
 
@@ -63,25 +74,32 @@ static void print_path(const json_t *path)
 	format_age(ctl_number(path, "age_s"), age);
 	if (json_is_true(json_object_get(path, "slow")))
 		strcat(age, ", slow");
-	printf(ROW, ctl_text(path, "prefix"), connections, rtt, receive, send, max, loss, age);
+	snprintf(netns, sizeof(netns), "%llu", ctl_number(path, "netns"));
+	print_start(several, netns, ctl_text(path, "prefix"));
+	printf(ROW, connections, rtt, receive, send, max, loss, age);
 }
 
-static void print_table(const json_t *answer)
+void ctl_print_paths(const json_t *answer)
 {
+	const json_t *paths = json_object_get(answer, "paths");
+	unsigned long long matched = ctl_number(answer, "matched");
+	bool several = ctl_several_namespaces(paths);
 	json_t *path;
 	size_t i;
 
-	printf(ROW, "PREFIX", "CONNS", "MINRTT", "RECV/RTT", "SEND/RTT", "MAXWIN", "LOSS",
-	       "USED");
-	json_array_foreach(json_object_get(answer, "paths"), i, path)
-		print_path(path);
+	print_start(several, "NETNS", "PREFIX");
+	printf(ROW, "CONNS", "MINRTT", "RECV/RTT", "SEND/RTT", "MAXWIN", "LOSS", "USED");
+	json_array_foreach(paths, i, path)
+		print_path(path, several);
+	if (matched > json_array_size(paths))
+		printf("and %llu more (--limit)\n", matched - json_array_size(paths));
 }
 
 static int list(struct ctl *ctl, const char *const *given, const char *prefix,
 		struct tcptuned_error *err)
 {
 	json_t *request = ctl_request("paths"), *answer;
-	int error;
+	int error = 0;
 
 	if (prefix)
 		json_object_set_new(request, "address", json_string(prefix));
@@ -90,14 +108,20 @@ static int list(struct ctl *ctl, const char *const *given, const char *prefix,
 	if (given[REVERSE])
 		json_object_set_new(request, "reverse", json_true());
 	if (given[LIMIT])
-		json_object_set_new(request, "limit", json_integer(atoi(given[LIMIT])));
+		error = ctl_set_number(request, "limit", "limit", given[LIMIT], err);
+	if (!error && given[NETNS])
+		error = ctl_set_number(request, "netns", "netns", given[NETNS], err);
+	if (error) {
+		json_decref(request);
+		return error;
+	}
 	error = ctl_ask(ctl, request, &answer, err);
 	if (error)
 		return error;
 	if (given[JSON])
 		ctl_print_json(answer);
 	else
-		print_table(answer);
+		ctl_print_paths(answer);
 	json_decref(answer);
 	return 0;
 }
@@ -131,6 +155,11 @@ static int run(struct ctl *ctl, const char *const *given, char **arguments, int 
 		if (count != 2)
 			return USAGE(err, "paths forget: a prefix is missing; write 192.0.2.0/24, "
 					  "an address, or all");
+		for (size_t i = 0; options[i].name; i++)
+			if (given[i])
+				return USAGE(err, "--%s: not with paths forget, which takes a "
+						  "prefix alone",
+					     options[i].name);
 		return forget(ctl, arguments[1], err);
 	}
 	if (count > 1)

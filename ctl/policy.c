@@ -32,7 +32,13 @@ static const struct {
 	{ "send buffer", "send_buffer_bytes", "bytes of SO_SNDBUF, fixed" },
 	{ "first window", "first_window_bytes", "bytes" },
 	{ "pacing rate max", "pacing_rate_max_bytes_per_s", "bytes per second" },
+	{ "send unsent max", "send_unsent_max_bytes", "bytes" },
 };
+
+static double real(const json_t *policy, const char *member)
+{
+	return json_number_value(ctl_member(policy, member));
+}
 
 static void print_settings(const json_t *policy)
 {
@@ -50,11 +56,16 @@ static void print_settings(const json_t *policy)
 		if (ctl_number(policy, extras[i].member))
 			printf("  %-18s  %llu %s\n", extras[i].label,
 			       ctl_number(policy, extras[i].member), extras[i].unit);
+	if (json_object_get(policy, "bitcp"))
+		printf("  bitcp               s_max %g and s_min %g packets, beta %g, low_window "
+		       "%llu packets\n",
+		       real(policy, "bitcp.s_max"), real(policy, "bitcp.s_min"),
+		       real(policy, "bitcp.beta"), ctl_number(policy, "bitcp.low_window"));
 	printf("  SO_RCVBUF           overridden: %s\n", yes_or_no(policy, "override_rcvbuf"));
 	printf("  SO_SNDBUF           overridden: %s\n", yes_or_no(policy, "override_sndbuf"));
 }
 
-static void print_policy(const json_t *policy)
+void ctl_print_policy(const json_t *policy)
 {
 	const char *mode = ctl_text(policy, "mode");
 
@@ -85,7 +96,7 @@ static int list(struct ctl *ctl, bool json, struct tcptuned_error *err)
 		ctl_print_json(answer);
 	json_array_foreach(json_object_get(answer, "policies"), i, policy)
 		if (!json)
-			print_policy(policy);
+			ctl_print_policy(policy);
 	json_decref(answer);
 	return 0;
 }
@@ -117,7 +128,7 @@ static int test(struct ctl *ctl, bool json, const char *cgroup, char **flow, int
 	else if (json_is_null(json_object_get(answer, "policy")))
 		printf("none: %s\n", ctl_text(answer, "rule"));
 	else
-		print_policy(answer);
+		ctl_print_policy(answer);
 	json_decref(answer);
 	return 0;
 }
@@ -205,8 +216,9 @@ const struct ctl_command ctl_policy = {
 	.name = "policy",
 	.arguments = "list | test LOCAL REMOTE | enable NAME | disable NAME | apply",
 	.help = "List the policies, how they choose connections and how many each has; say which "
-		"one a connection that is made now between LOCAL and REMOTE (ADDRESS, ADDRESS:PORT "
-		"or PORT each) would get, and by which rule; switch one off, as if its section were "
+		"one a connection that is made now between LOCAL and REMOTE (ADDRESS or "
+		"ADDRESS:PORT each; a port that is left away is none that a policy names) would "
+		"get, and by which rule; switch one off, as if its section were "
 		"not there (of default: leave to the kernel what no other policy takes), and on "
 		"again, for connections made from now on. That holds over reloads and should the "
 		"daemon be killed, until it is stopped. With apply, give connections that are open "

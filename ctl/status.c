@@ -72,18 +72,46 @@ static void print_connections(const json_t *answer)
 		      "connections.send_buffer_used_bytes", "connections.send_rightsized");
 }
 
+static void print_budget(const json_t *answer)
+{
+	char all[CTL_WORD], granted[CTL_WORD], wanted[CTL_WORD];
+
+	if (!json_object_get(answer, "budget"))
+		return;
+	ctl_format_bytes(ctl_number(answer, "budget.bytes"), all);
+	ctl_format_bytes(ctl_number(answer, "budget.granted_bytes"), granted);
+	ctl_format_bytes(ctl_number(answer, "budget.wanted_bytes"), wanted);
+	printf("budget         %s, %s of it granted, %s wanted; held back %llu receive windows, "
+	       "%llu send buffers\n",
+	       json_object_get(json_object_get(answer, "budget"), "bytes") ? all : "none", granted,
+	       wanted, ctl_number(answer, "totals.receive_budget_refusals"),
+	       ctl_number(answer, "totals.send_budget_refusals"));
+	if (ctl_number(answer, "totals.memory_short_refusals"))
+		printf("               %llu times since the memory of all of TCP ran short "
+		       "(net.ipv4.tcp_mem)\n",
+		       ctl_number(answer, "totals.memory_short_refusals"));
+}
+
 static void print_totals(const json_t *answer)
 {
-	printf("so far         %llu connections opened here, %llu accepted, %llu closed, "
-	       "%llu left to the kernel for lack of memory\n",
+	printf("so far         %llu connections opened here, %llu accepted, %llu open before, "
+	       "%llu closed, %llu left to the kernel for lack of memory\n",
 	       ctl_number(answer, "totals.claimed_opened_here"),
 	       ctl_number(answer, "totals.claimed_accepted_here"),
-	       ctl_number(answer, "totals.closed"), ctl_number(answer, "totals.unrecorded"));
+	       ctl_number(answer, "totals.claimed_open"), ctl_number(answer, "totals.closed"),
+	       ctl_number(answer, "totals.unrecorded"));
+	if (ctl_number(answer, "totals.listeners_raised") ||
+	    ctl_number(answer, "totals.adopt_failed"))
+		printf("               of sockets open before, %llu listeners given a larger "
+		       "buffer, %llu not taken\n",
+		       ctl_number(answer, "totals.listeners_raised"),
+		       ctl_number(answer, "totals.adopt_failed"));
 	printf("               congestion control set on %llu, kept on %llu, failed on %llu\n",
 	       ctl_number(answer, "totals.congestion_control_set"),
 	       ctl_number(answer, "totals.congestion_control_kept"),
 	       ctl_number(answer, "totals.congestion_control_failed"));
-	printf("               SO_RCVBUF overridden %llu times, SO_SNDBUF %llu\n",
+	printf("               SO_RCVBUF overridden %llu times, SO_SNDBUF %llu, dry runs "
+	       "included\n",
 	       ctl_number(answer, "totals.rcvbuf_overridden"),
 	       ctl_number(answer, "totals.sndbuf_overridden"));
 	printf("               receive windows grown %llu times, shrunk %llu, refused %llu\n",
@@ -107,6 +135,16 @@ static void print_sysctls(const json_t *answer)
 		       ctl_text(sysctl, "before"));
 }
 
+void ctl_print_status(const json_t *answer)
+{
+	print_daemon(answer);
+	print_policy(answer);
+	print_connections(answer);
+	print_budget(answer);
+	print_totals(answer);
+	print_sysctls(answer);
+}
+
 static int run(struct ctl *ctl, const char *const *given, char **arguments, int count,
 	       struct tcptuned_error *err)
 {
@@ -115,15 +153,10 @@ static int run(struct ctl *ctl, const char *const *given, char **arguments, int 
 
 	if (error)
 		return error;
-	if (given[JSON]) {
+	if (given[JSON])
 		ctl_print_json(answer);
-	} else {
-		print_daemon(answer);
-		print_policy(answer);
-		print_connections(answer);
-		print_totals(answer);
-		print_sysctls(answer);
-	}
+	else
+		ctl_print_status(answer);
 	json_decref(answer);
 	return 0;
 }

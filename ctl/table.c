@@ -1,11 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <string.h>
 
+#include "array.h"
 #include "ctl.h"
 #include "flows.h"
 
-#define CELL (TCPTUNED_ADDRESS_MAX + 1)
+#define CELL 128 /* "bitcp rwin 1000K swin 1000K ...", and any address */
 #define LINE 2048
+
+/* "bitcp rwin 64K", as little as it is; nothing: "nothing". */
+static void format_would_set(const json_t *would, char cell[CELL])
+{
+	static const struct {
+		const char *member, *word, *per;
+	} numbers[] = {
+		{ "receive_window_bytes", "rwin", "" }, { "send_window_bytes", "swin", "" },
+		{ "receive_buffer_bytes", "rcvbuf", "" }, { "send_buffer_bytes", "sndbuf", "" },
+		{ "pacing_rate_bytes_per_s", "pacing", "/s" },
+	};
+	char word[CTL_WORD];
+	size_t used;
+
+	snprintf(cell, CELL, "%s", ctl_text(would, "congestion_control"));
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		if (!ctl_number(would, numbers[i].member))
+			continue;
+		used = strlen(cell);
+		ctl_format_bytes(ctl_number(would, numbers[i].member), word);
+		snprintf(cell + used, CELL - used, "%s%s %s%s", used ? " " : "", numbers[i].word,
+			 word, numbers[i].per);
+	}
+	if (!*cell)
+		snprintf(cell, CELL, "nothing");
+}
 
 static void format_cell(const struct tcptuned_column *column, const json_t *flow, char cell[CELL])
 {
@@ -16,6 +43,8 @@ static void format_cell(const struct tcptuned_column *column, const json_t *flow
 	snprintf(cell, CELL, "-");
 	if (json_is_string(value))
 		snprintf(cell, CELL, "%s", json_string_value(value));
+	if (json_is_object(value))
+		format_would_set(value, cell);
 	if (!json_is_integer(value))
 		return;
 	switch (column->unit) {
@@ -56,7 +85,8 @@ static void add_cell(char line[LINE], const struct tcptuned_column *column, cons
 	size_t used = strlen(line);
 
 	snprintf(line + used, LINE - used, "%s%*s", used ? "  " : "",
-		 column->unit == COLUMN_TEXT ? -width : width, cell);
+		 column->unit == COLUMN_TEXT || column->unit == COLUMN_WOULD_SET ? -width : width,
+		 cell);
 }
 
 static void print_line(FILE *out, char line[LINE], size_t width)

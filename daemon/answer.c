@@ -97,6 +97,11 @@ static bool is_wanted(const void *ctx, const struct tcptuned_flow_record *record
 							      number));
 }
 
+static const char *name_of_policy(const void *ctx, __u32 key, char ret[TCPTUNED_POLICY_NAME_MAX])
+{
+	return tcptuned_source_policy(((const struct choice *)ctx)->source, key, ret);
+}
+
 static int order(const void *ctx, const struct tcptuned_flow_record *a,
 		 const struct tcptuned_flow_record *b)
 {
@@ -105,7 +110,7 @@ static int order(const void *ctx, const struct tcptuned_flow_record *a,
 	int order;
 
 	if (request->sort)
-		order = tcptuned_column_order(request->sort, a, b);
+		order = tcptuned_column_order(request->sort, a, b, name_of_policy, ctx);
 	else
 		order = (of_a < of_b) - (of_a > of_b);
 	return request->reverse ? -order : order;
@@ -186,6 +191,19 @@ static void set_if(json_t *object, const char *name, __u64 value)
 		set_number(object, name, value);
 }
 
+/* In packets, and as a share of the window. */
+static json_t *bitcp_object(const struct bitcp_params *params)
+{
+	static const double one = 1ull << 32;
+	json_t *object = json_object();
+
+	json_object_set_new(object, "s_max", json_real((double)params->s_max / one));
+	json_object_set_new(object, "s_min", json_real((double)params->s_min / one));
+	json_object_set_new(object, "beta", json_real((double)params->beta / one));
+	set_number(object, "low_window", params->low_window);
+	return object;
+}
+
 static json_t *policy_object(const struct tcptuned_source *source, __u32 key,
 			     const struct tcptuned_policy *policy)
 {
@@ -210,6 +228,9 @@ static json_t *policy_object(const struct tcptuned_source *source, __u32 key,
 	set_if(object, "send_buffer_bytes", policy->snd_buffer);
 	set_if(object, "first_window_bytes", policy->first_window);
 	set_if(object, "pacing_rate_max_bytes_per_s", policy->pacing_rate_max);
+	set_if(object, "send_unsent_max_bytes", policy->snd_unsent_max);
+	if (!strcmp(policy->congestion_control, "bitcp"))
+		json_object_set_new(object, "bitcp", bitcp_object(&policy->bitcp));
 	return object;
 }
 
@@ -421,6 +442,9 @@ static const struct {
 } counters[] = {
 	{ "claimed_opened_here", TCPTUNED_C_CLAIMED_ACTIVE },
 	{ "claimed_accepted_here", TCPTUNED_C_CLAIMED_PASSIVE },
+	{ "claimed_open", TCPTUNED_C_CLAIMED_OPEN },
+	{ "listeners_raised", TCPTUNED_C_LISTENERS_RAISED },
+	{ "adopt_failed", TCPTUNED_C_ADOPT_FAILED },
 	{ "closed", TCPTUNED_C_CLOSED },
 	{ "unrecorded", TCPTUNED_C_STORAGE_FAILED },
 	{ "congestion_control_set", TCPTUNED_C_CC_SET },
@@ -434,6 +458,9 @@ static const struct {
 	{ "send_windows_grown", TCPTUNED_C_SND_GROWS },
 	{ "send_windows_shrunk", TCPTUNED_C_SND_SHRINKS },
 	{ "send_windows_refused", TCPTUNED_C_SND_FAILED },
+	{ "receive_budget_refusals", TCPTUNED_C_RCV_BUDGET },
+	{ "send_budget_refusals", TCPTUNED_C_SND_BUDGET },
+	{ "memory_short_refusals", TCPTUNED_C_MEMORY_SHORT },
 	{ "events_lost", TCPTUNED_C_EVENTS_LOST },
 };
 
@@ -463,6 +490,23 @@ static json_t *flows_object(const struct tcptuned_flows *flows)
 	for (unsigned int i = 0; i < TCPTUNED_LIMITS; i++)
 		set_number(limits, tcptuned_limit_name(i), flows->limited[i]);
 	json_object_set_new(object, "limited_by", limits);
+	return object;
+}
+
+/* NULL where it cannot be read. */
+static json_t *budget_object(const struct tcptuned_kernel *kernel)
+{
+	int fd = kernel->map_fd[TCPTUNED_MAP_BUDGET];
+	struct budget budget;
+	json_t *object;
+	__u32 zero = 0;
+
+	if (fd < 0 || bpf_map_lookup_elem(fd, &zero, &budget))
+		return NULL;
+	object = json_object();
+	set_if(object, "bytes", budget.total);
+	set_number(object, "granted_bytes", budget.granted);
+	set_number(object, "wanted_bytes", budget.wanted);
 	return object;
 }
 
@@ -538,6 +582,7 @@ static int answer_status(const struct tcptuned_source *source, struct tcptuned_b
 		set_text(object, "why_no_bitcp", kernel->why_no_bitcp);
 	json_object_set_new(object, "family_registered", family_array(kernel));
 	json_object_set_new(object, "connections", flows_object(&flows));
+	json_object_set_new(object, "budget", budget_object(kernel));
 	json_object_set_new(object, "totals", totals_object(&totals));
 	json_object_set_new(object, "sysctls", sysctls_array(kernel));
 	tcptuned_flows_free(&flows);

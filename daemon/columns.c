@@ -40,11 +40,12 @@ static int compare_congestion_control(const struct tcptuned_flow_record *a,
 	return strcmp(a->congestion_control, b->congestion_control);
 }
 
-/* By their keys, which follow the configuration. */
-static int compare_policy(const struct tcptuned_flow_record *a,
-			  const struct tcptuned_flow_record *b)
+/* Its text is made of what only the policy knows: dry runs come first. */
+static int compare_would_set(const struct tcptuned_flow_record *a,
+			     const struct tcptuned_flow_record *b)
 {
-	return (a->flow.policy > b->flow.policy) - (a->flow.policy < b->flow.policy);
+	return (int)!(a->flow.flags & TCPTUNED_F_OBSERVE) -
+	       (int)!(b->flow.flags & TCPTUNED_F_OBSERVE);
 }
 
 static int compare_limit(const struct tcptuned_flow_record *a, const struct tcptuned_flow_record *b)
@@ -82,7 +83,7 @@ const struct tcptuned_column tcptuned_columns[] = {
 	TEXT("remote", "REMOTE", "remote", true, compare_remote, "the peer's address and port"),
 	TEXT("cc", "CC", "congestion_control", true, compare_congestion_control,
 	     "congestion control"),
-	TEXT("policy", "POLICY", "policy", true, compare_policy, "the policy that claimed it"),
+	TEXT("policy", "POLICY", "policy", true, NULL, "the policy that claimed it"),
 	TEXT("state", "STATE", "state", false, compare_state, "state of the connection"),
 	NUMBER("netns", "NETNS", "netns", COLUMN_NUMBER, false, netns,
 	       "network namespace, its inode number"),
@@ -125,6 +126,8 @@ const struct tcptuned_column tcptuned_columns[] = {
 	     "why the receive window is what it is"),
 	TEXT("swhy", "SWHY", "send.reason", false, compare_send_reason,
 	     "why the send window is what it is"),
+	{ "would-set", "WOULDSET", "would_set", COLUMN_WOULD_SET, false, compare_would_set, 0, 0,
+	  "what a dry run keeps from it; sorted by this, dry runs come first" },
 };
 
 const size_t tcptuned_columns_count = sizeof(tcptuned_columns) / sizeof(tcptuned_columns[0]);
@@ -163,14 +166,25 @@ static int largest_first(__u64 a, __u64 b)
 	return (a < b) - (a > b);
 }
 
+/* The keys follow the configuration, and a reload gives new ones. */
+static int compare_policy(__u32 a, __u32 b, tcptuned_policy_namer namer, const void *ctx)
+{
+	char of_a[TCPTUNED_POLICY_NAME_MAX], of_b[TCPTUNED_POLICY_NAME_MAX];
+
+	return a == b ? 0 : strcmp(namer(ctx, a, of_a), namer(ctx, b, of_b));
+}
+
 int tcptuned_column_order(const struct tcptuned_column *column,
 			  const struct tcptuned_flow_record *a,
-			  const struct tcptuned_flow_record *b)
+			  const struct tcptuned_flow_record *b, tcptuned_policy_namer namer,
+			  const void *ctx)
 {
 	int order;
 
 	if (column->compare)
 		order = column->compare(a, b);
+	else if (column->unit == COLUMN_TEXT)
+		order = compare_policy(a->flow.policy, b->flow.policy, namer, ctx);
 	else
 		order = largest_first(number_of(column, a), number_of(column, b));
 	if (!order)

@@ -20,6 +20,7 @@
 #define QUOTED	    128	       /* of a value or name in a message, with its NUL */
 #define WHERE	    300	       /* "FILE:LINE" in a message, with its NUL */
 #define DROP_IN_END ".conf"
+#define UNREADABLE  "[?]" /* in place of a line that cannot be read: no such section */
 
 /* One loading: what has been read so far, and where the reading is. */
 struct loading {
@@ -31,6 +32,7 @@ struct loading {
 	unsigned int seen[TCPTUNED_CONFIG_KEYS]; /* line of this file that gave the key; 0 */
 	unsigned int (*seen_named)[TCPTUNED_CONFIG_KEYS]; /* the same of each named policy */
 	struct tcptuned_config view; /* where a value of a named policy is parsed */
+	struct tcptuned_error *warning; /* of the first fault passed over; NULL: none may be */
 	const char *next;			 /* of the file's text ... */
 	size_t left;				 /* ... so much is unread */
 };
@@ -103,6 +105,17 @@ static int fail_file(struct loading *l, const char *path, int errnum, const char
 	l->error = tcptuned_fail(l->err, errnum, status, "%s: %s; %s", path_tail(path),
 				 strerror(errnum), remedy);
 	return l->error;
+}
+
+/* Where faults are passed over: is this one, which is then told to whoever reads the warning? */
+static bool pass_over(struct loading *l)
+{
+	if (!l->warning || l->error == -ENOMEM)
+		return false;
+	if (!l->warning->text[0])
+		*l->warning = *l->err;
+	l->error = 0;
+	return true;
 }
 
 /* ---- names ----------------------------------------------------------------------------- */
@@ -387,7 +400,7 @@ static int check_section_line(struct loading *l, const char *line, size_t length
 			l, TCPTUNED_EXIT_CONFIG_SYNTAX,
 			"more than a section stands here; begin a new line after the ]");
 	snprintf(name, sizeof(name), "%.*s", (int)(end - line - 1), line + 1);
-	return check_section(l, name);
+	return l->warning ? 0 : check_section(l, name);
 }
 
 /*
@@ -427,6 +440,7 @@ static char *next_line(char *buffer, int size, void *stream)
 	struct loading *l = stream;
 	const char *line = l->next, *newline;
 	size_t length;
+	char *text;
 
 	if (l->error || !l->left)
 		return NULL;
@@ -435,7 +449,15 @@ static char *next_line(char *buffer, int size, void *stream)
 	l->next += length + !!newline;
 	l->left -= length + !!newline;
 	l->line++;
-	return hand_on(l, line, length, buffer, size);
+	text = hand_on(l, line, length, buffer, size);
+	/* It may have been where another section begins: what follows is in none that is read. */
+	return text || !pass_over(l) ? text : strcpy(buffer, UNREADABLE "\n");
+}
+
+/* What tcptunectl shares with the daemon: where it is, and how its path memory is kept. */
+static bool is_shared(const char *section)
+{
+	return !strcmp(section, "tcptuned") || !strcmp(section, "paths");
 }
 
 /* An ini_handler: 1 to go on. */
@@ -446,12 +468,14 @@ static int handle_key(void *user, const char *section, const char *name, const c
 
 	if (l->error)
 		return 0;
+	if (l->warning && !is_shared(section))
+		return 1;
 	if (!*section)
 		return !fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
 				  "the key %s stands before any section; write [policy] or "
 				  "another section above it",
 				  quote(name, quoted));
-	return !set_key(l, section, name, value ? value : "");
+	return !set_key(l, section, name, value ? value : "") || pass_over(l);
 }
 
 static int parse_text(struct loading *l, const char *file, const char *text, size_t length)
@@ -580,7 +604,8 @@ static int read_drop_ins(struct loading *l, const char *path)
 	for (int i = 0; i < n; i++) {
 		if (!l->error) {
 			snprintf(file, sizeof(file), "%s/%s", directory, entries[i]->d_name);
-			read_file(l, file);
+			if (read_file(l, file) < 0)
+				pass_over(l);
 		}
 		free(entries[i]);
 	}
@@ -818,6 +843,46 @@ int tcptuned_config_load(const char *path, const char *const *set, struct tcptun
 
 	tcptuned_config_defaults(&l.config);
 	error = load(&l, path, set);
+	free(l.seen_named);
+	if (error < 0)
+		tcptuned_config_free(&l.config);
+	else
+		*ret = l.config;
+	return error;
+}
+
+/* A file that was named and is not there is a mistake of the command line's. */
+static int load_shared(struct loading *l, const char *path, const char *const *set)
+{
+	bool may_be_missing = !path || !*path;
+
+	if (may_be_missing)
+		path = TCPTUNED_CONFIG_PATH;
+	if (read_file(l, path) == -ENOENT) {
+		if (!may_be_missing)
+			return l->error;
+		l->error = 0;
+	} else if (l->error) {
+		pass_over(l);
+	}
+	if (read_drop_ins(l, path) < 0)
+		pass_over(l);
+	l->warning = NULL;
+	for (; set && *set && !l->error; set++)
+		read_set(l, *set);
+	return l->error;
+}
+
+int tcptuned_config_load_shared(const char *path, const char *const *set,
+				struct tcptuned_config *ret, struct tcptuned_error *ret_warning,
+				struct tcptuned_error *err)
+{
+	struct loading l = {.err = err, .warning = ret_warning};
+	int error;
+
+	ret_warning->text[0] = '\0';
+	tcptuned_config_defaults(&l.config);
+	error = load_shared(&l, path, set);
 	free(l.seen_named);
 	if (error < 0)
 		tcptuned_config_free(&l.config);

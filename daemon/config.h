@@ -123,6 +123,19 @@ int tcptuned_config_load(const char *path, const char *const *set, struct tcptun
 			 struct tcptuned_error *err);
 
 /*
+ * What a program needs that looks for the daemon: [tcptuned] and [paths] alone, as far as they
+ * can be read. What cannot be read is passed over, the other sections are not looked at, nor are
+ * files that they name: a mistake in a policy must not keep anybody from the daemon that runs.
+ *
+ * @ret_warning: its text is that of the first fault that was passed over, or ""
+ *
+ * Returns 0, or negative with @err filled: a file that was named and is not there, or @set.
+ */
+int tcptuned_config_load_shared(const char *path, const char *const *set,
+				struct tcptuned_config *ret, struct tcptuned_error *ret_warning,
+				struct tcptuned_error *err);
+
+/*
  * One key that differs, "policy.mode" or "policy NAME.mode", or a whole "policy NAME", which was
  * or is "". @live: a reload brings it about; else it needs a restart.
  */

@@ -98,6 +98,8 @@ static const struct {
 	{"receive_buffer_fixed", TCPTUNED_F_RCV_FIXED},
 	{"send_buffer_fixed", TCPTUNED_F_SND_FIXED},
 	{"pacing_limited", TCPTUNED_F_PACED},
+	{"receive_memory_short", TCPTUNED_F_RCV_PRESSED},
+	{"send_memory_short", TCPTUNED_F_SND_PRESSED},
 };
 
 /* jansson ignores a NULL value and says so; lack of memory shows when the text is made. */
@@ -159,6 +161,16 @@ static json_t *bitcp_object(const struct tcptuned_flow_record *record)
 	return object;
 }
 
+/* In a dry run the kernel did what the application asked for. */
+static const char *flag_name(size_t i, __u32 flags)
+{
+	if (flags & TCPTUNED_F_OBSERVE && flag_names[i].flag == TCPTUNED_F_RCVBUF_REQ)
+		return "so_rcvbuf_would_be_overridden";
+	if (flags & TCPTUNED_F_OBSERVE && flag_names[i].flag == TCPTUNED_F_SNDBUF_REQ)
+		return "so_sndbuf_would_be_overridden";
+	return flag_names[i].name;
+}
+
 static json_t *flags_array(__u32 flags)
 {
 	json_t *array = json_array();
@@ -166,7 +178,7 @@ static json_t *flags_array(__u32 flags)
 
 	for (i = 0; i < ARRAY_SIZE(flag_names); i++)
 		if (flags & flag_names[i].flag)
-			json_array_append_new(array, json_string(flag_names[i].name));
+			json_array_append_new(array, json_string(flag_name(i, flags)));
 	return array;
 }
 

@@ -186,7 +186,8 @@ static const struct {
 	 "choice=\"refused\"", NULL},
 	{TCPTUNED_C_RCVBUF_OVERRIDDEN, "tcptuned_buffer_requests_overridden_total",
 	 "option=\"SO_RCVBUF\"",
-	 "Requests of applications for a fixed buffer that were not obeyed."},
+	 "Requests of applications for a fixed buffer that were not obeyed, or would not have been "
+	 "but for a dry run."},
 	{TCPTUNED_C_SNDBUF_OVERRIDDEN, "tcptuned_buffer_requests_overridden_total",
 	 "option=\"SO_SNDBUF\"", NULL},
 #define BOTH_DIRECTIONS(what, name, help)                               \
@@ -205,7 +206,7 @@ static const struct {
 	BOTH_DIRECTIONS(FAILED, "tcptuned_rightsize_failures_total",
 			"Changes of a buffer or window that the kernel refused."),
 	BOTH_DIRECTIONS(BUDGET, "tcptuned_budget_refusals_total",
-			"Decisions that the memory budget held back."),
+			"Decisions that the memory budget, or TCP's memory as a whole, held back."),
 	{TCPTUNED_C_MEMORY_SHORT, "tcptuned_memory_short_total", "",
 	 "Decisions that were held back because TCP as a whole ran short of memory."},
 	{TCPTUNED_C_BYTES_RECEIVED, "tcptuned_closed_connections_received_bytes_total", "",
@@ -318,7 +319,8 @@ static const struct {
 	{"tcptuned_connections_rightsized", "direction=\"send\"", FLOWS_FIELD(snd_taken), NULL},
 	{"tcptuned_connections_overridden", "option=\"SO_RCVBUF\"",
 	 FLOWS_FIELD(rcvbuf_requests),
-	 "Open connections whose application's request for a fixed buffer is not obeyed."},
+	 "Open connections whose application's request for a fixed buffer is not obeyed, or would "
+	 "not be but for a dry run."},
 	{"tcptuned_connections_overridden", "option=\"SO_SNDBUF\"",
 	 FLOWS_FIELD(sndbuf_requests), NULL},
 	{"tcptuned_buffer_limit_bytes", "direction=\"receive\"", FLOWS_FIELD(rcvbuf_bytes),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include <jansson.h>
 
@@ -160,6 +161,30 @@ static int parse_field(const struct field *field, const json_t *value,
 	return 0;
 }
 
+/* A connection has an address at either end, of one family, and no prefix. */
+static int check_ends(const struct tcptuned_filter *filter, struct tcptuned_error *err)
+{
+	const struct tcptuned_filter_prefix *ends[] = { &filter->local, &filter->remote };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		const char *field = i ? "remote_address" : "local_address";
+
+		if (!ends[i]->family)
+			return BAD(err, "%s: it is missing; policy test takes an address of each "
+					"end, as 192.0.2.1:5201 or 192.0.2.1",
+				   field);
+		if (ends[i]->bits != (ends[i]->family == AF_INET ? 32 : 128))
+			return BAD(err, "%s: a prefix of %u bits is no end of a connection; write "
+					"one address",
+				   field, ends[i]->bits);
+	}
+	if (ends[0]->family != ends[1]->family)
+		return BAD(err, "local_address: IPv%d cannot be connected with IPv%d at the other "
+				"end; write addresses of one kind",
+			   ends[0]->family == AF_INET ? 4 : 6, ends[1]->family == AF_INET ? 4 : 6);
+	return 0;
+}
+
 /* ---- the whole ---------------------------------------------------------------------------- */
 
 static int parse_command(const json_t *root, struct tcptuned_request *request,
@@ -216,6 +241,11 @@ static int parse_object(json_t *root, struct tcptuned_request *ret, struct tcptu
 	if ((OF(POLICY_ENABLE) | OF(POLICY_DISABLE)) & 1u << request.command &&
 	    !request.filter.policy[0])
 		return BAD(err, "policy: %s needs the name of one", commands[request.command]);
+	if (request.command == TCPTUNED_CMD_POLICY_TEST) {
+		error = check_ends(&request.filter, err);
+		if (error)
+			return error;
+	}
 	*ret = request;
 	return 0;
 }

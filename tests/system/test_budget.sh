@@ -157,7 +157,7 @@ within_budget() { # BYTES
 #
 # timeout: 60
 test_memory_of_tcp_is_short() {
-	local before i wanted granted
+	local before i wanted granted why
 	before=$(sysctl -n net.ipv4.tcp_mem)
 	host a b
 	for i in 1 2; do
@@ -179,7 +179,9 @@ test_memory_of_tcp_is_short() {
 	sleep 1
 	wanted=$(budget_sees 7305 budget_wanted_bytes)
 	granted=$(budget_sees 7305 budget_granted_bytes)
+	why=$(flow 7305 '[.receive.reason] + .flags | tostring')
 	sysctl -qw net.ipv4.tcp_mem="$before"
+	expect_match "$why" '"budget",.*"receive_memory_short"' "why it is held back"
 	expect_ge "$(counter tcptuned_memory_short_total '')" 1 "decisions held back"
 	expect_ge "$wanted" 100000 "wanted"
 	expect_le "$granted" $((wanted / 2)) "granted"

@@ -77,6 +77,8 @@ test_status_flows_and_filters() {
 		.totals.claimed_accepted_here, .bitcp_registered] | tostring' status)" \
 		"[$(pid_of tcptuned),\"tune\",6,3,3,true]" "status"
 	expect_match "$(ctl status)" "connections +6 open" "status, for people"
+	expect_eq "$(ctl_json '.budget | [.bytes, .granted_bytes > 100000] | tostring' status)" \
+		"[$(metric tcptuned_budget_bytes),true]" "the budget"
 	expect_match "$(ctl status)" "net.ipv4.tcp_congestion_control|sysctls +net.core" "sysctls"
 
 	expect_eq "$(ctl flows --json | jq -cS '[.flows[]]')" \
@@ -145,6 +147,9 @@ test_explain_a_locked_receiver() {
 	expect_eq "$(ctl explain 7101-"$(of_flow '.remote | split(":")[1]')")" "$said" "by ports"
 	refused 41 "2 connections are meant, 10.99.0.[12]:.*; name both ends" explain 7101
 	refused 41 "no connection .* is meant; tcptunectl flows" explain 1-2
+	refused 41 "no connection .* is meant" explain --netns 1 7101
+	expect_match "$(ctl explain --netns "$(of_flow .netns)" 7101)" "^10.99.0.2:7101 - " \
+		"by namespace"
 	tcptuned_stop
 }
 
@@ -199,6 +204,51 @@ gate_is_shut() {
 		jq -c '.value | map(select(. != "0x00"))')" = "[]" ]
 }
 
+# A live table on a terminal of its own, and the keys that end or suspend it.
+test_watch_gives_the_terminal_back() {
+	tcptuned_start
+	python3 -c '
+import os, pty, signal, sys
+
+BEGIN, END = b"\033[?1049h\033[?25l", b"\033[?25h\033[?1049l"
+
+def start():
+    pid, fd = pty.fork()
+    if not pid:
+        os.execv(sys.argv[1], sys.argv[1:])
+    return pid, fd
+
+def read_until(fd, end, said=b""):
+    while end not in said:
+        try:
+            piece = os.read(fd, 65536)
+        except OSError:
+            break
+        said += piece
+    assert end in said, said
+    return said
+
+for key in b"\x03", b"\x1c":
+    pid, fd = start()
+    read_until(fd, b"LOCAL")
+    os.write(fd, key)
+    read_until(fd, END)
+    assert os.waitpid(pid, 0)[1] == 0, key
+
+pid, fd = start()
+read_until(fd, b"LOCAL")
+os.write(fd, b"\x1a")
+assert os.WIFSTOPPED(os.waitpid(pid, os.WUNTRACED)[1])
+said = read_until(fd, END)
+os.kill(pid, signal.SIGCONT)
+said = read_until(fd, BEGIN, said.split(END)[1])
+os.write(fd, b"\x03")
+read_until(fd, END, said.split(BEGIN)[1])
+assert os.waitpid(pid, 0)[1] == 0' "$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" flows --watch=0.2
+	tcptuned_stop
+}
+
 # --- bad input, and who may ask ----------------------------------------------------------------
 test_wrong_arguments() {
 	: >"$TEST_DIR/none.conf"
@@ -215,6 +265,8 @@ test_wrong_arguments() {
 	refused 2 "1.2.3: neither an address nor a port" explain 1.2.3
 	refused 2 "policy: there is no tset" policy tset
 	refused 2 "paths forgt all: it takes one prefix, or forget and one" paths forgt all
+	refused 2 "IPv4 cannot be connected with IPv6" policy test 192.0.2.1 2001:db8::1
+	refused 2 "local_address: it is missing; policy test takes" policy test 80 192.0.2.1:80
 	refused 2 "flwos: no such command; did you mean flows" help flwos
 	expect_eq "$(ctl help flows)" "$(ctl flows --help)" "help of a command"
 	refused 40 "no tcptuned runs, and nothing is pinned in /sys/fs/bpf/tcptuned; start it" status
@@ -231,6 +283,49 @@ test_wrong_arguments() {
 		"too long"
 	expect_match "$(raw '{"command":"status"}')" '"pid":' "and it still answers"
 	tcptuned_stop
+}
+
+# completes WANTED WORD...: what bash offers for the last word; the policies are made up
+completes() {
+	local wanted=$1
+	shift
+	expect_eq "$(
+		. "$TEST_TOP/ctl/completion.bash"
+		tcptunectl() {
+			case $* in
+			"policy list") printf 'web: x\n  mode tune\nwide: y\n' ;;
+			*) "$TEST_BUILD/tcptunectl" "$@" ;;
+			esac
+		}
+		COMP_WORDS=(tcptunectl "$@") COMP_CWORD=$# COMPREPLY=()
+		_tcptunectl
+		echo "${COMPREPLY[*]}"
+	)" "$wanted" "completion of: $*"
+}
+
+test_completion() {
+	: >"$TEST_DIR/file.conf"
+	local above=${TEST_CGROUP#"$(dirname "$TEST_CGROUP")"}
+	completes "status" sta
+	completes "policy paths" p
+	completes "--config" --co
+	completes "$TEST_DIR/file.conf" --config "$TEST_DIR/fi"
+	completes "$TEST_DIR/file.conf" --config = "$TEST_DIR/fi"
+	completes "$TEST_DIR/file.conf" -c "$TEST_DIR/fi"
+	completes "flows" --config status fl
+	completes "--port --policy" flows --po
+	completes "--netns" explain --n
+	completes "min-rtt mss" flows --sort m
+	completes "cwnd,min-rtt cwnd,mss" flows --columns = cwnd,m
+	completes "rtt,cwnd,would-set" flows -o rtt,cwnd,w
+	completes "web wide" flows --policy w
+	completes "wide" policy disable wi
+	completes "reno" flows --cc = ren
+	completes "$above/group" policy test 1.2.3.4 1.2.3.4 --cgroup "$above/gr"
+	completes "disable" policy --json d
+	completes "max-window" paths --sort m
+	completes "all" paths forget a
+	completes "" flows --limit ""
 }
 
 # Clients that say nothing hold nobody up, and are shown the door.

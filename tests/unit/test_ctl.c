@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tcptunectl's words: numbers, tables, explanations, events; and how it reads a flow's name. */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,11 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "array.h"
 #include "ctl.h"
 #include "events.h"
+#include "json.h"
 
 static void expect_bytes(unsigned long long bytes, const char *text)
 {
@@ -90,6 +93,28 @@ static void test_table(void **state)
 	fclose(out);
 	assert_string_equal(text, "LOCAL              R\n192.0.2.1:5201  50.1\n"
 				  "[::1]:1\n");
+	free(text);
+	json_decref(flows);
+}
+
+/* What a dry run keeps from a connection, in a cell. */
+static void test_would_set_column(void **state)
+{
+	const struct tcptuned_column *columns[] = { tcptuned_column_find("would-set"),
+						    tcptuned_column_find("cwnd") };
+	json_t *flows = json("[{\"cwnd_segments\":10},{\"cwnd_segments\":7,\"would_set\":{"
+			     "\"congestion_control\":\"cubic\",\"receive_window_bytes\":65536,"
+			     "\"pacing_rate_bytes_per_s\":1024000}},{\"would_set\":{}}]");
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	ctl_print_table(out, flows, columns, ARRAY_SIZE(columns), 0);
+	fclose(out);
+	assert_string_equal(text, "WOULDSET                      CWND\n"
+				  "-                               10\n"
+				  "cubic rwin 64K pacing 1.0M/s     7\n"
+				  "nothing                          -\n");
 	free(text);
 	json_decref(flows);
 }
@@ -243,6 +268,90 @@ static void test_policy_is_explained(void **state)
 	json_decref(flow);
 }
 
+static void replace_flags(json_t *flow, const char *flags)
+{
+	json_object_set_new(flow, "flags", json(flags));
+}
+
+/* A flow as the daemon tells it. */
+static json_t *told(const struct tcptuned_flow_record *record)
+{
+	struct tcptuned_buf buf;
+	json_t *root;
+
+	tcptuned_buf_init(&buf, 16384);
+	tcptuned_json_flow(&buf, record, "default", NULL, NULL);
+	assert_int_equal(buf.error, 0);
+	root = json(buf.data);
+	tcptuned_buf_free(&buf);
+	return root;
+}
+
+static void expect_flags(__u32 flags, const char *wanted)
+{
+	struct tcptuned_flow_record record = { .family = AF_INET, .flow.flags = flags };
+	json_t *flow = told(&record);
+	char *got = json_dumps(json_object_get(flow, "flags"), JSON_COMPACT);
+
+	assert_string_equal(got, wanted);
+	free(got);
+	json_decref(flow);
+}
+
+/* In a dry run the kernel did obey. */
+static void test_flags(void **state)
+{
+	expect_flags(TCPTUNED_F_CLAIMED | TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SND_PRESSED,
+		     "[\"so_rcvbuf_overridden\",\"send_memory_short\"]");
+	expect_flags(TCPTUNED_F_OBSERVE | TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SNDBUF_REQ |
+			     TCPTUNED_F_RCV_PRESSED,
+		     "[\"observe\",\"so_rcvbuf_would_be_overridden\","
+		     "\"so_sndbuf_would_be_overridden\",\"receive_memory_short\"]");
+}
+
+/* What became of the application's wish is told as it is, not as it would be. */
+static void test_who_sized_it(void **state)
+{
+	json_t *flow = json(flow_json);
+	char *text;
+
+	replace_flags(flow, "[\"passive\",\"adopted\",\"so_rcvbuf_obeyed\"]");
+	text = explain(flow);
+	expect_says(text, "established, open before tcptuned came, in network namespace 77\n");
+	expect_says(text, "sized by     the application, which fixed it: nothing below is");
+	expect_says(text, "bitcp, the kernel's default, or chosen by the application, a route, or "
+			  "a tcptuned that was stopped before\n");
+	free(text);
+	replace_flags(flow, "[\"observe\",\"so_rcvbuf_would_be_overridden\"]");
+	text = explain(flow);
+	expect_says(text, "established, opened here,");
+	expect_says(text, "asked for SO_RCVBUF of 65536 bytes (64K): obeyed by the kernel, and "
+			  "overridden but for the dry run\n");
+	expect_says(text, "sized by     the application, which fixed it: a dry run\n");
+	expect_says(text, "sized by     the kernel: a dry run\n"); /* to send, where it did not */
+	free(text);
+	json_decref(flow);
+}
+
+/* tcp_mem is not the budget. */
+static void test_who_held_it_back(void **state)
+{
+	json_t *flow = json(flow_json);
+	char *text;
+
+	json_object_set_new(json_object_get(flow, "receive"), "reason", json_string("budget"));
+	text = explain(flow);
+	expect_says(text, ": the memory budget holds it back");
+	assert_null(strstr(text, "tcp_mem"));
+	free(text);
+	replace_flags(flow, "[\"receive_memory_short\"]");
+	text = explain(flow);
+	expect_says(text, "(net.ipv4.tcp_mem): none grows beyond");
+	assert_null(strstr(text, "the memory budget holds"));
+	free(text);
+	json_decref(flow);
+}
+
 /* Each reason that the kernel side knows has a sentence of its own; no word stands for itself. */
 static void test_every_reason_is_explained(void **state)
 {
@@ -365,19 +474,196 @@ static void test_every_kind(void **state)
 	}
 }
 
+/* ---- the command line ---------------------------------------------------------------------- */
+
+/* What is printed to @fd by @print, which gets @ctx. */
+static char *printed(int fd, void (*print)(void *ctx), void *ctx)
+{
+	FILE *stream = fd == STDOUT_FILENO ? stdout : stderr, *file = tmpfile();
+	static char text[4096];
+	int kept = dup(fd);
+	size_t len;
+
+	fflush(stream);
+	dup2(fileno(file), fd);
+	print(ctx);
+	fflush(stream);
+	dup2(kept, fd);
+	close(kept);
+	rewind(file);
+	len = fread(text, 1, sizeof(text) - 1, file);
+	text[len] = '\0';
+	fclose(file);
+	return text;
+}
+
+struct call {
+	const char *arguments;
+	int status;
+};
+
+static void call_ctl(void *ctx)
+{
+	struct call *call = ctx;
+	char line[512], *argv[32] = { "tcptunectl" }, *rest = line;
+	int argc = 1;
+
+	snprintf(line, sizeof(line), "%s", call->arguments);
+	while ((argv[argc] = strsep(&rest, " ")))
+		argc++;
+	call->status = ctl_main(argc, argv);
+}
+
+static void refuse_call(const char *arguments, const char *says)
+{
+	struct call call = { arguments, -1 };
+	char *said = printed(STDERR_FILENO, call_ctl, &call);
+
+	expect_says(said, says);
+	assert_int_equal(call.status, TCPTUNED_EXIT_USAGE);
+}
+
+/* Where nothing is: whatever gets past the command line finds no daemon. */
+#define NOWHERE "--set=tcptuned.runtime_directory=/nonexistent --set=tcptuned.bpffs=/nonexistent "
+
+static void test_wrong_words(void **state)
+{
+	refuse_call(NOWHERE "policy list --jsno", "--jsno: no such option; did you mean --json?");
+	refuse_call(NOWHERE "flows --jsno", "--jsno: no such option; did you mean --json?");
+	refuse_call(NOWHERE "paths --limit=5x", "--limit: 5x is no whole number");
+	refuse_call(NOWHERE "paths --netns -1", "--netns: -1 is no whole number");
+	refuse_call(NOWHERE "explain --netns x 80", "--netns: x is no whole number");
+	refuse_call(NOWHERE "paths --limit 5 forget all", "--limit: not with paths forget");
+	refuse_call(NOWHERE "paths forget all --json", "--json: not with paths forget");
+	refuse_call(NOWHERE "paths --sort=x forget all", "--sort: not with paths forget");
+	refuse_call(NOWHERE "policy test 10.0.0.0/8 192.0.2.1",
+		    "local_address: a prefix of 8 bits");
+}
+
+/* A configuration that the daemon would not take keeps nobody from the daemon that runs. */
+static void test_broken_configuration(void **state)
+{
+	static const char text[] = "[policy web]\nmode = tnue\n[policy\nbpffs = /in_policy\n"
+				   "[tcptuned]\nlog_levle = info\nbpffs = /nonexistent\n";
+	char path[] = "/tmp/test_ctl.XXXXXX", arguments[256], wanted[128], *said;
+	struct call call = { arguments, -1 };
+	int fd = mkstemp(path);
+
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	snprintf(arguments, sizeof(arguments),
+		 "--config=%s --set=tcptuned.runtime_directory=/nonexistent status", path);
+	said = printed(STDERR_FILENO, call_ctl, &call);
+	snprintf(wanted, sizeof(wanted), "tcptunectl: passed over: %s:3: the ] of a section", path);
+	expect_says(said, wanted);
+	expect_says(said, "\ntcptunectl: no tcptuned runs, and ");
+	if (!geteuid())
+		expect_says(said, "nothing is pinned in /nonexistent/tcptuned;");
+	unlink(path);
+	said = printed(STDERR_FILENO, call_ctl, &call); /* named, and not there */
+	expect_says(said, "No such file or directory");
+	assert_int_equal(call.status, TCPTUNED_EXIT_CONFIG_MISSING);
+}
+
+/* ---- other answers ------------------------------------------------------------------------- */
+
+static void print_status(void *answer)
+{
+	ctl_print_status(answer);
+}
+
+static void print_policy(void *answer)
+{
+	ctl_print_policy(answer);
+}
+
+static void print_paths(void *answer)
+{
+	ctl_print_paths(answer);
+}
+
+static void test_status(void **state)
+{
+	json_t *answer = json("{\"connections\":{},\"budget\":{\"bytes\":1048576,"
+			      "\"granted_bytes\":65536,\"wanted_bytes\":131072},\"totals\":{"
+			      "\"claimed_opened_here\":1,\"claimed_accepted_here\":2,"
+			      "\"claimed_open\":3,\"listeners_raised\":4,\"adopt_failed\":5,"
+			      "\"receive_budget_refusals\":6,\"send_budget_refusals\":7,"
+			      "\"memory_short_refusals\":8,\"rcvbuf_overridden\":9}}");
+	char *text = printed(STDOUT_FILENO, print_status, answer);
+
+	expect_says(text, "so far         1 connections opened here, 2 accepted, 3 open before,");
+	expect_says(text, "of sockets open before, 4 listeners given a larger buffer, 5 not "
+			  "taken\n");
+	expect_says(text, "budget         1M, 64K of it granted, 128K wanted; held back 6 receive "
+			  "windows, 7 send buffers\n               8 times since the memory of "
+			  "all");
+	expect_says(text, "SO_RCVBUF overridden 9 times, SO_SNDBUF 0, dry runs included\n");
+	json_decref(answer);
+}
+
+static void test_policy_in_full(void **state)
+{
+	json_t *policy = json("{\"policy\":\"web\",\"rule\":\"remote port 80\",\"mode\":\"tune\","
+			      "\"send_unsent_max_bytes\":131072,\"bitcp\":{\"s_max\":32.0,"
+			      "\"s_min\":0.01,\"beta\":0.125,\"low_window\":14}}");
+	char *text = printed(STDOUT_FILENO, print_policy, policy);
+
+	expect_says(text, "  send unsent max     131072 bytes\n");
+	expect_says(text, "  bitcp               s_max 32 and s_min 0.01 packets, beta 0.125, "
+			  "low_window 14 packets\n");
+	json_decref(policy);
+}
+
+/* The same ends, or prefix, in two network namespaces. */
+static void test_namespaces(void **state)
+{
+	json_t *paths = json("{\"matched\":5,\"paths\":[{\"prefix\":\"192.0.2.0/24\",\"netns\":7},"
+			     "{\"prefix\":\"192.0.2.0/24\",\"netns\":8}]}");
+	json_t *flows = json("{\"matched\":2,\"flows\":[{\"local\":\"[::1]:1\",\"remote\":"
+			     "\"[::1]:2\",\"netns\":7},{\"local\":\"[::1]:1\",\"remote\":"
+			     "\"[::1]:2\",\"netns\":8}]}");
+	struct tcptuned_error err;
+	char *text = printed(STDOUT_FILENO, print_paths, paths);
+
+	expect_says(text, "NETNS       PREFIX ");
+	expect_says(text, "\n7           192.0.2.0/24 ");
+	expect_says(text, "\n8           192.0.2.0/24 ");
+	expect_says(text, "\nand 3 more (--limit)\n");
+	json_array_remove(json_object_get(paths, "paths"), 1);
+	json_object_set_new(paths, "matched", json_integer(1));
+	text = printed(STDOUT_FILENO, print_paths, paths);
+	assert_null(strstr(text, "NETNS"));
+	assert_null(strstr(text, "more"));
+	assert_int_equal(ctl_explain_answer(flows, &err), -EINVAL);
+	expect_says(err.text, "[::1]:1 - [::1]:2 in namespace 7, [::1]:1 - [::1]:2 in namespace 8; "
+			      "name both ends, the local one first, and --netns");
+	json_decref(paths);
+	json_decref(flows);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_would_set_column),
 		cmocka_unit_test(test_names_of_flows),
 		cmocka_unit_test(test_explanation),
 		cmocka_unit_test(test_policy_is_explained),
+		cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_who_sized_it),
+		cmocka_unit_test(test_who_held_it_back),
 		cmocka_unit_test(test_every_reason_is_explained),
 		cmocka_unit_test(test_empty_flow),
 		cmocka_unit_test(test_events),
 		cmocka_unit_test(test_every_kind),
+		cmocka_unit_test(test_wrong_words),
+		cmocka_unit_test(test_broken_configuration),
+		cmocka_unit_test(test_status),
+		cmocka_unit_test(test_policy_in_full),
+		cmocka_unit_test(test_namespaces),
 	};
 
 	return cmocka_run_group_tests_name("ctl", tests, NULL, NULL);

@@ -56,12 +56,14 @@ static void test_every_command(void **state)
 	assert_int_equal(request.filter.address.bits, 32);
 	assert_string_equal(request.path_sort, "rtt");
 	assert_int_equal(request.limit, 7);
-	parse("{\"local_address\":\"192.0.2.1\",\"remote_port\":443,\"command\":\"policy_test\"}");
+	parse("{\"local_address\":\"192.0.2.1\",\"remote_port\":443,\"command\":\"policy_test\","
+	      "\"remote_address\":\"::ffff:198.51.100.7\"}");
 	assert_int_equal(request.command, TCPTUNED_CMD_POLICY_TEST);
 	assert_int_equal(request.filter.remote_port, 443);
 	assert_int_equal(request.filter.local.family, AF_INET);
 	assert_string_equal(request.cgroup, "");
-	parse("{\"command\":\"policy_test\",\"cgroup\":\"/a/b\"}");
+	parse("{\"command\":\"policy_test\",\"cgroup\":\"/a/b\",\"local_address\":\"::1\","
+	      "\"remote_address\":\"2001:db8::1\"}");
 	assert_string_equal(request.cgroup, "/a/b");
 	parse("{\"command\":\"policy_enable\",\"policy\":\"web\"}");
 	assert_int_equal(request.command, TCPTUNED_CMD_POLICY_ENABLE);
@@ -144,6 +146,15 @@ static void test_what_is_refused(void **state)
 		{ "{\"command\":\"flows\",\"address\":\"::/1x\"}", "is no address" },
 		{ "{\"command\":\"flows\",\"sort\":\"rcvbuff\"}", "did you mean rcvbuf?" },
 		{ "{\"command\":\"flows\",\"sort\":\"qqqqqqqq\"}", "see tcptunectl flows --help" },
+		{ "{\"command\":\"policy_test\"}", "local_address: it is missing" },
+		{ "{\"command\":\"policy_test\",\"local_address\":\"::1\",\"remote_port\":1}",
+		  "remote_address: it is missing" },
+		{ "{\"command\":\"policy_test\",\"local_address\":\"::1\",\"remote_address\":"
+		  "\"2001:db8::/32\"}", "remote_address: a prefix of 32 bits is no end" },
+		{ "{\"command\":\"policy_test\",\"local_address\":\"10.0.0.0/8\","
+		  "\"remote_address\":\"192.0.2.1\"}", "local_address: a prefix of 8 bits" },
+		{ "{\"command\":\"policy_test\",\"local_address\":\"192.0.2.1\","
+		  "\"remote_address\":\"::1\"}", "IPv4 cannot be connected with IPv6" },
 		{ "{\"command\":\"flows\",\"command\":\"stop\"}", "is no JSON" },
 		{ "{\"command\":\"stop\"} {\"command\":\"stop\"}", "is no JSON" },
 	};
@@ -237,6 +248,19 @@ static void test_filters(void **state)
 
 /* ---- order --------------------------------------------------------------------------------- */
 
+/* Keys of policies follow the configuration; names do not. */
+static const char *name_of_policy(const void *ctx, __u32 key, char ret[TCPTUNED_POLICY_NAME_MAX])
+{
+	strcpy(ret, key == 1 ? "web" : key == 2 ? "archive" : "default");
+	return ret;
+}
+
+static int order_by(const char *column, const struct tcptuned_flow_record *a,
+		    const struct tcptuned_flow_record *b)
+{
+	return tcptuned_column_order(tcptuned_column_find(column), a, b, name_of_policy, NULL);
+}
+
 /* With every column any three records have one order, and only a record equals itself. */
 static void test_every_column_orders(void **state)
 {
@@ -252,18 +276,27 @@ static void test_every_column_orders(void **state)
 		const struct tcptuned_column *column = &tcptuned_columns[i];
 
 		assert_ptr_equal(tcptuned_column_find(column->name), column);
-		assert_true(column->compare || column->size == 4 || column->size == 8);
+		assert_true(column->compare || column->size == 4 || column->size == 8 ||
+			    !strcmp(column->name, "policy"));
 		for (int a = 0; a < 3; a++)
 			for (int b = 0; b < 3; b++) {
-				int ab = tcptuned_column_order(column, &r[a], &r[b]);
-				int ba = tcptuned_column_order(column, &r[b], &r[a]);
+				int ab = order_by(column->name, &r[a], &r[b]);
+				int ba = order_by(column->name, &r[b], &r[a]);
 
 				assert_true(a == b ? !ab : ab && (ab < 0) == (ba > 0));
 			}
 	}
-	assert_true(tcptuned_column_order(tcptuned_column_find("rtt"), &r[1], &r[0]) < 0);
-	assert_true(tcptuned_column_order(tcptuned_column_find("local"), &r[0], &r[1]) < 0);
-	assert_true(tcptuned_column_order(tcptuned_column_find("cc"), &r[2], &r[0]) < 0);
+	assert_true(order_by("rtt", &r[1], &r[0]) < 0);
+	assert_true(order_by("local", &r[0], &r[1]) < 0);
+	assert_true(order_by("cc", &r[2], &r[0]) < 0);
+	r[0].flow.policy = 1;
+	r[1].flow.policy = 2;
+	assert_true(order_by("policy", &r[1], &r[0]) < 0);
+	assert_true(order_by("policy", &r[1], &r[2]) < 0);
+	assert_true(order_by("policy", &r[2], &r[0]) < 0);
+	r[1].flow.flags = TCPTUNED_F_OBSERVE;
+	assert_true(order_by("would-set", &r[1], &r[0]) < 0);
+	assert_true(order_by("would-set", &r[1], &r[2]) < 0);
 	assert_null(tcptuned_column_find("LOCAL"));
 	assert_null(tcptuned_column_find(""));
 }
