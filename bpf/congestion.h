@@ -87,16 +87,18 @@ static __always_inline int cwnd_limited(struct tcp_sock *tp)
  * The window that a loss was met with: snd_cwnd, but not what of it has not been used. Slow start
  * lets it grow to twice what was sent while the peer's window or the application is the limit,
  * and what beta leaves of that may still be more than the path had (RFC 5681, 3.1: FlightSize,
- * not cwnd).
+ * not cwnd). There it is no use to ask whether cwnd was the limit: that stands for a round trip, in
+ * which cwnd has doubled.
  */
 static __always_inline __u32 window_in_use(struct tcp_sock *tp)
 {
+	int limited = BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited);
 	__u32 used = tp->packets_out;
 
 	if (used < tp->max_packets_out)
 		used = tp->max_packets_out;
 	/* nothing is out where a segment is dropped before it has left the host */
-	if (!tp->packets_out || BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited) ||
+	if (!tp->packets_out || (limited && tp->snd_cwnd >= tp->snd_ssthresh) ||
 	    used >= tp->snd_cwnd)
 		return tp->snd_cwnd;
 	return used;
