@@ -140,4 +140,16 @@ static __always_inline void claim_flow(struct tcptuned_flow *flow, struct tcp_so
 	rightsize_rtt_sample(&flow->snd, kernel_min_rtt_us(tp));
 }
 
+/* It was given more than the kernel begins a connection with: that is no floor. */
+static __always_inline void lower_receive_floor(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
+	__u32 first = net->ipv4.sysctl_tcp_rmem[1];
+
+	if (first >= flow->rcv_base)
+		return;
+	flow->rcv_base = first;
+	flow->rcv_floor = kernel_win_from_space(tp, first);
+}
+
 #endif

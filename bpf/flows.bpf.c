@@ -7,6 +7,7 @@
 #include "budget.h"
 #include "maps.h"
 #include "claim.h"
+#include "listeners.h"
 #include "settings.h"
 #include "policy.h"
 #include "wishes.h"
@@ -232,6 +233,12 @@ int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 
 /* What tcp_init_buffer_space() gives a new connection of common segments: 2 x 10 of them. */
 #define SNDBUF_OF_NEW	    87040
+/*
+ * The most that a listener's buffer is raised to, bytes as SO_RCVBUF takes them. Where a SYN
+ * cookie finishes the handshake, so much is promised at once: cookie_v4_check() sizes the first
+ * window anew and does not ask RWND_INIT. It makes a window scale of 9, and windows up to 32 MB.
+ */
+#define RAISED_RCVBUF_MAX   (16 << 20)
 /* In which a connection still carries data, and is not its closing handshake alone. */
 #define CARRIES_DATA	    (1 << TCP_STATE_ESTABLISHED | 1 << TCP_STATE_FIN_WAIT1 |               \
 			     1 << TCP_STATE_FIN_WAIT2 | 1 << TCP_STATE_CLOSE_WAIT)
@@ -257,7 +264,7 @@ static __always_inline void take_note_of_requests(struct tcptuned_flow *flow, st
 		flow->rcv_buffer_max = policy->rcv_buffer_max;
 		flow->flags |= TCPTUNED_F_RCVBUF_REQ;
 		if (tune)
-			flow->flags |= TCPTUNED_F_RCVBUF_SWALLOWED | TCPTUNED_F_RCVBUF_OBEYED;
+			override_late(flow, true);
 		count(TCPTUNED_C_RCVBUF_OVERRIDDEN);
 	}
 	if ((locks & SOCK_SNDBUF_LOCK) && policy->override_sndbuf &&
@@ -266,7 +273,7 @@ static __always_inline void take_note_of_requests(struct tcptuned_flow *flow, st
 		flow->snd_buffer_max = policy->snd_buffer_max;
 		flow->flags |= TCPTUNED_F_SNDBUF_REQ;
 		if (tune)
-			flow->flags |= TCPTUNED_F_SNDBUF_SWALLOWED | TCPTUNED_F_SNDBUF_OBEYED;
+			override_late(flow, false);
 		count(TCPTUNED_C_SNDBUF_OVERRIDDEN);
 	}
 }
@@ -278,27 +285,35 @@ static __always_inline int call_back(struct tcp_sock *tp, __u32 which)
 	return bpf_setsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &flags, sizeof(flags));
 }
 
+static __always_inline struct tcptuned_listener listener_of(struct tcp_sock *tp)
+{
+	struct sock_common *skc = &tp->inet_conn.icsk_inet.sk.__sk_common;
+
+	return (struct tcptuned_listener){ .netns_cookie = skc->skc_net.net->net_cookie,
+					   .port = skc->skc_num };
+}
+
 /*
- * What it accepts inherits its buffer, and with it the window scale: give it the largest. The
+ * What it accepts inherits its buffer, and with it the window scale: give it a large one. The
  * first window would be as large too, so that its port is noted for RWND_INIT before; when it
  * closes, the note goes (both in rightsize.bpf.c).
  */
 static __always_inline int raise_listener(struct tcptuned_flow *flow, struct tcp_sock *tp,
 					  const struct tcptuned_policy *policy)
 {
-	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
-	struct tcptuned_listener listener = {
-		.netns_cookie = sk->__sk_common.skc_net.net->net_cookie,
-		.port = sk->__sk_common.skc_num,
-	};
-	__u32 one = 1;
+	struct tcptuned_listener listener = listener_of(tp);
 	int value = policy->rcv_buffer_max / 2;
 
-	if (2 * value <= sk->sk_rcvbuf)
+	if (value > RAISED_RCVBUF_MAX)
+		value = RAISED_RCVBUF_MAX;
+	if (2 * value <= tp->inet_conn.icsk_inet.sk.sk_rcvbuf)
 		return 0;
-	if (bpf_map_update_elem(&listeners, &listener, &one, BPF_ANY) ||
-	    bpf_setsockopt(tp, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value)))
+	if (!note_listener(&listener))
 		return TCPTUNED_ADOPTED_FAILED;
+	if (bpf_setsockopt(tp, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value))) {
+		forget_listener(&listener);
+		return TCPTUNED_ADOPTED_FAILED;
+	}
 	flow->flags |= TCPTUNED_F_RAISED;
 	count(TCPTUNED_C_LISTENERS_RAISED);
 	return TCPTUNED_ADOPTED_LISTENER;
@@ -378,13 +393,7 @@ static __always_inline void follow_bitcp(struct tcptuned_flow *flow, struct tcp_
  */
 static __always_inline void lower_floors(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
-	__u32 first = sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_rmem[1];
-
-	if (first < flow->rcv_base) {
-		flow->rcv_base = first;
-		flow->rcv_floor = kernel_win_from_space(tp, first);
-	}
+	lower_receive_floor(flow, tp);
 	if (flow->snd_floor > SNDBUF_OF_NEW)
 		flow->snd_base = flow->snd_floor = SNDBUF_OF_NEW;
 }
@@ -440,7 +449,7 @@ static __always_inline int adopt_connection(struct tcp_sock *tp)
 	lower_floors(flow, tp);
 	flow->flags |= TCPTUNED_F_ADOPTED;
 	facts = facts_of(flow, tp);
-	settings_of_connection(tp, flow, policy, &facts);
+	settings_of_connection(tp, tp, flow, policy, &facts);
 	hold_what_it_has(flow, tp);
 	if (congestion_control_to_adopt(flow, tp, policy, name))
 		congestion_control_set(flow, tp, name,
@@ -448,33 +457,6 @@ static __always_inline int adopt_connection(struct tcp_sock *tp)
 						      sizeof(name)));
 	count(TCPTUNED_C_CLAIMED_OPEN);
 	return TCPTUNED_ADOPTED_CONNECTION;
-}
-
-/*
- * The kernel iterates over listeners first. Of a connection in its opening handshake the
- * sockops program hears by itself. Writes one enum tcptuned_adopted for each socket adopted.
- */
-SEC("iter/tcp")
-int adopt_flows(struct bpf_iter__tcp *ctx)
-{
-	struct sock_common *skc = ctx->sk_common;
-	struct tcp_sock *tp;
-	char what = 0;
-
-	if (!skc)
-		return 0;
-	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(skc);
-	if (!tp)
-		return 0;
-	if (skc->skc_state == TCP_STATE_LISTEN)
-		what = adopt_listener(tp);
-	else if (1 << (skc->skc_state & 15) & CARRIES_DATA)
-		what = adopt_connection(tp);
-	if (what == TCPTUNED_ADOPTED_FAILED || what == TCPTUNED_ADOPTED_TOO_OLD)
-		count(TCPTUNED_C_ADOPT_FAILED);
-	if (what)
-		bpf_seq_write(ctx->meta->seq, &what, sizeof(what));
-	return 0;
 }
 
 /* ---- give back ---------------------------------------------------------------------- */
@@ -539,25 +521,35 @@ static __always_inline void release_send_buffer(struct tcptuned_flow *flow, stru
 
 static __always_inline void release_listener(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
+	struct tcptuned_listener listener = listener_of(tp);
 	int value = flow->req_rcvbuf;
 
 	if (!(flow->flags & TCPTUNED_F_RAISED))
 		return;
 	bpf_setsockopt(tp, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
 	flow->flags &= ~TCPTUNED_F_RAISED;
+	forget_listener(&listener);
 }
 
-/* The limit that its policy had set, unless the application has set another since. */
+/*
+ * The limit that its policy had set, unless the application has set another since: what it had
+ * set before, or none.
+ */
 static __always_inline void lift_pacing(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	const struct tcptuned_policy *was = policy_of(flow->policy);
-	int no_limit = -1;
+	int value = -1;
+	__u32 *own;
 
 	if (!(flow->flags & TCPTUNED_F_PACED))
 		return;
 	flow->flags &= ~TCPTUNED_F_PACED;
+	own = bpf_sk_storage_get(&pacing, tp, NULL, 0);
+	if (own)
+		value = *own;
 	if (!was || tp->inet_conn.icsk_inet.sk.sk_max_pacing_rate == was->pacing_rate_max)
-		bpf_setsockopt(tp, SOL_SOCKET, SO_MAX_PACING_RATE, &no_limit, sizeof(no_limit));
+		bpf_setsockopt(tp, SOL_SOCKET, SO_MAX_PACING_RATE, &value, sizeof(value));
+	bpf_sk_storage_delete(&pacing, tp);
 }
 
 /* All but the congestion control, which the kernel's default has to come before. */
@@ -723,6 +715,8 @@ static __always_inline void move_flow(struct tcptuned_flow *flow, struct tcp_soc
 			 TCPTUNED_F_SND_LEAST);
 	if (policy->mode == TCPTUNED_OBSERVE)
 		flow->flags |= TCPTUNED_F_OBSERVE;
+	settle_observed(flow, policy, true);
+	settle_observed(flow, policy, false);
 	flow->rcv_window_max = policy->rcv_window_max;
 	flow->snd_window_max = policy->snd_window_max;
 	flow->snd_unsent_max = policy->snd_unsent_max;
@@ -731,7 +725,7 @@ static __always_inline void move_flow(struct tcptuned_flow *flow, struct tcp_soc
 	flow->rcv_floor = kernel_win_from_space(tp, flow->rcv_base);
 	flow->snd_floor = flow->snd_base;
 	facts = facts_of(flow, tp);
-	settings_of_connection(tp, flow, policy, &facts);
+	settings_of_connection(tp, tp, flow, policy, &facts);
 	if (policy->mode == TCPTUNED_TUNE)
 		follow_fixed_buffers(flow, tp, policy, facts.locks);
 	follow_congestion_control(flow, tp, policy);
@@ -777,6 +771,61 @@ int apply_policies(struct bpf_iter__tcp *ctx)
 		what = follow_policy(flow, tp);
 	else
 		what = adopt_connection(tp);
+	if (what)
+		bpf_seq_write(ctx->meta->seq, &what, sizeof(what));
+	return 0;
+}
+
+/* ---- at the start ------------------------------------------------------------------- */
+
+/*
+ * The tcptuned before this one was killed, and had another cgroup: nothing calls here any more
+ * for what is there, not when it closes either. As at a clean stop, then.
+ */
+static __always_inline int let_go(struct tcptuned_flow *flow, struct tcp_sock *tp, __u8 state)
+{
+	if (state == TCP_STATE_LISTEN) {
+		if (!(flow->flags & (TCPTUNED_F_RAISED | TCPTUNED_F_RCVBUF_SWALLOWED |
+				     TCPTUNED_F_SNDBUF_SWALLOWED)))
+			return 0;
+		release_listener(flow, tp);
+		hand_requests_on(flow, tp);
+		return TCPTUNED_ADOPTED_LET_GO;
+	}
+	if (!(flow->flags & TCPTUNED_F_CLAIMED))
+		return 0;
+	take_hands_off(flow, tp);
+	flow->flags &= ~TCPTUNED_F_CLAIMED;
+	return TCPTUNED_ADOPTED_LET_GO;
+}
+
+/*
+ * The kernel iterates over listeners first. Of a connection in its opening handshake the
+ * sockops program hears by itself. Writes one enum tcptuned_adopted for each socket adopted, or
+ * let go.
+ */
+SEC("iter/tcp")
+int adopt_flows(struct bpf_iter__tcp *ctx)
+{
+	struct sock_common *skc = ctx->sk_common;
+	struct tcptuned_flow *flow;
+	struct tcp_sock *tp;
+	char what = 0;
+
+	if (!skc)
+		return 0;
+	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(skc);
+	if (!tp)
+		return 0;
+	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
+	if (flow && !in_our_cgroup((struct sock *)tp))
+		what = let_go(flow, tp, skc->skc_state);
+	else if (skc->skc_state == TCP_STATE_LISTEN)
+		what = adopt_listener(tp);
+	else if (1 << (skc->skc_state & 15) & CARRIES_DATA)
+		what = adopt_connection(tp);
+	if (what == TCPTUNED_ADOPTED_FAILED || what == TCPTUNED_ADOPTED_TOO_OLD)
+		count(TCPTUNED_C_ADOPT_FAILED);
 	if (what)
 		bpf_seq_write(ctx->meta->seq, &what, sizeof(what));
 	return 0;

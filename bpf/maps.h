@@ -94,8 +94,19 @@ struct {
 	__uint(max_entries, 4096);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct tcptuned_listener);
-	__type(value, __u32);
+	__type(value, __u32); /* how many of them: listeners.h */
 } listeners SEC(".maps");
+
+/*
+ * The SO_MAX_PACING_RATE of an application, bytes per second, in whose place a policy has put a
+ * lower one. Few sockets have any, so that the record of each connection has no room for it.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, __u32);
+} pacing SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

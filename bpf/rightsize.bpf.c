@@ -23,6 +23,7 @@
 #include "maps.h"
 #include "claim.h"
 #include "events.h"
+#include "listeners.h"
 #include "paths.h"
 #include "policy.h"
 #include "settings.h"
@@ -170,11 +171,19 @@ static __always_inline void first_window(struct bpf_sock_ops *ctx)
 		ctx->reply = FIRST_WINDOW;
 }
 
-static __always_inline void listener_closes(struct bpf_sock_ops *ctx)
+/* It may listen again: then as its application made it. */
+static __always_inline void listener_closes(struct bpf_sock_ops *ctx, struct bpf_sock *sk)
 {
 	struct tcptuned_listener listener = listener_of(ctx);
+	struct tcptuned_flow *flow = flow_of(sk);
+	int value;
 
-	bpf_map_delete_elem(&listeners, &listener);
+	if (!flow || !(flow->flags & TCPTUNED_F_RAISED))
+		return;
+	value = flow->req_rcvbuf;
+	bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
+	flow->flags &= ~TCPTUNED_F_RAISED;
+	forget_listener(&listener);
 }
 
 /*
@@ -196,6 +205,14 @@ static __always_inline void settle_accepted(struct bpf_sock_ops *ctx, struct tcp
 	value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
 	bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
 	flow->flags &= ~TCPTUNED_F_RAISED;
+}
+
+/* By a SYN cookie it may have been promised much (raise_listener()): that is the budget's. */
+static __always_inline void hold_first_promise(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	if (!(flow->flags & (TCPTUNED_F_OBSERVE | TCPTUNED_F_RCV_HANDS_OFF)))
+		budget_adopt(&flow->rcv_share, flow->rcv_base,
+			     tp->inet_conn.icsk_inet.sk.sk_rcvbuf);
 }
 
 /* ---- connect(), listen() ------------------------------------------------------------- */
@@ -287,11 +304,13 @@ static __always_inline void claim(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 	char name[TCPTUNED_CC_NAME_MAX];
 	struct tcptuned_flow *flow;
 	struct socket_facts facts;
+	bool raised;
 	__u32 key;
 
 	policy = policy_begun(flow_of(sk), tp, passive, &key);
 	flow = passive ? flow_of(sk) : NULL;
-	if (flow && (flow->flags & TCPTUNED_F_RAISED))
+	raised = flow && (flow->flags & TCPTUNED_F_RAISED);
+	if (raised)
 		settle_accepted(ctx, tp, flow, policy);
 	if (!policy) {
 		leave_alone(ctx, sk, tp);
@@ -308,8 +327,12 @@ static __always_inline void claim(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 	claim_flow(flow, tp, policy, key);
 	if (passive)
 		flow->flags |= TCPTUNED_F_PASSIVE;
+	if (raised)
+		lower_receive_floor(flow, tp);
 	facts = facts_of(flow, tp);
 	settings_at_established(ctx, flow, policy, &facts);
+	if (raised)
+		hold_first_promise(flow, tp);
 	/* Before the congestion control is set: bitcp looks for its maximum as it begins. */
 	path_seed(flow, tp);
 	if ((flow->flags & TCPTUNED_F_SLOW_SEED) && !policy->first_window)
@@ -894,7 +917,7 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 		return 1;
 	}
 	if (op == BPF_SOCK_OPS_STATE_CB && ctx->args[0] == TCP_STATE_LISTEN) {
-		listener_closes(ctx);
+		listener_closes(ctx, sk);
 		return 1;
 	}
 	flow = flow_of(sk);

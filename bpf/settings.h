@@ -138,17 +138,33 @@ static __always_inline void raise_floors(struct tcptuned_flow *flow,
 	}
 }
 
-/* An application that wants to go slower still may. */
-static __always_inline void limit_pacing(void *ctx, struct tcptuned_flow *flow, __u32 rate)
+/*
+ * An application that wants to go slower still may. @own: what it had set itself, all ones:
+ * nothing. That is kept to be given back, where it can be: bpf_setsockopt() takes 32 bits.
+ */
+static __always_inline void limit_pacing(void *ctx, void *sk, struct tcptuned_flow *flow,
+					 __u64 own, __u32 rate)
 {
 	int value = rate;
+	__u32 *kept;
 
+	if (own < ~0u) {
+		kept = bpf_sk_storage_get(&pacing, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+		if (!kept) {
+			count(TCPTUNED_C_STORAGE_FAILED);
+			return;
+		}
+		*kept = own;
+	}
 	if (!bpf_setsockopt(ctx, SOL_SOCKET, SO_MAX_PACING_RATE, &value, sizeof(value)))
 		flow->flags |= TCPTUNED_F_PACED;
 }
 
-/* Of a connection that has just been claimed. @ctx: whatever bpf_setsockopt() takes. */
-static __always_inline void settings_of_connection(void *ctx, struct tcptuned_flow *flow,
+/*
+ * Of a connection that has just been claimed. @ctx: whatever bpf_setsockopt() takes; @sk:
+ * whatever bpf_sk_storage_get() does.
+ */
+static __always_inline void settings_of_connection(void *ctx, void *sk, struct tcptuned_flow *flow,
 						   const struct tcptuned_policy *policy,
 						   const struct socket_facts *facts)
 {
@@ -156,7 +172,7 @@ static __always_inline void settings_of_connection(void *ctx, struct tcptuned_fl
 	if (policy->mode != TCPTUNED_TUNE)
 		return;
 	if (policy->pacing_rate_max && facts->max_pacing_rate > policy->pacing_rate_max)
-		limit_pacing(ctx, flow, policy->pacing_rate_max);
+		limit_pacing(ctx, sk, flow, facts->max_pacing_rate, policy->pacing_rate_max);
 	if (may_fix(facts->locks, policy, false))
 		fix_buffer(ctx, flow, policy, false, 0);
 }
@@ -169,9 +185,11 @@ verified_once int settings_at_established(struct bpf_sock_ops *ctx, struct tcptu
 					  const struct tcptuned_policy *policy,
 					  const struct socket_facts *facts)
 {
-	if (!flow || !policy || !facts)
+	struct bpf_sock *sk = ctx->sk;
+
+	if (!sk || !flow || !policy || !facts)
 		return 0;
-	settings_of_connection(ctx, flow, policy, facts);
+	settings_of_connection(ctx, sk, flow, policy, facts);
 	if (policy->mode == TCPTUNED_TUNE && !(flow->flags & TCPTUNED_F_RCV_FIXED) &&
 	    may_fix(facts->locks, policy, true))
 		fix_buffer(ctx, flow, policy, true, facts->promised);

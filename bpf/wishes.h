@@ -158,11 +158,19 @@ static __always_inline void hand_on(void *ctx, struct tcptuned_flow *flow, bool 
 	flow->flags &= ~swallowed;
 }
 
+/* Overridden from now on, though the kernel did get it: its policy, if any, only observed then. */
+static __always_inline void override_late(struct tcptuned_flow *flow, bool receive)
+{
+	flow->flags |= receive ? TCPTUNED_F_RCVBUF_SWALLOWED | TCPTUNED_F_RCVBUF_OBEYED :
+				 TCPTUNED_F_SNDBUF_SWALLOWED | TCPTUNED_F_SNDBUF_OBEYED;
+}
+
 static __always_inline void settle_one(void *ctx, struct tcptuned_flow *flow,
 				       const struct tcptuned_match *m,
 				       const struct tcptuned_policy *policy, bool receive,
 				       __u32 promised)
 {
+	__u32 swallowed = receive ? TCPTUNED_F_RCVBUF_SWALLOWED : TCPTUNED_F_SNDBUF_SWALLOWED;
 	__u32 asked = receive ? TCPTUNED_F_RCVBUF_REQ : TCPTUNED_F_SNDBUF_REQ;
 	enum verdict verdict = verdict_of(policy, receive);
 
@@ -170,6 +178,8 @@ static __always_inline void settle_one(void *ctx, struct tcptuned_flow *flow,
 		return;
 	if (verdict != OVERRIDDEN)
 		hand_on(ctx, flow, receive, promised);
+	else if (!(flow->flags & swallowed))
+		override_late(flow, receive);
 	if (verdict == STANDS)
 		flow->flags &= ~asked;
 	else if (m && is_disputed(m, receive) && !(flow->flags & TCPTUNED_F_PLANNED))
@@ -190,6 +200,28 @@ verified_once int settle(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 	settle_one(ctx, flow, m, policy, true, promised);
 	settle_one(ctx, flow, m, policy, false, 0);
 	return 0;
+}
+
+/* A request that was only observed, of a connection whose policy tunes now. */
+static __always_inline void settle_observed(struct tcptuned_flow *flow,
+					    const struct tcptuned_policy *policy, bool receive)
+{
+	__u32 swallowed = receive ? TCPTUNED_F_RCVBUF_SWALLOWED : TCPTUNED_F_SNDBUF_SWALLOWED;
+	__u32 asked = receive ? TCPTUNED_F_RCVBUF_REQ : TCPTUNED_F_SNDBUF_REQ;
+
+	if ((flow->flags & (asked | swallowed)) != asked)
+		return;
+	switch (verdict_of(policy, receive)) {
+	case OVERRIDDEN:
+		override_late(flow, receive);
+		break;
+	case STANDS:
+		flow->flags &= ~asked;
+		flow->flags |= receive ? TCPTUNED_F_RCVBUF_APP : TCPTUNED_F_SNDBUF_APP;
+		break;
+	case OBSERVED:
+		break;
+	}
 }
 
 /*

@@ -278,6 +278,11 @@ static void adopt(struct daemon *d)
 		     "%llu ms",
 		     (unsigned long long)a->connections, (unsigned long long)a->listeners,
 		     a->namespaces, (unsigned long long)a->ns / 1000000);
+	if (a->let_go)
+		tcptuned_log(TCPTUNED_LOG_INFO,
+			     "gave %llu connections and listeners back to the kernel: a tcptuned "
+			     "before this one had them, in a cgroup that is not this one's",
+			     (unsigned long long)a->let_go);
 	if (a->too_old)
 		tcptuned_log(TCPTUNED_LOG_WARNING,
 			     "connections that were open before (%llu of them, and listeners) are "

@@ -60,6 +60,7 @@ static const struct option {
 	{ "rcvbufforce", SOL_SOCKET, SO_RCVBUFFORCE, false },
 	{ "locks", SOL_SOCKET, KERNEL_SO_BUF_LOCK, false }, /* 1: send, 2: receive buffer */
 	{ "keepalive", SOL_SOCKET, SO_KEEPALIVE, false },
+	{ "pacing", SOL_SOCKET, SO_MAX_PACING_RATE, false }, /* bytes per second */
 	{ "clamp", IPPROTO_TCP, TCP_WINDOW_CLAMP, false },
 	{ "maxseg", IPPROTO_TCP, TCP_MAXSEG, false },
 	{ "congestion", IPPROTO_TCP, TCP_CONGESTION, true },

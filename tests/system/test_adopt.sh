@@ -139,6 +139,52 @@ test_listener() {
 	expect_host_state "$before"
 }
 
+# Two such listeners on a port, of which one closes: what the other accepts is offered no more at
+# first than before. A handshake that a SYN cookie finishes is promised more (see raise_listener()),
+# which is not without bounds, and the budget's.
+#
+# timeout: 60
+test_listeners_on_one_port() {
+	local i first held
+	host a
+	in_host a ip link set lo mtu 1500
+	for i in 1 2 3; do
+		background "listener-$i" in_group in_host a "${sockets[@]}" tcp4 set rcvbuf 30000 \
+			listen 127.0.0.$i 7400 accept get wscale until "$TEST_DIR/over"
+		wait_until 5 eval 'in_host a ss -tlnH "src = 127.0.0.'$i'" | grep -q .'
+	done
+	tcptuned_start
+	adopted 0 3
+	stop listener-1 || :
+	opened 2
+	expect_le "$(offered_by 2 .advertised_window_bytes)" 66000 "offered at first"
+	expect_eq "$(metric tcptuned_budget_granted_bytes)" 0 "of the budget"
+
+	in_host a sysctl -qw net.ipv4.tcp_syncookies=2
+	opened 3
+	expect_ge "$(offered_by 3 .advertised_window_bytes)" 1000000 "offered after a SYN cookie"
+	expect_le "$(offered_by 3 .advertised_window_bytes)" $((17 << 20)) "at most"
+	expect_eq "$(sed -n 's/wscale //p' "$TEST_DIR/listener-3.log")" 9 "its window scale"
+	first=$(in_host a sysctl -n net.ipv4.tcp_rmem | awk '{ print $2 }')
+	held=$(offered_by 3 .receive.budget_granted_bytes)
+	expect_ge "$held" "$(offered_by 3 .advertised_window_bytes)" "of that the budget's"
+	expect_eq "$(offered_by 3 .receive_buffer_bytes)" $((first + held)) "its buffer"
+	: >"$TEST_DIR/over"
+	tcptuned_stop
+}
+
+opened() { # N: a connection to the listener of that number, from nobody's cgroup
+	background "opener-$1" in_host a "${sockets[@]}" tcp4 connect 127.0.0.$1 7400 \
+		until "$TEST_DIR/over"
+	wait_until 5 eval '[ -n "$(offered_by '$1' .local)" ]'
+	wait_until 5 grep -q wscale "$TEST_DIR/listener-$1.log"
+}
+
+offered_by() { # N FILTER: of the connection that it accepted
+	curl -sf "$METRICS/flows.json" |
+		jq -r "first(.flows[] | select(.local == \"127.0.0.$1:7400\")) | $2"
+}
+
 # Many, in two network namespaces; a namespace that is none; and no connection twice.
 #
 # timeout: 60

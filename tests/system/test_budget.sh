@@ -133,6 +133,17 @@ test_what_was_open_before_counts() {
 	tcptuned_start --set=memory.budget=1M
 	expect_eq "$(budget_sees 7303 budget_granted_bytes)" "$granted" "granted after a restart"
 	expect_le "$(budget_sees 7304 budget_granted_bytes)" "$first" "granted to the other"
+
+	# Nobody would hear of their end for a tcptuned of another cgroup: they have no part there.
+	tcptuned_kill
+	mkdir "$TEST_CGROUP/other"
+	tcptuned_start --set=tcptuned.cgroup="$TEST_CGROUP/other"
+	in_log 'gave 2 connections and listeners back to the kernel'
+	expect_eq "$(metric tcptuned_budget_granted_bytes) $(metric tcptuned_budget_wanted_bytes)" \
+		"0 0" "granted and wanted in another cgroup"
+	tcptuned_kill
+	tcptuned_start --set=memory.budget=1M
+	expect_eq "$(budget_sees 7303 budget_granted_bytes)" "$granted" "granted in theirs again"
 	stop new || :
 	stop old || :
 	wait_until 5 within_budget $budget

@@ -157,8 +157,8 @@ test_fixed_buffers_pacing_and_windows() {
 		"bitcp rcvbuf 80000 locks 2" "the application's own"
 	expect_eq "$(meet 127.0.0.1 7002 get rcvbuf get locks)" "bitcp rcvbuf 204800 locks 2" "or else"
 
-	background server in_group in_host a "${sockets[@]}" tcp4 listen 127.0.0.1 7001 accept \
-		until "$TEST_DIR/end"
+	background server in_group in_host a "${sockets[@]}" tcp4 set pacing 50000000 \
+		listen 127.0.0.1 7001 accept until "$TEST_DIR/end"
 	background client in_group in_host a "${sockets[@]}" tcp4 connect 127.0.0.1 7001 \
 		until "$TEST_DIR/end"
 	background server3 in_group in_host a "${sockets[@]}" tcp4 listen 127.0.0.1 7003 accept \
@@ -177,9 +177,10 @@ test_fixed_buffers_pacing_and_windows() {
 	expect_ge "$(flow_to 7003 .advertised_window_bytes)" 1000000 "first window"
 	expect_eq "$(head -n 1 "$TEST_DIR/client3.log")" "locks 0" "of the first window"
 	expect_ge "$(sed -n 's/^wscale //p' "$TEST_DIR/client3.log")" 10 "window scale"
-	# All of it is taken back.
+	# All of it is taken back; of a limit that was the application's, that one.
 	tcptuned_stop
-	! grep -q /80 <<<"$(in_host a ss -tinmOH 'sport = :7001')" || fail "still paced"
+	expect_match "$(in_host a ss -tinmOH 'sport = :7001')" '/400000000bps|/400Mbps' \
+		"the application's own limit afterwards"
 	: >"$TEST_DIR/end"
 }
 
@@ -720,4 +721,34 @@ test_a_request_on_an_open_connection_stands() {
 	wait "$(pid_of server-7002)"
 	expect_eq "$(tail -n 1 "$TEST_DIR/server-7001.log")" "rcvbuf 80000" "after all"
 	expect_le "$(sed -n 's/^clamp //p' "$TEST_DIR/server-7002.log")" 120000 "clamp, after all"
+}
+
+# A request that its policy only observes the kernel gets. Once the policy tunes, the application is
+# told its own size as before, and has it again, as its window, after the stop.
+test_an_observed_request_is_given_back() {
+	local p="[policy p]\nlocal_port = 7001\n"
+	host a b
+	start_with "${p}mode = observe"
+	link a b --rate 100mbit --delay 5ms
+	background server in_group in_host b "${sockets[@]}" tcp4 listen "${ADDR[b]}" 7001 accept \
+		set rcvbuf 40000 say asked until "$TEST_DIR/tuned" get rcvbuf \
+		receive 4000000 say got until "$TEST_DIR/stopped" receive 1000000 get rcvbuf say over
+	wait_until 5 eval 'in_host b ss -tlnH "sport = :7001" | grep -q .'
+	background client in_group in_host a "${sockets[@]}" tcp4 connect "${ADDR[b]}" 7001 \
+		send 4000000 until "$TEST_DIR/stopped" send 1000000 until "$TEST_DIR/over"
+	wait_until 5 grep -q asked "$TEST_DIR/server.log"
+	reload "${p}mode = tune" 'policy p.mode: observe -> tune'
+	ctl policy apply >/dev/null
+	: >"$TEST_DIR/tuned"
+	wait_until 5 grep -q got "$TEST_DIR/server.log"
+	expect_eq "$(sed -n 's/^rcvbuf //p' "$TEST_DIR/server.log")" 80000 "told while it is tuned"
+	expect_ge "$(flow 7001 .receive_buffer_bytes)" 100000 "its buffer then"
+	tcptuned_stop
+	expect_le "$(ss_of b "sport = :7001 and dport != :0" 'rcv_ssthresh:([0-9]+)')" 80000 \
+		"its window after the stop"
+	: >"$TEST_DIR/stopped"
+	wait_until 5 grep -q over "$TEST_DIR/server.log"
+	: >"$TEST_DIR/over"
+	expect_le "$(sed -n 's/^rcvbuf //p' "$TEST_DIR/server.log" | tail -n 1)" 2000000 \
+		"told after the stop"
 }
