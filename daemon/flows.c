@@ -273,10 +273,6 @@ static void add_group(struct tcptuned_flows *flows, const struct readout_group *
 			return;
 		}
 	}
-	if (flows->groups_len == TCPTUNED_FLOW_GROUPS) {
-		flows->groups_other += from->flows;
-		return;
-	}
 	group = &flows->groups[flows->groups_len++];
 	group->policy = from->policy;
 	strcpy(group->congestion_control, name);

@@ -439,6 +439,28 @@ static void test_sums(void **state)
 	free(records);
 }
 
+/* So that each policy has its own count: more than there were once places for here. */
+static void test_many_groups_are_told_apart(void **state)
+{
+	const __u32 len = 600;
+	struct tcptuned_flow_record *records = random_records(len);
+	struct tcptuned_flows flows;
+	__u32 i;
+
+	for (i = 0; i < len; i++) {
+		records[i].flow.policy = TCPTUNED_POLICY_ID(3, i + 1);
+		strcpy(records[i].congestion_control, "reno");
+	}
+	assert_int_equal(tcptuned_flows_init(&flows, 0), 0);
+	read_from(&flows, records, len);
+	assert_int_equal(flows.groups_other, 0);
+	assert_int_equal(flows.groups_len, len);
+	for (i = 0; i < len; i++)
+		assert_int_equal(flows.groups[i].flows, 1);
+	tcptuned_flows_free(&flows);
+	free(records);
+}
+
 #define GROUPED (3 * TCPTUNED_FLOW_GROUPS)
 
 static void test_groups_are_bounded(void **state)
@@ -590,6 +612,7 @@ int main(void)
 		cmocka_unit_test(test_filter_in_the_kernel),
 		cmocka_unit_test(test_doubles_are_dropped),
 		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_many_groups_are_told_apart),
 		cmocka_unit_test(test_groups_are_bounded),
 		cmocka_unit_test(test_only_live_connections),
 		cmocka_unit_test(test_nonsense_is_an_error),

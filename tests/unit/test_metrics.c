@@ -121,6 +121,7 @@ static struct tcptuned_snapshot *make_snapshot(void)
 	snap->flows.groups[1] = (struct tcptuned_flow_group){7, "cubic", 1};
 
 	snap->policies_len = 1;
+	snap->policies_left_out = 5;
 	snap->policies[0].policy = (struct tcptuned_policy){
 		.mode = TCPTUNED_TUNE,
 		.override_rcvbuf = 1,
@@ -401,6 +402,8 @@ static void test_aggregate_lines(void **state)
 		"tcptuned_buffer_limit_bytes{direction=\"receive\"} 99",
 		"tcptuned_flows_shown 1",
 		"tcptuned_flows_left_out 3",
+		"tcptuned_policies_shown 1",
+		"tcptuned_policies_left_out 5",
 		"tcptuned_policy_window_max_bytes{policy=\"default\",direction=\"receive\"} "
 		"33554432",
 		"tcptuned_policy_buffer_max_bytes{policy=\"default\",direction=\"send\"} "
@@ -454,10 +457,10 @@ static const char *name_by_place(void *ctx, __u32 key)
 static void test_groups_of_one_name(void **state)
 {
 #define OF(policy, cc) "tcptuned_connections{policy=\"" policy "\",congestion_control=\"" cc "\"} "
-	/* 0 + 3 + ... + 255; of 1 + 4 + ... + 253 the first has another congestion control */
+	/* 0 + 3 + ... + 1023; of 1 + 4 + ... + 1021 the first has another congestion control */
 	static const char *const lines[] = {
-		OF("default", "bitcp") "10965", OF("far", "cubic") "1",	  OF("far", "bitcp") "10794",
-		OF("near", "bitcp") "10880",	OF("other", "other") "5",
+		OF("default", "bitcp") "174933", OF("far", "cubic") "1",	  OF("far", "bitcp") "174250",
+		OF("near", "bitcp") "174592",	OF("other", "other") "5",
 	};
 	struct tcptuned_snapshot *snap = make_snapshot();
 	struct tcptuned_flow_group *groups = snap->flows.groups;
