@@ -363,6 +363,25 @@ test_ten_thousand_prefixes() {
 	tcptuned_stop
 }
 
+# What holds back the bytes that wait is its pacing, and explain says whose.
+test_pacing_is_the_limit() {
+	local said
+	addresses
+	start_with "[policy paced]\nremote_port = 7001\npacing_rate_max = 8M"
+	background server in_group in_host a "${sockets[@]}" tcp4 listen 127.0.0.1 7001 accept \
+		receive 50000000
+	background client in_group in_host a "${sockets[@]}" tcp4 connect 127.0.0.1 7001 \
+		send 50000000
+	wait_until 5 eval '[ "$(flow_to 7001 .limit)" = pacing ]'
+	said=$(ctl explain "$(flow_to 7001 .local)" 127.0.0.1:7001)
+	expect_match "$said" "pacing       at most 1000000 bytes \(977K\) per second, as the policy set it" \
+		"explained"
+	expect_match "$said" "unsent       [1-9][0-9]* bytes" "what waits"
+	stop client || :
+	stop server || :
+	tcptuned_stop
+}
+
 # More policies with connections than are told apart: none of the connections is lost sight of.
 test_connections_of_many_policies() {
 	local n=1100 counted rest

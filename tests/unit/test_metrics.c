@@ -64,6 +64,10 @@ static void fill_flow(struct tcptuned_flow_record *r)
 	r->retransmits = 17;
 	r->lost = 3;
 	r->reordering = 4;
+	r->unsent = 72400;
+	r->unsent_max = 131072;
+	r->pacing_rate_Bps = 5000000000;
+	r->pacing_max_Bps = 10000000000;
 	r->ca_max_win = 5000;
 	r->ca_mode = BITCP_BINARY_SEARCH;
 	r->flow.flags = TCPTUNED_F_CLAIMED | TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_RCV_TAKEN;
@@ -233,6 +237,8 @@ static void test_flow_lines(void **state)
 		"tcptuned_flow_limited{" FLOW ",limit=\"cwnd\"} 1",
 		"tcptuned_flow_limited{" FLOW ",limit=\"receiver_window\"} 0",
 		"tcptuned_flow_limited{" FLOW ",limit=\"send_buffer\"} 0",
+		"tcptuned_flow_limited{" FLOW ",limit=\"pacing\"} 0",
+		"tcptuned_flow_limited{" FLOW ",limit=\"local_queue\"} 0",
 		"tcptuned_flow_limited{" FLOW ",limit=\"application\"} 0",
 		"tcptuned_flow_limited{" FLOW ",limit=\"idle\"} 0",
 		"tcptuned_flow_bitcp_mode{" FLOW ",mode=\"binary_search\"} 1",
@@ -712,6 +718,9 @@ static void test_json(void **state)
 	snap->flows.top[1].ssthresh = TCPTUNED_SSTHRESH_NONE;
 	snap->flows.top[1].ca_max_win = 0;
 	snap->flows.top[1].flow.rcv_seed = 0;
+	snap->flows.top[1].flow.snd_unsent = 131072;
+	snap->flows.top[1].flow.flags |= TCPTUNED_F_PACED;
+	snap->flows.top[1].pacing_rate_Bps = 0;
 	strcpy(snap->flows.top[1].congestion_control, "a\"\\\n");
 	snap->flows.top_len = 2;
 	tcptuned_buf_init(&buf, BODY_LIMIT);
@@ -749,11 +758,20 @@ static void test_json(void **state)
 	EXPECT_NUMBER(receive, "grows", 9);
 	EXPECT_TEXT(receive, "reason", "growing");
 	assert_null(json_object_get(json_object_get(flow, "send"), "requested_bytes"));
+	EXPECT_NUMBER(json_object_get(flow, "send"), "unsent_bytes", 72400);
+	EXPECT_NUMBER(json_object_get(flow, "send"), "unsent_max_of_others_bytes", 131072);
+	EXPECT_NUMBER(json_object_get(flow, "pacing"), "rate_bytes_per_s", 5000000000);
+	EXPECT_NUMBER(json_object_get(flow, "pacing"), "rate_max_bytes_per_s", 10000000000);
+	EXPECT_TEXT(json_object_get(flow, "pacing"), "rate_max_set_by", "application");
 	EXPECT_TEXT(json_array_get(json_object_get(root, "flows"), 1), "congestion_control",
 		    "a\"\\\n");
 	flow = json_array_get(json_object_get(root, "flows"), 1);
 	assert_null(json_object_get(flow, "ssthresh_segments"));
 	assert_null(json_object_get(flow, "bitcp"));
+	EXPECT_NUMBER(json_object_get(flow, "send"), "unsent_max_bytes", 131072);
+	assert_null(json_object_get(json_object_get(flow, "send"), "unsent_max_of_others_bytes"));
+	assert_null(json_object_get(json_object_get(flow, "pacing"), "rate_bytes_per_s"));
+	EXPECT_TEXT(json_object_get(flow, "pacing"), "rate_max_set_by", "policy");
 	assert_null(json_object_get(json_object_get(flow, "receive"), "remembered_window_bytes"));
 	json_decref(root);
 	len = buf.len;
