@@ -21,19 +21,20 @@
 
 /* ---- read out ----------------------------------------------------------------------- */
 
-/* The kernel's own bookkeeping of what a sender waits for (tcp_chrono_start()). */
 static __always_inline __u8 limit_of(struct tcp_sock *tp)
 {
-	switch (BPF_CORE_READ_BITFIELD(tp, chrono_type)) {
-	case TCP_CHRONO_RWND_LIMITED:
-		return TCPTUNED_LIMIT_RWND;
-	case TCP_CHRONO_SNDBUF_LIMITED:
-		return TCPTUNED_LIMIT_SNDBUF;
-	}
-	if (!tp->packets_out)
-		return TCPTUNED_LIMIT_IDLE;
-	return BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited) ? TCPTUNED_LIMIT_CWND
-							    : TCPTUNED_LIMIT_APPLICATION;
+	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+	struct readout_sender sender = {
+		.unsent = tp->write_seq - tp->snd_nxt,
+		.mss = tp->mss_cache,
+		.in_flight = tp->packets_out,
+		.chrono = BPF_CORE_READ_BITFIELD(tp, chrono_type),
+		.cwnd_limited = BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited),
+		.pacing = sk->sk_pacing_status,
+		.throttled = sk->sk_tsq_flags & TSQF_THROTTLED,
+	};
+
+	return readout_limit(&sender);
 }
 
 static __always_inline void copy_addresses(struct tcptuned_flow_record *r, struct sock_common *skc)
@@ -64,6 +65,22 @@ static __always_inline void copy_bitcp(struct tcptuned_flow_record *r, struct tc
 		return;
 	r->ca_max_win = st->max_win >> 32;
 	r->ca_mode = bitcp_mode(st, r->cwnd, r->ssthresh);
+}
+
+/* All ones are no bound. */
+static __always_inline void copy_bounds(struct tcptuned_flow_record *r, struct tcp_sock *tp)
+{
+	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+	__u32 lowat = tp->notsent_lowat;
+
+	if (!lowat)
+		lowat = sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_notsent_lowat;
+	if (lowat != ~0u)
+		r->unsent_max = lowat;
+	if (sk->sk_max_pacing_rate != ~0ul)
+		r->pacing_max_Bps = sk->sk_max_pacing_rate;
+	if (sk->sk_pacing_status && sk->sk_pacing_rate != ~0ul)
+		r->pacing_rate_Bps = sk->sk_pacing_rate;
 }
 
 static __always_inline void copy_socket(struct tcptuned_flow_record *r, struct tcp_sock *tp)
@@ -97,6 +114,7 @@ static __always_inline void copy_socket(struct tcptuned_flow_record *r, struct t
 	r->sndbuf = sk->sk_sndbuf;
 	r->rmem_alloc = sk->sk_backlog.rmem_alloc.counter;
 	r->wmem_queued = sk->sk_wmem_queued;
+	r->unsent = tp->write_seq - tp->snd_nxt;
 	r->srtt_us = tp->srtt_us >> 3;
 	r->min_rtt_us = kernel_min_rtt_us(tp);
 	r->rcv_rtt_us = tp->rcv_rtt_est.rtt_us >> 3;
@@ -166,6 +184,7 @@ static __always_inline void collect(struct readout *r, struct tcptuned_flow *flo
 	__builtin_memset(record, 0, sizeof(*record));
 	record->flow = *flow;
 	copy_socket(record, tp);
+	copy_bounds(record, tp);
 	copy_bitcp(record, tp);
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 	if (r->request.pass == READOUT_COLLECT &&

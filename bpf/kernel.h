@@ -32,9 +32,7 @@
 #define AF_INET6		10
 #define SOCK_SNDBUF_LOCK	1 /* include/uapi/linux/socket.h */
 #define SOCK_RCVBUF_LOCK	2
-#define TCP_CHRONO_BUSY		1 /* include/linux/tcp.h, enum tcp_chrono */
-#define TCP_CHRONO_RWND_LIMITED 2
-#define TCP_CHRONO_SNDBUF_LIMITED 3
+#define TSQF_THROTTLED		1 /* include/linux/tcp.h, enum tsq_flags */
 
 /*
  * Functions that are not static are verified once, and not again on each way that leads to them:
@@ -136,6 +134,9 @@ struct sock {
 	int sk_wmem_queued;
 	int sk_rcvlowat;
 	unsigned long sk_max_pacing_rate; /* bytes per second; all ones: none */
+	unsigned long sk_pacing_rate;	  /* the same */
+	__u32 sk_pacing_status;		  /* enum sk_pacing */
+	unsigned long sk_tsq_flags;
 	__u16 sk_type;
 	__u8 sk_userlocks : 4;
 	struct sock_cgroup_data sk_cgrp_data;

@@ -370,6 +370,39 @@ static void print_receive(FILE *out, const json_t *flow)
 		bytes(ctl_number(flow, "window_clamp_bytes"), clamp));
 }
 
+static void print_unsent(FILE *out, const json_t *flow)
+{
+	unsigned long long ours = ctl_number(flow, "send.unsent_max_bytes");
+	unsigned long long theirs = ctl_number(flow, "send.unsent_max_of_others_bytes");
+	char unsent[64], most[64];
+
+	fprintf(out, "  unsent       %s", bytes(ctl_number(flow, "send.unsent_bytes"), unsent));
+	if (theirs)
+		fprintf(out, ", of at most about %s, by the application's TCP_NOTSENT_LOWAT or by "
+			     "net.ipv4.tcp_notsent_lowat\n",
+			bytes(theirs, most));
+	else if (ours)
+		fprintf(out, ", of at most about %s, by tcptuned (TCP_NOTSENT_LOWAT)\n",
+			bytes(ours, most));
+	else
+		fprintf(out, ", with no bound but that of the buffer\n");
+}
+
+static void print_pacing(FILE *out, const json_t *flow)
+{
+	unsigned long long now = ctl_number(flow, "pacing.rate_bytes_per_s");
+	unsigned long long most = ctl_number(flow, "pacing.rate_max_bytes_per_s");
+	char text[64];
+
+	if (most)
+		fprintf(out, "  pacing       at most %s per second, as the %s set it\n",
+			bytes(most, text), ctl_text(flow, "pacing.rate_max_set_by"));
+	if (now && now != most)
+		fprintf(out, "  pacing       its congestion control paces it, at %s per second "
+			     "now\n",
+			bytes(now, text));
+}
+
 static void print_send(FILE *out, const json_t *flow)
 {
 	const json_t *direction = json_object_get(flow, "send");
@@ -384,6 +417,22 @@ static void print_send(FILE *out, const json_t *flow)
 		bytes(ctl_number(flow, "send_buffer_bytes"), buffer),
 		bytes(ctl_number(flow, "send_buffer_used_bytes"), used),
 		bytes(ctl_number(flow, "send_window_bytes"), window));
+	print_unsent(out, flow);
+	print_pacing(out, flow);
+}
+
+static void print_limit_pacing(FILE *out, const json_t *flow)
+{
+	unsigned long long now = ctl_number(flow, "pacing.rate_bytes_per_s");
+	unsigned long long most = ctl_number(flow, "pacing.rate_max_bytes_per_s");
+	char text[64];
+
+	if (most && now >= most)
+		fprintf(out, "its pacing: the %s allows %s per second\n",
+			ctl_text(flow, "pacing.rate_max_set_by"), bytes(most, text));
+	else
+		fprintf(out, "its pacing: its congestion control paces it, at %s per second\n",
+			bytes(now, text));
 }
 
 static void print_limit(FILE *out, const json_t *flow)
@@ -403,8 +452,13 @@ static void print_limit(FILE *out, const json_t *flow)
 		fprintf(out, "the peer's receive window, %s\n",
 			bytes(ctl_number(flow, "send_window_bytes"), text));
 	else if (!strcmp(limit, "send_buffer"))
-		fprintf(out, "its send buffer, %s\n",
+		fprintf(out, "its send buffer, %s, or the bound on what waits there unsent\n",
 			bytes(ctl_number(flow, "send_buffer_bytes"), text));
+	else if (!strcmp(limit, "pacing"))
+		print_limit_pacing(out, flow);
+	else if (!strcmp(limit, "local_queue"))
+		fprintf(out, "a queue of this host, where as much of it as may be waits for the "
+			     "network device\n");
 	else
 		fprintf(out, "%s\n", limit);
 	/* Half of a buffer unread is an application that is behind. */

@@ -97,6 +97,10 @@ static int list(struct ctl *ctl, bool json, struct tcptuned_error *err)
 	json_array_foreach(json_object_get(answer, "policies"), i, policy)
 		if (!json)
 			ctl_print_policy(policy);
+	if (!json && ctl_number(answer, "connections_not_told_apart"))
+		printf("%llu more connections are not counted above: there are more pairs of "
+		       "policy and congestion control than are told apart\n",
+		       ctl_number(answer, "connections_not_told_apart"));
 	json_decref(answer);
 	return 0;
 }

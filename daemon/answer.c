@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -234,16 +235,33 @@ static json_t *policy_object(const struct tcptuned_source *source, __u32 key,
 	return object;
 }
 
-/* Open connections that have a policy of that name, by this configuration or an earlier one. */
-static __u64 connections_of(const struct tcptuned_source *source,
-			    const struct tcptuned_flows *flows, const char *name)
+/* Groups of connections by the name of their policy, which each key is asked for once. */
+struct group_names {
+	const struct tcptuned_flows *flows;
+	char name[TCPTUNED_FLOW_GROUPS][TCPTUNED_POLICY_NAME_MAX];
+};
+
+static struct group_names *name_groups(const struct tcptuned_source *source,
+				       const struct tcptuned_flows *flows)
 {
-	char other[TCPTUNED_POLICY_NAME_MAX];
+	struct group_names *names = malloc(sizeof(*names));
+
+	if (!names)
+		return NULL;
+	names->flows = flows;
+	for (__u32 i = 0; i < flows->groups_len; i++)
+		tcptuned_source_policy(source, flows->groups[i].policy, names->name[i]);
+	return names;
+}
+
+/* Open connections that have a policy of that name, by this configuration or an earlier one. */
+static __u64 connections_of(const struct group_names *names, const char *name)
+{
 	__u64 connections = 0;
 
-	for (__u32 i = 0; i < flows->groups_len; i++)
-		if (!strcmp(name, tcptuned_source_policy(source, flows->groups[i].policy, other)))
-			connections += flows->groups[i].flows;
+	for (__u32 i = 0; i < names->flows->groups_len; i++)
+		if (!strcmp(name, names->name[i]))
+			connections += names->flows->groups[i].flows;
 	return connections;
 }
 
@@ -255,10 +273,16 @@ static int answer_policies(const struct tcptuned_source *source, struct tcptuned
 	struct tcptuned_policy policy;
 	struct tcptuned_flows flows;
 	json_t *object, *list, *one;
+	struct group_names *names;
 	int error = read_flows(source, NULL, &flows, 0, err);
 
 	if (error)
 		return error;
+	names = name_groups(source, &flows);
+	if (!names) {
+		tcptuned_flows_free(&flows);
+		return kernel_failed(err, -ENOMEM, "the policies");
+	}
 	object = json_object();
 	list = json_array();
 	for (place = 0; place < TCPTUNED_POLICIES_MAX; place++) {
@@ -267,12 +291,13 @@ static int answer_policies(const struct tcptuned_source *source, struct tcptuned
 			break;
 		one = policy_object(source, key, &policy);
 		set_conditions(one, source, key);
-		set_number(one, "connections", connections_of(source, &flows, policy.name));
+		set_number(one, "connections", connections_of(names, policy.name));
 		json_array_append_new(list, one);
 	}
 	json_object_set_new(object, "policies", list);
 	if (flows.groups_other)
 		set_number(object, "connections_not_told_apart", flows.groups_other);
+	free(names);
 	tcptuned_flows_free(&flows);
 	return print_line(out, object);
 }

@@ -13,7 +13,8 @@
 static const char *const limit_names[TCPTUNED_LIMITS] = {
 	[TCPTUNED_LIMIT_IDLE] = "idle",		 [TCPTUNED_LIMIT_APPLICATION] = "application",
 	[TCPTUNED_LIMIT_CWND] = "cwnd",		 [TCPTUNED_LIMIT_RWND] = "receiver_window",
-	[TCPTUNED_LIMIT_SNDBUF] = "send_buffer",
+	[TCPTUNED_LIMIT_SNDBUF] = "send_buffer", [TCPTUNED_LIMIT_PACING] = "pacing",
+	[TCPTUNED_LIMIT_QUEUE] = "local_queue",
 };
 
 static const char *const reason_names[RIGHTSIZE_REASONS] = {
@@ -272,10 +273,6 @@ static void add_group(struct tcptuned_flows *flows, const struct readout_group *
 			group->flows += from->flows;
 			return;
 		}
-	}
-	if (flows->groups_len == TCPTUNED_FLOW_GROUPS) {
-		flows->groups_other += from->flows;
-		return;
 	}
 	group = &flows->groups[flows->groups_len++];
 	group->policy = from->policy;

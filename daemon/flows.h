@@ -13,7 +13,7 @@
 #include <tcptuned/flow.h>
 #include <tcptuned/readout.h>
 
-#define TCPTUNED_FLOW_GROUPS   256 /* pairs of policy and congestion control told apart */
+#define TCPTUNED_FLOW_GROUPS   READOUT_GROUPS
 #define TCPTUNED_BITCP_MODES   (BITCP_SLOW_START_PAST_MAX + 1)
 #define TCPTUNED_ADDRESS_MAX   64	   /* "[v6 address]:port" and its NUL */
 #define TCPTUNED_SSTHRESH_NONE 0x7fffffffu /* TCP_INFINITE_SSTHRESH of the kernel */
@@ -43,7 +43,7 @@ struct tcptuned_flows {
 	__u32 top_max;
 	__u32 groups_len;
 	struct tcptuned_flow_group groups[TCPTUNED_FLOW_GROUPS];
-	__u64 groups_other; /* connections that found no room in groups[] */
+	__u64 groups_other; /* connections that found no room in the kernel's groups */
 	__u64 records;	    /* sockets that have a record */
 	__u64 live;	    /* of these: claimed connections that are open */
 	__u64 wanted;	    /* of those added: chosen; top_len of them are in top */

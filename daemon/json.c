@@ -67,6 +67,7 @@ static const struct number send_numbers[] = {
 	RECORD_FIELD("began_with_bytes", flow.snd_base),
 	RECORD_FIELD("budget_wanted_bytes", flow.snd_share.wanted),
 	RECORD_FIELD("budget_granted_bytes", flow.snd_share.granted),
+	RECORD_FIELD("unsent_bytes", unsent),
 	RECORD_FIELD("unsent_max_bytes", flow.snd_unsent),
 	RECORD_FIELD("grows", flow.snd_grows),
 	RECORD_FIELD("shrinks", flow.snd_shrinks),
@@ -130,6 +131,12 @@ static void set_numbers(json_t *object, const struct number *numbers, size_t len
 	}
 }
 
+static void set_if(json_t *object, const char *name, __u64 value)
+{
+	if (value)
+		set_number(object, name, value);
+}
+
 static json_t *direction_object(const struct tcptuned_flow_record *record, int send)
 {
 	const struct rightsize *rs = send ? &record->flow.snd : &record->flow.rcv;
@@ -146,6 +153,8 @@ static json_t *direction_object(const struct tcptuned_flow_record *record, int s
 		set_number(object, "remembered_window_bytes", record->flow.rcv_seed);
 	if (!send && (record->flow.flags & TCPTUNED_F_RCVBUF_REQ))
 		set_number(object, "requested_bytes", record->flow.req_rcvbuf);
+	if (send && record->unsent_max != record->flow.snd_unsent)
+		set_if(object, "unsent_max_of_others_bytes", record->unsent_max);
 	if (send && (record->flow.flags & TCPTUNED_F_SNDBUF_REQ))
 		set_number(object, "requested_bytes", record->flow.req_sndbuf);
 	return object;
@@ -182,12 +191,6 @@ static json_t *flags_array(__u32 flags)
 	return array;
 }
 
-static void set_if(json_t *object, const char *name, __u64 value)
-{
-	if (value)
-		set_number(object, name, value);
-}
-
 static json_t *would_set_object(const struct tcptuned_flow_record *record,
 				const struct tcptuned_policy *policy)
 {
@@ -201,6 +204,21 @@ static json_t *would_set_object(const struct tcptuned_flow_record *record,
 	set_if(object, "receive_buffer_bytes", would.rcv_buffer);
 	set_if(object, "send_buffer_bytes", would.snd_buffer);
 	set_if(object, "pacing_rate_bytes_per_s", would.pacing_rate);
+	return object;
+}
+
+/* @policy: NULL where it is not there any more. An application may have set another limit since. */
+static json_t *pacing_object(const struct tcptuned_flow_record *record,
+			     const struct tcptuned_policy *policy)
+{
+	bool by_policy = (record->flow.flags & TCPTUNED_F_PACED) &&
+			 (!policy || policy->pacing_rate_max == record->pacing_max_Bps);
+	json_t *object = json_object();
+
+	set_if(object, "rate_bytes_per_s", record->pacing_rate_Bps);
+	set_if(object, "rate_max_bytes_per_s", record->pacing_max_Bps);
+	if (record->pacing_max_Bps)
+		set_text(object, "rate_max_set_by", by_policy ? "policy" : "application");
 	return object;
 }
 
@@ -227,6 +245,8 @@ static json_t *flow_object(const struct tcptuned_flow_record *record, const char
 	json_object_set_new(object, "flags", flags_array(record->flow.flags));
 	json_object_set_new(object, "receive", direction_object(record, 0));
 	json_object_set_new(object, "send", direction_object(record, 1));
+	if (record->pacing_rate_Bps || record->pacing_max_Bps)
+		json_object_set_new(object, "pacing", pacing_object(record, policy_record));
 	if (record->flow.flags & TCPTUNED_F_OBSERVE)
 		json_object_set_new(object, "would_set", would_set_object(record, policy_record));
 	if (record->ca_max_win)

@@ -3,9 +3,11 @@
  * Prometheus text format, version 0.0.4. Names follow the practice of Prometheus: base units,
  * "_total" for counters. The tables say what there is; the functions below only walk them.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
@@ -346,35 +348,45 @@ static void print_sums(struct tcptuned_buf *out, const struct tcptuned_flows *fl
 	}
 }
 
-/*
- * The policies of a reload have new keys and mostly the names that they had: groups that have
- * the same labels are one. Each is printed where the first of them stands.
- */
-static bool same_group(const struct tcptuned_snapshot *snap, __u32 a, __u32 b)
-{
-	const struct tcptuned_flow_group *groups = snap->flows.groups;
-	char name[TCPTUNED_POLICY_NAME_MAX], number[16];
+/* Connections of one pair of labels. */
+struct labelled_group {
+	char policy[TCPTUNED_POLICY_NAME_MAX];
+	const char *congestion_control;
+	__u64 flows;
+};
 
-	if (strcmp(groups[a].congestion_control, groups[b].congestion_control))
-		return false;
-	snprintf(name, sizeof(name), "%s", policy_name(snap, groups[a].policy, number));
-	return !strcmp(name, policy_name(snap, groups[b].policy, number));
+static int by_labels(const void *a, const void *b)
+{
+	const struct labelled_group *left = a, *right = b;
+	int order = strcmp(left->policy, right->policy);
+
+	return order ? order : strcmp(left->congestion_control, right->congestion_control);
 }
 
-/* All connections of the group's labels; 0 when an earlier group has counted them. */
-static __u64 group_flows(const struct tcptuned_snapshot *snap, __u32 which)
+/*
+ * The policies of a reload have new keys and mostly the names that they had: groups that have
+ * the same labels are one. Returns how many there are, in their order.
+ */
+static __u32 label_groups(const struct tcptuned_snapshot *snap, struct labelled_group *ret)
 {
-	__u64 flows = 0;
-	__u32 i;
+	const struct tcptuned_flow_group *groups = snap->flows.groups;
+	__u32 i, len = snap->flows.groups_len, kept = 0;
+	char number[16];
 
-	for (i = 0; i < snap->flows.groups_len; i++) {
-		if (i != which && !same_group(snap, which, i))
-			continue;
-		if (i < which)
-			return 0;
-		flows += snap->flows.groups[i].flows;
+	for (i = 0; i < len; i++) {
+		snprintf(ret[i].policy, sizeof(ret[i].policy), "%s",
+			 policy_name(snap, groups[i].policy, number));
+		ret[i].congestion_control = groups[i].congestion_control;
+		ret[i].flows = groups[i].flows;
 	}
-	return flows;
+	qsort(ret, len, sizeof(*ret), by_labels);
+	for (i = 0; i < len; i++) {
+		if (kept && !by_labels(&ret[kept - 1], &ret[i]))
+			ret[kept - 1].flows += ret[i].flows;
+		else
+			ret[kept++] = ret[i];
+	}
+	return kept;
 }
 
 static void print_groups(struct tcptuned_buf *out, struct tcptuned_buf *labels,
@@ -382,19 +394,23 @@ static void print_groups(struct tcptuned_buf *out, struct tcptuned_buf *labels,
 {
 	const struct tcptuned_flows *flows = &snap->flows;
 	struct family family = {"tcptuned_connections", GAUGE,
-				"Open connections that a policy has.", false};
-	__u32 i;
+				"Open connections that a policy has; other: those of more pairs of "
+				"policy and congestion control than are told apart.", false};
+	struct labelled_group *groups = calloc(flows->groups_len + 1, sizeof(*groups));
+	__u32 i, len;
 
-	for (i = 0; i < flows->groups_len; i++) {
-		__u64 of_group = group_flows(snap, i);
-
-		if (!of_group)
-			continue;
-		label_begin(labels);
-		label_policy(labels, snap, flows->groups[i].policy);
-		label(labels, "congestion_control", flows->groups[i].congestion_control);
-		sample(out, &family, labels->data, of_group, PLAIN);
+	if (!groups) {
+		out->error = -ENOMEM;
+		return;
 	}
+	len = label_groups(snap, groups);
+	for (i = 0; i < len; i++) {
+		label_begin(labels);
+		label(labels, "policy", groups[i].policy);
+		label(labels, "congestion_control", groups[i].congestion_control);
+		sample(out, &family, labels->data, groups[i].flows, PLAIN);
+	}
+	free(groups);
 	if (flows->groups_other || !flows->groups_len)
 		sample(out, &family, "policy=\"other\",congestion_control=\"other\"",
 		       flows->groups_other, PLAIN);
@@ -886,6 +902,10 @@ static void print_policies(struct tcptuned_buf *out, struct tcptuned_buf *labels
 			     tcptuned_mode_name);
 	}
 	print_policy_fields(out, labels, snap);
+	single(out, "tcptuned_policies_shown", GAUGE, snap->policies_len, PLAIN,
+	       "Policies that this scrape shows one by one, the first ones of the configuration.");
+	single(out, "tcptuned_policies_left_out", GAUGE, snap->policies_left_out, PLAIN,
+	       "Policies in force of which this scrape shows no tcptuned_policy_ metric.");
 }
 
 /* --- what tcptuned itself costs ---------------------------------------------------------- */

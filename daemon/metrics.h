@@ -17,7 +17,7 @@
 #include "flows.h"
 #include "paths.h"
 
-#define TCPTUNED_POLICIES_SHOWN 64
+#define TCPTUNED_POLICIES_SHOWN 256
 
 struct tcptuned_policy_entry {
 	__u32 key;
@@ -52,7 +52,7 @@ struct tcptuned_snapshot {
 	struct tcptuned_burstiness_stats burstiness;
 	struct tcptuned_bpfstats bpf;
 	struct tcptuned_process_stats process;
-	unsigned int policies_len;
+	unsigned int policies_len, policies_left_out;
 	struct tcptuned_policy_entry policies[TCPTUNED_POLICIES_SHOWN];
 };
 

@@ -51,16 +51,19 @@ static void read_policies(struct tcptuned_scrape *scrape)
 	const struct tcptuned_kernel *kernel = scrape->options.kernel;
 	struct tcptuned_snapshot *snap = &scrape->snap;
 	int fd = kernel->map_fd[TCPTUNED_MAP_POLICIES];
+	struct tcptuned_policy_entry entry;
+	__u32 place;
 
-	for (snap->policies_len = 0; snap->policies_len < TCPTUNED_POLICIES_SHOWN;
-	     snap->policies_len++) {
-		struct tcptuned_policy_entry *entry = &snap->policies[snap->policies_len];
-
-		entry->key = TCPTUNED_POLICY_ID(kernel->generation, snap->policies_len);
-		if (fd < 0 || bpf_map_lookup_elem(fd, &entry->key, &entry->policy))
-			return;
-		entry->policy.congestion_control[TCPTUNED_CC_NAME_MAX - 1] = '\0';
+	for (place = 0; place < TCPTUNED_POLICIES_MAX; place++) {
+		entry.key = TCPTUNED_POLICY_ID(kernel->generation, place);
+		if (fd < 0 || bpf_map_lookup_elem(fd, &entry.key, &entry.policy))
+			break;
+		entry.policy.congestion_control[TCPTUNED_CC_NAME_MAX - 1] = '\0';
+		if (place < TCPTUNED_POLICIES_SHOWN)
+			snap->policies[place] = entry;
 	}
+	snap->policies_len = place < TCPTUNED_POLICIES_SHOWN ? place : TCPTUNED_POLICIES_SHOWN;
+	snap->policies_left_out = place - snap->policies_len;
 }
 
 /* Without the @connections one by one there are still their totals. */

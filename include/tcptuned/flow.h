@@ -12,7 +12,7 @@
 #include <tcptuned/rightsize.h>
 
 /* Raised whenever a record that lives in a pinned map changes its layout or meaning. */
-#define TCPTUNED_ABI 4
+#define TCPTUNED_ABI 5
 
 enum tcptuned_flow_flags {
 	TCPTUNED_F_CLAIMED = 1 << 0,	   /* established, and a policy has it */
@@ -120,13 +120,15 @@ struct tcptuned_flow {
  */
 _Static_assert(sizeof(struct tcptuned_flow) <= 432, "a record takes a slab of 512 bytes");
 
-/* What limits the sending direction: the kernel's chronographs and is_cwnd_limited. */
+/* What limits the sending direction: readout_limit(). */
 enum tcptuned_limit {
 	TCPTUNED_LIMIT_IDLE = 0,    /* nothing in flight, nothing to send */
 	TCPTUNED_LIMIT_APPLICATION, /* it sends less than it may */
 	TCPTUNED_LIMIT_CWND,
 	TCPTUNED_LIMIT_RWND,	    /* the peer's receive window */
 	TCPTUNED_LIMIT_SNDBUF,
+	TCPTUNED_LIMIT_PACING,
+	TCPTUNED_LIMIT_QUEUE,	    /* of a device of this host */
 	TCPTUNED_LIMITS,
 };
 
@@ -138,6 +140,8 @@ struct tcptuned_flow_record {
 	__u64 bytes_received;
 	__u64 bytes_acked;
 	__u64 delivery_rate_Bps; /* bytes per second, tcp_compute_delivery_rate() */
+	__u64 pacing_rate_Bps;	/* at which it is paced now; 0: it is not */
+	__u64 pacing_max_Bps;	/* SO_MAX_PACING_RATE, whoever set it; 0: none */
 	__u32 netns;		/* inode number of the network namespace */
 	__u16 family;		/* AF_INET or AF_INET6 */
 	__u16 local_port;
@@ -156,6 +160,8 @@ struct tcptuned_flow_record {
 	__u32 sndbuf;
 	__u32 rmem_alloc;	/* memory now held by received data */
 	__u32 wmem_queued;	/* memory now held by data to send */
+	__u32 unsent;		/* bytes written that were never sent */
+	__u32 unsent_max;	/* TCP_NOTSENT_LOWAT, whoever set it; 0: none */
 	__u32 srtt_us;
 	__u32 min_rtt_us;	/* the kernel's, tcp_min_rtt() */
 	__u32 rcv_rtt_us;	/* the receiver's own estimate */

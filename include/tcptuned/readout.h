@@ -108,7 +108,7 @@ struct readout {
 	struct readout_sums sums;
 };
 
-_Static_assert(sizeof(struct readout) == 49616 && sizeof(struct tcptuned_flow) == 376,
+_Static_assert(sizeof(struct readout) == 49632 && sizeof(struct tcptuned_flow) == 376,
 	       "pinned maps of another layout: raise TCPTUNED_ABI, and then these");
 
 /* What a sum needs to know of a socket besides its record. */
@@ -119,6 +119,45 @@ struct readout_socket {
 	__u32 rcv_wnd;
 	__u32 limit; /* enum tcptuned_limit */
 };
+
+/* What the kernel has written down about a sender. */
+struct readout_sender {
+	__u32 unsent;	 /* bytes written that were never sent */
+	__u32 mss;	 /* bytes */
+	__u32 in_flight; /* segments */
+	__u8 chrono;	 /* enum tcp_chrono */
+	__u8 cwnd_limited;
+	__u8 pacing;	 /* enum sk_pacing */
+	__u8 throttled;	 /* TSQ_THROTTLED: a queue of this host holds as much of it as may be */
+};
+
+#define READOUT_CHRONO_RWND   2 /* include/linux/tcp.h, enum tcp_chrono */
+#define READOUT_CHRONO_SNDBUF 3
+#define READOUT_PACING_FQ     2 /* include/net/sock.h, enum sk_pacing; 0: none */
+
+/*
+ * Enum tcptuned_limit. Of windows and send buffer the kernel keeps books (tcp_chrono_start(),
+ * tcp_cwnd_validate()). It keeps none of the two others that end tcp_write_xmit(),
+ * tcp_pacing_check() and tcp_small_queue_check(): these are told by data that wait and that
+ * nothing else holds. Less than a segment may wait for its rest while others are in flight
+ * (tcp_nagle_test()): that is up to the application. Where the queue of this host is fq, it paces.
+ */
+static inline __u32 readout_limit(const struct readout_sender *s)
+{
+	int waits = s->unsent && (s->unsent >= s->mss || !s->in_flight);
+
+	if (s->chrono == READOUT_CHRONO_RWND)
+		return TCPTUNED_LIMIT_RWND;
+	if (s->chrono == READOUT_CHRONO_SNDBUF)
+		return TCPTUNED_LIMIT_SNDBUF;
+	if (s->cwnd_limited && s->in_flight)
+		return TCPTUNED_LIMIT_CWND;
+	if (waits && s->throttled && s->pacing != READOUT_PACING_FQ)
+		return TCPTUNED_LIMIT_QUEUE;
+	if (waits && s->pacing)
+		return TCPTUNED_LIMIT_PACING;
+	return s->unsent || s->in_flight ? TCPTUNED_LIMIT_APPLICATION : TCPTUNED_LIMIT_IDLE;
+}
 
 /*
  * A listener has a record too (its SO_RCVBUF request), and so has a socket whose connection is

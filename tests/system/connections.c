@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * connections COUNT [PORT]: opens COUNT TCP connections over this network namespace's loopback, both
+ * connections COUNT [PORT [EACH]]: opens COUNT TCP connections over this network namespace's loopback, both
  * ends of each in this process, says "open COUNT" and keeps them until SIGTERM. A byte goes
- * each way through every one, so that none is in its handshake any more. To some addresses of
- * 127/8, for each of them takes as many connections as there are ports for the other end.
+ * each way through every one, so that none is in its handshake any more. To some addresses from
+ * 127.0.0.1 on, EACH to each of them, for one takes as many as there are ports for the other end.
  */
 #include <errno.h>
 #include <signal.h>
@@ -17,10 +17,10 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
-#define PER_ADDRESS   5000
 #define OTHER_FILES   64
 
 static uint16_t port = 7200;
+static unsigned int per_address = 5000;
 
 static void __attribute__((noreturn)) die(const char *what)
 {
@@ -60,7 +60,7 @@ static void open_one(int listener, unsigned int number)
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(port) };
 	int fd = socket(AF_INET, SOCK_STREAM, 0), peer;
 
-	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK + number / PER_ADDRESS);
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK + number / per_address);
 	if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof(to)))
 		die("connect");
 	peer = accept(listener, NULL, NULL);
@@ -77,11 +77,13 @@ int main(int argc, char **argv)
 	int sig, listener;
 
 	if (!count) {
-		fprintf(stderr, "usage: connections COUNT [PORT]\n");
+		fprintf(stderr, "usage: connections COUNT [PORT [EACH]]\n");
 		return 2;
 	}
 	if (argc > 2)
 		port = (uint16_t)atoi(argv[2]);
+	if (argc > 3 && atoi(argv[3]) > 0)
+		per_address = (unsigned int)atoi(argv[3]);
 	sigemptyset(&end);
 	sigaddset(&end, SIGTERM);
 	sigprocmask(SIG_BLOCK, &end, NULL);

@@ -364,6 +364,46 @@ test_ten_thousand_prefixes() {
 	tcptuned_stop
 }
 
+# What holds back the bytes that wait is its pacing, and explain says whose.
+test_pacing_is_the_limit() {
+	local said
+	addresses
+	start_with "[policy paced]\nremote_port = 7001\npacing_rate_max = 8M"
+	background server in_group in_host a "${sockets[@]}" tcp4 listen 127.0.0.1 7001 accept \
+		receive 50000000
+	background client in_group in_host a "${sockets[@]}" tcp4 connect 127.0.0.1 7001 \
+		send 50000000
+	wait_until 5 eval '[ "$(flow_to 7001 .limit)" = pacing ]'
+	said=$(ctl explain "$(flow_to 7001 .local)" 127.0.0.1:7001)
+	expect_match "$said" "pacing       at most 1000000 bytes \(977K\) per second, as the policy set it" \
+		"explained"
+	expect_match "$said" "unsent       [1-9][0-9]* bytes" "what waits"
+	stop client || :
+	stop server || :
+	tcptuned_stop
+}
+
+# More policies with connections than are told apart: none of the connections is lost sight of.
+test_connections_of_many_policies() {
+	local n=1100 counted rest
+	addresses
+	start_with "$(seq $n | awk '{
+		printf "[policy p%d]\ndestination = 127.0.%d.%d\n", $1, $1 / 256, $1 % 256 }')"
+	background many in_group in_host a "$TEST_BUILD/connections" $n 7000 1
+	wait_until 5 grep -q open "$TEST_DIR/many.log"
+	ctl policy list >"$TEST_DIR/list"
+	counted=$(awk '$1 == "connections" { sum += $2 } END { print sum }' "$TEST_DIR/list")
+	rest=$(sed -n 's/ more connections are not counted above: .*//p' "$TEST_DIR/list")
+	expect_eq $((counted + ${rest:-0})) $((2 * n)) "connections, $counted of them told apart"
+	expect_ge "$counted" $((n + 900)) "told apart"
+	expect_eq "$(metric 'tcptuned_connections{policy="other",congestion_control="other"}')" "$rest" \
+		"in the metrics"
+	expect_eq "$(metric tcptuned_policies_shown) $(metric tcptuned_policies_left_out)" \
+		"256 $((n + 1 - 256))" "policies in the metrics"
+	stop many
+	tcptuned_stop
+}
+
 # As many policies as there may be, of three configurations: the map has room for two, and the
 # oldest records go. A connection that had one of them goes on, and nobody can say its name.
 #

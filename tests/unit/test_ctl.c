@@ -237,6 +237,53 @@ static void test_explanation(void **state)
 	json_decref(flow);
 }
 
+static void expect_explained(json_t *flow, const char *part, const char *limit)
+{
+	char *text = explain(flow);
+
+	expect_says(text, part);
+	expect_says(text, limit);
+	free(text);
+}
+
+/* Who paces it, how fast, and whether that is what limits it. */
+static void test_pacing_is_explained(void **state)
+{
+	json_t *flow = json(flow_json), *pacing = json_object(), *send = json_object();
+	char *text = explain(flow);
+
+	assert_null(strstr(text, "pacing "));
+	expect_says(text, "unsent       0 bytes, with no bound but that of the buffer\n");
+	free(text);
+	json_object_set_new(flow, "limit", json_string("pacing"));
+	json_object_set_new(flow, "pacing", pacing);
+	json_object_set_new(flow, "send", send);
+	json_object_set_new(pacing, "rate_bytes_per_s", json_integer(1000));
+	json_object_set_new(send, "unsent_bytes", json_integer(4321));
+	json_object_set_new(send, "unsent_max_bytes", json_integer(131072));
+	expect_explained(flow,
+			 "pacing       its congestion control paces it, at 1000 bytes per "
+			 "second now\n",
+			 "limited by\n  its pacing: its congestion control paces it, at 1000 "
+			 "bytes per second\n");
+	expect_explained(flow, "unsent       4321 bytes, of at most about 131072 bytes (128K), by "
+			       "tcptuned (TCP_NOTSENT_LOWAT)\n",
+			 "send window\n");
+	json_object_set_new(pacing, "rate_max_bytes_per_s", json_integer(2000));
+	json_object_set_new(pacing, "rate_max_set_by", json_string("policy"));
+	expect_explained(flow, "pacing       at most 2000 bytes per second, as the policy set it\n"
+			       "  pacing       its congestion control paces it, at 1000 bytes",
+			 "its congestion control paces it, at 1000 bytes per second\n");
+	json_object_set_new(pacing, "rate_bytes_per_s", json_integer(2000));
+	expect_explained(flow, "as the policy set it\n\nlimited by\n",
+			 "its pacing: the policy allows 2000 bytes per second\n");
+	json_object_set_new(pacing, "rate_max_set_by", json_string("application"));
+	json_object_set_new(send, "unsent_max_of_others_bytes", json_integer(5000));
+	expect_explained(flow, "4321 bytes, of at most about 5000 bytes, by the application's ",
+			 "its pacing: the application allows 2000 bytes per second\n");
+	json_decref(flow);
+}
+
 /* Which rule it came under, and what a dry run keeps from it. */
 static void test_policy_is_explained(void **state)
 {
@@ -651,6 +698,7 @@ int main(void)
 		cmocka_unit_test(test_would_set_column),
 		cmocka_unit_test(test_names_of_flows),
 		cmocka_unit_test(test_explanation),
+		cmocka_unit_test(test_pacing_is_explained),
 		cmocka_unit_test(test_policy_is_explained),
 		cmocka_unit_test(test_flags),
 		cmocka_unit_test(test_who_sized_it),

@@ -439,6 +439,28 @@ static void test_sums(void **state)
 	free(records);
 }
 
+/* So that each policy has its own count: more than there were once places for here. */
+static void test_many_groups_are_told_apart(void **state)
+{
+	const __u32 len = 600;
+	struct tcptuned_flow_record *records = random_records(len);
+	struct tcptuned_flows flows;
+	__u32 i;
+
+	for (i = 0; i < len; i++) {
+		records[i].flow.policy = TCPTUNED_POLICY_ID(3, i + 1);
+		strcpy(records[i].congestion_control, "reno");
+	}
+	assert_int_equal(tcptuned_flows_init(&flows, 0), 0);
+	read_from(&flows, records, len);
+	assert_int_equal(flows.groups_other, 0);
+	assert_int_equal(flows.groups_len, len);
+	for (i = 0; i < len; i++)
+		assert_int_equal(flows.groups[i].flows, 1);
+	tcptuned_flows_free(&flows);
+	free(records);
+}
+
 #define GROUPED (3 * TCPTUNED_FLOW_GROUPS)
 
 static void test_groups_are_bounded(void **state)
@@ -541,6 +563,47 @@ static void test_nothing_to_read_from(void **state)
 	free(records);
 }
 
+/* What the kernel says of a sender, and what that means: readout_limit(). */
+static void test_limits(void **state)
+{
+	enum { NONE, BUSY, RWND, SNDBUF }; /* enum tcp_chrono */
+	enum { UNPACED, NEEDED, FQ };	   /* enum sk_pacing */
+	static const struct {
+		struct readout_sender sender;
+		enum tcptuned_limit limit;
+	} cases[] = {
+		/* unsent, mss, in flight, chrono, cwnd limited, pacing, throttled */
+		{ { 0, 1448, 0, NONE, 0, UNPACED, 0 }, TCPTUNED_LIMIT_IDLE },
+		{ { 0, 1448, 0, NONE, 1, NEEDED, 0 }, TCPTUNED_LIMIT_IDLE },
+		{ { 0, 1448, 9, BUSY, 0, UNPACED, 0 }, TCPTUNED_LIMIT_APPLICATION },
+		{ { 0, 1448, 9, BUSY, 0, NEEDED, 0 }, TCPTUNED_LIMIT_APPLICATION },
+		{ { 0, 1448, 9, BUSY, 0, FQ, 1 }, TCPTUNED_LIMIT_APPLICATION },
+		{ { 84000, 1448, 9, BUSY, 1, UNPACED, 0 }, TCPTUNED_LIMIT_CWND },
+		{ { 84000, 1448, 9, BUSY, 1, NEEDED, 1 }, TCPTUNED_LIMIT_CWND },
+		{ { 84000, 1448, 9, RWND, 1, NEEDED, 0 }, TCPTUNED_LIMIT_RWND },
+		{ { 84000, 1448, 0, RWND, 0, UNPACED, 0 }, TCPTUNED_LIMIT_RWND },
+		{ { 0, 1448, 9, SNDBUF, 0, NEEDED, 0 }, TCPTUNED_LIMIT_SNDBUF },
+		/* bulk, as far as the buffer or TCP_NOTSENT_LOWAT lets it be written */
+		{ { 84000, 1448, 9, BUSY, 0, NEEDED, 0 }, TCPTUNED_LIMIT_PACING },
+		{ { 84000, 1448, 9, BUSY, 0, FQ, 0 }, TCPTUNED_LIMIT_PACING },
+		{ { 84000, 1448, 9, BUSY, 0, FQ, 1 }, TCPTUNED_LIMIT_PACING },
+		{ { 1448, 1448, 1, BUSY, 0, NEEDED, 0 }, TCPTUNED_LIMIT_PACING },
+		{ { 84000, 1448, 9, BUSY, 0, NEEDED, 1 }, TCPTUNED_LIMIT_QUEUE },
+		{ { 84000, 1448, 9, BUSY, 0, UNPACED, 1 }, TCPTUNED_LIMIT_QUEUE },
+		/* less than a segment: Nagle's algorithm, but not where nothing is in flight */
+		{ { 1447, 1448, 1, BUSY, 0, NEEDED, 0 }, TCPTUNED_LIMIT_APPLICATION },
+		{ { 100, 1448, 0, BUSY, 0, NEEDED, 0 }, TCPTUNED_LIMIT_PACING },
+		/* written just now */
+		{ { 84000, 1448, 9, BUSY, 0, UNPACED, 0 }, TCPTUNED_LIMIT_APPLICATION },
+		{ { 100, 1448, 0, BUSY, 0, UNPACED, 0 }, TCPTUNED_LIMIT_APPLICATION },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		if (readout_limit(&cases[i].sender) != cases[i].limit)
+			fail_msg("case %zu: %s", i,
+				 tcptuned_limit_name(readout_limit(&cases[i].sender)));
+}
+
 static void test_addresses(void **state)
 {
 	struct tcptuned_flow_record r = {
@@ -590,7 +653,9 @@ int main(void)
 		cmocka_unit_test(test_filter_in_the_kernel),
 		cmocka_unit_test(test_doubles_are_dropped),
 		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_many_groups_are_told_apart),
 		cmocka_unit_test(test_groups_are_bounded),
+		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_only_live_connections),
 		cmocka_unit_test(test_nonsense_is_an_error),
 		cmocka_unit_test(test_names_are_printable),

@@ -64,6 +64,10 @@ static void fill_flow(struct tcptuned_flow_record *r)
 	r->retransmits = 17;
 	r->lost = 3;
 	r->reordering = 4;
+	r->unsent = 72400;
+	r->unsent_max = 131072;
+	r->pacing_rate_Bps = 5000000000;
+	r->pacing_max_Bps = 10000000000;
 	r->ca_max_win = 5000;
 	r->ca_mode = BITCP_BINARY_SEARCH;
 	r->flow.flags = TCPTUNED_F_CLAIMED | TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_RCV_TAKEN;
@@ -121,6 +125,7 @@ static struct tcptuned_snapshot *make_snapshot(void)
 	snap->flows.groups[1] = (struct tcptuned_flow_group){7, "cubic", 1};
 
 	snap->policies_len = 1;
+	snap->policies_left_out = 5;
 	snap->policies[0].policy = (struct tcptuned_policy){
 		.mode = TCPTUNED_TUNE,
 		.override_rcvbuf = 1,
@@ -232,6 +237,8 @@ static void test_flow_lines(void **state)
 		"tcptuned_flow_limited{" FLOW ",limit=\"cwnd\"} 1",
 		"tcptuned_flow_limited{" FLOW ",limit=\"receiver_window\"} 0",
 		"tcptuned_flow_limited{" FLOW ",limit=\"send_buffer\"} 0",
+		"tcptuned_flow_limited{" FLOW ",limit=\"pacing\"} 0",
+		"tcptuned_flow_limited{" FLOW ",limit=\"local_queue\"} 0",
 		"tcptuned_flow_limited{" FLOW ",limit=\"application\"} 0",
 		"tcptuned_flow_limited{" FLOW ",limit=\"idle\"} 0",
 		"tcptuned_flow_bitcp_mode{" FLOW ",mode=\"binary_search\"} 1",
@@ -401,6 +408,8 @@ static void test_aggregate_lines(void **state)
 		"tcptuned_buffer_limit_bytes{direction=\"receive\"} 99",
 		"tcptuned_flows_shown 1",
 		"tcptuned_flows_left_out 3",
+		"tcptuned_policies_shown 1",
+		"tcptuned_policies_left_out 5",
 		"tcptuned_policy_window_max_bytes{policy=\"default\",direction=\"receive\"} "
 		"33554432",
 		"tcptuned_policy_buffer_max_bytes{policy=\"default\",direction=\"send\"} "
@@ -454,10 +463,10 @@ static const char *name_by_place(void *ctx, __u32 key)
 static void test_groups_of_one_name(void **state)
 {
 #define OF(policy, cc) "tcptuned_connections{policy=\"" policy "\",congestion_control=\"" cc "\"} "
-	/* 0 + 3 + ... + 255; of 1 + 4 + ... + 253 the first has another congestion control */
+	/* 0 + 3 + ... + 1023; of 1 + 4 + ... + 1021 the first has another congestion control */
 	static const char *const lines[] = {
-		OF("default", "bitcp") "10965", OF("far", "cubic") "1",	  OF("far", "bitcp") "10794",
-		OF("near", "bitcp") "10880",	OF("other", "other") "5",
+		OF("default", "bitcp") "174933", OF("far", "cubic") "1",	  OF("far", "bitcp") "174250",
+		OF("near", "bitcp") "174592",	OF("other", "other") "5",
 	};
 	struct tcptuned_snapshot *snap = make_snapshot();
 	struct tcptuned_flow_group *groups = snap->flows.groups;
@@ -737,6 +746,9 @@ static void test_json(void **state)
 	snap->flows.top[1].ssthresh = TCPTUNED_SSTHRESH_NONE;
 	snap->flows.top[1].ca_max_win = 0;
 	snap->flows.top[1].flow.rcv_seed = 0;
+	snap->flows.top[1].flow.snd_unsent = 131072;
+	snap->flows.top[1].flow.flags |= TCPTUNED_F_PACED;
+	snap->flows.top[1].pacing_rate_Bps = 0;
 	strcpy(snap->flows.top[1].congestion_control, "a\"\\\n");
 	snap->flows.top_len = 2;
 	tcptuned_buf_init(&buf, BODY_LIMIT);
@@ -774,11 +786,20 @@ static void test_json(void **state)
 	EXPECT_NUMBER(receive, "grows", 9);
 	EXPECT_TEXT(receive, "reason", "growing");
 	assert_null(json_object_get(json_object_get(flow, "send"), "requested_bytes"));
+	EXPECT_NUMBER(json_object_get(flow, "send"), "unsent_bytes", 72400);
+	EXPECT_NUMBER(json_object_get(flow, "send"), "unsent_max_of_others_bytes", 131072);
+	EXPECT_NUMBER(json_object_get(flow, "pacing"), "rate_bytes_per_s", 5000000000);
+	EXPECT_NUMBER(json_object_get(flow, "pacing"), "rate_max_bytes_per_s", 10000000000);
+	EXPECT_TEXT(json_object_get(flow, "pacing"), "rate_max_set_by", "application");
 	EXPECT_TEXT(json_array_get(json_object_get(root, "flows"), 1), "congestion_control",
 		    "a\"\\\n");
 	flow = json_array_get(json_object_get(root, "flows"), 1);
 	assert_null(json_object_get(flow, "ssthresh_segments"));
 	assert_null(json_object_get(flow, "bitcp"));
+	EXPECT_NUMBER(json_object_get(flow, "send"), "unsent_max_bytes", 131072);
+	assert_null(json_object_get(json_object_get(flow, "send"), "unsent_max_of_others_bytes"));
+	assert_null(json_object_get(json_object_get(flow, "pacing"), "rate_bytes_per_s"));
+	EXPECT_TEXT(json_object_get(flow, "pacing"), "rate_max_set_by", "policy");
 	assert_null(json_object_get(json_object_get(flow, "receive"), "remembered_window_bytes"));
 	json_decref(root);
 	len = buf.len;
