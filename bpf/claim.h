@@ -12,11 +12,6 @@
 #include "policy.h"
 #include <tcptuned/rightsize.h>
 
-/* When the programs of a connection are called. */
-#define CB_FLAGS                                                                               \
-	(BPF_SOCK_OPS_STATE_CB_FLAG | BPF_SOCK_OPS_RTT_CB_FLAG | BPF_SOCK_OPS_RETRANS_CB_FLAG | \
-	 BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG)
-
 static __always_inline bool is_same_name(const char a[TCPTUNED_CC_NAME_MAX],
 					 const char b[TCPTUNED_CC_NAME_MAX])
 {

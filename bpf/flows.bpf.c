@@ -250,6 +250,8 @@ int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 
 /* ---- adopt -------------------------------------------------------------------------- */
 
+#define CB_FLAGS	    (BPF_SOCK_OPS_STATE_CB_FLAG | BPF_SOCK_OPS_RTT_CB_FLAG |               \
+			     BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG)
 /* What tcp_init_buffer_space() gives a new connection of common segments: 2 x 10 of them. */
 #define SNDBUF_OF_NEW	    87040
 /*

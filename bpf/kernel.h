@@ -27,7 +27,6 @@
 #define TCP_BPF_SOCK_OPS_CB_FLAGS 1008 /* Linux 6.12 */
 #define TCP_NOTSENT_LOWAT	25
 #define TCP_CA_OPEN		0 /* enum tcp_ca_state */
-#define TCP_CA_RECOVERY		3 /* retransmitting; TCP_CA_Loss: after a timeout */
 #define AF_INET			2
 #define AF_INET6		10
 #define SOCK_SNDBUF_LOCK	1 /* include/uapi/linux/socket.h */

@@ -10,10 +10,8 @@
  *   SYN, SYN-ACK    to a path that is remembered as slow: a small first window
  *   established     the policy claims the connection, sets its congestion control; what is
  *                   known about its path is what it begins with
- *   an ACK leaves   at most once per RTT: measure, decide, set the receive window;
- *                   past a hole in the data, for as long as there is one
+ *   an ACK leaves   at most once per RTT: measure, decide, set the receive window
  *   an ACK comes    once per RTT: the same for the send buffer
- *   retransmitting  room in it for what can be sent meanwhile
  *   closed          add up, remember the path
  *
  * All arithmetic is in <tcptuned/rightsize.h>; here the socket is read and the result written.
@@ -338,7 +336,9 @@ static __always_inline void claim(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 	if ((flow->flags & TCPTUNED_F_SLOW_SEED) && !policy->first_window)
 		begin_small(ctx, tp);
 	event(TCPTUNED_EV_CLAIMED, tp, flow, passive, 0);
-	bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | CB_FLAGS);
+	bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | BPF_SOCK_OPS_STATE_CB_FLAG |
+					       BPF_SOCK_OPS_RTT_CB_FLAG |
+					       BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
 	if (congestion_control_is_ours(flow, tp, policy, name))
 		congestion_control_set(flow, tp, name,
 				       bpf_setsockopt(ctx, SOL_TCP, TCP_CONGESTION, name,
@@ -369,18 +369,6 @@ __noinline __u32 decide(struct rightsize *rs, __u64 now_us, __u32 bytes, __u32 r
 			const struct rightsize_limits *limits)
 {
 	return rs && limits ? rightsize_round(rs, now_us, bytes, rtt_us, limits) : 0;
-}
-
-/* @value, of which the verifier then knows nothing: what follows is walked once for all of them. */
-verified_once __u32 any_value(__u32 value)
-{
-	barrier_var(value);
-	return value;
-}
-
-__noinline __u32 past_hole(struct rightsize *rs, __u32 hole, __u32 cap)
-{
-	return rs ? rightsize_past_hole(rs, hole, cap) : 0;
 }
 
 /* ---- an ACK leaves: the receive window ---------------------------------------------- */
@@ -434,16 +422,12 @@ static __always_inline __u64 space_for(const struct tcptuned_flow *flow, const s
 	return space + kernel_space_from_win(tp, window_unit(tp));
 }
 
-/*
- * @past, the window about a hole (rightsize_past_hole()), or what of @window the budget has memory
- * for. @behind: memory that what came behind the hole holds.
- */
+/* @window, or what of it the budget has memory for. */
 static __always_inline __u32 affordable_window(struct tcptuned_flow *flow, struct tcp_sock *tp,
-					       __u32 window, __u32 past, __u32 behind,
-					       struct tcptuned_totals *t)
+					       __u32 window, struct tcptuned_totals *t)
 {
-	__u64 space = space_for(flow, tp, past) + behind;
 	__u32 unit = window_unit(tp), allowed;
+	__u64 space = space_for(flow, tp, window);
 
 	if (space > flow->rcv_buffer_max)
 		space = flow->rcv_buffer_max;
@@ -451,8 +435,6 @@ static __always_inline __u32 affordable_window(struct tcptuned_flow *flow, struc
 			       tp->inet_conn.icsk_inet.sk.sk_rcvbuf, space, &flow->flags,
 			       TCPTUNED_F_RCV_PRESSED);
 	if (allowed >= space)
-		return past;
-	if (allowed >= space_for(flow, tp, window))
 		return window;
 	t->counter[TCPTUNED_C_RCV_BUDGET]++;
 	flow->rcv.reason = RIGHTSIZE_BUDGET;
@@ -484,28 +466,14 @@ static __always_inline void tell_decision(enum tcptuned_event_kind first, struct
 	event(kind, tp, flow, was, is);
 }
 
-/* From now on there is a call for each segment that the kernel's fast path does not take. */
-static __always_inline void call_for_segments(struct bpf_sock_ops *ctx)
-{
-	__u32 flags = ctx->bpf_sock_ops_cb_flags;
-
-	if (!(flags & BPF_SOCK_OPS_PARSE_ALL_HDR_OPT_CB_FLAG))
-		bpf_sock_ops_cb_flags_set(ctx, flags | BPF_SOCK_OPS_PARSE_ALL_HDR_OPT_CB_FLAG);
-}
-
-/*
- * @window, and memory for it, besides what is held @behind a hole.
- * @round: a round has ended; not only a hole has moved
- */
 static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct tcp_sock *tp,
-					      struct tcptuned_flow *flow, __u32 window,
-					      __u32 behind, bool round)
+					      struct tcptuned_flow *flow, __u32 window)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 	__u32 have = sk->sk_rcvbuf, queued = sk->sk_backlog.rmem_alloc.counter;
 	__u64 owed = queued + kernel_space_from_win(tp, kernel_receive_window(tp));
 	__u32 unread = tp->rcv_nxt - tp->copied_seq, unit = window_unit(tp);
-	__u64 space = space_for(flow, tp, window) + behind;
+	__u64 space = space_for(flow, tp, window);
 	int value;
 
 	/*
@@ -522,7 +490,7 @@ static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct t
 	 * that: each would be added to what is queued. The kernel makes none while what is free
 	 * of the buffer is little, and little it is once the old promise has run down.
 	 */
-	if (round && unread >= window && kernel_receive_window(tp) > window / 4)
+	if (unread >= window && kernel_receive_window(tp) > window / 4)
 		window /= 4;
 	/* The kernel rounds up what the scaled field cannot say: in small windows, too much. */
 	if (flow->rcv.reason == RIGHTSIZE_SHORT_QUEUE)
@@ -530,14 +498,13 @@ static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct t
 	if (window < flow->rcv_floor)
 		window = window > unit ? window & ~(unit - 1) : unit;
 	/* At least once, or the kernel's autotuning would go on; together, for one is for the other. */
-	if (round && !behind && !differs(have, space) && !differs(tp->window_clamp, window) &&
+	if (!differs(have, space) && !differs(tp->window_clamp, window) &&
 	    (flow->flags & TCPTUNED_F_RCV_TAKEN))
 		return 0;
 	value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
 	if (bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value)))
 		return -1;
 	flow->flags |= TCPTUNED_F_RCV_SIZED;
-	call_for_segments(ctx);
 	budget_has(&flow->rcv_share, flow->rcv_base, space); /* what is owed may be more */
 	value = window;
 	return bpf_setsockopt(ctx, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value)) ? -1 : 0;
@@ -560,26 +527,35 @@ static __always_inline __u32 bytes_received(struct tcptuned_flow *flow, struct t
 	return flow->rcv_bytes;
 }
 
-/* The largest window that there may be: by its policy, and by what the scaled field can say. */
-static __always_inline __u32 window_cap(const struct tcptuned_flow *flow, struct tcp_sock *tp)
-{
-	__u32 cap = 65535u << BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale);
-
-	return cap < flow->rcv_window_max ? cap : flow->rcv_window_max;
-}
-
-/* The window that the round that ends now calls for, or 0: it stays the kernel's. */
-static __always_inline __u32 end_round(struct tcptuned_flow *flow, struct tcp_sock *tp,
-				       struct tcptuned_totals *t, __u32 rtt_us, __u32 seen)
+static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
+				       struct tcp_sock *tp)
 {
 	struct decision before = DECISION(flow->rcv);
-	__u32 hole = seen - tp->rcv_nxt, window;
-	__u64 now_us = tp->tcp_mstamp;
+	__u32 rtt_us = kernel_rcv_rtt_us(tp), window, wanted, seen, hole;
 	struct rightsize_limits limits;
+	struct tcptuned_totals *t;
+	__u64 now_us = tp->tcp_mstamp;
 	bool ours;
 
+	if (!rightsize_tick_over(&flow->rcv, now_us, rtt_us) ||
+	    (flow->flags & TCPTUNED_F_RCV_HANDS_OFF))
+		return;
+	seen = kernel_highest_seen(tp);
+	hole = seen - tp->rcv_nxt;
+	end_tick(&flow->rcv, now_us, seen, hole);
+	/* The first data raise the clamp: the kernel learns what they cost (tcp_measure_rcv_mss()). */
+	if ((flow->flags & TCPTUNED_F_SLOW_SEED) && !flow->rcv.window)
+		begin_small(ctx, tp);
+	/*
+	 * A sixteenth less: in slow start ACKs leave for a moment of each round trip only, and a
+	 * round that just misses one, for an RTT estimated a little too long, would last for two.
+	 */
+	if (!rightsize_round_over(&flow->rcv, now_us, rtt_us - rtt_us / 16))
+		return;
 	limits.floor = path_floor(flow, tp);
-	limits.cap = window_cap(flow, tp);
+	limits.cap = 65535u << BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale);
+	if (limits.cap > flow->rcv_window_max)
+		limits.cap = flow->rcv_window_max;
 	limits.least = least_window(tp);
 	if (limits.least > limits.floor || (flow->flags & TCPTUNED_F_RCV_LEAST))
 		limits.least = limits.floor;
@@ -587,8 +563,10 @@ static __always_inline __u32 end_round(struct tcptuned_flow *flow, struct tcp_so
 	rightsize_weigh_reader(&flow->reader, &flow->rcv, now_us, tp->copied_seq,
 			       tp->rcv_nxt - tp->copied_seq);
 	window = decide(&flow->rcv, now_us, bytes_received(flow, tp, seen), rtt_us, &limits);
+
+	t = totals_here();
 	if (!t || !window)
-		return 0;
+		return;
 	/*
 	 * While it needs what it began with, the connection is the kernel's; but not while a hole
 	 * is filled, for what is read then at once the kernel takes for a round trip's, nor while
@@ -601,77 +579,20 @@ static __always_inline __u32 end_round(struct tcptuned_flow *flow, struct tcp_so
 	count_in(t, TCPTUNED_H_RCV_WINDOW, tp->rcv_wnd);
 	count_decision(t, TCPTUNED_C_RCV_ROUNDS, &flow->rcv, &before, ours);
 	if (!ours)
-		return 0;
+		return;
 	flow->rcv_grows += window > before.window;
 	flow->rcv_shrinks += window < before.window;
 	tell_decision(TCPTUNED_EV_RCV_GROWN, tp, flow, &flow->rcv, &before);
-	return window;
-}
-
-/* Within a round: does a hole that has come, grown or gone call for another window? */
-static __always_inline bool hole_moved(const struct tcptuned_flow *flow,
-				       const struct tcp_sock *tp, __u32 past)
-{
-	if (!(flow->flags & TCPTUNED_F_RCV_PAST_HOLE))
-		return (flow->flags & TCPTUNED_F_RCV_TAKEN) && past > flow->rcv.window;
-	return rightsize_hole_moved(&flow->rcv, tp->window_clamp, past);
-}
-
-/*
- * Called for each ACK, and while there is a hole for each segment, too: an ACK with three blocks of
- * SACK has no room for options, and then there is no call for it.
- */
-static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
-				       struct tcp_sock *tp)
-{
-	__u32 rtt_us = kernel_rcv_rtt_us(tp), window, past, seen, hole, behind = 0, before;
-	struct tcptuned_totals *t;
-	__u64 now_us = tp->tcp_mstamp;
-	bool round;
-
-	if (!rightsize_tick_over(&flow->rcv, now_us, rtt_us) ||
-	    (flow->flags & TCPTUNED_F_RCV_HANDS_OFF))
+	if (flow->flags & TCPTUNED_F_OBSERVE)
 		return;
-	seen = kernel_highest_seen(tp);
-	hole = seen - tp->rcv_nxt;
-	end_tick(&flow->rcv, now_us, seen, hole);
-	/* The first data raise the clamp: the kernel learns what they cost (tcp_measure_rcv_mss()). */
-	if ((flow->flags & TCPTUNED_F_SLOW_SEED) && !flow->rcv.window)
-		begin_small(ctx, tp);
-	before = flow->rcv.reason;
-	window = flow->rcv.window;
-	t = totals_here();
-	/*
-	 * A sixteenth less: in slow start ACKs leave for a moment of each round trip only, and a
-	 * round that just misses one, for an RTT estimated a little too long, would last for two.
-	 */
-	round = rightsize_round_over(&flow->rcv, now_us, rtt_us - rtt_us / 16);
-	if (round)
-		window = end_round(flow, tp, t, rtt_us, seen);
-	if (!t || !window || (flow->flags & TCPTUNED_F_OBSERVE))
-		return;
-	past = past_hole(&flow->rcv, hole, window_cap(flow, tp));
-	if (past > window)
-		behind = tp->inet_conn.icsk_inet.sk.sk_backlog.rmem_alloc.counter;
-	behind = any_value(behind);
-	round = any_value(round);
-	if (round || hole_moved(flow, tp, past)) {
-		window = any_value(affordable_window(flow, tp, window, past, behind, t));
-		if (flow->rcv.reason == RIGHTSIZE_BUDGET && before != RIGHTSIZE_BUDGET)
-			event(TCPTUNED_EV_RCV_BUDGET, tp, flow, past, window);
-		if (behind && window == past) {
-			flow->flags |= TCPTUNED_F_RCV_PAST_HOLE;
-		} else {
-			flow->flags &= ~TCPTUNED_F_RCV_PAST_HOLE;
-			behind = 0;
-		}
-		if (set_receive_buffer(ctx, tp, flow, window, any_value(behind), any_value(round))) {
-			t->counter[TCPTUNED_C_RCV_FAILED]++;
-			event(TCPTUNED_EV_RCV_FAILED, tp, flow, window, 0);
-		}
+	wanted = window;
+	window = affordable_window(flow, tp, window, t);
+	if (flow->rcv.reason == RIGHTSIZE_BUDGET && before.reason != RIGHTSIZE_BUDGET)
+		event(TCPTUNED_EV_RCV_BUDGET, tp, flow, wanted, window);
+	if (set_receive_buffer(ctx, tp, flow, window)) {
+		t->counter[TCPTUNED_C_RCV_FAILED]++;
+		event(TCPTUNED_EV_RCV_FAILED, tp, flow, window, 0);
 	}
-	if (flow->flags & TCPTUNED_F_RCV_PAST_HOLE)
-		rightsize_tick_at_once(&flow->rcv);
 }
 
 /* ---- an ACK comes, once per RTT: the send buffer ------------------------------------- */
@@ -735,46 +656,31 @@ static __always_inline __u32 send_usable(struct tcptuned_flow *flow, struct tcp_
 				tp->snd_cwnd < tp->snd_ssthresh, least);
 }
 
-/*
- * While a loss is repaired, what was in flight stays in the buffer, also what of it has arrived. As
- * much again has to fit: else the sender stands still until the repair is acknowledged, and then
- * sends what its congestion window allows in one burst (DRS section II: with selective
- * acknowledgements a window is twice what is in flight). Bytes.
- */
-static __always_inline __u32 being_repaired(struct tcp_sock *tp, __u32 window)
-{
-	__u32 flight = tp->snd_nxt - tp->snd_una;
-
-	if (BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_state) < TCP_CA_RECOVERY)
-		return 0;
-	return flight < window ? flight : window;
-}
-
-/* The window of the round that ends now, or 0: it is the kernel's, or the round goes on. */
-static __always_inline __u32 end_send_round(struct tcptuned_flow *flow, struct tcp_sock *tp,
-					    struct tcptuned_totals *t)
+static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
+				   struct tcp_sock *tp)
 {
 	struct decision before = DECISION(flow->snd);
 	__u32 rtt_us = tp->srtt_us >> 3;
 	struct rightsize_limits limits = { .floor = flow->snd_floor, .cap = flow->snd_window_max };
-	__u64 now_us = tp->tcp_mstamp;
-	__u32 delivered = tp->delivered, window;
+	__u64 now_us = tp->tcp_mstamp, space;
+	__u32 delivered = tp->delivered, window, have, allowed;
+	struct tcptuned_totals *t = totals_here();
 	bool ours;
+	int value;
 
 	/* Unsmoothed: a short dip while the queue drains must be seen. */
 	rightsize_rtt_sample(&flow->rcv, tp->rack.rtt_us);
 	rightsize_rtt_sample(&flow->snd, tp->rack.rtt_us);
 	flow->snd_bytes += (delivered - flow->snd_delivered) * tp->mss_cache;
 	flow->snd_delivered = delivered;
-	flow->flags &= ~TCPTUNED_F_SND_REPAIRS;
 	if (!t || (flow->flags & TCPTUNED_F_SND_HANDS_OFF))
-		return 0;
+		return;
 	/* Called once per RTT, give or take; three quarters, or a round would be two of them. */
 	if (!rightsize_round_over(&flow->snd, now_us, rtt_us - rtt_us / 4))
-		return 0;
+		return;
 	limits.least = limits.floor;
 	if (!decide(&flow->snd, now_us, flow->snd_bytes, rtt_us, &limits))
-		return 0;
+		return;
 	window = send_usable(flow, tp, before.window);
 	ours = (flow->flags & (TCPTUNED_F_SND_TAKEN | TCPTUNED_F_SND_LEAST)) ||
 	       window > limits.floor || flow->snd_share.granted;
@@ -782,72 +688,35 @@ static __always_inline __u32 end_send_round(struct tcptuned_flow *flow, struct t
 	count_in(t, TCPTUNED_H_CWND, tp->snd_cwnd);
 	count_decision(t, TCPTUNED_C_SND_ROUNDS, &flow->snd, &before, ours);
 	if (!ours)
-		return 0;
+		return;
 	flow->snd_grows += window > before.window;
 	flow->snd_shrinks += window < before.window;
 	tell_decision(TCPTUNED_EV_SND_GROWN, tp, flow, &flow->snd, &before);
-	return window;
-}
-
-/*
- * The window that was decided on, where a segment is sent again, the first one since the last RTT:
- * until it is acknowledged there is none.
- */
-static __always_inline __u32 begin_repair(struct tcptuned_flow *flow, struct tcp_sock *tp)
-{
-	if (!(flow->flags & TCPTUNED_F_SND_TAKEN) || !being_repaired(tp, 1) ||
-	    (flow->flags & (TCPTUNED_F_SND_REPAIRS | TCPTUNED_F_SND_HANDS_OFF)))
-		return 0;
-	flow->flags |= TCPTUNED_F_SND_REPAIRS;
-	return flow->snd.window;
-}
-
-static __always_inline int size_send_buffer(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
-					    struct tcp_sock *tp, struct tcptuned_totals *t,
-					    __u32 window, __u32 reason)
-{
-	__u32 have = tp->inet_conn.icsk_inet.sk.sk_sndbuf, allowed;
-	__u64 space = (((__u64)window + being_repaired(tp, window)) * send_cost_256(tp)) >> 8;
-	int value;
-
+	if (flow->flags & TCPTUNED_F_OBSERVE)
+		return;
+	space = ((__u64)window * send_cost_256(tp)) >> 8;
 	if (space > flow->snd_buffer_max)
 		space = flow->snd_buffer_max;
+	have = tp->inet_conn.icsk_inet.sk.sk_sndbuf;
 	allowed = budget_allow(&flow->snd_share, tp, flow->snd_base, have, space, &flow->flags,
 			       TCPTUNED_F_SND_PRESSED);
 	if (allowed < space) {
 		t->counter[TCPTUNED_C_SND_BUDGET]++;
 		flow->snd.reason = RIGHTSIZE_BUDGET;
-		if (reason != RIGHTSIZE_BUDGET)
+		if (before.reason != RIGHTSIZE_BUDGET)
 			event(TCPTUNED_EV_SND_BUDGET, tp, flow, space, allowed);
 		space = allowed;
 	}
-	if (!differs(have, space) && (flow->flags & TCPTUNED_F_SND_TAKEN))
-		return 0;
-	value = space / 2; /* the kernel doubles it: sk_setsockopt() */
-	if (bpf_setsockopt(ctx, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value))) {
-		t->counter[TCPTUNED_C_SND_FAILED]++;
-		event(TCPTUNED_EV_SND_FAILED, tp, flow, window, 0);
-		return -1;
+	if (differs(have, space) || !(flow->flags & TCPTUNED_F_SND_TAKEN)) {
+		value = space / 2; /* the kernel doubles it: sk_setsockopt() */
+		if (bpf_setsockopt(ctx, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value))) {
+			t->counter[TCPTUNED_C_SND_FAILED]++;
+			event(TCPTUNED_EV_SND_FAILED, tp, flow, window, 0);
+			return;
+		}
+		flow->flags |= TCPTUNED_F_SND_SIZED;
 	}
-	flow->flags |= TCPTUNED_F_SND_SIZED;
-	return 0;
-}
-
-/* @op: BPF_SOCK_OPS_RTT_CB, or _RETRANS_CB */
-static __always_inline void on_ack_in(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
-				      struct tcp_sock *tp, __u32 op)
-{
-	struct tcptuned_totals *t = totals_here();
-	__u32 reason = flow->snd.reason, window;
-
-	if (op == BPF_SOCK_OPS_RTT_CB)
-		window = end_send_round(flow, tp, t);
-	else
-		window = begin_repair(flow, tp);
-	window = any_value(window);
-	if (!t || !window || (flow->flags & TCPTUNED_F_OBSERVE))
-		return;
-	if (!size_send_buffer(ctx, flow, tp, t, window, reason) && set_unsent(ctx, tp, flow))
+	if (set_unsent(ctx, tp, flow))
 		t->counter[TCPTUNED_C_SND_FAILED]++;
 }
 
@@ -892,9 +761,7 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 	__u32 op = ctx->op;
 
 	if (op != BPF_SOCK_OPS_HDR_OPT_LEN_CB && op != BPF_SOCK_OPS_RTT_CB &&
-	    op != BPF_SOCK_OPS_PARSE_HDR_OPT_CB && op != BPF_SOCK_OPS_RETRANS_CB &&
-	    op != BPF_SOCK_OPS_STATE_CB &&
-	    op != BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB &&
+	    op != BPF_SOCK_OPS_STATE_CB && op != BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB &&
 	    op != BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB && op != BPF_SOCK_OPS_TCP_CONNECT_CB &&
 	    op != BPF_SOCK_OPS_TCP_LISTEN_CB) {
 		if (op == BPF_SOCK_OPS_RWND_INIT)
@@ -906,7 +773,7 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 	if (!sk)
 		return 1;
 	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(sk);
-	if (!tp || (op == BPF_SOCK_OPS_PARSE_HDR_OPT_CB && !tp->out_of_order_queue.rb_node))
+	if (!tp)
 		return 1;
 	if (op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB || op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB) {
 		claim(ctx, sk, tp, op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB);
@@ -929,10 +796,10 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 	}
 	if (!(flow->flags & TCPTUNED_F_CLAIMED))
 		return 1;
-	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB || op == BPF_SOCK_OPS_PARSE_HDR_OPT_CB)
+	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB)
 		on_ack_out(ctx, flow, tp);
-	else if (op == BPF_SOCK_OPS_RTT_CB || op == BPF_SOCK_OPS_RETRANS_CB)
-		on_ack_in(ctx, flow, tp, op);
+	else if (op == BPF_SOCK_OPS_RTT_CB)
+		on_rtt(ctx, flow, tp);
 	else if (ctx->args[1] == TCP_STATE_CLOSE)
 		on_close(flow, tp);
 	return 1;

@@ -83,9 +83,6 @@
 #define RIGHTSIZE_HOLE		64u
 #define RIGHTSIZE_HOLES		(4 * RIGHTSIZE_HOLE)
 
-/* While a hole is filled the window moves in steps of such a part of it. */
-#define RIGHTSIZE_HOLE_STEPS	32u
-
 /* An application is slow, and not just busy, whose unread data stays high for this long. */
 #define RIGHTSIZE_SLOW_ROUNDS	8u
 #define RIGHTSIZE_SLOW_US	250000u
@@ -602,47 +599,6 @@ static inline __u32 rightsize_round(struct rightsize *rs, __u64 now_us, __u32 by
 	}
 	rs->window = (__u32)win;
 	return rs->window;
-}
-
-/*
- * The window to offer while there is a @hole: so many bytes from the first that is missing to the
- * last that was seen. A window is counted from the first, so that of one that was all in flight
- * nothing is left but what is missing: until that has come, for a round-trip time, the sender
- * stands still, and then it sends what its congestion window allows in one burst, which the queue
- * may not hold. (DRS section II: with selective acknowledgements a window is twice what is in
- * flight. The kernel adds what came out of order, too: tcp_rcvbuf_grow().) What has arrived is on
- * the path no more; counted from the last byte seen, the window is what it would be without the
- * hole.
- *
- * A retransmission that is lost, too, makes a hole of two windows; for more there is no room. The
- * windows of a drain and of a slow path are small on purpose.
- */
-static inline __u32 rightsize_past_hole(const struct rightsize *rs, __u32 hole, __u32 cap)
-{
-	__u64 win = rs->window;
-
-	if (rs->reason == RIGHTSIZE_DRAINING || rs->reason == RIGHTSIZE_FLOOR ||
-	    rightsize_path_slow(rs))
-		return rs->window;
-	win += hole < 2 * win ? hole : 2 * win;
-	if (win > cap)
-		win = cap;
-	return win > rs->window ? (__u32)win : rs->window;
-}
-
-/* Is the window @set for a hole so far from @past, which it should be, that it is set again? */
-static inline int rightsize_hole_moved(const struct rightsize *rs, __u32 set, __u32 past)
-{
-	return past < set || past - set > rs->window / RIGHTSIZE_HOLE_STEPS;
-}
-
-/*
- * The next ACK ends the running tick, of which nothing is learned: the one that fills a hole must
- * not offer, counted from behind it, what was to be counted from before it.
- */
-static inline void rightsize_tick_at_once(struct rightsize *rs)
-{
-	rs->tick_start_us = 0;
 }
 
 /*

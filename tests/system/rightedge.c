@@ -10,7 +10,6 @@
  *			acknowledgement plus window lies before an earlier one's
  *   retracted_bytes	the most by which one of them did
  *   window_max_bytes	the largest window seen
- *   past_hole_bytes	the most by which one moved on while the acknowledgement stood still
  *   shrunk		how often a window was smaller than the one before
  *   reordered		how many came after one that acknowledges more: old news, not looked at
  *   resets		connections that were reset before this end had said goodbye
@@ -45,7 +44,7 @@ static struct direction {
 	uint16_t ports[2];
 	uint32_t wscale;
 	uint32_t ack, edge; /* the furthest acknowledgement and right edge, modulo 2^32 */
-	uint32_t window, edge_of_ack; /* the right edge when @ack was first told */
+	uint32_t window;
 	bool used;
 	bool known; /* they are set */
 	bool goodbye;
@@ -54,7 +53,7 @@ static unsigned int directions_len;
 
 static struct {
 	uint64_t acks, retracted, reordered, shrunk, resets;
-	uint32_t retracted_bytes, window_max_bytes, past_hole_bytes;
+	uint32_t retracted_bytes, window_max_bytes;
 } seen;
 
 static volatile sig_atomic_t ended, anew;
@@ -131,8 +130,6 @@ static void on_ack(struct direction *d, const struct tcphdr *tcp)
 		seen.reordered++;
 		return;
 	}
-	if (!d->known || ack != d->ack)
-		d->edge_of_ack = edge;
 	d->ack = ack;
 	if (window > seen.window_max_bytes)
 		seen.window_max_bytes = window;
@@ -147,8 +144,6 @@ static void on_ack(struct direction *d, const struct tcphdr *tcp)
 	}
 	d->edge = edge;
 	d->known = true;
-	if (edge - d->edge_of_ack > seen.past_hole_bytes)
-		seen.past_hole_bytes = edge - d->edge_of_ack;
 }
 
 /* @packet is an IP packet of which the first @len bytes are here. */
@@ -211,11 +206,10 @@ static void print(int fd)
 		die("PACKET_STATISTICS");
 	printf("{\"connections\": %u, \"acks\": %llu, \"retracted\": %llu, "
 	       "\"retracted_bytes\": %u, \"reordered\": %llu, \"window_max_bytes\": %u, "
-	       "\"past_hole_bytes\": %u, \"shrunk\": %llu, \"resets\": %llu, \"dropped\": %u}\n",
+	       "\"shrunk\": %llu, \"resets\": %llu, \"dropped\": %u}\n",
 	       directions_len, (unsigned long long)seen.acks, (unsigned long long)seen.retracted,
 	       seen.retracted_bytes, (unsigned long long)seen.reordered, seen.window_max_bytes,
-	       seen.past_hole_bytes, (unsigned long long)seen.shrunk,
-	       (unsigned long long)seen.resets, stats.tp_drops);
+	       (unsigned long long)seen.shrunk, (unsigned long long)seen.resets, stats.tp_drops);
 }
 
 static void begin_anew(void)

@@ -61,31 +61,6 @@ test_deep_queue_only_the_sender_tuned() {
 	expect_le "$(of_transfer .sender.sndbuf)" $((67108864 / 5)) "send buffer"
 }
 
-# A segment of a full window is lost: 330 KB of 420 KB are in flight. Were the window still counted
-# from it, or the send buffer of two bandwidth-delay products, the sender would stand still after
-# another 90 KB, and what it then sends at once no queue might hold.
-#
-# timeout: 60
-test_a_loss_is_repaired_without_a_pause() {
-	local watched
-	host a b
-	tcptuned_start --set=policy.congestion_control=keep
-	link a b --rate 50mbit --delay 20ms --queue 250p --loss-at 3500,3502,3504
-	background watch in_host b "$TEST_BUILD/rightedge" tun0
-	wait_until 5 grep -q watching "$TEST_DIR/watch.log"
-	SENDER_PREFIX=in_group RECEIVER_PREFIX=in_group transfer a b --congestion reno \
-		--duration 1.3 >"$TEST_DIR/out"
-	tcptuned_stop
-	stop watch
-	watched=$(tail -n 1 "$TEST_DIR/watch.log")
-	note "$watched"
-	expect_eq "$(jq -c '[.connections, .retracted]' <<<"$watched")" "[1,0]" \
-		"connections, right edges retracted"
-	expect_ge "$(jq .past_hole_bytes <<<"$watched")" 150000 \
-		"bytes by which the window went on while there was a hole"
-	expect_le "$(jq .window_max_bytes <<<"$watched")" 1600000 "largest window, of three"
-}
-
 # A receiver and a sender that fixed their buffers, over IPv6, the daemon in a third network
 # namespace: 64 KB would carry 5 % of this path.
 locked_over_ipv6() {

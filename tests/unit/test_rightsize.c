@@ -1471,57 +1471,6 @@ static void a_slow_link_with_a_deep_queue(void **state)
 	}
 }
 
-/* ---- a hole --------------------------------------------------------------------------------
- */
-
-static void a_hole_takes_nothing_of_the_window(void **state)
-{
-	struct rightsize rs = {.window = 800000, .reason = RIGHTSIZE_MEASURED};
-
-	assert_int_equal(rightsize_past_hole(&rs, 0, UINT_MAX), 800000);
-	/* Past the last byte seen there is as much as without it. */
-	assert_int_equal(rightsize_past_hole(&rs, 1448, UINT_MAX), 801448);
-	assert_int_equal(rightsize_past_hole(&rs, 800000, UINT_MAX), 1600000);
-	assert_int_equal(rightsize_past_hole(&rs, 1600001, UINT_MAX), 2400000);
-	assert_int_equal(rightsize_past_hole(&rs, UINT_MAX, UINT_MAX), 2400000);
-	assert_int_equal(rightsize_past_hole(&rs, 800000, 1000000), 1000000);
-	/* Less is a matter of the window, and not of the hole. */
-	assert_int_equal(rightsize_past_hole(&rs, 800000, 700000), 800000);
-	rs.window = RIGHTSIZE_WINDOW_MAX;
-	assert_int_equal(rightsize_past_hole(&rs, UINT_MAX, UINT_MAX), 3u * RIGHTSIZE_WINDOW_MAX);
-}
-
-static void a_window_small_on_purpose_stays_small(void **state)
-{
-	struct rightsize rs = {.window = 20000, .reason = RIGHTSIZE_MEASURED};
-
-	assert_int_equal(rightsize_past_hole(&rs, 10000, UINT_MAX), 30000);
-	rs.reason = RIGHTSIZE_DRAINING;
-	assert_int_equal(rightsize_past_hole(&rs, 10000, UINT_MAX), 20000);
-	rs.reason = RIGHTSIZE_FLOOR;
-	assert_int_equal(rightsize_past_hole(&rs, 10000, UINT_MAX), 20000);
-	rs.reason = RIGHTSIZE_MEASURED;
-	rightsize_path_is_slow(&rs);
-	assert_int_equal(rightsize_past_hole(&rs, 10000, UINT_MAX), 20000);
-}
-
-/* It follows a hole that grows in steps, and one that is filled at once. */
-static void a_window_follows_the_hole(void **state)
-{
-	struct rightsize rs = {.window = 320000, .tick_start_us = START_US};
-
-	assert_false(rightsize_hole_moved(&rs, 400000, 400000));
-	assert_false(rightsize_hole_moved(&rs, 400000, 410000));
-	assert_true(rightsize_hole_moved(&rs, 400000, 410001));
-	assert_true(rightsize_hole_moved(&rs, 400000, 399999));
-	assert_false(rightsize_tick_over(&rs, START_US + 1, 100000));
-	rightsize_tick_at_once(&rs);
-	assert_true(rightsize_tick_over(&rs, START_US + 1, 100000));
-	rightsize_tick(&rs, START_US + 1, 1000000, 1);
-	assert_int_equal(rs.train_best, 0);
-	assert_false(rightsize_tick_over(&rs, START_US + 2, 100000));
-}
-
 /* ---- the sending direction -------------------------------------------------------------------
  */
 
@@ -1618,9 +1567,6 @@ int main(void)
 		cmocka_unit_test(less_than_the_floor_only_on_a_slow_path),
 		cmocka_unit_test(slow_links_drop_less),
 		cmocka_unit_test(a_slow_link_with_a_deep_queue),
-		cmocka_unit_test(a_hole_takes_nothing_of_the_window),
-		cmocka_unit_test(a_window_small_on_purpose_stays_small),
-		cmocka_unit_test(a_window_follows_the_hole),
 		cmocka_unit_test(a_send_buffer_is_what_can_be_used),
 		cmocka_unit_test(little_waits_unsent),
 	};
