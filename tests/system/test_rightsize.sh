@@ -61,6 +61,33 @@ test_deep_queue_only_the_sender_tuned() {
 	expect_le "$(of_transfer .sender.sndbuf)" $((67108864 / 5)) "send buffer"
 }
 
+# One that stops reading while segments are lost: what it has not read is of its window, also
+# where that is counted from behind a hole. Else each hole would make room for another window.
+#
+# timeout: 60
+test_a_slow_reader_on_a_lossy_path_holds_little() {
+	local held most=0 i
+	host a b
+	tcptuned_start --set=policy.congestion_control=keep
+	link a b --rate 50mbit --delay 20ms --queue 400KB --loss-ab 2e-2
+	background watch in_host b "$TEST_BUILD/rightedge" tun0
+	wait_until 5 grep -q watching "$TEST_DIR/watch.log"
+	stream slow 7101 --congestion bbr --duration 30 --read-fast 1.5 --read-rate 200000
+	for ((i = 0; i < 24; i++)); do
+		sleep 0.15
+		held=$(in_host b ss -tmnH sport = :7101 | grep -o 'skmem:(r[0-9]*' | cut -d r -f 2 |
+			sort -n | tail -n 1)
+		[ "${held:-0}" -le "$most" ] || most=$held
+	done
+	stop slow || :
+	tcptuned_stop
+	stop watch
+	note "$(tail -n 1 "$TEST_DIR/watch.log")"
+	expect_ge "$most" 300000 "largest queue of what was not read"
+	expect_le "$most" 2500000 "largest queue of what was not read"
+	expect_eq "$(tail -n 1 "$TEST_DIR/watch.log" | jq .retracted)" 0 "right edges retracted"
+}
+
 # A receiver and a sender that fixed their buffers, over IPv6, the daemon in a third network
 # namespace: 64 KB would carry 5 % of this path.
 locked_over_ipv6() {
