@@ -4,7 +4,7 @@
 
 . "$TEST_TOP/tests/system/stress.sh"
 
-# timeout: 240
+# timeout: 600
 stress_lifecycle_for_a_minute() {
 	stress_lifecycle "${STRESS_SECONDS:-60}" "${STRESS_CONNECTIONS:-1000}"
 }

@@ -63,11 +63,12 @@ stress_lifecycle() {
 	link a b --rate 100mbit --delay 5ms --queue $((connections * 8))p
 	background watch in_host b "$TEST_BUILD/rightedge" tun0
 	wait_until 5 grep -q watching "$TEST_DIR/watch.log"
-	stream locked 7101 --duration $((seconds + 60)) --verify --rcvbuf 64KiB \
-		--streams $((connections / 2))
-	TRANSFER_ADDR=${ADDR6[b]} stream free 7102 --duration $((seconds + 60)) --verify \
-		--streams $((connections / 2))
-	wait_until 10 stress_all_open
+	# A stop gives each as large a send buffer as the kernel might have, and its application may
+	# fill that: up to 2 GB, which this link carries in three minutes.
+	set -- --duration $((seconds + 60)) --stall 240 --verify --streams $((connections / 2))
+	stream locked 7101 "$@" --rcvbuf 64KiB
+	TRANSFER_ADDR=${ADDR6[b]} stream free 7102 "$@"
+	wait_until 30 stress_all_open
 	stress_adopts "$TEST_BUILD" 'programs loaded'
 	end=$((SECONDS + seconds))
 	while [ $SECONDS -lt $end ]; do
