@@ -151,29 +151,23 @@ compete_ratios() { # SECONDS
 # Four connections of 100 ms, two of them later: paper 003, Figures 10 and 11.
 # timeout: 7200
 bench_fairness() {
-	compete_grid compete_late "${BENCH_SECONDS:-120}"
-}
-
-compete_late() { # SECONDS
-	local cc
-	for cc in $compete_controls; do
-		row fairness "$mbps Mbit/s, $queue" $cc compete $cc $mbps $queue $1 100:0 \
-			100:"$(compete_part $1 30)" 100:"$(compete_part $1 12)" \
-			100:"$(compete_part $1 9)"
-	done
+	local seconds=${BENCH_SECONDS:-120}
+	compete_grid compete_each fairness $seconds 100:0 100:"$(compete_part $seconds 30)" \
+		100:"$(compete_part $seconds 12)" 100:"$(compete_part $seconds 9)"
 }
 
 # Two connections of the kind, two of TCP, of about 40 ms: paper 003, Figure 9.
 # timeout: 7200
 bench_friendliness() {
-	compete_grid compete_tcp "${BENCH_SECONDS:-60}"
+	compete_grid compete_each friendliness "${BENCH_SECONDS:-60}" 38:0 42:0.1 36:0.2:reno \
+		44:0.3:reno
 }
 
-compete_tcp() { # SECONDS
-	local cc
+compete_each() { # BENCH SECONDS RTT:START[:CONTROL]...
+	local bench=$1 cc
+	shift
 	for cc in $compete_controls; do
-		row friendliness "$mbps Mbit/s, $queue" $cc compete $cc $mbps $queue $1 38:0 \
-			42:0.1 36:0.2:reno 44:0.3:reno
+		row "$bench" "$mbps Mbit/s, $queue" $cc compete $cc $mbps $queue "$@"
 	done
 }
 
