@@ -513,13 +513,12 @@ static __always_inline void release_receive_buffer(struct tcptuned_flow *flow,
 						   struct tcp_sock *tp)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
-	__u32 space, promised;
+	__u32 space, least;
 
 	if (flow->flags & TCPTUNED_F_RCVBUF_OBEYED) {
-		promised = sk->sk_backlog.rmem_alloc.counter +
-			   kernel_space_from_win(tp, kernel_receive_window(tp));
+		least = kernel_rcvbuf_least(tp);
 		space = 2 * flow->req_rcvbuf;
-		set_receive_buffer(flow, tp, promised > space ? sk->sk_rcvbuf : space,
+		set_receive_buffer(flow, tp, least > space ? sk->sk_rcvbuf : space,
 				   kernel_win_from_space(tp, space));
 		return;
 	}

@@ -335,4 +335,44 @@ static __always_inline __u32 kernel_receive_window(const struct tcp_sock *tp)
 	return window < 0 ? 0 : window;
 }
 
+/* A window is told in units of its scale, and the kernel rounds up (__tcp_select_window()). */
+static __always_inline __u32 kernel_window_unit(const struct tcp_sock *tp)
+{
+	return 1u << BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale);
+}
+
+/*
+ * What data costs at least that came in small segments: one page each, as tcp_collapse() packs it
+ * (SKB_MAX_ORDER(0, 0)), and the memory that is counted for that.
+ */
+#define KERNEL_COLLAPSED_DATA 3776u
+#define KERNEL_COLLAPSED_SKB  4352u
+
+/*
+ * The memory that a receive queue needs beyond what it holds, bytes: for what the peer was told it
+ * may send, rounded up once more. The measured ratio may be one of large segments; so at least at
+ * the price of collapsed ones, with one that is just being packed and one that comes.
+ */
+static __always_inline __u64 kernel_space_promised(const struct tcp_sock *tp)
+{
+	__u32 window = kernel_receive_window(tp) + kernel_window_unit(tp);
+	__u64 space = kernel_space_from_win(tp, window);
+	__u64 packed = (__u64)window * KERNEL_COLLAPSED_SKB / KERNEL_COLLAPSED_DATA;
+
+	return (space > packed ? space : packed) + 2 * KERNEL_COLLAPSED_SKB;
+}
+
+/*
+ * Of its receive buffer, what a connection cannot do without, bytes. A kernel that cannot queue
+ * what it promised to take closes the window, and so pulls the right edge back (ICSK_ACK_NOMEM;
+ * one that sizes the buffer itself would enlarge it, tcp_clamp_window()).
+ */
+static __always_inline __u32 kernel_rcvbuf_least(const struct tcp_sock *tp)
+{
+	const struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+	__u64 space = sk->sk_backlog.rmem_alloc.counter + kernel_space_promised(tp);
+
+	return space < (__u32)sk->sk_rcvbuf ? space : sk->sk_rcvbuf;
+}
+
 #endif

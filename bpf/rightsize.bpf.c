@@ -193,13 +193,13 @@ static __always_inline void settle_accepted(struct bpf_sock_ops *ctx, struct tcp
 					    const struct tcptuned_policy *policy)
 {
 	struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
-	__u64 space = 2 * flow->req_rcvbuf, promised = kernel_space_from_win(tp, tp->rcv_wnd);
+	__u64 space = 2 * flow->req_rcvbuf, least = kernel_rcvbuf_least(tp);
 	int value;
 
 	if (policy && policy->override_rcvbuf)
 		space = net->ipv4.sysctl_tcp_rmem[1];
-	if (space < promised)
-		space = promised;
+	if (space < least)
+		space = least;
 	value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
 	bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
 	flow->flags &= ~TCPTUNED_F_RAISED;
@@ -245,19 +245,13 @@ static __always_inline void on_connect(struct bpf_sock_ops *ctx, struct bpf_sock
 
 /* ---- established -------------------------------------------------------------------- */
 
-/* A window is told in units of its scale, and the kernel rounds up (__tcp_select_window()). */
-static __always_inline __u32 window_unit(const struct tcp_sock *tp)
-{
-	return 1u << BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale);
-}
-
 /*
  * The least window of a slow path: what any sender begins with, so that none is held back by
  * it; and the scaled field must be able to say it (DRS III.C).
  */
 static __always_inline __u32 least_window(struct tcp_sock *tp)
 {
-	__u32 least = LEAST_WINDOW * tp->mss_cache, unit = window_unit(tp);
+	__u32 least = LEAST_WINDOW * tp->mss_cache, unit = kernel_window_unit(tp);
 
 	return least > 2 * unit ? least & ~(unit - 1) : 2 * unit;
 }
@@ -278,7 +272,7 @@ static __always_inline void leave_alone(struct bpf_sock_ops *ctx, struct bpf_soc
 
 	if (!flow)
 		return;
-	settle(ctx, flow, NULL, kernel_space_from_win(tp, kernel_receive_window(tp)));
+	settle(ctx, flow, NULL, kernel_rcvbuf_least(tp));
 	bpf_sk_storage_delete(&flows, sk);
 }
 
@@ -320,8 +314,7 @@ static __always_inline void claim(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 		return;
 	}
 	if (passive)
-		settle(ctx, flow, policy,
-		       kernel_space_from_win(tp, kernel_receive_window(tp)));
+		settle(ctx, flow, policy, kernel_rcvbuf_least(tp));
 	claim_flow(flow, tp, policy, key);
 	if (passive)
 		flow->flags |= TCPTUNED_F_PASSIVE;
@@ -419,22 +412,47 @@ static __always_inline __u64 space_for(const struct tcptuned_flow *flow, const s
 
 	if (space <= flow->rcv_base)
 		return flow->rcv_base;
-	return space + kernel_space_from_win(tp, window_unit(tp));
+	return space + kernel_space_from_win(tp, kernel_window_unit(tp));
 }
 
-/* @window, or what of it the budget has memory for. */
-static __always_inline __u32 affordable_window(struct tcptuned_flow *flow, struct tcp_sock *tp,
-					       __u32 window, struct tcptuned_totals *t)
+/*
+ * The memory that it cannot do without as it is now: what is queued, and what was promised. Near
+ * the end of a promise a little more, for while the application does not read the kernel goes on
+ * to promise, a window's unit at a time; but no more than it takes for no window to offer
+ * (__tcp_select_window(): a sixteenth).
+ */
+static __always_inline __u64 space_owed(const struct tcp_sock *tp)
 {
-	__u32 unit = window_unit(tp), allowed;
-	__u64 space = space_for(flow, tp, window);
+	const struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+	__u64 rest = kernel_space_from_win(tp, kernel_receive_window(tp));
+	__u64 with_unit = kernel_space_promised(tp);
+	__u32 sixteenth = (__u32)sk->sk_rcvbuf / 16;
 
-	if (space > flow->rcv_buffer_max)
-		space = flow->rcv_buffer_max;
-	allowed = budget_allow(&flow->rcv_share, tp, flow->rcv_base,
-			       tp->inet_conn.icsk_inet.sk.sk_rcvbuf, space, &flow->flags,
+	if (with_unit > sixteenth)
+		with_unit = sixteenth;
+	return sk->sk_backlog.rmem_alloc.counter + (rest > with_unit ? rest : with_unit);
+}
+
+/*
+ * @window, or what of it the budget has memory for. @space: that memory, and what is owed beyond
+ * it as far as the budget has some.
+ */
+static __always_inline __u32 affordable_window(struct tcptuned_flow *flow, struct tcp_sock *tp,
+					       __u32 window, __u64 *space,
+					       struct tcptuned_totals *t)
+{
+	__u32 have = tp->inet_conn.icsk_inet.sk.sk_rcvbuf, allowed;
+	__u64 need = space_for(flow, tp, window), owed = space_owed(tp);
+	__u32 unit = kernel_window_unit(tp);
+
+	if (need > flow->rcv_buffer_max)
+		need = flow->rcv_buffer_max;
+	*space = owed > have && owed > need ? owed : need;
+	allowed = budget_allow(&flow->rcv_share, tp, flow->rcv_base, have, *space, &flow->flags,
 			       TCPTUNED_F_RCV_PRESSED);
-	if (allowed >= space)
+	if (allowed < *space)
+		*space = allowed;
+	if (allowed >= need)
 		return window;
 	t->counter[TCPTUNED_C_RCV_BUDGET]++;
 	flow->rcv.reason = RIGHTSIZE_BUDGET;
@@ -466,25 +484,29 @@ static __always_inline void tell_decision(enum tcptuned_event_kind first, struct
 	event(kind, tp, flow, was, is);
 }
 
+/* @space: the memory that @window is to have */
 static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct tcp_sock *tp,
-					      struct tcptuned_flow *flow, __u32 window)
+					      struct tcptuned_flow *flow, __u32 window, __u64 space)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 	__u32 have = sk->sk_rcvbuf, queued = sk->sk_backlog.rmem_alloc.counter;
-	__u64 owed = queued + kernel_space_from_win(tp, kernel_receive_window(tp));
-	__u32 unread = tp->rcv_nxt - tp->copied_seq, unit = window_unit(tp);
-	__u64 space = space_for(flow, tp, window);
+	__u64 promised = queued + kernel_space_from_win(tp, kernel_receive_window(tp));
+	__u32 unread = tp->rcv_nxt - tp->copied_seq, unit = kernel_window_unit(tp);
+	__u32 least = kernel_rcvbuf_least(tp);
+	bool filled;
 	int value;
 
 	/*
 	 * A smaller window frees memory only as the application reads and as the promise is
-	 * used up. A kernel that cannot queue what it promised to take closes the window, and
-	 * so pulls the right edge back (ICSK_ACK_NOMEM).
+	 * used up.
 	 */
-	if (space < owed)
-		space = owed;
+	if (space < least)
+		space = least;
+	if (space < promised)
+		space = promised;
 	if (space > flow->rcv_buffer_max)
 		space = flow->rcv_buffer_max;
+	filled = queued > have / 2 && space > have;
 	/*
 	 * An application that holds more than its window gets no new promise until it has read
 	 * that: each would be added to what is queued. The kernel makes none while what is free
@@ -498,7 +520,7 @@ static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct t
 	if (window < flow->rcv_floor)
 		window = window > unit ? window & ~(unit - 1) : unit;
 	/* At least once, or the kernel's autotuning would go on; together, for one is for the other. */
-	if (!differs(have, space) && !differs(tp->window_clamp, window) &&
+	if (!filled && !differs(have, space) && !differs(tp->window_clamp, window) &&
 	    (flow->flags & TCPTUNED_F_RCV_TAKEN))
 		return 0;
 	value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
@@ -534,7 +556,7 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	__u32 rtt_us = kernel_rcv_rtt_us(tp), window, wanted, seen, hole;
 	struct rightsize_limits limits;
 	struct tcptuned_totals *t;
-	__u64 now_us = tp->tcp_mstamp;
+	__u64 now_us = tp->tcp_mstamp, space;
 	bool ours;
 
 	if (!rightsize_tick_over(&flow->rcv, now_us, rtt_us) ||
@@ -586,10 +608,10 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	if (flow->flags & TCPTUNED_F_OBSERVE)
 		return;
 	wanted = window;
-	window = affordable_window(flow, tp, window, t);
+	window = affordable_window(flow, tp, window, &space, t);
 	if (flow->rcv.reason == RIGHTSIZE_BUDGET && before.reason != RIGHTSIZE_BUDGET)
 		event(TCPTUNED_EV_RCV_BUDGET, tp, flow, wanted, window);
-	if (set_receive_buffer(ctx, tp, flow, window)) {
+	if (set_receive_buffer(ctx, tp, flow, window, space)) {
 		t->counter[TCPTUNED_C_RCV_FAILED]++;
 		event(TCPTUNED_EV_RCV_FAILED, tp, flow, window, 0);
 	}

@@ -17,7 +17,7 @@ struct socket_facts {
 	__u64 max_pacing_rate; /* bytes per second; all ones: none */
 	__u32 locks;	       /* locks_of_application() */
 	__u32 rcv_wscale;
-	__u32 promised; /* memory for the window that its peer was told, bytes */
+	__u32 rcvbuf_least; /* kernel_rcvbuf_least() */
 };
 
 static __always_inline struct socket_facts facts_of(const struct tcptuned_flow *flow,
@@ -27,7 +27,7 @@ static __always_inline struct socket_facts facts_of(const struct tcptuned_flow *
 		.max_pacing_rate = tp->inet_conn.icsk_inet.sk.sk_max_pacing_rate,
 		.locks = locks_of_application(flow, tp),
 		.rcv_wscale = BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale),
-		.promised = kernel_space_from_win(tp, kernel_receive_window(tp)),
+		.rcvbuf_least = kernel_rcvbuf_least(tp),
 	};
 
 	return facts;
@@ -45,15 +45,15 @@ static __always_inline bool may_fix(__u32 locks, const struct tcptuned_policy *p
 	       !(locks & lock);
 }
 
-/* @promised: of a receive buffer, the memory that it has to have; what came would be dropped else */
+/* @least: kernel_rcvbuf_least() of a receive buffer; 0: nothing was promised yet */
 static __always_inline void fix_buffer(void *ctx, struct tcptuned_flow *flow,
 				       const struct tcptuned_policy *policy, bool receive,
-				       __u32 promised)
+				       __u32 least)
 {
 	int value = receive ? policy->rcv_buffer : policy->snd_buffer;
 
-	if (value < (int)(promised / 2)) /* the kernel doubles it */
-		value = promised / 2;
+	if (value < (int)(least / 2)) /* the kernel doubles it */
+		value = least / 2;
 	if (bpf_setsockopt(ctx, SOL_SOCKET, receive ? SO_RCVBUF : SO_SNDBUF, &value,
 			   sizeof(value))) {
 		count(receive ? TCPTUNED_C_RCV_FAILED : TCPTUNED_C_SND_FAILED);
@@ -192,7 +192,7 @@ verified_once int settings_at_established(struct bpf_sock_ops *ctx, struct tcptu
 	settings_of_connection(ctx, sk, flow, policy, facts);
 	if (policy->mode == TCPTUNED_TUNE && !(flow->flags & TCPTUNED_F_RCV_FIXED) &&
 	    may_fix(facts->locks, policy, true))
-		fix_buffer(ctx, flow, policy, true, facts->promised);
+		fix_buffer(ctx, flow, policy, true, facts->rcvbuf_least);
 	return 0;
 }
 

@@ -140,18 +140,18 @@ static __always_inline void override(struct bpf_sockopt *ctx, bool receive)
 }
 
 /*
- * Let the kernel have what it did not get. @ctx: whatever bpf_setsockopt() takes. @promised: the
- * memory for a window that was told already, 0: none was.
+ * Let the kernel have what it did not get. @ctx: whatever bpf_setsockopt() takes. @least:
+ * kernel_rcvbuf_least() of a receive buffer; 0: nothing was promised yet.
  */
 static __always_inline void hand_on(void *ctx, struct tcptuned_flow *flow, bool receive,
-				    __u32 promised)
+				    __u32 least)
 {
 	__u32 swallowed = receive ? TCPTUNED_F_RCVBUF_SWALLOWED : TCPTUNED_F_SNDBUF_SWALLOWED;
 	__u32 obeyed = receive ? TCPTUNED_F_RCVBUF_OBEYED : TCPTUNED_F_SNDBUF_OBEYED;
 	int value = receive ? flow->req_rcvbuf : flow->req_sndbuf;
 
-	if (receive && value < (int)(promised / 2))
-		value = promised / 2;
+	if (receive && value < (int)(least / 2))
+		value = least / 2;
 	if ((flow->flags & swallowed) && !(flow->flags & obeyed))
 		bpf_setsockopt(ctx, SOL_SOCKET, receive ? SO_RCVBUF : SO_SNDBUF, &value,
 			       sizeof(value));
@@ -168,7 +168,7 @@ static __always_inline void override_late(struct tcptuned_flow *flow, bool recei
 static __always_inline void settle_one(void *ctx, struct tcptuned_flow *flow,
 				       const struct tcptuned_match *m,
 				       const struct tcptuned_policy *policy, bool receive,
-				       __u32 promised)
+				       __u32 least)
 {
 	__u32 swallowed = receive ? TCPTUNED_F_RCVBUF_SWALLOWED : TCPTUNED_F_SNDBUF_SWALLOWED;
 	__u32 asked = receive ? TCPTUNED_F_RCVBUF_REQ : TCPTUNED_F_SNDBUF_REQ;
@@ -177,7 +177,7 @@ static __always_inline void settle_one(void *ctx, struct tcptuned_flow *flow,
 	if (!(flow->flags & asked))
 		return;
 	if (verdict != OVERRIDDEN)
-		hand_on(ctx, flow, receive, promised);
+		hand_on(ctx, flow, receive, least);
 	else if (!(flow->flags & swallowed))
 		override_late(flow, receive);
 	if (verdict == STANDS)
@@ -188,16 +188,16 @@ static __always_inline void settle_one(void *ctx, struct tcptuned_flow *flow,
 
 /*
  * The connection is @policy's (NULL: nobody's): what does that one say to its requests? A socket
- * that is refused and tries again is settled again, but counted once. @promised: as for hand_on().
+ * that is refused and tries again is settled again, but counted once. @least: as for hand_on().
  */
 verified_once int settle(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
-			 const struct tcptuned_policy *policy, __u32 promised)
+			 const struct tcptuned_policy *policy, __u32 least)
 {
 	const struct tcptuned_match *m = match_anywhere();
 
 	if (!flow)
 		return 0;
-	settle_one(ctx, flow, m, policy, true, promised);
+	settle_one(ctx, flow, m, policy, true, least);
 	settle_one(ctx, flow, m, policy, false, 0);
 	return 0;
 }
