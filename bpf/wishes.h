@@ -23,6 +23,24 @@ enum verdict {
 	OVERRIDDEN, /* the kernel does not get it */
 };
 
+/* The flags of either buffer's request (struct tcptuned_flow). */
+struct request_flags {
+	__u32 asked;	 /* the application has called */
+	__u32 swallowed; /* the kernel does not have it */
+	__u32 obeyed;	 /* ... but had it once */
+	__u32 apps;	 /* the buffer is the application's */
+};
+
+static __always_inline struct request_flags flags_of(bool receive)
+{
+	struct request_flags rcvbuf = { TCPTUNED_F_RCVBUF_REQ, TCPTUNED_F_RCVBUF_SWALLOWED,
+					TCPTUNED_F_RCVBUF_OBEYED, TCPTUNED_F_RCVBUF_APP };
+	struct request_flags sndbuf = { TCPTUNED_F_SNDBUF_REQ, TCPTUNED_F_SNDBUF_SWALLOWED,
+					TCPTUNED_F_SNDBUF_OBEYED, TCPTUNED_F_SNDBUF_APP };
+
+	return receive ? rcvbuf : sndbuf;
+}
+
 static __always_inline enum verdict verdict_of(const struct tcptuned_policy *policy, bool receive)
 {
 	if (!policy || !(receive ? policy->override_rcvbuf : policy->override_sndbuf))
@@ -86,7 +104,7 @@ static __always_inline void stands(struct bpf_sockopt *ctx, bool receive)
 		return;
 	flow->flags &= ~(receive ? TCPTUNED_F_RCV_SIZED | TCPTUNED_F_RCV_FIXED :
 				   TCPTUNED_F_SND_SIZED | TCPTUNED_F_SND_FIXED);
-	flow->flags |= receive ? TCPTUNED_F_RCVBUF_APP : TCPTUNED_F_SNDBUF_APP;
+	flow->flags |= flags_of(receive).apps;
 	budget_give_up(receive ? &flow->rcv_share : &flow->snd_share);
 }
 
@@ -124,18 +142,17 @@ static __always_inline void override(struct bpf_sockopt *ctx, bool receive)
 	if (receive) {
 		flow->req_rcvbuf = *request;
 		flow->rcv_buffer_max = policy->rcv_buffer_max;
-		flow->flags |= TCPTUNED_F_RCVBUF_REQ;
 	} else {
 		flow->req_sndbuf = *request;
 		flow->snd_buffer_max = policy->snd_buffer_max;
-		flow->flags |= TCPTUNED_F_SNDBUF_REQ;
 	}
+	flow->flags |= flags_of(receive).asked;
 	count_request(m, receive);
 	event_of_call(receive ? TCPTUNED_EV_RCVBUF_OVERRIDDEN : TCPTUNED_EV_SNDBUF_OVERRIDDEN,
 		      ctx->sk, m->default_policy, verdict != OVERRIDDEN, *request);
 	if (verdict != OVERRIDDEN)
 		return;
-	flow->flags |= receive ? TCPTUNED_F_RCVBUF_SWALLOWED : TCPTUNED_F_SNDBUF_SWALLOWED;
+	flow->flags |= flags_of(receive).swallowed;
 	ctx->optlen = -1;
 }
 
@@ -146,23 +163,21 @@ static __always_inline void override(struct bpf_sockopt *ctx, bool receive)
 static __always_inline void hand_on(void *ctx, struct tcptuned_flow *flow, bool receive,
 				    __u32 least)
 {
-	__u32 swallowed = receive ? TCPTUNED_F_RCVBUF_SWALLOWED : TCPTUNED_F_SNDBUF_SWALLOWED;
-	__u32 obeyed = receive ? TCPTUNED_F_RCVBUF_OBEYED : TCPTUNED_F_SNDBUF_OBEYED;
+	struct request_flags its = flags_of(receive);
 	int value = receive ? flow->req_rcvbuf : flow->req_sndbuf;
 
 	if (receive && value < (int)(least / 2))
 		value = least / 2;
-	if ((flow->flags & swallowed) && !(flow->flags & obeyed))
+	if ((flow->flags & its.swallowed) && !(flow->flags & its.obeyed))
 		bpf_setsockopt(ctx, SOL_SOCKET, receive ? SO_RCVBUF : SO_SNDBUF, &value,
 			       sizeof(value));
-	flow->flags &= ~swallowed;
+	flow->flags &= ~its.swallowed;
 }
 
 /* Overridden from now on, though the kernel did get it: its policy, if any, only observed then. */
 static __always_inline void override_late(struct tcptuned_flow *flow, bool receive)
 {
-	flow->flags |= receive ? TCPTUNED_F_RCVBUF_SWALLOWED | TCPTUNED_F_RCVBUF_OBEYED :
-				 TCPTUNED_F_SNDBUF_SWALLOWED | TCPTUNED_F_SNDBUF_OBEYED;
+	flow->flags |= flags_of(receive).swallowed | flags_of(receive).obeyed;
 }
 
 static __always_inline void settle_one(void *ctx, struct tcptuned_flow *flow,
@@ -170,18 +185,17 @@ static __always_inline void settle_one(void *ctx, struct tcptuned_flow *flow,
 				       const struct tcptuned_policy *policy, bool receive,
 				       __u32 least)
 {
-	__u32 swallowed = receive ? TCPTUNED_F_RCVBUF_SWALLOWED : TCPTUNED_F_SNDBUF_SWALLOWED;
-	__u32 asked = receive ? TCPTUNED_F_RCVBUF_REQ : TCPTUNED_F_SNDBUF_REQ;
+	struct request_flags its = flags_of(receive);
 	enum verdict verdict = verdict_of(policy, receive);
 
-	if (!(flow->flags & asked))
+	if (!(flow->flags & its.asked))
 		return;
 	if (verdict != OVERRIDDEN)
 		hand_on(ctx, flow, receive, least);
-	else if (!(flow->flags & swallowed))
+	else if (!(flow->flags & its.swallowed))
 		override_late(flow, receive);
 	if (verdict == STANDS)
-		flow->flags &= ~asked;
+		flow->flags &= ~its.asked;
 	else if (m && is_disputed(m, receive) && !(flow->flags & TCPTUNED_F_PLANNED))
 		count(receive ? TCPTUNED_C_RCVBUF_OVERRIDDEN : TCPTUNED_C_SNDBUF_OVERRIDDEN);
 }
@@ -206,18 +220,17 @@ verified_once int settle(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 static __always_inline void settle_observed(struct tcptuned_flow *flow,
 					    const struct tcptuned_policy *policy, bool receive)
 {
-	__u32 swallowed = receive ? TCPTUNED_F_RCVBUF_SWALLOWED : TCPTUNED_F_SNDBUF_SWALLOWED;
-	__u32 asked = receive ? TCPTUNED_F_RCVBUF_REQ : TCPTUNED_F_SNDBUF_REQ;
+	struct request_flags its = flags_of(receive);
 
-	if ((flow->flags & (asked | swallowed)) != asked)
+	if ((flow->flags & (its.asked | its.swallowed)) != its.asked)
 		return;
 	switch (verdict_of(policy, receive)) {
 	case OVERRIDDEN:
 		override_late(flow, receive);
 		break;
 	case STANDS:
-		flow->flags &= ~asked;
-		flow->flags |= receive ? TCPTUNED_F_RCVBUF_APP : TCPTUNED_F_SNDBUF_APP;
+		flow->flags &= ~its.asked;
+		flow->flags |= its.apps;
 		break;
 	case OBSERVED:
 		break;
