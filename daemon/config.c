@@ -358,7 +358,12 @@ static int set_key(struct loading *l, const char *section, const char *name, con
 {
 	const struct tcptuned_key *key = find_key(section, name);
 	size_t i = (size_t)(key - tcptuned_keys);
+	char named[sizeof("policy ") + TCPTUNED_POLICY_NAME_MAX];
 
+	if (policy_name(section)) { /* in messages as it is usually written: there may be tabs */
+		snprintf(named, sizeof(named), "policy %s", policy_name(section));
+		section = named;
+	}
 	if (!key)
 		return fail_unknown_key(l, section, name);
 	if (policy_name(section))

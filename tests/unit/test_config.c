@@ -644,6 +644,9 @@ static void test_syntax(void **state)
 		   "metrics.flows", "it takes");
 	load_fails("port = 9817\n", TCPTUNED_EXIT_CONFIG_SYNTAX, 1, "\"port\" stands before",
 		   "another section above it");
+	/* found by the fuzzer: what stands between is not repeated, a terminal would obey it */
+	load_fails("[policy\t a]\ndestination = /32\n", TCPTUNED_EXIT_CONFIG_TYPE, 2,
+		   "policy a.destination", "is no prefix");
 	load_fails("[metrics\nport = 9817\n", TCPTUNED_EXIT_CONFIG_SYNTAX, 1, "] of a section",
 		   "write [policy]");
 	load_fails("[metrics] port = 9817\n", TCPTUNED_EXIT_CONFIG_SYNTAX, 1,
