@@ -489,7 +489,8 @@ static int parse_text(struct loading *l, const char *file, const char *text, siz
 	unsigned int mark = sizeof(byte_order_mark) - 1;
 	int bad_line;
 
-	if (length >= mark && !memcmp(text, byte_order_mark, mark)) {
+	/* all of them: inih would skip one more, and the line behind it not be checked here */
+	while (length >= mark && !memcmp(text, byte_order_mark, mark)) {
 		text += mark;
 		length -= mark;
 	}

@@ -354,6 +354,9 @@ static void test_layout(void **state)
 	assert_int_equal(config.metrics_flows, 7);
 	assert_int_equal(config.policy.mode, TCPTUNED_OFF);
 	assert_false(config.metrics_enabled);
+	/* found by the fuzzer: one mark was taken here, the next by inih, and a section unseen */
+	load("\xef\xbb\xbf\xef\xbb\xbf[policy a]\nlocal_port = 5\n");
+	assert_int_equal(config.policies_len, 1);
 	/* A comment may be longer than a line. */
 	snprintf(text, sizeof(text), "#%01500d\n[metrics]\nport = 5\n", 0);
 	load(text);
