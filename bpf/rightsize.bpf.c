@@ -193,13 +193,13 @@ static __always_inline void settle_accepted(struct bpf_sock_ops *ctx, struct tcp
 					    const struct tcptuned_policy *policy)
 {
 	struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
-	__u64 space = 2 * flow->req_rcvbuf, least = kernel_rcvbuf_least(tp);
+	__u64 space = 2 * flow->req_rcvbuf, promised = kernel_space_from_win(tp, tp->rcv_wnd);
 	int value;
 
 	if (policy && policy->override_rcvbuf)
 		space = net->ipv4.sysctl_tcp_rmem[1];
-	if (space < least)
-		space = least;
+	if (space < promised)
+		space = promised;
 	value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
 	bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
 	flow->flags &= ~TCPTUNED_F_RAISED;
@@ -415,22 +415,52 @@ static __always_inline __u64 space_for(const struct tcptuned_flow *flow, const s
 	return space + kernel_space_from_win(tp, kernel_window_unit(tp));
 }
 
+/* The memory for what is queued, and for what was promised. */
+static __always_inline __u64 space_promised(const struct tcp_sock *tp)
+{
+	return tp->inet_conn.icsk_inet.sk.sk_backlog.rmem_alloc.counter +
+	       kernel_space_from_win(tp, kernel_receive_window(tp));
+}
+
 /*
- * The memory that it cannot do without as it is now: what is queued, and what was promised. Near
- * the end of a promise a little more, for while the application does not read the kernel goes on
- * to promise, a window's unit at a time; but no more than it takes for no window to offer
- * (__tcp_select_window(): a sixteenth).
+ * What it cannot do without, also where there is less now: when a buffer is full the kernel packs
+ * what it holds (tcp_prune_queue()), what was promised and rounded up fits in then, and nothing
+ * more. What is not needed is not given, for the kernel would promise that, too.
  */
 static __always_inline __u64 space_owed(const struct tcp_sock *tp)
 {
-	const struct sock *sk = &tp->inet_conn.icsk_inet.sk;
-	__u64 rest = kernel_space_from_win(tp, kernel_receive_window(tp));
-	__u64 with_unit = kernel_space_promised(tp);
-	__u32 sixteenth = (__u32)sk->sk_rcvbuf / 16;
+	__u64 queued = tp->inet_conn.icsk_inet.sk.sk_backlog.rmem_alloc.counter;
+	__u32 unread = tp->rcv_nxt - tp->copied_seq, rest = kernel_receive_window(tp);
+	__u64 packed = (__u64)unread * KERNEL_COLLAPSED_SKB / KERNEL_COLLAPSED_DATA;
 
-	if (with_unit > sixteenth)
-		with_unit = sixteenth;
-	return sk->sk_backlog.rmem_alloc.counter + (rest > with_unit ? rest : with_unit);
+	if (packed < queued)
+		queued = packed;
+	if (!rest)
+		return queued;
+	rest += kernel_window_unit(tp);
+	return queued + (__u64)rest * KERNEL_COLLAPSED_SKB / KERNEL_COLLAPSED_DATA +
+	       2 * KERNEL_COLLAPSED_SKB;
+}
+
+/*
+ * What a buffer that is made smaller keeps beyond that while something is promised, for that is
+ * rounded up with each ACK, and may cost more than was measured. But with what is promised less
+ * than a sixteenth of it, and than half of @window, the clamp: the kernel would take more for a
+ * window to offer, and promise it, too (__tcp_select_window()).
+ */
+static __always_inline __u64 space_margin(const struct tcp_sock *tp, __u32 window)
+{
+	__u32 most = (__u32)tp->inet_conn.icsk_inet.sk.sk_backlog.rmem_alloc.counter / 16;
+	__u64 rest = kernel_space_from_win(tp, kernel_receive_window(tp));
+	__u64 margin = kernel_space_promised(tp) - rest;
+	__u64 half = kernel_space_from_win(tp, window) * 3 / 8;
+
+	if (!rest || rest >= most)
+		return 0;
+	most -= rest;
+	if (most > half)
+		most = half;
+	return margin < most ? margin : most;
 }
 
 /*
@@ -441,10 +471,15 @@ static __always_inline __u32 affordable_window(struct tcptuned_flow *flow, struc
 					       __u32 window, __u64 *space,
 					       struct tcptuned_totals *t)
 {
+	struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
 	__u32 have = tp->inet_conn.icsk_inet.sk.sk_rcvbuf, allowed;
 	__u64 need = space_for(flow, tp, window), owed = space_owed(tp);
-	__u32 unit = kernel_window_unit(tp);
+	__u32 unit = kernel_window_unit(tp), kernels_max = net->ipv4.sysctl_tcp_rmem[2];
 
+	if (owed > kernels_max) /* where tcp_clamp_window() ends, too */
+		owed = kernels_max;
+	if (owed > flow->rcv_buffer_max)
+		owed = flow->rcv_buffer_max;
 	if (need > flow->rcv_buffer_max)
 		need = flow->rcv_buffer_max;
 	*space = owed > have && owed > need ? owed : need;
@@ -484,29 +519,25 @@ static __always_inline void tell_decision(enum tcptuned_event_kind first, struct
 	event(kind, tp, flow, was, is);
 }
 
-/* @space: the memory that @window is to have */
+/* @space: affordable_window()'s, for @window and for what is owed */
 static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct tcp_sock *tp,
 					      struct tcptuned_flow *flow, __u32 window, __u64 space)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 	__u32 have = sk->sk_rcvbuf, queued = sk->sk_backlog.rmem_alloc.counter;
-	__u64 promised = queued + kernel_space_from_win(tp, kernel_receive_window(tp));
+	__u64 promised = space_promised(tp), keep = promised + space_margin(tp, window);
 	__u32 unread = tp->rcv_nxt - tp->copied_seq, unit = kernel_window_unit(tp);
-	__u32 least = kernel_rcvbuf_least(tp);
-	bool filled;
+	bool filled = queued > have / 2 && space > have;
 	int value;
 
 	/*
 	 * A smaller window frees memory only as the application reads and as the promise is
-	 * used up.
+	 * used up. A little that is left of the buffer beyond that is no reason for a call.
 	 */
-	if (space < least)
-		space = least;
 	if (space < promised)
 		space = promised;
 	if (space > flow->rcv_buffer_max)
 		space = flow->rcv_buffer_max;
-	filled = queued > have / 2 && space > have;
 	/*
 	 * An application that holds more than its window gets no new promise until it has read
 	 * that: each would be added to what is queued. The kernel makes none while what is free
@@ -523,6 +554,8 @@ static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct t
 	if (!filled && !differs(have, space) && !differs(tp->window_clamp, window) &&
 	    (flow->flags & TCPTUNED_F_RCV_TAKEN))
 		return 0;
+	if (space < have && space < keep)
+		space = keep < have ? keep : have;
 	value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
 	if (bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value)))
 		return -1;
