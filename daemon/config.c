@@ -409,16 +409,39 @@ static int check_section_line(struct loading *l, const char *line, size_t length
 }
 
 /*
+ * The bytes at the beginning of @line that say nothing: white space, and byte order marks, all of
+ * them and wherever they stand on the first line. inih would skip what is left of them there, and
+ * the section behind go unchecked.
+ */
+static size_t leading(const struct loading *l, const char *line, size_t length)
+{
+	static const char byte_order_mark[] = "\xef\xbb\xbf";
+	const size_t mark = sizeof(byte_order_mark) - 1;
+	size_t at = 0;
+
+	while (at < length) {
+		if (line[at] && strchr(" \t\r\f\v", line[at]))
+			at++;
+		else if (l->line == 1 && length - at >= mark &&
+			 !memcmp(line + at, byte_order_mark, mark))
+			at += mark;
+		else
+			break;
+	}
+	return at;
+}
+
+/*
  * Hand @line on to inih, which reads into @buffer of @size. Comments are handed on as empty
  * lines, so that they may be longer; white space before a key is taken away, because inih
  * would read that as a second line of the key before.
  */
 static char *hand_on(struct loading *l, const char *line, size_t length, char *buffer, int size)
 {
-	while (length && strchr(" \t\r\f\v", *line) && *line) {
-		line++;
-		length--;
-	}
+	size_t skip = leading(l, line, length);
+
+	line += skip;
+	length -= skip;
 	if (memchr(line, '\0', length)) {
 		fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
 			  "there is a NUL byte in it; this is no text file, name another or "
@@ -485,15 +508,8 @@ static int handle_key(void *user, const char *section, const char *name, const c
 
 static int parse_text(struct loading *l, const char *file, const char *text, size_t length)
 {
-	static const char byte_order_mark[] = "\xef\xbb\xbf";
-	unsigned int mark = sizeof(byte_order_mark) - 1;
 	int bad_line;
 
-	/* all of them: inih would skip one more, and the line behind it not be checked here */
-	while (length >= mark && !memcmp(text, byte_order_mark, mark)) {
-		text += mark;
-		length -= mark;
-	}
 	begin_source(l, file);
 	l->next = text;
 	l->left = length;

@@ -357,6 +357,8 @@ static void test_layout(void **state)
 	/* found by the fuzzer: one mark was taken here, the next by inih, and a section unseen */
 	load("\xef\xbb\xbf\xef\xbb\xbf[policy a]\nlocal_port = 5\n");
 	assert_int_equal(config.policies_len, 1);
+	load(" \xef\xbb\xbf\t\xef\xbb\xbf [policy a]\nlocal_port = 5\n");
+	assert_int_equal(config.policies_len, 1);
 	/* A comment may be longer than a line. */
 	snprintf(text, sizeof(text), "#%01500d\n[metrics]\nport = 5\n", 0);
 	load(text);
