@@ -18,8 +18,9 @@ struct {
 } meta SEC(".maps");
 
 /*
- * Of the configuration in force, and of those before it while there is room: flows name them.
- * A record is never written to once a rule names it.
+ * Of the configuration in force, and of some before it: flows name them. There is room for two
+ * that are as large as may be, so that the one can be laid beside the other; memory is taken as
+ * records come. A record is never written to once a rule names it.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -123,13 +123,13 @@ static __always_inline void search_begin(struct search *s, struct sock *sk)
 	s->remote_port = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
 }
 
-/* Does a rule match, of those that begin with the one at @first? */
-static __always_inline bool search_from(struct search *s, __u32 first)
+/* Does a rule match, of the @most that begin with the one at @first? */
+static __always_inline bool search_from(struct search *s, __u32 first, __u32 most)
 {
 	s->array = TCPTUNED_RULE_ARRAY(first);
 	s->next = TCPTUNED_RULE_INDEX(first);
 	if (s->next != TCPTUNED_RULE_NONE)
-		bpf_loop(TCPTUNED_CHAIN_MAX, try_rule, s, 0);
+		bpf_loop(most, try_rule, s, 0);
 	return s->found;
 }
 
@@ -155,7 +155,7 @@ verified_once int search_policy(struct search_result *r)
 	s.sk = r->sk;
 	search_begin(&s, (struct sock *)tp);
 	m = match_of(s.remote, 128);
-	if (!m || !search_from(&s, m->first))
+	if (!m || !search_from(&s, m->first, TCPTUNED_CHAIN_MAX))
 		return 0;
 	r->policy = s.policy;
 	return 1;
@@ -171,7 +171,7 @@ verified_once int search_ends(struct search_result *r, const struct search *ends
 		return 0;
 	s = *ends;
 	m = match_of(s.remote, 128);
-	if (!m || !search_from(&s, m->first))
+	if (!m || !search_from(&s, m->first, TCPTUNED_CHAIN_MAX))
 		return 0;
 	r->policy = s.policy;
 	return 1;
@@ -199,7 +199,7 @@ verified_once int search_listener(struct search_result *r, __u32 first)
 		return 0;
 	s.sk = r->sk;
 	search_begin(&s, (struct sock *)r->sk);
-	return search_from(&s, first);
+	return search_from(&s, first, TCPTUNED_POLICIES_MAX);
 }
 
 /*

@@ -235,71 +235,93 @@ static json_t *policy_object(const struct tcptuned_source *source, __u32 key,
 	return object;
 }
 
-/* Groups of connections by the name of their policy, which each key is asked for once. */
-struct group_names {
-	const struct tcptuned_flows *flows;
-	char name[TCPTUNED_FLOW_GROUPS][TCPTUNED_POLICY_NAME_MAX];
+/* Open connections by the name of their policy, of this configuration or of an earlier one. */
+struct policy_count {
+	char name[TCPTUNED_POLICY_NAME_MAX];
+	__u64 connections;
 };
 
-static struct group_names *name_groups(const struct tcptuned_source *source,
-				       const struct tcptuned_flows *flows)
+static int by_name(const void *a, const void *b)
 {
-	struct group_names *names = malloc(sizeof(*names));
-
-	if (!names)
-		return NULL;
-	names->flows = flows;
-	for (__u32 i = 0; i < flows->groups_len; i++)
-		tcptuned_source_policy(source, flows->groups[i].policy, names->name[i]);
-	return names;
+	return strcmp(((const struct policy_count *)a)->name,
+		      ((const struct policy_count *)b)->name);
 }
 
-/* Open connections that have a policy of that name, by this configuration or an earlier one. */
-static __u64 connections_of(const struct group_names *names, const char *name)
+/* Into @ret, each name once and in order; returns how many there are. */
+static __u32 count_by_name(const struct tcptuned_source *source,
+			   const struct tcptuned_flows *flows, struct policy_count *ret)
 {
-	__u64 connections = 0;
+	__u32 kept = 0;
 
-	for (__u32 i = 0; i < names->flows->groups_len; i++)
-		if (!strcmp(name, names->name[i]))
-			connections += names->flows->groups[i].flows;
-	return connections;
+	for (__u32 i = 0; i < flows->groups_len; i++) {
+		tcptuned_source_policy(source, flows->groups[i].policy, ret[i].name);
+		ret[i].connections = flows->groups[i].flows;
+	}
+	qsort(ret, flows->groups_len, sizeof(*ret), by_name);
+	for (__u32 i = 0; i < flows->groups_len; i++) {
+		if (kept && !by_name(&ret[kept - 1], &ret[i]))
+			ret[kept - 1].connections += ret[i].connections;
+		else
+			ret[kept++] = ret[i];
+	}
+	return kept;
 }
 
-/* Those in force, in the order of the configuration. */
-static int answer_policies(const struct tcptuned_source *source, struct tcptuned_buf *out,
-			   struct tcptuned_error *err)
+static __u64 connections_of(const struct policy_count *counts, __u32 len, const char *name)
+{
+	struct policy_count wanted = { 0 };
+	const struct policy_count *found;
+
+	snprintf(wanted.name, sizeof(wanted.name), "%s", name);
+	found = bsearch(&wanted, counts, len, sizeof(*counts), by_name);
+	return found ? found->connections : 0;
+}
+
+/* Those in force, in the order of the configuration. One at a time is a tree in memory. */
+static void print_policies(struct tcptuned_buf *out, const struct tcptuned_source *source,
+			   const struct policy_count *counts, __u32 len)
 {
 	__u32 generation = tcptuned_policies_generation(source->kernel), place, key;
 	struct tcptuned_policy policy;
+	json_t *object;
+
+	for (place = 0; place < TCPTUNED_POLICIES_MAX && !out->error; place++) {
+		key = TCPTUNED_POLICY_ID(generation, place);
+		if (read_policy(source, key, &policy))
+			return;
+		object = policy_object(source, key, &policy);
+		set_conditions(object, source, key);
+		set_number(object, "connections", connections_of(counts, len, policy.name));
+		if (place)
+			tcptuned_buf_puts(out, ",");
+		tcptuned_json_print(out, object);
+	}
+}
+
+static int answer_policies(const struct tcptuned_source *source, struct tcptuned_buf *out,
+			   struct tcptuned_error *err)
+{
 	struct tcptuned_flows flows;
-	json_t *object, *list, *one;
-	struct group_names *names;
+	struct policy_count *counts;
 	int error = read_flows(source, NULL, &flows, 0, err);
 
 	if (error)
 		return error;
-	names = name_groups(source, &flows);
-	if (!names) {
+	counts = calloc(flows.groups_len + 1, sizeof(*counts));
+	if (!counts) {
 		tcptuned_flows_free(&flows);
 		return kernel_failed(err, -ENOMEM, "the policies");
 	}
-	object = json_object();
-	list = json_array();
-	for (place = 0; place < TCPTUNED_POLICIES_MAX; place++) {
-		key = TCPTUNED_POLICY_ID(generation, place);
-		if (read_policy(source, key, &policy))
-			break;
-		one = policy_object(source, key, &policy);
-		set_conditions(one, source, key);
-		set_number(one, "connections", connections_of(names, policy.name));
-		json_array_append_new(list, one);
-	}
-	json_object_set_new(object, "policies", list);
+	tcptuned_buf_puts(out, "{\"policies\":[");
+	print_policies(out, source, counts, count_by_name(source, &flows, counts));
+	tcptuned_buf_puts(out, "]");
 	if (flows.groups_other)
-		set_number(object, "connections_not_told_apart", flows.groups_other);
-	free(names);
+		tcptuned_buf_printf(out, ",\"connections_not_told_apart\":%llu",
+				    (unsigned long long)flows.groups_other);
+	tcptuned_buf_puts(out, "}\n");
+	free(counts);
 	tcptuned_flows_free(&flows);
-	return print_line(out, object);
+	return 0;
 }
 
 static void copy_address(__u8 to[16], const struct tcptuned_filter_prefix *from)

@@ -15,12 +15,17 @@
 #include "cleanup.h"
 #include "config_keys.h"
 
-#define FILE_MAX    (1u << 20)	/* bytes; a thousand times what a full one takes */
-#define PREFIXES_MAX (1u << 24) /* bytes of a file of prefixes */
+#define FILE_MAX    (1u << 24) /* bytes; as many policies as may be take four lines each */
 #define QUOTED	    128	       /* of a value or name in a message, with its NUL */
 #define WHERE	    300	       /* "FILE:LINE" in a message, with its NUL */
 #define DROP_IN_END ".conf"
 #define UNREADABLE  "[?]" /* in place of a line that cannot be read: no such section */
+
+/* Which keys of a named policy were given in a source, a file or a --set. */
+struct seen_keys {
+	unsigned int source; /* number of that source; what is noted of an earlier one is over */
+	unsigned int line[TCPTUNED_CONFIG_KEYS]; /* that gave the key; 0: none has */
+};
 
 /* One loading: what has been read so far, and where the reading is. */
 struct loading {
@@ -29,8 +34,9 @@ struct loading {
 	int error;	  /* 0, or the first failure; nothing is read after it */
 	const char *file; /* or NULL: the command line */
 	unsigned int line;
-	unsigned int seen[TCPTUNED_CONFIG_KEYS]; /* line of this file that gave the key; 0 */
-	unsigned int (*seen_named)[TCPTUNED_CONFIG_KEYS]; /* the same of each named policy */
+	unsigned int source; /* number of the source that is being read */
+	unsigned int seen[TCPTUNED_CONFIG_KEYS]; /* line of this source that gave the key; 0 */
+	struct seen_keys *seen_named;		 /* the same of each named policy */
 	struct tcptuned_config view; /* where a value of a named policy is parsed */
 	struct tcptuned_error *warning; /* of the first fault passed over; NULL: none may be */
 	const char *next;			 /* of the file's text ... */
@@ -156,13 +162,33 @@ static const struct tcptuned_key *find_key(const char *section, const char *name
 	return key ? key : find_key_in("policy", name);
 }
 
+/* FNV-1a, of Fowler, Noll and Vo. */
+static uint32_t hash_of(const char *name)
+{
+	uint32_t hash = 2166136261u;
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 16777619u;
+	return hash;
+}
+
+/* Where in the index the policy of that name is, or is to be put. It is never full. */
+static uint32_t *find_slot(const struct tcptuned_config *config, const char *name)
+{
+	size_t mask = 2 * config->policies_room - 1, i = hash_of(name) & mask;
+
+	while (config->policies_index[i] &&
+	       strcmp(config->policies[config->policies_index[i] - 1].name, name))
+		i = (i + 1) & mask;
+	return &config->policies_index[i];
+}
+
 static struct tcptuned_named_policy *find_policy(const struct tcptuned_config *config,
 						 const char *name)
 {
-	for (size_t i = 0; i < config->policies_len; i++)
-		if (!strcmp(config->policies[i].name, name))
-			return &config->policies[i];
-	return NULL;
+	uint32_t place = config->policies_len ? *find_slot(config, name) : 0;
+
+	return place ? &config->policies[place - 1] : NULL;
 }
 
 static int out_of_memory(struct loading *l)
@@ -173,32 +199,54 @@ static int out_of_memory(struct loading *l)
 	return l->error;
 }
 
+/* Room for twice as many policies, and for the names of these in an index that is half empty. */
+static int make_room(struct loading *l)
+{
+	struct tcptuned_config *c = &l->config;
+	size_t room = c->policies_room ? 2 * c->policies_room : 16;
+	uint32_t *index = calloc(2 * room, sizeof(*index));
+	void *policies = NULL, *seen = NULL;
+
+	if (index)
+		policies = realloc(c->policies, room * sizeof(*c->policies));
+	if (policies) {
+		c->policies = policies;
+		seen = realloc(l->seen_named, room * sizeof(*l->seen_named));
+	}
+	if (!seen) {
+		free(index);
+		return out_of_memory(l);
+	}
+	l->seen_named = seen;
+	free(c->policies_index);
+	c->policies_index = index;
+	c->policies_room = room;
+	for (size_t i = 0; i < c->policies_len; i++)
+		*find_slot(c, c->policies[i].name) = (uint32_t)i + 1;
+	return 0;
+}
+
 static int add_policy(struct loading *l, const char *name)
 {
 	size_t len = l->config.policies_len;
-	struct tcptuned_named_policy *policies;
-	unsigned int(*seen)[TCPTUNED_CONFIG_KEYS];
+	struct tcptuned_named_policy *policy;
 	char at[WHERE];
 
 	if (len + 1 >= TCPTUNED_POLICIES_MAX)
 		return fail_here(l, TCPTUNED_EXIT_CONFIG_RANGE,
 				 "[policy %s] is one policy too many; there may be %d", name,
 				 TCPTUNED_POLICIES_MAX - 1);
-	policies = realloc(l->config.policies, (len + 1) * sizeof(*policies));
-	if (!policies)
-		return out_of_memory(l);
-	l->config.policies = policies;
-	seen = realloc(l->seen_named, (len + 1) * sizeof(*seen));
-	if (!seen)
-		return out_of_memory(l);
-	l->seen_named = seen;
-	memset(&policies[len], 0, sizeof(policies[len]));
-	memset(&seen[len], 0, sizeof(seen[len]));
-	strcpy(policies[len].name, name);
-	where(l, l->line, at, sizeof(at));
+	if (len == l->config.policies_room && make_room(l))
+		return l->error;
+	policy = &l->config.policies[len];
+	memset(policy, 0, sizeof(*policy));
+	memset(&l->seen_named[len], 0, sizeof(l->seen_named[len]));
+	strcpy(policy->name, name);
+	*find_slot(&l->config, name) = (uint32_t)len + 1;
 	l->config.policies_len++;
-	policies[len].where = strdup(at);
-	return policies[len].where ? 0 : out_of_memory(l);
+	where(l, l->line, at, sizeof(at));
+	policy->where = strdup(at);
+	return policy->where ? 0 : out_of_memory(l);
 }
 
 static int check_policy(struct loading *l, const char *name)
@@ -338,13 +386,15 @@ static int set_named_key(struct loading *l, const char *section, const struct tc
 			 const char *value)
 {
 	struct tcptuned_named_policy *policy = find_policy(&l->config, policy_name(section));
+	struct seen_keys *seen = &l->seen_named[policy - l->config.policies];
 	size_t i = (size_t)(key - tcptuned_keys);
 	char at[WHERE];
 	int error;
 
+	if (seen->source != l->source)
+		*seen = (struct seen_keys){.source = l->source};
 	tcptuned_policy_view(policy, &l->view);
-	error = parse_key(l, section, key, value,
-			  &l->seen_named[policy - l->config.policies][i], &l->view);
+	error = parse_key(l, section, key, value, &seen->line[i], &l->view);
 	policy->set = l->view.policy; /* also of a failure: a list may have been moved */
 	if (error)
 		return error;
@@ -379,9 +429,8 @@ static void begin_source(struct loading *l, const char *file)
 {
 	l->file = file;
 	l->line = 0;
+	l->source++;
 	memset(l->seen, 0, sizeof(l->seen));
-	if (l->config.policies_len)
-		memset(l->seen_named, 0, l->config.policies_len * sizeof(*l->seen_named));
 }
 
 /* ---- one file -------------------------------------------------------------------------- */
@@ -546,10 +595,10 @@ static ssize_t read_all(int fd, char *buffer, size_t size)
 }
 
 /*
- * The contents of a regular file of at most @most bytes. Returns its length, or a negative errno
- * and in @ret_remedy what to do.
+ * The contents of a regular file of at most FILE_MAX bytes. Returns its length, or a negative
+ * errno and in @ret_remedy what to do.
  */
-static ssize_t read_text(const char *path, size_t most, char **ret_text, const char **ret_remedy)
+static ssize_t read_text(const char *path, char **ret_text, const char **ret_remedy)
 {
 	_cleanup_free_ char *text = NULL;
 	_cleanup_close_ int fd = -1;
@@ -565,15 +614,15 @@ static ssize_t read_text(const char *path, size_t most, char **ret_text, const c
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
 	*ret_remedy = "free some memory";
-	text = malloc(most + 1);
+	text = malloc(FILE_MAX + 1);
 	if (!text)
 		return -ENOMEM;
 	*ret_remedy = "check the file system";
-	length = read_all(fd, text, most + 1);
+	length = read_all(fd, text, FILE_MAX + 1);
 	if (length < 0)
 		return length;
-	*ret_remedy = most == FILE_MAX ? "keep it below 1 MiB" : "keep it below 16 MiB";
-	if ((size_t)length > most)
+	*ret_remedy = "keep it below 16 MiB";
+	if (length > FILE_MAX)
 		return -EFBIG;
 	*ret_text = text;
 	text = NULL;
@@ -584,7 +633,7 @@ static int read_file(struct loading *l, const char *path)
 {
 	_cleanup_free_ char *text = NULL;
 	const char *remedy;
-	ssize_t length = read_text(path, FILE_MAX, &text, &remedy);
+	ssize_t length = read_text(path, &text, &remedy);
 
 	if (length == -ENOENT)
 		remedy = "write it (tcptuned --help-config prints one) or name another";
@@ -752,7 +801,7 @@ static int read_prefixes(struct loading *l, struct tcptuned_named_policy *policy
 
 	if (!path[0])
 		return 0;
-	length = read_text(path, PREFIXES_MAX, &text, &remedy);
+	length = read_text(path, &text, &remedy);
 	status = length == -ENOENT ? TCPTUNED_EXIT_CONFIG_MISSING
 				   : TCPTUNED_EXIT_CONFIG_UNREADABLE;
 	if (length < 0)
@@ -818,8 +867,10 @@ void tcptuned_config_free(struct tcptuned_config *config)
 		free(policy->where);
 	}
 	free(config->policies);
+	free(config->policies_index);
 	config->policies = NULL;
-	config->policies_len = 0;
+	config->policies_index = NULL;
+	config->policies_len = config->policies_room = 0;
 }
 
 /* ---- from the beginning ---------------------------------------------------------------- */

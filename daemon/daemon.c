@@ -37,6 +37,9 @@
 
 #define TICK_S 5 /* how soon an administrator's change of a sysctl is noticed */
 
+/* Lines that a reload logs about what differs: enough for each key but those of named policies. */
+#define DIFFERENCES_TOLD 200
+
 /* `receive_window_max = auto`: enough for 10 Gbit/s at 100 ms, and at most a quarter of ... */
 #define WINDOW_MAX_AUTO	      (256u << 20)
 #define WINDOW_MAX_AUTO_LEAST (4u << 20)
@@ -143,19 +146,24 @@ static uint32_t receive_limit(uint32_t window)
 	return window & (window - 1) ? window : window - 1;
 }
 
-static bool congestion_control_is_there(const char *name)
+/* The names of those that this kernel offers, with a space before and behind each; "": unknown. */
+static void read_congestion_controls(char *ret, size_t size)
 {
-	char list[256] = "", *word, *rest;
-	FILE *file = fopen("/proc/sys/net/ipv4/tcp_available_congestion_control", "re");
+	_cleanup_fclose_ FILE *file =
+		fopen("/proc/sys/net/ipv4/tcp_available_congestion_control", "re");
+	char line[256];
 
-	if (!file || !fgets(list, sizeof(list), file))
-		list[0] = '\0';
-	if (file)
-		fclose(file);
-	for (word = strtok_r(list, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest))
-		if (!strcmp(word, name))
-			return true;
-	return false;
+	ret[0] = '\0';
+	if (file && fgets(line, sizeof(line), file))
+		snprintf(ret, size, " %.*s ", (int)strcspn(line, "\n"), line);
+}
+
+static bool is_offered(const char *offered, const char *name)
+{
+	char word[TCPTUNED_CC_NAME_MAX + 2];
+
+	snprintf(word, sizeof(word), " %s ", name);
+	return strstr(offered, word);
 }
 
 /* What is configured, and what policies name. A dry run registers nothing. */
@@ -207,15 +215,15 @@ static void unregister_family(struct daemon *d)
 	}
 }
 
-/* The congestion control of @what: as configured, or none when it is not there. */
-static const char *usable_congestion_control(struct daemon *d, const char *what, const char *name,
-					     enum tcptuned_mode mode)
+/* A dry run does not register it. */
+static bool would_be_offered(const char *name, enum tcptuned_mode mode)
 {
-	if (!name[0] || congestion_control_is_there(name))
-		return name;
-	if (mode == TCPTUNED_OBSERVE &&
-	    (!strcmp(name, "bitcp") || tcptuned_family_find(name)))
-		return name; /* a dry run does not register it */
+	return mode == TCPTUNED_OBSERVE && (!strcmp(name, "bitcp") || tcptuned_family_find(name));
+}
+
+static void log_not_offered(const struct daemon *d, const struct tcptuned_policy_source *source,
+			    const char *name)
+{
 	if (!strcmp(name, "bitcp"))
 		tcptuned_log(TCPTUNED_LOG_WARNING,
 			     "%s; connections keep the kernel's congestion control, and "
@@ -223,11 +231,11 @@ static const char *usable_congestion_control(struct daemon *d, const char *what,
 			     d->kernel.why_no_bitcp);
 	else
 		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "%s.congestion_control: this kernel offers no %s (see "
+			     "policy%s%s.congestion_control: this kernel offers no %s (see "
 			     "net.ipv4.tcp_available_congestion_control); connections keep "
 			     "the kernel's own",
-			     what, name);
-	return "";
+			     source->named ? " " : "", source->named ? source->named->name : "",
+			     name);
 }
 
 static void set_default_congestion_control(struct daemon *d, const char *name)
@@ -492,25 +500,31 @@ static void set_buffer_limits(struct daemon *d)
 }
 
 /*
- * An administrator who chose a default congestion control has chosen for every policy that
- * chooses none of its own.
+ * As configured, or none when it is not there. An administrator who chose a default congestion
+ * control has chosen for every policy that chooses none of its own.
  */
 static void set_congestion_controls(struct daemon *d)
 {
-	bool left_alone = default_is_the_administrators(d);
+	bool left_alone = default_is_the_administrators(d), told = false;
+	char offered[264];
 
+	read_congestion_controls(offered, sizeof(offered));
 	for (size_t i = 0; i < d->policies_len; i++) {
 		struct tcptuned_policy *record = &d->policies[i].record;
 		const char *wanted = settings_of(d, &d->policies[i])->congestion_control;
-		char what[TCPTUNED_POLICY_NAME_MAX + 8] = "policy";
 		bool own = i && strcmp(wanted, d->config->policy.congestion_control);
 
 		if (record->mode == TCPTUNED_OFF || (left_alone && !own))
 			continue;
-		if (i)
-			snprintf(what, sizeof(what), "policy %s", record->name);
-		snprintf(record->congestion_control, sizeof(record->congestion_control), "%s",
-			 usable_congestion_control(d, what, wanted, record->mode));
+		if (!wanted[0] || is_offered(offered, wanted) ||
+		    would_be_offered(wanted, record->mode)) {
+			snprintf(record->congestion_control, sizeof(record->congestion_control),
+				 "%s", wanted);
+			continue;
+		}
+		if (own || !told) /* what all inherit is told once */
+			log_not_offered(d, &d->policies[i], wanted);
+		told |= !own;
 	}
 }
 
@@ -570,8 +584,7 @@ static int try_to_apply(struct daemon *d, struct tcptuned_error *err)
 				     "cannot write how paths are remembered: %s",
 				     strerror(-error));
 	clock_gettime(CLOCK_MONOTONIC, &begin);
-	error = tcptuned_policies_install(&d->kernel, d->policies, d->policies_len,
-					  &d->kernel.generation, err);
+	error = tcptuned_policies_install(&d->kernel, d->policies, d->policies_len, err);
 	if (error)
 		return error;
 	clock_gettime(CLOCK_MONOTONIC, &end);
@@ -1028,9 +1041,23 @@ static int start(struct daemon *d, struct tcptuned_error *err)
 static void log_difference(void *ctx, const char *key, const char *was, const char *now,
 			   bool live)
 {
-	tcptuned_log(live ? TCPTUNED_LOG_INFO : TCPTUNED_LOG_WARNING, "%s: %s -> %s%s", key,
-		     was[0] ? was : "none", now[0] ? now : "none",
-		     live ? "" : " (takes effect at the next start)");
+	unsigned int *told = ctx;
+
+	if ((*told)++ < DIFFERENCES_TOLD)
+		tcptuned_log(live ? TCPTUNED_LOG_INFO : TCPTUNED_LOG_WARNING,
+			     "%s: %s -> %s%s", key, was[0] ? was : "none", now[0] ? now : "none",
+			     live ? "" : " (takes effect at the next start)");
+}
+
+static void log_differences(const struct tcptuned_config *was, const struct tcptuned_config *now)
+{
+	unsigned int told = 0;
+
+	if (!tcptuned_config_diff(was, now, log_difference, &told))
+		tcptuned_log(TCPTUNED_LOG_INFO, "reloaded: nothing differs");
+	if (told > DIFFERENCES_TOLD)
+		tcptuned_log(TCPTUNED_LOG_INFO, "%u more settings of policies differ",
+			     told - DIFFERENCES_TOLD);
 }
 
 /*
@@ -1053,8 +1080,7 @@ static bool take_configuration(struct daemon *d, struct tcptuned_config *new)
 						  new->program_statistics);
 		set_burstiness(d);
 		unregister_family(d);
-		if (!tcptuned_config_diff(&before, &written, log_difference, NULL))
-			tcptuned_log(TCPTUNED_LOG_INFO, "reloaded: nothing differs");
+		log_differences(&before, &written);
 		tcptuned_config_free(&before);
 		tcptuned_log_set_level(new->log_level);
 		return true;

@@ -98,6 +98,7 @@ struct tcptuned_kernel {
 	bool bitcp;	  /* registered */
 	uint32_t paths_max; /* entries of the map of paths */
 	__u32 generation; /* of the policies in force, in the upper half of their ids; 0: none */
+	__u32 policies_len; /* how many these are, the default one included */
 	enum tcptuned_origin origin;
 	struct tcptuned_adoption adoption;
 	char why_no_bitcp[256]; /* a sentence when it is not */

@@ -12,6 +12,9 @@
 #define ANY_PORT_LOW  0 /* a listener's socket has no peer, and no port of one */
 #define ANY_PORT_HIGH 65535
 
+/* Records of policies that are kept, those of earlier configurations among them: 1 MB or so. */
+#define RECORDS_KEPT 4096
+
 static const struct tcptuned_prefix everywhere; /* ::/0, all zeroes */
 
 static bool is_disabled(const struct tcptuned_policy_source *policy)
@@ -265,26 +268,66 @@ static bool stands(const struct tcptuned_policy *policy, bool receive)
 	       !(receive ? policy->override_rcvbuf : policy->override_sndbuf);
 }
 
-/* The rules of policies that let a request stand; by what a listener knows of itself. */
+static bool takes_every_listener(const struct tcptuned_rule *rule)
+{
+	return rule->local_low == ANY_PORT_LOW && rule->local_high == ANY_PORT_HIGH &&
+	       !(rule->flags & TCPTUNED_RULE_CGROUP);
+}
+
+static int by_local_conditions(const void *left, const void *right)
+{
+	const struct tcptuned_rule *a = left, *b = right;
+	int order = compare(a->local_low, b->local_low);
+
+	if (!order)
+		order = compare(a->local_high, b->local_high);
+	if (!order)
+		order = compare(a->flags, b->flags);
+	return order ? order : compare(a->cgroup, b->cgroup);
+}
+
+/* Those that ask for the same become one, and each names the one behind it. */
+static __u32 link_stands(struct tcptuned_rule *rules, __u32 len, __u32 first)
+{
+	__u32 kept = 0;
+
+	qsort(rules, len, sizeof(*rules), by_local_conditions);
+	for (__u32 i = 0; i < len; i++)
+		if (!kept || by_local_conditions(&rules[kept - 1], &rules[i]))
+			rules[kept++] = rules[i];
+	for (__u32 i = 0; i < kept; i++)
+		rules[i].next = i + 1 < kept ? first + i + 1 : TCPTUNED_RULE_NONE;
+	return kept;
+}
+
+/*
+ * The rules of policies that let a request stand; by what a listener knows of itself. That is
+ * little: many policies, of many destinations, mostly make one rule.
+ */
 static __u32 make_stands(const struct tcptuned_policy_source *policies, size_t len, bool receive,
 			 struct tcptuned_ruleset *ret)
 {
-	__u32 first = TCPTUNED_RULE_NONE;
+	__u32 first = ret->rules_len, n = 0;
+	struct tcptuned_rule *rules = &ret->rules[first];
 
 	for (size_t i = 0; i < len; i++) {
-		struct tcptuned_rule *rule = &ret->rules[ret->rules_len];
-
 		if (is_disabled(&policies[i]) || !stands(&policies[i].record, receive))
 			continue;
-		*rule = (struct tcptuned_rule){
+		rules[n] = (struct tcptuned_rule){
 			.policy = TCPTUNED_POLICY_ID(ret->generation, i),
-			.next = first,
 			.remote_high = ANY_PORT_HIGH,
 		};
-		set_local_conditions(rule, &policies[i]);
-		first = ret->rules_len++;
+		set_local_conditions(&rules[n], &policies[i]);
+		if (takes_every_listener(&rules[n])) {
+			rules[0] = rules[n];
+			n = 1;
+			break;
+		}
+		n++;
 	}
-	return first;
+	n = link_stands(rules, n, first);
+	ret->rules_len += n;
+	return n ? first : TCPTUNED_RULE_NONE;
 }
 
 static __u32 wishes_of(const struct tcptuned_policy *policy)
@@ -654,41 +697,74 @@ static int write_rules(const struct tcptuned_ruleset *rules, int *ret_fd)
 	return 0;
 }
 
-/* By age: the generation in force is 0 old, the one before it 1. */
+/* The generation in force is 0 old, the one before it 1. */
 static __u32 age(__u32 id, __u32 generation)
 {
 	return (generation - TCPTUNED_POLICY_GENERATION(id)) & 0xffff;
 }
 
-/*
- * Records of earlier generations make room for @needed new ones, oldest first; @generation is
- * in force and stays.
- */
-static void make_room(int fd, __u32 generation, size_t needed)
-{
-	static __u32 ids[2 * TCPTUNED_POLICIES_MAX];
-	__u32 id, *previous = NULL, oldest;
-	size_t len = 0, i;
+/* Ids that there are records of. */
+struct ids {
+	__u32 *list;
+	size_t len, room;
+};
 
-	while (len < sizeof(ids) / sizeof(ids[0]) && !bpf_map_get_next_key(fd, previous, &id)) {
-		ids[len++] = id;
-		previous = &ids[len - 1];
-	}
-	while (len && len + needed > sizeof(ids) / sizeof(ids[0])) {
-		for (oldest = 0, i = 0; i < len; i++)
-			if (age(ids[i], generation) > oldest)
-				oldest = age(ids[i], generation);
-		if (!oldest)
-			return;
-		for (i = 0; i < len;) {
-			if (age(ids[i], generation) != oldest) {
-				i++;
-				continue;
-			}
-			bpf_map_delete_elem(fd, &ids[i]);
-			ids[i] = ids[--len];
+static int read_ids(int fd, struct ids *ret)
+{
+	__u32 id, *previous = NULL, *list;
+
+	while (!bpf_map_get_next_key(fd, previous, &id)) {
+		if (ret->len == ret->room) {
+			ret->room = 2 * ret->room + 1024;
+			list = realloc(ret->list, ret->room * sizeof(*list));
+			if (!list)
+				return -ENOMEM;
+			ret->list = list;
 		}
+		ret->list[ret->len++] = id;
+		previous = &ret->list[ret->len - 1];
 	}
+	return 0;
+}
+
+static int oldest_first(const void *a, const void *b, void *generation)
+{
+	__u32 g = *(const __u32 *)generation;
+
+	return compare(age(*(const __u32 *)b, g), age(*(const __u32 *)a, g));
+}
+
+/*
+ * Records of earlier generations make room for @needed new ones, whole generations and the
+ * oldest first; @generation is in force and stays.
+ */
+static void drop_oldest(int fd, struct ids *ids, __u32 generation, size_t needed)
+{
+	size_t i = 0, in_force = 0, most;
+	__u32 oldest;
+
+	for (size_t n = 0; n < ids->len; n++)
+		in_force += !age(ids->list[n], generation);
+	most = in_force + needed > RECORDS_KEPT ? in_force + needed : RECORDS_KEPT;
+	qsort_r(ids->list, ids->len, sizeof(*ids->list), oldest_first, &generation);
+	while (ids->len - i + needed > most) {
+		oldest = age(ids->list[i], generation);
+		while (i < ids->len && age(ids->list[i], generation) == oldest)
+			bpf_map_delete_elem(fd, &ids->list[i++]);
+	}
+}
+
+static int make_room(int fd, __u32 generation, size_t needed, struct tcptuned_error *err)
+{
+	struct ids ids = { 0 };
+	int error = read_ids(fd, &ids);
+
+	if (error)
+		no_memory(err);
+	else
+		drop_oldest(fd, &ids, generation, needed);
+	free(ids.list);
+	return error;
 }
 
 static int write_records(int fd, const struct tcptuned_policy_source *policies, size_t len,
@@ -721,9 +797,10 @@ static int lay(const struct tcptuned_kernel *kernel, const struct tcptuned_polic
 	int policies_fd = kernel->map_fd[TCPTUNED_MAP_POLICIES];
 	_cleanup_close_ int trie_fd = -1, rules_fd = -1;
 	__u32 zero = 0;
-	int error = 0;
+	int error = make_room(policies_fd, before, len, err);
 
-	make_room(policies_fd, before, len);
+	if (error)
+		return error;
 	if (write_records(policies_fd, policies, len, rules->generation))
 		error = cannot_write(err, "the policies");
 	else if (write_rules(rules, &rules_fd) ||
@@ -738,9 +815,9 @@ static int lay(const struct tcptuned_kernel *kernel, const struct tcptuned_polic
 	return error;
 }
 
-int tcptuned_policies_install(const struct tcptuned_kernel *kernel,
+int tcptuned_policies_install(struct tcptuned_kernel *kernel,
 			      const struct tcptuned_policy_source *policies, size_t len,
-			      __u32 *ret_generation, struct tcptuned_error *err)
+			      struct tcptuned_error *err)
 {
 	struct tcptuned_match holds = { 0 };
 	struct tcptuned_ruleset rules;
@@ -757,7 +834,9 @@ int tcptuned_policies_install(const struct tcptuned_kernel *kernel,
 		return error;
 	error = lay(kernel, policies, len, &rules, array, before, err);
 	tcptuned_ruleset_free(&rules);
-	if (!error)
-		*ret_generation = generation;
-	return error;
+	if (error)
+		return error;
+	kernel->generation = generation;
+	kernel->policies_len = (__u32)len;
+	return 0;
 }

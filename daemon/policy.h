@@ -74,11 +74,11 @@ __u32 tcptuned_ruleset_find(const struct tcptuned_ruleset *rules,
 /*
  * Compile @policies and have them hold for connections made from now on. Until the last step
  * nothing changes; that one cannot be seen half done. Returns 0 or a negative errno with @err
- * filled, and then what held before goes on; in @ret_generation the new generation.
+ * filled, and then what held before goes on; in @kernel the new generation and its length.
  */
-int tcptuned_policies_install(const struct tcptuned_kernel *kernel,
+int tcptuned_policies_install(struct tcptuned_kernel *kernel,
 			      const struct tcptuned_policy_source *policies, size_t len,
-			      __u32 *ret_generation, struct tcptuned_error *err);
+			      struct tcptuned_error *err);
 
 /*
  * The rule that gives @tuple its policy, from what is laid down; a tuple without cgroups gets

@@ -45,25 +45,24 @@ static bool read_budget(struct tcptuned_scrape *scrape)
 	return fd >= 0 && !bpf_map_lookup_elem(fd, &zero, &scrape->snap.budget);
 }
 
-/* Those in force, in the order of the configuration. */
+/* The first of those in force, in the order of the configuration. */
 static void read_policies(struct tcptuned_scrape *scrape)
 {
 	const struct tcptuned_kernel *kernel = scrape->options.kernel;
 	struct tcptuned_snapshot *snap = &scrape->snap;
 	int fd = kernel->map_fd[TCPTUNED_MAP_POLICIES];
-	struct tcptuned_policy_entry entry;
+	struct tcptuned_policy_entry *entry;
 	__u32 place;
 
-	for (place = 0; place < TCPTUNED_POLICIES_MAX; place++) {
-		entry.key = TCPTUNED_POLICY_ID(kernel->generation, place);
-		if (fd < 0 || bpf_map_lookup_elem(fd, &entry.key, &entry.policy))
+	for (place = 0; place < kernel->policies_len && place < TCPTUNED_POLICIES_SHOWN; place++) {
+		entry = &snap->policies[place];
+		entry->key = TCPTUNED_POLICY_ID(kernel->generation, place);
+		if (fd < 0 || bpf_map_lookup_elem(fd, &entry->key, &entry->policy))
 			break;
-		entry.policy.congestion_control[TCPTUNED_CC_NAME_MAX - 1] = '\0';
-		if (place < TCPTUNED_POLICIES_SHOWN)
-			snap->policies[place] = entry;
+		entry->policy.congestion_control[TCPTUNED_CC_NAME_MAX - 1] = '\0';
 	}
-	snap->policies_len = place < TCPTUNED_POLICIES_SHOWN ? place : TCPTUNED_POLICIES_SHOWN;
-	snap->policies_left_out = place - snap->policies_len;
+	snap->policies_len = place;
+	snap->policies_left_out = kernel->policies_len - place;
 }
 
 /* Without the @connections one by one there are still their totals. */

@@ -34,7 +34,8 @@
 #define TCPTUNED_POLICY_PLACE(id)      ((id)&0xffff)
 #define TCPTUNED_POLICY_GENERATION(id) ((id) >> 16)
 
-#define TCPTUNED_POLICIES_MAX 2048 /* of one configuration, the default one included */
+/* Of one configuration, the default one included: as many as an id has places for. */
+#define TCPTUNED_POLICIES_MAX 65536
 #define TCPTUNED_RULES_MAX    (1u << 20)
 #define TCPTUNED_CHAIN_MAX    4096 /* rules that may have to be tried for one connection */
 

@@ -873,22 +873,94 @@ static void test_named_fails(void **state)
 	load_fails(text, TCPTUNED_EXIT_CONFIG_TYPE, 3, "policy a.mode", "off, observe or tune");
 }
 
-static void test_too_many_policies(void **state)
+/* The text of policies from the one numbered @from on; freed by the caller. */
+static char *policies_text(int from, int n)
 {
-	size_t size = 1 << 20, used = 0;
+	size_t size = (size_t)n * 80 + 80, used = 0;
 	char *text = malloc(size);
 
 	assert_non_null(text);
-	for (int i = 1; i < TCPTUNED_POLICIES_MAX; i++)
-		used += (size_t)snprintf(text + used, size - used, "[policy p%d]\nlocal_port = %d\n",
-					 i, i);
+	for (int i = from; i < from + n; i++)
+		used += (size_t)snprintf(text + used, size - used,
+					 "[policy p%d]\nlocal_port = %d\n", i, i % 65535 + 1);
+	return text;
+}
+
+/* Each has what its own section says, also where the table of names has grown many times. */
+static void test_many_policies(void **state)
+{
+	char *text = policies_text(0, 20000);
+	char name[32];
+
 	load(text);
-	assert_int_equal(config.policies_len, TCPTUNED_POLICIES_MAX - 1);
+	free(text);
+	assert_int_equal(config.policies_len, 20000);
+	for (int i = 0; i < 20000; i++) {
+		snprintf(name, sizeof(name), "p%d", i);
+		assert_string_equal(config.policies[i].name, name);
+		assert_int_equal(config.policies[i].set.local_port.low, i + 1);
+	}
+	assert_non_null(strstr(config.policies[19999].where, "tcptuned.conf:39999"));
+	tcptuned_config_free(&config);
+
+	/* Another file goes on with them, and may say once more what they have. */
+	write_drop_in("10.conf", "[policy p19999]\nlocal_port = 7\n[policy p20000]\nlocal_port=8\n");
+	text = policies_text(0, 20000);
+	load(text);
+	free(text);
+	assert_int_equal(config.policies_len, 20001);
+	assert_int_equal(config.policies[19999].set.local_port.low, 7);
+	assert_int_equal(config.policies[19998].set.local_port.low, 19999);
+	assert_int_equal(config.policies[20000].set.local_port.low, 8);
+	write_drop_in("10.conf", "[policy p5]\nlocal_port = 7\n[policy p6]\n[policy p5]\n"
+				 "local_port = 9\n");
 	tcptuned_config_free(&config);
 	memset(&config, 0xa5, sizeof(config));
-	snprintf(text + used, size - used, "[policy last]\n");
+	assert_true(tcptuned_config_load(path, NULL, &config, &err) < 0);
+	assert_int_equal(err.status, TCPTUNED_EXIT_CONFIG_DUPLICATE);
+	assert_says("10.conf:5: policy p5.local_port: given a second time, after line 2");
+}
+
+static void write_difference(void *ctx, const char *key, const char *was, const char *now, bool live)
+{
+	char *notes = ctx;
+
+	snprintf(notes + strlen(notes), 200 - strlen(notes), "%s: %s -> %s; ", key, was, now);
+}
+
+/* What a reload finds in 20,000 policies: one that went, one that came, one that changed. */
+static void test_diff_of_many_policies(void **state)
+{
+	struct tcptuned_config before;
+	char *text = policies_text(0, 20000);
+	char notes[200] = "";
+
+	load(text);
+	free(text);
+	before = config;
+	text = policies_text(1, 20000);
+	write_drop_in("10.conf", "[policy p19998]\nlocal_port = 7\n");
+	load(text);
+	free(text);
+	assert_int_equal(tcptuned_config_diff(&before, &config, write_difference, notes), 3);
+	assert_string_equal(notes, "policy p0: defined -> ; policy p19998.local_port: 19999 -> 7; "
+				   "policy p20000:  -> defined; ");
+	assert_int_equal(tcptuned_config_diff(&config, &config, NULL, NULL), 0);
+	tcptuned_config_free(&before);
+}
+
+static void test_too_many_policies(void **state)
+{
+	char *text = policies_text(1, TCPTUNED_POLICIES_MAX - 1);
+
+	load(text);
+	free(text);
+	assert_int_equal(config.policies_len, 65535);
+	tcptuned_config_free(&config);
+	memset(&config, 0xa5, sizeof(config));
+	text = policies_text(1, TCPTUNED_POLICIES_MAX);
 	load_fails(text, TCPTUNED_EXIT_CONFIG_RANGE, 2 * TCPTUNED_POLICIES_MAX - 1,
-		   "one policy too many", "2047");
+		   "[policy p65536] is one policy too many", "there may be 65535");
 	free(text);
 }
 
@@ -912,13 +984,13 @@ static void test_no_regular_file(void **state)
 
 static void test_too_large(void **state)
 {
-	char *text = malloc((1 << 20) + 1);
+	char *text = malloc((1 << 24) + 1);
 
 	assert_non_null(text);
-	memset(text, '\n', (1 << 20) + 1);
-	write_file(path, text, (1 << 20) + 1);
-	assert_fails(TCPTUNED_EXIT_CONFIG_UNREADABLE, 0, "too large", "1 MiB");
-	write_file(path, text, 1 << 20);
+	memset(text, '\n', (1 << 24) + 1);
+	write_file(path, text, (1 << 24) + 1);
+	assert_fails(TCPTUNED_EXIT_CONFIG_UNREADABLE, 0, "too large", "16 MiB");
+	write_file(path, text, 1 << 24);
 	assert_int_equal(tcptuned_config_load(path, NULL, &config, &err), 0);
 	free(text);
 }
@@ -1387,6 +1459,8 @@ int main(void)
 		TEST(test_named_prefixes),
 		TEST(test_prefix_file),
 		TEST(test_named_fails),
+		TEST(test_many_policies),
+		TEST(test_diff_of_many_policies),
 		TEST(test_too_many_policies),
 		TEST(test_missing),
 		TEST(test_no_regular_file),

@@ -341,6 +341,47 @@ static void test_wishes(void **state)
 	end(&set);
 }
 
+/* Policies of many destinations that ask a listener for the same make one rule for it. */
+static void test_listeners_try_few_rules(void **state)
+{
+	const struct tcptuned_match *m;
+	struct tcptuned_ruleset rules;
+	struct set set;
+	char text[32];
+
+	begin(&set);
+	for (int i = 0; i < 60; i++) {
+		struct tcptuned_policy_config *p = more(&set, "x");
+
+		snprintf(text, sizeof(text), "10.0.%d.0/24", i);
+		add(&p->destination, text);
+		p->local_port = (struct tcptuned_ports){ i % 3 + 80, i % 3 + 80 };
+		if (i % 2)
+			strcpy(p->cgroup, "/x");
+		set.sources[i + 1].cgroup = i % 2 ? 9 : 0;
+		set.sources[i + 1].record.override_rcvbuf = 0;
+	}
+	rules = compile(&set, 0);
+	m = &rules.entries[0].match;
+	/* No rule, the default policy's, one for each destination, and these. */
+	assert_int_equal(rules.rules_len, 1 + 1 + 60 + 6);
+	for (unsigned int port = 79; port <= 83; port++) {
+		assert_int_equal(stands_at(&rules, m->stands_rcvbuf, port, 8),
+				 port >= 80 && port <= 82);
+		assert_false(stands_at(&rules, m->stands_sndbuf, port, 9));
+	}
+	tcptuned_ruleset_free(&rules);
+
+	/* One that has no condition says it for all. */
+	set.named[59].set.local_port = (struct tcptuned_ports){ 0, 0 };
+	set.named[59].set.cgroup[0] = '\0';
+	rules = compile(&set, 0);
+	assert_int_equal(rules.rules_len, 1 + 1 + 60 + 1);
+	assert_true(stands_at(&rules, rules.entries[0].match.stands_rcvbuf, 443, 8));
+	tcptuned_ruleset_free(&rules);
+	end(&set);
+}
+
 /* --- against the plain comparison --------------------------------------------------------- */
 
 static bool covers(const struct tcptuned_prefix *prefix, const __u8 *to)
@@ -700,6 +741,7 @@ int main(void)
 		cmocka_unit_test(test_order_among_equals),
 		cmocka_unit_test(test_empty_file),
 		cmocka_unit_test(test_wishes),
+		cmocka_unit_test(test_listeners_try_few_rules),
 		cmocka_unit_test(test_random_rules),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_disabled),
