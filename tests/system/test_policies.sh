@@ -404,40 +404,64 @@ test_connections_of_many_policies() {
 	tcptuned_stop
 }
 
-# As many policies as there may be, of three configurations: the map has room for two, and the
-# oldest records go. A connection that had one of them goes on, and nobody can say its name.
+# Thousands of policies, of which the last one is found as the first one is; a reload keeps the
+# records of the configuration before it and no more, and a few policies later these go, too. A
+# connection that had one of them goes on, and nobody can say its name.
 #
 # timeout: 60
-test_more_policies_than_there_is_room_for() {
-	local i
+test_thousands_of_policies() {
+	local i n=5000
 	addresses
 	many_policies() { # SEND_UNSENT_MAX
 		printf '[policy]\nsend_unsent_max = %s\n' "$1"
-		seq 2046 | awk '{ printf "[policy p%d]\ndestination = 10.%d.%d.0/24\n", $1,
-			100 + $1 / 256, $1 % 256 }'
+		seq $((n - 1)) | awk '{ printf "[policy p%d]\ndestination = 10.%d.%d.0/24\n" \
+			"local_port = %d\noverride_rcvbuf = no\n", $1, 100 + $1 / 256, $1 % 256,
+			10000 + $1 }'
 		printf '[policy mine]\nremote_port = 7001\ncongestion_control = cubic\n'
 	}
 	start_with "$(many_policies 1M)"
+	in_log "$((n + 1)) policies in force"
 	background early-server in_group in_host a "${sockets[@]}" tcp4 listen 10.1.1.1 7001 accept \
 		until "$TEST_DIR/late" receive 500000 say received
 	background early in_group in_host a "${sockets[@]}" tcp4 connect 10.1.1.1 7001 \
 		get congestion until "$TEST_DIR/late" send 500000
 	wait_until 5 grep -q congestion "$TEST_DIR/early.log"
+	expect_eq "$(flow_to 7001 .policy)" mine "the policy of the connection"
+	expect_eq "$(ctl_json '.policies | "\(length) \(.[-2].rule) \(.[-1].policy)"' policy list)" \
+		"$((n + 1)) destination 10.119.135.0/24, local port $((9999 + n)) mine" "policies"
+	expect_eq "$(metric tcptuned_policies_shown) $(metric tcptuned_policies_left_out)" \
+		"256 $((n + 1 - 256))" "policies in the metrics"
+	# Any of them may have what a listener accepts: its port alone tells it which do not.
+	expect_eq "$(scale_of $((9999 + n)))" 0 "window scale of a listener that the last may concern"
+	expect_ge "$(scale_of $((10000 + n)))" 1 "of one that none of them does"
 	for i in 2 3; do
 		reload "$(many_policies ${i}M)" "policy.send_unsent_max: .* -> ${i}M"
-		wait_until 5 laid_down $i
+		wait_until 5 logged_times $((i - 1)) "$((n + 1 - 200)) more settings of policies differ"
 	done
-	expect_eq "$(bpftool -j map dump pinned /sys/fs/bpf/tcptuned/map_policies | jq length)" 4096 \
-		"records, of two configurations"
-	expect_eq "$(flow 7001 '.policy')" null "the policy of the connection"
+	expect_eq "$(records)" $((2 * n + 2)) "records, of two configurations"
+	expect_eq "$(flow_to 7001 .policy)" null "the policy of the connection"
 	expect_eq "$(meet 10.2.1.1 7001)" cubic "a new one"
+	reload '' 'policy.send_unsent_max: 3M -> auto'
+	reload '[policy]\nsend_unsent_max = 4M' 'policy.send_unsent_max: auto -> 4M'
+	expect_eq "$(records)" 2 "records, of two configurations with one policy each"
 	: >"$TEST_DIR/late"
 	wait_until 5 grep -q received "$TEST_DIR/early-server.log"
 	tcptuned_stop
 }
 
-laid_down() { # TIMES
-	[ "$(grep -c '2048 policies in force' "$TEST_DIR/tcptuned.log")" = "$1" ]
+# The window scale that a listener offers whose application asks for a small buffer. The kernel
+# takes connections before the program of listen() has run, which has thousands of rules to try.
+scale_of() { # PORT
+	background server in_group in_host a "${sockets[@]}" tcp4 set rcvbuf 40000 \
+		listen 127.0.0.1 $1 say listening accept get wscale
+	wait_until 5 grep -q listening "$TEST_DIR/server.log"
+	in_group in_host a "${sockets[@]}" tcp4 connect 127.0.0.1 $1 get wscale >/dev/null
+	wait "$(pid_of server)"
+	sed -n 's/^wscale //p' "$TEST_DIR/server.log"
+}
+
+records() { # jq takes its time over so many
+	bpftool -j map dump pinned /sys/fs/bpf/tcptuned/map_policies | grep -o '"formatted"' | wc -l
 }
 
 logged_times() { # NUMBER PATTERN
