@@ -904,7 +904,8 @@ static void test_many_policies(void **state)
 	tcptuned_config_free(&config);
 
 	/* Another file goes on with them, and may say once more what they have. */
-	write_drop_in("10.conf", "[policy p19999]\nlocal_port = 7\n[policy p20000]\nlocal_port=8\n");
+	write_drop_in("10.conf", "[policy p19999]\nlocal_port = 7\n"
+				 "[policy p20000]\nlocal_port = 8\n");
 	text = policies_text(0, 20000);
 	load(text);
 	free(text);
@@ -921,7 +922,8 @@ static void test_many_policies(void **state)
 	assert_says("10.conf:5: policy p5.local_port: given a second time, after line 2");
 }
 
-static void write_difference(void *ctx, const char *key, const char *was, const char *now, bool live)
+static void write_difference(void *ctx, const char *key, const char *was, const char *now,
+			     bool live)
 {
 	char *notes = ctx;
 
