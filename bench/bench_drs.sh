@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The second paper's transfers (Fisk and Feng, "Dynamic Right-Sizing in TCP", section V), as
-# tcptuned itself saw them: it only observes the static ones. Figure 7 is bench_slow_link, in
+# tcptuned itself saw them: it only observes the static ones. Figure 7 is bench_slow_link_*, in
 # bench_buffers.sh.
 
 . "$TEST_TOP/bench/lib.sh"
@@ -66,7 +66,7 @@ bench_drs() {
 }
 
 # Figures 5 and 6: the beginning of the same over 56 kbit/s. For the window's maximum see
-# bench_slow_link.
+# bench_buffers.sh.
 # timeout: 3600
 bench_slow_flight() {
 	local run x="56 kbit/s, 100 ms" both=sender,receiver

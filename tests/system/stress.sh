@@ -4,7 +4,8 @@
 # back, reloaded, stopped and started, over and over, while connections carry payload that is
 # verified. Used by test_stress.sh, briefly, and by bench/stress_lifecycle.sh (make stress).
 #
-#	stress_lifecycle SECONDS CONNECTIONS
+#	stress_lifecycle SECONDS CONNECTIONS [CAPTURE]	CAPTURE: tcpdump keeps there the headers of
+#				what the receivers send; $watched is what rightedge said of them
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
@@ -52,8 +53,14 @@ stress_transfers() { # NAME
 	expect_ge "$(result "$1" '.goodput_bps / 1e6')" 10 "their Mbit/s, all together"
 }
 
+# 100 bytes: IPv6 and TCP with all their options
+stress_capture() { # FILE
+	background capture in_host b tcpdump -i tun0 -Q out -n -s 100 -B 65536 -w "$1" -Z root tcp
+	wait_until 5 grep -q 'listening on' "$TEST_DIR/capture.log"
+}
+
 stress_lifecycle() {
-	local seconds=$1 connections=$2 before watched cycles=0 adoptions=0 end
+	local seconds=$1 connections=$2 capture=${3-} before cycles=0 adoptions=0 end
 	other_builds
 	before=$(host_state)
 	: >"$TEST_DIR/my.conf"
@@ -63,6 +70,7 @@ stress_lifecycle() {
 	link a b --rate 100mbit --delay 5ms --queue $((connections * 8))p
 	background watch in_host b "$TEST_BUILD/rightedge" tun0
 	wait_until 5 grep -q watching "$TEST_DIR/watch.log"
+	[ -z "$capture" ] || stress_capture "$capture"
 	# A stop gives each as large a send buffer as the kernel might have, and its application may
 	# fill that: up to 2 GB, which this link carries in three minutes.
 	set -- --duration $((seconds + 60)) --stall 240 --verify --streams $((connections / 2))
@@ -83,6 +91,7 @@ stress_lifecycle() {
 	stress_transfers free
 	sleep 0.3
 	stop watch
+	[ -z "$capture" ] || stop capture
 	watched=$(tail -n 1 "$TEST_DIR/watch.log")
 	note "$watched"
 	expect_eq "$(jq -c '[.connections, .retracted, .resets]' <<<"$watched")" \
