@@ -73,6 +73,7 @@ void BPF_PROG(ca_cong_avoid, struct sock *sk, __u32 ack, __u32 acked)
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	__u32 cwnd;
 
+	pace_on_ack(sk);
 	if (!cwnd_limited(tp))
 		return;
 	cwnd = bitcp_on_ack(state_of(tp), tp->snd_cwnd, tp->snd_ssthresh, acked);

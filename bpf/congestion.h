@@ -20,7 +20,12 @@
 char LICENSE[] SEC("license") = "GPL";
 
 /* Kernel types: just the fields in use, found by name when the program is loaded. */
-struct sock;
+struct sock {
+	unsigned long sk_max_pacing_rate; /* bytes per second; all ones: none */
+	__u32 sk_pacing_status;		  /* enum sk_pacing */
+} __attribute__((preserve_access_index));
+
+enum sk_pacing { SK_PACING_NONE, SK_PACING_NEEDED };
 
 struct inet_connection_sock {
 	__u64 icsk_ca_priv[13];
@@ -36,6 +41,8 @@ struct tcp_sock {
 	__u32 packets_out;
 	__u32 max_packets_out;
 	__u32 prior_cwnd;
+	__u32 snd_una;
+	__u32 srtt_us; /* times 8 */
 	__u8 is_cwnd_limited : 1;
 } __attribute__((preserve_access_index));
 
@@ -49,6 +56,7 @@ struct tcp_congestion_ops {
 	void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
 	__u32 (*undo_cwnd)(struct sock *sk);
 	void (*init)(struct sock *sk);
+	void (*release)(struct sock *sk);
 	char name[16];
 	__u32 flags;
 };
@@ -110,6 +118,76 @@ static __always_inline __u32 window_before_loss(struct tcp_sock *tp, __u32 cwnd)
 	return cwnd > tp->prior_cwnd ? cwnd : tp->prior_cwnd;
 }
 
+/*
+ * No bursts after a loss. A peer's window of which most is in flight has no room for more until
+ * the hole is repaired: the sender stands still for a round trip, and the ACK that then comes
+ * lets a whole window go at once, of which the queue drops what it cannot hold. That is the next
+ * loss. So TCP itself paces from a loss until two round trips after its repair, at the rate that
+ * the kernel keeps, 120 % of cwnd per srtt (tcp_update_pacing_rate()), which spreads the burst
+ * over one of them and holds nobody else up. It is over then: a timer costs more than an ACK.
+ *
+ * sch_fq, a limit (SO_MAX_PACING_RATE) and another congestion control before this one have set
+ * the status themselves, and keep it.
+ */
+#define PACED_ROUNDS	   2u
+#define PACED_LEAST_RTT_US 1000u
+
+/* The last 8 of the 104 bytes, behind the algorithm's state. */
+struct paced {
+	__u32 rounds; /* still to go, with the recovery; 0: this does not pace */
+	__u32 end;    /* of this one: the sequence number to be acknowledged */
+};
+
+static __always_inline struct paced *paced_of(struct tcp_sock *tp)
+{
+	return (struct paced *)&tp->inet_conn.icsk_ca_priv[12];
+}
+
+/* sch_fq sets it without the socket's lock. Returns 1 if it was @from. */
+static __always_inline int swap_pacing(struct sock *sk, __u32 from, __u32 to)
+{
+	return __sync_val_compare_and_swap(&sk->sk_pacing_status, from, to) == from;
+}
+
+static __always_inline void pace_after_loss(struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct paced *paced = paced_of(tp);
+
+	if (!paced->rounds && (tp->srtt_us >> 3 < PACED_LEAST_RTT_US ||
+			       !swap_pacing(sk, SK_PACING_NONE, SK_PACING_NEEDED)))
+		return;
+	paced->rounds = 1 + PACED_ROUNDS;
+	paced->end = tp->snd_nxt;
+}
+
+static __always_inline void stop_pacing(struct sock *sk)
+{
+	struct paced *paced = paced_of((struct tcp_sock *)sk);
+
+	if (!paced->rounds)
+		return;
+	paced->rounds = 0;
+	if (sk->sk_max_pacing_rate == ~0ul)
+		swap_pacing(sk, SK_PACING_NEEDED, SK_PACING_NONE);
+}
+
+/* Each ACK that is not of a recovery. */
+static __always_inline void pace_on_ack(struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct paced *paced = paced_of(tp);
+
+	if (!paced->rounds || (__s32)(tp->snd_una - paced->end) < 0)
+		return;
+	if (paced->rounds == 1) {
+		stop_pacing(sk);
+		return;
+	}
+	paced->rounds--;
+	paced->end = tp->snd_nxt;
+}
+
 static __always_inline void read_ack(struct tcp_sock *tp, __u32 una, __u32 acked,
 				     struct congestion_ack *ret)
 {
@@ -128,7 +206,7 @@ static __always_inline void write_window(struct tcp_sock *tp, const struct conge
 		tp->snd_ssthresh = ack->ssthresh;
 }
 
-/* What comes of a loss, and of one that was none. */
+/* What comes of a loss, of one that was none, and of the connection's end. */
 #define CONGESTION_CONTROL_LOSS(SSTHRESH, UNDO)                                      \
 	SEC("struct_ops/ca_ssthresh")                                                \
 	__u32 BPF_PROG(ca_ssthresh, struct sock *sk)                                 \
@@ -137,6 +215,7 @@ static __always_inline void write_window(struct tcp_sock *tp, const struct conge
 		__u32 cwnd = window_in_use(tp);                                      \
 		__u32 ssthresh = SSTHRESH(state_of(tp), cwnd);                       \
                                                                                      \
+		pace_after_loss(sk);                                                 \
 		trace("loss %u %u", cwnd, ssthresh);                                 \
 		return ssthresh;                                                     \
 	}                                                                            \
@@ -149,6 +228,12 @@ static __always_inline void write_window(struct tcp_sock *tp, const struct conge
                                                                                      \
 		trace("undo %u %u", tp->snd_cwnd, cwnd);                             \
 		return window_before_loss(tp, cwnd);                                 \
+	}                                                                            \
+                                                                                     \
+	SEC("struct_ops/ca_release")                                                 \
+	void BPF_PROG(ca_release, struct sock *sk)                                   \
+	{                                                                            \
+		stop_pacing(sk);                                                     \
 	}
 
 /* The four calls that every congestion control takes, on the functions INIT ... UNDO. */
@@ -168,6 +253,7 @@ static __always_inline void write_window(struct tcp_sock *tp, const struct conge
 		struct tcp_sock *tp = (struct tcp_sock *)sk;                         \
 		struct congestion_ack ack, was;                                      \
                                                                                      \
+		pace_on_ack(sk);                                                     \
 		read_ack(tp, una, acked, &ack);                                      \
 		was = ack;                                                           \
 		ON_ACK(state_of(tp), &ack);                                          \
@@ -181,6 +267,7 @@ static __always_inline void write_window(struct tcp_sock *tp, const struct conge
 #define CONGESTION_CONTROL_CALLS                                                       \
 	.init = (void *)ca_init, .cong_avoid = (void *)ca_cong_avoid,                  \
 	.ssthresh = (void *)ca_ssthresh, .undo_cwnd = (void *)ca_undo_cwnd,            \
+	.release = (void *)ca_release,                                                 \
 	.flags = TCP_CONG_NON_RESTRICTED
 
 #endif

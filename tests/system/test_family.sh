@@ -229,3 +229,40 @@ test_family_in_the_kernel_is_the_headers() {
 	expect_ge "$(cat "$TEST_DIR"/*.trace | grep -c 'tcptuned loss')" 5 "losses"
 	expect_ge "$(grep -c 'tcptuned rtt' "$TEST_DIR/tt_vegas.trace")" 200 "round-trip times"
 }
+
+# What is in flight fills the peer's window of 1 MB, of which the path holds 0.5 MB and its queue
+# the rest. One segment is lost, and its repair frees the window at once: more than the queue holds.
+loses_one() { # SEGMENT
+	link a b --rate 100mbit --delay 20ms --queue 600KB --loss-at "$1"
+	stream lossy 7101
+	wait_until 5 reduced_on 7101
+	sleep 0.6
+	lost=$(link_stats a b .ab.drops.total.segments)
+	paced=$(flow_to 7101 .pacing.rate_bytes_per_s)
+	stream_stop lossy
+}
+
+reduced_on() { # PORT
+	[ -n "$(ss_of a "dport = :$1" ' ssthresh:([0-9]+)')" ]
+}
+
+flow_to() { # PORT FILTER
+	curl -sf "$METRICS/flows.json" |
+		jq -r "first(.flows[] | select(.remote | endswith(\":$1\"))) | $2"
+}
+
+# timeout: 60
+test_family_no_burst_after_a_loss() {
+	local lost paced window=(--set=policy.receive_window_{min,max}=1M)
+	host a b
+	tcptuned_start "${window[@]}"
+	valid_run loses_one 4000
+	tcptuned_stop
+	expect_le "$lost" 40 "segments lost"
+	expect_eq "$paced" null "pacing rate, afterwards"
+
+	tcptuned_start "${window[@]}" --set=policy.pacing_rate_max=80M
+	valid_run loses_one 300
+	tcptuned_stop
+	expect_ge "$paced" 1 "pacing rate under a limit of the policy's, afterwards"
+}

@@ -977,7 +977,7 @@ static void random_lives_after_a_seed(void **state)
 static void the_state_fits_the_socket(void **state)
 {
 	(void)state;
-	assert_true(sizeof(struct bitcp) <= 104);
+	assert_true(sizeof(struct bitcp) <= 96);
 	assert_true(sizeof(struct bitcp_params) == 24);
 }
 
