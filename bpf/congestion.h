@@ -42,6 +42,7 @@ struct tcp_sock {
 	__u32 max_packets_out;
 	__u32 prior_cwnd;
 	__u32 snd_una;
+	__u32 snd_wnd;
 	__u32 srtt_us;	       /* times 8 */
 	__u64 tcp_wstamp_ns;   /* when the next segment may leave, if paced, ... */
 	__u64 tcp_clock_cache; /* ... and now */
@@ -124,9 +125,9 @@ static __always_inline __u32 window_before_loss(struct tcp_sock *tp, __u32 cwnd)
  * No bursts after a loss. A peer's window of which most is in flight has no room for more until
  * the hole is repaired: the sender stands still for a round trip, and the ACK that then comes
  * lets a whole window go at once, of which the queue drops what it cannot hold. That is the next
- * loss. So TCP itself paces from a loss until two round trips after its repair, at the rate that
- * the kernel keeps, 120 % of cwnd per srtt (tcp_update_pacing_rate()), which spreads the burst
- * over one of them and holds nobody else up. It is over then: a timer costs more than an ACK.
+ * loss. So TCP itself paces from such a loss until two round trips after its repair, at the rate
+ * that the kernel keeps, 120 % of cwnd per srtt (tcp_update_pacing_rate()), which spreads the burst
+ * over one of them. It is over then: a timer costs more than an ACK, and a reply is not to wait.
  *
  * sch_fq, a limit (SO_MAX_PACING_RATE) and another congestion control before this one have set
  * the status themselves, and keep it.
@@ -151,11 +152,25 @@ static __always_inline int swap_pacing(struct sock *sk, __u32 from, __u32 to)
 	return __sync_val_compare_and_swap(&sk->sk_pacing_status, from, to) == from;
 }
 
-static __always_inline void pace_after_loss(struct sock *sk)
+/*
+ * In the round trip of its repair some @ssthresh segments are to be sent: is there no room for them
+ * in the peer's window? After the first slow start there is, but the queue is full then.
+ */
+static __always_inline int will_stand_still(struct tcp_sock *tp, __u32 ssthresh)
+{
+	__u32 flight = tp->snd_nxt - tp->snd_una;
+
+	return tp->snd_cwnd < tp->snd_ssthresh ||
+	       flight + (__u64)ssthresh * tp->mss_cache > tp->snd_wnd;
+}
+
+static __always_inline void pace_after_loss(struct sock *sk, __u32 ssthresh)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct paced *paced = paced_of(tp);
 
+	if (!will_stand_still(tp, ssthresh))
+		return;
 	if (!paced->rounds && (tp->srtt_us >> 3 < PACED_LEAST_RTT_US ||
 			       !swap_pacing(sk, SK_PACING_NONE, SK_PACING_NEEDED)))
 		return;
@@ -219,7 +234,7 @@ static __always_inline void write_window(struct tcp_sock *tp, const struct conge
 		__u32 cwnd = window_in_use(tp);                                      \
 		__u32 ssthresh = SSTHRESH(state_of(tp), cwnd);                       \
                                                                                      \
-		pace_after_loss(sk);                                                 \
+		pace_after_loss(sk, ssthresh);                                       \
 		trace("loss %u %u", cwnd, ssthresh);                                 \
 		return ssthresh;                                                     \
 	}                                                                            \
