@@ -274,27 +274,46 @@ static bool takes_every_listener(const struct tcptuned_rule *rule)
 	       !(rule->flags & TCPTUNED_RULE_CGROUP);
 }
 
-static int by_local_conditions(const void *left, const void *right)
+static int by_flags_and_cgroup(const struct tcptuned_rule *a, const struct tcptuned_rule *b)
 {
-	const struct tcptuned_rule *a = left, *b = right;
-	int order = compare(a->local_low, b->local_low);
+	int order = compare(a->flags, b->flags);
 
-	if (!order)
-		order = compare(a->local_high, b->local_high);
-	if (!order)
-		order = compare(a->flags, b->flags);
 	return order ? order : compare(a->cgroup, b->cgroup);
 }
 
-/* Those that ask for the same become one, and each names the one behind it. */
+static int by_local_conditions(const void *left, const void *right)
+{
+	const struct tcptuned_rule *a = left, *b = right;
+	int order = by_flags_and_cgroup(a, b);
+
+	if (!order)
+		order = compare(a->local_low, b->local_low);
+	return order ? order : compare(a->local_high, b->local_high);
+}
+
+/* Does @b begin in the ports of @a, or right behind them? They are in order. */
+static bool goes_on(const struct tcptuned_rule *a, const struct tcptuned_rule *b)
+{
+	return !by_flags_and_cgroup(a, b) && b->local_low <= a->local_high + 1;
+}
+
+/*
+ * Ports that touch or overlap become one range, for what is asked is only whether any rule
+ * matches; and each names the one behind it.
+ */
 static __u32 link_stands(struct tcptuned_rule *rules, __u32 len, __u32 first)
 {
 	__u32 kept = 0;
 
 	qsort(rules, len, sizeof(*rules), by_local_conditions);
-	for (__u32 i = 0; i < len; i++)
-		if (!kept || by_local_conditions(&rules[kept - 1], &rules[i]))
+	for (__u32 i = 0; i < len; i++) {
+		struct tcptuned_rule *last = &rules[kept ? kept - 1 : 0];
+
+		if (!kept || !goes_on(last, &rules[i]))
 			rules[kept++] = rules[i];
+		else if (rules[i].local_high > last->local_high)
+			last->local_high = rules[i].local_high;
+	}
 	for (__u32 i = 0; i < kept; i++)
 		rules[i].next = i + 1 < kept ? first + i + 1 : TCPTUNED_RULE_NONE;
 	return kept;
