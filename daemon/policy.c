@@ -379,10 +379,10 @@ static void make_summary(const struct tcptuned_policy_source *policies, size_t l
 
 /* ---- compile ---------------------------------------------------------------------------- */
 
-static int no_memory(struct tcptuned_error *err)
+static int no_memory(struct tcptuned_error *err, const char *what)
 {
 	return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL,
-			     "there is no memory to compile the policies; free some");
+			     "there is no memory to %s the policies; free some", what);
 }
 
 int tcptuned_ruleset_compile(const struct tcptuned_policy_source *policies, size_t len,
@@ -398,15 +398,17 @@ int tcptuned_ruleset_compile(const struct tcptuned_policy_source *policies, size
 		all += pairs(&policies[i]);
 	if (all > TCPTUNED_RULES_MAX)
 		return tcptuned_fail(err, E2BIG, TCPTUNED_EXIT_CONFIG_INCONSISTENT,
-				     "policies: their prefixes make %zu rules, a destination with "
-				     "each source; there may be %u",
+				     "policies: their prefixes make %zu rules, one for each pair "
+				     "of a policy's destination and source; there may be %u: name "
+				     "fewer or larger prefixes in destination, destination_file "
+				     "or source of the policies that have many of both",
 				     all, TCPTUNED_RULES_MAX);
 	items = calloc(all, sizeof(*items));
 	ret->rules = calloc(1 + all + 2 * len, sizeof(*ret->rules));
 	ret->entries = calloc(all, sizeof(*ret->entries));
 	if (!items || !ret->rules || !ret->entries) {
 		tcptuned_ruleset_free(ret);
-		return no_memory(err);
+		return no_memory(err, "compile");
 	}
 	for (size_t i = 0; i < len; i++)
 		n += add_items(items + n, &policies[i], (unsigned int)i, (unsigned int)len);
@@ -437,7 +439,7 @@ int tcptuned_policies_check(const struct tcptuned_config *config, struct tcptune
 	int error;
 
 	if (!sources)
-		return no_memory(err);
+		return no_memory(err, "compile");
 	for (size_t i = 1; i < len; i++)
 		sources[i].named = &config->policies[i - 1];
 	error = tcptuned_ruleset_compile(sources, len, 1, 0, &rules, err);
@@ -779,11 +781,25 @@ static int make_room(int fd, __u32 generation, size_t needed, struct tcptuned_er
 	int error = read_ids(fd, &ids);
 
 	if (error)
-		no_memory(err);
+		no_memory(err, "lay down");
 	else
 		drop_oldest(fd, &ids, generation, needed);
 	free(ids.list);
 	return error;
+}
+
+/*
+ * A daemon that was killed while it wrote may have left records of the same generation. They are
+ * next to each other, and who reads them stops at the first one that is not there.
+ */
+static void drop_rest(int fd, size_t len, __u32 generation)
+{
+	for (size_t i = len; i < TCPTUNED_POLICIES_MAX; i++) {
+		__u32 id = TCPTUNED_POLICY_ID(generation, i);
+
+		if (bpf_map_delete_elem(fd, &id))
+			return;
+	}
 }
 
 static int write_records(int fd, const struct tcptuned_policy_source *policies, size_t len,
@@ -795,6 +811,7 @@ static int write_records(int fd, const struct tcptuned_policy_source *policies, 
 		if (bpf_map_update_elem(fd, &id, &policies[i].record, BPF_ANY))
 			return -1;
 	}
+	drop_rest(fd, len, generation);
 	return 0;
 }
 
