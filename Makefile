@@ -207,7 +207,7 @@ FUZZ_LIMIT = $(if $(FUZZ_RUNS),-runs=$(FUZZ_RUNS) -seed=1,-max_total_time=$(FUZZ
 fuzz: $(BUILD)/fuzz/fuzz_config $(BUILD)/fuzz/fuzz_flows $(BUILD)/fuzz/fuzz_request $(BUILD)/fuzz/fuzz_http $(BUILD)/tcptuned.conf ## fuzz what reads input
 	@mkdir -p $(BUILD)/fuzz/corpus
 	sed 's/^#\([a-z]\)/\1/' $(BUILD)/tcptuned.conf >$(BUILD)/fuzz/corpus/example
-	printf '[policy\ta]\ndestination = 10.0.0.0/8, 2001:db8::/32\nlocal_port = 1-9\nmode = off\n' \
+	printf '[policy           \ta]\ndestination = 10.0.0.0/8, 2001:db8::/32\nlocal_port = 1-9\nmode = off\n' \
 		>$(BUILD)/fuzz/corpus/policy
 	cd $(BUILD)/fuzz && ./fuzz_config $(FUZZ_LIMIT) -max_len=4096 \
 		-print_final_stats=1 corpus

@@ -42,7 +42,9 @@ struct tcp_sock {
 	__u32 max_packets_out;
 	__u32 prior_cwnd;
 	__u32 snd_una;
-	__u32 srtt_us; /* times 8 */
+	__u32 srtt_us;	       /* times 8 */
+	__u64 tcp_wstamp_ns;   /* when the next segment may leave, if paced, ... */
+	__u64 tcp_clock_cache; /* ... and now */
 	__u8 is_cwnd_limited : 1;
 } __attribute__((preserve_access_index));
 
@@ -181,7 +183,9 @@ static __always_inline void pace_on_ack(struct sock *sk)
 	if (!paced->rounds || (__s32)(tp->snd_una - paced->end) < 0)
 		return;
 	if (paced->rounds == 1) {
-		stop_pacing(sk);
+		/* What left before its time stamp would measure too short a round trip. */
+		if (tp->tcp_wstamp_ns <= tp->tcp_clock_cache)
+			stop_pacing(sk);
 		return;
 	}
 	paced->rounds--;

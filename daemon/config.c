@@ -20,6 +20,7 @@
 #define WHERE	    300	       /* "FILE:LINE" in a message, with its NUL */
 #define DROP_IN_END ".conf"
 #define UNREADABLE  "[?]" /* in place of a line that cannot be read: no such section */
+#define SECTION	    64	  /* the name of one, with its NUL */
 
 /* Which keys of a named policy were given in a source, a file or a --set. */
 struct seen_keys {
@@ -34,6 +35,7 @@ struct loading {
 	int error;	  /* 0, or the first failure; nothing is read after it */
 	const char *file; /* or NULL: the command line */
 	unsigned int line;
+	char section[SECTION]; /* that was begun last, as section_name() writes it */
 	unsigned int source; /* number of the source that is being read */
 	unsigned int seen[TCPTUNED_CONFIG_KEYS]; /* line of this source that gave the key; 0 */
 	struct seen_keys *seen_named;		 /* the same of each named policy */
@@ -142,6 +144,25 @@ static const char *policy_name(const char *section)
 	return section + 6 + strspn(section + 6, " \t");
 }
 
+/*
+ * The name of a section, as it is usually written: there may be any blanks behind "policy", tabs
+ * among them. -ENAMETOOLONG: it has more than SECTION - 1 characters.
+ */
+static int section_name(const char *text, size_t length, char ret[SECTION])
+{
+	char name[SECTION];
+
+	if (length >= sizeof(name))
+		return -ENAMETOOLONG;
+	memcpy(name, text, length);
+	name[length] = '\0';
+	if (policy_name(name))
+		snprintf(ret, SECTION, "policy %.*s", SECTION - 8, policy_name(name));
+	else
+		strcpy(ret, name);
+	return 0;
+}
+
 /* The key of this very section of the table; @section NULL: of any. */
 static const struct tcptuned_key *find_key_in(const char *section, const char *name)
 {
@@ -234,7 +255,8 @@ static int add_policy(struct loading *l, const char *name)
 
 	if (len + 1 >= TCPTUNED_POLICIES_MAX)
 		return fail_here(l, TCPTUNED_EXIT_CONFIG_RANGE,
-				 "[policy %s] is one policy too many; there may be %d", name,
+				 "[policy %s] is one policy too many; there may be %d, and "
+				 "one may have any number of prefixes", name,
 				 TCPTUNED_POLICIES_MAX - 1);
 	if (len == l->config.policies_room && make_room(l))
 		return l->error;
@@ -408,12 +430,7 @@ static int set_key(struct loading *l, const char *section, const char *name, con
 {
 	const struct tcptuned_key *key = find_key(section, name);
 	size_t i = (size_t)(key - tcptuned_keys);
-	char named[sizeof("policy ") + TCPTUNED_POLICY_NAME_MAX];
 
-	if (policy_name(section)) { /* in messages as it is usually written: there may be tabs */
-		snprintf(named, sizeof(named), "policy %s", policy_name(section));
-		section = named;
-	}
 	if (!key)
 		return fail_unknown_key(l, section, name);
 	if (policy_name(section))
@@ -429,6 +446,7 @@ static void begin_source(struct loading *l, const char *file)
 {
 	l->file = file;
 	l->line = 0;
+	l->section[0] = '\0';
 	l->source++;
 	memset(l->seen, 0, sizeof(l->seen));
 }
@@ -437,12 +455,12 @@ static void begin_source(struct loading *l, const char *file)
 
 /*
  * inih leaves a section alone until a key follows, and what stands after its bracket for
- * ever. Here a section is checked where it stands. @line has no NUL and no newline in it.
+ * ever; of a long name it keeps a part. Here a section is checked where it stands, and the keys
+ * that follow are its. @line has no NUL and no newline in it.
  */
 static int check_section_line(struct loading *l, const char *line, size_t length)
 {
 	const char *end = memchr(line, ']', length), *rest;
-	char name[64];
 
 	if (!end)
 		return fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
@@ -453,8 +471,11 @@ static int check_section_line(struct loading *l, const char *line, size_t length
 		return fail_here(
 			l, TCPTUNED_EXIT_CONFIG_SYNTAX,
 			"more than a section stands here; begin a new line after the ]");
-	snprintf(name, sizeof(name), "%.*s", (int)(end - line - 1), line + 1);
-	return l->warning ? 0 : check_section(l, name);
+	if (section_name(line + 1, (size_t)(end - line - 1), l->section) < 0)
+		return fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
+				 "the name of a section has %td characters; shorten it to %d",
+				 end - line - 1, SECTION - 1);
+	return l->warning ? 0 : check_section(l, l->section);
 }
 
 /*
@@ -528,7 +549,10 @@ static char *next_line(char *buffer, int size, void *stream)
 	l->line++;
 	text = hand_on(l, line, length, buffer, size);
 	/* It may have been where another section begins: what follows is in none that is read. */
-	return text || !pass_over(l) ? text : strcpy(buffer, UNREADABLE "\n");
+	if (text || !pass_over(l))
+		return text;
+	strcpy(l->section, "?");
+	return strcpy(buffer, UNREADABLE "\n");
 }
 
 /* What tcptunectl shares with the daemon: where it is, and how its path memory is kept. */
@@ -538,21 +562,22 @@ static bool is_shared(const char *section)
 }
 
 /* An ini_handler: 1 to go on. */
-static int handle_key(void *user, const char *section, const char *name, const char *value)
+static int handle_key(void *user, const char *of_inih, const char *name, const char *value)
 {
 	struct loading *l = user;
 	char quoted[QUOTED];
 
+	(void)of_inih; /* check_section_line() has the whole of it */
 	if (l->error)
 		return 0;
-	if (l->warning && !is_shared(section))
+	if (l->warning && !is_shared(l->section))
 		return 1;
-	if (!*section)
+	if (!*l->section)
 		return !fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
 				  "the key %s stands before any section; write [policy] or "
 				  "another section above it",
 				  quote(name, quoted));
-	return !set_key(l, section, name, value ? value : "") || pass_over(l);
+	return !set_key(l, l->section, name, value ? value : "") || pass_over(l);
 }
 
 static int parse_text(struct loading *l, const char *file, const char *text, size_t length)
@@ -688,20 +713,20 @@ static int read_drop_ins(struct loading *l, const char *path)
 
 static int read_set(struct loading *l, const char *text)
 {
-	char section[64], name[64], quoted[QUOTED];
+	char name[64], quoted[QUOTED];
 	const char *equals = strchr(text, '='), *dot = strchr(text, '.');
 
 	begin_source(l, NULL);
-	if (!equals || !dot || dot > equals)
+	if (!equals || !dot || dot > equals ||
+	    section_name(text, (size_t)(dot - text), l->section) < 0)
 		return fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
 				 "%s is not SECTION.KEY=VALUE; write metrics.port=9817, for "
 				 "example",
 				 quote(text, quoted));
-	snprintf(section, sizeof(section), "%.*s", (int)(dot - text), text);
 	snprintf(name, sizeof(name), "%.*s", (int)(equals - dot - 1), dot + 1);
-	if (check_section(l, section) < 0)
+	if (check_section(l, l->section) < 0)
 		return l->error;
-	return set_key(l, section, name, equals + 1);
+	return set_key(l, l->section, name, equals + 1);
 }
 
 /* ---- all of it ------------------------------------------------------------------------- */

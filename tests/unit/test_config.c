@@ -343,6 +343,20 @@ static void test_other_forms(void **state)
 	assert_int_equal(config.metrics_flows, 1000);
 }
 
+static void test_section_names(void **state)
+{
+	/* inih keeps 49 characters of a section: the name behind was lost, and the policy unknown */
+	load("[policy                                              \ta]\nlocal_port = 5\n");
+	assert_string_equal(config.policies[0].name, "a");
+	assert_int_equal(config.policies[0].set.local_port.low, 5);
+	tcptuned_config_free(&config);
+	load("[policy             abcdefghijklmnopqrstuvwxyz01234]\nlocal_port = 5\n"
+	     "[policy abcdefghijklmnopqrstuvwxyz0123]\nlocal_port = 6\n");
+	assert_int_equal(config.policies[0].set.local_port.low, 5);
+	assert_int_equal(config.policies[1].set.local_port.low, 6);
+	tcptuned_config_free(&config);
+}
+
 /* What surrounds keys: comments, blanks, line ends, a byte order mark, sections twice. */
 static void test_layout(void **state)
 {
@@ -357,8 +371,10 @@ static void test_layout(void **state)
 	/* found by the fuzzer: one mark was taken here, the next by inih, and a section unseen */
 	load("\xef\xbb\xbf\xef\xbb\xbf[policy a]\nlocal_port = 5\n");
 	assert_int_equal(config.policies_len, 1);
+	tcptuned_config_free(&config);
 	load(" \xef\xbb\xbf\t\xef\xbb\xbf [policy a]\nlocal_port = 5\n");
 	assert_int_equal(config.policies_len, 1);
+	tcptuned_config_free(&config);
 	/* A comment may be longer than a line. */
 	snprintf(text, sizeof(text), "#%01500d\n[metrics]\nport = 5\n", 0);
 	load(text);
@@ -649,6 +665,9 @@ static void test_syntax(void **state)
 		   "metrics.flows", "it takes");
 	load_fails("port = 9817\n", TCPTUNED_EXIT_CONFIG_SYNTAX, 1, "\"port\" stands before",
 		   "another section above it");
+	load_fails("[policy                                                         a]\n",
+		   TCPTUNED_EXIT_CONFIG_SYNTAX, 1, "name of a section has 64 characters",
+		   "shorten it to 63");
 	/* found by the fuzzer: what stands between is not repeated, a terminal would obey it */
 	load_fails("[policy\t a]\ndestination = /32\n", TCPTUNED_EXIT_CONFIG_TYPE, 2,
 		   "policy a.destination", "is no prefix");
@@ -949,6 +968,7 @@ static void test_diff_of_many_policies(void **state)
 				   "policy p20000:  -> defined; ");
 	assert_int_equal(tcptuned_config_diff(&config, &config, NULL, NULL), 0);
 	tcptuned_config_free(&before);
+	tcptuned_config_free(&config);
 }
 
 static void test_too_many_policies(void **state)
@@ -1448,6 +1468,7 @@ int main(void)
 		TEST(test_sets),
 		TEST(test_other_forms),
 		TEST(test_layout),
+		TEST(test_section_names),
 		TEST(test_every_key_wrong),
 		TEST(test_every_key_is_in_the_list),
 		TEST(test_every_key_twice),
