@@ -34,15 +34,15 @@ static int read_policy(const struct tcptuned_source *source, __u32 key,
 
 /* Names stay with the records, also of policies that were replaced while they had connections. */
 const char *tcptuned_source_policy(const struct tcptuned_source *source, __u32 key,
-				   char number[TCPTUNED_POLICY_NAME_MAX])
+				   char ret[TCPTUNED_POLICY_NAME_MAX])
 {
 	struct tcptuned_policy policy;
 
 	if (!read_policy(source, key, &policy))
-		strcpy(number, policy.name);
+		strcpy(ret, policy.name);
 	else
-		snprintf(number, TCPTUNED_POLICY_NAME_MAX, "%u", key);
-	return number;
+		strcpy(ret, TCPTUNED_POLICY_GONE(key));
+	return ret;
 }
 
 static void set_number(json_t *object, const char *name, __u64 value)
@@ -91,11 +91,11 @@ struct choice {
 static bool is_wanted(const void *ctx, const struct tcptuned_flow_record *record)
 {
 	const struct choice *choice = ctx;
-	char number[TCPTUNED_POLICY_NAME_MAX];
+	char buffer[TCPTUNED_POLICY_NAME_MAX];
 
 	return tcptuned_filter_matches(&choice->request->filter, record,
 				       tcptuned_source_policy(choice->source, record->flow.policy,
-							      number));
+							      buffer));
 }
 
 static const char *name_of_policy(const void *ctx, __u32 key, char ret[TCPTUNED_POLICY_NAME_MAX])
@@ -209,9 +209,9 @@ static json_t *policy_object(const struct tcptuned_source *source, __u32 key,
 			     const struct tcptuned_policy *policy)
 {
 	json_t *object = json_object();
-	char number[TCPTUNED_POLICY_NAME_MAX];
+	char buffer[TCPTUNED_POLICY_NAME_MAX];
 
-	set_text(object, "policy", tcptuned_source_policy(source, key, number));
+	set_text(object, "policy", tcptuned_source_policy(source, key, buffer));
 	set_number(object, "key", key);
 	set_text(object, "mode", tcptuned_mode_name(policy->mode));
 	set_bool(object, "disabled", policy->disabled);
@@ -446,10 +446,10 @@ static void print_flow(const struct tcptuned_source *source, const struct tcptun
 		       const struct tcptuned_flow_record *record, struct tcptuned_buf *out)
 {
 	struct tcptuned_policy policy;
-	char number[TCPTUNED_POLICY_NAME_MAX];
+	char buffer[TCPTUNED_POLICY_NAME_MAX];
 	struct tcptuned_buf rule;
 	bool known = !read_policy(source, record->flow.policy, &policy);
-	const char *name = tcptuned_source_policy(source, record->flow.policy, number);
+	const char *name = tcptuned_source_policy(source, record->flow.policy, buffer);
 
 	tcptuned_buf_init(&rule, 4096);
 	if (request->rules)
@@ -659,6 +659,19 @@ static int answer_to(const struct tcptuned_source *source, const struct tcptuned
 	}
 }
 
+/* What to ask for instead of what is too long. */
+static const char *remedy(enum tcptuned_command command)
+{
+	switch (command) {
+	case TCPTUNED_CMD_FLOWS:
+		return "ask for fewer connections";
+	case TCPTUNED_CMD_POLICIES:
+		return "tcptunectl policy test tells the policy of a single connection";
+	default:
+		return "ask for less";
+	}
+}
+
 int tcptuned_answer(const struct tcptuned_source *source, const struct tcptuned_request *request,
 		    struct tcptuned_buf *out, struct tcptuned_error *err)
 {
@@ -668,8 +681,8 @@ int tcptuned_answer(const struct tcptuned_source *source, const struct tcptuned_
 		return error;
 	if (out->error)
 		return tcptuned_fail(err, -out->error, TCPTUNED_EXIT_INTERNAL,
-				     "the answer is too long: %s; ask for fewer connections",
-				     strerror(-out->error));
+				     "the answer is too long: %s; %s", strerror(-out->error),
+				     remedy(request->command));
 	return 0;
 }
 

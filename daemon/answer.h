@@ -13,8 +13,8 @@
 #include "loader.h"
 #include "request.h"
 
-/* The most that an answer may be, bytes. */
-#define TCPTUNED_ANSWER_MAX (32u << 20)
+/* The most that an answer may be, bytes: 65,536 policies with long conditions have to fit. */
+#define TCPTUNED_ANSWER_MAX (128u << 20)
 
 /* Where answers come from; has to outlive nothing but the call. */
 struct tcptuned_source {
@@ -34,8 +34,8 @@ int tcptuned_answer(const struct tcptuned_source *source, const struct tcptuned_
 /* The answer that says what is wrong. */
 void tcptuned_answer_error(struct tcptuned_buf *out, const struct tcptuned_error *err);
 
-/* The name of a policy, into @number: that of its record, or made from its key. */
+/* The name of a policy, into @ret: that of its record, or TCPTUNED_POLICY_GONE(). */
 const char *tcptuned_source_policy(const struct tcptuned_source *source, __u32 key,
-				   char number[TCPTUNED_POLICY_NAME_MAX]);
+				   char ret[TCPTUNED_POLICY_NAME_MAX]);
 
 #endif

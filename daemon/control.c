@@ -21,8 +21,8 @@
 /* What a listener may leave unread before events are left out. */
 #define LISTENER_BYTES (256u << 10)
 
-/* What all answers that are not taken yet may amount to. */
-#define PENDING_BYTES (2ull * TCPTUNED_ANSWER_MAX)
+/* With more than this in answers that are not taken yet, no further one is made. */
+#define PENDING_BYTES (64ull << 20)
 
 enum state {
 	FREE = 0,

@@ -40,6 +40,9 @@
 /* Lines that a reload logs about what differs: enough for each key but those of named policies. */
 #define DIFFERENCES_TOLD 200
 
+/* Policies that the log names of those with the same thing amiss; the others are counted. */
+#define POLICIES_TOLD 20
+
 /* `receive_window_max = auto`: enough for 10 Gbit/s at 100 ms, and at most a quarter of ... */
 #define WINDOW_MAX_AUTO	      (256u << 20)
 #define WINDOW_MAX_AUTO_LEAST (4u << 20)
@@ -433,7 +436,8 @@ static void find_cgroup(struct daemon *d, struct tcptuned_policy_source *policy)
 	policy->cgroup = tcptuned_cgroup_id(cgroup);
 	if (policy->cgroup)
 		return;
-	d->cgroups_missing++;
+	if (d->cgroups_missing++ >= POLICIES_TOLD)
+		return;
 	if (errno == ENOENT)
 		tcptuned_log(TCPTUNED_LOG_WARNING,
 			     "policy %s: there is no control group %s now; the policy has no "
@@ -462,6 +466,11 @@ static void make_records(struct daemon *d)
 		if (named->set.cgroup[0])
 			find_cgroup(d, &d->policies[i]);
 	}
+	if (d->cgroups_missing > POLICIES_TOLD)
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "%u more policies whose control group is not there or cannot be "
+			     "looked at",
+			     d->cgroups_missing - POLICIES_TOLD);
 }
 
 /* The most that any policy of this or a higher mode wants of a direction's buffers. */
@@ -506,6 +515,7 @@ static void set_buffer_limits(struct daemon *d)
 static void set_congestion_controls(struct daemon *d)
 {
 	bool left_alone = default_is_the_administrators(d), told = false;
+	unsigned int not_offered = 0;
 	char offered[264];
 
 	read_congestion_controls(offered, sizeof(offered));
@@ -522,10 +532,17 @@ static void set_congestion_controls(struct daemon *d)
 				 "%s", wanted);
 			continue;
 		}
-		if (own || !told) /* what all inherit is told once */
-			log_not_offered(d, &d->policies[i], wanted);
+		if (!own && told) /* what all inherit is told once */
+			continue;
 		told |= !own;
+		if (not_offered++ < POLICIES_TOLD)
+			log_not_offered(d, &d->policies[i], wanted);
 	}
+	if (not_offered > POLICIES_TOLD)
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "%u more policies with a congestion_control that this kernel does not "
+			     "offer",
+			     not_offered - POLICIES_TOLD);
 }
 
 /* The host's default is what connections have that a policy leaves as they are. */

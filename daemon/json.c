@@ -287,11 +287,12 @@ void tcptuned_metrics_format_json(struct tcptuned_buf *out,
 			    (unsigned long long)tcptuned_flows_left_out(&snap->flows));
 	for (i = 0; i < snap->flows.top_len && !out->error; i++) {
 		__u32 key = snap->flows.top[i].flow.policy;
+		const char *name =
+			snap->policy_name ? snap->policy_name(snap->policy_ctx, key) : NULL;
 
 		tcptuned_buf_puts(out, i ? ",\n" : "\n");
 		tcptuned_json_flow(out, &snap->flows.top[i],
-				   snap->policy_name ? snap->policy_name(snap->policy_ctx, key)
-						     : NULL,
+				   name ? name : TCPTUNED_POLICY_GONE(key),
 				   snap->policy ? snap->policy(snap->policy_ctx, key) : NULL, NULL);
 	}
 	tcptuned_buf_puts(out, "\n]}\n");

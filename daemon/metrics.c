@@ -133,25 +133,18 @@ static void label(struct tcptuned_buf *labels, const char *name, const char *val
 	tcptuned_buf_add(labels, "\"", 1);
 }
 
-static const char *policy_name(const struct tcptuned_snapshot *snap, __u32 key, char number[16])
+static const char *policy_name(const struct tcptuned_snapshot *snap, __u32 key)
 {
 	const char *name =
 		snap->policy_name ? snap->policy_name(snap->policy_ctx, key) : NULL;
 
-	if (name)
-		return name;
-	if (TCPTUNED_POLICY_PLACE(key) == TCPTUNED_POLICY_DEFAULT)
-		return "default";
-	snprintf(number, 16, "%u", key);
-	return number;
+	return name ? name : TCPTUNED_POLICY_GONE(key);
 }
 
 static void label_policy(struct tcptuned_buf *labels, const struct tcptuned_snapshot *snap,
 			 __u32 key)
 {
-	char number[16];
-
-	label(labels, "policy", policy_name(snap, key, number));
+	label(labels, "policy", policy_name(snap, key));
 }
 
 /* --- totals of the host ------------------------------------------------------------------ */
@@ -371,11 +364,10 @@ static __u32 label_groups(const struct tcptuned_snapshot *snap, struct labelled_
 {
 	const struct tcptuned_flow_group *groups = snap->flows.groups;
 	__u32 i, len = snap->flows.groups_len, kept = 0;
-	char number[16];
 
 	for (i = 0; i < len; i++) {
 		snprintf(ret[i].policy, sizeof(ret[i].policy), "%s",
-			 policy_name(snap, groups[i].policy, number));
+			 policy_name(snap, groups[i].policy));
 		ret[i].congestion_control = groups[i].congestion_control;
 		ret[i].flows = groups[i].flows;
 	}

@@ -28,7 +28,7 @@ struct tcptuned_policy_entry {
 struct tcptuned_snapshot {
 	const char *version;
 	const char *kernel_release;
-	/* The name of policy @key, or NULL for its number; may be NULL. */
+	/* The name of policy @key, or NULL where it is gone; may be NULL. */
 	const char *(*policy_name)(void *ctx, __u32 key);
 	/* Its record, valid until the next call, or NULL; may be NULL. */
 	const struct tcptuned_policy *(*policy)(void *ctx, __u32 key);

@@ -274,27 +274,46 @@ static bool takes_every_listener(const struct tcptuned_rule *rule)
 	       !(rule->flags & TCPTUNED_RULE_CGROUP);
 }
 
-static int by_local_conditions(const void *left, const void *right)
+static int by_flags_and_cgroup(const struct tcptuned_rule *a, const struct tcptuned_rule *b)
 {
-	const struct tcptuned_rule *a = left, *b = right;
-	int order = compare(a->local_low, b->local_low);
+	int order = compare(a->flags, b->flags);
 
-	if (!order)
-		order = compare(a->local_high, b->local_high);
-	if (!order)
-		order = compare(a->flags, b->flags);
 	return order ? order : compare(a->cgroup, b->cgroup);
 }
 
-/* Those that ask for the same become one, and each names the one behind it. */
+static int by_local_conditions(const void *left, const void *right)
+{
+	const struct tcptuned_rule *a = left, *b = right;
+	int order = by_flags_and_cgroup(a, b);
+
+	if (!order)
+		order = compare(a->local_low, b->local_low);
+	return order ? order : compare(a->local_high, b->local_high);
+}
+
+/* Does @b begin in the ports of @a, or right behind them? They are in order. */
+static bool goes_on(const struct tcptuned_rule *a, const struct tcptuned_rule *b)
+{
+	return !by_flags_and_cgroup(a, b) && b->local_low <= a->local_high + 1;
+}
+
+/*
+ * Ports that touch or overlap become one range, for what is asked is only whether any rule
+ * matches; and each names the one behind it.
+ */
 static __u32 link_stands(struct tcptuned_rule *rules, __u32 len, __u32 first)
 {
 	__u32 kept = 0;
 
 	qsort(rules, len, sizeof(*rules), by_local_conditions);
-	for (__u32 i = 0; i < len; i++)
-		if (!kept || by_local_conditions(&rules[kept - 1], &rules[i]))
+	for (__u32 i = 0; i < len; i++) {
+		struct tcptuned_rule *last = &rules[kept ? kept - 1 : 0];
+
+		if (!kept || !goes_on(last, &rules[i]))
 			rules[kept++] = rules[i];
+		else if (rules[i].local_high > last->local_high)
+			last->local_high = rules[i].local_high;
+	}
 	for (__u32 i = 0; i < kept; i++)
 		rules[i].next = i + 1 < kept ? first + i + 1 : TCPTUNED_RULE_NONE;
 	return kept;
@@ -360,10 +379,10 @@ static void make_summary(const struct tcptuned_policy_source *policies, size_t l
 
 /* ---- compile ---------------------------------------------------------------------------- */
 
-static int no_memory(struct tcptuned_error *err)
+static int no_memory(struct tcptuned_error *err, const char *what)
 {
 	return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL,
-			     "there is no memory to compile the policies; free some");
+			     "there is no memory to %s the policies; free some", what);
 }
 
 int tcptuned_ruleset_compile(const struct tcptuned_policy_source *policies, size_t len,
@@ -379,15 +398,17 @@ int tcptuned_ruleset_compile(const struct tcptuned_policy_source *policies, size
 		all += pairs(&policies[i]);
 	if (all > TCPTUNED_RULES_MAX)
 		return tcptuned_fail(err, E2BIG, TCPTUNED_EXIT_CONFIG_INCONSISTENT,
-				     "policies: their prefixes make %zu rules, a destination with "
-				     "each source; there may be %u",
+				     "policies: their prefixes make %zu rules, one for each pair "
+				     "of a policy's destination and source; there may be %u: name "
+				     "fewer or larger prefixes in destination, destination_file "
+				     "or source of the policies that have many of both",
 				     all, TCPTUNED_RULES_MAX);
 	items = calloc(all, sizeof(*items));
 	ret->rules = calloc(1 + all + 2 * len, sizeof(*ret->rules));
 	ret->entries = calloc(all, sizeof(*ret->entries));
 	if (!items || !ret->rules || !ret->entries) {
 		tcptuned_ruleset_free(ret);
-		return no_memory(err);
+		return no_memory(err, "compile");
 	}
 	for (size_t i = 0; i < len; i++)
 		n += add_items(items + n, &policies[i], (unsigned int)i, (unsigned int)len);
@@ -418,7 +439,7 @@ int tcptuned_policies_check(const struct tcptuned_config *config, struct tcptune
 	int error;
 
 	if (!sources)
-		return no_memory(err);
+		return no_memory(err, "compile");
 	for (size_t i = 1; i < len; i++)
 		sources[i].named = &config->policies[i - 1];
 	error = tcptuned_ruleset_compile(sources, len, 1, 0, &rules, err);
@@ -760,11 +781,25 @@ static int make_room(int fd, __u32 generation, size_t needed, struct tcptuned_er
 	int error = read_ids(fd, &ids);
 
 	if (error)
-		no_memory(err);
+		no_memory(err, "lay down");
 	else
 		drop_oldest(fd, &ids, generation, needed);
 	free(ids.list);
 	return error;
+}
+
+/*
+ * A daemon that was killed while it wrote may have left records of the same generation. They are
+ * next to each other, and who reads them stops at the first one that is not there.
+ */
+static void drop_rest(int fd, size_t len, __u32 generation)
+{
+	for (size_t i = len; i < TCPTUNED_POLICIES_MAX; i++) {
+		__u32 id = TCPTUNED_POLICY_ID(generation, i);
+
+		if (bpf_map_delete_elem(fd, &id))
+			return;
+	}
 }
 
 static int write_records(int fd, const struct tcptuned_policy_source *policies, size_t len,
@@ -776,6 +811,7 @@ static int write_records(int fd, const struct tcptuned_policy_source *policies, 
 		if (bpf_map_update_elem(fd, &id, &policies[i].record, BPF_ANY))
 			return -1;
 	}
+	drop_rest(fd, len, generation);
 	return 0;
 }
 

@@ -24,7 +24,7 @@ struct tcptuned_scrape_options {
 	const char *reader;
 	bool program_statistics;	      /* have the kernel count the programs' run time */
 	const char *version;
-	/* The name of policy @key, or NULL for its number; may be NULL. */
+	/* The name of policy @key, or NULL where it is gone; may be NULL. */
 	const char *(*policy_name)(void *ctx, __u32 key);
 	/* Its record, valid until the next call, or NULL; may be NULL. */
 	const struct tcptuned_policy *(*policy)(void *ctx, __u32 key);

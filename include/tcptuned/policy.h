@@ -27,12 +27,16 @@
 
 /*
  * A policy's id: the generation of its configuration in the upper half, in the lower its place
- * there. No two configurations share an id until 65536 later.
+ * there. No two configurations share an id until 65535 later: generation 0 is left out.
  */
 #define TCPTUNED_POLICY_DEFAULT	       0 /* place of the policy that takes what no other takes */
 #define TCPTUNED_POLICY_ID(gen, place) ((__u32)(gen) << 16 | (place))
 #define TCPTUNED_POLICY_PLACE(id)      ((id)&0xffff)
 #define TCPTUNED_POLICY_GENERATION(id) ((id) >> 16)
+
+/* What a policy is called whose record is gone; no section can be named like the latter. */
+#define TCPTUNED_POLICY_GONE(id) \
+	(TCPTUNED_POLICY_PLACE(id) == TCPTUNED_POLICY_DEFAULT ? "default" : "(earlier)")
 
 /* Of one configuration, the default one included: as many as an id has places for. */
 #define TCPTUNED_POLICIES_MAX 65536

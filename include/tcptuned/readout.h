@@ -216,8 +216,11 @@ static inline __u32 readout_class(__u64 size)
 static inline struct readout_group *readout_find_group(struct readout_sums *sums, __u64 ops,
 						       __u32 policy)
 {
-	/* structures of a kernel are aligned: the lowest bits say nothing */
-	__u32 slot = (ops >> 6) ^ (ops >> 14) ^ policy * 37;
+	/*
+	 * Structures of a kernel are aligned: the lowest bits say nothing. Of a policy's id the
+	 * place and the generation, in the upper half, both have to (2^32 / golden ratio, Knuth).
+	 */
+	__u32 slot = (ops >> 6) ^ (ops >> 14) ^ (policy * 2654435761u >> 16);
 	struct readout_group *group;
 	int i;
 

@@ -307,6 +307,38 @@ test_reload_is_whole() {
 	tcptuned_stop
 }
 
+# A daemon that was killed while it laid down the next generation has left records of it; the one
+# after it uses the same number, and they are none of its policies.
+test_records_of_a_killed_daemon() {
+	local map=/sys/fs/bpf/tcptuned/map_policies place
+	host a
+	start_with '[policy one]\nremote_port = 7001'
+	for place in 0 1 2 3; do
+		bpftool map update pinned $map key hex 0$place 00 02 00 value hex \
+			$(bpftool -j map lookup pinned $map key hex 01 00 01 00 |
+				jq -r '.value | map(ltrimstr("0x")) | join(" ")')
+	done
+	reload '[policy two]\nremote_port = 7002' 'policy two'
+	wait_until 5 logged_times 2 'policies in force, laid down'
+	expect_eq "$(ctl_json '[.policies[].policy] | join(" ")' policy list)" "default two" "policies"
+	expect_eq "$(records)" 4 "records, of two configurations"
+	tcptuned_stop
+}
+
+# Hundreds of policies with one mistake do not fill the log.
+test_mistakes_of_many_policies() {
+	local n=25
+	host a
+	start_with "$(seq $n | awk '{ printf "[policy c%d]\ncgroup = /none/%d\n[policy p%d]\n" \
+		"remote_port = %d\ncongestion_control = none%d\n", $1, $1, $1, $1, $1 }')"
+	in_log "$((n - 20)) more policies whose control group is not there"
+	in_log "$((n - 20)) more policies with a congestion_control that this kernel does not offer"
+	expect_eq "$(grep -c 'there is no control group' "$TEST_DIR/tcptuned.log")" 20 "told of groups"
+	expect_eq "$(grep -c 'this kernel offers no' "$TEST_DIR/tcptuned.log")" 20 "told of the others"
+	expect_eq "$(metric tcptuned_policy_cgroups_missing)" $n "control groups missing"
+	tcptuned_stop
+}
+
 # While it is reloaded all the time, every connection has one of the two policies, whole: cubic
 # and 64K, or reno and 128K.
 test_reload_is_atomic() {
@@ -439,7 +471,8 @@ test_thousands_of_policies() {
 		wait_until 5 logged_times $((i - 1)) "$((n + 1 - 200)) more settings of policies differ"
 	done
 	expect_eq "$(records)" $((2 * n + 2)) "records, of two configurations"
-	expect_eq "$(flow_to 7001 .policy)" null "the policy of the connection"
+	expect_eq "$(flow_to 7001 .policy)" "(earlier)" "the policy of the connection"
+	expect_eq "$(ctl_json '.flows | length' flows --policy '(earlier)')" 1 "flows by that name"
 	expect_eq "$(meet 10.2.1.1 7001)" cubic "a new one"
 	reload '' 'policy.send_unsent_max: 3M -> auto'
 	reload '[policy]\nsend_unsent_max = 4M' 'policy.send_unsent_max: auto -> 4M'

@@ -459,10 +459,32 @@ static const char *name_by_place(void *ctx, __u32 key)
 		       : NULL;
 }
 
+#define OF(policy, cc) "tcptuned_connections{policy=\"" policy "\",congestion_control=\"" cc "\"} "
+
+/* Connections of policies whose records are gone: those of the default one can be told. */
+static void test_policies_that_are_gone(void **state)
+{
+	static const char *const lines[] = {
+		OF("(earlier)", "bitcp") "30", OF("default", "bitcp") "3",
+	};
+	struct tcptuned_snapshot *snap = make_snapshot();
+	struct tcptuned_flow_group *groups = snap->flows.groups;
+	char *body;
+
+	snap->policy_name = name_of;
+	snap->flows.groups_len = 4;
+	for (unsigned int i = 0; i < 4; i++)
+		groups[i] = (struct tcptuned_flow_group){
+			TCPTUNED_POLICY_ID(i / 2 + 3, i % 2 * 4), "bitcp", i % 2 ? 15 : i / 2 + 1};
+	body = text_of(snap);
+	expect_lines(body, lines, ARRAY_SIZE(lines));
+	free(body);
+	free_snapshot(snap);
+}
+
 /* Policies of several reloads that have one name are one sample, also where there are many. */
 static void test_groups_of_one_name(void **state)
 {
-#define OF(policy, cc) "tcptuned_connections{policy=\"" policy "\",congestion_control=\"" cc "\"} "
 	/* 0 + 3 + ... + 1023; of 1 + 4 + ... + 1021 the first has another congestion control */
 	static const char *const lines[] = {
 		OF("default", "bitcp") "174933", OF("far", "cubic") "1",	  OF("far", "bitcp") "174250",
@@ -874,6 +896,7 @@ int main(void)
 		cmocka_unit_test(test_budget_lines),
 		cmocka_unit_test(test_burstiness_lines),
 		cmocka_unit_test(test_aggregate_lines),
+		cmocka_unit_test(test_policies_that_are_gone),
 		cmocka_unit_test(test_groups_of_one_name),
 		cmocka_unit_test(test_every_counter_is_shown),
 		cmocka_unit_test(test_histograms),

@@ -363,8 +363,8 @@ static void test_listeners_try_few_rules(void **state)
 	}
 	rules = compile(&set, 0);
 	m = &rules.entries[0].match;
-	/* No rule, the default policy's, one for each destination, and these. */
-	assert_int_equal(rules.rules_len, 1 + 1 + 60 + 6);
+	/* No rule, the default policy's, one for each destination, and ports 80 to 82 twice. */
+	assert_int_equal(rules.rules_len, 1 + 1 + 60 + 2);
 	for (unsigned int port = 79; port <= 83; port++) {
 		assert_int_equal(stands_at(&rules, m->stands_rcvbuf, port, 8),
 				 port >= 80 && port <= 82);
@@ -378,6 +378,31 @@ static void test_listeners_try_few_rules(void **state)
 	rules = compile(&set, 0);
 	assert_int_equal(rules.rules_len, 1 + 1 + 60 + 1);
 	assert_true(stands_at(&rules, rules.entries[0].match.stands_rcvbuf, 443, 8));
+	tcptuned_ruleset_free(&rules);
+	end(&set);
+}
+
+/* Their ports are one range where they touch, overlap or lie in each other, and else are not. */
+static void test_listeners_ports_are_joined(void **state)
+{
+	static const struct tcptuned_ports ports[] = {
+		{ 101, 110 }, { 65535, 65535 }, { 80, 100 }, { 112, 120 }, { 85, 90 }, { 115, 130 },
+	};
+	const struct tcptuned_match *m;
+	struct tcptuned_ruleset rules;
+	struct set set;
+
+	begin(&set);
+	for (unsigned int i = 0; i < sizeof(ports) / sizeof(ports[0]); i++) {
+		more(&set, "x")->local_port = ports[i];
+		set.sources[i + 1].record.override_rcvbuf = 0;
+	}
+	rules = compile(&set, 0);
+	m = &rules.entries[0].match;
+	assert_int_equal(rules.rules_len, 1 + 7 + 3); /* 80 to 110, 112 to 130, 65535 */
+	for (unsigned int port = 1; port <= 65535; port++)
+		assert_int_equal(stands_at(&rules, m->stands_rcvbuf, port, 0),
+				 (port >= 80 && port <= 130 && port != 111) || port == 65535);
 	tcptuned_ruleset_free(&rules);
 	end(&set);
 }
@@ -728,7 +753,7 @@ static void test_too_much(void **state)
 		add(&p->destination, text);
 	}
 	assert_int_equal(tcptuned_ruleset_compile(set.sources, set.len, 1, 0, &rules, &err), -E2BIG);
-	assert_non_null(strstr(err.text, "1228501 rules, a destination with each source"));
+	assert_non_null(strstr(err.text, "1228501 rules, one for each pair"));
 	end(&set);
 }
 
@@ -742,6 +767,7 @@ int main(void)
 		cmocka_unit_test(test_empty_file),
 		cmocka_unit_test(test_wishes),
 		cmocka_unit_test(test_listeners_try_few_rules),
+		cmocka_unit_test(test_listeners_ports_are_joined),
 		cmocka_unit_test(test_random_rules),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_disabled),
