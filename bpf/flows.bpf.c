@@ -428,8 +428,7 @@ static __always_inline void hold_what_it_has(struct tcptuned_flow *flow, struct 
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 	__u32 rcvbuf = sk->sk_rcvbuf, sndbuf = sk->sk_sndbuf, queued = sk->sk_wmem_queued;
-	__u64 held = sk->sk_backlog.rmem_alloc.counter +
-		     kernel_space_from_win(tp, kernel_receive_window(tp));
+	__u64 held = kernel_space_held(tp);
 
 	if (flow->flags & TCPTUNED_F_OBSERVE)
 		return;

@@ -348,6 +348,18 @@ static __always_inline __u32 kernel_window_unit(const struct tcp_sock *tp)
 #define KERNEL_COLLAPSED_DATA 3776u
 #define KERNEL_COLLAPSED_SKB  4352u
 
+static __always_inline __u64 kernel_collapsed_space(__u32 bytes)
+{
+	return (__u64)bytes * KERNEL_COLLAPSED_SKB / KERNEL_COLLAPSED_DATA;
+}
+
+/* The memory for what is queued, and for what was promised, at the measured ratio; bytes. */
+static __always_inline __u64 kernel_space_held(const struct tcp_sock *tp)
+{
+	return tp->inet_conn.icsk_inet.sk.sk_backlog.rmem_alloc.counter +
+	       kernel_space_from_win(tp, kernel_receive_window(tp));
+}
+
 /*
  * The memory that a receive queue needs beyond what it holds, bytes: for what the peer was told it
  * may send, rounded up once more. The measured ratio may be one of large segments; so at least at
@@ -357,7 +369,7 @@ static __always_inline __u64 kernel_space_promised(const struct tcp_sock *tp)
 {
 	__u32 window = kernel_receive_window(tp) + kernel_window_unit(tp);
 	__u64 space = kernel_space_from_win(tp, window);
-	__u64 packed = (__u64)window * KERNEL_COLLAPSED_SKB / KERNEL_COLLAPSED_DATA;
+	__u64 packed = kernel_collapsed_space(window);
 
 	return (space > packed ? space : packed) + 2 * KERNEL_COLLAPSED_SKB;
 }

@@ -415,13 +415,6 @@ static __always_inline __u64 space_for(const struct tcptuned_flow *flow, const s
 	return space + kernel_space_from_win(tp, kernel_window_unit(tp));
 }
 
-/* The memory for what is queued, and for what was promised. */
-static __always_inline __u64 space_promised(const struct tcp_sock *tp)
-{
-	return tp->inet_conn.icsk_inet.sk.sk_backlog.rmem_alloc.counter +
-	       kernel_space_from_win(tp, kernel_receive_window(tp));
-}
-
 /*
  * What it cannot do without, also where there is less now: when a buffer is full the kernel packs
  * what it holds (tcp_prune_queue()), what was promised and rounded up fits in then, and nothing
@@ -431,15 +424,14 @@ static __always_inline __u64 space_owed(const struct tcp_sock *tp)
 {
 	__u64 queued = tp->inet_conn.icsk_inet.sk.sk_backlog.rmem_alloc.counter;
 	__u32 unread = tp->rcv_nxt - tp->copied_seq, rest = kernel_receive_window(tp);
-	__u64 packed = (__u64)unread * KERNEL_COLLAPSED_SKB / KERNEL_COLLAPSED_DATA;
+	__u64 packed = kernel_collapsed_space(unread);
 
 	if (packed < queued)
 		queued = packed;
 	if (!rest)
 		return queued;
 	rest += kernel_window_unit(tp);
-	return queued + (__u64)rest * KERNEL_COLLAPSED_SKB / KERNEL_COLLAPSED_DATA +
-	       2 * KERNEL_COLLAPSED_SKB;
+	return queued + kernel_collapsed_space(rest) + 2 * KERNEL_COLLAPSED_SKB;
 }
 
 /*
@@ -525,7 +517,7 @@ static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct t
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 	__u32 have = sk->sk_rcvbuf, queued = sk->sk_backlog.rmem_alloc.counter;
-	__u64 promised = space_promised(tp), keep = promised + space_margin(tp, window);
+	__u64 promised = kernel_space_held(tp), keep = promised + space_margin(tp, window);
 	__u32 unread = tp->rcv_nxt - tp->copied_seq, unit = kernel_window_unit(tp);
 	bool filled = queued > have / 2 && space > have;
 	int value;
