@@ -21,17 +21,28 @@
 
 /* ---- read out ----------------------------------------------------------------------- */
 
+/* tcp_snd_wnd_test(): would the next segment go beyond the peer's window? */
+static __always_inline bool window_is_full(const struct tcp_sock *tp, __u32 unsent)
+{
+	__s32 room = tp->snd_una + tp->snd_wnd - tp->snd_nxt;
+	__s32 next = unsent < tp->mss_cache ? unsent : tp->mss_cache;
+
+	return room < next;
+}
+
 static __always_inline __u8 limit_of(struct tcp_sock *tp)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+	__u32 unsent = tp->write_seq - tp->snd_nxt;
 	struct readout_sender sender = {
-		.unsent = tp->write_seq - tp->snd_nxt,
+		.unsent = unsent,
 		.mss = tp->mss_cache,
 		.in_flight = tp->packets_out,
 		.chrono = BPF_CORE_READ_BITFIELD(tp, chrono_type),
 		.cwnd_limited = BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited),
 		.pacing = sk->sk_pacing_status,
 		.throttled = sk->sk_tsq_flags & TSQF_THROTTLED,
+		.window_full = window_is_full(tp, unsent),
 	};
 
 	return readout_limit(&sender);

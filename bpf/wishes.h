@@ -252,6 +252,17 @@ static __always_inline void settle_listener(struct bpf_sock_ops *ctx, struct tcp
 		hand_on(ctx, flow, false, 0);
 }
 
+/* Of an open connection's receive buffer, all: it has promised some, and holds some. */
+static __always_inline __u32 rcvbuf_promised(struct bpf_sock *sk)
+{
+	int have = 0;
+
+	if (sk->state == BPF_TCP_CLOSE || sk->state == BPF_TCP_LISTEN ||
+	    bpf_getsockopt(sk, SOL_SOCKET, SO_RCVBUF, &have, sizeof(have)))
+		return 0;
+	return have;
+}
+
 /*
  * An application that sets its window clamp knows what it wants: leave its window alone, and
  * give it the SO_RCVBUF that it was refused, or the kernel's autotuning would move the clamp.
@@ -270,7 +281,7 @@ static __always_inline void hands_off(struct bpf_sockopt *ctx)
 	budget_give_up(&flow->rcv_share);
 	if (!(flow->flags & TCPTUNED_F_RCVBUF_SWALLOWED))
 		return;
-	hand_on(ctx->sk, flow, true, 0);
+	hand_on(ctx->sk, flow, true, rcvbuf_promised(ctx->sk));
 	flow->flags &= ~TCPTUNED_F_RCVBUF_REQ;
 	if (!(flow->flags & TCPTUNED_F_RCVBUF_OBEYED))
 		flow->flags &= ~TCPTUNED_F_RCV_SIZED;

@@ -129,6 +129,7 @@ struct readout_sender {
 	__u8 cwnd_limited;
 	__u8 pacing;	 /* enum sk_pacing */
 	__u8 throttled;	 /* TSQ_THROTTLED: a queue of this host holds as much of it as may be */
+	__u8 window_full; /* of the peer's window, less than the next segment is left */
 };
 
 #define READOUT_CHRONO_RWND   2 /* include/linux/tcp.h, enum tcp_chrono */
@@ -139,7 +140,7 @@ struct readout_sender {
  * Enum tcptuned_limit. Of windows and send buffer the kernel keeps books (tcp_chrono_start(),
  * tcp_cwnd_validate()). It keeps none of the two others that end tcp_write_xmit(),
  * tcp_pacing_check() and tcp_small_queue_check(): these are told by data that wait and that
- * nothing else holds. Less than a segment may wait for its rest while others are in flight
+ * nothing else holds. (Pacing is checked first, so that a paced sender is in no book for long.) Less than a segment may wait for its rest while others are in flight
  * (tcp_nagle_test()): that is up to the application. Where the queue of this host is fq, it paces.
  */
 static inline __u32 readout_limit(const struct readout_sender *s)
@@ -155,7 +156,7 @@ static inline __u32 readout_limit(const struct readout_sender *s)
 	if (waits && s->throttled && s->pacing != READOUT_PACING_FQ)
 		return TCPTUNED_LIMIT_QUEUE;
 	if (waits && s->pacing)
-		return TCPTUNED_LIMIT_PACING;
+		return s->window_full ? TCPTUNED_LIMIT_RWND : TCPTUNED_LIMIT_PACING;
 	return s->unsent || s->in_flight ? TCPTUNED_LIMIT_APPLICATION : TCPTUNED_LIMIT_IDLE;
 }
 
