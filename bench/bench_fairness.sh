@@ -13,7 +13,8 @@ compete_controls=${BENCH_CONTROLS:-bitcp aimd hstcp stcp cubic reno}
 # 20 ms of each round trip are the bottleneck's own, the rest the sender's access link, whose
 # rate is ten times as high, at most 10 Gbit/s. Its queue holds 40 ms; QUEUE: drop-tail or RED. A tenth of
 # the rate each way is background: ten connections that send a message every 200 ms.
-# The second half of the time counts.
+# The second half of the time counts, also for how late the emulator may be: where a first slow
+# start loses thousands of segments at 2.5 Gbit/s, two cores are not enough for what that takes.
 compete() {
 	local cc=$1 mbps=$2 queue=$3 seconds=$4 i=0 spec start control red=() hosts=()
 	shift 4
@@ -25,7 +26,8 @@ compete() {
 	hosts+=(--host "10.99.0.10,delay=10ms,rate=$(compete_rate $mbps)")
 	tcptuned_start --register aimd,hstcp,stcp
 	link a b --addr-a 10.99.0.1/24 --addr-b 10.99.0.2/24 --rate ${mbps}mbit --delay 10ms \
-		--queue $((mbps * 5000))B "${red[@]}" --seed "$compete_seed" "${hosts[@]}"
+		--queue $((mbps * 5000))B "${red[@]}" --seed "$compete_seed" \
+		--judge-after "$(half "$seconds")" "${hosts[@]}"
 	compete_background 10 a b $mbps "$seconds"
 	compete_background 10 b a $mbps "$seconds"
 	i=0

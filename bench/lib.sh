@@ -122,6 +122,10 @@ row() {
 						queue_max_bytes: $link.ab.queue.max_bytes,
 						late_p99_us: $link.ab.late_us.p99, tolerance: $link.tolerance,
 						late_max_us: $link.ab.late_us.max,
+						late_back_p99_us: $link.ba.late_us.p99,
+						judged_after_s: $link.judge_after_seconds,
+						late_before_p99_us: ([$link.ab, $link.ba]
+							| map(.late_before_us.p99) | max),
 						host_cpu_share: $link.host_cpu_share,
 						host_steal_share: $link.host_steal_share}}
 				| if $keep == "" then del(.series) else . end'

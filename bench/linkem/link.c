@@ -463,6 +463,12 @@ static bool read_one(struct link *l)
 	return true;
 }
 
+/* @late_ns: of what ended @now_ns; into @judged, unless it was before that counts. */
+static void was_late(struct link *l, struct histogram *judged, uint64_t now_ns, uint64_t late_ns)
+{
+	histogram_add(now_ns < l->judged_from_ns ? &l->stats.late_before : judged, late_ns);
+}
+
 /* Reads what is there, within a batch; returns the number of packets. */
 static unsigned int read_arrivals(struct link *l)
 {
@@ -473,7 +479,7 @@ static unsigned int read_arrivals(struct link *l)
 		n++;
 	/* those whose arrival ended the sleep have not waited */
 	if (n)
-		histogram_add(&l->stats.gap, l->empty_at_ns ? began - l->empty_at_ns : 0);
+		was_late(l, &l->stats.gap, began, l->empty_at_ns ? began - l->empty_at_ns : 0);
 	l->empty_at_ns = n < READ_BATCH ? link_now_ns() : 0;
 	return n;
 }
@@ -488,7 +494,7 @@ static void hand_over(struct link *l, const struct delivery *d, const struct rec
 	iov[0] = (struct iovec){image.headers, image.headers_len};
 	iov[1] = (struct iovec){(void *)image.payload, image.payload_len};
 	now = link_now_ns();
-	histogram_add(&l->stats.late, now - d->due_ns);
+	was_late(l, &l->stats.late, now, now - d->due_ns);
 	if (writev(l->out_fd, iov, 2) < 0) {
 		l->stats.write_errors++;
 		return;
@@ -614,10 +620,11 @@ static void *run(void *arg)
 	return NULL;
 }
 
-int link_start(struct link *l, int in_fd, int out_fd)
+int link_start(struct link *l, int in_fd, int out_fd, uint64_t judged_from_ns)
 {
 	int err;
 
+	l->judged_from_ns = judged_from_ns;
 	l->in_fd = in_fd;
 	l->out_fd = out_fd;
 	err = pthread_create(&l->thread, NULL, run, l);

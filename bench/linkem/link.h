@@ -57,6 +57,7 @@ struct link {
 	uint64_t awake_since_ns;
 	bool woke_early;      /* the next delivery's last 50 us are to be waited for actively */
 	uint64_t empty_at_ns; /* when the TUN ring was last seen empty; 0: no matter */
+	uint64_t judged_from_ns; /* what is late before that makes no run invalid */
 
 	struct direction_stats stats;
 	bool realtime;
@@ -73,8 +74,11 @@ struct link {
  */
 int link_init(struct link *l, const struct queue_config *config, uint64_t delay_ns,
 	      uint32_t mtu, const struct host *hosts, unsigned int host_count);
-/* Starts the thread, SCHED_FIFO where that is allowed. */
-int link_start(struct link *l, int in_fd, int out_fd);
+/*
+ * Starts the thread, SCHED_FIFO where that is allowed. @judged_from_ns: lateness before that goes
+ * to stats.late_before. 0 or negative errno.
+ */
+int link_start(struct link *l, int in_fd, int out_fd, uint64_t judged_from_ns);
 void link_stop(struct link *l);
 void link_free(struct link *l);
 

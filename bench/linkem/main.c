@@ -122,6 +122,7 @@ static void fill_report(struct emulator *e, struct report *ret)
 		.now_ns = link_now_ns(),
 		.up_since_ns = e->up_since_ns,
 		.rtt_ns = o->delay_ns[0] + o->delay_ns[1],
+		.judge_after_s = o->judge_after_s,
 		.tolerance = o->tolerance,
 		.seed = o->seed,
 		.mtu = o->mtu,
@@ -263,6 +264,8 @@ static int open_tuns(struct emulator *e)
 
 static int start_links(struct emulator *e)
 {
+	uint64_t judged_from_ns;
+
 	if (e->options.awake) {
 		int err = awake_start();
 
@@ -274,8 +277,10 @@ static int start_links(struct emulator *e)
 	}
 	e->cpu_at_start = read_host_cpu();
 	e->up_since_ns = link_now_ns();
+	judged_from_ns = e->up_since_ns + (uint64_t)(e->options.judge_after_s * 1e9);
 	for (int i = 0; i < 2; i++) {
-		int err = link_start(&e->link[i], e->tun[i].fd, e->tun[!i].fd);
+		int err = link_start(&e->link[i], e->tun[i].fd, e->tun[!i].fd,
+				     judged_from_ns);
 
 		if (!err)
 			continue;

@@ -238,6 +238,7 @@ static void write_direction(FILE *out, const struct direction_report *d)
 	write_red(out, d->red);
 	write_histogram(out, "late", &s->late);
 	write_histogram(out, "read_gap", &s->gap);
+	write_histogram(out, "late_before", &s->late_before);
 	fprintf(out,
 		"    \"active_seconds\": %.6f, \"tun_tx_dropped\": %" PRIu64
 		", \"tun_rx_dropped\": %" PRIu64 ", \"write_errors\": %" PRIu64 ",\n",
@@ -288,9 +289,9 @@ bool report_write(FILE *out, const struct report *r)
 	valid = write_verdict(out, r);
 	fprintf(out,
 		"  \"up_seconds\": %.6f, \"rtt_ms\": %.6g, \"seed\": %" PRIu64
-		", \"mtu\": %u, \"tolerance\": %g,\n",
+		", \"mtu\": %u, \"tolerance\": %g, \"judge_after_seconds\": %g,\n",
 		(r->now_ns - r->up_since_ns) / 1e9, r->rtt_ns / 1e6, r->seed, r->mtu,
-		r->tolerance);
+		r->tolerance, r->judge_after_s);
 	for (int i = 0; i < 2; i++)
 		write_direction(out, &r->direction[i]);
 	write_hosts(out, r);

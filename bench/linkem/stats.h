@@ -43,6 +43,7 @@ struct direction_stats {
 	double queue_delay_ns; /* Σ sojourn over the segments that passed */
 	struct histogram late; /* ns from when a run was due to when it was handed over */
 	struct histogram gap;  /* ns that a packet may have waited unread behind a sleep */
+	struct histogram late_before; /* both, of the time that is not judged */
 };
 
 /* What became of the segments from a host, and of those to it. */
@@ -78,6 +79,7 @@ struct host_report {
 struct report {
 	uint64_t now_ns, up_since_ns;
 	uint64_t rtt_ns; /* both delays */
+	double judge_after_s;
 	double tolerance; /* multiplies every limit on lateness below */
 	uint64_t seed;
 	uint32_t mtu;

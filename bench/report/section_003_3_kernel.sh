@@ -3,8 +3,9 @@
 
 kernel_conditions() {
 	jq -rs 'def list(f): map(f | tostring) | unique | join(", ");
+		def ms: . / 10 | round / 100;
 		(group_by([.x, .column]) | map(length)) as $runs
-		| "Conditions: Linux \(list(.kernel)) over linkem, \(list(.seconds)) s, of which the second half counts; \(if ($runs | max) == 1 then "one run of each, so that no spread is known" else "runs of each: \($runs | min) to \($runs | max)" end); commit \(list(.commit)); \(list(.date[:10])); lateness of the emulator at most \(map(.link.late_p99_us) | max / 1e3 * 100 | round / 100) ms (p99). The bottleneck carried at least \(map(.carried) | min * 1000 | round / 10) % of its rate."'
+		| "Conditions: Linux \(list(.kernel)) over linkem, \(list(.seconds)) s, of which the second half counts; \(if ($runs | max) == 1 then "one run of each, so that no spread is known" else "runs of each: \($runs | min) to \($runs | max)" end); commit \(list(.commit)); \(list(.date[:10])); lateness of the emulator at most \(map(.link.late_p99_us, .link.late_back_p99_us // 0) | max | ms) ms (p99)\(map(.link.late_before_p99_us // 0) | max | if . > 0 then ", in the half before at most \(ms) ms" else "" end). The bottleneck carried at least \(map(.carried) | min * 1000 | round / 10) % of its rate."'
 }
 
 kernel_rtt() { # TABLE MBPS

@@ -246,6 +246,20 @@ test_late_emulator_is_invalid() {
 	link_end a b || fail "100 times the limit is not tolerated"
 }
 
+# What is late before it counts is told, and makes nothing invalid.
+test_late_before_it_counts() {
+	host a b
+	link a b --rate 100mbit --delay 5ms --tolerance 1 --judge-after 500
+	background hold linkem_hold "$(pid_of link-a-b)"
+	transfer a b --congestion reno --count 8 >"$TEST_DIR/out"
+	stop hold || :
+	link_end a b || fail "what came before was judged"
+	expect_ge "$(link_stats a b '[.ab, .ba] | map(.late_before_us.max) | max | floor')" 150000 \
+		"the most before"
+	expect_eq "$(link_stats a b '[.ab, .ba] | map(.late_us.max) | max')" 0 "and after"
+	expect_eq "$(link_stats a b .judge_after_seconds)" 500 "judged after"
+}
+
 linkem_hold() { # PID [SECONDS]; it has 0.7 s of work
 	sleep 0.2
 	kill -STOP "$1"
