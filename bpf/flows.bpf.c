@@ -501,13 +501,18 @@ static __always_inline __u32 room_for(__u32 have, __u32 kernels_max)
 static __always_inline void set_receive_buffer(struct tcptuned_flow *flow, struct tcp_sock *tp,
 					       __u32 space, __u32 window)
 {
+	__u32 least = kernel_least_clamp(tp), have = tp->inet_conn.icsk_inet.sk.sk_rcvbuf;
 	int value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
 
-	bpf_setsockopt(tp, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
 	if (flow->flags & TCPTUNED_F_RCVBUF_APP) /* it set the clamp since: hands_off() */
-		return;
+		window = tp->window_clamp; /* Linux 7 moves it with the buffer */
+	if (window < least)
+		window = least;
+	if (have <= flow->rcv_buffer_max) /* else net.core.rmem_max was lowered, and would cut it */
+		bpf_setsockopt(tp, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
 	value = window;
-	bpf_setsockopt(tp, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value));
+	if (tp->window_clamp != window)
+		bpf_setsockopt(tp, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value));
 }
 
 /*
@@ -631,17 +636,34 @@ int release_flows(struct bpf_iter__tcp *ctx)
  * without. For a clean stop, once that default is what it was before: where other programs
  * follow, connections are theirs to move.
  */
-static __always_inline void restore_congestion_control(struct tcptuned_flow *flow,
-						       struct tcp_sock *tp)
+static __always_inline int set_default_congestion_control(struct tcp_sock *tp)
 {
 	char name[TCPTUNED_CC_NAME_MAX] = {};
 
 	BPF_CORE_READ_STR_INTO(&name, tp, inet_conn.icsk_inet.sk.__sk_common.skc_net.net,
 			       ipv4.tcp_congestion_control, name);
-	if (bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name)))
+	return bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name));
+}
+
+static __always_inline void restore_congestion_control(struct tcptuned_flow *flow,
+						       struct tcp_sock *tp)
+{
+	if (set_default_congestion_control(tp))
 		return;
 	flow->flags &= ~TCPTUNED_F_CC_SET;
 	flow->flags |= TCPTUNED_F_CC_RESTORED;
+}
+
+/*
+ * Made while bitcp was the default, and not claimed: one whose handshake is not over, say. (A
+ * listener's own does not matter: what it accepts has the default of that moment.)
+ */
+static __always_inline bool has_bitcp_by_default(struct tcp_sock *tp)
+{
+	char name[TCPTUNED_CC_NAME_MAX] = {};
+
+	BPF_CORE_READ_STR_INTO(&name, tp, inet_conn.icsk_ca_ops, name);
+	return is_bitcp(name) && !BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_setsockopt);
 }
 
 /*
@@ -671,10 +693,15 @@ int undo_overrides(struct bpf_iter__tcp *ctx)
 	if (!tp)
 		return 0;
 	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
-	if (flow && skc->skc_state == TCP_STATE_LISTEN)
-		hand_requests_on(flow, tp);
-	else if (flow && (flow->flags & TCPTUNED_F_CC_SET))
+	if (skc->skc_state == TCP_STATE_LISTEN) {
+		if (flow)
+			hand_requests_on(flow, tp);
+		return 0;
+	}
+	if (flow && (flow->flags & TCPTUNED_F_CC_SET))
 		restore_congestion_control(flow, tp);
+	else if (has_bitcp_by_default(tp))
+		set_default_congestion_control(tp);
 	return 0;
 }
 
@@ -803,6 +830,55 @@ int apply_policies(struct bpf_iter__tcp *ctx)
 		what = adopt_connection(tp);
 	if (what)
 		bpf_seq_write(ctx->meta->seq, &what, sizeof(what));
+	return 0;
+}
+
+/* ---- at rest ------------------------------------------------------------------------ */
+
+#define AT_REST_US 5000000u
+
+/*
+ * Sizes follow ACKs, and a connection at rest has none: what it was granted it would keep for
+ * ever, while others are refused. Its send buffer goes back to what it began with, or holds, and
+ * grows again with the first round trip that needs more; what it wanted does not count. What it
+ * promised to its peer stays.
+ */
+static __always_inline void put_to_rest(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	__u32 held = tp->inet_conn.icsk_inet.sk.sk_wmem_queued, base = flow->snd_base;
+	struct budget *b = budget_here();
+	int value;
+
+	if (!b || bpf_ktime_get_ns() / 1000 - tp->tcp_mstamp < AT_REST_US)
+		return;
+	budget_want(b, &flow->rcv_share, flow->rcv_share.granted);
+	if (!flow->snd_share.granted || (flow->flags & TCPTUNED_F_SND_HANDS_OFF))
+		return;
+	if (held < base)
+		held = base;
+	value = held / 2; /* the kernel doubles it: sk_setsockopt() */
+	if (bpf_setsockopt(tp, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value)))
+		return;
+	flow->flags |= TCPTUNED_F_SND_SIZED;
+	budget_want(b, &flow->snd_share, held - base);
+	budget_return(b, &flow->snd_share, held - base);
+}
+
+SEC("iter/tcp")
+int rest_flows(struct bpf_iter__tcp *ctx)
+{
+	struct sock_common *skc = ctx->sk_common;
+	struct tcptuned_flow *flow;
+	struct tcp_sock *tp;
+
+	if (!skc || !(1 << (skc->skc_state & 15) & CARRIES_DATA))
+		return 0;
+	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(skc);
+	if (!tp)
+		return 0;
+	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
+	if (flow && (flow->flags & (TCPTUNED_F_CLAIMED | TCPTUNED_F_OBSERVE)) == TCPTUNED_F_CLAIMED)
+		put_to_rest(flow, tp);
 	return 0;
 }
 

@@ -42,7 +42,7 @@ enum tcptuned_flow_flags {
 	TCPTUNED_F_SLOW_SEED = 1 << 24,	   /* its path is remembered as slow */
 	TCPTUNED_F_RCV_LOCKED = 1 << 25,   /* its SOCK_RCVBUF_LOCK is tcptuned's doing */
 	TCPTUNED_F_SND_LOCKED = 1 << 26,
-	TCPTUNED_F_RCV_PRESSED = 1 << 27,   /* what it was refused last is tcp_mem's doing */
+	TCPTUNED_F_RCV_PRESSED = 1 << 27,   /* what it was refused last: tcp_mem, or its memcg */
 	TCPTUNED_F_SND_PRESSED = 1 << 28,
 };
 
