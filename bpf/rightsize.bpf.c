@@ -259,8 +259,10 @@ static __always_inline __u32 least_window(struct tcp_sock *tp)
 /* Before anything is measured: what is promised once cannot be taken back. */
 static __always_inline void begin_small(struct bpf_sock_ops *ctx, struct tcp_sock *tp)
 {
-	int value = least_window(tp);
+	__u32 least = kernel_least_clamp(tp), value = least_window(tp);
 
+	if (value < least)
+		value = least;
 	bpf_setsockopt(ctx, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value));
 }
 
@@ -519,6 +521,7 @@ static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct t
 	__u32 have = sk->sk_rcvbuf, queued = sk->sk_backlog.rmem_alloc.counter;
 	__u64 promised = kernel_space_held(tp), keep = promised + space_margin(tp, window);
 	__u32 unread = tp->rcv_nxt - tp->copied_seq, unit = kernel_window_unit(tp);
+	__u32 promised_window = kernel_least_clamp(tp);
 	bool filled = queued > have / 2 && space > have;
 	int value;
 
@@ -546,12 +549,17 @@ static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct t
 	if (!filled && !differs(have, space) && !differs(tp->window_clamp, window) &&
 	    (flow->flags & TCPTUNED_F_RCV_TAKEN))
 		return 0;
+	if (window < promised_window)
+		window = promised_window;
 	if (space < have && space < keep)
 		space = keep < have ? keep : have;
-	value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
-	if (bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value)))
-		return -1;
-	flow->flags |= TCPTUNED_F_RCV_SIZED;
+	/* More than net.core.rmem_max allows now: setting it would cut it to that. */
+	if (space <= flow->rcv_buffer_max) {
+		value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
+		if (bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value)))
+			return -1;
+		flow->flags |= TCPTUNED_F_RCV_SIZED;
+	}
 	budget_has(&flow->rcv_share, flow->rcv_base, space); /* what is owed may be more */
 	value = window;
 	return bpf_setsockopt(ctx, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value)) ? -1 : 0;
@@ -574,11 +582,23 @@ static __always_inline __u32 bytes_received(struct tcptuned_flow *flow, struct t
 	return flow->rcv_bytes;
 }
 
+/*
+ * An application that is woken for SO_RCVLOWAT bytes only needs a window for them and for what
+ * comes while it reads them (the kernel makes room for them: tcp_set_rcvlowat()). 0: it is woken
+ * for each.
+ */
+static __always_inline __u32 wake_floor(const struct tcp_sock *tp, __u32 cap)
+{
+	__u32 low = tp->inet_conn.icsk_inet.sk.sk_rcvlowat;
+
+	return low <= 1 ? 0 : low < cap / 2 ? 2 * low : cap;
+}
+
 static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 				       struct tcp_sock *tp)
 {
 	struct decision before = DECISION(flow->rcv);
-	__u32 rtt_us = kernel_rcv_rtt_us(tp), window, wanted, seen, hole;
+	__u32 rtt_us = kernel_rcv_rtt_us(tp), window, wanted, seen, hole, low;
 	struct rightsize_limits limits;
 	struct tcptuned_totals *t;
 	__u64 now_us = tp->tcp_mstamp, space;
@@ -599,11 +619,16 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	 */
 	if (!rightsize_round_over(&flow->rcv, now_us, rtt_us - rtt_us / 16))
 		return;
-	limits.floor = path_floor(flow, tp);
 	limits.cap = 65535u << BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale);
 	if (limits.cap > flow->rcv_window_max)
 		limits.cap = flow->rcv_window_max;
+	low = wake_floor(tp, limits.cap);
+	limits.floor = path_floor(flow, tp);
+	if (limits.floor < low)
+		limits.floor = low;
 	limits.least = least_window(tp);
+	if (limits.least < low)
+		limits.least = low;
 	if (limits.least > limits.floor || (flow->flags & TCPTUNED_F_RCV_LEAST))
 		limits.least = limits.floor;
 	weigh_hole(&flow->rcv, hole, tp->rcv_wnd);

@@ -95,6 +95,14 @@ static __always_inline void count_request(const struct tcptuned_match *m, bool r
 		count(receive ? TCPTUNED_C_RCVBUF_OVERRIDDEN : TCPTUNED_C_SNDBUF_OVERRIDDEN);
 }
 
+/* The largest that TCP can express: the buffer alone says then what the window may be. */
+static __always_inline void lift_clamp(struct bpf_sockopt *ctx)
+{
+	int none = 65535 << 14;
+
+	bpf_setsockopt(ctx->sk, SOL_TCP, TCP_WINDOW_CLAMP, &none, sizeof(none));
+}
+
 /* The kernel gets it, also of a connection that is being sized: from now on it is left alone. */
 static __always_inline void stands(struct bpf_sockopt *ctx, bool receive)
 {
@@ -102,6 +110,8 @@ static __always_inline void stands(struct bpf_sockopt *ctx, bool receive)
 
 	if (!flow || !(flow->flags & TCPTUNED_F_CLAIMED))
 		return;
+	if (receive && (flow->flags & (TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_SLOW_SEED)))
+		lift_clamp(ctx);
 	flow->flags &= ~(receive ? TCPTUNED_F_RCV_SIZED | TCPTUNED_F_RCV_FIXED :
 				   TCPTUNED_F_SND_SIZED | TCPTUNED_F_SND_FIXED);
 	flow->flags |= flags_of(receive).apps;
@@ -264,6 +274,25 @@ static __always_inline __u32 rcvbuf_promised(struct bpf_sock *sk)
 }
 
 /*
+ * The kernel tunes a locked buffer no more: as much as it might have come to (tcp_rmem), or as the
+ * application had asked it for.
+ */
+static __always_inline void make_room(struct bpf_sockopt *ctx, const struct tcptuned_flow *flow)
+{
+	__u32 have = rcvbuf_promised(ctx->sk), room = 0;
+
+	if (flow->flags & TCPTUNED_F_RCVBUF_OBEYED)
+		room = 2 * flow->req_rcvbuf;
+	else
+		BPF_CORE_READ_INTO(&room, sock_of(ctx), __sk_common.skc_net.net,
+				   ipv4.sysctl_tcp_rmem[2]);
+	if (room <= have)
+		return;
+	room /= 2; /* the kernel doubles it: __sock_set_rcvbuf() */
+	bpf_setsockopt(ctx->sk, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
+}
+
+/*
  * An application that sets its window clamp knows what it wants: leave its window alone, and
  * give it the SO_RCVBUF that it was refused, or the kernel's autotuning would move the clamp.
  */
@@ -271,6 +300,7 @@ static __always_inline void hands_off(struct bpf_sockopt *ctx)
 {
 	const struct tcptuned_match *m = match_anywhere();
 	struct tcptuned_flow *flow;
+	bool refused;
 
 	if (!m || !(m->wishes & TCPTUNED_ANY_CLAIMS) || ctx->optlen < (__s32)sizeof(__s32))
 		return;
@@ -279,6 +309,10 @@ static __always_inline void hands_off(struct bpf_sockopt *ctx)
 		return;
 	flow->flags |= TCPTUNED_F_RCVBUF_APP;
 	budget_give_up(&flow->rcv_share);
+	refused = (flow->flags & (TCPTUNED_F_RCVBUF_SWALLOWED | TCPTUNED_F_RCVBUF_OBEYED)) ==
+		  TCPTUNED_F_RCVBUF_SWALLOWED;
+	if (!refused && (flow->flags & TCPTUNED_F_RCV_TAKEN))
+		make_room(ctx, flow);
 	if (!(flow->flags & TCPTUNED_F_RCVBUF_SWALLOWED))
 		return;
 	hand_on(ctx->sk, flow, true, rcvbuf_promised(ctx->sk));
