@@ -108,6 +108,12 @@ static __always_inline void stands(struct bpf_sockopt *ctx, bool receive)
 	budget_give_up(receive ? &flow->rcv_share : &flow->snd_share);
 }
 
+/* The kernel takes it without its sign, and up to its limit (sk_setsockopt()). */
+static __always_inline __u32 request_of(__s32 value, __u32 buffer_max)
+{
+	return (__u32)value < buffer_max / 2 ? (__u32)value : buffer_max / 2;
+}
+
 /*
  * An application's SO_RCVBUF would end the kernel's autotuning of that socket and bound its
  * window scale. Skipping the call (optlen -1) leaves the socket as it was and tells the
@@ -120,6 +126,7 @@ static __always_inline void override(struct bpf_sockopt *ctx, bool receive)
 	__s32 *request = ctx->optval;
 	struct tcptuned_flow *flow;
 	enum verdict verdict;
+	__u32 asked;
 
 	if (!m || ctx->optlen < (__s32)sizeof(*request) ||
 	    (void *)(request + 1) > ctx->optval_end)
@@ -140,16 +147,18 @@ static __always_inline void override(struct bpf_sockopt *ctx, bool receive)
 	if (receive && (flow->flags & TCPTUNED_F_RCVBUF_APP))
 		return;
 	if (receive) {
-		flow->req_rcvbuf = *request;
+		asked = request_of(*request, policy->rcv_buffer_max);
+		flow->req_rcvbuf = asked;
 		flow->rcv_buffer_max = policy->rcv_buffer_max;
 	} else {
-		flow->req_sndbuf = *request;
+		asked = request_of(*request, policy->snd_buffer_max);
+		flow->req_sndbuf = asked;
 		flow->snd_buffer_max = policy->snd_buffer_max;
 	}
 	flow->flags |= flags_of(receive).asked;
 	count_request(m, receive);
 	event_of_call(receive ? TCPTUNED_EV_RCVBUF_OVERRIDDEN : TCPTUNED_EV_SNDBUF_OVERRIDDEN,
-		      ctx->sk, m->default_policy, verdict != OVERRIDDEN, *request);
+		      ctx->sk, m->default_policy, verdict != OVERRIDDEN, asked);
 	if (verdict != OVERRIDDEN)
 		return;
 	flow->flags |= flags_of(receive).swallowed;

@@ -54,6 +54,13 @@ test_requests_are_swallowed() {
 		"requests of SO_RCVBUF overridden"
 	expect_eq "$(counter tcptuned_buffer_requests_overridden_total '{option="SO_SNDBUF"}')" 5 \
 		"requests of SO_SNDBUF overridden"
+	# The kernel takes them without a sign, and gives as much as it may.
+	answers "$(in_host a "${sockets[@]}" tcp4 set rcvbuf -1 set sndbuf -1 get rcvbuf get sndbuf |
+		tr '\n' ',')locks 0," "the largest" \
+		tcp4 set rcvbuf -1 set sndbuf -1 get rcvbuf get sndbuf get locks
+	background largest in_group in_host a "${sockets[@]}" tcp4 set rcvbuf -1 set sndbuf 2147483647 \
+		listen 127.0.0.2 7000 say listening until "$TEST_DIR/end" get rcvbuf get sndbuf
+	wait_until 5 grep -q listening "$TEST_DIR/largest.log"
 	# A listener that stays is obeyed at the stop, and so is what it accepts from then on.
 	background listener in_group in_host a "${sockets[@]}" tcp4 set rcvbuf 40000 \
 		set sndbuf 50000 get locks listen 127.0.0.1 7000 say listening until "$TEST_DIR/end" \
@@ -66,6 +73,9 @@ test_requests_are_swallowed() {
 	expect_eq "$(tr '\n' ',' <"$TEST_DIR/listener.log")" \
 		"locks 0,listening,rcvbuf 80000,sndbuf 100000,locks 3,rcvbuf 80000,sndbuf 100000,locks 3," \
 		"a listener before and after the stop"
+	wait "$(pid_of largest)"
+	expect_ge "$(sed -n 's/^rcvbuf //p' "$TEST_DIR/largest.log")" 1000000 "the largest, after the stop"
+	expect_ge "$(sed -n 's/^sndbuf //p' "$TEST_DIR/largest.log")" 1000000 "to send"
 }
 
 test_requests_stand_where_the_policy_says_so() {
