@@ -566,7 +566,7 @@ static __always_inline __u32 bytes_received(struct tcptuned_flow *flow, struct t
 					    __u32 seen)
 {
 	__u32 read = tp->copied_seq - flow->rcv_copied_round;
-	__u32 arrived = seen - flow->rcv_seen_round;
+	__u32 arrived = rightsize_since(flow->rcv_seen_round, seen);
 
 	flow->rcv_copied_round = tp->copied_seq;
 	flow->rcv_seen_round = seen;
