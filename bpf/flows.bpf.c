@@ -370,7 +370,7 @@ static __always_inline int adopt_listener(struct tcp_sock *tp)
 
 	if (!(BPF_CORE_READ_BITFIELD(sk, sk_userlocks) & (SOCK_RCVBUF_LOCK | SOCK_SNDBUF_LOCK)))
 		return 0;
-	policy = policy_of_listener(sk);
+	policy = is_multipath(tp) ? NULL : policy_of_listener(sk);
 	if (!policy || !in_our_cgroup(sk))
 		return 0;
 	if (call_back(tp, BPF_SOCK_OPS_STATE_CB_FLAG))

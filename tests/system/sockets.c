@@ -3,7 +3,8 @@
  * sockets STEP...: does to sockets what an application would, one step after the other, and
  * prints what the kernel answers. The steps, each with its words:
  *
- *   tcp4 tcp6 udp4 unix raw4	a new socket; the steps after it are about that one
+ *   tcp4 tcp6 mptcp4
+ *   udp4 unix raw4		a new socket; the steps after it are about that one
  *   set NAME VALUE [/LENGTH]	setsockopt(), with an option of LENGTH bytes (its own size)
  *   get NAME [/LENGTH]		prints "NAME VALUE", and "NAME VALUE /LENGTH" where the length
  *				that comes back is not the option's own
@@ -37,7 +38,8 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 
-#define KERNEL_SO_BUF_LOCK 72 /* Linux 5.14: newer than some headers */
+#define KERNEL_SO_BUF_LOCK   72	 /* Linux 5.14: newer than some headers */
+#define KERNEL_IPPROTO_MPTCP 262 /* Linux 5.6 */
 
 static int fd = -1;
 static char buffer[1 << 16];
@@ -271,6 +273,8 @@ static int step(char **word)
 		make_socket(AF_INET, SOCK_STREAM, 0);
 	else if (!strcmp(name, "tcp6"))
 		make_socket(AF_INET6, SOCK_STREAM, 0);
+	else if (!strcmp(name, "mptcp4"))
+		make_socket(AF_INET, SOCK_STREAM, KERNEL_IPPROTO_MPTCP);
 	else if (!strcmp(name, "udp4"))
 		make_socket(AF_INET, SOCK_DGRAM, 0);
 	else if (!strcmp(name, "unix"))

@@ -108,6 +108,7 @@ test_listener() {
 		listen "${ADDR[b]}" 7301 accept get rcvbuf get wscale until "$TEST_DIR/over"
 	wait_until 5 listens b 5301
 	wait_until 5 listens b 7301
+	[ ! -e /proc/sys/net/mptcp ] || multipath_listener
 	tcptuned_start
 	adopted 0 2
 	expect_eq "$(counter tcptuned_listeners_adopted_total '')" 2 "listeners counted"
@@ -128,15 +129,27 @@ test_listener() {
 	expect_le "$(ss_of b "sport = :7301 and dport != :0" 'skmem:\(r[0-9]+,rb([0-9]+)')" 262144 \
 		"memory that it may use at first"
 
+	[ ! -e /proc/sys/net/mptcp ] || expect_eq "$(listeners_rcvbuf 7302)" 40000 \
+		"buffer of a listener of Multipath TCP, left alone"
 	tcptuned_stop
-	expect_eq "$(ss_of b "sport = :5301 and dport = :0" 'skmem:\(r[0-9]+,rb([0-9]+)')" 131072 \
-		"buffer of the listener afterwards"
+	expect_eq "$(listeners_rcvbuf 5301)" 131072 "buffer of the listener afterwards"
 	stop watch
 	expect_eq "$(tail -n 1 "$TEST_DIR/watch.log" | jq -c '[.connections, .retracted, .resets]')" \
 		"[2,0,0]" "connections, right edges retracted, resets"
 	stop receiver || :
 	: >"$TEST_DIR/over"
 	expect_host_state "$before"
+}
+
+multipath_listener() {
+	background multipath in_group in_host b "${sockets[@]}" mptcp4 set rcvbuf 20000 \
+		listen "${ADDR[b]}" 7302 until "$TEST_DIR/over"
+	wait_until 5 listens b 7302
+	expect_eq "$(listeners_rcvbuf 7302)" 40000 "buffer of a listener of Multipath TCP"
+}
+
+listeners_rcvbuf() { # PORT
+	ss_of b "sport = :$1 and dport = :0" 'skmem:\(r[0-9]+,rb([0-9]+)'
 }
 
 # Two such listeners on a port, of which one closes: what the other accepts is offered no more at
