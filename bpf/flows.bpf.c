@@ -283,33 +283,6 @@ static __always_inline bool in_our_cgroup(struct sock *sk)
 	return is_in_cgroup(sk, cgroup_id);
 }
 
-/* What the application asked for of @sk before tcptuned could see it; the kernel doubled it. */
-static __always_inline void take_note_of_requests(struct tcptuned_flow *flow, struct sock *sk,
-						  const struct tcptuned_policy *policy)
-{
-	__u32 locks = locks_of_application(flow, (struct tcp_sock *)sk);
-	bool tune = policy->mode == TCPTUNED_TUNE;
-
-	if ((locks & SOCK_RCVBUF_LOCK) && policy->override_rcvbuf &&
-	    !(flow->flags & (TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_RCVBUF_APP))) {
-		flow->req_rcvbuf = (__u32)sk->sk_rcvbuf / 2;
-		flow->rcv_buffer_max = policy->rcv_buffer_max;
-		flow->flags |= TCPTUNED_F_RCVBUF_REQ;
-		if (tune)
-			override_late(flow, true);
-		count(TCPTUNED_C_RCVBUF_OVERRIDDEN);
-	}
-	if ((locks & SOCK_SNDBUF_LOCK) && policy->override_sndbuf &&
-	    !(flow->flags & (TCPTUNED_F_SNDBUF_REQ | TCPTUNED_F_SNDBUF_APP))) {
-		flow->req_sndbuf = (__u32)sk->sk_sndbuf / 2;
-		flow->snd_buffer_max = policy->snd_buffer_max;
-		flow->flags |= TCPTUNED_F_SNDBUF_REQ;
-		if (tune)
-			override_late(flow, false);
-		count(TCPTUNED_C_SNDBUF_OVERRIDDEN);
-	}
-}
-
 static __always_inline int call_back(struct tcp_sock *tp, __u32 which)
 {
 	int flags = tp->bpf_sock_ops_cb_flags | which;
@@ -382,7 +355,7 @@ static __always_inline int adopt_listener(struct tcp_sock *tp)
 	}
 	if (flow->flags & TCPTUNED_F_RAISED)
 		return 0;
-	take_note_of_requests(flow, sk, policy);
+	take_note(flow, tp, policy);
 	if (!(flow->flags & TCPTUNED_F_RCVBUF_OBEYED))
 		return 0;
 	return raise_listener(flow, tp, policy);
@@ -475,7 +448,7 @@ static __always_inline int adopt_connection(struct tcp_sock *tp)
 		count(TCPTUNED_C_STORAGE_FAILED);
 		return TCPTUNED_ADOPTED_FAILED;
 	}
-	take_note_of_requests(flow, sk, policy);
+	take_note(flow, tp, policy);
 	claim_flow(flow, tp, policy, key);
 	lower_floors(flow, tp);
 	flow->flags |= TCPTUNED_F_ADOPTED;

@@ -315,6 +315,7 @@ static __always_inline void claim(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 	}
 	if (passive)
 		settle(ctx, flow, policy, kernel_rcvbuf_least(tp));
+	take_note(flow, tp, policy);
 	claim_flow(flow, tp, policy, key);
 	if (passive)
 		flow->flags |= TCPTUNED_F_PASSIVE;

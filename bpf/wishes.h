@@ -9,6 +9,7 @@
 #define TCPTUNED_WISHES_H
 
 #include "budget.h"
+#include "claim.h"
 #include "events.h"
 #include "kernel.h"
 #include "maps.h"
@@ -187,6 +188,52 @@ static __always_inline void hand_on(void *ctx, struct tcptuned_flow *flow, bool 
 static __always_inline void override_late(struct tcptuned_flow *flow, bool receive)
 {
 	flow->flags |= flags_of(receive).swallowed | flags_of(receive).obeyed;
+}
+
+static __always_inline void take_note_of_one(struct tcptuned_flow *flow,
+					     const struct tcptuned_policy *policy, bool receive,
+					     __u32 has)
+{
+	struct request_flags its = flags_of(receive);
+
+	if (!(receive ? policy->override_rcvbuf : policy->override_sndbuf) ||
+	    (flow->flags & (its.asked | its.apps)))
+		return;
+	if (receive) {
+		flow->req_rcvbuf = has / 2; /* the kernel doubled it */
+		flow->rcv_buffer_max = policy->rcv_buffer_max;
+	} else {
+		flow->req_sndbuf = has / 2;
+		flow->snd_buffer_max = policy->snd_buffer_max;
+	}
+	flow->flags |= its.asked;
+	if (policy->mode == TCPTUNED_TUNE)
+		override_late(flow, receive);
+	count(receive ? TCPTUNED_C_RCVBUF_OVERRIDDEN : TCPTUNED_C_SNDBUF_OVERRIDDEN);
+}
+
+/* @locks: locks_of_application(); @rcvbuf, @sndbuf: what the socket has, bytes of memory */
+verified_once int take_note_of_requests(struct tcptuned_flow *flow,
+					const struct tcptuned_policy *policy, __u32 locks,
+					__u32 rcvbuf, __u32 sndbuf)
+{
+	if (!flow || !policy)
+		return 0;
+	if (locks & SOCK_RCVBUF_LOCK)
+		take_note_of_one(flow, policy, true, rcvbuf);
+	if (locks & SOCK_SNDBUF_LOCK)
+		take_note_of_one(flow, policy, false, sndbuf);
+	return 0;
+}
+
+/* What the application asked for of @tp before tcptuned could see it. */
+static __always_inline void take_note(struct tcptuned_flow *flow, struct tcp_sock *tp,
+				      const struct tcptuned_policy *policy)
+{
+	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+
+	take_note_of_requests(flow, policy, locks_of_application(flow, tp), sk->sk_rcvbuf,
+			      sk->sk_sndbuf);
 }
 
 static __always_inline void settle_one(void *ctx, struct tcptuned_flow *flow,

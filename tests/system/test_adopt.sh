@@ -198,6 +198,46 @@ offered_by() { # N FILTER: of the connection that it accepted
 		jq -r "first(.flows[] | select(.local == \"127.0.0.$1:7400\")) | $2"
 }
 
+# A socket whose application fixed its buffers before the start, and that connects after it: it is
+# told its own sizes, and has them again after the stop. Where it asked once more, for as much as
+# there is, it has that.
+test_requests_before_the_start() {
+	host a
+	fixed_before 7501
+	fixed_before 7502 set rcvbuf -1 get rcvbuf
+	tcptuned_start
+	: >"$TEST_DIR/started"
+	wait_until 5 grep -q received "$TEST_DIR/client-7501.log"
+	wait_until 5 grep -q received "$TEST_DIR/client-7502.log"
+	expect_match "$(connected_to 7501 '.flags | join(" ")')" receive_rightsized "flags"
+	tcptuned_stop
+	: >"$TEST_DIR/stopped"
+	wait "$(pid_of client-7501)"
+	wait "$(pid_of client-7502)"
+	expect_eq "$(sed '1d; /clamp/d' "$TEST_DIR/client-7501.log" | tr '\n' ',')" \
+		"received,rcvbuf 80000,sndbuf 100000,rcvbuf 80000,sndbuf 100000," "told before the stop and after"
+	expect_ge "$(sed -n 's/clamp //p' "$TEST_DIR/client-7501.log")" 20000 "its clamp"
+	expect_ge "$(sed -n 's/clamp //p' "$TEST_DIR/client-7502.log")" 100000 "clamp of the other"
+}
+
+fixed_before() { # PORT STEP...
+	local port=$1
+	shift
+	background "server-$port" in_host a "${sockets[@]}" tcp4 listen 127.0.0.1 "$port" accept \
+		send 30000000 until "$TEST_DIR/stopped"
+	wait_until 5 listens a "$port"
+	background "client-$port" in_group in_host a "${sockets[@]}" tcp4 set rcvbuf 40000 \
+		set sndbuf 50000 say made until "$TEST_DIR/started" connect 127.0.0.1 "$port" "$@" \
+		receive 30000000 say received get rcvbuf get sndbuf until "$TEST_DIR/stopped" \
+		get rcvbuf get sndbuf get clamp
+	wait_until 5 grep -q made "$TEST_DIR/client-$port.log"
+}
+
+connected_to() { # PORT FILTER
+	curl -sf "$METRICS/flows.json" |
+		jq -r "first(.flows[] | select(.remote == \"127.0.0.1:$1\")) | $2"
+}
+
 # Many, in two network namespaces; a namespace that is none; and no connection twice.
 #
 # timeout: 60
