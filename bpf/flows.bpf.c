@@ -263,14 +263,6 @@ int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 
 #define CB_FLAGS	    (BPF_SOCK_OPS_STATE_CB_FLAG | BPF_SOCK_OPS_RTT_CB_FLAG |               \
 			     BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG)
-/* What tcp_init_buffer_space() gives a new connection of common segments: 2 x 10 of them. */
-#define SNDBUF_OF_NEW	    87040
-/*
- * The most that a listener's buffer is raised to, bytes as SO_RCVBUF takes them. Where a SYN
- * cookie finishes the handshake, so much is promised at once: cookie_v4_check() sizes the first
- * window anew and does not ask RWND_INIT. It makes a window scale of 9, and windows up to 32 MB.
- */
-#define RAISED_RCVBUF_MAX   (16 << 20)
 /* In which a connection still carries data, and is not its closing handshake alone. */
 #define CARRIES_DATA	    (1 << TCP_STATE_ESTABLISHED | 1 << TCP_STATE_FIN_WAIT1 |               \
 			     1 << TCP_STATE_FIN_WAIT2 | 1 << TCP_STATE_CLOSE_WAIT)
@@ -399,8 +391,7 @@ static __always_inline void follow_bitcp(struct tcptuned_flow *flow, struct tcp_
 static __always_inline void lower_floors(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	lower_receive_floor(flow, tp);
-	if (flow->snd_floor > SNDBUF_OF_NEW)
-		flow->snd_base = flow->snd_floor = SNDBUF_OF_NEW;
+	lower_send_floor(flow);
 }
 
 /*
@@ -695,9 +686,7 @@ static __always_inline void follow_congestion_control(struct tcptuned_flow *flow
 			restore_congestion_control(flow, tp);
 		return;
 	}
-	if (flow->flags & TCPTUNED_F_CC_SET)
-		__builtin_memcpy(name, policy->congestion_control, sizeof(name));
-	else if (!congestion_control_is_ours(flow, tp, policy, name))
+	if (!congestion_control_is_ours(flow, tp, policy, name))
 		return;
 	BPF_CORE_READ_STR_INTO(&now, &tp->inet_conn, icsk_ca_ops, name);
 	if (!is_same_name(now, name))

@@ -30,14 +30,17 @@ struct request_flags {
 	__u32 swallowed; /* the kernel does not have it */
 	__u32 obeyed;	 /* ... but had it once */
 	__u32 apps;	 /* the buffer is the application's */
+	__u32 locked;	 /* the buffer's lock is tcptuned's doing */
 };
 
 static __always_inline struct request_flags flags_of(bool receive)
 {
 	struct request_flags rcvbuf = { TCPTUNED_F_RCVBUF_REQ, TCPTUNED_F_RCVBUF_SWALLOWED,
-					TCPTUNED_F_RCVBUF_OBEYED, TCPTUNED_F_RCVBUF_APP };
+					TCPTUNED_F_RCVBUF_OBEYED, TCPTUNED_F_RCVBUF_APP,
+					TCPTUNED_F_RCV_LOCKED };
 	struct request_flags sndbuf = { TCPTUNED_F_SNDBUF_REQ, TCPTUNED_F_SNDBUF_SWALLOWED,
-					TCPTUNED_F_SNDBUF_OBEYED, TCPTUNED_F_SNDBUF_APP };
+					TCPTUNED_F_SNDBUF_OBEYED, TCPTUNED_F_SNDBUF_APP,
+					TCPTUNED_F_SND_LOCKED };
 
 	return receive ? rcvbuf : sndbuf;
 }
@@ -178,9 +181,13 @@ static __always_inline void hand_on(void *ctx, struct tcptuned_flow *flow, bool 
 
 	if (receive && value < (int)(least / 2))
 		value = least / 2;
-	if ((flow->flags & its.swallowed) && !(flow->flags & its.obeyed))
+	/* What was sized since is not what the kernel once had. */
+	if ((flow->flags & its.swallowed) &&
+	    (!(flow->flags & its.obeyed) || (flow->flags & its.locked))) {
 		bpf_setsockopt(ctx, SOL_SOCKET, receive ? SO_RCVBUF : SO_SNDBUF, &value,
 			       sizeof(value));
+		flow->flags &= ~its.locked;
+	}
 	flow->flags &= ~its.swallowed;
 }
 

@@ -11,6 +11,7 @@
  *   listen ADDR PORT		bind and listen
  *   accept			the accepted connection takes the listener's place
  *   connect ADDR PORT		tries for 5 s
+ *   disconnect			from its peer, to connect anew
  *   send BYTES, receive BYTES
  *   record PIN			prints "record yes" or "record no": is there something about
  *				this socket in the socket storage map that is pinned there?
@@ -185,6 +186,14 @@ static void connect_to(const char *host, const char *port)
 	freeaddrinfo(ai);
 }
 
+static void disconnect(void)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+	if (connect(fd, &none, sizeof(none)))
+		die("disconnect");
+}
+
 static void accept_one(void)
 {
 	int connection = accept(fd, NULL, NULL);
@@ -281,6 +290,8 @@ static int step(char **word)
 		make_socket(AF_UNIX, SOCK_STREAM, 0);
 	else if (!strcmp(name, "raw4"))
 		make_socket(AF_INET, SOCK_RAW, IPPROTO_TCP);
+	else if (!strcmp(name, "disconnect"))
+		disconnect();
 	else if (!strcmp(name, "accept"))
 		accept_one();
 	else if (!strcmp(name, "set"))

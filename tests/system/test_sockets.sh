@@ -200,3 +200,47 @@ test_window_clamp_of_the_application() {
 		receive 3000000
 	tcptuned_stop
 }
+
+# What was set on a socket for one connection outlives it (tcp_disconnect()). The next begins as any
+# other: its window scale, the memory and the window of its beginning, its congestion control.
+test_a_socket_that_connects_again() {
+	local first
+	host a b
+	in_host b sysctl -qw net.ipv4.tcp_congestion_control=reno
+	link a b --rate 100mbit --delay 5ms
+	background watch in_host b "$TEST_BUILD/rightedge" tun0
+	wait_until 5 grep -q watching "$TEST_DIR/watch.log"
+	tcptuned_start
+	first=$(in_host b sysctl -n net.ipv4.tcp_rmem | awk '{ print $2 }')
+	background one in_host a "${sockets[@]}" tcp4 listen "${ADDR[a]}" 7003 accept \
+		receive 3000000 send 6000000 until "$TEST_DIR/again"
+	background two in_host a "${sockets[@]}" tcp4 listen "${ADDR[a]}" 7004 accept \
+		until "$TEST_DIR/go" send 3000000 until "$TEST_DIR/over"
+	background client in_group in_host b "${sockets[@]}" tcp4 connect "${ADDR[a]}" 7003 \
+		send 3000000 receive 6000000 say received until "$TEST_DIR/again" \
+		disconnect connect "${ADDR[a]}" 7004 get wscale receive 3000000 say over \
+		until "$TEST_DIR/over"
+	wait_until 5 grep -q received "$TEST_DIR/client.log"
+	expect_match "$(to_port 7003 '.flags | join(" ")')" \
+		"receive_rightsized send_rightsized congestion_control_set" "flags of the first"
+	: >"$TEST_DIR/again"
+	wait_until 5 grep -q wscale "$TEST_DIR/client.log"
+	expect_ge "$(sed -n 's/wscale //p' "$TEST_DIR/client.log")" 7 "window scale of the second"
+	expect_le "$(to_port 7004 .advertised_window_bytes)" 70000 "what it offers at first"
+	expect_eq "$(to_port 7004 '[.receive_buffer_bytes, .receive.began_with_bytes] | tostring')" \
+		"[$first,$first]" "its receive buffer"
+	expect_le "$(to_port 7004 .send.began_with_bytes)" 87040 "send buffer that it began with"
+	expect_match "$(to_port 7004 '.flags | join(" ")')" congestion_control_set "flags"
+	: >"$TEST_DIR/go"
+	wait_until 5 grep -q over "$TEST_DIR/client.log"
+	tcptuned_stop
+	expect_eq "$(ss_of b "dport = :7004" '(reno|cubic|bitcp|bbr) wscale')" reno "after the stop"
+	: >"$TEST_DIR/over"
+	stop watch
+	expect_eq "$(tail -n 1 "$TEST_DIR/watch.log" | jq .retracted)" 0 "right edges retracted"
+}
+
+to_port() { # PORT FILTER
+	curl -sf "$METRICS/flows.json" |
+		jq -r "first(.flows[] | select(.remote | endswith(\":$1\"))) | $2"
+}
