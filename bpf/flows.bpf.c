@@ -525,32 +525,11 @@ static __always_inline void release_listener(struct tcptuned_flow *flow, struct 
 	forget_listener(&listener);
 }
 
-/*
- * The limit that its policy had set, unless the application has set another since: what it had
- * set before, or none.
- */
-static __always_inline void lift_pacing(struct tcptuned_flow *flow, struct tcp_sock *tp)
-{
-	const struct tcptuned_policy *was = policy_of(flow->policy);
-	int value = -1;
-	__u32 *own;
-
-	if (!(flow->flags & TCPTUNED_F_PACED))
-		return;
-	flow->flags &= ~TCPTUNED_F_PACED;
-	own = bpf_sk_storage_get(&pacing, tp, NULL, 0);
-	if (own)
-		value = *own;
-	if (!was || tp->inet_conn.icsk_inet.sk.sk_max_pacing_rate == was->pacing_rate_max)
-		bpf_setsockopt(tp, SOL_SOCKET, SO_MAX_PACING_RATE, &value, sizeof(value));
-	bpf_sk_storage_delete(&pacing, tp);
-}
-
 /* All but the congestion control, which the kernel's default has to come before. */
 static __always_inline void give_back(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
-	int none = 0, window;
+	int window;
 
 	if (flow->flags & (TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_RCV_FIXED)) {
 		release_receive_buffer(flow, tp);
@@ -561,9 +540,8 @@ static __always_inline void give_back(struct tcptuned_flow *flow, struct tcp_soc
 	}
 	if (flow->flags & (TCPTUNED_F_SND_TAKEN | TCPTUNED_F_SND_FIXED))
 		release_send_buffer(flow, tp);
-	lift_pacing(flow, tp);
-	if (flow->snd_unsent && tp->notsent_lowat == flow->snd_unsent) /* the sysctl's again */
-		bpf_setsockopt(tp, SOL_TCP, TCP_NOTSENT_LOWAT, &none, sizeof(none));
+	lift_pacing(tp, tp, flow, tp);
+	lift_unsent(tp, flow, tp);
 }
 
 SEC("iter/tcp")
@@ -701,7 +679,7 @@ static __always_inline void move_flow(struct tcptuned_flow *flow, struct tcp_soc
 {
 	struct socket_facts facts;
 
-	lift_pacing(flow, tp);
+	lift_pacing(tp, tp, flow, tp);
 	flow->policy = key;
 	flow->flags &= ~(TCPTUNED_F_OBSERVE | TCPTUNED_F_CC_WOULD | TCPTUNED_F_RCV_LEAST |
 			 TCPTUNED_F_SND_LEAST);

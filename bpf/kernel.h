@@ -55,11 +55,11 @@ struct tcp_congestion_ops {
 };
 
 struct netns_ipv4 {
+	int sysctl_tcp_adv_win_scale; /* in use before 6.6 */
 	const struct tcp_congestion_ops *tcp_congestion_control;
 	int sysctl_tcp_rmem[3];
 	int sysctl_tcp_wmem[3];
 	unsigned int sysctl_tcp_notsent_lowat; /* all ones: no bound, the default */
-	int sysctl_tcp_adv_win_scale;	       /* in use before 6.6 */
 };
 
 struct net {

@@ -290,6 +290,8 @@ static __always_inline void on_connect(struct bpf_sock_ops *ctx, struct bpf_sock
 		return;
 	policy = policy_for(tp, &key);
 	if (flow) {
+		lift_pacing(ctx, sk, flow, tp);
+		lift_unsent(ctx, flow, tp);
 		flow->flags &= ~TCPTUNED_F_RCV_FIXED;
 		settle(ctx, flow, policy, 0);
 		raise_again(ctx, flow);

@@ -85,7 +85,7 @@ struct tcptuned_flow {
 	struct rightsize_reader reader;
 	__u32 flags;
 	__u32 policy;		/* key of its policy */
-	__u32 req_rcvbuf;	/* what the application asked of SO_RCVBUF, as far as it can be had */
+	__u32 req_rcvbuf;	/* what the application asked for and could get, bytes */
 	__u32 req_sndbuf;
 	__u32 rcv_window_max;	/* of the policy, as of when the connection was made */
 	__u32 snd_window_max;

@@ -210,7 +210,8 @@ test_a_socket_that_connects_again() {
 	link a b --rate 100mbit --delay 5ms
 	background watch in_host b "$TEST_BUILD/rightedge" tun0
 	wait_until 5 grep -q watching "$TEST_DIR/watch.log"
-	tcptuned_start
+	printf '[policy first]\nremote_port = 7003\npacing_rate_max = 400M\n' >"$TEST_DIR/my.conf"
+	tcptuned_start --config="$TEST_DIR/my.conf"
 	first=$(in_host b sysctl -n net.ipv4.tcp_rmem | awk '{ print $2 }')
 	background one in_host a "${sockets[@]}" tcp4 listen "${ADDR[a]}" 7003 accept \
 		receive 3000000 send 6000000 until "$TEST_DIR/again"
@@ -222,7 +223,8 @@ test_a_socket_that_connects_again() {
 		until "$TEST_DIR/over"
 	wait_until 5 grep -q received "$TEST_DIR/client.log"
 	expect_match "$(to_port 7003 '.flags | join(" ")')" \
-		"receive_rightsized send_rightsized congestion_control_set" "flags of the first"
+		"receive_rightsized send_rightsized congestion_control_set pacing_limited" "the first"
+	expect_match "$(to_port 7003 .send.unsent_max_bytes)" "^[1-9]" "what of it may wait unsent"
 	: >"$TEST_DIR/again"
 	wait_until 5 grep -q wscale "$TEST_DIR/client.log"
 	expect_ge "$(sed -n 's/wscale //p' "$TEST_DIR/client.log")" 7 "window scale of the second"
@@ -230,7 +232,9 @@ test_a_socket_that_connects_again() {
 	expect_eq "$(to_port 7004 '[.receive_buffer_bytes, .receive.began_with_bytes] | tostring')" \
 		"[$first,$first]" "its receive buffer"
 	expect_le "$(to_port 7004 .send.began_with_bytes)" 87040 "send buffer that it began with"
-	expect_match "$(to_port 7004 '.flags | join(" ")')" congestion_control_set "flags"
+	expect_eq "$(to_port 7004 '[.flags[], .send.unsent_max_of_others_bytes,
+		.pacing.rate_max_bytes_per_s] | tostring')" \
+		'["receive_rightsized","send_rightsized","congestion_control_set",null,null]' "flags, limits"
 	: >"$TEST_DIR/go"
 	wait_until 5 grep -q over "$TEST_DIR/client.log"
 	tcptuned_stop
