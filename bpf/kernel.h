@@ -55,6 +55,7 @@ struct tcp_congestion_ops {
 };
 
 struct netns_ipv4 {
+	int sysctl_tcp_adv_win_scale; /* in use before 6.6 */
 	const struct tcp_congestion_ops *tcp_congestion_control;
 	int sysctl_tcp_rmem[3];
 	int sysctl_tcp_wmem[3];
@@ -316,17 +317,22 @@ static __always_inline __u32 kernel_highest_seen(const struct tcp_sock *tp)
 }
 
 /*
- * tcp_win_from_space() and tcp_space_from_win(): memory to window and back. Before 6.6 there
- * is no measured ratio and half of the memory is window (tcp_adv_win_scale 1, the default).
+ * tcp_win_from_space() and tcp_space_from_win(): memory to window and back, in 1/256. Before 6.6
+ * there is no measured ratio, but net.ipv4.tcp_adv_win_scale: half by default.
  */
 static __always_inline __u32 kernel_scaling_ratio(const struct tcp_sock *tp)
 {
-	if (bpf_core_field_exists(tp->scaling_ratio)) {
-		__u32 ratio = tp->scaling_ratio;
+	__u32 ratio;
+	int scale;
 
-		return ratio ? ratio : 1;
+	if (bpf_core_field_exists(tp->scaling_ratio)) {
+		ratio = tp->scaling_ratio;
+	} else {
+		scale = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net->ipv4
+				.sysctl_tcp_adv_win_scale; /* from -31 to 31 */
+		ratio = scale > 0 ? 256 - (256u >> (scale & 31)) : 256u >> (-scale & 31);
 	}
-	return 128;
+	return ratio ? ratio : 1;
 }
 
 static __always_inline __u32 kernel_win_from_space(const struct tcp_sock *tp, __u32 space)
