@@ -17,14 +17,17 @@ static __always_inline struct budget *budget_here(void)
 #define MEMCG_LEVELS 16
 
 /*
- * Is there pressure in the memory control group of the socket, or in one above
- * (mem_cgroup_under_socket_pressure(); its first word has flags in its low bits since 6.18)?
+ * Is there pressure in the memory control group of the socket, or in one above it
+ * (mem_cgroup_under_socket_pressure())? @first: sk_memcg, of which the low bits may be flags.
  */
 __noinline int memcg_is_short(__u64 first)
 {
 	const struct mem_cgroup *memcg = (const struct mem_cgroup *)(first & ~3ull);
-	__u64 now = bpf_jiffies64();
+	__u64 now;
 
+	if (!bpf_core_field_exists(memcg->socket_pressure)) /* no CONFIG_MEMCG */
+		return 0;
+	now = bpf_jiffies64();
 	for (int i = 0; memcg && i < MEMCG_LEVELS; i++) {
 		if (bpf_core_field_exists(memcg->tcpmem_pressure) &&
 		    BPF_CORE_READ(memcg, tcpmem_pressure))

@@ -59,12 +59,18 @@ static __always_inline void copy_addresses(struct tcptuned_flow_record *r, struc
 	__builtin_memcpy(r->remote, &(__be32){ skc->skc_daddr }, sizeof(__be32));
 }
 
-static __always_inline bool is_bitcp(const char name[TCPTUNED_CC_NAME_MAX])
+/* @literal: seven characters, or eight */
+static __always_inline bool is_name(const char name[TCPTUNED_CC_NAME_MAX], const char *literal)
 {
 	__u64 first;
 
 	__builtin_memcpy(&first, name, sizeof(first));
-	return first == *(const __u64 *)"bitcp\0\0";
+	return first == *(const __u64 *)literal;
+}
+
+static __always_inline bool is_bitcp(const char name[TCPTUNED_CC_NAME_MAX])
+{
+	return is_name(name, "bitcp\0\0");
 }
 
 /* BI-TCP's state is where the kernel gives a congestion control room (bpf/bitcp.bpf.c). */
@@ -472,7 +478,8 @@ static __always_inline void set_receive_buffer(struct tcptuned_flow *flow, struc
 		window = tp->window_clamp; /* Linux 7 moves it with the buffer */
 	if (window < least)
 		window = least;
-	if (have <= flow->rcv_buffer_max) /* else net.core.rmem_max was lowered, and would cut it */
+	/* Else net.core.rmem_max was lowered since, and would cut it. */
+	if (have <= flow->rcv_buffer_max || space <= flow->rcv_buffer_max)
 		bpf_setsockopt(tp, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
 	value = window;
 	if (tp->window_clamp != window)
@@ -597,15 +604,19 @@ static __always_inline void restore_congestion_control(struct tcptuned_flow *flo
 }
 
 /*
- * Made while bitcp was the default, and not claimed: one whose handshake is not over, say. (A
+ * Made while bitcp, or one of its family, was the default, and not claimed: one whose handshake is not over, say. (A
  * listener's own does not matter: what it accepts has the default of that moment.)
  */
-static __always_inline bool has_bitcp_by_default(struct tcp_sock *tp)
+static __always_inline bool has_ours_by_default(struct tcp_sock *tp)
 {
 	char name[TCPTUNED_CC_NAME_MAX] = {};
 
+	if (BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_setsockopt))
+		return false;
 	BPF_CORE_READ_STR_INTO(&name, tp, inet_conn.icsk_ca_ops, name);
-	return is_bitcp(name) && !BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_setsockopt);
+	return is_bitcp(name) || is_name(name, "aimd\0\0\0") || is_name(name, "hstcp\0\0") ||
+	       is_name(name, "stcp\0\0\0") || is_name(name, "tt_reno") ||
+	       is_name(name, "tt_vegas");
 }
 
 /*
@@ -642,7 +653,7 @@ int undo_overrides(struct bpf_iter__tcp *ctx)
 	}
 	if (flow && (flow->flags & TCPTUNED_F_CC_SET))
 		restore_congestion_control(flow, tp);
-	else if (has_bitcp_by_default(tp))
+	else if (has_ours_by_default(tp))
 		set_default_congestion_control(tp);
 	return 0;
 }
@@ -779,23 +790,30 @@ int apply_policies(struct bpf_iter__tcp *ctx)
 
 /*
  * Sizes follow ACKs, and a connection at rest has none: what it was granted it would keep for
- * ever, while others are refused. Its send buffer goes back to what it began with, or holds, and
+ * ever, while others are refused. Its send buffer goes back to what a new one has, or holds, and
  * grows again with the first round trip that needs more; what it wanted does not count. What it
  * promised to its peer stays.
  */
 static __always_inline void put_to_rest(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	__u32 held = tp->inet_conn.icsk_inet.sk.sk_wmem_queued, base = flow->snd_base;
+	__u32 keeps = TCPTUNED_F_SND_HANDS_OFF | TCPTUNED_F_SND_LEAST;
 	struct budget *b = budget_here();
 	int value;
 
 	if (!b || bpf_ktime_get_ns() / 1000 - tp->tcp_mstamp < AT_REST_US)
 		return;
 	budget_want(b, &flow->rcv_share, flow->rcv_share.granted);
-	if (!flow->snd_share.granted || (flow->flags & TCPTUNED_F_SND_HANDS_OFF))
+	if (!flow->snd_share.granted || (flow->flags & keeps))
 		return;
+	if (held < SNDBUF_OF_NEW)
+		held = SNDBUF_OF_NEW;
 	if (held < base)
 		held = base;
+	if (held >= (__u32)tp->inet_conn.icsk_inet.sk.sk_sndbuf) {
+		budget_want(b, &flow->snd_share, flow->snd_share.granted);
+		return;
+	}
 	value = held / 2; /* the kernel doubles it: sk_setsockopt() */
 	if (bpf_setsockopt(tp, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value)))
 		return;

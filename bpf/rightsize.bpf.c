@@ -57,7 +57,8 @@ static __always_inline void congestion_control_chosen(struct bpf_sock *sk)
 	struct tcptuned_flow *flow = flow_of(sk);
 
 	if (flow)
-		flow->flags &= ~(TCPTUNED_F_CC_SET | TCPTUNED_F_CC_RESTORED);
+		flow->flags &= ~(TCPTUNED_F_CC_SET | TCPTUNED_F_CC_RESTORED |
+				 TCPTUNED_F_CC_WOULD);
 }
 
 SEC("cgroup/setsockopt")
@@ -76,6 +77,8 @@ int tcptuned_setsockopt(struct bpf_sockopt *ctx)
 		override(ctx, false);
 	else if (ctx->level == SOL_TCP && ctx->optname == TCP_WINDOW_CLAMP)
 		hands_off(ctx);
+	else if (ctx->level == SOL_SOCKET && ctx->optname == SO_RCVLOWAT)
+		make_room_to_wait(ctx);
 	else if (ctx->level == SOL_TCP && ctx->optname == TCP_CONGESTION)
 		congestion_control_chosen(sk);
 	return 1; /* never forbid */
@@ -438,6 +441,15 @@ __noinline __u32 decide(struct rightsize *rs, __u64 now_us, __u32 bytes, __u32 r
 	return rs && limits ? rightsize_round(rs, now_us, bytes, rtt_us, limits) : 0;
 }
 
+/* @window, if one was decided on, but no less than @least */
+__noinline __u32 widen(struct rightsize *rs, __u32 window, __u32 least)
+{
+	if (!rs || !window || window >= least)
+		return window;
+	rs->reason = RIGHTSIZE_FLOOR;
+	return rs->window = least;
+}
+
 /* ---- an ACK leaves: the receive window ---------------------------------------------- */
 
 /* Is @now so far from @then that a change is worth a call? One sixteenth is. */
@@ -623,6 +635,8 @@ static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct t
 		return 0;
 	if (window < promised_window)
 		window = promised_window;
+	if (promised_window) /* the kernel rounds down what the buffer has room for, there */
+		keep += kernel_space_from_win(tp, unit);
 	if (space < have && space < keep)
 		space = keep < have ? keep : have;
 	/* More than net.core.rmem_max allows now: setting it would cut it to that. */
@@ -630,8 +644,9 @@ static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct t
 		value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
 		if (bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value)))
 			return -1;
-		flow->flags |= TCPTUNED_F_RCV_SIZED;
+		flow->flags |= TCPTUNED_F_RCV_LOCKED;
 	}
+	flow->flags |= TCPTUNED_F_RCV_TAKEN;
 	budget_has(&flow->rcv_share, flow->rcv_base, space); /* what is owed may be more */
 	value = window;
 	return bpf_setsockopt(ctx, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value)) ? -1 : 0;
@@ -659,7 +674,7 @@ static __always_inline __u32 bytes_received(struct tcptuned_flow *flow, struct t
  * comes while it reads them (the kernel makes room for them: tcp_set_rcvlowat()). 0: it is woken
  * for each.
  */
-static __always_inline __u32 wake_floor(const struct tcp_sock *tp, __u32 cap)
+static __always_inline __u32 wake_window(const struct tcp_sock *tp, __u32 cap)
 {
 	__u32 low = tp->inet_conn.icsk_inet.sk.sk_rcvlowat;
 
@@ -670,7 +685,7 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 				       struct tcp_sock *tp)
 {
 	struct decision before = DECISION(flow->rcv);
-	__u32 rtt_us = kernel_rcv_rtt_us(tp), window, wanted, seen, hole, low;
+	__u32 rtt_us = kernel_rcv_rtt_us(tp), window, wanted, seen, hole;
 	struct rightsize_limits limits;
 	struct tcptuned_totals *t;
 	__u64 now_us = tp->tcp_mstamp, space;
@@ -694,19 +709,15 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	limits.cap = 65535u << BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale);
 	if (limits.cap > flow->rcv_window_max)
 		limits.cap = flow->rcv_window_max;
-	low = wake_floor(tp, limits.cap);
 	limits.floor = path_floor(flow, tp);
-	if (limits.floor < low)
-		limits.floor = low;
 	limits.least = least_window(tp);
-	if (limits.least < low)
-		limits.least = low;
 	if (limits.least > limits.floor || (flow->flags & TCPTUNED_F_RCV_LEAST))
 		limits.least = limits.floor;
 	weigh_hole(&flow->rcv, hole, tp->rcv_wnd);
 	rightsize_weigh_reader(&flow->reader, &flow->rcv, now_us, tp->copied_seq,
 			       tp->rcv_nxt - tp->copied_seq);
 	window = decide(&flow->rcv, now_us, bytes_received(flow, tp, seen), rtt_us, &limits);
+	window = widen(&flow->rcv, window, wake_window(tp, limits.cap));
 
 	t = totals_here();
 	if (!t || !window)

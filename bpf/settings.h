@@ -105,10 +105,12 @@ static __always_inline void settings_before_syn(struct bpf_sock_ops *ctx, struct
 		return;
 	}
 	flow = bpf_sk_storage_get(&flows, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
-	if (flow)
-		fix_buffer(ctx, flow, policy, true, 0);
-	else
+	if (!flow) {
 		count(TCPTUNED_C_STORAGE_FAILED);
+		return;
+	}
+	flow->rcv_buffer_max = policy->rcv_buffer_max;
+	fix_buffer(ctx, flow, policy, true, 0);
 }
 
 /*

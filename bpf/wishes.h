@@ -114,7 +114,8 @@ static __always_inline void stands(struct bpf_sockopt *ctx, bool receive)
 
 	if (!flow || !(flow->flags & TCPTUNED_F_CLAIMED))
 		return;
-	if (receive && (flow->flags & (TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_SLOW_SEED)))
+	if (receive && !(flow->flags & TCPTUNED_F_RCVBUF_APP) &&
+	    (flow->flags & (TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_SLOW_SEED)))
 		lift_clamp(ctx);
 	flow->flags &= ~(receive ? TCPTUNED_F_RCV_SIZED | TCPTUNED_F_RCV_FIXED :
 				   TCPTUNED_F_SND_SIZED | TCPTUNED_F_SND_FIXED);
@@ -158,8 +159,10 @@ static __always_inline void override(struct bpf_sockopt *ctx, bool receive)
 		count(TCPTUNED_C_STORAGE_FAILED);
 		return;
 	}
-	if (receive && (flow->flags & TCPTUNED_F_RCVBUF_APP))
+	if (receive && (flow->flags & TCPTUNED_F_RCVBUF_APP)) {
+		flow->flags &= ~(TCPTUNED_F_RCV_SIZED | TCPTUNED_F_RCV_FIXED);
 		return;
+	}
 	if (receive) {
 		asked = request_of(*request, policy->rcv_buffer_max);
 		flow->req_rcvbuf = asked;
@@ -336,23 +339,34 @@ static __always_inline __u32 rcvbuf_promised(struct bpf_sock *sk)
 	return have;
 }
 
+/* To @space, bytes of memory, if that is more than @have; what is there is not cut. */
+static __always_inline void enlarge_rcvbuf(struct bpf_sockopt *ctx,
+					   const struct tcptuned_flow *flow, __u32 have, __u32 space)
+{
+	int value;
+
+	if (space > flow->rcv_buffer_max) /* net.core.rmem_max was lowered since, perhaps */
+		space = flow->rcv_buffer_max;
+	value = space / 2; /* the kernel doubles it: __sock_set_rcvbuf() */
+	if (space > have)
+		bpf_setsockopt(ctx->sk, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
+}
+
 /*
  * The kernel tunes a locked buffer no more: as much as it might have come to (tcp_rmem), or as the
  * application had asked it for.
  */
-static __always_inline void make_room(struct bpf_sockopt *ctx, const struct tcptuned_flow *flow)
+static __always_inline void make_room(struct bpf_sockopt *ctx, const struct tcptuned_flow *flow,
+				      __u32 have)
 {
-	__u32 have = rcvbuf_promised(ctx->sk), room = 0;
+	__u32 room = 0;
 
 	if (flow->flags & TCPTUNED_F_RCVBUF_OBEYED)
 		room = 2 * flow->req_rcvbuf;
 	else
 		BPF_CORE_READ_INTO(&room, sock_of(ctx), __sk_common.skc_net.net,
 				   ipv4.sysctl_tcp_rmem[2]);
-	if (room <= have)
-		return;
-	room /= 2; /* the kernel doubles it: __sock_set_rcvbuf() */
-	bpf_setsockopt(ctx->sk, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
+	enlarge_rcvbuf(ctx, flow, have, room);
 }
 
 /*
@@ -364,6 +378,7 @@ static __always_inline void hands_off(struct bpf_sockopt *ctx)
 	const struct tcptuned_match *m = match_anywhere();
 	struct tcptuned_flow *flow;
 	bool refused;
+	__u32 have;
 
 	if (!m || !(m->wishes & TCPTUNED_ANY_CLAIMS) || ctx->optlen < (__s32)sizeof(__s32))
 		return;
@@ -372,16 +387,38 @@ static __always_inline void hands_off(struct bpf_sockopt *ctx)
 		return;
 	flow->flags |= TCPTUNED_F_RCVBUF_APP;
 	budget_give_up(&flow->rcv_share);
+	have = rcvbuf_promised(ctx->sk);
 	refused = (flow->flags & (TCPTUNED_F_RCVBUF_SWALLOWED | TCPTUNED_F_RCVBUF_OBEYED)) ==
 		  TCPTUNED_F_RCVBUF_SWALLOWED;
 	if (!refused && (flow->flags & TCPTUNED_F_RCV_TAKEN))
-		make_room(ctx, flow);
+		make_room(ctx, flow, have);
 	if (!(flow->flags & TCPTUNED_F_RCVBUF_SWALLOWED))
 		return;
-	hand_on(ctx->sk, flow, true, rcvbuf_promised(ctx->sk));
-	flow->flags &= ~TCPTUNED_F_RCVBUF_REQ;
+	if (have <= flow->rcv_buffer_max)
+		hand_on(ctx->sk, flow, true, have);
+	flow->flags &= ~(TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_RCVBUF_SWALLOWED);
 	if (!(flow->flags & TCPTUNED_F_RCVBUF_OBEYED))
 		flow->flags &= ~TCPTUNED_F_RCV_SIZED;
+}
+
+/*
+ * The kernel bounds SO_RCVLOWAT by half of a locked buffer (tcp_set_rcvlowat()): one that was
+ * sized here has to have room for it first. What it counts in the budget its next round says.
+ */
+static __always_inline void make_room_to_wait(struct bpf_sockopt *ctx)
+{
+	struct tcptuned_flow *flow = bpf_sk_storage_get(&flows, ctx->sk, NULL, 0);
+	__s32 *low = ctx->optval;
+	__u32 most = 0;
+
+	if (!flow || !(flow->flags & TCPTUNED_F_RCV_TAKEN) ||
+	    (flow->flags & TCPTUNED_F_RCV_HANDS_OFF) || (void *)(low + 1) > ctx->optval_end)
+		return;
+	BPF_CORE_READ_INTO(&most, sock_of(ctx), __sk_common.skc_net.net, ipv4.sysctl_tcp_rmem[2]);
+	if (*low > 0 && (__u32)*low < most / 4)
+		most = 4 * (__u32)*low;
+	if (*low > 0)
+		enlarge_rcvbuf(ctx, flow, rcvbuf_promised(ctx->sk), most);
 }
 
 #endif

@@ -834,12 +834,13 @@ test_a_megabyte_at_a_time() {
 	tcptuned_start
 	link a b --rate 100mbit --delay 5ms
 	background server in_group in_host b "${sockets[@]}" tcp4 listen "${ADDR[b]}" 7001 accept \
-		set rcvlowat 1000000 receive 6000000 until "$TEST_DIR/over"
+		receive 2000000 set rcvlowat 1000000 get rcvlowat receive 4000000 until "$TEST_DIR/over"
 	wait_until 5 eval 'in_host b ss -tlnH "sport = :7001" | grep -q .'
 	background client in_group in_host a "${sockets[@]}" tcp4 connect "${ADDR[b]}" 7001 \
 		send 6000000 until "$TEST_DIR/over"
 	wait_until 5 eval '[ "$(flow 7001 .bytes_received)" -ge 6000000 ]'
-	expect_ge "$(flow 7001 .receive.window_bytes)" 2000000 "its window"
+	expect_eq "$(<"$TEST_DIR/server.log")" "rcvlowat 1000000" "what it is woken for"
+	wait_until 2 eval '[ "$(flow 7001 .receive.window_bytes)" -ge 2000000 ]'
 	tcptuned_stop
 }
 
