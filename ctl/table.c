@@ -15,6 +15,7 @@ static void format_would_set(const json_t *would, char cell[CELL])
 		const char *member, *word, *per;
 	} numbers[] = {
 		{ "receive_window_bytes", "rwin", "" }, { "send_window_bytes", "swin", "" },
+		{ "first_window_bytes", "first", "" }, { "unsent_max_bytes", "unsent", "" },
 		{ "receive_buffer_bytes", "rcvbuf", "" }, { "send_buffer_bytes", "sndbuf", "" },
 		{ "pacing_rate_bytes_per_s", "pacing", "/s" },
 	};

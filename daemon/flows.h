@@ -100,7 +100,9 @@ void tcptuned_flow_address(const struct tcptuned_flow_record *record, int remote
 struct tcptuned_would_set {
 	__u32 rcv_window; /* bytes of window that right-sizing decided on */
 	__u32 snd_window;
-	__u32 rcv_buffer; /* bytes of memory, fixed */
+	__u32 first_window; /* bytes that the receive window would have begun with, at most */
+	__u32 unsent_max;   /* bytes that would wait unsent: TCP_NOTSENT_LOWAT */
+	__u32 rcv_buffer;   /* bytes of memory, fixed */
 	__u32 snd_buffer;
 	__u32 pacing_rate; /* bytes per second */
 	char congestion_control[TCPTUNED_CC_NAME_MAX];
@@ -108,7 +110,8 @@ struct tcptuned_would_set {
 
 /*
  * @policy: its record, or NULL where that is not there any more. All zeroes for a connection
- * that is not observed.
+ * that is not observed. What an application has set itself and keeps is none of it; nor is a
+ * bound on unsent bytes where one is set, for that may be its application's.
  */
 struct tcptuned_would_set tcptuned_flow_would_set(const struct tcptuned_flow_record *record,
 						  const struct tcptuned_policy *policy);

@@ -201,6 +201,8 @@ static json_t *would_set_object(const struct tcptuned_flow_record *record,
 		set_text(object, "congestion_control", would.congestion_control);
 	set_if(object, "receive_window_bytes", would.rcv_window);
 	set_if(object, "send_window_bytes", would.snd_window);
+	set_if(object, "first_window_bytes", would.first_window);
+	set_if(object, "unsent_max_bytes", would.unsent_max);
 	set_if(object, "receive_buffer_bytes", would.rcv_buffer);
 	set_if(object, "send_buffer_bytes", would.snd_buffer);
 	set_if(object, "pacing_rate_bytes_per_s", would.pacing_rate);

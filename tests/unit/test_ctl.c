@@ -104,7 +104,9 @@ static void test_would_set_column(void **state)
 						    tcptuned_column_find("cwnd") };
 	json_t *flows = json("[{\"cwnd_segments\":10},{\"cwnd_segments\":7,\"would_set\":{"
 			     "\"congestion_control\":\"cubic\",\"receive_window_bytes\":65536,"
-			     "\"pacing_rate_bytes_per_s\":1024000}},{\"would_set\":{}}]");
+			     "\"pacing_rate_bytes_per_s\":1024000}},{\"would_set\":{}},"
+			     "{\"would_set\":{\"first_window_bytes\":1048576,"
+			     "\"unsent_max_bytes\":131072}}]");
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
@@ -114,7 +116,8 @@ static void test_would_set_column(void **state)
 	assert_string_equal(text, "WOULDSET                      CWND\n"
 				  "-                               10\n"
 				  "cubic rwin 64K pacing 1.0M/s     7\n"
-				  "nothing                          -\n");
+				  "nothing                          -\n"
+				  "first 1M unsent 128K             -\n");
 	free(text);
 	json_decref(flows);
 }
@@ -311,6 +314,15 @@ static void test_policy_is_explained(void **state)
 	expect_says(text, "would set    a receive window of 65536 bytes (64K)\n");
 	expect_says(text, "would set    a pacing limit of 1000 bytes per second\n");
 	assert_null(strstr(text, "send buffer for"));
+	free(text);
+	json_object_set_new(json_object_get(flow, "receive"), "floor_bytes", json_integer(65537));
+	json_object_set_new(would, "first_window_bytes", json_integer(20000));
+	json_object_set_new(would, "unsent_max_bytes", json_integer(131072));
+	text = explain(flow);
+	expect_says(text, "would set    a receive window of 65536 bytes (64K), less than it began "
+			  "with\n");
+	expect_says(text, "would set    a first receive window, at most, of 20000 bytes (19.5K)\n");
+	expect_says(text, "would set    a bound on what waits unsent of 131072 bytes (128K)\n");
 	free(text);
 	json_decref(flow);
 }
