@@ -499,6 +499,36 @@ static void test_events(void **state)
 	json_decref(root);
 }
 
+/* Of one connection, as it is named on the command line; none is meant before there is one. */
+static void test_events_of_one(void **state)
+{
+	struct tcptuned_filter filter = { .remote_port = 443, .netns = 77 };
+	struct tcptuned_event event = {
+		.netns = 77,
+		.family = AF_INET,
+		.local_port = 5201,
+		.remote_port = 443,
+	};
+
+	inet_pton(AF_INET, "192.0.2.1", event.local);
+	inet_pton(AF_INET, "198.51.100.7", event.remote);
+	assert_int_equal(tcptuned_filter_prefix_parse("192.0.2.1", &filter.local), 0);
+	assert_true(tcptuned_event_matches(&event, &filter));
+	assert_true(tcptuned_event_matches(&event, &(struct tcptuned_filter){ 0 }));
+	filter.netns = 78;
+	assert_false(tcptuned_event_matches(&event, &filter));
+	filter.netns = 0;
+	filter.local_port = 5202;
+	assert_false(tcptuned_event_matches(&event, &filter));
+	filter.local_port = 0;
+	assert_int_equal(tcptuned_filter_prefix_parse("198.51.100.8", &filter.remote), 0);
+	assert_false(tcptuned_event_matches(&event, &filter));
+	assert_int_equal(tcptuned_filter_prefix_parse("198.51.100.7", &filter.remote), 0);
+	assert_true(tcptuned_event_matches(&event, &filter));
+	memset(event.remote, 0, sizeof(event.remote));
+	assert_false(tcptuned_event_matches(&event, &filter));
+}
+
 static void test_every_kind(void **state)
 {
 	static const struct {
@@ -718,6 +748,7 @@ int main(void)
 		cmocka_unit_test(test_every_reason_is_explained),
 		cmocka_unit_test(test_empty_flow),
 		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_events_of_one),
 		cmocka_unit_test(test_every_kind),
 		cmocka_unit_test(test_wrong_words),
 		cmocka_unit_test(test_broken_configuration),
