@@ -156,6 +156,9 @@ static void print_would_set(FILE *out, const json_t *flow)
 		{ "receive_buffer_bytes", "a fixed receive buffer", "", NULL },
 		{ "send_buffer_bytes", "a fixed send buffer", "", NULL },
 		{ "pacing_rate_bytes_per_s", "a pacing limit", " per second", NULL },
+		{ "remembered_window_bytes", "for the first round trips, by the path memory, a "
+		  "receive window", "", NULL },
+		{ "remembered_max_window_bytes", "by the path memory, bitcp's maximum", "", NULL },
 	};
 	const json_t *would = json_object_get(flow, "would_set");
 	char text[64];
@@ -175,6 +178,9 @@ static void print_would_set(FILE *out, const json_t *flow)
 			numbers[i].direction ? below_floor(flow, numbers[i].direction, number)
 					     : "");
 	}
+	if (json_is_true(json_object_get(would, "slow_path_remembered")))
+		fprintf(out, "  would set    the least receive window to begin with: by the path "
+			     "memory, the path is slow\n");
 	if (!json_object_size(would))
 		fprintf(out, "  would set    nothing: it needs what the kernel gives, or has what "
 			     "its application set\n");

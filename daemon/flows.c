@@ -196,6 +196,17 @@ static __u32 pacing_rate(const struct tcptuned_flow_record *record,
 	return policy->pacing_rate_max;
 }
 
+/* What is left of the path memory's where the policy says how to begin, and with what. */
+static void put_remembered(struct tcptuned_would_set *would, const struct tcptuned_flow *flow)
+{
+	if (!would->rcv_buffer)
+		would->remembered_window = flow->rcv_seed;
+	if (!would->rcv_buffer && !would->first_window)
+		would->slow_path = !!(flow->flags & TCPTUNED_F_SLOW_SEED);
+	if (!strcmp(would->congestion_control, "bitcp"))
+		would->remembered_max = flow->max_window_seed;
+}
+
 struct tcptuned_would_set tcptuned_flow_would_set(const struct tcptuned_flow_record *record,
 						  const struct tcptuned_policy *policy)
 {
@@ -221,6 +232,7 @@ struct tcptuned_would_set tcptuned_flow_would_set(const struct tcptuned_flow_rec
 	if (policy && flow->flags & TCPTUNED_F_CC_WOULD)
 		memcpy(would.congestion_control, policy->congestion_control,
 		       sizeof(would.congestion_control));
+	put_remembered(&would, flow);
 	return would;
 }
 

@@ -149,8 +149,8 @@ static json_t *direction_object(const struct tcptuned_flow_record *record, int s
 		set_numbers(object, send_numbers, ARRAY_SIZE(send_numbers), record);
 	else
 		set_numbers(object, receive_numbers, ARRAY_SIZE(receive_numbers), record);
-	if (!send && record->flow.rcv_seed)
-		set_number(object, "remembered_window_bytes", record->flow.rcv_seed);
+	if (!send && !(record->flow.flags & TCPTUNED_F_OBSERVE))
+		set_if(object, "remembered_window_bytes", record->flow.rcv_seed);
 	if (!send && (record->flow.flags & TCPTUNED_F_RCVBUF_REQ))
 		set_number(object, "requested_bytes", record->flow.req_rcvbuf);
 	if (send && record->unsent_max != record->flow.snd_unsent)
@@ -185,6 +185,8 @@ static json_t *flags_array(__u32 flags)
 	json_t *array = json_array();
 	size_t i;
 
+	if (flags & TCPTUNED_F_OBSERVE) /* "would_set" says so */
+		flags &= ~TCPTUNED_F_SLOW_SEED;
 	for (i = 0; i < ARRAY_SIZE(flag_names); i++)
 		if (flags & flag_names[i].flag)
 			json_array_append_new(array, json_string(flag_name(i, flags)));
@@ -206,6 +208,10 @@ static json_t *would_set_object(const struct tcptuned_flow_record *record,
 	set_if(object, "receive_buffer_bytes", would.rcv_buffer);
 	set_if(object, "send_buffer_bytes", would.snd_buffer);
 	set_if(object, "pacing_rate_bytes_per_s", would.pacing_rate);
+	set_if(object, "remembered_window_bytes", would.remembered_window);
+	set_if(object, "remembered_max_window_bytes", would.remembered_max);
+	if (would.slow_path)
+		json_object_set_new(object, "slow_path_remembered", json_true());
 	return object;
 }
 

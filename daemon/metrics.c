@@ -683,7 +683,7 @@ static const struct tcptuned_policy *policy_of(const struct tcptuned_snapshot *s
 	return snap->policy ? snap->policy(snap->policy_ctx, key) : NULL;
 }
 
-/* Bytes, or bytes per second, that a connection would have got; 0 is nothing. */
+/* What a connection would have got; 0 is nothing. */
 static const struct {
 	const char *name;
 	size_t offset[2]; /* receive and send, or the one that there is */
@@ -701,6 +701,12 @@ static const struct {
 	 "Bytes that would have been let wait unsent of an observed connection."},
 	{"tcptuned_flow_would_set_pacing_rate_bytes_per_second", {WOULD(pacing_rate)}, false,
 	 "Rate that an observed connection would have been held to."},
+	{"tcptuned_flow_would_set_remembered_window_bytes", {WOULD(remembered_window)}, false,
+	 "Receive window that an observed connection would have had of the path memory."},
+	{"tcptuned_flow_would_set_remembered_max_window_bytes", {WOULD(remembered_max)}, false,
+	 "Maximum of bitcp that an observed connection would have had of the path memory."},
+	{"tcptuned_flow_would_set_slow_path", {WOULD(slow_path)}, false,
+	 "1: an observed connection would have begun small, for its path is remembered as slow."},
 };
 
 static struct tcptuned_would_set would_set(const struct tcptuned_snapshot *snap,

@@ -106,18 +106,20 @@ static void test_would_set_column(void **state)
 			     "\"congestion_control\":\"cubic\",\"receive_window_bytes\":65536,"
 			     "\"pacing_rate_bytes_per_s\":1024000}},{\"would_set\":{}},"
 			     "{\"would_set\":{\"first_window_bytes\":1048576,"
-			     "\"unsent_max_bytes\":131072}}]");
+			     "\"unsent_max_bytes\":131072,\"remembered_window_bytes\":65536,"
+			     "\"slow_path_remembered\":true}}]");
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	ctl_print_table(out, flows, columns, ARRAY_SIZE(columns), 0);
 	fclose(out);
-	assert_string_equal(text, "WOULDSET                      CWND\n"
-				  "-                               10\n"
-				  "cubic rwin 64K pacing 1.0M/s     7\n"
-				  "nothing                          -\n"
-				  "first 1M unsent 128K             -\n");
+	assert_string_equal(text,
+			    "WOULDSET                                      CWND\n"
+			    "-                                               10\n"
+			    "cubic rwin 64K pacing 1.0M/s                     7\n"
+			    "nothing                                          -\n"
+			    "first 1M unsent 128K path-rwin 64K slow-path     -\n");
 	free(text);
 	json_decref(flows);
 }
@@ -323,6 +325,15 @@ static void test_policy_is_explained(void **state)
 			  "with\n");
 	expect_says(text, "would set    a first receive window, at most, of 20000 bytes (19.5K)\n");
 	expect_says(text, "would set    a bound on what waits unsent of 131072 bytes (128K)\n");
+	assert_null(strstr(text, "by the path memory"));
+	free(text);
+	json_object_clear(would);
+	json_object_set_new(would, "remembered_max_window_bytes", json_integer(9000));
+	json_object_set_new(would, "slow_path_remembered", json_true());
+	text = explain(flow);
+	expect_says(text, "would set    by the path memory, bitcp's maximum of 9000 bytes\n");
+	expect_says(text, "would set    the least receive window to begin with: by the path");
+	assert_null(strstr(text, "nothing:"));
 	free(text);
 	json_decref(flow);
 }
@@ -366,6 +377,27 @@ static void test_flags(void **state)
 			     TCPTUNED_F_RCV_PRESSED,
 		     "[\"observe\",\"so_rcvbuf_would_be_overridden\","
 		     "\"so_sndbuf_would_be_overridden\",\"receive_memory_short\"]");
+}
+
+/* What a dry run would have of the path memory is told apart from what a connection has. */
+static void test_path_memory_of_a_dry_run(void **state)
+{
+	struct tcptuned_flow_record record = {
+		.family = AF_INET,
+		.flow = { .flags = TCPTUNED_F_SLOW_SEED, .rcv_seed = 400000 },
+	};
+	json_t *flow = told(&record);
+
+	assert_int_equal(ctl_number(flow, "receive.remembered_window_bytes"), 400000);
+	json_decref(flow);
+	expect_flags(TCPTUNED_F_SLOW_SEED, "[\"slow_path_remembered\"]");
+	record.flow.flags |= TCPTUNED_F_OBSERVE;
+	flow = told(&record);
+	assert_null(ctl_member(flow, "receive.remembered_window_bytes"));
+	assert_int_equal(ctl_number(flow, "would_set.remembered_window_bytes"), 400000);
+	assert_true(json_is_true(ctl_member(flow, "would_set.slow_path_remembered")));
+	json_decref(flow);
+	expect_flags(record.flow.flags, "[\"observe\"]");
 }
 
 /* What became of the application's wish is told as it is, not as it would be. */
@@ -743,6 +775,7 @@ int main(void)
 		cmocka_unit_test(test_pacing_is_explained),
 		cmocka_unit_test(test_policy_is_explained),
 		cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_path_memory_of_a_dry_run),
 		cmocka_unit_test(test_who_sized_it),
 		cmocka_unit_test(test_who_held_it_back),
 		cmocka_unit_test(test_every_reason_is_explained),
