@@ -143,6 +143,22 @@ static const char *below_floor(const json_t *flow, const char *direction, unsign
 	return window < floor ? ", less than it began with" : "";
 }
 
+/* Where the memory budget has not all that a window would want, and what that comes to now. */
+static void print_would_budget(FILE *out, const json_t *would, const char *direction)
+{
+	char wanted[64], text[64], member[64];
+	unsigned long long refused;
+
+	snprintf(member, sizeof(member), "%s_budget_refused_bytes", direction);
+	refused = ctl_number(would, member);
+	if (!refused)
+		return;
+	snprintf(member, sizeof(member), "%s_budget_wanted_bytes", direction);
+	fprintf(out, "  would miss   %s of about %s of memory for its %s window, were it the only one "
+		     "tuned: the budget has no more now\n",
+		bytes(refused, text), bytes(ctl_number(would, member), wanted), direction);
+}
+
 /* What a dry run keeps from the connection. */
 static void print_would_set(FILE *out, const json_t *flow)
 {
@@ -178,6 +194,8 @@ static void print_would_set(FILE *out, const json_t *flow)
 			numbers[i].direction ? below_floor(flow, numbers[i].direction, number)
 					     : "");
 	}
+	print_would_budget(out, would, "receive");
+	print_would_budget(out, would, "send");
 	if (json_is_true(json_object_get(would, "slow_path_remembered")))
 		fprintf(out, "  would set    the least receive window to begin with: by the path "
 			     "memory, the path is slow\n");

@@ -207,6 +207,12 @@ static void put_remembered(struct tcptuned_would_set *would, const struct tcptun
 		would->remembered_max = flow->max_window_seed;
 }
 
+static void put_budget(const struct budget_share *share, __u32 *ret_wanted, __u32 *ret_refused)
+{
+	*ret_wanted = share->wanted;
+	*ret_refused = share->wanted > share->granted ? share->wanted - share->granted : 0;
+}
+
 struct tcptuned_would_set tcptuned_flow_would_set(const struct tcptuned_flow_record *record,
 						  const struct tcptuned_policy *policy)
 {
@@ -229,6 +235,10 @@ struct tcptuned_would_set tcptuned_flow_would_set(const struct tcptuned_flow_rec
 		would.snd_window = decided(&snd);
 	if (would.snd_window)
 		would.unsent_max = unsent_max(record);
+	if (would.rcv_window)
+		put_budget(&flow->rcv_share, &would.rcv_budget, &would.rcv_refused);
+	if (would.snd_window)
+		put_budget(&flow->snd_share, &would.snd_budget, &would.snd_refused);
 	if (policy && flow->flags & TCPTUNED_F_CC_WOULD)
 		memcpy(would.congestion_control, policy->congestion_control,
 		       sizeof(would.congestion_control));

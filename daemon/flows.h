@@ -105,10 +105,13 @@ struct tcptuned_would_set {
 	__u32 rcv_buffer;   /* bytes of memory, fixed */
 	__u32 snd_buffer;
 	__u32 pacing_rate; /* bytes per second */
-	/* Of the path memory (pathseed.h): */
+	/* Of the path memory (dryrun.h): */
 	__u32 remembered_window; /* bytes, for the first round trips with data */
 	__u32 remembered_max;	 /* bytes, bitcp's maximum */
 	__u32 slow_path;	 /* 1: it would have begun with the least window */
+	/* Of the budget, bytes of memory for the two windows, and what it has not (dryrun.h): */
+	__u32 rcv_budget, rcv_refused;
+	__u32 snd_budget, snd_refused;
 	char congestion_control[TCPTUNED_CC_NAME_MAX];
 };
 

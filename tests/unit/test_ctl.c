@@ -330,7 +330,12 @@ static void test_policy_is_explained(void **state)
 	json_object_clear(would);
 	json_object_set_new(would, "remembered_max_window_bytes", json_integer(9000));
 	json_object_set_new(would, "slow_path_remembered", json_true());
+	json_object_set_new(would, "receive_budget_wanted_bytes", json_integer(8000));
+	json_object_set_new(would, "send_budget_wanted_bytes", json_integer(7000));
+	json_object_set_new(would, "send_budget_refused_bytes", json_integer(6000));
 	text = explain(flow);
+	expect_says(text, "would miss   6000 bytes of about 7000 bytes of memory for its send window");
+	assert_null(strstr(text, "for its receive window"));
 	expect_says(text, "would set    by the path memory, bitcp's maximum of 9000 bytes\n");
 	expect_says(text, "would set    the least receive window to begin with: by the path");
 	assert_null(strstr(text, "nothing:"));
@@ -379,16 +384,23 @@ static void test_flags(void **state)
 		     "\"so_sndbuf_would_be_overridden\",\"receive_memory_short\"]");
 }
 
-/* What a dry run would have of the path memory is told apart from what a connection has. */
-static void test_path_memory_of_a_dry_run(void **state)
+/* What a dry run would have of path memory and budget is told apart from what others have. */
+static void test_shares_of_a_dry_run(void **state)
 {
 	struct tcptuned_flow_record record = {
 		.family = AF_INET,
-		.flow = { .flags = TCPTUNED_F_SLOW_SEED, .rcv_seed = 400000 },
+		.flow = {
+			.flags = TCPTUNED_F_SLOW_SEED,
+			.rcv_seed = 400000,
+			.rcv_share = { .wanted = 3000, .granted = 2000 },
+			.rcv.window = 5000,
+		},
 	};
 	json_t *flow = told(&record);
 
 	assert_int_equal(ctl_number(flow, "receive.remembered_window_bytes"), 400000);
+	assert_int_equal(ctl_number(flow, "receive.budget_wanted_bytes"), 3000);
+	assert_int_equal(ctl_number(flow, "receive.budget_granted_bytes"), 2000);
 	json_decref(flow);
 	expect_flags(TCPTUNED_F_SLOW_SEED, "[\"slow_path_remembered\"]");
 	record.flow.flags |= TCPTUNED_F_OBSERVE;
@@ -396,6 +408,11 @@ static void test_path_memory_of_a_dry_run(void **state)
 	assert_null(ctl_member(flow, "receive.remembered_window_bytes"));
 	assert_int_equal(ctl_number(flow, "would_set.remembered_window_bytes"), 400000);
 	assert_true(json_is_true(ctl_member(flow, "would_set.slow_path_remembered")));
+	assert_int_equal(ctl_number(flow, "receive.budget_wanted_bytes"), 0);
+	assert_int_equal(ctl_number(flow, "receive.budget_granted_bytes"), 0);
+	assert_int_equal(ctl_number(flow, "would_set.receive_budget_wanted_bytes"), 3000);
+	assert_int_equal(ctl_number(flow, "would_set.receive_budget_refused_bytes"), 1000);
+	assert_null(ctl_member(flow, "would_set.send_budget_wanted_bytes"));
 	json_decref(flow);
 	expect_flags(record.flow.flags, "[\"observe\"]");
 }
@@ -775,7 +792,7 @@ int main(void)
 		cmocka_unit_test(test_pacing_is_explained),
 		cmocka_unit_test(test_policy_is_explained),
 		cmocka_unit_test(test_flags),
-		cmocka_unit_test(test_path_memory_of_a_dry_run),
+		cmocka_unit_test(test_shares_of_a_dry_run),
 		cmocka_unit_test(test_who_sized_it),
 		cmocka_unit_test(test_who_held_it_back),
 		cmocka_unit_test(test_every_reason_is_explained),

@@ -316,6 +316,9 @@ static void test_would_set_lines(void **state)
 		"tcptuned_flow_would_set_window_bytes{" FLOW ",direction=\"receive\"} 12400000",
 		"tcptuned_flow_would_set_buffer_bytes{" FLOW ",direction=\"send\"} 400000",
 		"tcptuned_flow_would_set_first_window_bytes{" FLOW "} 300000",
+		"tcptuned_flow_would_set_budget_wanted_bytes{" FLOW ",direction=\"receive\"} 3000",
+		"tcptuned_flow_would_set_budget_refused_bytes{" FLOW ",direction=\"receive\"} 1000",
+		"tcptuned_flow_would_set_remembered_window_bytes{" FLOW "} 400000",
 		"tcptuned_flow_would_set_pacing_rate_bytes_per_second{" FLOW "} 5000000",
 		"tcptuned_flow_would_set_congestion_control{" FLOW ",would_set=\"cubic\"} 1",
 	};
@@ -329,6 +332,7 @@ static void test_would_set_lines(void **state)
 	struct tcptuned_flow_record *r = &snap->flows.top[0];
 	char *text;
 
+	r->flow.rcv_share = (struct budget_share){ .wanted = 3000, .granted = 2000 };
 	snap->policy = observing_policy;
 	snap->policy_ctx = &policy;
 	text = text_of(snap);
