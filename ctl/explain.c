@@ -154,8 +154,8 @@ static void print_would_budget(FILE *out, const json_t *would, const char *direc
 	if (!refused)
 		return;
 	snprintf(member, sizeof(member), "%s_budget_wanted_bytes", direction);
-	fprintf(out, "  would miss   %s of about %s of memory for its %s window, were it the only one "
-		     "tuned: the budget has no more now\n",
+	fprintf(out, "  would miss   %s of about %s of memory for its %s window, were it the only "
+		     "one tuned: the budget has no more now\n",
 		bytes(refused, text), bytes(ctl_number(would, member), wanted), direction);
 }
 

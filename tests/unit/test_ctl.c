@@ -334,7 +334,8 @@ static void test_policy_is_explained(void **state)
 	json_object_set_new(would, "send_budget_wanted_bytes", json_integer(7000));
 	json_object_set_new(would, "send_budget_refused_bytes", json_integer(6000));
 	text = explain(flow);
-	expect_says(text, "would miss   6000 bytes of about 7000 bytes of memory for its send window");
+	expect_says(text, "would miss   6000 bytes of about 7000 bytes of memory for its send "
+			  "window");
 	assert_null(strstr(text, "for its receive window"));
 	expect_says(text, "would set    by the path memory, bitcp's maximum of 9000 bytes\n");
 	expect_says(text, "would set    the least receive window to begin with: by the path");

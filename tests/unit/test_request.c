@@ -49,7 +49,8 @@ static void test_every_command(void **state)
 	assert_int_equal(request.command, TCPTUNED_CMD_STOP);
 	parse("{\"command\":\"events\"}");
 	assert_int_equal(request.command, TCPTUNED_CMD_EVENTS);
-	parse("{\"command\":\"events\",\"local_address\":\"192.0.2.1\",\"remote_port\":443,\"netns\":7}");
+	parse("{\"command\":\"events\",\"local_address\":\"192.0.2.1\",\"remote_port\":443,"
+	      "\"netns\":7}");
 	assert_int_equal(request.filter.local.bits, 32);
 	assert_int_equal(request.filter.remote_port, 443);
 	assert_int_equal(request.filter.netns, 7);
