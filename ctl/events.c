@@ -15,10 +15,12 @@
 #include "ctl.h"
 #include "events.h"
 
-enum option { JSON };
+enum option { JSON, NETNS };
 
 static const struct ctl_option options[] = {
 	[JSON] = { "json", 'j', NULL, "Print each as one JSON object, with its numbers." },
+	[NETNS] = { "netns", 0, "INODE",
+		    "Only those of the network namespace with this inode number." },
 	{ 0 },
 };
 
@@ -120,6 +122,7 @@ static int stream(int fd, bool json, struct tcptuned_error *err)
 
 struct direct {
 	struct tcptuned_source source;
+	struct tcptuned_filter filter;
 	bool json;
 	__s64 realtime_ns;
 	int error;
@@ -132,7 +135,7 @@ static void on_event(void *ctx, const struct tcptuned_event *event)
 	struct tcptuned_buf line;
 	char number[TCPTUNED_POLICY_NAME_MAX];
 
-	if (direct->error)
+	if (direct->error || !tcptuned_event_matches(event, &direct->filter))
 		return;
 	tcptuned_buf_init(&line, 4096);
 	tcptuned_event_format(&line, event,
@@ -186,6 +189,21 @@ static int read_ring(struct ctl *ctl, struct direct *direct, struct tcptuned_eve
 	return direct->error;
 }
 
+/* Which events are asked for, by the code of the daemon. */
+static int filter_of(const json_t *request, struct tcptuned_filter *ret, struct tcptuned_error *err)
+{
+	_cleanup_free_ char *text = json_dumps(request, JSON_COMPACT);
+	struct tcptuned_request parsed;
+	int error;
+
+	if (!text)
+		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL, "out of memory");
+	error = tcptuned_request_parse(text, strlen(text), &parsed, err);
+	if (!error)
+		*ret = parsed.filter;
+	return error;
+}
+
 static int read_pins(struct ctl *ctl, bool json, const json_t *request, struct tcptuned_error *err)
 {
 	struct tcptuned_kernel kernel;
@@ -194,7 +212,9 @@ static int read_pins(struct ctl *ctl, bool json, const json_t *request, struct t
 	_cleanup_close_ int lock_fd = -1;
 	int result;
 
-	result = ctl_open_pins(ctl, &kernel, err);
+	result = filter_of(request, &direct.filter, err);
+	if (!result)
+		result = ctl_open_pins(ctl, &kernel, err);
 	if (result)
 		return result;
 	/* The ring has one reader. */
@@ -217,11 +237,23 @@ static int read_pins(struct ctl *ctl, bool json, const json_t *request, struct t
 	return result;
 }
 
+/* Which events @request asks for. Returns 0, or -EINVAL with @err filled. */
+static int set_filter(json_t *request, const char *const *given, char **arguments, int count,
+		      struct tcptuned_error *err)
+{
+	int error = count ? ctl_parse_flow(arguments, count, request, err) : 0;
+
+	if (!error && given[NETNS])
+		error = ctl_set_number(request, "netns", "netns", given[NETNS], err);
+	return error;
+}
+
 static int run(struct ctl *ctl, const char *const *given, char **arguments, int count,
 	       struct tcptuned_error *err)
 {
 	json_t *request = ctl_request("events");
-	_cleanup_close_ int fd = ctl_connect(ctl, request, err);
+	int error = set_filter(request, given, arguments, count, err);
+	_cleanup_close_ int fd = error ? error : ctl_connect(ctl, request, err);
 
 	if (fd == -ECONNREFUSED)
 		fd = read_pins(ctl, given[JSON], request, err);
@@ -231,10 +263,13 @@ static int run(struct ctl *ctl, const char *const *given, char **arguments, int 
 
 const struct ctl_command ctl_events = {
 	.name = "events",
-	.arguments = "",
+	.arguments = "[LOCAL [-] REMOTE | LOCAL-REMOTE | END]",
 	.help = "Print what is decided about connections while it is decided: requests of "
 		"applications that are overridden, windows that grow, shrink, are capped or held "
-		"small, congestion control, connections that begin and end. Ctrl-C ends it.",
+		"small, congestion control, connections that begin and end. Of one connection, or "
+		"of those of one end, where that is named as for explain; what is said before "
+		"there is a connection is left out then. Ctrl-C ends it.",
 	.options = options,
+	.arguments_max = 3,
 	.run = run,
 };

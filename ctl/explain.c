@@ -135,17 +135,46 @@ static void print_identity(FILE *out, const json_t *flow)
 		fprintf(out, "  by a rule of a configuration before the one that holds now\n");
 }
 
+/* A window below that is a change, too: it keeps a queue short. */
+static const char *below_floor(const json_t *flow, const char *direction, unsigned long long window)
+{
+	unsigned long long floor = ctl_number(json_object_get(flow, direction), "floor_bytes");
+
+	return window < floor ? ", less than it began with" : "";
+}
+
+/* Where the memory budget has not all that a window would want, and what that comes to now. */
+static void print_would_budget(FILE *out, const json_t *would, const char *direction)
+{
+	char wanted[64], text[64], member[64];
+	unsigned long long refused;
+
+	snprintf(member, sizeof(member), "%s_budget_refused_bytes", direction);
+	refused = ctl_number(would, member);
+	if (!refused)
+		return;
+	snprintf(member, sizeof(member), "%s_budget_wanted_bytes", direction);
+	fprintf(out, "  would miss   %s of about %s of memory for its %s window, were it the only "
+		     "one tuned: the budget has no more now\n",
+		bytes(refused, text), bytes(ctl_number(would, member), wanted), direction);
+}
+
 /* What a dry run keeps from the connection. */
 static void print_would_set(FILE *out, const json_t *flow)
 {
 	static const struct {
-		const char *member, *what, *per;
+		const char *member, *what, *per, *direction;
 	} numbers[] = {
-		{ "receive_window_bytes", "a receive window", "" },
-		{ "send_window_bytes", "a send buffer for a window", "" },
-		{ "receive_buffer_bytes", "a fixed receive buffer", "" },
-		{ "send_buffer_bytes", "a fixed send buffer", "" },
-		{ "pacing_rate_bytes_per_s", "a pacing limit", " per second" },
+		{ "first_window_bytes", "a first receive window, at most,", "", NULL },
+		{ "receive_window_bytes", "a receive window", "", "receive" },
+		{ "send_window_bytes", "a send buffer for a window", "", "send" },
+		{ "unsent_max_bytes", "a bound on what waits unsent", "", NULL },
+		{ "receive_buffer_bytes", "a fixed receive buffer", "", NULL },
+		{ "send_buffer_bytes", "a fixed send buffer", "", NULL },
+		{ "pacing_rate_bytes_per_s", "a pacing limit", " per second", NULL },
+		{ "remembered_window_bytes", "for the first round trips, by the path memory, a "
+		  "receive window", "", NULL },
+		{ "remembered_max_window_bytes", "by the path memory, bitcp's maximum", "", NULL },
 	};
 	const json_t *would = json_object_get(flow, "would_set");
 	char text[64];
@@ -156,12 +185,23 @@ static void print_would_set(FILE *out, const json_t *flow)
 		fprintf(out, "  would set    congestion control %s\n",
 			ctl_text(would, "congestion_control"));
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		if (ctl_number(would, numbers[i].member))
-			fprintf(out, "  would set    %s of %s%s\n", numbers[i].what,
-				bytes(ctl_number(would, numbers[i].member), text), numbers[i].per);
+		unsigned long long number = ctl_number(would, numbers[i].member);
+
+		if (!number)
+			continue;
+		fprintf(out, "  would set    %s of %s%s%s\n", numbers[i].what, bytes(number, text),
+			numbers[i].per,
+			numbers[i].direction ? below_floor(flow, numbers[i].direction, number)
+					     : "");
 	}
+	print_would_budget(out, would, "receive");
+	print_would_budget(out, would, "send");
+	if (json_is_true(json_object_get(would, "slow_path_remembered")))
+		fprintf(out, "  would set    the least receive window to begin with: by the path "
+			     "memory, the path is slow\n");
 	if (!json_object_size(would))
-		fprintf(out, "  would set    nothing: it needs no more than the kernel gives\n");
+		fprintf(out, "  would set    nothing: it needs what the kernel gives, or has what "
+			     "its application set\n");
 }
 
 static void print_congestion(FILE *out, const json_t *flow)

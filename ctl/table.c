@@ -5,7 +5,7 @@
 #include "ctl.h"
 #include "flows.h"
 
-#define CELL 128 /* "bitcp rwin 1000K swin 1000K ...", and any address */
+#define CELL 160 /* "bitcp rwin 1000K swin 1000K ...", and any address */
 #define LINE 2048
 
 /* "bitcp rwin 64K", as little as it is; nothing: "nothing". */
@@ -15,8 +15,11 @@ static void format_would_set(const json_t *would, char cell[CELL])
 		const char *member, *word, *per;
 	} numbers[] = {
 		{ "receive_window_bytes", "rwin", "" }, { "send_window_bytes", "swin", "" },
+		{ "first_window_bytes", "first", "" }, { "unsent_max_bytes", "unsent", "" },
 		{ "receive_buffer_bytes", "rcvbuf", "" }, { "send_buffer_bytes", "sndbuf", "" },
 		{ "pacing_rate_bytes_per_s", "pacing", "/s" },
+		{ "remembered_window_bytes", "path-rwin", "" },
+		{ "remembered_max_window_bytes", "path-max", "" },
 	};
 	char word[CTL_WORD];
 	size_t used;
@@ -30,6 +33,9 @@ static void format_would_set(const json_t *would, char cell[CELL])
 		snprintf(cell + used, CELL - used, "%s%s %s%s", used ? " " : "", numbers[i].word,
 			 word, numbers[i].per);
 	}
+	used = strlen(cell);
+	if (json_is_true(json_object_get(would, "slow_path_remembered")))
+		snprintf(cell + used, CELL - used, "%sslow-path", used ? " " : "");
 	if (!*cell)
 		snprintf(cell, CELL, "nothing");
 }

@@ -42,7 +42,8 @@ struct client {
 	char request[TCPTUNED_REQUEST_MAX + 1];
 	struct tcptuned_buf out;
 	size_t sent; /* of out */
-	__u64 lost;  /* events that it was not told yet to have missed */
+	struct tcptuned_filter filter; /* whose events it gets */
+	__u64 lost;		       /* events that it was not told yet to have missed */
 };
 
 struct tcptuned_control {
@@ -191,7 +192,8 @@ static void on_event(void *ctx, const struct tcptuned_event *event)
 						     number),
 			      control->realtime_ns);
 	for_each_client(control, client)
-		if (client->state == LISTENING && !line.error)
+		if (client->state == LISTENING && !line.error &&
+		    tcptuned_event_matches(event, &client->filter))
 			tell(client, &line);
 	tcptuned_buf_free(&line);
 }
@@ -223,7 +225,7 @@ static void run_events(struct tcptuned_control *control)
 }
 
 static int listen_to_events(struct tcptuned_control *control, struct client *client,
-			    struct tcptuned_error *err)
+			    const struct tcptuned_filter *filter, struct tcptuned_error *err)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 	int error;
@@ -239,6 +241,7 @@ static int listen_to_events(struct tcptuned_control *control, struct client *cli
 			  &event);
 	}
 	client->state = LISTENING;
+	client->filter = *filter;
 	client->deadline_ms = 0;
 	tcptuned_buf_puts(&client->out, "{\"event\":\"listening\"}\n");
 	return 0;
@@ -278,7 +281,7 @@ static int answer(struct tcptuned_control *control, struct client *client,
 
 	client->deadline_ms = now_ms() + control->options.answer_timeout_s * 1000ull;
 	if (request->command == TCPTUNED_CMD_EVENTS)
-		return listen_to_events(control, client, err);
+		return listen_to_events(control, client, &request->filter, err);
 	if (request->command == TCPTUNED_CMD_STOP) {
 		client->state = STOPPING;
 		client->deadline_ms = 0;

@@ -141,18 +141,34 @@ static void set_numbers(json_t *object, const struct kind *kind,
 
 #pragma GCC diagnostic pop
 
-/* Through a record, for the same words as everywhere. */
-static void set_addresses(json_t *object, const struct tcptuned_event *event)
+/* As much of a record as an event has, for the same words and filters as everywhere. */
+static struct tcptuned_flow_record record_of(const struct tcptuned_event *event)
 {
 	struct tcptuned_flow_record record = {
+		.netns = event->netns,
 		.family = event->family,
 		.local_port = event->local_port,
 		.remote_port = event->remote_port,
 	};
-	char address[TCPTUNED_ADDRESS_MAX];
 
 	memcpy(record.local, event->local, sizeof(record.local));
 	memcpy(record.remote, event->remote, sizeof(record.remote));
+	return record;
+}
+
+bool tcptuned_event_matches(const struct tcptuned_event *event,
+			    const struct tcptuned_filter *filter)
+{
+	struct tcptuned_flow_record record = record_of(event);
+
+	return tcptuned_filter_matches(filter, &record, "");
+}
+
+static void set_addresses(json_t *object, const struct tcptuned_event *event)
+{
+	struct tcptuned_flow_record record = record_of(event);
+	char address[TCPTUNED_ADDRESS_MAX];
+
 	tcptuned_flow_address(&record, 0, address);
 	set_text(object, "local", address);
 	tcptuned_flow_address(&record, 1, address);

@@ -9,6 +9,7 @@
 #include <tcptuned/event.h>
 
 #include "buf.h"
+#include "filter.h"
 #include "loader.h"
 
 struct tcptuned_events;
@@ -42,6 +43,10 @@ void tcptuned_events_close(struct tcptuned_events *events);
 
 /* "receive_window_grown"; "unknown" for a kind that this build does not know. */
 const char *tcptuned_event_name(unsigned int kind);
+
+/* Is @event about a connection that @filter means? By address, port and namespace. */
+bool tcptuned_event_matches(const struct tcptuned_event *event,
+			    const struct tcptuned_filter *filter);
 
 /*
  * One line: a JSON object and a newline. @policy: the name of its policy. @realtime_ns: what

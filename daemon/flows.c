@@ -122,38 +122,127 @@ void tcptuned_flow_address(const struct tcptuned_flow_record *record, int remote
 		 host, port);
 }
 
-/* Until it needs more than it began with, a connection is the kernel's. */
-static __u32 decided(const struct tcptuned_flow *flow, int send)
-{
-	const struct rightsize *rs = send ? &flow->snd : &flow->rcv;
-	__u32 least = send ? TCPTUNED_F_SND_LEAST : TCPTUNED_F_RCV_LEAST;
-	__u32 floor = send ? flow->snd_floor : flow->rcv_floor;
+/* Either direction of a record, by one name. */
+struct direction {
+	const struct rightsize *rs;
+	__u32 floor;   /* bytes */
+	__u32 changes; /* decisions that made the window another */
+	bool least;    /* the policy has it begin with more than the kernel */
+	bool stands;   /* its application sizes it, or clamps it */
+};
 
-	return rs->window > floor || (flow->flags & least) ? rs->window : 0;
+static struct direction direction_of(const struct tcptuned_flow *flow, int send)
+{
+	if (send)
+		return (struct direction){
+			.rs = &flow->snd,
+			.floor = flow->snd_floor,
+			.changes = flow->snd_grows + flow->snd_shrinks,
+			.least = flow->flags & TCPTUNED_F_SND_LEAST,
+			.stands = flow->flags & TCPTUNED_F_SNDBUF_APP,
+		};
+	return (struct direction){
+		.rs = &flow->rcv,
+		.floor = flow->rcv_floor,
+		.changes = flow->rcv_grows + flow->rcv_shrinks,
+		.least = flow->flags & TCPTUNED_F_RCV_LEAST,
+		.stands = flow->flags & TCPTUNED_F_RCVBUF_APP,
+	};
+}
+
+/*
+ * While it needs what it began with, neither more nor less, a connection is the kernel's; and it
+ * is not given back when it comes to need that again (on_ack_out(), on_rtt()).
+ */
+static __u32 decided(const struct direction *its)
+{
+	if (its->stands || (its->rs->window == its->floor && !its->changes && !its->least))
+		return 0;
+	return its->rs->window;
+}
+
+/* What a policy fixes the buffer to, bytes of memory; 0: it does not (may_fix()). */
+static __u32 fixed(const struct direction *its, __u32 buffer, __u32 override)
+{
+	return its->stands && !override ? 0 : 2 * buffer;
+}
+
+/*
+ * It stands in the SYN, so that there is none where the connection was accepted or was open
+ * before; nor where its application bounds what its window can be (open_first_window()).
+ */
+static __u32 first_window(const struct tcptuned_flow *flow, const struct tcptuned_policy *policy)
+{
+	__u32 without = TCPTUNED_F_PASSIVE | TCPTUNED_F_ADOPTED | TCPTUNED_F_RCVBUF_APP;
+
+	return flow->flags & without ? 0 : policy->first_window;
+}
+
+/* unsent_max() of the kernel side, of a connection whose send buffer would be sized. */
+static __u32 unsent_max(const struct tcptuned_flow_record *record)
+{
+	if (record->unsent_max)
+		return 0;
+	return record->flow.snd_unsent_max ? record->flow.snd_unsent_max :
+					     rightsize_unsent(&record->flow.snd);
+}
+
+/* An application may go slower than it is told to. */
+static __u32 pacing_rate(const struct tcptuned_flow_record *record,
+			 const struct tcptuned_policy *policy)
+{
+	if (record->pacing_max_Bps && record->pacing_max_Bps <= policy->pacing_rate_max)
+		return 0;
+	return policy->pacing_rate_max;
+}
+
+/* What is left of the path memory's where the policy says how to begin, and with what. */
+static void put_remembered(struct tcptuned_would_set *would, const struct tcptuned_flow *flow)
+{
+	if (!would->rcv_buffer)
+		would->remembered_window = flow->rcv_seed;
+	if (!would->rcv_buffer && !would->first_window)
+		would->slow_path = !!(flow->flags & TCPTUNED_F_SLOW_SEED);
+	if (!strcmp(would->congestion_control, "bitcp"))
+		would->remembered_max = flow->max_window_seed;
+}
+
+static void put_budget(const struct budget_share *share, __u32 *ret_wanted, __u32 *ret_refused)
+{
+	*ret_wanted = share->wanted;
+	*ret_refused = share->wanted > share->granted ? share->wanted - share->granted : 0;
 }
 
 struct tcptuned_would_set tcptuned_flow_would_set(const struct tcptuned_flow_record *record,
 						  const struct tcptuned_policy *policy)
 {
 	const struct tcptuned_flow *flow = &record->flow;
+	struct direction rcv = direction_of(flow, 0), snd = direction_of(flow, 1);
 	struct tcptuned_would_set would = { 0 };
 
 	if (!(flow->flags & TCPTUNED_F_OBSERVE))
 		return would;
-	if (policy && policy->rcv_buffer)
-		would.rcv_buffer = 2 * policy->rcv_buffer;
-	else
-		would.rcv_window = decided(flow, 0);
-	if (policy && policy->snd_buffer)
-		would.snd_buffer = 2 * policy->snd_buffer;
-	else
-		would.snd_window = decided(flow, 1);
-	if (!policy)
-		return would;
-	would.pacing_rate = policy->pacing_rate_max;
-	if (flow->flags & TCPTUNED_F_CC_WOULD)
+	if (policy) {
+		would.rcv_buffer = fixed(&rcv, policy->rcv_buffer, policy->override_rcvbuf);
+		would.snd_buffer = fixed(&snd, policy->snd_buffer, policy->override_sndbuf);
+		would.pacing_rate = pacing_rate(record, policy);
+	}
+	if (policy && !would.rcv_buffer)
+		would.first_window = first_window(flow, policy);
+	if (!would.rcv_buffer)
+		would.rcv_window = decided(&rcv);
+	if (!would.snd_buffer)
+		would.snd_window = decided(&snd);
+	if (would.snd_window)
+		would.unsent_max = unsent_max(record);
+	if (would.rcv_window)
+		put_budget(&flow->rcv_share, &would.rcv_budget, &would.rcv_refused);
+	if (would.snd_window)
+		put_budget(&flow->snd_share, &would.snd_budget, &would.snd_refused);
+	if (policy && flow->flags & TCPTUNED_F_CC_WOULD)
 		memcpy(would.congestion_control, policy->congestion_control,
 		       sizeof(would.congestion_control));
+	put_remembered(&would, flow);
 	return would;
 }
 

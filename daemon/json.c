@@ -54,8 +54,6 @@ static const struct number receive_numbers[] = {
 	RECORD_FIELD("buffer_max_bytes", flow.rcv_buffer_max),
 	RECORD_FIELD("floor_bytes", flow.rcv_floor),
 	RECORD_FIELD("began_with_bytes", flow.rcv_base),
-	RECORD_FIELD("budget_wanted_bytes", flow.rcv_share.wanted),
-	RECORD_FIELD("budget_granted_bytes", flow.rcv_share.granted),
 	RECORD_FIELD("grows", flow.rcv_grows),
 	RECORD_FIELD("shrinks", flow.rcv_shrinks),
 };
@@ -65,8 +63,6 @@ static const struct number send_numbers[] = {
 	RECORD_FIELD("buffer_max_bytes", flow.snd_buffer_max),
 	RECORD_FIELD("floor_bytes", flow.snd_floor),
 	RECORD_FIELD("began_with_bytes", flow.snd_base),
-	RECORD_FIELD("budget_wanted_bytes", flow.snd_share.wanted),
-	RECORD_FIELD("budget_granted_bytes", flow.snd_share.granted),
 	RECORD_FIELD("unsent_bytes", unsent),
 	RECORD_FIELD("unsent_max_bytes", flow.snd_unsent),
 	RECORD_FIELD("grows", flow.snd_grows),
@@ -139,7 +135,10 @@ static void set_if(json_t *object, const char *name, __u64 value)
 
 static json_t *direction_object(const struct tcptuned_flow_record *record, int send)
 {
+	const struct budget_share *share = send ? &record->flow.snd_share :
+						  &record->flow.rcv_share;
 	const struct rightsize *rs = send ? &record->flow.snd : &record->flow.rcv;
+	bool observed = record->flow.flags & TCPTUNED_F_OBSERVE; /* it has no part in the budget */
 	json_t *object = json_object();
 
 	set_numbers(object, rightsize_numbers, ARRAY_SIZE(rightsize_numbers), rs);
@@ -149,8 +148,10 @@ static json_t *direction_object(const struct tcptuned_flow_record *record, int s
 		set_numbers(object, send_numbers, ARRAY_SIZE(send_numbers), record);
 	else
 		set_numbers(object, receive_numbers, ARRAY_SIZE(receive_numbers), record);
-	if (!send && record->flow.rcv_seed)
-		set_number(object, "remembered_window_bytes", record->flow.rcv_seed);
+	set_number(object, "budget_wanted_bytes", observed ? 0 : share->wanted);
+	set_number(object, "budget_granted_bytes", observed ? 0 : share->granted);
+	if (!send && !observed)
+		set_if(object, "remembered_window_bytes", record->flow.rcv_seed);
 	if (!send && (record->flow.flags & TCPTUNED_F_RCVBUF_REQ))
 		set_number(object, "requested_bytes", record->flow.req_rcvbuf);
 	if (send && record->unsent_max != record->flow.snd_unsent)
@@ -185,6 +186,8 @@ static json_t *flags_array(__u32 flags)
 	json_t *array = json_array();
 	size_t i;
 
+	if (flags & TCPTUNED_F_OBSERVE) /* "would_set" says so */
+		flags &= ~TCPTUNED_F_SLOW_SEED;
 	for (i = 0; i < ARRAY_SIZE(flag_names); i++)
 		if (flags & flag_names[i].flag)
 			json_array_append_new(array, json_string(flag_name(i, flags)));
@@ -201,9 +204,19 @@ static json_t *would_set_object(const struct tcptuned_flow_record *record,
 		set_text(object, "congestion_control", would.congestion_control);
 	set_if(object, "receive_window_bytes", would.rcv_window);
 	set_if(object, "send_window_bytes", would.snd_window);
+	set_if(object, "first_window_bytes", would.first_window);
+	set_if(object, "unsent_max_bytes", would.unsent_max);
 	set_if(object, "receive_buffer_bytes", would.rcv_buffer);
 	set_if(object, "send_buffer_bytes", would.snd_buffer);
 	set_if(object, "pacing_rate_bytes_per_s", would.pacing_rate);
+	set_if(object, "remembered_window_bytes", would.remembered_window);
+	set_if(object, "remembered_max_window_bytes", would.remembered_max);
+	set_if(object, "receive_budget_wanted_bytes", would.rcv_budget);
+	set_if(object, "receive_budget_refused_bytes", would.rcv_refused);
+	set_if(object, "send_budget_wanted_bytes", would.snd_budget);
+	set_if(object, "send_budget_refused_bytes", would.snd_refused);
+	if (would.slow_path)
+		json_object_set_new(object, "slow_path_remembered", json_true());
 	return object;
 }
 

@@ -683,26 +683,88 @@ static const struct tcptuned_policy *policy_of(const struct tcptuned_snapshot *s
 	return snap->policy ? snap->policy(snap->policy_ctx, key) : NULL;
 }
 
-/* Of connections that are only observed: what they would have got. */
-static void print_would_set(struct tcptuned_buf *out, const struct tcptuned_snapshot *snap,
-			    const struct tcptuned_buf *labels)
+/* What a connection would have got; 0 is nothing. */
+static const struct {
+	const char *name;
+	size_t offset[2]; /* receive and send, or the one that there is */
+	bool directed;
+	const char *help;
+} would_fields[] = {
+#define WOULD(field) offsetof(struct tcptuned_would_set, field)
+	{"tcptuned_flow_would_set_window_bytes", {WOULD(rcv_window), WOULD(snd_window)}, true,
+	 "Window that an observed connection would have been given."},
+	{"tcptuned_flow_would_set_buffer_bytes", {WOULD(rcv_buffer), WOULD(snd_buffer)}, true,
+	 "Memory that an observed connection's buffer would have been fixed to."},
+	{"tcptuned_flow_would_set_first_window_bytes", {WOULD(first_window)}, false,
+	 "Window that an observed connection would have begun with, at most."},
+	{"tcptuned_flow_would_set_unsent_max_bytes", {WOULD(unsent_max)}, false,
+	 "Bytes that would have been let wait unsent of an observed connection."},
+	{"tcptuned_flow_would_set_pacing_rate_bytes_per_second", {WOULD(pacing_rate)}, false,
+	 "Rate that an observed connection would have been held to."},
+	{"tcptuned_flow_would_set_budget_wanted_bytes", {WOULD(rcv_budget), WOULD(snd_budget)},
+	 true, "Memory of the budget that an observed connection would have wanted, about."},
+	{"tcptuned_flow_would_set_budget_refused_bytes", {WOULD(rcv_refused), WOULD(snd_refused)},
+	 true, "What of that it would not get, if it alone were tuned from now on."},
+	{"tcptuned_flow_would_set_remembered_window_bytes", {WOULD(remembered_window)}, false,
+	 "Receive window that an observed connection would have had of the path memory."},
+	{"tcptuned_flow_would_set_remembered_max_window_bytes", {WOULD(remembered_max)}, false,
+	 "Maximum of bitcp that an observed connection would have had of the path memory."},
+	{"tcptuned_flow_would_set_slow_path", {WOULD(slow_path)}, false,
+	 "1: an observed connection would have begun small, for its path is remembered as slow."},
+};
+
+static struct tcptuned_would_set would_set(const struct tcptuned_snapshot *snap,
+					   const struct tcptuned_flow_record *record)
 {
-	struct family windows = {"tcptuned_flow_would_set_window_bytes", GAUGE,
-				 "Window that an observed connection would have been given.",
-				 false};
+	bool observed = record->flow.flags & TCPTUNED_F_OBSERVE;
+
+	return tcptuned_flow_would_set(record,
+				       observed ? policy_of(snap, record->flow.policy) : NULL);
+}
+
+static void print_would_field(struct tcptuned_buf *out, const struct tcptuned_snapshot *snap,
+			      const struct tcptuned_buf *labels, size_t which)
+{
+	struct family family = {would_fields[which].name, GAUGE, would_fields[which].help, false};
+	bool directed = would_fields[which].directed;
 	struct shown_flow flow;
-	int send;
+	__u32 value;
+	int i;
 
 	for_each_flow (flow, snap, labels) {
-		struct tcptuned_would_set would = tcptuned_flow_would_set(
-			flow.record, policy_of(snap, flow.record->flow.policy));
-		const __u32 window[] = {would.rcv_window, would.snd_window};
+		struct tcptuned_would_set would = would_set(snap, flow.record);
 
-		for (send = 0; send < 2; send++)
-			if (window[send])
-				sample_more(out, &windows, flow.labels, direction_labels[send],
-					    window[send], PLAIN);
+		for (i = 0; i <= directed; i++) {
+			memcpy(&value, (char *)&would + would_fields[which].offset[i],
+			       sizeof(value));
+			if (value)
+				sample_more(out, &family, flow.labels,
+					    directed ? direction_labels[i] : "", value, PLAIN);
+		}
 	}
+}
+
+static void print_would_congestion_control(struct tcptuned_buf *out,
+					   const struct tcptuned_snapshot *snap,
+					   const struct tcptuned_buf *labels)
+{
+	struct family family = {"tcptuned_flow_would_set_congestion_control", GAUGE,
+				"Congestion control that an observed connection would have got: 1.",
+				false};
+	struct shown_flow flow;
+	struct tcptuned_buf more;
+
+	tcptuned_buf_init(&more, 256);
+	for_each_flow (flow, snap, labels) {
+		struct tcptuned_would_set would = would_set(snap, flow.record);
+
+		if (!would.congestion_control[0])
+			continue;
+		label_begin(&more);
+		label(&more, "would_set", would.congestion_control);
+		sample_more(out, &family, flow.labels, more.error ? "" : more.data, 1, PLAIN);
+	}
+	tcptuned_buf_free(&more);
 }
 
 /* One state out of several: a sample for each, 1 for the one that holds. */
@@ -781,7 +843,9 @@ static void print_flows(struct tcptuned_buf *out, struct tcptuned_buf *labels,
 	for (i = 0; i < ARRAY_SIZE(rightsize_fields); i++)
 		print_rightsize_field(out, snap, labels, i);
 	print_changes(out, snap, labels);
-	print_would_set(out, snap, labels);
+	for (i = 0; i < ARRAY_SIZE(would_fields); i++)
+		print_would_field(out, snap, labels, i);
+	print_would_congestion_control(out, snap, labels);
 	print_flow_states(out, snap, labels);
 	print_bitcp(out, snap, labels);
 }

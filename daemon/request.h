@@ -39,7 +39,7 @@ struct tcptuned_request {
 	enum tcptuned_command command;
 	/*
 	 * Of POLICY_TEST: the connection's addresses and ports; of POLICY_ENABLE and _DISABLE: the
-	 * policy's name; of PATHS: address and netns.
+	 * policy's name; of PATHS: address and netns; of EVENTS: addresses, ports and netns.
 	 */
 	struct tcptuned_filter filter;
 	char cgroup[TCPTUNED_CONFIG_TEXT]; /* of POLICY_TEST; "": none that a policy names */

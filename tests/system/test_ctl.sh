@@ -170,7 +170,9 @@ test_events() {
 	link a b --rate 100mbit --delay 10ms
 	events quiet
 	events first --json
+	events named --json 10.99.0.2:7101 10.99.0.1
 	wait_until 5 listening first
+	wait_until 5 listening named
 	stream one 7101 --count 1 --bytes 10MB --rcvbuf 80KiB
 	stream_end one
 	wait_until 5 grep -q '"closed".*:7101' "$TEST_DIR/first.log"
@@ -191,8 +193,11 @@ test_events() {
 		"$(($(date +%s) - 60))" "time of an event"
 	expect_le "$(event first 'select(.event == "claimed") | .time_us / 1e6')" \
 		"$(($(date +%s) + 1))" "time of an event"
+	expect_eq "$(jq -Rrn '[inputs | fromjson? | .local // empty] | unique | tostring' \
+		"$TEST_DIR/named.log")" '["10.99.0.2:7101"]' "one connection's, where it was named"
 	# Nobody listens: the gate is shut.
 	stop first || :
+	stop named || :
 	stop quiet || :
 	wait_until 5 gate_is_shut
 	expect_eq "$(counter tcptuned_events_lost_total '')" 0 "events lost"
@@ -409,7 +414,7 @@ tcptuned_start_only() {
 # --- without the daemon ------------------------------------------------------------------------
 # timeout: 60
 test_killed_and_detached() {
-	local before shown
+	local before shown netns
 	before=$(host_state)
 	host a b
 	tcptuned_start
@@ -429,13 +434,16 @@ test_killed_and_detached() {
 	expect_match "$(ctl explain 10.99.0.2:7101 "$(jq -r '.[] | select(.local ==
 		"10.99.0.2:7101") | .remote' <<<"$shown")" 2>/dev/null)" "overridden" "explain"
 	expect_match "$(ctl policy list 2>/dev/null)" "^default: every connection" "policies"
-	events ring --json
+	netns=$(in_host b stat -Lc %i /proc/self/ns/net)
+	events ring --json --netns "$netns"
 	wait_until 5 listening ring
 	rest two 7102 2MB --rcvbuf 96KiB
 	wait_until 5 grep -q '"claimed".*:7102' "$TEST_DIR/ring.log"
 	sleep 0.2
 	expect_eq "$(event ring 'select(.event == "rcvbuf_overridden") | .requested_bytes')" 98304 \
 		"an event, read from the pinned ring"
+	expect_eq "$(jq -Rrn '[inputs | fromjson? | .netns // empty] | unique | tostring' \
+		"$TEST_DIR/ring.log")" "[$netns]" "of one namespace, as asked for"
 	expect_match "$(ctl events 2>&1 || :)" "another tcptunectl reads the events" "a second reader"
 	stop ring || :
 	ctl detach 2>"$TEST_DIR/said"

@@ -98,9 +98,13 @@ test_next_connection_begins_with_what_one_learned() {
 	tcptuned_stop
 
 	tcptuned_start --dry-run
-	tuned_transfer --count 1 --bytes 8kB
-	expect_ge "$(seeds withheld)" 2 "seeds that a dry run would have given"
+	stream looked 7304 --count 100 --bytes 8kB --interval 400
+	wait_until 5 eval '[ "$(seeds withheld)" -ge 2 ]' # that a dry run would have given
 	expect_eq "$(seeds given)" 0 "seeds that it gave"
+	expect_ge "$(flow 7304 .would_set.remembered_window_bytes)" 390000 "what the receiver would have"
+	expect_eq "$(curl -sf "$METRICS/metrics" |
+		awk '/^tcptuned_flow_would_set_remembered_max/ { print int($2 / 1448) }')" "$max" \
+		"bitcp's maximum that the sender would have, segments"
 	tcptuned_stop
 }
 

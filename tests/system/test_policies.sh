@@ -582,11 +582,12 @@ which() {
 	ctl_json '.policy + ": " + .rule' policy test "$@"
 }
 
-# An open connection whose ends do nothing: idle NAME ADDRESS PORT
+# An open connection whose ends do nothing more: idle NAME ADDRESS PORT [STEP-OF-CLIENT...]
 idle() {
 	background "$1-server" in_group in_host a "${sockets[@]}" tcp4 listen $2 $3 accept \
 		until "$TEST_DIR/end"
-	background "$1" in_group in_host a "${sockets[@]}" tcp4 connect $2 $3 until "$TEST_DIR/end"
+	background "$1" in_group in_host a "${sockets[@]}" tcp4 "${@:4}" connect $2 $3 \
+		until "$TEST_DIR/end"
 	wait_until 5 eval "[ -n \"\$(flow_to $3 .local)\" ]"
 }
 
@@ -643,7 +644,9 @@ test_observing_changes_nothing() {
 	theirs=$(meet 127.0.0.1 7001 get rcvbuf get sndbuf get locks get clamp get wscale | sed 's/$/ |/'
 		at_server)
 	# Nor a sysctl, which would be for all: net.core.rmem_max bounds the window scale.
-	start_with "[policy]\nmode = off\n[policy there]\nremote_port = 7001\n$all\n[policy here]\nlocal_port = 7001\n$all"
+	start_with "[policy]\nmode = off\n[policy there]\nremote_port = 7001\n$all\n[policy here]\nlocal_port = 7001\n$all
+		[policy first]\nremote_port = 7002\nmode = observe\ncongestion_control = keep\nfirst_window = 1M
+		[policy own]\nremote_port = 7003\n$all\noverride_rcvbuf = no\noverride_sndbuf = no"
 	expect_eq "$(meet 127.0.0.1 7001 get rcvbuf get sndbuf get locks get clamp get wscale |
 		sed 's/$/ |/' && at_server)" "$theirs" "both ends"
 	idle one 127.0.0.1 7001
@@ -656,6 +659,15 @@ test_observing_changes_nothing() {
 	expect_match "$(<"$TEST_DIR/said")" "would set    congestion control cubic" "explain"
 	expect_match "$(<"$TEST_DIR/said")" "would set    a fixed receive buffer of 204800 bytes" "explain"
 	expect_match "$(<"$TEST_DIR/said")" "would set    a pacing limit of 10000000 bytes" "explain"
+	expect_match "$(curl -sf "$METRICS/metrics" | grep ^tcptuned_flow_would_set)" \
+		'would_set_buffer_bytes.*policy="there",direction="send"} 409600' "metrics"
+	idle two 127.0.0.1 7002
+	expect_eq "$(flow_to 7002 '[.policy, .would_set] | tostring')" \
+		'["first",{"first_window_bytes":1048576}]' "would set"
+	# What its application has set and keeps is none of it.
+	idle three 127.0.0.1 7003 set rcvbuf 50000 set sndbuf 50000 set pacing 9000000
+	expect_eq "$(flow_to 7003 '[.policy, .would_set] | tostring')" \
+		'["own",{"congestion_control":"cubic"}]' "would set"
 	: >"$TEST_DIR/end"
 	tcptuned_stop
 }

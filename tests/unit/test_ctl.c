@@ -104,17 +104,22 @@ static void test_would_set_column(void **state)
 						    tcptuned_column_find("cwnd") };
 	json_t *flows = json("[{\"cwnd_segments\":10},{\"cwnd_segments\":7,\"would_set\":{"
 			     "\"congestion_control\":\"cubic\",\"receive_window_bytes\":65536,"
-			     "\"pacing_rate_bytes_per_s\":1024000}},{\"would_set\":{}}]");
+			     "\"pacing_rate_bytes_per_s\":1024000}},{\"would_set\":{}},"
+			     "{\"would_set\":{\"first_window_bytes\":1048576,"
+			     "\"unsent_max_bytes\":131072,\"remembered_window_bytes\":65536,"
+			     "\"slow_path_remembered\":true}}]");
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	ctl_print_table(out, flows, columns, ARRAY_SIZE(columns), 0);
 	fclose(out);
-	assert_string_equal(text, "WOULDSET                      CWND\n"
-				  "-                               10\n"
-				  "cubic rwin 64K pacing 1.0M/s     7\n"
-				  "nothing                          -\n");
+	assert_string_equal(text,
+			    "WOULDSET                                      CWND\n"
+			    "-                                               10\n"
+			    "cubic rwin 64K pacing 1.0M/s                     7\n"
+			    "nothing                                          -\n"
+			    "first 1M unsent 128K path-rwin 64K slow-path     -\n");
 	free(text);
 	json_decref(flows);
 }
@@ -312,6 +317,30 @@ static void test_policy_is_explained(void **state)
 	expect_says(text, "would set    a pacing limit of 1000 bytes per second\n");
 	assert_null(strstr(text, "send buffer for"));
 	free(text);
+	json_object_set_new(json_object_get(flow, "receive"), "floor_bytes", json_integer(65537));
+	json_object_set_new(would, "first_window_bytes", json_integer(20000));
+	json_object_set_new(would, "unsent_max_bytes", json_integer(131072));
+	text = explain(flow);
+	expect_says(text, "would set    a receive window of 65536 bytes (64K), less than it began "
+			  "with\n");
+	expect_says(text, "would set    a first receive window, at most, of 20000 bytes (19.5K)\n");
+	expect_says(text, "would set    a bound on what waits unsent of 131072 bytes (128K)\n");
+	assert_null(strstr(text, "by the path memory"));
+	free(text);
+	json_object_clear(would);
+	json_object_set_new(would, "remembered_max_window_bytes", json_integer(9000));
+	json_object_set_new(would, "slow_path_remembered", json_true());
+	json_object_set_new(would, "receive_budget_wanted_bytes", json_integer(8000));
+	json_object_set_new(would, "send_budget_wanted_bytes", json_integer(7000));
+	json_object_set_new(would, "send_budget_refused_bytes", json_integer(6000));
+	text = explain(flow);
+	expect_says(text, "would miss   6000 bytes of about 7000 bytes of memory for its send "
+			  "window");
+	assert_null(strstr(text, "for its receive window"));
+	expect_says(text, "would set    by the path memory, bitcp's maximum of 9000 bytes\n");
+	expect_says(text, "would set    the least receive window to begin with: by the path");
+	assert_null(strstr(text, "nothing:"));
+	free(text);
 	json_decref(flow);
 }
 
@@ -354,6 +383,39 @@ static void test_flags(void **state)
 			     TCPTUNED_F_RCV_PRESSED,
 		     "[\"observe\",\"so_rcvbuf_would_be_overridden\","
 		     "\"so_sndbuf_would_be_overridden\",\"receive_memory_short\"]");
+}
+
+/* What a dry run would have of path memory and budget is told apart from what others have. */
+static void test_shares_of_a_dry_run(void **state)
+{
+	struct tcptuned_flow_record record = {
+		.family = AF_INET,
+		.flow = {
+			.flags = TCPTUNED_F_SLOW_SEED,
+			.rcv_seed = 400000,
+			.rcv_share = { .wanted = 3000, .granted = 2000 },
+			.rcv.window = 5000,
+		},
+	};
+	json_t *flow = told(&record);
+
+	assert_int_equal(ctl_number(flow, "receive.remembered_window_bytes"), 400000);
+	assert_int_equal(ctl_number(flow, "receive.budget_wanted_bytes"), 3000);
+	assert_int_equal(ctl_number(flow, "receive.budget_granted_bytes"), 2000);
+	json_decref(flow);
+	expect_flags(TCPTUNED_F_SLOW_SEED, "[\"slow_path_remembered\"]");
+	record.flow.flags |= TCPTUNED_F_OBSERVE;
+	flow = told(&record);
+	assert_null(ctl_member(flow, "receive.remembered_window_bytes"));
+	assert_int_equal(ctl_number(flow, "would_set.remembered_window_bytes"), 400000);
+	assert_true(json_is_true(ctl_member(flow, "would_set.slow_path_remembered")));
+	assert_int_equal(ctl_number(flow, "receive.budget_wanted_bytes"), 0);
+	assert_int_equal(ctl_number(flow, "receive.budget_granted_bytes"), 0);
+	assert_int_equal(ctl_number(flow, "would_set.receive_budget_wanted_bytes"), 3000);
+	assert_int_equal(ctl_number(flow, "would_set.receive_budget_refused_bytes"), 1000);
+	assert_null(ctl_member(flow, "would_set.send_budget_wanted_bytes"));
+	json_decref(flow);
+	expect_flags(record.flow.flags, "[\"observe\"]");
 }
 
 /* What became of the application's wish is told as it is, not as it would be. */
@@ -485,6 +547,36 @@ static void test_events(void **state)
 	root = event_json(&event);
 	assert_string_equal(ctl_text(root, "congestion_control"), "sixteen_lett??_x");
 	json_decref(root);
+}
+
+/* Of one connection, as it is named on the command line; none is meant before there is one. */
+static void test_events_of_one(void **state)
+{
+	struct tcptuned_filter filter = { .remote_port = 443, .netns = 77 };
+	struct tcptuned_event event = {
+		.netns = 77,
+		.family = AF_INET,
+		.local_port = 5201,
+		.remote_port = 443,
+	};
+
+	inet_pton(AF_INET, "192.0.2.1", event.local);
+	inet_pton(AF_INET, "198.51.100.7", event.remote);
+	assert_int_equal(tcptuned_filter_prefix_parse("192.0.2.1", &filter.local), 0);
+	assert_true(tcptuned_event_matches(&event, &filter));
+	assert_true(tcptuned_event_matches(&event, &(struct tcptuned_filter){ 0 }));
+	filter.netns = 78;
+	assert_false(tcptuned_event_matches(&event, &filter));
+	filter.netns = 0;
+	filter.local_port = 5202;
+	assert_false(tcptuned_event_matches(&event, &filter));
+	filter.local_port = 0;
+	assert_int_equal(tcptuned_filter_prefix_parse("198.51.100.8", &filter.remote), 0);
+	assert_false(tcptuned_event_matches(&event, &filter));
+	assert_int_equal(tcptuned_filter_prefix_parse("198.51.100.7", &filter.remote), 0);
+	assert_true(tcptuned_event_matches(&event, &filter));
+	memset(event.remote, 0, sizeof(event.remote));
+	assert_false(tcptuned_event_matches(&event, &filter));
 }
 
 static void test_every_kind(void **state)
@@ -643,8 +735,8 @@ static void test_status(void **state)
 	expect_says(text, "of sockets open before, 4 listeners given a larger buffer, 5 not "
 			  "taken\n");
 	expect_says(text, "budget         1M, 64K of it granted, 128K wanted; held back 6 receive "
-			  "windows, 7 send buffers\n               8 times since the memory of "
-			  "all");
+			  "windows, 7 send buffers\n               8 times since memory ran short, "
+			  "of all of TCP");
 	expect_says(text, "SO_RCVBUF overridden 9 times, SO_SNDBUF 0, dry runs included\n");
 	json_decref(answer);
 }
@@ -701,11 +793,13 @@ int main(void)
 		cmocka_unit_test(test_pacing_is_explained),
 		cmocka_unit_test(test_policy_is_explained),
 		cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_shares_of_a_dry_run),
 		cmocka_unit_test(test_who_sized_it),
 		cmocka_unit_test(test_who_held_it_back),
 		cmocka_unit_test(test_every_reason_is_explained),
 		cmocka_unit_test(test_empty_flow),
 		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_events_of_one),
 		cmocka_unit_test(test_every_kind),
 		cmocka_unit_test(test_wrong_words),
 		cmocka_unit_test(test_broken_configuration),

@@ -288,6 +288,79 @@ static void test_what_a_flow_has_not_is_left_out(void **state)
 	free_snapshot(snap);
 }
 
+static void check_with_promtool(const char *text)
+{
+	char path[] = "/tmp/tcptuned-metrics-XXXXXX", command[128];
+	int fd = mkstemp(path), status;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	snprintf(command, sizeof(command), "promtool check metrics <%s", path);
+	status = system(command);
+	unlink(path);
+	/* 3 is a complaint about style; 127: the package prometheus is not installed. */
+	assert_int_equal(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
+}
+
+static const struct tcptuned_policy *observing_policy(void *ctx, __u32 key)
+{
+	return key ? NULL : ctx;
+}
+
+/* All that a dry run keeps from a connection; and of others nothing. */
+static void test_would_set_lines(void **state)
+{
+	static const char *const lines[] = {
+		"# TYPE tcptuned_flow_would_set_window_bytes gauge",
+		"tcptuned_flow_would_set_window_bytes{" FLOW ",direction=\"receive\"} 12400000",
+		"tcptuned_flow_would_set_buffer_bytes{" FLOW ",direction=\"send\"} 400000",
+		"tcptuned_flow_would_set_first_window_bytes{" FLOW "} 300000",
+		"tcptuned_flow_would_set_budget_wanted_bytes{" FLOW ",direction=\"receive\"} 3000",
+		"tcptuned_flow_would_set_budget_refused_bytes{" FLOW ",direction=\"receive\"} 1000",
+		"tcptuned_flow_would_set_remembered_window_bytes{" FLOW "} 400000",
+		"tcptuned_flow_would_set_pacing_rate_bytes_per_second{" FLOW "} 5000000",
+		"tcptuned_flow_would_set_congestion_control{" FLOW ",would_set=\"cubic\"} 1",
+	};
+	struct tcptuned_policy policy = {
+		.snd_buffer = 200000,
+		.first_window = 300000,
+		.pacing_rate_max = 5000000,
+		.congestion_control = "cubic",
+	};
+	struct tcptuned_snapshot *snap = make_snapshot();
+	struct tcptuned_flow_record *r = &snap->flows.top[0];
+	char *text;
+
+	r->flow.rcv_share = (struct budget_share){ .wanted = 3000, .granted = 2000 };
+	snap->policy = observing_policy;
+	snap->policy_ctx = &policy;
+	text = text_of(snap);
+	expect_none(text, "would_set");
+	free(text);
+	r->flow.flags |= TCPTUNED_F_OBSERVE | TCPTUNED_F_CC_WOULD;
+	text = text_of(snap);
+	expect_lines(text, lines, ARRAY_SIZE(lines));
+	expect_none(text, "tcptuned_flow_would_set_unsent");
+	expect_none(text, "would_set_buffer_bytes{" FLOW ",direction=\"receive\"");
+	check_with_promtool(text);
+	free(text);
+
+	policy.snd_buffer = 0;
+	r->flow.snd.window = 1000000;
+	r->flow.snd_unsent_max = 70000;
+	r->unsent_max = 0;
+	text = text_of(snap);
+	assert_int_equal(count_lines(text, "tcptuned_flow_would_set_window_bytes{" FLOW
+					   ",direction=\"send\"} 1000000"),
+			 1);
+	assert_int_equal(
+		count_lines(text, "tcptuned_flow_would_set_unsent_max_bytes{" FLOW "} 70000"), 1);
+	expect_none(text, "would_set_buffer_bytes");
+	free(text);
+	free_snapshot(snap);
+}
+
 static void test_ipv6_and_escaping(void **state)
 {
 	struct tcptuned_snapshot *snap = make_snapshot();
@@ -648,21 +721,6 @@ static void test_families_are_whole(void **state)
 	free_snapshot(snap);
 }
 
-static void check_with_promtool(const char *text)
-{
-	char path[] = "/tmp/tcptuned-metrics-XXXXXX", command[128];
-	int fd = mkstemp(path), status;
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-	close(fd);
-	snprintf(command, sizeof(command), "promtool check metrics <%s", path);
-	status = system(command);
-	unlink(path);
-	/* 3 is a complaint about style; 127: the package prometheus is not installed. */
-	assert_int_equal(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
-}
-
 static void test_promtool_is_content(void **state)
 {
 	struct tcptuned_snapshot *snap = make_snapshot();
@@ -892,6 +950,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_flow_lines),
 		cmocka_unit_test(test_what_a_flow_has_not_is_left_out),
+		cmocka_unit_test(test_would_set_lines),
 		cmocka_unit_test(test_ipv6_and_escaping),
 		cmocka_unit_test(test_budget_lines),
 		cmocka_unit_test(test_burstiness_lines),

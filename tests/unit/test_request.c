@@ -49,6 +49,11 @@ static void test_every_command(void **state)
 	assert_int_equal(request.command, TCPTUNED_CMD_STOP);
 	parse("{\"command\":\"events\"}");
 	assert_int_equal(request.command, TCPTUNED_CMD_EVENTS);
+	parse("{\"command\":\"events\",\"local_address\":\"192.0.2.1\",\"remote_port\":443,"
+	      "\"netns\":7}");
+	assert_int_equal(request.filter.local.bits, 32);
+	assert_int_equal(request.filter.remote_port, 443);
+	assert_int_equal(request.filter.netns, 7);
 	parse("{\"command\":\"policies\"}");
 	assert_int_equal(request.command, TCPTUNED_CMD_POLICIES);
 	parse("{\"command\":\"paths\",\"address\":\"2001:db8::/32\",\"path_sort\":\"rtt\",\"limit\":7}");
@@ -127,6 +132,7 @@ static void test_what_is_refused(void **state)
 		{ "{\"command\":\"\\u0007\\u00ff\"}", "command: there is no ?" },
 		{ "{\"command\":\"status\",\"port\":1}", "port: status takes no such field" },
 		{ "{\"command\":\"flows\",\"prot\":1}", "prot: flows takes no such field" },
+		{ "{\"command\":\"events\",\"policy\":\"a\"}", "policy: events takes no such field" },
 		{ "{\"command\":\"flows\",\"port\":0}", "port: a whole number from 1 to 65535" },
 		{ "{\"command\":\"flows\",\"port\":65536}", "port: a whole number" },
 		{ "{\"command\":\"flows\",\"port\":-1}", "port: a whole number" },
