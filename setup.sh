@@ -102,6 +102,25 @@ start_unit() {
 	systemctl --no-pager --lines=10 status tcptuned.service
 }
 
+lock=/run/tcptuned/lock
+
+# Prints the process of a tcptuned that runs: it is in the lock, which is held as long.
+running() {
+	[ -e $lock ] && ! flock -n $lock true && cat $lock
+}
+
+start_alone() {
+	mountpoint -q /sys/fs/bpf || mount -t bpf bpf /sys/fs/bpf
+	if before=$(running); then
+		say "upgrading the tcptuned that runs, process $before"
+		kill -KILL "$before"
+		while running >/dev/null; do
+			sleep 0.1
+		done
+	fi
+	/usr/local/sbin/tcptuned
+}
+
 start() {
 	make -s install PREFIX=/usr/local
 	if [ -d /run/systemd/system ]; then
@@ -109,9 +128,8 @@ start() {
 		stop="systemctl stop tcptuned"
 	else
 		say "systemd is not PID 1 here: starting tcptuned by itself"
-		mountpoint -q /sys/fs/bpf || mount -t bpf bpf /sys/fs/bpf
-		/usr/local/sbin/tcptuned
-		stop='kill $(cat /run/tcptuned/lock)'
+		start_alone
+		stop="kill \$(cat $lock)"
 	fi
 	curl -sf http://127.0.0.1:9817/metrics | grep -E '^tcptuned_(build_info|bitcp_registered)' || :
 	say "running. See http://127.0.0.1:9817/ and tcptuned(8); to stop: $stop"
