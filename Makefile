@@ -309,12 +309,17 @@ install: all ## into PREFIX, below DESTDIR
 	$(INSTALL) -m 644 systemd/tcptuned.socket $(DESTDIR)$(UNITDIR)/tcptuned.socket
 
 # The unit goes before its file: stopped, it gives back what it changed, and no link is left
-# dangling. Below DESTDIR there is nothing that runs.
+# dangling. A daemon that systemd knows nothing of, or that was killed, is left to tcptunectl. Below
+# DESTDIR there is nothing that runs.
 UNITS := tcptuned.service tcptuned.socket
 uninstall: ## stop it, and remove what install put there; the configuration in /etc stays
 	if [ -z "$(DESTDIR)" ] && [ -e $(UNITDIR)/tcptuned.service ] && command -v systemctl >/dev/null; then \
 		systemctl disable -q $(UNITS); \
 		[ ! -d /run/systemd/system ] || systemctl stop $(UNITS); \
+	fi
+	if [ -z "$(DESTDIR)" ] && [ -x $(PREFIX)/sbin/tcptunectl ] && \
+	   { [ -S /run/tcptuned/control ] || [ -d /sys/fs/bpf/tcptuned ]; }; then \
+		$(PREFIX)/sbin/tcptunectl detach; \
 	fi
 	rm -f $(DESTDIR)$(PREFIX)/sbin/tcptuned $(DESTDIR)$(PREFIX)/share/man/man8/tcptuned.8 \
 	      $(DESTDIR)$(PREFIX)/sbin/tcptunectl $(DESTDIR)$(PREFIX)/share/man/man8/tcptunectl.8 \

@@ -5,7 +5,8 @@
 # setup.sh test		install what is missing, build, run all tests
 # setup.sh build	install what is missing, build; nothing is installed or started
 #
-# For a fresh Debian 12 (or later) machine, as root. Safe to run again.
+# For a fresh Debian 12 (or later) machine, as root. Safe to run again: a tcptuned that runs is then
+# upgraded, and open connections do not notice.
 set -eu
 cd "$(dirname "$0")"
 
@@ -67,20 +68,68 @@ build() {
 	make -s -j"$(nproc)" all
 }
 
+# A daemon that is killed leaves everything as it is to its connections, and the next one takes it
+# over (tcptuned(8), UPGRADE). Stopped cleanly it would give all of that back first.
+upgrade_unit() {
+	before=$(systemctl show -P MainPID tcptuned.service)
+	systemctl reset-failed tcptuned.service # with the count of its starts
+	systemctl kill -s KILL --kill-who=main tcptuned.service
+	tries=0
+	until new_one_runs "$before"; do
+		tries=$((tries + 1))
+		if [ $tries = 300 ] || { [ $tries -gt 20 ] && systemctl is-failed -q tcptuned.service; }; then
+			die "the new tcptuned does not start; see journalctl -u tcptuned"
+		fi
+		sleep 0.1
+	done
+}
+
+new_one_runs() { # PROCESS-BEFORE
+	systemctl is-active -q tcptuned.service &&
+		[ "$(systemctl show -P MainPID tcptuned.service)" != "$1" ]
+}
+
+start_unit() {
+	systemctl daemon-reload
+	systemctl enable -q tcptuned.service
+	if systemctl is-active -q tcptuned.service; then
+		say "upgrading tcptuned.service"
+		upgrade_unit
+	else
+		say "starting tcptuned.service"
+		systemctl restart tcptuned.service
+	fi
+	systemctl --no-pager --lines=10 status tcptuned.service
+}
+
+lock=/run/tcptuned/lock
+
+# Prints the process of a tcptuned that runs: it is in the lock, which is held as long.
+running() {
+	[ -e $lock ] && ! flock -n $lock true && cat $lock
+}
+
+start_alone() {
+	mountpoint -q /sys/fs/bpf || mount -t bpf bpf /sys/fs/bpf
+	if before=$(running); then
+		say "upgrading the tcptuned that runs, process $before"
+		kill -KILL "$before"
+		while running >/dev/null; do
+			sleep 0.1
+		done
+	fi
+	/usr/local/sbin/tcptuned
+}
+
 start() {
 	make -s install PREFIX=/usr/local
 	if [ -d /run/systemd/system ]; then
-		say "starting tcptuned.service"
-		systemctl daemon-reload
-		systemctl enable -q tcptuned.service
-		systemctl restart tcptuned.service
-		systemctl --no-pager --lines=10 status tcptuned.service
+		start_unit
 		stop="systemctl stop tcptuned"
 	else
 		say "systemd is not PID 1 here: starting tcptuned by itself"
-		mountpoint -q /sys/fs/bpf || mount -t bpf bpf /sys/fs/bpf
-		/usr/local/sbin/tcptuned
-		stop='kill $(cat /run/tcptuned/lock)'
+		start_alone
+		stop="kill \$(cat $lock)"
 	fi
 	curl -sf http://127.0.0.1:9817/metrics | grep -E '^tcptuned_(build_info|bitcp_registered)' || :
 	say "running. See http://127.0.0.1:9817/ and tcptuned(8); to stop: $stop"

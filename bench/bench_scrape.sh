@@ -2,20 +2,27 @@
 #
 # A hundred thousand open connections, both ends of each on this host, which makes two hundred
 # thousand sockets: how long a scrape takes (all added up, the largest hundred one by one), how
-# long tcptunectl waits for one of them, what a ping meets while scrape follows scrape, and what
-# map memory each takes. BENCH_CONNECTIONS is how many connections (100000).
+# long tcptunectl waits for one of them, and what map memory each takes. Then a scrape a second and
+# traffic at once, beside each of them alone: a stream of up to 1 Gbit/s, and round trips of a
+# byte. BENCH_CONNECTIONS is how many connections (100000), BENCH_TRAFFIC how many seconds of the
+# stream (10).
 
 . "$TEST_TOP/bench/lib.sh"
 
-# timed NAME COUNT COMMAND...: which prints seconds; smallest, median and largest of COUNT
+# seconds_of NAME FILE: lines of seconds, as the members NAME_s and NAME_max_s of an object
+seconds_of() {
+	jq -s --arg name "$1" 'sort | {($name + "_s"): .[(length - 1) / 2 | floor],
+		($name + "_max_s"): last}' "$2"
+}
+
+# timed NAME COUNT COMMAND...: which prints seconds
 timed() {
 	local name=$1 count=$2 i
 	shift 2
 	for i in $(seq "$count"); do
 		"$@"
-	done | sort -g | awk -v name="$name" '{ s[NR] = $1 }
-		END { printf "%s: min %.3f median %.3f max %.3f s\n", name, s[1],
-			s[int((NR + 1) / 2)], s[NR] }' | tee -a "$TEST_DIR/timed" >&2
+	done >"$TEST_DIR/timed"
+	seconds_of "$name" "$TEST_DIR/timed"
 }
 
 scrape_time() { # PATH
@@ -29,44 +36,72 @@ ctl_time() { # ARGUMENT...
 	awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }'
 }
 
-# scrape_on: scrape after scrape, for as long as it is left running
+# A scrape a second, for as long as it is left running. Were traffic held up by one of 0.3 s, it
+# would lose as much; scrape after scrape would take it a core besides.
 scrape_on() {
-	while curl -s -o /dev/null "$METRICS/metrics"; do
-		:
+	while curl -s -o /dev/null -w '%{time_total}\n' "$METRICS/metrics"; do
+		sleep 1
 	done
 }
 
-pingpong() { # WHAT ARGUMENT...
-	local what=$1
+# Three seconds of round trips of a byte.
+pingpong() { # NAME [CPU]
+	local name=$1
 	shift
-	echo "round trips of a byte, $what: $(in_host a "$TEST_BUILD/pingpong" "$@")" >&2
+	in_host a in_group "$TEST_BUILD/pingpong" 3 "$@" |
+		jq --arg name "$name" '{($name): {p50_us, p99_us, max_us}}'
 }
 
-# timeout: 300
+# What applications notice: 1 MB each 8 ms, and a byte to and fro.
+traffic() {
+	local SENDER_PREFIX=in_group RECEIVER_PREFIX=in_group TRANSFER_ADDR=127.0.0.1
+	transfer a a --bytes 1MB --interval 8 --duration "${BENCH_TRAFFIC:-10}" |
+		jq '{goodput_bps}'
+	pingpong ping
+	pingpong ping_cpu0 0
+}
+
+alone() { # SOCKETS
+	local port
+	timed scrape 10 scrape_time /metrics
+	expect_eq "$(metric 'tcptuned_connections{policy="default",congestion_control="bitcp"}')" \
+		"$1" "connections added up"
+	expect_eq "$(metric tcptuned_flows_shown)" 100 "shown one by one"
+	timed flows_json 10 scrape_time /flows.json
+	port=$(jq -r '.flows[0].local | sub(".*:"; "")' "$TEST_DIR/scrape")
+	timed ctl_one_port 3 ctl_time flows --port "$port"
+	timed ctl_sorted 1 ctl_time flows --sort rtt
+	traffic
+}
+
+together() {
+	background scraping scrape_on
+	traffic
+	stop scraping || :
+	seconds_of scrape "$TEST_DIR/scraping.log"
+}
+
+scrape_row() { # SOCKETS COLUMN COMMAND...
+	local sockets=$1 column=$2
+	shift 2
+	measure "$@" >"$TEST_DIR/parts"
+	jq -s add "$TEST_DIR/parts" | tee "$TEST_DIR/transfer.json" >&2
+	row_of scrape "$sockets" "$column"
+}
+
+# timeout: 400
 bench_scrape() {
-	local connections=${BENCH_CONNECTIONS:-100000} sockets port bytes
+	local connections=${BENCH_CONNECTIONS:-100000} sockets bytes
 	sockets=$((2 * connections))
 	host a b
 	tcptuned_start --set=metrics.flows=100
 	hold_connections "$connections" a b
-	timed "scrape of $sockets sockets" 10 scrape_time /metrics
-	expect_eq "$(metric 'tcptuned_connections{policy="default",congestion_control="bitcp"}')" \
-		$sockets "connections added up"
-	expect_eq "$(metric tcptuned_flows_shown)" 100 "shown one by one"
-	timed "flows.json" 10 scrape_time /flows.json
-	port=$(jq -r '.flows[0].local | sub(".*:"; "")' "$TEST_DIR/scrape")
-	timed "tcptunectl flows --port $port" 3 ctl_time flows --port "$port"
-	timed "tcptunectl flows --sort rtt" 1 ctl_time flows --sort rtt
 	# the record and its head in a slab of 512 bytes, and one of 192 for what the kernel keeps
 	# for each socket that has any record, of whichever program
 	bytes=$(metric tcptuned_connection_records_bytes)
 	expect_le $((bytes / sockets)) $((512 + 192)) "map memory of a connection, bytes: 512 for its \
 record and 192 of the kernel's own"
-	pingpong "nobody scrapes" 3
-	pingpong "nobody scrapes, on CPU 0" 3 0
-	background scraping scrape_on
-	pingpong "scrape after scrape" 3
-	pingpong "scrape after scrape, on CPU 0" 3 0
-	stop scraping || :
+	scrape_row $sockets alone alone $sockets
+	scrape_row $sockets together together
 	tcptuned_stop
 }

@@ -91,7 +91,8 @@ add_row() { # BENCH X COLUMN LINK_STATISTICS FILTER
 			date: $date} + ('"$5"')' "$TEST_DIR/transfer.json" >>"$BENCH_RESULTS"
 	tail -n 1 "$BENCH_RESULTS" | jq -r '"\(.bench) \(.x), \(.column): \(
 		if .invalid then "no result: \(.invalid | join("; "))"
-		else "\(.goodput_bps / 1e6 | round) Mbit/s" end)"' >>"${BENCH_PROGRESS:-/dev/null}"
+		elif .goodput_bps then "\(.goodput_bps / 1e6 | round) Mbit/s"
+		else "measured" end)"' >>"${BENCH_PROGRESS:-/dev/null}"
 }
 
 # Alone on the machine, as far as others take the same lock.

@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# make stress: a minute, a thousand connections. Where there is tshark, it reads what the
-# receivers sent, too, and has to come to the same figures as rightedge.
+# make stress: a minute, a thousand connections. tshark reads what the receivers sent, too, and has
+# to come to the same figures as rightedge. STRESS_NO_TSHARK=1 does without it where it is missing.
 
 . "$TEST_TOP/tests/system/stress.sh"
 
 # timeout: 900
 stress_lifecycle_for_a_minute() {
-	local capture='' missing watched
-	missing=$(type -P tcpdump >/dev/null || echo tcpdump; type -P tshark >/dev/null || echo tshark)
-	[ -n "$missing" ] || capture=$TEST_DIR/receivers.pcap
+	local capture='' watched
+	stress_needs_second_opinion
+	[ -n "$(stress_lacks)" ] || capture=$TEST_DIR/receivers.pcap
 	stress_lifecycle "${STRESS_SECONDS:-60}" "${STRESS_CONNECTIONS:-1000}" "$capture"
-	if [ -n "$missing" ]; then
-		note "right edges as rightedge saw them only; for a second opinion:" \
-			"apt-get install --no-install-recommends" $missing
+	if [ -z "$capture" ]; then
+		note "right edges as rightedge saw them only"
 		return
 	fi
 	second_opinion "$capture"

@@ -239,7 +239,8 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.live = true,
 		.help = "The congestion control of new connections whose application chooses "
 			"none "
-			"itself: bitcp, or any that the kernel has. keep: leave it as it is.",
+			"itself: bitcp, or any that the kernel has. One that it has as a module "
+			"is loaded, and stays. keep: leave it as it is.",
 	},
 	{
 		.section = "memory",

@@ -25,6 +25,7 @@
 #include "burstiness.h"
 #include "cgroup.h"
 #include "cleanup.h"
+#include "congestion.h"
 #include "control.h"
 #include "family.h"
 #include "http.h"
@@ -179,26 +180,6 @@ static uint32_t receive_limit(uint32_t window)
 	return window & (window - 1) ? window : window - 1;
 }
 
-/* The names of those that this kernel offers, with a space before and behind each; "": unknown. */
-static void read_congestion_controls(char *ret, size_t size)
-{
-	_cleanup_fclose_ FILE *file =
-		fopen("/proc/sys/net/ipv4/tcp_available_congestion_control", "re");
-	char line[256];
-
-	ret[0] = '\0';
-	if (file && fgets(line, sizeof(line), file))
-		snprintf(ret, size, " %.*s ", (int)strcspn(line, "\n"), line);
-}
-
-static bool is_offered(const char *offered, const char *name)
-{
-	char word[TCPTUNED_CC_NAME_MAX + 2];
-
-	snprintf(word, sizeof(word), " %s ", name);
-	return strstr(offered, word);
-}
-
 /* What is configured, and what policies name. A dry run registers nothing. */
 static uint32_t family_wanted(const struct daemon *d)
 {
@@ -254,6 +235,49 @@ static bool would_be_offered(const char *name, enum tcptuned_mode mode)
 	return mode == TCPTUNED_OBSERVE && (!strcmp(name, "bitcp") || tcptuned_family_find(name));
 }
 
+/* What the kernel has, and which modules it was asked for meanwhile. */
+struct offers {
+	char names[TCPTUNED_CONGESTION_NAMES];
+	char asked[POLICIES_TOLD][TCPTUNED_CC_NAME_MAX];
+	size_t asked_len;
+};
+
+/*
+ * Each is asked for once, and no more of them than there are lines about it: the kernel starts a
+ * process for each.
+ */
+static void load_module(struct offers *offers, const char *name)
+{
+	int error;
+
+	for (size_t i = 0; i < offers->asked_len; i++)
+		if (!strcmp(offers->asked[i], name))
+			return;
+	if (offers->asked_len == POLICIES_TOLD)
+		return;
+	snprintf(offers->asked[offers->asked_len++], sizeof(*offers->asked), "%s", name);
+	error = tcptuned_congestion_load(name);
+	if (error) {
+		if (error != -ENOENT)
+			tcptuned_log(TCPTUNED_LOG_WARNING, "tcp_%s cannot be loaded: %s", name,
+				     strerror(-error));
+		return;
+	}
+	tcptuned_log(TCPTUNED_LOG_INFO, "%s: the kernel has loaded its module tcp_%s", name, name);
+	tcptuned_congestion_offered(offers->names);
+}
+
+/* What is ours is registered, not loaded; and what only observes changes nothing. */
+static bool is_offered(struct offers *offers, const char *name, enum tcptuned_mode mode)
+{
+	if (tcptuned_congestion_is_offered(offers->names, name) || would_be_offered(name, mode))
+		return true;
+	if (mode != TCPTUNED_TUNE || !strcmp(name, "bitcp") || tcptuned_family_find(name))
+		return false;
+	load_module(offers, name);
+	return tcptuned_congestion_is_offered(offers->names, name);
+}
+
 static void log_not_offered(const struct daemon *d, const struct tcptuned_policy_source *source,
 			    const char *name)
 {
@@ -265,10 +289,13 @@ static void log_not_offered(const struct daemon *d, const struct tcptuned_policy
 	else
 		tcptuned_log(TCPTUNED_LOG_WARNING,
 			     "policy%s%s.congestion_control: this kernel offers no %s (see "
-			     "net.ipv4.tcp_available_congestion_control); connections keep "
+			     "net.ipv4.tcp_available_congestion_control)%s; connections keep "
 			     "the kernel's own",
 			     source->named ? " " : "", source->named ? source->named->name : "",
-			     name);
+			     name,
+			     source->record.mode == TCPTUNED_TUNE
+				     ? ", and has no module of that name"
+				     : ", unless as a module, which a dry run does not load");
 }
 
 static void set_default_congestion_control(struct daemon *d, const char *name)
@@ -545,10 +572,10 @@ static void set_buffer_limits(struct daemon *d)
 static void set_congestion_controls(struct daemon *d)
 {
 	bool left_alone = default_is_the_administrators(d), told = false;
+	struct offers offers = { .asked_len = 0 };
 	unsigned int not_offered = 0;
-	char offered[264];
 
-	read_congestion_controls(offered, sizeof(offered));
+	tcptuned_congestion_offered(offers.names);
 	for (size_t i = 0; i < d->policies_len; i++) {
 		struct tcptuned_policy *record = &d->policies[i].record;
 		const char *wanted = settings_of(d, &d->policies[i])->congestion_control;
@@ -556,8 +583,7 @@ static void set_congestion_controls(struct daemon *d)
 
 		if (record->mode == TCPTUNED_OFF || (left_alone && !own))
 			continue;
-		if (!wanted[0] || is_offered(offered, wanted) ||
-		    would_be_offered(wanted, record->mode)) {
+		if (!wanted[0] || is_offered(&offers, wanted, record->mode)) {
 			snprintf(record->congestion_control, sizeof(record->congestion_control),
 				 "%s", wanted);
 			continue;

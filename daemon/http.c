@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,24 +18,27 @@
 #include "cleanup.h"
 #include "http.h"
 
-#define CONNECTIONS_MAX	  16
+#define CONNECTIONS_MAX	  64
 #define IDLE_TIMEOUT_S	  5
 #define TOTAL_TIMEOUT_S	  30
 #define BODY_MAX_BYTES	  (160u << 20)
 #define CONNECTION_MEMORY (16u << 10) /* for a request: its line and headers */
-#define BACKLOG		  64
+#define BACKLOG		  4096
+#define GRACE_MS	  100 /* for a request, where others wait; on a path of that RTT */
+#define FULL_CHECK_MS	  20  /* the library does not look for others while all slots are taken */
 #define PLAIN_TEXT	  "text/plain; charset=utf-8"
 
 /* A connection that was accepted. */
 struct client {
 	int fd; /* -1: none */
-	bool answered;
-	__u64 deadline_ms;
+	bool answered; /* its request is there */
+	bool ended;    /* told so, and not closed yet */
+	__u64 since_ms, deadline_ms;
 };
 
 struct tcptuned_http {
 	struct MHD_Daemon *mhd;
-	int epoll_fd;
+	int epoll_fd, listen_fd; /* both the library's */
 	unsigned int port;
 	struct tcptuned_http_options options;
 	size_t body_bytes; /* of all answers in flight */
@@ -307,25 +311,85 @@ static void connection_changed(void *cls, struct MHD_Connection *connection, voi
 		if (client->fd >= 0)
 			continue;
 		client->fd = connection_fd(connection);
-		client->answered = false;
-		client->deadline_ms = now_ms() + http->options.idle_timeout_s * 1000ull;
+		client->answered = client->ended = false;
+		client->since_ms = now_ms();
+		client->deadline_ms = client->since_ms + http->options.idle_timeout_s * 1000ull;
 		*ctx = client;
 		return;
 	}
 }
 
-/* The library sees the end of the connection, and closes it. */
+/* The library sees the end of the connection, and closes it. Once is enough. */
+static void end_client(struct client *client)
+{
+	shutdown(client->fd, SHUT_RDWR);
+	client->ended = true;
+	client->deadline_ms = UINT64_MAX;
+}
+
 static void end_overdue(struct tcptuned_http *http)
 {
 	__u64 now = now_ms();
 	unsigned int i;
 
 	for (i = 0; i < http->options.connections_max; i++)
-		if (http->clients[i].fd >= 0 && http->clients[i].deadline_ms <= now) {
-			shutdown(http->clients[i].fd, SHUT_RDWR);
-			/* Once is enough; until it is closed, ask again in a second. */
-			http->clients[i].deadline_ms = now + 1000;
-		}
+		if (http->clients[i].fd >= 0 && http->clients[i].deadline_ms <= now)
+			end_client(&http->clients[i]);
+}
+
+static bool is_full(const struct tcptuned_http *http)
+{
+	unsigned int i;
+
+	for (i = 0; i < http->options.connections_max; i++)
+		if (http->clients[i].fd < 0)
+			return false;
+	return true;
+}
+
+/* Connections that are made and wait to be accepted: what TCP_INFO of a listener says so. */
+static unsigned int waiting(const struct tcptuned_http *http)
+{
+	struct tcp_info info = {0};
+	socklen_t len = sizeof(info);
+
+	return getsockopt(http->listen_fd, IPPROTO_TCP, TCP_INFO, &info, &len) ? 0
+									       : info.tcpi_unacked;
+}
+
+/* The one that had most time for its request and has not sent it; NULL: each may still. */
+static struct client *slowest(const struct tcptuned_http *http, __u64 now)
+{
+	struct client *found = NULL;
+	unsigned int i;
+
+	for (i = 0; i < http->options.connections_max; i++) {
+		struct client *client = &http->clients[i];
+
+		if (client->fd < 0 || client->answered || client->ended ||
+		    client->since_ms + GRACE_MS > now)
+			continue;
+		if (!found || client->since_ms < found->since_ms)
+			found = client;
+	}
+	return found;
+}
+
+/* Who only keeps a slot gives it to who waits for one. Who is being answered keeps it. */
+static void make_room(struct tcptuned_http *http)
+{
+	unsigned int wanted = is_full(http) ? waiting(http) : 0, i;
+	__u64 now = now_ms();
+
+	for (i = 0; i < http->options.connections_max; i++)
+		wanted -= wanted && http->clients[i].ended; /* room that is being made */
+	for (; wanted; wanted--) {
+		struct client *client = slowest(http, now);
+
+		if (!client)
+			return;
+		end_client(client);
+	}
 }
 
 /*
@@ -373,6 +437,7 @@ static int start_library(struct tcptuned_http *http, int listen_fd)
 		MHD_OPTION_NOTIFY_CONNECTION, connection_changed, http, MHD_OPTION_END);
 	if (!http->mhd)
 		return -ENOMEM;
+	http->listen_fd = listen_fd;
 	info = MHD_get_daemon_info(http->mhd, MHD_DAEMON_INFO_EPOLL_FD);
 	http->epoll_fd = info ? info->epoll_fd : -1;
 	return 0;
@@ -433,6 +498,8 @@ int tcptuned_http_timeout_ms(const struct tcptuned_http *http)
 
 	if (MHD_get_timeout(http->mhd, &library) == MHD_YES && library < soonest)
 		soonest = library;
+	if (soonest > FULL_CHECK_MS && is_full(http))
+		soonest = FULL_CHECK_MS;
 	for (i = 0; i < http->options.connections_max; i++) {
 		__u64 deadline = http->clients[i].deadline_ms;
 
@@ -448,9 +515,16 @@ int tcptuned_http_timeout_ms(const struct tcptuned_http *http)
 
 int tcptuned_http_run(struct tcptuned_http *http)
 {
+	bool was_full;
+
 	end_overdue(http);
-	if (MHD_run(http->mhd) != MHD_YES)
-		return -EIO;
+	make_room(http);
+	do {
+		was_full = is_full(http);
+		if (MHD_run(http->mhd) != MHD_YES)
+			return -EIO;
+		/* Once there is room, the library begins to listen again when it runs next. */
+	} while (was_full && !is_full(http));
 	end_hopeless(http);
 	return 0;
 }

@@ -36,7 +36,8 @@ struct tcptuned_http_options {
 	tcptuned_http_handler handler;
 	void *ctx;
 	/* Limits; 0 stands for the default in parentheses. */
-	unsigned int connections_max; /* at a time (16); others wait in the kernel's queue */
+	unsigned int connections_max; /* at a time (64); others wait in the kernel's queue, but */
+				      /* not for who has been silent for 0.1 s: that one is ended */
 	unsigned int idle_timeout_s;  /* without a byte moved, and for a whole request (5) */
 	unsigned int total_timeout_s; /* from the request to the close, whatever moves (30) */
 	size_t body_max_bytes;	      /* of all answers in flight together (160 MB) */

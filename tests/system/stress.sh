@@ -6,8 +6,27 @@
 #
 #	stress_lifecycle SECONDS CONNECTIONS [CAPTURE]	CAPTURE: tcpdump keeps there the headers of
 #				what the receivers send; $watched is what rightedge said of them
+#	stress_needs_second_opinion	fails without tcpdump and tshark, unless STRESS_NO_TSHARK=1
+#	stress_lacks		prints which of the two are missing
 
 . "$TEST_TOP/tests/system/daemon.sh"
+
+# Prints what a second opinion on right edges needs and this host has not.
+stress_lacks() {
+	local program
+	for program in tcpdump tshark; do
+		type -P $program >/dev/null || echo $program
+	done
+}
+
+# Not without a second opinion by mistake.
+stress_needs_second_opinion() {
+	local missing
+	missing=$(echo $(stress_lacks))
+	[ -z "$missing" ] || [ "${STRESS_NO_TSHARK-}" = 1 ] ||
+		fail "no second opinion on right edges without $missing: apt-get install" \
+			"--no-install-recommends $missing, or set STRESS_NO_TSHARK=1"
+}
 
 stress_start() { # BUILD LOGGED
 	TEST_BUILD=$1 tcptuned_start --config="$TEST_DIR/my.conf"
@@ -59,6 +78,13 @@ stress_capture() { # FILE
 	wait_until 5 grep -q 'listening on' "$TEST_DIR/capture.log"
 }
 
+# What the kernel has captured it hands over in blocks, one that is not full after a second
+# (tcpdump's timeout); what it still has when tcpdump ends is lost, and not counted as dropped.
+stress_capture_end() {
+	sleep 1.2
+	stop capture
+}
+
 stress_lifecycle() {
 	local seconds=$1 connections=$2 capture=${3-} before cycles=0 adoptions=0 end
 	other_builds
@@ -91,7 +117,7 @@ stress_lifecycle() {
 	stress_transfers free
 	sleep 0.3
 	stop watch
-	[ -z "$capture" ] || stop capture
+	[ -z "$capture" ] || stress_capture_end
 	watched=$(tail -n 1 "$TEST_DIR/watch.log")
 	note "$watched"
 	expect_eq "$(jq -c '[.connections, .retracted, .resets]' <<<"$watched")" \

@@ -20,8 +20,8 @@ prepare() { # WHAT_APT_GET_DOES
 	command_says apt-get "cp $policy $TEST_DIR/policy; $1"
 }
 
-setup() {
-	PATH="$TEST_DIR/bin:$PATH" "$TEST_TOP/setup.sh" build >"$TEST_DIR/said" 2>&1
+setup() { # [WHAT]
+	PATH="$TEST_DIR/bin:$PATH" "$TEST_TOP/setup.sh" "${1-build}" >"$TEST_DIR/said" 2>&1
 }
 
 there() {
@@ -63,4 +63,36 @@ test_setup_leaves_the_administrators_policy() {
 	printf '#!/bin/sh\nexit 101\n' >$policy
 	expect_fail 1 setup
 	expect_eq "$(there)" "$(printf '#!/bin/sh\nexit 101\n')" "the administrator's"
+}
+
+# Where systemd is not there: nothing under /run says so, and the daemon goes into the background.
+without_systemd() {
+	prepare "exit 100"
+	command_says dpkg-query "echo install ok installed"
+	mount -t tmpfs tmpfs /run
+	mount -t tmpfs tmpfs /usr/local
+	mkdir /usr/local/sbin
+	: >"$TEST_DIR/none.conf"
+	printf '#!/bin/sh\nexec "%s" "$@" %s\n' "$TEST_BUILD/tcptuned" "--config=$TEST_DIR/none.conf \
+		--set=tcptuned.cgroup=$TEST_CGROUP/group --set=metrics.port=$METRICS_PORT \
+		--set=tcptuned.state_directory=$TEST_DIR/state" >/usr/local/sbin/tcptuned
+	ln -s "$TEST_BUILD/tcptunectl" /usr/local/sbin/tcptunectl
+	chmod 755 /usr/local/sbin/tcptuned
+}
+
+test_setup_again_and_uninstall_without_systemd() {
+	local first second
+	without_systemd
+	setup start
+	first=$(</run/tcptuned/lock)
+	expect_eq "$(metric tcptuned_taken_over)" 0 "taken over by the first"
+	setup start
+	second=$(</run/tcptuned/lock)
+	expect_match "$(<"$TEST_DIR/said")" "upgrading the tcptuned that runs, process $first" "said"
+	! kill -0 "$first" || fail "the first one still runs"
+	kill -0 "$second"
+	expect_eq "$(metric tcptuned_taken_over)" 1 "taken over by the second"
+	make -s -n -C "$TEST_TOP" uninstall UNITDIR="$TEST_DIR/units" | sh -e
+	! kill -0 "$second" || fail "uninstall leaves it running"
+	expect_eq "$(find /sys/fs/bpf /usr/local -mindepth 1 ! -name sbin ! -name '*.debug')" "" "left of it"
 }

@@ -9,6 +9,22 @@ test_lifecycle_under_load() {
 	stress_lifecycle 4 100
 }
 
+# `make stress` does not do without a second opinion unless it is told to.
+test_second_opinion_is_not_left_out() {
+	local program said code=0 STRESS_NO_TSHARK=
+	mkdir "$TEST_DIR/bin"
+	for program in tcpdump tshark; do
+		printf '#!/bin/sh\n' >"$TEST_DIR/bin/$program"
+		chmod 755 "$TEST_DIR/bin/$program"
+	done
+	PATH=$TEST_DIR/bin stress_needs_second_opinion
+	rm "$TEST_DIR/bin/tshark"
+	said=$(PATH=$TEST_DIR/bin stress_needs_second_opinion 2>&1) || code=$?
+	expect_eq $code 1 "exit code where tshark is missing"
+	expect_match "$said" 'install .*-recommends tshark, or set STRESS_NO_TSHARK=1' "what it says"
+	STRESS_NO_TSHARK=1 PATH=$TEST_DIR/bin stress_needs_second_opinion
+}
+
 # What `make stress` asks beside rightedge, for a second opinion: around the end of the sequence
 # numbers; an edge that is pulled back by 404 bytes, one that came late, one by 100 bytes; a
 # connection without its SYN; a reset, and one after that.
