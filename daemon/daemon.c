@@ -61,6 +61,7 @@ struct daemon {
 	bool unapplied;	 /* apply() failed last: the timer tries again */
 	struct tcptuned_error last_error; /* of apply_again(), told; not at every try of the timer */
 	bool whole_host; /* attached to the root of the cgroup tree */
+	bool activated;	 /* systemd holds the socket for metrics, and starts tcptuned for it */
 	int lock_fd, pins_lock_fd, cgroup_fd, signal_fd, timer_fd;
 	struct tcptuned_policy_source *policies; /* in force; the default policy first */
 	size_t policies_len;
@@ -862,13 +863,16 @@ static int start_metrics(struct daemon *d, struct tcptuned_error *err)
 		.cgroups_missing = &d->cgroups_missing,
 	};
 	struct tcptuned_http_options http = {
-		.listen_fd = sd_listen_fds(1) > 0 ? SD_LISTEN_FDS_START : -1,
+		.listen_fd = -1,
 		.address = d->config->metrics_address,
 		.port = d->config->metrics_port,
 		.handler = tcptuned_scrape_handle,
 	};
 	int error;
 
+	d->activated = sd_listen_fds(1) > 0;
+	if (d->activated)
+		http.listen_fd = SD_LISTEN_FDS_START;
 	if (!d->config->metrics_enabled)
 		return 0;
 	error = tcptuned_scrape_new(&d->scrape, &scrape);
@@ -912,6 +916,10 @@ static int start_control(struct daemon *d, struct tcptuned_error *err)
 		},
 		.change = change,
 		.change_ctx = d,
+		.no_stop = d->activated ? "systemd listens for metrics in its place, and the next "
+					  "scrape would start it again; stop both: systemctl stop "
+					  "tcptuned.socket tcptuned"
+					: NULL,
 	};
 	struct timespec now;
 

@@ -380,6 +380,7 @@ test_ipv6_and_any_address() {
 
 # systemd opens the port; tcptuned starts with the first connection to it.
 test_socket_activation() {
+	local code=0
 	: >"$TEST_DIR/none.conf"
 	background tcptuned systemd-socket-activate -l "127.0.0.1:$METRICS_PORT" \
 		"$TEST_BUILD/tcptuned" --foreground --config="$TEST_DIR/none.conf" \
@@ -393,5 +394,12 @@ test_socket_activation() {
 	expect_eq "$(sample 'tcptuned_collection_success\{collector="flows"')" 1 "flows read"
 	scrape
 	expect_eq "$(sample tcptuned_scrapes_total)" 1 "scrapes before this one"
+	# What ends by itself would be started again by the next scrape.
+	"$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" detach 2>"$TEST_DIR/said" || code=$?
+	expect_eq "$code" 42 "status of tcptunectl detach"
+	expect_match "$(<"$TEST_DIR/said")" "systemctl stop tcptuned.socket tcptuned" "detach"
+	scrape
+	expect_eq "$(sample tcptuned_scrapes_total)" 2 "scrapes of the one that goes on"
 	tcptuned_stop
 }
