@@ -607,8 +607,9 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.type = KEY_ADDRESS,
 		FIELD(metrics_address),
 		.fallback = "127.0.0.1",
-		.help = "The local address to listen on. :: is every address, IPv4 included. "
-			"Unused when systemd passes a socket.",
+		.help = "The local address to listen on. :: is every address, IPv4 included. One "
+			"that the host does not have yet, as of DHCP at boot, is listened on once "
+			"it is there; the log says so. Unused when systemd passes a socket.",
 	},
 	{
 		.section = "metrics",

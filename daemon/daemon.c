@@ -1005,6 +1005,11 @@ static void log_start(struct daemon *d)
 				     : "without a link: this kernel has none for struct_ops");
 	if (d->http)
 		tcptuned_log(TCPTUNED_LOG_INFO, "metrics on port %u", tcptuned_http_port(d->http));
+	if (d->http && tcptuned_http_is_elsewhere(d->http))
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "metrics.address: %s is not an address of this host now; metrics are "
+			     "served there once it is",
+			     d->config->metrics_address);
 	if (d->options->dry_run)
 		tcptuned_log(TCPTUNED_LOG_INFO, "dry run: everything is decided and reported, "
 						"nothing is changed");

@@ -240,12 +240,6 @@ test_port_in_use() {
 	stop holder KILL || :
 }
 
-test_address_of_another_host() {
-	: >"$TEST_DIR/good.conf"
-	refused 22 "192.0.2.1.*;" tcptuned_here --config="$TEST_DIR/good.conf" \
-		--set=metrics.address=192.0.2.1
-}
-
 test_no_bpffs() {
 	: >"$TEST_DIR/good.conf"
 	# the test's own, and the host's below it

@@ -378,6 +378,22 @@ test_ipv6_and_any_address() {
 	tcptuned_stop
 }
 
+# As of DHCP at boot: tcptuned does not wait for it, and is there once the address is.
+test_address_that_comes_later() {
+	host a
+	: >"$TEST_DIR/none.conf"
+	background tcptuned in_host a "$TEST_BUILD/tcptuned" --foreground \
+		--config="$TEST_DIR/none.conf" --set=tcptuned.cgroup="$TEST_CGROUP/group" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
+		--set=tcptuned.state_directory="$TEST_DIR/state" --set=metrics.address=192.0.2.1
+	wait_until 8 grep -q 'metrics.address: 192.0.2.1 is not an address of this host now' \
+		"$TEST_DIR/tcptuned.log"
+	in_host a ip address add 192.0.2.1/32 dev lo
+	wait_until 5 in_host a curl -sf -o "$TEST_DIR/scrape" http://192.0.2.1:9817/metrics
+	expect_eq "$(sample 'tcptuned_collection_success\{collector="flows"')" 1 "flows read"
+	tcptuned_stop
+}
+
 # systemd opens the port; tcptuned starts with the first connection to it.
 test_socket_activation() {
 	local code=0
