@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tcptunectl status: does it run, and what has it done so far? */
+#include <stdbool.h>
 #include <time.h>
 
 #include "ctl.h"
@@ -124,15 +125,26 @@ static void print_totals(const json_t *answer)
 	       ctl_number(answer, "totals.send_windows_refused"));
 }
 
+static void print_sysctl(const json_t *sysctl, bool first)
+{
+	const char *now = ctl_text(sysctl, "now");
+
+	printf("%s %s = %s, ", first ? "sysctls       " : "              ",
+	       ctl_text(sysctl, "name"), *now ? now : "unknown");
+	if (json_is_true(json_object_get(sysctl, "left_alone")))
+		printf("changed from tcptuned's %s by somebody else: left alone\n",
+		       ctl_text(sysctl, "set_to"));
+	else
+		printf("before %s\n", ctl_text(sysctl, "before"));
+}
+
 static void print_sysctls(const json_t *answer)
 {
 	json_t *sysctl;
 	size_t i;
 
 	json_array_foreach(json_object_get(answer, "sysctls"), i, sysctl)
-		printf("%s %s = %s, before %s\n", i ? "              " : "sysctls       ",
-		       ctl_text(sysctl, "name"), ctl_text(sysctl, "now"),
-		       ctl_text(sysctl, "before"));
+		print_sysctl(sysctl, !i);
 }
 
 void ctl_print_status(const json_t *answer)
@@ -165,7 +177,7 @@ const struct ctl_command ctl_status = {
 	.name = "status",
 	.arguments = "",
 	.help = "Say whether the daemon runs, what it has done so far, and which sysctls it has "
-		"changed.",
+		"changed; one that somebody else has changed since is left alone.",
 	.options = options,
 	.run = run,
 };

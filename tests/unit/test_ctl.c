@@ -636,7 +636,11 @@ static void test_status(void **state)
 			      "\"claimed_opened_here\":1,\"claimed_accepted_here\":2,"
 			      "\"claimed_open\":3,\"listeners_raised\":4,\"adopt_failed\":5,"
 			      "\"receive_budget_refusals\":6,\"send_budget_refusals\":7,"
-			      "\"memory_short_refusals\":8,\"rcvbuf_overridden\":9}}");
+			      "\"memory_short_refusals\":8,\"rcvbuf_overridden\":9},\"sysctls\":["
+			      "{\"name\":\"net.core.rmem_max\",\"set_to\":\"4194303\",\"now\":"
+			      "\"5000000\",\"left_alone\":true},{\"name\":\"net.core.wmem_max\","
+			      "\"before\":\"212992\",\"set_to\":\"4194304\",\"now\":\"4194304\","
+			      "\"left_alone\":false}]}");
 	char *text = printed(STDOUT_FILENO, print_status, answer);
 
 	expect_says(text, "so far         1 connections opened here, 2 accepted, 3 open before,");
@@ -646,6 +650,9 @@ static void test_status(void **state)
 			  "windows, 7 send buffers\n               8 times since the memory of "
 			  "all");
 	expect_says(text, "SO_RCVBUF overridden 9 times, SO_SNDBUF 0, dry runs included\n");
+	expect_says(text, "sysctls        net.core.rmem_max = 5000000, changed from tcptuned's "
+			  "4194303 by somebody else: left alone\n"
+			  "               net.core.wmem_max = 4194304, before 212992\n");
 	json_decref(answer);
 }
 
