@@ -848,6 +848,22 @@ static int take_lock(const char *directory, struct tcptuned_error *err)
 	return tcptuned_take_fd(&fd);
 }
 
+/* The listening socket that systemd passed, or -1. */
+static int take_socket(int *ret_fd, struct tcptuned_error *err)
+{
+	int passed = sd_listen_fds(1);
+
+	/* Somebody would be accepted on each of the others, and never answered. */
+	if (passed > 1)
+		return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_ADDRESS,
+				     "metrics: systemd passed %d sockets, and tcptuned serves one; "
+				     "leave one ListenStream= in tcptuned.socket ([::]:PORT is IPv4 "
+				     "and IPv6)",
+				     passed);
+	*ret_fd = passed > 0 ? SD_LISTEN_FDS_START : -1;
+	return 0;
+}
+
 static int start_metrics(struct daemon *d, struct tcptuned_error *err)
 {
 	struct tcptuned_scrape_options scrape = {
@@ -863,16 +879,15 @@ static int start_metrics(struct daemon *d, struct tcptuned_error *err)
 		.cgroups_missing = &d->cgroups_missing,
 	};
 	struct tcptuned_http_options http = {
-		.listen_fd = -1,
 		.address = d->config->metrics_address,
 		.port = d->config->metrics_port,
 		.handler = tcptuned_scrape_handle,
 	};
-	int error;
+	int error = take_socket(&http.listen_fd, err);
 
-	d->activated = sd_listen_fds(1) > 0;
-	if (d->activated)
-		http.listen_fd = SD_LISTEN_FDS_START;
+	if (error)
+		return error;
+	d->activated = http.listen_fd >= 0;
 	if (!d->config->metrics_enabled)
 		return 0;
 	error = tcptuned_scrape_new(&d->scrape, &scrape);

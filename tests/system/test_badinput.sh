@@ -240,6 +240,18 @@ test_port_in_use() {
 	stop holder KILL || :
 }
 
+# systemd's, of a tcptuned.socket with two ListenStream=.
+two_sockets() {
+	LISTEN_FDS=2 bash -c 'LISTEN_PID=$$ exec "$@"' two_sockets "$@" 3</dev/null 4</dev/null
+}
+
+test_two_sockets_of_systemd() {
+	: >"$TEST_DIR/good.conf"
+	refused 22 "systemd passed 2 sockets.*;" two_sockets "$TEST_BUILD/tcptuned" --foreground \
+		--config="$TEST_DIR/good.conf" --set=tcptuned.cgroup="$TEST_CGROUP/group" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run"
+}
+
 test_no_bpffs() {
 	: >"$TEST_DIR/good.conf"
 	# the test's own, and the host's below it
