@@ -30,6 +30,24 @@ static void print_daemon(const json_t *answer)
 	printf("pinned in      %s\n", ctl_text(answer, "pinned_in"));
 }
 
+static void print_configuration(const json_t *answer)
+{
+	const char *rejected = ctl_text(answer, "configuration.rejected");
+	const char *unapplied = ctl_text(answer, "configuration.unapplied");
+
+	if (!json_object_get(answer, "configuration"))
+		return;
+	if (*rejected)
+		printf("configuration  the one before the last reload, which was rejected: %s\n",
+		       rejected);
+	if (*unapplied)
+		printf("configuration  not all of it in force, tried again every few seconds: "
+		       "%s\n",
+		       unapplied);
+	if (!*rejected && !*unapplied)
+		puts("configuration  in force as it was last read");
+}
+
 static void print_policy(const json_t *answer)
 {
 	const char *name = ctl_text(answer, "congestion_control");
@@ -150,6 +168,7 @@ static void print_sysctls(const json_t *answer)
 void ctl_print_status(const json_t *answer)
 {
 	print_daemon(answer);
+	print_configuration(answer);
 	print_policy(answer);
 	print_connections(answer);
 	print_budget(answer);
@@ -176,8 +195,9 @@ static int run(struct ctl *ctl, const char *const *given, char **arguments, int 
 const struct ctl_command ctl_status = {
 	.name = "status",
 	.arguments = "",
-	.help = "Say whether the daemon runs, what it has done so far, and which sysctls it has "
-		"changed; one that somebody else has changed since is left alone.",
+	.help = "Say whether the daemon runs, whether its configuration is in force, what it has "
+		"done so far, and which sysctls it has changed; one that somebody else has changed "
+		"since is left alone.",
 	.options = options,
 	.run = run,
 };

@@ -569,6 +569,18 @@ static json_t *family_array(const struct tcptuned_kernel *kernel)
 	return array;
 }
 
+static json_t *configuration_object(const struct tcptuned_config_trouble *trouble)
+{
+	json_t *object = json_object();
+
+	set_bool(object, "in_force", tcptuned_config_in_force(trouble));
+	if (trouble->rejected[0])
+		set_text(object, "rejected", trouble->rejected);
+	if (trouble->unapplied[0])
+		set_text(object, "unapplied", trouble->unapplied);
+	return object;
+}
+
 /* What somebody has changed since is that somebody's, also before the daemon has seen it. */
 static json_t *sysctl_object(enum tcptuned_sysctl which, const struct tcptuned_saved_sysctl *saved)
 {
@@ -635,6 +647,9 @@ static int answer_status(const struct tcptuned_source *source, struct tcptuned_b
 		set_number(object, "pid", (__u64)source->daemon);
 		set_number(object, "started_us", source->start_us);
 	}
+	if (source->trouble)
+		json_object_set_new(object, "configuration",
+				    configuration_object(source->trouble));
 	set_text(object, "pinned_in", kernel->pin_dir);
 	set_text(object, "mode", tcptuned_mode_name(policy.mode));
 	set_text(object, "congestion_control", policy.congestion_control);

@@ -59,7 +59,7 @@ struct daemon {
 	char cgroup_path[TCPTUNED_CONFIG_TEXT];
 	bool adopted;	 /* what was open before the start */
 	bool unapplied;	 /* apply() failed last: the timer tries again */
-	struct tcptuned_error last_error; /* of apply_again(), told; not at every try of the timer */
+	struct tcptuned_config_trouble trouble; /* told, and not at every try of the timer */
 	bool whole_host; /* attached to the root of the cgroup tree */
 	bool activated;	 /* systemd holds the socket for metrics, and starts tcptuned for it */
 	int lock_fd, pins_lock_fd, cgroup_fd, signal_fd, timer_fd;
@@ -630,7 +630,7 @@ static int apply(struct daemon *d, struct tcptuned_error *err)
 	int error = try_to_apply(d, err);
 
 	d->unapplied = error;
-	d->last_error.text[0] = '\0';
+	d->trouble.unapplied[0] = '\0';
 	return error;
 }
 
@@ -640,9 +640,9 @@ static void apply_again(struct daemon *d)
 	struct tcptuned_error err = { 0 };
 
 	d->unapplied = try_to_apply(d, &err);
-	if (d->unapplied && strcmp(d->last_error.text, err.text))
+	if (d->unapplied && strcmp(d->trouble.unapplied, err.text))
 		tcptuned_log(TCPTUNED_LOG_ERROR, "%s", err.text);
-	d->last_error = err;
+	snprintf(d->trouble.unapplied, sizeof(d->trouble.unapplied), "%s", err.text);
 }
 
 /* An administrator who changes what tcptuned set has the last word. Has one? */
@@ -877,6 +877,7 @@ static int start_metrics(struct daemon *d, struct tcptuned_error *err)
 		.policy = policy_record,
 		.policy_ctx = d,
 		.cgroups_missing = &d->cgroups_missing,
+		.trouble = &d->trouble,
 	};
 	struct tcptuned_http_options http = {
 		.address = d->config->metrics_address,
@@ -927,6 +928,7 @@ static int start_control(struct daemon *d, struct tcptuned_error *err)
 		.source = {
 			.kernel = &d->kernel,
 			.config = d->config,
+			.trouble = &d->trouble,
 			.daemon = getpid(),
 		},
 		.change = change,
@@ -1105,6 +1107,13 @@ static void log_differences(const struct tcptuned_config *was, const struct tcpt
 			     told - DIFFERENCES_TOLD);
 }
 
+static void reject(struct daemon *d, const struct tcptuned_error *why)
+{
+	tcptuned_log(TCPTUNED_LOG_ERROR, "%s", why->text);
+	tcptuned_log(TCPTUNED_LOG_ERROR, "the configuration before it stays in force");
+	snprintf(d->trouble.rejected, sizeof(d->trouble.rejected), "%s", why->text);
+}
+
 /*
  * @new takes the place of the one in force, or nothing changes. What differs is said when it is
  * in force: who reads it in the log can rely on it.
@@ -1128,10 +1137,10 @@ static bool take_configuration(struct daemon *d, struct tcptuned_config *new)
 		log_differences(&before, &written);
 		tcptuned_config_free(&before);
 		tcptuned_log_set_level(new->log_level);
+		d->trouble.rejected[0] = '\0';
 		return true;
 	}
-	tcptuned_log(TCPTUNED_LOG_ERROR, "%s", err.text);
-	tcptuned_log(TCPTUNED_LOG_ERROR, "the configuration before it stays in force");
+	reject(d, &err);
 	tcptuned_config_free(new);
 	*d->config = before;
 	apply_again(d);
@@ -1163,12 +1172,10 @@ static void reload(struct daemon *d)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld",
 		   now.tv_sec * 1000000ll + now.tv_nsec / 1000);
-	if (read_configuration(d, &new, &err)) {
-		tcptuned_log(TCPTUNED_LOG_ERROR, "%s", err.text);
-		tcptuned_log(TCPTUNED_LOG_ERROR, "the configuration before it stays in force");
-	} else {
+	if (read_configuration(d, &new, &err))
+		reject(d, &err);
+	else
 		taken = take_configuration(d, &new);
-	}
 	if (d->scrape)
 		tcptuned_scrape_count_reload(d->scrape, taken);
 	sd_notify(0, "READY=1");

@@ -45,10 +45,12 @@ enum tcptuned_exit {
 #undef TCPTUNED_EXIT_ENUM
 };
 
+#define TCPTUNED_ERROR_TEXT 1024
+
 /* What failed, on what, and what to do: one sentence, no newline, no "tcptuned:" before it. */
 struct tcptuned_error {
 	enum tcptuned_exit status;
-	char text[1024];
+	char text[TCPTUNED_ERROR_TEXT];
 };
 
 /*

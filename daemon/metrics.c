@@ -1001,6 +1001,9 @@ static void print_state(struct tcptuned_buf *out, struct tcptuned_buf *labels,
 	       "Whether the congestion control bitcp can be chosen on this host.");
 	sample(out, &reloads, "result=\"ok\"", snap->reloads[true], PLAIN);
 	sample(out, &reloads, "result=\"rejected\"", snap->reloads[false], PLAIN);
+	single(out, "tcptuned_config_last_reload_successful", GAUGE, snap->config_in_force, PLAIN,
+	       "Whether the last reload was taken, or there was none, and what the configuration "
+	       "says is in force.");
 	single(out, "tcptuned_taken_over", GAUGE, snap->taken_over, PLAIN,
 	       "Whether the programs were pinned by a daemon before this one.");
 	single(out, "tcptuned_policy_cgroups_missing", GAUGE, snap->cgroups_missing, PLAIN,

@@ -656,6 +656,28 @@ static void test_status(void **state)
 	json_decref(answer);
 }
 
+static void expect_configuration(const char *configuration, const char *says)
+{
+	json_t *answer = json("{}");
+	char *text;
+
+	json_object_set_new(answer, "configuration", json(configuration));
+	text = printed(STDOUT_FILENO, print_status, answer);
+	expect_says(text, says);
+	json_decref(answer);
+}
+
+static void test_status_of_the_configuration(void **state)
+{
+	expect_configuration("{\"in_force\":true}", "configuration  in force as it was last read\n");
+	expect_configuration("{\"in_force\":false,\"rejected\":\"a.conf:2: no\"}",
+			     "\nconfiguration  the one before the last reload, which was rejected: "
+			     "a.conf:2: no\n");
+	expect_configuration("{\"in_force\":false,\"unapplied\":\"no memory\"}",
+			     "\nconfiguration  not all of it in force, tried again every few "
+			     "seconds: no memory\n");
+}
+
 static void test_policy_in_full(void **state)
 {
 	json_t *policy = json("{\"policy\":\"web\",\"rule\":\"remote port 80\",\"mode\":\"tune\","
@@ -717,6 +739,7 @@ int main(void)
 		cmocka_unit_test(test_wrong_words),
 		cmocka_unit_test(test_broken_configuration),
 		cmocka_unit_test(test_status),
+		cmocka_unit_test(test_status_of_the_configuration),
 		cmocka_unit_test(test_policy_in_full),
 		cmocka_unit_test(test_namespaces),
 	};

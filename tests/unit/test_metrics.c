@@ -102,6 +102,7 @@ static struct tcptuned_snapshot *make_snapshot(void)
 	snap->adoption.namespaces = 3;
 	snap->reloads[true] = 7;
 	snap->reloads[false] = 2;
+	snap->config_in_force = true;
 	snap->adoption.namespaces_failed = 1;
 	snap->adoption.ns = 250000000;
 	snap->totals_ok = true;
@@ -396,6 +397,7 @@ static void test_aggregate_lines(void **state)
 		"tcptuned_taken_over 0",
 		"tcptuned_config_reloads_total{result=\"ok\"} 7",
 		"tcptuned_config_reloads_total{result=\"rejected\"} 2",
+		"tcptuned_config_last_reload_successful 1",
 		"tcptuned_adoption_namespaces{result=\"visited\"} 3",
 		"tcptuned_adoption_namespaces{result=\"failed\"} 1",
 		"tcptuned_adoption_duration_seconds 0.250000000",
@@ -844,8 +846,9 @@ static void test_scrape_without_kernel_side(void **state)
 	struct tcptuned_http_request metrics = {"/metrics", -1}, no_such_page = {"/metrics/", -1};
 	struct tcptuned_http_request flows = {"/flows.json", -1};
 	unsigned int missing = 3;
-	struct tcptuned_scrape_options options = {
-		.flows_max = 3, .reader = "", .version = "9", .cgroups_missing = &missing};
+	struct tcptuned_config_trouble trouble = {.unapplied = "no memory"};
+	struct tcptuned_scrape_options options = {.flows_max = 3, .reader = "", .version = "9",
+		.cgroups_missing = &missing, .trouble = &trouble};
 	struct tcptuned_kernel kernel;
 	struct tcptuned_scrape *scrape;
 
@@ -859,6 +862,7 @@ static void test_scrape_without_kernel_side(void **state)
 	assert_int_equal(reply.status, 200);
 	assert_string_equal(reply.content_type, "text/plain; version=0.0.4; charset=utf-8");
 	assert_non_null(strstr(reply.body.data, "\ntcptuned_scrapes_total 0\n"));
+	assert_non_null(strstr(reply.body.data, "\ntcptuned_config_last_reload_successful 0\n"));
 	assert_non_null(strstr(reply.body.data, "{collector=\"totals\"} 0\n"));
 	assert_non_null(strstr(reply.body.data, "\ntcptuned_policy_cgroups_missing 3\n"));
 	check_with_promtool(reply.body.data);
