@@ -759,8 +759,8 @@ static int enable(struct daemon *d, const char *name, bool enabled, struct tcptu
 
 static int apply_to_open(struct daemon *d, struct tcptuned_buf *out, struct tcptuned_error *err)
 {
-	const struct tcptuned_adoption *a = &d->kernel.adoption;
-	int error = tcptuned_kernel_apply_policies(&d->kernel);
+	struct tcptuned_adoption a;
+	int error = tcptuned_kernel_apply_policies(&d->kernel, &a);
 
 	if (error)
 		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
@@ -769,15 +769,15 @@ static int apply_to_open(struct daemon *d, struct tcptuned_buf *out, struct tcpt
 	tcptuned_log(TCPTUNED_LOG_INFO,
 		     "policies applied to open connections: %llu moved, %llu taken, %llu let go, "
 		     "%llu could not be taken, %llu ms",
-		     (unsigned long long)a->moved, (unsigned long long)a->connections,
-		     (unsigned long long)a->let_go, (unsigned long long)(a->failed + a->too_old),
-		     (unsigned long long)a->ns / 1000000);
+		     (unsigned long long)a.moved, (unsigned long long)a.connections,
+		     (unsigned long long)a.let_go, (unsigned long long)(a.failed + a.too_old),
+		     (unsigned long long)a.ns / 1000000);
 	tcptuned_buf_printf(out,
 			    "{\"moved\":%llu,\"taken\":%llu,\"let_go\":%llu,\"failed\":%llu,"
 			    "\"kernel_too_old\":%llu,\"namespaces_failed\":%u}\n",
-			    (unsigned long long)a->moved, (unsigned long long)a->connections,
-			    (unsigned long long)a->let_go, (unsigned long long)a->failed,
-			    (unsigned long long)a->too_old, a->namespaces_failed);
+			    (unsigned long long)a.moved, (unsigned long long)a.connections,
+			    (unsigned long long)a.let_go, (unsigned long long)a.failed,
+			    (unsigned long long)a.too_old, a.namespaces_failed);
 	return 0;
 }
 

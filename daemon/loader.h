@@ -75,7 +75,7 @@ enum tcptuned_origin {
 
 #define TCPTUNED_PIN_DIR_MAX 280
 
-/* What became of that which was open before. */
+/* What became of that which was open, at the start or when policies were applied to it. */
 struct tcptuned_adoption {
 	uint64_t connections;
 	uint64_t moved;		       /* that another policy has now, ... */
@@ -100,7 +100,7 @@ struct tcptuned_kernel {
 	__u32 generation; /* of the policies in force, in the upper half of their ids; 0: none */
 	__u32 policies_len; /* how many these are, the default one included */
 	enum tcptuned_origin origin;
-	struct tcptuned_adoption adoption;
+	struct tcptuned_adoption adoption; /* at the start */
 	char why_no_bitcp[256]; /* a sentence when it is not */
 	char pin_dir[TCPTUNED_PIN_DIR_MAX];
 };
@@ -142,9 +142,9 @@ int tcptuned_kernel_adopt_flows(struct tcptuned_kernel *k);
 
 /*
  * Give every open connection the policy that it would get if it were made now, those that had
- * none included. Returns 0, or a negative errno as above, and the sums in k->adoption.
+ * none included. Returns 0, or a negative errno as above, and what came of it in @ret.
  */
-int tcptuned_kernel_apply_policies(struct tcptuned_kernel *k);
+int tcptuned_kernel_apply_policies(const struct tcptuned_kernel *k, struct tcptuned_adoption *ret);
 
 /*
  * A network namespace whose default congestion control is bitcp, or one of the family, has the
