@@ -82,15 +82,16 @@ static void take_here(void *ctx)
 static int take_everywhere(int link_fd, struct tcptuned_adoption *ret)
 {
 	struct taking taking = { link_fd, ret };
+	struct tcptuned_netns_missed missed = { 0 };
 	uint64_t start = now_ns();
-	unsigned int refused = 0;
 	int visited;
 
 	memset(ret, 0, sizeof(*ret));
 	if (link_fd < 0)
 		return -ENOENT;
-	visited = tcptuned_netns_for_each(take_here, &taking, &refused);
-	ret->namespaces_failed += refused;
+	visited = tcptuned_netns_for_each(take_here, &taking, &missed);
+	ret->namespaces_failed += missed.refused;
+	ret->namespaces_vanished = missed.vanished;
 	ret->ns = now_ns() - start;
 	return visited < 0 ? visited : 0;
 }
@@ -131,10 +132,13 @@ static void release_here(void *ctx)
 
 int tcptuned_kernel_release_flows(int link_fd, unsigned int *ret_refused)
 {
-	*ret_refused = 0;
-	if (link_fd < 0)
-		return 0;
-	return tcptuned_netns_for_each(release_here, &link_fd, ret_refused);
+	struct tcptuned_netns_missed missed = { 0 };
+	int visited = 0;
+
+	if (link_fd >= 0)
+		visited = tcptuned_netns_for_each(release_here, &link_fd, &missed);
+	*ret_refused = missed.refused;
+	return visited;
 }
 
 struct undoing {

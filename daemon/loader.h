@@ -84,6 +84,7 @@ struct tcptuned_adoption {
 	uint64_t failed;	       /* sockets that the kernel refused, or had no memory for */
 	uint64_t too_old;	       /* sockets that were left alone: see kernel_too_old() */
 	unsigned int namespaces;       /* visited to the end */
+	unsigned int namespaces_vanished; /* gone when their turn came */
 	unsigned int namespaces_failed; /* not visited, or not to the end: may not be entered, ... */
 	int error;		       /* ... or this negative errno, the last one; 0: none */
 	uint64_t ns;		       /* how long all of it took */

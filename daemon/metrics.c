@@ -986,7 +986,8 @@ static void print_state(struct tcptuned_buf *out, struct tcptuned_buf *labels,
 				 false};
 	struct family namespaces = {"tcptuned_adoption_namespaces", GAUGE,
 				    "Network namespaces searched for open connections at the "
-				    "start, and those that could not be searched to the end.",
+				    "start, those that could not be searched to the end, and names "
+				    "whose namespace had gone before its turn came.",
 				    false};
 	struct family success = {"tcptuned_collection_success", GAUGE,
 				 "Whether this could be read from the kernel.", false};
@@ -1010,6 +1011,7 @@ static void print_state(struct tcptuned_buf *out, struct tcptuned_buf *labels,
 	       "Policies without connections: their control group is not there, or not to be seen.");
 	sample(out, &namespaces, "result=\"visited\"", snap->adoption.namespaces, PLAIN);
 	sample(out, &namespaces, "result=\"failed\"", snap->adoption.namespaces_failed, PLAIN);
+	sample(out, &namespaces, "result=\"vanished\"", snap->adoption.namespaces_vanished, PLAIN);
 	single(out, "tcptuned_adoption_duration_seconds", GAUGE, snap->adoption.ns, NANOSECONDS,
 	       "How long it took to adopt the connections that were open before the start.");
 	sample(out, &success, "collector=\"totals\"", snap->totals_ok, PLAIN);

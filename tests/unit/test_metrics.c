@@ -104,6 +104,7 @@ static struct tcptuned_snapshot *make_snapshot(void)
 	snap->reloads[false] = 2;
 	snap->config_in_force = true;
 	snap->adoption.namespaces_failed = 1;
+	snap->adoption.namespaces_vanished = 2;
 	snap->adoption.ns = 250000000;
 	snap->totals_ok = true;
 	snap->flows_ok = true;
@@ -400,6 +401,7 @@ static void test_aggregate_lines(void **state)
 		"tcptuned_config_last_reload_successful 1",
 		"tcptuned_adoption_namespaces{result=\"visited\"} 3",
 		"tcptuned_adoption_namespaces{result=\"failed\"} 1",
+		"tcptuned_adoption_namespaces{result=\"vanished\"} 2",
 		"tcptuned_adoption_duration_seconds 0.250000000",
 		"tcptuned_collection_success{collector=\"flows\"} 1",
 		"tcptuned_connections{policy=\"default\",congestion_control=\"bitcp\"} 3",
