@@ -646,7 +646,7 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.unit = "connections",
 		.live = true,
 		.help = "So many connections, those that carried most, are shown one by one; "
-			"the rest only in the totals. Each makes up to sixty time series. They are "
+			"the rest only in the totals. Each makes up to seventy time series. They are "
 			"of every user and every network namespace.",
 	},
 	{

@@ -158,10 +158,11 @@ void tcptuned_kernel_renew_defaults(void);
 void tcptuned_kernel_stop(struct tcptuned_kernel *k);
 
 /*
- * Give the connections that were tuned back to the kernel: with as much buffer as they were
- * allowed. @link_fd: the iterator TCPTUNED_LINK_RELEASE of the build that made their records;
- * negative: there are none. In every network namespace; returns how many were visited, or a
- * negative errno, and in @ret_refused how many may not be entered.
+ * Give the connections that were tuned back to the kernel: with the buffers that they have, or
+ * with as much as its own autotuning may give (tcp_rmem[2], tcp_wmem[2]). @link_fd: the iterator
+ * TCPTUNED_LINK_RELEASE of the build that made their records; negative: there are none. In every
+ * network namespace; returns how many were visited, or a negative errno, and in @ret_refused how
+ * many may not be entered.
  */
 int tcptuned_kernel_release_flows(int link_fd, unsigned int *ret_refused);
 

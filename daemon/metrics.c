@@ -737,7 +737,7 @@ static void print_flow_states(struct tcptuned_buf *out, const struct tcptuned_sn
 		for (send = 0; send < 2; send++) {
 			const struct rightsize *rs = direction_of(flow.record, send);
 
-			/* Nothing was ever measured in this direction: not worth six lines. */
+			/* Nothing was ever measured in this direction: a line a reason too many. */
 			if (rs->reason == RIGHTSIZE_UNMEASURED && !rs->round_start_us)
 				continue;
 			print_states(out, &reason, flow.labels, direction_labels[send],

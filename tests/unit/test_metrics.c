@@ -389,6 +389,25 @@ static void test_burstiness_lines(void **state)
 	free_snapshot(snap);
 }
 
+/* As the help of metrics.flows has it; what an observed one would have got is two more. */
+static void test_series_of_one_flow(void **state)
+{
+	struct tcptuned_snapshot *snap = make_snapshot();
+	struct tcptuned_flow *flow = &snap->flows.top[0].flow;
+	unsigned int series = 0;
+	const char *found;
+	char *text;
+
+	flow->flags |= TCPTUNED_F_SNDBUF_REQ;
+	flow->snd = flow->rcv;
+	text = text_of(snap);
+	for (found = strstr(text, "{" FLOW); found; found = strstr(found + 1, "{" FLOW))
+		series++;
+	assert_in_range(series, 61, 68);
+	free(text);
+	free_snapshot(snap);
+}
+
 static void test_aggregate_lines(void **state)
 {
 	static const char *const lines[] = {
@@ -901,6 +920,7 @@ int main(void)
 		cmocka_unit_test(test_ipv6_and_escaping),
 		cmocka_unit_test(test_budget_lines),
 		cmocka_unit_test(test_burstiness_lines),
+		cmocka_unit_test(test_series_of_one_flow),
 		cmocka_unit_test(test_aggregate_lines),
 		cmocka_unit_test(test_policies_that_are_gone),
 		cmocka_unit_test(test_groups_of_one_name),
