@@ -1344,8 +1344,16 @@ int tcptuned_daemon_run(const struct tcptuned_options *options, struct tcptuned_
 /* What the programs learned since the daemon was killed: their maps are about to go. */
 static void save_paths(const struct tcptuned_config *config, const struct tcptuned_kernel *kernel)
 {
+	uint32_t needed = 1u << TCPTUNED_MAP_PATHS | 1u << TCPTUNED_MAP_PATH_SETTINGS;
 	struct tcptuned_paths *paths;
 
+	if (kernel->other_layout & needed) {
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "the paths in %s are another build's, and cannot be saved: what was "
+			     "learned since that build saved them is lost",
+			     kernel->pin_dir);
+		return;
+	}
 	if (tcptuned_paths_new(&paths, kernel, config->state_directory, config->paths_entries_max))
 		return;
 	tcptuned_paths_adopt_settings(paths);
@@ -1392,8 +1400,7 @@ int tcptuned_daemon_forget_paths(const struct tcptuned_config *config, const cha
 	error = tcptuned_kernel_open(&kernel, config->bpffs, err);
 	if (error && error != -ENOENT)
 		return error;
-	error = tcptuned_paths_forget(kernel.map_fd[TCPTUNED_MAP_PATHS], config->state_directory,
-				      prefix, &count, err);
+	error = tcptuned_paths_forget(&kernel, config->state_directory, prefix, &count, err);
 	tcptuned_kernel_close(&kernel);
 	if (!error)
 		tcptuned_log(TCPTUNED_LOG_INFO, "forgotten: %u prefixes", count);

@@ -95,6 +95,7 @@ struct tcptuned_kernel {
 	int map_fd[TCPTUNED_MAPS];
 	int prog_fd[TCPTUNED_PROGS];
 	int link_fd[TCPTUNED_LINKS];
+	uint32_t other_layout; /* another build's maps, a bit each: there, and not opened */
 	int bitcp_map_fd; /* the struct_ops map */
 	bool bitcp;	  /* registered */
 	uint32_t paths_max; /* entries of the map of paths */
@@ -124,7 +125,8 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 
 /*
  * Open what is pinned under @bpffs, to look at it or to detach it. -ENOENT when nothing is.
- * Whatever of it can be opened is.
+ * Whatever of it can be opened is, but for maps of another layout that nothing else keeps from
+ * being read: @k->other_layout.
  */
 int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs,
 			 struct tcptuned_error *err);
