@@ -13,9 +13,33 @@ static __always_inline struct budget *budget_here(void)
 	return bpf_map_lookup_elem(&budget, &zero);
 }
 
+/* How deep in the hierarchy of control groups memory is looked at. */
+#define MEMCG_LEVELS 16
+
+/*
+ * Is there pressure in the memory control group of the socket, or in one above
+ * (mem_cgroup_under_socket_pressure(); its first word has flags in its low bits since 6.18)?
+ */
+__noinline int memcg_is_short(__u64 first)
+{
+	const struct mem_cgroup *memcg = (const struct mem_cgroup *)(first & ~3ull);
+	__u64 now = bpf_jiffies64();
+
+	for (int i = 0; memcg && i < MEMCG_LEVELS; i++) {
+		if (bpf_core_field_exists(memcg->tcpmem_pressure) &&
+		    BPF_CORE_READ(memcg, tcpmem_pressure))
+			return 1;
+		if ((__s64)(BPF_CORE_READ(memcg, socket_pressure) - now) > 0)
+			return 1;
+		memcg = (const struct mem_cgroup *)BPF_CORE_READ(memcg, css.parent);
+	}
+	return 0;
+}
+
 /*
  * Does TCP as a whole hold nearly as much memory as makes the kernel press it (the middle value
- * of tcp_mem; tcp_under_memory_pressure())? From there on it prunes receive queues.
+ * of tcp_mem; tcp_under_memory_pressure()), or does its control group? From there on the kernel
+ * prunes receive queues.
  */
 static __always_inline bool memory_is_short(struct tcp_sock *tp)
 {
@@ -24,6 +48,9 @@ static __always_inline bool memory_is_short(struct tcp_sock *tp)
 	__s64 allocated = 0;
 	long *mem;
 
+	if (bpf_core_field_exists(struct sock, sk_memcg) &&
+	    memcg_is_short((__u64)BPF_CORE_READ(tp, inet_conn.icsk_inet.sk.sk_memcg)))
+		return true;
 	bpf_core_read(&mem, sizeof(mem), &prot->sysctl_mem);
 	bpf_probe_read_kernel(&allocated, sizeof(allocated),
 			      BPF_CORE_READ(prot, memory_allocated));

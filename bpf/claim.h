@@ -12,6 +12,16 @@
 #include "policy.h"
 #include <tcptuned/rightsize.h>
 
+/* What tcp_init_buffer_space() gives a new connection of common segments: 2 x 10 of them. */
+#define SNDBUF_OF_NEW	    87040
+/*
+ * The most that a buffer is raised to for the sake of its window scale, bytes as SO_RCVBUF takes
+ * them. Where a SYN cookie finishes the handshake, so much is promised at once:
+ * cookie_v4_check() sizes the first window anew and does not ask RWND_INIT. It makes a window
+ * scale of 9, and windows up to 32 MB.
+ */
+#define RAISED_RCVBUF_MAX   (16 << 20)
+
 static __always_inline bool is_same_name(const char a[TCPTUNED_CC_NAME_MAX],
 					 const char b[TCPTUNED_CC_NAME_MAX])
 {
@@ -41,8 +51,9 @@ static __always_inline bool has_default_congestion_control(struct inet_connectio
 /*
  * Congestion control is the policy's only where nobody chose: neither the application
  * (icsk_ca_setsockopt, but that is also of a default put back) nor a route (then it is not the
- * namespace's default). Is it, and is there a choice to make? Copies the name to @ret. In a dry
- * run it is only noted.
+ * namespace's default). Or where it has been before: a socket that is disconnected keeps it. Is it
+ * the policy's, and is there a choice to make? Copies the name to @ret. In a dry run it is only
+ * noted.
  */
 static __always_inline bool congestion_control_is_ours(struct tcptuned_flow *flow,
 						       struct tcp_sock *tp,
@@ -50,12 +61,12 @@ static __always_inline bool congestion_control_is_ours(struct tcptuned_flow *flo
 						       char ret[TCPTUNED_CC_NAME_MAX])
 {
 	struct inet_connection_sock *icsk = &tp->inet_conn;
-	bool restored = flow->flags & TCPTUNED_F_CC_RESTORED;
+	bool restored = flow->flags & TCPTUNED_F_CC_RESTORED, set = flow->flags & TCPTUNED_F_CC_SET;
 
 	if (!policy->congestion_control[0])
 		return false;
-	if ((BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_setsockopt) && !restored) ||
-	    !has_default_congestion_control(icsk)) {
+	if (!set && ((BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_setsockopt) && !restored) ||
+		     !has_default_congestion_control(icsk))) {
 		char kept[TCPTUNED_CC_NAME_MAX] = "";
 
 		BPF_CORE_READ_STR_INTO(&kept, icsk, icsk_ca_ops, name);
@@ -145,6 +156,36 @@ static __always_inline void lower_receive_floor(struct tcptuned_flow *flow, stru
 		return;
 	flow->rcv_base = first;
 	flow->rcv_floor = kernel_win_from_space(tp, first);
+}
+
+static __always_inline void lower_send_floor(struct tcptuned_flow *flow)
+{
+	if (flow->snd_floor > SNDBUF_OF_NEW)
+		flow->snd_base = flow->snd_floor = SNDBUF_OF_NEW;
+}
+
+/* Is this direction's buffer still as it was sized in a connection that the socket had before? */
+static __always_inline bool was_sized(const struct tcptuned_flow *flow, bool receive)
+{
+	__u32 locked = receive ? TCPTUNED_F_RCV_LOCKED : TCPTUNED_F_SND_LOCKED;
+	__u32 theirs = receive ? TCPTUNED_F_RCV_HANDS_OFF : TCPTUNED_F_SND_HANDS_OFF;
+
+	return (flow->flags & (locked | theirs)) == locked;
+}
+
+/* It has been claimed, anew. The kernel does not tune what is locked, so that tcptuned has to. */
+static __always_inline void size_again(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	if (flow->flags & TCPTUNED_F_OBSERVE)
+		return;
+	if (was_sized(flow, true)) {
+		lower_receive_floor(flow, tp);
+		flow->flags |= TCPTUNED_F_RCV_TAKEN;
+	}
+	if (was_sized(flow, false)) {
+		lower_send_floor(flow);
+		flow->flags |= TCPTUNED_F_SND_TAKEN;
+	}
 }
 
 #endif

@@ -263,14 +263,6 @@ int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 
 #define CB_FLAGS	    (BPF_SOCK_OPS_STATE_CB_FLAG | BPF_SOCK_OPS_RTT_CB_FLAG |               \
 			     BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG)
-/* What tcp_init_buffer_space() gives a new connection of common segments: 2 x 10 of them. */
-#define SNDBUF_OF_NEW	    87040
-/*
- * The most that a listener's buffer is raised to, bytes as SO_RCVBUF takes them. Where a SYN
- * cookie finishes the handshake, so much is promised at once: cookie_v4_check() sizes the first
- * window anew and does not ask RWND_INIT. It makes a window scale of 9, and windows up to 32 MB.
- */
-#define RAISED_RCVBUF_MAX   (16 << 20)
 /* In which a connection still carries data, and is not its closing handshake alone. */
 #define CARRIES_DATA	    (1 << TCP_STATE_ESTABLISHED | 1 << TCP_STATE_FIN_WAIT1 |               \
 			     1 << TCP_STATE_FIN_WAIT2 | 1 << TCP_STATE_CLOSE_WAIT)
@@ -281,33 +273,6 @@ const volatile __u64 cgroup_id = 1;
 static __always_inline bool in_our_cgroup(struct sock *sk)
 {
 	return is_in_cgroup(sk, cgroup_id);
-}
-
-/* What the application asked for of @sk before tcptuned could see it; the kernel doubled it. */
-static __always_inline void take_note_of_requests(struct tcptuned_flow *flow, struct sock *sk,
-						  const struct tcptuned_policy *policy)
-{
-	__u32 locks = locks_of_application(flow, (struct tcp_sock *)sk);
-	bool tune = policy->mode == TCPTUNED_TUNE;
-
-	if ((locks & SOCK_RCVBUF_LOCK) && policy->override_rcvbuf &&
-	    !(flow->flags & (TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_RCVBUF_APP))) {
-		flow->req_rcvbuf = (__u32)sk->sk_rcvbuf / 2;
-		flow->rcv_buffer_max = policy->rcv_buffer_max;
-		flow->flags |= TCPTUNED_F_RCVBUF_REQ;
-		if (tune)
-			override_late(flow, true);
-		count(TCPTUNED_C_RCVBUF_OVERRIDDEN);
-	}
-	if ((locks & SOCK_SNDBUF_LOCK) && policy->override_sndbuf &&
-	    !(flow->flags & (TCPTUNED_F_SNDBUF_REQ | TCPTUNED_F_SNDBUF_APP))) {
-		flow->req_sndbuf = (__u32)sk->sk_sndbuf / 2;
-		flow->snd_buffer_max = policy->snd_buffer_max;
-		flow->flags |= TCPTUNED_F_SNDBUF_REQ;
-		if (tune)
-			override_late(flow, false);
-		count(TCPTUNED_C_SNDBUF_OVERRIDDEN);
-	}
 }
 
 static __always_inline int call_back(struct tcp_sock *tp, __u32 which)
@@ -370,7 +335,7 @@ static __always_inline int adopt_listener(struct tcp_sock *tp)
 
 	if (!(BPF_CORE_READ_BITFIELD(sk, sk_userlocks) & (SOCK_RCVBUF_LOCK | SOCK_SNDBUF_LOCK)))
 		return 0;
-	policy = policy_of_listener(sk);
+	policy = is_multipath(tp) ? NULL : policy_of_listener(sk);
 	if (!policy || !in_our_cgroup(sk))
 		return 0;
 	if (call_back(tp, BPF_SOCK_OPS_STATE_CB_FLAG))
@@ -382,7 +347,7 @@ static __always_inline int adopt_listener(struct tcp_sock *tp)
 	}
 	if (flow->flags & TCPTUNED_F_RAISED)
 		return 0;
-	take_note_of_requests(flow, sk, policy);
+	take_note(flow, tp, policy);
 	if (!(flow->flags & TCPTUNED_F_RCVBUF_OBEYED))
 		return 0;
 	return raise_listener(flow, tp, policy);
@@ -426,8 +391,7 @@ static __always_inline void follow_bitcp(struct tcptuned_flow *flow, struct tcp_
 static __always_inline void lower_floors(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	lower_receive_floor(flow, tp);
-	if (flow->snd_floor > SNDBUF_OF_NEW)
-		flow->snd_base = flow->snd_floor = SNDBUF_OF_NEW;
+	lower_send_floor(flow);
 }
 
 /*
@@ -475,7 +439,7 @@ static __always_inline int adopt_connection(struct tcp_sock *tp)
 		count(TCPTUNED_C_STORAGE_FAILED);
 		return TCPTUNED_ADOPTED_FAILED;
 	}
-	take_note_of_requests(flow, sk, policy);
+	take_note(flow, tp, policy);
 	claim_flow(flow, tp, policy, key);
 	lower_floors(flow, tp);
 	flow->flags |= TCPTUNED_F_ADOPTED;
@@ -501,13 +465,18 @@ static __always_inline __u32 room_for(__u32 have, __u32 kernels_max)
 static __always_inline void set_receive_buffer(struct tcptuned_flow *flow, struct tcp_sock *tp,
 					       __u32 space, __u32 window)
 {
+	__u32 least = kernel_least_clamp(tp), have = tp->inet_conn.icsk_inet.sk.sk_rcvbuf;
 	int value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
 
-	bpf_setsockopt(tp, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
 	if (flow->flags & TCPTUNED_F_RCVBUF_APP) /* it set the clamp since: hands_off() */
-		return;
+		window = tp->window_clamp; /* Linux 7 moves it with the buffer */
+	if (window < least)
+		window = least;
+	if (have <= flow->rcv_buffer_max) /* else net.core.rmem_max was lowered, and would cut it */
+		bpf_setsockopt(tp, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
 	value = window;
-	bpf_setsockopt(tp, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value));
+	if (tp->window_clamp != window)
+		bpf_setsockopt(tp, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value));
 }
 
 /*
@@ -561,32 +530,11 @@ static __always_inline void release_listener(struct tcptuned_flow *flow, struct 
 	forget_listener(&listener);
 }
 
-/*
- * The limit that its policy had set, unless the application has set another since: what it had
- * set before, or none.
- */
-static __always_inline void lift_pacing(struct tcptuned_flow *flow, struct tcp_sock *tp)
-{
-	const struct tcptuned_policy *was = policy_of(flow->policy);
-	int value = -1;
-	__u32 *own;
-
-	if (!(flow->flags & TCPTUNED_F_PACED))
-		return;
-	flow->flags &= ~TCPTUNED_F_PACED;
-	own = bpf_sk_storage_get(&pacing, tp, NULL, 0);
-	if (own)
-		value = *own;
-	if (!was || tp->inet_conn.icsk_inet.sk.sk_max_pacing_rate == was->pacing_rate_max)
-		bpf_setsockopt(tp, SOL_SOCKET, SO_MAX_PACING_RATE, &value, sizeof(value));
-	bpf_sk_storage_delete(&pacing, tp);
-}
-
 /* All but the congestion control, which the kernel's default has to come before. */
 static __always_inline void give_back(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
-	int none = 0, window;
+	int window;
 
 	if (flow->flags & (TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_RCV_FIXED)) {
 		release_receive_buffer(flow, tp);
@@ -597,9 +545,8 @@ static __always_inline void give_back(struct tcptuned_flow *flow, struct tcp_soc
 	}
 	if (flow->flags & (TCPTUNED_F_SND_TAKEN | TCPTUNED_F_SND_FIXED))
 		release_send_buffer(flow, tp);
-	lift_pacing(flow, tp);
-	if (flow->snd_unsent && tp->notsent_lowat == flow->snd_unsent) /* the sysctl's again */
-		bpf_setsockopt(tp, SOL_TCP, TCP_NOTSENT_LOWAT, &none, sizeof(none));
+	lift_pacing(tp, tp, flow, tp);
+	lift_unsent(tp, flow, tp);
 }
 
 SEC("iter/tcp")
@@ -631,17 +578,34 @@ int release_flows(struct bpf_iter__tcp *ctx)
  * without. For a clean stop, once that default is what it was before: where other programs
  * follow, connections are theirs to move.
  */
-static __always_inline void restore_congestion_control(struct tcptuned_flow *flow,
-						       struct tcp_sock *tp)
+static __always_inline int set_default_congestion_control(struct tcp_sock *tp)
 {
 	char name[TCPTUNED_CC_NAME_MAX] = {};
 
 	BPF_CORE_READ_STR_INTO(&name, tp, inet_conn.icsk_inet.sk.__sk_common.skc_net.net,
 			       ipv4.tcp_congestion_control, name);
-	if (bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name)))
+	return bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name));
+}
+
+static __always_inline void restore_congestion_control(struct tcptuned_flow *flow,
+						       struct tcp_sock *tp)
+{
+	if (set_default_congestion_control(tp))
 		return;
 	flow->flags &= ~TCPTUNED_F_CC_SET;
 	flow->flags |= TCPTUNED_F_CC_RESTORED;
+}
+
+/*
+ * Made while bitcp was the default, and not claimed: one whose handshake is not over, say. (A
+ * listener's own does not matter: what it accepts has the default of that moment.)
+ */
+static __always_inline bool has_bitcp_by_default(struct tcp_sock *tp)
+{
+	char name[TCPTUNED_CC_NAME_MAX] = {};
+
+	BPF_CORE_READ_STR_INTO(&name, tp, inet_conn.icsk_ca_ops, name);
+	return is_bitcp(name) && !BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_setsockopt);
 }
 
 /*
@@ -671,10 +635,15 @@ int undo_overrides(struct bpf_iter__tcp *ctx)
 	if (!tp)
 		return 0;
 	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
-	if (flow && skc->skc_state == TCP_STATE_LISTEN)
-		hand_requests_on(flow, tp);
-	else if (flow && (flow->flags & TCPTUNED_F_CC_SET))
+	if (skc->skc_state == TCP_STATE_LISTEN) {
+		if (flow)
+			hand_requests_on(flow, tp);
+		return 0;
+	}
+	if (flow && (flow->flags & TCPTUNED_F_CC_SET))
 		restore_congestion_control(flow, tp);
+	else if (has_bitcp_by_default(tp))
+		set_default_congestion_control(tp);
 	return 0;
 }
 
@@ -722,9 +691,7 @@ static __always_inline void follow_congestion_control(struct tcptuned_flow *flow
 			restore_congestion_control(flow, tp);
 		return;
 	}
-	if (flow->flags & TCPTUNED_F_CC_SET)
-		__builtin_memcpy(name, policy->congestion_control, sizeof(name));
-	else if (!congestion_control_is_ours(flow, tp, policy, name))
+	if (!congestion_control_is_ours(flow, tp, policy, name))
 		return;
 	BPF_CORE_READ_STR_INTO(&now, &tp->inet_conn, icsk_ca_ops, name);
 	if (!is_same_name(now, name))
@@ -739,7 +706,7 @@ static __always_inline void move_flow(struct tcptuned_flow *flow, struct tcp_soc
 {
 	struct socket_facts facts;
 
-	lift_pacing(flow, tp);
+	lift_pacing(tp, tp, flow, tp);
 	flow->policy = key;
 	flow->flags &= ~(TCPTUNED_F_OBSERVE | TCPTUNED_F_CC_WOULD | TCPTUNED_F_RCV_LEAST |
 			 TCPTUNED_F_SND_LEAST);
@@ -803,6 +770,55 @@ int apply_policies(struct bpf_iter__tcp *ctx)
 		what = adopt_connection(tp);
 	if (what)
 		bpf_seq_write(ctx->meta->seq, &what, sizeof(what));
+	return 0;
+}
+
+/* ---- at rest ------------------------------------------------------------------------ */
+
+#define AT_REST_US 5000000u
+
+/*
+ * Sizes follow ACKs, and a connection at rest has none: what it was granted it would keep for
+ * ever, while others are refused. Its send buffer goes back to what it began with, or holds, and
+ * grows again with the first round trip that needs more; what it wanted does not count. What it
+ * promised to its peer stays.
+ */
+static __always_inline void put_to_rest(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	__u32 held = tp->inet_conn.icsk_inet.sk.sk_wmem_queued, base = flow->snd_base;
+	struct budget *b = budget_here();
+	int value;
+
+	if (!b || bpf_ktime_get_ns() / 1000 - tp->tcp_mstamp < AT_REST_US)
+		return;
+	budget_want(b, &flow->rcv_share, flow->rcv_share.granted);
+	if (!flow->snd_share.granted || (flow->flags & TCPTUNED_F_SND_HANDS_OFF))
+		return;
+	if (held < base)
+		held = base;
+	value = held / 2; /* the kernel doubles it: sk_setsockopt() */
+	if (bpf_setsockopt(tp, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value)))
+		return;
+	flow->flags |= TCPTUNED_F_SND_SIZED;
+	budget_want(b, &flow->snd_share, held - base);
+	budget_return(b, &flow->snd_share, held - base);
+}
+
+SEC("iter/tcp")
+int rest_flows(struct bpf_iter__tcp *ctx)
+{
+	struct sock_common *skc = ctx->sk_common;
+	struct tcptuned_flow *flow;
+	struct tcp_sock *tp;
+
+	if (!skc || !(1 << (skc->skc_state & 15) & CARRIES_DATA))
+		return 0;
+	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(skc);
+	if (!tp)
+		return 0;
+	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
+	if (flow && (flow->flags & (TCPTUNED_F_CLAIMED | TCPTUNED_F_OBSERVE)) == TCPTUNED_F_CLAIMED)
+		put_to_rest(flow, tp);
 	return 0;
 }
 

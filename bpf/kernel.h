@@ -55,10 +55,12 @@ struct tcp_congestion_ops {
 };
 
 struct netns_ipv4 {
+	int sysctl_tcp_adv_win_scale; /* in use before 6.6 */
 	const struct tcp_congestion_ops *tcp_congestion_control;
 	int sysctl_tcp_rmem[3];
 	int sysctl_tcp_wmem[3];
 	unsigned int sysctl_tcp_notsent_lowat; /* all ones: no bound, the default */
+	__u8 sysctl_tcp_shrink_window; /* since 6.5 */
 };
 
 struct net {
@@ -105,6 +107,16 @@ struct cgroup {
 	struct cgroup *ancestors[1]; /* as many as level says, and itself */
 };
 
+struct cgroup_subsys_state {
+	struct cgroup_subsys_state *parent;
+};
+
+struct mem_cgroup {
+	struct cgroup_subsys_state css; /* the first member: css.parent is the parent's address */
+	unsigned long socket_pressure;	/* jiffies: there is until then */
+	int tcpmem_pressure;		/* of version 1 */
+};
+
 struct sock_cgroup_data {
 	struct cgroup *cgroup;
 };
@@ -139,6 +151,7 @@ struct sock {
 	__u16 sk_type;
 	__u8 sk_userlocks : 4;
 	struct sock_cgroup_data sk_cgrp_data;
+	struct mem_cgroup *sk_memcg;
 };
 
 struct inet_sock {
@@ -304,17 +317,22 @@ static __always_inline __u32 kernel_highest_seen(const struct tcp_sock *tp)
 }
 
 /*
- * tcp_win_from_space() and tcp_space_from_win(): memory to window and back. Before 6.6 there
- * is no measured ratio and half of the memory is window (tcp_adv_win_scale 1, the default).
+ * tcp_win_from_space() and tcp_space_from_win(): memory to window and back, in 1/256. Before 6.6
+ * there is no measured ratio, but net.ipv4.tcp_adv_win_scale: half by default.
  */
 static __always_inline __u32 kernel_scaling_ratio(const struct tcp_sock *tp)
 {
-	if (bpf_core_field_exists(tp->scaling_ratio)) {
-		__u32 ratio = tp->scaling_ratio;
+	__u32 ratio;
+	int scale;
 
-		return ratio ? ratio : 1;
+	if (bpf_core_field_exists(tp->scaling_ratio)) {
+		ratio = tp->scaling_ratio;
+	} else {
+		scale = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net->ipv4
+				.sysctl_tcp_adv_win_scale; /* from -31 to 31 */
+		ratio = scale > 0 ? 256 - (256u >> (scale & 31)) : 256u >> (-scale & 31);
 	}
-	return 128;
+	return ratio ? ratio : 1;
 }
 
 static __always_inline __u32 kernel_win_from_space(const struct tcp_sock *tp, __u32 space)
@@ -333,6 +351,20 @@ static __always_inline __u32 kernel_receive_window(const struct tcp_sock *tp)
 	__s32 window = tp->rcv_wup + tp->rcv_wnd - tp->rcv_nxt;
 
 	return window < 0 ? 0 : window;
+}
+
+/*
+ * The least that TCP_WINDOW_CLAMP may be set to, bytes: a promise is kept by the kernel itself, and
+ * may be larger than its clamp, but not where net.ipv4.tcp_shrink_window is set.
+ */
+static __always_inline __u32 kernel_least_clamp(const struct tcp_sock *tp)
+{
+	const struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
+
+	if (bpf_core_field_exists(net->ipv4.sysctl_tcp_shrink_window) &&
+	    net->ipv4.sysctl_tcp_shrink_window)
+		return kernel_receive_window(tp);
+	return 0;
 }
 
 /* A window is told in units of its scale, and the kernel rounds up (__tcp_select_window()). */

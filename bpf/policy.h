@@ -133,6 +133,12 @@ static __always_inline bool search_from(struct search *s, __u32 first, __u32 mos
 	return s->found;
 }
 
+/* Multipath TCP sizes the buffers of its subflows together, and its listeners' with them. */
+static __always_inline bool is_multipath(struct tcp_sock *tp)
+{
+	return bpf_core_field_exists(tp->is_mptcp) && BPF_CORE_READ(tp, is_mptcp);
+}
+
 /* What a search is given, and gives back. */
 struct search_result {
 	__u64 sk;
@@ -149,8 +155,7 @@ verified_once int search_policy(struct search_result *r)
 	if (!r)
 		return 0;
 	tp = (struct tcp_sock *)r->sk;
-	/* Multipath TCP sizes the buffers of its subflows together. */
-	if (bpf_core_field_exists(tp->is_mptcp) && BPF_CORE_READ(tp, is_mptcp))
+	if (is_multipath(tp))
 		return 0;
 	s.sk = r->sk;
 	search_begin(&s, (struct sock *)tp);

@@ -154,10 +154,20 @@ static __always_inline bool first_window_is_ours(struct bpf_sock_ops *ctx)
 	       !policy->rcv_buffer && !policy->rcv_window_min;
 }
 
+/* Was its buffer raised before the SYN (raise_again())? */
+static __always_inline bool connects_again(struct bpf_sock_ops *ctx)
+{
+	struct bpf_sock *sk = ctx->sk;
+	struct tcptuned_flow *flow = sk ? flow_of(sk) : NULL;
+
+	return flow && was_sized(flow, true);
+}
+
 /*
  * The listener's buffer was raised (raise_listener()), so that the window scale is large; the
  * window that is offered first is not to be, for no right edge may be pulled back. There is no
- * socket yet that could be asked. Elsewhere the answer stays the kernel's, but on a slow path.
+ * socket yet that could be asked. Elsewhere the answer stays the kernel's, but on a slow path, and
+ * of a socket that connects anew.
  */
 static __always_inline void first_window(struct bpf_sock_ops *ctx)
 {
@@ -165,7 +175,8 @@ static __always_inline void first_window(struct bpf_sock_ops *ctx)
 
 	if (path_was_slow(ctx) && first_window_is_ours(ctx))
 		ctx->reply = LEAST_WINDOW;
-	else if (!ctx->is_fullsock && bpf_map_lookup_elem(&listeners, &listener))
+	else if (ctx->is_fullsock ? connects_again(ctx) :
+				    !!bpf_map_lookup_elem(&listeners, &listener))
 		ctx->reply = FIRST_WINDOW;
 }
 
@@ -184,6 +195,18 @@ static __always_inline void listener_closes(struct bpf_sock_ops *ctx, struct bpf
 	forget_listener(&listener);
 }
 
+/* To @space, bytes of memory, but no less than was promised. */
+static __always_inline void lower_buffer(struct bpf_sock_ops *ctx, struct tcp_sock *tp, __u64 space)
+{
+	__u64 promised = kernel_space_from_win(tp, tp->rcv_wnd);
+	int value;
+
+	if (space < promised)
+		space = promised;
+	value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
+	bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
+}
+
 /*
  * It inherited the raised buffer: give it what a connection begins with here, or, where no
  * policy overrides the application, what that asked for; and no less than was promised.
@@ -193,15 +216,11 @@ static __always_inline void settle_accepted(struct bpf_sock_ops *ctx, struct tcp
 					    const struct tcptuned_policy *policy)
 {
 	struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
-	__u64 space = 2 * flow->req_rcvbuf, promised = kernel_space_from_win(tp, tp->rcv_wnd);
-	int value;
+	__u64 space = 2 * flow->req_rcvbuf;
 
 	if (policy && policy->override_rcvbuf)
 		space = net->ipv4.sysctl_tcp_rmem[1];
-	if (space < promised)
-		space = promised;
-	value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
-	bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
+	lower_buffer(ctx, tp, space);
 	flow->flags &= ~TCPTUNED_F_RAISED;
 }
 
@@ -215,6 +234,50 @@ static __always_inline void hold_first_promise(struct tcptuned_flow *flow, struc
 
 /* ---- connect(), listen() ------------------------------------------------------------- */
 
+/*
+ * A socket that is disconnected (AF_UNSPEC) and connects anew has its buffer still, and the lock:
+ * that would bound the window scale of this connection (tcp_connect_init()). As of a listener, it
+ * is made as large as windows may be until the connection is there: the first is not to be.
+ */
+static __always_inline void raise_again(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow)
+{
+	int value = flow->rcv_buffer_max / 2;
+
+	if (!was_sized(flow, true))
+		return;
+	if (value > RAISED_RCVBUF_MAX)
+		value = RAISED_RCVBUF_MAX;
+	bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
+}
+
+static __always_inline void lower_again(struct bpf_sock_ops *ctx, struct tcp_sock *tp,
+					const struct tcptuned_flow *flow,
+					const struct tcptuned_policy *policy)
+{
+	struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
+
+	if (was_sized(flow, true) && policy->mode == TCPTUNED_TUNE)
+		lower_buffer(ctx, tp, net->ipv4.sysctl_tcp_rmem[1]);
+}
+
+/* It has the congestion control still that its policy of then set, and that of now does not. */
+static __always_inline void put_default_back(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
+					     struct tcp_sock *tp,
+					     const struct tcptuned_policy *policy)
+{
+	char name[TCPTUNED_CC_NAME_MAX] = {};
+
+	if (!(flow->flags & TCPTUNED_F_CC_SET) ||
+	    (policy && policy->mode == TCPTUNED_TUNE && policy->congestion_control[0]))
+		return;
+	BPF_CORE_READ_STR_INTO(&name, tp, inet_conn.icsk_inet.sk.__sk_common.skc_net.net,
+			       ipv4.tcp_congestion_control, name);
+	if (bpf_setsockopt(ctx, SOL_TCP, TCP_CONGESTION, name, sizeof(name)))
+		return;
+	flow->flags &= ~TCPTUNED_F_CC_SET;
+	flow->flags |= TCPTUNED_F_CC_RESTORED;
+}
+
 static __always_inline void on_connect(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 				       struct tcp_sock *tp)
 {
@@ -227,12 +290,17 @@ static __always_inline void on_connect(struct bpf_sock_ops *ctx, struct bpf_sock
 		return;
 	policy = policy_for(tp, &key);
 	if (flow) {
+		lift_pacing(ctx, sk, flow, tp);
+		lift_unsent(ctx, flow, tp);
 		flow->flags &= ~TCPTUNED_F_RCV_FIXED;
 		settle(ctx, flow, policy, 0);
+		raise_again(ctx, flow);
 	}
 	if (!policy) {
-		if (flow)
+		if (flow) {
+			put_default_back(ctx, flow, tp, NULL);
 			bpf_sk_storage_delete(&flows, sk);
+		}
 		return;
 	}
 	settings_before_syn(ctx, sk, tp, policy);
@@ -259,8 +327,10 @@ static __always_inline __u32 least_window(struct tcp_sock *tp)
 /* Before anything is measured: what is promised once cannot be taken back. */
 static __always_inline void begin_small(struct bpf_sock_ops *ctx, struct tcp_sock *tp)
 {
-	int value = least_window(tp);
+	__u32 least = kernel_least_clamp(tp), value = least_window(tp);
 
+	if (value < least)
+		value = least;
 	bpf_setsockopt(ctx, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value));
 }
 
@@ -315,11 +385,15 @@ static __always_inline void claim(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 	}
 	if (passive)
 		settle(ctx, flow, policy, kernel_rcvbuf_least(tp));
+	lower_again(ctx, tp, flow, policy);
+	take_note(flow, tp, policy);
+	put_default_back(ctx, flow, tp, policy);
 	claim_flow(flow, tp, policy, key);
 	if (passive)
 		flow->flags |= TCPTUNED_F_PASSIVE;
 	if (raised)
 		lower_receive_floor(flow, tp);
+	size_again(flow, tp);
 	facts = facts_of(flow, tp);
 	settings_at_established(ctx, flow, policy, &facts);
 	if (raised)
@@ -519,6 +593,7 @@ static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct t
 	__u32 have = sk->sk_rcvbuf, queued = sk->sk_backlog.rmem_alloc.counter;
 	__u64 promised = kernel_space_held(tp), keep = promised + space_margin(tp, window);
 	__u32 unread = tp->rcv_nxt - tp->copied_seq, unit = kernel_window_unit(tp);
+	__u32 promised_window = kernel_least_clamp(tp);
 	bool filled = queued > have / 2 && space > have;
 	int value;
 
@@ -546,12 +621,17 @@ static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct t
 	if (!filled && !differs(have, space) && !differs(tp->window_clamp, window) &&
 	    (flow->flags & TCPTUNED_F_RCV_TAKEN))
 		return 0;
+	if (window < promised_window)
+		window = promised_window;
 	if (space < have && space < keep)
 		space = keep < have ? keep : have;
-	value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
-	if (bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value)))
-		return -1;
-	flow->flags |= TCPTUNED_F_RCV_SIZED;
+	/* More than net.core.rmem_max allows now: setting it would cut it to that. */
+	if (space <= flow->rcv_buffer_max) {
+		value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
+		if (bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value)))
+			return -1;
+		flow->flags |= TCPTUNED_F_RCV_SIZED;
+	}
 	budget_has(&flow->rcv_share, flow->rcv_base, space); /* what is owed may be more */
 	value = window;
 	return bpf_setsockopt(ctx, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value)) ? -1 : 0;
@@ -566,7 +646,7 @@ static __always_inline __u32 bytes_received(struct tcptuned_flow *flow, struct t
 					    __u32 seen)
 {
 	__u32 read = tp->copied_seq - flow->rcv_copied_round;
-	__u32 arrived = seen - flow->rcv_seen_round;
+	__u32 arrived = rightsize_since(flow->rcv_seen_round, seen);
 
 	flow->rcv_copied_round = tp->copied_seq;
 	flow->rcv_seen_round = seen;
@@ -574,11 +654,23 @@ static __always_inline __u32 bytes_received(struct tcptuned_flow *flow, struct t
 	return flow->rcv_bytes;
 }
 
+/*
+ * An application that is woken for SO_RCVLOWAT bytes only needs a window for them and for what
+ * comes while it reads them (the kernel makes room for them: tcp_set_rcvlowat()). 0: it is woken
+ * for each.
+ */
+static __always_inline __u32 wake_floor(const struct tcp_sock *tp, __u32 cap)
+{
+	__u32 low = tp->inet_conn.icsk_inet.sk.sk_rcvlowat;
+
+	return low <= 1 ? 0 : low < cap / 2 ? 2 * low : cap;
+}
+
 static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 				       struct tcp_sock *tp)
 {
 	struct decision before = DECISION(flow->rcv);
-	__u32 rtt_us = kernel_rcv_rtt_us(tp), window, wanted, seen, hole;
+	__u32 rtt_us = kernel_rcv_rtt_us(tp), window, wanted, seen, hole, low;
 	struct rightsize_limits limits;
 	struct tcptuned_totals *t;
 	__u64 now_us = tp->tcp_mstamp, space;
@@ -599,11 +691,16 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	 */
 	if (!rightsize_round_over(&flow->rcv, now_us, rtt_us - rtt_us / 16))
 		return;
-	limits.floor = path_floor(flow, tp);
 	limits.cap = 65535u << BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale);
 	if (limits.cap > flow->rcv_window_max)
 		limits.cap = flow->rcv_window_max;
+	low = wake_floor(tp, limits.cap);
+	limits.floor = path_floor(flow, tp);
+	if (limits.floor < low)
+		limits.floor = low;
 	limits.least = least_window(tp);
+	if (limits.least < low)
+		limits.least = low;
 	if (limits.least > limits.floor || (flow->flags & TCPTUNED_F_RCV_LEAST))
 		limits.least = limits.floor;
 	weigh_hole(&flow->rcv, hole, tp->rcv_wnd);

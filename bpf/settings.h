@@ -161,6 +161,38 @@ static __always_inline void limit_pacing(void *ctx, void *sk, struct tcptuned_fl
 }
 
 /*
+ * The limit that its policy had set, unless the application has set another since: what it had
+ * set before, or none. @ctx, @sk: as for settings_of_connection()
+ */
+static __always_inline void lift_pacing(void *ctx, void *sk, struct tcptuned_flow *flow,
+					struct tcp_sock *tp)
+{
+	const struct tcptuned_policy *was = policy_of(flow->policy);
+	int value = -1;
+	__u32 *own;
+
+	if (!(flow->flags & TCPTUNED_F_PACED))
+		return;
+	flow->flags &= ~TCPTUNED_F_PACED;
+	own = bpf_sk_storage_get(&pacing, sk, NULL, 0);
+	if (own)
+		value = *own;
+	if (!was || tp->inet_conn.icsk_inet.sk.sk_max_pacing_rate == was->pacing_rate_max)
+		bpf_setsockopt(ctx, SOL_SOCKET, SO_MAX_PACING_RATE, &value, sizeof(value));
+	bpf_sk_storage_delete(&pacing, sk);
+}
+
+/* What may wait unsent is again the sysctl's to say, unless the application has said it since. */
+static __always_inline void lift_unsent(void *ctx, const struct tcptuned_flow *flow,
+					struct tcp_sock *tp)
+{
+	int none = 0;
+
+	if (flow->snd_unsent && tp->notsent_lowat == flow->snd_unsent)
+		bpf_setsockopt(ctx, SOL_TCP, TCP_NOTSENT_LOWAT, &none, sizeof(none));
+}
+
+/*
  * Of a connection that has just been claimed. @ctx: whatever bpf_setsockopt() takes; @sk:
  * whatever bpf_sk_storage_get() does.
  */

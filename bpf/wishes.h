@@ -9,6 +9,7 @@
 #define TCPTUNED_WISHES_H
 
 #include "budget.h"
+#include "claim.h"
 #include "events.h"
 #include "kernel.h"
 #include "maps.h"
@@ -29,14 +30,17 @@ struct request_flags {
 	__u32 swallowed; /* the kernel does not have it */
 	__u32 obeyed;	 /* ... but had it once */
 	__u32 apps;	 /* the buffer is the application's */
+	__u32 locked;	 /* the buffer's lock is tcptuned's doing */
 };
 
 static __always_inline struct request_flags flags_of(bool receive)
 {
 	struct request_flags rcvbuf = { TCPTUNED_F_RCVBUF_REQ, TCPTUNED_F_RCVBUF_SWALLOWED,
-					TCPTUNED_F_RCVBUF_OBEYED, TCPTUNED_F_RCVBUF_APP };
+					TCPTUNED_F_RCVBUF_OBEYED, TCPTUNED_F_RCVBUF_APP,
+					TCPTUNED_F_RCV_LOCKED };
 	struct request_flags sndbuf = { TCPTUNED_F_SNDBUF_REQ, TCPTUNED_F_SNDBUF_SWALLOWED,
-					TCPTUNED_F_SNDBUF_OBEYED, TCPTUNED_F_SNDBUF_APP };
+					TCPTUNED_F_SNDBUF_OBEYED, TCPTUNED_F_SNDBUF_APP,
+					TCPTUNED_F_SND_LOCKED };
 
 	return receive ? rcvbuf : sndbuf;
 }
@@ -95,6 +99,14 @@ static __always_inline void count_request(const struct tcptuned_match *m, bool r
 		count(receive ? TCPTUNED_C_RCVBUF_OVERRIDDEN : TCPTUNED_C_SNDBUF_OVERRIDDEN);
 }
 
+/* The largest that TCP can express: the buffer alone says then what the window may be. */
+static __always_inline void lift_clamp(struct bpf_sockopt *ctx)
+{
+	int none = 65535 << 14;
+
+	bpf_setsockopt(ctx->sk, SOL_TCP, TCP_WINDOW_CLAMP, &none, sizeof(none));
+}
+
 /* The kernel gets it, also of a connection that is being sized: from now on it is left alone. */
 static __always_inline void stands(struct bpf_sockopt *ctx, bool receive)
 {
@@ -102,10 +114,18 @@ static __always_inline void stands(struct bpf_sockopt *ctx, bool receive)
 
 	if (!flow || !(flow->flags & TCPTUNED_F_CLAIMED))
 		return;
+	if (receive && (flow->flags & (TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_SLOW_SEED)))
+		lift_clamp(ctx);
 	flow->flags &= ~(receive ? TCPTUNED_F_RCV_SIZED | TCPTUNED_F_RCV_FIXED :
 				   TCPTUNED_F_SND_SIZED | TCPTUNED_F_SND_FIXED);
 	flow->flags |= flags_of(receive).apps;
 	budget_give_up(receive ? &flow->rcv_share : &flow->snd_share);
+}
+
+/* The kernel takes it without its sign, and up to its limit (sk_setsockopt()). */
+static __always_inline __u32 request_of(__s32 value, __u32 buffer_max)
+{
+	return (__u32)value < buffer_max / 2 ? (__u32)value : buffer_max / 2;
 }
 
 /*
@@ -120,6 +140,7 @@ static __always_inline void override(struct bpf_sockopt *ctx, bool receive)
 	__s32 *request = ctx->optval;
 	struct tcptuned_flow *flow;
 	enum verdict verdict;
+	__u32 asked;
 
 	if (!m || ctx->optlen < (__s32)sizeof(*request) ||
 	    (void *)(request + 1) > ctx->optval_end)
@@ -140,16 +161,18 @@ static __always_inline void override(struct bpf_sockopt *ctx, bool receive)
 	if (receive && (flow->flags & TCPTUNED_F_RCVBUF_APP))
 		return;
 	if (receive) {
-		flow->req_rcvbuf = *request;
+		asked = request_of(*request, policy->rcv_buffer_max);
+		flow->req_rcvbuf = asked;
 		flow->rcv_buffer_max = policy->rcv_buffer_max;
 	} else {
-		flow->req_sndbuf = *request;
+		asked = request_of(*request, policy->snd_buffer_max);
+		flow->req_sndbuf = asked;
 		flow->snd_buffer_max = policy->snd_buffer_max;
 	}
 	flow->flags |= flags_of(receive).asked;
 	count_request(m, receive);
 	event_of_call(receive ? TCPTUNED_EV_RCVBUF_OVERRIDDEN : TCPTUNED_EV_SNDBUF_OVERRIDDEN,
-		      ctx->sk, m->default_policy, verdict != OVERRIDDEN, *request);
+		      ctx->sk, m->default_policy, verdict != OVERRIDDEN, asked);
 	if (verdict != OVERRIDDEN)
 		return;
 	flow->flags |= flags_of(receive).swallowed;
@@ -168,9 +191,13 @@ static __always_inline void hand_on(void *ctx, struct tcptuned_flow *flow, bool 
 
 	if (receive && value < (int)(least / 2))
 		value = least / 2;
-	if ((flow->flags & its.swallowed) && !(flow->flags & its.obeyed))
+	/* What was sized since is not what the kernel once had. */
+	if ((flow->flags & its.swallowed) &&
+	    (!(flow->flags & its.obeyed) || (flow->flags & its.locked))) {
 		bpf_setsockopt(ctx, SOL_SOCKET, receive ? SO_RCVBUF : SO_SNDBUF, &value,
 			       sizeof(value));
+		flow->flags &= ~its.locked;
+	}
 	flow->flags &= ~its.swallowed;
 }
 
@@ -178,6 +205,52 @@ static __always_inline void hand_on(void *ctx, struct tcptuned_flow *flow, bool 
 static __always_inline void override_late(struct tcptuned_flow *flow, bool receive)
 {
 	flow->flags |= flags_of(receive).swallowed | flags_of(receive).obeyed;
+}
+
+static __always_inline void take_note_of_one(struct tcptuned_flow *flow,
+					     const struct tcptuned_policy *policy, bool receive,
+					     __u32 has)
+{
+	struct request_flags its = flags_of(receive);
+
+	if (!(receive ? policy->override_rcvbuf : policy->override_sndbuf) ||
+	    (flow->flags & (its.asked | its.apps)))
+		return;
+	if (receive) {
+		flow->req_rcvbuf = has / 2; /* the kernel doubled it */
+		flow->rcv_buffer_max = policy->rcv_buffer_max;
+	} else {
+		flow->req_sndbuf = has / 2;
+		flow->snd_buffer_max = policy->snd_buffer_max;
+	}
+	flow->flags |= its.asked;
+	if (policy->mode == TCPTUNED_TUNE)
+		override_late(flow, receive);
+	count(receive ? TCPTUNED_C_RCVBUF_OVERRIDDEN : TCPTUNED_C_SNDBUF_OVERRIDDEN);
+}
+
+/* @locks: locks_of_application(); @rcvbuf, @sndbuf: what the socket has, bytes of memory */
+verified_once int take_note_of_requests(struct tcptuned_flow *flow,
+					const struct tcptuned_policy *policy, __u32 locks,
+					__u32 rcvbuf, __u32 sndbuf)
+{
+	if (!flow || !policy)
+		return 0;
+	if (locks & SOCK_RCVBUF_LOCK)
+		take_note_of_one(flow, policy, true, rcvbuf);
+	if (locks & SOCK_SNDBUF_LOCK)
+		take_note_of_one(flow, policy, false, sndbuf);
+	return 0;
+}
+
+/* What the application asked for of @tp before tcptuned could see it. */
+static __always_inline void take_note(struct tcptuned_flow *flow, struct tcp_sock *tp,
+				      const struct tcptuned_policy *policy)
+{
+	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+
+	take_note_of_requests(flow, policy, locks_of_application(flow, tp), sk->sk_rcvbuf,
+			      sk->sk_sndbuf);
 }
 
 static __always_inline void settle_one(void *ctx, struct tcptuned_flow *flow,
@@ -264,6 +337,25 @@ static __always_inline __u32 rcvbuf_promised(struct bpf_sock *sk)
 }
 
 /*
+ * The kernel tunes a locked buffer no more: as much as it might have come to (tcp_rmem), or as the
+ * application had asked it for.
+ */
+static __always_inline void make_room(struct bpf_sockopt *ctx, const struct tcptuned_flow *flow)
+{
+	__u32 have = rcvbuf_promised(ctx->sk), room = 0;
+
+	if (flow->flags & TCPTUNED_F_RCVBUF_OBEYED)
+		room = 2 * flow->req_rcvbuf;
+	else
+		BPF_CORE_READ_INTO(&room, sock_of(ctx), __sk_common.skc_net.net,
+				   ipv4.sysctl_tcp_rmem[2]);
+	if (room <= have)
+		return;
+	room /= 2; /* the kernel doubles it: __sock_set_rcvbuf() */
+	bpf_setsockopt(ctx->sk, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
+}
+
+/*
  * An application that sets its window clamp knows what it wants: leave its window alone, and
  * give it the SO_RCVBUF that it was refused, or the kernel's autotuning would move the clamp.
  */
@@ -271,6 +363,7 @@ static __always_inline void hands_off(struct bpf_sockopt *ctx)
 {
 	const struct tcptuned_match *m = match_anywhere();
 	struct tcptuned_flow *flow;
+	bool refused;
 
 	if (!m || !(m->wishes & TCPTUNED_ANY_CLAIMS) || ctx->optlen < (__s32)sizeof(__s32))
 		return;
@@ -279,6 +372,10 @@ static __always_inline void hands_off(struct bpf_sockopt *ctx)
 		return;
 	flow->flags |= TCPTUNED_F_RCVBUF_APP;
 	budget_give_up(&flow->rcv_share);
+	refused = (flow->flags & (TCPTUNED_F_RCVBUF_SWALLOWED | TCPTUNED_F_RCVBUF_OBEYED)) ==
+		  TCPTUNED_F_RCVBUF_SWALLOWED;
+	if (!refused && (flow->flags & TCPTUNED_F_RCV_TAKEN))
+		make_room(ctx, flow);
 	if (!(flow->flags & TCPTUNED_F_RCVBUF_SWALLOWED))
 		return;
 	hand_on(ctx->sk, flow, true, rcvbuf_promised(ctx->sk));

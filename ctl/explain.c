@@ -228,8 +228,9 @@ static void print_reason(FILE *out, const json_t *direction, bool pressed)
 		fprintf(out, "held small for a few round trips, to empty the queue and measure the "
 			     "minimum RTT again");
 	else if (!strcmp(reason, "budget") && pressed)
-		fprintf(out, "TCP holds nearly as much memory as the kernel lets it have before it "
-			     "presses it (net.ipv4.tcp_mem): none grows beyond the buffer below");
+		fprintf(out, "TCP, or its control group, holds nearly as much memory as the kernel "
+			     "lets it have before it presses it (net.ipv4.tcp_mem): none grows "
+			     "beyond the buffer below");
 	else if (!strcmp(reason, "budget"))
 		fprintf(out, "the memory budget holds it back: it has no room for more than the "
 			     "buffer below");

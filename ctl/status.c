@@ -106,8 +106,8 @@ static void print_budget(const json_t *answer)
 	       wanted, ctl_number(answer, "totals.receive_budget_refusals"),
 	       ctl_number(answer, "totals.send_budget_refusals"));
 	if (ctl_number(answer, "totals.memory_short_refusals"))
-		printf("               %llu times since the memory of all of TCP ran short "
-		       "(net.ipv4.tcp_mem)\n",
+		printf("               %llu times since memory ran short, of all of TCP "
+		       "(net.ipv4.tcp_mem) or of a control group\n",
 		       ctl_number(answer, "totals.memory_short_refusals"));
 }
 

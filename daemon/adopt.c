@@ -121,6 +121,25 @@ void tcptuned_kernel_renew_defaults(void)
 	tcptuned_netns_for_each(renew_here, NULL, NULL);
 }
 
+/* ---- those at rest --------------------------------------------------------------------- */
+
+static void rest_here(void *ctx)
+{
+	struct tcptuned_kernel *k = ctx;
+
+	run_here(k->link_fd[TCPTUNED_LINK_REST], NULL, NULL);
+}
+
+int tcptuned_kernel_rest_flows(struct tcptuned_kernel *k)
+{
+	int visited;
+
+	if (k->link_fd[TCPTUNED_LINK_REST] < 0)
+		return -ENOENT;
+	visited = tcptuned_netns_for_each(rest_here, k, NULL);
+	return visited < 0 ? visited : 0;
+}
+
 /* ---- give back ------------------------------------------------------------------------ */
 
 static void release_here(void *ctx)

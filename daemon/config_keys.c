@@ -260,7 +260,8 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 			"that an application or a policy fixes do not count, nor what the "
 			"kernel adds to those that tcptuned does not size. auto: three "
 			"quarters of the memory at which the kernel presses TCP (the middle "
-			"value of net.ipv4.tcp_mem).",
+			"value of net.ipv4.tcp_mem). While more is wanted than there is, "
+			"send buffers of connections at rest give back what they do not hold.",
 	},
 	{
 		.section = "policy",

@@ -66,6 +66,7 @@ struct daemon {
 	struct tcptuned_policy_source *policies; /* in force; the default policy first */
 	size_t policies_len;
 	unsigned int cgroups_missing; /* of these: not there, or not to be seen */
+	time_t rest_due_s; /* CLOCK_MONOTONIC */
 	char (*disabled)[TCPTUNED_POLICY_NAME_MAX]; /* at run time, through the control socket */
 	size_t disabled_len;
 };
@@ -107,6 +108,35 @@ static int set_budget(struct daemon *d)
 			 __ATOMIC_RELAXED);
 	munmap(mapped, sizeof(struct budget));
 	return 0;
+}
+
+/* Would connections have more than there is? */
+static bool budget_is_short(const struct daemon *d)
+{
+	int fd = d->kernel.map_fd[TCPTUNED_MAP_BUDGET];
+	struct budget budget;
+	__u32 zero = 0;
+
+	return !bpf_map_lookup_elem(fd, &zero, &budget) && budget.total &&
+	       budget.wanted > budget.total;
+}
+
+/*
+ * Then those at rest give back what they do not hold. To look for them may take a thousandth of the
+ * time.
+ */
+static void rest_flows(struct daemon *d)
+{
+	struct timespec start, end;
+	double took_s;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	if (start.tv_sec < d->rest_due_s || !budget_is_short(d))
+		return;
+	tcptuned_kernel_rest_flows(&d->kernel);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	took_s = (double)(end.tv_sec - start.tv_sec) + (end.tv_nsec - start.tv_nsec) / 1e9;
+	d->rest_due_s = end.tv_sec + (time_t)(took_s * 1000);
 }
 
 /*
@@ -1275,6 +1305,7 @@ static void loop(struct daemon *d)
 			return;
 		if ((fds[1].revents & POLLIN) && read(d->timer_fd, &ticks, sizeof(ticks)) > 0) {
 			watch_host(d);
+			rest_flows(d);
 			tcptuned_paths_tick(d->paths);
 			sd_notify(0, "WATCHDOG=1");
 		}

@@ -48,6 +48,7 @@ enum tcptuned_prog {
 	TCPTUNED_PROG_RELEASE_FLOWS, /* iter/tcp: gives connections back to the kernel */
 	TCPTUNED_PROG_UNDO_OVERRIDES, /* iter/tcp: congestion control, requests of listeners */
 	TCPTUNED_PROG_APPLY_POLICIES, /* iter/tcp: gives open ones the policy that is theirs now */
+	TCPTUNED_PROG_REST_FLOWS,    /* iter/tcp: has those at rest give back what they were granted */
 	TCPTUNED_PROG_BITCP_FIRST,   /* the struct_ops programs, as many as there are */
 	TCPTUNED_PROGS = TCPTUNED_PROG_BITCP_FIRST + 8,
 };
@@ -61,6 +62,7 @@ enum tcptuned_link {
 	TCPTUNED_LINK_RELEASE,
 	TCPTUNED_LINK_UNDO_OVERRIDES,
 	TCPTUNED_LINK_APPLY,
+	TCPTUNED_LINK_REST,
 	TCPTUNED_LINK_BITCP, /* absent before Linux 6.4: then map_bitcp holds the registration */
 	TCPTUNED_LINKS,
 };
@@ -148,6 +150,12 @@ int tcptuned_kernel_adopt_flows(struct tcptuned_kernel *k);
  * none included. Returns 0, or a negative errno as above, and what came of it in @ret.
  */
 int tcptuned_kernel_apply_policies(const struct tcptuned_kernel *k, struct tcptuned_adoption *ret);
+
+/*
+ * Have connections that were at rest for five seconds give back what of the budget they do not
+ * hold, in every network namespace. Returns 0, or a negative errno as above.
+ */
+int tcptuned_kernel_rest_flows(struct tcptuned_kernel *k);
 
 /*
  * A network namespace whose default congestion control is bitcp, or one of the family, has the

@@ -203,7 +203,8 @@ static const struct {
 	BOTH_DIRECTIONS(BUDGET, "tcptuned_budget_refusals_total",
 			"Decisions that the memory budget, or TCP's memory as a whole, held back."),
 	{TCPTUNED_C_MEMORY_SHORT, "tcptuned_memory_short_total", "",
-	 "Decisions that were held back because TCP as a whole ran short of memory."},
+	 "Decisions that were held back because TCP as a whole, or the connection's control group, "
+	 "ran short of memory."},
 	{TCPTUNED_C_BYTES_RECEIVED, "tcptuned_closed_connections_received_bytes_total", "",
 	 "Bytes received by claimed connections that ended."},
 	{TCPTUNED_C_BYTES_ACKED, "tcptuned_closed_connections_acked_bytes_total", "",

@@ -42,7 +42,7 @@ enum tcptuned_flow_flags {
 	TCPTUNED_F_SLOW_SEED = 1 << 24,	   /* its path is remembered as slow */
 	TCPTUNED_F_RCV_LOCKED = 1 << 25,   /* its SOCK_RCVBUF_LOCK is tcptuned's doing */
 	TCPTUNED_F_SND_LOCKED = 1 << 26,
-	TCPTUNED_F_RCV_PRESSED = 1 << 27,   /* what it was refused last is tcp_mem's doing */
+	TCPTUNED_F_RCV_PRESSED = 1 << 27,   /* what it was refused last: tcp_mem, or its memcg */
 	TCPTUNED_F_SND_PRESSED = 1 << 28,
 };
 
@@ -50,12 +50,13 @@ enum tcptuned_flow_flags {
 #define TCPTUNED_F_RCV_HANDS_OFF (TCPTUNED_F_RCVBUF_APP | TCPTUNED_F_RCV_FIXED)
 #define TCPTUNED_F_SND_HANDS_OFF (TCPTUNED_F_SNDBUF_APP | TCPTUNED_F_SND_FIXED)
 
-/* What the application, or the policy, said before there was a connection. */
+/* What was said of a socket before its connection was made, and done to it in one before that. */
 #define TCPTUNED_F_WISHES                                                                      \
 	(TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SNDBUF_REQ | TCPTUNED_F_RCVBUF_APP |               \
 	 TCPTUNED_F_RCVBUF_SWALLOWED | TCPTUNED_F_SNDBUF_SWALLOWED |                           \
 	 TCPTUNED_F_RCVBUF_OBEYED | TCPTUNED_F_SNDBUF_OBEYED | TCPTUNED_F_RCV_FIXED |          \
-	 TCPTUNED_F_CC_RESTORED | TCPTUNED_F_RCV_LOCKED | TCPTUNED_F_SND_LOCKED)
+	 TCPTUNED_F_CC_SET | TCPTUNED_F_CC_RESTORED | TCPTUNED_F_RCV_LOCKED |                  \
+	 TCPTUNED_F_SND_LOCKED)
 
 /* What setting a buffer leaves behind, for as long as there is the socket. */
 #define TCPTUNED_F_RCV_SIZED (TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_RCV_LOCKED)
@@ -84,7 +85,7 @@ struct tcptuned_flow {
 	struct rightsize_reader reader;
 	__u32 flags;
 	__u32 policy;		/* key of its policy */
-	__u32 req_rcvbuf;	/* what the application passed to SO_RCVBUF, bytes */
+	__u32 req_rcvbuf;	/* what the application asked for and could get, bytes */
 	__u32 req_sndbuf;
 	__u32 rcv_window_max;	/* of the policy, as of when the connection was made */
 	__u32 snd_window_max;

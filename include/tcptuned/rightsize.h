@@ -198,6 +198,17 @@ static inline int rightsize_tick_over(const struct rightsize *rs, __u64 now_us, 
 }
 
 /*
+ * How many bytes came since a counter, modulo 2^32, was @then. The highest sequence number goes
+ * back where the kernel drops what came last and out of order (tcp_prune_ofo_queue()): none came.
+ */
+static inline __u32 rightsize_since(__u32 then, __u32 bytes)
+{
+	__s32 came = (__s32)(bytes - then);
+
+	return came < 0 ? 0 : (__u32)came;
+}
+
+/*
  * End the running tick. In slow start a flight arrives as a train of segments, spaced by the
  * bottleneck, and then there is a pause: the train's rate is the path's, long before the
  * bytes per RTT are. (DRS III.A warns of this very rate, for it says little about the
@@ -219,7 +230,7 @@ static inline void rightsize_tick(struct rightsize *rs, __u64 now_us, __u32 byte
 			rs->silent_us = 0;
 	}
 	if (rs->tick_start_us && elapsed && elapsed <= RIGHTSIZE_RTT_MAX_US) {
-		rate = rightsize_muldiv(bytes - rs->tick_bytes, 1000000, elapsed);
+		rate = rightsize_muldiv(rightsize_since(rs->tick_bytes, bytes), 1000000, elapsed);
 		if (rate > RIGHTSIZE_RATE_MAX)
 			rate = RIGHTSIZE_RATE_MAX;
 		if (rate > rs->train_best &&

@@ -6,6 +6,8 @@
 #   Ground
 #	$TEST_DIR		a directory of the test's own, removed afterwards
 #	$TEST_CGROUP		the cgroup2 directory in which all processes of the test run
+#	$TEST_MEMCG		the memory control group (version 1) that the test may make, and `run`
+#				removes; empty where there is no version 1
 #	in_group CMD...		runs CMD in a cgroup below that one, $TEST_CGROUP/group
 #	$TEST_TOP, $TEST_BUILD	the repository, and what it built
 #   Hosts and links

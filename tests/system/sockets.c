@@ -3,13 +3,15 @@
  * sockets STEP...: does to sockets what an application would, one step after the other, and
  * prints what the kernel answers. The steps, each with its words:
  *
- *   tcp4 tcp6 udp4 unix raw4	a new socket; the steps after it are about that one
+ *   tcp4 tcp6 mptcp4
+ *   udp4 unix raw4		a new socket; the steps after it are about that one
  *   set NAME VALUE [/LENGTH]	setsockopt(), with an option of LENGTH bytes (its own size)
  *   get NAME [/LENGTH]		prints "NAME VALUE", and "NAME VALUE /LENGTH" where the length
  *				that comes back is not the option's own
  *   listen ADDR PORT		bind and listen
  *   accept			the accepted connection takes the listener's place
  *   connect ADDR PORT		tries for 5 s
+ *   disconnect			from its peer, to connect anew
  *   send BYTES, receive BYTES
  *   record PIN			prints "record yes" or "record no": is there something about
  *				this socket in the socket storage map that is pinned there?
@@ -37,7 +39,8 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 
-#define KERNEL_SO_BUF_LOCK 72 /* Linux 5.14: newer than some headers */
+#define KERNEL_SO_BUF_LOCK   72	 /* Linux 5.14: newer than some headers */
+#define KERNEL_IPPROTO_MPTCP 262 /* Linux 5.6 */
 
 static int fd = -1;
 static char buffer[1 << 16];
@@ -58,6 +61,7 @@ static const struct option {
 	{ "rcvbuf", SOL_SOCKET, SO_RCVBUF, false },
 	{ "sndbuf", SOL_SOCKET, SO_SNDBUF, false },
 	{ "rcvbufforce", SOL_SOCKET, SO_RCVBUFFORCE, false },
+	{ "rcvlowat", SOL_SOCKET, SO_RCVLOWAT, false },
 	{ "locks", SOL_SOCKET, KERNEL_SO_BUF_LOCK, false }, /* 1: send, 2: receive buffer */
 	{ "keepalive", SOL_SOCKET, SO_KEEPALIVE, false },
 	{ "pacing", SOL_SOCKET, SO_MAX_PACING_RATE, false }, /* bytes per second */
@@ -183,6 +187,14 @@ static void connect_to(const char *host, const char *port)
 	freeaddrinfo(ai);
 }
 
+static void disconnect(void)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+	if (connect(fd, &none, sizeof(none)))
+		die("disconnect");
+}
+
 static void accept_one(void)
 {
 	int connection = accept(fd, NULL, NULL);
@@ -271,12 +283,16 @@ static int step(char **word)
 		make_socket(AF_INET, SOCK_STREAM, 0);
 	else if (!strcmp(name, "tcp6"))
 		make_socket(AF_INET6, SOCK_STREAM, 0);
+	else if (!strcmp(name, "mptcp4"))
+		make_socket(AF_INET, SOCK_STREAM, KERNEL_IPPROTO_MPTCP);
 	else if (!strcmp(name, "udp4"))
 		make_socket(AF_INET, SOCK_DGRAM, 0);
 	else if (!strcmp(name, "unix"))
 		make_socket(AF_UNIX, SOCK_STREAM, 0);
 	else if (!strcmp(name, "raw4"))
 		make_socket(AF_INET, SOCK_RAW, IPPROTO_TCP);
+	else if (!strcmp(name, "disconnect"))
+		disconnect();
 	else if (!strcmp(name, "accept"))
 		accept_one();
 	else if (!strcmp(name, "set"))

@@ -108,6 +108,7 @@ test_listener() {
 		listen "${ADDR[b]}" 7301 accept get rcvbuf get wscale until "$TEST_DIR/over"
 	wait_until 5 listens b 5301
 	wait_until 5 listens b 7301
+	[ ! -e /proc/sys/net/mptcp ] || multipath_listener
 	tcptuned_start
 	adopted 0 2
 	expect_eq "$(counter tcptuned_listeners_adopted_total '')" 2 "listeners counted"
@@ -128,15 +129,27 @@ test_listener() {
 	expect_le "$(ss_of b "sport = :7301 and dport != :0" 'skmem:\(r[0-9]+,rb([0-9]+)')" 262144 \
 		"memory that it may use at first"
 
+	[ ! -e /proc/sys/net/mptcp ] || expect_eq "$(listeners_rcvbuf 7302)" 40000 \
+		"buffer of a listener of Multipath TCP, left alone"
 	tcptuned_stop
-	expect_eq "$(ss_of b "sport = :5301 and dport = :0" 'skmem:\(r[0-9]+,rb([0-9]+)')" 131072 \
-		"buffer of the listener afterwards"
+	expect_eq "$(listeners_rcvbuf 5301)" 131072 "buffer of the listener afterwards"
 	stop watch
 	expect_eq "$(tail -n 1 "$TEST_DIR/watch.log" | jq -c '[.connections, .retracted, .resets]')" \
 		"[2,0,0]" "connections, right edges retracted, resets"
 	stop receiver || :
 	: >"$TEST_DIR/over"
 	expect_host_state "$before"
+}
+
+multipath_listener() {
+	background multipath in_group in_host b "${sockets[@]}" mptcp4 set rcvbuf 20000 \
+		listen "${ADDR[b]}" 7302 until "$TEST_DIR/over"
+	wait_until 5 listens b 7302
+	expect_eq "$(listeners_rcvbuf 7302)" 40000 "buffer of a listener of Multipath TCP"
+}
+
+listeners_rcvbuf() { # PORT
+	ss_of b "sport = :$1 and dport = :0" 'skmem:\(r[0-9]+,rb([0-9]+)'
 }
 
 # Two such listeners on a port, of which one closes: what the other accepts is offered no more at
@@ -183,6 +196,46 @@ opened() { # N: a connection to the listener of that number, from nobody's cgrou
 offered_by() { # N FILTER: of the connection that it accepted
 	curl -sf "$METRICS/flows.json" |
 		jq -r "first(.flows[] | select(.local == \"127.0.0.$1:7400\")) | $2"
+}
+
+# A socket whose application fixed its buffers before the start, and that connects after it: it is
+# told its own sizes, and has them again after the stop. Where it asked once more, for as much as
+# there is, it has that.
+test_requests_before_the_start() {
+	host a
+	fixed_before 7501
+	fixed_before 7502 set rcvbuf -1 get rcvbuf
+	tcptuned_start
+	: >"$TEST_DIR/started"
+	wait_until 5 grep -q received "$TEST_DIR/client-7501.log"
+	wait_until 5 grep -q received "$TEST_DIR/client-7502.log"
+	expect_match "$(connected_to 7501 '.flags | join(" ")')" receive_rightsized "flags"
+	tcptuned_stop
+	: >"$TEST_DIR/stopped"
+	wait "$(pid_of client-7501)"
+	wait "$(pid_of client-7502)"
+	expect_eq "$(sed '1d; /clamp/d' "$TEST_DIR/client-7501.log" | tr '\n' ',')" \
+		"received,rcvbuf 80000,sndbuf 100000,rcvbuf 80000,sndbuf 100000," "told before the stop and after"
+	expect_ge "$(sed -n 's/clamp //p' "$TEST_DIR/client-7501.log")" 20000 "its clamp"
+	expect_ge "$(sed -n 's/clamp //p' "$TEST_DIR/client-7502.log")" 100000 "clamp of the other"
+}
+
+fixed_before() { # PORT STEP...
+	local port=$1
+	shift
+	background "server-$port" in_host a "${sockets[@]}" tcp4 listen 127.0.0.1 "$port" accept \
+		send 30000000 until "$TEST_DIR/stopped"
+	wait_until 5 listens a "$port"
+	background "client-$port" in_group in_host a "${sockets[@]}" tcp4 set rcvbuf 40000 \
+		set sndbuf 50000 say made until "$TEST_DIR/started" connect 127.0.0.1 "$port" "$@" \
+		receive 30000000 say received get rcvbuf get sndbuf until "$TEST_DIR/stopped" \
+		get rcvbuf get sndbuf get clamp
+	wait_until 5 grep -q made "$TEST_DIR/client-$port.log"
+}
+
+connected_to() { # PORT FILTER
+	curl -sf "$METRICS/flows.json" |
+		jq -r "first(.flows[] | select(.remote == \"127.0.0.1:$1\")) | $2"
 }
 
 # Many, in two network namespaces; names without one, and a name that cannot be followed; and no

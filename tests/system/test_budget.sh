@@ -208,3 +208,69 @@ pages() { # of memory that TCP holds, all in all
 pages_are_many() { # 24 MB
 	[ "$(pages)" -ge 6144 ]
 }
+
+# A sender in a control group whose memory is short, of which the host has plenty: it is held back
+# for as long, and no longer. With version 2 the kernel says so only after it has reclaimed pages.
+#
+# timeout: 60
+test_memory_of_a_control_group_is_short() {
+	local refused='(.flags | contains(["send_memory_short"]))
+		and .send.budget_granted_bytes < .send.budget_wanted_bytes'
+	[ -n "$TEST_MEMCG" ] || { note "no memory control groups of version 1 here"; return; }
+	mkdir "$TEST_MEMCG"
+	echo 300000 >"$TEST_MEMCG/memory.kmem.tcp.limit_in_bytes"
+	host a b
+	tcptuned_start --set=policy.congestion_control=keep
+	link a b --rate 200mbit --delay 20ms
+	background receiver in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" --port 7305 \
+		--once --duration 20
+	wait_until 5 grep -q '^listening' "$TEST_DIR/receiver.log"
+	background sender in_group in_memory_group in_host a "$TEST_BUILD/messages" \
+		--connect "${ADDR[b]}" --port 7305 --duration 20 --congestion cubic
+	wait_until 5 held_back
+	wait_until 5 eval '[ "$(of_sender "$refused")" = true ]'
+	echo 40000000 >"$TEST_MEMCG/memory.kmem.tcp.limit_in_bytes"
+	wait_until 5 eval '[ "$(of_sender .send_buffer_bytes)" -ge 900000 ]'
+	stop sender || :
+	tcptuned_stop
+}
+
+in_memory_group() {
+	echo 0 >"$TEST_MEMCG/cgroup.procs"
+	"$@"
+}
+
+of_sender() { # FILTER
+	curl -sf "$METRICS/flows.json" | jq -r ".flows[] | select(.remote | endswith(\":7305\")) | $1 | tostring"
+}
+
+held_back() { # again and again
+	[ "$(counter tcptuned_memory_short_total '')" -ge 5 ]
+}
+
+# What senders at rest were granted is given back while more is wanted than there is.
+#
+# timeout: 60
+test_what_is_at_rest_is_given_back() {
+	local i first
+	host a b
+	tcptuned_start --set=memory.budget=2M --set=policy.congestion_control=keep
+	link a b --rate 1gbit --delay 25ms --queue 2bdp
+	first=$(in_host a sysctl -n net.ipv4.tcp_wmem | awk '{ print $2 }')
+	for i in 5 6; do
+		background "receiver-$i" in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" \
+			--port "730$i" --once --count 2 --bytes 16MB --interval 60000
+		wait_until 5 grep -q '^listening' "$TEST_DIR/receiver-$i.log"
+		background "sender-$i" in_group in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" \
+			--port "730$i" --count 2 --bytes 16MB --interval 60000 --congestion cubic
+	done
+	wait_until 5 received_by 7305 16000000
+	wait_until 5 received_by 7306 16000000
+	expect_ge "$(metric tcptuned_budget_granted_bytes)" 1500000 "granted, just after"
+	expect_eq "$(metric tcptuned_budget_scarce)" 1 "scarce"
+	wait_until 25 budget_empty
+	expect_eq "$(of_sender .send_buffer_bytes)" "$first" "a send buffer at rest"
+	stop sender-5 || :
+	stop sender-6 || :
+	tcptuned_stop
+}

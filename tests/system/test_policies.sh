@@ -808,19 +808,42 @@ request_on_open() {
 
 # An application may fix the buffer of a connection that is being sized, where its policy lets it,
 # or its window. What the budget had granted for that is for others from then on, and it is as the
-# application said also after a stop.
+# application said also after a stop. The last window that tcptuned had set bounds neither: a buffer
+# is as good as its size, and one whose window the application sets has the kernel's largest.
 test_a_request_on_an_open_connection_stands() {
 	host a b
 	start_with "[policy theirs]\nlocal_port = 7001-7002\noverride_rcvbuf = no"
 	link a b --rate 100mbit --delay 5ms
 	request_on_open 7001 rcvbuf 40000
+	expect_ge "$(flow 7001 .window_clamp_bytes)" 1000000000 "the clamp beside it"
 	request_on_open 7002 clamp 60000
+	request_on_open 7003 clamp 8000000
+	expect_ge "$(flow 7003 .receive_buffer_bytes)" \
+		"$(in_host b sysctl -n net.ipv4.tcp_rmem | awk '{ print $3 }')" "the buffer beside it"
 	tcptuned_stop
 	: >"$TEST_DIR/stopped"
 	wait "$(pid_of server-7001)"
 	wait "$(pid_of server-7002)"
+	wait "$(pid_of server-7003)"
 	expect_eq "$(tail -n 1 "$TEST_DIR/server-7001.log")" "rcvbuf 80000" "after all"
 	expect_le "$(sed -n 's/^clamp //p' "$TEST_DIR/server-7002.log")" 120000 "clamp, after all"
+	expect_ge "$(sed -n 's/^clamp //p' "$TEST_DIR/server-7003.log")" 7999999 "clamp, after all"
+}
+
+# An application that wants to be woken for a megabyte needs a window for more than that, whatever
+# the path needs.
+test_a_megabyte_at_a_time() {
+	host a b
+	tcptuned_start
+	link a b --rate 100mbit --delay 5ms
+	background server in_group in_host b "${sockets[@]}" tcp4 listen "${ADDR[b]}" 7001 accept \
+		set rcvlowat 1000000 receive 6000000 until "$TEST_DIR/over"
+	wait_until 5 eval 'in_host b ss -tlnH "sport = :7001" | grep -q .'
+	background client in_group in_host a "${sockets[@]}" tcp4 connect "${ADDR[b]}" 7001 \
+		send 6000000 until "$TEST_DIR/over"
+	wait_until 5 eval '[ "$(flow 7001 .bytes_received)" -ge 6000000 ]'
+	expect_ge "$(flow 7001 .receive.window_bytes)" 2000000 "its window"
+	tcptuned_stop
 }
 
 # A request that its policy only observes the kernel gets. Once the policy tunes, the application is

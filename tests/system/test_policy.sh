@@ -76,6 +76,26 @@ test_bitcp_for_everybody() {
 	tcptuned_stop
 }
 
+# A connection whose handshake is not over when tcptuned stops goes back, too.
+test_half_open_at_the_stop() {
+	local before
+	before=$(sysctl -n net.ipv4.tcp_congestion_control)
+	host a b
+	link a b --rate 100mbit --delay 5ms
+	in_host a ip route add 10.98.0.1/32 dev tun0 # nobody answers
+	tcptuned_start
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=bitcp # as a namespace made now has it
+	background client in_group in_host a "$TEST_BUILD/sockets" tcp4 connect 10.98.0.1 7001
+	wait_until 3 half_open bitcp
+	tcptuned_stop
+	half_open "$before" || fail "$(in_host a ss -tanmioe dst 10.98.0.1)"
+	stop client || :
+}
+
+half_open() { # CONGESTION_CONTROL
+	[ "$(ss_of a "dst 10.98.0.1" " ($1) ")" = "$1" ]
+}
+
 # beta decides what is left of the window at a loss: ssthresh of the maximum that was reached.
 # There is no maximum while the flow probes past the last one; it is read where there is one.
 kept_share() { # PORT

@@ -99,7 +99,7 @@ test_a_slow_reader_does_not_hold_more_with_time() {
 	link a b --rate 50mbit --delay 10ms --queue 400KB
 	stream slow 7101 --congestion cubic --duration 30 --read-fast 1 --read-rate 200000
 	sleep 2.5
-		before=$(ss_of b "sport = :7101 and dport > :0" "skmem:.r([0-9]+),")
+	before=$(ss_of b "sport = :7101 and dport > :0" "skmem:.r([0-9]+),")
 	sleep 3.5
 	expect_ge "$before" 100000 "memory of what waits"
 	expect_le "$before" 900000 "memory of what waits"

@@ -54,6 +54,13 @@ test_requests_are_swallowed() {
 		"requests of SO_RCVBUF overridden"
 	expect_eq "$(counter tcptuned_buffer_requests_overridden_total '{option="SO_SNDBUF"}')" 5 \
 		"requests of SO_SNDBUF overridden"
+	# The kernel takes them without a sign, and gives as much as it may.
+	answers "$(in_host a "${sockets[@]}" tcp4 set rcvbuf -1 set sndbuf -1 get rcvbuf get sndbuf |
+		tr '\n' ',')locks 0," "the largest" \
+		tcp4 set rcvbuf -1 set sndbuf -1 get rcvbuf get sndbuf get locks
+	background largest in_group in_host a "${sockets[@]}" tcp4 set rcvbuf -1 set sndbuf 2147483647 \
+		listen 127.0.0.2 7000 say listening until "$TEST_DIR/end" get rcvbuf get sndbuf
+	wait_until 5 grep -q listening "$TEST_DIR/largest.log"
 	# A listener that stays is obeyed at the stop, and so is what it accepts from then on.
 	background listener in_group in_host a "${sockets[@]}" tcp4 set rcvbuf 40000 \
 		set sndbuf 50000 get locks listen 127.0.0.1 7000 say listening until "$TEST_DIR/end" \
@@ -66,6 +73,9 @@ test_requests_are_swallowed() {
 	expect_eq "$(tr '\n' ',' <"$TEST_DIR/listener.log")" \
 		"locks 0,listening,rcvbuf 80000,sndbuf 100000,locks 3,rcvbuf 80000,sndbuf 100000,locks 3," \
 		"a listener before and after the stop"
+	wait "$(pid_of largest)"
+	expect_ge "$(sed -n 's/^rcvbuf //p' "$TEST_DIR/largest.log")" 1000000 "the largest, after the stop"
+	expect_ge "$(sed -n 's/^sndbuf //p' "$TEST_DIR/largest.log")" 1000000 "to send"
 }
 
 test_requests_stand_where_the_policy_says_so() {
@@ -189,4 +199,52 @@ test_window_clamp_of_the_application() {
 	clamped_alike reversed "${connection[@]}" set clamp 100000 set rcvbuf 150000 \
 		receive 3000000
 	tcptuned_stop
+}
+
+# What was set on a socket for one connection outlives it (tcp_disconnect()). The next begins as any
+# other: its window scale, the memory and the window of its beginning, its congestion control.
+test_a_socket_that_connects_again() {
+	local first
+	host a b
+	in_host b sysctl -qw net.ipv4.tcp_congestion_control=reno
+	link a b --rate 100mbit --delay 5ms
+	background watch in_host b "$TEST_BUILD/rightedge" tun0
+	wait_until 5 grep -q watching "$TEST_DIR/watch.log"
+	printf '[policy first]\nremote_port = 7003\npacing_rate_max = 400M\n' >"$TEST_DIR/my.conf"
+	tcptuned_start --config="$TEST_DIR/my.conf"
+	first=$(in_host b sysctl -n net.ipv4.tcp_rmem | awk '{ print $2 }')
+	background one in_host a "${sockets[@]}" tcp4 listen "${ADDR[a]}" 7003 accept \
+		receive 3000000 send 6000000 until "$TEST_DIR/again"
+	background two in_host a "${sockets[@]}" tcp4 listen "${ADDR[a]}" 7004 accept \
+		until "$TEST_DIR/go" send 3000000 until "$TEST_DIR/over"
+	background client in_group in_host b "${sockets[@]}" tcp4 connect "${ADDR[a]}" 7003 \
+		send 3000000 receive 6000000 say received until "$TEST_DIR/again" \
+		disconnect connect "${ADDR[a]}" 7004 get wscale receive 3000000 say over \
+		until "$TEST_DIR/over"
+	wait_until 5 grep -q received "$TEST_DIR/client.log"
+	expect_match "$(to_port 7003 '.flags | join(" ")')" \
+		"receive_rightsized send_rightsized congestion_control_set pacing_limited" "the first"
+	expect_match "$(to_port 7003 .send.unsent_max_bytes)" "^[1-9]" "what of it may wait unsent"
+	: >"$TEST_DIR/again"
+	wait_until 5 grep -q wscale "$TEST_DIR/client.log"
+	expect_ge "$(sed -n 's/wscale //p' "$TEST_DIR/client.log")" 7 "window scale of the second"
+	expect_le "$(to_port 7004 .advertised_window_bytes)" 70000 "what it offers at first"
+	expect_eq "$(to_port 7004 '[.receive_buffer_bytes, .receive.began_with_bytes] | tostring')" \
+		"[$first,$first]" "its receive buffer"
+	expect_le "$(to_port 7004 .send.began_with_bytes)" 87040 "send buffer that it began with"
+	expect_eq "$(to_port 7004 '[.flags[], .send.unsent_max_of_others_bytes,
+		.pacing.rate_max_bytes_per_s] | tostring')" \
+		'["receive_rightsized","send_rightsized","congestion_control_set",null,null]' "flags, limits"
+	: >"$TEST_DIR/go"
+	wait_until 5 grep -q over "$TEST_DIR/client.log"
+	tcptuned_stop
+	expect_eq "$(ss_of b "dport = :7004" '(reno|cubic|bitcp|bbr) wscale')" reno "after the stop"
+	: >"$TEST_DIR/over"
+	stop watch
+	expect_eq "$(tail -n 1 "$TEST_DIR/watch.log" | jq .retracted)" 0 "right edges retracted"
+}
+
+to_port() { # PORT FILTER
+	curl -sf "$METRICS/flows.json" |
+		jq -r "first(.flows[] | select(.remote | endswith(\":$1\"))) | $2"
 }

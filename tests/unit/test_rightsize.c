@@ -238,9 +238,16 @@ static void a_train_shows_the_rate_of_the_path(void **state)
 	assert_int_equal(rs.train_best, 125000000);
 	rightsize_tick(&rs, START_US + 7499, 9000000 + 499800, 0);
 	assert_int_equal(rs.train_best, 200000000);
-	/* The counter may wrap, and jump. */
+	/* The counter goes back as a queue is pruned: no train is as fast as that. */
+	rightsize_tick(&rs, START_US + 9000, 1000000, 0);
+	assert_int_equal(rs.train_best, 200000000);
+	rightsize_tick(&rs, START_US + 11000, 1000000 + 440000, 0);
+	assert_int_equal(rs.train_best, 220000000);
+	/* It may wrap, and jump. */
 	rs.tick_bytes = UINT_MAX;
-	rightsize_tick(&rs, START_US + 7500, UINT_MAX - 1, 0);
+	rightsize_tick(&rs, START_US + 12000, 229999, 0);
+	assert_int_equal(rs.train_best, 230000000);
+	rightsize_tick(&rs, START_US + 12001, 229999 + (uint32_t)INT_MAX, 0);
 	assert_int_equal(rs.train_best, RIGHTSIZE_RATE_MAX);
 }
 
