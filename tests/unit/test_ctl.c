@@ -647,8 +647,8 @@ static void test_status(void **state)
 	expect_says(text, "of sockets open before, 4 listeners given a larger buffer, 5 not "
 			  "taken\n");
 	expect_says(text, "budget         1M, 64K of it granted, 128K wanted; held back 6 receive "
-			  "windows, 7 send buffers\n               8 times since the memory of "
-			  "all");
+			  "windows, 7 send buffers\n               8 times since memory ran "
+			  "short, of all of TCP (net.ipv4.tcp_mem) or of a control group\n");
 	expect_says(text, "SO_RCVBUF overridden 9 times, SO_SNDBUF 0, dry runs included\n");
 	expect_says(text, "sysctls        net.core.rmem_max = 5000000, changed from tcptuned's "
 			  "4194303 by somebody else: left alone\n"
