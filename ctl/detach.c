@@ -61,7 +61,9 @@ const struct ctl_command ctl_detach = {
 	.name = "detach",
 	.arguments = "",
 	.help = "Stop the daemon, which takes everything back that it has changed; where it was "
-		"killed, take that back in its place.",
+		"killed, take that back in its place. A daemon whose metrics socket systemd holds "
+		"(tcptuned.socket) refuses, for the next scrape would start it again; stop both: "
+		"systemctl stop tcptuned.socket tcptuned.",
 	.options = options,
 	.run = run,
 };

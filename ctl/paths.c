@@ -140,8 +140,7 @@ static int forget(struct ctl *ctl, const char *prefix, struct tcptuned_error *er
 	error = tcptuned_kernel_open(&kernel, ctl->config.bpffs, err);
 	if (error && error != -ENOENT)
 		return error;
-	error = tcptuned_paths_forget(kernel.map_fd[TCPTUNED_MAP_PATHS],
-				      ctl->config.state_directory, prefix, &count, err);
+	error = tcptuned_paths_forget(&kernel, ctl->config.state_directory, prefix, &count, err);
 	tcptuned_kernel_close(&kernel);
 	if (!error)
 		printf("forgotten: %u prefixes\n", count);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tcptunectl status: does it run, and what has it done so far? */
+#include <stdbool.h>
 #include <time.h>
 
 #include "ctl.h"
@@ -27,6 +28,24 @@ static void print_daemon(const json_t *answer)
 	printf("daemon         tcptuned %s, process %llu, since %s\n", ctl_text(answer, "version"),
 	       ctl_number(answer, "pid"), since);
 	printf("pinned in      %s\n", ctl_text(answer, "pinned_in"));
+}
+
+static void print_configuration(const json_t *answer)
+{
+	const char *rejected = ctl_text(answer, "configuration.rejected");
+	const char *unapplied = ctl_text(answer, "configuration.unapplied");
+
+	if (!json_object_get(answer, "configuration"))
+		return;
+	if (*rejected)
+		printf("configuration  the one before the last reload, which was rejected: %s\n",
+		       rejected);
+	if (*unapplied)
+		printf("configuration  not all of it in force, tried again every few seconds: "
+		       "%s\n",
+		       unapplied);
+	if (!*rejected && !*unapplied)
+		puts("configuration  in force as it was last read");
 }
 
 static void print_policy(const json_t *answer)
@@ -124,20 +143,32 @@ static void print_totals(const json_t *answer)
 	       ctl_number(answer, "totals.send_windows_refused"));
 }
 
+static void print_sysctl(const json_t *sysctl, bool first)
+{
+	const char *now = ctl_text(sysctl, "now");
+
+	printf("%s %s = %s, ", first ? "sysctls       " : "              ",
+	       ctl_text(sysctl, "name"), *now ? now : "unknown");
+	if (json_is_true(json_object_get(sysctl, "left_alone")))
+		printf("changed from tcptuned's %s by somebody else: left alone\n",
+		       ctl_text(sysctl, "set_to"));
+	else
+		printf("before %s\n", ctl_text(sysctl, "before"));
+}
+
 static void print_sysctls(const json_t *answer)
 {
 	json_t *sysctl;
 	size_t i;
 
 	json_array_foreach(json_object_get(answer, "sysctls"), i, sysctl)
-		printf("%s %s = %s, before %s\n", i ? "              " : "sysctls       ",
-		       ctl_text(sysctl, "name"), ctl_text(sysctl, "now"),
-		       ctl_text(sysctl, "before"));
+		print_sysctl(sysctl, !i);
 }
 
 void ctl_print_status(const json_t *answer)
 {
 	print_daemon(answer);
+	print_configuration(answer);
 	print_policy(answer);
 	print_connections(answer);
 	print_budget(answer);
@@ -164,8 +195,9 @@ static int run(struct ctl *ctl, const char *const *given, char **arguments, int 
 const struct ctl_command ctl_status = {
 	.name = "status",
 	.arguments = "",
-	.help = "Say whether the daemon runs, what it has done so far, and which sysctls it has "
-		"changed.",
+	.help = "Say whether the daemon runs, whether its configuration is in force, what it has "
+		"done so far, and which sysctls it has changed; one that somebody else has changed "
+		"since is left alone.",
 	.options = options,
 	.run = run,
 };

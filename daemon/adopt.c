@@ -60,53 +60,50 @@ static void add(void *ctx, char what)
 	a->too_old += what == TCPTUNED_ADOPTED_TOO_OLD;
 }
 
-static void run_and_add(struct tcptuned_kernel *k, enum tcptuned_link which)
+struct taking {
+	int link_fd; /* of the iterator */
+	struct tcptuned_adoption *sums;
+};
+
+static void take_here(void *ctx)
 {
-	int error = run_here(k->link_fd[which], add, &k->adoption);
+	const struct taking *taking = ctx;
+	int error = run_here(taking->link_fd, add, taking->sums);
 
 	if (error) {
-		k->adoption.namespaces_failed++;
-		k->adoption.error = error;
+		taking->sums->namespaces_failed++;
+		taking->sums->error = error;
 	} else {
-		k->adoption.namespaces++;
+		taking->sums->namespaces++;
 	}
 }
 
-static void adopt_here(void *ctx)
+/* In every network namespace. */
+static int take_everywhere(int link_fd, struct tcptuned_adoption *ret)
 {
-	run_and_add(ctx, TCPTUNED_LINK_ADOPT);
-}
-
-static void apply_here(void *ctx)
-{
-	run_and_add(ctx, TCPTUNED_LINK_APPLY);
-}
-
-/* In every network namespace, with the sums in k->adoption. */
-static int run_everywhere(struct tcptuned_kernel *k, enum tcptuned_link which,
-			  void (*here)(void *ctx))
-{
+	struct taking taking = { link_fd, ret };
+	struct tcptuned_netns_missed missed = { 0 };
 	uint64_t start = now_ns();
-	unsigned int refused = 0;
 	int visited;
 
-	memset(&k->adoption, 0, sizeof(k->adoption));
-	if (k->link_fd[which] < 0)
+	memset(ret, 0, sizeof(*ret));
+	if (link_fd < 0)
 		return -ENOENT;
-	visited = tcptuned_netns_for_each(here, k, &refused);
-	k->adoption.namespaces_failed += refused;
-	k->adoption.ns = now_ns() - start;
+	visited = tcptuned_netns_for_each(take_here, &taking, &missed);
+	ret->namespaces_failed += missed.refused;
+	ret->namespaces_vanished = missed.vanished;
+	ret->ns = now_ns() - start;
 	return visited < 0 ? visited : 0;
 }
 
 int tcptuned_kernel_adopt_flows(struct tcptuned_kernel *k)
 {
-	return run_everywhere(k, TCPTUNED_LINK_ADOPT, adopt_here);
+	return take_everywhere(k->link_fd[TCPTUNED_LINK_ADOPT], &k->adoption);
 }
 
-int tcptuned_kernel_apply_policies(struct tcptuned_kernel *k)
+int tcptuned_kernel_apply_policies(const struct tcptuned_kernel *k, struct tcptuned_adoption *ret)
 {
-	return run_everywhere(k, TCPTUNED_LINK_APPLY, apply_here);
+	return take_everywhere(k->link_fd[TCPTUNED_LINK_APPLY], ret);
 }
 
 /* ---- the default congestion control --------------------------------------------------- */
@@ -154,10 +151,13 @@ static void release_here(void *ctx)
 
 int tcptuned_kernel_release_flows(int link_fd, unsigned int *ret_refused)
 {
-	*ret_refused = 0;
-	if (link_fd < 0)
-		return 0;
-	return tcptuned_netns_for_each(release_here, &link_fd, ret_refused);
+	struct tcptuned_netns_missed missed = { 0 };
+	int visited = 0;
+
+	if (link_fd >= 0)
+		visited = tcptuned_netns_for_each(release_here, &link_fd, &missed);
+	*ret_refused = missed.refused;
+	return visited;
 }
 
 struct undoing {

@@ -569,12 +569,42 @@ static json_t *family_array(const struct tcptuned_kernel *kernel)
 	return array;
 }
 
-/* The sysctls that were changed, and what they were before. */
+static json_t *configuration_object(const struct tcptuned_config_trouble *trouble)
+{
+	json_t *object = json_object();
+
+	set_bool(object, "in_force", tcptuned_config_in_force(trouble));
+	if (trouble->rejected[0])
+		set_text(object, "rejected", trouble->rejected);
+	if (trouble->unapplied[0])
+		set_text(object, "unapplied", trouble->unapplied);
+	return object;
+}
+
+/* What somebody has changed since is that somebody's, also before the daemon has seen it. */
+static json_t *sysctl_object(enum tcptuned_sysctl which, const struct tcptuned_saved_sysctl *saved)
+{
+	const char *name = tcptuned_sysctl_name(which);
+	char now[TCPTUNED_SYSCTL_VALUE];
+	json_t *object = json_object();
+	bool known = !tcptuned_sysctl_read(name, now, sizeof(now));
+
+	set_text(object, "name", name);
+	if (saved->before[0])
+		set_text(object, "before", saved->before);
+	set_text(object, "set_to", saved->ours);
+	if (known)
+		set_text(object, "now", now);
+	set_bool(object, "left_alone", !saved->before[0] || (known && strcmp(now, saved->ours)));
+	return object;
+}
+
+/* The sysctls that were changed, what they were before, and what they are. */
 static json_t *sysctls_array(const struct tcptuned_kernel *kernel)
 {
 	int fd = kernel->map_fd[TCPTUNED_MAP_META];
 	struct tcptuned_meta meta;
-	json_t *array = json_array(), *object;
+	json_t *array = json_array();
 	__u32 zero = 0;
 
 	if (fd < 0 || bpf_map_lookup_elem(fd, &zero, &meta))
@@ -586,11 +616,7 @@ static json_t *sysctls_array(const struct tcptuned_kernel *kernel)
 			continue;
 		saved->before[TCPTUNED_SYSCTL_VALUE - 1] = '\0';
 		saved->ours[TCPTUNED_SYSCTL_VALUE - 1] = '\0';
-		object = json_object();
-		set_text(object, "name", tcptuned_sysctl_name(i));
-		set_text(object, "before", saved->before);
-		set_text(object, "now", saved->ours);
-		json_array_append_new(array, object);
+		json_array_append_new(array, sysctl_object(i, saved));
 	}
 	return array;
 }
@@ -621,6 +647,9 @@ static int answer_status(const struct tcptuned_source *source, struct tcptuned_b
 		set_number(object, "pid", (__u64)source->daemon);
 		set_number(object, "started_us", source->start_us);
 	}
+	if (source->trouble)
+		json_object_set_new(object, "configuration",
+				    configuration_object(source->trouble));
 	set_text(object, "pinned_in", kernel->pin_dir);
 	set_text(object, "mode", tcptuned_mode_name(policy.mode));
 	set_text(object, "congestion_control", policy.congestion_control);

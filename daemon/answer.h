@@ -20,6 +20,7 @@
 struct tcptuned_source {
 	const struct tcptuned_kernel *kernel;
 	const struct tcptuned_config *config; /* the daemon's, in force; NULL: not known */
+	const struct tcptuned_config_trouble *trouble; /* with it; NULL: not known */
 	pid_t daemon;	/* its process, or 0: there is none */
 	__u64 start_us; /* when it started, since 1970 */
 };

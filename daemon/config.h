@@ -137,6 +137,17 @@ int tcptuned_config_load_shared(const char *path, const char *const *set,
 				struct tcptuned_config *ret, struct tcptuned_error *ret_warning,
 				struct tcptuned_error *err);
 
+/* What of the configuration is not in force, and why; "": nothing. */
+struct tcptuned_config_trouble {
+	char rejected[TCPTUNED_ERROR_TEXT];  /* by the last reload */
+	char unapplied[TCPTUNED_ERROR_TEXT]; /* and tried again */
+};
+
+static inline bool tcptuned_config_in_force(const struct tcptuned_config_trouble *trouble)
+{
+	return !trouble->rejected[0] && !trouble->unapplied[0];
+}
+
 /*
  * One key that differs, "policy.mode" or "policy NAME.mode", or a whole "policy NAME", which was
  * or is "". @live: a reload brings it about; else it needs a restart.

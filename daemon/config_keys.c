@@ -609,8 +609,9 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.type = KEY_ADDRESS,
 		FIELD(metrics_address),
 		.fallback = "127.0.0.1",
-		.help = "The local address to listen on. :: is every address, IPv4 included. "
-			"Unused when systemd passes a socket.",
+		.help = "The local address to listen on. :: is every address, IPv4 included. One "
+			"that the host does not have yet, as of DHCP at boot, is listened on once "
+			"it is there; the log says so. Unused when systemd passes a socket.",
 	},
 	{
 		.section = "metrics",
@@ -647,7 +648,7 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.unit = "connections",
 		.live = true,
 		.help = "So many connections, those that carried most, are shown one by one; "
-			"the rest only in the totals. Each makes up to sixty time series. They are "
+			"the rest only in the totals. Each makes up to seventy time series. They are "
 			"of every user and every network namespace.",
 	},
 	{

@@ -274,6 +274,21 @@ static bool changes(enum tcptuned_command command)
 	       command == TCPTUNED_CMD_POLICY_APPLY;
 }
 
+static int stop(struct tcptuned_control *control, struct client *client,
+		struct tcptuned_error *err)
+{
+	if (control->options.no_stop)
+		return tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_DAEMON, "%s",
+				     control->options.no_stop);
+	client->state = STOPPING;
+	client->deadline_ms = 0;
+	control->stop_asked = true;
+	control->stop_pid = client->pid;
+	control->stop_uid = client->uid;
+	tcptuned_buf_puts(&client->out, "{\"stopping\":true}\n");
+	return 0;
+}
+
 static int answer(struct tcptuned_control *control, struct client *client,
 		  const struct tcptuned_request *request, struct tcptuned_error *err)
 {
@@ -282,15 +297,8 @@ static int answer(struct tcptuned_control *control, struct client *client,
 	client->deadline_ms = now_ms() + control->options.answer_timeout_s * 1000ull;
 	if (request->command == TCPTUNED_CMD_EVENTS)
 		return listen_to_events(control, client, &request->filter, err);
-	if (request->command == TCPTUNED_CMD_STOP) {
-		client->state = STOPPING;
-		client->deadline_ms = 0;
-		control->stop_asked = true;
-		control->stop_pid = client->pid;
-		control->stop_uid = client->uid;
-		tcptuned_buf_puts(&client->out, "{\"stopping\":true}\n");
-		return 0;
-	}
+	if (request->command == TCPTUNED_CMD_STOP)
+		return stop(control, client, err);
 	client->state = ANSWERED;
 	error = check_pending(control, err);
 	if (error)

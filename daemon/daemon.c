@@ -60,8 +60,9 @@ struct daemon {
 	char cgroup_path[TCPTUNED_CONFIG_TEXT];
 	bool adopted;	 /* what was open before the start */
 	bool unapplied;	 /* apply() failed last: the timer tries again */
-	struct tcptuned_error last_error; /* of apply_again(), told; not at every try of the timer */
+	struct tcptuned_config_trouble trouble; /* told, and not at every try of the timer */
 	bool whole_host; /* attached to the root of the cgroup tree */
+	bool activated;	 /* systemd holds the socket for metrics, and starts tcptuned for it */
 	int lock_fd, pins_lock_fd, cgroup_fd, signal_fd, timer_fd;
 	struct tcptuned_policy_source *policies; /* in force; the default policy first */
 	size_t policies_len;
@@ -685,7 +686,7 @@ static int apply(struct daemon *d, struct tcptuned_error *err)
 	int error = try_to_apply(d, err);
 
 	d->unapplied = error;
-	d->last_error.text[0] = '\0';
+	d->trouble.unapplied[0] = '\0';
 	return error;
 }
 
@@ -695,9 +696,9 @@ static void apply_again(struct daemon *d)
 	struct tcptuned_error err = { 0 };
 
 	d->unapplied = try_to_apply(d, &err);
-	if (d->unapplied && strcmp(d->last_error.text, err.text))
+	if (d->unapplied && strcmp(d->trouble.unapplied, err.text))
 		tcptuned_log(TCPTUNED_LOG_ERROR, "%s", err.text);
-	d->last_error = err;
+	snprintf(d->trouble.unapplied, sizeof(d->trouble.unapplied), "%s", err.text);
 }
 
 /* An administrator who changes what tcptuned set has the last word. Has one? */
@@ -814,8 +815,8 @@ static int enable(struct daemon *d, const char *name, bool enabled, struct tcptu
 
 static int apply_to_open(struct daemon *d, struct tcptuned_buf *out, struct tcptuned_error *err)
 {
-	const struct tcptuned_adoption *a = &d->kernel.adoption;
-	int error = tcptuned_kernel_apply_policies(&d->kernel);
+	struct tcptuned_adoption a;
+	int error = tcptuned_kernel_apply_policies(&d->kernel, &a);
 
 	if (error)
 		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
@@ -824,15 +825,15 @@ static int apply_to_open(struct daemon *d, struct tcptuned_buf *out, struct tcpt
 	tcptuned_log(TCPTUNED_LOG_INFO,
 		     "policies applied to open connections: %llu moved, %llu taken, %llu let go, "
 		     "%llu could not be taken, %llu ms",
-		     (unsigned long long)a->moved, (unsigned long long)a->connections,
-		     (unsigned long long)a->let_go, (unsigned long long)(a->failed + a->too_old),
-		     (unsigned long long)a->ns / 1000000);
+		     (unsigned long long)a.moved, (unsigned long long)a.connections,
+		     (unsigned long long)a.let_go, (unsigned long long)(a.failed + a.too_old),
+		     (unsigned long long)a.ns / 1000000);
 	tcptuned_buf_printf(out,
 			    "{\"moved\":%llu,\"taken\":%llu,\"let_go\":%llu,\"failed\":%llu,"
 			    "\"kernel_too_old\":%llu,\"namespaces_failed\":%u}\n",
-			    (unsigned long long)a->moved, (unsigned long long)a->connections,
-			    (unsigned long long)a->let_go, (unsigned long long)a->failed,
-			    (unsigned long long)a->too_old, a->namespaces_failed);
+			    (unsigned long long)a.moved, (unsigned long long)a.connections,
+			    (unsigned long long)a.let_go, (unsigned long long)a.failed,
+			    (unsigned long long)a.too_old, a.namespaces_failed);
 	return 0;
 }
 
@@ -903,6 +904,22 @@ static int take_lock(const char *directory, struct tcptuned_error *err)
 	return tcptuned_take_fd(&fd);
 }
 
+/* The listening socket that systemd passed, or -1. */
+static int take_socket(int *ret_fd, struct tcptuned_error *err)
+{
+	int passed = sd_listen_fds(1);
+
+	/* Somebody would be accepted on each of the others, and never answered. */
+	if (passed > 1)
+		return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_ADDRESS,
+				     "metrics: systemd passed %d sockets, and tcptuned serves one; "
+				     "leave one ListenStream= in tcptuned.socket ([::]:PORT is IPv4 "
+				     "and IPv6)",
+				     passed);
+	*ret_fd = passed > 0 ? SD_LISTEN_FDS_START : -1;
+	return 0;
+}
+
 static int start_metrics(struct daemon *d, struct tcptuned_error *err)
 {
 	struct tcptuned_scrape_options scrape = {
@@ -916,15 +933,18 @@ static int start_metrics(struct daemon *d, struct tcptuned_error *err)
 		.policy = policy_record,
 		.policy_ctx = d,
 		.cgroups_missing = &d->cgroups_missing,
+		.trouble = &d->trouble,
 	};
 	struct tcptuned_http_options http = {
-		.listen_fd = sd_listen_fds(1) > 0 ? SD_LISTEN_FDS_START : -1,
 		.address = d->config->metrics_address,
 		.port = d->config->metrics_port,
 		.handler = tcptuned_scrape_handle,
 	};
-	int error;
+	int error = take_socket(&http.listen_fd, err);
 
+	if (error)
+		return error;
+	d->activated = http.listen_fd >= 0;
 	if (!d->config->metrics_enabled)
 		return 0;
 	error = tcptuned_scrape_new(&d->scrape, &scrape);
@@ -964,10 +984,15 @@ static int start_control(struct daemon *d, struct tcptuned_error *err)
 		.source = {
 			.kernel = &d->kernel,
 			.config = d->config,
+			.trouble = &d->trouble,
 			.daemon = getpid(),
 		},
 		.change = change,
 		.change_ctx = d,
+		.no_stop = d->activated ? "systemd listens for metrics in its place, and the next "
+					  "scrape would start it again; stop both: systemctl stop "
+					  "tcptuned.socket tcptuned"
+					: NULL,
 	};
 	struct timespec now;
 
@@ -1053,6 +1078,11 @@ static void log_start(struct daemon *d)
 				     : "without a link: this kernel has none for struct_ops");
 	if (d->http)
 		tcptuned_log(TCPTUNED_LOG_INFO, "metrics on port %u", tcptuned_http_port(d->http));
+	if (d->http && tcptuned_http_is_elsewhere(d->http))
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "metrics.address: %s is not an address of this host now; metrics are "
+			     "served there once it is",
+			     d->config->metrics_address);
 	if (d->options->dry_run)
 		tcptuned_log(TCPTUNED_LOG_INFO, "dry run: everything is decided and reported, "
 						"nothing is changed");
@@ -1133,6 +1163,13 @@ static void log_differences(const struct tcptuned_config *was, const struct tcpt
 			     told - DIFFERENCES_TOLD);
 }
 
+static void reject(struct daemon *d, const struct tcptuned_error *why)
+{
+	tcptuned_log(TCPTUNED_LOG_ERROR, "%s", why->text);
+	tcptuned_log(TCPTUNED_LOG_ERROR, "the configuration before it stays in force");
+	snprintf(d->trouble.rejected, sizeof(d->trouble.rejected), "%s", why->text);
+}
+
 /*
  * @new takes the place of the one in force, or nothing changes. What differs is said when it is
  * in force: who reads it in the log can rely on it.
@@ -1156,10 +1193,10 @@ static bool take_configuration(struct daemon *d, struct tcptuned_config *new)
 		log_differences(&before, &written);
 		tcptuned_config_free(&before);
 		tcptuned_log_set_level(new->log_level);
+		d->trouble.rejected[0] = '\0';
 		return true;
 	}
-	tcptuned_log(TCPTUNED_LOG_ERROR, "%s", err.text);
-	tcptuned_log(TCPTUNED_LOG_ERROR, "the configuration before it stays in force");
+	reject(d, &err);
 	tcptuned_config_free(new);
 	*d->config = before;
 	apply_again(d);
@@ -1191,12 +1228,10 @@ static void reload(struct daemon *d)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld",
 		   now.tv_sec * 1000000ll + now.tv_nsec / 1000);
-	if (read_configuration(d, &new, &err)) {
-		tcptuned_log(TCPTUNED_LOG_ERROR, "%s", err.text);
-		tcptuned_log(TCPTUNED_LOG_ERROR, "the configuration before it stays in force");
-	} else {
+	if (read_configuration(d, &new, &err))
+		reject(d, &err);
+	else
 		taken = take_configuration(d, &new);
-	}
 	if (d->scrape)
 		tcptuned_scrape_count_reload(d->scrape, taken);
 	sd_notify(0, "READY=1");
@@ -1366,8 +1401,16 @@ int tcptuned_daemon_run(const struct tcptuned_options *options, struct tcptuned_
 /* What the programs learned since the daemon was killed: their maps are about to go. */
 static void save_paths(const struct tcptuned_config *config, const struct tcptuned_kernel *kernel)
 {
+	uint32_t needed = 1u << TCPTUNED_MAP_PATHS | 1u << TCPTUNED_MAP_PATH_SETTINGS;
 	struct tcptuned_paths *paths;
 
+	if (kernel->other_layout & needed) {
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "the paths in %s are another build's, and cannot be saved: what was "
+			     "learned since that build saved them is lost",
+			     kernel->pin_dir);
+		return;
+	}
 	if (tcptuned_paths_new(&paths, kernel, config->state_directory, config->paths_entries_max))
 		return;
 	tcptuned_paths_adopt_settings(paths);
@@ -1414,8 +1457,7 @@ int tcptuned_daemon_forget_paths(const struct tcptuned_config *config, const cha
 	error = tcptuned_kernel_open(&kernel, config->bpffs, err);
 	if (error && error != -ENOENT)
 		return error;
-	error = tcptuned_paths_forget(kernel.map_fd[TCPTUNED_MAP_PATHS], config->state_directory,
-				      prefix, &count, err);
+	error = tcptuned_paths_forget(&kernel, config->state_directory, prefix, &count, err);
 	tcptuned_kernel_close(&kernel);
 	if (!error)
 		tcptuned_log(TCPTUNED_LOG_INFO, "forgotten: %u prefixes", count);

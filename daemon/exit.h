@@ -27,7 +27,7 @@
 	X(CONFIG_INCONSISTENT, 17, "Values are valid each, but contradict each other.")        \
 	X(RUNNING, 20, "Another tcptuned runs.")                                               \
 	X(PORT_IN_USE, 21, "The port for metrics is in use by another program.")               \
-	X(ADDRESS, 22, "The address for metrics is not one of this host, or may not be used.") \
+	X(ADDRESS, 22, "The address for metrics is none, or may not be used.") \
 	X(NO_BPFFS, 30, "There is no BPF file system to pin programs in.")                     \
 	X(NO_CGROUP2, 31, "There is no cgroup2 tree to attach to.")                            \
 	X(KERNEL, 32, "The kernel lacks something that nothing works without.")
@@ -45,10 +45,12 @@ enum tcptuned_exit {
 #undef TCPTUNED_EXIT_ENUM
 };
 
+#define TCPTUNED_ERROR_TEXT 1024
+
 /* What failed, on what, and what to do: one sentence, no newline, no "tcptuned:" before it. */
 struct tcptuned_error {
 	enum tcptuned_exit status;
-	char text[1024];
+	char text[TCPTUNED_ERROR_TEXT];
 };
 
 /*

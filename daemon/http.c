@@ -40,6 +40,7 @@ struct tcptuned_http {
 	struct MHD_Daemon *mhd;
 	int epoll_fd, listen_fd; /* both the library's */
 	unsigned int port;
+	bool elsewhere; /* the address was not one of this host */
 	struct tcptuned_http_options options;
 	size_t body_bytes; /* of all answers in flight */
 	struct client *clients;
@@ -69,8 +70,8 @@ static int fail_listen(struct tcptuned_error *error, int errnum,
 				     port, address);
 	case EADDRNOTAVAIL:
 		return tcptuned_fail(error, errnum, TCPTUNED_EXIT_ADDRESS,
-				     "metrics: %s is not an address of this host; correct "
-				     "address= in [metrics]",
+				     "metrics: %s is no address to listen on; correct address= "
+				     "in [metrics]",
 				     address);
 	case EAFNOSUPPORT:
 		return tcptuned_fail(error, errnum, TCPTUNED_EXIT_ADDRESS,
@@ -112,13 +113,34 @@ static socklen_t parse_address(const char *text, unsigned int port,
 	return 0;
 }
 
-static int open_listener(const struct tcptuned_http_options *options,
+/*
+ * An address that the host does not have may be one that it does not have yet: of DHCP, or one
+ * that IPv6 still looks for elsewhere. It is listened on once it is there (ip(7), IP_FREEBIND).
+ */
+static int bind_to(int fd, const struct sockaddr_storage *address, socklen_t len,
+		   bool *ret_elsewhere)
+{
+	bool six = address->ss_family == AF_INET6;
+	int on = 1;
+
+	*ret_elsewhere = false;
+	if (!bind(fd, (const struct sockaddr *)address, len))
+		return 0;
+	if (errno != EADDRNOTAVAIL ||
+	    setsockopt(fd, six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_FREEBIND : IP_FREEBIND,
+		       &on, sizeof(on)))
+		return -errno;
+	*ret_elsewhere = true;
+	return bind(fd, (const struct sockaddr *)address, len) ? -errno : 0;
+}
+
+static int open_listener(const struct tcptuned_http_options *options, bool *ret_elsewhere,
 			 struct tcptuned_error *error)
 {
 	_cleanup_close_ int fd = -1;
 	struct sockaddr_storage address;
 	socklen_t len = parse_address(options->address, options->port, &address);
-	int on = 1, off = 0;
+	int on = 1, off = 0, err;
 
 	if (!len || options->port > UINT16_MAX)
 		return tcptuned_fail(
@@ -134,8 +156,11 @@ static int open_listener(const struct tcptuned_http_options *options,
 	/* "::" is every address, whatever net.ipv6.bindv6only says. */
 	if (address.ss_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-	if (bind(fd, (struct sockaddr *)&address, len) || listen(fd, BACKLOG))
-		return fail_listen(error, errno, options);
+	err = bind_to(fd, &address, len, ret_elsewhere);
+	if (!err && listen(fd, BACKLOG))
+		err = -errno;
+	if (err)
+		return fail_listen(error, -err, options);
 	return tcptuned_take_fd(&fd);
 }
 
@@ -448,11 +473,12 @@ int tcptuned_http_start(struct tcptuned_http **ret, const struct tcptuned_http_o
 {
 	__attribute__((cleanup(tcptuned_http_stopp))) struct tcptuned_http *http = NULL;
 	_cleanup_close_ int listen_fd = options->listen_fd;
+	bool elsewhere = false;
 	unsigned int i;
 	int err;
 
 	if (listen_fd < 0)
-		err = listen_fd = open_listener(options, error);
+		err = listen_fd = open_listener(options, &elsewhere, error);
 	else
 		err = adopt_listener(listen_fd, error);
 	if (err < 0)
@@ -463,6 +489,7 @@ int tcptuned_http_start(struct tcptuned_http **ret, const struct tcptuned_http_o
 		http->options = *options;
 		set_defaults(&http->options);
 		http->port = port_of(listen_fd);
+		http->elsewhere = elsewhere;
 		http->clients = calloc(http->options.connections_max, sizeof(*http->clients));
 	}
 	if (!http || !http->clients)
@@ -488,6 +515,11 @@ int tcptuned_http_fd(const struct tcptuned_http *http)
 unsigned int tcptuned_http_port(const struct tcptuned_http *http)
 {
 	return http->port;
+}
+
+bool tcptuned_http_is_elsewhere(const struct tcptuned_http *http)
+{
+	return http->elsewhere;
 }
 
 int tcptuned_http_timeout_ms(const struct tcptuned_http *http)

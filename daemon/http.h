@@ -6,6 +6,7 @@
 #ifndef TCPTUNED_HTTP_H
 #define TCPTUNED_HTTP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "buf.h"
@@ -61,6 +62,9 @@ int tcptuned_http_run(struct tcptuned_http *http);
 
 /* The port listened on. */
 unsigned int tcptuned_http_port(const struct tcptuned_http *http);
+
+/* The address was not one of this host at the start; as soon as it is, it is listened on. */
+bool tcptuned_http_is_elsewhere(const struct tcptuned_http *http);
 
 /* Close everything. NULL is fine. */
 void tcptuned_http_stop(struct tcptuned_http *http);

@@ -673,6 +673,39 @@ static void forget_maps(struct tcptuned_kernel *k)
 	}
 }
 
+/* What is read and written whatever TCPTUNED_ABI says. */
+static const struct {
+	enum tcptuned_map map;
+	__u32 key_size, value_size;
+} layouts[] = {
+	{ TCPTUNED_MAP_META, sizeof(__u32), sizeof(struct tcptuned_meta) },
+	{ TCPTUNED_MAP_PATHS, sizeof(struct tcptuned_path_key), sizeof(struct tcptuned_path) },
+	{ TCPTUNED_MAP_PATH_SETTINGS, sizeof(__u32), sizeof(struct tcptuned_path_settings) },
+};
+
+static bool has_layout(int fd, __u32 key_size, __u32 value_size)
+{
+	struct bpf_map_info info = { 0 };
+	__u32 len = sizeof(info);
+
+	return !bpf_obj_get_info_by_fd(fd, &info, &len) && info.key_size == key_size &&
+	       info.value_size == value_size;
+}
+
+/* The kernel reads and writes as much as the map says: past the end of a smaller record here. */
+static void let_go_of_other_layouts(struct tcptuned_kernel *k)
+{
+	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
+		int *fd = &k->map_fd[layouts[i].map];
+
+		if (*fd < 0 || has_layout(*fd, layouts[i].key_size, layouts[i].value_size))
+			continue;
+		k->other_layout |= 1u << layouts[i].map;
+		close(*fd);
+		*fd = -1;
+	}
+}
+
 int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs,
 			 struct tcptuned_error *err)
 {
@@ -681,6 +714,7 @@ int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs,
 		return tcptuned_fail(err, ENOENT, TCPTUNED_EXIT_OK, "nothing is pinned in %s",
 				     k->pin_dir);
 	open_pins(k);
+	let_go_of_other_layouts(k);
 	return 0;
 }
 

@@ -77,7 +77,7 @@ enum tcptuned_origin {
 
 #define TCPTUNED_PIN_DIR_MAX 280
 
-/* What became of that which was open before. */
+/* What became of that which was open, at the start or when policies were applied to it. */
 struct tcptuned_adoption {
 	uint64_t connections;
 	uint64_t moved;		       /* that another policy has now, ... */
@@ -86,6 +86,7 @@ struct tcptuned_adoption {
 	uint64_t failed;	       /* sockets that the kernel refused, or had no memory for */
 	uint64_t too_old;	       /* sockets that were left alone: see kernel_too_old() */
 	unsigned int namespaces;       /* visited to the end */
+	unsigned int namespaces_vanished; /* gone when their turn came */
 	unsigned int namespaces_failed; /* not visited, or not to the end: may not be entered, ... */
 	int error;		       /* ... or this negative errno, the last one; 0: none */
 	uint64_t ns;		       /* how long all of it took */
@@ -96,13 +97,14 @@ struct tcptuned_kernel {
 	int map_fd[TCPTUNED_MAPS];
 	int prog_fd[TCPTUNED_PROGS];
 	int link_fd[TCPTUNED_LINKS];
+	uint32_t other_layout; /* another build's maps, a bit each: there, and not opened */
 	int bitcp_map_fd; /* the struct_ops map */
 	bool bitcp;	  /* registered */
 	uint32_t paths_max; /* entries of the map of paths */
 	__u32 generation; /* of the policies in force, in the upper half of their ids; 0: none */
 	__u32 policies_len; /* how many these are, the default one included */
 	enum tcptuned_origin origin;
-	struct tcptuned_adoption adoption;
+	struct tcptuned_adoption adoption; /* at the start */
 	char why_no_bitcp[256]; /* a sentence when it is not */
 	char pin_dir[TCPTUNED_PIN_DIR_MAX];
 };
@@ -125,7 +127,8 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 
 /*
  * Open what is pinned under @bpffs, to look at it or to detach it. -ENOENT when nothing is.
- * Whatever of it can be opened is.
+ * Whatever of it can be opened is, but for maps of another layout that nothing else keeps from
+ * being read: @k->other_layout.
  */
 int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs,
 			 struct tcptuned_error *err);
@@ -144,9 +147,9 @@ int tcptuned_kernel_adopt_flows(struct tcptuned_kernel *k);
 
 /*
  * Give every open connection the policy that it would get if it were made now, those that had
- * none included. Returns 0, or a negative errno as above, and the sums in k->adoption.
+ * none included. Returns 0, or a negative errno as above, and what came of it in @ret.
  */
-int tcptuned_kernel_apply_policies(struct tcptuned_kernel *k);
+int tcptuned_kernel_apply_policies(const struct tcptuned_kernel *k, struct tcptuned_adoption *ret);
 
 /*
  * Have connections that were at rest for five seconds give back what of the budget they do not
@@ -165,10 +168,11 @@ void tcptuned_kernel_renew_defaults(void);
 void tcptuned_kernel_stop(struct tcptuned_kernel *k);
 
 /*
- * Give the connections that were tuned back to the kernel: with as much buffer as they were
- * allowed. @link_fd: the iterator TCPTUNED_LINK_RELEASE of the build that made their records;
- * negative: there are none. In every network namespace; returns how many were visited, or a
- * negative errno, and in @ret_refused how many may not be entered.
+ * Give the connections that were tuned back to the kernel: with the buffers that they have, or
+ * with as much as its own autotuning may give (tcp_rmem[2], tcp_wmem[2]). @link_fd: the iterator
+ * TCPTUNED_LINK_RELEASE of the build that made their records; negative: there are none. In every
+ * network namespace; returns how many were visited, or a negative errno, and in @ret_refused how
+ * many may not be entered.
  */
 int tcptuned_kernel_release_flows(int link_fd, unsigned int *ret_refused);
 

@@ -800,7 +800,7 @@ static void print_flow_states(struct tcptuned_buf *out, const struct tcptuned_sn
 		for (send = 0; send < 2; send++) {
 			const struct rightsize *rs = direction_of(flow.record, send);
 
-			/* Nothing was ever measured in this direction: not worth six lines. */
+			/* Nothing was ever measured in this direction: a line a reason too many. */
 			if (rs->reason == RIGHTSIZE_UNMEASURED && !rs->round_start_us)
 				continue;
 			print_states(out, &reason, flow.labels, direction_labels[send],
@@ -1051,7 +1051,8 @@ static void print_state(struct tcptuned_buf *out, struct tcptuned_buf *labels,
 				 false};
 	struct family namespaces = {"tcptuned_adoption_namespaces", GAUGE,
 				    "Network namespaces searched for open connections at the "
-				    "start, and those that could not be searched to the end.",
+				    "start, those that could not be searched to the end, and names "
+				    "whose namespace had gone before its turn came.",
 				    false};
 	struct family success = {"tcptuned_collection_success", GAUGE,
 				 "Whether this could be read from the kernel.", false};
@@ -1066,12 +1067,16 @@ static void print_state(struct tcptuned_buf *out, struct tcptuned_buf *labels,
 	       "Whether the congestion control bitcp can be chosen on this host.");
 	sample(out, &reloads, "result=\"ok\"", snap->reloads[true], PLAIN);
 	sample(out, &reloads, "result=\"rejected\"", snap->reloads[false], PLAIN);
+	single(out, "tcptuned_config_last_reload_successful", GAUGE, snap->config_in_force, PLAIN,
+	       "Whether the last reload was taken, or there was none, and what the configuration "
+	       "says is in force.");
 	single(out, "tcptuned_taken_over", GAUGE, snap->taken_over, PLAIN,
 	       "Whether the programs were pinned by a daemon before this one.");
 	single(out, "tcptuned_policy_cgroups_missing", GAUGE, snap->cgroups_missing, PLAIN,
 	       "Policies without connections: their control group is not there, or not to be seen.");
 	sample(out, &namespaces, "result=\"visited\"", snap->adoption.namespaces, PLAIN);
 	sample(out, &namespaces, "result=\"failed\"", snap->adoption.namespaces_failed, PLAIN);
+	sample(out, &namespaces, "result=\"vanished\"", snap->adoption.namespaces_vanished, PLAIN);
 	single(out, "tcptuned_adoption_duration_seconds", GAUGE, snap->adoption.ns, NANOSECONDS,
 	       "How long it took to adopt the connections that were open before the start.");
 	sample(out, &success, "collector=\"totals\"", snap->totals_ok, PLAIN);

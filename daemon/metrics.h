@@ -41,6 +41,7 @@ struct tcptuned_snapshot {
 	bool flows_ok;		       /* flows could be read, to their end */
 	__u64 start_time_us;	       /* when the daemon started, since 1970 */
 	__u64 reloads[2];	       /* of the configuration: rejected, and taken */
+	bool config_in_force;	       /* the last of them taken, and all of it laid down */
 	__u64 scrapes;		       /* scrapes before this one ... */
 	__u64 scrapes_ns;	       /* ... and the time they took, all together */
 	__u64 last_scrape_ns;	       /* the time that the last one took; 0: none yet */

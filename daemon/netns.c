@@ -16,7 +16,7 @@
 struct seen {
 	ino_t *inodes;
 	size_t len, room;
-	unsigned int refused;
+	struct tcptuned_netns_missed missed;
 };
 
 /* Remember @inode; false when it was known, or there is no memory to remember it. */
@@ -38,56 +38,86 @@ static bool is_new(struct seen *seen, ino_t inode)
 	return true;
 }
 
-static int visit_one(struct seen *seen, const char *path, void (*visit)(void *ctx), void *ctx)
+/*
+ * A name that leads nowhere, or to a file that is no namespace, as ip-netns(8) leaves it for a
+ * moment on deletion (EINVAL, of setns()), has none any more.
+ */
+static void miss_name(struct seen *seen, int error)
+{
+	if (error == ENOENT || error == EINVAL)
+		seen->missed.vanished++;
+	else
+		seen->missed.refused++;
+}
+
+/* A process that has ended, or is about to, has no namespace, and says nothing about any. */
+static void miss_process(struct seen *seen, const char *path, int error)
+{
+	struct stat st;
+
+	if (error != ENOENT && error != ESRCH && !lstat(path, &st))
+		seen->missed.refused++;
+}
+
+/* In @ret_error what was in the way, if anything was. Returns how many were visited. */
+static int visit_one(struct seen *seen, const char *path, void (*visit)(void *ctx), void *ctx,
+		     int *ret_error)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
 
-	if (fd < 0) {
-		seen->refused += errno == EACCES || errno == EPERM;
+	*ret_error = 0;
+	if (fd < 0 || fstat(fd, &st)) {
+		*ret_error = errno;
 		return 0;
 	}
-	if (fstat(fd, &st) || !is_new(seen, st.st_ino))
+	if (!is_new(seen, st.st_ino))
 		return 0;
 	if (setns(fd, CLONE_NEWNET)) {
-		seen->refused++;
+		*ret_error = errno;
 		return 0;
 	}
 	visit(ctx);
 	return 1;
 }
 
-static int visit_all(struct seen *seen, const char *dir_path, const char *suffix, bool numbers,
+static int visit_all(struct seen *seen, const char *dir_path, const char *suffix, bool processes,
 		     void (*visit)(void *ctx), void *ctx)
 {
 	_cleanup_closedir_ DIR *dir = opendir(dir_path);
 	struct dirent *entry;
+	int visited = 0, error;
 	char path[512];
-	int visited = 0;
 
 	while (dir && (entry = readdir(dir))) {
-		if (entry->d_name[0] == '.' || (numbers && !isdigit(entry->d_name[0])))
+		if (entry->d_name[0] == '.' || (processes && !isdigit(entry->d_name[0])))
 			continue;
 		snprintf(path, sizeof(path), "%s/%s%s", dir_path, entry->d_name, suffix);
-		visited += visit_one(seen, path, visit, ctx);
+		visited += visit_one(seen, path, visit, ctx, &error);
+		if (error && processes)
+			miss_process(seen, path, error);
+		else if (error)
+			miss_name(seen, error);
 	}
 	return visited;
 }
 
-int tcptuned_netns_for_each(void (*visit)(void *ctx), void *ctx, unsigned int *ret_refused)
+int tcptuned_netns_for_each(void (*visit)(void *ctx), void *ctx,
+			    struct tcptuned_netns_missed *ret_missed)
 {
 	_cleanup_close_ int own = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 	struct seen seen = { 0 };
-	int visited;
+	int visited, error;
 
 	if (own < 0)
 		return -errno;
-	visited = visit_one(&seen, "/proc/self/ns/net", visit, ctx);
+	visited = visit_one(&seen, "/proc/self/ns/net", visit, ctx, &error);
+	seen.missed.refused += error != 0;
 	visited += visit_all(&seen, "/run/netns", "", false, visit, ctx);
 	visited += visit_all(&seen, "/run/docker/netns", "", false, visit, ctx);
 	visited += visit_all(&seen, "/proc", "/ns/net", true, visit, ctx);
 	free(seen.inodes);
-	if (ret_refused)
-		*ret_refused = seen.refused;
+	if (ret_missed)
+		*ret_missed = seen.missed;
 	return setns(own, CLONE_NEWNET) ? -errno : visited;
 }

@@ -3,12 +3,17 @@
 #ifndef TCPTUNED_NETNS_H
 #define TCPTUNED_NETNS_H
 
+struct tcptuned_netns_missed {
+	unsigned int refused;  /* names and processes that are there, but may not be entered */
+	unsigned int vanished; /* names that no longer had a namespace when their turn came */
+};
+
 /*
  * Call @visit once in each network namespace that can be entered, the caller's own first, and
- * come back to that one. A namespace that vanishes meanwhile is passed over; @ret_refused (may
- * be NULL) counts those that are there but may not be entered. Returns how many were visited,
- * or a negative errno when even the own one cannot be kept hold of.
+ * come back to that one. @ret_missed may be NULL. Returns how many were visited, or a negative
+ * errno when even the own one cannot be kept hold of.
  */
-int tcptuned_netns_for_each(void (*visit)(void *ctx), void *ctx, unsigned int *ret_refused);
+int tcptuned_netns_for_each(void (*visit)(void *ctx), void *ctx,
+			    struct tcptuned_netns_missed *ret_missed);
 
 #endif

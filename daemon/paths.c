@@ -420,10 +420,10 @@ static int forget_in_file(struct forgetting *f, const char *file, unsigned int *
 	return error == -EUCLEAN ? forget_damaged(f, file, err) : error;
 }
 
-int tcptuned_paths_forget(int map_fd, const char *directory, const char *prefix,
-			  unsigned int *ret_count, struct tcptuned_error *err)
+int tcptuned_paths_forget(const struct tcptuned_kernel *kernel, const char *directory,
+			  const char *prefix, unsigned int *ret_count, struct tcptuned_error *err)
 {
-	struct forgetting f = { .map_fd = map_fd };
+	struct forgetting f = { .map_fd = kernel ? kernel->map_fd[TCPTUNED_MAP_PATHS] : -1 };
 	struct tcptuned_path_key key;
 	unsigned int rows = 0;
 	char file[FILE_TEXT];
@@ -438,6 +438,13 @@ int tcptuned_paths_forget(int map_fd, const char *directory, const char *prefix,
 					     prefix);
 		f.prefix = &key;
 	}
+	/* The daemon of that build would write them again. */
+	if (kernel && (kernel->other_layout >> TCPTUNED_MAP_PATHS & 1))
+		return tcptuned_fail(err, EPROTO, TCPTUNED_EXIT_KERNEL,
+				     "nothing is forgotten: the paths in %s are another build's; "
+				     "use the tcptunectl that came with the tcptuned which loaded "
+				     "them",
+				     kernel->pin_dir);
 	snprintf(file, sizeof(file), "%s/paths.db", directory);
 	error = forget_in_file(&f, file, &rows, err);
 	*ret_count = rows > f.count ? rows : f.count;

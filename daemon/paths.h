@@ -59,12 +59,12 @@ int tcptuned_paths_each(int map_fd, tcptuned_pathdb_row row, void *ctx);
 
 /*
  * Forget what is known of the prefixes that overlap @prefix, as "192.0.2.0/24" or an address,
- * or of "all": in the kernel's map @map_fd (-1: none) and in @directory's database, also while
- * a daemon runs; with all go the databases that were set aside. @ret_count: prefixes that were
+ * or of "all": in the map of @kernel (NULL: none) and in @directory's database, also while a
+ * daemon runs; with all go the databases that were set aside. @ret_count: prefixes that were
  * known, in either. 0, or a negative errno with @err filled: then nothing is forgotten, or all
  * but what it names.
  */
-int tcptuned_paths_forget(int map_fd, const char *directory, const char *prefix,
-			  unsigned int *ret_count, struct tcptuned_error *err);
+int tcptuned_paths_forget(const struct tcptuned_kernel *kernel, const char *directory,
+			  const char *prefix, unsigned int *ret_count, struct tcptuned_error *err);
 
 #endif

@@ -85,6 +85,7 @@ static void read_everything(struct tcptuned_scrape *scrape, bool connections)
 	snap->bitcp = kernel->bitcp;
 	snap->adoption = kernel->adoption;
 	snap->cgroups_missing = *scrape->options.cgroups_missing;
+	snap->config_in_force = tcptuned_config_in_force(scrape->options.trouble);
 	snap->taken_over =
 		kernel->origin == TCPTUNED_TAKEN_OVER || kernel->origin == TCPTUNED_UPGRADED;
 	if (scrape->options.paths)

@@ -7,6 +7,7 @@
 #include <linux/types.h>
 
 #include "burstiness.h"
+#include "config.h"
 #include "http.h"
 #include "loader.h"
 #include "paths.h"
@@ -31,6 +32,7 @@ struct tcptuned_scrape_options {
 	void *policy_ctx; /* for both */
 	/* Of policies: not there, or not to be seen. Outlives, too, and may change at any time. */
 	const unsigned int *cgroups_missing;
+	const struct tcptuned_config_trouble *trouble; /* so, too */
 };
 
 /* Returns 0 or a negative errno. */

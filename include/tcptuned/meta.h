@@ -18,7 +18,7 @@ enum tcptuned_sysctl {
 
 #define TCPTUNED_SYSCTL_VALUE 32
 
-/* Both "": not changed. Only @before: left to the administrator, who changed it since. */
+/* Both "": not changed. Only @before "": left to the administrator, who changed it since. */
 struct tcptuned_saved_sysctl {
 	char before[TCPTUNED_SYSCTL_VALUE];
 	char ours[TCPTUNED_SYSCTL_VALUE];

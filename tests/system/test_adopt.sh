@@ -238,7 +238,8 @@ connected_to() { # PORT FILTER
 		jq -r "first(.flows[] | select(.remote == \"127.0.0.1:$1\")) | $2"
 }
 
-# Many, in two network namespaces; a namespace that is none; and no connection twice.
+# Many, in two network namespaces; names without one, and a name that cannot be followed; and no
+# connection twice.
 #
 # timeout: 60
 test_many() {
@@ -253,11 +254,14 @@ test_many() {
 		until "$TEST_DIR/over"
 	wait_until 20 grep -q open "$TEST_DIR/in-a.log"
 	wait_until 20 grep -q open "$TEST_DIR/in-b.log"
-	: >/run/netns/none
+	: >/run/netns/none # as `ip netns delete` leaves it for a moment
+	ln -s nowhere /run/netns/gone
+	ln -s loop /run/netns/loop
 
 	tcptuned_start
 	adopted $((4 * count)) 0
-	expect_eq "$(counter tcptuned_adoption_namespaces '{result="failed"}')" 1 "not a namespace"
+	expect_eq "$(counter tcptuned_adoption_namespaces '{result="vanished"}')" 2 "namespaces gone"
+	expect_eq "$(counter tcptuned_adoption_namespaces '{result="failed"}')" 1 "not to be entered"
 	expect_ge "$(counter tcptuned_adoption_namespaces '{result="visited"}')" 3 "namespaces"
 	in_log 'network namespaces or processes that could not be looked into: 1'
 	expect_eq "$(counter tcptuned_connections '{policy="default",congestion_control="bitcp"}')" $((4 * count)) "live connections"
@@ -272,12 +276,13 @@ test_many() {
 	expect_eq "$(grep -c adopted "$TEST_DIR/tcptuned.log")" 1 "adoptions by one daemon"
 
 	tcptuned_kill
-	rm /run/netns/none
+	rm /run/netns/none /run/netns/gone /run/netns/loop
 	tcptuned_start
 	in_log 'adopted 0 connections and 0 listeners'
 	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="before"}')" $((4 * count)) \
 		"adopted, once each"
 	expect_eq "$(counter tcptuned_adoption_namespaces '{result="failed"}')" 0 "none failed"
+	expect_eq "$(counter tcptuned_adoption_namespaces '{result="vanished"}')" 0 "none vanished"
 	tcptuned_stop
 	expect_eq "$(bitcp_in a) $(bitcp_in b)" "0 0" "on bitcp afterwards"
 	stop in-a || :

@@ -240,10 +240,16 @@ test_port_in_use() {
 	stop holder KILL || :
 }
 
-test_address_of_another_host() {
+# systemd's, of a tcptuned.socket with two ListenStream=.
+two_sockets() {
+	LISTEN_FDS=2 bash -c 'LISTEN_PID=$$ exec "$@"' two_sockets "$@" 3</dev/null 4</dev/null
+}
+
+test_two_sockets_of_systemd() {
 	: >"$TEST_DIR/good.conf"
-	refused 22 "192.0.2.1.*;" tcptuned_here --config="$TEST_DIR/good.conf" \
-		--set=metrics.address=192.0.2.1
+	refused 22 "systemd passed 2 sockets.*;" two_sockets "$TEST_BUILD/tcptuned" --foreground \
+		--config="$TEST_DIR/good.conf" --set=tcptuned.cgroup="$TEST_CGROUP/group" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run"
 }
 
 test_no_bpffs() {
@@ -313,6 +319,11 @@ test_reload_of_a_bad_configuration() {
 		"error: $file:5: bitcp.beta: \"2\" is too large; it takes" "the message"
 	[ "$(host_state)" = "$before" ] || fail "the reload changed the host"
 	expect_eq "$(metric 'tcptuned_config_reloads_total{result="rejected"}')" 1 "reloads rejected"
+	expect_eq "$(metric tcptuned_config_last_reload_successful)" 0 "the last one"
+	expect_eq "$("$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" status --json |
+		jq -r '.configuration | .in_force, .rejected[:'$((${#file} + 15))']')" \
+		"false"$'\n'"$file:5: bitcp.beta:" "what tcptunectl says of it"
 	# What only all policies together show comes as early.
 	printf '[memory]\nbudget = 8M\n\n[policy]\nreceive_window_max = 1G\n' >"$file"
 	long_chain >>"$file"
@@ -329,5 +340,6 @@ test_reload_of_a_bad_configuration() {
 	expect_match "$(<"$TEST_DIR/tcptuned.log")" \
 		"metrics.address: 127.0.0.1 -> 127.0.0.2 \(takes effect at the next start\)" "the log"
 	expect_eq "$(metric 'tcptuned_config_reloads_total{result="ok"}')" 1 "reloads"
+	expect_eq "$(metric tcptuned_config_last_reload_successful)" 1 "the last one"
 	tcptuned_stop
 }

@@ -126,6 +126,32 @@ test_detached_after_a_kill() {
 	detach_says "there is nothing to detach"
 }
 
+# Paths in the kernel that another build has made larger than this one's records: they are
+# neither read nor forgotten, and taken off the host all the same.
+test_paths_of_another_layout() {
+	local before pin=/sys/fs/bpf/tcptuned/map_paths key value code command
+	before=$(host_state)
+	tcptuned_start
+	tcptuned_kill
+	read -r key value <<<"$(bpftool -j map show pinned $pin | jq -r '"\(.bytes_key) \(.bytes_value)"')"
+	rm $pin
+	bpftool map create $pin type lru_hash key "$key" value $((value + 64)) entries 16 name paths
+	bpftool map update pinned $pin key $(yes 0 | head -n "$key") \
+		value $(yes 7 | head -n $((value + 64)))
+	for command in "tcptuned --forget-paths=all" "tcptunectl paths forget all"; do
+		code=0
+		"$TEST_BUILD"/${command%% *} --config="$TEST_DIR/none.conf" \
+			--set=tcptuned.state_directory="$TEST_DIR/state" ${command#* } \
+			2>"$TEST_DIR/said" || code=$?
+		expect_eq "$code" 32 "status of $command"
+		expect_match "$(<"$TEST_DIR/said")" \
+			"nothing is forgotten: the paths in .* are another build's; use" "$command"
+	done
+	detach_says "warning: the paths in .* are another build's, and cannot be saved"
+	expect_match "$(<"$TEST_DIR/detach.log")" "detached; nothing is left pinned" "--detach"
+	expect_host_state "$before"
+}
+
 detach_says() {
 	"$TEST_BUILD/tcptuned" --foreground --detach --config="$TEST_DIR/none.conf" \
 		--set=tcptuned.runtime_directory="$TEST_DIR/run" \

@@ -375,8 +375,25 @@ test_ipv6_and_any_address() {
 	tcptuned_stop
 }
 
+# As of DHCP at boot: tcptuned does not wait for it, and is there once the address is.
+test_address_that_comes_later() {
+	host a
+	: >"$TEST_DIR/none.conf"
+	background tcptuned in_host a "$TEST_BUILD/tcptuned" --foreground \
+		--config="$TEST_DIR/none.conf" --set=tcptuned.cgroup="$TEST_CGROUP/group" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
+		--set=tcptuned.state_directory="$TEST_DIR/state" --set=metrics.address=192.0.2.1
+	wait_until 8 grep -q 'metrics.address: 192.0.2.1 is not an address of this host now' \
+		"$TEST_DIR/tcptuned.log"
+	in_host a ip address add 192.0.2.1/32 dev lo
+	wait_until 5 in_host a curl -sf -o "$TEST_DIR/scrape" http://192.0.2.1:9817/metrics
+	expect_eq "$(sample 'tcptuned_collection_success\{collector="flows"')" 1 "flows read"
+	tcptuned_stop
+}
+
 # systemd opens the port; tcptuned starts with the first connection to it.
 test_socket_activation() {
+	local code=0
 	: >"$TEST_DIR/none.conf"
 	background tcptuned systemd-socket-activate -l "127.0.0.1:$METRICS_PORT" \
 		"$TEST_BUILD/tcptuned" --foreground --config="$TEST_DIR/none.conf" \
@@ -390,5 +407,12 @@ test_socket_activation() {
 	expect_eq "$(sample 'tcptuned_collection_success\{collector="flows"')" 1 "flows read"
 	scrape
 	expect_eq "$(sample tcptuned_scrapes_total)" 1 "scrapes before this one"
+	# What ends by itself would be started again by the next scrape.
+	"$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" detach 2>"$TEST_DIR/said" || code=$?
+	expect_eq "$code" 42 "status of tcptunectl detach"
+	expect_match "$(<"$TEST_DIR/said")" "systemctl stop tcptuned.socket tcptuned" "detach"
+	scrape
+	expect_eq "$(sample tcptuned_scrapes_total)" 2 "scrapes of the one that goes on"
 	tcptuned_stop
 }

@@ -715,10 +715,12 @@ test_enabled_and_disabled() {
 
 # What a reload leaves to live connections, and what they get on request.
 test_applied_to_open_connections() {
-	local p="[policy p]\nremote_port = 7001\n"
+	local started p="[policy p]\nremote_port = 7001\n"
 	addresses
 	start_with "${p}congestion_control = cubic\nreceive_window_max = 5M\npacing_rate_max = 80M"
 	idle one 127.0.0.1 7001
+	at_the_start() { metric tcptuned_adoption_duration_seconds; }
+	started=$(at_the_start)
 	facts() { flow_to 7001 '[.policy, .congestion_control, .receive.window_max_bytes] | tostring'; }
 	paced() { in_host a ss -tinmOH 'dport = :7001' | grep -c /80 || :; }
 	expect_eq "$(facts) $(paced)" '["p","cubic",5242880] 1' "as made"
@@ -726,6 +728,7 @@ test_applied_to_open_connections() {
 	expect_eq "$(facts) $(paced)" '["p","cubic",5242880] 1' "after the reload"
 	expect_eq "$(ctl_json '[.moved, .taken, .let_go, .failed] | tostring' policy apply)" "[2,0,0,0]" \
 		"applied, to both ends"
+	expect_eq "$(at_the_start)" "$started" "seconds that adoption took at the start"
 	expect_eq "$(facts) $(paced)" '["p","bbr",6291456] 0' "on request"
 	reload "${p}mode = off" 'policy p.mode: tune -> off'
 	expect_eq "$(ctl_json '[.moved, .taken, .let_go, .failed] | tostring' policy apply)" "[1,0,1,0]" "off"

@@ -314,6 +314,12 @@ in_metrics() {
 }
 
 # --- the administrator -------------------------------------------------------------------------
+sysctls_told() { # FILTER, by tcptunectl, a line for each
+	"$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" status --json |
+		jq -c ".sysctls[] | [$1]"
+}
+
 test_administrator_changes_a_buffer_limit() {
 	local limits
 	limits=$(limits)
@@ -323,6 +329,8 @@ test_administrator_changes_a_buffer_limit() {
 	expect_eq "$(sysctl -n net.core.rmem_max net.core.wmem_max | tr '\n' ' ')" \
 		"67108863 33554432 " "limits raised: a power of two would make the scale coarser"
 	sysctl -qw net.core.rmem_max=5000000
+	expect_eq "$(sysctls_told '.set_to, .now, .left_alone' | head -n 1)" \
+		'["67108863","5000000",true]' "what tcptunectl says, before it is noticed"
 	in_log 'warning: net.core.rmem_max was changed from tcptuned.s 67108863 to 5000000 by somebody'
 	expect_eq "$(counter tcptuned_policy_buffer_max_bytes \
 		'{policy="default",direction="receive"}')" 10000000 "the largest buffer now"
@@ -333,6 +341,9 @@ test_administrator_changes_a_buffer_limit() {
 	expect_eq "$(sysctl -n net.core.rmem_max)" 5000000 "after a reload"
 	sleep 5.5
 	expect_eq "$(grep -c 'was changed from' "$TEST_DIR/tcptuned.log")" 1 "warnings"
+	expect_eq "$(sysctls_told '.name, .before, .set_to, .now, .left_alone')" \
+		'["net.core.rmem_max",null,"67108863","5000000",true]
+["net.core.wmem_max","4194304","33554432","33554432",false]' "what tcptunectl says of them"
 	tcptuned_stop
 	expect_eq "$(sysctl -n net.core.rmem_max net.core.wmem_max | tr '\n' ' ')" \
 		"5000000 4194304 " "the administrator's stays, the other is put back"

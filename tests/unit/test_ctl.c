@@ -728,17 +728,46 @@ static void test_status(void **state)
 			      "\"claimed_opened_here\":1,\"claimed_accepted_here\":2,"
 			      "\"claimed_open\":3,\"listeners_raised\":4,\"adopt_failed\":5,"
 			      "\"receive_budget_refusals\":6,\"send_budget_refusals\":7,"
-			      "\"memory_short_refusals\":8,\"rcvbuf_overridden\":9}}");
+			      "\"memory_short_refusals\":8,\"rcvbuf_overridden\":9},\"sysctls\":["
+			      "{\"name\":\"net.core.rmem_max\",\"set_to\":\"4194303\",\"now\":"
+			      "\"5000000\",\"left_alone\":true},{\"name\":\"net.core.wmem_max\","
+			      "\"before\":\"212992\",\"set_to\":\"4194304\",\"now\":\"4194304\","
+			      "\"left_alone\":false}]}");
 	char *text = printed(STDOUT_FILENO, print_status, answer);
 
 	expect_says(text, "so far         1 connections opened here, 2 accepted, 3 open before,");
 	expect_says(text, "of sockets open before, 4 listeners given a larger buffer, 5 not "
 			  "taken\n");
 	expect_says(text, "budget         1M, 64K of it granted, 128K wanted; held back 6 receive "
-			  "windows, 7 send buffers\n               8 times since memory ran short, "
-			  "of all of TCP");
+			  "windows, 7 send buffers\n               8 times since memory ran "
+			  "short, of all of TCP (net.ipv4.tcp_mem) or of a control group\n");
 	expect_says(text, "SO_RCVBUF overridden 9 times, SO_SNDBUF 0, dry runs included\n");
+	expect_says(text, "sysctls        net.core.rmem_max = 5000000, changed from tcptuned's "
+			  "4194303 by somebody else: left alone\n"
+			  "               net.core.wmem_max = 4194304, before 212992\n");
 	json_decref(answer);
+}
+
+static void expect_configuration(const char *configuration, const char *says)
+{
+	json_t *answer = json("{}");
+	char *text;
+
+	json_object_set_new(answer, "configuration", json(configuration));
+	text = printed(STDOUT_FILENO, print_status, answer);
+	expect_says(text, says);
+	json_decref(answer);
+}
+
+static void test_status_of_the_configuration(void **state)
+{
+	expect_configuration("{\"in_force\":true}", "configuration  in force as it was last read\n");
+	expect_configuration("{\"in_force\":false,\"rejected\":\"a.conf:2: no\"}",
+			     "\nconfiguration  the one before the last reload, which was rejected: "
+			     "a.conf:2: no\n");
+	expect_configuration("{\"in_force\":false,\"unapplied\":\"no memory\"}",
+			     "\nconfiguration  not all of it in force, tried again every few "
+			     "seconds: no memory\n");
 }
 
 static void test_policy_in_full(void **state)
@@ -804,6 +833,7 @@ int main(void)
 		cmocka_unit_test(test_wrong_words),
 		cmocka_unit_test(test_broken_configuration),
 		cmocka_unit_test(test_status),
+		cmocka_unit_test(test_status_of_the_configuration),
 		cmocka_unit_test(test_policy_in_full),
 		cmocka_unit_test(test_namespaces),
 	};

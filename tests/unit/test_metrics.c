@@ -102,7 +102,9 @@ static struct tcptuned_snapshot *make_snapshot(void)
 	snap->adoption.namespaces = 3;
 	snap->reloads[true] = 7;
 	snap->reloads[false] = 2;
+	snap->config_in_force = true;
 	snap->adoption.namespaces_failed = 1;
+	snap->adoption.namespaces_vanished = 2;
 	snap->adoption.ns = 250000000;
 	snap->totals_ok = true;
 	snap->flows_ok = true;
@@ -460,6 +462,25 @@ static void test_burstiness_lines(void **state)
 	free_snapshot(snap);
 }
 
+/* As the help of metrics.flows has it; what an observed one would have got is two more. */
+static void test_series_of_one_flow(void **state)
+{
+	struct tcptuned_snapshot *snap = make_snapshot();
+	struct tcptuned_flow *flow = &snap->flows.top[0].flow;
+	unsigned int series = 0;
+	const char *found;
+	char *text;
+
+	flow->flags |= TCPTUNED_F_SNDBUF_REQ;
+	flow->snd = flow->rcv;
+	text = text_of(snap);
+	for (found = strstr(text, "{" FLOW); found; found = strstr(found + 1, "{" FLOW))
+		series++;
+	assert_in_range(series, 61, 68);
+	free(text);
+	free_snapshot(snap);
+}
+
 static void test_aggregate_lines(void **state)
 {
 	static const char *const lines[] = {
@@ -469,8 +490,10 @@ static void test_aggregate_lines(void **state)
 		"tcptuned_taken_over 0",
 		"tcptuned_config_reloads_total{result=\"ok\"} 7",
 		"tcptuned_config_reloads_total{result=\"rejected\"} 2",
+		"tcptuned_config_last_reload_successful 1",
 		"tcptuned_adoption_namespaces{result=\"visited\"} 3",
 		"tcptuned_adoption_namespaces{result=\"failed\"} 1",
+		"tcptuned_adoption_namespaces{result=\"vanished\"} 2",
 		"tcptuned_adoption_duration_seconds 0.250000000",
 		"tcptuned_collection_success{collector=\"flows\"} 1",
 		"tcptuned_connections{policy=\"default\",congestion_control=\"bitcp\"} 3",
@@ -902,8 +925,9 @@ static void test_scrape_without_kernel_side(void **state)
 	struct tcptuned_http_request metrics = {"/metrics", -1}, no_such_page = {"/metrics/", -1};
 	struct tcptuned_http_request flows = {"/flows.json", -1};
 	unsigned int missing = 3;
-	struct tcptuned_scrape_options options = {
-		.flows_max = 3, .reader = "", .version = "9", .cgroups_missing = &missing};
+	struct tcptuned_config_trouble trouble = {.unapplied = "no memory"};
+	struct tcptuned_scrape_options options = {.flows_max = 3, .reader = "", .version = "9",
+		.cgroups_missing = &missing, .trouble = &trouble};
 	struct tcptuned_kernel kernel;
 	struct tcptuned_scrape *scrape;
 
@@ -917,6 +941,7 @@ static void test_scrape_without_kernel_side(void **state)
 	assert_int_equal(reply.status, 200);
 	assert_string_equal(reply.content_type, "text/plain; version=0.0.4; charset=utf-8");
 	assert_non_null(strstr(reply.body.data, "\ntcptuned_scrapes_total 0\n"));
+	assert_non_null(strstr(reply.body.data, "\ntcptuned_config_last_reload_successful 0\n"));
 	assert_non_null(strstr(reply.body.data, "{collector=\"totals\"} 0\n"));
 	assert_non_null(strstr(reply.body.data, "\ntcptuned_policy_cgroups_missing 3\n"));
 	check_with_promtool(reply.body.data);
@@ -954,6 +979,7 @@ int main(void)
 		cmocka_unit_test(test_ipv6_and_escaping),
 		cmocka_unit_test(test_budget_lines),
 		cmocka_unit_test(test_burstiness_lines),
+		cmocka_unit_test(test_series_of_one_flow),
 		cmocka_unit_test(test_aggregate_lines),
 		cmocka_unit_test(test_policies_that_are_gone),
 		cmocka_unit_test(test_groups_of_one_name),

@@ -412,21 +412,22 @@ static void all_are_forgotten_with_those_set_aside(void **state)
 	make_aside(".damaged-20200101T000000Z");
 	put("10.1.1.0/24", 0, 1);
 	write_file(noise, sizeof(noise), 4096);
-	assert_int_equal(tcptuned_paths_forget(-1, directory, "10.1.1.0/24", &count, &err), -EUCLEAN);
+	assert_int_equal(tcptuned_paths_forget(NULL, directory, "10.1.1.0/24", &count, &err),
+			 -EUCLEAN);
 	assert_non_null(strstr(err.text, "nothing is forgotten"));
 	assert_int_equal(count, 0);
 	assert_true(is_aside("") && is_aside(".damaged-20200101T000000Z"));
-	assert_int_equal(tcptuned_paths_forget(-1, directory, "all", &count, &err), 0);
+	assert_int_equal(tcptuned_paths_forget(NULL, directory, "all", &count, &err), 0);
 	assert_false(is_aside(""));
 	assert_false(is_aside(".damaged-20200101T000000Z"));
 
 	put("10.1.1.0/24", 0, 1);
 	put("10.1.2.0/24", 0, 1);
 	make_aside(".damaged-20200101T000000Z");
-	assert_int_equal(tcptuned_paths_forget(-1, directory, "10.1.1.7", &count, &err), 0);
+	assert_int_equal(tcptuned_paths_forget(NULL, directory, "10.1.1.7", &count, &err), 0);
 	assert_int_equal(count, 1);
 	assert_true(is_aside(".damaged-20200101T000000Z"));
-	assert_int_equal(tcptuned_paths_forget(-1, directory, "all", &count, &err), 0);
+	assert_int_equal(tcptuned_paths_forget(NULL, directory, "all", &count, &err), 0);
 	assert_int_equal(count, 1);
 	assert_int_equal(all_rows().n, 0);
 	assert_false(is_aside(".damaged-20200101T000000Z"));
