@@ -162,8 +162,12 @@ static __always_inline bool connects_again(struct bpf_sock_ops *ctx)
 {
 	struct bpf_sock *sk = ctx->sk;
 	struct tcptuned_flow *flow = sk ? flow_of(sk) : NULL;
+	const struct tcptuned_policy *policy;
 
-	return flow && was_sized(flow, true);
+	if (!flow || !was_sized(flow, true))
+		return false;
+	policy = policy_of(flow->policy);
+	return policy && policy->mode == TCPTUNED_TUNE;
 }
 
 /*
@@ -242,9 +246,10 @@ static __always_inline void hold_first_promise(struct tcptuned_flow *flow, struc
  * that would bound the window scale of this connection (tcp_connect_init()). As of a listener, it
  * is made as large as windows may be until the connection is there: the first is not to be.
  */
-static __always_inline void raise_again(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow)
+static __always_inline void raise_again(struct bpf_sock_ops *ctx, const struct tcptuned_flow *flow,
+					const struct tcptuned_policy *policy)
 {
-	int value = flow->rcv_buffer_max / 2;
+	int value = policy->rcv_buffer_max / 2;
 
 	if (!was_sized(flow, true))
 		return;
@@ -263,15 +268,16 @@ static __always_inline void lower_again(struct bpf_sock_ops *ctx, struct tcp_soc
 		lower_buffer(ctx, tp, net->ipv4.sysctl_tcp_rmem[1]);
 }
 
-/* It has the congestion control still that its policy of then set, and that of now does not. */
+/*
+ * It has the congestion control still that its policy of then set. Before its new route may have
+ * one of its own (tcp_ca_dst_init()), and what its policy of now sets comes with the connection.
+ */
 static __always_inline void put_default_back(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
-					     struct tcp_sock *tp,
-					     const struct tcptuned_policy *policy)
+					     struct tcp_sock *tp)
 {
 	char name[TCPTUNED_CC_NAME_MAX] = {};
 
-	if (!(flow->flags & TCPTUNED_F_CC_SET) ||
-	    (policy && policy->mode == TCPTUNED_TUNE && policy->congestion_control[0]))
+	if (!(flow->flags & TCPTUNED_F_CC_SET))
 		return;
 	BPF_CORE_READ_STR_INTO(&name, tp, inet_conn.icsk_inet.sk.__sk_common.skc_net.net,
 			       ipv4.tcp_congestion_control, name);
@@ -297,15 +303,15 @@ static __always_inline void on_connect(struct bpf_sock_ops *ctx, struct bpf_sock
 		lift_unsent(ctx, flow, tp);
 		flow->flags &= ~TCPTUNED_F_RCV_FIXED;
 		settle(ctx, flow, policy, 0);
-		raise_again(ctx, flow);
+		put_default_back(ctx, flow, tp);
 	}
 	if (!policy) {
-		if (flow) {
-			put_default_back(ctx, flow, tp, NULL);
+		if (flow)
 			bpf_sk_storage_delete(&flows, sk);
-		}
 		return;
 	}
+	if (flow && policy->mode == TCPTUNED_TUNE)
+		raise_again(ctx, flow, policy);
 	settings_before_syn(ctx, sk, tp, policy);
 	flow = flow_of(sk);
 	if (flow) {
@@ -390,7 +396,6 @@ static __always_inline void claim(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 		settle(ctx, flow, policy, kernel_rcvbuf_least(tp));
 	lower_again(ctx, tp, flow, policy);
 	take_note(flow, tp, policy);
-	put_default_back(ctx, flow, tp, policy);
 	claim_flow(flow, tp, policy, key);
 	if (passive)
 		flow->flags |= TCPTUNED_F_PASSIVE;
@@ -399,7 +404,7 @@ static __always_inline void claim(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 	size_again(flow, tp);
 	facts = facts_of(flow, tp);
 	settings_at_established(ctx, flow, policy, &facts);
-	if (raised)
+	if (raised || was_sized(flow, true))
 		hold_first_promise(flow, tp);
 	/* Before the congestion control is set: bitcp looks for its maximum as it begins. */
 	path_seed(flow, tp);

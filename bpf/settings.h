@@ -11,6 +11,7 @@
 #include "kernel.h"
 #include "maps.h"
 #include "policy.h"
+#include "wishes.h"
 
 /* What has to be known of the socket. */
 struct socket_facts {
@@ -109,6 +110,7 @@ static __always_inline void settings_before_syn(struct bpf_sock_ops *ctx, struct
 		count(TCPTUNED_C_STORAGE_FAILED);
 		return;
 	}
+	take_note(flow, tp, policy);
 	flow->rcv_buffer_max = policy->rcv_buffer_max;
 	fix_buffer(ctx, flow, policy, true, 0);
 }

@@ -111,14 +111,19 @@ static __always_inline void lift_clamp(struct bpf_sockopt *ctx)
 static __always_inline void stands(struct bpf_sockopt *ctx, bool receive)
 {
 	struct tcptuned_flow *flow = bpf_sk_storage_get(&flows, ctx->sk, NULL, 0);
+	__u32 ours = receive ? TCPTUNED_F_RCV_SIZED | TCPTUNED_F_RCV_FIXED :
+			       TCPTUNED_F_SND_SIZED | TCPTUNED_F_SND_FIXED;
 
-	if (!flow || !(flow->flags & TCPTUNED_F_CLAIMED))
+	if (!flow)
 		return;
+	if (!(flow->flags & TCPTUNED_F_CLAIMED)) { /* of a connection before, if at all */
+		flow->flags &= ~ours;
+		return;
+	}
 	if (receive && !(flow->flags & TCPTUNED_F_RCVBUF_APP) &&
 	    (flow->flags & (TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_SLOW_SEED)))
 		lift_clamp(ctx);
-	flow->flags &= ~(receive ? TCPTUNED_F_RCV_SIZED | TCPTUNED_F_RCV_FIXED :
-				   TCPTUNED_F_SND_SIZED | TCPTUNED_F_SND_FIXED);
+	flow->flags &= ~ours;
 	flow->flags |= flags_of(receive).apps;
 	budget_give_up(receive ? &flow->rcv_share : &flow->snd_share);
 }
