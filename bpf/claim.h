@@ -95,6 +95,30 @@ static __always_inline void congestion_control_set(struct tcptuned_flow *flow, s
 	count(TCPTUNED_C_CC_SET);
 }
 
+/* @ctx: whatever bpf_setsockopt() takes. Returns its error. */
+static __always_inline int set_default_congestion_control(void *ctx, struct tcp_sock *tp)
+{
+	char name[TCPTUNED_CC_NAME_MAX] = {};
+
+	BPF_CORE_READ_STR_INTO(&name, tp, inet_conn.icsk_inet.sk.__sk_common.skc_net.net,
+			       ipv4.tcp_congestion_control, name);
+	return bpf_setsockopt(ctx, SOL_TCP, TCP_CONGESTION, name, sizeof(name));
+}
+
+/*
+ * What had its congestion control from tcptuned gets its namespace's default, as it would have
+ * without. At a clean stop: once that default is what it was before; where other programs
+ * follow, connections are theirs to move.
+ */
+static __always_inline void restore_congestion_control(void *ctx, struct tcptuned_flow *flow,
+						       struct tcp_sock *tp)
+{
+	if (set_default_congestion_control(ctx, tp))
+		return;
+	flow->flags &= ~TCPTUNED_F_CC_SET;
+	flow->flags |= TCPTUNED_F_CC_RESTORED;
+}
+
 /* sk_userlocks without those that come from sizing its buffers here. */
 static __always_inline __u32 locks_of_application(const struct tcptuned_flow *flow,
 						  struct tcp_sock *tp)

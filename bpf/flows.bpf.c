@@ -581,31 +581,8 @@ int release_flows(struct bpf_iter__tcp *ctx)
 }
 
 /*
- * What had its congestion control from tcptuned gets its namespace's default, as it would have
- * without. For a clean stop, once that default is what it was before: where other programs
- * follow, connections are theirs to move.
- */
-static __always_inline int set_default_congestion_control(struct tcp_sock *tp)
-{
-	char name[TCPTUNED_CC_NAME_MAX] = {};
-
-	BPF_CORE_READ_STR_INTO(&name, tp, inet_conn.icsk_inet.sk.__sk_common.skc_net.net,
-			       ipv4.tcp_congestion_control, name);
-	return bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name));
-}
-
-static __always_inline void restore_congestion_control(struct tcptuned_flow *flow,
-						       struct tcp_sock *tp)
-{
-	if (set_default_congestion_control(tp))
-		return;
-	flow->flags &= ~TCPTUNED_F_CC_SET;
-	flow->flags |= TCPTUNED_F_CC_RESTORED;
-}
-
-/*
- * Made while bitcp, or one of its family, was the default, and not claimed: one whose handshake is not over, say. (A
- * listener's own does not matter: what it accepts has the default of that moment.)
+ * Made while bitcp, or one of its family, was the default, and not claimed: one whose handshake is
+ * not over, say. (A listener's own does not matter: what it accepts has the default of then.)
  */
 static __always_inline bool has_ours_by_default(struct tcp_sock *tp)
 {
@@ -652,9 +629,9 @@ int undo_overrides(struct bpf_iter__tcp *ctx)
 		return 0;
 	}
 	if (flow && (flow->flags & TCPTUNED_F_CC_SET))
-		restore_congestion_control(flow, tp);
+		restore_congestion_control(tp, flow, tp);
 	else if (has_ours_by_default(tp))
-		set_default_congestion_control(tp);
+		set_default_congestion_control(tp, tp);
 	return 0;
 }
 
@@ -665,7 +642,7 @@ static __always_inline void take_hands_off(struct tcptuned_flow *flow, struct tc
 {
 	give_back(flow, tp);
 	if (flow->flags & TCPTUNED_F_CC_SET)
-		restore_congestion_control(flow, tp);
+		restore_congestion_control(tp, flow, tp);
 	budget_close(flow);
 	flow->snd_unsent = 0;
 	flow->rcv_seed_rounds = 0;
@@ -699,7 +676,7 @@ static __always_inline void follow_congestion_control(struct tcptuned_flow *flow
 
 	if (!policy->congestion_control[0]) {
 		if (flow->flags & TCPTUNED_F_CC_SET)
-			restore_congestion_control(flow, tp);
+			restore_congestion_control(tp, flow, tp);
 		return;
 	}
 	if (!congestion_control_is_ours(flow, tp, policy, name))

@@ -275,16 +275,8 @@ static __always_inline void lower_again(struct bpf_sock_ops *ctx, struct tcp_soc
 static __always_inline void put_default_back(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 					     struct tcp_sock *tp)
 {
-	char name[TCPTUNED_CC_NAME_MAX] = {};
-
-	if (!(flow->flags & TCPTUNED_F_CC_SET))
-		return;
-	BPF_CORE_READ_STR_INTO(&name, tp, inet_conn.icsk_inet.sk.__sk_common.skc_net.net,
-			       ipv4.tcp_congestion_control, name);
-	if (bpf_setsockopt(ctx, SOL_TCP, TCP_CONGESTION, name, sizeof(name)))
-		return;
-	flow->flags &= ~TCPTUNED_F_CC_SET;
-	flow->flags |= TCPTUNED_F_CC_RESTORED;
+	if (flow->flags & TCPTUNED_F_CC_SET)
+		restore_congestion_control(ctx, flow, tp);
 }
 
 static __always_inline void on_connect(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
@@ -805,6 +797,30 @@ static __always_inline int set_unsent(struct bpf_sock_ops *ctx, struct tcp_sock 
 	return 0;
 }
 
+/* What may wait unsent on this socket, whoever said so. 0: what the namespace's sysctl says. */
+static __always_inline __u32 unsent_bound(const struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	return tp->notsent_lowat == flow->snd_unsent ? unsent_max(flow, tp) : tp->notsent_lowat;
+}
+
+/*
+ * Is there to be room for a repair, another @window? Until a loss is repaired, in one round trip or
+ * two, nothing leaves the queue, and a sender without room for new data stands still meanwhile.
+ * Then a whole window goes at once, and what the path's queue cannot hold of it is the next loss.
+ * (The kernel has such room because it counts 2 KB and more for each segment: tcp_sndbuf_expand().)
+ *
+ * Not where the application would fill it, nor where it is the buffer that bounds what is in
+ * flight, and not cwnd: in deep queues. (In the first slow start that is not known yet.)
+ */
+static __always_inline bool needs_room_for_repair(const struct tcptuned_flow *flow,
+						  struct tcp_sock *tp, __u32 window)
+{
+	__u64 cwnd = (__u64)tp->snd_cwnd * tp->mss_cache;
+
+	return unsent_bound(flow, tp) < window &&
+	       (tp->snd_cwnd < tp->snd_ssthresh || cwnd <= window - window / 4);
+}
+
 /* The window of the send buffer that can be used; not less, in the midst of a loss, than before. */
 static __always_inline __u32 send_usable(struct tcptuned_flow *flow, struct tcp_sock *tp,
 					 __u32 before)
@@ -855,6 +871,8 @@ static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flo
 	if (flow->flags & TCPTUNED_F_OBSERVE)
 		return;
 	space = ((__u64)window * send_cost_256(tp)) >> 8;
+	if (needs_room_for_repair(flow, tp, window))
+		space *= 2;
 	if (space > flow->snd_buffer_max)
 		space = flow->snd_buffer_max;
 	have = tp->inet_conn.icsk_inet.sk.sk_sndbuf;

@@ -140,8 +140,9 @@ struct readout_sender {
  * Enum tcptuned_limit. Of windows and send buffer the kernel keeps books (tcp_chrono_start(),
  * tcp_cwnd_validate()). It keeps none of the two others that end tcp_write_xmit(),
  * tcp_pacing_check() and tcp_small_queue_check(): these are told by data that wait and that
- * nothing else holds. (Pacing is checked first, so that a paced sender is in no book for long.) Less than a segment may wait for its rest while others are in flight
- * (tcp_nagle_test()): that is up to the application. Where the queue of this host is fq, it paces.
+ * nothing else holds. (Pacing is checked first: of a paced sender the books say little.) Less
+ * than a segment may wait for its rest while others are in flight (tcp_nagle_test()): that is up
+ * to the application. Where the queue of this host is fq, it paces.
  */
 static inline __u32 readout_limit(const struct readout_sender *s)
 {

@@ -244,6 +244,36 @@ test_a_socket_that_connects_again() {
 	expect_eq "$(tail -n 1 "$TEST_DIR/watch.log" | jq .retracted)" 0 "right edges retracted"
 }
 
+# ... also where its application has fixed its buffer meanwhile, or where the next is nobody's: that
+# one keeps what there is, for there is no window then that could be made small again.
+test_a_socket_that_connects_to_others() {
+	local port
+	host a b
+	link a b --rate 100mbit --delay 5ms
+	printf '[policy]\noverride_rcvbuf = no\n[policy none]\nremote_port = 7006\nmode = off\n' \
+		>"$TEST_DIR/my.conf"
+	tcptuned_start --config="$TEST_DIR/my.conf"
+	for port in 7003 7004; do
+		background "first-$port" in_host a "${sockets[@]}" tcp4 listen "${ADDR[a]}" $port \
+			accept send 3000000 until "$TEST_DIR/over"
+	done
+	for port in 7005 7006; do
+		background "then-$port" in_host a "${sockets[@]}" tcp4 listen "${ADDR[a]}" $port \
+			accept until "$TEST_DIR/over"
+	done
+	background fixed in_group in_host b "${sockets[@]}" tcp4 connect "${ADDR[a]}" 7003 \
+		receive 3000000 disconnect set rcvbuf 40000 connect "${ADDR[a]}" 7005 get rcvbuf \
+		say "done" until "$TEST_DIR/over"
+	background other in_group in_host b "${sockets[@]}" tcp4 connect "${ADDR[a]}" 7004 \
+		receive 3000000 get rcvbuf disconnect connect "${ADDR[a]}" 7006 get rcvbuf \
+		say "done" until "$TEST_DIR/over"
+	wait_until 5 grep -q "done" "$TEST_DIR/fixed.log"
+	wait_until 5 grep -q "done" "$TEST_DIR/other.log"
+	expect_eq "$(grep rcvbuf "$TEST_DIR/fixed.log")" "rcvbuf 80000" "what it fixed"
+	expect_eq "$(grep rcvbuf "$TEST_DIR/other.log" | sort -u | wc -l)" 1 "sizes, before and after"
+	tcptuned_stop
+}
+
 to_port() { # PORT FILTER
 	curl -sf "$METRICS/flows.json" |
 		jq -r "first(.flows[] | select(.remote | endswith(\":$1\"))) | $2"
