@@ -803,6 +803,8 @@ static __always_inline __u32 unsent_bound(const struct tcptuned_flow *flow, stru
 	return tp->notsent_lowat == flow->snd_unsent ? unsent_max(flow, tp) : tp->notsent_lowat;
 }
 
+#define REPAIR_LEAST_RTT_US 1000u
+
 /*
  * Is there to be room for a repair, another @window? Until a loss is repaired, in one round trip or
  * two, nothing leaves the queue, and a sender without room for new data stands still meanwhile.
@@ -810,14 +812,17 @@ static __always_inline __u32 unsent_bound(const struct tcptuned_flow *flow, stru
  * (The kernel has such room because it counts 2 KB and more for each segment: tcp_sndbuf_expand().)
  *
  * Not where the application would fill it, nor where it is the buffer that bounds what is in
- * flight, and not cwnd: in deep queues. (In the first slow start that is not known yet.)
+ * flight, and not cwnd: in deep queues (in the first slow start that is not known yet), and where
+ * there is no path to speak of.
  */
+
 static __always_inline bool needs_room_for_repair(const struct tcptuned_flow *flow,
 						  struct tcp_sock *tp, __u32 window)
 {
 	__u64 cwnd = (__u64)tp->snd_cwnd * tp->mss_cache;
 
-	return unsent_bound(flow, tp) < window &&
+	return rightsize_min_rtt_us(&flow->snd) >= REPAIR_LEAST_RTT_US &&
+	       unsent_bound(flow, tp) < window &&
 	       (tp->snd_cwnd < tp->snd_ssthresh || cwnd <= window - window / 4);
 }
 
