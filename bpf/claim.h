@@ -51,9 +51,8 @@ static __always_inline bool has_default_congestion_control(struct inet_connectio
 /*
  * Congestion control is the policy's only where nobody chose: neither the application
  * (icsk_ca_setsockopt, but that is also of a default put back) nor a route (then it is not the
- * namespace's default). Or where it has been before: a socket that is disconnected keeps it. Is it
- * the policy's, and is there a choice to make? Copies the name to @ret. In a dry run it is only
- * noted.
+ * namespace's default), or where it is the policy's already. Is it, and is there a choice to make?
+ * Copies the name to @ret. In a dry run it is only noted.
  */
 static __always_inline bool congestion_control_is_ours(struct tcptuned_flow *flow,
 						       struct tcp_sock *tp,
@@ -113,7 +112,7 @@ static __always_inline int set_default_congestion_control(void *ctx, struct tcp_
 static __always_inline void restore_congestion_control(void *ctx, struct tcptuned_flow *flow,
 						       struct tcp_sock *tp)
 {
-	if (set_default_congestion_control(ctx, tp))
+	if (!(flow->flags & TCPTUNED_F_CC_SET) || set_default_congestion_control(ctx, tp))
 		return;
 	flow->flags &= ~TCPTUNED_F_CC_SET;
 	flow->flags |= TCPTUNED_F_CC_RESTORED;

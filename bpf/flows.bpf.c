@@ -641,8 +641,7 @@ int undo_overrides(struct bpf_iter__tcp *ctx)
 static __always_inline void take_hands_off(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	give_back(flow, tp);
-	if (flow->flags & TCPTUNED_F_CC_SET)
-		restore_congestion_control(tp, flow, tp);
+	restore_congestion_control(tp, flow, tp);
 	budget_close(flow);
 	flow->snd_unsent = 0;
 	flow->rcv_seed_rounds = 0;
@@ -675,8 +674,7 @@ static __always_inline void follow_congestion_control(struct tcptuned_flow *flow
 	char now[TCPTUNED_CC_NAME_MAX] = {}, name[TCPTUNED_CC_NAME_MAX] = {};
 
 	if (!policy->congestion_control[0]) {
-		if (flow->flags & TCPTUNED_F_CC_SET)
-			restore_congestion_control(tp, flow, tp);
+		restore_congestion_control(tp, flow, tp);
 		return;
 	}
 	if (!congestion_control_is_ours(flow, tp, policy, name))

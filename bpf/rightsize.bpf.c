@@ -268,17 +268,6 @@ static __always_inline void lower_again(struct bpf_sock_ops *ctx, struct tcp_soc
 		lower_buffer(ctx, tp, net->ipv4.sysctl_tcp_rmem[1]);
 }
 
-/*
- * It has the congestion control still that its policy of then set. Before its new route may have
- * one of its own (tcp_ca_dst_init()), and what its policy of now sets comes with the connection.
- */
-static __always_inline void put_default_back(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
-					     struct tcp_sock *tp)
-{
-	if (flow->flags & TCPTUNED_F_CC_SET)
-		restore_congestion_control(ctx, flow, tp);
-}
-
 static __always_inline void on_connect(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 				       struct tcp_sock *tp)
 {
@@ -295,7 +284,8 @@ static __always_inline void on_connect(struct bpf_sock_ops *ctx, struct bpf_sock
 		lift_unsent(ctx, flow, tp);
 		flow->flags &= ~TCPTUNED_F_RCV_FIXED;
 		settle(ctx, flow, policy, 0);
-		put_default_back(ctx, flow, tp);
+		/* Before its new route may have one of its own (tcp_ca_dst_init()). */
+		restore_congestion_control(ctx, flow, tp);
 	}
 	if (!policy) {
 		if (flow)
@@ -703,10 +693,10 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	 */
 	if (!rightsize_round_over(&flow->rcv, now_us, rtt_us - rtt_us / 16))
 		return;
+	limits.floor = path_floor(flow, tp);
 	limits.cap = 65535u << BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale);
 	if (limits.cap > flow->rcv_window_max)
 		limits.cap = flow->rcv_window_max;
-	limits.floor = path_floor(flow, tp);
 	limits.least = least_window(tp);
 	if (limits.least > limits.floor || (flow->flags & TCPTUNED_F_RCV_LEAST))
 		limits.least = limits.floor;
@@ -815,7 +805,6 @@ static __always_inline __u32 unsent_bound(const struct tcptuned_flow *flow, stru
  * flight, and not cwnd: in deep queues (in the first slow start that is not known yet), and where
  * there is no path to speak of.
  */
-
 static __always_inline bool needs_room_for_repair(const struct tcptuned_flow *flow,
 						  struct tcp_sock *tp, __u32 window)
 {
