@@ -276,6 +276,21 @@ int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 /* The cgroup to which the programs are attached: callbacks fire in it and below it only. */
 const volatile __u64 cgroup_id = 1;
 
+/* The socket that an iterator is at, if it is a full one in one of these @states, bits; or NULL. */
+static __always_inline struct tcp_sock *socket_of(struct bpf_iter__tcp *ctx, __u32 states)
+{
+	struct sock_common *skc = ctx->sk_common;
+
+	if (!skc || !(1u << (skc->skc_state & 15) & states))
+		return NULL;
+	return (struct tcp_sock *)bpf_skc_to_tcp_sock(skc);
+}
+
+static __always_inline __u8 tcp_state_of(struct tcp_sock *tp)
+{
+	return tp->inet_conn.icsk_inet.sk.__sk_common.skc_state;
+}
+
 static __always_inline bool in_our_cgroup(struct sock *sk)
 {
 	return is_in_cgroup(sk, cgroup_id);
@@ -559,19 +574,16 @@ static __always_inline void give_back(struct tcptuned_flow *flow, struct tcp_soc
 SEC("iter/tcp")
 int release_flows(struct bpf_iter__tcp *ctx)
 {
-	struct sock_common *skc = ctx->sk_common;
 	struct tcptuned_flow *flow;
 	struct tcp_sock *tp;
 
-	if (!skc || skc->skc_state == TCP_STATE_CLOSE)
-		return 0;
-	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(skc);
+	tp = socket_of(ctx, ~(1u << TCP_STATE_CLOSE));
 	if (!tp)
 		return 0;
 	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
 	if (!flow)
 		return 0;
-	if (skc->skc_state == TCP_STATE_LISTEN) {
+	if (tcp_state_of(tp) == TCP_STATE_LISTEN) {
 		release_listener(flow, tp);
 		return 0;
 	}
@@ -613,17 +625,14 @@ static __always_inline void hand_requests_on(struct tcptuned_flow *flow, struct 
 SEC("iter/tcp")
 int undo_overrides(struct bpf_iter__tcp *ctx)
 {
-	struct sock_common *skc = ctx->sk_common;
 	struct tcptuned_flow *flow;
 	struct tcp_sock *tp;
 
-	if (!skc || skc->skc_state == TCP_STATE_CLOSE)
-		return 0;
-	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(skc);
+	tp = socket_of(ctx, ~(1u << TCP_STATE_CLOSE));
 	if (!tp)
 		return 0;
 	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
-	if (skc->skc_state == TCP_STATE_LISTEN) {
+	if (tcp_state_of(tp) == TCP_STATE_LISTEN) {
 		if (flow)
 			hand_requests_on(flow, tp);
 		return 0;
@@ -739,14 +748,11 @@ static __always_inline int follow_policy(struct tcptuned_flow *flow, struct tcp_
 SEC("iter/tcp")
 int apply_policies(struct bpf_iter__tcp *ctx)
 {
-	struct sock_common *skc = ctx->sk_common;
 	struct tcptuned_flow *flow;
 	struct tcp_sock *tp;
 	char what;
 
-	if (!skc || !(1 << (skc->skc_state & 15) & CARRIES_DATA))
-		return 0;
-	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(skc);
+	tp = socket_of(ctx, CARRIES_DATA);
 	if (!tp)
 		return 0;
 	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
@@ -800,13 +806,10 @@ static __always_inline void put_to_rest(struct tcptuned_flow *flow, struct tcp_s
 SEC("iter/tcp")
 int rest_flows(struct bpf_iter__tcp *ctx)
 {
-	struct sock_common *skc = ctx->sk_common;
 	struct tcptuned_flow *flow;
 	struct tcp_sock *tp;
 
-	if (!skc || !(1 << (skc->skc_state & 15) & CARRIES_DATA))
-		return 0;
-	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(skc);
+	tp = socket_of(ctx, CARRIES_DATA);
 	if (!tp)
 		return 0;
 	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
@@ -846,22 +849,19 @@ static __always_inline int let_go(struct tcptuned_flow *flow, struct tcp_sock *t
 SEC("iter/tcp")
 int adopt_flows(struct bpf_iter__tcp *ctx)
 {
-	struct sock_common *skc = ctx->sk_common;
 	struct tcptuned_flow *flow;
 	struct tcp_sock *tp;
 	char what = 0;
 
-	if (!skc)
-		return 0;
-	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(skc);
+	tp = socket_of(ctx, ~0u);
 	if (!tp)
 		return 0;
 	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
 	if (flow && !in_our_cgroup((struct sock *)tp))
-		what = let_go(flow, tp, skc->skc_state);
-	else if (skc->skc_state == TCP_STATE_LISTEN)
+		what = let_go(flow, tp, tcp_state_of(tp));
+	else if (tcp_state_of(tp) == TCP_STATE_LISTEN)
 		what = adopt_listener(tp);
-	else if (1 << (skc->skc_state & 15) & CARRIES_DATA)
+	else if (1 << (tcp_state_of(tp) & 15) & CARRIES_DATA)
 		what = adopt_connection(tp);
 	if (what == TCPTUNED_ADOPTED_FAILED || what == TCPTUNED_ADOPTED_TOO_OLD)
 		count(TCPTUNED_C_ADOPT_FAILED);

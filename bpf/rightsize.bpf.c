@@ -157,17 +157,20 @@ static __always_inline bool first_window_is_ours(struct bpf_sock_ops *ctx)
 	       !policy->rcv_buffer && !policy->rcv_window_min;
 }
 
+/* Of a socket that had a connection before: is its receive buffer to be sized anew? */
+static __always_inline bool is_sized_again(const struct tcptuned_flow *flow,
+					   const struct tcptuned_policy *policy)
+{
+	return policy && policy->mode == TCPTUNED_TUNE && was_sized(flow, true);
+}
+
 /* Was its buffer raised before the SYN (raise_again())? */
 static __always_inline bool connects_again(struct bpf_sock_ops *ctx)
 {
 	struct bpf_sock *sk = ctx->sk;
 	struct tcptuned_flow *flow = sk ? flow_of(sk) : NULL;
-	const struct tcptuned_policy *policy;
 
-	if (!flow || !was_sized(flow, true))
-		return false;
-	policy = policy_of(flow->policy);
-	return policy && policy->mode == TCPTUNED_TUNE;
+	return flow && is_sized_again(flow, policy_of(flow->policy));
 }
 
 /*
@@ -251,7 +254,7 @@ static __always_inline void raise_again(struct bpf_sock_ops *ctx, const struct t
 {
 	int value = policy->rcv_buffer_max / 2;
 
-	if (!was_sized(flow, true))
+	if (!is_sized_again(flow, policy))
 		return;
 	if (value > RAISED_RCVBUF_MAX)
 		value = RAISED_RCVBUF_MAX;
@@ -264,7 +267,7 @@ static __always_inline void lower_again(struct bpf_sock_ops *ctx, struct tcp_soc
 {
 	struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
 
-	if (was_sized(flow, true) && policy->mode == TCPTUNED_TUNE)
+	if (is_sized_again(flow, policy))
 		lower_buffer(ctx, tp, net->ipv4.sysctl_tcp_rmem[1]);
 }
 
@@ -292,7 +295,7 @@ static __always_inline void on_connect(struct bpf_sock_ops *ctx, struct bpf_sock
 			bpf_sk_storage_delete(&flows, sk);
 		return;
 	}
-	if (flow && policy->mode == TCPTUNED_TUNE)
+	if (flow)
 		raise_again(ctx, flow, policy);
 	settings_before_syn(ctx, sk, tp, policy);
 	flow = flow_of(sk);

@@ -31,16 +31,19 @@ struct request_flags {
 	__u32 obeyed;	 /* ... but had it once */
 	__u32 apps;	 /* the buffer is the application's */
 	__u32 locked;	 /* the buffer's lock is tcptuned's doing */
+	__u32 ours;	 /* tcptuned has set its size, any of these */
 };
 
 static __always_inline struct request_flags flags_of(bool receive)
 {
 	struct request_flags rcvbuf = { TCPTUNED_F_RCVBUF_REQ, TCPTUNED_F_RCVBUF_SWALLOWED,
 					TCPTUNED_F_RCVBUF_OBEYED, TCPTUNED_F_RCVBUF_APP,
-					TCPTUNED_F_RCV_LOCKED };
+					TCPTUNED_F_RCV_LOCKED,
+					TCPTUNED_F_RCV_SIZED | TCPTUNED_F_RCV_FIXED };
 	struct request_flags sndbuf = { TCPTUNED_F_SNDBUF_REQ, TCPTUNED_F_SNDBUF_SWALLOWED,
 					TCPTUNED_F_SNDBUF_OBEYED, TCPTUNED_F_SNDBUF_APP,
-					TCPTUNED_F_SND_LOCKED };
+					TCPTUNED_F_SND_LOCKED,
+					TCPTUNED_F_SND_SIZED | TCPTUNED_F_SND_FIXED };
 
 	return receive ? rcvbuf : sndbuf;
 }
@@ -111,20 +114,19 @@ static __always_inline void lift_clamp(struct bpf_sockopt *ctx)
 static __always_inline void stands(struct bpf_sockopt *ctx, bool receive)
 {
 	struct tcptuned_flow *flow = bpf_sk_storage_get(&flows, ctx->sk, NULL, 0);
-	__u32 ours = receive ? TCPTUNED_F_RCV_SIZED | TCPTUNED_F_RCV_FIXED :
-			       TCPTUNED_F_SND_SIZED | TCPTUNED_F_SND_FIXED;
+	struct request_flags its = flags_of(receive);
 
 	if (!flow)
 		return;
 	if (!(flow->flags & TCPTUNED_F_CLAIMED)) { /* of a connection before, if at all */
-		flow->flags &= ~ours;
+		flow->flags &= ~its.ours;
 		return;
 	}
 	if (receive && !(flow->flags & TCPTUNED_F_RCVBUF_APP) &&
 	    (flow->flags & (TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_SLOW_SEED)))
 		lift_clamp(ctx);
-	flow->flags &= ~ours;
-	flow->flags |= flags_of(receive).apps;
+	flow->flags &= ~its.ours;
+	flow->flags |= its.apps;
 	budget_give_up(receive ? &flow->rcv_share : &flow->snd_share);
 }
 
@@ -165,7 +167,7 @@ static __always_inline void override(struct bpf_sockopt *ctx, bool receive)
 		return;
 	}
 	if (receive && (flow->flags & TCPTUNED_F_RCVBUF_APP)) {
-		flow->flags &= ~(TCPTUNED_F_RCV_SIZED | TCPTUNED_F_RCV_FIXED);
+		flow->flags &= ~flags_of(receive).ours;
 		return;
 	}
 	if (receive) {
@@ -344,6 +346,15 @@ static __always_inline __u32 rcvbuf_promised(struct bpf_sock *sk)
 	return have;
 }
 
+/* What the kernel's autotuning may come to (tcp_rmem); bytes of memory. */
+static __always_inline __u32 kernels_rcvbuf_max(struct bpf_sockopt *ctx)
+{
+	__u32 most = 0;
+
+	BPF_CORE_READ_INTO(&most, sock_of(ctx), __sk_common.skc_net.net, ipv4.sysctl_tcp_rmem[2]);
+	return most;
+}
+
 /* To @space, bytes of memory, if that is more than @have; what is there is not cut. */
 static __always_inline void enlarge_rcvbuf(struct bpf_sockopt *ctx,
 					   const struct tcptuned_flow *flow, __u32 have, __u32 space)
@@ -364,14 +375,9 @@ static __always_inline void enlarge_rcvbuf(struct bpf_sockopt *ctx,
 static __always_inline void make_room(struct bpf_sockopt *ctx, const struct tcptuned_flow *flow,
 				      __u32 have)
 {
-	__u32 room = 0;
+	bool obeyed = flow->flags & TCPTUNED_F_RCVBUF_OBEYED;
 
-	if (flow->flags & TCPTUNED_F_RCVBUF_OBEYED)
-		room = 2 * flow->req_rcvbuf;
-	else
-		BPF_CORE_READ_INTO(&room, sock_of(ctx), __sk_common.skc_net.net,
-				   ipv4.sysctl_tcp_rmem[2]);
-	enlarge_rcvbuf(ctx, flow, have, room);
+	enlarge_rcvbuf(ctx, flow, have, obeyed ? 2 * flow->req_rcvbuf : kernels_rcvbuf_max(ctx));
 }
 
 /*
@@ -414,12 +420,12 @@ static __always_inline void make_room_to_wait(struct bpf_sockopt *ctx)
 {
 	struct tcptuned_flow *flow = bpf_sk_storage_get(&flows, ctx->sk, NULL, 0);
 	__s32 *low = ctx->optval;
-	__u32 most = 0;
+	__u32 most;
 
 	if (!flow || !(flow->flags & TCPTUNED_F_RCV_TAKEN) ||
 	    (flow->flags & TCPTUNED_F_RCV_HANDS_OFF) || (void *)(low + 1) > ctx->optval_end)
 		return;
-	BPF_CORE_READ_INTO(&most, sock_of(ctx), __sk_common.skc_net.net, ipv4.sysctl_tcp_rmem[2]);
+	most = kernels_rcvbuf_max(ctx);
 	if (*low > 0 && (__u32)*low < most / 4)
 		most = 4 * (__u32)*low;
 	if (*low > 0)

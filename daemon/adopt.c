@@ -46,6 +46,14 @@ static int run_here(int link_fd, void (*take)(void *ctx, char what), void *ctx)
 	return len < 0 ? -errno : 0;
 }
 
+/* @ctx: the iterator's descriptor */
+static void only_run_here(void *ctx)
+{
+	const int *link_fd = ctx;
+
+	run_here(*link_fd, NULL, NULL);
+}
+
 /* ---- take ----------------------------------------------------------------------------- */
 
 static void add(void *ctx, char what)
@@ -123,31 +131,17 @@ void tcptuned_kernel_renew_defaults(void)
 
 /* ---- those at rest --------------------------------------------------------------------- */
 
-static void rest_here(void *ctx)
-{
-	struct tcptuned_kernel *k = ctx;
-
-	run_here(k->link_fd[TCPTUNED_LINK_REST], NULL, NULL);
-}
-
 int tcptuned_kernel_rest_flows(struct tcptuned_kernel *k)
 {
-	int visited;
+	int *link_fd = &k->link_fd[TCPTUNED_LINK_REST], visited;
 
-	if (k->link_fd[TCPTUNED_LINK_REST] < 0)
+	if (*link_fd < 0)
 		return -ENOENT;
-	visited = tcptuned_netns_for_each(rest_here, k, NULL);
+	visited = tcptuned_netns_for_each(only_run_here, link_fd, NULL);
 	return visited < 0 ? visited : 0;
 }
 
 /* ---- give back ------------------------------------------------------------------------ */
-
-static void release_here(void *ctx)
-{
-	const int *link_fd = ctx;
-
-	run_here(*link_fd, NULL, NULL);
-}
 
 int tcptuned_kernel_release_flows(int link_fd, unsigned int *ret_refused)
 {
@@ -155,7 +149,7 @@ int tcptuned_kernel_release_flows(int link_fd, unsigned int *ret_refused)
 	int visited = 0;
 
 	if (link_fd >= 0)
-		visited = tcptuned_netns_for_each(release_here, &link_fd, &missed);
+		visited = tcptuned_netns_for_each(only_run_here, &link_fd, &missed);
 	*ret_refused = missed.refused;
 	return visited;
 }

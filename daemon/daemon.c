@@ -118,8 +118,7 @@ static bool budget_is_short(const struct daemon *d)
 	struct budget budget;
 	__u32 zero = 0;
 
-	return !bpf_map_lookup_elem(fd, &zero, &budget) && budget.total &&
-	       budget.wanted > budget.total;
+	return !bpf_map_lookup_elem(fd, &zero, &budget) && budget_is_scarce(&budget);
 }
 
 /*

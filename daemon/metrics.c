@@ -1110,7 +1110,7 @@ static void print_paths(struct tcptuned_buf *out, const struct tcptuned_path_sta
 
 static void print_budget(struct tcptuned_buf *out, const struct budget *budget)
 {
-	bool scarce = budget->total && budget->wanted > budget->total;
+	bool scarce = budget_is_scarce(budget);
 
 	single(out, "tcptuned_budget_bytes", GAUGE, budget->total, PLAIN,
 	       "Memory that buffers may grow by, all together, beyond what connections begin "

@@ -161,10 +161,16 @@ static inline __u32 budget_find_level(const struct budget *b, __u64 total)
 	return level < BUDGET_NO_LEVEL ? (__u32)level : BUDGET_NO_LEVEL;
 }
 
+/* Is more wanted than there is? */
+static inline int budget_is_scarce(const struct budget *b)
+{
+	return b->total && b->wanted > b->total;
+}
+
 /* The level as of now. */
 static inline __u32 budget_level(struct budget *b, __u64 now_us)
 {
-	if (!b->total || b->wanted <= b->total)
+	if (!budget_is_scarce(b))
 		return BUDGET_NO_LEVEL;
 	if (!b->level || now_us - b->level_us >= BUDGET_LEVEL_US) {
 		b->level_us = now_us;
