@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Paper 003: the response function, Figures 4 and 6 to 8, equations (1.1) to (1.5).
 
-response=$(lines_of response ',every,')
+# Of the same point only those with the most losses.
+most_losses() {
+	awk -F, '{ losses = $5; sub(/.*; /, "", losses); k = $2 FS $3 FS $4 FS $7
+		if (losses + 0 > most[k]) { most[k] = losses + 0; line[k] = $0 } }
+	END { for (k in line) print line[k] }' | sort
+}
+
+response=$(lines_of response ',every; ' | most_losses)
 if [ -n "$response" ]; then
 
 # Table of an algorithm against its equation: p, equation, model, ns-3.
@@ -144,7 +151,7 @@ for algorithm in bitcp aimd hstcp stcp tt_reno; do
 	response_table "$algorithm" "${algorithm#tt_}"
 	echo
 done
-conditions <<<"$response" | sed "s/Conditions: every;/Conditions:/"
+conditions <<<"$response" | sed 's/every; //g'
 response_missing=$(for algorithm in bitcp aimd hstcp stcp tt_reno; do
 	absent=$(absent "$(response_points ns-3 "$algorithm" | cut -d' ' -f1)" 1e-2 3e-3 1e-3 3e-4 1e-4 3e-5 1e-5)
 	[ -z "$absent" ] || echo "${algorithm#tt_} at $absent"
@@ -252,7 +259,7 @@ parameters_points() { # S_MAX S_MIN
 	if [ "$1 $2" = "32 0.01" ]; then
 		response_points model bitcp
 	else
-		awk -F, -v how="every; S_max $1; S_min $2" '$5 == how && $7 == "window" { print $4, $8 }' \
+		awk -F, -v how="every; S_max $1; S_min $2;" 'index($5, how) == 1 && $7 == "window" { print $4, $8 }' \
 			<<<"$parameters" | sort -g
 	fi
 }

@@ -13,7 +13,7 @@ peer_has() { # ALGORITHM
 }
 
 peer_table() { # EVERY
-	{ echo "$peers"; lines_of response "^response,model,.*,every,"; } |
+	{ echo "$peers"; lines_of response "^response,model,.*,every; "; } |
 		awk -F, -f "$top/bench/papers/003.awk" -v every="$1" -v pairs="$peer_pairs" -e '
 	$1 == "response" && $4 + 0 == 1 / every && $7 == "window" { model[$3] = $8 }
 	$1 != "response" && $4 == every { value[$3, $7] = $8 }

@@ -17,9 +17,12 @@
  *   arrivals		mean of the same, packets
  *   mbps		delivered to the server: whole packets of 1500 bytes, each counted once
  *   loss_percent	dropped at the gateway, of what arrived there
- *   timeouts		of all clients, per second
+ *   timeouts		how often one entered loss recovery by a timeout, per second: another one
+ *			before the end of that is not counted
  *   recoveries		how often one entered fast recovery, per second
  *   queue		mean length, packets
+ *   given_up		how many ns-3 gave up, which it does after six retransmissions in a row; only
+ *			where there are any
  *   mbps_background, loss_percent_background	where there is background: it is not in mbps and
  *			loss_percent, nor in timeouts and recoveries; it is in cov and arrivals
  */
@@ -41,6 +44,8 @@
 #include <ns3/node-container.h>
 #include <ns3/packet-sink-helper.h>
 #include <ns3/point-to-point-helper.h>
+#include <ns3/point-to-point-net-device.h>
+#include <ns3/queue.h>
 #include <ns3/queue-disc.h>
 #include <ns3/random-variable-stream.h>
 #include <ns3/rng-seed-manager.h>
@@ -233,7 +238,7 @@ static void WarmUpOver()
 
 /* --- the network --------------------------------------------------------------------- */
 
-static PointToPointHelper Link(double mbps, const char *queue)
+static PointToPointHelper Link(double mbps, const std::string &queue)
 {
 	PointToPointHelper link;
 
@@ -249,6 +254,8 @@ static void InstallQueue(Ptr<NetDevice> device, const Options &o)
 	TrafficControlHelper helper;
 	std::string size = std::to_string(o.buffer) + "p";
 
+	/* what the device holds is being sent, or next: the queue is the discipline's */
+	DynamicCast<PointToPointNetDevice>(device)->GetQueue()->SetMaxSize(QueueSize("1p"));
 	if (o.queue == "red")
 		helper.SetRootQueueDisc(
 			"ns3::RedQueueDisc", "MaxSize", StringValue(size), "MinTh",
@@ -290,6 +297,7 @@ static Ptr<Socket> Attach(Ptr<Node> gateway, const std::string &algorithm, Group
 	if (algorithm == "udp")
 		return Socket::CreateSocket(node, UdpSocketFactory::GetTypeId());
 	socket = Socket::CreateSocket(node, TcpSocketFactory::GetTypeId());
+	WatchGivenUp(socket);
 	if (Member(algorithm))
 		DynamicCast<TcpSocketBase>(socket)->SetCongestionControlAlgorithm(
 			Create<ClientControl>(Member(algorithm), o.growth == "ns2"));
@@ -397,13 +405,17 @@ int main(int argc, char **argv)
 		return Usage("growth is used or ns2");
 	if (o.algorithm != "udp" && !CongestionControl(o.algorithm))
 		return Usage(o.algorithm + " is no congestion control");
-	if (o.seconds < warm_up_s + 1 || !o.clients)
+	if (!(o.seconds >= warm_up_s + 1) || !o.clients)
 		return Usage("at least 11 s, and a client");
+	if (!o.buffer || (o.queue == "red" && !(o.min_th > 0 && o.max_th > o.min_th)))
+		return Usage("a queue of a packet or more, and of RED's thresholds the upper is above");
+	if (o.seed < 1)
+		return Usage("seeds are from 1 on");
 	SetDefaults(o);
 
 	Ptr<Node> gateway = CreateObject<Node>(), server = CreateObject<Node>();
-	/* what the device holds is being sent, or next: the queue is the discipline's */
-	NetDeviceContainer bottleneck = Link(bottleneck_mbps, "1p").Install(gateway, server);
+	NetDeviceContainer bottleneck =
+		Link(bottleneck_mbps, std::to_string(o.buffer) + "p").Install(gateway, server);
 	Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
 
 	InternetStackHelper().Install(NodeContainer(gateway, server));
@@ -429,6 +441,8 @@ int main(int argc, char **argv)
 		printf("timeouts,%.4g\n", groups[0].timeouts / counted_s);
 		printf("recoveries,%.4g\n", groups[0].recoveries / counted_s);
 	}
+	if (GivenUp())
+		printf("given_up,%zu\n", GivenUp());
 	if (o.background)
 		ReportGroup(groups[1], "_background", SEGMENT_SIZE, counted_s);
 	Simulator::Destroy();

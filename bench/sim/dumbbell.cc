@@ -4,24 +4,31 @@
  *
  * Connections share a bottleneck (paper 003, sections II and VII). The router before it has one
  * access link per sender, 10 times as fast, which makes that sender's round-trip time; the
- * receivers are at its far end. Its queue holds BUFFER ms of its rate. Background: on-off
- * sources without congestion control (exponential, 0.5 s on and off on average), eight each way;
- * and SMALL Reno connections each way whose windows end at 64 packets, over round-trip times of
- * 20 to 120 ms, which begin and end at random.
+ * receivers are at its far end. Its queue holds BUFFER ms of its rate, drop-tail or RED; that of
+ * the way back as much, drop-tail. Background: on-off sources without congestion control
+ * (exponential, 0.5 s on and off on average), eight each way; and SMALL Reno connections each way
+ * whose windows end at 64 packets, over round-trip times of 20 to 120 ms, which begin and end at
+ * random.
  *
  * Prints CSV lines `what,value`, all but the trace of the second half of the run:
  *   mbps_N		of connection N, as received
- *   loss_events_N	how often it entered fast recovery or timed out
+ *   loss_events_N	how often it entered fast recovery, or loss recovery by a timeout: another
+ *			timeout before the end of either is not counted
+ *   given_up_N		the second in which ns-3 gave it up, which it does after six
+ *			retransmissions in a row; given_up: how many of all; only where there are any
  *   background_mbps	of all background towards the far end, as received
  *   utilisation	bits that the bottleneck carried, of what it could have
  *   drops		packets that did not get into its queue
+ *   drops_back		and not into that of the way back: acknowledgements, background, small ones
  *   fairness_T		Jain's index of all connections over T seconds: mean of the worst fifth
  *   fairness_100th_T	mean of the worst hundredth
- *   synchronised_N	share of the seconds with a loss event in which at least N had one
+ *   loss_seconds	how many seconds had a loss event
+ *   synchronised_N	share of these in which at least N connections had one
  *   trace_N		every TRACE seconds from the start, SECONDS/WINDOW/MODE: the window in
  *			packets, and of a bitcp enum bitcp_mode
  */
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -41,6 +48,7 @@
 #include <ns3/packet-sink-helper.h>
 #include <ns3/point-to-point-helper.h>
 #include <ns3/point-to-point-net-device.h>
+#include <ns3/queue.h>
 #include <ns3/red-queue-disc.h>
 #include <ns3/rng-seed-manager.h>
 #include <ns3/simulator.h>
@@ -64,6 +72,7 @@ struct Options {
 class Flow
 {
       public:
+	Ptr<TcpSocketBase> tcp;
 	Ptr<PacketSink> sink;
 	std::vector<double> bits; /* received by the end of each second */
 	std::vector<bool> lost;	  /* whether that second had a loss event */
@@ -115,7 +124,7 @@ class Flow
 
 typedef std::vector<std::unique_ptr<Flow>> Flows;
 
-static uint64_t bottleneck_bits, dropped;
+static uint64_t bottleneck_bits, dropped, dropped_back;
 static std::vector<Ptr<PacketSink>> background_sinks; /* at the far end */
 static double background_before;		      /* bits, by half time */
 
@@ -127,6 +136,11 @@ static void Carried(Ptr<const Packet> packet)
 static void Dropped(Ptr<const Packet>)
 {
 	dropped++;
+}
+
+static void DroppedBack(Ptr<const Packet>)
+{
+	dropped_back++;
 }
 
 static void DroppedByDisc(Ptr<const QueueDiscItem>)
@@ -145,7 +159,7 @@ static void EverySecond(const Flows *flows, double half)
 	for (auto &flow : *flows)
 		flow->bits.push_back(8.0 * flow->sink->GetTotalRx());
 	if (Simulator::Now().GetSeconds() == half) {
-		bottleneck_bits = dropped = 0;
+		bottleneck_bits = dropped = dropped_back = 0;
 		background_before = BackgroundBits();
 	}
 	Simulator::Schedule(Seconds(1), &EverySecond, flows, half);
@@ -183,17 +197,21 @@ static Ptr<Node> Attach(Ptr<Node> router, double mbps, double delay_ms, Ipv4Addr
 
 /*
  * Paper 003, section II: adaptive RED whose max_p goes down to 0.001. Thresholds and weight, which it
- * does not give, are the automatic ones.
+ * does not give, are the automatic ones, and max_p begins where ns-2's does. As there, the slope
+ * above the upper threshold is that of the max_p at the start, 1 / LInterm, and does not follow it.
  */
 static void InstallRed(Ptr<NetDevice> device, unsigned packets, double mbps)
 {
 	TrafficControlHelper red;
 
+	/* what the device holds is being sent, or next: the queue is the discipline's */
+	DynamicCast<PointToPointNetDevice>(device)->GetQueue()->SetMaxSize(QueueSize("5p"));
 	red.SetRootQueueDisc("ns3::RedQueueDisc", "MaxSize",
 			     StringValue(std::to_string(packets) + "p"), "LinkBandwidth",
 			     DataRateValue(DataRate((uint64_t)(mbps * 1e6))),
 			     "LinkDelay", TimeValue(MilliSeconds(10)), "ARED", BooleanValue(true),
-			     "Bottom", DoubleValue(0.001), "MeanPktSize", UintegerValue(1500));
+			     "LInterm", DoubleValue(10), "Bottom", DoubleValue(0.001), "MeanPktSize",
+			     UintegerValue(1500));
 	red.Install(device)
 		.Get(0)
 		->TraceConnectWithoutContext("Drop", MakeCallback(&DroppedByDisc));
@@ -295,6 +313,7 @@ static void ReportSynchronised(const Flows &flows, size_t seconds)
 		for (size_t i = 1; i <= n; i++)
 			at_least[i]++;
 	}
+	printf("loss_seconds,%u\n", at_least[1]);
 	for (size_t i = 1; i <= flows.size() && at_least[1]; i++)
 		printf("synchronised_%zu,%.4g\n", i, (double)at_least[i] / at_least[1]);
 }
@@ -307,9 +326,14 @@ static void Report(const Flows &flows, const Options &o)
 		printf("mbps_%zu,%.5g\n", i + 1,
 		       flows[i]->Between(half, seconds) / 1e6 / (seconds - half));
 		printf("loss_events_%zu,%u\n", i + 1, flows[i]->loss_events);
+		if (std::isfinite(GivenUpAt(flows[i]->tcp)))
+			printf("given_up_%zu,%.4g\n", i + 1, GivenUpAt(flows[i]->tcp));
 	}
+	if (GivenUp())
+		printf("given_up,%zu\n", GivenUp());
 	printf("utilisation,%.5g\n", bottleneck_bits / (o.mbps * 1e6 * (seconds - half)));
 	printf("drops,%llu\n", (unsigned long long)dropped);
+	printf("drops_back,%llu\n", (unsigned long long)dropped_back);
 	printf("background_mbps,%.5g\n",
 	       (BackgroundBits() - background_before) / 1e6 / (seconds - half));
 	for (size_t scale : {1, 5, 25, 50, 100})
@@ -323,30 +347,41 @@ static void Report(const Flows &flows, const Options &o)
 		printf("trace_%zu,%s\n", i + 1, flows[i]->trace.c_str());
 }
 
+/* A number and nothing else, 0 if there is none. False if it is no such number. */
+static bool Number(const std::string &text, double *number)
+{
+	char *end;
+
+	*number = strtod(text.c_str(), &end);
+	return !*end && std::isfinite(*number) && *number >= 0;
+}
+
 /* One of the connections. False if @text does not describe one. */
 static bool AddFlow(Flows *flows, const std::string &text, const Options &o, Ptr<Node> router,
 		    Ptr<Node> receiver, Ipv4Address to, Ipv4AddressHelper *addresses)
 {
 	std::istringstream fields(text);
 	std::string algorithm, rtt, start;
+	double rtt_ms, start_s;
 	uint16_t port = 5000 + flows->size();
 
 	std::getline(fields, algorithm, ':');
 	std::getline(fields, rtt, ':');
 	std::getline(fields, start, ':');
 	Ptr<TcpCongestionOps> control = CongestionControl(algorithm);
-	if (!control || atof(rtt.c_str()) < 20)
+	if (!control || !Number(rtt, &rtt_ms) || rtt_ms < 20 || !Number(start, &start_s))
 		return false;
 
 	/* 10 ms of the bottleneck, the rest before it; slow start ends below the BDP */
-	double share = o.mbps * 1e6 * atof(rtt.c_str()) / 1e3 / 8 / 1500;
-	Ptr<Node> node = Attach(router, 10 * o.mbps, atof(rtt.c_str()) / 2 - 10, addresses);
+	double share = o.mbps * 1e6 * rtt_ms / 1e3 / 8 / 1500;
+	Ptr<Node> node = Attach(router, 10 * o.mbps, rtt_ms / 2 - 10, addresses);
 	Ptr<TcpSocketBase> tcp =
 		::Send(node, InetSocketAddress(to, port), control,
-		       Seconds(atof(start.c_str())) + MilliSeconds(37 * flows->size()),
+		       Seconds(start_s) + MilliSeconds(37 * flows->size()),
 		       std::max(16u, (unsigned)(share / 4)));
 	flows->push_back(std::make_unique<Flow>());
 	Flow *flow = flows->back().get();
+	flow->tcp = tcp;
 	flow->sink = Receive(receiver, port);
 	flow->lost.resize((size_t)o.seconds);
 	flow->control = control;
@@ -364,6 +399,27 @@ static int Usage(const std::string &what)
 	return 2;
 }
 
+static unsigned QueuePackets(const Options &o)
+{
+	return (unsigned)(o.mbps * 1e6 * o.buffer / 1e3 / 8 / 1500);
+}
+
+/* What is wrong with the options; nothing if they can be simulated. */
+static std::string Wrong(const Options &o)
+{
+	if (o.queue != "droptail" && o.queue != "red")
+		return "queue is droptail or red";
+	if (!(o.seconds >= 2))
+		return "at least 2 s";
+	if (!(o.mbps > 0) || !(o.buffer > 0) || !QueuePackets(o))
+		return "a rate, and a queue of a packet or more";
+	if (!(o.background >= 0) || !(o.trace >= 0))
+		return "background and trace are 0 or more";
+	if (o.seed < 1)
+		return "seeds are from 1 on";
+	return "";
+}
+
 int main(int argc, char **argv)
 {
 	Options o;
@@ -379,17 +435,17 @@ int main(int argc, char **argv)
 	options.AddValue("queue", "droptail or red", o.queue);
 	options.AddValue("seed", "of all random numbers", o.seed);
 	options.Parse(argc, argv);
-	if (o.queue != "droptail" && o.queue != "red")
-		return Usage("queue is droptail or red");
+	std::string wrong = Wrong(o);
+	if (!wrong.empty())
+		return Usage(wrong);
 	RngSeedManager::SetRun(o.seed);
 	NetworkDefaults(1u << 29);
 
-	unsigned packets = (unsigned)(o.mbps * 1e6 * o.buffer / 1e3 / 8 / 1500);
+	unsigned packets = QueuePackets(o);
 	bool red = o.queue == "red";
 	Ptr<Node> router = CreateObject<Node>(), far_end = CreateObject<Node>();
 	NetDeviceContainer bottleneck =
-		Link(o.mbps, 10, red ? "5p" : std::to_string(packets) + "p")
-			.Install(router, far_end);
+		Link(o.mbps, 10, std::to_string(packets) + "p").Install(router, far_end);
 	InternetStackHelper().Install(NodeContainer(router, far_end));
 	if (red)
 		InstallRed(bottleneck.Get(0), packets, o.mbps);
@@ -405,12 +461,16 @@ int main(int argc, char **argv)
 	if (!red) /* a full device queue is met where packets would enter it */
 		router->GetObject<TrafficControlLayer>()->TraceConnectWithoutContext(
 			"TcDrop", MakeCallback(&Dropped));
+	far_end->GetObject<TrafficControlLayer>()->TraceConnectWithoutContext(
+		"TcDrop", MakeCallback(&DroppedBack));
 
 	Flows flows;
 	std::istringstream list(o.flows);
 	for (std::string flow; std::getline(list, flow, ',');)
 		if (!AddFlow(&flows, flow, o, router, far_end, to, &addresses))
 			return Usage(flow + " is not ALGORITHM:RTT with an RTT of 20 ms or more");
+	if (flows.empty())
+		return Usage("no flows");
 
 	if (o.background > 0) {
 		Ptr<Node> other = Attach(router, 10 * o.mbps, 5, &addresses);

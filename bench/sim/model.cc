@@ -94,7 +94,10 @@ int main(int argc, char **argv)
 	const family_member *member;
 	result r;
 
-	if (p <= 0 || p >= 1 || atol(argv[4]) < 2) {
+	bool random = argc == 6 && !strcmp(argv[3], "random");
+
+	if (!(p > 0 && p < 1) || !(random || !strcmp(argv[3], "every")) || atol(argv[4]) < 2 ||
+	    atol(argv[5]) < 1) {
 		fprintf(stderr, "usage: model ALGORITHM P every|random EVENTS SEED\n");
 		return 2;
 	}
@@ -103,7 +106,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "model: there is no algorithm %s\n", argv[1]);
 		return 2;
 	}
-	r = simulate(*member, p, !strcmp(argv[3], "random"), atol(argv[4]), (unsigned)atol(argv[5]));
+	r = simulate(*member, p, random, atol(argv[4]), (unsigned)atol(argv[5]));
 	printf("window,%.6g\nw_max,%.6g\n", r.packets / r.round_trips, r.w_max);
 	return 0;
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "network.h"
 
+#include <limits>
+#include <map>
+
 #include <ns3/boolean.h>
 #include <ns3/config.h>
 #include <ns3/packet-sink-helper.h>
@@ -41,6 +44,33 @@ static void Connect(Ptr<Socket> socket, InetSocketAddress to)
 	socket->Connect(to);
 }
 
+static std::map<Socket *, double> given_up; /* in which second */
+
+static void NoteGivenUp(Ptr<Socket> socket)
+{
+	given_up.emplace(PeekPointer(socket), Simulator::Now().GetSeconds());
+}
+
+void WatchGivenUp(Ptr<Socket> socket)
+{
+	socket->SetConnectCallback(MakeNullCallback<void, Ptr<Socket>>(),
+				   MakeCallback(&NoteGivenUp));
+	socket->SetCloseCallbacks(MakeNullCallback<void, Ptr<Socket>>(),
+				  MakeCallback(&NoteGivenUp));
+}
+
+double GivenUpAt(Ptr<Socket> socket)
+{
+	auto found = given_up.find(PeekPointer(socket));
+
+	return found == given_up.end() ? std::numeric_limits<double>::infinity() : found->second;
+}
+
+size_t GivenUp()
+{
+	return given_up.size();
+}
+
 static void Connected(uint32_t piece, Ptr<Socket> socket)
 {
 	Fill(piece, socket, 0);
@@ -61,8 +91,9 @@ Ptr<TcpSocketBase> Send(Ptr<Node> node, const InetSocketAddress &to,
 	if (buffer)
 		tcp->SetAttribute("SndBufSize", UintegerValue(buffer * SEGMENT_SIZE));
 	socket->Bind();
+	WatchGivenUp(socket);
 	socket->SetConnectCallback(MakeBoundCallback(&Connected, piece),
-				   MakeNullCallback<void, Ptr<Socket>>());
+				   MakeCallback(&NoteGivenUp));
 	socket->SetSendCallback(MakeBoundCallback(&Fill, piece));
 	Simulator::Schedule(start, &Connect, socket, to);
 	return tcp;

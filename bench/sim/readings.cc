@@ -96,7 +96,8 @@ int main(int argc, char **argv)
 	double p = argc == 5 ? atof(argv[3]) : 0, packets = 0, round_trips = 0;
 	long events = argc == 5 ? atol(argv[4]) : 0;
 
-	if (p <= 0 || p >= 1 || events < 2) {
+	if (!(p > 0 && p < 1) || events < 2 || (strcmp(argv[1], "ack") && strcmp(argv[1], "rtt")) ||
+	    (strcmp(argv[2], "default") && strcmp(argv[2], "last"))) {
 		fprintf(stderr, "usage: readings ack|rtt default|last P EVENTS\n");
 		return 2;
 	}

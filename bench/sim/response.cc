@@ -5,7 +5,8 @@
  * The response function in ns-3: one connection over a link that never fills, 100 ms of round
  * trip, packets of 1500 bytes. A data packet is lost after every 1/P of them, or each with
  * probability P. Ends after EVENTS losses; prints CSV lines: packets delivered per round trip over the
- * second half of them (the average window), and how many packets that were.
+ * second half of them (the average window), and how many packets that were. Ends with 1 if the
+ * connection ended before that, as it does when a packet is lost seven times.
  */
 #include <cmath>
 #include <cstdio>
@@ -58,6 +59,11 @@ class Losses : public ErrorModel
 		return m_packets;
 	}
 
+	long Lost() const
+	{
+		return m_lost;
+	}
+
       private:
 	bool DoCorrupt(Ptr<Packet> packet) override
 	{
@@ -102,7 +108,10 @@ int main(int argc, char **argv)
 {
 	double p = argc == 6 ? atof(argv[2]) : 0;
 
-	if (p <= 0 || p >= 1 || atol(argv[4]) < 2) {
+	bool random = argc == 6 && !strcmp(argv[3], "random");
+
+	if (!(p > 0 && p < 1) || !(random || !strcmp(argv[3], "every")) || atol(argv[4]) < 2 ||
+	    atol(argv[5]) < 1) {
 		fprintf(stderr, "usage: response ALGORITHM P every|random EVENTS SEED\n");
 		return 2;
 	}
@@ -128,12 +137,17 @@ int main(int argc, char **argv)
 
 	TrafficControlHelper().Uninstall(devices);
 
-	Ptr<Losses> losses = Create<Losses>(p, !strcmp(argv[3], "random"), atol(argv[4]));
+	Ptr<Losses> losses = Create<Losses>(p, random, atol(argv[4]));
 	DynamicCast<PointToPointNetDevice>(devices.Get(1))->SetReceiveErrorModel(losses);
 	losses->sink = Receive(nodes.Get(1), 5000);
 	Send(nodes.Get(0), InetSocketAddress(interfaces.GetAddress(1), 5000), control, Seconds(0),
 	     64);
 	Simulator::Run();
+	if (losses->Lost() < atol(argv[4])) {
+		fprintf(stderr, "response: the connection ended after %ld of %s losses\n",
+			losses->Lost(), argv[4]);
+		return 1;
+	}
 	printf("window,%.6g\npackets,%.0f\n", losses->Window(), losses->Packets());
 	Simulator::Destroy();
 	return 0;

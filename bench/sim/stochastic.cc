@@ -41,11 +41,12 @@ static double Send(Client *client, double generated)
 
 int main(int argc, char **argv)
 {
-	if (argc < 4 || atoi(argv[1]) < 1 || atoi(argv[2]) <= warm_up) {
+	bool outside = argc == 5 && !strcmp(argv[4], "outside");
+
+	if (argc < 4 || argc > 4 + outside || atoi(argv[1]) < 1 || atoi(argv[2]) <= warm_up) {
 		fprintf(stderr, "usage: stochastic CLIENTS INTERVALS SEED [outside]\n");
 		return 2;
 	}
-	bool outside = argc > 4 && !strcmp(argv[4], "outside");
 	double most = outside ? bottleneck * tau_s + buffer : (bottleneck + buffer) * tau_s;
 	std::mt19937_64 random(strtoull(argv[3], nullptr, 10));
 	std::poisson_distribution<int> generated(packets_per_second * tau_s);
