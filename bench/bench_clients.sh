@@ -1,21 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Clients with Poisson traffic behind one gateway, on the kernel (paper 002, Figures 2 to 4), with
-# the paper's Table 1. The burstiness is what tcptuned counts of its host, metrics.burstiness, over
-# up to 96 s at the end: cov_seconds in a row; loss and throughput are of all of the run. Nothing is
-# tuned here.
+# the paper's Table 1; and such as are added to others with Reno (Figures 5 to 12). The burstiness
+# is what tcptuned counts of its host, metrics.burstiness, over up to 96 s at the end: cov_seconds in
+# a row; loss and throughput are of all of the run. Nothing is tuned here.
+#
+# bench_added: BENCH_BACKGROUND clients with Reno (40), BENCH_CLIENTS added to them (20), and the
+# paper's gateways, BENCH_GATEWAYS: FIFO-50 RED-50 FIFO-1500 RED1 RED2.
 
 . "$TEST_TOP/bench/lib.sh"
 
 clients_warm_up=8
 
 # The gateway's queue in linkem's words.
-gateway() { # drop-tail|RED
+gateway() { # drop-tail|FIFO-50|RED|RED-50|FIFO-1500|RED1|RED2
 	local red=wait,weight=0.002
 	case $1 in
-	drop-tail) echo "--queue 50p" ;;
-	RED) echo "--queue 50p --red-ab min=10p,max=40p,$red" ;;
-	*) fail "a gateway has drop-tail or RED, not $1" ;;
+	drop-tail | FIFO-50) echo "--queue 50p" ;;
+	RED | RED-50) echo "--queue 50p --red-ab min=10p,max=40p,$red" ;;
+	FIFO-1500) echo "--queue 1500p" ;;
+	RED1) echo "--queue 1500p --red-ab min=300p,max=1200p,$red" ;;
+	RED2) echo "--queue 1500p --red-ab min=75p,max=300p,$red" ;;
+	*) fail "there is no gateway $1" ;;
 	esac
 }
 
@@ -45,7 +51,7 @@ clients_settled() { # NAME; all are connected, or it ended with an error
 # Returns when they are warm.
 clients_begin() { # NAME FIRST COUNT CONTROL
 	background "$1" in_group in_host a "$TEST_BUILD/poisson" 10.99.0.2 7300 \
-		10.99.0.$((11 + $2)) "$3" "$4" "$(run_seed)"
+		10.99.0.$((11 + $2)) "$3" "$4" $(($(run_seed) + $2))
 	wait_until 70 clients_settled "$1"
 	sleep $clients_warm_up
 }
@@ -95,6 +101,7 @@ clients_result() {
 		| ($whole[0].up_seconds - $half[0].up_seconds) as $seconds
 		| {measured_s: $seconds, sender: {mss: 1448}, retransmits: .retransmitted,
 			goodput_bps: (($w.out.bytes - $h.out.bytes) * 8 / $seconds),
+			utilisation: (($w.out.bytes - $h.out.bytes) * 8 / $seconds / $w.rate_bps),
 			loss: (($w.drops.total.segments - $h.drops.total.segments)
 				/ ($w.in.segments - $h.in.segments))} + $burstiness'
 }
@@ -116,6 +123,66 @@ bench_clients() {
 						clients_of "$count" $cc $queue $run_seconds
 				done
 			done
+		done
+	done
+}
+
+# Reno's are there first, and have filled what they can when the others come.
+added_to() { # BACKGROUND COUNT CONTROL GATEWAY SECONDS
+	clients_network $(($1 + $2)) "$4"
+	clients_begin background 0 "$1" tt_reno
+	clients_begin clients "$1" "$2" "$3"
+	clients_count "$5"
+	clients_end clients
+	clients_end background
+	stop server || :
+	tcptuned_stop
+	added_result "$1" "$2" >"$TEST_DIR/transfer.json"
+}
+
+# Throughput and loss of each group as the gateway counts for their hosts; the burstiness is of all.
+added_result() { # BACKGROUND COUNT
+	tail -n 1 "$TEST_DIR/clients.log" | jq --argjson background "$1" --argjson count "$2" \
+		--slurpfile half "$TEST_DIR/half.json" --slurpfile whole "$TEST_DIR/whole.json" \
+		--argjson burstiness "$(clients_burstiness)" '
+		def sums($from; $to): .hosts[$from:$to] | {passed: map(.from.passed.segments) | add,
+			bytes: map(.from.passed.bytes) | add,
+			lost: map(.from.drops.total.segments) | add};
+		($whole[0].up_seconds - $half[0].up_seconds) as $seconds
+		| def group($from; $to):
+			($half[0] | sums($from; $to)) as $h | ($whole[0] | sums($from; $to)) as $w
+			| {bps: (($w.bytes - $h.bytes) * 8 / $seconds),
+				loss: (($w.lost - $h.lost) / ($w.passed + $w.lost - $h.passed - $h.lost))};
+		group(0; $background) as $old | group($background; $background + $count) as $new
+		| {measured_s: $seconds, sender: {mss: 1448}, retransmits: .retransmitted,
+			goodput_bps: $new.bps, loss: $new.loss, background_mbps: ($old.bps / 1e6),
+			background_loss: $old.loss,
+			utilisation: (($old.bps + $new.bps) / $whole[0].ab.rate_bps)} + $burstiness'
+}
+
+bench_added() {
+	local run background count cc gateway run_seconds
+	run_seconds=$(seconds_of 200 30)
+	clients_hosts
+	for ((run = 0; run < ${BENCH_RUNS:-3}; run++)); do
+		for background in ${BENCH_BACKGROUND:-$(added_profile 40 "20 40")}; do
+			for count in ${BENCH_CLIENTS:-$(added_profile 20 "5 10 20")}; do
+				added_rows
+			done
+		done
+	done
+}
+
+added_profile() { # SHORT FULL
+	[ "${BENCH_GRID-}" = full ] && echo "$2" || echo "$1"
+}
+
+added_rows() {
+	[ $((background + count)) -le 200 ] || fail "200 clients at most, not $background + $count"
+	for gateway in ${BENCH_GATEWAYS:-FIFO-50 RED-50 FIFO-1500 RED1 RED2}; do
+		for cc in ${BENCH_CONTROLS:-tt_reno tt_vegas bitcp}; do
+			row added "$background + $count, $gateway" $cc \
+				added_to "$background" "$count" $cc $gateway $run_seconds
 		done
 	done
 }

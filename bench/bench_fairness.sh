@@ -11,13 +11,16 @@ compete_controls=${BENCH_CONTROLS:-bitcp aimd hstcp stcp cubic reno}
 # from START on
 #
 # 20 ms of each round trip are the bottleneck's own, the rest the sender's access link, whose
-# rate is ten times as high, at most 10 Gbit/s. Its queue holds 40 ms; QUEUE: drop-tail or RED. A tenth of
-# the rate each way is background: ten connections that send a message every 200 ms.
+# rate is ten times as high, at most 10 Gbit/s. Its queue holds 40 ms ($queue_ms); QUEUE: drop-tail
+# or RED. A tenth of the rate each way is background: ten connections that send a message every
+# 200 ms.
 # The second half of the time counts, also for how late the emulator may be: where a first slow
 # start loses thousands of segments at 2.5 Gbit/s, two cores are not enough for what that takes.
 compete() {
-	local cc=$1 mbps=$2 queue=$3 seconds=$4 i=0 spec start control red=() hosts=()
+	local cc=$1 mbps=$2 queue=$3 seconds=$4 i=0 spec start control red=() hosts=() length delay
 	shift 4
+	# to the end, though all of them are not begun at once
+	length=$((seconds + 1 + $# / 5))
 	case $queue in
 	drop-tail) ;;
 	RED) red=(--red-ab gentle,wait,adaptive,bottom=0.001) ;;
@@ -25,22 +28,23 @@ compete() {
 	esac
 	for spec; do
 		i=$((i + 1))
-		hosts+=(--host "10.99.0.$((10 + i)),delay=$((${spec%%:*} / 2 - 10))ms,rate=$(compete_rate $mbps)")
+		delay=$((500 * ${spec%%:*} - 10000))us
+		hosts+=(--host "10.99.0.$((10 + i)),delay=$delay,rate=$(compete_rate $mbps)")
 	done
 	hosts+=(--host "10.99.0.10,delay=10ms,rate=$(compete_rate $mbps)")
 	tcptuned_start --register aimd,hstcp,stcp
 	link a b --addr-a 10.99.0.1/24 --addr-b 10.99.0.2/24 --rate ${mbps}mbit --delay 10ms \
-		--queue $((mbps * 5000))B "${red[@]}" --seed "$(run_seed)" \
+		--queue $((mbps * 125 * ${queue_ms:-40}))B "${red[@]}" --seed "$(run_seed)" \
 		--judge-after "$(half "$seconds")" "${hosts[@]}"
-	compete_background 10 a b $mbps "$seconds"
-	compete_background 10 b a $mbps "$seconds"
+	compete_background a b $mbps $length
+	compete_background b a $mbps $length
 	i=0
 	for spec; do
 		i=$((i + 1))
 		IFS=: read -r _ start control <<<"$spec"
-		compete_begin $i "${control:-$cc}" "$start" "$seconds"
+		compete_begin $i "${control:-$cc}" "$start" $length
 	done
-	compete_watch "$seconds"
+	"${watch:-compete_watch}" "$seconds"
 	for ((; i; i--)); do
 		wait "$(pid_of flow-$i)" || fail "flow $i: $(<"$TEST_DIR/flow-$i.log")"
 		unset "LIB_PID[flow-$i]"
@@ -61,18 +65,18 @@ compete_patience() { # SECONDS
 }
 
 # What one end has to send beside the connections, from and to host 10.
-compete_background() { # HOST FROM TO MBPS SECONDS
+compete_background() { # FROM TO MBPS SECONDS
 	local address=10.99.0.10 from=10.99.0.2 to=10.99.0.10 port=7001
-	if [ "$2" = a ]; then
+	if [ "$1" = a ]; then
 		in_host a ip address add $address/24 dev tun0
 		from=$address to=10.99.0.2 port=7002
 	fi
-	background "sink-$2" in_host "$3" "$TEST_BUILD/messages" --listen $to --port $port --once \
-		--streams 10 $(compete_patience "$5")
-	wait_until 10 grep -q '^listening' "$TEST_DIR/sink-$2.log"
-	background "background-$2" in_host "$2" "$TEST_BUILD/messages" --connect $to --from $from \
-		--port $port --streams 10 --bytes $(($4 * 250)) --interval 200 --congestion reno \
-		--seed "$(run_seed)" $(compete_patience "$5")
+	background "sink-$1" in_host "$2" "$TEST_BUILD/messages" --listen $to --port $port --once \
+		--streams 10 $(compete_patience "$4")
+	wait_until 10 grep -q '^listening' "$TEST_DIR/sink-$1.log"
+	background "background-$1" in_host "$1" "$TEST_BUILD/messages" --connect $to --from $from \
+		--port $port --streams 10 --bytes $(($3 * 250)) --interval 200 --congestion reno \
+		--seed "$(run_seed)" $(compete_patience "$4")
 }
 
 # Without it, it is not the experiment.
@@ -87,7 +91,7 @@ compete_background_end() { # FROM
 
 compete_begin() { # NUMBER CONTROL START SECONDS
 	local address=10.99.0.$((10 + $1)) port=$((7100 + $1)) length
-	length=$(awk "BEGIN { print $4 - $3 + 1 }")
+	length=$(awk "BEGIN { print $4 - $3 }")
 	in_host a ip address add $address/24 dev tun0
 	background "to-$1" in_host b "$TEST_BUILD/messages" --listen 10.99.0.2 --port $port --once \
 		--series 100 --discard $(compete_patience "$4")
@@ -146,7 +150,7 @@ compete_grid() { # FUNCTION [ARG...]
 	host a b
 	compete_room
 	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
-		for mbps in ${BENCH_MBPS:-100 2500}; do
+		for mbps in ${BENCH_MBPS:-${rates:-100 2500}}; do
 			for queue in ${BENCH_QUEUES:-drop-tail RED}; do
 				"$@"
 			done
@@ -190,6 +194,61 @@ compete_each() { # BENCH RTT:START[:CONTROL]...
 	for cc in $compete_controls; do
 		row "$bench" "$mbps Mbit/s, $queue" $cc compete $cc $mbps $queue $run_seconds "$@"
 	done
+}
+
+# Twenty connections of 40 to 150 ms, a queue of the mean of that: paper 003, Figure 2. Of the
+# seconds with a loss, in which share did at least so many of them lose? As linkem counts for
+# each host.
+bench_synchronised() {
+	local run_seconds=${BENCH_SECONDS:-60} rates=500 queue_ms=95 i specs=()
+	local compete_controls=${BENCH_CONTROLS:-hstcp}
+	for ((i = 0; i < 20; i++)); do
+		specs+=($((40 + 110 * i / 19)):0)
+	done
+	compete_grid synchronised_each
+}
+
+synchronised_each() {
+	local cc
+	for cc in $compete_controls; do
+		row synchronised "$mbps Mbit/s, $queue" $cc synchronised $cc
+	done
+}
+
+synchronised() { # CONTROL
+	local watch=synchronised_watch
+	compete "$1" $mbps $queue $run_seconds "${specs[@]}"
+	synchronised_result "${#specs[@]}" >"$TEST_DIR/synchronised.json"
+	mv "$TEST_DIR/synchronised.json" "$TEST_DIR/transfer.json"
+}
+
+# As compete_watch, and in the second half once a second what each host has lost so far.
+synchronised_watch() { # SECONDS
+	local second left
+	echo "$EPOCHREALTIME" >"$TEST_DIR/began-0"
+	sleep "$(half "$1")"
+	link_stats a b >"$TEST_DIR/half.json"
+	jq -c '[.hosts[].from.drops.total.segments]' "$TEST_DIR/half.json" >"$TEST_DIR/lost"
+	for ((second = 1; second <= $1 / 2; second++)); do
+		left=$(awk "BEGIN { print $(<"$TEST_DIR/began-0") + $1 / 2 + $second - $EPOCHREALTIME }")
+		[[ $left == -* ]] || sleep "$left"
+		link_stats a b '[.hosts[].from.drops.total.segments] | tojson' >>"$TEST_DIR/lost"
+	done
+	link_stats a b >"$TEST_DIR/whole.json"
+}
+
+synchronised_result() { # CONNECTIONS
+	jq --argjson count "$1" --slurpfile lost "$TEST_DIR/lost" '
+		[range(1; $lost | length) as $t
+			| [range($count) as $i | select($lost[$t][$i] > $lost[$t - 1][$i])] | length
+			| select(. > 0)] as $losers
+		| ($losers | length) as $seconds
+		| del(.ratio, .fairness, .fairness_worst_100th, .fairness_intervals)
+		+ {loss_seconds: $seconds,
+			synchronised: (if $seconds == 0 then null else [range(1; $count + 1) as $n
+				| {key: ($n | tostring),
+					value: (([$losers[] | select(. >= $n)] | length) / $seconds)}]
+				| from_entries end)}' "$TEST_DIR/transfer.json"
 }
 
 compete_part() { # N; the Nth part of a run

@@ -161,7 +161,7 @@ row() {
 			add_row "$bench" "$x" "$column" "$TEST_DIR/link-a-b.json" '
 				$stats[0] as $link
 				| . + curve_figures($link; $loss_at) + {tries: '$try',
-					utilisation: (.goodput_bps / ceiling_bps($link)),
+					utilisation: (.utilisation // .goodput_bps / ceiling_bps($link)),
 					link: {drops: $link.ab.drops.total.segments,
 						queue_mean_ms: $link.ab.queue.mean_delay_ms,
 						queue_max_bytes: $link.ab.queue.max_bytes,
