@@ -260,10 +260,10 @@ demo: all ## the scene of the README, before and after, on one machine
 stress: all others ## a minute of kills, restarts, replacements under a thousand connections
 	tests/system/run -v -k stress -d bench
 
-bench: all ## the measurements of the README, interleaved (long)
+bench: all ## the measurements of the README, interleaved (long); goes on where it was interrupted
 	bench/run
 
-bench-full: all ## the same, with the whole of paper 000's grid (many hours)
+bench-full: all ## the same, with the papers' own amounts and durations (days)
 	BENCH_GRID=full bench/run
 
 bench-sim: sim ## the simulations, short durations

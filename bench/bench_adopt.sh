@@ -41,11 +41,9 @@ adopt() { # SOCKETS
 		tee "$TEST_DIR/transfer.json" >&2
 }
 
-# timeout: 400
 bench_adopt() {
 	local sockets=$((2 * ${BENCH_CONNECTIONS:-100000}))
 	host a b
 	hold_connections $((sockets / 2)) a b
-	measure adopt $sockets
-	row_of adopt $sockets tcptuned
+	plain_row adopt $sockets tcptuned adopt $sockets
 }

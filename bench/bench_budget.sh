@@ -45,7 +45,7 @@ crowd() { # SLOW BUDGET
 	local file=$TEST_DIR/stop
 	rm -f "$file"
 	tcptuned_start --set=memory.budget="$2"
-	link a b $path
+	link a b --seed "$(run_seed)" $path
 	if [ "$1" != 0 ]; then
 		background slow-receiver in_group in_host b "$TEST_BUILD/messages" \
 			--listen "${ADDR[b]}" --port 7400 --once --streams "$1" --duration 14 \
@@ -70,7 +70,6 @@ crowd() { # SLOW BUDGET
 	mv "$TEST_DIR/transfer.new" "$TEST_DIR/transfer.json"
 }
 
-# timeout: 900
 bench_budget() {
 	local run
 	host a b

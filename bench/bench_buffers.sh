@@ -8,7 +8,6 @@
 # The first paper's experiment: 128 messages of 1 MB to a receiver that fixed SO_RCVBUF at
 # 64 KB, against the same with buffers of 2 x BDP set by hand. The paper emulates no loss: the
 # queue is deep enough for none.
-# timeout: 2400
 bench_locked_receiver() {
 	local rtt_ms bdp run
 	host a b
@@ -29,7 +28,6 @@ bench_locked_receiver() {
 }
 
 # One such transfer at 50 ms, as a curve.
-# timeout: 300
 bench_progress() {
 	local keep_series=1
 	host a b
@@ -39,7 +37,6 @@ bench_progress() {
 }
 
 # A deep queue: 10 ms, 20 MB; the sender may fill it. Only the receiver runs tcptuned.
-# timeout: 1200
 bench_deep_queue() {
 	local cc run
 	host a b
@@ -55,7 +52,6 @@ bench_deep_queue() {
 }
 
 # Loss-free start at 100 ms, sender free: how soon is 90 % of the rate reached?
-# timeout: 1200
 bench_ramp() {
 	local run
 	host a b
@@ -70,9 +66,8 @@ bench_ramp() {
 # The sender's side: what waits in its buffer, and how old a byte is when it has been read. The
 # kernel's buffer may grow as large as tcptuned's. Only the sender runs tcptuned, once without
 # its bound on unsent bytes.
-# timeout: 1800
 bench_unsent() {
-	local run x keep="policy.congestion_control=keep"
+	local run x keep="policy.congestion_control=keep" run_seconds=${BENCH_SECONDS:-8}
 	local -A paths=(
 		["50, queue 1/4 BDP"]="--rate 1gbit --delay 25ms --queue 0.25bdp"
 		["10, 20 MB queue"]="--rate 1gbit --delay 5ms --queue 20MB"
@@ -82,8 +77,8 @@ bench_unsent() {
 	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
 	for x in "50, queue 1/4 BDP" "10, 20 MB queue" "50, loss 1e-4"; do
 		for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
-			path="${paths[$x]} --seed $((run + ${BENCH_SEED:-1}))"
-			set -- --congestion cubic --duration ${BENCH_SECONDS:-8} --series 20
+			path=${paths[$x]}
+			set -- --congestion cubic --duration $run_seconds --series 20
 			row unsent "$x" kernel untuned "$@"
 			row unsent "$x" "tcptuned, no bound" \
 				tuned_sender $keep policy.send_unsent_max=1G -- "$@"
@@ -94,7 +89,6 @@ bench_unsent() {
 
 # One application that reads as fast as it can for 3 s, and then 50 Mbit/s, among three fast
 # ones: 1 Gbit/s, 20 ms. The row is the fast ones'; what became of the slow one is in it.
-# timeout: 1800
 bench_slow_reader() {
 	local run
 	host a b
@@ -113,7 +107,7 @@ slow_listening() {
 slow_among_fast() {
 	local options=(--port 5302 --duration 10 --read-fast 3 --read-rate 50000000 --rtt-samples
 		--congestion cubic)
-	link a b $path
+	link a b --seed "$(run_seed)" $path
 	background slow-receiver in_host b ${RECEIVER_PREFIX-} "$TEST_BUILD/messages" \
 		--listen "${ADDR[b]}" --once "${options[@]}"
 	wait_until 5 slow_listening
@@ -136,24 +130,22 @@ slow_among_fast() {
 # receive_window_max: a window is told in units of its scale, and can be made smaller by an ACK
 # for more bytes than that only. With room for 16 MB the unit is 1 KB, as the kernel's own is
 # here; with the default's 256 MB it is 4 KB, which takes a hole that is filled.
-# timeout: 7200
 bench_slow_link_1500k() {
-	local rtt_ms run hosts=0
+	local rtt_ms run hosts=0 run_seconds=${BENCH_SECONDS:-40}
 	for rtt_ms in ${BENCH_RTTS:-50 100}; do
 		for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
 			# not the same to the millisecond each time
-			slow_rows "1.5 Mbit/s, $rtt_ms ms" $((${BENCH_SECONDS:-40} + run)) 10 \
+			slow_rows "1.5 Mbit/s, $rtt_ms ms" $((run_seconds + run)) 10 \
 				--rate 1.5mbit --delay "$(half "$rtt_ms")ms"
 		done
 	done
 }
 
 # Three minutes are a few hundred segments.
-# timeout: 7200
 bench_slow_link_56k() {
-	local run hosts=0
+	local run hosts=0 run_seconds=180
 	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
-		slow_rows "56 kbit/s, 100 ms" $((180 + run)) 30 --rate 56kbit --delay 50ms
+		slow_rows "56 kbit/s, 100 ms" $((run_seconds + run)) 30 --rate 56kbit --delay 50ms
 	done
 }
 
@@ -161,11 +153,21 @@ slow_rows() { # X SECONDS SECONDS_TO_LEARN LINKEM OPTION...
 	local x=$1 seconds=$2 learn=$3 try columns=("static 64 KB" kernel
 		"tcptuned at the receiver" "tcptuned, known path" "tcptuned, bitcp")
 	shift 3
+	slow_columns
 	for try in 1 2 3; do
+		[ ${#columns[@]} != 0 ] || return 0
 		measure slow_flows "$@" --queue 10p
 		slow_add_rows
-		[ ${#columns[@]} != 0 ] || return 0
 	done
+}
+
+# $columns: those that are not there already.
+slow_columns() {
+	local column missing=()
+	for column in "${columns[@]}"; do
+		measured slow_link "$x" "$column" || missing+=("$column")
+	done
+	columns=("${missing[@]}")
 }
 
 # $columns keeps those that are to be measured again.
@@ -216,13 +218,13 @@ slow_flow() { # A B COLUMN
 	static*) set -- --congestion reno --rcvbuf 64K ;;
 	*known*)
 		set -- --congestion reno
-		link "$a" "$b" $path
+		link "$a" "$b" --seed "$(run_seed)" $path
 		transfer "$a" "$b" "$@" --bytes 16KiB --stall 60 --duration "$learn" >/dev/null
 		lib_end_links || :
 		;;
 	*) set -- --congestion reno ;;
 	esac
-	link "$a" "$b" $path
+	link "$a" "$b" --seed "$(run_seed)" $path
 	transfer "$a" "$b" "$@" --bytes 16KiB --stall 60 --duration "$seconds" --rtt-samples >/dev/null
 	lib_end_links || :
 }

@@ -1,76 +1,188 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Clients with Poisson traffic behind one gateway, on the kernel (paper 002, Figures 2 to 4), with
-# the paper's Table 1. The burstiness is what tcptuned counts of its host, metrics.burstiness;
-# nothing is tuned here.
+# the paper's Table 1; and such as are added to others with Reno (Figures 5 to 12). The burstiness
+# is what tcptuned counts of its host, metrics.burstiness, over up to 96 s at the end: cov_seconds in
+# a row; loss and throughput are of all of the run. Nothing is tuned here.
+#
+# bench_added: BENCH_BACKGROUND clients with Reno (40), BENCH_CLIENTS added to them (20), and the
+# paper's gateways, BENCH_GATEWAYS: FIFO-50 RED-50 FIFO-1500 RED1 RED2.
 
 . "$TEST_TOP/bench/lib.sh"
 
 clients_warm_up=8
 
-# COUNT CONTROL QUEUE SECONDS SEED; QUEUE: drop-tail or RED
-clients_of() {
-	local count=$1 cc=$2 seconds=$4 seed=$5 red=() hosts=() i conf=$TEST_DIR/clients.conf
-	[ "$3" != RED ] || red=(--red-ab min=10p,max=40p,weight=0.002,wait)
-	for ((i = 0; i < count; i++)); do
+# The gateway's queue in linkem's words.
+gateway() { # drop-tail|FIFO-50|RED|RED-50|FIFO-1500|RED1|RED2
+	local red=wait,weight=0.002
+	case $1 in
+	drop-tail | FIFO-50) echo "--queue 50p" ;;
+	RED | RED-50) echo "--queue 50p --red-ab min=10p,max=40p,$red" ;;
+	FIFO-1500) echo "--queue 1500p" ;;
+	RED1) echo "--queue 1500p --red-ab min=300p,max=1200p,$red" ;;
+	RED2) echo "--queue 1500p --red-ab min=75p,max=300p,$red" ;;
+	*) fail "there is no gateway $1" ;;
+	esac
+}
+
+# The network, the server, and the daemon.
+clients_network() { # COUNT GATEWAY
+	local hosts=() i queue
+	queue=$(gateway "$2")
+	for ((i = 0; i < $1; i++)); do
 		hosts+=(--host "10.99.0.$((11 + i)),delay=25ms,rate=10mbit")
 	done
-	: >"$conf"
-	tcptuned_start --config="$conf" --set=policy.mode=off --register tt_reno,tt_vegas
+	: >"$TEST_DIR/clients.conf"
+	tcptuned_start --config="$TEST_DIR/clients.conf" --set=policy.mode=off \
+		--register tt_reno,tt_vegas
 	link a b --addr-a 10.99.0.1/24 --addr-b 10.99.0.2/24 --rate 50mbit --delay 25ms \
-		--queue 50p "${red[@]}" --seed "$seed" "${hosts[@]}"
-	for ((i = 0; i < count; i++)); do
+		$queue --seed "$(run_seed)" "${hosts[@]}"
+	for ((i = 0; i < $1; i++)); do
 		in_host a ip address add 10.99.0.$((11 + i))/24 dev tun0
 	done
 	background server in_host b "$TEST_BUILD/poisson" 10.99.0.2 7300 $((20 * 1448))
 	wait_until 10 grep -q '^listening' "$TEST_DIR/server.log"
-	background clients in_group in_host a "$TEST_BUILD/poisson" 10.99.0.2 7300 10.99.0.11 \
-		"$count" "$cc" $((clients_warm_up + seconds + 3)) "$seed"
+}
+
+clients_settled() { # NAME; all are connected, or it ended with an error
+	grep -q '^connected' "$TEST_DIR/$1.log" || ! kill -0 "$(pid_of "$1")"
+}
+
+# Returns when they are warm.
+clients_begin() { # NAME FIRST COUNT CONTROL
+	background "$1" in_group in_host a "$TEST_BUILD/poisson" 10.99.0.2 7300 \
+		10.99.0.$((11 + $2)) "$3" "$4" $(($(run_seed) + $2))
+	wait_until 70 clients_settled "$1"
 	sleep $clients_warm_up
-	printf '[metrics]\nburstiness = 100ms\n' >"$conf"
+}
+
+clients_end() { # NAME
+	stop "$1" && tail -n 1 "$TEST_DIR/$1.log" | jq -e .segments >/dev/null ||
+		fail "poisson: $(<"$TEST_DIR/$1.log")"
+}
+
+clients_count() { # SECONDS
+	printf '[metrics]\nburstiness = 100ms\n' >"$TEST_DIR/clients.conf"
 	kill -HUP "$(pid_of tcptuned)" || fail "tcptuned: $(<"$TEST_DIR/tcptuned.log")"
 	link_stats a b >"$TEST_DIR/half.json"
-	sleep "$seconds"
+	sleep "$1"
 	curl -sf -o "$TEST_DIR/scrape" "$METRICS/metrics"
 	link_stats a b >"$TEST_DIR/whole.json"
-	wait "$(pid_of clients)" || fail "poisson: $(<"$TEST_DIR/clients.log")"
-	unset "LIB_PID[clients]"
+}
+
+clients_of() { # COUNT CONTROL GATEWAY SECONDS
+	clients_network "$1" "$3"
+	clients_begin clients 0 "$1" "$2"
+	clients_count "$4"
+	clients_end clients
 	stop server || :
 	tcptuned_stop
 	clients_result >"$TEST_DIR/transfer.json"
 }
 
+burstiness_metric() { # NAME[{LABELS}]
+	awk -v name="tcptuned_burstiness_$1" '$1 == name { print $2 }' "$TEST_DIR/scrape"
+}
+
 # Of all connections of the host
-clients_metric() { # NAME
-	awk -v name="tcptuned_burstiness_$1{congestion_control=\"all\"}" '$1 == name { print $2 }' \
-		"$TEST_DIR/scrape"
+clients_burstiness() {
+	local all='{congestion_control="all"}'
+	jq -n --argjson cov "$(burstiness_metric "cov$all")" \
+		--argjson mean "$(burstiness_metric "segments_per_interval$all")" \
+		--argjson intervals "$(burstiness_metric intervals)" \
+		'{$cov, $mean, cov_seconds: ($intervals / 10)}'
 }
 
 clients_result() {
-	jq --slurpfile half "$TEST_DIR/half.json" --slurpfile whole "$TEST_DIR/whole.json" \
-		--argjson cov "$(clients_metric cov)" \
-		--argjson mean "$(clients_metric segments_per_interval)" '
+	tail -n 1 "$TEST_DIR/clients.log" | jq --slurpfile half "$TEST_DIR/half.json" \
+		--slurpfile whole "$TEST_DIR/whole.json" \
+		--argjson burstiness "$(clients_burstiness)" '
 		$half[0].ab as $h | $whole[0].ab as $w
 		| ($whole[0].up_seconds - $half[0].up_seconds) as $seconds
-		| {seconds: $seconds, sender: {mss: 1448}, retransmits: .retransmitted,
-			goodput_bps: (($w.out.bytes - $h.out.bytes) * 8 / $seconds), $cov, $mean,
+		| {measured_s: $seconds, sender: {mss: 1448}, retransmits: .retransmitted,
+			goodput_bps: (($w.out.bytes - $h.out.bytes) * 8 / $seconds),
+			utilisation: (($w.out.bytes - $h.out.bytes) * 8 / $seconds / $w.rate_bps),
 			loss: (($w.drops.total.segments - $h.drops.total.segments)
-				/ ($w.in.segments - $h.in.segments))}' "$TEST_DIR/clients.log"
+				/ ($w.in.segments - $h.in.segments))} + $burstiness'
 }
 
-# timeout: 7200
-bench_clients() {
-	local run count queue cc
+clients_hosts() {
 	host a b
 	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 16777216"
+}
+
+bench_clients() {
+	local run count queue cc run_seconds
+	run_seconds=$(seconds_of 200 30)
+	clients_hosts
 	for ((run = 0; run < ${BENCH_RUNS:-3}; run++)); do
 		for count in ${BENCH_CLIENTS:-20 44 60}; do
 			for queue in ${BENCH_QUEUES:-drop-tail RED}; do
 				for cc in ${BENCH_CONTROLS:-tt_reno tt_vegas bitcp}; do
-					row clients "$count, $queue" $cc clients_of "$count" $cc $queue \
-						"${BENCH_SECONDS:-30}" $((run + ${BENCH_SEED:-1}))
+					row clients "$count, $queue" $cc \
+						clients_of "$count" $cc $queue $run_seconds
 				done
 			done
+		done
+	done
+}
+
+# Reno's are there first, and have filled what they can when the others come.
+added_to() { # BACKGROUND COUNT CONTROL GATEWAY SECONDS
+	clients_network $(($1 + $2)) "$4"
+	clients_begin background 0 "$1" tt_reno
+	clients_begin clients "$1" "$2" "$3"
+	clients_count "$5"
+	clients_end clients
+	clients_end background
+	stop server || :
+	tcptuned_stop
+	added_result "$1" "$2" >"$TEST_DIR/transfer.json"
+}
+
+# Throughput and loss of each group as the gateway counts for their hosts; the burstiness is of all.
+added_result() { # BACKGROUND COUNT
+	tail -n 1 "$TEST_DIR/clients.log" | jq --argjson background "$1" --argjson count "$2" \
+		--slurpfile half "$TEST_DIR/half.json" --slurpfile whole "$TEST_DIR/whole.json" \
+		--argjson burstiness "$(clients_burstiness)" '
+		def sums($from; $to): .hosts[$from:$to] | {passed: map(.from.passed.segments) | add,
+			bytes: map(.from.passed.bytes) | add,
+			lost: map(.from.drops.total.segments) | add};
+		($whole[0].up_seconds - $half[0].up_seconds) as $seconds
+		| def group($from; $to):
+			($half[0] | sums($from; $to)) as $h | ($whole[0] | sums($from; $to)) as $w
+			| {bps: (($w.bytes - $h.bytes) * 8 / $seconds),
+				loss: (($w.lost - $h.lost) / ($w.passed + $w.lost - $h.passed - $h.lost))};
+		group(0; $background) as $old | group($background; $background + $count) as $new
+		| {measured_s: $seconds, sender: {mss: 1448}, retransmits: .retransmitted,
+			goodput_bps: $new.bps, loss: $new.loss, background_mbps: ($old.bps / 1e6),
+			background_loss: $old.loss,
+			utilisation: (($old.bps + $new.bps) / $whole[0].ab.rate_bps)} + $burstiness'
+}
+
+bench_added() {
+	local run background count cc gateway run_seconds
+	run_seconds=$(seconds_of 200 30)
+	clients_hosts
+	for ((run = 0; run < ${BENCH_RUNS:-3}; run++)); do
+		for background in ${BENCH_BACKGROUND:-$(added_profile 40 "20 40")}; do
+			for count in ${BENCH_CLIENTS:-$(added_profile 20 "5 10 20")}; do
+				added_rows
+			done
+		done
+	done
+}
+
+added_profile() { # SHORT FULL
+	[ "${BENCH_GRID-}" = full ] && echo "$2" || echo "$1"
+}
+
+added_rows() {
+	[ $((background + count)) -le 200 ] || fail "200 clients at most, not $background + $count"
+	for gateway in ${BENCH_GATEWAYS:-FIFO-50 RED-50 FIFO-1500 RED1 RED2}; do
+		for cc in ${BENCH_CONTROLS:-tt_reno tt_vegas bitcp}; do
+			row added "$background + $count, $gateway" $cc \
+				added_to "$background" "$count" $cc $gateway $run_seconds
 		done
 	done
 }

@@ -7,15 +7,12 @@
 keep="policy.congestion_control=keep"
 
 # A path of 100 Mbit/s and 100 ms with a queue of one BDP, without and with random loss.
-# timeout: 1800
 bench_friends() {
 	local loss cc run
 	host a b
 	for loss in ${BENCH_LOSS:-0 1e-4}; do
 		for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
-			# seeds of their own, so that pieces measured one by one differ
-			path="--rate 100mbit --delay 50ms --queue 1bdp --loss-ab $loss \
-				--seed $((run + ${BENCH_SEED:-1}))"
+			path="--rate 100mbit --delay 50ms --queue 1bdp --loss-ab $loss"
 			for cc in bitcp cubic reno; do
 				row friends "$loss" $cc tuned $keep -- --congestion $cc \
 					--duration 30
@@ -28,7 +25,6 @@ bench_friends() {
 # the middle, when the path has long been full. At 10 Gbit/s two cores hold both hosts and the
 # link between them just so: the queue is deep enough for no other loss, and ten times the usual
 # lateness is accepted, and told.
-# timeout: 3600
 bench_scale() {
 	local gbit run loss_at queue LINK_TOLERANCE
 	host a b

@@ -65,22 +65,17 @@ cost() { # X SEND_BUFFER
 	local run key=policy.send_window_max=$2
 	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 $2 $2"
 	for ((run = 0; run < ${BENCH_PAIRS:-20}; run++)); do
-		measure iperf -C reno
-		row_of cost "$1" without
-		measure with_tcptuned sender,receiver $key policy.congestion_control=keep -- \
-			measure iperf -C reno
-		row_of cost "$1" "tcptuned, reno"
-		measure with_tcptuned sender,receiver $key -- iperf
-		row_of cost "$1" tcptuned
-		measure iperf -C reno
-		row_of cost "$1" "without, again"
-		measure with_tcptuned sender,receiver $key tcptuned.program_statistics=yes -- counted
-		row_of cost "$1" "tcptuned, counted"
+		plain_row cost "$1" without iperf -C reno
+		plain_row cost "$1" "tcptuned, reno" with_tcptuned sender,receiver $key \
+			policy.congestion_control=keep -- iperf -C reno
+		plain_row cost "$1" tcptuned with_tcptuned sender,receiver $key -- iperf
+		plain_row cost "$1" "without, again" iperf -C reno
+		plain_row cost "$1" "tcptuned, counted" with_tcptuned sender,receiver $key \
+			tcptuned.program_statistics=yes -- counted
 	done
 }
 
 # Super-packets of 64 KB, as a sender with segmentation offload hands them over.
-# timeout: 900
 bench_cost_offload() {
 	local -A cores
 	host a b
@@ -89,7 +84,6 @@ bench_cost_offload() {
 }
 
 # Segments one by one, an ACK for every two.
-# timeout: 900
 bench_cost_segments() {
 	local -A cores
 	host a b
@@ -98,7 +92,6 @@ bench_cost_segments() {
 }
 
 # All on one core: whatever either side spends is missing from the throughput.
-# timeout: 900
 bench_cost_one_core() {
 	local -A cores
 	host a b
@@ -108,20 +101,18 @@ bench_cost_one_core() {
 
 # Without named policies and with 10,000 prefixes: a policy is looked up when a connection is
 # made, and at no other time.
-# timeout: 900
 bench_cost_policies() {
-	local run
+	local run x="64 KB, one core each"
 	local -A cores
 	host a b
 	veth 0 1
 	seq 0 9999 | awk '{ printf "10.%d.%d.0/24\n", 100 + $1 / 256, $1 % 256 }' >"$TEST_DIR/prefixes"
 	for ((run = 0; run < ${BENCH_PAIRS:-20}; run++)); do
-		measure with_tcptuned sender,receiver policy.congestion_control=keep -- \
-			measure iperf -C reno
-		row_of policies "64 KB, one core each" "no named policy"
-		measure with_tcptuned sender,receiver policy.congestion_control=keep \
-			"policy many.destination_file=$TEST_DIR/prefixes" -- measure iperf -C reno
-		row_of policies "64 KB, one core each" "10,000 prefixes"
+		plain_row policies "$x" "no named policy" with_tcptuned sender,receiver \
+			policy.congestion_control=keep -- iperf -C reno
+		plain_row policies "$x" "10,000 prefixes" with_tcptuned sender,receiver \
+			policy.congestion_control=keep \
+			"policy many.destination_file=$TEST_DIR/prefixes" -- iperf -C reno
 	done
 }
 
@@ -130,6 +121,8 @@ bench_cost_policies() {
 # second half.
 burstiness() { # X SEND_BUFFER
 	local x=$1 seconds=$((2 * ${BENCH_PAIRS:-20})) second state column=([0]=off [1]=on) job
+	local run=$((seconds / 2 - 1))
+	! measured burstiness "$x" on || return 0
 	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 $2 $2"
 	: >"$TEST_DIR/my.conf"
 	tcptuned_start --config="$TEST_DIR/my.conf" --set=policy.congestion_control=keep \
@@ -146,13 +139,13 @@ burstiness() { # X SEND_BUFFER
 	wait $job
 	tcptuned_stop
 	for ((second = 0; second < seconds; second++)); do
+		run=$((second / 2))
 		jq -c "{goodput_bps: .intervals[$((2 * second + 3))].sum.bits_per_second}" \
 			"$TEST_DIR/iperf.json" >"$TEST_DIR/transfer.json"
 		row_of burstiness "$x" "${column[second % 2]}"
 	done
 }
 
-# timeout: 900
 bench_cost_burstiness_segments() {
 	local -A cores
 	host a b
@@ -160,7 +153,6 @@ bench_cost_burstiness_segments() {
 	measure burstiness "1448 B, one core for both" 524288
 }
 
-# timeout: 900
 bench_cost_burstiness_offload() {
 	local -A cores
 	host a b

@@ -49,7 +49,6 @@ watched() { # SECONDS [MESSAGES OPTION...]
 # Figures 2 to 4: 64 MB at 100 ms. Static: a buffer of 64 KB, of which half is advertised; once,
 # and BENCH_STATIC_MB (64) of it, for that takes three and a half minutes, all of them alike. Of
 # 2.6 Mbit/s a hundredth of the packets may be late by a tenth of the round trip: that is told.
-# timeout: 7200
 bench_drs() {
 	local run x="64 MB, 100 ms" both=sender,receiver
 	host a b
@@ -67,12 +66,11 @@ bench_drs() {
 
 # Figures 5 and 6: the beginning of the same over 56 kbit/s. For the window's maximum see
 # bench_buffers.sh.
-# timeout: 3600
 bench_slow_flight() {
-	local run x="56 kbit/s, 100 ms" both=sender,receiver
+	local run x="56 kbit/s, 100 ms" both=sender,receiver run_seconds=${BENCH_SECONDS:-45}
 	host a b
 	path="--rate 56kbit --delay 50ms --queue 10p"
-	set -- --bytes 16KiB --duration "${BENCH_SECONDS:-45}" --stall 60 --congestion reno
+	set -- --bytes 16KiB --duration "$run_seconds" --stall 60 --congestion reno
 	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
 		row slow_flight "$x" "static 64 KB" with_tcptuned $both policy.mode=observe -- \
 			watched 0.25 --rcvbuf 64K "$@"

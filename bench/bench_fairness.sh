@@ -11,37 +11,46 @@ compete_controls=${BENCH_CONTROLS:-bitcp aimd hstcp stcp cubic reno}
 # from START on
 #
 # 20 ms of each round trip are the bottleneck's own, the rest the sender's access link, whose
-# rate is ten times as high, at most 10 Gbit/s. Its queue holds 40 ms; QUEUE: drop-tail or RED. A tenth of
-# the rate each way is background: ten connections that send a message every 200 ms.
+# rate is ten times as high, at most 10 Gbit/s. Its queue holds 40 ms ($queue_ms); QUEUE: drop-tail
+# or RED. A tenth of the rate each way is background: ten connections that send a message every
+# 200 ms.
 # The second half of the time counts, also for how late the emulator may be: where a first slow
 # start loses thousands of segments at 2.5 Gbit/s, two cores are not enough for what that takes.
 compete() {
-	local cc=$1 mbps=$2 queue=$3 seconds=$4 i=0 spec start control red=() hosts=()
+	local cc=$1 mbps=$2 queue=$3 seconds=$4 i=0 spec start control red=() hosts=() length delay
 	shift 4
-	[ "$queue" != RED ] || red=(--red-ab gentle,wait,adaptive,bottom=0.001)
+	# to the end, though all of them are not begun at once
+	length=$((seconds + 1 + $# / 5))
+	case $queue in
+	drop-tail) ;;
+	RED) red=(--red-ab gentle,wait,adaptive,bottom=0.001) ;;
+	*) fail "a queue is drop-tail or RED, not $queue" ;;
+	esac
 	for spec; do
 		i=$((i + 1))
-		hosts+=(--host "10.99.0.$((10 + i)),delay=$((${spec%%:*} / 2 - 10))ms,rate=$(compete_rate $mbps)")
+		delay=$((500 * ${spec%%:*} - 10000))us
+		hosts+=(--host "10.99.0.$((10 + i)),delay=$delay,rate=$(compete_rate $mbps)")
 	done
 	hosts+=(--host "10.99.0.10,delay=10ms,rate=$(compete_rate $mbps)")
 	tcptuned_start --register aimd,hstcp,stcp
 	link a b --addr-a 10.99.0.1/24 --addr-b 10.99.0.2/24 --rate ${mbps}mbit --delay 10ms \
-		--queue $((mbps * 5000))B "${red[@]}" --seed "$compete_seed" \
+		--queue $((mbps * 125 * ${queue_ms:-40}))B "${red[@]}" --seed "$(run_seed)" \
 		--judge-after "$(half "$seconds")" "${hosts[@]}"
-	compete_background 10 a b $mbps "$seconds"
-	compete_background 10 b a $mbps "$seconds"
+	compete_background a b $mbps $length
+	compete_background b a $mbps $length
 	i=0
 	for spec; do
 		i=$((i + 1))
 		IFS=: read -r _ start control <<<"$spec"
-		compete_begin $i "${control:-$cc}" "$start" "$seconds"
+		compete_begin $i "${control:-$cc}" "$start" $length
 	done
-	compete_watch "$seconds"
+	"${watch:-compete_watch}" "$seconds"
 	for ((; i; i--)); do
 		wait "$(pid_of flow-$i)" || fail "flow $i: $(<"$TEST_DIR/flow-$i.log")"
 		unset "LIB_PID[flow-$i]"
 	done
-	wait "$(pid_of background-a)" "$(pid_of background-b)" || :
+	compete_background_end a
+	compete_background_end b
 	tcptuned_stop
 	compete_result "$seconds" "$@" >"$TEST_DIR/transfer.json"
 }
@@ -50,33 +59,46 @@ compete_rate() { # MBPS; of an access link
 	echo "$(($1 < 1000 ? 10 * $1 : 10000))mbit"
 }
 
-compete_seed=1
+# Neither end of any connection gives up before the run is over: one that gets nothing is a result.
+compete_patience() { # SECONDS
+	echo "--duration $1 --stall $(($1 + 60))"
+}
 
 # What one end has to send beside the connections, from and to host 10.
-compete_background() { # HOST FROM TO MBPS SECONDS
+compete_background() { # FROM TO MBPS SECONDS
 	local address=10.99.0.10 from=10.99.0.2 to=10.99.0.10 port=7001
-	if [ "$2" = a ]; then
+	if [ "$1" = a ]; then
 		in_host a ip address add $address/24 dev tun0
 		from=$address to=10.99.0.2 port=7002
 	fi
-	background "sink-$2" in_host "$3" "$TEST_BUILD/messages" --listen $to --port $port --once \
-		--streams 10
-	wait_until 10 grep -q '^listening' "$TEST_DIR/sink-$2.log"
-	background "background-$2" in_host "$2" "$TEST_BUILD/messages" --connect $to --from $from \
-		--port $port --streams 10 --bytes $(($4 * 250)) --interval 200 --congestion reno \
-		--duration "$5" --seed "$compete_seed"
+	background "sink-$1" in_host "$2" "$TEST_BUILD/messages" --listen $to --port $port --once \
+		--streams 10 $(compete_patience "$4")
+	wait_until 10 grep -q '^listening' "$TEST_DIR/sink-$1.log"
+	background "background-$1" in_host "$1" "$TEST_BUILD/messages" --connect $to --from $from \
+		--port $port --streams 10 --bytes $(($3 * 250)) --interval 200 --congestion reno \
+		--seed "$(run_seed)" $(compete_patience "$4")
+}
+
+# Without it, it is not the experiment.
+compete_background_end() { # FROM
+	local code=0 log=$TEST_DIR/background-$1
+	wait "$(pid_of "background-$1")" || code=$?
+	unset "LIB_PID[background-$1]"
+	jq -ce --argjson exit $code '{exit: $exit, mbps: (.goodput_bps / 1e6)} | select(.mbps > 0)' \
+		"$log.log" >"$log.json" 2>/dev/null ||
+		fail "background of $1, exit code $code: $(<"$log.log")"
 }
 
 compete_begin() { # NUMBER CONTROL START SECONDS
 	local address=10.99.0.$((10 + $1)) port=$((7100 + $1)) length
-	length=$(awk "BEGIN { print $4 - $3 + 1 }")
+	length=$(awk "BEGIN { print $4 - $3 }")
 	in_host a ip address add $address/24 dev tun0
 	background "to-$1" in_host b "$TEST_BUILD/messages" --listen 10.99.0.2 --port $port --once \
-		--series 100 --discard
+		--series 100 --discard $(compete_patience "$4")
 	wait_until 10 grep -q '^listening' "$TEST_DIR/to-$1.log"
 	background "flow-$1" compete_flow "$1" "$3" "$TEST_BUILD/messages" --connect 10.99.0.2 \
 		--port $port --from $address --series 100 --zerocopy --congestion "$2" \
-		--duration "$length"
+		$(compete_patience "$4") --duration "$length"
 }
 
 compete_flow() { # NUMBER START COMMAND...
@@ -105,28 +127,30 @@ compete_result() { # SECONDS RTT:START...
 			--argjson rtt "${spec%%:*}" '. + {began_s: ($began - $zero), rtt_ms: $rtt}' \
 			"$TEST_DIR/flow-$i.log"
 	done | jq -L "$TEST_TOP/bench" --argjson to "$seconds" --slurp \
+		--slurpfile a "$TEST_DIR/background-a.json" \
+		--slurpfile b "$TEST_DIR/background-b.json" \
 		--slurpfile half "$TEST_DIR/half.json" --slurpfile whole "$TEST_DIR/whole.json" '
 		include "compete";
 		. as $flows | ($to / 2) as $from | $half[0] as $h | $whole[0] as $w
 		| {seconds: $to, sender: {mss: $flows[0].sender.mss},
 			goodput_bps: ([$flows[] | mbps($from; $to)] | add * 1e6),
 			flows: [$flows[] | {rtt_ms, mbps: mbps($from; $to), retransmits}],
-			ratio: (($flows[0] | mbps($from; $to)) / ($flows[1] | mbps($from; $to))),
-			fairness: ([1, 5, 25] | map({key: tostring,
-				value: fairness($flows; .; $from; $to)}) | from_entries),
+			ratio: ($flows | throughput_ratio($from; $to)),
+			background_mbps: [$a[0].mbps, $b[0].mbps],
+			background_exit: [$a[0].exit, $b[0].exit],
 			carried: (($w.ab.out.bytes - $h.ab.out.bytes) * 8
 				/ ($w.up_seconds - $h.up_seconds) / $w.ab.rate_bps),
-			red: ($w.ab.drops | .red_early.segments + .red_forced.segments)}'
+			red: ($w.ab.drops | .red_early.segments + .red_forced.segments)}
+			+ fairness($flows; $from; $to)'
 }
 
-# Calls FUNCTION [ARG...] for every run, rate and queue, with $mbps, $queue and $compete_seed.
+# Calls FUNCTION [ARG...] for every run, rate and queue, with $mbps and $queue.
 compete_grid() { # FUNCTION [ARG...]
 	local mbps queue run
 	host a b
 	compete_room
 	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
-		compete_seed=$((run + ${BENCH_SEED:-1}))
-		for mbps in ${BENCH_MBPS:-100 2500}; do
+		for mbps in ${BENCH_MBPS:-${rates:-100 2500}}; do
 			for queue in ${BENCH_QUEUES:-drop-tail RED}; do
 				"$@"
 			done
@@ -135,46 +159,100 @@ compete_grid() { # FUNCTION [ARG...]
 }
 
 # Two connections, of 40 ms and of one, three, and six times that: paper 003, Tables 2 and 3.
-# timeout: 7200
 bench_rtt_ratio() {
-	compete_grid compete_ratios "${BENCH_SECONDS:-60}"
+	local run_seconds=${BENCH_SECONDS:-60}
+	compete_grid compete_ratios
 }
 
-compete_ratios() { # SECONDS
+compete_ratios() {
 	local ratio cc
 	for ratio in ${BENCH_RATIOS:-1 3 6}; do
 		for cc in $compete_controls; do
 			row rtt_ratio "$mbps Mbit/s, $queue, $ratio" $cc \
-				compete $cc $mbps $queue $1 40:0 $((40 * ratio)):0.1
+				compete $cc $mbps $queue $run_seconds 40:0 $((40 * ratio)):0.1
 		done
 	done
 }
 
-# Four connections of 100 ms, two of them later: paper 003, Figures 10 and 11.
-# timeout: 7200
+# Four connections of 100 ms, two of them later: paper 003, Figures 10 and 11, of 600 s.
 bench_fairness() {
-	local seconds=${BENCH_SECONDS:-120}
-	compete_grid compete_each fairness $seconds 100:0 100:"$(compete_part $seconds 30)" \
-		100:"$(compete_part $seconds 12)" 100:"$(compete_part $seconds 9)"
+	local run_seconds
+	run_seconds=$(seconds_of 600 120)
+	compete_grid compete_each fairness 100:0 100:"$(compete_part 30)" \
+		100:"$(compete_part 12)" 100:"$(compete_part 9)"
 }
 
 # Two connections of the kind, two of TCP, of about 40 ms: paper 003, Figure 9.
-# timeout: 7200
 bench_friendliness() {
-	compete_grid compete_each friendliness "${BENCH_SECONDS:-60}" 38:0 42:0.1 36:0.2:reno \
-		44:0.3:reno
+	local run_seconds=${BENCH_SECONDS:-60}
+	compete_grid compete_each friendliness 38:0 42:0.1 36:0.2:reno 44:0.3:reno
 }
 
-compete_each() { # BENCH SECONDS RTT:START[:CONTROL]...
+compete_each() { # BENCH RTT:START[:CONTROL]...
 	local bench=$1 cc
 	shift
 	for cc in $compete_controls; do
-		row "$bench" "$mbps Mbit/s, $queue" $cc compete $cc $mbps $queue "$@"
+		row "$bench" "$mbps Mbit/s, $queue" $cc compete $cc $mbps $queue $run_seconds "$@"
 	done
 }
 
-compete_part() { # SECONDS N; the Nth part
-	awk "BEGIN { print $1 / $2 }"
+# Twenty connections of 40 to 150 ms, a queue of the mean of that: paper 003, Figure 2. Of the
+# seconds with a loss, in which share did at least so many of them lose? As linkem counts for
+# each host.
+bench_synchronised() {
+	local run_seconds=${BENCH_SECONDS:-60} rates=500 queue_ms=95 i specs=()
+	local compete_controls=${BENCH_CONTROLS:-hstcp}
+	for ((i = 0; i < 20; i++)); do
+		specs+=($((40 + 110 * i / 19)):0)
+	done
+	compete_grid synchronised_each
+}
+
+synchronised_each() {
+	local cc
+	for cc in $compete_controls; do
+		row synchronised "$mbps Mbit/s, $queue" $cc synchronised $cc
+	done
+}
+
+synchronised() { # CONTROL
+	local watch=synchronised_watch
+	compete "$1" $mbps $queue $run_seconds "${specs[@]}"
+	synchronised_result "${#specs[@]}" >"$TEST_DIR/synchronised.json"
+	mv "$TEST_DIR/synchronised.json" "$TEST_DIR/transfer.json"
+}
+
+# As compete_watch, and in the second half once a second what each host has lost so far.
+synchronised_watch() { # SECONDS
+	local second left
+	echo "$EPOCHREALTIME" >"$TEST_DIR/began-0"
+	sleep "$(half "$1")"
+	link_stats a b >"$TEST_DIR/half.json"
+	jq -c '[.hosts[].from.drops.total.segments]' "$TEST_DIR/half.json" >"$TEST_DIR/lost"
+	for ((second = 1; second <= $1 / 2; second++)); do
+		left=$(awk "BEGIN { print $(<"$TEST_DIR/began-0") + $1 / 2 + $second - $EPOCHREALTIME }")
+		[[ $left == -* ]] || sleep "$left"
+		link_stats a b '[.hosts[].from.drops.total.segments] | tojson' >>"$TEST_DIR/lost"
+	done
+	link_stats a b >"$TEST_DIR/whole.json"
+}
+
+synchronised_result() { # CONNECTIONS
+	jq --argjson count "$1" --slurpfile lost "$TEST_DIR/lost" '
+		[range(1; $lost | length) as $t
+			| [range($count) as $i | select($lost[$t][$i] > $lost[$t - 1][$i])] | length
+			| select(. > 0)] as $losers
+		| ($losers | length) as $seconds
+		| del(.ratio, .fairness, .fairness_worst_100th, .fairness_intervals)
+		+ {loss_seconds: $seconds,
+			synchronised: (if $seconds == 0 then null else [range(1; $count + 1) as $n
+				| {key: ($n | tostring),
+					value: (([$losers[] | select(. >= $n)] | length) / $seconds)}]
+				| from_entries end)}' "$TEST_DIR/transfer.json"
+}
+
+compete_part() { # N; the Nth part of a run
+	awk "BEGIN { print $run_seconds / $1 }"
 }
 
 # Windows of 2.5 Gbit/s times 240 ms and a queue: no buffer is to be what binds.

@@ -114,7 +114,6 @@ grid_user_and_kernel() {
 	row grid "$x" "by hand" untuned_with_room "${options[@]}" "${by_hand[@]}"
 }
 
-# timeout: 14400
 bench_grid() {
 	local rtts counts runs most sizes size_rtts default_rmem default_wmem
 	local run rtt_ms streams ideal options by_hand
@@ -136,7 +135,6 @@ bench_grid() {
 }
 
 # Figure 5: what an application gets that asks for a buffer of such a size, for each connection.
-# timeout: 7200
 bench_buffer_size() {
 	local rtts counts runs most sizes size_rtts default_rmem default_wmem
 	local run rtt_ms streams size options

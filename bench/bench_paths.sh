@@ -15,7 +15,7 @@ over_an_unknown_path() {
 }
 
 cold_start() {
-	link a b $path
+	link a b --seed "$(run_seed)" $path
 	ten_megabytes
 }
 
@@ -29,7 +29,7 @@ both_have_learned() {
 }
 
 warm_start() {
-	link a b $path
+	link a b --seed "$(run_seed)" $path
 	transfer a b --duration "${BENCH_LEARN:-8}" >/dev/null
 	wait_until 5 both_have_learned
 	ten_megabytes
@@ -37,7 +37,6 @@ warm_start() {
 
 # With 1 Gbit/s slow start is not over before the 10 MB are; with 100 Mbit/s it ends with a loss
 # where the queue is short.
-# timeout: 1800
 bench_paths() {
 	local mbit queue run
 	host a b

@@ -81,15 +81,17 @@ together() {
 	seconds_of scrape "$TEST_DIR/scraping.log"
 }
 
+scrape_parts() { # COMMAND...
+	"$@" >"$TEST_DIR/parts"
+	jq -s add "$TEST_DIR/parts" | tee "$TEST_DIR/transfer.json" >&2
+}
+
 scrape_row() { # SOCKETS COLUMN COMMAND...
 	local sockets=$1 column=$2
 	shift 2
-	measure "$@" >"$TEST_DIR/parts"
-	jq -s add "$TEST_DIR/parts" | tee "$TEST_DIR/transfer.json" >&2
-	row_of scrape "$sockets" "$column"
+	plain_row scrape "$sockets" "$column" scrape_parts "$@"
 }
 
-# timeout: 400
 bench_scrape() {
 	local connections=${BENCH_CONNECTIONS:-100000} sockets bytes
 	sockets=$((2 * connections))

@@ -5,7 +5,14 @@
 #	$path			linkem's options for the link from host a to host b
 #	row BENCH X COLUMN FUNCTION [ARG...]	measures once and appends a line to $BENCH_RESULTS:
 #				a result, or that there is none since linkem was three times late
+#	plain_row BENCH X COLUMN COMMAND...	the same of what is measured without linkem
 #	row_of BENCH X COLUMN	appends $TEST_DIR/transfer.json, measured without linkem
+#	measured BENCH X COLUMN	is that there already, valid and from this commit? Neither row
+#				measures it again then
+#	$run			counts the repetitions from 0; its seed is one more, or as much as
+#				BENCH_SEED says more
+#	$run_seconds		how long a run is, for rows of which BENCH_SECONDS decides it
+#	seconds_of FULL SHORT	BENCH_SECONDS, or else what the profile has (BENCH_GRID)
 #	untuned [MESSAGES OPTION...]		a transfer without tcptuned
 #	with_room COMMAND...	with sysctls that let an application's SO_*BUF be obeyed up to 64 MB
 #	untuned_with_room ...			an untuned transfer with that
@@ -15,13 +22,24 @@
 #	$loss_at		the segment that $path loses (--loss-at), for the time of recovery
 
 LINK_TOLERANCE=${BENCH_TOLERANCE:-1}
+LINK_SECONDS=$((600 + ${BENCH_SECONDS:-600}))
 
 half() {
 	awk "BEGIN { print $1 / 2 }"
 }
 
+run_seed() {
+	echo $((${run:-0} + ${BENCH_SEED:-1}))
+}
+
+seconds_of() { # FULL SHORT
+	local seconds=$2
+	[ "${BENCH_GRID:-short}" != full ] || seconds=$1
+	echo "${BENCH_SECONDS:-$seconds}"
+}
+
 untuned() {
-	link a b $path
+	link a b --seed "$(run_seed)" $path
 	transfer a b --rtt-samples "$@" >/dev/null
 }
 
@@ -85,10 +103,12 @@ add_row() { # BENCH X COLUMN LINK_STATISTICS FILTER
 	jq -L "$TEST_TOP/bench" -c --arg bench "$1" --arg x "$2" --arg column "$3" \
 		--slurpfile stats "$4" --argjson loss_at "${loss_at:-null}" \
 		--arg commit "${BENCH_COMMIT-}" --arg kernel "$(uname -r)" \
-		--arg date "$(date -u +%FT%TZ)" --arg keep "${keep_series-}" '
+		--arg date "$(date -u +%FT%TZ)" --arg keep "${keep_series-}" \
+		--argjson seed "$(run_seed)" --argjson seconds "${run_seconds:-null}" '
 		include "series";
 		{bench: $bench, x: $x, column: $column, commit: $commit, kernel: $kernel,
-			date: $date} + ('"$5"')' "$TEST_DIR/transfer.json" >>"$BENCH_RESULTS"
+			date: $date, seed: $seed} + ('"$5"')
+		+ if $seconds then {seconds: $seconds} else {} end' "$TEST_DIR/transfer.json" >>"$BENCH_RESULTS"
 	tail -n 1 "$BENCH_RESULTS" | jq -r '"\(.bench) \(.x), \(.column): \(
 		if .invalid then "no result: \(.invalid | join("; "))"
 		elif .goodput_bps then "\(.goodput_bps / 1e6 | round) Mbit/s"
@@ -108,16 +128,40 @@ row_of() {
 	add_row "$1" "$2" "$3" /dev/null .
 }
 
+# A commit that is dirty is not known well enough.
+measured() { # BENCH X COLUMN
+	[ -s "$BENCH_RESULTS" ] && [[ ${BENCH_COMMIT:--dirty} != *-dirty ]] || return 1
+	jq -ne --arg bench "$1" --arg x "$2" --arg column "$3" --arg commit "$BENCH_COMMIT" \
+		--argjson seed "$(run_seed)" --argjson seconds "${run_seconds:-null}" \
+		--argjson tolerance "$LINK_TOLERANCE" '
+		first(inputs | select(.bench == $bench and .x == $x and .column == $column
+			and .commit == $commit and .seed == $seed
+			and ($seconds == null or .seconds == $seconds)
+			and (.invalid | not) and (.link.tolerance // 1) <= $tolerance)) | true' \
+		"$BENCH_RESULTS" >/dev/null || return 1
+	echo "$1 $2, $3, seed $(run_seed): there already" >>"${BENCH_PROGRESS:-/dev/null}"
+}
+
+plain_row() { # BENCH X COLUMN COMMAND...
+	local bench=$1 x=$2 column=$3
+	shift 3
+	if ! measured "$bench" "$x" "$column"; then
+		measure "$@"
+		row_of "$bench" "$x" "$column"
+	fi
+}
+
 row() {
 	local bench=$1 x=$2 column=$3 try
 	shift 3
+	! measured "$bench" "$x" "$column" || return 0
 	for try in 1 2 3; do
 		measure "$@"
 		if lib_end_links; then
 			add_row "$bench" "$x" "$column" "$TEST_DIR/link-a-b.json" '
 				$stats[0] as $link
 				| . + curve_figures($link; $loss_at) + {tries: '$try',
-					utilisation: (.goodput_bps / ceiling_bps($link)),
+					utilisation: (.utilisation // .goodput_bps / ceiling_bps($link)),
 					link: {drops: $link.ab.drops.total.segments,
 						queue_mean_ms: $link.ab.queue.mean_delay_ms,
 						queue_max_bytes: $link.ab.queue.max_bytes,

@@ -43,6 +43,8 @@
 #define CONGESTION_NAME 16
 /* A prime, so that no misplaced power of two of bytes looks right. */
 #define PATTERN_LEN 1048583u
+/* What a transfer may take beside its --duration, where no --timeout says it. */
+#define TIMEOUT_S 300
 
 enum exit_code {
 	EXIT_OK = 0,
@@ -70,7 +72,6 @@ static struct options opt = {
 	.bytes = 1 << 20,
 	.streams = 1,
 	.seed = 1,
-	.timeout_s = 300,
 	.stall_s = 30,
 };
 
@@ -124,8 +125,9 @@ static const struct option_row {
 	 "first the RTT of the idle path, from N handshakes"},
 	{"stall", SECONDS, AT(stall_s), 0.1, 1e5, "SECONDS",
 	 "give up when nothing moves for so long (30)"},
-	{"timeout", SECONDS, AT(timeout_s), 0.1, 1e5, "SECONDS",
-	 "give up after so long in all; a receiver without --once never does (300)"},
+	{"timeout", SECONDS, AT(timeout_s), 0.1, 1e6, "SECONDS",
+	 "give up after so long in all; a receiver without --once never does (300, and\n\t"
+	 "--duration)"},
 #undef AT
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -221,6 +223,8 @@ static void parse_options(int argc, char **argv)
 			die(EXIT_USAGE, "--%s needs a value: %s", row->name, row->arg);
 		set_option(row, argv[i]);
 	}
+	if (opt.timeout_s <= 0)
+		opt.timeout_s = TIMEOUT_S + opt.duration_s;
 	if (!opt.listen == !opt.connect)
 		die(EXIT_USAGE, "one of --listen and --connect is needed; see --help");
 }

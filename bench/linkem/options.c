@@ -349,7 +349,8 @@ static const struct option_row {
 	{"tolerance", ONE, parse_tolerance, AT(tolerance, 1), "FACTOR",
 	 "1 to 100: accept so many times the lateness that makes a run invalid (1)"},
 	{"judge-after", ONE, parse_seconds, AT(judge_after_s, 1), "SECONDS",
-	 "lateness before that is told, but makes no run invalid (0)"},
+	 "lateness before that is told, but makes no run invalid; the mean wait for a CPU is\n\t"
+	 "judged over all of the time (0)"},
 	{"idle", ONE, parse_idle, AT(awake, 1), "sleep|poll",
 	 "poll: keep idle processors busy, where a virtual machine's wake late (sleep)"},
 	{"duration", ONE, parse_seconds, AT(duration_s, 1), "SECONDS",
@@ -379,7 +380,8 @@ static void print_help(void)
 	       "option sets both directions (--loss-at: from a to b).\n\n"
 	       "--host: segments from one of its addresses cross its access link before they\n"
 	       "get to the queue, and segments to it after the delay of the link. Neither end of an\n"
-	       "access link loses anything. A host without a rate sends at --access-rate, as do\n"
+	       "access link loses anything: what waits there is in linkem's memory, 16 MB and 256 KB\n"
+	       "for each host beside what the link holds, and a run that fills it is invalid. A host without a rate sends at --access-rate, as do\n"
 	       "all that are not named together. The addresses have to be given to the device by\n"
 	       "others (ip address add). A queue in bdp does not take their delays into account.\n\n"
 	       "--red drops before the limit, by the average queue in packets: none below min, up\n"

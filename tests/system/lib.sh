@@ -17,7 +17,8 @@
 #				10.99.N.0/30 and fd99:N::/64, N counting from 0, A first
 #				$LINK_TOLERANCE (100): linkem's --tolerance; lateness makes
 #				assertions fail, never hold, and such a failure is tried again;
-#				$LINK_IDLE (poll): its --idle
+#				$LINK_IDLE (poll): its --idle; $LINK_SECONDS (600): its
+#				--duration, after which it ends by itself
 #	${ADDR[NAME]} ${ADDR6[NAME]}	a host's address on the link made last
 #	link_stats A B [FILTER]	linkem's statistics now (or at the end), through jq -r FILTER
 #	link_end A B		takes the link away; the final statistics stay readable
@@ -223,7 +224,7 @@ link() {
 		--dev-a "tun$n" --dev-b "tun$n" \
 		--addr-a "10.99.$n.1/30" --addr-b "10.99.$n.2/30" \
 		--addr6-a "fd99:$n::1/64" --addr6-b "fd99:$n::2/64" \
-		--duration 600 --stats "$TEST_DIR/$name.json" \
+		--duration "${LINK_SECONDS:-600}" --stats "$TEST_DIR/$name.json" \
 		--tolerance "${LINK_TOLERANCE:-100}" --idle "${LINK_IDLE:-poll}" "$@"
 	ADDR[$a]=10.99.$n.1 ADDR[$b]=10.99.$n.2
 	ADDR6[$a]=fd99:$n::1 ADDR6[$b]=fd99:$n::2
