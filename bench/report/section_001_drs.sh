@@ -220,7 +220,6 @@ set style data histograms
 set style histogram clustered gap 2 errorbars lw 1
 set style fill solid 0.8 border -1
 set ylabel "retransmitted, per 1000 segments sent"
-set xlabel "link"
 set yrange [0:*]
 set offsets 0, 0, graph 0.08, 0
 set key below horizontal'
@@ -236,8 +235,8 @@ set key below horizontal'
 		n=$((n + 1))
 	done
 	# The paper has one figure: by how much static is above right-sized.
-	awk -v r="$(paper_value 001 "Figure 7" "static / right-sized" retransmits)" '{
-		print NR - 1 + 0.0, $3 / r }' "$work/bar-0" >"$work/bar-paper"
+	awk -F'"' -v r="$(paper_value 001 "Figure 7" "static / right-sized" retransmits)" '{
+		split($3, value, " "); print NR - 1, value[1] / r }' "$work/bar-0" >"$work/bar-paper"
 	plots+=", \"$work/bar-paper\" using 1:2 with points pt 2 ps 2 lw 3 lc rgb \"black\" title \"paper: static / $(paper_value 001 "Figure 7" "static / right-sized" retransmits)\""
 	echo "plot $plots"
 } | gnuplot

@@ -106,8 +106,14 @@ rtt_differs() { # TABLE RATIOS ENGINE
 	awk -v where="$1" -v engine="$3" '
 	NR == FNR { split($0, f, ","); if (f[1] == where) paper[f[2], f[3]] = f[4]; next }
 	$2 > 1 { k = $1 SUBSEP $2; if (paper[k]) { sum[k] += $4; n[k]++ } }
+	$2 == 1 { sum1[$1] += $4; n1[$1]++ }
 	END {
 		PROCINFO["sorted_in"] = "@ind_str_asc"
+		for (a in n1) {
+			mean = sum1[a] / n1[a]
+			if (mean > 1.5 || mean < 1 / 1.5)
+				uneven = uneven (uneven == "" ? "" : ", ") a
+		}
 		for (k in n) {
 			all++
 			split(k, f, SUBSEP); name = f[1] " at " f[2]
@@ -120,7 +126,9 @@ rtt_differs() { # TABLE RATIOS ENGINE
 		if (above)
 			printf " Less background leaves more of the link, and larger windows, to the two flows, and spreads their losses less, and %s: both make losses of the two more synchronised, and with that ratios higher, as they are for %s.", engine == "kernel" ? "the kernel sends in bursts of up to 64 KB, the paper paces" : "the paper'"'"'s packets are paced with a random delay, ours are not", higher
 		if (lower != "")
-			printf " That does not explain what is below the paper'"'"'s (%s)%s", lower, engine == "kernel" ? ": there the length of the run is a candidate (of a first slow start that ends in thousands of losses the flow has not recovered when the second half begins), and nothing here decides it." : "; nothing here decides why."
+			printf " Why the others (%s) are below is not shown here: less background, and packets that are not paced, should make them higher.", lower
+		if (uneven != "")
+			printf " With the same round-trip time, too, one of the two flows has more than 1.5 times what the other has with %s: what was not equal at the start is not yet equal then.", uneven
 		print ""
 	}' "$top/bench/papers/003.csv" - <<<"$2"
 }

@@ -92,10 +92,11 @@ fairness_picture() { # FILE TITLE POINTS FIGURE
 	done
 	{
 		picture_head "$1" "$2"
-		echo 'set logscale x
+		echo 'set terminal pngcairo size 1100,560 font "sans,11" noenhanced
+set logscale x
 set xtics (1, 5, 25, 50, 100)
 set xrange [0.8:125]
-set yrange [*<0.8:1.02]
+set yrange [*<0.75:1.02]
 set xlabel "time scale, s (log scale)"
 set ylabel "fairness index of four flows"
 set key outside right top'

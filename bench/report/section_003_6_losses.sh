@@ -57,15 +57,18 @@ set key right top'
 
 	# Above or below the paper's
 	synchronised_differs() {
-		local queue share paper
-		for queue in "droptail;drop-tail;10" "red;RED;5"; do
-			IFS=';' read -r queue name flows <<<"$queue"
-			paper=$(paper_value 003 "Figure 2" "$name" "$flows")
-			awk -v n="$flows" -v name="$name" -v paper="$paper" '$1 == n {
-				if ($2 / 100 > paper) printf "A smaller window loses more often, so that of as many flows more lose in the same second by chance: that\nwould explain why %s is above the paper'"'"'s. ", name
-				else printf "Why %s is below the paper'"'"'s is not explained by that, which would make it higher. ", name }' \
-				"$work/synchronised-$queue"
+		local spec queue name flows above= below=
+		for spec in "droptail;drop-tail;10" "red;RED;5"; do
+			IFS=';' read -r queue name flows <<<"$spec"
+			case $(awk -v n="$flows" -v paper="$(paper_value 003 "Figure 2" "$name" "$flows")" '
+				$1 == n { print ($2 / 100 > paper ? "above" : "below") }' "$work/synchronised-$queue") in
+			above) above+=${above:+, }$name ;;
+			below) below+=${below:+, }$name ;;
+			esac
 		done
+		echo "A smaller window loses more often, so that of as many flows more lose in the same second by chance."
+		[ -z "$above" ] || echo "That would explain what is above the paper's ($above)."
+		[ -z "$below" ] || echo "It does not explain what is below ($below)."
 	}
 
 	cat <<TEXT
