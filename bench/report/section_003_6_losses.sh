@@ -1,6 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Paper 003: synchronised losses (Figure 2), and what two BI-TCP flows do (Figure 5).
 
+# A row of the tables. The interval is the one of Wilson (95 %), as if the seconds did not depend on
+# each other.
+synchronised_cells() { # QUEUE FLOWS SHARE [SECONDS]
+	awk -v n="$2" -v name="$1" -v paper="$(paper_value 003 "Figure 2" "$1" "$2")" -v p="$3" -v epochs="${4-}" 'BEGIN {
+		if (p == "") exit
+		z = 1.96; within = ""
+		if (epochs) {
+			middle = (p + z * z / 2 / epochs) / (1 + z * z / epochs)
+			half = z / (1 + z * z / epochs) * sqrt(p * (1 - p) / epochs + z * z / 4 / epochs / epochs)
+			within = sprintf("%.0f to %.0f %%%s", 100 * (middle - half), 100 * (middle + half),
+				paper >= middle - half && paper <= middle + half ? ", which includes the paper'"'"'s" : "")
+		}
+		printf "| %s | %d of 20 | %.0f %% | %.0f %% | %.2f | %s | %s |\n", name, n,
+			100 * paper, 100 * p, p / paper, epochs, within }'
+}
+
+synchronised_head='| queue | flows | paper (text) | ours | ratio | seconds with a loss event | 95 % of chance |
+|---|---|---|---|---|---|---|'
+
 synchronised=$(lines_of synchronised | longest)
 synchronised_mbps=$(cut -d , -f 4 <<<"$synchronised" | sort -n | tail -n 1)
 synchronised=$(grep -F ",hstcp,$synchronised_mbps," <<<"$synchronised" || :)
@@ -40,19 +59,9 @@ set key right top'
 			<<<"$synchronised"
 	}
 
-	# The interval is the one of Wilson (95 %), as if the seconds did not depend on each other.
 	synchronised_row() { # QUEUE NAME FLOWS
-		awk -v n="$3" -v name="$2" -v paper="$(paper_value 003 "Figure 2" "$2" "$3")" -v epochs="$(synchronised_epochs "$1")" '
-			$1 == n {
-				p = $2 / 100; z = 1.96; within = ""
-				if (epochs) {
-					middle = (p + z * z / 2 / epochs) / (1 + z * z / epochs)
-					half = z / (1 + z * z / epochs) * sqrt(p * (1 - p) / epochs + z * z / 4 / epochs / epochs)
-					within = sprintf("%.0f to %.0f %%%s", 100 * (middle - half), 100 * (middle + half),
-						paper >= middle - half && paper <= middle + half ? ", which includes the paper'"'"'s" : "")
-				}
-				printf "| %s | %d of 20 | %.0f %% | %.0f %% | %.2f | %s | %s |\n", name, n,
-					100 * paper, $2, p / paper, epochs, within }' "$work/synchronised-$1"
+		synchronised_cells "$2" "$3" "$(awk -v n="$3" '$1 == n { print $2 / 100 }' "$work/synchronised-$1")" \
+			"$(synchronised_epochs "$1")"
 	}
 
 	# Above or below the paper's
@@ -80,8 +89,7 @@ the seconds in which a flow has a loss event, the share in which at least so man
 
 ![Figure 2](synchronised.png)
 
-| queue | flows | paper (text) | ours | ratio | seconds with a loss event | 95 % of chance |
-|---|---|---|---|---|---|---|
+$synchronised_head
 $(synchronised_row droptail drop-tail 10)
 $(synchronised_row red RED 5)
 
@@ -90,6 +98,28 @@ $([ "$synchronised_mbps" = 2500 ] || synchronised_differs)
 $([ "$synchronised_mbps" = 2500 ] || not_measured "the paper's rate" "bench/sim/run full '^synchronised.*|2500|'")
 TEXT
 fi
+
+# The same on the kernel, where bench/run measured any: of the runs of HSTCP, means by the seconds
+kernel_synchronised() { # MBPS
+	local lines spec queue flows
+	lines=$(for queue in drop-tail RED; do kernel_lines synchronised "$1" $queue; done | jq -c 'select(.column == "hstcp")')
+	[ -n "$lines" ] || return 0
+	printf '\n### On the kernel, %s Mbit/s\n\n%s\n' "$1" "$synchronised_head"
+	for spec in drop-tail:10 RED:5; do
+		queue=${spec%:*} flows=${spec#*:}
+		jq -rs --arg x "$1 Mbit/s, $queue" --arg n "$flows" 'map(select(.x == $x and .synchronised))
+			| if . == [] then empty else (map(.loss_seconds) | add) as $seconds
+				| "\(map(.synchronised[$n] * .loss_seconds) | add / $seconds) \($seconds)" end' <<<"$lines" |
+			while read -r share seconds; do
+				synchronised_cells $queue "$flows" "$share" "$seconds"
+			done
+	done
+	printf '\n%s\n' "$(kernel_conditions synchronised "$1" <<<"$lines")"
+}
+
+for kernel_mbps in 100 200 500 2500; do
+	kernel_synchronised $kernel_mbps
+done
 
 modes=$(lines_of modes | longest)
 if [ -z "$modes" ]; then
