@@ -53,7 +53,7 @@ grid_panel() { # BUFFERS RTT_MS
 			awk -F, -v rtt="$2" '$2 == "drs" && match($3, "^kernel only " rtt " ms ") {
 				print substr($3, RLENGTH + 1), $4 }' "$top/bench/papers/000.csv" >>"$file"
 		fi
-		plots+=", \"$file\" using 1:2 with linespoints dt $((dash++)) lw 1.5 ps 1.4 pt $([ $law = drs ] && echo 2 || echo 0) lc rgb \"black\" title \"paper: $law\""
+		plots+=", \"$file\" using 1:2 with linespoints dt $((dash++)) lw 1.5 ps 1.4 pt $([ $law = drs ] && echo 2 || echo 0) lc rgb \"black\" title \"paper: ${law/drs/DRS}\""
 	done
 	printf 'set yrange [%s:*]\n' "$(awk -F';' -v b="$1" -v rtt="$2" '$1 == b && $2 == rtt { if (least == "" || $6 < least) least = $6 }
 		END { print (rtt < 1 && least > 500 ? 50 * int(least / 50 - 0.5) : 0) }' <<<"$grid")"

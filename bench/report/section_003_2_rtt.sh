@@ -128,7 +128,7 @@ rtt_differs() { # TABLE RATIOS ENGINE
 		if (lower != "")
 			printf " Why the others (%s) are below is not shown here: less background, and packets that are not paced, should make them higher.", lower
 		if (uneven != "")
-			printf " With the same round-trip time, too, one of the two flows has more than 1.5 times what the other has with %s: what was not equal at the start is not yet equal then.", uneven
+			printf " With the same round-trip time, too, one of the two flows has more than 1.5 times what the other has with %s: likely what was not equal at the start is not yet equal then.", uneven
 		print ""
 	}' "$top/bench/papers/003.csv" - <<<"$2"
 }
