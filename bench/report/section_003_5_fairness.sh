@@ -54,7 +54,7 @@ fairness_said() { # FIGURE POINTS
 			if (!(a in paper))
 				continue
 			for (x in scales) {
-				if (!((a, x) in n_of) || (to[a] ~ /^up to/ && x > substr(to[a], 7) + 0))
+				if (!((a, x) in n_of) || (to[a] ~ /^up to/ && x + 0 > substr(to[a], 7) + 0))
 					continue
 				v = mean(a, x); all++
 				if (least == "" || v < least) least = v
