@@ -44,7 +44,8 @@ tt_vegas; FIFO-50; ACKs each|vegas|lc rgb \"#4575b4\" pt 5
 tt_vegas; RED-50; ACKs each|vegas, RED|lc rgb \"#4575b4\" dt 2 pt 4
 bitcp; FIFO-50; ACKs each|bitcp|lc rgb \"#1b7837\" pt 13
 bitcp; RED-50; ACKs each|bitcp, RED|lc rgb \"#1b7837\" dt 2 pt 12
-udp; FIFO-50; ACKs each|UDP|lc rgb \"#555555\" pt 11"
+udp; FIFO-50; ACKs each|UDP|lc rgb \"#555555\" pt 11
+udp; RED-50; ACKs each|UDP, RED|lc rgb \"#555555\" dt 2 pt 10"
 
 # The lines of gnuplot for one picture. SERIES: those of $clients_series that match
 clients_plots() { # WHAT SERIES
@@ -215,6 +216,8 @@ clients_harm() {
 # What of the full profile is not there, and of which lengths the points are
 clients_missing() {
 	local seconds
+	[ -n "$(clients_points "udp; RED-50; ACKs each" cov)" ] ||
+		not_measured "UDP under RED" "bench/sim/run full '^clients.*udp.*RED'"
 	seconds=$(awk -F '\t' '$1 ~ /ACKs/ { print $8 }' <<<"$clients_all" | sort -nu | tail -n 1)
 	[ "$seconds" -ge "$(paper_value 002 "Table 1" "test time s" "")" ] ||
 		not_measured "the paper's $(paper_value 002 "Table 1" "test time s" "") s, three seeds, and more numbers of clients" "bench/sim/run full '^clients|ns-3'"
@@ -286,7 +289,8 @@ clients_claim "ns-3's reno" "ns3-reno; FIFO-50; ACKs each" $((clients_heavy + 1)
 	"$(paper_value 002 "$clients_figure" "reno over Poisson" "over 38")"
 clients_claim "bitcp" "bitcp; FIFO-50; ACKs each" $((clients_heavy + 1)) 60 "-"
 clients_claim "bitcp, RED" "bitcp; RED-50; ACKs each" $((clients_heavy + 1)) 60 "-"
-clients_claim "UDP" "udp; FIFO-50; ACKs each" $((clients_heavy + 1)) 60 "very close to Poisson")
+clients_claim "UDP" "udp; FIFO-50; ACKs each" $((clients_heavy + 1)) 60 "very close to Poisson"
+clients_claim "UDP, RED" "udp; RED-50; ACKs each" $((clients_heavy + 1)) 60 "very close to Poisson")
 
 In Figure 2 of the paper Vegas is below Reno with more than $clients_heavy clients:
 

@@ -149,7 +149,7 @@ fairness_section() { # QUEUE NAME FIGURE WHAT PART
 ## Paper 003: fairness over time scales, $mbps Mbit/s, $2, $3
 
 Jain's index of four flows of 100 ms over intervals of a length, mean of the worst $5 of the intervals
-of the second half, of one at least.
+of the second half, of one at least. The background is that of the RTT tables in ns-3: on-off sources, and no TCP but the four flows.
 
 ![$3](fairness_$1_$mbps.png)
 
