@@ -187,7 +187,7 @@ Means of the longest runs (least and most in parentheses where there is more tha
 |---|---|---|---|---|---|---|---|---|---|
 $(rtt_table "$1" "$ratios")
 
-$(conditions <<<"$lines") Of each run the second half counts.
+$(conditions <<<"$lines") Of each run the second half counts. $(given_up <<<"$lines")
 $(not_measured "$(rtt_missing "$ratios")" "bench/sim/run full 'rtt_ratio|ns-3|.*|$5 Mbit'")
 $(lines_of rtt_ratio "$4" | ratios_of_lines | grep -v '^ns3' | rtt_lengths)
 TEXT

@@ -264,6 +264,7 @@ mix_utilisation drop-tail drop-tail kernel
 mix_utilisation RED RED kernel)
 
 $([ -z "$mix" ] || conditions <<<"$mix" | sed 's/^Conditions: /Conditions in ns-3: /')
+$(given_up <<<"$mix")
 $(lines=$(for mbps in 20 100 500 2500; do kernel_lines friendliness $mbps drop-tail; kernel_lines friendliness $mbps RED; done)
 [ -z "$lines" ] || kernel_conditions friendliness <<<"$lines" | sed 's/^Conditions: /\nOn the kernel: /')
 $(cp "$work/mix-ns-3" "$work/mix"

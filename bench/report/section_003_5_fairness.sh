@@ -156,7 +156,7 @@ of the second half, of one at least. The background is that of the RTT tables in
 $(fairness_rows "$points")
 $(fairness_said_table "$3" "$points")
 
-$(conditions <<<"$lines")
+$(conditions <<<"$lines") $(given_up <<<"$lines")
 $(not_measured "$absent" "bench/sim/run full '^fairness.*|$mbps|$1'")
 $(fairness_differs "$mbps" "$lines")$([ "$1" != red ] || awk -F, -v thresholds="$(red_thresholds "$mbps")" '
 	$7 == "utilisation" { n[$3]++; sum[$3] += $8 }
