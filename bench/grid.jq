@@ -10,9 +10,14 @@ def grid_median: sort | if length == 0 then null
 
 def grid_own: ["tcptuned, cubic", "tcptuned"];
 
-# Below, and not by noise: less than 97 % of the best other median, and no run as good as the
-# worst of that column.
-def grid_below($best): .median < 0.97 * $best.median and .most < $best.least;
+# How a column stands against the best other one, by their medians: "met" from 97 % on, "within the
+# spread" where each has three runs or more and what lies between their least and most overlaps,
+# "below" otherwise.
+def grid_standing($best):
+	if .median >= 0.97 * $best.median then "met"
+	elif ([.runs, $best.runs] | min) >= 3 and .least <= $best.most and $best.least <= .most
+		then "within the spread"
+	else "below" end;
 
 def grid_spread: {median: grid_median, least: min, most: max, runs: length};
 
@@ -30,7 +35,8 @@ def grid_cell:
 	| .own = (.columns | to_entries
 		| map(select(.value.runs > 0 and (.key as $k | grid_own | index([$k]))))
 		| map({column: .key, median: .value.median} + if $best then
-			{share: (.value.median / $best.median), below: (.value | grid_below($best))}
+			{share: (.value.median / $best.median)}
+			+ (.value | grid_standing($best) | {standing: ., below: (. == "below")})
 			else {} end));
 
 def grid_cells: map(select(.bench == "grid")) | group_by(.x) | map(grid_cell)

@@ -90,7 +90,7 @@ set key at graph 0.78, graph 0.8'
 if [ -n "$(rows_of drs '.[] | select(.flow_points) | 1')" ]; then
 drs_progress_picture drs_progress.png
 drs_flight_picture drs_flight.png "64 MB over 1 Gbit/s, 100 ms: flight and window (paper 001, Figures 3 and 4)" \
-	drs "static, reno" KB 1024 "right-sized, reno" MB 1e6
+	drs "static, reno" KB 1024 "right-sized, reno" MB 1048576
 whole='(.elapsed_s * 67108864 / .bytes)' # of 64 MB
 static=$(drs_median drs "static, reno" "$whole")
 sized=$(drs_median drs "right-sized, reno" .elapsed_s)
@@ -104,7 +104,7 @@ cat <<TEXT
 
 Transfers of 64 MB over 1 Gbit/s and 100 ms with a queue of one bandwidth-delay product. *static*: a receive buffer of
 64 KB, of which half is advertised; *right-sized*: tcptuned on both hosts, and Reno as in the paper; *tcptuned*: as
-shipped. Flight and window are tcptuned's own readings (\`flows.json\`); of the static transfer it is an observer.$([ "${static_mb:-64}" = 64 ] || echo " Of that one the first $static_mb MB were sent; the time of 64 is by its rate, which is constant.")
+shipped. KB and MB are 2^10 and 2^20 bytes. Flight and window are tcptuned's own readings (\`flows.json\`); of the static transfer it is an observer.$([ "${static_mb:-64}" = 64 ] || echo " Of that one the first $static_mb MB were sent; the time of 64 is by its rate, which is constant.")
 
 ![Progress](drs_progress.png)
 
@@ -121,7 +121,7 @@ shipped. Flight and window are tcptuned's own readings (\`flows.json\`); of the 
 | Figure 4 | right-sized, retransmitted segments | some | $(drs_median drs "right-sized, reno" .retransmits) | |
 | Figure 4 | flight, right-sized / static | $($p "Figure 4" "right-sized / static" flight) | $(drs_ratio "$(drs_median drs "right-sized, reno" "$largest")" "$(drs_median drs "static, reno" "$largest")") | $(drs_ratio "$(drs_ratio "$(drs_median drs "right-sized, reno" "$largest")" "$(drs_median drs "static, reno" "$largest")")" "$($p "Figure 4" "right-sized / static" flight)") |
 
-$(row_conditions drs)
+$(age_of_kernel=$age_of_shipped row_conditions drs)
 
 The static transfer is what its window allows, then and now, one in each round trip; today's kernel offers a little more
 than half of such a buffer. The paper's right-sized one lost
@@ -137,6 +137,24 @@ else
 fi
 
 # --- the slow link ---
+# What the window and the flight of the picture do, as a sentence
+slow_window() {
+	drs_points slow_flight tcptuned "$work/slow-window"
+	awk '{ t[NR] = $1; w[NR] = $3; if ($3 > most) { most = $3; at = NR } }
+	END {
+		if (!NR) exit
+		for (i = at + 1; i <= NR; i++)
+			if (w[i] < w[i - 1]) { steps++; if (!began) began = t[i] }
+		if (!steps) { printf "In the %.0f s of the picture it stays at its largest, %.0f KB.", t[NR], most / 1024; exit }
+		printf "In the %.0f s of the picture it comes down from %.0f to %.0f KB in %d step%s, the first at %.1f s", t[NR], most / 1024, w[NR] / 1024, steps, (steps > 1 ? "s" : ""), began
+		print steps <= 5 ? ": between those it stands still." : "."
+	}' "$work/slow-window"
+	awk -v r="$(drs_ratio "$(drs_median slow_flight "static 64 KB" "$flight")" "$(drs_median slow_flight tcptuned "$flight")")" 'BEGIN {
+		if (r == "") exit
+		if (r < 1.05) print "Its mean flight is still that of the static case, with Reno at the other end; Figure 7 is of longer transfers."
+		else print "Its mean flight is less than that of the static case, as the paper says." }'
+}
+
 slow_points=$(rows_of slow_flight '.[] | select(.flow_points) | 1')
 slow_link=$(rows_of slow_link 'map(select((.invalid | not) and (.x | startswith("56 ")))) | length')
 cat <<TEXT
@@ -162,16 +180,32 @@ cat <<TEXT
 | Figure 5 | right-sized: mean flight after 5 s, bytes | plot only | $(drs_median slow_flight tcptuned "($flight | round)") | |
 | section V.B | static / right-sized, mean flight | above 1 | $(drs_ratio "$(drs_median slow_flight "static 64 KB" "$flight")" "$(drs_median slow_flight tcptuned "$flight")") | |
 
-$(row_conditions slow_flight)
+$(age_of_kernel=$age_of_shipped row_conditions slow_flight)
 
 A window that was once advertised is not taken back (RFC 9293 advises against it), and today's kernel begins with 64 KB
-where the paper's began with less. It comes down by no more than what arrives, 7 KB in a second at the most, after tcptuned
-has seen that the path is slow: in the seconds of the picture it is on its way, so that the flight is still Reno's own, as in the
-static case. Figure 7 is of longer transfers, in which it arrives.
+where the paper's began with less: it can come down only by what arrives. $(slow_window)
 TEXT
 else
 	not_measured "Figures 5 and 6, flight and window" "bench/run slow_flight"
 fi
+# Static over each of the others, over all links: least and most
+slow_saving() {
+	rows_of slow_link 'map(select(.invalid | not)) | group_by(.x) | map(. as $all
+			| [("static 64 KB", "tcptuned at the receiver", "tcptuned, known path", "tcptuned, bitcp")
+				| . as $c | $all | map(select(.column == $c) | .retransmits) | grid_median])[]
+		| map(tostring) | join(" ")' | awk -v paper="$(paper_value 001 "Figure 7" "static / right-sized" retransmits)" '
+	{ for (i = 2; i <= 4; i++) if ($1 + 0 && $i + 0) {
+		r = $1 / $i; if (!n[i]++ || r < least[i]) least[i] = r; if (r > most[i]) most[i] = r } }
+	function span(i) { return n[i] ? sprintf(sprintf("%.1f", least[i]) == sprintf("%.1f", most[i]) ? "%.1f" : "%.1f to %.1f", least[i], most[i]) : "" }
+	END {
+		if (n[2]) printf "With a Reno sender a static window has %s times the retransmits of the right-sized one", span(2)
+		if (n[3]) printf ", %s with a known path", span(3)
+		if (n[2]) printf " (the paper: %s): %s", paper, (least[2] > paper) ? "more than the paper'"'"'s, which offers twice what arrives in a round trip whatever the queue holds;\n`rightsize.h` offers a slow path less than that once a hole in the data shows that its queue does not hold it." : "not everywhere as much as the paper'"'"'s."
+		if (n[4]) printf "\nAs shipped, with bitcp and not Reno at the sender, it is %s times%s.", span(4), (least[4] < 1) ? ": somewhere more than with the static window" : ""
+		print ""
+	}'
+}
+
 if [ "$slow_link" != 0 ]; then
 per_1000='1e3 * .retransmits * .sender.mss / .bytes'
 rows_of slow_link "map(select((.invalid | not) and .bytes)) | group_by(.x)[] | .[0].x as \$x
@@ -179,14 +213,16 @@ rows_of slow_link "map(select((.invalid | not) and .bytes)) | group_by(.x)[] | .
 	| map(tostring) | join(\";\")" >"$work/retransmits"
 {
 	picture_head drs_retransmits.png "Retransmitted segments (paper 001, Figure 7)"
-	links=$(cut -d';' -f1 "$work/retransmits" | sort -u)
-	echo 'set style data histograms
-set style histogram clustered gap 1 errorbars lw 1
+	links=$(cut -d';' -f1 "$work/retransmits" | sort -u | awk '{ split($0, f, /[ ,]+/)
+		printf "%.0f %s\t%s\n", f[1] * (f[2] == "Mbit/s" ? 1000 : 1), f[3], $0 }' | sort -k 1,1n -k 2,2n | cut -f2)
+	echo 'set terminal pngcairo size 900,520 font "sans,11" noenhanced
+set style data histograms
+set style histogram clustered gap 2 errorbars lw 1
 set style fill solid 0.8 border -1
 set ylabel "retransmitted, per 1000 segments sent"
-set xlabel "link"
 set yrange [0:*]
-set key outside right top'
+set offsets 0, 0, graph 0.08, 0
+set key below horizontal'
 	plots=
 	n=0
 	for column in "static 64 KB" kernel "tcptuned at the receiver" "tcptuned, known path" "tcptuned, bitcp"; do
@@ -195,9 +231,13 @@ set key outside right top'
 				END { if (!found) print "\"" x "\"", "NaN NaN NaN" }' "$work/retransmits"
 		done <<<"$links" >"$work/bar-$n"
 		colour=$(case $column in static*) echo "#b2182b" ;; kernel) echo "#e08214" ;; *receiver) echo "#1b7837" ;; *known*) echo "#7fbf7b" ;; *) echo "#4575b4" ;; esac)
-		plots+="${plots:+, }\"$work/bar-$n\" using 2:3:4:xtic(1) lc rgb \"$colour\" title \"$column\""
+		plots+="${plots:+, }\"$work/bar-$n\" using 2:3:4:xtic(1) lc rgb \"$colour\" title \"${column/tcptuned, bitcp/tcptuned as shipped}\""
 		n=$((n + 1))
 	done
+	# The paper has one figure: by how much static is above right-sized.
+	awk -F'"' -v r="$(paper_value 001 "Figure 7" "static / right-sized" retransmits)" '{
+		split($3, value, " "); print NR - 1, value[1] / r }' "$work/bar-0" >"$work/bar-paper"
+	plots+=", \"$work/bar-paper\" using 1:2 with points pt 2 ps 2 lw 3 lc rgb \"black\" title \"paper: static / $(paper_value 001 "Figure 7" "static / right-sized" retransmits)\""
 	echo "plot $plots"
 } | gnuplot
 cat <<TEXT
@@ -216,10 +256,9 @@ $(rows_of slow_link 'map(select(.invalid | not)) | group_by(.x)[] | . as $all
 	awk -F' [|] ' -v paper="$(paper_value 001 "Figure 7" "static / right-sized" retransmits)" '{
 		sub(/RATIO/, $7 + 0 ? sprintf("%.2f", $7 / paper) : ""); print }')
 
-$(row_conditions slow_link) 
+$(age_of_kernel=$age_of_shipped row_conditions slow_link) 
 
-Ours can save more than the paper's, which offers twice what arrives in a round trip whatever the queue holds:
-\`rightsize.h\` offers a slow path less than that once a hole in the data shows that its queue does not hold it.
+$(slow_saving)
 $(not_measured "$(absent "$(rows_of slow_link '.[] | select(.invalid | not) | .x')" "56 kbit/s, 100 ms" "1.5 Mbit/s, 50 ms" "1.5 Mbit/s, 100 ms")" "bench/run slow_link")
 TEXT
 else

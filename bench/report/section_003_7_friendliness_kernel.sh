@@ -1,38 +1,43 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Paper 003, section VII, Figure 9, on the kernel itself.
 
-friendly=$(rows_of friendliness 'map(select(.invalid | not))[]
-	| (.x | capture("^(?<mbps>[0-9]+) Mbit/s, (?<queue>.*)$")) as $x
-	| (.goodput_bps / 1e6 / ($x.mbps | tonumber) * 1500 / .sender.mss) as $all
-	| [.flows[].mbps] as $mbps
-	| (($mbps[0] + $mbps[1]) / ($mbps | add) * $all) as $fast
-	| "\(.column) \($x.mbps) \($x.queue) \($fast) \($all - $fast) \(.carried - $all) \(.carried)"')
-if [ -n "$friendly" ]; then
-awk '$1 ~ /^(aimd|bitcp|hstcp|stcp)$/' <<<"$friendly" >"$work/mix"
+friendly_queue() { # QUEUE
+	local lines file queue=$1
+	file=shares_kernel$([ "$1" = drop-tail ] || echo "_${1,,}").png
+	printf '\n### On the kernel, %s\n' "$([ "$1" = RED ] && echo "adaptive RED" || echo "drop-tail")"
+	lines=$(for mbps in 20 100 500 2500; do kernel_lines friendliness $mbps "$1"; done)
+	if [ -n "$lines" ]; then
+		mix_picture "$file" "$1" "Two high-speed connections and two of Reno on the kernel, $1"
+		cat <<TEXT
 
+![Figure 9, on the kernel]($file)
+
+| Mbit/s | | high-speed | long-lived TCP | background | unused | runs |
+|---|---|---|---|---|---|---|
+$(mix_table "$1")
+
+$(kernel_conditions friendliness <<<"$lines")
+$(mix_said "$1")
+TEXT
+	fi
+	not_measured "$(mix_missing "$1")" "BENCH_MBPS='20 100 500 2500' BENCH_QUEUES=$1 bench/run friendliness"
+}
+
+if [ -s "$work/mix-kernel" ]; then
+cp "$work/mix-kernel" "$work/mix"
 cat <<TEXT
 
 ## Paper 003: TCP friendliness on the kernel, Figure 9
 
 Two connections of a kind and two of Reno with round-trip times of 38, 42, 36 and 44 ms over the emulated
-link, a queue of 40 ms, drop-tail: shares of the bottleneck in per cent of its rate, headers included. A tenth of the
+link, a queue of 40 ms: shares of the bottleneck in per cent of its rate, headers included. A tenth of the
 rate each way is background, from ten Reno connections that send a message every 200 ms; there are no other small
-ones. The paper prints bars without figures; what its text says of them is in the second table.
-
-$(if [ -n "$(mix_rates drop-tail)" ]; then
-	mix_picture shares_kernel.png drop-tail "Two high-speed connections and two of Reno on the kernel, drop-tail"
-	echo '![Figure 9, on the kernel](shares_kernel.png)'
-fi)
-
-| Mbit/s | | high-speed | long-lived TCP | background | unused |
-|---|---|---|---|---|---|
-$(mix_table drop-tail)
-
-$(rows_of friendliness 'map(select(.invalid | not))[] | tojson' | kernel_conditions)
-$(mix_said drop-tail)
-$(not_measured "$(mix_missing drop-tail)" "BENCH_MBPS='20 100 500 2500' BENCH_QUEUES=drop-tail bench/run friendliness")
+ones. The paper prints bars without figures, for drop-tail, and says that RED gives approximately the same; what its text says of them is in
+the second tables.
 TEXT
+friendly_queue drop-tail
+friendly_queue RED
 else
 	printf '\n## Paper 003: TCP friendliness on the kernel, Figure 9\n'
-	not_measured "any of it" "BENCH_MBPS='20 100 500 2500' BENCH_QUEUES=drop-tail bench/run friendliness"
+	not_measured "any of it" "BENCH_MBPS='20 100 500 2500' bench/run friendliness"
 fi

@@ -40,7 +40,7 @@ peer_table() { # EVERY
 		for (i = 1; i <= n; i++) {
 			split(pair[i], name, ":")
 			a = name[1]; b = name[2]
-			if (!((a, "window") in value) && !((b, "window") in value))
+			if (!((a, "window") in value) || !((b, "window") in value))
 				continue
 			w = equation(b, 1 / every)
 			printf "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", a, b,
@@ -93,7 +93,7 @@ peer_pane() { # TITLE EVERY ALGORITHM...
 		[ -s "$name" ] && plots+="\"$name\" using 1:2 with lines lw 2 lc rgb \"${colours[i]}\" title \"$algorithm\", "
 		i=$((i + 1))
 	done
-	[ -n "$plots" ] || return 0
+	[[ $plots == *title*title* ]] || return 0 # nothing to compare
 	printf 'set title "%s"\nplot %s\n' "$title" "${plots%, }"
 }
 
@@ -157,6 +157,12 @@ peer_picture peers.png "$every"
 echo "![Windows](peers.png)"
 echo
 conditions <<<"$peers" | sed "s/^Conditions: /Conditions: Linux $(cut -d, -f2 <<<"$peers" | sort -u | paste -sd ' '); /"
+alone=$(awk -F, '$7 == "window" { printf "%s with a loss every %s packets %.1f\n", $3, $4, $8 }' <<<"$peers" | sort -u |
+	grep -vxFf <(for every in $(cut -d, -f4 <<<"$peers" | sort -nu); do
+		peer_table "$every" | awk -F ' *[|] *' -v every="$every" '{
+			printf "%s with a loss every %s packets %s\n%s with a loss every %s packets %s\n", $2, every, $4, $3, every, $5 }'
+	done) | paste -sd ';' | sed 's/;/; /g' || :)
+[ -z "$alone" ] || printf '\nMeasured, but without a counterpart (mean window): %s.\n' "$alone"
 missing=
 for algorithm in $(tr ': ' '\n\n' <<<"$peer_pairs" | sort -u); do
 	peer_has "$algorithm" || missing+=" $algorithm"
