@@ -67,8 +67,10 @@ class Replay
 			RecordedAck(field);
 		else if (field[0] == "undo")
 			RecordedUndo();
+		else if (field[0] == "loss")
+			RecordedRecovery();
 		else
-			RecordedLoss(field[0] == "timeout");
+			RecordedTimeout();
 		Compare(field[column]);
 	}
 
@@ -89,6 +91,7 @@ class Replay
 
 	void RecordedAck(const std::vector<std::string> &field)
 	{
+		EnterState(TcpSocketState::CA_OPEN);
 		if (field[2] != "0")
 			m_control->PktsAcked(m_tcb, 1, MicroSeconds(std::stoul(field[2])));
 		m_tcb->m_lastAckedSeq = SequenceNumber32(std::stoul(field[4]));
@@ -98,12 +101,32 @@ class Replay
 		acks++;
 	}
 
-	void RecordedLoss(bool timeout)
+	/* As TcpSocketBase::EnterRecovery() does; the recovery is over with the next ACK. */
+	void RecordedRecovery()
 	{
 		m_ssthresh_before = m_tcb->m_ssThresh;
+		EnterState(TcpSocketState::CA_RECOVERY);
 		m_tcb->m_ssThresh = m_control->GetSsThresh(m_tcb, m_tcb->m_cWnd);
-		m_tcb->m_cWnd = timeout ? 1 : m_tcb->m_ssThresh.Get();
+		m_tcb->m_cWnd = m_tcb->m_ssThresh.Get();
 		losses++;
+	}
+
+	/* As TcpSocketBase::ReTxTimeout() does, "again" in a recovery. */
+	void RecordedTimeout()
+	{
+		if (m_tcb->m_congState != TcpSocketState::CA_RECOVERY) {
+			m_ssthresh_before = m_tcb->m_ssThresh;
+			losses++;
+		}
+		m_tcb->m_ssThresh = m_control->GetSsThresh(m_tcb, m_tcb->m_cWnd);
+		EnterState(TcpSocketState::CA_LOSS);
+		m_tcb->m_cWnd = 1;
+	}
+
+	void EnterState(TcpSocketState::TcpCongState_t state)
+	{
+		m_control->CongestionStateSet(m_tcb, state);
+		m_tcb->m_congState = state;
 	}
 
 	void RecordedUndo()

@@ -191,7 +191,7 @@ traced() { # CONTROL
 	local id
 	id=$(bpftool struct_ops register "$TEST_BUILD/traced/$1.bpf.o" 2>&1 | sed -n 's/.* id //p')
 	echo >"$tracing/trace"
-	transfer a b --duration 1 --congestion "$1" >/dev/null
+	transfer a b --duration 0.8 --congestion "$1" >/dev/null
 	bpftool struct_ops unregister id "$id" >/dev/null 2>&1
 	cat "$tracing/trace" >"$TEST_DIR/$1.trace"
 }

@@ -10,19 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-/* Here a program is a function of its arguments, and a field is where the compiler puts it. */
-#define preserve_access_index
-#include <linux/types.h>
-#include <linux/bpf.h>
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_tracing.h>
-#undef SEC
-#define SEC(name)
-#undef BPF_PROG
-#define BPF_PROG(name, args...) name(args)
-#undef BPF_CORE_READ_BITFIELD
-#define BPF_CORE_READ_BITFIELD(s, field) ((s)->field)
+#include "program.h"
 #include "../../bpf/stcp.bpf.c"
 
 /* A connection with a window of @cwnd of which no more than @used was ever used. */

@@ -488,6 +488,13 @@ static void vegas_leaves_a_window_alone_that_is_not_used(void **state)
 	assert_int_equal(used.cwnd, 99);
 	ack_when(&unused, 1, false);
 	assert_int_equal(unused.cwnd, 100);
+
+	/* nor does it end slow start */
+	unused = vegas_after(2 * BASE_RTT_US, false);
+	unused.ssthresh = 0x7fffffff;
+	ack_when(&unused, 1, false);
+	assert_int_equal(unused.cwnd, 100);
+	assert_int_equal(unused.ssthresh, 0x7fffffff);
 }
 
 /* What was measured with another window says nothing about the one that was set. */
@@ -793,6 +800,8 @@ static void trace_step(struct traced *t, const char *name, const struct trace_ev
 		trace_begin(t, name, e->acked);
 	} else if (!strcmp(e->what, "ack")) {
 		trace_ack(&t->c, e);
+	} else if (!strcmp(e->what, "again")) {
+		t->c.cwnd = 1;
 	} else if (!strcmp(e->what, "undo")) {
 		t->c.cwnd = t->c.member->undo(&t->c.st, t->c.cwnd);
 		t->c.ssthresh = t->ssthresh_before;
