@@ -9,8 +9,9 @@
 CONGESTION_CONTROL(vegas_init, vegas_on_ack, vegas_ssthresh, vegas_undo)
 
 /*
- * Before ca_cong_avoid() of the same ACK. What an ACK says that ends the repair of a loss is measured
- * by time stamps of milliseconds, up to one too short (tcp_ack_update_rtt()), and the least stays.
+ * Before ca_cong_avoid() of the same ACK. What an ACK says that ends the repair of a loss is
+ * measured by time stamps of milliseconds, up to one too short (tcp_ack_update_rtt()), and the
+ * least stays.
  */
 SEC("struct_ops/ca_pkts_acked")
 void BPF_PROG(ca_pkts_acked, struct sock *sk, const struct ack_sample *sample)

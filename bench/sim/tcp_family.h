@@ -40,7 +40,7 @@ class TcpFamily : public ns3::TcpCongestionOps
 	uint32_t GetSsThresh(ns3::Ptr<const ns3::TcpSocketState> tcb, uint32_t inFlight) override;
 	ns3::Ptr<ns3::TcpCongestionOps> Fork() override;
 
-	/* The cwnd to return to, packets, when a loss was none: ns-3 does not ask, replay.cc does. */
+	/* The cwnd to return to, packets, when a loss was none. Only replay.cc asks. */
 	uint32_t Undo(uint32_t cwnd);
 
       private:

@@ -22,9 +22,9 @@
  * - Slow start ends with the window that the path was seen to carry without a queue, and one
  *   packet. The paper leaves open how large the window is then.
  * - At a loss a quarter of the window is given up, as in ns-2; Linux's own halves it. ns-2 halves
- *   it at a timeout and at the loss of a repair; a quarter is given up here, for no engine says which
- *   loss it is. That a loss is noticed by times rather than by three duplicate ACKs is the engine's
- *   matter.
+ *   it at a timeout and at the loss of a repair; a quarter is given up here, for no engine says
+ *   which loss it is. That a loss is noticed by times rather than by three duplicate ACKs is the
+ *   engine's matter.
  * - The base RTT is the least of the connection, until it restarts after idle: the path may be
  *   another then. So Linux has it; in ns-2 it may rise when no more than a packet is in flight.
  */

@@ -185,8 +185,8 @@ test_family_unknown_names() {
 }
 
 # What the kernel does is what the headers say: each call of a connection that has losses and
-# perhaps a timeout, as a build of the same sources tells it, against the same call in user space and
-# in ns-3. Where no loss comes between, a window begins as the call before left it in the socket.
+# perhaps a timeout, as a build of the same sources tells it, against the same call in user space
+# and in ns-3. Where no loss comes between, a window begins as the call before left it in the socket.
 traced() { # CONTROL
 	local id
 	id=$(bpftool struct_ops register "$TEST_BUILD/traced/$1.bpf.o" 2>&1 | sed -n 's/.* id //p')
@@ -229,7 +229,8 @@ test_family_in_the_kernel_is_the_headers() {
 		expect_ge "$(counted changes "$said")" 10 "changes of the window of $cc"
 		expect_le "$(counted moved "$said")" 5 "windows of $cc that something else had set"
 		for what in acks losses undos moved; do
-			expect_eq "$(counted $what "$in_ns3")" "$(counted $what "$said")" "$what of $cc in ns-3"
+			expect_eq "$(counted $what "$in_ns3")" "$(counted $what "$said")" \
+				"$what of $cc in ns-3"
 		done
 	done
 	expect_ge "$(grep -c 'tcptuned rtt' "$TEST_DIR/tt_vegas.trace")" 200 "round-trip times"
