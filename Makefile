@@ -14,9 +14,9 @@ INSTALL    ?= install
 
 VERSION := 0.1.0
 
-# The congestion controls besides bitcp, each an object of its own, and once more for a test.
+# The congestion controls besides bitcp, each an object of its own; all once more for a test.
 FAMILY  := aimd hstcp stcp tt_reno tt_vegas
-TRACED  := $(FAMILY:%=$(BUILD)/traced/%.bpf.o)
+TRACED  := $(patsubst %,$(BUILD)/traced/%.bpf.o,bitcp $(FAMILY))
 
 SYSTEM_HELPERS = $(BUILD)/sockets $(BUILD)/rightedge $(BUILD)/connections $(BUILD)/replay
 

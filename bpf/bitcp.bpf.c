@@ -65,21 +65,17 @@ void BPF_PROG(ca_init, struct sock *sk)
 		return;
 	bitcp_init(state_of(tp), params, tp->snd_cwnd);
 	begin_with_memory(sk, tp);
+	trace("init %u", tp->snd_cwnd);
 }
 
-SEC("struct_ops/ca_cong_avoid")
-void BPF_PROG(ca_cong_avoid, struct sock *sk, __u32 ack, __u32 acked)
+/* bitcp.h stands alone, and leaves it to others to say when the window is not used. */
+static __always_inline void on_ack(struct bitcp *st, struct congestion_ack *ack)
 {
-	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	__u32 cwnd;
-
-	pace_on_ack(sk);
-	if (!cwnd_limited(tp))
-		return;
-	cwnd = bitcp_on_ack(state_of(tp), tp->snd_cwnd, tp->snd_ssthresh, acked);
-	tp->snd_cwnd = cwnd < tp->snd_cwnd_clamp ? cwnd : tp->snd_cwnd_clamp;
+	if (ack->limited)
+		ack->cwnd = bitcp_on_ack(st, ack->cwnd, ack->ssthresh, ack->acked);
 }
 
+CONGESTION_CONTROL_ACK(on_ack)
 CONGESTION_CONTROL_LOSS(bitcp_ssthresh, bitcp_undo)
 
 SEC(".struct_ops")

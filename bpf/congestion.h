@@ -2,7 +2,8 @@
 /*
  * What a struct_ops congestion control takes: the socket is read, the algorithm called, the
  * result written. A .bpf.c file that includes this and a header of the family
- * (tcptuned/congestion.h) is done with CONGESTION_CONTROL() and what the kernel is to call.
+ * (tcptuned/congestion.h) is done with CONGESTION_CONTROL() and what the kernel is to call; one
+ * that begins in a way of its own has CONGESTION_CONTROL_ACK() and _LOSS() instead.
  *
  * No cwnd_event, no set_state: the algorithm sees a window that was set from outside (rate
  * reduction, restart after idle, the clamp) by comparing it with the one that it left.
@@ -27,7 +28,10 @@ struct sock {
 
 enum sk_pacing { SK_PACING_NONE, SK_PACING_NEEDED };
 
+enum tcp_ca_state { TCP_CA_Open, TCP_CA_Disorder, TCP_CA_CWR, TCP_CA_Recovery, TCP_CA_Loss };
+
 struct inet_connection_sock {
+	__u8 icsk_ca_state : 5; /* enum tcp_ca_state */
 	__u64 icsk_ca_priv[13];
 } __attribute__((preserve_access_index));
 
@@ -65,8 +69,8 @@ struct tcp_congestion_ops {
 };
 
 /*
- * A build with TCPTUNED_TRACE tells each call and what came of it through the kernel's trace
- * pipe, for tests/system/replay.c to compare with the algorithm's header.
+ * A build with TCPTUNED_TRACE tells each call and the windows that the socket has after it through
+ * the kernel's trace pipe, for tests/system/replay.c to compare with the algorithm's header.
  */
 #ifdef TCPTUNED_TRACE
 #define trace(fmt, args...) bpf_printk("tcptuned " fmt, ##args)
@@ -94,25 +98,11 @@ static __always_inline int cwnd_limited(struct tcp_sock *tp)
 	return tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out;
 }
 
-/*
- * The window that a loss was met with: snd_cwnd, but not what of it has not been used. Slow start
- * lets it grow to twice what was sent while the peer's window or the application is the limit,
- * and what beta leaves of that may still be more than the path had (RFC 5681, 3.1: FlightSize,
- * not cwnd). There it is no use to ask whether cwnd was the limit: that stands for a round trip, in
- * which cwnd has doubled.
- */
 static __always_inline __u32 window_in_use(struct tcp_sock *tp)
 {
-	int limited = BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited);
-	__u32 used = tp->packets_out;
-
-	if (used < tp->max_packets_out)
-		used = tp->max_packets_out;
-	/* nothing is out where a segment is dropped before it has left the host */
-	if (!tp->packets_out || (limited && tp->snd_cwnd >= tp->snd_ssthresh) ||
-	    used >= tp->snd_cwnd)
-		return tp->snd_cwnd;
-	return used;
+	return congestion_window_in_use(tp->snd_cwnd, tp->snd_ssthresh, tp->packets_out,
+					tp->max_packets_out,
+					BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited));
 }
 
 /* A reduction undone is undone whole, also of what was not in use (tcp_reno_undo_cwnd()). */
@@ -255,17 +245,8 @@ static __always_inline void write_window(struct tcp_sock *tp, const struct conge
 		stop_pacing(sk);                                                     \
 	}
 
-/* The four calls that every congestion control takes, on the functions INIT ... UNDO. */
-#define CONGESTION_CONTROL(INIT, ON_ACK, SSTHRESH, UNDO)                             \
-	SEC("struct_ops/ca_init")                                                    \
-	void BPF_PROG(ca_init, struct sock *sk)                                      \
-	{                                                                            \
-		struct tcp_sock *tp = (struct tcp_sock *)sk;                         \
-                                                                                     \
-		INIT(state_of(tp), tp->snd_cwnd);                                    \
-		trace("init %u", tp->snd_cwnd);                                      \
-	}                                                                            \
-                                                                                     \
+/* Each ACK, on the function ON_ACK. */
+#define CONGESTION_CONTROL_ACK(ON_ACK)                                               \
 	SEC("struct_ops/ca_cong_avoid")                                              \
 	void BPF_PROG(ca_cong_avoid, struct sock *sk, __u32 una, __u32 acked)        \
 	{                                                                            \
@@ -278,9 +259,21 @@ static __always_inline void write_window(struct tcp_sock *tp, const struct conge
 		ON_ACK(state_of(tp), &ack);                                          \
 		write_window(tp, &ack);                                              \
 		trace("ack %u %u %u %u %u %u %u %u", was.cwnd, was.ssthresh, acked,  \
-		      was.limited, una, was.nxt, ack.cwnd, ack.ssthresh);            \
+		      was.limited, una, was.nxt, tp->snd_cwnd, tp->snd_ssthresh);    \
+	}
+
+/* All that a congestion control takes, on the functions INIT ... UNDO. */
+#define CONGESTION_CONTROL(INIT, ON_ACK, SSTHRESH, UNDO)                             \
+	SEC("struct_ops/ca_init")                                                    \
+	void BPF_PROG(ca_init, struct sock *sk)                                      \
+	{                                                                            \
+		struct tcp_sock *tp = (struct tcp_sock *)sk;                         \
+                                                                                     \
+		INIT(state_of(tp), tp->snd_cwnd);                                    \
+		trace("init %u", tp->snd_cwnd);                                      \
 	}                                                                            \
                                                                                      \
+	CONGESTION_CONTROL_ACK(ON_ACK)                                               \
 	CONGESTION_CONTROL_LOSS(SSTHRESH, UNDO)
 
 #define CONGESTION_CONTROL_CALLS                                                       \

@@ -129,12 +129,13 @@ class ClientControl : public TcpFamily
 	uint32_t GetSsThresh(Ptr<const TcpSocketState> tcb, uint32_t in_flight) override
 	{
 		uint32_t out = tcb->m_nextTxSequence.Get() - tcb->m_lastAckedSeq;
-		uint32_t used = std::max(out / tcb->m_segmentSize, m_most_flight);
-
-		if (m_filled || used >= tcb->GetCwndInSegments())
-			return TcpFamily::GetSsThresh(tcb, in_flight);
 		Ptr<TcpSocketState> in_use = CopyObject<TcpSocketState>(tcb);
-		in_use->m_cWnd = used * tcb->m_segmentSize;
+
+		in_use->m_cWnd = tcb->m_segmentSize *
+				 congestion_window_in_use(tcb->GetCwndInSegments(),
+							  tcb->GetSsThreshInSegments(),
+							  out / tcb->m_segmentSize,
+							  m_most_flight, m_filled);
 		return TcpFamily::GetSsThresh(in_use, in_flight);
 	}
 

@@ -5,8 +5,10 @@
  *
  * replay NAME: what one connection's congestion control said in the kernel's trace (a build with
  * TCPTUNED_TRACE, bpf/congestion.h), on standard input, against the same calls of ns-3's. Ends
- * with 1 at the first window that differs, or at an undo, which ns-3 does not have; else prints
- * how much was compared. Segments are of one byte: ns-3 counts windows in bytes.
+ * with 1 at the first window that differs, else prints how much was compared, and how many ACKs
+ * were met with another window than the call before had left, though no loss and no undo came
+ * between ("moved"). ns-3 itself does not undo. Segments are of one byte: ns-3 counts windows in
+ * bytes.
  */
 #include <cstdio>
 #include <cstdlib>
@@ -37,7 +39,7 @@ class Replay
 		m_line = line;
 		text >> call;
 		if (call == "init")
-			Begin(text);
+			Begin(Number(text));
 		else if (call == "rtt")
 			RoundTrip(text);
 		else if (call == "ack")
@@ -45,7 +47,7 @@ class Replay
 		else if (call == "loss")
 			Lost(text);
 		else if (call == "undo")
-			Fail("ns-3 has no undo");
+			Undone(text);
 	}
 
 	/* A line of tests/traces; the window that is to come of it is in column @column. */
@@ -56,29 +58,40 @@ class Replay
 
 		for (std::string value; std::getline(text, value, ',');)
 			field.push_back(value);
+		m_line = line;
 		if (field.size() <= column)
 			Fail("too short a line");
-		m_line = line;
-		if (field[0] == "ack")
+		if (field[0] == "begin")
+			Begin(std::stoul(field[1]));
+		else if (field[0] == "ack")
 			RecordedAck(field);
+		else if (field[0] == "undo")
+			RecordedUndo();
+		else if (field[0] == "loss")
+			RecordedRecovery();
 		else
-			RecordedLoss(field[0] == "timeout");
-		if (m_tcb->m_cWnd != std::stoul(field[column]))
+			RecordedTimeout();
+		Compare(field[column]);
+	}
+
+	unsigned long acks = 0, losses = 0, undos = 0, moved = 0;
+
+      private:
+	/* WINDOW, or WINDOW/SSTHRESH where ssthresh is another than before. */
+	void Compare(const std::string &recorded)
+	{
+		size_t slash;
+		uint32_t cwnd = std::stoul(recorded, &slash);
+
+		if (slash < recorded.size())
+			m_recorded_ssthresh = std::stoul(recorded.substr(slash + 1));
+		if (m_tcb->m_cWnd != cwnd || m_tcb->m_ssThresh != m_recorded_ssthresh)
 			Fail("a different window");
 	}
 
-	/* As the recording begins: 10 packets, no ssthresh. */
-	void Reset()
-	{
-		m_tcb->m_cWnd = 10;
-		m_tcb->m_ssThresh = 0x7fffffff;
-	}
-
-	unsigned long acks = 0, losses = 0;
-
-      private:
 	void RecordedAck(const std::vector<std::string> &field)
 	{
+		EnterState(TcpSocketState::CA_OPEN);
 		if (field[2] != "0")
 			m_control->PktsAcked(m_tcb, 1, MicroSeconds(std::stoul(field[2])));
 		m_tcb->m_lastAckedSeq = SequenceNumber32(std::stoul(field[4]));
@@ -88,20 +101,56 @@ class Replay
 		acks++;
 	}
 
-	void RecordedLoss(bool timeout)
+	/* As TcpSocketBase::EnterRecovery() does; the recovery is over with the next ACK. */
+	void RecordedRecovery()
 	{
+		m_ssthresh_before = m_tcb->m_ssThresh;
+		EnterState(TcpSocketState::CA_RECOVERY);
 		m_tcb->m_ssThresh = m_control->GetSsThresh(m_tcb, m_tcb->m_cWnd);
-		m_tcb->m_cWnd = timeout ? 1 : m_tcb->m_ssThresh.Get();
+		m_tcb->m_cWnd = m_tcb->m_ssThresh.Get();
 		losses++;
 	}
 
-	void Begin(std::istringstream &text)
+	/* As TcpSocketBase::ReTxTimeout() does, "again" in a recovery. */
+	void RecordedTimeout()
 	{
-		uint32_t cwnd;
+		if (m_tcb->m_congState != TcpSocketState::CA_RECOVERY) {
+			m_ssthresh_before = m_tcb->m_ssThresh;
+			losses++;
+		}
+		m_tcb->m_ssThresh = m_control->GetSsThresh(m_tcb, m_tcb->m_cWnd);
+		EnterState(TcpSocketState::CA_LOSS);
+		m_tcb->m_cWnd = 1;
+	}
 
-		text >> cwnd;
+	void EnterState(TcpSocketState::TcpCongState_t state)
+	{
+		m_control->CongestionStateSet(m_tcb, state);
+		m_tcb->m_congState = state;
+	}
+
+	void RecordedUndo()
+	{
+		m_tcb->m_cWnd = m_family->Undo(m_tcb->m_cWnd);
+		m_tcb->m_ssThresh = m_ssthresh_before;
+		undos++;
+	}
+
+	/* A new connection: no ssthresh. */
+	void Begin(uint32_t cwnd)
+	{
 		m_tcb->m_cWnd = cwnd;
+		m_tcb->m_ssThresh = m_recorded_ssthresh = 0x7fffffff;
+		m_set_elsewhere = false;
 		m_family->Init(m_tcb);
+	}
+
+	static uint32_t Number(std::istringstream &text)
+	{
+		uint32_t value = 0;
+
+		text >> value;
+		return value;
 	}
 
 	void RoundTrip(std::istringstream &text)
@@ -118,6 +167,9 @@ class Replay
 
 		text >> cwnd >> ssthresh >> acked >> limited >> una >> nxt >> new_cwnd >>
 			new_ssthresh;
+		moved += !m_set_elsewhere &&
+			 (m_tcb->m_cWnd != cwnd || m_tcb->m_ssThresh != ssthresh);
+		m_set_elsewhere = false;
 		m_tcb->m_cWnd = cwnd;
 		m_tcb->m_ssThresh = ssthresh;
 		m_tcb->m_lastAckedSeq = SequenceNumber32(una);
@@ -137,7 +189,18 @@ class Replay
 		m_tcb->m_cWnd = cwnd;
 		if (m_control->GetSsThresh(m_tcb, cwnd) != ssthresh)
 			Fail("a different ssthresh");
+		m_set_elsewhere = true;
 		losses++;
+	}
+
+	void Undone(std::istringstream &text)
+	{
+		uint32_t was = Number(text), cwnd = Number(text);
+
+		if (m_family->Undo(was) != cwnd)
+			Fail("a different window");
+		m_set_elsewhere = true;
+		undos++;
 	}
 
 	void Fail(const std::string &why)
@@ -151,6 +214,8 @@ class Replay
 	Ptr<TcpCongestionOps> m_control;
 	Ptr<TcpFamily> m_family;
 	std::string m_line;
+	uint32_t m_ssthresh_before = 0x7fffffff, m_recorded_ssthresh = 0x7fffffff;
+	bool m_set_elsewhere = false; /* since the last call, perhaps */
 };
 
 static bool ReplayFile(Replay *replay, const std::string &name, const char *path)
@@ -164,7 +229,6 @@ static bool ReplayFile(Replay *replay, const std::string &name, const char *path
 		;
 	if (column != name)
 		return false;
-	replay->Reset();
 	while (std::getline(file, line))
 		replay->Recorded(line, n);
 	return true;
@@ -190,6 +254,7 @@ int main(int argc, char **argv)
 			if (line.find("tcptuned ") != std::string::npos)
 				replay.Line(line);
 	}
-	printf("%lu acks, %lu losses\n", replay.acks, replay.losses);
+	printf("%lu acks, %lu losses, %lu undos, %lu moved\n", replay.acks, replay.losses,
+	       replay.undos, replay.moved);
 	return 0;
 }

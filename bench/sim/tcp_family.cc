@@ -38,10 +38,13 @@ void TcpFamily::Begin(uint32_t cwnd)
 	m_begun = true;
 }
 
+/* As the kernel's programs do (bpf/tt_vegas.bpf.c). */
 void TcpFamily::PktsAcked(Ptr<TcpSocketState> tcb, uint32_t, const Time &rtt)
 {
 	Begin(tcb->GetCwndInSegments());
-	m_member->on_rtt(&m_state, (__s32)rtt.GetMicroSeconds());
+	if (tcb->m_congState != TcpSocketState::CA_RECOVERY &&
+	    tcb->m_congState != TcpSocketState::CA_LOSS)
+		m_member->on_rtt(&m_state, (__s32)rtt.GetMicroSeconds());
 }
 
 void TcpFamily::IncreaseWindow(Ptr<TcpSocketState> tcb, uint32_t acked)
@@ -61,10 +64,28 @@ void TcpFamily::IncreaseWindow(Ptr<TcpSocketState> tcb, uint32_t acked)
 		tcb->m_ssThresh = ack.ssthresh * tcb->m_segmentSize;
 }
 
+/* Called before ssthresh is asked for. */
+void TcpFamily::CongestionStateSet(Ptr<TcpSocketState>, const TcpSocketState::TcpCongState_t state)
+{
+	m_enters_recovery = state == TcpSocketState::CA_RECOVERY;
+}
+
+/*
+ * ns-3 asks again when a timeout strikes in a recovery; for the kernel (tcp_enter_loss()) that is
+ * still the same loss.
+ */
 uint32_t TcpFamily::GetSsThresh(Ptr<const TcpSocketState> tcb, uint32_t)
 {
 	Begin(tcb->GetCwndInSegments());
+	if (tcb->m_congState == TcpSocketState::CA_RECOVERY && !m_enters_recovery)
+		return tcb->m_ssThresh;
+	m_enters_recovery = false;
 	return m_member->ssthresh(&m_state, tcb->GetCwndInSegments()) * tcb->m_segmentSize;
+}
+
+uint32_t TcpFamily::Undo(uint32_t cwnd)
+{
+	return m_member->undo(&m_state, cwnd);
 }
 
 Ptr<TcpCongestionOps> TcpFamily::Fork()

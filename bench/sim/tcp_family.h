@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The algorithms of include/tcptuned as ns-3 congestion controls: between ns-3's calls and
- * theirs, nothing but units. What runs in the kernel is what is simulated.
+ * The algorithms of include/tcptuned as ns-3 congestion controls. What runs in the kernel is what
+ * is simulated, called as the kernel calls it: one reduction for a recovery and the timeouts in it,
+ * no round-trip time while losses are repaired. Not so: ns-3 undoes no reduction, and the window
+ * of a loss is cwnd, which is in use where there is data at all times (else see clients.cc).
  */
 #ifndef SIM_TCP_FAMILY_H
 #define SIM_TCP_FAMILY_H
@@ -33,14 +35,19 @@ class TcpFamily : public ns3::TcpCongestionOps
 	void PktsAcked(ns3::Ptr<ns3::TcpSocketState> tcb, uint32_t acked,
 		       const ns3::Time &rtt) override;
 	void IncreaseWindow(ns3::Ptr<ns3::TcpSocketState> tcb, uint32_t acked) override;
+	void CongestionStateSet(ns3::Ptr<ns3::TcpSocketState> tcb,
+				const ns3::TcpSocketState::TcpCongState_t state) override;
 	uint32_t GetSsThresh(ns3::Ptr<const ns3::TcpSocketState> tcb, uint32_t inFlight) override;
 	ns3::Ptr<ns3::TcpCongestionOps> Fork() override;
+
+	/* The cwnd to return to, packets, when a loss was none. Only replay.cc asks. */
+	uint32_t Undo(uint32_t cwnd);
 
       private:
 	void Begin(uint32_t cwnd);
 
 	const family_member *m_member;
-	bool m_begun = false;
+	bool m_begun = false, m_enters_recovery = false;
 	family_state m_state = {};
 };
 

@@ -4,13 +4,15 @@
  * vegas.h. bitcp.h, which they are compared with, stands alone; family.h puts all six behind
  * one table. No globals, no libc, no kernel call: it compiles as BPF, C and C++.
  *
- * An engine (the kernel by way of bpf/family.bpf.c, a simulator, a test) keeps cwnd and
+ * An engine (the kernel by way of bpf/congestion.h, a simulator, a test) keeps cwnd and
  * ssthresh in packets (MSS-sized segments) and calls
  *
  *   init       once, with the window as it is
- *   on_rtt     for each measured round-trip time (Vegas only)
+ *   on_rtt     for each measured round-trip time (Vegas only), but not while losses are repaired:
+ *              what is measured of a segment that was sent twice may be too short
  *   on_ack     for each ACK of new data outside fast recovery
- *   ssthresh   at a loss: entering fast recovery, at a timeout, at an ECN mark; it returns the
+ *   ssthresh   at a loss: entering fast recovery, at a timeout outside of it, at an ECN mark; it
+ *              is called with the window in use (congestion_window_in_use()) and returns the
  *              new ssthresh, to which the engine brings cwnd. After a timeout the engine begins
  *              with a window of its own, and slow start ends at that ssthresh.
  *   undo       when that loss was none; it returns cwnd, and ssthresh is put back by the engine
@@ -29,6 +31,8 @@
 #define CONGESTION_MAX_CWND 0x40000000u
 /* RFC 5681, equation (4): the least ssthresh. */
 #define CONGESTION_MIN_SSTHRESH 2u
+/* RFC 6928: the initial window, in packets. */
+#define CONGESTION_INITIAL_WINDOW 10u
 /* More than that in one ACK counts as that: no path delivers it, and it bounds the arithmetic. */
 #define CONGESTION_MOST_ACKED 65536u
 
@@ -113,6 +117,29 @@ congestion_fn void congestion_avoid(struct congestion *st, struct congestion_ack
 	st->credit %= window;
 	ack->cwnd = cwnd < CONGESTION_MAX_CWND ? (__u32)cwnd : CONGESTION_MAX_CWND;
 	st->cwnd = ack->cwnd;
+}
+
+/*
+ * The window that a loss was met with: @cwnd, but not what of it has not been used. Slow start
+ * lets it grow to twice what was sent while the peer's window or the application is the limit,
+ * and what beta leaves of that may still be more than the path had (RFC 5681, 3.1: FlightSize,
+ * not cwnd). There it is no use to ask whether cwnd was the limit: that stands for a round trip, in
+ * which cwnd has doubled. As in the kernel's tcp_cwnd_application_limited(), an initial window
+ * counts as used: who sends little is not to lose what any new connection has.
+ *
+ * @packets_out: in flight now; 0 where a segment is dropped before it has left the host.
+ * @most_out: at most, in the round trip that has ended. @limited: cwnd was the limit in it.
+ */
+congestion_fn __u32 congestion_window_in_use(__u32 cwnd, __u32 ssthresh, __u32 packets_out,
+					     __u32 most_out, __u32 limited)
+{
+	__u32 used = packets_out > most_out ? packets_out : most_out;
+
+	if (used < CONGESTION_INITIAL_WINDOW)
+		used = CONGESTION_INITIAL_WINDOW;
+	if (!packets_out || (limited && cwnd >= ssthresh) || used >= cwnd)
+		return cwnd;
+	return used;
 }
 
 /* The ssthresh after a loss at which @share of the window, times 2^32, is given up. */

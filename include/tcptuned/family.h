@@ -2,7 +2,7 @@
 /*
  * The family behind one table, for an engine that takes its congestion control by name: a
  * simulator, a test. What the functions do, and when they are called, is in congestion.h. The
- * kernel has a program for each instead (bpf/family.bpf.c, bpf/bitcp.bpf.c).
+ * kernel has a program for each instead (bpf/hstcp.bpf.c ..., on bpf/congestion.h).
  */
 #ifndef TCPTUNED_FAMILY_H
 #define TCPTUNED_FAMILY_H

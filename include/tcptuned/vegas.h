@@ -5,20 +5,28 @@
  * Feng and Tinnakornsrisuphap (Table 1), who compare it with Reno.
  *
  * Once per RTT the packets that the connection keeps in queues are estimated: the window less
- * what of it the path itself holds, Diff = cwnd * (1 - base / rtt). Congestion avoidance adds a
- * packet when Diff is below alpha and takes one away when it is above beta. Slow start grows
- * every other RTT only, for the estimate needs a window at rest, and ends when Diff is above
- * gamma.
+ * what of it the path itself holds, Diff = cwnd * (1 - base / rtt), in whole packets. Congestion
+ * avoidance adds a packet when Diff is below alpha and takes one away when it is above beta. Slow
+ * start grows every other RTT only, for the estimate needs a window at rest, and ends when Diff is
+ * above gamma.
  *
- * How it reads the paper:
+ * How it reads the paper. Feng and Tinnakornsrisuphap simulated ns-2's Vegas (tcp-vegas.cc, 1997):
  *
+ * - Diff is rounded to the nearest whole packet, as in ns-2: the window grows while it is below
+ *   alpha - 1/2, and shrinks from beta + 1/2 on. That decides how many connections a queue can
+ *   hold: each wants half a packet of it, not one.
+ * - A window that is not used has queued nothing, whatever the round-trip time: it stays as it is.
+ *   ns-2 takes what is in flight for the window instead.
  * - The RTT of a round is the least that was measured in it, which delayed ACKs do not touch
- *   and bursts hardly do. The paper times one packet of the round.
+ *   and bursts hardly do. The paper times one packet of the round, ns-2 takes the mean of all.
  * - Slow start ends with the window that the path was seen to carry without a queue, and one
  *   packet. The paper leaves open how large the window is then.
- * - At a loss a quarter of the window is given up, as in ns-2's Vegas (tcp-vegas.cc, 1997), the
- *   one that Feng and Tinnakornsrisuphap simulated; Linux's own halves it. That a loss is noticed
- *   by times rather than by three duplicate ACKs is the engine's matter.
+ * - At a loss a quarter of the window is given up, as in ns-2; Linux's own halves it. ns-2 halves
+ *   it at a timeout and at the loss of a repair; a quarter is given up here, for no engine says
+ *   which loss it is. That a loss is noticed by times rather than by three duplicate ACKs is the
+ *   engine's matter.
+ * - The base RTT is the least of the connection, until it restarts after idle: the path may be
+ *   another then. So Linux has it; in ns-2 it may rise when no more than a packet is in flight.
  */
 #ifndef TCPTUNED_VEGAS_H
 #define TCPTUNED_VEGAS_H
@@ -32,7 +40,7 @@
 
 struct vegas {
 	struct congestion c;
-	__u32 base_rtt_us;  /* the least of the connection; 0: none yet */
+	__u32 base_rtt_us;  /* the least since the connection began, or restarted; 0: none yet */
 	__u32 round_rtt_us; /* the least of this round; 0: none yet */
 	__u32 round_end;    /* the round is over when this is acknowledged */
 	__u32 round_cwnd;   /* the window when it began; 0: a round begins with the next ACK */
@@ -71,10 +79,13 @@ congestion_fn void vegas_begin_round(struct vegas *st, const struct congestion_a
 	st->round_rtt_us = 0;
 }
 
-/* Diff * rtt, in packets * us: compare it with a number of packets times round_rtt_us. */
-congestion_fn __u64 vegas_queued(const struct vegas *st)
+/* Diff, to the nearest whole packet; a round-trip time was measured. At most 2^30. */
+congestion_fn __u32 vegas_queued(const struct vegas *st)
 {
-	return (__u64)st->round_cwnd * (st->round_rtt_us - st->base_rtt_us);
+	__u64 rtt = st->round_rtt_us;
+	__u64 queued = (__u64)st->round_cwnd * (st->round_rtt_us - st->base_rtt_us);
+
+	return (__u32)((queued + rtt / 2) / rtt);
 }
 
 /* Down to @cwnd, which is where slow start is over. */
@@ -91,36 +102,42 @@ congestion_fn void vegas_shrink(struct congestion_ack *ack, __u32 cwnd)
 /* A round of slow start is over. */
 congestion_fn void vegas_judge_slow_start(struct vegas *st, struct congestion_ack *ack)
 {
-	__u64 rtt = st->round_rtt_us;
-
 	st->hold = !st->hold;
-	if (vegas_queued(st) <= VEGAS_GAMMA * rtt)
+	if (vegas_queued(st) <= VEGAS_GAMMA)
 		return;
 	st->hold = 0;
-	vegas_shrink(ack, (__u32)((__u64)st->round_cwnd * st->base_rtt_us / rtt) + 1);
+	vegas_shrink(ack, (__u32)((__u64)st->round_cwnd * st->base_rtt_us / st->round_rtt_us) + 1);
 }
 
 /* A round of congestion avoidance is over. */
 congestion_fn void vegas_judge(struct vegas *st, struct congestion_ack *ack)
 {
-	__u64 rtt = st->round_rtt_us, queued = vegas_queued(st);
+	__u32 queued = vegas_queued(st);
 
-	if (queued > VEGAS_BETA * rtt)
+	if (queued > VEGAS_BETA)
 		vegas_shrink(ack, ack->cwnd - 1);
-	else if (queued < VEGAS_ALPHA * rtt && ack->limited && ack->cwnd < CONGESTION_MAX_CWND)
+	else if (queued < VEGAS_ALPHA && ack->cwnd < CONGESTION_MAX_CWND)
 		ack->cwnd++;
+}
+
+/* After idle the kernel has halved the window once or more (tcp_cwnd_restart()). */
+congestion_fn int vegas_restarted(const struct vegas *st, __u32 cwnd)
+{
+	return st->round_cwnd && cwnd <= st->c.cwnd / 2;
 }
 
 congestion_fn void vegas_on_ack(struct vegas *st, struct congestion_ack *ack)
 {
 	if (!ack->cwnd)
 		return;
+	if (vegas_restarted(st, ack->cwnd))
+		st->base_rtt_us = 0;
 	if (congestion_cwnd_changed(&st->c, ack->cwnd) || !st->round_cwnd) {
 		vegas_begin_round(st, ack);
 	} else if ((__s32)(ack->una - st->round_end) >= 0) {
-		if (st->round_rtt_us && ack->cwnd < ack->ssthresh)
+		if (st->round_rtt_us && ack->limited && ack->cwnd < ack->ssthresh)
 			vegas_judge_slow_start(st, ack);
-		else if (st->round_rtt_us)
+		else if (st->round_rtt_us && ack->limited)
 			vegas_judge(st, ack);
 		vegas_begin_round(st, ack);
 	}

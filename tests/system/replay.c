@@ -2,7 +2,9 @@
 /*
  * replay NAME: what one connection's congestion control said in the kernel's trace (a build with
  * TCPTUNED_TRACE), on standard input, against the same calls of the algorithm's header here.
- * Ends with 1 at the first window that differs, else prints how much was compared.
+ * Ends with 1 at the first window that differs, else prints how much was compared, and how many
+ * ACKs were met with another window than the call before had left in the socket, though no loss
+ * and no undo came between ("moved").
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +14,7 @@
 
 static const struct family_member *member;
 static union family_state state;
-static unsigned long acks, losses, undos, samples, changes, line_number;
+static unsigned long acks, losses, undos, samples, changes, moved, line_number;
 static const char *line;
 
 static void expect(const char *what, __u32 here, __u32 kernel)
@@ -22,6 +24,17 @@ static void expect(const char *what, __u32 here, __u32 kernel)
 	fprintf(stderr, "replay: line %lu: %s is %u here, %u in the kernel: %s", line_number, what,
 		here, kernel, line);
 	exit(1);
+}
+
+/* The socket's window as the call before left it, and whether the kernel may have set it since. */
+static __u32 left_cwnd, left_ssthresh;
+static int set_elsewhere;
+
+static void left(__u32 cwnd, __u32 ssthresh)
+{
+	left_cwnd = cwnd;
+	left_ssthresh = ssthresh;
+	set_elsewhere = 0;
 }
 
 static void replay_ack(const char *text)
@@ -34,6 +47,9 @@ static void replay_ack(const char *text)
 		return;
 	acks++;
 	changes += cwnd != ack.cwnd;
+	if (!set_elsewhere && (ack.cwnd != left_cwnd || ack.ssthresh != left_ssthresh))
+		moved++;
+	left(cwnd, ssthresh);
 	member->on_ack(&state, &ack);
 	expect("cwnd", ack.cwnd, cwnd);
 	expect("ssthresh", ack.ssthresh, ssthresh);
@@ -53,6 +69,7 @@ static void replay_line(void)
 	now = (__u32)strtoul(text, NULL, 10);
 	if (!strcmp(call, "init")) {
 		member->init(&state, was);
+		left(was, 0x7fffffff);
 	} else if (!strcmp(call, "rtt")) {
 		samples++;
 		member->on_rtt(&state, (__s32)was);
@@ -60,9 +77,11 @@ static void replay_line(void)
 		replay_ack(strstr(line, "ack ") + 4);
 	} else if (!strcmp(call, "loss")) {
 		losses++;
+		set_elsewhere = 1;
 		expect("ssthresh", member->ssthresh(&state, was), now);
 	} else if (!strcmp(call, "undo")) {
 		undos++;
+		set_elsewhere = 1;
 		expect("cwnd", member->undo(&state, was), now);
 	}
 }
@@ -84,7 +103,7 @@ int main(int argc, char **argv)
 		line_number++;
 		replay_line();
 	}
-	printf("%lu acks, %lu losses, %lu undos, %lu samples, %lu changes\n", acks, losses, undos,
-	       samples, changes);
+	printf("%lu acks, %lu losses, %lu undos, %lu samples, %lu changes, %lu moved\n", acks,
+	       losses, undos, samples, changes, moved);
 	return 0;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The programs of the congestion controls (bpf/congestion.h), called here with a socket made up:
- * what they take for the window at a loss, and what comes of a loss that was none.
+ * when its window grows and how it is written, what they take for the window at a loss, and what
+ * comes of a loss that was none.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,19 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-/* Here a program is a function of its arguments, and a field is where the compiler puts it. */
-#define preserve_access_index
-#include <linux/types.h>
-#include <linux/bpf.h>
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_tracing.h>
-#undef SEC
-#define SEC(name)
-#undef BPF_PROG
-#define BPF_PROG(name, args...) name(args)
-#undef BPF_CORE_READ_BITFIELD
-#define BPF_CORE_READ_BITFIELD(s, field) ((s)->field)
+#include "program.h"
 #include "../../bpf/stcp.bpf.c"
 
 /* A connection with a window of @cwnd of which no more than @used was ever used. */
@@ -67,6 +56,65 @@ static void a_loss_is_met_with_the_window_in_use(void **state)
 	assert_int_equal(lose(&none), 140);
 }
 
+/* A reply of three segments after a window of 400: what a new connection would have, not two. */
+static void who_sends_little_keeps_an_initial_window(void **state)
+{
+	struct tcp_sock little = connection(400, 3), new = connection(10, 3);
+
+	assert_int_equal(lose(&little), 5); /* below its low window stcp is Reno */
+	assert_int_equal(lose(&new), 5);
+}
+
+/* The window after an ACK of @acked packets. */
+static __u32 acknowledged(struct tcp_sock tp, __u32 acked)
+{
+	ca_cong_avoid((struct sock *)&tp, tp.snd_una, acked);
+	return tp.snd_cwnd;
+}
+
+/* tcp_is_cwnd_limited(): in slow start a window counts as used of which more than half is. */
+static void a_window_grows_when_it_is_used(void **state)
+{
+	static const struct {
+		__u32 cwnd, ssthresh, used;
+		__u8 limited;
+		__u32 after;
+	} cases[] = {
+		{160, 320, 80, 0, 160}, {160, 320, 81, 0, 163}, {160, 320, 80, 1, 163},
+		/* stcp adds a hundredth of what is acknowledged; in avoidance the flag decides */
+		{160, 100, 159, 0, 160}, {160, 100, 80, 1, 161}, {160, 160, 81, 0, 160},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct tcp_sock tp = connection(cases[i].cwnd, cases[i].used);
+
+		tp.snd_ssthresh = cases[i].ssthresh;
+		tp.is_cwnd_limited = cases[i].limited;
+		assert_int_equal(acknowledged(tp, tp.snd_cwnd < tp.snd_ssthresh ? 3 : 100),
+				 cases[i].after);
+	}
+}
+
+/* The route's `cwnd`, say. */
+static void a_window_grows_to_its_clamp(void **state)
+{
+	struct tcp_sock tp = connection(160, 160);
+
+	tp.snd_cwnd_clamp = 162;
+	assert_int_equal(acknowledged(tp, 2), 162);
+	assert_int_equal(acknowledged(tp, 3), 162);
+}
+
+static void ssthresh_is_written_too(void **state)
+{
+	struct tcp_sock tp = connection(160, 160);
+	struct congestion_ack ack = {.cwnd = 150, .ssthresh = 150};
+
+	write_window(&tp, &ack);
+	assert_int_equal(tp.snd_cwnd, 150);
+	assert_int_equal(tp.snd_ssthresh, 150);
+}
+
 static void an_undone_reduction_is_undone_whole(void **state)
 {
 	struct tcp_sock whole = connection(160, 160), part = connection(160, 80);
@@ -90,6 +138,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_loss_is_met_with_the_window_in_use),
+		cmocka_unit_test(who_sends_little_keeps_an_initial_window),
+		cmocka_unit_test(a_window_grows_when_it_is_used),
+		cmocka_unit_test(a_window_grows_to_its_clamp),
+		cmocka_unit_test(ssthresh_is_written_too),
 		cmocka_unit_test(an_undone_reduction_is_undone_whole),
 		cmocka_unit_test(what_has_grown_since_stays),
 	};

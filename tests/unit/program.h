@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a test includes before a .bpf.c of bpf/congestion.h. Here a program is a function of its
+ * arguments, and a field is where the compiler puts it.
+ */
+#ifndef TEST_PROGRAM_H
+#define TEST_PROGRAM_H
+
+#define preserve_access_index
+#include <linux/types.h>
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+#undef SEC
+#define SEC(name)
+#undef BPF_PROG
+#define BPF_PROG(name, args...) name(args)
+#undef BPF_CORE_READ_BITFIELD
+#define BPF_CORE_READ_BITFIELD(s, field) ((s)->field)
+
+#endif
