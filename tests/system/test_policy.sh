@@ -441,6 +441,6 @@ test_a_hundred_reloads_a_second() {
 	expect_eq "$(metric 'tcptuned_policy_window_max_bytes{policy="default",direction="receive"}')" \
 		3145728 "what is in force"
 	stream_stop one
-	expect_eq "$(result one .bytes_damaged)" 0 "bytes damaged"
+	expect_undamaged "$(result one .bytes_damaged)" "payload"
 	tcptuned_stop
 }
