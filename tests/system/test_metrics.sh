@@ -251,7 +251,7 @@ test_prometheus_scrapes() {
 		"median RTT"
 	expect_eq "$(query 'sum(tcptuned_flow_limited{remote=~".*:5301"})')" 1 "limits that hold"
 	expect_eq "$(query 'tcptuned_build_info * 1')" 1 "build_info"
-	! grep -E 'level=(warn|error)' "$TEST_DIR/prometheus.log" | grep -i scrape ||
+	! grep -iE 'level=(warn|error)' "$TEST_DIR/prometheus.log" | grep -i scrape ||
 		fail "Prometheus complains"
 	stop prometheus
 	tcptuned_stop
