@@ -12,6 +12,9 @@
 #include "burstiness.skel.h"
 #include "cleanup.h"
 
+/* So often the rings are read where short intervals go by meanwhile. */
+#define TRIES 3
+
 struct tcptuned_burstiness {
 	struct burstiness_bpf *bpf;
 	size_t cpus;
@@ -138,7 +141,7 @@ static void add_row(struct tcptuned_burstiness_stats *ret, const char *name,
 	row->sent = *sent;
 }
 
-/* @rings: room for those of all CPUs. */
+/* @rings: room for those of all CPUs. -EAGAIN: it took longer than what was read lasts. */
 static int read_rows(const struct tcptuned_burstiness *b, struct burstiness_ring *rings,
 		     struct tcptuned_burstiness_stats *ret)
 {
@@ -164,19 +167,24 @@ static int read_rows(const struct tcptuned_burstiness *b, struct burstiness_ring
 	for (__u32 i = 0; i < window.len; i++)
 		burstiness_add(&ret->rows[0].sent, window.segments[i]);
 	ret->intervals = window.len;
-	return 0;
+	return burstiness_in_time(window.first, monotonic_ns(), b->interval_ns) ? 0 : -EAGAIN;
 }
 
-void tcptuned_burstiness_read(const struct tcptuned_burstiness *b,
+void tcptuned_burstiness_read(const struct tcptuned_burstiness *b, uint32_t interval_us,
 			      struct tcptuned_burstiness_stats *ret)
 {
 	_cleanup_free_ struct burstiness_ring *rings = NULL;
+	int error = -EAGAIN;
 
 	memset(ret, 0, sizeof(*ret));
+	ret->on = interval_us;
+	ret->interval_us = interval_us;
 	if (!b)
 		return;
-	ret->on = true;
-	ret->interval_us = tcptuned_burstiness_interval_us(b);
 	rings = calloc(b->cpus, sizeof(*rings));
-	ret->ok = rings && !read_rows(b, rings, ret);
+	for (int i = 0; rings && error == -EAGAIN && i < TRIES; i++) {
+		memset(ret->rows, 0, sizeof(ret->rows));
+		error = read_rows(b, rings, ret);
+	}
+	ret->ok = !error;
 }

@@ -23,6 +23,7 @@ struct tcptuned_scrape {
 	bool reader_known;
 	uid_t reader_uid;
 	const struct tcptuned_burstiness *burstiness;
+	__u32 burstiness_us; /* what was asked for */
 	int stats_fd; /* keeps the kernel's statistics on; -1: not asked for */
 	struct tcptuned_snapshot snap;
 };
@@ -95,7 +96,7 @@ static void read_everything(struct tcptuned_scrape *scrape, bool connections)
 	snap->budget_ok = read_budget(scrape);
 	read_flows(scrape, connections);
 	read_policies(scrape);
-	tcptuned_burstiness_read(scrape->burstiness, &snap->burstiness);
+	tcptuned_burstiness_read(scrape->burstiness, scrape->burstiness_us, &snap->burstiness);
 	tcptuned_bpfstats_read(&snap->bpf, kernel, scrape->stats_fd >= 0);
 	if (scrape->burstiness)
 		tcptuned_bpfstats_add(&snap->bpf, "burstiness",
@@ -234,9 +235,10 @@ int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max,
 }
 
 void tcptuned_scrape_set_burstiness(struct tcptuned_scrape *scrape,
-				    const struct tcptuned_burstiness *b)
+				    const struct tcptuned_burstiness *b, __u32 interval_us)
 {
 	scrape->burstiness = b;
+	scrape->burstiness_us = interval_us;
 }
 
 void tcptuned_scrape_count_reload(struct tcptuned_scrape *scrape, bool taken)
