@@ -201,11 +201,6 @@ test_least_windows() {
 	tcptuned_stop
 }
 
-flow_to() { # PORT FILTER
-	curl -sf "$METRICS/flows.json" |
-		jq -r "first(.flows[] | select(.remote | endswith(\":$1\"))) | $2"
-}
-
 # BI-TCP's parameters are the policy's: beta decides what is left at a loss.
 # timeout: 60
 test_bitcp_parameters_of_a_policy() {
@@ -222,13 +217,6 @@ test_bitcp_parameters_of_a_policy() {
 	expect_le "$share" 0.7 "share of the window kept, beta = 0.5"
 	stream_stop harsh
 	tcptuned_stop
-}
-
-lossy() { # PORT: it has had a loss; sets share
-	share=$(curl -sf "$METRICS/flows.json" | jq -er "first(.flows[]
-		| select(.remote | endswith(\":$1\"))
-		| select(.bitcp.max_segments and .ssthresh_segments)
-		| .ssthresh_segments / .bitcp.max_segments | select(. < 1))")
 }
 
 # --- what applications ask for, before it is known whose they are -------------------------------
@@ -560,19 +548,6 @@ cgroup = ${sub#"$(dirname "$TEST_CGROUP")"}/deeper\ncongestion_control = cubic"
 }
 
 # --- what tcptunectl says and does about policies ------------------------------------------------
-ctl() {
-	"$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
-		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
-		--set=tcptuned.state_directory="$TEST_DIR/state" "$@"
-}
-
-# ctl_json FILTER COMMAND...
-ctl_json() {
-	local filter=$1
-	shift
-	ctl "$@" --json | jq -r "$filter"
-}
-
 # refused STATUS PATTERN ARGUMENT...
 refused() {
 	local status=$1 pattern=$2 code=0
