@@ -126,7 +126,8 @@ expect_eq() {
 }
 
 expect_undamaged() {
-	[ "$1" = 0 ] || fail_for_good "$2: bytes damaged: '$1'"
+	[[ $1 =~ ^[0-9]+$ ]] || fail "$2: bytes damaged: '$1' is not a number"
+	[ "$1" = 0 ] || fail_for_good "$2: bytes damaged: $1"
 	note "$2: nothing damaged"
 }
 
@@ -356,6 +357,7 @@ transfer() {
 	in_host "$a" ${SENDER_PREFIX-} "$TEST_BUILD/messages" --connect "$to" "$@" \
 		>"$TEST_DIR/transfer.json" || code=$?
 	stop receiver || :
+	[ $code != 3 ] || fail_for_good "messages: damaged: $(tail -n 5 "$TEST_DIR/transfer.json")"
 	[ $code = 0 ] || fail "messages: exit code $code: $(cat "$TEST_DIR/transfer.json" \
 		"$TEST_DIR/receiver.log" | tail -n 5)"
 	cat "$TEST_DIR/transfer.json"
