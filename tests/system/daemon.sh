@@ -43,7 +43,7 @@ stream_end() {
 	wait "$(pid_of "$1")" || code=$?
 	unset "LIB_PID[$1]"
 	stop "$1-receiver" || :
-	[ $code != 3 ] || fail_for_good "$1: damaged: $(tail -n 5 "$TEST_DIR/$1.log")"
+	[ $code != 3 ] || fail_for_good "$1: damaged or missing: $(tail -n 5 "$TEST_DIR/$1.log")"
 	[ $code = 0 ] || fail "$1: exit code $code: $(tail -n 5 "$TEST_DIR/$1.log" \
 		"$TEST_DIR/$1-receiver.log")"
 }
