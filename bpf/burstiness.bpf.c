@@ -9,7 +9,8 @@
  * time. TCP's own hooks see only connections of some congestion control, or only what comes in.
  *
  * Not counted: what stays on the host (loopback), and segments without data: in the paper
- * acknowledgments go the other way.
+ * acknowledgments go the other way. A short packet in which something else comes before the TCP
+ * header (IPv6 extension headers, IPsec) may be one of these, and is not counted either.
  */
 #include "kernel.h"
 #include <tcptuned/burstiness.h>
@@ -39,15 +40,20 @@ const struct burstiness_ring empty = {};
 
 static __always_inline bool carries_data(struct __sk_buff *skb)
 {
-	__u8 *ip = (void *)(long)skb->data, *end = (void *)(long)skb->data_end, *tcp;
+	__u8 *ip = (void *)(long)skb->data, *end = (void *)(long)skb->data_end, *tcp, protocol;
 	__u32 header = IPV6_HEADER;
 
 	if (skb->len > LONGEST_HEADERS)
 		return true;
 	if (ip + IPV4_HEADER > end)
 		return false;
-	if (skb->protocol == bpf_htons(ETH_P_IP))
+	protocol = ip[6];
+	if (skb->protocol == bpf_htons(ETH_P_IP)) {
+		protocol = ip[9];
 		header = (ip[0] & 15) * 4;
+	}
+	if (protocol != IPPROTO_TCP)
+		return false;
 	tcp = ip + header;
 	return tcp + TCP_HEADER <= end && skb->len > header + (tcp[12] >> 4) * 4;
 }

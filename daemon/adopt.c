@@ -6,13 +6,13 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
 
 #include <tcptuned/flow.h>
 
 #include "cleanup.h"
+#include "clock.h"
 #include "family.h"
 #include "loader.h"
 #include "netns.h"
@@ -20,14 +20,6 @@
 
 /* Less than the kernel's own buffer for an iterator: else it does the last socket again. */
 #define READ_BYTES 16384
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* Run the iterator in this namespace to its end. @take (may be NULL) gets what it writes. */
 static int run_here(int link_fd, void (*take)(void *ctx, char what), void *ctx)
@@ -91,7 +83,7 @@ static int take_everywhere(int link_fd, struct tcptuned_adoption *ret)
 {
 	struct taking taking = { link_fd, ret };
 	struct tcptuned_netns_missed missed = { 0 };
-	uint64_t start = now_ns();
+	uint64_t start = tcptuned_monotonic_ns();
 	int visited;
 
 	memset(ret, 0, sizeof(*ret));
@@ -100,7 +92,7 @@ static int take_everywhere(int link_fd, struct tcptuned_adoption *ret)
 	visited = tcptuned_netns_for_each(take_here, &taking, &missed);
 	ret->namespaces_failed += missed.refused;
 	ret->namespaces_vanished = missed.vanished;
-	ret->ns = now_ns() - start;
+	ret->ns = tcptuned_monotonic_ns() - start;
 	return visited < 0 ? visited : 0;
 }
 

@@ -5,12 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 #include "burstiness.skel.h"
 #include "cleanup.h"
+#include "clock.h"
+
+/* So often the rings are read where short intervals go by meanwhile. */
+#define TRIES 3
 
 struct tcptuned_burstiness {
 	struct burstiness_bpf *bpf;
@@ -18,15 +21,6 @@ struct tcptuned_burstiness {
 	uint64_t start_ns;
 	uint64_t interval_ns;
 };
-
-/* The clock of struct sk_buff's tstamp and of TCP. */
-static uint64_t monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* ---- on and off ------------------------------------------------------------------------- */
 
@@ -78,7 +72,7 @@ int tcptuned_burstiness_start(struct tcptuned_burstiness **ret, int cgroup_fd,
 		tcptuned_burstiness_stop(b);
 		return error;
 	}
-	b->start_ns = monotonic_ns();
+	b->start_ns = tcptuned_monotonic_ns();
 	*ret = b;
 	return 0;
 }
@@ -138,7 +132,7 @@ static void add_row(struct tcptuned_burstiness_stats *ret, const char *name,
 	row->sent = *sent;
 }
 
-/* @rings: room for those of all CPUs. */
+/* @rings: room for those of all CPUs. -EAGAIN: it took longer than what was read lasts. */
 static int read_rows(const struct tcptuned_burstiness *b, struct burstiness_ring *rings,
 		     struct tcptuned_burstiness_stats *ret)
 {
@@ -146,7 +140,8 @@ static int read_rows(const struct tcptuned_burstiness *b, struct burstiness_ring
 	int map_fd = tcptuned_burstiness_map_fd(b);
 	struct window window = { 0 };
 
-	window.len = burstiness_window(b->start_ns, monotonic_ns(), b->interval_ns, &window.first);
+	window.len = burstiness_window(b->start_ns, tcptuned_monotonic_ns(), b->interval_ns,
+				       &window.first);
 	ret->rows_len = 1; /* "all" comes first, and is known last */
 	while (ret->rows_len <= BURSTINESS_NAMES && !bpf_map_get_next_key(map_fd, before, name)) {
 		struct burstiness sent = { 0 };
@@ -164,19 +159,25 @@ static int read_rows(const struct tcptuned_burstiness *b, struct burstiness_ring
 	for (__u32 i = 0; i < window.len; i++)
 		burstiness_add(&ret->rows[0].sent, window.segments[i]);
 	ret->intervals = window.len;
-	return 0;
+	return burstiness_in_time(window.first, tcptuned_monotonic_ns(), b->interval_ns) ? 0
+											  : -EAGAIN;
 }
 
-void tcptuned_burstiness_read(const struct tcptuned_burstiness *b,
+void tcptuned_burstiness_read(const struct tcptuned_burstiness *b, uint32_t interval_us,
 			      struct tcptuned_burstiness_stats *ret)
 {
 	_cleanup_free_ struct burstiness_ring *rings = NULL;
+	int error = -EAGAIN;
 
 	memset(ret, 0, sizeof(*ret));
+	ret->on = interval_us;
+	ret->interval_us = interval_us;
 	if (!b)
 		return;
-	ret->on = true;
-	ret->interval_us = tcptuned_burstiness_interval_us(b);
 	rings = calloc(b->cpus, sizeof(*rings));
-	ret->ok = rings && !read_rows(b, rings, ret);
+	for (int i = 0; rings && error == -EAGAIN && i < TRIES; i++) {
+		memset(ret->rows, 0, sizeof(ret->rows));
+		error = read_rows(b, rings, ret);
+	}
+	ret->ok = !error;
 }

@@ -22,8 +22,8 @@ struct tcptuned_burstiness_row {
 };
 
 struct tcptuned_burstiness_stats {
-	bool on;
-	bool ok; /* it could be read */
+	bool on; /* it is asked for */
+	bool ok; /* it is counted, and could be read */
 	uint32_t interval_us;
 	uint32_t intervals; /* the last ones, the same for all rows */
 	unsigned int rows_len;
@@ -40,8 +40,8 @@ int tcptuned_burstiness_start(struct tcptuned_burstiness **ret, int cgroup_fd,
 /* NULL: there is nothing to stop. */
 void tcptuned_burstiness_stop(struct tcptuned_burstiness *b);
 
-/* @b NULL: it is off, and @ret says so. */
-void tcptuned_burstiness_read(const struct tcptuned_burstiness *b,
+/* @interval_us: what was asked for; 0: it is off. @b: what counts it; NULL: nothing. */
+void tcptuned_burstiness_read(const struct tcptuned_burstiness *b, uint32_t interval_us,
 			      struct tcptuned_burstiness_stats *ret);
 
 /* Descriptors, which stay @b's. */

@@ -669,8 +669,9 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 			"queues of the path that matters, 50ms for example. It is one length for "
 			"all connections, since their sum is judged, and since values of "
 			"different intervals cannot be compared: Poisson traffic of m segments "
-			"per interval has 1/sqrt(m). Off by default, for it costs a little with "
-			"every packet that is sent.",
+			"per interval has 1/sqrt(m). Retransmissions count as what they are: "
+			"segments sent. Off by default, for it costs a little with every packet "
+			"that is sent, and 128 KB for each processor that the host may have.",
 	},
 };
 

@@ -8,10 +8,10 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "clock.h"
 #include "events.h"
 
 #define CLIENTS_MAX	  16
@@ -59,14 +59,6 @@ struct tcptuned_control {
 	pid_t stop_pid;
 	uid_t stop_uid;
 };
-
-static __u64 now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (__u64)now.tv_sec * 1000 + (__u64)now.tv_nsec / 1000000;
-}
 
 /* ---- clients ------------------------------------------------------------------------------ */
 
@@ -201,7 +193,7 @@ static void on_event(void *ctx, const struct tcptuned_event *event)
 /* Hand on what there is, and what is missing. */
 static void run_events(struct tcptuned_control *control)
 {
-	__u64 now = now_ms();
+	__u64 now = tcptuned_monotonic_ms();
 
 	if (!control->events)
 		return;
@@ -236,7 +228,7 @@ static int listen_to_events(struct tcptuned_control *control, struct client *cli
 		if (error)
 			return tcptuned_fail(err, -error, TCPTUNED_EXIT_KERNEL,
 					     "there are no events: %s", strerror(-error));
-		control->renew_ms = now_ms() + 1000;
+		control->renew_ms = tcptuned_monotonic_ms() + 1000;
 		epoll_ctl(control->epoll_fd, EPOLL_CTL_ADD, tcptuned_events_fd(control->events),
 			  &event);
 	}
@@ -294,7 +286,7 @@ static int answer(struct tcptuned_control *control, struct client *client,
 {
 	int error;
 
-	client->deadline_ms = now_ms() + control->options.answer_timeout_s * 1000ull;
+	client->deadline_ms = tcptuned_monotonic_ms() + control->options.answer_timeout_s * 1000ull;
 	if (request->command == TCPTUNED_CMD_EVENTS)
 		return listen_to_events(control, client, &request->filter, err);
 	if (request->command == TCPTUNED_CMD_STOP)
@@ -314,7 +306,7 @@ static void handle_request(struct tcptuned_control *control, struct client *clie
 	struct tcptuned_error err = { .status = TCPTUNED_EXIT_INTERNAL };
 	struct tcptuned_request request;
 
-	client->deadline_ms = now_ms() + control->options.answer_timeout_s * 1000ull;
+	client->deadline_ms = tcptuned_monotonic_ms() + control->options.answer_timeout_s * 1000ull;
 	if (tcptuned_request_parse(client->request, len, &request, &err) ||
 	    answer(control, client, &request, &err))
 		refuse(client, &err);
@@ -444,7 +436,8 @@ static void accept_one(struct tcptuned_control *control, int accepted)
 	client->state = ASKING;
 	client->pid = peer.pid;
 	client->uid = peer.uid;
-	client->deadline_ms = now_ms() + control->options.request_timeout_s * 1000ull;
+	client->deadline_ms =
+		tcptuned_monotonic_ms() + control->options.request_timeout_s * 1000ull;
 	client->fd = tcptuned_take_fd(&fd);
 }
 
@@ -590,7 +583,7 @@ int tcptuned_control_fd(const struct tcptuned_control *control)
 
 int tcptuned_control_timeout_ms(const struct tcptuned_control *control)
 {
-	__u64 now = now_ms(), soonest = control->events ? control->renew_ms : 0;
+	__u64 now = tcptuned_monotonic_ms(), soonest = control->events ? control->renew_ms : 0;
 
 	for_each_client(control, client)
 		if (client->state != FREE && client->deadline_ms &&
@@ -603,7 +596,7 @@ int tcptuned_control_timeout_ms(const struct tcptuned_control *control)
 
 static void end_overdue(struct tcptuned_control *control)
 {
-	__u64 now = now_ms();
+	__u64 now = tcptuned_monotonic_ms();
 
 	for_each_client(control, client)
 		if (client->state != FREE && client->deadline_ms && client->deadline_ms <= now)

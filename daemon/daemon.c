@@ -960,6 +960,10 @@ static void set_burstiness(struct daemon *d)
 	uint32_t wanted = d->scrape ? d->config->metrics_burstiness_us : 0;
 	int error = 0;
 
+	if (!wanted && d->config->metrics_burstiness_us)
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "metrics.burstiness: segments are not counted: metrics.enabled is no, "
+			     "and nobody could read it");
 	if (d->burstiness && tcptuned_burstiness_interval_us(d->burstiness) == wanted)
 		return;
 	tcptuned_burstiness_stop(d->burstiness);
@@ -972,7 +976,7 @@ static void set_burstiness(struct daemon *d)
 			     "take the program (%s)",
 			     strerror(-error));
 	if (d->scrape)
-		tcptuned_scrape_set_burstiness(d->scrape, d->burstiness);
+		tcptuned_scrape_set_burstiness(d->scrape, d->burstiness, wanted);
 }
 
 static int start_control(struct daemon *d, struct tcptuned_error *err)

@@ -9,6 +9,7 @@
 #include <bpf/libbpf.h>
 #include <jansson.h>
 
+#include "clock.h"
 #include "events.h"
 #include "flows.h"
 #include "json.h"
@@ -211,14 +212,6 @@ __s64 tcptuned_realtime_ns(void)
 
 /* ---- listening ---------------------------------------------------------------------------- */
 
-static __u64 monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (__u64)now.tv_sec * 1000000000 + (__u64)now.tv_nsec;
-}
-
 static int set_gate(struct tcptuned_events *events, __u64 until_ns)
 {
 	struct tcptuned_event_gate gate = { .until_ns = until_ns };
@@ -273,7 +266,7 @@ int tcptuned_events_open(struct tcptuned_events **ret, const struct tcptuned_ker
 	events->handler = handler;
 	events->ctx = ctx;
 	events->lost = lost_so_far(events);
-	error = set_gate(events, monotonic_ns() + LEASE_NS);
+	error = set_gate(events, tcptuned_monotonic_ns() + LEASE_NS);
 	if (error) {
 		tcptuned_events_close(events);
 		return error;
@@ -295,7 +288,7 @@ void tcptuned_events_read(struct tcptuned_events *events)
 
 void tcptuned_events_renew(struct tcptuned_events *events)
 {
-	set_gate(events, monotonic_ns() + LEASE_NS);
+	set_gate(events, tcptuned_monotonic_ns() + LEASE_NS);
 }
 
 __u64 tcptuned_events_lost(struct tcptuned_events *events)

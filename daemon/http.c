@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <linux/types.h>
 #include <microhttpd.h>
 
 #include "cleanup.h"
+#include "clock.h"
 #include "http.h"
 
 #define CONNECTIONS_MAX	  64
@@ -45,14 +45,6 @@ struct tcptuned_http {
 	size_t body_bytes; /* of all answers in flight */
 	struct client *clients;
 };
-
-static __u64 now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (__u64)now.tv_sec * 1000 + (__u64)now.tv_nsec / 1000000;
-}
 
 /* --- the listening socket ---------------------------------------------------------------- */
 
@@ -295,7 +287,8 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, cons
 
 	if (client) {
 		client->answered = true;
-		client->deadline_ms = now_ms() + http->options.total_timeout_s * 1000ull;
+		client->deadline_ms =
+			tcptuned_monotonic_ms() + http->options.total_timeout_s * 1000ull;
 	}
 	tcptuned_buf_init(&reply.body, http->options.body_max_bytes - http->body_bytes);
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
@@ -337,7 +330,7 @@ static void connection_changed(void *cls, struct MHD_Connection *connection, voi
 			continue;
 		client->fd = connection_fd(connection);
 		client->answered = client->ended = false;
-		client->since_ms = now_ms();
+		client->since_ms = tcptuned_monotonic_ms();
 		client->deadline_ms = client->since_ms + http->options.idle_timeout_s * 1000ull;
 		*ctx = client;
 		return;
@@ -354,7 +347,7 @@ static void end_client(struct client *client)
 
 static void end_overdue(struct tcptuned_http *http)
 {
-	__u64 now = now_ms();
+	__u64 now = tcptuned_monotonic_ms();
 	unsigned int i;
 
 	for (i = 0; i < http->options.connections_max; i++)
@@ -404,7 +397,7 @@ static struct client *slowest(const struct tcptuned_http *http, __u64 now)
 static void make_room(struct tcptuned_http *http)
 {
 	unsigned int wanted = is_full(http) ? waiting(http) : 0, i;
-	__u64 now = now_ms();
+	__u64 now = tcptuned_monotonic_ms();
 
 	for (i = 0; i < http->options.connections_max; i++)
 		wanted -= wanted && http->clients[i].ended; /* room that is being made */
@@ -524,7 +517,7 @@ bool tcptuned_http_is_elsewhere(const struct tcptuned_http *http)
 
 int tcptuned_http_timeout_ms(const struct tcptuned_http *http)
 {
-	__u64 now = now_ms(), soonest = INT32_MAX;
+	__u64 now = tcptuned_monotonic_ms(), soonest = INT32_MAX;
 	MHD_UNSIGNED_LONG_LONG library;
 	unsigned int i;
 

@@ -877,7 +877,7 @@ static void print_burstiness(struct tcptuned_buf *out, struct tcptuned_buf *labe
 	single(out, "tcptuned_burstiness_intervals", GAUGE, stats->intervals, PLAIN,
 	       "How many of them there are so far, up to 960.");
 	for (row = stats->rows; row < end; row++) {
-		if (!row->sent.segments)
+		if (!row->sent.segments || row->sent.intervals < 2) /* one does not vary */
 			continue;
 		label_row(labels, row);
 		sample(out, &cov, labels->data, burstiness_cov(&row->sent), MILLIONTHS);

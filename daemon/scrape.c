@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 
 #include "cleanup.h"
+#include "clock.h"
 #include "log.h"
 #include "metrics.h"
 #include "peer.h"
@@ -23,17 +23,10 @@ struct tcptuned_scrape {
 	bool reader_known;
 	uid_t reader_uid;
 	const struct tcptuned_burstiness *burstiness;
+	__u32 burstiness_us; /* what was asked for */
 	int stats_fd; /* keeps the kernel's statistics on; -1: not asked for */
 	struct tcptuned_snapshot snap;
 };
-
-static __u64 clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (__u64)now.tv_sec * 1000000000 + (__u64)now.tv_nsec;
-}
 
 /* --- reading ----------------------------------------------------------------------------- */
 
@@ -95,7 +88,7 @@ static void read_everything(struct tcptuned_scrape *scrape, bool connections)
 	snap->budget_ok = read_budget(scrape);
 	read_flows(scrape, connections);
 	read_policies(scrape);
-	tcptuned_burstiness_read(scrape->burstiness, &snap->burstiness);
+	tcptuned_burstiness_read(scrape->burstiness, scrape->burstiness_us, &snap->burstiness);
 	tcptuned_bpfstats_read(&snap->bpf, kernel, scrape->stats_fd >= 0);
 	if (scrape->burstiness)
 		tcptuned_bpfstats_add(&snap->bpf, "burstiness",
@@ -136,14 +129,14 @@ static void handle_metrics(struct tcptuned_scrape *scrape, bool connections,
 			   struct tcptuned_buf *out)
 {
 	struct tcptuned_snapshot *snap = &scrape->snap;
-	__u64 start = clock_ns(CLOCK_MONOTONIC);
+	__u64 start = tcptuned_monotonic_ns();
 
 	read_everything(scrape, connections);
 	if (!connections)
 		tcptuned_buf_printf(out, "# Connections one by one are for root and the user %s "
 					 "(metrics.reader).\n", scrape->options.reader);
 	tcptuned_metrics_format(out, snap);
-	snap->last_scrape_ns = clock_ns(CLOCK_MONOTONIC) - start;
+	snap->last_scrape_ns = tcptuned_monotonic_ns() - start;
 	snap->scrapes_ns += snap->last_scrape_ns;
 	snap->scrapes++;
 }
@@ -234,9 +227,10 @@ int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max,
 }
 
 void tcptuned_scrape_set_burstiness(struct tcptuned_scrape *scrape,
-				    const struct tcptuned_burstiness *b)
+				    const struct tcptuned_burstiness *b, __u32 interval_us)
 {
 	scrape->burstiness = b;
+	scrape->burstiness_us = interval_us;
 }
 
 void tcptuned_scrape_count_reload(struct tcptuned_scrape *scrape, bool taken)
@@ -262,7 +256,7 @@ int tcptuned_scrape_new(struct tcptuned_scrape **ret,
 	scrape->snap.policy_name = options->policy_name;
 	scrape->snap.policy = options->policy;
 	scrape->snap.policy_ctx = options->policy_ctx;
-	scrape->snap.start_time_us = clock_ns(CLOCK_REALTIME) / 1000;
+	scrape->snap.start_time_us = tcptuned_clock_ns(CLOCK_REALTIME) / 1000;
 	*ret = scrape;
 	scrape = NULL;
 	return 0;

@@ -49,9 +49,12 @@ void tcptuned_scrape_freep(struct tcptuned_scrape **scrape);
 int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max,
 			      bool program_statistics);
 
-/* Show what @b has counted, which has to outlive this, or NULL: nothing is counted. */
+/*
+ * Show what @b has counted, which has to outlive this. NULL: nothing is counted, which is a failure
+ * unless @interval_us, what was asked for, is 0.
+ */
 void tcptuned_scrape_set_burstiness(struct tcptuned_scrape *scrape,
-				    const struct tcptuned_burstiness *b);
+				    const struct tcptuned_burstiness *b, __u32 interval_us);
 
 /* Count a reload of the configuration. */
 void tcptuned_scrape_count_reload(struct tcptuned_scrape *scrape, bool taken);

@@ -91,6 +91,15 @@ static inline __u32 burstiness_window(__u64 start_ns, __u64 now_ns, __u64 interv
 	return end > first ? (__u32)(end - first) : 0;
 }
 
+/*
+ * Whether intervals from @first on, of a ring that was read until @now_ns, are what they were: who
+ * reads slowly may find places of theirs taken by later ones.
+ */
+static inline int burstiness_in_time(__u64 first, __u64 now_ns, __u64 interval_ns)
+{
+	return now_ns / interval_ns + BURSTINESS_AHEAD < first + BURSTINESS_SLOTS;
+}
+
 /* Moments of the number of segments in an interval, of those that are over. */
 struct burstiness {
 	__u64 intervals;

@@ -7,8 +7,19 @@
 #	stream_end NAME		waits for its end, which must be a good one; result: NAME.log
 #	stream_stop NAME...	the same of several, whose payload ends now
 #	result NAME FILTER	of that result, through jq -r FILTER
+#	watch			from now on rightedge looks at what host b sends out of its first link
+#	expect_no_retraction CONNECTIONS ACKS	that ends: it saw so many connections, at least so
+#				many ACKs, and missed nothing; none pulled a right edge back. $watched
+#				is what it said
+#	expect_payload NAME	all that the stream sent has arrived, and as it was sent
 #	in_log PATTERN		waits until the daemon has logged that
 #	counter NAME LABELS	a metric as a whole number; LABELS may be ''
+#	flow_to PORT FILTER	of the flow whose remote port is PORT (as flow, of the local one)
+#	arrived PORT BYTES	so many (8M say) have arrived at port PORT of host b
+#	lossy PORT		the bitcp flow to PORT has had a loss; sets $share to what that left of
+#				its window
+#	ctl ARGUMENT...		tcptunectl, of this daemon
+#	ctl_json FILTER ARGUMENT...	its JSON, through jq -r FILTER
 #	tcptuned_kill		kill -9
 #	other_builds		$TEST_BUILD/other/rightsize, of another program, and other/abi, of other
 #				records, are up to date
@@ -32,6 +43,7 @@ stream_end() {
 	wait "$(pid_of "$1")" || code=$?
 	unset "LIB_PID[$1]"
 	stop "$1-receiver" || :
+	[ $code != 3 ] || fail_for_good "$1: damaged or missing: $(tail -n 5 "$TEST_DIR/$1.log")"
 	[ $code = 0 ] || fail "$1: exit code $code: $(tail -n 5 "$TEST_DIR/$1.log" \
 		"$TEST_DIR/$1-receiver.log")"
 }
@@ -50,6 +62,29 @@ result() {
 	jq -r "$2" "$TEST_DIR/$1.log"
 }
 
+watch() {
+	background watch in_host b "$TEST_BUILD/rightedge" tun0
+	wait_until 5 grep -q watching "$TEST_DIR/watch.log"
+}
+
+expect_no_retraction() {
+	sleep 0.2 # for what is on its way
+	stop watch
+	watched=$(tail -n 1 "$TEST_DIR/watch.log")
+	note "$watched"
+	[ "$(jq '.retracted > 0' <<<"$watched")" != true ] ||
+		fail_for_good "right edges retracted: $watched"
+	expect_eq "$(jq .retracted <<<"$watched")" 0 "right edges retracted"
+	expect_eq "$(jq .connections <<<"$watched")" "$1" "connections watched"
+	expect_ge "$(jq .acks <<<"$watched")" "$2" "their ACKs"
+	expect_eq "$(jq .dropped <<<"$watched")" 0 "segments that were missed"
+}
+
+expect_payload() {
+	expect_undamaged "$(result "$1" .bytes_damaged)" "payload of $1"
+	expect_eq "$(result "$1" '[.ok, .verified] | tostring')" "[true,true]" "all of $1, verified"
+}
+
 in_log() {
 	wait_until 8 grep -Eq -- "$1" "$TEST_DIR/tcptuned.log"
 	note "logged: $(grep -Em 1 -- "$1" "$TEST_DIR/tcptuned.log" | sed 's/^[-0-9]* [:.0-9]* //')"
@@ -61,6 +96,38 @@ counter() {
 	echo "${value:-missing}"
 }
 
+flow_to() {
+	curl -sf "$METRICS/flows.json" |
+		jq -r "first(.flows[] | select(.remote | endswith(\":$1\"))) | $2"
+}
+
+arrived() {
+	local got
+	got=$(in_host b ss -tinOH "sport = :$1" | grep -o 'bytes_received:[0-9]*')
+	[ "${got#*:}" -ge "$(numfmt --from=si "${2%B}")" ]
+}
+
+# ssthresh of the maximum that was reached. There is none while the flow probes past the last one; it
+# is read where there is one.
+lossy() {
+	share=$(curl -sf "$METRICS/flows.json" | jq -er "first(.flows[]
+		| select(.remote | endswith(\":$1\"))
+		| select(.bitcp.max_segments and .ssthresh_segments)
+		| .ssthresh_segments / .bitcp.max_segments | select(. < 1))")
+}
+
+ctl() {
+	"$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
+		--set=tcptuned.state_directory="$TEST_DIR/state" "$@"
+}
+
+ctl_json() {
+	local filter=$1
+	shift
+	ctl "$@" --json | jq -r "$filter"
+}
+
 tcptuned_kill() {
 	stop tcptuned KILL 2>/dev/null || :
 }
@@ -69,14 +136,18 @@ other_builds() {
 	env -u MAKEFLAGS -u MAKELEVEL make -s -j 2 -C "$TEST_TOP" BUILD="$TEST_BUILD" others
 }
 
+# What cannot be told is never the same as before.
 host_state() {
-	sysctl net.core.rmem_max net.core.wmem_max net.ipv4.tcp_congestion_control \
-		net.ipv4.tcp_available_congestion_control
-	find /sys/fs/bpf | sort
-	bpftool cgroup show "$TEST_CGROUP/group" 2>/dev/null || :
-	bpftool -j struct_ops show | jq -r '.[] | "bpf struct_ops \(.id)"'
-	bpftool -j prog show | jq -r '.[] | select(.name // "" |
-		test("^(tcptuned_|dump_flows|adopt_flows|release_flows|undo_overrides|ca_)")) | "bpf prog \(.id) \(.name)"'
+	local of_tcptuned='^(tcptuned_|dump_flows|adopt_flows|release_flows|undo_overrides|ca_)'
+	{
+		sysctl net.core.rmem_max net.core.wmem_max net.ipv4.tcp_congestion_control \
+			net.ipv4.tcp_available_congestion_control &&
+			find /sys/fs/bpf | sort &&
+			{ bpftool cgroup show "$TEST_CGROUP/group" 2>/dev/null || :; } &&
+			bpftool -j struct_ops show | jq -r '.[] | "bpf struct_ops \(.id)"' &&
+			bpftool -j prog show | jq -r --arg of_tcptuned "$of_tcptuned" '.[] |
+				select(.name // "" | test($of_tcptuned)) | "bpf prog \(.id) \(.name)"'
+	} || echo "unknown $RANDOM"
 }
 
 # What an earlier test left to connections that are still saying goodbye may go at any time.
@@ -88,9 +159,9 @@ new_in_host_state() { # BEFORE
 }
 
 expect_host_state() {
-	local end=$((SECONDS + 6))
+	local end=$((SECONDS + 12)) # there is no other chance
 	until [ -z "$(new_in_host_state "$1")" ]; do
-		[ $SECONDS -lt $end ] || fail "not as before: $(new_in_host_state "$1")"
+		[ $SECONDS -lt $end ] || fail_for_good "not as before: $(new_in_host_state "$1")"
 		sleep 0.1
 	done
 	note "the host is as it was"

@@ -17,11 +17,17 @@ function digit(number, from_the_end) {
 	return index("0123456789abcdef", tolower(substr(number, length(number) + 1 - from_the_end, 1))) - 1
 }
 
-function on_syn(end) {
+# One with an acknowledgement has offered its window, which is not scaled.
+function on_syn(end, acknowledges, number, size) {
 	if (!(end in goodbye))
 		connections++
 	delete edge[end]
+	delete window[end]
 	goodbye[end] = 0
+	if (acknowledges) {
+		ack[end] = number
+		edge[end] = number + size
+	}
 }
 
 function on_ack(end, number, size,	back) {
@@ -54,15 +60,16 @@ function on_ack(end, number, size,	back) {
 	fin = low % 2
 	syn = int(low / 2) % 2
 	rst = int(low / 4) % 2
+	acknowledges = digit($3, 2) % 2
 	if (syn) {
-		on_syn(end)
+		on_syn(end, acknowledges, $4, $5)
 		next
 	}
 	if (!(end in goodbye))
 		next
 	if (rst)
 		resets += !goodbye[end]
-	else if (digit($3, 2) % 2)
+	else if (acknowledges)
 		on_ack(end, $4, $5)
 	if (fin || rst)
 		goodbye[end] = 1

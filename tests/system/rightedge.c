@@ -5,9 +5,10 @@
  * now on, of the connections known):
  *
  *   connections	directions of which the SYN was seen, for it tells the window scale
- *   acks		segments of those with an acknowledgement
+ *   acks		segments of those with an acknowledgement, after the SYN
  *   retracted		how many of them pulled the right edge of the window back: their
- *			acknowledgement plus window lies before an earlier one's
+ *			acknowledgement plus window lies before an earlier one's, or before
+ *			that of a SYN with an acknowledgement
  *   retracted_bytes	the most by which one of them did
  *   window_max_bytes	the largest window seen
  *   shrunk		how often a window was smaller than the one before
@@ -103,6 +104,7 @@ static struct direction *find(const uint8_t addresses[32], const struct tcphdr *
 	return d;
 }
 
+/* Its own window is not scaled; it is no promise yet where the other end's numbers are unknown. */
 static void on_syn(const uint8_t addresses[32], const struct tcphdr *tcp)
 {
 	const uint8_t *header = (const uint8_t *)tcp;
@@ -117,6 +119,11 @@ static void on_syn(const uint8_t addresses[32], const struct tcphdr *tcp)
 	memcpy(d->addresses, addresses, 32);
 	memcpy(d->ports, tcp, sizeof(d->ports));
 	d->wscale = window_scale(header + sizeof(*tcp), header + tcp->doff * 4);
+	if (tcp->ack) {
+		d->ack = ntohl(tcp->ack_seq);
+		d->edge = d->ack + ntohs(tcp->window);
+		d->known = true;
+	}
 }
 
 static void on_ack(struct direction *d, const struct tcphdr *tcp)
@@ -169,7 +176,7 @@ static void on_packet(const uint8_t *packet, size_t len)
 	if (len < header + sizeof(*tcp) || len < header + tcp->doff * 4u)
 		return;
 	if (tcp->syn) {
-		on_syn(addresses, tcp); /* its own window is not scaled */
+		on_syn(addresses, tcp);
 		return;
 	}
 	d = find(addresses, tcp);
@@ -220,13 +227,24 @@ static void begin_anew(void)
 		directions[i].known = false;
 }
 
+/* One packet, of those that left; false: there is none, and @flags say not to wait for it. */
+static bool capture(int fd, int flags)
+{
+	uint8_t packet[128]; /* IPv6 and TCP with all their options */
+	struct sockaddr_ll from;
+	socklen_t from_len = sizeof(from);
+	ssize_t n = recvfrom(fd, packet, sizeof(packet), flags, (struct sockaddr *)&from, &from_len);
+
+	if (n < 0 && errno != EINTR && errno != EAGAIN)
+		die("recvfrom");
+	if (n > 0 && from.sll_pkttype == PACKET_OUTGOING)
+		on_packet(packet, (size_t)n);
+	return n > 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct sigaction action = { .sa_handler = end }; /* no SA_RESTART: it ends recvfrom() */
-	uint8_t packet[128]; /* IPv6 and TCP with all their options */
-	struct sockaddr_ll from;
-	socklen_t from_len;
-	ssize_t n;
 	int fd;
 
 	if (argc != 2) {
@@ -240,13 +258,10 @@ int main(int argc, char **argv)
 	while (!ended) {
 		if (anew)
 			begin_anew();
-		from_len = sizeof(from);
-		n = recvfrom(fd, packet, sizeof(packet), 0, (struct sockaddr *)&from, &from_len);
-		if (n < 0 && errno != EINTR)
-			die("recvfrom");
-		if (n > 0 && from.sll_pkttype == PACKET_OUTGOING)
-			on_packet(packet, (size_t)n);
+		capture(fd, 0);
 	}
+	while (capture(fd, MSG_DONTWAIT)) /* what was sent before the signal */
+		;
 	print(fd);
 	return 0;
 }

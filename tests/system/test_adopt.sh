@@ -54,8 +54,7 @@ test_receivers_and_congestion_control() {
 	host a b
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
 	link a b --rate 200mbit --delay 25ms
-	background watch in_host b "$TEST_BUILD/rightedge" tun0
-	wait_until 5 grep -q watching "$TEST_DIR/watch.log"
+	watch
 	opened_before 7201 set rcvbuf 65536 until "$TEST_DIR/asked" get rcvbuf \
 		until "$TEST_DIR/over"
 	sender_steps="set congestion cubic" opened_before 7202 set rcvbuf 65536
@@ -82,9 +81,8 @@ test_receivers_and_congestion_control() {
 	expect_eq "$(congestion_of 7202)" cubic "the application's"
 	sleep 0.5
 	expect_le "$(rate 7202)" $((2 * ${slow%.*})) "Mbit/s with its own buffer again"
-	stop watch
-	expect_eq "$(tail -n 1 "$TEST_DIR/watch.log" | jq -c '[.connections, .retracted, .resets]')" \
-		"[2,0,0]" "since then: connections, right edges retracted, resets"
+	expect_no_retraction 2 1000
+	expect_eq "$(jq .resets <<<"$watched")" 0 "resets"
 	stop sender-7201 KILL || :
 	stop sender-7202 KILL || :
 	expect_host_state "$before"
@@ -100,8 +98,7 @@ test_listener() {
 	host a b
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
 	link a b --rate 200mbit --delay 25ms
-	background watch in_host b "$TEST_BUILD/rightedge" tun0
-	wait_until 5 grep -q watching "$TEST_DIR/watch.log"
+	watch
 	background receiver in_group in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" \
 		--rcvbuf 64KiB --verify
 	background idle in_group in_host b "${sockets[@]}" tcp4 set rcvbuf 20000 \
@@ -117,7 +114,7 @@ test_listener() {
 		>"$TEST_DIR/result.log"
 	expect_ge "$(result result .receiver.wscale)" 7 "window scale"
 	expect_ge "$(result result '.goodput_bps / 1e6')" 60 "Mbit/s"
-	expect_eq "$(result result '[.verified, .bytes_damaged] | tostring')" "[true,0]" "payload"
+	expect_payload result
 
 	background opener in_host a "${sockets[@]}" tcp4 connect "${ADDR[b]}" 7301 \
 		until "$TEST_DIR/over"
@@ -133,9 +130,8 @@ test_listener() {
 		"buffer of a listener of Multipath TCP, left alone"
 	tcptuned_stop
 	expect_eq "$(listeners_rcvbuf 5301)" 131072 "buffer of the listener afterwards"
-	stop watch
-	expect_eq "$(tail -n 1 "$TEST_DIR/watch.log" | jq -c '[.connections, .retracted, .resets]')" \
-		"[2,0,0]" "connections, right edges retracted, resets"
+	expect_no_retraction 2 1000
+	expect_eq "$(jq .resets <<<"$watched")" 0 "resets"
 	stop receiver || :
 	: >"$TEST_DIR/over"
 	expect_host_state "$before"

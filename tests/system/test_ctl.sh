@@ -5,12 +5,6 @@
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
-ctl() {
-	"$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
-		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
-		--set=tcptuned.state_directory="$TEST_DIR/state" "$@"
-}
-
 # events NAME [OPTION...]: a stream of events, in the background
 events() {
 	local name=$1
@@ -19,24 +13,12 @@ events() {
 		--set=tcptuned.runtime_directory="$TEST_DIR/run" events "$@"
 }
 
-ctl_json() { # FILTER COMMAND...
-	local filter=$1
-	shift
-	ctl "$@" --json | jq -r "$filter"
-}
-
 # A transfer that moves some megabytes and then rests: rest NAME PORT BYTES [MESSAGES OPTION...]
 rest() {
 	local name=$1 port=$2 bytes=$3
 	shift 3
 	stream "$name" "$port" --count 2 --bytes "$bytes" --interval 60000 "$@"
 	wait_until 20 arrived "$port" "$bytes"
-}
-
-arrived() { # PORT BYTES
-	local got
-	got=$(in_host b ss -tinOH "sport = :$1" | grep -o 'bytes_received:[0-9]*')
-	[ "${got#*:}" -ge "$(numfmt --from=si "${2%B}")" ]
 }
 
 # refused STATUS PATTERN ARGUMENT...: one clear line, and that status

@@ -3,6 +3,8 @@
 # The metrics endpoint: what it says against what ss, bpftool and /proc say, and what promtool
 # and a Prometheus server make of it.
 
+. "$TEST_TOP/tests/system/daemon.sh"
+
 # Keep one scrape, for `sample`.
 scrape() {
 	curl -sf -o "$TEST_DIR/scrape" "$METRICS/metrics"
@@ -29,12 +31,6 @@ connection() {
 		--port "$port" --count 2 --bytes "$bytes" --interval 20000 "$@"
 	wait_until 20 arrived "$port" "$bytes"
 	sleep 0.5 # the last ACKs
-}
-
-arrived() { # PORT BYTES
-	local got
-	got=$(in_host b ss -tinOH "sport = :$1" | grep -o 'bytes_received:[0-9]*')
-	[ "${got#*:}" -ge "$(numfmt --from=si "${2%B}")" ]
 }
 
 end_connection() { # NAME
@@ -251,7 +247,7 @@ test_prometheus_scrapes() {
 		"median RTT"
 	expect_eq "$(query 'sum(tcptuned_flow_limited{remote=~".*:5301"})')" 1 "limits that hold"
 	expect_eq "$(query 'tcptuned_build_info * 1')" 1 "build_info"
-	! grep -E 'level=(warn|error)' "$TEST_DIR/prometheus.log" | grep -i scrape ||
+	! grep -iE 'level=(warn|error)' "$TEST_DIR/prometheus.log" | grep -i scrape ||
 		fail "Prometheus complains"
 	stop prometheus
 	tcptuned_stop

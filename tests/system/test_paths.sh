@@ -274,12 +274,6 @@ test_unwritable_state_directory() {
 }
 
 # --- tcptunectl paths --------------------------------------------------------------------------
-ctl() {
-	"$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
-		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
-		--set=tcptuned.state_directory="$TEST_DIR/state" "$@"
-}
-
 # path PREFIX AGE RTT_US RECEIVE SEND MAX SENT RETRANSMITTED CONNECTIONS [SLOW]
 path() {
 	db "INSERT INTO paths VALUES ('$1', 0, '', unixepoch() - $2, $3, $4, $5, $6,
@@ -289,7 +283,7 @@ path() {
 ctl_paths() { # JQ_FILTER ARGUMENT...
 	local filter=$1
 	shift
-	ctl paths --json "$@" | jq -r "$filter"
+	ctl_json "$filter" paths "$@"
 }
 
 test_listed_and_forgotten_by_tcptunectl() {

@@ -70,8 +70,7 @@ test_a_slow_reader_on_a_lossy_path_holds_little() {
 	host a b
 	tcptuned_start --set=policy.congestion_control=keep
 	link a b --rate 50mbit --delay 20ms --queue 400KB --loss-ab 2e-2
-	background watch in_host b "$TEST_BUILD/rightedge" tun0
-	wait_until 5 grep -q watching "$TEST_DIR/watch.log"
+	watch
 	stream slow 7101 --congestion bbr --duration 30 --read-fast 1.5 --read-rate 200000
 	for ((i = 0; i < 24; i++)); do
 		sleep 0.15
@@ -81,11 +80,9 @@ test_a_slow_reader_on_a_lossy_path_holds_little() {
 	done
 	stop slow || :
 	tcptuned_stop
-	stop watch
-	note "$(tail -n 1 "$TEST_DIR/watch.log")"
 	expect_ge "$most" 300000 "largest queue of what was not read"
 	expect_le "$most" 2500000 "largest queue of what was not read"
-	expect_eq "$(tail -n 1 "$TEST_DIR/watch.log" | jq .retracted)" 0 "right edges retracted"
+	expect_no_retraction 1 500
 }
 
 # One that reads slowly: what is free in its buffer is promised, so a buffer that kept a little
@@ -134,7 +131,7 @@ test_locked_buffers_over_ipv6() {
 		fail "all in one network namespace"
 	SENDER_PREFIX=in_group RECEIVER_PREFIX=in_group valid_run locked_over_ipv6
 	expect_ge "$(late_rate)" 150 "Mbit/s with tcptuned"
-	expect_eq "$(of_transfer .bytes_damaged)" 0 "bytes damaged"
+	expect_undamaged "$(of_transfer .bytes_damaged)" "payload"
 	tcptuned_stop
 }
 
@@ -148,8 +145,7 @@ test_right_edge() {
 	host a b
 	tcptuned_start --set=policy.congestion_control=keep
 	link a b --rate 100mbit --delay 5ms --queue 4MB
-	background watch in_host b "$TEST_BUILD/rightedge" tun0
-	wait_until 5 grep -q watching "$TEST_DIR/watch.log"
+	watch
 	stream four 7101 --congestion cubic --duration 40 --verify
 	TRANSFER_ADDR=${ADDR6[b]} stream six 7102 --congestion cubic --duration 40 --verify \
 		--streams 2
@@ -162,14 +158,11 @@ test_right_edge() {
 	expect_ge "$(counter tcptuned_rightsize_drains_total '{direction="receive"}')" 1 "drains"
 	tcptuned_stop
 	stream_stop four six slow
-	stop watch
-	note "$(tail -n 1 "$TEST_DIR/watch.log")"
-	expect_eq "$(tail -n 1 "$TEST_DIR/watch.log" | jq -c '[.connections, .retracted, .resets]')" \
-		"[4,0,0]" "connections, right edges retracted, resets"
-	expect_ge "$(tail -n 1 "$TEST_DIR/watch.log" | jq .acks)" 20000 "ACKs looked at"
-	expect_ge "$(tail -n 1 "$TEST_DIR/watch.log" | jq .shrunk)" 5 "windows smaller than before"
+	expect_no_retraction 4 20000
+	expect_eq "$(jq .resets <<<"$watched")" 0 "resets"
+	expect_ge "$(jq .shrunk <<<"$watched")" 5 "windows smaller than before"
 	for name in four six slow; do
-		expect_eq "$(result $name .bytes_damaged)" 0 "bytes damaged of $name"
+		expect_payload $name
 	done
 }
 
@@ -186,8 +179,7 @@ test_slow_reader_gives_its_window_back() {
 	host a b
 	tcptuned_start --set=policy.congestion_control=keep
 	link a b --rate 200mbit --delay 10ms --queue 2MB
-	background watch in_host b "$TEST_BUILD/rightedge" tun0
-	wait_until 5 grep -q watching "$TEST_DIR/watch.log"
+	watch
 	stream slow 7101 --congestion cubic --duration 30 --read-fast 2 --read-rate 20000000 --verify
 	sleep 1.8
 	expect_ge "$(flow 7101 .receive.window_bytes)" 700000 "the window of a fast reader"
@@ -198,10 +190,9 @@ test_slow_reader_gives_its_window_back() {
 	expect_le "$(ss_of b "sport = :7101 and dport > :0" "skmem:.*,rb([0-9]+),")" 1500000 "receive buffer"
 	stream_stop slow
 	tcptuned_stop
-	stop watch
-	expect_eq "$(tail -n 1 "$TEST_DIR/watch.log" | jq -c '[.connections, .retracted, .resets]')" \
-		"[1,0,0]" "connections, right edges retracted, resets"
-	expect_eq "$(result slow .bytes_damaged)" 0 "bytes damaged"
+	expect_no_retraction 1 1000
+	expect_eq "$(jq .resets <<<"$watched")" 0 "resets"
+	expect_payload slow
 }
 
 given_back() {

@@ -208,8 +208,7 @@ test_a_socket_that_connects_again() {
 	host a b
 	in_host b sysctl -qw net.ipv4.tcp_congestion_control=reno
 	link a b --rate 100mbit --delay 5ms
-	background watch in_host b "$TEST_BUILD/rightedge" tun0
-	wait_until 5 grep -q watching "$TEST_DIR/watch.log"
+	watch
 	printf '[policy first]\nremote_port = 7003\npacing_rate_max = 400M\n' >"$TEST_DIR/my.conf"
 	tcptuned_start --config="$TEST_DIR/my.conf"
 	first=$(in_host b sysctl -n net.ipv4.tcp_rmem | awk '{ print $2 }')
@@ -222,17 +221,17 @@ test_a_socket_that_connects_again() {
 		disconnect connect "${ADDR[a]}" 7004 get wscale receive 3000000 say over \
 		until "$TEST_DIR/over"
 	wait_until 5 grep -q received "$TEST_DIR/client.log"
-	expect_match "$(to_port 7003 '.flags | join(" ")')" \
+	expect_match "$(flow_to 7003 '.flags | join(" ")')" \
 		"receive_rightsized send_rightsized congestion_control_set pacing_limited" "the first"
-	expect_match "$(to_port 7003 .send.unsent_max_bytes)" "^[1-9]" "what of it may wait unsent"
+	expect_match "$(flow_to 7003 .send.unsent_max_bytes)" "^[1-9]" "what of it may wait unsent"
 	: >"$TEST_DIR/again"
 	wait_until 5 grep -q wscale "$TEST_DIR/client.log"
 	expect_ge "$(sed -n 's/wscale //p' "$TEST_DIR/client.log")" 7 "window scale of the second"
-	expect_le "$(to_port 7004 .advertised_window_bytes)" 70000 "what it offers at first"
-	expect_eq "$(to_port 7004 '[.receive_buffer_bytes, .receive.began_with_bytes] | tostring')" \
+	expect_le "$(flow_to 7004 .advertised_window_bytes)" 70000 "what it offers at first"
+	expect_eq "$(flow_to 7004 '[.receive_buffer_bytes, .receive.began_with_bytes] | tostring')" \
 		"[$first,$first]" "its receive buffer"
-	expect_le "$(to_port 7004 .send.began_with_bytes)" 87040 "send buffer that it began with"
-	expect_eq "$(to_port 7004 '[.flags[], .send.unsent_max_of_others_bytes,
+	expect_le "$(flow_to 7004 .send.began_with_bytes)" 87040 "send buffer that it began with"
+	expect_eq "$(flow_to 7004 '[.flags[], .send.unsent_max_of_others_bytes,
 		.pacing.rate_max_bytes_per_s] | tostring')" \
 		'["receive_rightsized","send_rightsized","congestion_control_set",null,null]' "flags, limits"
 	: >"$TEST_DIR/go"
@@ -240,8 +239,7 @@ test_a_socket_that_connects_again() {
 	tcptuned_stop
 	expect_eq "$(ss_of b "dport = :7004" '(reno|cubic|bitcp|bbr) wscale')" reno "after the stop"
 	: >"$TEST_DIR/over"
-	stop watch
-	expect_eq "$(tail -n 1 "$TEST_DIR/watch.log" | jq .retracted)" 0 "right edges retracted"
+	expect_no_retraction 2 100
 }
 
 # ... also where its application has fixed its buffer meanwhile, or where the next is nobody's: that
@@ -272,9 +270,4 @@ test_a_socket_that_connects_to_others() {
 	expect_eq "$(grep rcvbuf "$TEST_DIR/fixed.log")" "rcvbuf 80000" "what it fixed"
 	expect_eq "$(grep rcvbuf "$TEST_DIR/other.log" | sort -u | wc -l)" 1 "sizes, before and after"
 	tcptuned_stop
-}
-
-to_port() { # PORT FILTER
-	curl -sf "$METRICS/flows.json" |
-		jq -r "first(.flows[] | select(.remote | endswith(\":$1\"))) | $2"
 }

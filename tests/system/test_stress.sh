@@ -27,13 +27,16 @@ test_second_opinion_is_not_left_out() {
 
 # What `make stress` asks beside rightedge, for a second opinion: around the end of the sequence
 # numbers; an edge that is pulled back by 404 bytes, one that came late, one by 100 bytes; a
-# connection without its SYN; a reset, and one after that.
+# connection without its SYN; a reset, and one after that. Then one whose first window is 500 bytes
+# less than its SYN's was, which acknowledges, and one where that did not.
 test_second_opinion() {
 	printf '%s\n' >"$TEST_DIR/segments" \
-		'0 7101 0x0012 1 65535' '0 7101 0x0010 4294967000 1000' '0 7101 0x0010 200 100' \
+		'0 7101 0x0012 4294967000 1000' '0 7101 0x0010 4294967000 1000' '0 7101 0x0010 200 100' \
 		'0 7101 0x0018 100 100' '0 7101 0x0010 300 1000' '0 7101 0x0010 400 800' \
-		'1 7102 0x0010 5 5' '0 7101 0x0014 0 0' '0 7101 0x0004 0 0'
+		'1 7102 0x0010 5 5' '0 7101 0x0014 0 0' '0 7101 0x0004 0 0' \
+		'2 7103 0x0012 4294967290 900' '2 7103 0x0010 94 300' \
+		'3 7104 0x0002 7 65535' '3 7104 0x0010 7 800'
 	expect_eq "$(awk -f "$TEST_TOP/tests/system/rightedge.awk" "$TEST_DIR/segments" | jq -c \
 		'[.connections, .acks, .retracted, .retracted_bytes, .reordered, .shrunk, .window_max_bytes, .resets]')" \
-		"[1,5,2,404,1,2,1000,1]" "what it makes of a trace with two edges pulled back"
+		"[3,7,3,500,1,2,1000,1]" "what it makes of a trace with three edges pulled back"
 }

@@ -20,14 +20,17 @@ machine_unshare=
 machine_init=
 machine_scratch=
 
-# The Debian mirror that this machine's own apt uses, unless TCPTUNED_MIRROR names another.
+# The Debian mirror that this machine's own apt uses, unless TCPTUNED_MIRROR names another; Debian's
+# where that is not to be seen, as in cloud images, whose sources lead to a list elsewhere.
 machine_mirror()
 {
 	if [ -n "${TCPTUNED_MIRROR:-}" ]; then
 		echo "$TCPTUNED_MIRROR"
 	else
-		grep -rhoE '^[^#]*https?://[^] ]+/debian/?( |$)' /etc/apt/sources.list \
-			/etc/apt/sources.list.d 2>/dev/null | grep -oE 'https?://[^ ]+' | head -n 1
+		{
+			grep -rhoE '^[^#]*https?://[^] ]+/debian/?( |$)' /etc/apt/sources.list \
+				/etc/apt/sources.list.d 2>/dev/null | grep -oE 'https?://[^ ]+'
+		} | head -n 1
 	fi
 }
 
@@ -42,13 +45,13 @@ machine_tree()
 
 	command -v debootstrap >/dev/null || { why="debootstrap is not installed"; return 1; }
 	mirror=$(machine_mirror)
-	[ -n "$mirror" ] || { why="no Debian mirror is known; set TCPTUNED_MIRROR"; return 1; }
 	mkdir -p "$machine_cache"
 	rm -rf "$machine_root.part"
 	if ! debootstrap --variant=minbase --include="$packages" bookworm "$machine_root.part" \
 			"$mirror" >"$machine_cache/debootstrap.log" 2>&1; then
 		rm -rf "$machine_root.part"
-		why="debootstrap failed, see $machine_cache/debootstrap.log"
+		why="debootstrap failed with $mirror (TCPTUNED_MIRROR names another), see \
+$machine_cache/debootstrap.log"
 		return 1
 	fi
 	rm -rf "$machine_root.part/var/cache/apt/archives"

@@ -215,6 +215,27 @@ static void test_window(void **state)
 			 BURSTINESS_WINDOW);
 }
 
+/* A reader who took too long is told so as soon as the first of what it reads is another's. */
+static void test_in_time(void **state)
+{
+	static struct burstiness_ring ring;
+	__u64 now, first;
+
+	for (now = 0; now < 5000 * MS; now += MS)
+		burstiness_count(&ring, now / MS, 3);
+	assert_int_equal(burstiness_window(0, now, MS, &first), BURSTINESS_WINDOW);
+	assert_int_equal(first, 5000 - 1 - BURSTINESS_WINDOW);
+	for (; burstiness_in_time(first, now, MS); now += MS) {
+		assert_int_equal(burstiness_segments(&ring, first), 3);
+		/* as far ahead as anything may leave */
+		burstiness_count(&ring, burstiness_interval(now + S, now, MS), 5);
+	}
+	assert_int_equal(burstiness_segments(&ring, first), 3);
+	burstiness_count(&ring, burstiness_interval(now + S, now, MS), 5);
+	assert_int_equal(burstiness_segments(&ring, first), 0);
+	assert_int_equal(now / MS, first + BURSTINESS_SLOTS - BURSTINESS_AHEAD);
+}
+
 /* Numbers of intervals are kept as 32 bits. */
 static void test_after_2_to_the_32_intervals(void **state)
 {
@@ -390,6 +411,7 @@ int main(void)
 		cmocka_unit_test(test_cpus_are_added_before_they_are_squared),
 		cmocka_unit_test(test_silence_counts_as_nothing_sent),
 		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_in_time),
 		cmocka_unit_test(test_after_2_to_the_32_intervals),
 		cmocka_unit_test(test_departure),
 		cmocka_unit_test(test_ahead_of_time),

@@ -453,6 +453,13 @@ static void test_burstiness_lines(void **state)
 	expect_lines(text, lines, ARRAY_SIZE(lines));
 	expect_none(text, "tcptuned_burstiness_cov{congestion_control=\"reno\"");
 	free(text);
+	snap->burstiness.rows[2].sent = (struct burstiness){ 0 };
+	burstiness_add(&snap->burstiness.rows[2].sent, 7); /* one interval does not vary */
+	text = text_of(snap);
+	expect_none(text, "tcptuned_burstiness_cov{congestion_control=\"odd");
+	assert_int_equal(count_lines(text, "tcptuned_burstiness_segments_per_interval"
+					   "{congestion_control=\"odd \\\"cc\\\"\"} 7.000000"), 1);
+	free(text);
 	snap->burstiness.ok = false;
 	text = text_of(snap);
 	assert_int_equal(

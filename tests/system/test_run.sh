@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# tests/run: what makes it fail, in a tree of which there is only tests/run itself, with a make that
+# does nothing and a runner that only says what it is told to.
+
+# run_says CODE PATTERN KIND SAID: what tests/run does where the system tests' runner says that
+run_says() {
+	local code=0 top=$TEST_DIR/top
+	mkdir -p "$TEST_DIR/bin" "$top/tests/system"
+	cp "$TEST_TOP/tests/run" "$top/tests/"
+	printf '#!/bin/sh\n' >"$TEST_DIR/bin/make"
+	printf '#!/bin/sh\necho "%s"\n' "$4" >"$top/tests/system/run"
+	chmod 755 "$TEST_DIR/bin/make" "$top/tests/system/run"
+	PATH=$TEST_DIR/bin:$PATH TESTS_MAY_SKIP=${may_skip-} BUILD=$top/build \
+		"$top/tests/run" "$3" >"$TEST_DIR/said" 2>&1 || code=$?
+	expect_eq $code "$1" "exit code after '$4'"
+	expect_match "$(<"$TEST_DIR/said")" "$2" "said"
+}
+
+test_what_is_skipped_is_a_failure() {
+	local may_skip
+	run_says 0 '^3 passed, 0 failed, 0 skipped, 0 repeated, 0 for other hosts$' system \
+		'3 passed, 0 failed'
+	run_says 0 '^4 passed, 0 failed, 0 skipped, 2 repeated, 1 for other hosts$' system \
+		'4 passed, 0 failed, 0 skipped, 2 repeated, 1 for other hosts'
+	run_says 1 'skipped: a failure, unless TESTS_MAY_SKIP gives a reason' system \
+		'3 passed, 0 failed, 2 skipped'
+	may_skip="no mirror" run_says 0 'skipped: no mirror' system '3 passed, 0 failed, 2 skipped'
+	may_skip="no mirror" run_says 1 '^3 passed, 1 failed, 2 skipped' system \
+		'3 passed, 1 failed, 2 skipped'
+}
+
+test_what_has_not_run_is_a_failure() {
+	local may_skip="no mirror"
+	run_says 1 '^not ok: system had no tests' system '0 passed, 0 failed, 0 skipped'
+	run_says 1 '^0 passed, 0 failed, 2 skipped' system '0 passed, 0 failed, 2 skipped'
+	run_says 1 '^not ok: system did not come to its end' system 'ok 1 something'
+	run_says 1 '^not ok: system counts what is unknown here: forgotten' system \
+		'3 passed, 0 failed, 1 forgotten'
+	run_says 1 '^not ok: no programs in .*/unit' unit ''
+	run_says 1 '^not ok fuzz: 0 programs of 0' asan ''
+}
