@@ -61,6 +61,7 @@ static const struct option {
 	{ "rcvbuf", SOL_SOCKET, SO_RCVBUF, false },
 	{ "sndbuf", SOL_SOCKET, SO_SNDBUF, false },
 	{ "rcvbufforce", SOL_SOCKET, SO_RCVBUFFORCE, false },
+	{ "sndbufforce", SOL_SOCKET, SO_SNDBUFFORCE, false },
 	{ "rcvlowat", SOL_SOCKET, SO_RCVLOWAT, false },
 	{ "locks", SOL_SOCKET, KERNEL_SO_BUF_LOCK, false }, /* 1: send, 2: receive buffer */
 	{ "keepalive", SOL_SOCKET, SO_KEEPALIVE, false },

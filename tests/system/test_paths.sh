@@ -114,11 +114,25 @@ first_window_offered() { # PORT
 	ss_of b "sport = :$1" ' rcv_ssthresh:([0-9]+)'
 }
 
+# opens_with PORT STEP...: host b connects to host a; leaves what it offers first in $first
+opens_with() {
+	local port=$1
+	shift
+	background "server-$port" in_host a "$TEST_BUILD/sockets" tcp4 listen "${ADDR[a]}" "$port" \
+		accept until "$TEST_DIR/end"
+	background "client-$port" in_group in_host b "$TEST_BUILD/sockets" "$@" connect "${ADDR[a]}" \
+		"$port" say connected until "$TEST_DIR/end"
+	wait_until 5 grep -q connected "$TEST_DIR/client-$port.log"
+	first=$(ss_of b "dport = :$port" ' rcv_ssthresh:([0-9]+)')
+}
+
 # timeout: 90
 test_next_connection_on_a_slow_path_begins_small() {
-	local lost
+	local lost first
 	host a b
-	tcptuned_start --set=policy.receive_window_max=16M
+	printf '[policy]\nreceive_window_max = 16M\n[policy own]\nremote_port = 7305\n%s\n' \
+		'override_rcvbuf = no' >"$TEST_DIR/my.conf"
+	tcptuned_start --config="$TEST_DIR/my.conf"
 	link a b --rate 512kbit --delay 25ms --queue 10p
 	stream first 7302 --duration 8 --bytes 144800
 	expect_ge "$(first_window_offered 7302)" 60000 "what is offered to an unknown path"
@@ -131,6 +145,12 @@ test_next_connection_on_a_slow_path_begins_small() {
 	expect_eq "$(flow 7303 '.flags | contains(["slow_path_remembered"])')" true "flag"
 	stream_end second
 	expect_le "$(result second .sender.bytes_retrans)" $((lost / 4)) "bytes lost on it"
+	opens_with 7304 tcp4
+	expect_le "$first" 14600 "what one that this side opens offers"
+	opens_with 7305 tcp4 set rcvbuf 60000
+	expect_ge "$first" 40000 "... whose application's SO_RCVBUF stands"
+	opens_with 7306 mptcp4
+	expect_ge "$first" 40000 "... of Multipath TCP, which no policy has"
 	tcptuned_stop
 	expect_eq "$(db "SELECT slow FROM paths WHERE netns = $(netns_of b)")" 1 "remembered"
 }
