@@ -169,6 +169,7 @@ static bool paths_fit(struct tcptuned_kernel *k)
 	__u32 len = sizeof(info);
 
 	if (*fd >= 0 && !bpf_obj_get_info_by_fd(*fd, &info, &len) &&
+	    info.key_size == sizeof(struct tcptuned_path_key) &&
 	    info.value_size == sizeof(struct tcptuned_path) &&
 	    info.max_entries == k->paths_max)
 		return true;

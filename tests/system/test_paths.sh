@@ -155,12 +155,43 @@ test_next_connection_on_a_slow_path_begins_small() {
 	expect_eq "$(db "SELECT slow FROM paths WHERE netns = $(netns_of b)")" 1 "remembered"
 }
 
+# learned_by HOST COOKIE: what a namespace with the inode number of HOST's and that cookie has learned
+learned_by() {
+	db "INSERT INTO paths VALUES ('10.99.0.0/24', $2,
+		'$(cat /proc/sys/kernel/random/boot_id)', unixepoch() - 60, 40000, 250000, 250000, 0, 0,
+		100, 0, 1, 0, $(netns_of "$1"))"
+}
+
+# The kernel gives a new network namespace the inode number of one that has gone.
+test_a_new_namespace_does_not_inherit_paths() {
+	local cookie
+	host a b
+	tcptuned_start
+	tcptuned_stop
+	cookie=$(in_host b "$TEST_BUILD/sockets" tcp4 get netns /8 | awk '{ print $2 }')
+	learned_by a $((cookie + 1000000))
+	learned_by b "$cookie"
+	tcptuned_start
+	expect_eq "$(metric tcptuned_paths_loaded_total)" 2 "paths read from disk"
+	expect_eq "$(ctl_paths '[.paths[].netns] | sort | tostring')" \
+		"$(printf '%s\n' "$(netns_of a)" "$(netns_of b)" | jq -sc sort)" "numbers shown"
+	known_path
+	stream one 7301 --count 5 --bytes 8kB --interval 100
+	wait_until 5 given 1
+	expect_ge "$(flow 7301 '.receive.remembered_window_bytes')" 400000 "what b's connection begins with"
+	stream_end one
+	expect_eq "$(seeds given)" 1 "connections that began with what was known: one end's"
+	tcptuned_stop
+	expect_eq "$(db "SELECT count(*) FROM paths WHERE netns = $(netns_of b) AND cookie = $cookie")" 1 \
+		"what b knows, on disk"
+}
+
 # --- the database ------------------------------------------------------------------------------
 # rows NUMBER AGE: as many prefixes of the daemon's own network namespace, so old in seconds
 rows() {
 	db "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $1)
 		INSERT INTO paths SELECT format('10.%d.%d.0/24', i / 256, i % 256), 0, '',
-		unixepoch() - $2, 40000, 250000, 250000, 0, 0, 100, 0, 1, 0 FROM n"
+		unixepoch() - $2, 40000, 250000, 250000, 0, 0, 100, 0, 1, 0, 0 FROM n"
 }
 
 test_bounded_expired_forgotten() {
@@ -199,7 +230,7 @@ test_bounded_expired_forgotten() {
 # row PREFIX UPDATED, in seconds since 1970
 row() {
 	db "INSERT INTO paths VALUES ('$1', 0, '', $2, 40000, 250000, 250000, 300000, $2, 100, 0,
-		1, 0)"
+		1, 0, 0)"
 }
 
 # Rows of a clock that was wrong: such as are to come are of now and grow old from then on, also
@@ -258,7 +289,7 @@ test_damaged_database_is_set_aside() {
 	rm -f "$TEST_DIR"/state/*damaged*
 	db 'PRAGMA user_version = 7'
 	tcptuned_start
-	in_log 'made by a later tcptuned; this one knows version 2; it is now'
+	in_log 'made by a later tcptuned; this one knows version 3; it is now'
 	tcptuned_stop
 	expect_eq "$(ls "$TEST_DIR/state" | grep -c damaged)" 1 "files set aside"
 
@@ -303,7 +334,7 @@ ctl() {
 # path PREFIX AGE RTT_US RECEIVE SEND MAX SENT RETRANSMITTED CONNECTIONS [SLOW]
 path() {
 	db "INSERT INTO paths VALUES ('$1', 0, '', unixepoch() - $2, $3, $4, $5, $6,
-		unixepoch() - $2, $7, $8, $9, ${10-0})"
+		unixepoch() - $2, $7, $8, $9, ${10-0}, 0)"
 }
 
 ctl_paths() { # JQ_FILTER ARGUMENT...
