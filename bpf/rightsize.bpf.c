@@ -884,7 +884,7 @@ static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flo
 	flow->snd_delivered = delivered;
 	if (!t || (flow->flags & TCPTUNED_F_SND_HANDS_OFF))
 		return;
-	/* What is sized stays sized, for the kernel would not go on with it. */
+	/* What is sized already goes on being sized, for the kernel would not. */
 	if (!(flow->flags & TCPTUNED_F_SND_TAKEN) && kernel_device_encrypts(tp))
 		return;
 	/* Called once per RTT, give or take; three quarters, or a round would be two of them. */

@@ -30,7 +30,8 @@ struct tcptuned_pathdb {
 
 /*
  * boot: '' for the daemon's own network namespace, which is the same after every boot; else of
- * the boot in which the namespace has that cookie. netns is its inode number, for people.
+ * the boot in which the namespace has that cookie. netns is its inode number, for people. (The
+ * primary key's columns are the first: else SQLite's quick_check takes the others for NULL.)
  */
 #define TABLE                                                                               \
 	"CREATE TABLE IF NOT EXISTS paths ("                                                \
