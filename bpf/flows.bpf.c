@@ -111,6 +111,7 @@ static __always_inline void copy_socket(struct tcptuned_flow_record *r, struct t
 	r->remote_port = bpf_ntohs(skc->skc_dport);
 	r->state = skc->skc_state;
 	r->netns = skc->skc_net.net->ns.inum;
+	r->netns_cookie = skc->skc_net.net->net_cookie;
 	copy_addresses(r, skc);
 	BPF_CORE_READ_STR_INTO(&r->congestion_control, &tp->inet_conn, icsk_ca_ops, name);
 

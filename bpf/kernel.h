@@ -18,6 +18,8 @@
 #define SO_SNDBUF		7
 #define SO_RCVBUF		8
 #define SO_RCVLOWAT		18
+#define SO_SNDBUFFORCE		32
+#define SO_RCVBUFFORCE		33
 #define SO_MAX_PACING_RATE	47
 #define SOCK_STREAM		1
 #define IPPROTO_TCP		6
@@ -32,6 +34,7 @@
 #define SOCK_SNDBUF_LOCK	1 /* include/uapi/linux/socket.h */
 #define SOCK_RCVBUF_LOCK	2
 #define TSQF_THROTTLED		1 /* include/linux/tcp.h, enum tsq_flags */
+#define CAP_NET_ADMIN		12
 
 /*
  * Functions that are not static are verified once, and not again on each way that leads to them:
@@ -77,8 +80,20 @@ struct nsproxy {
 	struct net *net_ns;
 };
 
+struct user_namespace {
+	int level; /* 0: the first one */
+};
+
+struct cred {
+	struct {
+		__u32 cap[2]; /* before 6.3; one of 64 bits since */
+	} cap_effective;
+	struct user_namespace *user_ns;
+};
+
 struct task_struct {
 	int tgid;
+	const struct cred *cred;
 	struct nsproxy *nsproxy;
 };
 
@@ -148,6 +163,7 @@ struct sock {
 	unsigned long sk_pacing_rate;	  /* the same */
 	__u32 sk_pacing_status;		  /* enum sk_pacing */
 	unsigned long sk_tsq_flags;
+	void *sk_validate_xmit_skb; /* what a device encrypts comes through it */
 	__u16 sk_type;
 	__u8 sk_userlocks : 4;
 	struct sock_cgroup_data sk_cgrp_data;
@@ -161,6 +177,7 @@ struct inet_sock {
 struct inet_connection_sock {
 	struct inet_sock icsk_inet;
 	const struct tcp_congestion_ops *icsk_ca_ops;
+	const struct tcp_ulp_ops *icsk_ulp_ops;
 	__u8 icsk_ca_state : 5;
 	__u8 icsk_ca_setsockopt : 1;
 	__u64 icsk_ca_priv[13];
@@ -365,6 +382,33 @@ static __always_inline __u32 kernel_least_clamp(const struct tcp_sock *tp)
 	    net->ipv4.sysctl_tcp_shrink_window)
 		return kernel_receive_window(tp);
 	return 0;
+}
+
+/*
+ * Does a device encrypt what it sends (TLS_HW; tls_is_sk_tx_device_offloaded())? Then the call
+ * that wakes its application, sk_write_space(), may itself send the rest of a record.
+ */
+static __always_inline bool kernel_device_encrypts(const struct tcp_sock *tp)
+{
+	const struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+
+	return bpf_core_field_exists(sk->sk_validate_xmit_skb) && sk->sk_validate_xmit_skb &&
+	       tp->inet_conn.icsk_ulp_ops;
+}
+
+/*
+ * May the calling process use SO_RCVBUFFORCE and SO_SNDBUFFORCE (sockopt_capable())? 64 bits of
+ * capabilities have their lower half first or last; there are 41, so that no other has this bit.
+ */
+static __always_inline bool kernel_may_force(void)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	const struct cred *cred = BPF_CORE_READ(task, cred);
+	__u32 caps[2] = {};
+
+	bpf_core_read(caps, sizeof(caps), &cred->cap_effective);
+	return ((caps[0] | caps[1]) & (1u << CAP_NET_ADMIN)) &&
+	       !BPF_CORE_READ(cred, user_ns, level);
 }
 
 /* A window is told in units of its scale, and the kernel rounds up (__tcp_select_window()). */

@@ -106,7 +106,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
-	__type(value, __u32);
+	__type(value, __u64); /* all ones: it wants none */
 } pacing SEC(".maps");
 
 struct {
@@ -128,12 +128,22 @@ static __always_inline struct tcptuned_totals *totals_here(void)
 	return bpf_map_lookup_elem(&totals, &zero);
 }
 
+/*
+ * Interrupts are writers of the same CPU: what one of them counts between a load and a store would
+ * be lost, and a scrape of that moment would see a counter go back.
+ */
+static __always_inline void count_more(struct tcptuned_totals *t, enum tcptuned_counter which,
+				       __u64 more)
+{
+	__sync_fetch_and_add(&t->counter[which], more);
+}
+
 static __always_inline void count(enum tcptuned_counter which)
 {
 	struct tcptuned_totals *t = totals_here();
 
 	if (t)
-		t->counter[which]++;
+		count_more(t, which, 1);
 }
 
 static __always_inline void count_in(struct tcptuned_totals *t, enum tcptuned_histogram_id which,
@@ -141,9 +151,17 @@ static __always_inline void count_in(struct tcptuned_totals *t, enum tcptuned_hi
 {
 	struct tcptuned_histogram *h = &t->histogram[which];
 
-	h->count++;
-	h->sum += value;
-	h->bucket[tcptuned_bucket(value) & (TCPTUNED_BUCKETS - 1)]++;
+	__sync_fetch_and_add(&h->count, 1);
+	__sync_fetch_and_add(&h->sum, value);
+	__sync_fetch_and_add(&h->bucket[tcptuned_bucket(value) & (TCPTUNED_BUCKETS - 1)], 1);
+}
+
+/* @value of what was measured, if it was; 0: it was not */
+static __always_inline void count_known(struct tcptuned_totals *t, enum tcptuned_histogram_id which,
+					__u64 value)
+{
+	if (value)
+		count_in(t, which, value);
 }
 
 #endif

@@ -32,17 +32,6 @@ struct {
 	__type(value, struct tcptuned_path_settings);
 } path_settings SEC(".maps");
 
-/*
- * Network namespaces in which a path was found to be slow: cookie -> inode number. Where there
- * is no full socket yet, a program is told the cookie only.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1024);
-	__type(key, __u64);
-	__type(value, __u32);
-} path_netns SEC(".maps");
-
 /* NULL: the memory is off. */
 static __always_inline const struct tcptuned_path_settings *path_settings_now(void)
 {
@@ -73,7 +62,7 @@ static __always_inline bool path_key_from(struct tcptuned_path_key *key, struct 
 	__u32 *prefix = (__u32 *)key->prefix, i;
 
 	key->family = ends->family;
-	key->unused = 0;
+	__builtin_memset(key->unused, 0, sizeof(key->unused));
 	/* ::ffff:a.b.c.d: IPv4 on a socket of both */
 	if (ends->family == AF_INET6 && !remote[0] && !remote[1] &&
 	    remote[2] == bpf_htonl(0xffff)) {
@@ -98,7 +87,7 @@ static __always_inline bool path_key_of(struct tcptuned_path_key *key, struct tc
 	struct sock_common *skc = &tp->inet_conn.icsk_inet.sk.__sk_common;
 	struct path_ends ends = { .family = skc->skc_family };
 
-	key->netns = skc->skc_net.net->ns.inum;
+	key->netns_cookie = skc->skc_net.net->net_cookie;
 	if (ends.family == AF_INET6) {
 		bpf_core_read(ends.remote, sizeof(ends.remote), &skc->skc_v6_daddr);
 		bpf_core_read(ends.local, sizeof(ends.local), &skc->skc_v6_rcv_saddr);
@@ -141,38 +130,23 @@ static __always_inline bool path_was_slow(struct bpf_sock_ops *ctx)
 	struct path_ends ends = { .family = ctx->family };
 	struct tcptuned_path_key key;
 	const struct tcptuned_path *path;
-	__u32 *netns;
-	__u64 cookie;
 
 	if (!settings)
-		return false;
-	cookie = bpf_get_netns_cookie(ctx);
-	netns = bpf_map_lookup_elem(&path_netns, &cookie);
-	if (!netns)
 		return false;
 	if (ends.family == AF_INET6) {
 		ends.remote[0] = ctx->remote_ip6[0];
 		ends.remote[1] = ctx->remote_ip6[1];
 		ends.remote[2] = ctx->remote_ip6[2];
 		ends.remote[3] = ctx->remote_ip6[3];
+		barrier(); /* as in policy_by_ends() */
 	} else {
 		ends.remote[0] = ctx->remote_ip4;
 	}
-	key.netns = *netns;
+	key.netns_cookie = bpf_get_netns_cookie(ctx);
 	if (!path_key_from(&key, &ends, settings))
 		return false;
 	path = bpf_map_lookup_elem(&paths, &key);
 	return path && path->slow && !path_expired(path, path_now_s(), settings->expire_s);
-}
-
-/* For path_was_slow(), also where the path is remembered from before the start. */
-static __always_inline void note_namespace(struct tcp_sock *tp)
-{
-	struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
-	__u64 cookie = net->net_cookie;
-	__u32 inum = net->ns.inum;
-
-	bpf_map_update_elem(&path_netns, &cookie, &inum, BPF_ANY);
 }
 
 /*
@@ -217,7 +191,6 @@ static __always_inline void path_seed(struct tcptuned_flow *flow, struct tcp_soc
 	flow->rcv_seed_rounds = seed.rcv_window ? PATH_SEED_ROUNDS : 0;
 	flow->max_window_seed = seed.max_window;
 	if (seed.slow) {
-		note_namespace(tp);
 		rightsize_path_is_slow(&flow->rcv);
 		flow->flags |= TCPTUNED_F_SLOW_SEED;
 	}
@@ -301,8 +274,6 @@ static __always_inline void path_learn(struct tcptuned_flow *flow, struct tcp_so
 	sample.max_window = path_bytes(path_bitcp_max(tp), tp->mss_cache);
 	sample.cwnd = path_bytes(tp->snd_cwnd, tp->mss_cache);
 	sample.slow = rightsize_path_slow(&flow->rcv);
-	if (sample.slow)
-		note_namespace(tp);
 
 	/* Replaced as a whole: of two that end at once one is lost, but none is half-written. */
 	known = bpf_map_lookup_elem(&paths, &key);
@@ -311,6 +282,7 @@ static __always_inline void path_learn(struct tcptuned_flow *flow, struct tcp_so
 	now_s = path_now_s();
 	if (!path_merged(&path, &sample, now_s, settings->expire_s))
 		return;
+	path.netns = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net->ns.inum;
 	if (bpf_map_update_elem(&paths, &key, &path, BPF_ANY))
 		count(TCPTUNED_C_PATH_FAILED);
 	else

@@ -48,6 +48,13 @@ static __always_inline __s32 reported(__u32 request, __u32 min, __u32 max)
 	return 2 * request < min ? min : 2 * request;
 }
 
+/* A buffer's size, by either option; what the kernel is going to refuse is nobody's business. */
+static __always_inline bool sizes(struct bpf_sockopt *ctx, __s32 option, __s32 forced)
+{
+	return ctx->level == SOL_SOCKET &&
+	       (ctx->optname == option || (ctx->optname == forced && kernel_may_force()));
+}
+
 /*
  * Congestion control that the application sets from now on is its own, also at the end. (Where
  * the kernel refuses the name, what it has is kept at the end, too.)
@@ -71,10 +78,12 @@ int tcptuned_setsockopt(struct bpf_sockopt *ctx)
 		ctx->optlen = 0;
 	else if (!sk || sk->protocol != IPPROTO_TCP || sk->type != SOCK_STREAM)
 		;
-	else if (ctx->level == SOL_SOCKET && ctx->optname == SO_RCVBUF)
+	else if (sizes(ctx, SO_RCVBUF, SO_RCVBUFFORCE))
 		override(ctx, true);
-	else if (ctx->level == SOL_SOCKET && ctx->optname == SO_SNDBUF)
+	else if (sizes(ctx, SO_SNDBUF, SO_SNDBUFFORCE))
 		override(ctx, false);
+	else if (ctx->level == SOL_SOCKET && ctx->optname == SO_MAX_PACING_RATE)
+		hold_pacing(ctx);
 	else if (ctx->level == SOL_TCP && ctx->optname == TCP_WINDOW_CLAMP)
 		hands_off(ctx);
 	else if (ctx->level == SOL_SOCKET && ctx->optname == SO_RCVLOWAT)
@@ -100,7 +109,9 @@ int tcptuned_getsockopt(struct bpf_sockopt *ctx)
 		ctx->optlen = 0;
 		return 1;
 	}
-	if (ctx->level != SOL_SOCKET || (ctx->optname != SO_RCVBUF && ctx->optname != SO_SNDBUF))
+	if (ctx->level != SOL_SOCKET ||
+	    (ctx->optname != SO_RCVBUF && ctx->optname != SO_SNDBUF &&
+	     ctx->optname != SO_MAX_PACING_RATE))
 		return 1;
 	if (!sk || sk->protocol != IPPROTO_TCP || (void *)(value + 1) > ctx->optval_end)
 		return 1;
@@ -111,6 +122,8 @@ int tcptuned_getsockopt(struct bpf_sockopt *ctx)
 		*value = reported(flow->req_rcvbuf, RCVBUF_MIN, flow->rcv_buffer_max);
 	if (ctx->optname == SO_SNDBUF && (flow->flags & TCPTUNED_F_SNDBUF_SWALLOWED))
 		*value = reported(flow->req_sndbuf, SNDBUF_MIN, flow->snd_buffer_max);
+	if (ctx->optname == SO_MAX_PACING_RATE)
+		tell_own_pacing(ctx, flow);
 	return 1;
 }
 
@@ -122,14 +135,9 @@ static __always_inline struct tcptuned_listener listener_of(struct bpf_sock_ops 
 					   .port = ctx->local_port };
 }
 
-/*
- * Does the policy of the connection that is about to be made tune, and leave its first window to
- * right-sizing? There may be no socket yet whose cgroup could be asked for: where that decides,
- * the answer is no.
- */
-static __always_inline bool first_window_is_ours(struct bpf_sock_ops *ctx)
+/* The policy of a connection that has no socket yet; NULL: none, or its cgroup would decide. */
+static __always_inline const struct tcptuned_policy *policy_by_ends(struct bpf_sock_ops *ctx)
 {
-	const struct tcptuned_policy *policy;
 	struct search_result r = { 0 };
 	struct search s = {
 		.local_port = ctx->local_port,
@@ -152,7 +160,35 @@ static __always_inline bool first_window_is_ours(struct bpf_sock_ops *ctx)
 		local[3] = ctx->local_ip4;
 		remote[3] = ctx->remote_ip4;
 	}
-	policy = search_ends(&r, &s) ? policy_of(r.policy) : NULL;
+	return search_ends(&r, &s) ? policy_of(r.policy) : NULL;
+}
+
+/* Of one that is about to be opened here; NULL: none, or the window is its application's. */
+static __always_inline const struct tcptuned_policy *policy_of_opened(struct bpf_sock_ops *ctx)
+{
+	struct bpf_sock *sk = ctx->sk;
+	struct tcp_sock *tp = sk ? (struct tcp_sock *)bpf_skc_to_tcp_sock(sk) : NULL;
+	const struct tcptuned_policy *policy;
+	struct tcptuned_flow *flow;
+	__u32 key, locks;
+
+	if (!tp)
+		return NULL;
+	policy = policy_for(tp, &key);
+	flow = flow_of(sk);
+	if (!policy || (flow && (flow->flags & TCPTUNED_F_RCV_HANDS_OFF)))
+		return NULL;
+	locks = flow ? locks_of_application(flow, tp) :
+		       BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_inet.sk.sk_userlocks);
+	return policy->override_rcvbuf || !(locks & SOCK_RCVBUF_LOCK) ? policy : NULL;
+}
+
+/* Does the policy of the connection to come tune, and leave its first window to right-sizing? */
+static __always_inline bool first_window_is_ours(struct bpf_sock_ops *ctx)
+{
+	const struct tcptuned_policy *policy;
+
+	policy = ctx->is_fullsock ? policy_of_opened(ctx) : policy_by_ends(ctx);
 	return policy && policy->mode == TCPTUNED_TUNE && !policy->first_window &&
 	       !policy->rcv_buffer && !policy->rcv_window_min;
 }
@@ -467,13 +503,13 @@ static __always_inline void count_decision(struct tcptuned_totals *t, enum tcptu
 					   const struct rightsize *now,
 					   const struct decision *before, bool ours)
 {
-	__u64 *counter = &t->counter[first - TCPTUNED_C_RCV_ROUNDS];
+	__u32 from = first - TCPTUNED_C_RCV_ROUNDS;
 
-	counter[TCPTUNED_C_RCV_ROUNDS]++;
-	counter[TCPTUNED_C_RCV_GROWS] += ours && now->window > before->window;
-	counter[TCPTUNED_C_RCV_SHRINKS] += ours && now->window < before->window;
-	counter[TCPTUNED_C_RCV_CAPS] += now->reason == RIGHTSIZE_CAPPED;
-	counter[TCPTUNED_C_RCV_DRAINS] += now->drains - before->drains;
+	count_more(t, from + TCPTUNED_C_RCV_ROUNDS, 1);
+	count_more(t, from + TCPTUNED_C_RCV_GROWS, ours && now->window > before->window);
+	count_more(t, from + TCPTUNED_C_RCV_SHRINKS, ours && now->window < before->window);
+	count_more(t, from + TCPTUNED_C_RCV_CAPS, now->reason == RIGHTSIZE_CAPPED);
+	count_more(t, from + TCPTUNED_C_RCV_DRAINS, now->drains - before->drains);
 }
 
 /*
@@ -557,7 +593,7 @@ static __always_inline __u32 affordable_window(struct tcptuned_flow *flow, struc
 		*space = allowed;
 	if (allowed >= need)
 		return window;
-	t->counter[TCPTUNED_C_RCV_BUDGET]++;
+	count_more(t, TCPTUNED_C_RCV_BUDGET, 1);
 	flow->rcv.reason = RIGHTSIZE_BUDGET;
 	window = kernel_win_from_space(tp, allowed);
 	return window > 2 * unit ? window - unit : window;
@@ -719,7 +755,7 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	 */
 	ours = ((flow->flags & (TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_RCV_LEAST)) |
 		(window ^ flow->rcv_floor) | hole | flow->rcv_share.granted) != 0;
-	count_in(t, TCPTUNED_H_SRTT, rtt_us);
+	count_known(t, TCPTUNED_H_RCV_RTT, tp->rcv_rtt_est.rtt_us >> 3);
 	count_in(t, TCPTUNED_H_RCV_PER_RTT, flow->rcv.per_rtt);
 	count_in(t, TCPTUNED_H_RCV_WINDOW, tp->rcv_wnd);
 	count_decision(t, TCPTUNED_C_RCV_ROUNDS, &flow->rcv, &before, ours);
@@ -735,7 +771,7 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	if (flow->rcv.reason == RIGHTSIZE_BUDGET && before.reason != RIGHTSIZE_BUDGET)
 		event(TCPTUNED_EV_RCV_BUDGET, tp, flow, wanted, window);
 	if (set_receive_buffer(ctx, tp, flow, window, space)) {
-		t->counter[TCPTUNED_C_RCV_FAILED]++;
+		count_more(t, TCPTUNED_C_RCV_FAILED, 1);
 		event(TCPTUNED_EV_RCV_FAILED, tp, flow, window, 0);
 	}
 }
@@ -848,6 +884,9 @@ static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flo
 	flow->snd_delivered = delivered;
 	if (!t || (flow->flags & TCPTUNED_F_SND_HANDS_OFF))
 		return;
+	/* What is sized already goes on being sized, for the kernel would not. */
+	if (!(flow->flags & TCPTUNED_F_SND_TAKEN) && kernel_device_encrypts(tp))
+		return;
 	/* Called once per RTT, give or take; three quarters, or a round would be two of them. */
 	if (!rightsize_round_over(&flow->snd, now_us, rtt_us - rtt_us / 4))
 		return;
@@ -876,7 +915,7 @@ static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flo
 	allowed = budget_allow(&flow->snd_share, tp, flow->snd_base, have, space, &flow->flags,
 			       TCPTUNED_F_SND_PRESSED);
 	if (allowed < space) {
-		t->counter[TCPTUNED_C_SND_BUDGET]++;
+		count_more(t, TCPTUNED_C_SND_BUDGET, 1);
 		flow->snd.reason = RIGHTSIZE_BUDGET;
 		if (before.reason != RIGHTSIZE_BUDGET)
 			event(TCPTUNED_EV_SND_BUDGET, tp, flow, space, allowed);
@@ -885,14 +924,14 @@ static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flo
 	if (differs(have, space) || !(flow->flags & TCPTUNED_F_SND_TAKEN)) {
 		value = space / 2; /* the kernel doubles it: sk_setsockopt() */
 		if (bpf_setsockopt(ctx, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value))) {
-			t->counter[TCPTUNED_C_SND_FAILED]++;
+			count_more(t, TCPTUNED_C_SND_FAILED, 1);
 			event(TCPTUNED_EV_SND_FAILED, tp, flow, window, 0);
 			return;
 		}
 		flow->flags |= TCPTUNED_F_SND_SIZED;
 	}
 	if (set_unsent(ctx, tp, flow))
-		t->counter[TCPTUNED_C_SND_FAILED]++;
+		count_more(t, TCPTUNED_C_SND_FAILED, 1);
 }
 
 /* ---- closed ------------------------------------------------------------------------- */
@@ -904,13 +943,13 @@ static __always_inline void on_close(struct tcptuned_flow *flow, struct tcp_sock
 	budget_close(flow);
 	if (!t)
 		return;
-	t->counter[TCPTUNED_C_CLOSED]++;
-	t->counter[TCPTUNED_C_BYTES_RECEIVED] += tp->bytes_received;
-	t->counter[TCPTUNED_C_BYTES_ACKED] += tp->bytes_acked;
-	t->counter[TCPTUNED_C_SEGMENTS_SENT] += tp->segs_out;
-	t->counter[TCPTUNED_C_RETRANSMITS] += tp->total_retrans;
+	count_more(t, TCPTUNED_C_CLOSED, 1);
+	count_more(t, TCPTUNED_C_BYTES_RECEIVED, tp->bytes_received);
+	count_more(t, TCPTUNED_C_BYTES_ACKED, tp->bytes_acked);
+	count_more(t, TCPTUNED_C_SEGMENTS_SENT, tp->segs_out);
+	count_more(t, TCPTUNED_C_RETRANSMITS, tp->total_retrans);
 	event(TCPTUNED_EV_CLOSED, tp, flow, tp->bytes_received, tp->bytes_acked);
-	count_in(t, TCPTUNED_H_MIN_RTT, kernel_min_rtt_us(tp));
+	count_known(t, TCPTUNED_H_MIN_RTT, kernel_min_rtt_us(tp));
 	count_in(t, TCPTUNED_H_RETRANSMITS, tp->total_retrans);
 	path_learn(flow, tp);
 	flow->flags &= ~TCPTUNED_F_CLAIMED;

@@ -142,17 +142,14 @@ static __always_inline void raise_floors(struct tcptuned_flow *flow,
 	}
 }
 
-/*
- * An application that wants to go slower still may. @own: what it had set itself, all ones:
- * nothing. That is kept to be given back, where it can be: bpf_setsockopt() takes 32 bits.
- */
+/* An application that wants to go slower still may. @own: what it had set itself; ~0: nothing */
 static __always_inline void limit_pacing(void *ctx, void *sk, struct tcptuned_flow *flow,
 					 __u64 own, __u32 rate)
 {
 	int value = rate;
-	__u32 *kept;
+	__u64 *kept;
 
-	if (own < ~0u) {
+	if (own != ~0ull) {
 		kept = bpf_sk_storage_get(&pacing, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
 		if (!kept) {
 			count(TCPTUNED_C_STORAGE_FAILED);
@@ -164,22 +161,86 @@ static __always_inline void limit_pacing(void *ctx, void *sk, struct tcptuned_fl
 		flow->flags |= TCPTUNED_F_PACED;
 }
 
+static __always_inline bool is_paced_by_policy(const struct tcptuned_flow *flow,
+					       const struct tcptuned_policy *policy)
+{
+	return (flow->flags & (TCPTUNED_F_CLAIMED | TCPTUNED_F_OBSERVE)) == TCPTUNED_F_CLAIMED &&
+	       policy && policy->mode == TCPTUNED_TUNE && policy->pacing_rate_max;
+}
+
+/*
+ * The application sets a limit while its policy has one: the lower one holds, and the kernel gets
+ * that. It takes four bytes or eight, and all ones for none (sk_setsockopt()).
+ */
+static __always_inline void hold_pacing(struct bpf_sockopt *ctx)
+{
+	struct tcptuned_flow *flow = bpf_sk_storage_get(&flows, ctx->sk, NULL, 0);
+	const struct tcptuned_policy *policy = flow ? policy_of(flow->policy) : NULL;
+	__u64 *wide = ctx->optval, *kept, asked;
+	__u32 *narrow = ctx->optval;
+	bool is_wide = ctx->optlen >= (__s32)sizeof(*wide);
+
+	if (!flow || !is_paced_by_policy(flow, policy) || ctx->optlen < (__s32)sizeof(*narrow) ||
+	    (void *)(narrow + 1) > ctx->optval_end)
+		return;
+	asked = *narrow == ~0u ? ~0ull : *narrow;
+	if (is_wide) {
+		if ((void *)(wide + 1) > ctx->optval_end)
+			return;
+		asked = *wide;
+	}
+	if (asked <= policy->pacing_rate_max) {
+		flow->flags &= ~TCPTUNED_F_PACED;
+		bpf_sk_storage_delete(&pacing, ctx->sk);
+		return;
+	}
+	kept = bpf_sk_storage_get(&pacing, ctx->sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!kept) {
+		count(TCPTUNED_C_STORAGE_FAILED);
+		return;
+	}
+	*kept = asked;
+	flow->flags |= TCPTUNED_F_PACED;
+	if (is_wide)
+		*wide = policy->pacing_rate_max;
+	else
+		*narrow = policy->pacing_rate_max;
+}
+
+/* getsockopt(): what it set itself. Where it has set none it is told what holds. */
+static __always_inline void tell_own_pacing(struct bpf_sockopt *ctx,
+					    const struct tcptuned_flow *flow)
+{
+	__u64 *wide = ctx->optval, *own;
+	__u32 *narrow = ctx->optval;
+
+	if (!(flow->flags & TCPTUNED_F_PACED))
+		return;
+	own = bpf_sk_storage_get(&pacing, ctx->sk, NULL, 0);
+	if (!own)
+		return;
+	if (ctx->optlen >= (__s32)sizeof(*wide) && (void *)(wide + 1) <= ctx->optval_end)
+		*wide = *own;
+	else if ((void *)(narrow + 1) <= ctx->optval_end)
+		*narrow = *own < ~0u ? *own : ~0u;
+}
+
 /*
  * The limit that its policy had set, unless the application has set another since: what it had
- * set before, or none. @ctx, @sk: as for settings_of_connection()
+ * set itself, or none; bpf_setsockopt() takes 32 bits. @ctx, @sk: as for settings_of_connection()
  */
 static __always_inline void lift_pacing(void *ctx, void *sk, struct tcptuned_flow *flow,
 					struct tcp_sock *tp)
 {
 	const struct tcptuned_policy *was = policy_of(flow->policy);
 	int value = -1;
-	__u32 *own;
+	__u64 *own;
 
 	if (!(flow->flags & TCPTUNED_F_PACED))
 		return;
 	flow->flags &= ~TCPTUNED_F_PACED;
 	own = bpf_sk_storage_get(&pacing, sk, NULL, 0);
-	if (own)
+	if (own && *own < ~0u)
 		value = *own;
 	if (!was || tp->inet_conn.icsk_inet.sk.sk_max_pacing_rate == was->pacing_rate_max)
 		bpf_setsockopt(ctx, SOL_SOCKET, SO_MAX_PACING_RATE, &value, sizeof(value));

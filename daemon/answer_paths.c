@@ -33,7 +33,7 @@ static void take_path(void *ctx, const struct tcptuned_path_key *key,
 
 	reading->known++;
 	if ((reading->overlaps.family && !tcptuned_prefix_overlap(key, &reading->overlaps)) ||
-	    (reading->request->filter.netns && reading->request->filter.netns != key->netns))
+	    (reading->request->filter.netns && reading->request->filter.netns != path->netns))
 		return;
 	if (reading->len == reading->room) {
 		reading->room = reading->room ? 2 * reading->room : 256;
@@ -58,7 +58,10 @@ static int by_prefix(const struct known_path *a, const struct known_path *b)
 		order = memcmp(a->key.prefix, b->key.prefix, sizeof(a->key.prefix));
 	if (!order)
 		order = (int)a->key.prefix_len - (int)b->key.prefix_len;
-	return order ? order : (a->key.netns > b->key.netns) - (a->key.netns < b->key.netns);
+	if (!order)
+		order = (a->key.netns_cookie > b->key.netns_cookie) -
+			(a->key.netns_cookie < b->key.netns_cookie);
+	return order;
 }
 
 static double loss_of(const struct tcptuned_path *path)
@@ -139,8 +142,9 @@ static json_t *path_object(const struct known_path *known, __s64 now_s)
 	char prefix[TCPTUNED_PREFIX_TEXT];
 
 	tcptuned_prefix_format(&known->key, prefix);
-	return json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:f,s:I,s:b}", "prefix", prefix,
-			 "netns", (json_int_t)known->key.netns, "connections",
+	return json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:f,s:I,s:b}", "prefix", prefix,
+			 "netns", (json_int_t)path->netns, "netns_cookie",
+			 (json_int_t)known->key.netns_cookie, "connections",
 			 (json_int_t)path->connections, "age_s",
 			 (json_int_t)path_age_s(path->updated_s, now_s), "min_rtt_us",
 			 (json_int_t)path->min_rtt_us, "receive_per_rtt_bytes",

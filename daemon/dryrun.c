@@ -25,7 +25,7 @@ bool tcptuned_dryrun_path_key(const struct tcptuned_flow_record *record,
 			   const struct tcptuned_path_settings *settings,
 			   struct tcptuned_path_key *ret)
 {
-	struct tcptuned_path_key key = { .netns = record->netns };
+	struct tcptuned_path_key key = { .netns_cookie = record->netns_cookie };
 	__u32 local[4], remote[4];
 
 	key.family = (__u8)unmapped(record->remote, record->family, remote);

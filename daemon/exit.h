@@ -30,7 +30,9 @@
 	X(ADDRESS, 22, "The address for metrics is none, or may not be used.") \
 	X(NO_BPFFS, 30, "There is no BPF file system to pin programs in.")                     \
 	X(NO_CGROUP2, 31, "There is no cgroup2 tree to attach to.")                            \
-	X(KERNEL, 32, "The kernel lacks something that nothing works without.")
+	X(KERNEL, 32, "The kernel lacks something that nothing works without.")                \
+	X(HOOK_TAKEN, 33,                                                                      \
+	  "Other programs hold a hook of the control group, alone or as many as there may be.")
 
 /* Of tcptunectl, which uses the others too. */
 #define TCPTUNED_CTL_EXIT_TABLE(X)                                                             \

@@ -169,6 +169,7 @@ static bool paths_fit(struct tcptuned_kernel *k)
 	__u32 len = sizeof(info);
 
 	if (*fd >= 0 && !bpf_obj_get_info_by_fd(*fd, &info, &len) &&
+	    info.key_size == sizeof(struct tcptuned_path_key) &&
 	    info.value_size == sizeof(struct tcptuned_path) &&
 	    info.max_entries == k->paths_max)
 		return true;
@@ -312,10 +313,13 @@ static const struct {
 	enum tcptuned_link link;
 	enum tcptuned_prog prog;
 	enum bpf_attach_type type;
+	const char *hook; /* as bpftool calls it */
 } on_cgroup[] = {
-	{ TCPTUNED_LINK_SOCKOPS, TCPTUNED_PROG_SOCKOPS, BPF_CGROUP_SOCK_OPS },
-	{ TCPTUNED_LINK_SETSOCKOPT, TCPTUNED_PROG_SETSOCKOPT, BPF_CGROUP_SETSOCKOPT },
-	{ TCPTUNED_LINK_GETSOCKOPT, TCPTUNED_PROG_GETSOCKOPT, BPF_CGROUP_GETSOCKOPT },
+	{ TCPTUNED_LINK_SOCKOPS, TCPTUNED_PROG_SOCKOPS, BPF_CGROUP_SOCK_OPS, "cgroup_sock_ops" },
+	{ TCPTUNED_LINK_SETSOCKOPT, TCPTUNED_PROG_SETSOCKOPT, BPF_CGROUP_SETSOCKOPT,
+	  "cgroup_setsockopt" },
+	{ TCPTUNED_LINK_GETSOCKOPT, TCPTUNED_PROG_GETSOCKOPT, BPF_CGROUP_GETSOCKOPT,
+	  "cgroup_getsockopt" },
 };
 
 #define ON_CGROUP (sizeof(on_cgroup) / sizeof(on_cgroup[0]))
@@ -330,8 +334,46 @@ static bool is_on_cgroup(int link_fd, int cgroup_fd)
 	       !fstat(cgroup_fd, &cgroup) && info.cgroup.cgroup_id == cgroup.st_ino;
 }
 
+static void name_of_cgroup(int cgroup_fd, char *ret, size_t size)
+{
+	char link[32];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", cgroup_fd);
+	len = readlink(link, ret, size - 1);
+	if (len < 0)
+		snprintf(ret, size, "the cgroup");
+	else
+		ret[len] = '\0';
+}
+
+/*
+ * __cgroup_bpf_attach() refuses with EPERM beside or below a program that is attached without
+ * BPF_F_ALLOW_MULTI, and with E2BIG beyond 64 of them. Who lacks the rights has loaded none.
+ */
+static int link_refused(int errnum, const char *hook, int cgroup_fd, struct tcptuned_error *err)
+{
+	char path[600];
+
+	name_of_cgroup(cgroup_fd, path, sizeof(path));
+	if (errnum == EPERM)
+		return tcptuned_fail(err, errnum, TCPTUNED_EXIT_HOOK_TAKEN,
+				     "another program holds the %s hook of %s alone, or that of "
+				     "a cgroup above (bpftool cgroup tree); attach that one with "
+				     "\"multi\", or name another tcptuned.cgroup",
+				     hook, path);
+	if (errnum == E2BIG)
+		return tcptuned_fail(err, errnum, TCPTUNED_EXIT_HOOK_TAKEN,
+				     "the %s hook of %s has as many programs as the kernel "
+				     "allows (bpftool cgroup show); detach one that is not needed, "
+				     "or name another tcptuned.cgroup",
+				     hook, path);
+	return load_failed(err, errnum, "a program on the cgroup");
+}
+
 /* A link to the cgroup for each program that has none there. */
-static int make_links(const struct tcptuned_kernel *k, int cgroup_fd, int made[ON_CGROUP])
+static int make_links(const struct tcptuned_kernel *k, int cgroup_fd, int made[ON_CGROUP],
+		      struct tcptuned_error *err)
 {
 	for (size_t i = 0; i < ON_CGROUP; i++) {
 		if (is_on_cgroup(k->link_fd[on_cgroup[i].link], cgroup_fd))
@@ -339,18 +381,19 @@ static int make_links(const struct tcptuned_kernel *k, int cgroup_fd, int made[O
 		made[i] = bpf_link_create(k->prog_fd[on_cgroup[i].prog], cgroup_fd,
 					  on_cgroup[i].type, NULL);
 		if (made[i] < 0)
-			return -errno;
+			return link_refused(errno, on_cgroup[i].hook, cgroup_fd, err);
 	}
 	return 0;
 }
 
 /* In the links that are there, where none was made: never a gap between. */
-static int swap_programs(const struct tcptuned_kernel *k, const int made[ON_CGROUP])
+static int swap_programs(const struct tcptuned_kernel *k, const int made[ON_CGROUP],
+			 struct tcptuned_error *err)
 {
 	for (size_t i = 0; i < ON_CGROUP; i++)
 		if (made[i] < 0 && bpf_link_update(k->link_fd[on_cgroup[i].link],
 						   k->prog_fd[on_cgroup[i].prog], NULL))
-			return -errno;
+			return load_failed(err, errno, "a program on the cgroup");
 	return 0;
 }
 
@@ -373,9 +416,9 @@ static int attach_cgroup(struct tcptuned_kernel *k, int cgroup_fd, struct tcptun
 	int made[ON_CGROUP], error;
 
 	memset(made, -1, sizeof(made));
-	error = make_links(k, cgroup_fd, made);
+	error = make_links(k, cgroup_fd, made, err);
 	if (!error)
-		error = swap_programs(k, made);
+		error = swap_programs(k, made, err);
 	for (size_t i = 0; i < ON_CGROUP; i++) {
 		if (made[i] < 0)
 			continue;
@@ -384,7 +427,7 @@ static int attach_cgroup(struct tcptuned_kernel *k, int cgroup_fd, struct tcptun
 		else
 			replace_link(&k->link_fd[on_cgroup[i].link], made[i]);
 	}
-	return error ? load_failed(err, -error, "a program on the cgroup") : 0;
+	return error;
 }
 
 static int attach_iterator(struct tcptuned_kernel *k, enum tcptuned_link which,

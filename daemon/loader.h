@@ -28,7 +28,7 @@ enum tcptuned_map {
 	TCPTUNED_MAP_TOTALS,	   /* per CPU: struct tcptuned_totals */
 	TCPTUNED_MAP_BUDGET,	   /* struct budget */
 	TCPTUNED_MAP_LISTENERS,	   /* listeners with a raised buffer: struct tcptuned_listener */
-	TCPTUNED_MAP_PACING,	   /* socket storage: __u32, an application's own limit */
+	TCPTUNED_MAP_PACING,	   /* socket storage: __u64, an application's own limit */
 	TCPTUNED_MAP_EVENT_GATE,   /* struct tcptuned_event_gate: does anybody listen? */
 	TCPTUNED_MAP_EVENTS,	   /* ring buffer of struct tcptuned_event */
 	TCPTUNED_MAP_BITCP_PARAMS, /* struct bitcp_params; absent without struct_ops */

@@ -248,9 +248,12 @@ static const struct {
 	const char *help;
 } histograms[] = {
 	{TCPTUNED_H_SRTT, "tcptuned_srtt_seconds", MICROSECONDS, 6, 24,
-	 "Smoothed round-trip time, once per measured round trip."},
+	 "Smoothed round-trip time, once per measured round trip of a sender."},
+	{TCPTUNED_H_RCV_RTT, "tcptuned_receiver_rtt_seconds", MICROSECONDS, 6, 24,
+	 "The receiver's own estimate of the round-trip time, pauses of its sender included, once "
+	 "per measured round trip of a receiver that has one."},
 	{TCPTUNED_H_MIN_RTT, "tcptuned_min_rtt_seconds", MICROSECONDS, 6, 24,
-	 "Minimum round-trip time of a connection, at its end."},
+	 "Minimum round-trip time of a connection that has measured one, at its end."},
 	{TCPTUNED_H_RCV_PER_RTT, "tcptuned_received_per_rtt_bytes", PLAIN, 10, 30,
 	 "Bytes received per minimum round-trip time, once per measured round trip."},
 	{TCPTUNED_H_RCV_WINDOW, "tcptuned_advertised_window_bytes", PLAIN, 10, 30,
@@ -1123,7 +1126,8 @@ static void print_budget(struct tcptuned_buf *out, const struct budget *budget)
 	single(out, "tcptuned_budget_scarce", GAUGE, scarce, PLAIN,
 	       "Whether they could use more than there is.");
 	if (scarce)
-		single(out, "tcptuned_budget_share_bytes", GAUGE, budget->level, PLAIN,
+		single(out, "tcptuned_budget_share_bytes", GAUGE,
+		       budget_find_level(budget, budget->total), PLAIN,
 		       "The most that one connection gets of it in one direction, while it is "
 		       "scarce.");
 }

@@ -16,7 +16,7 @@
 
 #include "cleanup.h"
 
-#define SCHEMA_VERSION 2
+#define SCHEMA_VERSION 3
 #define BUSY_MS	       2000 /* for whoever else has it open: --forget-paths, a person */
 #define BOOT_TEXT      64
 
@@ -25,24 +25,25 @@ struct tcptuned_pathdb {
 	sqlite3_stmt *put;
 	char *file;
 	char boot[BOOT_TEXT]; /* the kernel's id of this boot */
+	unsigned int dropped;
 };
 
 /*
  * boot: '' for the daemon's own network namespace, which is the same after every boot; else of
- * the boot in which the namespace had that number.
+ * the boot in which the namespace has that cookie. netns is its inode number, for people. (The
+ * primary key's columns are the first: else SQLite's quick_check takes the others for NULL.)
  */
-static const char schema[] =
-	"BEGIN IMMEDIATE;"
-	"CREATE TABLE IF NOT EXISTS paths ("
-	" prefix TEXT NOT NULL, netns INTEGER NOT NULL, boot TEXT NOT NULL,"
-	" updated INTEGER NOT NULL, min_rtt_us INTEGER NOT NULL,"
-	" received_per_rtt INTEGER NOT NULL, sent_per_rtt INTEGER NOT NULL,"
-	" max_window INTEGER NOT NULL, max_window_updated INTEGER NOT NULL,"
-	" segments_sent INTEGER NOT NULL, segments_retransmitted INTEGER NOT NULL,"
-	" connections INTEGER NOT NULL, slow INTEGER NOT NULL DEFAULT 0,"
-	" PRIMARY KEY (prefix, netns, boot)) WITHOUT ROWID;"
-	"PRAGMA user_version = 2;"
-	"COMMIT;";
+#define TABLE                                                                               \
+	"CREATE TABLE IF NOT EXISTS paths ("                                                \
+	" prefix TEXT NOT NULL, cookie INTEGER NOT NULL, boot TEXT NOT NULL,"               \
+	" updated INTEGER NOT NULL, min_rtt_us INTEGER NOT NULL,"                           \
+	" received_per_rtt INTEGER NOT NULL, sent_per_rtt INTEGER NOT NULL,"                \
+	" max_window INTEGER NOT NULL, max_window_updated INTEGER NOT NULL,"                \
+	" segments_sent INTEGER NOT NULL, segments_retransmitted INTEGER NOT NULL,"         \
+	" connections INTEGER NOT NULL, slow INTEGER NOT NULL, netns INTEGER NOT NULL,"     \
+	" PRIMARY KEY (prefix, cookie, boot)) WITHOUT ROWID;"
+
+static const char schema[] = "BEGIN IMMEDIATE;" TABLE "PRAGMA user_version = 3; COMMIT;";
 
 /* Version 1 did not know whether a path was slow. */
 static const char from_version_1[] =
@@ -51,9 +52,20 @@ static const char from_version_1[] =
 	"PRAGMA user_version = 2;"
 	"COMMIT;";
 
+/* Version 2 knew inode numbers of network namespaces, which another one may have since. */
+static const char from_version_2[] =
+	"BEGIN IMMEDIATE;"
+	"ALTER TABLE paths RENAME TO paths_2;" TABLE
+	"INSERT INTO paths SELECT prefix, 0, '', updated, min_rtt_us, received_per_rtt,"
+	" sent_per_rtt, max_window, max_window_updated, segments_sent, segments_retransmitted,"
+	" connections, slow, 0 FROM paths_2 WHERE boot = '';"
+	"DROP TABLE paths_2;"
+	"PRAGMA user_version = 3;"
+	"COMMIT;";
+
 #define COLUMNS                                                                             \
-	"prefix, netns, updated, min_rtt_us, received_per_rtt, sent_per_rtt, max_window, "  \
-	"max_window_updated, segments_sent, segments_retransmitted, connections, slow"
+	"prefix, cookie, updated, min_rtt_us, received_per_rtt, sent_per_rtt, max_window, " \
+	"max_window_updated, segments_sent, segments_retransmitted, connections, slow, netns"
 
 static void finalizep(sqlite3_stmt **stmt)
 {
@@ -177,6 +189,30 @@ static int check_content(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 			     db->file, text);
 }
 
+/* A table of that name with other columns is none of ours: @error, or what that is. */
+static int of_columns(const struct tcptuned_pathdb *db, int error)
+{
+	return error == -EIO && (sqlite3_errcode(db->db) & 0xff) == SQLITE_ERROR ? -EUCLEAN :
+										   error;
+}
+
+static int bring_up_version_2(struct tcptuned_pathdb *db, struct tcptuned_error *err)
+{
+	char rows[32];
+	int error = ask(db, "SELECT count(*) FROM paths WHERE boot <> ''", rows, sizeof(rows), err);
+
+	if (!error)
+		error = execute(db, from_version_2, err);
+	if (!error)
+		db->dropped = (unsigned int)strtoul(rows, NULL, 10);
+	return of_columns(db, error);
+}
+
+unsigned int tcptuned_pathdb_dropped(const struct tcptuned_pathdb *db)
+{
+	return db->dropped;
+}
+
 static int check_version(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 {
 	char text[200];
@@ -191,23 +227,21 @@ static int check_version(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 				     "%s: it has version %.20s, made by a later tcptuned; this "
 				     "one knows version %d",
 				     db->file, text, SCHEMA_VERSION);
-	if (version == SCHEMA_VERSION)
-		return 0;
-	/* 0: new, or somebody else's database */
-	return execute(db, version ? from_version_1 : schema, err);
+	if (version == 0) /* new, or somebody else's */
+		return execute(db, schema, err);
+	if (version == 1)
+		error = execute(db, from_version_1, err);
+	return error || version == SCHEMA_VERSION ? error : bring_up_version_2(db, err);
 }
 
 static int prepare_put(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 {
 	int error = prepare(db,
 			    "INSERT OR REPLACE INTO paths (" COLUMNS ", boot)"
-			    " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
+			    " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14)",
 			    &db->put, err);
 
-	/* A table of that name with other columns is none of ours. */
-	if (error == -EIO && (sqlite3_errcode(db->db) & 0xff) == SQLITE_ERROR)
-		return -EUCLEAN;
-	return error;
+	return of_columns(db, error);
 }
 
 static int open_file(struct tcptuned_pathdb *db, const char *file, struct tcptuned_error *err)
@@ -358,7 +392,7 @@ static bool read_row(sqlite3_stmt *stmt, struct tcptuned_path_key *key,
 
 	if (!prefix || tcptuned_path_key_parse(prefix, key))
 		return false;
-	key->netns = (__u32)column(stmt, 1, UINT32_MAX);
+	key->netns_cookie = column(stmt, 1, INT64_MAX);
 	memset(path, 0, sizeof(*path));
 	path->updated_s = (__s64)column(stmt, 2, INT64_MAX / 2);
 	path->min_rtt_us = (__u32)column(stmt, 3, RIGHTSIZE_RTT_MAX_US);
@@ -370,6 +404,7 @@ static bool read_row(sqlite3_stmt *stmt, struct tcptuned_path_key *key,
 	path->retransmitted = column(stmt, 9, PATH_COUNT_MAX);
 	path->connections = (__u32)column(stmt, 10, UINT32_MAX);
 	path->slow = (__u32)column(stmt, 11, 1);
+	path->netns = (__u32)column(stmt, 12, UINT32_MAX);
 	return path->connections && path->min_rtt_us;
 }
 
@@ -382,7 +417,7 @@ int tcptuned_pathdb_read(struct tcptuned_pathdb *db, tcptuned_pathdb_row row, vo
 	int error, step;
 
 	error = prepare(db,
-			"SELECT " COLUMNS " FROM paths WHERE boot = '' OR boot = ?1"
+			"SELECT " COLUMNS " FROM paths WHERE (boot = '' AND cookie = 0) OR boot = ?1"
 			" ORDER BY updated",
 			&stmt, err);
 	if (error)
@@ -417,7 +452,7 @@ int tcptuned_pathdb_put(struct tcptuned_pathdb *db, const struct tcptuned_path_k
 	tcptuned_prefix_format(key, prefix);
 	sqlite3_reset(db->put);
 	sqlite3_bind_text(db->put, 1, prefix, -1, SQLITE_TRANSIENT);
-	sqlite3_bind_int64(db->put, 2, key->netns);
+	sqlite3_bind_int64(db->put, 2, (sqlite3_int64)key->netns_cookie);
 	sqlite3_bind_int64(db->put, 3, path->updated_s);
 	sqlite3_bind_int64(db->put, 4, path->min_rtt_us);
 	sqlite3_bind_int64(db->put, 5, path->rcv_per_rtt);
@@ -428,7 +463,8 @@ int tcptuned_pathdb_put(struct tcptuned_pathdb *db, const struct tcptuned_path_k
 	sqlite3_bind_int64(db->put, 10, (sqlite3_int64)path->retransmitted);
 	sqlite3_bind_int64(db->put, 11, path->connections);
 	sqlite3_bind_int64(db->put, 12, path->slow);
-	sqlite3_bind_text(db->put, 13, key->netns ? db->boot : "", -1, SQLITE_STATIC);
+	sqlite3_bind_int64(db->put, 13, path->netns);
+	sqlite3_bind_text(db->put, 14, key->netns_cookie ? db->boot : "", -1, SQLITE_STATIC);
 	step = sqlite3_step(db->put);
 	sqlite3_reset(db->put);
 	return step == SQLITE_DONE ? 0 : fail(db, err);
@@ -446,8 +482,8 @@ static int trim_number(struct tcptuned_pathdb *db, __u32 entries_max, __u32 *ret
 	if (error || strtoull(rows, NULL, 10) <= entries_max)
 		return error;
 	error = prepare(db,
-			"DELETE FROM paths WHERE (prefix, netns, boot) IN (SELECT prefix,"
-			" netns, boot FROM paths ORDER BY updated DESC LIMIT -1 OFFSET ?1)",
+			"DELETE FROM paths WHERE (prefix, cookie, boot) IN (SELECT prefix,"
+			" cookie, boot FROM paths ORDER BY updated DESC LIMIT -1 OFFSET ?1)",
 			&many, err);
 	if (error)
 		return error;

@@ -32,6 +32,12 @@ int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file, bool th
 void tcptuned_pathdb_close(struct tcptuned_pathdb *db);
 
 /*
+ * How many rows went as it was opened, for the file was of an earlier version: of network
+ * namespaces but the daemon's own, of which that knew the inode numbers only.
+ */
+unsigned int tcptuned_pathdb_dropped(const struct tcptuned_pathdb *db);
+
+/*
  * Rename @file to FILE.damaged-DATE, whose name goes to @ret; of such files the newest
  * TCPTUNED_PATHDB_DAMAGED_MAX stay. 0 or a negative errno.
  */
@@ -46,7 +52,10 @@ int tcptuned_pathdb_keep_damaged(const char *file, int keep);
  */
 int tcptuned_pathdb_remove(const char *file);
 
-/* @key.netns is 0 for the network namespace of the daemon; times are Unix time. */
+/*
+ * @key.netns_cookie and @path.netns are 0 for the network namespace of the daemon; times are Unix
+ * time.
+ */
 typedef void (*tcptuned_pathdb_row)(void *ctx, const struct tcptuned_path_key *key,
 				    const struct tcptuned_path *path);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <bpf/bpf.h>
@@ -24,7 +25,8 @@ struct tcptuned_paths {
 	char file[FILE_TEXT];
 	struct tcptuned_path_settings settings;
 	__u32 entries_max;
-	__u32 own_netns;
+	__u64 own_cookie; /* of the daemon's network namespace, ... */
+	__u32 own_netns;  /* ... and its inode number */
 	__s64 saved_s; /* CLOCK_BOOTTIME: what was updated since is still to be written */
 	__s64 tried_s; /* when saving was last tried */
 	bool failing;  /* and said so */
@@ -184,9 +186,15 @@ static int open_database(struct tcptuned_paths *paths, bool thorough, struct tcp
 		return tcptuned_fail(err, EIO, TCPTUNED_EXIT_INTERNAL, "%s cannot be made: %s",
 				     paths->directory, strerror(errno));
 	error = tcptuned_pathdb_open(ret, paths->file, thorough, err);
-	if (error != -EUCLEAN || set_aside(paths, err->text))
-		return error;
-	return tcptuned_pathdb_open(ret, paths->file, thorough, err);
+	if (error == -EUCLEAN && !set_aside(paths, err->text))
+		error = tcptuned_pathdb_open(ret, paths->file, thorough, err);
+	if (!error && tcptuned_pathdb_dropped(*ret))
+		tcptuned_log(TCPTUNED_LOG_INFO,
+			     "%s: %u paths of other network namespaces are not taken over: the "
+			     "tcptuned that wrote them told namespaces apart by numbers that are "
+			     "given out again",
+			     paths->file, tcptuned_pathdb_dropped(*ret));
+	return error;
 }
 
 /* ---- loading -------------------------------------------------------------------------- */
@@ -205,8 +213,10 @@ static void load_row(void *ctx, const struct tcptuned_path_key *key,
 	struct tcptuned_paths *paths = ctx;
 
 	change_clock(&now, CLOCK_REALTIME, CLOCK_BOOTTIME);
-	if (!here.netns)
-		here.netns = paths->own_netns;
+	if (!here.netns_cookie) {
+		here.netns_cookie = paths->own_cookie;
+		now.netns = paths->own_netns;
+	}
 	if (!of_settings(paths, key) ||
 	    path_expired(&now, clock_s(CLOCK_BOOTTIME), paths->settings.expire_s))
 		return;
@@ -269,8 +279,8 @@ static void save_row(void *ctx, const struct tcptuned_path_key *key,
 	/* Also of the very second of the last time: that one was not over. */
 	if (s->error || path->updated_s < s->paths->saved_s)
 		return;
-	if (there.netns == s->paths->own_netns)
-		there.netns = 0;
+	if (there.netns_cookie == s->paths->own_cookie)
+		there.netns_cookie = row.netns = 0;
 	change_clock(&row, CLOCK_BOOTTIME, CLOCK_REALTIME);
 	s->error = tcptuned_pathdb_put(s->db, &there, &row, s->err);
 	s->saved += !s->error;
@@ -457,6 +467,18 @@ int tcptuned_paths_forget(const struct tcptuned_kernel *kernel, const char *dire
 		     : 0;
 }
 
+/* The kernel tells it of a socket's network namespace, since 5.14. */
+static __u64 own_netns_cookie(void)
+{
+	_cleanup_close_ int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	__u64 cookie = 0;
+	socklen_t len = sizeof(cookie);
+
+	if (fd < 0 || getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &len))
+		return 0;
+	return cookie;
+}
+
 /* ---- making and unmaking -------------------------------------------------------------- */
 
 int tcptuned_paths_new(struct tcptuned_paths **ret, const struct tcptuned_kernel *kernel,
@@ -472,6 +494,7 @@ int tcptuned_paths_new(struct tcptuned_paths **ret, const struct tcptuned_kernel
 	paths->entries_max = entries_max;
 	if (!stat("/proc/self/ns/net", &netns))
 		paths->own_netns = (__u32)netns.st_ino;
+	paths->own_cookie = own_netns_cookie();
 	snprintf(paths->directory, sizeof(paths->directory), "%s", directory);
 	snprintf(paths->file, sizeof(paths->file), "%s/paths.db", paths->directory);
 	*ret = paths;

@@ -12,7 +12,7 @@
 #include <tcptuned/rightsize.h>
 
 /* Raised whenever a record that lives in a pinned map changes its layout or meaning. */
-#define TCPTUNED_ABI 6
+#define TCPTUNED_ABI 7
 
 enum tcptuned_flow_flags {
 	TCPTUNED_F_CLAIMED = 1 << 0,	   /* established, and a policy has it */
@@ -141,6 +141,7 @@ struct tcptuned_flow_record {
 	__u64 delivery_rate_Bps; /* bytes per second, tcp_compute_delivery_rate() */
 	__u64 pacing_rate_Bps;	/* at which it is paced now; 0: it is not */
 	__u64 pacing_max_Bps;	/* SO_MAX_PACING_RATE, whoever set it; 0: none */
+	__u64 netns_cookie;	/* of the network namespace: path.h */
 	__u32 netns;		/* inode number of the network namespace */
 	__u16 family;		/* AF_INET or AF_INET6 */
 	__u16 local_port;

@@ -33,10 +33,10 @@
 /* All bytes count, also of what is unused: 0. */
 struct tcptuned_path_key {
 	__u8 prefix[16]; /* network byte order, IPv4 in the first four; 0 behind the prefix */
-	__u32 netns;	 /* inode number of the network namespace */
+	__u64 netns_cookie; /* of the network namespace: none other has it, until the next boot */
 	__u8 family;	 /* AF_INET or AF_INET6 */
 	__u8 prefix_len;
-	__u16 unused;
+	__u8 unused[6];
 };
 
 /* All zeroes: nothing known. */
@@ -51,6 +51,8 @@ struct tcptuned_path {
 	__u32 max_window;    /* congestion window at which bitcp lost; 0: none known */
 	__u32 connections;   /* that it is made of */
 	__u32 slow;	     /* 1: what the last one received kept it full (rightsize.h) */
+	__u32 netns;	     /* inode number of the network namespace, for people; it is ... */
+	__u32 unused;	     /* ... given to another one when that has gone */
 };
 
 /* What the programs are told; written by the daemon. */

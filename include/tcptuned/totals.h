@@ -49,7 +49,8 @@ enum tcptuned_counter {
 };
 
 enum tcptuned_histogram_id {
-	TCPTUNED_H_SRTT,	  /* microseconds; per measuring round, both directions */
+	TCPTUNED_H_SRTT,	  /* microseconds; per sending round */
+	TCPTUNED_H_RCV_RTT,	  /* microseconds, the receiver's estimate; per receiving round */
 	TCPTUNED_H_MIN_RTT,	  /* microseconds; at the connection's end */
 	TCPTUNED_H_RCV_PER_RTT,	  /* bytes per minimum RTT received; per round */
 	TCPTUNED_H_RCV_WINDOW,	  /* bytes advertised; per receiving round */

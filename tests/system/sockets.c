@@ -61,8 +61,10 @@ static const struct option {
 	{ "rcvbuf", SOL_SOCKET, SO_RCVBUF, false },
 	{ "sndbuf", SOL_SOCKET, SO_SNDBUF, false },
 	{ "rcvbufforce", SOL_SOCKET, SO_RCVBUFFORCE, false },
+	{ "sndbufforce", SOL_SOCKET, SO_SNDBUFFORCE, false },
 	{ "rcvlowat", SOL_SOCKET, SO_RCVLOWAT, false },
 	{ "locks", SOL_SOCKET, KERNEL_SO_BUF_LOCK, false }, /* 1: send, 2: receive buffer */
+	{ "netns", SOL_SOCKET, SO_NETNS_COOKIE, false }, /* of 8 bytes */
 	{ "keepalive", SOL_SOCKET, SO_KEEPALIVE, false },
 	{ "pacing", SOL_SOCKET, SO_MAX_PACING_RATE, false }, /* bytes per second */
 	{ "clamp", IPPROTO_TCP, TCP_WINDOW_CLAMP, false },

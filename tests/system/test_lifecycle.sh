@@ -174,7 +174,7 @@ start_says() {
 
 # refused_start BUILD [OPTION...]: nobody else may attach one of its programs
 refused_start() {
-	start_says 4 'does not let this process load a program on the cgroup' "$@"
+	start_says 33 'another program holds the cgroup_getsockopt hook of .*/(other|group) alone.*"multi"' "$@"
 }
 
 # A start that is refused half-way leaves what a killed daemon left: pins, programs, bitcp.

@@ -164,6 +164,12 @@ test_largest_flows_and_totals() {
 	expect_eq "$(sample tcptuned_min_rtt_seconds_count)" 6 "minimum RTTs"
 	expect_ge "$(sample tcptuned_min_rtt_seconds_sum)" 0.06 "their sum"
 	expect_le "$(sample tcptuned_min_rtt_seconds_sum)" 0.07 "their sum"
+	# A sender's and a receiver's round trips are told apart.
+	expect_eq "$(sample tcptuned_srtt_seconds_count)" "$(sample tcptuned_cwnd_segments_count)" \
+		"round trips of senders"
+	expect_ge "$(sample tcptuned_receiver_rtt_seconds_count)" 3 "of receivers"
+	expect_le "$(sample tcptuned_receiver_rtt_seconds_count)" \
+		"$(sample tcptuned_advertised_window_bytes_count)" "of receivers"
 	tcptuned_stop
 }
 

@@ -114,11 +114,25 @@ first_window_offered() { # PORT
 	ss_of b "sport = :$1" ' rcv_ssthresh:([0-9]+)'
 }
 
+# opens_with PORT STEP...: host b connects to host a; leaves what it offers first in $first
+opens_with() {
+	local port=$1
+	shift
+	background "server-$port" in_host a "$TEST_BUILD/sockets" tcp4 listen "${ADDR[a]}" "$port" \
+		accept until "$TEST_DIR/end"
+	background "client-$port" in_group in_host b "$TEST_BUILD/sockets" "$@" connect "${ADDR[a]}" \
+		"$port" say connected until "$TEST_DIR/end"
+	wait_until 5 grep -q connected "$TEST_DIR/client-$port.log"
+	first=$(ss_of b "dport = :$port" ' rcv_ssthresh:([0-9]+)')
+}
+
 # timeout: 90
 test_next_connection_on_a_slow_path_begins_small() {
-	local lost
+	local lost first
 	host a b
-	tcptuned_start --set=policy.receive_window_max=16M
+	printf '[policy]\nreceive_window_max = 16M\n[policy own]\nremote_port = 7305\n%s\n' \
+		'override_rcvbuf = no' >"$TEST_DIR/my.conf"
+	tcptuned_start --config="$TEST_DIR/my.conf"
 	link a b --rate 512kbit --delay 25ms --queue 10p
 	stream first 7302 --duration 8 --bytes 144800
 	expect_ge "$(first_window_offered 7302)" 60000 "what is offered to an unknown path"
@@ -131,8 +145,45 @@ test_next_connection_on_a_slow_path_begins_small() {
 	expect_eq "$(flow 7303 '.flags | contains(["slow_path_remembered"])')" true "flag"
 	stream_end second
 	expect_le "$(result second .sender.bytes_retrans)" $((lost / 4)) "bytes lost on it"
+	opens_with 7304 tcp4
+	expect_le "$first" 14600 "what one that this side opens offers"
+	opens_with 7305 tcp4 set rcvbuf 60000
+	expect_ge "$first" 40000 "... whose application's SO_RCVBUF stands"
+	opens_with 7306 mptcp4
+	expect_ge "$first" 40000 "... of Multipath TCP, which no policy has"
 	tcptuned_stop
 	expect_eq "$(db "SELECT slow FROM paths WHERE netns = $(netns_of b)")" 1 "remembered"
+}
+
+# learned_by HOST COOKIE: what a namespace with the inode number of HOST's and that cookie has learned
+learned_by() {
+	db "INSERT INTO paths VALUES ('10.99.0.0/24', $2,
+		'$(cat /proc/sys/kernel/random/boot_id)', unixepoch() - 60, 40000, 250000, 250000, 0, 0,
+		100, 0, 1, 0, $(netns_of "$1"))"
+}
+
+# The kernel gives a new network namespace the inode number of one that has gone.
+test_a_new_namespace_does_not_inherit_paths() {
+	local cookie
+	host a b
+	tcptuned_start
+	tcptuned_stop
+	cookie=$(in_host b "$TEST_BUILD/sockets" tcp4 get netns /8 | awk '{ print $2 }')
+	learned_by a $((cookie + 1000000))
+	learned_by b "$cookie"
+	tcptuned_start
+	expect_eq "$(metric tcptuned_paths_loaded_total)" 2 "paths read from disk"
+	expect_eq "$(ctl_paths '[.paths[].netns] | sort | tostring')" \
+		"$(printf '%s\n' "$(netns_of a)" "$(netns_of b)" | jq -sc sort)" "numbers shown"
+	known_path
+	stream one 7301 --count 5 --bytes 8kB --interval 100
+	wait_until 5 given 1
+	expect_ge "$(flow 7301 '.receive.remembered_window_bytes')" 400000 "what b's connection begins with"
+	stream_end one
+	expect_eq "$(seeds given)" 1 "connections that began with what was known: one end's"
+	tcptuned_stop
+	expect_eq "$(db "SELECT count(*) FROM paths WHERE netns = $(netns_of b) AND cookie = $cookie")" 1 \
+		"what b knows, on disk"
 }
 
 # --- the database ------------------------------------------------------------------------------
@@ -140,7 +191,7 @@ test_next_connection_on_a_slow_path_begins_small() {
 rows() {
 	db "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $1)
 		INSERT INTO paths SELECT format('10.%d.%d.0/24', i / 256, i % 256), 0, '',
-		unixepoch() - $2, 40000, 250000, 250000, 0, 0, 100, 0, 1, 0 FROM n"
+		unixepoch() - $2, 40000, 250000, 250000, 0, 0, 100, 0, 1, 0, 0 FROM n"
 }
 
 test_bounded_expired_forgotten() {
@@ -179,7 +230,7 @@ test_bounded_expired_forgotten() {
 # row PREFIX UPDATED, in seconds since 1970
 row() {
 	db "INSERT INTO paths VALUES ('$1', 0, '', $2, 40000, 250000, 250000, 300000, $2, 100, 0,
-		1, 0)"
+		1, 0, 0)"
 }
 
 # Rows of a clock that was wrong: such as are to come are of now and grow old from then on, also
@@ -238,7 +289,7 @@ test_damaged_database_is_set_aside() {
 	rm -f "$TEST_DIR"/state/*damaged*
 	db 'PRAGMA user_version = 7'
 	tcptuned_start
-	in_log 'made by a later tcptuned; this one knows version 2; it is now'
+	in_log 'made by a later tcptuned; this one knows version 3; it is now'
 	tcptuned_stop
 	expect_eq "$(ls "$TEST_DIR/state" | grep -c damaged)" 1 "files set aside"
 
@@ -277,7 +328,7 @@ test_unwritable_state_directory() {
 # path PREFIX AGE RTT_US RECEIVE SEND MAX SENT RETRANSMITTED CONNECTIONS [SLOW]
 path() {
 	db "INSERT INTO paths VALUES ('$1', 0, '', unixepoch() - $2, $3, $4, $5, $6,
-		unixepoch() - $2, $7, $8, $9, ${10-0})"
+		unixepoch() - $2, $7, $8, $9, ${10-0}, 0)"
 }
 
 ctl_paths() { # JQ_FILTER ARGUMENT...

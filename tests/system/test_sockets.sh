@@ -90,6 +90,75 @@ test_requests_stand_where_the_policy_says_so() {
 	tcptuned_stop
 }
 
+# One who may force a size is answered as by the plain option; who may not is refused, as ever.
+test_requests_with_force() {
+	local nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all
+		--inh-caps=-all) forced=(set rcvbufforce 40000 set sndbufforce 50000)
+	mount -t tmpfs -o mode=755 tmpfs /mnt
+	cp "$TEST_BUILD/sockets" /mnt/sockets
+	host a
+	tcptuned_start
+	answers "rcvbuf 80000,sndbuf 100000,locks 0," "overridden" \
+		tcp4 "${forced[@]}" get rcvbuf get sndbuf get locks
+	sockets=("${nobody[@]}" /mnt/sockets)
+	answers "set rcvbufforce: Operation not permitted,set sndbufforce: Operation not permitted,locks 0," \
+		"not permitted" tcp4 "${forced[@]}" get locks
+	sockets=("$TEST_BUILD/sockets")
+	tcptuned_stop
+	# Where requests stand, a connection whose buffers are sized is its application's from then on.
+	tcptuned_start --set=policy.override_rcvbuf=no --set=policy.override_sndbuf=no
+	background server in_group in_host a "${sockets[@]}" tcp4 listen 127.0.0.1 7001 accept \
+		until "$TEST_DIR/end"
+	background client in_group in_host a "${sockets[@]}" tcp4 connect 127.0.0.1 7001 "${forced[@]}" \
+		get rcvbuf get sndbuf get locks until "$TEST_DIR/end"
+	wait_until 5 grep -q locks "$TEST_DIR/client.log"
+	expect_eq "$(tr '\n' ',' <"$TEST_DIR/client.log")" "rcvbuf 80000,sndbuf 100000,locks 3," "obeyed"
+	expect_match "$(to_port 7001 '.flags | join(" ")')" "so_rcvbuf_obeyed so_sndbuf_obeyed" "flags"
+	: >"$TEST_DIR/end"
+	wait "$(pid_of client)"
+	tcptuned_stop
+}
+
+# pacing_is RATE_AND_SETTER APPLICATION_TOLD: of the connection to port 7001, when it has gone on
+pacing_is() {
+	wait_until 5 grep -q "^step$step\$" "$TEST_DIR/client.log"
+	expect_eq "$(to_port 7001 '.pacing | "\(.rate_max_bytes_per_s) \(.rate_max_set_by)"')" "$1" "limit"
+	expect_eq "$(grep pacing "$TEST_DIR/client.log" | tail -n 1)" "$2" "what the application is told"
+	: >"$TEST_DIR/go$step"
+	step=$((step + 1))
+}
+
+# Of the policy's limit and the application's the lower one holds, whichever was set last.
+test_pacing_limit_of_both() {
+	local step=1 go=$TEST_DIR/go
+	host a
+	printf '[policy]\npacing_rate_max = 80M\n' >"$TEST_DIR/my.conf"
+	tcptuned_start --config="$TEST_DIR/my.conf"
+	background server in_host a "${sockets[@]}" tcp4 listen 127.0.0.1 7001 accept until "${go}7"
+	background client in_group in_host a "${sockets[@]}" tcp4 connect 127.0.0.1 7001 \
+		get pacing say step1 until "${go}1" \
+		set pacing 50000000 get pacing say step2 until "${go}2" \
+		set pacing 1000000 get pacing say step3 until "${go}3" \
+		set pacing -1 get pacing say step4 until "${go}4" \
+		set pacing 2000000 /8 get pacing /8 say step5 until "${go}5" \
+		set pacing 60000000 /8 get pacing /8 say step6 until "${go}6" \
+		get pacing say step7 until "${go}7"
+	pacing_is "10000000 policy" "pacing 10000000"
+	pacing_is "10000000 policy" "pacing 50000000"
+	pacing_is "1000000 application" "pacing 1000000"
+	pacing_is "10000000 policy" "pacing -1"
+	pacing_is "2000000 application" "pacing 2000000 /8"
+	wait_until 5 grep -q '^step6$' "$TEST_DIR/client.log"
+	expect_eq "$(to_port 7001 .pacing.rate_max_bytes_per_s)" 10000000 "limit"
+	expect_eq "$(grep pacing "$TEST_DIR/client.log" | tail -n 1)" "pacing 60000000 /8" "told"
+	tcptuned_stop
+	: >"${go}6"
+	wait_until 5 grep -q '^step7$' "$TEST_DIR/client.log"
+	expect_eq "$(grep pacing "$TEST_DIR/client.log" | tail -n 1)" "pacing 60000000" "after the stop"
+	: >"${go}7"
+	wait "$(pid_of client)"
+}
+
 # A listener's request is that of every connection that it accepts, as in the kernel.
 test_listeners_requests_are_inherited() {
 	host a

@@ -24,8 +24,8 @@ static const struct tcptuned_path_settings settings = {
 static void expect_key(int family, const char *local, const char *remote, int key_family,
 		       const char *prefix, __u8 prefix_len)
 {
-	struct tcptuned_flow_record record = { .family = (__u16)family, .netns = 77 };
-	struct tcptuned_path_key key, wanted = { .netns = 77, .prefix_len = prefix_len };
+	struct tcptuned_flow_record record = { .family = (__u16)family, .netns_cookie = 77 };
+	struct tcptuned_path_key key, wanted = { .netns_cookie = 77, .prefix_len = prefix_len };
 
 	memset(&key, 0xa5, sizeof(key));
 	inet_pton(family, local, record.local);

@@ -391,14 +391,17 @@ static void test_budget_lines(void **state)
 	char *text;
 
 	snap->budget_ok = true;
+	/* two that want 100 and 4900: that level is of an earlier time */
 	snap->budget = (struct budget){
 		.total = 1000, .granted = 900, .wanted = 5000, .level = 250};
+	snap->budget.need[budget_class_of(100)] = (struct budget_class){1, 100};
+	snap->budget.need[budget_class_of(4900)] = (struct budget_class){1, 4900};
 	text = text_of(snap);
 	assert_int_equal(count_lines(text, "tcptuned_budget_bytes 1000"), 1);
 	assert_int_equal(count_lines(text, "tcptuned_budget_granted_bytes 900"), 1);
 	assert_int_equal(count_lines(text, "tcptuned_budget_wanted_bytes 5000"), 1);
 	assert_int_equal(count_lines(text, "tcptuned_budget_scarce 1"), 1);
-	assert_int_equal(count_lines(text, "tcptuned_budget_share_bytes 250"), 1);
+	assert_int_equal(count_lines(text, "tcptuned_budget_share_bytes 900"), 1);
 	free(text);
 	snap->budget.wanted = 1000;
 	text = text_of(snap);
@@ -675,6 +678,10 @@ static void test_histograms(void **state)
 		"tcptuned_srtt_seconds_bucket{le=\"+Inf\"} 5", /* 5000 s */
 		"tcptuned_srtt_seconds_sum 5000.050130",
 		"tcptuned_srtt_seconds_count 5",
+		"tcptuned_receiver_rtt_seconds_bucket{le=\"0.000128\"} 0",
+		"tcptuned_receiver_rtt_seconds_bucket{le=\"0.000256\"} 1",
+		"tcptuned_receiver_rtt_seconds_sum 0.000200",
+		"tcptuned_receiver_rtt_seconds_count 1",
 		"tcptuned_cwnd_segments_bucket{le=\"1\"} 1",
 		"tcptuned_cwnd_segments_bucket{le=\"8\"} 1",
 		"tcptuned_cwnd_segments_bucket{le=\"16\"} 2",
@@ -696,6 +703,7 @@ static void test_histograms(void **state)
 	observe(&h[TCPTUNED_H_SRTT], 65);
 	observe(&h[TCPTUNED_H_SRTT], 50000);
 	observe(&h[TCPTUNED_H_SRTT], 5000000000ull);
+	observe(&h[TCPTUNED_H_RCV_RTT], 200);
 	observe(&h[TCPTUNED_H_CWND], 0);
 	observe(&h[TCPTUNED_H_CWND], 10);
 	observe(&h[TCPTUNED_H_RCV_WINDOW], 65535);

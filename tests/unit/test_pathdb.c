@@ -56,12 +56,12 @@ static void sql(const char *text)
 	sqlite3_close(db);
 }
 
-static struct tcptuned_path_key key(const char *prefix, __u32 netns)
+static struct tcptuned_path_key key(const char *prefix, __u64 netns)
 {
 	struct tcptuned_path_key k;
 
 	assert_int_equal(tcptuned_path_key_parse(prefix, &k), 0);
-	k.netns = netns;
+	k.netns_cookie = netns;
 	return k;
 }
 
@@ -108,13 +108,15 @@ static struct rows all_rows(void)
 	return rows;
 }
 
-static void put(const char *prefix, __u32 netns, __s64 updated_s)
+/* @netns: the cookie; of 7, 1007 and so on the inode number is the same */
+static void put(const char *prefix, __u64 netns, __s64 updated_s)
 {
 	struct tcptuned_path_key k = key(prefix, netns);
 	struct tcptuned_pathdb *db = opened();
 	struct tcptuned_path p = path(updated_s);
 	struct tcptuned_error err = { 0 };
 
+	p.netns = netns % 1000;
 	assert_int_equal(tcptuned_pathdb_begin(db, &err), 0);
 	assert_int_equal(tcptuned_pathdb_put(db, &k, &p, &err), 0);
 	assert_int_equal(tcptuned_pathdb_commit(db, &err), 0);
@@ -176,7 +178,7 @@ static void what_goes_in_comes_out(void **state)
 	struct tcptuned_path p = path(1700000000);
 	struct rows rows;
 
-	put("2001:db8::/48", 4026531999u, 1700000100);
+	put("2001:db8::/48", 5000000000000007, 1700000100);
 	put("10.1.2.0/24", 0, 1600000000);
 	put("10.1.2.0/24", 0, 1700000000); /* in place of the one before */
 	rows = all_rows();
@@ -184,7 +186,8 @@ static void what_goes_in_comes_out(void **state)
 	assert_memory_equal(&rows.keys[0], &k, sizeof(k)); /* the oldest first */
 	assert_memory_equal(&rows.paths[0], &p, sizeof(p));
 	assert_int_equal(rows.keys[1].family, AF_INET6);
-	assert_int_equal(rows.keys[1].netns, 4026531999u);
+	assert_int_equal(rows.keys[1].netns_cookie, 5000000000000007);
+	assert_int_equal(rows.paths[1].netns, 7);
 }
 
 static void only_the_owner_can_read_it(void **state)
@@ -209,7 +212,20 @@ static void nothing_is_kept_without_a_commit(void **state)
 	assert_int_equal(all_rows().n, 0);
 }
 
-/* Numbers of network namespaces mean nothing after a boot, but for the daemon's own. */
+static void a_number_that_is_given_out_again_is_another_namespace(void **state)
+{
+	struct rows rows;
+
+	put("10.1.2.0/24", 7, 100);
+	put("10.1.2.0/24", 1007, 200);
+	rows = all_rows();
+	assert_int_equal(rows.n, 2);
+	assert_int_equal(rows.keys[0].netns_cookie, 7);
+	assert_int_equal(rows.keys[1].netns_cookie, 1007);
+	assert_int_equal(rows.paths[1].netns, 7);
+}
+
+/* Cookies of network namespaces mean nothing after a boot, but for the daemon's own. */
 static void other_boots_are_not_read(void **state)
 {
 	put("10.1.1.0/24", 0, 100);
@@ -277,15 +293,16 @@ static void hostile_rows_are_bounded_or_left_out(void **state)
 
 	tcptuned_pathdb_close(opened());
 	sql("INSERT INTO paths VALUES"
-	    " ('10.1.1.0/24', -1, '', -5, 9e18, 9e18, -9, 99999999999, -1, 9e18, 'x', 9e18, 9e18),"
-	    " ('nonsense', 0, '', 1, 1, 1, 1, 1, 1, 1, 1, 1, 1),"
-	    " ('10.1.2.0/99', 0, '', 1, 1, 1, 1, 1, 1, 1, 1, 1, 1),"
-	    " (x'00ff', 0, '', 1, 1, 1, 1, 1, 1, 1, 1, 1, 1),"
-	    " ('10.1.3.0/24', 0, '', 1, 0, 1, 1, 1, 1, 1, 1, 1, 1),"
-	    " ('10.1.4.0/24', 0, '', 1, 1, 1, 1, 1, 1, 1, 1, 0, 1)");
+	    " ('10.1.1.0/24', 0, '', -5, 9e18, 9e18, -9, 99999999999, -1, 9e18, 'x', 9e18, 9e18, -1),"
+	    " ('nonsense', 0, '', 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0),"
+	    " ('10.1.2.0/99', 0, '', 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0),"
+	    " (x'00ff', 0, '', 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0),"
+	    " ('10.1.3.0/24', 0, '', 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0),"
+	    " ('10.1.4.0/24', 0, '', 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0),"
+	    " ('10.1.5.0/24', 7, '', 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0)");
 	rows = all_rows();
 	assert_int_equal(rows.n, 1);
-	assert_int_equal(rows.keys[0].netns, 0);
+	assert_int_equal(rows.keys[0].netns_cookie, 0);
 	assert_int_equal(rows.paths[0].updated_s, 0);
 	assert_int_equal(rows.paths[0].min_rtt_us, RIGHTSIZE_RTT_MAX_US);
 	assert_int_equal(rows.paths[0].rcv_per_rtt, RIGHTSIZE_WINDOW_MAX);
@@ -338,10 +355,13 @@ static void what_is_no_database_of_ours_is_told(void **state)
 	not_ours("");
 
 	tcptuned_pathdb_close(opened());
-	sql("PRAGMA user_version = 3");
-	not_ours("version 3");
+	sql("PRAGMA user_version = 4");
+	not_ours("version 4");
 
 	sql("CREATE TABLE paths (a); PRAGMA user_version = 1");
+	not_ours("");
+
+	sql("CREATE TABLE paths (a); PRAGMA user_version = 3");
 	not_ours("");
 }
 
@@ -447,6 +467,43 @@ static void version_1_is_brought_up(void **state)
 	assert_int_equal(all_rows().paths[0].slow, 1);
 }
 
+/* It knew network namespaces by numbers that another may have by now: but for its own. */
+static void version_2_is_brought_up(void **state)
+{
+	struct tcptuned_pathdb *db;
+	struct rows rows;
+
+	sql("CREATE TABLE paths (prefix TEXT NOT NULL, netns INTEGER NOT NULL, boot TEXT NOT NULL,"
+	    " updated INTEGER NOT NULL, min_rtt_us INTEGER NOT NULL,"
+	    " received_per_rtt INTEGER NOT NULL, sent_per_rtt INTEGER NOT NULL,"
+	    " max_window INTEGER NOT NULL, max_window_updated INTEGER NOT NULL,"
+	    " segments_sent INTEGER NOT NULL, segments_retransmitted INTEGER NOT NULL,"
+	    " connections INTEGER NOT NULL, slow INTEGER NOT NULL DEFAULT 0,"
+	    " PRIMARY KEY (prefix, netns, boot)) WITHOUT ROWID; PRAGMA user_version = 2;"
+	    "INSERT INTO paths VALUES ('10.1.1.0/24', 0, '', 11, 12, 13, 14, 15, 16, 17, 18, 19, 1),"
+	    " ('10.1.1.0/24', 7, 'this', 1, 1, 1, 1, 1, 1, 1, 1, 1, 1),"
+	    " ('10.1.2.0/24', 7, 'this', 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)");
+	db = opened();
+	assert_int_equal(tcptuned_pathdb_dropped(db), 2);
+	tcptuned_pathdb_close(db);
+	db = opened();
+	assert_int_equal(tcptuned_pathdb_dropped(db), 0);
+	tcptuned_pathdb_close(db);
+	rows = all_rows();
+	assert_int_equal(rows.n, 1);
+	assert_int_equal(rows.keys[0].netns_cookie, 0);
+	assert_int_equal(rows.paths[0].updated_s, 11);
+	assert_int_equal(rows.paths[0].min_rtt_us, 12);
+	assert_int_equal(rows.paths[0].rcv_per_rtt, 13);
+	assert_int_equal(rows.paths[0].snd_per_rtt, 14);
+	assert_int_equal(rows.paths[0].max_window, 15);
+	assert_int_equal(rows.paths[0].max_window_s, 16);
+	assert_int_equal(rows.paths[0].sent, 17);
+	assert_int_equal(rows.paths[0].retransmitted, 18);
+	assert_int_equal(rows.paths[0].connections, 19);
+	assert_int_equal(rows.paths[0].slow, 1);
+}
+
 static void an_unwritable_place_is_another_error(void **state)
 {
 	struct tcptuned_pathdb *db = NULL;
@@ -467,6 +524,7 @@ int main(void)
 		TEST(what_goes_in_comes_out),
 		TEST(only_the_owner_can_read_it),
 		TEST(nothing_is_kept_without_a_commit),
+		TEST(a_number_that_is_given_out_again_is_another_namespace),
 		TEST(other_boots_are_not_read),
 		TEST(trimmed_by_age_boot_and_number),
 		TEST(forgotten_by_prefix),
@@ -476,6 +534,7 @@ int main(void)
 		TEST(the_newest_of_those_set_aside_stay),
 		TEST(all_are_forgotten_with_those_set_aside),
 		TEST(version_1_is_brought_up),
+		TEST(version_2_is_brought_up),
 		TEST(an_unwritable_place_is_another_error),
 	};
 
