@@ -31,6 +31,7 @@
 #include "http.h"
 #include "loader.h"
 #include "log.h"
+#include "neighbours.h"
 #include "paths.h"
 #include "policy.h"
 #include "scrape.h"
@@ -68,6 +69,7 @@ struct daemon {
 	size_t policies_len;
 	unsigned int cgroups_missing; /* of these: not there, or not to be seen */
 	time_t rest_due_s; /* CLOCK_MONOTONIC */
+	struct tcptuned_neighbours neighbours;
 	char (*disabled)[TCPTUNED_POLICY_NAME_MAX]; /* at run time, through the control socket */
 	size_t disabled_len;
 };
@@ -122,8 +124,25 @@ static bool budget_is_short(const struct daemon *d)
 }
 
 /*
- * Then those at rest give back what they do not hold. To look for them may take a thousandth of the
- * time.
+ * Another sockops program may end the calls to ours (bpf/callbacks.h); where there is none, nobody
+ * has to look for connections to which that happened.
+ */
+static bool has_neighbours(struct daemon *d)
+{
+	bool had = d->neighbours.any;
+
+	if (!tcptuned_neighbours_look(&d->neighbours) || had)
+		return had;
+	tcptuned_log(TCPTUNED_LOG_INFO,
+		     "there is another sockops program%s%s: callbacks that it takes from "
+		     "connections are asked for again",
+		     d->neighbours.name[0] ? ", " : "", d->neighbours.name);
+	return true;
+}
+
+/*
+ * Those at rest give back what they do not hold, where that is short. To look for them, and for
+ * those whose callbacks are gone, may take a thousandth of the time.
  */
 static void rest_flows(struct daemon *d)
 {
@@ -131,7 +150,7 @@ static void rest_flows(struct daemon *d)
 	double took_s;
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
-	if (start.tv_sec < d->rest_due_s || !budget_is_short(d))
+	if (start.tv_sec < d->rest_due_s || (!has_neighbours(d) && !budget_is_short(d)))
 		return;
 	tcptuned_kernel_rest_flows(&d->kernel);
 	clock_gettime(CLOCK_MONOTONIC, &end);

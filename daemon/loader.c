@@ -46,7 +46,8 @@ static const char *const map_name[TCPTUNED_MAPS] = {
 
 static const char *const link_name[TCPTUNED_LINKS] = {
 	[TCPTUNED_LINK_SOCKOPS] = "sockops",	   [TCPTUNED_LINK_SETSOCKOPT] = "setsockopt",
-	[TCPTUNED_LINK_GETSOCKOPT] = "getsockopt", [TCPTUNED_LINK_DUMP] = "dump",
+	[TCPTUNED_LINK_GETSOCKOPT] = "getsockopt", [TCPTUNED_LINK_DESTROYED] = "destroyed",
+	[TCPTUNED_LINK_DUMP] = "dump",
 	[TCPTUNED_LINK_ADOPT] = "adopt",	   [TCPTUNED_LINK_RELEASE] = "release",
 	[TCPTUNED_LINK_UNDO_OVERRIDES] = "undo_overrides",
 	[TCPTUNED_LINK_APPLY] = "apply",	   [TCPTUNED_LINK_REST] = "rest",
@@ -330,6 +331,15 @@ static bool is_on_cgroup(int link_fd, int cgroup_fd)
 	       !fstat(cgroup_fd, &cgroup) && info.cgroup.cgroup_id == cgroup.st_ino;
 }
 
+/* All that runs on the cgroup's sockets, and at their end? */
+static bool is_attached(const struct tcptuned_kernel *k, int cgroup_fd)
+{
+	for (size_t i = 0; i < ON_CGROUP; i++)
+		if (!is_on_cgroup(k->link_fd[on_cgroup[i].link], cgroup_fd))
+			return false;
+	return k->link_fd[TCPTUNED_LINK_DESTROYED] >= 0;
+}
+
 /* A link to the cgroup for each program that has none there. */
 static int make_links(const struct tcptuned_kernel *k, int cgroup_fd, int made[ON_CGROUP])
 {
@@ -385,6 +395,20 @@ static int attach_cgroup(struct tcptuned_kernel *k, int cgroup_fd, struct tcptun
 			replace_link(&k->link_fd[on_cgroup[i].link], made[i]);
 	}
 	return error ? load_failed(err, -error, "a program on the cgroup") : 0;
+}
+
+/* Beside the one that runs, until that one's pin is replaced: whoever is second finds nothing. */
+static int attach_destroyed(struct tcptuned_kernel *k, struct tcptuned_error *err)
+{
+	int *link_fd = &k->link_fd[TCPTUNED_LINK_DESTROYED];
+	int fd = bpf_link_create(k->prog_fd[TCPTUNED_PROG_DESTROYED], 0, BPF_TRACE_RAW_TP, NULL);
+
+	if (fd < 0)
+		return load_failed(err, errno, "a program at the end of a socket");
+	if (*link_fd >= 0)
+		close(*link_fd);
+	*link_fd = fd;
+	return 0;
 }
 
 static int attach_iterator(struct tcptuned_kernel *k, enum tcptuned_link which,
@@ -471,6 +495,8 @@ static void keep_descriptors(struct tcptuned_kernel *k, struct objects *o)
 		bpf_program__fd(o->rightsize->progs.tcptuned_setsockopt));
 	keep_fd(&k->prog_fd[TCPTUNED_PROG_GETSOCKOPT],
 		bpf_program__fd(o->rightsize->progs.tcptuned_getsockopt));
+	keep_fd(&k->prog_fd[TCPTUNED_PROG_DESTROYED],
+		bpf_program__fd(o->rightsize->progs.tcptuned_destroyed));
 	keep_fd(&k->prog_fd[TCPTUNED_PROG_DUMP_FLOWS],
 		bpf_program__fd(o->flows->progs.dump_flows));
 	keep_fd(&k->prog_fd[TCPTUNED_PROG_ADOPT_FLOWS],
@@ -591,6 +617,8 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 	if (!error)
 		error = attach_iterator(k, TCPTUNED_LINK_REST, o.flows->progs.rest_flows, -1, err);
 	if (!error)
+		error = attach_destroyed(k, err);
+	if (!error)
 		error = attach_cgroup(k, cgroup_fd, err);
 	if (error)
 		return error;
@@ -616,6 +644,7 @@ static void open_pins(struct tcptuned_kernel *k)
 		[TCPTUNED_PROG_SOCKOPS] = "tcptuned_sockops",
 		[TCPTUNED_PROG_SETSOCKOPT] = "tcptuned_setsockopt",
 		[TCPTUNED_PROG_GETSOCKOPT] = "tcptuned_getsockopt",
+		[TCPTUNED_PROG_DESTROYED] = "tcptuned_destroyed",
 		[TCPTUNED_PROG_DUMP_FLOWS] = "dump_flows",
 		[TCPTUNED_PROG_ADOPT_FLOWS] = "adopt_flows",
 		[TCPTUNED_PROG_RELEASE_FLOWS] = "release_flows",
@@ -749,8 +778,7 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 	} else if (meta.abi != TCPTUNED_ABI) {
 		forget_maps(k);
 		k->origin = TCPTUNED_REPLACED;
-	} else if (meta.build == build_of_objects() &&
-		   is_on_cgroup(k->link_fd[TCPTUNED_LINK_SOCKOPS], cgroup_fd) &&
+	} else if (meta.build == build_of_objects() && is_attached(k, cgroup_fd) &&
 		   k->bitcp == register_bitcp && paths_fit(k)) {
 		k->origin = TCPTUNED_TAKEN_OVER;
 		return 0;

@@ -43,12 +43,13 @@ enum tcptuned_prog {
 	TCPTUNED_PROG_SOCKOPS,
 	TCPTUNED_PROG_SETSOCKOPT,
 	TCPTUNED_PROG_GETSOCKOPT,
+	TCPTUNED_PROG_DESTROYED,     /* tp_btf/tcp_destroy_sock: the end that nobody was told of */
 	TCPTUNED_PROG_DUMP_FLOWS,    /* iter/bpf_sk_storage_map: adds up and collects records */
 	TCPTUNED_PROG_ADOPT_FLOWS,   /* iter/tcp: takes what was open before */
 	TCPTUNED_PROG_RELEASE_FLOWS, /* iter/tcp: gives connections back to the kernel */
 	TCPTUNED_PROG_UNDO_OVERRIDES, /* iter/tcp: congestion control, requests of listeners */
 	TCPTUNED_PROG_APPLY_POLICIES, /* iter/tcp: gives open ones the policy that is theirs now */
-	TCPTUNED_PROG_REST_FLOWS,    /* iter/tcp: has those at rest give back what they were granted */
+	TCPTUNED_PROG_REST_FLOWS,    /* iter/tcp: what those at rest were granted, calls that were lost */
 	TCPTUNED_PROG_BITCP_FIRST,   /* the struct_ops programs, as many as there are */
 	TCPTUNED_PROGS = TCPTUNED_PROG_BITCP_FIRST + 8,
 };
@@ -57,6 +58,7 @@ enum tcptuned_link {
 	TCPTUNED_LINK_SOCKOPS,
 	TCPTUNED_LINK_SETSOCKOPT,
 	TCPTUNED_LINK_GETSOCKOPT,
+	TCPTUNED_LINK_DESTROYED,
 	TCPTUNED_LINK_DUMP,
 	TCPTUNED_LINK_ADOPT,
 	TCPTUNED_LINK_RELEASE,
@@ -152,8 +154,9 @@ int tcptuned_kernel_adopt_flows(struct tcptuned_kernel *k);
 int tcptuned_kernel_apply_policies(const struct tcptuned_kernel *k, struct tcptuned_adoption *ret);
 
 /*
- * Have connections that were at rest for five seconds give back what of the budget they do not
- * hold, in every network namespace. Returns 0, or a negative errno as above.
+ * In every network namespace: have connections that were at rest for five seconds give back what of
+ * a scarce budget they do not hold, and have the programs called again for those of which another
+ * sockops program has put an end to that (Linux 6.12). Returns 0, or a negative errno as above.
  */
 int tcptuned_kernel_rest_flows(struct tcptuned_kernel *k);
 
