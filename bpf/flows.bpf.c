@@ -837,7 +837,7 @@ int apply_policies(struct bpf_iter__tcp *ctx)
 	return 0;
 }
 
-/* ---- at rest, or not called for ----------------------------------------------------- */
+/* ---- at rest ------------------------------------------------------------------------ */
 
 #define AT_REST_US 5000000u
 
@@ -854,8 +854,7 @@ static __always_inline void put_to_rest(struct tcptuned_flow *flow, struct tcp_s
 	struct budget *b = budget_here();
 	int value;
 
-	if (!b || !budget_is_scarce(b) ||
-	    bpf_ktime_get_ns() / 1000 - tp->tcp_mstamp < AT_REST_US)
+	if (!b || bpf_ktime_get_ns() / 1000 - tp->tcp_mstamp < AT_REST_US)
 		return;
 	budget_want(b, &flow->rcv_share, flow->rcv_share.granted);
 	if (!flow->snd_share.granted || (flow->flags & keeps))
@@ -886,11 +885,25 @@ int rest_flows(struct bpf_iter__tcp *ctx)
 	if (!tp)
 		return 0;
 	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
-	if (!flow || !(flow->flags & TCPTUNED_F_CLAIMED))
-		return 0;
-	call_again(flow, tp);
-	if (!(flow->flags & TCPTUNED_F_OBSERVE))
+	if (flow && (flow->flags & (TCPTUNED_F_CLAIMED | TCPTUNED_F_OBSERVE)) == TCPTUNED_F_CLAIMED)
 		put_to_rest(flow, tp);
+	return 0;
+}
+
+/* ---- not called for ----------------------------------------------------------------- */
+
+SEC("iter/tcp")
+int recall_flows(struct bpf_iter__tcp *ctx)
+{
+	struct tcptuned_flow *flow;
+	struct tcp_sock *tp;
+
+	tp = socket_of(ctx, CARRIES_DATA);
+	if (!tp)
+		return 0;
+	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
+	if (flow && (flow->flags & TCPTUNED_F_CLAIMED))
+		call_again(flow, tp);
 	return 0;
 }
 

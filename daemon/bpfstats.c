@@ -22,6 +22,7 @@ static const char *const program_names[TCPTUNED_PROG_BITCP_FIRST] = {
 	[TCPTUNED_PROG_UNDO_OVERRIDES] = "undo_overrides",
 	[TCPTUNED_PROG_APPLY_POLICIES] = "apply_policies",
 	[TCPTUNED_PROG_REST_FLOWS] = "rest_flows",
+	[TCPTUNED_PROG_RECALL_FLOWS] = "recall_flows",
 };
 
 /*

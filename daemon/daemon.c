@@ -68,7 +68,7 @@ struct daemon {
 	struct tcptuned_policy_source *policies; /* in force; the default policy first */
 	size_t policies_len;
 	unsigned int cgroups_missing; /* of these: not there, or not to be seen */
-	time_t rest_due_s; /* CLOCK_MONOTONIC */
+	time_t flows_due_s; /* CLOCK_MONOTONIC */
 	struct tcptuned_neighbours neighbours;
 	char (*disabled)[TCPTUNED_POLICY_NAME_MAX]; /* at run time, through the control socket */
 	size_t disabled_len;
@@ -141,21 +141,25 @@ static bool has_neighbours(struct daemon *d)
 }
 
 /*
- * Those at rest give back what they do not hold, where that is short. To look for them, and for
- * those whose callbacks are gone, may take a thousandth of the time.
+ * Where the budget is short, those at rest give back what they do not hold. To look for them, and
+ * for those whose callbacks are gone, may take a thousandth of the time.
  */
-static void rest_flows(struct daemon *d)
+static void look_after_flows(struct daemon *d)
 {
+	bool neighbours = has_neighbours(d), short_of = budget_is_short(d);
 	struct timespec start, end;
 	double took_s;
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
-	if (start.tv_sec < d->rest_due_s || (!has_neighbours(d) && !budget_is_short(d)))
+	if (start.tv_sec < d->flows_due_s || (!neighbours && !short_of))
 		return;
-	tcptuned_kernel_rest_flows(&d->kernel);
+	if (neighbours)
+		tcptuned_kernel_recall_flows(&d->kernel);
+	if (short_of)
+		tcptuned_kernel_rest_flows(&d->kernel);
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	took_s = (double)(end.tv_sec - start.tv_sec) + (end.tv_nsec - start.tv_nsec) / 1e9;
-	d->rest_due_s = end.tv_sec + (time_t)(took_s * 1000);
+	d->flows_due_s = end.tv_sec + (time_t)(took_s * 1000);
 }
 
 /*
@@ -1349,7 +1353,7 @@ static void loop(struct daemon *d)
 			return;
 		if ((fds[1].revents & POLLIN) && read(d->timer_fd, &ticks, sizeof(ticks)) > 0) {
 			watch_host(d);
-			rest_flows(d);
+			look_after_flows(d);
 			tcptuned_paths_tick(d->paths);
 			sd_notify(0, "WATCHDOG=1");
 		}

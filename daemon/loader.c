@@ -51,7 +51,7 @@ static const char *const link_name[TCPTUNED_LINKS] = {
 	[TCPTUNED_LINK_ADOPT] = "adopt",	   [TCPTUNED_LINK_RELEASE] = "release",
 	[TCPTUNED_LINK_UNDO_OVERRIDES] = "undo_overrides",
 	[TCPTUNED_LINK_APPLY] = "apply",	   [TCPTUNED_LINK_REST] = "rest",
-	[TCPTUNED_LINK_BITCP] = "bitcp",
+	[TCPTUNED_LINK_RECALL] = "recall",	   [TCPTUNED_LINK_BITCP] = "bitcp",
 };
 
 /* The three objects while they are being loaded. */
@@ -509,6 +509,8 @@ static void keep_descriptors(struct tcptuned_kernel *k, struct objects *o)
 		bpf_program__fd(o->flows->progs.apply_policies));
 	keep_fd(&k->prog_fd[TCPTUNED_PROG_REST_FLOWS],
 		bpf_program__fd(o->flows->progs.rest_flows));
+	keep_fd(&k->prog_fd[TCPTUNED_PROG_RECALL_FLOWS],
+		bpf_program__fd(o->flows->progs.recall_flows));
 	if (!o->bitcp)
 		return;
 	bpf_object__for_each_program(prog, o->bitcp->obj) {
@@ -617,6 +619,9 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 	if (!error)
 		error = attach_iterator(k, TCPTUNED_LINK_REST, o.flows->progs.rest_flows, -1, err);
 	if (!error)
+		error = attach_iterator(k, TCPTUNED_LINK_RECALL, o.flows->progs.recall_flows, -1,
+					err);
+	if (!error)
 		error = attach_destroyed(k, err);
 	if (!error)
 		error = attach_cgroup(k, cgroup_fd, err);
@@ -651,6 +656,7 @@ static void open_pins(struct tcptuned_kernel *k)
 		[TCPTUNED_PROG_UNDO_OVERRIDES] = "undo_overrides",
 		[TCPTUNED_PROG_APPLY_POLICIES] = "apply_policies",
 		[TCPTUNED_PROG_REST_FLOWS] = "rest_flows",
+		[TCPTUNED_PROG_RECALL_FLOWS] = "recall_flows",
 	};
 	int i, next = TCPTUNED_PROG_BITCP_FIRST;
 	struct bpf_program *prog;

@@ -49,7 +49,8 @@ enum tcptuned_prog {
 	TCPTUNED_PROG_RELEASE_FLOWS, /* iter/tcp: gives connections back to the kernel */
 	TCPTUNED_PROG_UNDO_OVERRIDES, /* iter/tcp: congestion control, requests of listeners */
 	TCPTUNED_PROG_APPLY_POLICIES, /* iter/tcp: gives open ones the policy that is theirs now */
-	TCPTUNED_PROG_REST_FLOWS,    /* iter/tcp: what those at rest were granted, calls that were lost */
+	TCPTUNED_PROG_REST_FLOWS,    /* iter/tcp: has those at rest give back what they were granted */
+	TCPTUNED_PROG_RECALL_FLOWS,  /* iter/tcp: asks for callbacks that others took away */
 	TCPTUNED_PROG_BITCP_FIRST,   /* the struct_ops programs, as many as there are */
 	TCPTUNED_PROGS = TCPTUNED_PROG_BITCP_FIRST + 8,
 };
@@ -65,6 +66,7 @@ enum tcptuned_link {
 	TCPTUNED_LINK_UNDO_OVERRIDES,
 	TCPTUNED_LINK_APPLY,
 	TCPTUNED_LINK_REST,
+	TCPTUNED_LINK_RECALL,
 	TCPTUNED_LINK_BITCP, /* absent before Linux 6.4: then map_bitcp holds the registration */
 	TCPTUNED_LINKS,
 };
@@ -154,11 +156,16 @@ int tcptuned_kernel_adopt_flows(struct tcptuned_kernel *k);
 int tcptuned_kernel_apply_policies(const struct tcptuned_kernel *k, struct tcptuned_adoption *ret);
 
 /*
- * In every network namespace: have connections that were at rest for five seconds give back what of
- * a scarce budget they do not hold, and have the programs called again for those of which another
- * sockops program has put an end to that (Linux 6.12). Returns 0, or a negative errno as above.
+ * Have connections that were at rest for five seconds give back what of the budget they do not
+ * hold, in every network namespace. Returns 0, or a negative errno as above.
  */
 int tcptuned_kernel_rest_flows(struct tcptuned_kernel *k);
+
+/*
+ * Ask for the callbacks of claimed connections again where another sockops program has taken them
+ * away. Before Linux 6.12 nothing comes of it. Returns as above.
+ */
+int tcptuned_kernel_recall_flows(struct tcptuned_kernel *k);
 
 /*
  * A network namespace whose default congestion control is bitcp, or one of the family, has the
