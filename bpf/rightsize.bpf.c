@@ -293,8 +293,10 @@ static __always_inline void on_connect(struct bpf_sock_ops *ctx, struct bpf_sock
 		restore_congestion_control(ctx, flow, tp);
 	}
 	if (!policy) {
-		if (flow)
+		if (flow) {
+			budget_close(flow); /* if the end of a connection before was not told */
 			bpf_sk_storage_delete(&flows, sk);
+		}
 		return;
 	}
 	if (flow)
@@ -986,8 +988,8 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 		return 1;
 	}
 	/*
-	 * Up to here nothing is written on STATE_CB: a child whose set-up fails is closed without its
-	 * lock, and has the callback from a listener that was adopted (CVE-2026-74268: 4.16 to 7.1).
+	 * Nothing is written before this on STATE_CB: a child whose set-up fails is closed without
+	 * its lock, and has the callback from an adopted listener (CVE-2026-74268: 4.16 to 7.1).
 	 */
 	if (!(flow->flags & TCPTUNED_F_CLAIMED))
 		return 1;
