@@ -331,15 +331,6 @@ static bool is_on_cgroup(int link_fd, int cgroup_fd)
 	       !fstat(cgroup_fd, &cgroup) && info.cgroup.cgroup_id == cgroup.st_ino;
 }
 
-/* All that runs on the cgroup's sockets, and at their end? */
-static bool is_attached(const struct tcptuned_kernel *k, int cgroup_fd)
-{
-	for (size_t i = 0; i < ON_CGROUP; i++)
-		if (!is_on_cgroup(k->link_fd[on_cgroup[i].link], cgroup_fd))
-			return false;
-	return k->link_fd[TCPTUNED_LINK_DESTROYED] >= 0;
-}
-
 /* A link to the cgroup for each program that has none there. */
 static int make_links(const struct tcptuned_kernel *k, int cgroup_fd, int made[ON_CGROUP])
 {
@@ -696,6 +687,15 @@ bool tcptuned_kernel_can_be_read(const struct tcptuned_kernel *k)
 	struct tcptuned_meta meta;
 
 	return read_meta(k, &meta) && meta.abi == TCPTUNED_ABI;
+}
+
+/* All that runs on the cgroup's sockets, and at their end? */
+static bool is_attached(const struct tcptuned_kernel *k, int cgroup_fd)
+{
+	for (size_t i = 0; i < ON_CGROUP; i++)
+		if (!is_on_cgroup(k->link_fd[on_cgroup[i].link], cgroup_fd))
+			return false;
+	return k->link_fd[TCPTUNED_LINK_DESTROYED] >= 0;
 }
 
 /* Let go of the maps whose layout is another one; their links stay until they are swapped. */
