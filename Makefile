@@ -31,7 +31,7 @@ LIBS      = $(shell $(PKG_CONFIG) --libs libbpf libsystemd libmicrohttpd jansson
 
 .PHONY: all others help check check-unit check-asan check-sim check-system check-kernels check-systemd fuzz man \
 	demo bench bench-full bench-sim bench-sim-full bench-kernels bench-kernels-full report sim stress install uninstall clean
-all: $(BUILD)/tcptuned $(BUILD)/tcptunectl $(BUILD)/linkem $(BUILD)/messages $(BUILD)/pingpong $(BUILD)/windows $(BUILD)/poisson $(SYSTEM_HELPERS) $(TRACED) man ## build everything
+all: $(BUILD)/tcptuned $(BUILD)/tcptunectl $(BUILD)/linkem $(BUILD)/messages $(BUILD)/pingpong $(BUILD)/windows $(BUILD)/poisson $(SYSTEM_HELPERS) $(BUILD)/assigns.bpf.o $(TRACED) man ## build everything
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -181,6 +181,11 @@ check-asan: unit-asan ## the unit tests under AddressSanitizer and UBSan
 $(SYSTEM_HELPERS): $(BUILD)/%: tests/system/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(HOSTFLAGS) $(LDFLAGS) -o $@ $<
+
+# Another sockops program, which they attach beside tcptuned's.
+$(BUILD)/assigns.bpf.o: tests/system/assigns.bpf.c
+	@mkdir -p $(@D)
+	$(CLANG) $(BPFFLAGS) -c $< -o $@
 
 # Other builds of the same sources, for tests in which one daemon replaces another: with another
 # program (rightsize), and with records of another layout (abi).

@@ -5,6 +5,7 @@
  */
 #include "kernel.h"
 #include "budget.h"
+#include "callbacks.h"
 #include "maps.h"
 #include "claim.h"
 #include "listeners.h"
@@ -268,8 +269,6 @@ int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 
 /* ---- adopt -------------------------------------------------------------------------- */
 
-#define CB_FLAGS	    (BPF_SOCK_OPS_STATE_CB_FLAG | BPF_SOCK_OPS_RTT_CB_FLAG |               \
-			     BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG)
 /* In which a connection still carries data, and is not its closing handshake alone. */
 #define CARRIES_DATA	    (1 << TCP_STATE_ESTABLISHED | 1 << TCP_STATE_FIN_WAIT1 |               \
 			     1 << TCP_STATE_FIN_WAIT2 | 1 << TCP_STATE_CLOSE_WAIT)
@@ -297,11 +296,35 @@ static __always_inline bool in_our_cgroup(struct sock *sk)
 	return is_in_cgroup(sk, cgroup_id);
 }
 
+/* Fails before Linux 6.12. */
+static __always_inline int set_callbacks(struct tcp_sock *tp, int flags)
+{
+	return bpf_setsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &flags, sizeof(flags));
+}
+
 static __always_inline int call_back(struct tcp_sock *tp, __u32 which)
 {
-	int flags = tp->bpf_sock_ops_cb_flags | which;
+	return set_callbacks(tp, tp->bpf_sock_ops_cb_flags | which);
+}
 
-	return bpf_setsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &flags, sizeof(flags));
+/* Another program may have taken some away, with no call left in which that would be seen. */
+static __always_inline void call_again(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	__u32 has = tp->bpf_sock_ops_cb_flags;
+
+	if ((has & CALLBACKS) == CALLBACKS || call_back(tp, CALLBACKS))
+		return;
+	callbacks_note(flow, has, CALLBACKS);
+	count(TCPTUNED_C_CALLBACKS_AGAIN);
+}
+
+/* Each is a cost with every ACK, and other programs are called for it, too. */
+static __always_inline void call_no_more(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	__u32 ours = callbacks_ours(flow);
+
+	if (ours && !set_callbacks(tp, tp->bpf_sock_ops_cb_flags & ~ours))
+		flow->flags &= ~TCPTUNED_F_CALLBACKS;
 }
 
 static __always_inline struct tcptuned_listener listener_of(struct tcp_sock *tp)
@@ -352,6 +375,7 @@ static __always_inline const struct tcptuned_policy *policy_of_listener(struct s
 static __always_inline int adopt_listener(struct tcp_sock *tp)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+	__u32 had = tp->bpf_sock_ops_cb_flags;
 	const struct tcptuned_policy *policy;
 	struct tcptuned_flow *flow;
 
@@ -367,6 +391,7 @@ static __always_inline int adopt_listener(struct tcp_sock *tp)
 		count(TCPTUNED_C_STORAGE_FAILED);
 		return TCPTUNED_ADOPTED_FAILED;
 	}
+	callbacks_note(flow, had, BPF_SOCK_OPS_STATE_CB_FLAG);
 	if (flow->flags & TCPTUNED_F_RAISED)
 		return 0;
 	take_note(flow, tp, policy);
@@ -442,25 +467,27 @@ static __always_inline int adopt_connection(struct tcp_sock *tp)
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 	const struct tcptuned_policy *policy;
 	char name[TCPTUNED_CC_NAME_MAX];
+	__u32 had = tp->bpf_sock_ops_cb_flags, key;
 	struct tcptuned_flow *flow;
 	struct socket_facts facts;
-	__u32 key;
 
 	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
 	if (flow && (flow->flags & TCPTUNED_F_CLAIMED)) {
+		call_again(flow, tp);
 		follow_bitcp(flow, tp);
 		return 0;
 	}
 	policy = policy_for(tp, &key);
 	if (!policy || !in_our_cgroup(sk))
 		return 0;
-	if (call_back(tp, CB_FLAGS))
+	if (call_back(tp, CALLBACKS))
 		return TCPTUNED_ADOPTED_TOO_OLD;
 	flow = bpf_sk_storage_get(&flows, tp, NULL, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!flow) {
 		count(TCPTUNED_C_STORAGE_FAILED);
 		return TCPTUNED_ADOPTED_FAILED;
 	}
+	callbacks_note(flow, had, CALLBACKS);
 	take_note(flow, tp, policy);
 	claim_flow(flow, tp, policy, key);
 	lower_floors(flow, tp);
@@ -572,6 +599,24 @@ static __always_inline void give_back(struct tcptuned_flow *flow, struct tcp_soc
 	lift_unsent(tp, flow, tp);
 }
 
+/* What is left of it is nobody's. */
+static __always_inline void unclaim(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	call_no_more(flow, tp);
+	flow->flags &= ~TCPTUNED_F_CLAIMED;
+}
+
+/*
+ * A listener's record is cloned for what it accepts, in an interrupt, where Linux 7.0 does not
+ * expect that the map is just being let go of (375e4e33c18d): by then there is to be none.
+ */
+static __always_inline void forget_listening(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	release_listener(flow, tp);
+	call_no_more(flow, tp);
+	bpf_sk_storage_delete(&flows, tp);
+}
+
 SEC("iter/tcp")
 int release_flows(struct bpf_iter__tcp *ctx)
 {
@@ -585,28 +630,49 @@ int release_flows(struct bpf_iter__tcp *ctx)
 	if (!flow)
 		return 0;
 	if (tcp_state_of(tp) == TCP_STATE_LISTEN) {
-		release_listener(flow, tp);
+		forget_listening(flow, tp);
 		return 0;
 	}
 	give_back(flow, tp);
-	flow->flags &= ~TCPTUNED_F_CLAIMED;
+	unclaim(flow, tp);
 	return 0;
 }
 
-/*
- * Made while bitcp, or one of its family, was the default, and not claimed: one whose handshake is
- * not over, say. (A listener's own does not matter: what it accepts has the default of then.)
- */
-static __always_inline bool has_ours_by_default(struct tcp_sock *tp)
+/* bitcp, or one of its family: nobody else brings those. */
+static __always_inline bool has_ours(struct tcp_sock *tp)
 {
 	char name[TCPTUNED_CC_NAME_MAX] = {};
 
-	if (BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_setsockopt))
-		return false;
 	BPF_CORE_READ_STR_INTO(&name, tp, inet_conn.icsk_ca_ops, name);
 	return is_bitcp(name) || is_name(name, "aimd\0\0\0") || is_name(name, "hstcp\0\0") ||
 	       is_name(name, "stcp\0\0\0") || is_name(name, "tt_reno") ||
 	       is_name(name, "tt_vegas");
+}
+
+/*
+ * Made while one of those was the default, and not claimed: one whose handshake is not over, say.
+ * (A listener's own does not matter: what it accepts has the default of then.)
+ */
+static __always_inline bool has_ours_by_default(struct tcp_sock *tp)
+{
+	return !BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_setsockopt) && has_ours(tp);
+}
+
+/*
+ * Neither what the policy named nor ours: another program has chosen it since, with
+ * bpf_setsockopt(), which no hook tells of. Then it is that one's.
+ */
+static __always_inline void disown_congestion_control(struct tcptuned_flow *flow,
+						      struct tcp_sock *tp)
+{
+	const struct tcptuned_policy *was = policy_of(flow->policy);
+	char now[TCPTUNED_CC_NAME_MAX] = {};
+
+	if (!was || !(flow->flags & TCPTUNED_F_CC_SET))
+		return;
+	BPF_CORE_READ_STR_INTO(&now, tp, inet_conn.icsk_ca_ops, name);
+	if (!is_same_name(now, was->congestion_control) && !has_ours(tp))
+		flow->flags &= ~(TCPTUNED_F_CC_SET | TCPTUNED_F_CC_RESTORED);
 }
 
 /*
@@ -638,6 +704,8 @@ int undo_overrides(struct bpf_iter__tcp *ctx)
 			hand_requests_on(flow, tp);
 		return 0;
 	}
+	if (flow)
+		disown_congestion_control(flow, tp);
 	if (flow && (flow->flags & TCPTUNED_F_CC_SET))
 		restore_congestion_control(tp, flow, tp);
 	else if (has_ours_by_default(tp))
@@ -651,6 +719,7 @@ int undo_overrides(struct bpf_iter__tcp *ctx)
 static __always_inline void take_hands_off(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	give_back(flow, tp);
+	disown_congestion_control(flow, tp);
 	restore_congestion_control(tp, flow, tp);
 	budget_close(flow);
 	flow->snd_unsent = 0;
@@ -703,6 +772,7 @@ static __always_inline void move_flow(struct tcptuned_flow *flow, struct tcp_soc
 	struct socket_facts facts;
 
 	lift_pacing(tp, tp, flow, tp);
+	disown_congestion_control(flow, tp);
 	flow->policy = key;
 	flow->flags &= ~(TCPTUNED_F_OBSERVE | TCPTUNED_F_CC_WOULD | TCPTUNED_F_RCV_LEAST |
 			 TCPTUNED_F_SND_LEAST);
@@ -730,12 +800,14 @@ static __always_inline int follow_policy(struct tcptuned_flow *flow, struct tcp_
 	__u32 key = 0;
 
 	policy = policy_for(tp, &key);
+	if (policy)
+		call_again(flow, tp);
 	if (policy && key == flow->policy)
 		return 0;
 	if (!policy || (policy->mode == TCPTUNED_OBSERVE && !(flow->flags & TCPTUNED_F_OBSERVE)))
 		take_hands_off(flow, tp);
 	if (!policy) {
-		flow->flags &= ~TCPTUNED_F_CLAIMED;
+		unclaim(flow, tp);
 		return TCPTUNED_ADOPTED_LET_GO;
 	}
 	move_flow(flow, tp, policy, key);
@@ -819,6 +891,23 @@ int rest_flows(struct bpf_iter__tcp *ctx)
 	return 0;
 }
 
+/* ---- not called for ----------------------------------------------------------------- */
+
+SEC("iter/tcp")
+int recall_flows(struct bpf_iter__tcp *ctx)
+{
+	struct tcptuned_flow *flow;
+	struct tcp_sock *tp;
+
+	tp = socket_of(ctx, CARRIES_DATA);
+	if (!tp)
+		return 0;
+	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
+	if (flow && (flow->flags & TCPTUNED_F_CLAIMED))
+		call_again(flow, tp);
+	return 0;
+}
+
 /* ---- at the start ------------------------------------------------------------------- */
 
 /*
@@ -827,18 +916,19 @@ int rest_flows(struct bpf_iter__tcp *ctx)
  */
 static __always_inline int let_go(struct tcptuned_flow *flow, struct tcp_sock *tp, __u8 state)
 {
+	__u32 changed = TCPTUNED_F_RAISED | TCPTUNED_F_RCVBUF_SWALLOWED |
+			TCPTUNED_F_SNDBUF_SWALLOWED;
+
 	if (state == TCP_STATE_LISTEN) {
-		if (!(flow->flags & (TCPTUNED_F_RAISED | TCPTUNED_F_RCVBUF_SWALLOWED |
-				     TCPTUNED_F_SNDBUF_SWALLOWED)))
-			return 0;
-		release_listener(flow, tp);
+		changed &= flow->flags;
 		hand_requests_on(flow, tp);
-		return TCPTUNED_ADOPTED_LET_GO;
+		forget_listening(flow, tp);
+		return changed ? TCPTUNED_ADOPTED_LET_GO : 0;
 	}
 	if (!(flow->flags & TCPTUNED_F_CLAIMED))
 		return 0;
 	take_hands_off(flow, tp);
-	flow->flags &= ~TCPTUNED_F_CLAIMED;
+	unclaim(flow, tp);
 	return TCPTUNED_ADOPTED_LET_GO;
 }
 

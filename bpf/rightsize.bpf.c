@@ -13,11 +13,13 @@
  *   an ACK leaves   at most once per RTT: measure, decide, set the receive window
  *   an ACK comes    once per RTT: the same for the send buffer
  *   closed          add up, remember the path
+ *   destroyed       the same, where nobody was told that it closed
  *
  * All arithmetic is in <tcptuned/rightsize.h>; here the socket is read and the result written.
  */
 #include "kernel.h"
 #include "budget.h"
+#include "callbacks.h"
 #include "maps.h"
 #include "claim.h"
 #include "events.h"
@@ -327,8 +329,10 @@ static __always_inline void on_connect(struct bpf_sock_ops *ctx, struct bpf_sock
 		restore_congestion_control(ctx, flow, tp);
 	}
 	if (!policy) {
-		if (flow)
+		if (flow) {
+			budget_close(flow); /* if the end of a connection before was not told */
 			bpf_sk_storage_delete(&flows, sk);
+		}
 		return;
 	}
 	if (flow)
@@ -432,14 +436,26 @@ static __always_inline void claim(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 	if ((flow->flags & TCPTUNED_F_SLOW_SEED) && !policy->first_window)
 		begin_small(ctx, tp);
 	event(TCPTUNED_EV_CLAIMED, tp, flow, passive, 0);
-	bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | BPF_SOCK_OPS_STATE_CB_FLAG |
-					       BPF_SOCK_OPS_RTT_CB_FLAG |
-					       BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+	callbacks_note(flow, ctx->bpf_sock_ops_cb_flags, CALLBACKS);
+	bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | CALLBACKS);
 	if (congestion_control_is_ours(flow, tp, policy, name))
 		congestion_control_set(flow, tp, name,
 				       bpf_setsockopt(ctx, SOL_TCP, TCP_CONGESTION, name,
 						      sizeof(name)));
 	count(passive ? TCPTUNED_C_CLAIMED_PASSIVE : TCPTUNED_C_CLAIMED_ACTIVE);
+}
+
+/* Another program took some away, and this is a call that still comes: ask for all of them. */
+verified_once int call_again(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow)
+{
+	__u32 has = ctx->bpf_sock_ops_cb_flags;
+
+	if (!flow || (has & CALLBACKS) == CALLBACKS)
+		return 0;
+	callbacks_note(flow, has, CALLBACKS);
+	bpf_sock_ops_cb_flags_set(ctx, has | CALLBACKS);
+	count(TCPTUNED_C_CALLBACKS_AGAIN);
+	return 0;
 }
 
 /*
@@ -732,6 +748,7 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	 */
 	if (!rightsize_round_over(&flow->rcv, now_us, rtt_us - rtt_us / 16))
 		return;
+	call_again(ctx, flow);
 	limits.floor = path_floor(flow, tp);
 	limits.cap = 65535u << BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale);
 	if (limits.cap > flow->rcv_window_max)
@@ -977,7 +994,8 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 	if (op != BPF_SOCK_OPS_HDR_OPT_LEN_CB && op != BPF_SOCK_OPS_RTT_CB &&
 	    op != BPF_SOCK_OPS_STATE_CB && op != BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB &&
 	    op != BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB && op != BPF_SOCK_OPS_TCP_CONNECT_CB &&
-	    op != BPF_SOCK_OPS_TCP_LISTEN_CB) {
+	    op != BPF_SOCK_OPS_TCP_LISTEN_CB && op != BPF_SOCK_OPS_RETRANS_CB &&
+	    op != BPF_SOCK_OPS_RTO_CB) {
 		if (op == BPF_SOCK_OPS_RWND_INIT)
 			first_window(ctx);
 		return 1;
@@ -1008,15 +1026,43 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 		settle_listener(ctx, flow, (struct sock *)tp);
 		return 1;
 	}
+	/*
+	 * Nothing is written before this on STATE_CB: a child whose set-up fails is closed without
+	 * its lock, and has the callback from an adopted listener (CVE-2026-74268: 4.16 to 7.1).
+	 */
 	if (!(flow->flags & TCPTUNED_F_CLAIMED))
 		return 1;
-	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB)
+	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB) {
 		on_ack_out(ctx, flow, tp);
-	else if (op == BPF_SOCK_OPS_RTT_CB)
-		on_rtt(ctx, flow, tp);
-	else if (ctx->args[1] == TCP_STATE_CLOSE)
+	} else if (op == BPF_SOCK_OPS_STATE_CB && ctx->args[1] == TCP_STATE_CLOSE) {
 		on_close(flow, tp);
+	} else {
+		call_again(ctx, flow);
+		if (op == BPF_SOCK_OPS_RTT_CB) /* the others are what another program asked for */
+			on_rtt(ctx, flow, tp);
+	}
 	return 1;
+}
+
+/*
+ * The socket goes, whether or not its end was told above: its callbacks may have been taken away,
+ * and nothing is attached in the midst of a stop that is killed. What it was granted comes back.
+ */
+SEC("tp_btf/tcp_destroy_sock")
+int tcptuned_destroyed(__u64 *args)
+{
+	struct sock *sk = (struct sock *)args[0];
+	struct tcptuned_flow *flow = bpf_sk_storage_get(&flows, sk, NULL, 0);
+	struct tcp_sock *tp;
+
+	if (!flow)
+		return 0;
+	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(sk);
+	if (tp && (flow->flags & TCPTUNED_F_CLAIMED))
+		on_close(flow, tp);
+	else
+		budget_close(flow);
+	return 0;
 }
 
 char _license[] SEC("license") = "GPL";

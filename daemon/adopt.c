@@ -121,16 +121,26 @@ void tcptuned_kernel_renew_defaults(void)
 	tcptuned_netns_for_each(renew_here, NULL, NULL);
 }
 
-/* ---- those at rest --------------------------------------------------------------------- */
+/* ---- now and then ---------------------------------------------------------------------- */
+
+static int run_everywhere(int link_fd)
+{
+	int visited;
+
+	if (link_fd < 0)
+		return -ENOENT;
+	visited = tcptuned_netns_for_each(only_run_here, &link_fd, NULL);
+	return visited < 0 ? visited : 0;
+}
 
 int tcptuned_kernel_rest_flows(struct tcptuned_kernel *k)
 {
-	int *link_fd = &k->link_fd[TCPTUNED_LINK_REST], visited;
+	return run_everywhere(k->link_fd[TCPTUNED_LINK_REST]);
+}
 
-	if (*link_fd < 0)
-		return -ENOENT;
-	visited = tcptuned_netns_for_each(only_run_here, link_fd, NULL);
-	return visited < 0 ? visited : 0;
+int tcptuned_kernel_recall_flows(struct tcptuned_kernel *k)
+{
+	return run_everywhere(k->link_fd[TCPTUNED_LINK_RECALL]);
 }
 
 /* ---- give back ------------------------------------------------------------------------ */

@@ -15,12 +15,14 @@ static const char *const program_names[TCPTUNED_PROG_BITCP_FIRST] = {
 	[TCPTUNED_PROG_SOCKOPS] = "sockops",
 	[TCPTUNED_PROG_SETSOCKOPT] = "setsockopt",
 	[TCPTUNED_PROG_GETSOCKOPT] = "getsockopt",
+	[TCPTUNED_PROG_DESTROYED] = "destroyed",
 	[TCPTUNED_PROG_DUMP_FLOWS] = "dump_flows",
 	[TCPTUNED_PROG_ADOPT_FLOWS] = "adopt_flows",
 	[TCPTUNED_PROG_RELEASE_FLOWS] = "release_flows",
 	[TCPTUNED_PROG_UNDO_OVERRIDES] = "undo_overrides",
 	[TCPTUNED_PROG_APPLY_POLICIES] = "apply_policies",
 	[TCPTUNED_PROG_REST_FLOWS] = "rest_flows",
+	[TCPTUNED_PROG_RECALL_FLOWS] = "recall_flows",
 };
 
 /*

@@ -31,6 +31,7 @@
 #include "http.h"
 #include "loader.h"
 #include "log.h"
+#include "neighbours.h"
 #include "paths.h"
 #include "policy.h"
 #include "scrape.h"
@@ -67,7 +68,8 @@ struct daemon {
 	struct tcptuned_policy_source *policies; /* in force; the default policy first */
 	size_t policies_len;
 	unsigned int cgroups_missing; /* of these: not there, or not to be seen */
-	time_t rest_due_s; /* CLOCK_MONOTONIC */
+	time_t flows_due_s; /* CLOCK_MONOTONIC */
+	struct tcptuned_neighbours neighbours;
 	char (*disabled)[TCPTUNED_POLICY_NAME_MAX]; /* at run time, through the control socket */
 	size_t disabled_len;
 };
@@ -122,21 +124,42 @@ static bool budget_is_short(const struct daemon *d)
 }
 
 /*
- * Then those at rest give back what they do not hold. To look for them may take a thousandth of the
- * time.
+ * Another sockops program may end the calls to ours (bpf/callbacks.h); where there is none, nobody
+ * has to look for connections to which that happened.
  */
-static void rest_flows(struct daemon *d)
+static bool has_neighbours(struct daemon *d)
 {
+	bool had = d->neighbours.any;
+
+	if (!tcptuned_neighbours_look(&d->neighbours) || had)
+		return had;
+	tcptuned_log(TCPTUNED_LOG_INFO,
+		     "there is another sockops program%s%s: callbacks that it takes from "
+		     "connections are asked for again",
+		     d->neighbours.name[0] ? ", " : "", d->neighbours.name);
+	return true;
+}
+
+/*
+ * Where the budget is short, those at rest give back what they do not hold. To look for them, and
+ * for those whose callbacks are gone, may take a thousandth of the time.
+ */
+static void look_after_flows(struct daemon *d)
+{
+	bool neighbours = has_neighbours(d), short_of = budget_is_short(d);
 	struct timespec start, end;
 	double took_s;
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
-	if (start.tv_sec < d->rest_due_s || !budget_is_short(d))
+	if (start.tv_sec < d->flows_due_s || (!neighbours && !short_of))
 		return;
-	tcptuned_kernel_rest_flows(&d->kernel);
+	if (neighbours)
+		tcptuned_kernel_recall_flows(&d->kernel);
+	if (short_of)
+		tcptuned_kernel_rest_flows(&d->kernel);
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	took_s = (double)(end.tv_sec - start.tv_sec) + (end.tv_nsec - start.tv_nsec) / 1e9;
-	d->rest_due_s = end.tv_sec + (time_t)(took_s * 1000);
+	d->flows_due_s = end.tv_sec + (time_t)(took_s * 1000);
 }
 
 /*
@@ -1334,7 +1357,7 @@ static void loop(struct daemon *d)
 			return;
 		if ((fds[1].revents & POLLIN) && read(d->timer_fd, &ticks, sizeof(ticks)) > 0) {
 			watch_host(d);
-			rest_flows(d);
+			look_after_flows(d);
 			tcptuned_paths_tick(d->paths);
 			sd_notify(0, "WATCHDOG=1");
 		}

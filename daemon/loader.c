@@ -46,11 +46,12 @@ static const char *const map_name[TCPTUNED_MAPS] = {
 
 static const char *const link_name[TCPTUNED_LINKS] = {
 	[TCPTUNED_LINK_SOCKOPS] = "sockops",	   [TCPTUNED_LINK_SETSOCKOPT] = "setsockopt",
-	[TCPTUNED_LINK_GETSOCKOPT] = "getsockopt", [TCPTUNED_LINK_DUMP] = "dump",
+	[TCPTUNED_LINK_GETSOCKOPT] = "getsockopt", [TCPTUNED_LINK_DESTROYED] = "destroyed",
+	[TCPTUNED_LINK_DUMP] = "dump",
 	[TCPTUNED_LINK_ADOPT] = "adopt",	   [TCPTUNED_LINK_RELEASE] = "release",
 	[TCPTUNED_LINK_UNDO_OVERRIDES] = "undo_overrides",
 	[TCPTUNED_LINK_APPLY] = "apply",	   [TCPTUNED_LINK_REST] = "rest",
-	[TCPTUNED_LINK_BITCP] = "bitcp",
+	[TCPTUNED_LINK_RECALL] = "recall",	   [TCPTUNED_LINK_BITCP] = "bitcp",
 };
 
 /* The three objects while they are being loaded. */
@@ -430,6 +431,20 @@ static int attach_cgroup(struct tcptuned_kernel *k, int cgroup_fd, struct tcptun
 	return error;
 }
 
+/* Beside the one that runs, until that one's pin is replaced: whoever is second finds nothing. */
+static int attach_destroyed(struct tcptuned_kernel *k, struct tcptuned_error *err)
+{
+	int *link_fd = &k->link_fd[TCPTUNED_LINK_DESTROYED];
+	int fd = bpf_link_create(k->prog_fd[TCPTUNED_PROG_DESTROYED], 0, BPF_TRACE_RAW_TP, NULL);
+
+	if (fd < 0)
+		return load_failed(err, errno, "a program at the end of a socket");
+	if (*link_fd >= 0)
+		close(*link_fd);
+	*link_fd = fd;
+	return 0;
+}
+
 static int attach_iterator(struct tcptuned_kernel *k, enum tcptuned_link which,
 			   const struct bpf_program *prog, int map_fd, struct tcptuned_error *err)
 {
@@ -514,6 +529,8 @@ static void keep_descriptors(struct tcptuned_kernel *k, struct objects *o)
 		bpf_program__fd(o->rightsize->progs.tcptuned_setsockopt));
 	keep_fd(&k->prog_fd[TCPTUNED_PROG_GETSOCKOPT],
 		bpf_program__fd(o->rightsize->progs.tcptuned_getsockopt));
+	keep_fd(&k->prog_fd[TCPTUNED_PROG_DESTROYED],
+		bpf_program__fd(o->rightsize->progs.tcptuned_destroyed));
 	keep_fd(&k->prog_fd[TCPTUNED_PROG_DUMP_FLOWS],
 		bpf_program__fd(o->flows->progs.dump_flows));
 	keep_fd(&k->prog_fd[TCPTUNED_PROG_ADOPT_FLOWS],
@@ -526,6 +543,8 @@ static void keep_descriptors(struct tcptuned_kernel *k, struct objects *o)
 		bpf_program__fd(o->flows->progs.apply_policies));
 	keep_fd(&k->prog_fd[TCPTUNED_PROG_REST_FLOWS],
 		bpf_program__fd(o->flows->progs.rest_flows));
+	keep_fd(&k->prog_fd[TCPTUNED_PROG_RECALL_FLOWS],
+		bpf_program__fd(o->flows->progs.recall_flows));
 	if (!o->bitcp)
 		return;
 	bpf_object__for_each_program(prog, o->bitcp->obj) {
@@ -634,6 +653,11 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 	if (!error)
 		error = attach_iterator(k, TCPTUNED_LINK_REST, o.flows->progs.rest_flows, -1, err);
 	if (!error)
+		error = attach_iterator(k, TCPTUNED_LINK_RECALL, o.flows->progs.recall_flows, -1,
+					err);
+	if (!error)
+		error = attach_destroyed(k, err);
+	if (!error)
 		error = attach_cgroup(k, cgroup_fd, err);
 	if (error)
 		return error;
@@ -659,12 +683,14 @@ static void open_pins(struct tcptuned_kernel *k)
 		[TCPTUNED_PROG_SOCKOPS] = "tcptuned_sockops",
 		[TCPTUNED_PROG_SETSOCKOPT] = "tcptuned_setsockopt",
 		[TCPTUNED_PROG_GETSOCKOPT] = "tcptuned_getsockopt",
+		[TCPTUNED_PROG_DESTROYED] = "tcptuned_destroyed",
 		[TCPTUNED_PROG_DUMP_FLOWS] = "dump_flows",
 		[TCPTUNED_PROG_ADOPT_FLOWS] = "adopt_flows",
 		[TCPTUNED_PROG_RELEASE_FLOWS] = "release_flows",
 		[TCPTUNED_PROG_UNDO_OVERRIDES] = "undo_overrides",
 		[TCPTUNED_PROG_APPLY_POLICIES] = "apply_policies",
 		[TCPTUNED_PROG_REST_FLOWS] = "rest_flows",
+		[TCPTUNED_PROG_RECALL_FLOWS] = "recall_flows",
 	};
 	int i, next = TCPTUNED_PROG_BITCP_FIRST;
 	struct bpf_program *prog;
@@ -704,6 +730,15 @@ bool tcptuned_kernel_can_be_read(const struct tcptuned_kernel *k)
 	struct tcptuned_meta meta;
 
 	return read_meta(k, &meta) && meta.abi == TCPTUNED_ABI;
+}
+
+/* All that runs on the cgroup's sockets, and at their end? */
+static bool is_attached(const struct tcptuned_kernel *k, int cgroup_fd)
+{
+	for (size_t i = 0; i < ON_CGROUP; i++)
+		if (!is_on_cgroup(k->link_fd[on_cgroup[i].link], cgroup_fd))
+			return false;
+	return k->link_fd[TCPTUNED_LINK_DESTROYED] >= 0;
 }
 
 /* Let go of the maps whose layout is another one; their links stay until they are swapped. */
@@ -792,8 +827,7 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 	} else if (meta.abi != TCPTUNED_ABI) {
 		forget_maps(k);
 		k->origin = TCPTUNED_REPLACED;
-	} else if (meta.build == build_of_objects() &&
-		   is_on_cgroup(k->link_fd[TCPTUNED_LINK_SOCKOPS], cgroup_fd) &&
+	} else if (meta.build == build_of_objects() && is_attached(k, cgroup_fd) &&
 		   k->bitcp == register_bitcp && paths_fit(k)) {
 		k->origin = TCPTUNED_TAKEN_OVER;
 		return 0;

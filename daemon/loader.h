@@ -43,12 +43,14 @@ enum tcptuned_prog {
 	TCPTUNED_PROG_SOCKOPS,
 	TCPTUNED_PROG_SETSOCKOPT,
 	TCPTUNED_PROG_GETSOCKOPT,
+	TCPTUNED_PROG_DESTROYED,     /* tp_btf/tcp_destroy_sock: the end that nobody was told of */
 	TCPTUNED_PROG_DUMP_FLOWS,    /* iter/bpf_sk_storage_map: adds up and collects records */
 	TCPTUNED_PROG_ADOPT_FLOWS,   /* iter/tcp: takes what was open before */
 	TCPTUNED_PROG_RELEASE_FLOWS, /* iter/tcp: gives connections back to the kernel */
 	TCPTUNED_PROG_UNDO_OVERRIDES, /* iter/tcp: congestion control, requests of listeners */
 	TCPTUNED_PROG_APPLY_POLICIES, /* iter/tcp: gives open ones the policy that is theirs now */
 	TCPTUNED_PROG_REST_FLOWS,    /* iter/tcp: has those at rest give back what they were granted */
+	TCPTUNED_PROG_RECALL_FLOWS,  /* iter/tcp: asks for callbacks that others took away */
 	TCPTUNED_PROG_BITCP_FIRST,   /* the struct_ops programs, as many as there are */
 	TCPTUNED_PROGS = TCPTUNED_PROG_BITCP_FIRST + 8,
 };
@@ -57,12 +59,14 @@ enum tcptuned_link {
 	TCPTUNED_LINK_SOCKOPS,
 	TCPTUNED_LINK_SETSOCKOPT,
 	TCPTUNED_LINK_GETSOCKOPT,
+	TCPTUNED_LINK_DESTROYED,
 	TCPTUNED_LINK_DUMP,
 	TCPTUNED_LINK_ADOPT,
 	TCPTUNED_LINK_RELEASE,
 	TCPTUNED_LINK_UNDO_OVERRIDES,
 	TCPTUNED_LINK_APPLY,
 	TCPTUNED_LINK_REST,
+	TCPTUNED_LINK_RECALL,
 	TCPTUNED_LINK_BITCP, /* absent before Linux 6.4: then map_bitcp holds the registration */
 	TCPTUNED_LINKS,
 };
@@ -156,6 +160,12 @@ int tcptuned_kernel_apply_policies(const struct tcptuned_kernel *k, struct tcptu
  * hold, in every network namespace. Returns 0, or a negative errno as above.
  */
 int tcptuned_kernel_rest_flows(struct tcptuned_kernel *k);
+
+/*
+ * Ask for the callbacks of claimed connections again where another sockops program has taken them
+ * away. Before Linux 6.12 nothing comes of it. Returns as above.
+ */
+int tcptuned_kernel_recall_flows(struct tcptuned_kernel *k);
 
 /*
  * A network namespace whose default congestion control is bitcp, or one of the family, has the

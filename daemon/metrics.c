@@ -170,6 +170,9 @@ static const struct {
 	 "kernel refused or is too old."},
 	{TCPTUNED_C_CLOSED, "tcptuned_connections_closed_total", "",
 	 "Claimed connections that ended."},
+	{TCPTUNED_C_CALLBACKS_AGAIN, "tcptuned_callbacks_restored_total", "",
+	 "Times that a connection's callbacks had to be asked for again, because another sockops "
+	 "program had put its own in their place."},
 	{TCPTUNED_C_STORAGE_FAILED, "tcptuned_connections_unrecorded_total", "",
 	 "Connections left to the kernel because there was no memory for a record."},
 	{TCPTUNED_C_CC_SET, "tcptuned_congestion_control_choices_total", "choice=\"set\"",

@@ -44,7 +44,13 @@ enum tcptuned_flow_flags {
 	TCPTUNED_F_SND_LOCKED = 1 << 26,
 	TCPTUNED_F_RCV_PRESSED = 1 << 27,   /* what it was refused last: tcp_mem, or its memcg */
 	TCPTUNED_F_SND_PRESSED = 1 << 28,
+	TCPTUNED_F_CB_STATE = 1 << 29,	    /* callbacks that it has from tcptuned alone: */
+	TCPTUNED_F_CB_RTT = 1 << 30,	    /* bpf/callbacks.h */
+	TCPTUNED_F_CB_WRITE_HDR_OPT = 1u << 31,
 };
+
+#define TCPTUNED_F_CALLBACKS                                                                   \
+	(TCPTUNED_F_CB_STATE | TCPTUNED_F_CB_RTT | TCPTUNED_F_CB_WRITE_HDR_OPT)
 
 /* Not right-sizing's: somebody knows better. */
 #define TCPTUNED_F_RCV_HANDS_OFF (TCPTUNED_F_RCVBUF_APP | TCPTUNED_F_RCV_FIXED)
@@ -56,7 +62,7 @@ enum tcptuned_flow_flags {
 	 TCPTUNED_F_RCVBUF_SWALLOWED | TCPTUNED_F_SNDBUF_SWALLOWED |                           \
 	 TCPTUNED_F_RCVBUF_OBEYED | TCPTUNED_F_SNDBUF_OBEYED | TCPTUNED_F_RCV_FIXED |          \
 	 TCPTUNED_F_CC_SET | TCPTUNED_F_CC_RESTORED | TCPTUNED_F_RCV_LOCKED |                  \
-	 TCPTUNED_F_SND_LOCKED)
+	 TCPTUNED_F_SND_LOCKED | TCPTUNED_F_CALLBACKS)
 
 /* What setting a buffer leaves behind, for as long as there is the socket. */
 #define TCPTUNED_F_RCV_SIZED (TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_RCV_LOCKED)

@@ -15,6 +15,7 @@ enum tcptuned_counter {
 	TCPTUNED_C_LISTENERS_RAISED,  /* listeners given a larger buffer for what they accept */
 	TCPTUNED_C_ADOPT_FAILED,      /* open sockets that could not be adopted */
 	TCPTUNED_C_CLOSED,	      /* claimed connections that ended */
+	TCPTUNED_C_CALLBACKS_AGAIN,   /* times that a connection's callbacks were gone */
 	TCPTUNED_C_STORAGE_FAILED,    /* no memory for a record: left to the kernel */
 	TCPTUNED_C_CC_SET,	      /* congestion control of the policy set */
 	TCPTUNED_C_CC_KEPT,	      /* the application or a route had chosen: kept */

@@ -235,7 +235,8 @@ test_a_failed_upgrade_changes_nothing() {
 	done
 	bpftool cgroup detach "$group" "${program[@]}"
 	tcptuned_start
-	in_log 'programs of an earlier daemon taken over as they run'
+	in_log 'programs of an earlier build replaced, records kept'
+	expect_eq "$(bpftool -j cgroup show "$group" | jq length)" 3 "programs that are attached"
 	in_log 'adopted 0 connections'
 	expect_eq "$(counter tcptuned_flows_shown '')" 10 "connections that are tuned"
 	tcptuned_stop

@@ -90,7 +90,7 @@ test_verifier() {
 		's/^tcptuned_program_verified_instructions\{program="([^"]*)".*\} ([0-9]+)$/\1 \2/p' \
 		>"$TEST_DIR/programs"
 	expect_eq "$(awk '{ print $1 }' "$TEST_DIR/programs" | sort | tr '\n' ' ')" \
-		"adopt_flows apply_policies bitcp_ca_cong_avoid bitcp_ca_init bitcp_ca_release bitcp_ca_ssthresh bitcp_ca_undo_cwnd burstiness dump_flows getsockopt release_flows rest_flows setsockopt sockops undo_overrides " \
+		"adopt_flows apply_policies bitcp_ca_cong_avoid bitcp_ca_init bitcp_ca_release bitcp_ca_ssthresh bitcp_ca_undo_cwnd burstiness destroyed dump_flows getsockopt recall_flows release_flows rest_flows setsockopt sockops undo_overrides " \
 		"programs"
 	while read -r program count; do
 		expect_ge "$count" 1 "instructions verified of $program"

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Beside another sockops program, which assigns the callbacks of a connection instead of adding to
+# them (assigns.bpf.c): all of them are asked for again, and nothing is lost with them.
+
+. "$TEST_TOP/tests/system/daemon.sh"
+
+rcvbuf_at() { # PORT
+	ss_of b "sport = :$1 and dport != :0" 'skmem:.*,rb([0-9]+)'
+}
+
+grown() { # PORT: three times what the kernel may make of it here
+	[ "$(rcvbuf_at "$1")" -ge 400000 ]
+}
+
+calls_at() { # PORT: those with a segment that the other program got
+	bpftool -j map dump pinned /sys/fs/bpf/maps/assigns_calls |
+		jq --argjson port "$1" '[.[] | .formatted // . | select(.key == $port) | .value] | add // 0'
+}
+
+# In which no call is left in which that would be seen (7501): the daemon looks for it every five
+# seconds. With a call for each change of state, or with each segment, it is seen there.
+#
+# timeout: 60
+test_another_sockops_program() {
+	local pins=/sys/fs/bpf port calls
+	host a b
+	in_host b sysctl -qw net.ipv4.tcp_rmem="4096 131072 131072" \
+		net.ipv4.tcp_congestion_control=cubic
+	tcptuned_start
+	bpftool prog load "$TEST_BUILD/assigns.bpf.o" $pins/assigns pinmaps $pins/maps
+	bpftool cgroup attach "$TEST_CGROUP/group" sock_ops pinned $pins/assigns multi
+	link a b --rate 200mbit --delay 25ms
+	for port in 7501 7502 7503; do
+		background "receiver-$port" in_group in_host b "$TEST_BUILD/messages" \
+			--listen "${ADDR[b]}" --port $port --once --duration 60
+		wait_until 5 grep -q '^listening' "$TEST_DIR/receiver-$port.log"
+		background "sender-$port" in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" \
+			--port $port --duration 60 --congestion cubic
+	done
+	wait_until 5 grown 7502
+	wait_until 5 grown 7503
+	wait_until 8 grown 7501
+	in_log 'there is another sockops program, assigns'
+	expect_eq "$(counter tcptuned_callbacks_restored_total '')" 3 "callbacks asked for again"
+
+	# Its end is not told any more, as in the midst of a stop: what it had comes back all the same.
+	expect_ge "$(flow 7503 .receive.budget_granted_bytes)" 250000 "granted to one"
+	bpftool link detach pinned $pins/tcptuned/link_sockops
+	for port in 7502 7503; do
+		stop sender-$port || :
+		stop receiver-$port || :
+	done
+	wait_until 5 one_is_left
+	expect_eq "$(counter tcptuned_connections_closed_total '')" 2 "connections closed"
+
+	# A stop ends the calls that nobody but tcptuned had asked for, and leaves what others chose.
+	expect_ge "$(counter tcptuned_congestion_control_choices_total '{choice="set"}')" 3 \
+		"congestion control set by tcptuned before"
+	expect_ge "$(calls_at 7501)" 1 "calls with a segment that the other did not ask for"
+	tcptuned_stop
+	calls=$(calls_at 7501)
+	sleep 0.5
+	expect_eq "$(calls_at 7501)" "$calls" "the same once tcptuned has stopped"
+	expect_eq "$(ss_of b "sport = :7501 and dport != :0" '(reno|cubic|bitcp|bbr) wscale')" reno \
+		"its congestion control"
+	stop sender-7501 || :
+	stop receiver-7501 || :
+}
+
+one_is_left() {
+	local all
+	all=$(metric tcptuned_budget_granted_bytes)
+	[ "$all" -ge 250000 ] && [ "$all" = "$(flow 7501 .receive.budget_granted_bytes)" ]
+}
