@@ -30,13 +30,19 @@ struct host_cpu {
 	double total, idle, steal;
 };
 
+/* The scheduler's own account: time on the run queue, and how often it was left. */
+struct cpu_wait {
+	unsigned long long ns, times;
+};
+
 /* Both ends and both directions of the link; link[0] runs from end 0 to end 1. */
 struct emulator {
 	struct options options;
 	struct queue_config config[2];
 	struct link link[2];
 	struct tun tun[2];
-	uint64_t up_since_ns;
+	uint64_t up_since_ns, judged_from_ns;
+	struct cpu_wait wait_before[2]; /* of the time that is not judged */
 	struct host_cpu cpu_at_start;
 };
 
@@ -70,11 +76,11 @@ static double thread_cpu_s(const struct link *l)
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
-/* The scheduler's own account: time on the run queue, and how often it was left. */
-static double thread_cpu_wait_us(const struct link *l)
+/* Nothing where the kernel does not tell. */
+static struct cpu_wait thread_cpu_wait(const struct link *l)
 {
-	unsigned long long ran_ns, waited_ns, times;
-	double mean_us = -1;
+	unsigned long long ran_ns;
+	struct cpu_wait wait = {0};
 	char path[64];
 	FILE *f;
 
@@ -82,11 +88,22 @@ static double thread_cpu_wait_us(const struct link *l)
 		 __atomic_load_n(&l->tid, __ATOMIC_RELAXED));
 	f = fopen(path, "re");
 	if (!f)
-		return -1;
-	if (fscanf(f, "%llu %llu %llu", &ran_ns, &waited_ns, &times) == 3 && times)
-		mean_us = waited_ns / 1e3 / times;
+		return wait;
+	if (fscanf(f, "%llu %llu %llu", &ran_ns, &wait.ns, &wait.times) != 3)
+		wait = (struct cpu_wait){0};
 	fclose(f);
-	return mean_us;
+	return wait;
+}
+
+/* Of the time that is judged; < 0: there is none yet, or it is not known. */
+static double mean_cpu_wait_us(const struct emulator *e, int direction, uint64_t now_ns)
+{
+	const struct cpu_wait *before = &e->wait_before[direction];
+	struct cpu_wait wait = thread_cpu_wait(&e->link[direction]);
+
+	if (now_ns < e->judged_from_ns || wait.times <= before->times)
+		return -1;
+	return (double)(wait.ns - before->ns) / 1e3 / (double)(wait.times - before->times);
 }
 
 /* The last one stands for the addresses that no --host names. */
@@ -144,7 +161,7 @@ static void fill_report(struct emulator *e, struct report *ret)
 		d->red = e->config[i].red.on ? &l->queue.red : NULL;
 		d->delay_ns = o->delay_ns[i];
 		d->realtime = l->realtime;
-		d->cpu_wait_us = thread_cpu_wait_us(l);
+		d->cpu_wait_us = mean_cpu_wait_us(e, i, ret->now_ns);
 		d->cpu_share = thread_cpu_s(l) / ((ret->now_ns - e->up_since_ns) / 1e9);
 		d->counters_known = !tun_counters(&e->tun[i], &d->sender) &&
 				    !tun_counters(&e->tun[!i], &d->receiver);
@@ -187,18 +204,32 @@ static bool report_now(struct emulator *e)
 	return valid && !err;
 }
 
+static void begin_to_judge(struct emulator *e)
+{
+	for (int i = 0; i < 2; i++)
+		e->wait_before[i] = thread_cpu_wait(&e->link[i]);
+}
+
 /* Waits for the end, with a snapshot for every SIGUSR1. */
 static void serve(struct emulator *e, const sigset_t *signals)
 {
 	double left_s = e->options.duration_s > 0 ? e->options.duration_s : 1e9;
 	uint64_t end_ns = link_now_ns() + (uint64_t)(left_s * 1e9);
+	bool judged = !(e->options.judge_after_s > 0);
 
 	for (;;) {
+		uint64_t until = judged || end_ns < e->judged_from_ns ? end_ns : e->judged_from_ns;
 		uint64_t now = link_now_ns();
-		uint64_t left = now < end_ns ? end_ns - now : 0;
+		uint64_t left = now < until ? until - now : 0;
 		struct timespec ts = {left / 1000000000, left % 1000000000};
 		int sig = sigtimedwait(signals, NULL, &ts);
 
+		if (!judged && link_now_ns() >= e->judged_from_ns) {
+			judged = true;
+			begin_to_judge(e);
+			if (sig < 0 && link_now_ns() < end_ns)
+				continue;
+		}
 		if (sig == SIGUSR1)
 			report_now(e);
 		else if (sig > 0 || !left || errno != EINTR)
@@ -264,8 +295,6 @@ static int open_tuns(struct emulator *e)
 
 static int start_links(struct emulator *e)
 {
-	uint64_t judged_from_ns;
-
 	if (e->options.awake) {
 		int err = awake_start();
 
@@ -277,10 +306,10 @@ static int start_links(struct emulator *e)
 	}
 	e->cpu_at_start = read_host_cpu();
 	e->up_since_ns = link_now_ns();
-	judged_from_ns = e->up_since_ns + (uint64_t)(e->options.judge_after_s * 1e9);
+	e->judged_from_ns = e->up_since_ns + (uint64_t)(e->options.judge_after_s * 1e9);
 	for (int i = 0; i < 2; i++) {
 		int err = link_start(&e->link[i], e->tun[i].fd, e->tun[!i].fd,
-				     judged_from_ns);
+				     e->judged_from_ns);
 
 		if (!err)
 			continue;

@@ -113,7 +113,7 @@ test_requests_with_force() {
 		get rcvbuf get sndbuf get locks until "$TEST_DIR/end"
 	wait_until 5 grep -q locks "$TEST_DIR/client.log"
 	expect_eq "$(tr '\n' ',' <"$TEST_DIR/client.log")" "rcvbuf 80000,sndbuf 100000,locks 3," "obeyed"
-	expect_match "$(to_port 7001 '.flags | join(" ")')" "so_rcvbuf_obeyed so_sndbuf_obeyed" "flags"
+	expect_match "$(flow_to 7001 '.flags | join(" ")')" "so_rcvbuf_obeyed so_sndbuf_obeyed" "flags"
 	: >"$TEST_DIR/end"
 	wait "$(pid_of client)"
 	tcptuned_stop
@@ -122,7 +122,7 @@ test_requests_with_force() {
 # pacing_is RATE_AND_SETTER APPLICATION_TOLD: of the connection to port 7001, when it has gone on
 pacing_is() {
 	wait_until 5 grep -q "^step$step\$" "$TEST_DIR/client.log"
-	expect_eq "$(to_port 7001 '.pacing | "\(.rate_max_bytes_per_s) \(.rate_max_set_by)"')" "$1" "limit"
+	expect_eq "$(flow_to 7001 '.pacing | "\(.rate_max_bytes_per_s) \(.rate_max_set_by)"')" "$1" "limit"
 	expect_eq "$(grep pacing "$TEST_DIR/client.log" | tail -n 1)" "$2" "what the application is told"
 	: >"$TEST_DIR/go$step"
 	step=$((step + 1))
@@ -149,7 +149,7 @@ test_pacing_limit_of_both() {
 	pacing_is "10000000 policy" "pacing -1"
 	pacing_is "2000000 application" "pacing 2000000 /8"
 	wait_until 5 grep -q '^step6$' "$TEST_DIR/client.log"
-	expect_eq "$(to_port 7001 .pacing.rate_max_bytes_per_s)" 10000000 "limit"
+	expect_eq "$(flow_to 7001 .pacing.rate_max_bytes_per_s)" 10000000 "limit"
 	expect_eq "$(grep pacing "$TEST_DIR/client.log" | tail -n 1)" "pacing 60000000 /8" "told"
 	tcptuned_stop
 	: >"${go}6"
