@@ -5,7 +5,9 @@
 # verified. Used by test_stress.sh, briefly, and by bench/stress_lifecycle.sh (make stress).
 #
 #	stress_lifecycle SECONDS CONNECTIONS [CAPTURE]	CAPTURE: tcpdump keeps there the headers of
-#				what the receivers send; $watched is what rightedge said of them
+#				what the receivers send; $watched is what rightedge said of them;
+#				STRESS_WMEM (the kernel's): the most that a send buffer grows to
+#				without tcptuned, bytes
 #	stress_needs_second_opinion	fails without tcpdump and tshark, unless STRESS_NO_TSHARK=1
 #	stress_lacks		prints which of the two are missing
 
@@ -91,6 +93,7 @@ stress_lifecycle() {
 	: >"$TEST_DIR/my.conf"
 	host a b
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	[ -z "${STRESS_WMEM-}" ] || in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 $STRESS_WMEM"
 	# with less queue some of a thousand starve between their retransmission timeouts
 	link a b --rate 100mbit --delay 5ms --queue $((connections * 8))p
 	watch

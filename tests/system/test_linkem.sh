@@ -18,7 +18,7 @@ linkem_late_rate() {
 
 # A window of two to four bandwidth-delay products, in a queue that holds them: always busy.
 linkem_saturate() { # RATE DELAY SECONDS
-	link a b --rate "$1" --delay "$2" --queue 8bdp
+	link a b --rate "$1" --delay "$2" --queue-ab 4bdp --queue-ba 1bdp # to fill less memory first
 	transfer a b --congestion reno --ping 8 --duration "$3" --series 50 >"$TEST_DIR/out"
 }
 
@@ -38,19 +38,19 @@ linkem_profile() { # RATE BITS/S SECONDS
 }
 
 test_20_mbit_100_ms() {
-	linkem_profile 20mbit 20000000 3
+	linkem_profile 20mbit 20000000 2
 }
 
 test_100_mbit_100_ms() {
-	linkem_profile 100mbit 100000000 3
+	linkem_profile 100mbit 100000000 2
 }
 
 test_1_gbit_100_ms() {
-	linkem_profile 1gbit 1000000000 4
+	linkem_profile 1gbit 1000000000 3
 }
 
 test_2500_mbit_100_ms() {
-	linkem_profile 2.5gbit 2500000000 4
+	linkem_profile 2.5gbit 2500000000 3
 }
 
 test_short_and_uneven_delay() {
@@ -97,9 +97,9 @@ test_every_byte_ipv6() {
 	linkem_expect_intact
 }
 
-linkem_drops() { # [LINKEM OPTION...]
-	link a b --delay 10ms "$@"
-	transfer a b --congestion reno --count 10 >"$TEST_DIR/out"
+linkem_drops() { # MIB [LINKEM OPTION...]
+	link a b --delay 10ms "${@:2}"
+	transfer a b --congestion reno --count "$1" >"$TEST_DIR/out"
 }
 
 # What the sender repeats is what the link dropped, one by one.
@@ -115,13 +115,13 @@ linkem_expect_repeated() { # WHAT LEAST DROPS
 test_retransmissions_are_the_drops() {
 	host a b
 	linkem_buffers 4000000
-	valid_run linkem_drops --rate 100mbit --loss-at 100,101,102,2000,5000,5007
+	valid_run linkem_drops 8 --rate 100mbit --loss-at 100,101,102,2000,5000,5007
 	expect_eq "$(link_stats a b .ab.drops.total.data_segments)" 6 "chosen: drops"
 	expect_eq "$(link_stats a b .ab.drops.chosen.segments)" 6 "chosen: drops"
 	linkem_expect_repeated chosen 6
-	valid_run linkem_drops --rate 100mbit --loss-ab 1e-3 --seed 4
+	valid_run linkem_drops 5 --rate 100mbit --loss-ab 1e-3 --seed 4
 	linkem_expect_repeated loss 10
-	valid_run linkem_drops --rate 50mbit --queue 1bdp
+	valid_run linkem_drops 6 --rate 50mbit --queue 1bdp
 	linkem_expect_repeated overflow 20
 }
 

@@ -134,13 +134,13 @@ test_next_connection_on_a_slow_path_begins_small() {
 		'override_rcvbuf = no' >"$TEST_DIR/my.conf"
 	tcptuned_start --config="$TEST_DIR/my.conf"
 	link a b --rate 512kbit --delay 25ms --queue 10p
-	stream first 7302 --duration 8 --bytes 144800
+	stream first 7302 --duration 4 --bytes 14480
 	expect_ge "$(first_window_offered 7302)" 60000 "what is offered to an unknown path"
 	stream_end first
 	lost=$(result first .sender.bytes_retrans)
 	expect_ge "$lost" 5000 "bytes lost on it"
 	wait_until 5 eval '[ "$(learned)" -ge 2 ]'
-	stream second 7303 --duration 4 --bytes 144800
+	stream second 7303 --duration 2 --bytes 14480
 	expect_le "$(first_window_offered 7303)" 14600 "what is offered to it now: ten segments"
 	expect_eq "$(flow 7303 '.flags | contains(["slow_path_remembered"])')" true "flag"
 	stream_end second

@@ -404,19 +404,22 @@ test_administrator_changes_the_congestion_control() {
 # A hundred a second, some of them wrong, under connections that go on; what is in force in the
 # end is what was asked for last.
 test_a_hundred_reloads_a_second() {
-	local config=$TEST_DIR/reload.conf i taken
+	local config=$TEST_DIR/reload.conf i taken daemon pause
 	host a b
 	printf '[metrics]\nflows = 0\n' >"$config"
 	tcptuned_start --config="$config"
-	link a b --rate 100mbit --delay 5ms
+	LINK_IDLE=sleep link a b --rate 100mbit --delay 5ms # who reloads needs the processor
 	stream one 7401 --duration 30 --verify
 	wait_until 5 eval '[ "$(counter tcptuned_rightsize_rounds_total "{direction=\"receive\"}")" -ge 20 ]'
+	daemon=$(pid_of tcptuned)
+	mkfifo "$TEST_DIR/nothing"
+	exec {pause}<>"$TEST_DIR/nothing"
 	for i in $(seq 1 300); do
 		printf '[metrics]\nflows = %d\n' "$i" >"$config.new"
 		[ $((i % 10)) != 0 ] || echo 'nonsense = 1' >>"$config.new"
 		mv "$config.new" "$config"
-		kill -HUP "$(pid_of tcptuned)"
-		sleep 0.009
+		kill -HUP "$daemon"
+		read -r -t 0.007 -u "$pause" || : # a process less than sleep
 	done
 	printf '[metrics]\nflows = 777\n[policy]\nreceive_window_max = 3M\n' >"$config.new"
 	mv "$config.new" "$config"

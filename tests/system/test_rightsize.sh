@@ -9,7 +9,7 @@
 # is free to fill it.
 deep_queue() { # MESSAGES OPTION...
 	link a b --rate 200mbit --delay 5ms --queue 20MB
-	transfer a b --congestion cubic --duration 6 --rtt-samples "$@" >"$TEST_DIR/out"
+	transfer a b --congestion cubic --duration 3 --rtt-samples "$@" >"$TEST_DIR/out"
 }
 
 deep_queue_hosts() {
@@ -108,10 +108,10 @@ test_a_slow_reader_does_not_hold_more_with_time() {
 
 # A receiver and a sender that fixed their buffers, over IPv6, the daemon in a third network
 # namespace: 64 KB would carry 5 % of this path.
-locked_over_ipv6() {
+locked_over_ipv6() { # MESSAGES OPTION...
 	link a b --rate 200mbit --delay 25ms
 	TRANSFER_ADDR=${ADDR6[b]} transfer a b --duration 3.5 --rcvbuf 64KiB --sndbuf 64KiB \
-		--verify --series 100 >"$TEST_DIR/out"
+		--verify --series 100 "$@" >"$TEST_DIR/out"
 }
 
 late_rate() { # Mbit/s in the second half
@@ -123,7 +123,7 @@ late_rate() { # Mbit/s in the second half
 test_locked_buffers_over_ipv6() {
 	local slow
 	host a b
-	valid_run locked_over_ipv6
+	valid_run locked_over_ipv6 --duration 1.5
 	slow=$(late_rate)
 	expect_le "$slow" 20 "Mbit/s before"
 	tcptuned_start
@@ -156,6 +156,9 @@ test_right_edge() {
 	expect_ge "$(counter tcptuned_rightsize_grows_total '{direction="receive"}')" 3 "grows"
 	expect_ge "$(counter tcptuned_rightsize_shrinks_total '{direction="receive"}')" 2 "shrinks"
 	expect_ge "$(counter tcptuned_rightsize_drains_total '{direction="receive"}')" 1 "drains"
+	# The slow one is in its last message: what it filled a larger buffer with, it would read for
+	# seconds.
+	kill -USR1 "$(pid_of slow)"
 	tcptuned_stop
 	stream_stop four six slow
 	expect_no_retraction 4 20000
@@ -203,7 +206,7 @@ given_back() {
 
 unsent() { # MESSAGES OPTION...
 	link a b --rate 200mbit --delay 25ms --queue 2MB
-	transfer a b --congestion cubic --duration 2 --rtt-samples --rcvbuf 400KiB "$@" \
+	transfer a b --congestion cubic --duration 1.5 --rtt-samples --rcvbuf 400KiB "$@" \
 		>"$TEST_DIR/out"
 }
 
@@ -223,7 +226,7 @@ test_little_waits_unsent() {
 	valid_run unsent --notsent 64KiB
 	expect_eq "$(of_transfer .sender.notsent_lowat)" 65536 "a bound of the application's own"
 	in_host a sysctl -qw net.ipv4.tcp_notsent_lowat=32768
-	valid_run unsent --duration 1.5
+	valid_run unsent
 	expect_eq "$(of_transfer .sender.notsent_lowat)" 0 "a bound besides the administrator's"
 	expect_le "$(of_transfer .unsent_bytes.median)" 100000 "bytes unsent, at most 32 KB wanted"
 	in_host a sysctl -qw net.ipv4.tcp_notsent_lowat=4294967295

@@ -36,8 +36,8 @@ scene_before() {
 
 # While it runs, look at the connection.
 scene_after() {
-	scene_iperf 9
-	sleep 7
+	scene_iperf 7
+	sleep 5.5
 	flow 5201 . >"$TEST_DIR/flow.json"
 	curl -sf "$METRICS/metrics" >"$TEST_DIR/metrics"
 	scene_iperf_end

@@ -6,7 +6,8 @@
 
 # timeout: 90
 test_lifecycle_under_load() {
-	stress_lifecycle 4 100
+	# what a stop lets applications put into a hundred larger ones, the link carries in 20 s
+	STRESS_WMEM=262144 stress_lifecycle 4 100
 }
 
 # `make stress` does not do without a second opinion unless it is told to.
