@@ -6,6 +6,7 @@
 
 # timeout: 90
 test_lifecycle_under_load() {
+	needs_linux 6.12 "what is open at the start is adopted"
 	stress_lifecycle 4 100
 }
 
