@@ -751,6 +751,7 @@ static __always_inline void follow_congestion_control(struct tcptuned_flow *flow
 						      const struct tcptuned_policy *policy)
 {
 	char now[TCPTUNED_CC_NAME_MAX] = {}, name[TCPTUNED_CC_NAME_MAX] = {};
+	int error;
 
 	if (!policy->congestion_control[0]) {
 		restore_congestion_control(tp, flow, tp);
@@ -759,10 +760,12 @@ static __always_inline void follow_congestion_control(struct tcptuned_flow *flow
 	if (!congestion_control_is_ours(flow, tp, policy, name))
 		return;
 	BPF_CORE_READ_STR_INTO(&now, &tp->inet_conn, icsk_ca_ops, name);
-	if (!is_same_name(now, name))
-		congestion_control_set(flow, tp, name,
-				       bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name,
-						      sizeof(name)));
+	if (is_same_name(now, name))
+		return;
+	error = bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name));
+	congestion_control_set(flow, tp, name, error);
+	if (error) /* what the policy before had set is not this one's */
+		restore_congestion_control(tp, flow, tp);
 }
 
 /* In place: what was measured stays, and buffers are sized on from what they are. */

@@ -282,6 +282,25 @@ static __always_inline void hold_first_promise(struct tcptuned_flow *flow, struc
 
 /* ---- connect(), listen() ------------------------------------------------------------- */
 
+/* Of a connection that the socket had before: its end may not have been told (AF_UNSPEC). */
+static __always_inline void end_untold(struct tcptuned_flow *flow)
+{
+	budget_close(flow);
+	flow->flags &= ~TCPTUNED_F_CLAIMED;
+}
+
+/* What no policy has any more keeps neither a record nor the calls that it has from here. */
+static __always_inline void forget(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
+				   struct tcptuned_flow *flow)
+{
+	__u32 ours = callbacks_ours(flow);
+
+	if (ours)
+		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags & ~ours);
+	end_untold(flow);
+	bpf_sk_storage_delete(&flows, sk);
+}
+
 /*
  * A socket that is disconnected (AF_UNSPEC) and connects anew has its buffer still, and the lock:
  * that would bound the window scale of this connection (tcp_connect_init()). As of a listener, it
@@ -329,10 +348,8 @@ static __always_inline void on_connect(struct bpf_sock_ops *ctx, struct bpf_sock
 		restore_congestion_control(ctx, flow, tp);
 	}
 	if (!policy) {
-		if (flow) {
-			budget_close(flow); /* if the end of a connection before was not told */
-			bpf_sk_storage_delete(&flows, sk);
-		}
+		if (flow)
+			forget(ctx, sk, flow);
 		return;
 	}
 	if (flow)
@@ -377,7 +394,7 @@ static __always_inline void leave_alone(struct bpf_sock_ops *ctx, struct bpf_soc
 	if (!flow)
 		return;
 	settle(ctx, flow, NULL, kernel_rcvbuf_least(tp));
-	bpf_sk_storage_delete(&flows, sk);
+	forget(ctx, sk, flow);
 }
 
 /* A reload between SYN and SYN-ACK must not make a connection half one policy's, half another's. */
@@ -1023,6 +1040,7 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 	if (!flow)
 		return 1;
 	if (op == BPF_SOCK_OPS_TCP_LISTEN_CB) {
+		end_untold(flow); /* its record is cloned from now on */
 		settle_listener(ctx, flow, (struct sock *)tp);
 		return 1;
 	}

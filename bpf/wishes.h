@@ -137,6 +137,17 @@ static __always_inline __u32 request_of(__s32 value, __u32 buffer_max)
 }
 
 /*
+ * SO_RCVBUFFORCE and SO_SNDBUFFORCE may ask for more than could be handed on later, by the plain
+ * option: where a policy may let it stand, it does at once.
+ */
+static __always_inline bool is_beyond(const struct bpf_sockopt *ctx, const struct tcptuned_match *m,
+				      bool receive, __u32 request, __u32 buffer_max)
+{
+	return ctx->optname == (receive ? SO_RCVBUFFORCE : SO_SNDBUFFORCE) &&
+	       request > buffer_max / 2 && is_disputed(m, receive);
+}
+
+/*
  * An application's SO_RCVBUF would end the kernel's autotuning of that socket and bound its
  * window scale. Skipping the call (optlen -1) leaves the socket as it was and tells the
  * application that it succeeded. The request is kept in the socket's record.
@@ -157,7 +168,9 @@ static __always_inline void override(struct bpf_sockopt *ctx, bool receive)
 	if (verdict != STANDS)
 		verdict = verdict_now(sock_of(ctx), m, receive);
 	policy = policy_of(m->default_policy); /* any: all have the same buffer_max */
-	if (verdict == STANDS || !policy) {
+	if (verdict == STANDS || !policy ||
+	    is_beyond(ctx, m, receive, *request,
+		      receive ? policy->rcv_buffer_max : policy->snd_buffer_max)) {
 		stands(ctx, receive);
 		return;
 	}

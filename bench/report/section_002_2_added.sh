@@ -219,7 +219,7 @@ anything. Of 6 and 10 it says that Vegas outperforms Reno, or performs admirably
 | 8, 12 (queue of 1500) | Vegas loses less than Reno | $(added_less tt_vegas tt_reno loss_percent '1500|RED[12]') | $(added_less bitcp tt_reno loss_percent '1500|RED[12]') |
 
 With 60 clients and windows of 20, at most 1200 packets are on the way: a queue
-of 1500 without RED never loses one. Our Vegas gives up a quarter of its window at a loss; why it meets losses stands with
+of 1500 without RED never loses one. Our Vegas gives up a quarter of its window at a loss; how it reads its paper stands with
 Figures 2 to 4.$(awk -F '\t' '$3 == "mbps" || $3 == "loss_percent" {
 	name = $1; sub(/;.*/, "", name); rest = $1; sub(/^[^;]*; /, "", rest)
 	if (rest ~ /FIFO-1500/) { value[name, rest, $2, $3] = $4; keys[rest SUBSEP $2] } }

@@ -120,7 +120,10 @@ congestion_fn void vegas_judge(struct vegas *st, struct congestion_ack *ack)
 		ack->cwnd++;
 }
 
-/* After idle the kernel has halved the window once or more (tcp_cwnd_restart()). */
+/*
+ * After idle the kernel has halved the window once or more, down to an initial one
+ * (tcp_cwnd_restart()): seen where it was twice that.
+ */
 congestion_fn int vegas_restarted(const struct vegas *st, __u32 cwnd)
 {
 	return st->round_cwnd && cwnd <= st->c.cwnd / 2;

@@ -54,6 +54,9 @@
 #	expect_undamaged NUMBER WHAT	bytes damaged: none
 #	skip REASON...		a failure of tests/run, unless TESTS_MAY_SKIP allows it
 #	for_another_host REASON...	nothing that could be installed here would let it run
+#	needs_linux 6.12 WHAT	that, on an older kernel, which does not do WHAT
+#	has_linux 6.12		is this kernel as new as that? ($TEST_KERNEL: another release than
+#				uname's, to see which tests ask)
 
 declare -A ADDR ADDR6 LIB_PID LIB_LINK_CODE
 lib_links=()
@@ -86,6 +89,15 @@ for_another_host() {
 	trap - ERR
 	echo "$*"
 	exit 78
+}
+
+has_linux() {
+	local release=${TEST_KERNEL:-$(uname -r)}
+	printf '%s\n' "$1" "${release%%-*}" | sort -C -V
+}
+
+needs_linux() {
+	has_linux "$1" || for_another_host "Linux $1 is needed: $2"
 }
 
 # Which lines of the test led here.

@@ -55,6 +55,7 @@ adopted() { # CONNECTIONS LISTENERS
 # timeout: 60
 test_receivers_and_congestion_control() {
 	local before slow speed
+	needs_linux 6.12 "what is open at the start is adopted"
 	before=$(host_state)
 	host a b
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
@@ -99,6 +100,7 @@ test_receivers_and_congestion_control() {
 # timeout: 60
 test_listener() {
 	local before
+	needs_linux 6.12 "what is open at the start is adopted"
 	before=$(host_state)
 	host a b
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
@@ -160,6 +162,7 @@ listeners_rcvbuf() { # PORT
 # timeout: 60
 test_listeners_on_one_port() {
 	local i first held
+	needs_linux 6.12 "what is open at the start is adopted"
 	host a
 	in_host a ip link set lo mtu 1500
 	for i in 1 2 3; do
@@ -203,6 +206,8 @@ offered_by() { # N FILTER: of the connection that it accepted
 # told its own sizes, and has them again after the stop. Where it asked once more, for as much as
 # there is, it has that.
 test_requests_before_the_start() {
+	local later=80000
+	has_linux 6.6 || later=131072 # the memory that the kernel counts for the 64 KB promised
 	host a
 	fixed_before 7501
 	fixed_before 7502 set rcvbuf -1 get rcvbuf
@@ -216,7 +221,7 @@ test_requests_before_the_start() {
 	wait "$(pid_of client-7501)"
 	wait "$(pid_of client-7502)"
 	expect_eq "$(sed '1d; /clamp/d' "$TEST_DIR/client-7501.log" | tr '\n' ',')" \
-		"received,rcvbuf 80000,sndbuf 100000,rcvbuf 80000,sndbuf 100000," "told before the stop and after"
+		"received,rcvbuf 80000,sndbuf 100000,rcvbuf $later,sndbuf 100000," "told before the stop and after"
 	expect_ge "$(sed -n 's/clamp //p' "$TEST_DIR/client-7501.log")" 20000 "its clamp"
 	expect_ge "$(sed -n 's/clamp //p' "$TEST_DIR/client-7502.log")" 100000 "clamp of the other"
 }
@@ -245,6 +250,7 @@ connected_to() { # PORT FILTER
 # timeout: 60
 test_many() {
 	local before count=2500
+	needs_linux 6.12 "what is open at the start is adopted"
 	before=$(host_state)
 	host a b
 	background in-a in_group in_host a "$TEST_BUILD/connections" $count
@@ -309,7 +315,8 @@ expect_as_before() { # WHEN
 
 # Neither without a policy nor in a dry run is anything different.
 test_left_alone() {
-	local before
+	local before taken=20
+	has_linux 6.12 || taken=0
 	host a
 	background some in_group in_host a "$TEST_BUILD/connections" 10
 	background listener in_group in_host a "${sockets[@]}" tcp4 set rcvbuf 20000 \
@@ -323,9 +330,10 @@ test_left_alone() {
 	tcptuned_stop
 
 	tcptuned_start --dry-run
-	adopted 20 0
+	adopted $taken 0
+	[ $taken != 0 ] || in_log 'left to the kernel: to follow them needs Linux 6.12'
 	expect_as_before "in a dry run"
-	expect_eq "$(counter tcptuned_connections_observed '')" 20 "observed"
+	expect_eq "$(counter tcptuned_connections_observed '')" $taken "observed"
 	tcptuned_stop
 	expect_as_before "afterwards"
 }

@@ -10,6 +10,7 @@ sockets=("$TEST_BUILD/sockets")
 
 # The kernel charges a socket's record to net.core.optmem_max.
 test_no_memory_for_records() {
+	needs_linux 6.8 "each network namespace has a net.core.optmem_max of its own"
 	host a b
 	link a b --rate 100mbit --delay 5ms
 	tcptuned_start
@@ -56,6 +57,7 @@ time.sleep(60)' "$@"
 #
 # timeout: 60
 test_no_room_for_listeners() {
+	needs_linux 6.12 "what is open at the start is adopted"
 	host a
 	background listeners in_group in_host a many_listeners 4099 "$TEST_DIR/go"
 	wait_until 10 grep -q open "$TEST_DIR/listeners.log"
@@ -136,7 +138,8 @@ delete_meanwhile() { # NAME...
 #
 # timeout: 60
 test_namespaces_vanish_during_adoption() {
-	local names=(n{1..20}) name
+	local names=(n{1..20}) name taken=2
+	has_linux 6.12 || taken=0
 	wait_here first
 	host kept "${names[@]}"
 	wait_here last
@@ -156,9 +159,9 @@ test_namespaces_vanish_during_adoption() {
 		"names without a namespace, with the two that never had one"
 	expect_eq "$(counter tcptuned_adoption_namespaces '{result="failed"}')" 0 "not to be entered"
 	expect_ge "$(counter tcptuned_adoption_namespaces '{result="visited"}')" 2 "namespaces"
-	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="before"}')" 2 \
+	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="before"}')" $taken \
 		"sockets adopted, in the namespace that stays"
-	expect_eq "$(flow 7001 .state)" established "the connection that stays"
+	[ $taken = 0 ] || expect_eq "$(flow 7001 .state)" established "the connection that stays"
 	stop deleter || :
 	tcptuned_stop
 	: >"$TEST_DIR/end"

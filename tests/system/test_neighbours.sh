@@ -19,11 +19,13 @@ calls_at() { # PORT: those with a segment that the other program got
 }
 
 # In which no call is left in which that would be seen (7501): the daemon looks for it every five
-# seconds. With a call for each change of state, or with each segment, it is seen there.
+# seconds, where the kernel lets it ask. With a call for each change of state, or with each segment, it
+# is seen there.
 #
 # timeout: 60
 test_another_sockops_program() {
-	local pins=/sys/fs/bpf port calls
+	local pins=/sys/fs/bpf port calls restored=3 left=250000
+	has_linux 6.12 || restored=2 left=0 # 7501 keeps the window that it has
 	host a b
 	in_host b sysctl -qw net.ipv4.tcp_rmem="4096 131072 131072" \
 		net.ipv4.tcp_congestion_control=cubic
@@ -40,9 +42,9 @@ test_another_sockops_program() {
 	done
 	wait_until 5 grown 7502
 	wait_until 5 grown 7503
-	wait_until 8 grown 7501
+	[ $restored = 2 ] || wait_until 8 grown 7501
 	in_log 'there is another sockops program, assigns'
-	expect_eq "$(counter tcptuned_callbacks_restored_total '')" 3 "callbacks asked for again"
+	expect_eq "$(counter tcptuned_callbacks_restored_total '')" $restored "callbacks asked for again"
 
 	# Its end is not told any more, as in the midst of a stop: what it had comes back all the same.
 	expect_ge "$(flow 7503 .receive.budget_granted_bytes)" 250000 "granted to one"
@@ -57,7 +59,8 @@ test_another_sockops_program() {
 	# A stop ends the calls that nobody but tcptuned had asked for, and leaves what others chose.
 	expect_ge "$(counter tcptuned_congestion_control_choices_total '{choice="set"}')" 3 \
 		"congestion control set by tcptuned before"
-	expect_ge "$(calls_at 7501)" 1 "calls with a segment that the other did not ask for"
+	[ $restored = 2 ] ||
+		expect_ge "$(calls_at 7501)" 1 "calls with a segment that the other did not ask for"
 	tcptuned_stop
 	calls=$(calls_at 7501)
 	sleep 0.5
@@ -71,5 +74,5 @@ test_another_sockops_program() {
 one_is_left() {
 	local all
 	all=$(metric tcptuned_budget_granted_bytes)
-	[ "$all" -ge 250000 ] && [ "$all" = "$(flow 7501 .receive.budget_granted_bytes)" ]
+	[ "$all" -ge "$left" ] && [ "$all" = "$(flow 7501 .receive.budget_granted_bytes)" ]
 }

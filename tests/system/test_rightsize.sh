@@ -15,6 +15,7 @@ deep_queue() { # MESSAGES OPTION...
 deep_queue_hosts() {
 	host a b
 	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
+	in_host b sysctl -qw net.ipv4.tcp_rmem="4096 131072 33554432" # as of Linux 6.16
 }
 
 of_transfer() { # FILTER

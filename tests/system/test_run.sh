@@ -40,3 +40,18 @@ test_what_has_not_run_is_a_failure() {
 	run_says 1 '^not ok: no programs in .*/unit' unit ''
 	run_says 1 '^not ok fuzz: 0 programs of 0' asan ''
 }
+
+# Which tests an older kernel is not asked: they say what it lacks, and end there.
+test_kernels_are_told_apart() {
+	local release said code=0
+	for release in 6.12.0 6.12-rc1 6.12.43+deb13-amd64 6.18.44-fc-v657 7.0.0 10.0; do
+		TEST_KERNEL=$release has_linux 6.12 || fail "$release is taken for older than 6.12"
+	done
+	for release in 6.1.0-40-cloud-amd64 6.4.1 6.11.12 5.19.0 4.19; do
+		! TEST_KERNEL=$release has_linux 6.12 || fail "$release is taken for 6.12"
+	done
+	TEST_KERNEL=6.12.0 needs_linux 6.12 "it does that"
+	said=$(TEST_KERNEL=6.1.0-40 needs_linux 6.12 "it does that"; echo "goes on") || code=$?
+	expect_eq "$code $said" "78 Linux 6.12 is needed: it does that" "where it is 6.1"
+	has_linux 4.0 || fail "uname says $(uname -r)"
+}

@@ -6,6 +6,7 @@
 
 # timeout: 90
 test_lifecycle_under_load() {
+	needs_linux 6.12 "what is open at the start is adopted"
 	# what a stop lets applications put into a hundred larger ones, the link carries in 20 s
 	STRESS_WMEM=262144 stress_lifecycle 4 100
 }
