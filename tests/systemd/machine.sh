@@ -20,17 +20,19 @@ machine_unshare=
 machine_init=
 machine_scratch=
 
-# The Debian mirror that this machine's own apt uses, unless TCPTUNED_MIRROR names another; Debian's
-# where that is not to be seen, as in cloud images, whose sources lead to a list elsewhere.
+# The Debian mirror that this machine's own apt uses, unless TCPTUNED_MIRROR names another. In cloud
+# images the sources name a file that lists mirrors (mirror+file:, apt-transport-mirror(1)).
 machine_mirror()
 {
+	local sources=(/etc/apt/sources.list /etc/apt/sources.list.d) lists
 	if [ -n "${TCPTUNED_MIRROR:-}" ]; then
 		echo "$TCPTUNED_MIRROR"
 	else
-		{
-			grep -rhoE '^[^#]*https?://[^] ]+/debian/?( |$)' /etc/apt/sources.list \
-				/etc/apt/sources.list.d 2>/dev/null | grep -oE 'https?://[^ ]+'
-		} | head -n 1
+		lists=$(grep -rhoE '^[^#]*mirror\+file:[^] ]+' "${sources[@]}" 2>/dev/null |
+			sed 's|.*mirror+file:/*|/|')
+		# shellcheck disable=SC2086
+		grep -rhoE '^[^#]*https?://[^] ]+/debian/?( |$)' "${sources[@]}" $lists 2>/dev/null |
+			grep -oE 'https?://[^ ]+' | head -n 1
 	fi
 }
 
@@ -45,6 +47,7 @@ machine_tree()
 
 	command -v debootstrap >/dev/null || { why="debootstrap is not installed"; return 1; }
 	mirror=$(machine_mirror)
+	[ -n "$mirror" ] || { why="no Debian mirror is known; set TCPTUNED_MIRROR"; return 1; }
 	mkdir -p "$machine_cache"
 	rm -rf "$machine_root.part"
 	if ! debootstrap --variant=minbase --include="$packages" bookworm "$machine_root.part" \
