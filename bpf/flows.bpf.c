@@ -286,6 +286,14 @@ static __always_inline struct tcp_sock *socket_of(struct bpf_iter__tcp *ctx, __u
 	return (struct tcp_sock *)bpf_skc_to_tcp_sock(skc);
 }
 
+/* The record of a connection that a policy has; NULL: it has none, or @tp is no socket. */
+static __always_inline struct tcptuned_flow *claimed_flow(struct tcp_sock *tp)
+{
+	struct tcptuned_flow *flow = tp ? bpf_sk_storage_get(&flows, tp, NULL, 0) : NULL;
+
+	return flow && (flow->flags & TCPTUNED_F_CLAIMED) ? flow : NULL;
+}
+
 static __always_inline __u8 tcp_state_of(struct tcp_sock *tp)
 {
 	return tp->inet_conn.icsk_inet.sk.__sk_common.skc_state;
@@ -471,8 +479,8 @@ static __always_inline int adopt_connection(struct tcp_sock *tp)
 	struct tcptuned_flow *flow;
 	struct socket_facts facts;
 
-	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
-	if (flow && (flow->flags & TCPTUNED_F_CLAIMED)) {
+	flow = claimed_flow(tp);
+	if (flow) {
 		call_again(flow, tp);
 		follow_bitcp(flow, tp);
 		return 0;
@@ -831,8 +839,8 @@ int apply_policies(struct bpf_iter__tcp *ctx)
 	tp = socket_of(ctx, CARRIES_DATA);
 	if (!tp)
 		return 0;
-	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
-	if (flow && (flow->flags & TCPTUNED_F_CLAIMED))
+	flow = claimed_flow(tp);
+	if (flow)
 		what = follow_policy(flow, tp);
 	else
 		what = adopt_connection(tp);
@@ -882,14 +890,10 @@ static __always_inline void put_to_rest(struct tcptuned_flow *flow, struct tcp_s
 SEC("iter/tcp")
 int rest_flows(struct bpf_iter__tcp *ctx)
 {
-	struct tcptuned_flow *flow;
-	struct tcp_sock *tp;
+	struct tcp_sock *tp = socket_of(ctx, CARRIES_DATA);
+	struct tcptuned_flow *flow = claimed_flow(tp);
 
-	tp = socket_of(ctx, CARRIES_DATA);
-	if (!tp)
-		return 0;
-	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
-	if (flow && (flow->flags & (TCPTUNED_F_CLAIMED | TCPTUNED_F_OBSERVE)) == TCPTUNED_F_CLAIMED)
+	if (flow && !(flow->flags & TCPTUNED_F_OBSERVE))
 		put_to_rest(flow, tp);
 	return 0;
 }
@@ -899,14 +903,10 @@ int rest_flows(struct bpf_iter__tcp *ctx)
 SEC("iter/tcp")
 int recall_flows(struct bpf_iter__tcp *ctx)
 {
-	struct tcptuned_flow *flow;
-	struct tcp_sock *tp;
+	struct tcp_sock *tp = socket_of(ctx, CARRIES_DATA);
+	struct tcptuned_flow *flow = claimed_flow(tp);
 
-	tp = socket_of(ctx, CARRIES_DATA);
-	if (!tp)
-		return 0;
-	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
-	if (flow && (flow->flags & TCPTUNED_F_CLAIMED))
+	if (flow)
 		call_again(flow, tp);
 	return 0;
 }
