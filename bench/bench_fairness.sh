@@ -11,8 +11,9 @@ compete_controls=${BENCH_CONTROLS:-bitcp aimd hstcp stcp cubic reno}
 # from START on
 #
 # 20 ms of each round trip are the bottleneck's own, the rest the sender's access link, whose
-# rate is ten times as high, at most 10 Gbit/s. Its queue holds 40 ms ($queue_ms); QUEUE: drop-tail
-# or RED. A tenth of the rate each way is background: ten connections that send a message every
+# rate is ten times as high, at most 10 Gbit/s. Its queue holds 40 ms ($queue_ms); QUEUE: drop-tail;
+# RED, adaptive, with the automatic thresholds of the papers' ns-2, which are for packets of 500
+# bytes; RED-1500, with the same for packets of the size that there are. A tenth of the rate each way is background: ten connections that send a message every
 # 200 ms.
 # The second half of the time counts, also for how late the emulator may be: where a first slow
 # start loses thousands of segments at 2.5 Gbit/s, two cores are not enough for what that takes.
@@ -23,8 +24,9 @@ compete() {
 	length=$((seconds + 1 + $# / 5))
 	case $queue in
 	drop-tail) ;;
-	RED) red=(--red-ab gentle,wait,adaptive,bottom=0.001) ;;
-	*) fail "a queue is drop-tail or RED, not $queue" ;;
+	RED) red=(--red-ab gentle,wait,adaptive,bottom=0.001,mean=500) ;;
+	RED-1500) red=(--red-ab gentle,wait,adaptive,bottom=0.001) ;;
+	*) fail "a queue is drop-tail, RED or RED-1500, not $queue" ;;
 	esac
 	for spec; do
 		i=$((i + 1))

@@ -165,7 +165,7 @@ static const struct red_word {
 	{"max_p", AT(max_p), 1e-6, 1},	{"weight", AT(weight), 1e-9, 1},
 	{"gentle", AT(gentle), 0, 0},	{"wait", AT(wait), 0, 0},
 	{"adaptive", AT(adaptive), 0, 0}, {"bottom", AT(bottom), 1e-6, 1},
-	{"top", AT(top), 1e-6, 1},
+	{"top", AT(top), 1e-6, 1},	{"mean", AT(mean_bytes), 40, 65535},
 #undef AT
 };
 
@@ -337,7 +337,7 @@ static const struct option_row {
 	{"queue", DIRECTIONS, parse_queue, AT(queue, 2), "SIZE|Np|Xbdp",
 	 "drop-tail limit: 20MB, 512KiB, 100p (packets), 1bdp (rate times both delays) (1bdp)"},
 	{"red", DIRECTIONS, parse_red, AT(red, 2), "WORD[,WORD...]|auto",
-	 "RED: min=Np, max=Np, max_p=P, weight=W, gentle, wait, adaptive, bottom=P, top=P"},
+	 "RED: min=Np, max=Np, max_p=P, weight=W, gentle, wait, adaptive, bottom=P, top=P, mean=N"},
 	{"loss", DIRECTIONS, parse_loss, AT(loss, 2), "P",
 	 "random loss of segments, 1e-4 or 0.01% (0)"},
 	{"loss-at", FORWARD, parse_lose, AT(lose, 2), "N[,N...]",
@@ -387,9 +387,10 @@ static void print_help(void)
 	       "to max_p (0.1) at max, and all beyond; gentle: all beyond twice max. wait: drops are\n"
 	       "1/p to 2/p packets apart, not 1 to 1/p. adaptive: max_p moves between bottom (0.01)\n"
 	       "and top (0.5). What is not given is automatic as in ns-2: min 2.5 ms of the rate, max\n"
-	       "three times that, weight ten round trips. Examples:\n"
+	       "three times that, weight ten round trips. mean: the bytes of a packet for that (the\n"
+	       "MTU; ns-2 has 500, and with larger packets a longer queue). Examples:\n"
 	       "  min=10p,max=40p,weight=0.002,wait   Floyd, Jacobson 1993 in ns-2, a queue of 50p\n"
-	       "  gentle,wait,adaptive,bottom=0.001   Adaptive RED 2001 in ns-2\n\n"
+	       "  gentle,wait,adaptive,mean=500       Adaptive RED 2001 in ns-2\n\n"
 	       "Exit codes: 0 ended, the run is valid; 1 could not be set up; 2 wrong usage;\n"
 	       "3 the emulator itself was late or overloaded: the run is not a result.\n");
 }

@@ -20,7 +20,8 @@
 void red_config_resolve(struct red_config *c, uint64_t rate_bps, uint64_t delay_ns,
 			uint32_t packet_bytes)
 {
-	double packets_per_s = (double)rate_bps / 8 / packet_bytes;
+	double packets_per_s =
+		(double)rate_bps / 8 / (c->mean_bytes > 0 ? c->mean_bytes : packet_bytes);
 	double rtt_s = 3 * ((double)delay_ns / NS_PER_SECOND + 1 / packets_per_s);
 
 	if (c->min_th <= 0)

@@ -17,6 +17,7 @@ struct red_config {
 	double min_th, max_th; /* packets, of the average queue; 0: automatic */
 	double max_p;	       /* drop probability p_b at max_th, where adaptive: at first */
 	double weight;	       /* w_q of the average, 0 < w_q < 1; 0: automatic */
+	double mean_bytes;     /* what automatic values take a packet for; 0: its largest size */
 	bool gentle;	       /* from max_th to twice that, p_b goes from max_p to 1 */
 	bool wait;	       /* drops are 1/p_b to 2/p_b packets apart, not 1 to 1/p_b */
 	bool adaptive;
@@ -30,7 +31,11 @@ struct red_config {
 /*
  * Fills in what is automatic, as ns-2 (queue/red.cc) does: min_th is half of what the link
  * carries in 5 ms but at least 5, max_th three times that, and the weight's time constant ten
- * round trips, for which it takes three link delays but at least 100 ms.
+ * round trips, for which it takes three link delays but at least 100 ms. What the link carries
+ * is counted in packets of @c->mean_bytes, or of @packet_bytes. ns-2 has 500 for that
+ * (mean_pktsize_ of ns-default.tcl), whatever the packets' size, and until 2004 counted the queue
+ * in packets all the same (queue_in_bytes_): with packets of 1500 bytes its queue is three
+ * times as long as the formula means it to be.
  */
 void red_config_resolve(struct red_config *c, uint64_t rate_bps, uint64_t delay_ns,
 			uint32_t packet_bytes);

@@ -66,7 +66,7 @@ struct Options {
 	std::string flows = "bitcp:40,bitcp:120"; /* ALGORITHM:RTT in ms[:START in s] */
 	double mbps = 100, buffer = 40, seconds = 100, background = 0.1, trace = 0;
 	std::string queue = "droptail";
-	unsigned seed = 1, small = 0;
+	unsigned seed = 1, small = 0, red_mean = 500;
 };
 
 class Flow
@@ -197,10 +197,11 @@ static Ptr<Node> Attach(Ptr<Node> router, double mbps, double delay_ms, Ipv4Addr
 
 /*
  * Paper 003, section II: adaptive RED whose max_p goes down to 0.001. Thresholds and weight, which it
- * does not give, are the automatic ones, and max_p begins where ns-2's does. As there, the slope
- * above the upper threshold is that of the max_p at the start, 1 / LInterm, and does not follow it.
+ * does not give, are the automatic ones, for packets of @mean bytes (bench/linkem/red.h), and max_p
+ * begins where ns-2's does. As there, the slope above the upper threshold is that of the max_p at
+ * the start, 1 / LInterm, and does not follow it.
  */
-static void InstallRed(Ptr<NetDevice> device, unsigned packets, double mbps)
+static void InstallRed(Ptr<NetDevice> device, unsigned packets, double mbps, unsigned mean)
 {
 	TrafficControlHelper red;
 
@@ -211,7 +212,7 @@ static void InstallRed(Ptr<NetDevice> device, unsigned packets, double mbps)
 			     DataRateValue(DataRate((uint64_t)(mbps * 1e6))),
 			     "LinkDelay", TimeValue(MilliSeconds(10)), "ARED", BooleanValue(true),
 			     "LInterm", DoubleValue(10), "Bottom", DoubleValue(0.001), "MeanPktSize",
-			     UintegerValue(1500));
+			     UintegerValue(mean));
 	red.Install(device)
 		.Get(0)
 		->TraceConnectWithoutContext("Drop", MakeCallback(&DroppedByDisc));
@@ -415,6 +416,8 @@ static std::string Wrong(const Options &o)
 		return "a rate, and a queue of a packet or more";
 	if (!(o.background >= 0) || !(o.trace >= 0))
 		return "background and trace are 0 or more";
+	if (!o.red_mean)
+		return "red_mean is 1 or more";
 	if (o.seed < 1)
 		return "seeds are from 1 on";
 	return "";
@@ -433,6 +436,8 @@ int main(int argc, char **argv)
 	options.AddValue("small", "connections of at most 64 packets, each way", o.small);
 	options.AddValue("trace", "seconds between samples of the windows, 0: none", o.trace);
 	options.AddValue("queue", "droptail or red", o.queue);
+	options.AddValue("red_mean", "bytes of a packet, for RED's automatic thresholds",
+			 o.red_mean);
 	options.AddValue("seed", "of all random numbers", o.seed);
 	options.Parse(argc, argv);
 	std::string wrong = Wrong(o);
@@ -448,7 +453,7 @@ int main(int argc, char **argv)
 		Link(o.mbps, 10, std::to_string(packets) + "p").Install(router, far_end);
 	InternetStackHelper().Install(NodeContainer(router, far_end));
 	if (red)
-		InstallRed(bottleneck.Get(0), packets, o.mbps);
+		InstallRed(bottleneck.Get(0), packets, o.mbps, o.red_mean);
 	Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
 	Ipv4Address to = addresses.Assign(bottleneck).GetAddress(1);
 	addresses.NewNetwork();

@@ -223,6 +223,12 @@ static void test_automatic(void **state)
 	expect_near(c.min_th, 5, 0);
 	expect_near(c.max_th, 15, 0);
 	expect_near(c.weight, 1 - exp(-1 / (10 * 3 * (0.1 * 1e7 / 12000 + 1))), 1e-12);
+	/* as ns-2 comes, whose packets have 500 bytes where it reckons (ns-default.tcl) */
+	c = (struct red_config){.on = true, .mean_bytes = 500};
+	red_config_resolve(&c, 2500000000, 10000000, 1500);
+	expect_near(c.min_th, 1562.5, 1e-9);
+	expect_near(c.max_th, 4687.5, 1e-9);
+	expect_near(c.weight, 1 - exp(-1 / 625000.), 1e-12);
 	/* what is given stays */
 	c = table_1;
 	red_config_resolve(&c, 10000000, 100000000, 1500);
