@@ -5,7 +5,7 @@
 # 500 us: what the emulator's lateness is held to where nothing else is said (bench/linkem/stats.c)
 kernel_conditions() { # BENCH [MBPS QUEUE]
 	local spoiled
-	spoiled=$(rows_of "$1" 'map(select(.invalid)'"${2:+ | select(.x | startswith(\"$2 Mbit/s, ${3-}\"))}"') | length')
+	spoiled=$(rows_of "$1" 'map(select(.invalid)'"${2:+ | select(.x | (. + \", \" | startswith(\"$2 Mbit/s, ${3:+$3, }\")))}"') | length')
 	jq -rs "$row_sentences"'def ms: . / 10 | round / 100;
 		def late: [.link.late_p99_us, .link.late_back_p99_us // 0] | max;
 		(group_by([.x, .column]) | map(length)) as $runs | max_by(late) as $worst

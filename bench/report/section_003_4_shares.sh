@@ -171,12 +171,12 @@ mix_statement() { # MBPS WHAT COLUMN "ALGORITHM..." / "ALGORITHM..." "RATE..." I
 			if (paper ~ /^[a-z]* ?[0-9.]+$/) { sub(/^[a-z]* /, "", paper); printf "%.2f", ours / paper } }') |"
 }
 
-mix_utilisation() { # QUEUE NAME ENGINE
+mix_utilisation() { # QUEUE NAME ENGINE [LABEL]
 	local mbps algorithm row paper ours
 	for algorithm in aimd bitcp hstcp stcp; do
 		grep -q "^$algorithm [0-9]* $1 " "$work/mix" || continue
 		paper=$(paper_value 003 "Utilisation $2" $algorithm 2500)
-		row="| $2 | $3 | $algorithm | $(awk "BEGIN { print 100 * $paper }") |"
+		row="| ${4-$2} | $3 | $algorithm | $(awk "BEGIN { print 100 * $paper }") |"
 		for mbps in $mix_all_rates; do
 			ours=$(mix_cell $algorithm "$mbps" "$1" 7)
 			row+=" $ours | $([ -z "$ours" ] || awk "BEGIN { printf \"%.2f\", ${ours%% *} / 100 / $paper }") |"
@@ -185,9 +185,10 @@ mix_utilisation() { # QUEUE NAME ENGINE
 	done
 }
 
-# min_th and max_th where they are automatic: half of 5 ms, at least 5 packets, and three times that
+# min_th and max_th where they are automatic: half of 5 ms in packets of 500 bytes, at least 5, and
+# three times that (bench/linkem/red.h)
 red_thresholds() { # MBPS
-	awk -v mbps="$1" 'BEGIN { min = mbps * 1e6 / 12000 * 5e-3 / 2; min = min < 5 ? 5 : min
+	awk -v mbps="$1" 'BEGIN { min = mbps * 1e6 / 8 / 500 * 5e-3 / 2; min = min < 5 ? 5 : min
 		printf "%d and %d", min, 3 * min }'
 }
 
@@ -196,7 +197,8 @@ utilisation_runs() {
 	{ lines_of mix; lines_of fairness; lines_of rtt_ratio; } | longest | awk -F, '
 	$3 == "bitcp" && $7 == "utilisation" {
 		mbps = $1 == "rtt_ratio" ? $5 + 0 : $4
-		queue = $5 ~ /red/ ? "RED" : "drop-tail"
+		split($5, word, " ")
+		queue = word[1] == "red" ? "RED" : word[1] == "red-1500" ? "RED-1500" : "drop-tail"
 		print "ns-3;" queue ";" mbps ";" $1 ";" 100 * $8 }'
 	for bench in friendliness fairness rtt_ratio; do
 		rows_of $bench 'map(select((.invalid | not) and .column == "bitcp"))[]
@@ -233,6 +235,27 @@ mix_missing() { # QUEUE
 	echo "$list"
 }
 
+# How long RED's queue was on the kernel
+red_queue() { # QUEUE
+	rows_of friendliness 'map(select((.invalid | not) and (.x | endswith(", '"$1"'"))) | .link.queue_mean_ms | select(.))
+		| if . == [] then empty else (min * 10 | round / 10) as $least | (max * 10 | round / 10) as $most
+			| " On the kernel the queue of '"$1"' held \($least)\(if $most > $least then " to \($most)" else "" end) ms on average, over the whole of a run, of the 40 that there are." end'
+}
+
+# What the thresholds make of it, where both were measured
+red_thresholds_matter() {
+	cat "$work/mix-ns-3" "$work/mix-kernel" | awk '
+	{ engine = $3 ~ /^red/ ? "ns-3" : "kernel"; queue = toupper($3); k = engine " at " $2 " Mbit/s, " $1
+		n[k, queue]++; sum[k, queue] += 100 * $7; all[k] }
+	END { PROCINFO["sorted_in"] = "@ind_str_asc"
+		for (k in all) if (n[k, "RED"] && n[k, "RED-1500"]) {
+			long = sum[k, "RED"] / n[k, "RED"]; short = sum[k, "RED-1500"] / n[k, "RED-1500"]
+			s = s sprintf("%s%s: %.1f %% of the link instead of %.1f", s == "" ? "" : "; ", k, long, short)
+			if (long <= short) not_more = 1
+		}
+		if (s != "") print (not_more ? "The longer queue is not always used more" : "With the longer queue more is used") " (" s ")." }'
+}
+
 mix=$(lines_of mix | longest)
 mix_of_kernel >"$work/mix-kernel"
 : >"$work/mix-ns-3"
@@ -259,13 +282,15 @@ Means, least and most of the runs in parentheses.
 $(cp "$work/mix-ns-3" "$work/mix"
 mix_utilisation droptail drop-tail ns-3
 mix_utilisation red RED ns-3
+mix_utilisation red-1500 RED ns-3 RED-1500
 cp "$work/mix-kernel" "$work/mix"
 mix_utilisation drop-tail drop-tail kernel
-mix_utilisation RED RED kernel)
+mix_utilisation RED RED kernel
+mix_utilisation RED-1500 RED kernel RED-1500)
 
 $([ -z "$mix" ] || conditions <<<"$mix" | sed 's/^Conditions: /Conditions in ns-3: /')
 $(given_up <<<"$mix")
-$(lines=$(for mbps in 20 100 500 2500; do kernel_lines friendliness $mbps drop-tail; kernel_lines friendliness $mbps RED; done)
+$(lines=$(for mbps in 20 100 500 2500; do kernel_lines friendliness $mbps drop-tail; kernel_lines friendliness $mbps RED; kernel_lines friendliness $mbps RED-1500; done)
 [ -z "$lines" ] || kernel_conditions friendliness <<<"$lines" | sed 's/^Conditions: /\nOn the kernel: /')
 $(cp "$work/mix-ns-3" "$work/mix"
 not_measured "$(mix_missing droptail | sed 's/^/in ns-3, drop-tail: /; /: $/d')" "bench/sim/run full '^mix.*droptail'"
@@ -273,11 +298,12 @@ not_measured "$(mix_missing red | sed 's/^/in ns-3, RED: /; /: $/d')" "bench/sim
 cp "$work/mix-kernel" "$work/mix"
 not_measured "$(mix_missing RED | sed 's/^/on the kernel, RED: /; /: $/d')" "BENCH_MBPS='20 100 500 2500' BENCH_QUEUES=RED bench/run friendliness")
 
-A queue of one bandwidth-delay product keeps the link busy through a loss. RED holds a shorter one: ns-3's automatic thresholds
-are $(red_thresholds 20) packets at 20 Mbit/s, and $(red_thresholds 2500) at 2.5 Gbit/s.$(rows_of friendliness 'map(select((.invalid | not)
-	and (.x | endswith("RED"))) | .link.queue_mean_ms | select(.)) | if . == [] then "" else " On the kernel its queue held \(min * 10 | round / 10) to \(max * 10 | round / 10) ms on average, over the whole of a run, of the 40 that it has." end') Less than the
-paper's under RED is likely that, what it takes to fill the link again after a loss with so little in the queue; it was not shown apart from
-other causes.
+A queue of one bandwidth-delay product keeps the link busy through a loss. RED holds a shorter one, and how short depends on
+what it takes for a packet. The paper gives no thresholds. ns-2 had automatic ones since the end of 2001, of 2.5 and 7.5 ms of the rate
+in packets of 500 bytes (\`mean_pktsize_\` in its ns-default.tcl), but counted its queue in the packets that there were: with packets of 1500 bytes
+they are 7.5 and 22.5 ms, $(red_thresholds 20) packets at 20 Mbit/s and $(red_thresholds 2500) at 2.5 Gbit/s. That is *RED* here. *RED-1500* has
+2.5 and 7.5 ms, as the formula means it.$(red_queue RED)$(red_queue RED-1500)
+$(red_thresholds_matter)
 TEXT
 cp "$work/mix-ns-3" "$work/mix"
 fi
