@@ -80,7 +80,8 @@ function hstcp_rfc3649(p) {
 	return 0.12 / p ^ 0.835
 }
 
-# STCP: a / (b p) with a 0.01, b 0.125, to which alpha w / (w beta p) comes
+# STCP: a / (b p) with a 0.01, b 0.125, to which alpha w / (w beta p) comes. Paper 003 has b only;
+# a and the equation are T. Kelly's, "Scalable TCP", 2002.
 function stcp_equation(p) {
 	return 0.01 / 0.125 / p
 }

@@ -142,7 +142,7 @@ for algorithm in bitcp aimd hstcp stcp tt_reno; do
 	bitcp) equation="equations (1.3) and (1.5)" ;;
 	aimd) equation="the equation below (1.4)" ;;
 	hstcp) equation="0.15/p^0.82 (section IV)" ;;
-	stcp) equation="0.08/p (a/b of section IV; Figure 4)" ;;
+	stcp) equation="0.08/p (Kelly's a/b; Figure 4)" ;;
 	tt_reno) equation="sqrt(1.5/p), AIMD with 1 and 0.5" ;;
 	esac
 	printf '### %s against %s\n\n' "${algorithm#tt_}" "$equation"
@@ -180,21 +180,59 @@ response_figure_8() {
 		print from == "" ? " nine tenths of it are not reached." : sprintf(" nine tenths of it are reached at p = %g.", from)
 	}'
 }
+# What else the paper says of the response functions, beside what its own equations give
+response_statements() {
+	local p="paper_value 003"
+	awk -f "$top/bench/papers/003.awk" -v hstcp="$($p "Section VI-B" "hstcp crosses TCP" window)" \
+		-v stcp="$($p "Section VI-B" "stcp crosses TCP" window)" \
+		-v bitcp_10g="$($p "Section I" "bitcp reaches 10 Gbit/s" p)" -v hstcp_10g="$($p "Section I" "hstcp reaches 10 Gbit/s" p)" \
+		-v at_2500="$($p "Section VII" "bitcp at 2.5 Gbit/s" p)" -v w_2500="$($p "Section VII" "bitcp at 2.5 Gbit/s" window)" \
+		-v at_100="$($p "Section VII" "bitcp at 100 Mbit/s" p)" -v w_100="$($p "Section VII" "bitcp at 100 Mbit/s" window)" -e '
+	function figure(x) { return x >= 1000 ? sprintf("%d", x + 0.5) : sprintf("%.3g", x) }
+	function of(which, p) {
+		return which == "hstcp" ? hstcp_equation(p) : which == "rfc" ? hstcp_rfc3649(p) :
+			which == "stcp" ? stcp_equation(p) : bitcp_equation(p)
+	}
+	function crosses(which,	low, high, p, i) { # TCP, from there on to rarer losses it is above
+		low = 1e-8; high = 1
+		for (i = 0; i < 100; i++) {
+			p = sqrt(low * high)
+			if (of(which, p) > reno_equation(p)) low = p; else high = p
+		}
+		return reno_equation(low)
+	}
+	function rate(w,	low, high, p, i) { # the loss rate at which bitcp has a window
+		low = 1e-10; high = 1e-3
+		for (i = 0; i < 100; i++) {
+			p = sqrt(low * high)
+			if (of("bitcp", p) > w) low = p; else high = p
+		}
+		return low
+	}
+	BEGIN {
+		link = 10e9 * 0.1 / 12000
+		printf "- Section VI-B, by the paper: HSTCP crosses TCP at a window of %s, STCP at %s. 0.15/p^0.82 does at %.1f, RFC 3649'"'"'s equation at %.1f, 0.08/p at %.1f; `hstcp.h` has RFC 3649'"'"'s low window, 38, `stcp.h` 16.\n", hstcp, stcp, crosses("hstcp"), crosses("rfc"), crosses("stcp")
+		printf "- Section I, by the paper: BI-TCP reaches 10 Gbit/s around p = %s, HSTCP at %s. With 100 ms that is a window of %s; (1.3) gives %s there, %.2f of it, 0.15/p^0.82 %s, %.2f of it.\n", bitcp_10g, hstcp_10g, figure(link), figure(of("bitcp", bitcp_10g)), of("bitcp", bitcp_10g) / link, figure(of("hstcp", hstcp_10g)), of("hstcp", hstcp_10g) / link
+		printf "- Section VII, by the paper: BI-TCP has windows of about %s (loss rate %s) at 2.5 Gbit/s and %s (%s) at 100 Mbit/s. By (1.3) and (1.5) those loss rates give %s and %s, and those windows want loss rates of %.1e and %.1e: the paper'"'"'s windows and loss rates there are not of one response function.\n", w_2500, at_2500, w_100, at_100, figure(of("bitcp", at_2500)), figure(of("bitcp", at_100)), rate(w_2500), rate(w_100)
+	}'
+}
 cat <<TEXT
 
-Where the equation gives less than a window of 38 (hstcp) or 16 (stcp) the one of normal TCP stands, which
+Where the equation gives less than a window of 38 (hstcp, RFC 3649's; the paper has $(paper_value 003 "Section VI-B" "hstcp crosses TCP" window)) or $(paper_value 003 "Section VI-B" "stcp crosses TCP" window) (stcp) the one of normal TCP stands, which
 the algorithm then is; BI-TCP has no equation for windows below 14. What stands as (1.5) is the line above it in the paper, before R is taken for
 W_max, which makes it $(awk -f "$top/bench/papers/003.awk" -e 'BEGIN { n = split("3e-3 1e-3 3e-4", p, " ")
 	for (i = 1; i <= n; i++) if (v = bitcp_1_5(p[i] + 0)) {
 		w = 1 / p[i]; for (j = 0; j < 200; j++) w = 1 / ((log2(w * 0.125 / 0.01) + 2 * (1 - 0.125)) * p[i])
 		r = 100 * (w / v - 1); if (least == "" || r < least) least = r; if (most == "" || r > most) most = r }
-	printf "%.1f to %.1f", least, most }') % larger at these loss rates. In ns-3 a fast recovery takes a round trip in which the
+	printf "%.1f to %.1f", least, most }') % larger at these loss rates. In ns-3 the first slow start ends at a window of 64, and a fast recovery takes a round trip in which the
 window does not grow; the equations and the model have none.
 
 - bitcp: its pseudo-code is not what its equations describe; see below.
 - hstcp is RFC 3649's, whose response function is 0.12/p^0.835: the model is $(response_over hstcp hstcp_rfc3649 38) of that.
 $(response_figure_8)
-- stcp: 0.08 is a/b for small a and b. Without that approximation it is ln(1 + a) / ln(1 / (1 - b)) = $(awk -f "$top/bench/papers/003.awk" -e 'BEGIN { printf "%.4f", stcp_exact(1) }'), of which the model
+$(response_statements)
+- stcp: the paper gives STCP's β, 0.125, but neither its increase nor its equation: 0.01 packets for each one acknowledged are Kelly's
+  ("Scalable TCP", 2002), and so is 0.08/p, a/b for small a and b. Without that approximation it is ln(1 + a) / ln(1 / (1 - b)) = $(awk -f "$top/bench/papers/003.awk" -e 'BEGIN { printf "%.4f", stcp_exact(1) }'), of which the model
   is $(response_over stcp stcp_exact 60) above windows of 60. At p = 3e-3 it is caught between whole packets: it gives up 3 of 19 where an eighth is 2.4.
 TEXT
 
@@ -219,7 +257,7 @@ $(awk -F, '$2 == "ns-3" && $7 == "window" { value[$3, $4] = sprintf("%.3g", $8);
 
 ns-3's BIC is Linux's, not the paper's: it searches by a quarter of the distance, in steps of at most 16 packets,
 and gives up a fifth of the window at a loss. Its Scalable grows by a packet for 50 acknowledged, the
-paper's and ours for 100.
+original (Kelly's) and ours for 100.
 TEXT
 fi
 

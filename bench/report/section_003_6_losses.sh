@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Paper 003: synchronised losses (Figure 2), and what two BI-TCP flows do (Figure 5).
 
-# A row of the tables. The interval is the one of Wilson (95 %), as if the seconds did not depend on
-# each other.
+# A row of the tables. Of drop-tail the paper says both "more than half" and "at least half" of 20,
+# of RED "more than a quarter": six and more.
+# The interval is the one of Wilson (95 %), as if the seconds did not depend on each other.
 synchronised_cells() { # QUEUE FLOWS SHARE [SECONDS]
 	awk -v n="$2" -v name="$1" -v paper="$(paper_value 003 "Figure 2" "$1" "$2")" -v p="$3" -v epochs="${4-}" 'BEGIN {
 		if (p == "") exit
@@ -67,7 +68,7 @@ set key right top'
 	# Above or below the paper's
 	synchronised_differs() {
 		local spec queue name flows above= below=
-		for spec in "droptail;drop-tail;10" "red;RED;5"; do
+		for spec in "droptail;drop-tail;10" "red;RED;6"; do
 			IFS=';' read -r queue name flows <<<"$spec"
 			case $(awk -v n="$flows" -v paper="$(paper_value 003 "Figure 2" "$name" "$flows")" '
 				$1 == n { print ($2 / 100 > paper ? "above" : "below") }' "$work/synchronised-$queue") in
@@ -90,11 +91,13 @@ tables in ns-3; the paper's is 7 % of the rate forward and 35 % backward, with s
 
 ![Figure 2](synchronised.png)
 
+Of drop-tail the paper says both "more than half" of the twenty flows and "at least half" of them, of which the second stands here; of RED "more than a quarter", which is six.
+
 $synchronised_head
 $(synchronised_row droptail drop-tail 10)
-$(synchronised_row red RED 5)
+$(synchronised_row red RED 6)
 
-$(conditions <<<"$synchronised") Of each run the second half counts.
+$(conditions <<<"$synchronised") Of each run the second half counts. $(first_slow_start)
 $([ "$synchronised_mbps" = 2500 ] || synchronised_differs)
 $([ "$synchronised_mbps" = 2500 ] || not_measured "the paper's rate" "bench/sim/run full '^synchronised.*|2500|'")
 TEXT
@@ -106,7 +109,7 @@ kernel_synchronised() { # MBPS
 	lines=$(for queue in drop-tail RED; do kernel_lines synchronised "$1" $queue; done | jq -c 'select(.column == "hstcp")')
 	[ -n "$lines" ] || return 0
 	printf '\n### On the kernel, %s Mbit/s\n\n%s\n' "$1" "$synchronised_head"
-	for spec in drop-tail:10 RED:5; do
+	for spec in drop-tail:10 RED:6; do
 		queue=${spec%:*} flows=${spec#*:}
 		jq -rs --arg x "$1 Mbit/s, $queue" --arg n "$flows" 'map(select(.x == $x and .synchronised))
 			| if . == [] then empty else (map(.loss_seconds) | add) as $seconds
@@ -123,6 +126,8 @@ for kernel_mbps in 100 200 500 2500; do
 done
 
 modes=$(lines_of modes | longest)
+modes_mbps=$(cut -d , -f 4 <<<"$modes" | sort -n | tail -n 1)
+modes=$(grep -F ",bitcp,$modes_mbps," <<<"$modes" || :)
 if [ -z "$modes" ]; then
 	printf '\n## Paper 003: the operating modes, Figure 5\n'
 	not_measured "it" "bench/sim/run short '^modes'"
@@ -137,7 +142,7 @@ else
 		echo "\"$1\" using 1:(\$3 == $2 ? \$2 : 1/0) with points pt $3 ps $4"
 	}
 	{
-		picture_head modes.png "Two bitcp flows of 100 ms over 100 Mbit/s: paper 003, Figure 5"
+		picture_head modes.png "Two bitcp flows of 100 ms over $modes_mbps Mbit/s: paper 003, Figure 5"
 		echo 'set xlabel "time, s"
 set ylabel "congestion window, packets"
 set yrange [0:*]
@@ -161,7 +166,7 @@ set key right top samplen 1'
 
 ## Paper 003: the operating modes, Figure 5
 
-A sample run, as in the paper, which says nothing of its conditions and prints no values: two BI-TCP flows over one bottleneck; the second begins later. The mode is what
+A sample run, as in the paper, which says nothing of its conditions and prints no values: two BI-TCP flows over one bottleneck of $modes_mbps Mbit/s; the second begins later. The mode is what
 \`bitcp_mode()\` of \`bitcp.h\` says of the same state, every 0.1 s.
 
 ![Figure 5](modes.png)

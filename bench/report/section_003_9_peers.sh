@@ -194,7 +194,7 @@ fi
 if peer_has scalable; then
 	cat <<'TEXT'
 - `scalable` has no low window, and grows by a packet per round trip below 100 of them, where the
-  paper's a = 0.01 is less than one; it gives up an eighth at every window, `stcp` a half below 16.
+  algorithm's a = 0.01 (Kelly's) is less than one; it gives up an eighth at every window, `stcp` a half below 16.
 TEXT
 fi
 if peer_has vegas; then
