@@ -101,9 +101,37 @@ rtt_lengths() {
 	}'
 }
 
-# What may be behind the cells above and below the paper's, of different round-trip times
-rtt_differs() { # TABLE RATIOS ENGINE
-	awk -v where="$1" -v engine="$3" '
+# From lines of all lengths: where a cell has runs of several lengths, whether the higher ratio goes
+# with the higher share of synchronised losses, as a part of a sentence
+rtt_synchronised() {
+	awk -F, '$3 !~ /^ns3/ && $4 > 1 { seconds = $5; sub(/.*; /, "", seconds)
+		k = $3 FS $4; run = k FS seconds + 0; of[run] = k; at[run, $6] = run
+		if ($7 == "mbps_1") one[run, $6] = $8
+		if ($7 == "mbps_2") two[run, $6] = $8
+		if ($7 == "synchronised_2") share[run, $6] = $8 }
+	END {
+		for (i in at) if ((i in share) && two[i] > 0) {
+			n[at[i]]++; ratio[at[i]] += one[i] / two[i]; both[at[i]] += share[i] }
+		for (a in n) for (b in n) if (a < b && of[a] == of[b]) {
+			r = ratio[a] / n[a] - ratio[b] / n[b]; s = both[a] / n[a] - both[b] / n[b]
+			pairs++; up += r * s > 0; down += r * s < 0 }
+		if (pairs) printf "of two lengths of run in one cell the one with the higher ratio has the higher share of synchronised losses %d times of %d, the lower %d times", up, pairs, down
+	}'
+}
+
+# How many cells of different round-trip times are above the paper's: "N of M"
+rtt_above() { # TABLE RATIOS
+	awk -v where="$1" '
+	NR == FNR { split($0, f, ","); if (f[1] == where) paper[f[2], f[3]] = f[4]; next }
+	$2 > 1 { k = $1 SUBSEP $2; if (paper[k]) { sum[k] += $4; n[k]++ } }
+	END { for (k in n) { all++; above += sum[k] / n[k] > paper[k] }
+		if (all) printf "%d of %d", above, all }' "$top/bench/papers/003.csv" - <<<"$2"
+}
+
+# What may be behind the cells above and below the paper's, of different round-trip times. SHOWN:
+# what the rows say of the cause that is likely.
+rtt_differs() { # TABLE RATIOS ENGINE SHOWN
+	awk -v where="$1" -v engine="$3" -v shown="$4" '
 	NR == FNR { split($0, f, ","); if (f[1] == where) paper[f[2], f[3]] = f[4]; next }
 	$2 > 1 { k = $1 SUBSEP $2; if (paper[k]) { sum[k] += $4; n[k]++ } }
 	$2 == 1 { sum1[$1] += $4; n1[$1]++ }
@@ -124,13 +152,27 @@ rtt_differs() { # TABLE RATIOS ENGINE
 			exit
 		printf "Of the cells with a round trip of 3 and 6 times the other'"'"'s %d of %d are above the paper'"'"'s.", above, all
 		if (above)
-			printf " Less background leaves more of the link, and larger windows, to the two flows, and spreads their losses less, and %s: both make losses of the two more synchronised, and with that ratios higher, as they are for %s.", engine == "kernel" ? "the kernel sends in bursts of up to 64 KB, the paper paces" : "the paper'"'"'s packets are paced with a random delay, ours are not", higher
+			printf " Less background leaves more of the link, and larger windows, to the two flows, and spreads their losses less, and %s: both may make losses of the two more synchronised, and with that ratios higher, as they are for %s. That is not shown%s.", engine == "kernel" ? "the kernel sends in bursts of up to 64 KB, the paper paces" : "the paper'"'"'s packets are paced with a random delay, ours are not", higher, shown == "" ? "" : ": " shown
 		if (lower != "")
-			printf " Why the others (%s) are below is not shown here: less background, and packets that are not paced, should make them higher.", lower
+			printf " Why %s (%s) are below is not shown%s.", above ? "the others" : "they", lower, above ? " either" : ""
 		if (uneven != "")
 			printf " With the same round-trip time, too, one of the two flows has more than 1.5 times what the other has with %s: likely what was not equal at the start is not yet equal then.", uneven
 		print ""
 	}' "$top/bench/papers/003.csv" - <<<"$2"
+}
+
+# What speaks for or against synchronised losses as the cause of what is above the paper's
+rtt_shown() { # TABLE PATTERN
+	local said above
+	said=$(lines_of rtt_ratio "$2" | rtt_synchronised)
+	above=$(rtt_above "Table 2" "$(kernel_ratios "$(kernel_lines rtt_ratio 2500 drop-tail)")")
+	[ -z "$above" ] || said+="${said:+; and }on the kernel at 2.5 Gbit/s, with as little background, $above cells are above the paper's"
+	echo "$said"
+}
+
+# The first slow start of connections in dumbbell.cc
+first_slow_start() {
+	echo "The first slow start of a flow ends at a quarter of the bandwidth-delay product of its path, at 16 packets at least (\`AddFlow()\` in \`bench/sim/dumbbell.cc\`), before it loses anything; of its own the paper says nothing."
 }
 
 # RATIOS of ns-3 and of the kernel; either may be empty
@@ -200,7 +242,8 @@ TEXT
 	cat <<TEXT
 
 The paper's background is web traffic of a fifth to a half of the rate, 25 small TCP flows and two to four long ones, each
-way; here on-off sources without congestion control take a tenth of the rate each way. $(rtt_differs "$1" "$ratios" ns-3)
+way; here on-off sources without congestion control take a tenth of the rate each way. $(first_slow_start)
+$(rtt_differs "$1" "$ratios" ns-3 "$(rtt_shown "$1" "$4")")
 TEXT
 }
 

@@ -42,7 +42,7 @@ $(kernel_conditions rtt_ratio "$2" drop-tail <<<"$lines")
 $(not_measured "$(rtt_missing "$ratios")" "BENCH_MBPS=$2 BENCH_QUEUES=drop-tail bench/run rtt_ratio")
 $(kernel_ratios "$(kernel_all rtt_ratio "$2" drop-tail)" | rtt_lengths)
 
-$(rtt_differs "$1" "$ratios" kernel)
+$(rtt_differs "$1" "$ratios" kernel "")
 TEXT
 }
 

@@ -290,6 +290,7 @@ mix_utilisation RED-1500 RED kernel RED-1500)
 
 $([ -z "$mix" ] || conditions <<<"$mix" | sed 's/^Conditions: /Conditions in ns-3: /')
 $(given_up <<<"$mix")
+$([ -z "$mix" ] || first_slow_start)
 $(lines=$(for mbps in 20 100 500 2500; do kernel_lines friendliness $mbps drop-tail; kernel_lines friendliness $mbps RED; kernel_lines friendliness $mbps RED-1500; done)
 [ -z "$lines" ] || kernel_conditions friendliness <<<"$lines" | sed 's/^Conditions: /\nOn the kernel: /')
 $(cp "$work/mix-ns-3" "$work/mix"
