@@ -161,26 +161,44 @@ clients_claim() { # TITLE NAME FROM TO PAPER
 	echo "| $1 | $from | $5 | $least % | $said |"
 }
 
-# CLIENTS COV of the kernel's connections, means of the runs
+# CLIENTS COV SECONDS of the kernel's connections, means of the runs; for how long it was counted in
+# all
 kernel_cov() { # CONTROL QUEUE
 	rows_of clients "map(select((.invalid | not) and .column == \"$1\" and (.x | endswith(\", $2\"))))
-		| group_by(.x)[] | \"\\(.[0].x | split(\", \")[0]) \\(map(.cov) | add / length)\""
+		| group_by(.x)[] | \"\\(.[0].x | split(\", \")[0]) \\(map(.cov) | add / length) \\(map(.cov_seconds // 0) | add)\""
+}
+
+# The same in ns-3
+ns3_cov() { # NAME
+	awk -F '\t' -v name="$1" '$1 == name && $3 == "cov" { print $2, $4, ($8 - 10) * $7 }' <<<"$clients_all"
+}
+
+# By how much the c.o.v. of Poisson packets is uncertain that was counted for SECONDS, in per cent:
+# of N intervals by 1 / sqrt(2 N)
+cov_uncertain='function cov_uncertain(seconds) { return seconds > 0 ? 100 / sqrt(2 * seconds / 0.1) : 0 }'
+
+# The intervals that count of the lengths that there are, as a sentence
+clients_intervals() {
+	awk -F '\t' '$1 ~ /ACKs/ && $3 == "cov" { print $8 }' <<<"$clients_all" | sort -nu | awk "$cov_uncertain"'
+	{ s = s sprintf("%sOf %d s, %d intervals count, and the c.o.v. of Poisson packets themselves is then uncertain by %.1f %%.",
+		s == "" ? "" : " ", $1, ($1 - 10) / 0.1, cov_uncertain($1 - 10)) }
+	END { print s }'
 }
 
 # A sentence: at how many numbers of clients, of those under heavy congestion, A is below B. What
-# differs by no more than 5 % is neither: so much that of Poisson packets differs in 200 intervals.
+# differs by no more than that of Poisson packets does by chance, counted for as long, is neither.
 clients_below() { # ENGINE GATEWAY A B
 	local queue=RED
 	[[ $2 == RED* ]] || queue=drop-tail
 	if [ "$1" = kernel ]; then
 		join <(kernel_cov "$3" $queue | sort -k 1,1) <(kernel_cov "$4" $queue | sort -k 1,1)
 	else
-		join <(clients_points "$3; $2; ACKs each" cov | cut -d' ' -f1,2 | sort -k 1,1) \
-			<(clients_points "$4; $2; ACKs each" cov | cut -d' ' -f1,2 | sort -k 1,1)
-	fi | awk -v heavy="$clients_heavy" -v a="${3#tt_}" -v b="${4#tt_}" -v gateway="$1, $queue" '
-		$1 > heavy { n++; if ($2 < 0.95 * $3) below++; else if ($2 <= 1.05 * $3) even++ }
+		join <(ns3_cov "$3; $2; ACKs each" | sort -k 1,1) <(ns3_cov "$4; $2; ACKs each" | sort -k 1,1)
+	fi | awk -v heavy="$clients_heavy" -v a="${3#tt_}" -v b="${4#tt_}" -v gateway="$1, $queue" "$cov_uncertain"'
+		$1 > heavy { n++; noise = cov_uncertain($3 < $5 ? $3 : $5); if (noise > most) most = noise
+			if ($2 < (1 - noise / 100) * $4) below++; else if ($2 <= (1 + noise / 100) * $4) even++ }
 		END { if (n) printf "- %s: the c.o.v. of %s is below that of %s with %d of %d numbers of clients above %d%s.\n",
-			gateway, a, b, below, n, heavy, even ? sprintf(" (%d within 5 %%)", even) : "" }'
+			gateway, a, b, below, n, heavy, even ? sprintf(" (%d within %.1f %%)", even, most) : "" }'
 }
 
 # The least number of clients with which packets of NAME are lost: "none" if there is none
@@ -317,20 +335,18 @@ $(clients_table loss_percent %.2f)
 
 $(lines_of clients ',ns-3,' | conditions)
 Where a point was simulated for two lengths of time, the longer one stands; means of the seeds, least
-and most in parentheses where there is more than one. Of 30 s, 200 intervals count, and the c.o.v. of
-Poisson packets themselves is then uncertain by 5 %.
+and most in parentheses where there is more than one. $(clients_intervals)
 $(clients_missing)
 
 $(read -r from to least most <<<"$(clients_excess "tt_reno; FIFO-50; ACKs each" "$clients_moderate" "$clients_heavy")"
 [ -z "${from-}" ] || echo "Up to $clients_heavy clients the paper's TCP adds up to half to the c.o.v. of its packets; ours, with $from to $to, $least to $most %$([ "$most" -gt 10 ] || echo ", which is nothing beside the noise").") The gateway loses nothing
 of reno until there are $(clients_first_loss "tt_reno; FIFO-50; ACKs each") clients (with RED $(clients_first_loss "tt_reno; RED-50; ACKs each")): without a loss windows come to hold whatever clients have to send.
 
-The paper has 200 s, of ns-2 in 2000: no selective ACKs, and windows that grow though they are not used. RED's weight
+The least retransmission timeout is 300 ms in ours; the paper does not give its own. The paper has 200 s, of ns-2 in 2000: no selective ACKs, and windows that grow though they are not used. RED's weight
 and maximal probability are not in it: 0.002 and 0.1 here, which ns-2 had. Its Vegas also
 retransmits before three duplicate ACKs where the time since sending says so, which is the stack's matter here. Ours rounds
 Diff to whole packets, as ns-2 does, so that a client is content with half a packet in the queue: 60 of them want 30 of
-its 50. (To the letter, alpha 1 is a whole one for each; simulated so, 60 clients lost 4.5 %, and their c.o.v. was 71 % above
-Poisson.) At a loss it gives up a quarter of its window, as in ns-2, but not half of it at a timeout. bitcp's windows below its low_window of
+its 50. (To the letter, alpha 1 is a whole one for each.) At a loss it gives up a quarter of its window, as in ns-2, but not half of it at a timeout. bitcp's windows below its low_window of
 14 are halved as Reno's are; those of 14 and more give up an eighth.
 TEXT
 else

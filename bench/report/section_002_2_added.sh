@@ -220,7 +220,7 @@ anything. Of 6 and 10 it says that Vegas outperforms Reno, or performs admirably
 
 With 60 clients and windows of 20, at most 1200 packets are on the way: a queue
 of 1500 without RED never loses one. Our Vegas gives up a quarter of its window at a loss; how it reads its paper stands with
-Figures 2 to 4.$(awk -F '\t' '$3 == "mbps" || $3 == "loss_percent" {
+Figures 2 to 4.$(awk -F '\t' -v some="$(paper_value 002 "Section 3.2.1" "background clients" "")" -v filled="$(paper_value 002 "Section 3.2.2" "background clients" "")" '$3 == "mbps" || $3 == "loss_percent" {
 	name = $1; sub(/;.*/, "", name); rest = $1; sub(/^[^;]*; /, "", rest)
 	if (rest ~ /FIFO-1500/) { value[name, rest, $2, $3] = $4; keys[rest SUBSEP $2] } }
 	END { for (k in keys) {
@@ -228,8 +228,11 @@ Figures 2 to 4.$(awk -F '\t' '$3 == "mbps" || $3 == "loss_percent" {
 			if (v == "" || !r) continue
 			all++
 			if (v / r < 0.95 && value["tt_vegas", k, "loss_percent"] < 0.005) {
-				q = v / r; if (!n++ || q < least) least = q; if (q > most) most = q } }
-		if (n) printf " With the queue of 1500 without RED it gets %.2f to %.2f of what Reno does at %d of %d points, without a loss: not losses keep it\nback, but its own rule. It wants one to three packets of its own in the queue and yields to the delay that Reno makes there. In the\npaper the others are added to a link that Reno has filled, so that the least RTT that its Vegas sees may have the queue in it; ours begin all within a\nsecond, on an empty one. That is likely why the throughputs are nearly the same there and are not here.", least, most, n, all }' <<<"$added_all")
+				q = v / r; if (!n++ || q < least) least = q; if (q > most) most = q
+				if (k + 0 >= filled) full++; else half++ } }
+		if (n) printf " With the queue of 1500 without RED it gets %.2f to %.2f of what Reno does at %d of %d points, without a loss: not losses keep it\nback, but its own rule. It wants one to three packets of its own in the queue and yields to the delay that Reno makes there. Ours begin all within\na second, on an empty link.", least, most, n, all
+		if (full) printf " With %s Reno clients (section 3.2.2) the paper adds the others to a link that those have saturated, so that the least RTT\nthat its Vegas sees may have the queue in it: that is likely why the throughputs are nearly the same there and are not here.", filled
+		if (half) printf " With %s (section 3.2.1) only half of\nthe link is taken there, and why ours differ is not shown.", some }' <<<"$added_all")
 
 $(lines_of added | conditions)
 TEXT

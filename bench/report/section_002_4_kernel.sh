@@ -1,6 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Paper 002, on the kernel itself: some points of Figures 2 to 4.
 
+# For how long, of rows of bench_clients.sh: loss and throughput, and the c.o.v.
+kernel_clients_seconds() { # BENCH
+	rows_of "$1" 'def span(f): map(f | select(. != null)) | if . == [] then "an unknown number of"
+			else (min | . * 10 | round / 10) as $least | (max | . * 10 | round / 10) as $most
+				| "\($least)\(if $most > $least then " to \($most)" else "" end)" end;
+		map(select(.invalid | not)) | if . == [] then empty else
+			"Throughput and loss are of \(span(.measured_s)) s, the c.o.v. of \(span(.cov_seconds)) s, after 8 s that do not count." end'
+}
+
 clients_rows=$(rows_of clients 'map(select(.invalid | not)) | .[] | [.column, (.x | split(", ")[0]),
 	(.x | split(", ")[1]), .cov, .goodput_bps / 1e6, 100 * .loss] | @tsv')
 if [ -n "$clients_rows" ]; then
@@ -39,7 +48,7 @@ $(awk -F '\t' '
 			loss[key] / n[key]
 	} }' <(cat <<<"$clients_all") - <<<"$clients_rows" | sort -t '|' -k 2,2V -k 3,3)
 
-$(age_of_tuning= row_conditions clients) The kernel's receivers delay ACKs, or do not, as they see fit; ns-3's value is the one with delayed
+$(age_of_tuning= row_conditions clients) $(kernel_clients_seconds clients) The kernel's receivers delay ACKs, or do not, as they see fit; ns-3's value is the one with delayed
 ACKs where there is one (reno), else that without.
 
 The paper prints no values; in its Figure 2 Reno is over $(paper_value 002 "Figure 2 (section 3.2)" "reno over Poisson" "over 38" | tr -dc 0-9) % above Poisson with more than $clients_heavy clients, and Vegas shows no sharp increase.

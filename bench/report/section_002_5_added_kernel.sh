@@ -21,6 +21,6 @@ $(rows_of added 'def cell(f; $scale): map(f * $scale) | if . == [] then "" else 
 		($of[] | map(.cov) | if . == [] then "" else (add / length * 1000 | round / 1000 | tostring) end),
 		($of[] | cell(.background_mbps; 1))] | join(" | ")) + " |"' | sort -V)
 
-$(age_of_tuning= row_conditions added)
+$(age_of_tuning= row_conditions added) $(kernel_clients_seconds added)
 TEXT
 fi
