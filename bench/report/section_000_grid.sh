@@ -121,10 +121,10 @@ grid_statement() { # WHERE WHAT PAPER A [-|/|% B]
 		limit = ours < from ? from : to > 1e8 ? from : to
 		open = how == "-" ? most - least > (side == "down" ? to : from) :
 			paper ~ /^(above|below)/ && (side == "up" ? from : to) > least && (side == "up" ? from : to) < most
+		none = how == "/" && paper ~ /^(above|below) 1$/ && ours > 0.97 && ours < 1 / 0.97
 		printf "| %s | %s | %s | %s%s | %s |\n", where, what, paper, figure(ours),
 			figure(least) == figure(most) ? "" : " (" figure(least) " to " figure(most) ")",
-			how == "/" && paper ~ /^(above|below) 1$/ && ours > 0.97 && ours < 1 / 0.97 ? "no difference" :
-			open ? "the runs differ by more" : ours >= from && ours <= to ? "1" : sprintf("%.2f", ours / limit)
+			none ? "no difference" : open ? "the runs differ by more" : ours >= from && ours <= to ? "1" : sprintf("%.2f", ours / limit)
 	}'
 }
 
@@ -231,7 +231,7 @@ grid_explained() {
 				[$rows[] | select(.x == $cell.x and .goodput_bps and late >= ($slow | late) and . != $slow)] as $late
 				| "\(if ($runs | length) == 1 then "in the one run the emulator was \($slow | late_ms) ms late (p99)"
 					else "in the slowest run the emulator was \($slow | late_ms) ms late (p99), in the best \($fast | late_ms) ms" end): whether that is why is not shown\(
-					if $late == [] then "" else "; of \($late | length) other run\(if ($late | length) > 1 then "s" else "" end) of this cell, of all columns, in which it was as late, \($late | map(select(.goodput_bps > $slow.goodput_bps)) | length) had more" end)" else empty end),
+					if $late == [] then "" else "; of \($late | length) other run\(if ($late | length) > 1 then "s" else "" end) of this cell, of all columns, in which it was as late, \($late | map(select(.goodput_bps > $slow.goodput_bps)) | length) carried more" end)" else empty end),
 			(($slow | share(.sender.rwnd_limited_s)) as $s | ($best[-1] | share(.sender.rwnd_limited_s)) as $b
 				| if $s > $b + 0.05 then "the receive window was the limit for \($s * 100 | round) % of the slowest run (\($cell.best.column): \($b * 100 | round) %)" else empty end),
 			(($slow | share(.sender.sndbuf_limited_s)) as $s | ($best[-1] | share(.sender.sndbuf_limited_s)) as $b
