@@ -118,7 +118,7 @@ SIM_FLAGS = -O2 $(WARN) -std=c++17 -Iinclude -Ibench/sim -MMD -MP
 SIM_LIBS  = -lns3-applications -lns3-point-to-point -lns3-internet -lns3-traffic-control \
 	    -lns3-bridge -lns3-network -lns3-stats -lns3-core
 SIM_NS3   = $(BUILD)/sim/response $(BUILD)/sim/dumbbell $(BUILD)/sim/clients $(BUILD)/sim/replay
-SIM_MODELS = $(addprefix $(BUILD)/sim/,model parameters readings stochastic)
+SIM_MODELS = $(addprefix $(BUILD)/sim/,coarse model parameters readings stochastic)
 
 sim: $(SIM_NS3) $(SIM_MODELS) $(BUILD)/windows ## build the simulations
 

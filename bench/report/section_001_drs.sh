@@ -103,7 +103,7 @@ cat <<TEXT
 ## Paper 001 (Dynamic Right-Sizing): 64 MB at 100 ms, Figures 2 to 4
 
 Transfers of 64 MB over 1 Gbit/s and 100 ms with a queue of one bandwidth-delay product. *static*: a receive buffer of
-64 KB, of which half is advertised; *right-sized*: tcptuned on both hosts, and Reno as in the paper; *tcptuned*: as
+64 KB, of which $(drs_median drs "static, reno" "($window / 1024 | round)") KB are advertised (the paper's: half); *right-sized*: tcptuned on both hosts, and Reno as in the paper; *tcptuned*: as
 shipped. KB and MB are 2^10 and 2^20 bytes. Flight and window are tcptuned's own readings (\`flows.json\`); of the static transfer it is an observer.$([ "${static_mb:-64}" = 64 ] || echo " Of that one the first $static_mb MB were sent; the time of 64 is by its rate, which is constant.")
 
 ![Progress](drs_progress.png)
@@ -123,8 +123,7 @@ shipped. KB and MB are 2^10 and 2^20 bytes. Flight and window are tcptuned's own
 
 $(age_of_kernel=$age_of_shipped row_conditions drs)
 
-The static transfer is what its window allows, then and now, one in each round trip; today's kernel offers a little more
-than half of such a buffer. The paper's right-sized one lost
+The static transfer is what its window allows, then and now, one in each round trip. The paper's right-sized one lost
 packets and stayed at seven times that; ours has a link of 1 Gbit/s and its queue to itself, and grows until
 that is full, so that most of its time is the start. $(drs_points drs "right-sized, reno" "$work/growing"
 awk '{ flight[NR] = $2; window[NR] = $3; if ($2 > most) most = $2 }
@@ -137,22 +136,37 @@ else
 fi
 
 # --- the slow link ---
-# What the window and the flight of the picture do, as a sentence
+# What the windows and the flight of the picture do, as sentences
 slow_window() {
 	drs_points slow_flight tcptuned "$work/slow-window"
-	awk '{ t[NR] = $1; w[NR] = $3; if ($3 > most) { most = $3; at = NR } }
+	drs_points slow_flight "static 64 KB" "$work/slow-window-static"
+	awk 'function kb(x) { return sprintf("%.0f", x / 1024) }
+	function times(n) { return n == 1 ? "once" : n " times" }
+	FNR == NR { n = NR; t[n] = $1; w[n] = $3; next }
+	{ last = $3; if ($3 > largest) { largest = $3; least = $3 } else if ($3 < least) least = $3 }
 	END {
-		if (!NR) exit
-		for (i = at + 1; i <= NR; i++)
-			if (w[i] < w[i - 1]) { steps++; if (!began) began = t[i] }
-		if (!steps) { printf "In the %.0f s of the picture it stays at its largest, %.0f KB.", t[NR], most / 1024; exit }
-		printf "In the %.0f s of the picture it comes down from %.0f to %.0f KB in %d step%s, the first at %.1f s", t[NR], most / 1024, w[NR] / 1024, steps, (steps > 1 ? "s" : ""), began
-		print steps <= 5 ? ": between those it stands still." : "."
-	}' "$work/slow-window"
+		if (!n) exit
+		for (i = 1; i <= n; i++) if (w[i] > w[at]) at = i
+		for (i = at + 1; i <= n; i++) {
+			if (w[i] < w[i - 1]) { down++; if (!began) began = t[i] }
+			if (w[i] > w[i - 1]) up++
+		}
+		printf "In the %.0f s of the picture the window begins with %s KB", t[n], kb(w[1])
+		if (w[at] > w[1]) printf ", grows to %s KB within %.1f s", kb(w[at]), t[at]
+		if (!down) print ", and stays there."
+		else printf ", and then goes down %s, the first time at %.1f s, and up %s: at the end it is %s KB.\n", times(down), began, up ? times(up) : "never", kb(w[n])
+		if (least && least < largest) printf "The static one, of which tcptuned is only an observer, is not constant either: after its largest, %s KB, it is once down to %s KB.\n", kb(largest), kb(least)
+	}' "$work/slow-window" "$work/slow-window-static"
 	awk -v r="$(drs_ratio "$(drs_median slow_flight "static 64 KB" "$flight")" "$(drs_median slow_flight tcptuned "$flight")")" 'BEGIN {
 		if (r == "") exit
 		if (r < 1.05) print "Its mean flight is still that of the static case, with Reno at the other end; Figure 7 is of longer transfers."
 		else print "Its mean flight is less than that of the static case, as the paper says." }'
+}
+
+# What such a buffer was measured to offer
+slow_static() {
+	drs_median slow_flight "static 64 KB" '(.flow_points // [] | map(.[2]) | max) | select(.)' |
+		awk '$1 { printf ", of which up to %.0f KB were advertised", $1 / 1024 }'
 }
 
 slow_points=$(rows_of slow_flight '.[] | select(.flow_points) | 1')
@@ -161,7 +175,9 @@ cat <<TEXT
 
 ## Paper 001: low-bandwidth links, Figures 5 to 7
 
-56 kbit/s, 100 ms, a Reno sender, a queue of ten packets (of its queue the paper says nothing).
+56 kbit/s, 100 ms, a Reno sender, a queue of ten packets (of its queue the paper says nothing). *static 64 KB* is what an application gets
+that asks for 64 KB (\`SO_RCVBUF\`): the kernel makes that a buffer of 128 KB$(slow_static). The paper's static buffer is 64 KB, of which 32 are
+advertised.
 TEXT
 if [ -n "$slow_points" ]; then
 drs_flight_picture drs_slow.png "56 kbit/s, 100 ms: flight and window (paper 001, Figures 6 and 5)" slow_flight \
@@ -182,8 +198,8 @@ cat <<TEXT
 
 $(age_of_kernel=$age_of_shipped row_conditions slow_flight)
 
-A window that was once advertised is not taken back (RFC 9293 advises against it), and today's kernel begins with 64 KB
-where the paper's began with less: it can come down only by what arrives. $(slow_window)
+A window that was once advertised is not taken back (RFC 9293 advises against it): it can come down only by what
+arrives. $(slow_window)
 TEXT
 else
 	not_measured "Figures 5 and 6, flight and window" "bench/run slow_flight"
@@ -266,22 +282,73 @@ else
 fi
 
 # --- section IV.B ---
+coarse=$(lines_of coarse)
+
+# The bound of (6) and what was found, for the paper's clock and today's: d, what the estimator makes
+# of it, and what it offers, in windows of the sender
+coarse_table() {
+	awk -F, '
+	NR == FNR { if ($1 == "IV.B") jiffy = $4 / 1000; next }
+	{ split($5, word, " "); value[word[3], $4, $7] = $8 }
+	function up(x) { return x > int(x) ? int(x) + 1 : int(x) }
+	function span(clock, x, what,	least, most) {
+		least = value[clock, x, what "_least"]; most = value[clock, x, what "_most"]
+		return most == "" ? "" : sprintf(most - least < 0.005 ? "%.3g" : "%.3g to %.3g", least, most)
+	}
+	END {
+		n = split("0.5 1 5 10 25 50 100", rtt, " ")
+		clocks[1] = jiffy; clocks[2] = 1
+		head = "| RTT, ms |"; line = "|---|"
+		for (c = 1; c <= 2; c++) {
+			head = head " clock of " clocks[c] " ms: (6), d / w at most | ours | ratio | our estimate / w | offered / w |"
+			line = line "---|---|---|---|---|"
+		}
+		print head "\n" line
+		for (i = 1; i <= n; i++) {
+			row = "| " rtt[i] " |"
+			for (c = 1; c <= 2; c++) {
+				most = up(2 * clocks[c] / rtt[i]) + 2; ours = value[clocks[c], rtt[i], "d_most"]
+				row = row sprintf(" %d | %s | %s | %s | %s |", most, span(clocks[c], rtt[i], "d"),
+					ours == "" ? "" : sprintf("%.2f", ours / most), span(clocks[c], rtt[i], "per_rtt"), span(clocks[c], rtt[i], "window"))
+			}
+			print row
+		}
+	}' "$top/bench/papers/001.csv" - <<<"$coarse"
+}
+
+# Whether d and the round trips that it is of keep to (5) and (6), and what is offered to the window
+coarse_said() {
+	awk -F, '
+	function up(x) { return x > int(x) ? int(x) + 1 : int(x) }
+	$7 ~ /^(d|rounds|window)_/ { split($5, word, " "); most = up(2 * word[3] / $4) + 2 }
+	$7 == "d_least" || $7 == "d_most" { n++; good += $7 == "d_least" ? $8 >= 1 : $8 <= most }
+	$7 == "rounds_least" || $7 == "rounds_most" { n_5++; good_5 += $7 == "rounds_least" ? $8 >= 1 : $8 <= most }
+	$7 == "per_rtt_least" && (estimate == "" || $8 < estimate) { estimate = $8 }
+	$7 == "window_least" && (least == "" || $8 < least) { least = $8 }
+	$7 == "window_most" && $8 > largest { largest = $8 }
+	END {
+		if (n) printf "Bounds on d (6) kept: %d of %d; on the round trips that it is of (5): %d of %d. Our least estimate, of this one round, is %.2g of the\nwindow; the least that is offered is %.2g times the window, the most %.2g times. It is a first round, which has the room to grow of a new connection.\n", good, n, good_5, n_5, estimate, least, largest
+	}' <<<"$coarse"
+}
+
 cat <<TEXT
 
 ## Paper 001, section IV.B: bounds (1) to (6) for coarse timers
 
 By how much the bytes d of a period that passes for a round trip can exceed the window w, with a clock of so many ms
 ((6), the whole numbers below its bound): the paper's 10 ms, and the 1 ms of the timestamps by which a receiver measures the RTT today.
+*Ours* is what \`bench/sim/coarse.cc\` finds around \`rightsize.h\`, least and most over senders that send in bursts, evenly and at random; and what the
+estimator makes of that d, which it divides by the time that d took, and what it offers for it.
 
-| RTT, ms | d / w at most, clock of 10 ms | clock of 1 ms |
-|---|---|---|
-$(awk -F, '$1 == "IV.B" { jiffy = $4 / 1000 } function up(x) { return x > int(x) ? int(x) + 1 : int(x) }
-	END { n = split("0.5 1 5 10 25 50 100", rtt, " ")
-	for (i = 1; i <= n; i++)
-		printf "| %s | %d | %d |\n", rtt[i], up(2 * jiffy / rtt[i]) + 2, up(2 / rtt[i]) + 2 }' "$top/bench/papers/001.csv")
+$(coarse_table)
+
+$(coarse_said)
+$([ -z "$coarse" ] || age_of=include/tcptuned/rightsize.h conditions <<<"$coarse")
+$([ -n "$coarse" ] || not_measured "what the estimator makes of it" "bench/sim/run short '^coarse'")
 
 \`tests/unit/test_rightsize.c\` checks each of (1) to (6) on \`rightsize.h\` with clocks of 10 ms and 1 ms over senders that send in bursts and
 evenly, finds that the bound of three above 20 ms holds and that a LAN of 1 ms is overstated by 15 and more, as the
-paper says; and that what tcptuned makes of the same d, by dividing it by the time that it took, is at most twice the
-window, and what it offers no less than the window from an RTT of two ticks on.
+paper says; and that what tcptuned makes of the same d, by dividing it by the time that it took, is at most twice what the window
+carries in the RTT, or in 4 ms where the RTT is less (\`RIGHTSIZE_WINDOW_FLOOR_US\`; at 1 ms so eight windows). From an RTT of two ticks on what
+it offers is no less than the window, and at most twelve times that (in 4 ms, where the RTT is less).
 TEXT

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * stochastic CLIENTS INTERVALS SEED [outside]	the stochastic model of paper 002, section 4
+ * stochastic CLIENTS INTERVALS SEED [inside|outside [WINDOW]]
+ *
+ * The stochastic model of paper 002, section 4.
  *
  * In each round trip a client gets a Poisson number of packets (mean 10) and sends what its
  * window allows, (1); the rest waits, (2). All windows grow by the packets sent over the window,
  * (3), or are halved, when all together sent more than the path takes, (4). That is
  * (mu / 8 / 1500 + B) tau in the text, with B the queue, 50 packets, in parentheses with a rate;
  * `outside`: mu tau / 8 / 1500 + B, which has packets on both sides. The receiver's window of 20
- * (Table 1) bounds what is sent; a window that is halved stays at 1.
+ * (Table 1) bounds what is sent; a window that is halved stays at 1. At first it is WINDOW (1): the
+ * paper has none, and what waits because of it may never be worked off.
  *
  * Prints CSV lines `what,value` of all but the first 200 intervals: cov and arrivals, as
  * clients.cc.
@@ -26,7 +29,7 @@ static const double buffer = 50, most_packets = 20;
 static const int warm_up = 200;
 
 struct Client {
-	double window = 1, waiting = 0;
+	double window, waiting;
 };
 
 /* (1) and (2): what is sent. */
@@ -41,16 +44,20 @@ static double Send(Client *client, double generated)
 
 int main(int argc, char **argv)
 {
-	bool outside = argc == 5 && !strcmp(argv[4], "outside");
+	bool outside = argc >= 5 && !strcmp(argv[4], "outside");
+	bool known = argc < 5 || outside || !strcmp(argv[4], "inside");
+	double begin = argc == 6 ? atof(argv[5]) : 1;
 
-	if (argc < 4 || argc > 4 + outside || atoi(argv[1]) < 1 || atoi(argv[2]) <= warm_up) {
-		fprintf(stderr, "usage: stochastic CLIENTS INTERVALS SEED [outside]\n");
+	if (argc < 4 || argc > 6 || !known || atoi(argv[1]) < 1 || atoi(argv[2]) <= warm_up ||
+	    !(begin >= 1)) {
+		fprintf(stderr, "usage: stochastic CLIENTS INTERVALS SEED "
+				"[inside|outside [WINDOW]]\n");
 		return 2;
 	}
 	double most = outside ? bottleneck * tau_s + buffer : (bottleneck + buffer) * tau_s;
 	std::mt19937_64 random(strtoull(argv[3], nullptr, 10));
 	std::poisson_distribution<int> generated(packets_per_second * tau_s);
-	std::vector<Client> clients(atoi(argv[1]));
+	std::vector<Client> clients(atoi(argv[1]), {begin, 0});
 	std::vector<double> sent(clients.size());
 	double sum = 0, squares = 0, n = atoi(argv[2]) - warm_up;
 
