@@ -159,8 +159,8 @@ slow_window() {
 	}' "$work/slow-window" "$work/slow-window-static"
 	awk -v r="$(drs_ratio "$(drs_median slow_flight "static 64 KB" "$flight")" "$(drs_median slow_flight tcptuned "$flight")")" 'BEGIN {
 		if (r == "") exit
-		if (r < 1.05) print "Its mean flight is still that of the static case, with Reno at the other end; Figure 7 is of longer transfers."
-		else print "Its mean flight is less than that of the static case, as the paper says." }'
+		if (r < 1.05) print "The mean flight of the right-sized one is still that of the static one, with Reno at the other end; Figure 7 is of longer transfers."
+		else print "The mean flight of the right-sized one is less than that of the static one, as the paper says." }'
 }
 
 # What such a buffer was measured to offer

@@ -34,15 +34,19 @@ stochastic_onset() { # SERIES
 		END { print (x == "" ? "none" : x) }'
 }
 
-# What the start of the windows has to do with it, as sentences
+# From where on it is, and what the start of the windows has to do with that, as sentences
 stochastic_start() {
-	[ -n "$(clients_points equations-20 cov)" ] || return 0
+	if [ -z "$(clients_points equations-20 cov)" ]; then
+		echo "More than half above Poisson packets it is from this number of clients on: $(stochastic_onset equations)."
+		return
+	fi
 	awk -v one="$(stochastic_onset equations)" -v many="$(stochastic_onset equations-20)" \
 		-v one_outside="$(stochastic_onset equations-outside)" -v many_outside="$(stochastic_onset equations-outside-20)" 'BEGIN {
-		printf "With windows that begin at 20 (the receiver'"'"'s, Table 1) it is so from %s on, and with the queue in packets from %s instead of %s. The paper gives no first window.", many, many_outside, one_outside
+		printf "More than half above Poisson packets it is %s (%s with the queue in packets), and with windows that begin at 20 (the receiver'"'"'s, Table 1) %s (%s). The paper gives no first window.", at(one), at(one_outside), at(many), at(many_outside)
 		if (one != many || one_outside != many_outside)
-			printf " Where the two differ the start makes the jump: from 1 on packets pile up\nuntil the windows have grown, and then all clients send what waits, and pass the bound together. Windows that swing between half a share of the bound and the\nwhole carry three quarters of it: with %d clients and more (%d with the queue in packets) less than the 10 packets that each is given in an interval,\nso that what has piled up is never worked off, though the path could carry it. From 20 on it takes an interval of Poisson traffic that passes the\nbound to begin that.", (most(50e6 / 8 / 1500 * 0.1 + 5)), (most(50e6 / 8 / 1500 * 0.1 + 50))
+			printf " Where the two differ the start makes the jump: from 1 on packets pile up\nuntil the windows have grown, and then all clients send what waits, and pass the bound together. Windows that swing between half a share of the bound and the\nwhole carry three quarters of it: with %d clients and more (%d with the queue in packets) less than the 10 packets that each is given in an interval,\nso that what has piled up is never worked off, though the path could carry it. With windows from 20 on it takes an interval of Poisson traffic that passes the\nbound to begin that.", (most(50e6 / 8 / 1500 * 0.1 + 5)), (most(50e6 / 8 / 1500 * 0.1 + 50))
 		print "" }
+	function at(x) { return x == "none" ? "at none of these points" : "from " x " clients on" }
 	function most(bound) { return int(0.75 * bound / 10) + 1 }'
 }
 
@@ -72,8 +76,8 @@ $(awk -F '\t' '$3 == "cov" && ($1 ~ /^equations/ || $1 == "tt_reno; FIFO-50; ACK
 The model has no timeouts and halves all windows at once. Of its own the paper says that it is above the simulation under heavy load; ours
 is, with windows from 1 on, $(join <(clients_points equations cov | cut -d' ' -f1,2 | sort -k 1,1) \
 	<(clients_points "tt_reno; FIFO-50; ACKs each" cov | cut -d' ' -f1,2 | sort -k 1,1) |
-	awk -v heavy="$(paper_value 002 "Section 3.2" "clients of moderate congestion" most)" '$1 > heavy { n++; above += $2 > $3 } END { printf "at %d of %d numbers of clients above %d", above, n, heavy }').
-More than half above Poisson packets it is from this number of clients on: $(stochastic_onset equations). $(stochastic_start)
+	awk -v heavy="$(paper_value 002 "Section 3.2" "clients of moderate congestion" most)" '$1 > heavy { n++; above += $2 > $3 } END { printf n ? "at %d of %d numbers of clients above %d" : "not compared: there are no points of both above %3$d", above, n, heavy }').
+$(stochastic_start)
 Windows are bounded by 20 (Table 1) and by 1, of which the equations say nothing.
 
 TEXT

@@ -119,7 +119,7 @@ verdict "paper 003: the order AIMD <= BI-TCP < HSTCP < STCP as in Table 2" \
 		for ratio in 3 6; do
 			grep -q "^2.5 Gbit/s, $engine, ratio $ratio" <<<"$order_found" || printf '; 2.5 Gbit/s, %s, ratio %s: not all measured' $engine $ratio
 		done
-	done)$(orders_in_shorter_runs "$shorter_orders")" \
+	done | { [ -n "$order_found" ] && cat || sed '1s/^; //'; })$(orders_in_shorter_runs "$shorter_orders")" \
 	"$(if ! grep -q '^2.5' <<<"$order_found"; then echo "not measured"; elif grep '^2.5' <<<"$order_found" | grep -q "does not"; then echo "not met"; elif grep -q "does not" <<<"$shorter_orders"; then echo "met in the longest runs, not in shorter ones"; else echo met; fi)"
 cat <<TEXT
 
