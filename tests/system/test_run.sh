@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# tests/run: what makes it fail, in a tree of which there is only tests/run itself, with a make that
-# does nothing and a runner that only says what it is told to.
+# The runners. tests/run: what makes it fail, in a tree of which there is only tests/run itself, with
+# a make that does nothing and a runner that only says what it is told to. tests/system/run: where it
+# does not begin. bench/run and bench/table: what they take, and what they print.
 
 # run_says CODE PATTERN KIND SAID: what tests/run does where the system tests' runner says that
 run_says() {
@@ -54,4 +55,12 @@ test_kernels_are_told_apart() {
 	said=$(TEST_KERNEL=6.1.0-40 needs_linux 6.12 "it does that"; echo "goes on") || code=$?
 	expect_eq "$code $said" "78 Linux 6.12 is needed: it does that" "where it is 6.1"
 	has_linux 4.0 || fail "uname says $(uname -r)"
+}
+
+# bench/table: each section once, however many benches the one before it is made of.
+test_a_bench_has_one_section_in_the_tables() {
+	"$TEST_TOP/bench/table" "$TEST_TOP/bench/results/results.json" |
+		grep '^### ' | sort >"$TEST_DIR/sections"
+	expect_ge "$(wc -l <"$TEST_DIR/sections")" 20 "sections"
+	expect_eq "$(uniq -d "$TEST_DIR/sections")" "" "sections that stand twice"
 }
