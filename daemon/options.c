@@ -41,8 +41,8 @@ static const struct option_entry {
 	{"dry-run", 'n', EFFECT_DRY_RUN, 0, NULL,
 	 "Decide and report everything, change nothing."},
 	{"check-config", 0, EFFECT_ACTION, TCPTUNED_CHECK_CONFIG, NULL,
-	 "Check the configuration, print what is in effect and where each value comes from, "
-	 "and exit."},
+	 "Check the configuration, print what the files say, as a reload or start would take it, and "
+	 "where each value comes from, and exit. tcptunectl status says whether it is in force."},
 	{"help-config", 0, EFFECT_ACTION, TCPTUNED_HELP_CONFIG, NULL,
 	 "Print a configuration file that explains every key, and exit."},
 	{"detach", 0, EFFECT_ACTION, TCPTUNED_DETACH, NULL,

@@ -64,3 +64,18 @@ test_a_bench_has_one_section_in_the_tables() {
 	expect_ge "$(wc -l <"$TEST_DIR/sections")" 20 "sections"
 	expect_eq "$(uniq -d "$TEST_DIR/sections")" "" "sections that stand twice"
 }
+
+# Without programs to test (BUILD) it does not begin, whatever it finds: in here the processes of other
+# runs cannot be seen, and it would sweep up after them.
+refuses_to_begin() { # PATTERN WHAT
+	local code=0
+	BUILD=$TEST_DIR/none "$TEST_TOP/tests/system/run" -d "$TEST_DIR" 2>"$TEST_DIR/said" || code=$?
+	expect_eq $code 2 "exit code"
+	expect_match "$(<"$TEST_DIR/said")" "$1" "$2"
+}
+
+test_not_where_the_host_is_tuned() {
+	refuses_to_begin '^run: build first' "with nothing in force"
+	mkdir /sys/fs/bpf/tcptuned
+	refuses_to_begin '^run: a tcptuned is in force .* systemctl stop tcptuned' "where one is pinned"
+}
