@@ -464,12 +464,11 @@ int tcptuned_control_address(const char *directory, struct sockaddr_un *ret)
 		       : -ENAMETOOLONG;
 }
 
-static int find_group(struct tcptuned_control *control, struct tcptuned_error *err)
+int tcptuned_control_group(const char *name, gid_t *ret_gid, struct tcptuned_error *err)
 {
-	const char *name = control->options.group;
 	struct group *group;
 
-	control->gid = 0;
+	*ret_gid = 0;
 	if (!name || !name[0])
 		return 0;
 	group = getgrnam(name);
@@ -477,7 +476,7 @@ static int find_group(struct tcptuned_control *control, struct tcptuned_error *e
 		return tcptuned_fail(err, ENOENT, TCPTUNED_EXIT_CONFIG_TYPE,
 				     "control.group: there is no group %s; name one of this host",
 				     name);
-	control->gid = group->gr_gid;
+	*ret_gid = group->gr_gid;
 	return 0;
 }
 
@@ -525,7 +524,7 @@ static int make_control(struct tcptuned_control *control, struct tcptuned_error 
 	struct epoll_event event = { .events = EPOLLIN };
 	int error;
 
-	error = find_group(control, err);
+	error = tcptuned_control_group(control->options.group, &control->gid, err);
 	if (error)
 		return error;
 	if (tcptuned_control_address(control->options.directory, &control->address))

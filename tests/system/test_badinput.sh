@@ -274,6 +274,19 @@ test_no_bpffs() {
 		"^tcptunectl: no tcptuned runs, and nothing is pinned" "who only looks"
 }
 
+# What a start looks up on this host is looked up by who only checks, too: an upgrade would end the
+# daemon that runs for one that does not start.
+test_what_the_configuration_names_is_missing() {
+	local check=("$TEST_BUILD/tcptuned" --check-config --config="$TEST_DIR/good.conf")
+	: >"$TEST_DIR/good.conf"
+	refused 31 "$TEST_DIR is not in a cgroup2" "${check[@]}" --set=tcptuned.cgroup="$TEST_DIR"
+	refused 31 "/nowhere: No such file" "${check[@]}" --set=tcptuned.cgroup=/nowhere
+	refused 15 "there is no group nobodys" "${check[@]}" --set=control.group=nobodys
+	refused 15 "there is no group nobodys" tcptuned_here --config="$TEST_DIR/good.conf" \
+		--set=control.group=nobodys --set=metrics.reader=root
+	"${check[@]}" --set=tcptuned.cgroup="$TEST_CGROUP/group" --set=control.group=root >/dev/null
+}
+
 test_no_cgroup2() {
 	: >"$TEST_DIR/good.conf"
 	refused 31 "$TEST_DIR is not in a cgroup2" tcptuned_here --config="$TEST_DIR/good.conf" \
