@@ -482,13 +482,10 @@ int tcptuned_control_group(const char *name, gid_t *ret_gid, struct tcptuned_err
 
 static int socket_failed(const struct tcptuned_control *control, struct tcptuned_error *err)
 {
-	return tcptuned_fail(err, errno,
-			     errno == EACCES || errno == EPERM || errno == EROFS
-				     ? TCPTUNED_EXIT_NOT_PERMITTED
-				     : TCPTUNED_EXIT_INTERNAL,
-			     "%s cannot be made: %s; run tcptuned as root, or name another "
-			     "tcptuned.runtime_directory",
-			     control->address.sun_path, strerror(errno));
+	return tcptuned_fail(err, errno, tcptuned_exit_of(errno, TCPTUNED_EXIT_INTERNAL),
+			     "tcptuned.runtime_directory: %s cannot be made: %s; %s",
+			     control->address.sun_path, strerror(errno),
+			     tcptuned_remedy_to_write(errno));
 }
 
 /* Nobody but its owner can connect before mode and group are as they should be. */

@@ -63,6 +63,16 @@ struct tcptuned_error {
 int tcptuned_fail(struct tcptuned_error *err, int errnum, enum tcptuned_exit status,
 		  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
+/*
+ * Of a file or directory that could not be opened for reading, or not be made or written, with
+ * @errnum: what to do. Root is refused too, where a unit of systemd fences it in.
+ */
+const char *tcptuned_remedy_to_read(int errnum);
+const char *tcptuned_remedy_to_write(int errnum);
+
+/* The status of a failure with @errnum: that of missing permission, or else @other. */
+enum tcptuned_exit tcptuned_exit_of(int errnum, enum tcptuned_exit other);
+
 /* The meaning of a status, one sentence; NULL for a number that tcptuned does not use. */
 const char *tcptuned_exit_meaning(int status);
 

@@ -231,6 +231,21 @@ test_unprivileged() {
 	"${unprivileged[@]}" "$open/tcptuned" --check-config --config="$open/good.conf" >/dev/null
 }
 
+# Root, as the unit has it: whoever told it to run as root would help nobody.
+test_root_that_is_fenced_in() {
+	unprivileged_ground
+	: >"$open/secret.conf"
+	chown 65534 "$open/secret.conf"
+	chmod 600 "$open/secret.conf"
+	refused 11 "secret.conf: Permission denied; root is refused as well: .*/etc/tcptuned" \
+		setpriv --bounding-set=-dac_override,-dac_read_search "$open/tcptuned" \
+		--config="$open/secret.conf"
+	: >"$TEST_DIR/good.conf"
+	mount -o remount,ro /sys/fs/bpf
+	refused 4 "tcptuned.bpffs: .*: Read-only file system; under systemd, .*ReadWritePaths=" \
+		tcptuned_here --config="$TEST_DIR/good.conf" --set=metrics.reader=root
+}
+
 test_config_of_somebody_else() {
 	unprivileged_ground
 	: >"$open/secret.conf"
