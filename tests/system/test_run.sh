@@ -79,3 +79,24 @@ test_not_where_the_host_is_tuned() {
 	mkdir /sys/fs/bpf/tcptuned
 	refuses_to_begin '^run: a tcptuned is in force .* systemctl stop tcptuned' "where one is pinned"
 }
+
+# What a bench takes from its environment is listed on top of bench/run, and checked by it before
+# anything is measured.
+test_what_benches_can_be_told_is_listed_and_checked() {
+	local name code said
+	sed '/^set -u/q' "$TEST_TOP/bench/run" >"$TEST_DIR/listed"
+	for name in $(grep -hoE 'BENCH_[A-Z_]+' "$TEST_TOP"/bench/*.sh | sort -u); do
+		case $name in
+		BENCH_COMMIT | BENCH_PROGRESS) continue ;; # of bench/run itself
+		esac
+		grep -qw "$name" "$TEST_DIR/listed" || fail "bench/run does not list $name"
+		case $name in
+		BENCH_RESULTS | BENCH_LOCK) continue ;; # files of any name
+		esac
+		code=0
+		said=$(env BUILD="$TEST_DIR/none" BENCH_RESULTS="$TEST_DIR/results" "$name=!" \
+			"$TEST_TOP/bench/run" nothing 2>&1) || code=$?
+		expect_eq $code 2 "exit code for $name"
+		expect_match "$said" "^run: $name=!: " "$name"
+	done
+}
