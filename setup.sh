@@ -123,6 +123,9 @@ start_alone() {
 
 start() {
 	make -s install PREFIX=/usr/local
+	# The one that runs is not ended for one that would not start.
+	/usr/local/sbin/tcptuned --check-config >/dev/null ||
+		die "the new tcptuned would not start with this configuration; what runs, runs on"
 	if [ -d /run/systemd/system ]; then
 		start_unit
 		stop="systemctl stop tcptuned"

@@ -135,6 +135,31 @@ void ctl_print_man_columns(FILE *out)
 	}
 }
 
+void ctl_print_man_words(FILE *out)
+{
+	static const struct {
+		const char *what;
+		const char *(*name)(unsigned int index);
+	} words[TCPTUNED_VOCABULARIES] = {
+		[TCPTUNED_WORDS_LIMIT] = { "Column\n.BR limit ,\nin JSON and as a label\n.IR limit :",
+					   tcptuned_limit_name },
+		[TCPTUNED_WORDS_REASON] = { "Columns\n.BR rwhy \" and\" \" swhy\" ,\nin JSON and as a "
+					    "label\n.IR reason :",
+					    tcptuned_reason_name },
+		[TCPTUNED_WORDS_BITCP_MODE] = { "What\n.B bitcp\nis doing, in JSON and as a "
+						"label\n.IR mode :",
+						tcptuned_bitcp_mode_name },
+	};
+
+	for (int v = 0; v < TCPTUNED_VOCABULARIES; v++) {
+		const char *meaning;
+
+		fprintf(out, ".PP\n%s\n", words[v].what);
+		for (unsigned int i = 0; (meaning = tcptuned_word_meaning(v, i)); i++)
+			fprintf(out, ".TP\n.B %s\n%s\n", words[v].name(i), meaning);
+	}
+}
+
 /* ---- parsing ------------------------------------------------------------------------------- */
 
 /* getopt_long()'s values of long options begin above every letter. */

@@ -60,6 +60,9 @@ void ctl_print_man(FILE *out);
 /* The columns of `flows`, likewise. */
 void ctl_print_man_columns(FILE *out);
 
+/* What stands in them, and in metrics and JSON, for people: each word and its meaning. */
+void ctl_print_man_words(FILE *out);
+
 /* ---- ask.c: the daemon, or what it left pinned -------------------------------------------- */
 
 /*

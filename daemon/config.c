@@ -632,9 +632,10 @@ static ssize_t read_text(const char *path, char **ret_text, const char **ret_rem
 
 	/* A FIFO must not hold the start up. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	*ret_remedy = "run tcptuned as root, or allow it to be read";
-	if (fd < 0)
+	if (fd < 0) {
+		*ret_remedy = tcptuned_remedy_to_read(errno);
 		return -errno;
+	}
 	*ret_remedy = "name a regular file";
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;

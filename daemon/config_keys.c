@@ -84,7 +84,8 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.fallback = "/sys/fs/bpf",
 		.help = "Where the BPF file system is mounted. Programs and maps are pinned in "
 			"its directory tcptuned, which is how they outlive a daemon that was "
-			"killed.",
+			"killed. Under systemd, another one needs ReadWritePaths= in a drop-in of "
+			"the unit.",
 	},
 	{
 		.section = "tcptuned",
@@ -93,7 +94,8 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		FIELD(runtime_directory),
 		.fallback = "/run/tcptuned",
 		.help = "Where the lock is kept that refuses a second tcptuned, and the socket "
-			"that tcptunectl uses.",
+			"that tcptunectl uses. Under systemd, another one needs ReadWritePaths= in "
+			"a drop-in of the unit.",
 	},
 	{
 		.section = "tcptuned",
@@ -103,7 +105,8 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.fallback = "/var/lib/tcptuned",
 		.help = "Where the database paths.db is kept, see [paths]. It is made if it is "
 			"missing. Where it cannot be, that is logged, and paths are remembered "
-			"until the stop only.",
+			"until the stop only. Under systemd, another one needs ReadWritePaths= in a "
+			"drop-in of the unit. A dry run writes nothing there.",
 	},
 	{
 		.section = "tcptuned",
@@ -370,7 +373,8 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.fallback = "none",
 		.live = true,
 		.help = "A file with more of these, one prefix a line, # before a comment, at "
-			"most 16 MiB. It is read again at a reload.",
+			"most 16 MiB. It is read again at a reload. Under systemd, the daemon sees "
+			"nothing of /home, /root and /tmp: /etc/tcptuned is a place for it.",
 	},
 	{
 		.section = NAMED_POLICY,

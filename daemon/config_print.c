@@ -118,7 +118,7 @@ void tcptuned_config_print_example(FILE *out)
 	fputs("# tcptuned.conf(5): what is commented out here is the default. Files in\n"
 	      "# " TCPTUNED_CONFIG_PATH ".d/ that end in .conf are read after\n"
 	      "# this one, in the order of their names. tcptuned --check-config prints what\n"
-	      "# is in effect; systemctl reload tcptuned brings it about.\n",
+	      "# they say together; systemctl reload tcptuned brings it about.\n",
 	      out);
 	for (size_t s = 0; s < tcptuned_sections_count; s++) {
 		fputc('\n', out);

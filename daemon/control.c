@@ -464,12 +464,11 @@ int tcptuned_control_address(const char *directory, struct sockaddr_un *ret)
 		       : -ENAMETOOLONG;
 }
 
-static int find_group(struct tcptuned_control *control, struct tcptuned_error *err)
+int tcptuned_control_group(const char *name, gid_t *ret_gid, struct tcptuned_error *err)
 {
-	const char *name = control->options.group;
 	struct group *group;
 
-	control->gid = 0;
+	*ret_gid = 0;
 	if (!name || !name[0])
 		return 0;
 	group = getgrnam(name);
@@ -477,19 +476,16 @@ static int find_group(struct tcptuned_control *control, struct tcptuned_error *e
 		return tcptuned_fail(err, ENOENT, TCPTUNED_EXIT_CONFIG_TYPE,
 				     "control.group: there is no group %s; name one of this host",
 				     name);
-	control->gid = group->gr_gid;
+	*ret_gid = group->gr_gid;
 	return 0;
 }
 
 static int socket_failed(const struct tcptuned_control *control, struct tcptuned_error *err)
 {
-	return tcptuned_fail(err, errno,
-			     errno == EACCES || errno == EPERM || errno == EROFS
-				     ? TCPTUNED_EXIT_NOT_PERMITTED
-				     : TCPTUNED_EXIT_INTERNAL,
-			     "%s cannot be made: %s; run tcptuned as root, or name another "
-			     "tcptuned.runtime_directory",
-			     control->address.sun_path, strerror(errno));
+	return tcptuned_fail(err, errno, tcptuned_exit_of(errno, TCPTUNED_EXIT_INTERNAL),
+			     "tcptuned.runtime_directory: %s cannot be made: %s; %s",
+			     control->address.sun_path, strerror(errno),
+			     tcptuned_remedy_to_write(errno));
 }
 
 /* Nobody but its owner can connect before mode and group are as they should be. */
@@ -525,7 +521,7 @@ static int make_control(struct tcptuned_control *control, struct tcptuned_error 
 	struct epoll_event event = { .events = EPOLLIN };
 	int error;
 
-	error = find_group(control, err);
+	error = tcptuned_control_group(control->options.group, &control->gid, err);
 	if (error)
 		return error;
 	if (tcptuned_control_address(control->options.directory, &control->address))

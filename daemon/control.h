@@ -37,6 +37,12 @@ struct tcptuned_control_options {
 /* The address of the control socket in @directory. Returns 0, or -ENAMETOOLONG. */
 int tcptuned_control_address(const char *directory, struct sockaddr_un *ret);
 
+/*
+ * The group named @name on this host; of "" root's. Returns 0, or a negative errno with @err filled
+ * where there is none.
+ */
+int tcptuned_control_group(const char *name, gid_t *ret_gid, struct tcptuned_error *err);
+
 /* Make the socket, in place of what a killed daemon left. Returns 0, or a negative errno with
  * @err filled. */
 int tcptuned_control_start(struct tcptuned_control **ret,

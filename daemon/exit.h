@@ -15,7 +15,9 @@
 	X(OK, 0, "It did what was asked, or was told to stop and stopped.")                    \
 	X(INTERNAL, 1, "A failure that has no status of its own: a defect, or no memory.")     \
 	X(USAGE, 2, "The command line is wrong.")                                              \
-	X(NOT_PERMITTED, 4, "Capabilities are missing: it was not started as root.")           \
+	X(NOT_PERMITTED, 4,                                                                    \
+	  "Permission is missing: it was not started as root, or has to write where it may "   \
+	  "not, as on a read-only file system.")                                               \
 	X(CONFIG_MISSING, 10, "A configuration file that was named does not exist.")           \
 	X(CONFIG_UNREADABLE, 11,                                                               \
 	  "A configuration file or its drop-in directory cannot be read, or is no file.")      \
@@ -25,9 +27,13 @@
 	X(CONFIG_TYPE, 15, "A value is not of the key's type.")                                \
 	X(CONFIG_RANGE, 16, "A value is of the right type, but out of range.")                 \
 	X(CONFIG_INCONSISTENT, 17, "Values are valid each, but contradict each other.")        \
-	X(RUNNING, 20, "Another tcptuned runs.")                                               \
+	X(RUNNING, 20,                                                                         \
+	  "Another tcptuned runs; or, of a dry run, one that was killed has left connections " \
+	  "tuned.")                                                                            \
 	X(PORT_IN_USE, 21, "The port for metrics is in use by another program.")               \
-	X(ADDRESS, 22, "The address for metrics is none, or may not be used.") \
+	X(ADDRESS, 22,                                                                         \
+	  "The address for metrics is none, or may not be used; or systemd passed more than "  \
+	  "one socket, or one that does not listen.")                                          \
 	X(NO_BPFFS, 30, "There is no BPF file system to pin programs in.")                     \
 	X(NO_CGROUP2, 31, "There is no cgroup2 tree to attach to.")                            \
 	X(KERNEL, 32, "The kernel lacks something that nothing works without.")                \
@@ -38,7 +44,9 @@
 #define TCPTUNED_CTL_EXIT_TABLE(X)                                                             \
 	X(NOT_RUNNING, 40, "No tcptuned runs, and none has left anything to be looked at.")    \
 	X(NO_FLOW, 41, "No connection is the one that was named, or more than one is.")        \
-	X(DAEMON, 42, "The daemon did not answer, or not as it should.")
+	X(DAEMON, 42,                                                                          \
+	  "The daemon did not answer, or not as it should; or it refused: too many clients, "  \
+	  "or a stop where tcptuned.socket would start it again.")
 
 enum tcptuned_exit {
 #define TCPTUNED_EXIT_ENUM(name, status, meaning) TCPTUNED_EXIT_##name = status,
@@ -62,6 +70,16 @@ struct tcptuned_error {
  */
 int tcptuned_fail(struct tcptuned_error *err, int errnum, enum tcptuned_exit status,
 		  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/*
+ * Of a file or directory that could not be opened for reading, or not be made or written, with
+ * @errnum: what to do. Root is refused too, where a unit of systemd fences it in.
+ */
+const char *tcptuned_remedy_to_read(int errnum);
+const char *tcptuned_remedy_to_write(int errnum);
+
+/* The status of a failure with @errnum: that of missing permission, or else @other. */
+enum tcptuned_exit tcptuned_exit_of(int errnum, enum tcptuned_exit other);
 
 /* The meaning of a status, one sentence; NULL for a number that tcptuned does not use. */
 const char *tcptuned_exit_meaning(int status);

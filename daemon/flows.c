@@ -10,19 +10,41 @@
 
 #include "flows.h"
 
-static const char *const limit_names[TCPTUNED_LIMITS] = {
-	[TCPTUNED_LIMIT_IDLE] = "idle",		 [TCPTUNED_LIMIT_APPLICATION] = "application",
-	[TCPTUNED_LIMIT_CWND] = "cwnd",		 [TCPTUNED_LIMIT_RWND] = "receiver_window",
-	[TCPTUNED_LIMIT_SNDBUF] = "send_buffer", [TCPTUNED_LIMIT_PACING] = "pacing",
-	[TCPTUNED_LIMIT_QUEUE] = "local_queue",
+/* A word of metrics, JSON and columns, and what it means. */
+struct word {
+	const char *name, *meaning;
 };
 
-static const char *const reason_names[RIGHTSIZE_REASONS] = {
-	[RIGHTSIZE_UNMEASURED] = "unmeasured", [RIGHTSIZE_FLOOR] = "floor",
-	[RIGHTSIZE_MEASURED] = "measured",     [RIGHTSIZE_GROWING] = "growing",
-	[RIGHTSIZE_DRAINING] = "draining",     [RIGHTSIZE_CAPPED] = "capped",
-	[RIGHTSIZE_BUDGET] = "budget",
-	[RIGHTSIZE_USABLE] = "usable",	       [RIGHTSIZE_SHORT_QUEUE] = "short_queue",
+static const struct word limits[TCPTUNED_LIMITS] = {
+	[TCPTUNED_LIMIT_IDLE] = { "idle", "nothing to send, and nothing in flight" },
+	[TCPTUNED_LIMIT_APPLICATION] = { "application", "the application sends less than it may" },
+	[TCPTUNED_LIMIT_CWND] = { "cwnd", "the congestion window" },
+	[TCPTUNED_LIMIT_RWND] = { "receiver_window", "the peer's receive window" },
+	[TCPTUNED_LIMIT_SNDBUF] = { "send_buffer",
+				    "its send buffer, or the bound on what waits there unsent" },
+	[TCPTUNED_LIMIT_PACING] = { "pacing", "its pacing limit" },
+	[TCPTUNED_LIMIT_QUEUE] = { "local_queue",
+				   "a queue of this host, in front of the network device" },
+};
+
+static const struct word reasons[RIGHTSIZE_REASONS] = {
+	[RIGHTSIZE_UNMEASURED] = { "unmeasured", "no round trip has been measured yet: the "
+						 "kernel's own sizing goes on" },
+	[RIGHTSIZE_FLOOR] = { "floor", "the path needs no more than the least that it is given" },
+	[RIGHTSIZE_MEASURED] = { "measured",
+				 "twice what the best rate so far carries in the minimum RTT" },
+	[RIGHTSIZE_GROWING] = { "growing", "the last round trip carried more than any before: "
+					   "twice that, and room to grow" },
+	[RIGHTSIZE_DRAINING] = { "draining",
+				 "held small for a few round trips, to measure the minimum RTT again" },
+	[RIGHTSIZE_CAPPED] = { "capped", "it would be larger, but for the policy's maximum or the "
+					 "window scale of the handshake" },
+	[RIGHTSIZE_BUDGET] = { "budget", "it would be larger, but for the memory budget, or since "
+					 "the kernel has hardly any memory left for TCP" },
+	[RIGHTSIZE_USABLE] = { "usable", "twice the congestion window, or the peer's window, lets "
+					 "it use no more" },
+	[RIGHTSIZE_SHORT_QUEUE] = { "short_queue", "the path is slow, and its queue did not hold a "
+						   "window of twice what the path carries" },
 };
 
 static const char *const mode_names[] = {
@@ -45,13 +67,37 @@ static const char *const state_names[] = {
 	[TCP_CLOSING] = "closing",
 };
 
-static const char *const bitcp_mode_names[TCPTUNED_BITCP_MODES] = {
-	[BITCP_SLOW_START] = "slow_start",
-	[BITCP_NORMAL] = "normal",
-	[BITCP_BINARY_SEARCH] = "binary_search",
-	[BITCP_ADDITIVE] = "additive",
-	[BITCP_SLOW_START_PAST_MAX] = "slow_start_past_max",
+static const struct word bitcp_modes[TCPTUNED_BITCP_MODES] = {
+	[BITCP_SLOW_START] = { "slow_start", "below the slow-start threshold" },
+	[BITCP_NORMAL] = { "normal", "as standard TCP, below bitcp.low_window" },
+	[BITCP_BINARY_SEARCH] = { "binary_search", "closing in on the window that it heads for" },
+	[BITCP_ADDITIVE] = { "additive", "far below that: S_max segments per round trip" },
+	[BITCP_SLOW_START_PAST_MAX] = { "slow_start_past_max",
+					"beyond it, looking for a new one: 1, 2, 4 ... S_max "
+					"segments per round trip" },
 };
+
+static const struct {
+	const struct word *words;
+	size_t len;
+} vocabularies[TCPTUNED_VOCABULARIES] = {
+	[TCPTUNED_WORDS_LIMIT] = { limits, TCPTUNED_LIMITS },
+	[TCPTUNED_WORDS_REASON] = { reasons, RIGHTSIZE_REASONS },
+	[TCPTUNED_WORDS_BITCP_MODE] = { bitcp_modes, TCPTUNED_BITCP_MODES },
+};
+
+static const struct word *word_of(enum tcptuned_vocabulary vocabulary, unsigned int index)
+{
+	static const struct word unknown = { "unknown", NULL };
+	const struct word *word = &vocabularies[vocabulary].words[index];
+
+	return index < vocabularies[vocabulary].len && word->name ? word : &unknown;
+}
+
+const char *tcptuned_word_meaning(enum tcptuned_vocabulary vocabulary, unsigned int index)
+{
+	return word_of(vocabulary, index)->meaning;
+}
 
 #define NAME(table, index)                                                               \
 	((index) < sizeof(table) / sizeof((table)[0]) && (table)[index] ? (table)[index] \
@@ -59,12 +105,12 @@ static const char *const bitcp_mode_names[TCPTUNED_BITCP_MODES] = {
 
 const char *tcptuned_limit_name(unsigned int limit)
 {
-	return NAME(limit_names, limit);
+	return word_of(TCPTUNED_WORDS_LIMIT, limit)->name;
 }
 
 const char *tcptuned_reason_name(unsigned int reason)
 {
-	return NAME(reason_names, reason);
+	return word_of(TCPTUNED_WORDS_REASON, reason)->name;
 }
 
 const char *tcptuned_mode_name(unsigned int mode)
@@ -79,7 +125,7 @@ const char *tcptuned_state_name(unsigned int state)
 
 const char *tcptuned_bitcp_mode_name(unsigned int mode)
 {
-	return NAME(bitcp_mode_names, mode);
+	return word_of(TCPTUNED_WORDS_BITCP_MODE, mode)->name;
 }
 
 int tcptuned_flows_init(struct tcptuned_flows *flows, __u32 top_max)

@@ -130,4 +130,14 @@ const char *tcptuned_mode_name(unsigned int mode);
 const char *tcptuned_state_name(unsigned int state);
 const char *tcptuned_bitcp_mode_name(unsigned int mode);
 
+enum tcptuned_vocabulary {
+	TCPTUNED_WORDS_LIMIT,
+	TCPTUNED_WORDS_REASON,
+	TCPTUNED_WORDS_BITCP_MODE,
+	TCPTUNED_VOCABULARIES,
+};
+
+/* What such a word means, for the manual; NULL for a value out of range. */
+const char *tcptuned_word_meaning(enum tcptuned_vocabulary vocabulary, unsigned int index);
+
 #endif

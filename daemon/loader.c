@@ -808,12 +808,9 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 	if (error)
 		return error;
 	if (mkdir(k->pin_dir, 0700) && errno != EEXIST)
-		return tcptuned_fail(err, errno,
-				     errno == EACCES || errno == EPERM
-					     ? TCPTUNED_EXIT_NOT_PERMITTED
-					     : TCPTUNED_EXIT_NO_BPFFS,
-				     "%s cannot be made: %s; run tcptuned as root", k->pin_dir,
-				     strerror(errno));
+		return tcptuned_fail(err, errno, tcptuned_exit_of(errno, TCPTUNED_EXIT_NO_BPFFS),
+				     "tcptuned.bpffs: %s cannot be made: %s; %s", k->pin_dir,
+				     strerror(errno), tcptuned_remedy_to_write(errno));
 	open_pins(k);
 	if (!read_meta(k, &meta)) {
 		bool leftover = k->map_fd[TCPTUNED_MAP_META] >= 0;

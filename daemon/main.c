@@ -2,12 +2,15 @@
 /* The command: what is asked for, in which process, and how it ends. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cgroup.h"
 #include "config.h"
+#include "control.h"
 #include "daemon.h"
 #include "exit.h"
 #include "log.h"
@@ -83,6 +86,28 @@ static int run_in_background(const struct tcptuned_options *options,
 	return WEXITSTATUS(status);
 }
 
+/*
+ * What the configuration names on this host is looked up at a start only, and is missed here all
+ * the same: who upgrades is to know before the daemon that runs is ended.
+ */
+static int check_config(const struct tcptuned_config *config, struct tcptuned_error *err)
+{
+	int error = tcptuned_policies_check(config, err), fd;
+	char path[PATH_MAX];
+	bool root;
+	gid_t gid;
+
+	if (!error)
+		error = tcptuned_control_group(config->control_group, &gid, err);
+	if (error || !config->cgroup[0])
+		return error;
+	fd = tcptuned_cgroup_open(config->cgroup, &root, path, sizeof(path), err);
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct tcptuned_error err = { 0 };
@@ -108,7 +133,7 @@ int main(int argc, char **argv)
 		return fail(&err);
 	tcptuned_log_set_level(config.log_level);
 	if (options.action == TCPTUNED_CHECK_CONFIG) {
-		if (tcptuned_policies_check(&config, &err))
+		if (check_config(&config, &err))
 			return fail(&err);
 		tcptuned_config_print(&config, stdout);
 		return TCPTUNED_EXIT_OK;

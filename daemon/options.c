@@ -39,10 +39,10 @@ static const struct option_entry {
 	{"foreground", 'f', EFFECT_FOREGROUND, 0, NULL,
 	 "Stay in the foreground and log to standard error."},
 	{"dry-run", 'n', EFFECT_DRY_RUN, 0, NULL,
-	 "Decide and report everything, change nothing."},
+	 "Decide and report everything, change nothing, neither in the kernel nor on disk."},
 	{"check-config", 0, EFFECT_ACTION, TCPTUNED_CHECK_CONFIG, NULL,
-	 "Check the configuration, print what is in effect and where each value comes from, "
-	 "and exit."},
+	 "Check the configuration, print what the files say, as a reload or start would take it, and "
+	 "where each value comes from, and exit. tcptunectl status says whether it is in force."},
 	{"help-config", 0, EFFECT_ACTION, TCPTUNED_HELP_CONFIG, NULL,
 	 "Print a configuration file that explains every key, and exit."},
 	{"detach", 0, EFFECT_ACTION, TCPTUNED_DETACH, NULL,

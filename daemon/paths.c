@@ -25,6 +25,7 @@ struct tcptuned_paths {
 	char file[FILE_TEXT];
 	struct tcptuned_path_settings settings;
 	__u32 entries_max;
+	bool read_only;	  /* nothing is written, renamed or made */
 	__u64 own_cookie; /* of the daemon's network namespace, ... */
 	__u32 own_netns;  /* ... and its inode number */
 	__s64 saved_s; /* CLOCK_BOOTTIME: what was updated since is still to be written */
@@ -148,7 +149,11 @@ void tcptuned_paths_adopt_settings(struct tcptuned_paths *paths)
 static void failed(struct tcptuned_paths *paths, const char *text)
 {
 	paths->stats.database_errors++;
-	if (!paths->failing)
+	if (paths->read_only)
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "%s; a dry run leaves it as it is, and goes on without what is in it",
+			     text);
+	else if (!paths->failing)
 		tcptuned_log(TCPTUNED_LOG_WARNING,
 			     "%s; what is learned about paths will not outlive a stop until it "
 			     "can be written (tried every minute)",
@@ -166,8 +171,11 @@ static void worked(struct tcptuned_paths *paths)
 static int set_aside(struct tcptuned_paths *paths, const char *why)
 {
 	char name[FILE_TEXT + 32];
-	int error = tcptuned_pathdb_set_aside(paths->file, name, sizeof(name));
+	int error;
 
+	if (paths->read_only)
+		return -EUCLEAN;
+	error = tcptuned_pathdb_set_aside(paths->file, name, sizeof(name));
 	paths->stats.database_errors++;
 	if (!error)
 		tcptuned_log(TCPTUNED_LOG_WARNING,
@@ -182,6 +190,8 @@ static int open_database(struct tcptuned_paths *paths, bool thorough, struct tcp
 {
 	int error;
 
+	if (paths->read_only)
+		return tcptuned_pathdb_open_copy(ret, paths->file, err);
 	if (mkdir(paths->directory, 0700) && errno != EEXIST)
 		return tcptuned_fail(err, EIO, TCPTUNED_EXIT_INTERNAL, "%s cannot be made: %s",
 				     paths->directory, strerror(errno));
@@ -333,7 +343,7 @@ void tcptuned_paths_save(struct tcptuned_paths *paths)
 	struct tcptuned_error err = { 0 };
 	int error;
 
-	if (paths_fd(paths) < 0 || !paths->settings.expire_s)
+	if (paths_fd(paths) < 0 || !paths->settings.expire_s || paths->read_only)
 		return;
 	error = save(paths, &err);
 	if (error == -EUCLEAN && !set_aside(paths, err.text)) {
@@ -499,6 +509,11 @@ int tcptuned_paths_new(struct tcptuned_paths **ret, const struct tcptuned_kernel
 	snprintf(paths->file, sizeof(paths->file), "%s/paths.db", paths->directory);
 	*ret = paths;
 	return 0;
+}
+
+void tcptuned_paths_read_only(struct tcptuned_paths *paths)
+{
+	paths->read_only = true;
 }
 
 void tcptuned_paths_free(struct tcptuned_paths *paths)

@@ -33,6 +33,9 @@ int tcptuned_paths_new(struct tcptuned_paths **ret, const struct tcptuned_kernel
 
 void tcptuned_paths_free(struct tcptuned_paths *paths);
 
+/* For a dry run: from now on the directory is read, and nothing in it is written. */
+void tcptuned_paths_read_only(struct tcptuned_paths *paths);
+
 /* Tell the programs, for connections from now on. 0 or a negative errno. */
 int tcptuned_paths_configure(struct tcptuned_paths *paths,
 			     const struct tcptuned_path_settings *settings);

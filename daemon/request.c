@@ -271,3 +271,19 @@ int tcptuned_request_parse(const char *line, size_t len, struct tcptuned_request
 	json_decref(root);
 	return error;
 }
+
+void tcptuned_request_print_man(FILE *out)
+{
+	for (unsigned int command = 0; commands[command]; command++) {
+		const char *before = "";
+
+		fprintf(out, ".TP\n.B %s\n", commands[command]);
+		for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+			if (!(fields[i].commands & 1u << command))
+				continue;
+			fprintf(out, "%s%s", before, fields[i].name);
+			before = ", ";
+		}
+		fputs(*before ? "\n" : "nothing\n", out);
+	}
+}

@@ -10,6 +10,7 @@
 #define TCPTUNED_REQUEST_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "columns.h"
 #include "config.h"
@@ -56,5 +57,8 @@ struct tcptuned_request {
  */
 int tcptuned_request_parse(const char *line, size_t len, struct tcptuned_request *ret,
 			   struct tcptuned_error *err);
+
+/* The commands and what they take, as a section of tcptunectl(8), in man(7) markup. */
+void tcptuned_request_print_man(FILE *out);
 
 #endif

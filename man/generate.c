@@ -3,8 +3,8 @@
  * generate <tcptuned.8.in >tcptuned.8
  *
  * Puts into a manual page what the tables in daemon/ and ctl/ know: a line of the template that
- * is @OPTIONS@, @EXIT_STATUS@, @KEYS@, @COMMANDS@, @COLUMNS@ or @CTL_EXIT_STATUS@ is replaced
- * by it, and @VERSION@ anywhere in a line.
+ * is @OPTIONS@, @EXIT_STATUS@, @KEYS@, @COMMANDS@, @COLUMNS@, @WORDS@, @REQUESTS@ or
+ * @CTL_EXIT_STATUS@ is replaced by it, and @VERSION@ anywhere in a line.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 #include "ctl.h"
 #include "exit.h"
 #include "options.h"
+#include "request.h"
 
 #define VERSION_MARK "@VERSION@"
 
@@ -38,6 +39,8 @@ static const struct {
 	{ "@KEYS@\n", tcptuned_config_print_man },
 	{ "@COMMANDS@\n", ctl_print_man },
 	{ "@COLUMNS@\n", ctl_print_man_columns },
+	{ "@WORDS@\n", ctl_print_man_words },
+	{ "@REQUESTS@\n", tcptuned_request_print_man },
 	{ "@CTL_EXIT_STATUS@\n", print_ctl_exit_statuses },
 };
 

@@ -231,6 +231,21 @@ test_unprivileged() {
 	"${unprivileged[@]}" "$open/tcptuned" --check-config --config="$open/good.conf" >/dev/null
 }
 
+# Root, as the unit has it: whoever told it to run as root would help nobody.
+test_root_that_is_fenced_in() {
+	unprivileged_ground
+	: >"$open/secret.conf"
+	chown 65534 "$open/secret.conf"
+	chmod 600 "$open/secret.conf"
+	refused 11 "secret.conf: Permission denied; root is refused as well: .*/etc/tcptuned" \
+		setpriv --bounding-set=-dac_override,-dac_read_search "$open/tcptuned" \
+		--config="$open/secret.conf"
+	: >"$TEST_DIR/good.conf"
+	mount -o remount,ro /sys/fs/bpf
+	refused 4 "tcptuned.bpffs: .*: Read-only file system; under systemd, .*ReadWritePaths=" \
+		tcptuned_here --config="$TEST_DIR/good.conf" --set=metrics.reader=root
+}
+
 test_config_of_somebody_else() {
 	unprivileged_ground
 	: >"$open/secret.conf"
@@ -272,6 +287,19 @@ test_no_bpffs() {
 	expect_match "$("$TEST_BUILD/tcptunectl" --config="$TEST_DIR/good.conf" \
 		--set=tcptuned.runtime_directory="$TEST_DIR/run" status 2>&1 || :)" \
 		"^tcptunectl: no tcptuned runs, and nothing is pinned" "who only looks"
+}
+
+# What a start looks up on this host is looked up by who only checks, too: an upgrade would end the
+# daemon that runs for one that does not start.
+test_what_the_configuration_names_is_missing() {
+	local check=("$TEST_BUILD/tcptuned" --check-config --config="$TEST_DIR/good.conf")
+	: >"$TEST_DIR/good.conf"
+	refused 31 "$TEST_DIR is not in a cgroup2" "${check[@]}" --set=tcptuned.cgroup="$TEST_DIR"
+	refused 31 "/nowhere: No such file" "${check[@]}" --set=tcptuned.cgroup=/nowhere
+	refused 15 "there is no group nobodys" "${check[@]}" --set=control.group=nobodys
+	refused 15 "there is no group nobodys" tcptuned_here --config="$TEST_DIR/good.conf" \
+		--set=control.group=nobodys --set=metrics.reader=root
+	"${check[@]}" --set=tcptuned.cgroup="$TEST_CGROUP/group" --set=control.group=root >/dev/null
 }
 
 test_no_cgroup2() {

@@ -355,3 +355,30 @@ test_replaced_by_other_builds() {
 	expect_traffic $others
 	expect_host_state "$before"
 }
+
+# What systemd is told, one message a line.
+told_to_systemd() {
+	exec python3 -uc '
+import socket, sys
+to = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+to.bind(sys.argv[1])
+print("listening")
+while True:
+	print(to.recv(4096).decode())' "$TEST_DIR/notify"
+}
+
+# The unit's WatchdogSec= is for a daemon that hangs, and not for one that is late.
+test_the_watchdog_is_told_in_time() {
+	local seconds began
+	seconds=$(sed -n 's/^WatchdogSec=//p' "$TEST_TOP/systemd/tcptuned.service.in")
+	expect_ge "${seconds:-0}" 30 "WatchdogSec= of the unit"
+	background told told_to_systemd
+	wait_until 5 grep -q listening "$TEST_DIR/told.log"
+	began=$SECONDS
+	NOTIFY_SOCKET=$TEST_DIR/notify tcptuned_start
+	wait_until $((seconds / 4)) eval '[ "$(grep -c WATCHDOG=1 "$TEST_DIR/told.log")" = 2 ]'
+	note "twice in $((SECONDS - began)) s"
+	tcptuned_stop
+	wait_until 5 grep -q STOPPING=1 "$TEST_DIR/told.log"
+	stop told || :
+}

@@ -324,6 +324,49 @@ test_unwritable_state_directory() {
 	expect_eq "$(ls "$TEST_DIR/state" | grep -c damaged || :)" 0 "files set aside"
 }
 
+# What it says of the directory of a dry run: names, contents and times.
+state_files() {
+	[ ! -e "$TEST_DIR/state" ] || find "$TEST_DIR/state" -type f -printf '%p %T@ ' -exec md5sum {} \;
+}
+
+# A dry run reads what is known, and writes nothing: no database of its own, nothing of what it
+# learns, no row less that has expired, nothing set aside, whatever the version.
+test_dry_run_writes_no_state() {
+	local before
+	host a b
+	tcptuned_start --dry-run
+	learn_it
+	tcptuned_stop
+	link_end a b
+	expect_eq "$(ls -d "$TEST_DIR/state" 2>&1 | grep -v 'No such file')" "" "made by a dry run"
+
+	mkdir "$TEST_DIR/state"
+	db "CREATE TABLE paths (prefix TEXT NOT NULL, netns INTEGER NOT NULL, boot TEXT NOT NULL,
+		updated INTEGER NOT NULL, min_rtt_us INTEGER NOT NULL, received_per_rtt INTEGER NOT NULL,
+		sent_per_rtt INTEGER NOT NULL, max_window INTEGER NOT NULL,
+		max_window_updated INTEGER NOT NULL, segments_sent INTEGER NOT NULL,
+		segments_retransmitted INTEGER NOT NULL, connections INTEGER NOT NULL,
+		PRIMARY KEY (prefix, netns, boot)) WITHOUT ROWID;
+		INSERT INTO paths VALUES ('192.0.2.0/24', 0, '', unixepoch() - 60, 50000, 1000000, 2000000,
+			300000, unixepoch() - 60, 1000, 25, 7);
+		INSERT INTO paths VALUES ('198.51.100.0/24', 0, '', 1, 50000, 1000000, 2000000,
+			300000, 1, 1000, 25, 7);
+		PRAGMA user_version = 1"
+	before=$(state_files)
+	tcptuned_start --dry-run
+	expect_eq "$(metric tcptuned_paths_known)" 1 "paths that it knows"
+	learn_it
+	tcptuned_stop
+	expect_eq "$(state_files)" "$before" "the database"
+
+	head -c 20000 /dev/urandom >"$TEST_DIR/state/paths.db"
+	before=$(state_files)
+	tcptuned_start --dry-run
+	in_log 'is not a database; a dry run leaves it as it is'
+	tcptuned_stop
+	expect_eq "$(state_files)" "$before" "what is no database"
+}
+
 # --- tcptunectl paths --------------------------------------------------------------------------
 # path PREFIX AGE RTT_US RECEIVE SEND MAX SENT RETRANSMITTED CONNECTIONS [SLOW]
 path() {

@@ -92,7 +92,16 @@ test_setup_again_and_uninstall_without_systemd() {
 	! kill -0 "$first" || fail "the first one still runs"
 	kill -0 "$second"
 	expect_eq "$(metric tcptuned_taken_over)" 1 "taken over by the second"
+	# What the second would not start with, no third one would.
+	printf '[control]\ngroup = nobodys\n' >"$TEST_DIR/none.conf"
+	expect_fail 1 setup start
+	expect_match "$(<"$TEST_DIR/said")" "there is no group nobodys; name one" "said"
+	expect_match "$(<"$TEST_DIR/said")" "^setup.sh: .* what runs, runs on" "said"
+	expect_eq "$(</run/tcptuned/lock)" "$second" "who runs"
+	kill -0 "$second"
+	: >"$TEST_DIR/none.conf"
 	make -s -n -C "$TEST_TOP" uninstall UNITDIR="$TEST_DIR/units" | sh -e
-	! kill -0 "$second" || fail "uninstall leaves it running"
+	# Everything is taken back before it ends.
+	wait_until 5 eval '! kill -0 $second 2>/dev/null'
 	expect_eq "$(find /sys/fs/bpf /usr/local -mindepth 1 ! -name sbin ! -name '*.debug')" "" "left of it"
 }

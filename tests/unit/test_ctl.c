@@ -17,6 +17,7 @@
 #include "ctl.h"
 #include "events.h"
 #include "json.h"
+#include "request.h"
 
 static void expect_bytes(unsigned long long bytes, const char *text)
 {
@@ -54,6 +55,64 @@ static void test_times(void **state)
 	expect_us(9999, "10.00ms");
 	expect_us(50123, "50.1ms");
 	expect_us(3210000, "3.2s");
+}
+
+/* ---- the manual ---------------------------------------------------------------------------- */
+
+static char *section(void (*print)(FILE *out))
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	print(out);
+	fclose(out);
+	return text;
+}
+
+/* As a tag, and with what it means below it. */
+static void explained(const char *manual, const char *word)
+{
+	const char *at;
+	char tag[64];
+
+	assert_string_not_equal(word, "unknown");
+	snprintf(tag, sizeof(tag), ".TP\n.B %s\n", word);
+	at = strstr(manual, tag);
+	if (!at || strlen(at + strlen(tag)) < 8 || at[strlen(tag)] == '.')
+		fail_msg("the manual does not explain %s", word);
+}
+
+static void test_manual_has_every_word(void **state)
+{
+	static const char *const requests[] = { "status", "flows", "policies", "policy_test",
+						"policy_enable", "policy_disable", "policy_apply",
+						"paths", "events", "stop" };
+	char *words = section(ctl_print_man_words), *asked = section(tcptuned_request_print_man);
+	unsigned int i;
+
+	for (i = 0; i < TCPTUNED_LIMITS; i++)
+		explained(words, tcptuned_limit_name(i));
+	for (i = 0; i < RIGHTSIZE_REASONS; i++)
+		explained(words, tcptuned_reason_name(i));
+	for (i = 0; i < TCPTUNED_BITCP_MODES; i++)
+		explained(words, tcptuned_bitcp_mode_name(i));
+	assert_string_equal(tcptuned_limit_name(TCPTUNED_LIMITS), "unknown");
+	assert_null(tcptuned_word_meaning(TCPTUNED_WORDS_LIMIT, TCPTUNED_LIMITS));
+	for (i = 0; i < ARRAY_SIZE(requests); i++) {
+		char line[64];
+		struct tcptuned_request request;
+
+		explained(asked, requests[i]);
+		snprintf(line, sizeof(line), "{\"command\":\"%s\"}", requests[i]);
+		if (strcmp(requests[i], "policy_test") && strncmp(requests[i], "policy_e", 8) &&
+		    strncmp(requests[i], "policy_d", 8))
+			assert_int_equal(tcptuned_request_parse(line, strlen(line), &request, NULL),
+					 0);
+	}
+	assert_non_null(strstr(asked, "\n.B status\nnothing\n"));
+	free(words);
+	free(asked);
 }
 
 /* ---- tables -------------------------------------------------------------------------------- */
@@ -815,6 +874,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_manual_has_every_word),
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_would_set_column),
 		cmocka_unit_test(test_names_of_flows),
