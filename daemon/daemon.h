@@ -15,11 +15,4 @@
 int tcptuned_daemon_run(const struct tcptuned_options *options, struct tcptuned_config *config,
 			void (*ready)(void *ctx), void *ctx, struct tcptuned_error *err);
 
-/* --detach: take back what a daemon left that was killed. */
-int tcptuned_daemon_detach(const struct tcptuned_config *config, struct tcptuned_error *err);
-
-/* --forget-paths: @prefix, or "all", in the kernel and on disk, whether a daemon runs or not. */
-int tcptuned_daemon_forget_paths(const struct tcptuned_config *config, const char *prefix,
-				 struct tcptuned_error *err);
-
 #endif
