@@ -13,6 +13,7 @@
 #include "choose_cc.h"
 #include "log.h"
 #include "memlimits.h"
+#include "watch.h"
 
 /* What was open before, once; listeners and connections that come are claimed as they come. */
 static void adopt(struct tcptuned_daemon *d)
@@ -160,6 +161,8 @@ static int try_to_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
 				     "there is no memory for the policies");
 	d->policies = policies;
 	d->policies_len = config->policies_len + 1;
+	/* What follows depends on it: a default that was changed by hand is every policy's. */
+	tcptuned_watch_sysctls(d);
 	make_records(d);
 	tcptuned_buffer_limits_set(d);
 	tcptuned_congestion_choose(d);
