@@ -18,7 +18,10 @@
 #include "readout.h"
 #include "sysctls.h"
 
-/* `receive_window_max = auto`: enough for 10 Gbit/s at 100 ms, and at most a quarter of ... */
+/*
+ * `receive_window_max = auto`: one BDP of 10 Gbit/s at 200 ms, or the two that right-sizing aims at
+ * at 100 ms; and at most a quarter of ...
+ */
 #define WINDOW_MAX_AUTO	      (256u << 20)
 #define WINDOW_MAX_AUTO_LEAST (4u << 20)
 
