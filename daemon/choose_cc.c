@@ -158,9 +158,10 @@ void tcptuned_congestion_choose(struct tcptuned_daemon *d)
 
 	tcptuned_congestion_offered(offers.names);
 	for (size_t i = 0; i < d->policies_len; i++) {
+		const struct tcptuned_named_policy *named = d->policies[i].named;
 		struct tcptuned_policy *record = &d->policies[i].record;
 		const char *wanted = tcptuned_settings_of(d, &d->policies[i])->congestion_control;
-		bool own = i && strcmp(wanted, d->config->policy.congestion_control);
+		bool own = named && tcptuned_policy_says(named, "congestion_control");
 
 		if (record->mode == TCPTUNED_OFF || (left_alone && !own))
 			continue;

@@ -430,6 +430,22 @@ test_administrator_changes_the_default_just_before_a_reload() {
 	tcptuned_stop
 }
 
+# Another default is another choice for whom the default is one; a policy that names a congestion
+# control has chosen, also where it is the one that all others have.
+test_administrator_changes_the_default_under_a_policy_that_chooses() {
+	host a
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	printf '[policy]\ncongestion_control = bitcp\n[policy web]\nremote_port = 7001
+		congestion_control = bitcp\n' >"$TEST_DIR/web.conf"
+	tcptuned_start_in a --config="$TEST_DIR/web.conf"
+	expect_eq "$(choice in_group "" "")" "bitcp bitcp " "the listener's, and the client's of the policy"
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	in_log 'warning: net.ipv4.tcp_congestion_control was changed from tcptuned.s bitcp to reno'
+	wait_until 5 eval '[ "$(grep -c "policies in force" "$TEST_DIR/tcptuned.log")" = 2 ]'
+	expect_eq "$(choice in_group "" "")" "reno bitcp " "after the administrator's change"
+	tcptuned_stop
+}
+
 # A hundred a second, some of them wrong, under connections that go on; what is in force in the
 # end is what was asked for last.
 test_a_hundred_reloads_a_second() {
