@@ -105,15 +105,15 @@ static void find_cgroup(struct tcptuned_daemon *d, struct tcptuned_policy_source
 	if (d->cgroups_missing++ >= TCPTUNED_POLICIES_TOLD)
 		return;
 	if (errno == ENOENT)
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "policy %s: there is no control group %s now; the policy has no "
-			     "connection until there is",
-			     name, cgroup);
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+				  "policy %s: there is no control group %s now; the policy has no "
+				  "connection until there is",
+				  name, cgroup);
 	else
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "policy %s: control group %s cannot be looked at: %s; the policy has "
-			     "no connection until it can",
-			     name, cgroup, strerror(errno));
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+				  "policy %s: control group %s cannot be looked at: %s; the policy "
+				  "has no connection until it can",
+				  name, cgroup, strerror(errno));
 }
 
 static void make_records(struct tcptuned_daemon *d)
@@ -133,10 +133,10 @@ static void make_records(struct tcptuned_daemon *d)
 			find_cgroup(d, &d->policies[i]);
 	}
 	if (d->cgroups_missing > TCPTUNED_POLICIES_TOLD)
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "%u more policies whose control group is not there or cannot be "
-			     "looked at",
-			     d->cgroups_missing - TCPTUNED_POLICIES_TOLD);
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+				  "%u more policies whose control group is not there or cannot be "
+				  "looked at",
+				  d->cgroups_missing - TCPTUNED_POLICIES_TOLD);
 }
 
 static bool any_claims(const struct tcptuned_daemon *d)
@@ -198,8 +198,11 @@ static int try_to_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
 
 int tcptuned_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
 {
-	int error = try_to_apply(d, err);
+	int error;
 
+	tcptuned_told_begin(&d->told, true);
+	d->modules_asked_len = 0;
+	error = try_to_apply(d, err);
 	d->unapplied = error;
 	d->trouble.unapplied[0] = '\0';
 	return error;
@@ -209,6 +212,7 @@ void tcptuned_apply_again(struct tcptuned_daemon *d)
 {
 	struct tcptuned_error err = { 0 };
 
+	tcptuned_told_begin(&d->told, false);
 	d->unapplied = try_to_apply(d, &err);
 	if (d->unapplied && strcmp(d->trouble.unapplied, err.text))
 		tcptuned_log(TCPTUNED_LOG_ERROR, "%s", err.text);

@@ -64,27 +64,21 @@ static bool would_be_offered(const char *name, enum tcptuned_mode mode)
 	return mode == TCPTUNED_OBSERVE && (!strcmp(name, "bitcp") || tcptuned_family_find(name));
 }
 
-/* What the kernel has, and which modules it was asked for meanwhile. */
-struct offers {
-	char names[TCPTUNED_CONGESTION_NAMES];
-	char asked[TCPTUNED_POLICIES_TOLD][TCPTUNED_CC_NAME_MAX];
-	size_t asked_len;
-};
-
 /*
- * Each is asked for once, and no more of them than there are lines about it: the kernel starts a
- * process for each.
+ * Each is asked for once, not at every try of the timer, and no more of them than there are lines
+ * about it: the kernel starts a process for each. @offered is read anew where it has loaded one.
  */
-static void load_module(struct offers *offers, const char *name)
+static void load_module(struct tcptuned_daemon *d, const char *name,
+			char offered[static TCPTUNED_CONGESTION_NAMES])
 {
 	int error;
 
-	for (size_t i = 0; i < offers->asked_len; i++)
-		if (!strcmp(offers->asked[i], name))
+	for (size_t i = 0; i < d->modules_asked_len; i++)
+		if (!strcmp(d->modules_asked[i], name))
 			return;
-	if (offers->asked_len == TCPTUNED_POLICIES_TOLD)
+	if (d->modules_asked_len == TCPTUNED_POLICIES_TOLD)
 		return;
-	snprintf(offers->asked[offers->asked_len++], sizeof(*offers->asked), "%s", name);
+	snprintf(d->modules_asked[d->modules_asked_len++], sizeof(*d->modules_asked), "%s", name);
 	error = tcptuned_congestion_load(name);
 	if (error) {
 		if (error != -ENOENT)
@@ -93,38 +87,39 @@ static void load_module(struct offers *offers, const char *name)
 		return;
 	}
 	tcptuned_log(TCPTUNED_LOG_INFO, "%s: the kernel has loaded its module tcp_%s", name, name);
-	tcptuned_congestion_offered(offers->names);
+	tcptuned_congestion_offered(offered);
 }
 
 /* What is ours is registered, not loaded; and what only observes changes nothing. */
-static bool is_offered(struct offers *offers, const char *name, enum tcptuned_mode mode)
+static bool is_offered(struct tcptuned_daemon *d, const char *name, enum tcptuned_mode mode,
+		       char offered[static TCPTUNED_CONGESTION_NAMES])
 {
-	if (tcptuned_congestion_is_offered(offers->names, name) || would_be_offered(name, mode))
+	if (tcptuned_congestion_is_offered(offered, name) || would_be_offered(name, mode))
 		return true;
 	if (mode != TCPTUNED_TUNE || !strcmp(name, "bitcp") || tcptuned_family_find(name))
 		return false;
-	load_module(offers, name);
-	return tcptuned_congestion_is_offered(offers->names, name);
+	load_module(d, name, offered);
+	return tcptuned_congestion_is_offered(offered, name);
 }
 
-static void log_not_offered(const struct tcptuned_daemon *d,
+static void log_not_offered(struct tcptuned_daemon *d,
 			    const struct tcptuned_policy_source *source, const char *name)
 {
 	if (!strcmp(name, "bitcp"))
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "%s; connections keep the kernel's congestion control, and "
-			     "their buffers are right-sized all the same",
-			     d->kernel.why_no_bitcp);
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+				  "%s; connections keep the kernel's congestion control, and "
+				  "their buffers are right-sized all the same",
+				  d->kernel.why_no_bitcp);
 	else
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "policy%s%s.congestion_control: this kernel offers no %s (see "
-			     "net.ipv4.tcp_available_congestion_control)%s; connections keep "
-			     "the kernel's own",
-			     source->named ? " " : "", source->named ? source->named->name : "",
-			     name,
-			     source->record.mode == TCPTUNED_TUNE
-				     ? ", and has no module of that name"
-				     : ", unless as a module, which a dry run does not load");
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+				  "policy%s%s.congestion_control: this kernel offers no %s (see "
+				  "net.ipv4.tcp_available_congestion_control)%s; connections keep "
+				  "the kernel's own",
+				  source->named ? " " : "",
+				  source->named ? source->named->name : "", name,
+				  source->record.mode == TCPTUNED_TUNE
+					  ? ", and has no module of that name"
+					  : ", unless as a module, which a dry run does not load");
 }
 
 static void set_default_congestion_control(struct tcptuned_daemon *d, const char *name)
@@ -138,10 +133,10 @@ static void set_default_congestion_control(struct tcptuned_daemon *d, const char
 		tcptuned_log(TCPTUNED_LOG_INFO, "net.ipv4.tcp_congestion_control set to %s",
 			     name);
 	if (changed < 0)
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "net.ipv4.tcp_congestion_control cannot be set (%s); each "
-			     "connection gets %s by itself",
-			     strerror(-changed), name);
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+				  "net.ipv4.tcp_congestion_control cannot be set (%s); each "
+				  "connection gets %s by itself",
+				  strerror(-changed), name);
 }
 
 static bool default_is_the_administrators(struct tcptuned_daemon *d)
@@ -153,10 +148,10 @@ static bool default_is_the_administrators(struct tcptuned_daemon *d)
 void tcptuned_congestion_choose(struct tcptuned_daemon *d)
 {
 	bool left_alone = default_is_the_administrators(d), told = false;
-	struct offers offers = { .asked_len = 0 };
+	char offered[TCPTUNED_CONGESTION_NAMES];
 	unsigned int not_offered = 0;
 
-	tcptuned_congestion_offered(offers.names);
+	tcptuned_congestion_offered(offered);
 	for (size_t i = 0; i < d->policies_len; i++) {
 		const struct tcptuned_named_policy *named = d->policies[i].named;
 		struct tcptuned_policy *record = &d->policies[i].record;
@@ -165,7 +160,7 @@ void tcptuned_congestion_choose(struct tcptuned_daemon *d)
 
 		if (record->mode == TCPTUNED_OFF || (left_alone && !own))
 			continue;
-		if (!wanted[0] || is_offered(&offers, wanted, record->mode)) {
+		if (!wanted[0] || is_offered(d, wanted, record->mode, offered)) {
 			snprintf(record->congestion_control, sizeof(record->congestion_control),
 				 "%s", wanted);
 			continue;
@@ -177,10 +172,10 @@ void tcptuned_congestion_choose(struct tcptuned_daemon *d)
 			log_not_offered(d, &d->policies[i], wanted);
 	}
 	if (not_offered > TCPTUNED_POLICIES_TOLD)
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "%u more policies with a congestion_control that this kernel does not "
-			     "offer",
-			     not_offered - TCPTUNED_POLICIES_TOLD);
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+				  "%u more policies with a congestion_control that this kernel does "
+				  "not offer",
+				  not_offered - TCPTUNED_POLICIES_TOLD);
 }
 
 /* The host's default is what connections have that a policy leaves as they are. */

@@ -305,6 +305,7 @@ static void close_daemon(struct tcptuned_daemon *d)
 	tcptuned_control_stop(d->control);
 	free(d->policies);
 	free(d->disabled);
+	tcptuned_told_free(&d->told);
 	tcptuned_http_stop(d->http);
 	tcptuned_scrape_free(d->scrape);
 	tcptuned_burstiness_stop(d->burstiness);

@@ -119,10 +119,9 @@ static uint32_t largest_buffer(const struct tcptuned_kernel *kernel, bool receiv
  * has: a buffer that bpf_setsockopt() changes is cut to the limit (sk_setsockopt(), SO_RCVBUF),
  * whatever the connection was promised. What was done, or why not, is logged.
  */
-static void lower_limit(const struct tcptuned_kernel *kernel, enum tcptuned_sysctl which,
-			uint32_t window)
+static void lower_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl which, uint32_t window)
 {
-	int meta_fd = kernel->map_fd[TCPTUNED_MAP_META];
+	int meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META];
 	uint64_t least = tcptuned_sysctl_least(meta_fd, which, window);
 	char value[TCPTUNED_SYSCTL_VALUE], wanted[TCPTUNED_SYSCTL_VALUE];
 	uint32_t largest;
@@ -130,12 +129,12 @@ static void lower_limit(const struct tcptuned_kernel *kernel, enum tcptuned_sysc
 
 	if (!least)
 		return;
-	largest = largest_buffer(kernel, which == TCPTUNED_SYSCTL_RMEM_MAX);
+	largest = largest_buffer(&d->kernel, which == TCPTUNED_SYSCTL_RMEM_MAX);
 	if (largest / 2 > least) {
-		tcptuned_log(TCPTUNED_LOG_INFO,
-			     "%s stays larger than %llu, for open connections have larger buffers; "
-			     "lowered at the next reload or start when none has any more",
-			     tcptuned_sysctl_name(which), (unsigned long long)least);
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_INFO,
+				  "%s stays larger than %llu, for open connections have larger "
+				  "buffers; lowered at the next reload or start when none has any more",
+				  tcptuned_sysctl_name(which), (unsigned long long)least);
 		return;
 	}
 	snprintf(wanted, sizeof(wanted), "%llu", (unsigned long long)least);
@@ -144,8 +143,8 @@ static void lower_limit(const struct tcptuned_kernel *kernel, enum tcptuned_sysc
 		tcptuned_log(TCPTUNED_LOG_INFO, "%s lowered to %s", tcptuned_sysctl_name(which),
 			     value);
 	if (changed < 0)
-		tcptuned_log(TCPTUNED_LOG_WARNING, "%s cannot be lowered to %s: %s",
-			     tcptuned_sysctl_name(which), wanted, strerror(-changed));
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING, "%s cannot be lowered to %s: %s",
+				  tcptuned_sysctl_name(which), wanted, strerror(-changed));
 }
 
 /*
@@ -161,7 +160,7 @@ static uint32_t buffer_max(struct tcptuned_daemon *d, enum tcptuned_sysctl which
 	int changed = 0;
 
 	if (may) {
-		lower_limit(&d->kernel, which, window);
+		lower_limit(d, which, window);
 		changed = tcptuned_sysctl_raise(d->kernel.map_fd[TCPTUNED_MAP_META], which,
 						window, value);
 	} else {
@@ -170,11 +169,12 @@ static uint32_t buffer_max(struct tcptuned_daemon *d, enum tcptuned_sysctl which
 	if (changed > 0)
 		tcptuned_log(TCPTUNED_LOG_INFO, "%s set to %s", name, value);
 	if (changed < 0)
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "%s cannot be raised to %u (%s): buffers stay below twice its %s", name,
-			     window, strerror(-changed), value[0] ? value : "value");
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+				  "%s cannot be raised to %u (%s): buffers stay below twice its %s",
+				  name, window, strerror(-changed), value[0] ? value : "value");
 	if (!may && d->options->dry_run && strtoull(value, NULL, 10) < window)
-		tcptuned_log(TCPTUNED_LOG_INFO, "dry run: would set %s to %u", name, window);
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_INFO, "dry run: would set %s to %u", name,
+				  window);
 	bytes = 2 * strtoull(value, NULL, 10);
 	return bytes > INT_MAX ? INT_MAX : (uint32_t)bytes;
 }

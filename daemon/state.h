@@ -19,6 +19,7 @@
 #include "paths.h"
 #include "policy.h"
 #include "scrape.h"
+#include "told.h"
 
 /* Policies that the log names of those with the same thing amiss; the others are counted. */
 #define TCPTUNED_POLICIES_TOLD 20
@@ -36,6 +37,10 @@ struct tcptuned_daemon {
 	bool adopted;	 /* what was open before the start */
 	bool unapplied;	 /* tcptuned_apply() failed last: the timer tries again */
 	struct tcptuned_config_trouble trouble; /* told, and not at every try of the timer */
+	struct tcptuned_told told; /* what is amiss where it succeeds, so, too */
+	/* Modules that the kernel was asked for, since somebody has asked for what needs them. */
+	char modules_asked[TCPTUNED_POLICIES_TOLD][TCPTUNED_CC_NAME_MAX];
+	size_t modules_asked_len;
 	bool whole_host; /* attached to the root of the cgroup tree */
 	bool activated;	 /* systemd holds the socket for metrics, and starts tcptuned for it */
 	int lock_fd, pins_lock_fd, cgroup_fd, signal_fd, timer_fd;
