@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
 
 #include <tcptuned/budget.h>
 
+#include "cleanup.h"
 #include "flows.h"
 #include "log.h"
 #include "readout.h"
@@ -25,11 +27,26 @@
 #define WINDOW_MAX_AUTO	      (256u << 20)
 #define WINDOW_MAX_AUTO_LEAST (4u << 20)
 
-/* ... the memory at which the kernel begins to press TCP (the middle value of tcp_mem). */
+/*
+ * The memory, in bytes, at which the kernel begins to press TCP: the middle value of tcp_mem. That
+ * is one for the host, and to be seen in the first network namespace only; in another one it is
+ * taken to be what the kernel makes it at boot (tcp_init_mem()), a sixteenth of what there is.
+ */
+static uint64_t pressure_bytes(bool *ret_seen)
+{
+	uint64_t pages = tcptuned_sysctl_number("net.ipv4.tcp_mem", 1);
+
+	*ret_seen = pages;
+	if (!pages)
+		pages = (uint64_t)sysconf(_SC_PHYS_PAGES) / 16;
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* ... that memory. */
 uint32_t tcptuned_window_max(uint32_t configured)
 {
-	uint64_t quarter = tcptuned_sysctl_number("net.ipv4.tcp_mem", 1) *
-			   (uint64_t)sysconf(_SC_PAGESIZE) / 4;
+	bool seen;
+	uint64_t quarter = pressure_bytes(&seen) / 4;
 
 	if (configured)
 		return configured;
@@ -39,19 +56,27 @@ uint32_t tcptuned_window_max(uint32_t configured)
 }
 
 /* The budget: as configured, or three quarters of what the kernel lets TCP have unpressed. */
-static uint64_t budget_total(uint64_t configured)
+static uint64_t budget_total(struct tcptuned_daemon *d)
 {
-	uint64_t pressure = tcptuned_sysctl_number("net.ipv4.tcp_mem", 1) *
-			    (uint64_t)sysconf(_SC_PAGESIZE);
+	bool seen;
+	uint64_t total = pressure_bytes(&seen) / 4 * 3;
 
-	return configured ? configured : pressure / 4 * 3;
+	if (d->config->budget_bytes)
+		return d->config->budget_bytes;
+	if (!seen)
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+				  "memory.budget: net.ipv4.tcp_mem cannot be read, which is the "
+				  "first network namespace's: auto is %llu bytes here, by the "
+				  "memory that there is",
+				  (unsigned long long)total);
+	return total;
 }
 
 /* Programs add to the record while it is read and written: only the total is the daemon's. */
 int tcptuned_budget_set(struct tcptuned_daemon *d)
 {
 	int fd = d->kernel.map_fd[TCPTUNED_MAP_BUDGET];
-	__u64 total = budget_total(d->config->budget_bytes), *mapped;
+	__u64 total = budget_total(d), *mapped;
 
 	mapped = mmap(NULL, sizeof(struct budget), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (mapped == MAP_FAILED)
@@ -133,7 +158,8 @@ static void lower_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl which, u
 	if (largest / 2 > least) {
 		tcptuned_told_log(&d->told, TCPTUNED_LOG_INFO,
 				  "%s stays larger than %llu, for open connections have larger "
-				  "buffers; lowered at the next reload or start when none has any more",
+				  "buffers; lowered at the next reload or start when none has any "
+				  "more",
 				  tcptuned_sysctl_name(which), (unsigned long long)least);
 		return;
 	}
@@ -148,8 +174,26 @@ static void lower_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl which, u
 }
 
 /*
- * The memory that bpf_setsockopt() can give one socket: twice what the sysctl says. In a
- * network namespace the sysctl may not be there to write; then what it is has to do.
+ * What setsockopt() can give one socket, as a socket says it: not one of TCP, whose requests
+ * tcptuned sees to itself. 0: it cannot be told.
+ */
+static uint32_t buffer_max_of_socket(enum tcptuned_sysctl which)
+{
+	int option = which == TCPTUNED_SYSCTL_RMEM_MAX ? SO_RCVBUF : SO_SNDBUF;
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int most = INT_MAX, bytes;
+	socklen_t len = sizeof(bytes);
+
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, option, &most, sizeof(most)) ||
+	    getsockopt(fd, SOL_SOCKET, option, &bytes, &len))
+		return 0;
+	return (uint32_t)bytes;
+}
+
+/*
+ * The memory that bpf_setsockopt() can give one socket: twice what the sysctl says. In a network
+ * namespace the sysctl may not be there to write, and older kernels do not even show it; then what
+ * it is has to do.
  */
 static uint32_t buffer_max(struct tcptuned_daemon *d, enum tcptuned_sysctl which, uint32_t window,
 			   bool may)
@@ -175,6 +219,8 @@ static uint32_t buffer_max(struct tcptuned_daemon *d, enum tcptuned_sysctl which
 	if (!may && d->options->dry_run && strtoull(value, NULL, 10) < window)
 		tcptuned_told_log(&d->told, TCPTUNED_LOG_INFO, "dry run: would set %s to %u", name,
 				  window);
+	if (!value[0])
+		return buffer_max_of_socket(which);
 	bytes = 2 * strtoull(value, NULL, 10);
 	return bytes > INT_MAX ? INT_MAX : (uint32_t)bytes;
 }
