@@ -42,6 +42,15 @@ static void reject(struct tcptuned_daemon *d, const struct tcptuned_error *why)
 	snprintf(d->trouble.rejected, sizeof(d->trouble.rejected), "%s", why->text);
 }
 
+static void configure_metrics(struct tcptuned_daemon *d)
+{
+	if (d->scrape && tcptuned_scrape_configure(d->scrape, d->config->metrics_flows,
+						   d->config->program_statistics))
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "metrics.flows: there is no memory for %u; as many are shown as before",
+			     d->config->metrics_flows);
+}
+
 /*
  * @new takes the place of the one in force, or nothing changes. What differs is said when it is
  * in force: who reads it in the log can rely on it.
@@ -57,9 +66,7 @@ static bool take_configuration(struct tcptuned_daemon *d, struct tcptuned_config
 	tcptuned_family_register_wanted(d, false);
 	if (!tcptuned_apply(d, &err)) {
 		tcptuned_disabled_forget(d);
-		if (d->scrape)
-			tcptuned_scrape_configure(d->scrape, new->metrics_flows,
-						  new->program_statistics);
+		configure_metrics(d);
 		tcptuned_apply_burstiness(d);
 		tcptuned_family_unregister_unwanted(d);
 		log_differences(&before, &written);
