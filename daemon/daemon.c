@@ -271,7 +271,8 @@ static bool run_control(struct tcptuned_daemon *d)
 	return false;
 }
 
-static void loop(struct tcptuned_daemon *d)
+/* Returns 0 once it is time to stop, or a negative errno with @err filled. */
+static int loop(struct tcptuned_daemon *d, struct tcptuned_error *err)
 {
 	struct pollfd fds[] = {
 		{ .fd = d->signal_fd, .events = POLLIN },
@@ -284,9 +285,10 @@ static void loop(struct tcptuned_daemon *d)
 	for (;;) {
 		if (poll(fds, sizeof(fds) / sizeof(fds[0]), loop_timeout_ms(d)) < 0 &&
 		    errno != EINTR)
-			return;
+			return tcptuned_fail(err, errno, TCPTUNED_EXIT_INTERNAL,
+					     "cannot wait for what is asked: %s", strerror(errno));
 		if ((fds[0].revents & POLLIN) && !handle_signal(d))
-			return;
+			return 0;
 		if ((fds[1].revents & POLLIN) && read(d->timer_fd, &ticks, sizeof(ticks)) > 0) {
 			tcptuned_watch_host(d);
 			tcptuned_watch_flows(d);
@@ -296,7 +298,7 @@ static void loop(struct tcptuned_daemon *d)
 		if (d->http)
 			tcptuned_http_run(d->http);
 		if (!run_control(d))
-			return;
+			return 0;
 	}
 }
 
@@ -328,6 +330,26 @@ static bool is_new(const struct tcptuned_kernel *k)
 	       k->origin != TCPTUNED_UPGRADED;
 }
 
+/* Whom nobody has told to stop has not the last word: it leaves what one does that is killed. */
+static int run(struct tcptuned_daemon *d, void (*ready)(void *ctx), void *ctx,
+	       struct tcptuned_error *err)
+{
+	int error;
+
+	ready(ctx);
+	sd_notify(0, "READY=1");
+	error = loop(d, err);
+	sd_notify(0, "STOPPING=1");
+	tcptuned_paths_save(d->paths);
+	if (!error)
+		tcptuned_take_back(&d->kernel);
+	else
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "this daemon ends, and its connections go on being tuned: the next start "
+			     "takes them over, or tcptuned --detach takes everything back");
+	return error;
+}
+
 int tcptuned_daemon_run(const struct tcptuned_options *options, struct tcptuned_config *config,
 			void (*ready)(void *ctx), void *ctx, struct tcptuned_error *err)
 {
@@ -344,14 +366,9 @@ int tcptuned_daemon_run(const struct tcptuned_options *options, struct tcptuned_
 
 	tcptuned_kernel_init(&d.kernel, config->bpffs);
 	error = start(&d, err);
-	if (!error) {
-		ready(ctx);
-		sd_notify(0, "READY=1");
-		loop(&d);
-		sd_notify(0, "STOPPING=1");
-		tcptuned_paths_save(d.paths);
-	}
-	if (!error || is_new(&d.kernel))
+	if (!error)
+		error = run(&d, ready, ctx, err);
+	else if (is_new(&d.kernel))
 		tcptuned_take_back(&d.kernel);
 	close_daemon(&d);
 	return error;

@@ -126,6 +126,24 @@ test_detached_after_a_kill() {
 	detach_says "there is nothing to detach"
 }
 
+# A daemon that cannot go on says so, fails, and leaves connections tuned, for the next start.
+test_a_daemon_that_cannot_go_on() {
+	local before pinned code=0
+	before=$(host_state)
+	tcptuned_start
+	pinned=$(ids link map prog)
+	prlimit --pid "$(pid_of tcptuned)" --nofile=3: # poll() takes no more of them than that
+	wait_until 8 eval '! kill -0 "$(pid_of tcptuned)"'
+	wait "$(pid_of tcptuned)" || code=$?
+	expect_eq $code 1 "its exit status"
+	in_log 'error: cannot wait for what is asked: Invalid argument'
+	expect_ids "$pinned" "its end"
+	tcptuned_start
+	in_log 'programs of an earlier daemon taken over as they run'
+	tcptuned_stop
+	expect_host_state "$before"
+}
+
 # Paths in the kernel that another build has made larger than this one's records: they are
 # neither read nor forgotten, and taken off the host all the same.
 test_paths_of_another_layout() {
