@@ -281,6 +281,7 @@ static int loop(struct tcptuned_daemon *d, struct tcptuned_error *err)
 		{ .fd = tcptuned_control_fd(d->control), .events = POLLIN },
 	};
 	uint64_t ticks;
+	int error;
 
 	for (;;) {
 		if (poll(fds, sizeof(fds) / sizeof(fds[0]), loop_timeout_ms(d)) < 0 &&
@@ -291,6 +292,9 @@ static int loop(struct tcptuned_daemon *d, struct tcptuned_error *err)
 			return 0;
 		if ((fds[1].revents & POLLIN) && read(d->timer_fd, &ticks, sizeof(ticks)) > 0) {
 			tcptuned_watch_host(d);
+			error = tcptuned_watch_cgroup(d, err);
+			if (error)
+				return error;
 			tcptuned_watch_flows(d);
 			tcptuned_paths_tick(d->paths);
 			sd_notify(0, "WATCHDOG=1");
@@ -345,8 +349,8 @@ static int run(struct tcptuned_daemon *d, void (*ready)(void *ctx), void *ctx,
 		tcptuned_take_back(&d->kernel);
 	else
 		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "this daemon ends, and its connections go on being tuned: the next start "
-			     "takes them over, or tcptuned --detach takes everything back");
+			     "this daemon ends, and its connections go on being tuned: the next "
+			     "start takes them over, or tcptuned --detach takes everything back");
 	return error;
 }
 

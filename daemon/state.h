@@ -42,6 +42,7 @@ struct tcptuned_daemon {
 	char modules_asked[TCPTUNED_POLICIES_TOLD][TCPTUNED_CC_NAME_MAX];
 	size_t modules_asked_len;
 	bool whole_host; /* attached to the root of the cgroup tree */
+	bool cgroup_removed; /* what it was attached to; told */
 	bool activated;	 /* systemd holds the socket for metrics, and starts tcptuned for it */
 	int lock_fd, pins_lock_fd, cgroup_fd, signal_fd, timer_fd;
 	struct tcptuned_policy_source *policies; /* in force; the default policy first */

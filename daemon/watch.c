@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "watch.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "apply.h"
 #include "cgroup.h"
+#include "cleanup.h"
 #include "log.h"
 #include "memlimits.h"
 #include "neighbours.h"
@@ -87,4 +93,37 @@ void tcptuned_watch_host(struct tcptuned_daemon *d)
 	due |= tcptuned_watch_sysctls(d);
 	if (due || cgroups_changed(d))
 		tcptuned_apply_again(d);
+}
+
+/* The directory of one that was removed is empty for whoever still has it open. */
+static bool is_removed(int cgroup_fd)
+{
+	return faccessat(cgroup_fd, "cgroup.procs", F_OK, 0) &&
+	       (errno == ENOENT || errno == ENODEV);
+}
+
+int tcptuned_watch_cgroup(struct tcptuned_daemon *d, struct tcptuned_error *err)
+{
+	_cleanup_close_ int fd = -1;
+	char path[TCPTUNED_CONFIG_TEXT], text[TCPTUNED_ERROR_TEXT];
+	bool root;
+
+	if (d->whole_host || !is_removed(d->cgroup_fd))
+		return 0;
+	fd = tcptuned_cgroup_open(d->cgroup_path, &root, path, sizeof(path), NULL);
+	if (fd >= 0)
+		return tcptuned_fail(err, ESTALE, TCPTUNED_EXIT_CGROUP_REPLACED,
+				     "tcptuned.cgroup: %s was removed, and there is another one of "
+				     "that name; a start of tcptuned attaches to that one",
+				     d->cgroup_path);
+	snprintf(text, sizeof(text),
+		 "tcptuned.cgroup: %s was removed; no new connection is tuned until there is one "
+		 "of that name, and tcptuned is started again",
+		 d->cgroup_path);
+	if (!d->cgroup_removed)
+		tcptuned_log(TCPTUNED_LOG_ERROR, "%s", text);
+	d->cgroup_removed = true;
+	if (!d->trouble.unapplied[0]) /* also after a reload, which changes nothing about it */
+		memcpy(d->trouble.unapplied, text, sizeof(text));
+	return 0;
 }

@@ -17,6 +17,14 @@ bool tcptuned_watch_sysctls(struct tcptuned_daemon *d);
 void tcptuned_watch_host(struct tcptuned_daemon *d);
 
 /*
+ * A control group that tcptuned.cgroup names goes with its unit, a slice say, and with it what is
+ * attached: no new connection is claimed. While there is none that is logged, once, and part of
+ * what tcptunectl and the metrics say. Returns 0; or, when there is another one in its place, to
+ * which only a start attaches, -ESTALE with @err filled.
+ */
+int tcptuned_watch_cgroup(struct tcptuned_daemon *d, struct tcptuned_error *err);
+
+/*
  * Have connections at rest give back memory where the budget is short, and have callbacks asked for
  * again that another sockops program took.
  */
