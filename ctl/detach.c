@@ -7,7 +7,7 @@
 
 #include "cleanup.h"
 #include "ctl.h"
-#include "daemon.h"
+#include "takeback.h"
 
 static const struct ctl_option options[] = { { 0 } };
 

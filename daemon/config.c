@@ -740,6 +740,11 @@ static size_t key_index(const char *section, const char *name)
 	return (size_t)(key - tcptuned_keys);
 }
 
+bool tcptuned_policy_says(const struct tcptuned_named_policy *policy, const char *name)
+{
+	return policy->origin[key_index("policy", name)];
+}
+
 /* Is @path @directory, or below it? */
 static bool is_below(const char *path, const char *directory)
 {

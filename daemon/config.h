@@ -137,6 +137,9 @@ int tcptuned_config_load_shared(const char *path, const char *const *set,
 				struct tcptuned_config *ret, struct tcptuned_error *ret_warning,
 				struct tcptuned_error *err);
 
+/* Does the section of @policy have the key @name of [policy] itself? Else it is inherited. */
+bool tcptuned_policy_says(const struct tcptuned_named_policy *policy, const char *name);
+
 /* What of the configuration is not in force, and why; "": nothing. */
 struct tcptuned_config_trouble {
 	char rejected[TCPTUNED_ERROR_TEXT];  /* by the last reload */

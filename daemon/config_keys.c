@@ -192,8 +192,8 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.fallback = "auto",
 		.live = true,
 		.help = "The largest window that a receiver may be given. auto: 256 MiB, "
-			"enough "
-			"for 10 Gbit/s at 200 ms, but at most a quarter of the memory at which "
+			"which 10 Gbit/s need at 200 ms, and with the twofold room that "
+			"right-sizing gives at 100 ms, but at most a quarter of the memory at which "
 			"the kernel presses TCP (the middle value of net.ipv4.tcp_mem), and at "
 			"least 4 MiB. Windows are told to peers in units that grow with it, 1 "
 			"KiB for 64M and 4 KiB for 256M (or with net.core.rmem_max or the "

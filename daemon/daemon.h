@@ -10,16 +10,9 @@
 /*
  * Start with @config, call @ready once everything is in place, and run until a signal asks to
  * stop; then take everything back. Logs what it does. Returns 0, or a negative errno with
- * @err filled when it could not start.
+ * @err filled when it could not start, or not go on: then everything is as if it had been killed.
  */
 int tcptuned_daemon_run(const struct tcptuned_options *options, struct tcptuned_config *config,
 			void (*ready)(void *ctx), void *ctx, struct tcptuned_error *err);
-
-/* --detach: take back what a daemon left that was killed. */
-int tcptuned_daemon_detach(const struct tcptuned_config *config, struct tcptuned_error *err);
-
-/* --forget-paths: @prefix, or "all", in the kernel and on disk, whether a daemon runs or not. */
-int tcptuned_daemon_forget_paths(const struct tcptuned_config *config, const char *prefix,
-				 struct tcptuned_error *err);
 
 #endif

@@ -38,7 +38,9 @@
 	X(NO_CGROUP2, 31, "There is no cgroup2 tree to attach to.")                            \
 	X(KERNEL, 32, "The kernel lacks something that nothing works without.")                \
 	X(HOOK_TAKEN, 33,                                                                      \
-	  "Other programs hold a hook of the control group, alone or as many as there may be.")
+	  "Other programs hold a hook of the control group, alone or as many as there may be.")  \
+	X(CGROUP_REPLACED, 34,                                                                 \
+	  "The control group was removed while it ran, and made anew: the next start attaches.")
 
 /* Of tcptunectl, which uses the others too. */
 #define TCPTUNED_CTL_EXIT_TABLE(X)                                                             \

@@ -16,6 +16,7 @@
 #include "log.h"
 #include "options.h"
 #include "policy.h"
+#include "takeback.h"
 
 static int fail(const struct tcptuned_error *err)
 {

@@ -215,14 +215,14 @@ int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max,
 {
 	struct tcptuned_flows flows;
 
-	if (flows_max != scrape->snap.flows.top_max) {
-		if (tcptuned_flows_init(&flows, flows_max))
-			return -ENOMEM;
-		tcptuned_flows_free(&scrape->snap.flows);
-		scrape->snap.flows = flows;
-	}
 	find_reader(scrape);
 	set_statistics(scrape, program_statistics);
+	if (flows_max == scrape->snap.flows.top_max)
+		return 0;
+	if (tcptuned_flows_init(&flows, flows_max))
+		return -ENOMEM;
+	tcptuned_flows_free(&scrape->snap.flows);
+	scrape->snap.flows = flows;
 	return 0;
 }
 

@@ -49,7 +49,8 @@ void tcptuned_sysctl_replace(enum tcptuned_sysctl which, const char *from, const
 
 /*
  * Put back what is remembered and still as tcptuned set it: one, or all. @restored is called
- * for each: error 0, or the negative errno of a failed attempt.
+ * for each: error 0, or the negative errno of a failed attempt. What somebody else has changed is
+ * left alone; of one alone that is remembered, of all nothing is.
  */
 void tcptuned_sysctl_restore(int meta_fd, enum tcptuned_sysctl which,
 			     void (*restored)(const char *name, const char *value, int error));

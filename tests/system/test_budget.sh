@@ -277,3 +277,28 @@ test_what_is_at_rest_is_given_back() {
 	stop sender-6 || :
 	tcptuned_stop
 }
+
+# Where the limits are another network namespace's, and cannot be read: the budget is by the memory
+# that there is, and how far buffers can go is what a socket says. Newer kernels show net.core.*mem_max
+# there: it is hidden.
+test_limits_that_cannot_be_read() {
+	local pages receive send
+	host a
+	! in_host a test -e /proc/sys/net/ipv4/tcp_mem || fail "net.ipv4.tcp_mem is there"
+	curl() {
+		in_host a "$(type -P curl)" "$@"
+	}
+	pages=$(getconf _PHYS_PAGES)
+	receive=$(sysctl -n net.core.rmem_max)
+	send=$(sysctl -n net.core.wmem_max)
+	in_host a mount -t tmpfs tmpfs /proc/sys/net/core
+	TCPTUNED_PREFIX="in_host a" tcptuned_start
+	in_log 'warning: memory.budget: net.ipv4.tcp_mem cannot be read'
+	expect_eq "$(metric tcptuned_budget_bytes)" \
+		$((pages / 16 * $(getconf PAGESIZE) / 4 * 3)) "budget"
+	expect_eq "$(metric 'tcptuned_policy_buffer_max_bytes{policy="default",direction="receive"}')" \
+		$((2 * receive)) "the largest receive buffer"
+	expect_eq "$(metric 'tcptuned_policy_buffer_max_bytes{policy="default",direction="send"}')" \
+		$((2 * send)) "the largest send buffer"
+	tcptuned_stop
+}

@@ -126,6 +126,52 @@ test_detached_after_a_kill() {
 	detach_says "there is nothing to detach"
 }
 
+# A daemon that cannot go on says so, fails, and leaves connections tuned, for the next start.
+test_a_daemon_that_cannot_go_on() {
+	local before pinned code=0
+	before=$(host_state)
+	tcptuned_start
+	pinned=$(ids link map prog)
+	prlimit --pid "$(pid_of tcptuned)" --nofile=3: # poll() takes no more of them than that
+	wait_until 8 eval '! kill -0 "$(pid_of tcptuned)"'
+	wait "$(pid_of tcptuned)" || code=$?
+	expect_eq $code 1 "its exit status"
+	in_log 'error: cannot wait for what is asked: Invalid argument'
+	expect_ids "$pinned" "its end"
+	tcptuned_start
+	in_log 'programs of an earlier daemon taken over as they run'
+	tcptuned_stop
+	expect_host_state "$before"
+}
+
+# A slice goes with the last of its units and comes back as another control group: the daemon says
+# that it is gone, and once there is one again fails, for systemd to start it again.
+test_the_control_group_is_removed_and_made_anew() {
+	local before slice=$TEST_CGROUP/group/slice code=0
+	before=$(host_state)
+	mkdir "$slice"
+	tcptuned_start --set=tcptuned.cgroup="$slice"
+	expect_eq "$(metric tcptuned_config_last_reload_successful)" 1 "healthy"
+	rmdir "$slice"
+	in_log 'error: tcptuned.cgroup: .*/slice was removed; no new connection is tuned'
+	expect_eq "$(metric tcptuned_config_last_reload_successful)" 0 "healthy"
+	expect_match "$(ctl status)" 'not all of it in force.*/slice was removed' "status"
+	sleep 5.5
+	expect_eq "$(grep -c 'was removed' "$TEST_DIR/tcptuned.log")" 1 "times that it was told"
+	mkdir "$slice"
+	wait_until 8 eval '! kill -0 "$(pid_of tcptuned)"'
+	wait "$(pid_of tcptuned)" || code=$?
+	expect_eq $code 34 "its exit status, which systemd takes for a failure that a restart mends"
+	! grep -qE '^RestartPreventExitStatus=(.* )?34( |$)' "$TEST_TOP/systemd/tcptuned.service.in" ||
+		fail "the unit does not start it again"
+	in_log 'error: tcptuned.cgroup: .*/slice was removed, and there is another one of that name'
+	tcptuned_start --set=tcptuned.cgroup="$slice"
+	expect_ge "$(bpftool -j cgroup show "$slice" | jq length)" 3 "programs on the new one"
+	tcptuned_stop
+	rmdir "$slice"
+	expect_host_state "$before"
+}
+
 # Paths in the kernel that another build has made larger than this one's records: they are
 # neither read nor forgotten, and taken off the host all the same.
 test_paths_of_another_layout() {

@@ -491,7 +491,7 @@ records() { # jq takes its time over so many
 }
 
 logged_times() { # NUMBER PATTERN
-	[ "$(grep -c "$2" "$TEST_DIR/tcptuned.log")" = "$1" ]
+	[ "$(grep -Ec "$2" "$TEST_DIR/tcptuned.log")" = "$1" ]
 }
 
 free_descriptor() {
@@ -524,6 +524,33 @@ test_cgroup_that_comes_later() {
 	expect_eq "$(metric tcptuned_policy_cgroups_missing)" 0 "control groups missing"
 	tcptuned_stop
 	rmdir "$sub/deeper" "$sub"
+}
+
+# What is amiss with the others is told when it is found, not each time that one of them changes, or
+# that the daemon tries again; and when somebody asks for it.
+test_what_stays_amiss_is_told_once() {
+	local sub=$TEST_CGROUP/group/sub text told
+	host a
+	mkdir "$sub"
+	text="[policy comes]\ncgroup = ${sub#"$(dirname "$TEST_CGROUP")"}
+		[policy gone]\ncgroup = /no/such/group
+		[policy odd]\nremote_port = 7009\ncongestion_control = nonesuch"
+	told='policy gone: there is no control group|policy odd.congestion_control: this kernel offers'
+	start_with "$text"
+	wait_until 5 logged_times 2 "$told"
+	rmdir "$sub"
+	in_log 'warning: policy comes: there is no control group .*/group/sub now'
+	prlimit --pid "$(pid_of tcptuned)" --nofile=$(($(free_descriptor) + 1)):
+	mkdir "$sub"
+	in_log 'error: .* of the policies.*Too many open files'
+	sleep 5.5 # and once more, of which nothing is said
+	prlimit --pid "$(pid_of tcptuned)" --nofile=1024:
+	wait_until 8 logged_times 3 'policies in force, laid down'
+	expect_eq "$(grep -Ec "$told" "$TEST_DIR/tcptuned.log")" 2 "lines about what is amiss"
+	reload "$text\n" 'reloaded: nothing differs'
+	expect_eq "$(grep -Ec "$told" "$TEST_DIR/tcptuned.log")" 4 "after a reload"
+	tcptuned_stop
+	rmdir "$sub"
 }
 
 # The service's directory may be closed to a daemon without all of root's rights, as it is under

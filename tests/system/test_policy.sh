@@ -401,6 +401,51 @@ test_administrator_changes_the_congestion_control() {
 	expect_eq "$(default_control)" reno "put back by --detach"
 }
 
+# What the administrator has changed counts from the next reload on, also where it comes before the
+# daemon has looked, and where the new configuration wants that default no more.
+test_administrator_changes_the_default_just_before_a_reload() {
+	host a
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	tcptuned_start_in a
+	reload_default() { # CONTENT PATTERN
+		printf '%b' "$1" >"$TEST_DIR/none.conf"
+		kill -HUP "$(pid_of tcptuned)"
+		in_log "$2"
+	}
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	reload_default '[policy]\ncongestion_control = keep\n' 'policy.congestion_control: bitcp -> keep'
+	in_log 'warning: net.ipv4.tcp_congestion_control was changed from tcptuned.s bitcp to reno'
+	expect_eq "$(default_control)" reno "the default, when it is not configured any more"
+	reload_default '' 'policy.congestion_control: keep -> bitcp'
+	sleep 0.2
+	expect_eq "$(default_control) $(choice "" "" "")" "reno reno reno " "when it is again"
+	tcptuned_stop
+	! grep 'put back' "$TEST_DIR/tcptuned.log" || fail "it was not left alone"
+
+	# Before a reload that asks for nothing new.
+	tcptuned_start_in a
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	reload_default '' 'reloaded: nothing differs'
+	expect_eq "$(choice in_group "" "")" "reno reno " "of connections made right after it"
+	tcptuned_stop
+}
+
+# Another default is another choice for whom the default is one; a policy that names a congestion
+# control has chosen, also where it is the one that all others have.
+test_administrator_changes_the_default_under_a_policy_that_chooses() {
+	host a
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	printf '[policy]\ncongestion_control = bitcp\n[policy web]\nremote_port = 7001
+		congestion_control = bitcp\n' >"$TEST_DIR/web.conf"
+	tcptuned_start_in a --config="$TEST_DIR/web.conf"
+	expect_eq "$(choice in_group "" "")" "bitcp bitcp " "the listener's, and the client's of the policy"
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	in_log 'warning: net.ipv4.tcp_congestion_control was changed from tcptuned.s bitcp to reno'
+	wait_until 5 eval '[ "$(grep -c "policies in force" "$TEST_DIR/tcptuned.log")" = 2 ]'
+	expect_eq "$(choice in_group "" "")" "reno bitcp " "after the administrator's change"
+	tcptuned_stop
+}
+
 # A hundred a second, some of them wrong, under connections that go on; what is in force in the
 # end is what was asked for last.
 test_a_hundred_reloads_a_second() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The log: what a line looks like for the journal and for a person, and which lines there are. */
+/* The log: what a line looks like for the journal and for a person, which lines there are, and which
+ * are not told again. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +15,7 @@
 #include <cmocka.h>
 
 #include "log.h"
+#include "told.h"
 
 /* stderr while a test runs: a file that can be read back. */
 static int file_fd, kept_fd;
@@ -110,6 +112,35 @@ static void test_one_line(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* Each line as long as it stays so, once; what comes back is told again, and all when asked for. */
+static void test_told(void **state)
+{
+	struct tcptuned_told told = {0};
+	char stream[64];
+	struct stat st;
+
+	assert_int_equal(fstat(STDERR_FILENO, &st), 0);
+	snprintf(stream, sizeof(stream), "%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
+	setenv("JOURNAL_STREAM", stream, 1);
+	tcptuned_told_begin(&told, true);
+	tcptuned_told_log(&told, TCPTUNED_LOG_WARNING, "no %s", "a");
+	tcptuned_told_log(&told, TCPTUNED_LOG_INFO, "no b");
+	assert_string_equal(logged(), "<4>no a\n<6>no b\n");
+	tcptuned_told_begin(&told, false);
+	tcptuned_told_log(&told, TCPTUNED_LOG_WARNING, "no a");
+	tcptuned_told_log(&told, TCPTUNED_LOG_WARNING, "no c");
+	assert_string_equal(logged(), "<4>no c\n");
+	tcptuned_told_begin(&told, false);
+	tcptuned_told_log(&told, TCPTUNED_LOG_WARNING, "no a");
+	tcptuned_told_log(&told, TCPTUNED_LOG_INFO, "no b");
+	assert_string_equal(logged(), "<6>no b\n");
+	tcptuned_told_begin(&told, true);
+	tcptuned_told_log(&told, TCPTUNED_LOG_WARNING, "no a");
+	tcptuned_told_log(&told, TCPTUNED_LOG_INFO, "no b");
+	assert_string_equal(logged(), "<4>no a\n<6>no b\n");
+	tcptuned_told_free(&told);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -117,6 +148,7 @@ int main(void)
 		TEST(test_journal),
 		TEST(test_level),
 		TEST(test_one_line),
+		TEST(test_told),
 	};
 
 	return cmocka_run_group_tests_name("log", tests, NULL, NULL);

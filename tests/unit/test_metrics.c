@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -985,6 +987,42 @@ static void test_scrape_without_kernel_side(void **state)
 	tcptuned_scrape_free(scrape);
 }
 
+#if !defined(__SANITIZE_ADDRESS__) /* it takes more of addresses than there are here */
+/* Without memory for more flows the reader is the new one all the same: where the name is has the
+ * new one already. */
+static void test_scrape_without_memory(void **state)
+{
+	struct tcptuned_config_trouble trouble = {0};
+	unsigned int missing = 0;
+	char reader[32] = "";
+	struct tcptuned_scrape_options options = {.flows_max = 3, .reader = reader,
+		.version = "9", .cgroups_missing = &missing, .trouble = &trouble};
+	int kept = dup(STDERR_FILENO), file = memfd_create("stderr", MFD_CLOEXEC);
+	struct tcptuned_kernel kernel;
+	struct tcptuned_scrape *scrape;
+	char logged[4096] = "";
+	struct rlimit before, little;
+
+	memset(&kernel, 0xff, sizeof(kernel)); /* all descriptors -1 */
+	options.kernel = &kernel;
+	assert_int_equal(tcptuned_scrape_new(&scrape, &options), 0);
+	strcpy(reader, "no-such-user");
+	fflush(stderr);
+	getrlimit(RLIMIT_AS, &before);
+	little = (struct rlimit){.rlim_cur = 1u << 30, .rlim_max = before.rlim_max};
+	setrlimit(RLIMIT_AS, &little);
+	dup2(file, STDERR_FILENO);
+	assert_int_equal(tcptuned_scrape_configure(scrape, UINT32_MAX, false), -ENOMEM);
+	dup2(kept, STDERR_FILENO);
+	setrlimit(RLIMIT_AS, &before);
+	assert_true(pread(file, logged, sizeof(logged) - 1, 0) > 0);
+	assert_non_null(strstr(logged, "there is no user no-such-user now"));
+	close(file);
+	close(kept);
+	tcptuned_scrape_free(scrape);
+}
+#endif
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1008,6 +1046,9 @@ int main(void)
 		cmocka_unit_test(test_size_is_bounded),
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_scrape_without_kernel_side),
+#if !defined(__SANITIZE_ADDRESS__)
+		cmocka_unit_test(test_scrape_without_memory),
+#endif
 	};
 
 	return cmocka_run_group_tests_name("metrics", tests, NULL, NULL);

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "choose_cc.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "congestion.h"
+#include "family.h"
+#include "log.h"
+#include "sysctls.h"
+#include "takeback.h"
+
+/* What is configured, and what policies name. A dry run registers nothing. */
+static uint32_t family_wanted(const struct tcptuned_daemon *d)
+{
+	const struct tcptuned_config *config = d->config;
+	uint32_t wanted = config->family | tcptuned_family_find(config->policy.congestion_control);
+
+	for (size_t i = 0; i < config->policies_len; i++)
+		wanted |= tcptuned_family_find(config->policies[i].set.congestion_control);
+	return d->options->dry_run ? 0 : wanted;
+}
+
+void tcptuned_family_register_wanted(struct tcptuned_daemon *d, bool anew)
+{
+	uint32_t there = anew ? 0 : tcptuned_family_registered(d->kernel.pin_dir);
+	uint32_t missing = family_wanted(d) & ~there;
+
+	for (unsigned int i = 0; i < TCPTUNED_FAMILY_MEMBERS; i++) {
+		const char *name = tcptuned_family_names[i];
+		int error;
+
+		if (!(missing >> i & 1))
+			continue;
+		error = tcptuned_family_register(d->kernel.pin_dir, i);
+		if (!error)
+			tcptuned_log(TCPTUNED_LOG_INFO, "%s registered", name);
+		else
+			tcptuned_log(TCPTUNED_LOG_WARNING,
+				     "%s could not be registered (%s)%s", name, strerror(-error),
+				     error == -EEXIST ? ": a congestion control of that name is "
+							"there already, see bpftool struct_ops show"
+						      : "");
+	}
+}
+
+void tcptuned_family_unregister_unwanted(struct tcptuned_daemon *d)
+{
+	uint32_t rest = tcptuned_family_registered(d->kernel.pin_dir) & ~family_wanted(d);
+
+	for (unsigned int i = 0; i < TCPTUNED_FAMILY_MEMBERS; i++) {
+		if (!(rest >> i & 1))
+			continue;
+		tcptuned_family_unregister(d->kernel.pin_dir, i);
+		tcptuned_log(TCPTUNED_LOG_INFO, "%s no longer registered",
+			     tcptuned_family_names[i]);
+	}
+}
+
+/* A dry run does not register it. */
+static bool would_be_offered(const char *name, enum tcptuned_mode mode)
+{
+	return mode == TCPTUNED_OBSERVE && (!strcmp(name, "bitcp") || tcptuned_family_find(name));
+}
+
+/*
+ * Each is asked for once, not at every try of the timer, and no more of them than there are lines
+ * about it: the kernel starts a process for each. @offered is read anew where it has loaded one.
+ */
+static void load_module(struct tcptuned_daemon *d, const char *name,
+			char offered[static TCPTUNED_CONGESTION_NAMES])
+{
+	int error;
+
+	for (size_t i = 0; i < d->modules_asked_len; i++)
+		if (!strcmp(d->modules_asked[i], name))
+			return;
+	if (d->modules_asked_len == TCPTUNED_POLICIES_TOLD)
+		return;
+	snprintf(d->modules_asked[d->modules_asked_len++], sizeof(*d->modules_asked), "%s", name);
+	error = tcptuned_congestion_load(name);
+	if (error) {
+		if (error != -ENOENT)
+			tcptuned_log(TCPTUNED_LOG_WARNING, "tcp_%s cannot be loaded: %s", name,
+				     strerror(-error));
+		return;
+	}
+	tcptuned_log(TCPTUNED_LOG_INFO, "%s: the kernel has loaded its module tcp_%s", name, name);
+	tcptuned_congestion_offered(offered);
+}
+
+/* What is ours is registered, not loaded; and what only observes changes nothing. */
+static bool is_offered(struct tcptuned_daemon *d, const char *name, enum tcptuned_mode mode,
+		       char offered[static TCPTUNED_CONGESTION_NAMES])
+{
+	if (tcptuned_congestion_is_offered(offered, name) || would_be_offered(name, mode))
+		return true;
+	if (mode != TCPTUNED_TUNE || !strcmp(name, "bitcp") || tcptuned_family_find(name))
+		return false;
+	load_module(d, name, offered);
+	return tcptuned_congestion_is_offered(offered, name);
+}
+
+static void log_not_offered(struct tcptuned_daemon *d,
+			    const struct tcptuned_policy_source *source, const char *name)
+{
+	if (!strcmp(name, "bitcp"))
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+				  "%s; connections keep the kernel's congestion control, and "
+				  "their buffers are right-sized all the same",
+				  d->kernel.why_no_bitcp);
+	else
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+				  "policy%s%s.congestion_control: this kernel offers no %s (see "
+				  "net.ipv4.tcp_available_congestion_control)%s; connections keep "
+				  "the kernel's own",
+				  source->named ? " " : "",
+				  source->named ? source->named->name : "", name,
+				  source->record.mode == TCPTUNED_TUNE
+					  ? ", and has no module of that name"
+					  : ", unless as a module, which a dry run does not load");
+}
+
+static void set_default_congestion_control(struct tcptuned_daemon *d, const char *name)
+{
+	char value[TCPTUNED_SYSCTL_VALUE] = "";
+	int changed;
+
+	changed = tcptuned_sysctl_set(d->kernel.map_fd[TCPTUNED_MAP_META],
+				      TCPTUNED_SYSCTL_CONGESTION_CONTROL, name, value);
+	if (changed > 0)
+		tcptuned_log(TCPTUNED_LOG_INFO, "net.ipv4.tcp_congestion_control set to %s",
+			     name);
+	if (changed < 0)
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+				  "net.ipv4.tcp_congestion_control cannot be set (%s); each "
+				  "connection gets %s by itself",
+				  strerror(-changed), name);
+}
+
+static bool default_is_the_administrators(struct tcptuned_daemon *d)
+{
+	return tcptuned_sysctl_left_alone(d->kernel.map_fd[TCPTUNED_MAP_META],
+					  TCPTUNED_SYSCTL_CONGESTION_CONTROL);
+}
+
+void tcptuned_congestion_choose(struct tcptuned_daemon *d)
+{
+	bool left_alone = default_is_the_administrators(d), told = false;
+	char offered[TCPTUNED_CONGESTION_NAMES];
+	unsigned int not_offered = 0;
+
+	tcptuned_congestion_offered(offered);
+	for (size_t i = 0; i < d->policies_len; i++) {
+		const struct tcptuned_named_policy *named = d->policies[i].named;
+		struct tcptuned_policy *record = &d->policies[i].record;
+		const char *wanted = tcptuned_settings_of(d, &d->policies[i])->congestion_control;
+		bool own = named && tcptuned_policy_says(named, "congestion_control");
+
+		if (record->mode == TCPTUNED_OFF || (left_alone && !own))
+			continue;
+		if (!wanted[0] || is_offered(d, wanted, record->mode, offered)) {
+			snprintf(record->congestion_control, sizeof(record->congestion_control),
+				 "%s", wanted);
+			continue;
+		}
+		if (!own && told) /* what all inherit is told once */
+			continue;
+		told |= !own;
+		if (not_offered++ < TCPTUNED_POLICIES_TOLD)
+			log_not_offered(d, &d->policies[i], wanted);
+	}
+	if (not_offered > TCPTUNED_POLICIES_TOLD)
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+				  "%u more policies with a congestion_control that this kernel does "
+				  "not offer",
+				  not_offered - TCPTUNED_POLICIES_TOLD);
+}
+
+/* The host's default is what connections have that a policy leaves as they are. */
+static bool default_may_be_set(const struct tcptuned_daemon *d)
+{
+	if (!d->whole_host)
+		return false;
+	for (size_t i = 0; i < d->policies_len; i++) {
+		const struct tcptuned_policy *record = &d->policies[i].record;
+
+		if (i && record->disabled) /* it has no connection */
+			continue;
+		if (record->mode != TCPTUNED_TUNE || !record->congestion_control[0])
+			return false;
+	}
+	return true;
+}
+
+void tcptuned_default_congestion_choose(struct tcptuned_daemon *d)
+{
+	if (default_may_be_set(d))
+		set_default_congestion_control(d, d->policies[0].record.congestion_control);
+	else
+		tcptuned_sysctl_restore(d->kernel.map_fd[TCPTUNED_MAP_META],
+					TCPTUNED_SYSCTL_CONGESTION_CONTROL, tcptuned_log_restored);
+}

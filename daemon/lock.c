@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "config.h"
+
+static int running_already(const char *what, const char *pid, struct tcptuned_error *err)
+{
+	return tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_RUNNING,
+			     "another tcptuned runs (process %s, lock %s); stop that one first: "
+			     "systemctl stop tcptuned",
+			     pid[0] ? pid : "unknown", what);
+}
+
+int tcptuned_lock_pins(const char *bpffs, int *ret_fd, struct tcptuned_error *err)
+{
+	*ret_fd = open(bpffs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (*ret_fd >= 0 && flock(*ret_fd, LOCK_EX | LOCK_NB))
+		return running_already(bpffs, "", err);
+	return 0;
+}
+
+int tcptuned_lock_take(const char *directory, struct tcptuned_error *err)
+{
+	char path[TCPTUNED_CONFIG_TEXT + 32];
+	_cleanup_close_ int fd = -1;
+
+	if (mkdir(directory, 0755) && errno != EEXIST)
+		return tcptuned_fail(err, errno,
+				     errno == EACCES || errno == EPERM || errno == EROFS
+					     ? TCPTUNED_EXIT_NOT_PERMITTED
+					     : TCPTUNED_EXIT_INTERNAL,
+				     "%s cannot be made: %s; run tcptuned as root", directory,
+				     strerror(errno));
+	snprintf(path, sizeof(path), "%s/lock", directory);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600); /* nobody else may lock it */
+	if (fd < 0)
+		return tcptuned_fail(err, errno,
+				     errno == EACCES || errno == EPERM
+					     ? TCPTUNED_EXIT_NOT_PERMITTED
+					     : TCPTUNED_EXIT_INTERNAL,
+				     "%s cannot be opened: %s; run tcptuned as root", path,
+				     strerror(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB)) {
+		char pid[16] = "";
+
+		if (pread(fd, pid, sizeof(pid) - 1, 0) < 0)
+			pid[0] = '\0';
+		pid[strcspn(pid, "\n")] = '\0';
+		return running_already(path, pid, err);
+	}
+	if (ftruncate(fd, 0) || dprintf(fd, "%d\n", getpid()) < 0)
+		return tcptuned_fail(err, errno, TCPTUNED_EXIT_INTERNAL, "%s: %s", path,
+				     strerror(errno));
+	return tcptuned_take_fd(&fd);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is done about that which tcptuned has on the host, other than to go on with it: taken back,
+ * by a daemon that stops or for one that was killed, or forgotten.
+ */
+#ifndef TCPTUNED_TAKEBACK_H
+#define TCPTUNED_TAKEBACK_H
+
+#include "config.h"
+#include "exit.h"
+#include "loader.h"
+
+/*
+ * Detach, restore sysctls, give connections back to the kernel, and leave no pin. Logs what it does
+ * and what it cannot do.
+ */
+void tcptuned_take_back(struct tcptuned_kernel *kernel);
+
+/* Log that the sysctl @name was put back to @value, or, with a negative errno, that it was not. */
+void tcptuned_log_restored(const char *name, const char *value, int error);
+
+/* May a dry run start? Returns 0, or a negative errno with @err filled. */
+int tcptuned_check_dry_run(const struct tcptuned_config *config, struct tcptuned_error *err);
+
+/* --detach: take back what a daemon left that was killed. */
+int tcptuned_daemon_detach(const struct tcptuned_config *config, struct tcptuned_error *err);
+
+/* --forget-paths: @prefix, or "all", in the kernel and on disk, whether a daemon runs or not. */
+int tcptuned_daemon_forget_paths(const struct tcptuned_config *config, const char *prefix,
+				 struct tcptuned_error *err);
+
+#endif
