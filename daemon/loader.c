@@ -159,20 +159,25 @@ static int check_bpffs(const char *bpffs, struct tcptuned_error *err)
 	return 0;
 }
 
+static bool is_paths_map(int fd, uint32_t entries)
+{
+	struct bpf_map_info info = { 0 };
+	__u32 len = sizeof(info);
+
+	return fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &len) &&
+	       info.key_size == sizeof(struct tcptuned_path_key) &&
+	       info.value_size == sizeof(struct tcptuned_path) && info.max_entries == entries;
+}
+
 /*
- * Is the map of paths as large as it is to be? One that is not is let go of: what is in it is on
- * disk, but for the last minute's.
+ * Is the map of paths as large as it is to be? One that is not is let go of: whoever attaches has
+ * saved what is in it (tcptuned_paths_rescue()).
  */
 static bool paths_fit(struct tcptuned_kernel *k)
 {
-	struct bpf_map_info info = { 0 };
 	int *fd = &k->map_fd[TCPTUNED_MAP_PATHS];
-	__u32 len = sizeof(info);
 
-	if (*fd >= 0 && !bpf_obj_get_info_by_fd(*fd, &info, &len) &&
-	    info.key_size == sizeof(struct tcptuned_path_key) &&
-	    info.value_size == sizeof(struct tcptuned_path) &&
-	    info.max_entries == k->paths_max)
+	if (is_paths_map(*fd, k->paths_max))
 		return true;
 	if (*fd >= 0)
 		close(*fd);
@@ -250,7 +255,7 @@ static int load_rightsize(struct tcptuned_kernel *k, struct objects *o,
 	o->rightsize = rightsize_bpf__open();
 	if (!o->rightsize)
 		return load_failed(err, errno, "the right-sizing programs");
-	paths_fit(k);
+	k->paths_kept = paths_fit(k);
 	bpf_map__set_max_entries(o->rightsize->maps.paths, k->paths_max);
 	reuse_maps(k, o->rightsize->obj);
 	if (rightsize_bpf__load(o->rightsize))
@@ -732,6 +737,12 @@ bool tcptuned_kernel_can_be_read(const struct tcptuned_kernel *k)
 	return read_meta(k, &meta) && meta.abi == TCPTUNED_ABI;
 }
 
+bool tcptuned_kernel_keeps_paths(const struct tcptuned_kernel *k, uint32_t paths_max)
+{
+	return tcptuned_kernel_can_be_read(k) &&
+	       is_paths_map(k->map_fd[TCPTUNED_MAP_PATHS], paths_max);
+}
+
 /* All that runs on the cgroup's sockets, and at their end? */
 static bool is_attached(const struct tcptuned_kernel *k, int cgroup_fd)
 {
@@ -830,6 +841,7 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 	} else if (meta.build == build_of_objects() && is_attached(k, cgroup_fd) &&
 		   k->bitcp == register_bitcp && paths_fit(k)) {
 		k->origin = TCPTUNED_TAKEN_OVER;
+		k->paths_kept = true;
 		return 0;
 	} else {
 		k->origin = TCPTUNED_UPGRADED;
