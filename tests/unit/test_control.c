@@ -27,7 +27,7 @@ void *__libc_realloc(void *old, size_t size);
 
 void *realloc(void *old, size_t size)
 {
-	if (no_memory && !old) {
+	if (no_memory && !old && size == 4096) { /* what a struct tcptuned_buf begins with */
 		no_memory = false;
 		errno = ENOMEM;
 		return NULL;
