@@ -52,6 +52,7 @@ static void test_nothing_is_outside_the_tree(void **state)
 	static const char *const paths[] = {
 		"..", "/..", "../", "/../../../../../../..", "/../../../../../../../etc",
 		"/./../../../../../..", "//..//..//..//..//..//etc//passwd", "/no.such.slice/..",
+		"/cgroup.procs/..",
 	};
 
 	if (!root_id())
