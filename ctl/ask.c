@@ -216,19 +216,21 @@ static int answer_myself(struct ctl *ctl, const json_t *request, struct tcptuned
 
 /* ---- either -------------------------------------------------------------------------------- */
 
-static int parse_answer(const struct tcptuned_buf *text, json_t **ret, struct tcptuned_error *err)
+/* A status is there where something went wrong, and nowhere else; with it the reason, if it can be. */
+int ctl_parse_answer(const struct tcptuned_buf *text, json_t **ret, struct tcptuned_error *err)
 {
 	json_t *root = json_loadb(text->data ? text->data : "", text->len, 0, NULL);
 	const char *problem = json_string_value(json_object_get(root, "error"));
-	int status = (int)json_integer_value(json_object_get(root, "status"));
+	const json_t *failed = json_object_get(root, "status");
+	int status = (int)json_integer_value(failed);
 
-	if (json_is_object(root) && !problem) {
+	if (json_is_object(root) && !failed) {
 		*ret = root;
 		return 0;
 	}
-	if (problem)
+	if (failed)
 		tcptuned_fail(err, EIO, tcptuned_exit_meaning(status) ? status : TCPTUNED_EXIT_DAEMON,
-			      "%s", problem);
+			      "%s", problem ? problem : "the daemon refuses, and does not say why");
 	else
 		tcptuned_fail(err, EIO, TCPTUNED_EXIT_DAEMON, "the daemon's answer is no JSON: is "
 							     "it of another version?");
@@ -255,7 +257,7 @@ int ctl_ask(struct ctl *ctl, json_t *request, json_t **ret, struct tcptuned_erro
 	error = ask(ctl, request, &out, err);
 	json_decref(request);
 	if (!error)
-		error = parse_answer(&out, ret, err);
+		error = ctl_parse_answer(&out, ret, err);
 	tcptuned_buf_free(&out);
 	return error;
 }

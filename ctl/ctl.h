@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "buf.h"
 #include "columns.h"
 #include "config.h"
 #include "exit.h"
@@ -71,6 +72,9 @@ void ctl_print_man_words(FILE *out);
  * errno with @err filled.
  */
 int ctl_ask(struct ctl *ctl, json_t *request, json_t **ret, struct tcptuned_error *err);
+
+/* What the daemon wrote: 0 with the answer, or -EIO with @err filled, by its words if it refuses. */
+int ctl_parse_answer(const struct tcptuned_buf *text, json_t **ret, struct tcptuned_error *err);
 
 /*
  * Connect to the daemon and send @request, without waiting for an answer. Returns the

@@ -57,14 +57,15 @@ static void print_event(const json_t *event)
 static int handle_line(const char *line, size_t len, bool json, struct tcptuned_error *err)
 {
 	json_t *event = json_loadb(line, len, 0, NULL);
-	const char *problem = ctl_text(event, "error");
+	const json_t *failed = json_object_get(event, "status");
 	int error = 0;
 
 	if (!json_is_object(event))
 		error = tcptuned_fail(err, EIO, TCPTUNED_EXIT_DAEMON,
 				      "the daemon's answer is no JSON: is it of another version?");
-	else if (*problem)
-		error = tcptuned_fail(err, EIO, (int)ctl_number(event, "status"), "%s", problem);
+	else if (failed)
+		error = tcptuned_fail(err, EIO, (int)json_integer_value(failed), "%s",
+				      ctl_text(event, "error"));
 	else if (json)
 		printf("%.*s\n", (int)len, line);
 	else if (strcmp(ctl_text(event, "event"), "listening"))

@@ -34,8 +34,9 @@ static void print_configuration(const json_t *answer)
 {
 	const char *rejected = ctl_text(answer, "configuration.rejected");
 	const char *unapplied = ctl_text(answer, "configuration.unapplied");
+	const json_t *configuration = json_object_get(answer, "configuration");
 
-	if (!json_object_get(answer, "configuration"))
+	if (!configuration)
 		return;
 	if (*rejected)
 		printf("configuration  the one before the last reload, which was rejected: %s\n",
@@ -44,8 +45,10 @@ static void print_configuration(const json_t *answer)
 		printf("configuration  not all of it in force, tried again every few seconds: "
 		       "%s\n",
 		       unapplied);
-	if (!*rejected && !*unapplied)
+	if (json_is_true(json_object_get(configuration, "in_force")))
 		puts("configuration  in force as it was last read");
+	else if (!*rejected && !*unapplied)
+		puts("configuration  not in force as it was last read; the log says why");
 }
 
 static void print_policy(const json_t *answer)

@@ -11,9 +11,12 @@
 #include "burstiness.skel.h"
 #include "cleanup.h"
 #include "clock.h"
+#include "text.h"
 
 /* So often the rings are read where short intervals go by meanwhile. */
 #define TRIES 3
+
+#define OTHER "other"
 
 struct tcptuned_burstiness {
 	struct burstiness_bpf *bpf;
@@ -123,13 +126,40 @@ static void read_rings(const struct tcptuned_burstiness *b, const struct burstin
 	}
 }
 
-static void add_row(struct tcptuned_burstiness_stats *ret, const char *name,
-		    const struct burstiness *sent)
+static void begin_rows(struct tcptuned_burstiness_stats *ret)
+{
+	strcpy(ret->rows[0].congestion_control, "all"); /* comes first, and is known last */
+	ret->rows_len = 1;
+}
+
+static struct tcptuned_burstiness_row *add_row(struct tcptuned_burstiness_stats *ret,
+					       const struct burstiness *sent)
 {
 	struct tcptuned_burstiness_row *row = &ret->rows[ret->rows_len++];
 
-	snprintf(row->congestion_control, sizeof(row->congestion_control), "%.15s", name);
 	row->sent = *sent;
+	return row;
+}
+
+static bool is_taken(const struct tcptuned_burstiness_stats *stats, const char *name)
+{
+	for (unsigned int i = 0; i < stats->rows_len; i++)
+		if (!strcmp(stats->rows[i].congestion_control, name))
+			return true;
+	return !strcmp(name, OTHER);
+}
+
+void tcptuned_burstiness_add_row(struct tcptuned_burstiness_stats *stats, const char *name,
+				 const struct burstiness *sent)
+{
+	char own[TCPTUNED_CC_NAME_MAX], text[TCPTUNED_CC_NAME_MAX];
+
+	snprintf(own, sizeof(own), "%.15s", name);
+	tcptuned_make_printable(own);
+	strcpy(text, own);
+	for (unsigned int n = 2; is_taken(stats, text); n++)
+		snprintf(text, sizeof(text), "%.12s~%u", own, n);
+	strcpy(add_row(stats, sent)->congestion_control, text);
 }
 
 /* @rings: room for those of all CPUs. -EAGAIN: it took longer than what was read lasts. */
@@ -142,7 +172,7 @@ static int read_rows(const struct tcptuned_burstiness *b, struct burstiness_ring
 
 	window.len = burstiness_window(b->start_ns, tcptuned_monotonic_ns(), b->interval_ns,
 				       &window.first);
-	ret->rows_len = 1; /* "all" comes first, and is known last */
+	begin_rows(ret);
 	while (ret->rows_len <= BURSTINESS_NAMES && !bpf_map_get_next_key(map_fd, before, name)) {
 		struct burstiness sent = { 0 };
 
@@ -150,12 +180,11 @@ static int read_rows(const struct tcptuned_burstiness *b, struct burstiness_ring
 			return -errno;
 		read_rings(b, rings, &window, &sent);
 		if (name[0])
-			add_row(ret, name, &sent);
+			tcptuned_burstiness_add_row(ret, name, &sent);
 		else if (sent.segments)
-			add_row(ret, "other", &sent);
+			strcpy(add_row(ret, &sent)->congestion_control, OTHER);
 		before = name;
 	}
-	strcpy(ret->rows[0].congestion_control, "all");
 	for (__u32 i = 0; i < window.len; i++)
 		burstiness_add(&ret->rows[0].sent, window.segments[i]);
 	ret->intervals = window.len;

@@ -16,7 +16,7 @@
 struct tcptuned_burstiness;
 
 struct tcptuned_burstiness_row {
-	/* "all": together; "other": those that were too many to be told apart */
+	/* "all": together; "other": those that were too many to be told apart; each name once */
 	char congestion_control[TCPTUNED_CC_NAME_MAX];
 	struct burstiness sent;
 };
@@ -43,6 +43,14 @@ void tcptuned_burstiness_stop(struct tcptuned_burstiness *b);
 /* @interval_us: what was asked for; 0: it is off. @b: what counts it; NULL: nothing. */
 void tcptuned_burstiness_read(const struct tcptuned_burstiness *b, uint32_t interval_us,
 			      struct tcptuned_burstiness_stats *ret);
+
+/*
+ * Add the row of one congestion control, while there is room, to @stats with "all" in it. Whoever
+ * registers one chooses its name: here it is printable, and none that another row has or is to
+ * have, with a number at its end if need be. Prometheus would refuse the whole scrape else.
+ */
+void tcptuned_burstiness_add_row(struct tcptuned_burstiness_stats *stats, const char *name,
+				 const struct burstiness *sent);
 
 /* Descriptors, which stay @b's. */
 int tcptuned_burstiness_prog_fd(const struct tcptuned_burstiness *b);

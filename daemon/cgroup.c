@@ -54,15 +54,32 @@ static int root_fd(void)
 	return fd;
 }
 
+/* Out of the tree, where whoever asks is not to learn what there is. */
+static bool climbs(const char *path)
+{
+	while (*path) {
+		size_t length = strcspn(path += strspn(path, "/"), "/");
+
+		if (length == 2 && !strncmp(path, "..", 2))
+			return true;
+		path += length;
+	}
+	return false;
+}
+
 uint64_t tcptuned_cgroup_id(const char *below_root)
 {
 	char path[PATH_MAX];
-	struct stat st;
+	struct stat st, root;
 	int fd = root_fd();
 
 	errno = ENOENT;
-	if (fd < 0 || snprintf(path, sizeof(path), "./%s", below_root) >= (int)sizeof(path) ||
-	    fstatat(fd, path, &st, 0))
+	if (fd < 0 || climbs(below_root) ||
+	    snprintf(path, sizeof(path), "./%s", below_root) >= (int)sizeof(path) ||
+	    fstat(fd, &root) || fstatat(fd, path, &st, 0))
+		return 0;
+	errno = ENOENT;
+	if (st.st_dev != root.st_dev) /* what is mounted in the tree is none of it */
 		return 0;
 	errno = ENOTDIR;
 	return S_ISDIR(st.st_mode) ? st.st_ino : 0;

@@ -21,7 +21,8 @@ int tcptuned_cgroup_open(const char *path, bool *ret_root, char *ret_path, size_
 
 /*
  * The id of the cgroup at @below_root, a path from the root of the cgroup2 tree, as the kernel
- * has it. 0: there is none (errno is ENOENT), or it cannot be looked at (errno says why).
+ * has it. 0: there is none (errno is ENOENT), or it cannot be looked at (errno says why). Nothing
+ * is outside the tree: a path with ".." in it is that of no cgroup.
  */
 uint64_t tcptuned_cgroup_id(const char *below_root);
 

@@ -731,8 +731,8 @@ static int problem(char *ret, int errnum, const char *text)
 /* --- one parser for each type -------------------------------------------------------- */
 
 /*
- * Decimal digits at *@text, which moves past them; huge numbers become UINT32_MAX * 2^10 or so,
- * above every range. -EINVAL when there is none.
+ * Decimal digits at *@text, which moves past them; huge numbers become one above 2^40, the largest
+ * that any key may have. -EINVAL when there is none.
  */
 static int parse_digits(const char **text, uint64_t *ret)
 {
@@ -742,7 +742,7 @@ static int parse_digits(const char **text, uint64_t *ret)
 	if (!isdigit((unsigned char)*p))
 		return -EINVAL;
 	for (; isdigit((unsigned char)*p); p++)
-		if (value < 1ull << 40)
+		if (value <= 1ull << 40)
 			value = value * 10 + (uint64_t)(*p - '0');
 	*text = p;
 	*ret = value;

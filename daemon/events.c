@@ -13,6 +13,7 @@
 #include "events.h"
 #include "flows.h"
 #include "json.h"
+#include "text.h"
 #include "totals.h"
 
 /* The gate stays open so long after it was last renewed. */
@@ -111,9 +112,7 @@ static void name_in(const struct tcptuned_event *event, char name[2 * sizeof(__u
 	memcpy(name, &event->a, sizeof(event->a));
 	memcpy(name + sizeof(event->a), &event->b, sizeof(event->b));
 	name[2 * sizeof(__u64)] = '\0';
-	for (; *name; name++)
-		if (*name < ' ' || *name > '~')
-			*name = '?';
+	tcptuned_make_printable(name);
 }
 
 #pragma GCC diagnostic push

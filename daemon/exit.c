@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "exit.h"
+#include "text.h"
 
 int tcptuned_fail(struct tcptuned_error *err, int errnum, enum tcptuned_exit status,
 		  const char *fmt, ...)
@@ -17,6 +18,8 @@ int tcptuned_fail(struct tcptuned_error *err, int errnum, enum tcptuned_exit sta
 		va_start(args, fmt);
 		vsnprintf(err->text, sizeof(err->text), fmt, args);
 		va_end(args);
+		/* What somebody wrote may be in it, and a cut through the middle of a character. */
+		tcptuned_make_utf8(err->text);
 	}
 	return -errnum;
 }

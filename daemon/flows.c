@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include "flows.h"
+#include "text.h"
 
 /* A word of metrics, JSON and columns, and what it means. */
 struct word {
@@ -362,9 +363,7 @@ static void keep_if_first(struct tcptuned_flows *flows, const struct tcptuned_fl
 static void make_printable(char name[TCPTUNED_CC_NAME_MAX])
 {
 	name[TCPTUNED_CC_NAME_MAX - 1] = '\0';
-	for (; *name; name++)
-		if (*name < ' ' || *name > '~')
-			*name = '?';
+	tcptuned_make_printable(name);
 }
 
 /* Could this be a record at all? Nothing after this looks at a field that was not checked. */

@@ -275,6 +275,14 @@ static int connection_fd(struct MHD_Connection *connection)
 	return info ? info->connect_fd : -1;
 }
 
+/* Answers that are errors are made whether there is room or not: it may be less than none. */
+static size_t body_room(const struct tcptuned_http *http)
+{
+	size_t most = http->options.body_max_bytes;
+
+	return http->body_bytes < most ? most - http->body_bytes : 0;
+}
+
 /* Called by the library as soon as the headers are read; a body that follows is not read. */
 static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, const char *path,
 			      const char *method, const char *version, const char *upload,
@@ -290,7 +298,7 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, cons
 		client->deadline_ms =
 			tcptuned_monotonic_ms() + http->options.total_timeout_s * 1000ull;
 	}
-	tcptuned_buf_init(&reply.body, http->options.body_max_bytes - http->body_bytes);
+	tcptuned_buf_init(&reply.body, body_room(http));
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
 		reply_error(&reply, MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET and HEAD.\n");
 	else

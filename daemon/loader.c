@@ -159,20 +159,25 @@ static int check_bpffs(const char *bpffs, struct tcptuned_error *err)
 	return 0;
 }
 
+static bool is_paths_map(int fd, uint32_t entries)
+{
+	struct bpf_map_info info = { 0 };
+	__u32 len = sizeof(info);
+
+	return fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &len) &&
+	       info.key_size == sizeof(struct tcptuned_path_key) &&
+	       info.value_size == sizeof(struct tcptuned_path) && info.max_entries == entries;
+}
+
 /*
- * Is the map of paths as large as it is to be? One that is not is let go of: what is in it is on
- * disk, but for the last minute's.
+ * Is the map of paths as large as it is to be? One that is not is let go of: whoever attaches has
+ * saved what is in it (tcptuned_paths_rescue()).
  */
 static bool paths_fit(struct tcptuned_kernel *k)
 {
-	struct bpf_map_info info = { 0 };
 	int *fd = &k->map_fd[TCPTUNED_MAP_PATHS];
-	__u32 len = sizeof(info);
 
-	if (*fd >= 0 && !bpf_obj_get_info_by_fd(*fd, &info, &len) &&
-	    info.key_size == sizeof(struct tcptuned_path_key) &&
-	    info.value_size == sizeof(struct tcptuned_path) &&
-	    info.max_entries == k->paths_max)
+	if (is_paths_map(*fd, k->paths_max))
 		return true;
 	if (*fd >= 0)
 		close(*fd);
@@ -210,53 +215,78 @@ static int load_failed(struct tcptuned_error *err, int errnum, const char *what)
 			     what, strerror(errnum), libbpf_said);
 }
 
+/* Of this process, not of the kernel: descriptors or memory. */
+static int maps_failed(struct tcptuned_error *err, int errnum)
+{
+	return tcptuned_fail(err, errnum, TCPTUNED_EXIT_INTERNAL,
+			     "the programs cannot be given the maps that they share: %s%s",
+			     strerror(errnum),
+			     errnum == EMFILE || errnum == ENFILE
+				     ? "; allow more open files (LimitNOFILE=, ulimit -n)"
+				     : "");
+}
+
 const char *tcptuned_map_name(enum tcptuned_map which)
 {
 	return map_name[which];
 }
 
-/* Have the maps of @object be those that are there already: pinned, or of an object before. */
-static void reuse_maps(const struct tcptuned_kernel *k, struct bpf_object *object)
+/*
+ * Have the maps of @object be those that are there already: pinned, or of an object before. With
+ * one of its own, the programs would write what nobody reads. 0 or a negative errno.
+ */
+static int reuse_maps(const struct tcptuned_kernel *k, struct bpf_object *object)
 {
 	for (int i = 0; i < TCPTUNED_MAPS; i++) {
 		struct bpf_map *map = bpf_object__find_map_by_name(object, map_name[i]);
+		int error = map && k->map_fd[i] >= 0 ? bpf_map__reuse_fd(map, k->map_fd[i]) : 0;
 
-		if (map && k->map_fd[i] >= 0)
-			bpf_map__reuse_fd(map, k->map_fd[i]);
+		if (error)
+			return error;
 	}
+	return 0;
 }
 
-static void keep_fd(int *slot, int fd)
+/* 0 or a negative errno; then the slot is empty. */
+static int keep_fd(int *slot, int fd)
 {
 	if (*slot >= 0)
 		close(*slot);
 	*slot = fd < 0 ? -1 : dup(fd);
+	return fd >= 0 && *slot < 0 ? -errno : 0;
 }
 
-/* The maps that @object, now loaded, brought along. */
-static void keep_maps(struct tcptuned_kernel *k, const struct bpf_object *object)
+/* The maps that @object, now loaded, brought along. 0 or a negative errno. */
+static int keep_maps(struct tcptuned_kernel *k, const struct bpf_object *object)
 {
 	for (int i = 0; i < TCPTUNED_MAPS; i++) {
 		struct bpf_map *map = bpf_object__find_map_by_name(object, map_name[i]);
+		int error = map && k->map_fd[i] < 0 ? keep_fd(&k->map_fd[i], bpf_map__fd(map)) : 0;
 
-		if (map && k->map_fd[i] < 0)
-			keep_fd(&k->map_fd[i], bpf_map__fd(map));
+		if (error)
+			return error;
 	}
+	return 0;
 }
 
 static int load_rightsize(struct tcptuned_kernel *k, struct objects *o,
 			  struct tcptuned_error *err)
 {
+	int error;
+
 	o->rightsize = rightsize_bpf__open();
 	if (!o->rightsize)
 		return load_failed(err, errno, "the right-sizing programs");
-	paths_fit(k);
-	bpf_map__set_max_entries(o->rightsize->maps.paths, k->paths_max);
-	reuse_maps(k, o->rightsize->obj);
+	k->paths_kept = paths_fit(k);
+	error = bpf_map__set_max_entries(o->rightsize->maps.paths, k->paths_max);
+	if (!error)
+		error = reuse_maps(k, o->rightsize->obj);
+	if (error)
+		return maps_failed(err, -error);
 	if (rightsize_bpf__load(o->rightsize))
 		return load_failed(err, errno, "the right-sizing programs");
-	keep_maps(k, o->rightsize->obj);
-	return 0;
+	error = keep_maps(k, o->rightsize->obj);
+	return error ? maps_failed(err, -error) : 0;
 }
 
 /* The second object shares the first one's maps. */
@@ -264,34 +294,40 @@ static int load_flows(struct tcptuned_kernel *k, struct objects *o, int cgroup_f
 		      struct tcptuned_error *err)
 {
 	struct stat cgroup;
+	int error;
 
 	o->flows = flows_bpf__open();
 	if (!o->flows || fstat(cgroup_fd, &cgroup))
 		return load_failed(err, errno, "the iterators");
 	o->flows->rodata->cgroup_id = cgroup.st_ino;
-	reuse_maps(k, o->flows->obj);
+	error = reuse_maps(k, o->flows->obj);
+	if (error)
+		return maps_failed(err, -error);
 	if (flows_bpf__load(o->flows))
 		return load_failed(err, errno, "the iterators");
-	keep_maps(k, o->flows->obj);
-	return 0;
+	error = keep_maps(k, o->flows->obj);
+	return error ? maps_failed(err, -error) : 0;
 }
 
 static int load_bitcp_with(struct tcptuned_kernel *k, struct objects *o, uint32_t map_flags)
 {
+	int error;
+
 	o->bitcp = bitcp_bpf__open();
 	if (!o->bitcp)
 		return -errno;
-	reuse_maps(k, o->bitcp->obj);
-	bpf_map__set_map_flags(o->bitcp->maps.bitcp, map_flags);
-	if (bitcp_bpf__load(o->bitcp)) {
-		int error = -errno;
-
+	error = reuse_maps(k, o->bitcp->obj);
+	if (!error)
+		error = bpf_map__set_map_flags(o->bitcp->maps.bitcp, map_flags);
+	if (!error && bitcp_bpf__load(o->bitcp))
+		error = -errno;
+	if (!error)
+		error = keep_maps(k, o->bitcp->obj);
+	if (error) {
 		bitcp_bpf__destroy(o->bitcp);
 		o->bitcp = NULL;
-		return error;
 	}
-	keep_maps(k, o->bitcp->obj);
-	return 0;
+	return error;
 }
 
 /* Not fatal: right-sizing works without it. As a link where the kernel has such links. */
@@ -489,14 +525,19 @@ static void unregister_bitcp(struct tcptuned_kernel *k)
 static int register_bitcp(struct tcptuned_kernel *k, struct bpf_map *map)
 {
 	int *link_fd = &k->link_fd[TCPTUNED_LINK_BITCP], error;
+	_cleanup_close_ int map_fd = dup(bpf_map__fd(map));
 
+	if (map_fd < 0) /* first: without it, nobody could take back what is registered */
+		return -errno;
 	if (tcptuned_structops_replace(map, *link_fd)) {
 		unregister_bitcp(k);
 		error = tcptuned_structops_register(map, link_fd);
 		if (error)
 			return error;
 	}
-	keep_fd(&k->bitcp_map_fd, bpf_map__fd(map));
+	if (k->bitcp_map_fd >= 0)
+		close(k->bitcp_map_fd);
+	k->bitcp_map_fd = tcptuned_take_fd(&map_fd);
 	k->bitcp = true;
 	return 0;
 }
@@ -518,39 +559,37 @@ static void attach_bitcp(struct tcptuned_kernel *k, struct objects *o)
 					  : "");
 }
 
-static void keep_descriptors(struct tcptuned_kernel *k, struct objects *o)
+/* 0 or a negative errno. */
+static int keep_descriptors(struct tcptuned_kernel *k, struct objects *o)
 {
+	const struct {
+		enum tcptuned_prog which;
+		const struct bpf_program *prog;
+	} progs[] = {
+		{ TCPTUNED_PROG_SOCKOPS, o->rightsize->progs.tcptuned_sockops },
+		{ TCPTUNED_PROG_SETSOCKOPT, o->rightsize->progs.tcptuned_setsockopt },
+		{ TCPTUNED_PROG_GETSOCKOPT, o->rightsize->progs.tcptuned_getsockopt },
+		{ TCPTUNED_PROG_DESTROYED, o->rightsize->progs.tcptuned_destroyed },
+		{ TCPTUNED_PROG_DUMP_FLOWS, o->flows->progs.dump_flows },
+		{ TCPTUNED_PROG_ADOPT_FLOWS, o->flows->progs.adopt_flows },
+		{ TCPTUNED_PROG_RELEASE_FLOWS, o->flows->progs.release_flows },
+		{ TCPTUNED_PROG_UNDO_OVERRIDES, o->flows->progs.undo_overrides },
+		{ TCPTUNED_PROG_APPLY_POLICIES, o->flows->progs.apply_policies },
+		{ TCPTUNED_PROG_REST_FLOWS, o->flows->progs.rest_flows },
+		{ TCPTUNED_PROG_RECALL_FLOWS, o->flows->progs.recall_flows },
+	};
+	int next = TCPTUNED_PROG_BITCP_FIRST, error = 0;
 	struct bpf_program *prog;
-	int next = TCPTUNED_PROG_BITCP_FIRST;
 
-	keep_fd(&k->prog_fd[TCPTUNED_PROG_SOCKOPS],
-		bpf_program__fd(o->rightsize->progs.tcptuned_sockops));
-	keep_fd(&k->prog_fd[TCPTUNED_PROG_SETSOCKOPT],
-		bpf_program__fd(o->rightsize->progs.tcptuned_setsockopt));
-	keep_fd(&k->prog_fd[TCPTUNED_PROG_GETSOCKOPT],
-		bpf_program__fd(o->rightsize->progs.tcptuned_getsockopt));
-	keep_fd(&k->prog_fd[TCPTUNED_PROG_DESTROYED],
-		bpf_program__fd(o->rightsize->progs.tcptuned_destroyed));
-	keep_fd(&k->prog_fd[TCPTUNED_PROG_DUMP_FLOWS],
-		bpf_program__fd(o->flows->progs.dump_flows));
-	keep_fd(&k->prog_fd[TCPTUNED_PROG_ADOPT_FLOWS],
-		bpf_program__fd(o->flows->progs.adopt_flows));
-	keep_fd(&k->prog_fd[TCPTUNED_PROG_RELEASE_FLOWS],
-		bpf_program__fd(o->flows->progs.release_flows));
-	keep_fd(&k->prog_fd[TCPTUNED_PROG_UNDO_OVERRIDES],
-		bpf_program__fd(o->flows->progs.undo_overrides));
-	keep_fd(&k->prog_fd[TCPTUNED_PROG_APPLY_POLICIES],
-		bpf_program__fd(o->flows->progs.apply_policies));
-	keep_fd(&k->prog_fd[TCPTUNED_PROG_REST_FLOWS],
-		bpf_program__fd(o->flows->progs.rest_flows));
-	keep_fd(&k->prog_fd[TCPTUNED_PROG_RECALL_FLOWS],
-		bpf_program__fd(o->flows->progs.recall_flows));
+	for (size_t i = 0; i < sizeof(progs) / sizeof(progs[0]) && !error; i++)
+		error = keep_fd(&k->prog_fd[progs[i].which], bpf_program__fd(progs[i].prog));
 	if (!o->bitcp)
-		return;
+		return error;
 	bpf_object__for_each_program(prog, o->bitcp->obj) {
-		if (next < TCPTUNED_PROGS)
-			keep_fd(&k->prog_fd[next++], bpf_program__fd(prog));
+		if (next < TCPTUNED_PROGS && !error)
+			error = keep_fd(&k->prog_fd[next++], bpf_program__fd(prog));
 	}
+	return error;
 }
 
 static int pin_programs(const struct tcptuned_kernel *k, const struct bpf_object *object)
@@ -631,7 +670,9 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 		return error;
 	if (with_bitcp)
 		load_bitcp(k, &o);
-	keep_descriptors(k, &o);
+	error = keep_descriptors(k, &o);
+	if (error)
+		return maps_failed(err, -error);
 	if (k->origin == TCPTUNED_REPLACED)
 		release_fd = tcptuned_take_fd(&k->link_fd[TCPTUNED_LINK_RELEASE]);
 
@@ -732,6 +773,12 @@ bool tcptuned_kernel_can_be_read(const struct tcptuned_kernel *k)
 	return read_meta(k, &meta) && meta.abi == TCPTUNED_ABI;
 }
 
+bool tcptuned_kernel_keeps_paths(const struct tcptuned_kernel *k, uint32_t paths_max)
+{
+	return tcptuned_kernel_can_be_read(k) &&
+	       is_paths_map(k->map_fd[TCPTUNED_MAP_PATHS], paths_max);
+}
+
 /* All that runs on the cgroup's sockets, and at their end? */
 static bool is_attached(const struct tcptuned_kernel *k, int cgroup_fd)
 {
@@ -827,6 +874,7 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 	} else if (meta.build == build_of_objects() && is_attached(k, cgroup_fd) &&
 		   k->bitcp == register_bitcp && paths_fit(k)) {
 		k->origin = TCPTUNED_TAKEN_OVER;
+		k->paths_kept = true;
 		return 0;
 	} else {
 		k->origin = TCPTUNED_UPGRADED;

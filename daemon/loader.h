@@ -105,6 +105,7 @@ struct tcptuned_kernel {
 	int bitcp_map_fd; /* the struct_ops map */
 	bool bitcp;	  /* registered */
 	uint32_t paths_max; /* entries of the map of paths */
+	bool paths_kept; /* that map is of a daemon before this one, with what was learned since */
 	__u32 generation; /* of the policies in force, in the upper half of their ids; 0: none */
 	__u32 policies_len; /* how many these are, the default one included */
 	enum tcptuned_origin origin;
@@ -136,6 +137,9 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
  */
 int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs,
 			 struct tcptuned_error *err);
+
+/* Would tcptuned_kernel_attach() go on with the map of paths that was opened? */
+bool tcptuned_kernel_keeps_paths(const struct tcptuned_kernel *k, uint32_t paths_max);
 
 /* Have the records of what was opened the layout of this build? */
 bool tcptuned_kernel_can_be_read(const struct tcptuned_kernel *k);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Prometheus text format 0.0.4 and JSON, made from a snapshot. Pure: reads nothing but its
- * arguments. One line in a table in metrics.c per metric.
+ * arguments. One line in a table per metric, in metrics.c or one of its parts (metrics_parts.h).
  */
 #ifndef TCPTUNED_METRICS_H
 #define TCPTUNED_METRICS_H
@@ -63,8 +63,5 @@ void tcptuned_metrics_format(struct tcptuned_buf *out, const struct tcptuned_sna
 /* The whole of /flows.json: the totals of flows, and one object for each of flows.top. */
 void tcptuned_metrics_format_json(struct tcptuned_buf *out,
 				  const struct tcptuned_snapshot *snap);
-
-/* @text as the value of a label: backslash, double quote and line feed escaped. */
-void tcptuned_metrics_label_value(struct tcptuned_buf *out, const char *text);
 
 #endif

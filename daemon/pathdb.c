@@ -26,6 +26,7 @@ struct tcptuned_pathdb {
 	char *file;
 	char boot[BOOT_TEXT]; /* the kernel's id of this boot */
 	unsigned int dropped;
+	bool made; /* just now */
 };
 
 /*
@@ -213,6 +214,11 @@ unsigned int tcptuned_pathdb_dropped(const struct tcptuned_pathdb *db)
 	return db->dropped;
 }
 
+bool tcptuned_pathdb_made(const struct tcptuned_pathdb *db)
+{
+	return db->made;
+}
+
 static int check_version(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 {
 	char text[200];
@@ -227,8 +233,10 @@ static int check_version(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 				     "%s: it has version %.20s, made by a later tcptuned; this "
 				     "one knows version %d",
 				     db->file, text, SCHEMA_VERSION);
-	if (version == 0) /* new, or somebody else's */
+	if (version == 0) { /* new, or somebody else's */
+		db->made = true;
 		return execute(db, schema, err);
+	}
 	if (version == 1)
 		error = execute(db, from_version_1, err);
 	return error || version == SCHEMA_VERSION ? error : bring_up_version_2(db, err);

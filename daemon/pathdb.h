@@ -38,6 +38,9 @@ int tcptuned_pathdb_open_copy(struct tcptuned_pathdb **ret, const char *file,
 
 void tcptuned_pathdb_close(struct tcptuned_pathdb *db);
 
+/* Was there none before it was opened? */
+bool tcptuned_pathdb_made(const struct tcptuned_pathdb *db);
+
 /*
  * How many rows went as it was opened, for the file was of an earlier version: of network
  * namespaces but the daemon's own, of which that knew the inode numbers only.

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 
 #include "cleanup.h"
 #include "config.h"
@@ -18,6 +19,13 @@
 #define COUNT_S	     (2 * SAVE_EVERY_S) /* ... often than this, where no save has counted */
 #define BATCH	     1024 /* entries per system call; more than any bucket of the map has */
 #define FILE_TEXT    (TCPTUNED_CONFIG_TEXT + 16)
+#define CLOCK_STEP_S 5 /* what the clocks may differ by before rows on disk are of a wrong time */
+
+/*
+ * Each processor takes so many free entries of the map at a time (LOCAL_FREE_TARGET in the kernel's
+ * bpf_lru_list.c): it makes room, by dropping what nobody looked for, before it is full.
+ */
+#define LRU_AT_HAND 128
 
 struct tcptuned_paths {
 	const struct tcptuned_kernel *kernel;
@@ -28,7 +36,9 @@ struct tcptuned_paths {
 	bool read_only;	  /* nothing is written, renamed or made */
 	__u64 own_cookie; /* of the daemon's network namespace, ... */
 	__u32 own_netns;  /* ... and its inode number */
+	__s64 made_s;  /* CLOCK_BOOTTIME: when this was made, before anything was learned */
 	__s64 saved_s; /* CLOCK_BOOTTIME: what was updated since is still to be written */
+	__s64 offset_s; /* of CLOCK_REALTIME to that, by which the times on disk are right */
 	__s64 tried_s; /* when saving was last tried */
 	bool failing;  /* and said so */
 	__s64 counted_s; /* when stats.known was counted, by a save or for itself, ... */
@@ -44,6 +54,12 @@ static __s64 clock_s(clockid_t clock)
 
 	clock_gettime(clock, &now);
 	return now.tv_sec;
+}
+
+/* The former jumps when somebody sets it, or when the network is there to tell it. */
+static __s64 clock_offset_s(void)
+{
+	return clock_s(CLOCK_REALTIME) - clock_s(CLOCK_BOOTTIME);
 }
 
 /* The same moment as before on another clock; one that is to come becomes now. */
@@ -184,7 +200,10 @@ static int set_aside(struct tcptuned_paths *paths, const char *why)
 	return error;
 }
 
-/* Open it, or a new one in place of one that is damaged; @thorough: anywhere. */
+/*
+ * Open it, or a new one in place of one that is damaged; @thorough: anywhere. In a new one all of
+ * the map is still to be written.
+ */
 static int open_database(struct tcptuned_paths *paths, bool thorough, struct tcptuned_pathdb **ret,
 			 struct tcptuned_error *err)
 {
@@ -198,6 +217,8 @@ static int open_database(struct tcptuned_paths *paths, bool thorough, struct tcp
 	error = tcptuned_pathdb_open(ret, paths->file, thorough, err);
 	if (error == -EUCLEAN && !set_aside(paths, err->text))
 		error = tcptuned_pathdb_open(ret, paths->file, thorough, err);
+	if (!error && tcptuned_pathdb_made(*ret))
+		paths->saved_s = INT64_MIN;
 	if (!error && tcptuned_pathdb_dropped(*ret))
 		tcptuned_log(TCPTUNED_LOG_INFO,
 			     "%s: %u paths of other network namespaces are not taken over: the "
@@ -215,48 +236,117 @@ static bool of_settings(const struct tcptuned_paths *paths, const struct tcptune
 							   : paths->settings.ipv6_prefix);
 }
 
+struct loading {
+	struct tcptuned_paths *paths;
+	__u64 missing;	   /* rows that the map has not */
+	__u64 passed_over; /* of these: the oldest, for which it has no room */
+};
+
+/* The row as the map has it; false: it is of no use there. */
+static bool bring_up(const struct tcptuned_paths *paths, struct tcptuned_path_key *key,
+		     struct tcptuned_path *path)
+{
+	if (!of_settings(paths, key))
+		return false;
+	change_clock(path, CLOCK_REALTIME, CLOCK_BOOTTIME);
+	if (!key->netns_cookie) {
+		key->netns_cookie = paths->own_cookie;
+		path->netns = paths->own_netns;
+	}
+	return !path_expired(path, clock_s(CLOCK_BOOTTIME), paths->settings.expire_s);
+}
+
+static void count_missing(void *ctx, const struct tcptuned_path_key *key,
+			  const struct tcptuned_path *path)
+{
+	struct tcptuned_path_key here = *key;
+	struct tcptuned_path now = *path, there;
+	struct loading *l = ctx;
+
+	l->missing += bring_up(l->paths, &here, &now) &&
+		      bpf_map_lookup_elem(paths_fd(l->paths), &here, &there);
+}
+
 static void load_row(void *ctx, const struct tcptuned_path_key *key,
 		     const struct tcptuned_path *path)
 {
 	struct tcptuned_path_key here = *key;
-	struct tcptuned_path now = *path;
-	struct tcptuned_paths *paths = ctx;
+	struct tcptuned_path now = *path, there;
+	struct loading *l = ctx;
 
-	change_clock(&now, CLOCK_REALTIME, CLOCK_BOOTTIME);
-	if (!here.netns_cookie) {
-		here.netns_cookie = paths->own_cookie;
-		now.netns = paths->own_netns;
+	if (!bring_up(l->paths, &here, &now))
+		return;
+	if (l->passed_over && bpf_map_lookup_elem(paths_fd(l->paths), &here, &there)) {
+		l->passed_over--;
+		return;
 	}
-	if (!of_settings(paths, key) ||
-	    path_expired(&now, clock_s(CLOCK_BOOTTIME), paths->settings.expire_s))
-		return;
 	/* What is there was learned while no daemon ran: it is newer. */
-	if (bpf_map_update_elem(paths_fd(paths), &here, &now, BPF_NOEXIST))
+	if (bpf_map_update_elem(paths_fd(l->paths), &here, &now, BPF_NOEXIST))
 		return;
-	paths->stats.loaded++;
-	paths->stats.clock_corrected += path->updated_s > clock_s(CLOCK_REALTIME);
+	l->paths->stats.loaded++;
+	l->paths->stats.clock_corrected += path->updated_s > clock_s(CLOCK_REALTIME);
+}
+
+/* So many entries may be added to the map with none of those in it dropped. */
+static __u64 room_in_map(const struct tcptuned_paths *paths)
+{
+	int cpus = libbpf_num_possible_cpus();
+	__u32 known = 0;
+	__u64 taken;
+
+	if (cpus < 1 || tcptuned_paths_each(paths_fd(paths), count_row, &known))
+		return 0;
+	taken = known + (__u64)cpus * LRU_AT_HAND;
+	return taken < paths->entries_max ? paths->entries_max - taken : 0;
+}
+
+/* The oldest first, which are the first to go. A new map makes room by itself. */
+static int load_rows(struct tcptuned_paths *paths, struct tcptuned_pathdb *db,
+		     struct tcptuned_error *err)
+{
+	struct loading l = { .paths = paths };
+	__u64 room;
+	int error;
+
+	if (paths->kernel->paths_kept) {
+		error = tcptuned_pathdb_read(db, count_missing, &l, err);
+		if (error)
+			return error;
+		room = room_in_map(paths);
+		l.passed_over = l.missing > room ? l.missing - room : 0;
+	}
+	return tcptuned_pathdb_read(db, load_row, &l, err);
 }
 
 void tcptuned_paths_load(struct tcptuned_paths *paths)
 {
 	struct tcptuned_error err = { 0 };
 	struct tcptuned_pathdb *db = NULL;
+	__s64 offset_s = clock_offset_s();
 	int error;
 
 	if (paths_fd(paths) < 0)
 		return;
-	/* Before: what is to come becomes now, and is written so the next time. */
+	/* What was learned while no daemon ran: then nothing is lost, whatever comes. */
+	if (paths->kernel->paths_kept)
+		tcptuned_paths_save(paths);
 	paths->tried_s = clock_s(CLOCK_BOOTTIME);
 	error = open_database(paths, true, &db, &err);
 	if (!error)
-		error = tcptuned_pathdb_read(db, load_row, paths, &err);
+		error = load_rows(paths, db, &err);
 	tcptuned_pathdb_close(db);
 	if (error == -EUCLEAN)
 		error = set_aside(paths, err.text);
 	if (error)
 		failed(paths, err.text);
-	if (paths->kernel->origin == TCPTUNED_LOADED || paths->kernel->origin == TCPTUNED_REPLACED)
-		paths->saved_s = paths->tried_s; /* nothing is in the map but what was read */
+	/*
+	 * Nothing is in a new map but what was read, and what was learned meanwhile. A time to come
+	 * became now, and is written so the next time.
+	 */
+	if (!paths->kernel->paths_kept) {
+		paths->saved_s = paths->made_s;
+		paths->offset_s = offset_s;
+	}
 	tcptuned_log(TCPTUNED_LOG_DEBUG, "%s: %llu paths read", paths->file,
 		     (unsigned long long)paths->stats.loaded);
 }
@@ -323,15 +413,21 @@ static int save_rows(struct saving *s)
 static int save(struct tcptuned_paths *paths, struct tcptuned_error *err)
 {
 	struct saving s = { .paths = paths, .err = err, .now_s = clock_s(CLOCK_BOOTTIME) };
+	__s64 offset_s = clock_offset_s();
 	int error;
 
 	paths->tried_s = s.now_s;
+	/* The clock was set: the times on disk are those of the wrong one. */
+	if (llabs(offset_s - paths->offset_s) > CLOCK_STEP_S)
+		paths->saved_s = INT64_MIN;
 	error = open_database(paths, false, &s.db, err);
 	if (!error)
 		error = save_rows(&s);
 	tcptuned_pathdb_close(s.db); /* rolls back what was not committed */
 	if (error)
 		return error;
+	if (paths->saved_s == INT64_MIN)
+		paths->offset_s = offset_s;
 	paths->saved_s = s.now_s;
 	paths->stats.saved += s.saved;
 	paths->stats.evicted += s.evicted;
@@ -346,10 +442,8 @@ void tcptuned_paths_save(struct tcptuned_paths *paths)
 	if (paths_fd(paths) < 0 || !paths->settings.expire_s || paths->read_only)
 		return;
 	error = save(paths, &err);
-	if (error == -EUCLEAN && !set_aside(paths, err.text)) {
-		paths->saved_s = INT64_MIN; /* all of it */
-		error = save(paths, &err);
-	}
+	if (error == -EUCLEAN && !set_aside(paths, err.text))
+		error = save(paths, &err); /* all of it */
 	if (error)
 		failed(paths, err.text);
 	else
@@ -360,6 +454,39 @@ void tcptuned_paths_tick(struct tcptuned_paths *paths)
 {
 	if (clock_s(CLOCK_BOOTTIME) - paths->tried_s >= SAVE_EVERY_S)
 		tcptuned_paths_save(paths);
+}
+
+/* ---- what others have left ------------------------------------------------------------- */
+
+void tcptuned_paths_save_left(const struct tcptuned_kernel *kernel, const char *directory,
+			      __u32 entries_max)
+{
+	uint32_t needed = 1u << TCPTUNED_MAP_PATHS | 1u << TCPTUNED_MAP_PATH_SETTINGS;
+	struct tcptuned_paths *paths;
+
+	if (kernel->other_layout & needed) {
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "the paths in %s are another build's, and cannot be saved: what was "
+			     "learned since that build saved them is lost",
+			     kernel->pin_dir);
+		return;
+	}
+	if (tcptuned_paths_new(&paths, kernel, directory, entries_max))
+		return;
+	tcptuned_paths_adopt_settings(paths);
+	tcptuned_paths_save(paths);
+	tcptuned_paths_free(paths);
+}
+
+void tcptuned_paths_rescue(const char *bpffs, const char *directory, __u32 entries_max)
+{
+	struct tcptuned_kernel before;
+
+	if (tcptuned_kernel_open(&before, bpffs, NULL))
+		return; /* there is nothing, or tcptuned_kernel_attach() tells what is wrong */
+	if (!tcptuned_kernel_keeps_paths(&before, entries_max))
+		tcptuned_paths_save_left(&before, directory, entries_max);
+	tcptuned_kernel_close(&before);
 }
 
 /* ---- forgetting ----------------------------------------------------------------------- */
@@ -500,6 +627,7 @@ int tcptuned_paths_new(struct tcptuned_paths **ret, const struct tcptuned_kernel
 	if (!paths)
 		return -ENOMEM;
 	paths->kernel = kernel;
+	paths->made_s = clock_s(CLOCK_BOOTTIME);
 	paths->saved_s = INT64_MIN;
 	paths->entries_max = entries_max;
 	if (!stat("/proc/self/ns/net", &netns))

@@ -44,8 +44,9 @@ int tcptuned_paths_configure(struct tcptuned_paths *paths,
 void tcptuned_paths_adopt_settings(struct tcptuned_paths *paths);
 
 /*
- * Put into the kernel's map what is on disk, has not expired and is not there yet. A damaged
- * database is set aside, and that is logged.
+ * Put into the kernel's map what is on disk, has not expired and is not there yet; but of a map
+ * that was taken over (kernel->paths_kept) save what is in it first, and let none of it go. A
+ * damaged database is set aside, and that is logged.
  */
 void tcptuned_paths_load(struct tcptuned_paths *paths);
 
@@ -54,6 +55,19 @@ void tcptuned_paths_tick(struct tcptuned_paths *paths);
 
 /* Write what has changed since the last time, and forget what has expired. */
 void tcptuned_paths_save(struct tcptuned_paths *paths);
+
+/*
+ * Write what the map of @kernel has, by the settings that its programs were told last: it is
+ * about to go. That of another layout cannot be, and is told.
+ */
+void tcptuned_paths_save_left(const struct tcptuned_kernel *kernel, const char *directory,
+			      __u32 entries_max);
+
+/*
+ * The same of what is pinned under @bpffs, where tcptuned_kernel_attach(), which comes next, would
+ * go on without that map: for another number of entries, or for records of another layout.
+ */
+void tcptuned_paths_rescue(const char *bpffs, const char *directory, __u32 entries_max);
 
 void tcptuned_paths_stats(struct tcptuned_paths *paths, struct tcptuned_path_stats *ret);
 

@@ -188,6 +188,16 @@ static int check_ends(const struct tcptuned_filter *filter, struct tcptuned_erro
 	return 0;
 }
 
+static int check_limit(struct tcptuned_request *request, struct tcptuned_error *err)
+{
+	if (request->rules && request->limit > TCPTUNED_RULES_LIMIT_MAX)
+		return BAD(err, "limit: with rules, a whole number from 1 to %d belongs here",
+			   TCPTUNED_RULES_LIMIT_MAX);
+	if (!request->limit)
+		request->limit = request->rules ? TCPTUNED_RULES_LIMIT_MAX : TCPTUNED_FLOWS_LIMIT;
+	return 0;
+}
+
 /* ---- the whole ---------------------------------------------------------------------------- */
 
 static int parse_command(const json_t *root, struct tcptuned_request *request,
@@ -225,7 +235,7 @@ static int parse_member(const char *name, const json_t *value, struct tcptuned_r
 
 static int parse_object(json_t *root, struct tcptuned_request *ret, struct tcptuned_error *err)
 {
-	struct tcptuned_request request = { .limit = TCPTUNED_FLOWS_LIMIT };
+	struct tcptuned_request request = { 0 };
 	const char *name;
 	json_t *value;
 	int error;
@@ -249,8 +259,10 @@ static int parse_object(json_t *root, struct tcptuned_request *ret, struct tcptu
 		if (error)
 			return error;
 	}
-	*ret = request;
-	return 0;
+	error = check_limit(&request, err);
+	if (!error)
+		*ret = request;
+	return error;
 }
 
 int tcptuned_request_parse(const char *line, size_t len, struct tcptuned_request *ret,

@@ -22,6 +22,8 @@
 
 #define TCPTUNED_FLOWS_LIMIT	 100 /* flows in an answer when the request does not say */
 #define TCPTUNED_FLOWS_LIMIT_MAX 10000
+/* With the rule of each: to find one, thousands may have to be read, and nobody else is served. */
+#define TCPTUNED_RULES_LIMIT_MAX 16
 
 enum tcptuned_command {
 	TCPTUNED_CMD_STATUS,
@@ -44,7 +46,7 @@ struct tcptuned_request {
 	 */
 	struct tcptuned_filter filter;
 	char cgroup[TCPTUNED_CONFIG_TEXT]; /* of POLICY_TEST; "": none that a policy names */
-	bool rules; /* of FLOWS: say which rule gave each connection its policy */
+	bool rules; /* of FLOWS: say which rule gave each connection its policy; of a few only */
 	const struct tcptuned_column *sort; /* NULL: the largest first */
 	char path_sort[16]; /* of PATHS: one of tcptuned_path_orders; "": the first */
 	bool reverse;

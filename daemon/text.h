@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Text for people to read in a terminal. */
+/* Text for people to read in a terminal, and what is fit to be shown or handed on. */
 #ifndef TCPTUNED_TEXT_H
 #define TCPTUNED_TEXT_H
 
@@ -12,5 +12,11 @@
  * TCPTUNED_TEXT_COLUMNS columns, where no word is longer than that.
  */
 void tcptuned_print_wrapped(FILE *out, const char *prefix, const char *text);
+
+/* Whatever is not printable ASCII becomes a question mark, byte for byte. */
+void tcptuned_make_printable(char *text);
+
+/* Whatever is not UTF-8 becomes a question mark, byte for byte. JSON takes nothing else. */
+void tcptuned_make_utf8(char *text);
 
 #endif

@@ -415,3 +415,34 @@ test_listed_and_forgotten_by_tcptunectl() {
 	expect_eq "$(metric tcptuned_paths_known)" 0 "known paths"
 	tcptuned_stop
 }
+
+# --- what was learned while no daemon ran --------------------------------------------------------
+# What the kernel knows, and the disk does not: as if it was learned since the last save.
+unsaved() {
+	tcptuned_kill
+	db 'DELETE FROM paths'
+}
+
+# Of a daemon that was killed: the next one saves it first, whether it goes on with the map or not.
+# timeout: 120
+test_learned_while_no_daemon_ran() {
+	local abi=$TEST_BUILD/other/abi
+	other_builds
+	tcptuned_start
+	tcptuned_stop
+	path 192.0.2.0/24 100 50000 1000000 2000000 300000 1000 25 7
+	tcptuned_start
+	unsaved
+	tcptuned_start
+	in_log 'programs of an earlier daemon taken over as they run'
+	expect_eq "$(db 'SELECT prefix FROM paths')" 192.0.2.0/24 "saved by the one that takes over"
+	unsaved
+	tcptuned_start --set=paths.entries_max=500
+	expect_eq "$(metric tcptuned_paths_known)" 1 "known paths, in a map of another size"
+	unsaved
+	TEST_BUILD=$abi tcptuned_start --set=paths.entries_max=500
+	in_log 'programs and records of another version replaced'
+	expect_eq "$(metric tcptuned_paths_known)" 1 "known paths, beside records of another layout"
+	TEST_BUILD=$abi tcptuned_stop
+	expect_eq "$(db 'SELECT prefix FROM paths')" 192.0.2.0/24 "on disk"
+}

@@ -12,8 +12,9 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "array.h"
+#include "burstiness.h"
 #include "numbers.h"
-#include "tcptuned/burstiness.h"
 
 #define MS 1000000ull /* ns */
 #define S  1000000000ull
@@ -402,6 +403,46 @@ static void test_writers_that_interrupt_each_other(void **state)
 		assert_int_equal(burstiness_segments(&shared, i), 3 * PER_SLOT);
 }
 
+/* ---- the rows of a scrape ------------------------------------------------------------------ */
+
+/* Whoever registers a congestion control chooses its name. */
+static void test_each_name_is_one_row(void **state)
+{
+	static const char *const names[][2] = {
+		{ "cubic", "cubic" }, { "all", "all~2" }, { "other", "other~2" },
+		{ "b\xe9", "b?" }, { "b\xea", "b?~2" }, { "b?~2", "b?~2~2" },
+		{ "fifteen_letters", "fifteen_letters" }, { "fifteen_lettert", "fifteen_lettert" },
+		{ "fifteen_letter\xe9", "fifteen_letter?" },
+		{ "fifteen_letter\xea", "fifteen_lett~2" },
+	};
+	struct tcptuned_burstiness_stats stats = { .rows_len = 1 };
+	struct burstiness sent = { 0 };
+
+	strcpy(stats.rows[0].congestion_control, "all");
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		sent.segments = i;
+		tcptuned_burstiness_add_row(&stats, names[i][0], &sent);
+		assert_int_equal(stats.rows_len, i + 2);
+		assert_int_equal(stats.rows[i + 1].sent.segments, i);
+		assert_string_equal(stats.rows[i + 1].congestion_control, names[i][1]);
+	}
+}
+
+/* As many as there are places, and all of one name. */
+static void test_as_many_rows_as_may_be(void **state)
+{
+	struct tcptuned_burstiness_stats stats = { .rows_len = 1 };
+	struct burstiness sent = { 0 };
+
+	for (int i = 0; i < BURSTINESS_NAMES; i++)
+		tcptuned_burstiness_add_row(&stats, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"
+						    "\xff\xff\xff\xff\xff", &sent);
+	for (unsigned int i = 0; i < stats.rows_len; i++)
+		for (unsigned int j = 0; j < i; j++)
+			assert_string_not_equal(stats.rows[i].congestion_control,
+						stats.rows[j].congestion_control);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -421,6 +462,8 @@ int main(void)
 		cmocka_unit_test(test_random_against_doubles),
 		cmocka_unit_test(test_square_root),
 		cmocka_unit_test(test_writers_that_interrupt_each_other),
+		cmocka_unit_test(test_each_name_is_one_row),
+		cmocka_unit_test(test_as_many_rows_as_may_be),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -494,6 +494,10 @@ static const struct wrong {
 	{"memory", "budget", "half", TCPTUNED_EXIT_CONFIG_TYPE, "a size in bytes"},
 	{"memory", "budget", "1023K", TCPTUNED_EXIT_CONFIG_RANGE, "from 1M to 1024G"},
 	{"memory", "budget", "1025G", TCPTUNED_EXIT_CONFIG_RANGE, "from 1M to 1024G"},
+	{"memory", "budget", "1099511627777", TCPTUNED_EXIT_CONFIG_RANGE, "from 1M to 1024G"},
+	{"memory", "budget", "10995116277760", /* ten times as much as there may be */
+	 TCPTUNED_EXIT_CONFIG_RANGE, "from 1M to 1024G"},
+	{"memory", "budget", "109951162777600000", TCPTUNED_EXIT_CONFIG_RANGE, "from 1M to 1024G"},
 	{"memory", "budget", "17179869185G", /* 2^64 + 1G */
 	 TCPTUNED_EXIT_CONFIG_RANGE, "from 1M to 1024G"},
 	{"memory", "budget", "99999999999999G", TCPTUNED_EXIT_CONFIG_RANGE, "from 1M to 1024G"},

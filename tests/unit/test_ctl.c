@@ -827,6 +827,38 @@ static void test_status_of_the_configuration(void **state)
 	expect_configuration("{\"in_force\":false,\"unapplied\":\"no memory\"}",
 			     "\nconfiguration  not all of it in force, tried again every few "
 			     "seconds: no memory\n");
+	/* Of a daemon whose reason cannot be shown. */
+	expect_configuration("{\"in_force\":false,\"rejected\":null}",
+			     "configuration  not in force as it was last read; the log says why\n");
+}
+
+static void refuse_answer(const char *text, int status, const char *says)
+{
+	struct tcptuned_buf answer = { .data = (char *)text, .len = strlen(text) };
+	struct tcptuned_error err = { 0 };
+	json_t *got = NULL;
+
+	assert_int_equal(ctl_parse_answer(&answer, &got, &err), -EIO);
+	assert_null(got);
+	assert_int_equal(err.status, status);
+	if (!strstr(err.text, says))
+		fail_msg("'%s' does not say '%s'", err.text, says);
+}
+
+static void test_what_the_daemon_answers(void **state)
+{
+	struct tcptuned_buf good = { .data = "{\"a\":1}\n", .len = 8 };
+	struct tcptuned_error err = { 0 };
+	json_t *got = NULL;
+
+	assert_int_equal(ctl_parse_answer(&good, &got, &err), 0);
+	assert_int_equal(ctl_number(got, "a"), 1);
+	json_decref(got);
+	refuse_answer("{\"error\":\"no such thing\",\"status\":2}", 2, "no such thing");
+	refuse_answer("{\"error\":null,\"status\":2}", 2, "does not say why");
+	refuse_answer("{\"error\":\"odd\",\"status\":999}", TCPTUNED_EXIT_DAEMON, "odd");
+	refuse_answer("[]", TCPTUNED_EXIT_DAEMON, "no JSON");
+	refuse_answer("", TCPTUNED_EXIT_DAEMON, "no JSON");
 }
 
 static void test_policy_in_full(void **state)
@@ -894,6 +926,7 @@ int main(void)
 		cmocka_unit_test(test_broken_configuration),
 		cmocka_unit_test(test_status),
 		cmocka_unit_test(test_status_of_the_configuration),
+		cmocka_unit_test(test_what_the_daemon_answers),
 		cmocka_unit_test(test_policy_in_full),
 		cmocka_unit_test(test_namespaces),
 	};

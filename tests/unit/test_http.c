@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The HTTP server from its clients' side, the well-behaved and the others. */
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -19,6 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
+
+#include <microhttpd.h>
 
 #include "http.h"
 
@@ -535,6 +538,43 @@ static void test_answer_too_large(void **state)
 	tcptuned_http_stop(http);
 }
 
+/* While @holding, an answer stays in flight as if its client did not take it. */
+static bool holding;
+static struct MHD_Response *held[4];
+static unsigned int held_len;
+
+void MHD_destroy_response(struct MHD_Response *response)
+{
+	void (*destroy)(struct MHD_Response *) = NULL;
+
+	*(void **)&destroy = dlsym(RTLD_NEXT, "MHD_destroy_response");
+	if (holding && held_len < sizeof(held) / sizeof(held[0]))
+		held[held_len++] = response;
+	else
+		destroy(response);
+}
+
+/* An answer that says what is wrong may be larger than what is left; then nothing is left. */
+static void test_errors_leave_no_endless_room(void **state)
+{
+	struct tcptuned_http *http = start((struct tcptuned_http_options){
+		.listen_fd = -1, .address = "127.0.0.1", .body_max_bytes = 30});
+
+	holding = true;
+	assert_true(request(http, "GET /big HTTP/1.1\r\nHost: a\r\n\r\n") > 0);
+	expect_status("500");
+	assert_true(request(http, "GET /big HTTP/1.1\r\nHost: a\r\n\r\n") > 0);
+	expect_status("503");
+	assert_true(request(http, "GET /small HTTP/1.1\r\nHost: a\r\n\r\n") > 0);
+	expect_status("503");
+	holding = false;
+	while (held_len)
+		MHD_destroy_response(held[--held_len]);
+	assert_true(request(http, "GET /small HTTP/1.1\r\nHost: a\r\n\r\n") > 0);
+	expect_status("200");
+	tcptuned_http_stop(http);
+}
+
 static void test_malformed_requests(void **state)
 {
 	static const char *const bad[] = {
@@ -636,6 +676,7 @@ int main(void)
 		cmocka_unit_test(test_slow_senders_are_ended),
 		cmocka_unit_test(test_slow_reader_is_ended),
 		cmocka_unit_test(test_answer_too_large),
+		cmocka_unit_test(test_errors_leave_no_endless_room),
 		cmocka_unit_test(test_malformed_requests),
 		cmocka_unit_test(test_mangled_requests),
 		cmocka_unit_test(test_stop_in_the_middle),

@@ -19,6 +19,7 @@
 #include <jansson.h>
 
 #include "array.h"
+#include "exposition.h"
 #include "metrics.h"
 #include "scrape.h"
 
@@ -722,7 +723,7 @@ static void test_label_value(void **state)
 	struct tcptuned_buf buf;
 
 	tcptuned_buf_init(&buf, 100);
-	tcptuned_metrics_label_value(&buf, "plain \xc3\xa4 \"q\" \\ \n end");
+	tcptuned_label_value(&buf, "plain \xc3\xa4 \"q\" \\ \n end");
 	assert_string_equal(buf.data, "plain \xc3\xa4 \\\"q\\\" \\\\ \\n end");
 	tcptuned_buf_free(&buf);
 }

@@ -116,6 +116,12 @@ static void test_flows(void **state)
 	assert_string_equal(request.sort->name, "min-rtt");
 	assert_true(request.reverse);
 	assert_int_equal(request.limit, 10000);
+	parse("{\"command\":\"flows\",\"rules\":true}");
+	assert_int_equal(request.limit, TCPTUNED_RULES_LIMIT_MAX);
+	parse("{\"command\":\"flows\",\"limit\":16,\"rules\":true}");
+	assert_int_equal(request.limit, 16);
+	parse("{\"command\":\"flows\",\"limit\":10000,\"rules\":false}");
+	assert_int_equal(request.limit, 10000);
 }
 
 static void test_what_is_refused(void **state)
@@ -139,6 +145,9 @@ static void test_what_is_refused(void **state)
 		{ "{\"command\":\"flows\",\"port\":\"80\"}", "port: a whole number" },
 		{ "{\"command\":\"flows\",\"port\":80.0}", "port: a whole number" },
 		{ "{\"command\":\"flows\",\"limit\":10001}", "limit: a whole number from 1 to 10000" },
+		{ "{\"command\":\"flows\",\"rules\":true,\"limit\":17}",
+		  "limit: with rules, a whole number from 1 to 16" },
+		{ "{\"limit\":10000,\"rules\":true,\"command\":\"flows\"}", "limit: with rules" },
 		{ "{\"command\":\"flows\",\"netns\":4294967296}", "netns: a whole number" },
 		{ "{\"command\":\"flows\",\"reverse\":1}", "reverse: true or false" },
 		{ "{\"command\":\"flows\",\"policy\":null}", "policy: a string" },

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Programs that do not get the maps that they are to share: then there is no daemon, rather than
+ * one that reads other maps than its programs write. libbpf and dup() fail here when told to;
+ * the kernel takes the programs before that, where it lets this process load any.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <mntent.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include <bpf/libbpf.h>
+
+#include "cleanup.h"
+#include "loader.h"
+
+/* ---- what fails ----------------------------------------------------------------------------- */
+
+static int reuses_left, dups_left, resizes_left; /* that succeed; negative: all */
+
+static int fails(int *left)
+{
+	return *left >= 0 && !(*left)--;
+}
+
+int bpf_map__reuse_fd(struct bpf_map *map, int fd)
+{
+	int (*real)(struct bpf_map *, int);
+
+	*(void **)&real = dlsym(RTLD_NEXT, "bpf_map__reuse_fd");
+	return fails(&reuses_left) ? -EMFILE : real(map, fd);
+}
+
+int bpf_map__set_max_entries(struct bpf_map *map, __u32 entries)
+{
+	int (*real)(struct bpf_map *, __u32);
+
+	*(void **)&real = dlsym(RTLD_NEXT, "bpf_map__set_max_entries");
+	return fails(&resizes_left) ? -EBUSY : real(map, entries);
+}
+
+int dup(int fd)
+{
+	if (fails(&dups_left)) {
+		errno = EMFILE;
+		return -1;
+	}
+	return fcntl(fd, F_DUPFD, 0);
+}
+
+/* ---- tests ---------------------------------------------------------------------------------- */
+
+static char bpffs[64];
+
+static int setup(void **state)
+{
+	reuses_left = dups_left = resizes_left = -1;
+	strcpy(bpffs, "/tmp/tcptuned-loader-XXXXXX");
+	return mkdtemp(bpffs) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	umount(bpffs);
+	return rmdir(bpffs);
+}
+
+static int open_cgroup(void)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	struct mntent *entry;
+	int fd = -1;
+
+	while (mounts && fd < 0 && (entry = getmntent(mounts)))
+		if (!strcmp(entry->mnt_type, "cgroup2"))
+			fd = open(entry->mnt_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (mounts)
+		endmntent(mounts);
+	return fd;
+}
+
+/* It fails, for want of descriptors, before anything is attached; and leaves nothing. */
+static void expect_failure(int errnum)
+{
+	_cleanup_close_ int cgroup_fd = open_cgroup();
+	struct tcptuned_error err = { 0 };
+	struct tcptuned_kernel kernel;
+	char directory[96];
+	int error;
+
+	if (cgroup_fd < 0 || unshare(CLONE_NEWNS) ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("bpf", bpffs, "bpf", 0, NULL))
+		skip();
+	error = tcptuned_kernel_attach(&kernel, bpffs, cgroup_fd, false, 1000, &err);
+	if (!error) /* it is not to stay, whatever it is */
+		tcptuned_kernel_detach(&kernel);
+	tcptuned_kernel_close(&kernel);
+	if (err.status == TCPTUNED_EXIT_KERNEL || err.status == TCPTUNED_EXIT_NOT_PERMITTED)
+		skip();
+	assert_int_equal(error, -errnum);
+	assert_int_equal(err.status, TCPTUNED_EXIT_INTERNAL);
+	assert_non_null(strstr(err.text, "maps that they share"));
+	snprintf(directory, sizeof(directory), "%s/tcptuned", bpffs);
+	assert_int_equal(access(directory, F_OK), -1);
+}
+
+static void test_a_map_that_cannot_be_reused(void **state)
+{
+	reuses_left = 0;
+	expect_failure(EMFILE);
+}
+
+static void test_a_map_that_cannot_be_kept(void **state)
+{
+	dups_left = 3;
+	expect_failure(EMFILE);
+}
+
+static void test_a_program_that_cannot_be_kept(void **state)
+{
+	dups_left = TCPTUNED_MAPS - 1 + 4; /* all maps but that of bitcp's parameters */
+	expect_failure(EMFILE);
+}
+
+static void test_a_map_that_cannot_be_resized(void **state)
+{
+	resizes_left = 0;
+	expect_failure(EBUSY);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_a_map_that_cannot_be_reused),
+		TEST(test_a_map_that_cannot_be_kept),
+		TEST(test_a_program_that_cannot_be_kept),
+		TEST(test_a_map_that_cannot_be_resized),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is kept of the kernel's map of paths on disk, and what comes back: over a database that is
+ * replaced, a clock that is set, a map that is full, and one that is about to go. The maps are
+ * the kernel's: without the right to make some, nothing is tested.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <sqlite3.h>
+#include <tcptuned/flow.h>
+#include <tcptuned/meta.h>
+
+#include "log.h"
+#include "paths.h"
+
+#define EXPIRE_S 3600
+#define ENTRIES	 2000u
+
+static char directory[64], file[96];
+static struct tcptuned_kernel kernel;
+static struct tcptuned_paths *paths;
+
+/* ---- a clock that somebody sets ----------------------------------------------------------- */
+
+static time_t realtime_set_by_s;
+
+int clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	int error = (int)syscall(SYS_clock_gettime, clock, ret);
+
+	if (clock == CLOCK_REALTIME)
+		ret->tv_sec += realtime_set_by_s;
+	return error;
+}
+
+static __s64 now_s(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec;
+}
+
+/* ---- the maps ------------------------------------------------------------------------------- */
+
+static int make_map(enum bpf_map_type type, const char *name, size_t key, size_t value,
+		    unsigned int entries)
+{
+	return bpf_map_create(type, name, (__u32)key, (__u32)value, entries, NULL);
+}
+
+static int make_paths_map(unsigned int entries)
+{
+	return make_map(BPF_MAP_TYPE_LRU_HASH, "test_paths", sizeof(struct tcptuned_path_key),
+			sizeof(struct tcptuned_path), entries);
+}
+
+static int setup(void **state)
+{
+	struct tcptuned_path_settings settings = { 1, 24, 48, EXPIRE_S };
+
+	realtime_set_by_s = 0;
+	strcpy(directory, "/tmp/tcptuned-paths-XXXXXX");
+	if (!mkdtemp(directory))
+		return -1;
+	snprintf(file, sizeof(file), "%s/paths.db", directory);
+	tcptuned_log_set_level(TCPTUNED_LOG_ERROR);
+	tcptuned_kernel_init(&kernel, directory);
+	kernel.map_fd[TCPTUNED_MAP_PATHS] = make_paths_map(ENTRIES);
+	kernel.map_fd[TCPTUNED_MAP_PATH_SETTINGS] =
+		make_map(BPF_MAP_TYPE_ARRAY, "test_settings", sizeof(__u32), sizeof(settings), 1);
+	if (tcptuned_paths_new(&paths, &kernel, directory, ENTRIES))
+		return -1;
+	tcptuned_paths_configure(paths, &settings);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	char command[128];
+
+	tcptuned_paths_free(paths);
+	tcptuned_kernel_close(&kernel);
+	snprintf(command, sizeof(command), "rm -rf '%s'", directory);
+	return system(command);
+}
+
+static void need_maps(void)
+{
+	if (kernel.map_fd[TCPTUNED_MAP_PATHS] < 0 || kernel.map_fd[TCPTUNED_MAP_PATH_SETTINGS] < 0)
+		skip();
+}
+
+/* 10.@which.x.0/24, by its number; of the daemon's own network namespace, as it is on disk. */
+static struct tcptuned_path_key key(unsigned int which, unsigned int i)
+{
+	struct tcptuned_path_key k = { .family = AF_INET, .prefix_len = 24 };
+
+	k.prefix[0] = (__u8)(10 + which);
+	k.prefix[1] = (__u8)(i >> 8);
+	k.prefix[2] = (__u8)i;
+	return k;
+}
+
+static struct tcptuned_path path(__s64 updated_s)
+{
+	return (struct tcptuned_path){
+		.updated_s = updated_s, .sent = 100, .min_rtt_us = 40000, .connections = 1 };
+}
+
+/* The kernel learns @count of them, in another network namespace so that they are apart. */
+static void learn(unsigned int which, unsigned int count, __s64 age_s)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		struct tcptuned_path p = path(now_s(CLOCK_BOOTTIME) - age_s);
+		struct tcptuned_path_key k = key(which, i);
+
+		k.netns_cookie = 1ull << 40;
+		assert_int_equal(bpf_map_update_elem(kernel.map_fd[TCPTUNED_MAP_PATHS], &k, &p,
+						     BPF_ANY),
+				 0);
+	}
+}
+
+struct seen {
+	unsigned int of[4];	      /* by which */
+	unsigned int smallest[4];     /* number */
+};
+
+static void see(void *ctx, const struct tcptuned_path_key *k, const struct tcptuned_path *p)
+{
+	unsigned int which = k->prefix[0] - 10, i = k->prefix[1] << 8 | k->prefix[2];
+	struct seen *seen = ctx;
+
+	if (!seen->of[which]++ || i < seen->smallest[which])
+		seen->smallest[which] = i;
+}
+
+static struct seen in_map(void)
+{
+	struct seen seen = { 0 };
+
+	assert_int_equal(tcptuned_paths_each(kernel.map_fd[TCPTUNED_MAP_PATHS], see, &seen), 0);
+	return seen;
+}
+
+/* ---- the database --------------------------------------------------------------------------- */
+
+static long long ask(const char *sql)
+{
+	sqlite3_stmt *stmt = NULL;
+	long long answer;
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+	if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL))
+		fail_msg("%s: %s", sql, sqlite3_errmsg(db));
+	answer = sqlite3_step(stmt) == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : -1;
+	sqlite3_finalize(stmt);
+	sqlite3_close(db);
+	return answer;
+}
+
+static long long rows(void)
+{
+	return ask("SELECT count(*) FROM paths");
+}
+
+/* @count rows: a higher number is a younger one, the last of them @age_s. */
+static void on_disk(unsigned int which, unsigned int count, __s64 age_s)
+{
+	struct tcptuned_error err = { 0 };
+	struct tcptuned_pathdb *db;
+
+	assert_int_equal(tcptuned_pathdb_open(&db, file, false, &err), 0);
+	assert_int_equal(tcptuned_pathdb_begin(db, &err), 0);
+	for (unsigned int i = 0; i < count; i++) {
+		struct tcptuned_path p = path(now_s(CLOCK_REALTIME) - age_s - (count - 1 - i) / 2);
+		struct tcptuned_path_key k = key(which, i);
+
+		assert_int_equal(tcptuned_pathdb_put(db, &k, &p, &err), 0);
+	}
+	assert_int_equal(tcptuned_pathdb_commit(db, &err), 0);
+	tcptuned_pathdb_close(db);
+}
+
+static void damage(void)
+{
+	FILE *f = fopen(file, "r+");
+
+	assert_non_null(f);
+	assert_int_equal(fwrite("no database", 1, 11, f), 11);
+	fclose(f);
+}
+
+/* ---- tests ---------------------------------------------------------------------------------- */
+
+static void test_only_what_changed_is_written(void **state)
+{
+	struct tcptuned_path_stats stats;
+
+	need_maps();
+	learn(0, 3, 1000);
+	tcptuned_paths_save(paths);
+	assert_int_equal(rows(), 3);
+	learn(1, 1, 0);
+	tcptuned_paths_save(paths);
+	assert_int_equal(rows(), 4);
+	tcptuned_paths_stats(paths, &stats);
+	assert_int_equal(stats.saved, 4);
+}
+
+/* What was written a minute ago is gone with the file. */
+static void test_a_new_database_gets_all_of_the_map(void **state)
+{
+	need_maps();
+	learn(0, 3, 1000);
+	tcptuned_paths_save(paths);
+	unlink(file);
+	tcptuned_paths_save(paths);
+	assert_int_equal(rows(), 3);
+	damage();
+	tcptuned_paths_save(paths);
+	assert_int_equal(rows(), 3);
+	ask("PRAGMA user_version = 99");
+	tcptuned_paths_save(paths);
+	assert_int_equal(rows(), 3);
+}
+
+/* As on a host that boots in the past, and is told the time later. */
+static void test_a_clock_that_is_set_forward_makes_nothing_old(void **state)
+{
+	need_maps();
+	realtime_set_by_s = -10 * 365 * 86400;
+	learn(0, 3, 1000);
+	tcptuned_paths_save(paths);
+	assert_int_equal(rows(), 3);
+	realtime_set_by_s = 0;
+	tcptuned_paths_save(paths);
+	assert_int_equal(rows(), 3);
+	assert_in_range(ask("SELECT unixepoch() - min(updated) FROM paths"), 999, 1060);
+	assert_in_range(ask("SELECT unixepoch() - max(updated) FROM paths"), 999, 1060);
+}
+
+/* ... also before the first save, of what came from disk; little by little, or back. */
+static void test_a_clock_that_is_set(void **state)
+{
+	need_maps();
+	on_disk(0, 3, 1000);
+	tcptuned_paths_load(paths);
+	realtime_set_by_s = 86400;
+	tcptuned_paths_save(paths);
+	assert_int_equal(rows(), 3);
+	realtime_set_by_s = 0;
+	tcptuned_paths_save(paths);
+	assert_in_range(ask("SELECT unixepoch() - max(updated) FROM paths"), 999, 1060);
+	for (int i = 0; i < 10; i++) {
+		realtime_set_by_s += 3;
+		tcptuned_paths_save(paths);
+	}
+	assert_in_range(ask("SELECT unixepoch() - max(updated) FROM paths"), 999 - 30, 1030 - 20);
+}
+
+/* Of a daemon that was killed: the map has what was learned since, the disk what was before. */
+static void test_loading_lets_nothing_go_that_was_learned(void **state)
+{
+	int cpus = libbpf_num_possible_cpus(), room = (int)ENTRIES - 1500 - 128 * cpus;
+	struct seen seen;
+
+	need_maps();
+	learn(0, 1500, 10);
+	on_disk(1, ENTRIES, 100);
+	kernel.paths_kept = true;
+	tcptuned_paths_load(paths);
+	seen = in_map();
+	assert_int_equal(seen.of[0], 1500);
+	assert_int_equal(seen.of[1], room > 0 ? room : 0);
+	if (room > 0) /* the youngest */
+		assert_int_equal(seen.smallest[1], (int)ENTRIES - room);
+	assert_int_equal(ask("SELECT count(*) FROM paths WHERE prefix LIKE '10.%'"), 1500);
+	assert_int_equal(rows(), ENTRIES);
+}
+
+static void test_loading_into_a_new_map(void **state)
+{
+	struct tcptuned_path_stats stats;
+
+	need_maps();
+	on_disk(1, 300, 100);
+	on_disk(2, 10, EXPIRE_S + 1);
+	tcptuned_paths_load(paths);
+	assert_int_equal(in_map().of[1], 300);
+	assert_int_equal(in_map().of[2], 0);
+	learn(0, 1, 0);
+	tcptuned_paths_save(paths);
+	tcptuned_paths_stats(paths, &stats);
+	assert_int_equal(stats.loaded, 300);
+	assert_int_equal(stats.saved, 1); /* the others are there */
+}
+
+/* ---- a map that is about to go -------------------------------------------------------------- */
+
+/* What a daemon has left pinned, in a BPF file system that only this process sees. */
+static void leave(__u32 abi)
+{
+	struct tcptuned_meta meta = { .abi = abi };
+	char name[128];
+	__u32 zero = 0;
+	int fd = make_map(BPF_MAP_TYPE_ARRAY, "test_meta", sizeof(zero), sizeof(meta), 1);
+
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("bpf", directory, "bpf", 0, NULL))
+		skip();
+	assert_int_equal(bpf_map_update_elem(fd, &zero, &meta, BPF_ANY), 0);
+	snprintf(name, sizeof(name), "%s/tcptuned", directory);
+	assert_int_equal(mkdir(name, 0700), 0);
+	snprintf(name, sizeof(name), "%s/tcptuned/map_meta", directory);
+	assert_int_equal(bpf_obj_pin(fd, name), 0);
+	snprintf(name, sizeof(name), "%s/tcptuned/map_paths", directory);
+	assert_int_equal(bpf_obj_pin(kernel.map_fd[TCPTUNED_MAP_PATHS], name), 0);
+	snprintf(name, sizeof(name), "%s/tcptuned/map_path_settings", directory);
+	assert_int_equal(bpf_obj_pin(kernel.map_fd[TCPTUNED_MAP_PATH_SETTINGS], name), 0);
+	close(fd);
+}
+
+/* How many rows of @count that were learned are on disk before tcptuned attaches. */
+static void rescued(__u32 abi, unsigned int entries, unsigned int count, unsigned int wanted)
+{
+	char store[] = "/tmp/tcptuned-paths-XXXXXX", command[64];
+
+	need_maps();
+	assert_non_null(mkdtemp(store));
+	snprintf(file, sizeof(file), "%s/paths.db", store);
+	learn(0, count, 10);
+	leave(abi);
+	tcptuned_paths_rescue(directory, store, entries);
+	if (wanted)
+		assert_int_equal(rows(), wanted);
+	else
+		assert_int_equal(access(file, F_OK), -1);
+	assert_int_equal(umount(directory), 0);
+	snprintf(command, sizeof(command), "rm -rf '%s'", store);
+	assert_int_equal(system(command), 0);
+}
+
+static void test_a_map_that_is_kept_is_not_saved_before(void **state)
+{
+	rescued(TCPTUNED_ABI, ENTRIES, 5, 0);
+}
+
+static void test_another_number_of_entries(void **state)
+{
+	rescued(TCPTUNED_ABI, ENTRIES + 1, 5, 5);
+}
+
+static void test_fewer_entries(void **state)
+{
+	rescued(TCPTUNED_ABI, 64, 100, 64);
+}
+
+static void test_records_of_another_layout(void **state)
+{
+	rescued(TCPTUNED_ABI + 1, ENTRIES, 5, 5);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_only_what_changed_is_written),
+		TEST(test_a_new_database_gets_all_of_the_map),
+		TEST(test_a_clock_that_is_set_forward_makes_nothing_old),
+		TEST(test_a_clock_that_is_set),
+		TEST(test_loading_lets_nothing_go_that_was_learned),
+		TEST(test_loading_into_a_new_map),
+		TEST(test_a_map_that_is_kept_is_not_saved_before),
+		TEST(test_another_number_of_entries),
+		TEST(test_fewer_entries),
+		TEST(test_records_of_another_layout),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
