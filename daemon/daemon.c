@@ -202,11 +202,16 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	if (tcptuned_paths_new(&d->paths, &d->kernel, d->config->state_directory,
 			       d->config->paths_entries_max))
 		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL, "no memory");
+	if (d->options->dry_run)
+		tcptuned_paths_read_only(d->paths);
 	error = start_events(d, err);
 	if (!error)
 		error = start_metrics(d, err);
 	if (!error)
 		error = start_control(d, err);
+	if (!error && !d->options->dry_run)
+		tcptuned_paths_rescue(d->config->bpffs, d->config->state_directory,
+				      d->config->paths_entries_max);
 	if (!error)
 		error = tcptuned_kernel_attach(&d->kernel, d->config->bpffs, d->cgroup_fd, bitcp,
 					       d->config->paths_entries_max, err);

@@ -35,20 +35,16 @@ int tcptuned_lock_take(const char *directory, struct tcptuned_error *err)
 
 	if (mkdir(directory, 0755) && errno != EEXIST)
 		return tcptuned_fail(err, errno,
-				     errno == EACCES || errno == EPERM || errno == EROFS
-					     ? TCPTUNED_EXIT_NOT_PERMITTED
-					     : TCPTUNED_EXIT_INTERNAL,
-				     "%s cannot be made: %s; run tcptuned as root", directory,
-				     strerror(errno));
+				     tcptuned_exit_of(errno, TCPTUNED_EXIT_INTERNAL),
+				     "tcptuned.runtime_directory: %s cannot be made: %s; %s",
+				     directory, strerror(errno), tcptuned_remedy_to_write(errno));
 	snprintf(path, sizeof(path), "%s/lock", directory);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600); /* nobody else may lock it */
 	if (fd < 0)
 		return tcptuned_fail(err, errno,
-				     errno == EACCES || errno == EPERM
-					     ? TCPTUNED_EXIT_NOT_PERMITTED
-					     : TCPTUNED_EXIT_INTERNAL,
-				     "%s cannot be opened: %s; run tcptuned as root", path,
-				     strerror(errno));
+				     tcptuned_exit_of(errno, TCPTUNED_EXIT_INTERNAL),
+				     "tcptuned.runtime_directory: %s cannot be opened: %s; %s",
+				     path, strerror(errno), tcptuned_remedy_to_write(errno));
 	if (flock(fd, LOCK_EX | LOCK_NB)) {
 		char pid[16] = "";
 

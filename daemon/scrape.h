@@ -44,7 +44,8 @@ void tcptuned_scrape_freep(struct tcptuned_scrape **scrape);
 
 /*
  * After a reload of the configuration. Returns 0, or -ENOMEM, and then as many flows are shown as
- * before; the rest is as it was asked for. That the kernel refuses program statistics is no error; a metric says whether they are on.
+ * before; the rest is as it was asked for. That the kernel refuses program statistics is no error;
+ * a metric says whether they are on.
  */
 int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max,
 			      bool program_statistics);

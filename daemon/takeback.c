@@ -95,27 +95,6 @@ int tcptuned_check_dry_run(const struct tcptuned_config *config, struct tcptuned
 			     before.pin_dir);
 }
 
-
-/* What the programs learned since the daemon was killed: their maps are about to go. */
-static void save_paths(const struct tcptuned_config *config, const struct tcptuned_kernel *kernel)
-{
-	uint32_t needed = 1u << TCPTUNED_MAP_PATHS | 1u << TCPTUNED_MAP_PATH_SETTINGS;
-	struct tcptuned_paths *paths;
-
-	if (kernel->other_layout & needed) {
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "the paths in %s are another build's, and cannot be saved: what was "
-			     "learned since that build saved them is lost",
-			     kernel->pin_dir);
-		return;
-	}
-	if (tcptuned_paths_new(&paths, kernel, config->state_directory, config->paths_entries_max))
-		return;
-	tcptuned_paths_adopt_settings(paths);
-	tcptuned_paths_save(paths);
-	tcptuned_paths_free(paths);
-}
-
 int tcptuned_daemon_detach(const struct tcptuned_config *config, struct tcptuned_error *err)
 {
 	_cleanup_close_ int lock_fd = tcptuned_lock_take(config->runtime_directory, err);
@@ -135,7 +114,8 @@ int tcptuned_daemon_detach(const struct tcptuned_config *config, struct tcptuned
 	}
 	if (error)
 		return error;
-	save_paths(config, &kernel);
+	/* what the programs learned since the daemon was killed: their maps are about to go */
+	tcptuned_paths_save_left(&kernel, config->state_directory, config->paths_entries_max);
 	tcptuned_take_back(&kernel);
 	tcptuned_kernel_close(&kernel);
 	return 0;
