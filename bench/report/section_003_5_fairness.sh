@@ -46,7 +46,8 @@ fairness_said() { # FIGURE POINTS
 	NR == FNR { n = split($0, f, ","); if (f[1] == figure) { paper[f[2]] = f[4]; to[f[2]] = f[3] } next }
 	{ sum[$1, $2] += $3; n_of[$1, $2]++; scales[$2] }
 	function mean(a, x) { return sum[a, x] / n_of[a, x] }
-	function over(a, x, b) { return !((b, x) in n_of) || mean(a, x) >= mean(b, x) }
+	function over(a, x, b) { # or not to be compared
+		return !((a, x) in n_of) || !((b, x) in n_of) || mean(a, x) >= mean(b, x) }
 	END {
 		split("aimd bitcp hstcp stcp", order, " ")
 		for (i = 1; i in order; i++) {

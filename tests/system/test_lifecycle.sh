@@ -12,8 +12,8 @@ traffic() {
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
 	link a b --rate 100mbit --delay 5ms
 	watch
-	stream four 7101 --duration 40 --verify --rcvbuf 64KiB
-	TRANSFER_ADDR=${ADDR6[b]} stream six 7102 --duration 40 --verify --streams 2
+	stream four 7101 --duration 80 --verify --rcvbuf 64KiB
+	TRANSFER_ADDR=${ADDR6[b]} stream six 7102 --duration 80 --verify --streams 2
 	sleep 1.5
 }
 

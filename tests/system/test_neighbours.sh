@@ -28,7 +28,7 @@ test_another_sockops_program() {
 	has_linux 6.12 || restored=2 left=0 # 7501 keeps the window that it has
 	host a b
 	in_host b sysctl -qw net.ipv4.tcp_rmem="4096 131072 131072" \
-		net.ipv4.tcp_congestion_control=cubic
+		net.ipv4.tcp_congestion_control=reno
 	tcptuned_start
 	bpftool prog load "$TEST_BUILD/assigns.bpf.o" $pins/assigns pinmaps $pins/maps
 	bpftool cgroup attach "$TEST_CGROUP/group" sock_ops pinned $pins/assigns multi
