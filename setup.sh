@@ -84,9 +84,10 @@ upgrade_unit() {
 	done
 }
 
+# Between the end of the one and the start of the other the unit has no process, and may still be active.
 new_one_runs() { # PROCESS-BEFORE
-	systemctl is-active -q tcptuned.service &&
-		[ "$(systemctl show -P MainPID tcptuned.service)" != "$1" ]
+	now=$(systemctl show -P MainPID tcptuned.service)
+	[ "$now" != 0 ] && [ "$now" != "$1" ] && systemctl is-active -q tcptuned.service
 }
 
 start_unit() {

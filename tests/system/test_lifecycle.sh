@@ -14,7 +14,12 @@ traffic() {
 	watch
 	stream four 7101 --duration 80 --verify --rcvbuf 64KiB
 	TRANSFER_ADDR=${ADDR6[b]} stream six 7102 --duration 80 --verify --streams 2
-	sleep 1.5
+	wait_until 20 three_are_open
+	sleep 1
+}
+
+three_are_open() {
+	[ "$(in_host b ss -Htn state established '( sport = :7101 or sport = :7102 )' | wc -l)" = 3 ]
 }
 
 # expect_traffic OTHER...: it ends now, and well, as other streams did.
