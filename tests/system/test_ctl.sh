@@ -123,6 +123,7 @@ test_explain_a_locked_receiver() {
 	case $(of_flow .receive.reason) in
 	capped) expect_match "$said" "but for the policy's maximum of 1048576 bytes" "why" ;;
 	measured) expect_match "$said" "twice what the best rate so far" "why" ;;
+	growing) expect_match "$said" "twice that, and room to grow" "why" ;;
 	*) fail "reason: $(of_flow .receive.reason)" ;;
 	esac
 	expect_match "$said" "nothing: there is nothing to send" "what limits it"
