@@ -197,18 +197,17 @@ static void restore_one(struct tcptuned_meta *meta, enum tcptuned_sysctl which,
 void tcptuned_sysctl_restore(int meta_fd, enum tcptuned_sysctl which,
 			     void (*restored)(const char *name, const char *value, int error))
 {
+	char ours[TCPTUNED_SYSCTL_VALUE], now[TCPTUNED_SYSCTL_VALUE];
 	struct tcptuned_meta meta;
-	char now[TCPTUNED_SYSCTL_VALUE];
 
-	/* Nothing to put back; and what was left to the administrator stays marked so. */
-	if (read_meta(meta_fd, &meta) || !meta.sysctl[which].before[0])
+	/*
+	 * Nothing to put back; and what was left to the administrator stays marked so, also what
+	 * has been changed since somebody looked.
+	 */
+	if (tcptuned_sysctl_overruled(meta_fd, which, ours, now) || read_meta(meta_fd, &meta) ||
+	    !meta.sysctl[which].before[0])
 		return;
-	/* So does what the administrator has changed since somebody looked. */
-	if (!tcptuned_sysctl_read(names[which], now, sizeof(now)) &&
-	    strcmp(now, meta.sysctl[which].ours))
-		memset(meta.sysctl[which].before, 0, sizeof(meta.sysctl[which].before));
-	else
-		restore_one(&meta, which, restored);
+	restore_one(&meta, which, restored);
 	write_meta(meta_fd, &meta);
 }
 

@@ -22,7 +22,6 @@ void tcptuned_log_restored(const char *name, const char *value, int error)
 		tcptuned_log(TCPTUNED_LOG_INFO, "%s put back to %s", name, value);
 }
 
-
 /*
  * The default congestion control comes before the connections, for they go back to it; the
  * other sysctls after them: what those may still be given depends on them.
@@ -55,7 +54,6 @@ void tcptuned_take_back(struct tcptuned_kernel *kernel)
 	tcptuned_log(TCPTUNED_LOG_INFO, "detached; nothing is left pinned in %s",
 		     kernel->pin_dir);
 }
-
 
 /* Of the policies in force in maps of this build's layout. */
 static bool any_tunes(const struct tcptuned_kernel *k)
