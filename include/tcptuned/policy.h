@@ -58,6 +58,8 @@ struct tcptuned_policy {
 	__u32 snd_unsent_max; /* bytes that may wait in it unsent; 0: as the path needs */
 	__u32 rcv_buffer_max; /* what bpf_setsockopt(SO_RCVBUF) can reach: 2 x net.core.rmem_max */
 	__u32 snd_buffer_max; /* the same of SO_SNDBUF and net.core.wmem_max */
+	__u32 rcv_kernel_max; /* tcp_rmem[2] before tcptuned raised it, bytes of memory */
+	__u32 snd_kernel_max; /* tcp_wmem[2], likewise */
 	__u32 rcv_window_min; /* bytes of window given from the start; 0: as the kernel does */
 	__u32 snd_window_min;
 	__u32 rcv_buffer;     /* as SO_RCVBUF takes it: fixed to that; 0: right-sized */
@@ -65,6 +67,8 @@ struct tcptuned_policy {
 	__u32 first_window;   /* bytes of window to begin with, opened here; 0: the kernel's */
 	__u32 pacing_rate_max; /* bytes per second, SO_MAX_PACING_RATE; 0: none */
 	__u32 disabled;	       /* at run time: no rule leads to it; its mode is off */
+	__u32 cc_auto;	       /* 1: bitcp on long paths only; congestion_control is "" then */
+	__u32 cc_long_path_segments; /* bandwidth-delay product from which a path is long */
 	struct bitcp_params bitcp;
 	char congestion_control[TCPTUNED_CC_NAME_MAX]; /* "": leave it alone */
 	char name[TCPTUNED_POLICY_NAME_MAX];
