@@ -141,6 +141,32 @@ verified_once int budget_give_up(struct budget_share *share)
 	return 0;
 }
 
+/* The record of a socket, made if need be; NULL: no memory, or there are too many already. */
+static __always_inline struct tcptuned_flow *make_record(void *sk)
+{
+	struct tcptuned_flow *flow = bpf_sk_storage_get(&flows, sk, NULL, 0);
+	struct budget *b = budget_here();
+
+	if (flow || !b)
+		return flow;
+	if (budget_add_record(b)) {
+		flow = bpf_sk_storage_get(&flows, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+		if (flow)
+			return flow;
+		__sync_fetch_and_add(&b->records, -1ull);
+	}
+	count(TCPTUNED_C_STORAGE_FAILED);
+	return NULL;
+}
+
+static __always_inline void uncount_record(void)
+{
+	struct budget *b = budget_here();
+
+	if (b)
+		__sync_fetch_and_add(&b->records, -1ull);
+}
+
 static __always_inline void budget_close(struct tcptuned_flow *flow)
 {
 	budget_give_up(&flow->rcv_share);

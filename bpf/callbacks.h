@@ -13,6 +13,8 @@
 
 #define CB_NEIGHBOURS (BPF_SOCK_OPS_STATE_CB_FLAG | BPF_SOCK_OPS_RTT_CB_FLAG)
 #define CALLBACKS     (CB_NEIGHBOURS | BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG)
+/* Of a connection that has not carried enough to have a record. */
+#define CALLBACKS_EARLY (BPF_SOCK_OPS_RTT_CB_FLAG | BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG)
 
 /* From the kernel's bits to those of the record. */
 #define CB_SHIFT       27

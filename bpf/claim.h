@@ -12,8 +12,6 @@
 #include "policy.h"
 #include <tcptuned/rightsize.h>
 
-/* What tcp_init_buffer_space() gives a new connection of common segments: 2 x 10 of them. */
-#define SNDBUF_OF_NEW	    87040
 /*
  * The most that a buffer is raised to for the sake of its window scale, bytes as SO_RCVBUF takes
  * them. Where a SYN cookie finishes the handshake, so much is promised at once:
@@ -21,6 +19,9 @@
  * scale of 9, and windows up to 32 MB.
  */
 #define RAISED_RCVBUF_MAX   (16 << 20)
+
+/* A connection that has carried less is a short one, and has no record. */
+#define CLAIM_BYTES (128u << 10)
 
 static __always_inline bool is_same_name(const char a[TCPTUNED_CC_NAME_MAX],
 					 const char b[TCPTUNED_CC_NAME_MAX])
@@ -81,6 +82,35 @@ static __always_inline bool congestion_control_is_ours(struct tcptuned_flow *flo
 	return true;
 }
 
+/* A congestion control that kernels are built with as their default: nobody has chosen it. */
+static __always_inline bool is_builtin_default(const char name[TCPTUNED_CC_NAME_MAX])
+{
+	return is_same_name(name, "cubic\0\0\0\0\0\0\0\0\0\0") ||
+	       is_same_name(name, "reno\0\0\0\0\0\0\0\0\0\0\0");
+}
+
+/*
+ * May `auto` move the connection to bitcp? Where nobody chose: neither the application nor a route,
+ * and where the host's default is what kernels are built with. Copies the name to @ret.
+ */
+static __always_inline bool auto_congestion_control_is_ours(struct tcptuned_flow *flow,
+							    struct tcp_sock *tp,
+							    const struct tcptuned_policy *policy,
+							    char ret[TCPTUNED_CC_NAME_MAX])
+{
+	struct inet_connection_sock *icsk = &tp->inet_conn;
+	char now[TCPTUNED_CC_NAME_MAX] = {};
+
+	BPF_CORE_READ_STR_INTO(&now, icsk, icsk_ca_ops, name);
+	if (policy->mode != TCPTUNED_TUNE || !is_builtin_default(now) ||
+	    (BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_setsockopt) &&
+	     !(flow->flags & TCPTUNED_F_CC_RESTORED)) ||
+	    !has_default_congestion_control(icsk))
+		return false;
+	__builtin_memcpy(ret, "bitcp\0\0\0\0\0\0\0\0\0\0", TCPTUNED_CC_NAME_MAX);
+	return true;
+}
+
 /* Takes note of what became of setting it to @name; @error as bpf_setsockopt() returned. */
 static __always_inline void congestion_control_set(struct tcptuned_flow *flow, struct tcp_sock *tp,
 						   const char name[TCPTUNED_CC_NAME_MAX], int error)
@@ -132,11 +162,21 @@ static __always_inline __u32 locks_of_application(const struct tcptuned_flow *fl
 	return locks;
 }
 
+/* The most that the kernel alone would give, bytes: tcp_rmem, tcp_wmem, or what is locked. */
+static __always_inline __u32 base_of(const struct tcptuned_flow *flow,
+				     const struct tcptuned_policy *policy, bool receive)
+{
+	__u32 most = receive ? policy->rcv_kernel_max : policy->snd_kernel_max;
+	__u32 obeyed = receive ? TCPTUNED_F_RCVBUF_OBEYED : TCPTUNED_F_SNDBUF_OBEYED;
+	__u32 locked = 2 * (receive ? flow->req_rcvbuf : flow->req_sndbuf);
+
+	return (flow->flags & obeyed) && locked < most ? locked : most;
+}
+
 /* Begin the connection's record. What the application asked for before stays in it. */
 static __always_inline void claim_flow(struct tcptuned_flow *flow, struct tcp_sock *tp,
 				       const struct tcptuned_policy *policy, __u32 key)
 {
-	struct sock *ssk = &tp->inet_conn.icsk_inet.sk;
 	__u32 locks = locks_of_application(flow, tp);
 
 	/* A socket that was disconnected and connects anew measures anew. */
@@ -158,57 +198,13 @@ static __always_inline void claim_flow(struct tcptuned_flow *flow, struct tcp_so
 	flow->snd_unsent_max = policy->snd_unsent_max;
 	flow->rcv_buffer_max = policy->rcv_buffer_max;
 	flow->snd_buffer_max = policy->snd_buffer_max;
-	flow->rcv_base = ssk->sk_rcvbuf;
-	flow->snd_base = ssk->sk_sndbuf;
-	flow->rcv_floor = kernel_win_from_space(tp, ssk->sk_rcvbuf);
-	flow->snd_floor = ssk->sk_sndbuf;
-	flow->rcv_seen_round = tp->rcv_nxt;
-	flow->rcv_copied_round = tp->copied_seq;
+	flow->rcv_window_min = policy->rcv_window_min;
+	flow->rcv_base = base_of(flow, policy, true);
+	flow->snd_base = base_of(flow, policy, false);
+	flow->rcv_clamp = flow->rcv_allowed = 0;
 	flow->snd_delivered = tp->delivered;
 	rightsize_rtt_sample(&flow->rcv, kernel_min_rtt_us(tp));
 	rightsize_rtt_sample(&flow->snd, kernel_min_rtt_us(tp));
-}
-
-/* It was given more than the kernel begins a connection with: that is no floor. */
-static __always_inline void lower_receive_floor(struct tcptuned_flow *flow, struct tcp_sock *tp)
-{
-	struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
-	__u32 first = net->ipv4.sysctl_tcp_rmem[1];
-
-	if (first >= flow->rcv_base)
-		return;
-	flow->rcv_base = first;
-	flow->rcv_floor = kernel_win_from_space(tp, first);
-}
-
-static __always_inline void lower_send_floor(struct tcptuned_flow *flow)
-{
-	if (flow->snd_floor > SNDBUF_OF_NEW)
-		flow->snd_base = flow->snd_floor = SNDBUF_OF_NEW;
-}
-
-/* Is this direction's buffer still as it was sized in a connection that the socket had before? */
-static __always_inline bool was_sized(const struct tcptuned_flow *flow, bool receive)
-{
-	__u32 locked = receive ? TCPTUNED_F_RCV_LOCKED : TCPTUNED_F_SND_LOCKED;
-	__u32 theirs = receive ? TCPTUNED_F_RCV_HANDS_OFF : TCPTUNED_F_SND_HANDS_OFF;
-
-	return (flow->flags & (locked | theirs)) == locked;
-}
-
-/* It has been claimed, anew. The kernel does not tune what is locked, so that tcptuned has to. */
-static __always_inline void size_again(struct tcptuned_flow *flow, struct tcp_sock *tp)
-{
-	if (flow->flags & TCPTUNED_F_OBSERVE)
-		return;
-	if (was_sized(flow, true)) {
-		lower_receive_floor(flow, tp);
-		flow->flags |= TCPTUNED_F_RCV_TAKEN;
-	}
-	if (was_sized(flow, false)) {
-		lower_send_floor(flow);
-		flow->flags |= TCPTUNED_F_SND_TAKEN;
-	}
 }
 
 #endif

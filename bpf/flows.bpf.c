@@ -394,11 +394,9 @@ static __always_inline int adopt_listener(struct tcp_sock *tp)
 		return 0;
 	if (call_back(tp, BPF_SOCK_OPS_STATE_CB_FLAG))
 		return TCPTUNED_ADOPTED_TOO_OLD;
-	flow = bpf_sk_storage_get(&flows, tp, NULL, BPF_SK_STORAGE_GET_F_CREATE);
-	if (!flow) {
-		count(TCPTUNED_C_STORAGE_FAILED);
+	flow = make_record(tp);
+	if (!flow)
 		return TCPTUNED_ADOPTED_FAILED;
-	}
 	callbacks_note(flow, had, BPF_SOCK_OPS_STATE_CB_FLAG);
 	if (flow->flags & TCPTUNED_F_RAISED)
 		return 0;
@@ -439,35 +437,12 @@ static __always_inline void follow_bitcp(struct tcptuned_flow *flow, struct tcp_
 		bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name));
 }
 
-/*
- * The window scale was settled when it was made, and bounds its window for ever. What the
- * kernel's autotuning had reached is no floor: it counts queues.
- */
-static __always_inline void lower_floors(struct tcptuned_flow *flow, struct tcp_sock *tp)
+/* Not looked at until it has carried more: nothing of it is fixed, by anybody. */
+static __always_inline bool is_short(struct tcp_sock *tp, const struct tcptuned_policy *policy)
 {
-	lower_receive_floor(flow, tp);
-	lower_send_floor(flow);
-}
-
-/*
- * What the connection holds beyond that is the budget's from now on: what its peer has been
- * promised and what waits in its queues. Not its limits, which a stop leaves as large as the
- * kernel might have made them.
- */
-static __always_inline void hold_what_it_has(struct tcptuned_flow *flow, struct tcp_sock *tp)
-{
-	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
-	__u32 rcvbuf = sk->sk_rcvbuf, sndbuf = sk->sk_sndbuf, queued = sk->sk_wmem_queued;
-	__u64 held = kernel_space_held(tp);
-
-	if (flow->flags & TCPTUNED_F_OBSERVE)
-		return;
-	if (!(flow->flags & TCPTUNED_F_RCV_HANDS_OFF))
-		budget_adopt(&flow->rcv_share, flow->rcv_base,
-			     held < rcvbuf ? held : rcvbuf);
-	if (!(flow->flags & TCPTUNED_F_SND_HANDS_OFF))
-		budget_adopt(&flow->snd_share, flow->snd_base,
-			     queued < sndbuf ? queued : sndbuf);
+	return tp->bytes_received < CLAIM_BYTES && tp->bytes_acked < CLAIM_BYTES &&
+	       !tcptuned_policy_sets_at_once(policy) &&
+	       !BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_inet.sk.sk_userlocks);
 }
 
 static __always_inline int adopt_connection(struct tcp_sock *tp)
@@ -488,21 +463,23 @@ static __always_inline int adopt_connection(struct tcp_sock *tp)
 	policy = policy_for(tp, &key);
 	if (!policy || !in_our_cgroup(sk))
 		return 0;
+	if (is_short(tp, policy)) {
+		if ((had & CALLBACKS_EARLY) == CALLBACKS_EARLY)
+			return 0;
+		return call_back(tp, CALLBACKS_EARLY) ? TCPTUNED_ADOPTED_TOO_OLD :
+							TCPTUNED_ADOPTED_CONNECTION;
+	}
 	if (call_back(tp, CALLBACKS))
 		return TCPTUNED_ADOPTED_TOO_OLD;
-	flow = bpf_sk_storage_get(&flows, tp, NULL, BPF_SK_STORAGE_GET_F_CREATE);
-	if (!flow) {
-		count(TCPTUNED_C_STORAGE_FAILED);
+	flow = make_record(tp);
+	if (!flow)
 		return TCPTUNED_ADOPTED_FAILED;
-	}
 	callbacks_note(flow, had, CALLBACKS);
 	take_note(flow, tp, policy);
 	claim_flow(flow, tp, policy, key);
-	lower_floors(flow, tp);
 	flow->flags |= TCPTUNED_F_ADOPTED;
 	facts = facts_of(flow, tp);
 	settings_of_connection(tp, tp, flow, policy, &facts);
-	hold_what_it_has(flow, tp);
 	if (congestion_control_to_adopt(flow, tp, policy, name))
 		congestion_control_set(flow, tp, name,
 				       bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name,
@@ -592,16 +569,14 @@ static __always_inline void release_listener(struct tcptuned_flow *flow, struct 
 static __always_inline void give_back(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
-	int window;
+	int window = kernel_win_from_space(tp, sk->sk_rcvbuf);
 
-	if (flow->flags & (TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_RCV_FIXED)) {
+	if (flow->flags & (TCPTUNED_F_RCV_LOCKED | TCPTUNED_F_RCV_FIXED))
 		release_receive_buffer(flow, tp);
-	} else if ((flow->flags & (TCPTUNED_F_SLOW_SEED | TCPTUNED_F_RCVBUF_APP)) ==
-		   TCPTUNED_F_SLOW_SEED) {
-		window = kernel_win_from_space(tp, sk->sk_rcvbuf);
+	else if (flow->rcv_clamp)
 		bpf_setsockopt(tp, SOL_TCP, TCP_WINDOW_CLAMP, &window, sizeof(window));
-	}
-	if (flow->flags & (TCPTUNED_F_SND_TAKEN | TCPTUNED_F_SND_FIXED))
+	flow->rcv_clamp = 0;
+	if (flow->flags & (TCPTUNED_F_SND_SIZED | TCPTUNED_F_SND_FIXED))
 		release_send_buffer(flow, tp);
 	lift_pacing(tp, tp, flow, tp);
 	lift_unsent(tp, flow, tp);
@@ -622,7 +597,8 @@ static __always_inline void forget_listening(struct tcptuned_flow *flow, struct 
 {
 	release_listener(flow, tp);
 	call_no_more(flow, tp);
-	bpf_sk_storage_delete(&flows, tp);
+	if (!bpf_sk_storage_delete(&flows, tp))
+		uncount_record();
 }
 
 SEC("iter/tcp")
@@ -731,7 +707,6 @@ static __always_inline void take_hands_off(struct tcptuned_flow *flow, struct tc
 	restore_congestion_control(tp, flow, tp);
 	budget_close(flow);
 	flow->snd_unsent = 0;
-	flow->rcv_seed_rounds = 0;
 	flow->flags &= ~(TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_SND_TAKEN | TCPTUNED_F_RCV_FIXED |
 			 TCPTUNED_F_SND_FIXED | TCPTUNED_F_SLOW_SEED);
 }
@@ -785,8 +760,7 @@ static __always_inline void move_flow(struct tcptuned_flow *flow, struct tcp_soc
 	lift_pacing(tp, tp, flow, tp);
 	disown_congestion_control(flow, tp);
 	flow->policy = key;
-	flow->flags &= ~(TCPTUNED_F_OBSERVE | TCPTUNED_F_CC_WOULD | TCPTUNED_F_RCV_LEAST |
-			 TCPTUNED_F_SND_LEAST);
+	flow->flags &= ~(TCPTUNED_F_OBSERVE | TCPTUNED_F_CC_WOULD);
 	if (policy->mode == TCPTUNED_OBSERVE)
 		flow->flags |= TCPTUNED_F_OBSERVE;
 	settle_observed(flow, policy, true);
@@ -796,8 +770,7 @@ static __always_inline void move_flow(struct tcptuned_flow *flow, struct tcp_soc
 	flow->snd_unsent_max = policy->snd_unsent_max;
 	flow->rcv_buffer_max = policy->rcv_buffer_max;
 	flow->snd_buffer_max = policy->snd_buffer_max;
-	flow->rcv_floor = kernel_win_from_space(tp, flow->rcv_base);
-	flow->snd_floor = flow->snd_base;
+	flow->rcv_window_min = policy->rcv_window_min;
 	facts = facts_of(flow, tp);
 	settings_of_connection(tp, tp, flow, policy, &facts);
 	if (policy->mode == TCPTUNED_TUNE)
@@ -849,42 +822,38 @@ int apply_policies(struct bpf_iter__tcp *ctx)
 	return 0;
 }
 
-/* ---- at rest ------------------------------------------------------------------------ */
+/* ---- idle --------------------------------------------------------------------------- */
 
-#define AT_REST_US 5000000u
+#define IDLE_US 5000000u
 
 /*
- * Sizes follow ACKs, and a connection at rest has none: what it was granted it would keep for
- * ever, while others are refused. Its send buffer goes back to what a new one has, or holds, and
- * grows again with the first round trip that needs more; what it wanted does not count. What it
- * promised to its peer stays.
+ * Decisions follow ACKs, and an idle connection has none: what it was granted it would keep for
+ * ever while others are refused. What is neither queued nor advertised is returned; the next round
+ * trip asks again.
  */
-static __always_inline void put_to_rest(struct tcptuned_flow *flow, struct tcp_sock *tp)
+static __always_inline void return_grants(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	__u32 held = tp->inet_conn.icsk_inet.sk.sk_wmem_queued, base = flow->snd_base;
-	__u32 keeps = TCPTUNED_F_SND_HANDS_OFF | TCPTUNED_F_SND_LEAST;
+	__u32 queued = tp->inet_conn.icsk_inet.sk.sk_wmem_queued, unread, value;
+	__u64 held = kernel_space_held(tp);
 	struct budget *b = budget_here();
-	int value;
 
-	if (!b || bpf_ktime_get_ns() / 1000 - tp->tcp_mstamp < AT_REST_US)
+	if (!b || bpf_ktime_get_ns() / 1000 - tp->tcp_mstamp < IDLE_US)
 		return;
-	budget_want(b, &flow->rcv_share, flow->rcv_share.granted);
-	if (!flow->snd_share.granted || (flow->flags & keeps))
+	queued = queued > flow->snd_base ? queued - flow->snd_base : 0;
+	budget_want(b, &flow->snd_share, queued);
+	budget_return(b, &flow->snd_share, queued);
+	if (!flow->rcv_share.granted || (flow->flags & TCPTUNED_F_RCV_HANDS_OFF))
 		return;
-	if (held < SNDBUF_OF_NEW)
-		held = SNDBUF_OF_NEW;
-	if (held < base)
-		held = base;
-	if (held >= (__u32)tp->inet_conn.icsk_inet.sk.sk_sndbuf) {
-		budget_want(b, &flow->snd_share, flow->snd_share.granted);
+	held = held > flow->rcv_base ? held - flow->rcv_base : 0;
+	budget_want(b, &flow->rcv_share, held);
+	budget_return(b, &flow->rcv_share, held);
+	flow->rcv_allowed = kernel_win_from_space(tp, flow->rcv_base);
+	unread = tp->rcv_nxt - tp->copied_seq;
+	value = rightsize_offer(flow->rcv_allowed, unread, 2 * tp->mss_cache);
+	if (value >= tp->window_clamp || value < kernel_least_clamp(tp))
 		return;
-	}
-	value = held / 2; /* the kernel doubles it: sk_setsockopt() */
-	if (bpf_setsockopt(tp, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value)))
-		return;
-	flow->flags |= TCPTUNED_F_SND_SIZED;
-	budget_want(b, &flow->snd_share, held - base);
-	budget_return(b, &flow->snd_share, held - base);
+	if (!bpf_setsockopt(tp, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value)))
+		flow->rcv_clamp = value;
 }
 
 SEC("iter/tcp")
@@ -894,7 +863,7 @@ int rest_flows(struct bpf_iter__tcp *ctx)
 	struct tcptuned_flow *flow = claimed_flow(tp);
 
 	if (flow && !(flow->flags & TCPTUNED_F_OBSERVE))
-		put_to_rest(flow, tp);
+		return_grants(flow, tp);
 	return 0;
 }
 

@@ -184,6 +184,8 @@ struct inet_connection_sock {
 };
 
 struct tcp_options_received {
+	__u32 rcv_tsecr; /* less the socket's own offset */
+	__u16 saw_tstamp : 1;
 	__u16 rcv_wscale : 4;
 };
 
@@ -245,6 +247,7 @@ struct tcp_sock {
 	__u8 chrono_type : 2;
 	__u8 scaling_ratio;	/* since 6.6 */
 	bool is_mptcp;		/* with CONFIG_MPTCP */
+	__u8 tcp_usec_ts : 1;	/* since 6.7: timestamps of microseconds */
 	struct tcp_options_received rx_opt;
 	struct rb_root out_of_order_queue;
 	struct sk_buff *ooo_last_skb;	/* stale while that queue is empty */
@@ -316,6 +319,25 @@ static __always_inline __u32 kernel_rcv_rtt_us(const struct tcp_sock *tp)
 		return tp->srtt_us >> 3;
 	/* In ticks of a millisecond, rounded down: 1.9 ms would pass for 1. */
 	return rtt < 10000 ? rtt + 1000 : rtt;
+}
+
+/*
+ * One RTT as the segment that came last tells it by the timestamp that it echoes
+ * (tcp_rcv_rtt_measure_ts()), not smoothed; 0: none. In milliseconds, at least one.
+ */
+static __always_inline __u32 kernel_rcv_rtt_sample_us(const struct tcp_sock *tp)
+{
+	__u64 now = tp->tcp_mstamp;
+	__u32 unit = 1000, ticks;
+
+	if (!BPF_CORE_READ_BITFIELD(tp, rx_opt.saw_tstamp) || !tp->rx_opt.rcv_tsecr)
+		return kernel_rcv_rtt_us(tp);
+	if (bpf_core_field_exists(tp->tcp_usec_ts) && BPF_CORE_READ_BITFIELD(tp, tcp_usec_ts))
+		unit = 1;
+	ticks = (__u32)(now / unit) - tp->rx_opt.rcv_tsecr;
+	if (ticks > (1u << 26) / unit)
+		return 0;
+	return ticks ? ticks * unit : unit;
 }
 
 /*

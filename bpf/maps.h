@@ -63,10 +63,13 @@ struct {
 	__array(values, struct rule_array);
 } rules SEC(".maps");
 
-/* Cloned from a listener to its connections: they inherit what the application asked for. */
+/*
+ * Not cloned from a listener to what it accepts: where there is no memory for the copy, accept()
+ * would fail (bpf_sk_storage_clone()).
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
 	__type(value, struct tcptuned_flow);
 } flows SEC(".maps");

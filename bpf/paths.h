@@ -11,9 +11,6 @@
 #include <tcptuned/bitcp.h>
 #include <tcptuned/path.h>
 
-/* Rounds for which a remembered receive window stands, whatever is measured: slow start. */
-#define PATH_SEED_ROUNDS 16
-
 /*
  * The kernel drops the least recently used beyond the size, which the loader sets from
  * paths.entries_max.
@@ -149,72 +146,75 @@ static __always_inline bool path_was_slow(struct bpf_sock_ops *ctx)
 	return path && path->slow && !path_expired(path, path_now_s(), settings->expire_s);
 }
 
-/*
- * Leaves in @flow what the connection may begin with; called once, when it is established and
- * before its congestion control is. In a dry run nothing is left, only counted.
- */
-static __always_inline void path_seed(struct tcptuned_flow *flow, struct tcp_sock *tp)
+/* What is remembered of the way to the peer; false: nothing. */
+static __always_inline bool path_recall(struct tcp_sock *tp, struct tcptuned_path *ret)
 {
 	const struct tcptuned_path_settings *settings = path_settings_now();
-	__u32 rcv_cap = 65535u << BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale);
 	struct tcptuned_path_key key;
-	struct tcptuned_path *known, path;
-	struct path_seed seed;
+	struct tcptuned_path *known;
 
-	flow->rcv_seed = 0;
-	flow->rcv_seed_rounds = 0;
-	flow->max_window_seed = 0;
 	if (!settings || !path_key_of(&key, tp, settings))
-		return;
+		return false;
 	known = bpf_map_lookup_elem(&paths, &key);
-	if (!known)
+	if (!known || path_expired(known, path_now_s(), settings->expire_s))
+		return false;
+	*ret = *known;
+	return true;
+}
+
+/* The bandwidth-delay product that makes a path worth a look before anything is carried, bytes. */
+#define PATH_REMARKABLE (1u << 20)
+
+/*
+ * Is the path known to be slow, so that the window should be small from the first segment on, or
+ * to be perhaps long enough for another congestion control?
+ */
+static __always_inline bool path_is_remarkable(struct tcp_sock *tp)
+{
+	struct tcptuned_path path;
+
+	return path_recall(tp, &path) &&
+	       (path.slow || path.max_window || path.snd_per_rtt >= PATH_REMARKABLE);
+}
+
+/*
+ * Leaves in @flow what the connection may begin with; called once, when it is claimed and before
+ * its congestion control begins. A dry run only counts.
+ */
+static __always_inline void path_seed(struct tcptuned_flow *flow, struct tcp_sock *tp,
+				      const struct tcptuned_policy *policy)
+{
+	const struct tcptuned_path_settings *settings = path_settings_now();
+	struct tcptuned_path path;
+	struct path_seed seed = { 0 };
+
+	flow->max_window_seed = 0;
+	if (!settings || tp->bytes_received >= PATH_CARRIED_MIN ||
+	    tp->bytes_acked >= PATH_CARRIED_MIN || !path_recall(tp, &path))
 		return;
-	path = *known;
-	if (rcv_cap > flow->rcv_window_max)
-		rcv_cap = flow->rcv_window_max;
-	seed.rcv_window = rcv_cap;
 	seed.max_window = flow->snd_window_max;
 	if (!path_seeded(&seed, &path, path_now_s(), settings->expire_s, kernel_min_rtt_us(tp)))
 		return;
-	if (seed.rcv_window <= flow->rcv_floor || (flow->flags & TCPTUNED_F_RCVBUF_APP))
-		seed.rcv_window = 0;
-	/* Where somebody knows better, or the policy has it begin with more, it does. */
-	if (flow->flags & (TCPTUNED_F_RCV_HANDS_OFF | TCPTUNED_F_RCV_LEAST))
+	if (flow->flags & TCPTUNED_F_RCV_HANDS_OFF || flow->rcv_window_min)
 		seed.slow = 0;
-	if (!seed.rcv_window && !seed.max_window && !seed.slow)
-		return;
 	if (flow->flags & TCPTUNED_F_OBSERVE) {
 		count(TCPTUNED_C_PATH_SEEDS_WITHHELD);
 		return;
 	}
-	flow->rcv_seed = seed.rcv_window;
-	flow->rcv_seed_rounds = seed.rcv_window ? PATH_SEED_ROUNDS : 0;
 	flow->max_window_seed = seed.max_window;
-	if (seed.slow) {
-		rightsize_path_is_slow(&flow->rcv);
+	if (policy->cc_auto &&
+	    path.snd_per_rtt >= (__u64)policy->cc_long_path_segments * tp->mss_cache)
+		flow->flags |= TCPTUNED_F_LONG_PATH;
+	if (seed.slow)
 		flow->flags |= TCPTUNED_F_SLOW_SEED;
-	}
-	count(TCPTUNED_C_PATH_SEEDS);
-}
-
-/*
- * The least receive window in the round that ends now. A connection that hardly receives needs
- * none of what is remembered: a quarter of the kernel's first window has to come first, which is
- * about a sender's initial window. Nor does one whose application has not even read half of what
- * came: it would hold the memory for as long as it takes to read. (In slow start half of it has
- * only just come.)
- */
-static __always_inline __u32 path_floor(struct tcptuned_flow *flow, const struct tcp_sock *tp)
-{
-	if (!flow->rcv_seed_rounds || tp->bytes_received < flow->rcv_floor / 4)
-		return flow->rcv_floor;
-	flow->rcv_seed_rounds--;
-	if (tp->rcv_nxt - tp->copied_seq > tp->bytes_received / 2)
-		return flow->rcv_floor;
-	return flow->rcv_seed;
+	if (seed.slow || seed.max_window)
+		count(TCPTUNED_C_PATH_SEEDS);
 }
 
 /* ---- a finished connection ------------------------------------------------------------ */
+
+/* A hold below the kernel's usual first window says that the path is slow. */
+#define PATH_SLOW_WINDOW 65535u
 
 static __always_inline __u32 path_per_rtt(const struct rightsize *rs, __u32 min_rtt_us)
 {
@@ -273,7 +273,7 @@ static __always_inline void path_learn(struct tcptuned_flow *flow, struct tcp_so
 	sample.snd_per_rtt = path_per_rtt(&flow->snd, sample.min_rtt_us);
 	sample.max_window = path_bytes(path_bitcp_max(tp), tp->mss_cache);
 	sample.cwnd = path_bytes(tp->snd_cwnd, tp->mss_cache);
-	sample.slow = rightsize_path_slow(&flow->rcv);
+	sample.slow = flow->rcv.held && flow->rcv.held < PATH_SLOW_WINDOW;
 
 	/* Replaced as a whole: of two that end at once one is lost, but none is half-written. */
 	known = bpf_map_lookup_elem(&paths, &key);

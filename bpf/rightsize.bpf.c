@@ -2,20 +2,20 @@
 /*
  * Dynamic Right-Sizing on the wire: the life of a connection as its programs see it.
  *
- *   setsockopt()    an application fixes its buffers: remember the wish, keep autotuning
- *   getsockopt()    it is told what it asked for
- *   connect()       the policy is known: what is to be there before the SYN, and what becomes
- *   listen()	     of the wish
- *   accepting       on a listener that was open before: keep the first window small
- *   SYN, SYN-ACK    to a path that is remembered as slow: a small first window
- *   established     the policy claims the connection, sets its congestion control; what is
- *                   known about its path is what it begins with
- *   an ACK leaves   at most once per RTT: measure, decide, set the receive window
- *   an ACK comes    once per RTT: the same for the send buffer
+ *   setsockopt()    an application fixes its buffers: the call is intercepted, autotuning goes on
+ *   getsockopt()    returns what the application asked for
+ *   connect()       the policy is known: what has to be there before the SYN
+ *   listen()
+ *   SYN, SYN-ACK    small first windows on paths that are remembered as slow
+ *   established     callbacks are asked for, and nothing else: a short connection costs nothing
+ *   an ACK leaves   once the connection has carried enough, its policy is looked up and its record
+ *                   made; then at most once per millisecond: measure, and clamp the window
+ *   an ACK comes    once per RTT: the same for the send buffer and the congestion control
  *   closed          add up, remember the path
- *   destroyed       the same, where nobody was told that it closed
+ *   destroyed       the same, where no callback reported the end
  *
- * All arithmetic is in <tcptuned/rightsize.h>; here the socket is read and the result written.
+ * The kernel sizes the buffers, unlocked. <tcptuned/rightsize.h> decides where less window is
+ * worth a try; here the socket is read and the result written.
  */
 #include "kernel.h"
 #include "budget.h"
@@ -88,8 +88,6 @@ int tcptuned_setsockopt(struct bpf_sockopt *ctx)
 		hold_pacing(ctx);
 	else if (ctx->level == SOL_TCP && ctx->optname == TCP_WINDOW_CLAMP)
 		hands_off(ctx);
-	else if (ctx->level == SOL_SOCKET && ctx->optname == SO_RCVLOWAT)
-		make_room_to_wait(ctx);
 	else if (ctx->level == SOL_TCP && ctx->optname == TCP_CONGESTION)
 		congestion_control_chosen(sk);
 	return 1; /* never forbid */
@@ -195,27 +193,9 @@ static __always_inline bool first_window_is_ours(struct bpf_sock_ops *ctx)
 	       !policy->rcv_buffer && !policy->rcv_window_min;
 }
 
-/* Of a socket that had a connection before: is its receive buffer to be sized anew? */
-static __always_inline bool is_sized_again(const struct tcptuned_flow *flow,
-					   const struct tcptuned_policy *policy)
-{
-	return policy && policy->mode == TCPTUNED_TUNE && was_sized(flow, true);
-}
-
-/* Was its buffer raised before the SYN (raise_again())? */
-static __always_inline bool connects_again(struct bpf_sock_ops *ctx)
-{
-	struct bpf_sock *sk = ctx->sk;
-	struct tcptuned_flow *flow = sk ? flow_of(sk) : NULL;
-
-	return flow && is_sized_again(flow, policy_of(flow->policy));
-}
-
 /*
- * The listener's buffer was raised (raise_listener()), so that the window scale is large; the
- * window that is offered first is not to be, for no right edge may be pulled back. There is no
- * socket yet that could be asked. Elsewhere the answer stays the kernel's, but on a slow path, and
- * of a socket that connects anew.
+ * The listener's buffer was raised (raise_listener()) for its window scale. The window that is
+ * offered first stays the kernel's usual one. There is no socket yet that could be asked.
  */
 static __always_inline void first_window(struct bpf_sock_ops *ctx)
 {
@@ -223,8 +203,7 @@ static __always_inline void first_window(struct bpf_sock_ops *ctx)
 
 	if (path_was_slow(ctx) && first_window_is_ours(ctx))
 		ctx->reply = LEAST_WINDOW;
-	else if (ctx->is_fullsock ? connects_again(ctx) :
-				    !!bpf_map_lookup_elem(&listeners, &listener))
+	else if (!ctx->is_fullsock && bpf_map_lookup_elem(&listeners, &listener))
 		ctx->reply = FIRST_WINDOW;
 }
 
@@ -241,43 +220,6 @@ static __always_inline void listener_closes(struct bpf_sock_ops *ctx, struct bpf
 	bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
 	flow->flags &= ~TCPTUNED_F_RAISED;
 	forget_listener(&listener);
-}
-
-/* To @space, bytes of memory, but no less than was promised. */
-static __always_inline void lower_buffer(struct bpf_sock_ops *ctx, struct tcp_sock *tp, __u64 space)
-{
-	__u64 promised = kernel_space_from_win(tp, tp->rcv_wnd);
-	int value;
-
-	if (space < promised)
-		space = promised;
-	value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
-	bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
-}
-
-/*
- * It inherited the raised buffer: give it what a connection begins with here, or, where no
- * policy overrides the application, what that asked for; and no less than was promised.
- */
-static __always_inline void settle_accepted(struct bpf_sock_ops *ctx, struct tcp_sock *tp,
-					    struct tcptuned_flow *flow,
-					    const struct tcptuned_policy *policy)
-{
-	struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
-	__u64 space = 2 * flow->req_rcvbuf;
-
-	if (policy && policy->override_rcvbuf)
-		space = net->ipv4.sysctl_tcp_rmem[1];
-	lower_buffer(ctx, tp, space);
-	flow->flags &= ~TCPTUNED_F_RAISED;
-}
-
-/* By a SYN cookie it may have been promised much (raise_listener()): that is the budget's. */
-static __always_inline void hold_first_promise(struct tcptuned_flow *flow, struct tcp_sock *tp)
-{
-	if (!(flow->flags & (TCPTUNED_F_OBSERVE | TCPTUNED_F_RCV_HANDS_OFF)))
-		budget_adopt(&flow->rcv_share, flow->rcv_base,
-			     tp->inet_conn.icsk_inet.sk.sk_rcvbuf);
 }
 
 /* ---- connect(), listen() ------------------------------------------------------------- */
@@ -298,34 +240,8 @@ static __always_inline void forget(struct bpf_sock_ops *ctx, struct bpf_sock *sk
 	if (ours)
 		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags & ~ours);
 	end_untold(flow);
-	bpf_sk_storage_delete(&flows, sk);
-}
-
-/*
- * A socket that is disconnected (AF_UNSPEC) and connects anew has its buffer still, and the lock:
- * that would bound the window scale of this connection (tcp_connect_init()). As of a listener, it
- * is made as large as windows may be until the connection is there: the first is not to be.
- */
-static __always_inline void raise_again(struct bpf_sock_ops *ctx, const struct tcptuned_flow *flow,
-					const struct tcptuned_policy *policy)
-{
-	int value = policy->rcv_buffer_max / 2;
-
-	if (!is_sized_again(flow, policy))
-		return;
-	if (value > RAISED_RCVBUF_MAX)
-		value = RAISED_RCVBUF_MAX;
-	bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
-}
-
-static __always_inline void lower_again(struct bpf_sock_ops *ctx, struct tcp_sock *tp,
-					const struct tcptuned_flow *flow,
-					const struct tcptuned_policy *policy)
-{
-	struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
-
-	if (is_sized_again(flow, policy))
-		lower_buffer(ctx, tp, net->ipv4.sysctl_tcp_rmem[1]);
+	if (!bpf_sk_storage_delete(&flows, sk))
+		uncount_record();
 }
 
 static __always_inline void on_connect(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
@@ -352,8 +268,6 @@ static __always_inline void on_connect(struct bpf_sock_ops *ctx, struct bpf_sock
 			forget(ctx, sk, flow);
 		return;
 	}
-	if (flow)
-		raise_again(ctx, flow, policy);
 	settings_before_syn(ctx, sk, tp, policy);
 	flow = flow_of(sk);
 	if (flow) {
@@ -373,16 +287,6 @@ static __always_inline __u32 least_window(struct tcp_sock *tp)
 	__u32 least = LEAST_WINDOW * tp->mss_cache, unit = kernel_window_unit(tp);
 
 	return least > 2 * unit ? least & ~(unit - 1) : 2 * unit;
-}
-
-/* Before anything is measured: what is promised once cannot be taken back. */
-static __always_inline void begin_small(struct bpf_sock_ops *ctx, struct tcp_sock *tp)
-{
-	__u32 least = kernel_least_clamp(tp), value = least_window(tp);
-
-	if (value < least)
-		value = least;
-	bpf_setsockopt(ctx, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value));
 }
 
 /* What a connection that no policy claims has of its listener, or of its time before. */
@@ -410,56 +314,115 @@ policy_begun(struct tcptuned_flow *flow, struct tcp_sock *tp, bool passive, __u3
 	return policy ? policy : policy_for(tp, ret_key);
 }
 
-static __always_inline void claim(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
-				  struct tcp_sock *tp, bool passive)
+/* Does @now differ from @then by more than a sixteenth? */
+static __always_inline bool differs(__u32 then, __u32 now)
+{
+	__u32 gap = now > then ? now - then : then - now;
+
+	return gap > then / 16;
+}
+
+/*
+ * Sets the clamp. The kernel moves it when it enlarges the buffer (tcp_rcvbuf_grow()) or learns
+ * what segments cost (tcp_measure_rcv_mss()), so that it is looked at with each ACK; and a window
+ * that has been advertised stays (tcp_select_window()), except with net.ipv4.tcp_shrink_window.
+ */
+static __always_inline void clamp_window(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
+					 struct tcp_sock *tp, __u32 limit)
+{
+	__u32 min = kernel_least_clamp(tp);
+	int value;
+
+	if (!limit && !flow->rcv_clamp)
+		return;
+	value = limit ? limit : kernel_win_from_space(tp, tp->inet_conn.icsk_inet.sk.sk_rcvbuf);
+	if (value < (int)min)
+		value = min;
+	if (limit && flow->rcv_clamp && !differs(tp->window_clamp, value))
+		return;
+	flow->rcv_clamp = limit ? value : 0;
+	flow->flags |= TCPTUNED_F_RCV_TAKEN;
+	if (!limit)
+		flow->flags &= ~TCPTUNED_F_RCV_TAKEN;
+	if (bpf_setsockopt(ctx, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value))) {
+		count(TCPTUNED_C_RCV_FAILED);
+		event(TCPTUNED_EV_RCV_FAILED, tp, flow, value, 0);
+	}
+}
+
+/* Reads what the application asked for, takes the record over, and sets what its policy sets once. */
+static __always_inline struct tcptuned_flow *claim(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
+						   struct tcp_sock *tp, bool passive)
 {
 	const struct tcptuned_policy *policy;
 	char name[TCPTUNED_CC_NAME_MAX];
 	struct tcptuned_flow *flow;
 	struct socket_facts facts;
-	bool raised;
 	__u32 key;
 
 	policy = policy_begun(flow_of(sk), tp, passive, &key);
-	flow = passive ? flow_of(sk) : NULL;
-	raised = flow && (flow->flags & TCPTUNED_F_RAISED);
-	if (raised)
-		settle_accepted(ctx, tp, flow, policy);
 	if (!policy) {
 		leave_alone(ctx, sk, tp);
-		return;
+		return NULL;
 	}
-	flow = bpf_sk_storage_get(&flows, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
-	if (!flow) {
-		count(TCPTUNED_C_STORAGE_FAILED);
-		return;
-	}
-	if (passive)
-		settle(ctx, flow, policy, kernel_rcvbuf_least(tp));
-	lower_again(ctx, tp, flow, policy);
+	flow = make_record(sk);
+	if (!flow)
+		return NULL;
 	take_note(flow, tp, policy);
 	claim_flow(flow, tp, policy, key);
 	if (passive)
 		flow->flags |= TCPTUNED_F_PASSIVE;
-	if (raised)
-		lower_receive_floor(flow, tp);
-	size_again(flow, tp);
 	facts = facts_of(flow, tp);
 	settings_at_established(ctx, flow, policy, &facts);
-	if (raised || was_sized(flow, true))
-		hold_first_promise(flow, tp);
-	/* Before the congestion control is set: bitcp looks for its maximum as it begins. */
-	path_seed(flow, tp);
+	if (policy->mode == TCPTUNED_TUNE)
+		open_windows(ctx, flow, tp, policy);
+	/* Before the congestion control is set: bitcp looks for its maximum when it begins. */
+	path_seed(flow, tp, policy);
 	if ((flow->flags & TCPTUNED_F_SLOW_SEED) && !policy->first_window)
-		begin_small(ctx, tp);
+		rightsize_begin_held(&flow->rcv, least_window(tp));
 	event(TCPTUNED_EV_CLAIMED, tp, flow, passive, 0);
 	callbacks_note(flow, ctx->bpf_sock_ops_cb_flags, CALLBACKS);
 	bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | CALLBACKS);
-	if (congestion_control_is_ours(flow, tp, policy, name))
+	if (congestion_control_is_ours(flow, tp, policy, name) ||
+	    ((flow->flags & TCPTUNED_F_LONG_PATH) &&
+	     auto_congestion_control_is_ours(flow, tp, policy, name)))
 		congestion_control_set(flow, tp, name,
 				       bpf_setsockopt(ctx, SOL_TCP, TCP_CONGESTION, name,
 						      sizeof(name)));
+	clamp_window(ctx, flow, tp, flow->rcv.window);
 	count(passive ? TCPTUNED_C_CLAIMED_PASSIVE : TCPTUNED_C_CLAIMED_ACTIVE);
+	return flow;
+}
+
+/*
+ * A connection that has just been established costs two callbacks and nothing else, unless its
+ * application's request was intercepted, a policy sets something from the start, or its path is
+ * known to be slow or long.
+ */
+static __always_inline void on_established(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
+					   struct tcp_sock *tp, bool passive)
+{
+	const struct tcptuned_match *m = match_anywhere();
+	struct tcptuned_flow *flow = flow_of(sk);
+
+	if (!m || !(m->wishes & TCPTUNED_ANY_CLAIMS)) {
+		if (flow)
+			leave_alone(ctx, sk, tp);
+		return;
+	}
+	if (flow || (m->wishes & TCPTUNED_AT_ESTABLISHED) || path_is_remarkable(tp))
+		claim(ctx, sk, tp, passive);
+	else
+		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | CALLBACKS_EARLY);
+}
+
+static __always_inline void claim_if_long(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
+					  struct tcp_sock *tp)
+{
+	if (ctx->bytes_received < CLAIM_BYTES && ctx->bytes_acked < CLAIM_BYTES)
+		return;
+	if (!claim(ctx, sk, tp, false))
+		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags & ~CALLBACKS_EARLY);
 }
 
 /* Another program took some away, and this is a call that still comes: ask for all of them. */
@@ -475,339 +438,209 @@ verified_once int call_again(struct bpf_sock_ops *ctx, struct tcptuned_flow *flo
 	return 0;
 }
 
-/*
- * rightsize_round() and what goes before it as global functions, which the verifier walks once,
- * and not for every state of either direction that reaches them.
- */
-__noinline int end_tick(struct rightsize *rs, __u64 now_us, __u32 bytes, int hole)
+/* Verified once, and not for every state of either direction that calls it. */
+__noinline int decide(struct rightsize *rs, const struct rightsize_ack *ack)
 {
-	if (rs)
-		rightsize_tick(rs, now_us, bytes, hole);
-	return 0;
-}
-
-/* @offered: the window that the sender was told last */
-__noinline int weigh_hole(struct rightsize *rs, int hole, __u32 offered)
-{
-	if (rs)
-		rightsize_weigh_hole(rs, hole, offered <= rs->window + rs->window / 4);
-	return 0;
-}
-
-__noinline __u32 decide(struct rightsize *rs, __u64 now_us, __u32 bytes, __u32 rtt_us,
-			const struct rightsize_limits *limits)
-{
-	return rs && limits ? rightsize_round(rs, now_us, bytes, rtt_us, limits) : 0;
-}
-
-/* @window, if one was decided on, but no less than @least */
-__noinline __u32 widen(struct rightsize *rs, __u32 window, __u32 least)
-{
-	if (!rs || !window || window >= least)
-		return window;
-	rs->reason = RIGHTSIZE_FLOOR;
-	return rs->window = least;
+	return rs && ack ? rightsize_on_ack(rs, ack) : 0;
 }
 
 /* ---- an ACK leaves: the receive window ---------------------------------------------- */
 
-/* Is @now so far from @then that a change is worth a call? One sixteenth is. */
-static __always_inline bool differs(__u32 then, __u32 now)
-{
-	__u32 gap = now > then ? now - then : then - now;
-
-	return gap > then / 16;
-}
-
-/* What was decided before the round that ends now. */
+/* What was decided before this ACK. */
 struct decision {
 	__u32 window;
-	__u32 drains;
+	__u32 tests;
 	__u32 reason;
 };
 
-#define DECISION(rs) { (rs).window, (rs).drains, (rs).reason }
+#define DECISION(rs) { (rs).window, (rs).tests, (rs).reason }
 
-/*
- * @first: the first of a direction's counters; both directions have the same, in one order.
- * @ours: the buffer is tcptuned's to size, or will be now
- */
+/* @first: the first of a direction's counters; both directions have the same, in one order. */
 static __always_inline void count_decision(struct tcptuned_totals *t, enum tcptuned_counter first,
 					   const struct rightsize *now,
-					   const struct decision *before, bool ours)
+					   const struct decision *before)
 {
 	__u32 from = first - TCPTUNED_C_RCV_ROUNDS;
+	/* No limit, 0, is the largest window. */
+	__u32 is = now->window - 1, was = before->window - 1;
 
-	count_more(t, from + TCPTUNED_C_RCV_ROUNDS, 1);
-	count_more(t, from + TCPTUNED_C_RCV_GROWS, ours && now->window > before->window);
-	count_more(t, from + TCPTUNED_C_RCV_SHRINKS, ours && now->window < before->window);
-	count_more(t, from + TCPTUNED_C_RCV_CAPS, now->reason == RIGHTSIZE_CAPPED);
-	count_more(t, from + TCPTUNED_C_RCV_DRAINS, now->drains - before->drains);
+	count_more(t, from + TCPTUNED_C_RCV_GROWS, is > was);
+	count_more(t, from + TCPTUNED_C_RCV_SHRINKS, is < was);
+	count_more(t, from + TCPTUNED_C_RCV_DRAINS, now->tests - before->tests);
 }
 
-/*
- * The memory for a window: what the kernel rounds it up to has to be queued, too. What it began
- * with has room for that; no memory is in a window below, which is the clamp's alone, also where
- * the segments that came cost less than the kernel had feared.
- */
-static __always_inline __u64 space_for(const struct tcptuned_flow *flow, const struct tcp_sock *tp,
-				       __u32 window)
+/* @first: the first of a direction's kinds of events; both directions have the same. */
+static __always_inline void report_decision(enum tcptuned_event_kind first, struct tcp_sock *tp,
+					    struct tcptuned_flow *flow,
+					    const struct rightsize *now,
+					    const struct decision *before)
 {
-	__u64 space = kernel_space_from_win(tp, window);
+	__u32 is = now->window - 1, was = before->window - 1, kind;
 
-	if (space <= flow->rcv_base)
-		return flow->rcv_base;
-	return space + kernel_space_from_win(tp, kernel_window_unit(tp));
-}
-
-/*
- * What it cannot do without, also where there is less now: when a buffer is full the kernel packs
- * what it holds (tcp_prune_queue()), what was promised and rounded up fits in then, and nothing
- * more. What is not needed is not given, for the kernel would promise that, too.
- */
-static __always_inline __u64 space_owed(const struct tcp_sock *tp)
-{
-	__u64 queued = tp->inet_conn.icsk_inet.sk.sk_backlog.rmem_alloc.counter;
-	__u32 unread = tp->rcv_nxt - tp->copied_seq, rest = kernel_receive_window(tp);
-	__u64 packed = kernel_collapsed_space(unread);
-
-	if (packed < queued)
-		queued = packed;
-	if (!rest)
-		return queued;
-	rest += kernel_window_unit(tp);
-	return queued + kernel_collapsed_space(rest) + 2 * KERNEL_COLLAPSED_SKB;
-}
-
-/*
- * What a buffer that is made smaller keeps beyond that while something is promised, for that is
- * rounded up with each ACK, and may cost more than was measured. But with what is promised less
- * than a sixteenth of it, and than half of @window, the clamp: the kernel would take more for a
- * window to offer, and promise it, too (__tcp_select_window()).
- */
-static __always_inline __u64 space_margin(const struct tcp_sock *tp, __u32 window)
-{
-	__u32 most = (__u32)tp->inet_conn.icsk_inet.sk.sk_backlog.rmem_alloc.counter / 16;
-	__u64 rest = kernel_space_from_win(tp, kernel_receive_window(tp));
-	__u64 margin = kernel_space_promised(tp) - rest;
-	__u64 half = kernel_space_from_win(tp, window) * 3 / 8;
-
-	if (!rest || rest >= most)
-		return 0;
-	most -= rest;
-	if (most > half)
-		most = half;
-	return margin < most ? margin : most;
-}
-
-/*
- * @window, or what of it the budget has memory for. @space: that memory, and what is owed beyond
- * it as far as the budget has some.
- */
-static __always_inline __u32 affordable_window(struct tcptuned_flow *flow, struct tcp_sock *tp,
-					       __u32 window, __u64 *space,
-					       struct tcptuned_totals *t)
-{
-	struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
-	__u32 have = tp->inet_conn.icsk_inet.sk.sk_rcvbuf, allowed;
-	__u64 need = space_for(flow, tp, window), owed = space_owed(tp);
-	__u32 unit = kernel_window_unit(tp), kernels_max = net->ipv4.sysctl_tcp_rmem[2];
-
-	if (owed > kernels_max) /* where tcp_clamp_window() ends, too */
-		owed = kernels_max;
-	if (owed > flow->rcv_buffer_max)
-		owed = flow->rcv_buffer_max;
-	if (need > flow->rcv_buffer_max)
-		need = flow->rcv_buffer_max;
-	*space = owed > have && owed > need ? owed : need;
-	allowed = budget_allow(&flow->rcv_share, tp, flow->rcv_base, have, *space, &flow->flags,
-			       TCPTUNED_F_RCV_PRESSED);
-	if (allowed < *space)
-		*space = allowed;
-	if (allowed >= need)
-		return window;
-	count_more(t, TCPTUNED_C_RCV_BUDGET, 1);
-	flow->rcv.reason = RIGHTSIZE_BUDGET;
-	window = kernel_win_from_space(tp, allowed);
-	return window > 2 * unit ? window - unit : window;
-}
-
-/*
- * @first: the first of a direction's kinds; both directions have the same, in one order. A cap
- * and a drain are told when they begin, for they last.
- */
-static __always_inline void tell_decision(enum tcptuned_event_kind first, struct tcp_sock *tp,
-					  const struct tcptuned_flow *flow,
-					  const struct rightsize *now,
-					  const struct decision *before)
-{
-	__u32 was = before->window, is = now->window, kind;
-
-	if (now->drains != before->drains)
+	if (now->tests != before->tests)
 		kind = first + TCPTUNED_EV_RCV_DRAIN - TCPTUNED_EV_RCV_GROWN;
-	else if (now->reason == RIGHTSIZE_CAPPED && before->reason != RIGHTSIZE_CAPPED)
-		kind = first + TCPTUNED_EV_RCV_CAPPED - TCPTUNED_EV_RCV_GROWN;
 	else if (is > was)
 		kind = first;
 	else if (is < was)
 		kind = first + TCPTUNED_EV_RCV_SHRUNK - TCPTUNED_EV_RCV_GROWN;
 	else
 		return;
-	event(kind, tp, flow, was, is);
+	event(kind, tp, flow, before->window, now->window);
 }
 
-/* @space: affordable_window()'s, for @window and for what is owed */
-static __always_inline int set_receive_buffer(struct bpf_sock_ops *ctx, struct tcp_sock *tp,
-					      struct tcptuned_flow *flow, __u32 window, __u64 space)
+/* The smaller of two limits, of which 0 is none. */
+static __always_inline __u32 smaller(__u32 a, __u32 b)
 {
-	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
-	__u32 have = sk->sk_rcvbuf, queued = sk->sk_backlog.rmem_alloc.counter;
-	__u64 promised = kernel_space_held(tp), keep = promised + space_margin(tp, window);
-	__u32 unread = tp->rcv_nxt - tp->copied_seq, unit = kernel_window_unit(tp);
-	__u32 promised_window = kernel_least_clamp(tp);
-	bool filled = queued > have / 2 && space > have;
+	return a - 1 < b - 1 ? a : b;
+}
+
+/*
+ * The window that the clamp should allow: what right-sizing, the reader, the budget and the policy
+ * say, whichever is least; 0: no limit. @flow's reason becomes that of the limit.
+ */
+static __always_inline __u32 receive_limit(struct tcptuned_flow *flow, struct tcp_sock *tp,
+					   __u32 min)
+{
+	__u32 unread = tp->rcv_nxt - tp->copied_seq, window = flow->rcv.window;
+	__u8 reason = flow->rcv.window ? flow->rcv.reason : RIGHTSIZE_KERNEL;
+	__u32 limit;
+
+	if (flow->reader.window) {
+		limit = rightsize_offer(flow->reader.window, unread, 2 * tp->mss_cache);
+		if (smaller(limit, window) != window)
+			reason = RIGHTSIZE_READER;
+		window = smaller(window, limit);
+	}
+	if (flow->rcv_allowed) {
+		limit = rightsize_offer(flow->rcv_allowed, unread, 2 * tp->mss_cache);
+		if (smaller(limit, window) != window)
+			reason = RIGHTSIZE_BUDGET;
+		window = smaller(window, limit);
+	}
+	if (!window && tp->window_clamp > flow->rcv_window_max) {
+		reason = RIGHTSIZE_CAPPED;
+		window = flow->rcv_window_max;
+	}
+	if (flow->rcv.reason != RIGHTSIZE_UNMEASURED)
+		flow->rcv_reason = reason;
+	return window;
+}
+
+/*
+ * A buffer that the application had fixed before tcptuned saw it is locked, and the kernel does
+ * not size it: it gets twice what a round trip carries, and as much again to grow.
+ */
+static __always_inline void size_locked_receiver(struct bpf_sock_ops *ctx,
+						 struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	__u32 have = tp->inet_conn.icsk_inet.sk.sk_rcvbuf, clamp;
+	__u64 want = kernel_space_from_win(tp, flow->rcv.per_rtt) * 4;
 	int value;
 
-	/*
-	 * A smaller window frees memory only as the application reads and as the promise is
-	 * used up. A little that is left of the buffer beyond that is no reason for a call.
-	 */
-	if (space < promised)
-		space = promised;
-	if (space > flow->rcv_buffer_max)
-		space = flow->rcv_buffer_max;
-	/*
-	 * An application that holds more than its window gets no new promise until it has read
-	 * that: each would be added to what is queued. The kernel makes none while what is free
-	 * of the buffer is little, and little it is once the old promise has run down.
-	 */
-	if (unread >= window && kernel_receive_window(tp) > window / 4)
-		window /= 4;
-	/* The kernel rounds up what the scaled field cannot say: in small windows, too much. */
-	if (flow->rcv.reason == RIGHTSIZE_SHORT_QUEUE)
-		window += unit / 2; /* and down, too little */
-	if (window < flow->rcv_floor)
-		window = window > unit ? window & ~(unit - 1) : unit;
-	/* At least once, or the kernel's autotuning would go on; together, for one is for the other. */
-	if (!filled && !differs(have, space) && !differs(tp->window_clamp, window) &&
-	    (flow->flags & TCPTUNED_F_RCV_TAKEN))
-		return 0;
-	if (window < promised_window)
-		window = promised_window;
-	if (promised_window) /* the kernel rounds down what the buffer has room for, there */
-		keep += kernel_space_from_win(tp, unit);
-	if (space < have && space < keep)
-		space = keep < have ? keep : have;
-	/* More than net.core.rmem_max allows now: setting it would cut it to that. */
-	if (space <= flow->rcv_buffer_max) {
-		value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
-		if (bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value)))
-			return -1;
-		flow->flags |= TCPTUNED_F_RCV_LOCKED;
+	if (want > flow->rcv_buffer_max)
+		want = flow->rcv_buffer_max;
+	if (want <= have + have / 16)
+		return;
+	want = budget_allow(&flow->rcv_share, tp, flow->rcv_base, have, want, &flow->flags,
+			    TCPTUNED_F_RCV_PRESSED);
+	if (want <= have)
+		return;
+	value = want / 2; /* the kernel doubles it: sock_set_rcvbuf() */
+	if (bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value))) {
+		count(TCPTUNED_C_RCV_FAILED);
+		return;
 	}
-	flow->flags |= TCPTUNED_F_RCV_TAKEN;
-	budget_has(&flow->rcv_share, flow->rcv_base, space); /* what is owed may be more */
-	value = window;
-	return bpf_setsockopt(ctx, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value)) ? -1 : 0;
+	flow->flags |= TCPTUNED_F_RCV_LOCKED;
+	clamp = kernel_win_from_space(tp, want);
+	if (!flow->rcv_clamp)
+		bpf_setsockopt(ctx, SOL_TCP, TCP_WINDOW_CLAMP, &clamp, sizeof(clamp));
 }
 
 /*
- * The bytes that count for a round: as many as arrived in it, for what the application reads
- * when a hole is filled arrived in rounds before; and as many as the application read, for one
- * that does not read needs no window.
+ * What the kernel has given beyond what it would have given without tcptuned, which raised
+ * tcp_rmem, is the budget's. Where that has no more, the window is what it would have been.
  */
-static __always_inline __u32 bytes_received(struct tcptuned_flow *flow, struct tcp_sock *tp,
-					    __u32 seen)
+static __always_inline void keep_receive_budget(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	__u32 read = tp->copied_seq - flow->rcv_copied_round;
-	__u32 arrived = rightsize_since(flow->rcv_seen_round, seen);
+	__u32 have = tp->inet_conn.icsk_inet.sk.sk_rcvbuf, allowed;
 
-	flow->rcv_copied_round = tp->copied_seq;
-	flow->rcv_seen_round = seen;
-	flow->rcv_bytes += read < arrived ? read : arrived;
-	return flow->rcv_bytes;
+	if (have <= flow->rcv_base) {
+		flow->rcv_allowed = 0;
+		return;
+	}
+	allowed = budget_allow(&flow->rcv_share, tp, flow->rcv_base, 0, have, &flow->flags,
+			       TCPTUNED_F_RCV_PRESSED);
+	flow->rcv_allowed = allowed < have ? kernel_win_from_space(tp, allowed) : 0;
+	if (flow->rcv_allowed)
+		count(TCPTUNED_C_RCV_BUDGET);
 }
 
-/*
- * An application that is woken for SO_RCVLOWAT bytes only needs a window for them and for what
- * comes while it reads them (the kernel makes room for them: tcp_set_rcvlowat()). 0: it is woken
- * for each.
- */
-static __always_inline __u32 wake_window(const struct tcp_sock *tp, __u32 cap)
+static __always_inline bool is_locked_by_application(const struct tcptuned_flow *flow)
 {
-	__u32 low = tp->inet_conn.icsk_inet.sk.sk_rcvlowat;
-
-	return low <= 1 ? 0 : low < cap / 2 ? 2 * low : cap;
+	return flow->flags & TCPTUNED_F_RCVBUF_OBEYED;
 }
+
+static __always_inline void end_receive_round(struct bpf_sock_ops *ctx,
+					      struct tcptuned_flow *flow, struct tcp_sock *tp,
+					      __u32 rtt_us, __u32 min)
+{
+	struct tcptuned_totals *t = totals_here();
+
+	rightsize_weigh_reader(&flow->reader, tp->tcp_mstamp, rtt_us, tp->copied_seq,
+			       tp->rcv_nxt - tp->copied_seq, kernel_receive_window(tp), min);
+	call_again(ctx, flow);
+	if (t) {
+		count_more(t, TCPTUNED_C_RCV_ROUNDS, 1);
+		count_more(t, TCPTUNED_C_RCV_CAPS, flow->rcv_reason == RIGHTSIZE_CAPPED);
+		count_known(t, TCPTUNED_H_RCV_RTT, tp->rcv_rtt_est.rtt_us >> 3);
+		count_in(t, TCPTUNED_H_RCV_PER_RTT, flow->rcv.per_rtt);
+		count_in(t, TCPTUNED_H_RCV_WINDOW, tp->rcv_wnd);
+	}
+	if (flow->flags & TCPTUNED_F_OBSERVE)
+		return;
+	if (is_locked_by_application(flow))
+		size_locked_receiver(ctx, flow, tp);
+	else
+		keep_receive_budget(flow, tp);
+}
+
+/* A receiver's clock for silences and RTTs ticks in milliseconds, as its timestamps do. */
+#define ACK_TICK_US 1000u
 
 static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 				       struct tcp_sock *tp)
 {
 	struct decision before = DECISION(flow->rcv);
-	__u32 rtt_us = kernel_rcv_rtt_us(tp), window, wanted, seen, hole;
-	struct rightsize_limits limits;
-	struct tcptuned_totals *t;
-	__u64 now_us = tp->tcp_mstamp, space;
-	bool ours;
+	struct rightsize_ack ack = { .now_us = tp->tcp_mstamp };
+	__u32 min;
 
-	if (!rightsize_tick_over(&flow->rcv, now_us, rtt_us) ||
-	    (flow->flags & TCPTUNED_F_RCV_HANDS_OFF))
+	if (flow->flags & TCPTUNED_F_RCV_HANDS_OFF)
 		return;
-	seen = kernel_highest_seen(tp);
-	hole = seen - tp->rcv_nxt;
-	end_tick(&flow->rcv, now_us, seen, hole);
-	/* The first data raise the clamp: the kernel learns what they cost (tcp_measure_rcv_mss()). */
-	if ((flow->flags & TCPTUNED_F_SLOW_SEED) && !flow->rcv.window)
-		begin_small(ctx, tp);
-	/*
-	 * A sixteenth less: in slow start ACKs leave for a moment of each round trip only, and a
-	 * round that just misses one, for an RTT estimated a little too long, would last for two.
-	 */
-	if (!rightsize_round_over(&flow->rcv, now_us, rtt_us - rtt_us / 16))
+	if (ack.now_us - flow->rcv.seen_us < ACK_TICK_US &&
+	    (!flow->rcv_clamp || flow->rcv_clamp == tp->window_clamp))
 		return;
-	call_again(ctx, flow);
-	limits.floor = path_floor(flow, tp);
-	limits.cap = 65535u << BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale);
-	if (limits.cap > flow->rcv_window_max)
-		limits.cap = flow->rcv_window_max;
-	limits.least = least_window(tp);
-	if (limits.least > limits.floor || (flow->flags & TCPTUNED_F_RCV_LEAST))
-		limits.least = limits.floor;
-	weigh_hole(&flow->rcv, hole, tp->rcv_wnd);
-	rightsize_weigh_reader(&flow->reader, &flow->rcv, now_us, tp->copied_seq,
-			       tp->rcv_nxt - tp->copied_seq);
-	window = decide(&flow->rcv, now_us, bytes_received(flow, tp, seen), rtt_us, &limits);
-	window = widen(&flow->rcv, window, wake_window(tp, limits.cap));
+	min = least_window(tp);
+	if (min < flow->rcv_window_min)
+		min = flow->rcv_window_min;
+	ack.clock_us = bpf_ktime_get_tai_ns() / 1000;
+	ack.bytes = kernel_highest_seen(tp);
+	ack.rtt_us = kernel_rcv_rtt_us(tp);
+	ack.sample_us = kernel_rcv_rtt_sample_us(tp);
+	ack.min = min;
+	if (decide(&flow->rcv, &ack))
+		end_receive_round(ctx, flow, tp, ack.rtt_us, min);
+	if (flow->rcv.window != before.window || flow->rcv.tests != before.tests) {
+		struct tcptuned_totals *t = totals_here();
 
-	t = totals_here();
-	if (!t || !window)
-		return;
-	/*
-	 * While it needs what it began with, the connection is the kernel's; but not while a hole
-	 * is filled, for what is read then at once the kernel takes for a round trip's, nor while
-	 * it holds a share of the budget, which it was adopted with.
-	 */
-	ours = ((flow->flags & (TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_RCV_LEAST)) |
-		(window ^ flow->rcv_floor) | hole | flow->rcv_share.granted) != 0;
-	count_known(t, TCPTUNED_H_RCV_RTT, tp->rcv_rtt_est.rtt_us >> 3);
-	count_in(t, TCPTUNED_H_RCV_PER_RTT, flow->rcv.per_rtt);
-	count_in(t, TCPTUNED_H_RCV_WINDOW, tp->rcv_wnd);
-	count_decision(t, TCPTUNED_C_RCV_ROUNDS, &flow->rcv, &before, ours);
-	if (!ours)
-		return;
-	flow->rcv_grows += window > before.window;
-	flow->rcv_shrinks += window < before.window;
-	tell_decision(TCPTUNED_EV_RCV_GROWN, tp, flow, &flow->rcv, &before);
-	if (flow->flags & TCPTUNED_F_OBSERVE)
-		return;
-	wanted = window;
-	window = affordable_window(flow, tp, window, &space, t);
-	if (flow->rcv.reason == RIGHTSIZE_BUDGET && before.reason != RIGHTSIZE_BUDGET)
-		event(TCPTUNED_EV_RCV_BUDGET, tp, flow, wanted, window);
-	if (set_receive_buffer(ctx, tp, flow, window, space)) {
-		count_more(t, TCPTUNED_C_RCV_FAILED, 1);
-		event(TCPTUNED_EV_RCV_FAILED, tp, flow, window, 0);
+		if (t)
+			count_decision(t, TCPTUNED_C_RCV_ROUNDS, &flow->rcv, &before);
+		flow->rcv_grows += flow->rcv.window - 1 > before.window - 1;
+		flow->rcv_shrinks += flow->rcv.window - 1 < before.window - 1;
+		report_decision(TCPTUNED_EV_RCV_GROWN, tp, flow, &flow->rcv, &before);
 	}
+	min = receive_limit(flow, tp, min);
+	if (!(flow->flags & TCPTUNED_F_OBSERVE))
+		clamp_window(ctx, flow, tp, min);
 }
 
 /* ---- an ACK comes, once per RTT: the send buffer ------------------------------------- */
@@ -834,15 +667,19 @@ static __always_inline __u32 send_cost_256(const struct tcp_sock *tp)
 static __always_inline __u32 unsent_max(const struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
+	__u32 rtt_us = tp->srtt_us >> 3;
 
 	if (flow->snd_unsent_max)
 		return flow->snd_unsent_max;
-	return net->ipv4.sysctl_tcp_notsent_lowat == ~0u ? rightsize_unsent(&flow->snd) : 0;
+	if (net->ipv4.sysctl_tcp_notsent_lowat != ~0u)
+		return 0;
+	return rightsize_unsent(rightsize_muldiv((__u64)tp->snd_cwnd * tp->mss_cache, 1000000,
+						 rtt_us), rtt_us);
 }
 
 /*
- * What waits unsent is held to that, unless the application has said itself how much it should
- * be: what is set there now is then not what was set here.
+ * What waits unsent is held to that, unless the application has set a bound itself: what is set
+ * there now is then not what was set here.
  */
 static __always_inline int set_unsent(struct bpf_sock_ops *ctx, struct tcp_sock *tp,
 				      struct tcptuned_flow *flow)
@@ -860,112 +697,134 @@ static __always_inline int set_unsent(struct bpf_sock_ops *ctx, struct tcp_sock 
 	return 0;
 }
 
-/* What may wait unsent on this socket, whoever said so. 0: what the namespace's sysctl says. */
-static __always_inline __u32 unsent_bound(const struct tcptuned_flow *flow, struct tcp_sock *tp)
+static __always_inline bool is_recovering(struct tcp_sock *tp)
 {
-	return tp->notsent_lowat == flow->snd_unsent ? unsent_max(flow, tp) : tp->notsent_lowat;
+	return BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_state) != TCP_CA_OPEN;
 }
-
-#define REPAIR_LEAST_RTT_US 1000u
 
 /*
- * Is there to be room for a repair, another @window? Until a loss is repaired, in one round trip or
- * two, nothing leaves the queue, and a sender without room for new data stands still meanwhile.
- * Then a whole window goes at once, and what the path's queue cannot hold of it is the next loss.
- * (The kernel has such room because it counts 2 KB and more for each segment: tcp_sndbuf_expand().)
- *
- * Not where the application would fill it, nor where it is the buffer that bounds what is in
- * flight, and not cwnd: in deep queues (in the first slow start that is not known yet), and where
- * there is no path to speak of.
+ * The send buffer, bytes of memory; 0: the kernel's. Held: room for the window, and no less during
+ * a recovery, when nothing leaves the queue. A buffer that is locked because it was held once, or
+ * because the application had fixed it before tcptuned saw it, follows cwnd as the kernel would
+ * have it (tcp_sndbuf_expand()), twice that in slow start.
  */
-static __always_inline bool needs_room_for_repair(const struct tcptuned_flow *flow,
-						  struct tcp_sock *tp, __u32 window)
+static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	__u64 cwnd = (__u64)tp->snd_cwnd * tp->mss_cache;
+	__u32 have = tp->inet_conn.icsk_inet.sk.sk_sndbuf;
+	__u64 space = (__u64)flow->snd.window * send_cost_256(tp) >> 8;
 
-	return rightsize_min_rtt_us(&flow->snd) >= REPAIR_LEAST_RTT_US &&
-	       unsent_bound(flow, tp) < window &&
-	       (tp->snd_cwnd < tp->snd_ssthresh || cwnd <= window - window / 4);
+	if (flow->snd.window)
+		return is_recovering(tp) && space < have ? have : space;
+	if (!(flow->flags & (TCPTUNED_F_SND_LOCKED | TCPTUNED_F_SNDBUF_OBEYED))) {
+		/* The kernel sizes it; what tcp_wmem was raised by is the budget's. */
+		return have > flow->snd_base ? have : 0;
+	}
+	space = 4ull * tp->snd_cwnd * tp->mss_cache;
+	if (tp->snd_cwnd < tp->snd_ssthresh)
+		space *= 2;
+	return space > have ? space : have;
 }
 
-/* The window of the send buffer that can be used; not less, in the midst of a loss, than before. */
-static __always_inline __u32 send_usable(struct tcptuned_flow *flow, struct tcp_sock *tp,
-					 __u32 before)
+static __always_inline void set_send_buffer(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
+					    struct tcp_sock *tp)
 {
-	bool repairs = BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_state) != TCP_CA_OPEN;
-	__u32 least = repairs && before > flow->snd_floor ? before : flow->snd_floor;
+	__u32 have = tp->inet_conn.icsk_inet.sk.sk_sndbuf, allowed;
+	__u64 space = send_space(flow, tp);
+	int value;
 
-	return rightsize_usable(&flow->snd, (__u64)tp->snd_cwnd * tp->mss_cache, tp->max_window,
-				tp->snd_cwnd < tp->snd_ssthresh, least);
+	if (!space)
+		return;
+	if (space > flow->snd_buffer_max)
+		space = flow->snd_buffer_max;
+	allowed = budget_allow(&flow->snd_share, tp, flow->snd_base, 0, space, &flow->flags,
+			       TCPTUNED_F_SND_PRESSED);
+	if (allowed < space) {
+		count(TCPTUNED_C_SND_BUDGET);
+		flow->snd_reason = RIGHTSIZE_BUDGET;
+		event(TCPTUNED_EV_SND_BUDGET, tp, flow, space, allowed);
+		space = allowed;
+	}
+	if (!differs(have, space))
+		return;
+	value = space / 2; /* the kernel doubles it: sk_setsockopt() */
+	if (bpf_setsockopt(ctx, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value))) {
+		count(TCPTUNED_C_SND_FAILED);
+		event(TCPTUNED_EV_SND_FAILED, tp, flow, space, 0);
+		return;
+	}
+	flow->flags |= TCPTUNED_F_SND_SIZED;
+}
+
+/*
+ * A hold locks the buffer, so that it is made only where net.core.wmem_max lets the buffer be made
+ * as large again as the kernel alone would have it.
+ */
+static __always_inline bool may_hold_sender(const struct tcptuned_flow *flow)
+{
+	return flow->snd_buffer_max >= flow->snd_base;
+}
+
+/*
+ * BI-TCP for a long path (policy.h, cc_auto): once the bandwidth-delay product is so large that a
+ * loss costs seconds, where the host's congestion control is one that a kernel is built with.
+ */
+static __always_inline void choose_congestion_control(struct bpf_sock_ops *ctx,
+						      struct tcptuned_flow *flow,
+						      struct tcp_sock *tp)
+{
+	const struct tcptuned_policy *policy = policy_of(flow->policy);
+	__u64 bdp = rightsize_muldiv(flow->snd.rate, flow->snd.min_rtt_us, 1000000);
+	char name[TCPTUNED_CC_NAME_MAX];
+
+	if (!policy || !policy->cc_auto || (flow->flags & TCPTUNED_F_CC_SET) ||
+	    bdp < (__u64)policy->cc_long_path_segments * tp->mss_cache)
+		return;
+	if (auto_congestion_control_is_ours(flow, tp, policy, name))
+		congestion_control_set(flow, tp, name,
+				       bpf_setsockopt(ctx, SOL_TCP, TCP_CONGESTION, name,
+						      sizeof(name)));
 }
 
 static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 				   struct tcp_sock *tp)
 {
 	struct decision before = DECISION(flow->snd);
-	__u32 rtt_us = tp->srtt_us >> 3;
-	struct rightsize_limits limits = { .floor = flow->snd_floor, .cap = flow->snd_window_max };
-	__u64 now_us = tp->tcp_mstamp, space;
-	__u32 delivered = tp->delivered, window, have, allowed;
+	struct rightsize_ack ack = { .now_us = tp->tcp_mstamp, .rtt_us = tp->srtt_us >> 3 };
+	__u32 delivered = tp->delivered;
 	struct tcptuned_totals *t = totals_here();
-	bool ours;
-	int value;
 
-	/* Unsmoothed: a short dip while the queue drains must be seen. */
-	rightsize_rtt_sample(&flow->rcv, tp->rack.rtt_us);
-	rightsize_rtt_sample(&flow->snd, tp->rack.rtt_us);
 	flow->snd_bytes += (delivered - flow->snd_delivered) * tp->mss_cache;
 	flow->snd_delivered = delivered;
-	if (!t || (flow->flags & TCPTUNED_F_SND_HANDS_OFF))
-		return;
 	/* What is sized already goes on being sized, for the kernel would not. */
-	if (!(flow->flags & TCPTUNED_F_SND_TAKEN) && kernel_device_encrypts(tp))
+	if (!t || (flow->flags & TCPTUNED_F_SND_HANDS_OFF) ||
+	    (!(flow->flags & TCPTUNED_F_SND_TAKEN) && kernel_device_encrypts(tp)))
 		return;
-	/* Called once per RTT, give or take; three quarters, or a round would be two of them. */
-	if (!rightsize_round_over(&flow->snd, now_us, rtt_us - rtt_us / 4))
-		return;
-	limits.least = limits.floor;
-	if (!decide(&flow->snd, now_us, flow->snd_bytes, rtt_us, &limits))
-		return;
-	window = send_usable(flow, tp, before.window);
-	ours = (flow->flags & (TCPTUNED_F_SND_TAKEN | TCPTUNED_F_SND_LEAST)) ||
-	       window > limits.floor || flow->snd_share.granted;
-	count_in(t, TCPTUNED_H_SRTT, rtt_us);
-	count_in(t, TCPTUNED_H_CWND, tp->snd_cwnd);
-	count_decision(t, TCPTUNED_C_SND_ROUNDS, &flow->snd, &before, ours);
-	if (!ours)
-		return;
-	flow->snd_grows += window > before.window;
-	flow->snd_shrinks += window < before.window;
-	tell_decision(TCPTUNED_EV_SND_GROWN, tp, flow, &flow->snd, &before);
+	ack.clock_us = bpf_ktime_get_tai_ns() / 1000;
+	ack.bytes = flow->snd_bytes;
+	ack.sample_us = tp->rack.rtt_us;
+	ack.min = LEAST_WINDOW * tp->mss_cache;
+	/* This is called once per RTT: each call ends a round, and silences are not seen. */
+	flow->snd.seen_us = ack.now_us;
+	if (!may_hold_sender(flow))
+		ack.sample_us = 0;
+	if (decide(&flow->snd, &ack)) {
+		count_more(t, TCPTUNED_C_SND_ROUNDS, 1);
+		count_in(t, TCPTUNED_H_SRTT, ack.rtt_us);
+		count_in(t, TCPTUNED_H_CWND, tp->snd_cwnd);
+	}
+	flow->snd_reason = flow->snd.reason;
+	if (flow->snd.window != before.window || flow->snd.tests != before.tests) {
+		count_decision(t, TCPTUNED_C_SND_ROUNDS, &flow->snd, &before);
+		flow->snd_grows += flow->snd.window - 1 > before.window - 1;
+		flow->snd_shrinks += flow->snd.window - 1 < before.window - 1;
+		report_decision(TCPTUNED_EV_SND_GROWN, tp, flow, &flow->snd, &before);
+	}
 	if (flow->flags & TCPTUNED_F_OBSERVE)
 		return;
-	space = ((__u64)window * send_cost_256(tp)) >> 8;
-	if (needs_room_for_repair(flow, tp, window))
-		space *= 2;
-	if (space > flow->snd_buffer_max)
-		space = flow->snd_buffer_max;
-	have = tp->inet_conn.icsk_inet.sk.sk_sndbuf;
-	allowed = budget_allow(&flow->snd_share, tp, flow->snd_base, have, space, &flow->flags,
-			       TCPTUNED_F_SND_PRESSED);
-	if (allowed < space) {
-		count_more(t, TCPTUNED_C_SND_BUDGET, 1);
-		flow->snd.reason = RIGHTSIZE_BUDGET;
-		if (before.reason != RIGHTSIZE_BUDGET)
-			event(TCPTUNED_EV_SND_BUDGET, tp, flow, space, allowed);
-		space = allowed;
-	}
-	if (differs(have, space) || !(flow->flags & TCPTUNED_F_SND_TAKEN)) {
-		value = space / 2; /* the kernel doubles it: sk_setsockopt() */
-		if (bpf_setsockopt(ctx, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value))) {
-			count_more(t, TCPTUNED_C_SND_FAILED, 1);
-			event(TCPTUNED_EV_SND_FAILED, tp, flow, window, 0);
-			return;
-		}
-		flow->flags |= TCPTUNED_F_SND_SIZED;
-	}
+	choose_congestion_control(ctx, flow, tp);
+	set_send_buffer(ctx, flow, tp);
 	if (set_unsent(ctx, tp, flow))
-		count_more(t, TCPTUNED_C_SND_FAILED, 1);
+		count(TCPTUNED_C_SND_FAILED);
 }
 
 /* ---- closed ------------------------------------------------------------------------- */
@@ -1025,7 +884,7 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 	if (!tp)
 		return 1;
 	if (op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB || op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB) {
-		claim(ctx, sk, tp, op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB);
+		on_established(ctx, sk, tp, op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB);
 		return 1;
 	}
 	if (op == BPF_SOCK_OPS_TCP_CONNECT_CB) {
@@ -1037,10 +896,13 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 		return 1;
 	}
 	flow = flow_of(sk);
-	if (!flow)
+	if (!flow) {
+		if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB || op == BPF_SOCK_OPS_RTT_CB)
+			claim_if_long(ctx, sk, tp);
 		return 1;
+	}
 	if (op == BPF_SOCK_OPS_TCP_LISTEN_CB) {
-		end_untold(flow); /* its record is cloned from now on */
+		end_untold(flow);
 		settle_listener(ctx, flow, (struct sock *)tp);
 		return 1;
 	}
@@ -1080,6 +942,7 @@ int tcptuned_destroyed(__u64 *args)
 		on_close(flow, tp);
 	else
 		budget_close(flow);
+	uncount_record();
 	return 0;
 }
 

@@ -17,7 +17,6 @@
 struct socket_facts {
 	__u64 max_pacing_rate; /* bytes per second; all ones: none */
 	__u32 locks;	       /* locks_of_application() */
-	__u32 rcv_wscale;
 	__u32 rcvbuf_least; /* kernel_rcvbuf_least() */
 };
 
@@ -27,7 +26,6 @@ static __always_inline struct socket_facts facts_of(const struct tcptuned_flow *
 	struct socket_facts facts = {
 		.max_pacing_rate = tp->inet_conn.icsk_inet.sk.sk_max_pacing_rate,
 		.locks = locks_of_application(flow, tp),
-		.rcv_wscale = BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale),
 		.rcvbuf_least = kernel_rcvbuf_least(tp),
 	};
 
@@ -70,8 +68,7 @@ static __always_inline void fix_buffer(void *ctx, struct tcptuned_flow *flow,
  * that SO_RCVBUF sets, which would bound the window scale: SO_RCVLOWAT makes room for as much
  * (tcp_set_rcvlowat()), and the application's own is then put back.
  */
-static __always_inline void open_first_window(struct bpf_sock_ops *ctx, struct tcp_sock *tp,
-					      __u32 window)
+static __always_inline void open_window(void *ctx, struct tcp_sock *tp, __u32 window)
 {
 	int before = tp->inet_conn.icsk_inet.sk.sk_rcvlowat, value = window;
 	__u32 clamp = tp->window_clamp;
@@ -102,44 +99,33 @@ static __always_inline void settings_before_syn(struct bpf_sock_ops *ctx, struct
 		locks = locks_of_application(flow, tp);
 	if (!may_fix(locks, policy, true)) {
 		if (policy->first_window)
-			open_first_window(ctx, tp, policy->first_window);
+			open_window(ctx, tp, policy->first_window);
 		return;
 	}
-	flow = bpf_sk_storage_get(&flows, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
-	if (!flow) {
-		count(TCPTUNED_C_STORAGE_FAILED);
+	flow = make_record(sk);
+	if (!flow)
 		return;
-	}
 	take_note(flow, tp, policy);
 	flow->rcv_buffer_max = policy->rcv_buffer_max;
 	fix_buffer(ctx, flow, policy, true, 0);
 }
 
 /*
- * The least windows are floors of right-sizing, which sees to it in its first round that the
- * buffers are as large, if there is memory for that.
+ * The smallest windows of a policy. A receiver's is made without a lock; a sender's locks the
+ * buffer, which then follows cwnd (send_space()).
  */
-static __always_inline void raise_floors(struct tcptuned_flow *flow,
-					 const struct tcptuned_policy *policy, __u32 rcv_wscale)
+static __always_inline void open_windows(void *ctx, struct tcptuned_flow *flow, struct tcp_sock *tp,
+					 const struct tcptuned_policy *policy)
 {
-	__u32 most = 65535u << (rcv_wscale & 15);
-	__u32 least = policy->rcv_window_min;
+	int value = policy->snd_window_min;
 
-	if (most > flow->rcv_window_max)
-		most = flow->rcv_window_max;
-	if (least > most)
-		least = most;
-	if (least > flow->rcv_floor) {
-		flow->rcv_floor = least;
-		flow->flags |= TCPTUNED_F_RCV_LEAST;
-	}
-	least = policy->snd_window_min;
-	if (least > flow->snd_window_max)
-		least = flow->snd_window_max;
-	if (least > flow->snd_floor) {
-		flow->snd_floor = least;
-		flow->flags |= TCPTUNED_F_SND_LEAST;
-	}
+	if (policy->rcv_window_min && !(flow->flags & TCPTUNED_F_RCV_HANDS_OFF))
+		open_window(ctx, tp, policy->rcv_window_min);
+	if ((__u32)value <= (__u32)tp->inet_conn.icsk_inet.sk.sk_sndbuf / 2 ||
+	    (flow->flags & TCPTUNED_F_SND_HANDS_OFF))
+		return;
+	if (!bpf_setsockopt(ctx, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value)))
+		flow->flags |= TCPTUNED_F_SND_SIZED;
 }
 
 /* An application that wants to go slower still may. @own: what it had set itself; ~0: nothing */
@@ -265,7 +251,6 @@ static __always_inline void settings_of_connection(void *ctx, void *sk, struct t
 						   const struct tcptuned_policy *policy,
 						   const struct socket_facts *facts)
 {
-	raise_floors(flow, policy, facts->rcv_wscale);
 	if (policy->mode != TCPTUNED_TUNE)
 		return;
 	if (policy->pacing_rate_max && facts->max_pacing_rate > policy->pacing_rate_max)

@@ -123,7 +123,7 @@ static __always_inline void stands(struct bpf_sockopt *ctx, bool receive)
 		return;
 	}
 	if (receive && !(flow->flags & TCPTUNED_F_RCVBUF_APP) &&
-	    (flow->flags & (TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_SLOW_SEED)))
+	    flow->rcv_clamp)
 		lift_clamp(ctx);
 	flow->flags &= ~its.ours;
 	flow->flags |= its.apps;
@@ -148,6 +148,12 @@ static __always_inline bool is_beyond(const struct bpf_sockopt *ctx, const struc
 }
 
 /*
+ * An application that asks for less means it: to bound what a client may hold, or the latency.
+ * Bytes as setsockopt() takes them.
+ */
+#define REQUEST_MIN (16u << 10)
+
+/*
  * An application's SO_RCVBUF would end the kernel's autotuning of that socket and bound its
  * window scale. Skipping the call (optlen -1) leaves the socket as it was and tells the
  * application that it succeeded. The request is kept in the socket's record.
@@ -168,17 +174,15 @@ static __always_inline void override(struct bpf_sockopt *ctx, bool receive)
 	if (verdict != STANDS)
 		verdict = verdict_now(sock_of(ctx), m, receive);
 	policy = policy_of(m->default_policy); /* any: all have the same buffer_max */
-	if (verdict == STANDS || !policy ||
+	if (verdict == STANDS || !policy || (*request >= 0 && (__u32)*request < REQUEST_MIN) ||
 	    is_beyond(ctx, m, receive, *request,
 		      receive ? policy->rcv_buffer_max : policy->snd_buffer_max)) {
 		stands(ctx, receive);
 		return;
 	}
-	flow = bpf_sk_storage_get(&flows, ctx->sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
-	if (!flow) {
-		count(TCPTUNED_C_STORAGE_FAILED);
+	flow = make_record(ctx->sk);
+	if (!flow)
 		return;
-	}
 	if (receive && (flow->flags & TCPTUNED_F_RCVBUF_APP)) {
 		flow->flags &= ~flags_of(receive).ours;
 		return;
@@ -239,6 +243,10 @@ static __always_inline void take_note_of_one(struct tcptuned_flow *flow,
 	if (!(receive ? policy->override_rcvbuf : policy->override_sndbuf) ||
 	    (flow->flags & (its.asked | its.apps)))
 		return;
+	if (has / 2 < REQUEST_MIN) {
+		flow->flags |= its.apps;
+		return;
+	}
 	if (receive) {
 		flow->req_rcvbuf = has / 2; /* the kernel doubled it */
 		flow->rcv_buffer_max = policy->rcv_buffer_max;
@@ -359,40 +367,6 @@ static __always_inline __u32 rcvbuf_promised(struct bpf_sock *sk)
 	return have;
 }
 
-/* What the kernel's autotuning may come to (tcp_rmem); bytes of memory. */
-static __always_inline __u32 kernels_rcvbuf_max(struct bpf_sockopt *ctx)
-{
-	__u32 most = 0;
-
-	BPF_CORE_READ_INTO(&most, sock_of(ctx), __sk_common.skc_net.net, ipv4.sysctl_tcp_rmem[2]);
-	return most;
-}
-
-/* To @space, bytes of memory, if that is more than @have; what is there is not cut. */
-static __always_inline void enlarge_rcvbuf(struct bpf_sockopt *ctx,
-					   const struct tcptuned_flow *flow, __u32 have, __u32 space)
-{
-	int value;
-
-	if (space > flow->rcv_buffer_max) /* net.core.rmem_max was lowered since, perhaps */
-		space = flow->rcv_buffer_max;
-	value = space / 2; /* the kernel doubles it: __sock_set_rcvbuf() */
-	if (space > have)
-		bpf_setsockopt(ctx->sk, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
-}
-
-/*
- * The kernel tunes a locked buffer no more: as much as it might have come to (tcp_rmem), or as the
- * application had asked it for.
- */
-static __always_inline void make_room(struct bpf_sockopt *ctx, const struct tcptuned_flow *flow,
-				      __u32 have)
-{
-	bool obeyed = flow->flags & TCPTUNED_F_RCVBUF_OBEYED;
-
-	enlarge_rcvbuf(ctx, flow, have, obeyed ? 2 * flow->req_rcvbuf : kernels_rcvbuf_max(ctx));
-}
-
 /*
  * An application that sets its window clamp knows what it wants: leave its window alone, and
  * give it the SO_RCVBUF that it was refused, or the kernel's autotuning would move the clamp.
@@ -401,48 +375,21 @@ static __always_inline void hands_off(struct bpf_sockopt *ctx)
 {
 	const struct tcptuned_match *m = match_anywhere();
 	struct tcptuned_flow *flow;
-	bool refused;
-	__u32 have;
 
 	if (!m || !(m->wishes & TCPTUNED_ANY_CLAIMS) || ctx->optlen < (__s32)sizeof(__s32))
 		return;
-	flow = bpf_sk_storage_get(&flows, ctx->sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	flow = make_record(ctx->sk);
 	if (!flow)
 		return;
 	flow->flags |= TCPTUNED_F_RCVBUF_APP;
+	flow->rcv_clamp = 0;
 	budget_give_up(&flow->rcv_share);
-	have = rcvbuf_promised(ctx->sk);
-	refused = (flow->flags & (TCPTUNED_F_RCVBUF_SWALLOWED | TCPTUNED_F_RCVBUF_OBEYED)) ==
-		  TCPTUNED_F_RCVBUF_SWALLOWED;
-	if (!refused && (flow->flags & TCPTUNED_F_RCV_TAKEN))
-		make_room(ctx, flow, have);
 	if (!(flow->flags & TCPTUNED_F_RCVBUF_SWALLOWED))
 		return;
-	if (have <= flow->rcv_buffer_max)
-		hand_on(ctx->sk, flow, true, have);
-	flow->flags &= ~(TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_RCVBUF_SWALLOWED);
 	if (!(flow->flags & TCPTUNED_F_RCVBUF_OBEYED))
-		flow->flags &= ~TCPTUNED_F_RCV_SIZED;
-}
-
-/*
- * The kernel bounds SO_RCVLOWAT by half of a locked buffer (tcp_set_rcvlowat()): one that was
- * sized here has to have room for it first. What it counts in the budget its next round says.
- */
-static __always_inline void make_room_to_wait(struct bpf_sockopt *ctx)
-{
-	struct tcptuned_flow *flow = bpf_sk_storage_get(&flows, ctx->sk, NULL, 0);
-	__s32 *low = ctx->optval;
-	__u32 most;
-
-	if (!flow || !(flow->flags & TCPTUNED_F_RCV_TAKEN) ||
-	    (flow->flags & TCPTUNED_F_RCV_HANDS_OFF) || (void *)(low + 1) > ctx->optval_end)
-		return;
-	most = kernels_rcvbuf_max(ctx);
-	if (*low > 0 && (__u32)*low < most / 4)
-		most = 4 * (__u32)*low;
-	if (*low > 0)
-		enlarge_rcvbuf(ctx, flow, rcvbuf_promised(ctx->sk), most);
+		hand_on(ctx->sk, flow, true, rcvbuf_promised(ctx->sk));
+	flow->flags &= ~(TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_RCVBUF_SWALLOWED |
+			 TCPTUNED_F_RCVBUF_OBEYED);
 }
 
 #endif

@@ -362,6 +362,8 @@ static __u32 wishes_of(const struct tcptuned_policy *policy)
 		wishes |= tune ? TCPTUNED_SNDBUF_OVERRIDDEN : TCPTUNED_SNDBUF_OBSERVED;
 	if (tune && (policy->rcv_buffer || policy->first_window))
 		wishes |= TCPTUNED_BEFORE_SYN;
+	if (tcptuned_policy_sets_at_once(policy))
+		wishes |= TCPTUNED_AT_ESTABLISHED;
 	return wishes;
 }
 

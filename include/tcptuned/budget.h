@@ -51,6 +51,8 @@ struct budget {
 	__u64 wanted;	/* the sum of all wants */
 	__u64 level_us; /* when the level was found */
 	__u64 level;	/* no connection gets more; BUDGET_NO_LEVEL: all can have what they want */
+	__u64 records;	/* connections and listeners that have a record */
+	__u64 records_max; /* 0: any number */
 	struct budget_class need[BUDGET_CLASSES];
 };
 
@@ -115,6 +117,18 @@ static inline void budget_class_remove(struct budget *b, __u32 bytes)
 	__sync_fetch_and_add(&b->need[i].count, -1ull);
 	__sync_fetch_and_add(&b->need[i].bytes, -(__u64)bytes);
 	__sync_fetch_and_add(&b->wanted, -(__u64)bytes);
+}
+
+/* One connection never has more than this part of the budget. */
+#define BUDGET_PART 4u
+
+/* May there be another record? Counts it if so. */
+static inline int budget_add_record(struct budget *b)
+{
+	if (__sync_fetch_and_add(&b->records, 1) < b->records_max || !b->records_max)
+		return 1;
+	__sync_fetch_and_add(&b->records, -1ull);
+	return 0;
 }
 
 /* Say what the connection could use now. */
@@ -187,6 +201,8 @@ static inline __u32 budget_reserve(struct budget *b, struct budget_share *share,
 {
 	__u64 more, before, over;
 
+	if (b->total && bytes > b->total / BUDGET_PART)
+		bytes = (__u32)(b->total / BUDGET_PART);
 	if (bytes <= share->granted)
 		return share->granted;
 	more = bytes - share->granted;

@@ -12,7 +12,7 @@
 #include <tcptuned/rightsize.h>
 
 /* Raised whenever a record that lives in a pinned map changes its layout or meaning. */
-#define TCPTUNED_ABI 7
+#define TCPTUNED_ABI 8
 
 enum tcptuned_flow_flags {
 	TCPTUNED_F_CLAIMED = 1 << 0,	   /* established, and a policy has it */
@@ -35,7 +35,7 @@ enum tcptuned_flow_flags {
 	TCPTUNED_F_RCVBUF_OBEYED = 1 << 17, /* but the kernel did see req_rcvbuf, before that */
 	TCPTUNED_F_SNDBUF_OBEYED = 1 << 18,
 	TCPTUNED_F_RAISED = 1 << 19,	   /* a listener with a larger buffer, or its child */
-	TCPTUNED_F_RCV_LEAST = 1 << 20,	   /* its policy has it begin with more than the kernel */
+	TCPTUNED_F_LONG_PATH = 1 << 20,	   /* its path is remembered as long: policy.h, cc_auto */
 	TCPTUNED_F_SND_LEAST = 1 << 21,
 	TCPTUNED_F_PLANNED = 1 << 22,	   /* not established, but its policy is decided on */
 	TCPTUNED_F_CC_RESTORED = 1 << 23, /* its default congestion control was put back here */
@@ -97,25 +97,23 @@ struct tcptuned_flow {
 	__u32 snd_window_max;
 	__u32 rcv_buffer_max;
 	__u32 snd_buffer_max;
-	__u32 rcv_floor;	/* the window that the kernel began with, bytes */
-	__u32 snd_floor;
+	__u32 rcv_window_min;	/* of the policy, 0: none */
+	__u32 rcv_clamp;	/* TCP_WINDOW_CLAMP as tcptuned set it, bytes; 0: it has not */
+	__u32 rcv_allowed;	/* by the budget, bytes offered and unread; 0: no limit */
 	__u32 rcv_grows;
 	__u32 rcv_shrinks;
 	__u32 snd_grows;
 	__u32 snd_shrinks;
-	__u32 rcv_seen_round;	/* highest sequence number seen, and ... */
-	__u32 rcv_copied_round;	/* ... copied_seq, when the round began */
-	__u32 rcv_bytes;	/* bytes both arrived and read, modulo 2^32 */
 	__u32 snd_delivered;	/* the kernel's count of delivered segments, as last seen ... */
 	__u32 snd_bytes;	/* ... and the bytes that they amount to, modulo 2^32 */
-	__u32 rcv_base;		/* the buffers that the kernel began with, bytes of memory, ... */
+	__u32 rcv_base;		/* the most that the kernel alone would give, bytes of memory, ... */
 	__u32 snd_base;
-	struct budget_share rcv_share; /* ... and what the budget gave beyond them */
+	struct budget_share rcv_share; /* ... and what the budget granted beyond */
 	struct budget_share snd_share;
 	__u32 snd_unsent;	/* TCP_NOTSENT_LOWAT as tcptuned set it, bytes; 0: it has not */
 	__u32 snd_unsent_max;	/* of the policy; 0: as the path needs */
-	__u32 rcv_seed;		/* receive window that the path memory gave, bytes; 0: none */
-	__u32 rcv_seed_rounds;	/* for so many rounds more */
+	__u8 rcv_reason;	/* enum rightsize_reason: why the window is what it is */
+	__u8 snd_reason;
 	__u32 max_window_seed;	/* bitcp's maximum that it gave, bytes; 0: none */
 };
 

@@ -74,6 +74,15 @@ struct tcptuned_policy {
 	char name[TCPTUNED_POLICY_NAME_MAX];
 };
 
+/* Has it something to set when a connection is established, however little that will carry? */
+static inline int tcptuned_policy_sets_at_once(const struct tcptuned_policy *policy)
+{
+	return policy->mode == TCPTUNED_TUNE &&
+	       (policy->rcv_buffer || policy->snd_buffer || policy->rcv_window_min ||
+		policy->snd_window_min || policy->first_window || policy->pacing_rate_max ||
+		policy->congestion_control[0]);
+}
+
 /* The trie's key. IPv4 addresses stand as ::ffff:a.b.c.d, a prefix of theirs is 96 longer. */
 struct tcptuned_match_key {
 	__u32 length; /* bits of the prefix; 128 to look an address up */
@@ -96,6 +105,7 @@ enum tcptuned_wishes {
 	TCPTUNED_SNDBUF_OBSERVED = 1 << 3,
 	TCPTUNED_ANY_CLAIMS = 1 << 4,	     /* there is a policy that is not off ... */
 	TCPTUNED_BEFORE_SYN = 1 << 5,	     /* ... and one with something to set by then */
+	TCPTUNED_AT_ESTABLISHED = 1 << 6,    /* ... or as soon as the connection is there */
 };
 
 struct tcptuned_match {
