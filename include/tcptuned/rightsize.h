@@ -113,11 +113,13 @@ struct rightsize {
 	__u32 per_rtt;		/* bytes of the last round */
 	__u32 min_rtt_us;	/* smallest RTT known of the path; 0: none */
 	__u32 low_us;		/* smallest RTT of the running interval; 0: none */
-	__u32 round_low_us;	/* ... of the running round */
+	__u32 round_low_us;	/* ... of the running round, ... */
+	__u32 last_low_us;	/* ... of the round before */
 	__u32 samples;		/* RTT samples in the running interval */
 	__u32 silent_us;	/* longest time without data in the running round, ... */
 	__u32 interval_silent_us; /* ... in the running interval */
 	__u32 test_rtt_us;	/* the standing RTT before the test */
+	__u32 probed_us;	/* from the start of the probe until the queue was empty; 0: not yet */
 	__u32 failed_rtt_us;	/* the RTT of the last test that failed; 0: none */
 	__u32 held;		/* the window to hold, bytes; 0: none */
 	__u32 window;		/* the window decided on, bytes; 0: the kernel's */
@@ -268,11 +270,13 @@ static inline int rightsize_test_due(const struct rightsize *rs, __u32 mark, __u
 
 static inline void rightsize_begin_test(struct rightsize *rs, const struct rightsize_ack *a)
 {
-	__u64 flight = rightsize_muldiv(rs->rate, rs->low_us, 1000000);
+	/* The queue may have grown since the interval began. */
+	__u32 rtt_us = rs->last_low_us > rs->low_us ? rs->last_low_us : rs->low_us;
+	__u64 flight = rightsize_muldiv(rs->rate, rtt_us, 1000000);
 
 	if (rs->held && flight > rs->held)
 		flight = rs->held;
-	rs->test_rtt_us = rs->low_us;
+	rs->test_rtt_us = rtt_us;
 	rs->window = rightsize_clamp_window(flight - flight / 4, a->min);
 	rs->tests++;
 	rightsize_enter(rs, RIGHTSIZE_TESTING, a->now_us);
@@ -340,6 +344,7 @@ static inline void rightsize_test(struct rightsize *rs, const struct rightsize_a
 		rs->window = rightsize_clamp_window(
 			rightsize_muldiv(rs->rate, rightsize_min_rtt_us(rs), 2000000), a->min);
 		rs->test_rtt_us = rs->low_us;
+		rs->probed_us = 0;
 		rightsize_enter(rs, RIGHTSIZE_PROBE_RTT, a->now_us);
 	} else {
 		rightsize_fail(rs, a);
@@ -350,11 +355,15 @@ static inline void rightsize_test(struct rightsize *rs, const struct rightsize_a
 /* The queue has emptied: hold 2 x rate x minimum RTT, but no less than 3/4 of what was held. */
 static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_ack *a)
 {
-	__u64 window;
+	__u64 base = rightsize_min_rtt_us(rs), elapsed = a->now_us - rs->stage_us, window;
 
-	if (a->now_us - rs->stage_us < rs->test_rtt_us + 2ull * rightsize_min_rtt_us(rs))
+	/* Others that share the queue see it empty, too, within another RTT. */
+	if (!rs->probed_us && rs->low_us && 4 * rs->low_us <= 5 * base)
+		rs->probed_us = (__u32)elapsed;
+	if (elapsed < 2ull * rs->test_rtt_us + 2 * base &&
+	    (!rs->probed_us || elapsed < rs->probed_us + base))
 		return;
-	window = 2 * rightsize_muldiv(rs->rate, rightsize_min_rtt_us(rs), 1000000);
+	window = 7 * rightsize_muldiv(rs->rate, rightsize_min_rtt_us(rs), 4000000);
 	if (window < rs->held - rs->held / 4)
 		window = rs->held - rs->held / 4;
 	rs->held = rs->window = rightsize_clamp_window(window, a->min);
@@ -373,10 +382,14 @@ static inline void rightsize_hold_round(struct rightsize *rs, const struct right
 	__u32 base = rightsize_min_rtt_us(rs);
 	__u64 window;
 
-	if (low && 2ull * low < 3ull * base) {
-		window = rightsize_muldiv(2ull * got, base, low < base ? base : low);
-		if (window > rs->held)
+	/* What a window does shows a round trip later, and a window opens in two. */
+	if (low && 2ull * low < 3ull * base && rs->round_us > rs->stage_us + 4ull * base) {
+		window = rightsize_muldiv(2ull * (got < rs->held ? got : rs->held), base,
+					  low < base ? base : low);
+		if (window > rs->held) {
 			rs->held = rs->window = rightsize_clamp_window(window, a->min);
+			rs->stage_us = a->now_us;
+		}
 	}
 	if (low && rightsize_exceeds(rs, low) && rs->silent_us > low / 3 &&
 	    got > rs->held / 2) {
@@ -398,6 +411,7 @@ static inline int rightsize_end_round(struct rightsize *rs, const struct rightsi
 		rightsize_hold_round(rs, a, rs->per_rtt, low);
 	rs->round_us = a->now_us;
 	rs->round_bytes = a->bytes;
+	rs->last_low_us = low;
 	rs->round_low_us = 0;
 	rs->silent_us = 0;
 	return 1;
