@@ -53,7 +53,7 @@ static __always_inline bool has_default_congestion_control(struct inet_connectio
  * Congestion control is the policy's only where nobody chose: neither the application
  * (icsk_ca_setsockopt, but that is also of a default put back) nor a route (then it is not the
  * namespace's default), or where it is the policy's already. Is it, and is there a choice to make?
- * Copies the name to @ret. In a dry run it is only noted.
+ * Copies the name to @ret. Not in a dry run.
  */
 static __always_inline bool congestion_control_is_ours(struct tcptuned_flow *flow,
 						       struct tcp_sock *tp,
@@ -74,10 +74,8 @@ static __always_inline bool congestion_control_is_ours(struct tcptuned_flow *flo
 		count(TCPTUNED_C_CC_KEPT);
 		return false;
 	}
-	if (policy->mode == TCPTUNED_OBSERVE) {
-		flow->flags |= TCPTUNED_F_CC_WOULD;
+	if (policy->mode == TCPTUNED_OBSERVE)
 		return false;
-	}
 	__builtin_memcpy(ret, policy->congestion_control, TCPTUNED_CC_NAME_MAX);
 	return true;
 }

@@ -760,7 +760,7 @@ static __always_inline void move_flow(struct tcptuned_flow *flow, struct tcp_soc
 	lift_pacing(tp, tp, flow, tp);
 	disown_congestion_control(flow, tp);
 	flow->policy = key;
-	flow->flags &= ~(TCPTUNED_F_OBSERVE | TCPTUNED_F_CC_WOULD);
+	flow->flags &= ~TCPTUNED_F_OBSERVE;
 	if (policy->mode == TCPTUNED_OBSERVE)
 		flow->flags |= TCPTUNED_F_OBSERVE;
 	settle_observed(flow, policy, true);

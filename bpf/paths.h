@@ -105,13 +105,13 @@ __noinline int path_merged(struct tcptuned_path *path, const struct path_sample 
 	return path && sample ? path_merge(path, sample, now_s, expire_s) : 0;
 }
 
-/* @seed: holds the caps when called, and what @path gives within them afterwards. */
+/* @seed: max_window is its cap when called. Returns whether @seed was filled. */
 __noinline int path_seeded(struct path_seed *seed, const struct tcptuned_path *path, __s64 now_s,
 			   __u32 expire_s, __u32 rtt_us)
 {
 	if (!seed || !path)
 		return 0;
-	*seed = path_seed_of(path, now_s, expire_s, rtt_us, seed->rcv_window, seed->max_window);
+	*seed = path_seed_of(path, now_s, expire_s, rtt_us, seed->max_window);
 	return 1;
 }
 

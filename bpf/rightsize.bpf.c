@@ -66,8 +66,7 @@ static __always_inline void congestion_control_chosen(struct bpf_sock *sk)
 	struct tcptuned_flow *flow = flow_of(sk);
 
 	if (flow)
-		flow->flags &= ~(TCPTUNED_F_CC_SET | TCPTUNED_F_CC_RESTORED |
-				 TCPTUNED_F_CC_WOULD);
+		flow->flags &= ~(TCPTUNED_F_CC_SET | TCPTUNED_F_CC_RESTORED);
 }
 
 SEC("cgroup/setsockopt")
@@ -466,7 +465,7 @@ static __always_inline void count_decision(struct tcptuned_totals *t, enum tcptu
 
 	count_more(t, from + TCPTUNED_C_RCV_GROWS, is > was);
 	count_more(t, from + TCPTUNED_C_RCV_SHRINKS, is < was);
-	count_more(t, from + TCPTUNED_C_RCV_DRAINS, now->tests - before->tests);
+	count_more(t, from + TCPTUNED_C_RCV_TESTS, now->tests - before->tests);
 }
 
 /* @first: the first of a direction's kinds of events; both directions have the same. */
@@ -478,7 +477,7 @@ static __always_inline void report_decision(enum tcptuned_event_kind first, stru
 	__u32 is = now->window - 1, was = before->window - 1, kind;
 
 	if (now->tests != before->tests)
-		kind = first + TCPTUNED_EV_RCV_DRAIN - TCPTUNED_EV_RCV_GROWN;
+		kind = first + TCPTUNED_EV_RCV_TEST - TCPTUNED_EV_RCV_GROWN;
 	else if (is > was)
 		kind = first;
 	else if (is < was)

@@ -135,75 +135,6 @@ static void print_identity(FILE *out, const json_t *flow)
 		fprintf(out, "  by a rule of a configuration before the one that holds now\n");
 }
 
-/* A window below that is a change, too: it keeps a queue short. */
-static const char *below_floor(const json_t *flow, const char *direction, unsigned long long window)
-{
-	unsigned long long floor = ctl_number(json_object_get(flow, direction), "floor_bytes");
-
-	return window < floor ? ", less than it began with" : "";
-}
-
-/* Where the memory budget has not all that a window would want, and what that comes to now. */
-static void print_would_budget(FILE *out, const json_t *would, const char *direction)
-{
-	char wanted[64], text[64], member[64];
-	unsigned long long refused;
-
-	snprintf(member, sizeof(member), "%s_budget_refused_bytes", direction);
-	refused = ctl_number(would, member);
-	if (!refused)
-		return;
-	snprintf(member, sizeof(member), "%s_budget_wanted_bytes", direction);
-	fprintf(out, "  would miss   %s of about %s of memory for its %s window, were it the only "
-		     "one tuned: the budget has no more now\n",
-		bytes(refused, text), bytes(ctl_number(would, member), wanted), direction);
-}
-
-/* What a dry run keeps from the connection. */
-static void print_would_set(FILE *out, const json_t *flow)
-{
-	static const struct {
-		const char *member, *what, *per, *direction;
-	} numbers[] = {
-		{ "first_window_bytes", "a first receive window, at most,", "", NULL },
-		{ "receive_window_bytes", "a receive window", "", "receive" },
-		{ "send_window_bytes", "a send buffer for a window", "", "send" },
-		{ "unsent_max_bytes", "a bound on what waits unsent", "", NULL },
-		{ "receive_buffer_bytes", "a fixed receive buffer", "", NULL },
-		{ "send_buffer_bytes", "a fixed send buffer", "", NULL },
-		{ "pacing_rate_bytes_per_s", "a pacing limit", " per second", NULL },
-		{ "remembered_window_bytes", "for the first round trips, by the path memory, a "
-		  "receive window", "", NULL },
-		{ "remembered_max_window_bytes", "by the path memory, bitcp's maximum", "", NULL },
-	};
-	const json_t *would = json_object_get(flow, "would_set");
-	char text[64];
-
-	if (!would)
-		return;
-	if (json_object_get(would, "congestion_control"))
-		fprintf(out, "  would set    congestion control %s\n",
-			ctl_text(would, "congestion_control"));
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		unsigned long long number = ctl_number(would, numbers[i].member);
-
-		if (!number)
-			continue;
-		fprintf(out, "  would set    %s of %s%s%s\n", numbers[i].what, bytes(number, text),
-			numbers[i].per,
-			numbers[i].direction ? below_floor(flow, numbers[i].direction, number)
-					     : "");
-	}
-	print_would_budget(out, would, "receive");
-	print_would_budget(out, would, "send");
-	if (json_is_true(json_object_get(would, "slow_path_remembered")))
-		fprintf(out, "  would set    the least receive window to begin with: by the path "
-			     "memory, the path is slow\n");
-	if (!json_object_size(would))
-		fprintf(out, "  would set    nothing: it needs what the kernel gives, or has what "
-			     "its application set\n");
-}
-
 static void print_congestion(FILE *out, const json_t *flow)
 {
 	const char *why = has_flag(flow, "congestion_control_set")
@@ -239,110 +170,137 @@ static void print_path(FILE *out, const json_t *flow)
 		bytes(ctl_number(flow, "delivery_rate_bytes_per_s"), rate));
 }
 
+/* The kernel sizes the buffer, and so the window. */
+static void print_kernel(FILE *out, const json_t *direction)
+{
+	unsigned long long failed = ctl_number(direction, "failed_tests");
+
+	fprintf(out, "the kernel's autotuning: ");
+	if (failed)
+		fprintf(out, "a test showed that less window would cost rate (%llu failed in a row)",
+			failed);
+	else
+		fprintf(out, "no standing queue has been seen that less window could shorten");
+}
+
+/* A hold begins with a passed test, or with a path that is remembered as slow. */
+static void print_held(FILE *out, const json_t *direction)
+{
+	char window[64], rate[64], least[CTL_WORD];
+
+	ctl_format_us(ctl_number(direction, "min_rtt_us"), least);
+	bytes(ctl_number(direction, "window_bytes"), window);
+	if (!ctl_number(direction, "tests"))
+		fprintf(out, "%s, what a sender begins with: the path is remembered as slow",
+			window);
+	else
+		fprintf(out, "%s, about 2 x %s per second x %s minimum RTT: a test at this rate "
+			     "showed that the queue was its own",
+			window, bytes(ctl_number(direction, "rate_bytes_per_s"), rate), least);
+}
+
+static void print_short_of_memory(FILE *out, bool pressed)
+{
+	if (pressed)
+		fprintf(out, "TCP, or its control group, holds nearly as much memory as the kernel "
+			     "lets it have before it presses it (net.ipv4.tcp_mem): none grows "
+			     "beyond the buffer below");
+	else
+		fprintf(out, "the memory budget holds it back: it has no room for more than the "
+			     "buffer below");
+}
+
 /* Why the window is what it is; each reason of enum rightsize_reason. */
 static void print_reason(FILE *out, const json_t *direction, bool pressed)
 {
 	const char *reason = ctl_text(direction, "reason");
-	unsigned long long window = ctl_number(direction, "window_bytes");
-	unsigned long long most = ctl_number(direction, "window_max_bytes");
-	char least[CTL_WORD], text[64];
+	char text[64];
 
-	ctl_format_us(ctl_number(direction, "min_rtt_us"), least);
+	bytes(ctl_number(direction, "window_bytes"), text);
 	if (!strcmp(reason, "unmeasured"))
 		fprintf(out, "no round trip has been measured yet: the kernel's own sizing goes on");
-	else if (!strcmp(reason, "floor") && window < ctl_number(direction, "floor_bytes"))
-		fprintf(out, "the path is slow: about what a sender begins with, so that its queue "
-			     "stays short");
-	else if (!strcmp(reason, "floor"))
-		fprintf(out, "the path needs no more than the least that it is given, %s",
-			bytes(ctl_number(direction, "floor_bytes"), text));
-	else if (!strcmp(reason, "measured"))
-		fprintf(out, "twice what the best rate so far, %s per second, carries in the minimum RTT "
-			     "of %s",
-			bytes(ctl_number(direction, "rate_bytes_per_s"), text), least);
-	else if (!strcmp(reason, "growing"))
-		fprintf(out, "the last round trip carried more than any before, %s: twice that, "
-			     "and room to grow",
-			bytes(ctl_number(direction, "per_rtt_bytes"), text));
-	else if (!strcmp(reason, "draining"))
-		fprintf(out, "held small for a few round trips, to empty the queue and measure the "
-			     "minimum RTT again");
-	else if (!strcmp(reason, "budget") && pressed)
-		fprintf(out, "TCP, or its control group, holds nearly as much memory as the kernel "
-			     "lets it have before it presses it (net.ipv4.tcp_mem): none grows "
-			     "beyond the buffer below");
+	else if (!strcmp(reason, "kernel"))
+		print_kernel(out, direction);
+	else if (!strcmp(reason, "test"))
+		fprintf(out, "%s, 3/4 of what was in flight, for three round trips: a test whether "
+			     "the queue is its own",
+			text);
+	else if (!strcmp(reason, "probe_rtt"))
+		fprintf(out, "%s, half a bandwidth-delay product, until the queue is empty and the "
+			     "minimum RTT is seen",
+			text);
+	else if (!strcmp(reason, "held"))
+		print_held(out, direction);
+	else if (!strcmp(reason, "reader"))
+		fprintf(out, "the application reads slowly: about twice what it reads in a round "
+			     "trip, less what waits for it");
 	else if (!strcmp(reason, "budget"))
-		fprintf(out, "the memory budget holds it back: it has no room for more than the "
-			     "buffer below");
-	else if (!strcmp(reason, "usable"))
-		fprintf(out, "twice the congestion window, or the peer's window, lets it use no more");
-	else if (!strcmp(reason, "short_queue"))
-		fprintf(out, "the path is slow, and its queue did not hold a window of twice what "
-			     "the path carries: a little more than once that");
-	else if (!strcmp(reason, "capped") && window < most)
-		fprintf(out, "it would be larger, but for the window scale of the handshake");
+		print_short_of_memory(out, pressed);
 	else if (!strcmp(reason, "capped"))
-		fprintf(out, "it would be larger, but for the policy's maximum of %s",
-			bytes(most, text));
+		fprintf(out, "the policy's maximum of %s",
+			bytes(ctl_number(direction, "window_max_bytes"), text));
 	else
 		fprintf(out, "%s", reason);
 }
 
 static void print_measured(FILE *out, const json_t *direction)
 {
-	char least[CTL_WORD], last[64], best[64], rate[64];
+	char least[CTL_WORD], round[64], rate[64], best[64];
 
 	ctl_format_us(ctl_number(direction, "min_rtt_us"), least);
-	fprintf(out, "  measured     minimum RTT %s; %s per minimum RTT in the last round, %s in "
-		     "the best; best rate %s per second\n",
-		least, bytes(ctl_number(direction, "per_rtt_bytes"), last),
-		bytes(ctl_number(direction, "per_rtt_peak_bytes"), best),
-		bytes(ctl_number(direction, "rate_bytes_per_s"), rate));
+	fprintf(out, "  measured     minimum RTT %s; %s in the last round; %s per second in the last "
+		     "interval, %s in the best\n",
+		least, bytes(ctl_number(direction, "per_rtt_bytes"), round),
+		bytes(ctl_number(direction, "rate_bytes_per_s"), rate),
+		bytes(ctl_number(direction, "rate_best_bytes_per_s"), best));
 }
 
 /* @pressed: the memory of TCP as a whole is short, and not the budget */
 static void print_decided(FILE *out, const json_t *direction, bool pressed)
 {
-	char window[64], floor[64], most[64];
+	char most[64];
 
-	fprintf(out, "  decided      %s: ", bytes(ctl_number(direction, "window_bytes"), window));
+	fprintf(out, "  decided      ");
 	print_reason(out, direction, pressed);
-	fprintf(out, "\n  allowed      from %s to %s; grown %llu times, shrunk %llu, drained %llu\n",
-		bytes(ctl_number(direction, "floor_bytes"), floor),
+	fprintf(out, "\n  allowed      up to %s; tested %llu times, grown %llu, shrunk %llu\n",
 		bytes(ctl_number(direction, "window_max_bytes"), most),
-		ctl_number(direction, "grows"), ctl_number(direction, "shrinks"),
-		ctl_number(direction, "drains"));
+		ctl_number(direction, "tests"), ctl_number(direction, "grows"),
+		ctl_number(direction, "shrinks"));
 }
 
-/* What the buffer may be larger than the one that the connection began with. */
+/* What the buffer may take beyond what the kernel alone would give. */
 static void print_budget(FILE *out, const json_t *direction)
 {
 	unsigned long long wanted = ctl_number(direction, "budget_wanted_bytes");
 	unsigned long long granted = ctl_number(direction, "budget_granted_bytes");
-	char began[64], want[64], grant[64];
+	char kernel[64], want[64], grant[64];
 
 	if (!wanted && !granted)
 		return;
-	fprintf(out, "  budget       beyond the buffer of %s that it began with: %s wanted, %s "
+	fprintf(out, "  budget       beyond the %s that the kernel alone would give: %s wanted, %s "
 		     "granted\n",
-		bytes(ctl_number(direction, "began_with_bytes"), began), bytes(wanted, want),
+		bytes(ctl_number(direction, "kernel_max_bytes"), kernel), bytes(wanted, want),
 		bytes(granted, grant));
 }
 
 /* What /flows.json says of a direction's buffer. */
 struct buffer_words {
 	const char *option; /* "SO_RCVBUF" */
+	const char *buffer; /* its size in memory */
 	const char *obeyed, *fixed, *sized, *pressed; /* flags */
+	const char *sized_by;
 };
 
 static const struct buffer_words receive_words = {
-	"SO_RCVBUF", "so_rcvbuf_obeyed", "receive_buffer_fixed", "receive_rightsized",
-	"receive_memory_short",
+	"SO_RCVBUF", "receive_buffer_bytes", "so_rcvbuf_obeyed", "receive_buffer_fixed",
+	"receive_rightsized", "receive_memory_short",
+	"the kernel; tcptuned limits the window (TCP_WINDOW_CLAMP)",
 };
 
 static const struct buffer_words send_words = {
-	"SO_SNDBUF", "so_sndbuf_obeyed", "send_buffer_fixed", "send_rightsized",
-	"send_memory_short",
+	"SO_SNDBUF", "send_buffer_bytes", "so_sndbuf_obeyed", "send_buffer_fixed",
+	"send_rightsized", "send_memory_short",
+	"tcptuned",
 };
 
 static const char *who_sizes(const json_t *flow, const struct buffer_words *words, bool asked)
@@ -351,12 +309,22 @@ static const char *who_sizes(const json_t *flow, const struct buffer_words *word
 		return "the policy, which fixes it: nothing below is followed";
 	if (has_flag(flow, words->obeyed))
 		return "the application, which fixed it: nothing below is followed";
-	if (has_flag(flow, words->sized))
-		return "tcptuned";
 	if (has_flag(flow, "observe"))
 		return asked ? "the application, which fixed it: a dry run"
 			     : "the kernel: a dry run";
-	return "the kernel: no more was needed yet than it gave";
+	if (has_flag(flow, words->sized))
+		return words->sized_by;
+	return "the kernel";
+}
+
+/* An application that asks for less than this means it (bpf/wishes.h, REQUEST_MIN). */
+#define REQUEST_MIN (16u << 10)
+
+/* Is the buffer what its application fixed it to, and so small that it is obeyed always? */
+static bool is_small_by_request(const json_t *flow, const struct buffer_words *words)
+{
+	return has_flag(flow, words->obeyed) &&
+	       ctl_number(flow, words->buffer) < 2 * REQUEST_MIN; /* the kernel doubles it */
 }
 
 static void print_application(FILE *out, const json_t *flow, const json_t *direction,
@@ -365,14 +333,16 @@ static void print_application(FILE *out, const json_t *flow, const json_t *direc
 	bool asked = json_object_get(direction, "requested_bytes");
 	char text[64];
 
-	if (has_flag(flow, words->obeyed))
+	if (is_small_by_request(flow, words))
+		fprintf(out, "  application  fixed it itself with an %s below 16 KiB, which stands: "
+			     "this limits the connection\n",
+			words->option);
+	else if (has_flag(flow, words->obeyed))
 		fprintf(out, "  application  fixed it itself, and is obeyed: left alone\n");
 	else if (asked)
 		fprintf(out, "  application  asked for %s of %s: %s\n", words->option,
 			bytes(ctl_number(direction, "requested_bytes"), text),
-			has_flag(flow, "observe")
-				? "obeyed by the kernel, and overridden but for the dry run"
-				: "overridden");
+			has_flag(flow, "observe") ? "obeyed, in a dry run" : "overridden");
 	else
 		fprintf(out, "  application  asked for no %s\n", words->option);
 	fprintf(out, "  sized by     %s\n", who_sizes(flow, words, asked));
@@ -380,16 +350,9 @@ static void print_application(FILE *out, const json_t *flow, const json_t *direc
 
 static void print_path_memory(FILE *out, const json_t *flow)
 {
-	unsigned long long window = ctl_number(flow, "receive.remembered_window_bytes");
-	char text[64];
-
 	if (has_flag(flow, "slow_path_remembered"))
-		fprintf(out, "  path memory  the path was slow: the connection began with the least "
-			     "window\n");
-	if (window)
-		fprintf(out, "  path memory  a window of %s for the first round trips with data, as "
-			     "was needed here before\n",
-			bytes(window, text));
+		fprintf(out, "  path memory  the path was slow: the connection began with what any "
+			     "sender begins with\n");
 }
 
 static void print_receive(FILE *out, const json_t *flow)
@@ -507,6 +470,8 @@ static void print_limit(FILE *out, const json_t *flow)
 	    ctl_number(flow, "receive_buffer_bytes") / 2)
 		fprintf(out, "  what it receives: the application, which does not read as fast as "
 			     "data arrive\n");
+	else if (is_small_by_request(flow, &receive_words))
+		fprintf(out, "  what it receives: the receive buffer, which its application fixed\n");
 	else if (!strcmp(ctl_text(flow, "receive.reason"), "capped"))
 		fprintf(out, "  what it receives: perhaps the receive window, which is capped\n");
 }
@@ -514,7 +479,6 @@ static void print_limit(FILE *out, const json_t *flow)
 void ctl_print_explanation(FILE *out, const json_t *flow)
 {
 	print_identity(out, flow);
-	print_would_set(out, flow);
 	print_congestion(out, flow);
 	print_path(out, flow);
 	print_receive(out, flow);

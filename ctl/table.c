@@ -5,40 +5,8 @@
 #include "ctl.h"
 #include "flows.h"
 
-#define CELL 160 /* "bitcp rwin 1000K swin 1000K ...", and any address */
+#define CELL 80 /* any address */
 #define LINE 2048
-
-/* "bitcp rwin 64K", as little as it is; nothing: "nothing". */
-static void format_would_set(const json_t *would, char cell[CELL])
-{
-	static const struct {
-		const char *member, *word, *per;
-	} numbers[] = {
-		{ "receive_window_bytes", "rwin", "" }, { "send_window_bytes", "swin", "" },
-		{ "first_window_bytes", "first", "" }, { "unsent_max_bytes", "unsent", "" },
-		{ "receive_buffer_bytes", "rcvbuf", "" }, { "send_buffer_bytes", "sndbuf", "" },
-		{ "pacing_rate_bytes_per_s", "pacing", "/s" },
-		{ "remembered_window_bytes", "path-rwin", "" },
-		{ "remembered_max_window_bytes", "path-max", "" },
-	};
-	char word[CTL_WORD];
-	size_t used;
-
-	snprintf(cell, CELL, "%s", ctl_text(would, "congestion_control"));
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
-		if (!ctl_number(would, numbers[i].member))
-			continue;
-		used = strlen(cell);
-		ctl_format_bytes(ctl_number(would, numbers[i].member), word);
-		snprintf(cell + used, CELL - used, "%s%s %s%s", used ? " " : "", numbers[i].word,
-			 word, numbers[i].per);
-	}
-	used = strlen(cell);
-	if (json_is_true(json_object_get(would, "slow_path_remembered")))
-		snprintf(cell + used, CELL - used, "%sslow-path", used ? " " : "");
-	if (!*cell)
-		snprintf(cell, CELL, "nothing");
-}
 
 static void format_cell(const struct tcptuned_column *column, const json_t *flow, char cell[CELL])
 {
@@ -49,8 +17,6 @@ static void format_cell(const struct tcptuned_column *column, const json_t *flow
 	snprintf(cell, CELL, "-");
 	if (json_is_string(value))
 		snprintf(cell, CELL, "%s", json_string_value(value));
-	if (json_is_object(value))
-		format_would_set(value, cell);
 	if (!json_is_integer(value))
 		return;
 	switch (column->unit) {
@@ -91,7 +57,7 @@ static void add_cell(char line[LINE], const struct tcptuned_column *column, cons
 	size_t used = strlen(line);
 
 	snprintf(line + used, LINE - used, "%s%*s", used ? "  " : "",
-		 column->unit == COLUMN_TEXT || column->unit == COLUMN_WOULD_SET ? -width : width,
+		 column->unit == COLUMN_TEXT ? -width : width,
 		 cell);
 }
 

@@ -40,14 +40,6 @@ static int compare_congestion_control(const struct tcptuned_flow_record *a,
 	return strcmp(a->congestion_control, b->congestion_control);
 }
 
-/* Its text is made of what only the policy knows: dry runs come first. */
-static int compare_would_set(const struct tcptuned_flow_record *a,
-			     const struct tcptuned_flow_record *b)
-{
-	return (int)!(a->flow.flags & TCPTUNED_F_OBSERVE) -
-	       (int)!(b->flow.flags & TCPTUNED_F_OBSERVE);
-}
-
 static int compare_limit(const struct tcptuned_flow_record *a, const struct tcptuned_flow_record *b)
 {
 	return strcmp(tcptuned_limit_name(a->limit), tcptuned_limit_name(b->limit));
@@ -56,15 +48,15 @@ static int compare_limit(const struct tcptuned_flow_record *a, const struct tcpt
 static int compare_receive_reason(const struct tcptuned_flow_record *a,
 				  const struct tcptuned_flow_record *b)
 {
-	return strcmp(tcptuned_reason_name(a->flow.rcv.reason),
-		      tcptuned_reason_name(b->flow.rcv.reason));
+	return strcmp(tcptuned_reason_name(a->flow.rcv_reason),
+		      tcptuned_reason_name(b->flow.rcv_reason));
 }
 
 static int compare_send_reason(const struct tcptuned_flow_record *a,
 			       const struct tcptuned_flow_record *b)
 {
-	return strcmp(tcptuned_reason_name(a->flow.snd.reason),
-		      tcptuned_reason_name(b->flow.snd.reason));
+	return strcmp(tcptuned_reason_name(a->flow.snd_reason),
+		      tcptuned_reason_name(b->flow.snd_reason));
 }
 
 /* ---- the table --------------------------------------------------------------------------- */
@@ -98,9 +90,9 @@ const struct tcptuned_column tcptuned_columns[] = {
 	NUMBER("rate", "RATE", "delivery_rate_bytes_per_s", COLUMN_BYTES_PER_S, false,
 	       delivery_rate_Bps, "rate of delivery to the peer"),
 	NUMBER("rwin", "RWIN", "receive.window_bytes", COLUMN_BYTES, true, flow.rcv.window,
-	       "receive window decided on"),
+	       "limit that right-sizing set to the receive window"),
 	NUMBER("swin", "SWIN", "send.window_bytes", COLUMN_BYTES, true, flow.snd.window,
-	       "send window decided on"),
+	       "limit that right-sizing set to the send window"),
 	NUMBER("advertised", "ADVERT", "advertised_window_bytes", COLUMN_BYTES, false, rcv_wnd,
 	       "receive window advertised to the peer"),
 	NUMBER("peer-window", "PEERWIN", "send_window_bytes", COLUMN_BYTES, false, snd_wnd,
@@ -126,8 +118,6 @@ const struct tcptuned_column tcptuned_columns[] = {
 	     "why the receive window is what it is"),
 	TEXT("swhy", "SWHY", "send.reason", false, compare_send_reason,
 	     "why the send window is what it is"),
-	{ "would-set", "WOULDSET", "would_set", COLUMN_WOULD_SET, false, compare_would_set, 0, 0,
-	  "what a dry run keeps from it; sorted by this, dry runs come first" },
 };
 
 const size_t tcptuned_columns_count = sizeof(tcptuned_columns) / sizeof(tcptuned_columns[0]);

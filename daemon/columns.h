@@ -16,7 +16,6 @@ enum tcptuned_column_unit {
 	COLUMN_BYTES,
 	COLUMN_BYTES_PER_S,
 	COLUMN_US,
-	COLUMN_WOULD_SET, /* an object, told as text */
 };
 
 struct tcptuned_column {

@@ -63,9 +63,9 @@ static const struct kind {
 	[TCPTUNED_EV_##prefix##_CAPPED] = { name "_window_capped", "from_bytes", "cap_bytes",  \
 					    word " window, before %llu bytes, capped at %llu, "\
 						 "the most that is allowed" },                 \
-	[TCPTUNED_EV_##prefix##_DRAIN] = { name "_window_drain", "from_bytes", "to_bytes",     \
-					   word " window held small, from %llu to %llu bytes, "\
-						"to measure the minimum RTT again" },          \
+	[TCPTUNED_EV_##prefix##_TEST] = { name "_window_test", "from_bytes", "to_bytes",       \
+					  word " window tested with less, from %llu to "       \
+					       "%llu bytes: is the queue its own?" },          \
 	[TCPTUNED_EV_##prefix##_BUDGET] = { name "_window_budget", "wanted_bytes",             \
 					    "granted_bytes",                                   \
 					    word " side: %llu bytes wanted, and the memory "   \

@@ -31,21 +31,26 @@ static const struct word limits[TCPTUNED_LIMITS] = {
 static const struct word reasons[RIGHTSIZE_REASONS] = {
 	[RIGHTSIZE_UNMEASURED] = { "unmeasured", "no round trip has been measured yet: the "
 						 "kernel's own sizing goes on" },
-	[RIGHTSIZE_FLOOR] = { "floor", "the path needs no more than the least that it is given" },
-	[RIGHTSIZE_MEASURED] = { "measured",
-				 "twice what the best rate so far carries in the minimum RTT" },
-	[RIGHTSIZE_GROWING] = { "growing", "the last round trip carried more than any before: "
-					   "twice that, and room to grow" },
-	[RIGHTSIZE_DRAINING] = { "draining",
-				 "held small for a few round trips, to measure the minimum RTT again" },
-	[RIGHTSIZE_CAPPED] = { "capped", "it would be larger, but for the policy's maximum or the "
-					 "window scale of the handshake" },
+	[RIGHTSIZE_KERNEL] = { "kernel", "the kernel's autotuning: no standing queue has been "
+					 "seen, or a test showed that less window costs rate" },
+	[RIGHTSIZE_UNDER_TEST] = { "test", "3/4 of what was in flight, for three round trips: is "
+					   "the queue the connection's own?" },
+	[RIGHTSIZE_PROBING] = { "probe_rtt", "half a bandwidth-delay product until the queue is "
+					     "empty, to measure the minimum RTT" },
+	[RIGHTSIZE_HELD] = { "held", "twice what the path carries in the minimum RTT: a test "
+				     "showed that the queue was the connection's own" },
+	[RIGHTSIZE_READER] = { "reader", "the application reads slowly: twice what it reads in a "
+					 "round trip" },
+	[RIGHTSIZE_CAPPED] = { "capped", "the policy's maximum" },
 	[RIGHTSIZE_BUDGET] = { "budget", "it would be larger, but for the memory budget, or since "
 					 "the kernel has hardly any memory left for TCP" },
-	[RIGHTSIZE_USABLE] = { "usable", "twice the congestion window, or the peer's window, lets "
-					 "it use no more" },
-	[RIGHTSIZE_SHORT_QUEUE] = { "short_queue", "the path is slow, and its queue did not hold a "
-						   "window of twice what the path carries" },
+};
+
+static const char *const rightsize_states[] = {
+	[RIGHTSIZE_FREE] = "free",
+	[RIGHTSIZE_TESTING] = "testing",
+	[RIGHTSIZE_PROBE_RTT] = "probe_rtt",
+	[RIGHTSIZE_HOLDING] = "holding",
 };
 
 static const char *const mode_names[] = {
@@ -114,6 +119,11 @@ const char *tcptuned_reason_name(unsigned int reason)
 	return word_of(TCPTUNED_WORDS_REASON, reason)->name;
 }
 
+const char *tcptuned_rightsize_state_name(unsigned int state)
+{
+	return NAME(rightsize_states, state);
+}
+
 const char *tcptuned_mode_name(unsigned int mode)
 {
 	return NAME(mode_names, mode);
@@ -167,130 +177,6 @@ void tcptuned_flow_address(const struct tcptuned_flow_record *record, int remote
 	inet_ntop(record->family, addr, host, sizeof(host));
 	snprintf(text, TCPTUNED_ADDRESS_MAX, record->family == AF_INET6 ? "[%s]:%u" : "%s:%u",
 		 host, port);
-}
-
-/* Either direction of a record, by one name. */
-struct direction {
-	const struct rightsize *rs;
-	__u32 floor;   /* bytes */
-	__u32 changes; /* decisions that made the window another */
-	bool least;    /* the policy has it begin with more than the kernel */
-	bool stands;   /* its application sizes it, or clamps it */
-};
-
-static struct direction direction_of(const struct tcptuned_flow *flow, int send)
-{
-	if (send)
-		return (struct direction){
-			.rs = &flow->snd,
-			.floor = flow->snd_floor,
-			.changes = flow->snd_grows + flow->snd_shrinks,
-			.least = flow->flags & TCPTUNED_F_SND_LEAST,
-			.stands = flow->flags & TCPTUNED_F_SNDBUF_APP,
-		};
-	return (struct direction){
-		.rs = &flow->rcv,
-		.floor = flow->rcv_floor,
-		.changes = flow->rcv_grows + flow->rcv_shrinks,
-		.least = flow->flags & TCPTUNED_F_RCV_LEAST,
-		.stands = flow->flags & TCPTUNED_F_RCVBUF_APP,
-	};
-}
-
-/*
- * While it needs what it began with, neither more nor less, a connection is the kernel's; and it
- * is not given back when it comes to need that again (on_ack_out(), on_rtt()).
- */
-static __u32 decided(const struct direction *its)
-{
-	if (its->stands || (its->rs->window == its->floor && !its->changes && !its->least))
-		return 0;
-	return its->rs->window;
-}
-
-/* What a policy fixes the buffer to, bytes of memory; 0: it does not (may_fix()). */
-static __u32 fixed(const struct direction *its, __u32 buffer, __u32 override)
-{
-	return its->stands && !override ? 0 : 2 * buffer;
-}
-
-/*
- * It stands in the SYN, so that there is none where the connection was accepted or was open
- * before; nor where its application bounds what its window can be (open_first_window()).
- */
-static __u32 first_window(const struct tcptuned_flow *flow, const struct tcptuned_policy *policy)
-{
-	__u32 without = TCPTUNED_F_PASSIVE | TCPTUNED_F_ADOPTED | TCPTUNED_F_RCVBUF_APP;
-
-	return flow->flags & without ? 0 : policy->first_window;
-}
-
-/* unsent_max() of the kernel side, of a connection whose send buffer would be sized. */
-static __u32 unsent_max(const struct tcptuned_flow_record *record)
-{
-	if (record->unsent_max)
-		return 0;
-	return record->flow.snd_unsent_max ? record->flow.snd_unsent_max :
-					     rightsize_unsent(&record->flow.snd);
-}
-
-/* An application may go slower than it is told to. */
-static __u32 pacing_rate(const struct tcptuned_flow_record *record,
-			 const struct tcptuned_policy *policy)
-{
-	if (record->pacing_max_Bps && record->pacing_max_Bps <= policy->pacing_rate_max)
-		return 0;
-	return policy->pacing_rate_max;
-}
-
-/* What is left of the path memory's where the policy says how to begin, and with what. */
-static void put_remembered(struct tcptuned_would_set *would, const struct tcptuned_flow *flow)
-{
-	if (!would->rcv_buffer)
-		would->remembered_window = flow->rcv_seed;
-	if (!would->rcv_buffer && !would->first_window)
-		would->slow_path = !!(flow->flags & TCPTUNED_F_SLOW_SEED);
-	if (!strcmp(would->congestion_control, "bitcp"))
-		would->remembered_max = flow->max_window_seed;
-}
-
-static void put_budget(const struct budget_share *share, __u32 *ret_wanted, __u32 *ret_refused)
-{
-	*ret_wanted = share->wanted;
-	*ret_refused = share->wanted > share->granted ? share->wanted - share->granted : 0;
-}
-
-struct tcptuned_would_set tcptuned_flow_would_set(const struct tcptuned_flow_record *record,
-						  const struct tcptuned_policy *policy)
-{
-	const struct tcptuned_flow *flow = &record->flow;
-	struct direction rcv = direction_of(flow, 0), snd = direction_of(flow, 1);
-	struct tcptuned_would_set would = { 0 };
-
-	if (!(flow->flags & TCPTUNED_F_OBSERVE))
-		return would;
-	if (policy) {
-		would.rcv_buffer = fixed(&rcv, policy->rcv_buffer, policy->override_rcvbuf);
-		would.snd_buffer = fixed(&snd, policy->snd_buffer, policy->override_sndbuf);
-		would.pacing_rate = pacing_rate(record, policy);
-	}
-	if (policy && !would.rcv_buffer)
-		would.first_window = first_window(flow, policy);
-	if (!would.rcv_buffer)
-		would.rcv_window = decided(&rcv);
-	if (!would.snd_buffer)
-		would.snd_window = decided(&snd);
-	if (would.snd_window)
-		would.unsent_max = unsent_max(record);
-	if (would.rcv_window)
-		put_budget(&flow->rcv_share, &would.rcv_budget, &would.rcv_refused);
-	if (would.snd_window)
-		put_budget(&flow->snd_share, &would.snd_budget, &would.snd_refused);
-	if (policy && flow->flags & TCPTUNED_F_CC_WOULD)
-		memcpy(would.congestion_control, policy->congestion_control,
-		       sizeof(would.congestion_control));
-	put_remembered(&would, flow);
-	return would;
 }
 
 /* --- the first of them: a heap with the last of these on top ------------------------------ */
@@ -371,8 +257,8 @@ static bool record_valid(const struct tcptuned_flow_record *record)
 {
 	return (record->family == AF_INET || record->family == AF_INET6) &&
 	       record->limit < TCPTUNED_LIMITS && record->state &&
-	       record->flow.rcv.reason < RIGHTSIZE_REASONS &&
-	       record->flow.snd.reason < RIGHTSIZE_REASONS &&
+	       record->flow.rcv_reason < RIGHTSIZE_REASONS &&
+	       record->flow.snd_reason < RIGHTSIZE_REASONS &&
 	       memchr(record->congestion_control, '\0', TCPTUNED_CC_NAME_MAX);
 }
 

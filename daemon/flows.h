@@ -96,36 +96,10 @@ __u64 tcptuned_flow_size(const struct tcptuned_flow_record *record);
 void tcptuned_flow_address(const struct tcptuned_flow_record *record, int remote,
 			   char text[TCPTUNED_ADDRESS_MAX]);
 
-/* What its policy would have done to an observed connection; 0 or "": nothing. */
-struct tcptuned_would_set {
-	__u32 rcv_window; /* bytes of window that right-sizing decided on */
-	__u32 snd_window;
-	__u32 first_window; /* bytes that the receive window would have begun with, at most */
-	__u32 unsent_max;   /* bytes that would wait unsent: TCP_NOTSENT_LOWAT */
-	__u32 rcv_buffer;   /* bytes of memory, fixed */
-	__u32 snd_buffer;
-	__u32 pacing_rate; /* bytes per second */
-	/* Of the path memory (dryrun.h): */
-	__u32 remembered_window; /* bytes, for the first round trips with data */
-	__u32 remembered_max;	 /* bytes, bitcp's maximum */
-	__u32 slow_path;	 /* 1: it would have begun with the least window */
-	/* Of the budget, bytes of memory for the two windows, and what it has not (dryrun.h): */
-	__u32 rcv_budget, rcv_refused;
-	__u32 snd_budget, snd_refused;
-	char congestion_control[TCPTUNED_CC_NAME_MAX];
-};
-
-/*
- * @policy: its record, or NULL where that is not there any more. All zeroes for a connection
- * that is not observed. What an application has set itself and keeps is none of it; nor is a
- * bound on unsent bytes where one is set, for that may be its application's.
- */
-struct tcptuned_would_set tcptuned_flow_would_set(const struct tcptuned_flow_record *record,
-						  const struct tcptuned_policy *policy);
-
 /* The words that metrics and JSON use; "unknown" for a value out of range. */
 const char *tcptuned_limit_name(unsigned int limit);
 const char *tcptuned_reason_name(unsigned int reason);
+const char *tcptuned_rightsize_state_name(unsigned int state);
 const char *tcptuned_mode_name(unsigned int mode);
 const char *tcptuned_state_name(unsigned int state);
 const char *tcptuned_bitcp_mode_name(unsigned int mode);

@@ -52,8 +52,7 @@ static const struct number record_numbers[] = {
 static const struct number receive_numbers[] = {
 	RECORD_FIELD("window_max_bytes", flow.rcv_window_max),
 	RECORD_FIELD("buffer_max_bytes", flow.rcv_buffer_max),
-	RECORD_FIELD("floor_bytes", flow.rcv_floor),
-	RECORD_FIELD("began_with_bytes", flow.rcv_base),
+	RECORD_FIELD("kernel_max_bytes", flow.rcv_base),
 	RECORD_FIELD("grows", flow.rcv_grows),
 	RECORD_FIELD("shrinks", flow.rcv_shrinks),
 };
@@ -61,8 +60,7 @@ static const struct number receive_numbers[] = {
 static const struct number send_numbers[] = {
 	RECORD_FIELD("window_max_bytes", flow.snd_window_max),
 	RECORD_FIELD("buffer_max_bytes", flow.snd_buffer_max),
-	RECORD_FIELD("floor_bytes", flow.snd_floor),
-	RECORD_FIELD("began_with_bytes", flow.snd_base),
+	RECORD_FIELD("kernel_max_bytes", flow.snd_base),
 	RECORD_FIELD("unsent_bytes", unsent),
 	RECORD_FIELD("unsent_max_bytes", flow.snd_unsent),
 	RECORD_FIELD("grows", flow.snd_grows),
@@ -70,11 +68,11 @@ static const struct number send_numbers[] = {
 };
 
 static const struct number rightsize_numbers[] = {
-	RIGHTSIZE_FIELD("window_bytes", window),
 	RIGHTSIZE_FIELD("per_rtt_bytes", per_rtt),
-	RIGHTSIZE_FIELD("per_rtt_peak_bytes", per_rtt_peak),
-	RIGHTSIZE_FIELD("rate_bytes_per_s", rate_best),
-	RIGHTSIZE_FIELD("drains", drains),
+	RIGHTSIZE_FIELD("rate_bytes_per_s", rate),
+	RIGHTSIZE_FIELD("rate_best_bytes_per_s", rate_best),
+	RIGHTSIZE_FIELD("tests", tests),
+	RIGHTSIZE_FIELD("failed_tests", failures),
 };
 
 static const struct {
@@ -119,11 +117,14 @@ static void set_numbers(json_t *object, const struct number *numbers, size_t len
 	size_t i;
 
 	for (i = 0; i < len; i++) {
-		const char *field = (const char *)from + numbers[i].offset;
+		const void *field = (const char *)from + numbers[i].offset;
+		__u64 value = *(const __u8 *)field;
 
-		set_number(object, numbers[i].name,
-			   numbers[i].size == sizeof(__u64) ? *(const __u64 *)field
-							    : *(const __u32 *)field);
+		if (numbers[i].size == sizeof(__u32))
+			value = *(const __u32 *)field;
+		else if (numbers[i].size == sizeof(__u64))
+			value = *(const __u64 *)field;
+		set_number(object, numbers[i].name, value);
 	}
 }
 
@@ -138,20 +139,20 @@ static json_t *direction_object(const struct tcptuned_flow_record *record, int s
 	const struct budget_share *share = send ? &record->flow.snd_share :
 						  &record->flow.rcv_share;
 	const struct rightsize *rs = send ? &record->flow.snd : &record->flow.rcv;
-	bool observed = record->flow.flags & TCPTUNED_F_OBSERVE; /* it has no part in the budget */
 	json_t *object = json_object();
 
+	set_if(object, "window_bytes", rs->window);
 	set_numbers(object, rightsize_numbers, ARRAY_SIZE(rightsize_numbers), rs);
 	set_number(object, "min_rtt_us", rightsize_min_rtt_us(rs));
-	set_text(object, "reason", tcptuned_reason_name(rs->reason));
+	set_text(object, "state", tcptuned_rightsize_state_name(rs->state));
+	set_text(object, "reason", tcptuned_reason_name(send ? record->flow.snd_reason :
+							       record->flow.rcv_reason));
 	if (send)
 		set_numbers(object, send_numbers, ARRAY_SIZE(send_numbers), record);
 	else
 		set_numbers(object, receive_numbers, ARRAY_SIZE(receive_numbers), record);
-	set_number(object, "budget_wanted_bytes", observed ? 0 : share->wanted);
-	set_number(object, "budget_granted_bytes", observed ? 0 : share->granted);
-	if (!send && !observed)
-		set_if(object, "remembered_window_bytes", record->flow.rcv_seed);
+	set_number(object, "budget_wanted_bytes", share->wanted);
+	set_number(object, "budget_granted_bytes", share->granted);
 	if (!send && (record->flow.flags & TCPTUNED_F_RCVBUF_REQ))
 		set_number(object, "requested_bytes", record->flow.req_rcvbuf);
 	if (send && record->unsent_max != record->flow.snd_unsent)
@@ -171,53 +172,17 @@ static json_t *bitcp_object(const struct tcptuned_flow_record *record)
 	return object;
 }
 
-/* In a dry run the kernel did what the application asked for. */
-static const char *flag_name(size_t i, __u32 flags)
-{
-	if (flags & TCPTUNED_F_OBSERVE && flag_names[i].flag == TCPTUNED_F_RCVBUF_REQ)
-		return "so_rcvbuf_would_be_overridden";
-	if (flags & TCPTUNED_F_OBSERVE && flag_names[i].flag == TCPTUNED_F_SNDBUF_REQ)
-		return "so_sndbuf_would_be_overridden";
-	return flag_names[i].name;
-}
-
 static json_t *flags_array(__u32 flags)
 {
 	json_t *array = json_array();
 	size_t i;
 
-	if (flags & TCPTUNED_F_OBSERVE) /* "would_set" says so */
-		flags &= ~TCPTUNED_F_SLOW_SEED;
+	if (flags & TCPTUNED_F_OBSERVE) /* the kernel did what the application asked for */
+		flags &= ~(TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SNDBUF_REQ);
 	for (i = 0; i < ARRAY_SIZE(flag_names); i++)
 		if (flags & flag_names[i].flag)
-			json_array_append_new(array, json_string(flag_name(i, flags)));
+			json_array_append_new(array, json_string(flag_names[i].name));
 	return array;
-}
-
-static json_t *would_set_object(const struct tcptuned_flow_record *record,
-				const struct tcptuned_policy *policy)
-{
-	struct tcptuned_would_set would = tcptuned_flow_would_set(record, policy);
-	json_t *object = json_object();
-
-	if (would.congestion_control[0])
-		set_text(object, "congestion_control", would.congestion_control);
-	set_if(object, "receive_window_bytes", would.rcv_window);
-	set_if(object, "send_window_bytes", would.snd_window);
-	set_if(object, "first_window_bytes", would.first_window);
-	set_if(object, "unsent_max_bytes", would.unsent_max);
-	set_if(object, "receive_buffer_bytes", would.rcv_buffer);
-	set_if(object, "send_buffer_bytes", would.snd_buffer);
-	set_if(object, "pacing_rate_bytes_per_s", would.pacing_rate);
-	set_if(object, "remembered_window_bytes", would.remembered_window);
-	set_if(object, "remembered_max_window_bytes", would.remembered_max);
-	set_if(object, "receive_budget_wanted_bytes", would.rcv_budget);
-	set_if(object, "receive_budget_refused_bytes", would.rcv_refused);
-	set_if(object, "send_budget_wanted_bytes", would.snd_budget);
-	set_if(object, "send_budget_refused_bytes", would.snd_refused);
-	if (would.slow_path)
-		json_object_set_new(object, "slow_path_remembered", json_true());
-	return object;
 }
 
 /* @policy: NULL where it is not there any more. An application may have set another limit since. */
@@ -260,8 +225,6 @@ static json_t *flow_object(const struct tcptuned_flow_record *record, const char
 	json_object_set_new(object, "send", direction_object(record, 1));
 	if (record->pacing_rate_Bps || record->pacing_max_Bps)
 		json_object_set_new(object, "pacing", pacing_object(record, policy_record));
-	if (record->flow.flags & TCPTUNED_F_OBSERVE)
-		json_object_set_new(object, "would_set", would_set_object(record, policy_record));
 	if (record->ca_max_win)
 		json_object_set_new(object, "bitcp", bitcp_object(record));
 	return object;

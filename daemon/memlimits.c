@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +25,9 @@
  */
 #define WINDOW_MAX_AUTO	      (256u << 20)
 #define WINDOW_MAX_AUTO_LEAST (4u << 20)
+
+/* So many connections may have a record, however little memory there is. */
+#define RECORDS_MAX_LEAST 65536
 
 /*
  * The memory, in bytes, at which the kernel begins to press TCP: the middle value of tcp_mem. That
@@ -72,17 +74,26 @@ static uint64_t budget_total(struct tcptuned_daemon *d)
 	return total;
 }
 
-/* Programs add to the record while it is read and written: only the total is the daemon's. */
+/* A connection's record takes about 1 KB of slab: all of them at most 1/64 of the memory. */
+static uint64_t records_max(void)
+{
+	uint64_t bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+
+	return bytes / 64 / 1024 > RECORDS_MAX_LEAST ? bytes / 64 / 1024 : RECORDS_MAX_LEAST;
+}
+
+/* Programs add to the record while it is read and written: only the limits are the daemon's. */
 int tcptuned_budget_set(struct tcptuned_daemon *d)
 {
 	int fd = d->kernel.map_fd[TCPTUNED_MAP_BUDGET];
-	__u64 total = budget_total(d), *mapped;
+	__u64 total = budget_total(d);
+	struct budget *mapped;
 
 	mapped = mmap(NULL, sizeof(struct budget), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (mapped == MAP_FAILED)
 		return -errno;
-	__atomic_store_n(mapped + offsetof(struct budget, total) / sizeof(*mapped), total,
-			 __ATOMIC_RELAXED);
+	__atomic_store_n(&mapped->total, total, __ATOMIC_RELAXED);
+	__atomic_store_n(&mapped->records_max, records_max(), __ATOMIC_RELAXED);
 	munmap(mapped, sizeof(struct budget));
 	return 0;
 }
@@ -112,7 +123,7 @@ static int by_send_buffer(const void *ctx, const struct tcptuned_flow_record *a,
 
 static bool is_receive_sized(const void *ctx, const struct tcptuned_flow_record *record)
 {
-	return record->flow.flags & TCPTUNED_F_RCV_SIZED;
+	return record->flow.flags & TCPTUNED_F_RCV_LOCKED;
 }
 
 static bool is_send_sized(const void *ctx, const struct tcptuned_flow_record *record)
@@ -120,7 +131,7 @@ static bool is_send_sized(const void *ctx, const struct tcptuned_flow_record *re
 	return record->flow.flags & TCPTUNED_F_SND_SIZED;
 }
 
-/* The largest buffer in bytes of those that tcptuned sizes; UINT32_MAX where it is not known. */
+/* The largest buffer in bytes of those whose size tcptuned set; UINT32_MAX where it is not known. */
 static uint32_t largest_buffer(const struct tcptuned_kernel *kernel, bool receive)
 {
 	struct tcptuned_flows flows;

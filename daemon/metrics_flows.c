@@ -84,7 +84,7 @@ static __u64 rightsize_field_per_rtt(const struct rightsize *rs)
 
 static __u64 rightsize_field_rate(const struct rightsize *rs)
 {
-	return rs->rate_best;
+	return rs->rate;
 }
 
 static __u64 rightsize_field_window(const struct rightsize *rs)
@@ -92,9 +92,9 @@ static __u64 rightsize_field_window(const struct rightsize *rs)
 	return rs->window;
 }
 
-static __u64 rightsize_field_drains(const struct rightsize *rs)
+static __u64 rightsize_field_tests(const struct rightsize *rs)
 {
-	return rs->drains;
+	return rs->tests;
 }
 
 /* Of one direction that right-sizing has measured. */
@@ -107,20 +107,25 @@ static const struct {
 } rightsize_fields[] = {
 	{"tcptuned_flow_rightsize_min_rtt_seconds", GAUGE, MICROSECONDS,
 	 rightsize_field_min_rtt,
-	 "Minimum round-trip time of the sliding interval that right-sizing uses."},
+	 "Minimum round-trip time that right-sizing knows of the path."},
 	{"tcptuned_flow_rightsize_per_rtt_bytes", GAUGE, PLAIN, rightsize_field_per_rtt,
-	 "Bytes per minimum round-trip time, as measured in the last round trip."},
+	 "Bytes of the last round trip."},
 	{"tcptuned_flow_rightsize_rate_bytes_per_second", GAUGE, PLAIN, rightsize_field_rate,
-	 "Largest rate measured."},
+	 "Rate between the last two marks of the clock, a quarter of a second apart or more."},
 	{"tcptuned_flow_rightsize_window_bytes", GAUGE, PLAIN, rightsize_field_window,
-	 "Window that right-sizing decided on."},
-	{"tcptuned_flow_rightsize_drains_total", COUNTER, PLAIN, rightsize_field_drains,
-	 "How often the window was held small to measure the minimum RTT again."},
+	 "Limit that right-sizing set to the window; 0: none, it is the kernel's."},
+	{"tcptuned_flow_rightsize_tests_total", COUNTER, PLAIN, rightsize_field_tests,
+	 "How often a smaller window was tried, to see whether a queue is the connection's own."},
 };
 
 static const struct rightsize *direction_of(const struct tcptuned_flow_record *record, int send)
 {
 	return send ? &record->flow.snd : &record->flow.rcv;
+}
+
+static unsigned int reason_of(const struct tcptuned_flow_record *record, int send)
+{
+	return send ? record->flow.snd_reason : record->flow.rcv_reason;
 }
 
 static const char *const direction_labels[] = {"direction=\"receive\"", "direction=\"send\""};
@@ -238,97 +243,6 @@ static void print_changes(struct tcptuned_buf *out, const struct tcptuned_snapsh
 						     PLAIN);
 }
 
-static const struct tcptuned_policy *policy_of(const struct tcptuned_snapshot *snap, __u32 key)
-{
-	return snap->policy ? snap->policy(snap->policy_ctx, key) : NULL;
-}
-
-/* What a connection would have got; 0 is nothing. */
-static const struct {
-	const char *name;
-	size_t offset[2]; /* receive and send, or the one that there is */
-	bool directed;
-	const char *help;
-} would_fields[] = {
-#define WOULD(field) offsetof(struct tcptuned_would_set, field)
-	{"tcptuned_flow_would_set_window_bytes", {WOULD(rcv_window), WOULD(snd_window)}, true,
-	 "Window that an observed connection would have been given."},
-	{"tcptuned_flow_would_set_buffer_bytes", {WOULD(rcv_buffer), WOULD(snd_buffer)}, true,
-	 "Memory that an observed connection's buffer would have been fixed to."},
-	{"tcptuned_flow_would_set_first_window_bytes", {WOULD(first_window)}, false,
-	 "Window that an observed connection would have begun with, at most."},
-	{"tcptuned_flow_would_set_unsent_max_bytes", {WOULD(unsent_max)}, false,
-	 "Bytes that would have been let wait unsent of an observed connection."},
-	{"tcptuned_flow_would_set_pacing_rate_bytes_per_second", {WOULD(pacing_rate)}, false,
-	 "Rate that an observed connection would have been held to."},
-	{"tcptuned_flow_would_set_budget_wanted_bytes", {WOULD(rcv_budget), WOULD(snd_budget)},
-	 true, "Memory of the budget that an observed connection would have wanted, about."},
-	{"tcptuned_flow_would_set_budget_refused_bytes", {WOULD(rcv_refused), WOULD(snd_refused)},
-	 true, "What of that it would not get, if it alone were tuned from now on."},
-	{"tcptuned_flow_would_set_remembered_window_bytes", {WOULD(remembered_window)}, false,
-	 "Receive window that an observed connection would have had of the path memory."},
-	{"tcptuned_flow_would_set_remembered_max_window_bytes", {WOULD(remembered_max)}, false,
-	 "Maximum of bitcp that an observed connection would have had of the path memory."},
-	{"tcptuned_flow_would_set_slow_path", {WOULD(slow_path)}, false,
-	 "1: an observed connection would have begun small, for its path is remembered as slow."},
-};
-
-static struct tcptuned_would_set would_set(const struct tcptuned_snapshot *snap,
-					   const struct tcptuned_flow_record *record)
-{
-	bool observed = record->flow.flags & TCPTUNED_F_OBSERVE;
-
-	return tcptuned_flow_would_set(record,
-				       observed ? policy_of(snap, record->flow.policy) : NULL);
-}
-
-static void print_would_field(struct tcptuned_buf *out, const struct tcptuned_snapshot *snap,
-			      const struct tcptuned_buf *labels, size_t which)
-{
-	struct family family = {would_fields[which].name, GAUGE, would_fields[which].help, false};
-	bool directed = would_fields[which].directed;
-	struct shown_flow flow;
-	__u32 value;
-	int i;
-
-	for_each_flow (flow, snap, labels) {
-		struct tcptuned_would_set would = would_set(snap, flow.record);
-
-		for (i = 0; i <= directed; i++) {
-			memcpy(&value, (char *)&would + would_fields[which].offset[i],
-			       sizeof(value));
-			if (value)
-				tcptuned_sample_more(out, &family, flow.labels,
-						     directed ? direction_labels[i] : "", value,
-						     PLAIN);
-		}
-	}
-}
-
-static void print_would_congestion_control(struct tcptuned_buf *out,
-					   const struct tcptuned_snapshot *snap,
-					   const struct tcptuned_buf *labels)
-{
-	struct family family = {"tcptuned_flow_would_set_congestion_control", GAUGE,
-				"Congestion control that an observed connection would have got: 1.",
-				false};
-	struct shown_flow flow;
-	struct tcptuned_buf more;
-
-	tcptuned_buf_init(&more, 256);
-	for_each_flow (flow, snap, labels) {
-		struct tcptuned_would_set would = would_set(snap, flow.record);
-
-		if (!would.congestion_control[0])
-			continue;
-		tcptuned_label_begin(&more);
-		tcptuned_label(&more, "would_set", would.congestion_control);
-		tcptuned_sample_more(out, &family, flow.labels, more.error ? "" : more.data, 1,
-				     PLAIN);
-	}
-	tcptuned_buf_free(&more);
-}
-
 static void print_flow_states(struct tcptuned_buf *out, const struct tcptuned_snapshot *snap,
 			      const struct tcptuned_buf *labels)
 {
@@ -348,10 +262,11 @@ static void print_flow_states(struct tcptuned_buf *out, const struct tcptuned_sn
 			const struct rightsize *rs = direction_of(flow.record, send);
 
 			/* Nothing was ever measured in this direction: a line a reason too many. */
-			if (rs->reason == RIGHTSIZE_UNMEASURED && !rs->round_start_us)
+			if (rs->reason == RIGHTSIZE_UNMEASURED && !rs->round_us)
 				continue;
 			tcptuned_print_states(out, &reason, flow.labels, direction_labels[send],
-					      "reason", rs->reason, RIGHTSIZE_REASONS,
+					      "reason", reason_of(flow.record, send),
+					      RIGHTSIZE_REASONS,
 					      tcptuned_reason_name);
 		}
 	}
@@ -391,9 +306,6 @@ void tcptuned_metrics_flows(struct tcptuned_buf *out, struct tcptuned_buf *label
 	for (i = 0; i < ARRAY_SIZE(rightsize_fields); i++)
 		print_rightsize_field(out, snap, labels, i);
 	print_changes(out, snap, labels);
-	for (i = 0; i < ARRAY_SIZE(would_fields); i++)
-		print_would_field(out, snap, labels, i);
-	print_would_congestion_control(out, snap, labels);
 	print_flow_states(out, snap, labels);
 	print_bitcp(out, snap, labels);
 }

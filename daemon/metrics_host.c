@@ -47,8 +47,8 @@ static const struct {
 	 "choice=\"refused\"", NULL},
 	{TCPTUNED_C_RCVBUF_OVERRIDDEN, "tcptuned_buffer_requests_overridden_total",
 	 "option=\"SO_RCVBUF\"",
-	 "Requests of applications for a fixed buffer that were not obeyed, or would not have been "
-	 "but for a dry run."},
+	 "Requests of applications for a fixed buffer that were overridden; in a dry run, counted "
+	 "only."},
 	{TCPTUNED_C_SNDBUF_OVERRIDDEN, "tcptuned_buffer_requests_overridden_total",
 	 "option=\"SO_SNDBUF\"", NULL},
 #define BOTH_DIRECTIONS(what, name, help)                               \
@@ -62,8 +62,8 @@ static const struct {
 	BOTH_DIRECTIONS(SHRINKS, "tcptuned_rightsize_shrinks_total", "Windows made smaller."),
 	BOTH_DIRECTIONS(CAPS, "tcptuned_rightsize_caps_total",
 			"Decisions that the largest window allowed held back."),
-	BOTH_DIRECTIONS(DRAINS, "tcptuned_rightsize_drains_total",
-			"Windows held small for a while to measure the minimum RTT again."),
+	BOTH_DIRECTIONS(TESTS, "tcptuned_rightsize_tests_total",
+			"Smaller windows tried, to see whether a queue is the connection's own."),
 	BOTH_DIRECTIONS(FAILED, "tcptuned_rightsize_failures_total",
 			"Changes of a buffer or window that the kernel refused."),
 	BOTH_DIRECTIONS(BUDGET, "tcptuned_budget_refusals_total",
@@ -85,8 +85,7 @@ static const struct {
 	 "Connections whose measurements were added to what is known of a path."},
 	{TCPTUNED_C_PATH_FAILED, "tcptuned_paths_learned_total", "result=\"failed\"", NULL},
 	{TCPTUNED_C_PATH_SEEDS, "tcptuned_paths_seeds_total", "result=\"given\"",
-	 "Connections to a known path: they began with what is known, or would have, but for a "
-	 "dry run."},
+	 "Connections to a known path: they began with what is known, or, in a dry run, did not."},
 	{TCPTUNED_C_PATH_SEEDS_WITHHELD, "tcptuned_paths_seeds_total", "result=\"withheld\"",
 	 NULL},
 };
@@ -184,8 +183,8 @@ static const struct {
 	{"tcptuned_connections_rightsized", "direction=\"send\"", FLOWS_FIELD(snd_taken), NULL},
 	{"tcptuned_connections_overridden", "option=\"SO_RCVBUF\"",
 	 FLOWS_FIELD(rcvbuf_requests),
-	 "Open connections whose application's request for a fixed buffer is not obeyed, or would "
-	 "not be but for a dry run."},
+	 "Open connections whose application's request for a fixed buffer is overridden; in a dry "
+	 "run, counted only."},
 	{"tcptuned_connections_overridden", "option=\"SO_SNDBUF\"",
 	 FLOWS_FIELD(sndbuf_requests), NULL},
 	{"tcptuned_buffer_limit_bytes", "direction=\"receive\"", FLOWS_FIELD(rcvbuf_bytes),
@@ -325,8 +324,8 @@ void tcptuned_metrics_budget(struct tcptuned_buf *out, const struct budget *budg
 	bool scarce = budget_is_scarce(budget);
 
 	tcptuned_single(out, "tcptuned_budget_bytes", GAUGE, budget->total, PLAIN,
-			"Memory that buffers may grow by, all together, beyond what connections "
-			"begin with.");
+			"Memory that buffers may grow by, all together, beyond what the kernel "
+			"alone would give them.");
 	tcptuned_single(out, "tcptuned_budget_granted_bytes", GAUGE, budget->granted, PLAIN,
 			"What they have grown by; more than all of it where the kernel had given "
 			"that before.");

@@ -11,7 +11,6 @@
 #include <bpf/libbpf.h>
 
 #include "cleanup.h"
-#include "dryrun.h"
 #include "readout.h"
 
 /* A record in the ring, with its header, a multiple of eight bytes. */
@@ -223,7 +222,6 @@ int tcptuned_readout(struct tcptuned_flows *flows, const struct tcptuned_kernel 
 		tcptuned_readout_filter(filter, &readout->request.filter);
 	error = read_everything(&reading);
 	tcptuned_flows_end(flows);
-	tcptuned_dryrun_complete(flows, kernel);
 	ring_buffer__free(reading.ring);
 	return error;
 }

@@ -24,13 +24,13 @@ enum tcptuned_event_kind {
 	TCPTUNED_EV_RCV_GROWN = 16,	    /* bytes of window before; bytes now */
 	TCPTUNED_EV_RCV_SHRUNK = 17,
 	TCPTUNED_EV_RCV_CAPPED = 18,	    /* bytes of window before; the cap, bytes */
-	TCPTUNED_EV_RCV_DRAIN = 19,	    /* bytes of window before; bytes while draining */
+	TCPTUNED_EV_RCV_TEST = 19,	    /* bytes of window before; bytes during the test */
 	TCPTUNED_EV_RCV_FAILED = 20,	    /* bytes of window that could not be set; - */
 	TCPTUNED_EV_RCV_BUDGET = 21,	    /* bytes of window wanted; bytes there is memory for */
 	TCPTUNED_EV_SND_GROWN = 32,	    /* the same, in the same order */
 	TCPTUNED_EV_SND_SHRUNK = 33,
 	TCPTUNED_EV_SND_CAPPED = 34,
-	TCPTUNED_EV_SND_DRAIN = 35,
+	TCPTUNED_EV_SND_TEST = 35,
 	TCPTUNED_EV_SND_FAILED = 36,
 	TCPTUNED_EV_SND_BUDGET = 37,	    /* bytes of memory wanted; bytes granted */
 };

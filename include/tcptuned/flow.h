@@ -30,7 +30,6 @@ enum tcptuned_flow_flags {
 	TCPTUNED_F_RCV_FIXED = 1 << 12,	   /* its policy fixed the receive buffer */
 	TCPTUNED_F_SND_FIXED = 1 << 13,
 	TCPTUNED_F_PACED = 1 << 14,	   /* its policy limits its pacing rate */
-	TCPTUNED_F_CC_WOULD = 1 << 15,	   /* its policy observes, or would have set one */
 	TCPTUNED_F_ADOPTED = 1 << 16,	   /* it was open before tcptuned came */
 	TCPTUNED_F_RCVBUF_OBEYED = 1 << 17, /* but the kernel did see req_rcvbuf, before that */
 	TCPTUNED_F_SNDBUF_OBEYED = 1 << 18,
@@ -59,7 +58,7 @@ enum tcptuned_flow_flags {
 /* What was said of a socket before its connection was made, and done to it in one before that. */
 #define TCPTUNED_F_WISHES                                                                      \
 	(TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SNDBUF_REQ | TCPTUNED_F_RCVBUF_APP |               \
-	 TCPTUNED_F_RCVBUF_SWALLOWED | TCPTUNED_F_SNDBUF_SWALLOWED |                           \
+	 TCPTUNED_F_SNDBUF_APP | TCPTUNED_F_RCVBUF_SWALLOWED | TCPTUNED_F_SNDBUF_SWALLOWED |                           \
 	 TCPTUNED_F_RCVBUF_OBEYED | TCPTUNED_F_SNDBUF_OBEYED | TCPTUNED_F_RCV_FIXED |          \
 	 TCPTUNED_F_CC_SET | TCPTUNED_F_CC_RESTORED | TCPTUNED_F_RCV_LOCKED |                  \
 	 TCPTUNED_F_SND_LOCKED | TCPTUNED_F_CALLBACKS)

@@ -4,9 +4,9 @@
  * go there next. The database of Enable (Weigle and Feng, section 2, technique 5), filled by
  * the connections themselves and not by probes.
  *
- * What is remembered never makes a burst: a receiver gets the buffer for a window that its peer
- * still has to grow into, and a sender slow-starts as ever, but knows where to stop
- * (bitcp_seed()). What is old counts less, and in the end nothing.
+ * What is remembered never makes a burst: a sender slow-starts as ever, but knows where to stop
+ * (bitcp_seed()), and a receiver on a slow path begins with a small window. What is old counts
+ * less, and in the end nothing.
  *
  * Pure: no globals, no kernel and no libc call, integers only. Times are seconds of a clock
  * that does not jump (CLOCK_BOOTTIME), amounts are bytes unless said otherwise.
@@ -79,9 +79,8 @@ struct path_sample {
 
 /* What a new connection may begin with; 0: as without a memory. */
 struct path_seed {
-	__u32 rcv_window;
-	__u32 max_window;
-	__u32 slow; /* 1: with the least window, as on a path that is known to be slow */
+	__u32 max_window; /* of bitcp, bytes */
+	__u32 slow;	  /* 1: with the least window, as on a path that is known to be slow */
 };
 
 /* The seconds since @then; none when the clock says that @then is to come. */
@@ -216,32 +215,22 @@ static inline int path_merge(struct tcptuned_path *path, const struct path_sampl
  * What a new connection begins with.
  *
  * @rtt_us: of its handshake; 0: unknown, which means that a SYN was lost
- * @rcv_cap, @snd_cap: the largest windows that its policy allows
+ * @snd_cap: the largest window in flight that its policy allows
  *
  * A handshake that took half or twice the remembered time went another way, or to another
- * host of the prefix: a maximum from there means nothing. The receive window is what this
- * RTT needs at the remembered rate, never more than was remembered, half of it in doubt. A
- * maximum counts for half of a memory's life, then it is no longer worth the time that a
- * wrong one costs.
+ * host of the prefix: what was met there means nothing. A maximum counts for half of a memory's
+ * life, then it is no longer worth the time that a wrong one costs.
  */
 static inline struct path_seed path_seed_of(const struct tcptuned_path *path, __s64 now_s,
-					    __u32 expire_s, __u32 rtt_us, __u32 rcv_cap,
-					    __u32 snd_cap)
+					    __u32 expire_s, __u32 rtt_us, __u32 snd_cap)
 {
 	__u32 min_rtt = path->min_rtt_us;
 	struct path_seed seed = { 0 };
-	__u64 window;
 	int same;
 
 	if (path_expired(path, now_s, expire_s) || !min_rtt)
 		return seed;
 	same = rtt_us && rtt_us <= 2ull * min_rtt && 2ull * rtt_us >= min_rtt;
-	window = 2 * path_aged(path->rcv_per_rtt, path_age_s(path->updated_s, now_s), expire_s);
-	if (rtt_us && rtt_us < min_rtt)
-		window = window * rtt_us / min_rtt;
-	else if (!same)
-		window /= 2;
-	seed.rcv_window = window < rcv_cap ? (__u32)window : rcv_cap;
 	seed.slow = same && path->slow;
 	if (same && path_age_s(path->max_window_s, now_s) < expire_s / 2)
 		seed.max_window = path->max_window < snd_cap ? path->max_window : snd_cap;

@@ -108,7 +108,7 @@ struct readout {
 	struct readout_sums sums;
 };
 
-_Static_assert(sizeof(struct readout) == 49632 && sizeof(struct tcptuned_flow) == 400,
+_Static_assert(sizeof(struct readout) == 49616 && sizeof(struct tcptuned_flow) == 360,
 	       "pinned maps of another layout: raise TCPTUNED_ABI, and then these");
 
 /* What a sum needs to know of a socket besides its record. */
@@ -247,7 +247,7 @@ static inline struct readout_group *readout_add(struct readout_sums *sums,
 						const struct tcptuned_flow *flow,
 						const struct readout_socket *socket)
 {
-	__u32 flags = flow->flags, rcv = flow->rcv.reason, snd = flow->snd.reason;
+	__u32 flags = flow->flags, rcv = flow->rcv_reason, snd = flow->snd_reason;
 	struct readout_group *group;
 
 	sums->live++;

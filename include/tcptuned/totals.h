@@ -26,13 +26,13 @@ enum tcptuned_counter {
 	TCPTUNED_C_RCV_GROWS,	      /* receive windows enlarged */
 	TCPTUNED_C_RCV_SHRINKS,	      /* ... made smaller */
 	TCPTUNED_C_RCV_CAPS,	      /* ... that the cap held back */
-	TCPTUNED_C_RCV_DRAINS,
+	TCPTUNED_C_RCV_TESTS,	      /* tests with a smaller one that began */
 	TCPTUNED_C_RCV_FAILED,	      /* the kernel refused the change */
 	TCPTUNED_C_SND_ROUNDS,	      /* ... counters are the same, and in the same order */
 	TCPTUNED_C_SND_GROWS,
 	TCPTUNED_C_SND_SHRINKS,
 	TCPTUNED_C_SND_CAPS,
-	TCPTUNED_C_SND_DRAINS,
+	TCPTUNED_C_SND_TESTS,
 	TCPTUNED_C_SND_FAILED,
 	TCPTUNED_C_BYTES_RECEIVED,    /* of claimed connections that ended */
 	TCPTUNED_C_BYTES_ACKED,
@@ -45,7 +45,7 @@ enum tcptuned_counter {
 	TCPTUNED_C_PATH_LEARNED,      /* connections whose measurements went into a path */
 	TCPTUNED_C_PATH_FAILED,	      /* ... that could not be stored */
 	TCPTUNED_C_PATH_SEEDS,	      /* connections that began with what a path was known for */
-	TCPTUNED_C_PATH_SEEDS_WITHHELD, /* ... would have, but for a dry run */
+	TCPTUNED_C_PATH_SEEDS_WITHHELD, /* ... did not, in a dry run */
 	TCPTUNED_COUNTERS,
 };
 

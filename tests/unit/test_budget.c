@@ -162,48 +162,84 @@ static void small_changes_are_not_noticed(void **state)
 
 /* --- what is granted ----------------------------------------------------------------------- */
 
-static void growth_is_refused_beyond_the_total(void **state)
+static void one_connection_has_at_most_a_part(void **state)
 {
 	struct budget b = {.total = 10 * MB};
 	struct budget_share first = {}, second = {};
 
+	assert_int_equal(budget_reserve(&b, &first, 7 * MB), 10 * MB / BUDGET_PART);
+	assert_int_equal(budget_reserve(&b, &second, 4000 * MB), 10 * MB / BUDGET_PART);
+	/* what it has already it keeps */
+	budget_hold(&b, &first, 4 * MB);
+	assert_int_equal(budget_reserve(&b, &first, 5 * MB), 4 * MB);
+	b.total = 0; /* no bound */
+	assert_int_equal(budget_reserve(&b, &second, 4000 * MB), 4000 * MB);
+	b.total = 1ull << 40; /* a part that does not fit into 32 bits */
+	assert_int_equal(budget_reserve(&b, &first, 4000 * MB), 4000 * MB);
+}
+
+static void growth_is_refused_beyond_the_total(void **state)
+{
+	struct budget b = {.total = 40 * MB};
+	struct budget_share others[3] = {}, first = {}, second = {};
+
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(budget_reserve(&b, &others[i], 10 * MB), 10 * MB);
 	assert_int_equal(budget_reserve(&b, &first, 7 * MB), 7 * MB);
 	assert_int_equal(budget_reserve(&b, &second, 7 * MB), 3 * MB);
 	assert_int_equal(budget_reserve(&b, &first, 8 * MB), 7 * MB);
-	assert_int_equal(b.granted, 10 * MB);
+	assert_int_equal(b.granted, 40 * MB);
 	/* a total that was lowered takes nothing back by itself */
-	b.total = 5 * MB;
+	b.total = 36 * MB;
 	assert_int_equal(budget_reserve(&b, &first, 8 * MB), 7 * MB);
-	assert_int_equal(b.granted, 10 * MB);
+	assert_int_equal(b.granted, 40 * MB);
 	budget_return(&b, &first, MB);
 	assert_int_equal(first.granted, MB);
-	assert_int_equal(budget_reserve(&b, &second, 9 * MB), 4 * MB);
+	assert_int_equal(budget_reserve(&b, &second, 9 * MB), 5 * MB);
+	for (int i = 0; i < 3; i++)
+		budget_leave(&b, &others[i]);
 	budget_leave(&b, &first);
 	budget_leave(&b, &second);
 	assert_int_equal(b.granted, 0);
 }
 
-/* What somebody else has given counts, but cannot be refused. */
+/* What the kernel has given counts, but cannot be refused. */
 static void what_is_there_counts_beyond_the_total(void **state)
 {
-	struct budget b = {.total = 10 * MB};
+	struct budget b = {.total = 16 * MB};
 	struct budget_share first = {}, second = {}, third = {};
 
 	assert_int_equal(budget_reserve(&b, &first, 4 * MB), 4 * MB);
-	budget_hold(&b, &second, 9 * MB);
-	assert_int_equal(second.granted, 9 * MB);
-	assert_int_equal(b.granted, 13 * MB);
+	budget_hold(&b, &second, 15 * MB);
+	assert_int_equal(second.granted, 15 * MB);
+	assert_int_equal(b.granted, 19 * MB);
 	assert_int_equal(budget_reserve(&b, &third, MB), 0);
-	assert_int_equal(budget_reserve(&b, &first, 5 * MB), 4 * MB);
-	budget_hold(&b, &second, 8 * MB); /* it is there already */
-	assert_int_equal(second.granted, 9 * MB);
-	assert_int_equal(b.granted, 13 * MB);
-	budget_return(&b, &second, 5 * MB);
+	budget_hold(&b, &second, 14 * MB); /* it is there already */
+	assert_int_equal(second.granted, 15 * MB);
+	assert_int_equal(b.granted, 19 * MB);
+	budget_return(&b, &second, 11 * MB);
 	assert_int_equal(budget_reserve(&b, &third, 3 * MB), MB);
 	budget_leave(&b, &first);
 	budget_leave(&b, &second);
 	budget_leave(&b, &third);
 	assert_int_equal(b.granted, 0);
+}
+
+/* --- records ------------------------------------------------------------------------------- */
+
+static void there_are_no_more_records_than_allowed(void **state)
+{
+	struct budget b = {.records_max = 2};
+
+	assert_true(budget_add_record(&b));
+	assert_true(budget_add_record(&b));
+	assert_false(budget_add_record(&b));
+	assert_int_equal(b.records, 2);
+	b.records--;
+	assert_true(budget_add_record(&b));
+	b.records_max = 0; /* no bound */
+	assert_true(budget_add_record(&b));
+	assert_int_equal(b.records, 3);
 }
 
 struct worker {
@@ -274,8 +310,10 @@ int main(void)
 		cmocka_unit_test(level_is_as_defined),
 		cmocka_unit_test(level_is_found_again_in_time),
 		cmocka_unit_test(small_changes_are_not_noticed),
+		cmocka_unit_test(one_connection_has_at_most_a_part),
 		cmocka_unit_test(growth_is_refused_beyond_the_total),
 		cmocka_unit_test(what_is_there_counts_beyond_the_total),
+		cmocka_unit_test(there_are_no_more_records_than_allowed),
 		cmocka_unit_test(nothing_is_lost_among_cpus),
 	};
 

@@ -650,7 +650,7 @@ static void test_every_kind(void **state)
 		{ TCPTUNED_EV_RCV_GROWN, "receive_window_grown" },
 		{ TCPTUNED_EV_RCV_SHRUNK, "receive_window_shrunk" },
 		{ TCPTUNED_EV_SND_CAPPED, "send_window_capped" },
-		{ TCPTUNED_EV_SND_DRAIN, "send_window_drain" },
+		{ TCPTUNED_EV_SND_TEST, "send_window_drain" },
 		{ TCPTUNED_EV_SND_BUDGET, "send_window_budget" },
 		{ TCPTUNED_EV_SND_FAILED, "send_window_failed" },
 		{ 0, "unknown" },
