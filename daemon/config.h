@@ -25,6 +25,8 @@
 #define TCPTUNED_CONFIG_KEYS 47
 #define TCPTUNED_CONFIG_TEXT 256 /* longest path or origin, with its NUL */
 
+#define TCPTUNED_WINDOW_KERNEL 1 /* receive_window_max = kernel: as far as the kernel goes */
+
 /* What a [policy] section says. The first half is of named ones only. */
 struct tcptuned_policy_config {
 	struct tcptuned_prefixes destination;
@@ -37,7 +39,7 @@ struct tcptuned_policy_config {
 	uint32_t mode; /* enum tcptuned_mode */
 	bool override_rcvbuf;
 	bool override_sndbuf;
-	uint32_t receive_window_max_bytes; /* 0: from the kernel's limits */
+	uint32_t receive_window_max_bytes; /* 0: auto; 1: TCPTUNED_WINDOW_KERNEL */
 	uint32_t send_window_max_bytes;
 	uint32_t send_unsent_max_bytes; /* 0: as the path needs */
 	uint32_t receive_window_min_bytes; /* 0: as the kernel begins */
