@@ -86,6 +86,7 @@ static struct tcptuned_policy make_record(struct tcptuned_daemon *d, const char 
 		.rcv_buffer = set->receive_buffer_bytes,
 		.snd_buffer = set->send_buffer_bytes,
 		.first_window = set->first_window_bytes,
+		.cc_long_path_segments = set->long_path_segments,
 		.pacing_rate_max = (__u32)(set->pacing_rate_max_bps / 8),
 		.bitcp = set->bitcp,
 	};

@@ -246,12 +246,37 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.type = KEY_NAME,
 		FIELD(policy.congestion_control),
 		.special = "keep",
-		.fallback = "bitcp",
+		.word = TCPTUNED_CC_AUTO,
+		.fallback = TCPTUNED_CC_AUTO,
 		.live = true,
-		.help = "The congestion control of new connections whose application chooses "
-			"none "
-			"itself: bitcp, or any that the kernel has. One that it has as a module "
-			"is loaded, and stays. keep: leave it as it is.",
+		.help = "The congestion control of new connections whose application chooses none "
+			"itself. auto: bitcp on long paths (see long_path_segments) where the "
+			"default, net.ipv4.tcp_congestion_control, is cubic or reno; every other "
+			"connection keeps the default. Another default, as bbr or dctcp, is the "
+			"administrator's choice, which auto never replaces. bitcp, or any other "
+			"that the kernel has: each connection gets it, whatever the default is. One "
+			"that the kernel has as a module is loaded, and stays. keep: leave it as "
+			"it is. bitcp is registered in any case, for applications that choose it.",
+	},
+	{
+		.section = "policy",
+		.name = "long_path_segments",
+		.type = KEY_INTEGER,
+		FIELD(policy.long_path_segments),
+		.lowest = 1,
+		.highest = 1 << 20,
+		.fallback = "4096",
+		.unit = "segments",
+		.live = true,
+		.help = "The bandwidth-delay product from which congestion_control = auto moves a "
+			"connection to bitcp; 1 Gbit/s at 50 ms is 4300 segments. At 4096 segments "
+			"one loss costs reno 2048 round trips until its window is what it was, and "
+			"cubic 14 seconds (the cube root of 0.3 x 4096 / 0.4), whatever the path "
+			"could carry meanwhile. On shorter paths both recover soon, and there BI-TCP "
+			"takes more than its share: in the simulations of the paper (section VII, "
+			"TCP-friendliness) at 20 Mbit/s standard TCP has a little less beside "
+			"BI-TCP than beside HighSpeed or Scalable TCP, while at 500 Mbit/s and "
+			"above it is mostly its own limit that keeps it from its share.",
 	},
 	{
 		.section = "memory",

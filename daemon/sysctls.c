@@ -203,17 +203,22 @@ int tcptuned_sysctl_set_maximum(int meta_fd, enum tcptuned_sysctl which, uint64_
 	return changed;
 }
 
-uint64_t tcptuned_sysctl_maximum_before(int meta_fd, enum tcptuned_sysctl which)
+int tcptuned_sysctl_before(int meta_fd, enum tcptuned_sysctl which, char *value)
 {
-	char now[TCPTUNED_SYSCTL_VALUE];
+	int error = tcptuned_sysctl_read(names[which], value, TCPTUNED_SYSCTL_VALUE);
 	struct tcptuned_meta meta;
 
-	if (tcptuned_sysctl_read(names[which], now, sizeof(now)))
-		return 0;
-	if (!read_meta(meta_fd, &meta) && meta.sysctl[which].before[0] &&
-	    !strcmp(now, meta.sysctl[which].ours))
-		return maximum_of(meta.sysctl[which].before);
-	return maximum_of(now);
+	if (!error && !read_meta(meta_fd, &meta) && meta.sysctl[which].before[0] &&
+	    !strcmp(value, meta.sysctl[which].ours))
+		strcpy(value, meta.sysctl[which].before);
+	return error;
+}
+
+uint64_t tcptuned_sysctl_maximum_before(int meta_fd, enum tcptuned_sysctl which)
+{
+	char value[TCPTUNED_SYSCTL_VALUE];
+
+	return tcptuned_sysctl_before(meta_fd, which, value) ? 0 : maximum_of(value);
 }
 
 bool tcptuned_sysctl_left_alone(int meta_fd, enum tcptuned_sysctl which)

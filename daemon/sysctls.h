@@ -39,7 +39,13 @@ int tcptuned_sysctl_set(int meta_fd, enum tcptuned_sysctl which, const char *wan
 int tcptuned_sysctl_set_maximum(int meta_fd, enum tcptuned_sysctl which, uint64_t bytes,
 				char *value);
 
-/* That number as it is without tcptuned: before it was raised, or now. 0: it cannot be read. */
+/*
+ * What @which is without tcptuned: before tcptuned set it, or now. Returns 0 or a negative errno;
+ * @value is as above.
+ */
+int tcptuned_sysctl_before(int meta_fd, enum tcptuned_sysctl which, char *value);
+
+/* The last number of that, bytes; 0: it cannot be read. */
 uint64_t tcptuned_sysctl_maximum_before(int meta_fd, enum tcptuned_sysctl which);
 
 /*
