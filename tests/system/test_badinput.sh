@@ -74,6 +74,7 @@ every_key() {
 		policy send_window_max 1.5M 2G
 		policy send_unsent_max 0.5M 15K
 		policy congestion_control bi,tcp sixteen_letters_
+		policy long_path_segments 4K 0
 		policy receive_window_min some 1K
 		policy send_window_min 1.5M 2G
 		policy receive_buffer 64KB 1K

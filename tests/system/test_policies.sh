@@ -290,7 +290,7 @@ test_reload_is_whole() {
 	# A daemon that takes over goes on where the other one was.
 	tcptuned_kill
 	expect_eq "$(meet 192.0.2.1 7001)" cubic "without a daemon"
-	tcptuned_start --config="$TEST_DIR/my.conf"
+	tcptuned_start $bitcp --config="$TEST_DIR/my.conf"
 	expect_eq "$(meet 10.2.1.1 7001) $(meet 192.0.2.1 7001)" "bitcp cubic" "after a restart"
 	tcptuned_stop
 }
