@@ -758,9 +758,11 @@ static __always_inline void set_send_buffer(struct bpf_sock_ops *ctx, struct tcp
  * A hold locks the buffer, so that it is made only where net.core.wmem_max lets the buffer be made
  * as large again as the kernel alone would have it.
  */
-static __always_inline bool may_hold_sender(const struct tcptuned_flow *flow)
+static __always_inline bool may_hold_sender(const struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	return flow->snd_buffer_max >= flow->snd_base;
+	const struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
+
+	return flow->snd_buffer_max >= (__u32)net->ipv4.sysctl_tcp_wmem[2];
 }
 
 /*
@@ -804,7 +806,7 @@ static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flo
 	ack.min = LEAST_WINDOW * tp->mss_cache;
 	/* This is called once per RTT: each call ends a round, and silences are not seen. */
 	flow->snd.seen_us = ack.now_us;
-	if (!may_hold_sender(flow))
+	if (!may_hold_sender(flow, tp))
 		ack.sample_us = 0;
 	if (decide(&flow->snd, &ack)) {
 		count_more(t, TCPTUNED_C_SND_ROUNDS, 1);

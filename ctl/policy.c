@@ -26,6 +26,7 @@ static const char *yes_or_no(const json_t *policy, const char *name)
 static const struct {
 	const char *label, *member, *unit;
 } extras[] = {
+	{ "long path", "long_path_segments", "segments or more, where auto takes bitcp" },
 	{ "receive window min", "receive_window_min_bytes", "bytes" },
 	{ "send window min", "send_window_min_bytes", "bytes" },
 	{ "receive buffer", "receive_buffer_bytes", "bytes of SO_RCVBUF, fixed" },

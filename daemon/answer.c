@@ -13,6 +13,7 @@
 #include "answer_paths.h"
 #include "array.h"
 #include "cgroup.h"
+#include "config.h"
 #include "family.h"
 #include "json.h"
 #include "policy.h"
@@ -205,6 +206,11 @@ static json_t *bitcp_object(const struct bitcp_params *params)
 	return object;
 }
 
+static const char *congestion_control_of(const struct tcptuned_policy *policy)
+{
+	return policy->cc_auto ? TCPTUNED_CC_AUTO : policy->congestion_control;
+}
+
 static json_t *policy_object(const struct tcptuned_source *source, __u32 key,
 			     const struct tcptuned_policy *policy)
 {
@@ -215,8 +221,10 @@ static json_t *policy_object(const struct tcptuned_source *source, __u32 key,
 	set_number(object, "key", key);
 	set_text(object, "mode", tcptuned_mode_name(policy->mode));
 	set_bool(object, "disabled", policy->disabled);
-	if (policy->congestion_control[0])
-		set_text(object, "congestion_control", policy->congestion_control);
+	if (policy->cc_auto || policy->congestion_control[0])
+		set_text(object, "congestion_control", congestion_control_of(policy));
+	if (policy->cc_auto)
+		set_number(object, "long_path_segments", policy->cc_long_path_segments);
 	set_bool(object, "override_rcvbuf", policy->override_rcvbuf);
 	set_bool(object, "override_sndbuf", policy->override_sndbuf);
 	set_number(object, "receive_window_max_bytes", policy->rcv_window_max);
@@ -230,7 +238,7 @@ static json_t *policy_object(const struct tcptuned_source *source, __u32 key,
 	set_if(object, "first_window_bytes", policy->first_window);
 	set_if(object, "pacing_rate_max_bytes_per_s", policy->pacing_rate_max);
 	set_if(object, "send_unsent_max_bytes", policy->snd_unsent_max);
-	if (!strcmp(policy->congestion_control, "bitcp"))
+	if (policy->cc_auto || !strcmp(policy->congestion_control, "bitcp"))
 		json_object_set_new(object, "bitcp", bitcp_object(&policy->bitcp));
 	return object;
 }
@@ -652,7 +660,7 @@ static int answer_status(const struct tcptuned_source *source, struct tcptuned_b
 				    configuration_object(source->trouble));
 	set_text(object, "pinned_in", kernel->pin_dir);
 	set_text(object, "mode", tcptuned_mode_name(policy.mode));
-	set_text(object, "congestion_control", policy.congestion_control);
+	set_text(object, "congestion_control", congestion_control_of(&policy));
 	set_bool(object, "bitcp_registered", kernel->bitcp);
 	if (!kernel->bitcp && kernel->why_no_bitcp[0])
 		set_text(object, "why_no_bitcp", kernel->why_no_bitcp);

@@ -68,20 +68,25 @@ static int set_paths(struct tcptuned_daemon *d)
 
 /* All but what depends on the others: how far buffers may go, and the congestion control. */
 static struct tcptuned_policy make_record(struct tcptuned_daemon *d, const char *name,
-					  const struct tcptuned_policy_config *set)
+					  const struct tcptuned_policy_config *set,
+					  const struct tcptuned_window_limits *receive,
+					  const struct tcptuned_window_limits *send)
 {
 	struct tcptuned_policy record = {
 		.mode = set->mode,
 		.override_rcvbuf = set->override_rcvbuf,
 		.override_sndbuf = set->override_sndbuf,
-		.rcv_window_max = tcptuned_window_max(set->receive_window_max_bytes),
-		.snd_window_max = tcptuned_window_max(set->send_window_max_bytes),
+		.rcv_window_max = tcptuned_window_max(receive, set->receive_window_max_bytes),
+		.snd_window_max = tcptuned_window_max(send, set->send_window_max_bytes),
+		.rcv_kernel_max = receive->kernel_max,
+		.snd_kernel_max = send->kernel_max,
 		.snd_unsent_max = set->send_unsent_max_bytes,
 		.rcv_window_min = set->receive_window_min_bytes,
 		.snd_window_min = set->send_window_min_bytes,
 		.rcv_buffer = set->receive_buffer_bytes,
 		.snd_buffer = set->send_buffer_bytes,
 		.first_window = set->first_window_bytes,
+		.cc_long_path_segments = set->long_path_segments,
 		.pacing_rate_max = (__u32)(set->pacing_rate_max_bps / 8),
 		.bitcp = set->bitcp,
 	};
@@ -118,16 +123,19 @@ static void find_cgroup(struct tcptuned_daemon *d, struct tcptuned_policy_source
 
 static void make_records(struct tcptuned_daemon *d)
 {
+	struct tcptuned_window_limits receive = tcptuned_window_limits(d, TCPTUNED_SYSCTL_TCP_RMEM);
+	struct tcptuned_window_limits send = tcptuned_window_limits(d, TCPTUNED_SYSCTL_TCP_WMEM);
+
 	d->cgroups_missing = 0;
 	d->policies[0] = (struct tcptuned_policy_source){
-		.record = make_record(d, "default", &d->config->policy),
+		.record = make_record(d, "default", &d->config->policy, &receive, &send),
 	};
 	for (size_t i = 1; i < d->policies_len; i++) {
 		const struct tcptuned_named_policy *named = &d->config->policies[i - 1];
 
 		d->policies[i] = (struct tcptuned_policy_source){
 			.named = named,
-			.record = make_record(d, named->name, &named->set),
+			.record = make_record(d, named->name, &named->set, &receive, &send),
 		};
 		if (named->set.cgroup[0])
 			find_cgroup(d, &d->policies[i]);

@@ -11,6 +11,11 @@
 #include "sysctls.h"
 #include "takeback.h"
 
+static bool is_auto(const char *name)
+{
+	return !strcmp(name, TCPTUNED_CC_AUTO);
+}
+
 /* What is configured, and what policies name. A dry run registers nothing. */
 static uint32_t family_wanted(const struct tcptuned_daemon *d)
 {
@@ -139,15 +144,85 @@ static void set_default_congestion_control(struct tcptuned_daemon *d, const char
 				  strerror(-changed), name);
 }
 
+/* Does a default congestion control say that somebody has chosen it? The kernel's own do not. */
+static bool is_chosen_default(const char *name)
+{
+	return strcmp(name, "cubic") && strcmp(name, "reno");
+}
+
+static bool is_ours(const char *name)
+{
+	return !strcmp(name, "bitcp") || tcptuned_family_find(name);
+}
+
+/* What connections have by default without tcptuned, in the daemon's network namespace. */
+static void default_before(const struct tcptuned_daemon *d, char ret[static TCPTUNED_SYSCTL_VALUE])
+{
+	if (tcptuned_sysctl_before(d->kernel.map_fd[TCPTUNED_MAP_META],
+				   TCPTUNED_SYSCTL_CONGESTION_CONTROL, ret))
+		ret[0] = '\0';
+}
+
+static void log_auto(struct tcptuned_daemon *d, const struct tcptuned_policy *record)
+{
+	char before[TCPTUNED_SYSCTL_VALUE];
+
+	default_before(d, before);
+	if (is_chosen_default(before))
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_INFO,
+				  "net.ipv4.tcp_congestion_control is %s: the administrator's "
+				  "choice, kept%s",
+				  before,
+				  is_ours(before) ? "" : "; bitcp is offered but not chosen");
+	else
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_INFO,
+				  "net.ipv4.tcp_congestion_control is %s: kept, but for paths of "
+				  "%u segments or more, on which connections get bitcp",
+				  before, record->cc_long_path_segments);
+}
+
+/* @wanted is configured by name, and takes the place of what the administrator chose. */
+static void warn_of_replaced(struct tcptuned_daemon *d, const struct tcptuned_policy *record,
+			     const char *wanted)
+{
+	char before[TCPTUNED_SYSCTL_VALUE];
+
+	default_before(d, before);
+	if (!before[0] || !is_chosen_default(before) || is_ours(before) || !strcmp(before, wanted))
+		return;
+	tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+			  "policy %s: connections get %s in place of %s, the administrator's choice "
+			  "of net.ipv4.tcp_congestion_control; congestion_control = auto keeps that",
+			  record->name, wanted, before);
+}
+
 static bool default_is_the_administrators(struct tcptuned_daemon *d)
 {
 	return tcptuned_sysctl_left_alone(d->kernel.map_fd[TCPTUNED_MAP_META],
 					  TCPTUNED_SYSCTL_CONGESTION_CONTROL);
 }
 
+/* @wanted: "", or the kernel offers it. @logged: about one policy, for all of them. */
+static void choose(struct tcptuned_daemon *d, struct tcptuned_policy *record, const char *wanted,
+		   bool *logged)
+{
+	record->cc_auto = is_auto(wanted);
+	snprintf(record->congestion_control, sizeof(record->congestion_control), "%s",
+		 record->cc_auto ? "" : wanted);
+	if (*logged || !wanted[0])
+		return;
+	if (record->cc_auto)
+		log_auto(d, record);
+	else if (record->mode == TCPTUNED_TUNE)
+		warn_of_replaced(d, record, wanted);
+	else
+		return;
+	*logged = true;
+}
+
 void tcptuned_congestion_choose(struct tcptuned_daemon *d)
 {
-	bool left_alone = default_is_the_administrators(d), told = false;
+	bool left_alone = default_is_the_administrators(d), told = false, logged[2] = { false };
 	char offered[TCPTUNED_CONGESTION_NAMES];
 	unsigned int not_offered = 0;
 
@@ -156,20 +231,20 @@ void tcptuned_congestion_choose(struct tcptuned_daemon *d)
 		const struct tcptuned_named_policy *named = d->policies[i].named;
 		struct tcptuned_policy *record = &d->policies[i].record;
 		const char *wanted = tcptuned_settings_of(d, &d->policies[i])->congestion_control;
+		const char *offer = is_auto(wanted) ? "bitcp" : wanted;
 		bool own = named && tcptuned_policy_says(named, "congestion_control");
 
 		if (record->mode == TCPTUNED_OFF || (left_alone && !own))
 			continue;
-		if (!wanted[0] || is_offered(d, wanted, record->mode, offered)) {
-			snprintf(record->congestion_control, sizeof(record->congestion_control),
-				 "%s", wanted);
+		if (!wanted[0] || is_offered(d, offer, record->mode, offered)) {
+			choose(d, record, wanted, &logged[is_auto(wanted)]);
 			continue;
 		}
 		if (!own && told) /* what all inherit is told once */
 			continue;
 		told |= !own;
 		if (not_offered++ < TCPTUNED_POLICIES_TOLD)
-			log_not_offered(d, &d->policies[i], wanted);
+			log_not_offered(d, &d->policies[i], offer);
 	}
 	if (not_offered > TCPTUNED_POLICIES_TOLD)
 		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,

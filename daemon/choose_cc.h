@@ -21,7 +21,8 @@ void tcptuned_family_unregister_unwanted(struct tcptuned_daemon *d);
 
 /*
  * Put into each policy's record the congestion control that is configured, or none when it is not
- * there, which is logged. An administrator who chose a default congestion control has chosen for
+ * there, which is logged, or that the BPF programs choose it by the path (auto). What auto comes to on
+ * this host, and that a choice of the administrator's is replaced, are logged, too. An administrator who chose a default congestion control has chosen for
  * every policy that chooses none of its own.
  */
 void tcptuned_congestion_choose(struct tcptuned_daemon *d);

@@ -755,15 +755,19 @@ static bool is_below(const char *path, const char *directory)
 	return !strncmp(path, directory, length) && (path[length] == '/' || !path[length]);
 }
 
+/* What auto and kernel come to depends on the host. */
+static bool is_above(uint32_t window_min, uint32_t window_max)
+{
+	return window_max > TCPTUNED_WINDOW_KERNEL && window_min > window_max;
+}
+
 static int check_windows(struct loading *l, const char *section, const char *at,
 			 const struct tcptuned_policy_config *set)
 {
-	bool send = set->send_window_max_bytes &&
-		    set->send_window_min_bytes > set->send_window_max_bytes;
+	bool send = is_above(set->send_window_min_bytes, set->send_window_max_bytes);
 	const char *direction = send ? "send" : "receive";
 
-	if (!send && (!set->receive_window_max_bytes ||
-		      set->receive_window_min_bytes <= set->receive_window_max_bytes))
+	if (!send && !is_above(set->receive_window_min_bytes, set->receive_window_max_bytes))
 		return 0;
 	return l->error = tcptuned_fail(l->err, EINVAL, TCPTUNED_EXIT_CONFIG_INCONSISTENT,
 					"%s: %s.%s_window_min is above %s_window_max; lower the "

@@ -22,8 +22,13 @@
 #include "prefix.h"
 
 #define TCPTUNED_CONFIG_PATH "/etc/tcptuned/tcptuned.conf"
-#define TCPTUNED_CONFIG_KEYS 47
+#define TCPTUNED_CONFIG_KEYS 48
 #define TCPTUNED_CONFIG_TEXT 256 /* longest path or origin, with its NUL */
+
+#define TCPTUNED_WINDOW_KERNEL 1 /* receive_window_max = kernel: as far as the kernel goes */
+
+/* congestion_control = auto: bitcp on long paths; no congestion control is called so. */
+#define TCPTUNED_CC_AUTO "auto"
 
 /* What a [policy] section says. The first half is of named ones only. */
 struct tcptuned_policy_config {
@@ -37,7 +42,7 @@ struct tcptuned_policy_config {
 	uint32_t mode; /* enum tcptuned_mode */
 	bool override_rcvbuf;
 	bool override_sndbuf;
-	uint32_t receive_window_max_bytes; /* 0: from the kernel's limits */
+	uint32_t receive_window_max_bytes; /* 0: auto; 1: TCPTUNED_WINDOW_KERNEL */
 	uint32_t send_window_max_bytes;
 	uint32_t send_unsent_max_bytes; /* 0: as the path needs */
 	uint32_t receive_window_min_bytes; /* 0: as the kernel begins */
@@ -46,7 +51,8 @@ struct tcptuned_policy_config {
 	uint32_t send_buffer_bytes;
 	uint32_t first_window_bytes;   /* 0: the kernel's */
 	uint64_t pacing_rate_max_bps;  /* bits per second; 0: none */
-	char congestion_control[TCPTUNED_CC_NAME_MAX]; /* "": leave it alone */
+	char congestion_control[TCPTUNED_CC_NAME_MAX]; /* "": leave it alone; TCPTUNED_CC_AUTO */
+	uint32_t long_path_segments; /* bandwidth-delay product from which auto takes bitcp */
 	struct bitcp_params bitcp; /* of [bitcp]; named ones may have their own */
 };
 

@@ -191,15 +191,21 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.special = "auto",
 		.fallback = "auto",
 		.live = true,
-		.help = "The largest window that a receiver may be given. auto: 256 MiB, "
-			"which 10 Gbit/s need at 200 ms, and with the twofold room that "
-			"right-sizing gives at 100 ms, but at most a quarter of the memory at which "
-			"the kernel presses TCP (the middle value of net.ipv4.tcp_mem), and at "
-			"least 4 MiB. Windows are told to peers in units that grow with it, 1 "
-			"KiB for 64M and 4 KiB for 256M (or with net.core.rmem_max or the "
-			"largest value of net.ipv4.tcp_rmem, where one of those is larger), "
-			"and the small window of a slow path can hardly be made smaller in "
-			"large units: 64M or less suits those.",
+		.word = "kernel",
+		.word_value = TCPTUNED_WINDOW_KERNEL,
+		.help = "The largest window that a receiver may be given. The kernel needs twice "
+			"as much buffer for it: while a policy tunes, the maximum of "
+			"net.ipv4.tcp_rmem, its last number, is raised to that, in each network "
+			"namespace whose numbers were those of tcptuned's own. auto: 32 MiB "
+			"(buffers of 64 MB), which 1 Gbit/s needs at 250 ms, but at most a quarter "
+			"of the memory at which the kernel presses TCP (the middle value of "
+			"net.ipv4.tcp_mem), at least 4 MiB, and no less than the kernel's own "
+			"maximum allows. One connection of 10 Gbit/s at 100 ms needs 256M here, "
+			"and send_window_max = 256M at its sender. kernel: as far as the kernel's "
+			"own maximum goes; it is not raised for this policy. Windows are "
+			"advertised in units that grow with the maximum, 1 KiB for 32M and 8 KiB "
+			"for 256M (or with net.core.rmem_max, where that is larger), and the small "
+			"window of a slow path can hardly be made smaller in large units.",
 	},
 	{
 		.section = "policy",
@@ -211,8 +217,10 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.special = "auto",
 		.fallback = "auto",
 		.live = true,
-		.help = "The most data in flight that a send buffer may be made for. auto: as "
-			"for "
+		.word = "kernel",
+		.word_value = TCPTUNED_WINDOW_KERNEL,
+		.help = "The most data in flight that a send buffer may be made for; the maximum "
+			"of net.ipv4.tcp_wmem is raised to twice that. auto, kernel: as for "
 			"receive_window_max.",
 	},
 	{
@@ -238,12 +246,37 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.type = KEY_NAME,
 		FIELD(policy.congestion_control),
 		.special = "keep",
-		.fallback = "bitcp",
+		.word = TCPTUNED_CC_AUTO,
+		.fallback = TCPTUNED_CC_AUTO,
 		.live = true,
-		.help = "The congestion control of new connections whose application chooses "
-			"none "
-			"itself: bitcp, or any that the kernel has. One that it has as a module "
-			"is loaded, and stays. keep: leave it as it is.",
+		.help = "The congestion control of new connections whose application chooses none "
+			"itself. auto: bitcp on long paths (see long_path_segments) where the "
+			"default, net.ipv4.tcp_congestion_control, is cubic or reno; every other "
+			"connection keeps the default. Another default, as bbr or dctcp, is the "
+			"administrator's choice, which auto never replaces. bitcp, or any other "
+			"that the kernel has: each connection gets it, whatever the default is. One "
+			"that the kernel has as a module is loaded, and stays. keep: leave it as "
+			"it is. bitcp is registered in any case, for applications that choose it.",
+	},
+	{
+		.section = "policy",
+		.name = "long_path_segments",
+		.type = KEY_INTEGER,
+		FIELD(policy.long_path_segments),
+		.lowest = 1,
+		.highest = 1 << 20,
+		.fallback = "4096",
+		.unit = "segments",
+		.live = true,
+		.help = "The bandwidth-delay product from which congestion_control = auto moves a "
+			"connection to bitcp; 1 Gbit/s at 50 ms is 4300 segments. At 4096 segments "
+			"one loss costs reno 2048 round trips until its window is what it was, and "
+			"cubic 14 seconds (the cube root of 0.3 x 4096 / 0.4), whatever the path "
+			"could carry meanwhile. On shorter paths both recover soon, and there BI-TCP "
+			"takes more than its share: in the simulations of the paper (section VII, "
+			"TCP-friendliness) at 20 Mbit/s standard TCP has a little less beside "
+			"BI-TCP than beside HighSpeed or Scalable TCP, while at 500 Mbit/s and "
+			"above it is mostly its own limit that keeps it from its share.",
 	},
 	{
 		.section = "memory",
@@ -305,7 +338,8 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.fallback = "auto",
 		.live = true,
 		.help = "Manual tuning: the receive buffer as an application would fix it with "
-			"SO_RCVBUF, of which the kernel takes twice. It is fixed before the SYN "
+			"SO_RCVBUF, of which the kernel takes twice, at most net.core.rmem_max, "
+			"which tcptuned does not raise. It is fixed before the SYN "
 			"where the connection is opened here, and when it is established where "
 			"it is accepted. An application's own stands if override_rcvbuf is no. "
 			"A socket whose connect() failed keeps it, also for a next attempt that "
@@ -322,7 +356,7 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.special = "auto",
 		.fallback = "auto",
 		.live = true,
-		.help = "The same for SO_SNDBUF and the send buffer.",
+		.help = "The same for SO_SNDBUF, net.core.wmem_max and the send buffer.",
 	},
 	{
 		.section = "policy",
@@ -999,6 +1033,10 @@ int tcptuned_key_parse(const struct tcptuned_key *key, const char *text,
 		memset(field(key, config), 0, key->size);
 		return 0;
 	}
+	if (key->word && !is_text(key) && !strcmp(text, key->word)) {
+		store(key, config, key->word_value);
+		return 0;
+	}
 	/* No rest of an earlier, longer text: values are compared with memcmp(). */
 	if (is_text(key))
 		memset(field(key, config), 0, key->size);
@@ -1118,6 +1156,8 @@ void tcptuned_key_format(const struct tcptuned_key *key, const struct tcptuned_c
 
 	if (is_special(key, config))
 		snprintf(ret, KEY_TEXT, "%s", key->special);
+	else if (key->word && !is_text(key) && fetch(key, config) == key->word_value)
+		snprintf(ret, KEY_TEXT, "%s", key->word);
 	else if (is_text(key))
 		snprintf(ret, KEY_TEXT, "%.*s", (int)key->size, from);
 	else if (key->type == KEY_BOOL)
@@ -1194,8 +1234,12 @@ void tcptuned_key_wants(const struct tcptuned_key *key, char *ret)
 		append(ret, " (k, M, G: powers of 1000)");
 	if (key->type == KEY_SIZE)
 		append(ret, " (K, M, G: powers of 1024)");
+	if (key->word) {
+		append(ret, ", ");
+		append(ret, key->word);
+	}
 	if (key->special) {
-		append(ret, ", or ");
+		append(ret, key->word ? " or " : ", or ");
 		append(ret, key->special);
 	}
 }

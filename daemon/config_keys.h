@@ -35,6 +35,8 @@ struct tcptuned_key {
 	uint64_t lowest, highest;   /* both inclusive, as stored */
 	const char *const *choices; /* ended by NULL */
 	const char *special;  /* a word that stands for 0 or "" and goes before any range */
+	const char *word;     /* another one: for word_value; of a KEY_NAME for itself */
+	uint64_t word_value;  /* outside of the range */
 	const char *fallback; /* the default, as one would write it */
 	const char *unit;     /* what is counted, or NULL */
 	bool live;	      /* a reload brings it about */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/param.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
@@ -14,17 +15,16 @@
 #include <tcptuned/budget.h>
 
 #include "cleanup.h"
-#include "flows.h"
 #include "log.h"
-#include "readout.h"
-#include "sysctls.h"
+#include "takeback.h"
 
 /*
- * `receive_window_max = auto`: one BDP of 10 Gbit/s at 200 ms, or the two that right-sizing aims at
- * at 100 ms; and at most a quarter of ...
+ * `receive_window_max = auto`, bytes: buffers of 64 MB, and with them 1 Gbit/s at 250 ms. It is
+ * what any connection of the host may come to hold in the kernel, so that more is asked for by name.
  */
-#define WINDOW_MAX_AUTO	      (256u << 20)
-#define WINDOW_MAX_AUTO_LEAST (4u << 20)
+#define WINDOW_AUTO	(32u << 20)
+#define WINDOW_AUTO_MIN (4u << 20)
+#define WINDOW_MIN	(64u << 10) /* of any receive_window_max */
 
 /* So many connections may have a record, however little memory there is. */
 #define RECORDS_MAX_LEAST 65536
@@ -44,17 +44,25 @@ static uint64_t pressure_bytes(bool *ret_seen)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* ... that memory. */
-uint32_t tcptuned_window_max(uint32_t configured)
+struct tcptuned_window_limits tcptuned_window_limits(const struct tcptuned_daemon *d,
+						     enum tcptuned_sysctl which)
 {
+	uint64_t maximum = tcptuned_sysctl_maximum_before(d->kernel.map_fd[TCPTUNED_MAP_META], which);
+	struct tcptuned_window_limits limits = { .kernel_max = (uint32_t)MIN(maximum, INT_MAX) };
 	bool seen;
 	uint64_t quarter = pressure_bytes(&seen) / 4;
 
-	if (configured)
-		return configured;
-	if (quarter > WINDOW_MAX_AUTO)
-		return WINDOW_MAX_AUTO;
-	return quarter < WINDOW_MAX_AUTO_LEAST ? WINDOW_MAX_AUTO_LEAST : (uint32_t)quarter;
+	limits.window_kernel = MAX(limits.kernel_max / 2, WINDOW_MIN);
+	limits.window_auto = (uint32_t)MAX(MIN(quarter, WINDOW_AUTO), WINDOW_AUTO_MIN);
+	limits.window_auto = MAX(limits.window_auto, limits.window_kernel);
+	return limits;
+}
+
+uint32_t tcptuned_window_max(const struct tcptuned_window_limits *limits, uint32_t configured)
+{
+	if (configured == TCPTUNED_WINDOW_KERNEL)
+		return limits->window_kernel;
+	return configured ? configured : limits->window_auto;
 }
 
 /* The budget: as configured, or three quarters of what the kernel lets TCP have unpressed. */
@@ -109,88 +117,12 @@ bool tcptuned_budget_is_short(const struct tcptuned_daemon *d)
 
 /* ---- the buffers of one socket --------------------------------------------------------- */
 
-static int by_receive_buffer(const void *ctx, const struct tcptuned_flow_record *a,
-			     const struct tcptuned_flow_record *b)
-{
-	return (a->rcvbuf < b->rcvbuf) - (a->rcvbuf > b->rcvbuf);
-}
-
-static int by_send_buffer(const void *ctx, const struct tcptuned_flow_record *a,
-			  const struct tcptuned_flow_record *b)
-{
-	return (a->sndbuf < b->sndbuf) - (a->sndbuf > b->sndbuf);
-}
-
-static bool is_receive_sized(const void *ctx, const struct tcptuned_flow_record *record)
-{
-	return record->flow.flags & TCPTUNED_F_RCV_LOCKED;
-}
-
-static bool is_send_sized(const void *ctx, const struct tcptuned_flow_record *record)
-{
-	return record->flow.flags & TCPTUNED_F_SND_SIZED;
-}
-
-/* The largest buffer in bytes of those whose size tcptuned set; UINT32_MAX where it is not known. */
-static uint32_t largest_buffer(const struct tcptuned_kernel *kernel, bool receive)
-{
-	struct tcptuned_flows flows;
-	uint32_t largest = 0;
-
-	if (tcptuned_flows_init(&flows, 1))
-		return UINT32_MAX;
-	flows.choice.wanted = receive ? is_receive_sized : is_send_sized;
-	flows.choice.order = receive ? by_receive_buffer : by_send_buffer;
-	if (tcptuned_readout(&flows, kernel, NULL))
-		largest = UINT32_MAX;
-	else if (flows.top_len)
-		largest = receive ? flows.top[0].rcvbuf : flows.top[0].sndbuf;
-	tcptuned_flows_free(&flows);
-	return largest;
-}
-
-/*
- * Lower @which, net.core.rmem_max or wmem_max, where tcptuned raised it further than to @window
- * bytes: to that, or to what it was before, whichever is more. Not below what an open connection
- * has: a buffer that bpf_setsockopt() changes is cut to the limit (sk_setsockopt(), SO_RCVBUF),
- * whatever the connection was promised. What was done, or why not, is logged.
- */
-static void lower_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl which, uint32_t window)
-{
-	int meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META];
-	uint64_t least = tcptuned_sysctl_least(meta_fd, which, window);
-	char value[TCPTUNED_SYSCTL_VALUE], wanted[TCPTUNED_SYSCTL_VALUE];
-	uint32_t largest;
-	int changed;
-
-	if (!least)
-		return;
-	largest = largest_buffer(&d->kernel, which == TCPTUNED_SYSCTL_RMEM_MAX);
-	if (largest / 2 > least) {
-		tcptuned_told_log(&d->told, TCPTUNED_LOG_INFO,
-				  "%s stays larger than %llu, for open connections have larger "
-				  "buffers; lowered at the next reload or start when none has any "
-				  "more",
-				  tcptuned_sysctl_name(which), (unsigned long long)least);
-		return;
-	}
-	snprintf(wanted, sizeof(wanted), "%llu", (unsigned long long)least);
-	changed = tcptuned_sysctl_set(meta_fd, which, wanted, value);
-	if (changed > 0)
-		tcptuned_log(TCPTUNED_LOG_INFO, "%s lowered to %s", tcptuned_sysctl_name(which),
-			     value);
-	if (changed < 0)
-		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING, "%s cannot be lowered to %s: %s",
-				  tcptuned_sysctl_name(which), wanted, strerror(-changed));
-}
-
 /*
  * What setsockopt() can give one socket, as a socket says it: not one of TCP, whose requests
  * tcptuned sees to itself. 0: it cannot be told.
  */
-static uint32_t buffer_max_of_socket(enum tcptuned_sysctl which)
+static uint32_t buffer_max_of_socket(int option)
 {
-	int option = which == TCPTUNED_SYSCTL_RMEM_MAX ? SO_RCVBUF : SO_SNDBUF;
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	int most = INT_MAX, bytes;
 	socklen_t len = sizeof(bytes);
@@ -202,82 +134,133 @@ static uint32_t buffer_max_of_socket(enum tcptuned_sysctl which)
 }
 
 /*
- * The memory that bpf_setsockopt() can give one socket: twice what the sysctl says. In a network
- * namespace the sysctl may not be there to write, and older kernels do not even show it; then what
- * it is has to do.
+ * The memory that setsockopt() with @option, and bpf_setsockopt(), can give one socket: twice the
+ * number of the sysctl @name. Older kernels do not show it in other network namespaces than the
+ * first.
  */
-static uint32_t buffer_max(struct tcptuned_daemon *d, enum tcptuned_sysctl which, uint32_t window,
-			   bool may)
+static uint32_t buffer_max(const char *name, int option)
 {
-	const char *name = tcptuned_sysctl_name(which);
-	char value[TCPTUNED_SYSCTL_VALUE] = "";
-	uint64_t bytes;
-	int changed = 0;
+	uint64_t number = tcptuned_sysctl_number(name, 0);
 
-	if (may) {
-		lower_limit(d, which, window);
-		changed = tcptuned_sysctl_raise(d->kernel.map_fd[TCPTUNED_MAP_META], which,
-						window, value);
-	} else {
-		tcptuned_sysctl_read(name, value, sizeof(value));
+	return number ? (uint32_t)MIN(2 * number, INT_MAX) : buffer_max_of_socket(option);
+}
+
+/*
+ * The last number of tcp_rmem (tcp_wmem) for such windows. Windows take half of their buffer at
+ * first (TCP_DEFAULT_SCALING_RATIO). The kernel takes the window scale from tcp_rmem, too, and for a
+ * power of two it takes one more than a byte less would need (tcp_select_initial_window()). Coarse
+ * scales are harmful, since a window can be made smaller only by an ACK for more bytes than its
+ * unit: each other ACK promises up to that much memory anew.
+ */
+static uint64_t buffer_for(uint32_t window, bool receive)
+{
+	uint64_t bytes = MIN(2ull * window, INT_MAX);
+
+	return receive && !(bytes & (bytes - 1)) ? bytes - 1 : bytes;
+}
+
+/* The largest window of the policies of this mode in a direction, bytes; 0: there is none. */
+static uint32_t max_window(const struct tcptuned_daemon *d, enum tcptuned_mode mode, bool receive)
+{
+	uint32_t max = 0;
+
+	for (size_t i = 0; i < d->policies_len; i++) {
+		const struct tcptuned_policy *p = &d->policies[i].record;
+
+		if (p->mode == mode)
+			max = MAX(max, receive ? p->rcv_window_max : p->snd_window_max);
 	}
+	return max;
+}
+
+/* The sysctl holds for every connection, so that it has to do for the largest window of all. */
+static void set_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl which)
+{
+	int meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META];
+	bool receive = which == TCPTUNED_SYSCTL_TCP_RMEM;
+	uint64_t before = tcptuned_sysctl_maximum_before(meta_fd, which);
+	uint64_t bytes = buffer_for(max_window(d, TCPTUNED_TUNE, receive), receive);
+	uint64_t would = buffer_for(max_window(d, TCPTUNED_OBSERVE, receive), receive);
+	const char *name = tcptuned_sysctl_name(which);
+	char value[TCPTUNED_SYSCTL_VALUE];
+	int changed;
+
+	if (d->options->dry_run && would > before)
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_INFO,
+				  "dry run: would set the maximum of %s to %llu", name,
+				  (unsigned long long)would);
+	if (bytes <= before) {
+		tcptuned_sysctl_restore(meta_fd, which, tcptuned_log_restored);
+		return;
+	}
+	changed = tcptuned_sysctl_set_maximum(meta_fd, which, bytes, value);
 	if (changed > 0)
 		tcptuned_log(TCPTUNED_LOG_INFO, "%s set to %s", name, value);
 	if (changed < 0)
 		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
-				  "%s cannot be raised to %u (%s): buffers stay below twice its %s",
-				  name, window, strerror(-changed), value[0] ? value : "value");
-	if (!may && d->options->dry_run && strtoull(value, NULL, 10) < window)
-		tcptuned_told_log(&d->told, TCPTUNED_LOG_INFO, "dry run: would set %s to %u", name,
-				  window);
-	if (!value[0])
-		return buffer_max_of_socket(which);
-	bytes = 2 * strtoull(value, NULL, 10);
-	return bytes > INT_MAX ? INT_MAX : (uint32_t)bytes;
+				  "the maximum of %s cannot be set to %llu: %s; windows stay within "
+				  "half of what it is",
+				  name, (unsigned long long)bytes, strerror(-changed));
 }
 
 /*
- * net.core.rmem_max for such windows. The kernel takes the window scale from it, too, and for a
- * power of two it takes one more than the window needs (tcp_select_initial_window()): twice as
- * coarse. Coarse scales are harmful, for a window can be made smaller only by an ACK for more
- * bytes than its unit: each other ACK promises up to that much memory anew.
+ * A send buffer that was held once is locked, and has to be made as large again as the kernel would
+ * have made it: bpf_setsockopt() gives twice net.core.wmem_max.
  */
-static uint32_t receive_limit(uint32_t window)
+static void raise_wmem_max(struct tcptuned_daemon *d)
 {
-	return window & (window - 1) ? window : window - 1;
+	uint64_t bytes = buffer_for(max_window(d, TCPTUNED_TUNE, false), false);
+	int meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META];
+	char value[TCPTUNED_SYSCTL_VALUE], wanted[TCPTUNED_SYSCTL_VALUE];
+	int changed;
+
+	if (bytes <= tcptuned_sysctl_maximum_before(meta_fd, TCPTUNED_SYSCTL_TCP_WMEM) ||
+	    bytes / 2 <= tcptuned_sysctl_maximum_before(meta_fd, TCPTUNED_SYSCTL_WMEM_MAX)) {
+		tcptuned_sysctl_restore(meta_fd, TCPTUNED_SYSCTL_WMEM_MAX, tcptuned_log_restored);
+		return;
+	}
+	snprintf(wanted, sizeof(wanted), "%llu", (unsigned long long)bytes / 2);
+	changed = tcptuned_sysctl_set(meta_fd, TCPTUNED_SYSCTL_WMEM_MAX, wanted, value);
+	if (changed > 0)
+		tcptuned_log(TCPTUNED_LOG_INFO, "net.core.wmem_max set to %s", value);
+	if (changed < 0)
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+				  "net.core.wmem_max cannot be set to %s: %s; send buffers are left "
+				  "to the kernel",
+				  wanted, strerror(-changed));
 }
 
-/* The most that any policy of this or a higher mode wants of a direction's buffers. */
-static uint32_t most_wanted(const struct tcptuned_daemon *d, enum tcptuned_mode mode, bool receive)
+/* setsockopt() takes half of the memory that it gives; what is more than the sysctl is cut to it. */
+static void warn_of_fixed(struct tcptuned_daemon *d, bool receive, uint32_t most)
 {
-	uint32_t most = 0;
-
 	for (size_t i = 0; i < d->policies_len; i++) {
 		const struct tcptuned_policy *p = &d->policies[i].record;
-		uint32_t window = receive ? p->rcv_window_max : p->snd_window_max;
 		uint32_t fixed = receive ? p->rcv_buffer : p->snd_buffer;
 
-		if (p->mode < mode)
+		if (p->mode != TCPTUNED_TUNE || !most || fixed <= most / 2)
 			continue;
-		window = fixed > window ? fixed : window;
-		most = window > most ? window : most;
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+				  "policy %s: %s_buffer is %u, of which connections get %u: "
+				  "net.core.%s bounds it, and tcptuned does not raise that",
+				  p->name, receive ? "receive" : "send", fixed, most / 2,
+				  receive ? "rmem_max" : "wmem_max");
+		return;
 	}
-	return most;
 }
 
-/* The sysctl is the host's, so that it has to do for every policy. */
 void tcptuned_buffer_limits_set(struct tcptuned_daemon *d)
 {
-	bool may = most_wanted(d, TCPTUNED_TUNE, true);
-	enum tcptuned_mode mode = may ? TCPTUNED_TUNE : TCPTUNED_OBSERVE;
-	uint32_t receive = most_wanted(d, mode, true), send = most_wanted(d, mode, false);
+	uint32_t receive = buffer_max("net.core.rmem_max", SO_RCVBUF);
+	uint32_t send;
 
-	if (!receive) /* all are off */
-		return;
-	receive = buffer_max(d, TCPTUNED_SYSCTL_RMEM_MAX, receive_limit(receive), may);
-	send = buffer_max(d, TCPTUNED_SYSCTL_WMEM_MAX, send, may);
+	set_limit(d, TCPTUNED_SYSCTL_TCP_RMEM);
+	set_limit(d, TCPTUNED_SYSCTL_TCP_WMEM);
+	raise_wmem_max(d);
+	send = buffer_max("net.core.wmem_max", SO_SNDBUF);
 	for (size_t i = 0; i < d->policies_len; i++) {
 		d->policies[i].record.rcv_buffer_max = receive;
 		d->policies[i].record.snd_buffer_max = send;
 	}
+	warn_of_fixed(d, true, receive);
+	warn_of_fixed(d, false, send);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How much memory there is: for one connection's windows, for all of them together (the budget),
- * and for the buffers of one socket, which net.core.rmem_max and wmem_max limit.
+ * How much memory there is: for one connection's windows, which the maxima of net.ipv4.tcp_rmem and
+ * net.ipv4.tcp_wmem limit, and for all of them together (the budget).
  */
 #ifndef TCPTUNED_MEMLIMITS_H
 #define TCPTUNED_MEMLIMITS_H
@@ -10,9 +10,21 @@
 #include <stdint.h>
 
 #include "state.h"
+#include "sysctls.h"
 
-/* The largest window of a policy, in bytes: as @configured, or, for 0, what suits the host. */
-uint32_t tcptuned_window_max(uint32_t configured);
+/* What receive_window_max (send_window_max) is where no size is configured. */
+struct tcptuned_window_limits {
+	uint32_t kernel_max;	/* tcp_rmem[2] (tcp_wmem[2]) without tcptuned, bytes of memory */
+	uint32_t window_kernel; /* bytes of window that the kernel comes to with that */
+	uint32_t window_auto;	/* bytes of window */
+};
+
+/* @which: TCPTUNED_SYSCTL_TCP_RMEM or _TCP_WMEM */
+struct tcptuned_window_limits tcptuned_window_limits(const struct tcptuned_daemon *d,
+						     enum tcptuned_sysctl which);
+
+/* The largest window of a policy, in bytes; @configured may be 0, auto, or TCPTUNED_WINDOW_KERNEL. */
+uint32_t tcptuned_window_max(const struct tcptuned_window_limits *limits, uint32_t configured);
 
 /* Tell the kernel side the budget as configured. Returns 0 or a negative errno. */
 int tcptuned_budget_set(struct tcptuned_daemon *d);
@@ -21,8 +33,9 @@ int tcptuned_budget_set(struct tcptuned_daemon *d);
 bool tcptuned_budget_is_short(const struct tcptuned_daemon *d);
 
 /*
- * Have the sysctls let buffers be as large as the policies want them, lower those that need not be
- * as high any more, and put into each policy's record how far buffers can go. Logs what it does.
+ * Raise the maxima of tcp_rmem and tcp_wmem to what the windows of the policies that tune need,
+ * lower those that need not be as high any more, and put into each policy's record how large a
+ * buffer setsockopt() can make. Logs what it does.
  */
 void tcptuned_buffer_limits_set(struct tcptuned_daemon *d);
 

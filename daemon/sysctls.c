@@ -4,13 +4,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <bpf/bpf.h>
 
 #include "cleanup.h"
+#include "netns.h"
 
 static const char *const names[TCPTUNED_SYSCTLS] = {
-	[TCPTUNED_SYSCTL_RMEM_MAX] = "net.core.rmem_max",
+	[TCPTUNED_SYSCTL_TCP_RMEM] = "net.ipv4.tcp_rmem",
+	[TCPTUNED_SYSCTL_TCP_WMEM] = "net.ipv4.tcp_wmem",
 	[TCPTUNED_SYSCTL_WMEM_MAX] = "net.core.wmem_max",
 	[TCPTUNED_SYSCTL_CONGESTION_CONTROL] = "net.ipv4.tcp_congestion_control",
 };
@@ -43,6 +46,8 @@ static int read_line(const char *name, char *line, int size)
 	n = read(fd, line, size - 1);
 	if (n < 0)
 		return -errno;
+	if (n == size - 1 && line[n - 1] != '\n')
+		return -EOVERFLOW;
 	line[n] = '\0';
 	line[strcspn(line, "\n")] = '\0';
 	return 0;
@@ -52,8 +57,9 @@ int tcptuned_sysctl_read(const char *name, char *value, int size)
 {
 	int error = read_line(name, value, size);
 
-	if (!error)
-		value[strcspn(value, " \t")] = '\0';
+	for (char *p = value; !error && *p; p++)
+		if (*p == '\t')
+			*p = ' ';
 	return error;
 }
 
@@ -87,6 +93,56 @@ void tcptuned_sysctl_replace(enum tcptuned_sysctl which, const char *from, const
 		sysctl_write(names[which], to);
 }
 
+/* ---- the maxima of tcp_rmem and tcp_wmem ------------------------------------------------- */
+
+static bool has_maximum(enum tcptuned_sysctl which)
+{
+	return which == TCPTUNED_SYSCTL_TCP_RMEM || which == TCPTUNED_SYSCTL_TCP_WMEM;
+}
+
+/* The last number, of one or three. */
+static uint64_t maximum_of(const char *value)
+{
+	const char *last = strrchr(value, ' ');
+
+	return strtoull(last ? last + 1 : value, NULL, 10);
+}
+
+/* @value with another maximum, to @ret of TCPTUNED_SYSCTL_VALUE. */
+static int with_maximum(const char *value, uint64_t bytes, char *ret)
+{
+	const char *last = strrchr(value, ' ');
+	int length;
+
+	if (!last)
+		return -EINVAL;
+	length = snprintf(ret, TCPTUNED_SYSCTL_VALUE, "%.*s %llu", (int)(last - value), value,
+			  (unsigned long long)bytes);
+	return length < TCPTUNED_SYSCTL_VALUE ? 0 : -EOVERFLOW;
+}
+
+struct replacement {
+	enum tcptuned_sysctl which;
+	const char *from, *to;
+};
+
+static void replace_here(void *ctx)
+{
+	const struct replacement *r = ctx;
+
+	tcptuned_sysctl_replace(r->which, r->from, r->to);
+}
+
+/* A namespace that is made later inherits the values of the first one (tcp_sk_init()). */
+static void replace_everywhere(enum tcptuned_sysctl which, const char *from, const char *to)
+{
+	struct replacement r = { which, from, to };
+
+	tcptuned_netns_for_each(replace_here, &r, NULL);
+}
+
+/* ---- what is remembered ------------------------------------------------------------------- */
+
 static int read_meta(int meta_fd, struct tcptuned_meta *meta)
 {
 	__u32 zero = 0;
@@ -101,7 +157,7 @@ static int write_meta(int meta_fd, const struct tcptuned_meta *meta)
 	return bpf_map_update_elem(meta_fd, &zero, meta, BPF_ANY) ? -errno : 0;
 }
 
-int tcptuned_sysctl_set(int meta_fd, enum tcptuned_sysctl which, const char *name, char *value)
+int tcptuned_sysctl_set(int meta_fd, enum tcptuned_sysctl which, const char *wanted, char *value)
 {
 	struct tcptuned_saved_sysctl *saved, was;
 	struct tcptuned_meta meta;
@@ -110,7 +166,7 @@ int tcptuned_sysctl_set(int meta_fd, enum tcptuned_sysctl which, const char *nam
 	error = tcptuned_sysctl_read(names[which], value, TCPTUNED_SYSCTL_VALUE);
 	if (!error)
 		error = read_meta(meta_fd, &meta);
-	if (error || !strcmp(value, name))
+	if (error || !strcmp(value, wanted))
 		return error;
 	saved = &meta.sysctl[which];
 	/* Set by us before, and something else now or since: an administrator's doing. */
@@ -120,44 +176,51 @@ int tcptuned_sysctl_set(int meta_fd, enum tcptuned_sysctl which, const char *nam
 	/* Remember first: a crash between the two leaves nothing that cannot be put back. */
 	if (!saved->before[0])
 		strcpy(saved->before, value);
-	snprintf(saved->ours, sizeof(saved->ours), "%s", name);
+	snprintf(saved->ours, sizeof(saved->ours), "%s", wanted);
 	error = write_meta(meta_fd, &meta);
 	if (!error)
-		error = sysctl_write(names[which], name);
+		error = sysctl_write(names[which], wanted);
 	if (error) {
 		*saved = was;
 		write_meta(meta_fd, &meta);
 		return error;
 	}
-	snprintf(value, TCPTUNED_SYSCTL_VALUE, "%s", name);
+	snprintf(value, TCPTUNED_SYSCTL_VALUE, "%s", wanted);
 	return 1;
 }
 
-int tcptuned_sysctl_raise(int meta_fd, enum tcptuned_sysctl which, uint64_t bytes, char *value)
+int tcptuned_sysctl_set_maximum(int meta_fd, enum tcptuned_sysctl which, uint64_t bytes,
+				char *value)
 {
-	char wanted[TCPTUNED_SYSCTL_VALUE];
-	int error;
+	char was[TCPTUNED_SYSCTL_VALUE], wanted[TCPTUNED_SYSCTL_VALUE];
+	int changed;
 
-	error = tcptuned_sysctl_read(names[which], value, TCPTUNED_SYSCTL_VALUE);
-	if (error || strtoull(value, NULL, 10) >= bytes)
-		return error;
-	snprintf(wanted, sizeof(wanted), "%llu", (unsigned long long)bytes);
-	return tcptuned_sysctl_set(meta_fd, which, wanted, value);
+	changed = tcptuned_sysctl_read(names[which], was, sizeof(was));
+	if (!changed)
+		changed = with_maximum(was, bytes, wanted);
+	if (!changed)
+		changed = tcptuned_sysctl_set(meta_fd, which, wanted, value);
+	if (changed > 0)
+		replace_everywhere(which, was, wanted);
+	return changed;
 }
 
-uint64_t tcptuned_sysctl_least(int meta_fd, enum tcptuned_sysctl which, uint64_t bytes)
+int tcptuned_sysctl_before(int meta_fd, enum tcptuned_sysctl which, char *value)
 {
-	char now[TCPTUNED_SYSCTL_VALUE];
+	int error = tcptuned_sysctl_read(names[which], value, TCPTUNED_SYSCTL_VALUE);
 	struct tcptuned_meta meta;
-	uint64_t before;
 
-	if (tcptuned_sysctl_read(names[which], now, sizeof(now)) || read_meta(meta_fd, &meta) ||
-	    !meta.sysctl[which].before[0] || strcmp(now, meta.sysctl[which].ours))
-		return 0;
-	before = strtoull(meta.sysctl[which].before, NULL, 10);
-	if (bytes < before)
-		bytes = before;
-	return bytes < strtoull(now, NULL, 10) ? bytes : 0;
+	if (!error && !read_meta(meta_fd, &meta) && meta.sysctl[which].before[0] &&
+	    !strcmp(value, meta.sysctl[which].ours))
+		strcpy(value, meta.sysctl[which].before);
+	return error;
+}
+
+uint64_t tcptuned_sysctl_maximum_before(int meta_fd, enum tcptuned_sysctl which)
+{
+	char value[TCPTUNED_SYSCTL_VALUE];
+
+	return tcptuned_sysctl_before(meta_fd, which, value) ? 0 : maximum_of(value);
 }
 
 bool tcptuned_sysctl_left_alone(int meta_fd, enum tcptuned_sysctl which)
@@ -177,6 +240,8 @@ bool tcptuned_sysctl_overruled(int meta_fd, enum tcptuned_sysctl which, char *ou
 	    !strcmp(now, meta.sysctl[which].ours))
 		return false;
 	strcpy(ours, meta.sysctl[which].ours);
+	if (has_maximum(which))
+		replace_everywhere(which, ours, meta.sysctl[which].before);
 	memset(meta.sysctl[which].before, 0, sizeof(meta.sysctl[which].before));
 	write_meta(meta_fd, &meta);
 	return true;
@@ -191,6 +256,8 @@ static void restore_one(struct tcptuned_meta *meta, enum tcptuned_sysctl which,
 	if (saved->before[0] && !tcptuned_sysctl_read(names[which], now, sizeof(now)) &&
 	    !strcmp(now, saved->ours) && strcmp(now, saved->before))
 		restored(names[which], saved->before, sysctl_write(names[which], saved->before));
+	if (saved->before[0] && has_maximum(which))
+		replace_everywhere(which, saved->ours, saved->before);
 	memset(saved, 0, sizeof(*saved));
 }
 

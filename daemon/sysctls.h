@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The few sysctls that tcptuned raises. What they were is kept in the pinned meta map, so that
+ * The few sysctls that tcptuned sets. What they were is kept in the pinned meta map, so that
  * whoever stops tcptuned can put them back; one that an administrator changes meanwhile is
  * left alone from then on.
+ *
+ * Each network namespace has its own values, and the meta map has those of the daemon's. The maxima
+ * of net.ipv4.tcp_rmem and net.ipv4.tcp_wmem are set, and put back, in every namespace that has the
+ * same three numbers as the daemon's.
  */
 #ifndef TCPTUNED_SYSCTLS_H
 #define TCPTUNED_SYSCTLS_H
@@ -12,32 +16,42 @@
 
 #include <tcptuned/meta.h>
 
-/* The name as sysctl(8) has it: "net.core.rmem_max". */
+/* The name as sysctl(8) has it: "net.ipv4.tcp_rmem". */
 const char *tcptuned_sysctl_name(enum tcptuned_sysctl which);
 
-/* Read the first value of any sysctl; returns 0 or a negative errno. */
+/*
+ * Read any sysctl, one space between its numbers; returns 0, -EOVERFLOW when @value, of @size, is
+ * too small, or another negative errno.
+ */
 int tcptuned_sysctl_read(const char *name, char *value, int size);
 
 /* Field @index (from 0) of a sysctl of numbers, such as net.ipv4.tcp_mem; 0 if unreadable. */
 uint64_t tcptuned_sysctl_number(const char *name, int index);
 
 /*
- * Have @which be at least @bytes (the two maxima), or be @name. Returns 1 when it was changed
- * (and remembered in the meta map), 0 when nothing had to be done or the administrator has
- * the last word, or a negative errno. @value, of TCPTUNED_SYSCTL_VALUE, is what holds now.
+ * Set @which to @wanted, in this network namespace. Returns 1 when it was changed (and remembered in
+ * the meta map), 0 when nothing had to be done or the administrator has the last word, or a
+ * negative errno. @value, of TCPTUNED_SYSCTL_VALUE, is the value that it has afterwards.
  */
-int tcptuned_sysctl_raise(int meta_fd, enum tcptuned_sysctl which, uint64_t bytes, char *value);
-int tcptuned_sysctl_set(int meta_fd, enum tcptuned_sysctl which, const char *name, char *value);
+int tcptuned_sysctl_set(int meta_fd, enum tcptuned_sysctl which, const char *wanted, char *value);
+
+/* The same for the last number of tcp_rmem or tcp_wmem, in bytes, in every network namespace. */
+int tcptuned_sysctl_set_maximum(int meta_fd, enum tcptuned_sysctl which, uint64_t bytes,
+				char *value);
 
 /*
- * To how many bytes @which (one of the two maxima) can be lowered where @bytes do: that, or what
- * it was before tcptuned, whichever is more. 0: it is not more now, or not tcptuned's.
+ * What @which is without tcptuned: before tcptuned set it, or now. Returns 0 or a negative errno;
+ * @value is as above.
  */
-uint64_t tcptuned_sysctl_least(int meta_fd, enum tcptuned_sysctl which, uint64_t bytes);
+int tcptuned_sysctl_before(int meta_fd, enum tcptuned_sysctl which, char *value);
+
+/* The last number of that, bytes; 0: it cannot be read. */
+uint64_t tcptuned_sysctl_maximum_before(int meta_fd, enum tcptuned_sysctl which);
 
 /*
  * Has somebody else changed what tcptuned had set? Then leave it alone from now on (it is
- * neither set again nor put back), fill @ours and @now, and return true; once only.
+ * neither set again nor put back), fill @ours and @now, and return true; once only. In other network
+ * namespaces a maximum is put back.
  */
 bool tcptuned_sysctl_overruled(int meta_fd, enum tcptuned_sysctl which, char *ours, char *now);
 

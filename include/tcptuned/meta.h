@@ -10,7 +10,8 @@
 #include <linux/types.h>
 
 enum tcptuned_sysctl {
-	TCPTUNED_SYSCTL_RMEM_MAX,
+	TCPTUNED_SYSCTL_TCP_RMEM, /* of these two the last number, the maximum */
+	TCPTUNED_SYSCTL_TCP_WMEM,
 	TCPTUNED_SYSCTL_WMEM_MAX,
 	TCPTUNED_SYSCTL_CONGESTION_CONTROL,
 	TCPTUNED_SYSCTLS,

@@ -18,6 +18,8 @@
 #	arrived PORT BYTES	so many (8M say) have arrived at port PORT of host b
 #	lossy PORT		the bitcp flow to PORT has had a loss; sets $share to what that left of
 #				its window
+#	$bitcp			an option of tcptuned_start: all connections get bitcp, not only those
+#				of long paths
 #	ctl ARGUMENT...		tcptunectl, of this daemon
 #	ctl_json FILTER ARGUMENT...	its JSON, through jq -r FILTER
 #	tcptuned_kill		kill -9
@@ -27,6 +29,8 @@
 #	expect_host_state TEXT	it is that again, once the kernel has let go of everything
 #	ss_of HOST FILTER PATTERN	the first group of PATTERN in what ss says of the sockets
 #				that match FILTER, of the first of them
+
+bitcp=--set=policy.congestion_control=bitcp
 
 stream() {
 	local name=$1 port=$2 to=${TRANSFER_ADDR:-${ADDR[b]}}
@@ -140,7 +144,8 @@ other_builds() {
 host_state() {
 	local of_tcptuned='^(tcptuned_|dump_flows|adopt_flows|release_flows|undo_overrides|ca_)'
 	{
-		sysctl net.core.rmem_max net.core.wmem_max net.ipv4.tcp_congestion_control \
+		sysctl net.core.rmem_max net.core.wmem_max net.ipv4.tcp_rmem net.ipv4.tcp_wmem \
+			net.ipv4.tcp_congestion_control \
 			net.ipv4.tcp_available_congestion_control &&
 			find /sys/fs/bpf | sort &&
 			{ bpftool cgroup show "$TEST_CGROUP/group" 2>/dev/null || :; } &&

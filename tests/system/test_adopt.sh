@@ -70,7 +70,7 @@ test_receivers_and_congestion_control() {
 
 	# what the kernel did while a buffer was fixed below the window that it had offered
 	kill -USR1 "$(pid_of watch)"
-	tcptuned_start
+	tcptuned_start $bitcp
 	adopted 4 0
 	: >"$TEST_DIR/asked"
 	wait_until 5 grep -q rcvbuf "$TEST_DIR/receiver-7201.log"
@@ -265,7 +265,7 @@ test_many() {
 	ln -s nowhere /run/netns/gone
 	ln -s loop /run/netns/loop
 
-	tcptuned_start
+	tcptuned_start $bitcp
 	adopted $((4 * count)) 0
 	expect_eq "$(counter tcptuned_adoption_namespaces '{result="vanished"}')" 2 "namespaces gone"
 	expect_eq "$(counter tcptuned_adoption_namespaces '{result="failed"}')" 1 "not to be entered"
@@ -284,7 +284,7 @@ test_many() {
 
 	tcptuned_kill
 	rm /run/netns/none /run/netns/gone /run/netns/loop
-	tcptuned_start
+	tcptuned_start $bitcp
 	in_log 'adopted 0 connections and 0 listeners'
 	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="before"}')" $((4 * count)) \
 		"adopted, once each"

@@ -8,7 +8,7 @@
 # What of that shows without a look at each program in the kernel: enough where none can have been
 # loaded, since the configuration was bad.
 settings_state() {
-	sysctl net.core.rmem_max net.core.wmem_max net.ipv4.tcp_congestion_control \
+	sysctl net.ipv4.tcp_rmem net.ipv4.tcp_wmem net.ipv4.tcp_congestion_control \
 		net.ipv4.tcp_available_congestion_control
 	find /sys/fs/bpf | sort
 	bpftool cgroup show "$TEST_CGROUP/group" 2>/dev/null || :
@@ -74,6 +74,7 @@ every_key() {
 		policy send_window_max 1.5M 2G
 		policy send_unsent_max 0.5M 15K
 		policy congestion_control bi,tcp sixteen_letters_
+		policy long_path_segments 4K 0
 		policy receive_window_min some 1K
 		policy send_window_min 1.5M 2G
 		policy receive_buffer 64KB 1K

@@ -55,7 +55,7 @@ test_burstiness() {
 	before=$(host_state)
 	host a b
 	: >"$TEST_DIR/my.conf"
-	tcptuned_start --config="$TEST_DIR/my.conf" --register=hstcp
+	tcptuned_start $bitcp --config="$TEST_DIR/my.conf" --register=hstcp
 	expect_eq "$(programs) $(attached)" "0 0" "programs, and attached, while it is off"
 	expect_eq "$(grep -c burstiness "$TEST_DIR/scrape" || :)" 0 "metrics while it is off"
 	link a b --rate 1gbit --delay 1ms

@@ -61,7 +61,7 @@ test_status_flows_and_filters() {
 	expect_match "$(ctl status)" "connections +6 open" "status, for people"
 	expect_eq "$(ctl_json '.budget | [.bytes, .granted_bytes > 100000] | tostring' status)" \
 		"[$(metric tcptuned_budget_bytes),true]" "the budget"
-	expect_match "$(ctl status)" "net.ipv4.tcp_congestion_control|sysctls +net.core" "sysctls"
+	expect_match "$(ctl status)" "sysctls +net.ipv4.tcp_[rw]mem" "sysctls"
 
 	expect_eq "$(ctl flows --json | jq -cS '[.flows[]]')" \
 		"$(curl -sf "$METRICS/flows.json" | jq -cS '[.flows[]]')" "flows, against flows.json"
@@ -99,7 +99,7 @@ test_status_flows_and_filters() {
 test_explain_a_locked_receiver() {
 	local said
 	host a b
-	tcptuned_start --set=policy.receive_window_max=1M
+	tcptuned_start $bitcp --set=policy.receive_window_max=1M
 	link a b --rate 100mbit --delay 20ms
 	rest one 7101 20MB --rcvbuf 64KiB
 	sleep 0.3
@@ -149,7 +149,7 @@ event() { # NAME FILTER: of the first event of that stream for which FILTER has 
 test_events() {
 	local port
 	host a b
-	tcptuned_start
+	tcptuned_start $bitcp
 	link a b --rate 100mbit --delay 10ms
 	events quiet
 	events first --json
@@ -400,7 +400,7 @@ test_killed_and_detached() {
 	local before shown netns
 	before=$(host_state)
 	host a b
-	tcptuned_start
+	tcptuned_start $bitcp
 	link a b --rate 100mbit --delay 5ms
 	rest one 7101 2MB --rcvbuf 64KiB
 	sleep 0.3

@@ -79,10 +79,9 @@ stream_tuned() { # NAME PORT
 
 # timeout: 60
 test_killed_restarted_reloaded_stopped() {
-	local before pinned had rounds least config=$TEST_DIR/my.conf
+	local before pinned had rounds config=$TEST_DIR/my.conf
 	before=$(host_state)
-	least=$(sysctl -n net.core.rmem_max)
-	printf '[metrics]\nflows = 20\n' >"$config"
+	printf '[metrics]\nflows = 20\n[policy]\ncongestion_control = bitcp\n' >"$config"
 	tcptuned_start --config="$config"
 	traffic
 	had=$(claimed)
@@ -105,11 +104,12 @@ test_killed_restarted_reloaded_stopped() {
 		$((rounds + 100)) "rounds measured"
 	expect_eq "$(flow 7101 .receive.requested_bytes)" 65536 "record of an old connection"
 
-	printf '[metrics]\nflows = 20\n[policy]\nreceive_window_max = 2M\n' >"$config"
+	printf '[metrics]\nflows = 20\n[policy]\ncongestion_control = bitcp
+		receive_window_max = 2M\n' >"$config"
 	kill -HUP "$(pid_of tcptuned)"
 	in_log 'policy.receive_window_max: auto -> 2097152|policy.receive_window_max: auto -> 2M'
-	expect_eq "$(sysctl -n net.core.rmem_max)" $((least > 2097151 ? least : 2097151)) \
-		"net.core.rmem_max for smaller windows"
+	expect_eq "$(sysctl net.ipv4.tcp_rmem)" "$(grep '^net.ipv4.tcp_rmem' <<<"$before")" \
+		"tcp_rmem for windows that the kernel has room for"
 	stream_tuned reloaded 7104
 	tcptuned_stop
 	expect_eq "$(ss_of a "dport = :7101" "(cubic|reno|bitcp)")" reno "back to the default"
@@ -303,10 +303,10 @@ gone() { # MAP_ID
 # find it missing (before Linux 6.4 it is, between the two), and nothing holds on to the programs of
 # before: neither the connections nor the network namespaces that have them as their default.
 replaced_by() { # BUILD LOGGED NAME...
-	local build=$1 logged=$2 name old=() options=() refused=0
+	local build=$1 logged=$2 name old=() options=($bitcp) refused=0
 	shift 2
 	has_linux 6.4 || refused='[0-9]+'
-	[[ " $* " != *" hstcp "* ]] || options=(--register=hstcp)
+	[[ " $* " != *" hstcp "* ]] || options+=(--register=hstcp)
 	tcptuned_kill
 	rm -f "$TEST_DIR/end"
 	for name; do
@@ -334,7 +334,7 @@ test_socket_from_before_an_upgrade() {
 	local old build=$TEST_BUILD/other/rightsize
 	other_builds
 	host a
-	tcptuned_start
+	tcptuned_start $bitcp
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=bitcp
 	background server in_group in_host a "$TEST_BUILD/sockets" tcp4 listen 127.0.0.1 7001 \
 		accept until "$TEST_DIR/end"
@@ -343,7 +343,7 @@ test_socket_from_before_an_upgrade() {
 	wait_until 5 grep -q made "$TEST_DIR/early.log"
 	old=$(id_of map_bitcp)
 	tcptuned_kill
-	TEST_BUILD=$build tcptuned_start
+	TEST_BUILD=$build tcptuned_start $bitcp
 	in_log 'programs of an earlier build replaced, records kept'
 	: >"$TEST_DIR/go"
 	wait_until 5 grep -q connected "$TEST_DIR/early.log"
@@ -378,7 +378,7 @@ test_replaced_by_other_builds() {
 	has_linux 6.4 || links=
 	other_builds
 	before=$(host_state)
-	tcptuned_start --register=hstcp
+	tcptuned_start $bitcp --register=hstcp
 	host by-bitcp by-hstcp
 	traffic
 	had=$(claimed)

@@ -96,7 +96,7 @@ compare_with_ss() {
 test_flows_agree_with_ss() {
 	local netns
 	host a b
-	tcptuned_start
+	tcptuned_start $bitcp
 	link a b --rate 100mbit --delay 10ms --queue 100p
 	connection 5301 10MB one
 	compare_with_ss
@@ -123,7 +123,7 @@ test_flows_of_ipv6() {
 test_largest_flows_and_totals() {
 	local port
 	host a b
-	tcptuned_start --set=metrics.flows=2
+	tcptuned_start $bitcp --set=metrics.flows=2
 	link a b --rate 1gbit --delay 5ms
 	connection 5401 2MB small
 	connection 5402 6MB large --rcvbuf 64KiB

@@ -62,7 +62,7 @@ unread_at() { # PORT
 test_next_connection_begins_with_what_one_learned() {
 	local a max ssthresh
 	host a b
-	tcptuned_start
+	tcptuned_start $bitcp
 	valid_run learn_it
 	expect_ge "$(metric tcptuned_paths_known)" 2 "known paths, one from each side"
 	tcptuned_stop
@@ -78,7 +78,7 @@ test_next_connection_begins_with_what_one_learned() {
 	expect_ge "$(db "SELECT segments_retransmitted FROM paths WHERE netns = $a")" 1 \
 		"segments retransmitted"
 
-	tcptuned_start # another daemon, which knows it from disk
+	tcptuned_start $bitcp # another daemon, which knows it from disk
 	expect_ge "$(metric tcptuned_paths_loaded_total)" 2 "paths read from disk"
 	known_path
 	stream warm 7301 --count 100 --bytes 8kB --interval 400
@@ -97,7 +97,7 @@ test_next_connection_begins_with_what_one_learned() {
 		'65536 0' "a slow reader's window, and what it wants beyond it"
 	tcptuned_stop
 
-	tcptuned_start --dry-run
+	tcptuned_start $bitcp --dry-run
 	stream looked 7304 --count 100 --bytes 8kB --interval 400
 	wait_until 5 eval '[ "$(seeds withheld)" -ge 2 ]' # that a dry run would have given
 	expect_eq "$(seeds given)" 0 "seeds that it gave"

@@ -15,7 +15,7 @@ configure() { # TEXT: the daemon's configuration
 start_with() { # TEXT [OPTION...]
 	configure "$1"
 	shift
-	tcptuned_start --config="$TEST_DIR/my.conf" "$@"
+	tcptuned_start --config="$TEST_DIR/my.conf" $bitcp "$@"
 }
 
 reload() { # TEXT PATTERN
@@ -290,7 +290,7 @@ test_reload_is_whole() {
 	# A daemon that takes over goes on where the other one was.
 	tcptuned_kill
 	expect_eq "$(meet 192.0.2.1 7001)" cubic "without a daemon"
-	tcptuned_start --config="$TEST_DIR/my.conf"
+	tcptuned_start $bitcp --config="$TEST_DIR/my.conf"
 	expect_eq "$(meet 10.2.1.1 7001) $(meet 192.0.2.1 7001)" "bitcp cubic" "after a restart"
 	tcptuned_stop
 }
@@ -650,7 +650,7 @@ test_observing_changes_nothing() {
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
 	theirs=$(meet 127.0.0.1 7001 get rcvbuf get sndbuf get locks get clamp get wscale | sed 's/$/ |/'
 		at_server)
-	# Nor a sysctl, which would be for all: net.core.rmem_max bounds the window scale.
+	# Nor a sysctl, which would be for all: net.ipv4.tcp_rmem bounds the window scale.
 	start_with "[policy]\nmode = off\n[policy there]\nremote_port = 7001\n$all\n[policy here]\nlocal_port = 7001\n$all
 		[policy first]\nremote_port = 7002\nmode = observe\ncongestion_control = keep\nfirst_window = 1M
 		[policy own]\nremote_port = 7003\n$all\noverride_rcvbuf = no\noverride_sndbuf = no"

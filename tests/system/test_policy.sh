@@ -30,8 +30,8 @@ test_congestion_control_of_new_connections() {
 	host a
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
 	expect_eq "$(choice in_group "" "")" "reno reno " "without tcptuned"
-	tcptuned_start
-	expect_eq "$(choice in_group "" "")" "bitcp bitcp " "by default"
+	tcptuned_start $bitcp
+	expect_eq "$(choice in_group "" "")" "bitcp bitcp " "by policy"
 	expect_eq "$(choice "" "" "")" "reno reno " "of processes elsewhere"
 	expect_eq "$(choices set)" 2 "choices made"
 	expect_eq "$(choices kept)" 0 "choices kept"
@@ -83,7 +83,7 @@ test_half_open_at_the_stop() {
 	host a b
 	link a b --rate 100mbit --delay 5ms
 	in_host a ip route add 10.98.0.1/32 dev tun0 # nobody answers
-	tcptuned_start
+	tcptuned_start $bitcp
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=bitcp # as a namespace made now has it
 	background client in_group in_host a "$TEST_BUILD/sockets" tcp4 connect 10.98.0.1 7001
 	wait_until 3 half_open bitcp
@@ -103,7 +103,7 @@ test_bitcp_parameters() {
 	local config=$TEST_DIR/my.conf
 	host a b
 	: >"$config"
-	tcptuned_start --config="$config"
+	tcptuned_start $bitcp --config="$config"
 	link a b --rate 100mbit --delay 10ms --queue 0.3bdp
 	stream gentle 7101 --duration 30
 	wait_until 8 lossy 7101
@@ -141,7 +141,7 @@ test_reload_is_for_new_connections() {
 	local first
 	host a b
 	in_host b sysctl -qw net.ipv4.tcp_congestion_control=reno
-	printf '[policy]\nreceive_window_max = 8M\nsend_window_max = 9M\n' >"$TEST_DIR/my.conf"
+	printf '[policy]\ncongestion_control = bitcp\nreceive_window_max = 8M\nsend_window_max = 9M\n' >"$TEST_DIR/my.conf"
 	tcptuned_start --config="$TEST_DIR/my.conf"
 	link a b --rate 100mbit --delay 2ms
 	stream one 7101 --duration 30
@@ -172,7 +172,7 @@ test_reload_is_for_new_connections() {
 	expect_eq "$(ss_of b "sport = :7104" "(reno|cubic|bitcp)")" reno "its congestion control"
 	expect_eq "$(flow_says 7101)" "$first" "of one made before"
 
-	reload '' 'policy.mode: off -> tune'
+	reload '[policy]\ncongestion_control = bitcp\n' 'policy.mode: off -> tune'
 	stream five 7105 --duration 30
 	sleep 0.5
 	expect_match "$(flow_says 7105)" '^\["bitcp",' "of a connection made after all"
@@ -243,8 +243,7 @@ test_policy_off() {
 		"$METRICS_DURING")" 20 "calls of the program"
 	expect_eq "$(awk '$1 == "tcptuned_connections_claimed_total{opened=\"here\"}" { print $2 }' \
 		"$METRICS_DURING")" 0 "connections claimed"
-	expect_match "$(sysctl net.core.rmem_max)" "$(grep -o '^net.core.rmem_max.*' <<<"$before")" \
-		"rmem_max"
+	expect_eq "$(sysctl net.ipv4.tcp_rmem)" "$(grep '^net.ipv4.tcp_rmem' <<<"$before")" "tcp_rmem"
 	tcptuned_stop
 	expect_host_state "$before"
 	# The comparison can tell: tuned, they do differ.
@@ -256,14 +255,14 @@ test_policy_off() {
 test_dry_run() {
 	local before without with limits
 	limits=$(limits)
-	sysctl -qw net.core.rmem_max=4194304 net.core.wmem_max=4194304
+	set_limits 6291456 4194304
 	before=$(host_state)
 	quiet_ground
 	without=$(fields)
 	tcptuned_start --dry-run
 	in_log 'dry run: everything is decided and reported, nothing is changed'
-	in_log 'dry run: would set net.core.rmem_max to [0-9]+'
-	in_log 'dry run: would set net.core.wmem_max to [0-9]+'
+	in_log 'dry run: would set the maximum of net.ipv4.tcp_rmem to [0-9]+'
+	in_log 'dry run: would set the maximum of net.ipv4.tcp_wmem to [0-9]+'
 	: >"$METRICS_DURING"
 	with=$(fields record /sys/fs/bpf/tcptuned/map_flows)
 	expect_eq "$(grep -c '^record yes' <<<"$with")" 2 "sockets with a record"
@@ -271,8 +270,7 @@ test_dry_run() {
 	# but for the memory of the record (o, sk_omem_alloc)
 	expect_eq "$(sed 's/,o[0-9]*,/,o,/' <<<"$with")" "$(sed 's/,o[0-9]*,/,o,/' <<<"$without")" \
 		"every field of the sockets"
-	expect_eq "$(sysctl -n net.core.rmem_max net.core.wmem_max | tr '\n' ' ')" \
-		"4194304 4194304 " "sysctls"
+	expect_eq "$(limits)" "4096 131072 6291456 4096 16384 4194304 " "sysctls"
 	expect_eq "$(new_in_host_state "$before" | grep -c struct_ops || :)" 0 "struct_ops"
 	! grep -q bitcp /proc/sys/net/ipv4/tcp_available_congestion_control || fail "registered"
 
@@ -291,11 +289,19 @@ test_dry_run() {
 		'reason="capped"' "why the window is what it is: its scale of 0 allows 64 KB"
 	tcptuned_stop
 	expect_host_state "$before"
-	sysctl -qw $limits
+	restore_limits $limits
 }
 
-limits() {
-	sysctl net.core.rmem_max net.core.wmem_max | tr -d ' '
+limits() { # [HOST]
+	${1+in_host "$1"} sysctl -n net.ipv4.tcp_rmem net.ipv4.tcp_wmem | tr '\t\n' '  '
+}
+
+set_limits() { # MAXIMUM_OF_RMEM MAXIMUM_OF_WMEM
+	restore_limits 4096 131072 "$1" 4096 16384 "$2"
+}
+
+restore_limits() { # what limits says, as arguments
+	sysctl -qw net.ipv4.tcp_rmem="$1 $2 $3" net.ipv4.tcp_wmem="$4 $5 $6"
 }
 
 in_metrics() {
@@ -310,48 +316,107 @@ sysctls_told() { # FILTER, by tcptunectl, a line for each
 }
 
 test_administrator_changes_a_buffer_limit() {
-	local limits
-	limits=$(limits)
-	sysctl -qw net.core.rmem_max=4194304 net.core.wmem_max=4194304
+	local before
+	before=$(limits)
+	set_limits 6291456 4194304
 	tcptuned_start --set=policy.receive_window_max=64M --set=policy.send_window_max=32M
-	in_log 'net.core.rmem_max set to 67108863'
-	expect_eq "$(sysctl -n net.core.rmem_max net.core.wmem_max | tr '\n' ' ')" \
-		"67108863 33554432 " "limits raised: a power of two would make the scale coarser"
-	sysctl -qw net.core.rmem_max=5000000
+	in_log 'net.ipv4.tcp_rmem set to 4096 131072 134217727'
+	expect_eq "$(limits)" "4096 131072 134217727 4096 16384 67108864 " \
+		"limits raised: a power of two would make the scale coarser"
+	host a
+	sysctl -qw net.ipv4.tcp_rmem="4096 131072 5000000"
 	expect_eq "$(sysctls_told '.set_to, .now, .left_alone' | head -n 1)" \
-		'["67108863","5000000",true]' "what tcptunectl says, before it is noticed"
-	in_log 'warning: net.core.rmem_max was changed from tcptuned.s 67108863 to 5000000 by somebody'
-	expect_eq "$(counter tcptuned_policy_buffer_max_bytes \
-		'{policy="default",direction="receive"}')" 10000000 "the largest buffer now"
+		'["4096 131072 134217727","4096 131072 5000000",true]' \
+		"what tcptunectl says, before it is noticed"
+	in_log 'warning: net.ipv4.tcp_rmem was changed from tcptuned.s 4096 131072 134217727 to 4096 131072 5000000 by somebody'
+	expect_eq "$(limits a)" "4096 131072 6291456 4096 16384 67108864 " \
+		"put back in another network namespace"
 	# Told once, and not taken back by a reload.
 	kill -HUP "$(pid_of tcptuned)"
 	in_log 'reloaded: nothing differs'
 	sleep 0.3
-	expect_eq "$(sysctl -n net.core.rmem_max)" 5000000 "after a reload"
+	expect_eq "$(limits)" "4096 131072 5000000 4096 16384 67108864 " "after a reload"
 	sleep 5.5
 	expect_eq "$(grep -c 'was changed from' "$TEST_DIR/tcptuned.log")" 1 "warnings"
 	expect_eq "$(sysctls_told '.name, .before, .set_to, .now, .left_alone')" \
-		'["net.core.rmem_max",null,"67108863","5000000",true]
-["net.core.wmem_max","4194304","33554432","33554432",false]' "what tcptunectl says of them"
+		'["net.ipv4.tcp_rmem",null,"4096 131072 134217727","4096 131072 5000000",true]
+["net.ipv4.tcp_wmem","4096 16384 4194304","4096 16384 67108864","4096 16384 67108864",false]' \
+		"what tcptunectl says of them"
 	tcptuned_stop
-	expect_eq "$(sysctl -n net.core.rmem_max net.core.wmem_max | tr '\n' ' ')" \
-		"5000000 4194304 " "the administrator's stays, the other is put back"
-	sysctl -qw $limits
+	expect_eq "$(limits)" "4096 131072 5000000 4096 16384 4194304 " \
+		"the administrator's stays, the other is put back"
+	restore_limits $before
+}
+
+# A network namespace that has the daemon's limits gets what the daemon's gets, and one that is made
+# meanwhile has it from the start; one with limits of its own keeps them.
+test_buffer_limits_of_other_network_namespaces() {
+	local before config=$TEST_DIR/my.conf
+	before=$(limits)
+	set_limits 6291456 4194304
+	host a b
+	in_host b sysctl -qw net.ipv4.tcp_rmem="4096 131072 1000000"
+	: >"$config"
+	tcptuned_start --config="$config"
+	in_log 'net.ipv4.tcp_rmem set to 4096 131072 67108863'
+	host c
+	expect_eq "$(limits a)" "4096 131072 67108863 4096 16384 67108864 " "the same limits"
+	expect_eq "$(limits b)" "4096 131072 1000000 4096 16384 67108864 " "its own"
+	expect_eq "$(limits c)" "4096 131072 67108863 4096 16384 67108864 " "made meanwhile"
+	in_host c sysctl -qw net.ipv4.tcp_wmem="4096 16384 70000000"
+
+	# Each is as high as the largest window needs, and no lower than it was.
+	printf '[policy]\nreceive_window_max = kernel\nsend_window_max = 4M\n[policy wide]
+		remote_port = 80\nsend_window_max = 1G\n' >"$config"
+	kill -HUP "$(pid_of tcptuned)"
+	in_log 'net.ipv4.tcp_rmem put back to 4096 131072 6291456'
+	in_log 'net.ipv4.tcp_wmem set to 4096 16384 2147483647'
+	expect_eq "$(limits)" "4096 131072 6291456 4096 16384 2147483647 " "of the first one"
+	expect_eq "$(limits a)" "4096 131072 6291456 4096 16384 2147483647 " "of the others"
+	expect_eq "$(limits c)" "4096 131072 6291456 4096 16384 70000000 " "its own by now"
+	expect_eq "$(metric 'tcptuned_policy_window_max_bytes{policy="default",direction="receive"}')" \
+		3145728 "window that the kernel comes to"
+
+	tcptuned_kill
+	ctl detach
+	expect_eq "$(limits)" "4096 131072 6291456 4096 16384 4194304 " "afterwards"
+	expect_eq "$(limits a)" "4096 131072 6291456 4096 16384 4194304 " "afterwards, the others"
+	expect_eq "$(limits b)" "4096 131072 1000000 4096 16384 4194304 " "its own"
+	expect_eq "$(limits c)" "4096 131072 6291456 4096 16384 70000000 " "its own by now"
+	restore_limits $before
+}
+
+# Larger limits of the administrator's are what auto is, too.
+test_larger_buffer_limits_are_kept() {
+	local before
+	before=$(limits)
+	set_limits 268435456 134217728
+	tcptuned_start
+	expect_eq "$(metric 'tcptuned_policy_window_max_bytes{policy="default",direction="receive"}')" \
+		134217728 "receive window"
+	expect_eq "$(metric 'tcptuned_policy_window_max_bytes{policy="default",direction="send"}')" \
+		67108864 "send window"
+	expect_eq "$(limits)" "4096 131072 268435456 4096 16384 134217728 " "limits"
+	tcptuned_stop
+	expect_eq "$(limits)" "4096 131072 268435456 4096 16384 134217728 " "limits afterwards"
+	restore_limits $before
 }
 
 # The default congestion control is set where tcptuned has all processes: a mount point is the
 # root of a cgroup tree to it. In a namespace of its own it is that one's default.
+bitcp_conf='[policy]\ncongestion_control = bitcp\n'
+
 tcptuned_start_in() { # HOST [OPTION...]
 	local host=$1
 	shift
-	: >"$TEST_DIR/none.conf"
+	printf "$bitcp_conf" >"$TEST_DIR/none.conf"
 	mkdir -p "$TEST_DIR/tree"
 	mountpoint -q "$TEST_DIR/tree" || mount --bind "$TEST_CGROUP/group" "$TEST_DIR/tree"
 	background tcptuned in_host "$host" "$TEST_BUILD/tcptuned" --foreground \
 		--config="$TEST_DIR/none.conf" --set=tcptuned.cgroup="$TEST_DIR/tree" \
 		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
 		--set=tcptuned.state_directory="$TEST_DIR/state" "$@"
-	in_log 'net.ipv4.tcp_congestion_control set to'
+	in_log 'net.ipv4.tcp_congestion_control (set to|is)'
 	sleep 0.2
 }
 
@@ -379,7 +444,7 @@ test_administrator_changes_the_congestion_control() {
 	tcptuned_stop
 	expect_eq "$(default_control)" reno "left alone at the end"
 
-	tcptuned_start_in a --set=policy.congestion_control=bitcp
+	tcptuned_start_in a
 	expect_eq "$(default_control)" bitcp "the default"
 	tcptuned_stop
 	expect_eq "$(default_control)" reno "put back at the end"
@@ -401,6 +466,38 @@ test_administrator_changes_the_congestion_control() {
 	expect_eq "$(default_control)" reno "put back by --detach"
 }
 
+# auto leaves the default as it is, and says what it makes of it; the name of a congestion control
+# replaces what the administrator chose, and says that.
+test_what_becomes_of_the_default() {
+	local default
+	host a
+	for default in reno cubic bbr; do
+		in_host a sysctl -qw net.ipv4.tcp_congestion_control=$default 2>/dev/null || continue
+		bitcp_conf='' tcptuned_start_in a
+		if [ $default = bbr ]; then
+			in_log 'control is bbr: the administrator.s choice, kept; bitcp is offered but not'
+			expect_eq "$(choice in_group "" "")" "bbr bbr " "of new connections"
+		else
+			in_log "control is $default: kept, but for paths of 4096 segments or more"
+		fi
+		expect_eq "$(default_control)" $default "the default"
+		expect_match "$(in_host a sysctl -n net.ipv4.tcp_available_congestion_control)" \
+			'\<bitcp\>' "offered"
+		expect_eq "$(ctl_json '[.congestion_control, .bitcp_registered] | tostring' status)" \
+			'["auto",true]' "status"
+		expect_eq "$(ctl_json '.policies[0] | [.congestion_control, .long_path_segments]
+			| tostring' policy list)" '["auto",4096]' "the policy"
+		tcptuned_stop
+		tcptuned_start_in a
+		if [ $default = bbr ]; then
+			in_log 'warning: policy default: connections get bitcp in place of bbr'
+		else
+			! grep 'in place of' "$TEST_DIR/tcptuned.log" || fail "a warning"
+		fi
+		tcptuned_stop
+	done
+}
+
 # What the administrator has changed counts from the next reload on, also where it comes before the
 # daemon has looked, and where the new configuration wants that default no more.
 test_administrator_changes_the_default_just_before_a_reload() {
@@ -416,16 +513,16 @@ test_administrator_changes_the_default_just_before_a_reload() {
 	reload_default '[policy]\ncongestion_control = keep\n' 'policy.congestion_control: bitcp -> keep'
 	in_log 'warning: net.ipv4.tcp_congestion_control was changed from tcptuned.s bitcp to reno'
 	expect_eq "$(default_control)" reno "the default, when it is not configured any more"
-	reload_default '' 'policy.congestion_control: keep -> bitcp'
+	reload_default "$bitcp_conf" 'policy.congestion_control: keep -> bitcp'
 	sleep 0.2
 	expect_eq "$(default_control) $(choice "" "" "")" "reno reno reno " "when it is again"
 	tcptuned_stop
-	! grep 'put back' "$TEST_DIR/tcptuned.log" || fail "it was not left alone"
+	! grep 'congestion_control put back' "$TEST_DIR/tcptuned.log" || fail "it was not left alone"
 
 	# Before a reload that asks for nothing new.
 	tcptuned_start_in a
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
-	reload_default '' 'reloaded: nothing differs'
+	reload_default "$bitcp_conf" 'reloaded: nothing differs'
 	expect_eq "$(choice in_group "" "")" "reno reno " "of connections made right after it"
 	tcptuned_stop
 }

@@ -64,7 +64,7 @@ test_scene() {
 	expect_le "$slow" 20 "Mbit/s before"
 	expect_ge "$slow" 8 "Mbit/s before"
 
-	tcptuned_start
+	tcptuned_start $bitcp
 	expect_match "$(bpftool struct_ops show)" ' bitcp +tcp_congestion_ops' "bpftool"
 	expect_match "$(sysctl -n net.ipv4.tcp_available_congestion_control)" '\<bitcp\>' "sysctl"
 	valid_run scene_after

@@ -279,7 +279,7 @@ test_a_socket_that_connects_again() {
 	link a b --rate 100mbit --delay 5ms
 	watch
 	printf '[policy first]\nremote_port = 7003\npacing_rate_max = 400M\n' >"$TEST_DIR/my.conf"
-	tcptuned_start --config="$TEST_DIR/my.conf"
+	tcptuned_start $bitcp --config="$TEST_DIR/my.conf"
 	first=$(in_host b sysctl -n net.ipv4.tcp_rmem | awk '{ print $2 }')
 	background one in_host a "${sockets[@]}" tcp4 listen "${ADDR[a]}" 7003 accept \
 		receive 3000000 send 6000000 until "$TEST_DIR/again"

@@ -9,7 +9,7 @@
 #   machine_stop            end everything: processes, control groups, mounts; the kernel ends
 #                           the processes too when the caller is killed
 #
-# The network namespace is the caller's: net.core.rmem_max exists in the initial one only, and
+# The network namespace is the caller's: net.ipv4.tcp_mem exists in the initial one only, and
 # the daemon is to be tried as on a real host. Everything else is new: PID, mount, UTS, IPC and
 # cgroup namespaces, and an own control group whose root is all that the machine sees.
 

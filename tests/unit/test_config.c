@@ -143,7 +143,8 @@ static void assert_defaults(const struct tcptuned_config *c)
 	assert_true(c->policy.override_sndbuf);
 	assert_int_equal(c->policy.receive_window_max_bytes, 0);
 	assert_int_equal(c->policy.send_window_max_bytes, 0);
-	assert_string_equal(c->policy.congestion_control, "bitcp");
+	assert_string_equal(c->policy.congestion_control, TCPTUNED_CC_AUTO);
+	assert_int_equal(c->policy.long_path_segments, 4096);
 	assert_int_equal(c->policy.send_unsent_max_bytes, 0);
 	assert_int_equal(c->policy.receive_window_min_bytes, 0);
 	assert_int_equal(c->policy.send_window_min_bytes, 0);
@@ -316,6 +317,37 @@ static void test_sets(void **state)
 	}
 }
 
+/* Two words besides the sizes of a window and the names of a congestion control. */
+static void test_words(void **state)
+{
+	static const struct {
+		const char *name, *text;
+		uint32_t window;
+		const char *wants;
+	} words[] = {
+		{"receive_window_max", "kernel", TCPTUNED_WINDOW_KERNEL, ", kernel or auto"},
+		{"receive_window_max", "auto", 0, ", kernel or auto"},
+		{"congestion_control", "auto", 0, ", auto or keep"},
+		{"congestion_control", "keep", 0, ", auto or keep"},
+	};
+	char text[KEY_TEXT];
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		snprintf(text, sizeof(text), "[policy]\nreceive_window_min = 1M\n%s = %s\n",
+			 words[i].name, words[i].text);
+		load(text);
+		assert_int_equal(config.policy.receive_window_max_bytes, words[i].window);
+		for (size_t k = 0; k < TCPTUNED_CONFIG_KEYS; k++) {
+			if (strcmp(tcptuned_keys[k].name, words[i].name))
+				continue;
+			tcptuned_key_format(&tcptuned_keys[k], &config, text);
+			assert_string_equal(text, words[i].text);
+			tcptuned_key_wants(&tcptuned_keys[k], text);
+			assert_non_null(strstr(text, words[i].wants));
+		}
+	}
+}
+
 static void test_other_forms(void **state)
 {
 	load("[tcptuned]\ncgroup = /sys/fs/cgroup/a b=c\nbpffs=/x\nruntime_directory: /run/y\n"
@@ -425,6 +457,8 @@ static const struct wrong {
 	{"policy", "send_unsent_max", "15K", TCPTUNED_EXIT_CONFIG_RANGE, "16K to 1G"},
 	{"policy", "send_unsent_max", "2G", TCPTUNED_EXIT_CONFIG_RANGE, "16K to 1G"},
 	{"policy", "congestion_control", "bi tcp", TCPTUNED_EXIT_CONFIG_TYPE, "15 letters"},
+	{"policy", "long_path_segments", "4K", TCPTUNED_EXIT_CONFIG_TYPE, "1 to 1048576"},
+	{"policy", "long_path_segments", "0", TCPTUNED_EXIT_CONFIG_RANGE, "1 to 1048576"},
 	{"policy", "congestion_control", "sixteen__letters", TCPTUNED_EXIT_CONFIG_RANGE,
 	 "15 letters"},
 	{"control", "group", "a.b", TCPTUNED_EXIT_CONFIG_TYPE, "31 letters"},
@@ -772,7 +806,7 @@ static void test_named_inherits(void **state)
 	assert_int_equal(web->receive_window_max_bytes, 8 << 20);
 	assert_int_equal(far->receive_window_max_bytes, 8 << 20);
 	assert_string_equal(web->congestion_control, "cubic");
-	assert_string_equal(far->congestion_control, "bitcp");
+	assert_string_equal(far->congestion_control, TCPTUNED_CC_AUTO);
 	assert_int_equal(web->local_port.low, 443);
 	assert_int_equal(web->local_port.high, 443);
 	assert_int_equal(web->remote_port.low, 0);
@@ -1470,6 +1504,7 @@ int main(void)
 		TEST(test_fraction_forms),
 		TEST(test_time_forms),
 		TEST(test_sets),
+		TEST(test_words),
 		TEST(test_other_forms),
 		TEST(test_layout),
 		TEST(test_section_names),

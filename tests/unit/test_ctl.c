@@ -788,9 +788,10 @@ static void test_status(void **state)
 			      "\"claimed_open\":3,\"listeners_raised\":4,\"adopt_failed\":5,"
 			      "\"receive_budget_refusals\":6,\"send_budget_refusals\":7,"
 			      "\"memory_short_refusals\":8,\"rcvbuf_overridden\":9},\"sysctls\":["
-			      "{\"name\":\"net.core.rmem_max\",\"set_to\":\"4194303\",\"now\":"
-			      "\"5000000\",\"left_alone\":true},{\"name\":\"net.core.wmem_max\","
-			      "\"before\":\"212992\",\"set_to\":\"4194304\",\"now\":\"4194304\","
+			      "{\"name\":\"net.ipv4.tcp_rmem\",\"set_to\":\"4096 131072 67108863\",\"now\":"
+			      "\"4096 131072 5000000\",\"left_alone\":true},{\"name\":"
+			      "\"net.ipv4.tcp_wmem\",\"before\":\"4096 16384 4194304\",\"set_to\":"
+			      "\"4096 16384 67108864\",\"now\":\"4096 16384 67108864\","
 			      "\"left_alone\":false}]}");
 	char *text = printed(STDOUT_FILENO, print_status, answer);
 
@@ -801,9 +802,10 @@ static void test_status(void **state)
 			  "windows, 7 send buffers\n               8 times since memory ran "
 			  "short, of all of TCP (net.ipv4.tcp_mem) or of a control group\n");
 	expect_says(text, "SO_RCVBUF overridden 9 times, SO_SNDBUF 0, dry runs included\n");
-	expect_says(text, "sysctls        net.core.rmem_max = 5000000, changed from tcptuned's "
-			  "4194303 by somebody else: left alone\n"
-			  "               net.core.wmem_max = 4194304, before 212992\n");
+	expect_says(text, "sysctls        net.ipv4.tcp_rmem = 4096 131072 5000000, changed from "
+			  "tcptuned's 4096 131072 67108863 by somebody else: left alone\n"
+			  "               net.ipv4.tcp_wmem = 4096 16384 67108864, before 4096 16384 "
+			  "4194304\n");
 	json_decref(answer);
 }
 
