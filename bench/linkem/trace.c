@@ -32,7 +32,8 @@ static int append_line(struct trace *t, const char *line)
 	char *end;
 
 	ms = strtoull(line, &end, 10);
-	if (!isdigit((unsigned char)*line) || (*end && !isspace((unsigned char)*end)) || ms > MS_MAX)
+	if (!isdigit((unsigned char)*line) || (*end && !isspace((unsigned char)*end)) ||
+	    ms > MS_MAX)
 		return -EINVAL;
 	if (t->count && ms * NS_PER_MS < t->at_ns[t->count - 1])
 		return -EINVAL;

@@ -69,8 +69,10 @@ static uint64_t scheduled_bits_by(uint64_t ns)
 	double bits = 0;
 
 	for (unsigned int i = 0; i < N(steps) && steps[i].at_ns < ns; i++) {
-		uint64_t end = i + 1 < N(steps) && steps[i + 1].at_ns < ns ? steps[i + 1].at_ns : ns;
+		uint64_t end = ns;
 
+		if (i + 1 < N(steps) && steps[i + 1].at_ns < ns)
+			end = steps[i + 1].at_ns;
 		bits += (double)(end - steps[i].at_ns) * (double)steps[i].rate_bps / 1e9;
 	}
 	return (uint64_t)bits;
@@ -154,7 +156,7 @@ static void test_trace_opportunities(void **state)
 	trace_free(&t);
 }
 
-/* A link that always has something to send delivers in each millisecond just what the trace says. */
+/* A link that always has something to send delivers each millisecond just what the trace says. */
 static void test_trace_bytes_per_ms(void **state)
 {
 	enum {
