@@ -173,7 +173,7 @@ vary_sender() { # NUMBER tuned|untuned CONTROL SECONDS
 }
 
 # short_again_s: since the last byte of the second one was read, until the first one's RTT stays
-# within three times the path's for a second; null: never
+# within three times the path's; null: not in that run
 vary_result() { # RTT_MS SPEC...
 	local rtt_ms=$1 i
 	shift
