@@ -413,6 +413,21 @@ test_schedule() {
 	expect_le "$(link_stats a b .ab.queue.max_delay_ms)" 24.1 "longest wait, ms"
 }
 
+# What delays on purpose is no excuse for being late.
+test_late_on_a_link_that_varies_is_invalid() {
+	host a b
+	link a b --rate 100mbit --delay 5ms --tolerance 1 --jitter uniform=80ms \
+		--schedule 100ms:50mbit:2ms,200ms:100mbit:90ms --reorder 0.01
+	background hold linkem_hold "$(pid_of link-a-b)"
+	transfer a b --congestion reno --count 4 >"$TEST_DIR/out"
+	stop hold || :
+	expect_fail 3 link_end a b
+	expect_match "$(link_stats a b '.invalid_reasons | join("; ")')" 'stalled for [0-9]{6} us' \
+		"the reason"
+	# the shortest delay of both directions: 2 and 2 ms
+	expect_eq "$(link_stats a b .rtt_ms)" 4 "RTT by which it is judged, ms"
+}
+
 # Delay that jumps lets nothing overtake: the receiver sees no segment out of order.
 linkem_jitter() {
 	link a b --rate 50mbit --delay 5ms --jitter-ab uniform=40ms,every=10ms --queue 4MB --seed 3
