@@ -267,7 +267,10 @@ static uint64_t to_host(struct station *to, uint64_t ready_ns, uint32_t bytes)
 	return rate_clock_send(&to->down, ready_ns, bytes) + to->delay_ns;
 }
 
-/* A segment that left the queue joins its packet's run, or begins one. False: no memory. */
+/*
+ * A segment that left the queue joins its packet's run, or begins one. Jitter and traces let many
+ * be due at once, which are handed over in as few pieces as there are packets. False: no memory.
+ */
 static bool append_segment(struct link *l, struct station *from, struct record *r,
 			   unsigned int index, const struct offer *o, uint32_t bytes)
 {
@@ -278,7 +281,7 @@ static bool append_segment(struct link *l, struct station *from, struct record *
 	if (l->host_count)
 		due = to_host(&l->stations[r->hosts.to], due, bytes);
 	if (!later && from->run.count && from->run.mark == mark &&
-	    due - from->run_began_ns <= l->run_ns) {
+	    (due == from->run.due_ns || due - from->run_began_ns <= l->run_ns)) {
 		from->run.count++;
 		from->run.due_ns = due;
 		return true;
