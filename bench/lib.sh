@@ -173,7 +173,7 @@ row() {
 							| map(.late_before_us.p99) | max),
 						host_cpu_share: $link.host_cpu_share,
 						host_steal_share: $link.host_steal_share}}
-				| if $keep == "" then del(.series) else . end'
+				| if $keep == "" then del(.series, .load_series) else . end'
 			return
 		fi
 		note "run $try of $bench $x, $column: not valid"

@@ -120,7 +120,8 @@ static const struct option_row {
 	 "receiver: report bytes read over time; give it to both sides"},
 	{"rtt-samples", FLAG, AT(rtt_samples), 0, 0, NULL,
 	 "sampled every 20 ms: RTT, cwnd, unsent bytes and send memory under load, received "
-	 "data that waits; with --series also the time from being written to being read"},
+	 "data that waits; with --series also the time from being written to being read, and\n\t"
+	 "of the first connection s, RTT in ms and window in bytes of each sample (load_series)"},
 	{"ping", NUMBER, AT(pings), 0, 1e5, "N",
 	 "first the RTT of the idle path, from N handshakes"},
 	{"stall", SECONDS, AT(stall_s), 0.1, 1e5, "SECONDS",
@@ -814,7 +815,22 @@ struct load_samples {
 	struct samples rtt_ms, cwnd, unsent, wmem;
 	struct samples latency_ms;
 	struct curve written;
+	struct curve rtt_us, window; /* of the first connection; values in @bytes */
 };
+
+/* What the sender may have in flight: the smaller one of its own window and its peer's. */
+static uint64_t window_bytes(const struct tcp_info *info)
+{
+	uint64_t own = (uint64_t)info->tcpi_snd_cwnd * info->tcpi_snd_mss;
+
+	return info->tcpi_snd_wnd && info->tcpi_snd_wnd < own ? info->tcpi_snd_wnd : own;
+}
+
+static void add_to_curves(struct load_samples *load, uint64_t at_ns, const struct tcp_info *info)
+{
+	curve_add(&load->rtt_us, (struct point){at_ns, info->tcpi_rtt});
+	curve_add(&load->window, (struct point){at_ns, window_bytes(info)});
+}
 
 static void sample_load(const struct stream *s, struct load_samples *load)
 {
@@ -828,6 +844,8 @@ static void sample_load(const struct stream *s, struct load_samples *load)
 		return;
 	samples_add(&load->rtt_ms, info.tcpi_rtt / 1e3);
 	samples_add(&load->cwnd, info.tcpi_snd_cwnd);
+	if (s == streams && opt.series_ms)
+		add_to_curves(load, now_ns() - s->start_ns, &info);
 	len = sizeof(mem);
 	getsockopt(s->fd, SOL_SOCKET, SO_MEMINFO, mem, &len);
 	samples_add(&load->wmem, mem[SK_MEMINFO_WMEM_QUEUED]);
@@ -975,6 +993,16 @@ static void print_curve(const struct stream *s, struct load_samples *load)
 		print_samples("latency_ms", &load->latency_ms);
 }
 
+static void print_load_curve(const struct load_samples *load)
+{
+	printf(",\n \"load_series\": [");
+	for (size_t i = 0; i < load->rtt_us.count; i++)
+		printf("%s[%.3f, %.3f, %llu]", i ? ", " : "", load->rtt_us.points[i].at_ns / 1e9,
+		       load->rtt_us.points[i].bytes / 1e3,
+		       (unsigned long long)load->window.points[i].bytes);
+	printf("]");
+}
+
 static void print_states(const struct stream *sum)
 {
 	const struct stream *s = &streams[0];
@@ -1056,6 +1084,8 @@ static enum exit_code sender(void)
 		print_samples("ping_ms", &pings_ms);
 	if (opt.series_ms)
 		print_curve(&streams[0], &load);
+	if (opt.series_ms && opt.rtt_samples)
+		print_load_curve(&load);
 	printf("}\n");
 	return ok ? EXIT_OK : EXIT_CORRUPT;
 }

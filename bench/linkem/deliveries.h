@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is under way to the far end, the first one due on top. What comes in the order of its
- * due times (all, without hosts) stands in a ring; hosts with different delays overtake one
- * another, and what is due earlier than the last one in the ring goes to a binary heap. Pure, in
- * memory of the caller's.
+ * What is under way to the far end, the first one due on top. What comes in the order of its due
+ * times (all, without hosts and reordering) stands in a ring; hosts with different delays overtake
+ * one another, and what is due earlier than the last one in the ring goes to a binary heap. Pure,
+ * in memory of the caller's.
  */
 #ifndef LINKEM_DELIVERIES_H
 #define LINKEM_DELIVERIES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,7 @@ struct delivery {
 	uint64_t due_ns;
 	uint64_t at; /* where their packet is, from the store's beginning */
 	uint16_t first, count;
+	bool mark; /* with CE */
 };
 
 struct deliveries {

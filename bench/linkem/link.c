@@ -14,8 +14,6 @@
 
 #include "segment.h"
 
-#define NS_PER_SECOND 1000000000ull
-
 /* A wake-up costs 20 to 30 us: packets are waited for no finer than this. */
 #define SLEEP_MIN_NS 50000ull
 /* Work without a sleep ends here: a FIFO thread that never sleeps is stopped for 50 ms. */
@@ -88,9 +86,10 @@ static int init_stations(struct link *l, uint64_t access_bps)
 	return 0;
 }
 
-/* Without hosts there is no heap. */
+/* Without hosts and reordering there is no heap. */
 static int init_deliveries(struct link *l)
 {
+	bool heap = l->host_count || l->delay.config.reorder > 0;
 	struct deliveries *d = &l->deliveries;
 	size_t bytes;
 
@@ -99,12 +98,12 @@ static int init_deliveries(struct link *l)
 		d->size *= 2;
 	bytes = d->size * sizeof(*d->ring);
 	d->ring = touched(bytes);
-	if (l->host_count)
+	if (heap)
 		d->heap = touched(bytes);
-	return d->ring && (d->heap || !l->host_count) ? 0 : -ENOMEM;
+	return d->ring && (d->heap || !heap) ? 0 : -ENOMEM;
 }
 
-/* The longest that a segment may be under way, beside the queue. */
+/* The longest that a segment may be under way after it has left the queue. */
 static uint64_t longest_delay_ns(const struct link *l)
 {
 	uint64_t longest = 0;
@@ -112,25 +111,46 @@ static uint64_t longest_delay_ns(const struct link *l)
 	for (unsigned int i = 0; i < l->host_count; i++)
 		if (l->hosts[i].delay_ns > longest)
 			longest = l->hosts[i].delay_ns;
-	return l->delay_ns + 2 * longest;
+	return l->delay.max_ns + 2 * longest;
+}
+
+static uint64_t limit_in_bytes(uint64_t limit_bytes, uint32_t limit_packets, uint32_t mtu)
+{
+	uint64_t queued = limit_packets * (uint64_t)mtu;
+
+	return !queued || (limit_bytes && limit_bytes < queued) ? limit_bytes : queued;
+}
+
+/* The most that the queue may hold at any time of the schedule. */
+static uint64_t most_queued(const struct queue_config *config, uint32_t mtu)
+{
+	uint64_t most = limit_in_bytes(config->limit_bytes, config->limit_packets, mtu);
+
+	for (unsigned int i = 0; i < config->schedule.count; i++) {
+		const struct step *step = &config->schedule.steps[i];
+		uint64_t own = limit_in_bytes(step->limit_bytes, step->limit_packets, mtu);
+
+		most = own > most ? own : most;
+	}
+	return most;
 }
 
 static uint64_t store_size_for(const struct link *l, uint32_t mtu)
 {
 	const struct queue_config *config = &l->queue.config;
-	uint64_t queued = config->limit_packets * (uint64_t)mtu;
-	double flying;
+	uint64_t queued = most_queued(config, mtu), longest_ns = longest_delay_ns(l);
+	double flying = (double)l->fastest_bps / 8 * (double)longest_ns / NS_PER_SECOND;
 
-	if (!queued || (config->limit_bytes && config->limit_bytes < queued))
-		queued = config->limit_bytes;
-	flying = (double)config->rate_bps / 8 * (double)longest_delay_ns(l) / NS_PER_SECOND;
+	if (config->trace)
+		flying = (double)trace_max_bytes(config->trace, longest_ns);
 	return (2 * (queued + (uint64_t)flying) + STORE_SLACK +
 		l->host_count * STORE_PER_HOST) &
 	       ~(RECORD_ALIGN - 1);
 }
 
-int link_init(struct link *l, const struct queue_config *config, uint64_t delay_ns,
-	      uint32_t mtu, const struct host *hosts, unsigned int host_count)
+int link_init(struct link *l, const struct queue_config *config,
+	      const struct delay_config *delay, uint32_t mtu, const struct host *hosts,
+	      unsigned int host_count)
 {
 	struct queue_config own = *config;
 	int err;
@@ -145,9 +165,10 @@ int link_init(struct link *l, const struct queue_config *config, uint64_t delay_
 		err = init_stations(l, config->access_bps);
 	if (err)
 		return err;
-	l->delay_ns = delay_ns;
+	delay_line_init(&l->delay, delay);
+	l->fastest_bps = queue_fastest_bps(config);
 	l->run_ns = RUN_NS;
-	l->spin = config->rate_bps <= SPIN_RATE_MAX;
+	l->spin = l->fastest_bps <= SPIN_RATE_MAX;
 	l->store_size = store_size_for(l, mtu);
 	l->store = touched(l->store_size);
 	return l->store ? init_deliveries(l) : -ENOMEM;
@@ -246,15 +267,21 @@ static uint64_t to_host(struct station *to, uint64_t ready_ns, uint32_t bytes)
 	return rate_clock_send(&to->down, ready_ns, bytes) + to->delay_ns;
 }
 
-/* A segment that left the queue joins its packet's run, or begins one. False: no memory. */
+/*
+ * A segment that left the queue joins its packet's run, or begins one. Jitter and traces let many
+ * be due at once, which are handed over in as few pieces as there are packets. False: no memory.
+ */
 static bool append_segment(struct link *l, struct station *from, struct record *r,
 			   unsigned int index, const struct offer *o, uint32_t bytes)
 {
-	uint64_t due = o->depart_ns + l->delay_ns;
+	uint64_t start = l->queue.start_ns, later = delay_line_reorder_ns(&l->delay);
+	uint64_t due = start + delay_line_send(&l->delay, o->depart_ns - start);
+	bool mark = o->mark && packet_is_ect(&r->packet);
 
 	if (l->host_count)
 		due = to_host(&l->stations[r->hosts.to], due, bytes);
-	if (from->run.count && due - from->run_began_ns <= l->run_ns) {
+	if (!later && from->run.count && from->run.mark == mark &&
+	    (due == from->run.due_ns || due - from->run_began_ns <= l->run_ns)) {
 		from->run.count++;
 		from->run.due_ns = due;
 		return true;
@@ -264,13 +291,18 @@ static bool append_segment(struct link *l, struct station *from, struct record *
 		return false;
 	l->runs++;
 	r->pending++;
-	from->run_began_ns = due - bytes * 8ull * NS_PER_SECOND / l->queue.config.rate_bps;
+	from->run_began_ns = due - bytes * 8ull * NS_PER_SECOND / l->fastest_bps;
 	from->run = (struct delivery){
-		.due_ns = due,
+		.due_ns = due + later,
 		.at = (uint64_t)((uint8_t *)r - l->store),
 		.first = index,
 		.count = 1,
+		.mark = mark,
 	};
+	if (later) {
+		count(&l->stats.reordered, bytes, r->packet.payload_len > 0);
+		close_run(l, from);
+	}
 	return true;
 }
 
@@ -304,6 +336,8 @@ static bool offer_segment(struct link *l, struct station *from, struct record *r
 		return false;
 	}
 	count_queue(&l->stats, &o, bytes);
+	if (o.mark && packet_is_ect(&r->packet))
+		count(&l->stats.marked, bytes, r->packet.payload_len > 0);
 	return true;
 }
 
@@ -390,7 +424,7 @@ static void offer_next(struct link *l, struct station *s)
 	schedule_arrival(s);
 	/* it will be too late to join the run: that need not wait for it */
 	if (s->run.count &&
-	    s->arrive_ns + l->delay_ns + to->delay_ns > s->run_began_ns + l->run_ns)
+	    s->arrive_ns + l->delay.min_ns + to->delay_ns > s->run_began_ns + l->run_ns)
 		close_run(l, s);
 }
 
@@ -491,6 +525,8 @@ static void hand_over(struct link *l, const struct delivery *d, const struct rec
 	uint64_t now;
 
 	packet_build_run(&r->packet, d->first, d->count, &image);
+	if (d->mark)
+		run_mark_ce(&image);
 	iov[0] = (struct iovec){image.headers, image.headers_len};
 	iov[1] = (struct iovec){(void *)image.payload, image.payload_len};
 	now = link_now_ns();
@@ -532,7 +568,7 @@ static uint64_t next_due_ns(const struct link *l, bool *ret_exact)
 	const struct delivery *d = deliveries_first(&l->deliveries);
 	const struct station *s = next_arrival(l);
 	uint64_t due = d ? d->due_ns : UINT64_MAX;
-	uint64_t offer = s ? s->arrive_ns + l->delay_ns : UINT64_MAX;
+	uint64_t offer = s ? s->arrive_ns + l->delay.min_ns : UINT64_MAX;
 
 	*ret_exact = d && due <= offer;
 	return due < offer ? due : offer;

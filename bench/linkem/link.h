@@ -8,6 +8,9 @@
  * crossed its access link, and they are offered to the queue in the order in which they get there:
  *
  *	line of the sending host -> queue -> delay of the link -> access link of the receiving host
+ *
+ * Jitter adds to the delay of the link and keeps the order. What is reordered is late by so much
+ * when it has everything behind it.
  */
 #ifndef LINKEM_LINK_H
 #define LINKEM_LINK_H
@@ -16,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "delay.h"
 #include "deliveries.h"
 #include "hosts.h"
 #include "queue.h"
@@ -39,7 +43,8 @@ struct station {
 
 struct link {
 	struct queue queue;
-	uint64_t delay_ns;
+	struct delay_line delay;
+	uint64_t fastest_bps; /* that the link will ever be; of a trace the mean */
 	uint64_t run_ns; /* longest serialisation time of one delivery */
 	bool spin;	 /* slow link: wait actively for the last 50 us */
 	int in_fd, out_fd;
@@ -70,10 +75,12 @@ struct link {
 /*
  * Takes all memory that the direction will need for packets of @mtu bytes, and touches it: to
  * be called before the devices exist, since packets would queue unseen meanwhile. @hosts stays
- * the caller's; with hosts @config's access rate is that of each. 0 or negative errno.
+ * the caller's, as do @config's arrays; with hosts its access rate is that of each. 0 or negative
+ * errno.
  */
-int link_init(struct link *l, const struct queue_config *config, uint64_t delay_ns,
-	      uint32_t mtu, const struct host *hosts, unsigned int host_count);
+int link_init(struct link *l, const struct queue_config *config,
+	      const struct delay_config *delay, uint32_t mtu, const struct host *hosts,
+	      unsigned int host_count);
 /*
  * Starts the thread, SCHED_FIFO where that is allowed. @judged_from_ns: lateness before that goes
  * to stats.late_before. 0 or negative errno.

@@ -138,7 +138,7 @@ static void fill_report(struct emulator *e, struct report *ret)
 	*ret = (struct report){
 		.now_ns = link_now_ns(),
 		.up_since_ns = e->up_since_ns,
-		.rtt_ns = o->delay_ns[0] + o->delay_ns[1],
+		.rtt_ns = e->link[0].delay.min_ns + e->link[1].delay.min_ns,
 		.judge_after_s = o->judge_after_s,
 		.tolerance = o->tolerance,
 		.seed = o->seed,
@@ -242,6 +242,7 @@ static int init_links(struct emulator *e)
 	const struct options *o = &e->options;
 
 	for (int i = 0; i < 2; i++) {
+		struct delay_config delay;
 		int err;
 
 		e->config[i] = (struct queue_config){
@@ -252,12 +253,27 @@ static int init_links(struct emulator *e)
 			.loss = o->loss[i],
 			.lose = o->lose[i].at,
 			.lose_count = o->lose[i].count,
+			.bursts = o->bursts[i],
+			.schedule = o->schedule[i],
+			.trace = o->trace[i].count ? &o->trace[i] : NULL,
+			.police_bps = o->police[i].rate_bps,
+			.police_bytes = o->police[i].bytes,
+			.mark_bytes = o->mark[i].bytes,
+			.mark_packets = o->mark[i].packets,
 			/* the directions must not lose in step */
 			.seed = o->seed * 2 + i,
 			.red = o->red[i],
 			.packet_bytes = o->mtu,
 		};
-		err = link_init(&e->link[i], &e->config[i], o->delay_ns[i], o->mtu, o->hosts,
+		delay = (struct delay_config){
+			.delay_ns = o->delay_ns[i],
+			.schedule = o->schedule[i],
+			.jitter = o->jitter[i],
+			.reorder = o->reorder[i].p,
+			.reorder_ns = o->reorder[i].p > 0 ? o->reorder[i].later_ns : 0,
+			.seed = e->config[i].seed,
+		};
+		err = link_init(&e->link[i], &e->config[i], &delay, o->mtu, o->hosts,
 				o->host_count);
 		if (err) {
 			fprintf(stderr, "linkem: no memory for the queue: %s\n",

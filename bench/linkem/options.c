@@ -12,6 +12,9 @@
 #define ACCESS_AUTO	UINT64_MAX
 #define ACCESS_AUTO_BPS 10000000000ull
 #define BDP_PACKETS_MIN 10
+#define REORDER_LATER_NS 1000000
+/* A delay that a step of a schedule does not change; 0 is a delay. */
+#define UNCHANGED UINT64_MAX
 
 struct unit {
 	const char *name;
@@ -114,6 +117,163 @@ static int parse_loss(void *to, const char *text)
 	return parse_number(text, none, loss, &unit) || *loss > 1 ? -EINVAL : 0;
 }
 
+/* "NAME" or "NAME=VALUE": cuts it in two; NULL where there is no value. */
+static char *cut_value(char *word)
+{
+	char *value = strchr(word, '=');
+
+	if (value)
+		*value++ = '\0';
+	return value;
+}
+
+/* Cuts @copy, a copy of @text, at @delimiters; returns how many parts there are, 0: too many. */
+static unsigned int cut(const char *text, const char *delimiters, char copy[256], char **parts,
+			unsigned int max)
+{
+	unsigned int count = 0;
+	char *rest = copy;
+
+	if (snprintf(copy, 256, "%s", text) >= 256)
+		return 0;
+	while (rest && count < max)
+		parts[count++] = strsep(&rest, delimiters);
+	return rest ? 0 : count;
+}
+
+static int parse_bursts(void *to, const char *text)
+{
+	struct bursts *b = to;
+	char copy[256], *parts[3];
+	unsigned int count = cut(text, ":", copy, parts, 3);
+
+	*b = (struct bursts){.loss = 1};
+	if (count < 2 || parse_loss(&b->enter, parts[0]) || parse_loss(&b->leave, parts[1]))
+		return -EINVAL;
+	return count == 3 ? parse_loss(&b->loss, parts[2]) : 0;
+}
+
+static int parse_reorder(void *to, const char *text)
+{
+	struct reorder *r = to;
+	char copy[256], *parts[2];
+	unsigned int count = cut(text, ":", copy, parts, 2);
+
+	r->later_ns = REORDER_LATER_NS;
+	if (!count || parse_loss(&r->p, parts[0]))
+		return -EINVAL;
+	return count == 2 ? parse_delay(&r->later_ns, parts[1]) : 0;
+}
+
+static int parse_police(void *to, const char *text)
+{
+	struct police *p = to;
+	char copy[256], *parts[2];
+
+	if (cut(text, ":", copy, parts, 2) != 2 || parse_rate(&p->rate_bps, parts[0]))
+		return -EINVAL;
+	return parse_range(parts[1], size_units, 1500, 4e9, &p->bytes);
+}
+
+static int parse_onoff(struct jitter *j, const char *text)
+{
+	char copy[256], *parts[3];
+
+	j->kind = JITTER_ONOFF;
+	if (cut(text, ":", copy, parts, 3) != 3 || parse_delay(&j->amount_ns, parts[0]) ||
+	    parse_range(parts[1], time_units, 1e3, 1e12, &j->on_ns) ||
+	    parse_range(parts[2], time_units, 1e3, 1e12, &j->every_ns))
+		return -EINVAL;
+	return j->on_ns < j->every_ns ? 0 : -EINVAL;
+}
+
+static int set_jitter_word(struct jitter *j, char *word)
+{
+	const char *value = cut_value(word);
+
+	if (!value)
+		return -EINVAL;
+	if (!strcmp(word, "every"))
+		return j->kind == JITTER_ONOFF
+			       ? -EINVAL
+			       : parse_range(value, time_units, 1e3, 1e12, &j->every_ns);
+	if (j->kind)
+		return -EINVAL;
+	if (!strcmp(word, "onoff"))
+		return parse_onoff(j, value);
+	j->kind = !strcmp(word, "uniform") ? JITTER_UNIFORM : JITTER_EXPONENTIAL;
+	if (j->kind == JITTER_EXPONENTIAL && strcmp(word, "exponential"))
+		return -EINVAL;
+	return parse_delay(&j->amount_ns, value);
+}
+
+static int parse_jitter(void *to, const char *text)
+{
+	struct jitter *j = to;
+	char copy[256], *parts[2];
+	unsigned int count = cut(text, ",", copy, parts, 2);
+
+	*j = (struct jitter){.every_ns = JITTER_EVERY_NS};
+	for (unsigned int i = 0; i < count; i++)
+		if (set_jitter_word(j, parts[i]))
+			return -EINVAL;
+	return j->kind ? 0 : -EINVAL;
+}
+
+/* "T:RATE:DELAY[:QUEUE]"; resolve_schedule() fills in what is empty. */
+static int parse_step(const char *text, struct step *ret)
+{
+	char copy[256], *parts[4];
+	unsigned int count = cut(text, ":", copy, parts, 4);
+	struct limit limit = {0};
+
+	*ret = (struct step){.delay_ns = UNCHANGED};
+	if (count < 3 || parse_range(parts[0], time_units, 1, 1e15, &ret->at_ns) ||
+	    (*parts[1] && parse_rate(&ret->rate_bps, parts[1])) ||
+	    (*parts[2] && parse_delay(&ret->delay_ns, parts[2])) ||
+	    (count == 4 && *parts[3] && parse_queue(&limit, parts[3])) || limit.bdp > 0)
+		return -EINVAL;
+	ret->limit_bytes = limit.bytes;
+	ret->limit_packets = limit.packets;
+	return 0;
+}
+
+/* Leaves the first step free for what the other options say. */
+static int parse_schedule(void *to, const char *text)
+{
+	char copy[4096], *save, *word, *rest = copy;
+	struct schedule *s = to;
+
+	if (snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy))
+		return -EINVAL;
+	free(s->steps);
+	s->count = 1;
+	s->steps = calloc(strlen(copy) / 2 + 2, sizeof(*s->steps));
+	if (!s->steps)
+		return -ENOMEM;
+	for (; (word = strtok_r(rest, ",", &save)); rest = NULL) {
+		struct step *step = &s->steps[s->count];
+
+		if (parse_step(word, step) || step->at_ns <= step[-1].at_ns)
+			return -EINVAL;
+		s->count++;
+	}
+	return s->count > 1 ? 0 : -EINVAL;
+}
+
+static int parse_trace(void *to, const char *text)
+{
+	FILE *in = fopen(text, "re");
+	int err;
+
+	if (!in)
+		return -errno;
+	trace_free(to);
+	err = trace_read(in, to);
+	fclose(in);
+	return err;
+}
+
 static int parse_count(const char *text, uint64_t max, uint64_t *ret)
 {
 	char *end;
@@ -143,16 +303,6 @@ static int parse_lose(void *to, const char *text)
 		list->count++;
 	}
 	return list->count ? 0 : -EINVAL;
-}
-
-/* "NAME" or "NAME=VALUE": cuts it in two; NULL where there is no value. */
-static char *cut_value(char *word)
-{
-	char *value = strchr(word, '=');
-
-	if (value)
-		*value++ = '\0';
-	return value;
 }
 
 static const struct red_word {
@@ -336,15 +486,30 @@ static const struct option_row {
 	 "one way, 0ms to 500ms (25ms)"},
 	{"queue", DIRECTIONS, parse_queue, AT(queue, 2), "SIZE|Np|Xbdp",
 	 "drop-tail limit: 20MB, 512KiB, 100p (packets), 1bdp (rate times both delays) (1bdp)"},
+	{"jitter", DIRECTIONS, parse_jitter, AT(jitter, 2),
+	 "uniform=TIME|exponential=MEAN[,every=TIME]|onoff=TIME:ON:PERIOD",
+	 "extra delay, drawn again each time (20ms), order kept; onoff: TIME in the first ON"},
+	{"schedule", DIRECTIONS, parse_schedule, AT(schedule, 2), "T:[RATE]:[DELAY][:QUEUE][,...]",
+	 "at T after the first packet: the new rate, delay and queue; what is empty stays"},
+	{"trace", DIRECTIONS, parse_trace, AT(trace, 2), "FILE",
+	 "mahimahi's: ms of each opportunity to send 1500 bytes, repeats; instead of a rate"},
 	{"red", DIRECTIONS, parse_red, AT(red, 2), "WORD[,WORD...]|auto",
 	 "RED: min=Np, max=Np, max_p=P, weight=W, gentle, wait, adaptive, bottom=P, top=P, mean=N"},
 	{"loss", DIRECTIONS, parse_loss, AT(loss, 2), "P",
 	 "random loss of segments, 1e-4 or 0.01% (0)"},
+	{"loss-bursts", DIRECTIONS, parse_bursts, AT(bursts, 2), "P:R[:LOSS]",
+	 "Gilbert-Elliott: probability to become bad, to become good, and to lose when bad (1)"},
+	{"reorder", DIRECTIONS, parse_reorder, AT(reorder, 2), "P[:TIME]",
+	 "segments of probability P are delivered TIME (1ms) later, behind those after them"},
+	{"mark", DIRECTIONS, parse_queue, AT(mark, 2), "SIZE|Np|Xbdp",
+	 "a queue longer than that marks ECN-capable segments with CE"},
+	{"police", DIRECTIONS, parse_police, AT(police, 2), "RATE:BURST",
+	 "token bucket before the queue: drops what is beyond RATE and BURST bytes"},
 	{"loss-at", FORWARD, parse_lose, AT(lose, 2), "N[,N...]",
 	 "loses exactly the Nth segments that carry data, ascending, from 1"},
 	{"host", ONE, parse_host, AT(hosts, 1), "ADDRESS[/N][,delay=TIME][,rate=RATE]",
 	 "a host behind one of the ends, with an access link of its own (up to 256)"},
-	{"seed", ONE, parse_seed, AT(seed, 1), "N", "of random loss and RED (1)"},
+	{"seed", ONE, parse_seed, AT(seed, 1), "N", "of all that is random (1)"},
 	{"mtu", ONE, parse_mtu, AT(mtu, 1), "BYTES", "576 to 65535 (1500)"},
 	{"tolerance", ONE, parse_tolerance, AT(tolerance, 1), "FACTOR",
 	 "1 to 100: accept so many times the lateness that makes a run invalid (1)"},
@@ -383,6 +548,9 @@ static void print_help(void)
 	       "for each host beside what the link holds, and a run that fills it is invalid. A host without a rate sends at --access-rate, as do\n"
 	       "all that are not named together. The addresses have to be given to the device by\n"
 	       "others (ip address add). A queue in bdp does not take their delays into account.\n\n"
+	       "Schedules and traces begin with the first packet of their direction. A rate that changes\n"
+	       "holds for what waits, too; a delay that shrinks lets nothing overtake. A trace has\n"
+	       "no other rate, and the queue, the delay and everything else as it is set.\n\n"
 	       "--red drops before the limit, by the average queue in packets: none below min, up\n"
 	       "to max_p (0.1) at max, and all beyond; gentle: all beyond twice max. wait: drops are\n"
 	       "1/p to 2/p packets apart, not 1 to 1/p. adaptive: max_p moves between bottom (0.01)\n"
@@ -451,25 +619,61 @@ static int parse_option(struct options *o, const char *name, const char *value)
 	return 0;
 }
 
+/* Without a delay there is no product: @min_bytes then. */
+static void resolve_limit(struct limit *l, double bdp_bytes, uint32_t min_bytes)
+{
+	if (l->bdp <= 0)
+		return;
+	l->bytes = (uint64_t)(l->bdp * bdp_bytes);
+	if (l->bytes < min_bytes)
+		l->bytes = min_bytes;
+}
+
+/* The first step is what the other options say; each keeps what it does not change. */
+static void resolve_schedule(struct schedule *s, struct step first)
+{
+	if (s->count)
+		s->steps[0] = first;
+	for (unsigned int i = 1; i < s->count; i++) {
+		const struct step *before = &s->steps[i - 1];
+		struct step *step = &s->steps[i];
+
+		if (!step->rate_bps)
+			step->rate_bps = before->rate_bps;
+		if (step->delay_ns == UNCHANGED)
+			step->delay_ns = before->delay_ns;
+		if (step->limit_bytes || step->limit_packets)
+			continue;
+		step->limit_bytes = before->limit_bytes;
+		step->limit_packets = before->limit_packets;
+	}
+}
+
 /* What depends on other options. */
 static void resolve(struct options *o)
 {
 	double rtt_s = (o->delay_ns[0] + o->delay_ns[1]) / 1e9;
 
 	for (int i = 0; i < 2; i++) {
-		uint64_t fast = 4 * o->rate_bps[i];
-		struct limit *q = &o->queue[i];
+		uint64_t fast;
+		double bdp;
 
+		if (o->trace[i].count)
+			o->rate_bps[i] = trace_mean_bps(&o->trace[i]);
+		fast = 4 * o->rate_bps[i];
+		bdp = rtt_s * (double)o->rate_bps[i] / 8;
 		if (o->access_bps[i] == ACCESS_AUTO)
 			o->access_bps[i] = fast > ACCESS_AUTO_BPS ? fast : ACCESS_AUTO_BPS;
 		if (o->red[i].on)
 			red_config_resolve(&o->red[i], o->rate_bps[i], o->delay_ns[i], o->mtu);
-		if (q->bdp <= 0)
-			continue;
-		/* without a delay there is no product: a handful of packets then */
-		q->bytes = (uint64_t)(q->bdp * rtt_s * (double)o->rate_bps[i] / 8);
-		if (q->bytes < BDP_PACKETS_MIN * o->mtu)
-			q->bytes = BDP_PACKETS_MIN * o->mtu;
+		resolve_limit(&o->queue[i], bdp, BDP_PACKETS_MIN * o->mtu);
+		resolve_limit(&o->mark[i], bdp, o->mtu);
+		resolve_schedule(&o->schedule[i], (struct step){
+			.rate_bps = o->rate_bps[i],
+			.delay_ns = o->delay_ns[i],
+			.limit_bytes = o->queue[i].bytes,
+			.limit_packets = o->queue[i].packets,
+		});
 	}
 }
 
@@ -519,7 +723,10 @@ int options_parse(struct options *ret, int argc, char **argv)
 
 void options_free(struct options *o)
 {
-	free(o->lose[0].at);
-	free(o->lose[1].at);
+	for (int i = 0; i < 2; i++) {
+		free(o->lose[i].at);
+		free(o->schedule[i].steps);
+		trace_free(&o->trace[i]);
+	}
 	free(o->hosts);
 }

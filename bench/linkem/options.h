@@ -5,8 +5,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bursts.h"
+#include "delay.h"
 #include "hosts.h"
 #include "red.h"
+#include "schedule.h"
+#include "trace.h"
 
 /* What the link is asked to be, per direction: [0] from a to b, [1] from b to a. */
 struct options {
@@ -14,13 +18,24 @@ struct options {
 	uint64_t rate_bps[2];
 	uint64_t access_bps[2];
 	uint64_t delay_ns[2];
+	struct jitter jitter[2];
+	struct schedule schedule[2]; /* with a first step of the options above, if it is not empty */
+	struct trace trace[2];	     /* .count 0: none */
 	struct limit {
 		uint64_t bytes;
 		uint32_t packets;
 		double bdp; /* > 0: multiple of rate times both delays, until resolved */
-	} queue[2];
+	} queue[2], mark[2];
 	struct red_config red[2];
 	double loss[2];
+	struct bursts bursts[2];
+	struct reorder {
+		double p;
+		uint64_t later_ns;
+	} reorder[2];
+	struct police {
+		uint64_t rate_bps, bytes;
+	} police[2];
 	struct lose_list {
 		uint64_t *at;
 		unsigned int count;

@@ -3,9 +3,11 @@
  * One direction of the emulated link, as arithmetic: every segment's fate and the moment at
  * which its last bit leaves are known when it arrives. Pure: the time is an argument.
  *
- *	arrival (spaced at the access rate) -> loss -> RED -> drop-tail queue -> serialisation
+ *	arrival (spaced at the access rate) -> loss -> policer -> RED -> drop-tail queue, CE marks
+ *	-> serialisation
  *
- * The propagation delay comes after it and is the same for all, so it is left to the caller.
+ * Schedules and traces begin with the first segment. The propagation delay comes after all that
+ * and is left to the caller.
  * Times are nanoseconds, rates bits per second, sizes bytes of the IP packet.
  */
 #ifndef LINKEM_QUEUE_H
@@ -14,17 +16,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bursts.h"
+#include "clock.h"
 #include "red.h"
-
-/* A serialisation clock. The remainder is carried, so that it never drifts off its rate. */
-struct rate_clock {
-	uint64_t rate_bps; /* 0: takes no time */
-	uint64_t busy_until_ns;
-	uint64_t remainder; /* of a nanosecond, in units of 1 / rate_bps */
-};
-
-/* When the last bit of @bytes is out that were ready at @ready_ns, behind all before them. */
-uint64_t rate_clock_send(struct rate_clock *c, uint64_t ready_ns, uint32_t bytes);
+#include "schedule.h"
+#include "trace.h"
 
 struct queue_config {
 	uint64_t rate_bps;
@@ -34,7 +30,14 @@ struct queue_config {
 	double loss;		/* probability that a segment vanishes before the queue */
 	const uint64_t *lose;	/* ascending: data segments to lose, counted from 1 */
 	unsigned int lose_count;
+	struct bursts bursts; /* and bursts of loss before the queue */
 	uint64_t seed;
+	struct schedule schedule;  /* of rate and limits; if it has steps, the first is as above */
+	const struct trace *trace; /* NULL: none; sets the rate, rate_bps is its mean then */
+	uint64_t police_bps;	   /* token bucket before the queue; 0: none */
+	uint64_t police_bytes;	   /* that it holds */
+	uint64_t mark_bytes;	   /* a longer queue marks what is ECN-capable; 0: none does */
+	uint32_t mark_packets;	   /* likewise, in packets */
 	struct red_config red;
 	uint32_t packet_bytes; /* of a full packet: what RED takes an idle link's for */
 };
@@ -42,7 +45,9 @@ struct queue_config {
 enum verdict {
 	VERDICT_PASS,
 	VERDICT_LOST,	 /* by chance */
+	VERDICT_BURST,	 /* in a burst of loss */
 	VERDICT_CHOSEN,	 /* named in the list of segments to lose */
+	VERDICT_POLICED, /* the policer's bucket is empty */
 	VERDICT_FULL,	 /* drop-tail */
 	VERDICT_EARLY,	 /* by RED, by chance */
 	VERDICT_FORCED,	 /* by RED, the average queue being too long */
@@ -61,11 +66,16 @@ struct waiting {
  */
 struct queue {
 	struct queue_config config;
-	struct rate_clock access, link;
+	struct rate_clock access, link; /* the times of a schedule's count from start_ns */
+	struct rate_clock policer;	/* how empty its bucket is, as time to fill it */
+	struct trace_clock trace;
+	struct bursts bursts;
+	uint64_t start_ns; /* of the first segment; 0: none yet */
 	struct waiting *ring;
 	uint32_t ring_size; /* a power of two */
 	uint32_t head, tail;
 	uint64_t bytes;
+	uint64_t idle_from_ns; /* when the last segment is out */
 	uint64_t random;
 	uint64_t data_segments;
 	unsigned int lost_by_choice;
@@ -78,7 +88,11 @@ struct offer {
 	uint64_t depart_ns; /* last bit out of the queue */
 	uint32_t queued_packets;
 	uint64_t queued_bytes; /* with this one */
+	bool mark;	       /* the queue asks for a CE mark */
 };
+
+/* The highest rate of the schedule; of a trace the mean. */
+uint64_t queue_fastest_bps(const struct queue_config *config);
 
 /* 0 or -ENOMEM, -EINVAL. Memory is touched here, so that no page fault comes later. */
 int queue_init(struct queue *q, const struct queue_config *config);

@@ -9,6 +9,8 @@
 #include <netinet/tcp.h>
 #include <netinet/udp.h>
 
+#define ECN_MASK 0x03 /* of the IPv4 TOS; all of it is CE */
+
 #define TCP_FLAG_FIN  0x01
 #define TCP_FLAG_PSH  0x08
 #define TCP_FLAG_CWR  0x80
@@ -127,19 +129,23 @@ uint32_t packet_segment_bytes(const struct packet *p, unsigned int index)
 	return p->header_len + run_payload_len(p, index, 1);
 }
 
+static void fix_ipv4_checksum(uint8_t *ip)
+{
+	uint8_t *check = ip + offsetof(struct iphdr, check);
+
+	put16(check, 0);
+	put16(check, ~checksum_fold(checksum_add(ip, (ip[0] & 0xf) * 4u, 0)));
+}
+
 static void fix_ip(uint8_t *ip, uint32_t total_len, unsigned int first)
 {
-	size_t header_len = (ip[0] & 0xf) * 4u;
-
 	if (ip[0] >> 4 == 6) {
 		put16(ip + 4, total_len - sizeof(struct ip6_hdr));
 		return;
 	}
 	put16(ip + offsetof(struct iphdr, tot_len), total_len);
 	put16(ip + offsetof(struct iphdr, id), get16(ip + offsetof(struct iphdr, id)) + first);
-	put16(ip + offsetof(struct iphdr, check), 0);
-	put16(ip + offsetof(struct iphdr, check),
-	      ~checksum_fold(checksum_add(ip, header_len, 0)));
+	fix_ipv4_checksum(ip);
 }
 
 /*
@@ -196,4 +202,36 @@ void packet_build_run(const struct packet *p, unsigned int first, unsigned int c
 		vnet.gso_size = 0;
 	}
 	memcpy(ret->headers, &vnet, sizeof(vnet));
+}
+
+/* Traffic class of IPv6: the four bits behind the version, and the four after them. */
+bool packet_is_ect(const struct packet *p)
+{
+	const uint8_t *ip = p->frame + SEGMENT_VNET_LEN;
+
+	return ip[0] >> 4 == 4 ? ip[1] & ECN_MASK : ip[1] >> 4 & ECN_MASK;
+}
+
+void run_mark_ce(struct run_image *image)
+{
+	uint8_t *ip = image->headers + SEGMENT_VNET_LEN;
+
+	/* a packet as it came: its IP header is to be copied before it is changed */
+	if (image->headers_len == SEGMENT_VNET_LEN) {
+		size_t len = image->payload[0] >> 4 == 4 ? (image->payload[0] & 0xf) * 4u
+							 : sizeof(struct ip6_hdr);
+
+		if (len > image->payload_len)
+			return;
+		memcpy(ip, image->payload, len);
+		image->headers_len += len;
+		image->payload += len;
+		image->payload_len -= len;
+	}
+	if (ip[0] >> 4 == 6) {
+		ip[1] |= ECN_MASK << 4;
+		return;
+	}
+	ip[1] |= ECN_MASK;
+	fix_ipv4_checksum(ip);
 }

@@ -56,6 +56,11 @@ struct run_image {
 void packet_build_run(const struct packet *p, unsigned int first, unsigned int count,
 		      struct run_image *ret);
 
+/* Whether the packet is ECN-capable (RFC 3168: ECT(0), ECT(1), or CE already). */
+bool packet_is_ect(const struct packet *p);
+/* Sets CE in a run that was built from such a packet, and mends the IPv4 header's checksum. */
+void run_mark_ce(struct run_image *image);
+
 /* RFC 1071 sum of @len bytes onto @sum, not folded: for the IPv4 header and for tests. */
 uint32_t checksum_add(const void *data, size_t len, uint32_t sum);
 /* Folds carries into 16 bits; the checksum field is the complement of it. */

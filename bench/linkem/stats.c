@@ -90,7 +90,7 @@ static void judge_direction(struct reasons *r, const struct direction_report *d,
 			    const struct report *all)
 {
 	const struct direction_stats *s = d->stats;
-	uint64_t segment_ns = all->mtu * 8000000000ull / d->config->rate_bps;
+	uint64_t segment_ns = all->mtu * 8000000000ull / queue_fastest_bps(d->config);
 	double tolerance = all->tolerance;
 	uint64_t late = histogram_quantile(&s->late, 0.99);
 	uint64_t gap = histogram_quantile(&s->gap, 0.99);
@@ -162,7 +162,9 @@ static void write_drops(FILE *out, const struct tally *verdicts)
 {
 	static const char *const names[VERDICT_COUNT] = {
 		[VERDICT_LOST] = "loss",
+		[VERDICT_BURST] = "loss_bursts",
 		[VERDICT_CHOSEN] = "chosen",
+		[VERDICT_POLICED] = "policed",
 		[VERDICT_FULL] = "queue",
 		[VERDICT_EARLY] = "red_early",
 		[VERDICT_FORCED] = "red_forced",
@@ -233,6 +235,10 @@ static void write_direction(FILE *out, const struct direction_report *d)
 	fprintf(out, ",\n");
 	fprintf(out, "    ");
 	write_drops(out, s->verdicts);
+	fprintf(out, ",\n    ");
+	write_tally(out, "marked", &s->marked);
+	fprintf(out, ", ");
+	write_tally(out, "reordered", &s->reordered);
 	fprintf(out, ",\n");
 	write_queue(out, d);
 	write_red(out, d->red);

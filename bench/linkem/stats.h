@@ -34,6 +34,8 @@ struct direction_stats {
 	uint64_t packets_in, packets_out; /* as read and written, super-packets count once */
 	struct tally in, out;
 	struct tally verdicts[VERDICT_COUNT];
+	struct tally marked; /* with CE, of those that passed */
+	struct tally reordered;
 	uint64_t malformed;
 	uint64_t read_errors, write_errors;
 	uint64_t first_in_ns, last_depart_ns, last_out_ns; /* CLOCK_MONOTONIC; 0: none yet */
@@ -78,7 +80,7 @@ struct host_report {
 
 struct report {
 	uint64_t now_ns, up_since_ns;
-	uint64_t rtt_ns; /* both delays */
+	uint64_t rtt_ns; /* both delays, the shortest that a schedule has */
 	double judge_after_s;
 	double tolerance; /* multiplies every limit on lateness below */
 	uint64_t seed;

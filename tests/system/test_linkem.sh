@@ -301,6 +301,15 @@ test_bad_options() {
 	linkem_refuses 2 '--red gentle=1 is wrong' --red gentle=1
 	linkem_refuses 2 '--host 10.0.0.1,delay=9 is wrong' --host 10.0.0.1,delay=9
 	linkem_refuses 2 '--host fd99::/129 is wrong' --host fd99::/129
+	linkem_refuses 2 '--jitter every=5ms is wrong' --jitter every=5ms
+	linkem_refuses 2 '--jitter uniform=5ms,onoff=' --jitter uniform=5ms,onoff=1ms:2ms:3ms
+	linkem_refuses 2 '--jitter onoff=5ms:20ms:20ms is' --jitter onoff=5ms:20ms:20ms
+	linkem_refuses 2 '--schedule 2s:1mbit:,2s:2mbit: is' --schedule 2s:1mbit:,2s:2mbit:
+	linkem_refuses 2 '--schedule 2s::1ms:1bdp is wrong' --schedule 2s::1ms:1bdp
+	linkem_refuses 2 '--trace /nowhere is wrong' --trace /nowhere
+	linkem_refuses 2 '--loss-bursts 0.1 is wrong' --loss-bursts 0.1
+	linkem_refuses 2 '--reorder 0.1:1s is wrong' --reorder 0.1:1s
+	linkem_refuses 2 '--police 1mbit is wrong' --police 1mbit
 	linkem_refuses 2 '--seed needs a value' --seed
 	linkem_refuses 1 'namespace nowhere: No such file' --ns-a nowhere
 	linkem_refuses 1 'IPv4 address.*Invalid argument' --addr-a 10.0.0.300/8
@@ -330,4 +339,150 @@ test_messages() {
 	link_end_all
 	link a b --loss 1
 	expect_fail 4 in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --stall 0.5 2>&1
+}
+
+# --- links that vary -------------------------------------------------------------------------
+
+# 10 opportunities of 1500 bytes in each 10 ms, in three bursts: 12 Mbit/s. The second half of the
+# trace has 2.4 Mbit/s. The window is always larger than the path, and the queue holds it.
+linkem_trace() {
+	awk 'BEGIN { for (ms = 0; ms < 2000; ms += 10) {
+		burst = ms < 1000 ? 5 : 1
+		for (i = 0; i < burst; i++) print ms
+		if (ms < 1000) { print ms + 1; print ms + 1; print ms + 7; print ms + 7; print ms + 7 }
+		else print ms + 3
+	} print 2000 }' >"$TEST_DIR/trace"
+	link a b --trace-ab "$TEST_DIR/trace" --delay 5ms --queue 400p
+	transfer a b --congestion reno --duration 4 --series 20 >"$TEST_DIR/out"
+}
+
+# Of what was read between two times of the series, Mbit/s.
+linkem_rate_between() { # FROM TO
+	jq --argjson from "$1" --argjson to "$2" '.series
+		| map(select(.[0] >= $from and .[0] <= $to)) | (last[1] - first[1]) * 8e-6
+			/ (last[0] - first[0])' "$TEST_DIR/transfer.json"
+}
+
+test_trace() {
+	local rate
+	host a b
+	linkem_buffers 200000
+	valid_run linkem_trace
+	# after the first round trips the queue always has something to send
+	rate=$(linkem_rate_between 0.3 0.9)
+	expect_ge "$rate" "$(awk "BEGIN { print 12 * 0.9653 * 0.97 }")" "first half, Mbit/s"
+	expect_le "$rate" "$(awk "BEGIN { print 12 * 0.9653 * 1.03 }")" "first half, Mbit/s"
+	rate=$(linkem_rate_between 1.2 1.9)
+	expect_ge "$rate" "$(awk "BEGIN { print 2.4 * 0.9653 * 0.95 }")" "second half, Mbit/s"
+	expect_le "$rate" "$(awk "BEGIN { print 2.4 * 0.9653 * 1.05 }")" "second half, Mbit/s"
+	# and again from the beginning
+	rate=$(linkem_rate_between 2.1 2.9)
+	expect_ge "$rate" "$(awk "BEGIN { print 12 * 0.9653 * 0.97 }")" "third second, Mbit/s"
+	rate=$(linkem_rate_between 3.1 3.9)
+	expect_le "$rate" "$(awk "BEGIN { print 2.4 * 0.9653 * 1.05 }")" "fourth second, Mbit/s"
+}
+
+linkem_ping_now() { # WHAT; keeps the least RTT of ten handshakes in $TEST_DIR/WHAT
+	transfer a b --ping 10 --count 1 --bytes 1 >"$TEST_DIR/out"
+	jq .ping_ms.min "$TEST_DIR/transfer.json" >"$TEST_DIR/$1"
+}
+
+linkem_longer() {
+	link a b --rate 100mbit --delay 5ms --schedule-ab 2s::25ms,4s:10mbit:15ms:20p
+	local began=$EPOCHREALTIME
+	linkem_ping_now before
+	sleep "$(awk "BEGIN { print $began + 2.1 - $EPOCHREALTIME }")"
+	linkem_ping_now during
+	sleep "$(awk "BEGIN { print $began + 4.1 - $EPOCHREALTIME }")"
+	linkem_ping_now after
+	transfer a b --congestion cubic --duration 2 --series 20 >"$TEST_DIR/out"
+}
+
+test_schedule() {
+	host a b
+	valid_run linkem_longer
+	expect_ge "$(<"$TEST_DIR/before")" 10 "RTT, ms"
+	expect_le "$(<"$TEST_DIR/before")" 10.5 "RTT, ms"
+	expect_ge "$(<"$TEST_DIR/during")" 30 "RTT when the path is longer, ms"
+	expect_le "$(<"$TEST_DIR/during")" 30.5 "RTT when the path is longer, ms"
+	expect_ge "$(<"$TEST_DIR/after")" 20 "RTT when it is shorter again, ms"
+	expect_le "$(<"$TEST_DIR/after")" 20.5 "RTT when it is shorter again, ms"
+	expect_ge "$(linkem_late_rate)" 9200000 "bits/s at 10 Mbit/s"
+	expect_le "$(linkem_late_rate)" 9800000 "bits/s at 10 Mbit/s"
+	# 20 packets of 1.2 ms
+	expect_le "$(link_stats a b .ab.queue.max_delay_ms)" 24.1 "longest wait, ms"
+}
+
+# What delays on purpose is no excuse for being late.
+test_late_on_a_link_that_varies_is_invalid() {
+	host a b
+	link a b --rate 100mbit --delay 5ms --tolerance 1 --jitter uniform=80ms \
+		--schedule 100ms:50mbit:2ms,200ms:100mbit:90ms --reorder 0.01
+	background hold linkem_hold "$(pid_of link-a-b)"
+	transfer a b --congestion reno --count 4 >"$TEST_DIR/out"
+	stop hold || :
+	expect_fail 3 link_end a b
+	expect_match "$(link_stats a b '.invalid_reasons | join("; ")')" 'stalled for [0-9]{6} us' \
+		"the reason"
+	# the shortest delay of both directions: 2 and 2 ms
+	expect_eq "$(link_stats a b .rtt_ms)" 4 "RTT by which it is judged, ms"
+}
+
+# Delay that jumps lets nothing overtake: the receiver sees no segment out of order.
+linkem_jitter() {
+	link a b --rate 50mbit --delay 5ms --jitter-ab uniform=40ms,every=10ms --queue 4MB --seed 3
+	transfer a b --congestion reno --ping 30 --duration 2 --rtt-samples >"$TEST_DIR/out"
+	in_host b nstat -asz TcpExtTCPOFOQueue >"$TEST_DIR/nstat"
+}
+
+test_jitter_keeps_the_order() {
+	host a b
+	linkem_buffers 1000000
+	valid_run linkem_jitter
+	expect_eq "$(link_stats a b .ab.drops.total.segments)" 0 "drops"
+	expect_eq "$(awk '/TCPOFOQueue/ { print $2 }' "$TEST_DIR/nstat")" 0 "segments out of order"
+	expect_ge "$(jq .ping_ms.min "$TEST_DIR/transfer.json")" 10 "least RTT, ms"
+	expect_ge "$(jq '.ping_ms.max - .ping_ms.min' "$TEST_DIR/transfer.json")" 20 \
+		"RTT between handshakes differs by, ms"
+	expect_le "$(jq '.ping_ms.max' "$TEST_DIR/transfer.json")" 50.5 "longest RTT, ms"
+}
+
+# Every byte arrives as sent though segments are reordered, lost in bursts, marked and policed. The
+# receiving kernel counts marks by packets, of which some are of several segments.
+linkem_all_at_once() { # ADDRESS
+	link a b --rate 200mbit --delay 2ms --queue 400p --mark-ab 20p --reorder-ab 0.002:1ms \
+		--loss-bursts-ab 0.0005:0.3 --police-ab 150mbit:60KB \
+		--jitter-ab exponential=500us,every=5ms --seed 6
+	TRANSFER_ADDR=$1 transfer a b --bytes 1MiB --count 32 --streams 3 --verify \
+		--congestion cubic >"$TEST_DIR/out"
+	in_host b nstat -asz IpExtInCEPkts Ip6InCEPkts TcpInCsumErrors TcpExtTCPOFOQueue IpInHdrErrors \
+		>"$TEST_DIR/nstat"
+}
+
+linkem_counted() { # NAME...
+	awk -v names=" $* " 'index(names, " " $1 " ") { sum += $2 } END { print sum + 0 }' "$TEST_DIR/nstat"
+}
+
+linkem_expect_all_at_once() { # COUNTER; of packets with CE
+	local marked
+	expect_undamaged "$(jq .bytes_damaged "$TEST_DIR/transfer.json")" "payload"
+	expect_eq "$(jq .bytes "$TEST_DIR/transfer.json")" $((32 << 20)) "bytes"
+	expect_ge "$(link_stats a b .ab.drops.loss_bursts.segments)" 10 "lost in bursts"
+	expect_ge "$(link_stats a b .ab.drops.policed.segments)" 10 "policed"
+	expect_ge "$(link_stats a b .ab.reordered.segments)" 20 "reordered"
+	expect_ge "$(linkem_counted TcpExtTCPOFOQueue)" 20 "segments out of order"
+	expect_eq "$(linkem_counted TcpInCsumErrors IpInHdrErrors)" 0 "wrong checksums"
+	marked=$(link_stats a b .ab.marked.segments)
+	expect_ge "$marked" 50 "marked"
+	expect_le "$(linkem_counted "$1")" "$marked" "packets with CE"
+	expect_ge "$(linkem_counted "$1")" $((marked / 2)) "packets with CE"
+}
+
+test_vary_every_byte() {
+	host a b
+	in_host a sysctl -qw net.ipv4.tcp_ecn=1
+	valid_run linkem_all_at_once 10.99.0.2
+	linkem_expect_all_at_once IpExtInCEPkts
+	valid_run linkem_all_at_once fd99:0::2
+	linkem_expect_all_at_once Ip6InCEPkts
 }

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "delay.h"
 #include "tcptuned/rightsize.h"
 
 #define MS	       1000000ull
@@ -86,6 +87,7 @@ struct model_fifo {
 struct model {
 	double rate_Bps;
 	uint64_t base_ns, queue_bytes;
+	const struct delay_line *jitter; /* of linkem, on the way of the data; NULL: none */
 	uint32_t segment; /* bytes per packet, each acknowledged */
 	uint32_t tick_us; /* resolution of the timestamps; 1: exact */
 	enum estimator estimator;
@@ -156,6 +158,8 @@ static inline uint64_t model_arrives_ns(struct model *m, double sent_ns)
 {
 	uint64_t at = (uint64_t)sent_ns + m->base_ns / 2;
 
+	if (m->jitter)
+		at += delay_line_jitter_ns(m->jitter, (uint64_t)sent_ns - EPOCH_NS);
 	if (at < m->last_arrival_ns)
 		at = m->last_arrival_ns;
 	m->last_arrival_ns = at;

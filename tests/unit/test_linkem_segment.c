@@ -262,6 +262,57 @@ static void test_plain_packets_pass_unchanged(void **state)
 	}
 }
 
+static void assert_marked(const struct frame *f, const struct packet *p, unsigned int first,
+			  unsigned int count)
+{
+	struct run_image plain, marked;
+	size_t len, marked_len;
+	uint8_t *want, *got, *ip;
+
+	packet_build_run(p, first, count, &plain);
+	packet_build_run(p, first, count, &marked);
+	run_mark_ce(&marked);
+	want = flatten(&plain, &len);
+	got = flatten(&marked, &marked_len);
+	ip = got + SEGMENT_VNET_LEN;
+	if (f->version == 4) {
+		assert_int_equal(ip[1] & 3, 3);
+		assert_int_equal(checksum_fold(checksum_add(ip, f->ip_header, 0)), 0xffff);
+		memcpy(ip + 10, want + SEGMENT_VNET_LEN + 10, 2);
+		ip[1] = want[SEGMENT_VNET_LEN + 1];
+	} else {
+		assert_int_equal(ip[1] >> 4 & 3, 3);
+		ip[1] = want[SEGMENT_VNET_LEN + 1];
+	}
+	/* and nothing else has changed: the TCP checksum does not cover ECN */
+	assert_int_equal(marked_len, len);
+	assert_memory_equal(got, want, len);
+	free(want);
+	free(got);
+}
+
+static void test_marks_leave_correct_packets(void **state)
+{
+	unsigned int capable = 0;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		uint32_t gso_size = between(500, 9000);
+		struct frame f = random_frame(gso_size, between(0, 65300), random() & 1);
+		const uint8_t *ip = f.bytes + SEGMENT_VNET_LEN;
+		unsigned int ecn = (f.version == 4 ? ip[1] : ip[1] >> 4) & 3, first;
+		struct packet p;
+
+		assert_int_equal(packet_parse(f.bytes, f.len, &p), 0);
+		assert_int_equal(packet_is_ect(&p), ecn != 0);
+		capable += ecn != 0;
+		first = between(0, p.segments - 1);
+		assert_marked(&f, &p, 0, p.segments);
+		assert_marked(&f, &p, first, between(1, p.segments - first));
+		free(f.bytes);
+	}
+	assert_in_range(capable, ROUNDS * 0.7, ROUNDS * 0.8);
+}
+
 /* Damaged packets are refused or read within their bounds; the sanitizer watches. */
 static void test_damaged_packets(void **state)
 {
@@ -282,6 +333,7 @@ static void test_damaged_packets(void **state)
 		} else {
 			for (unsigned int i = 0; i < p.segments; i++)
 				packet_build_run(&p, i, 1, &image);
+			run_mark_ce(&image);
 			if (p.segments > 2)
 				packet_build_run(&p, 1, p.segments - 1, &image);
 		}
@@ -316,6 +368,7 @@ int main(void)
 		cmocka_unit_test(test_runs_are_correct_packets),
 		cmocka_unit_test(test_single_segments_reassemble),
 		cmocka_unit_test(test_plain_packets_pass_unchanged),
+		cmocka_unit_test(test_marks_leave_correct_packets),
 		cmocka_unit_test(test_damaged_packets),
 		cmocka_unit_test(test_refuses),
 	};

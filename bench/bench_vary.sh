@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Links that vary, and neighbours that come and go: the paths on which a window held at a multiple
+# of the smallest round trip may be too small, or too large for a time. Both ends run tcptuned unless
+# a column says otherwise, and senders are cubic unless it says bitcp.
+
+. "$TEST_TOP/bench/lib.sh"
+
+keep="policy.congestion_control=keep"
+
+# The kernel's sender may fill every queue below.
+vary_hosts() {
+	host a b
+	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
+	run_seconds=${BENCH_SECONDS:-20}
+}
+
+vary_options() {
+	echo "--duration $run_seconds --stall 60 --rtt-samples --series 50"
+}
+
+# vary_columns BENCH X FIGURES [COLUMN...]: a row each; FIGURES is jq, from what was measured to what
+# is added to it
+vary_columns() {
+	local bench=$1 x=$2 figures=$3 column command
+	shift 3
+	for column; do
+		case $column in
+		kernel) command=(untuned --congestion cubic) ;;
+		"tcptuned, cubic") command=(tuned $keep -- --congestion cubic) ;;
+		"tcptuned, receiver") command=(tuned_receiver $keep -- --congestion cubic) ;;
+		"tcptuned, sender") command=(tuned_sender $keep -- --congestion cubic) ;;
+		"tcptuned, bitcp") command=(tuned --) ;;
+		*) fail "there is no column $column" ;;
+		esac
+		row "$bench" "$x" "$column" vary_measure "$figures" "${command[@]}" \
+			${streams:+--streams $streams} $(vary_options)
+	done
+}
+
+vary_measure() { # FIGURES COMMAND...
+	local figures=$1
+	shift
+	"$@"
+	jq -c --argjson seconds "$run_seconds" '
+		def bytes_at($t): [.series[] | select(.[0] <= $t)] | last // [0, 0] | .[1];
+		def mbps($from; $to): (bytes_at($to) - bytes_at($from)) * 8e-6 / ($to - $from);
+		def median: sort | if length == 0 then null else .[length / 2 | floor] end;
+		def median_of($column; $from; $to): [.load_series[]
+			| select(.[0] >= $from and .[0] <= $to) | .[$column]] | median;
+		. + {mbps: mbps(0; $seconds)} + ('"$figures"')' \
+		"$TEST_DIR/transfer.json" >"$TEST_DIR/figures.json"
+	mv "$TEST_DIR/figures.json" "$TEST_DIR/transfer.json"
+}
+
+# Delay that is drawn again and again, from the sender to the receiver.
+bench_jitter() {
+	local run x run_seconds
+	local -A paths=(
+		["100 Mbit/s, 20 ms, +0..80 ms each 20 ms"]="100mbit 10ms uniform=80ms,every=20ms"
+		["300 Mbit/s, 5 ms, +0..40 ms each 5 ms"]="300mbit 2500us uniform=40ms,every=5ms"
+		["300 Mbit/s, 5 ms, +0..20 ms each 5 ms"]="300mbit 2500us uniform=20ms,every=5ms"
+		["100 Mbit/s, 20 ms, exponential of 40 ms each 20 ms"]="100mbit 10ms exponential=40ms,every=20ms"
+		["100 Mbit/s, 20 ms, +60 ms half of each 200 ms"]="100mbit 10ms onoff=60ms:100ms:200ms"
+	)
+	vary_hosts
+	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+		for x in "100 Mbit/s, 20 ms, +0..80 ms each 20 ms" \
+			"300 Mbit/s, 5 ms, +0..40 ms each 5 ms" \
+			"300 Mbit/s, 5 ms, +0..20 ms each 5 ms" \
+			"100 Mbit/s, 20 ms, exponential of 40 ms each 20 ms" \
+			"100 Mbit/s, 20 ms, +60 ms half of each 200 ms"; do
+			set -- ${paths[$x]}
+			path="--rate $1 --delay $2 --jitter-ab $3 --queue 4MB"
+			vary_columns jitter "$x" '{}' kernel "tcptuned, cubic" "tcptuned, receiver" \
+				"tcptuned, sender" "tcptuned, bitcp"
+		done
+	done
+}
+
+# The path becomes ten times as long at half time. What is read in the five seconds that begin ten of
+# the new round trips later.
+bench_longer() {
+	local run run_seconds change
+	vary_hosts
+	change=$(half "$run_seconds")
+	path="--rate 200mbit --delay 5ms --queue 8MB --schedule-ab ${change}s::95ms"
+	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+		vary_columns longer "200 Mbit/s, 10 to 100 ms" "
+			($change + 1) as \$from | {after_mbps: mbps(\$from; [\$from + 5, \$seconds] | min),
+				rtt_end_ms: median_of(1; \$seconds - 2; \$seconds)}" \
+			kernel "tcptuned, cubic" "tcptuned, bitcp"
+	done
+}
+
+# The link becomes 64 times as slow after a quarter of the time.
+bench_slower() {
+	local run run_seconds
+	vary_hosts
+	path="--rate 1gbit --delay 5ms --queue 20MB
+		--schedule-ab $(awk "BEGIN { print $run_seconds / 4 }")s:15625kbit:"
+	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+		vary_columns slower "1 Gbit/s, 10 ms, to 15.6 Mbit/s" '
+			{rtt_end_ms: median_of(1; $seconds - 2; $seconds),
+			window_end: median_of(2; $seconds - 2; $seconds)}' \
+			kernel "tcptuned, cubic" "tcptuned, bitcp"
+	done
+}
+
+# Recorded rates (TCPTUNED_TRACES).
+bench_lte() {
+	local run run_seconds trace traces=${TCPTUNED_TRACES:-$TEST_TOP/../shared/traces}
+	[ -d "$traces" ] || skip "no traces: TCPTUNED_TRACES names a directory of mahimahi's"
+	vary_hosts
+	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+		for trace in "$traces"/*; do
+			path="--trace-ab $trace --delay 20ms --queue 1500KB"
+			vary_columns lte "$(basename "$trace")" '{}' kernel "tcptuned, cubic" \
+				"tcptuned, bitcp"
+		done
+	done
+}
+
+# Several that begin together, and share a deep queue.
+bench_several() {
+	local run run_seconds streams
+	vary_hosts
+	path="--rate 1gbit --delay 5ms --queue 20MB"
+	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+		for streams in ${BENCH_STREAMS:-1 2 4 8}; do
+			vary_columns several $streams '{}' kernel "tcptuned, cubic" "tcptuned, bitcp"
+		done
+	done
+}
+
+# --- competing connections -------------------------------------------------------------------
+# vary_flows RTT_MS tuned|untuned:CONTROL:SECONDS...	connections that begin together, each of its
+# own for so long; of tuned ones both ends run tcptuned. The row is that of all; "flows" has each, over
+# the time that they share.
+vary_flows() {
+	local rtt_ms=$1 i=0 spec
+	shift
+	link a b --seed "$(run_seed)" $path
+	for spec; do
+		i=$((i + 1))
+		vary_receiver $i ${spec//:/ }
+	done
+	for ((i = 1; i <= $#; i++)); do
+		vary_sender $i ${!i//:/ }
+	done
+	for ((i = 1; i <= $#; i++)); do
+		wait "$(pid_of flow-$i)" || fail "connection $i: $(tail -c 300 "$TEST_DIR/flow-$i.log")"
+		unset "LIB_PID[flow-$i]"
+		stop "to-$i" || :
+	done
+	vary_result "$rtt_ms" "$@" >"$TEST_DIR/transfer.json"
+}
+
+vary_prefix() { # tuned|untuned
+	[ "$1" != tuned ] || echo in_group
+}
+
+vary_receiver() { # NUMBER tuned|untuned CONTROL SECONDS
+	background "to-$1" $(vary_prefix $2) in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" \
+		--port $((7100 + $1)) --once --series 50 --rtt-samples --duration $4 --stall 60
+	wait_until 5 grep -q '^listening' "$TEST_DIR/to-$1.log"
+}
+
+vary_sender() { # NUMBER tuned|untuned CONTROL SECONDS
+	background "flow-$1" $(vary_prefix $2) in_host a "$TEST_BUILD/messages" \
+		--connect "${ADDR[b]}" --port $((7100 + $1)) --series 50 --rtt-samples \
+		--duration $4 --stall 60 --congestion $3
+}
+
+# short_again_s: since the last byte of the second one was read, until the first one's RTT stays
+# within three times the path's; null: not in that run
+vary_result() { # RTT_MS SPEC...
+	local rtt_ms=$1 i
+	shift
+	for ((i = 1; i <= $#; i++)); do
+		jq -c . "$TEST_DIR/flow-$i.log"
+	done | jq -cs --argjson rtt "$rtt_ms" \
+		--argjson seconds "$(printf '%s\n' "${@##*:}" | sort -g | jq -cs .)" '
+		def bytes_at($t): [.series[] | select(.[0] <= $t)] | last // [0, 0] | .[1];
+		def mbps($from; $to): (bytes_at($to) - bytes_at($from)) * 8e-6 / ($to - $from);
+		def short_again($from): [.load_series[] | select(.[0] >= $from)] as $s
+			| ([$s[] | select(.[1] > 3 * $rtt) | .[0]] | last) as $long
+			| if $s == [] or ($long and $s[-1][0] - $long < 1) then null
+				else [($long // $from) - $from, 0] | max end;
+		. as $flows | $seconds[0] as $shared
+		| .[0] + {goodput_bps: (map(mbps(0; $shared)) | add * 1e6),
+			retransmits: (map(.retransmits) | add),
+			flows: map({mbps: mbps(0; $shared), congestion, retransmits,
+				rtt_ms: .rtt_ms.median})}
+		+ if $seconds[-1] == $shared then {} else
+			{short_again_s: ($flows[0] | short_again($flows[1].elapsed_s)),
+			rtt_with_ms: ([$flows[0].load_series[] | select(.[0] < $shared) | .[1]]
+				| sort | .[length / 2 | floor])} end
+		| del(.series, .load_series)'
+}
+
+# COLUMN: the first one and its neighbour
+vary_pair() { # BENCH X RTT_MS COLUMN FIRST SECOND
+	local flows=(vary_flows $3 $5 $6)
+	if [[ "$5 $6" == *"untuned"*"untuned"* ]]; then
+		row "$1" "$2" "$4" "${flows[@]}"
+	else
+		row "$1" "$2" "$4" with_tcptuned neither $keep -- "${flows[@]}"
+	fi
+}
+
+# A tuned connection and one that is not, and two that are not. Once the neighbour ends at half time.
+bench_neighbour() {
+	local run run_seconds x rtt_ms
+	vary_hosts
+	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+		for x in "1 Gbit/s, 10 ms, 20 MB" "100 Mbit/s, 20 ms, 1 MB"; do
+			case $x in
+			1*Gbit*) rtt_ms=10 path="--rate 1gbit --delay 5ms --queue 20MB" ;;
+			*) rtt_ms=20 path="--rate 100mbit --delay 10ms --queue 1MB" ;;
+			esac
+			vary_neighbours neighbour $run_seconds
+			vary_neighbours leaves "$(half $run_seconds)"
+		done
+	done
+}
+
+vary_neighbours() { # BENCH SECONDS; of the neighbour
+	vary_pair $1 "$x" $rtt_ms kernel untuned:cubic:$run_seconds untuned:cubic:$2
+	vary_pair $1 "$x" $rtt_ms "tcptuned, cubic" tuned:cubic:$run_seconds untuned:cubic:$2
+	vary_pair $1 "$x" $rtt_ms "tcptuned, bitcp" tuned:bitcp:$run_seconds untuned:cubic:$2
+}
+
+# bitcp, tuned, and one connection of another kind, which is not; and each kind and its own.
+bench_peace() {
+	local run run_seconds mbps rtt_ms queue kind x
+	vary_hosts
+	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+		for mbps in ${BENCH_MBPS:-20 100 1000}; do
+			for rtt_ms in ${BENCH_RTTS:-20 100}; do
+				for queue in ${BENCH_QUEUE:-0.5bdp 1bdp 4bdp}; do
+					vary_peace "$mbps Mbit/s, $rtt_ms ms, $queue"
+				done
+			done
+		done
+	done
+}
+
+vary_peace() { # X
+	local bitcp=tuned:bitcp:$run_seconds other
+	path="--rate ${mbps}mbit --delay $(half $rtt_ms)ms --queue $queue"
+	vary_pair peace "$1" $rtt_ms "bitcp, bitcp" $bitcp $bitcp
+	for kind in ${BENCH_CONTROLS:-cubic bbr}; do
+		other=untuned:$kind:$run_seconds
+		vary_pair peace "$1" $rtt_ms "$kind, $kind" $other $other
+		vary_pair peace "$1" $rtt_ms "bitcp, $kind" $bitcp $other
+	done
+}

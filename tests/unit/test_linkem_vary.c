@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Links that vary: schedules, traces, jitter, bursts of loss, reordering, CE marks, policers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "delay.h"
+#include "numbers.h"
+#include "queue.h"
+
+#define START_NS 123456789012345ull
+#define MS	 1000000ull
+#define N(array) (sizeof(array) / sizeof((array)[0]))
+
+static struct queue make_queue(struct queue_config config)
+{
+	struct queue q;
+
+	assert_int_equal(queue_init(&q, &config), 0);
+	return q;
+}
+
+/* --- schedules --------------------------------------------------------------------------- */
+
+static struct step steps[] = {
+	{.at_ns = 0, .rate_bps = 100000000, .delay_ns = 10 * MS, .limit_bytes = 100000},
+	{.at_ns = 10 * MS, .rate_bps = 1000000, .delay_ns = 50 * MS, .limit_bytes = 3000},
+	{.at_ns = 40 * MS, .rate_bps = 12000000, .delay_ns = 5 * MS, .limit_packets = 4},
+};
+static const struct schedule schedule = {.steps = steps, .count = N(steps)};
+
+static void test_schedule_switches(void **state)
+{
+	static const struct {
+		uint64_t ns;
+		unsigned int step;
+	} expected[] = {{0, 0}, {10 * MS - 1, 0}, {10 * MS, 1}, {40 * MS - 1, 1}, {40 * MS, 2},
+			{1000000 * MS, 2}};
+
+	for (size_t i = 0; i < N(expected); i++)
+		assert_ptr_equal(schedule_at(&schedule, expected[i].ns), &steps[expected[i].step]);
+}
+
+/* At a changing rate the bits that are out by any time are the integral of the rate. */
+static void test_rate_changes_under_way(void **state)
+{
+	struct rate_clock clock = {0};
+
+	/* 1500 bytes: 120 us; of those from 9.94 ms on, 6000 bits are out at the switch */
+	assert_int_equal(schedule_send(&schedule, &clock, 0, 1500), 120000);
+	assert_int_equal(schedule_send(&schedule, &clock, 9940000, 1500), 10 * MS + 6000000);
+	/* 24 ms at 1 Mbit/s are left, 24000 bits; 24000 bits more go at 12 Mbit/s */
+	assert_int_equal(schedule_send(&schedule, &clock, 0, 6000), 42 * MS);
+	/* right at the switch */
+	clock = (struct rate_clock){0};
+	assert_int_equal(schedule_send(&schedule, &clock, 9880000, 1500), 10 * MS);
+	assert_int_equal(schedule_send(&schedule, &clock, 0, 125), 11 * MS);
+}
+
+static uint64_t scheduled_bits_by(uint64_t ns)
+{
+	double bits = 0;
+
+	for (unsigned int i = 0; i < N(steps) && steps[i].at_ns < ns; i++) {
+		uint64_t end = ns;
+
+		if (i + 1 < N(steps) && steps[i + 1].at_ns < ns)
+			end = steps[i + 1].at_ns;
+		bits += (double)(end - steps[i].at_ns) * (double)steps[i].rate_bps / 1e9;
+	}
+	return (uint64_t)bits;
+}
+
+static void test_scheduled_rate_is_exact(void **state)
+{
+	struct rate_clock clock = {0};
+	uint64_t bits = 0;
+
+	while (clock.busy_until_ns < 80 * MS) {
+		uint32_t bytes = 40 + random() % 1461;
+		uint64_t ns = schedule_send(&schedule, &clock, 0, bytes);
+
+		bits += bytes * 8;
+		assert_near(bits, scheduled_bits_by(ns), 2);
+	}
+}
+
+/* What waits while the rate falls leaves at the new rate, and new limits hold from then on. */
+static void test_queue_follows_its_schedule(void **state)
+{
+	struct queue q = make_queue((struct queue_config){
+		.rate_bps = 100000000, .limit_bytes = 100000, .schedule = schedule});
+	struct offer o;
+
+	assert_int_equal(queue_offer(&q, START_NS, 1250, true, &o), VERDICT_PASS);
+	assert_int_equal(o.depart_ns, START_NS + 100000);
+	/* 9.95 ms: 625 bytes of the first are out at 10 ms, the rest and the next at 1 Mbit/s */
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(queue_offer(&q, START_NS + 9950000, 1250, true, &o),
+				 VERDICT_PASS);
+	assert_int_equal(o.depart_ns, START_NS + 25 * MS);
+	assert_int_equal(queue_offer(&q, START_NS + 10 * MS, 500, true, &o), VERDICT_PASS);
+	assert_int_equal(o.queued_bytes, 3000);
+	assert_int_equal(queue_offer(&q, START_NS + 10 * MS, 40, true, &o), VERDICT_FULL);
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(queue_offer(&q, START_NS + 40 * MS, 1500, true, &o),
+				 i < 4 ? VERDICT_PASS : VERDICT_FULL);
+	assert_int_equal(o.depart_ns, START_NS + 44 * MS);
+	assert_int_equal(queue_fastest_bps(&q.config), 100000000);
+	queue_free(&q);
+}
+
+/* --- traces ------------------------------------------------------------------------------ */
+
+static int read_text(const char *text, struct trace *ret)
+{
+	FILE *in = fmemopen((void *)text, strlen(text), "r");
+	int err = trace_read(in, ret);
+
+	fclose(in);
+	return err;
+}
+
+static void test_trace_opportunities(void **state)
+{
+	struct trace_clock clock = {0};
+	struct trace t;
+
+	assert_int_equal(read_text("0\n5\n5\n9\n10\n", &t), 0);
+	assert_int_equal(t.count, 5);
+	assert_int_equal(t.period_ns, 10 * MS);
+	assert_int_equal(trace_mean_bps(&t), 6000000);
+	/* two of half the size share one, a longer one goes over the end */
+	assert_int_equal(trace_send(&t, &clock, 0, 750), 0);
+	assert_int_equal(trace_send(&t, &clock, 0, 750), 0);
+	assert_int_equal(trace_send(&t, &clock, 0, 1500), 5 * MS);
+	assert_int_equal(trace_send(&t, &clock, 0, 1600), 9 * MS);
+	assert_int_equal(trace_send(&t, &clock, 0, 1400), 9 * MS);
+	/* 10 ms is the last of the first period, and the first of the second one */
+	assert_int_equal(trace_send(&t, &clock, 0, 1500), 10 * MS);
+	assert_int_equal(trace_send(&t, &clock, 0, 1500), 10 * MS);
+	assert_int_equal(trace_send(&t, &clock, 0, 1500), 15 * MS);
+	/* what is not used is lost */
+	assert_int_equal(trace_send(&t, &clock, 15 * MS + 1, 1500), 19 * MS);
+	assert_int_equal(trace_send(&t, &clock, 1000 * MS + 1, 1500), 1005 * MS);
+	assert_int_equal(trace_send(&t, &clock, 1000 * MS + 1, 3000), 1009 * MS);
+	assert_int_equal(trace_max_bytes(&t, 0), 3000);
+	assert_int_equal(trace_max_bytes(&t, 5 * MS), 7500); /* 5, 5, 9, 10, 10 */
+	trace_free(&t);
+}
+
+/* A link that always has something to send delivers each millisecond just what the trace says. */
+static void test_trace_bytes_per_ms(void **state)
+{
+	enum {
+		PERIOD = 997,
+		PERIODS = 3,
+	};
+	static uint64_t want[PERIOD * PERIODS + 1], got[PERIOD * PERIODS + 1];
+	struct trace_clock clock = {0};
+	uint64_t sum_want = 0, sum_got = 0, last = 0;
+	char *text = malloc(PERIOD * 40), *at = text;
+	struct trace t;
+
+	for (unsigned int ms = 0; ms <= PERIOD; ms++) {
+		unsigned int lines = ms == PERIOD ? 1 : random() % 5;
+
+		for (unsigned int i = 0; i < lines; i++)
+			at += sprintf(at, "%u\n", ms);
+		for (unsigned int p = 0; p < PERIODS; p++)
+			want[p * PERIOD + ms] += lines * 1500;
+	}
+	assert_int_equal(read_text(text, &t), 0);
+	while (last < PERIOD * PERIODS) {
+		uint32_t bytes = 40 + random() % 1461;
+
+		last = trace_send(&t, &clock, 0, bytes) / MS;
+		if (last <= PERIOD * PERIODS)
+			got[last] += bytes;
+	}
+	/* a segment counts when its last byte is out: up to one of them is not whole yet */
+	for (unsigned int ms = 0; ms < PERIOD * PERIODS; ms++) {
+		sum_want += want[ms];
+		sum_got += got[ms];
+		assert_in_range(sum_want - sum_got, 0, 1499);
+	}
+	trace_free(&t);
+	free(text);
+}
+
+static void test_trace_in_a_queue(void **state)
+{
+	struct trace t;
+	struct queue q;
+	struct offer o;
+
+	assert_int_equal(read_text("1\n2\n4\n8\n", &t), 0);
+	q = make_queue((struct queue_config){
+		.rate_bps = trace_mean_bps(&t), .limit_packets = 3, .trace = &t});
+	for (unsigned int i = 0; i < 5; i++)
+		assert_int_equal(queue_offer(&q, START_NS, 1500, true, &o),
+				 i < 3 ? VERDICT_PASS : VERDICT_FULL);
+	assert_int_equal(o.arrive_ns, START_NS);
+	assert_int_equal(queue_offer(&q, START_NS + MS, 1500, true, &o), VERDICT_PASS);
+	assert_int_equal(o.depart_ns, START_NS + 8 * MS);
+	queue_free(&q);
+	trace_free(&t);
+}
+
+static void test_bad_traces(void **state)
+{
+	static const char *const bad[] = {"\n", "0\n", "5\n4\n", "1\nx\n", "-1\n", "1.5\n",
+					  "10000000000\n", " 1\n"};
+	struct trace t;
+
+	for (size_t i = 0; i < N(bad); i++) {
+		assert_int_equal(read_text(bad[i], &t), -EINVAL);
+		assert_null(t.at_ns);
+	}
+	assert_int_equal(read_text("1\r\n2", &t), 0);
+	assert_int_equal(t.count, 2);
+	trace_free(&t);
+}
+
+/* --- delay ------------------------------------------------------------------------------- */
+
+static struct delay_line make_line(struct delay_config config)
+{
+	struct delay_line line;
+
+	delay_line_init(&line, &config);
+	return line;
+}
+
+struct moments {
+	double mean, deviation, least, most;
+};
+
+static struct moments draws_of(struct jitter jitter, uint64_t seed)
+{
+	struct delay_line line =
+		make_line((struct delay_config){.jitter = jitter, .seed = seed});
+	struct moments m = {.least = INFINITY};
+	double squares = 0;
+	enum {
+		DRAWS = 200000
+	};
+
+	for (uint64_t i = 0; i < DRAWS; i++) {
+		uint64_t ns = i * jitter.every_ns, one = delay_line_jitter_ns(&line, ns);
+		double ms = (double)one / MS;
+
+		/* one draw in a period */
+		assert_int_equal(one, delay_line_jitter_ns(&line, ns + jitter.every_ns - 1));
+		assert_true(one <= line.max_ns);
+		m.mean += ms / DRAWS;
+		squares += ms * ms / DRAWS;
+		m.least = fmin(m.least, ms);
+		m.most = fmax(m.most, ms);
+	}
+	m.deviation = sqrt(squares - m.mean * m.mean);
+	return m;
+}
+
+static void test_jitter_uniform(void **state)
+{
+	struct jitter j = {
+		.kind = JITTER_UNIFORM, .amount_ns = 80 * MS, .every_ns = 20 * MS};
+	struct moments m = draws_of(j, 5);
+
+	/* 80 / sqrt(12); four standard errors of 200,000 draws are 0.21 ms */
+	assert_near(m.mean, 40, 0.21);
+	assert_near(m.deviation, 23.094, 0.2);
+	assert_near(m.least, 0, 0.01);
+	assert_near(m.most, 80, 0.01);
+	assert_true(m.mean == draws_of(j, 5).mean);
+	assert_true(m.mean != draws_of(j, 6).mean);
+}
+
+static void test_jitter_exponential(void **state)
+{
+	struct moments m = draws_of((struct jitter){.kind = JITTER_EXPONENTIAL,
+						    .amount_ns = 40 * MS,
+						    .every_ns = 20 * MS}, 5);
+
+	/* the tail beyond ten means would add 0.0005 means */
+	assert_near(m.mean, 40 * (1 - exp(-10)), 0.36);
+	assert_near(m.deviation, 40, 0.7);
+	assert_near(m.least, 0, 0.01);
+	assert_near(m.most, 400, 1);
+}
+
+static void test_jitter_onoff(void **state)
+{
+	struct delay_line line = make_line((struct delay_config){
+		.delay_ns = 10 * MS,
+		.jitter = {.kind = JITTER_ONOFF, .amount_ns = 60 * MS, .on_ns = 50 * MS,
+			   .every_ns = 200 * MS}});
+
+	assert_int_equal(delay_line_send(&line, 0), 70 * MS);
+	assert_int_equal(delay_line_send(&line, 50 * MS - 1), 120 * MS - 1);
+	/* nothing overtakes: until 110 ms what came before is still under way */
+	assert_int_equal(delay_line_send(&line, 50 * MS), 120 * MS - 1);
+	assert_int_equal(delay_line_send(&line, 109 * MS), 120 * MS - 1);
+	assert_int_equal(delay_line_send(&line, 110 * MS), 120 * MS);
+	assert_int_equal(delay_line_send(&line, 199 * MS), 209 * MS);
+	assert_int_equal(delay_line_send(&line, 200 * MS), 270 * MS);
+	assert_int_equal(line.min_ns, 10 * MS);
+	assert_int_equal(line.max_ns, 70 * MS);
+}
+
+/* Jitter and a schedule keep the order, and nothing takes longer than the store is made for. */
+static void test_order_is_kept(void **state)
+{
+	struct delay_line line = make_line((struct delay_config){
+		.delay_ns = 10 * MS, .schedule = schedule, .seed = 3,
+		.jitter = {.kind = JITTER_EXPONENTIAL, .amount_ns = 7 * MS, .every_ns = 3 * MS}});
+	uint64_t last = 0, held = 0;
+
+	assert_int_equal(line.min_ns, 5 * MS);
+	assert_int_equal(line.max_ns, 120 * MS);
+	for (uint64_t ns = 0; ns < 1000 * MS; ns += random() % 100000) {
+		uint64_t due = delay_line_send(&line, ns);
+		uint64_t own = ns + schedule_at(&schedule, ns)->delay_ns +
+			       delay_line_jitter_ns(&line, ns);
+
+		assert_int_equal(due, own > last ? own : last);
+		assert_in_range(due - ns, line.min_ns, line.max_ns);
+		held += own < last;
+		last = due;
+	}
+	assert_in_range(held, 1000, 20000); /* of 20,000 */
+}
+
+static void test_reordering_rate(void **state)
+{
+	struct delay_line line = make_line((struct delay_config){
+		.delay_ns = MS, .reorder = 0.02, .reorder_ns = 4 * MS, .seed = 9});
+	unsigned int n = 1000000, reordered = 0, pairs = 0;
+	bool before = false;
+
+	assert_int_equal(line.max_ns, 5 * MS);
+	for (unsigned int i = 0; i < n; i++) {
+		uint64_t later = delay_line_reorder_ns(&line);
+
+		assert_true(!later || later == 4 * MS);
+		reordered += later > 0;
+		pairs += later && before;
+		before = later;
+	}
+	assert_near(reordered, n * 0.02, 4 * sqrt(n * 0.02 * 0.98));
+	assert_near(pairs, n * 0.0004, 4 * sqrt(n * 0.0004));
+}
+
+/* --- loss, marks, policer ---------------------------------------------------------------- */
+
+static void test_bursts_of_loss(void **state)
+{
+	static const struct bursts models[] = {
+		{.enter = 0.001, .leave = 0.2, .loss = 1},
+		{.enter = 0.01, .leave = 0.1, .loss = 1},
+		{.enter = 0.02, .leave = 0.5, .loss = 0.4},
+	};
+
+	for (size_t i = 0; i < N(models); i++) {
+		const struct bursts *m = &models[i];
+		struct queue q = make_queue((struct queue_config){
+			.rate_bps = 10000000000, .limit_packets = 10, .bursts = *m, .seed = 11});
+		double share = m->enter / (m->enter + m->leave), n = 4000000;
+		unsigned int lost = 0, bursts = 0;
+		bool before = false;
+
+		for (unsigned int k = 0; k < n; k++) {
+			struct offer o;
+			bool now = queue_offer(&q, START_NS + k * 2000ull, 1500, true, &o) ==
+				   VERDICT_BURST;
+
+			lost += now;
+			bursts += now && !before;
+			before = now;
+		}
+		/* neighbours depend on one another: bursts / (share of loss) losses count as one */
+		assert_near(lost / n, share * m->loss, 4 * share * sqrt(2 / m->leave / n / share));
+		if (m->loss == 1)
+			assert_near((double)lost / bursts, 1 / m->leave,
+				    4 / m->leave / sqrt(bursts));
+		queue_free(&q);
+	}
+}
+
+static void test_no_bursts_by_default(void **state)
+{
+	struct bursts none = {0};
+
+	for (int i = 0; i < 1000; i++)
+		assert_false(bursts_lose(&none));
+	assert_int_equal(none.random, 0); /* nothing drawn */
+}
+
+static void test_marks_above_a_threshold(void **state)
+{
+	struct queue by_packets = make_queue((struct queue_config){
+		.rate_bps = 100000000, .limit_packets = 100, .mark_packets = 20});
+	struct queue by_bytes = make_queue((struct queue_config){
+		.rate_bps = 100000000, .limit_packets = 100, .mark_bytes = 30000});
+	struct queue none = make_queue(
+		(struct queue_config){.rate_bps = 100000000, .limit_packets = 100});
+	struct offer o;
+
+	for (unsigned int i = 1; i <= 100; i++) {
+		assert_int_equal(queue_offer(&by_packets, START_NS, 1500, true, &o), VERDICT_PASS);
+		assert_int_equal(o.mark, i > 20);
+		assert_int_equal(queue_offer(&by_bytes, START_NS, 1500, true, &o), VERDICT_PASS);
+		assert_int_equal(o.mark, i > 20);
+		assert_int_equal(queue_offer(&none, START_NS, 1500, true, &o), VERDICT_PASS);
+		assert_false(o.mark);
+	}
+	/* 81 have left: 19 and this one */
+	assert_int_equal(queue_offer(&by_packets, START_NS + 81 * 120000, 1500, true, &o),
+			 VERDICT_PASS);
+	assert_int_equal(o.queued_packets, 20);
+	assert_false(o.mark);
+	queue_free(&by_packets);
+	queue_free(&by_bytes);
+	queue_free(&none);
+}
+
+static void test_policer(void **state)
+{
+	struct queue q = make_queue((struct queue_config){.rate_bps = 1000000000,
+							  .limit_packets = 100,
+							  .police_bps = 12000000,
+							  .police_bytes = 15000});
+	uint64_t passed = 0, now = START_NS;
+	struct offer o;
+
+	/* ten at once, and one more each ms */
+	for (unsigned int i = 0; i < 20; i++)
+		assert_int_equal(queue_offer(&q, now, 1500, true, &o),
+				 i < 10 ? VERDICT_PASS : VERDICT_POLICED);
+	assert_int_equal(queue_offer(&q, now + MS - 1, 1500, true, &o), VERDICT_POLICED);
+	assert_int_equal(queue_offer(&q, now + MS, 1500, true, &o), VERDICT_PASS);
+	assert_int_equal(queue_offer(&q, now + MS, 40, true, &o), VERDICT_POLICED);
+	/* 10 s of about 40 Mbit/s */
+	now += 1000 * MS;
+	for (uint64_t end = now + 10000 * MS; now < end; now += random() % 600000)
+		if (queue_offer(&q, now, 1500, true, &o) == VERDICT_PASS)
+			passed += 1500;
+	assert_near(passed, 15000000 + 15000, 1500);
+	queue_free(&q);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_schedule_switches),
+		cmocka_unit_test(test_rate_changes_under_way),
+		cmocka_unit_test(test_scheduled_rate_is_exact),
+		cmocka_unit_test(test_queue_follows_its_schedule),
+		cmocka_unit_test(test_trace_opportunities),
+		cmocka_unit_test(test_trace_bytes_per_ms),
+		cmocka_unit_test(test_trace_in_a_queue),
+		cmocka_unit_test(test_bad_traces),
+		cmocka_unit_test(test_jitter_uniform),
+		cmocka_unit_test(test_jitter_exponential),
+		cmocka_unit_test(test_jitter_onoff),
+		cmocka_unit_test(test_order_is_kept),
+		cmocka_unit_test(test_reordering_rate),
+		cmocka_unit_test(test_bursts_of_loss),
+		cmocka_unit_test(test_no_bursts_by_default),
+		cmocka_unit_test(test_marks_above_a_threshold),
+		cmocka_unit_test(test_policer),
+	};
+
+	srandom(20026);
+	return cmocka_run_group_tests_name("linkem vary", tests, NULL, NULL);
+}
