@@ -57,9 +57,11 @@ static const struct kind {
 				    "congestion control could not be set to %s" },
 #define DIRECTION(prefix, name, word)                                                          \
 	[TCPTUNED_EV_##prefix##_GROWN] = { name "_window_grown", "from_bytes", "to_bytes",     \
-					   word " window grown from %llu to %llu bytes" },     \
+					   word " window's limit raised from %llu to %llu "   \
+						"bytes (0: none)" },                           \
 	[TCPTUNED_EV_##prefix##_SHRUNK] = { name "_window_shrunk", "from_bytes", "to_bytes",   \
-					    word " window shrunk from %llu to %llu bytes" },   \
+					    word " window's limit lowered from %llu to %llu " \
+						 "bytes (0: none)" },                          \
 	[TCPTUNED_EV_##prefix##_CAPPED] = { name "_window_capped", "from_bytes", "cap_bytes",  \
 					    word " window, before %llu bytes, capped at %llu, "\
 						 "the most that is allowed" },                 \

@@ -156,33 +156,6 @@ static void test_table(void **state)
 	json_decref(flows);
 }
 
-/* What a dry run keeps from a connection, in a cell. */
-static void test_would_set_column(void **state)
-{
-	const struct tcptuned_column *columns[] = { tcptuned_column_find("would-set"),
-						    tcptuned_column_find("cwnd") };
-	json_t *flows = json("[{\"cwnd_segments\":10},{\"cwnd_segments\":7,\"would_set\":{"
-			     "\"congestion_control\":\"cubic\",\"receive_window_bytes\":65536,"
-			     "\"pacing_rate_bytes_per_s\":1024000}},{\"would_set\":{}},"
-			     "{\"would_set\":{\"first_window_bytes\":1048576,"
-			     "\"unsent_max_bytes\":131072,\"remembered_window_bytes\":65536,"
-			     "\"slow_path_remembered\":true}}]");
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	ctl_print_table(out, flows, columns, ARRAY_SIZE(columns), 0);
-	fclose(out);
-	assert_string_equal(text,
-			    "WOULDSET                                      CWND\n"
-			    "-                                               10\n"
-			    "cubic rwin 64K pacing 1.0M/s                     7\n"
-			    "nothing                                          -\n"
-			    "first 1M unsent 128K path-rwin 64K slow-path     -\n");
-	free(text);
-	json_decref(flows);
-}
-
 /* ---- names of flows ------------------------------------------------------------------------ */
 
 static void expect_flow(const char *first, const char *second, const char *third,
@@ -247,11 +220,11 @@ static const char flow_json[] =
 	"\"mss_bytes\":1448,\"flags\":[\"passive\",\"so_rcvbuf_overridden\",\"receive_rightsized\"],"
 	"\"limit\":\"receiver_window\",\"send_window_bytes\":6291456,\"receive_buffer_bytes\":100000,"
 	"\"receive_buffer_used_bytes\":60000,\"receive\":{\"window_bytes\":12400000,\"reason\":"
-	"\"capped\",\"window_max_bytes\":12400000,\"floor_bytes\":65536,\"grows\":9,\"shrinks\":2,"
-	"\"drains\":1,\"per_rtt_bytes\":6187654,\"per_rtt_peak_bytes\":6200000,\"min_rtt_us\":50010,"
-	"\"rate_bytes_per_s\":124000000,\"requested_bytes\":65536,\"began_with_bytes\":131072,"
-	"\"budget_wanted_bytes\":24800000,\"budget_granted_bytes\":2097152,"
-	"\"remembered_window_bytes\":400000},\"send\":{\"reason\":\"unmeasured\"}}";
+	"\"held\",\"window_max_bytes\":268435456,\"grows\":9,\"shrinks\":2,\"tests\":3,"
+	"\"failed_tests\":0,\"per_rtt_bytes\":6187654,\"min_rtt_us\":50010,"
+	"\"rate_bytes_per_s\":124000000,\"rate_best_bytes_per_s\":125000000,"
+	"\"requested_bytes\":65536,\"kernel_max_bytes\":6291456,"
+	"\"budget_wanted_bytes\":24800000,\"budget_granted_bytes\":2097152},\"send\":{\"reason\":\"unmeasured\"}}";
 
 static char *explain(json_t *flow)
 {
@@ -279,24 +252,42 @@ static void test_explanation(void **state)
 	expect_says(text, "established, accepted here, in network namespace 77\n");
 	expect_says(text, "asked for SO_RCVBUF of 65536 bytes (64K): overridden");
 	expect_says(text, "asked for no SO_SNDBUF");
-	expect_says(text, "minimum RTT 50.0ms; 6187654 bytes (5.9M) per minimum RTT in the last "
-			  "round, 6200000 bytes (5.9M) in the best; best rate 124000000 bytes "
-			  "(118M) per second");
-	expect_says(text, "decided      12400000 bytes (11.8M): it would be larger, but for the "
-			  "policy's maximum of 12400000 bytes");
-	expect_says(text, "from 65536 bytes (64K) to 12400000 bytes (11.8M); grown 9 times, shrunk "
-			  "2, drained 1");
-	expect_says(text, "path memory  a window of 400000 bytes (391K) for the first round trips");
-	expect_says(text, "beyond the buffer of 131072 bytes (128K) that it began with: 24800000 bytes "
-			  "(23.7M) wanted, 2097152 bytes (2M) granted\n");
+	expect_says(text, "minimum RTT 50.0ms; 6187654 bytes (5.9M) in the last round; 124000000 "
+			  "bytes (118M) per second in the last interval, 125000000 bytes (119M) in "
+			  "the best\n");
+	expect_says(text, "decided      12400000 bytes (11.8M), about 2 x 124000000 bytes (118M) per "
+			  "second x 50.0ms minimum RTT: a test at this rate showed that the queue "
+			  "was its own\n");
+	expect_says(text, "up to 268435456 bytes (256M); tested 3 times, grown 9, shrunk 2\n");
+	expect_says(text, "beyond the 6291456 bytes (6M) that the kernel alone would give: 24800000 "
+			  "bytes (23.7M) wanted, 2097152 bytes (2M) granted\n");
+	expect_says(text, "sized by     the kernel; tcptuned limits the window (TCP_WINDOW_CLAMP)\n");
 	assert_null(strstr(text, "0 bytes wanted")); /* as for sending */
 	expect_says(text, "no round trip has been measured yet");
 	expect_says(text, "the peer's receive window, 6291456 bytes (6M)");
 	expect_says(text, "does not read as fast");
 	free(text);
-	json_object_set_new(json_object_get(flow, "receive"), "window_bytes", json_integer(1));
+	json_object_set_new(json_object_get(flow, "receive"), "tests", json_integer(0));
 	text = explain(flow);
-	expect_says(text, "but for the window scale of the handshake");
+	expect_says(text, "(11.8M), what a sender begins with: the path is remembered as slow\n");
+	free(text);
+	json_decref(flow);
+}
+
+static void test_the_kernels_window_is_explained(void **state)
+{
+	json_t *flow = json(flow_json), *receive = json_object_get(flow, "receive");
+	char *text;
+
+	json_object_set_new(receive, "reason", json_string("kernel"));
+	json_object_del(receive, "window_bytes");
+	text = explain(flow);
+	expect_says(text, "decided      the kernel's autotuning: no standing queue has been seen");
+	free(text);
+	json_object_set_new(receive, "failed_tests", json_integer(2));
+	text = explain(flow);
+	expect_says(text, "decided      the kernel's autotuning: a test showed that less window would "
+			  "cost rate (2 failed in a row)\n");
 	free(text);
 	json_decref(flow);
 }
@@ -348,10 +339,10 @@ static void test_pacing_is_explained(void **state)
 	json_decref(flow);
 }
 
-/* Which rule it came under, and what a dry run keeps from it. */
+/* Which rule it came under, and whether anything is done. */
 static void test_policy_is_explained(void **state)
 {
-	json_t *flow = json(flow_json), *would = json_object();
+	json_t *flow = json(flow_json);
 	char *text = explain(flow);
 
 	expect_says(text, "policy\n  default\n  by a rule of a configuration before");
@@ -359,46 +350,10 @@ static void test_policy_is_explained(void **state)
 	json_object_set_new(flow, "rule", json_string("destination 10.0.0.0/8, remote port 80"));
 	text = explain(flow);
 	expect_says(text, "by its rule  destination 10.0.0.0/8, remote port 80\n");
-	assert_null(strstr(text, "would set"));
 	free(text);
 	json_array_append_new(json_object_get(flow, "flags"), json_string("observe"));
-	json_object_set_new(flow, "would_set", would);
 	text = explain(flow);
 	expect_says(text, "default; a dry run: everything below is decided");
-	expect_says(text, "would set    nothing");
-	free(text);
-	json_object_set_new(would, "congestion_control", json_string("cubic"));
-	json_object_set_new(would, "receive_window_bytes", json_integer(65536));
-	json_object_set_new(would, "pacing_rate_bytes_per_s", json_integer(1000));
-	text = explain(flow);
-	expect_says(text, "would set    congestion control cubic\n");
-	expect_says(text, "would set    a receive window of 65536 bytes (64K)\n");
-	expect_says(text, "would set    a pacing limit of 1000 bytes per second\n");
-	assert_null(strstr(text, "send buffer for"));
-	free(text);
-	json_object_set_new(json_object_get(flow, "receive"), "floor_bytes", json_integer(65537));
-	json_object_set_new(would, "first_window_bytes", json_integer(20000));
-	json_object_set_new(would, "unsent_max_bytes", json_integer(131072));
-	text = explain(flow);
-	expect_says(text, "would set    a receive window of 65536 bytes (64K), less than it began "
-			  "with\n");
-	expect_says(text, "would set    a first receive window, at most, of 20000 bytes (19.5K)\n");
-	expect_says(text, "would set    a bound on what waits unsent of 131072 bytes (128K)\n");
-	assert_null(strstr(text, "by the path memory"));
-	free(text);
-	json_object_clear(would);
-	json_object_set_new(would, "remembered_max_window_bytes", json_integer(9000));
-	json_object_set_new(would, "slow_path_remembered", json_true());
-	json_object_set_new(would, "receive_budget_wanted_bytes", json_integer(8000));
-	json_object_set_new(would, "send_budget_wanted_bytes", json_integer(7000));
-	json_object_set_new(would, "send_budget_refused_bytes", json_integer(6000));
-	text = explain(flow);
-	expect_says(text, "would miss   6000 bytes of about 7000 bytes of memory for its send "
-			  "window");
-	assert_null(strstr(text, "for its receive window"));
-	expect_says(text, "would set    by the path memory, bitcp's maximum of 9000 bytes\n");
-	expect_says(text, "would set    the least receive window to begin with: by the path");
-	assert_null(strstr(text, "nothing:"));
 	free(text);
 	json_decref(flow);
 }
@@ -440,44 +395,37 @@ static void test_flags(void **state)
 		     "[\"so_rcvbuf_overridden\",\"send_memory_short\"]");
 	expect_flags(TCPTUNED_F_OBSERVE | TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SNDBUF_REQ |
 			     TCPTUNED_F_RCV_PRESSED,
-		     "[\"observe\",\"so_rcvbuf_would_be_overridden\","
-		     "\"so_sndbuf_would_be_overridden\",\"receive_memory_short\"]");
+		     "[\"observe\",\"receive_memory_short\"]");
+	expect_flags(TCPTUNED_F_SLOW_SEED, "[\"slow_path_remembered\"]");
 }
 
-/* What a dry run would have of path memory and budget is told apart from what others have. */
-static void test_shares_of_a_dry_run(void **state)
+static void test_directions(void **state)
 {
 	struct tcptuned_flow_record record = {
 		.family = AF_INET,
 		.flow = {
-			.flags = TCPTUNED_F_SLOW_SEED,
-			.rcv_seed = 400000,
 			.rcv_share = { .wanted = 3000, .granted = 2000 },
 			.rcv.window = 5000,
+			.rcv.failures = 3,
+			.rcv.state = RIGHTSIZE_PROBE_RTT,
+			.rcv_reason = RIGHTSIZE_READER,
+			.rcv_base = 7000,
 		},
 	};
 	json_t *flow = told(&record);
 
-	assert_int_equal(ctl_number(flow, "receive.remembered_window_bytes"), 400000);
+	assert_int_equal(ctl_number(flow, "receive.window_bytes"), 5000);
+	assert_int_equal(ctl_number(flow, "receive.failed_tests"), 3);
+	assert_int_equal(ctl_number(flow, "receive.kernel_max_bytes"), 7000);
 	assert_int_equal(ctl_number(flow, "receive.budget_wanted_bytes"), 3000);
 	assert_int_equal(ctl_number(flow, "receive.budget_granted_bytes"), 2000);
+	assert_string_equal(ctl_text(flow, "receive.state"), "probe_rtt");
+	assert_string_equal(ctl_text(flow, "receive.reason"), "reader");
+	assert_null(ctl_member(flow, "send.window_bytes")); /* the kernel's */
+	assert_string_equal(ctl_text(flow, "send.state"), "free");
 	json_decref(flow);
-	expect_flags(TCPTUNED_F_SLOW_SEED, "[\"slow_path_remembered\"]");
-	record.flow.flags |= TCPTUNED_F_OBSERVE;
-	flow = told(&record);
-	assert_null(ctl_member(flow, "receive.remembered_window_bytes"));
-	assert_int_equal(ctl_number(flow, "would_set.remembered_window_bytes"), 400000);
-	assert_true(json_is_true(ctl_member(flow, "would_set.slow_path_remembered")));
-	assert_int_equal(ctl_number(flow, "receive.budget_wanted_bytes"), 0);
-	assert_int_equal(ctl_number(flow, "receive.budget_granted_bytes"), 0);
-	assert_int_equal(ctl_number(flow, "would_set.receive_budget_wanted_bytes"), 3000);
-	assert_int_equal(ctl_number(flow, "would_set.receive_budget_refused_bytes"), 1000);
-	assert_null(ctl_member(flow, "would_set.send_budget_wanted_bytes"));
-	json_decref(flow);
-	expect_flags(record.flow.flags, "[\"observe\"]");
 }
 
-/* What became of the application's wish is told as it is, not as it would be. */
 static void test_who_sized_it(void **state)
 {
 	json_t *flow = json(flow_json);
@@ -490,11 +438,21 @@ static void test_who_sized_it(void **state)
 	expect_says(text, "bitcp, the kernel's default, or chosen by the application, a route, or "
 			  "a tcptuned that was stopped before\n");
 	free(text);
-	replace_flags(flow, "[\"observe\",\"so_rcvbuf_would_be_overridden\"]");
+	replace_flags(flow, "[\"passive\",\"so_rcvbuf_obeyed\"]");
+	json_object_set_new(flow, "receive_buffer_bytes", json_integer(32766));
+	text = explain(flow);
+	expect_says(text, "application  fixed it itself with an SO_RCVBUF below 16 KiB, which stands: "
+			  "this limits the connection\n");
+	expect_says(text, "what it receives: the application, which does not read");
+	free(text);
+	json_object_set_new(flow, "receive_buffer_used_bytes", json_integer(0));
+	text = explain(flow);
+	expect_says(text, "what it receives: the receive buffer, which its application fixed\n");
+	free(text);
+	replace_flags(flow, "[\"observe\"]");
 	text = explain(flow);
 	expect_says(text, "established, opened here,");
-	expect_says(text, "asked for SO_RCVBUF of 65536 bytes (64K): obeyed by the kernel, and "
-			  "overridden but for the dry run\n");
+	expect_says(text, "asked for SO_RCVBUF of 65536 bytes (64K): obeyed, in a dry run\n");
 	expect_says(text, "sized by     the application, which fixed it: a dry run\n");
 	expect_says(text, "sized by     the kernel: a dry run\n"); /* to send, where it did not */
 	free(text);
@@ -509,7 +467,7 @@ static void test_who_held_it_back(void **state)
 
 	json_object_set_new(json_object_get(flow, "receive"), "reason", json_string("budget"));
 	text = explain(flow);
-	expect_says(text, ": the memory budget holds it back");
+	expect_says(text, "decided      the memory budget holds it back");
 	assert_null(strstr(text, "tcp_mem"));
 	free(text);
 	replace_flags(flow, "[\"receive_memory_short\"]");
@@ -531,7 +489,7 @@ static void test_every_reason_is_explained(void **state)
 
 		json_object_set_new(receive, "reason", json_string(name));
 		text = explain(flow);
-		snprintf(alone, sizeof(alone), "): %s\n", name);
+		snprintf(alone, sizeof(alone), "decided      %s\n", name);
 		if (strstr(text, alone))
 			fail_msg("%s is not explained", name);
 		free(text);
@@ -650,7 +608,7 @@ static void test_every_kind(void **state)
 		{ TCPTUNED_EV_RCV_GROWN, "receive_window_grown" },
 		{ TCPTUNED_EV_RCV_SHRUNK, "receive_window_shrunk" },
 		{ TCPTUNED_EV_SND_CAPPED, "send_window_capped" },
-		{ TCPTUNED_EV_SND_TEST, "send_window_drain" },
+		{ TCPTUNED_EV_SND_TEST, "send_window_test" },
 		{ TCPTUNED_EV_SND_BUDGET, "send_window_budget" },
 		{ TCPTUNED_EV_SND_FAILED, "send_window_failed" },
 		{ 0, "unknown" },
@@ -910,13 +868,13 @@ int main(void)
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_manual_has_every_word),
 		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_would_set_column),
 		cmocka_unit_test(test_names_of_flows),
 		cmocka_unit_test(test_explanation),
+		cmocka_unit_test(test_the_kernels_window_is_explained),
 		cmocka_unit_test(test_pacing_is_explained),
 		cmocka_unit_test(test_policy_is_explained),
 		cmocka_unit_test(test_flags),
-		cmocka_unit_test(test_shares_of_a_dry_run),
+		cmocka_unit_test(test_directions),
 		cmocka_unit_test(test_who_sized_it),
 		cmocka_unit_test(test_who_held_it_back),
 		cmocka_unit_test(test_every_reason_is_explained),

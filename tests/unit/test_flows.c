@@ -43,8 +43,8 @@ static void random_record(struct tcptuned_flow_record *r)
 	if (random64() % 5 == 0)
 		r->flow.flags |= TCPTUNED_F_RCVBUF_REQ;
 	r->flow.policy = random64() % 3;
-	r->flow.rcv.reason = random64() % RIGHTSIZE_REASONS;
-	r->flow.snd.reason = random64() % RIGHTSIZE_REASONS;
+	r->flow.rcv_reason = random64() % RIGHTSIZE_REASONS;
+	r->flow.snd_reason = random64() % RIGHTSIZE_REASONS;
 	r->family = AF_INET;
 	number++;
 	memcpy(r->local, &number, sizeof(number)); /* no two are the same */
@@ -411,7 +411,7 @@ static void test_sums(void **state)
 		asked += !!(records[i].flow.flags & TCPTUNED_F_RCVBUF_REQ);
 		bbr1 += records[i].flow.policy == 1 &&
 			!strcmp(records[i].congestion_control, "bbr");
-		capped += records[i].flow.snd.reason == RIGHTSIZE_CAPPED;
+		capped += records[i].flow.snd_reason == RIGHTSIZE_CAPPED;
 		cwnd += records[i].limit == TCPTUNED_LIMIT_CWND;
 	}
 	assert_int_equal(tcptuned_flows_init(&flows, 10), 0);
@@ -523,9 +523,9 @@ static void test_nonsense_is_an_error(void **state)
 		else if (which == 2)
 			memset(bad.congestion_control, 'x', sizeof(bad.congestion_control));
 		else if (which == 3)
-			bad.flow.rcv.reason = RIGHTSIZE_REASONS;
+			bad.flow.rcv_reason = RIGHTSIZE_REASONS;
 		else
-			bad.flow.snd.reason = RIGHTSIZE_REASONS;
+			bad.flow.snd_reason = RIGHTSIZE_REASONS;
 		assert_int_equal(tcptuned_flows_add(&flows, &bad), -EPROTO);
 	}
 	tcptuned_flows_free(&flows);
@@ -639,6 +639,8 @@ static void test_every_name_is_there(void **state)
 		assert_string_not_equal(tcptuned_limit_name(i), "unknown");
 	for (i = 0; i < RIGHTSIZE_REASONS; i++)
 		assert_string_not_equal(tcptuned_reason_name(i), "unknown");
+	for (i = 0; i <= RIGHTSIZE_HOLDING; i++)
+		assert_string_not_equal(tcptuned_rightsize_state_name(i), "unknown");
 	for (i = 0; i < TCPTUNED_BITCP_MODES; i++)
 		assert_string_not_equal(tcptuned_bitcp_mode_name(i), "unknown");
 	for (i = 0; i <= TCPTUNED_TUNE; i++)
@@ -646,139 +648,6 @@ static void test_every_name_is_there(void **state)
 	assert_string_equal(tcptuned_state_name(TCP_CLOSE_WAIT), "close_wait");
 	assert_string_equal(tcptuned_state_name(0), "unknown");
 	assert_string_equal(tcptuned_limit_name(TCPTUNED_LIMITS), "unknown");
-}
-
-/* ---- a dry run ----------------------------------------------------------------------------- */
-
-#define FLOOR 65536
-
-/* Observed, opened here; both windows decided on as what it began with. */
-static struct tcptuned_flow_record observed(__u32 flags)
-{
-	struct tcptuned_flow_record r = {
-		.flow = {
-			.flags = TCPTUNED_F_CLAIMED | TCPTUNED_F_OBSERVE | flags,
-			.rcv_floor = FLOOR,
-			.snd_floor = FLOOR,
-		},
-	};
-
-	r.flow.rcv.window = r.flow.snd.window = FLOOR;
-	return r;
-}
-
-/* More than it began with, less, and that again after either: that is not given back. */
-static void test_windows_of_a_dry_run(void **state)
-{
-	struct tcptuned_flow_record r = observed(0);
-	struct tcptuned_would_set would = tcptuned_flow_would_set(&r, NULL);
-
-	assert_int_equal(would.rcv_window, 0);
-	assert_int_equal(would.snd_window, 0);
-	r.flow.rcv.window = FLOOR / 4;
-	r.flow.snd.window = 2 * FLOOR;
-	would = tcptuned_flow_would_set(&r, NULL);
-	assert_int_equal(would.rcv_window, FLOOR / 4);
-	assert_int_equal(would.snd_window, 2 * FLOOR);
-	r.flow.rcv.window = r.flow.snd.window = FLOOR;
-	r.flow.rcv_shrinks = r.flow.snd_grows = 1;
-	would = tcptuned_flow_would_set(&r, NULL);
-	assert_int_equal(would.rcv_window, FLOOR);
-	assert_int_equal(would.snd_window, FLOOR);
-	r = observed(TCPTUNED_F_RCV_LEAST);
-	would = tcptuned_flow_would_set(&r, NULL);
-	assert_int_equal(would.rcv_window, FLOOR);
-	assert_int_equal(would.snd_window, 0);
-	r.flow.rcv.window = 0; /* nothing measured */
-	assert_int_equal(tcptuned_flow_would_set(&r, NULL).rcv_window, 0);
-	/* The application sizes it, and has the last word; whatever was decided before that. */
-	r = observed(TCPTUNED_F_RCVBUF_APP | TCPTUNED_F_SNDBUF_APP);
-	r.flow.rcv.window = r.flow.snd.window = 2 * FLOOR;
-	would = tcptuned_flow_would_set(&r, NULL);
-	assert_int_equal(would.rcv_window, 0);
-	assert_int_equal(would.snd_window, 0);
-	/* One that is tuned has what was set. */
-	r = observed(0);
-	r.flow.flags &= ~TCPTUNED_F_OBSERVE;
-	r.flow.rcv.window = 2 * FLOOR;
-	assert_int_equal(tcptuned_flow_would_set(&r, NULL).rcv_window, 0);
-}
-
-static void test_settings_of_a_dry_run(void **state)
-{
-	struct tcptuned_policy policy = {
-		.rcv_buffer = 100000,
-		.snd_buffer = 200000,
-		.first_window = 300000,
-		.pacing_rate_max = 1000,
-		.congestion_control = "cubic",
-	};
-	struct tcptuned_flow_record r = observed(TCPTUNED_F_CC_WOULD);
-	struct tcptuned_would_set would;
-
-	r.flow.rcv.window = r.flow.snd.window = 2 * FLOOR;
-	would = tcptuned_flow_would_set(&r, &policy);
-	assert_int_equal(would.rcv_buffer, 200000);
-	assert_int_equal(would.snd_buffer, 400000);
-	assert_int_equal(would.rcv_window, 0);
-	assert_int_equal(would.snd_window, 0);
-	assert_int_equal(would.first_window, 0); /* that of the buffer */
-	assert_int_equal(would.unsent_max, 0);
-	assert_int_equal(would.pacing_rate, 1000);
-	assert_string_equal(would.congestion_control, "cubic");
-	/* The application fixed its buffers, and chose its congestion control. */
-	r.flow.flags = TCPTUNED_F_OBSERVE | TCPTUNED_F_RCVBUF_APP | TCPTUNED_F_SNDBUF_APP;
-	would = tcptuned_flow_would_set(&r, &policy);
-	assert_int_equal(would.rcv_buffer, 0);
-	assert_int_equal(would.snd_buffer, 0);
-	assert_int_equal(would.rcv_window, 0);
-	assert_int_equal(would.first_window, 0);
-	assert_string_equal(would.congestion_control, "");
-	policy.override_sndbuf = 1;
-	would = tcptuned_flow_would_set(&r, &policy);
-	assert_int_equal(would.rcv_buffer, 0);
-	assert_int_equal(would.snd_buffer, 400000);
-}
-
-static void test_first_window_of_a_dry_run(void **state)
-{
-	struct tcptuned_policy policy = { .first_window = 300000 };
-	struct tcptuned_flow_record r = observed(0);
-
-	assert_int_equal(tcptuned_flow_would_set(&r, &policy).first_window, 300000);
-	r = observed(TCPTUNED_F_PASSIVE);
-	assert_int_equal(tcptuned_flow_would_set(&r, &policy).first_window, 0);
-	r = observed(TCPTUNED_F_ADOPTED);
-	assert_int_equal(tcptuned_flow_would_set(&r, &policy).first_window, 0);
-	r = observed(TCPTUNED_F_RCVBUF_APP);
-	assert_int_equal(tcptuned_flow_would_set(&r, &policy).first_window, 0);
-}
-
-static void test_pacing_of_a_dry_run(void **state)
-{
-	struct tcptuned_policy policy = { .pacing_rate_max = 1000 };
-	struct tcptuned_flow_record r = observed(0);
-
-	r.pacing_max_Bps = 5000000000;
-	assert_int_equal(tcptuned_flow_would_set(&r, &policy).pacing_rate, 1000);
-	r.pacing_max_Bps = 999; /* it wants to go slower than that */
-	assert_int_equal(tcptuned_flow_would_set(&r, &policy).pacing_rate, 0);
-}
-
-/* With the send buffer, which it goes with. */
-static void test_unsent_of_a_dry_run(void **state)
-{
-	struct tcptuned_flow_record r = observed(0);
-
-	assert_int_equal(tcptuned_flow_would_set(&r, NULL).unsent_max, 0);
-	r.flow.snd.window = 2 * FLOOR;
-	assert_int_equal(tcptuned_flow_would_set(&r, NULL).unsent_max, RIGHTSIZE_UNSENT_LEAST);
-	r.flow.snd.rate_best = 100000000; /* in 4 ms: 400 kB */
-	assert_int_equal(tcptuned_flow_would_set(&r, NULL).unsent_max, 400000);
-	r.flow.snd_unsent_max = 70000; /* of the policy */
-	assert_int_equal(tcptuned_flow_would_set(&r, NULL).unsent_max, 70000);
-	r.unsent_max = 16384; /* set already */
-	assert_int_equal(tcptuned_flow_would_set(&r, NULL).unsent_max, 0);
 }
 
 int main(void)
@@ -800,11 +669,6 @@ int main(void)
 		cmocka_unit_test(test_nothing_to_read_from),
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_every_name_is_there),
-		cmocka_unit_test(test_windows_of_a_dry_run),
-		cmocka_unit_test(test_settings_of_a_dry_run),
-		cmocka_unit_test(test_first_window_of_a_dry_run),
-		cmocka_unit_test(test_pacing_of_a_dry_run),
-		cmocka_unit_test(test_unsent_of_a_dry_run),
 	};
 
 	return cmocka_run_group_tests_name("flows", tests, NULL, NULL);

@@ -75,20 +75,23 @@ static void fill_flow(struct tcptuned_flow_record *r)
 	r->ca_mode = BITCP_BINARY_SEARCH;
 	r->flow.flags = TCPTUNED_F_CLAIMED | TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_RCV_TAKEN;
 	r->flow.req_rcvbuf = 65536;
-	r->flow.rcv_seed = 400000;
 	r->flow.req_sndbuf = 4711; /* not asked for: no flag */
 	r->flow.rcv_grows = 9;
 	r->flow.rcv_shrinks = 2;
 	r->flow.rcv = (struct rightsize){
-		.round_start_us = 1,
-		.rate_best = 124000000,
-		.rtt_now_us = 50020,
-		.rtt_old_us = 50010,
+		.round_us = 1,
+		.rate = 124000000,
+		.rate_best = 125000000,
+		.min_rtt_us = 50010,
 		.per_rtt = 6187654,
 		.window = 12400000,
-		.drains = 1,
-		.reason = RIGHTSIZE_GROWING,
+		.tests = 3,
+		.failures = 2,
+		.state = RIGHTSIZE_HOLDING,
+		.reason = RIGHTSIZE_HELD,
 	};
+	r->flow.rcv_reason = RIGHTSIZE_HELD;
+	r->flow.rcv_base = 6291456;
 }
 
 /* Everything filled with what can be told apart. */
@@ -232,11 +235,11 @@ static void test_flow_lines(void **state)
 		"tcptuned_flow_rightsize_rate_bytes_per_second{" FLOW
 		",direction=\"receive\"} 124000000",
 		"tcptuned_flow_rightsize_window_bytes{" FLOW ",direction=\"receive\"} 12400000",
-		"tcptuned_flow_rightsize_drains_total{" FLOW ",direction=\"receive\"} 1",
+		"tcptuned_flow_rightsize_tests_total{" FLOW ",direction=\"receive\"} 3",
 		"tcptuned_flow_rightsize_grows_total{" FLOW ",direction=\"receive\"} 9",
 		"tcptuned_flow_rightsize_shrinks_total{" FLOW ",direction=\"receive\"} 2",
 		"tcptuned_flow_rightsize_reason{" FLOW
-		",direction=\"receive\",reason=\"growing\"} 1",
+		",direction=\"receive\",reason=\"held\"} 1",
 		"tcptuned_flow_rightsize_reason{" FLOW
 		",direction=\"receive\",reason=\"capped\"} 0",
 		"tcptuned_flow_limited{" FLOW ",limit=\"cwnd\"} 1",
@@ -270,8 +273,8 @@ static void test_what_a_flow_has_not_is_left_out(void **state)
 	r->ssthresh = TCPTUNED_SSTHRESH_NONE;
 	r->srtt_us = r->min_rtt_us = r->rcv_rtt_us = 0;
 	r->flow.flags = TCPTUNED_F_CLAIMED;
-	r->flow.rcv.reason = RIGHTSIZE_UNMEASURED;
-	r->flow.rcv.round_start_us = 0;
+	r->flow.rcv_reason = r->flow.rcv.reason = RIGHTSIZE_UNMEASURED;
+	r->flow.rcv.round_us = 0;
 	r->ca_max_win = 0;
 	text = text_of(snap);
 	expect_none(text, "tcptuned_flow_ssthresh");
@@ -306,64 +309,6 @@ static void check_with_promtool(const char *text)
 	unlink(path);
 	/* 3 is a complaint about style; 127: the package prometheus is not installed. */
 	assert_int_equal(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
-}
-
-static const struct tcptuned_policy *observing_policy(void *ctx, __u32 key)
-{
-	return key ? NULL : ctx;
-}
-
-/* All that a dry run keeps from a connection; and of others nothing. */
-static void test_would_set_lines(void **state)
-{
-	static const char *const lines[] = {
-		"# TYPE tcptuned_flow_would_set_window_bytes gauge",
-		"tcptuned_flow_would_set_window_bytes{" FLOW ",direction=\"receive\"} 12400000",
-		"tcptuned_flow_would_set_buffer_bytes{" FLOW ",direction=\"send\"} 400000",
-		"tcptuned_flow_would_set_first_window_bytes{" FLOW "} 300000",
-		"tcptuned_flow_would_set_budget_wanted_bytes{" FLOW ",direction=\"receive\"} 3000",
-		"tcptuned_flow_would_set_budget_refused_bytes{" FLOW ",direction=\"receive\"} 1000",
-		"tcptuned_flow_would_set_remembered_window_bytes{" FLOW "} 400000",
-		"tcptuned_flow_would_set_pacing_rate_bytes_per_second{" FLOW "} 5000000",
-		"tcptuned_flow_would_set_congestion_control{" FLOW ",would_set=\"cubic\"} 1",
-	};
-	struct tcptuned_policy policy = {
-		.snd_buffer = 200000,
-		.first_window = 300000,
-		.pacing_rate_max = 5000000,
-		.congestion_control = "cubic",
-	};
-	struct tcptuned_snapshot *snap = make_snapshot();
-	struct tcptuned_flow_record *r = &snap->flows.top[0];
-	char *text;
-
-	r->flow.rcv_share = (struct budget_share){ .wanted = 3000, .granted = 2000 };
-	snap->policy = observing_policy;
-	snap->policy_ctx = &policy;
-	text = text_of(snap);
-	expect_none(text, "would_set");
-	free(text);
-	r->flow.flags |= TCPTUNED_F_OBSERVE | TCPTUNED_F_CC_WOULD;
-	text = text_of(snap);
-	expect_lines(text, lines, ARRAY_SIZE(lines));
-	expect_none(text, "tcptuned_flow_would_set_unsent");
-	expect_none(text, "would_set_buffer_bytes{" FLOW ",direction=\"receive\"");
-	check_with_promtool(text);
-	free(text);
-
-	policy.snd_buffer = 0;
-	r->flow.snd.window = 1000000;
-	r->flow.snd_unsent_max = 70000;
-	r->unsent_max = 0;
-	text = text_of(snap);
-	assert_int_equal(count_lines(text, "tcptuned_flow_would_set_window_bytes{" FLOW
-					   ",direction=\"send\"} 1000000"),
-			 1);
-	assert_int_equal(
-		count_lines(text, "tcptuned_flow_would_set_unsent_max_bytes{" FLOW "} 70000"), 1);
-	expect_none(text, "would_set_buffer_bytes");
-	free(text);
-	free_snapshot(snap);
 }
 
 static void test_ipv6_and_escaping(void **state)
@@ -737,7 +682,7 @@ static void test_families_are_whole(void **state)
 
 	snap->flows.top[1] = snap->flows.top[0];
 	snap->flows.top[1].local_port = 1;
-	snap->flows.top[1].flow.snd.reason = RIGHTSIZE_CAPPED;
+	snap->flows.top[1].flow.snd_reason = RIGHTSIZE_CAPPED;
 	snap->flows.top_len = 2;
 	text = text_of(snap);
 	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
@@ -866,7 +811,6 @@ static void test_json(void **state)
 	snap->flows.top[1] = snap->flows.top[0];
 	snap->flows.top[1].ssthresh = TCPTUNED_SSTHRESH_NONE;
 	snap->flows.top[1].ca_max_win = 0;
-	snap->flows.top[1].flow.rcv_seed = 0;
 	snap->flows.top[1].flow.snd_unsent = 131072;
 	snap->flows.top[1].flow.flags |= TCPTUNED_F_PACED;
 	snap->flows.top[1].pacing_rate_Bps = 0;
@@ -903,9 +847,15 @@ static void test_json(void **state)
 	EXPECT_NUMBER(receive, "window_bytes", 12400000);
 	EXPECT_NUMBER(receive, "min_rtt_us", 50010);
 	EXPECT_NUMBER(receive, "requested_bytes", 65536);
-	EXPECT_NUMBER(receive, "remembered_window_bytes", 400000);
+	EXPECT_NUMBER(receive, "kernel_max_bytes", 6291456);
+	EXPECT_NUMBER(receive, "rate_bytes_per_s", 124000000);
+	EXPECT_NUMBER(receive, "rate_best_bytes_per_s", 125000000);
+	EXPECT_NUMBER(receive, "tests", 3);
+	EXPECT_NUMBER(receive, "failed_tests", 2);
 	EXPECT_NUMBER(receive, "grows", 9);
-	EXPECT_TEXT(receive, "reason", "growing");
+	EXPECT_TEXT(receive, "state", "holding");
+	EXPECT_TEXT(receive, "reason", "held");
+	assert_null(json_object_get(json_object_get(flow, "send"), "window_bytes"));
 	assert_null(json_object_get(json_object_get(flow, "send"), "requested_bytes"));
 	EXPECT_NUMBER(json_object_get(flow, "send"), "unsent_bytes", 72400);
 	EXPECT_NUMBER(json_object_get(flow, "send"), "unsent_max_of_others_bytes", 131072);
@@ -921,7 +871,6 @@ static void test_json(void **state)
 	assert_null(json_object_get(json_object_get(flow, "send"), "unsent_max_of_others_bytes"));
 	assert_null(json_object_get(json_object_get(flow, "pacing"), "rate_bytes_per_s"));
 	EXPECT_TEXT(json_object_get(flow, "pacing"), "rate_max_set_by", "policy");
-	assert_null(json_object_get(json_object_get(flow, "receive"), "remembered_window_bytes"));
 	json_decref(root);
 	len = buf.len;
 	tcptuned_buf_free(&buf);
@@ -1029,7 +978,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_flow_lines),
 		cmocka_unit_test(test_what_a_flow_has_not_is_left_out),
-		cmocka_unit_test(test_would_set_lines),
 		cmocka_unit_test(test_ipv6_and_escaping),
 		cmocka_unit_test(test_budget_lines),
 		cmocka_unit_test(test_burstiness_lines),
