@@ -887,6 +887,31 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 	return error;
 }
 
+int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, uint32_t paths_max,
+			       struct tcptuned_error *err)
+{
+	_cleanup_objects_ struct objects o = { 0 };
+	struct tcptuned_kernel k;
+	char path[PATH_BYTES];
+	int error;
+
+	tcptuned_kernel_init(&k, bpffs);
+	k.paths_max = paths_max;
+	error = check_bpffs(bpffs, err);
+	if (!error)
+		error = load_rightsize(&k, &o, err);
+	if (!error)
+		error = load_flows(&k, &o, cgroup_fd, err);
+	if (!error) {
+		load_bitcp(&k, &o);
+		if (!o.bitcp && !access(pin_path(&k, "map", "bitcp", path), F_OK))
+			error = tcptuned_fail(err, ENOTSUP, TCPTUNED_EXIT_KERNEL, "%s",
+					      k.why_no_bitcp);
+	}
+	tcptuned_kernel_close(&k);
+	return error;
+}
+
 /* ---- taking back ---------------------------------------------------------------------- */
 
 void tcptuned_kernel_stop(struct tcptuned_kernel *k)
