@@ -20,6 +20,7 @@
 #include "cleanup.h"
 #include "lock.h"
 #include "log.h"
+#include "previous.h"
 #include "reload.h"
 #include "state.h"
 #include "takeback.h"
@@ -32,16 +33,15 @@
 /* The listening socket that systemd passed, or -1. */
 static int take_socket(int *ret_fd, struct tcptuned_error *err)
 {
-	int passed = sd_listen_fds(1);
+	int sockets = tcptuned_previous_sort_passed(ret_fd);
 
 	/* Somebody would be accepted on each of the others, and never answered. */
-	if (passed > 1)
+	if (sockets > 1)
 		return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_ADDRESS,
 				     "metrics: systemd passed %d sockets, and tcptuned serves one; "
 				     "leave one ListenStream= in tcptuned.socket ([::]:PORT is IPv4 "
 				     "and IPv6)",
-				     passed);
-	*ret_fd = passed > 0 ? SD_LISTEN_FDS_START : -1;
+				     sockets);
 	return 0;
 }
 
@@ -355,6 +355,8 @@ static int run(struct tcptuned_daemon *d, void (*ready)(void *ctx), void *ctx,
 	int error;
 
 	ready(ctx);
+	if (!d->options->dry_run)
+		tcptuned_previous_keep();
 	sd_notify(0, "READY=1");
 	error = loop(d, err);
 	sd_notify(0, "STOPPING=1");

@@ -17,6 +17,7 @@
 #include "log.h"
 #include "options.h"
 #include "policy.h"
+#include "previous.h"
 #include "takeback.h"
 
 static int fail(const struct tcptuned_error *err)
@@ -131,6 +132,7 @@ int main(int argc, char **argv)
 	struct tcptuned_error err = { 0 };
 	struct tcptuned_options options;
 	struct tcptuned_config config;
+	int status;
 
 	if (tcptuned_options_parse(argc, argv, &options, &err))
 		return fail(&err);
@@ -164,7 +166,10 @@ int main(int argc, char **argv)
 		return tcptuned_daemon_forget_paths(&config, options.forget, &err) ?
 			       fail(&err) :
 			       TCPTUNED_EXIT_OK;
-	if (options.foreground)
-		return run(&options, &config, -1);
-	return run_in_background(&options, &config);
+	if (!options.foreground)
+		return run_in_background(&options, &config);
+	status = run(&options, &config, -1);
+	if (status == TCPTUNED_EXIT_KERNEL)
+		tcptuned_previous_run(argv);
+	return status;
 }
