@@ -140,7 +140,8 @@ int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, uint32_t paths_
 			       struct tcptuned_error *err);
 
 /*
- * Open what is pinned under @bpffs, to look at it or to detach it. -ENOENT when nothing is.
+ * Open what is pinned under @bpffs, to look at it or to detach it. -ENOENT when nothing is, -EPERM
+ * when others than root may write there.
  * Whatever of it can be opened is, but for maps of another layout that nothing else keeps from
  * being read: @k->other_layout.
  */
