@@ -191,13 +191,17 @@ $(BUILD)/assigns.bpf.o: tests/system/assigns.bpf.c
 	$(CLANG) $(BPFFLAGS) -c $< -o $@
 
 # Other builds of the same sources, for tests in which one daemon replaces another: with another
-# program (rightsize), and with records of another layout (abi).
+# program (rightsize), with records of another layout (abi), and with a program that no kernel loads,
+# because it calls what only programs under the GPL may (unloadable).
 OTHER_HEADER_rightsize := include/tcptuned/rightsize.h
 OTHER_CHANGE_rightsize := s/\(RIGHTSIZE_TICKS[^0-9]*\)8u/\19u/
 OTHER_HEADER_abi       := include/tcptuned/flow.h
 OTHER_CHANGE_abi       := s/\(define TCPTUNED_ABI \)[0-9]*/\1999/
 
-others: $(BUILD)/other/rightsize/tcptuned $(BUILD)/other/abi/tcptuned
+OTHER_HEADER_unloadable := bpf/flows.bpf.c
+OTHER_CHANGE_unloadable := s/\(_license.*"\)GPL"/\1none"/
+
+others: $(BUILD)/other/rightsize/tcptuned $(BUILD)/other/abi/tcptuned $(BUILD)/other/unloadable/tcptuned
 
 $(BUILD)/other/%/tcptuned: Makefile $(wildcard bpf/* daemon/* include/tcptuned/*)
 	@rm -rf $(@D) && mkdir -p $(@D)

@@ -68,38 +68,13 @@ build() {
 	make -s -j"$(nproc)" all
 }
 
-# A daemon that is killed leaves everything as it is to its connections, and the next one takes it
-# over (tcptuned(8), UPGRADE). Stopped cleanly it would give all of that back first.
-upgrade_unit() {
-	before=$(systemctl show -P MainPID tcptuned.service)
-	systemctl reset-failed tcptuned.service # with the count of its starts
-	systemctl kill -s KILL --kill-who=main tcptuned.service
-	tries=0
-	until new_one_runs "$before"; do
-		tries=$((tries + 1))
-		if [ $tries = 300 ] || { [ $tries -gt 20 ] && systemctl is-failed -q tcptuned.service; }; then
-			die "the new tcptuned does not start; see journalctl -u tcptuned"
-		fi
-		sleep 0.1
-	done
-}
-
-# Between the end of the one and the start of the other the unit has no process, and may still be active.
-new_one_runs() { # PROCESS-BEFORE
-	now=$(systemctl show -P MainPID tcptuned.service)
-	[ "$now" != 0 ] && [ "$now" != "$1" ] && systemctl is-active -q tcptuned.service
-}
-
+# A restart hands over: connections stay tuned (tcptuned(8), UPGRADE).
 start_unit() {
 	systemctl daemon-reload
 	systemctl enable -q tcptuned.service
-	if systemctl is-active -q tcptuned.service; then
-		say "upgrading tcptuned.service"
-		upgrade_unit
-	else
-		say "starting tcptuned.service"
-		systemctl restart tcptuned.service
-	fi
+	say "starting tcptuned.service, or restarting the one that runs"
+	systemctl reset-failed tcptuned.service 2>/dev/null || : # with the count of its starts
+	systemctl restart tcptuned.service
 	systemctl --no-pager --lines=10 status tcptuned.service
 }
 
@@ -111,10 +86,10 @@ running() {
 }
 
 start_alone() {
-	mountpoint -q /sys/fs/bpf || mount -t bpf bpf /sys/fs/bpf
 	if before=$(running); then
 		say "upgrading the tcptuned that runs, process $before"
-		kill -KILL "$before"
+		# It hands over; a build that does not know the signal ends of it, which is as good.
+		kill -USR1 "$before"
 		while running >/dev/null; do
 			sleep 0.1
 		done
@@ -123,10 +98,12 @@ start_alone() {
 }
 
 start() {
+	# systemd has mounted it.
+	mountpoint -q /sys/fs/bpf || mount -t bpf -o mode=0700 bpf /sys/fs/bpf
+	# Nothing is replaced, and nothing ended, for a build that would not start.
+	"${BUILD:-build}/tcptuned" --check-load ||
+		die "the new tcptuned would not start here; nothing is installed, and what runs, runs on"
 	make -s install PREFIX=/usr/local
-	# The one that runs is not ended for one that would not start.
-	/usr/local/sbin/tcptuned --check-config >/dev/null ||
-		die "the new tcptuned would not start with this configuration; what runs, runs on"
 	if [ -d /run/systemd/system ]; then
 		start_unit
 		stop="systemctl stop tcptuned"

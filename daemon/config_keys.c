@@ -83,9 +83,10 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		FIELD(bpffs),
 		.fallback = "/sys/fs/bpf",
 		.help = "Where the BPF file system is mounted. Programs and maps are pinned in "
-			"its directory tcptuned, which is how they outlive a daemon that was "
-			"killed. Under systemd, another one needs ReadWritePaths= in a drop-in of "
-			"the unit.",
+			"its directory tcptuned, which is how they outlive a restart of the "
+			"daemon. Only root may write there: mode 0700. To change it, stop and "
+			"start; a restart would not find the pins. Under systemd, another one "
+			"needs ReadWritePaths= in a drop-in of the unit.",
 	},
 	{
 		.section = "tcptuned",

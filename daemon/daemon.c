@@ -20,6 +20,7 @@
 #include "cleanup.h"
 #include "lock.h"
 #include "log.h"
+#include "previous.h"
 #include "reload.h"
 #include "state.h"
 #include "takeback.h"
@@ -32,16 +33,15 @@
 /* The listening socket that systemd passed, or -1. */
 static int take_socket(int *ret_fd, struct tcptuned_error *err)
 {
-	int passed = sd_listen_fds(1);
+	int sockets = tcptuned_previous_sort_passed(ret_fd);
 
 	/* Somebody would be accepted on each of the others, and never answered. */
-	if (passed > 1)
+	if (sockets > 1)
 		return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_ADDRESS,
 				     "metrics: systemd passed %d sockets, and tcptuned serves one; "
 				     "leave one ListenStream= in tcptuned.socket ([::]:PORT is IPv4 "
 				     "and IPv6)",
-				     passed);
-	*ret_fd = passed > 0 ? SD_LISTEN_FDS_START : -1;
+				     sockets);
 	return 0;
 }
 
@@ -137,6 +137,7 @@ static int start_events(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	d->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -235,7 +236,10 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 
 /* ---- run ------------------------------------------------------------------------------- */
 
-/* Returns false when it is time to stop. */
+/*
+ * Returns false when it is time to end. A restart by systemd sends SIGUSR1 and then SIGTERM
+ * (tcptuned.service); of two pending signals the kernel delivers the lower number first.
+ */
 static bool handle_signal(struct tcptuned_daemon *d)
 {
 	struct signalfd_siginfo info;
@@ -246,7 +250,9 @@ static bool handle_signal(struct tcptuned_daemon *d)
 		tcptuned_reload(d);
 		return true;
 	}
-	tcptuned_log(TCPTUNED_LOG_INFO, "told to stop by process %u", info.ssi_pid);
+	d->hands_over = info.ssi_signo == SIGUSR1;
+	tcptuned_log(TCPTUNED_LOG_INFO, "told to %s by process %u",
+		     d->hands_over ? "hand over" : "stop", info.ssi_pid);
 	return false;
 }
 
@@ -339,21 +345,26 @@ static bool is_new(const struct tcptuned_kernel *k)
 	       k->origin != TCPTUNED_UPGRADED;
 }
 
-/* Whom nobody has told to stop has not the last word: it leaves what one does that is killed. */
+/*
+ * Nothing is given back at a hand-over, nor by a daemon that ends by itself. Its programs and maps
+ * stay pinned as after SIGKILL, and the next start takes them over.
+ */
 static int run(struct tcptuned_daemon *d, void (*ready)(void *ctx), void *ctx,
 	       struct tcptuned_error *err)
 {
 	int error;
 
 	ready(ctx);
+	if (!d->options->dry_run)
+		tcptuned_previous_keep();
 	sd_notify(0, "READY=1");
 	error = loop(d, err);
 	sd_notify(0, "STOPPING=1");
 	tcptuned_paths_save(d->paths);
-	if (!error)
+	if (!error && !d->hands_over)
 		tcptuned_take_back(&d->kernel);
 	else
-		tcptuned_log(TCPTUNED_LOG_WARNING,
+		tcptuned_log(error ? TCPTUNED_LOG_WARNING : TCPTUNED_LOG_INFO,
 			     "this daemon ends, and its connections go on being tuned: the next "
 			     "start takes them over, or tcptuned --detach takes everything back");
 	return error;

@@ -5,10 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <linux/magic.h>
 #include <zlib.h>
 
 #include <tcptuned/flow.h>
@@ -140,23 +138,6 @@ void tcptuned_kernel_init(struct tcptuned_kernel *k, const char *bpffs)
 	k->bitcp_map_fd = -1;
 	snprintf(k->pin_dir, sizeof(k->pin_dir), "%s/tcptuned", bpffs);
 	libbpf_set_print(keep_libbpf_words);
-}
-
-static int check_bpffs(const char *bpffs, struct tcptuned_error *err)
-{
-	struct statfs fs;
-
-	if (statfs(bpffs, &fs))
-		return tcptuned_fail(err, errno, TCPTUNED_EXIT_NO_BPFFS,
-				     "%s: %s; mount the BPF file system there: "
-				     "mount -t bpf bpf %s",
-				     bpffs, strerror(errno), bpffs);
-	if ((unsigned long)fs.f_type != BPF_FS_MAGIC)
-		return tcptuned_fail(err, ENODEV, TCPTUNED_EXIT_NO_BPFFS,
-				     "%s is not a BPF file system, so nothing can be pinned "
-				     "there; mount it: mount -t bpf bpf %s",
-				     bpffs, bpffs);
-	return 0;
 }
 
 static bool is_paths_map(int fd, uint32_t entries)
@@ -834,8 +815,13 @@ static void let_go_of_other_layouts(struct tcptuned_kernel *k)
 int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs,
 			 struct tcptuned_error *err)
 {
+	int error;
+
 	tcptuned_kernel_init(k, bpffs);
-	if (check_bpffs(bpffs, err) || access(k->pin_dir, F_OK))
+	error = tcptuned_pins_check(bpffs, k->pin_dir, err);
+	if (error == -EPERM)
+		return error;
+	if (error || access(k->pin_dir, F_OK))
 		return tcptuned_fail(err, ENOENT, TCPTUNED_EXIT_OK, "nothing is pinned in %s",
 				     k->pin_dir);
 	open_pins(k);
@@ -851,7 +837,7 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 
 	tcptuned_kernel_init(k, bpffs);
 	k->paths_max = paths_max;
-	error = check_bpffs(bpffs, err);
+	error = tcptuned_pins_check(bpffs, k->pin_dir, err);
 	if (error)
 		return error;
 	if (mkdir(k->pin_dir, 0700) && errno != EEXIST)
@@ -884,6 +870,31 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 		tcptuned_kernel_detach(k);
 	if (error)
 		tcptuned_kernel_close(k);
+	return error;
+}
+
+int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, uint32_t paths_max,
+			       struct tcptuned_error *err)
+{
+	_cleanup_objects_ struct objects o = { 0 };
+	struct tcptuned_kernel k;
+	char path[PATH_BYTES];
+	int error;
+
+	tcptuned_kernel_init(&k, bpffs);
+	k.paths_max = paths_max;
+	error = tcptuned_pins_check(bpffs, k.pin_dir, err);
+	if (!error)
+		error = load_rightsize(&k, &o, err);
+	if (!error)
+		error = load_flows(&k, &o, cgroup_fd, err);
+	if (!error) {
+		load_bitcp(&k, &o);
+		if (!o.bitcp && !access(pin_path(&k, "map", "bitcp", path), F_OK))
+			error = tcptuned_fail(err, ENOTSUP, TCPTUNED_EXIT_KERNEL, "%s",
+					      k.why_no_bitcp);
+	}
+	tcptuned_kernel_close(&k);
 	return error;
 }
 

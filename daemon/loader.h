@@ -131,7 +131,17 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 			   bool register_bitcp, uint32_t paths_max, struct tcptuned_error *err);
 
 /*
- * Open what is pinned under @bpffs, to look at it or to detach it. -ENOENT when nothing is.
+ * Load every program into maps of its own, as tcptuned_kernel_attach() would, and unload it again.
+ * Nothing is attached, and a daemon that runs is not disturbed. That BI-TCP is not taken is an
+ * error where one is registered that an upgrade would end.
+ * Returns 0 or a negative errno with @err filled.
+ */
+int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, uint32_t paths_max,
+			       struct tcptuned_error *err);
+
+/*
+ * Open what is pinned under @bpffs, to look at it or to detach it. -ENOENT when nothing is, -EPERM
+ * when others than root may write there.
  * Whatever of it can be opened is, but for maps of another layout that nothing else keeps from
  * being read: @k->other_layout.
  */

@@ -22,24 +22,46 @@ static int running_already(const char *what, const char *pid, struct tcptuned_er
 
 int tcptuned_lock_pins(const char *bpffs, int *ret_fd, struct tcptuned_error *err)
 {
+	struct stat st;
+
 	*ret_fd = open(bpffs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (*ret_fd >= 0 && flock(*ret_fd, LOCK_EX | LOCK_NB))
+	if (*ret_fd < 0 || fstat(*ret_fd, &st) || st.st_mode & 077)
+		return 0;
+	if (flock(*ret_fd, LOCK_EX | LOCK_NB))
 		return running_already(bpffs, "", err);
 	return 0;
+}
+
+/* Who could replace the lock could have a second daemon run. */
+static int check_directory(const char *path, struct tcptuned_error *err)
+{
+	struct stat st;
+
+	if (!lstat(path, &st) && S_ISDIR(st.st_mode) && !(st.st_mode & 022) &&
+	    (!st.st_uid || st.st_uid == geteuid()))
+		return 0;
+	return tcptuned_fail(err, EPERM, TCPTUNED_EXIT_NOT_PERMITTED,
+			     "tcptuned.runtime_directory: %s is not a directory that root alone may "
+			     "write to; chown root %s && chmod 0755 %s, or name another one",
+			     path, path, path);
 }
 
 int tcptuned_lock_take(const char *directory, struct tcptuned_error *err)
 {
 	char path[TCPTUNED_CONFIG_TEXT + 32];
 	_cleanup_close_ int fd = -1;
+	int error;
 
 	if (mkdir(directory, 0755) && errno != EEXIST)
 		return tcptuned_fail(err, errno,
 				     tcptuned_exit_of(errno, TCPTUNED_EXIT_INTERNAL),
 				     "tcptuned.runtime_directory: %s cannot be made: %s; %s",
 				     directory, strerror(errno), tcptuned_remedy_to_write(errno));
+	error = check_directory(directory, err);
+	if (error)
+		return error;
 	snprintf(path, sizeof(path), "%s/lock", directory);
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600); /* nobody else may lock it */
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600); /* nobody else may lock it */
 	if (fd < 0)
 		return tcptuned_fail(err, errno,
 				     tcptuned_exit_of(errno, TCPTUNED_EXIT_INTERNAL),

@@ -6,15 +6,17 @@
 #include "exit.h"
 
 /*
- * One daemon per runtime directory, which is made. Returns the descriptor that holds the lock, or a
- * negative errno with @err filled.
+ * One daemon per runtime directory, which is made. It must be root's alone to write. Returns the
+ * descriptor that holds the lock, or a negative errno with @err filled.
  */
 int tcptuned_lock_take(const char *directory, struct tcptuned_error *err);
 
 /*
- * One daemon per set of pins, whatever its runtime directory. On the file system's root: the
- * directory of the pins comes and goes. A missing one is tcptuned_kernel_attach()'s to tell: then
- * @ret_fd is -1. Returns 0, or a negative errno with @err filled.
+ * One daemon per BPF file system, if its runtime directory is another one. The lock is on the root of
+ * the file system, because the directory of the pins comes and goes. Where others than root can open
+ * that root, they could hold the lock themselves: then none is taken, and two daemons with different
+ * runtime directories are not kept apart. A missing file system is tcptuned_kernel_attach()'s to
+ * report: then @ret_fd is -1. Returns 0, or a negative errno with @err filled.
  */
 int tcptuned_lock_pins(const char *bpffs, int *ret_fd, struct tcptuned_error *err);
 

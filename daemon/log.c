@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <syslog.h>
 #include <time.h>
@@ -70,6 +71,31 @@ static void write_plain(enum tcptuned_log_level level, const char *text)
 		levels[level].name, text);
 }
 
+/*
+ * Whether all of @line went to the journal, whose stream is a socket. A journald that hangs would have
+ * the daemon wait, which has connections to give back and the watchdog to answer.
+ */
+static bool send_to_journal(const char *line, size_t length)
+{
+	if (send(STDERR_FILENO, line, length, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+		return true;
+	return errno == ENOTSOCK && write(STDERR_FILENO, line, length) >= 0;
+}
+
+static void write_journal(enum tcptuned_log_level level, const char *text)
+{
+	static unsigned int lost;
+	char line[2200];
+	int length = 0;
+
+	if (lost)
+		length = snprintf(line, sizeof(line), "<%d>%u lines before this one are lost: the "
+				  "journal did not take them\n", LOG_WARNING, lost);
+	length += snprintf(line + length, sizeof(line) - length, "<%d>%s\n",
+			   levels[level].priority, text);
+	lost = send_to_journal(line, length) ? 0 : lost + 1;
+}
+
 void tcptuned_log(enum tcptuned_log_level level, const char *fmt, ...)
 {
 	int saved_errno = errno;
@@ -85,7 +111,7 @@ void tcptuned_log(enum tcptuned_log_level level, const char *fmt, ...)
 	if (to_syslog)
 		syslog(levels[level].priority, "%s", text);
 	else if (stderr_is_journal())
-		dprintf(STDERR_FILENO, "<%d>%s\n", levels[level].priority, text);
+		write_journal(level, text);
 	else
 		write_plain(level, text);
 	errno = saved_errno;

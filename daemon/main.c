@@ -13,9 +13,11 @@
 #include "control.h"
 #include "daemon.h"
 #include "exit.h"
+#include "loader.h"
 #include "log.h"
 #include "options.h"
 #include "policy.h"
+#include "previous.h"
 #include "takeback.h"
 
 static int fail(const struct tcptuned_error *err)
@@ -109,11 +111,28 @@ static int check_config(const struct tcptuned_config *config, struct tcptuned_er
 	return 0;
 }
 
+static int check_load(const struct tcptuned_config *config, struct tcptuned_error *err)
+{
+	int error = check_config(config, err), fd;
+	char path[PATH_MAX];
+	bool root;
+
+	if (error)
+		return error;
+	fd = tcptuned_cgroup_open(config->cgroup, &root, path, sizeof(path), err);
+	if (fd < 0)
+		return fd;
+	error = tcptuned_kernel_check_load(config->bpffs, fd, config->paths_entries_max, err);
+	close(fd);
+	return error;
+}
+
 int main(int argc, char **argv)
 {
 	struct tcptuned_error err = { 0 };
 	struct tcptuned_options options;
 	struct tcptuned_config config;
+	int status;
 
 	if (tcptuned_options_parse(argc, argv, &options, &err))
 		return fail(&err);
@@ -139,13 +158,18 @@ int main(int argc, char **argv)
 		tcptuned_config_print(&config, stdout);
 		return TCPTUNED_EXIT_OK;
 	}
+	if (options.action == TCPTUNED_CHECK_LOAD)
+		return check_load(&config, &err) ? fail(&err) : TCPTUNED_EXIT_OK;
 	if (options.action == TCPTUNED_DETACH)
 		return tcptuned_daemon_detach(&config, &err) ? fail(&err) : TCPTUNED_EXIT_OK;
 	if (options.action == TCPTUNED_FORGET_PATHS)
 		return tcptuned_daemon_forget_paths(&config, options.forget, &err) ?
 			       fail(&err) :
 			       TCPTUNED_EXIT_OK;
-	if (options.foreground)
-		return run(&options, &config, -1);
-	return run_in_background(&options, &config);
+	if (!options.foreground)
+		return run_in_background(&options, &config);
+	status = run(&options, &config, -1);
+	if (status == TCPTUNED_EXIT_KERNEL)
+		tcptuned_previous_run(argv);
+	return status;
 }

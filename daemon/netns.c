@@ -59,11 +59,14 @@ static void miss_process(struct seen *seen, const char *path, int error)
 		seen->missed.refused++;
 }
 
-/* In @ret_error what was in the way, if anything was. Returns how many were visited. */
+/*
+ * In @ret_error what was in the way, if anything was. Returns how many were visited. Whatever stands
+ * under the name is opened without waiting: a FIFO has no writer.
+ */
 static int visit_one(struct seen *seen, const char *path, void (*visit)(void *ctx), void *ctx,
 		     int *ret_error)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
 
 	*ret_error = 0;

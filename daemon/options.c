@@ -43,6 +43,10 @@ static const struct option_entry {
 	{"check-config", 0, EFFECT_ACTION, TCPTUNED_CHECK_CONFIG, NULL,
 	 "Check the configuration, print what the files say, as a reload or start would take it, and "
 	 "where each value comes from, and exit. tcptunectl status says whether it is in force."},
+	{"check-load", 0, EFFECT_ACTION, TCPTUNED_CHECK_LOAD, NULL,
+	 "Check the configuration, and that this kernel loads the BPF programs of this build, and exit. "
+	 "Nothing is attached or pinned, and a daemon that runs is not disturbed: so an upgrade is "
+	 "tried before the old build is ended."},
 	{"help-config", 0, EFFECT_ACTION, TCPTUNED_HELP_CONFIG, NULL,
 	 "Print a configuration file that explains every key, and exit."},
 	{"detach", 0, EFFECT_ACTION, TCPTUNED_DETACH, NULL,

@@ -15,6 +15,7 @@
 enum tcptuned_action {
 	TCPTUNED_RUN = 0,
 	TCPTUNED_CHECK_CONFIG, /* load the configuration, print what is in effect */
+	TCPTUNED_CHECK_LOAD,   /* and whether this kernel takes the programs of this build */
 	TCPTUNED_HELP_CONFIG,  /* print the commented example */
 	TCPTUNED_DETACH,       /* take back what a daemon left that was killed */
 	TCPTUNED_FORGET_PATHS, /* delete what is remembered about prefixes */

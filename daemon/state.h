@@ -43,6 +43,7 @@ struct tcptuned_daemon {
 	size_t modules_asked_len;
 	bool whole_host; /* attached to the root of the cgroup tree */
 	bool cgroup_removed; /* what it was attached to; told */
+	bool hands_over; /* ends for the next start to take over; nothing is given back */
 	bool activated;	 /* systemd holds the socket for metrics, and starts tcptuned for it */
 	int lock_fd, pins_lock_fd, cgroup_fd, signal_fd, timer_fd;
 	struct tcptuned_policy_source *policies; /* in force; the default policy first */

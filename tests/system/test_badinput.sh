@@ -290,6 +290,43 @@ test_no_bpffs() {
 		"^tcptunectl: no tcptuned runs, and nothing is pinned" "who only looks"
 }
 
+# Others than root could replace what is pinned, and so have a stop detach any program.
+test_unsafe_bpffs() {
+	local pins=/sys/fs/bpf/tcptuned
+	: >"$TEST_DIR/good.conf"
+	chmod 1777 /sys/fs/bpf
+	refused 30 "/sys/fs/bpf may be written by others than root \(owner 0, mode 1777\).*chmod 0700 /sys/fs/bpf" \
+		tcptuned_here --config="$TEST_DIR/good.conf"
+	refused 30 "mode 1777" tcptuned_here --config="$TEST_DIR/good.conf" --check-load
+	refused 30 "mode 1777" tcptuned_here --config="$TEST_DIR/good.conf" --detach
+	chmod 0700 /sys/fs/bpf
+	mkdir -m 0700 $pins
+	chown nobody $pins
+	refused 30 "$pins may be written by others than root \(owner [0-9]{2,}, mode 0700\)" \
+		tcptuned_here --config="$TEST_DIR/good.conf"
+	chown root $pins
+	ln -s /sys/fs/bpf/elsewhere $pins/link_sockops
+	refused 30 "$pins/link_sockops is a symbolic link" tcptuned_here --config="$TEST_DIR/good.conf"
+	refused 30 "is a symbolic link" tcptuned_here --config="$TEST_DIR/good.conf" --detach
+	rm $pins/link_sockops
+	rmdir $pins
+	ln -s elsewhere $pins
+	refused 30 "$pins is not a directory" tcptuned_here --config="$TEST_DIR/good.conf"
+	rm $pins
+	mkdir -m 0777 "$TEST_DIR/open"
+	chmod 0777 "$TEST_DIR/open"
+	refused 4 "$TEST_DIR/open is not a directory that root alone may write to" tcptuned_here \
+		--config="$TEST_DIR/good.conf" --set=tcptuned.runtime_directory="$TEST_DIR/open"
+	# Who may only read it could still hold a lock on it: it is not waited for.
+	chmod 0755 /sys/fs/bpf
+	background holder setpriv --reuid=nobody --clear-groups flock /sys/fs/bpf sleep 60
+	wait_until 5 eval '! flock -n /sys/fs/bpf true'
+	tcptuned_start
+	tcptuned_stop
+	stop holder || :
+	chmod 0700 /sys/fs/bpf
+}
+
 # What a start looks up on this host is looked up by who only checks, too: an upgrade would end the
 # daemon that runs for one that does not start.
 test_what_the_configuration_names_is_missing() {

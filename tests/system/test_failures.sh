@@ -111,38 +111,47 @@ connected() { # HOST
 	grep -q connected "$TEST_DIR/$1-client.log"
 }
 
-# Made before the namespaces with a name, or after them: one of the two is the first name that the
-# daemon comes to, in whichever order it finds them, and has it wait.
-wait_here() { # NAME
-	mkfifo "/run/netns/$1"
-}
-
-daemon_waits() {
-	grep -qE 'fifo_open|wait_for_partner' "/proc/$(cat "$TEST_DIR/run/lock")/wchan"
+# Whoever opens one of the files waits until this process ends (fanotify(7), FAN_OPEN_PERM).
+opening_waits() { # FILE...
+	exec python3 -uc '
+import ctypes, os, sys, time
+libc = ctypes.CDLL(None)
+fd = libc.fanotify_init(4, os.O_RDONLY)
+for path in sys.argv[1:]:
+	if libc.fanotify_mark(fd, 1, ctypes.c_uint64(0x10000), -100, path.encode()):
+		sys.exit("no permission events for " + path)
+print("ready")
+os.read(fd, 4096)
+print("somebody waits")
+time.sleep(60)' "$@"
 }
 
 delete_meanwhile() { # NAME...
 	local name
-	wait_until 10 daemon_waits
+	wait_until 10 grep -q waits "$TEST_DIR/holder.log"
 	for name; do
 		kill -KILL "$(pid_of "$name-server")" "$(pid_of "$name-client")"
 		ip netns delete "$(lib_netns "$name")"
 	done
 	echo "$# are gone"
-	exec 5<>/run/netns/first 6<>/run/netns/last
+	kill -KILL "$(pid_of holder)"
 	sleep 20
 }
 
 # A connection in each of many network namespaces, which end with all that is in them while the
-# daemon goes through them: it has read their names and not opened one of them. One stays.
+# daemon goes through them: it has read their names and not opened one of them. One stays. Of two more
+# names, made before the others and after them, one is the first that the daemon comes to, in whichever
+# order it finds them.
 #
 # timeout: 60
 test_namespaces_vanish_during_adoption() {
 	local names=(n{1..20}) name taken=2
 	has_linux 6.12 || taken=0
-	wait_here first
+	: >/run/netns/first
 	host kept "${names[@]}"
-	wait_here last
+	: >/run/netns/last
+	background holder opening_waits /run/netns/first /run/netns/last
+	wait_until 5 grep -q ready "$TEST_DIR/holder.log"
 	for name in kept "${names[@]}"; do
 		connection_in "$name"
 	done
@@ -152,6 +161,7 @@ test_namespaces_vanish_during_adoption() {
 	background deleter delete_meanwhile "${names[@]}"
 	tcptuned_start
 	expect_eq "$(<"$TEST_DIR/deleter.log")" "20 are gone" "meanwhile"
+	unset "LIB_PID[holder]"
 	for name in "${names[@]}"; do
 		unset "LIB_PID[$name-server]" "LIB_PID[$name-client]"
 	done

@@ -117,6 +117,54 @@ test_killed_restarted_reloaded_stopped() {
 	expect_host_state "$before"
 }
 
+# What a restart does by systemd: the first daemon hands over, and is not killed. SIGTERM behind it
+# changes nothing.
+test_handed_over() {
+	local before pinned
+	before=$(host_state)
+	host a
+	tcptuned_start
+	background some in_group in_host a "$TEST_BUILD/connections" 5
+	wait_until 5 grep -q open "$TEST_DIR/some.log"
+	pinned=$(ids link map prog)
+	kill -STOP "$(pid_of tcptuned)"
+	kill -USR1 "$(pid_of tcptuned)"
+	kill -TERM "$(pid_of tcptuned)"
+	kill -CONT "$(pid_of tcptuned)"
+	wait "$(pid_of tcptuned)"
+	in_log 'told to hand over'
+	expect_ids "$pinned" "the end of the first"
+	tcptuned_start
+	in_log 'programs of an earlier daemon taken over as they run'
+	expect_ids "$pinned" "the start of the second"
+	expect_eq "$(counter tcptuned_flows_shown '')" 10 "connections that are tuned"
+	stop some || :
+	tcptuned_stop
+	expect_host_state "$before"
+}
+
+# Before an upgrade: loads the programs, and neither ends, nor hides, nor replaces what runs.
+test_a_build_is_checked_beside_the_one_that_runs() {
+	local before pinned build code
+	local options=(--config="$TEST_DIR/none.conf" --set=tcptuned.cgroup="$TEST_CGROUP/group")
+	: >"$TEST_DIR/none.conf"
+	other_builds
+	before=$(host_state)
+	"$TEST_BUILD/tcptuned" --check-load "${options[@]}"
+	expect_host_state "$before"
+	tcptuned_start
+	pinned=$(ids link map prog)
+	for build in rightsize abi unloadable; do
+		code=0
+		"$TEST_BUILD/other/$build/tcptuned" --check-load "${options[@]}" 2>"$TEST_DIR/said" || code=$?
+		expect_eq "$build $code" "$build $([ $build = unloadable ] && echo 32 || echo 0)" "status"
+	done
+	expect_match "$(<"$TEST_DIR/said")" "this kernel does not take the iterators" "of the last one"
+	expect_ids "$pinned" "the checks"
+	tcptuned_stop
+	expect_host_state "$before"
+}
+
 # timeout: 60
 test_detached_after_a_kill() {
 	local before

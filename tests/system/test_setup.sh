@@ -4,6 +4,8 @@
 # it, the host may start services afterwards. In a mount namespace where /usr/sbin is empty, with
 # commands that only say what they were asked for.
 
+. "$TEST_TOP/tests/system/daemon.sh"
+
 policy=/usr/sbin/policy-rc.d
 
 # command_says NAME LINE: what setup.sh finds under that name
@@ -78,6 +80,7 @@ without_systemd() {
 		--set=tcptuned.state_directory=$TEST_DIR/state" >/usr/local/sbin/tcptuned
 	ln -s "$TEST_BUILD/tcptunectl" /usr/local/sbin/tcptunectl
 	chmod 755 /usr/local/sbin/tcptuned
+	export BUILD=/usr/local/sbin # what setup.sh checks before it installs it
 }
 
 test_setup_again_and_uninstall_without_systemd() {
@@ -100,6 +103,13 @@ test_setup_again_and_uninstall_without_systemd() {
 	expect_eq "$(</run/tcptuned/lock)" "$second" "who runs"
 	kill -0 "$second"
 	: >"$TEST_DIR/none.conf"
+	# Nor is it ended for a build whose programs this kernel does not load.
+	other_builds
+	sed -i "s|$TEST_BUILD/tcptuned|$TEST_BUILD/other/unloadable/tcptuned|" /usr/local/sbin/tcptuned
+	expect_fail 1 setup start
+	expect_match "$(<"$TEST_DIR/said")" "this kernel does not take the iterators" "said"
+	expect_eq "$(</run/tcptuned/lock)" "$second" "who runs"
+	kill -0 "$second"
 	make -s -n -C "$TEST_TOP" uninstall UNITDIR="$TEST_DIR/units" | sh -e
 	# Everything is taken back before it ends.
 	wait_until 5 eval '! kill -0 $second 2>/dev/null'

@@ -101,7 +101,7 @@ static void expect_failure(int errnum)
 
 	if (cgroup_fd < 0 || unshare(CLONE_NEWNS) ||
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-	    mount("bpf", bpffs, "bpf", 0, NULL))
+	    mount("bpf", bpffs, "bpf", 0, "mode=0700"))
 		skip();
 	error = tcptuned_kernel_attach(&kernel, bpffs, cgroup_fd, false, 1000, &err);
 	if (!error) /* it is not to stay, whatever it is */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -86,6 +87,35 @@ static void test_journal(void **state)
 	assert_non_null(strstr(logged(), " error: e\n"));
 }
 
+/* A journal that reads nothing is not waited for; once it reads again, it is told how much is lost. */
+static void test_journal_hangs(void **state)
+{
+	char stream[64], text[4096] = "", lost[64];
+	unsigned int lines = 0, kept = 0;
+	struct stat st;
+	int fds[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	dup2(fds[0], STDERR_FILENO);
+	assert_int_equal(fstat(STDERR_FILENO, &st), 0);
+	snprintf(stream, sizeof(stream), "%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
+	setenv("JOURNAL_STREAM", stream, 1);
+	alarm(10);
+	for (; lines < 20000; lines++)
+		tcptuned_log(TCPTUNED_LOG_INFO, "line");
+	alarm(0);
+	while (recv(fds[1], text, strlen("<6>line\n"), MSG_DONTWAIT) > 0)
+		kept++;
+	assert_in_range(kept, 1, lines - 1);
+	tcptuned_log(TCPTUNED_LOG_INFO, "line");
+	assert_true(recv(fds[1], text, sizeof(text) - 1, MSG_DONTWAIT) > 0);
+	snprintf(lost, sizeof(lost), "<4>%u lines before this one are lost: ", lines - kept);
+	assert_non_null(strstr(text, lost));
+	assert_non_null(strstr(text, "\n<6>line\n"));
+	close(fds[0]);
+	close(fds[1]);
+}
+
 static void test_level(void **state)
 {
 	tcptuned_log(TCPTUNED_LOG_DEBUG, "hidden");
@@ -146,6 +176,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_plain),
 		TEST(test_journal),
+		TEST(test_journal_hangs),
 		TEST(test_level),
 		TEST(test_one_line),
 		TEST(test_told),

@@ -58,6 +58,7 @@ static void test_actions(void **state)
 		enum tcptuned_action action;
 	} actions[] = {
 		{"--check-config", TCPTUNED_CHECK_CONFIG},
+		{"--check-load", TCPTUNED_CHECK_LOAD},
 		{"--help-config", TCPTUNED_HELP_CONFIG},
 		{"--detach", TCPTUNED_DETACH},
 		{"--version", TCPTUNED_SHOW_VERSION},
@@ -170,7 +171,7 @@ static void test_too_many_sets(void **state)
 static void test_help(void **state)
 {
 	static const char *const names[] = {"config",  "set",	       "foreground",
-					    "dry-run", "check-config", "help-config",
+					    "dry-run", "check-config", "check-load", "help-config",
 					    "detach",  "version",      "help"};
 	static void (*const print[])(FILE *) = {tcptuned_options_print_help,
 						tcptuned_options_print_man};

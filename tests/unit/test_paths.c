@@ -327,7 +327,7 @@ static void leave(__u32 abi)
 	int fd = make_map(BPF_MAP_TYPE_ARRAY, "test_meta", sizeof(zero), sizeof(meta), 1);
 
 	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-	    mount("bpf", directory, "bpf", 0, NULL))
+	    mount("bpf", directory, "bpf", 0, "mode=0700"))
 		skip();
 	assert_int_equal(bpf_map_update_elem(fd, &zero, &meta, BPF_ANY), 0);
 	snprintf(name, sizeof(name), "%s/tcptuned", directory);
