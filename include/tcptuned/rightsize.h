@@ -107,6 +107,8 @@ struct rightsize {
 	__u64 seen_us;		/* when data was last seen */
 	__u64 rate;		/* of the last interval, bytes per second */
 	__u64 rate_best;	/* ... of the fastest */
+	__u64 rate_held;	/* ... that a hold has to keep up */
+	__u64 rtt_sum_us;	/* of the samples of the running interval or stage */
 	__u32 mark;		/* number of the interval on the common clock */
 	__u32 interval_bytes;	/* the byte counter when the interval began */
 	__u32 round_bytes;	/* ... when the round began */
@@ -119,7 +121,6 @@ struct rightsize {
 	__u32 silent_us;	/* longest time without data in the running round, ... */
 	__u32 interval_silent_us; /* ... in the running interval */
 	__u32 test_rtt_us;	/* the standing RTT before the test */
-	__u32 probed_us;	/* from the start of the probe until the queue was empty; 0: not yet */
 	__u32 failed_rtt_us;	/* the RTT of the last test that failed; 0: none */
 	__u32 held;		/* the window to hold, bytes; 0: none */
 	__u32 window;		/* the window decided on, bytes; 0: the kernel's */
@@ -196,6 +197,7 @@ static inline void rightsize_rtt_sample(struct rightsize *rs, __u32 rtt_us)
 	if (rtt_us > RIGHTSIZE_RTT_MAX_US)
 		rtt_us = RIGHTSIZE_RTT_MAX_US;
 	rs->samples++;
+	rs->rtt_sum_us += rtt_us;
 	if (!rs->min_rtt_us || rtt_us < rs->min_rtt_us)
 		rs->min_rtt_us = rtt_us;
 	if (!rs->low_us || rtt_us < rs->low_us)
@@ -245,6 +247,7 @@ static inline void rightsize_clear(struct rightsize *rs)
 {
 	rs->low_us = 0;
 	rs->samples = 0;
+	rs->rtt_sum_us = 0;
 	rs->interval_silent_us = 0;
 }
 
@@ -282,6 +285,61 @@ static inline void rightsize_begin_test(struct rightsize *rs, const struct right
 	rightsize_enter(rs, RIGHTSIZE_TESTING, a->now_us);
 }
 
+/* Mean RTT of the running interval or stage; 0: no sample. */
+static inline __u32 rightsize_mean_rtt_us(const struct rightsize *rs)
+{
+	return (__u32)rightsize_muldiv(rs->rtt_sum_us, 1, rs->samples);
+}
+
+/*
+ * After an RTT, when what was in flight before has gone, the queue is empty: the mean RTT is that
+ * of the path, with a delay that varies but without a queue. Hold twice what that takes at the rate
+ * before, less an eighth so that the RTT stays below twice that, and no less than 3/4 of what was
+ * held.
+ */
+static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_ack *a)
+{
+	__u64 base = rightsize_min_rtt_us(rs), elapsed = a->now_us - rs->stage_us, window;
+	__u64 mean;
+
+	if (elapsed < rs->test_rtt_us + base / 2) {
+		rightsize_clear(rs);
+		return;
+	}
+	/* Others that share the queue see it empty, too, within another RTT. */
+	if (elapsed < rs->test_rtt_us + 3 * base ||
+	    (rs->samples < 2 && elapsed < 8ull * rs->test_rtt_us))
+		return;
+	mean = rightsize_mean_rtt_us(rs);
+	if (mean < base)
+		mean = base;
+	if (mean > rs->test_rtt_us && rs->test_rtt_us > base)
+		mean = rs->test_rtt_us;
+	window = 7 * rightsize_muldiv(rs->rate, mean, 4000000);
+	if (window < rs->held - rs->held / 4)
+		window = rs->held - rs->held / 4;
+	rs->held = rs->window = rightsize_clamp_window(window, a->min);
+	rs->rate_held = rs->rate;
+	rightsize_enter(rs, RIGHTSIZE_HOLDING, a->now_us);
+	rightsize_begin_interval(rs, a);
+}
+
+/*
+ * An interval of a hold ends in which the queue was not always there, and the window was used: is
+ * the rate what it was before the hold? If not, the window was too small.
+ */
+static inline void rightsize_hold_interval(struct rightsize *rs, const struct rightsize_ack *a)
+{
+	__u64 flight = rightsize_muldiv(rs->rate, rightsize_mean_rtt_us(rs), 1000000);
+
+	if (rs->rate > rs->rate_held)
+		rs->rate_held = rs->rate;
+	if (rs->rate >= rs->rate_held - rs->rate_held / 32 || flight < rs->held - rs->held / 4)
+		return;
+	rs->held = rs->window = rightsize_clamp_window(rs->held + rs->held / 4ull, a->min);
+	rs->stage_us = a->now_us;
+}
+
 /* The interval between two marks ends: was there a standing queue in all of it? */
 static inline void rightsize_end_interval(struct rightsize *rs, const struct rightsize_ack *a,
 					  __u32 mark, __u32 shift)
@@ -297,6 +355,8 @@ static inline void rightsize_end_interval(struct rightsize *rs, const struct rig
 	if (rightsize_exceeds(rs, rs->low_us) && rs->interval_silent_us < rs->low_us / 2 &&
 	    rightsize_test_due(rs, mark, shift)) {
 		rightsize_begin_test(rs, a);
+	} else if (rs->state == RIGHTSIZE_HOLDING && !rightsize_exceeds(rs, rs->low_us)) {
+		rightsize_hold_interval(rs, a);
 	} else if (rs->reason == RIGHTSIZE_UNMEASURED) {
 		rs->reason = RIGHTSIZE_KERNEL;
 	}
@@ -344,30 +404,10 @@ static inline void rightsize_test(struct rightsize *rs, const struct rightsize_a
 		rs->window = rightsize_clamp_window(
 			rightsize_muldiv(rs->rate, rightsize_min_rtt_us(rs), 2000000), a->min);
 		rs->test_rtt_us = rs->low_us;
-		rs->probed_us = 0;
 		rightsize_enter(rs, RIGHTSIZE_PROBE_RTT, a->now_us);
 	} else {
 		rightsize_fail(rs, a);
 	}
-	rightsize_begin_interval(rs, a);
-}
-
-/* The queue has emptied: hold 2 x rate x minimum RTT, but no less than 3/4 of what was held. */
-static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_ack *a)
-{
-	__u64 base = rightsize_min_rtt_us(rs), elapsed = a->now_us - rs->stage_us, window;
-
-	/* Others that share the queue see it empty, too, within another RTT. */
-	if (!rs->probed_us && rs->low_us && 4 * rs->low_us <= 5 * base)
-		rs->probed_us = (__u32)elapsed;
-	if (elapsed < 2ull * rs->test_rtt_us + 2 * base &&
-	    (!rs->probed_us || elapsed < rs->probed_us + base))
-		return;
-	window = 7 * rightsize_muldiv(rs->rate, rightsize_min_rtt_us(rs), 4000000);
-	if (window < rs->held - rs->held / 4)
-		window = rs->held - rs->held / 4;
-	rs->held = rs->window = rightsize_clamp_window(window, a->min);
-	rightsize_enter(rs, RIGHTSIZE_HOLDING, a->now_us);
 	rightsize_begin_interval(rs, a);
 }
 
