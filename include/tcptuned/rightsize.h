@@ -121,7 +121,6 @@ struct rightsize {
 	__u32 silent_us;	/* longest time without data in the running round, ... */
 	__u32 interval_silent_us; /* ... in the running interval */
 	__u32 test_rtt_us;	/* the standing RTT before the test */
-	__u32 failed_rtt_us;	/* the RTT of the last test that failed; 0: none */
 	__u32 held;		/* the window to hold, bytes; 0: none */
 	__u32 window;		/* the window decided on, bytes; 0: the kernel's */
 	__u32 tests;		/* how many tests were made */
@@ -129,6 +128,7 @@ struct rightsize {
 	__u8 reason;		/* enum rightsize_reason */
 	__u8 failures;		/* tests that failed in a row */
 	__u8 silent_rounds;	/* rounds in a row in which a hold left the path idle */
+	__u8 inconclusive;	/* 1: the path changed during the last test */
 };
 
 /* What is known of a direction when an ACK leaves or comes. */
@@ -261,7 +261,7 @@ static inline void rightsize_begin_interval(struct rightsize *rs, const struct r
 /* Is a test due at mark number @mark, 2^@shift us apart? A free connection waits after failures. */
 static inline int rightsize_test_due(const struct rightsize *rs, __u32 mark, __u32 shift)
 {
-	__u32 skip = 2u * rs->failures, most;
+	__u32 skip = 2u * rs->failures + rs->inconclusive, most;
 
 	if (rs->state == RIGHTSIZE_HOLDING)
 		return 1;
@@ -282,6 +282,7 @@ static inline void rightsize_begin_test(struct rightsize *rs, const struct right
 	rs->test_rtt_us = rtt_us;
 	rs->window = rightsize_clamp_window(flight - flight / 4, a->min);
 	rs->tests++;
+	rs->inconclusive = 0;
 	rightsize_enter(rs, RIGHTSIZE_TESTING, a->now_us);
 }
 
@@ -334,7 +335,7 @@ static inline void rightsize_hold_interval(struct rightsize *rs, const struct ri
 
 	if (rs->rate > rs->rate_held)
 		rs->rate_held = rs->rate;
-	if (rs->rate >= rs->rate_held - rs->rate_held / 32 || flight < rs->held - rs->held / 4)
+	if (rs->rate >= rs->rate_held - rs->rate_held / 32 || flight < rs->held / 2)
 		return;
 	rs->held = rs->window = rightsize_clamp_window(rs->held + rs->held / 4ull, a->min);
 	rs->stage_us = a->now_us;
@@ -364,21 +365,21 @@ static inline void rightsize_end_interval(struct rightsize *rs, const struct rig
 }
 
 /*
- * A test failed: the RTT did not follow the window. Where two tests in a row found the same RTT,
- * the path has become longer: a queue of others varies.
+ * A test failed: the RTT did not follow the window. Where it did not move at all, nothing of the
+ * queue is the connection's, and that RTT is what the path takes now. Where it rose, the path
+ * became slower meanwhile, which says nothing.
  */
 static inline void rightsize_fail(struct rightsize *rs, const struct rightsize_ack *a)
 {
-	__u32 found = rs->low_us, before = rs->failed_rtt_us;
+	__u32 found = rs->low_us, before = rs->test_rtt_us;
 	__u32 gap = found > before ? found - before : before - found;
 
-	if (rs->failures < 255)
+	if (found > before + before / 4)
+		rs->inconclusive = 1;
+	else if (rs->failures < 255)
 		rs->failures++;
-	if (found && before && gap < before / 16) {
+	if (found && gap < before / 16)
 		rs->min_rtt_us = found;
-		found = 0;
-	}
-	rs->failed_rtt_us = found;
 	if (rs->held && rs->failures < RIGHTSIZE_FAILURES_MAX) {
 		rs->window = rs->held;
 		rightsize_enter(rs, RIGHTSIZE_HOLDING, a->now_us);
@@ -400,7 +401,6 @@ static inline void rightsize_test(struct rightsize *rs, const struct rightsize_a
 		return;
 	if (rs->samples && rs->low_us <= rs->test_rtt_us - rs->test_rtt_us * 3ull / 16) {
 		rs->failures = 0;
-		rs->failed_rtt_us = 0;
 		rs->window = rightsize_clamp_window(
 			rightsize_muldiv(rs->rate, rightsize_min_rtt_us(rs), 2000000), a->min);
 		rs->test_rtt_us = rs->low_us;
@@ -414,7 +414,8 @@ static inline void rightsize_test(struct rightsize *rs, const struct rightsize_a
 /*
  * A round of a hold ends that carried @got bytes and whose smallest RTT was @low. A queue that
  * nearly emptied says that the window is too small: DRS's twice the bytes per RTT, less what is
- * queue. A path that fell silent although the RTT is long has no queue: the hold ends.
+ * queue. A path that fell silent although the RTT is long has no queue, and is longer than
+ * it was: the hold ends.
  */
 static inline void rightsize_hold_round(struct rightsize *rs, const struct rightsize_ack *a,
 					__u32 got, __u32 low)
@@ -434,7 +435,7 @@ static inline void rightsize_hold_round(struct rightsize *rs, const struct right
 	if (low && rightsize_exceeds(rs, low) && rs->silent_us > low / 3 &&
 	    got > rs->held / 2) {
 		if (++rs->silent_rounds >= 2) {
-			rs->failures = RIGHTSIZE_FAILURES_MAX;
+			rs->min_rtt_us = low;
 			rightsize_enter(rs, RIGHTSIZE_FREE, a->now_us);
 		}
 	} else {
