@@ -107,7 +107,6 @@ struct rightsize {
 	__u64 seen_us;		/* when data was last seen */
 	__u64 rate;		/* of the last interval, bytes per second */
 	__u64 rate_best;	/* ... of the fastest */
-	__u64 rate_held;	/* ... that a hold has to keep up */
 	__u64 rtt_sum_us;	/* of the samples of the running interval or stage */
 	__u32 mark;		/* number of the interval on the common clock */
 	__u32 interval_bytes;	/* the byte counter when the interval began */
@@ -121,6 +120,7 @@ struct rightsize {
 	__u32 silent_us;	/* longest time without data in the running round, ... */
 	__u32 interval_silent_us; /* ... in the running interval */
 	__u32 test_rtt_us;	/* the standing RTT before the test */
+	__u32 path_rtt_us;	/* mean RTT without a queue, found by the last probe; 0: none */
 	__u32 held;		/* the window to hold, bytes; 0: none */
 	__u32 window;		/* the window decided on, bytes; 0: the kernel's */
 	__u32 tests;		/* how many tests were made */
@@ -217,10 +217,13 @@ static inline __u32 rightsize_mark_shift(const struct rightsize *rs)
 	return shift;
 }
 
-/* Is @rtt_us more than a window of 2 x rate x minimum RTT explains? */
+/* Is @rtt_us more than a window of 2 x rate x RTT without a queue explains? */
 static inline int rightsize_exceeds(const struct rightsize *rs, __u32 rtt_us)
 {
 	__u64 base = rightsize_min_rtt_us(rs);
+
+	if (base < rs->path_rtt_us)
+		base = rs->path_rtt_us;
 
 	return 2ull * rtt_us > 5 * base && rtt_us > base + RIGHTSIZE_EXCESS_MIN_US;
 }
@@ -239,7 +242,7 @@ static inline void rightsize_enter(struct rightsize *rs, __u8 state, __u64 now_u
 	rs->stage_us = now_us;
 	rs->silent_rounds = 0;
 	if (state == RIGHTSIZE_FREE)
-		rs->window = rs->held = 0;
+		rs->window = rs->held = rs->path_rtt_us = 0;
 }
 
 /* Begin to measure anew: the next interval or stage. */
@@ -261,7 +264,7 @@ static inline void rightsize_begin_interval(struct rightsize *rs, const struct r
 /* Is a test due at mark number @mark, 2^@shift us apart? A free connection waits after failures. */
 static inline int rightsize_test_due(const struct rightsize *rs, __u32 mark, __u32 shift)
 {
-	__u32 skip = 2u * rs->failures + rs->inconclusive, most;
+	__u32 skip = rs->failures + rs->inconclusive, most;
 
 	if (rs->state == RIGHTSIZE_HOLDING)
 		return 1;
@@ -301,7 +304,7 @@ static inline __u32 rightsize_mean_rtt_us(const struct rightsize *rs)
 static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_ack *a)
 {
 	__u64 base = rightsize_min_rtt_us(rs), elapsed = a->now_us - rs->stage_us, window;
-	__u64 mean;
+	__u64 mean, own;
 
 	if (elapsed < rs->test_rtt_us + base / 2) {
 		rightsize_clear(rs);
@@ -311,7 +314,11 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 	if (elapsed < rs->test_rtt_us + 3 * base ||
 	    (rs->samples < 2 && elapsed < 8ull * rs->test_rtt_us))
 		return;
+	/* Less what the window itself takes, where the smallest allowed is more than the path holds. */
 	mean = rightsize_mean_rtt_us(rs);
+	own = rightsize_muldiv(rs->window, 1000000, rs->rate);
+	if (own > base)
+		mean = mean > own - base ? mean - (own - base) : 0;
 	if (mean < base)
 		mean = base;
 	if (mean > rs->test_rtt_us && rs->test_rtt_us > base)
@@ -320,22 +327,21 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 	if (window < rs->held - rs->held / 4)
 		window = rs->held - rs->held / 4;
 	rs->held = rs->window = rightsize_clamp_window(window, a->min);
-	rs->rate_held = rs->rate;
+	rs->path_rtt_us = (__u32)mean;
 	rightsize_enter(rs, RIGHTSIZE_HOLDING, a->now_us);
 	rightsize_begin_interval(rs, a);
 }
 
 /*
- * An interval of a hold ends in which the queue was not always there, and the window was used: is
- * the rate what it was before the hold? If not, the window was too small.
+ * An interval of a hold ends in which the window was used. If the RTT was ever less than 5/4 of what
+ * the path takes without a queue, the queue was empty for a moment, and the link perhaps idle: the
+ * window is too small for the way in which the delay, or the rate, varies.
  */
 static inline void rightsize_hold_interval(struct rightsize *rs, const struct rightsize_ack *a)
 {
 	__u64 flight = rightsize_muldiv(rs->rate, rightsize_mean_rtt_us(rs), 1000000);
 
-	if (rs->rate > rs->rate_held)
-		rs->rate_held = rs->rate;
-	if (rs->rate >= rs->rate_held - rs->rate_held / 32 || flight < rs->held / 2)
+	if (4ull * rs->low_us >= 5ull * rs->path_rtt_us || flight < rs->held / 2)
 		return;
 	rs->held = rs->window = rightsize_clamp_window(rs->held + rs->held / 4ull, a->min);
 	rs->stage_us = a->now_us;
