@@ -319,7 +319,7 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 	own = rightsize_muldiv(rs->window, 1000000, rs->rate);
 	if (own > base)
 		mean = mean > own - base ? mean - (own - base) : 0;
-	if (mean < base)
+	if (2 * mean < 3 * base) /* a rest of the queue, not a delay that varies */
 		mean = base;
 	if (mean > rs->test_rtt_us && rs->test_rtt_us > base)
 		mean = rs->test_rtt_us;
