@@ -220,6 +220,7 @@ test_memory_of_a_control_group_is_short() {
 	local refused='(.flags | contains(["send_memory_short"]))
 		and .send.budget_granted_bytes < .send.budget_wanted_bytes'
 	[ -n "$TEST_MEMCG" ] || for_another_host "here are no memory control groups of version 1"
+	kernel_gives 33554432 131072
 	mkdir "$TEST_MEMCG"
 	echo 300000 >"$TEST_MEMCG/memory.kmem.tcp.limit_in_bytes"
 	host a b
@@ -236,6 +237,7 @@ test_memory_of_a_control_group_is_short() {
 	wait_until 5 eval '[ "$(of_sender .send_buffer_bytes)" -ge 900000 ]'
 	stop sender || :
 	tcptuned_stop
+	kernel_gives_again
 }
 
 in_memory_group() {
@@ -282,6 +284,37 @@ test_grants_of_idle_connections_come_back() {
 	done
 	tcptuned_stop
 	kernel_gives_again
+}
+
+# A receiver whose application had fixed its buffer before tcptuned came: what was granted beyond it
+# is returned while it is idle, and its window is as large again as before when data comes.
+#
+# timeout: 60
+test_idle_locked_receiver_gets_its_window_back() {
+	local before
+	needs_linux 6.12 "what is open at the start is adopted"
+	host a b
+	link a b --rate 1gbit --delay 25ms --queue 2bdp
+	free_sender_on_a
+	background receiver in_group in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" \
+		--port 7301 --once --rcvbuf 1MB --count 2 --bytes 100MB --interval 17000
+	wait_until 5 grep -q '^listening' "$TEST_DIR/receiver.log"
+	background sender in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --port 7301 \
+		--count 2 --bytes 100MB --interval 17000 --congestion cubic
+	wait_until 5 received_by 7301 1000000
+	tcptuned_start --set=memory.budget=4M --set=policy.congestion_control=keep
+	wait_until 8 received_by 7301 100000000
+	before=$(flow 7301 .advertised_window_bytes)
+	expect_eq "$(budget_sees 7301 kernel_max_bytes)" 2000000 "what its application fixed"
+	expect_eq "$(budget_sees 7301 budget_granted_bytes)" 1048576 "granted beyond, a quarter"
+	expect_ge "$before" 1200000 "advertised"
+	wait_until 10 eval '[ "$(metric tcptuned_budget_granted_bytes)" = 0 ]'
+	wait_until 15 received_by 7301 150000000
+	expect_eq "$(budget_sees 7301 budget_granted_bytes)" 1048576 "granted again"
+	expect_ge "$(flow 7301 .advertised_window_bytes)" $((before / 10 * 9)) "advertised again"
+	stop sender || :
+	stop receiver || :
+	tcptuned_stop
 }
 
 # Keep-alive clients: COUNT connections to HOST send 60 KB each, and stay.
@@ -344,9 +377,8 @@ idle_pair() {
 	one_sender_next_to 400
 }
 
-# What the issue of the budget was: 400 connections that have sent 60 KB once, each with a send
-# buffer of 70 KB or more, had all of a budget of 24 MB, and one sender that needs 6.25 MB in flight
-# had nothing.
+# 400 connections that have sent 60 KB once must not have a budget of 24 MB for their send buffers of
+# 70 KB or more, so that one sender that needs 6.25 MB in flight has nothing.
 #
 # timeout: 120
 test_idle_connections_do_not_starve_a_sender() {

@@ -183,7 +183,7 @@ test_namespaces_vanish_during_adoption() {
 	background deleter delete_meanwhile "${names[@]}"
 	# A limit that is set makes a record at once; windows that are the kernel's raise no sysctl, for
 	# which it would go through the namespaces before.
-	tcptuned_start --set=policy.pacing_rate_max=1gbit --set=policy.receive_window_max=kernel \
+	tcptuned_start --set=policy.pacing_rate_max=1G --set=policy.receive_window_max=kernel \
 		--set=policy.send_window_max=kernel
 	expect_eq "$(<"$TEST_DIR/deleter.log")" "20 are gone" "meanwhile"
 	unset "LIB_PID[holder]"
