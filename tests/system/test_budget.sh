@@ -313,7 +313,7 @@ test_idle_locked_receiver_gets_its_window_back() {
 	wait_until 10 eval '[ "$(budget_sees 7301 budget_wanted_bytes)" -le 1300000 ]'
 	wait_until 15 received_by 7301 150000000
 	expect_eq "$(budget_sees 7301 budget_granted_bytes)" 1048576 "granted again"
-		expect_ge "$(flow 7301 .advertised_window_bytes)" $((before / 10 * 9)) "advertised again"
+	expect_ge "$(flow 7301 .advertised_window_bytes)" $((before / 10 * 9)) "advertised again"
 	stop sender || :
 	stop receiver || :
 	tcptuned_stop
