@@ -81,11 +81,12 @@ test_deep_queue_only_the_sender_tuned() {
 	expect_le "$(of_transfer .sender.sndbuf)" 4000000 "send buffer, against the kernel's 64 MB"
 }
 
-# One that stops reading while segments are lost: what it has not read is of its window, also
-# where that is counted from behind a hole. Else each hole would make room for another window.
+# One that stops reading while segments are lost: what it has not read is what was advertised to its
+# peer, also where that is counted from behind a reassembly gap. Else each gap would make room for
+# another window. A byte takes two of memory at most.
 #
 # timeout: 60
-test_a_slow_reader_on_a_lossy_path_holds_little() {
+test_a_slow_reader_on_a_lossy_path_holds_one_window() {
 	local held most=0 i
 	host a b
 	tcptuned_start --set=policy.congestion_control=keep
@@ -100,13 +101,15 @@ test_a_slow_reader_on_a_lossy_path_holds_little() {
 	done
 	stop slow || :
 	tcptuned_stop
-	expect_ge "$most" 300000 "largest queue of what was not read"
-	expect_le "$most" 2500000 "largest queue of what was not read"
 	expect_no_retraction 1 500
+	expect_ge "$most" 300000 "largest queue of what was not read"
+	expect_le "$most" $((2 * $(jq .window_max_bytes <<<"$watched"))) \
+		"largest queue of what was not read, against the largest window"
 }
 
-# One that reads slowly: what is free in its buffer is promised, so a buffer that kept a little
-# more than is owed would grow by that little with each round.
+# One that reads slowly: what is free in its buffer is advertised, so a buffer that kept a little
+# more than what was advertised would grow by that little with each round. The path holds 125 KB and
+# its queue 400 KB: the kernel offers twice that, which takes twice as much memory at most.
 #
 # timeout: 60
 test_a_slow_reader_does_not_hold_more_with_time() {
@@ -119,7 +122,7 @@ test_a_slow_reader_does_not_hold_more_with_time() {
 	before=$(ss_of b "sport = :7101 and dport > :0" "skmem:.r([0-9]+),")
 	sleep 3.5
 	expect_ge "$before" 100000 "memory of what waits"
-	expect_le "$before" 900000 "memory of what waits"
+	expect_le "$before" 2100000 "memory of what waits"
 	expect_le "$(ss_of b "sport = :7101 and dport > :0" "skmem:.r([0-9]+),")" $((before + 100000)) \
 		"... later"
 	stop slow || :
