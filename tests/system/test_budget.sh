@@ -41,8 +41,7 @@ budget_watch() { # TIMES BUDGET CONNECTIONS KERNEL_GIVES
 	done
 }
 
-# Streams on a path of 6.25 MB: $1 of them, and 4 MB of budget.
-# $share: what each is to have of it.
+# So many streams on a path of 6.25 MB, with 4 MB of budget: what each has of it, bytes.
 share_of_each() { # STREAMS SHARE
 	local budget=$((4 << 20)) kernel=$((512 << 10)) port
 	kernel_gives $kernel 4194304
@@ -372,13 +371,6 @@ one_sender_next_to() { # IDLE_CONNECTIONS
 	fi
 }
 
-idle_pair() {
-	one_sender_next_to 0
-	link_end a b || return 0 # which valid_run sees no more: then again
-	mv "$TEST_DIR/transfer.json" "$TEST_DIR/alone.json"
-	one_sender_next_to 400
-}
-
 # 400 connections that have sent 60 KB once must not have a budget of 24 MB for their send buffers of
 # 70 KB or more, so that one sender that needs 6.25 MB in flight has nothing.
 #
@@ -386,7 +378,9 @@ idle_pair() {
 test_idle_connections_do_not_starve_a_sender() {
 	local granted
 	host a b
-	valid_run idle_pair
+	valid_run one_sender_next_to 0
+	mv "$TEST_DIR/transfer.json" "$TEST_DIR/alone.json"
+	valid_run one_sender_next_to 400
 	note "$granted bytes granted, alone $(jq '.goodput_bps / 1e6' "$TEST_DIR/alone.json") Mbit/s"
 	expect_ge "$(jq '.goodput_bps / 1e6' "$TEST_DIR/transfer.json")" 300 "Mbit/s"
 	expect_ge "$(jq -s '.[0].goodput_bps / .[1].goodput_bps' "$TEST_DIR/transfer.json" \
