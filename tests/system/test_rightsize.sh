@@ -156,19 +156,19 @@ test_locked_buffers_over_ipv6() {
 # Windows that grow, that shrink for a test and a probe, and for a slow reader: an edge that was
 # advertised stays. The flows share a queue in which a third of a second fits.
 #
-# timeout: 60
+# timeout: 90
 test_right_edge() {
 	local four six
 	host a b
 	tcptuned_start --set=policy.congestion_control=keep
 	link a b --rate 100mbit --delay 5ms --queue 4MB
 	watch
-	stream four 7101 --congestion cubic --duration 40 --verify
-	TRANSFER_ADDR=${ADDR6[b]} stream six 7102 --congestion cubic --duration 40 --verify \
+	stream four 7101 --congestion cubic --duration 60 --verify
+	TRANSFER_ADDR=${ADDR6[b]} stream six 7102 --congestion cubic --duration 60 --verify \
 		--streams 2
 	# An application that reads at a tenth of what could arrive is held back by its window.
-	stream slow 7103 --congestion cubic --duration 40 --bytes 500kB --read-rate 5000000 --verify
-	wait_until 20 tested 2
+	stream slow 7103 --congestion cubic --duration 60 --bytes 500kB --read-rate 5000000 --verify
+	wait_until 30 tested 2
 	sleep 2 # until the tests are over, and a probe
 	expect_ge "$(counter tcptuned_rightsize_grows_total '{direction="receive"}')" 1 "grows"
 	expect_ge "$(counter tcptuned_rightsize_shrinks_total '{direction="receive"}')" 2 "shrinks"
