@@ -83,19 +83,6 @@ verified_once int budget_has(struct budget_share *share, __u32 base, __u32 have)
 	return 0;
 }
 
-/* The same of one that the kernel has sized: as far as is known it needs what it holds. */
-verified_once int budget_adopt(struct budget_share *share, __u32 base, __u32 have)
-{
-	__u32 extra = have > base ? have - base : 0;
-	struct budget *b = budget_here();
-
-	if (!b || !share)
-		return 0;
-	budget_want(b, share, extra);
-	budget_hold(b, share, extra);
-	return 0;
-}
-
 /*
  * How much of a buffer of @space bytes the connection may have, which has @have now and began
  * with @base. Nothing is taken back here: a smaller answer than @have is a wish. @pressed is set

@@ -527,7 +527,8 @@ static __always_inline __u32 receive_limit(struct tcptuned_flow *flow, struct tc
 
 /*
  * A buffer that the application had fixed before tcptuned saw it is locked, and the kernel does
- * not size it: it gets twice what a round trip carries, and as much again to grow.
+ * not size it: it gets twice what a round trip carries, and as much again to grow. Where the budget
+ * has less than the buffer that it already has, the window is what the budget allows.
  */
 static __always_inline void size_locked_receiver(struct bpf_sock_ops *ctx,
 						 struct tcptuned_flow *flow, struct tcp_sock *tp)
@@ -539,9 +540,10 @@ static __always_inline void size_locked_receiver(struct bpf_sock_ops *ctx,
 	if (want > flow->rcv_buffer_max)
 		want = flow->rcv_buffer_max;
 	if (want <= have + have / 16)
-		return;
-	want = budget_allow(&flow->rcv_share, tp, flow->rcv_base, have, want, &flow->flags,
+		want = have;
+	want = budget_allow(&flow->rcv_share, tp, flow->rcv_base, 0, want, &flow->flags,
 			    TCPTUNED_F_RCV_PRESSED);
+	flow->rcv_allowed = want < have ? kernel_win_from_space(tp, want) : 0;
 	if (want <= have)
 		return;
 	value = want / 2; /* the kernel doubles it: sock_set_rcvbuf() */

@@ -33,7 +33,10 @@ static bool has_neighbours(struct tcptuned_daemon *d)
 	return true;
 }
 
-/* To look for such connections may take a thousandth of the time. */
+/*
+ * The scan may take a thousandth of the time; a hundredth while connections wait for what idle ones
+ * hold of the budget, so that they have it within seconds.
+ */
 void tcptuned_watch_flows(struct tcptuned_daemon *d)
 {
 	bool neighbours = has_neighbours(d), short_of = tcptuned_budget_is_short(d);
@@ -49,7 +52,7 @@ void tcptuned_watch_flows(struct tcptuned_daemon *d)
 		tcptuned_kernel_rest_flows(&d->kernel);
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	took_s = (double)(end.tv_sec - start.tv_sec) + (end.tv_nsec - start.tv_nsec) / 1e9;
-	d->flows_due_s = end.tv_sec + (time_t)(took_s * 1000);
+	d->flows_due_s = end.tv_sec + (time_t)(took_s * (short_of ? 100 : 1000));
 }
 
 bool tcptuned_watch_sysctls(struct tcptuned_daemon *d)

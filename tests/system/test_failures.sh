@@ -24,6 +24,28 @@ test_no_memory_for_records() {
 	tcptuned_stop
 }
 
+# The listener has a record, since its SO_RCVBUF was intercepted. What it accepts needs none: a record
+# that were cloned to it would have to be paid for in accept(), which would fail.
+test_a_listener_with_a_record_accepts_without_memory() {
+	needs_linux 6.8 "each network namespace has a net.core.optmem_max of its own"
+	host a b
+	link a b --rate 100mbit --delay 5ms
+	tcptuned_start
+	background receiver in_group in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" \
+		--port 7101 --once --rcvbuf 64KiB --count 8 --verify
+	wait_until 5 grep -q '^listening' "$TEST_DIR/receiver.log"
+	expect_eq "$(counter tcptuned_buffer_requests_overridden_total '{option="SO_RCVBUF"}')" 1 \
+		"requests intercepted, of the listener"
+	in_host b sysctl -qw net.core.optmem_max=64
+	in_host a timeout 15 "$TEST_BUILD/messages" --connect "${ADDR[b]}" --port 7101 --count 8 \
+		--verify >"$TEST_DIR/transfer.json" || fail "not accepted: exit code $?"
+	expect_eq "$(jq .verified "$TEST_DIR/transfer.json")" true "payload, verified"
+	expect_undamaged "$(jq .bytes_damaged "$TEST_DIR/transfer.json")" "payload"
+	expect_eq "$(counter tcptuned_connections_unrecorded_total '')" 1 "connections without a record"
+	stop receiver || :
+	tcptuned_stop
+}
+
 # Opens a listener with a small fixed buffer at each of COUNT ports, says so, and once there is the
 # file FILE connects to each and sends a byte through.
 many_listeners() { # COUNT FILE
@@ -77,7 +99,7 @@ test_no_room_for_listeners() {
 # timeout: 60
 test_no_room_for_events() {
 	host a
-	tcptuned_start
+	tcptuned_start $bitcp # which is set at once, so that each has a record
 	background events "$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
 		--set=tcptuned.runtime_directory="$TEST_DIR/run" events --json
 	wait_until 5 grep -q listening "$TEST_DIR/events.log"
@@ -159,7 +181,10 @@ test_namespaces_vanish_during_adoption() {
 		wait_until 10 connected "$name"
 	done
 	background deleter delete_meanwhile "${names[@]}"
-	tcptuned_start
+	# A limit that is set makes a record at once; windows that are the kernel's raise no sysctl, for
+	# which it would go through the namespaces before.
+	tcptuned_start --set=policy.pacing_rate_max=1G --set=policy.receive_window_max=kernel \
+		--set=policy.send_window_max=kernel
 	expect_eq "$(<"$TEST_DIR/deleter.log")" "20 are gone" "meanwhile"
 	unset "LIB_PID[holder]"
 	for name in "${names[@]}"; do
