@@ -897,8 +897,10 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 		return 1;
 	}
 	flow = flow_of(sk);
-	if (!flow) {
-		if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB || op == BPF_SOCK_OPS_RTT_CB)
+	/* A request on an accepted socket makes a record that nobody has claimed. */
+	if (!flow || (!(flow->flags & TCPTUNED_F_CLAIMED) && op != BPF_SOCK_OPS_TCP_LISTEN_CB)) {
+		if ((op == BPF_SOCK_OPS_HDR_OPT_LEN_CB || op == BPF_SOCK_OPS_RTT_CB) &&
+		    sk->state != TCP_STATE_CLOSE)
 			claim_if_long(ctx, sk, tp);
 		return 1;
 	}
@@ -908,11 +910,9 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 		return 1;
 	}
 	/*
-	 * Nothing is written before this on STATE_CB: a child whose set-up fails is closed without
+	 * Nothing was written before this on STATE_CB: a child whose set-up fails is closed without
 	 * its lock, and has the callback from an adopted listener (CVE-2026-74268: 4.16 to 7.1).
 	 */
-	if (!(flow->flags & TCPTUNED_F_CLAIMED))
-		return 1;
 	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB) {
 		on_ack_out(ctx, flow, tp);
 	} else if (op == BPF_SOCK_OPS_STATE_CB && ctx->args[1] == TCP_STATE_CLOSE) {
