@@ -767,6 +767,8 @@ static __always_inline void move_flow(struct tcptuned_flow *flow, struct tcp_soc
 		flow->flags |= TCPTUNED_F_OBSERVE;
 	settle_observed(flow, policy, true);
 	settle_observed(flow, policy, false);
+	flow->rcv_base = base_of(flow, policy, true);
+	flow->snd_base = base_of(flow, policy, false);
 	flow->rcv_window_max = policy->rcv_window_max;
 	flow->snd_window_max = policy->snd_window_max;
 	flow->snd_unsent_max = policy->snd_unsent_max;
