@@ -516,7 +516,11 @@ static __always_inline __u32 receive_limit(struct tcptuned_flow *flow, struct tc
 			reason = RIGHTSIZE_BUDGET;
 		window = smaller(window, limit);
 	}
-	if (!window && tp->window_clamp > flow->rcv_window_max) {
+	/* The clamp set for this is not above the maximum any more; what is lifted to would be. */
+	if (!window && (tp->window_clamp > flow->rcv_window_max ||
+			(flow->rcv_clamp &&
+			 kernel_win_from_space(tp, tp->inet_conn.icsk_inet.sk.sk_rcvbuf) >
+				 flow->rcv_window_max))) {
 		reason = RIGHTSIZE_CAPPED;
 		window = flow->rcv_window_max;
 	}
