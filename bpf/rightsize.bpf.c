@@ -536,7 +536,7 @@ static __always_inline __u32 receive_limit(struct tcptuned_flow *flow, struct tc
 static __always_inline void size_locked_receiver(struct bpf_sock_ops *ctx,
 						 struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	__u32 have = tp->inet_conn.icsk_inet.sk.sk_rcvbuf, clamp;
+	__u32 have = tp->inet_conn.icsk_inet.sk.sk_rcvbuf, clamp, allowed;
 	__u64 want = kernel_space_from_win(tp, flow->rcv.per_rtt) * 4;
 	int value;
 
@@ -544,8 +544,10 @@ static __always_inline void size_locked_receiver(struct bpf_sock_ops *ctx,
 		want = flow->rcv_buffer_max;
 	if (want <= have + have / 16)
 		return;
-	want = budget_allow(&flow->rcv_share, tp, flow->rcv_base, have, want, &flow->flags,
-			    TCPTUNED_F_RCV_PRESSED);
+	allowed = budget_allow(&flow->rcv_share, tp, flow->rcv_base, have, want, &flow->flags,
+			       TCPTUNED_F_RCV_PRESSED);
+	if (want > allowed)
+		want = allowed;
 	if (want <= have)
 		return;
 	value = want / 2; /* the kernel doubles it: sock_set_rcvbuf() */
