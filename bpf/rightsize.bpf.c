@@ -516,7 +516,11 @@ static __always_inline __u32 receive_limit(struct tcptuned_flow *flow, struct tc
 			reason = RIGHTSIZE_BUDGET;
 		window = smaller(window, limit);
 	}
-	if (!window && tp->window_clamp > flow->rcv_window_max) {
+	/* The clamp set for this is not above the maximum any more; what is lifted to would be. */
+	if (!window && (tp->window_clamp > flow->rcv_window_max ||
+			(flow->rcv_clamp &&
+			 kernel_win_from_space(tp, tp->inet_conn.icsk_inet.sk.sk_rcvbuf) >
+				 flow->rcv_window_max))) {
 		reason = RIGHTSIZE_CAPPED;
 		window = flow->rcv_window_max;
 	}
@@ -533,7 +537,7 @@ static __always_inline __u32 receive_limit(struct tcptuned_flow *flow, struct tc
 static __always_inline void size_locked_receiver(struct bpf_sock_ops *ctx,
 						 struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	__u32 have = tp->inet_conn.icsk_inet.sk.sk_rcvbuf, clamp;
+	__u32 have = tp->inet_conn.icsk_inet.sk.sk_rcvbuf, clamp, allowed;
 	__u64 want = kernel_space_from_win(tp, flow->rcv.per_rtt) * 4;
 	int value;
 
@@ -541,8 +545,10 @@ static __always_inline void size_locked_receiver(struct bpf_sock_ops *ctx,
 		want = flow->rcv_buffer_max;
 	if (want <= have + have / 16)
 		want = have;
-	want = budget_allow(&flow->rcv_share, tp, flow->rcv_base, 0, want, &flow->flags,
-			    TCPTUNED_F_RCV_PRESSED);
+	allowed = budget_allow(&flow->rcv_share, tp, flow->rcv_base, 0, want, &flow->flags,
+			       TCPTUNED_F_RCV_PRESSED);
+	if (want > allowed)
+		want = allowed;
 	flow->rcv_allowed = want < have ? kernel_win_from_space(tp, want) : 0;
 	if (want <= have)
 		return;
@@ -899,8 +905,10 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 		return 1;
 	}
 	flow = flow_of(sk);
-	if (!flow) {
-		if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB || op == BPF_SOCK_OPS_RTT_CB)
+	/* A request on an accepted socket makes a record that nobody has claimed. */
+	if (!flow || (!(flow->flags & TCPTUNED_F_CLAIMED) && op != BPF_SOCK_OPS_TCP_LISTEN_CB)) {
+		if ((op == BPF_SOCK_OPS_HDR_OPT_LEN_CB || op == BPF_SOCK_OPS_RTT_CB) &&
+		    sk->state != TCP_STATE_CLOSE)
 			claim_if_long(ctx, sk, tp);
 		return 1;
 	}
@@ -910,11 +918,9 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 		return 1;
 	}
 	/*
-	 * Nothing is written before this on STATE_CB: a child whose set-up fails is closed without
+	 * Nothing was written before this on STATE_CB: a child whose set-up fails is closed without
 	 * its lock, and has the callback from an adopted listener (CVE-2026-74268: 4.16 to 7.1).
 	 */
-	if (!(flow->flags & TCPTUNED_F_CLAIMED))
-		return 1;
 	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB) {
 		on_ack_out(ctx, flow, tp);
 	} else if (op == BPF_SOCK_OPS_STATE_CB && ctx->args[1] == TCP_STATE_CLOSE) {

@@ -110,7 +110,10 @@ static __always_inline void lift_clamp(struct bpf_sockopt *ctx)
 	bpf_setsockopt(ctx->sk, SOL_TCP, TCP_WINDOW_CLAMP, &none, sizeof(none));
 }
 
-/* The kernel gets it, also of a connection that is being sized: from now on it is left alone. */
+/*
+ * The kernel gets it, also of a connection that is being sized: from now on it is left alone, and
+ * a request before it, which was intercepted, is of no account.
+ */
 static __always_inline void stands(struct bpf_sockopt *ctx, bool receive)
 {
 	struct tcptuned_flow *flow = bpf_sk_storage_get(&flows, ctx->sk, NULL, 0);
@@ -118,6 +121,7 @@ static __always_inline void stands(struct bpf_sockopt *ctx, bool receive)
 
 	if (!flow)
 		return;
+	flow->flags &= ~(its.asked | its.swallowed | its.obeyed);
 	if (!(flow->flags & TCPTUNED_F_CLAIMED)) { /* of a connection before, if at all */
 		flow->flags &= ~its.ours;
 		return;
@@ -154,6 +158,20 @@ static __always_inline bool is_beyond(const struct bpf_sockopt *ctx, const struc
 #define REQUEST_MIN (16u << 10)
 
 /*
+ * Has the application fixed the buffer with a request that stood? The kernel does not size it any
+ * more, and would not learn of the next request if that was intercepted.
+ */
+static __always_inline bool is_fixed_by_application(struct bpf_sockopt *ctx, bool receive)
+{
+	struct tcptuned_flow *flow = bpf_sk_storage_get(&flows, ctx->sk, NULL, 0);
+	__u32 lock = receive ? SOCK_RCVBUF_LOCK : SOCK_SNDBUF_LOCK;
+	struct request_flags its = flags_of(receive);
+
+	return (BPF_CORE_READ_BITFIELD_PROBED(sock_of(ctx), sk_userlocks) & lock) &&
+	       (!flow || !(flow->flags & (its.swallowed | its.ours)));
+}
+
+/*
  * An application's SO_RCVBUF would end the kernel's autotuning of that socket and bound its
  * window scale. Skipping the call (optlen -1) leaves the socket as it was and tells the
  * application that it succeeded. The request is kept in the socket's record.
@@ -176,7 +194,8 @@ static __always_inline void override(struct bpf_sockopt *ctx, bool receive)
 	policy = policy_of(m->default_policy); /* any: all have the same buffer_max */
 	if (verdict == STANDS || !policy || (*request >= 0 && (__u32)*request < REQUEST_MIN) ||
 	    is_beyond(ctx, m, receive, *request,
-		      receive ? policy->rcv_buffer_max : policy->snd_buffer_max)) {
+		      receive ? policy->rcv_buffer_max : policy->snd_buffer_max) ||
+	    (verdict == OVERRIDDEN && is_fixed_by_application(ctx, receive))) {
 		stands(ctx, receive);
 		return;
 	}
