@@ -194,7 +194,7 @@ $(BUILD)/assigns.bpf.o: tests/system/assigns.bpf.c
 # program (rightsize), with records of another layout (abi), and with a program that no kernel loads,
 # because it calls what only programs under the GPL may (unloadable).
 OTHER_HEADER_rightsize := include/tcptuned/rightsize.h
-OTHER_CHANGE_rightsize := s/\(RIGHTSIZE_TICKS[^0-9]*\)8u/\19u/
+OTHER_CHANGE_rightsize := s/\(RIGHTSIZE_SLOW_ROUNDS[^0-9]*\)8u/\19u/
 OTHER_HEADER_abi       := include/tcptuned/flow.h
 OTHER_CHANGE_abi       := s/\(define TCPTUNED_ABI \)[0-9]*/\1999/
 
