@@ -440,9 +440,11 @@ static __always_inline void follow_bitcp(struct tcptuned_flow *flow, struct tcp_
 /* Not looked at until it has carried more: nothing of it is fixed, by anybody. */
 static __always_inline bool is_short(struct tcp_sock *tp, const struct tcptuned_policy *policy)
 {
+	__u32 locks = BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_inet.sk.sk_userlocks);
+
 	return tp->bytes_received < CLAIM_BYTES && tp->bytes_acked < CLAIM_BYTES &&
 	       !tcptuned_policy_sets_at_once(policy) &&
-	       !BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_inet.sk.sk_userlocks);
+	       !(locks & (SOCK_RCVBUF_LOCK | SOCK_SNDBUF_LOCK));
 }
 
 static __always_inline int adopt_connection(struct tcp_sock *tp)
