@@ -415,12 +415,18 @@ static __always_inline void on_established(struct bpf_sock_ops *ctx, struct bpf_
 		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | CALLBACKS_EARLY);
 }
 
+/* What listen() set is copied to all that the listener accepts (sk_clone_lock()). */
+static __always_inline bool is_accepted(struct tcp_sock *tp)
+{
+	return tp->inet_conn.icsk_inet.sk.sk_max_ack_backlog;
+}
+
 static __always_inline void claim_if_long(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 					  struct tcp_sock *tp)
 {
 	if (ctx->bytes_received < CLAIM_BYTES && ctx->bytes_acked < CLAIM_BYTES)
 		return;
-	if (!claim(ctx, sk, tp, false))
+	if (!claim(ctx, sk, tp, is_accepted(tp)))
 		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags & ~CALLBACKS_EARLY);
 }
 
