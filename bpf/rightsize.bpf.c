@@ -522,7 +522,9 @@ static __always_inline __u32 receive_limit(struct tcptuned_flow *flow, struct tc
 			reason = RIGHTSIZE_BUDGET;
 		window = smaller(window, limit);
 	}
-	if (!window && tp->window_clamp > flow->rcv_window_max) {
+	/* By the buffer, and not by the clamp, which is what the answer sets. */
+	limit = kernel_win_from_space(tp, tp->inet_conn.icsk_inet.sk.sk_rcvbuf);
+	if (limit > flow->rcv_window_max && window - 1 >= flow->rcv_window_max) {
 		reason = RIGHTSIZE_CAPPED;
 		window = flow->rcv_window_max;
 	}
