@@ -528,8 +528,11 @@ static __always_inline __u32 receive_limit(struct tcptuned_flow *flow, struct tc
 		reason = RIGHTSIZE_CAPPED;
 		window = flow->rcv_window_max;
 	}
-	if (flow->rcv.reason != RIGHTSIZE_UNMEASURED)
-		flow->rcv_reason = reason;
+	if (flow->rcv.reason == RIGHTSIZE_UNMEASURED)
+		return window;
+	if (reason == RIGHTSIZE_CAPPED && flow->rcv_reason != reason)
+		event(TCPTUNED_EV_RCV_CAPPED, tp, flow, limit, window);
+	flow->rcv_reason = reason;
 	return window;
 }
 
@@ -578,8 +581,10 @@ static __always_inline void keep_receive_budget(struct tcptuned_flow *flow, stru
 	allowed = budget_allow(&flow->rcv_share, tp, flow->rcv_base, 0, have, &flow->flags,
 			       TCPTUNED_F_RCV_PRESSED);
 	flow->rcv_allowed = allowed < have ? kernel_win_from_space(tp, allowed) : 0;
-	if (flow->rcv_allowed)
+	if (flow->rcv_allowed) {
 		count(TCPTUNED_C_RCV_BUDGET);
+		event(TCPTUNED_EV_RCV_BUDGET, tp, flow, have, allowed);
+	}
 }
 
 static __always_inline bool is_locked_by_application(const struct tcptuned_flow *flow)
