@@ -587,9 +587,10 @@ static __always_inline void keep_receive_budget(struct tcptuned_flow *flow, stru
 	}
 }
 
-static __always_inline bool is_locked_by_application(const struct tcptuned_flow *flow)
+/* Does the kernel not size the buffer any more? @lock: SOCK_RCVBUF_LOCK or SOCK_SNDBUF_LOCK */
+static __always_inline bool is_locked(struct tcp_sock *tp, __u32 lock)
 {
-	return flow->flags & TCPTUNED_F_RCVBUF_OBEYED;
+	return BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_inet.sk.sk_userlocks) & lock;
 }
 
 static __always_inline void end_receive_round(struct bpf_sock_ops *ctx,
@@ -610,7 +611,7 @@ static __always_inline void end_receive_round(struct bpf_sock_ops *ctx,
 	}
 	if (flow->flags & TCPTUNED_F_OBSERVE)
 		return;
-	if (is_locked_by_application(flow))
+	if (is_locked(tp, SOCK_RCVBUF_LOCK))
 		size_locked_receiver(ctx, flow, tp);
 	else
 		keep_receive_budget(flow, tp);
@@ -727,7 +728,7 @@ static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_s
 
 	if (flow->snd.window)
 		return is_recovering(tp) && space < have ? have : space;
-	if (!(flow->flags & (TCPTUNED_F_SND_LOCKED | TCPTUNED_F_SNDBUF_OBEYED))) {
+	if (!is_locked(tp, SOCK_SNDBUF_LOCK)) {
 		/* The kernel sizes it; what tcp_wmem was raised by is the budget's. */
 		return have > flow->snd_base ? have : 0;
 	}
