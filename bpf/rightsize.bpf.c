@@ -911,11 +911,15 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 		return 1;
 	}
 	flow = flow_of(sk);
-	if (!flow) {
-		if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB || op == BPF_SOCK_OPS_RTT_CB)
+	/* A request that was intercepted once the connection was established made a record, too. */
+	if ((!flow || !(flow->flags & TCPTUNED_F_CLAIMED)) &&
+	    (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB || op == BPF_SOCK_OPS_RTT_CB)) {
+		if (ctx->state != TCP_STATE_CLOSE)
 			claim_if_long(ctx, sk, tp);
 		return 1;
 	}
+	if (!flow)
+		return 1;
 	if (op == BPF_SOCK_OPS_TCP_LISTEN_CB) {
 		end_untold(flow);
 		settle_listener(ctx, flow, (struct sock *)tp);

@@ -93,7 +93,7 @@ test_status_flows_and_filters() {
 	tcptuned_stop
 }
 
-# A live receiver that fixed 64 KiB after accept(), on a path of 500 KB per round trip and a
+# A live receiver that fixes 64 KiB once it is connected, on a path of 500 KB per round trip and a
 # policy that allows 512 KiB, against what
 # the endpoint says of it in the same moment.
 #
@@ -101,7 +101,7 @@ test_status_flows_and_filters() {
 test_explain_a_locked_receiver() {
 	local said
 	host a b
-	tcptuned_start $bitcp --set=policy.receive_window_max=512K
+	tcptuned_start --set=policy.receive_window_max=512K
 	link a b --rate 100mbit --delay 20ms
 	events capped --json
 	wait_until 5 listening capped
@@ -122,7 +122,7 @@ test_explain_a_locked_receiver() {
 	expect_match "$said" "^  default$" "policy"
 	expect_match "$said" "accepted here" "which end opened it"
 	expect_match "$said" "sized by     the kernel" "who sizes it"
-	expect_match "$said" "bitcp, set by the policy" "congestion control"
+	expect_match "$said" "the kernel's default, or chosen by the application" "congestion control"
 	expect_eq "$(of_flow .receive.reason)" capped "reason"
 	expect_match "$said" "decided      the policy's maximum of 524288 bytes" "why"
 	expect_eq "$(event capped 'select(.event == "receive_window_capped")
