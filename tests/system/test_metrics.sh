@@ -58,6 +58,21 @@ same() {
 		"${1%%\\*} of $2, against ss's $4"
 }
 
+# The totals are the sums over the connections, of which none has closed.
+expect_sums() {
+	local what direction
+	for what in tests grows shrinks; do
+		for direction in receive send; do
+			expect_eq "$(awk -v name="tcptuned_flow_rightsize_${what}_total{" \
+				-v direction="direction=\"$direction\"" 'index($0, name) == 1 &&
+				index($0, direction) { sum += $NF } END { print sum + 0 }' \
+				"$TEST_DIR/scrape")" \
+				"$(sample "tcptuned_rightsize_${what}_total\{direction=\"$direction\"")" \
+				"$what of $direction windows, added up"
+		done
+	done
+}
+
 # Both ends of a resting connection, all fields that ss knows: equal to the last digit.
 compare_with_ss() {
 	local a="dport = :5301" b="sport = :5301" of_a of_b
@@ -87,6 +102,11 @@ compare_with_ss() {
 		"$(($(ss_field a "$a" delivery_rate) / 8))" "delivery rate"
 	expect_eq "$(sample "tcptuned_flow_limited$of_a.*limit=\"idle\"")" 1 "limited by nothing"
 	expect_eq "$(sample "tcptuned_flow_limited$of_a.*limit=\"cwnd\"")" 0 "limited by cwnd"
+	expect_eq "$(grep -Ec "^tcptuned_flow_rightsize_reason$of_b.*direction=\"receive\".* 1\$" \
+		"$TEST_DIR/scrape")" 1 "reasons that hold"
+	expect_eq "$(sample "tcptuned_flow_rightsize_window_bytes$of_b.*receive")" \
+		"$(flow 5301 '.receive.window_bytes // 0')" "the limit that right-sizing set"
+	expect_sums
 	expect_ge "$(sample "tcptuned_flow_rightsize_min_rtt_seconds$of_b.*receive")" 0.0200 \
 		"the right-sizer's minimum RTT"
 	expect_le "$(sample "tcptuned_flow_rightsize_min_rtt_seconds$of_b.*receive")" 0.0230 \
