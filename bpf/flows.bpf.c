@@ -591,10 +591,7 @@ static __always_inline void unclaim(struct tcptuned_flow *flow, struct tcp_sock 
 	flow->flags &= ~TCPTUNED_F_CLAIMED;
 }
 
-/*
- * A listener's record is cloned for what it accepts, in an interrupt, where Linux 7.0 does not
- * expect that the map is just being let go of (375e4e33c18d): by then there is to be none.
- */
+/* Restore a listener, and delete its record: what it accepts from now on is not managed. */
 static __always_inline void forget_listening(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	release_listener(flow, tp);

@@ -166,6 +166,7 @@ struct sock {
 	void *sk_validate_xmit_skb; /* what a device encrypts comes through it */
 	__u16 sk_type;
 	__u8 sk_userlocks : 4;
+	__u32 sk_max_ack_backlog;
 	struct sock_cgroup_data sk_cgrp_data;
 	struct mem_cgroup *sk_memcg;
 };

@@ -415,12 +415,18 @@ static __always_inline void on_established(struct bpf_sock_ops *ctx, struct bpf_
 		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | CALLBACKS_EARLY);
 }
 
+/* What listen() set is copied to all that the listener accepts (sk_clone_lock()). */
+static __always_inline bool is_accepted(struct tcp_sock *tp)
+{
+	return tp->inet_conn.icsk_inet.sk.sk_max_ack_backlog;
+}
+
 static __always_inline void claim_if_long(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 					  struct tcp_sock *tp)
 {
 	if (ctx->bytes_received < CLAIM_BYTES && ctx->bytes_acked < CLAIM_BYTES)
 		return;
-	if (!claim(ctx, sk, tp, false))
+	if (!claim(ctx, sk, tp, is_accepted(tp)))
 		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags & ~CALLBACKS_EARLY);
 }
 
@@ -516,16 +522,17 @@ static __always_inline __u32 receive_limit(struct tcptuned_flow *flow, struct tc
 			reason = RIGHTSIZE_BUDGET;
 		window = smaller(window, limit);
 	}
-	/* The clamp set for this is not above the maximum any more; what is lifted to would be. */
-	if (!window && (tp->window_clamp > flow->rcv_window_max ||
-			(flow->rcv_clamp &&
-			 kernel_win_from_space(tp, tp->inet_conn.icsk_inet.sk.sk_rcvbuf) >
-				 flow->rcv_window_max))) {
+	/* By the buffer, and not by the clamp, which is what the answer sets. */
+	limit = kernel_win_from_space(tp, tp->inet_conn.icsk_inet.sk.sk_rcvbuf);
+	if (limit > flow->rcv_window_max && window - 1 >= flow->rcv_window_max) {
 		reason = RIGHTSIZE_CAPPED;
 		window = flow->rcv_window_max;
 	}
-	if (flow->rcv.reason != RIGHTSIZE_UNMEASURED)
-		flow->rcv_reason = reason;
+	if (flow->rcv.reason == RIGHTSIZE_UNMEASURED)
+		return window;
+	if (reason == RIGHTSIZE_CAPPED && flow->rcv_reason != reason)
+		event(TCPTUNED_EV_RCV_CAPPED, tp, flow, limit, window);
+	flow->rcv_reason = reason;
 	return window;
 }
 
@@ -578,13 +585,16 @@ static __always_inline void keep_receive_budget(struct tcptuned_flow *flow, stru
 	allowed = budget_allow(&flow->rcv_share, tp, flow->rcv_base, 0, have, &flow->flags,
 			       TCPTUNED_F_RCV_PRESSED);
 	flow->rcv_allowed = allowed < have ? kernel_win_from_space(tp, allowed) : 0;
-	if (flow->rcv_allowed)
+	if (flow->rcv_allowed) {
 		count(TCPTUNED_C_RCV_BUDGET);
+		event(TCPTUNED_EV_RCV_BUDGET, tp, flow, have, allowed);
+	}
 }
 
-static __always_inline bool is_locked_by_application(const struct tcptuned_flow *flow)
+/* Does the kernel not size the buffer any more? @lock: SOCK_RCVBUF_LOCK or SOCK_SNDBUF_LOCK */
+static __always_inline bool is_locked(struct tcp_sock *tp, __u32 lock)
 {
-	return flow->flags & TCPTUNED_F_RCVBUF_OBEYED;
+	return BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_inet.sk.sk_userlocks) & lock;
 }
 
 static __always_inline void end_receive_round(struct bpf_sock_ops *ctx,
@@ -605,7 +615,7 @@ static __always_inline void end_receive_round(struct bpf_sock_ops *ctx,
 	}
 	if (flow->flags & TCPTUNED_F_OBSERVE)
 		return;
-	if (is_locked_by_application(flow))
+	if (is_locked(tp, SOCK_RCVBUF_LOCK))
 		size_locked_receiver(ctx, flow, tp);
 	else
 		keep_receive_budget(flow, tp);
@@ -722,7 +732,7 @@ static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_s
 
 	if (flow->snd.window)
 		return is_recovering(tp) && space < have ? have : space;
-	if (!(flow->flags & (TCPTUNED_F_SND_LOCKED | TCPTUNED_F_SNDBUF_OBEYED))) {
+	if (!is_locked(tp, SOCK_SNDBUF_LOCK)) {
 		/* The kernel sizes it; what tcp_wmem was raised by is the budget's. */
 		return have > flow->snd_base ? have : 0;
 	}
@@ -905,22 +915,26 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 		return 1;
 	}
 	flow = flow_of(sk);
-	/* A request on an accepted socket makes a record that nobody has claimed. */
-	if (!flow || (!(flow->flags & TCPTUNED_F_CLAIMED) && op != BPF_SOCK_OPS_TCP_LISTEN_CB)) {
-		if ((op == BPF_SOCK_OPS_HDR_OPT_LEN_CB || op == BPF_SOCK_OPS_RTT_CB) &&
-		    sk->state != TCP_STATE_CLOSE)
+	/* A request that was intercepted once the connection was established made a record, too. */
+	if ((!flow || !(flow->flags & TCPTUNED_F_CLAIMED)) &&
+	    (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB || op == BPF_SOCK_OPS_RTT_CB)) {
+		if (ctx->state != TCP_STATE_CLOSE)
 			claim_if_long(ctx, sk, tp);
 		return 1;
 	}
+	if (!flow)
+		return 1;
 	if (op == BPF_SOCK_OPS_TCP_LISTEN_CB) {
 		end_untold(flow);
 		settle_listener(ctx, flow, (struct sock *)tp);
 		return 1;
 	}
 	/*
-	 * Nothing was written before this on STATE_CB: a child whose set-up fails is closed without
+	 * Nothing is written before this on STATE_CB: a child whose set-up fails is closed without
 	 * its lock, and has the callback from an adopted listener (CVE-2026-74268: 4.16 to 7.1).
 	 */
+	if (!(flow->flags & TCPTUNED_F_CLAIMED))
+		return 1;
 	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB) {
 		on_ack_out(ctx, flow, tp);
 	} else if (op == BPF_SOCK_OPS_STATE_CB && ctx->args[1] == TCP_STATE_CLOSE) {

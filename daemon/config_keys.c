@@ -289,17 +289,16 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.special = "auto",
 		.fallback = "auto",
 		.live = true,
-		.help = "What receive and send buffers may grow by, all together, beyond what "
-			"connections begin with. Where that is not enough for all, small wants "
-			"are met whole and the rest is shared equally. What connections that "
-			"were open at the start hold beyond that, in their queues and in what "
-			"their peers may send, counts, also beyond the budget, and leaves less "
-			"for others. Buffers "
-			"that an application or a policy fixes do not count, nor what the "
-			"kernel adds to those that tcptuned does not size. auto: three "
-			"quarters of the memory at which the kernel presses TCP (the middle "
-			"value of net.ipv4.tcp_mem). While more is wanted than there is, "
-			"send buffers of connections at rest give back what they do not hold.",
+		.help = "What receive and send buffers may take, all together, beyond what the "
+			"kernel alone would give them: the maximum of net.ipv4.tcp_rmem or "
+			"net.ipv4.tcp_wmem before tcptuned raised it, or the size that an "
+			"application had fixed before the start. Where that is not enough for "
+			"all, small wants are met whole and the rest is shared equally: a "
+			"connection that gets less has a smaller window. Buffers that an "
+			"application or a policy fixes do not count. auto: three quarters of "
+			"the memory at which the kernel presses TCP (the middle value of "
+			"net.ipv4.tcp_mem). A connection that has been idle for some seconds "
+			"gives back what it does not hold.",
 	},
 	{
 		.section = "policy",

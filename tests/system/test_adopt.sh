@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Connections and listeners that are open when the daemon starts: taken, and given back at the
-# end; and what a policy does not claim stays as it is.
+# Connections and listeners that are open when the daemon starts: managed, and restored at the
+# end; and what no policy manages stays as it is.
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
@@ -46,10 +46,16 @@ congestion_of() { # PORT
 	ss_of a "dport = :$1" '(reno|cubic|bitcp|bbr) wscale'
 }
 
-adopted() { # CONNECTIONS LISTENERS
+# The log counts all of them; the metric those that have a record, unless RECORDS says: all.
+adopted() { # CONNECTIONS LISTENERS [RECORDS]
 	in_log "adopted $1 connections and $2 listeners"
-	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="before"}')" "$1" \
-		"adopted connections counted"
+	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="before"}')" "${3-$1}" \
+		"adopted connections that have a record"
+}
+
+# The largest buffer that setsockopt(SO_RCVBUF) gives on this host, bytes of memory
+largest_locked() {
+	echo $((2 * $(sysctl -n net.core.rmem_max)))
 }
 
 # timeout: 60
@@ -80,6 +86,8 @@ test_receivers_and_congestion_control() {
 	expect_eq "$(congestion_of 7201)" bitcp "congestion control, not chosen by anyone"
 	expect_eq "$(congestion_of 7202)" cubic "congestion control, chosen by its application"
 	expect_eq "$(flow 7201 .receive.requested_bytes)" 65536 "remembered request"
+	expect_ge "$(flow 7202 .receive_buffer_bytes)" 1000000 "a buffer that was locked, at 1.25 MB per RTT"
+	expect_le "$(flow 7202 .receive_buffer_bytes)" "$(largest_locked)" "and what bounds it"
 	expect_match "$(flow 7202 '.flags | join(" ")')" 'adopted' "flags"
 
 	tcptuned_stop
@@ -120,18 +128,18 @@ test_listener() {
 	in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --count 60 --verify \
 		>"$TEST_DIR/result.log"
 	expect_ge "$(result result .receiver.wscale)" 7 "window scale"
+	expect_eq "$(result result .receiver.rcvbuf)" "$(largest_locked)" "buffer, as large as can be"
 	expect_ge "$(result result '.goodput_bps / 1e6')" 60 "Mbit/s"
 	expect_payload result
 
 	background opener in_host a "${sockets[@]}" tcp4 connect "${ADDR[b]}" 7301 \
 		until "$TEST_DIR/over"
 	wait_until 5 grep -q wscale "$TEST_DIR/idle.log"
-	expect_eq "$(head -n 1 "$TEST_DIR/idle.log")" "rcvbuf 40000" "what its application is told"
+	expect_eq "$(head -n 1 "$TEST_DIR/idle.log")" "rcvbuf $(largest_locked)" \
+		"what the application is told of an accepted socket: its real buffer"
 	expect_ge "$(sed -n 's/wscale //p' "$TEST_DIR/idle.log")" 7 "its window scale"
-	expect_le "$(flow 7301 .advertised_window_bytes)" 66000 \
+	expect_le "$(ss_of a "dport = :7301" 'snd_wnd:([0-9]+)')" 66000 \
 		"the window that it offers at first"
-	expect_le "$(ss_of b "sport = :7301 and dport != :0" 'skmem:\(r[0-9]+,rb([0-9]+)')" 262144 \
-		"memory that it may use at first"
 
 	[ ! -e /proc/sys/net/mptcp ] || expect_eq "$(listeners_rcvbuf 7302)" 40000 \
 		"buffer of a listener of Multipath TCP, left alone"
@@ -156,58 +164,79 @@ listeners_rcvbuf() { # PORT
 }
 
 # Two such listeners on a port, of which one closes: what the other accepts is offered no more at
-# first than before. A handshake that a SYN cookie finishes is promised more (see raise_listener()),
-# which is not without bounds, and the budget's.
+# first than before. A handshake that a SYN cookie finishes is promised as much as the locked buffer
+# allows (see raise_listener()). None of that is the budget's.
 #
 # timeout: 60
 test_listeners_on_one_port() {
-	local i first held
+	local i
 	needs_linux 6.12 "what is open at the start is adopted"
 	host a
 	in_host a ip link set lo mtu 1500
 	for i in 1 2 3; do
 		background "listener-$i" in_group in_host a "${sockets[@]}" tcp4 set rcvbuf 30000 \
-			listen 127.0.0.$i 7400 accept get wscale until "$TEST_DIR/over"
+			listen 127.0.0.$i 7400 accept send 1 get wscale until "$TEST_DIR/over"
 		wait_until 5 eval 'in_host a ss -tlnH "src = 127.0.0.'$i'" | grep -q .'
 	done
 	tcptuned_start
 	adopted 0 3
 	stop listener-1 || :
 	opened 2
-	expect_le "$(offered_by 2 .advertised_window_bytes)" 66000 "offered at first"
-	expect_eq "$(metric tcptuned_budget_granted_bytes)" 0 "of the budget"
+	expect_le "$(offered_by 2)" 66000 "offered at first"
 
 	in_host a sysctl -qw net.ipv4.tcp_syncookies=2
 	opened 3
-	expect_ge "$(offered_by 3 .advertised_window_bytes)" 1000000 "offered after a SYN cookie"
-	expect_le "$(offered_by 3 .advertised_window_bytes)" $((17 << 20)) "at most"
-	expect_eq "$(sed -n 's/wscale //p' "$TEST_DIR/listener-3.log")" 9 "its window scale"
-	first=$(in_host a sysctl -n net.ipv4.tcp_rmem | awk '{ print $2 }')
-	held=$(offered_by 3 .receive.budget_granted_bytes)
-	expect_ge "$held" "$(offered_by 3 .advertised_window_bytes)" "of that the budget's"
-	expect_eq "$(offered_by 3 .receive_buffer_bytes)" $((first + held)) "its buffer"
+	expect_ge "$(offered_by 3)" 1000000 "offered after a SYN cookie"
+	expect_le "$(offered_by 3)" "$(largest_locked)" "at most"
+	expect_ge "$(sed -n 's/wscale //p' "$TEST_DIR/listener-3.log")" 7 "its window scale"
+	expect_eq "$(metric tcptuned_budget_granted_bytes)" 0 "of the budget"
 	: >"$TEST_DIR/over"
 	tcptuned_stop
 }
 
 opened() { # N: a connection to the listener of that number, from nobody's cgroup
 	background "opener-$1" in_host a "${sockets[@]}" tcp4 connect 127.0.0.$1 7400 \
-		until "$TEST_DIR/over"
-	wait_until 5 eval '[ -n "$(offered_by '$1' .local)" ]'
+		receive 1 say there until "$TEST_DIR/over"
 	wait_until 5 grep -q wscale "$TEST_DIR/listener-$1.log"
+	wait_until 5 grep -q there "$TEST_DIR/opener-$1.log"
 }
 
-offered_by() { # N FILTER: of the connection that it accepted
-	curl -sf "$METRICS/flows.json" |
-		jq -r "first(.flows[] | select(.local == \"127.0.0.$1:7400\")) | $2"
+offered_by() { # N: the window that the connection which it accepted has advertised with its byte
+	ss_of a "dst = 127.0.0.$1 and dport = :7400" 'snd_wnd:([0-9]+)'
+}
+
+# What has carried less than 128 KB gets callbacks and is counted as adopted, and has a record once
+# it has carried that.
+test_short_connections() {
+	needs_linux 6.12 "what is open at the start is adopted"
+	host a
+	background server in_group in_host a "${sockets[@]}" tcp4 listen 127.0.0.1 7600 accept \
+		receive 100000 say few receive 300000 say many until "$TEST_DIR/over"
+	wait_until 5 listens a 7600
+	background client in_group in_host a "${sockets[@]}" tcp4 connect 127.0.0.1 7600 say open \
+		until "$TEST_DIR/few" send 100000 until "$TEST_DIR/many" send 300000 \
+		until "$TEST_DIR/over"
+	wait_until 5 grep -q open "$TEST_DIR/client.log"
+	tcptuned_start
+	adopted 2 0 0
+	: >"$TEST_DIR/few"
+	wait_until 5 grep -q few "$TEST_DIR/server.log"
+	expect_eq "$(counter tcptuned_connection_records_bytes '')" 0 "records after 100 kB"
+	: >"$TEST_DIR/many"
+	wait_until 5 grep -q many "$TEST_DIR/server.log"
+	expect_eq "$(counter tcptuned_flows_shown '')" 2 "records after 400 kB"
+	expect_eq "$(flow 7600 .bytes_received)" 400000 "bytes received"
+	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="here"}')" 1 "opened here"
+	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="peer"}')" 1 "accepted"
+	: >"$TEST_DIR/over"
+	tcptuned_stop
 }
 
 # A socket whose application fixed its buffers before the start, and that connects after it: it is
-# told its own sizes, and has them again after the stop. Where it asked once more, for as much as
-# there is, it has that.
+# told its own sizes, and its receive buffer grows up to what setsockopt() can reach. After the stop its
+# window is bounded as before; its buffer is not, where its peer may still send what was advertised.
+# Where it asked once more, for as much as there is, it has that.
 test_requests_before_the_start() {
-	local later=80000
-	has_linux 6.6 || later=131072 # the memory that the kernel counts for the 64 KB promised
 	host a
 	fixed_before 7501
 	fixed_before 7502 set rcvbuf -1 get rcvbuf
@@ -215,14 +244,19 @@ test_requests_before_the_start() {
 	: >"$TEST_DIR/started"
 	wait_until 5 grep -q received "$TEST_DIR/client-7501.log"
 	wait_until 5 grep -q received "$TEST_DIR/client-7502.log"
-	expect_match "$(connected_to 7501 '.flags | join(" ")')" receive_rightsized "flags"
+	expect_match "$(connected_to 7501 '.flags | join(" ")')" so_rcvbuf_overridden "flags"
+	expect_ge "$(connected_to 7501 .receive_buffer_bytes)" 160000 "its buffer, of 80000 bytes"
+	expect_le "$(connected_to 7501 .receive_buffer_bytes)" "$(largest_locked)" "and what bounds it"
+	expect_eq "$(connected_to 7501 .receive.kernel_max_bytes)" 80000 "what the kernel alone would give"
 	tcptuned_stop
 	: >"$TEST_DIR/stopped"
 	wait "$(pid_of client-7501)"
 	wait "$(pid_of client-7502)"
 	expect_eq "$(sed '1d; /clamp/d' "$TEST_DIR/client-7501.log" | tr '\n' ',')" \
-		"received,rcvbuf 80000,sndbuf 100000,rcvbuf $later,sndbuf 100000," "told before the stop and after"
+		"received,rcvbuf 80000,sndbuf 100000,rcvbuf $(largest_locked),sndbuf 100000," \
+		"told before the stop and after"
 	expect_ge "$(sed -n 's/clamp //p' "$TEST_DIR/client-7501.log")" 20000 "its clamp"
+	expect_le "$(sed -n 's/clamp //p' "$TEST_DIR/client-7501.log")" 80000 "its clamp"
 	expect_ge "$(sed -n 's/clamp //p' "$TEST_DIR/client-7502.log")" 100000 "clamp of the other"
 }
 
@@ -316,14 +350,20 @@ expect_as_before() { # WHEN
 
 # Neither without a policy nor in a dry run is anything different.
 test_left_alone() {
-	local before taken=20
-	has_linux 6.12 || taken=0
+	local before taken=22 fixed=1
+	has_linux 6.12 || taken=0 fixed=0
 	host a
 	background some in_group in_host a "$TEST_BUILD/connections" 10
 	background listener in_group in_host a "${sockets[@]}" tcp4 set rcvbuf 20000 \
 		set sndbuf 30000 listen 127.0.0.9 7301 accept
 	wait_until 5 grep -q open "$TEST_DIR/some.log"
 	wait_until 5 listens a 7301
+	background server in_group in_host a "${sockets[@]}" tcp4 listen 127.0.0.1 7302 accept \
+		until "$TEST_DIR/over"
+	wait_until 5 listens a 7302
+	background client in_group in_host a "${sockets[@]}" tcp4 connect 127.0.0.1 7302 \
+		set rcvbuf 65536 say fixed until "$TEST_DIR/over"
+	wait_until 5 grep -q fixed "$TEST_DIR/client.log"
 	before=$(as_ss_says)
 	tcptuned_start --set=policy.mode=off
 	expect_as_before "with mode = off"
@@ -331,10 +371,11 @@ test_left_alone() {
 	tcptuned_stop
 
 	tcptuned_start --dry-run
-	adopted $taken 0
+	adopted $taken 0 $fixed
 	[ $taken != 0 ] || in_log 'left to the kernel: to follow them needs Linux 6.12'
 	expect_as_before "in a dry run"
-	expect_eq "$(counter tcptuned_connections_observed '')" $taken "observed"
+	expect_eq "$(counter tcptuned_connections_observed '')" $fixed "observed: the one that is locked"
 	tcptuned_stop
 	expect_as_before "afterwards"
+	: >"$TEST_DIR/over"
 }

@@ -59,8 +59,8 @@ test_status_flows_and_filters() {
 		.totals.claimed_accepted_here, .bitcp_registered] | tostring' status)" \
 		"[$(pid_of tcptuned),\"tune\",6,3,3,true]" "status"
 	expect_match "$(ctl status)" "connections +6 open" "status, for people"
-	expect_eq "$(ctl_json '.budget | [.bytes, .granted_bytes > 100000] | tostring' status)" \
-		"[$(metric tcptuned_budget_bytes),true]" "the budget"
+	expect_eq "$(ctl_json '.budget | [.bytes, .granted_bytes] | tostring' status)" \
+		"[$(metric tcptuned_budget_bytes),0]" "the budget: the kernel alone would give all of it"
 	expect_match "$(ctl status)" "sysctls +net.ipv4.tcp_[rw]mem" "sysctls"
 
 	expect_eq "$(ctl flows --json | jq -cS '[.flows[]]')" \
@@ -93,39 +93,55 @@ test_status_flows_and_filters() {
 	tcptuned_stop
 }
 
-# A live receiver that fixed 64 KiB, against what the endpoint says of it in the same moment.
+# A live receiver that fixes 64 KiB once it is connected, on a path of 500 KB per round trip and a
+# policy that allows 512 KiB, against what
+# the endpoint says of it in the same moment.
 #
 # timeout: 60
 test_explain_a_locked_receiver() {
 	local said
 	host a b
-	tcptuned_start $bitcp --set=policy.receive_window_max=1M
+	tcptuned_start --set=policy.receive_window_max=512K
 	link a b --rate 100mbit --delay 20ms
-	rest one 7101 20MB --rcvbuf 64KiB
+	events capped --json
+	wait_until 5 listening capped
+	background receiver in_group in_host b "$TEST_BUILD/sockets" tcp4 listen "${ADDR[b]}" 7101 \
+		accept set rcvbuf 65536 get rcvbuf receive 20000000 say all until "$TEST_DIR/over"
+	wait_until 5 eval 'in_host b ss -tlnH "sport = :7101" | grep -q .'
+	background sender in_group in_host a "$TEST_BUILD/sockets" tcp4 connect "${ADDR[b]}" 7101 \
+		send 20000000 until "$TEST_DIR/over"
+	wait_until 20 grep -q all "$TEST_DIR/receiver.log"
 	sleep 0.3
 	said=$(ctl explain "$(flow 7101 .local)" "$(flow 7101 .remote)")
 	note "$said"
 	of_flow() {
 		flow 7101 "$1"
 	}
-	expect_match "$said" "asked for SO_RCVBUF of 65536 bytes \(64K\): overridden" "the wish"
+	expect_eq "$(head -n 1 "$TEST_DIR/receiver.log")" "rcvbuf 131072" "what the application is told"
+	expect_match "$said" "asked for SO_RCVBUF of 65536 bytes \(64K\): overridden" "the request"
 	expect_match "$said" "^  default$" "policy"
-	expect_match "$said" "sized by     tcptuned" "who sizes it"
-	expect_match "$said" "bitcp, set by the policy" "congestion control"
-	expect_match "$said" "decided      $(of_flow .receive.window_bytes) bytes" "the window"
-	expect_match "$said" "; $(of_flow .receive.per_rtt_bytes) bytes.* per minimum RTT in the last" \
-		"bytes per RTT"
-	expect_match "$said" ", $(of_flow .receive.per_rtt_peak_bytes) bytes.* in the best" "the best"
+	expect_match "$said" "accepted here" "which end opened it"
+	expect_match "$said" "sized by     the kernel" "who sizes it"
+	expect_match "$said" "the kernel's default, or chosen by the application" "congestion control"
+	expect_eq "$(of_flow .receive.reason)" capped "reason"
+	expect_match "$said" "decided      the policy's maximum of 524288 bytes" "why"
+	expect_eq "$(event capped 'select(.event == "receive_window_capped")
+		| [.local, .cap_bytes, .from_bytes > .cap_bytes] | tostring')" \
+		'["10.99.0.2:7101",524288,true]' "the event"
+	stop capped || :
+	expect_match "$said" "allowed      up to 524288 bytes .*; tested $(of_flow .receive.tests) times, \
+grown $(of_flow .receive.grows), shrunk $(of_flow .receive.shrinks)" "what it was allowed"
+	expect_match "$said" "measured     minimum RTT 4[0-3]\.[0-9]ms; $(of_flow .receive.per_rtt_bytes) \
+bytes.* in the last round; $(of_flow .receive.rate_bytes_per_s) bytes.* in the last interval, \
+$(of_flow .receive.rate_best_bytes_per_s) bytes.* in the best" "measured"
+	expect_ge "$(of_flow .receive.rate_best_bytes_per_s)" 9e6 "best rate, bytes per second"
+	expect_le "$(of_flow .receive.rate_best_bytes_per_s)" 12.5e6 "best rate, bytes per second"
 	expect_match "$said" "kernel has   a buffer of $(of_flow .receive_buffer_bytes) bytes" "buffer"
 	expect_match "$said" "a window of $(of_flow .advertised_window_bytes) bytes.* advertised" \
 		"advertised"
-	expect_match "$said" "measured     minimum RTT 4[0-3]\.[0-9]ms" "minimum RTT"
-	case $(of_flow .receive.reason) in
-	capped) expect_match "$said" "but for the policy's maximum of 1048576 bytes" "why" ;;
-	measured) expect_match "$said" "twice what the best rate so far" "why" ;;
-	growing) expect_match "$said" "twice that, and room to grow" "why" ;;
-	*) fail "reason: $(of_flow .receive.reason)" ;;
-	esac
+	expect_eq "$(of_flow .window_clamp_bytes)" 524288 "the clamp: the policy's maximum"
+	expect_ge "$(of_flow .advertised_window_bytes)" 500000 "the window that is advertised"
+	expect_le "$(of_flow .advertised_window_bytes)" 525312 "the window that is advertised"
 	expect_match "$said" "nothing: there is nothing to send" "what limits it"
 	expect_eq "$(ctl explain 7101-"$(of_flow '.remote | split(":")[1]')")" "$said" "by ports"
 	refused 41 "2 connections are meant, 10.99.0.[12]:.*; name both ends" explain 7101
@@ -133,6 +149,7 @@ test_explain_a_locked_receiver() {
 	refused 41 "no connection .* is meant" explain --netns 1 7101
 	expect_match "$(ctl explain --netns "$(of_flow .netns)" 7101)" "^10.99.0.2:7101 - " \
 		"by namespace"
+	: >"$TEST_DIR/over"
 	tcptuned_stop
 }
 
@@ -147,16 +164,16 @@ event() { # NAME FILTER: of the first event of that stream for which FILTER has 
 
 # timeout: 60
 test_events() {
-	local port
+	local direction
 	host a b
 	tcptuned_start $bitcp
-	link a b --rate 100mbit --delay 10ms
+	link a b --rate 100mbit --delay 10ms --queue 3000p
 	events quiet
 	events first --json
 	events named --json 10.99.0.2:7101 10.99.0.1
 	wait_until 5 listening first
 	wait_until 5 listening named
-	stream one 7101 --count 1 --bytes 10MB --rcvbuf 80KiB
+	stream one 7101 --count 1 --bytes 40MB --rcvbuf 80KiB --congestion reno
 	stream_end one
 	wait_until 5 grep -q '"closed".*:7101' "$TEST_DIR/first.log"
 	sleep 0.2
@@ -167,11 +184,23 @@ test_events() {
 		10.99.0.2:7101 "claimed"
 	expect_eq "$(event first 'select(.event == "congestion_control_set") | .congestion_control')" \
 		bitcp "congestion control"
-	expect_eq "$(event first 'select(.event == "receive_window_grown" and .to_bytes > 100000)
-		| [.local, .policy, .to_bytes > .from_bytes] | tostring')" \
-		'["10.99.0.2:7101","default",true]' "a window grew"
+	expect_eq "$(event first 'select(.event == "congestion_control_kept") | .congestion_control')" \
+		reno "congestion control that the sender chose"
+	# The queue takes 4.3 MB, and a round trip of the empty path carries 250 KB.
+	expect_eq "$(event first 'select(.event == "receive_window_test") | [.local, .policy] | tostring')" \
+		'["10.99.0.2:7101","default"]' "a smaller window is tried"
+	expect_ge "$(event first 'select(.event == "receive_window_test") | .to_bytes')" 400000 \
+		"bytes of it"
+	expect_le "$(event first 'select(.event == "receive_window_test") | .to_bytes')" 3600000 \
+		"bytes of it"
+	expect_match "$(<"$TEST_DIR/quiet.log")" "receive window tested with less, from [0-9]+ to [0-9]+ bytes" "in words"
+	for direction in receive send; do
+		expect_eq "$(grep -c "\"${direction}_window_test\"" "$TEST_DIR/first.log" || :)" \
+			"$(counter tcptuned_rightsize_tests_total "{direction=\"$direction\"}")" \
+			"tests of $direction windows, by events and by the metrics"
+	done
 	expect_eq "$(event first 'select(.event == "closed" and .local == "10.99.0.2:7101")
-		| .bytes_received >= 10000000')" true "bytes received at the end"
+		| .bytes_received >= 40000000')" true "bytes received at the end"
 	expect_ge "$(event first 'select(.event == "claimed") | .time_us / 1e6')" \
 		"$(($(date +%s) - 60))" "time of an event"
 	expect_le "$(event first 'select(.event == "claimed") | .time_us / 1e6')" \
@@ -305,7 +334,7 @@ test_completion() {
 	completes "--netns" explain --n
 	completes "min-rtt mss" flows --sort m
 	completes "cwnd,min-rtt cwnd,mss" flows --columns = cwnd,m
-	completes "rtt,cwnd,would-set" flows -o rtt,cwnd,w
+	completes "rtt,cwnd,rcvbuf-used" flows -o rtt,cwnd,rcvbuf-
 	completes "web wide" flows --policy w
 	completes "wide" policy disable wi
 	completes "reno" flows --cc = ren
@@ -402,7 +431,7 @@ test_killed_and_detached() {
 	host a b
 	tcptuned_start $bitcp
 	link a b --rate 100mbit --delay 5ms
-	rest one 7101 2MB --rcvbuf 64KiB
+	rest one 7101 2MB --sndbuf 64KiB
 	sleep 0.3
 	shown=$(ctl_json '.flows | tostring' flows)
 	expect_eq "$(ctl_json '[.policy, .rule, .congestion_control] | tostring' \
@@ -414,8 +443,9 @@ test_killed_and_detached() {
 	expect_match "$(<"$TEST_DIR/said")" "no tcptuned runs; this is read from what is pinned" \
 		"it says so"
 	expect_match "$(ctl status 2>/dev/null)" "daemon +not running" "status"
-	expect_match "$(ctl explain 10.99.0.2:7101 "$(jq -r '.[] | select(.local ==
-		"10.99.0.2:7101") | .remote' <<<"$shown")" 2>/dev/null)" "overridden" "explain"
+	expect_match "$(ctl explain "$(jq -r '.[] | select(.remote == "10.99.0.2:7101") | .local' \
+		<<<"$shown")" 10.99.0.2:7101 2>/dev/null)" \
+		"asked for SO_SNDBUF of 65536 bytes .*: overridden" "explain"
 	expect_match "$(ctl policy list 2>/dev/null)" "^default: every connection" "policies"
 	netns=$(in_host b stat -Lc %i /proc/self/ns/net)
 	events ring --json --netns "$netns"

@@ -58,6 +58,21 @@ same() {
 		"${1%%\\*} of $2, against ss's $4"
 }
 
+# The totals are the sums over the connections, of which none has closed.
+expect_sums() {
+	local what direction
+	for what in tests grows shrinks; do
+		for direction in receive send; do
+			expect_eq "$(awk -v name="tcptuned_flow_rightsize_${what}_total{" \
+				-v direction="direction=\"$direction\"" 'index($0, name) == 1 &&
+				index($0, direction) { sum += $NF } END { print sum + 0 }' \
+				"$TEST_DIR/scrape")" \
+				"$(sample "tcptuned_rightsize_${what}_total\{direction=\"$direction\"")" \
+				"$what of $direction windows, added up"
+		done
+	done
+}
+
 # Both ends of a resting connection, all fields that ss knows: equal to the last digit.
 compare_with_ss() {
 	local a="dport = :5301" b="sport = :5301" of_a of_b
@@ -87,6 +102,11 @@ compare_with_ss() {
 		"$(($(ss_field a "$a" delivery_rate) / 8))" "delivery rate"
 	expect_eq "$(sample "tcptuned_flow_limited$of_a.*limit=\"idle\"")" 1 "limited by nothing"
 	expect_eq "$(sample "tcptuned_flow_limited$of_a.*limit=\"cwnd\"")" 0 "limited by cwnd"
+	expect_eq "$(grep -Ec "^tcptuned_flow_rightsize_reason$of_b.*direction=\"receive\".* 1\$" \
+		"$TEST_DIR/scrape")" 1 "reasons that hold"
+	expect_eq "$(sample "tcptuned_flow_rightsize_window_bytes$of_b.*receive")" \
+		"$(flow 5301 '.receive.window_bytes // 0')" "the limit that right-sizing set"
+	expect_sums
 	expect_ge "$(sample "tcptuned_flow_rightsize_min_rtt_seconds$of_b.*receive")" 0.0200 \
 		"the right-sizer's minimum RTT"
 	expect_le "$(sample "tcptuned_flow_rightsize_min_rtt_seconds$of_b.*receive")" 0.0230 \
@@ -112,9 +132,9 @@ test_flows_of_ipv6() {
 	host a b
 	tcptuned_start
 	link a b --rate 100mbit --delay 10ms --queue 100p
-	TRANSFER_ADDR=${ADDR6[b]} connection 5301 10MB one --rcvbuf 64KiB
+	TRANSFER_ADDR=${ADDR6[b]} connection 5301 10MB one --sndbuf 64KiB
 	compare_with_ss
-	expect_eq "$(sample 'tcptuned_flow_requested_receive_buffer_bytes\{local="\[fd99::2\]:5301",remote="\[fd99::1\]:')" \
+	expect_eq "$(sample 'tcptuned_flow_requested_send_buffer_bytes\{local="\[fd99::1\]:[0-9]*",remote="\[fd99::2\]:5301"')" \
 		65536 "what an IPv6 connection asked for"
 	tcptuned_stop
 }
@@ -126,7 +146,7 @@ test_largest_flows_and_totals() {
 	tcptuned_start $bitcp --set=metrics.flows=2
 	link a b --rate 1gbit --delay 5ms
 	connection 5401 2MB small
-	connection 5402 6MB large --rcvbuf 64KiB
+	connection 5402 6MB large --rcvbuf 64KiB --sndbuf 64KiB
 	connection 5403 4MB middle
 	scrape
 	expect_eq "$(sample tcptuned_flows_shown)" 2 "flows shown"
@@ -135,15 +155,18 @@ test_largest_flows_and_totals() {
 		"both ends of the largest"
 	expect_eq "$(curl -sf "$METRICS/flows.json" | jq -c '[.connections, .left_out,
 		(.flows | length), .flows[0].bytes_received + .flows[0].bytes_acked >= 6000000,
-		(.flows[] | select(.local | endswith(":5402")) | .receive.requested_bytes)]')" \
+		(.flows[] | select(.remote | endswith(":5402")) | .send.requested_bytes)]')" \
 		"[6,4,2,true,65536]" "the same as JSON"
 	expect_eq "$(sample 'tcptuned_connections\{policy="default",congestion_control="bitcp"')" 6 \
 		"open connections"
 	expect_eq "$(sample tcptuned_connections_closed_total)" 0 "closed connections"
-	# listen() once more asks for every connection of that listener
-	expect_ge "$(sample 'tcptuned_buffer_requests_overridden_total.*SO_RCVBUF')" 1 \
-		"requests overridden"
-	expect_eq "$(sample 'tcptuned_connections_overridden.*SO_RCVBUF')" 1 \
+	expect_eq "$(sample 'tcptuned_buffer_requests_overridden_total.*SO_RCVBUF')" 1 \
+		"requests overridden: the listener's"
+	expect_eq "$(sample 'tcptuned_buffer_requests_overridden_total.*SO_SNDBUF')" 1 \
+		"requests overridden: the sender's"
+	expect_eq "$(sample 'tcptuned_connections_overridden.*SO_RCVBUF')" 0 \
+		"open connections with such a request: none of the accepted ones"
+	expect_eq "$(sample 'tcptuned_connections_overridden.*SO_SNDBUF')" 1 \
 		"open connections with such a request"
 	for port in small large middle; do
 		end_connection $port
@@ -348,7 +371,7 @@ shown() {
 # Whose connections they are is nobody's business but root's and the configured reader's.
 test_connections_are_for_the_reader() {
 	local everybody
-	tcptuned_start --set=paths.remember=no
+	tcptuned_start $bitcp --set=paths.remember=no # all of them have records
 	host a
 	background holder in_group in_host a "$TEST_BUILD/connections" 2 7301
 	wait_until 5 grep -q '^open 2' "$TEST_DIR/holder.log"
@@ -360,7 +383,7 @@ test_connections_are_for_the_reader() {
 	expect_match "$(as_user 12345 /flows.json)" '^status 403$' "as JSON"
 	tcptuned_stop
 	printf '[metrics]\nreader = nobody\n' >"$TEST_DIR/my.conf"
-	tcptuned_start --config="$TEST_DIR/my.conf"
+	tcptuned_start $bitcp --config="$TEST_DIR/my.conf"
 	expect_eq "$(as_user "$(id -u nobody)" /metrics | shown)" 4 "to the reader"
 	expect_eq "$(as_user 12345 /metrics | shown)" 0 "to somebody else"
 	printf '[metrics]\nreader = anyone\n' >"$TEST_DIR/my.conf"
