@@ -387,8 +387,9 @@ sysctls_told() { # FILTER, by tcptunectl, a line for each
 }
 
 test_administrator_changes_a_buffer_limit() {
-	local before
+	local before wmem_max
 	before=$(limits)
+	wmem_max=$(sysctl -n net.core.wmem_max)
 	set_limits 6291456 4194304
 	tcptuned_start --set=policy.receive_window_max=64M --set=policy.send_window_max=32M
 	in_log 'net.ipv4.tcp_rmem set to 4096 131072 134217727'
@@ -411,7 +412,8 @@ test_administrator_changes_a_buffer_limit() {
 	expect_eq "$(grep -c 'was changed from' "$TEST_DIR/tcptuned.log")" 1 "warnings"
 	expect_eq "$(sysctls_told '.name, .before, .set_to, .now, .left_alone')" \
 		'["net.ipv4.tcp_rmem",null,"4096 131072 134217727","4096 131072 5000000",true]
-["net.ipv4.tcp_wmem","4096 16384 4194304","4096 16384 67108864","4096 16384 67108864",false]' \
+["net.ipv4.tcp_wmem","4096 16384 4194304","4096 16384 67108864","4096 16384 67108864",false]
+["net.core.wmem_max","'"$wmem_max"'","33554432","33554432",false]' \
 		"what tcptunectl says of them"
 	tcptuned_stop
 	expect_eq "$(limits)" "4096 131072 5000000 4096 16384 4194304 " \
