@@ -90,6 +90,16 @@ static inline __u32 budget_class_of(__u32 bytes)
 	return (octave - 3) * 8 + (bytes >> (octave - 3));
 }
 
+/*
+ * Is there such a class? The compiler knows that of small values there is, and would leave the
+ * comparison out, which the verifier of Linux 6.1 needs to see.
+ */
+static inline int budget_has_class(__u32 *i)
+{
+	__asm__("" : "+r"(*i));
+	return *i < BUDGET_CLASSES;
+}
+
 /* The smallest value of the class above: every value of class @i is below it. */
 static inline __u64 budget_class_end(__u32 i)
 {
@@ -101,7 +111,7 @@ static inline void budget_class_add(struct budget *b, __u32 bytes)
 {
 	__u32 i = budget_class_of(bytes);
 
-	if (!bytes || i >= BUDGET_CLASSES)
+	if (!bytes || !budget_has_class(&i))
 		return;
 	__sync_fetch_and_add(&b->need[i].count, 1);
 	__sync_fetch_and_add(&b->need[i].bytes, bytes);
@@ -112,7 +122,7 @@ static inline void budget_class_remove(struct budget *b, __u32 bytes)
 {
 	__u32 i = budget_class_of(bytes);
 
-	if (!bytes || i >= BUDGET_CLASSES)
+	if (!bytes || !budget_has_class(&i))
 		return;
 	__sync_fetch_and_add(&b->need[i].count, -1ull);
 	__sync_fetch_and_add(&b->need[i].bytes, -(__u64)bytes);
