@@ -453,7 +453,7 @@ static inline int rightsize_end_round(struct rightsize *rs, const struct rightsi
 {
 	__u32 low = rs->round_low_us;
 
-	rs->per_rtt = rightsize_since(rs->round_bytes, a->bytes);
+	rs->per_rtt = rs->round_us ? rightsize_since(rs->round_bytes, a->bytes) : 0;
 	if (rs->state == RIGHTSIZE_HOLDING && rs->round_us)
 		rightsize_hold_round(rs, a, rs->per_rtt, low);
 	rs->round_us = a->now_us;
