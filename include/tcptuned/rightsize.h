@@ -341,7 +341,9 @@ static inline void rightsize_hold_interval(struct rightsize *rs, const struct ri
 {
 	__u64 flight = rightsize_muldiv(rs->rate, rightsize_mean_rtt_us(rs), 1000000);
 
-	if (4ull * rs->low_us >= 5ull * rs->path_rtt_us || flight < rs->held / 2)
+	/* The first interval of a window has the RTTs of the one before in it. */
+	if (rs->interval_us <= rs->stage_us || 4ull * rs->low_us >= 5ull * rs->path_rtt_us ||
+	    flight < rs->held / 2)
 		return;
 	rs->held = rs->window = rightsize_clamp_window(rs->held + rs->held / 4ull, a->min);
 	rs->stage_us = a->now_us;
