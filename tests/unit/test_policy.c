@@ -331,7 +331,8 @@ static void test_wishes(void **state)
 	m = &rules.entries[0].match;
 	assert_int_equal(m->wishes, TCPTUNED_RCVBUF_OVERRIDDEN | TCPTUNED_SNDBUF_OVERRIDDEN |
 					    TCPTUNED_RCVBUF_OBSERVED | TCPTUNED_SNDBUF_OBSERVED |
-					    TCPTUNED_ANY_CLAIMS | TCPTUNED_BEFORE_SYN);
+					    TCPTUNED_ANY_CLAIMS | TCPTUNED_BEFORE_SYN |
+					    TCPTUNED_AT_ESTABLISHED);
 	assert_true(stands_at(&rules, m->stands_rcvbuf, 22, 0));
 	assert_true(stands_at(&rules, m->stands_rcvbuf, 85, 0));
 	assert_false(stands_at(&rules, m->stands_rcvbuf, 443, 9));
