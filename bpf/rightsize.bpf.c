@@ -499,15 +499,23 @@ static __always_inline __u32 smaller(__u32 a, __u32 b)
 	return a - 1 < b - 1 ? a : b;
 }
 
+/* The kernel's usual first window. */
+#define FIRST_WINDOW_BYTES 65535u
+
 /*
  * The window that the clamp should allow: what right-sizing, the reader, the budget and the policy
  * say, whichever is least; 0: no limit. @flow's reason becomes that of the limit.
+ *
+ * While there is a reassembly gap nothing is held below what the kernel gives: a sender that repairs
+ * a loss needs up to twice what is in flight (DRS II), and an ACK with three SACK blocks has no room
+ * for the option whose callback this is (bpf_skops_hdr_opt_len()).
  */
 static __always_inline __u32 receive_limit(struct tcptuned_flow *flow, struct tcp_sock *tp,
 					   __u32 min)
 {
-	__u32 unread = tp->rcv_nxt - tp->copied_seq, window = flow->rcv.window;
-	__u8 reason = flow->rcv.window ? flow->rcv.reason : RIGHTSIZE_KERNEL;
+	bool gap = tp->out_of_order_queue.rb_node && flow->rcv.window > FIRST_WINDOW_BYTES;
+	__u32 unread = tp->rcv_nxt - tp->copied_seq, window = gap ? 0 : flow->rcv.window;
+	__u8 reason = window ? flow->rcv.reason : RIGHTSIZE_KERNEL;
 	__u32 limit;
 
 	if (flow->reader.window) {
@@ -644,6 +652,7 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	ack.rtt_us = kernel_rcv_rtt_us(tp);
 	ack.sample_us = kernel_rcv_rtt_sample_us(tp);
 	ack.min = min;
+	ack.offered = kernel_receive_window(tp);
 	if (decide(&flow->rcv, &ack))
 		end_receive_round(ctx, flow, tp, ack.rtt_us, min);
 	if (flow->rcv.window != before.window || flow->rcv.tests != before.tests) {
@@ -822,6 +831,7 @@ static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flo
 	ack.bytes = flow->snd_bytes;
 	ack.sample_us = tp->rack.rtt_us;
 	ack.min = LEAST_WINDOW * tp->mss_cache;
+	ack.offered = tp->write_seq - tp->snd_una;
 	/* This is called once per RTT: each call ends a round, and silences are not seen. */
 	flow->snd.seen_us = ack.now_us;
 	if (!may_hold_sender(flow, tp))

@@ -2,14 +2,13 @@
 /*
  * coarse TICK_US RTT_US SENDERS SEED	paper 001, section IV.B: bounds (1) to (6) for coarse timers
  *
- * The estimator of rightsize.h, without a network: a receiver whose clock moves every TICK_US
- * measures one round trip of a sender that repeats its window every RTT_US, in one burst, spread
- * at random or evenly, by turns. As in tests/unit/test_rightsize.c, which asserts what is only
- * printed here.
+ * The paper's estimator, without a network: a receiver whose clock moves every TICK_US measures one
+ * round trip of a sender that repeats its window every RTT_US, in one burst, spread at random or
+ * evenly, by turns.
  *
  * Prints CSV lines `what,value`, least and most over the senders: d, the bytes of the period that
  * passes for a round trip, and rounds, the round trips that it touches ((2), (5)); per_rtt, what the
- * estimator makes of d, and window, what it offers. All but rounds as multiples of the sender's
+ * estimator makes of d, and window, twice that. All but rounds as multiples of the sender's
  * window.
  */
 #include <algorithm>
@@ -22,7 +21,7 @@
 #include "tcptuned/rightsize.h"
 
 static const unsigned segments = 16, segment_bytes = 1000;
-static const __u64 begin_us = 1000000000; /* a multiple of a half of the min-RTT interval */
+static const __u64 begin_us = 1000000000;
 
 struct Span {
 	double least = INFINITY, most = 0;
@@ -75,21 +74,20 @@ static void Measure(const Sender &sender, __u32 tick_us, __u32 rtt_us, __u64 sta
 		    Spans *spans)
 {
 	const double w = segments * segment_bytes;
-	const rightsize_limits none = {0, 1u << 30, 0};
-	rightsize rs = {};
-	__u64 now_us = start_us;
-	__u32 d, window;
+	__u64 now_us = start_us, elapsed;
+	__u32 d, per_rtt;
 
 	/* "If more than the RTT has passed": with a clock of ticks, one tick more. */
-	rs.round_start_us = rs.half_start_us = start_us / tick_us * tick_us;
-	while (!rightsize_round_over(&rs, now_us / tick_us * tick_us, rtt_us + tick_us))
+	do {
 		now_us += 100;
+		elapsed = now_us / tick_us * tick_us - start_us / tick_us * tick_us;
+	} while (elapsed < rtt_us + tick_us);
 	d = (__u32)(sender.Sent(now_us) - sender.Sent(start_us));
 	spans->d.Add(d / w);
 	spans->rounds.Add((double)((now_us - 1) / rtt_us - start_us / rtt_us + 1));
-	window = rightsize_round(&rs, now_us / tick_us * tick_us, d, rtt_us, &none);
-	spans->per_rtt.Add(rs.per_rtt / w);
-	spans->window.Add(window / w);
+	per_rtt = (__u32)rightsize_muldiv(d, rtt_us, elapsed);
+	spans->per_rtt.Add(per_rtt / w);
+	spans->window.Add(2 * per_rtt / w); /* DRS III.B */
 }
 
 int main(int argc, char **argv)

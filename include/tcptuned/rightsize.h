@@ -129,6 +129,7 @@ struct rightsize {
 	__u8 failures;		/* tests that failed in a row */
 	__u8 silent_rounds;	/* rounds in a row in which a hold left the path idle */
 	__u8 inconclusive;	/* 1: the path changed during the last test */
+	__u8 waiting;		/* 1: more is offered than the stage's window */
 };
 
 /* What is known of a direction when an ACK leaves or comes. */
@@ -139,6 +140,7 @@ struct rightsize_ack {
 	__u32 sample_us; /* one RTT, not smoothed; 0: none */
 	__u32 rtt_us;	 /* smoothed RTT, queues included: the length of a round */
 	__u32 min;	 /* the smallest window allowed, bytes */
+	__u32 offered;	 /* what the sender still may send, or has in its queue, bytes */
 };
 
 /* The application at the receiving end. All zeroes is a new one. */
@@ -241,6 +243,7 @@ static inline void rightsize_enter(struct rightsize *rs, __u8 state, __u64 now_u
 	rs->reason = reasons[state & 3];
 	rs->stage_us = now_us;
 	rs->silent_rounds = 0;
+	rs->waiting = 1;
 	if (state == RIGHTSIZE_FREE)
 		rs->window = rs->held = rs->path_rtt_us = 0;
 }
@@ -289,6 +292,31 @@ static inline void rightsize_begin_test(struct rightsize *rs, const struct right
 	rightsize_enter(rs, RIGHTSIZE_TESTING, a->now_us);
 }
 
+/*
+ * A right edge is never retracted: a smaller window takes effect when what was offered before has
+ * been used. Returns whether it has; the stage begins then. After a long wait the test is given up.
+ */
+static inline int rightsize_takes_effect(struct rightsize *rs, const struct rightsize_ack *a)
+{
+	if (!rs->waiting)
+		return 1;
+	if (a->offered > rs->window + rs->window / 8ull + a->min / 4) {
+		if (a->now_us - rs->stage_us < 32ull * rs->test_rtt_us)
+			return 0;
+		rs->inconclusive = 1;
+		if (rs->held) {
+			rs->window = rs->held;
+			rightsize_enter(rs, RIGHTSIZE_HOLDING, a->now_us);
+		} else {
+			rightsize_enter(rs, RIGHTSIZE_FREE, a->now_us);
+		}
+		return 0;
+	}
+	rs->waiting = 0;
+	rs->stage_us = a->now_us;
+	return 1;
+}
+
 /* Mean RTT of the running interval or stage; 0: no sample. */
 static inline __u32 rightsize_mean_rtt_us(const struct rightsize *rs)
 {
@@ -303,9 +331,13 @@ static inline __u32 rightsize_mean_rtt_us(const struct rightsize *rs)
  */
 static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_ack *a)
 {
-	__u64 base = rightsize_min_rtt_us(rs), elapsed = a->now_us - rs->stage_us, window;
-	__u64 mean, own;
+	__u64 base = rightsize_min_rtt_us(rs), elapsed, window, mean, own;
 
+	if (!rightsize_takes_effect(rs, a)) {
+		rightsize_begin_interval(rs, a);
+		return;
+	}
+	elapsed = a->now_us - rs->stage_us;
 	if (elapsed < rs->test_rtt_us + base / 2) {
 		rightsize_clear(rs);
 		return;
@@ -399,8 +431,13 @@ static inline void rightsize_fail(struct rightsize *rs, const struct rightsize_a
 /* Two RTTs pass until what was in flight before has gone; the third one tells. */
 static inline void rightsize_test(struct rightsize *rs, const struct rightsize_ack *a)
 {
-	__u64 elapsed = a->now_us - rs->stage_us;
+	__u64 elapsed;
 
+	if (!rightsize_takes_effect(rs, a)) {
+		rightsize_begin_interval(rs, a);
+		return;
+	}
+	elapsed = a->now_us - rs->stage_us;
 	if (elapsed < 2ull * rs->test_rtt_us) {
 		rightsize_clear(rs);
 		return;

@@ -122,11 +122,11 @@ test_next_connection_on_a_slow_path_begins_small() {
 	printf '[policy]\nreceive_window_max = 16M\n[policy own]\nremote_port = 7305\n%s\n' \
 		'override_rcvbuf = no' >"$TEST_DIR/my.conf"
 	tcptuned_start --config="$TEST_DIR/my.conf"
-	link a b --rate 2mbit --delay 20ms --queue 64KB
-	stream first 7302 --duration 12 --bytes 14480
+	link a b --rate 4mbit --delay 20ms --queue 256KB
+	stream first 7302 --duration 20 --bytes 14480
 	expect_ge "$(first_window_offered 7302)" 60000 "what is offered to an unknown path"
-	wait_until 12 eval '[ "$(flow 7302 .receive.state)" = holding ]'
-	expect_le "$(flow 7302 .receive.window_bytes)" 40000 "held: twice the 10 KB of a round trip"
+	wait_until 18 eval '[ "$(flow 7302 .receive.state)" = holding ]'
+	expect_le "$(flow 7302 .receive.window_bytes)" 41000 "held: twice the 20 KB of a round trip"
 	stream_stop first
 	wait_until 5 eval '[ "$(learned)" -ge 2 ]'
 	stream second 7303 --duration 2 --bytes 14480

@@ -122,7 +122,7 @@ test_small_requests_stand_under_traffic() {
 	wait_until 5 grep -q locks "$TEST_DIR/client.log"
 	expect_eq "$(tr '\n' ',' <"$TEST_DIR/server.log")" "rcvbuf 16384,locks 2," "the receiver's"
 	expect_eq "$(tr '\n' ',' <"$TEST_DIR/client.log")" "sndbuf 16384,locks 1," "the sender's"
-	expect_eq "$(flow 7001 '.flags | join(" ")')" "so_rcvbuf_obeyed" "flags of the receiver"
+	expect_eq "$(flow 7001 '.flags | join(" ")')" "passive so_rcvbuf_obeyed" "flags of the receiver"
 	expect_match "$(flow_to 7001 '.flags | join(" ")')" "so_sndbuf_obeyed" "flags of the sender"
 	: >"$TEST_DIR/end"
 	tcptuned_stop
