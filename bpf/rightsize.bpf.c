@@ -831,7 +831,6 @@ static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flo
 	ack.bytes = flow->snd_bytes;
 	ack.sample_us = tp->rack.rtt_us;
 	ack.min = LEAST_WINDOW * tp->mss_cache;
-	ack.offered = tp->write_seq - tp->snd_una;
 	/* This is called once per RTT: each call ends a round, and silences are not seen. */
 	flow->snd.seen_us = ack.now_us;
 	if (!may_hold_sender(flow, tp))

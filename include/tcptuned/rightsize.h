@@ -140,7 +140,7 @@ struct rightsize_ack {
 	__u32 sample_us; /* one RTT, not smoothed; 0: none */
 	__u32 rtt_us;	 /* smoothed RTT, queues included: the length of a round */
 	__u32 min;	 /* the smallest window allowed, bytes */
-	__u32 offered;	 /* what the sender still may send, or has in its queue, bytes */
+	__u32 offered;	 /* by a receiver: what its peer may still send, bytes; 0: a sender */
 };
 
 /* The application at the receiving end. All zeroes is a new one. */
@@ -301,7 +301,7 @@ static inline int rightsize_takes_effect(struct rightsize *rs, const struct righ
 	if (!rs->waiting)
 		return 1;
 	if (a->offered > rs->window + rs->window / 8ull + a->min / 4) {
-		if (a->now_us - rs->stage_us < 32ull * rs->test_rtt_us)
+		if (a->now_us - rs->stage_us < 16ull * rs->test_rtt_us)
 			return 0;
 		rs->inconclusive = 1;
 		if (rs->held) {
