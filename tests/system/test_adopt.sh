@@ -237,6 +237,7 @@ test_short_connections() {
 # window is bounded as before; its buffer is not, where its peer may still send what was advertised.
 # Where it asked once more, for as much as there is, it has that.
 test_requests_before_the_start() {
+	local told
 	host a
 	fixed_before 7501
 	fixed_before 7502 set rcvbuf -1 get rcvbuf
@@ -252,9 +253,13 @@ test_requests_before_the_start() {
 	: >"$TEST_DIR/stopped"
 	wait "$(pid_of client-7501)"
 	wait "$(pid_of client-7502)"
-	expect_eq "$(sed '1d; /clamp/d' "$TEST_DIR/client-7501.log" | tr '\n' ',')" \
-		"received,rcvbuf 80000,sndbuf 100000,rcvbuf $(largest_locked),sndbuf 100000," \
+	told=$(sed '1d; /clamp/d' "$TEST_DIR/client-7501.log" | tr '\n' ',')
+	expect_match "$told" '^received,rcvbuf 80000,sndbuf 100000,rcvbuf [0-9]+,sndbuf 100000,$' \
 		"told before the stop and after"
+	# As much as the path needed, which is not always all that setsockopt() can reach.
+	told=${told#*,rcvbuf * *,rcvbuf }
+	expect_ge "${told%%,*}" 80000 "its buffer after the stop"
+	expect_le "${told%%,*}" "$(largest_locked)" "and what bounds it"
 	expect_ge "$(sed -n 's/clamp //p' "$TEST_DIR/client-7501.log")" 20000 "its clamp"
 	expect_le "$(sed -n 's/clamp //p' "$TEST_DIR/client-7501.log")" 80000 "its clamp"
 	expect_ge "$(sed -n 's/clamp //p' "$TEST_DIR/client-7502.log")" 100000 "clamp of the other"
