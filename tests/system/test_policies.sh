@@ -535,6 +535,7 @@ test_what_stays_amiss_is_told_once() {
 	wait_until 5 logged_times 2 "$told"
 	rmdir "$sub"
 	in_log 'warning: policy comes: there is no control group .*/group/sub now'
+	sleep 1 # until what it had open for that is closed
 	prlimit --pid "$(pid_of tcptuned)" --nofile=$(($(free_descriptor) + 1)):
 	mkdir "$sub"
 	in_log 'error: .* of the policies.*Too many open files'
