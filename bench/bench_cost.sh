@@ -99,6 +99,45 @@ bench_cost_one_core() {
 	cost "1448 B, one core for both" 524288
 }
 
+# New connections per second: nginx answers, wrk asks again and again on a connection of its own.
+connections() { # FILE
+	cat >"$TEST_DIR/nginx.conf" <<-END
+		daemon off; worker_processes 1; pid $TEST_DIR/nginx.pid; error_log stderr;
+		user root;
+		events { worker_connections 4096; }
+		http { access_log off; server { listen ${ADDR[b]}:8080 reuseport; root $TEST_DIR; } }
+	END
+	background nginx in_host b ${RECEIVER_PREFIX-} taskset -c ${cores[b]} nginx \
+		-e stderr -c "$TEST_DIR/nginx.conf"
+	wait_until 5 eval 'in_host b ss -Htln "sport = 8080" | grep -q .'
+	in_host a ${SENDER_PREFIX-} taskset -c ${cores[a]} wrk -t 1 -c 64 -d "${BENCH_SECONDS:-4}" \
+		-H "Connection: close" "http://${ADDR[b]}:8080/$1" >"$TEST_DIR/wrk.log"
+	stop nginx || :
+	awk '/^Requests\/sec:/ { rate = $2 } /Socket errors|Non-2xx/ { errors = 1 }
+		END { printf "{\"connections_per_s\": %s, \"errors\": %d}\n", rate, errors }' \
+		"$TEST_DIR/wrk.log" >"$TEST_DIR/transfer.json"
+}
+
+# "without" twice: how far two measurements of the same thing differ.
+bench_connections() {
+	local run bytes
+	local -A cores
+	command -v nginx >/dev/null && command -v wrk >/dev/null || skip "needs nginx-light and wrk"
+	host a b
+	veth 0 1
+	for bytes in 100 100000; do
+		head -c $bytes /dev/zero >"$TEST_DIR/$bytes"
+	done
+	for ((run = 0; run < ${BENCH_PAIRS:-12}; run++)); do
+		for bytes in 100 100000; do
+			plain_row connections "$bytes bytes" without connections $bytes
+			plain_row connections "$bytes bytes" tcptuned \
+				with_tcptuned sender,receiver -- connections $bytes
+			plain_row connections "$bytes bytes" "without, again" connections $bytes
+		done
+	done
+}
+
 # Without named policies and with 10,000 prefixes: a policy is looked up when a connection is
 # made, and at no other time.
 bench_cost_policies() {

@@ -133,6 +133,21 @@ bench_several() {
 	done
 }
 
+# Many senders to one receiver in a data centre: 64 answers of 256 KiB at once, again and again.
+bench_incast() {
+	local run column command
+	vary_hosts
+	path="--rate 1gbit --delay 250us --queue 128p"
+	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+		for column in kernel tcptuned; do
+			command=(untuned)
+			[ $column = kernel ] || command=(tuned $keep --)
+			row incast "64 x 4 MiB" $column "${command[@]}" --streams 64 --count 1024 \
+				--bytes 256KiB --congestion cubic
+		done
+	done
+}
+
 # --- competing connections -------------------------------------------------------------------
 # vary_flows RTT_MS tuned|untuned:CONTROL:SECONDS...	connections that begin together, each of its
 # own for so long; of tuned ones both ends run tcptuned. The row is that of all; "flows" has each, over

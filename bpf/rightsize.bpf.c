@@ -10,7 +10,8 @@
  *   established     callbacks are asked for, and nothing else: a short connection costs nothing
  *   an ACK leaves   once the connection has carried enough, its policy is looked up and its record
  *                   made; then at most once per millisecond: measure, and clamp the window
- *   an ACK comes    once per RTT: the same for the send buffer and the congestion control
+ *   a segment leaves  at most once per millisecond, and when a round trip ends: the same for the send
+ *                   buffer and the congestion control
  *   closed          add up, remember the path
  *   destroyed       the same, where no callback reported the end
  *
@@ -669,7 +670,7 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 		clamp_window(ctx, flow, tp, min);
 }
 
-/* ---- an ACK comes, once per RTT: the send buffer ------------------------------------- */
+/* ---- a segment leaves, a round trip ends: the send buffer ---------------------------- */
 
 /*
  * Memory that a byte in the send queue costs, in 1/256: as measured on this queue, and the
@@ -813,14 +814,28 @@ static __always_inline void choose_congestion_control(struct bpf_sock_ops *ctx,
 						      sizeof(name)));
 }
 
-static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
-				   struct tcp_sock *tp)
+/* Does hardly any data come back? Then the ACKs on its data segments need no care. */
+static __always_inline bool mostly_sends(struct bpf_sock_ops *ctx)
+{
+	return ctx->data_segs_in < ctx->data_segs_out / 64;
+}
+
+/*
+ * @segment: a segment leaves; else a round trip ends. One RTT in each round trip would be too few to
+ * tell a queue from a delay that varies: the smallest of some is needed. Between two ends of round
+ * trips only the buffer of a test or a hold is set.
+ */
+static __always_inline void on_sending(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
+				       struct tcp_sock *tp, bool segment)
 {
 	struct decision before = DECISION(flow->snd);
 	struct rightsize_ack ack = { .now_us = tp->tcp_mstamp, .rtt_us = tp->srtt_us >> 3 };
 	__u32 delivered = tp->delivered;
-	struct tcptuned_totals *t = totals_here();
+	struct tcptuned_totals *t;
 
+	if (segment && ack.now_us - flow->snd.seen_us < ACK_TICK_US)
+		return;
+	t = totals_here();
 	flow->snd_bytes += (delivered - flow->snd_delivered) * tp->mss_cache;
 	flow->snd_delivered = delivered;
 	/* What is sized already goes on being sized, for the kernel would not. */
@@ -831,8 +846,9 @@ static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flo
 	ack.bytes = flow->snd_bytes;
 	ack.sample_us = tp->rack.rtt_us;
 	ack.min = LEAST_WINDOW * tp->mss_cache;
-	/* This is called once per RTT: each call ends a round, and silences are not seen. */
-	flow->snd.seen_us = ack.now_us;
+	/* Of a connection with data both ways, segments are not seen: silences are not, either. */
+	if (!segment && !mostly_sends(ctx))
+		flow->snd.seen_us = ack.now_us;
 	if (!may_hold_sender(flow, tp))
 		ack.sample_us = 0;
 	if (decide(&flow->snd, &ack)) {
@@ -847,7 +863,7 @@ static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flo
 		flow->snd_shrinks += flow->snd.window - 1 < before.window - 1;
 		report_decision(TCPTUNED_EV_SND_GROWN, tp, flow, &flow->snd, &before);
 	}
-	if (flow->flags & TCPTUNED_F_OBSERVE)
+	if ((flow->flags & TCPTUNED_F_OBSERVE) || (segment && flow->snd.window == before.window))
 		return;
 	choose_congestion_control(ctx, flow, tp);
 	set_send_buffer(ctx, flow, tp);
@@ -876,17 +892,6 @@ static __always_inline void on_close(struct tcptuned_flow *flow, struct tcp_sock
 	flow->flags &= ~TCPTUNED_F_CLAIMED;
 }
 
-/*
- * Is this call for a segment that says nothing about the receive window? A sender has two for
- * each that it sends: one to know the MSS, one for the segment; and where hardly any data comes
- * back, the ACKs on its data segments need no care. From the context alone, before any helper.
- */
-static __always_inline bool only_sends(struct bpf_sock_ops *ctx)
-{
-	return ctx->args[0] == BPF_WRITE_HDR_TCP_CURRENT_MSS ||
-	       (ctx->skb_len && ctx->data_segs_in < ctx->data_segs_out / 64);
-}
-
 SEC("sockops")
 int tcptuned_sockops(struct bpf_sock_ops *ctx)
 {
@@ -904,7 +909,8 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 			first_window(ctx);
 		return 1;
 	}
-	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB && only_sends(ctx))
+	/* A sender has two for each segment: this one is only to know the MSS. */
+	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB && ctx->args[0] == BPF_WRITE_HDR_TCP_CURRENT_MSS)
 		return 1;
 	if (!sk)
 		return 1;
@@ -944,14 +950,16 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 	 */
 	if (!(flow->flags & TCPTUNED_F_CLAIMED))
 		return 1;
-	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB) {
+	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB && !(ctx->skb_len && mostly_sends(ctx))) {
 		on_ack_out(ctx, flow, tp);
 	} else if (op == BPF_SOCK_OPS_STATE_CB && ctx->args[1] == TCP_STATE_CLOSE) {
 		on_close(flow, tp);
 	} else {
-		call_again(ctx, flow);
-		if (op == BPF_SOCK_OPS_RTT_CB) /* the others are what another program asked for */
-			on_rtt(ctx, flow, tp);
+		if (op != BPF_SOCK_OPS_HDR_OPT_LEN_CB)
+			call_again(ctx, flow);
+		/* the others are what another program asked for */
+		if (op == BPF_SOCK_OPS_RTT_CB || op == BPF_SOCK_OPS_HDR_OPT_LEN_CB)
+			on_sending(ctx, flow, tp, op == BPF_SOCK_OPS_HDR_OPT_LEN_CB);
 	}
 	return 1;
 }

@@ -222,7 +222,7 @@ static void print_reason(FILE *out, const json_t *direction, bool pressed)
 	else if (!strcmp(reason, "kernel"))
 		print_kernel(out, direction);
 	else if (!strcmp(reason, "test"))
-		fprintf(out, "%s, 3/4 of what was in flight, for three round trips: a test whether "
+		fprintf(out, "%s, half of what was in flight, for three round trips: a test whether "
 			     "the queue is its own",
 			text);
 	else if (!strcmp(reason, "probe_rtt"))

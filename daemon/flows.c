@@ -33,7 +33,7 @@ static const struct word reasons[RIGHTSIZE_REASONS] = {
 						 "kernel's own sizing goes on" },
 	[RIGHTSIZE_KERNEL] = { "kernel", "the kernel's autotuning: no standing queue has been "
 					 "seen, or a test showed that less window costs rate" },
-	[RIGHTSIZE_UNDER_TEST] = { "test", "3/4 of what was in flight, for three round trips: is "
+	[RIGHTSIZE_UNDER_TEST] = { "test", "half of what was in flight, for three round trips: is "
 					   "the queue the connection's own?" },
 	[RIGHTSIZE_PROBING] = { "probe_rtt", "half a bandwidth-delay product until the queue is "
 					     "empty, to measure the minimum RTT" },
@@ -48,6 +48,7 @@ static const struct word reasons[RIGHTSIZE_REASONS] = {
 
 static const char *const rightsize_states[] = {
 	[RIGHTSIZE_FREE] = "free",
+	[RIGHTSIZE_PREPARING] = "preparing",
 	[RIGHTSIZE_TESTING] = "testing",
 	[RIGHTSIZE_PROBE_RTT] = "probe_rtt",
 	[RIGHTSIZE_HOLDING] = "holding",

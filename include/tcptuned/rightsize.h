@@ -13,10 +13,13 @@
  * is an experiment that has to prove itself:
  *
  *  FREE       The kernel sizes the buffer.
- *  TESTING    The smallest RTT of a whole interval was more than 2.5 times the minimum: there is a
- *             standing queue. For three RTTs the window is 3/4 of what is in flight. If the queue
- *             is the connection's own, the RTT falls with the window and the rate stays;
- *             otherwise the rate falls and the RTT stays, and the connection is free again.
+ *  PREPARING  The smallest RTT of a whole interval was more than 2.5 times the minimum: there is a
+ *             standing queue. The window is what is in flight, and a quarter, so that the test to come
+ *             takes effect at once: what was offered before is never taken back.
+ *  TESTING    For three RTTs the window is half of what was in flight. If the queue is the
+ *             connection's own, the RTT falls with the window and the rate stays; if the path is long
+ *             or its delay varies, the rate falls; if others fill the queue, the RTT hardly falls.
+ *             Then the connection is free again.
  *  PROBE_RTT  The queue is its own. The window is half a bandwidth-delay product until the queue
  *             is empty, so that the minimum RTT is seen again.
  *  HOLDING    The window is 2 x rate x minimum RTT (DRS III.B). It grows as DRS says whenever the
@@ -24,10 +27,10 @@
  *             that a delay that varies does not pass for a queue. Three failed tests in a row, or
  *             two rounds with silences that a queue would have filled, end it.
  *
- * Tests begin at marks of a clock that connections share, a power of two apart, since connections
- * that hold one bottleneck's queue together must make room together: one alone would find the
- * queue of the others (as BBR's ProbeRTT and Copa's mode switching have it). A power of two of
- * microseconds does not fall into step with delays that people configure.
+ * Tests begin at marks of a clock that hosts share, a power of two apart, since connections that hold
+ * one bottleneck's queue together must make room together: one alone would find the queue of the
+ * others (as BBR's ProbeRTT and Copa's mode switching have it). A power of two of microseconds does
+ * not fall into step with delays that people configure.
  *
  * Pure: no globals, no kernel and no libc call, integers only. Times are microseconds,
  * amounts are bytes. Included by BPF programs, unit tests and simulations.
@@ -51,8 +54,14 @@
 #define RIGHTSIZE_MARK_SHIFT_MAX 24u
 #define RIGHTSIZE_MARK_RTTS	 16u
 
-/* After failures, marks are skipped up to 2^23 us = 8.4 s, or to the marks of the path itself. */
-#define RIGHTSIZE_BACKOFF_SHIFT 23u
+/*
+ * Tests begin at marks 2^20 us = 1 s apart. Whether to prepare for one is decided at each mark at first,
+ * at marks 2^22 us = 4.2 s apart after 16 intervals or a failure, and 8.4 s after three failures.
+ */
+#define RIGHTSIZE_TEST_SHIFT	20u
+#define RIGHTSIZE_LATER_SHIFT	22u
+#define RIGHTSIZE_FAILED_SHIFT	23u
+#define RIGHTSIZE_NEW_INTERVALS 16u
 
 /* An interval that saw fewer RTT samples says nothing, and goes on. */
 #define RIGHTSIZE_SAMPLES_MIN 8u
@@ -81,6 +90,7 @@
 
 enum rightsize_state {
 	RIGHTSIZE_FREE = 0,
+	RIGHTSIZE_PREPARING,
 	RIGHTSIZE_TESTING,
 	RIGHTSIZE_PROBE_RTT,
 	RIGHTSIZE_HOLDING,
@@ -90,7 +100,7 @@ enum rightsize_state {
 enum rightsize_reason {
 	RIGHTSIZE_UNMEASURED = 0, /* no round trip has been measured */
 	RIGHTSIZE_KERNEL,	  /* the kernel's own autotuning */
-	RIGHTSIZE_UNDER_TEST,	  /* 3/4 of what was in flight: whose queue is it? */
+	RIGHTSIZE_UNDER_TEST,	  /* half of what was in flight: whose queue is it? */
 	RIGHTSIZE_PROBING,	  /* half a bandwidth-delay product, to see the minimum RTT */
 	RIGHTSIZE_HELD,		  /* 2 x rate x minimum RTT (DRS III.B) */
 	RIGHTSIZE_READER,	  /* the application reads slowly (DRS II) */
@@ -130,6 +140,7 @@ struct rightsize {
 	__u8 silent_rounds;	/* rounds in a row in which a hold left the path idle */
 	__u8 inconclusive;	/* 1: the path changed during the last test */
 	__u8 waiting;		/* 1: more is offered than the stage's window */
+	__u8 intervals;		/* how many have ended; 255 is many */
 };
 
 /* What is known of a direction when an ACK leaves or comes. */
@@ -234,13 +245,14 @@ static inline void rightsize_enter(struct rightsize *rs, __u8 state, __u64 now_u
 {
 	static const __u8 reasons[] = {
 		[RIGHTSIZE_FREE] = RIGHTSIZE_KERNEL,
+		[RIGHTSIZE_PREPARING] = RIGHTSIZE_UNDER_TEST,
 		[RIGHTSIZE_TESTING] = RIGHTSIZE_UNDER_TEST,
 		[RIGHTSIZE_PROBE_RTT] = RIGHTSIZE_PROBING,
 		[RIGHTSIZE_HOLDING] = RIGHTSIZE_HELD,
 	};
 
 	rs->state = state;
-	rs->reason = reasons[state & 3];
+	rs->reason = state <= RIGHTSIZE_HOLDING ? reasons[state] : RIGHTSIZE_KERNEL;
 	rs->stage_us = now_us;
 	rs->silent_rounds = 0;
 	rs->waiting = 1;
@@ -264,29 +276,51 @@ static inline void rightsize_begin_interval(struct rightsize *rs, const struct r
 	rightsize_clear(rs);
 }
 
-/* Is a test due at mark number @mark, 2^@shift us apart? A free connection waits after failures. */
+/* Is mark number @mark, 2^@shift us apart, one of those 2^@wanted us apart, or was one skipped? */
+static inline int rightsize_is_mark(const struct rightsize *rs, __u32 mark, __u32 shift,
+				    __u32 wanted)
+{
+	return wanted <= shift || mark >> (wanted - shift) != rs->mark >> (wanted - shift);
+}
+
+/*
+ * Is a connection to prepare for a test? One that is not new, or whose test has failed, waits for
+ * marks that do not depend on its RTT: those of one bottleneck, and the two ends of one connection,
+ * then test at once.
+ */
 static inline int rightsize_test_due(const struct rightsize *rs, __u32 mark, __u32 shift)
 {
-	__u32 skip = rs->failures + rs->inconclusive, most;
+	__u32 failures = rs->failures + rs->inconclusive;
 
-	if (rs->state == RIGHTSIZE_HOLDING)
+	if (!failures && rs->intervals < RIGHTSIZE_NEW_INTERVALS)
 		return 1;
-	most = shift < RIGHTSIZE_BACKOFF_SHIFT ? RIGHTSIZE_BACKOFF_SHIFT - shift : 0;
-	if (skip > most)
-		skip = most;
-	return !(mark & ((1u << skip) - 1));
+	return rightsize_is_mark(rs, mark, shift,
+				 failures > 2 ? RIGHTSIZE_FAILED_SHIFT : RIGHTSIZE_LATER_SHIFT);
+}
+
+/* The RTT with the standing queue, which may have grown since the interval began. */
+static inline __u32 rightsize_standing_rtt_us(const struct rightsize *rs)
+{
+	return rs->last_low_us > rs->low_us ? rs->last_low_us : rs->low_us;
+}
+
+static inline void rightsize_prepare(struct rightsize *rs, const struct rightsize_ack *a)
+{
+	__u64 flight = rightsize_muldiv(rs->rate, rightsize_standing_rtt_us(rs), 1000000);
+
+	rs->window = rightsize_clamp_window(flight + flight / 4, a->min);
+	rightsize_enter(rs, RIGHTSIZE_PREPARING, a->now_us);
 }
 
 static inline void rightsize_begin_test(struct rightsize *rs, const struct rightsize_ack *a)
 {
-	/* The queue may have grown since the interval began. */
-	__u32 rtt_us = rs->last_low_us > rs->low_us ? rs->last_low_us : rs->low_us;
+	__u32 rtt_us = rightsize_standing_rtt_us(rs);
 	__u64 flight = rightsize_muldiv(rs->rate, rtt_us, 1000000);
 
 	if (rs->held && flight > rs->held)
 		flight = rs->held;
 	rs->test_rtt_us = rtt_us;
-	rs->window = rightsize_clamp_window(flight - flight / 4, a->min);
+	rs->window = rightsize_clamp_window(flight / 2, a->min);
 	rs->tests++;
 	rs->inconclusive = 0;
 	rightsize_enter(rs, RIGHTSIZE_TESTING, a->now_us);
@@ -324,6 +358,30 @@ static inline __u32 rightsize_mean_rtt_us(const struct rightsize *rs)
 }
 
 /*
+ * A test failed: the RTT did not follow the window. Where it did not move at all, nothing of the
+ * queue is the connection's, and that RTT is what the path takes now. Where it rose, the path
+ * became slower meanwhile, which says nothing.
+ */
+static inline void rightsize_fail(struct rightsize *rs, const struct rightsize_ack *a)
+{
+	__u32 found = rs->low_us, before = rs->test_rtt_us;
+	__u32 gap = found > before ? found - before : before - found;
+
+	if (found > before + before / 4)
+		rs->inconclusive = 1;
+	else if (rs->failures < 255)
+		rs->failures++;
+	if (found && gap < before / 16)
+		rs->min_rtt_us = found;
+	if (rs->held && rs->failures < RIGHTSIZE_FAILURES_MAX) {
+		rs->window = rs->held;
+		rightsize_enter(rs, RIGHTSIZE_HOLDING, a->now_us);
+	} else {
+		rightsize_enter(rs, RIGHTSIZE_FREE, a->now_us);
+	}
+}
+
+/*
  * After an RTT, when what was in flight before has gone, the queue is empty: the mean RTT is that
  * of the path, with a delay that varies but without a queue. Hold twice what that takes at the rate
  * before, less an eighth so that the RTT stays below twice that, and no less than 3/4 of what was
@@ -346,11 +404,16 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 	if (elapsed < rs->test_rtt_us + 3 * base ||
 	    (rs->samples < 2 && elapsed < 8ull * rs->test_rtt_us))
 		return;
-	/* Less what the window itself takes, where the smallest allowed is more than the path holds. */
-	mean = rightsize_mean_rtt_us(rs);
+	/* What the window itself takes, where the smallest allowed is more than the path holds. */
 	own = rightsize_muldiv(rs->window, 1000000, rs->rate);
-	if (own > base)
-		mean = mean > own - base ? mean - (own - base) : 0;
+	own = own > base ? own - base : 0;
+	if (rs->low_us > own && rightsize_exceeds(rs, (__u32)(rs->low_us - own))) {
+		rightsize_fail(rs, a); /* it did not empty: others fill it */
+		rightsize_begin_interval(rs, a);
+		return;
+	}
+	mean = rightsize_mean_rtt_us(rs);
+	mean = mean > own ? mean - own : 0;
 	if (2 * mean < 3 * base) /* a rest of the queue, not a delay that varies */
 		mean = base;
 	if (mean > rs->test_rtt_us && rs->test_rtt_us > base)
@@ -385,47 +448,52 @@ static inline void rightsize_hold_interval(struct rightsize *rs, const struct ri
 static inline void rightsize_end_interval(struct rightsize *rs, const struct rightsize_ack *a,
 					  __u32 mark, __u32 shift)
 {
-	__u64 elapsed = a->now_us - rs->interval_us;
-	__u64 rate = rightsize_rate(rightsize_since(rs->interval_bytes, a->bytes), elapsed);
+	__u64 elapsed = a->now_us - rs->interval_us, before = rs->rate;
+	int exceeds = rightsize_exceeds(rs, rs->low_us);
 
 	if (rs->samples < RIGHTSIZE_SAMPLES_MIN && elapsed < RIGHTSIZE_RTT_MAX_US)
 		return;
-	rs->rate = rate;
-	if (rate > rs->rate_best)
-		rs->rate_best = rate;
-	if (rightsize_exceeds(rs, rs->low_us) && rs->interval_silent_us < rs->low_us / 2 &&
-	    rightsize_test_due(rs, mark, shift)) {
-		rightsize_begin_test(rs, a);
-	} else if (rs->state == RIGHTSIZE_HOLDING && !rightsize_exceeds(rs, rs->low_us)) {
-		rightsize_hold_interval(rs, a);
-	} else if (rs->reason == RIGHTSIZE_UNMEASURED) {
+	rs->rate = rightsize_rate(rightsize_since(rs->interval_bytes, a->bytes), elapsed);
+	if (rs->rate > rs->rate_best)
+		rs->rate_best = rs->rate;
+	if (rs->intervals < 255)
+		rs->intervals++;
+	if (rs->reason == RIGHTSIZE_UNMEASURED)
 		rs->reason = RIGHTSIZE_KERNEL;
+	switch (rs->state) {
+	case RIGHTSIZE_FREE:
+		/* While the rate rises, or changed with a hold that ended, it says nothing of a test. */
+		if (exceeds && rs->rate <= before + before / 4 && rs->interval_us > rs->stage_us &&
+		    rightsize_test_due(rs, mark, shift))
+			rightsize_prepare(rs, a);
+		break;
+	case RIGHTSIZE_PREPARING:
+		if (!exceeds)
+			rightsize_enter(rs, RIGHTSIZE_FREE, a->now_us);
+		else if (rightsize_is_mark(rs, mark, shift, RIGHTSIZE_TEST_SHIFT))
+			rightsize_begin_test(rs, a);
+		break;
+	default:
+		if (!exceeds)
+			rightsize_hold_interval(rs, a);
+		else if (rs->interval_silent_us < rs->low_us / 2 &&
+			 rightsize_is_mark(rs, mark, shift, RIGHTSIZE_TEST_SHIFT))
+			rightsize_begin_test(rs, a);
 	}
 	rightsize_begin_interval(rs, a);
 }
 
 /*
- * A test failed: the RTT did not follow the window. Where it did not move at all, nothing of the
- * queue is the connection's, and that RTT is what the path takes now. Where it rose, the path
- * became slower meanwhile, which says nothing.
+ * Has the RTT fallen with the window, and has the rate stayed? Both are nearer to what they are in a
+ * queue of one's own (1/2, 1) than in one of others (3/4 and more), or without a queue (1, 1/2).
  */
-static inline void rightsize_fail(struct rightsize *rs, const struct rightsize_ack *a)
+static inline int rightsize_test_passes(const struct rightsize *rs, const struct rightsize_ack *a)
 {
-	__u32 found = rs->low_us, before = rs->test_rtt_us;
-	__u32 gap = found > before ? found - before : before - found;
+	__u64 rate = rightsize_rate(rightsize_since(rs->interval_bytes, a->bytes),
+				    a->now_us - rs->interval_us);
 
-	if (found > before + before / 4)
-		rs->inconclusive = 1;
-	else if (rs->failures < 255)
-		rs->failures++;
-	if (found && gap < before / 16)
-		rs->min_rtt_us = found;
-	if (rs->held && rs->failures < RIGHTSIZE_FAILURES_MAX) {
-		rs->window = rs->held;
-		rightsize_enter(rs, RIGHTSIZE_HOLDING, a->now_us);
-	} else {
-		rightsize_enter(rs, RIGHTSIZE_FREE, a->now_us);
-	}
+	return rs->samples && rs->low_us <= rs->test_rtt_us * 11ull / 16 &&
+	       rate >= rs->rate * 5 / 8;
 }
 
 /* Two RTTs pass until what was in flight before has gone; the third one tells. */
@@ -439,12 +507,12 @@ static inline void rightsize_test(struct rightsize *rs, const struct rightsize_a
 	}
 	elapsed = a->now_us - rs->stage_us;
 	if (elapsed < 2ull * rs->test_rtt_us) {
-		rightsize_clear(rs);
+		rightsize_begin_interval(rs, a);
 		return;
 	}
 	if (elapsed < 3ull * rs->test_rtt_us || (rs->samples < 2 && elapsed < 8ull * rs->test_rtt_us))
 		return;
-	if (rs->samples && rs->low_us <= rs->test_rtt_us - rs->test_rtt_us * 3ull / 16) {
+	if (rightsize_test_passes(rs, a)) {
 		rs->failures = 0;
 		rs->window = rightsize_clamp_window(
 			rightsize_muldiv(rs->rate, rightsize_min_rtt_us(rs), 2000000), a->min);
@@ -480,7 +548,8 @@ static inline void rightsize_hold_round(struct rightsize *rs, const struct right
 	if (low && rightsize_exceeds(rs, low) && rs->silent_us > low / 3 &&
 	    got > rs->held / 2) {
 		if (++rs->silent_rounds >= 2) {
-			rs->min_rtt_us = low;
+			if (rs->failures < 255)
+				rs->failures++;
 			rightsize_enter(rs, RIGHTSIZE_FREE, a->now_us);
 		}
 	} else {

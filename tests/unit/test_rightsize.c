@@ -1,234 +1,234 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * rightsize.h against a path in fluid form: the time advances by a millisecond, and with it an ACK.
- * A sender keeps a congestion window in flight, or what the window under test allows; a deep queue
- * holds what the path does not. Other traffic, a longer path and a slower link can be had.
+ * rightsize.h against the packet model of rightsize_model.h: what a connection loses and gains beside
+ * the same one that the kernel sizes, with CUBIC. The bounds are what is promised to users.
  */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <setjmp.h>
-#include <stdlib.h>
 #include <cmocka.h>
 
-#include <tcptuned/rightsize.h>
+#include "rightsize_model.h"
 
 #define MSS	 1448u
 #define MIN	 (10 * MSS)
 #define START_US 5000000000ull
 
+#define SEEDS 3
+
+#define ENDS  3
+
+static const enum receiver ends[ENDS] = { RIGHTSIZED, RIGHTSIZED_SENDER, RIGHTSIZED_BOTH };
+
 struct path {
-	struct rightsize rs;
-	double rate;	 /* of the link, bytes per millisecond */
-	double base_ms;	 /* RTT without a queue */
-	double extra_ms; /* added to it; it varies */
-	double cwnd;	 /* bytes */
-	double flight;	 /* bytes of this connection in the network */
-	double queue;	 /* ... of them in the queue */
-	double others;	 /* bytes of others in the queue, which they keep there */
-	double carried;
-	double rtt_ms;
-	uint64_t now_us;
-	uint32_t counter;
+	double mbit, base_ms, queue_s;
 };
 
-static struct path new_path(double rate, double base_ms)
+static struct model *model_of(const struct path *p, uint64_t seed)
 {
-	struct path p = {
-		.rate = rate,
-		.base_ms = base_ms,
-		.cwnd = 30 * rate * base_ms,
-		.now_us = START_US,
-		.counter = 0xfffff000u, /* it wraps early */
-	};
-
-	rightsize_rtt_sample(&p.rs, (uint32_t)(base_ms * 1000));
-	return p;
+	return model_new_seeded(p->mbit * MBIT, p->base_ms,
+				(uint64_t)(p->queue_s * p->mbit * MBIT), seed);
 }
 
-/* A millisecond: Little's law on what is in flight. */
-static void step(struct path *p)
-{
-	double window = p->rs.window && p->rs.window < p->cwnd ? p->rs.window : p->cwnd;
-	double wire = p->base_ms + p->extra_ms, share, served;
-	struct rightsize_ack ack;
+/* ---- alone ----------------------------------------------------------------------------- */
 
-	/* The window shrinks only as data arrive. */
-	if (p->flight > window)
-		p->flight -= p->flight - window < p->rate ? p->flight - window : p->rate;
-	else
-		p->flight += window - p->flight < 2 * p->rate ? window - p->flight : 2 * p->rate;
-	p->queue = p->flight - p->rate * wire;
-	if (p->others > 0) {
-		/* In a queue shared with others each has what it has of the queue. */
-		p->rtt_ms = wire + (p->others + p->flight) / p->rate;
-		share = p->flight / p->rtt_ms;
-	} else {
-		p->rtt_ms = wire + (p->queue > 0 ? p->queue / p->rate : 0);
-		share = p->flight / p->rtt_ms;
-	}
-	served = share < p->rate ? share : p->rate;
-	p->carried += served;
-	p->counter += (uint32_t)served;
-	p->now_us += 1000;
-	ack = (struct rightsize_ack){
-		.now_us = p->now_us,
-		.clock_us = p->now_us + 37000000,
-		.bytes = p->counter,
-		.sample_us = (uint32_t)(p->rtt_ms * 1000),
-		.rtt_us = (uint32_t)(p->rtt_ms * 1000),
-		.min = MIN,
-	};
-	rightsize_on_ack(&p->rs, &ack);
+static void alone(const struct path *p, enum receiver end, uint64_t seed)
+{
+	struct model *m = model_of(p, seed);
+	double rate;
+
+	model_add(m, end, CUBIC, 0);
+	model_run(m, 3);
+	model_mean_rtt_ms(m);
+	rate = model_goodput(m, 13);
+	assert_true(rate >= 0.98 * p->mbit * MBIT);
+	assert_true(model_mean_rtt_ms(m) <= 2.2 * p->base_ms);
+	model_free(m);
 }
 
-struct outcome {
-	double rate;   /* of the link's, 0 to 1 */
-	double rtt_ms; /* mean */
-};
-
-static struct outcome run(struct path *p, unsigned int ms)
-{
-	double before = p->carried, rtt = 0;
-
-	for (unsigned int i = 0; i < ms; i++) {
-		step(p);
-		rtt += p->rtt_ms;
-	}
-	return (struct outcome){ (p->carried - before) / (p->rate * ms), rtt / ms };
-}
-
-/* DRS III.B: twice what the path carries in its minimum RTT, and the link stays full. */
 static void test_alone_in_a_deep_queue(void **state)
 {
-	const double rates[] = { 1250, 12500, 125000 }, rtts[] = { 5, 10, 40, 100 };
+	static const struct path paths[] = { { 10, 20, 0.8 }, { 100, 5, 0.2 }, { 100, 20, 0.4 } };
 
 	for (unsigned int i = 0; i < 3; i++)
-		for (unsigned int j = 0; j < 4; j++) {
-			struct path p = new_path(rates[i], rtts[j]);
-			struct outcome o;
+		for (unsigned int end = 0; end < ENDS; end++)
+			for (uint64_t seed = 1; seed <= SEEDS; seed++)
+				alone(&paths[i], ends[end], seed);
+}
 
-			run(&p, 12000 + 60 * 100 * (unsigned int)rtts[j] / 10);
-			assert_int_equal(p.rs.state, RIGHTSIZE_HOLDING);
-			assert_int_equal(p.rs.reason, RIGHTSIZE_HELD);
-			o = run(&p, 5000);
-			assert_true(o.rate > 0.98);
-			assert_true(o.rtt_ms < 2.2 * rtts[j] || p.rs.held == MIN);
-			assert_true(p.rs.held > p.rate * rtts[j]);
+/*
+ * Connections that share a deep queue and test at once: each makes room for all. Their receivers offer
+ * unlike multiples of what is in flight.
+ */
+static void several(unsigned int flows, enum receiver end, uint64_t seed)
+{
+	struct model *m = model_new_seeded(1000 * MBIT, 10, 20000000, seed);
+
+	for (unsigned int i = 0; i < flows; i++)
+		model_add(m, end, CUBIC, 0.001 * i)->offered = 2 + 0.75 * ((7 * i + 3) % 8);
+	model_run(m, 7);
+	model_mean_rtt_ms(m);
+	model_run(m, 10);
+	assert_true(model_mean_rtt_ms(m) <= 30);
+	model_free(m);
+}
+
+static void test_several_in_a_deep_queue(void **state)
+{
+	for (unsigned int flows = 2; flows <= 8; flows *= 2)
+		for (unsigned int end = 0; end < ENDS; end++)
+			several(flows, ends[end], 1);
+}
+
+/* ---- a delay that varies --------------------------------------------------------------- */
+
+static double under_jitter(const struct path *p, enum receiver end, const struct jitter *jitter,
+			   uint64_t seed)
+{
+	struct delay_config config = { .seed = seed, .jitter = *jitter };
+	struct model *m = model_of(p, seed);
+	struct delay_line line;
+	double rate;
+
+	delay_line_init(&line, &config);
+	m->jitter = &line;
+	model_add(m, end, CUBIC, 0);
+	model_run(m, 2);
+	rate = model_goodput(m, 14);
+	model_free(m);
+	return rate;
+}
+
+static void test_a_delay_that_varies(void **state)
+{
+	static const struct path paths[] = { { 100, 20, 0.32 }, { 300, 5, 0.1 } };
+	static const struct jitter kinds[] = {
+		{ .kind = JITTER_UNIFORM, .amount_ns = 80 * MS, .every_ns = 20 * MS },
+		{ .kind = JITTER_EXPONENTIAL, .amount_ns = 40 * MS, .every_ns = 20 * MS },
+		{ .kind = JITTER_ONOFF, .amount_ns = 60 * MS, .every_ns = 200 * MS },
+	};
+
+	for (unsigned int i = 0; i < 2; i++)
+		for (unsigned int kind = 0; kind < 3; kind++) {
+			double kernel = 0, tuned[ENDS] = { 0 };
+
+			for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+				kernel += under_jitter(&paths[i], KERNEL, &kinds[kind], seed);
+				for (unsigned int end = 0; end < ENDS; end++)
+					tuned[end] += under_jitter(&paths[i], ends[end],
+								   &kinds[kind], seed);
+			}
+			for (unsigned int end = 0; end < ENDS; end++)
+				assert_true(tuned[end] >= 0.95 * kernel);
 		}
 }
 
-/* A queue of others does not empty when this connection makes room: it stays the kernel's. */
-static void test_the_queue_of_others(void **state)
-{
-	struct path p = new_path(12500, 10);
-	unsigned int limited = 0;
+/* ---- a path that becomes longer, or slower --------------------------------------------- */
 
-	p.cwnd = 12500 * 20;
-	p.others = 12500 * 60;
-	for (unsigned int i = 0; i < 30000; i++) {
-		step(&p);
-		limited += p.rs.window != 0;
-	}
-	assert_true(p.rs.tests > 0);
-	/* Tests of three RTTs, ever farther apart: less than a tenth of the time. */
-	assert_true(limited < 3000);
+/* What is carried in five seconds, ten round trips after the path became ten times longer. */
+static double on_a_longer_path(const struct path *p, enum receiver end, uint64_t seed)
+{
+	double at = 5 + 0.037 * (double)seed, rate;
+	struct model *m = model_of(p, seed);
+
+	model_schedule(m, at, p->mbit * MBIT, 10 * p->base_ms);
+	model_add(m, end, CUBIC, 0);
+	model_run(m, at + 0.1 * p->base_ms);
+	rate = model_goodput(m, at + 0.1 * p->base_ms + 5);
+	model_free(m);
+	return rate;
 }
 
-/* The minimum RTT is raised by a test that moved nothing, and by nothing else. */
 static void test_a_longer_path(void **state)
 {
-	struct path p = new_path(25000, 10);
-	struct outcome o;
+	static const struct path paths[] = { { 200, 10, 0.32 }, { 100, 5, 0.4 } };
 
-	run(&p, 8000);
-	assert_int_equal(p.rs.state, RIGHTSIZE_HOLDING);
-	p.base_ms = 100;
-	p.cwnd = 25000 * 120;
-	run(&p, 3000);
-	o = run(&p, 5000);
-	assert_true(o.rate > 0.9);
+	for (unsigned int i = 0; i < 2; i++)
+		for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+			double kernel = on_a_longer_path(&paths[i], KERNEL, seed);
+
+			for (unsigned int end = 0; end < ENDS; end++)
+				assert_true(on_a_longer_path(&paths[i], ends[end], seed) >=
+					    0.9 * kernel);
+		}
 }
 
-/* Delay drawn anew: the mean RTT is 2.5 times the smallest, and none of it is a queue. */
-static void test_jitter(void **state)
+/* A link that became 64 times slower: RTT, ms, a minute later. */
+static double on_a_slower_link(enum receiver end, uint64_t seed)
 {
-	struct path p = new_path(12500, 20);
-	struct outcome o;
+	struct model *m = model_of(&(struct path){ 100, 20, 0.32 }, seed);
+	double rtt;
 
-	srand(1);
-	p.cwnd = 12500 * 60;
-	o.rate = 0;
-	for (unsigned int i = 0; i < 1000; i++) {
-		p.extra_ms = rand() % 80;
-		o.rate += run(&p, 20).rate / 1000;
-	}
-	/* The same without any window: what 60 ms of data in flight make of it. */
-	srand(1);
-	struct path free_path = new_path(12500, 20);
-	double reference = 0;
-
-	free_path.cwnd = 12500 * 60;
-	for (unsigned int i = 0; i < 1000; i++) {
-		free_path.extra_ms = rand() % 80;
-		free_path.rs.min_rtt_us = 0; /* nothing is decided */
-		reference += run(&free_path, 20).rate / 1000;
-	}
-	assert_true(o.rate >= 0.95 * reference);
+	model_schedule(m, 5 + 0.037 * (double)seed, 100 * MBIT / 64, 20);
+	model_add(m, end, CUBIC, 0);
+	model_run(m, 60);
+	model_mean_rtt_ms(m);
+	model_run(m, 70);
+	rtt = model_mean_rtt_ms(m);
+	model_free(m);
+	return rtt;
 }
 
-/* A link that becomes 64 times slower: the window comes down, never up. */
 static void test_a_slower_link(void **state)
 {
-	struct path p = new_path(125000, 10);
-	uint32_t held;
+	double kernel = on_a_slower_link(KERNEL, 1);
 
-	run(&p, 8000);
-	assert_int_equal(p.rs.state, RIGHTSIZE_HOLDING);
-	held = p.rs.held;
-	p.rate /= 64;
-	for (unsigned int i = 0; i < 60000; i++) {
-		step(&p);
-		assert_true(p.rs.window <= held);
-	}
-	assert_true(p.rs.held < held / 4);
+	for (uint64_t seed = 1; seed <= SEEDS; seed++)
+		for (unsigned int end = 0; end < ENDS; end++)
+			assert_true(on_a_slower_link(ends[end], seed) < kernel / 20);
 }
 
-/* A faster one: DRS's growth, whenever the queue has emptied. */
+/* A link that became eight times faster: the window grows as the queue empties (DRS III.B). */
 static void test_a_faster_link(void **state)
 {
-	struct path p = new_path(12500, 20);
+	for (unsigned int end = 0; end < ENDS; end++) {
+		struct model *m = model_of(&(struct path){ 50, 20, 0.8 }, 1);
 
-	run(&p, 10000);
-	assert_int_equal(p.rs.state, RIGHTSIZE_HOLDING);
-	p.rate *= 8;
-	p.cwnd *= 8;
-	run(&p, 3000);
-	assert_true(run(&p, 3000).rate > 0.95);
-}
-
-/* Two of about the same RTT begin their tests at the same mark, whenever they were made. */
-static void test_marks_are_common(void **state)
-{
-	struct path a = new_path(12500, 10), b = new_path(12500, 11);
-	uint64_t at[2] = { 0, 0 };
-
-	for (unsigned int i = 0; i < 137; i++)
-		step(&a);
-	b.now_us = a.now_us;
-	for (unsigned int i = 0; i < 4000 && !(at[0] && at[1]); i++) {
-		step(&a);
-		step(&b);
-		if (!at[0] && a.rs.tests)
-			at[0] = a.rs.stage_us;
-		if (!at[1] && b.rs.tests)
-			at[1] = b.rs.stage_us;
+		model_schedule(m, 8, 400 * MBIT, 20);
+		model_add(m, ends[end], CUBIC, 0);
+		model_run(m, 8);
+		assert_int_equal((ends[end] == RIGHTSIZED_SENDER ? m->flow[0].snd : m->flow[0].rs)
+					 .state, RIGHTSIZE_HOLDING);
+		model_run(m, 14);
+		assert_true(model_goodput(m, 18) >= 0.95 * 400 * MBIT);
+		model_free(m);
 	}
-	assert_true(at[0] && at[1]);
-	/* The same mark of 2^18 us, or the next one. */
-	assert_true(llabs((long long)(at[0] - at[1])) % (1 << 18) < 2000 ||
-		    llabs((long long)(at[0] - at[1])) % (1 << 18) > (1 << 18) - 2000);
 }
+
+/* ---- next to others -------------------------------------------------------------------- */
+
+/* What a connection gets that joins one which the kernel sizes. */
+static double beside_untuned(const struct path *p, enum receiver end, uint64_t seed)
+{
+	struct model *m = model_of(p, seed);
+	double rate;
+
+	model_add(m, end, CUBIC, 0.5 + 0.013 * (double)seed);
+	model_add(m, KERNEL, CUBIC, seed & 1 ? 0 : 0.5);
+	model_run(m, 3);
+	rate = model_goodput(m, 23);
+	model_free(m);
+	return rate;
+}
+
+static void test_beside_an_untuned_connection(void **state)
+{
+	static const struct path paths[] = { { 100, 20, 0.4 }, { 100, 20, 0.1 }, { 10, 20, 0.8 } };
+	double kernel = 0, tuned[ENDS] = { 0 };
+
+	for (unsigned int i = 0; i < 3; i++)
+		for (uint64_t seed = 1; seed <= SEEDS + 1; seed++) {
+			kernel += beside_untuned(&paths[i], KERNEL, seed) / paths[i].mbit;
+			for (unsigned int end = 0; end < ENDS; end++)
+				tuned[end] += beside_untuned(&paths[i], ends[end], seed) /
+					      paths[i].mbit;
+		}
+	for (unsigned int end = 0; end < ENDS; end++)
+		assert_true(tuned[end] >= 0.8 * kernel);
+}
+
+/* ---- any input, and the rest ---------------------------------------------------- */
 
 static uint32_t any32(void)
 {
@@ -306,12 +306,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_alone_in_a_deep_queue),
-		cmocka_unit_test(test_the_queue_of_others),
+		cmocka_unit_test(test_several_in_a_deep_queue),
+		cmocka_unit_test(test_a_delay_that_varies),
 		cmocka_unit_test(test_a_longer_path),
-		cmocka_unit_test(test_jitter),
 		cmocka_unit_test(test_a_slower_link),
 		cmocka_unit_test(test_a_faster_link),
-		cmocka_unit_test(test_marks_are_common),
+		cmocka_unit_test(test_beside_an_untuned_connection),
 		cmocka_unit_test(test_any_input),
 		cmocka_unit_test(test_a_slow_reader),
 		cmocka_unit_test(test_offer_and_unsent),

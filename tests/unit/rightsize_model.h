@@ -1,0 +1,720 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A bottleneck with one drop-tail queue, and connections through it: packet by packet, event by
+ * event, in nanoseconds. Senders are Linux's as far as windows go: slow start with HyStart, Reno or
+ * CUBIC (RFC 9438), growth only where cwnd was the limit, SACK recovery, tail loss probes, RTO.
+ * Receivers are the kernel's autotuning (tcp_rcvbuf_grow() of 6.18), alone or with the limit that
+ * rightsize.h sets, by the numbers that the sockops program gives it. The right edge of a window
+ * never moves back.
+ */
+#ifndef TCPTUNED_TEST_RIGHTSIZE_MODEL_H
+#define TCPTUNED_TEST_RIGHTSIZE_MODEL_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "delay.h"
+#include "tcptuned/rightsize.h"
+
+#define MS	       1000000ull
+#define SEC	       1000000000ull
+#define MBIT	       125000.0
+#define MODEL_FLOWS    16
+#define MODEL_STEPS    8
+#define MODEL_RING     (1u << 17) /* packets that one connection may have in flight */
+#define MODEL_LINE     (1u << 19) /* packets that queue and path may hold */
+#define MODEL_PACKET   2896u	  /* bytes: two segments, for which one ACK comes */
+#define INITIAL_WINDOW 65536u
+#define INITIAL_CWND   5.0 /* packets */
+#define WINDOW_MIN     14480u
+#define EPOCH_NS       (1000 * SEC) /* no run starts at zero: a zero time means "none" */
+#define DUPTHRESH      2	    /* packets */
+#define RTO_MIN_NS     (200 * MS)
+#define ACK_TICK_US    1000u /* bpf/rightsize.bpf.c */
+#define CUBIC_C	       0.4
+#define CUBIC_BETA     0.7
+
+/* What limits the window. */
+enum receiver {
+	KERNEL,	       /* the kernel's autotuning alone */
+	RIGHTSIZED,    /* ... and rightsize.h at the receiver */
+	RIGHTSIZED_SENDER, /* ... at the sender */
+	RIGHTSIZED_BOTH,   /* ... at both */
+	FIXED,	       /* always initial_window */
+};
+
+enum sender {
+	WINDOW_LIMITED, /* sends whatever the receiver allows */
+	RENO,
+	CUBIC,
+};
+
+struct model_packet {
+	uint64_t order; /* of the last transmission */
+	uint64_t sent_ns;
+	bool lost, delivered, received;
+};
+
+struct model_flow {
+	enum receiver receiver;
+	enum sender sender;
+	uint64_t start_ns, stop_ns; /* stop_ns 0: never */
+	uint32_t index;
+	bool started;
+	struct model_packet *packet; /* MODEL_RING of them, by number */
+	uint64_t *in_order;	     /* MODEL_RING: which packet was transmitted as the nth */
+	/* sender; numbers are of packets */
+	double cwnd, ssthresh, w_max, w_est, cubic_k;
+	uint64_t next, una, order, order_delivered, order_checked, rtx_from;
+	uint64_t in_flight, max_out, recovery_end, edge_bytes;
+	bool recovering, cwnd_limited;
+	uint64_t cubic_epoch_ns, round_end, delivered;
+	uint64_t ack_echo_ns, progress_ns, srtt_ns, rttvar_ns, rto_backoff, min_rtt_ns;
+	uint64_t probed_ns, round_low_ns;
+	uint32_t round_samples;
+	/* receiver */
+	uint64_t rcv_nxt, highest, edge;
+	uint64_t rtt_us, kernel_start_ns, kernel_copied;
+	double kernel_space, window, kernel_max; /* bytes; the window without a limit */
+	double offered; /* what the kernel offers, in what arrives in a round trip */
+	uint32_t initial_window, clamp;
+	struct rightsize rs, snd;
+	/* what was seen */
+	uint64_t drops, bytes, timeouts;
+	uint64_t random;
+};
+
+struct model_item {
+	uint64_t at_ns, echo_ns, number, edge;
+	uint32_t flow;
+};
+
+struct model_fifo {
+	struct model_item *item;
+	uint64_t head, tail;
+};
+
+struct model_step {
+	uint64_t at_ns, base_ns;
+	double rate_Bps;
+};
+
+struct model {
+	double rate_Bps;
+	uint64_t base_ns, queue_bytes, clock_offset_us;
+	struct model_step step[MODEL_STEPS]; /* from at_ns on: another rate and delay */
+	uint32_t steps, next_step;
+	const struct delay_line *jitter; /* of linkem, on the way of the data; NULL: none */
+	uint32_t tick_us;		 /* resolution of the timestamps */
+	uint64_t now_ns, serving_until_ns; /* 0: the bottleneck is idle */
+	uint64_t last_arrival_ns, last_ack_ns, random;
+	struct model_fifo queue, data, acks;
+	struct model_flow flow[MODEL_FLOWS];
+	uint32_t flows;
+	double rtt_sum_ns, rtt_count;
+};
+
+static inline uint64_t model_random(struct model *m)
+{
+	m->random ^= m->random >> 12;
+	m->random ^= m->random << 25;
+	m->random ^= m->random >> 27;
+	return m->random * 0x2545f4914f6cdd1dull;
+}
+
+/* @seed: of the phase of the common clock, and of the noise of the hosts. */
+static inline struct model *model_new_seeded(double rate_Bps, double base_ms, uint64_t queue_bytes,
+					     uint64_t seed)
+{
+	struct model *m = calloc(1, sizeof(*m));
+
+	m->rate_Bps = rate_Bps;
+	m->base_ns = (uint64_t)(base_ms * MS);
+	m->queue_bytes = queue_bytes;
+	m->tick_us = 1000;
+	m->now_ns = EPOCH_NS;
+	m->random = 0x9e3779b97f4a7c15ull * (seed + 1);
+	m->clock_offset_us = model_random(m) % (1u << 26);
+	m->queue.item = calloc(MODEL_LINE, sizeof(struct model_item));
+	m->data.item = calloc(MODEL_LINE, sizeof(struct model_item));
+	m->acks.item = calloc(MODEL_LINE, sizeof(struct model_item));
+	return m;
+}
+
+static inline struct model *model_new(double rate_Bps, double base_ms, uint64_t queue_bytes)
+{
+	return model_new_seeded(rate_Bps, base_ms, queue_bytes, 1);
+}
+
+static inline void model_free(struct model *m)
+{
+	for (uint32_t i = 0; i < m->flows; i++) {
+		free(m->flow[i].packet);
+		free(m->flow[i].in_order);
+	}
+	free(m->queue.item);
+	free(m->data.item);
+	free(m->acks.item);
+	free(m);
+}
+
+static inline struct model_flow *model_add(struct model *m, enum receiver receiver,
+					   enum sender sender, double start_s)
+{
+	struct model_flow *f = &m->flow[m->flows];
+
+	f->index = m->flows++;
+	f->receiver = receiver;
+	f->sender = sender;
+	f->start_ns = EPOCH_NS + (uint64_t)(start_s * SEC);
+	f->cwnd = INITIAL_CWND;
+	f->ssthresh = 1e18;
+	f->initial_window = INITIAL_WINDOW;
+	f->offered = 2;
+	f->kernel_max = 256e6;
+	f->packet = calloc(MODEL_RING, sizeof(*f->packet));
+	f->in_order = calloc(MODEL_RING, sizeof(*f->in_order));
+	return f;
+}
+
+/* From @at_s on the path is another one. */
+static inline void model_schedule(struct model *m, double at_s, double rate_Bps, double base_ms)
+{
+	m->step[m->steps++] = (struct model_step){ .at_ns = EPOCH_NS + (uint64_t)(at_s * SEC),
+						   .base_ns = (uint64_t)(base_ms * MS),
+						   .rate_Bps = rate_Bps };
+}
+
+static inline void model_push(struct model_fifo *fifo, struct model_item item)
+{
+	fifo->item[fifo->tail++ & (MODEL_LINE - 1)] = item;
+	if (fifo->tail - fifo->head >= MODEL_LINE)
+		abort(); /* the model itself ran away */
+}
+
+static inline struct model_item *model_head(struct model_fifo *fifo)
+{
+	return fifo->head == fifo->tail ? NULL : &fifo->item[fifo->head & (MODEL_LINE - 1)];
+}
+
+static inline struct model_packet *model_packet(struct model_flow *f, uint64_t number)
+{
+	return &f->packet[number & (MODEL_RING - 1)];
+}
+
+static inline uint64_t model_max(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* ---- the path ------------------------------------------------------------------------- */
+
+static inline void model_serve(struct model *m)
+{
+	if (!m->serving_until_ns && model_head(&m->queue))
+		m->serving_until_ns = m->now_ns + (uint64_t)(MODEL_PACKET / m->rate_Bps * 1e9);
+}
+
+/* The bottleneck has sent a packet: it arrives in order, also when the path became shorter. */
+static inline void model_served(struct model *m)
+{
+	struct model_item item = *model_head(&m->queue);
+
+	m->queue.head++;
+	m->serving_until_ns = 0;
+	item.at_ns = m->now_ns + m->base_ns / 2;
+	if (m->jitter)
+		item.at_ns += delay_line_jitter_ns(m->jitter, m->now_ns - EPOCH_NS);
+	item.at_ns = m->last_arrival_ns = model_max(item.at_ns, m->last_arrival_ns);
+	model_push(&m->data, item);
+	model_serve(m);
+}
+
+/* ---- sender -------------------------------------------------------------------------- */
+
+static inline void model_transmit(struct model *m, struct model_flow *f, uint64_t number)
+{
+	struct model_packet *p = model_packet(f, number);
+	uint64_t queued = (m->queue.tail - m->queue.head) * MODEL_PACKET;
+
+	p->order = ++f->order;
+	p->sent_ns = m->now_ns;
+	p->lost = false;
+	f->in_order[p->order & (MODEL_RING - 1)] = number;
+	f->in_flight++;
+	if (m->queue_bytes && queued + MODEL_PACKET > m->queue_bytes) {
+		f->drops++;
+		return;
+	}
+	model_push(&m->queue, (struct model_item){ .echo_ns = f->ack_echo_ns,
+						   .number = number,
+						   .flow = f->index });
+	model_serve(m);
+}
+
+/* What SO_SNDBUF allows to be unacknowledged, packets. */
+static inline uint64_t model_send_limit(const struct model_flow *f)
+{
+	return f->snd.window ? f->snd.window / MODEL_PACKET : MODEL_RING / 2;
+}
+
+static inline void model_send(struct model *m, struct model_flow *f)
+{
+	f->cwnd_limited = false;
+	if (f->stop_ns && m->now_ns >= f->stop_ns)
+		return;
+	for (;;) {
+		if (f->sender != WINDOW_LIMITED && (double)f->in_flight + 1 > f->cwnd) {
+			f->cwnd_limited = true;
+			break;
+		}
+		for (f->rtx_from = model_max(f->rtx_from, f->una); f->rtx_from < f->next;
+		     f->rtx_from++)
+			if (model_packet(f, f->rtx_from)->lost)
+				break;
+		if (f->rtx_from < f->next) {
+			model_transmit(m, f, f->rtx_from);
+			continue;
+		}
+		if ((f->next + 1) * MODEL_PACKET > f->edge_bytes ||
+		    f->next - f->una >= model_send_limit(f))
+			break;
+		memset(model_packet(f, f->next), 0, sizeof(struct model_packet));
+		model_transmit(m, f, f->next++);
+	}
+	if (f->in_flight > f->max_out)
+		f->max_out = f->in_flight;
+}
+
+/* RFC 9438, which counts segments, of which a packet here has two. */
+static inline double model_cubic_target(struct model *m, struct model_flow *f, double acked)
+{
+	double t;
+
+	if (!f->cubic_epoch_ns) {
+		f->cubic_epoch_ns = m->now_ns;
+		f->w_est = f->cwnd;
+		if (f->w_max < f->cwnd)
+			f->w_max = f->cwnd;
+		f->cubic_k = cbrt(2 * (f->w_max - f->cwnd) / CUBIC_C);
+	}
+	t = (double)(m->now_ns - f->cubic_epoch_ns + f->min_rtt_ns) / SEC - f->cubic_k;
+	f->w_est += 3 * (1 - CUBIC_BETA) / (1 + CUBIC_BETA) * acked / f->cwnd / 2;
+	return f->w_max + CUBIC_C * t * t * t / 2;
+}
+
+static inline void model_grow(struct model *m, struct model_flow *f, double acked)
+{
+	double target;
+
+	/* tcp_is_cwnd_limited(): in slow start, twice what was out is enough */
+	if (f->recovering)
+		return;
+	if (f->cwnd < f->ssthresh) {
+		if (f->cwnd < 2 * (double)f->max_out)
+			f->cwnd += acked;
+		return;
+	}
+	if (!f->cwnd_limited)
+		return;
+	if (f->sender == RENO) {
+		f->cwnd += acked / f->cwnd / 2; /* a segment a round trip */
+		return;
+	}
+	target = model_cubic_target(m, f, acked);
+	if (target < f->w_est)
+		target = f->w_est;
+	if (target > 1.5 * f->cwnd)
+		target = 1.5 * f->cwnd;
+	if (target > f->cwnd)
+		f->cwnd += (target - f->cwnd) * acked / f->cwnd;
+}
+
+/* HyStart of tcp_cubic.c: the delay of the first samples of a round. */
+static inline void model_hystart(struct model_flow *f, uint64_t rtt_ns)
+{
+	uint64_t more;
+
+	if (f->sender != CUBIC || f->cwnd >= f->ssthresh || f->cwnd < 8)
+		return;
+	if (f->round_samples++ < 8) {
+		if (!f->round_low_ns || rtt_ns < f->round_low_ns)
+			f->round_low_ns = rtt_ns;
+		return;
+	}
+	more = f->min_rtt_ns / 8;
+	more = more < 4 * MS ? 4 * MS : more > 16 * MS ? 16 * MS : more;
+	if (f->round_low_ns > f->min_rtt_ns + more)
+		f->ssthresh = f->cwnd;
+}
+
+static inline void model_lose(struct model *m, struct model_flow *f, uint64_t number)
+{
+	struct model_packet *p = model_packet(f, number);
+
+	p->lost = true;
+	f->in_flight--;
+	if (number < f->rtx_from)
+		f->rtx_from = number;
+	if (f->recovering)
+		return;
+	f->recovering = true;
+	f->recovery_end = f->next;
+	f->cubic_epoch_ns = 0;
+	f->w_max = f->cwnd < f->w_max ? f->cwnd * (1 + CUBIC_BETA) / 2 : f->cwnd;
+	f->ssthresh = f->cwnd * (f->sender == RENO ? 0.5 : CUBIC_BETA);
+	if (f->ssthresh < 1)
+		f->ssthresh = 1;
+	f->cwnd = f->ssthresh;
+}
+
+/* What was sent before a delivered packet, and is not delivered itself, is lost. */
+static inline void model_find_losses(struct model *m, struct model_flow *f)
+{
+	while (f->order_checked + DUPTHRESH < f->order_delivered) {
+		uint64_t order = ++f->order_checked;
+		uint64_t number = f->in_order[order & (MODEL_RING - 1)];
+		struct model_packet *p = model_packet(f, number);
+
+		if (number >= f->una && p->order == order && !p->delivered && !p->lost)
+			model_lose(m, f, number);
+	}
+}
+
+static inline void model_sample(struct model_flow *f, uint64_t rtt_ns)
+{
+	uint64_t gap;
+
+	if (!f->min_rtt_ns || rtt_ns < f->min_rtt_ns)
+		f->min_rtt_ns = rtt_ns;
+	if (!f->srtt_ns) {
+		f->srtt_ns = rtt_ns;
+		f->rttvar_ns = rtt_ns / 2;
+		return;
+	}
+	gap = rtt_ns > f->srtt_ns ? rtt_ns - f->srtt_ns : f->srtt_ns - rtt_ns;
+	f->rttvar_ns += gap / 4 - f->rttvar_ns / 4;
+	f->srtt_ns += rtt_ns / 8 - f->srtt_ns / 8;
+}
+
+/* on_sending() of the sockops program */
+static inline void model_decide_sender(struct model *m, struct model_flow *f, uint64_t rtt_ns,
+				       bool round_ended)
+{
+	struct rightsize_ack ack = {
+		.now_us = m->now_ns / 1000,
+		.clock_us = m->now_ns / 1000 + m->clock_offset_us,
+		.bytes = (uint32_t)(f->delivered * MODEL_PACKET),
+		.sample_us = (uint32_t)(rtt_ns / 1000),
+		.rtt_us = (uint32_t)(f->srtt_ns / 1000),
+		.min = WINDOW_MIN,
+	};
+
+	if (!round_ended && ack.now_us - f->snd.seen_us < ACK_TICK_US)
+		return;
+	rightsize_on_ack(&f->snd, &ack);
+}
+
+static inline void model_ack(struct model *m, const struct model_item *i)
+{
+	struct model_flow *f = &m->flow[i->flow];
+	struct model_packet *p = model_packet(f, i->number);
+	uint64_t rtt_ns = m->now_ns - p->sent_ns;
+	bool round_ended;
+
+	f->edge_bytes = model_max(f->edge_bytes, i->edge);
+	f->ack_echo_ns = i->echo_ns;
+	f->progress_ns = m->now_ns;
+	f->rto_backoff = 0;
+	if (i->number >= f->una && !p->delivered) {
+		p->delivered = true;
+		f->delivered++;
+		if (!p->lost)
+			f->in_flight--;
+		p->lost = false;
+		if (p->order > f->order_delivered)
+			f->order_delivered = p->order;
+		while (f->una < f->next && model_packet(f, f->una)->delivered)
+			f->una++;
+		model_sample(f, rtt_ns);
+		m->rtt_sum_ns += rtt_ns;
+		m->rtt_count++;
+		round_ended = f->una > f->round_end;
+		if (round_ended) {
+			f->round_end = f->next;
+			f->round_samples = 0;
+			f->round_low_ns = 0;
+			f->max_out = f->in_flight;
+		}
+		if (f->receiver == RIGHTSIZED_SENDER || f->receiver == RIGHTSIZED_BOTH)
+			model_decide_sender(m, f, rtt_ns, round_ended);
+		model_hystart(f, rtt_ns);
+		if (f->recovering && f->una >= f->recovery_end)
+			f->recovering = false;
+		model_grow(m, f, 1);
+		model_find_losses(m, f);
+	}
+	model_send(m, f);
+}
+
+static inline uint64_t model_rto_ns(const struct model_flow *f)
+{
+	uint64_t rto = f->srtt_ns + model_max(4 * f->rttvar_ns, RTO_MIN_NS);
+
+	return rto << (f->rto_backoff < 6 ? f->rto_backoff : 6);
+}
+
+/* When something has to be done without an ACK; 0: never. */
+static inline uint64_t model_timer_ns(const struct model_flow *f)
+{
+	uint64_t probe = f->progress_ns + 2 * f->srtt_ns + 2 * MS;
+
+	if (!f->started || !f->in_flight)
+		return 0;
+	if (!f->probed_ns || f->probed_ns < f->progress_ns)
+		return probe < f->progress_ns + model_rto_ns(f) ? probe :
+								  f->progress_ns + model_rto_ns(f);
+	return f->progress_ns + model_rto_ns(f);
+}
+
+static inline void model_timer(struct model *m, struct model_flow *f)
+{
+	if (m->now_ns < f->progress_ns + model_rto_ns(f)) { /* tail loss probe */
+		uint64_t n = f->next - 1;
+
+		while (model_packet(f, n)->delivered || model_packet(f, n)->lost)
+			n--;
+		f->probed_ns = m->now_ns;
+		f->in_flight--;
+		model_transmit(m, f, n);
+		return;
+	}
+	f->timeouts++;
+	f->rto_backoff++;
+	f->progress_ns = m->now_ns;
+	for (uint64_t n = f->una; n < f->next; n++) {
+		struct model_packet *p = model_packet(f, n);
+
+		if (!p->delivered && !p->lost)
+			model_lose(m, f, n);
+	}
+	f->order_checked = f->order;
+	f->cwnd = 1;
+	f->recovering = false;
+	model_send(m, f);
+}
+
+/* ---- receiver ------------------------------------------------------------------------ */
+
+/* tcp_rcv_rtt_update() of Linux 6.16 and later. */
+static inline uint32_t model_estimate(const struct model *m, struct model_flow *f, uint64_t echo_ns)
+{
+	uint64_t tick_ns = m->tick_us * 1000ull;
+	uint64_t ticks = m->now_ns / tick_ns - echo_ns / tick_ns;
+	uint64_t sample = (ticks ? ticks : 1) * m->tick_us;
+
+	if (!f->rtt_us || sample < f->rtt_us)
+		f->rtt_us = sample;
+	else
+		f->rtt_us += sample / 8 - f->rtt_us / 8;
+	return (uint32_t)sample;
+}
+
+/* tcp_rcv_space_adjust(), tcp_rcvbuf_grow() */
+static inline void model_kernel_window(struct model *m, struct model_flow *f)
+{
+	double copied = (double)(f->rcv_nxt - f->kernel_copied) * MODEL_PACKET, window;
+
+	if (!f->rtt_us || m->now_ns - f->kernel_start_ns < f->rtt_us * 1000)
+		return;
+	f->kernel_start_ns = m->now_ns;
+	f->kernel_copied = f->rcv_nxt;
+	if (!f->kernel_space)
+		f->kernel_space = WINDOW_MIN;
+	if (copied <= f->kernel_space)
+		return;
+	window = f->offered * copied + 4 * copied * (copied - f->kernel_space) / f->kernel_space;
+	window += (double)(f->highest - f->rcv_nxt) * MODEL_PACKET;
+	f->kernel_space = copied;
+	if (window > f->kernel_max)
+		window = f->kernel_max;
+	if (window > f->window)
+		f->window = window;
+}
+
+/* on_ack_out() of the sockops program */
+static inline void model_decide(struct model *m, struct model_flow *f, uint32_t sample_us)
+{
+	struct rightsize_ack ack = {
+		.now_us = m->now_ns / 1000,
+		.clock_us = m->now_ns / 1000 + m->clock_offset_us,
+		.bytes = (uint32_t)(f->highest * MODEL_PACKET),
+		.sample_us = sample_us,
+		.rtt_us = (uint32_t)(f->rtt_us < 10000 ? f->rtt_us + 1000 : f->rtt_us),
+		.offered = (uint32_t)(f->edge - f->rcv_nxt * MODEL_PACKET),
+		.min = WINDOW_MIN,
+	};
+	uint32_t window, gap;
+
+	if (ack.now_us - f->rs.seen_us < ACK_TICK_US)
+		return;
+	rightsize_on_ack(&f->rs, &ack);
+	/* While there is a reassembly gap nothing is held below what the kernel gives. */
+	window = f->highest > f->rcv_nxt && f->rs.window > 65535 ? 0 : f->rs.window;
+	gap = window > f->clamp ? window - f->clamp : f->clamp - window;
+	if (!window || !f->clamp || gap > f->clamp / 16)
+		f->clamp = window;
+}
+
+static inline void model_acknowledge(struct model *m, struct model_flow *f, uint64_t number)
+{
+	double window = f->clamp && f->clamp < f->window ? f->clamp : f->window;
+	uint64_t at = m->now_ns + m->base_ns / 2 + model_random(m) % 20000;
+
+	f->edge = model_max(f->edge, f->rcv_nxt * MODEL_PACKET + (uint64_t)window);
+	at = m->last_ack_ns = model_max(at, m->last_ack_ns);
+	model_push(&m->acks, (struct model_item){ .at_ns = at,
+						  .echo_ns = m->now_ns,
+						  .number = number,
+						  .edge = f->edge,
+						  .flow = f->index });
+}
+
+static inline void model_arrival(struct model *m, const struct model_item *i)
+{
+	struct model_flow *f = &m->flow[i->flow];
+	struct model_packet *p = model_packet(f, i->number);
+	uint32_t sample_us = 0;
+
+	if (i->number >= f->rcv_nxt && !p->received) {
+		p->received = true;
+		f->bytes += MODEL_PACKET;
+		f->highest = model_max(f->highest, i->number + 1);
+		while (f->rcv_nxt < f->highest && model_packet(f, f->rcv_nxt)->received)
+			f->rcv_nxt++;
+	}
+	if (i->echo_ns)
+		sample_us = model_estimate(m, f, i->echo_ns);
+	if (f->receiver != FIXED)
+		model_kernel_window(m, f);
+	if (f->receiver == RIGHTSIZED || f->receiver == RIGHTSIZED_BOTH)
+		model_decide(m, f, sample_us);
+	model_acknowledge(m, f, i->number);
+}
+
+/* ---- time ---------------------------------------------------------------------------- */
+
+static inline void model_start_flow(struct model *m, struct model_flow *f)
+{
+	uint64_t queued = (m->queue.tail - m->queue.head) * MODEL_PACKET;
+	uint64_t handshake_ns = m->base_ns + (uint64_t)(queued / m->rate_Bps * 1e9);
+
+	f->started = true;
+	f->window = f->initial_window;
+	f->edge = f->edge_bytes = f->initial_window;
+	rightsize_rtt_sample(&f->rs, (uint32_t)(handshake_ns / 1000));
+	rightsize_rtt_sample(&f->snd, (uint32_t)(handshake_ns / 1000));
+	f->ack_echo_ns = m->now_ns - m->base_ns / 2;
+	f->progress_ns = f->kernel_start_ns = m->now_ns;
+	model_sample(f, handshake_ns);
+	model_send(m, f);
+}
+
+static inline void model_run(struct model *m, double until_s)
+{
+	uint64_t end = EPOCH_NS + (uint64_t)(until_s * SEC);
+
+	for (;;) {
+		enum { END, STEP, SERVED, ARRIVAL, ACK, START, TIMER } what = END;
+		struct model_flow *flow = NULL;
+		struct model_item item;
+		uint64_t at = end;
+
+#define EARLIER(when, kind)                  \
+	do {                                 \
+		if ((when) < at) {           \
+			at = (when);         \
+			what = (kind);       \
+		}                            \
+	} while (0)
+		if (m->next_step < m->steps)
+			EARLIER(m->step[m->next_step].at_ns, STEP);
+		if (m->serving_until_ns)
+			EARLIER(m->serving_until_ns, SERVED);
+		if (model_head(&m->data))
+			EARLIER(model_head(&m->data)->at_ns, ARRIVAL);
+		if (model_head(&m->acks))
+			EARLIER(model_head(&m->acks)->at_ns, ACK);
+		for (uint32_t i = 0; i < m->flows; i++) {
+			struct model_flow *f = &m->flow[i];
+			uint64_t timer = model_timer_ns(f);
+
+			if (!f->started && f->start_ns < at) {
+				at = f->start_ns;
+				flow = f;
+				what = START;
+			}
+			if (timer && timer < at) {
+				at = timer;
+				flow = f;
+				what = TIMER;
+			}
+		}
+#undef EARLIER
+		m->now_ns = model_max(at, m->now_ns);
+		switch (what) {
+		case END:
+			return;
+		case STEP:
+			m->rate_Bps = m->step[m->next_step].rate_Bps;
+			m->base_ns = m->step[m->next_step].base_ns;
+			m->next_step++;
+			break;
+		case SERVED:
+			model_served(m);
+			break;
+		case ARRIVAL:
+			item = m->data.item[m->data.head++ & (MODEL_LINE - 1)];
+			model_arrival(m, &item);
+			break;
+		case ACK:
+			item = m->acks.item[m->acks.head++ & (MODEL_LINE - 1)];
+			model_ack(m, &item);
+			break;
+		case START:
+			model_start_flow(m, flow);
+			break;
+		case TIMER:
+			model_timer(m, flow);
+			break;
+		}
+	}
+}
+
+/* Run, and return what @f received per second meanwhile. */
+static inline double model_goodput_of(struct model *m, struct model_flow *f, double until_s)
+{
+	uint64_t before = f->bytes, since = m->now_ns;
+
+	model_run(m, until_s);
+	return (double)(f->bytes - before) * 1e9 / (double)(m->now_ns - since);
+}
+
+static inline double model_goodput(struct model *m, double until_s)
+{
+	return model_goodput_of(m, &m->flow[0], until_s);
+}
+
+/* The mean of all round trips since the last call. */
+static inline double model_mean_rtt_ms(struct model *m)
+{
+	double mean = m->rtt_count ? m->rtt_sum_ns / m->rtt_count / MS : 0;
+
+	m->rtt_sum_ns = m->rtt_count = 0;
+	return mean;
+}
+
+#endif
