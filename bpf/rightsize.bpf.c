@@ -560,7 +560,7 @@ static __always_inline void size_locked_receiver(struct bpf_sock_ops *ctx,
 		want = flow->rcv_buffer_max;
 	if (want <= have + have / 16)
 		want = have;
-	allowed = budget_allow(&flow->rcv_share, tp, flow->rcv_base, 0, want, &flow->flags,
+	allowed = budget_allow(&flow->rcv_share, tp, flow->rcv_base, want, &flow->flags,
 			       TCPTUNED_F_RCV_PRESSED);
 	if (want > allowed)
 		want = allowed;
@@ -590,7 +590,7 @@ static __always_inline void keep_receive_budget(struct tcptuned_flow *flow, stru
 		flow->rcv_allowed = 0;
 		return;
 	}
-	allowed = budget_allow(&flow->rcv_share, tp, flow->rcv_base, 0, have, &flow->flags,
+	allowed = budget_allow(&flow->rcv_share, tp, flow->rcv_base, have, &flow->flags,
 			       TCPTUNED_F_RCV_PRESSED);
 	flow->rcv_allowed = allowed < have ? kernel_win_from_space(tp, allowed) : 0;
 	if (flow->rcv_allowed) {
@@ -762,7 +762,7 @@ static __always_inline void set_send_buffer(struct bpf_sock_ops *ctx, struct tcp
 		return;
 	if (space > flow->snd_buffer_max)
 		space = flow->snd_buffer_max;
-	allowed = budget_allow(&flow->snd_share, tp, flow->snd_base, 0, space, &flow->flags,
+	allowed = budget_allow(&flow->snd_share, tp, flow->snd_base, space, &flow->flags,
 			       TCPTUNED_F_SND_PRESSED);
 	if (allowed < space) {
 		count(TCPTUNED_C_SND_BUDGET);

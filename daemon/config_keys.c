@@ -294,8 +294,9 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 			"net.ipv4.tcp_wmem before tcptuned raised it, or the size that an "
 			"application had fixed before the start. Where that is not enough for "
 			"all, small wants are met whole and the rest is shared equally: a "
-			"connection that gets less has a smaller window. Buffers that an "
-			"application or a policy fixes do not count. auto: three quarters of "
+			"connection that gets less has a smaller window. One connection has a "
+			"quarter at most, and all to one network (/24, or /48 of IPv6) have half. "
+			"Buffers that an application or a policy fixes do not count. auto: three quarters of "
 			"the memory at which the kernel presses TCP (the middle value of "
 			"net.ipv4.tcp_mem). A connection that has been idle for some seconds "
 			"gives back what it does not hold.",
