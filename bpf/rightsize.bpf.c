@@ -729,12 +729,23 @@ static __always_inline bool is_recovering(struct tcp_sock *tp)
 }
 
 /*
+ * What makes a buffer smaller locks it, so that this is done only where net.core.wmem_max lets the
+ * buffer be made as large again as the kernel alone would have it.
+ */
+static __always_inline bool may_hold_sender(const struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	const struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
+
+	return flow->snd_buffer_max >= (__u32)net->ipv4.sysctl_tcp_wmem[2];
+}
+
+/*
  * The send buffer, bytes of memory; 0: the kernel's. Held: room for the window, and no less during
  * a recovery, when nothing leaves the queue. A buffer that is locked because it was held once, or
  * because the application had fixed it before tcptuned saw it, follows cwnd as the kernel would
- * have it (tcp_sndbuf_expand()), twice that in slow start.
+ * have it (tcp_sndbuf_expand()), twice that in slow start. More than @max is the policy's to cut.
  */
-static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_sock *tp)
+static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_sock *tp, __u64 max)
 {
 	__u32 have = tp->inet_conn.icsk_inet.sk.sk_sndbuf;
 	__u64 space = (__u64)flow->snd.window * send_cost_256(tp) >> 8;
@@ -743,7 +754,7 @@ static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_s
 		return is_recovering(tp) && space < have ? have : space;
 	if (!is_locked(tp, SOCK_SNDBUF_LOCK)) {
 		/* The kernel sizes it; what tcp_wmem was raised by is the budget's. */
-		return have > flow->snd_base ? have : 0;
+		return have > flow->snd_base || have > max ? have : 0;
 	}
 	space = 4ull * tp->snd_cwnd * tp->mss_cache;
 	if (tp->snd_cwnd < tp->snd_ssthresh)
@@ -755,11 +766,17 @@ static __always_inline void set_send_buffer(struct bpf_sock_ops *ctx, struct tcp
 					    struct tcp_sock *tp)
 {
 	__u32 have = tp->inet_conn.icsk_inet.sk.sk_sndbuf, allowed;
-	__u64 space = send_space(flow, tp);
+	__u64 max = may_hold_sender(flow, tp) ? 2ull * flow->snd_window_max : ~0ull;
+	__u64 space = send_space(flow, tp, max);
 	int value;
 
 	if (!space)
 		return;
+	if (space > max) {
+		count(TCPTUNED_C_SND_CAPS);
+		flow->snd_reason = RIGHTSIZE_CAPPED;
+		space = max;
+	}
 	if (space > flow->snd_buffer_max)
 		space = flow->snd_buffer_max;
 	allowed = budget_allow(&flow->snd_share, tp, flow->snd_base, space, &flow->flags,
@@ -772,6 +789,8 @@ static __always_inline void set_send_buffer(struct bpf_sock_ops *ctx, struct tcp
 	}
 	if (!differs(have, space))
 		return;
+	if (flow->snd_reason == RIGHTSIZE_CAPPED)
+		event(TCPTUNED_EV_SND_CAPPED, tp, flow, have, space);
 	value = space / 2; /* the kernel doubles it: sk_setsockopt() */
 	if (bpf_setsockopt(ctx, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value))) {
 		count(TCPTUNED_C_SND_FAILED);
@@ -779,17 +798,6 @@ static __always_inline void set_send_buffer(struct bpf_sock_ops *ctx, struct tcp
 		return;
 	}
 	flow->flags |= TCPTUNED_F_SND_SIZED;
-}
-
-/*
- * A hold locks the buffer, so that it is made only where net.core.wmem_max lets the buffer be made
- * as large again as the kernel alone would have it.
- */
-static __always_inline bool may_hold_sender(const struct tcptuned_flow *flow, struct tcp_sock *tp)
-{
-	const struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
-
-	return flow->snd_buffer_max >= (__u32)net->ipv4.sysctl_tcp_wmem[2];
 }
 
 /*

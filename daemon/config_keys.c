@@ -222,7 +222,9 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.word_value = TCPTUNED_WINDOW_KERNEL,
 		.help = "The most data in flight that a send buffer may be made for; the maximum "
 			"of net.ipv4.tcp_wmem is raised to twice that. auto, kernel: as for "
-			"receive_window_max.",
+			"receive_window_max. Where that maximum is larger, as another policy's, or "
+			"the kernel's own, the send buffer of a connection is limited to twice its "
+			"policy's window, if net.core.wmem_max is at least half of that maximum.",
 	},
 	{
 		.section = "policy",

@@ -35,7 +35,6 @@ enum tcptuned_flow_flags {
 	TCPTUNED_F_SNDBUF_OBEYED = 1 << 18,
 	TCPTUNED_F_RAISED = 1 << 19,	   /* a listener with a larger buffer, or its child */
 	TCPTUNED_F_LONG_PATH = 1 << 20,	   /* its path is remembered as long: policy.h, cc_auto */
-	TCPTUNED_F_SND_LEAST = 1 << 21,
 	TCPTUNED_F_PLANNED = 1 << 22,	   /* not established, but its policy is decided on */
 	TCPTUNED_F_CC_RESTORED = 1 << 23, /* its default congestion control was put back here */
 	TCPTUNED_F_SLOW_SEED = 1 << 24,	   /* its path is remembered as slow */
