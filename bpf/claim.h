@@ -202,7 +202,7 @@ static __always_inline void claim_flow(struct tcptuned_flow *flow, struct tcp_so
 	flow->snd_base = base_of(flow, policy, false);
 	budget_open(flow, tp);
 	flow->rcv_clamp = flow->rcv_allowed = 0;
-	flow->snd_delivered = tp->delivered;
+	flow->snd_bytes = (__u32)tp->bytes_acked;
 	rightsize_rtt_sample(&flow->rcv, kernel_min_rtt_us(tp));
 	rightsize_rtt_sample(&flow->snd, kernel_min_rtt_us(tp));
 }

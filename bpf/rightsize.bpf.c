@@ -821,16 +821,26 @@ static __always_inline void choose_congestion_control(struct bpf_sock_ops *ctx,
 						      sizeof(name)));
 }
 
+/*
+ * Bytes acknowledged, and during a recovery, when that stands still, those of segments that are
+ * acknowledged selectively. These may be smaller than the MSS: the sum does not go back.
+ */
+static __always_inline void count_delivered(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	__u32 bytes = (__u32)tp->bytes_acked + tp->sacked_out * tp->mss_cache;
+
+	if ((__s32)(bytes - flow->snd_bytes) > 0)
+		flow->snd_bytes = bytes;
+}
+
 static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 				   struct tcp_sock *tp)
 {
 	struct decision before = DECISION(flow->snd);
 	struct rightsize_ack ack = { .now_us = tp->tcp_mstamp, .rtt_us = tp->srtt_us >> 3 };
-	__u32 delivered = tp->delivered;
 	struct tcptuned_totals *t = totals_here();
 
-	flow->snd_bytes += (delivered - flow->snd_delivered) * tp->mss_cache;
-	flow->snd_delivered = delivered;
+	count_delivered(flow, tp);
 	/* What is sized already goes on being sized, for the kernel would not. */
 	if (!t || (flow->flags & TCPTUNED_F_SND_HANDS_OFF) ||
 	    (!(flow->flags & TCPTUNED_F_SND_TAKEN) && kernel_device_encrypts(tp)))

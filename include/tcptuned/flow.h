@@ -102,8 +102,7 @@ struct tcptuned_flow {
 	__u32 rcv_shrinks;
 	__u32 snd_grows;
 	__u32 snd_shrinks;
-	__u32 snd_delivered;	/* the kernel's count of delivered segments, as last seen ... */
-	__u32 snd_bytes;	/* ... and the bytes that they amount to, modulo 2^32 */
+	__u32 snd_bytes;	/* delivered to the peer, modulo 2^32 */
 	__u32 rcv_base;		/* the most that the kernel alone would give, bytes of memory, ... */
 	__u32 snd_base;
 	struct budget_share rcv_share; /* ... and what the budget granted beyond */

@@ -898,3 +898,16 @@ test_send_window_max_of_a_policy() {
 	stream_stop small
 	tcptuned_stop
 }
+
+# Messages of 100 bytes, one each 10 ms, are 10 kB/s, and not as many full segments.
+test_rate_of_small_messages() {
+	host a b
+	start_with ''
+	link a b --rate 100mbit --delay 5ms
+	stream small 7301 --count 600 --bytes 100 --interval 10
+	wait_until 5 eval '[ "$(flow_to 7301 .send.rate_best_bytes_per_s)" -ge 5000 ]'
+	sleep 2
+	expect_le "$(flow_to 7301 .send.rate_best_bytes_per_s)" 30000 "bytes per second"
+	stream_end small
+	tcptuned_stop
+}
