@@ -841,9 +841,7 @@ static __always_inline void on_rtt(struct bpf_sock_ops *ctx, struct tcptuned_flo
 	struct tcptuned_totals *t = totals_here();
 
 	count_delivered(flow, tp);
-	/* What is sized already goes on being sized, for the kernel would not. */
-	if (!t || (flow->flags & TCPTUNED_F_SND_HANDS_OFF) ||
-	    (!(flow->flags & TCPTUNED_F_SND_TAKEN) && kernel_device_encrypts(tp)))
+	if (!t || (flow->flags & TCPTUNED_F_SND_HANDS_OFF) || kernel_device_encrypts(tp))
 		return;
 	ack.clock_us = bpf_ktime_get_tai_ns() / 1000;
 	ack.bytes = flow->snd_bytes;
