@@ -76,12 +76,14 @@ share_of_each() { # STREAMS SHARE
 	kernel_gives_again
 }
 
-stream_of_untuned_sender() { # PORT [SENDER]
-	background "receiver-$1" in_group in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" \
-		--port "$1" --once --duration 30
-	wait_until 5 grep -q '^listening' "$TEST_DIR/receiver-$1.log"
-	background "sender-$1" in_host "${2-a}" "$TEST_BUILD/messages" --connect "${ADDR[b]}" \
-		--port "$1" --duration 30 --congestion cubic
+stream_of_untuned_sender() { # PORT [SENDER [OPTION...]]
+	local port=$1 from=${2-a} to=${TRANSFER_ADDR:-${ADDR[b]}}
+	shift $(($# < 2 ? $# : 2))
+	background "receiver-$port" in_group in_host b "$TEST_BUILD/messages" --listen "$to" \
+		--port "$port" --once --duration 30
+	wait_until 5 grep -q '^listening' "$TEST_DIR/receiver-$port.log"
+	background "sender-$port" in_host "$from" "$TEST_BUILD/messages" --connect "$to" \
+		--port "$port" --duration 30 --congestion cubic "$@"
 }
 
 # Each of eight, which have one peer, wants more than an eighth of half the budget.
@@ -102,20 +104,25 @@ budget_refuses() {
 	[ "$(counter tcptuned_budget_refusals_total '{direction="receive"}')" -ge 1 ]
 }
 
-# What six connections of one peer are granted they keep while they are idle, because their windows
-# are advertised: it is half of the budget, and two of another peer have what is left at once.
-#
-# timeout: 60
-test_one_peer_prefix_has_half_at_most() {
-	local half=$((2 << 20)) port
+# What six connections of one network are granted they keep while they are idle, because their
+# windows are advertised: it is half of the budget, and two of another have what is left at once.
+half_for_one_network() { # ADDRESSES ANOTHER_OF_THE_NETWORK_OF_A
+	local -n addresses=$1
+	local half=$((2 << 20)) port TRANSFER_ADDR
 	kernel_gives $((512 << 10)) 4194304
 	host a b c
 	tcptuned_start --set=memory.budget=4M
 	link a b --rate 200mbit --delay 50ms --queue 2bdp
 	free_sender_on_a
 	in_host c sysctl -qw net.ipv4.tcp_wmem="4096 65536 67108864"
-	for port in 730{1..6}; do
+	in_host a ip address add "$2" dev lo
+	in_host b ip route add "$2" dev tun0
+	TRANSFER_ADDR=${addresses[b]}
+	for port in 730{1..3}; do
 		stream_of_untuned_sender "$port"
+	done
+	for port in 730{4..6}; do
+		stream_of_untuned_sender "$port" a --from "$2"
 	done
 	wait_until 8 budget_refuses
 	sleep 3
@@ -127,6 +134,7 @@ test_one_peer_prefix_has_half_at_most() {
 		kill -STOP "$(pid_of "sender-$port")"
 	done
 	link c b --rate 200mbit --delay 50ms --queue 2bdp
+	TRANSFER_ADDR=${addresses[b]}
 	stream_of_untuned_sender 7307 c
 	stream_of_untuned_sender 7308 c
 	wait_until 8 granted_to_other_peer
@@ -138,6 +146,16 @@ test_one_peer_prefix_has_half_at_most() {
 	wait_until 5 budget_empty
 	tcptuned_stop
 	kernel_gives_again
+}
+
+# timeout: 60
+test_one_network_has_half_at_most() {
+	half_for_one_network ADDR 10.99.0.201
+}
+
+# timeout: 60
+test_one_ipv6_network_has_half_at_most() {
+	half_for_one_network ADDR6 fd99:0:0:7::1
 }
 
 granted_to_other_peer() {
