@@ -345,6 +345,37 @@ test_grants_of_idle_connections_come_back() {
 	kernel_gives_again
 }
 
+# A connection that was refused all of what it wanted does not want it for ever: when it is idle, the
+# shares of others are not smaller for it.
+#
+# timeout: 60
+test_idle_connections_want_nothing() {
+	local port
+	kernel_gives $((512 << 10)) 4194304
+	host a b
+	tcptuned_start --set=memory.budget=1M
+	link a b --rate 200mbit --delay 50ms --queue 2bdp
+	free_sender_on_a
+	stream_of_untuned_sender 7301
+	stream_of_untuned_sender 7302
+	wait_until 8 eval '[ "$(metric tcptuned_budget_granted_bytes)" -ge 500000 ]'
+	for port in 7301 7302; do
+		kill -STOP "$(pid_of "sender-$port")"
+	done
+	stream_of_untuned_sender 7303
+	wait_until 8 eval '[ "$(budget_sees 7303 budget_wanted_bytes)" -ge 200000 ]'
+	expect_le "$(budget_sees 7303 budget_granted_bytes)" 30000 "granted"
+	kill -STOP "$(pid_of sender-7303)"
+	wait_until 15 eval '[ "$(budget_sees 7303 budget_wanted_bytes)" -le 30000 ]'
+	for port in 730{1..3}; do
+		stop "sender-$port" KILL || :
+		stop "receiver-$port" KILL || :
+	done
+	wait_until 5 budget_empty
+	tcptuned_stop
+	kernel_gives_again
+}
+
 # A receiver whose application had fixed its buffer before tcptuned came: while it is idle it keeps
 # what it has advertised, and when data comes its window is as large again as before.
 #
