@@ -73,48 +73,47 @@ __noinline __u32 budget_level_now(__u64 now_us)
 	return b ? budget_level(b, now_us) : BUDGET_NO_LEVEL;
 }
 
-/* The connection has a buffer of @have bytes, whatever it was allowed, and began with @base. */
-verified_once int budget_has(struct budget_share *share, __u32 base, __u32 have)
+/* Returns how much of @want bytes the connection may have, by its prefix and by the level. */
+verified_once __u32 budget_ask(struct budget_share *share, __u32 want, __u64 now_us)
+{
+	struct budget *b = budget_here();
+	__u32 level;
+
+	if (!b || !share)
+		return 0;
+	want = budget_want(b, share, want);
+	level = budget_level_now(now_us);
+	return want < level ? want : level;
+}
+
+/* Reserves up to @bytes for the connection, or returns what it has beyond that. */
+verified_once int budget_grant(struct budget_share *share, __u32 bytes)
 {
 	struct budget *b = budget_here();
 
-	if (b && share && have > base)
-		budget_hold(b, share, have - base);
+	if (!b || !share)
+		return 0;
+	budget_reserve(b, share, bytes);
+	budget_return(b, share, bytes);
 	return 0;
 }
 
 /*
- * How much of a buffer of @space bytes the connection may have, which has @have now and began
- * with @base. Nothing is taken back here: a smaller answer than @have is a wish. @pressed is set
- * in @flags where that is the kernel's memory, not the budget.
+ * How much of a buffer of @space bytes the connection may have, of which the kernel alone would
+ * give @base. @pressed is set in @flags where the kernel's memory is short, not the budget.
  */
 static __always_inline __u32 budget_allow(struct budget_share *share, struct tcp_sock *tp,
-					  __u32 base, __u32 have, __u32 space, __u32 *flags,
-					  __u32 pressed)
+					  __u32 base, __u32 space, __u32 *flags, __u32 pressed)
 {
-	__u32 want = space > base ? space - base : 0, extra = have > base ? have - base : 0;
-	struct budget *b = budget_here();
-	__u32 level;
+	__u32 want = budget_ask(share, space > base ? space - base : 0, tp->tcp_mstamp);
 
-	if (!b)
-		return space;
 	*flags &= ~pressed;
-	budget_want(b, share, want);
-	budget_has(share, base, have);
-	level = budget_level_now(tp->tcp_mstamp);
-	if (want > level)
-		want = level;
-	if (want > share->granted) {
-		if (memory_is_short(tp)) {
-			count(TCPTUNED_C_MEMORY_SHORT);
-			*flags |= pressed;
-			want = share->granted;
-		}
-		budget_reserve(b, share, want);
-	} else {
-		/* What it still holds it still has. */
-		budget_return(b, share, want > extra ? want : extra);
+	if (want > share->granted && memory_is_short(tp)) {
+		count(TCPTUNED_C_MEMORY_SHORT);
+		*flags |= pressed;
+		want = share->granted;
 	}
+	budget_grant(share, want);
 	return base + (want < share->granted ? want : share->granted);
 }
 
@@ -158,6 +157,34 @@ static __always_inline void budget_close(struct tcptuned_flow *flow)
 {
 	budget_give_up(&flow->rcv_share);
 	budget_give_up(&flow->snd_share);
+}
+
+/* The first 64 bits of the peer's address, as far as its prefix reaches: /24, or /48 of IPv6. */
+static __always_inline __u64 peer_prefix(struct tcp_sock *tp)
+{
+	struct sock_common *skc = &tp->inet_conn.icsk_inet.sk.__sk_common;
+	__be32 remote[4] = {};
+
+	if (skc->skc_family == AF_INET6)
+		bpf_core_read(remote, sizeof(remote), &skc->skc_v6_daddr);
+	else
+		remote[3] = skc->skc_daddr;
+	if (!remote[0] && !remote[1]) /* ::ffff:a.b.c.d, too: IPv4 on a socket of both */
+		return remote[3] & bpf_htonl(0xffffff00);
+	return (__u64)remote[0] << 32 | (remote[1] & bpf_htonl(0xffff0000));
+}
+
+/*
+ * Before the connection is granted anything: it is counted with those of its peer's prefix for as
+ * long as it is open.
+ */
+static __always_inline void budget_open(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	__u32 prefix = budget_prefix_hash(peer_prefix(tp));
+
+	budget_close(flow);
+	flow->rcv_share.prefix = prefix;
+	flow->snd_share.prefix = prefix;
 }
 
 #endif

@@ -6,6 +6,7 @@
 #ifndef TCPTUNED_CLAIM_H
 #define TCPTUNED_CLAIM_H
 
+#include "budget.h"
 #include "events.h"
 #include "kernel.h"
 #include "maps.h"
@@ -199,8 +200,9 @@ static __always_inline void claim_flow(struct tcptuned_flow *flow, struct tcp_so
 	flow->rcv_window_min = policy->rcv_window_min;
 	flow->rcv_base = base_of(flow, policy, true);
 	flow->snd_base = base_of(flow, policy, false);
+	budget_open(flow, tp);
 	flow->rcv_clamp = flow->rcv_allowed = 0;
-	flow->snd_delivered = tp->delivered;
+	flow->snd_bytes = (__u32)tp->bytes_acked;
 	rightsize_rtt_sample(&flow->rcv, kernel_min_rtt_us(tp));
 	rightsize_rtt_sample(&flow->snd, kernel_min_rtt_us(tp));
 }

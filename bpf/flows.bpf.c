@@ -829,8 +829,8 @@ int apply_policies(struct bpf_iter__tcp *ctx)
 
 /*
  * Decisions follow ACKs, and an idle connection has none: what it was granted it would keep for
- * ever while others are refused. What is neither queued nor advertised is returned; the next round
- * trip asks again.
+ * ever while others are refused. What is neither queued nor advertised is returned, and not wanted
+ * any more, also by a connection that was granted nothing; the next round trip asks again.
  */
 static __always_inline void return_grants(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
@@ -843,10 +843,10 @@ static __always_inline void return_grants(struct tcptuned_flow *flow, struct tcp
 	queued = queued > flow->snd_base ? queued - flow->snd_base : 0;
 	budget_want(b, &flow->snd_share, queued);
 	budget_return(b, &flow->snd_share, queued);
-	if (!flow->rcv_share.granted || (flow->flags & TCPTUNED_F_RCV_HANDS_OFF))
-		return;
 	held = held > flow->rcv_base ? held - flow->rcv_base : 0;
 	budget_want(b, &flow->rcv_share, held);
+	if (!flow->rcv_share.granted || (flow->flags & TCPTUNED_F_RCV_HANDS_OFF))
+		return;
 	budget_return(b, &flow->rcv_share, held);
 	flow->rcv_allowed = kernel_win_from_space(tp, flow->rcv_base);
 	unread = tp->rcv_nxt - tp->copied_seq;

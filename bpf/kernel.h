@@ -236,7 +236,7 @@ struct tcp_sock {
 	__u32 mss_cache;
 	__u32 srtt_us;		/* eighths of a microsecond */
 	__u32 packets_out;
-	__u32 delivered;	/* segments acknowledged, selectively or not */
+	__u32 sacked_out;	/* segments acknowledged selectively only */
 	__u32 lost_out;
 	__u32 total_retrans;
 	__u32 segs_out;

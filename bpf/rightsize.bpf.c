@@ -561,7 +561,7 @@ static __always_inline void size_locked_receiver(struct bpf_sock_ops *ctx,
 		want = flow->rcv_buffer_max;
 	if (want <= have + have / 16)
 		want = have;
-	allowed = budget_allow(&flow->rcv_share, tp, flow->rcv_base, 0, want, &flow->flags,
+	allowed = budget_allow(&flow->rcv_share, tp, flow->rcv_base, want, &flow->flags,
 			       TCPTUNED_F_RCV_PRESSED);
 	if (want > allowed)
 		want = allowed;
@@ -591,7 +591,7 @@ static __always_inline void keep_receive_budget(struct tcptuned_flow *flow, stru
 		flow->rcv_allowed = 0;
 		return;
 	}
-	allowed = budget_allow(&flow->rcv_share, tp, flow->rcv_base, 0, have, &flow->flags,
+	allowed = budget_allow(&flow->rcv_share, tp, flow->rcv_base, have, &flow->flags,
 			       TCPTUNED_F_RCV_PRESSED);
 	flow->rcv_allowed = allowed < have ? kernel_win_from_space(tp, allowed) : 0;
 	if (flow->rcv_allowed) {
@@ -730,12 +730,23 @@ static __always_inline bool is_recovering(struct tcp_sock *tp)
 }
 
 /*
+ * What makes a buffer smaller locks it, so that this is done only where net.core.wmem_max lets the
+ * buffer be made as large again as the kernel alone would have it.
+ */
+static __always_inline bool may_hold_sender(const struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	const struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
+
+	return flow->snd_buffer_max >= (__u32)net->ipv4.sysctl_tcp_wmem[2];
+}
+
+/*
  * The send buffer, bytes of memory; 0: the kernel's. Held: room for the window, and no less during
  * a recovery, when nothing leaves the queue. A buffer that is locked because it was held once, or
  * because the application had fixed it before tcptuned saw it, follows cwnd as the kernel would
- * have it (tcp_sndbuf_expand()), twice that in slow start.
+ * have it (tcp_sndbuf_expand()), twice that in slow start. More than @max is the policy's to cut.
  */
-static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_sock *tp)
+static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_sock *tp, __u64 max)
 {
 	__u32 have = tp->inet_conn.icsk_inet.sk.sk_sndbuf;
 	__u64 space = (__u64)flow->snd.window * send_cost_256(tp) >> 8;
@@ -744,7 +755,7 @@ static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_s
 		return is_recovering(tp) && space < have ? have : space;
 	if (!is_locked(tp, SOCK_SNDBUF_LOCK)) {
 		/* The kernel sizes it; what tcp_wmem was raised by is the budget's. */
-		return have > flow->snd_base ? have : 0;
+		return have > flow->snd_base || have > max ? have : 0;
 	}
 	space = 4ull * tp->snd_cwnd * tp->mss_cache;
 	if (tp->snd_cwnd < tp->snd_ssthresh)
@@ -756,14 +767,20 @@ static __always_inline void set_send_buffer(struct bpf_sock_ops *ctx, struct tcp
 					    struct tcp_sock *tp)
 {
 	__u32 have = tp->inet_conn.icsk_inet.sk.sk_sndbuf, allowed;
-	__u64 space = send_space(flow, tp);
+	__u64 max = may_hold_sender(flow, tp) ? 2ull * flow->snd_window_max : ~0ull;
+	__u64 space = send_space(flow, tp, max);
 	int value;
 
 	if (!space)
 		return;
+	if (space > max) {
+		count(TCPTUNED_C_SND_CAPS);
+		flow->snd_reason = RIGHTSIZE_CAPPED;
+		space = max;
+	}
 	if (space > flow->snd_buffer_max)
 		space = flow->snd_buffer_max;
-	allowed = budget_allow(&flow->snd_share, tp, flow->snd_base, 0, space, &flow->flags,
+	allowed = budget_allow(&flow->snd_share, tp, flow->snd_base, space, &flow->flags,
 			       TCPTUNED_F_SND_PRESSED);
 	if (allowed < space) {
 		count(TCPTUNED_C_SND_BUDGET);
@@ -773,6 +790,8 @@ static __always_inline void set_send_buffer(struct bpf_sock_ops *ctx, struct tcp
 	}
 	if (!differs(have, space))
 		return;
+	if (flow->snd_reason == RIGHTSIZE_CAPPED)
+		event(TCPTUNED_EV_SND_CAPPED, tp, flow, have, space);
 	value = space / 2; /* the kernel doubles it: sk_setsockopt() */
 	if (bpf_setsockopt(ctx, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value))) {
 		count(TCPTUNED_C_SND_FAILED);
@@ -780,17 +799,6 @@ static __always_inline void set_send_buffer(struct bpf_sock_ops *ctx, struct tcp
 		return;
 	}
 	flow->flags |= TCPTUNED_F_SND_SIZED;
-}
-
-/*
- * A hold locks the buffer, so that it is made only where net.core.wmem_max lets the buffer be made
- * as large again as the kernel alone would have it.
- */
-static __always_inline bool may_hold_sender(const struct tcptuned_flow *flow, struct tcp_sock *tp)
-{
-	const struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
-
-	return flow->snd_buffer_max >= (__u32)net->ipv4.sysctl_tcp_wmem[2];
 }
 
 /*
@@ -821,6 +829,18 @@ static __always_inline bool mostly_sends(struct bpf_sock_ops *ctx)
 }
 
 /*
+ * Bytes acknowledged, and during a recovery, when that stands still, those of segments that are
+ * acknowledged selectively. These may be smaller than the MSS: the sum does not go back.
+ */
+static __always_inline void count_delivered(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	__u32 bytes = (__u32)tp->bytes_acked + tp->sacked_out * tp->mss_cache;
+
+	if ((__s32)(bytes - flow->snd_bytes) > 0)
+		flow->snd_bytes = bytes;
+}
+
+/*
  * @segment: a segment leaves; else a round trip ends. One RTT in each round trip would be too few to
  * tell a queue from a delay that varies: the smallest of some is needed. Between two ends of round
  * trips only the buffer of a test or a hold is set.
@@ -830,17 +850,13 @@ static __always_inline void on_sending(struct bpf_sock_ops *ctx, struct tcptuned
 {
 	struct decision before = DECISION(flow->snd);
 	struct rightsize_ack ack = { .now_us = tp->tcp_mstamp, .rtt_us = tp->srtt_us >> 3 };
-	__u32 delivered = tp->delivered;
 	struct tcptuned_totals *t;
 
 	if (segment && ack.now_us - flow->snd.seen_us < ACK_TICK_US)
 		return;
 	t = totals_here();
-	flow->snd_bytes += (delivered - flow->snd_delivered) * tp->mss_cache;
-	flow->snd_delivered = delivered;
-	/* What is sized already goes on being sized, for the kernel would not. */
-	if (!t || (flow->flags & TCPTUNED_F_SND_HANDS_OFF) ||
-	    (!(flow->flags & TCPTUNED_F_SND_TAKEN) && kernel_device_encrypts(tp)))
+	count_delivered(flow, tp);
+	if (!t || (flow->flags & TCPTUNED_F_SND_HANDS_OFF) || kernel_device_encrypts(tp))
 		return;
 	ack.clock_us = bpf_ktime_get_tai_ns() / 1000;
 	ack.bytes = flow->snd_bytes;
@@ -856,6 +872,8 @@ static __always_inline void on_sending(struct bpf_sock_ops *ctx, struct tcptuned
 		count_in(t, TCPTUNED_H_SRTT, ack.rtt_us);
 		count_in(t, TCPTUNED_H_CWND, tp->snd_cwnd);
 	}
+	if (segment && flow->snd.window == before.window)
+		return;
 	flow->snd_reason = flow->snd.reason;
 	if (flow->snd.window != before.window || flow->snd.tests != before.tests) {
 		count_decision(t, TCPTUNED_C_SND_ROUNDS, &flow->snd, &before);
@@ -863,7 +881,7 @@ static __always_inline void on_sending(struct bpf_sock_ops *ctx, struct tcptuned
 		flow->snd_shrinks += flow->snd.window - 1 < before.window - 1;
 		report_decision(TCPTUNED_EV_SND_GROWN, tp, flow, &flow->snd, &before);
 	}
-	if ((flow->flags & TCPTUNED_F_OBSERVE) || (segment && flow->snd.window == before.window))
+	if (flow->flags & TCPTUNED_F_OBSERVE)
 		return;
 	choose_congestion_control(ctx, flow, tp);
 	set_send_buffer(ctx, flow, tp);

@@ -222,7 +222,9 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.word_value = TCPTUNED_WINDOW_KERNEL,
 		.help = "The most data in flight that a send buffer may be made for; the maximum "
 			"of net.ipv4.tcp_wmem is raised to twice that. auto, kernel: as for "
-			"receive_window_max.",
+			"receive_window_max. Where that maximum is larger, as another policy's, or "
+			"the kernel's own, the send buffer of a connection is limited to twice its "
+			"policy's window, if net.core.wmem_max is at least half of that maximum.",
 	},
 	{
 		.section = "policy",
@@ -294,8 +296,9 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 			"net.ipv4.tcp_wmem before tcptuned raised it, or the size that an "
 			"application had fixed before the start. Where that is not enough for "
 			"all, small wants are met whole and the rest is shared equally: a "
-			"connection that gets less has a smaller window. Buffers that an "
-			"application or a policy fixes do not count. auto: three quarters of "
+			"connection that gets less has a smaller window. One connection has a "
+			"quarter at most, and all to one network (/24, or /48 of IPv6) have half. "
+			"Buffers that an application or a policy fixes do not count. auto: three quarters of "
 			"the memory at which the kernel presses TCP (the middle value of "
 			"net.ipv4.tcp_mem). A connection that has been idle for some seconds "
 			"gives back what it does not hold.",

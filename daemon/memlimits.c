@@ -112,7 +112,9 @@ bool tcptuned_budget_is_short(const struct tcptuned_daemon *d)
 	struct budget budget;
 	__u32 zero = 0;
 
-	return !bpf_map_lookup_elem(fd, &zero, &budget) && budget_is_scarce(&budget);
+	/* One prefix may want more than its half while the others want nothing. */
+	return !bpf_map_lookup_elem(fd, &zero, &budget) && budget.total &&
+	       budget.wanted > budget_prefix_max(&budget);
 }
 
 /* ---- the buffers of one socket --------------------------------------------------------- */

@@ -29,7 +29,7 @@ uint32_t tcptuned_window_max(const struct tcptuned_window_limits *limits, uint32
 /* Tell the kernel side the budget as configured. Returns 0 or a negative errno. */
 int tcptuned_budget_set(struct tcptuned_daemon *d);
 
-/* Would connections have more than there is? */
+/* May there be connections that are refused what others could return? */
 bool tcptuned_budget_is_short(const struct tcptuned_daemon *d);
 
 /*

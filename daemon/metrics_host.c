@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "array.h"
 #include "metrics_parts.h"
@@ -327,15 +328,16 @@ void tcptuned_metrics_budget(struct tcptuned_buf *out, const struct budget *budg
 			"Memory that buffers may grow by, all together, beyond what the kernel "
 			"alone would give them.");
 	tcptuned_single(out, "tcptuned_budget_granted_bytes", GAUGE, budget->granted, PLAIN,
-			"What they have grown by; more than all of it where the kernel had given "
-			"that before.");
+			"What they have grown by; more than all of it for a while after it was "
+			"made smaller.");
 	tcptuned_single(out, "tcptuned_budget_wanted_bytes", GAUGE, budget->wanted, PLAIN,
-			"What they could use.");
+			"What they could use, each of them up to a quarter of it.");
 	tcptuned_single(out, "tcptuned_budget_scarce", GAUGE, scarce, PLAIN,
 			"Whether they could use more than there is.");
 	if (scarce)
 		tcptuned_single(out, "tcptuned_budget_share_bytes", GAUGE,
-				budget_find_level(budget, budget->total), PLAIN,
+				MIN(budget_find_level(budget, budget->total),
+				    budget->total / BUDGET_PART), PLAIN,
 				"The most that one connection gets of it in one direction, while "
 				"it is scarce.");
 }

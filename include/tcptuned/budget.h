@@ -17,8 +17,13 @@
  * A level alone does not keep the sum below the total while connections that had more are on
  * their way down: growth is reserved in one atomic addition first, and undone if that goes
  * beyond the total. Growth is refused; what was granted comes down only as a connection itself
- * makes its buffer smaller. What somebody else had given it already counts as granted, too, also
- * beyond the total: there is less for growth then.
+ * makes its buffer smaller.
+ *
+ * No connection has more than a quarter of the budget, and the connections of one peer prefix (/24
+ * of IPv4, /48 of IPv6) have at most half of it together, so that no remote network can exhaust it.
+ * Where the connections of a prefix want more than half, the want of each counts in proportion.
+ * Prefixes are hashed into a table that is never full and from which nothing is removed: two
+ * prefixes with the same hash share the half of one.
  *
  * Pure: no kernel and no libc call, integers only. Sums are changed by atomic additions; all
  * CPUs share one struct budget. Amounts are bytes of memory beyond what a connection began
@@ -45,6 +50,16 @@ struct budget_class {
 	__u64 bytes; /* the sum of those */
 };
 
+/* Powers of two; a table of 16 KB. */
+#define BUDGET_PREFIX_BITS 10
+#define BUDGET_PREFIXES	   (1u << BUDGET_PREFIX_BITS)
+
+/* The connections of one peer prefix. */
+struct budget_prefix {
+	__u64 wanted;
+	__u64 granted;
+};
+
 struct budget {
 	__u64 total;	/* what may be granted; 0: any amount */
 	__u64 granted;	/* what is */
@@ -54,13 +69,28 @@ struct budget {
 	__u64 records;	/* connections and listeners that have a record */
 	__u64 records_max; /* 0: any number */
 	struct budget_class need[BUDGET_CLASSES];
+	struct budget_prefix prefix[BUDGET_PREFIXES];
 };
 
 /* One direction of one connection. All zeroes: wants nothing, has nothing. */
 struct budget_share {
 	__u32 wanted;
 	__u32 granted;
+	__u32 counted; /* what is in a class of it: less than wanted where its prefix wants too much */
+	__u32 prefix;  /* its peer's, budget_prefix_hash(); changed only while the rest is zero */
 };
+
+/* Where the peer prefix of which these are the first 64 bits is counted. */
+static inline __u32 budget_prefix_hash(__u64 prefix)
+{
+	return (prefix * 0x9e3779b97f4a7c15ull) >> (64 - BUDGET_PREFIX_BITS);
+}
+
+static inline struct budget_prefix *budget_prefix_of(struct budget *b,
+						     const struct budget_share *share)
+{
+	return &b->prefix[share->prefix & (BUDGET_PREFIXES - 1)];
+}
 
 /* The class that @bytes falls into. */
 static inline __u32 budget_class_of(__u32 bytes)
@@ -115,7 +145,6 @@ static inline void budget_class_add(struct budget *b, __u32 bytes)
 		return;
 	__sync_fetch_and_add(&b->need[i].count, 1);
 	__sync_fetch_and_add(&b->need[i].bytes, bytes);
-	__sync_fetch_and_add(&b->wanted, bytes);
 }
 
 static inline void budget_class_remove(struct budget *b, __u32 bytes)
@@ -126,11 +155,16 @@ static inline void budget_class_remove(struct budget *b, __u32 bytes)
 		return;
 	__sync_fetch_and_add(&b->need[i].count, -1ull);
 	__sync_fetch_and_add(&b->need[i].bytes, -(__u64)bytes);
-	__sync_fetch_and_add(&b->wanted, -(__u64)bytes);
 }
 
-/* One connection never has more than this part of the budget. */
+/* One connection never has more than this part of the budget, ... */
 #define BUDGET_PART 4u
+
+/* ... and the connections of one peer prefix never more than this, bytes. */
+static inline __u64 budget_prefix_max(const struct budget *b)
+{
+	return b->total ? b->total / 2 : ~0ull;
+}
 
 /* May there be another record? Counts it if so. */
 static inline int budget_add_record(struct budget *b)
@@ -141,16 +175,44 @@ static inline int budget_add_record(struct budget *b)
 	return 0;
 }
 
-/* Say what the connection could use now. */
-static inline void budget_want(struct budget *b, struct budget_share *share, __u32 bytes)
+/* Is the difference worth atomic additions? */
+static inline int budget_notices(__u32 was, __u32 bytes)
 {
-	__u32 was = share->wanted, gap = bytes > was ? bytes - was : was - bytes;
+	__u32 gap = bytes > was ? bytes - was : was - bytes;
 
-	if (gap <= was / BUDGET_NOTICE)
-		return;
-	budget_class_remove(b, was);
-	budget_class_add(b, bytes);
-	share->wanted = bytes;
+	return gap > was / BUDGET_NOTICE;
+}
+
+/* Of @bytes, the part that a connection may have if those of its prefix want @wanted together. */
+static inline __u32 budget_part_of_prefix(const struct budget *b, __u64 wanted, __u32 bytes)
+{
+	__u64 max = budget_prefix_max(b);
+
+	/* In units of 256 bytes: half of the largest budget has 39 bits, @bytes has 32. */
+	return wanted > max ? bytes * (max >> 8) / ((wanted >> 8) + 1) : bytes;
+}
+
+/* Say what the connection could use now. Returns as much of it as is within its prefix's half. */
+static inline __u32 budget_want(struct budget *b, struct budget_share *share, __u32 bytes)
+{
+	struct budget_prefix *prefix = budget_prefix_of(b, share);
+
+	if (b->total && bytes > b->total / BUDGET_PART)
+		bytes = (__u32)(b->total / BUDGET_PART);
+	if (budget_notices(share->wanted, bytes)) {
+		__u64 more = (__u64)bytes - share->wanted;
+
+		__sync_fetch_and_add(&b->wanted, more);
+		__sync_fetch_and_add(&prefix->wanted, more);
+		share->wanted = bytes;
+	}
+	bytes = budget_part_of_prefix(b, prefix->wanted, bytes);
+	if (budget_notices(share->counted, bytes)) {
+		budget_class_remove(b, share->counted);
+		budget_class_add(b, bytes);
+		share->counted = bytes;
+	}
+	return bytes;
 }
 
 /*
@@ -203,49 +265,48 @@ static inline __u32 budget_level(struct budget *b, __u64 now_us)
 	return (__u32)b->level;
 }
 
+/* Add @more to @sum, or as much of it as keeps @sum within @max. Returns what was added. */
+static inline __u64 budget_add(__u64 *sum, __u64 more, __u64 max)
+{
+	__u64 after = __sync_fetch_and_add(sum, more) + more, over = 0;
+
+	if (after > max) {
+		over = after - max < more ? after - max : more;
+		__sync_fetch_and_add(sum, -over);
+	}
+	return more - over;
+}
+
 /*
  * Reserve memory up to @bytes for the connection, or as much of it as there is. Returns what
  * it has then, which is not less than it had.
  */
 static inline __u32 budget_reserve(struct budget *b, struct budget_share *share, __u32 bytes)
 {
-	__u64 more, before, over;
+	struct budget_prefix *prefix = budget_prefix_of(b, share);
+	__u64 more, added;
 
 	if (b->total && bytes > b->total / BUDGET_PART)
 		bytes = (__u32)(b->total / BUDGET_PART);
 	if (bytes <= share->granted)
 		return share->granted;
-	more = bytes - share->granted;
-	before = __sync_fetch_and_add(&b->granted, more);
-	if (b->total && before + more > b->total) {
-		over = before + more - b->total;
-		if (over > more)
-			over = more;
-		__sync_fetch_and_add(&b->granted, -over);
-		more -= over;
-	}
-	share->granted += (__u32)more;
+	more = budget_add(&prefix->granted, bytes - share->granted, budget_prefix_max(b));
+	added = budget_add(&b->granted, more, b->total ? b->total : ~0ull);
+	__sync_fetch_and_add(&prefix->granted, added - more);
+	share->granted += (__u32)added;
 	return share->granted;
-}
-
-/*
- * The connection has @bytes already: what the kernel gave it before it was known here, or what its
- * peer was promised. That much is granted whatever the total, so that others get less.
- */
-static inline void budget_hold(struct budget *b, struct budget_share *share, __u32 bytes)
-{
-	if (bytes <= share->granted)
-		return;
-	__sync_fetch_and_add(&b->granted, bytes - share->granted);
-	share->granted = bytes;
 }
 
 /* Give back what is more than @bytes. */
 static inline void budget_return(struct budget *b, struct budget_share *share, __u32 bytes)
 {
+	__u64 less;
+
 	if (share->granted <= bytes)
 		return;
-	__sync_fetch_and_add(&b->granted, -(__u64)(share->granted - bytes));
+	less = share->granted - bytes;
+	__sync_fetch_and_add(&b->granted, -less);
+	__sync_fetch_and_add(&budget_prefix_of(b, share)->granted, -less);
 	share->granted = bytes;
 }
 
@@ -253,8 +314,10 @@ static inline void budget_return(struct budget *b, struct budget_share *share, _
 static inline void budget_leave(struct budget *b, struct budget_share *share)
 {
 	budget_return(b, share, 0);
-	budget_class_remove(b, share->wanted);
-	share->wanted = 0;
+	budget_class_remove(b, share->counted);
+	__sync_fetch_and_add(&b->wanted, -(__u64)share->wanted);
+	__sync_fetch_and_add(&budget_prefix_of(b, share)->wanted, -(__u64)share->wanted);
+	share->wanted = share->counted = 0;
 }
 
 #endif

@@ -12,7 +12,7 @@
 #include <tcptuned/rightsize.h>
 
 /* Raised whenever a record that lives in a pinned map changes its layout or meaning. */
-#define TCPTUNED_ABI 8
+#define TCPTUNED_ABI 9
 
 enum tcptuned_flow_flags {
 	TCPTUNED_F_CLAIMED = 1 << 0,	   /* established, and a policy has it */
@@ -35,7 +35,6 @@ enum tcptuned_flow_flags {
 	TCPTUNED_F_SNDBUF_OBEYED = 1 << 18,
 	TCPTUNED_F_RAISED = 1 << 19,	   /* a listener with a larger buffer, or its child */
 	TCPTUNED_F_LONG_PATH = 1 << 20,	   /* its path is remembered as long: policy.h, cc_auto */
-	TCPTUNED_F_SND_LEAST = 1 << 21,
 	TCPTUNED_F_PLANNED = 1 << 22,	   /* not established, but its policy is decided on */
 	TCPTUNED_F_CC_RESTORED = 1 << 23, /* its default congestion control was put back here */
 	TCPTUNED_F_SLOW_SEED = 1 << 24,	   /* its path is remembered as slow */
@@ -103,8 +102,7 @@ struct tcptuned_flow {
 	__u32 rcv_shrinks;
 	__u32 snd_grows;
 	__u32 snd_shrinks;
-	__u32 snd_delivered;	/* the kernel's count of delivered segments, as last seen ... */
-	__u32 snd_bytes;	/* ... and the bytes that they amount to, modulo 2^32 */
+	__u32 snd_bytes;	/* delivered to the peer, modulo 2^32 */
 	__u32 rcv_base;		/* the most that the kernel alone would give, bytes of memory, ... */
 	__u32 snd_base;
 	struct budget_share rcv_share; /* ... and what the budget granted beyond */

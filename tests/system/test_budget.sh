@@ -53,9 +53,9 @@ share_of_each() { # STREAMS SHARE
 	for ((port = 7301; port <= 7300 + $1; port++)); do
 		stream_of_untuned_sender $port
 	done
-	wait_until 8 budget_scarce
+	wait_until 8 budget_refuses
 	sleep 3
-	budget_watch 10 $budget "$1" $kernel
+	budget_watch 10 $((budget / 2)) "$1" $kernel
 	for ((port = 7301; port <= 7300 + $1; port++)); do
 		expect_ge "$(budget_sees $port budget_wanted_bytes)" "$2" "wanted by $port"
 		expect_ge "$(budget_sees $port budget_granted_bytes)" $(($2 / 100 * 80)) \
@@ -65,7 +65,6 @@ share_of_each() { # STREAMS SHARE
 		expect_eq "$(budget_sees $port kernel_max_bytes)" $kernel "which the kernel gives it"
 		expect_eq "$(budget_sees $port reason)" budget "why its window is what it is"
 	done
-	expect_ge "$(counter tcptuned_budget_refusals_total '{direction="receive"}')" 1 "refusals"
 	for ((port = 7301; port <= 7300 + $1; port++)); do
 		kill -USR1 "$(pid_of sender-$port)"
 	done
@@ -77,30 +76,91 @@ share_of_each() { # STREAMS SHARE
 	kernel_gives_again
 }
 
-stream_of_untuned_sender() { # PORT
-	background "receiver-$1" in_group in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" \
-		--port "$1" --once --duration 30
-	wait_until 5 grep -q '^listening' "$TEST_DIR/receiver-$1.log"
-	background "sender-$1" in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --port "$1" \
-		--duration 30 --congestion cubic
+stream_of_untuned_sender() { # PORT [SENDER [OPTION...]]
+	local port=$1 from=${2-a} to=${TRANSFER_ADDR:-${ADDR[b]}}
+	shift $(($# < 2 ? $# : 2))
+	background "receiver-$port" in_group in_host b "$TEST_BUILD/messages" --listen "$to" \
+		--port "$port" --once --duration 30
+	wait_until 5 grep -q '^listening' "$TEST_DIR/receiver-$port.log"
+	background "sender-$port" in_host "$from" "$TEST_BUILD/messages" --connect "$to" \
+		--port "$port" --duration 30 --congestion cubic "$@"
 }
 
-# Each of eight wants more than an eighth.
+# Each of eight, which have one peer, wants more than an eighth of half the budget.
 #
 # timeout: 60
 test_equal_wants_share_it_equally() {
-	share_of_each 8 $((512 << 10))
+	share_of_each 8 $((256 << 10))
 }
 
-# Two could have half of it each, but no connection has more than a quarter.
+# Two could have more, but no connection has more than a quarter.
 #
 # timeout: 60
 test_one_connection_has_a_quarter_at_most() {
 	share_of_each 2 $((1 << 20))
 }
 
-budget_scarce() {
-	[ "$(metric tcptuned_budget_scarce)" = 1 ]
+budget_refuses() {
+	[ "$(counter tcptuned_budget_refusals_total '{direction="receive"}')" -ge 1 ]
+}
+
+# What six connections of one network are granted they keep while they are idle, because their
+# windows are advertised: it is half of the budget, and two of another have what is left at once.
+half_for_one_network() { # ADDRESSES ANOTHER_OF_THE_NETWORK_OF_A
+	local -n addresses=$1
+	local half=$((2 << 20)) port TRANSFER_ADDR
+	kernel_gives $((512 << 10)) 4194304
+	host a b c
+	tcptuned_start --set=memory.budget=4M
+	link a b --rate 200mbit --delay 50ms --queue 2bdp
+	free_sender_on_a
+	in_host c sysctl -qw net.ipv4.tcp_wmem="4096 65536 67108864"
+	in_host a ip address add "$2" dev lo
+	in_host b ip route add "$2" dev tun0
+	TRANSFER_ADDR=${addresses[b]}
+	for port in 730{1..3}; do
+		stream_of_untuned_sender "$port"
+	done
+	for port in 730{4..6}; do
+		stream_of_untuned_sender "$port" a --from "$2"
+	done
+	wait_until 8 budget_refuses
+	sleep 3
+	budget_watch 5 $half 6 $((512 << 10))
+	expect_ge "$(metric tcptuned_budget_granted_bytes)" $((half / 10 * 7)) "granted to a"
+	for port in 730{1..6}; do
+		expect_ge "$(budget_sees "$port" budget_granted_bytes)" $((half / 10)) \
+			"granted to $port"
+		kill -STOP "$(pid_of "sender-$port")"
+	done
+	link c b --rate 200mbit --delay 50ms --queue 2bdp
+	TRANSFER_ADDR=${addresses[b]}
+	stream_of_untuned_sender 7307 c
+	stream_of_untuned_sender 7308 c
+	wait_until 8 granted_to_other_peer
+	expect_le "$(metric tcptuned_budget_granted_bytes)" $((2 * half)) "granted"
+	for port in 730{1..8}; do
+		stop "sender-$port" KILL || :
+		stop "receiver-$port" KILL || :
+	done
+	wait_until 5 budget_empty
+	tcptuned_stop
+	kernel_gives_again
+}
+
+# timeout: 60
+test_one_network_has_half_at_most() {
+	half_for_one_network ADDR 10.99.0.201
+}
+
+# timeout: 60
+test_one_ipv6_network_has_half_at_most() {
+	half_for_one_network ADDR6 fd99:0:0:7::1
+}
+
+granted_to_other_peer() {
+	[ "$(budget_sees 7307 budget_granted_bytes)" -ge 800000 ] &&
+		[ "$(budget_sees 7308 budget_granted_bytes)" -ge 800000 ]
 }
 
 # Closed connections give back all they had.
@@ -273,8 +333,8 @@ test_grants_of_idle_connections_come_back() {
 		wait_until 8 received_by "730$i" 8000000
 	done
 	since=$SECONDS
-	expect_ge "$(metric tcptuned_budget_granted_bytes)" 1500000 "granted, just after"
-	expect_le "$(metric tcptuned_budget_granted_bytes)" 2097152 "granted, just after"
+	expect_ge "$(metric tcptuned_budget_granted_bytes)" 750000 "granted, just after"
+	expect_le "$(metric tcptuned_budget_granted_bytes)" 1048576 "granted, just after"
 	expect_eq "$(metric tcptuned_budget_scarce)" 1 "scarce"
 	wait_until 10 eval '[ "$(metric tcptuned_budget_granted_bytes)" = 0 ]'
 	note "returned after $((SECONDS - since)) s"
@@ -285,8 +345,39 @@ test_grants_of_idle_connections_come_back() {
 	kernel_gives_again
 }
 
-# A receiver whose application had fixed its buffer before tcptuned came: while it is idle it wants
-# only what it has advertised, and when data comes its window is as large again as before.
+# A connection that was refused all of what it wanted does not want it for ever: when it is idle, the
+# shares of others are not smaller for it.
+#
+# timeout: 60
+test_idle_connections_want_nothing() {
+	local port
+	kernel_gives $((512 << 10)) 4194304
+	host a b
+	tcptuned_start --set=memory.budget=1M
+	link a b --rate 200mbit --delay 50ms --queue 2bdp
+	free_sender_on_a
+	stream_of_untuned_sender 7301
+	stream_of_untuned_sender 7302
+	wait_until 8 eval '[ "$(metric tcptuned_budget_granted_bytes)" -ge 500000 ]'
+	for port in 7301 7302; do
+		kill -STOP "$(pid_of "sender-$port")"
+	done
+	stream_of_untuned_sender 7303
+	wait_until 8 eval '[ "$(budget_sees 7303 budget_wanted_bytes)" -ge 200000 ]'
+	expect_le "$(budget_sees 7303 budget_granted_bytes)" 30000 "granted"
+	kill -STOP "$(pid_of sender-7303)"
+	wait_until 15 eval '[ "$(budget_sees 7303 budget_wanted_bytes)" -le 30000 ]'
+	for port in 730{1..3}; do
+		stop "sender-$port" KILL || :
+		stop "receiver-$port" KILL || :
+	done
+	wait_until 5 budget_empty
+	tcptuned_stop
+	kernel_gives_again
+}
+
+# A receiver whose application had fixed its buffer before tcptuned came: while it is idle it keeps
+# what it has advertised, and when data comes its window is as large again as before.
 #
 # timeout: 60
 test_idle_locked_receiver_gets_its_window_back() {
@@ -307,10 +398,8 @@ test_idle_locked_receiver_gets_its_window_back() {
 	expect_eq "$(budget_sees 7301 kernel_max_bytes)" 2000000 "what its application fixed"
 	expect_eq "$(budget_sees 7301 budget_granted_bytes)" 1048576 "granted beyond, a quarter"
 	expect_ge "$before" 1200000 "advertised"
-	# It wants no more than what it has advertised, which no receiver takes back.
-	expect_ge "$(budget_sees 7301 budget_wanted_bytes)" 4194304 "wanted"
-	wait_until 10 eval '[ "$(budget_sees 7301 budget_wanted_bytes)" -le 1300000 ]'
-	wait_until 15 received_by 7301 150000000
+	expect_eq "$(budget_sees 7301 budget_wanted_bytes)" 1048576 "wanted, of the quarter"
+	wait_until 25 received_by 7301 150000000
 	expect_eq "$(budget_sees 7301 budget_granted_bytes)" 1048576 "granted again"
 	expect_ge "$(flow 7301 .advertised_window_bytes)" $((before / 10 * 9)) "advertised again"
 	stop sender || :

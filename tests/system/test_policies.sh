@@ -867,3 +867,47 @@ test_an_observed_request_is_given_back() {
 	expect_le "$(sed -n 's/^rcvbuf //p' "$TEST_DIR/server.log" | tail -n 1)" 5000000 \
 		"told after the stop"
 }
+
+# --- the largest send window -------------------------------------------------------------------
+
+# A policy's send_window_max also holds where the host's tcp_wmem lets buffers grow beyond it, and no
+# longer once the policy says so.
+#
+# timeout: 60
+test_send_window_max_of_a_policy() {
+	local small='[policy]\ncongestion_control = keep\n[policy small]\nremote_port = 7301\n'
+	host a b
+	start_with "${small}send_window_max = 256K\n"
+	link a b --rate 200mbit --delay 20ms --queue 2bdp
+	stream small 7301 --duration 30 --congestion cubic
+	stream other 7302 --duration 30 --congestion cubic
+	wait_until 8 eval '[ "$(flow_to 7302 .send_buffer_bytes)" -ge 1000000 ]'
+	wait_until 5 eval '[ "$(flow_to 7301 .send.reason)" = capped ]'
+	for _ in 1 2 3; do
+		expect_le "$(flow_to 7301 .send_buffer_bytes)" 524288 "its send buffer"
+		sleep 0.3
+	done
+	expect_ge "$(flow_to 7301 .send_buffer_bytes)" 400000 "its send buffer"
+	expect_ge "$(counter tcptuned_rightsize_caps_total '{direction="send"}')" 1 "caps"
+	expect_match "$(ctl explain "$(flow_to 7301 .local)" "$(flow_to 7301 .remote)")" \
+		"the policy's maximum of 262144" "what is said of it"
+	stream_stop other
+	reload "${small}send_window_max = 8M\n" 'policy small.send_window_max: 256K -> 8M'
+	ctl policy apply >/dev/null
+	wait_until 10 eval '[ "$(flow_to 7301 .send_buffer_bytes)" -ge 800000 ]'
+	stream_stop small
+	tcptuned_stop
+}
+
+# Messages of 100 bytes, one each 10 ms, are 10 kB/s, and not as many full segments.
+test_rate_of_small_messages() {
+	host a b
+	start_with ''
+	link a b --rate 100mbit --delay 5ms
+	stream small 7301 --count 600 --bytes 100 --interval 10
+	wait_until 5 eval '[ "$(flow_to 7301 .send.rate_best_bytes_per_s)" -ge 5000 ]'
+	sleep 2
+	expect_le "$(flow_to 7301 .send.rate_best_bytes_per_s)" 30000 "bytes per second"
+	stream_end small
+	tcptuned_stop
+}

@@ -81,7 +81,7 @@ static __u64 true_level(const struct budget_share *shares, int len, __u64 total)
 
 static void small_wants_are_met_and_the_rest_is_equal(void **state)
 {
-	struct budget b = {.total = 100 * MB};
+	struct budget b = {};
 	struct budget_share small[20] = {}, large[4] = {};
 
 	for (int i = 0; i < 20; i++)
@@ -89,6 +89,7 @@ static void small_wants_are_met_and_the_rest_is_equal(void **state)
 	for (int i = 0; i < 4; i++)
 		budget_want(&b, &large[i], 100 * MB + (__u32)i * 50 * MB);
 	assert_int_equal(b.wanted, 20 * MB + 700 * MB);
+	b.total = 100 * MB;
 	assert_int_equal(budget_level(&b, 1), 20 * MB); /* (100 - 20) / 4 */
 }
 
@@ -133,16 +134,21 @@ static void level_is_as_defined(void **state)
 
 static void level_is_found_again_in_time(void **state)
 {
-	struct budget b = {.total = 10 * MB};
-	struct budget_share shares[2] = {};
+	struct budget b = {.total = 40 * MB};
+	struct budget_share shares[8] = {};
 
-	budget_want(&b, &shares[0], 40 * MB);
-	assert_int_equal(budget_level(&b, 1000), 10 * MB);
-	budget_want(&b, &shares[1], 40 * MB);
-	assert_int_equal(budget_level(&b, 1000 + BUDGET_LEVEL_US - 1), 10 * MB);
+	for (__u32 i = 0; i < 8; i++)
+		shares[i].prefix = i;
+	for (__u32 i = 0; i < 5; i++)
+		budget_want(&b, &shares[i], 40 * MB);
+	assert_int_equal(budget_level(&b, 1000), 8 * MB);
+	for (__u32 i = 5; i < 8; i++)
+		budget_want(&b, &shares[i], 40 * MB);
+	assert_int_equal(budget_level(&b, 1000 + BUDGET_LEVEL_US - 1), 8 * MB);
 	assert_int_equal(budget_level(&b, 1000 + BUDGET_LEVEL_US), 5 * MB);
-	budget_leave(&b, &shares[0]);
-	assert_int_equal(budget_level(&b, 1000 + 2 * BUDGET_LEVEL_US), 10 * MB);
+	for (__u32 i = 5; i < 8; i++)
+		budget_leave(&b, &shares[i]);
+	assert_int_equal(budget_level(&b, 1000 + 2 * BUDGET_LEVEL_US), 8 * MB);
 }
 
 static void small_changes_are_not_noticed(void **state)
@@ -169,9 +175,8 @@ static void one_connection_has_at_most_a_part(void **state)
 
 	assert_int_equal(budget_reserve(&b, &first, 7 * MB), 10 * MB / BUDGET_PART);
 	assert_int_equal(budget_reserve(&b, &second, 4000 * MB), 10 * MB / BUDGET_PART);
-	/* what it has already it keeps */
-	budget_hold(&b, &first, 4 * MB);
-	assert_int_equal(budget_reserve(&b, &first, 5 * MB), 4 * MB);
+	budget_want(&b, &first, 7 * MB);
+	assert_int_equal(first.wanted, 10 * MB / BUDGET_PART);
 	b.total = 0; /* no bound */
 	assert_int_equal(budget_reserve(&b, &second, 4000 * MB), 4000 * MB);
 	b.total = 1ull << 40; /* a part that does not fit into 32 bits */
@@ -181,7 +186,8 @@ static void one_connection_has_at_most_a_part(void **state)
 static void growth_is_refused_beyond_the_total(void **state)
 {
 	struct budget b = {.total = 40 * MB};
-	struct budget_share others[3] = {}, first = {}, second = {};
+	struct budget_share others[3] = {{.prefix = 1}, {.prefix = 1}, {.prefix = 2}};
+	struct budget_share first = {.prefix = 3}, second = {.prefix = 4};
 
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(budget_reserve(&b, &others[i], 10 * MB), 10 * MB);
@@ -203,26 +209,148 @@ static void growth_is_refused_beyond_the_total(void **state)
 	assert_int_equal(b.granted, 0);
 }
 
-/* What the kernel has given counts, but cannot be refused. */
-static void what_is_there_counts_beyond_the_total(void **state)
-{
-	struct budget b = {.total = 16 * MB};
-	struct budget_share first = {}, second = {}, third = {};
+/* --- peer prefixes ------------------------------------------------------------------------- */
 
-	assert_int_equal(budget_reserve(&b, &first, 4 * MB), 4 * MB);
-	budget_hold(&b, &second, 15 * MB);
-	assert_int_equal(second.granted, 15 * MB);
-	assert_int_equal(b.granted, 19 * MB);
-	assert_int_equal(budget_reserve(&b, &third, MB), 0);
-	budget_hold(&b, &second, 14 * MB); /* it is there already */
-	assert_int_equal(second.granted, 15 * MB);
-	assert_int_equal(b.granted, 19 * MB);
-	budget_return(&b, &second, 11 * MB);
-	assert_int_equal(budget_reserve(&b, &third, 3 * MB), MB);
-	budget_leave(&b, &first);
-	budget_leave(&b, &second);
-	budget_leave(&b, &third);
-	assert_int_equal(b.granted, 0);
+/* The connections of one prefix share its half equally; those of another have the rest. */
+static void one_prefix_has_half_at_most(void **state)
+{
+	struct budget b = {.total = 40 * MB};
+	struct budget_share many[50] = {}, other[2] = {{.prefix = 7}, {.prefix = 7}};
+	__u64 granted = 0;
+
+	for (int round = 0; round < 3; round++) {
+		granted = 0;
+		for (int i = 0; i < 50; i++) {
+			__u32 part = budget_want(&b, &many[i], 30 * MB);
+
+			budget_return(&b, &many[i], part);
+			granted += budget_reserve(&b, &many[i], part);
+		}
+	}
+	assert_true(granted <= 20 * MB);
+	assert_true(granted >= 19 * MB);
+	for (int i = 0; i < 50; i++) {
+		assert_true(many[i].granted <= 400000);
+		assert_true(many[i].granted >= 390000);
+	}
+	assert_int_equal(b.prefix[0].granted, granted);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(budget_want(&b, &other[i], 30 * MB), 10 * MB);
+		assert_int_equal(budget_reserve(&b, &other[i], 10 * MB), 10 * MB);
+	}
+	/* 10 MB each are not too much of 40 MB, as the 50 have only half of it, but for a sixteenth. */
+	assert_true(budget_is_scarce(&b));
+	assert_true(budget_level(&b, 1) >= 9 * MB);
+	/* One of the many goes: the others may have a little more. */
+	budget_leave(&b, &many[0]);
+	assert_true(budget_want(&b, &many[1], 30 * MB) > 400000);
+	b.total = 0; /* no bound */
+	assert_int_equal(budget_want(&b, &many[1], 30 * MB), 30 * MB);
+	assert_int_equal(budget_reserve(&b, &many[1], 4000 * MB), 4000 * MB);
+}
+
+/* The products fit into 64 bits, and no part is above the half. */
+static void part_of_prefix_is_exact(void **state)
+{
+	struct budget b = {.total = 1ull << 40};
+	__u64 sum;
+
+	assert_int_equal(budget_part_of_prefix(&b, 1ull << 39, ~0u), ~0u);
+	assert_true(budget_part_of_prefix(&b, 1ull << 41, ~0u) <= 1u << 30);
+	assert_true(budget_part_of_prefix(&b, 1ull << 41, ~0u) >= (1u << 30) - 1000);
+	for (seed = 1; seed < 20000; seed++) {
+		__u32 len = 2 + number(100), state_of_seed = (__u32)seed;
+		__u32 wants[102];
+		__u64 wanted = 0;
+
+		b.total = (1ull << 20) + ((__u64)number(~0u) << number(8));
+		for (__u32 i = 0; i < len; i++)
+			wanted += wants[i] = want();
+		sum = 0;
+		for (__u32 i = 0; i < len; i++)
+			sum += budget_part_of_prefix(&b, wanted, wants[i]);
+		assert_true(sum <= wanted);
+		if (wanted > b.total / 2) {
+			assert_true(sum <= b.total / 2);
+			assert_true(sum + len >= b.total / 2 / 1000 * 998);
+		} else {
+			assert_int_equal(sum, wanted);
+		}
+		seed = state_of_seed;
+	}
+}
+
+static void prefixes_are_spread(void **state)
+{
+	__u32 count[BUDGET_PREFIXES] = {}, most = 0;
+
+	for (__u32 i = 0; i < 4 * BUDGET_PREFIXES; i++) {
+		/* 10.0.0.0/24, 10.0.1.0/24, ... in network byte order, read by a little endian */
+		__u32 hash = budget_prefix_hash(10 | (i >> 8 & 255) << 8 | (i & 255) << 16);
+
+		assert_true(hash < BUDGET_PREFIXES);
+		count[hash]++;
+		if (count[hash] > most)
+			most = count[hash];
+	}
+	assert_true(most <= 16);
+}
+
+/* Whatever is wanted, granted and returned: the sums are those of the connections. */
+static void sums_are_those_of_the_connections(void **state)
+{
+	struct budget_share shares[CONNECTIONS] = {};
+	struct budget b = {.total = 64 * MB};
+
+	seed = 4711;
+	for (__u32 i = 0; i < CONNECTIONS; i++)
+		shares[i].prefix = number(5) * number(30);
+	for (int step = 0; step < 200000; step++) {
+		struct budget_share *share = &shares[number(CONNECTIONS)];
+		struct budget_prefix sums[BUDGET_PREFIXES] = {};
+		__u64 granted = 0, wanted = 0, counted = 0;
+		__u32 part;
+
+		switch (number(8)) {
+		case 0:
+			budget_leave(&b, share);
+			break;
+		case 1:
+			budget_return(&b, share, want());
+			break;
+		case 2:
+			budget_reserve(&b, share, want());
+			break;
+		default:
+			part = budget_want(&b, share, want());
+			budget_return(&b, share, part);
+			budget_reserve(&b, share, part);
+		}
+		if (step % 50)
+			continue;
+		for (int i = 0; i < CONNECTIONS; i++) {
+			granted += shares[i].granted;
+			wanted += shares[i].wanted;
+			counted += shares[i].counted;
+			sums[shares[i].prefix].granted += shares[i].granted;
+			sums[shares[i].prefix].wanted += shares[i].wanted;
+			assert_true(shares[i].granted <= b.total / BUDGET_PART);
+		}
+		assert_int_equal(b.granted, granted);
+		assert_int_equal(b.wanted, wanted);
+		assert_memory_equal(b.prefix, sums, sizeof(sums));
+		assert_true(granted <= b.total);
+		for (__u32 i = 0; i < BUDGET_PREFIXES; i++)
+			assert_true(sums[i].granted <= b.total / 2);
+		for (__u32 i = 0; i < BUDGET_CLASSES; i++)
+			counted -= b.need[i].bytes;
+		assert_int_equal(counted, 0);
+	}
+	for (int i = 0; i < CONNECTIONS; i++)
+		budget_leave(&b, &shares[i]);
+	assert_int_equal(b.granted + b.wanted, 0);
+	for (__u32 i = 0; i < BUDGET_PREFIXES; i++)
+		assert_int_equal(b.prefix[i].granted + b.prefix[i].wanted, 0);
 }
 
 /* --- records ------------------------------------------------------------------------------- */
@@ -281,8 +409,10 @@ static void nothing_is_lost_among_cpus(void **state)
 {
 	struct budget b = {.total = 50 * MB};
 	struct worker workers[2] = {{.b = &b}, {.b = &b, .id = 1}};
-	__u64 granted = 0, wanted = 0, count = 0;
+	__u64 granted = 0, wanted = 0, count = 0, of_prefix[4] = {};
 
+	for (__u32 i = 0; i < 100; i++)
+		workers[i / 50].shares[i % 50].prefix = i % 4;
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
 	for (int i = 0; i < 2; i++)
@@ -290,6 +420,11 @@ static void nothing_is_lost_among_cpus(void **state)
 	for (int i = 0; i < 100; i++) {
 		granted += workers[i / 50].shares[i % 50].granted;
 		wanted += workers[i / 50].shares[i % 50].wanted;
+		of_prefix[i % 4] += workers[i / 50].shares[i % 50].granted;
+	}
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(b.prefix[i].granted, of_prefix[i]);
+		assert_true(of_prefix[i] <= b.total / 2);
 	}
 	assert_int_equal(b.granted, granted);
 	assert_int_equal(b.wanted, wanted);
@@ -312,7 +447,10 @@ int main(void)
 		cmocka_unit_test(small_changes_are_not_noticed),
 		cmocka_unit_test(one_connection_has_at_most_a_part),
 		cmocka_unit_test(growth_is_refused_beyond_the_total),
-		cmocka_unit_test(what_is_there_counts_beyond_the_total),
+		cmocka_unit_test(one_prefix_has_half_at_most),
+		cmocka_unit_test(part_of_prefix_is_exact),
+		cmocka_unit_test(prefixes_are_spread),
+		cmocka_unit_test(sums_are_those_of_the_connections),
 		cmocka_unit_test(there_are_no_more_records_than_allowed),
 		cmocka_unit_test(nothing_is_lost_among_cpus),
 	};

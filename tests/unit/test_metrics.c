@@ -339,9 +339,9 @@ static void test_budget_lines(void **state)
 	char *text;
 
 	snap->budget_ok = true;
-	/* two that want 100 and 4900: that level is of an earlier time */
+	/* two that want 100 and 4900: the level is of an earlier time, and a quarter is the most */
 	snap->budget = (struct budget){
-		.total = 1000, .granted = 900, .wanted = 5000, .level = 250};
+		.total = 1000, .granted = 900, .wanted = 5000, .level = 300};
 	snap->budget.need[budget_class_of(100)] = (struct budget_class){1, 100};
 	snap->budget.need[budget_class_of(4900)] = (struct budget_class){1, 4900};
 	text = text_of(snap);
@@ -349,7 +349,7 @@ static void test_budget_lines(void **state)
 	assert_int_equal(count_lines(text, "tcptuned_budget_granted_bytes 900"), 1);
 	assert_int_equal(count_lines(text, "tcptuned_budget_wanted_bytes 5000"), 1);
 	assert_int_equal(count_lines(text, "tcptuned_budget_scarce 1"), 1);
-	assert_int_equal(count_lines(text, "tcptuned_budget_share_bytes 900"), 1);
+	assert_int_equal(count_lines(text, "tcptuned_budget_share_bytes 250"), 1);
 	free(text);
 	snap->budget.wanted = 1000;
 	text = text_of(snap);
