@@ -444,55 +444,43 @@ verified_once int call_again(struct bpf_sock_ops *ctx, struct tcptuned_flow *flo
 	return 0;
 }
 
-/* Verified once, and not for every state of either direction that calls it. */
-__noinline int decide(struct rightsize *rs, const struct rightsize_ack *ack)
+/* What decide() returns: an event of a receive window (event.h), or 0, and whether a round ended. */
+#define ROUND_ENDED   0x100
+#define DECIDED(what) ((what) & 0xff)
+#define SENDS	      (TCPTUNED_EV_SND_GROWN - TCPTUNED_EV_RCV_GROWN)
+
+static __always_inline void count_decision(__u32 kind, __u32 from)
 {
-	return rs && ack ? rightsize_on_ack(rs, ack) : 0;
+	count(from + (kind == TCPTUNED_EV_RCV_GROWN ? TCPTUNED_C_RCV_GROWS : TCPTUNED_C_RCV_SHRINKS));
+	if (kind == TCPTUNED_EV_RCV_TEST)
+		count(from + TCPTUNED_C_RCV_TESTS);
+}
+
+/* Verified once, and not for every state of either direction that calls it. */
+__noinline int decide(struct rightsize *rs, const struct rightsize_ack *ack, bool sends)
+{
+	__u32 was, is, tests, kind = 0;
+	int ended;
+
+	if (!rs || !ack)
+		return 0;
+	/* No limit, 0, is the largest window. */
+	was = rs->window - 1;
+	tests = rs->tests;
+	ended = rightsize_on_ack(rs, ack);
+	is = rs->window - 1;
+	if (rs->tests != tests)
+		kind = TCPTUNED_EV_RCV_TEST;
+	else if (is != was)
+		kind = is > was ? TCPTUNED_EV_RCV_GROWN : TCPTUNED_EV_RCV_SHRUNK;
+	if (kind && sends)
+		count_decision(kind, TCPTUNED_C_SND_ROUNDS - TCPTUNED_C_RCV_ROUNDS);
+	else if (kind)
+		count_decision(kind, 0);
+	return kind | (ended ? ROUND_ENDED : 0);
 }
 
 /* ---- an ACK leaves: the receive window ---------------------------------------------- */
-
-/* What was decided before this ACK. */
-struct decision {
-	__u32 window;
-	__u32 tests;
-	__u32 reason;
-};
-
-#define DECISION(rs) { (rs).window, (rs).tests, (rs).reason }
-
-/* @first: the first of a direction's counters; both directions have the same, in one order. */
-static __always_inline void count_decision(struct tcptuned_totals *t, enum tcptuned_counter first,
-					   const struct rightsize *now,
-					   const struct decision *before)
-{
-	__u32 from = first - TCPTUNED_C_RCV_ROUNDS;
-	/* No limit, 0, is the largest window. */
-	__u32 is = now->window - 1, was = before->window - 1;
-
-	count_more(t, from + TCPTUNED_C_RCV_GROWS, is > was);
-	count_more(t, from + TCPTUNED_C_RCV_SHRINKS, is < was);
-	count_more(t, from + TCPTUNED_C_RCV_TESTS, now->tests - before->tests);
-}
-
-/* @first: the first of a direction's kinds of events; both directions have the same. */
-static __always_inline void report_decision(enum tcptuned_event_kind first, struct tcp_sock *tp,
-					    struct tcptuned_flow *flow,
-					    const struct rightsize *now,
-					    const struct decision *before)
-{
-	__u32 is = now->window - 1, was = before->window - 1, kind;
-
-	if (now->tests != before->tests)
-		kind = first + TCPTUNED_EV_RCV_TEST - TCPTUNED_EV_RCV_GROWN;
-	else if (is > was)
-		kind = first;
-	else if (is < was)
-		kind = first + TCPTUNED_EV_RCV_SHRUNK - TCPTUNED_EV_RCV_GROWN;
-	else
-		return;
-	event(kind, tp, flow, before->window, now->window);
-}
 
 /* The smaller of two limits, of which 0 is none. */
 static __always_inline __u32 smaller(__u32 a, __u32 b)
@@ -636,9 +624,8 @@ static __always_inline void end_receive_round(struct bpf_sock_ops *ctx,
 static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 				       struct tcp_sock *tp)
 {
-	struct decision before = DECISION(flow->rcv);
 	struct rightsize_ack ack = { .now_us = tp->tcp_mstamp };
-	__u32 min;
+	__u32 min, was = flow->rcv.window, did;
 
 	if (flow->flags & TCPTUNED_F_RCV_HANDS_OFF)
 		return;
@@ -654,16 +641,13 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	ack.sample_us = kernel_rcv_rtt_sample_us(tp);
 	ack.min = min;
 	ack.offered = kernel_receive_window(tp);
-	if (decide(&flow->rcv, &ack))
+	did = decide(&flow->rcv, &ack, false);
+	if (did & ROUND_ENDED)
 		end_receive_round(ctx, flow, tp, ack.rtt_us, min);
-	if (flow->rcv.window != before.window || flow->rcv.tests != before.tests) {
-		struct tcptuned_totals *t = totals_here();
-
-		if (t)
-			count_decision(t, TCPTUNED_C_RCV_ROUNDS, &flow->rcv, &before);
-		flow->rcv_grows += flow->rcv.window - 1 > before.window - 1;
-		flow->rcv_shrinks += flow->rcv.window - 1 < before.window - 1;
-		report_decision(TCPTUNED_EV_RCV_GROWN, tp, flow, &flow->rcv, &before);
+	if (DECIDED(did)) {
+		flow->rcv_grows += DECIDED(did) == TCPTUNED_EV_RCV_GROWN;
+		flow->rcv_shrinks += DECIDED(did) != TCPTUNED_EV_RCV_GROWN;
+		event(DECIDED(did), tp, flow, was, flow->rcv.window);
 	}
 	min = receive_limit(flow, tp, min);
 	if (!(flow->flags & TCPTUNED_F_OBSERVE))
@@ -848,9 +832,9 @@ static __always_inline void count_delivered(struct tcptuned_flow *flow, struct t
 static __always_inline void on_sending(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 				       struct tcp_sock *tp, bool segment)
 {
-	struct decision before = DECISION(flow->snd);
 	struct rightsize_ack ack = { .now_us = tp->tcp_mstamp, .rtt_us = tp->srtt_us >> 3 };
 	struct tcptuned_totals *t;
+	__u32 was = flow->snd.window, did;
 
 	if (segment && ack.now_us - flow->snd.seen_us < ACK_TICK_US)
 		return;
@@ -867,19 +851,19 @@ static __always_inline void on_sending(struct bpf_sock_ops *ctx, struct tcptuned
 		flow->snd.seen_us = ack.now_us;
 	if (!may_hold_sender(flow, tp))
 		ack.sample_us = 0;
-	if (decide(&flow->snd, &ack)) {
+	did = decide(&flow->snd, &ack, true);
+	if (did & ROUND_ENDED) {
 		count_more(t, TCPTUNED_C_SND_ROUNDS, 1);
 		count_in(t, TCPTUNED_H_SRTT, ack.rtt_us);
 		count_in(t, TCPTUNED_H_CWND, tp->snd_cwnd);
 	}
-	if (segment && flow->snd.window == before.window)
+	if (segment && !DECIDED(did))
 		return;
 	flow->snd_reason = flow->snd.reason;
-	if (flow->snd.window != before.window || flow->snd.tests != before.tests) {
-		count_decision(t, TCPTUNED_C_SND_ROUNDS, &flow->snd, &before);
-		flow->snd_grows += flow->snd.window - 1 > before.window - 1;
-		flow->snd_shrinks += flow->snd.window - 1 < before.window - 1;
-		report_decision(TCPTUNED_EV_SND_GROWN, tp, flow, &flow->snd, &before);
+	if (DECIDED(did)) {
+		flow->snd_grows += DECIDED(did) == TCPTUNED_EV_RCV_GROWN;
+		flow->snd_shrinks += DECIDED(did) != TCPTUNED_EV_RCV_GROWN;
+		event(DECIDED(did) + SENDS, tp, flow, was, flow->snd.window);
 	}
 	if (flow->flags & TCPTUNED_F_OBSERVE)
 		return;
