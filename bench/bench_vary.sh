@@ -2,7 +2,7 @@
 #
 # Links that vary, and neighbours that come and go: the paths on which a window held at a multiple
 # of the smallest round trip may be too small, or too large for a time. Both ends run tcptuned unless
-# a column says otherwise, and senders are cubic unless it says bitcp.
+# a column says otherwise, and senders are cubic.
 
 . "$TEST_TOP/bench/lib.sh"
 
@@ -30,7 +30,6 @@ vary_columns() {
 		"tcptuned, cubic") command=(tuned $keep -- --congestion cubic) ;;
 		"tcptuned, receiver") command=(tuned_receiver $keep -- --congestion cubic) ;;
 		"tcptuned, sender") command=(tuned_sender $keep -- --congestion cubic) ;;
-		"tcptuned, bitcp") command=(tuned --) ;;
 		*) fail "there is no column $column" ;;
 		esac
 		row "$bench" "$x" "$column" vary_measure "$figures" "${command[@]}" \
@@ -73,7 +72,7 @@ bench_jitter() {
 			set -- ${paths[$x]}
 			path="--rate $1 --delay $2 --jitter-ab $3 --queue 4MB"
 			vary_columns jitter "$x" '{}' kernel "tcptuned, cubic" "tcptuned, receiver" \
-				"tcptuned, sender" "tcptuned, bitcp"
+				"tcptuned, sender"
 		done
 	done
 }
@@ -89,7 +88,7 @@ bench_longer() {
 		vary_columns longer "200 Mbit/s, 10 to 100 ms" "
 			($change + 1) as \$from | {after_mbps: mbps(\$from; [\$from + 5, \$seconds] | min),
 				rtt_end_ms: median_of(1; \$seconds - 2; \$seconds)}" \
-			kernel "tcptuned, cubic" "tcptuned, bitcp"
+			kernel "tcptuned, cubic"
 	done
 }
 
@@ -103,7 +102,7 @@ bench_slower() {
 		vary_columns slower "1 Gbit/s, 10 ms, to 15.6 Mbit/s" '
 			{rtt_end_ms: median_of(1; $seconds - 2; $seconds),
 			window_end: median_of(2; $seconds - 2; $seconds)}' \
-			kernel "tcptuned, cubic" "tcptuned, bitcp"
+			kernel "tcptuned, cubic"
 	done
 }
 
@@ -115,8 +114,7 @@ bench_lte() {
 	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
 		for trace in "$traces"/*; do
 			path="--trace-ab $trace --delay 20ms --queue 1500KB"
-			vary_columns lte "$(basename "$trace")" '{}' kernel "tcptuned, cubic" \
-				"tcptuned, bitcp"
+			vary_columns lte "$(basename "$trace")" '{}' kernel "tcptuned, cubic"
 		done
 	done
 }
@@ -128,7 +126,7 @@ bench_several() {
 	path="--rate 1gbit --delay 5ms --queue 20MB"
 	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
 		for streams in ${BENCH_STREAMS:-1 2 4 8}; do
-			vary_columns several $streams '{}' kernel "tcptuned, cubic" "tcptuned, bitcp"
+			vary_columns several $streams '{}' kernel "tcptuned, cubic"
 		done
 	done
 }
@@ -184,7 +182,7 @@ vary_receiver() { # NUMBER tuned|untuned CONTROL SECONDS
 vary_sender() { # NUMBER tuned|untuned CONTROL SECONDS
 	background "flow-$1" $(vary_prefix $2) in_host a "$TEST_BUILD/messages" \
 		--connect "${ADDR[b]}" --port $((7100 + $1)) --series 50 --rtt-samples \
-		--duration $4 --stall 60 --congestion $3
+		--duration $4 --stall 60 $([ "$3" = default ] || echo --congestion "$3")
 }
 
 # short_again_s: since the last byte of the second one was read, until the first one's RTT stays
@@ -220,7 +218,7 @@ vary_pair() { # BENCH X RTT_MS COLUMN FIRST SECOND
 	if [[ "$5 $6" == *"untuned"*"untuned"* ]]; then
 		row "$1" "$2" "$4" "${flows[@]}"
 	else
-		row "$1" "$2" "$4" with_tcptuned neither $keep -- "${flows[@]}"
+		row "$1" "$2" "$4" with_tcptuned neither ${keys-$keep} -- "${flows[@]}"
 	fi
 }
 
@@ -243,13 +241,14 @@ bench_neighbour() {
 vary_neighbours() { # BENCH SECONDS; of the neighbour
 	vary_pair $1 "$x" $rtt_ms kernel untuned:cubic:$run_seconds untuned:cubic:$2
 	vary_pair $1 "$x" $rtt_ms "tcptuned, cubic" tuned:cubic:$run_seconds untuned:cubic:$2
-	vary_pair $1 "$x" $rtt_ms "tcptuned, bitcp" tuned:bitcp:$run_seconds untuned:cubic:$2
 }
 
-# bitcp, tuned, and one connection of another kind, which is not; and each kind and its own.
+# A connection of tcptuned as shipped (auto: cubic, or bitcp on a long path), and one of another kind that
+# is not tuned; and each kind and its own.
 bench_peace() {
-	local run run_seconds mbps rtt_ms queue kind x
+	local run run_seconds mbps rtt_ms queue kind x keys=policy.congestion_control=auto
 	vary_hosts
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=cubic
 	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
 		for mbps in ${BENCH_MBPS:-20 100 1000}; do
 			for rtt_ms in ${BENCH_RTTS:-20 100}; do
@@ -262,12 +261,11 @@ bench_peace() {
 }
 
 vary_peace() { # X
-	local bitcp=tuned:bitcp:$run_seconds other
+	local other
 	path="--rate ${mbps}mbit --delay $(half $rtt_ms)ms --queue $queue"
-	vary_pair peace "$1" $rtt_ms "bitcp, bitcp" $bitcp $bitcp
 	for kind in ${BENCH_CONTROLS:-cubic bbr}; do
 		other=untuned:$kind:$run_seconds
 		vary_pair peace "$1" $rtt_ms "$kind, $kind" $other $other
-		vary_pair peace "$1" $rtt_ms "bitcp, $kind" $bitcp $other
+		vary_pair peace "$1" $rtt_ms "auto, $kind" tuned:default:$run_seconds $other
 	done
 }

@@ -243,7 +243,7 @@ static inline int rightsize_exceeds(const struct rightsize *rs, __u32 rtt_us)
 
 static inline void rightsize_enter(struct rightsize *rs, __u8 state, __u64 now_us)
 {
-	static const __u8 reasons[] = {
+	static const __u8 reasons[8] = {
 		[RIGHTSIZE_FREE] = RIGHTSIZE_KERNEL,
 		[RIGHTSIZE_PREPARING] = RIGHTSIZE_UNDER_TEST,
 		[RIGHTSIZE_TESTING] = RIGHTSIZE_UNDER_TEST,
@@ -252,7 +252,7 @@ static inline void rightsize_enter(struct rightsize *rs, __u8 state, __u64 now_u
 	};
 
 	rs->state = state;
-	rs->reason = state <= RIGHTSIZE_HOLDING ? reasons[state] : RIGHTSIZE_KERNEL;
+	rs->reason = reasons[state & 7];
 	rs->stage_us = now_us;
 	rs->silent_rounds = 0;
 	rs->waiting = 1;
