@@ -375,7 +375,7 @@ static __always_inline struct tcptuned_flow *claim(struct bpf_sock_ops *ctx, str
 	facts = facts_of(flow, tp);
 	settings_at_established(ctx, flow, policy, &facts);
 	if (policy->mode == TCPTUNED_TUNE)
-		open_windows(ctx, flow, tp, policy);
+		open_send_window(ctx, flow, tp, policy);
 	/* Before the congestion control is set: bitcp looks for its maximum when it begins. */
 	path_seed(flow, tp, policy);
 	if ((flow->flags & TCPTUNED_F_SLOW_SEED) && !policy->first_window)
@@ -612,10 +612,13 @@ static __always_inline void end_receive_round(struct bpf_sock_ops *ctx,
 	}
 	if (flow->flags & TCPTUNED_F_OBSERVE)
 		return;
-	if (is_locked(tp, SOCK_RCVBUF_LOCK))
+	if (is_locked(tp, SOCK_RCVBUF_LOCK)) {
 		size_locked_receiver(ctx, flow, tp);
-	else
-		keep_receive_budget(flow, tp);
+		return;
+	}
+	if (flow->rcv_window_min)
+		open_receive_window(ctx, flow, tp);
+	keep_receive_budget(flow, tp);
 }
 
 /* A receiver's clock for silences and RTTs ticks in milliseconds, as its timestamps do. */
@@ -750,6 +753,7 @@ static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_s
 static __always_inline void set_send_buffer(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 					    struct tcp_sock *tp)
 {
+	const struct tcptuned_policy *policy = policy_of(flow->policy);
 	__u32 have = tp->inet_conn.icsk_inet.sk.sk_sndbuf, allowed;
 	__u64 max = may_hold_sender(flow, tp) ? 2ull * flow->snd_window_max : ~0ull;
 	__u64 space = send_space(flow, tp, max);
@@ -757,6 +761,8 @@ static __always_inline void set_send_buffer(struct bpf_sock_ops *ctx, struct tcp
 
 	if (!space)
 		return;
+	if (policy && space < 2ull * policy->snd_window_min)
+		space = 2ull * policy->snd_window_min;
 	if (space > max) {
 		count(TCPTUNED_C_SND_CAPS);
 		flow->snd_reason = RIGHTSIZE_CAPPED;

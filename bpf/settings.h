@@ -111,16 +111,26 @@ static __always_inline void settings_before_syn(struct bpf_sock_ops *ctx, struct
 }
 
 /*
- * The smallest windows of a policy. A receiver's is made without a lock; a sender's locks the
- * buffer, which then follows cwnd (send_space()).
+ * The smallest receive window of a policy, without a lock. A connection that was just made and not yet
+ * accepted has no socket that SO_RCVLOWAT could tell; so it is asked for in each round. With memory
+ * for twice as much, since segments may come that are smaller than the kernel reckons with.
  */
-static __always_inline void open_windows(void *ctx, struct tcptuned_flow *flow, struct tcp_sock *tp,
-					 const struct tcptuned_policy *policy)
+static __always_inline void open_receive_window(void *ctx, struct tcptuned_flow *flow,
+						struct tcp_sock *tp)
+{
+	__u32 least = flow->rcv_window_min, half = kernel_win_from_space(tp, 2 * least);
+
+	if ((__u32)tp->inet_conn.icsk_inet.sk.sk_rcvbuf < 2 * least)
+		open_window(ctx, tp, half > least ? half : least);
+}
+
+/* That of a sender: it locks the buffer, which then follows cwnd (send_space()). */
+static __always_inline void open_send_window(void *ctx, struct tcptuned_flow *flow,
+					     struct tcp_sock *tp,
+					     const struct tcptuned_policy *policy)
 {
 	int value = policy->snd_window_min;
 
-	if (policy->rcv_window_min && !(flow->flags & TCPTUNED_F_RCV_HANDS_OFF))
-		open_window(ctx, tp, policy->rcv_window_min);
 	if ((__u32)value <= (__u32)tp->inet_conn.icsk_inet.sk.sk_sndbuf / 2 ||
 	    (flow->flags & TCPTUNED_F_SND_HANDS_OFF))
 		return;

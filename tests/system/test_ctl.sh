@@ -173,7 +173,8 @@ test_events() {
 	events named --json 10.99.0.2:7101 10.99.0.1
 	wait_until 5 listening first
 	wait_until 5 listening named
-	stream one 7101 --count 1 --bytes 40MB --rcvbuf 80KiB --congestion reno
+	# 6 s: marks are half a second apart, and a test begins at one of whole seconds after that
+	stream one 7101 --count 1 --bytes 75MB --rcvbuf 80KiB --congestion reno
 	stream_end one
 	wait_until 5 grep -q '"closed".*:7101' "$TEST_DIR/first.log"
 	sleep 0.2
