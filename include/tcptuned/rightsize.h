@@ -55,10 +55,11 @@
 #define RIGHTSIZE_MARK_RTTS	 16u
 
 /*
- * Tests begin at marks 2^20 us = 1 s apart. Whether to prepare for one is decided at each mark at first,
- * at marks 2^22 us = 4.2 s apart after 16 intervals or a failure, and 8.4 s after three failures.
+ * Tests begin at marks that are at least four standing RTTs apart: half a second where that is 100 ms.
+ * Whether to prepare for one is decided at each mark at first, at marks 2^22 us = 4.2 s apart after 16
+ * intervals or a failure, and 8.4 s after three failures.
  */
-#define RIGHTSIZE_TEST_SHIFT	20u
+#define RIGHTSIZE_TEST_RTTS	4u
 #define RIGHTSIZE_LATER_SHIFT	22u
 #define RIGHTSIZE_FAILED_SHIFT	23u
 #define RIGHTSIZE_NEW_INTERVALS 16u
@@ -129,7 +130,7 @@ struct rightsize {
 	__u32 samples;		/* RTT samples in the running interval */
 	__u32 silent_us;	/* longest time without data in the running round, ... */
 	__u32 interval_silent_us; /* ... in the running interval */
-	__u32 test_rtt_us;	/* the standing RTT before the test */
+	__u32 test_rtt_us;	/* the standing RTT before the test, of the interval before */
 	__u32 path_rtt_us;	/* mean RTT without a queue, found by the last probe; 0: none */
 	__u32 held;		/* the window to hold, bytes; 0: none */
 	__u32 window;		/* the window decided on, bytes; 0: the kernel's */
@@ -219,10 +220,10 @@ static inline void rightsize_rtt_sample(struct rightsize *rs, __u32 rtt_us)
 		rs->round_low_us = rtt_us;
 }
 
-/* The distance between marks: 2^shift us, the same for paths of about the same RTT. */
-static inline __u32 rightsize_mark_shift(const struct rightsize *rs)
+/* The least power of two of at least @rtts RTTs, us, within the bounds of marks. */
+static inline __u32 rightsize_shift(__u32 rtts, __u32 rtt_us)
 {
-	__u64 want = (__u64)RIGHTSIZE_MARK_RTTS * rs->min_rtt_us;
+	__u64 want = (__u64)rtts * rtt_us;
 	__u32 shift = RIGHTSIZE_MARK_SHIFT;
 
 	while (shift < RIGHTSIZE_MARK_SHIFT_MAX && 1ull << shift < want)
@@ -302,6 +303,13 @@ static inline int rightsize_test_due(const struct rightsize *rs, __u32 mark, __u
 static inline __u32 rightsize_standing_rtt_us(const struct rightsize *rs)
 {
 	return rs->last_low_us > rs->low_us ? rs->last_low_us : rs->low_us;
+}
+
+/* Is mark number @mark, 2^@shift us apart, one at which tests begin? */
+static inline int rightsize_is_test_mark(const struct rightsize *rs, __u32 mark, __u32 shift)
+{
+	return rightsize_is_mark(rs, mark, shift,
+				 rightsize_shift(RIGHTSIZE_TEST_RTTS, rightsize_standing_rtt_us(rs)));
 }
 
 static inline void rightsize_prepare(struct rightsize *rs, const struct rightsize_ack *a)
@@ -462,22 +470,24 @@ static inline void rightsize_end_interval(struct rightsize *rs, const struct rig
 		rs->reason = RIGHTSIZE_KERNEL;
 	switch (rs->state) {
 	case RIGHTSIZE_FREE:
-		/* While the rate rises, or changed with a hold that ended, it says nothing of a test. */
-		if (exceeds && rs->rate <= before + before / 4 && rs->interval_us > rs->stage_us &&
+		/* While rate or queue grow fast a test says little, and the window would lag behind others. */
+		if (exceeds && rs->rate <= before + before / 4 &&
+		    4ull * rs->low_us <= 5ull * rs->test_rtt_us && rs->interval_us > rs->stage_us &&
 		    rightsize_test_due(rs, mark, shift))
 			rightsize_prepare(rs, a);
+		rs->test_rtt_us = rs->low_us;
 		break;
 	case RIGHTSIZE_PREPARING:
 		if (!exceeds)
 			rightsize_enter(rs, RIGHTSIZE_FREE, a->now_us);
-		else if (rightsize_is_mark(rs, mark, shift, RIGHTSIZE_TEST_SHIFT))
+		else if (rightsize_is_test_mark(rs, mark, shift))
 			rightsize_begin_test(rs, a);
 		break;
 	default:
 		if (!exceeds)
 			rightsize_hold_interval(rs, a);
 		else if (rs->interval_silent_us < rs->low_us / 2 &&
-			 rightsize_is_mark(rs, mark, shift, RIGHTSIZE_TEST_SHIFT))
+			 rightsize_is_test_mark(rs, mark, shift))
 			rightsize_begin_test(rs, a);
 	}
 	rightsize_begin_interval(rs, a);
@@ -592,7 +602,7 @@ static inline int rightsize_on_ack(struct rightsize *rs, const struct rightsize_
 	if (!rs->interval_us)
 		rightsize_begin_interval(rs, a);
 
-	shift = rightsize_mark_shift(rs);
+	shift = rightsize_shift(RIGHTSIZE_MARK_RTTS, rs->min_rtt_us);
 	mark = (__u32)(a->clock_us >> shift);
 	if (rs->state == RIGHTSIZE_TESTING) {
 		rightsize_test(rs, a);

@@ -273,10 +273,10 @@ test_unsent_bound_is_released() {
 jitter_pair() {
 	local path=(--rate 100mbit --delay 10ms --queue 4MB --jitter-ab "uniform=80ms,every=20ms")
 	link a b "${path[@]}"
-	transfer a b --congestion cubic --duration 10 >"$TEST_DIR/out"
+	transfer a b --congestion cubic --duration 7 >"$TEST_DIR/out"
 	mv "$TEST_DIR/transfer.json" "$TEST_DIR/alone.json"
 	tcptuned_start --set=policy.congestion_control=keep
-	SENDER_PREFIX=in_group RECEIVER_PREFIX=in_group transfer a b --congestion cubic --duration 10 \
+	SENDER_PREFIX=in_group RECEIVER_PREFIX=in_group transfer a b --congestion cubic --duration 7 \
 		>"$TEST_DIR/out"
 	tests=$(counter tcptuned_rightsize_tests_total '{direction="receive"}')
 	tcptuned_stop
