@@ -222,8 +222,8 @@ static void print_reason(FILE *out, const json_t *direction, bool pressed)
 	else if (!strcmp(reason, "kernel"))
 		print_kernel(out, direction);
 	else if (!strcmp(reason, "test"))
-		fprintf(out, "%s, half of what was in flight, for three round trips: a test whether "
-			     "the queue is its own",
+		fprintf(out, "%s: a test whether the queue is its own, with half of what was in "
+			     "flight for three round trips; before it, with 5/4 of that",
 			text);
 	else if (!strcmp(reason, "probe_rtt"))
 		fprintf(out, "%s, half a bandwidth-delay product, until the queue is empty and the "

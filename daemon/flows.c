@@ -33,8 +33,8 @@ static const struct word reasons[RIGHTSIZE_REASONS] = {
 						 "kernel's own sizing goes on" },
 	[RIGHTSIZE_KERNEL] = { "kernel", "the kernel's autotuning: no standing queue has been "
 					 "seen, or a test showed that less window costs rate" },
-	[RIGHTSIZE_UNDER_TEST] = { "test", "half of what was in flight, for three round trips: is "
-					   "the queue the connection's own?" },
+	[RIGHTSIZE_UNDER_TEST] = { "test", "is the queue the connection's own? What is in flight and "
+					   "a quarter, then half for three round trips" },
 	[RIGHTSIZE_PROBING] = { "probe_rtt", "half a bandwidth-delay product until the queue is "
 					     "empty, to measure the minimum RTT" },
 	[RIGHTSIZE_HELD] = { "held", "twice what the path carries in the minimum RTT: a test "

@@ -101,7 +101,7 @@ enum rightsize_state {
 enum rightsize_reason {
 	RIGHTSIZE_UNMEASURED = 0, /* no round trip has been measured */
 	RIGHTSIZE_KERNEL,	  /* the kernel's own autotuning */
-	RIGHTSIZE_UNDER_TEST,	  /* half of what was in flight: whose queue is it? */
+	RIGHTSIZE_UNDER_TEST,	  /* 5/4, then half of what was in flight: whose queue is it? */
 	RIGHTSIZE_PROBING,	  /* half a bandwidth-delay product, to see the minimum RTT */
 	RIGHTSIZE_HELD,		  /* 2 x rate x minimum RTT (DRS III.B) */
 	RIGHTSIZE_READER,	  /* the application reads slowly (DRS II) */
