@@ -436,16 +436,16 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 }
 
 /*
- * An interval of a hold ends in which the window was used. If the RTT was ever less than 5/4 of what
- * the path takes without a queue, the queue was empty for a moment, and the link perhaps idle: the
- * window is too small for the way in which the delay, or the rate, varies.
+ * An interval of a hold ends in which the window was used. If the RTT was ever less than 5/4 of the
+ * minimum, the queue was empty for a moment, and the link perhaps idle: the window is too small for the
+ * way in which the delay, or the rate, varies.
  */
 static inline void rightsize_hold_interval(struct rightsize *rs, const struct rightsize_ack *a)
 {
 	__u64 flight = rightsize_muldiv(rs->rate, rightsize_mean_rtt_us(rs), 1000000);
 
 	/* The first interval of a window has the RTTs of the one before in it. */
-	if (rs->interval_us <= rs->stage_us || 4ull * rs->low_us >= 5ull * rs->path_rtt_us ||
+	if (rs->interval_us <= rs->stage_us || 4ull * rs->low_us >= 5ull * rightsize_min_rtt_us(rs) ||
 	    flight < rs->held / 2)
 		return;
 	rs->held = rs->window = rightsize_clamp_window(rs->held + rs->held / 4ull, a->min);
@@ -537,8 +537,8 @@ static inline void rightsize_test(struct rightsize *rs, const struct rightsize_a
 /*
  * A round of a hold ends that carried @got bytes and whose smallest RTT was @low. A queue that
  * nearly emptied says that the window is too small: DRS's twice the bytes per RTT, less what is
- * queue. A path that fell silent although the RTT is long has no queue, and is longer than
- * it was: the hold ends.
+ * queue. A path that falls silent although the RTT is four times the minimum has no queue, and is
+ * longer than it was: the hold ends. (At less, the bursts of others may be why it is silent.)
  */
 static inline void rightsize_hold_round(struct rightsize *rs, const struct rightsize_ack *a,
 					__u32 got, __u32 low)
@@ -555,7 +555,7 @@ static inline void rightsize_hold_round(struct rightsize *rs, const struct right
 			rs->stage_us = a->now_us;
 		}
 	}
-	if (low && rightsize_exceeds(rs, low) && rs->silent_us > low / 3 &&
+	if (low > 4ull * base && rightsize_exceeds(rs, low) && rs->silent_us > low / 3 &&
 	    got > rs->held / 2) {
 		if (++rs->silent_rounds >= 2) {
 			if (rs->failures < 255)
