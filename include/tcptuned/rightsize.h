@@ -546,8 +546,8 @@ static inline void rightsize_hold_round(struct rightsize *rs, const struct right
 	__u32 base = rightsize_min_rtt_us(rs);
 	__u64 window;
 
-	/* What a window does shows a round trip later, and a window opens in two. */
-	if (low && 2ull * low < 3ull * base && rs->round_us > rs->stage_us + 4ull * base) {
+	/* What a window does shows a round trip later; and the other end may have probed, too. */
+	if (low && 2ull * low < 3ull * base && rs->round_us > rs->stage_us + 16ull * base) {
 		window = rightsize_muldiv(2ull * (got < rs->held ? got : rs->held), base,
 					  low < base ? base : low);
 		if (window > rs->held) {
