@@ -480,7 +480,7 @@ static inline void rightsize_end_interval(struct rightsize *rs, const struct rig
 	case RIGHTSIZE_PREPARING:
 		if (!exceeds)
 			rightsize_enter(rs, RIGHTSIZE_FREE, a->now_us);
-		else if (a->offered > 2ull * rs->window) /* still of what was before */
+		else if (a->offered > 8ull * rs->window) /* still of what was before */
 			rightsize_prepare(rs, a);
 		else if (rightsize_is_test_mark(rs, mark, shift))
 			rightsize_begin_test(rs, a);
