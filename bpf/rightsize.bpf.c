@@ -668,7 +668,7 @@ static __always_inline __u32 send_cost_256(const struct tcp_sock *tp)
 	__u32 bytes = tp->write_seq - tp->snd_una;
 	__u64 cost = (__u64)(__u32)tp->inet_conn.icsk_inet.sk.sk_wmem_queued << 8;
 
-	if (bytes < 65536)
+	if (bytes < LEAST_WINDOW * tp->mss_cache)
 		return 512;
 	cost /= bytes;
 	return cost < 256 ? 256 : cost > 1024 ? 1024 : cost;

@@ -114,14 +114,17 @@ opens_with() {
 	first=$(ss_of b "dport = :$port" ' rcv_ssthresh:([0-9]+)')
 }
 
-# Reno's own sawtooth spoils some tests of the queue, and each failure puts the next one off.
+# The senders are left alone: one that holds its send buffer leaves no queue for the receiver to find. Reno's own
+# sawtooth spoils some tests of the queue, and each failure puts the next one off.
 # timeout: 120
 test_next_connection_on_a_slow_path_begins_small() {
 	local first
 	host a b
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
-	printf '[policy]\nreceive_window_max = 16M\n[policy own]\nremote_port = 7305\n%s\n' \
-		'override_rcvbuf = no' >"$TEST_DIR/my.conf"
+	printf '[policy]\nreceive_window_max = 16M\n[policy own]\nremote_port = 7305\n%s\n%s\n' \
+		'override_rcvbuf = no' '[policy senders]
+remote_port = 7302-7303
+mode = off' >"$TEST_DIR/my.conf"
 	tcptuned_start --config="$TEST_DIR/my.conf"
 	link a b --rate 4mbit --delay 20ms --queue 256KB
 	stream first 7302 --duration 70 --bytes 14480
@@ -129,7 +132,7 @@ test_next_connection_on_a_slow_path_begins_small() {
 	wait_until 60 eval '[ "$(flow 7302 .receive.state)" = holding ]'
 	expect_le "$(flow 7302 .receive.window_bytes)" 41000 "held: twice the 20 KB of a round trip"
 	stream_stop first
-	wait_until 5 eval '[ "$(learned)" -ge 2 ]'
+	wait_until 5 eval '[ "$(learned)" -ge 1 ]'
 	stream second 7303 --duration 2 --bytes 14480
 	expect_le "$(first_window_offered 7303)" 30000 "what is offered to it now: ten segments, which may grow"
 	expect_eq "$(flow 7303 '.flags | contains(["slow_path_remembered"])')" true "flag"
