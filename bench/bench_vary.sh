@@ -169,8 +169,9 @@ vary_flows() {
 	vary_result "$rtt_ms" "$@" >"$TEST_DIR/transfer.json"
 }
 
+# To enter a cgroup takes as long as a round trip: who starts later is smaller in the queue for long.
 vary_prefix() { # tuned|untuned
-	[ "$1" != tuned ] || echo in_group
+	[ "$1" = tuned ] && echo in_group || echo in_beside
 }
 
 vary_receiver() { # NUMBER tuned|untuned CONTROL SECONDS

@@ -9,6 +9,7 @@
 #	$TEST_MEMCG		the memory control group (version 1) that the test may make, and `run`
 #				removes; empty where there is no version 1
 #	in_group CMD...		runs CMD in a cgroup below that one, $TEST_CGROUP/group
+#	in_beside CMD...	runs CMD in a cgroup beside that: left alone, and started no sooner
 #	$TEST_TOP, $TEST_BUILD	the repository, and what it built
 #   Hosts and links
 #	host NAME...		makes network namespaces, as hosts with loopback
@@ -180,7 +181,7 @@ background() {
 }
 
 # Becomes the command, so that its process id is the one that was kept. Understands in_host and
-# in_group before it, in any order.
+# in_group or in_beside before it, in any order.
 lib_exec() {
 	local enter=()
 	while :; do
@@ -189,8 +190,8 @@ lib_exec() {
 			enter=(nsenter --net="/run/netns/$(lib_netns "$2")")
 			shift 2
 			;;
-		in_group)
-			echo 0 >"$TEST_CGROUP/group/cgroup.procs"
+		in_group | in_beside)
+			echo 0 >"$TEST_CGROUP/${1#in_}/cgroup.procs"
 			shift
 			;;
 		*)
