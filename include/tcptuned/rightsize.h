@@ -443,7 +443,9 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 		window = rs->held - rs->held / 4;
 	rs->held = rs->window = rightsize_clamp_window(window, a->min);
 	rs->path_rtt_us = (__u32)mean;
-	rightsize_enter(rs, RIGHTSIZE_HOLDING, a->now_us);
+	/* It may grow later: the connection's other end may be a test behind, and empties the queue for that. */
+	rightsize_enter(rs, RIGHTSIZE_HOLDING,
+			a->now_us + (4ull << rightsize_shift(RIGHTSIZE_MARK_RTTS, (__u32)base)));
 	rightsize_begin_interval(rs, a);
 }
 
@@ -558,7 +560,7 @@ static inline void rightsize_hold_round(struct rightsize *rs, const struct right
 	__u32 base = rightsize_min_rtt_us(rs);
 	__u64 window;
 
-	/* What a window does shows a round trip later; and the other end may have probed, too. */
+	/* What a window does shows a round trip later. */
 	if (low && 2ull * low < 3ull * base && rs->round_us > rs->stage_us + 16ull * base) {
 		window = rightsize_muldiv(2ull * (got < rs->held ? got : rs->held), base,
 					  low < base ? base : low);
