@@ -56,10 +56,11 @@
 
 /*
  * Tests begin at marks that are at least four standing RTTs apart: half a second where that is 100 ms.
- * Whether to prepare for one is decided at each mark at first, at marks 2^22 us = 4.2 s apart after 16
- * intervals or a failure, and 8.4 s after three failures.
+ * Whether to prepare for one is decided at marks 2^20 us = 1 s apart at first, 4.2 s after 16 intervals or
+ * a failure, and 8.4 s after three failures.
  */
 #define RIGHTSIZE_TEST_RTTS	4u
+#define RIGHTSIZE_NEW_SHIFT	20u
 #define RIGHTSIZE_LATER_SHIFT	22u
 #define RIGHTSIZE_FAILED_SHIFT	23u
 #define RIGHTSIZE_NEW_INTERVALS 16u
@@ -313,15 +314,17 @@ static inline int rightsize_is_test_mark(const struct rightsize *rs, __u32 mark,
 }
 
 /*
- * While the queue grows fast, a test says little. And as long as no packet was lost, CUBIC takes 5 % more per
- * RTT (bictcp_update()): what is missed then is not made up later, and is the share of others that share the
- * queue. The queue of a new connection should grow by less than a 32nd of the time.
+ * Has the queue grown since the mark before? Then a test says little. And as long as no packet was lost,
+ * CUBIC takes 5 % more per RTT (bictcp_update()): what is missed then is not made up later, and is the share of
+ * others in the queue. That of a new connection must have grown by less than a 32nd of the time.
  */
-static inline int rightsize_queue_grows(const struct rightsize *rs, __u64 elapsed_us)
+static inline int rightsize_queue_grows(const struct rightsize *rs, __u32 shift)
 {
-	if (4ull * rs->low_us > 5ull * rs->test_rtt_us)
-		return 1;
-	return rs->intervals < RIGHTSIZE_NEW_INTERVALS && rs->low_us > rs->test_rtt_us + elapsed_us / 32;
+	__u32 most = rs->test_rtt_us / 4, apart = shift > RIGHTSIZE_NEW_SHIFT ? shift : RIGHTSIZE_NEW_SHIFT;
+
+	if (rs->intervals < RIGHTSIZE_NEW_INTERVALS && most > 1u << apart >> 5)
+		most = 1u << apart >> 5;
+	return rs->low_us > rs->test_rtt_us + most;
 }
 
 static inline void rightsize_prepare(struct rightsize *rs, const struct rightsize_ack *a)
@@ -470,7 +473,7 @@ static inline void rightsize_hold_interval(struct rightsize *rs, const struct ri
 static inline void rightsize_end_interval(struct rightsize *rs, const struct rightsize_ack *a,
 					  __u32 mark, __u32 shift)
 {
-	__u64 elapsed = a->now_us - rs->interval_us, before = rs->rate;
+	__u64 elapsed = a->now_us - rs->interval_us;
 	int exceeds = rightsize_exceeds(rs, rs->low_us);
 
 	if (rs->samples < RIGHTSIZE_SAMPLES_MIN && elapsed < RIGHTSIZE_RTT_MAX_US)
@@ -484,8 +487,10 @@ static inline void rightsize_end_interval(struct rightsize *rs, const struct rig
 		rs->reason = RIGHTSIZE_KERNEL;
 	switch (rs->state) {
 	case RIGHTSIZE_FREE:
-		if (exceeds && rs->rate <= before + before / 4 && !rightsize_queue_grows(rs, elapsed) &&
-		    rs->interval_us > rs->stage_us && rightsize_test_due(rs, mark, shift))
+		if (!rightsize_is_mark(rs, mark, shift, RIGHTSIZE_NEW_SHIFT))
+			break;
+		if (exceeds && !rightsize_queue_grows(rs, shift) && rs->interval_us > rs->stage_us &&
+		    rightsize_test_due(rs, mark, shift))
 			rightsize_prepare(rs, a);
 		rs->test_rtt_us = rs->low_us;
 		break;
