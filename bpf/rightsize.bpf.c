@@ -852,6 +852,8 @@ static __always_inline void on_sending(struct bpf_sock_ops *ctx, struct tcptuned
 	ack.bytes = flow->snd_bytes;
 	ack.sample_us = tp->rack.rtt_us;
 	ack.min = LEAST_WINDOW * tp->mss_cache;
+	/* No smaller buffer takes effect before a recovery ends (send_space()). */
+	ack.offered = is_recovering(tp) ? RIGHTSIZE_WINDOW_MAX : 0;
 	/* Of a connection with data both ways, segments are not seen: silences are not, either. */
 	if (!segment && !mostly_sends(ctx))
 		flow->snd.seen_us = ack.now_us;

@@ -153,7 +153,7 @@ struct rightsize_ack {
 	__u32 sample_us; /* one RTT, not smoothed; 0: none */
 	__u32 rtt_us;	 /* smoothed RTT, queues included: the length of a round */
 	__u32 min;	 /* the smallest window allowed, bytes */
-	__u32 offered;	 /* by a receiver: what its peer may still send, bytes; 0: a sender */
+	__u32 offered;	 /* what may still be sent whatever the window, bytes; 0: by a sender, as a rule */
 };
 
 /* The application at the receiving end. All zeroes is a new one. */
@@ -431,7 +431,12 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 	own = rightsize_muldiv(rs->window, 1000000, rs->rate);
 	own = own > base ? own - base : 0;
 	if (rs->low_us > own && rightsize_exceeds(rs, (__u32)(rs->low_us - own))) {
-		rightsize_fail(rs, a); /* it did not empty: others fill it */
+		/* Others may be a test behind; what does not empty then, others fill. */
+		if (elapsed < 4ull * rs->test_rtt_us + 3 * base) {
+			rightsize_clear(rs);
+			return;
+		}
+		rightsize_fail(rs, a);
 		rightsize_begin_interval(rs, a);
 		return;
 	}
@@ -566,7 +571,7 @@ static inline void rightsize_hold_round(struct rightsize *rs, const struct right
 	__u64 window;
 
 	/* What a window does shows a round trip later. */
-	if (low && 2ull * low < 3ull * base && rs->round_us > rs->stage_us + 16ull * base) {
+	if (low && 4ull * low < 5ull * base && rs->round_us > rs->stage_us + 16ull * base) {
 		window = rightsize_muldiv(2ull * (got < rs->held ? got : rs->held), base,
 					  low < base ? base : low);
 		if (window > rs->held) {
