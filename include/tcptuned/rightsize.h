@@ -55,8 +55,8 @@
 #define RIGHTSIZE_MARK_RTTS	 16u
 
 /*
- * Tests begin at marks that are at least four standing RTTs apart: half a second where that is 100 ms.
- * Whether to prepare for one is decided at marks 2^20 us = 1 s apart at first, 4.2 s after 16 intervals or
+ * Tests begin at marks that are 2^20 us = 1 s, and at least four standing RTTs, apart.
+ * Whether to prepare for one is decided at marks 1 s apart at first, 4.2 s after 16 intervals or
  * a failure, and 8.4 s after three failures.
  */
 #define RIGHTSIZE_TEST_RTTS	4u
@@ -306,11 +306,16 @@ static inline __u32 rightsize_standing_rtt_us(const struct rightsize *rs)
 	return rs->last_low_us > rs->low_us ? rs->last_low_us : rs->low_us;
 }
 
-/* Is mark number @mark, 2^@shift us apart, one at which tests begin? */
+/*
+ * Is mark number @mark, 2^@shift us apart, one at which tests begin? They differ by RTT only from 262 ms on: those
+ * that share a queue must not be on two sides of such a bound.
+ */
 static inline int rightsize_is_test_mark(const struct rightsize *rs, __u32 mark, __u32 shift)
 {
+	__u32 wanted = rightsize_shift(RIGHTSIZE_TEST_RTTS, rightsize_standing_rtt_us(rs));
+
 	return rightsize_is_mark(rs, mark, shift,
-				 rightsize_shift(RIGHTSIZE_TEST_RTTS, rightsize_standing_rtt_us(rs)));
+				 wanted > RIGHTSIZE_NEW_SHIFT ? wanted : RIGHTSIZE_NEW_SHIFT);
 }
 
 /*
