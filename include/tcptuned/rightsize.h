@@ -56,14 +56,15 @@
 
 /*
  * Tests begin at marks that are 2^20 us = 1 s, and at least four standing RTTs, apart.
- * Whether to prepare for one is decided at marks 1 s apart at first, 4.2 s after 16 intervals or
- * a failure, and 8.4 s after three failures.
+ * Whether to prepare for one is decided at marks 1 s apart in the first 7 s, 4.2 s after that or a failure, and
+ * 8.4 s after three. In the first 3 s the queue must not grow fast.
  */
 #define RIGHTSIZE_TEST_RTTS	4u
 #define RIGHTSIZE_NEW_SHIFT	20u
 #define RIGHTSIZE_LATER_SHIFT	22u
 #define RIGHTSIZE_FAILED_SHIFT	23u
-#define RIGHTSIZE_NEW_INTERVALS 16u
+#define RIGHTSIZE_NEW_US     (7u << 20)
+#define RIGHTSIZE_GROWING_US (3u << 20)
 
 /* An interval that saw fewer RTT samples says nothing, and goes on. */
 #define RIGHTSIZE_SAMPLES_MIN 8u
@@ -285,16 +286,21 @@ static inline int rightsize_is_mark(const struct rightsize *rs, __u32 mark, __u3
 	return wanted <= shift || mark >> (wanted - shift) != rs->mark >> (wanted - shift);
 }
 
+/* For how long, about, the connection has carried data. */
+static inline __u64 rightsize_age_us(const struct rightsize *rs, __u32 shift)
+{
+	return (__u64)rs->intervals << shift;
+}
+
 /*
- * Is a connection to prepare for a test? One that is not new, or whose test has failed, waits for
- * marks that do not depend on its RTT: those of one bottleneck, and the two ends of one connection,
- * then test at once.
+ * Is a connection to prepare for a test? One that is old, or whose test has failed, waits for marks further
+ * apart, the same for all of one bottleneck, and for the two ends of one connection.
  */
 static inline int rightsize_test_due(const struct rightsize *rs, __u32 mark, __u32 shift)
 {
 	__u32 failures = rs->failures + rs->inconclusive;
 
-	if (!failures && rs->intervals < RIGHTSIZE_NEW_INTERVALS)
+	if (!failures && rightsize_age_us(rs, shift) < RIGHTSIZE_NEW_US)
 		return 1;
 	return rightsize_is_mark(rs, mark, shift,
 				 failures > 2 ? RIGHTSIZE_FAILED_SHIFT : RIGHTSIZE_LATER_SHIFT);
@@ -319,16 +325,16 @@ static inline int rightsize_is_test_mark(const struct rightsize *rs, __u32 mark,
 }
 
 /*
- * Has the queue grown since the mark before? Then a test says little. And as long as no packet was lost,
- * CUBIC takes 5 % more per RTT (bictcp_update()): what is missed then is not made up later, and is the share of
- * others in the queue. That of a new connection must have grown by less than a 32nd of the time.
+ * Does the queue grow so fast that a test says little? As long as no packet was lost, CUBIC takes 5 % more per RTT
+ * (bictcp_update()): what is missed then is not made up later, and is the share of others in the queue. That
+ * of a new connection must not have grown by a 32nd of the time since the last mark.
  */
 static inline int rightsize_queue_grows(const struct rightsize *rs, __u32 shift)
 {
-	__u32 most = rs->test_rtt_us / 4, apart = shift > RIGHTSIZE_NEW_SHIFT ? shift : RIGHTSIZE_NEW_SHIFT;
+	__u32 most = 1u << (shift > RIGHTSIZE_NEW_SHIFT ? shift : RIGHTSIZE_NEW_SHIFT) >> 5;
 
-	if (rs->intervals < RIGHTSIZE_NEW_INTERVALS && most > 1u << apart >> 5)
-		most = 1u << apart >> 5;
+	if (rightsize_age_us(rs, shift) >= RIGHTSIZE_GROWING_US || most > rs->test_rtt_us / 2)
+		most = rs->test_rtt_us / 2;
 	return rs->low_us > rs->test_rtt_us + most;
 }
 
@@ -479,15 +485,18 @@ static inline void rightsize_hold_interval(struct rightsize *rs, const struct ri
 	rs->stage_us = a->now_us;
 }
 
-/* The interval between two marks ends: was there a standing queue in all of it? */
-static inline void rightsize_end_interval(struct rightsize *rs, const struct rightsize_ack *a,
+/*
+ * The interval between two marks ends: was there a standing queue in all of it? Returns 0 where it had too few
+ * samples to tell: it goes on, and so does the mark's turn.
+ */
+static inline int rightsize_end_interval(struct rightsize *rs, const struct rightsize_ack *a,
 					  __u32 mark, __u32 shift)
 {
 	__u64 elapsed = a->now_us - rs->interval_us;
 	int exceeds = rightsize_exceeds(rs, rs->low_us);
 
 	if (rs->samples < RIGHTSIZE_SAMPLES_MIN && elapsed < RIGHTSIZE_RTT_MAX_US)
-		return;
+		return 0;
 	rs->rate = rightsize_rate(rightsize_since(rs->interval_bytes, a->bytes), elapsed);
 	if (rs->rate > rs->rate_best)
 		rs->rate_best = rs->rate;
@@ -520,6 +529,7 @@ static inline void rightsize_end_interval(struct rightsize *rs, const struct rig
 			rightsize_begin_test(rs, a);
 	}
 	rightsize_begin_interval(rs, a);
+	return 1;
 }
 
 /*
@@ -628,17 +638,18 @@ static inline int rightsize_on_ack(struct rightsize *rs, const struct rightsize_
 	rightsize_rtt_sample(rs, a->sample_us);
 	if (!rs->min_rtt_us)
 		return 0;
-	if (!rs->interval_us)
-		rightsize_begin_interval(rs, a);
-
 	shift = rightsize_shift(RIGHTSIZE_MARK_RTTS, rs->min_rtt_us);
 	mark = (__u32)(a->clock_us >> shift);
+	if (!rs->interval_us) {
+		rightsize_begin_interval(rs, a);
+		rs->mark = mark;
+	}
 	if (rs->state == RIGHTSIZE_TESTING) {
 		rightsize_test(rs, a);
 	} else if (rs->state == RIGHTSIZE_PROBE_RTT) {
 		rightsize_probe(rs, a);
-	} else if (mark != rs->mark) {
-		rightsize_end_interval(rs, a, mark, shift);
+	} else if (mark != rs->mark && !rightsize_end_interval(rs, a, mark, shift)) {
+		mark = rs->mark;
 	}
 	rs->mark = mark;
 	if (a->now_us - rs->round_us < (a->rtt_us ? a->rtt_us : rs->min_rtt_us))
