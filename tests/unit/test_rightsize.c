@@ -15,7 +15,7 @@
 #define MIN	 (10 * MSS)
 #define START_US 5000000000ull
 
-#define SEEDS 3
+#define SEEDS 8
 
 #define ENDS  3
 
