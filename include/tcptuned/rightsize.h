@@ -60,7 +60,7 @@
  * 8.4 s after three. In the first 3 s the queue must not grow fast.
  */
 #define RIGHTSIZE_TEST_RTTS	4u
-#define RIGHTSIZE_NEW_SHIFT	20u
+#define RIGHTSIZE_TEST_SHIFT	20u
 #define RIGHTSIZE_LATER_SHIFT	22u
 #define RIGHTSIZE_FAILED_SHIFT	23u
 #define RIGHTSIZE_NEW_US     (7u << 20)
@@ -318,10 +318,9 @@ static inline __u32 rightsize_standing_rtt_us(const struct rightsize *rs)
  */
 static inline int rightsize_is_test_mark(const struct rightsize *rs, __u32 mark, __u32 shift)
 {
-	__u32 wanted = rightsize_shift(RIGHTSIZE_TEST_RTTS, rightsize_standing_rtt_us(rs));
-
-	return rightsize_is_mark(rs, mark, shift,
-				 wanted > RIGHTSIZE_NEW_SHIFT ? wanted : RIGHTSIZE_NEW_SHIFT);
+	return rightsize_is_mark(rs, mark, shift, RIGHTSIZE_TEST_SHIFT) &&
+	       rightsize_is_mark(rs, mark, shift,
+				 rightsize_shift(RIGHTSIZE_TEST_RTTS, rightsize_standing_rtt_us(rs)));
 }
 
 /*
@@ -331,7 +330,7 @@ static inline int rightsize_is_test_mark(const struct rightsize *rs, __u32 mark,
  */
 static inline int rightsize_queue_grows(const struct rightsize *rs, __u32 shift)
 {
-	__u32 most = 1u << (shift > RIGHTSIZE_NEW_SHIFT ? shift : RIGHTSIZE_NEW_SHIFT) >> 5;
+	__u32 most = 1u << (shift > RIGHTSIZE_TEST_SHIFT ? shift : RIGHTSIZE_TEST_SHIFT) >> 5;
 
 	if (rightsize_age_us(rs, shift) >= RIGHTSIZE_GROWING_US || most > rs->test_rtt_us / 2)
 		most = rs->test_rtt_us / 2;
@@ -490,7 +489,7 @@ static inline void rightsize_hold_interval(struct rightsize *rs, const struct ri
  * samples to tell: it goes on, and so does the mark's turn.
  */
 static inline int rightsize_end_interval(struct rightsize *rs, const struct rightsize_ack *a,
-					  __u32 mark, __u32 shift)
+					 __u32 mark, __u32 shift)
 {
 	__u64 elapsed = a->now_us - rs->interval_us;
 	int exceeds = rightsize_exceeds(rs, rs->low_us);
@@ -506,7 +505,7 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 		rs->reason = RIGHTSIZE_KERNEL;
 	switch (rs->state) {
 	case RIGHTSIZE_FREE:
-		if (!rightsize_is_mark(rs, mark, shift, RIGHTSIZE_NEW_SHIFT))
+		if (!rightsize_is_mark(rs, mark, shift, RIGHTSIZE_TEST_SHIFT))
 			break;
 		if (exceeds && !rightsize_queue_grows(rs, shift) && rs->interval_us > rs->stage_us &&
 		    rightsize_test_due(rs, mark, shift))

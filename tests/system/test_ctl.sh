@@ -173,7 +173,7 @@ test_events() {
 	events named --json 10.99.0.2:7101 10.99.0.1
 	wait_until 5 listening first
 	wait_until 5 listening named
-	# 9 s: marks are half a second apart, and 16 pass while the queue grows
+	# 9 s: three while the queue grows, up to a second each until a test is prepared and begins
 	stream one 7101 --count 1 --bytes 115MB --rcvbuf 80KiB --congestion reno
 	stream_end one
 	wait_until 5 grep -q '"closed".*:7101' "$TEST_DIR/first.log"

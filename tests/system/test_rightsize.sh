@@ -40,7 +40,7 @@ late_rate() { # Mbit/s in the second half
 		| ($e[1] - $m[1]) * 8 / ($e[0] - $m[0]) / 1e6'
 }
 
-# Two bandwidth-delay products make 20 ms, once a test has shown whose the queue is: 4.2 s at most while it grows,
+# Two bandwidth-delay products make 20 ms, once a test has shown whose the queue is: three seconds at most while it grows,
 # up to a second each until one is prepared and made. The kernel alone makes hundreds.
 expect_small_queue() { # DIRECTION
 	expect_ge "$(late_rate)" 180 "Mbit/s in the second half"
