@@ -292,7 +292,8 @@ fields() { # [STEP...]: also what the receiving socket itself says
 quiet_ground() {
 	METRICS_DURING=$TEST_DIR/metrics
 	host a b
-	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	# no probe of a tail that a busy host delays
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno net.ipv4.tcp_early_retrans=0
 	in_host b sysctl -qw net.ipv4.tcp_congestion_control=reno net.ipv4.tcp_moderate_rcvbuf=0
 	link a b --rate 100mbit --delay 10ms --queue 20MB
 }
