@@ -23,6 +23,8 @@
 
 /* A connection that has carried less is a short one, and has no record. */
 #define CLAIM_BYTES (128u << 10)
+/* An accepted connection that has sent so much more than it received answers requests. */
+#define ANSWER_BYTES 4096u
 
 static __always_inline bool is_same_name(const char a[TCPTUNED_CC_NAME_MAX],
 					 const char b[TCPTUNED_CC_NAME_MAX])

@@ -404,16 +404,21 @@ static __always_inline void on_established(struct bpf_sock_ops *ctx, struct bpf_
 {
 	const struct tcptuned_match *m = match_anywhere();
 	struct tcptuned_flow *flow = flow_of(sk);
+	__u32 has = ctx->bpf_sock_ops_cb_flags;
 
 	if (!m || !(m->wishes & TCPTUNED_ANY_CLAIMS)) {
 		if (flow)
 			leave_alone(ctx, sk, tp);
 		return;
 	}
-	if (flow || (m->wishes & TCPTUNED_AT_ESTABLISHED) || path_is_remarkable(tp))
+	if (flow || (m->wishes & TCPTUNED_AT_ESTABLISHED) || path_is_remarkable(tp)) {
 		claim(ctx, sk, tp, passive);
-	else
-		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | CALLBACKS_EARLY);
+		return;
+	}
+	/* STATE_CB, which nothing needs yet, says that WRITE_HDR_OPT is somebody else's, too. */
+	if (has & BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG)
+		has |= BPF_SOCK_OPS_STATE_CB_FLAG;
+	bpf_sock_ops_cb_flags_set(ctx, has | CALLBACKS_EARLY);
 }
 
 /* What listen() set is copied to all that the listener accepts (sk_clone_lock()). */
@@ -422,11 +427,25 @@ static __always_inline bool is_accepted(struct tcp_sock *tp)
 	return tp->inet_conn.icsk_inet.sk.sk_max_ack_backlog;
 }
 
+/* The ACKs of an answer show how long it is: its segments, twenty more calls for 100 KB, need not. */
+static __always_inline void watch_acks_only(struct bpf_sock_ops *ctx, struct tcp_sock *tp)
+{
+	const __u32 both = BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG | BPF_SOCK_OPS_STATE_CB_FLAG;
+	__u32 has = ctx->bpf_sock_ops_cb_flags;
+
+	if ((has & both) == BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG && is_accepted(tp) &&
+	    ctx->bytes_acked > ctx->bytes_received + ANSWER_BYTES)
+		bpf_sock_ops_cb_flags_set(ctx, has & ~BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+}
+
 static __always_inline void claim_if_long(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 					  struct tcp_sock *tp)
 {
-	if (ctx->bytes_received < CLAIM_BYTES && ctx->bytes_acked < CLAIM_BYTES)
+	if (ctx->bytes_received < CLAIM_BYTES && ctx->bytes_acked < CLAIM_BYTES) {
+		if (ctx->op == BPF_SOCK_OPS_RTT_CB)
+			watch_acks_only(ctx, tp);
 		return;
+	}
 	if (!claim(ctx, sk, tp, is_accepted(tp)))
 		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags & ~CALLBACKS_EARLY);
 }
