@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # A memory budget that is far too small for all: what the fast ones get of it when there are
-# many slow ones.
+# many slow ones, or many that are idle.
 
 . "$TEST_TOP/bench/lib.sh"
 
@@ -79,5 +79,49 @@ bench_budget() {
 		row budget "20 fast" alone crowd 0 2500K
 		row budget "20 fast" "with 200 slow" crowd 200 2500K
 		row budget "20 fast" "alone, no bound" crowd 0 1G
+	done
+}
+
+# One connection next to COUNT idle ones that sent BYTES each once, from the sources in turn.
+next_to_idle() { # COUNT BYTES [SOURCE...]
+	link a b --seed "$(run_seed)" $path
+	if [ "$1" != 0 ]; then
+		background server $RECEIVER_PREFIX in_host b python3 "$TEST_TOP/tests/system/keep_alive.py" \
+			serve "${ADDR[b]}"
+		wait_until 5 grep -q listening "$TEST_DIR/server.log"
+		[ $# -le 2 ] || in_host b ip route add 10.200.0.0/16 via "${ADDR[a]}"
+		background clients $SENDER_PREFIX in_host a python3 "$TEST_TOP/tests/system/keep_alive.py" \
+			connect "${ADDR[b]}" "$@"
+		wait_until 120 grep -q sent "$TEST_DIR/clients.log"
+		wait_until 5 grep -q "MB $(($1 * $2 / 1000000))" "$TEST_DIR/server.log"
+	fi
+	transfer a b --congestion cubic --duration "${BENCH_SECONDS:-8}" >/dev/null
+	if [ "$1" != 0 ]; then
+		stop clients || :
+		stop server || :
+	fi
+}
+
+# 400 keep-alive connections that sent 60 KB once; and 100 of four networks that sent as much as made
+# their windows large, as somebody would who wants all of the budget.
+bench_idle() {
+	local run count bytes sources i SENDER_PREFIX= RECEIVER_PREFIX=
+	local keys="memory.budget=24M policy.congestion_control=keep"
+	host a b
+	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
+	for i in 1 2 3 4; do
+		in_host a ip address add 10.200.$i.1/32 dev lo
+	done
+	path="--rate 1gbit --delay 25ms --queue 1bdp"
+	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+		for x in "none" "400, 60 KB" "100 of 4 networks, 4 MB"; do
+			case $x in
+			none) set -- 0 ;;
+			400*) set -- 400 60000 ;;
+			*) set -- 100 4000000 10.200.{1,2,3,4}.1 ;;
+			esac
+			row idle "$x" kernel next_to_idle "$@"
+			row idle "$x" tcptuned with_tcptuned sender,receiver $keys -- next_to_idle "$@"
+		done
 	done
 }

@@ -151,16 +151,32 @@ plain_row() { # BENCH X COLUMN COMMAND...
 	fi
 }
 
+# How often a receiver that was short of room packed its queues or dropped from them, so far.
+prunes() {
+	local name
+	for name in "${!ADDR[@]}"; do
+		in_host "$name" cat /proc/self/net/netstat
+	done | awk '/^TcpExt:/ {
+			if ($2 !~ /^[0-9]/) { split($0, name); next }
+			for (i = 2; i <= NF; i++)
+				if (name[i] ~ /^(PruneCalled|RcvPruned|OfoPruned|TCPRcvCollapsed|TCPRcvQDrop)$/)
+					sum += $i
+		}
+		END { print sum + 0 }'
+}
+
 row() {
-	local bench=$1 x=$2 column=$3 try
+	local bench=$1 x=$2 column=$3 try before
 	shift 3
 	! measured "$bench" "$x" "$column" || return 0
 	for try in 1 2 3; do
+		before=$(prunes)
 		measure "$@"
 		if lib_end_links; then
 			add_row "$bench" "$x" "$column" "$TEST_DIR/link-a-b.json" '
 				$stats[0] as $link
-				| . + curve_figures($link; $loss_at) + {tries: '$try',
+				| . + curve_figures($link; $loss_at)
+				+ {tries: '$try', prunes: '$(($(prunes) - before))',
 					utilisation: (.utilisation // .goodput_bps / ceiling_bps($link)),
 					link: {drops: $link.ab.drops.total.segments,
 						queue_mean_ms: $link.ab.queue.mean_delay_ms,

@@ -404,47 +404,15 @@ test_idle_locked_receiver_gets_its_window_back() {
 	tcptuned_stop
 }
 
-# Keep-alive clients: COUNT connections to HOST send 60 KB each, and stay.
-keep_alive='
-import resource, socket, sys, time
-count = int(sys.argv[1])
-resource.setrlimit(resource.RLIMIT_NOFILE, (count + 64, count + 64))
-clients = []
-for i in range(count):
-	client = socket.create_connection((sys.argv[2], 7400))
-	client.sendall(bytes(60000))
-	clients.append(client)
-print("sent", flush=True)
-time.sleep(120)'
-
-# ... to this server, which reads all that comes.
-keep_alive_server='
-import resource, selectors, socket, sys
-resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
-listener = socket.create_server((sys.argv[1], 7400), backlog=512)
-print("listening", flush=True)
-look = selectors.DefaultSelector()
-look.register(listener, selectors.EVENT_READ)
-total = 0
-while True:
-	for key, _ in look.select():
-		if key.fileobj is listener:
-			look.register(listener.accept()[0], selectors.EVENT_READ)
-			continue
-		data = key.fileobj.recv(65536)
-		if not data:
-			look.unregister(key.fileobj)
-		if total // 1000000 != (total + len(data)) // 1000000:
-			print("MB", (total + len(data)) // 1000000, flush=True)
-		total += len(data)'
-
 one_sender_next_to() { # IDLE_CONNECTIONS
 	tcptuned_start --set=memory.budget=24M --set=policy.congestion_control=keep
 	link a b --rate 1gbit --delay 25ms --queue 1bdp
 	if [ "$1" != 0 ]; then
-		background server in_host b python3 -c "$keep_alive_server" "${ADDR[b]}"
+		background server in_host b python3 "$TEST_TOP/tests/system/keep_alive.py" serve \
+			"${ADDR[b]}"
 		wait_until 5 grep -q listening "$TEST_DIR/server.log"
-		background clients in_group in_host a python3 -c "$keep_alive" "$1" "${ADDR[b]}"
+		background clients in_group in_host a python3 "$TEST_TOP/tests/system/keep_alive.py" \
+			connect "${ADDR[b]}" "$1" 60000
 		wait_until 60 grep -q sent "$TEST_DIR/clients.log"
 		wait_until 5 grep -q "MB $(($1 * 60000 / 1000000))" "$TEST_DIR/server.log"
 	fi
