@@ -662,7 +662,8 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	ack.rtt_us = kernel_rcv_rtt_us(tp);
 	ack.sample_us = kernel_rcv_rtt_sample_us(tp);
 	ack.min = min;
-	ack.offered = kernel_receive_window(tp);
+	ack.offered = tp->out_of_order_queue.rb_node ? RIGHTSIZE_WINDOW_MAX :
+						       kernel_receive_window(tp);
 	did = decide(&flow->rcv, &ack, false);
 	if (did & ROUND_ENDED)
 		end_receive_round(ctx, flow, tp, ack.rtt_us, min);
@@ -871,7 +872,6 @@ static __always_inline void on_sending(struct bpf_sock_ops *ctx, struct tcptuned
 	ack.bytes = flow->snd_bytes;
 	ack.sample_us = tp->rack.rtt_us;
 	ack.min = LEAST_WINDOW * tp->mss_cache;
-	/* No smaller buffer takes effect before a recovery ends (send_space()). */
 	ack.offered = is_recovering(tp) ? RIGHTSIZE_WINDOW_MAX : 0;
 	/* Of a connection with data both ways, segments are not seen: silences are not, either. */
 	if (!segment && !mostly_sends(ctx))

@@ -19,7 +19,7 @@
  *  TESTING    For three RTTs the window is half of what was in flight. If the queue is the
  *             connection's own, the RTT falls with the window and the rate stays; if the path is long
  *             or its delay varies, the rate falls; if others fill the queue, the RTT hardly falls.
- *             Then the connection is free again.
+ *             Then, or when a segment is lost meanwhile, the connection is free again.
  *  PROBE_RTT  The queue is its own. The window is half a bandwidth-delay product until the queue
  *             is empty, so that the minimum RTT is seen again.
  *  HOLDING    The window is 2 x rate x minimum RTT (DRS III.B). It grows as DRS says whenever the
@@ -154,7 +154,8 @@ struct rightsize_ack {
 	__u32 sample_us; /* one RTT, not smoothed; 0: none */
 	__u32 rtt_us;	 /* smoothed RTT, queues included: the length of a round */
 	__u32 min;	 /* the smallest window allowed, bytes */
-	__u32 offered;	 /* what may still be sent whatever the window, bytes; 0: by a sender, as a rule */
+	__u32 offered;	 /* what may still be sent whatever the window, bytes; 0: by a sender, as a rule;
+			  * RIGHTSIZE_WINDOW_MAX: a loss is being repaired */
 };
 
 /* The application at the receiving end. All zeroes is a new one. */
@@ -359,6 +360,16 @@ static inline void rightsize_begin_test(struct rightsize *rs, const struct right
 	rightsize_enter(rs, RIGHTSIZE_TESTING, a->now_us);
 }
 
+/* Without a result: to what was held before, or to the kernel's window. */
+static inline void rightsize_leave_test(struct rightsize *rs, const struct rightsize_ack *a)
+{
+	rs->window = rs->held;
+	if (rs->held)
+		rightsize_enter(rs, RIGHTSIZE_HOLDING, a->now_us);
+	else
+		rightsize_enter(rs, RIGHTSIZE_FREE, a->now_us);
+}
+
 /*
  * A right edge is never retracted: a smaller window takes effect when what was offered before has
  * been used. Returns whether it has; the stage begins then. After a long wait the test is given up.
@@ -371,12 +382,7 @@ static inline int rightsize_takes_effect(struct rightsize *rs, const struct righ
 		if (a->now_us - rs->stage_us < 16ull * rs->test_rtt_us)
 			return 0;
 		rs->inconclusive = 1;
-		if (rs->held) {
-			rs->window = rs->held;
-			rightsize_enter(rs, RIGHTSIZE_HOLDING, a->now_us);
-		} else {
-			rightsize_enter(rs, RIGHTSIZE_FREE, a->now_us);
-		}
+		rightsize_leave_test(rs, a);
 		return 0;
 	}
 	rs->waiting = 0;
@@ -406,12 +412,9 @@ static inline void rightsize_fail(struct rightsize *rs, const struct rightsize_a
 		rs->failures++;
 	if (found && gap < before / 16)
 		rs->min_rtt_us = found;
-	if (rs->held && rs->failures < RIGHTSIZE_FAILURES_MAX) {
-		rs->window = rs->held;
-		rightsize_enter(rs, RIGHTSIZE_HOLDING, a->now_us);
-	} else {
-		rightsize_enter(rs, RIGHTSIZE_FREE, a->now_us);
-	}
+	if (rs->failures >= RIGHTSIZE_FAILURES_MAX)
+		rs->held = 0;
+	rightsize_leave_test(rs, a);
 }
 
 /*
@@ -513,7 +516,7 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 		rs->test_rtt_us = rs->low_us;
 		break;
 	case RIGHTSIZE_PREPARING:
-		if (!exceeds)
+		if (!exceeds || a->offered == RIGHTSIZE_WINDOW_MAX)
 			rightsize_enter(rs, RIGHTSIZE_FREE, a->now_us);
 		else if (a->offered > 8ull * rs->window) /* still of what was before */
 			rightsize_prepare(rs, a);
@@ -549,6 +552,12 @@ static inline void rightsize_test(struct rightsize *rs, const struct rightsize_a
 {
 	__u64 elapsed;
 
+	/* After a loss the RTT falls, too, and not by the window. */
+	if (a->offered == RIGHTSIZE_WINDOW_MAX) {
+		rightsize_leave_test(rs, a);
+		rightsize_begin_interval(rs, a);
+		return;
+	}
 	if (!rightsize_takes_effect(rs, a)) {
 		rightsize_begin_interval(rs, a);
 		return;
