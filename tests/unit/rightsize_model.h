@@ -410,6 +410,7 @@ static inline void model_decide_sender(struct model *m, struct model_flow *f, ui
 		.bytes = (uint32_t)(f->delivered * MODEL_PACKET),
 		.sample_us = (uint32_t)(rtt_ns / 1000),
 		.rtt_us = (uint32_t)(f->srtt_ns / 1000),
+		.offered = f->recovering ? RIGHTSIZE_WINDOW_MAX : 0,
 		.min = WINDOW_MIN,
 	};
 
@@ -554,7 +555,8 @@ static inline void model_decide(struct model *m, struct model_flow *f, uint32_t 
 		.bytes = (uint32_t)(f->highest * MODEL_PACKET),
 		.sample_us = sample_us,
 		.rtt_us = (uint32_t)(f->rtt_us < 10000 ? f->rtt_us + 1000 : f->rtt_us),
-		.offered = (uint32_t)(f->edge - f->rcv_nxt * MODEL_PACKET),
+		.offered = f->highest > f->rcv_nxt ? RIGHTSIZE_WINDOW_MAX :
+			   (uint32_t)(f->edge - f->rcv_nxt * MODEL_PACKET),
 		.min = WINDOW_MIN,
 	};
 	uint32_t window, gap;

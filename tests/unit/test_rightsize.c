@@ -228,6 +228,31 @@ static void test_beside_an_untuned_connection(void **state)
 		assert_true(tuned[end] >= 0.8 * kernel);
 }
 
+/* A loss ends a test without a result: to the kernel's window, or to what was held before. */
+static void test_a_loss_puts_a_test_off(void **state)
+{
+	struct model *m = model_of(&(struct path){ 100, 20, 0.4 }, 1);
+	struct rightsize *rs = &m->flow[0].rs, held;
+	struct rightsize_ack ack = { .offered = RIGHTSIZE_WINDOW_MAX, .min = MIN };
+
+	model_add(m, RIGHTSIZED, CUBIC, 0);
+	for (double at = 0; rs->state != RIGHTSIZE_TESTING && at < 10; at += 0.01)
+		model_run(m, at);
+	assert_int_equal(rs->state, RIGHTSIZE_TESTING);
+	ack.now_us = rs->seen_us + 1;
+	ack.bytes = rs->interval_bytes;
+	held = *rs;
+	held.held = 100000;
+	rightsize_on_ack(rs, &ack);
+	assert_int_equal(rs->state, RIGHTSIZE_FREE);
+	assert_int_equal(rs->window, 0);
+	assert_int_equal(rs->failures + rs->inconclusive, 0);
+	rightsize_on_ack(&held, &ack);
+	assert_int_equal(held.state, RIGHTSIZE_HOLDING);
+	assert_int_equal(held.window, 100000);
+	model_free(m);
+}
+
 /* ---- any input, and the rest ---------------------------------------------------- */
 
 static uint32_t any32(void)
@@ -312,6 +337,7 @@ int main(void)
 		cmocka_unit_test(test_a_slower_link),
 		cmocka_unit_test(test_a_faster_link),
 		cmocka_unit_test(test_beside_an_untuned_connection),
+		cmocka_unit_test(test_a_loss_puts_a_test_off),
 		cmocka_unit_test(test_any_input),
 		cmocka_unit_test(test_a_slow_reader),
 		cmocka_unit_test(test_offer_and_unsent),
