@@ -14,11 +14,7 @@ INSTALL    ?= install
 
 VERSION := 0.1.0
 
-# The congestion controls besides bitcp, each an object of its own; all once more for a test.
-FAMILY  := aimd hstcp stcp tt_reno tt_vegas
-TRACED  := $(patsubst %,$(BUILD)/traced/%.bpf.o,bitcp $(FAMILY))
-
-SYSTEM_HELPERS = $(BUILD)/sockets $(BUILD)/rightedge $(BUILD)/connections $(BUILD)/replay
+SYSTEM_HELPERS = $(BUILD)/sockets $(BUILD)/rightedge $(BUILD)/connections
 
 WARN     := -Wall -Wextra -Wno-unused-parameter
 CFLAGS   ?= -O2 -g
@@ -30,14 +26,14 @@ SANITIZE  = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 LIBS      = $(shell $(PKG_CONFIG) --libs libbpf libsystemd libmicrohttpd jansson inih sqlite3) -lelf -lz
 
 .PHONY: all others help check check-unit check-asan check-sim check-system check-kernels check-systemd fuzz man \
-	demo bench bench-full bench-sim bench-sim-full bench-kernels bench-kernels-full report sim stress install uninstall clean
-all: $(BUILD)/tcptuned $(BUILD)/tcptunectl $(BUILD)/linkem $(BUILD)/messages $(BUILD)/pingpong $(BUILD)/windows $(BUILD)/poisson $(SYSTEM_HELPERS) $(BUILD)/assigns.bpf.o $(TRACED) man ## build everything
+	demo bench bench-cc bench-full bench-sim bench-sim-full bench-kernels bench-kernels-full report sim stress install uninstall clean
+all: $(BUILD)/tcptuned $(BUILD)/tcptunectl $(BUILD)/linkem $(BUILD)/messages $(BUILD)/pingpong $(BUILD)/windows $(BUILD)/poisson $(SYSTEM_HELPERS) $(BUILD)/assigns.bpf.o man ## build everything
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
 # --- the kernel side: one object and one skeleton per .bpf.c ---------------------------
-BPF_NAMES := bitcp rightsize flows burstiness $(FAMILY)
+BPF_NAMES := bitcp rightsize flows burstiness
 SKELETONS := $(BPF_NAMES:%=$(BUILD)/skel/%.skel.h)
 
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
@@ -47,11 +43,6 @@ $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
 $(BUILD)/skel/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	@mkdir -p $(@D)
 	$(BPFTOOL) gen skeleton $< name $*_bpf >$@.new && mv $@.new $@
-
-# The family once more, telling what it does, for a system test.
-$(BUILD)/traced/%.bpf.o: bpf/%.bpf.c
-	@mkdir -p $(@D)
-	$(CLANG) $(BPFFLAGS) -DTCPTUNED_TRACE -c $< -o $@
 
 # --- the daemon: a library for the tests, and main --------------------------------------
 DAEMON_SRC := $(filter-out daemon/main.c,$(wildcard daemon/*.c))
@@ -112,12 +103,21 @@ $(BUILD)/poisson: bench/poisson.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(HOSTFLAGS) $(LDFLAGS) -o $@ $< -lm
 
+# --- the comparison congestion controls: `bpftool struct_ops register OBJECT` offers one to the host
+BENCH_CC := $(patsubst %.bpf.c,$(BUILD)/%.bpf.o,$(wildcard bench/cc/*.bpf.c))
+
+bench-cc: $(BENCH_CC) ## build the congestion controls that bitcp is compared with
+
+$(BUILD)/bench/cc/%.bpf.o: bench/cc/%.bpf.c
+	@mkdir -p $(@D)
+	$(CLANG) $(BPFFLAGS) -c $< -o $@
+
 # --- the simulations: ns-3 (bench/sim/packages) and the numeric model -------------------------
 # ns-3's headers are a system's, whose warnings are its own.
-SIM_FLAGS = -O2 $(WARN) -std=c++17 -Iinclude -Ibench/sim -MMD -MP
+SIM_FLAGS = -O2 $(WARN) -std=c++17 -Iinclude -Ibench/cc -Ibench/sim -MMD -MP
 SIM_LIBS  = -lns3-applications -lns3-point-to-point -lns3-internet -lns3-traffic-control \
 	    -lns3-bridge -lns3-network -lns3-stats -lns3-core
-SIM_NS3   = $(BUILD)/sim/response $(BUILD)/sim/dumbbell $(BUILD)/sim/clients $(BUILD)/sim/replay
+SIM_NS3   = $(BUILD)/sim/response $(BUILD)/sim/dumbbell $(BUILD)/sim/clients
 SIM_MODELS = $(addprefix $(BUILD)/sim/,coarse model parameters readings stochastic)
 
 sim: $(SIM_NS3) $(SIM_MODELS) $(BUILD)/windows ## build the simulations
@@ -258,7 +258,7 @@ $(BUILD)/fuzz/fuzz_request: tests/fuzz/fuzz_request.c $(patsubst %,daemon/%.c,re
 check-sim: sim ## the simulations, short
 	tests/sim/run
 
-check-system: all others ## the system tests, on real connections
+check-system: all bench-cc others ## the system tests, on real connections
 	tests/system/run
 
 check-kernels: all ## Debian's 6.1, 6.12 and newest kernels, under QEMU
@@ -273,10 +273,10 @@ demo: all ## the scene of the README, before and after, on one machine
 stress: all others ## a minute of kills, restarts, replacements under a thousand connections
 	tests/system/run -v -k stress -d bench
 
-bench: all ## the measurements of the README, interleaved (long); goes on where it was interrupted
+bench: all bench-cc ## the measurements of the README, interleaved (long); goes on where it was interrupted
 	bench/run
 
-bench-full: all ## the same, with the papers' own amounts and durations (days)
+bench-full: all bench-cc ## the same, with the papers' own amounts and durations (days)
 	BENCH_GRID=full bench/run
 
 bench-sim: sim ## the simulations, short durations
@@ -285,10 +285,10 @@ bench-sim: sim ## the simulations, short durations
 bench-sim-full: sim ## the simulations in full (many hours); goes on where it was interrupted
 	bench/sim/run full
 
-bench-kernels: all ## the kernel's own congestion controls and ours, in QEMU in virtual time, short
+bench-kernels: all bench-cc ## the kernel's own congestion controls and ours, in QEMU in virtual time, short
 	bench/kernels/run short
 
-bench-kernels-full: all ## the same, with rarer losses and a queue; goes on where it was interrupted
+bench-kernels-full: all bench-cc ## the same, with rarer losses and a queue; goes on where it was interrupted
 	bench/kernels/run full
 
 report: ## the papers' tables and figures beside what was measured, as one HTML page

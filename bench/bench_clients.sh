@@ -33,8 +33,8 @@ clients_network() { # COUNT GATEWAY
 		hosts+=(--host "10.99.0.$((11 + i)),delay=25ms,rate=10mbit")
 	done
 	: >"$TEST_DIR/clients.conf"
-	tcptuned_start --config="$TEST_DIR/clients.conf" --set=policy.mode=off \
-		--register tt_reno,tt_vegas
+	tcptuned_start --config="$TEST_DIR/clients.conf" --set=policy.mode=off
+	register tt_reno tt_vegas
 	link a b --addr-a 10.99.0.1/24 --addr-b 10.99.0.2/24 --rate 50mbit --delay 25ms \
 		$queue --seed "$(run_seed)" "${hosts[@]}"
 	for ((i = 0; i < $1; i++)); do
@@ -77,6 +77,7 @@ clients_of() { # COUNT CONTROL GATEWAY SECONDS
 	clients_end clients
 	stop server || :
 	tcptuned_stop
+	unregister
 	clients_result >"$TEST_DIR/transfer.json"
 }
 
@@ -137,6 +138,7 @@ added_to() { # BACKGROUND COUNT CONTROL GATEWAY SECONDS
 	clients_end background
 	stop server || :
 	tcptuned_stop
+	unregister
 	added_result "$1" "$2" >"$TEST_DIR/transfer.json"
 }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Several connections behind one bottleneck, each from a host of its own (paper 003, section VII).
-# Nothing is right-sized here: tcptuned only registers the algorithms.
+# No tcptuned runs here: the algorithms are registered alone.
 
 . "$TEST_TOP/bench/lib.sh"
 
@@ -34,7 +34,7 @@ compete() {
 		hosts+=(--host "10.99.0.$((10 + i)),delay=$delay,rate=$(compete_rate $mbps)")
 	done
 	hosts+=(--host "10.99.0.10,delay=10ms,rate=$(compete_rate $mbps)")
-	tcptuned_start --register aimd,hstcp,stcp
+	register $compete_controls
 	link a b --addr-a 10.99.0.1/24 --addr-b 10.99.0.2/24 --rate ${mbps}mbit --delay 10ms \
 		--queue $((mbps * 125 * ${queue_ms:-40}))B "${red[@]}" --seed "$(run_seed)" \
 		--judge-after "$(half "$seconds")" "${hosts[@]}"
@@ -53,7 +53,7 @@ compete() {
 	done
 	compete_background_end a
 	compete_background_end b
-	tcptuned_stop
+	unregister
 	compete_result "$seconds" "$@" >"$TEST_DIR/transfer.json"
 }
 

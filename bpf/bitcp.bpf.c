@@ -65,7 +65,6 @@ void BPF_PROG(ca_init, struct sock *sk)
 		return;
 	bitcp_init(state_of(tp), params, tp->snd_cwnd);
 	begin_with_memory(sk, tp);
-	trace("init %u", tp->snd_cwnd);
 }
 
 /* bitcp.h stands alone, and leaves it to others to say when the window is not used. */

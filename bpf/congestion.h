@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a struct_ops congestion control takes: the socket is read, the algorithm called, the
- * result written. A .bpf.c file that includes this and a header of the family
- * (tcptuned/congestion.h) is done with CONGESTION_CONTROL() and what the kernel is to call; one
- * that begins in a way of its own has CONGESTION_CONTROL_ACK() and _LOSS() instead.
+ * What a struct_ops congestion control takes: the socket is read, the algorithm called, the result
+ * written. A .bpf.c file that includes this has an init of its own, CONGESTION_CONTROL_ACK() and
+ * _LOSS() on the functions of its algorithm, and CONGESTION_CONTROL_CALLS for the kernel.
  *
  * No cwnd_event, no set_state: the algorithm sees a window that was set from outside (rate
  * reduction, restart after idle, the clamp) by comparing it with the one that it left.
@@ -67,20 +66,6 @@ struct tcp_congestion_ops {
 	char name[16];
 	__u32 flags;
 };
-
-/*
- * A build with TCPTUNED_TRACE tells each call and the windows that the socket has after it through
- * the kernel's trace pipe, for tests/system/replay.c to compare with the algorithm's header.
- */
-#ifdef TCPTUNED_TRACE
-#define trace(fmt, args...) bpf_printk("tcptuned " fmt, ##args)
-#else
-#define trace(fmt, args...)                                \
-	do {                                               \
-		if (0)                                     \
-			bpf_printk("tcptuned " fmt, ##args); \
-	} while (0)
-#endif
 
 /* Open to unprivileged processes and to every network namespace. */
 #define TCP_CONG_NON_RESTRICTED 0x1
@@ -225,7 +210,6 @@ static __always_inline void write_window(struct tcp_sock *tp, const struct conge
 		__u32 ssthresh = SSTHRESH(state_of(tp), cwnd);                       \
                                                                                      \
 		pace_after_loss(sk, ssthresh);                                       \
-		trace("loss %u %u", cwnd, ssthresh);                                 \
 		return ssthresh;                                                     \
 	}                                                                            \
                                                                                      \
@@ -235,7 +219,6 @@ static __always_inline void write_window(struct tcp_sock *tp, const struct conge
 		struct tcp_sock *tp = (struct tcp_sock *)sk;                         \
 		__u32 cwnd = UNDO(state_of(tp), tp->snd_cwnd);                       \
                                                                                      \
-		trace("undo %u %u", tp->snd_cwnd, cwnd);                             \
 		return window_before_loss(tp, cwnd);                                 \
 	}                                                                            \
                                                                                      \
@@ -251,30 +234,13 @@ static __always_inline void write_window(struct tcp_sock *tp, const struct conge
 	void BPF_PROG(ca_cong_avoid, struct sock *sk, __u32 una, __u32 acked)        \
 	{                                                                            \
 		struct tcp_sock *tp = (struct tcp_sock *)sk;                         \
-		struct congestion_ack ack, was;                                      \
+		struct congestion_ack ack;                                           \
                                                                                      \
 		pace_on_ack(sk);                                                     \
 		read_ack(tp, una, acked, &ack);                                      \
-		was = ack;                                                           \
 		ON_ACK(state_of(tp), &ack);                                          \
 		write_window(tp, &ack);                                              \
-		trace("ack %u %u %u %u %u %u %u %u", was.cwnd, was.ssthresh, acked,  \
-		      was.limited, una, was.nxt, tp->snd_cwnd, tp->snd_ssthresh);    \
 	}
-
-/* All that a congestion control takes, on the functions INIT ... UNDO. */
-#define CONGESTION_CONTROL(INIT, ON_ACK, SSTHRESH, UNDO)                             \
-	SEC("struct_ops/ca_init")                                                    \
-	void BPF_PROG(ca_init, struct sock *sk)                                      \
-	{                                                                            \
-		struct tcp_sock *tp = (struct tcp_sock *)sk;                         \
-                                                                                     \
-		INIT(state_of(tp), tp->snd_cwnd);                                    \
-		trace("init %u", tp->snd_cwnd);                                      \
-	}                                                                            \
-                                                                                     \
-	CONGESTION_CONTROL_ACK(ON_ACK)                                               \
-	CONGESTION_CONTROL_LOSS(SSTHRESH, UNDO)
 
 #define CONGESTION_CONTROL_CALLS                                                       \
 	.init = (void *)ca_init, .cong_avoid = (void *)ca_cong_avoid,                  \

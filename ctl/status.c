@@ -54,15 +54,11 @@ static void print_configuration(const json_t *answer)
 static void print_policy(const json_t *answer)
 {
 	const char *name = ctl_text(answer, "congestion_control");
-	const json_t *family = json_object_get(answer, "family_registered");
 
 	printf("mode           %s\n", ctl_text(answer, "mode"));
-	printf("congestion     %s for new connections; bitcp is %sregistered",
+	printf("congestion     %s for new connections; bitcp is %sregistered\n",
 	       *name ? name : "the kernel's own",
 	       json_is_true(json_object_get(answer, "bitcp_registered")) ? "" : "not ");
-	for (size_t i = 0; i < json_array_size(family); i++)
-		printf("%s %s", i ? "," : "; so are", json_string_value(json_array_get(family, i)));
-	putchar('\n');
 }
 
 static void print_buffers(const json_t *answer, const char *name, const char *bytes,

@@ -13,7 +13,6 @@
 
 #include "cleanup.h"
 #include "clock.h"
-#include "family.h"
 #include "loader.h"
 #include "netns.h"
 #include "sysctls.h"
@@ -112,8 +111,6 @@ int tcptuned_kernel_apply_policies(const struct tcptuned_kernel *k, struct tcptu
 static void renew_here(void *ctx)
 {
 	tcptuned_sysctl_replace(TCPTUNED_SYSCTL_CONGESTION_CONTROL, "bitcp", "bitcp");
-	for (const char *const *name = tcptuned_family_names; *name; name++)
-		tcptuned_sysctl_replace(TCPTUNED_SYSCTL_CONGESTION_CONTROL, *name, *name);
 }
 
 void tcptuned_kernel_renew_defaults(void)
@@ -166,9 +163,6 @@ static void undo_here(void *ctx)
 	struct undoing *undoing = ctx;
 
 	tcptuned_sysctl_replace(TCPTUNED_SYSCTL_CONGESTION_CONTROL, "bitcp", undoing->name);
-	for (const char *const *name = tcptuned_family_names; *name; name++)
-		tcptuned_sysctl_replace(TCPTUNED_SYSCTL_CONGESTION_CONTROL, *name,
-					undoing->name);
 	run_here(undoing->kernel->link_fd[TCPTUNED_LINK_UNDO_OVERRIDES], NULL, NULL);
 }
 

@@ -14,7 +14,6 @@
 #include "array.h"
 #include "cgroup.h"
 #include "config.h"
-#include "family.h"
 #include "json.h"
 #include "policy.h"
 #include "readout.h"
@@ -565,18 +564,6 @@ static json_t *budget_object(const struct tcptuned_kernel *kernel)
 	return object;
 }
 
-/* The names of the congestion controls that are registered besides bitcp. */
-static json_t *family_array(const struct tcptuned_kernel *kernel)
-{
-	uint32_t set = tcptuned_family_registered(kernel->pin_dir);
-	json_t *array = json_array();
-
-	for (unsigned int i = 0; i < TCPTUNED_FAMILY_MEMBERS; i++)
-		if (set >> i & 1)
-			json_array_append_new(array, json_string(tcptuned_family_names[i]));
-	return array;
-}
-
 static json_t *configuration_object(const struct tcptuned_config_trouble *trouble)
 {
 	json_t *object = json_object();
@@ -664,7 +651,6 @@ static int answer_status(const struct tcptuned_source *source, struct tcptuned_b
 	set_bool(object, "bitcp_registered", kernel->bitcp);
 	if (!kernel->bitcp && kernel->why_no_bitcp[0])
 		set_text(object, "why_no_bitcp", kernel->why_no_bitcp);
-	json_object_set_new(object, "family_registered", family_array(kernel));
 	json_object_set_new(object, "connections", flows_object(&flows));
 	json_object_set_new(object, "budget", budget_object(kernel));
 	json_object_set_new(object, "totals", totals_object(&totals));

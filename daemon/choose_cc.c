@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "congestion.h"
-#include "family.h"
 #include "log.h"
 #include "sysctls.h"
 #include "takeback.h"
@@ -16,57 +15,15 @@ static bool is_auto(const char *name)
 	return !strcmp(name, TCPTUNED_CC_AUTO);
 }
 
-/* What is configured, and what policies name. A dry run registers nothing. */
-static uint32_t family_wanted(const struct tcptuned_daemon *d)
+static bool is_ours(const char *name)
 {
-	const struct tcptuned_config *config = d->config;
-	uint32_t wanted = config->family | tcptuned_family_find(config->policy.congestion_control);
-
-	for (size_t i = 0; i < config->policies_len; i++)
-		wanted |= tcptuned_family_find(config->policies[i].set.congestion_control);
-	return d->options->dry_run ? 0 : wanted;
-}
-
-void tcptuned_family_register_wanted(struct tcptuned_daemon *d, bool anew)
-{
-	uint32_t there = anew ? 0 : tcptuned_family_registered(d->kernel.pin_dir);
-	uint32_t missing = family_wanted(d) & ~there;
-
-	for (unsigned int i = 0; i < TCPTUNED_FAMILY_MEMBERS; i++) {
-		const char *name = tcptuned_family_names[i];
-		int error;
-
-		if (!(missing >> i & 1))
-			continue;
-		error = tcptuned_family_register(d->kernel.pin_dir, i);
-		if (!error)
-			tcptuned_log(TCPTUNED_LOG_INFO, "%s registered", name);
-		else
-			tcptuned_log(TCPTUNED_LOG_WARNING,
-				     "%s could not be registered (%s)%s", name, strerror(-error),
-				     error == -EEXIST ? ": a congestion control of that name is "
-							"there already, see bpftool struct_ops show"
-						      : "");
-	}
-}
-
-void tcptuned_family_unregister_unwanted(struct tcptuned_daemon *d)
-{
-	uint32_t rest = tcptuned_family_registered(d->kernel.pin_dir) & ~family_wanted(d);
-
-	for (unsigned int i = 0; i < TCPTUNED_FAMILY_MEMBERS; i++) {
-		if (!(rest >> i & 1))
-			continue;
-		tcptuned_family_unregister(d->kernel.pin_dir, i);
-		tcptuned_log(TCPTUNED_LOG_INFO, "%s no longer registered",
-			     tcptuned_family_names[i]);
-	}
+	return !strcmp(name, "bitcp");
 }
 
 /* A dry run does not register it. */
 static bool would_be_offered(const char *name, enum tcptuned_mode mode)
 {
-	return mode == TCPTUNED_OBSERVE && (!strcmp(name, "bitcp") || tcptuned_family_find(name));
+	return mode == TCPTUNED_OBSERVE && is_ours(name);
 }
 
 /*
@@ -95,13 +52,13 @@ static void load_module(struct tcptuned_daemon *d, const char *name,
 	tcptuned_congestion_offered(offered);
 }
 
-/* What is ours is registered, not loaded; and what only observes changes nothing. */
+/* bitcp is registered, not loaded as a module; and observing changes nothing. */
 static bool is_offered(struct tcptuned_daemon *d, const char *name, enum tcptuned_mode mode,
 		       char offered[static TCPTUNED_CONGESTION_NAMES])
 {
 	if (tcptuned_congestion_is_offered(offered, name) || would_be_offered(name, mode))
 		return true;
-	if (mode != TCPTUNED_TUNE || !strcmp(name, "bitcp") || tcptuned_family_find(name))
+	if (mode != TCPTUNED_TUNE || is_ours(name))
 		return false;
 	load_module(d, name, offered);
 	return tcptuned_congestion_is_offered(offered, name);
@@ -110,7 +67,7 @@ static bool is_offered(struct tcptuned_daemon *d, const char *name, enum tcptune
 static void log_not_offered(struct tcptuned_daemon *d,
 			    const struct tcptuned_policy_source *source, const char *name)
 {
-	if (!strcmp(name, "bitcp"))
+	if (is_ours(name))
 		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
 				  "%s; connections keep the kernel's congestion control, and "
 				  "their buffers are right-sized all the same",
@@ -148,11 +105,6 @@ static void set_default_congestion_control(struct tcptuned_daemon *d, const char
 static bool is_chosen_default(const char *name)
 {
 	return strcmp(name, "cubic") && strcmp(name, "reno");
-}
-
-static bool is_ours(const char *name)
-{
-	return !strcmp(name, "bitcp") || tcptuned_family_find(name);
 }
 
 /* What connections have by default without tcptuned, in the daemon's network namespace. */

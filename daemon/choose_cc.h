@@ -1,23 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which congestion control connections get: each policy's, the host's default, and which ones of
- * the family are registered for that. What the kernel offers is in congestion.h.
+ * Which congestion control connections get: each policy's, and the host's default. What the
+ * kernel offers is in congestion.h.
  */
 #ifndef TCPTUNED_CHOOSE_CC_H
 #define TCPTUNED_CHOOSE_CC_H
 
-#include <stdbool.h>
-
 #include "state.h"
-
-/*
- * Register those of the family that are configured or that policies name, before a policy may name
- * them; @anew: also those that an earlier build registered. Logs what it does.
- */
-void tcptuned_family_register_wanted(struct tcptuned_daemon *d, bool anew);
-
-/* The others end, once no policy names them any more. */
-void tcptuned_family_unregister_unwanted(struct tcptuned_daemon *d);
 
 /*
  * Put into each policy's record the congestion control that is configured, or none when it is not

@@ -18,11 +18,10 @@
 #include <tcptuned/policy.h>
 
 #include "exit.h"
-#include "family.h"
 #include "prefix.h"
 
 #define TCPTUNED_CONFIG_PATH "/etc/tcptuned/tcptuned.conf"
-#define TCPTUNED_CONFIG_KEYS 48
+#define TCPTUNED_CONFIG_KEYS 47
 #define TCPTUNED_CONFIG_TEXT 256 /* longest path or origin, with its NUL */
 
 #define TCPTUNED_WINDOW_KERNEL 1 /* receive_window_max = kernel: as far as the kernel goes */
@@ -72,7 +71,6 @@ struct tcptuned_config {
 	char state_directory[TCPTUNED_CONFIG_TEXT];
 	uint32_t log_level; /* enum tcptuned_log_level */
 	bool program_statistics;
-	uint32_t family; /* bit n: member n of tcptuned_family_names is registered */
 
 	/* [policy] and [bitcp] */
 	struct tcptuned_policy_config policy;

@@ -131,21 +131,6 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 			"host two readings of the clock per run.",
 	},
 	{
-		.section = "tcptuned",
-		.name = "register",
-		.type = KEY_SET,
-		FIELD(family),
-		.choices = tcptuned_family_names,
-		.special = "none",
-		.fallback = "none",
-		.live = true,
-		.help = "Congestion controls that are offered to the host besides bitcp: AIMD(32, "
-			"0.125), HighSpeed TCP (RFC 3649), Scalable TCP, and tcptuned's own Reno "
-			"and Vegas, beside the kernel's. They are what bitcp was compared with, "
-			"for measurements and for whoever chooses them; aimd is not friendly to "
-			"other TCP. One that a policy names need not be named here.",
-	},
-	{
 		.section = "policy",
 		.name = "mode",
 		.type = KEY_CHOICE,
@@ -828,31 +813,6 @@ static int parse_choice(const struct tcptuned_key *key, const char *text,
 	return problem(ret_problem, EINVAL, "is not one of the values that it can have");
 }
 
-/* Names between commas, with or without blanks. */
-static int parse_set(const struct tcptuned_key *key, const char *text,
-		     struct tcptuned_config *config, char *ret_problem)
-{
-	uint32_t set = 0, i;
-
-	while (*text) {
-		size_t length = strcspn(text += strspn(text, " \t,"), " \t,");
-
-		if (!length)
-			break;
-		for (i = 0; key->choices[i]; i++)
-			if (strlen(key->choices[i]) == length &&
-			    !strncmp(text, key->choices[i], length))
-				break;
-		if (!key->choices[i])
-			return problem(ret_problem, EINVAL,
-				       "has a name that is none of those it can have");
-		set |= 1u << i;
-		text += length;
-	}
-	store(key, config, set);
-	return set ? 0 : problem(ret_problem, EINVAL, "names none");
-}
-
 static int store_in_range(const struct tcptuned_key *key, struct tcptuned_config *config,
 			  uint64_t value, bool negative, char *ret_problem)
 {
@@ -1025,7 +985,6 @@ int tcptuned_key_parse(const struct tcptuned_key *key, const char *text,
 		[KEY_NAME] = parse_name,     [KEY_ADDRESS] = parse_address,
 		[KEY_RATE] = parse_rate,     [KEY_PREFIXES] = parse_prefixes,
 		[KEY_PORTS] = parse_ports,   [KEY_TIME] = parse_time,
-		[KEY_SET] = parse_set,
 	};
 
 	if (!*text)
@@ -1142,16 +1101,6 @@ static void format_number(const struct tcptuned_key *key, uint64_t value, char *
 		snprintf(ret, KEY_TEXT, "%ju", (uintmax_t)value);
 }
 
-static void format_set(const struct tcptuned_key *key, uint64_t set, char *ret)
-{
-	int used = 0;
-
-	for (size_t i = 0; key->choices[i]; i++)
-		if (set >> i & 1)
-			used += snprintf(ret + used, KEY_TEXT - used, "%s%s", used ? ", " : "",
-					 key->choices[i]);
-}
-
 void tcptuned_key_format(const struct tcptuned_key *key, const struct tcptuned_config *config,
 			 char *ret)
 {
@@ -1171,8 +1120,6 @@ void tcptuned_key_format(const struct tcptuned_key *key, const struct tcptuned_c
 		format_ports((const struct tcptuned_ports *)from, ret);
 	else if (key->type == KEY_CHOICE)
 		snprintf(ret, KEY_TEXT, "%s", key->choices[fetch(key, config)]);
-	else if (key->type == KEY_SET)
-		format_set(key, fetch(key, config), ret);
 	else
 		format_number(key, fetch(key, config), ret);
 }
@@ -1204,7 +1151,6 @@ void tcptuned_key_wants(const struct tcptuned_key *key, char *ret)
 		[KEY_SIZE] = "a size in bytes",
 		[KEY_FRACTION] = "a decimal number",
 		[KEY_CHOICE] = "",
-		[KEY_SET] = "one or more, with commas, of ",
 		[KEY_PATH] = "an absolute path",
 		[KEY_NAME] = "a name of at most ",
 		[KEY_ADDRESS] = "a numeric IPv4 or IPv6 address",
@@ -1220,10 +1166,7 @@ void tcptuned_key_wants(const struct tcptuned_key *key, char *ret)
 	else
 		snprintf(ret, KEY_TEXT, "%s", what[key->type]);
 	for (size_t i = 0; key->choices && key->choices[i]; i++) {
-		append(ret, !i			     ? ""
-			    : key->choices[i + 1]    ? ", "
-			    : key->type == KEY_SET ? " and "
-						   : " or ");
+		append(ret, !i ? "" : key->choices[i + 1] ? ", " : " or ");
 		append(ret, key->choices[i]);
 	}
 	if (key->unit) {

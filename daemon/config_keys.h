@@ -13,7 +13,6 @@ enum tcptuned_key_type {
 	KEY_SIZE,     /* uint32_t, bytes */
 	KEY_FRACTION, /* uint32_t or uint64_t, times 2^32 */
 	KEY_CHOICE,   /* uint32_t, an index of .choices */
-	KEY_SET,      /* uint32_t, bit n for .choices[n]: any of them, in any order */
 	KEY_PATH,     /* char[] */
 	KEY_NAME,     /* char[] */
 	KEY_ADDRESS,  /* char[] */

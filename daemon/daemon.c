@@ -219,7 +219,6 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	if (error)
 		return error;
 	log_start(d);
-	tcptuned_family_register_wanted(d, d->kernel.origin != TCPTUNED_TAKEN_OVER);
 	tcptuned_disabled_remember(d);
 	error = tcptuned_apply(d, err);
 	if (error)
@@ -227,7 +226,6 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	/* After adoption: whose congestion control is its namespace's default has not chosen. */
 	if (!d->options->dry_run)
 		tcptuned_kernel_renew_defaults();
-	tcptuned_family_unregister_unwanted(d);
 	tcptuned_disabled_forget(d);
 	tcptuned_paths_load(d->paths);
 	tcptuned_apply_burstiness(d);

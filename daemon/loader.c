@@ -15,7 +15,6 @@
 
 #include "bitcp.skel.h"
 #include "cleanup.h"
-#include "family.h"
 #include "flows.skel.h"
 #include "pin.h"
 #include "rightsize.skel.h"
@@ -179,8 +178,7 @@ static uint32_t build_of_objects(void)
 	elf = flows_bpf__elf_bytes(&size);
 	crc = crc32(crc, elf, size);
 	elf = bitcp_bpf__elf_bytes(&size);
-	crc = crc32(crc, elf, size);
-	return tcptuned_family_crc(crc);
+	return crc32(crc, elf, size);
 }
 
 static int load_failed(struct tcptuned_error *err, int errnum, const char *what)
@@ -911,8 +909,6 @@ void tcptuned_kernel_detach(struct tcptuned_kernel *k)
 {
 	tcptuned_kernel_stop(k);
 	unregister_bitcp(k);
-	for (unsigned int i = 0; i < TCPTUNED_FAMILY_MEMBERS; i++)
-		tcptuned_family_unregister(k->pin_dir, i);
 	unpin_all(k);
 }
 

@@ -182,9 +182,9 @@ int tcptuned_kernel_rest_flows(struct tcptuned_kernel *k);
 int tcptuned_kernel_recall_flows(struct tcptuned_kernel *k);
 
 /*
- * A network namespace whose default congestion control is bitcp, or one of the family, has the
- * one that was registered when the name was written, for ever. Have it be the one that is
- * registered now, in every namespace.
+ * A network namespace whose default congestion control is bitcp has the one that was registered
+ * when the name was written, for ever. Have it be the one that is registered now, in every
+ * namespace.
  */
 void tcptuned_kernel_renew_defaults(void);
 

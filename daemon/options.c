@@ -15,7 +15,6 @@ enum effect {
 	EFFECT_ACTION,
 	EFFECT_CONFIG,
 	EFFECT_SET,
-	EFFECT_REGISTER,
 	EFFECT_FOREGROUND,
 	EFFECT_DRY_RUN,
 	EFFECT_FORGET
@@ -33,9 +32,6 @@ static const struct option_entry {
 	 "Read FILE, and drop-ins from FILE.d, in place of " TCPTUNED_CONFIG_PATH "."},
 	{"set", 's', EFFECT_SET, 0, "SECTION.KEY=VALUE",
 	 "Give a key a value that goes before every file's. May be repeated."},
-	{"register", 0, EFFECT_REGISTER, 0, "NAME,...",
-	 "Register these congestion controls besides bitcp, in place of those of tcptuned.register: "
-	 "aimd, hstcp, stcp, tt_reno, tt_vegas. May be repeated."},
 	{"foreground", 'f', EFFECT_FOREGROUND, 0, NULL,
 	 "Stay in the foreground and log to standard error."},
 	{"dry-run", 'n', EFFECT_DRY_RUN, 0, NULL,
@@ -166,21 +162,6 @@ static int add_set(struct tcptuned_options *options, const char *text,
 	return 0;
 }
 
-/* As --set=tcptuned.register, once for all of them. */
-static int add_register(struct tcptuned_options *options, const char *names,
-			struct tcptuned_error *err)
-{
-	size_t used = strlen(options->registered);
-	int added;
-
-	added = snprintf(options->registered + used, sizeof(options->registered) - used, "%s%s",
-			 used ? "," : "tcptuned.register=", names);
-	if ((size_t)added < sizeof(options->registered) - used)
-		return 0;
-	return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_USAGE,
-			     "--register: too many names; name each one once");
-}
-
 /* The daemon leaves the directory that it was started in, and a reload reads the path again. */
 static int set_config_path(struct tcptuned_options *options, const char *path,
 			   struct tcptuned_error *err)
@@ -211,8 +192,6 @@ static int apply(struct tcptuned_options *options, const struct option_entry *en
 		return set_config_path(options, optarg, err);
 	case EFFECT_SET:
 		return add_set(options, optarg, err);
-	case EFFECT_REGISTER:
-		return add_register(options, optarg, err);
 	case EFFECT_FOREGROUND:
 		options->foreground = true;
 		return 0;
@@ -259,11 +238,6 @@ int tcptuned_options_parse(int argc, char **argv, struct tcptuned_options *ret,
 		return tcptuned_fail(
 			err, EINVAL, TCPTUNED_EXIT_USAGE,
 			"--detach: not together with --dry-run; choose one of them");
-	if (options.registered[0]) { /* where it will be */
-		r = add_set(&options, ret->registered, err);
-		if (r < 0)
-			return r;
-	}
 	*ret = options;
 	return 0;
 }

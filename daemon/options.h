@@ -29,7 +29,6 @@ struct tcptuned_options {
 	bool foreground;	    /* stay in the foreground, log to stderr */
 	bool dry_run;		    /* decide and report everything, change nothing */
 	const char *forget; /* of TCPTUNED_FORGET_PATHS: a prefix, or "all" */
-	char registered[256]; /* "tcptuned.register=NAME,...", which is in @set too; or "" */
 	const char *set[TCPTUNED_SET_MAX + 1]; /* "section.key=value", ended by NULL */
 };
 

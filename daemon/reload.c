@@ -63,12 +63,10 @@ static bool take_configuration(struct tcptuned_daemon *d, struct tcptuned_config
 
 	tcptuned_config_keep_fixed(new, &before);
 	*d->config = *new;
-	tcptuned_family_register_wanted(d, false);
 	if (!tcptuned_apply(d, &err)) {
 		tcptuned_disabled_forget(d);
 		configure_metrics(d);
 		tcptuned_apply_burstiness(d);
-		tcptuned_family_unregister_unwanted(d);
 		log_differences(&before, &written);
 		tcptuned_config_free(&before);
 		tcptuned_log_set_level(new->log_level);
@@ -79,7 +77,6 @@ static bool take_configuration(struct tcptuned_daemon *d, struct tcptuned_config
 	tcptuned_config_free(new);
 	*d->config = before;
 	tcptuned_apply_again(d);
-	tcptuned_family_unregister_unwanted(d);
 	return false;
 }
 

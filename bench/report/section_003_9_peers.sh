@@ -141,7 +141,7 @@ cat <<TEXT
 ## The kernel's own congestion controls beside ours
 
 A check by code that is not ours: \`bic\`, \`highspeed\`, \`scalable\`, \`vegas\` and \`reno\` as Debian's kernel
-has them, and ours as the struct_ops that tcptuned registers, one connection at a time over the same link
+has them, and ours as struct_ops, one connection at a time over the same link
 (veth, netem, a packet dropped after every so many, one of 200 in the first two seconds), in QEMU with virtual time
 (\`bench/kernels/run\`). The windows are the kernel's own word (its tracepoint \`tcp_probe\`), nobody's
 daemon runs. \`bic-paper\` is the kernel's \`bic\` with the paper's S_max 32 and β 1/8 in the place of its own 16 and

@@ -15,7 +15,7 @@
 #include <cstring>
 #include <random>
 
-#include "tcptuned/family.h"
+#include "family.h"
 
 struct result {
 	double packets, round_trips, w_max;

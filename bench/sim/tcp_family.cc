@@ -38,7 +38,7 @@ void TcpFamily::Begin(uint32_t cwnd)
 	m_begun = true;
 }
 
-/* As the kernel's programs do (bpf/tt_vegas.bpf.c). */
+/* As the kernel's programs do (bench/cc/tt_vegas.bpf.c). */
 void TcpFamily::PktsAcked(Ptr<TcpSocketState> tcb, uint32_t, const Time &rtt)
 {
 	Begin(tcb->GetCwndInSegments());
@@ -81,11 +81,6 @@ uint32_t TcpFamily::GetSsThresh(Ptr<const TcpSocketState> tcb, uint32_t)
 		return tcb->m_ssThresh;
 	m_enters_recovery = false;
 	return m_member->ssthresh(&m_state, tcb->GetCwndInSegments()) * tcb->m_segmentSize;
-}
-
-uint32_t TcpFamily::Undo(uint32_t cwnd)
-{
-	return m_member->undo(&m_state, cwnd);
 }
 
 Ptr<TcpCongestionOps> TcpFamily::Fork()

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The algorithms of include/tcptuned as ns-3 congestion controls. What runs in the kernel is what
+ * bitcp.h and the headers of bench/cc as ns-3 congestion controls. What runs in the kernel is what
  * is simulated, called as the kernel calls it: one reduction for a recovery and the timeouts in it,
  * no round-trip time while losses are repaired. Not so: ns-3 undoes no reduction, and the window
  * of a loss is cwnd, which is in use where there is data at all times (else see clients.cc).
@@ -13,7 +13,7 @@
 #include <ns3/tcp-congestion-ops.h>
 #include <ns3/tcp-socket-state.h>
 
-#include "tcptuned/family.h"
+#include "family.h"
 
 class TcpFamily : public ns3::TcpCongestionOps
 {
@@ -39,9 +39,6 @@ class TcpFamily : public ns3::TcpCongestionOps
 				const ns3::TcpSocketState::TcpCongState_t state) override;
 	uint32_t GetSsThresh(ns3::Ptr<const ns3::TcpSocketState> tcb, uint32_t inFlight) override;
 	ns3::Ptr<ns3::TcpCongestionOps> Fork() override;
-
-	/* The cwnd to return to, packets, when a loss was none. Only replay.cc asks. */
-	uint32_t Undo(uint32_t cwnd);
 
       private:
 	void Begin(uint32_t cwnd);

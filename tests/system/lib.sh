@@ -32,6 +32,11 @@
 #				keeps it in $TEST_DIR/transfer.json. Options go to both sides.
 #				SENDER_PREFIX and RECEIVER_PREFIX (say, in_group) go before the
 #				command; TRANSFER_ADDR overrides ${ADDR[B]} (say, "${ADDR6[b]}")
+#   Congestion controls
+#	register NAME...	offers to the host those that bench/cc, or bpf, has an object of; the
+#				others are the kernel's own. Names are the whole host's: benches that
+#				take turns (BENCH_LOCK) register and unregister within a row
+#	unregister		all of them; the end of the test does so, too
 #   The daemon
 #	tcptuned_start [OPTION...]	starts it for the processes of in_group, waits until it is
 #				ready; its log is $TEST_DIR/tcptuned.log, its endpoint $METRICS
@@ -375,6 +380,31 @@ transfer() {
 	[ $code = 0 ] || fail "messages: exit code $code: $(cat "$TEST_DIR/transfer.json" \
 		"$TEST_DIR/receiver.log" | tail -n 5)"
 	cat "$TEST_DIR/transfer.json"
+}
+
+# --- congestion controls -----------------------------------------------------------------------
+lib_registered=()
+
+register() {
+	local name object
+	for name; do
+		[[ " ${lib_registered[*]} " != *" $name "* ]] || continue
+		for object in "$TEST_BUILD"/{bench/cc,bpf}/"$name.bpf.o"; do
+			[ -e "$object" ] || continue
+			# what was killed has left it
+			bpftool struct_ops unregister name "$name" >/dev/null 2>&1 || :
+			lib_registered+=("$name")
+			bpftool struct_ops register "$object" >/dev/null
+		done
+	done
+}
+
+unregister() {
+	local name
+	for name in "${lib_registered[@]}"; do
+		bpftool struct_ops unregister name "$name" >/dev/null || :
+	done
+	lib_registered=()
 }
 
 # --- the daemon --------------------------------------------------------------------------------

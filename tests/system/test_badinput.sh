@@ -66,7 +66,6 @@ every_key() {
 		tcptuned state_directory lib -
 		tcptuned log_level loud -
 		tcptuned program_statistics 2 -
-		tcptuned register cubic -
 		policy mode on -
 		policy override_rcvbuf maybe -
 		policy override_sndbuf maybe -

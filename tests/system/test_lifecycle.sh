@@ -281,7 +281,7 @@ test_a_failed_start_changes_nothing() {
 	local before pinned attached other=$TEST_CGROUP/other
 	before=$(host_state)
 	mkdir "$other"
-	tcptuned_start --register=hstcp
+	tcptuned_start
 	tcptuned_kill
 	pinned=$(ids link map prog)
 	attached=$(bpftool cgroup show "$TEST_CGROUP/group")
@@ -301,7 +301,7 @@ test_a_failed_start_changes_nothing() {
 		--set=tcptuned.cgroup="$TEST_CGROUP/group"
 	expect_ids "$pinned" "starts that failed"
 	expect_eq "$(bpftool cgroup show "$TEST_CGROUP/group")" "$attached" "what is attached"
-	tcptuned_start --register=hstcp
+	tcptuned_start
 	in_log 'programs of an earlier daemon taken over as they run'
 	bpftool cgroup detach "$other" cgroup_getsockopt \
 		pinned /sys/fs/bpf/tcptuned/prog_tcptuned_getsockopt
@@ -347,33 +347,25 @@ gone() { # MAP_ID
 	[ -n "$1" ] && ! bpftool map show id "$1"
 }
 
-# BUILD takes the place of what runs. Applications that choose one of the names meanwhile never
-# find it missing (before Linux 6.4 it is, between the two), and nothing holds on to the programs of
-# before: neither the connections nor the network namespaces that have them as their default.
-replaced_by() { # BUILD LOGGED NAME...
-	local build=$1 logged=$2 name old=() options=($bitcp) refused=0
-	shift 2
+# BUILD takes the place of what runs. Applications that choose bitcp meanwhile never find it missing
+# (before Linux 6.4 it is, between the two), and nothing holds on to the programs of before: neither
+# the connections nor the network namespace that has bitcp as its default.
+replaced_by() { # BUILD LOGGED
+	local refused=0 old
 	has_linux 6.4 || refused='[0-9]+'
-	[[ " $* " != *" hstcp "* ]] || options+=(--register=hstcp)
 	tcptuned_kill
 	rm -f "$TEST_DIR/end"
-	for name; do
-		in_host "by-$name" sysctl -qw net.ipv4.tcp_congestion_control="$name"
-		old+=("$(id_of "map_$name")")
-		background "chooser-$name" "$TEST_BUILD/sockets" choose "$name" "$TEST_DIR/end"
-	done
-	TEST_BUILD=$build tcptuned_start "${options[@]}"
-	in_log "$logged"
+	in_host by-bitcp sysctl -qw net.ipv4.tcp_congestion_control=bitcp
+	old=$(id_of map_bitcp)
+	background chooser "$TEST_BUILD/sockets" choose bitcp "$TEST_DIR/end"
+	TEST_BUILD=$1 tcptuned_start $bitcp
+	in_log "$2"
 	: >"$TEST_DIR/end"
-	for name; do
-		wait "$(pid_of "chooser-$name")"
-		unset "LIB_PID[chooser-$name]"
-		expect_match "$(<"$TEST_DIR/chooser-$name.log")" "^chosen [0-9]{2,} $refused\$" \
-			"times that $name was chosen and refused"
-	done
-	for name in "${old[@]}"; do
-		wait_until 5 gone "$name"
-	done
+	wait "$(pid_of chooser)"
+	unset "LIB_PID[chooser]"
+	expect_match "$(<"$TEST_DIR/chooser.log")" "^chosen [0-9]{2,} $refused\$" \
+		"times that bitcp was chosen and refused"
+	wait_until 5 gone "$old"
 }
 
 # A socket that is older than the build that takes over has the default congestion control all
@@ -408,8 +400,7 @@ test_socket_from_before_an_upgrade() {
 replaced_by_other_records() {
 	local pin
 	pinned=$(ids link map prog)
-	replaced_by "$TEST_BUILD/other/abi" 'programs and records of another version replaced' \
-		bitcp
+	replaced_by "$TEST_BUILD/other/abi" 'programs and records of another version replaced'
 	for pin in map_flows map_totals map_bitcp prog_tcptuned_sockops; do
 		expect_another $pin
 	done
@@ -422,22 +413,21 @@ replaced_by_other_records() {
 
 # timeout: 90
 test_replaced_by_other_builds() {
-	local before pinned had pin others=upgraded links="link_bitcp link_hstcp"
+	local before pinned had pin others=upgraded links=link_bitcp
 	has_linux 6.4 || links=
 	other_builds
 	before=$(host_state)
-	tcptuned_start $bitcp --register=hstcp
-	host by-bitcp by-hstcp
+	tcptuned_start $bitcp
+	host by-bitcp
 	traffic
 	had=$(claimed)
 	pinned=$(ids link map prog)
 
-	replaced_by "$TEST_BUILD/other/rightsize" 'programs of an earlier build replaced, records kept' \
-		bitcp hstcp
+	replaced_by "$TEST_BUILD/other/rightsize" 'programs of an earlier build replaced, records kept'
 	for pin in link_sockops link_setsockopt link_getsockopt $links map_flows map_totals map_meta; do
 		expect_eq "$pin $(id_of $pin)" "$(grep "^$pin " <<<"$pinned")" "kept"
 	done
-	for pin in prog_tcptuned_sockops prog_tcptuned_setsockopt prog_dump_flows map_bitcp map_hstcp; do
+	for pin in prog_tcptuned_sockops prog_tcptuned_setsockopt prog_dump_flows map_bitcp; do
 		expect_another $pin
 	done
 	expect_eq "$(bpftool -j link show pinned /sys/fs/bpf/tcptuned/link_sockops | jq .prog_id)" \

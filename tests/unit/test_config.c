@@ -289,34 +289,6 @@ static void test_time_forms(void **state)
 	}
 }
 
-/* A set is the same in any order, and printed in its own. */
-static void test_sets(void **state)
-{
-	static const struct {
-		const char *text;
-		uint32_t set;
-		const char *printed;
-	} sets[] = {{"none", 0, "none"},
-		    {"hstcp", 1 << 1, "hstcp"},
-		    {"stcp,hstcp", 1 << 1 | 1 << 2, "hstcp, stcp"},
-		    {" tt_vegas , aimd,aimd ", 1 << 4 | 1, "aimd, tt_vegas"},
-		    {"aimd hstcp stcp tt_reno tt_vegas", 31,
-		     "aimd, hstcp, stcp, tt_reno, tt_vegas"}};
-	char text[128];
-
-	for (size_t i = 0; i < ARRAY_SIZE(sets); i++) {
-		snprintf(text, sizeof(text), "[tcptuned]\nregister = %s\n", sets[i].text);
-		load(text);
-		assert_int_equal(config.family, sets[i].set);
-		for (size_t k = 0; k < TCPTUNED_CONFIG_KEYS; k++) {
-			if (strcmp(tcptuned_keys[k].name, "register"))
-				continue;
-			tcptuned_key_format(&tcptuned_keys[k], &config, text);
-			assert_string_equal(text, sets[i].printed);
-		}
-	}
-}
-
 /* Two words besides the sizes of a window and the names of a congestion control. */
 static void test_words(void **state)
 {
@@ -432,11 +404,6 @@ static const struct wrong {
 	 "error, warning, info or debug"},
 	{"tcptuned", "log_level", "3", TCPTUNED_EXIT_CONFIG_TYPE, "error, warning"},
 	{"tcptuned", "program_statistics", "2", TCPTUNED_EXIT_CONFIG_TYPE, "yes or no"},
-	{"tcptuned", "register", "hstcp, scalable", TCPTUNED_EXIT_CONFIG_TYPE,
-	 "one or more, with commas, of aimd, hstcp, stcp, tt_reno and tt_vegas, or none"},
-	{"tcptuned", "register", "hstcp, none", TCPTUNED_EXIT_CONFIG_TYPE, "or none"},
-	{"tcptuned", "register", ",", TCPTUNED_EXIT_CONFIG_TYPE, "or none"},
-	{"tcptuned", "register", "hstc", TCPTUNED_EXIT_CONFIG_TYPE, "or none"},
 	{"policy", "mode", "Tune", TCPTUNED_EXIT_CONFIG_TYPE, "off, observe or tune"},
 	{"policy", "override_rcvbuf", "maybe", TCPTUNED_EXIT_CONFIG_TYPE, "yes or no"},
 	{"policy", "override_sndbuf", "yes no", TCPTUNED_EXIT_CONFIG_TYPE, "yes or no"},
@@ -1503,7 +1470,6 @@ int main(void)
 		TEST(test_size_forms),
 		TEST(test_fraction_forms),
 		TEST(test_time_forms),
-		TEST(test_sets),
 		TEST(test_words),
 		TEST(test_other_forms),
 		TEST(test_layout),

@@ -11,7 +11,11 @@
 #include <cmocka.h>
 
 #include "program.h"
-#include "../../bpf/stcp.bpf.c"
+/* These connections have no record, and zeroes stand for the default parameters. */
+static __u64 no_params[8];
+#define bpf_sk_storage_get(map, sk, value, flags) ((void *)NULL)
+#define bpf_map_lookup_elem(map, key)		  ((void)(key), (void *)no_params)
+#include "../../bpf/bitcp.bpf.c"
 
 /* A connection with a window of @cwnd of which no more than @used was ever used. */
 static struct tcp_sock connection(__u32 cwnd, __u32 used)
@@ -56,12 +60,34 @@ static void a_loss_is_met_with_the_window_in_use(void **state)
 	assert_int_equal(lose(&none), 140);
 }
 
+/* RFC 5681, 3.1: FlightSize, where cwnd was not the limit; but an initial window at least. */
+static void the_window_in_use_is_that_of_the_rfc(void **state)
+{
+	static const struct {
+		__u32 cwnd, ssthresh, out, most, limited, used;
+	} cases[] = {
+		{100, 50, 60, 60, 0, 60}, {100, 50, 60, 80, 0, 80}, {100, 50, 80, 60, 0, 80},
+		{100, 50, 60, 60, 1, 100}, {100, 100, 60, 60, 1, 100},
+		{100, 101, 60, 60, 1, 60}, /* slow start has doubled it since */
+		{100, 50, 120, 60, 0, 100}, /* never more than cwnd */
+		{100, 50, 0, 60, 0, 100}, /* a segment dropped before it has left the host */
+		{400, 50, 3, 2, 0, 10}, {400, 50, 9, 2, 0, 10}, {400, 50, 11, 2, 0, 11},
+		{10, 50, 3, 3, 0, 10}, {6, 50, 3, 3, 0, 6}, {6, 50, 3, 3, 1, 6},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_int_equal(congestion_window_in_use(cases[i].cwnd, cases[i].ssthresh,
+							  cases[i].out, cases[i].most,
+							  cases[i].limited),
+				 cases[i].used);
+}
+
 /* A reply of three segments after a window of 400: what a new connection would have, not two. */
 static void who_sends_little_keeps_an_initial_window(void **state)
 {
 	struct tcp_sock little = connection(400, 3), new = connection(10, 3);
 
-	assert_int_equal(lose(&little), 5); /* below its low window stcp is Reno */
+	assert_int_equal(lose(&little), 5); /* below its low window bitcp is Reno */
 	assert_int_equal(lose(&new), 5);
 }
 
@@ -81,8 +107,8 @@ static void a_window_grows_when_it_is_used(void **state)
 		__u32 after;
 	} cases[] = {
 		{160, 320, 80, 0, 160}, {160, 320, 81, 0, 163}, {160, 320, 80, 1, 163},
-		/* stcp adds a hundredth of what is acknowledged; in avoidance the flag decides */
-		{160, 100, 159, 0, 160}, {160, 100, 80, 1, 161}, {160, 160, 81, 0, 160},
+		/* in avoidance the flag decides; bitcp adds 32 per RTT, of which 100 ACKs are part */
+		{160, 100, 159, 0, 160}, {160, 100, 80, 1, 178}, {160, 160, 81, 0, 160},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -138,6 +164,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_loss_is_met_with_the_window_in_use),
+		cmocka_unit_test(the_window_in_use_is_that_of_the_rfc),
 		cmocka_unit_test(who_sends_little_keeps_an_initial_window),
 		cmocka_unit_test(a_window_grows_when_it_is_used),
 		cmocka_unit_test(a_window_grows_to_its_clamp),

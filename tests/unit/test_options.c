@@ -96,24 +96,6 @@ static void test_values(void **state)
 }
 
 /* The daemon moves to /, where a relative path would be another file at a reload. */
-/* One --set for all of them; it comes after the others, and so before them. */
-static void test_register(void **state)
-{
-	char many[300];
-
-	assert_int_equal(parse("--register", "hstcp,stcp", "--set=a.b=c", "--register=aimd"), 0);
-	assert_string_equal(options.set[0], "a.b=c");
-	assert_string_equal(options.set[1], "tcptuned.register=hstcp,stcp,aimd");
-	assert_ptr_equal(options.set[1], options.registered);
-	assert_null(options.set[2]);
-	assert_int_equal(parse("--foreground"), 0);
-	assert_null(options.set[0]);
-	memset(many, 'a', sizeof(many) - 1);
-	many[sizeof(many) - 1] = '\0';
-	assert_fails_with(parse("--register", many), "--register: ", "name each one once");
-	assert_fails_with(parse("--register"), "--register: ", "write --register=NAME,...");
-}
-
 static void test_relative_path(void **state)
 {
 	char *directory = get_current_dir_name();
@@ -203,7 +185,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_none),	      cmocka_unit_test(test_actions),
 		cmocka_unit_test(test_values),	      cmocka_unit_test(test_wrong),
-		cmocka_unit_test(test_register),
 		cmocka_unit_test(test_relative_path), cmocka_unit_test(test_too_many_sets),
 		cmocka_unit_test(test_help),
 	};

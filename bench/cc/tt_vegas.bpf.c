@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Vegas as a struct_ops congestion control, "tt_vegas", for the kernel has a vegas. The
- * algorithm is tcptuned/vegas.h.
+ * Vegas as a struct_ops congestion control, "tt_vegas", because the kernel has a vegas.
+ * The algorithm is vegas.h.
  */
-#include "congestion.h"
-#include "tcptuned/vegas.h"
+#include "program.h"
+#include "vegas.h"
 
 CONGESTION_CONTROL(vegas_init, vegas_on_ack, vegas_ssthresh, vegas_undo)
 
@@ -21,7 +21,6 @@ void BPF_PROG(ca_pkts_acked, struct sock *sk, const struct ack_sample *sample)
 	if (BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_state) >= TCP_CA_Recovery)
 		return;
 	vegas_on_rtt(state_of(tp), sample->rtt_us);
-	trace("rtt %d", sample->rtt_us);
 }
 
 SEC(".struct_ops")

@@ -5,8 +5,8 @@
  * at a loss; below a window of 16 packets, where its response function meets TCP's (Xu,
  * Harfoush and Rhee, section VI-B.3), it is Reno.
  */
-#ifndef TCPTUNED_STCP_H
-#define TCPTUNED_STCP_H
+#ifndef BENCH_CC_STCP_H
+#define BENCH_CC_STCP_H
 
 #include "reno.h"
 
@@ -34,4 +34,4 @@ congestion_fn __u32 stcp_ssthresh(struct congestion *st, __u32 cwnd)
 	return congestion_reduce(st, cwnd, cwnd < STCP_LOW_WINDOW ? RENO_DECREASE : STCP_B);
 }
 
-#endif /* TCPTUNED_STCP_H */
+#endif /* BENCH_CC_STCP_H */

@@ -28,10 +28,10 @@
  * - The base RTT is the least of the connection, until it restarts after idle: the path may be
  *   another then. So Linux has it; in ns-2 it may rise when no more than a packet is in flight.
  */
-#ifndef TCPTUNED_VEGAS_H
-#define TCPTUNED_VEGAS_H
+#ifndef BENCH_CC_VEGAS_H
+#define BENCH_CC_VEGAS_H
 
-#include "congestion.h"
+#include "loss_based.h"
 
 #define VEGAS_ALPHA 1u
 #define VEGAS_BETA  3u
@@ -162,4 +162,4 @@ congestion_fn __u32 vegas_undo(struct vegas *st, __u32 cwnd)
 	return congestion_undo(&st->c, cwnd);
 }
 
-#endif /* TCPTUNED_VEGAS_H */
+#endif /* BENCH_CC_VEGAS_H */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The family behind one table, for an engine that takes its congestion control by name: a
- * simulator, a test. What the functions do, and when they are called, is in congestion.h. The
- * kernel has a program for each instead (bpf/hstcp.bpf.c ..., on bpf/congestion.h).
+ * simulator, a test. What the functions do, and when they are called, is in tcptuned/congestion.h.
+ * The kernel has a program for each instead (hstcp.bpf.c ...).
  */
-#ifndef TCPTUNED_FAMILY_H
-#define TCPTUNED_FAMILY_H
+#ifndef BENCH_CC_FAMILY_H
+#define BENCH_CC_FAMILY_H
 
 #include "aimd.h"
-#include "bitcp.h"
+#include "tcptuned/bitcp.h"
 #include "hstcp.h"
 #include "reno.h"
 #include "stcp.h"
@@ -129,4 +129,4 @@ static const struct family_member family_members[FAMILY_MEMBERS] = {
 	 family_undo},
 };
 
-#endif /* TCPTUNED_FAMILY_H */
+#endif /* BENCH_CC_FAMILY_H */

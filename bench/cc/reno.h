@@ -6,10 +6,10 @@
  * half of the window at a loss. The RFC halves what is in flight; the window stands for it
  * here, as in the kernel, since one that is not used does not grow.
  */
-#ifndef TCPTUNED_RENO_H
-#define TCPTUNED_RENO_H
+#ifndef BENCH_CC_RENO_H
+#define BENCH_CC_RENO_H
 
-#include "congestion.h"
+#include "loss_based.h"
 
 #define RENO_INCREASE CONGESTION_PACKETS(1, 1)
 #define RENO_DECREASE CONGESTION_SHARE(1, 2)
@@ -26,4 +26,4 @@ congestion_fn __u32 reno_ssthresh(struct congestion *st, __u32 cwnd)
 	return congestion_reduce(st, cwnd, RENO_DECREASE);
 }
 
-#endif /* TCPTUNED_RENO_H */
+#endif /* BENCH_CC_RENO_H */

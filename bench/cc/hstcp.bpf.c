@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* HighSpeed TCP as a struct_ops congestion control, "hstcp". The algorithm is tcptuned/hstcp.h. */
-#include "congestion.h"
-#include "tcptuned/hstcp.h"
+/* HighSpeed TCP as a struct_ops congestion control, "hstcp". The algorithm is hstcp.h. */
+#include "program.h"
+#include "hstcp.h"
 
 CONGESTION_CONTROL(congestion_init, hstcp_on_ack, hstcp_ssthresh, congestion_undo)
 

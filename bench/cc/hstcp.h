@@ -4,8 +4,8 @@
  * that the average window is 38 at a loss rate of 10^-3 and 83000 at 10^-7, on a straight line
  * of logarithms between (section 5). Below a window of 38 packets it is Reno.
  */
-#ifndef TCPTUNED_HSTCP_H
-#define TCPTUNED_HSTCP_H
+#ifndef BENCH_CC_HSTCP_H
+#define BENCH_CC_HSTCP_H
 
 #include "reno.h"
 
@@ -25,7 +25,7 @@ struct hstcp_row {
  *   b(w) = 0.5 - 0.4 * log(w / 38) / log(83000 / 38)
  *   a(w) = w^2 * p(w) * 2 * b(w) / (2 - b(w)),  p(w) = 1 / (12.8 * w^1.2)
  *
- * tests/unit/test_family.c computes each row anew.
+ * tests/unit/test_comparison.c computes each row anew.
  */
 #define HSTCP_ROWS 73u
 
@@ -122,4 +122,4 @@ congestion_fn __u32 hstcp_ssthresh(struct congestion *st, __u32 cwnd)
 	return congestion_reduce(st, cwnd, hstcp_decrease(cwnd));
 }
 
-#endif /* TCPTUNED_HSTCP_H */
+#endif /* BENCH_CC_HSTCP_H */

@@ -5,10 +5,10 @@
  * They name no low window, and Figure 4 shows it parallel to TCP at every loss rate: it is not
  * friendly to TCP, and on links that others share it is for measurements only.
  */
-#ifndef TCPTUNED_AIMD_H
-#define TCPTUNED_AIMD_H
+#ifndef BENCH_CC_AIMD_H
+#define BENCH_CC_AIMD_H
 
-#include "congestion.h"
+#include "loss_based.h"
 
 #define AIMD_ALPHA CONGESTION_PACKETS(32, 1)
 #define AIMD_BETA  CONGESTION_SHARE(1, 8)
@@ -25,4 +25,4 @@ congestion_fn __u32 aimd_ssthresh(struct congestion *st, __u32 cwnd)
 	return congestion_reduce(st, cwnd, AIMD_BETA);
 }
 
-#endif /* TCPTUNED_AIMD_H */
+#endif /* BENCH_CC_AIMD_H */

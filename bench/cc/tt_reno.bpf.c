@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reno as a struct_ops congestion control, "tt_reno", for the kernel has a reno. The algorithm
- * is tcptuned/reno.h.
+ * Reno as a struct_ops congestion control, "tt_reno", because the kernel has a reno. The
+ * algorithm is reno.h.
  */
-#include "congestion.h"
-#include "tcptuned/reno.h"
+#include "program.h"
+#include "reno.h"
 
 CONGESTION_CONTROL(congestion_init, reno_on_ack, reno_ssthresh, congestion_undo)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* AIMD(32, 0.125) as a struct_ops congestion control, "aimd". The algorithm is tcptuned/aimd.h. */
-#include "congestion.h"
-#include "tcptuned/aimd.h"
+/* AIMD(32, 0.125) as a struct_ops congestion control, "aimd". The algorithm is aimd.h. */
+#include "program.h"
+#include "aimd.h"
 
 CONGESTION_CONTROL(congestion_init, aimd_on_ack, aimd_ssthresh, congestion_undo)
 

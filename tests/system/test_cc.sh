@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Congestion controls: those of bench/cc, which bpftool registers, differ from one another in the way
+# that tells them apart, and a policy names them like any of the kernel's; and bitcp after a loss.
+
+. "$TEST_TOP/tests/system/daemon.sh"
+
+compared=(aimd hstcp stcp tt_reno tt_vegas)
+
+# Begins a connection from a over its own link, which loses one segment and has room for the whole
+# window in its queue. Until the 150th segment is missed slow start has made the window 159.
+begin_over_lossy_link() { # CONTROL
+	local cc=$1
+	link a "$cc" --rate 20mbit --delay 20ms --queue 20bdp --loss-at 150
+	address[$cc]=${ADDR[$cc]}
+	background "$cc-receiver" in_host "$cc" "$TEST_BUILD/messages" \
+		--listen "${ADDR[$cc]}" --once --rcvbuf 4MiB
+	wait_until 5 grep -q '^listening' "$TEST_DIR/$cc-receiver.log"
+	background "$cc" in_host a "$TEST_BUILD/messages" --connect "${ADDR[$cc]}" \
+		--duration 30 --congestion "$cc" --sndbuf 2MiB
+}
+
+# of CONTROL PATTERN: the first group of PATTERN in what ss says of its connection
+of() {
+	ss_of a "dst ${address[$1]}" "$2"
+}
+
+window_of() {
+	of "$1" ' cwnd:([0-9]+)'
+}
+
+reduced() { # CONTROL
+	[ -n "$(of "$1" ' ssthresh:([0-9]+)')" ]
+}
+
+# expect_kept CONTROL PERMILLE: what is left of the window at the loss; ssthresh is that
+expect_kept() {
+	local ssthresh
+	wait_until 5 reduced "$1"
+	ssthresh=$(of "$1" ' ssthresh:([0-9]+)')
+	expect_ge "$ssthresh" $((159 * $2 / 1000 - 6)) "$1 after the loss"
+	expect_le "$ssthresh" $((159 * $2 / 1000 + 6)) "$1 after the loss"
+}
+
+# timeout: 60
+test_cc_compared_on_a_link() {
+	local before cc
+	local -A address=()
+	before=$(host_state)
+	host a "${compared[@]}"
+	register "${compared[@]}"
+	for cc in "${compared[@]}"; do
+		begin_over_lossy_link "$cc"
+	done
+	expect_kept tt_reno 500
+	expect_kept hstcp 572 # 1 - b(159)
+	expect_kept stcp 875
+	expect_kept aimd 875
+	sleep 1.5
+	# By then 32 packets per round trip have filled the queue, and one per round trip has not.
+	expect_ge "$(window_of aimd)" 300 "window of aimd"
+	expect_le "$(window_of tt_reno)" 150 "window of tt_reno"
+	# The link holds 67 packets; one to three of them are to be in its queue.
+	expect_le "$(window_of tt_vegas)" 80 "window of tt_vegas"
+	expect_ge "$(window_of tt_vegas)" 30 "window of tt_vegas"
+	stream_stop "${compared[@]}"
+	for cc in "${compared[@]}"; do
+		expect_eq "$(result "$cc" .congestion)" "$cc" "congestion control at the end"
+	done
+	unregister
+	expect_host_state "$before"
+}
+
+# The daemon's stop takes back the policy's choice; the application's own stays as long as its
+# connection, although nobody can choose it any more.
+# timeout: 60
+test_cc_compared_by_policy() {
+	local before
+	before=$(host_state)
+	host a b
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	register hstcp stcp
+	tcptuned_start --set=policy.congestion_control=hstcp
+	link a b --rate 100mbit --delay 5ms
+	stream policy 7101 --duration 30 --verify
+	stream own 7102 --duration 30 --verify --congestion stcp
+	sleep 1
+	expect_eq "$(ss_of a "dport = :7101" ' (hstcp|reno) wscale')" hstcp "the policy's"
+	expect_eq "$(ss_of a "dport = :7102" ' (stcp|reno) wscale')" stcp "the application's"
+	tcptuned_stop
+	unregister
+	expect_eq "$(ss_of a "dport = :7101" ' (hstcp|reno) wscale')" reno "the policy's, afterwards"
+	expect_eq "$(ss_of a "dport = :7102" ' (stcp|reno) wscale')" stcp \
+		"the application's, afterwards"
+	stream_stop policy own
+	expect_payload policy
+	expect_payload own
+	expect_host_state "$before"
+}
+
+# What is in flight fills the peer's window of 1 MB, of which the path holds 0.5 MB and its queue
+# the rest. One segment is lost, and its repair frees the window at once: more than the queue holds.
+loses_one() { # SEGMENT
+	link a b --rate 100mbit --delay 20ms --queue 600KB --loss-at "$1"
+	stream lossy 7101
+	wait_until 5 reduced_on 7101
+	sleep 0.6
+	lost=$(link_stats a b .ab.drops.total.segments)
+	paced=$(flow_to 7101 .pacing.rate_bytes_per_s)
+	stream_stop lossy
+}
+
+reduced_on() { # PORT
+	[ -n "$(ss_of a "dport = :$1" ' ssthresh:([0-9]+)')" ]
+}
+
+# timeout: 60
+test_cc_no_burst_after_a_loss() {
+	local lost paced window=(--set=policy.receive_window_{min,max}=1M)
+	host a b
+	tcptuned_start $bitcp "${window[@]}"
+	valid_run loses_one 4000
+	tcptuned_stop
+	expect_le "$lost" 40 "segments lost"
+	expect_eq "$paced" null "pacing rate, afterwards"
+
+	tcptuned_start $bitcp "${window[@]}" --set=policy.pacing_rate_max=80M
+	valid_run loses_one 300
+	tcptuned_stop
+	expect_ge "$paced" 1 "pacing rate under a limit of the policy's, afterwards"
+}
