@@ -33,7 +33,7 @@ help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
 # --- the kernel side: one object and one skeleton per .bpf.c ---------------------------
-BPF_NAMES := bitcp rightsize flows burstiness
+BPF_NAMES := bitcp rightsize flows
 SKELETONS := $(BPF_NAMES:%=$(BUILD)/skel/%.skel.h)
 
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
@@ -103,12 +103,12 @@ $(BUILD)/poisson: bench/poisson.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(HOSTFLAGS) $(LDFLAGS) -o $@ $< -lm
 
-# --- the comparison congestion controls: `bpftool struct_ops register OBJECT` offers one to the host
-BENCH_CC := $(patsubst %.bpf.c,$(BUILD)/%.bpf.o,$(wildcard bench/cc/*.bpf.c))
+# --- what benches load with bpftool: the comparison congestion controls, and a counter of segments
+BENCH_BPF := $(patsubst %.bpf.c,$(BUILD)/%.bpf.o,$(wildcard bench/cc/*.bpf.c bench/*.bpf.c))
 
-bench-cc: $(BENCH_CC) ## build the congestion controls that bitcp is compared with
+bench-cc: $(BENCH_BPF) ## build the congestion controls that bitcp is compared with
 
-$(BUILD)/bench/cc/%.bpf.o: bench/cc/%.bpf.c
+$(BUILD)/bench/%.bpf.o: bench/%.bpf.c
 	@mkdir -p $(@D)
 	$(CLANG) $(BPFFLAGS) -c $< -o $@
 

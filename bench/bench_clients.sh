@@ -2,8 +2,8 @@
 #
 # Clients with Poisson traffic behind one gateway, on the kernel (paper 002, Figures 2 to 4), with
 # the paper's Table 1; and such as are added to others with Reno (Figures 5 to 12). The burstiness
-# is what tcptuned counts of its host, metrics.burstiness, over up to 96 s at the end: cov_seconds in
-# a row; loss and throughput are of all of the run. Nothing is tuned here.
+# is that of all segments of the clients' host, as burstiness.bpf.c counts them (cov_seconds: over how
+# long). No tcptuned runs here.
 #
 # bench_added: BENCH_BACKGROUND clients with Reno (40), BENCH_CLIENTS added to them (20), and the
 # paper's gateways, BENCH_GATEWAYS: FIFO-50 RED-50 FIFO-1500 RED1 RED2.
@@ -11,6 +11,7 @@
 . "$TEST_TOP/bench/lib.sh"
 
 clients_warm_up=8
+clients_controls=${BENCH_CONTROLS:-tt_reno tt_vegas bitcp}
 
 # The gateway's queue in linkem's words.
 gateway() { # drop-tail|FIFO-50|RED|RED-50|FIFO-1500|RED1|RED2
@@ -25,16 +26,14 @@ gateway() { # drop-tail|FIFO-50|RED|RED-50|FIFO-1500|RED1|RED2
 	esac
 }
 
-# The network, the server, and the daemon.
+# The network, the server, and the congestion controls.
 clients_network() { # COUNT GATEWAY
 	local hosts=() i queue
 	queue=$(gateway "$2")
 	for ((i = 0; i < $1; i++)); do
 		hosts+=(--host "10.99.0.$((11 + i)),delay=25ms,rate=10mbit")
 	done
-	: >"$TEST_DIR/clients.conf"
-	tcptuned_start --config="$TEST_DIR/clients.conf" --set=policy.mode=off
-	register tt_reno tt_vegas
+	register tt_reno $clients_controls
 	link a b --addr-a 10.99.0.1/24 --addr-b 10.99.0.2/24 --rate 50mbit --delay 25ms \
 		$queue --seed "$(run_seed)" "${hosts[@]}"
 	for ((i = 0; i < $1; i++)); do
@@ -62,12 +61,11 @@ clients_end() { # NAME
 }
 
 clients_count() { # SECONDS
-	printf '[metrics]\nburstiness = 100ms\n' >"$TEST_DIR/clients.conf"
-	kill -HUP "$(pid_of tcptuned)" || fail "tcptuned: $(<"$TEST_DIR/tcptuned.log")"
+	burstiness_begin
 	link_stats a b >"$TEST_DIR/half.json"
 	sleep "$1"
-	curl -sf -o "$TEST_DIR/scrape" "$METRICS/metrics"
 	link_stats a b >"$TEST_DIR/whole.json"
+	burstiness_end >"$TEST_DIR/burstiness.json"
 }
 
 clients_of() { # COUNT CONTROL GATEWAY SECONDS
@@ -76,35 +74,40 @@ clients_of() { # COUNT CONTROL GATEWAY SECONDS
 	clients_count "$4"
 	clients_end clients
 	stop server || :
-	tcptuned_stop
 	unregister
 	clients_result >"$TEST_DIR/transfer.json"
 }
 
-burstiness_metric() { # NAME[{LABELS}]
-	awk -v name="tcptuned_burstiness_$1" '$1 == name { print $2 }' "$TEST_DIR/scrape"
+counter=/sys/fs/bpf/burstiness
+
+burstiness_begin() {
+	bpftool prog load "$TEST_BUILD/bench/burstiness.bpf.o" $counter pinmaps $counter-maps
+	bpftool cgroup attach "$TEST_CGROUP/group" cgroup_inet_egress pinned $counter
 }
 
-# Of all connections of the host
-clients_burstiness() {
-	local all='{congestion_control="all"}'
-	jq -n --argjson cov "$(burstiness_metric "cov$all")" \
-		--argjson mean "$(burstiness_metric "segments_per_interval$all")" \
-		--argjson intervals "$(burstiness_metric intervals)" \
-		'{$cov, $mean, cov_seconds: ($intervals / 10)}'
+# Of the intervals from the first to the last that has a segment, without these two, of which the
+# count has not all.
+burstiness_end() {
+	bpftool cgroup detach "$TEST_CGROUP/group" cgroup_inet_egress pinned $counter
+	bpftool -j map dump pinned $counter-maps/segments | jq '
+		map(.formatted.value) | .[1:(to_entries | map(select(.value > 0)) | last.key)]
+		| length as $n | (add / $n) as $mean
+		| {cov: ((map(. * .) | add / $n - $mean * $mean | sqrt) / $mean), $mean,
+			cov_seconds: ($n / 10)}'
+	rm -r $counter $counter-maps
 }
 
 clients_result() {
 	tail -n 1 "$TEST_DIR/clients.log" | jq --slurpfile half "$TEST_DIR/half.json" \
 		--slurpfile whole "$TEST_DIR/whole.json" \
-		--argjson burstiness "$(clients_burstiness)" '
+		--slurpfile burstiness "$TEST_DIR/burstiness.json" '
 		$half[0].ab as $h | $whole[0].ab as $w
 		| ($whole[0].up_seconds - $half[0].up_seconds) as $seconds
 		| {measured_s: $seconds, sender: {mss: 1448}, retransmits: .retransmitted,
 			goodput_bps: (($w.out.bytes - $h.out.bytes) * 8 / $seconds),
 			utilisation: (($w.out.bytes - $h.out.bytes) * 8 / $seconds / $w.rate_bps),
 			loss: (($w.drops.total.segments - $h.drops.total.segments)
-				/ ($w.in.segments - $h.in.segments))} + $burstiness'
+				/ ($w.in.segments - $h.in.segments))} + $burstiness[0]'
 }
 
 clients_hosts() {
@@ -119,7 +122,7 @@ bench_clients() {
 	for ((run = 0; run < ${BENCH_RUNS:-3}; run++)); do
 		for count in ${BENCH_CLIENTS:-20 44 60}; do
 			for queue in ${BENCH_QUEUES:-drop-tail RED}; do
-				for cc in ${BENCH_CONTROLS:-tt_reno tt_vegas bitcp}; do
+				for cc in $clients_controls; do
 					row clients "$count, $queue" $cc \
 						clients_of "$count" $cc $queue $run_seconds
 				done
@@ -137,7 +140,6 @@ added_to() { # BACKGROUND COUNT CONTROL GATEWAY SECONDS
 	clients_end clients
 	clients_end background
 	stop server || :
-	tcptuned_stop
 	unregister
 	added_result "$1" "$2" >"$TEST_DIR/transfer.json"
 }
@@ -146,7 +148,7 @@ added_to() { # BACKGROUND COUNT CONTROL GATEWAY SECONDS
 added_result() { # BACKGROUND COUNT
 	tail -n 1 "$TEST_DIR/clients.log" | jq --argjson background "$1" --argjson count "$2" \
 		--slurpfile half "$TEST_DIR/half.json" --slurpfile whole "$TEST_DIR/whole.json" \
-		--argjson burstiness "$(clients_burstiness)" '
+		--slurpfile burstiness "$TEST_DIR/burstiness.json" '
 		def sums($from; $to): .hosts[$from:$to] | {passed: map(.from.passed.segments) | add,
 			bytes: map(.from.passed.bytes) | add,
 			lost: map(.from.drops.total.segments) | add};
@@ -159,7 +161,7 @@ added_result() { # BACKGROUND COUNT
 		| {measured_s: $seconds, sender: {mss: 1448}, retransmits: .retransmitted,
 			goodput_bps: $new.bps, loss: $new.loss, background_mbps: ($old.bps / 1e6),
 			background_loss: $old.loss,
-			utilisation: (($old.bps + $new.bps) / $whole[0].ab.rate_bps)} + $burstiness'
+			utilisation: (($old.bps + $new.bps) / $whole[0].ab.rate_bps)} + $burstiness[0]'
 }
 
 bench_added() {
@@ -182,7 +184,7 @@ added_profile() { # SHORT FULL
 added_rows() {
 	[ $((background + count)) -le 200 ] || fail "200 clients at most, not $background + $count"
 	for gateway in ${BENCH_GATEWAYS:-FIFO-50 RED-50 FIFO-1500 RED1 RED2}; do
-		for cc in ${BENCH_CONTROLS:-tt_reno tt_vegas bitcp}; do
+		for cc in $clients_controls; do
 			row added "$background + $count, $gateway" $cc \
 				added_to "$background" "$count" $cc $gateway $run_seconds
 		done

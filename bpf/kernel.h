@@ -164,7 +164,6 @@ struct sock {
 	__u32 sk_pacing_status;		  /* enum sk_pacing */
 	unsigned long sk_tsq_flags;
 	void *sk_validate_xmit_skb; /* what a device encrypts comes through it */
-	__u16 sk_type;
 	__u8 sk_userlocks : 4;
 	__u32 sk_max_ack_backlog;
 	struct sock_cgroup_data sk_cgrp_data;

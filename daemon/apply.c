@@ -226,28 +226,3 @@ void tcptuned_apply_again(struct tcptuned_daemon *d)
 		tcptuned_log(TCPTUNED_LOG_ERROR, "%s", err.text);
 	snprintf(d->trouble.unapplied, sizeof(d->trouble.unapplied), "%s", err.text);
 }
-
-/* Where there are no metrics, nobody could read it. */
-void tcptuned_apply_burstiness(struct tcptuned_daemon *d)
-{
-	uint32_t wanted = d->scrape ? d->config->metrics_burstiness_us : 0;
-	int error = 0;
-
-	if (!wanted && d->config->metrics_burstiness_us)
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "metrics.burstiness: segments are not counted: metrics.enabled is no, "
-			     "and nobody could read it");
-	if (d->burstiness && tcptuned_burstiness_interval_us(d->burstiness) == wanted)
-		return;
-	tcptuned_burstiness_stop(d->burstiness);
-	d->burstiness = NULL;
-	if (wanted)
-		error = tcptuned_burstiness_start(&d->burstiness, d->cgroup_fd, wanted);
-	if (error)
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "metrics.burstiness: segments are not counted: the kernel does not "
-			     "take the program (%s)",
-			     strerror(-error));
-	if (d->scrape)
-		tcptuned_scrape_set_burstiness(d->scrape, d->burstiness, wanted);
-}

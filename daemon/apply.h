@@ -19,7 +19,4 @@ int tcptuned_apply(struct tcptuned_daemon *d, struct tcptuned_error *err);
  */
 void tcptuned_apply_again(struct tcptuned_daemon *d);
 
-/* Count segments (metrics.burstiness) as configured, or not. That it fails is logged, not fatal. */
-void tcptuned_apply_burstiness(struct tcptuned_daemon *d);
-
 #endif

@@ -128,13 +128,6 @@ void tcptuned_bpfstats_read(struct tcptuned_bpfstats *stats,
 	read_map(stats, "bitcp", kernel->bitcp_map_fd);
 }
 
-void tcptuned_bpfstats_add(struct tcptuned_bpfstats *stats, const char *name, int prog_fd,
-			   int map_fd)
-{
-	read_program(stats, name, prog_fd);
-	read_map(stats, name, map_fd);
-}
-
 void tcptuned_process_stats_read(struct tcptuned_process_stats *stats)
 {
 	_cleanup_fclose_ FILE *file = fopen("/proc/self/statm", "re");

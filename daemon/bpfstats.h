@@ -26,8 +26,8 @@ struct tcptuned_bpfstats {
 	bool enabled; /* runs and run_time_ns are being counted */
 	unsigned int programs_len;
 	unsigned int maps_len;
-	struct tcptuned_program_stats programs[TCPTUNED_PROGS + 1]; /* and burstiness */
-	struct tcptuned_map_stats maps[TCPTUNED_MAPS + 2]; /* and the struct_ops map, and its */
+	struct tcptuned_program_stats programs[TCPTUNED_PROGS];
+	struct tcptuned_map_stats maps[TCPTUNED_MAPS + 1]; /* and the struct_ops map */
 	__u64 storage_bytes; /* one connection's record, as the kernel allocates it */
 };
 
@@ -42,10 +42,6 @@ struct tcptuned_process_stats {
  */
 void tcptuned_bpfstats_read(struct tcptuned_bpfstats *stats,
 			    const struct tcptuned_kernel *kernel, bool enabled);
-
-/* One more program, and a map, both of that name. */
-void tcptuned_bpfstats_add(struct tcptuned_bpfstats *stats, const char *name, int prog_fd,
-			   int map_fd);
 
 /* This process. What cannot be had stays 0. */
 void tcptuned_process_stats_read(struct tcptuned_process_stats *stats);

@@ -21,7 +21,7 @@
 #include "prefix.h"
 
 #define TCPTUNED_CONFIG_PATH "/etc/tcptuned/tcptuned.conf"
-#define TCPTUNED_CONFIG_KEYS 47
+#define TCPTUNED_CONFIG_KEYS 46
 #define TCPTUNED_CONFIG_TEXT 256 /* longest path or origin, with its NUL */
 
 #define TCPTUNED_WINDOW_KERNEL 1 /* receive_window_max = kernel: as far as the kernel goes */
@@ -100,7 +100,6 @@ struct tcptuned_config {
 	uint16_t metrics_port;
 	uint32_t metrics_flows; /* so many flows one by one */
 	char metrics_reader[32]; /* to whom, besides root; "": everybody */
-	uint32_t metrics_burstiness_us; /* the interval; 0: not counted */
 
 	/* Where each value comes from, in the order of the table: "FILE:LINE", "default" ... */
 	char origin[TCPTUNED_CONFIG_KEYS][TCPTUNED_CONFIG_TEXT];

@@ -678,27 +678,6 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 			"the rest only in the totals. Each makes up to seventy time series. They are "
 			"of every user and every network namespace.",
 	},
-	{
-		.section = "metrics",
-		.name = "burstiness",
-		.type = KEY_TIME,
-		FIELD(metrics_burstiness_us),
-		.lowest = 100,
-		.highest = 1000000,
-		.special = "off",
-		.fallback = "off",
-		.live = true,
-		.help = "Count the TCP segments with data that are sent to other hosts in each "
-			"interval of this length, and show how bursty they are, by congestion "
-			"control and for all together: the coefficient of variation of their "
-			"number, over the last 960 intervals. Take the round-trip time without "
-			"queues of the path that matters, 50ms for example. It is one length for "
-			"all connections, since their sum is judged, and since values of "
-			"different intervals cannot be compared: Poisson traffic of m segments "
-			"per interval has 1/sqrt(m). Retransmissions count as what they are: "
-			"segments sent. Off by default, for it costs a little with every packet "
-			"that is sent, and 128 KB for each processor that the host may have.",
-	},
 };
 
 static void *field(const struct tcptuned_key *key, struct tcptuned_config *config)
@@ -843,8 +822,7 @@ struct unit {
 /* A whole number of one of the @units, which end with one that has no suffix. */
 static int parse_quantity(const struct tcptuned_key *key, const char *text,
 			  struct tcptuned_config *config, const struct unit *units,
-			  int (*compare)(const char *, const char *), const char *no_number,
-			  const char *no_unit, char *ret_problem)
+			  const char *no_number, const char *no_unit, char *ret_problem)
 {
 	bool negative = is_negative(&text);
 	uint64_t value;
@@ -853,7 +831,7 @@ static int parse_quantity(const struct tcptuned_key *key, const char *text,
 		return problem(ret_problem, EINVAL, no_number);
 	text += strspn(text, " \t");
 	for (; units->suffix; units++) {
-		if (compare(text, units->suffix))
+		if (strcasecmp(text, units->suffix))
 			continue;
 		if (value > key->highest / units->factor) /* the product might pass 2^64 */
 			value = key->highest + 1;
@@ -871,7 +849,7 @@ static int parse_size(const struct tcptuned_key *key, const char *text,
 	static const struct unit units[] = {{"", 1},	  {"K", KIB},   {"KiB", KIB}, {"M", MIB},
 					    {"MiB", MIB}, {"G", GIB}, {"GiB", GIB},   {0}};
 
-	return parse_quantity(key, text, config, units, strcasecmp, "is not a size",
+	return parse_quantity(key, text, config, units, "is not a size",
 			      "is not a whole number of bytes, K, M or G", ret_problem);
 }
 
@@ -907,18 +885,8 @@ static int parse_rate(const struct tcptuned_key *key, const char *text,
 	static const struct unit units[] = {
 		{"", 1}, {"k", 1000}, {"M", 1000000}, {"G", 1000000000}, {0}};
 
-	return parse_quantity(key, text, config, units, strcasecmp, "is not a rate",
+	return parse_quantity(key, text, config, units, "is not a rate",
 			      "is not a whole number of bits per second, k, M or G", ret_problem);
-}
-
-/* A bare number is refused: each reader would take it for another unit. */
-static int parse_time(const struct tcptuned_key *key, const char *text,
-		      struct tcptuned_config *config, char *ret_problem)
-{
-	static const struct unit units[] = {{"us", 1}, {"ms", 1000}, {"s", 1000000}, {0}};
-
-	return parse_quantity(key, text, config, units, strcmp, "is not a time",
-			      "is not a whole number of us, ms or s", ret_problem);
 }
 
 static int parse_prefixes(const struct tcptuned_key *key, const char *text,
@@ -984,7 +952,7 @@ int tcptuned_key_parse(const struct tcptuned_key *key, const char *text,
 		[KEY_CHOICE] = parse_choice, [KEY_PATH] = parse_path,
 		[KEY_NAME] = parse_name,     [KEY_ADDRESS] = parse_address,
 		[KEY_RATE] = parse_rate,     [KEY_PREFIXES] = parse_prefixes,
-		[KEY_PORTS] = parse_ports,   [KEY_TIME] = parse_time,
+		[KEY_PORTS] = parse_ports,
 	};
 
 	if (!*text)
@@ -1054,16 +1022,6 @@ static void format_rate(uint64_t bps, char *ret)
 	snprintf(ret, KEY_TEXT, "%ju", (uintmax_t)bps);
 }
 
-static void format_time(uint64_t us, char *ret)
-{
-	if (us % 1000)
-		snprintf(ret, KEY_TEXT, "%juus", (uintmax_t)us);
-	else if (us % 1000000)
-		snprintf(ret, KEY_TEXT, "%jums", (uintmax_t)(us / 1000));
-	else
-		snprintf(ret, KEY_TEXT, "%jus", (uintmax_t)(us / 1000000));
-}
-
 static void format_ports(const struct tcptuned_ports *ports, char *ret)
 {
 	if (ports->low == ports->high)
@@ -1095,8 +1053,6 @@ static void format_number(const struct tcptuned_key *key, uint64_t value, char *
 		format_fraction(value, ret);
 	else if (key->type == KEY_RATE)
 		format_rate(value, ret);
-	else if (key->type == KEY_TIME)
-		format_time(value, ret);
 	else
 		snprintf(ret, KEY_TEXT, "%ju", (uintmax_t)value);
 }
@@ -1155,7 +1111,6 @@ void tcptuned_key_wants(const struct tcptuned_key *key, char *ret)
 		[KEY_NAME] = "a name of at most ",
 		[KEY_ADDRESS] = "a numeric IPv4 or IPv6 address",
 		[KEY_RATE] = "a rate in bits per second",
-		[KEY_TIME] = "a time in us, ms or s",
 		[KEY_PREFIXES] = "prefixes of IPv4 or IPv6, as 192.0.2.0/24, with commas between",
 		[KEY_PORTS] = "a port, or a range of ports as 8000-8080, from 1 to 65535",
 	};
@@ -1174,7 +1129,7 @@ void tcptuned_key_wants(const struct tcptuned_key *key, char *ret)
 		append(ret, key->unit);
 	}
 	if (key->type == KEY_INTEGER || key->type == KEY_SIZE || key->type == KEY_FRACTION ||
-	    key->type == KEY_RATE || key->type == KEY_TIME)
+	    key->type == KEY_RATE)
 		append_range(key, ret);
 	if (key->type == KEY_RATE)
 		append(ret, " (k, M, G: powers of 1000)");

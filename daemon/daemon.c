@@ -228,7 +228,6 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 		tcptuned_kernel_renew_defaults();
 	tcptuned_disabled_forget(d);
 	tcptuned_paths_load(d->paths);
-	tcptuned_apply_burstiness(d);
 	return 0;
 }
 
@@ -323,7 +322,6 @@ static void close_daemon(struct tcptuned_daemon *d)
 	tcptuned_told_free(&d->told);
 	tcptuned_http_stop(d->http);
 	tcptuned_scrape_free(d->scrape);
-	tcptuned_burstiness_stop(d->burstiness);
 	tcptuned_paths_free(d->paths);
 	tcptuned_kernel_close(&d->kernel);
 	tcptuned_closep(&d->timer_fd);

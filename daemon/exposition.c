@@ -11,7 +11,6 @@ void tcptuned_print_value(struct tcptuned_buf *out, __u64 value, enum unit unit)
 		tcptuned_buf_printf(out, "%" PRIu64, (uint64_t)value);
 		break;
 	case MICROSECONDS:
-	case MILLIONTHS:
 		tcptuned_buf_printf(out, "%" PRIu64 ".%06u", (uint64_t)(value / 1000000),
 				    (unsigned int)(value % 1000000));
 		break;

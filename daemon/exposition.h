@@ -15,7 +15,6 @@ enum unit {
 	PLAIN = 0,    /* printed as it is: bytes, segments, counts */
 	MICROSECONDS, /* printed in seconds */
 	NANOSECONDS,
-	MILLIONTHS,
 };
 
 /* Written out with its first sample only: a family without samples does not appear. */

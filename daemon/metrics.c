@@ -153,9 +153,6 @@ static void print_state(struct tcptuned_buf *out, struct tcptuned_buf *labels,
 	tcptuned_sample(out, &success, "collector=\"totals\"", snap->totals_ok, PLAIN);
 	tcptuned_sample(out, &success, "collector=\"flows\"", snap->flows_ok, PLAIN);
 	tcptuned_sample(out, &success, "collector=\"budget\"", snap->budget_ok, PLAIN);
-	if (snap->burstiness.on)
-		tcptuned_sample(out, &success, "collector=\"burstiness\"", snap->burstiness.ok,
-				PLAIN);
 }
 
 void tcptuned_metrics_format(struct tcptuned_buf *out, const struct tcptuned_snapshot *snap)
@@ -173,8 +170,6 @@ void tcptuned_metrics_format(struct tcptuned_buf *out, const struct tcptuned_sna
 		tcptuned_metrics_aggregates(out, &labels, snap);
 		tcptuned_metrics_flows(out, &labels, snap);
 	}
-	if (snap->burstiness.on)
-		tcptuned_metrics_burstiness(out, &labels, &snap->burstiness);
 	print_policies(out, &labels, snap);
 	tcptuned_metrics_cost(out, &labels, snap);
 	if (labels.error)

@@ -13,7 +13,6 @@
 
 #include "bpfstats.h"
 #include "buf.h"
-#include "burstiness.h"
 #include "flows.h"
 #include "paths.h"
 
@@ -50,7 +49,6 @@ struct tcptuned_snapshot {
 	struct budget budget;
 	struct tcptuned_path_stats paths;
 	struct tcptuned_flows flows;
-	struct tcptuned_burstiness_stats burstiness;
 	struct tcptuned_bpfstats bpf;
 	struct tcptuned_process_stats process;
 	unsigned int policies_len, policies_left_out;

@@ -366,44 +366,6 @@ void tcptuned_metrics_paths(struct tcptuned_buf *out, const struct tcptuned_path
 			"Times that the database of paths could not be read or written.");
 }
 
-/* --- how bursty it is ---------------------------------------------------------------------- */
-
-static void label_row(struct tcptuned_buf *labels, const struct tcptuned_burstiness_row *row)
-{
-	tcptuned_label_begin(labels);
-	tcptuned_label(labels, "congestion_control", row->congestion_control);
-}
-
-void tcptuned_metrics_burstiness(struct tcptuned_buf *out, struct tcptuned_buf *labels,
-				 const struct tcptuned_burstiness_stats *stats)
-{
-	const struct tcptuned_burstiness_row *row, *end = stats->rows + stats->rows_len;
-	struct family cov = {"tcptuned_burstiness_cov", GAUGE,
-			     "Coefficient of variation of the number of TCP segments with data "
-			     "sent to other hosts in an interval, over the last intervals; all: "
-			     "of their sum.",
-			     false};
-	struct family mean = {"tcptuned_burstiness_segments_per_interval", GAUGE,
-			      "Mean of the same number.", false};
-
-	tcptuned_single(out, "tcptuned_burstiness_interval_seconds", GAUGE, stats->interval_us,
-			MICROSECONDS, "Length of these intervals.");
-	if (!stats->ok)
-		return;
-	tcptuned_single(out, "tcptuned_burstiness_intervals", GAUGE, stats->intervals, PLAIN,
-			"How many of them there are so far, up to 960.");
-	for (row = stats->rows; row < end; row++) {
-		if (!row->sent.segments || row->sent.intervals < 2) /* one does not vary */
-			continue;
-		label_row(labels, row);
-		tcptuned_sample(out, &cov, labels->data, burstiness_cov(&row->sent), MILLIONTHS);
-	}
-	for (row = stats->rows; row < end; row++) {
-		label_row(labels, row);
-		tcptuned_sample(out, &mean, labels->data, burstiness_mean(&row->sent), MILLIONTHS);
-	}
-}
-
 /* --- what tcptuned itself costs ---------------------------------------------------------- */
 
 static void print_programs(struct tcptuned_buf *out, struct tcptuned_buf *labels,

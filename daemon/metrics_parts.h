@@ -26,9 +26,6 @@ void tcptuned_metrics_budget(struct tcptuned_buf *out, const struct budget *budg
 
 void tcptuned_metrics_paths(struct tcptuned_buf *out, const struct tcptuned_path_stats *paths);
 
-void tcptuned_metrics_burstiness(struct tcptuned_buf *out, struct tcptuned_buf *labels,
-				 const struct tcptuned_burstiness_stats *stats);
-
 void tcptuned_metrics_cost(struct tcptuned_buf *out, struct tcptuned_buf *labels,
 			   const struct tcptuned_snapshot *snap);
 

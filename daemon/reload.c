@@ -66,7 +66,6 @@ static bool take_configuration(struct tcptuned_daemon *d, struct tcptuned_config
 	if (!tcptuned_apply(d, &err)) {
 		tcptuned_disabled_forget(d);
 		configure_metrics(d);
-		tcptuned_apply_burstiness(d);
 		log_differences(&before, &written);
 		tcptuned_config_free(&before);
 		tcptuned_log_set_level(new->log_level);

@@ -22,8 +22,6 @@ struct tcptuned_scrape {
 	struct utsname host;
 	bool reader_known;
 	uid_t reader_uid;
-	const struct tcptuned_burstiness *burstiness;
-	__u32 burstiness_us; /* what was asked for */
 	int stats_fd; /* keeps the kernel's statistics on; -1: not asked for */
 	struct tcptuned_snapshot snap;
 };
@@ -88,12 +86,7 @@ static void read_everything(struct tcptuned_scrape *scrape, bool connections)
 	snap->budget_ok = read_budget(scrape);
 	read_flows(scrape, connections);
 	read_policies(scrape);
-	tcptuned_burstiness_read(scrape->burstiness, scrape->burstiness_us, &snap->burstiness);
 	tcptuned_bpfstats_read(&snap->bpf, kernel, scrape->stats_fd >= 0);
-	if (scrape->burstiness)
-		tcptuned_bpfstats_add(&snap->bpf, "burstiness",
-				      tcptuned_burstiness_prog_fd(scrape->burstiness),
-				      tcptuned_burstiness_map_fd(scrape->burstiness));
 	tcptuned_process_stats_read(&snap->process);
 }
 
@@ -224,13 +217,6 @@ int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max,
 	tcptuned_flows_free(&scrape->snap.flows);
 	scrape->snap.flows = flows;
 	return 0;
-}
-
-void tcptuned_scrape_set_burstiness(struct tcptuned_scrape *scrape,
-				    const struct tcptuned_burstiness *b, __u32 interval_us)
-{
-	scrape->burstiness = b;
-	scrape->burstiness_us = interval_us;
 }
 
 void tcptuned_scrape_count_reload(struct tcptuned_scrape *scrape, bool taken)

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <linux/types.h>
 
-#include "burstiness.h"
 #include "config.h"
 #include "http.h"
 #include "loader.h"
@@ -49,13 +48,6 @@ void tcptuned_scrape_freep(struct tcptuned_scrape **scrape);
  */
 int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max,
 			      bool program_statistics);
-
-/*
- * Show what @b has counted, which has to outlive this. NULL: nothing is counted, which is a failure
- * unless @interval_us, what was asked for, is 0.
- */
-void tcptuned_scrape_set_burstiness(struct tcptuned_scrape *scrape,
-				    const struct tcptuned_burstiness *b, __u32 interval_us);
 
 /* Count a reload of the configuration. */
 void tcptuned_scrape_count_reload(struct tcptuned_scrape *scrape, bool taken);

@@ -9,7 +9,6 @@
 
 #include <tcptuned/policy.h>
 
-#include "burstiness.h"
 #include "config.h"
 #include "control.h"
 #include "http.h"
@@ -29,7 +28,6 @@ struct tcptuned_daemon {
 	struct tcptuned_config *config;
 	struct tcptuned_kernel kernel;
 	struct tcptuned_scrape *scrape;
-	struct tcptuned_burstiness *burstiness; /* NULL: not counted */
 	struct tcptuned_paths *paths;
 	struct tcptuned_http *http;
 	struct tcptuned_control *control;

@@ -18,7 +18,7 @@ cat <<TEXT
 ## Paper 002: clients of one gateway on the kernel
 
 The same clients, gateway and bottleneck, on connections of this kernel over the emulated link, with the headers as
-struct_ops (\`bench_clients.sh\`). The c.o.v. is what tcptuned's own \`metrics.burstiness = 100ms\` says of the sending host, before
+struct_ops (\`bench_clients.sh\`). The c.o.v. is that of the segments that leave the sending host, before
 the access links; throughput is what the bottleneck carried.
 
 | clients, gateway | | Poisson | c.o.v. | times Poisson | ns-3's | ours / ns-3's | Mbit/s | lost, % |

@@ -394,7 +394,7 @@ register() {
 			# what was killed has left it
 			bpftool struct_ops unregister name "$name" >/dev/null 2>&1 || :
 			lib_registered+=("$name")
-			bpftool struct_ops register "$object" >/dev/null
+			bpftool struct_ops register "$object"
 		done
 	done
 }
@@ -402,7 +402,7 @@ register() {
 unregister() {
 	local name
 	for name in "${lib_registered[@]}"; do
-		bpftool struct_ops unregister name "$name" >/dev/null || :
+		bpftool struct_ops unregister name "$name" || :
 	done
 	lib_registered=()
 }

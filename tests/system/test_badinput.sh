@@ -106,7 +106,6 @@ every_key() {
 		metrics port http 65536
 		metrics reader a.b name_of_thirty-two_characters_xx
 		metrics flows all 10001
-		metrics burstiness 100 99us
 	END
 }
 

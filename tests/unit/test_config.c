@@ -159,7 +159,6 @@ static void assert_defaults(const struct tcptuned_config *c)
 	assert_int_equal(c->metrics_port, 9817);
 	assert_int_equal(c->metrics_flows, 100);
 	assert_string_equal(c->metrics_reader, "prometheus");
-	assert_int_equal(c->metrics_burstiness_us, 0);
 }
 
 static void test_defaults(void **state)
@@ -261,32 +260,6 @@ static void test_fraction_forms(void **state)
 	assert_int_equal(config.policy.bitcp.s_max, (uint64_t)(64.5 * Q32));
 	assert_int_equal(config.policy.bitcp.beta, (uint32_t)(0.2 * Q32 + 0.5));
 	assert_int_equal(config.policy.bitcp.low_window, 38);
-}
-
-static void test_time_forms(void **state)
-{
-	static const struct {
-		const char *text;
-		uint32_t us;
-		const char *printed;
-	} times[] = {{"off", 0, "off"},		{"100us", 100, "100us"},
-		     {"1ms", 1000, "1ms"},	{"1000us", 1000, "1ms"},
-		     {"1001us", 1001, "1001us"}, {"50 ms", 50000, "50ms"},
-		     {"+250ms", 250000, "250ms"}, {"1s", 1000000, "1s"},
-		     {"01000ms", 1000000, "1s"}};
-	char text[128];
-
-	for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
-		snprintf(text, sizeof(text), "[metrics]\nburstiness = %s\n", times[i].text);
-		load(text);
-		assert_int_equal(config.metrics_burstiness_us, times[i].us);
-		for (size_t k = 0; k < TCPTUNED_CONFIG_KEYS; k++) {
-			if (strcmp(tcptuned_keys[k].name, "burstiness"))
-				continue;
-			tcptuned_key_format(&tcptuned_keys[k], &config, text);
-			assert_string_equal(text, times[i].printed);
-		}
-	}
 }
 
 /* Two words besides the sizes of a window and the names of a congestion control. */
@@ -531,16 +504,6 @@ static const struct wrong {
 	{"metrics", "flows", "all", TCPTUNED_EXIT_CONFIG_TYPE, "from 0 to 1000"},
 	{"metrics", "flows", "1001", TCPTUNED_EXIT_CONFIG_RANGE, "from 0 to 1000"},
 	{"metrics", "flows", "-1", TCPTUNED_EXIT_CONFIG_RANGE, "from 0 to 1000"},
-	{"metrics", "burstiness", "100", TCPTUNED_EXIT_CONFIG_TYPE,
-	 "a time in us, ms or s from 100us to 1s, or off"},
-	{"metrics", "burstiness", "0.1s", TCPTUNED_EXIT_CONFIG_TYPE, "or off"},
-	{"metrics", "burstiness", "10 MS", TCPTUNED_EXIT_CONFIG_TYPE, "or off"},
-	{"metrics", "burstiness", "ms", TCPTUNED_EXIT_CONFIG_TYPE, "or off"},
-	{"metrics", "burstiness", "99us", TCPTUNED_EXIT_CONFIG_RANGE, "or off"},
-	{"metrics", "burstiness", "0s", TCPTUNED_EXIT_CONFIG_RANGE, "or off"},
-	{"metrics", "burstiness", "1001ms", TCPTUNED_EXIT_CONFIG_RANGE, "or off"},
-	{"metrics", "burstiness", "-1ms", TCPTUNED_EXIT_CONFIG_RANGE, "or off"},
-	{"metrics", "burstiness", "18446744073709552s", TCPTUNED_EXIT_CONFIG_RANGE, "or off"},
 };
 
 static void test_every_key_wrong(void **state)
@@ -644,7 +607,7 @@ static void test_every_key_unknown(void **state)
 		}
 	}
 	load_fails("[metrics]\nwibble = 1\n", TCPTUNED_EXIT_CONFIG_UNKNOWN, 2, "wibble",
-		   "[metrics] has enabled, address, port, reader, flows and burstiness");
+		   "[metrics] has enabled, address, port, reader and flows");
 }
 
 static void test_unknown_section(void **state)
@@ -1469,7 +1432,6 @@ int main(void)
 		TEST(test_bool_forms),
 		TEST(test_size_forms),
 		TEST(test_fraction_forms),
-		TEST(test_time_forms),
 		TEST(test_words),
 		TEST(test_other_forms),
 		TEST(test_layout),

@@ -359,67 +359,6 @@ static void test_budget_lines(void **state)
 	free_snapshot(snap);
 }
 
-static void add_burstiness(struct tcptuned_snapshot *snap)
-{
-	struct tcptuned_burstiness_stats *stats = &snap->burstiness;
-	int i;
-
-	stats->on = stats->ok = true;
-	stats->interval_us = 12500;
-	stats->intervals = 4;
-	stats->rows_len = 4;
-	strcpy(stats->rows[0].congestion_control, "all");
-	strcpy(stats->rows[1].congestion_control, "cubic");
-	strcpy(stats->rows[2].congestion_control, "odd \"cc\"");
-	strcpy(stats->rows[3].congestion_control, "reno"); /* silent */
-	for (i = 0; i < 4; i++) {
-		burstiness_add(&stats->rows[0].sent, i ? 1 : 11);
-		burstiness_add(&stats->rows[1].sent, i ? 0 : 10);
-		burstiness_add(&stats->rows[2].sent, 1);
-		burstiness_add(&stats->rows[3].sent, 0);
-	}
-}
-
-static void test_burstiness_lines(void **state)
-{
-	static const char *const lines[] = {
-		"# TYPE tcptuned_burstiness_cov gauge",
-		"tcptuned_burstiness_interval_seconds 0.012500",
-		"tcptuned_burstiness_intervals 4",
-		"tcptuned_burstiness_cov{congestion_control=\"all\"} 1.237179", /* sqrt(75)/7 */
-		"tcptuned_burstiness_cov{congestion_control=\"cubic\"} 1.732050",
-		"tcptuned_burstiness_cov{congestion_control=\"odd \\\"cc\\\"\"} 0.000000",
-		"tcptuned_burstiness_segments_per_interval{congestion_control=\"all\"} 3.500000",
-		"tcptuned_burstiness_segments_per_interval{congestion_control=\"cubic\"} 2.500000",
-		"tcptuned_burstiness_segments_per_interval{congestion_control=\"reno\"} 0.000000",
-		"tcptuned_collection_success{collector=\"burstiness\"} 1",
-	};
-	struct tcptuned_snapshot *snap = make_snapshot();
-	char *text = text_of(snap);
-
-	expect_none(text, "burstiness");
-	free(text);
-	add_burstiness(snap);
-	text = text_of(snap);
-	expect_lines(text, lines, ARRAY_SIZE(lines));
-	expect_none(text, "tcptuned_burstiness_cov{congestion_control=\"reno\"");
-	free(text);
-	snap->burstiness.rows[2].sent = (struct burstiness){ 0 };
-	burstiness_add(&snap->burstiness.rows[2].sent, 7); /* one interval does not vary */
-	text = text_of(snap);
-	expect_none(text, "tcptuned_burstiness_cov{congestion_control=\"odd");
-	assert_int_equal(count_lines(text, "tcptuned_burstiness_segments_per_interval"
-					   "{congestion_control=\"odd \\\"cc\\\"\"} 7.000000"), 1);
-	free(text);
-	snap->burstiness.ok = false;
-	text = text_of(snap);
-	assert_int_equal(
-		count_lines(text, "tcptuned_collection_success{collector=\"burstiness\"} 0"), 1);
-	expect_none(text, "tcptuned_burstiness_cov");
-	free(text);
-	free_snapshot(snap);
-}
-
 /* As the help of metrics.flows has it; what an observed one would have got is two more. */
 static void test_series_of_one_flow(void **state)
 {
@@ -724,7 +663,6 @@ static void test_promtool_is_content(void **state)
 	snap->flows.top[2].remote_port++;
 	snap->flows.top_len = 3;
 	observe(&snap->totals.histogram[TCPTUNED_H_MIN_RTT], 12345);
-	add_burstiness(snap);
 	text = text_of(snap);
 	check_with_promtool(text);
 	free(text);
@@ -980,7 +918,6 @@ int main(void)
 		cmocka_unit_test(test_what_a_flow_has_not_is_left_out),
 		cmocka_unit_test(test_ipv6_and_escaping),
 		cmocka_unit_test(test_budget_lines),
-		cmocka_unit_test(test_burstiness_lines),
 		cmocka_unit_test(test_series_of_one_flow),
 		cmocka_unit_test(test_aggregate_lines),
 		cmocka_unit_test(test_policies_that_are_gone),
