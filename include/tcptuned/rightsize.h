@@ -585,7 +585,8 @@ static inline void rightsize_test(struct rightsize *rs, const struct rightsize_a
  * A round of a hold ends that carried @got bytes and whose smallest RTT was @low. A queue that
  * nearly emptied says that the window is too small: DRS's twice the bytes per RTT, less what is
  * queue. A path that falls silent although the RTT is four times the minimum has no queue, and is
- * longer than it was: the hold ends. (At less, the bursts of others may be why it is silent.)
+ * longer than it was: the hold ends, and that RTT is the minimum from now on. (At less, the bursts
+ * of others may be why it is silent.)
  */
 static inline void rightsize_hold_round(struct rightsize *rs, const struct rightsize_ack *a,
 					__u32 got, __u32 low)
@@ -607,6 +608,7 @@ static inline void rightsize_hold_round(struct rightsize *rs, const struct right
 		if (++rs->silent_rounds >= 2) {
 			if (rs->failures < 255)
 				rs->failures++;
+			rs->min_rtt_us = low;
 			rightsize_enter(rs, RIGHTSIZE_FREE, a->now_us);
 		}
 	} else {
