@@ -152,13 +152,14 @@ static uint32_t buffer_max(const char *name, int option)
  * first (TCP_DEFAULT_SCALING_RATIO). The kernel takes the window scale from tcp_rmem, too, and for a
  * power of two it takes one more than a byte less would need (tcp_select_initial_window()). Coarse
  * scales are harmful, since a window can be made smaller only by an ACK for more bytes than its
- * unit: each other ACK promises up to that much memory anew.
+ * unit: each other ACK promises up to that much memory anew. And administrators set powers of two: a
+ * limit that is found when tcptuned stops is then theirs, and stays.
  */
-static uint64_t buffer_for(uint32_t window, bool receive)
+static uint64_t buffer_for(uint32_t window)
 {
 	uint64_t bytes = MIN(2ull * window, INT_MAX);
 
-	return receive && !(bytes & (bytes - 1)) ? bytes - 1 : bytes;
+	return bytes && !(bytes & (bytes - 1)) ? bytes - 1 : bytes;
 }
 
 /* The largest window of the policies of this mode in a direction, bytes; 0: there is none. */
@@ -181,8 +182,8 @@ static void set_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl which)
 	int meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META];
 	bool receive = which == TCPTUNED_SYSCTL_TCP_RMEM;
 	uint64_t before = tcptuned_sysctl_maximum_before(meta_fd, which);
-	uint64_t bytes = buffer_for(max_window(d, TCPTUNED_TUNE, receive), receive);
-	uint64_t would = buffer_for(max_window(d, TCPTUNED_OBSERVE, receive), receive);
+	uint64_t bytes = buffer_for(max_window(d, TCPTUNED_TUNE, receive));
+	uint64_t would = buffer_for(max_window(d, TCPTUNED_OBSERVE, receive));
 	const char *name = tcptuned_sysctl_name(which);
 	char value[TCPTUNED_SYSCTL_VALUE];
 	int changed;
@@ -211,7 +212,7 @@ static void set_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl which)
  */
 static void raise_wmem_max(struct tcptuned_daemon *d)
 {
-	uint64_t bytes = buffer_for(max_window(d, TCPTUNED_TUNE, false), false);
+	uint64_t bytes = buffer_for(max_window(d, TCPTUNED_TUNE, false));
 	int meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META];
 	char value[TCPTUNED_SYSCTL_VALUE], wanted[TCPTUNED_SYSCTL_VALUE];
 	int changed;
@@ -221,7 +222,7 @@ static void raise_wmem_max(struct tcptuned_daemon *d)
 		tcptuned_sysctl_restore(meta_fd, TCPTUNED_SYSCTL_WMEM_MAX, tcptuned_log_restored);
 		return;
 	}
-	snprintf(wanted, sizeof(wanted), "%llu", (unsigned long long)bytes / 2);
+	snprintf(wanted, sizeof(wanted), "%llu", (unsigned long long)(bytes + 1) / 2);
 	changed = tcptuned_sysctl_set(meta_fd, TCPTUNED_SYSCTL_WMEM_MAX, wanted, value);
 	if (changed > 0)
 		tcptuned_log(TCPTUNED_LOG_INFO, "net.core.wmem_max set to %s", value);

@@ -394,7 +394,7 @@ test_administrator_changes_a_buffer_limit() {
 	set_limits 6291456 4194304
 	tcptuned_start --set=policy.receive_window_max=64M --set=policy.send_window_max=32M
 	in_log 'net.ipv4.tcp_rmem set to 4096 131072 134217727'
-	expect_eq "$(limits)" "4096 131072 134217727 4096 16384 67108864 " \
+	expect_eq "$(limits)" "4096 131072 134217727 4096 16384 67108863 " \
 		"limits raised: a power of two would make the scale coarser"
 	host a
 	sysctl -qw net.ipv4.tcp_rmem="4096 131072 5000000"
@@ -402,18 +402,18 @@ test_administrator_changes_a_buffer_limit() {
 		'["4096 131072 134217727","4096 131072 5000000",true]' \
 		"what tcptunectl says, before it is noticed"
 	in_log 'warning: net.ipv4.tcp_rmem was changed from tcptuned.s 4096 131072 134217727 to 4096 131072 5000000 by somebody'
-	expect_eq "$(limits a)" "4096 131072 6291456 4096 16384 67108864 " \
+	expect_eq "$(limits a)" "4096 131072 6291456 4096 16384 67108863 " \
 		"put back in another network namespace"
 	# Told once, and not taken back by a reload.
 	kill -HUP "$(pid_of tcptuned)"
 	in_log 'reloaded: nothing differs'
 	sleep 0.3
-	expect_eq "$(limits)" "4096 131072 5000000 4096 16384 67108864 " "after a reload"
+	expect_eq "$(limits)" "4096 131072 5000000 4096 16384 67108863 " "after a reload"
 	sleep 5.5
 	expect_eq "$(grep -c 'was changed from' "$TEST_DIR/tcptuned.log")" 1 "warnings"
 	expect_eq "$(sysctls_told '.name, .before, .set_to, .now, .left_alone')" \
 		'["net.ipv4.tcp_rmem",null,"4096 131072 134217727","4096 131072 5000000",true]
-["net.ipv4.tcp_wmem","4096 16384 4194304","4096 16384 67108864","4096 16384 67108864",false]
+["net.ipv4.tcp_wmem","4096 16384 4194304","4096 16384 67108863","4096 16384 67108863",false]
 ["net.core.wmem_max","'"$wmem_max"'","33554432","33554432",false]' \
 		"what tcptunectl says of them"
 	tcptuned_stop
@@ -428,15 +428,16 @@ test_buffer_limits_of_other_network_namespaces() {
 	local before config=$TEST_DIR/my.conf
 	before=$(limits)
 	set_limits 6291456 4194304
-	host a b
+	host a b d
 	in_host b sysctl -qw net.ipv4.tcp_rmem="4096 131072 1000000"
+	in_host d sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
 	: >"$config"
 	tcptuned_start --config="$config"
 	in_log 'net.ipv4.tcp_rmem set to 4096 131072 67108863'
 	host c
-	expect_eq "$(limits a)" "4096 131072 67108863 4096 16384 67108864 " "the same limits"
-	expect_eq "$(limits b)" "4096 131072 1000000 4096 16384 67108864 " "its own"
-	expect_eq "$(limits c)" "4096 131072 67108863 4096 16384 67108864 " "made meanwhile"
+	expect_eq "$(limits a)" "4096 131072 67108863 4096 16384 67108863 " "the same limits"
+	expect_eq "$(limits b)" "4096 131072 1000000 4096 16384 67108863 " "its own"
+	expect_eq "$(limits c)" "4096 131072 67108863 4096 16384 67108863 " "made meanwhile"
 	in_host c sysctl -qw net.ipv4.tcp_wmem="4096 16384 70000000"
 
 	# Each is as high as the largest window needs, and no lower than it was.
@@ -457,6 +458,8 @@ test_buffer_limits_of_other_network_namespaces() {
 	expect_eq "$(limits a)" "4096 131072 6291456 4096 16384 4194304 " "afterwards, the others"
 	expect_eq "$(limits b)" "4096 131072 1000000 4096 16384 4194304 " "its own"
 	expect_eq "$(limits c)" "4096 131072 6291456 4096 16384 70000000 " "its own by now"
+	expect_eq "$(limits d)" "4096 131072 6291456 4096 16384 67108864 " \
+		"its own, although as large as tcptuned's"
 	restore_limits $before
 }
 
