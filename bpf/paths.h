@@ -179,7 +179,7 @@ static __always_inline bool path_is_remarkable(struct tcp_sock *tp)
 
 /*
  * Leaves in @flow what the connection may begin with; called once, when it is claimed and before
- * its congestion control begins. A dry run only counts.
+ * its congestion control begins. A connection that is only observed gets nothing.
  */
 static __always_inline void path_seed(struct tcptuned_flow *flow, struct tcp_sock *tp,
 				      const struct tcptuned_policy *policy)
@@ -189,7 +189,7 @@ static __always_inline void path_seed(struct tcptuned_flow *flow, struct tcp_soc
 	struct path_seed seed = { 0 };
 
 	flow->max_window_seed = 0;
-	if (!settings || tp->bytes_received >= PATH_CARRIED_MIN ||
+	if (!settings || flow->flags & TCPTUNED_F_OBSERVE || tp->bytes_received >= PATH_CARRIED_MIN ||
 	    tp->bytes_acked >= PATH_CARRIED_MIN || !path_recall(tp, &path))
 		return;
 	seed.max_window = flow->snd_window_max;
@@ -197,10 +197,6 @@ static __always_inline void path_seed(struct tcptuned_flow *flow, struct tcp_soc
 		return;
 	if (flow->flags & TCPTUNED_F_RCV_HANDS_OFF || flow->rcv_window_min)
 		seed.slow = 0;
-	if (flow->flags & TCPTUNED_F_OBSERVE) {
-		count(TCPTUNED_C_PATH_SEEDS_WITHHELD);
-		return;
-	}
 	flow->max_window_seed = seed.max_window;
 	if (policy->cc_auto &&
 	    path.snd_per_rtt >= (__u64)policy->cc_long_path_segments * tp->mss_cache)

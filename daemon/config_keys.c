@@ -107,7 +107,7 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.help = "Where the database paths.db is kept, see [paths]. It is made if it is "
 			"missing. Where it cannot be, that is logged, and paths are remembered "
 			"until the stop only. Under systemd, another one needs ReadWritePaths= in a "
-			"drop-in of the unit. A dry run writes nothing there.",
+			"drop-in of the unit. A dry run neither reads nor writes it.",
 	},
 	{
 		.section = "tcptuned",

@@ -200,11 +200,10 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 					    sizeof(d->cgroup_path), err);
 	if (d->cgroup_fd < 0)
 		return d->cgroup_fd;
-	if (tcptuned_paths_new(&d->paths, &d->kernel, d->config->state_directory,
+	if (tcptuned_paths_new(&d->paths, &d->kernel,
+			       d->options->dry_run ? NULL : d->config->state_directory,
 			       d->config->paths_entries_max))
 		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL, "no memory");
-	if (d->options->dry_run)
-		tcptuned_paths_read_only(d->paths);
 	error = start_events(d, err);
 	if (!error)
 		error = start_metrics(d, err);

@@ -85,10 +85,8 @@ static const struct {
 	{TCPTUNED_C_PATH_LEARNED, "tcptuned_paths_learned_total", "result=\"stored\"",
 	 "Connections whose measurements were added to what is known of a path."},
 	{TCPTUNED_C_PATH_FAILED, "tcptuned_paths_learned_total", "result=\"failed\"", NULL},
-	{TCPTUNED_C_PATH_SEEDS, "tcptuned_paths_seeds_total", "result=\"given\"",
-	 "Connections to a known path: they began with what is known, or, in a dry run, did not."},
-	{TCPTUNED_C_PATH_SEEDS_WITHHELD, "tcptuned_paths_seeds_total", "result=\"withheld\"",
-	 NULL},
+	{TCPTUNED_C_PATH_SEEDS, "tcptuned_paths_seeds_total", "",
+	 "Connections that began with what is known of their path."},
 };
 
 static void print_counters(struct tcptuned_buf *out, const struct tcptuned_totals *totals)

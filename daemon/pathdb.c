@@ -252,50 +252,13 @@ static int prepare_put(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 	return of_columns(db, error);
 }
 
-/* All of @from, as it is, into @db. */
-static int copy_pages(struct tcptuned_pathdb *db, struct tcptuned_pathdb *from,
-		      struct tcptuned_error *err)
+static int open_file(struct tcptuned_pathdb *db, const char *file, struct tcptuned_error *err)
 {
-	sqlite3_backup *backup;
-
-	sqlite3_busy_timeout(from->db, BUSY_MS);
-	backup = sqlite3_backup_init(db->db, "main", from->db, "main");
-	if (backup) {
-		sqlite3_backup_step(backup, -1);
-		sqlite3_backup_finish(backup); /* says in @db what failed */
-	}
-	return sqlite3_errcode(db->db) ? fail(db, err) : 0;
-}
-
-static int copy_file(struct tcptuned_pathdb *db, const char *file, struct tcptuned_error *err)
-{
-	struct tcptuned_pathdb from = { .file = db->file };
-	int error;
-
-	if (access(file, F_OK) && errno == ENOENT)
-		return 0;
-	if (sqlite3_open_v2(file, &from.db, SQLITE_OPEN_READONLY, NULL))
-		error = fail(&from, err);
-	else
-		error = copy_pages(db, &from, err);
-	sqlite3_close(from.db);
-	return error;
-}
-
-static int open_file(struct tcptuned_pathdb *db, const char *file, bool copy,
-		     struct tcptuned_error *err)
-{
-	int error;
-
 	db->file = strdup(file);
 	if (!db->file)
 		return tcptuned_fail(err, EIO, TCPTUNED_EXIT_INTERNAL, "%s: no memory", file);
-	if (sqlite3_open_v2(copy ? ":memory:" : file, &db->db,
-			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL))
+	if (sqlite3_open_v2(file, &db->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL))
 		return fail(db, err);
-	error = copy ? copy_file(db, file, err) : 0;
-	if (error)
-		return error;
 	sqlite3_busy_timeout(db->db, BUSY_MS);
 	read_boot_id(db->boot);
 	/* What is forgotten is to be gone: overwritten, not only unlinked. */
@@ -304,8 +267,8 @@ static int open_file(struct tcptuned_pathdb *db, const char *file, bool copy,
 	return 0;
 }
 
-static int open_either(struct tcptuned_pathdb **ret, const char *file, bool copy, bool thorough,
-		       struct tcptuned_error *err)
+int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file, bool thorough,
+			 struct tcptuned_error *err)
 {
 	struct tcptuned_pathdb *db = calloc(1, sizeof(*db));
 	mode_t before;
@@ -314,7 +277,7 @@ static int open_either(struct tcptuned_pathdb **ret, const char *file, bool copy
 	if (!db)
 		return tcptuned_fail(err, EIO, TCPTUNED_EXIT_INTERNAL, "%s: no memory", file);
 	before = umask(077); /* whom this host talks to is nobody else's business */
-	error = open_file(db, file, copy, err);
+	error = open_file(db, file, err);
 	if (!error && thorough)
 		error = check_content(db, err);
 	if (!error)
@@ -328,18 +291,6 @@ static int open_either(struct tcptuned_pathdb **ret, const char *file, bool copy
 	}
 	*ret = db;
 	return 0;
-}
-
-int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file, bool thorough,
-			 struct tcptuned_error *err)
-{
-	return open_either(ret, file, false, thorough, err);
-}
-
-int tcptuned_pathdb_open_copy(struct tcptuned_pathdb **ret, const char *file,
-			      struct tcptuned_error *err)
-{
-	return open_either(ret, file, true, true, err);
 }
 
 void tcptuned_pathdb_close(struct tcptuned_pathdb *db)

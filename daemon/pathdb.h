@@ -29,13 +29,6 @@ struct tcptuned_pathdb;
 int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file, bool thorough,
 			 struct tcptuned_error *err);
 
-/*
- * A copy in memory of what is in @file, looked through as by @thorough: whatever is done to it, also
- * to bring it up to this version, never reaches the disk. Of a missing @file an empty one.
- */
-int tcptuned_pathdb_open_copy(struct tcptuned_pathdb **ret, const char *file,
-			      struct tcptuned_error *err);
-
 void tcptuned_pathdb_close(struct tcptuned_pathdb *db);
 
 /* Was there none before it was opened? */

@@ -30,10 +30,9 @@
 struct tcptuned_paths {
 	const struct tcptuned_kernel *kernel;
 	char directory[TCPTUNED_CONFIG_TEXT];
-	char file[FILE_TEXT];
+	char file[FILE_TEXT]; /* "": nothing is read or written */
 	struct tcptuned_path_settings settings;
 	__u32 entries_max;
-	bool read_only;	  /* nothing is written, renamed or made */
 	__u64 own_cookie; /* of the daemon's network namespace, ... */
 	__u32 own_netns;  /* ... and its inode number */
 	__s64 made_s;  /* CLOCK_BOOTTIME: when this was made, before anything was learned */
@@ -165,11 +164,7 @@ void tcptuned_paths_adopt_settings(struct tcptuned_paths *paths)
 static void failed(struct tcptuned_paths *paths, const char *text)
 {
 	paths->stats.database_errors++;
-	if (paths->read_only)
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "%s; a dry run leaves it as it is, and goes on without what is in it",
-			     text);
-	else if (!paths->failing)
+	if (!paths->failing)
 		tcptuned_log(TCPTUNED_LOG_WARNING,
 			     "%s; what is learned about paths will not outlive a stop until it "
 			     "can be written (tried every minute)",
@@ -189,8 +184,6 @@ static int set_aside(struct tcptuned_paths *paths, const char *why)
 	char name[FILE_TEXT + 32];
 	int error;
 
-	if (paths->read_only)
-		return -EUCLEAN;
 	error = tcptuned_pathdb_set_aside(paths->file, name, sizeof(name));
 	paths->stats.database_errors++;
 	if (!error)
@@ -209,8 +202,6 @@ static int open_database(struct tcptuned_paths *paths, bool thorough, struct tcp
 {
 	int error;
 
-	if (paths->read_only)
-		return tcptuned_pathdb_open_copy(ret, paths->file, err);
 	if (mkdir(paths->directory, 0700) && errno != EEXIST)
 		return tcptuned_fail(err, EIO, TCPTUNED_EXIT_INTERNAL, "%s cannot be made: %s",
 				     paths->directory, strerror(errno));
@@ -325,7 +316,7 @@ void tcptuned_paths_load(struct tcptuned_paths *paths)
 	__s64 offset_s = clock_offset_s();
 	int error;
 
-	if (paths_fd(paths) < 0)
+	if (paths_fd(paths) < 0 || !paths->file[0])
 		return;
 	/* What was learned while no daemon ran: then nothing is lost, whatever comes. */
 	if (paths->kernel->paths_kept)
@@ -439,7 +430,7 @@ void tcptuned_paths_save(struct tcptuned_paths *paths)
 	struct tcptuned_error err = { 0 };
 	int error;
 
-	if (paths_fd(paths) < 0 || !paths->settings.expire_s || paths->read_only)
+	if (paths_fd(paths) < 0 || !paths->settings.expire_s || !paths->file[0])
 		return;
 	error = save(paths, &err);
 	if (error == -EUCLEAN && !set_aside(paths, err.text))
@@ -633,15 +624,11 @@ int tcptuned_paths_new(struct tcptuned_paths **ret, const struct tcptuned_kernel
 	if (!stat("/proc/self/ns/net", &netns))
 		paths->own_netns = (__u32)netns.st_ino;
 	paths->own_cookie = own_netns_cookie();
-	snprintf(paths->directory, sizeof(paths->directory), "%s", directory);
-	snprintf(paths->file, sizeof(paths->file), "%s/paths.db", paths->directory);
+	snprintf(paths->directory, sizeof(paths->directory), "%s", directory ? directory : "");
+	if (directory)
+		snprintf(paths->file, sizeof(paths->file), "%s/paths.db", paths->directory);
 	*ret = paths;
 	return 0;
-}
-
-void tcptuned_paths_read_only(struct tcptuned_paths *paths)
-{
-	paths->read_only = true;
 }
 
 void tcptuned_paths_free(struct tcptuned_paths *paths)

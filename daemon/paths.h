@@ -26,15 +26,13 @@ struct tcptuned_path_stats {
 
 /*
  * @kernel is looked at with each call, so that it may be attached later; it must live as long.
- * @directory: where paths.db is or will be; copied. Returns 0 or -ENOMEM.
+ * @directory: where paths.db is or will be; copied. NULL: nothing is read from disk, nor written,
+ *	       as in a dry run. Returns 0 or -ENOMEM.
  */
 int tcptuned_paths_new(struct tcptuned_paths **ret, const struct tcptuned_kernel *kernel,
 		       const char *directory, __u32 entries_max);
 
 void tcptuned_paths_free(struct tcptuned_paths *paths);
-
-/* For a dry run: from now on the directory is read, and nothing in it is written. */
-void tcptuned_paths_read_only(struct tcptuned_paths *paths);
 
 /* Tell the programs, for connections from now on. 0 or a negative errno. */
 int tcptuned_paths_configure(struct tcptuned_paths *paths,

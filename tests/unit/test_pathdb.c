@@ -332,34 +332,6 @@ static void not_ours(const char *why)
 	unlink(file);
 }
 
-/* Of a dry run: it may do what it likes with it. */
-static void a_copy_leaves_the_file_alone(void **state)
-{
-	struct tcptuned_error err = { 0 };
-	struct tcptuned_pathdb *db = NULL;
-	struct tcptuned_path_key prefix = key("192.0.2.0/24", 0);
-	struct tcptuned_path learned = path(1000);
-	unsigned int count;
-
-	assert_int_equal(tcptuned_pathdb_open_copy(&db, file, &err), 0);
-	assert_int_equal(tcptuned_pathdb_put(db, &prefix, &learned, &err), 0);
-	tcptuned_pathdb_close(db);
-	assert_int_equal(access(file, F_OK), -1);
-
-	put("192.0.2.0/24", 0, 1000);
-	assert_int_equal(tcptuned_pathdb_open_copy(&db, file, &err), 0);
-	assert_int_equal(tcptuned_pathdb_forget(db, NULL, &count, &err), 0);
-	assert_int_equal(count, 1); /* it had been copied */
-	tcptuned_pathdb_close(db);
-	assert_int_equal(all_rows().n, 1);
-
-	db = NULL;
-	assert_int_equal(truncate(file, 1000), 0);
-	assert_int_equal(tcptuned_pathdb_open_copy(&db, file, &err), -EUCLEAN);
-	assert_int_equal(access(file, F_OK), 0);
-	unlink(file);
-}
-
 static void write_file(const char *text, size_t size, long at)
 {
 	FILE *f = fopen(file, at ? "r+" : "w");
@@ -557,7 +529,6 @@ int main(void)
 		TEST(trimmed_by_age_boot_and_number),
 		TEST(forgotten_by_prefix),
 		TEST(hostile_rows_are_bounded_or_left_out),
-		TEST(a_copy_leaves_the_file_alone),
 		TEST(what_is_no_database_of_ours_is_told),
 		TEST(damage_elsewhere_is_looked_for_at_the_start),
 		TEST(the_newest_of_those_set_aside_stay),
