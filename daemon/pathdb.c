@@ -16,7 +16,7 @@
 
 #include "cleanup.h"
 
-#define SCHEMA_VERSION 3
+#define SCHEMA_VERSION 1
 #define BUSY_MS	       2000 /* for whoever else has it open: --forget-paths, a person */
 #define BOOT_TEXT      64
 
@@ -25,7 +25,6 @@ struct tcptuned_pathdb {
 	sqlite3_stmt *put;
 	char *file;
 	char boot[BOOT_TEXT]; /* the kernel's id of this boot */
-	unsigned int dropped;
 	bool made; /* just now */
 };
 
@@ -44,25 +43,7 @@ struct tcptuned_pathdb {
 	" connections INTEGER NOT NULL, slow INTEGER NOT NULL, netns INTEGER NOT NULL,"     \
 	" PRIMARY KEY (prefix, cookie, boot)) WITHOUT ROWID;"
 
-static const char schema[] = "BEGIN IMMEDIATE;" TABLE "PRAGMA user_version = 3; COMMIT;";
-
-/* Version 1 did not know whether a path was slow. */
-static const char from_version_1[] =
-	"BEGIN IMMEDIATE;"
-	"ALTER TABLE paths ADD COLUMN slow INTEGER NOT NULL DEFAULT 0;"
-	"PRAGMA user_version = 2;"
-	"COMMIT;";
-
-/* Version 2 knew inode numbers of network namespaces, which another one may have since. */
-static const char from_version_2[] =
-	"BEGIN IMMEDIATE;"
-	"ALTER TABLE paths RENAME TO paths_2;" TABLE
-	"INSERT INTO paths SELECT prefix, 0, '', updated, min_rtt_us, received_per_rtt,"
-	" sent_per_rtt, max_window, max_window_updated, segments_sent, segments_retransmitted,"
-	" connections, slow, 0 FROM paths_2 WHERE boot = '';"
-	"DROP TABLE paths_2;"
-	"PRAGMA user_version = 3;"
-	"COMMIT;";
+static const char schema[] = "BEGIN IMMEDIATE;" TABLE "PRAGMA user_version = 1; COMMIT;";
 
 #define COLUMNS                                                                             \
 	"prefix, cookie, updated, min_rtt_us, received_per_rtt, sent_per_rtt, max_window, " \
@@ -190,30 +171,6 @@ static int check_content(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 			     db->file, text);
 }
 
-/* A table of that name with other columns is none of ours: @error, or what that is. */
-static int of_columns(const struct tcptuned_pathdb *db, int error)
-{
-	return error == -EIO && (sqlite3_errcode(db->db) & 0xff) == SQLITE_ERROR ? -EUCLEAN :
-										   error;
-}
-
-static int bring_up_version_2(struct tcptuned_pathdb *db, struct tcptuned_error *err)
-{
-	char rows[32];
-	int error = ask(db, "SELECT count(*) FROM paths WHERE boot <> ''", rows, sizeof(rows), err);
-
-	if (!error)
-		error = execute(db, from_version_2, err);
-	if (!error)
-		db->dropped = (unsigned int)strtoul(rows, NULL, 10);
-	return of_columns(db, error);
-}
-
-unsigned int tcptuned_pathdb_dropped(const struct tcptuned_pathdb *db)
-{
-	return db->dropped;
-}
-
 bool tcptuned_pathdb_made(const struct tcptuned_pathdb *db)
 {
 	return db->made;
@@ -228,18 +185,15 @@ static int check_version(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 	if (error)
 		return error;
 	version = strtol(text, NULL, 10);
-	if (version > SCHEMA_VERSION)
-		return tcptuned_fail(err, EUCLEAN, TCPTUNED_EXIT_INTERNAL,
-				     "%s: it has version %.20s, made by a later tcptuned; this "
-				     "one knows version %d",
-				     db->file, text, SCHEMA_VERSION);
 	if (version == 0) { /* new, or somebody else's */
 		db->made = true;
 		return execute(db, schema, err);
 	}
-	if (version == 1)
-		error = execute(db, from_version_1, err);
-	return error || version == SCHEMA_VERSION ? error : bring_up_version_2(db, err);
+	if (version != SCHEMA_VERSION)
+		return tcptuned_fail(err, EUCLEAN, TCPTUNED_EXIT_INTERNAL,
+				     "%s: it has format %.20s, and this tcptuned knows format %d",
+				     db->file, text, SCHEMA_VERSION);
+	return 0;
 }
 
 static int prepare_put(struct tcptuned_pathdb *db, struct tcptuned_error *err)
@@ -249,7 +203,8 @@ static int prepare_put(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 			    " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14)",
 			    &db->put, err);
 
-	return of_columns(db, error);
+	/* A table of that name with other columns is none of ours. */
+	return error == -EIO && (sqlite3_errcode(db->db) & 0xff) == SQLITE_ERROR ? -EUCLEAN : error;
 }
 
 static int open_file(struct tcptuned_pathdb *db, const char *file, struct tcptuned_error *err)

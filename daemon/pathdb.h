@@ -35,12 +35,6 @@ void tcptuned_pathdb_close(struct tcptuned_pathdb *db);
 bool tcptuned_pathdb_made(const struct tcptuned_pathdb *db);
 
 /*
- * How many rows went as it was opened, for the file was of an earlier version: of network
- * namespaces but the daemon's own, of which that knew the inode numbers only.
- */
-unsigned int tcptuned_pathdb_dropped(const struct tcptuned_pathdb *db);
-
-/*
  * Rename @file to FILE.damaged-DATE, whose name goes to @ret; of such files the newest
  * TCPTUNED_PATHDB_DAMAGED_MAX stay. 0 or a negative errno.
  */

@@ -210,12 +210,6 @@ static int open_database(struct tcptuned_paths *paths, bool thorough, struct tcp
 		error = tcptuned_pathdb_open(ret, paths->file, thorough, err);
 	if (!error && tcptuned_pathdb_made(*ret))
 		paths->saved_s = INT64_MIN;
-	if (!error && tcptuned_pathdb_dropped(*ret))
-		tcptuned_log(TCPTUNED_LOG_INFO,
-			     "%s: %u paths of other network namespaces are not taken over: the "
-			     "tcptuned that wrote them told namespaces apart by numbers that are "
-			     "given out again",
-			     paths->file, tcptuned_pathdb_dropped(*ret));
 	return error;
 }
 

@@ -12,7 +12,7 @@
 #include <tcptuned/rightsize.h>
 
 /* Raised whenever a record that lives in a pinned map changes its layout or meaning. */
-#define TCPTUNED_ABI 9
+#define TCPTUNED_ABI 1
 
 enum tcptuned_flow_flags {
 	TCPTUNED_F_CLAIMED = 1 << 0,	   /* established, and a policy has it */

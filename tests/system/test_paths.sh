@@ -268,7 +268,7 @@ test_damaged_database_is_set_aside() {
 	expect_eq "$(db 'PRAGMA quick_check')" ok "the new one"
 	rm -rf "$TEST_DIR/state"
 
-	# No database at all, and one of a later version.
+	# No database at all, and one of another format.
 	mkdir "$TEST_DIR/state"
 	head -c 20000 /dev/urandom >"$TEST_DIR/state/paths.db"
 	tcptuned_start
@@ -277,7 +277,7 @@ test_damaged_database_is_set_aside() {
 	rm -f "$TEST_DIR"/state/*damaged*
 	db 'PRAGMA user_version = 7'
 	tcptuned_start
-	in_log 'made by a later tcptuned; this one knows version 3; it is now'
+	in_log 'it has format 7, and this tcptuned knows format 1; it is now'
 	tcptuned_stop
 	expect_eq "$(ls "$TEST_DIR/state" | grep -c damaged)" 1 "files set aside"
 
