@@ -18,14 +18,13 @@ struct {
 } meta SEC(".maps");
 
 /*
- * Of the configuration in force, and of some before it: flows name them. There is room for two
- * that are as large as may be, so that the one can be laid beside the other; memory is taken as
- * records come. A record is never written to once a rule names it.
+ * The records of the configuration in force and of those before it, whose names connections still
+ * show. Memory is taken as records come. A record is never written to once a rule names it.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 2 * TCPTUNED_POLICIES_MAX);
+	__uint(max_entries, TCPTUNED_GENERATIONS_KEPT * TCPTUNED_POLICIES_MAX);
 	__type(key, __u32);
 	__type(value, struct tcptuned_policy);
 } policies SEC(".maps");

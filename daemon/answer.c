@@ -285,25 +285,24 @@ static __u64 connections_of(const struct policy_count *counts, __u32 len, const 
 	return found ? found->connections : 0;
 }
 
-/* Those in force, in the order of the configuration. One at a time is a tree in memory. */
-static void print_policies(struct tcptuned_buf *out, const struct tcptuned_source *source,
-			   const struct policy_count *counts, __u32 len)
+/* Those in force, in the order of the configuration. */
+static json_t *policies_array(const struct tcptuned_source *source,
+			      const struct policy_count *counts, __u32 len)
 {
 	__u32 generation = tcptuned_policies_generation(source->kernel), place, key;
+	json_t *array = json_array(), *object;
 	struct tcptuned_policy policy;
-	json_t *object;
 
-	for (place = 0; place < TCPTUNED_POLICIES_MAX && !out->error; place++) {
+	for (place = 0; place < TCPTUNED_POLICIES_MAX; place++) {
 		key = TCPTUNED_POLICY_ID(generation, place);
 		if (read_policy(source, key, &policy))
-			return;
+			break;
 		object = policy_object(source, key, &policy);
 		set_conditions(object, source, key);
 		set_number(object, "connections", connections_of(counts, len, policy.name));
-		if (place)
-			tcptuned_buf_puts(out, ",");
-		tcptuned_json_print(out, object);
+		json_array_append_new(array, object);
 	}
+	return array;
 }
 
 static int answer_policies(const struct tcptuned_source *source, struct tcptuned_buf *out,
@@ -311,6 +310,7 @@ static int answer_policies(const struct tcptuned_source *source, struct tcptuned
 {
 	struct tcptuned_flows flows;
 	struct policy_count *counts;
+	json_t *object;
 	int error = read_flows(source, NULL, &flows, 0, err);
 
 	if (error)
@@ -320,16 +320,13 @@ static int answer_policies(const struct tcptuned_source *source, struct tcptuned
 		tcptuned_flows_free(&flows);
 		return kernel_failed(err, -ENOMEM, "the policies");
 	}
-	tcptuned_buf_puts(out, "{\"policies\":[");
-	print_policies(out, source, counts, count_by_name(source, &flows, counts));
-	tcptuned_buf_puts(out, "]");
-	if (flows.groups_other)
-		tcptuned_buf_printf(out, ",\"connections_not_told_apart\":%llu",
-				    (unsigned long long)flows.groups_other);
-	tcptuned_buf_puts(out, "}\n");
+	object = json_object();
+	json_object_set_new(object, "policies",
+			    policies_array(source, counts, count_by_name(source, &flows, counts)));
+	set_if(object, "connections_not_told_apart", flows.groups_other);
 	free(counts);
 	tcptuned_flows_free(&flows);
-	return 0;
+	return print_line(out, object);
 }
 
 static void copy_address(__u8 to[16], const struct tcptuned_filter_prefix *from)
@@ -696,19 +693,6 @@ static int answer_to(const struct tcptuned_source *source, const struct tcptuned
 	}
 }
 
-/* What to ask for instead of what is too long. */
-static const char *remedy(enum tcptuned_command command)
-{
-	switch (command) {
-	case TCPTUNED_CMD_FLOWS:
-		return "ask for fewer connections";
-	case TCPTUNED_CMD_POLICIES:
-		return "tcptunectl policy test tells the policy of a single connection";
-	default:
-		return "ask for less";
-	}
-}
-
 int tcptuned_answer(const struct tcptuned_source *source, const struct tcptuned_request *request,
 		    struct tcptuned_buf *out, struct tcptuned_error *err)
 {
@@ -718,8 +702,8 @@ int tcptuned_answer(const struct tcptuned_source *source, const struct tcptuned_
 		return error;
 	if (out->error)
 		return tcptuned_fail(err, -out->error, TCPTUNED_EXIT_INTERNAL,
-				     "the answer is too long: %s; %s", strerror(-out->error),
-				     remedy(request->command));
+				     "the answer is too long: %s; ask for less",
+				     strerror(-out->error));
 	return 0;
 }
 

@@ -13,8 +13,8 @@
 #include "loader.h"
 #include "request.h"
 
-/* The most that an answer may be, bytes: 65,536 policies with long conditions have to fit. */
-#define TCPTUNED_ANSWER_MAX (128u << 20)
+/* The most that an answer may be, bytes; 10,000 connections have to fit. */
+#define TCPTUNED_ANSWER_MAX (64u << 20)
 
 /* Where answers come from; has to outlive nothing but the call. */
 struct tcptuned_source {

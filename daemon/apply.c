@@ -107,8 +107,7 @@ static void find_cgroup(struct tcptuned_daemon *d, struct tcptuned_policy_source
 	policy->cgroup = tcptuned_cgroup_id(cgroup);
 	if (policy->cgroup)
 		return;
-	if (d->cgroups_missing++ >= TCPTUNED_POLICIES_TOLD)
-		return;
+	d->cgroups_missing++;
 	if (errno == ENOENT)
 		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
 				  "policy %s: there is no control group %s now; the policy has no "
@@ -140,11 +139,6 @@ static void make_records(struct tcptuned_daemon *d)
 		if (named->set.cgroup[0])
 			find_cgroup(d, &d->policies[i]);
 	}
-	if (d->cgroups_missing > TCPTUNED_POLICIES_TOLD)
-		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
-				  "%u more policies whose control group is not there or cannot be "
-				  "looked at",
-				  d->cgroups_missing - TCPTUNED_POLICIES_TOLD);
 }
 
 static bool any_claims(const struct tcptuned_daemon *d)

@@ -183,33 +183,13 @@ static const struct tcptuned_key *find_key(const char *section, const char *name
 	return key ? key : find_key_in("policy", name);
 }
 
-/* FNV-1a, of Fowler, Noll and Vo. */
-static uint32_t hash_of(const char *name)
-{
-	uint32_t hash = 2166136261u;
-
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * 16777619u;
-	return hash;
-}
-
-/* Where in the index the policy of that name is, or is to be put. It is never full. */
-static uint32_t *find_slot(const struct tcptuned_config *config, const char *name)
-{
-	size_t mask = 2 * config->policies_room - 1, i = hash_of(name) & mask;
-
-	while (config->policies_index[i] &&
-	       strcmp(config->policies[config->policies_index[i] - 1].name, name))
-		i = (i + 1) & mask;
-	return &config->policies_index[i];
-}
-
 static struct tcptuned_named_policy *find_policy(const struct tcptuned_config *config,
 						 const char *name)
 {
-	uint32_t place = config->policies_len ? *find_slot(config, name) : 0;
-
-	return place ? &config->policies[place - 1] : NULL;
+	for (size_t i = 0; i < config->policies_len; i++)
+		if (!strcmp(config->policies[i].name, name))
+			return &config->policies[i];
+	return NULL;
 }
 
 static int out_of_memory(struct loading *l)
@@ -220,37 +200,10 @@ static int out_of_memory(struct loading *l)
 	return l->error;
 }
 
-/* Room for twice as many policies, and for the names of these in an index that is half empty. */
-static int make_room(struct loading *l)
-{
-	struct tcptuned_config *c = &l->config;
-	size_t room = c->policies_room ? 2 * c->policies_room : 16;
-	uint32_t *index = calloc(2 * room, sizeof(*index));
-	void *policies = NULL, *seen = NULL;
-
-	if (index)
-		policies = realloc(c->policies, room * sizeof(*c->policies));
-	if (policies) {
-		c->policies = policies;
-		seen = realloc(l->seen_named, room * sizeof(*l->seen_named));
-	}
-	if (!seen) {
-		free(index);
-		return out_of_memory(l);
-	}
-	l->seen_named = seen;
-	free(c->policies_index);
-	c->policies_index = index;
-	c->policies_room = room;
-	for (size_t i = 0; i < c->policies_len; i++)
-		*find_slot(c, c->policies[i].name) = (uint32_t)i + 1;
-	return 0;
-}
-
 static int add_policy(struct loading *l, const char *name)
 {
-	size_t len = l->config.policies_len;
-	struct tcptuned_named_policy *policy;
+	struct tcptuned_config *c = &l->config;
+	size_t len = c->policies_len;
 	char at[WHERE];
 
 	if (len + 1 >= TCPTUNED_POLICIES_MAX)
@@ -258,17 +211,17 @@ static int add_policy(struct loading *l, const char *name)
 				 "[policy %s] is one policy too many; there may be %d, and "
 				 "one may have any number of prefixes", name,
 				 TCPTUNED_POLICIES_MAX - 1);
-	if (len == l->config.policies_room && make_room(l))
-		return l->error;
-	policy = &l->config.policies[len];
-	memset(policy, 0, sizeof(*policy));
-	memset(&l->seen_named[len], 0, sizeof(l->seen_named[len]));
-	strcpy(policy->name, name);
-	*find_slot(&l->config, name) = (uint32_t)len + 1;
-	l->config.policies_len++;
+	if (!c->policies)
+		c->policies = calloc(TCPTUNED_POLICIES_MAX - 1, sizeof(*c->policies));
+	if (!l->seen_named)
+		l->seen_named = calloc(TCPTUNED_POLICIES_MAX - 1, sizeof(*l->seen_named));
+	if (!c->policies || !l->seen_named)
+		return out_of_memory(l);
+	strcpy(c->policies[len].name, name);
+	c->policies_len++;
 	where(l, l->line, at, sizeof(at));
-	policy->where = strdup(at);
-	return policy->where ? 0 : out_of_memory(l);
+	c->policies[len].where = strdup(at);
+	return c->policies[len].where ? 0 : out_of_memory(l);
 }
 
 static int check_policy(struct loading *l, const char *name)
@@ -902,10 +855,8 @@ void tcptuned_config_free(struct tcptuned_config *config)
 		free(policy->where);
 	}
 	free(config->policies);
-	free(config->policies_index);
 	config->policies = NULL;
-	config->policies_index = NULL;
-	config->policies_len = config->policies_room = 0;
+	config->policies_len = 0;
 }
 
 /* ---- from the beginning ---------------------------------------------------------------- */

@@ -80,8 +80,6 @@ struct tcptuned_config {
 	/* [policy NAME], in the order in which they are first met */
 	struct tcptuned_named_policy *policies;
 	size_t policies_len;
-	size_t policies_room;	  /* how many there is memory for, a power of 2 */
-	uint32_t *policies_index; /* by the hash of a name its place and 1; twice the room */
 
 	/* [memory] */
 	uint64_t budget_bytes; /* 0: from the kernel's limits */

@@ -33,7 +33,7 @@ const struct tcptuned_section tcptuned_sections[] = {
 	{"tcptuned", "The daemon itself."},
 	{"policy", "What is done to the connections of this host, unless a named policy has them."},
 	{NAMED_POLICY,
-	 "Up to 65,535 policies of their own names, letters, digits, _ and -, each for the "
+	 "Up to 256 policies of their own names, letters, digits, _ and -, each for the "
 	 "connections that fulfil all of its conditions, of which it needs one at least. "
 	 "Where several would do, the one with the longest destination prefix has the "
 	 "connection; among those the one with the longest source prefix, the fewest ports, "

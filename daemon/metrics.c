@@ -95,11 +95,6 @@ static void print_policies(struct tcptuned_buf *out, struct tcptuned_buf *labels
 				      tcptuned_mode_name);
 	}
 	print_policy_fields(out, labels, snap);
-	tcptuned_single(out, "tcptuned_policies_shown", GAUGE, snap->policies_len, PLAIN,
-			"Policies that this scrape shows one by one, the first ones of the "
-			"configuration.");
-	tcptuned_single(out, "tcptuned_policies_left_out", GAUGE, snap->policies_left_out, PLAIN,
-			"Policies in force of which this scrape shows no tcptuned_policy_ metric.");
 }
 
 /* --- everything -------------------------------------------------------------------------- */

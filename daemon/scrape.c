@@ -38,7 +38,7 @@ static bool read_budget(struct tcptuned_scrape *scrape)
 	return fd >= 0 && !bpf_map_lookup_elem(fd, &zero, &scrape->snap.budget);
 }
 
-/* The first of those in force, in the order of the configuration. */
+/* Those in force, in the order of the configuration. */
 static void read_policies(struct tcptuned_scrape *scrape)
 {
 	const struct tcptuned_kernel *kernel = scrape->options.kernel;
@@ -47,7 +47,7 @@ static void read_policies(struct tcptuned_scrape *scrape)
 	struct tcptuned_policy_entry *entry;
 	__u32 place;
 
-	for (place = 0; place < kernel->policies_len && place < TCPTUNED_POLICIES_SHOWN; place++) {
+	for (place = 0; place < kernel->policies_len; place++) {
 		entry = &snap->policies[place];
 		entry->key = TCPTUNED_POLICY_ID(kernel->generation, place);
 		if (fd < 0 || bpf_map_lookup_elem(fd, &entry->key, &entry->policy))
@@ -55,7 +55,6 @@ static void read_policies(struct tcptuned_scrape *scrape)
 		entry->policy.congestion_control[TCPTUNED_CC_NAME_MAX - 1] = '\0';
 	}
 	snap->policies_len = place;
-	snap->policies_left_out = kernel->policies_len - place;
 }
 
 /* Without the @connections one by one there are still their totals. */

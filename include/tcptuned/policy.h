@@ -38,8 +38,8 @@
 #define TCPTUNED_POLICY_GONE(id) \
 	(TCPTUNED_POLICY_PLACE(id) == TCPTUNED_POLICY_DEFAULT ? "default" : "(earlier)")
 
-/* Of one configuration, the default one included: as many as an id has places for. */
-#define TCPTUNED_POLICIES_MAX 65536
+#define TCPTUNED_POLICIES_MAX 257 /* of one configuration: 256 named ones, and the default */
+#define TCPTUNED_GENERATIONS_KEPT 128 /* whose records stay: connections name their policy */
 #define TCPTUNED_RULES_MAX    (1u << 20)
 #define TCPTUNED_CHAIN_MAX    4096 /* rules that may have to be tried for one connection */
 
