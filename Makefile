@@ -27,7 +27,7 @@ HOSTFLAGS = $(WARN) -std=gnu11 -D_GNU_SOURCE -Iinclude -Idaemon -Ictl -I$(BUILD)
 	    -DTCPTUNED_VERSION='"$(VERSION)"'
 BPFFLAGS := -O2 -g $(WARN) -target bpf -mcpu=v3 -Iinclude -Ibpf -I/usr/include/$(MULTIARCH) -MMD -MP
 SANITIZE  = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-LIBS      = $(shell $(PKG_CONFIG) --libs libbpf libsystemd libmicrohttpd jansson inih sqlite3) -lelf -lz
+LIBS      = $(shell $(PKG_CONFIG) --libs libbpf libsystemd libmicrohttpd jansson sqlite3) -lelf -lz
 
 .PHONY: all others help check check-unit check-asan check-sim check-system check-kernels check-systemd fuzz man \
 	demo bench bench-full bench-sim bench-sim-full bench-kernels bench-kernels-full report sim stress install uninstall clean
@@ -237,7 +237,7 @@ $(BUILD)/fuzz/fuzz_config: tests/fuzz/fuzz_config.c $(wildcard daemon/config*.c)
 		daemon/exit.c daemon/prefix.c daemon/text.c
 	@mkdir -p $(@D)
 	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
-		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs inih)
+		-MF $@.d -o $@ $(filter %.c,$^)
 
 $(BUILD)/fuzz/fuzz_flows: tests/fuzz/fuzz_flows.c $(patsubst %,daemon/%.c,flows metrics metrics_host \
 		metrics_flows exposition json buf text)
@@ -253,7 +253,7 @@ $(BUILD)/fuzz/fuzz_http: tests/fuzz/fuzz_http.c $(patsubst %,daemon/%.c,http buf
 $(BUILD)/fuzz/fuzz_request: tests/fuzz/fuzz_request.c $(patsubst %,daemon/%.c,request filter prefix columns flows config config_keys config_print exit text)
 	@mkdir -p $(@D)
 	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
-		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs libbpf jansson inih)
+		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs libbpf jansson)
 
 check-sim: sim ## the simulations, short
 	tests/sim/run

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ini.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -19,7 +18,6 @@
 #define QUOTED	    128	       /* of a value or name in a message, with its NUL */
 #define WHERE	    300	       /* "FILE:LINE" in a message, with its NUL */
 #define DROP_IN_END ".conf"
-#define UNREADABLE  "[?]" /* in place of a line that cannot be read: no such section */
 #define SECTION	    64	  /* the name of one, with its NUL */
 
 /* Which keys of a named policy were given in a source, a file or a --set. */
@@ -41,8 +39,6 @@ struct loading {
 	struct seen_keys *seen_named;		 /* the same of each named policy */
 	struct tcptuned_config view; /* where a value of a named policy is parsed */
 	struct tcptuned_error *warning; /* of the first fault passed over; NULL: none may be */
-	const char *next;			 /* of the file's text ... */
-	size_t left;				 /* ... so much is unread */
 };
 
 /* ---- messages -------------------------------------------------------------------------- */
@@ -406,21 +402,31 @@ static void begin_source(struct loading *l, const char *file)
 
 /* ---- one file -------------------------------------------------------------------------- */
 
-/*
- * inih leaves a section alone until a key follows, and what stands after its bracket for
- * ever; of a long name it keeps a part. Here a section is checked where it stands, and the keys
- * that follow are its. @line has no NUL and no newline in it.
- */
-static int check_section_line(struct loading *l, const char *line, size_t length)
+/* @text without the blanks around it; it is shortened where it stands. */
+static char *strip(char *text)
 {
-	const char *end = memchr(line, ']', length), *rest;
+	static const char blanks[] = " \t\r\f\v";
+	size_t length;
 
+	text += strspn(text, blanks);
+	length = strlen(text);
+	while (length && strchr(blanks, text[length - 1]))
+		length--;
+	text[length] = '\0';
+	return text;
+}
+
+/* What cannot be read may have begun another section: keys that follow are in none that is known. */
+static int parse_section(struct loading *l, char *line)
+{
+	char *end = strchr(line, ']'), *rest;
+
+	strcpy(l->section, "?");
 	if (!end)
 		return fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
 				 "the ] of a section is missing; write [policy], for example");
-	for (rest = end + 1; rest < line + length && strchr(" \t\r", *rest); rest++)
-		;
-	if (rest < line + length && *rest != ';' && *rest != '#')
+	rest = strip(end + 1);
+	if (*rest && *rest != ';' && *rest != '#')
 		return fail_here(
 			l, TCPTUNED_EXIT_CONFIG_SYNTAX,
 			"more than a section stands here; begin a new line after the ]");
@@ -431,125 +437,68 @@ static int check_section_line(struct loading *l, const char *line, size_t length
 	return l->warning ? 0 : check_section(l, l->section);
 }
 
-/*
- * The bytes at the beginning of @line that say nothing: white space, and byte order marks, all of
- * them and wherever they stand on the first line. inih would skip what is left of them there, and
- * the section behind go unchecked.
- */
-static size_t leading(const struct loading *l, const char *line, size_t length)
-{
-	static const char byte_order_mark[] = "\xef\xbb\xbf";
-	const size_t mark = sizeof(byte_order_mark) - 1;
-	size_t at = 0;
-
-	while (at < length) {
-		if (line[at] && strchr(" \t\r\f\v", line[at]))
-			at++;
-		else if (l->line == 1 && length - at >= mark &&
-			 !memcmp(line + at, byte_order_mark, mark))
-			at += mark;
-		else
-			break;
-	}
-	return at;
-}
-
-/*
- * Hand @line on to inih, which reads into @buffer of @size. Comments are handed on as empty
- * lines, so that they may be longer; white space before a key is taken away, because inih
- * would read that as a second line of the key before.
- */
-static char *hand_on(struct loading *l, const char *line, size_t length, char *buffer, int size)
-{
-	size_t skip = leading(l, line, length);
-
-	line += skip;
-	length -= skip;
-	if (memchr(line, '\0', length)) {
-		fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
-			  "there is a NUL byte in it; this is no text file, name another or "
-			  "remove the byte");
-		return NULL;
-	}
-	if (length && (*line == '#' || *line == ';'))
-		length = 0;
-	if (length + 2 > (size_t)size) {
-		fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
-			  "the line has %zu characters; shorten it to %d", length, size - 2);
-		return NULL;
-	}
-	if (length && *line == '[' && check_section_line(l, line, length) < 0)
-		return NULL;
-	memcpy(buffer, line, length);
-	strcpy(buffer + length, "\n");
-	return buffer;
-}
-
-/* An ini_reader: the next line, or NULL at the end and after a failure. */
-static char *next_line(char *buffer, int size, void *stream)
-{
-	struct loading *l = stream;
-	const char *line = l->next, *newline;
-	size_t length;
-	char *text;
-
-	if (l->error || !l->left)
-		return NULL;
-	newline = memchr(line, '\n', l->left);
-	length = newline ? (size_t)(newline - line) : l->left;
-	l->next += length + !!newline;
-	l->left -= length + !!newline;
-	l->line++;
-	text = hand_on(l, line, length, buffer, size);
-	/* It may have been where another section begins: what follows is in none that is read. */
-	if (text || !pass_over(l))
-		return text;
-	strcpy(l->section, "?");
-	return strcpy(buffer, UNREADABLE "\n");
-}
-
 /* What tcptunectl shares with the daemon: where it is, and how its path memory is kept. */
 static bool is_shared(const char *section)
 {
 	return !strcmp(section, "tcptuned") || !strcmp(section, "paths");
 }
 
-/* An ini_handler: 1 to go on. */
-static int handle_key(void *user, const char *of_inih, const char *name, const char *value)
+static int parse_assignment(struct loading *l, char *line)
 {
-	struct loading *l = user;
-	char quoted[QUOTED];
+	char quoted[QUOTED], *equals = strchr(line, '=');
 
-	(void)of_inih; /* check_section_line() has the whole of it */
-	if (l->error)
-		return 0;
+	if (!equals)
+		return fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
+				 "neither a [section] nor a key; write key = value, or # before a "
+				 "comment");
+	*equals = '\0';
+	for (char *c = equals + 1; (c = strchr(c, ';')); c++)
+		if (isblank((unsigned char)c[-1]))
+			*c-- = '\0'; /* a comment */
 	if (l->warning && !is_shared(l->section))
-		return 1;
+		return 0;
 	if (!*l->section)
-		return !fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
-				  "the key %s stands before any section; write [policy] or "
-				  "another section above it",
-				  quote(name, quoted));
-	return !set_key(l, l->section, name, value ? value : "") || pass_over(l);
+		return fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
+				 "the key %s stands before any section; write [policy] or "
+				 "another section above it",
+				 quote(strip(line), quoted));
+	return set_key(l, l->section, strip(line), strip(equals + 1));
 }
 
-static int parse_text(struct loading *l, const char *file, const char *text, size_t length)
+/* @line has @length characters, and a NUL in place of its newline. */
+static int parse_line(struct loading *l, char *line, size_t length)
 {
-	int bad_line;
+	static const char byte_order_mark[] = "\xef\xbb\xbf";
+
+	if (strlen(line) != length) {
+		strcpy(l->section, "?");
+		return fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
+				 "there is a NUL byte in it; this is no text file, name another or "
+				 "remove the byte");
+	}
+	if (l->line == 1 && !strncmp(line, byte_order_mark, strlen(byte_order_mark)))
+		line += strlen(byte_order_mark);
+	line = strip(line);
+	if (!*line || *line == '#' || *line == ';')
+		return 0;
+	return *line == '[' ? parse_section(l, line) : parse_assignment(l, line);
+}
+
+/* @text may be written to, and has room for one byte more than @length. */
+static int parse_text(struct loading *l, const char *file, char *text, size_t length)
+{
+	char *end = text + length, *newline;
 
 	begin_source(l, file);
-	l->next = text;
-	l->left = length;
-	bad_line = ini_parse_stream(next_line, l, handle_key, l);
-	/* inih goes on after a line that it cannot parse: that one comes first. */
-	if (bad_line > 0 && (!l->error || (unsigned int)bad_line < l->line)) {
-		l->line = (unsigned int)bad_line;
-		fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
-			  "neither a [section] nor a key; write key = value, or # before a "
-			  "comment");
+	for (char *line = text; line < end; line = newline + 1) {
+		newline = memchr(line, '\n', (size_t)(end - line));
+		if (!newline)
+			newline = end;
+		*newline = '\0';
+		l->line++;
+		if (parse_line(l, line, (size_t)(newline - line)) < 0 && !pass_over(l))
+			break;
 	}
-	if (bad_line < 0 && !l->error)
-		fail_file(l, file, ENOMEM, "free some memory");
 	return l->error;
 }
 
@@ -573,8 +522,8 @@ static ssize_t read_all(int fd, char *buffer, size_t size)
 }
 
 /*
- * The contents of a regular file of at most FILE_MAX bytes. Returns its length, or a negative
- * errno and in @ret_remedy what to do.
+ * The contents of a regular file of at most FILE_MAX bytes, in a buffer with room for one more.
+ * Returns their length, or a negative errno and in @ret_remedy what to do.
  */
 static ssize_t read_text(const char *path, char **ret_text, const char **ret_remedy)
 {
