@@ -437,12 +437,6 @@ static int parse_section(struct loading *l, char *line)
 	return l->warning ? 0 : check_section(l, l->section);
 }
 
-/* What tcptunectl shares with the daemon: where it is, and how its path memory is kept. */
-static bool is_shared(const char *section)
-{
-	return !strcmp(section, "tcptuned") || !strcmp(section, "paths");
-}
-
 static int parse_assignment(struct loading *l, char *line)
 {
 	char quoted[QUOTED], *equals = strchr(line, '=');
@@ -455,7 +449,7 @@ static int parse_assignment(struct loading *l, char *line)
 	for (char *c = equals + 1; (c = strchr(c, ';')); c++)
 		if (isblank((unsigned char)c[-1]))
 			*c-- = '\0'; /* a comment */
-	if (l->warning && !is_shared(l->section))
+	if (l->warning && strcmp(l->section, "tcptuned"))
 		return 0;
 	if (!*l->section)
 		return fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,

@@ -129,8 +129,8 @@ int tcptuned_config_load(const char *path, const char *const *set, struct tcptun
 			 struct tcptuned_error *err);
 
 /*
- * What a program needs that looks for the daemon: [tcptuned] and [paths] alone, as far as they
- * can be read. What cannot be read is passed over, the other sections are not looked at, nor are
+ * What a program needs that looks for the daemon: [tcptuned] alone, as far as it can be
+ * read. What cannot be read is passed over, the other sections are not looked at, nor are
  * files that they name: a mistake in a policy must not keep anybody from the daemon that runs.
  *
  * @ret_warning: its text is that of the first fault that was passed over, or ""

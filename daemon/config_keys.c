@@ -571,9 +571,8 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.fallback = "root",
 		.help = "The group whose members may use tcptunectl, besides root: they see every "
 			"connection of the host, may switch policies off and on, apply them to "
-			"open connections, and may stop the daemon. To have paths forgotten, and "
-			"to read what a killed daemon left, takes root. The socket is control in "
-			"runtime_directory. Under systemd, the unit needs SupplementaryGroups= with "
+			"open connections, and may stop the daemon. To have paths forgotten takes "
+			"root. The socket is control in runtime_directory. Under systemd, the unit needs SupplementaryGroups= with "
 			"that group.",
 	},
 	{

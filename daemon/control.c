@@ -268,7 +268,7 @@ static int check_pending(const struct tcptuned_control *control, struct tcptuned
 static bool changes(enum tcptuned_command command)
 {
 	return command == TCPTUNED_CMD_POLICY_ENABLE || command == TCPTUNED_CMD_POLICY_DISABLE ||
-	       command == TCPTUNED_CMD_POLICY_APPLY;
+	       command == TCPTUNED_CMD_POLICY_APPLY || command == TCPTUNED_CMD_PATHS_FORGET;
 }
 
 static int stop(struct tcptuned_control *control, struct client *client,
@@ -300,6 +300,10 @@ static int answer(struct tcptuned_control *control, struct client *client,
 	error = check_pending(control, err);
 	if (error)
 		return error;
+	if (request->command == TCPTUNED_CMD_PATHS_FORGET && client->uid)
+		return tcptuned_fail(err, EPERM, TCPTUNED_EXIT_NOT_PERMITTED,
+				     "paths forget: only root may have paths forgotten; run it "
+				     "with sudo");
 	if (changes(request->command) && control->options.change)
 		return control->options.change(control->options.change_ctx, request, &client->out,
 					       err);
@@ -459,15 +463,6 @@ static void accept_some(struct tcptuned_control *control)
 }
 
 /* ---- start, run, stop --------------------------------------------------------------------- */
-
-int tcptuned_control_address(const char *directory, struct sockaddr_un *ret)
-{
-	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	return snprintf(ret->sun_path, sizeof(ret->sun_path), "%s/control", directory) <
-			       (int)sizeof(ret->sun_path)
-		       ? 0
-		       : -ENAMETOOLONG;
-}
 
 int tcptuned_control_group(const char *name, gid_t *ret_gid, struct tcptuned_error *err)
 {

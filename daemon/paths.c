@@ -574,8 +574,7 @@ int tcptuned_paths_forget(const struct tcptuned_kernel *kernel, const char *dire
 	if (kernel && (kernel->other_layout >> TCPTUNED_MAP_PATHS & 1))
 		return tcptuned_fail(err, EPROTO, TCPTUNED_EXIT_KERNEL,
 				     "nothing is forgotten: the paths in %s are another build's; "
-				     "use the tcptunectl that came with the tcptuned which loaded "
-				     "them",
+				     "use the tcptuned that loaded them",
 				     kernel->pin_dir);
 	snprintf(file, sizeof(file), "%s/paths.db", directory);
 	error = forget_in_file(&f, file, &rows, err);

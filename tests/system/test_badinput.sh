@@ -286,7 +286,7 @@ test_no_bpffs() {
 		--set=tcptuned.bpffs=/nowhere
 	expect_match "$("$TEST_BUILD/tcptunectl" --config="$TEST_DIR/good.conf" \
 		--set=tcptuned.runtime_directory="$TEST_DIR/run" status 2>&1 || :)" \
-		"^tcptunectl: no tcptuned runs, and nothing is pinned" "who only looks"
+		"^tcptunectl: no tcptuned runs: nobody listens on" "who only looks"
 }
 
 # Others than root could replace what is pinned, and so have a stop detach any program.

@@ -1412,7 +1412,7 @@ static void test_shared_alone(void **state)
 	struct tcptuned_error warning;
 
 	write_config("[policy web]\nmode = tnue\n[policy files]\ndestination_file = /nonexistent\n"
-		     "[paths]\nentries_max = 4096\n[metrics\nport = 1\n[nothing]\n"
+		     "\n\n[metrics\nport = 1\n[nothing]\n"
 		     "[tcptuned]\nstate_directory = /a\n");
 	write_drop_in("10.conf", "[tcptuned]\nlog_level = lodu\nruntime_directory = /b\n");
 	write_drop_in("20.conf", "[tcptuned]\nnonsense\nbpffs = /c\n");
@@ -1420,7 +1420,6 @@ static void test_shared_alone(void **state)
 	assert_int_equal(tcptuned_config_load_shared(path, NULL, &config, &warning, &err), 0);
 	assert_non_null(strstr(warning.text, "tcptuned.conf:7: the ] of a section is missing"));
 	assert_int_equal(config.policies_len, 0);
-	assert_int_equal(config.paths_entries_max, 4096);
 	assert_string_equal(config.state_directory, "/a");
 	assert_string_equal(config.runtime_directory, "/b");
 	assert_string_equal(config.bpffs, "/c");
