@@ -100,17 +100,6 @@ struct {
 	__type(value, __u32); /* how many of them: listeners.h */
 } listeners SEC(".maps");
 
-/*
- * The SO_MAX_PACING_RATE of an application, bytes per second, in whose place a policy has put a
- * lower one. Few sockets have any, so that the record of each connection has no room for it.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, __u64); /* all ones: it wants none */
-} pacing SEC(".maps");
-
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

@@ -182,19 +182,6 @@ static void set_if(json_t *object, const char *name, __u64 value)
 		set_number(object, name, value);
 }
 
-/* In packets, and as a share of the window. */
-static json_t *bitcp_object(const struct bitcp_params *params)
-{
-	static const double one = 1ull << 32;
-	json_t *object = json_object();
-
-	json_object_set_new(object, "s_max", json_real((double)params->s_max / one));
-	json_object_set_new(object, "s_min", json_real((double)params->s_min / one));
-	json_object_set_new(object, "beta", json_real((double)params->beta / one));
-	set_number(object, "low_window", params->low_window);
-	return object;
-}
-
 static const char *congestion_control_of(const struct tcptuned_policy *policy)
 {
 	return policy->cc_auto ? TCPTUNED_CC_AUTO : policy->congestion_control;
@@ -220,15 +207,6 @@ static json_t *policy_object(const struct tcptuned_source *source, __u32 key,
 	set_number(object, "receive_buffer_max_bytes", policy->rcv_buffer_max);
 	set_number(object, "send_window_max_bytes", policy->snd_window_max);
 	set_number(object, "send_buffer_max_bytes", policy->snd_buffer_max);
-	set_if(object, "receive_window_min_bytes", policy->rcv_window_min);
-	set_if(object, "send_window_min_bytes", policy->snd_window_min);
-	set_if(object, "receive_buffer_bytes", policy->rcv_buffer);
-	set_if(object, "send_buffer_bytes", policy->snd_buffer);
-	set_if(object, "first_window_bytes", policy->first_window);
-	set_if(object, "pacing_rate_max_bytes_per_s", policy->pacing_rate_max);
-	set_if(object, "send_unsent_max_bytes", policy->snd_unsent_max);
-	if (policy->cc_auto || !strcmp(policy->congestion_control, "bitcp"))
-		json_object_set_new(object, "bitcp", bitcp_object(&policy->bitcp));
 	return object;
 }
 
@@ -318,15 +296,16 @@ static int answer_policies(const struct tcptuned_source *source, struct tcptuned
 	return print_line(out, object);
 }
 
-static void copy_address(__u8 to[16], const struct tcptuned_filter_prefix *from)
+/* As in the trie. */
+static void copy_address(__u8 to[16], unsigned int family, const __u8 *from)
 {
 	memset(to, 0, 16);
-	if (from->family == AF_INET6) {
-		memcpy(to, from->bytes, 16);
+	if (family == AF_INET6) {
+		memcpy(to, from, 16);
 		return;
 	}
 	to[10] = to[11] = 0xff;
-	memcpy(to + 12, from->bytes, 4);
+	memcpy(to + 12, from, 4);
 }
 
 /* The ids of a control group and of all above it: "/a/b", "/a", "/". */
@@ -373,8 +352,8 @@ static int answer_policy_test(const struct tcptuned_source *source,
 	error = find_cgroups(request->cgroup, cgroups, ARRAY_SIZE(cgroups), &tuple, err);
 	if (error)
 		return error;
-	copy_address(tuple.local, &filter->local);
-	copy_address(tuple.remote, &filter->remote);
+	copy_address(tuple.local, filter->local.family, filter->local.bytes);
+	copy_address(tuple.remote, filter->remote.family, filter->remote.bytes);
 	if (tcptuned_policies_find(source->kernel, &tuple, &rule) ||
 	    read_policy(source, rule.policy, &policy)) {
 		object = json_object();
@@ -408,18 +387,6 @@ static bool is_same_policy(void *ctx, __u32 key)
 	       !strcmp(same->name, tcptuned_source_policy(same->source, key, name));
 }
 
-/* As in the trie. */
-static void mapped(__u8 to[16], const struct tcptuned_flow_record *record, const __u8 *from)
-{
-	memset(to, 0, 16);
-	if (record->family == AF_INET6) {
-		memcpy(to, from, 16);
-		return;
-	}
-	to[10] = to[11] = 0xff;
-	memcpy(to + 12, from, 4);
-}
-
 /* Which rule gave a connection its policy; nothing where that is not in force any more. */
 static void find_rule(const struct tcptuned_source *source,
 		      const struct tcptuned_flow_record *record, const char *name,
@@ -430,8 +397,8 @@ static void find_rule(const struct tcptuned_source *source,
 					.remote_port = record->remote_port };
 	struct tcptuned_rule rule;
 
-	mapped(tuple.local, record, record->local);
-	mapped(tuple.remote, record, record->remote);
+	copy_address(tuple.local, record->family, record->local);
+	copy_address(tuple.remote, record->family, record->remote);
 	if (!tcptuned_policies_find_of(source->kernel, &tuple, is_same_policy, &same, &rule))
 		rule_text(out, source, &rule, tuple.remote);
 }

@@ -651,26 +651,6 @@ static bool is_below(const char *path, const char *directory)
 	return !strncmp(path, directory, length) && (path[length] == '/' || !path[length]);
 }
 
-/* What auto and kernel come to depends on the host. */
-static bool is_above(uint32_t window_min, uint32_t window_max)
-{
-	return window_max > TCPTUNED_WINDOW_KERNEL && window_min > window_max;
-}
-
-static int check_windows(struct loading *l, const char *section, const char *at,
-			 const struct tcptuned_policy_config *set)
-{
-	bool send = is_above(set->send_window_min_bytes, set->send_window_max_bytes);
-	const char *direction = send ? "send" : "receive";
-
-	if (!send && !is_above(set->receive_window_min_bytes, set->receive_window_max_bytes))
-		return 0;
-	return l->error = tcptuned_fail(l->err, EINVAL, TCPTUNED_EXIT_CONFIG_INCONSISTENT,
-					"%s: %s.%s_window_min is above %s_window_max; lower the "
-					"one or raise the other",
-					at, section, direction, direction);
-}
-
 static int cross_check(struct loading *l)
 {
 	const struct tcptuned_config *c = &l->config;
@@ -685,14 +665,7 @@ static int cross_check(struct loading *l)
 			       "tcptuned.bpffs, %.100s, which holds no ordinary files; take "
 			       "another, as /run/tcptuned",
 			       origin, c->runtime_directory, c->bpffs);
-	if (!bitcp_params_valid(&c->policy.bitcp))
-		return l->error = tcptuned_fail(
-			       l->err, EINVAL, TCPTUNED_EXIT_CONFIG_INCONSISTENT,
-			       "%s: bitcp: s_max, s_min, beta and low_window do not go "
-			       "together; remove them for the defaults",
-			       c->origin[key_index("bitcp", "s_max")]);
-	return check_windows(l, "policy", c->origin[key_index("policy", "receive_window_min")],
-			     &c->policy);
+	return 0;
 }
 
 /* ---- named policies, when everything has been read ------------------------------------- */
@@ -703,7 +676,7 @@ static bool is_condition(const struct tcptuned_key *key)
 	return !strcmp(key->section, NAMED_POLICY) && key->special;
 }
 
-/* What a policy does not say is as in [policy] and [bitcp]. */
+/* What a policy does not say is as in [policy]. */
 static void inherit(struct loading *l, struct tcptuned_named_policy *policy)
 {
 	tcptuned_policy_view(policy, &l->view);
@@ -761,8 +734,6 @@ static bool has_condition(const struct tcptuned_policy_config *set)
 
 static int finish_policy(struct loading *l, struct tcptuned_named_policy *policy)
 {
-	char section[TCPTUNED_POLICY_NAME_MAX + 8];
-
 	if (!has_condition(&policy->set))
 		return l->error = tcptuned_fail(
 			       l->err, EINVAL, TCPTUNED_EXIT_CONFIG_INCONSISTENT,
@@ -771,9 +742,6 @@ static int finish_policy(struct loading *l, struct tcptuned_named_policy *policy
 			       "write its keys into [policy], which has all others",
 			       policy->where, policy->name);
 	inherit(l, policy);
-	snprintf(section, sizeof(section), "policy %s", policy->name);
-	if (check_windows(l, section, policy->where, &policy->set) < 0)
-		return l->error;
 	return read_prefixes(l, policy);
 }
 
@@ -810,6 +778,7 @@ void tcptuned_config_defaults(struct tcptuned_config *ret)
 
 	/* All bytes, also of padding: values are compared with memcmp(). */
 	memset(ret, 0, sizeof(*ret));
+	ret->bitcp = bitcp_params_default();
 	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++) {
 		const struct tcptuned_key *key = &tcptuned_keys[i];
 		int error = tcptuned_key_parse(key, key->fallback, ret, problem);

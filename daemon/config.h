@@ -22,7 +22,7 @@
 #include "prefix.h"
 
 #define TCPTUNED_CONFIG_PATH "/etc/tcptuned/tcptuned.conf"
-#define TCPTUNED_CONFIG_KEYS 48
+#define TCPTUNED_CONFIG_KEYS 31
 #define TCPTUNED_CONFIG_TEXT 256 /* longest path or origin, with its NUL */
 
 #define TCPTUNED_WINDOW_KERNEL 1 /* receive_window_max = kernel: as far as the kernel goes */
@@ -44,16 +44,8 @@ struct tcptuned_policy_config {
 	bool override_sndbuf;
 	uint32_t receive_window_max_bytes; /* 0: auto; 1: TCPTUNED_WINDOW_KERNEL */
 	uint32_t send_window_max_bytes;
-	uint32_t send_unsent_max_bytes; /* 0: as the path needs */
-	uint32_t receive_window_min_bytes; /* 0: as the kernel begins */
-	uint32_t send_window_min_bytes;
-	uint32_t receive_buffer_bytes; /* 0: right-sized */
-	uint32_t send_buffer_bytes;
-	uint32_t first_window_bytes;   /* 0: the kernel's */
-	uint64_t pacing_rate_max_bps;  /* bits per second; 0: none */
 	char congestion_control[TCPTUNED_CC_NAME_MAX]; /* "": leave it alone; TCPTUNED_CC_AUTO */
 	uint32_t long_path_segments; /* bandwidth-delay product from which auto takes bitcp */
-	struct bitcp_params bitcp; /* of [bitcp]; named ones may have their own */
 };
 
 struct tcptuned_named_policy {
@@ -74,12 +66,15 @@ struct tcptuned_config {
 	bool program_statistics;
 	uint32_t family; /* bit n: member n of tcptuned_family_names is registered */
 
-	/* [policy] and [bitcp] */
+	/* [policy] */
 	struct tcptuned_policy_config policy;
 
 	/* [policy NAME], in the order in which they are first met */
 	struct tcptuned_named_policy *policies;
 	size_t policies_len;
+
+	/* [bitcp]; its other parameters are the paper's */
+	struct bitcp_params bitcp;
 
 	/* [memory] */
 	uint64_t budget_bytes; /* 0: from the kernel's limits */
@@ -89,9 +84,6 @@ struct tcptuned_config {
 
 	/* [paths] */
 	bool paths_enabled;
-	uint32_t paths_ipv4_prefix; /* bits */
-	uint32_t paths_ipv6_prefix;
-	uint32_t paths_entries_max;
 	uint32_t paths_expire_s;
 
 	/* [metrics] */

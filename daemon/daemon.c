@@ -201,8 +201,7 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	if (d->cgroup_fd < 0)
 		return d->cgroup_fd;
 	if (tcptuned_paths_new(&d->paths, &d->kernel,
-			       d->options->dry_run ? NULL : d->config->state_directory,
-			       d->config->paths_entries_max))
+			       d->options->dry_run ? NULL : d->config->state_directory))
 		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL, "no memory");
 	error = start_events(d, err);
 	if (!error)
@@ -210,11 +209,10 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	if (!error)
 		error = start_control(d, err);
 	if (!error && !d->options->dry_run)
-		tcptuned_paths_rescue(d->config->bpffs, d->config->state_directory,
-				      d->config->paths_entries_max);
+		tcptuned_paths_rescue(d->config->bpffs, d->config->state_directory);
 	if (!error)
 		error = tcptuned_kernel_attach(&d->kernel, d->config->bpffs, d->cgroup_fd, bitcp,
-					       d->config->paths_entries_max, err);
+					       err);
 	if (error)
 		return error;
 	log_start(d);

@@ -90,9 +90,6 @@ static const struct {
 	{"receive_rightsized", TCPTUNED_F_RCV_TAKEN},
 	{"send_rightsized", TCPTUNED_F_SND_TAKEN},
 	{"congestion_control_set", TCPTUNED_F_CC_SET},
-	{"receive_buffer_fixed", TCPTUNED_F_RCV_FIXED},
-	{"send_buffer_fixed", TCPTUNED_F_SND_FIXED},
-	{"pacing_limited", TCPTUNED_F_PACED},
 	{"receive_memory_short", TCPTUNED_F_RCV_PRESSED},
 	{"send_memory_short", TCPTUNED_F_SND_PRESSED},
 };
@@ -185,18 +182,12 @@ static json_t *flags_array(__u32 flags)
 	return array;
 }
 
-/* @policy: NULL where it is not there any more. An application may have set another limit since. */
-static json_t *pacing_object(const struct tcptuned_flow_record *record,
-			     const struct tcptuned_policy *policy)
+static json_t *pacing_object(const struct tcptuned_flow_record *record)
 {
-	bool by_policy = (record->flow.flags & TCPTUNED_F_PACED) &&
-			 (!policy || policy->pacing_rate_max == record->pacing_max_Bps);
 	json_t *object = json_object();
 
 	set_if(object, "rate_bytes_per_s", record->pacing_rate_Bps);
 	set_if(object, "rate_max_bytes_per_s", record->pacing_max_Bps);
-	if (record->pacing_max_Bps)
-		set_text(object, "rate_max_set_by", by_policy ? "policy" : "application");
 	return object;
 }
 
@@ -224,7 +215,7 @@ static json_t *flow_object(const struct tcptuned_flow_record *record, const char
 	json_object_set_new(object, "receive", direction_object(record, 0));
 	json_object_set_new(object, "send", direction_object(record, 1));
 	if (record->pacing_rate_Bps || record->pacing_max_Bps)
-		json_object_set_new(object, "pacing", pacing_object(record, policy_record));
+		json_object_set_new(object, "pacing", pacing_object(record));
 	if (record->ca_max_win)
 		json_object_set_new(object, "bitcp", bitcp_object(record));
 	return object;

@@ -354,7 +354,7 @@ void tcptuned_metrics_paths(struct tcptuned_buf *out, const struct tcptuned_path
 			"Prefixes forgotten since no connection added to them for too long.");
 	tcptuned_single(out, "tcptuned_paths_evicted_total", COUNTER, paths->evicted, PLAIN,
 			"Prefixes dropped from disk, those longest without a connection, for there "
-			"were more than paths.entries_max.");
+			"were more than 65,536.");
 	tcptuned_single(out, "tcptuned_paths_clock_corrected_total", COUNTER,
 			paths->clock_corrected, PLAIN,
 			"Prefixes read from disk with a time to come, for the clock was or is "

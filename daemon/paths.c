@@ -32,7 +32,6 @@ struct tcptuned_paths {
 	char directory[TCPTUNED_CONFIG_TEXT];
 	char file[FILE_TEXT]; /* "": nothing is read or written */
 	struct tcptuned_path_settings settings;
-	__u32 entries_max;
 	__u64 own_cookie; /* of the daemon's network namespace, ... */
 	__u32 own_netns;  /* ... and its inode number */
 	__s64 made_s;  /* CLOCK_BOOTTIME: when this was made, before anything was learned */
@@ -215,12 +214,6 @@ static int open_database(struct tcptuned_paths *paths, bool thorough, struct tcp
 
 /* ---- loading -------------------------------------------------------------------------- */
 
-static bool of_settings(const struct tcptuned_paths *paths, const struct tcptuned_path_key *key)
-{
-	return key->prefix_len == (key->family == AF_INET ? paths->settings.ipv4_prefix
-							   : paths->settings.ipv6_prefix);
-}
-
 struct loading {
 	struct tcptuned_paths *paths;
 	__u64 missing;	   /* rows that the map has not */
@@ -231,8 +224,6 @@ struct loading {
 static bool bring_up(const struct tcptuned_paths *paths, struct tcptuned_path_key *key,
 		     struct tcptuned_path *path)
 {
-	if (!of_settings(paths, key))
-		return false;
 	change_clock(path, CLOCK_REALTIME, CLOCK_BOOTTIME);
 	if (!key->netns_cookie) {
 		key->netns_cookie = paths->own_cookie;
@@ -282,7 +273,7 @@ static __u64 room_in_map(const struct tcptuned_paths *paths)
 	if (cpus < 1 || tcptuned_paths_each(paths_fd(paths), count_row, &known))
 		return 0;
 	taken = known + (__u64)cpus * LRU_AT_HAND;
-	return taken < paths->entries_max ? paths->entries_max - taken : 0;
+	return taken < TCPTUNED_PATHS_MAX ? TCPTUNED_PATHS_MAX - taken : 0;
 }
 
 /* The oldest first, which are the first to go. A new map makes room by itself. */
@@ -391,7 +382,7 @@ static int save_rows(struct saving *s)
 	if (!s->error)
 		s->error = tcptuned_pathdb_trim(s->db,
 						clock_s(CLOCK_REALTIME) - paths->settings.expire_s,
-						paths->entries_max, &s->evicted, s->err);
+						TCPTUNED_PATHS_MAX, &s->evicted, s->err);
 	return s->error ? s->error : tcptuned_pathdb_commit(s->db, s->err);
 }
 
@@ -443,8 +434,7 @@ void tcptuned_paths_tick(struct tcptuned_paths *paths)
 
 /* ---- what others have left ------------------------------------------------------------- */
 
-void tcptuned_paths_save_left(const struct tcptuned_kernel *kernel, const char *directory,
-			      __u32 entries_max)
+void tcptuned_paths_save_left(const struct tcptuned_kernel *kernel, const char *directory)
 {
 	uint32_t needed = 1u << TCPTUNED_MAP_PATHS | 1u << TCPTUNED_MAP_PATH_SETTINGS;
 	struct tcptuned_paths *paths;
@@ -456,21 +446,21 @@ void tcptuned_paths_save_left(const struct tcptuned_kernel *kernel, const char *
 			     kernel->pin_dir);
 		return;
 	}
-	if (tcptuned_paths_new(&paths, kernel, directory, entries_max))
+	if (tcptuned_paths_new(&paths, kernel, directory))
 		return;
 	tcptuned_paths_adopt_settings(paths);
 	tcptuned_paths_save(paths);
 	tcptuned_paths_free(paths);
 }
 
-void tcptuned_paths_rescue(const char *bpffs, const char *directory, __u32 entries_max)
+void tcptuned_paths_rescue(const char *bpffs, const char *directory)
 {
 	struct tcptuned_kernel before;
 
 	if (tcptuned_kernel_open(&before, bpffs, NULL))
 		return; /* there is nothing, or tcptuned_kernel_attach() tells what is wrong */
-	if (!tcptuned_kernel_keeps_paths(&before, entries_max))
-		tcptuned_paths_save_left(&before, directory, entries_max);
+	if (!tcptuned_kernel_keeps_paths(&before))
+		tcptuned_paths_save_left(&before, directory);
 	tcptuned_kernel_close(&before);
 }
 
@@ -603,7 +593,7 @@ static __u64 own_netns_cookie(void)
 /* ---- making and unmaking -------------------------------------------------------------- */
 
 int tcptuned_paths_new(struct tcptuned_paths **ret, const struct tcptuned_kernel *kernel,
-		       const char *directory, __u32 entries_max)
+		       const char *directory)
 {
 	struct tcptuned_paths *paths = calloc(1, sizeof(*paths));
 	struct stat netns;
@@ -613,7 +603,6 @@ int tcptuned_paths_new(struct tcptuned_paths **ret, const struct tcptuned_kernel
 	paths->kernel = kernel;
 	paths->made_s = clock_s(CLOCK_BOOTTIME);
 	paths->saved_s = INT64_MIN;
-	paths->entries_max = entries_max;
 	if (!stat("/proc/self/ns/net", &netns))
 		paths->own_netns = (__u32)netns.st_ino;
 	paths->own_cookie = own_netns_cookie();

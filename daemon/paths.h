@@ -30,7 +30,7 @@ struct tcptuned_path_stats {
  *	       as in a dry run. Returns 0 or -ENOMEM.
  */
 int tcptuned_paths_new(struct tcptuned_paths **ret, const struct tcptuned_kernel *kernel,
-		       const char *directory, __u32 entries_max);
+		       const char *directory);
 
 void tcptuned_paths_free(struct tcptuned_paths *paths);
 
@@ -58,14 +58,13 @@ void tcptuned_paths_save(struct tcptuned_paths *paths);
  * Write what the map of @kernel has, by the settings that its programs were told last: it is
  * about to go. That of another layout cannot be, and is told.
  */
-void tcptuned_paths_save_left(const struct tcptuned_kernel *kernel, const char *directory,
-			      __u32 entries_max);
+void tcptuned_paths_save_left(const struct tcptuned_kernel *kernel, const char *directory);
 
 /*
  * The same of what is pinned under @bpffs, where tcptuned_kernel_attach(), which comes next, would
- * go on without that map: for another number of entries, or for records of another layout.
+ * go on without that map, for records of another layout.
  */
-void tcptuned_paths_rescue(const char *bpffs, const char *directory, __u32 entries_max);
+void tcptuned_paths_rescue(const char *bpffs, const char *directory);
 
 void tcptuned_paths_stats(struct tcptuned_paths *paths, struct tcptuned_path_stats *ret);
 

@@ -300,8 +300,6 @@ static __u32 wishes_of(const struct tcptuned_policy *policy)
 		wishes |= tune ? TCPTUNED_RCVBUF_OVERRIDDEN : TCPTUNED_RCVBUF_OBSERVED;
 	if (policy->override_sndbuf)
 		wishes |= tune ? TCPTUNED_SNDBUF_OVERRIDDEN : TCPTUNED_SNDBUF_OBSERVED;
-	if (tune && (policy->rcv_buffer || policy->first_window))
-		wishes |= TCPTUNED_BEFORE_SYN;
 	if (tcptuned_policy_sets_at_once(policy))
 		wishes |= TCPTUNED_AT_ESTABLISHED;
 	return wishes;

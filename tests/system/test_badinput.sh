@@ -72,35 +72,18 @@ every_key() {
 		policy override_sndbuf maybe -
 		policy receive_window_max 64KB 63K
 		policy send_window_max 1.5M 2G
-		policy send_unsent_max 0.5M 15K
 		policy congestion_control bi,tcp sixteen_letters_
 		policy long_path_segments 4K 0
-		policy receive_window_min some 1K
-		policy send_window_min 1.5M 2G
-		policy receive_buffer 64KB 1K
-		policy send_buffer all 2G
-		policy first_window 10mss 1K
-		policy pacing_rate_max 1Mbit 35G
 		policy:web destination 10.0.0.1/8 -
 		policy:web destination_file prefixes -
 		policy:web source 192.0.2.256 -
 		policy:web local_port http 65536
 		policy:web remote_port 1:2 9-1
 		policy:web cgroup user.slice -
-		policy:web bitcp_s_max many 1025
-		policy:web bitcp_s_min 1e-2 0.00001
-		policy:web bitcp_beta 1/8 0.6
-		policy:web bitcp_low_window 14.5 1
-		bitcp s_max many 1025
-		bitcp s_min 1e-2 0.00001
 		bitcp beta 1/8 0.6
-		bitcp low_window 14.5 1
 		control group a.b name_of_thirty-two_characters_xx
 		memory budget half 1023K
 		paths remember maybe -
-		paths ipv4_prefix /24 33
-		paths ipv6_prefix ::/48 15
-		paths entries_max 64K 63
 		paths expire_s 1d 59
 		metrics enabled 2 -
 		metrics address localhost -

@@ -182,18 +182,10 @@ rows() {
 		unixepoch() - $2, 40000, 250000, 250000, 0, 0, 100, 0, 1, 0, 0 FROM n"
 }
 
-test_bounded_expired_forgotten() {
-	local map=/sys/fs/bpf/tcptuned/map_paths
+test_expired_and_forgotten() {
 	tcptuned_start --set=paths.expire_s=3600
 	tcptuned_stop
-	rows 2000 60
-	tcptuned_start --set=paths.entries_max=500 --set=paths.expire_s=3600
-	expect_le "$(metric tcptuned_paths_known)" 500 "known paths"
-	expect_ge "$(metric tcptuned_paths_known)" 200 "known paths"
-	expect_eq "$(bpftool -j map show pinned $map | jq .max_entries)" 500 "entries of the map"
-	tcptuned_stop
-	expect_eq "$(db 'SELECT count(*) FROM paths')" 500 "rows kept"
-
+	rows 500 60
 	# Forgotten in the kernel and on disk, by another process while the daemon runs.
 	tcptuned_start --set=paths.expire_s=3600
 	expect_eq "$(metric tcptuned_paths_known)" 500 "known paths"
@@ -405,10 +397,7 @@ test_learned_while_no_daemon_ran() {
 	in_log 'programs of an earlier daemon taken over as they run'
 	expect_eq "$(db 'SELECT prefix FROM paths')" 192.0.2.0/24 "saved by the one that takes over"
 	unsaved
-	tcptuned_start --set=paths.entries_max=500
-	expect_eq "$(metric tcptuned_paths_known)" 1 "known paths, in a map of another size"
-	unsaved
-	TEST_BUILD=$abi tcptuned_start --set=paths.entries_max=500
+	TEST_BUILD=$abi tcptuned_start
 	in_log 'programs and records of another version replaced'
 	expect_eq "$(metric tcptuned_paths_known)" 1 "known paths, beside records of another layout"
 	TEST_BUILD=$abi tcptuned_stop

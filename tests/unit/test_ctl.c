@@ -325,14 +325,12 @@ static void test_pacing_is_explained(void **state)
 			       "tcptuned (TCP_NOTSENT_LOWAT)\n",
 			 "send window\n");
 	json_object_set_new(pacing, "rate_max_bytes_per_s", json_integer(2000));
-	json_object_set_new(pacing, "rate_max_set_by", json_string("policy"));
-	expect_explained(flow, "pacing       at most 2000 bytes per second, as the policy set it\n"
+	expect_explained(flow, "pacing       at most 2000 bytes per second, as the application set it\n"
 			       "  pacing       its congestion control paces it, at 1000 bytes",
 			 "its congestion control paces it, at 1000 bytes per second\n");
 	json_object_set_new(pacing, "rate_bytes_per_s", json_integer(2000));
-	expect_explained(flow, "as the policy set it\n\nlimited by\n",
-			 "its pacing: the policy allows 2000 bytes per second\n");
-	json_object_set_new(pacing, "rate_max_set_by", json_string("application"));
+	expect_explained(flow, "as the application set it\n\nlimited by\n",
+			 "its pacing: the application allows 2000 bytes per second\n");
 	json_object_set_new(send, "unsent_max_of_others_bytes", json_integer(5000));
 	expect_explained(flow, "4321 bytes, of at most about 5000 bytes, by the application's ",
 			 "its pacing: the application allows 2000 bytes per second\n");
@@ -820,13 +818,10 @@ static void test_what_the_daemon_answers(void **state)
 static void test_policy_in_full(void **state)
 {
 	json_t *policy = json("{\"policy\":\"web\",\"rule\":\"remote port 80\",\"mode\":\"tune\","
-			      "\"send_unsent_max_bytes\":131072,\"bitcp\":{\"s_max\":32.0,"
-			      "\"s_min\":0.01,\"beta\":0.125,\"low_window\":14}}");
+			      "\"long_path_segments\":4096}");
 	char *text = printed(STDOUT_FILENO, print_policy, policy);
 
-	expect_says(text, "  send unsent max     131072 bytes\n");
-	expect_says(text, "  bitcp               s_max 32 and s_min 0.01 packets, beta 0.125, "
-			  "low_window 14 packets\n");
+	expect_says(text, "  long path           4096 segments or more, where auto takes bitcp\n");
 	json_decref(policy);
 }
 

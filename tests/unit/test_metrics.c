@@ -809,7 +809,6 @@ static void test_json(void **state)
 	snap->flows.top[1].ssthresh = TCPTUNED_SSTHRESH_NONE;
 	snap->flows.top[1].ca_max_win = 0;
 	snap->flows.top[1].flow.snd_unsent = 131072;
-	snap->flows.top[1].flow.flags |= TCPTUNED_F_PACED;
 	snap->flows.top[1].pacing_rate_Bps = 0;
 	strcpy(snap->flows.top[1].congestion_control, "a\"\\\n");
 	snap->flows.top_len = 2;
@@ -858,7 +857,6 @@ static void test_json(void **state)
 	EXPECT_NUMBER(json_object_get(flow, "send"), "unsent_max_of_others_bytes", 131072);
 	EXPECT_NUMBER(json_object_get(flow, "pacing"), "rate_bytes_per_s", 5000000000);
 	EXPECT_NUMBER(json_object_get(flow, "pacing"), "rate_max_bytes_per_s", 10000000000);
-	EXPECT_TEXT(json_object_get(flow, "pacing"), "rate_max_set_by", "application");
 	EXPECT_TEXT(json_array_get(json_object_get(root, "flows"), 1), "congestion_control",
 		    "a\"\\\n");
 	flow = json_array_get(json_object_get(root, "flows"), 1);
@@ -867,7 +865,6 @@ static void test_json(void **state)
 	EXPECT_NUMBER(json_object_get(flow, "send"), "unsent_max_bytes", 131072);
 	assert_null(json_object_get(json_object_get(flow, "send"), "unsent_max_of_others_bytes"));
 	assert_null(json_object_get(json_object_get(flow, "pacing"), "rate_bytes_per_s"));
-	EXPECT_TEXT(json_object_get(flow, "pacing"), "rate_max_set_by", "policy");
 	json_decref(root);
 	len = buf.len;
 	tcptuned_buf_free(&buf);

@@ -355,7 +355,7 @@ static void test_wishes(void **state)
 	strcpy(p->cgroup, "/x");
 	set.sources[2].cgroup = 9;
 	set.sources[2].record.override_sndbuf = 0;
-	set.sources[2].record.first_window = 1 << 20;
+	strcpy(set.sources[2].record.congestion_control, "cubic");
 	p = more(&set, "watch");
 	p->local_port = (struct tcptuned_ports){80, 90};
 	set.sources[3].record.mode = TCPTUNED_OBSERVE;
@@ -363,8 +363,7 @@ static void test_wishes(void **state)
 	m = &rules.entries[0].match;
 	assert_int_equal(m->wishes, TCPTUNED_RCVBUF_OVERRIDDEN | TCPTUNED_SNDBUF_OVERRIDDEN |
 					    TCPTUNED_RCVBUF_OBSERVED | TCPTUNED_SNDBUF_OBSERVED |
-					    TCPTUNED_ANY_CLAIMS | TCPTUNED_BEFORE_SYN |
-					    TCPTUNED_AT_ESTABLISHED);
+					    TCPTUNED_ANY_CLAIMS | TCPTUNED_AT_ESTABLISHED);
 	assert_true(stands_at(&rules, m->stands_rcvbuf, 22, 0));
 	assert_true(stands_at(&rules, m->stands_rcvbuf, 85, 0));
 	assert_false(stands_at(&rules, m->stands_rcvbuf, 443, 9));
