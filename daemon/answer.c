@@ -46,19 +46,6 @@ const char *tcptuned_source_policy(const struct tcptuned_source *source, __u32 k
 	return ret;
 }
 
-static void set_number(json_t *object, const char *name, __u64 value)
-{
-	json_object_set_new(object, name, json_integer((json_int_t)value));
-}
-
-/* Text that is not UTF-8 becomes null. */
-static void set_text(json_t *object, const char *name, const char *text)
-{
-	json_t *string = json_string(text);
-
-	json_object_set_new(object, name, string ? string : json_null());
-}
-
 static void set_bool(json_t *object, const char *name, bool value)
 {
 	json_object_set_new(object, name, json_boolean(value));
@@ -174,12 +161,6 @@ static void rule_text(struct tcptuned_buf *out, const struct tcptuned_source *so
 	const struct tcptuned_named_policy *named = section_of(source, rule->policy);
 
 	tcptuned_rule_format(out, rule, remote, named ? named->set.cgroup : NULL);
-}
-
-static void set_if(json_t *object, const char *name, __u64 value)
-{
-	if (value)
-		set_number(object, name, value);
 }
 
 static const char *congestion_control_of(const struct tcptuned_policy *policy)

@@ -28,10 +28,6 @@ struct tcptuned_control_options {
 		      struct tcptuned_buf *out, struct tcptuned_error *err);
 	void *change_ctx;
 	const char *no_stop; /* why STOP is refused, and what to do; NULL: it is obeyed */
-	/* Limits; 0 stands for the default in parentheses. */
-	unsigned int clients_max;	/* at a time (16) */
-	unsigned int request_timeout_s; /* for the request to arrive (5) */
-	unsigned int answer_timeout_s;	/* for the answer to be taken (30) */
 };
 
 /*

@@ -94,20 +94,6 @@ static const struct {
 	{"send_memory_short", TCPTUNED_F_SND_PRESSED},
 };
 
-/* jansson ignores a NULL value and says so; lack of memory shows when the text is made. */
-static void set_number(json_t *object, const char *name, __u64 value)
-{
-	json_object_set_new(object, name, json_integer((json_int_t)value));
-}
-
-/* Text that is not UTF-8 becomes null: only a policy's name or a module's could be that. */
-static void set_text(json_t *object, const char *name, const char *text)
-{
-	json_t *string = json_string(text);
-
-	json_object_set_new(object, name, string ? string : json_null());
-}
-
 static void set_numbers(json_t *object, const struct number *numbers, size_t len,
 			const void *from)
 {
@@ -123,12 +109,6 @@ static void set_numbers(json_t *object, const struct number *numbers, size_t len
 			value = *(const __u64 *)field;
 		set_number(object, numbers[i].name, value);
 	}
-}
-
-static void set_if(json_t *object, const char *name, __u64 value)
-{
-	if (value)
-		set_number(object, name, value);
 }
 
 static json_t *direction_object(const struct tcptuned_flow_record *record, int send)
