@@ -37,14 +37,6 @@ static const struct {
 	 POLICY_FIELD(rcv_window_max), "Largest window that right-sizing may decide on."},
 	{"tcptuned_policy_window_max_bytes", "direction=\"send\"", POLICY_FIELD(snd_window_max),
 	 NULL},
-	{"tcptuned_policy_buffer_max_bytes", "direction=\"receive\"",
-	 POLICY_FIELD(rcv_buffer_max), "Largest buffer that the kernel lets tcptuned set."},
-	{"tcptuned_policy_buffer_max_bytes", "direction=\"send\"", POLICY_FIELD(snd_buffer_max),
-	 NULL},
-	{"tcptuned_policy_overrides", "option=\"SO_RCVBUF\"", POLICY_FIELD(override_rcvbuf),
-	 "Whether requests of applications for a fixed buffer are overridden."},
-	{"tcptuned_policy_overrides", "option=\"SO_SNDBUF\"", POLICY_FIELD(override_sndbuf),
-	 NULL},
 };
 
 static void print_policy_fields(struct tcptuned_buf *out, struct tcptuned_buf *labels,

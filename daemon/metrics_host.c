@@ -346,19 +346,8 @@ void tcptuned_metrics_paths(struct tcptuned_buf *out, const struct tcptuned_path
 		tcptuned_single(out, "tcptuned_paths_known", GAUGE, paths->known, PLAIN,
 				"Destination prefixes about which something is known; many are "
 				"counted once a minute.");
-	tcptuned_single(out, "tcptuned_paths_loaded_total", COUNTER, paths->loaded, PLAIN,
-			"Prefixes read from disk at the start.");
-	tcptuned_single(out, "tcptuned_paths_saved_total", COUNTER, paths->saved, PLAIN,
-			"Prefixes written to disk, each time counted.");
 	tcptuned_single(out, "tcptuned_paths_expired_total", COUNTER, paths->expired, PLAIN,
 			"Prefixes forgotten since no connection added to them for too long.");
-	tcptuned_single(out, "tcptuned_paths_evicted_total", COUNTER, paths->evicted, PLAIN,
-			"Prefixes dropped from disk, those longest without a connection, for there "
-			"were more than 65,536.");
-	tcptuned_single(out, "tcptuned_paths_clock_corrected_total", COUNTER,
-			paths->clock_corrected, PLAIN,
-			"Prefixes read from disk with a time to come, for the clock was or is "
-			"wrong: taken for new.");
 	tcptuned_single(out, "tcptuned_paths_database_errors_total", COUNTER,
 			paths->database_errors, PLAIN,
 			"Times that the database of paths could not be read or written.");

@@ -434,14 +434,12 @@ int tcptuned_pathdb_put(struct tcptuned_pathdb *db, const struct tcptuned_path_k
 }
 
 /* The rows beyond @entries_max. To find them all are sorted: only where there are so many. */
-static int trim_number(struct tcptuned_pathdb *db, __u32 entries_max, __u32 *ret_count,
-		       struct tcptuned_error *err)
+static int trim_number(struct tcptuned_pathdb *db, __u32 entries_max, struct tcptuned_error *err)
 {
 	_cleanup_stmt_ sqlite3_stmt *many = NULL;
 	char rows[32];
 	int error = ask(db, "SELECT count(*) FROM paths", rows, sizeof(rows), err);
 
-	*ret_count = 0;
 	if (error || strtoull(rows, NULL, 10) <= entries_max)
 		return error;
 	error = prepare(db,
@@ -451,14 +449,11 @@ static int trim_number(struct tcptuned_pathdb *db, __u32 entries_max, __u32 *ret
 	if (error)
 		return error;
 	sqlite3_bind_int64(many, 1, entries_max);
-	if (sqlite3_step(many) != SQLITE_DONE)
-		return fail(db, err);
-	*ret_count = (__u32)sqlite3_changes(db->db);
-	return 0;
+	return sqlite3_step(many) == SQLITE_DONE ? 0 : fail(db, err);
 }
 
 int tcptuned_pathdb_trim(struct tcptuned_pathdb *db, __s64 oldest, __u32 entries_max,
-			 __u32 *ret_count, struct tcptuned_error *err)
+			 struct tcptuned_error *err)
 {
 	_cleanup_stmt_ sqlite3_stmt *old = NULL;
 	int error;
@@ -472,7 +467,7 @@ int tcptuned_pathdb_trim(struct tcptuned_pathdb *db, __s64 oldest, __u32 entries
 	sqlite3_bind_text(old, 2, db->boot, -1, SQLITE_STATIC);
 	if (sqlite3_step(old) != SQLITE_DONE)
 		return fail(db, err);
-	return trim_number(db, entries_max, ret_count, err);
+	return trim_number(db, entries_max, err);
 }
 
 /* ---- forgetting ----------------------------------------------------------------------- */

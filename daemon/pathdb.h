@@ -73,10 +73,10 @@ int tcptuned_pathdb_put(struct tcptuned_pathdb *db, const struct tcptuned_path_k
 
 /*
  * Delete what was last updated before @oldest, of network namespaces of earlier boots, and the
- * oldest rows beyond @entries_max; @ret_count: how many were beyond.
+ * oldest rows beyond @entries_max.
  */
 int tcptuned_pathdb_trim(struct tcptuned_pathdb *db, __s64 oldest, __u32 entries_max,
-			 __u32 *ret_count, struct tcptuned_error *err);
+			 struct tcptuned_error *err);
 
 /* Delete the rows that overlap @prefix (NULL: all), in all network namespaces. */
 int tcptuned_pathdb_forget(struct tcptuned_pathdb *db, const struct tcptuned_path_key *prefix,

@@ -21,12 +21,6 @@
 #define FILE_TEXT    (TCPTUNED_CONFIG_TEXT + 16)
 #define CLOCK_STEP_S 5 /* what the clocks may differ by before rows on disk are of a wrong time */
 
-/*
- * Each processor takes so many free entries of the map at a time (LOCAL_FREE_TARGET in the kernel's
- * bpf_lru_list.c): it makes room, by dropping what nobody looked for, before it is full.
- */
-#define LRU_AT_HAND 128
-
 struct tcptuned_paths {
 	const struct tcptuned_kernel *kernel;
 	char directory[TCPTUNED_CONFIG_TEXT];
@@ -214,12 +208,6 @@ static int open_database(struct tcptuned_paths *paths, bool thorough, struct tcp
 
 /* ---- loading -------------------------------------------------------------------------- */
 
-struct loading {
-	struct tcptuned_paths *paths;
-	__u64 missing;	   /* rows that the map has not */
-	__u64 passed_over; /* of these: the oldest, for which it has no room */
-};
-
 /* The row as the map has it; false: it is of no use there. */
 static bool bring_up(const struct tcptuned_paths *paths, struct tcptuned_path_key *key,
 		     struct tcptuned_path *path)
@@ -232,66 +220,16 @@ static bool bring_up(const struct tcptuned_paths *paths, struct tcptuned_path_ke
 	return !path_expired(path, clock_s(CLOCK_BOOTTIME), paths->settings.expire_s);
 }
 
-static void count_missing(void *ctx, const struct tcptuned_path_key *key,
-			  const struct tcptuned_path *path)
-{
-	struct tcptuned_path_key here = *key;
-	struct tcptuned_path now = *path, there;
-	struct loading *l = ctx;
-
-	l->missing += bring_up(l->paths, &here, &now) &&
-		      bpf_map_lookup_elem(paths_fd(l->paths), &here, &there);
-}
-
 static void load_row(void *ctx, const struct tcptuned_path_key *key,
 		     const struct tcptuned_path *path)
 {
 	struct tcptuned_path_key here = *key;
-	struct tcptuned_path now = *path, there;
-	struct loading *l = ctx;
+	const struct tcptuned_paths *paths = ctx;
+	struct tcptuned_path now = *path;
 
-	if (!bring_up(l->paths, &here, &now))
-		return;
-	if (l->passed_over && bpf_map_lookup_elem(paths_fd(l->paths), &here, &there)) {
-		l->passed_over--;
-		return;
-	}
-	/* What is there was learned while no daemon ran: it is newer. */
-	if (bpf_map_update_elem(paths_fd(l->paths), &here, &now, BPF_NOEXIST))
-		return;
-	l->paths->stats.loaded++;
-	l->paths->stats.clock_corrected += path->updated_s > clock_s(CLOCK_REALTIME);
-}
-
-/* So many entries may be added to the map with none of those in it dropped. */
-static __u64 room_in_map(const struct tcptuned_paths *paths)
-{
-	int cpus = libbpf_num_possible_cpus();
-	__u32 known = 0;
-	__u64 taken;
-
-	if (cpus < 1 || tcptuned_paths_each(paths_fd(paths), count_row, &known))
-		return 0;
-	taken = known + (__u64)cpus * LRU_AT_HAND;
-	return taken < TCPTUNED_PATHS_MAX ? TCPTUNED_PATHS_MAX - taken : 0;
-}
-
-/* The oldest first, which are the first to go. A new map makes room by itself. */
-static int load_rows(struct tcptuned_paths *paths, struct tcptuned_pathdb *db,
-		     struct tcptuned_error *err)
-{
-	struct loading l = { .paths = paths };
-	__u64 room;
-	int error;
-
-	if (paths->kernel->paths_kept) {
-		error = tcptuned_pathdb_read(db, count_missing, &l, err);
-		if (error)
-			return error;
-		room = room_in_map(paths);
-		l.passed_over = l.missing > room ? l.missing - room : 0;
-	}
-	return tcptuned_pathdb_read(db, load_row, &l, err);
+	/* What is there was learned since the programs were attached: it is newer. */
+	if (bring_up(paths, &here, &now))
+		bpf_map_update_elem(paths_fd(paths), &here, &now, BPF_NOEXIST);
 }
 
 void tcptuned_paths_load(struct tcptuned_paths *paths)
@@ -303,13 +241,15 @@ void tcptuned_paths_load(struct tcptuned_paths *paths)
 
 	if (paths_fd(paths) < 0 || !paths->file[0])
 		return;
-	/* What was learned while no daemon ran: then nothing is lost, whatever comes. */
-	if (paths->kernel->paths_kept)
+	/* A map of a daemon that was killed has had what is on disk: it is ahead of that. */
+	if (paths->kernel->paths_kept) {
 		tcptuned_paths_save(paths);
+		return;
+	}
 	paths->tried_s = clock_s(CLOCK_BOOTTIME);
 	error = open_database(paths, true, &db, &err);
 	if (!error)
-		error = load_rows(paths, db, &err);
+		error = tcptuned_pathdb_read(db, load_row, paths, &err);
 	tcptuned_pathdb_close(db);
 	if (error == -EUCLEAN)
 		error = set_aside(paths, err.text);
@@ -319,12 +259,8 @@ void tcptuned_paths_load(struct tcptuned_paths *paths)
 	 * Nothing is in a new map but what was read, and what was learned meanwhile. A time to come
 	 * became now, and is written so the next time.
 	 */
-	if (!paths->kernel->paths_kept) {
-		paths->saved_s = paths->made_s;
-		paths->offset_s = offset_s;
-	}
-	tcptuned_log(TCPTUNED_LOG_DEBUG, "%s: %llu paths read", paths->file,
-		     (unsigned long long)paths->stats.loaded);
+	paths->saved_s = paths->made_s;
+	paths->offset_s = offset_s;
 }
 
 /* ---- saving --------------------------------------------------------------------------- */
@@ -335,8 +271,7 @@ struct saving {
 	struct tcptuned_error *err;
 	int error;
 	__s64 now_s;
-	__u64 saved;
-	__u32 known, evicted;
+	__u32 known;
 };
 
 static void save_row(void *ctx, const struct tcptuned_path_key *key,
@@ -359,7 +294,6 @@ static void save_row(void *ctx, const struct tcptuned_path_key *key,
 		there.netns_cookie = row.netns = 0;
 	change_clock(&row, CLOCK_BOOTTIME, CLOCK_REALTIME);
 	s->error = tcptuned_pathdb_put(s->db, &there, &row, s->err);
-	s->saved += !s->error;
 }
 
 /*
@@ -382,7 +316,7 @@ static int save_rows(struct saving *s)
 	if (!s->error)
 		s->error = tcptuned_pathdb_trim(s->db,
 						clock_s(CLOCK_REALTIME) - paths->settings.expire_s,
-						TCPTUNED_PATHS_MAX, &s->evicted, s->err);
+						TCPTUNED_PATHS_MAX, s->err);
 	return s->error ? s->error : tcptuned_pathdb_commit(s->db, s->err);
 }
 
@@ -405,8 +339,6 @@ static int save(struct tcptuned_paths *paths, struct tcptuned_error *err)
 	if (paths->saved_s == INT64_MIN)
 		paths->offset_s = offset_s;
 	paths->saved_s = s.now_s;
-	paths->stats.saved += s.saved;
-	paths->stats.evicted += s.evicted;
 	return 0;
 }
 

@@ -17,10 +17,6 @@ struct tcptuned_path_stats {
 	bool ok;		/* the map could be read */
 	__u32 known;		/* prefixes in the kernel's map; of many, a minute ago */
 	__u64 expired;		/* forgotten since the start, for nobody added to them */
-	__u64 evicted;		/* dropped from disk since the start, for want of room */
-	__u64 clock_corrected;	/* read from disk with a time to come, as of now */
-	__u64 loaded;		/* read from disk at the start */
-	__u64 saved;		/* rows written since the start */
 	__u64 database_errors;	/* since the start */
 };
 
@@ -42,9 +38,9 @@ int tcptuned_paths_configure(struct tcptuned_paths *paths,
 void tcptuned_paths_adopt_settings(struct tcptuned_paths *paths);
 
 /*
- * Put into the kernel's map what is on disk, has not expired and is not there yet; but of a map
- * that was taken over (kernel->paths_kept) save what is in it first, and let none of it go. A
- * damaged database is set aside, and that is logged.
+ * Put into the kernel's map what is on disk, has not expired and is not there yet. Of a map that was
+ * taken over (kernel->paths_kept) save what is in it instead. A damaged database is set aside, and
+ * that is logged.
  */
 void tcptuned_paths_load(struct tcptuned_paths *paths);
 

@@ -463,10 +463,6 @@ static void test_aggregate_lines(void **state)
 		"tcptuned_flows_left_out 3",
 		"tcptuned_policy_window_max_bytes{policy=\"default\",direction=\"receive\"} "
 		"33554432",
-		"tcptuned_policy_buffer_max_bytes{policy=\"default\",direction=\"send\"} "
-		"134217728",
-		"tcptuned_policy_overrides{policy=\"default\",option=\"SO_RCVBUF\"} 1",
-		"tcptuned_policy_overrides{policy=\"default\",option=\"SO_SNDBUF\"} 0",
 		"tcptuned_policy_mode{policy=\"default\",mode=\"tune\"} 1",
 		"tcptuned_policy_mode{policy=\"default\",mode=\"off\"} 0",
 		"tcptuned_policy_info{policy=\"default\",congestion_control=\"bitcp\"} 1",
@@ -737,19 +733,11 @@ static void test_path_lines(void **state)
 		.ok = true,
 		.known = 11,
 		.expired = 12,
-		.evicted = 13,
-		.clock_corrected = 14,
-		.loaded = 15,
-		.saved = 16,
 		.database_errors = 17,
 	};
 	text = text_of(snap);
 	assert_int_equal(count_lines(text, "tcptuned_paths_known 11"), 1);
 	assert_int_equal(count_lines(text, "tcptuned_paths_expired_total 12"), 1);
-	assert_int_equal(count_lines(text, "tcptuned_paths_evicted_total 13"), 1);
-	assert_int_equal(count_lines(text, "tcptuned_paths_clock_corrected_total 14"), 1);
-	assert_int_equal(count_lines(text, "tcptuned_paths_loaded_total 15"), 1);
-	assert_int_equal(count_lines(text, "tcptuned_paths_saved_total 16"), 1);
 	assert_int_equal(count_lines(text, "tcptuned_paths_database_errors_total 17"), 1);
 	check_with_promtool(text);
 	free(text);
