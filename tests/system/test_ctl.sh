@@ -395,7 +395,7 @@ test_permissions() {
 	expect_eq "$(stat -c '%a %U %G' "$TEST_DIR/run/control")" "660 root root" "the socket"
 	ask() {
 		"$@" "$TEST_DIR/tcptunectl" --config="$TEST_DIR/none.conf" \
-			--set=tcptuned.runtime_directory="$TEST_DIR/run" status
+			--set=tcptuned.runtime_directory="$TEST_DIR/run" ${what-status}
 	}
 	ask as_nobody >"$TEST_DIR/out" 2>&1 || code=$?
 	expect_eq "$code" 4 "status of an unprivileged caller"
@@ -414,6 +414,10 @@ test_permissions() {
 	expect_eq "$(stat -c '%a %U %G' "$TEST_DIR/run/control")" "660 root nogroup" "the socket"
 	expect_match "$(ask setpriv --reuid 65533 --regid 65533 --groups 65534)" "mode +tune" \
 		"what a member sees"
+	code=0
+	what="paths forget all" ask setpriv --reuid 65533 --regid 65533 --groups 65534 \
+		>"$TEST_DIR/out" 2>&1 || code=$?
+	expect_eq "$code" 4 "status of a member who would have paths forgotten"
 	tcptuned_stop
 	expect_fail 15 tcptuned_start_only --set=control.group=no_such_group
 }
