@@ -447,8 +447,10 @@ static int parse_assignment(struct loading *l, char *line)
 				 "comment");
 	*equals = '\0';
 	for (char *c = equals + 1; (c = strchr(c, ';')); c++)
-		if (isblank((unsigned char)c[-1]))
-			*c-- = '\0'; /* a comment */
+		if (isblank((unsigned char)c[-1])) {
+			*c = '\0'; /* a comment */
+			break;
+		}
 	if (l->warning && strcmp(l->section, "tcptuned"))
 		return 0;
 	if (!*l->section)

@@ -22,7 +22,7 @@
 #include "prefix.h"
 
 #define TCPTUNED_CONFIG_PATH "/etc/tcptuned/tcptuned.conf"
-#define TCPTUNED_CONFIG_KEYS 31
+#define TCPTUNED_CONFIG_KEYS 30
 #define TCPTUNED_CONFIG_TEXT 256 /* longest path or origin, with its NUL */
 
 #define TCPTUNED_WINDOW_KERNEL 1 /* receive_window_max = kernel: as far as the kernel goes */
@@ -63,7 +63,6 @@ struct tcptuned_config {
 	char runtime_directory[TCPTUNED_CONFIG_TEXT];
 	char state_directory[TCPTUNED_CONFIG_TEXT];
 	uint32_t log_level; /* enum tcptuned_log_level */
-	bool program_statistics;
 	uint32_t family; /* bit n: member n of tcptuned_family_names is registered */
 
 	/* [policy] */

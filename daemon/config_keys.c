@@ -119,17 +119,6 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 	},
 	{
 		.section = "tcptuned",
-		.name = "program_statistics",
-		.type = KEY_BOOL,
-		FIELD(program_statistics),
-		.fallback = "no",
-		.help = "Let the kernel count runs and run time of BPF programs, and show "
-			"those of "
-			"tcptuned's own among the metrics. This costs every BPF program of the "
-			"host two readings of the clock per run.",
-	},
-	{
-		.section = "tcptuned",
 		.name = "register",
 		.type = KEY_SET,
 		FIELD(family),

@@ -75,7 +75,6 @@ static int start_metrics(struct tcptuned_daemon *d, struct tcptuned_error *err)
 		.paths = d->paths,
 		.flows_max = d->config->metrics_flows,
 		.reader = d->config->metrics_reader,
-		.program_statistics = d->config->program_statistics,
 		.version = TCPTUNED_VERSION,
 		.policy_name = policy_name,
 		.policy = policy_record,

@@ -444,7 +444,8 @@ void tcptuned_metrics_cost(struct tcptuned_buf *out, struct tcptuned_buf *labels
 			   const struct tcptuned_snapshot *snap)
 {
 	tcptuned_single(out, "tcptuned_program_statistics_enabled", GAUGE, snap->bpf.enabled, PLAIN,
-			"Whether the kernel counts runs and run time of BPF programs.");
+			"Whether the kernel counts runs and run time of BPF programs: "
+			"kernel.bpf_stats_enabled.");
 	print_programs(out, labels, &snap->bpf);
 	print_maps(out, labels, &snap->bpf);
 	tcptuned_single(out, "tcptuned_connection_records_bytes", GAUGE,

@@ -27,8 +27,7 @@ static void reject(struct tcptuned_daemon *d, const struct tcptuned_error *why)
 
 static void configure_metrics(struct tcptuned_daemon *d)
 {
-	if (d->scrape && tcptuned_scrape_configure(d->scrape, d->config->metrics_flows,
-						   d->config->program_statistics))
+	if (d->scrape && tcptuned_scrape_configure(d->scrape, d->config->metrics_flows))
 		tcptuned_log(TCPTUNED_LOG_WARNING,
 			     "metrics.flows: there is no memory for %u; as many are shown as before",
 			     d->config->metrics_flows);

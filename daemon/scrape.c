@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include <bpf/bpf.h>
 
@@ -24,7 +23,6 @@ struct tcptuned_scrape {
 	uid_t reader_uid;
 	const struct tcptuned_burstiness *burstiness;
 	__u32 burstiness_us; /* what was asked for */
-	int stats_fd; /* keeps the kernel's statistics on; -1: not asked for */
 	struct tcptuned_snapshot snap;
 };
 
@@ -88,7 +86,7 @@ static void read_everything(struct tcptuned_scrape *scrape, bool connections)
 	read_flows(scrape, connections);
 	read_policies(scrape);
 	tcptuned_burstiness_read(scrape->burstiness, scrape->burstiness_us, &snap->burstiness);
-	tcptuned_bpfstats_read(&snap->bpf, kernel, scrape->stats_fd >= 0);
+	tcptuned_bpfstats_read(&snap->bpf, kernel);
 	if (scrape->burstiness)
 		tcptuned_bpfstats_add(&snap->bpf, "burstiness",
 				      tcptuned_burstiness_prog_fd(scrape->burstiness),
@@ -178,16 +176,6 @@ void tcptuned_scrape_handle(void *ctx, const struct tcptuned_http_request *reque
 
 /* --- making and unmaking ----------------------------------------------------------------- */
 
-static void set_statistics(struct tcptuned_scrape *scrape, bool on)
-{
-	if (on && scrape->stats_fd < 0) {
-		scrape->stats_fd = tcptuned_bpfstats_enable();
-	} else if (!on && scrape->stats_fd >= 0) {
-		close(scrape->stats_fd);
-		scrape->stats_fd = -1;
-	}
-}
-
 /* Once, and not for each who asks: a directory service may take its time. */
 static void find_reader(struct tcptuned_scrape *scrape)
 {
@@ -209,13 +197,11 @@ static void find_reader(struct tcptuned_scrape *scrape)
 			     "unless it is anyone");
 }
 
-int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max,
-			      bool program_statistics)
+int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max)
 {
 	struct tcptuned_flows flows;
 
 	find_reader(scrape);
-	set_statistics(scrape, program_statistics);
 	if (flows_max == scrape->snap.flows.top_max)
 		return 0;
 	if (tcptuned_flows_init(&flows, flows_max))
@@ -246,8 +232,7 @@ int tcptuned_scrape_new(struct tcptuned_scrape **ret,
 	if (!scrape)
 		return -ENOMEM;
 	scrape->options = *options;
-	scrape->stats_fd = -1;
-	if (tcptuned_scrape_configure(scrape, options->flows_max, options->program_statistics))
+	if (tcptuned_scrape_configure(scrape, options->flows_max))
 		return -ENOMEM;
 	uname(&scrape->host);
 	scrape->snap.version = options->version;
@@ -265,7 +250,6 @@ void tcptuned_scrape_free(struct tcptuned_scrape *scrape)
 {
 	if (!scrape)
 		return;
-	set_statistics(scrape, false);
 	tcptuned_flows_free(&scrape->snap.flows);
 	free(scrape);
 }

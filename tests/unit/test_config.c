@@ -137,7 +137,6 @@ static void assert_defaults(const struct tcptuned_config *c)
 	assert_string_equal(c->bpffs, "/sys/fs/bpf");
 	assert_string_equal(c->runtime_directory, "/run/tcptuned");
 	assert_int_equal(c->log_level, TCPTUNED_LOG_INFO);
-	assert_false(c->program_statistics);
 	assert_int_equal(c->policy.mode, TCPTUNED_TUNE);
 	assert_true(c->policy.override_rcvbuf);
 	assert_true(c->policy.override_sndbuf);
@@ -177,9 +176,9 @@ static void test_bool_forms(void **state)
 	char text[64];
 
 	for (size_t i = 0; i < ARRAY_SIZE(yes); i++) {
-		snprintf(text, sizeof(text), "[tcptuned]\nprogram_statistics = %s\n", yes[i]);
+		snprintf(text, sizeof(text), "[metrics]\nenabled = %s\n", yes[i]);
 		load(text);
-		assert_true(config.program_statistics);
+		assert_true(config.metrics_enabled);
 		snprintf(text, sizeof(text), "[policy]\noverride_rcvbuf = %s\n", no[i]);
 		load(text);
 		assert_false(config.policy.override_rcvbuf);
@@ -410,7 +409,6 @@ static const struct wrong {
 	{"tcptuned", "log_level", "noisy", TCPTUNED_EXIT_CONFIG_TYPE,
 	 "error, warning, info or debug"},
 	{"tcptuned", "log_level", "3", TCPTUNED_EXIT_CONFIG_TYPE, "error, warning"},
-	{"tcptuned", "program_statistics", "2", TCPTUNED_EXIT_CONFIG_TYPE, "yes or no"},
 	{"tcptuned", "register", "hstcp, scalable", TCPTUNED_EXIT_CONFIG_TYPE,
 	 "one or more, with commas, of aimd, hstcp, stcp, tt_reno and tt_vegas, or none"},
 	{"tcptuned", "register", "hstcp, none", TCPTUNED_EXIT_CONFIG_TYPE, "or none"},

@@ -897,7 +897,7 @@ static void test_scrape_without_kernel_side(void **state)
 	tcptuned_buf_free(&reply.body);
 
 	missing = 0;
-	assert_int_equal(tcptuned_scrape_configure(scrape, 0, false), 0);
+	assert_int_equal(tcptuned_scrape_configure(scrape, 0), 0);
 	tcptuned_scrape_handle(scrape, &metrics, &reply);
 	assert_non_null(strstr(reply.body.data, "\ntcptuned_scrapes_total 1\n"));
 	assert_non_null(strstr(reply.body.data, "\ntcptuned_policy_cgroups_missing 0\n"));
@@ -944,7 +944,7 @@ static void test_scrape_without_memory(void **state)
 	little = (struct rlimit){.rlim_cur = 1u << 30, .rlim_max = before.rlim_max};
 	setrlimit(RLIMIT_AS, &little);
 	dup2(file, STDERR_FILENO);
-	assert_int_equal(tcptuned_scrape_configure(scrape, UINT32_MAX, false), -ENOMEM);
+	assert_int_equal(tcptuned_scrape_configure(scrape, UINT32_MAX), -ENOMEM);
 	dup2(kept, STDERR_FILENO);
 	setrlimit(RLIMIT_AS, &before);
 	assert_true(pread(file, logged, sizeof(logged) - 1, 0) > 0);
