@@ -23,7 +23,8 @@ HOSTFLAGS = $(WARN) -std=gnu11 -D_GNU_SOURCE -Iinclude -Idaemon -Ictl -I$(BUILD)
 	    -DTCPTUNED_VERSION='"$(VERSION)"'
 BPFFLAGS := -O2 -g $(WARN) -target bpf -mcpu=v3 -Iinclude -Ibpf -I/usr/include/$(MULTIARCH) -MMD -MP
 SANITIZE  = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-LIBS      = $(shell $(PKG_CONFIG) --libs libbpf libsystemd libmicrohttpd jansson inih sqlite3) -lelf -lz
+LIBS      = $(shell $(PKG_CONFIG) --libs libbpf libsystemd libmicrohttpd jansson sqlite3) -lelf -lz
+CTL_LIBS  = $(shell $(PKG_CONFIG) --libs jansson)
 
 .PHONY: all others help check check-unit check-asan check-sim check-system check-kernels check-systemd fuzz man \
 	demo bench bench-cc bench-full bench-sim bench-sim-full bench-kernels bench-kernels-full report sim stress install uninstall clean
@@ -60,7 +61,7 @@ $(BUILD)/libtcptuned.a: $(DAEMON_OBJ)
 $(BUILD)/tcptuned: $(BUILD)/daemon/main.o $(BUILD)/libtcptuned.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-# --- tcptunectl, on the same library -------------------------------------------------------
+# --- tcptunectl, on what of the same library needs no kernel -------------------------------------------------------
 CTL_SRC := $(filter-out ctl/main.c,$(wildcard ctl/*.c))
 CTL_OBJ := $(CTL_SRC:ctl/%.c=$(BUILD)/ctl/%.o)
 
@@ -72,7 +73,7 @@ $(BUILD)/libtcptunectl.a: $(CTL_OBJ)
 	rm -f $@ && $(AR) rcs $@ $^
 
 $(BUILD)/tcptunectl: $(BUILD)/ctl/main.o $(BUILD)/libtcptunectl.a $(BUILD)/libtcptuned.a
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(CTL_LIBS)
 
 # --- the link emulator and the transfer program ------------------------------------------
 LINKEM_OBJ := $(patsubst bench/linkem/%.c,$(BUILD)/linkem.d/%.o,$(wildcard bench/linkem/*.c))
@@ -237,7 +238,7 @@ $(BUILD)/fuzz/fuzz_config: tests/fuzz/fuzz_config.c $(wildcard daemon/config*.c)
 		daemon/exit.c daemon/prefix.c daemon/text.c
 	@mkdir -p $(@D)
 	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
-		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs inih)
+		-MF $@.d -o $@ $(filter %.c,$^)
 
 $(BUILD)/fuzz/fuzz_flows: tests/fuzz/fuzz_flows.c $(patsubst %,daemon/%.c,flows metrics metrics_host \
 		metrics_flows exposition json buf text)
@@ -253,7 +254,7 @@ $(BUILD)/fuzz/fuzz_http: tests/fuzz/fuzz_http.c $(patsubst %,daemon/%.c,http buf
 $(BUILD)/fuzz/fuzz_request: tests/fuzz/fuzz_request.c $(patsubst %,daemon/%.c,request filter prefix columns flows config config_keys config_print exit text)
 	@mkdir -p $(@D)
 	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
-		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs libbpf jansson inih)
+		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs libbpf jansson)
 
 check-sim: sim ## the simulations, short
 	tests/sim/run
@@ -322,17 +323,17 @@ install: all ## into PREFIX, below DESTDIR
 	$(INSTALL) -m 644 systemd/tcptuned.socket $(DESTDIR)$(UNITDIR)/tcptuned.socket
 
 # The unit goes before its file: stopped, it gives back what it changed, and no link is left
-# dangling. A daemon that systemd knows nothing of, or that was killed, is left to tcptunectl. Below
-# DESTDIR there is nothing that runs.
+# dangling. tcptunectl stops a daemon that systemd knows nothing of; what one that was killed has
+# left is for tcptuned. Below DESTDIR there is nothing that runs.
 UNITS := tcptuned.service tcptuned.socket
 uninstall: ## stop it, and remove what install put there; the configuration in /etc stays
 	if [ -z "$(DESTDIR)" ] && [ -e $(UNITDIR)/tcptuned.service ] && command -v systemctl >/dev/null; then \
 		systemctl disable -q $(UNITS); \
 		[ ! -d /run/systemd/system ] || systemctl stop $(UNITS); \
 	fi
-	if [ -z "$(DESTDIR)" ] && [ -x $(PREFIX)/sbin/tcptunectl ] && \
+	if [ -z "$(DESTDIR)" ] && [ -x $(PREFIX)/sbin/tcptuned ] && \
 	   { [ -S /run/tcptuned/control ] || [ -d /sys/fs/bpf/tcptuned ]; }; then \
-		$(PREFIX)/sbin/tcptunectl detach; \
+		$(PREFIX)/sbin/tcptunectl detach || $(PREFIX)/sbin/tcptuned --detach; \
 	fi
 	rm -f $(DESTDIR)$(PREFIX)/sbin/tcptuned $(DESTDIR)$(PREFIX)/share/man/man8/tcptuned.8 \
 	      $(DESTDIR)$(PREFIX)/sbin/tcptunectl $(DESTDIR)$(PREFIX)/share/man/man8/tcptunectl.8 \

@@ -11,7 +11,7 @@ set -eu
 cd "$(dirname "$0")"
 
 build_packages="make gcc libc6-dev pkg-config clang llvm bpftool libbpf-dev libelf-dev
-	zlib1g-dev libsystemd-dev libmicrohttpd-dev libinih-dev libjansson-dev libsqlite3-dev
+	zlib1g-dev libsystemd-dev libmicrohttpd-dev libjansson-dev libsqlite3-dev
 	man-db groff-base"
 test_packages="libcmocka-dev iproute2 iperf3 jq curl procps util-linux prometheus tcpdump
 	gawk gnuplot-nox git libclang-rt-dev sqlite3 python3"

@@ -65,7 +65,7 @@ bench_ramp() {
 
 # The sender's side: what waits in its buffer, and how old a byte is when it has been read. The
 # kernel's buffer may grow as large as tcptuned's. Only the sender runs tcptuned, once without
-# its bound on unsent bytes.
+# its bound on unsent bytes: net.ipv4.tcp_notsent_lowat goes before that.
 bench_unsent() {
 	local run x keep="policy.congestion_control=keep" run_seconds=${BENCH_SECONDS:-8}
 	local -A paths=(
@@ -80,8 +80,9 @@ bench_unsent() {
 			path=${paths[$x]}
 			set -- --congestion cubic --duration $run_seconds --series 20
 			row unsent "$x" kernel untuned "$@"
-			row unsent "$x" "tcptuned, no bound" \
-				tuned_sender $keep policy.send_unsent_max=1G -- "$@"
+			in_host a sysctl -qw net.ipv4.tcp_notsent_lowat=1073741824
+			row unsent "$x" "tcptuned, no bound" tuned_sender $keep -- "$@"
+			in_host a sysctl -qw net.ipv4.tcp_notsent_lowat=4294967295
 			row unsent "$x" tcptuned tuned_sender $keep -- "$@"
 		done
 	done

@@ -44,11 +44,13 @@ iperf() { # [IPERF3 OPTION...]
 # of these rows the throughput is not looked at.
 counted() { # [IPERF3 OPTION...]
 	local before
+	sysctl -qw kernel.bpf_stats_enabled=1
 	before=$(program_seconds)
 	iperf "$@"
 	jq -c --argjson before "$before" --argjson after "$(program_seconds)" \
 		'. + {programs_share: (($after - $before) / .seconds)}' \
 		"$TEST_DIR/transfer.json" >"$TEST_DIR/counted.json"
+	sysctl -qw kernel.bpf_stats_enabled=0
 	mv "$TEST_DIR/counted.json" "$TEST_DIR/transfer.json"
 }
 
@@ -70,8 +72,7 @@ cost() { # X SEND_BUFFER
 			policy.congestion_control=keep -- iperf -C reno
 		plain_row cost "$1" tcptuned with_tcptuned sender,receiver $key -- iperf
 		plain_row cost "$1" "without, again" iperf -C reno
-		plain_row cost "$1" "tcptuned, counted" with_tcptuned sender,receiver $key \
-			tcptuned.program_statistics=yes -- counted
+		plain_row cost "$1" "tcptuned, counted" with_tcptuned sender,receiver $key -- counted
 	done
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * BI-TCP as a struct_ops congestion control, "bitcp". The algorithm is tcptuned/bitcp.h; its
- * parameters are those of the connection's policy.
+ * BI-TCP as a struct_ops congestion control, "bitcp". The algorithm is tcptuned/bitcp.h.
  *
  * No sndbuf_expand: a window that grows by at most S_max packets per RTT is served by the
  * kernel's own factor of two.
@@ -12,7 +11,7 @@
 
 #define TCP_INFINITE_SSTHRESH 0x7fffffff /* include/net/tcp.h */
 
-/* For connections that no policy has; zeroes, as it is made, stand for the defaults. */
+/* Of [bitcp]; zeroes, as it is made, stand for the defaults. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -40,27 +39,14 @@ static __always_inline void begin_with_memory(struct sock *sk, struct tcp_sock *
 		tp->snd_ssthresh = ssthresh;
 }
 
-/* Its policy's: the connection is claimed before its congestion control begins. */
-static __always_inline const struct bitcp_params *params_for(struct tcp_sock *tp)
-{
-	struct tcptuned_flow *flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
-	struct tcptuned_policy *policy = NULL;
-	__u32 zero = 0, key;
-
-	if (flow && (flow->flags & TCPTUNED_F_CLAIMED)) {
-		key = flow->policy;
-		policy = bpf_map_lookup_elem(&policies, &key);
-	}
-	return policy ? &policy->bitcp : bpf_map_lookup_elem(&bitcp_params, &zero);
-}
-
 SEC("struct_ops/ca_init")
 void BPF_PROG(ca_init, struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	const struct bitcp_params *params;
+	__u32 zero = 0;
 
-	params = params_for(tp);
+	params = bpf_map_lookup_elem(&bitcp_params, &zero);
 	if (!params)
 		return;
 	bitcp_init(state_of(tp), params, tp->snd_cwnd);

@@ -149,6 +149,16 @@ static __always_inline void restore_congestion_control(void *ctx, struct tcptune
 	flow->flags |= TCPTUNED_F_CC_RESTORED;
 }
 
+/* What may wait unsent is again the sysctl's to say, unless the application has said it since. */
+static __always_inline void lift_unsent(void *ctx, const struct tcptuned_flow *flow,
+					struct tcp_sock *tp)
+{
+	int none = 0;
+
+	if (flow->snd_unsent && tp->notsent_lowat == flow->snd_unsent)
+		bpf_setsockopt(ctx, SOL_TCP, TCP_NOTSENT_LOWAT, &none, sizeof(none));
+}
+
 /* sk_userlocks without those that come from sizing its buffers here. */
 static __always_inline __u32 locks_of_application(const struct tcptuned_flow *flow,
 						  struct tcp_sock *tp)
@@ -187,8 +197,7 @@ static __always_inline void claim_flow(struct tcptuned_flow *flow, struct tcp_so
 	flow->flags = (flow->flags & TCPTUNED_F_WISHES) | TCPTUNED_F_CLAIMED;
 	if (policy->mode == TCPTUNED_OBSERVE)
 		flow->flags |= TCPTUNED_F_OBSERVE;
-	if ((locks & SOCK_RCVBUF_LOCK) && !policy->override_rcvbuf &&
-	    !(flow->flags & TCPTUNED_F_RCV_FIXED))
+	if ((locks & SOCK_RCVBUF_LOCK) && !policy->override_rcvbuf)
 		flow->flags |= TCPTUNED_F_RCVBUF_APP;
 	if ((locks & SOCK_SNDBUF_LOCK) && !policy->override_sndbuf)
 		flow->flags |= TCPTUNED_F_SNDBUF_APP;
@@ -196,10 +205,8 @@ static __always_inline void claim_flow(struct tcptuned_flow *flow, struct tcp_so
 	flow->rcv_window_max = policy->rcv_window_max;
 	flow->snd_window_max = policy->snd_window_max;
 	flow->snd_unsent = 0;
-	flow->snd_unsent_max = policy->snd_unsent_max;
 	flow->rcv_buffer_max = policy->rcv_buffer_max;
 	flow->snd_buffer_max = policy->snd_buffer_max;
-	flow->rcv_window_min = policy->rcv_window_min;
 	flow->rcv_base = base_of(flow, policy, true);
 	flow->snd_base = base_of(flow, policy, false);
 	budget_open(flow, tp);

@@ -9,7 +9,6 @@
 #include "maps.h"
 #include "claim.h"
 #include "listeners.h"
-#include "settings.h"
 #include "policy.h"
 #include "wishes.h"
 #include <tcptuned/bitcp.h>
@@ -454,7 +453,6 @@ static __always_inline int adopt_connection(struct tcp_sock *tp)
 	char name[TCPTUNED_CC_NAME_MAX];
 	__u32 had = tp->bpf_sock_ops_cb_flags, key;
 	struct tcptuned_flow *flow;
-	struct socket_facts facts;
 
 	flow = claimed_flow(tp);
 	if (flow) {
@@ -480,8 +478,6 @@ static __always_inline int adopt_connection(struct tcp_sock *tp)
 	take_note(flow, tp, policy);
 	claim_flow(flow, tp, policy, key);
 	flow->flags |= TCPTUNED_F_ADOPTED;
-	facts = facts_of(flow, tp);
-	settings_of_connection(tp, tp, flow, policy, &facts);
 	if (congestion_control_to_adopt(flow, tp, policy, name))
 		congestion_control_set(flow, tp, name,
 				       bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name,
@@ -573,14 +569,13 @@ static __always_inline void give_back(struct tcptuned_flow *flow, struct tcp_soc
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 	int window = kernel_win_from_space(tp, sk->sk_rcvbuf);
 
-	if (flow->flags & (TCPTUNED_F_RCV_LOCKED | TCPTUNED_F_RCV_FIXED))
+	if (flow->flags & TCPTUNED_F_RCV_LOCKED)
 		release_receive_buffer(flow, tp);
 	else if (flow->rcv_clamp)
 		bpf_setsockopt(tp, SOL_TCP, TCP_WINDOW_CLAMP, &window, sizeof(window));
 	flow->rcv_clamp = 0;
-	if (flow->flags & (TCPTUNED_F_SND_SIZED | TCPTUNED_F_SND_FIXED))
+	if (flow->flags & TCPTUNED_F_SND_SIZED)
 		release_send_buffer(flow, tp);
-	lift_pacing(tp, tp, flow, tp);
 	lift_unsent(tp, flow, tp);
 }
 
@@ -706,26 +701,7 @@ static __always_inline void take_hands_off(struct tcptuned_flow *flow, struct tc
 	restore_congestion_control(tp, flow, tp);
 	budget_close(flow);
 	flow->snd_unsent = 0;
-	flow->flags &= ~(TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_SND_TAKEN | TCPTUNED_F_RCV_FIXED |
-			 TCPTUNED_F_SND_FIXED | TCPTUNED_F_SLOW_SEED);
-}
-
-/* A fixed receive buffer only grows: what was promised is promised. */
-static __always_inline void follow_fixed_buffers(struct tcptuned_flow *flow, struct tcp_sock *tp,
-						 const struct tcptuned_policy *policy, __u32 locks)
-{
-	__u32 have = tp->inet_conn.icsk_inet.sk.sk_rcvbuf;
-	int window;
-
-	if (!policy->snd_buffer)
-		flow->flags &= ~TCPTUNED_F_SND_FIXED;
-	if (!policy->rcv_buffer) {
-		flow->flags &= ~TCPTUNED_F_RCV_FIXED;
-	} else if (may_fix(locks, policy, true) && 2 * policy->rcv_buffer >= have) {
-		fix_buffer(tp, flow, policy, true, 0);
-		window = kernel_win_from_space(tp, 2 * policy->rcv_buffer);
-		bpf_setsockopt(tp, SOL_TCP, TCP_WINDOW_CLAMP, &window, sizeof(window));
-	}
+	flow->flags &= ~(TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_SND_TAKEN | TCPTUNED_F_SLOW_SEED);
 }
 
 static __always_inline void follow_congestion_control(struct tcptuned_flow *flow,
@@ -754,9 +730,6 @@ static __always_inline void follow_congestion_control(struct tcptuned_flow *flow
 static __always_inline void move_flow(struct tcptuned_flow *flow, struct tcp_sock *tp,
 				      const struct tcptuned_policy *policy, __u32 key)
 {
-	struct socket_facts facts;
-
-	lift_pacing(tp, tp, flow, tp);
 	disown_congestion_control(flow, tp);
 	flow->policy = key;
 	flow->flags &= ~TCPTUNED_F_OBSERVE;
@@ -768,14 +741,8 @@ static __always_inline void move_flow(struct tcptuned_flow *flow, struct tcp_soc
 	flow->snd_base = base_of(flow, policy, false);
 	flow->rcv_window_max = policy->rcv_window_max;
 	flow->snd_window_max = policy->snd_window_max;
-	flow->snd_unsent_max = policy->snd_unsent_max;
 	flow->rcv_buffer_max = policy->rcv_buffer_max;
 	flow->snd_buffer_max = policy->snd_buffer_max;
-	flow->rcv_window_min = policy->rcv_window_min;
-	facts = facts_of(flow, tp);
-	settings_of_connection(tp, tp, flow, policy, &facts);
-	if (policy->mode == TCPTUNED_TUNE)
-		follow_fixed_buffers(flow, tp, policy, facts.locks);
 	follow_congestion_control(flow, tp, policy);
 }
 
@@ -845,7 +812,7 @@ static __always_inline void return_grants(struct tcptuned_flow *flow, struct tcp
 	budget_return(b, &flow->snd_share, queued);
 	held = held > flow->rcv_base ? held - flow->rcv_base : 0;
 	budget_want(b, &flow->rcv_share, held);
-	if (!flow->rcv_share.granted || (flow->flags & TCPTUNED_F_RCV_HANDS_OFF))
+	if (!flow->rcv_share.granted || (flow->flags & TCPTUNED_F_RCVBUF_APP))
 		return;
 	budget_return(b, &flow->rcv_share, held);
 	flow->rcv_allowed = kernel_win_from_space(tp, flow->rcv_base);

@@ -17,10 +17,8 @@
 #define SOL_SOCKET		1
 #define SO_SNDBUF		7
 #define SO_RCVBUF		8
-#define SO_RCVLOWAT		18
 #define SO_SNDBUFFORCE		32
 #define SO_RCVBUFFORCE		33
-#define SO_MAX_PACING_RATE	47
 #define SOCK_STREAM		1
 #define IPPROTO_TCP		6
 #define SOL_TCP			6
@@ -158,7 +156,6 @@ struct sock {
 	int sk_rcvbuf;
 	int sk_sndbuf;
 	int sk_wmem_queued;
-	int sk_rcvlowat;
 	unsigned long sk_max_pacing_rate; /* bytes per second; all ones: none */
 	unsigned long sk_pacing_rate;	  /* the same */
 	__u32 sk_pacing_status;		  /* enum sk_pacing */

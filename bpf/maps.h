@@ -18,14 +18,13 @@ struct {
 } meta SEC(".maps");
 
 /*
- * Of the configuration in force, and of some before it: flows name them. There is room for two
- * that are as large as may be, so that the one can be laid beside the other; memory is taken as
- * records come. A record is never written to once a rule names it.
+ * The records of the configuration in force and of those before it, whose names connections still
+ * show. Memory is taken as records come. A record is never written to once a rule names it.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 2 * TCPTUNED_POLICIES_MAX);
+	__uint(max_entries, TCPTUNED_GENERATIONS_KEPT * TCPTUNED_POLICIES_MAX);
 	__type(key, __u32);
 	__type(value, struct tcptuned_policy);
 } policies SEC(".maps");
@@ -100,17 +99,6 @@ struct {
 	__type(key, struct tcptuned_listener);
 	__type(value, __u32); /* how many of them: listeners.h */
 } listeners SEC(".maps");
-
-/*
- * The SO_MAX_PACING_RATE of an application, bytes per second, in whose place a policy has put a
- * lower one. Few sockets have any, so that the record of each connection has no room for it.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, __u64); /* all ones: it wants none */
-} pacing SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -11,13 +11,10 @@
 #include <tcptuned/bitcp.h>
 #include <tcptuned/path.h>
 
-/*
- * The kernel drops the least recently used beyond the size, which the loader sets from
- * paths.entries_max.
- */
+/* The kernel drops the least recently used beyond the size. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 65536);
+	__uint(max_entries, TCPTUNED_PATHS_MAX);
 	__type(key, struct tcptuned_path_key);
 	__type(value, struct tcptuned_path);
 } paths SEC(".maps");
@@ -52,8 +49,7 @@ struct path_ends {
 };
 
 /* The prefix of the peer. False: the peer is this host. */
-static __always_inline bool path_key_from(struct tcptuned_path_key *key, struct path_ends *ends,
-					  const struct tcptuned_path_settings *settings)
+static __always_inline bool path_key_from(struct tcptuned_path_key *key, struct path_ends *ends)
 {
 	__be32 *remote = ends->remote, *local = ends->local;
 	__u32 *prefix = (__u32 *)key->prefix, i;
@@ -72,14 +68,13 @@ static __always_inline bool path_key_from(struct tcptuned_path_key *key, struct 
 	if (remote[0] == local[0] && remote[1] == local[1] && remote[2] == local[2] &&
 	    remote[3] == local[3])
 		return false;
-	key->prefix_len = key->family == AF_INET ? settings->ipv4_prefix : settings->ipv6_prefix;
+	key->prefix_len = key->family == AF_INET ? PATH_IPV4_PREFIX : PATH_IPV6_PREFIX;
 	for (i = 0; i < 4; i++)
 		prefix[i] = remote[i] & bpf_htonl(path_mask(key->prefix_len, i));
 	return true;
 }
 
-static __always_inline bool path_key_of(struct tcptuned_path_key *key, struct tcp_sock *tp,
-					const struct tcptuned_path_settings *settings)
+static __always_inline bool path_key_of(struct tcptuned_path_key *key, struct tcp_sock *tp)
 {
 	struct sock_common *skc = &tp->inet_conn.icsk_inet.sk.__sk_common;
 	struct path_ends ends = { .family = skc->skc_family };
@@ -92,7 +87,7 @@ static __always_inline bool path_key_of(struct tcptuned_path_key *key, struct tc
 		ends.remote[0] = skc->skc_daddr;
 		ends.local[0] = skc->skc_rcv_saddr;
 	}
-	return path_key_from(key, &ends, settings);
+	return path_key_from(key, &ends);
 }
 
 /*
@@ -140,7 +135,7 @@ static __always_inline bool path_was_slow(struct bpf_sock_ops *ctx)
 		ends.remote[0] = ctx->remote_ip4;
 	}
 	key.netns_cookie = bpf_get_netns_cookie(ctx);
-	if (!path_key_from(&key, &ends, settings))
+	if (!path_key_from(&key, &ends))
 		return false;
 	path = bpf_map_lookup_elem(&paths, &key);
 	return path && path->slow && !path_expired(path, path_now_s(), settings->expire_s);
@@ -153,7 +148,7 @@ static __always_inline bool path_recall(struct tcp_sock *tp, struct tcptuned_pat
 	struct tcptuned_path_key key;
 	struct tcptuned_path *known;
 
-	if (!settings || !path_key_of(&key, tp, settings))
+	if (!settings || !path_key_of(&key, tp))
 		return false;
 	known = bpf_map_lookup_elem(&paths, &key);
 	if (!known || path_expired(known, path_now_s(), settings->expire_s))
@@ -179,7 +174,7 @@ static __always_inline bool path_is_remarkable(struct tcp_sock *tp)
 
 /*
  * Leaves in @flow what the connection may begin with; called once, when it is claimed and before
- * its congestion control begins. A dry run only counts.
+ * its congestion control begins. A connection that is only observed gets nothing.
  */
 static __always_inline void path_seed(struct tcptuned_flow *flow, struct tcp_sock *tp,
 				      const struct tcptuned_policy *policy)
@@ -189,18 +184,14 @@ static __always_inline void path_seed(struct tcptuned_flow *flow, struct tcp_soc
 	struct path_seed seed = { 0 };
 
 	flow->max_window_seed = 0;
-	if (!settings || tp->bytes_received >= PATH_CARRIED_MIN ||
+	if (!settings || flow->flags & TCPTUNED_F_OBSERVE || tp->bytes_received >= PATH_CARRIED_MIN ||
 	    tp->bytes_acked >= PATH_CARRIED_MIN || !path_recall(tp, &path))
 		return;
 	seed.max_window = flow->snd_window_max;
 	if (!path_seeded(&seed, &path, path_now_s(), settings->expire_s, kernel_min_rtt_us(tp)))
 		return;
-	if (flow->flags & TCPTUNED_F_RCV_HANDS_OFF || flow->rcv_window_min)
+	if (flow->flags & TCPTUNED_F_RCVBUF_APP)
 		seed.slow = 0;
-	if (flow->flags & TCPTUNED_F_OBSERVE) {
-		count(TCPTUNED_C_PATH_SEEDS_WITHHELD);
-		return;
-	}
 	flow->max_window_seed = seed.max_window;
 	if (policy->cc_auto &&
 	    path.snd_per_rtt >= (__u64)policy->cc_long_path_segments * tp->mss_cache)
@@ -262,7 +253,7 @@ static __always_inline void path_learn(struct tcptuned_flow *flow, struct tcp_so
 
 	if (!settings ||
 	    (tp->bytes_received < PATH_CARRIED_MIN && tp->bytes_acked < PATH_CARRIED_MIN) ||
-	    !path_key_of(&key, tp, settings))
+	    !path_key_of(&key, tp))
 		return;
 	sample.received = tp->bytes_received;
 	sample.acked = tp->bytes_acked;

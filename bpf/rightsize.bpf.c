@@ -4,7 +4,7 @@
  *
  *   setsockopt()    an application fixes its buffers: the call is intercepted, autotuning goes on
  *   getsockopt()    returns what the application asked for
- *   connect()       the policy is known: what has to be there before the SYN
+ *   connect()       the policy is known: what an earlier connection of the socket had goes
  *   listen()
  *   SYN, SYN-ACK    small first windows on paths that are remembered as slow
  *   established     callbacks are asked for, and nothing else: a short connection costs nothing
@@ -27,7 +27,6 @@
 #include "listeners.h"
 #include "paths.h"
 #include "policy.h"
-#include "settings.h"
 #include "wishes.h"
 
 #define PAGE_SIZE	4096
@@ -84,8 +83,6 @@ int tcptuned_setsockopt(struct bpf_sockopt *ctx)
 		override(ctx, true);
 	else if (sizes(ctx, SO_SNDBUF, SO_SNDBUFFORCE))
 		override(ctx, false);
-	else if (ctx->level == SOL_SOCKET && ctx->optname == SO_MAX_PACING_RATE)
-		hold_pacing(ctx);
 	else if (ctx->level == SOL_TCP && ctx->optname == TCP_WINDOW_CLAMP)
 		hands_off(ctx);
 	else if (ctx->level == SOL_TCP && ctx->optname == TCP_CONGESTION)
@@ -109,9 +106,7 @@ int tcptuned_getsockopt(struct bpf_sockopt *ctx)
 		ctx->optlen = 0;
 		return 1;
 	}
-	if (ctx->level != SOL_SOCKET ||
-	    (ctx->optname != SO_RCVBUF && ctx->optname != SO_SNDBUF &&
-	     ctx->optname != SO_MAX_PACING_RATE))
+	if (ctx->level != SOL_SOCKET || (ctx->optname != SO_RCVBUF && ctx->optname != SO_SNDBUF))
 		return 1;
 	if (!sk || sk->protocol != IPPROTO_TCP || (void *)(value + 1) > ctx->optval_end)
 		return 1;
@@ -122,8 +117,6 @@ int tcptuned_getsockopt(struct bpf_sockopt *ctx)
 		*value = reported(flow->req_rcvbuf, RCVBUF_MIN, flow->rcv_buffer_max);
 	if (ctx->optname == SO_SNDBUF && (flow->flags & TCPTUNED_F_SNDBUF_SWALLOWED))
 		*value = reported(flow->req_sndbuf, SNDBUF_MIN, flow->snd_buffer_max);
-	if (ctx->optname == SO_MAX_PACING_RATE)
-		tell_own_pacing(ctx, flow);
 	return 1;
 }
 
@@ -176,21 +169,20 @@ static __always_inline const struct tcptuned_policy *policy_of_opened(struct bpf
 		return NULL;
 	policy = policy_for(tp, &key);
 	flow = flow_of(sk);
-	if (!policy || (flow && (flow->flags & TCPTUNED_F_RCV_HANDS_OFF)))
+	if (!policy || (flow && (flow->flags & TCPTUNED_F_RCVBUF_APP)))
 		return NULL;
 	locks = flow ? locks_of_application(flow, tp) :
 		       BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_inet.sk.sk_userlocks);
 	return policy->override_rcvbuf || !(locks & SOCK_RCVBUF_LOCK) ? policy : NULL;
 }
 
-/* Does the policy of the connection to come tune, and leave its first window to right-sizing? */
+/* Does the policy of the connection to come tune? */
 static __always_inline bool first_window_is_ours(struct bpf_sock_ops *ctx)
 {
 	const struct tcptuned_policy *policy;
 
 	policy = ctx->is_fullsock ? policy_of_opened(ctx) : policy_by_ends(ctx);
-	return policy && policy->mode == TCPTUNED_TUNE && !policy->first_window &&
-	       !policy->rcv_buffer && !policy->rcv_window_min;
+	return policy && policy->mode == TCPTUNED_TUNE;
 }
 
 /*
@@ -247,33 +239,23 @@ static __always_inline void forget(struct bpf_sock_ops *ctx, struct bpf_sock *sk
 static __always_inline void on_connect(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 				       struct tcp_sock *tp)
 {
-	const struct tcptuned_match *m = match_anywhere();
 	struct tcptuned_flow *flow = flow_of(sk);
 	const struct tcptuned_policy *policy;
 	__u32 key;
 
-	if (!flow && (!m || !(m->wishes & TCPTUNED_BEFORE_SYN)))
+	if (!flow)
 		return;
 	policy = policy_for(tp, &key);
-	if (flow) {
-		lift_pacing(ctx, sk, flow, tp);
-		lift_unsent(ctx, flow, tp);
-		flow->flags &= ~TCPTUNED_F_RCV_FIXED;
-		settle(ctx, flow, policy, 0);
-		/* Before its new route may have one of its own (tcp_ca_dst_init()). */
-		restore_congestion_control(ctx, flow, tp);
-	}
+	lift_unsent(ctx, flow, tp);
+	settle(ctx, flow, policy, 0);
+	/* Before its new route may have one of its own (tcp_ca_dst_init()). */
+	restore_congestion_control(ctx, flow, tp);
 	if (!policy) {
-		if (flow)
-			forget(ctx, sk, flow);
+		forget(ctx, sk, flow);
 		return;
 	}
-	settings_before_syn(ctx, sk, tp, policy);
-	flow = flow_of(sk);
-	if (flow) {
-		flow->policy = key;
-		flow->flags |= TCPTUNED_F_PLANNED;
-	}
+	flow->policy = key;
+	flow->flags |= TCPTUNED_F_PLANNED;
 }
 
 /* ---- established -------------------------------------------------------------------- */
@@ -350,14 +332,13 @@ static __always_inline void clamp_window(struct bpf_sock_ops *ctx, struct tcptun
 	}
 }
 
-/* Reads what the application asked for, takes the record over, and sets what its policy sets once. */
+/* Reads what the application asked for, takes the record over, and sets the congestion control. */
 static __always_inline struct tcptuned_flow *claim(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
 						   struct tcp_sock *tp, bool passive)
 {
 	const struct tcptuned_policy *policy;
 	char name[TCPTUNED_CC_NAME_MAX];
 	struct tcptuned_flow *flow;
-	struct socket_facts facts;
 	__u32 key;
 
 	policy = policy_begun(flow_of(sk), tp, passive, &key);
@@ -372,13 +353,9 @@ static __always_inline struct tcptuned_flow *claim(struct bpf_sock_ops *ctx, str
 	claim_flow(flow, tp, policy, key);
 	if (passive)
 		flow->flags |= TCPTUNED_F_PASSIVE;
-	facts = facts_of(flow, tp);
-	settings_at_established(ctx, flow, policy, &facts);
-	if (policy->mode == TCPTUNED_TUNE)
-		open_send_window(ctx, flow, tp, policy);
 	/* Before the congestion control is set: bitcp looks for its maximum when it begins. */
 	path_seed(flow, tp, policy);
-	if ((flow->flags & TCPTUNED_F_SLOW_SEED) && !policy->first_window)
+	if (flow->flags & TCPTUNED_F_SLOW_SEED)
 		rightsize_begin_held(&flow->rcv, least_window(tp));
 	event(TCPTUNED_EV_CLAIMED, tp, flow, passive, 0);
 	callbacks_note(flow, ctx->bpf_sock_ops_cb_flags, CALLBACKS);
@@ -635,8 +612,6 @@ static __always_inline void end_receive_round(struct bpf_sock_ops *ctx,
 		size_locked_receiver(ctx, flow, tp);
 		return;
 	}
-	if (flow->rcv_window_min)
-		open_receive_window(ctx, flow, tp);
 	keep_receive_budget(flow, tp);
 }
 
@@ -649,14 +624,12 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	struct rightsize_ack ack = { .now_us = tp->tcp_mstamp };
 	__u32 min, was = flow->rcv.window, did;
 
-	if (flow->flags & TCPTUNED_F_RCV_HANDS_OFF)
+	if (flow->flags & TCPTUNED_F_RCVBUF_APP)
 		return;
 	if (ack.now_us - flow->rcv.seen_us < ACK_TICK_US &&
 	    (!flow->rcv_clamp || flow->rcv_clamp == tp->window_clamp))
 		return;
 	min = least_window(tp);
-	if (min < flow->rcv_window_min)
-		min = flow->rcv_window_min;
 	ack.clock_us = bpf_ktime_get_tai_ns() / 1000;
 	ack.bytes = kernel_highest_seen(tp);
 	ack.rtt_us = kernel_rcv_rtt_us(tp);
@@ -695,16 +668,14 @@ static __always_inline __u32 send_cost_256(const struct tcp_sock *tp)
 }
 
 /*
- * What may wait unsent, bytes: what the policy says, or what the path needs. 0, which is the
- * namespace's net.ipv4.tcp_notsent_lowat, where an administrator has set that one.
+ * What may wait unsent, bytes: what the path needs. 0, which is the namespace's
+ * net.ipv4.tcp_notsent_lowat, where an administrator has set that one.
  */
-static __always_inline __u32 unsent_max(const struct tcptuned_flow *flow, struct tcp_sock *tp)
+static __always_inline __u32 unsent_max(struct tcp_sock *tp)
 {
 	struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
 	__u32 rtt_us = tp->srtt_us >> 3;
 
-	if (flow->snd_unsent_max)
-		return flow->snd_unsent_max;
 	if (net->ipv4.sysctl_tcp_notsent_lowat != ~0u)
 		return 0;
 	return rightsize_unsent(rightsize_muldiv((__u64)tp->snd_cwnd * tp->mss_cache, 1000000,
@@ -722,7 +693,7 @@ static __always_inline int set_unsent(struct bpf_sock_ops *ctx, struct tcp_sock 
 
 	if (tp->notsent_lowat != flow->snd_unsent)
 		return 0;
-	value = unsent_max(flow, tp);
+	value = unsent_max(tp);
 	if (!differs(flow->snd_unsent, value))
 		return 0;
 	if (bpf_setsockopt(ctx, SOL_TCP, TCP_NOTSENT_LOWAT, &value, sizeof(value)))
@@ -773,7 +744,6 @@ static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_s
 static __always_inline void set_send_buffer(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 					    struct tcp_sock *tp)
 {
-	const struct tcptuned_policy *policy = policy_of(flow->policy);
 	__u32 have = tp->inet_conn.icsk_inet.sk.sk_sndbuf, allowed;
 	__u64 max = may_hold_sender(flow, tp) ? 2ull * flow->snd_window_max : ~0ull;
 	__u64 space = send_space(flow, tp, max);
@@ -781,8 +751,6 @@ static __always_inline void set_send_buffer(struct bpf_sock_ops *ctx, struct tcp
 
 	if (!space)
 		return;
-	if (policy && space < 2ull * policy->snd_window_min)
-		space = 2ull * policy->snd_window_min;
 	if (space > max) {
 		count(TCPTUNED_C_SND_CAPS);
 		flow->snd_reason = RIGHTSIZE_CAPPED;
@@ -866,7 +834,7 @@ static __always_inline void on_sending(struct bpf_sock_ops *ctx, struct tcptuned
 		return;
 	t = totals_here();
 	count_delivered(flow, tp);
-	if (!t || (flow->flags & TCPTUNED_F_SND_HANDS_OFF) || kernel_device_encrypts(tp))
+	if (!t || (flow->flags & TCPTUNED_F_SNDBUF_APP) || kernel_device_encrypts(tp))
 		return;
 	ack.clock_us = bpf_ktime_get_tai_ns() / 1000;
 	ack.bytes = flow->snd_bytes;

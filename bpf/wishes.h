@@ -31,19 +31,17 @@ struct request_flags {
 	__u32 obeyed;	 /* ... but had it once */
 	__u32 apps;	 /* the buffer is the application's */
 	__u32 locked;	 /* the buffer's lock is tcptuned's doing */
-	__u32 ours;	 /* tcptuned has set its size, any of these */
+	__u32 ours;	 /* tcptuned has set its size, either of these */
 };
 
 static __always_inline struct request_flags flags_of(bool receive)
 {
 	struct request_flags rcvbuf = { TCPTUNED_F_RCVBUF_REQ, TCPTUNED_F_RCVBUF_SWALLOWED,
 					TCPTUNED_F_RCVBUF_OBEYED, TCPTUNED_F_RCVBUF_APP,
-					TCPTUNED_F_RCV_LOCKED,
-					TCPTUNED_F_RCV_SIZED | TCPTUNED_F_RCV_FIXED };
+					TCPTUNED_F_RCV_LOCKED, TCPTUNED_F_RCV_SIZED };
 	struct request_flags sndbuf = { TCPTUNED_F_SNDBUF_REQ, TCPTUNED_F_SNDBUF_SWALLOWED,
 					TCPTUNED_F_SNDBUF_OBEYED, TCPTUNED_F_SNDBUF_APP,
-					TCPTUNED_F_SND_LOCKED,
-					TCPTUNED_F_SND_SIZED | TCPTUNED_F_SND_FIXED };
+					TCPTUNED_F_SND_LOCKED, TCPTUNED_F_SND_SIZED };
 
 	return receive ? rcvbuf : sndbuf;
 }

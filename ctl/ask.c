@@ -7,14 +7,9 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include <bpf/bpf.h>
-#include <tcptuned/flow.h>
-#include <tcptuned/meta.h>
-
-#include "answer.h"
 #include "cleanup.h"
-#include "control.h"
 #include "ctl.h"
+#include "request.h"
 
 #define PATIENCE_S 30
 
@@ -91,7 +86,10 @@ static int open_socket(struct ctl *ctl, struct tcptuned_error *err)
 	if (!connect(fd, (struct sockaddr *)&address, sizeof(address)))
 		return tcptuned_take_fd(&fd);
 	if (errno == ENOENT || errno == ECONNREFUSED)
-		return -ECONNREFUSED;
+		return tcptuned_fail(err, ECONNREFUSED, TCPTUNED_EXIT_NOT_RUNNING,
+				     "no tcptuned runs: nobody listens on %s; start it: systemctl "
+				     "start tcptuned",
+				     address.sun_path);
 	if (errno == EACCES || errno == EPERM)
 		return tcptuned_fail(err, EACCES, TCPTUNED_EXIT_NOT_PERMITTED,
 				     "%s: %s; run tcptunectl as root, or as a member of the group "
@@ -139,82 +137,7 @@ static int read_answer(int fd, struct tcptuned_buf *out, struct tcptuned_error *
 	}
 }
 
-/* ---- the pins ------------------------------------------------------------------------------ */
-
-int ctl_may_read_pins(const struct ctl *ctl, struct tcptuned_error *err)
-{
-	if (!geteuid())
-		return 0;
-	return tcptuned_fail(err, EPERM, TCPTUNED_EXIT_NOT_PERMITTED,
-			     "no tcptuned runs, and what one may have left pinned is for root to "
-			     "look at; run tcptunectl as root");
-}
-
-/* Records of another build have another layout. */
-static int check_build(const struct tcptuned_kernel *kernel, struct tcptuned_error *err)
-{
-	int fd = kernel->map_fd[TCPTUNED_MAP_META];
-	struct tcptuned_meta meta;
-	__u32 zero = 0;
-
-	if (fd >= 0 && !bpf_map_lookup_elem(fd, &zero, &meta) && meta.abi == TCPTUNED_ABI)
-		return 0;
-	return tcptuned_fail(err, EPROTO, TCPTUNED_EXIT_NOT_RUNNING,
-			     "no tcptuned runs, and what is pinned in %s is another version's; "
-			     "use the tcptunectl that came with that",
-			     kernel->pin_dir);
-}
-
-int ctl_open_pins(struct ctl *ctl, struct tcptuned_kernel *ret, struct tcptuned_error *err)
-{
-	int error = ctl_may_read_pins(ctl, err);
-
-	if (error)
-		return error;
-	error = tcptuned_kernel_open(ret, ctl->config.bpffs, err);
-	if (error == -ENOENT)
-		return tcptuned_fail(err, ENOENT, TCPTUNED_EXIT_NOT_RUNNING,
-				     "no tcptuned runs, and nothing is pinned in %s; start it: "
-				     "systemctl start tcptuned",
-				     ret->pin_dir);
-	if (error)
-		return error;
-	error = check_build(ret, err);
-	if (error) {
-		tcptuned_kernel_close(ret);
-		return error;
-	}
-	if (!ctl->direct_told)
-		fprintf(stderr, "tcptunectl: no tcptuned runs; this is read from what is pinned "
-				"in %s\n",
-			ret->pin_dir);
-	ctl->direct_told = true;
-	return 0;
-}
-
-/* What the daemon would say, by the same code. */
-static int answer_myself(struct ctl *ctl, const json_t *request, struct tcptuned_buf *out,
-			 struct tcptuned_error *err)
-{
-	_cleanup_free_ char *text = json_dumps(request, JSON_COMPACT);
-	struct tcptuned_request parsed;
-	struct tcptuned_kernel kernel;
-	struct tcptuned_source source = { .kernel = &kernel };
-	int error;
-
-	if (!text)
-		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL, "out of memory");
-	error = tcptuned_request_parse(text, strlen(text), &parsed, err);
-	if (!error)
-		error = ctl_open_pins(ctl, &kernel, err);
-	if (error)
-		return error;
-	error = tcptuned_answer(&source, &parsed, out, err);
-	tcptuned_kernel_close(&kernel);
-	return error;
-}
-
-/* ---- either -------------------------------------------------------------------------------- */
+/* ---- answers ------------------------------------------------------------------------------- */
 
 /* A status is there where something went wrong, and nowhere else; with it the reason, if it can be. */
 int ctl_parse_answer(const struct tcptuned_buf *text, json_t **ret, struct tcptuned_error *err)
@@ -243,8 +166,6 @@ static int ask(struct ctl *ctl, const json_t *request, struct tcptuned_buf *out,
 {
 	_cleanup_close_ int fd = ctl_connect(ctl, request, err);
 
-	if (fd == -ECONNREFUSED)
-		return answer_myself(ctl, request, out, err);
 	return fd < 0 ? fd : read_answer(fd, out, err);
 }
 

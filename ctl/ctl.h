@@ -16,7 +16,6 @@
 /* What every subcommand has at hand. */
 struct ctl {
 	struct tcptuned_config config;
-	bool direct_told; /* that no daemon runs was said already */
 };
 
 /* An option of a subcommand. */
@@ -64,12 +63,11 @@ void ctl_print_man_columns(FILE *out);
 /* What stands in them, and in metrics and JSON, for people: each word and its meaning. */
 void ctl_print_man_words(FILE *out);
 
-/* ---- ask.c: the daemon, or what it left pinned -------------------------------------------- */
+/* ---- ask.c: the daemon -------------------------------------------------------------------- */
 
 /*
- * Ask @request (which is let go of) of the daemon; if none runs, of the pinned maps, and say so
- * on standard error. Returns 0 with the answer, which the caller lets go of, or a negative
- * errno with @err filled.
+ * Ask @request (which is let go of) of the daemon. Returns 0 with the answer, which the caller lets
+ * go of, or a negative errno with @err filled; -ECONNREFUSED: no daemon runs.
  */
 int ctl_ask(struct ctl *ctl, json_t *request, json_t **ret, struct tcptuned_error *err);
 
@@ -78,17 +76,9 @@ int ctl_parse_answer(const struct tcptuned_buf *text, json_t **ret, struct tcptu
 
 /*
  * Connect to the daemon and send @request, without waiting for an answer. Returns the
- * descriptor; -ECONNREFUSED when no daemon runs; or another negative errno with @err filled.
+ * descriptor, or a negative errno with @err filled; -ECONNREFUSED: no daemon runs.
  */
 int ctl_connect(struct ctl *ctl, const json_t *request, struct tcptuned_error *err);
-
-/* What no daemon's being there means for this user: 0 if he may look at the pins himself. */
-int ctl_may_read_pins(const struct ctl *ctl, struct tcptuned_error *err);
-
-struct tcptuned_kernel;
-
-/* Open the pins, made by this build. Returns 0 or a negative errno with @err filled. */
-int ctl_open_pins(struct ctl *ctl, struct tcptuned_kernel *ret, struct tcptuned_error *err);
 
 /* The request of that name. */
 json_t *ctl_request(const char *command);

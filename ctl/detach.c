@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* tcptunectl detach: have everything taken back, by the daemon or in its place. */
+/* tcptunectl detach: have the daemon stop, and restore what it has changed. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -7,7 +7,6 @@
 
 #include "cleanup.h"
 #include "ctl.h"
-#include "takeback.h"
 
 static const struct ctl_option options[] = { { 0 } };
 
@@ -47,10 +46,10 @@ static int run(struct ctl *ctl, const char *const *given, char **arguments, int 
 	int error;
 
 	json_decref(request);
-	if (fd == -ECONNREFUSED) {
-		error = ctl_may_read_pins(ctl, err);
-		return error ? error : tcptuned_daemon_detach(&ctl->config, err);
-	}
+	if (fd == -ECONNREFUSED)
+		return tcptuned_fail(err, ECONNREFUSED, TCPTUNED_EXIT_NOT_RUNNING,
+				     "no tcptuned runs; what one that was killed has left is taken "
+				     "back by tcptuned --detach");
 	error = fd < 0 ? fd : wait_for_end(fd, err);
 	if (!error)
 		puts("the daemon has stopped, and has taken everything back");
@@ -61,7 +60,7 @@ const struct ctl_command ctl_detach = {
 	.name = "detach",
 	.arguments = "",
 	.help = "Stop the daemon, which takes everything back that it has changed; where it was "
-		"killed, take that back in its place. A daemon whose metrics socket systemd holds "
+		"killed, tcptuned --detach does that in its place. A daemon whose metrics socket systemd holds "
 		"(tcptuned.socket) refuses, for the next scrape would start it again; stop both: "
 		"systemctl stop tcptuned.socket tcptuned.",
 	.options = options,

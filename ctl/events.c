@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tcptunectl events: what is being decided, as it is decided. */
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "answer.h"
 #include "cleanup.h"
 #include "ctl.h"
-#include "events.h"
 
 enum option { JSON, NETNS };
 
@@ -119,125 +114,6 @@ static int stream(int fd, bool json, struct tcptuned_error *err)
 	}
 }
 
-/* ---- from the pinned ring ------------------------------------------------------------------ */
-
-struct direct {
-	struct tcptuned_source source;
-	struct tcptuned_filter filter;
-	bool json;
-	__s64 realtime_ns;
-	int error;
-	struct tcptuned_error *err;
-};
-
-static void on_event(void *ctx, const struct tcptuned_event *event)
-{
-	struct direct *direct = ctx;
-	struct tcptuned_buf line;
-	char number[TCPTUNED_POLICY_NAME_MAX];
-
-	if (direct->error || !tcptuned_event_matches(event, &direct->filter))
-		return;
-	tcptuned_buf_init(&line, 4096);
-	tcptuned_event_format(&line, event,
-			      tcptuned_source_policy(&direct->source, event->policy, number),
-			      direct->realtime_ns);
-	if (line.len)
-		direct->error = handle_line(line.data, line.len - 1, direct->json, direct->err);
-	tcptuned_buf_free(&line);
-}
-
-static void tell_lost(struct direct *direct, struct tcptuned_events *events)
-{
-	__u64 lost = tcptuned_events_lost(events);
-	struct tcptuned_buf line;
-
-	if (!lost || direct->error)
-		return;
-	tcptuned_buf_init(&line, 256);
-	tcptuned_event_format_lost(&line, lost);
-	direct->error = handle_line(line.data, line.len - 1, direct->json, direct->err);
-	tcptuned_buf_free(&line);
-}
-
-/*
- * Until a daemon starts: then it is the one who reads the ring. Returns the descriptor of its
- * stream, or a negative errno.
- */
-static int read_ring(struct ctl *ctl, struct direct *direct, struct tcptuned_events *events,
-		     const json_t *request)
-{
-	static const char listening[] = "{\"event\":\"listening\"}";
-	struct pollfd ready = { .fd = tcptuned_events_fd(events), .events = POLLIN };
-	time_t checked = time(NULL);
-	int fd;
-
-	if (direct->json)
-		direct->error = handle_line(listening, strlen(listening), true, direct->err);
-	while (!direct->error) {
-		poll(&ready, 1, 1000);
-		direct->realtime_ns = tcptuned_realtime_ns();
-		tcptuned_events_read(events);
-		if (time(NULL) == checked)
-			continue;
-		checked = time(NULL);
-		tell_lost(direct, events);
-		tcptuned_events_renew(events);
-		fd = ctl_connect(ctl, request, direct->err);
-		if (fd != -ECONNREFUSED)
-			return fd;
-	}
-	return direct->error;
-}
-
-/* Which events are asked for, by the code of the daemon. */
-static int filter_of(const json_t *request, struct tcptuned_filter *ret, struct tcptuned_error *err)
-{
-	_cleanup_free_ char *text = json_dumps(request, JSON_COMPACT);
-	struct tcptuned_request parsed;
-	int error;
-
-	if (!text)
-		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL, "out of memory");
-	error = tcptuned_request_parse(text, strlen(text), &parsed, err);
-	if (!error)
-		*ret = parsed.filter;
-	return error;
-}
-
-static int read_pins(struct ctl *ctl, bool json, const json_t *request, struct tcptuned_error *err)
-{
-	struct tcptuned_kernel kernel;
-	struct direct direct = { .source.kernel = &kernel, .json = json, .err = err };
-	struct tcptuned_events *events;
-	_cleanup_close_ int lock_fd = -1;
-	int result;
-
-	result = filter_of(request, &direct.filter, err);
-	if (!result)
-		result = ctl_open_pins(ctl, &kernel, err);
-	if (result)
-		return result;
-	/* The ring has one reader. */
-	lock_fd = open(kernel.pin_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (lock_fd < 0 || flock(lock_fd, LOCK_EX | LOCK_NB)) {
-		tcptuned_kernel_close(&kernel);
-		return tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_RUNNING,
-				     "another tcptunectl reads the events; while no daemon runs, "
-				     "only one can");
-	}
-	result = tcptuned_events_open(&events, &kernel, on_event, &direct);
-	if (result) {
-		tcptuned_kernel_close(&kernel);
-		return tcptuned_fail(err, -result, TCPTUNED_EXIT_KERNEL, "there are no events: %s",
-				     strerror(-result));
-	}
-	result = read_ring(ctl, &direct, events, request);
-	tcptuned_events_close(events);
-	tcptuned_kernel_close(&kernel);
-	return result;
-}
-
 /* Which events @request asks for. Returns 0, or -EINVAL with @err filled. */
 static int set_filter(json_t *request, const char *const *given, char **arguments, int count,
 		      struct tcptuned_error *err)
@@ -256,8 +132,6 @@ static int run(struct ctl *ctl, const char *const *given, char **arguments, int 
 	int error = set_filter(request, given, arguments, count, err);
 	_cleanup_close_ int fd = error ? error : ctl_connect(ctl, request, err);
 
-	if (fd == -ECONNREFUSED)
-		fd = read_pins(ctl, given[JSON], request, err);
 	json_decref(request);
 	return fd < 0 ? fd : stream(fd, given[JSON], err);
 }

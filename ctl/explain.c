@@ -287,26 +287,24 @@ static void print_budget(FILE *out, const json_t *direction)
 struct buffer_words {
 	const char *option; /* "SO_RCVBUF" */
 	const char *buffer; /* its size in memory */
-	const char *obeyed, *fixed, *sized, *pressed; /* flags */
+	const char *obeyed, *sized, *pressed; /* flags */
 	const char *sized_by;
 };
 
 static const struct buffer_words receive_words = {
-	"SO_RCVBUF", "receive_buffer_bytes", "so_rcvbuf_obeyed", "receive_buffer_fixed",
+	"SO_RCVBUF", "receive_buffer_bytes", "so_rcvbuf_obeyed",
 	"receive_rightsized", "receive_memory_short",
 	"the kernel; tcptuned limits the window (TCP_WINDOW_CLAMP)",
 };
 
 static const struct buffer_words send_words = {
-	"SO_SNDBUF", "send_buffer_bytes", "so_sndbuf_obeyed", "send_buffer_fixed",
+	"SO_SNDBUF", "send_buffer_bytes", "so_sndbuf_obeyed",
 	"send_rightsized", "send_memory_short",
 	"tcptuned",
 };
 
 static const char *who_sizes(const json_t *flow, const struct buffer_words *words, bool asked)
 {
-	if (has_flag(flow, words->fixed))
-		return "the policy, which fixes it: nothing below is followed";
 	if (has_flag(flow, words->obeyed))
 		return "the application, which fixed it: nothing below is followed";
 	if (has_flag(flow, "observe"))
@@ -399,8 +397,8 @@ static void print_pacing(FILE *out, const json_t *flow)
 	char text[64];
 
 	if (most)
-		fprintf(out, "  pacing       at most %s per second, as the %s set it\n",
-			bytes(most, text), ctl_text(flow, "pacing.rate_max_set_by"));
+		fprintf(out, "  pacing       at most %s per second, as the application set it\n",
+			bytes(most, text));
 	if (now && now != most)
 		fprintf(out, "  pacing       its congestion control paces it, at %s per second "
 			     "now\n",
@@ -432,8 +430,8 @@ static void print_limit_pacing(FILE *out, const json_t *flow)
 	char text[64];
 
 	if (most && now >= most)
-		fprintf(out, "its pacing: the %s allows %s per second\n",
-			ctl_text(flow, "pacing.rate_max_set_by"), bytes(most, text));
+		fprintf(out, "its pacing: the application allows %s per second\n",
+			bytes(most, text));
 	else
 		fprintf(out, "its pacing: its congestion control paces it, at %s per second\n",
 			bytes(now, text));

@@ -2,11 +2,8 @@
 /* tcptunectl paths: what is remembered of the ways to destination prefixes. */
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ctl.h"
-#include "loader.h"
-#include "paths.h"
 
 enum option { JSON, SORT, REVERSE, LIMIT, NETNS };
 
@@ -126,25 +123,24 @@ static int list(struct ctl *ctl, const char *const *given, const char *prefix,
 	return 0;
 }
 
-/* Both in the kernel and on disk, whether a daemon runs or not. */
+/* Both in the kernel and on disk. */
 static int forget(struct ctl *ctl, const char *prefix, struct tcptuned_error *err)
 {
-	struct tcptuned_kernel kernel;
-	unsigned int count;
+	json_t *request = ctl_request("paths_forget"), *answer;
 	int error;
 
-	if (geteuid())
-		return tcptuned_fail(err, EPERM, TCPTUNED_EXIT_NOT_PERMITTED,
-				     "paths forget: only root may have paths forgotten; run it "
-				     "with sudo");
-	error = tcptuned_kernel_open(&kernel, ctl->config.bpffs, err);
-	if (error && error != -ENOENT)
+	json_object_set_new(request, "prefix", json_string(prefix));
+	error = ctl_ask(ctl, request, &answer, err);
+	if (error == -ECONNREFUSED)
+		return tcptuned_fail(err, ECONNREFUSED, TCPTUNED_EXIT_NOT_RUNNING,
+				     "no tcptuned runs; without it, write tcptuned "
+				     "--forget-paths=%.60s",
+				     prefix);
+	if (error)
 		return error;
-	error = tcptuned_paths_forget(&kernel, ctl->config.state_directory, prefix, &count, err);
-	tcptuned_kernel_close(&kernel);
-	if (!error)
-		printf("forgotten: %u prefixes\n", count);
-	return error;
+	printf("forgotten: %llu prefixes\n", ctl_number(answer, "forgotten"));
+	json_decref(answer);
+	return 0;
 }
 
 static int run(struct ctl *ctl, const char *const *given, char **arguments, int count,

@@ -22,25 +22,6 @@ static const char *yes_or_no(const json_t *policy, const char *name)
 	return json_is_true(json_object_get(policy, name)) ? "yes" : "no";
 }
 
-/* What only some policies set. */
-static const struct {
-	const char *label, *member, *unit;
-} extras[] = {
-	{ "long path", "long_path_segments", "segments or more, where auto takes bitcp" },
-	{ "receive window min", "receive_window_min_bytes", "bytes" },
-	{ "send window min", "send_window_min_bytes", "bytes" },
-	{ "receive buffer", "receive_buffer_bytes", "bytes of SO_RCVBUF, fixed" },
-	{ "send buffer", "send_buffer_bytes", "bytes of SO_SNDBUF, fixed" },
-	{ "first window", "first_window_bytes", "bytes" },
-	{ "pacing rate max", "pacing_rate_max_bytes_per_s", "bytes per second" },
-	{ "send unsent max", "send_unsent_max_bytes", "bytes" },
-};
-
-static double real(const json_t *policy, const char *member)
-{
-	return json_number_value(ctl_member(policy, member));
-}
-
 static void print_settings(const json_t *policy)
 {
 	char receive[CTL_WORD], send[CTL_WORD];
@@ -53,15 +34,9 @@ static void print_settings(const json_t *policy)
 	       ctl_number(policy, "receive_window_max_bytes"));
 	printf("  send window max     %s (%llu bytes)\n", send,
 	       ctl_number(policy, "send_window_max_bytes"));
-	for (size_t i = 0; i < sizeof(extras) / sizeof(extras[0]); i++)
-		if (ctl_number(policy, extras[i].member))
-			printf("  %-18s  %llu %s\n", extras[i].label,
-			       ctl_number(policy, extras[i].member), extras[i].unit);
-	if (json_object_get(policy, "bitcp"))
-		printf("  bitcp               s_max %g and s_min %g packets, beta %g, low_window "
-		       "%llu packets\n",
-		       real(policy, "bitcp.s_max"), real(policy, "bitcp.s_min"),
-		       real(policy, "bitcp.beta"), ctl_number(policy, "bitcp.low_window"));
+	if (ctl_number(policy, "long_path_segments"))
+		printf("  long path           %llu segments or more, where auto takes bitcp\n",
+		       ctl_number(policy, "long_path_segments"));
 	printf("  SO_RCVBUF           overridden: %s\n", yes_or_no(policy, "override_rcvbuf"));
 	printf("  SO_SNDBUF           overridden: %s\n", yes_or_no(policy, "override_sndbuf"));
 }

@@ -18,11 +18,6 @@ static void print_daemon(const json_t *answer)
 	char since[64] = "";
 	struct tm tm;
 
-	if (!json_object_get(answer, "pid")) {
-		printf("daemon         not running; its programs go on, pinned in %s\n",
-		       ctl_text(answer, "pinned_in"));
-		return;
-	}
 	if (localtime_r(&start, &tm))
 		strftime(since, sizeof(since), "%F %T", &tm);
 	printf("daemon         tcptuned %s, process %llu, since %s\n", ctl_text(answer, "version"),

@@ -45,19 +45,6 @@ const char *tcptuned_source_policy(const struct tcptuned_source *source, __u32 k
 	return ret;
 }
 
-static void set_number(json_t *object, const char *name, __u64 value)
-{
-	json_object_set_new(object, name, json_integer((json_int_t)value));
-}
-
-/* Text that is not UTF-8 becomes null. */
-static void set_text(json_t *object, const char *name, const char *text)
-{
-	json_t *string = json_string(text);
-
-	json_object_set_new(object, name, string ? string : json_null());
-}
-
 static void set_bool(json_t *object, const char *name, bool value)
 {
 	json_object_set_new(object, name, json_boolean(value));
@@ -72,11 +59,6 @@ static int print_line(struct tcptuned_buf *out, json_t *object)
 
 static int kernel_failed(struct tcptuned_error *err, int error, const char *what)
 {
-	if (error == -EPROTO)
-		return tcptuned_fail(err, EPROTO, TCPTUNED_EXIT_KERNEL,
-				     "%s are another build's: use the tcptunectl that came with "
-				     "the tcptuned which loaded them",
-				     what);
 	return tcptuned_fail(err, -error, TCPTUNED_EXIT_KERNEL, "%s cannot be read: %s", what,
 			     strerror(-error));
 }
@@ -149,13 +131,13 @@ static int read_flows(const struct tcptuned_source *source, const struct choice 
 
 /* ---- policies ----------------------------------------------------------------------------- */
 
-/* The section of a policy in force; NULL: that is not known, or it is the default policy. */
+/* The section of a policy in force; NULL: it is the default policy. */
 static const struct tcptuned_named_policy *section_of(const struct tcptuned_source *source,
 						      __u32 key)
 {
 	__u32 place = TCPTUNED_POLICY_PLACE(key);
 
-	if (!source->config || !place || place > source->config->policies_len)
+	if (!place || place > source->config->policies_len)
 		return NULL;
 	return &source->config->policies[place - 1];
 }
@@ -163,16 +145,10 @@ static const struct tcptuned_named_policy *section_of(const struct tcptuned_sour
 /* By what conditions a policy takes connections. */
 static void set_conditions(json_t *object, const struct tcptuned_source *source, __u32 key)
 {
-	const struct tcptuned_named_policy *named = section_of(source, key);
 	struct tcptuned_buf text;
 
-	if (TCPTUNED_POLICY_PLACE(key) != TCPTUNED_POLICY_DEFAULT && !named) {
-		set_text(object, "rule", "known to the daemon, which does not run; policy test "
-					 "reads the rules themselves");
-		return;
-	}
 	tcptuned_buf_init(&text, 4096);
-	tcptuned_conditions_format(&text, named);
+	tcptuned_conditions_format(&text, section_of(source, key));
 	set_text(object, "rule", text.error ? "" : text.data);
 	tcptuned_buf_free(&text);
 }
@@ -184,25 +160,6 @@ static void rule_text(struct tcptuned_buf *out, const struct tcptuned_source *so
 	const struct tcptuned_named_policy *named = section_of(source, rule->policy);
 
 	tcptuned_rule_format(out, rule, remote, named ? named->set.cgroup : NULL);
-}
-
-static void set_if(json_t *object, const char *name, __u64 value)
-{
-	if (value)
-		set_number(object, name, value);
-}
-
-/* In packets, and as a share of the window. */
-static json_t *bitcp_object(const struct bitcp_params *params)
-{
-	static const double one = 1ull << 32;
-	json_t *object = json_object();
-
-	json_object_set_new(object, "s_max", json_real((double)params->s_max / one));
-	json_object_set_new(object, "s_min", json_real((double)params->s_min / one));
-	json_object_set_new(object, "beta", json_real((double)params->beta / one));
-	set_number(object, "low_window", params->low_window);
-	return object;
 }
 
 static const char *congestion_control_of(const struct tcptuned_policy *policy)
@@ -230,15 +187,6 @@ static json_t *policy_object(const struct tcptuned_source *source, __u32 key,
 	set_number(object, "receive_buffer_max_bytes", policy->rcv_buffer_max);
 	set_number(object, "send_window_max_bytes", policy->snd_window_max);
 	set_number(object, "send_buffer_max_bytes", policy->snd_buffer_max);
-	set_if(object, "receive_window_min_bytes", policy->rcv_window_min);
-	set_if(object, "send_window_min_bytes", policy->snd_window_min);
-	set_if(object, "receive_buffer_bytes", policy->rcv_buffer);
-	set_if(object, "send_buffer_bytes", policy->snd_buffer);
-	set_if(object, "first_window_bytes", policy->first_window);
-	set_if(object, "pacing_rate_max_bytes_per_s", policy->pacing_rate_max);
-	set_if(object, "send_unsent_max_bytes", policy->snd_unsent_max);
-	if (policy->cc_auto || !strcmp(policy->congestion_control, "bitcp"))
-		json_object_set_new(object, "bitcp", bitcp_object(&policy->bitcp));
 	return object;
 }
 
@@ -284,25 +232,24 @@ static __u64 connections_of(const struct policy_count *counts, __u32 len, const 
 	return found ? found->connections : 0;
 }
 
-/* Those in force, in the order of the configuration. One at a time is a tree in memory. */
-static void print_policies(struct tcptuned_buf *out, const struct tcptuned_source *source,
-			   const struct policy_count *counts, __u32 len)
+/* Those in force, in the order of the configuration. */
+static json_t *policies_array(const struct tcptuned_source *source,
+			      const struct policy_count *counts, __u32 len)
 {
 	__u32 generation = tcptuned_policies_generation(source->kernel), place, key;
+	json_t *array = json_array(), *object;
 	struct tcptuned_policy policy;
-	json_t *object;
 
-	for (place = 0; place < TCPTUNED_POLICIES_MAX && !out->error; place++) {
+	for (place = 0; place < TCPTUNED_POLICIES_MAX; place++) {
 		key = TCPTUNED_POLICY_ID(generation, place);
 		if (read_policy(source, key, &policy))
-			return;
+			break;
 		object = policy_object(source, key, &policy);
 		set_conditions(object, source, key);
 		set_number(object, "connections", connections_of(counts, len, policy.name));
-		if (place)
-			tcptuned_buf_puts(out, ",");
-		tcptuned_json_print(out, object);
+		json_array_append_new(array, object);
 	}
+	return array;
 }
 
 static int answer_policies(const struct tcptuned_source *source, struct tcptuned_buf *out,
@@ -310,6 +257,7 @@ static int answer_policies(const struct tcptuned_source *source, struct tcptuned
 {
 	struct tcptuned_flows flows;
 	struct policy_count *counts;
+	json_t *object;
 	int error = read_flows(source, NULL, &flows, 0, err);
 
 	if (error)
@@ -319,27 +267,25 @@ static int answer_policies(const struct tcptuned_source *source, struct tcptuned
 		tcptuned_flows_free(&flows);
 		return kernel_failed(err, -ENOMEM, "the policies");
 	}
-	tcptuned_buf_puts(out, "{\"policies\":[");
-	print_policies(out, source, counts, count_by_name(source, &flows, counts));
-	tcptuned_buf_puts(out, "]");
-	if (flows.groups_other)
-		tcptuned_buf_printf(out, ",\"connections_not_told_apart\":%llu",
-				    (unsigned long long)flows.groups_other);
-	tcptuned_buf_puts(out, "}\n");
+	object = json_object();
+	json_object_set_new(object, "policies",
+			    policies_array(source, counts, count_by_name(source, &flows, counts)));
+	set_if(object, "connections_not_told_apart", flows.groups_other);
 	free(counts);
 	tcptuned_flows_free(&flows);
-	return 0;
+	return print_line(out, object);
 }
 
-static void copy_address(__u8 to[16], const struct tcptuned_filter_prefix *from)
+/* As in the trie. */
+static void copy_address(__u8 to[16], unsigned int family, const __u8 *from)
 {
 	memset(to, 0, 16);
-	if (from->family == AF_INET6) {
-		memcpy(to, from->bytes, 16);
+	if (family == AF_INET6) {
+		memcpy(to, from, 16);
 		return;
 	}
 	to[10] = to[11] = 0xff;
-	memcpy(to + 12, from->bytes, 4);
+	memcpy(to + 12, from, 4);
 }
 
 /* The ids of a control group and of all above it: "/a/b", "/a", "/". */
@@ -386,8 +332,8 @@ static int answer_policy_test(const struct tcptuned_source *source,
 	error = find_cgroups(request->cgroup, cgroups, ARRAY_SIZE(cgroups), &tuple, err);
 	if (error)
 		return error;
-	copy_address(tuple.local, &filter->local);
-	copy_address(tuple.remote, &filter->remote);
+	copy_address(tuple.local, filter->local.family, filter->local.bytes);
+	copy_address(tuple.remote, filter->remote.family, filter->remote.bytes);
 	if (tcptuned_policies_find(source->kernel, &tuple, &rule) ||
 	    read_policy(source, rule.policy, &policy)) {
 		object = json_object();
@@ -421,18 +367,6 @@ static bool is_same_policy(void *ctx, __u32 key)
 	       !strcmp(same->name, tcptuned_source_policy(same->source, key, name));
 }
 
-/* As in the trie. */
-static void mapped(__u8 to[16], const struct tcptuned_flow_record *record, const __u8 *from)
-{
-	memset(to, 0, 16);
-	if (record->family == AF_INET6) {
-		memcpy(to, from, 16);
-		return;
-	}
-	to[10] = to[11] = 0xff;
-	memcpy(to + 12, from, 4);
-}
-
 /* Which rule gave a connection its policy; nothing where that is not in force any more. */
 static void find_rule(const struct tcptuned_source *source,
 		      const struct tcptuned_flow_record *record, const char *name,
@@ -443,8 +377,8 @@ static void find_rule(const struct tcptuned_source *source,
 					.remote_port = record->remote_port };
 	struct tcptuned_rule rule;
 
-	mapped(tuple.local, record, record->local);
-	mapped(tuple.remote, record, record->remote);
+	copy_address(tuple.local, record->family, record->local);
+	copy_address(tuple.remote, record->family, record->remote);
 	if (!tcptuned_policies_find_of(source->kernel, &tuple, is_same_policy, &same, &rule))
 		rule_text(out, source, &rule, tuple.remote);
 }
@@ -638,13 +572,9 @@ static int answer_status(const struct tcptuned_source *source, struct tcptuned_b
 		    &policy);
 	object = json_object();
 	set_text(object, "version", TCPTUNED_VERSION);
-	if (source->daemon) {
-		set_number(object, "pid", (__u64)source->daemon);
-		set_number(object, "started_us", source->start_us);
-	}
-	if (source->trouble)
-		json_object_set_new(object, "configuration",
-				    configuration_object(source->trouble));
+	set_number(object, "pid", (__u64)source->daemon);
+	set_number(object, "started_us", source->start_us);
+	json_object_set_new(object, "configuration", configuration_object(source->trouble));
 	set_text(object, "pinned_in", kernel->pin_dir);
 	set_text(object, "mode", tcptuned_mode_name(policy.mode));
 	set_text(object, "congestion_control", congestion_control_of(&policy));
@@ -676,22 +606,8 @@ static int answer_to(const struct tcptuned_source *source, const struct tcptuned
 	case TCPTUNED_CMD_PATHS:
 		return tcptuned_answer_paths(source->kernel, request, out, err);
 	default:
-		return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_NOT_RUNNING,
-				     "no tcptuned runs that could do this; start it: systemctl "
-				     "start tcptuned");
-	}
-}
-
-/* What to ask for instead of what is too long. */
-static const char *remedy(enum tcptuned_command command)
-{
-	switch (command) {
-	case TCPTUNED_CMD_FLOWS:
-		return "ask for fewer connections";
-	case TCPTUNED_CMD_POLICIES:
-		return "tcptunectl policy test tells the policy of a single connection";
-	default:
-		return "ask for less";
+		return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_INTERNAL,
+				     "this command has no answer");
 	}
 }
 
@@ -704,8 +620,8 @@ int tcptuned_answer(const struct tcptuned_source *source, const struct tcptuned_
 		return error;
 	if (out->error)
 		return tcptuned_fail(err, -out->error, TCPTUNED_EXIT_INTERNAL,
-				     "the answer is too long: %s; %s", strerror(-out->error),
-				     remedy(request->command));
+				     "the answer is too long: %s; ask for less",
+				     strerror(-out->error));
 	return 0;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Answers to requests, from what the kernel holds. The daemon gives them through its control
- * socket; tcptunectl gives them to itself, from the pinned maps, while no daemon runs.
+ * Answers to requests, from what the kernel holds, for the control socket.
  */
 #ifndef TCPTUNED_ANSWER_H
 #define TCPTUNED_ANSWER_H
@@ -13,15 +12,12 @@
 #include "loader.h"
 #include "request.h"
 
-/* The most that an answer may be, bytes: 65,536 policies with long conditions have to fit. */
-#define TCPTUNED_ANSWER_MAX (128u << 20)
-
 /* Where answers come from; has to outlive nothing but the call. */
 struct tcptuned_source {
 	const struct tcptuned_kernel *kernel;
-	const struct tcptuned_config *config; /* the daemon's, in force; NULL: not known */
-	const struct tcptuned_config_trouble *trouble; /* with it; NULL: not known */
-	pid_t daemon;	/* its process, or 0: there is none */
+	const struct tcptuned_config *config; /* in force */
+	const struct tcptuned_config_trouble *trouble;
+	pid_t daemon;	/* its process */
 	__u64 start_us; /* when it started, since 1970 */
 };
 

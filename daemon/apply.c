@@ -58,8 +58,6 @@ static int set_paths(struct tcptuned_daemon *d)
 {
 	struct tcptuned_path_settings settings = {
 		.enabled = d->config->paths_enabled,
-		.ipv4_prefix = d->config->paths_ipv4_prefix,
-		.ipv6_prefix = d->config->paths_ipv6_prefix,
 		.expire_s = d->config->paths_expire_s,
 	};
 
@@ -80,15 +78,7 @@ static struct tcptuned_policy make_record(struct tcptuned_daemon *d, const char 
 		.snd_window_max = tcptuned_window_max(send, set->send_window_max_bytes),
 		.rcv_kernel_max = receive->kernel_max,
 		.snd_kernel_max = send->kernel_max,
-		.snd_unsent_max = set->send_unsent_max_bytes,
-		.rcv_window_min = set->receive_window_min_bytes,
-		.snd_window_min = set->send_window_min_bytes,
-		.rcv_buffer = set->receive_buffer_bytes,
-		.snd_buffer = set->send_buffer_bytes,
-		.first_window = set->first_window_bytes,
 		.cc_long_path_segments = set->long_path_segments,
-		.pacing_rate_max = (__u32)(set->pacing_rate_max_bps / 8),
-		.bitcp = set->bitcp,
 	};
 
 	if (d->options->dry_run && record.mode == TCPTUNED_TUNE)
@@ -107,8 +97,7 @@ static void find_cgroup(struct tcptuned_daemon *d, struct tcptuned_policy_source
 	policy->cgroup = tcptuned_cgroup_id(cgroup);
 	if (policy->cgroup)
 		return;
-	if (d->cgroups_missing++ >= TCPTUNED_POLICIES_TOLD)
-		return;
+	d->cgroups_missing++;
 	if (errno == ENOENT)
 		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
 				  "policy %s: there is no control group %s now; the policy has no "
@@ -140,11 +129,6 @@ static void make_records(struct tcptuned_daemon *d)
 		if (named->set.cgroup[0])
 			find_cgroup(d, &d->policies[i]);
 	}
-	if (d->cgroups_missing > TCPTUNED_POLICIES_TOLD)
-		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
-				  "%u more policies whose control group is not there or cannot be "
-				  "looked at",
-				  d->cgroups_missing - TCPTUNED_POLICIES_TOLD);
 }
 
 static bool any_claims(const struct tcptuned_daemon *d)
@@ -176,7 +160,7 @@ static int try_to_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	tcptuned_congestion_choose(d);
 	if (d->kernel.map_fd[TCPTUNED_MAP_BITCP_PARAMS] >= 0 &&
 	    bpf_map_update_elem(d->kernel.map_fd[TCPTUNED_MAP_BITCP_PARAMS], &zero,
-				&config->policy.bitcp, BPF_ANY))
+				&config->bitcp, BPF_ANY))
 		return tcptuned_fail(err, errno, TCPTUNED_EXIT_INTERNAL,
 				     "cannot write BI-TCP's parameters: %s", strerror(errno));
 	error = tcptuned_budget_set(d);

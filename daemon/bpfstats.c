@@ -107,13 +107,12 @@ static bool sysctl_enabled(void)
 	return fd >= 0 && read(fd, &digit, 1) == 1 && digit != '0';
 }
 
-void tcptuned_bpfstats_read(struct tcptuned_bpfstats *stats,
-			    const struct tcptuned_kernel *kernel, bool enabled)
+void tcptuned_bpfstats_read(struct tcptuned_bpfstats *stats, const struct tcptuned_kernel *kernel)
 {
 	unsigned int i;
 
 	memset(stats, 0, sizeof(*stats));
-	stats->enabled = enabled || sysctl_enabled();
+	stats->enabled = sysctl_enabled();
 	for (i = 0; i < TCPTUNED_PROGS; i++)
 		read_program(stats, i < TCPTUNED_PROG_BITCP_FIRST ? program_names[i] : NULL,
 			     kernel->prog_fd[i]);
@@ -139,9 +138,4 @@ void tcptuned_process_stats_read(struct tcptuned_process_stats *stats)
 		stats->resident_bytes = resident_pages * (__u64)sysconf(_SC_PAGESIZE);
 	if (!clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu))
 		stats->cpu_ns = (__u64)cpu.tv_sec * 1000000000 + (__u64)cpu.tv_nsec;
-}
-
-int tcptuned_bpfstats_enable(void)
-{
-	return bpf_enable_stats(BPF_STATS_RUN_TIME);
 }

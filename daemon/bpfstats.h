@@ -36,21 +36,10 @@ struct tcptuned_process_stats {
 	__u64 cpu_ns; /* user and system */
 };
 
-/*
- * Ask the kernel about every program and map of @kernel. @enabled: a descriptor of
- * tcptuned_bpfstats_enable() is held. What cannot be had stays 0.
- */
-void tcptuned_bpfstats_read(struct tcptuned_bpfstats *stats,
-			    const struct tcptuned_kernel *kernel, bool enabled);
+/* Ask the kernel about every program and map of @kernel. What cannot be had stays 0. */
+void tcptuned_bpfstats_read(struct tcptuned_bpfstats *stats, const struct tcptuned_kernel *kernel);
 
 /* This process. What cannot be had stays 0. */
 void tcptuned_process_stats_read(struct tcptuned_process_stats *stats);
-
-/*
- * Have the kernel count the runs and the run time of BPF programs, of everybody's, for as long
- * as the returned descriptor is open (Linux 5.8). Returns it, or a negative errno. It costs
- * two reads of the clock per run of a program.
- */
-int tcptuned_bpfstats_enable(void);
 
 #endif

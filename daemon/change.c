@@ -141,11 +141,29 @@ static int apply_to_open(struct tcptuned_daemon *d, struct tcptuned_buf *out,
 	return 0;
 }
 
+static int forget_paths(struct tcptuned_daemon *d, const char *prefix, struct tcptuned_buf *out,
+			struct tcptuned_error *err)
+{
+	unsigned int count;
+	int error = tcptuned_paths_forget(&d->kernel, d->config->state_directory, prefix, &count,
+					  err);
+
+	if (error)
+		return error;
+	tcptuned_log(TCPTUNED_LOG_INFO, "paths to %.60s forgotten through the control socket: %u "
+					"prefixes",
+		     prefix, count);
+	tcptuned_buf_printf(out, "{\"forgotten\":%u}\n", count);
+	return 0;
+}
+
 int tcptuned_change(void *ctx, const struct tcptuned_request *request, struct tcptuned_buf *out,
 		  struct tcptuned_error *err)
 {
 	if (request->command == TCPTUNED_CMD_POLICY_APPLY)
 		return apply_to_open(ctx, out, err);
+	if (request->command == TCPTUNED_CMD_PATHS_FORGET)
+		return forget_paths(ctx, request->prefix, out, err);
 	return enable(ctx, request->filter.policy, request->command == TCPTUNED_CMD_POLICY_ENABLE,
 		      out, err);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What is changed at run time, through the control socket: policies are disabled and enabled, and
- * applied to connections that are open.
+ * applied to connections that are open; paths are forgotten.
  */
 #ifndef TCPTUNED_CHANGE_H
 #define TCPTUNED_CHANGE_H

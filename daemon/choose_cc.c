@@ -27,8 +27,8 @@ static bool would_be_offered(const char *name, enum tcptuned_mode mode)
 }
 
 /*
- * Each is asked for once, not at every try of the timer, and no more of them than there are lines
- * about it: the kernel starts a process for each. @offered is read anew where it has loaded one.
+ * Each is asked for once, not at every try of the timer: the kernel starts a process for it.
+ * @offered is read anew where it has loaded one.
  */
 static void load_module(struct tcptuned_daemon *d, const char *name,
 			char offered[static TCPTUNED_CONGESTION_NAMES])
@@ -38,8 +38,6 @@ static void load_module(struct tcptuned_daemon *d, const char *name,
 	for (size_t i = 0; i < d->modules_asked_len; i++)
 		if (!strcmp(d->modules_asked[i], name))
 			return;
-	if (d->modules_asked_len == TCPTUNED_POLICIES_TOLD)
-		return;
 	snprintf(d->modules_asked[d->modules_asked_len++], sizeof(*d->modules_asked), "%s", name);
 	error = tcptuned_congestion_load(name);
 	if (error) {
@@ -176,7 +174,6 @@ void tcptuned_congestion_choose(struct tcptuned_daemon *d)
 {
 	bool left_alone = default_is_the_administrators(d), told = false, logged[2] = { false };
 	char offered[TCPTUNED_CONGESTION_NAMES];
-	unsigned int not_offered = 0;
 
 	tcptuned_congestion_offered(offered);
 	for (size_t i = 0; i < d->policies_len; i++) {
@@ -195,14 +192,8 @@ void tcptuned_congestion_choose(struct tcptuned_daemon *d)
 		if (!own && told) /* what all inherit is told once */
 			continue;
 		told |= !own;
-		if (not_offered++ < TCPTUNED_POLICIES_TOLD)
-			log_not_offered(d, &d->policies[i], offer);
+		log_not_offered(d, &d->policies[i], offer);
 	}
-	if (not_offered > TCPTUNED_POLICIES_TOLD)
-		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
-				  "%u more policies with a congestion_control that this kernel does "
-				  "not offer",
-				  not_offered - TCPTUNED_POLICIES_TOLD);
 }
 
 /* The host's default is what connections have that a policy leaves as they are. */

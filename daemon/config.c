@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ini.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -19,7 +18,6 @@
 #define QUOTED	    128	       /* of a value or name in a message, with its NUL */
 #define WHERE	    300	       /* "FILE:LINE" in a message, with its NUL */
 #define DROP_IN_END ".conf"
-#define UNREADABLE  "[?]" /* in place of a line that cannot be read: no such section */
 #define SECTION	    64	  /* the name of one, with its NUL */
 
 /* Which keys of a named policy were given in a source, a file or a --set. */
@@ -41,8 +39,6 @@ struct loading {
 	struct seen_keys *seen_named;		 /* the same of each named policy */
 	struct tcptuned_config view; /* where a value of a named policy is parsed */
 	struct tcptuned_error *warning; /* of the first fault passed over; NULL: none may be */
-	const char *next;			 /* of the file's text ... */
-	size_t left;				 /* ... so much is unread */
 };
 
 /* ---- messages -------------------------------------------------------------------------- */
@@ -183,33 +179,13 @@ static const struct tcptuned_key *find_key(const char *section, const char *name
 	return key ? key : find_key_in("policy", name);
 }
 
-/* FNV-1a, of Fowler, Noll and Vo. */
-static uint32_t hash_of(const char *name)
-{
-	uint32_t hash = 2166136261u;
-
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * 16777619u;
-	return hash;
-}
-
-/* Where in the index the policy of that name is, or is to be put. It is never full. */
-static uint32_t *find_slot(const struct tcptuned_config *config, const char *name)
-{
-	size_t mask = 2 * config->policies_room - 1, i = hash_of(name) & mask;
-
-	while (config->policies_index[i] &&
-	       strcmp(config->policies[config->policies_index[i] - 1].name, name))
-		i = (i + 1) & mask;
-	return &config->policies_index[i];
-}
-
 static struct tcptuned_named_policy *find_policy(const struct tcptuned_config *config,
 						 const char *name)
 {
-	uint32_t place = config->policies_len ? *find_slot(config, name) : 0;
-
-	return place ? &config->policies[place - 1] : NULL;
+	for (size_t i = 0; i < config->policies_len; i++)
+		if (!strcmp(config->policies[i].name, name))
+			return &config->policies[i];
+	return NULL;
 }
 
 static int out_of_memory(struct loading *l)
@@ -220,37 +196,10 @@ static int out_of_memory(struct loading *l)
 	return l->error;
 }
 
-/* Room for twice as many policies, and for the names of these in an index that is half empty. */
-static int make_room(struct loading *l)
-{
-	struct tcptuned_config *c = &l->config;
-	size_t room = c->policies_room ? 2 * c->policies_room : 16;
-	uint32_t *index = calloc(2 * room, sizeof(*index));
-	void *policies = NULL, *seen = NULL;
-
-	if (index)
-		policies = realloc(c->policies, room * sizeof(*c->policies));
-	if (policies) {
-		c->policies = policies;
-		seen = realloc(l->seen_named, room * sizeof(*l->seen_named));
-	}
-	if (!seen) {
-		free(index);
-		return out_of_memory(l);
-	}
-	l->seen_named = seen;
-	free(c->policies_index);
-	c->policies_index = index;
-	c->policies_room = room;
-	for (size_t i = 0; i < c->policies_len; i++)
-		*find_slot(c, c->policies[i].name) = (uint32_t)i + 1;
-	return 0;
-}
-
 static int add_policy(struct loading *l, const char *name)
 {
-	size_t len = l->config.policies_len;
-	struct tcptuned_named_policy *policy;
+	struct tcptuned_config *c = &l->config;
+	size_t len = c->policies_len;
 	char at[WHERE];
 
 	if (len + 1 >= TCPTUNED_POLICIES_MAX)
@@ -258,17 +207,17 @@ static int add_policy(struct loading *l, const char *name)
 				 "[policy %s] is one policy too many; there may be %d, and "
 				 "one may have any number of prefixes", name,
 				 TCPTUNED_POLICIES_MAX - 1);
-	if (len == l->config.policies_room && make_room(l))
-		return l->error;
-	policy = &l->config.policies[len];
-	memset(policy, 0, sizeof(*policy));
-	memset(&l->seen_named[len], 0, sizeof(l->seen_named[len]));
-	strcpy(policy->name, name);
-	*find_slot(&l->config, name) = (uint32_t)len + 1;
-	l->config.policies_len++;
+	if (!c->policies)
+		c->policies = calloc(TCPTUNED_POLICIES_MAX - 1, sizeof(*c->policies));
+	if (!l->seen_named)
+		l->seen_named = calloc(TCPTUNED_POLICIES_MAX - 1, sizeof(*l->seen_named));
+	if (!c->policies || !l->seen_named)
+		return out_of_memory(l);
+	strcpy(c->policies[len].name, name);
+	c->policies_len++;
 	where(l, l->line, at, sizeof(at));
-	policy->where = strdup(at);
-	return policy->where ? 0 : out_of_memory(l);
+	c->policies[len].where = strdup(at);
+	return c->policies[len].where ? 0 : out_of_memory(l);
 }
 
 static int check_policy(struct loading *l, const char *name)
@@ -453,21 +402,31 @@ static void begin_source(struct loading *l, const char *file)
 
 /* ---- one file -------------------------------------------------------------------------- */
 
-/*
- * inih leaves a section alone until a key follows, and what stands after its bracket for
- * ever; of a long name it keeps a part. Here a section is checked where it stands, and the keys
- * that follow are its. @line has no NUL and no newline in it.
- */
-static int check_section_line(struct loading *l, const char *line, size_t length)
+/* @text without the blanks around it; it is shortened where it stands. */
+static char *strip(char *text)
 {
-	const char *end = memchr(line, ']', length), *rest;
+	static const char blanks[] = " \t\r\f\v";
+	size_t length;
 
+	text += strspn(text, blanks);
+	length = strlen(text);
+	while (length && strchr(blanks, text[length - 1]))
+		length--;
+	text[length] = '\0';
+	return text;
+}
+
+/* What cannot be read may have begun another section: keys that follow are in none that is known. */
+static int parse_section(struct loading *l, char *line)
+{
+	char *end = strchr(line, ']'), *rest;
+
+	strcpy(l->section, "?");
 	if (!end)
 		return fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
 				 "the ] of a section is missing; write [policy], for example");
-	for (rest = end + 1; rest < line + length && strchr(" \t\r", *rest); rest++)
-		;
-	if (rest < line + length && *rest != ';' && *rest != '#')
+	rest = strip(end + 1);
+	if (*rest && *rest != ';' && *rest != '#')
 		return fail_here(
 			l, TCPTUNED_EXIT_CONFIG_SYNTAX,
 			"more than a section stands here; begin a new line after the ]");
@@ -478,125 +437,64 @@ static int check_section_line(struct loading *l, const char *line, size_t length
 	return l->warning ? 0 : check_section(l, l->section);
 }
 
-/*
- * The bytes at the beginning of @line that say nothing: white space, and byte order marks, all of
- * them and wherever they stand on the first line. inih would skip what is left of them there, and
- * the section behind go unchecked.
- */
-static size_t leading(const struct loading *l, const char *line, size_t length)
+static int parse_assignment(struct loading *l, char *line)
+{
+	char quoted[QUOTED], *equals = strchr(line, '=');
+
+	if (!equals)
+		return fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
+				 "neither a [section] nor a key; write key = value, or # before a "
+				 "comment");
+	*equals = '\0';
+	for (char *c = equals + 1; (c = strchr(c, ';')); c++)
+		if (isblank((unsigned char)c[-1])) {
+			*c = '\0'; /* a comment */
+			break;
+		}
+	if (l->warning && strcmp(l->section, "tcptuned"))
+		return 0;
+	if (!*l->section)
+		return fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
+				 "the key %s stands before any section; write [policy] or "
+				 "another section above it",
+				 quote(strip(line), quoted));
+	return set_key(l, l->section, strip(line), strip(equals + 1));
+}
+
+/* @line has @length characters, and a NUL in place of its newline. */
+static int parse_line(struct loading *l, char *line, size_t length)
 {
 	static const char byte_order_mark[] = "\xef\xbb\xbf";
-	const size_t mark = sizeof(byte_order_mark) - 1;
-	size_t at = 0;
 
-	while (at < length) {
-		if (line[at] && strchr(" \t\r\f\v", line[at]))
-			at++;
-		else if (l->line == 1 && length - at >= mark &&
-			 !memcmp(line + at, byte_order_mark, mark))
-			at += mark;
-		else
-			break;
+	if (strlen(line) != length) {
+		strcpy(l->section, "?");
+		return fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
+				 "there is a NUL byte in it; this is no text file, name another or "
+				 "remove the byte");
 	}
-	return at;
-}
-
-/*
- * Hand @line on to inih, which reads into @buffer of @size. Comments are handed on as empty
- * lines, so that they may be longer; white space before a key is taken away, because inih
- * would read that as a second line of the key before.
- */
-static char *hand_on(struct loading *l, const char *line, size_t length, char *buffer, int size)
-{
-	size_t skip = leading(l, line, length);
-
-	line += skip;
-	length -= skip;
-	if (memchr(line, '\0', length)) {
-		fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
-			  "there is a NUL byte in it; this is no text file, name another or "
-			  "remove the byte");
-		return NULL;
-	}
-	if (length && (*line == '#' || *line == ';'))
-		length = 0;
-	if (length + 2 > (size_t)size) {
-		fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
-			  "the line has %zu characters; shorten it to %d", length, size - 2);
-		return NULL;
-	}
-	if (length && *line == '[' && check_section_line(l, line, length) < 0)
-		return NULL;
-	memcpy(buffer, line, length);
-	strcpy(buffer + length, "\n");
-	return buffer;
-}
-
-/* An ini_reader: the next line, or NULL at the end and after a failure. */
-static char *next_line(char *buffer, int size, void *stream)
-{
-	struct loading *l = stream;
-	const char *line = l->next, *newline;
-	size_t length;
-	char *text;
-
-	if (l->error || !l->left)
-		return NULL;
-	newline = memchr(line, '\n', l->left);
-	length = newline ? (size_t)(newline - line) : l->left;
-	l->next += length + !!newline;
-	l->left -= length + !!newline;
-	l->line++;
-	text = hand_on(l, line, length, buffer, size);
-	/* It may have been where another section begins: what follows is in none that is read. */
-	if (text || !pass_over(l))
-		return text;
-	strcpy(l->section, "?");
-	return strcpy(buffer, UNREADABLE "\n");
-}
-
-/* What tcptunectl shares with the daemon: where it is, and how its path memory is kept. */
-static bool is_shared(const char *section)
-{
-	return !strcmp(section, "tcptuned") || !strcmp(section, "paths");
-}
-
-/* An ini_handler: 1 to go on. */
-static int handle_key(void *user, const char *of_inih, const char *name, const char *value)
-{
-	struct loading *l = user;
-	char quoted[QUOTED];
-
-	(void)of_inih; /* check_section_line() has the whole of it */
-	if (l->error)
+	if (l->line == 1 && !strncmp(line, byte_order_mark, strlen(byte_order_mark)))
+		line += strlen(byte_order_mark);
+	line = strip(line);
+	if (!*line || *line == '#' || *line == ';')
 		return 0;
-	if (l->warning && !is_shared(l->section))
-		return 1;
-	if (!*l->section)
-		return !fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
-				  "the key %s stands before any section; write [policy] or "
-				  "another section above it",
-				  quote(name, quoted));
-	return !set_key(l, l->section, name, value ? value : "") || pass_over(l);
+	return *line == '[' ? parse_section(l, line) : parse_assignment(l, line);
 }
 
-static int parse_text(struct loading *l, const char *file, const char *text, size_t length)
+/* @text may be written to, and has room for one byte more than @length. */
+static int parse_text(struct loading *l, const char *file, char *text, size_t length)
 {
-	int bad_line;
+	char *end = text + length, *newline;
 
 	begin_source(l, file);
-	l->next = text;
-	l->left = length;
-	bad_line = ini_parse_stream(next_line, l, handle_key, l);
-	/* inih goes on after a line that it cannot parse: that one comes first. */
-	if (bad_line > 0 && (!l->error || (unsigned int)bad_line < l->line)) {
-		l->line = (unsigned int)bad_line;
-		fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
-			  "neither a [section] nor a key; write key = value, or # before a "
-			  "comment");
+	for (char *line = text; line < end; line = newline + 1) {
+		newline = memchr(line, '\n', (size_t)(end - line));
+		if (!newline)
+			newline = end;
+		*newline = '\0';
+		l->line++;
+		if (parse_line(l, line, (size_t)(newline - line)) < 0 && !pass_over(l))
+			break;
 	}
-	if (bad_line < 0 && !l->error)
-		fail_file(l, file, ENOMEM, "free some memory");
 	return l->error;
 }
 
@@ -620,8 +518,8 @@ static ssize_t read_all(int fd, char *buffer, size_t size)
 }
 
 /*
- * The contents of a regular file of at most FILE_MAX bytes. Returns its length, or a negative
- * errno and in @ret_remedy what to do.
+ * The contents of a regular file of at most FILE_MAX bytes, in a buffer with room for one more.
+ * Returns their length, or a negative errno and in @ret_remedy what to do.
  */
 static ssize_t read_text(const char *path, char **ret_text, const char **ret_remedy)
 {
@@ -755,26 +653,6 @@ static bool is_below(const char *path, const char *directory)
 	return !strncmp(path, directory, length) && (path[length] == '/' || !path[length]);
 }
 
-/* What auto and kernel come to depends on the host. */
-static bool is_above(uint32_t window_min, uint32_t window_max)
-{
-	return window_max > TCPTUNED_WINDOW_KERNEL && window_min > window_max;
-}
-
-static int check_windows(struct loading *l, const char *section, const char *at,
-			 const struct tcptuned_policy_config *set)
-{
-	bool send = is_above(set->send_window_min_bytes, set->send_window_max_bytes);
-	const char *direction = send ? "send" : "receive";
-
-	if (!send && !is_above(set->receive_window_min_bytes, set->receive_window_max_bytes))
-		return 0;
-	return l->error = tcptuned_fail(l->err, EINVAL, TCPTUNED_EXIT_CONFIG_INCONSISTENT,
-					"%s: %s.%s_window_min is above %s_window_max; lower the "
-					"one or raise the other",
-					at, section, direction, direction);
-}
-
 static int cross_check(struct loading *l)
 {
 	const struct tcptuned_config *c = &l->config;
@@ -789,14 +667,7 @@ static int cross_check(struct loading *l)
 			       "tcptuned.bpffs, %.100s, which holds no ordinary files; take "
 			       "another, as /run/tcptuned",
 			       origin, c->runtime_directory, c->bpffs);
-	if (!bitcp_params_valid(&c->policy.bitcp))
-		return l->error = tcptuned_fail(
-			       l->err, EINVAL, TCPTUNED_EXIT_CONFIG_INCONSISTENT,
-			       "%s: bitcp: s_max, s_min, beta and low_window do not go "
-			       "together; remove them for the defaults",
-			       c->origin[key_index("bitcp", "s_max")]);
-	return check_windows(l, "policy", c->origin[key_index("policy", "receive_window_min")],
-			     &c->policy);
+	return 0;
 }
 
 /* ---- named policies, when everything has been read ------------------------------------- */
@@ -807,7 +678,7 @@ static bool is_condition(const struct tcptuned_key *key)
 	return !strcmp(key->section, NAMED_POLICY) && key->special;
 }
 
-/* What a policy does not say is as in [policy] and [bitcp]. */
+/* What a policy does not say is as in [policy]. */
 static void inherit(struct loading *l, struct tcptuned_named_policy *policy)
 {
 	tcptuned_policy_view(policy, &l->view);
@@ -865,8 +736,6 @@ static bool has_condition(const struct tcptuned_policy_config *set)
 
 static int finish_policy(struct loading *l, struct tcptuned_named_policy *policy)
 {
-	char section[TCPTUNED_POLICY_NAME_MAX + 8];
-
 	if (!has_condition(&policy->set))
 		return l->error = tcptuned_fail(
 			       l->err, EINVAL, TCPTUNED_EXIT_CONFIG_INCONSISTENT,
@@ -875,9 +744,6 @@ static int finish_policy(struct loading *l, struct tcptuned_named_policy *policy
 			       "write its keys into [policy], which has all others",
 			       policy->where, policy->name);
 	inherit(l, policy);
-	snprintf(section, sizeof(section), "policy %s", policy->name);
-	if (check_windows(l, section, policy->where, &policy->set) < 0)
-		return l->error;
 	return read_prefixes(l, policy);
 }
 
@@ -902,10 +768,8 @@ void tcptuned_config_free(struct tcptuned_config *config)
 		free(policy->where);
 	}
 	free(config->policies);
-	free(config->policies_index);
 	config->policies = NULL;
-	config->policies_index = NULL;
-	config->policies_len = config->policies_room = 0;
+	config->policies_len = 0;
 }
 
 /* ---- from the beginning ---------------------------------------------------------------- */
@@ -916,6 +780,7 @@ void tcptuned_config_defaults(struct tcptuned_config *ret)
 
 	/* All bytes, also of padding: values are compared with memcmp(). */
 	memset(ret, 0, sizeof(*ret));
+	ret->bitcp = bitcp_params_default();
 	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++) {
 		const struct tcptuned_key *key = &tcptuned_keys[i];
 		int error = tcptuned_key_parse(key, key->fallback, ret, problem);

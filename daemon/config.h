@@ -21,7 +21,7 @@
 #include "prefix.h"
 
 #define TCPTUNED_CONFIG_PATH "/etc/tcptuned/tcptuned.conf"
-#define TCPTUNED_CONFIG_KEYS 46
+#define TCPTUNED_CONFIG_KEYS 28
 #define TCPTUNED_CONFIG_TEXT 256 /* longest path or origin, with its NUL */
 
 #define TCPTUNED_WINDOW_KERNEL 1 /* receive_window_max = kernel: as far as the kernel goes */
@@ -43,16 +43,8 @@ struct tcptuned_policy_config {
 	bool override_sndbuf;
 	uint32_t receive_window_max_bytes; /* 0: auto; 1: TCPTUNED_WINDOW_KERNEL */
 	uint32_t send_window_max_bytes;
-	uint32_t send_unsent_max_bytes; /* 0: as the path needs */
-	uint32_t receive_window_min_bytes; /* 0: as the kernel begins */
-	uint32_t send_window_min_bytes;
-	uint32_t receive_buffer_bytes; /* 0: right-sized */
-	uint32_t send_buffer_bytes;
-	uint32_t first_window_bytes;   /* 0: the kernel's */
-	uint64_t pacing_rate_max_bps;  /* bits per second; 0: none */
 	char congestion_control[TCPTUNED_CC_NAME_MAX]; /* "": leave it alone; TCPTUNED_CC_AUTO */
 	uint32_t long_path_segments; /* bandwidth-delay product from which auto takes bitcp */
-	struct bitcp_params bitcp; /* of [bitcp]; named ones may have their own */
 };
 
 struct tcptuned_named_policy {
@@ -70,16 +62,16 @@ struct tcptuned_config {
 	char runtime_directory[TCPTUNED_CONFIG_TEXT];
 	char state_directory[TCPTUNED_CONFIG_TEXT];
 	uint32_t log_level; /* enum tcptuned_log_level */
-	bool program_statistics;
 
-	/* [policy] and [bitcp] */
+	/* [policy] */
 	struct tcptuned_policy_config policy;
 
 	/* [policy NAME], in the order in which they are first met */
 	struct tcptuned_named_policy *policies;
 	size_t policies_len;
-	size_t policies_room;	  /* how many there is memory for, a power of 2 */
-	uint32_t *policies_index; /* by the hash of a name its place and 1; twice the room */
+
+	/* [bitcp]; its other parameters are the paper's */
+	struct bitcp_params bitcp;
 
 	/* [memory] */
 	uint64_t budget_bytes; /* 0: from the kernel's limits */
@@ -89,9 +81,6 @@ struct tcptuned_config {
 
 	/* [paths] */
 	bool paths_enabled;
-	uint32_t paths_ipv4_prefix; /* bits */
-	uint32_t paths_ipv6_prefix;
-	uint32_t paths_entries_max;
 	uint32_t paths_expire_s;
 
 	/* [metrics] */
@@ -128,8 +117,8 @@ int tcptuned_config_load(const char *path, const char *const *set, struct tcptun
 			 struct tcptuned_error *err);
 
 /*
- * What a program needs that looks for the daemon: [tcptuned] and [paths] alone, as far as they
- * can be read. What cannot be read is passed over, the other sections are not looked at, nor are
+ * What a program needs that looks for the daemon: [tcptuned] alone, as far as it can be
+ * read. What cannot be read is passed over, the other sections are not looked at, nor are
  * files that they name: a mistake in a policy must not keep anybody from the daemon that runs.
  *
  * @ret_warning: its text is that of the first fault that was passed over, or ""

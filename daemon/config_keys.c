@@ -33,19 +33,17 @@ const struct tcptuned_section tcptuned_sections[] = {
 	{"tcptuned", "The daemon itself."},
 	{"policy", "What is done to the connections of this host, unless a named policy has them."},
 	{NAMED_POLICY,
-	 "Up to 65,535 policies of their own names, letters, digits, _ and -, each for the "
+	 "Up to 256 policies of their own names, letters, digits, _ and -, each for the "
 	 "connections that fulfil all of its conditions, of which it needs one at least. "
 	 "Where several would do, the one with the longest destination prefix has the "
 	 "connection; among those the one with the longest source prefix, the fewest ports, "
 	 "the deepest control group, the one that comes first. It has every key of [policy], "
-	 "and what it leaves out is as in [policy]; those of [bitcp] have bitcp_ before "
-	 "them. Of mode, observe is a dry run of this policy, and off leaves its connections as "
+	 "and what it leaves out is as in [policy]. Of mode, observe is a dry run of this policy, and off leaves its connections as "
 	 "they would be without tcptuned."},
 	{"memory", "The memory that all connections together may be granted."},
 	{"bitcp",
-	 "The parameters of BI-TCP, the congestion control that is registered as bitcp. They "
-	 "hold for connections made from then on. Defaults and guidance: Xu, Harfoush and "
-	 "Rhee, "
+	 "BI-TCP, the congestion control that is registered as bitcp, for connections made from "
+	 "then on. Its other parameters are those of the paper: Xu, Harfoush and Rhee, "
 	 "Binary Increase Congestion Control for Fast, Long Distance Networks, section VI."},
 	{"control", "The socket through which tcptunectl talks to the daemon."},
 	{"paths",
@@ -107,7 +105,7 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.help = "Where the database paths.db is kept, see [paths]. It is made if it is "
 			"missing. Where it cannot be, that is logged, and paths are remembered "
 			"until the stop only. Under systemd, another one needs ReadWritePaths= in a "
-			"drop-in of the unit. A dry run writes nothing there.",
+			"drop-in of the unit. A dry run neither reads nor writes it.",
 	},
 	{
 		.section = "tcptuned",
@@ -118,17 +116,6 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.fallback = "info",
 		.live = true,
 		.help = "The least important messages that are still logged.",
-	},
-	{
-		.section = "tcptuned",
-		.name = "program_statistics",
-		.type = KEY_BOOL,
-		FIELD(program_statistics),
-		.fallback = "no",
-		.help = "Let the kernel count runs and run time of BPF programs, and show "
-			"those of "
-			"tcptuned's own among the metrics. This costs every BPF program of the "
-			"host two readings of the clock per run.",
 	},
 	{
 		.section = "policy",
@@ -213,23 +200,6 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 	},
 	{
 		.section = "policy",
-		.name = "send_unsent_max",
-		.type = KEY_SIZE,
-		FIELD(policy.send_unsent_max_bytes),
-		.lowest = 16 * KIB,
-		.highest = GIB,
-		.special = "auto",
-		.fallback = "auto",
-		.live = true,
-		.help = "The most data that may wait in a send buffer without having been sent "
-			"(TCP_NOTSENT_LOWAT), where the application sets no such bound "
-			"itself. auto: what net.ipv4.tcp_notsent_lowat says where that has "
-			"been set, else what the connection sends in an eighth of its "
-			"round-trip time or in 4 ms, whichever is more, and at least 128 KiB. "
-			"1G is none.",
-	},
-	{
-		.section = "policy",
 		.name = "congestion_control",
 		.type = KEY_NAME,
 		FIELD(policy.congestion_control),
@@ -283,96 +253,10 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 			"all, small wants are met whole and the rest is shared equally: a "
 			"connection that gets less has a smaller window. One connection has a "
 			"quarter at most, and all to one network (/24, or /48 of IPv6) have half. "
-			"Buffers that an application or a policy fixes do not count. auto: three quarters of "
+			"Buffers that an application fixes do not count. auto: three quarters of "
 			"the memory at which the kernel presses TCP (the middle value of "
 			"net.ipv4.tcp_mem). A connection that has been idle for some seconds "
 			"gives back what it does not hold.",
-	},
-	{
-		.section = "policy",
-		.name = "receive_window_min",
-		.type = KEY_SIZE,
-		FIELD(policy.receive_window_min_bytes),
-		.lowest = 64 * KIB,
-		.highest = GIB,
-		.special = "auto",
-		.fallback = "auto",
-		.live = true,
-		.help = "The least window of a receiver, from the first round trip that is "
-			"measured on, as far as its window scale and the memory budget go. auto: "
-			"what the kernel begins with, or less on a path that is found to be slow.",
-	},
-	{
-		.section = "policy",
-		.name = "send_window_min",
-		.type = KEY_SIZE,
-		FIELD(policy.send_window_min_bytes),
-		.lowest = 64 * KIB,
-		.highest = GIB,
-		.special = "auto",
-		.fallback = "auto",
-		.live = true,
-		.help = "The least data in flight that a send buffer is made for. auto: what "
-			"the kernel begins with.",
-	},
-	{
-		.section = "policy",
-		.name = "receive_buffer",
-		.type = KEY_SIZE,
-		FIELD(policy.receive_buffer_bytes),
-		.lowest = 4 * KIB,
-		.highest = GIB / 2,
-		.special = "auto",
-		.fallback = "auto",
-		.live = true,
-		.help = "Manual tuning: the receive buffer as an application would fix it with "
-			"SO_RCVBUF, of which the kernel takes twice, at most net.core.rmem_max, "
-			"which tcptuned does not raise. It is fixed before the SYN "
-			"where the connection is opened here, and when it is established where "
-			"it is accepted. An application's own stands if override_rcvbuf is no. "
-			"A socket whose connect() failed keeps it, also for a next attempt that "
-			"another policy has: the kernel lets no program take such a lock off. "
-			"auto: right-sized.",
-	},
-	{
-		.section = "policy",
-		.name = "send_buffer",
-		.type = KEY_SIZE,
-		FIELD(policy.send_buffer_bytes),
-		.lowest = 4 * KIB,
-		.highest = GIB / 2,
-		.special = "auto",
-		.fallback = "auto",
-		.live = true,
-		.help = "The same for SO_SNDBUF, net.core.wmem_max and the send buffer.",
-	},
-	{
-		.section = "policy",
-		.name = "first_window",
-		.type = KEY_SIZE,
-		FIELD(policy.first_window_bytes),
-		.lowest = 64 * KIB,
-		.highest = GIB,
-		.special = "auto",
-		.fallback = "auto",
-		.live = true,
-		.help = "The window that a connection opened here offers from its first ACK on, "
-			"at most half of the largest value of net.ipv4.tcp_rmem. Of one that is "
-			"accepted the listener decides. auto: the kernel's, 64 KB, or about ten "
-			"segments to a path that is remembered as slow (see [paths]).",
-	},
-	{
-		.section = "policy",
-		.name = "pacing_rate_max",
-		.type = KEY_RATE,
-		FIELD(policy.pacing_rate_max_bps),
-		.lowest = 8000,
-		.highest = 34000000000,
-		.special = "none",
-		.fallback = "none",
-		.live = true,
-		.help = "The most that a connection sends, as SO_MAX_PACING_RATE; an "
-			"application's own limit holds where it is lower.",
 	},
 	{
 		.section = NAMED_POLICY,
@@ -445,86 +329,10 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 			"seconds.",
 	},
 	{
-		.section = NAMED_POLICY,
-		.name = "bitcp_s_max",
-		.type = KEY_FRACTION,
-		FIELD(policy.bitcp.s_max),
-		.lowest = BITCP_S_MAX_LOWEST,
-		.highest = BITCP_S_MAX_HIGHEST,
-		.fallback = "32",
-		.unit = "packets",
-		.live = true,
-		.help = "s_max of [bitcp], for this policy's connections.",
-	},
-	{
-		.section = NAMED_POLICY,
-		.name = "bitcp_s_min",
-		.type = KEY_FRACTION,
-		FIELD(policy.bitcp.s_min),
-		.lowest = BITCP_S_MIN_LOWEST,
-		.highest = BITCP_S_MIN_HIGHEST,
-		.fallback = "0.01",
-		.unit = "packets",
-		.live = true,
-		.help = "s_min of [bitcp], for this policy's connections.",
-	},
-	{
-		.section = NAMED_POLICY,
-		.name = "bitcp_beta",
-		.type = KEY_FRACTION,
-		FIELD(policy.bitcp.beta),
-		.lowest = BITCP_BETA_LOWEST,
-		.highest = BITCP_BETA_HIGHEST,
-		.fallback = "0.125",
-		.live = true,
-		.help = "beta of [bitcp], for this policy's connections.",
-	},
-	{
-		.section = NAMED_POLICY,
-		.name = "bitcp_low_window",
-		.type = KEY_INTEGER,
-		FIELD(policy.bitcp.low_window),
-		.lowest = BITCP_LOW_WINDOW_LOWEST,
-		.highest = BITCP_LOW_WINDOW_HIGHEST,
-		.fallback = "14",
-		.unit = "packets",
-		.live = true,
-		.help = "low_window of [bitcp], for this policy's connections.",
-	},
-	{
-		.section = "bitcp",
-		.name = "s_max",
-		.type = KEY_FRACTION,
-		FIELD(policy.bitcp.s_max),
-		.lowest = BITCP_S_MAX_LOWEST,
-		.highest = BITCP_S_MAX_HIGHEST,
-		.fallback = "32",
-		.unit = "packets",
-		.live = true,
-		.help = "S_max, the most that the window grows in a round-trip time. The paper "
-			"takes 32. More lets large windows grow faster where losses are rare, "
-			"and "
-			"is less fair between flows of different round-trip times.",
-	},
-	{
-		.section = "bitcp",
-		.name = "s_min",
-		.type = KEY_FRACTION,
-		FIELD(policy.bitcp.s_min),
-		.lowest = BITCP_S_MIN_LOWEST,
-		.highest = BITCP_S_MIN_HIGHEST,
-		.fallback = "0.01",
-		.unit = "packets",
-		.live = true,
-		.help = "S_min, the least that the window grows in a round-trip time while it "
-			"searches. The paper takes 0.01. Less is friendlier to other TCP where "
-			"windows are small, and again less fair between round-trip times.",
-	},
-	{
 		.section = "bitcp",
 		.name = "beta",
 		.type = KEY_FRACTION,
-		FIELD(policy.bitcp.beta),
+		FIELD(bitcp.beta),
 		.lowest = BITCP_BETA_LOWEST,
 		.highest = BITCP_BETA_HIGHEST,
 		.fallback = "0.125",
@@ -535,19 +343,6 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 			"uses the path better, and takes longer to reach a fair share.",
 	},
 	{
-		.section = "bitcp",
-		.name = "low_window",
-		.type = KEY_INTEGER,
-		FIELD(policy.bitcp.low_window),
-		.lowest = BITCP_LOW_WINDOW_LOWEST,
-		.highest = BITCP_LOW_WINDOW_HIGHEST,
-		.fallback = "14",
-		.unit = "packets",
-		.live = true,
-		.help = "Below this window BI-TCP behaves as standard TCP. The paper takes 14, "
-			"where its throughput and that of standard TCP cross.",
-	},
-	{
 		.section = "control",
 		.name = "group",
 		.type = KEY_NAME,
@@ -556,9 +351,8 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.fallback = "root",
 		.help = "The group whose members may use tcptunectl, besides root: they see every "
 			"connection of the host, may switch policies off and on, apply them to "
-			"open connections, and may stop the daemon. To have paths forgotten, and "
-			"to read what a killed daemon left, takes root. The socket is control in "
-			"runtime_directory. Under systemd, the unit needs SupplementaryGroups= with "
+			"open connections, and may stop the daemon. To have paths forgotten takes "
+			"root. The socket is control in runtime_directory. Under systemd, the unit needs SupplementaryGroups= with "
 			"that group.",
 	},
 	{
@@ -570,43 +364,6 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 		.live = true,
 		.help = "Learn from connections that end, and let new ones begin with it. no: "
 			"neither; what is known stays until it expires.",
-	},
-	{
-		.section = "paths",
-		.name = "ipv4_prefix",
-		.type = KEY_INTEGER,
-		FIELD(paths_ipv4_prefix),
-		.lowest = 8,
-		.highest = 32,
-		.fallback = "24",
-		.unit = "bits",
-		.live = true,
-		.help = "IPv4 destinations that agree in so many bits share what is known. "
-			"After a change what was learned with another value is of no use.",
-	},
-	{
-		.section = "paths",
-		.name = "ipv6_prefix",
-		.type = KEY_INTEGER,
-		FIELD(paths_ipv6_prefix),
-		.lowest = 16,
-		.highest = 128,
-		.fallback = "48",
-		.unit = "bits",
-		.live = true,
-		.help = "The same for IPv6: 48 is a site, 64 one of its networks.",
-	},
-	{
-		.section = "paths",
-		.name = "entries_max",
-		.type = KEY_INTEGER,
-		FIELD(paths_entries_max),
-		.lowest = 64,
-		.highest = 1 << 20,
-		.fallback = "65536",
-		.unit = "prefixes",
-		.help = "The most that is remembered; beyond it the least recently used go. "
-			"Takes about 150 bytes of kernel memory each, whether used or not.",
 	},
 	{
 		.section = "paths",
@@ -878,17 +635,6 @@ static int parse_fraction(const struct tcptuned_key *key, const char *text,
 			      negative, ret_problem);
 }
 
-/* Bits per second; k, M and G are powers of 1000, as rates have them. */
-static int parse_rate(const struct tcptuned_key *key, const char *text,
-		      struct tcptuned_config *config, char *ret_problem)
-{
-	static const struct unit units[] = {
-		{"", 1}, {"k", 1000}, {"M", 1000000}, {"G", 1000000000}, {0}};
-
-	return parse_quantity(key, text, config, units, "is not a rate",
-			      "is not a whole number of bits per second, k, M or G", ret_problem);
-}
-
 static int parse_prefixes(const struct tcptuned_key *key, const char *text,
 			  struct tcptuned_config *config, char *ret_problem)
 {
@@ -951,7 +697,7 @@ int tcptuned_key_parse(const struct tcptuned_key *key, const char *text,
 		[KEY_SIZE] = parse_size,     [KEY_FRACTION] = parse_fraction,
 		[KEY_CHOICE] = parse_choice, [KEY_PATH] = parse_path,
 		[KEY_NAME] = parse_name,     [KEY_ADDRESS] = parse_address,
-		[KEY_RATE] = parse_rate,     [KEY_PREFIXES] = parse_prefixes,
+		[KEY_PREFIXES] = parse_prefixes,
 		[KEY_PORTS] = parse_ports,
 	};
 
@@ -1008,20 +754,6 @@ static void format_fraction(uint64_t value, char *ret)
 		ret[--length] = '\0';
 }
 
-static void format_rate(uint64_t bps, char *ret)
-{
-	static const char suffixes[] = {'G', 'M', 'k'};
-	uint64_t factor = 1000000000;
-
-	for (size_t i = 0; i < sizeof(suffixes); i++, factor /= 1000) {
-		if (bps % factor)
-			continue;
-		snprintf(ret, KEY_TEXT, "%ju%c", (uintmax_t)(bps / factor), suffixes[i]);
-		return;
-	}
-	snprintf(ret, KEY_TEXT, "%ju", (uintmax_t)bps);
-}
-
 static void format_ports(const struct tcptuned_ports *ports, char *ret)
 {
 	if (ports->low == ports->high)
@@ -1051,8 +783,6 @@ static void format_number(const struct tcptuned_key *key, uint64_t value, char *
 		format_size(value, ret);
 	else if (key->type == KEY_FRACTION)
 		format_fraction(value, ret);
-	else if (key->type == KEY_RATE)
-		format_rate(value, ret);
 	else
 		snprintf(ret, KEY_TEXT, "%ju", (uintmax_t)value);
 }
@@ -1110,7 +840,6 @@ void tcptuned_key_wants(const struct tcptuned_key *key, char *ret)
 		[KEY_PATH] = "an absolute path",
 		[KEY_NAME] = "a name of at most ",
 		[KEY_ADDRESS] = "a numeric IPv4 or IPv6 address",
-		[KEY_RATE] = "a rate in bits per second",
 		[KEY_PREFIXES] = "prefixes of IPv4 or IPv6, as 192.0.2.0/24, with commas between",
 		[KEY_PORTS] = "a port, or a range of ports as 8000-8080, from 1 to 65535",
 	};
@@ -1128,11 +857,8 @@ void tcptuned_key_wants(const struct tcptuned_key *key, char *ret)
 		append(ret, " of ");
 		append(ret, key->unit);
 	}
-	if (key->type == KEY_INTEGER || key->type == KEY_SIZE || key->type == KEY_FRACTION ||
-	    key->type == KEY_RATE)
+	if (key->type == KEY_INTEGER || key->type == KEY_SIZE || key->type == KEY_FRACTION)
 		append_range(key, ret);
-	if (key->type == KEY_RATE)
-		append(ret, " (k, M, G: powers of 1000)");
 	if (key->type == KEY_SIZE)
 		append(ret, " (K, M, G: powers of 1024)");
 	if (key->word) {

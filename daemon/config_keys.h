@@ -16,7 +16,6 @@ enum tcptuned_key_type {
 	KEY_PATH,     /* char[] */
 	KEY_NAME,     /* char[] */
 	KEY_ADDRESS,  /* char[] */
-	KEY_RATE,     /* uint64_t, bits per second */
 	KEY_PREFIXES, /* struct tcptuned_prefixes; each occurrence adds to it */
 	KEY_PORTS,    /* struct tcptuned_ports */
 };

@@ -42,8 +42,6 @@ static void print_policy_key(const struct tcptuned_named_policy *policy,
 
 	if (!strcmp(key->section, NAMED_POLICY) && key->special && !policy->origin[i])
 		return; /* no condition */
-	if (!strncmp(key->name, "bitcp_", 6) && !policy->origin[i])
-		origin = "[bitcp]";
 	tcptuned_key_format(key, view, value);
 	if (key->type == KEY_PREFIXES && strcmp(value, key->special))
 		print_prefixes(key,

@@ -54,7 +54,7 @@ struct tcptuned_control {
 	struct tcptuned_events *events; /* while somebody listens */
 	__u64 renew_ms;			/* when to renew them */
 	__s64 realtime_ns;
-	struct client *clients;
+	struct client clients[CLIENTS_MAX];
 	bool stop_asked; /* also of a client that has hung up since */
 	pid_t stop_pid;
 	uid_t stop_uid;
@@ -63,8 +63,8 @@ struct tcptuned_control {
 /* ---- clients ------------------------------------------------------------------------------ */
 
 #define for_each_client(control, client)                                                \
-	for (struct client *client = (control)->clients;                                \
-	     client < (control)->clients + (control)->options.clients_max; client++)
+	for (struct client *client = (struct client *)(control)->clients;               \
+	     client < (control)->clients + CLIENTS_MAX; client++)
 
 static unsigned int count_in_state(const struct tcptuned_control *control, enum state state)
 {
@@ -268,7 +268,7 @@ static int check_pending(const struct tcptuned_control *control, struct tcptuned
 static bool changes(enum tcptuned_command command)
 {
 	return command == TCPTUNED_CMD_POLICY_ENABLE || command == TCPTUNED_CMD_POLICY_DISABLE ||
-	       command == TCPTUNED_CMD_POLICY_APPLY;
+	       command == TCPTUNED_CMD_POLICY_APPLY || command == TCPTUNED_CMD_PATHS_FORGET;
 }
 
 static int stop(struct tcptuned_control *control, struct client *client,
@@ -291,7 +291,7 @@ static int answer(struct tcptuned_control *control, struct client *client,
 {
 	int error;
 
-	client->deadline_ms = tcptuned_monotonic_ms() + control->options.answer_timeout_s * 1000ull;
+	client->deadline_ms = tcptuned_monotonic_ms() + ANSWER_TIMEOUT_S * 1000ull;
 	if (request->command == TCPTUNED_CMD_EVENTS)
 		return listen_to_events(control, client, &request->filter, err);
 	if (request->command == TCPTUNED_CMD_STOP)
@@ -300,6 +300,10 @@ static int answer(struct tcptuned_control *control, struct client *client,
 	error = check_pending(control, err);
 	if (error)
 		return error;
+	if (request->command == TCPTUNED_CMD_PATHS_FORGET && client->uid)
+		return tcptuned_fail(err, EPERM, TCPTUNED_EXIT_NOT_PERMITTED,
+				     "paths forget: only root may have paths forgotten; run it "
+				     "with sudo");
 	if (changes(request->command) && control->options.change)
 		return control->options.change(control->options.change_ctx, request, &client->out,
 					       err);
@@ -311,7 +315,7 @@ static void handle_request(struct tcptuned_control *control, struct client *clie
 	struct tcptuned_error err = { .status = TCPTUNED_EXIT_INTERNAL };
 	struct tcptuned_request request;
 
-	client->deadline_ms = tcptuned_monotonic_ms() + control->options.answer_timeout_s * 1000ull;
+	client->deadline_ms = tcptuned_monotonic_ms() + ANSWER_TIMEOUT_S * 1000ull;
 	if (tcptuned_request_parse(client->request, len, &request, &err) ||
 	    answer(control, client, &request, &err))
 		refuse(client, &err);
@@ -415,7 +419,7 @@ static struct client *free_client(const struct tcptuned_control *control,
 			return client;
 	tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_DAEMON,
 		      "%u others use the control socket, and that is as many as may; try again",
-		      control->options.clients_max);
+		      CLIENTS_MAX);
 	return NULL;
 }
 
@@ -442,14 +446,14 @@ static void accept_one(struct tcptuned_control *control, int accepted)
 	client->pid = peer.pid;
 	client->uid = peer.uid;
 	client->deadline_ms =
-		tcptuned_monotonic_ms() + control->options.request_timeout_s * 1000ull;
+		tcptuned_monotonic_ms() + REQUEST_TIMEOUT_S * 1000ull;
 	client->fd = tcptuned_take_fd(&fd);
 }
 
 /* As many as there may be at once, and then it is the others' turn. */
 static void accept_some(struct tcptuned_control *control)
 {
-	for (unsigned int i = 0; i < control->options.clients_max; i++) {
+	for (unsigned int i = 0; i < CLIENTS_MAX; i++) {
 		int fd = accept4(control->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd < 0)
@@ -459,15 +463,6 @@ static void accept_some(struct tcptuned_control *control)
 }
 
 /* ---- start, run, stop --------------------------------------------------------------------- */
-
-int tcptuned_control_address(const char *directory, struct sockaddr_un *ret)
-{
-	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	return snprintf(ret->sun_path, sizeof(ret->sun_path), "%s/control", directory) <
-			       (int)sizeof(ret->sun_path)
-		       ? 0
-		       : -ENAMETOOLONG;
-}
 
 int tcptuned_control_group(const char *name, gid_t *ret_gid, struct tcptuned_error *err)
 {
@@ -535,9 +530,8 @@ static int make_control(struct tcptuned_control *control, struct tcptuned_error 
 				     "socket in it; name one of at most %zu characters",
 				     control->options.directory,
 				     sizeof(control->address.sun_path) - sizeof("/control"));
-	control->clients = calloc(control->options.clients_max, sizeof(*control->clients));
 	control->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (!control->clients || control->epoll_fd < 0)
+	if (control->epoll_fd < 0)
 		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL,
 				     "control socket: out of memory");
 	error = make_socket(control, err);
@@ -562,12 +556,6 @@ int tcptuned_control_start(struct tcptuned_control **ret,
 	control->options = *options;
 	control->listen_fd = -1;
 	control->epoll_fd = -1;
-	if (!control->options.clients_max)
-		control->options.clients_max = CLIENTS_MAX;
-	if (!control->options.request_timeout_s)
-		control->options.request_timeout_s = REQUEST_TIMEOUT_S;
-	if (!control->options.answer_timeout_s)
-		control->options.answer_timeout_s = ANSWER_TIMEOUT_S;
 	error = make_control(control, err);
 	if (error) {
 		tcptuned_control_stop(control);
@@ -642,11 +630,10 @@ void tcptuned_control_stop(struct tcptuned_control *control)
 		return;
 	if (control->listen_fd >= 0)
 		unlink(control->address.sun_path);
-	for (unsigned int i = 0; control->clients && i < control->options.clients_max; i++)
+	for (unsigned int i = 0; i < CLIENTS_MAX; i++)
 		if (control->clients[i].state != FREE)
 			end_client(control, &control->clients[i]);
 	tcptuned_closep(&control->listen_fd);
 	tcptuned_closep(&control->epoll_fd);
-	free(control->clients);
 	free(control);
 }

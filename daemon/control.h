@@ -21,21 +21,14 @@ struct tcptuned_control_options {
 	const char *group;	       /* whose members may ask, besides root; "": root's */
 	struct tcptuned_source source; /* its kernel side has to outlive the control socket */
 	/*
-	 * Does what POLICY_ENABLE, POLICY_DISABLE and POLICY_APPLY ask for, with one line of
-	 * answer. Returns 0, or a negative errno with @err filled; NULL: they are refused.
+	 * Does what POLICY_ENABLE, POLICY_DISABLE, POLICY_APPLY and PATHS_FORGET ask for, with one
+	 * line of answer. Returns 0, or a negative errno with @err filled; NULL: they are refused.
 	 */
 	int (*change)(void *ctx, const struct tcptuned_request *request,
 		      struct tcptuned_buf *out, struct tcptuned_error *err);
 	void *change_ctx;
 	const char *no_stop; /* why STOP is refused, and what to do; NULL: it is obeyed */
-	/* Limits; 0 stands for the default in parentheses. */
-	unsigned int clients_max;	/* at a time (16) */
-	unsigned int request_timeout_s; /* for the request to arrive (5) */
-	unsigned int answer_timeout_s;	/* for the answer to be taken (30) */
 };
-
-/* The address of the control socket in @directory. Returns 0, or -ENAMETOOLONG. */
-int tcptuned_control_address(const char *directory, struct sockaddr_un *ret);
 
 /*
  * The group named @name on this host; of "" root's. Returns 0, or a negative errno with @err filled

@@ -75,7 +75,6 @@ static int start_metrics(struct tcptuned_daemon *d, struct tcptuned_error *err)
 		.paths = d->paths,
 		.flows_max = d->config->metrics_flows,
 		.reader = d->config->metrics_reader,
-		.program_statistics = d->config->program_statistics,
 		.version = TCPTUNED_VERSION,
 		.policy_name = policy_name,
 		.policy = policy_record,
@@ -200,22 +199,19 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 					    sizeof(d->cgroup_path), err);
 	if (d->cgroup_fd < 0)
 		return d->cgroup_fd;
-	if (tcptuned_paths_new(&d->paths, &d->kernel, d->config->state_directory,
-			       d->config->paths_entries_max))
+	if (tcptuned_paths_new(&d->paths, &d->kernel,
+			       d->options->dry_run ? NULL : d->config->state_directory))
 		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL, "no memory");
-	if (d->options->dry_run)
-		tcptuned_paths_read_only(d->paths);
 	error = start_events(d, err);
 	if (!error)
 		error = start_metrics(d, err);
 	if (!error)
 		error = start_control(d, err);
 	if (!error && !d->options->dry_run)
-		tcptuned_paths_rescue(d->config->bpffs, d->config->state_directory,
-				      d->config->paths_entries_max);
+		tcptuned_paths_rescue(d->config->bpffs, d->config->state_directory);
 	if (!error)
 		error = tcptuned_kernel_attach(&d->kernel, d->config->bpffs, d->cgroup_fd, bitcp,
-					       d->config->paths_entries_max, err);
+					       err);
 	if (error)
 		return error;
 	log_start(d);

@@ -95,19 +95,6 @@ const char *tcptuned_event_name(unsigned int kind)
 
 /* ---- as JSON ------------------------------------------------------------------------------ */
 
-static void set_text(json_t *object, const char *name, const char *text)
-{
-	json_t *string = json_string(text);
-
-	json_object_set_new(object, name, string ? string : json_null());
-}
-
-static void set_number(json_t *object, const char *name, __u64 value)
-{
-	if (name)
-		json_object_set_new(object, name, json_integer((json_int_t)value));
-}
-
 /* A name of up to 16 characters, printable, out of the two numbers. */
 static void name_in(const struct tcptuned_event *event, char name[2 * sizeof(__u64) + 1])
 {

@@ -18,8 +18,8 @@ int tcptuned_fail(struct tcptuned_error *err, int errnum, enum tcptuned_exit sta
 		va_start(args, fmt);
 		vsnprintf(err->text, sizeof(err->text), fmt, args);
 		va_end(args);
-		/* What somebody wrote may be in it, and a cut through the middle of a character. */
-		tcptuned_make_utf8(err->text);
+		/* What somebody wrote may be in it, and JSON takes no bytes that are not UTF-8. */
+		tcptuned_make_printable(err->text);
 	}
 	return -errnum;
 }

@@ -76,7 +76,7 @@ static const char *const state_names[] = {
 
 static const struct word bitcp_modes[TCPTUNED_BITCP_MODES] = {
 	[BITCP_SLOW_START] = { "slow_start", "below the slow-start threshold" },
-	[BITCP_NORMAL] = { "normal", "as standard TCP, below bitcp.low_window" },
+	[BITCP_NORMAL] = { "normal", "as standard TCP, below 14 segments" },
 	[BITCP_BINARY_SEARCH] = { "binary_search", "closing in on the window that it heads for" },
 	[BITCP_ADDITIVE] = { "additive", "far below that: S_max segments per round trip" },
 	[BITCP_SLOW_START_PAST_MAX] = { "slow_start_past_max",

@@ -90,26 +90,9 @@ static const struct {
 	{"receive_rightsized", TCPTUNED_F_RCV_TAKEN},
 	{"send_rightsized", TCPTUNED_F_SND_TAKEN},
 	{"congestion_control_set", TCPTUNED_F_CC_SET},
-	{"receive_buffer_fixed", TCPTUNED_F_RCV_FIXED},
-	{"send_buffer_fixed", TCPTUNED_F_SND_FIXED},
-	{"pacing_limited", TCPTUNED_F_PACED},
 	{"receive_memory_short", TCPTUNED_F_RCV_PRESSED},
 	{"send_memory_short", TCPTUNED_F_SND_PRESSED},
 };
-
-/* jansson ignores a NULL value and says so; lack of memory shows when the text is made. */
-static void set_number(json_t *object, const char *name, __u64 value)
-{
-	json_object_set_new(object, name, json_integer((json_int_t)value));
-}
-
-/* Text that is not UTF-8 becomes null: only a policy's name or a module's could be that. */
-static void set_text(json_t *object, const char *name, const char *text)
-{
-	json_t *string = json_string(text);
-
-	json_object_set_new(object, name, string ? string : json_null());
-}
 
 static void set_numbers(json_t *object, const struct number *numbers, size_t len,
 			const void *from)
@@ -126,12 +109,6 @@ static void set_numbers(json_t *object, const struct number *numbers, size_t len
 			value = *(const __u64 *)field;
 		set_number(object, numbers[i].name, value);
 	}
-}
-
-static void set_if(json_t *object, const char *name, __u64 value)
-{
-	if (value)
-		set_number(object, name, value);
 }
 
 static json_t *direction_object(const struct tcptuned_flow_record *record, int send)
@@ -185,18 +162,12 @@ static json_t *flags_array(__u32 flags)
 	return array;
 }
 
-/* @policy: NULL where it is not there any more. An application may have set another limit since. */
-static json_t *pacing_object(const struct tcptuned_flow_record *record,
-			     const struct tcptuned_policy *policy)
+static json_t *pacing_object(const struct tcptuned_flow_record *record)
 {
-	bool by_policy = (record->flow.flags & TCPTUNED_F_PACED) &&
-			 (!policy || policy->pacing_rate_max == record->pacing_max_Bps);
 	json_t *object = json_object();
 
 	set_if(object, "rate_bytes_per_s", record->pacing_rate_Bps);
 	set_if(object, "rate_max_bytes_per_s", record->pacing_max_Bps);
-	if (record->pacing_max_Bps)
-		set_text(object, "rate_max_set_by", by_policy ? "policy" : "application");
 	return object;
 }
 
@@ -224,7 +195,7 @@ static json_t *flow_object(const struct tcptuned_flow_record *record, const char
 	json_object_set_new(object, "receive", direction_object(record, 0));
 	json_object_set_new(object, "send", direction_object(record, 1));
 	if (record->pacing_rate_Bps || record->pacing_max_Bps)
-		json_object_set_new(object, "pacing", pacing_object(record, policy_record));
+		json_object_set_new(object, "pacing", pacing_object(record));
 	if (record->ca_max_win)
 		json_object_set_new(object, "bitcp", bitcp_object(record));
 	return object;

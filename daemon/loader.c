@@ -31,7 +31,6 @@ static const char *const map_name[TCPTUNED_MAPS] = {
 	[TCPTUNED_MAP_TOTALS] = "totals",
 	[TCPTUNED_MAP_BUDGET] = "budget",
 	[TCPTUNED_MAP_LISTENERS] = "listeners",
-	[TCPTUNED_MAP_PACING] = "pacing",
 	[TCPTUNED_MAP_EVENT_GATE] = "event_gate",
 	[TCPTUNED_MAP_EVENTS] = "events",
 	[TCPTUNED_MAP_PATHS] = "paths",
@@ -139,25 +138,22 @@ void tcptuned_kernel_init(struct tcptuned_kernel *k, const char *bpffs)
 	libbpf_set_print(keep_libbpf_words);
 }
 
-static bool is_paths_map(int fd, uint32_t entries)
+static bool is_paths_map(int fd)
 {
 	struct bpf_map_info info = { 0 };
 	__u32 len = sizeof(info);
 
 	return fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &len) &&
 	       info.key_size == sizeof(struct tcptuned_path_key) &&
-	       info.value_size == sizeof(struct tcptuned_path) && info.max_entries == entries;
+	       info.value_size == sizeof(struct tcptuned_path);
 }
 
-/*
- * Is the map of paths as large as it is to be? One that is not is let go of: whoever attaches has
- * saved what is in it (tcptuned_paths_rescue()).
- */
+/* Has the map of paths this build's records? One that has not is let go of. */
 static bool paths_fit(struct tcptuned_kernel *k)
 {
 	int *fd = &k->map_fd[TCPTUNED_MAP_PATHS];
 
-	if (is_paths_map(*fd, k->paths_max))
+	if (is_paths_map(*fd))
 		return true;
 	if (*fd >= 0)
 		close(*fd);
@@ -257,9 +253,7 @@ static int load_rightsize(struct tcptuned_kernel *k, struct objects *o,
 	if (!o->rightsize)
 		return load_failed(err, errno, "the right-sizing programs");
 	k->paths_kept = paths_fit(k);
-	error = bpf_map__set_max_entries(o->rightsize->maps.paths, k->paths_max);
-	if (!error)
-		error = reuse_maps(k, o->rightsize->obj);
+	error = reuse_maps(k, o->rightsize->obj);
 	if (error)
 		return maps_failed(err, -error);
 	if (rightsize_bpf__load(o->rightsize))
@@ -752,10 +746,9 @@ bool tcptuned_kernel_can_be_read(const struct tcptuned_kernel *k)
 	return read_meta(k, &meta) && meta.abi == TCPTUNED_ABI;
 }
 
-bool tcptuned_kernel_keeps_paths(const struct tcptuned_kernel *k, uint32_t paths_max)
+bool tcptuned_kernel_keeps_paths(const struct tcptuned_kernel *k)
 {
-	return tcptuned_kernel_can_be_read(k) &&
-	       is_paths_map(k->map_fd[TCPTUNED_MAP_PATHS], paths_max);
+	return tcptuned_kernel_can_be_read(k) && is_paths_map(k->map_fd[TCPTUNED_MAP_PATHS]);
 }
 
 /* All that runs on the cgroup's sockets, and at their end? */
@@ -828,13 +821,12 @@ int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs,
 }
 
 int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgroup_fd,
-			   bool register_bitcp, uint32_t paths_max, struct tcptuned_error *err)
+			   bool register_bitcp, struct tcptuned_error *err)
 {
 	struct tcptuned_meta meta = { 0 };
 	int error;
 
 	tcptuned_kernel_init(k, bpffs);
-	k->paths_max = paths_max;
 	error = tcptuned_pins_check(bpffs, k->pin_dir, err);
 	if (error)
 		return error;
@@ -871,8 +863,7 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 	return error;
 }
 
-int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, uint32_t paths_max,
-			       struct tcptuned_error *err)
+int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, struct tcptuned_error *err)
 {
 	_cleanup_objects_ struct objects o = { 0 };
 	struct tcptuned_kernel k;
@@ -880,7 +871,6 @@ int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, uint32_t paths_
 	int error;
 
 	tcptuned_kernel_init(&k, bpffs);
-	k.paths_max = paths_max;
 	error = tcptuned_pins_check(bpffs, k.pin_dir, err);
 	if (!error)
 		error = load_rightsize(&k, &o, err);

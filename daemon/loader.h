@@ -28,7 +28,6 @@ enum tcptuned_map {
 	TCPTUNED_MAP_TOTALS,	   /* per CPU: struct tcptuned_totals */
 	TCPTUNED_MAP_BUDGET,	   /* struct budget */
 	TCPTUNED_MAP_LISTENERS,	   /* listeners with a raised buffer: struct tcptuned_listener */
-	TCPTUNED_MAP_PACING,	   /* socket storage: __u64, an application's own limit */
 	TCPTUNED_MAP_EVENT_GATE,   /* struct tcptuned_event_gate: does anybody listen? */
 	TCPTUNED_MAP_EVENTS,	   /* ring buffer of struct tcptuned_event */
 	TCPTUNED_MAP_BITCP_PARAMS, /* struct bitcp_params; absent without struct_ops */
@@ -104,7 +103,6 @@ struct tcptuned_kernel {
 	uint32_t other_layout; /* another build's maps, a bit each: there, and not opened */
 	int bitcp_map_fd; /* the struct_ops map */
 	bool bitcp;	  /* registered */
-	uint32_t paths_max; /* entries of the map of paths */
 	bool paths_kept; /* that map is of a daemon before this one, with what was learned since */
 	__u32 generation; /* of the policies in force, in the upper half of their ids; 0: none */
 	__u32 policies_len; /* how many these are, the default one included */
@@ -123,12 +121,11 @@ void tcptuned_kernel_init(struct tcptuned_kernel *k, const char *bpffs);
 /*
  * Load or take over everything, attach to the cgroup @cgroup_fd and pin under @bpffs; on
  * failure nothing is left behind that was not there before. The programs claim nothing until
- * a policy is written. @register_bitcp: offer the congestion control to the host. @paths_max:
- * so many paths are remembered at most.
+ * a policy is written. @register_bitcp: offer the congestion control to the host.
  * Returns 0 or a negative errno with @err filled.
  */
 int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgroup_fd,
-			   bool register_bitcp, uint32_t paths_max, struct tcptuned_error *err);
+			   bool register_bitcp, struct tcptuned_error *err);
 
 /*
  * Load every program into maps of its own, as tcptuned_kernel_attach() would, and unload it again.
@@ -136,8 +133,7 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
  * error where one is registered that an upgrade would end.
  * Returns 0 or a negative errno with @err filled.
  */
-int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, uint32_t paths_max,
-			       struct tcptuned_error *err);
+int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, struct tcptuned_error *err);
 
 /*
  * Open what is pinned under @bpffs, to look at it or to detach it. -ENOENT when nothing is, -EPERM
@@ -149,7 +145,7 @@ int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs,
 			 struct tcptuned_error *err);
 
 /* Would tcptuned_kernel_attach() go on with the map of paths that was opened? */
-bool tcptuned_kernel_keeps_paths(const struct tcptuned_kernel *k, uint32_t paths_max);
+bool tcptuned_kernel_keeps_paths(const struct tcptuned_kernel *k);
 
 /* Have the records of what was opened the layout of this build? */
 bool tcptuned_kernel_can_be_read(const struct tcptuned_kernel *k);

@@ -122,7 +122,7 @@ static int check_load(const struct tcptuned_config *config, struct tcptuned_erro
 	fd = tcptuned_cgroup_open(config->cgroup, &root, path, sizeof(path), err);
 	if (fd < 0)
 		return fd;
-	error = tcptuned_kernel_check_load(config->bpffs, fd, config->paths_entries_max, err);
+	error = tcptuned_kernel_check_load(config->bpffs, fd, err);
 	close(fd);
 	return error;
 }

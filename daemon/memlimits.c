@@ -233,24 +233,6 @@ static void raise_wmem_max(struct tcptuned_daemon *d)
 				  wanted, strerror(-changed));
 }
 
-/* setsockopt() takes half of the memory that it gives; what is more than the sysctl is cut to it. */
-static void warn_of_fixed(struct tcptuned_daemon *d, bool receive, uint32_t most)
-{
-	for (size_t i = 0; i < d->policies_len; i++) {
-		const struct tcptuned_policy *p = &d->policies[i].record;
-		uint32_t fixed = receive ? p->rcv_buffer : p->snd_buffer;
-
-		if (p->mode != TCPTUNED_TUNE || !most || fixed <= most / 2)
-			continue;
-		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
-				  "policy %s: %s_buffer is %u, of which connections get %u: "
-				  "net.core.%s bounds it, and tcptuned does not raise that",
-				  p->name, receive ? "receive" : "send", fixed, most / 2,
-				  receive ? "rmem_max" : "wmem_max");
-		return;
-	}
-}
-
 void tcptuned_buffer_limits_set(struct tcptuned_daemon *d)
 {
 	uint32_t receive = buffer_max("net.core.rmem_max", SO_RCVBUF);
@@ -264,6 +246,4 @@ void tcptuned_buffer_limits_set(struct tcptuned_daemon *d)
 		d->policies[i].record.rcv_buffer_max = receive;
 		d->policies[i].record.snd_buffer_max = send;
 	}
-	warn_of_fixed(d, true, receive);
-	warn_of_fixed(d, false, send);
 }

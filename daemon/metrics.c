@@ -37,14 +37,6 @@ static const struct {
 	 POLICY_FIELD(rcv_window_max), "Largest window that right-sizing may decide on."},
 	{"tcptuned_policy_window_max_bytes", "direction=\"send\"", POLICY_FIELD(snd_window_max),
 	 NULL},
-	{"tcptuned_policy_buffer_max_bytes", "direction=\"receive\"",
-	 POLICY_FIELD(rcv_buffer_max), "Largest buffer that the kernel lets tcptuned set."},
-	{"tcptuned_policy_buffer_max_bytes", "direction=\"send\"", POLICY_FIELD(snd_buffer_max),
-	 NULL},
-	{"tcptuned_policy_overrides", "option=\"SO_RCVBUF\"", POLICY_FIELD(override_rcvbuf),
-	 "Whether requests of applications for a fixed buffer are overridden."},
-	{"tcptuned_policy_overrides", "option=\"SO_SNDBUF\"", POLICY_FIELD(override_sndbuf),
-	 NULL},
 };
 
 static void print_policy_fields(struct tcptuned_buf *out, struct tcptuned_buf *labels,
@@ -95,11 +87,6 @@ static void print_policies(struct tcptuned_buf *out, struct tcptuned_buf *labels
 				      tcptuned_mode_name);
 	}
 	print_policy_fields(out, labels, snap);
-	tcptuned_single(out, "tcptuned_policies_shown", GAUGE, snap->policies_len, PLAIN,
-			"Policies that this scrape shows one by one, the first ones of the "
-			"configuration.");
-	tcptuned_single(out, "tcptuned_policies_left_out", GAUGE, snap->policies_left_out, PLAIN,
-			"Policies in force of which this scrape shows no tcptuned_policy_ metric.");
 }
 
 /* --- everything -------------------------------------------------------------------------- */

@@ -16,8 +16,6 @@
 #include "flows.h"
 #include "paths.h"
 
-#define TCPTUNED_POLICIES_SHOWN 256
-
 struct tcptuned_policy_entry {
 	__u32 key;
 	struct tcptuned_policy policy;
@@ -51,8 +49,8 @@ struct tcptuned_snapshot {
 	struct tcptuned_flows flows;
 	struct tcptuned_bpfstats bpf;
 	struct tcptuned_process_stats process;
-	unsigned int policies_len, policies_left_out;
-	struct tcptuned_policy_entry policies[TCPTUNED_POLICIES_SHOWN];
+	unsigned int policies_len;
+	struct tcptuned_policy_entry policies[TCPTUNED_POLICIES_MAX];
 };
 
 /* The whole of /metrics. Errors stay in @out. */

@@ -85,10 +85,8 @@ static const struct {
 	{TCPTUNED_C_PATH_LEARNED, "tcptuned_paths_learned_total", "result=\"stored\"",
 	 "Connections whose measurements were added to what is known of a path."},
 	{TCPTUNED_C_PATH_FAILED, "tcptuned_paths_learned_total", "result=\"failed\"", NULL},
-	{TCPTUNED_C_PATH_SEEDS, "tcptuned_paths_seeds_total", "result=\"given\"",
-	 "Connections to a known path: they began with what is known, or, in a dry run, did not."},
-	{TCPTUNED_C_PATH_SEEDS_WITHHELD, "tcptuned_paths_seeds_total", "result=\"withheld\"",
-	 NULL},
+	{TCPTUNED_C_PATH_SEEDS, "tcptuned_paths_seeds_total", "",
+	 "Connections that began with what is known of their path."},
 };
 
 static void print_counters(struct tcptuned_buf *out, const struct tcptuned_totals *totals)
@@ -348,19 +346,8 @@ void tcptuned_metrics_paths(struct tcptuned_buf *out, const struct tcptuned_path
 		tcptuned_single(out, "tcptuned_paths_known", GAUGE, paths->known, PLAIN,
 				"Destination prefixes about which something is known; many are "
 				"counted once a minute.");
-	tcptuned_single(out, "tcptuned_paths_loaded_total", COUNTER, paths->loaded, PLAIN,
-			"Prefixes read from disk at the start.");
-	tcptuned_single(out, "tcptuned_paths_saved_total", COUNTER, paths->saved, PLAIN,
-			"Prefixes written to disk, each time counted.");
 	tcptuned_single(out, "tcptuned_paths_expired_total", COUNTER, paths->expired, PLAIN,
 			"Prefixes forgotten since no connection added to them for too long.");
-	tcptuned_single(out, "tcptuned_paths_evicted_total", COUNTER, paths->evicted, PLAIN,
-			"Prefixes dropped from disk, those longest without a connection, for there "
-			"were more than paths.entries_max.");
-	tcptuned_single(out, "tcptuned_paths_clock_corrected_total", COUNTER,
-			paths->clock_corrected, PLAIN,
-			"Prefixes read from disk with a time to come, for the clock was or is "
-			"wrong: taken for new.");
 	tcptuned_single(out, "tcptuned_paths_database_errors_total", COUNTER,
 			paths->database_errors, PLAIN,
 			"Times that the database of paths could not be read or written.");
@@ -419,7 +406,8 @@ void tcptuned_metrics_cost(struct tcptuned_buf *out, struct tcptuned_buf *labels
 			   const struct tcptuned_snapshot *snap)
 {
 	tcptuned_single(out, "tcptuned_program_statistics_enabled", GAUGE, snap->bpf.enabled, PLAIN,
-			"Whether the kernel counts runs and run time of BPF programs.");
+			"Whether the kernel counts runs and run time of BPF programs: "
+			"kernel.bpf_stats_enabled.");
 	print_programs(out, labels, &snap->bpf);
 	print_maps(out, labels, &snap->bpf);
 	tcptuned_single(out, "tcptuned_connection_records_bytes", GAUGE,

@@ -16,7 +16,7 @@
 
 #include "cleanup.h"
 
-#define SCHEMA_VERSION 3
+#define SCHEMA_VERSION 1
 #define BUSY_MS	       2000 /* for whoever else has it open: --forget-paths, a person */
 #define BOOT_TEXT      64
 
@@ -25,7 +25,6 @@ struct tcptuned_pathdb {
 	sqlite3_stmt *put;
 	char *file;
 	char boot[BOOT_TEXT]; /* the kernel's id of this boot */
-	unsigned int dropped;
 	bool made; /* just now */
 };
 
@@ -44,25 +43,7 @@ struct tcptuned_pathdb {
 	" connections INTEGER NOT NULL, slow INTEGER NOT NULL, netns INTEGER NOT NULL,"     \
 	" PRIMARY KEY (prefix, cookie, boot)) WITHOUT ROWID;"
 
-static const char schema[] = "BEGIN IMMEDIATE;" TABLE "PRAGMA user_version = 3; COMMIT;";
-
-/* Version 1 did not know whether a path was slow. */
-static const char from_version_1[] =
-	"BEGIN IMMEDIATE;"
-	"ALTER TABLE paths ADD COLUMN slow INTEGER NOT NULL DEFAULT 0;"
-	"PRAGMA user_version = 2;"
-	"COMMIT;";
-
-/* Version 2 knew inode numbers of network namespaces, which another one may have since. */
-static const char from_version_2[] =
-	"BEGIN IMMEDIATE;"
-	"ALTER TABLE paths RENAME TO paths_2;" TABLE
-	"INSERT INTO paths SELECT prefix, 0, '', updated, min_rtt_us, received_per_rtt,"
-	" sent_per_rtt, max_window, max_window_updated, segments_sent, segments_retransmitted,"
-	" connections, slow, 0 FROM paths_2 WHERE boot = '';"
-	"DROP TABLE paths_2;"
-	"PRAGMA user_version = 3;"
-	"COMMIT;";
+static const char schema[] = "BEGIN IMMEDIATE;" TABLE "PRAGMA user_version = 1; COMMIT;";
 
 #define COLUMNS                                                                             \
 	"prefix, cookie, updated, min_rtt_us, received_per_rtt, sent_per_rtt, max_window, " \
@@ -190,30 +171,6 @@ static int check_content(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 			     db->file, text);
 }
 
-/* A table of that name with other columns is none of ours: @error, or what that is. */
-static int of_columns(const struct tcptuned_pathdb *db, int error)
-{
-	return error == -EIO && (sqlite3_errcode(db->db) & 0xff) == SQLITE_ERROR ? -EUCLEAN :
-										   error;
-}
-
-static int bring_up_version_2(struct tcptuned_pathdb *db, struct tcptuned_error *err)
-{
-	char rows[32];
-	int error = ask(db, "SELECT count(*) FROM paths WHERE boot <> ''", rows, sizeof(rows), err);
-
-	if (!error)
-		error = execute(db, from_version_2, err);
-	if (!error)
-		db->dropped = (unsigned int)strtoul(rows, NULL, 10);
-	return of_columns(db, error);
-}
-
-unsigned int tcptuned_pathdb_dropped(const struct tcptuned_pathdb *db)
-{
-	return db->dropped;
-}
-
 bool tcptuned_pathdb_made(const struct tcptuned_pathdb *db)
 {
 	return db->made;
@@ -228,18 +185,15 @@ static int check_version(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 	if (error)
 		return error;
 	version = strtol(text, NULL, 10);
-	if (version > SCHEMA_VERSION)
-		return tcptuned_fail(err, EUCLEAN, TCPTUNED_EXIT_INTERNAL,
-				     "%s: it has version %.20s, made by a later tcptuned; this "
-				     "one knows version %d",
-				     db->file, text, SCHEMA_VERSION);
 	if (version == 0) { /* new, or somebody else's */
 		db->made = true;
 		return execute(db, schema, err);
 	}
-	if (version == 1)
-		error = execute(db, from_version_1, err);
-	return error || version == SCHEMA_VERSION ? error : bring_up_version_2(db, err);
+	if (version != SCHEMA_VERSION)
+		return tcptuned_fail(err, EUCLEAN, TCPTUNED_EXIT_INTERNAL,
+				     "%s: it has format %.20s, and this tcptuned knows format %d",
+				     db->file, text, SCHEMA_VERSION);
+	return 0;
 }
 
 static int prepare_put(struct tcptuned_pathdb *db, struct tcptuned_error *err)
@@ -249,53 +203,17 @@ static int prepare_put(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 			    " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14)",
 			    &db->put, err);
 
-	return of_columns(db, error);
+	/* A table of that name with other columns is none of ours. */
+	return error == -EIO && (sqlite3_errcode(db->db) & 0xff) == SQLITE_ERROR ? -EUCLEAN : error;
 }
 
-/* All of @from, as it is, into @db. */
-static int copy_pages(struct tcptuned_pathdb *db, struct tcptuned_pathdb *from,
-		      struct tcptuned_error *err)
+static int open_file(struct tcptuned_pathdb *db, const char *file, struct tcptuned_error *err)
 {
-	sqlite3_backup *backup;
-
-	sqlite3_busy_timeout(from->db, BUSY_MS);
-	backup = sqlite3_backup_init(db->db, "main", from->db, "main");
-	if (backup) {
-		sqlite3_backup_step(backup, -1);
-		sqlite3_backup_finish(backup); /* says in @db what failed */
-	}
-	return sqlite3_errcode(db->db) ? fail(db, err) : 0;
-}
-
-static int copy_file(struct tcptuned_pathdb *db, const char *file, struct tcptuned_error *err)
-{
-	struct tcptuned_pathdb from = { .file = db->file };
-	int error;
-
-	if (access(file, F_OK) && errno == ENOENT)
-		return 0;
-	if (sqlite3_open_v2(file, &from.db, SQLITE_OPEN_READONLY, NULL))
-		error = fail(&from, err);
-	else
-		error = copy_pages(db, &from, err);
-	sqlite3_close(from.db);
-	return error;
-}
-
-static int open_file(struct tcptuned_pathdb *db, const char *file, bool copy,
-		     struct tcptuned_error *err)
-{
-	int error;
-
 	db->file = strdup(file);
 	if (!db->file)
 		return tcptuned_fail(err, EIO, TCPTUNED_EXIT_INTERNAL, "%s: no memory", file);
-	if (sqlite3_open_v2(copy ? ":memory:" : file, &db->db,
-			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL))
+	if (sqlite3_open_v2(file, &db->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL))
 		return fail(db, err);
-	error = copy ? copy_file(db, file, err) : 0;
-	if (error)
-		return error;
 	sqlite3_busy_timeout(db->db, BUSY_MS);
 	read_boot_id(db->boot);
 	/* What is forgotten is to be gone: overwritten, not only unlinked. */
@@ -304,8 +222,8 @@ static int open_file(struct tcptuned_pathdb *db, const char *file, bool copy,
 	return 0;
 }
 
-static int open_either(struct tcptuned_pathdb **ret, const char *file, bool copy, bool thorough,
-		       struct tcptuned_error *err)
+int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file, bool thorough,
+			 struct tcptuned_error *err)
 {
 	struct tcptuned_pathdb *db = calloc(1, sizeof(*db));
 	mode_t before;
@@ -314,7 +232,7 @@ static int open_either(struct tcptuned_pathdb **ret, const char *file, bool copy
 	if (!db)
 		return tcptuned_fail(err, EIO, TCPTUNED_EXIT_INTERNAL, "%s: no memory", file);
 	before = umask(077); /* whom this host talks to is nobody else's business */
-	error = open_file(db, file, copy, err);
+	error = open_file(db, file, err);
 	if (!error && thorough)
 		error = check_content(db, err);
 	if (!error)
@@ -328,18 +246,6 @@ static int open_either(struct tcptuned_pathdb **ret, const char *file, bool copy
 	}
 	*ret = db;
 	return 0;
-}
-
-int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file, bool thorough,
-			 struct tcptuned_error *err)
-{
-	return open_either(ret, file, false, thorough, err);
-}
-
-int tcptuned_pathdb_open_copy(struct tcptuned_pathdb **ret, const char *file,
-			      struct tcptuned_error *err)
-{
-	return open_either(ret, file, true, true, err);
 }
 
 void tcptuned_pathdb_close(struct tcptuned_pathdb *db)
@@ -528,14 +434,12 @@ int tcptuned_pathdb_put(struct tcptuned_pathdb *db, const struct tcptuned_path_k
 }
 
 /* The rows beyond @entries_max. To find them all are sorted: only where there are so many. */
-static int trim_number(struct tcptuned_pathdb *db, __u32 entries_max, __u32 *ret_count,
-		       struct tcptuned_error *err)
+static int trim_number(struct tcptuned_pathdb *db, __u32 entries_max, struct tcptuned_error *err)
 {
 	_cleanup_stmt_ sqlite3_stmt *many = NULL;
 	char rows[32];
 	int error = ask(db, "SELECT count(*) FROM paths", rows, sizeof(rows), err);
 
-	*ret_count = 0;
 	if (error || strtoull(rows, NULL, 10) <= entries_max)
 		return error;
 	error = prepare(db,
@@ -545,14 +449,11 @@ static int trim_number(struct tcptuned_pathdb *db, __u32 entries_max, __u32 *ret
 	if (error)
 		return error;
 	sqlite3_bind_int64(many, 1, entries_max);
-	if (sqlite3_step(many) != SQLITE_DONE)
-		return fail(db, err);
-	*ret_count = (__u32)sqlite3_changes(db->db);
-	return 0;
+	return sqlite3_step(many) == SQLITE_DONE ? 0 : fail(db, err);
 }
 
 int tcptuned_pathdb_trim(struct tcptuned_pathdb *db, __s64 oldest, __u32 entries_max,
-			 __u32 *ret_count, struct tcptuned_error *err)
+			 struct tcptuned_error *err)
 {
 	_cleanup_stmt_ sqlite3_stmt *old = NULL;
 	int error;
@@ -566,7 +467,7 @@ int tcptuned_pathdb_trim(struct tcptuned_pathdb *db, __s64 oldest, __u32 entries
 	sqlite3_bind_text(old, 2, db->boot, -1, SQLITE_STATIC);
 	if (sqlite3_step(old) != SQLITE_DONE)
 		return fail(db, err);
-	return trim_number(db, entries_max, ret_count, err);
+	return trim_number(db, entries_max, err);
 }
 
 /* ---- forgetting ----------------------------------------------------------------------- */

@@ -29,23 +29,10 @@ struct tcptuned_pathdb;
 int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file, bool thorough,
 			 struct tcptuned_error *err);
 
-/*
- * A copy in memory of what is in @file, looked through as by @thorough: whatever is done to it, also
- * to bring it up to this version, never reaches the disk. Of a missing @file an empty one.
- */
-int tcptuned_pathdb_open_copy(struct tcptuned_pathdb **ret, const char *file,
-			      struct tcptuned_error *err);
-
 void tcptuned_pathdb_close(struct tcptuned_pathdb *db);
 
 /* Was there none before it was opened? */
 bool tcptuned_pathdb_made(const struct tcptuned_pathdb *db);
-
-/*
- * How many rows went as it was opened, for the file was of an earlier version: of network
- * namespaces but the daemon's own, of which that knew the inode numbers only.
- */
-unsigned int tcptuned_pathdb_dropped(const struct tcptuned_pathdb *db);
 
 /*
  * Rename @file to FILE.damaged-DATE, whose name goes to @ret; of such files the newest
@@ -86,10 +73,10 @@ int tcptuned_pathdb_put(struct tcptuned_pathdb *db, const struct tcptuned_path_k
 
 /*
  * Delete what was last updated before @oldest, of network namespaces of earlier boots, and the
- * oldest rows beyond @entries_max; @ret_count: how many were beyond.
+ * oldest rows beyond @entries_max.
  */
 int tcptuned_pathdb_trim(struct tcptuned_pathdb *db, __s64 oldest, __u32 entries_max,
-			 __u32 *ret_count, struct tcptuned_error *err);
+			 struct tcptuned_error *err);
 
 /* Delete the rows that overlap @prefix (NULL: all), in all network namespaces. */
 int tcptuned_pathdb_forget(struct tcptuned_pathdb *db, const struct tcptuned_path_key *prefix,

@@ -21,19 +21,11 @@
 #define FILE_TEXT    (TCPTUNED_CONFIG_TEXT + 16)
 #define CLOCK_STEP_S 5 /* what the clocks may differ by before rows on disk are of a wrong time */
 
-/*
- * Each processor takes so many free entries of the map at a time (LOCAL_FREE_TARGET in the kernel's
- * bpf_lru_list.c): it makes room, by dropping what nobody looked for, before it is full.
- */
-#define LRU_AT_HAND 128
-
 struct tcptuned_paths {
 	const struct tcptuned_kernel *kernel;
 	char directory[TCPTUNED_CONFIG_TEXT];
-	char file[FILE_TEXT];
+	char file[FILE_TEXT]; /* "": nothing is read or written */
 	struct tcptuned_path_settings settings;
-	__u32 entries_max;
-	bool read_only;	  /* nothing is written, renamed or made */
 	__u64 own_cookie; /* of the daemon's network namespace, ... */
 	__u32 own_netns;  /* ... and its inode number */
 	__s64 made_s;  /* CLOCK_BOOTTIME: when this was made, before anything was learned */
@@ -165,11 +157,7 @@ void tcptuned_paths_adopt_settings(struct tcptuned_paths *paths)
 static void failed(struct tcptuned_paths *paths, const char *text)
 {
 	paths->stats.database_errors++;
-	if (paths->read_only)
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "%s; a dry run leaves it as it is, and goes on without what is in it",
-			     text);
-	else if (!paths->failing)
+	if (!paths->failing)
 		tcptuned_log(TCPTUNED_LOG_WARNING,
 			     "%s; what is learned about paths will not outlive a stop until it "
 			     "can be written (tried every minute)",
@@ -189,8 +177,6 @@ static int set_aside(struct tcptuned_paths *paths, const char *why)
 	char name[FILE_TEXT + 32];
 	int error;
 
-	if (paths->read_only)
-		return -EUCLEAN;
 	error = tcptuned_pathdb_set_aside(paths->file, name, sizeof(name));
 	paths->stats.database_errors++;
 	if (!error)
@@ -209,8 +195,6 @@ static int open_database(struct tcptuned_paths *paths, bool thorough, struct tcp
 {
 	int error;
 
-	if (paths->read_only)
-		return tcptuned_pathdb_open_copy(ret, paths->file, err);
 	if (mkdir(paths->directory, 0700) && errno != EEXIST)
 		return tcptuned_fail(err, EIO, TCPTUNED_EXIT_INTERNAL, "%s cannot be made: %s",
 				     paths->directory, strerror(errno));
@@ -219,35 +203,15 @@ static int open_database(struct tcptuned_paths *paths, bool thorough, struct tcp
 		error = tcptuned_pathdb_open(ret, paths->file, thorough, err);
 	if (!error && tcptuned_pathdb_made(*ret))
 		paths->saved_s = INT64_MIN;
-	if (!error && tcptuned_pathdb_dropped(*ret))
-		tcptuned_log(TCPTUNED_LOG_INFO,
-			     "%s: %u paths of other network namespaces are not taken over: the "
-			     "tcptuned that wrote them told namespaces apart by numbers that are "
-			     "given out again",
-			     paths->file, tcptuned_pathdb_dropped(*ret));
 	return error;
 }
 
 /* ---- loading -------------------------------------------------------------------------- */
 
-static bool of_settings(const struct tcptuned_paths *paths, const struct tcptuned_path_key *key)
-{
-	return key->prefix_len == (key->family == AF_INET ? paths->settings.ipv4_prefix
-							   : paths->settings.ipv6_prefix);
-}
-
-struct loading {
-	struct tcptuned_paths *paths;
-	__u64 missing;	   /* rows that the map has not */
-	__u64 passed_over; /* of these: the oldest, for which it has no room */
-};
-
 /* The row as the map has it; false: it is of no use there. */
 static bool bring_up(const struct tcptuned_paths *paths, struct tcptuned_path_key *key,
 		     struct tcptuned_path *path)
 {
-	if (!of_settings(paths, key))
-		return false;
 	change_clock(path, CLOCK_REALTIME, CLOCK_BOOTTIME);
 	if (!key->netns_cookie) {
 		key->netns_cookie = paths->own_cookie;
@@ -256,66 +220,16 @@ static bool bring_up(const struct tcptuned_paths *paths, struct tcptuned_path_ke
 	return !path_expired(path, clock_s(CLOCK_BOOTTIME), paths->settings.expire_s);
 }
 
-static void count_missing(void *ctx, const struct tcptuned_path_key *key,
-			  const struct tcptuned_path *path)
-{
-	struct tcptuned_path_key here = *key;
-	struct tcptuned_path now = *path, there;
-	struct loading *l = ctx;
-
-	l->missing += bring_up(l->paths, &here, &now) &&
-		      bpf_map_lookup_elem(paths_fd(l->paths), &here, &there);
-}
-
 static void load_row(void *ctx, const struct tcptuned_path_key *key,
 		     const struct tcptuned_path *path)
 {
 	struct tcptuned_path_key here = *key;
-	struct tcptuned_path now = *path, there;
-	struct loading *l = ctx;
+	const struct tcptuned_paths *paths = ctx;
+	struct tcptuned_path now = *path;
 
-	if (!bring_up(l->paths, &here, &now))
-		return;
-	if (l->passed_over && bpf_map_lookup_elem(paths_fd(l->paths), &here, &there)) {
-		l->passed_over--;
-		return;
-	}
-	/* What is there was learned while no daemon ran: it is newer. */
-	if (bpf_map_update_elem(paths_fd(l->paths), &here, &now, BPF_NOEXIST))
-		return;
-	l->paths->stats.loaded++;
-	l->paths->stats.clock_corrected += path->updated_s > clock_s(CLOCK_REALTIME);
-}
-
-/* So many entries may be added to the map with none of those in it dropped. */
-static __u64 room_in_map(const struct tcptuned_paths *paths)
-{
-	int cpus = libbpf_num_possible_cpus();
-	__u32 known = 0;
-	__u64 taken;
-
-	if (cpus < 1 || tcptuned_paths_each(paths_fd(paths), count_row, &known))
-		return 0;
-	taken = known + (__u64)cpus * LRU_AT_HAND;
-	return taken < paths->entries_max ? paths->entries_max - taken : 0;
-}
-
-/* The oldest first, which are the first to go. A new map makes room by itself. */
-static int load_rows(struct tcptuned_paths *paths, struct tcptuned_pathdb *db,
-		     struct tcptuned_error *err)
-{
-	struct loading l = { .paths = paths };
-	__u64 room;
-	int error;
-
-	if (paths->kernel->paths_kept) {
-		error = tcptuned_pathdb_read(db, count_missing, &l, err);
-		if (error)
-			return error;
-		room = room_in_map(paths);
-		l.passed_over = l.missing > room ? l.missing - room : 0;
-	}
-	return tcptuned_pathdb_read(db, load_row, &l, err);
+	/* What is there was learned since the programs were attached: it is newer. */
+	if (bring_up(paths, &here, &now))
+		bpf_map_update_elem(paths_fd(paths), &here, &now, BPF_NOEXIST);
 }
 
 void tcptuned_paths_load(struct tcptuned_paths *paths)
@@ -325,15 +239,17 @@ void tcptuned_paths_load(struct tcptuned_paths *paths)
 	__s64 offset_s = clock_offset_s();
 	int error;
 
-	if (paths_fd(paths) < 0)
+	if (paths_fd(paths) < 0 || !paths->file[0])
 		return;
-	/* What was learned while no daemon ran: then nothing is lost, whatever comes. */
-	if (paths->kernel->paths_kept)
+	/* A map of a daemon that was killed has had what is on disk: it is ahead of that. */
+	if (paths->kernel->paths_kept) {
 		tcptuned_paths_save(paths);
+		return;
+	}
 	paths->tried_s = clock_s(CLOCK_BOOTTIME);
 	error = open_database(paths, true, &db, &err);
 	if (!error)
-		error = load_rows(paths, db, &err);
+		error = tcptuned_pathdb_read(db, load_row, paths, &err);
 	tcptuned_pathdb_close(db);
 	if (error == -EUCLEAN)
 		error = set_aside(paths, err.text);
@@ -343,12 +259,8 @@ void tcptuned_paths_load(struct tcptuned_paths *paths)
 	 * Nothing is in a new map but what was read, and what was learned meanwhile. A time to come
 	 * became now, and is written so the next time.
 	 */
-	if (!paths->kernel->paths_kept) {
-		paths->saved_s = paths->made_s;
-		paths->offset_s = offset_s;
-	}
-	tcptuned_log(TCPTUNED_LOG_DEBUG, "%s: %llu paths read", paths->file,
-		     (unsigned long long)paths->stats.loaded);
+	paths->saved_s = paths->made_s;
+	paths->offset_s = offset_s;
 }
 
 /* ---- saving --------------------------------------------------------------------------- */
@@ -359,8 +271,7 @@ struct saving {
 	struct tcptuned_error *err;
 	int error;
 	__s64 now_s;
-	__u64 saved;
-	__u32 known, evicted;
+	__u32 known;
 };
 
 static void save_row(void *ctx, const struct tcptuned_path_key *key,
@@ -383,7 +294,6 @@ static void save_row(void *ctx, const struct tcptuned_path_key *key,
 		there.netns_cookie = row.netns = 0;
 	change_clock(&row, CLOCK_BOOTTIME, CLOCK_REALTIME);
 	s->error = tcptuned_pathdb_put(s->db, &there, &row, s->err);
-	s->saved += !s->error;
 }
 
 /*
@@ -406,7 +316,7 @@ static int save_rows(struct saving *s)
 	if (!s->error)
 		s->error = tcptuned_pathdb_trim(s->db,
 						clock_s(CLOCK_REALTIME) - paths->settings.expire_s,
-						paths->entries_max, &s->evicted, s->err);
+						TCPTUNED_PATHS_MAX, s->err);
 	return s->error ? s->error : tcptuned_pathdb_commit(s->db, s->err);
 }
 
@@ -429,8 +339,6 @@ static int save(struct tcptuned_paths *paths, struct tcptuned_error *err)
 	if (paths->saved_s == INT64_MIN)
 		paths->offset_s = offset_s;
 	paths->saved_s = s.now_s;
-	paths->stats.saved += s.saved;
-	paths->stats.evicted += s.evicted;
 	return 0;
 }
 
@@ -439,7 +347,7 @@ void tcptuned_paths_save(struct tcptuned_paths *paths)
 	struct tcptuned_error err = { 0 };
 	int error;
 
-	if (paths_fd(paths) < 0 || !paths->settings.expire_s || paths->read_only)
+	if (paths_fd(paths) < 0 || !paths->settings.expire_s || !paths->file[0])
 		return;
 	error = save(paths, &err);
 	if (error == -EUCLEAN && !set_aside(paths, err.text))
@@ -458,8 +366,7 @@ void tcptuned_paths_tick(struct tcptuned_paths *paths)
 
 /* ---- what others have left ------------------------------------------------------------- */
 
-void tcptuned_paths_save_left(const struct tcptuned_kernel *kernel, const char *directory,
-			      __u32 entries_max)
+void tcptuned_paths_save_left(const struct tcptuned_kernel *kernel, const char *directory)
 {
 	uint32_t needed = 1u << TCPTUNED_MAP_PATHS | 1u << TCPTUNED_MAP_PATH_SETTINGS;
 	struct tcptuned_paths *paths;
@@ -471,21 +378,21 @@ void tcptuned_paths_save_left(const struct tcptuned_kernel *kernel, const char *
 			     kernel->pin_dir);
 		return;
 	}
-	if (tcptuned_paths_new(&paths, kernel, directory, entries_max))
+	if (tcptuned_paths_new(&paths, kernel, directory))
 		return;
 	tcptuned_paths_adopt_settings(paths);
 	tcptuned_paths_save(paths);
 	tcptuned_paths_free(paths);
 }
 
-void tcptuned_paths_rescue(const char *bpffs, const char *directory, __u32 entries_max)
+void tcptuned_paths_rescue(const char *bpffs, const char *directory)
 {
 	struct tcptuned_kernel before;
 
 	if (tcptuned_kernel_open(&before, bpffs, NULL))
 		return; /* there is nothing, or tcptuned_kernel_attach() tells what is wrong */
-	if (!tcptuned_kernel_keeps_paths(&before, entries_max))
-		tcptuned_paths_save_left(&before, directory, entries_max);
+	if (!tcptuned_kernel_keeps_paths(&before))
+		tcptuned_paths_save_left(&before, directory);
 	tcptuned_kernel_close(&before);
 }
 
@@ -589,8 +496,7 @@ int tcptuned_paths_forget(const struct tcptuned_kernel *kernel, const char *dire
 	if (kernel && (kernel->other_layout >> TCPTUNED_MAP_PATHS & 1))
 		return tcptuned_fail(err, EPROTO, TCPTUNED_EXIT_KERNEL,
 				     "nothing is forgotten: the paths in %s are another build's; "
-				     "use the tcptunectl that came with the tcptuned which loaded "
-				     "them",
+				     "use the tcptuned that loaded them",
 				     kernel->pin_dir);
 	snprintf(file, sizeof(file), "%s/paths.db", directory);
 	error = forget_in_file(&f, file, &rows, err);
@@ -619,7 +525,7 @@ static __u64 own_netns_cookie(void)
 /* ---- making and unmaking -------------------------------------------------------------- */
 
 int tcptuned_paths_new(struct tcptuned_paths **ret, const struct tcptuned_kernel *kernel,
-		       const char *directory, __u32 entries_max)
+		       const char *directory)
 {
 	struct tcptuned_paths *paths = calloc(1, sizeof(*paths));
 	struct stat netns;
@@ -629,19 +535,14 @@ int tcptuned_paths_new(struct tcptuned_paths **ret, const struct tcptuned_kernel
 	paths->kernel = kernel;
 	paths->made_s = clock_s(CLOCK_BOOTTIME);
 	paths->saved_s = INT64_MIN;
-	paths->entries_max = entries_max;
 	if (!stat("/proc/self/ns/net", &netns))
 		paths->own_netns = (__u32)netns.st_ino;
 	paths->own_cookie = own_netns_cookie();
-	snprintf(paths->directory, sizeof(paths->directory), "%s", directory);
-	snprintf(paths->file, sizeof(paths->file), "%s/paths.db", paths->directory);
+	snprintf(paths->directory, sizeof(paths->directory), "%s", directory ? directory : "");
+	if (directory)
+		snprintf(paths->file, sizeof(paths->file), "%s/paths.db", paths->directory);
 	*ret = paths;
 	return 0;
-}
-
-void tcptuned_paths_read_only(struct tcptuned_paths *paths)
-{
-	paths->read_only = true;
 }
 
 void tcptuned_paths_free(struct tcptuned_paths *paths)

@@ -17,24 +17,18 @@ struct tcptuned_path_stats {
 	bool ok;		/* the map could be read */
 	__u32 known;		/* prefixes in the kernel's map; of many, a minute ago */
 	__u64 expired;		/* forgotten since the start, for nobody added to them */
-	__u64 evicted;		/* dropped from disk since the start, for want of room */
-	__u64 clock_corrected;	/* read from disk with a time to come, as of now */
-	__u64 loaded;		/* read from disk at the start */
-	__u64 saved;		/* rows written since the start */
 	__u64 database_errors;	/* since the start */
 };
 
 /*
  * @kernel is looked at with each call, so that it may be attached later; it must live as long.
- * @directory: where paths.db is or will be; copied. Returns 0 or -ENOMEM.
+ * @directory: where paths.db is or will be; copied. NULL: nothing is read from disk, nor written,
+ *	       as in a dry run. Returns 0 or -ENOMEM.
  */
 int tcptuned_paths_new(struct tcptuned_paths **ret, const struct tcptuned_kernel *kernel,
-		       const char *directory, __u32 entries_max);
+		       const char *directory);
 
 void tcptuned_paths_free(struct tcptuned_paths *paths);
-
-/* For a dry run: from now on the directory is read, and nothing in it is written. */
-void tcptuned_paths_read_only(struct tcptuned_paths *paths);
 
 /* Tell the programs, for connections from now on. 0 or a negative errno. */
 int tcptuned_paths_configure(struct tcptuned_paths *paths,
@@ -44,9 +38,9 @@ int tcptuned_paths_configure(struct tcptuned_paths *paths,
 void tcptuned_paths_adopt_settings(struct tcptuned_paths *paths);
 
 /*
- * Put into the kernel's map what is on disk, has not expired and is not there yet; but of a map
- * that was taken over (kernel->paths_kept) save what is in it first, and let none of it go. A
- * damaged database is set aside, and that is logged.
+ * Put into the kernel's map what is on disk, has not expired and is not there yet. Of a map that was
+ * taken over (kernel->paths_kept) save what is in it instead. A damaged database is set aside, and
+ * that is logged.
  */
 void tcptuned_paths_load(struct tcptuned_paths *paths);
 
@@ -60,14 +54,13 @@ void tcptuned_paths_save(struct tcptuned_paths *paths);
  * Write what the map of @kernel has, by the settings that its programs were told last: it is
  * about to go. That of another layout cannot be, and is told.
  */
-void tcptuned_paths_save_left(const struct tcptuned_kernel *kernel, const char *directory,
-			      __u32 entries_max);
+void tcptuned_paths_save_left(const struct tcptuned_kernel *kernel, const char *directory);
 
 /*
  * The same of what is pinned under @bpffs, where tcptuned_kernel_attach(), which comes next, would
- * go on without that map: for another number of entries, or for records of another layout.
+ * go on without that map, for records of another layout.
  */
-void tcptuned_paths_rescue(const char *bpffs, const char *directory, __u32 entries_max);
+void tcptuned_paths_rescue(const char *bpffs, const char *directory);
 
 void tcptuned_paths_stats(struct tcptuned_paths *paths, struct tcptuned_path_stats *ret);
 

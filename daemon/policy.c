@@ -12,9 +12,6 @@
 #define ANY_PORT_LOW  0 /* a listener's socket has no peer, and no port of one */
 #define ANY_PORT_HIGH 65535
 
-/* Records of policies that are kept, those of earlier configurations among them: 1 MB or so. */
-#define RECORDS_KEPT 4096
-
 static const struct tcptuned_prefix everywhere; /* ::/0, all zeroes */
 
 static bool is_disabled(const struct tcptuned_policy_source *policy)
@@ -268,61 +265,7 @@ static bool stands(const struct tcptuned_policy *policy, bool receive)
 	       !(receive ? policy->override_rcvbuf : policy->override_sndbuf);
 }
 
-static bool takes_every_listener(const struct tcptuned_rule *rule)
-{
-	return rule->local_low == ANY_PORT_LOW && rule->local_high == ANY_PORT_HIGH &&
-	       !(rule->flags & TCPTUNED_RULE_CGROUP);
-}
-
-static int by_flags_and_cgroup(const struct tcptuned_rule *a, const struct tcptuned_rule *b)
-{
-	int order = compare(a->flags, b->flags);
-
-	return order ? order : compare(a->cgroup, b->cgroup);
-}
-
-static int by_local_conditions(const void *left, const void *right)
-{
-	const struct tcptuned_rule *a = left, *b = right;
-	int order = by_flags_and_cgroup(a, b);
-
-	if (!order)
-		order = compare(a->local_low, b->local_low);
-	return order ? order : compare(a->local_high, b->local_high);
-}
-
-/* Does @b begin in the ports of @a, or right behind them? They are in order. */
-static bool goes_on(const struct tcptuned_rule *a, const struct tcptuned_rule *b)
-{
-	return !by_flags_and_cgroup(a, b) && b->local_low <= a->local_high + 1;
-}
-
-/*
- * Ports that touch or overlap become one range, for what is asked is only whether any rule
- * matches; and each names the one behind it.
- */
-static __u32 link_stands(struct tcptuned_rule *rules, __u32 len, __u32 first)
-{
-	__u32 kept = 0;
-
-	qsort(rules, len, sizeof(*rules), by_local_conditions);
-	for (__u32 i = 0; i < len; i++) {
-		struct tcptuned_rule *last = &rules[kept ? kept - 1 : 0];
-
-		if (!kept || !goes_on(last, &rules[i]))
-			rules[kept++] = rules[i];
-		else if (rules[i].local_high > last->local_high)
-			last->local_high = rules[i].local_high;
-	}
-	for (__u32 i = 0; i < kept; i++)
-		rules[i].next = i + 1 < kept ? first + i + 1 : TCPTUNED_RULE_NONE;
-	return kept;
-}
-
-/*
- * The rules of policies that let a request stand; by what a listener knows of itself. That is
- * little: many policies, of many destinations, mostly make one rule.
- */
+/* One rule for each policy that lets a request stand, with what a listener knows of itself. */
 static __u32 make_stands(const struct tcptuned_policy_source *policies, size_t len, bool receive,
 			 struct tcptuned_ruleset *ret)
 {
@@ -335,18 +278,15 @@ static __u32 make_stands(const struct tcptuned_policy_source *policies, size_t l
 		rules[n] = (struct tcptuned_rule){
 			.policy = TCPTUNED_POLICY_ID(ret->generation, i),
 			.remote_high = ANY_PORT_HIGH,
+			.next = first + n + 1,
 		};
-		set_local_conditions(&rules[n], &policies[i]);
-		if (takes_every_listener(&rules[n])) {
-			rules[0] = rules[n];
-			n = 1;
-			break;
-		}
-		n++;
+		set_local_conditions(&rules[n++], &policies[i]);
 	}
-	n = link_stands(rules, n, first);
+	if (!n)
+		return TCPTUNED_RULE_NONE;
+	rules[n - 1].next = TCPTUNED_RULE_NONE;
 	ret->rules_len += n;
-	return n ? first : TCPTUNED_RULE_NONE;
+	return first;
 }
 
 static __u32 wishes_of(const struct tcptuned_policy *policy)
@@ -360,8 +300,6 @@ static __u32 wishes_of(const struct tcptuned_policy *policy)
 		wishes |= tune ? TCPTUNED_RCVBUF_OVERRIDDEN : TCPTUNED_RCVBUF_OBSERVED;
 	if (policy->override_sndbuf)
 		wishes |= tune ? TCPTUNED_SNDBUF_OVERRIDDEN : TCPTUNED_SNDBUF_OBSERVED;
-	if (tune && (policy->rcv_buffer || policy->first_window))
-		wishes |= TCPTUNED_BEFORE_SYN;
 	if (tcptuned_policy_sets_at_once(policy))
 		wishes |= TCPTUNED_AT_ESTABLISHED;
 	return wishes;
@@ -458,30 +396,6 @@ static bool in_cgroup(const struct tcptuned_tuple *tuple, __u64 id)
 		if (id && tuple->cgroups[i] == id)
 			return true;
 	return false;
-}
-
-__u32 tcptuned_ruleset_find(const struct tcptuned_ruleset *rules,
-			    const struct tcptuned_tuple *tuple)
-{
-	const struct tcptuned_ruleset_entry *best = &rules->entries[0];
-	__u32 next;
-
-	for (__u32 i = 1; i < rules->entries_len; i++) {
-		const struct tcptuned_ruleset_entry *entry = &rules->entries[i];
-
-		if (entry->key.length >= best->key.length &&
-		    tcptuned_prefix_covers(entry->key.address, entry->key.length, tuple->remote))
-			best = entry;
-	}
-	for (next = TCPTUNED_RULE_INDEX(best->match.first); next; next = rules->rules[next].next) {
-		const struct tcptuned_rule *rule = &rules->rules[next];
-
-		if (tcptuned_rule_matches(rule, tuple->local, tuple->remote, tuple->local_port,
-					  tuple->remote_port) &&
-		    (!(rule->flags & TCPTUNED_RULE_CGROUP) || in_cgroup(tuple, rule->cgroup)))
-			return rule->policy;
-	}
-	return rules->entries[0].match.default_policy;
 }
 
 /* ---- in words --------------------------------------------------------------------------- */
@@ -720,137 +634,45 @@ static int write_rules(const struct tcptuned_ruleset *rules, int *ret_fd)
 	return 0;
 }
 
-/* The generation in force is 0 old, the one before it 1. */
-static __u32 age(__u32 id, __u32 generation)
-{
-	return (generation - TCPTUNED_POLICY_GENERATION(id)) & 0xffff;
-}
-
-/* Ids that there are records of. */
-struct ids {
-	__u32 *list;
-	size_t len, room;
-};
-
-static int read_ids(int fd, struct ids *ret)
-{
-	__u32 id, *previous = NULL, *list;
-
-	while (!bpf_map_get_next_key(fd, previous, &id)) {
-		if (ret->len == ret->room) {
-			ret->room = 2 * ret->room + 1024;
-			list = realloc(ret->list, ret->room * sizeof(*list));
-			if (!list)
-				return -ENOMEM;
-			ret->list = list;
-		}
-		ret->list[ret->len++] = id;
-		previous = &ret->list[ret->len - 1];
-	}
-	return 0;
-}
-
-static int oldest_first(const void *a, const void *b, void *generation)
-{
-	__u32 g = *(const __u32 *)generation;
-
-	return compare(age(*(const __u32 *)b, g), age(*(const __u32 *)a, g));
-}
-
 /*
- * Records of earlier generations make room for @needed new ones, whole generations and the
- * oldest first; @generation is in force and stays.
+ * The records of the oldest generation make room for those of this one. A daemon that was killed
+ * while it wrote may have left more of this generation: they go, because a reader stops at the
+ * first record that is not there.
  */
-static void drop_oldest(int fd, struct ids *ids, __u32 generation, size_t needed)
-{
-	size_t i = 0, in_force = 0, most;
-	__u32 oldest;
-
-	for (size_t n = 0; n < ids->len; n++)
-		in_force += !age(ids->list[n], generation);
-	most = in_force + needed > RECORDS_KEPT ? in_force + needed : RECORDS_KEPT;
-	qsort_r(ids->list, ids->len, sizeof(*ids->list), oldest_first, &generation);
-	while (ids->len - i + needed > most) {
-		oldest = age(ids->list[i], generation);
-		while (i < ids->len && age(ids->list[i], generation) == oldest)
-			bpf_map_delete_elem(fd, &ids->list[i++]);
-	}
-}
-
-static int make_room(int fd, __u32 generation, size_t needed, struct tcptuned_error *err)
-{
-	struct ids ids = { 0 };
-	int error = read_ids(fd, &ids);
-
-	if (error)
-		no_memory(err, "lay down");
-	else
-		drop_oldest(fd, &ids, generation, needed);
-	free(ids.list);
-	return error;
-}
-
-/*
- * A daemon that was killed while it wrote may have left records of the same generation. They are
- * next to each other, and who reads them stops at the first one that is not there.
- */
-static void drop_rest(int fd, size_t len, __u32 generation)
-{
-	for (size_t i = len; i < TCPTUNED_POLICIES_MAX; i++) {
-		__u32 id = TCPTUNED_POLICY_ID(generation, i);
-
-		if (bpf_map_delete_elem(fd, &id))
-			return;
-	}
-}
-
 static int write_records(int fd, const struct tcptuned_policy_source *policies, size_t len,
 			 __u32 generation)
 {
-	for (size_t i = 0; i < len; i++) {
+	for (__u32 i = 0; i < TCPTUNED_POLICIES_MAX; i++) {
 		__u32 id = TCPTUNED_POLICY_ID(generation, i);
+		__u32 oldest = TCPTUNED_POLICY_ID(generation - TCPTUNED_GENERATIONS_KEPT, i);
 
-		if (bpf_map_update_elem(fd, &id, &policies[i].record, BPF_ANY))
+		bpf_map_delete_elem(fd, &oldest);
+		if (i >= len)
+			bpf_map_delete_elem(fd, &id);
+		else if (bpf_map_update_elem(fd, &id, &policies[i].record, BPF_ANY))
 			return -1;
 	}
-	drop_rest(fd, len, generation);
 	return 0;
-}
-
-/* Of a generation that did not come to hold: the next one has the same number. */
-static void forget_records(int fd, size_t len, __u32 generation)
-{
-	for (size_t i = 0; i < len; i++) {
-		__u32 id = TCPTUNED_POLICY_ID(generation, i);
-
-		bpf_map_delete_elem(fd, &id);
-	}
 }
 
 /* Everything beside what holds, then the trie in place of the one that does. */
 static int lay(const struct tcptuned_kernel *kernel, const struct tcptuned_policy_source *policies,
-	       size_t len, const struct tcptuned_ruleset *rules, __u32 array, __u32 before,
+	       size_t len, const struct tcptuned_ruleset *rules, __u32 array,
 	       struct tcptuned_error *err)
 {
-	int policies_fd = kernel->map_fd[TCPTUNED_MAP_POLICIES];
 	_cleanup_close_ int trie_fd = -1, rules_fd = -1;
 	__u32 zero = 0;
-	int error = make_room(policies_fd, before, len, err);
 
-	if (error)
-		return error;
-	if (write_records(policies_fd, policies, len, rules->generation))
-		error = cannot_write(err, "the policies");
-	else if (write_rules(rules, &rules_fd) ||
+	if (write_records(kernel->map_fd[TCPTUNED_MAP_POLICIES], policies, len, rules->generation))
+		return cannot_write(err, "the policies");
+	if (write_rules(rules, &rules_fd) ||
 		 bpf_map_update_elem(kernel->map_fd[TCPTUNED_MAP_RULES], &array, &rules_fd,
 				     BPF_ANY))
-		error = cannot_write(err, "the rules of the policies");
-	else if (write_trie(rules, &trie_fd) ||
+		return cannot_write(err, "the rules of the policies");
+	if (write_trie(rules, &trie_fd) ||
 		 bpf_map_update_elem(kernel->map_fd[TCPTUNED_MAP_MATCH], &zero, &trie_fd, BPF_ANY))
-		error = cannot_write(err, "the prefixes of the policies");
-	if (error)
-		forget_records(policies_fd, len, rules->generation);
-	return error;
+		return cannot_write(err, "the prefixes of the policies");
+	return 0;
 }
 
 int tcptuned_policies_install(struct tcptuned_kernel *kernel,
@@ -870,7 +692,7 @@ int tcptuned_policies_install(struct tcptuned_kernel *kernel,
 	error = tcptuned_ruleset_compile(policies, len, generation, array, &rules, err);
 	if (error)
 		return error;
-	error = lay(kernel, policies, len, &rules, array, before, err);
+	error = lay(kernel, policies, len, &rules, array, err);
 	tcptuned_ruleset_free(&rules);
 	if (error)
 		return error;

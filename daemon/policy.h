@@ -67,10 +67,6 @@ void tcptuned_ruleset_free(struct tcptuned_ruleset *rules);
  */
 int tcptuned_policies_check(const struct tcptuned_config *config, struct tcptuned_error *err);
 
-/* The id of the policy that @tuple gets, as the kernel would find it (bpf/policy.h). */
-__u32 tcptuned_ruleset_find(const struct tcptuned_ruleset *rules,
-			    const struct tcptuned_tuple *tuple);
-
 /*
  * Compile @policies and have them hold for connections made from now on. Until the last step
  * nothing changes; that one cannot be seen half done. Returns 0 or a negative errno with @err

@@ -10,29 +10,12 @@
 #include "choose_cc.h"
 #include "log.h"
 
-/* Lines that a reload logs about what differs: enough for each key but those of named policies. */
-#define DIFFERENCES_TOLD 200
-
 static void log_difference(void *ctx, const char *key, const char *was, const char *now,
 			   bool live)
 {
-	unsigned int *told = ctx;
-
-	if ((*told)++ < DIFFERENCES_TOLD)
-		tcptuned_log(live ? TCPTUNED_LOG_INFO : TCPTUNED_LOG_WARNING,
-			     "%s: %s -> %s%s", key, was[0] ? was : "none", now[0] ? now : "none",
-			     live ? "" : " (takes effect at the next start)");
-}
-
-static void log_differences(const struct tcptuned_config *was, const struct tcptuned_config *now)
-{
-	unsigned int told = 0;
-
-	if (!tcptuned_config_diff(was, now, log_difference, &told))
-		tcptuned_log(TCPTUNED_LOG_INFO, "reloaded: nothing differs");
-	if (told > DIFFERENCES_TOLD)
-		tcptuned_log(TCPTUNED_LOG_INFO, "%u more settings of policies differ",
-			     told - DIFFERENCES_TOLD);
+	tcptuned_log(live ? TCPTUNED_LOG_INFO : TCPTUNED_LOG_WARNING, "%s: %s -> %s%s", key,
+		     was[0] ? was : "none", now[0] ? now : "none",
+		     live ? "" : " (takes effect at the next start)");
 }
 
 static void reject(struct tcptuned_daemon *d, const struct tcptuned_error *why)
@@ -44,8 +27,7 @@ static void reject(struct tcptuned_daemon *d, const struct tcptuned_error *why)
 
 static void configure_metrics(struct tcptuned_daemon *d)
 {
-	if (d->scrape && tcptuned_scrape_configure(d->scrape, d->config->metrics_flows,
-						   d->config->program_statistics))
+	if (d->scrape && tcptuned_scrape_configure(d->scrape, d->config->metrics_flows))
 		tcptuned_log(TCPTUNED_LOG_WARNING,
 			     "metrics.flows: there is no memory for %u; as many are shown as before",
 			     d->config->metrics_flows);
@@ -66,7 +48,8 @@ static bool take_configuration(struct tcptuned_daemon *d, struct tcptuned_config
 	if (!tcptuned_apply(d, &err)) {
 		tcptuned_disabled_forget(d);
 		configure_metrics(d);
-		log_differences(&before, &written);
+		if (!tcptuned_config_diff(&before, &written, log_difference, NULL))
+			tcptuned_log(TCPTUNED_LOG_INFO, "reloaded: nothing differs");
 		tcptuned_config_free(&before);
 		tcptuned_log_set_level(new->log_level);
 		d->trouble.rejected[0] = '\0';

@@ -47,6 +47,7 @@ static const struct field {
 	{ "congestion_control", FIELD_TEXT, OF(FLOWS), FIELD(filter.congestion_control) },
 	{ "sort", FIELD_COLUMN, OF(FLOWS), FIELD(sort) },
 	{ "path_sort", FIELD_TEXT, OF(PATHS), FIELD(path_sort) },
+	{ "prefix", FIELD_TEXT, OF(PATHS_FORGET), FIELD(prefix) },
 	{ "reverse", FIELD_BOOL, OF(FLOWS) | OF(PATHS), FIELD(reverse) },
 	{ "limit", FIELD_NUMBER, OF(FLOWS) | OF(PATHS), FIELD(limit), .lowest = 1,
 	  .highest = TCPTUNED_FLOWS_LIMIT_MAX },
@@ -59,6 +60,7 @@ static const char *const commands[] = {
 	[TCPTUNED_CMD_POLICY_DISABLE] = "policy_disable",
 	[TCPTUNED_CMD_POLICY_APPLY] = "policy_apply",
 	[TCPTUNED_CMD_PATHS] = "paths",	      [TCPTUNED_CMD_EVENTS] = "events",
+	[TCPTUNED_CMD_PATHS_FORGET] = "paths_forget",
 	[TCPTUNED_CMD_STOP] = "stop",
 	NULL,
 };
@@ -254,6 +256,8 @@ static int parse_object(json_t *root, struct tcptuned_request *ret, struct tcptu
 	if ((OF(POLICY_ENABLE) | OF(POLICY_DISABLE)) & 1u << request.command &&
 	    !request.filter.policy[0])
 		return BAD(err, "policy: %s needs the name of one", commands[request.command]);
+	if (request.command == TCPTUNED_CMD_PATHS_FORGET && !request.prefix[0])
+		return BAD(err, "prefix: paths_forget needs one, or all");
 	if (request.command == TCPTUNED_CMD_POLICY_TEST) {
 		error = check_ends(&request.filter, err);
 		if (error)
@@ -282,6 +286,15 @@ int tcptuned_request_parse(const char *line, size_t len, struct tcptuned_request
 	error = parse_object(root, ret, err);
 	json_decref(root);
 	return error;
+}
+
+int tcptuned_control_address(const char *directory, struct sockaddr_un *ret)
+{
+	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	return snprintf(ret->sun_path, sizeof(ret->sun_path), "%s/control", directory) <
+			       (int)sizeof(ret->sun_path)
+		       ? 0
+		       : -ENAMETOOLONG;
 }
 
 void tcptuned_request_print_man(FILE *out)

@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/un.h>
 
 #include "columns.h"
 #include "config.h"
@@ -19,6 +20,9 @@
 
 /* The longest line, without its newline. */
 #define TCPTUNED_REQUEST_MAX 4096
+
+/* The most that an answer may be, bytes; 10,000 connections have to fit. */
+#define TCPTUNED_ANSWER_MAX (64u << 20)
 
 #define TCPTUNED_FLOWS_LIMIT	 100 /* flows in an answer when the request does not say */
 #define TCPTUNED_FLOWS_LIMIT_MAX 10000
@@ -30,11 +34,12 @@ enum tcptuned_command {
 	TCPTUNED_CMD_FLOWS,
 	TCPTUNED_CMD_POLICIES,
 	TCPTUNED_CMD_POLICY_TEST,
-	TCPTUNED_CMD_POLICY_ENABLE,  /* these three change something: the daemon's only */
+	TCPTUNED_CMD_POLICY_ENABLE,
 	TCPTUNED_CMD_POLICY_DISABLE,
 	TCPTUNED_CMD_POLICY_APPLY,
 	TCPTUNED_CMD_PATHS,
 	TCPTUNED_CMD_EVENTS,
+	TCPTUNED_CMD_PATHS_FORGET,
 	TCPTUNED_CMD_STOP,
 };
 
@@ -49,9 +54,13 @@ struct tcptuned_request {
 	bool rules; /* of FLOWS: say which rule gave each connection its policy; of a few only */
 	const struct tcptuned_column *sort; /* NULL: the largest first */
 	char path_sort[16]; /* of PATHS: one of tcptuned_path_orders; "": the first */
+	char prefix[64];    /* of PATHS_FORGET, or "all" */
 	bool reverse;
 	__u32 limit;
 };
+
+/* The address of the control socket in @directory. Returns 0, or -ENAMETOOLONG. */
+int tcptuned_control_address(const char *directory, struct sockaddr_un *ret);
 
 /*
  * Parse @len bytes at @line, which need not end in NUL. Returns 0, or -EINVAL with @err filled:

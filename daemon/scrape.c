@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include <bpf/bpf.h>
 
@@ -22,7 +21,6 @@ struct tcptuned_scrape {
 	struct utsname host;
 	bool reader_known;
 	uid_t reader_uid;
-	int stats_fd; /* keeps the kernel's statistics on; -1: not asked for */
 	struct tcptuned_snapshot snap;
 };
 
@@ -36,7 +34,7 @@ static bool read_budget(struct tcptuned_scrape *scrape)
 	return fd >= 0 && !bpf_map_lookup_elem(fd, &zero, &scrape->snap.budget);
 }
 
-/* The first of those in force, in the order of the configuration. */
+/* Those in force, in the order of the configuration. */
 static void read_policies(struct tcptuned_scrape *scrape)
 {
 	const struct tcptuned_kernel *kernel = scrape->options.kernel;
@@ -45,7 +43,7 @@ static void read_policies(struct tcptuned_scrape *scrape)
 	struct tcptuned_policy_entry *entry;
 	__u32 place;
 
-	for (place = 0; place < kernel->policies_len && place < TCPTUNED_POLICIES_SHOWN; place++) {
+	for (place = 0; place < kernel->policies_len; place++) {
 		entry = &snap->policies[place];
 		entry->key = TCPTUNED_POLICY_ID(kernel->generation, place);
 		if (fd < 0 || bpf_map_lookup_elem(fd, &entry->key, &entry->policy))
@@ -53,7 +51,6 @@ static void read_policies(struct tcptuned_scrape *scrape)
 		entry->policy.congestion_control[TCPTUNED_CC_NAME_MAX - 1] = '\0';
 	}
 	snap->policies_len = place;
-	snap->policies_left_out = kernel->policies_len - place;
 }
 
 /* Without the @connections one by one there are still their totals. */
@@ -86,7 +83,7 @@ static void read_everything(struct tcptuned_scrape *scrape, bool connections)
 	snap->budget_ok = read_budget(scrape);
 	read_flows(scrape, connections);
 	read_policies(scrape);
-	tcptuned_bpfstats_read(&snap->bpf, kernel, scrape->stats_fd >= 0);
+	tcptuned_bpfstats_read(&snap->bpf, kernel);
 	tcptuned_process_stats_read(&snap->process);
 }
 
@@ -172,16 +169,6 @@ void tcptuned_scrape_handle(void *ctx, const struct tcptuned_http_request *reque
 
 /* --- making and unmaking ----------------------------------------------------------------- */
 
-static void set_statistics(struct tcptuned_scrape *scrape, bool on)
-{
-	if (on && scrape->stats_fd < 0) {
-		scrape->stats_fd = tcptuned_bpfstats_enable();
-	} else if (!on && scrape->stats_fd >= 0) {
-		close(scrape->stats_fd);
-		scrape->stats_fd = -1;
-	}
-}
-
 /* Once, and not for each who asks: a directory service may take its time. */
 static void find_reader(struct tcptuned_scrape *scrape)
 {
@@ -203,13 +190,11 @@ static void find_reader(struct tcptuned_scrape *scrape)
 			     "unless it is anyone");
 }
 
-int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max,
-			      bool program_statistics)
+int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max)
 {
 	struct tcptuned_flows flows;
 
 	find_reader(scrape);
-	set_statistics(scrape, program_statistics);
 	if (flows_max == scrape->snap.flows.top_max)
 		return 0;
 	if (tcptuned_flows_init(&flows, flows_max))
@@ -233,8 +218,7 @@ int tcptuned_scrape_new(struct tcptuned_scrape **ret,
 	if (!scrape)
 		return -ENOMEM;
 	scrape->options = *options;
-	scrape->stats_fd = -1;
-	if (tcptuned_scrape_configure(scrape, options->flows_max, options->program_statistics))
+	if (tcptuned_scrape_configure(scrape, options->flows_max))
 		return -ENOMEM;
 	uname(&scrape->host);
 	scrape->snap.version = options->version;
@@ -252,7 +236,6 @@ void tcptuned_scrape_free(struct tcptuned_scrape *scrape)
 {
 	if (!scrape)
 		return;
-	set_statistics(scrape, false);
 	tcptuned_flows_free(&scrape->snap.flows);
 	free(scrape);
 }

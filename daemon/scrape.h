@@ -22,7 +22,6 @@ struct tcptuned_scrape_options {
 	 * and may change before tcptuned_scrape_configure().
 	 */
 	const char *reader;
-	bool program_statistics;	      /* have the kernel count the programs' run time */
 	const char *version;
 	/* The name of policy @key, or NULL where it is gone; may be NULL. */
 	const char *(*policy_name)(void *ctx, __u32 key);
@@ -43,11 +42,9 @@ void tcptuned_scrape_freep(struct tcptuned_scrape **scrape);
 
 /*
  * After a reload of the configuration. Returns 0, or -ENOMEM, and then as many flows are shown as
- * before; the rest is as it was asked for. That the kernel refuses program statistics is no error;
- * a metric says whether they are on.
+ * before.
  */
-int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max,
-			      bool program_statistics);
+int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max);
 
 /* Count a reload of the configuration. */
 void tcptuned_scrape_count_reload(struct tcptuned_scrape *scrape, bool taken);

@@ -20,9 +20,6 @@
 #include "scrape.h"
 #include "told.h"
 
-/* Policies that the log names of those with the same thing amiss; the others are counted. */
-#define TCPTUNED_POLICIES_TOLD 20
-
 struct tcptuned_daemon {
 	const struct tcptuned_options *options;
 	struct tcptuned_config *config;
@@ -37,7 +34,7 @@ struct tcptuned_daemon {
 	struct tcptuned_config_trouble trouble; /* told, and not at every try of the timer */
 	struct tcptuned_told told; /* what is amiss where it succeeds, so, too */
 	/* Modules that the kernel was asked for, since somebody has asked for what needs them. */
-	char modules_asked[TCPTUNED_POLICIES_TOLD][TCPTUNED_CC_NAME_MAX];
+	char modules_asked[TCPTUNED_POLICIES_MAX][TCPTUNED_CC_NAME_MAX];
 	size_t modules_asked_len;
 	bool whole_host; /* attached to the root of the cgroup tree */
 	bool cgroup_removed; /* what it was attached to; told */

@@ -113,7 +113,7 @@ int tcptuned_daemon_detach(const struct tcptuned_config *config, struct tcptuned
 	if (error)
 		return error;
 	/* what the programs learned since the daemon was killed: their maps are about to go */
-	tcptuned_paths_save_left(&kernel, config->state_directory, config->paths_entries_max);
+	tcptuned_paths_save_left(&kernel, config->state_directory);
 	tcptuned_take_back(&kernel);
 	tcptuned_kernel_close(&kernel);
 	return 0;

@@ -16,7 +16,4 @@ void tcptuned_print_wrapped(FILE *out, const char *prefix, const char *text);
 /* Whatever is not printable ASCII becomes a question mark, byte for byte. */
 void tcptuned_make_printable(char *text);
 
-/* Whatever is not UTF-8 becomes a question mark, byte for byte. JSON takes nothing else. */
-void tcptuned_make_utf8(char *text);
-
 #endif

@@ -12,7 +12,7 @@
 #include <tcptuned/rightsize.h>
 
 /* Raised whenever a record that lives in a pinned map changes its layout or meaning. */
-#define TCPTUNED_ABI 9
+#define TCPTUNED_ABI 1
 
 enum tcptuned_flow_flags {
 	TCPTUNED_F_CLAIMED = 1 << 0,	   /* established, and a policy has it */
@@ -27,9 +27,6 @@ enum tcptuned_flow_flags {
 	TCPTUNED_F_CC_SET = 1 << 9,	   /* its congestion control came from the policy */
 	TCPTUNED_F_RCVBUF_SWALLOWED = 1 << 10, /* getsockopt() answers with req_rcvbuf */
 	TCPTUNED_F_SNDBUF_SWALLOWED = 1 << 11,
-	TCPTUNED_F_RCV_FIXED = 1 << 12,	   /* its policy fixed the receive buffer */
-	TCPTUNED_F_SND_FIXED = 1 << 13,
-	TCPTUNED_F_PACED = 1 << 14,	   /* its policy limits its pacing rate */
 	TCPTUNED_F_ADOPTED = 1 << 16,	   /* it was open before tcptuned came */
 	TCPTUNED_F_RCVBUF_OBEYED = 1 << 17, /* but the kernel did see req_rcvbuf, before that */
 	TCPTUNED_F_SNDBUF_OBEYED = 1 << 18,
@@ -50,15 +47,11 @@ enum tcptuned_flow_flags {
 #define TCPTUNED_F_CALLBACKS                                                                   \
 	(TCPTUNED_F_CB_STATE | TCPTUNED_F_CB_RTT | TCPTUNED_F_CB_WRITE_HDR_OPT)
 
-/* Not right-sizing's: somebody knows better. */
-#define TCPTUNED_F_RCV_HANDS_OFF (TCPTUNED_F_RCVBUF_APP | TCPTUNED_F_RCV_FIXED)
-#define TCPTUNED_F_SND_HANDS_OFF (TCPTUNED_F_SNDBUF_APP | TCPTUNED_F_SND_FIXED)
-
 /* What was said of a socket before its connection was made, and done to it in one before that. */
 #define TCPTUNED_F_WISHES                                                                      \
 	(TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SNDBUF_REQ | TCPTUNED_F_RCVBUF_APP |               \
 	 TCPTUNED_F_SNDBUF_APP | TCPTUNED_F_RCVBUF_SWALLOWED | TCPTUNED_F_SNDBUF_SWALLOWED |                           \
-	 TCPTUNED_F_RCVBUF_OBEYED | TCPTUNED_F_SNDBUF_OBEYED | TCPTUNED_F_RCV_FIXED |          \
+	 TCPTUNED_F_RCVBUF_OBEYED | TCPTUNED_F_SNDBUF_OBEYED |                                 \
 	 TCPTUNED_F_CC_SET | TCPTUNED_F_CC_RESTORED | TCPTUNED_F_RCV_LOCKED |                  \
 	 TCPTUNED_F_SND_LOCKED | TCPTUNED_F_CALLBACKS)
 
@@ -95,7 +88,6 @@ struct tcptuned_flow {
 	__u32 snd_window_max;
 	__u32 rcv_buffer_max;
 	__u32 snd_buffer_max;
-	__u32 rcv_window_min;	/* of the policy, 0: none */
 	__u32 rcv_clamp;	/* TCP_WINDOW_CLAMP as tcptuned set it, bytes; 0: it has not */
 	__u32 rcv_allowed;	/* by the budget, bytes offered and unread; 0: no limit */
 	__u32 rcv_grows;
@@ -108,7 +100,6 @@ struct tcptuned_flow {
 	struct budget_share rcv_share; /* ... and what the budget granted beyond */
 	struct budget_share snd_share;
 	__u32 snd_unsent;	/* TCP_NOTSENT_LOWAT as tcptuned set it, bytes; 0: it has not */
-	__u32 snd_unsent_max;	/* of the policy; 0: as the path needs */
 	__u8 rcv_reason;	/* enum rightsize_reason: why the window is what it is */
 	__u8 snd_reason;
 	__u32 max_window_seed;	/* bitcp's maximum that it gave, bytes; 0: none */

@@ -55,11 +55,15 @@ struct tcptuned_path {
 	__u32 unused;	     /* ... given to another one when that has gone */
 };
 
+#define TCPTUNED_PATHS_MAX 65536 /* that are remembered */
+
+/* Destinations that agree in so many bits share what is known: for IPv6, a site. */
+#define PATH_IPV4_PREFIX 24
+#define PATH_IPV6_PREFIX 48
+
 /* What the programs are told; written by the daemon. */
 struct tcptuned_path_settings {
 	__u32 enabled;
-	__u32 ipv4_prefix; /* bits */
-	__u32 ipv6_prefix;
 	__u32 expire_s;
 };
 

@@ -20,7 +20,6 @@
 #define TCPTUNED_POLICY_H
 
 #include <linux/types.h>
-#include <tcptuned/bitcp.h>
 
 #define TCPTUNED_CC_NAME_MAX	 16 /* TCP_CA_NAME_MAX of the kernel, with its NUL */
 #define TCPTUNED_POLICY_NAME_MAX 32 /* with its NUL */
@@ -38,8 +37,8 @@
 #define TCPTUNED_POLICY_GONE(id) \
 	(TCPTUNED_POLICY_PLACE(id) == TCPTUNED_POLICY_DEFAULT ? "default" : "(earlier)")
 
-/* Of one configuration, the default one included: as many as an id has places for. */
-#define TCPTUNED_POLICIES_MAX 65536
+#define TCPTUNED_POLICIES_MAX 257 /* of one configuration: 256 named ones, and the default */
+#define TCPTUNED_GENERATIONS_KEPT 128 /* whose records stay: connections name their policy */
 #define TCPTUNED_RULES_MAX    (1u << 20)
 #define TCPTUNED_CHAIN_MAX    4096 /* rules that may have to be tried for one connection */
 
@@ -55,21 +54,13 @@ struct tcptuned_policy {
 	__u32 override_sndbuf;
 	__u32 rcv_window_max; /* bytes of window that a receiver may get */
 	__u32 snd_window_max; /* bytes in flight that a send buffer may allow for */
-	__u32 snd_unsent_max; /* bytes that may wait in it unsent; 0: as the path needs */
 	__u32 rcv_buffer_max; /* what bpf_setsockopt(SO_RCVBUF) can reach: 2 x net.core.rmem_max */
 	__u32 snd_buffer_max; /* the same of SO_SNDBUF and net.core.wmem_max */
 	__u32 rcv_kernel_max; /* tcp_rmem[2] before tcptuned raised it, bytes of memory */
 	__u32 snd_kernel_max; /* tcp_wmem[2], likewise */
-	__u32 rcv_window_min; /* bytes of window given from the start; 0: as the kernel does */
-	__u32 snd_window_min;
-	__u32 rcv_buffer;     /* as SO_RCVBUF takes it: fixed to that; 0: right-sized */
-	__u32 snd_buffer;
-	__u32 first_window;   /* bytes of window to begin with, opened here; 0: the kernel's */
-	__u32 pacing_rate_max; /* bytes per second, SO_MAX_PACING_RATE; 0: none */
 	__u32 disabled;	       /* at run time: no rule leads to it; its mode is off */
 	__u32 cc_auto;	       /* 1: bitcp on long paths only; congestion_control is "" then */
 	__u32 cc_long_path_segments; /* bandwidth-delay product from which a path is long */
-	struct bitcp_params bitcp;
 	char congestion_control[TCPTUNED_CC_NAME_MAX]; /* "": leave it alone */
 	char name[TCPTUNED_POLICY_NAME_MAX];
 };
@@ -77,10 +68,7 @@ struct tcptuned_policy {
 /* Has it something to set when a connection is established, however little that will carry? */
 static inline int tcptuned_policy_sets_at_once(const struct tcptuned_policy *policy)
 {
-	return policy->mode == TCPTUNED_TUNE &&
-	       (policy->rcv_buffer || policy->snd_buffer || policy->rcv_window_min ||
-		policy->snd_window_min || policy->first_window || policy->pacing_rate_max ||
-		policy->congestion_control[0]);
+	return policy->mode == TCPTUNED_TUNE && policy->congestion_control[0];
 }
 
 /* The trie's key. IPv4 addresses stand as ::ffff:a.b.c.d, a prefix of theirs is 96 longer. */
@@ -104,8 +92,7 @@ enum tcptuned_wishes {
 	TCPTUNED_RCVBUF_OBSERVED = 1 << 2,   /* ... or would be, by some that observes */
 	TCPTUNED_SNDBUF_OBSERVED = 1 << 3,
 	TCPTUNED_ANY_CLAIMS = 1 << 4,	     /* there is a policy that is not off ... */
-	TCPTUNED_BEFORE_SYN = 1 << 5,	     /* ... and one with something to set by then */
-	TCPTUNED_AT_ESTABLISHED = 1 << 6,    /* ... or as soon as the connection is there */
+	TCPTUNED_AT_ESTABLISHED = 1 << 5,    /* ... and one with something to set by then */
 };
 
 struct tcptuned_match {

@@ -108,7 +108,7 @@ struct readout {
 	struct readout_sums sums;
 };
 
-_Static_assert(sizeof(struct readout) == 49616 && sizeof(struct tcptuned_flow) == 400,
+_Static_assert(sizeof(struct readout) == 49616 && sizeof(struct tcptuned_flow) == 392,
 	       "pinned maps of another layout: raise TCPTUNED_ABI, and then these");
 
 /* What a sum needs to know of a socket besides its record. */

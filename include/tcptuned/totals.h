@@ -45,7 +45,6 @@ enum tcptuned_counter {
 	TCPTUNED_C_PATH_LEARNED,      /* connections whose measurements went into a path */
 	TCPTUNED_C_PATH_FAILED,	      /* ... that could not be stored */
 	TCPTUNED_C_PATH_SEEDS,	      /* connections that began with what a path was known for */
-	TCPTUNED_C_PATH_SEEDS_WITHHELD, /* ... did not, in a dry run */
 	TCPTUNED_COUNTERS,
 };
 

@@ -60,7 +60,7 @@ static void check_accepted(const struct tcptuned_config *config)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	CHECK(bitcp_params_valid(&config->policy.bitcp));
+	CHECK(bitcp_params_valid(&config->bitcp));
 	CHECK(config->metrics_port);
 	CHECK(config->metrics_flows <= 1000);
 	tcptuned_config_print(config, out);

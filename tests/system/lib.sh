@@ -162,8 +162,9 @@ expect_fail() {
 }
 
 long_chain() {
-	seq 1400 | awk '{ s = int($1 / 256) "." $1 % 256 ".0/24"
-		printf "[policy p%d]\ndestination = 10.0.0.0/8\nsource = 10.%s, 11.%s, 12.%s\n", $1, s, s, s }'
+	seq 1400 | awk '{ s = int($1 / 256) "." $1 % 256 ".0/24" }
+		$1 % 7 == 1 { printf "[policy p%d]\ndestination = 10.0.0.0/8\n", $1 }
+		{ printf "source = 10.%s, 11.%s, 12.%s\n", s, s, s }'
 }
 
 # --- processes -------------------------------------------------------------------------------

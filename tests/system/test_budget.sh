@@ -459,9 +459,7 @@ test_limits_that_cannot_be_read() {
 	in_log 'warning: memory.budget: net.ipv4.tcp_mem cannot be read'
 	expect_eq "$(metric tcptuned_budget_bytes)" \
 		$((pages / 16 * $(getconf PAGESIZE) / 4 * 3)) "budget"
-	expect_eq "$(metric 'tcptuned_policy_buffer_max_bytes{policy="default",direction="receive"}')" \
-		$((2 * receive)) "the largest receive buffer"
-	expect_eq "$(metric 'tcptuned_policy_buffer_max_bytes{policy="default",direction="send"}')" \
-		$((2 * send)) "the largest send buffer"
+	expect_eq "$(ctl_json '.policies[0] | "\(.receive_buffer_max_bytes) \(.send_buffer_max_bytes)"' \
+		policy list)" "$((2 * receive)) $((2 * send))" "the largest buffers"
 	tcptuned_stop
 }

@@ -181,9 +181,9 @@ test_namespaces_vanish_during_adoption() {
 		wait_until 10 connected "$name"
 	done
 	background deleter delete_meanwhile "${names[@]}"
-	# A limit that is set makes a record at once; windows that are the kernel's raise no sysctl, for
-	# which it would go through the namespaces before.
-	tcptuned_start --set=policy.pacing_rate_max=1G --set=policy.receive_window_max=kernel \
+	# A congestion control that is set makes a record at once; windows that are the kernel's raise no
+	# sysctl, for which it would go through the namespaces before.
+	tcptuned_start --set=policy.congestion_control=reno --set=policy.receive_window_max=kernel \
 		--set=policy.send_window_max=kernel
 	expect_eq "$(<"$TEST_DIR/deleter.log")" "20 are gone" "meanwhile"
 	unset "LIB_PID[holder]"

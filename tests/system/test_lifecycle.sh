@@ -228,7 +228,7 @@ test_the_control_group_is_removed_and_made_anew() {
 # Paths in the kernel that another build has made larger than this one's records: they are
 # neither read nor forgotten, and taken off the host all the same.
 test_paths_of_another_layout() {
-	local before pin=/sys/fs/bpf/tcptuned/map_paths key value code command
+	local before pin=/sys/fs/bpf/tcptuned/map_paths key value code=0
 	before=$(host_state)
 	tcptuned_start
 	tcptuned_kill
@@ -237,15 +237,11 @@ test_paths_of_another_layout() {
 	bpftool map create $pin type lru_hash key "$key" value $((value + 64)) entries 16 name paths
 	bpftool map update pinned $pin key $(yes 0 | head -n "$key") \
 		value $(yes 7 | head -n $((value + 64)))
-	for command in "tcptuned --forget-paths=all" "tcptunectl paths forget all"; do
-		code=0
-		"$TEST_BUILD"/${command%% *} --config="$TEST_DIR/none.conf" \
-			--set=tcptuned.state_directory="$TEST_DIR/state" ${command#* } \
-			2>"$TEST_DIR/said" || code=$?
-		expect_eq "$code" 32 "status of $command"
-		expect_match "$(<"$TEST_DIR/said")" \
-			"nothing is forgotten: the paths in .* are another build's; use" "$command"
-	done
+	"$TEST_BUILD/tcptuned" --config="$TEST_DIR/none.conf" --forget-paths=all \
+		--set=tcptuned.state_directory="$TEST_DIR/state" 2>"$TEST_DIR/said" || code=$?
+	expect_eq "$code" 32 "status of --forget-paths"
+	expect_match "$(<"$TEST_DIR/said")" \
+		"nothing is forgotten: the paths in .* are another build's; use" "--forget-paths"
 	detach_says "warning: the paths in .* are another build's, and cannot be saved"
 	expect_match "$(<"$TEST_DIR/detach.log")" "detached; nothing is left pinned" "--detach"
 	expect_host_state "$before"

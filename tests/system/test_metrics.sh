@@ -204,7 +204,8 @@ all_closed() {
 test_cost() {
 	local id kb
 	host a b
-	tcptuned_start --set=tcptuned.program_statistics=yes
+	sysctl -qw kernel.bpf_stats_enabled=1
+	tcptuned_start
 	link a b --rate 100mbit --delay 1ms
 	connection 5301 10MB one
 	scrape
@@ -227,9 +228,7 @@ test_cost() {
 	id=$(sample tcptuned_scrapes_total)
 	scrape
 	expect_eq "$(sample tcptuned_scrapes_total)" $((id + 1)) "scrapes"
-	# the kernel goes back to not counting
-	tcptuned_stop
-	tcptuned_start
+	sysctl -qw kernel.bpf_stats_enabled=0
 	scrape
 	expect_eq "$(sample tcptuned_program_statistics_enabled)" 0 "statistics by default"
 	expect_eq "$(grep -c '^tcptuned_program_run' "$TEST_DIR/scrape" || :)" 0 "runs not shown"

@@ -303,10 +303,12 @@ test_policy_off() {
 	before=$(host_state)
 	quiet_ground
 	without=$(fields)
-	tcptuned_start --set=policy.mode=off --set=tcptuned.program_statistics=yes
+	sysctl -qw kernel.bpf_stats_enabled=1
+	tcptuned_start --set=policy.mode=off
 	in_log 'policy.mode is off: no connection is touched'
 	: >"$METRICS_DURING"
 	with=$(fields record /sys/fs/bpf/tcptuned/map_flows)
+	sysctl -qw kernel.bpf_stats_enabled=0
 	expect_eq "$(grep -c '^record no' <<<"$with")" 2 "sockets without a record"
 	with=$(grep -v '^record' <<<"$with")
 	expect_eq "$with" "$without" "every field of the sockets"

@@ -173,46 +173,6 @@ test_requests_with_force() {
 	tcptuned_stop
 }
 
-# pacing_is RATE_AND_SETTER APPLICATION_TOLD: of the connection to port 7001, when it has gone on
-pacing_is() {
-	wait_until 5 grep -q "^step$step\$" "$TEST_DIR/client.log"
-	expect_eq "$(flow_to 7001 '.pacing | "\(.rate_max_bytes_per_s) \(.rate_max_set_by)"')" "$1" "limit"
-	expect_eq "$(grep pacing "$TEST_DIR/client.log" | tail -n 1)" "$2" "what the application is told"
-	: >"$TEST_DIR/go$step"
-	step=$((step + 1))
-}
-
-# Of the policy's limit and the application's the lower one holds, whichever was set last.
-test_pacing_limit_of_both() {
-	local step=1 go=$TEST_DIR/go
-	host a
-	printf '[policy]\npacing_rate_max = 80M\n' >"$TEST_DIR/my.conf"
-	tcptuned_start --config="$TEST_DIR/my.conf"
-	background server in_host a "${sockets[@]}" tcp4 listen 127.0.0.1 7001 accept until "${go}7"
-	background client in_group in_host a "${sockets[@]}" tcp4 connect 127.0.0.1 7001 \
-		get pacing say step1 until "${go}1" \
-		set pacing 50000000 get pacing say step2 until "${go}2" \
-		set pacing 1000000 get pacing say step3 until "${go}3" \
-		set pacing -1 get pacing say step4 until "${go}4" \
-		set pacing 2000000 /8 get pacing /8 say step5 until "${go}5" \
-		set pacing 60000000 /8 get pacing /8 say step6 until "${go}6" \
-		get pacing say step7 until "${go}7"
-	pacing_is "10000000 policy" "pacing 10000000"
-	pacing_is "10000000 policy" "pacing 50000000"
-	pacing_is "1000000 application" "pacing 1000000"
-	pacing_is "10000000 policy" "pacing -1"
-	pacing_is "2000000 application" "pacing 2000000 /8"
-	wait_until 5 grep -q '^step6$' "$TEST_DIR/client.log"
-	expect_eq "$(flow_to 7001 .pacing.rate_max_bytes_per_s)" 10000000 "limit"
-	expect_eq "$(grep pacing "$TEST_DIR/client.log" | tail -n 1)" "pacing 60000000 /8" "told"
-	tcptuned_stop
-	: >"${go}6"
-	wait_until 5 grep -q '^step7$' "$TEST_DIR/client.log"
-	expect_eq "$(grep pacing "$TEST_DIR/client.log" | tail -n 1)" "pacing 60000000" "after the stop"
-	: >"${go}7"
-	wait "$(pid_of client)"
-}
-
 # A listener whose requests were intercepted is not locked, and neither is what it accepts: the
 # kernel sizes that, up to its maximum, and reports the real sizes there.
 children() { # GROUP: the accepted connection's answers, with 20 MB each way in between
@@ -342,14 +302,13 @@ test_window_clamp_of_the_application() {
 }
 
 # What was set on a socket for one connection outlives it (tcp_disconnect()). The next begins as any
-# other: its window scale and first window, its pacing limit, its congestion control.
+# other: its window scale and first window, its congestion control.
 test_a_socket_that_connects_again() {
 	host a b
 	in_host b sysctl -qw net.ipv4.tcp_congestion_control=reno
 	link a b --rate 100mbit --delay 5ms
 	watch
-	printf '[policy first]\nremote_port = 7003\npacing_rate_max = 400M\n' >"$TEST_DIR/my.conf"
-	tcptuned_start $bitcp --config="$TEST_DIR/my.conf"
+	tcptuned_start $bitcp
 	background one in_host a "${sockets[@]}" tcp4 listen "${ADDR[a]}" 7003 accept \
 		receive 3000000 send 6000000 until "$TEST_DIR/again"
 	background two in_host a "${sockets[@]}" tcp4 listen "${ADDR[a]}" 7004 accept \
@@ -359,15 +318,14 @@ test_a_socket_that_connects_again() {
 		disconnect connect "${ADDR[a]}" 7004 get wscale receive 3000000 say over \
 		until "$TEST_DIR/over"
 	wait_until 5 grep -q received "$TEST_DIR/client.log"
-	expect_eq "$(flow_to 7003 '[.flags[], .pacing.rate_max_bytes_per_s] | tostring')" \
-		'["congestion_control_set","pacing_limited",50000000]' "flags and limit of the first"
+	expect_eq "$(flow_to 7003 '.flags | tostring')" '["congestion_control_set"]' "flags of the first"
 	expect_match "$(flow_to 7003 .send.unsent_max_bytes)" "^[1-9]" "what of it may wait unsent"
 	: >"$TEST_DIR/again"
 	wait_until 5 grep -q wscale "$TEST_DIR/client.log"
 	expect_ge "$(sed -n 's/wscale //p' "$TEST_DIR/client.log")" 7 "window scale of the second"
 	expect_eq "$(flow_to 7004 '[.flags[], .congestion_control, .send.unsent_max_of_others_bytes,
-		.pacing.rate_max_bytes_per_s, .bytes_received] | tostring')" \
-		'["congestion_control_set","bitcp",null,null,0]' "flags and limits of the second"
+		.bytes_received] | tostring')" \
+		'["congestion_control_set","bitcp",null,0]' "flags and limits of the second"
 	: >"$TEST_DIR/go"
 	wait_until 5 grep -q over "$TEST_DIR/client.log"
 	tcptuned_stop

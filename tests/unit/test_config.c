@@ -137,7 +137,6 @@ static void assert_defaults(const struct tcptuned_config *c)
 	assert_string_equal(c->bpffs, "/sys/fs/bpf");
 	assert_string_equal(c->runtime_directory, "/run/tcptuned");
 	assert_int_equal(c->log_level, TCPTUNED_LOG_INFO);
-	assert_false(c->program_statistics);
 	assert_int_equal(c->policy.mode, TCPTUNED_TUNE);
 	assert_true(c->policy.override_rcvbuf);
 	assert_true(c->policy.override_sndbuf);
@@ -145,15 +144,8 @@ static void assert_defaults(const struct tcptuned_config *c)
 	assert_int_equal(c->policy.send_window_max_bytes, 0);
 	assert_string_equal(c->policy.congestion_control, TCPTUNED_CC_AUTO);
 	assert_int_equal(c->policy.long_path_segments, 4096);
-	assert_int_equal(c->policy.send_unsent_max_bytes, 0);
-	assert_int_equal(c->policy.receive_window_min_bytes, 0);
-	assert_int_equal(c->policy.send_window_min_bytes, 0);
-	assert_int_equal(c->policy.receive_buffer_bytes, 0);
-	assert_int_equal(c->policy.send_buffer_bytes, 0);
-	assert_int_equal(c->policy.first_window_bytes, 0);
-	assert_int_equal(c->policy.pacing_rate_max_bps, 0);
 	assert_int_equal(c->policies_len, 0);
-	assert_memory_equal(&c->policy.bitcp, &params, sizeof(params));
+	assert_memory_equal(&c->bitcp, &params, sizeof(params));
 	assert_true(c->metrics_enabled);
 	assert_string_equal(c->metrics_address, "127.0.0.1");
 	assert_int_equal(c->metrics_port, 9817);
@@ -183,9 +175,9 @@ static void test_bool_forms(void **state)
 	char text[64];
 
 	for (size_t i = 0; i < ARRAY_SIZE(yes); i++) {
-		snprintf(text, sizeof(text), "[tcptuned]\nprogram_statistics = %s\n", yes[i]);
+		snprintf(text, sizeof(text), "[metrics]\nenabled = %s\n", yes[i]);
 		load(text);
-		assert_true(config.program_statistics);
+		assert_true(config.metrics_enabled);
 		snprintf(text, sizeof(text), "[policy]\noverride_rcvbuf = %s\n", no[i]);
 		load(text);
 		assert_false(config.policy.override_rcvbuf);
@@ -234,32 +226,26 @@ static void test_fraction_forms(void **state)
 		double value;
 	} fractions[] = {
 		{"0.01", 0.01},
-		{"0.0001", 0.0001},
-		{"1", 1},
-		{"1.0", 1},
+		{"0.001", 0.001},
 		{"0.5", 0.5},
 		{"00.25", 0.25},
-		{"1.000000000000", 1},
+		{"0.250000000000", 0.25},
 		{"0.123456789", 0.123456789},
-		{"0.99999999999999999999", 1},
+		{"0.24999999999999999999", 0.25},
 	};
 	char text[128];
 
 	for (size_t i = 0; i < ARRAY_SIZE(fractions); i++) {
 		double want = fractions[i].value * Q32;
 
-		snprintf(text, sizeof(text), "[bitcp]\ns_min = %s\n", fractions[i].text);
+		snprintf(text, sizeof(text), "[bitcp]\nbeta = %s\n", fractions[i].text);
 		load(text);
 		/* Nine decimals are 4.3 units of 2^-32; otherwise rounded to nearest. */
 		if (strlen(fractions[i].text) > 20)
-			assert_in_range(config.policy.bitcp.s_min, want - 5, want);
+			assert_in_range(config.bitcp.beta, want - 5, want);
 		else
-			assert_int_equal(config.policy.bitcp.s_min, (uint64_t)(want + 0.5));
+			assert_int_equal(config.bitcp.beta, (uint64_t)(want + 0.5));
 	}
-	load("[bitcp]\ns_max = 64.5\nbeta = 0.2\nlow_window = 38\n");
-	assert_int_equal(config.policy.bitcp.s_max, (uint64_t)(64.5 * Q32));
-	assert_int_equal(config.policy.bitcp.beta, (uint32_t)(0.2 * Q32 + 0.5));
-	assert_int_equal(config.policy.bitcp.low_window, 38);
 }
 
 /* Two words besides the sizes of a window and the names of a congestion control. */
@@ -278,7 +264,7 @@ static void test_words(void **state)
 	char text[KEY_TEXT];
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		snprintf(text, sizeof(text), "[policy]\nreceive_window_min = 1M\n%s = %s\n",
+		snprintf(text, sizeof(text), "[policy]\n%s = %s\n",
 			 words[i].name, words[i].text);
 		load(text);
 		assert_int_equal(config.policy.receive_window_max_bytes, words[i].window);
@@ -295,7 +281,7 @@ static void test_words(void **state)
 
 static void test_other_forms(void **state)
 {
-	load("[tcptuned]\ncgroup = /sys/fs/cgroup/a b=c\nbpffs=/x\nruntime_directory: /run/y\n"
+	load("[tcptuned]\ncgroup = /sys/fs/cgroup/a b=c\nbpffs=/x\nruntime_directory  =/run/y\n"
 	     "log_level = debug\n[policy]\nmode = observe\ncongestion_control = keep\n"
 	     "[metrics]\nenabled = no\naddress = ::1\nport = 65535\nflows = 0\n");
 	assert_string_equal(config.cgroup, "/sys/fs/cgroup/a b=c");
@@ -322,7 +308,6 @@ static void test_other_forms(void **state)
 
 static void test_section_names(void **state)
 {
-	/* inih keeps 49 characters of a section: the name behind was lost, and the policy unknown */
 	load("[policy                                              \ta]\nlocal_port = 5\n");
 	assert_string_equal(config.policies[0].name, "a");
 	assert_int_equal(config.policies[0].set.local_port.low, 5);
@@ -345,14 +330,7 @@ static void test_layout(void **state)
 	assert_int_equal(config.metrics_flows, 7);
 	assert_int_equal(config.policy.mode, TCPTUNED_OFF);
 	assert_false(config.metrics_enabled);
-	/* found by the fuzzer: one mark was taken here, the next by inih, and a section unseen */
-	load("\xef\xbb\xbf\xef\xbb\xbf[policy a]\nlocal_port = 5\n");
-	assert_int_equal(config.policies_len, 1);
-	tcptuned_config_free(&config);
-	load(" \xef\xbb\xbf\t\xef\xbb\xbf [policy a]\nlocal_port = 5\n");
-	assert_int_equal(config.policies_len, 1);
-	tcptuned_config_free(&config);
-	/* A comment may be longer than a line. */
+	/* A line may be as long as it likes. */
 	snprintf(text, sizeof(text), "#%01500d\n[metrics]\nport = 5\n", 0);
 	load(text);
 	assert_int_equal(config.metrics_port, 5);
@@ -367,7 +345,7 @@ static const struct wrong {
 } wrongs[] = {
 	{"tcptuned", "cgroup", "unified", TCPTUNED_EXIT_CONFIG_TYPE,
 	 "an absolute path, or auto"},
-	{"tcptuned", "cgroup", "@300", TCPTUNED_EXIT_CONFIG_SYNTAX, "shorten it"},
+	{"tcptuned", "cgroup", "@300", TCPTUNED_EXIT_CONFIG_RANGE, "absolute path"},
 	{"tcptuned", "bpffs", "auto", TCPTUNED_EXIT_CONFIG_TYPE, "an absolute path"},
 	{"tcptuned", "bpffs", "/a\tb", TCPTUNED_EXIT_CONFIG_TYPE, "an absolute path"},
 	{"tcptuned", "runtime_directory", "", TCPTUNED_EXIT_CONFIG_TYPE, "an absolute path"},
@@ -376,7 +354,6 @@ static const struct wrong {
 	{"tcptuned", "log_level", "noisy", TCPTUNED_EXIT_CONFIG_TYPE,
 	 "error, warning, info or debug"},
 	{"tcptuned", "log_level", "3", TCPTUNED_EXIT_CONFIG_TYPE, "error, warning"},
-	{"tcptuned", "program_statistics", "2", TCPTUNED_EXIT_CONFIG_TYPE, "yes or no"},
 	{"policy", "mode", "Tune", TCPTUNED_EXIT_CONFIG_TYPE, "off, observe or tune"},
 	{"policy", "override_rcvbuf", "maybe", TCPTUNED_EXIT_CONFIG_TYPE, "yes or no"},
 	{"policy", "override_sndbuf", "yes no", TCPTUNED_EXIT_CONFIG_TYPE, "yes or no"},
@@ -393,9 +370,6 @@ static const struct wrong {
 	{"policy", "send_window_max", "big", TCPTUNED_EXIT_CONFIG_TYPE, "or auto"},
 	{"policy", "send_window_max", "-64K", TCPTUNED_EXIT_CONFIG_RANGE, "or auto"},
 	{"policy", "send_window_max", "0", TCPTUNED_EXIT_CONFIG_RANGE, "or auto"},
-	{"policy", "send_unsent_max", "little", TCPTUNED_EXIT_CONFIG_TYPE, "or auto"},
-	{"policy", "send_unsent_max", "15K", TCPTUNED_EXIT_CONFIG_RANGE, "16K to 1G"},
-	{"policy", "send_unsent_max", "2G", TCPTUNED_EXIT_CONFIG_RANGE, "16K to 1G"},
 	{"policy", "congestion_control", "bi tcp", TCPTUNED_EXIT_CONFIG_TYPE, "15 letters"},
 	{"policy", "long_path_segments", "4K", TCPTUNED_EXIT_CONFIG_TYPE, "1 to 1048576"},
 	{"policy", "long_path_segments", "0", TCPTUNED_EXIT_CONFIG_RANGE, "1 to 1048576"},
@@ -404,21 +378,6 @@ static const struct wrong {
 	{"control", "group", "a.b", TCPTUNED_EXIT_CONFIG_TYPE, "31 letters"},
 	{"control", "group", "thirty_two_letters_are_too_many_x", TCPTUNED_EXIT_CONFIG_RANGE,
 	 "31 letters"},
-	{"policy", "receive_window_min", "some", TCPTUNED_EXIT_CONFIG_TYPE, "64K to 1G"},
-	{"policy", "receive_window_min", "1K", TCPTUNED_EXIT_CONFIG_RANGE, "64K to 1G"},
-	{"policy", "send_window_min", "x", TCPTUNED_EXIT_CONFIG_TYPE, "64K to 1G"},
-	{"policy", "send_window_min", "2G", TCPTUNED_EXIT_CONFIG_RANGE, "64K to 1G"},
-	{"policy", "receive_buffer", "64KB", TCPTUNED_EXIT_CONFIG_TYPE, "4K to 512M"},
-	{"policy", "receive_buffer", "4095", TCPTUNED_EXIT_CONFIG_RANGE, "4K to 512M"},
-	{"policy", "send_buffer", "-", TCPTUNED_EXIT_CONFIG_TYPE, "4K to 512M"},
-	{"policy", "send_buffer", "513M", TCPTUNED_EXIT_CONFIG_RANGE, "4K to 512M"},
-	{"policy", "first_window", "10 segments", TCPTUNED_EXIT_CONFIG_TYPE, "or auto"},
-	{"policy", "first_window", "63K", TCPTUNED_EXIT_CONFIG_RANGE, "or auto"},
-	{"policy", "pacing_rate_max", "1Mbit", TCPTUNED_EXIT_CONFIG_TYPE, "8k to 34G"},
-	{"policy", "pacing_rate_max", "1.5M", TCPTUNED_EXIT_CONFIG_TYPE, "8k to 34G"},
-	{"policy", "pacing_rate_max", "7999", TCPTUNED_EXIT_CONFIG_RANGE, "or none"},
-	{"policy", "pacing_rate_max", "34001M", TCPTUNED_EXIT_CONFIG_RANGE, "or none"},
-	{"policy", "pacing_rate_max", "18446744073709551G", TCPTUNED_EXIT_CONFIG_RANGE, "or none"},
 	{"policy web", "destination", "10.0.0.0/33", TCPTUNED_EXIT_CONFIG_TYPE, "prefixes"},
 	{"policy web", "destination", "10.0.0.1/8", TCPTUNED_EXIT_CONFIG_TYPE,
 	 "write 10.0.0.0/8"},
@@ -439,32 +398,9 @@ static const struct wrong {
 	{"policy web", "remote_port", "1,2", TCPTUNED_EXIT_CONFIG_TYPE, "1 to 65535"},
 	{"policy web", "cgroup", "system.slice", TCPTUNED_EXIT_CONFIG_TYPE, "absolute path"},
 	{"policy web", "mode", "on", TCPTUNED_EXIT_CONFIG_TYPE, "off, observe or tune"},
-	{"policy web", "bitcp_s_max", "many", TCPTUNED_EXIT_CONFIG_TYPE, "from 1 to 1024"},
-	{"policy web", "bitcp_s_max", "0", TCPTUNED_EXIT_CONFIG_RANGE, "from 1 to 1024"},
-	{"policy web", "bitcp_s_min", "x", TCPTUNED_EXIT_CONFIG_TYPE, "from 0.0001 to 1"},
-	{"policy web", "bitcp_s_min", "2", TCPTUNED_EXIT_CONFIG_RANGE, "from 0.0001 to 1"},
-	{"policy web", "bitcp_beta", "1/8", TCPTUNED_EXIT_CONFIG_TYPE, "from 0.001 to 0.5"},
-	{"policy web", "bitcp_beta", "0.6", TCPTUNED_EXIT_CONFIG_RANGE, "from 0.001 to 0.5"},
-	{"policy web", "bitcp_low_window", "1.5", TCPTUNED_EXIT_CONFIG_TYPE, "from 2 to 65536"},
-	{"policy web", "bitcp_low_window", "1", TCPTUNED_EXIT_CONFIG_RANGE, "from 2 to 65536"},
-	{"bitcp", "s_max", "many", TCPTUNED_EXIT_CONFIG_TYPE, "from 1 to 1024"},
-	{"bitcp", "s_max", "0.99999", TCPTUNED_EXIT_CONFIG_RANGE, "from 1 to 1024"},
-	{"bitcp", "s_max", "1024.001", TCPTUNED_EXIT_CONFIG_RANGE, "from 1 to 1024"},
-	{"bitcp", "s_max", "4294967328", TCPTUNED_EXIT_CONFIG_RANGE, "from 1 to 1024"},
-	{"bitcp", "s_min", "1e-2", TCPTUNED_EXIT_CONFIG_TYPE, "from 0.0001 to 1"},
-	{"bitcp", "s_min", ".5", TCPTUNED_EXIT_CONFIG_TYPE, "from 0.0001 to 1"},
-	{"bitcp", "s_min", "0.", TCPTUNED_EXIT_CONFIG_TYPE, "from 0.0001 to 1"},
-	{"bitcp", "s_min", "0,01", TCPTUNED_EXIT_CONFIG_TYPE, "from 0.0001 to 1"},
-	{"bitcp", "s_min", "0.00009", TCPTUNED_EXIT_CONFIG_RANGE, "from 0.0001 to 1"},
-	{"bitcp", "s_min", "-0.01", TCPTUNED_EXIT_CONFIG_RANGE, "from 0.0001 to 1"},
-	{"bitcp", "s_min", "1.0001", TCPTUNED_EXIT_CONFIG_RANGE, "from 0.0001 to 1"},
 	{"bitcp", "beta", "1/8", TCPTUNED_EXIT_CONFIG_TYPE, "from 0.001 to 0.5"},
 	{"bitcp", "beta", "0", TCPTUNED_EXIT_CONFIG_RANGE, "from 0.001 to 0.5"},
 	{"bitcp", "beta", "0.51", TCPTUNED_EXIT_CONFIG_RANGE, "from 0.001 to 0.5"},
-	{"bitcp", "low_window", "14.5", TCPTUNED_EXIT_CONFIG_TYPE, "from 2 to 65536"},
-	{"bitcp", "low_window", "1", TCPTUNED_EXIT_CONFIG_RANGE, "from 2 to 65536"},
-	{"bitcp", "low_window", "65537", TCPTUNED_EXIT_CONFIG_RANGE, "from 2 to 65536"},
-	{"bitcp", "low_window", "4294967310", TCPTUNED_EXIT_CONFIG_RANGE, "from 2 to 65536"},
 	{"memory", "budget", "half", TCPTUNED_EXIT_CONFIG_TYPE, "a size in bytes"},
 	{"memory", "budget", "1023K", TCPTUNED_EXIT_CONFIG_RANGE, "from 1M to 1024G"},
 	{"memory", "budget", "1025G", TCPTUNED_EXIT_CONFIG_RANGE, "from 1M to 1024G"},
@@ -476,13 +412,6 @@ static const struct wrong {
 	 TCPTUNED_EXIT_CONFIG_RANGE, "from 1M to 1024G"},
 	{"memory", "budget", "99999999999999G", TCPTUNED_EXIT_CONFIG_RANGE, "from 1M to 1024G"},
 	{"paths", "remember", "all", TCPTUNED_EXIT_CONFIG_TYPE, "yes or no"},
-	{"paths", "ipv4_prefix", "/24", TCPTUNED_EXIT_CONFIG_TYPE, "of bits from 8 to 32"},
-	{"paths", "ipv4_prefix", "7", TCPTUNED_EXIT_CONFIG_RANGE, "from 8 to 32"},
-	{"paths", "ipv4_prefix", "33", TCPTUNED_EXIT_CONFIG_RANGE, "from 8 to 32"},
-	{"paths", "ipv6_prefix", "::/48", TCPTUNED_EXIT_CONFIG_TYPE, "from 16 to 128"},
-	{"paths", "ipv6_prefix", "129", TCPTUNED_EXIT_CONFIG_RANGE, "from 16 to 128"},
-	{"paths", "entries_max", "64K", TCPTUNED_EXIT_CONFIG_TYPE, "from 64 to 1048576"},
-	{"paths", "entries_max", "0", TCPTUNED_EXIT_CONFIG_RANGE, "from 64 to 1048576"},
 	{"paths", "expire_s", "1d", TCPTUNED_EXIT_CONFIG_TYPE, "of seconds from 60"},
 	{"paths", "expire_s", "59", TCPTUNED_EXIT_CONFIG_RANGE, "of seconds from 60"},
 	{"paths", "expire_s", "31536001", TCPTUNED_EXIT_CONFIG_RANGE, "to 31536000"},
@@ -522,8 +451,7 @@ static void test_every_key_wrong(void **state)
 		snprintf(text, sizeof(text), "# a comment\n\n[%s]\n\n%s = %s\n", w->section,
 			 w->key, value);
 		snprintf(name, sizeof(name), "%s.%s", w->section, w->key);
-		load_fails(text, w->status, 5,
-			   w->status == TCPTUNED_EXIT_CONFIG_SYNTAX ? "line" : name, w->remedy);
+		load_fails(text, w->status, 5, name, w->remedy);
 	}
 }
 
@@ -643,42 +571,9 @@ static void test_syntax(void **state)
 		   "write [policy]");
 	load_fails("[metrics] port = 9817\n", TCPTUNED_EXIT_CONFIG_SYNTAX, 1,
 		   "more than a section", "new line after the ]");
-	/* inih would read the second line as more of the first. */
+	/* Not more of the line before. */
 	load_fails("[metrics]\nport = 9817\n  9818\n", TCPTUNED_EXIT_CONFIG_SYNTAX, 3,
 		   "neither", "write key = value");
-}
-
-static void test_long_lines(void **state)
-{
-	unsigned int length, most, longest = 0;
-	char text[4096];
-
-	for (unsigned int digits = 150; digits < 450; digits++) {
-		unsigned int line = (unsigned int)snprintf(text, sizeof(text), "bpffs = /%0*d",
-							   (int)digits, 0);
-
-		snprintf(text, sizeof(text), "[tcptuned]\nbpffs = /%0*d\n", (int)digits, 0);
-		write_config(text);
-		memset(&config, 0xa5, sizeof(config));
-		if (!tcptuned_config_load(path, NULL, &config, &err)) {
-			/* Whole, or not at all. */
-			assert_int_equal(strlen(config.bpffs), digits + 1);
-			longest = line;
-			continue;
-		}
-		assert_fails(TCPTUNED_EXIT_CONFIG_SYNTAX, 2, "characters", "shorten it");
-		assert_int_equal(sscanf(err.text + strlen(path),
-					":2: the line has %u characters; shorten it to %u",
-					&length, &most),
-				 2);
-		assert_int_equal(length, line);
-		assert_int_equal(most, longest);
-	}
-	assert_in_range(longest, 190, 250);
-	memset(text, 'x', sizeof(text));
-	write_file(path, text, sizeof(text));
-	memset(&config, 0xa5, sizeof(config));
-	assert_fails(TCPTUNED_EXIT_CONFIG_SYNTAX, 1, "4096 characters", "shorten it");
 }
 
 static void test_nul(void **state)
@@ -724,10 +619,10 @@ static void test_named_inherits(void **state)
 {
 	const struct tcptuned_policy_config *web, *far;
 
-	load("[policy web]\nlocal_port = 443\ncongestion_control = cubic\nbitcp_beta = 0.25\n"
-	     "[policy]\nreceive_window_max = 8M\nmode = observe\n[bitcp]\ns_max = 16\nbeta = 0.2\n"
-	     "[policy far-away_1]\nremote_port = 8000-8080\nmode = tune\nsend_buffer = 64K\n"
-	     "pacing_rate_max = 1500k\ncgroup = /a/b c\nreceive_window_min = 1M\n");
+	load("[policy web]\nlocal_port = 443\ncongestion_control = cubic\n"
+	     "[policy]\nreceive_window_max = 8M\nmode = observe\n"
+	     "[policy far-away_1]\nremote_port = 8000-8080\nmode = tune\n"
+	     "cgroup = /a/b c\nsend_window_max = 1M\n");
 	assert_int_equal(config.policies_len, 2);
 	web = &named("web")->set;
 	far = &named("far-away_1")->set;
@@ -744,13 +639,8 @@ static void test_named_inherits(void **state)
 	assert_int_equal(far->remote_port.high, 8080);
 	assert_string_equal(far->cgroup, "/a/b c");
 	assert_string_equal(web->cgroup, "");
-	assert_int_equal(web->bitcp.s_max, 16ull << 32);
-	assert_int_equal(web->bitcp.beta, 1u << 30);
-	assert_int_equal(far->bitcp.beta, (uint32_t)(0.2 * Q32 + 0.5));
-	assert_int_equal(far->send_buffer_bytes, 65536);
-	assert_int_equal(far->pacing_rate_max_bps, 1500000);
-	assert_int_equal(far->receive_window_min_bytes, 1 << 20);
-	assert_int_equal(config.policy.receive_window_min_bytes, 0);
+	assert_int_equal(far->send_window_max_bytes, 1 << 20);
+	assert_int_equal(config.policy.send_window_max_bytes, 0);
 	tcptuned_config_free(&config);
 	assert_int_equal(config.policies_len, 0);
 }
@@ -843,19 +733,11 @@ static void test_named_fails(void **state)
 		   "[policy a] has destination, destination_file, source,");
 	load_fails("[policy a]\nmod = off\n", TCPTUNED_EXIT_CONFIG_UNKNOWN, 2, "\"mod\"",
 		   "did you mean mode?");
-	load_fails("[policy a]\ns_max = 1\n", TCPTUNED_EXIT_CONFIG_UNKNOWN, 2, "policy a.s_max",
+	load_fails("[policy a]\nbeta = 0.1\n", TCPTUNED_EXIT_CONFIG_UNKNOWN, 2, "policy a.beta",
 		   "belongs in [bitcp]");
 	load_fails("[policy a]\nmode = off\n[policy b]\nmode = off\n[policy a]\nmode = tune\n",
 		   TCPTUNED_EXIT_CONFIG_DUPLICATE, 6, "policy a.mode: given a second time",
 		   "after line 2");
-	load_fails("[policy a]\nlocal_port = 1\nreceive_window_min = 2M\nreceive_window_max = 1M\n",
-		   TCPTUNED_EXIT_CONFIG_INCONSISTENT, 1, "policy a.receive_window_min is above",
-		   "lower the one");
-	/* Also by what it inherits. */
-	load_fails("[policy a]\nlocal_port = 1\nsend_window_min = 2M\n[policy]\n"
-		   "send_window_max = 1M\n",
-		   TCPTUNED_EXIT_CONFIG_INCONSISTENT, 1, "policy a.send_window_min is above",
-		   "raise the other");
 	snprintf(text, sizeof(text), "[policy a]\ncgroup = /%0170d\nmode=x\n", 0);
 	load_fails(text, TCPTUNED_EXIT_CONFIG_TYPE, 3, "policy a.mode", "off, observe or tune");
 }
@@ -869,37 +751,28 @@ static char *policies_text(int from, int n)
 	assert_non_null(text);
 	for (int i = from; i < from + n; i++)
 		used += (size_t)snprintf(text + used, size - used,
-					 "[policy p%d]\nlocal_port = %d\n", i, i % 65535 + 1);
+					 "[policy p%d]\nlocal_port = %d\n", i, i + 1);
 	return text;
 }
 
-/* Each has what its own section says, also where the table of names has grown many times. */
+/* Each has what its own section says; another file goes on with them. */
 static void test_many_policies(void **state)
 {
-	char *text = policies_text(0, 20000);
+	char *text = policies_text(0, 200);
 	char name[32];
 
+	write_drop_in("10.conf", "[policy p199]\nlocal_port = 7\n[policy p200]\nlocal_port = 8\n");
 	load(text);
 	free(text);
-	assert_int_equal(config.policies_len, 20000);
-	for (int i = 0; i < 20000; i++) {
+	assert_int_equal(config.policies_len, 201);
+	for (int i = 0; i < 199; i++) {
 		snprintf(name, sizeof(name), "p%d", i);
 		assert_string_equal(config.policies[i].name, name);
 		assert_int_equal(config.policies[i].set.local_port.low, i + 1);
 	}
-	assert_non_null(strstr(config.policies[19999].where, "tcptuned.conf:39999"));
-	tcptuned_config_free(&config);
-
-	/* Another file goes on with them, and may say once more what they have. */
-	write_drop_in("10.conf", "[policy p19999]\nlocal_port = 7\n"
-				 "[policy p20000]\nlocal_port = 8\n");
-	text = policies_text(0, 20000);
-	load(text);
-	free(text);
-	assert_int_equal(config.policies_len, 20001);
-	assert_int_equal(config.policies[19999].set.local_port.low, 7);
-	assert_int_equal(config.policies[19998].set.local_port.low, 19999);
-	assert_int_equal(config.policies[20000].set.local_port.low, 8);
+	assert_non_null(strstr(config.policies[199].where, "tcptuned.conf:399"));
+	assert_int_equal(config.policies[199].set.local_port.low, 7);
+	assert_int_equal(config.policies[200].set.local_port.low, 8);
 	write_drop_in("10.conf", "[policy p5]\nlocal_port = 7\n[policy p6]\n[policy p5]\n"
 				 "local_port = 9\n");
 	tcptuned_config_free(&config);
@@ -917,23 +790,23 @@ static void write_difference(void *ctx, const char *key, const char *was, const 
 	snprintf(notes + strlen(notes), 200 - strlen(notes), "%s: %s -> %s; ", key, was, now);
 }
 
-/* What a reload finds in 20,000 policies: one that went, one that came, one that changed. */
+/* What a reload finds in 200 policies: one that went, one that came, one that changed. */
 static void test_diff_of_many_policies(void **state)
 {
 	struct tcptuned_config before;
-	char *text = policies_text(0, 20000);
+	char *text = policies_text(0, 200);
 	char notes[200] = "";
 
 	load(text);
 	free(text);
 	before = config;
-	text = policies_text(1, 20000);
-	write_drop_in("10.conf", "[policy p19998]\nlocal_port = 7\n");
+	text = policies_text(1, 200);
+	write_drop_in("10.conf", "[policy p198]\nlocal_port = 7\n");
 	load(text);
 	free(text);
 	assert_int_equal(tcptuned_config_diff(&before, &config, write_difference, notes), 3);
-	assert_string_equal(notes, "policy p0: defined -> ; policy p19998.local_port: 19999 -> 7; "
-				   "policy p20000:  -> defined; ");
+	assert_string_equal(notes, "policy p0: defined -> ; policy p198.local_port: 199 -> 7; "
+				   "policy p200:  -> defined; ");
 	assert_int_equal(tcptuned_config_diff(&config, &config, NULL, NULL), 0);
 	tcptuned_config_free(&before);
 	tcptuned_config_free(&config);
@@ -941,16 +814,16 @@ static void test_diff_of_many_policies(void **state)
 
 static void test_too_many_policies(void **state)
 {
-	char *text = policies_text(1, TCPTUNED_POLICIES_MAX - 1);
+	char *text = policies_text(1, 256);
 
 	load(text);
 	free(text);
-	assert_int_equal(config.policies_len, 65535);
+	assert_int_equal(config.policies_len, 256);
 	tcptuned_config_free(&config);
 	memset(&config, 0xa5, sizeof(config));
-	text = policies_text(1, TCPTUNED_POLICIES_MAX);
-	load_fails(text, TCPTUNED_EXIT_CONFIG_RANGE, 2 * TCPTUNED_POLICIES_MAX - 1,
-		   "[policy p65536] is one policy too many", "there may be 65535");
+	text = policies_text(1, 257);
+	load_fails(text, TCPTUNED_EXIT_CONFIG_RANGE, 513, "[policy p257] is one policy too many",
+		   "there may be 256");
 	free(text);
 }
 
@@ -1085,14 +958,14 @@ static void test_drop_in_directory_is_a_file(void **state)
 
 static void test_set(void **state)
 {
-	const char *const set[] = {"metrics.port=3", "bitcp.s_min=0.5",
+	const char *const set[] = {"metrics.port=3", "bitcp.beta=0.25",
 				   "tcptuned.cgroup=/a.b=c", "metrics.port=4", NULL};
 
 	write_config("[metrics]\nport = 1\n");
 	write_drop_in("1.conf", "[metrics]\nport = 2\n");
 	assert_int_equal(tcptuned_config_load(path, set, &config, &err), 0);
 	assert_int_equal(config.metrics_port, 4);
-	assert_int_equal(config.policy.bitcp.s_min, 1ull << 31);
+	assert_int_equal(config.bitcp.beta, 1u << 30);
 	assert_string_equal(config.cgroup, "/a.b=c");
 	assert_string_equal(origin_of("metrics", "port"), "--set");
 }
@@ -1155,13 +1028,13 @@ static void test_diff(void **state)
 	before = config;
 	load("[tcptuned]\nbpffs = /b\n[policy]\nreceive_window_max = auto\nsend_window_max = "
 	     "96K\n"
-	     "[bitcp]\ns_min = 0.02\n[metrics]\nenabled = off\n");
+	     "[bitcp]\nbeta = 0.25\n[metrics]\nenabled = off\n");
 	assert_int_equal(tcptuned_config_diff(&before, &config, note_difference, &d), 5);
 	assert_int_equal(d.count, 5);
 	assert_string_equal(d.text, "tcptuned.bpffs:/a/longer/path>/b! "
 				    "policy.receive_window_max:16M>auto "
 				    "policy.send_window_max:auto>96K "
-				    "bitcp.s_min:0.01>0.02 metrics.enabled:yes>no! ");
+				    "bitcp.beta:0.125>0.25 metrics.enabled:yes>no! ");
 	/* What needs a restart stays as it was; the rest is new. */
 	tcptuned_config_keep_fixed(&config, &before);
 	assert_string_equal(config.bpffs, "/a/longer/path");
@@ -1198,7 +1071,7 @@ static void test_diff_sees_values_only(void **state)
 		      "[tcptuned]\nbpffs = /b\n[policy]\ncongestion_control = reno\n");
 	load("[tcptuned]\nbpffs = /a/longer/path\n[policy]\ncongestion_control = westwood\n");
 	before = config;
-	load("\n\n[bitcp]\ns_max = 32.0\n[policy]\noverride_sndbuf = 1\n");
+	load("\n\n[bitcp]\nbeta = 0.1250\n[policy]\noverride_sndbuf = 1\n");
 	assert_int_equal(tcptuned_config_diff(&before, &config, NULL, NULL), 0);
 }
 
@@ -1228,7 +1101,7 @@ static void test_print_reads_back(void **state)
 	load("[tcptuned]\ncgroup = /c\nlog_level = "
 	     "warning\n[policy]\nreceive_window_max=100000\n"
 	     "send_window_max = 1G\nmode = off\ncongestion_control = keep\n[bitcp]\n"
-	     "s_max = 33.333333333\ns_min = 0.987654321\nbeta = 0.333\nlow_window = 99\n"
+	     "beta = 0.333333333\n"
 	     "[metrics]\naddress = fe80::1\nport = 80\n");
 	printed = config;
 	load_printed(print_config);
@@ -1246,22 +1119,22 @@ static void test_print_reads_back(void **state)
 /* With every kind of condition, and a list that takes several lines. */
 static void test_print_policies_reads_back(void **state)
 {
-	char text[16384] = "[policy]\nfirst_window = 1M\n[policy many]\n", one[64];
+	char text[16384] = "[policy]\nsend_window_max = 1M\n[policy many]\n", one[64];
 
 	for (int i = 0; i < 100; i++) {
 		snprintf(one, sizeof(one), "destination = 2001:db8:%x:ffff:ffff::/80\n", i + 4096);
 		strcat(text, one);
 	}
 	strcat(text, "source = 10.0.0.0/8, ::1\nlocal_port = 80\nremote_port = 1-1023\n"
-		     "cgroup = /x/y\nbitcp_s_min = 0.5\n[policy b]\ncgroup = /\nmode = observe\n"
-		     "pacing_rate_max = 123456789\nreceive_buffer = 100000\n");
+		     "cgroup = /x/y\n[policy b]\ncgroup = /\nmode = observe\n"
+		     "receive_window_max = 100000\n");
 	load(text);
 	printed = config;
 	load_printed(print_config);
 	assert_int_equal(tcptuned_config_diff(&printed, &config, NULL, NULL), 0);
 	assert_int_equal(config.policies_len, 2);
 	assert_int_equal(named("many")->set.destination.len, 100);
-	assert_int_equal(named("b")->set.pacing_rate_max_bps, 123456789);
+	assert_int_equal(named("b")->set.receive_window_max_bytes, 100000);
 	tcptuned_config_free(&printed);
 	tcptuned_config_free(&config);
 }
@@ -1274,22 +1147,22 @@ static void test_fractions_read_back(void **state)
 	struct tcptuned_config a, b;
 
 	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
-		if (!strcmp(tcptuned_keys[i].name, "s_max"))
+		if (!strcmp(tcptuned_keys[i].name, "beta"))
 			key = &tcptuned_keys[i];
 	assert_non_null(key);
 	srandom(1);
 	for (int i = 0; i < 100000; i++) {
-		int digits = (int)(random() % 9) + 1;
+		int digits = (int)(random() % 7) + 3;
 		long scale = 1;
 
 		for (int d = 0; d < digits; d++)
 			scale *= 10;
-		snprintf(text, sizeof(text), "%ld.%0*ld", random() % 1023 + 1, digits,
-			 random() % scale);
+		snprintf(text, sizeof(text), "0.%0*ld", digits,
+			 scale / 1000 + random() % (scale / 2 - scale / 1000));
 		assert_int_equal(tcptuned_key_parse(key, text, &a, problem), 0);
 		tcptuned_key_format(key, &a, back);
 		assert_int_equal(tcptuned_key_parse(key, back, &b, problem), 0);
-		assert_int_equal(a.policy.bitcp.s_max, b.policy.bitcp.s_max);
+		assert_int_equal(a.bitcp.beta, b.bitcp.beta);
 		assert_true(strlen(back) <= strlen(text));
 	}
 }
@@ -1374,7 +1247,7 @@ static void test_random_edits(void **state)
 		memset(&config, 0xa5, sizeof(config));
 		memset(&err, 0, sizeof(err));
 		if (!tcptuned_config_load(path, NULL, &config, &err)) {
-			assert_true(bitcp_params_valid(&config.policy.bitcp));
+			assert_true(bitcp_params_valid(&config.bitcp));
 			assert_in_range(config.metrics_port, 1, 65535);
 			continue;
 		}
@@ -1393,7 +1266,7 @@ static void test_shared_alone(void **state)
 	struct tcptuned_error warning;
 
 	write_config("[policy web]\nmode = tnue\n[policy files]\ndestination_file = /nonexistent\n"
-		     "[paths]\nentries_max = 4096\n[metrics\nport = 1\n[nothing]\n"
+		     "\n\n[metrics\nport = 1\n[nothing]\n"
 		     "[tcptuned]\nstate_directory = /a\n");
 	write_drop_in("10.conf", "[tcptuned]\nlog_level = lodu\nruntime_directory = /b\n");
 	write_drop_in("20.conf", "[tcptuned]\nnonsense\nbpffs = /c\n");
@@ -1401,7 +1274,6 @@ static void test_shared_alone(void **state)
 	assert_int_equal(tcptuned_config_load_shared(path, NULL, &config, &warning, &err), 0);
 	assert_non_null(strstr(warning.text, "tcptuned.conf:7: the ] of a section is missing"));
 	assert_int_equal(config.policies_len, 0);
-	assert_int_equal(config.paths_entries_max, 4096);
 	assert_string_equal(config.state_directory, "/a");
 	assert_string_equal(config.runtime_directory, "/b");
 	assert_string_equal(config.bpffs, "/c");
@@ -1442,7 +1314,6 @@ int main(void)
 		TEST(test_every_key_unknown),
 		TEST(test_unknown_section),
 		TEST(test_syntax),
-		TEST(test_long_lines),
 		TEST(test_nul),
 		TEST(test_inconsistent),
 		TEST(test_named_inherits),

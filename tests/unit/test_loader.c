@@ -27,7 +27,7 @@
 
 /* ---- what fails ----------------------------------------------------------------------------- */
 
-static int reuses_left, dups_left, resizes_left; /* that succeed; negative: all */
+static int reuses_left, dups_left; /* that succeed; negative: all */
 
 static int fails(int *left)
 {
@@ -40,14 +40,6 @@ int bpf_map__reuse_fd(struct bpf_map *map, int fd)
 
 	*(void **)&real = dlsym(RTLD_NEXT, "bpf_map__reuse_fd");
 	return fails(&reuses_left) ? -EMFILE : real(map, fd);
-}
-
-int bpf_map__set_max_entries(struct bpf_map *map, __u32 entries)
-{
-	int (*real)(struct bpf_map *, __u32);
-
-	*(void **)&real = dlsym(RTLD_NEXT, "bpf_map__set_max_entries");
-	return fails(&resizes_left) ? -EBUSY : real(map, entries);
 }
 
 int dup(int fd)
@@ -65,7 +57,7 @@ static char bpffs[64];
 
 static int setup(void **state)
 {
-	reuses_left = dups_left = resizes_left = -1;
+	reuses_left = dups_left = -1;
 	strcpy(bpffs, "/tmp/tcptuned-loader-XXXXXX");
 	return mkdtemp(bpffs) ? 0 : -1;
 }
@@ -103,7 +95,7 @@ static void expect_failure(int errnum)
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 	    mount("bpf", bpffs, "bpf", 0, "mode=0700"))
 		skip();
-	error = tcptuned_kernel_attach(&kernel, bpffs, cgroup_fd, false, 1000, &err);
+	error = tcptuned_kernel_attach(&kernel, bpffs, cgroup_fd, false, &err);
 	if (!error) /* it is not to stay, whatever it is */
 		tcptuned_kernel_detach(&kernel);
 	tcptuned_kernel_close(&kernel);
@@ -134,12 +126,6 @@ static void test_a_program_that_cannot_be_kept(void **state)
 	expect_failure(EMFILE);
 }
 
-static void test_a_map_that_cannot_be_resized(void **state)
-{
-	resizes_left = 0;
-	expect_failure(EBUSY);
-}
-
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -147,7 +133,6 @@ int main(void)
 		TEST(test_a_map_that_cannot_be_reused),
 		TEST(test_a_map_that_cannot_be_kept),
 		TEST(test_a_program_that_cannot_be_kept),
-		TEST(test_a_map_that_cannot_be_resized),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
