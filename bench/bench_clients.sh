@@ -66,7 +66,7 @@ clients_count() { # SECONDS
 	kill -HUP "$(pid_of tcptuned)" || fail "tcptuned: $(<"$TEST_DIR/tcptuned.log")"
 	link_stats a b >"$TEST_DIR/half.json"
 	sleep "$1"
-	curl -sf -o "$TEST_DIR/scrape" "$METRICS/metrics"
+	scrape
 	link_stats a b >"$TEST_DIR/whole.json"
 }
 

@@ -57,6 +57,7 @@ test_burstiness() {
 	: >"$TEST_DIR/my.conf"
 	tcptuned_start $bitcp --config="$TEST_DIR/my.conf" --register=hstcp
 	expect_eq "$(programs) $(attached)" "0 0" "programs, and attached, while it is off"
+	scrape
 	expect_eq "$(grep -c burstiness "$TEST_DIR/scrape" || :)" 0 "metrics while it is off"
 	link a b --rate 1gbit --delay 1ms
 	stream lost 7204 --duration 20 --bytes 100 --interval 1 --congestion bbr
@@ -75,7 +76,7 @@ test_burstiness() {
 	sleep 1
 	wait_until 5 retransmitted_more_than "$had"
 	sleep 0.06
-	curl -sf -o "$TEST_DIR/scrape" "$METRICS/metrics"
+	scrape
 	expect_eq "$(metric tcptuned_burstiness_interval_seconds)" 0.020000 "interval"
 	intervals=$(awk '$1 == "tcptuned_burstiness_intervals" { print $2 }' "$TEST_DIR/scrape")
 	expect_ge "$intervals" 45 "intervals in a second"
@@ -106,7 +107,7 @@ test_burstiness() {
 	configured off
 	in_log 'metrics.burstiness: 20ms -> off$'
 	wait_until 3 gone
-	curl -sf -o "$TEST_DIR/scrape" "$METRICS/metrics"
+	scrape
 	expect_eq "$(grep -c burstiness "$TEST_DIR/scrape" || :)" 0 "metrics afterwards"
 	configured 1s
 	in_log 'metrics.burstiness: off -> 1s$'

@@ -252,11 +252,6 @@ reduced_on() { # PORT
 	[ -n "$(ss_of a "dport = :$1" ' ssthresh:([0-9]+)')" ]
 }
 
-flow_to() { # PORT FILTER
-	curl -sf "$METRICS/flows.json" |
-		jq -r "first(.flows[] | select(.remote | endswith(\":$1\"))) | $2"
-}
-
 # timeout: 60
 test_family_no_burst_after_a_loss() {
 	local lost paced window=(--set=policy.receive_window_{min,max}=1M)
