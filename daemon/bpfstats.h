@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What tcptuned itself costs: its programs' run time, its maps' memory, the daemon's own. */
+/* What tcptuned itself costs: its programs' run time, its records' memory, the daemon's own. */
 #ifndef TCPTUNED_BPFSTATS_H
 #define TCPTUNED_BPFSTATS_H
 
@@ -11,23 +11,14 @@
 struct tcptuned_program_stats {
 	char name[32];
 	__u32 verified_insns; /* that the verifier walked; 0 before Linux 5.16 */
-	__u32 jited_bytes;    /* machine code */
 	__u64 runs;	      /* only while the kernel's statistics are on */
 	__u64 run_time_ns;
-};
-
-struct tcptuned_map_stats {
-	char name[32];
-	__u64 memory_bytes; /* by the kernel; without what hangs on sockets */
-	__u32 value_bytes;
 };
 
 struct tcptuned_bpfstats {
 	bool enabled; /* runs and run_time_ns are being counted */
 	unsigned int programs_len;
-	unsigned int maps_len;
 	struct tcptuned_program_stats programs[TCPTUNED_PROGS + 1]; /* and burstiness */
-	struct tcptuned_map_stats maps[TCPTUNED_MAPS + 2]; /* and the struct_ops map, and its */
 	__u64 storage_bytes; /* one connection's record, as the kernel allocates it */
 };
 
@@ -37,15 +28,14 @@ struct tcptuned_process_stats {
 };
 
 /*
- * Ask the kernel about every program and map of @kernel. @enabled: a descriptor of
+ * Ask the kernel about every program of @kernel, and the size of a record. @enabled: a descriptor of
  * tcptuned_bpfstats_enable() is held. What cannot be had stays 0.
  */
 void tcptuned_bpfstats_read(struct tcptuned_bpfstats *stats,
 			    const struct tcptuned_kernel *kernel, bool enabled);
 
-/* One more program, and a map, both of that name. */
-void tcptuned_bpfstats_add(struct tcptuned_bpfstats *stats, const char *name, int prog_fd,
-			   int map_fd);
+/* One more program, of that name. */
+void tcptuned_bpfstats_add(struct tcptuned_bpfstats *stats, const char *name, int prog_fd);
 
 /* This process. What cannot be had stays 0. */
 void tcptuned_process_stats_read(struct tcptuned_process_stats *stats);

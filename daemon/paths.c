@@ -360,7 +360,7 @@ struct saving {
 	int error;
 	__s64 now_s;
 	__u64 saved;
-	__u32 known, evicted;
+	__u32 known;
 };
 
 static void save_row(void *ctx, const struct tcptuned_path_key *key,
@@ -393,6 +393,7 @@ static void save_row(void *ctx, const struct tcptuned_path_key *key,
 static int save_rows(struct saving *s)
 {
 	struct tcptuned_paths *paths = s->paths;
+	__u32 dropped;
 	int error = tcptuned_pathdb_begin(s->db, s->err);
 
 	if (error)
@@ -406,7 +407,7 @@ static int save_rows(struct saving *s)
 	if (!s->error)
 		s->error = tcptuned_pathdb_trim(s->db,
 						clock_s(CLOCK_REALTIME) - paths->settings.expire_s,
-						paths->entries_max, &s->evicted, s->err);
+						paths->entries_max, &dropped, s->err);
 	return s->error ? s->error : tcptuned_pathdb_commit(s->db, s->err);
 }
 
@@ -430,7 +431,6 @@ static int save(struct tcptuned_paths *paths, struct tcptuned_error *err)
 		paths->offset_s = offset_s;
 	paths->saved_s = s.now_s;
 	paths->stats.saved += s.saved;
-	paths->stats.evicted += s.evicted;
 	return 0;
 }
 

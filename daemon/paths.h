@@ -17,7 +17,6 @@ struct tcptuned_path_stats {
 	bool ok;		/* the map could be read */
 	__u32 known;		/* prefixes in the kernel's map; of many, a minute ago */
 	__u64 expired;		/* forgotten since the start, for nobody added to them */
-	__u64 evicted;		/* dropped from disk since the start, for want of room */
 	__u64 clock_corrected;	/* read from disk with a time to come, as of now */
 	__u64 loaded;		/* read from disk at the start */
 	__u64 saved;		/* rows written since the start */
