@@ -217,7 +217,7 @@ $(BUILD)/other/%/tcptuned: Makefile $(wildcard bpf/* daemon/* include/tcptuned/*
 # and the same ones each time.
 FUZZ_SECONDS ?= 20
 FUZZ_LIMIT = $(if $(FUZZ_RUNS),-runs=$(FUZZ_RUNS) -seed=1,-max_total_time=$(FUZZ_SECONDS))
-fuzz: $(BUILD)/fuzz/fuzz_config $(BUILD)/fuzz/fuzz_flows $(BUILD)/fuzz/fuzz_request $(BUILD)/fuzz/fuzz_http $(BUILD)/tcptuned.conf ## fuzz what reads input
+fuzz: $(BUILD)/fuzz/fuzz_config $(BUILD)/fuzz/fuzz_flows $(BUILD)/fuzz/fuzz_request $(BUILD)/tcptuned.conf ## fuzz what reads input
 	@mkdir -p $(BUILD)/fuzz/corpus
 	sed 's/^#\([a-z]\)/\1/' $(BUILD)/tcptuned.conf >$(BUILD)/fuzz/corpus/example
 	printf '[policy           \ta]\ndestination = 10.0.0.0/8, 2001:db8::/32\nlocal_port = 1-9\nmode = off\n' \
@@ -229,10 +229,6 @@ fuzz: $(BUILD)/fuzz/fuzz_config $(BUILD)/fuzz/fuzz_flows $(BUILD)/fuzz/fuzz_requ
 	echo '{"command":"flows","port":5201,"address":"192.0.2.0/24","sort":"rtt","limit":10,"reverse":true}' \
 		>$(BUILD)/fuzz/requests/example
 	cd $(BUILD)/fuzz && ./fuzz_request $(FUZZ_LIMIT) -max_len=5000 requests
-	@mkdir -p $(BUILD)/fuzz/http
-	printf 'GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: text/plain\r\n\r\n' \
-		>$(BUILD)/fuzz/http/example
-	cd $(BUILD)/fuzz && ./fuzz_http $(FUZZ_LIMIT) -max_len=4096 http
 
 $(BUILD)/fuzz/fuzz_config: tests/fuzz/fuzz_config.c $(wildcard daemon/config*.c) \
 		daemon/exit.c daemon/prefix.c daemon/text.c
@@ -240,16 +236,11 @@ $(BUILD)/fuzz/fuzz_config: tests/fuzz/fuzz_config.c $(wildcard daemon/config*.c)
 	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
 		-MF $@.d -o $@ $(filter %.c,$^)
 
-$(BUILD)/fuzz/fuzz_flows: tests/fuzz/fuzz_flows.c $(patsubst %,daemon/%.c,flows metrics metrics_host \
-		metrics_flows exposition json buf text)
+$(BUILD)/fuzz/fuzz_flows: tests/fuzz/fuzz_flows.c $(patsubst %,daemon/%.c,flows metrics exposition \
+		json buf text)
 	@mkdir -p $(@D)
 	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
 		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs libbpf jansson)
-
-$(BUILD)/fuzz/fuzz_http: tests/fuzz/fuzz_http.c $(patsubst %,daemon/%.c,http buf exit text)
-	@mkdir -p $(@D)
-	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
-		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs libmicrohttpd)
 
 $(BUILD)/fuzz/fuzz_request: tests/fuzz/fuzz_request.c $(patsubst %,daemon/%.c,request filter prefix columns flows config config_keys config_print exit text)
 	@mkdir -p $(@D)

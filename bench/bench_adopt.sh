@@ -23,7 +23,7 @@ slab_kb() {
 adopt() { # SOCKETS
 	local sockets=$1 idle=${BENCH_IDLE:-50} slab cpu began adopted
 	slab=$(slab_kb)
-	tcptuned_start --set=metrics.flows=100
+	tcptuned_start
 	slab=$(($(slab_kb) - slab))
 	expect_eq "$(metric 'tcptuned_connections_claimed_total{opened="before"}')" "$sockets" adopted
 	adopted=$(metric tcptuned_adoption_duration_seconds)

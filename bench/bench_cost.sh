@@ -55,8 +55,8 @@ counted() { # [IPERF3 OPTION...]
 }
 
 program_seconds() {
-	curl -sf "$METRICS/metrics" |
-		awk '/^tcptuned_program_run_seconds_total/ { sum += $2 } END { print sum + 0 }'
+	scrape
+	awk '/^tcptuned_program_run_seconds_total/ { sum += $2 } END { print sum + 0 }' "$TEST_DIR/scrape"
 }
 
 # The sender's buffer is the same for all and the limit, so that what differs is the work alone:

@@ -10,7 +10,7 @@
 sample_flows() { # STOP_FILE SECONDS
 	until [ -e "$1" ]; do
 		printf '%s ' "$EPOCHREALTIME"
-		curl -sf "$METRICS/flows.json" | tr -d '\n' || :
+		ctl flows --json --port 5301 | tr -d '\n' || :
 		echo
 		sleep "$2"
 	done

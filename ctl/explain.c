@@ -283,7 +283,7 @@ static void print_budget(FILE *out, const json_t *direction)
 		bytes(granted, grant));
 }
 
-/* What /flows.json says of a direction's buffer. */
+/* What the JSON of a connection says of a direction's buffer. */
 struct buffer_words {
 	const char *option; /* "SO_RCVBUF" */
 	const char *buffer; /* its size in memory */

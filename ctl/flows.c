@@ -61,8 +61,7 @@ static const struct ctl_option options[] = {
 		    "a live table." },
 	[COLUMNS] = { "columns", 'o', "COLUMN,...", "Show these columns." },
 	[JSON] = { "json", 'j', NULL,
-		   "Print all there is to know about each as one JSON object, as "
-		   "/flows.json of the metrics endpoint does." },
+		   "Print all there is to know about each as one JSON object." },
 	[WATCH] = { "watch", 'w', "[SECONDS]",
 		    "Draw the table again and again, every second or so many; Ctrl-C ends it." },
 	{ 0 },

@@ -44,38 +44,16 @@ static __u64 allocated_bytes(__u64 size)
 	return class / 4 * 3 >= size && class <= 256 && class >= 128 ? class / 4 * 3 : class;
 }
 
-/*
- * "memlock" is the only account of a map's memory that all kernels give: an estimate from the
- * sizes before Linux 6.4 (bpf_map_memory_footprint()), the true figure since
- * (bpf_map_memory_usage()).
- */
-static __u64 map_memory_bytes(int fd)
+/* What the kernel allocates for one record in socket storage of the map @fd, or 0. */
+static __u64 storage_bytes(int fd)
 {
-	_cleanup_fclose_ FILE *file = NULL;
-	unsigned long long bytes = 0;
-	char path[64], line[128];
-
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "memlock: %llu", &bytes) == 1)
-			break;
-	return bytes;
-}
-
-static void read_map(struct tcptuned_bpfstats *stats, const char *name, int fd)
-{
-	struct tcptuned_map_stats *map = &stats->maps[stats->maps_len];
 	struct bpf_map_info info = {};
 	__u32 len = sizeof(info);
 
-	if (fd < 0)
-		return;
-	snprintf(map->name, sizeof(map->name), "%s", name);
-	map->memory_bytes = map_memory_bytes(fd);
-	if (!bpf_obj_get_info_by_fd(fd, &info, &len))
-		map->value_bytes = info.value_size;
-	stats->maps_len++;
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &len))
+		return 0;
+	return allocated_bytes(STORAGE_HEAD_BYTES + info.value_size) +
+	       allocated_bytes(STORAGE_SOCKET_BYTES);
 }
 
 /* @name NULL: one of BI-TCP's, as the kernel has it. */
@@ -88,7 +66,6 @@ static void read_program(struct tcptuned_bpfstats *stats, const char *name, int 
 	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &len))
 		return;
 	program->verified_insns = info.verified_insns;
-	program->jited_bytes = info.jited_prog_len;
 	program->runs = info.run_cnt;
 	program->run_time_ns = info.run_time_ns;
 	if (name)
@@ -116,15 +93,7 @@ void tcptuned_bpfstats_read(struct tcptuned_bpfstats *stats, const struct tcptun
 	for (i = 0; i < TCPTUNED_PROGS; i++)
 		read_program(stats, i < TCPTUNED_PROG_BITCP_FIRST ? program_names[i] : NULL,
 			     kernel->prog_fd[i]);
-	for (i = 0; i < TCPTUNED_MAPS; i++) {
-		read_map(stats, tcptuned_map_name(i), kernel->map_fd[i]);
-		if (i == TCPTUNED_MAP_FLOWS && kernel->map_fd[i] >= 0)
-			stats->storage_bytes =
-				allocated_bytes(STORAGE_HEAD_BYTES +
-						stats->maps[stats->maps_len - 1].value_bytes) +
-				allocated_bytes(STORAGE_SOCKET_BYTES);
-	}
-	read_map(stats, "bitcp", kernel->bitcp_map_fd);
+	stats->storage_bytes = storage_bytes(kernel->map_fd[TCPTUNED_MAP_FLOWS]);
 }
 
 void tcptuned_process_stats_read(struct tcptuned_process_stats *stats)

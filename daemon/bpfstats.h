@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What tcptuned itself costs: its programs' run time, its maps' memory, the daemon's own. */
+/* What tcptuned itself costs: its programs' run time, its records' memory, the daemon's own. */
 #ifndef TCPTUNED_BPFSTATS_H
 #define TCPTUNED_BPFSTATS_H
 
@@ -11,23 +11,14 @@
 struct tcptuned_program_stats {
 	char name[32];
 	__u32 verified_insns; /* that the verifier walked; 0 before Linux 5.16 */
-	__u32 jited_bytes;    /* machine code */
 	__u64 runs;	      /* only while the kernel's statistics are on */
 	__u64 run_time_ns;
-};
-
-struct tcptuned_map_stats {
-	char name[32];
-	__u64 memory_bytes; /* by the kernel; without what hangs on sockets */
-	__u32 value_bytes;
 };
 
 struct tcptuned_bpfstats {
 	bool enabled; /* runs and run_time_ns are being counted */
 	unsigned int programs_len;
-	unsigned int maps_len;
 	struct tcptuned_program_stats programs[TCPTUNED_PROGS];
-	struct tcptuned_map_stats maps[TCPTUNED_MAPS + 1]; /* and the struct_ops map */
 	__u64 storage_bytes; /* one connection's record, as the kernel allocates it */
 };
 
@@ -36,7 +27,7 @@ struct tcptuned_process_stats {
 	__u64 cpu_ns; /* user and system */
 };
 
-/* Ask the kernel about every program and map of @kernel. What cannot be had stays 0. */
+/* Ask the kernel about every program of @kernel, and the size of a record. What cannot be had stays 0. */
 void tcptuned_bpfstats_read(struct tcptuned_bpfstats *stats, const struct tcptuned_kernel *kernel);
 
 /* This process. What cannot be had stays 0. */

@@ -21,7 +21,7 @@
 #include "prefix.h"
 
 #define TCPTUNED_CONFIG_PATH "/etc/tcptuned/tcptuned.conf"
-#define TCPTUNED_CONFIG_KEYS 28
+#define TCPTUNED_CONFIG_KEYS 27
 #define TCPTUNED_CONFIG_TEXT 256 /* longest path or origin, with its NUL */
 
 #define TCPTUNED_WINDOW_KERNEL 1 /* receive_window_max = kernel: as far as the kernel goes */
@@ -88,7 +88,6 @@ struct tcptuned_config {
 	char metrics_address[INET6_ADDRSTRLEN]; /* numeric IPv4 or IPv6 */
 	uint16_t metrics_port;
 	uint32_t metrics_flows; /* so many flows one by one */
-	char metrics_reader[32]; /* to whom, besides root; "": everybody */
 
 	/* Where each value comes from, in the order of the table: "FILE:LINE", "default" ... */
 	char origin[TCPTUNED_CONFIG_KEYS][TCPTUNED_CONFIG_TEXT];

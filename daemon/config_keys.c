@@ -409,31 +409,18 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 	},
 	{
 		.section = "metrics",
-		.name = "reader",
-		.type = KEY_NAME,
-		FIELD(metrics_reader),
-		.special = "anyone",
-		.fallback = "prometheus",
-		.live = true,
-		.help = "The user who is shown connections one by one, besides root, when it "
-			"asks from this host's own network namespace; who connects counts, be it a "
-			"proxy for others. Looked up at start and reload. All others get the "
-			"totals. A Prometheus on another host, or in a container's network, can "
-			"only be shown them with anyone, and then all who reach the address are.",
-	},
-	{
-		.section = "metrics",
 		.name = "flows",
 		.type = KEY_INTEGER,
 		FIELD(metrics_flows),
 		.lowest = 0,
 		.highest = 1000,
-		.fallback = "100",
+		.fallback = "20",
 		.unit = "connections",
 		.live = true,
 		.help = "So many connections, those that carried most, are shown one by one; "
-			"the rest only in the totals. Each makes up to seventy time series. They are "
-			"of every user and every network namespace.",
+			"the rest only in the totals. Each makes some twenty time series. They "
+			"are connections of this host's own network namespace, which every user "
+			"can list in /proc/net/tcp. tcptunectl shows those of all namespaces.",
 	},
 };
 

@@ -56,6 +56,7 @@ struct tcptuned_control {
 	__s64 realtime_ns;
 	struct client clients[CLIENTS_MAX];
 	bool stop_asked; /* also of a client that has hung up since */
+	bool answered;	 /* a request, in this turn */
 	pid_t stop_pid;
 	uid_t stop_uid;
 };
@@ -297,6 +298,7 @@ static int answer(struct tcptuned_control *control, struct client *client,
 	if (request->command == TCPTUNED_CMD_STOP)
 		return stop(control, client, err);
 	client->state = ANSWERED;
+	control->answered = true;
 	error = check_pending(control, err);
 	if (error)
 		return error;
@@ -592,11 +594,12 @@ static void end_overdue(struct tcptuned_control *control)
 			end_client(control, client);
 }
 
-void tcptuned_control_run(struct tcptuned_control *control)
+bool tcptuned_control_run(struct tcptuned_control *control)
 {
 	struct epoll_event ready[64];
 	int len;
 
+	control->answered = false;
 	end_overdue(control);
 	len = epoll_wait(control->epoll_fd, ready, sizeof(ready) / sizeof(ready[0]), 0);
 	for (int i = 0; i < len; i++) {
@@ -614,6 +617,7 @@ void tcptuned_control_run(struct tcptuned_control *control)
 			handle_input(control, client);
 	}
 	run_events(control);
+	return control->answered;
 }
 
 bool tcptuned_control_stop_asked(const struct tcptuned_control *control, pid_t *ret_pid,

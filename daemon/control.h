@@ -48,8 +48,8 @@ int tcptuned_control_fd(const struct tcptuned_control *control);
 /* Milliseconds until tcptuned_control_run() has to be called even without POLLIN; -1: never. */
 int tcptuned_control_timeout_ms(const struct tcptuned_control *control);
 
-/* Do what can be done without waiting. */
-void tcptuned_control_run(struct tcptuned_control *control);
+/* Do what can be done without waiting. Returns whether a request was answered. */
+bool tcptuned_control_run(struct tcptuned_control *control);
 
 /*
  * Has somebody asked the daemon to stop? Then who did, in @ret_pid and @ret_uid. That client's

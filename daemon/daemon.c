@@ -49,23 +49,15 @@ static int take_socket(int *ret_fd, struct tcptuned_error *err)
  * Also of policies that were replaced while they had connections: their records stay while
  * there is room. The same name may come back for several keys.
  */
-static const struct tcptuned_policy *policy_record(void *ctx, __u32 key)
+static const char *policy_name(void *ctx, __u32 key)
 {
 	static struct tcptuned_policy policy;
 	struct tcptuned_daemon *d = ctx;
 
 	if (bpf_map_lookup_elem(d->kernel.map_fd[TCPTUNED_MAP_POLICIES], &key, &policy))
 		return NULL;
-	policy.congestion_control[TCPTUNED_CC_NAME_MAX - 1] = '\0';
 	policy.name[TCPTUNED_POLICY_NAME_MAX - 1] = '\0';
-	return &policy;
-}
-
-static const char *policy_name(void *ctx, __u32 key)
-{
-	const struct tcptuned_policy *policy = policy_record(ctx, key);
-
-	return policy ? policy->name : NULL;
+	return policy.name;
 }
 
 static int start_metrics(struct tcptuned_daemon *d, struct tcptuned_error *err)
@@ -74,10 +66,8 @@ static int start_metrics(struct tcptuned_daemon *d, struct tcptuned_error *err)
 		.kernel = &d->kernel,
 		.paths = d->paths,
 		.flows_max = d->config->metrics_flows,
-		.reader = d->config->metrics_reader,
 		.version = TCPTUNED_VERSION,
 		.policy_name = policy_name,
-		.policy = policy_record,
 		.policy_ctx = d,
 		.cgroups_missing = &d->cgroups_missing,
 		.trouble = &d->trouble,
@@ -85,7 +75,7 @@ static int start_metrics(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	struct tcptuned_http_options http = {
 		.address = d->config->metrics_address,
 		.port = d->config->metrics_port,
-		.handler = tcptuned_scrape_handle,
+		.print = tcptuned_scrape_print,
 	};
 	int error = take_socket(&http.listen_fd, err);
 
@@ -241,6 +231,8 @@ static bool handle_signal(struct tcptuned_daemon *d)
 		return true;
 	if (info.ssi_signo == SIGHUP) {
 		tcptuned_reload(d);
+		if (d->http)
+			tcptuned_http_renew(d->http);
 		return true;
 	}
 	d->hands_over = info.ssi_signo == SIGUSR1;
@@ -266,7 +258,8 @@ static bool run_control(struct tcptuned_daemon *d)
 	pid_t pid;
 	uid_t uid;
 
-	tcptuned_control_run(d->control);
+	if (tcptuned_control_run(d->control) && d->http)
+		tcptuned_http_renew(d->http); /* it shows what tcptunectl has changed */
 	if (!tcptuned_control_stop_asked(d->control, &pid, &uid))
 		return true;
 	tcptuned_log(TCPTUNED_LOG_INFO, "told to stop through the control socket by process %d of "

@@ -88,7 +88,7 @@ void tcptuned_label_begin(struct tcptuned_buf *labels)
 
 void tcptuned_label(struct tcptuned_buf *labels, const char *name, const char *value)
 {
-	if (labels->len && labels->data[labels->len - 1] != '\0')
+	if (labels->len)
 		tcptuned_buf_add(labels, ",", 1);
 	tcptuned_buf_puts(labels, name);
 	tcptuned_buf_add(labels, "=\"", 2);

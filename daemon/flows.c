@@ -158,11 +158,6 @@ void tcptuned_flows_free(struct tcptuned_flows *flows)
 	memset(flows, 0, sizeof(*flows));
 }
 
-__u64 tcptuned_flows_left_out(const struct tcptuned_flows *flows)
-{
-	return flows->live > flows->top_len ? flows->live - flows->top_len : 0;
-}
-
 __u64 tcptuned_flow_size(const struct tcptuned_flow_record *record)
 {
 	return record->bytes_received + record->bytes_acked;

@@ -86,9 +86,6 @@ void tcptuned_flows_end(struct tcptuned_flows *flows);
 __u32 tcptuned_flows_least_class(const struct readout_sums *sums, __u64 wanted,
 				 __u64 *ret_above);
 
-/* How many live connections are not in flows->top. */
-__u64 tcptuned_flows_left_out(const struct tcptuned_flows *flows);
-
 /* By this the largest are chosen: bytes received plus bytes sent and acknowledged. */
 __u64 tcptuned_flow_size(const struct tcptuned_flow_record *record);
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The same flows as JSON, for programs. One flow at a time is ever a tree in memory. */
+/* A connection as JSON. Only one connection at a time is a tree in memory. */
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "array.h"
 #include "json.h"
-#include "metrics.h"
 
 #define RECORD_FIELD(name, field)                                         \
 	{                                                                 \
@@ -219,28 +218,4 @@ void tcptuned_json_flow(struct tcptuned_buf *out, const struct tcptuned_flow_rec
 			const char *rule)
 {
 	tcptuned_json_print(out, flow_object(record, policy, policy_record, rule));
-}
-
-void tcptuned_metrics_format_json(struct tcptuned_buf *out,
-				  const struct tcptuned_snapshot *snap)
-{
-	__u32 i;
-
-	tcptuned_buf_printf(out,
-			    "{\"version\":\"%s\",\"complete\":%s,\"connections\":%llu,"
-			    "\"left_out\":%llu,\"flows\":[",
-			    snap->version, snap->flows_ok ? "true" : "false",
-			    (unsigned long long)snap->flows.live,
-			    (unsigned long long)tcptuned_flows_left_out(&snap->flows));
-	for (i = 0; i < snap->flows.top_len && !out->error; i++) {
-		__u32 key = snap->flows.top[i].flow.policy;
-		const char *name =
-			snap->policy_name ? snap->policy_name(snap->policy_ctx, key) : NULL;
-
-		tcptuned_buf_puts(out, i ? ",\n" : "\n");
-		tcptuned_json_flow(out, &snap->flows.top[i],
-				   name ? name : TCPTUNED_POLICY_GONE(key),
-				   snap->policy ? snap->policy(snap->policy_ctx, key) : NULL, NULL);
-	}
-	tcptuned_buf_puts(out, "\n]}\n");
 }

@@ -32,7 +32,7 @@ static inline void set_text(json_t *object, const char *name, const char *text)
 void tcptuned_json_print(struct tcptuned_buf *out, json_t *object);
 
 /*
- * One connection, as /flows.json and the control socket show it. @policy: its name, or NULL;
+ * One connection, as the control socket shows it. @policy: its name, or NULL;
  * @policy_record: what it says, or NULL where that is not there any more; @rule: which of its
  * rules took the connection, in words, or NULL
  */

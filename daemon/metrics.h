@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Prometheus text format 0.0.4 and JSON, made from a snapshot. Pure: reads nothing but its
- * arguments. One line in a table per metric, in metrics.c or one of its parts (metrics_parts.h).
+ * The text of /metrics (Prometheus text format 0.0.4), made from a snapshot. Pure: it reads nothing
+ * but its arguments.
  */
 #ifndef TCPTUNED_METRICS_H
 #define TCPTUNED_METRICS_H
@@ -27,9 +27,7 @@ struct tcptuned_snapshot {
 	const char *kernel_release;
 	/* The name of policy @key, or NULL where it is gone; may be NULL. */
 	const char *(*policy_name)(void *ctx, __u32 key);
-	/* Its record, valid until the next call, or NULL; may be NULL. */
-	const struct tcptuned_policy *(*policy)(void *ctx, __u32 key);
-	void *policy_ctx; /* for both */
+	void *policy_ctx;
 	bool bitcp; /* the congestion control is registered */
 	unsigned int cgroups_missing; /* of policies */
 	bool taken_over;
@@ -39,14 +37,13 @@ struct tcptuned_snapshot {
 	__u64 start_time_us;	       /* when the daemon started, since 1970 */
 	__u64 reloads[2];	       /* of the configuration: rejected, and taken */
 	bool config_in_force;	       /* the last of them taken, and all of it laid down */
-	__u64 scrapes;		       /* scrapes before this one ... */
+	__u64 scrapes;		       /* answers made before this one ... */
 	__u64 scrapes_ns;	       /* ... and the time they took, all together */
-	__u64 last_scrape_ns;	       /* the time that the last one took; 0: none yet */
 	struct tcptuned_totals totals; /* all CPUs together */
 	bool budget_ok;		       /* the budget could be read */
 	struct budget budget;
 	struct tcptuned_path_stats paths;
-	struct tcptuned_flows flows;
+	struct tcptuned_flows flows;   /* one by one: those of the daemon's own network namespace */
 	struct tcptuned_bpfstats bpf;
 	struct tcptuned_process_stats process;
 	unsigned int policies_len;
@@ -55,9 +52,5 @@ struct tcptuned_snapshot {
 
 /* The whole of /metrics. Errors stay in @out. */
 void tcptuned_metrics_format(struct tcptuned_buf *out, const struct tcptuned_snapshot *snap);
-
-/* The whole of /flows.json: the totals of flows, and one object for each of flows.top. */
-void tcptuned_metrics_format_json(struct tcptuned_buf *out,
-				  const struct tcptuned_snapshot *snap);
 
 #endif

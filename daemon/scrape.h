@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a request to the metrics endpoint does: read everything, and write it out. */
+/* What a scrape reads: from the kernel, and from the rest of the daemon. */
 #ifndef TCPTUNED_SCRAPE_H
 #define TCPTUNED_SCRAPE_H
 
 #include <stdbool.h>
 #include <linux/types.h>
 
+#include "buf.h"
 #include "config.h"
-#include "http.h"
 #include "loader.h"
 #include "paths.h"
 
@@ -17,23 +17,19 @@ struct tcptuned_scrape_options {
 	const struct tcptuned_kernel *kernel; /* has to outlive the scrape object */
 	struct tcptuned_paths *paths;	      /* so has this; or NULL */
 	__u32 flows_max;		      /* flows shown one by one */
-	/*
-	 * To root and this user; to everybody, also from elsewhere, if it is "". Outlives, too,
-	 * and may change before tcptuned_scrape_configure().
-	 */
-	const char *reader;
 	const char *version;
 	/* The name of policy @key, or NULL where it is gone; may be NULL. */
 	const char *(*policy_name)(void *ctx, __u32 key);
-	/* Its record, valid until the next call, or NULL; may be NULL. */
-	const struct tcptuned_policy *(*policy)(void *ctx, __u32 key);
-	void *policy_ctx; /* for both */
+	void *policy_ctx;
 	/* Of policies: not there, or not to be seen. Outlives, too, and may change at any time. */
 	const unsigned int *cgroups_missing;
 	const struct tcptuned_config_trouble *trouble; /* so, too */
 };
 
-/* Returns 0 or a negative errno. */
+/*
+ * The network namespace of the caller is the one whose connections are shown one by one. Returns 0
+ * or a negative errno.
+ */
 int tcptuned_scrape_new(struct tcptuned_scrape **ret,
 			const struct tcptuned_scrape_options *options);
 
@@ -49,12 +45,7 @@ int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max);
 /* Count a reload of the configuration. */
 void tcptuned_scrape_count_reload(struct tcptuned_scrape *scrape, bool taken);
 
-/*
- * The handler for tcptuned_http_start(), with the scrape object as its argument: "/metrics",
- * "/flows.json" and "/"; everything else is 404. Who may not see connections gets /metrics
- * without them, and 403 for /flows.json.
- */
-void tcptuned_scrape_handle(void *scrape, const struct tcptuned_http_request *request,
-			    struct tcptuned_http_reply *reply);
+/* Read everything and write it to @out. For tcptuned_http_start(), with the scrape object. */
+void tcptuned_scrape_print(void *scrape, struct tcptuned_buf *out);
 
 #endif

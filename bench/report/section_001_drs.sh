@@ -104,7 +104,7 @@ cat <<TEXT
 
 Transfers of 64 MB over 1 Gbit/s and 100 ms with a queue of one bandwidth-delay product. *static*: a receive buffer of
 64 KB, of which $(drs_median drs "static, reno" "($window / 1024 | round)") KB are advertised (the paper's: half); *right-sized*: tcptuned on both hosts, and Reno as in the paper; *tcptuned*: as
-shipped. KB and MB are 2^10 and 2^20 bytes. Flight and window are tcptuned's own readings (\`flows.json\`); of the static transfer it is an observer.$([ "${static_mb:-64}" = 64 ] || echo " Of that one the first $static_mb MB were sent; the time of 64 is by its rate, which is constant.")
+shipped. KB and MB are 2^10 and 2^20 bytes. Flight and window are tcptuned's own readings (\`tcptunectl flows --json\`); of the static transfer it is an observer.$([ "${static_mb:-64}" = 64 ] || echo " Of that one the first $static_mb MB were sent; the time of 64 is by its rate, which is constant.")
 
 ![Progress](drs_progress.png)
 

@@ -14,14 +14,11 @@
 #	expect_payload NAME	all that the stream sent has arrived, and as it was sent
 #	in_log PATTERN		waits until the daemon has logged that
 #	counter NAME LABELS	a metric as a whole number; LABELS may be ''
-#	flow_to PORT FILTER	of the flow whose remote port is PORT (as flow, of the local one)
 #	arrived PORT BYTES	so many (8M say) have arrived at port PORT of host b
 #	lossy PORT		the bitcp flow to PORT has had a loss; sets $share to what that left of
 #				its window
 #	$bitcp			an option of tcptuned_start: all connections get bitcp, not only those
 #				of long paths
-#	ctl ARGUMENT...		tcptunectl, of this daemon
-#	ctl_json FILTER ARGUMENT...	its JSON, through jq -r FILTER
 #	tcptuned_kill		kill -9
 #	other_builds		$TEST_BUILD/other/rightsize, of another program, and other/abi, of other
 #				records, are up to date
@@ -100,11 +97,6 @@ counter() {
 	echo "${value:-missing}"
 }
 
-flow_to() {
-	curl -sf "$METRICS/flows.json" |
-		jq -r "first(.flows[] | select(.remote | endswith(\":$1\"))) | $2"
-}
-
 arrived() {
 	local got
 	got=$(in_host b ss -tinOH "sport = :$1" | grep -o 'bytes_received:[0-9]*')
@@ -114,22 +106,9 @@ arrived() {
 # ssthresh of the maximum that was reached. There is none while the flow probes past the last one; it
 # is read where there is one.
 lossy() {
-	share=$(curl -sf "$METRICS/flows.json" | jq -er "first(.flows[]
-		| select(.remote | endswith(\":$1\"))
+	share=$(ctl flows --json --remote-port "$1" | jq -er "first(.flows[]
 		| select(.bitcp.max_segments and .ssthresh_segments)
 		| .ssthresh_segments / .bitcp.max_segments | select(. < 1))")
-}
-
-ctl() {
-	"$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
-		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
-		--set=tcptuned.state_directory="$TEST_DIR/state" "$@"
-}
-
-ctl_json() {
-	local filter=$1
-	shift
-	ctl "$@" --json | jq -r "$filter"
 }
 
 tcptuned_kill() {

@@ -41,8 +41,12 @@
 #	tcptuned_start [OPTION...]	starts it for the processes of in_group, waits until it is
 #				ready; its log is $TEST_DIR/tcptuned.log, its endpoint $METRICS
 #	tcptuned_stop		stops it cleanly; returns its exit code
+#	scrape			keeps what the endpoint says now in $TEST_DIR/scrape
 #	metric NAME[{LABELS}]	the value of one line of the endpoint
+#	ctl ARGUMENT...		tcptunectl, of this daemon
+#	ctl_json FILTER ARGUMENT...	its JSON, through jq -r FILTER
 #	flow PORT FILTER	of the flow whose local port is PORT, through jq -r FILTER
+#	flow_to PORT FILTER	of the flow whose remote port is PORT
 #   Processes
 #	background NAME CMD...	starts CMD (a function too); its output goes to $TEST_DIR/NAME.log
 #	pid_of NAME		prints its process id
@@ -425,18 +429,43 @@ tcptuned_start() {
 }
 
 lib_tcptuned_settled() { # answers, or ended with an error
-	curl -sf -o "$TEST_DIR/scrape" "$METRICS/metrics" || ! kill -0 "$(pid_of tcptuned)"
+	curl -sf -o "$TEST_DIR/page" "$METRICS/" || ! kill -0 "$(pid_of tcptuned)"
 }
 
 tcptuned_stop() {
 	stop tcptuned
 }
 
+ctl() {
+	"$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
+		--set=tcptuned.state_directory="$TEST_DIR/state" "$@"
+}
+
+ctl_json() {
+	local filter=$1
+	shift
+	ctl "$@" --json | jq -r "$filter"
+}
+
+# The daemon keeps an answer for a second, or until tcptunectl asks for something.
+lib_metrics() {
+	ctl status >/dev/null || :
+	curl -sf "$METRICS/metrics"
+}
+
+scrape() {
+	lib_metrics >"$TEST_DIR/scrape"
+}
+
 metric() {
-	curl -sf "$METRICS/metrics" | awk -v name="$1" '$1 == name && !n++ { print $2 }'
+	lib_metrics | awk -v name="$1" '$1 == name && !n++ { print $2 }'
 }
 
 flow() {
-	curl -sf "$METRICS/flows.json" |
-		jq -r "first(.flows[] | select(.local | endswith(\":$1\"))) | $2"
+	ctl_json "first(.flows[]) | $2" flows --local-port "$1"
+}
+
+flow_to() {
+	ctl_json "first(.flows[]) | $2" flows --remote-port "$1"
 }

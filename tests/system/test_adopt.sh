@@ -224,7 +224,7 @@ test_short_connections() {
 	expect_eq "$(counter tcptuned_connection_records_bytes '')" 0 "records after 100 kB"
 	: >"$TEST_DIR/many"
 	wait_until 5 grep -q many "$TEST_DIR/server.log"
-	expect_eq "$(counter tcptuned_flows_shown '')" 2 "records after 400 kB"
+	expect_eq "$(ctl_json .connections flows)" 2 "records after 400 kB"
 	expect_eq "$(flow 7600 .bytes_received)" 400000 "bytes received"
 	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="here"}')" 1 "opened here"
 	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="peer"}')" 1 "accepted"
@@ -279,8 +279,7 @@ fixed_before() { # PORT STEP...
 }
 
 connected_to() { # PORT FILTER
-	curl -sf "$METRICS/flows.json" |
-		jq -r "first(.flows[] | select(.remote == \"127.0.0.1:$1\")) | $2"
+	ctl_json "first(.flows[]) | $2" flows --remote-address 127.0.0.1 --remote-port "$1"
 }
 
 # Many, in two network namespaces; names without one, and a name that cannot be followed; and no

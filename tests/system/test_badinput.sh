@@ -149,7 +149,7 @@ test_root_that_is_fenced_in() {
 	: >"$TEST_DIR/good.conf"
 	mount -o remount,ro /sys/fs/bpf
 	refused 4 "tcptuned.bpffs: .*: Read-only file system; under systemd, .*ReadWritePaths=" \
-		tcptuned_here --config="$TEST_DIR/good.conf" --set=metrics.reader=root
+		tcptuned_here --config="$TEST_DIR/good.conf"
 }
 
 test_config_of_somebody_else() {
@@ -241,7 +241,7 @@ test_what_the_configuration_names_is_missing() {
 	refused 31 "/nowhere: No such file" "${check[@]}" --set=tcptuned.cgroup=/nowhere
 	refused 15 "there is no group nobodys" "${check[@]}" --set=control.group=nobodys
 	refused 15 "there is no group nobodys" tcptuned_here --config="$TEST_DIR/good.conf" \
-		--set=control.group=nobodys --set=metrics.reader=root
+		--set=control.group=nobodys
 	"${check[@]}" --set=tcptuned.cgroup="$TEST_CGROUP/group" --set=control.group=root >/dev/null
 }
 

@@ -32,7 +32,7 @@ budget_watch() { # TIMES BUDGET CONNECTIONS KERNEL_GIVES
 	local i json
 	for ((i = 0; i < $1; i++)); do
 		expect_le "$(metric tcptuned_budget_granted_bytes)" "$2" "granted" >/dev/null
-		json=$(curl -sf "$METRICS/flows.json")
+		json=$(ctl flows --json)
 		expect_le "$(jq '[.flows[] | (.receive, .send) | .budget_granted_bytes] | add' \
 			<<<"$json")" "$2" "granted to all" >/dev/null
 		expect_le "$(jq '[.flows[] | .advertised_window_bytes] | add' <<<"$json")" \
@@ -302,7 +302,7 @@ in_memory_group() {
 }
 
 of_sender() { # FILTER
-	curl -sf "$METRICS/flows.json" | jq -r ".flows[] | select(.remote | endswith(\":7305\")) | $1 | tostring"
+	flow_to 7305 "$1 | tostring"
 }
 
 held_back() { # again and again
@@ -459,7 +459,7 @@ test_limits_that_cannot_be_read() {
 	in_log 'warning: memory.budget: net.ipv4.tcp_mem cannot be read'
 	expect_eq "$(metric tcptuned_budget_bytes)" \
 		$((pages / 16 * $(getconf PAGESIZE) / 4 * 3)) "budget"
-	expect_eq "$(ctl_json '.policies[0] | "\(.receive_buffer_max_bytes) \(.send_buffer_max_bytes)"' \
-		policy list)" "$((2 * receive)) $((2 * send))" "the largest buffers"
+	expect_eq "$(ctl_json '.policies[0] | [.receive_buffer_max_bytes, .send_buffer_max_bytes]
+		| tostring' policy list)" "[$((2 * receive)),$((2 * send))]" "the largest buffers"
 	tcptuned_stop
 }

@@ -137,7 +137,7 @@ test_handed_over() {
 	tcptuned_start $bitcp
 	in_log 'programs of an earlier daemon taken over as they run'
 	expect_ids "$pinned" "the start of the second"
-	expect_eq "$(counter tcptuned_flows_shown '')" 10 "connections that are tuned"
+	expect_eq "$(ctl_json .connections flows)" 10 "connections that are tuned"
 	stop some || :
 	tcptuned_stop
 	expect_host_state "$before"
@@ -333,7 +333,7 @@ test_a_failed_upgrade_changes_nothing() {
 	in_log 'programs of an earlier build replaced, records kept'
 	expect_eq "$(bpftool -j cgroup show "$group" | jq length)" 3 "programs that are attached"
 	in_log 'adopted 0 connections'
-	expect_eq "$(counter tcptuned_flows_shown '')" 10 "connections that are tuned"
+	expect_eq "$(ctl_json .connections flows)" 10 "connections that are tuned"
 	tcptuned_stop
 	stop some || :
 	expect_host_state "$before"
@@ -401,7 +401,7 @@ replaced_by_other_records() {
 		expect_another $pin
 	done
 	in_log 'adopted 6 connections and 0 listeners'
-	expect_eq "$(counter tcptuned_flows_shown '')" 6 "old connections shown, adopted anew"
+	expect_eq "$(ctl_json .connections flows)" 6 "old connections shown, adopted anew"
 	expect_eq "$(claimed)" 0 "totals begin again"
 	stream_tuned replaced 7104
 	expect_eq "$(claimed)" 1 "claimed since"

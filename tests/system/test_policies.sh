@@ -113,10 +113,10 @@ test_named_in_metrics_and_flows() {
 	expect_ge "$(flow 7101 .receive.rate_best_bytes_per_s)" 10000000 "rate"
 	expect_eq "$(flow 7101 '[.congestion_control, .receive.window_max_bytes] | tostring')" \
 		'["'"$(sysctl -n net.ipv4.tcp_congestion_control)"'",5242880]' "as it is"
-	curl -sf "$METRICS/metrics" >"$TEST_DIR/metrics"
-	expect_match "$(cat "$TEST_DIR/metrics")" '^tcptuned_connections\{policy="far",.*\} 2' "count"
-	expect_match "$(cat "$TEST_DIR/metrics")" '^tcptuned_policy_mode\{policy="far",mode="observe"\} 1' "mode"
-	expect_match "$(cat "$TEST_DIR/metrics")" '^tcptuned_policy_mode\{policy="default",mode="tune"\} 1' "mode"
+	scrape
+	expect_match "$(cat "$TEST_DIR/scrape")" '^tcptuned_connections\{policy="far",.*\} 2' "count"
+	expect_match "$(cat "$TEST_DIR/scrape")" '^tcptuned_policy_mode\{policy="far",mode="observe"\} 1' "mode"
+	expect_match "$(cat "$TEST_DIR/scrape")" '^tcptuned_policy_mode\{policy="default",mode="tune"\} 1' "mode"
 	# After a reload the same name stands for old connections and new ones: one sample.
 	reload '[policy far]\ndestination = 10.99.0.0/30\ncongestion_control = cubic
 		receive_window_max = 6M\nmode = observe' 'policy far.receive_window_max: 5M -> 6M'
@@ -124,10 +124,10 @@ test_named_in_metrics_and_flows() {
 	sleep 0.5
 	expect_eq "$(flow 7101 '[.policy, .receive.window_max_bytes] | tostring')" '["far",5242880]' "old"
 	expect_eq "$(flow 7102 '[.policy, .receive.window_max_bytes] | tostring')" '["far",6291456]' "new"
-	curl -sf "$METRICS/metrics" >"$TEST_DIR/metrics"
-	expect_eq "$(grep -c '^tcptuned_connections{policy="far"' "$TEST_DIR/metrics")" 1 "samples"
-	expect_match "$(cat "$TEST_DIR/metrics")" '^tcptuned_connections\{policy="far",.*\} 4' "count"
-	promtool check metrics <"$TEST_DIR/metrics"
+	scrape
+	expect_eq "$(grep -c '^tcptuned_connections{policy="far"' "$TEST_DIR/scrape")" 1 "samples"
+	expect_match "$(cat "$TEST_DIR/scrape")" '^tcptuned_connections\{policy="far",.*\} 4' "count"
+	promtool check metrics <"$TEST_DIR/scrape"
 	stream_stop one two
 	tcptuned_stop
 }

@@ -283,7 +283,8 @@ fields() { # [STEP...]: also what the receiving socket itself says
 	in_host a ss -tinmoeOH "dport = :7001" | quiet_fields
 	in_host b ss -tinmoeOH "sport = :7001" | quiet_fields
 	cat "$TEST_DIR/server.log" "$TEST_DIR/client.log"
-	[ ! -e "$METRICS_DURING" ] || curl -sf "$METRICS/metrics" >"$METRICS_DURING"
+	[ ! -e "$METRICS_DURING" ] || { scrape && cp "$TEST_DIR/scrape" "$METRICS_DURING" &&
+		ctl flows --json >"$TEST_DIR/flows.json"; }
 	: >"$TEST_DIR/end"
 	wait "$(pid_of server)"
 	wait "$(pid_of client)"
@@ -358,9 +359,8 @@ test_dry_run() {
 	expect_eq "$(in_metrics 'tcptuned_buffer_requests_overridden_total{option="SO_SNDBUF"}')" 1 \
 		"SO_SNDBUF that would be overridden"
 	expect_ge "$(in_metrics 'tcptuned_rightsize_rounds_total{direction="receive"}')" 20 "rounds"
-	expect_match "$(grep '^tcptuned_flow_rightsize_reason{local="10.99.0.2:7001"' \
-		"$METRICS_DURING" | grep 'direction="receive"' | grep ' 1$')" \
-		'reason="kernel"' "why the window is what it is: 50 KB make no queue"
+	expect_eq "$(jq -r '.flows[] | select(.local == "10.99.0.2:7001") | .receive.reason' \
+		"$TEST_DIR/flows.json")" kernel "why the window is what it is: 50 KB make no queue"
 	tcptuned_stop
 	expect_host_state "$before"
 	restore_limits $limits

@@ -17,7 +17,7 @@ deep_queue() { # MESSAGES OPTION...
 # In its second half: what the daemon, where there is one, says of the connection.
 deep_queue_looks() {
 	sleep 7
-	curl -sf "$METRICS/flows.json" >"$TEST_DIR/flows.json" || :
+	ctl flows --json >"$TEST_DIR/flows.json" 2>/dev/null || : # or there is no daemon
 	sleep 20
 }
 
@@ -315,8 +315,8 @@ for i in range(count):
 	server.close()'
 
 claimed() {
-	curl -sf "$METRICS/metrics" | awk '/^tcptuned_connections_claimed_total\{/ { n += $2 }
-		END { print n + 0 }'
+	scrape
+	awk '/^tcptuned_connections_claimed_total\{/ { n += $2 } END { print n + 0 }' "$TEST_DIR/scrape"
 }
 
 # 128 KB make a record, at either end; what carries less has none.

@@ -265,8 +265,7 @@ clamped() { # GROUP NAME STEP...
 			send 3000000 until "$TEST_DIR/end"
 	fi
 	wait_until 20 grep -q '^done' "$TEST_DIR/$name.log"
-	curl -sf "$METRICS/flows.json" | jq '.flows[] | select((.local | startswith("10.99.0.2:"))
-		and (.local, .remote | endswith(":7002")))' >"$TEST_DIR/$name.json"
+	ctl_json '.flows[]' flows --local-address 10.99.0.2 --port 7002 >"$TEST_DIR/$name.json"
 	: >"$TEST_DIR/end"
 	wait "$(pid_of sender)"
 	wait "$(pid_of "$name")"

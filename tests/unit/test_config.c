@@ -149,8 +149,7 @@ static void assert_defaults(const struct tcptuned_config *c)
 	assert_true(c->metrics_enabled);
 	assert_string_equal(c->metrics_address, "127.0.0.1");
 	assert_int_equal(c->metrics_port, 9817);
-	assert_int_equal(c->metrics_flows, 100);
-	assert_string_equal(c->metrics_reader, "prometheus");
+	assert_int_equal(c->metrics_flows, 20);
 }
 
 static void test_defaults(void **state)
@@ -429,7 +428,6 @@ static const struct wrong {
 	{"metrics", "port", "18446744073709561433", /* 2^64 + 9817 */
 	 TCPTUNED_EXIT_CONFIG_RANGE, "from 1 to 65535"},
 	{"metrics", "port", "-9817", TCPTUNED_EXIT_CONFIG_RANGE, "from 1 to 65535"},
-	{"metrics", "reader", "prom etheus", TCPTUNED_EXIT_CONFIG_TYPE, "or anyone"},
 	{"metrics", "flows", "all", TCPTUNED_EXIT_CONFIG_TYPE, "from 0 to 1000"},
 	{"metrics", "flows", "1001", TCPTUNED_EXIT_CONFIG_RANGE, "from 0 to 1000"},
 	{"metrics", "flows", "-1", TCPTUNED_EXIT_CONFIG_RANGE, "from 0 to 1000"},
@@ -535,7 +533,7 @@ static void test_every_key_unknown(void **state)
 		}
 	}
 	load_fails("[metrics]\nwibble = 1\n", TCPTUNED_EXIT_CONFIG_UNKNOWN, 2, "wibble",
-		   "[metrics] has enabled, address, port, reader and flows");
+		   "[metrics] has enabled, address, port and flows");
 }
 
 static void test_unknown_section(void **state)
