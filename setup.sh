@@ -3,7 +3,8 @@
 #
 # setup.sh start	install what is missing from Debian's packages, build, install, start
 # setup.sh test		install what is missing, build, run all tests
-# setup.sh build	install what is missing, build; nothing is installed or started
+# setup.sh build	install the packages that building and "make demo" need, build; tcptuned is not
+#			installed or started
 #
 # For a fresh Debian 12 (or later) machine, as root. Safe to run again: a tcptuned that runs is then
 # upgraded, and open connections do not notice.
@@ -13,7 +14,8 @@ cd "$(dirname "$0")"
 build_packages="make gcc libc6-dev pkg-config clang llvm bpftool libbpf-dev libelf-dev
 	zlib1g-dev libsystemd-dev libmicrohttpd-dev libjansson-dev libsqlite3-dev
 	man-db groff-base"
-test_packages="libcmocka-dev iproute2 iperf3 jq curl procps util-linux prometheus tcpdump
+demo_packages="iproute2 iperf3 jq curl"
+test_packages="libcmocka-dev procps util-linux prometheus tcpdump
 	gawk gnuplot-nox git libclang-rt-dev sqlite3 python3"
 
 say() {
@@ -119,10 +121,11 @@ start() {
 [ "$(id -u)" = 0 ] || die "run this as root: it installs packages and loads BPF programs"
 command -v apt-get >/dev/null || die "this is for Debian and its relatives; the packages are
 	$build_packages
+	$demo_packages
 	$test_packages"
 case ${1-} in
 build)
-	install_missing $build_packages
+	install_missing $build_packages $demo_packages
 	build
 	;;
 start)
@@ -131,7 +134,8 @@ start)
 	start
 	;;
 test)
-	install_missing $build_packages $test_packages $(grep -hv '^#' bench/sim/packages tests/systemd/packages tests/kernels/packages)
+	install_missing $build_packages $demo_packages $test_packages \
+		$(grep -hv '^#' bench/sim/packages tests/systemd/packages tests/kernels/packages)
 	build
 	exec tests/run
 	;;

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What the documentation names exists: metrics, keys, options, make targets, files and sections. Every
+# metric is documented. (The manual pages take keys and options from the sources' tables.)
+
+cd "$TEST_TOP"
+pages=(README.md CONTRIBUTING.md ARCHITECTURE.md SECURITY.md NEWS docs/*.md bench/README.md)
+metric_name='(tcptuned|process)_[a-z_]+'
+
+# unknown FILE: the lines of standard input that are not among those of FILE
+unknown() {
+	sort -u | grep -vxF -f "$1" || :
+}
+
+test_docs_list_each_metric() {
+	grep -rhoE --include='metrics*.c' "\"$metric_name\"" daemon | tr -d '"' | sort -u >"$TEST_DIR/there"
+	grep -hoE "\`$metric_name\`" docs/metrics.md | tr -d '`' | sort -u >"$TEST_DIR/listed"
+	expect_eq "$(comm -3 "$TEST_DIR/there" "$TEST_DIR/listed")" "" \
+		"metrics in the sources only, or (indented) in docs/metrics.md only"
+	expect_eq "$(grep -hoE "$metric_name" README.md docs/*.md | unknown "$TEST_DIR/listed")" "" \
+		"metrics that docs/metrics.md has not"
+}
+
+# A key stands at the beginning of a line of an example, or in back quotes with its value.
+test_docs_name_keys_that_exist() {
+	"$TEST_BUILD/tcptuned" --help-config | sed -n 's/^#\([a-z_]*\) = .*/\1/p' >"$TEST_DIR/keys"
+	expect_eq "$(grep -hoE '(^    |`)[a-z_]+ = [^`]' README.md docs/*.md | sed 's/^[ `]*//; s/ = .*//' |
+		unknown "$TEST_DIR/keys")" "" "keys that do not exist"
+}
+
+test_docs_name_options_and_targets_that_exist() {
+	local command
+	{
+		"$TEST_BUILD/tcptuned" --help
+		"$TEST_BUILD/tcptunectl" --help
+		for command in status flows explain policy paths events detach; do
+			"$TEST_BUILD/tcptunectl" $command --help
+		done
+	} | grep -oE -- '--[a-z-]+' >"$TEST_DIR/options"
+	expect_eq "$(grep -hoE '(tcptuned|tcptunectl)( [a-z]+)? --[a-z-]+' "${pages[@]}" | sed 's/.* //' |
+		unknown "$TEST_DIR/options")" "" "options that do not exist"
+	sed -n 's/^\([a-z-]*\):.*/\1/p' Makefile >"$TEST_DIR/targets"
+	expect_eq "$(grep -hoE '(^    |`|&& )make [a-z-]+' "${pages[@]}" | sed 's/.* //' |
+		unknown "$TEST_DIR/targets")" "" "make targets that do not exist"
+}
+
+# Links to files, and to their sections as GitHub names them.
+test_docs_link_to_what_exists() {
+	local page link file broken=
+	for page in "${pages[@]}"; do
+		for link in $(grep -oE '\]\([^)]+\)' "$page" | tr -d '])(' || :); do
+			file=$(dirname "$page")/${link%%#*}
+			[ -e "$file" ] || broken+=" $page:$link"
+			[[ $link != *#* ]] || sed -n 's/^#\+ //p' "$file" | tr 'A-Z ' 'a-z-' |
+				tr -cd 'a-z0-9\n-' | grep -xF "${link#*#}" >/dev/null || broken+=" $page:$link"
+		done
+	done
+	expect_eq "$broken" "" "links that lead nowhere"
+}
