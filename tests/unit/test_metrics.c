@@ -712,6 +712,8 @@ static void test_json(void **state)
 	EXPECT_NUMBER(json_object_get(flow, "send"), "unsent_max_of_others_bytes", 131072);
 	EXPECT_NUMBER(json_object_get(flow, "pacing"), "rate_bytes_per_s", 5000000000);
 	EXPECT_NUMBER(json_object_get(flow, "pacing"), "rate_max_bytes_per_s", 10000000000);
+	json_decref(flow);
+
 	record.ssthresh = TCPTUNED_SSTHRESH_NONE;
 	record.ca_max_win = 0;
 	record.flow.snd_unsent = 131072;
