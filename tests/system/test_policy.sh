@@ -455,7 +455,8 @@ test_buffer_limits_of_other_network_namespaces() {
 		3145728 "window that the kernel comes to"
 
 	tcptuned_kill
-	ctl detach
+	"$TEST_BUILD/tcptuned" --foreground --detach --config="$TEST_DIR/none.conf" \
+		--set=tcptuned.runtime_directory="$TEST_DIR/run" >/dev/null
 	expect_eq "$(limits)" "4096 131072 6291456 4096 16384 4194304 " "afterwards"
 	expect_eq "$(limits a)" "4096 131072 6291456 4096 16384 4194304 " "afterwards, the others"
 	expect_eq "$(limits b)" "4096 131072 1000000 4096 16384 4194304 " "its own"

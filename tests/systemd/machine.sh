@@ -36,7 +36,20 @@ machine_mirror()
 	fi
 }
 
+# Two kinds of tests use the tree, side by side: one of them makes it, the other one waits.
 machine_tree()
+{
+	local lock
+	mkdir -p "$machine_cache"
+	exec {lock}>"$machine_cache/lock"
+	flock $lock
+	machine_make_tree
+	set -- $?
+	exec {lock}>&-
+	return $1
+}
+
+machine_make_tree()
 {
 	local key packages mirror
 	packages=$(grep -v '^#' "$machine_here/tree-packages" | tr '\n' ',' | sed 's/,$//')
@@ -48,11 +61,11 @@ machine_tree()
 	command -v debootstrap >/dev/null || { why="debootstrap is not installed"; return 1; }
 	mirror=$(machine_mirror)
 	[ -n "$mirror" ] || { why="no Debian mirror is known; set TCPTUNED_MIRROR"; return 1; }
-	mkdir -p "$machine_cache"
-	rm -rf "$machine_root.part"
-	if ! debootstrap --variant=minbase --include="$packages" bookworm "$machine_root.part" \
+	rm -rf --one-file-system "$machine_root.part"
+	# It mounts /proc there, and leaves that if it fails.
+	if ! unshare --mount debootstrap --variant=minbase --include="$packages" bookworm "$machine_root.part" \
 			"$mirror" >"$machine_cache/debootstrap.log" 2>&1; then
-		rm -rf "$machine_root.part"
+		rm -rf --one-file-system "$machine_root.part"
 		why="debootstrap failed with $mirror (TCPTUNED_MIRROR names another), see \
 $machine_cache/debootstrap.log"
 		return 1
