@@ -46,7 +46,7 @@ $(BUILD)/skel/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	$(BPFTOOL) gen skeleton $< name $*_bpf >$@.new && mv $@.new $@
 
 # --- the daemon: a library for the tests, and main --------------------------------------
-DAEMON_SRC := $(filter-out daemon/main.c,$(wildcard daemon/*.c))
+DAEMON_SRC := $(filter-out daemon/main.c,$(wildcard daemon/*.c daemon/*/*.c))
 DAEMON_OBJ := $(DAEMON_SRC:daemon/%.c=$(BUILD)/daemon/%.o)
 
 $(BUILD)/daemon/%.o: daemon/%.c | $(SKELETONS)
@@ -194,9 +194,9 @@ $(BUILD)/assigns.bpf.o: tests/system/assigns.bpf.c
 # Other builds of the same sources, for tests in which one daemon replaces another: with another
 # program (rightsize), with records of another layout (abi), and with a program that no kernel loads,
 # because it calls what only programs under the GPL may (unloadable).
-OTHER_HEADER_rightsize := include/tcptuned/rightsize.h
+OTHER_HEADER_rightsize := include/tcptuned/algo/rightsize.h
 OTHER_CHANGE_rightsize := s/\(RIGHTSIZE_SLOW_ROUNDS[^0-9]*\)8u/\19u/
-OTHER_HEADER_abi       := include/tcptuned/flow.h
+OTHER_HEADER_abi       := include/tcptuned/abi/flow.h
 OTHER_CHANGE_abi       := s/\(define TCPTUNED_ABI \)[0-9]*/\1999/
 
 OTHER_HEADER_unloadable := bpf/flows.bpf.c
@@ -204,7 +204,7 @@ OTHER_CHANGE_unloadable := s/\(_license.*"\)GPL"/\1none"/
 
 others: $(BUILD)/other/rightsize/tcptuned $(BUILD)/other/abi/tcptuned $(BUILD)/other/unloadable/tcptuned
 
-$(BUILD)/other/%/tcptuned: Makefile $(wildcard bpf/* daemon/* include/tcptuned/*)
+$(BUILD)/other/%/tcptuned: Makefile $(wildcard bpf/* daemon/*.[ch] daemon/*/* include/tcptuned/*/*)
 	@rm -rf $(@D) && mkdir -p $(@D)
 	cp -r Makefile bpf daemon include $(@D)
 	sed -i '$(OTHER_CHANGE_$*)' $(@D)/$(OTHER_HEADER_$*)

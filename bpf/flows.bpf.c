@@ -11,8 +11,8 @@
 #include "listeners.h"
 #include "policy.h"
 #include "wishes.h"
-#include <tcptuned/bitcp.h>
-#include <tcptuned/readout.h>
+#include <tcptuned/algo/bitcp.h>
+#include <tcptuned/abi/readout.h>
 
 #define TCP_STATE_ESTABLISHED 1
 #define TCP_STATE_FIN_WAIT1   4
@@ -230,7 +230,7 @@ static __always_inline void give_way(struct readout *r, struct seq_file *seq)
 	}
 }
 
-/* Over the connections of every network namespace: include/tcptuned/readout.h. */
+/* Over the connections of every network namespace: include/tcptuned/abi/readout.h. */
 SEC("iter/bpf_sk_storage_map")
 int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 
-#include <tcptuned/flow.h>
+#include <tcptuned/abi/flow.h>
 
 #include "cleanup.h"
 #include "clock.h"

@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 
 #include <bpf/bpf.h>
-#include <tcptuned/meta.h>
-#include <tcptuned/policy.h>
+#include <tcptuned/abi/meta.h>
+#include <tcptuned/abi/policy.h>
 
 #include "answer.h"
 #include "answer_paths.h"

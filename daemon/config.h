@@ -13,9 +13,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include <tcptuned/bitcp.h>
-#include <tcptuned/path.h>
-#include <tcptuned/policy.h>
+#include <tcptuned/algo/bitcp.h>
+#include <tcptuned/algo/path.h>
+#include <tcptuned/abi/policy.h>
 
 #include "exit.h"
 #include "prefix.h"

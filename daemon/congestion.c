@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <linux/types.h>
 
-#include <tcptuned/policy.h>
+#include <tcptuned/abi/policy.h>
 
 #include "cleanup.h"
 

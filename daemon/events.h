@@ -6,7 +6,7 @@
 #ifndef TCPTUNED_EVENTS_H
 #define TCPTUNED_EVENTS_H
 
-#include <tcptuned/event.h>
+#include <tcptuned/abi/event.h>
 
 #include "buf.h"
 #include "filter.h"

@@ -9,9 +9,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <tcptuned/bitcp.h>
-#include <tcptuned/flow.h>
-#include <tcptuned/readout.h>
+#include <tcptuned/algo/bitcp.h>
+#include <tcptuned/abi/flow.h>
+#include <tcptuned/abi/readout.h>
 
 #define TCPTUNED_FLOW_GROUPS   READOUT_GROUPS
 #define TCPTUNED_BITCP_MODES   (BITCP_SLOW_START_PAST_MAX + 1)

@@ -9,9 +9,9 @@
 #include <bpf/libbpf.h>
 #include <zlib.h>
 
-#include <tcptuned/flow.h>
-#include <tcptuned/meta.h>
-#include <tcptuned/path.h>
+#include <tcptuned/abi/flow.h>
+#include <tcptuned/abi/meta.h>
+#include <tcptuned/algo/path.h>
 
 #include "bitcp.skel.h"
 #include "cleanup.h"

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 
-#include <tcptuned/budget.h>
+#include <tcptuned/algo/budget.h>
 
 #include "cleanup.h"
 #include "log.h"

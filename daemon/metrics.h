@@ -7,9 +7,9 @@
 #define TCPTUNED_METRICS_H
 
 #include <stdbool.h>
-#include <tcptuned/budget.h>
-#include <tcptuned/policy.h>
-#include <tcptuned/totals.h>
+#include <tcptuned/algo/budget.h>
+#include <tcptuned/abi/policy.h>
+#include <tcptuned/abi/totals.h>
 
 #include "bpfstats.h"
 #include "buf.h"

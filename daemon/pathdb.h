@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <tcptuned/path.h>
+#include <tcptuned/algo/path.h>
 
 #include "exit.h"
 #include "prefix.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Policies compiled into what <tcptuned/policy.h> describes, and laid into the kernel's maps
+ * Policies compiled into what <tcptuned/abi/policy.h> describes, and laid into the kernel's maps
  * with one step that makes them hold.
  */
 #ifndef TCPTUNED_POLICY_COMPILE_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <tcptuned/policy.h>
+#include <tcptuned/abi/policy.h>
 
 #include "buf.h"
 #include "config.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tcptuned/policy.h>
+#include <tcptuned/abi/policy.h>
 
 #define IPV4_OFFSET 96 /* bits before an IPv4 address in its mapped form */
 

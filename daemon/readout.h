@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Reading connections out of the kernel: include/tcptuned/readout.h says how. */
+/* Reading connections out of the kernel: include/tcptuned/abi/readout.h says how. */
 #ifndef TCPTUNED_DAEMON_READOUT_H
 #define TCPTUNED_DAEMON_READOUT_H
 

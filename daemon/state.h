@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <time.h>
 
-#include <tcptuned/policy.h>
+#include <tcptuned/abi/policy.h>
 
 #include "config.h"
 #include "control.h"

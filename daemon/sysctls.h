@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <tcptuned/meta.h>
+#include <tcptuned/abi/meta.h>
 
 /* The name as sysctl(8) has it: "net.ipv4.tcp_rmem". */
 const char *tcptuned_sysctl_name(enum tcptuned_sysctl which);

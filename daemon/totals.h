@@ -3,7 +3,7 @@
 #ifndef TCPTUNED_DAEMON_TOTALS_H
 #define TCPTUNED_DAEMON_TOTALS_H
 
-#include <tcptuned/totals.h>
+#include <tcptuned/abi/totals.h>
 
 /* Add the copies of all CPUs of the map @map_fd up. Returns 0 or a negative errno. */
 int tcptuned_totals_read(int map_fd, struct tcptuned_totals *ret);

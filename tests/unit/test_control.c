@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include <bpf/bpf.h>
-#include <tcptuned/event.h>
+#include <tcptuned/abi/event.h>
 
 #include "control.h"
 

@@ -25,8 +25,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <sqlite3.h>
-#include <tcptuned/flow.h>
-#include <tcptuned/meta.h>
+#include <tcptuned/abi/flow.h>
+#include <tcptuned/abi/meta.h>
 
 #include "log.h"
 #include "paths.h"

@@ -15,7 +15,7 @@
 #define TCPTUNED_PATH_H
 
 #include <linux/types.h>
-#include <tcptuned/rightsize.h>
+#include <tcptuned/algo/rightsize.h>
 
 /* A connection that carried less in both directions has hardly measured anything. */
 #define PATH_CARRIED_MIN (128u << 10)

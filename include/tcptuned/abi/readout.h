@@ -14,7 +14,7 @@
 #define TCPTUNED_READOUT_H
 
 #include <linux/types.h>
-#include <tcptuned/flow.h>
+#include <tcptuned/abi/flow.h>
 
 /* By size, to either side of which so many fall: 64 classes for each power of two, 1.6 % wide. */
 #define READOUT_CLASS_BITS 6

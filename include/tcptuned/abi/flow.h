@@ -7,9 +7,9 @@
 #define TCPTUNED_FLOW_H
 
 #include <linux/types.h>
-#include <tcptuned/budget.h>
-#include <tcptuned/policy.h>
-#include <tcptuned/rightsize.h>
+#include <tcptuned/algo/budget.h>
+#include <tcptuned/abi/policy.h>
+#include <tcptuned/algo/rightsize.h>
 
 /* Raised whenever a record that lives in a pinned map changes its layout or meaning. */
 #define TCPTUNED_ABI 1
