@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "ctl.h"
-#include "log.h"
 #include "options.h"
-#include "text.h"
+#include "util/log.h"
+#include "util/text.h"
 
 #define HELP_INDENT "          "
 

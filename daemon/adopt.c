@@ -11,11 +11,11 @@
 
 #include <tcptuned/abi/flow.h>
 
-#include "cleanup.h"
-#include "clock.h"
 #include "loader.h"
 #include "netns.h"
 #include "sysctls.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
 
 /* Less than the kernel's own buffer for an iterator: else it does the last socket again. */
 #define READ_BYTES 16384

@@ -11,7 +11,6 @@
 
 #include "answer.h"
 #include "answer_paths.h"
-#include "array.h"
 #include "cgroup.h"
 #include "config.h"
 #include "json.h"
@@ -19,6 +18,7 @@
 #include "readout.h"
 #include "sysctls.h"
 #include "totals.h"
+#include "util/array.h"
 
 static int read_policy(const struct tcptuned_source *source, __u32 key,
 		       struct tcptuned_policy *ret)

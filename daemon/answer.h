@@ -7,10 +7,10 @@
 
 #include <sys/types.h>
 
-#include "buf.h"
 #include "config.h"
 #include "loader.h"
 #include "request.h"
+#include "util/strbuf.h"
 
 /* Where answers come from; has to outlive nothing but the call. */
 struct tcptuned_source {

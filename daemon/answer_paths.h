@@ -3,9 +3,9 @@
 #ifndef TCPTUNED_ANSWER_PATHS_H
 #define TCPTUNED_ANSWER_PATHS_H
 
-#include "buf.h"
 #include "loader.h"
 #include "request.h"
+#include "util/strbuf.h"
 
 /* Where --sort of paths may point, ended by NULL; the first is the default. */
 extern const char *const tcptuned_path_orders[];

@@ -11,8 +11,8 @@
 #include "cgroup.h"
 #include "change.h"
 #include "choose_cc.h"
-#include "log.h"
 #include "memlimits.h"
+#include "util/log.h"
 #include "watch.h"
 
 /* What was open before, once; listeners and connections that come are claimed as they come. */

@@ -8,7 +8,7 @@
 #include <bpf/bpf.h>
 
 #include "bpfstats.h"
-#include "cleanup.h"
+#include "util/cleanup.h"
 
 /* Names of our own, since the kernel's are cut at 15 characters. */
 static const char *const program_names[TCPTUNED_PROG_BITCP_FIRST] = {

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stddef.h>
 
-#include "exit.h"
+#include "util/error.h"
 
 /*
  * Open the cgroup to attach to. @path: "" for the root of the tree, which is looked for in

@@ -8,7 +8,8 @@
 #include <bpf/bpf.h>
 
 #include "apply.h"
-#include "log.h"
+#include "util/log.h"
+#include "util/text.h"
 
 /* Its place in the list; as much as the list's length: it is not in it. */
 static size_t find_disabled(const struct tcptuned_daemon *d, const char *name)

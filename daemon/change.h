@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 
-#include "buf.h"
 #include "request.h"
 #include "state.h"
+#include "util/strbuf.h"
 
 /* Is the policy @name ("default" is one, too) disabled? */
 bool tcptuned_policy_is_disabled(const struct tcptuned_daemon *d, const char *name);

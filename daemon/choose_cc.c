@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "congestion.h"
-#include "log.h"
 #include "sysctls.h"
 #include "takeback.h"
+#include "util/log.h"
 
 static bool is_auto(const char *name)
 {

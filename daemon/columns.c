@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "columns.h"
-#include "config.h"
+#include "util/text.h"
 
 /* ---- order of text ----------------------------------------------------------------------- */
 

@@ -11,8 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cleanup.h"
 #include "config_keys.h"
+#include "util/cleanup.h"
+#include "util/text.h"
 
 #define FILE_MAX    (1u << 24) /* bytes; as many policies as may be take four lines each */
 #define QUOTED	    128	       /* of a value or name in a message, with its NUL */

@@ -17,8 +17,8 @@
 #include <tcptuned/algo/path.h>
 #include <tcptuned/abi/policy.h>
 
-#include "exit.h"
-#include "prefix.h"
+#include "util/error.h"
+#include "util/ip_prefix.h"
 
 #define TCPTUNED_CONFIG_PATH "/etc/tcptuned/tcptuned.conf"
 #define TCPTUNED_CONFIG_KEYS 27
@@ -166,8 +166,5 @@ void tcptuned_config_print_example(FILE *out);
 
 /* The table as sections of tcptuned.conf(5), in man(7) markup. */
 void tcptuned_config_print_man(FILE *out);
-
-/* The nearest of @names (ended by NULL) to @word, for "did you mean"; NULL: none is near. */
-const char *tcptuned_nearest(const char *word, const char *const *names);
 
 #endif

@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "config_keys.h"
-#include "log.h"
+#include "util/log.h"
 
 #define KIB 1024ull
 #define MIB (1024 * KIB)
@@ -873,67 +873,4 @@ void tcptuned_policy_view(const struct tcptuned_named_policy *policy,
 			  struct tcptuned_config *ret_view)
 {
 	ret_view->policy = policy->set;
-}
-
-/* --- "did you mean" ------------------------------------------------------------------ */
-
-#define NEAREST_LONGEST 32
-
-/*
- * Levenshtein's distance, case aside, with two neighbours that changed places as one slip. A
- * word longer than NEAREST_LONGEST is far from everything.
- */
-static unsigned int distance(const char *a, const char *b)
-{
-	unsigned int rows[3][NEAREST_LONGEST + 1];
-	unsigned int *before = rows[0], *above = rows[1], *row = rows[2], *next;
-	size_t n = strlen(a), m = strlen(b);
-
-	if (n > NEAREST_LONGEST || m > NEAREST_LONGEST)
-		return NEAREST_LONGEST;
-	for (size_t j = 0; j <= m; j++) {
-		before[j] = 0;
-		above[j] = (unsigned int)j;
-	}
-	for (size_t i = 1; i <= n; i++) {
-		row[0] = (unsigned int)i;
-		for (size_t j = 1; j <= m; j++) {
-			int p = tolower((unsigned char)a[i - 1]);
-			int q = tolower((unsigned char)b[j - 1]);
-			unsigned int best = above[j - 1] + (p != q);
-
-			if (above[j] + 1 < best)
-				best = above[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			if (i > 1 && j > 1 && p == tolower((unsigned char)b[j - 2]) &&
-			    q == tolower((unsigned char)a[i - 2]) && before[j - 2] + 1 < best)
-				best = before[j - 2] + 1;
-			row[j] = best;
-		}
-		next = before;
-		before = above;
-		above = row;
-		row = next;
-	}
-	return above[m];
-}
-
-const char *tcptuned_nearest(const char *word, const char *const *names)
-{
-	const char *nearest = NULL;
-	size_t length = strlen(word);
-	/* A third of it mistyped, or two letters of a short word; never a word of one letter.
-	 */
-	unsigned int least = length < 2 ? 1 : length < 6 ? 3 : (unsigned int)length / 3 + 1;
-
-	for (; *names; names++) {
-		unsigned int d = distance(word, *names);
-
-		if (d >= least || d >= strlen(*names))
-			continue;
-		least = d;
-		nearest = *names;
-	}
-	return nearest;
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "config_keys.h"
-#include "text.h"
+#include "util/text.h"
 
 /* The origin stands beside the value; above it where the line would be too long to be read. */
 static void print_value(const struct tcptuned_key *key, const char *value, const char *origin,

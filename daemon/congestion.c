@@ -11,7 +11,7 @@
 
 #include <tcptuned/abi/policy.h>
 
-#include "cleanup.h"
+#include "util/cleanup.h"
 
 void tcptuned_congestion_offered(char ret[static TCPTUNED_CONGESTION_NAMES])
 {

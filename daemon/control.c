@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cleanup.h"
-#include "clock.h"
 #include "events.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
 
 #define CLIENTS_MAX	  16
 #define REQUEST_TIMEOUT_S 5

@@ -12,7 +12,7 @@
 #include <sys/un.h>
 
 #include "answer.h"
-#include "exit.h"
+#include "util/error.h"
 
 struct tcptuned_control;
 

@@ -17,13 +17,13 @@
 #include "cgroup.h"
 #include "change.h"
 #include "choose_cc.h"
-#include "cleanup.h"
 #include "lock.h"
-#include "log.h"
 #include "previous.h"
 #include "reload.h"
 #include "state.h"
 #include "takeback.h"
+#include "util/cleanup.h"
+#include "util/log.h"
 #include "watch.h"
 
 #define TICK_S 5 /* how soon an administrator's change of a sysctl is noticed */

@@ -4,8 +4,8 @@
 #define TCPTUNED_DAEMON_H
 
 #include "config.h"
-#include "exit.h"
 #include "options.h"
+#include "util/error.h"
 
 /*
  * Start with @config, call @ready once everything is in place, and run until a signal asks to

@@ -9,12 +9,12 @@
 #include <bpf/libbpf.h>
 #include <jansson.h>
 
-#include "clock.h"
 #include "events.h"
 #include "flows.h"
 #include "json.h"
-#include "text.h"
 #include "totals.h"
+#include "util/clock.h"
+#include "util/text.h"
 
 /* The gate stays open so long after it was last renewed. */
 #define LEASE_NS (3ull * TCPTUNED_EVENTS_RENEW_S * 1000000000)

@@ -8,9 +8,9 @@
 
 #include <tcptuned/abi/event.h>
 
-#include "buf.h"
 #include "filter.h"
 #include "loader.h"
+#include "util/strbuf.h"
 
 struct tcptuned_events;
 

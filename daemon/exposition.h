@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <linux/types.h>
 
-#include "buf.h"
+#include "util/strbuf.h"
 
 #define COUNTER "counter"
 #define GAUGE	"gauge"

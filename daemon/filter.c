@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 
 #include "filter.h"
-#include "prefix.h"
+#include "util/ip_prefix.h"
 
 #define MAPPED_BYTES 12 /* of ::ffff:0:0/96 */
 #define MAPPED_BITS  (8 * MAPPED_BYTES)

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 
 #include "flows.h"
-#include "text.h"
+#include "util/text.h"
 
 /* A word of metrics, JSON and columns, and what it means. */
 struct word {

@@ -12,9 +12,9 @@
 
 #include <microhttpd.h>
 
-#include "cleanup.h"
-#include "clock.h"
 #include "http.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
 
 #define CONNECTIONS_MAX	  64 /* at a time; others wait in the kernel's queue */
 #define IDLE_TIMEOUT_S	  5

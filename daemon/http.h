@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-#include "buf.h"
-#include "exit.h"
+#include "util/error.h"
+#include "util/strbuf.h"
 
 struct tcptuned_http;
 

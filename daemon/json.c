@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "array.h"
 #include "json.h"
+#include "util/array.h"
 
 #define RECORD_FIELD(name, field)                                         \
 	{                                                                 \

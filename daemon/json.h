@@ -5,8 +5,8 @@
 
 #include <jansson.h>
 
-#include "buf.h"
 #include "flows.h"
+#include "util/strbuf.h"
 
 /* jansson ignores a NULL value and says so; lack of memory shows when the text is made. */
 static inline void set_number(json_t *object, const char *name, __u64 value)

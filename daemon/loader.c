@@ -14,11 +14,11 @@
 #include <tcptuned/algo/path.h>
 
 #include "bitcp.skel.h"
-#include "cleanup.h"
 #include "flows.skel.h"
 #include "pin.h"
 #include "rightsize.skel.h"
 #include "structops.h"
+#include "util/cleanup.h"
 
 #define PATH_BYTES (TCPTUNED_PIN_DIR_MAX + 64)
 

@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <linux/types.h>
 
-#include "exit.h"
+#include "util/error.h"
 
 /* Maps and programs that are always there while tcptuned is attached. */
 enum tcptuned_map {

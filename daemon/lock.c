@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cleanup.h"
 #include "config.h"
+#include "util/cleanup.h"
 
 static int running_already(const char *what, const char *pid, struct tcptuned_error *err)
 {

@@ -3,7 +3,7 @@
 #ifndef TCPTUNED_LOCK_H
 #define TCPTUNED_LOCK_H
 
-#include "exit.h"
+#include "util/error.h"
 
 /*
  * One daemon per runtime directory, which is made. It must be root's alone to write. Returns the

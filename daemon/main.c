@@ -12,13 +12,13 @@
 #include "config.h"
 #include "control.h"
 #include "daemon.h"
-#include "exit.h"
 #include "loader.h"
-#include "log.h"
 #include "options.h"
 #include "policy.h"
 #include "previous.h"
 #include "takeback.h"
+#include "util/error.h"
+#include "util/log.h"
 
 static int fail(const struct tcptuned_error *err)
 {

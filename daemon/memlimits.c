@@ -14,9 +14,9 @@
 
 #include <tcptuned/algo/budget.h>
 
-#include "cleanup.h"
-#include "log.h"
 #include "takeback.h"
+#include "util/cleanup.h"
+#include "util/log.h"
 
 /*
  * `receive_window_max = auto`, bytes: buffers of 64 MB, and with them 1 Gbit/s at 250 ms. It is

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/param.h>
 
-#include "array.h"
 #include "exposition.h"
 #include "metrics.h"
+#include "util/array.h"
 
 #define RECEIVE "direction=\"receive\""
 #define SEND	"direction=\"send\""

@@ -12,9 +12,9 @@
 #include <tcptuned/abi/totals.h>
 
 #include "bpfstats.h"
-#include "buf.h"
 #include "flows.h"
 #include "paths.h"
+#include "util/strbuf.h"
 
 struct tcptuned_policy_entry {
 	__u32 key;

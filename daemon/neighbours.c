@@ -6,7 +6,7 @@
 #include <string.h>
 #include <bpf/bpf.h>
 
-#include "cleanup.h"
+#include "util/cleanup.h"
 
 #define OUR_NAME "tcptuned_sockops" /* of which the kernel keeps fifteen characters */
 

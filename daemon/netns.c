@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "cleanup.h"
+#include "util/cleanup.h"
 
 struct seen {
 	ino_t *inodes;

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "array.h"
 #include "config.h"
 #include "options.h"
-#include "text.h"
+#include "util/array.h"
+#include "util/text.h"
 
 /* What an option does to struct tcptuned_options. */
 enum effect {

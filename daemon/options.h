@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "exit.h"
+#include "util/error.h"
 
 #define TCPTUNED_SET_MAX 64
 

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <sqlite3.h>
 
-#include "cleanup.h"
+#include "util/cleanup.h"
 
 #define SCHEMA_VERSION 1
 #define BUSY_MS	       2000 /* for whoever else has it open: --forget-paths, a person */

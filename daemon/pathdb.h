@@ -12,8 +12,8 @@
 
 #include <tcptuned/algo/path.h>
 
-#include "exit.h"
-#include "prefix.h"
+#include "util/error.h"
+#include "util/ip_prefix.h"
 
 struct tcptuned_pathdb;
 

@@ -10,9 +10,9 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "cleanup.h"
 #include "config.h"
-#include "log.h"
+#include "util/cleanup.h"
+#include "util/log.h"
 
 #define SAVE_EVERY_S 60
 #define COUNT_NS     5000000 /* of processor time: a count that takes longer is made no more ... */

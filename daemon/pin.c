@@ -13,7 +13,7 @@
 #include <bpf/bpf.h>
 #include <linux/magic.h>
 
-#include "cleanup.h"
+#include "util/cleanup.h"
 
 int tcptuned_pin_replace(int fd, const char *path, const char *new)
 {

@@ -2,7 +2,7 @@
 #ifndef TCPTUNED_PIN_H
 #define TCPTUNED_PIN_H
 
-#include "exit.h"
+#include "util/error.h"
 
 /*
  * Pins @fd at @path of a BPF file system, in place of what may be there. In one step, by way of

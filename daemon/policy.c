@@ -7,7 +7,7 @@
 #include <string.h>
 #include <bpf/bpf.h>
 
-#include "cleanup.h"
+#include "util/cleanup.h"
 
 #define ANY_PORT_LOW  0 /* a listener's socket has no peer, and no port of one */
 #define ANY_PORT_HIGH 65535

@@ -11,9 +11,9 @@
 
 #include <tcptuned/abi/policy.h>
 
-#include "buf.h"
 #include "config.h"
 #include "loader.h"
+#include "util/strbuf.h"
 
 /*
  * One policy, as it goes in. The first one of a list is the default policy. One whose record is

@@ -10,8 +10,8 @@
 #include <unistd.h>
 #include <systemd/sd-daemon.h>
 
-#include "cleanup.h"
-#include "log.h"
+#include "util/cleanup.h"
+#include "util/log.h"
 
 #define NAME "executable"
 

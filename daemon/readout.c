@@ -10,8 +10,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "cleanup.h"
 #include "readout.h"
+#include "util/cleanup.h"
 
 /* A record in the ring, with its header, a multiple of eight bytes. */
 #define RECORD_BYTES ((sizeof(struct tcptuned_flow_record) + 8 + 7) / 8 * 8)

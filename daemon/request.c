@@ -5,9 +5,10 @@
 
 #include <jansson.h>
 
-#include "array.h"
 #include "config.h"
 #include "request.h"
+#include "util/array.h"
+#include "util/text.h"
 
 #define QUOTED	      64
 

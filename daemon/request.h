@@ -15,8 +15,8 @@
 
 #include "columns.h"
 #include "config.h"
-#include "exit.h"
 #include "filter.h"
+#include "util/error.h"
 
 /* The longest line, without its newline. */
 #define TCPTUNED_REQUEST_MAX 4096

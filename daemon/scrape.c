@@ -6,12 +6,12 @@
 
 #include <bpf/bpf.h>
 
-#include "cleanup.h"
-#include "clock.h"
 #include "metrics.h"
 #include "readout.h"
 #include "scrape.h"
 #include "totals.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
 
 struct tcptuned_scrape {
 	struct tcptuned_scrape_options options;

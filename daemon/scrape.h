@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <linux/types.h>
 
-#include "buf.h"
 #include "config.h"
 #include "loader.h"
 #include "paths.h"
+#include "util/strbuf.h"
 
 struct tcptuned_scrape;
 

@@ -18,7 +18,7 @@
 #include "paths.h"
 #include "policy.h"
 #include "scrape.h"
-#include "told.h"
+#include "util/log.h"
 
 struct tcptuned_daemon {
 	const struct tcptuned_options *options;

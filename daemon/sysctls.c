@@ -8,8 +8,8 @@
 #include <string.h>
 #include <bpf/bpf.h>
 
-#include "cleanup.h"
 #include "netns.h"
+#include "util/cleanup.h"
 
 static const char *const names[TCPTUNED_SYSCTLS] = {
 	[TCPTUNED_SYSCTL_TCP_RMEM] = "net.ipv4.tcp_rmem",

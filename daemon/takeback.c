@@ -6,12 +6,12 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 
-#include "cleanup.h"
 #include "lock.h"
-#include "log.h"
 #include "paths.h"
 #include "policy.h"
 #include "sysctls.h"
+#include "util/cleanup.h"
+#include "util/log.h"
 
 void tcptuned_log_restored(const char *name, const char *value, int error)
 {

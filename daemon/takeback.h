@@ -7,8 +7,8 @@
 #define TCPTUNED_TAKEBACK_H
 
 #include "config.h"
-#include "exit.h"
 #include "loader.h"
+#include "util/error.h"
 
 /*
  * Detach, restore sysctls, give connections back to the kernel, and leave no pin. Logs what it does

@@ -6,8 +6,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "cleanup.h"
 #include "totals.h"
+#include "util/cleanup.h"
 
 static void add_totals(struct tcptuned_totals *sum, const struct tcptuned_totals *cpu)
 {

@@ -10,11 +10,11 @@
 
 #include "apply.h"
 #include "cgroup.h"
-#include "cleanup.h"
-#include "log.h"
 #include "memlimits.h"
 #include "neighbours.h"
 #include "sysctls.h"
+#include "util/cleanup.h"
+#include "util/log.h"
 
 /*
  * Another sockops program may end the calls to ours (bpf/callbacks.h); where there is none, nobody

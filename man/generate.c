@@ -12,9 +12,9 @@
 
 #include "config.h"
 #include "ctl.h"
-#include "exit.h"
 #include "options.h"
 #include "request.h"
+#include "util/error.h"
 
 #define VERSION_MARK "@VERSION@"
 

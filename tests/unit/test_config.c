@@ -16,8 +16,8 @@
 
 #include "config.h"
 #include "config_keys.h"
-#include "log.h"
 #include "numbers.h"
+#include "util/log.h"
 
 /* --- a directory with a configuration in it ------------------------------------------- */
 

@@ -12,10 +12,10 @@
 #include <sys/socket.h>
 #include <cmocka.h>
 
-#include "array.h"
 #include "filter.h"
 #include "flows.h"
 #include "readout.h"
+#include "util/array.h"
 
 #define RECORDS	      5000
 

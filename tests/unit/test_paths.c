@@ -28,8 +28,8 @@
 #include <tcptuned/abi/flow.h>
 #include <tcptuned/abi/meta.h>
 
-#include "log.h"
 #include "paths.h"
+#include "util/log.h"
 
 #define EXPIRE_S 86400
 #define ENTRIES	 ((unsigned int)TCPTUNED_PATHS_MAX)

@@ -16,8 +16,8 @@
 #include <arpa/inet.h>
 #include <cmocka.h>
 
-#include "array.h"
 #include "policy.h"
+#include "util/array.h"
 
 #define GENERATION    7
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What goes away by itself when a scope ends. */
-#ifndef TCPTUNED_CLEANUP_H
-#define TCPTUNED_CLEANUP_H
+#ifndef TCPTUNED_UTIL_CLEANUP_H
+#define TCPTUNED_UTIL_CLEANUP_H
 
 #include <dirent.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "prefix.h"
+#include "util/ip_prefix.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>

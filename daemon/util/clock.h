@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What time it is; CLOCK_MONOTONIC is also that of BPF, TCP and struct sk_buff's tstamp. */
-#ifndef TCPTUNED_CLOCK_H
-#define TCPTUNED_CLOCK_H
+#ifndef TCPTUNED_UTIL_CLOCK_H
+#define TCPTUNED_UTIL_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>

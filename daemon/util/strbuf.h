@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Text that grows up to a limit. An error sticks, so that only the last call needs checking. */
-#ifndef TCPTUNED_BUF_H
-#define TCPTUNED_BUF_H
+#ifndef TCPTUNED_UTIL_STRBUF_H
+#define TCPTUNED_UTIL_STRBUF_H
 
 #include <stddef.h>
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "exit.h"
-#include "text.h"
+#include "util/error.h"
+#include "util/text.h"
 
 int tcptuned_fail(struct tcptuned_error *err, int errnum, enum tcptuned_exit status,
 		  const char *fmt, ...)

@@ -5,8 +5,8 @@
  * They stay clear of those that systemd and sysexits.h give a meaning of their own, but for
  * 2 and 4, which mean here what they mean there.
  */
-#ifndef TCPTUNED_EXIT_H
-#define TCPTUNED_EXIT_H
+#ifndef TCPTUNED_UTIL_ERROR_H
+#define TCPTUNED_UTIL_ERROR_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef TCPTUNED_ARRAY_H
-#define TCPTUNED_ARRAY_H
+#ifndef TCPTUNED_UTIL_ARRAY_H
+#define TCPTUNED_UTIL_ARRAY_H
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "buf.h"
+#include "util/strbuf.h"
 
 #define FIRST_SIZE 4096
 

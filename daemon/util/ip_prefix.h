@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Address prefixes and port ranges, as people write them. */
-#ifndef TCPTUNED_PREFIX_H
-#define TCPTUNED_PREFIX_H
+#ifndef TCPTUNED_UTIL_IP_PREFIX_H
+#define TCPTUNED_UTIL_IP_PREFIX_H
 
 #include <stdbool.h>
 #include <stddef.h>
