@@ -53,7 +53,7 @@ $(BUILD)/daemon/%.o: daemon/%.c | $(SKELETONS)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(HOSTFLAGS) -c $< -o $@
 
-$(BUILD)/daemon/loader.o: $(SKELETONS)
+$(BUILD)/daemon/kern/loader.o: $(SKELETONS)
 
 $(BUILD)/libtcptuned.a: $(DAEMON_OBJ)
 	rm -f $@ && $(AR) rcs $@ $^

@@ -11,13 +11,13 @@
 
 #include "answer.h"
 #include "answer_paths.h"
-#include "cgroup.h"
 #include "config.h"
+#include "host/cgroup.h"
+#include "host/sysctl.h"
 #include "json.h"
+#include "kern/totals.h"
 #include "policy.h"
 #include "readout.h"
-#include "sysctls.h"
-#include "totals.h"
 #include "util/array.h"
 
 static int read_policy(const struct tcptuned_source *source, __u32 key,

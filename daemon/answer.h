@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include "config.h"
-#include "loader.h"
+#include "kern/loader.h"
 #include "request.h"
 #include "util/strbuf.h"
 

@@ -3,7 +3,7 @@
 #ifndef TCPTUNED_ANSWER_PATHS_H
 #define TCPTUNED_ANSWER_PATHS_H
 
-#include "loader.h"
+#include "kern/loader.h"
 #include "request.h"
 #include "util/strbuf.h"
 

@@ -8,9 +8,10 @@
 #include <time.h>
 #include <bpf/bpf.h>
 
-#include "cgroup.h"
 #include "change.h"
 #include "choose_cc.h"
+#include "host/cgroup.h"
+#include "kern/iterators.h"
 #include "memlimits.h"
 #include "util/log.h"
 #include "watch.h"

@@ -8,6 +8,7 @@
 #include <bpf/bpf.h>
 
 #include "apply.h"
+#include "kern/iterators.h"
 #include "util/log.h"
 #include "util/text.h"
 

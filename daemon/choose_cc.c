@@ -5,9 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "congestion.h"
-#include "sysctls.h"
-#include "takeback.h"
+#include "host/cc.h"
+#include "host/sysctl.h"
 #include "util/log.h"
 
 static bool is_auto(const char *name)

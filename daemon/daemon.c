@@ -14,11 +14,12 @@
 #include <systemd/sd-daemon.h>
 
 #include "apply.h"
-#include "cgroup.h"
 #include "change.h"
 #include "choose_cc.h"
-#include "lock.h"
-#include "previous.h"
+#include "host/cgroup.h"
+#include "host/lock.h"
+#include "host/previous_build.h"
+#include "kern/iterators.h"
 #include "reload.h"
 #include "state.h"
 #include "takeback.h"

@@ -12,7 +12,7 @@
 #include "events.h"
 #include "flows.h"
 #include "json.h"
-#include "totals.h"
+#include "kern/totals.h"
 #include "util/clock.h"
 #include "util/text.h"
 

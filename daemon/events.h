@@ -9,7 +9,7 @@
 #include <tcptuned/abi/event.h>
 
 #include "filter.h"
-#include "loader.h"
+#include "kern/loader.h"
 #include "util/strbuf.h"
 
 struct tcptuned_events;

@@ -8,14 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cgroup.h"
 #include "config.h"
 #include "control.h"
 #include "daemon.h"
-#include "loader.h"
+#include "host/cgroup.h"
+#include "host/previous_build.h"
+#include "kern/loader.h"
 #include "options.h"
 #include "policy.h"
-#include "previous.h"
 #include "takeback.h"
 #include "util/error.h"
 #include "util/log.h"

@@ -14,7 +14,6 @@
 
 #include <tcptuned/algo/budget.h>
 
-#include "takeback.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "host/sysctl.h"
 #include "state.h"
-#include "sysctls.h"
 
 /* What receive_window_max (send_window_max) is where no size is configured. */
 struct tcptuned_window_limits {

@@ -7,7 +7,7 @@
 #ifndef TCPTUNED_PATHS_H
 #define TCPTUNED_PATHS_H
 
-#include "loader.h"
+#include "kern/loader.h"
 #include "pathdb.h"
 
 struct tcptuned_paths;

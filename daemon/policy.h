@@ -12,7 +12,7 @@
 #include <tcptuned/abi/policy.h>
 
 #include "config.h"
-#include "loader.h"
+#include "kern/loader.h"
 #include "util/strbuf.h"
 
 /*

@@ -5,7 +5,7 @@
 
 #include "filter.h"
 #include "flows.h"
-#include "loader.h"
+#include "kern/loader.h"
 
 /*
  * Read what @flows is to hold: the sums about all connections, and one by one the first of its

@@ -6,10 +6,10 @@
 
 #include <bpf/bpf.h>
 
+#include "kern/totals.h"
 #include "metrics.h"
 #include "readout.h"
 #include "scrape.h"
-#include "totals.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 

@@ -7,7 +7,7 @@
 #include <linux/types.h>
 
 #include "config.h"
-#include "loader.h"
+#include "kern/loader.h"
 #include "paths.h"
 #include "util/strbuf.h"
 

@@ -11,9 +11,9 @@
 
 #include "config.h"
 #include "control.h"
+#include "host/other_bpf.h"
 #include "http.h"
-#include "loader.h"
-#include "neighbours.h"
+#include "kern/loader.h"
 #include "options.h"
 #include "paths.h"
 #include "policy.h"

@@ -6,21 +6,13 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 
-#include "lock.h"
+#include "host/lock.h"
+#include "host/sysctl.h"
+#include "kern/iterators.h"
 #include "paths.h"
 #include "policy.h"
-#include "sysctls.h"
 #include "util/cleanup.h"
 #include "util/log.h"
-
-void tcptuned_log_restored(const char *name, const char *value, int error)
-{
-	if (error)
-		tcptuned_log(TCPTUNED_LOG_ERROR, "%s could not be put back to %s: %s", name, value,
-			     strerror(-error));
-	else
-		tcptuned_log(TCPTUNED_LOG_INFO, "%s put back to %s", name, value);
-}
 
 /*
  * The default congestion control comes before the connections, for they go back to it; the

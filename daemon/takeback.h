@@ -7,7 +7,7 @@
 #define TCPTUNED_TAKEBACK_H
 
 #include "config.h"
-#include "loader.h"
+#include "kern/loader.h"
 #include "util/error.h"
 
 /*
@@ -15,9 +15,6 @@
  * and what it cannot do.
  */
 void tcptuned_take_back(struct tcptuned_kernel *kernel);
-
-/* Log that the sysctl @name was put back to @value, or, with a negative errno, that it was not. */
-void tcptuned_log_restored(const char *name, const char *value, int error);
 
 /* May a dry run start? Returns 0, or a negative errno with @err filled. */
 int tcptuned_check_dry_run(const struct tcptuned_config *config, struct tcptuned_error *err);

@@ -9,10 +9,11 @@
 #include <unistd.h>
 
 #include "apply.h"
-#include "cgroup.h"
+#include "host/cgroup.h"
+#include "host/other_bpf.h"
+#include "host/sysctl.h"
+#include "kern/iterators.h"
 #include "memlimits.h"
-#include "neighbours.h"
-#include "sysctls.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 

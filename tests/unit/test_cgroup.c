@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <cmocka.h>
 
-#include "cgroup.h"
+#include "host/cgroup.h"
 #include "util/array.h"
 
 /* The id of the root; 0: there is no tree. */

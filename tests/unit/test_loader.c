@@ -22,7 +22,7 @@
 
 #include <bpf/libbpf.h>
 
-#include "loader.h"
+#include "kern/loader.h"
 #include "util/cleanup.h"
 
 /* ---- what fails ----------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef TCPTUNED_PIN_H
-#define TCPTUNED_PIN_H
+#ifndef TCPTUNED_KERN_PINS_H
+#define TCPTUNED_KERN_PINS_H
 
 #include "util/error.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Every network namespace of the host: those of processes, and those with a name. */
-#ifndef TCPTUNED_NETNS_H
-#define TCPTUNED_NETNS_H
+#ifndef TCPTUNED_HOST_NETNS_H
+#define TCPTUNED_HOST_NETNS_H
 
 struct tcptuned_netns_missed {
 	unsigned int refused;  /* names and processes that are there, but may not be entered */

@@ -8,8 +8,8 @@
  * of net.ipv4.tcp_rmem and net.ipv4.tcp_wmem are set, and put back, in every namespace that has the
  * same three numbers as the daemon's.
  */
-#ifndef TCPTUNED_SYSCTLS_H
-#define TCPTUNED_SYSCTLS_H
+#ifndef TCPTUNED_HOST_SYSCTL_H
+#define TCPTUNED_HOST_SYSCTL_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -70,5 +70,8 @@ void tcptuned_sysctl_restore(int meta_fd, enum tcptuned_sysctl which,
 			     void (*restored)(const char *name, const char *value, int error));
 void tcptuned_sysctls_restore(int meta_fd,
 			      void (*restored)(const char *name, const char *value, int error));
+
+/* Log that the sysctl @name was put back to @value, or, with a negative errno, that it was not. */
+void tcptuned_log_restored(const char *name, const char *value, int error);
 
 #endif

@@ -6,7 +6,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "totals.h"
+#include "kern/totals.h"
 #include "util/cleanup.h"
 
 static void add_totals(struct tcptuned_totals *sum, const struct tcptuned_totals *cpu)

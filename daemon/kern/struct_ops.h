@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Congestion controls as BPF struct_ops, on kernels with links for them and without. */
-#ifndef TCPTUNED_STRUCTOPS_H
-#define TCPTUNED_STRUCTOPS_H
+#ifndef TCPTUNED_KERN_STRUCT_OPS_H
+#define TCPTUNED_KERN_STRUCT_OPS_H
 
 #include <bpf/libbpf.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "netns.h"
+#include "host/netns.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "neighbours.h"
+#include "host/other_bpf.h"
 
 #include <errno.h>
 #include <stdio.h>

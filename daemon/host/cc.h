@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The congestion controls that this kernel has, and those that it has as modules. */
-#ifndef TCPTUNED_CONGESTION_H
-#define TCPTUNED_CONGESTION_H
+#ifndef TCPTUNED_HOST_CC_H
+#define TCPTUNED_HOST_CC_H
 
 #include <stdbool.h>
 

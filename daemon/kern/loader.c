@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "loader.h"
+#include "kern/loader.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -15,9 +15,10 @@
 
 #include "bitcp.skel.h"
 #include "flows.skel.h"
-#include "pin.h"
+#include "kern/iterators.h"
+#include "kern/pins.h"
+#include "kern/struct_ops.h"
 #include "rightsize.skel.h"
-#include "structops.h"
 #include "util/cleanup.h"
 
 #define PATH_BYTES (TCPTUNED_PIN_DIR_MAX + 64)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "congestion.h"
+#include "host/cc.h"
 
 #include <errno.h>
 #include <netinet/in.h>

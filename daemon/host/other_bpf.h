@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Sockops programs of others on this host: they share a socket's callbacks with tcptuned's. */
-#ifndef TCPTUNED_NEIGHBOURS_H
-#define TCPTUNED_NEIGHBOURS_H
+#ifndef TCPTUNED_HOST_OTHER_BPF_H
+#define TCPTUNED_HOST_OTHER_BPF_H
 
 #include <stdbool.h>
 #include <linux/bpf.h>

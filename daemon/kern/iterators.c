@@ -11,9 +11,9 @@
 
 #include <tcptuned/abi/flow.h>
 
-#include "loader.h"
-#include "netns.h"
-#include "sysctls.h"
+#include "host/netns.h"
+#include "host/sysctl.h"
+#include "kern/iterators.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 

@@ -4,8 +4,8 @@
  * load. systemd keeps a descriptor of each build that has started, and passes it to the next one
  * (systemd.service(5), FileDescriptorStoreMax=); the file itself may have been replaced meanwhile.
  */
-#ifndef TCPTUNED_PREVIOUS_H
-#define TCPTUNED_PREVIOUS_H
+#ifndef TCPTUNED_HOST_PREVIOUS_BUILD_H
+#define TCPTUNED_HOST_PREVIOUS_BUILD_H
 
 /*
  * Sort what systemd passed. Returns how many sockets are among it. The first one is in @ret_socket,

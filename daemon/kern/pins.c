@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "pin.h"
+#include "kern/pins.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "previous.h"
+#include "host/previous_build.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The host's counters and histograms, all CPUs together. */
-#ifndef TCPTUNED_DAEMON_TOTALS_H
-#define TCPTUNED_DAEMON_TOTALS_H
+#ifndef TCPTUNED_KERN_TOTALS_H
+#define TCPTUNED_KERN_TOTALS_H
 
 #include <tcptuned/abi/totals.h>
 

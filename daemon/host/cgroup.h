@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Where the cgroup2 tree is, and the cgroup in it that tcptuned attaches to. */
-#ifndef TCPTUNED_CGROUP_H
-#define TCPTUNED_CGROUP_H
+#ifndef TCPTUNED_HOST_CGROUP_H
+#define TCPTUNED_HOST_CGROUP_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "sysctls.h"
+#include "host/sysctl.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,8 +8,9 @@
 #include <string.h>
 #include <bpf/bpf.h>
 
-#include "netns.h"
+#include "host/netns.h"
 #include "util/cleanup.h"
+#include "util/log.h"
 
 static const char *const names[TCPTUNED_SYSCTLS] = {
 	[TCPTUNED_SYSCTL_TCP_RMEM] = "net.ipv4.tcp_rmem",
@@ -288,4 +289,13 @@ void tcptuned_sysctls_restore(int meta_fd,
 	for (int i = 0; i < TCPTUNED_SYSCTLS; i++)
 		restore_one(&meta, i, restored);
 	write_meta(meta_fd, &meta);
+}
+
+void tcptuned_log_restored(const char *name, const char *value, int error)
+{
+	if (error)
+		tcptuned_log(TCPTUNED_LOG_ERROR, "%s could not be put back to %s: %s", name, value,
+			     strerror(-error));
+	else
+		tcptuned_log(TCPTUNED_LOG_INFO, "%s put back to %s", name, value);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cgroup.h"
+#include "host/cgroup.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "structops.h"
+#include "kern/struct_ops.h"
 
 #include <errno.h>
 #include <unistd.h>

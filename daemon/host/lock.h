@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* One daemon at a time. The kernel frees the locks however their holder ends. */
-#ifndef TCPTUNED_LOCK_H
-#define TCPTUNED_LOCK_H
+#ifndef TCPTUNED_HOST_LOCK_H
+#define TCPTUNED_HOST_LOCK_H
 
 #include "util/error.h"
 

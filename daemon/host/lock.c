@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lock.h"
+#include "host/lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config.h"
 #include "util/cleanup.h"
 
 static int running_already(const char *what, const char *pid, struct tcptuned_error *err)
@@ -48,7 +48,7 @@ static int check_directory(const char *path, struct tcptuned_error *err)
 
 int tcptuned_lock_take(const char *directory, struct tcptuned_error *err)
 {
-	char path[TCPTUNED_CONFIG_TEXT + 32];
+	char path[PATH_MAX];
 	_cleanup_close_ int fd = -1;
 	int error;
 
