@@ -230,7 +230,7 @@ fuzz: $(BUILD)/fuzz/fuzz_config $(BUILD)/fuzz/fuzz_flows $(BUILD)/fuzz/fuzz_requ
 		>$(BUILD)/fuzz/requests/example
 	cd $(BUILD)/fuzz && ./fuzz_request $(FUZZ_LIMIT) -max_len=5000 requests
 
-$(BUILD)/fuzz/fuzz_config: tests/fuzz/fuzz_config.c $(wildcard daemon/config*.c) \
+$(BUILD)/fuzz/fuzz_config: tests/fuzz/fuzz_config.c $(patsubst %,daemon/config/%.c,config diff keys print) \
 		$(patsubst %,daemon/util/%.c,error ip_prefix text)
 	@mkdir -p $(@D)
 	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
@@ -242,7 +242,7 @@ $(BUILD)/fuzz/fuzz_flows: tests/fuzz/fuzz_flows.c $(patsubst %,daemon/%.c,flows 
 	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
 		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs libbpf jansson)
 
-$(BUILD)/fuzz/fuzz_request: tests/fuzz/fuzz_request.c $(patsubst %,daemon/%.c,request filter columns flows config config_keys config_print util/error util/ip_prefix util/text)
+$(BUILD)/fuzz/fuzz_request: tests/fuzz/fuzz_request.c $(patsubst %,daemon/%.c,request filter columns flows config/config config/keys util/error util/ip_prefix util/text)
 	@mkdir -p $(@D)
 	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
 		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs libbpf jansson)

@@ -4,8 +4,8 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "config/options.h"
 #include "ctl.h"
-#include "options.h"
 #include "util/log.h"
 #include "util/text.h"
 

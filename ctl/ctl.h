@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "columns.h"
-#include "config.h"
+#include "config/config.h"
 #include "util/error.h"
 #include "util/strbuf.h"
 

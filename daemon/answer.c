@@ -11,12 +11,13 @@
 
 #include "answer.h"
 #include "answer_paths.h"
-#include "config.h"
+#include "config/config.h"
 #include "host/cgroup.h"
 #include "host/sysctl.h"
 #include "json.h"
 #include "kern/totals.h"
-#include "policy.h"
+#include "policy/describe.h"
+#include "policy/lookup.h"
 #include "readout.h"
 #include "util/array.h"
 

@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-#include "config.h"
+#include "config/config.h"
 #include "kern/loader.h"
 #include "request.h"
 #include "util/strbuf.h"

@@ -13,6 +13,7 @@
 #include "host/cgroup.h"
 #include "kern/iterators.h"
 #include "memlimits.h"
+#include "policy/install.h"
 #include "util/log.h"
 #include "watch.h"
 

@@ -9,6 +9,7 @@
 
 #include "apply.h"
 #include "kern/iterators.h"
+#include "policy/lookup.h"
 #include "util/log.h"
 #include "util/text.h"
 

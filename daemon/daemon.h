@@ -3,8 +3,8 @@
 #ifndef TCPTUNED_DAEMON_H
 #define TCPTUNED_DAEMON_H
 
-#include "config.h"
-#include "options.h"
+#include "config/config.h"
+#include "config/options.h"
 #include "util/error.h"
 
 /*

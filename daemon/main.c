@@ -8,14 +8,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "config.h"
+#include "config/config.h"
+#include "config/options.h"
+#include "config/print.h"
 #include "control.h"
 #include "daemon.h"
 #include "host/cgroup.h"
 #include "host/previous_build.h"
 #include "kern/loader.h"
-#include "options.h"
-#include "policy.h"
+#include "policy/compile.h"
 #include "takeback.h"
 #include "util/error.h"
 #include "util/log.h"

@@ -10,7 +10,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "config.h"
+#include "config/config.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 

@@ -8,6 +8,7 @@
 #include "apply.h"
 #include "change.h"
 #include "choose_cc.h"
+#include "config/diff.h"
 #include "util/log.h"
 
 static void log_difference(void *ctx, const char *key, const char *was, const char *now,

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "config.h"
+#include "config/config.h"
 #include "request.h"
 #include "util/array.h"
 #include "util/text.h"

@@ -14,7 +14,7 @@
 #include <sys/un.h>
 
 #include "columns.h"
-#include "config.h"
+#include "config/config.h"
 #include "filter.h"
 #include "util/error.h"
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <linux/types.h>
 
-#include "config.h"
+#include "config/config.h"
 #include "kern/loader.h"
 #include "paths.h"
 #include "util/strbuf.h"

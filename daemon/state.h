@@ -9,14 +9,14 @@
 
 #include <tcptuned/abi/policy.h>
 
-#include "config.h"
+#include "config/config.h"
+#include "config/options.h"
 #include "control.h"
 #include "host/other_bpf.h"
 #include "http.h"
 #include "kern/loader.h"
-#include "options.h"
 #include "paths.h"
-#include "policy.h"
+#include "policy/compile.h"
 #include "scrape.h"
 #include "util/log.h"
 

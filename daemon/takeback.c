@@ -10,7 +10,7 @@
 #include "host/sysctl.h"
 #include "kern/iterators.h"
 #include "paths.h"
-#include "policy.h"
+#include "policy/lookup.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 

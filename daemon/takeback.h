@@ -6,7 +6,7 @@
 #ifndef TCPTUNED_TAKEBACK_H
 #define TCPTUNED_TAKEBACK_H
 
-#include "config.h"
+#include "config/config.h"
 #include "kern/loader.h"
 #include "util/error.h"
 

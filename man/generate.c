@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config.h"
+#include "config/config.h"
+#include "config/options.h"
+#include "config/print.h"
 #include "ctl.h"
-#include "options.h"
 #include "request.h"
 #include "util/error.h"
 

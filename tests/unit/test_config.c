@@ -14,8 +14,10 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "config.h"
-#include "config_keys.h"
+#include "config/config.h"
+#include "config/diff.h"
+#include "config/keys.h"
+#include "config/print.h"
 #include "numbers.h"
 #include "util/log.h"
 

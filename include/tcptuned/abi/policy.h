@@ -5,7 +5,7 @@
  * are copied into the connection's own record, so that a change of policy leaves live
  * connections alone.
  *
- * A configuration is compiled into three things (daemon/policy.c), looked at in this order
+ * A configuration is compiled into three things (daemon/policy/compile.c), looked at in this order
  * (bpf/policy.h):
  *
  *   match     a trie over the peer's address: the longest prefix names its first rule

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config.h"
-#include "options.h"
+#include "config/config.h"
+#include "config/options.h"
 #include "util/array.h"
 #include "util/text.h"
 

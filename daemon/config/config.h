@@ -2,11 +2,11 @@
 /*
  * The configuration: /etc/tcptuned/tcptuned.conf, then the drop-ins of tcptuned.conf.d in the
  * order of their names, then --set on the command line; the last one wins. One table, in
- * config_keys.c, describes each key, and everything else comes from it: parser, messages,
+ * config/keys.c, describes each key, and everything else comes from it: parser, messages,
  * example, man page.
  */
-#ifndef TCPTUNED_CONFIG_H
-#define TCPTUNED_CONFIG_H
+#ifndef TCPTUNED_CONFIG_CONFIG_H
+#define TCPTUNED_CONFIG_CONFIG_H
 
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -142,29 +142,8 @@ static inline bool tcptuned_config_in_force(const struct tcptuned_config_trouble
 	return !trouble->rejected[0] && !trouble->unapplied[0];
 }
 
-/*
- * One key that differs, "policy.mode" or "policy NAME.mode", or a whole "policy NAME", which was
- * or is "". @live: a reload brings it about; else it needs a restart.
- */
-typedef void (*tcptuned_config_differ)(void *context, const char *key, const char *was,
-				       const char *now, bool live);
-
-/* Calls @differ (may be NULL) for each key whose value differs; returns how many there are. */
-int tcptuned_config_diff(const struct tcptuned_config *was, const struct tcptuned_config *now,
-			 tcptuned_config_differ differ, void *context);
-
-/* Take over from @from every value that needs a restart, so that @config says what is true. */
-void tcptuned_config_keep_fixed(struct tcptuned_config *config,
-				const struct tcptuned_config *from);
-
-/* --check-config: every value that is in effect, as a configuration file, with its origin. */
-void tcptuned_config_print(const struct tcptuned_config *config, FILE *out);
-
-/* --help-config: every key explained and commented out, which `make install` puts into
- * /etc/tcptuned. */
-void tcptuned_config_print_example(FILE *out);
-
-/* The table as sections of tcptuned.conf(5), in man(7) markup. */
-void tcptuned_config_print_man(FILE *out);
+/* The policy of that name, or NULL. */
+struct tcptuned_named_policy *tcptuned_config_policy(const struct tcptuned_config *config,
+						     const char *name);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The command line. One table in options.c describes each option. */
-#ifndef TCPTUNED_OPTIONS_H
-#define TCPTUNED_OPTIONS_H
+#ifndef TCPTUNED_CONFIG_OPTIONS_H
+#define TCPTUNED_CONFIG_OPTIONS_H
 
 #include <limits.h>
 #include <stdbool.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The table of keys, for config.c and config_print.c alone. */
+/* The table of keys, and how their values are read and written: for this folder alone. */
 #ifndef TCPTUNED_CONFIG_KEYS_H
 #define TCPTUNED_CONFIG_KEYS_H
 
 #include <stddef.h>
 
-#include "config.h"
+#include "config/config.h"
 
 enum tcptuned_key_type {
 	KEY_BOOL,     /* bool */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "config_keys.h"
+#include "config/keys.h"
 #include "util/log.h"
 
 #define KIB 1024ull

@@ -2,7 +2,8 @@
 /* What the table of keys looks like to people: configuration, example, man page. */
 #include <string.h>
 
-#include "config_keys.h"
+#include "config/keys.h"
+#include "config/print.h"
 #include "util/text.h"
 
 /* The origin stands beside the value; above it where the line would be too long to be read. */
