@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "ctl.h"
-#include "request.h"
+#include "rpc/request.h"
 #include "util/cleanup.h"
 
 #define PATIENCE_S 30

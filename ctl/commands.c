@@ -6,6 +6,7 @@
 
 #include "config/options.h"
 #include "ctl.h"
+#include "flows/names.h"
 #include "util/log.h"
 #include "util/text.h"
 

@@ -8,8 +8,8 @@
 
 #include <jansson.h>
 
-#include "columns.h"
 #include "config/config.h"
+#include "flows/columns.h"
 #include "util/error.h"
 #include "util/strbuf.h"
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "ctl.h"
-#include "flows.h"
+#include "flows/top.h"
 #include "util/array.h"
 
 #define CELL 80 /* any address */

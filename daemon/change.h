@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "request.h"
+#include "rpc/request.h"
 #include "state.h"
 #include "util/strbuf.h"
 

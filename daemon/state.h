@@ -11,13 +11,13 @@
 
 #include "config/config.h"
 #include "config/options.h"
-#include "control.h"
 #include "host/other_bpf.h"
-#include "http.h"
 #include "kern/loader.h"
-#include "paths.h"
+#include "metrics/collect.h"
+#include "metrics/http.h"
+#include "paths/paths.h"
 #include "policy/compile.h"
-#include "scrape.h"
+#include "rpc/server.h"
 #include "util/log.h"
 
 struct tcptuned_daemon {

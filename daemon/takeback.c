@@ -9,7 +9,7 @@
 #include "host/lock.h"
 #include "host/sysctl.h"
 #include "kern/iterators.h"
-#include "paths.h"
+#include "paths/paths.h"
 #include "policy/lookup.h"
 #include "util/cleanup.h"
 #include "util/log.h"
@@ -109,25 +109,4 @@ int tcptuned_daemon_detach(const struct tcptuned_config *config, struct tcptuned
 	tcptuned_take_back(&kernel);
 	tcptuned_kernel_close(&kernel);
 	return 0;
-}
-
-int tcptuned_daemon_forget_paths(const struct tcptuned_config *config, const char *prefix,
-				 struct tcptuned_error *err)
-{
-	struct tcptuned_kernel kernel;
-	unsigned int count;
-	int error;
-
-	if (geteuid())
-		return tcptuned_fail(err, EPERM, TCPTUNED_EXIT_NOT_PERMITTED,
-				     "--forget-paths: only root may have paths forgotten; run it "
-				     "with sudo");
-	error = tcptuned_kernel_open(&kernel, config->bpffs, err);
-	if (error && error != -ENOENT)
-		return error;
-	error = tcptuned_paths_forget(&kernel, config->state_directory, prefix, &count, err);
-	tcptuned_kernel_close(&kernel);
-	if (!error)
-		tcptuned_log(TCPTUNED_LOG_INFO, "forgotten: %u prefixes", count);
-	return error;
 }

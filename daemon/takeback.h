@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is done about that which tcptuned has on the host, other than to go on with it: taken back,
- * by a daemon that stops or for one that was killed, or forgotten.
+ * Takes everything back that tcptuned has on the host: by a daemon that stops, or for one that was
+ * killed.
  */
 #ifndef TCPTUNED_TAKEBACK_H
 #define TCPTUNED_TAKEBACK_H
@@ -21,9 +21,5 @@ int tcptuned_check_dry_run(const struct tcptuned_config *config, struct tcptuned
 
 /* --detach: take back what a daemon left that was killed. */
 int tcptuned_daemon_detach(const struct tcptuned_config *config, struct tcptuned_error *err);
-
-/* --forget-paths: @prefix, or "all", in the kernel and on disk, whether a daemon runs or not. */
-int tcptuned_daemon_forget_paths(const struct tcptuned_config *config, const char *prefix,
-				 struct tcptuned_error *err);
 
 #endif

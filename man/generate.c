@@ -14,7 +14,7 @@
 #include "config/options.h"
 #include "config/print.h"
 #include "ctl.h"
-#include "request.h"
+#include "rpc/request.h"
 #include "util/error.h"
 
 #define VERSION_MARK "@VERSION@"

@@ -17,7 +17,7 @@
 #include <bpf/bpf.h>
 #include <tcptuned/abi/event.h>
 
-#include "control.h"
+#include "rpc/server.h"
 
 /* The next buffer that is begun fails. The linker leads tcptuned's own calls here (--wrap). */
 static bool no_memory;

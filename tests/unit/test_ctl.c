@@ -14,9 +14,10 @@
 #include <cmocka.h>
 
 #include "ctl.h"
-#include "events.h"
-#include "json.h"
-#include "request.h"
+#include "flows/names.h"
+#include "rpc/events.h"
+#include "rpc/flow_json.h"
+#include "rpc/request.h"
 #include "util/array.h"
 
 static void expect_bytes(unsigned long long bytes, const char *text)

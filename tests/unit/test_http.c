@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "http.h"
+#include "metrics/http.h"
 #include "util/array.h"
 #include "util/clock.h"
 

@@ -28,7 +28,7 @@
 #include <tcptuned/abi/flow.h>
 #include <tcptuned/abi/meta.h>
 
-#include "paths.h"
+#include "paths/paths.h"
 #include "util/log.h"
 
 #define EXPIRE_S 86400

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <cmocka.h>
 
-#include "request.h"
+#include "rpc/request.h"
 #include "util/array.h"
 
 static struct tcptuned_request request;
