@@ -299,3 +299,20 @@ void tcptuned_log_restored(const char *name, const char *value, int error)
 	else
 		tcptuned_log(TCPTUNED_LOG_INFO, "%s put back to %s", name, value);
 }
+
+bool tcptuned_sysctls_overruled(int meta_fd)
+{
+	char ours[TCPTUNED_SYSCTL_VALUE], now[TCPTUNED_SYSCTL_VALUE];
+	bool overruled = false;
+
+	for (int i = 0; i < TCPTUNED_SYSCTLS; i++) {
+		if (!tcptuned_sysctl_overruled(meta_fd, i, ours, now))
+			continue;
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "%s was changed from tcptuned's %s to %s by somebody else: left "
+			     "alone from now on, also at the end",
+			     tcptuned_sysctl_name(i), ours, now);
+		overruled = true;
+	}
+	return overruled;
+}

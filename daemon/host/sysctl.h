@@ -74,4 +74,10 @@ void tcptuned_sysctls_restore(int meta_fd,
 /* Log that the sysctl @name was put back to @value, or, with a negative errno, that it was not. */
 void tcptuned_log_restored(const char *name, const char *value, int error);
 
+/*
+ * An administrator who changes what tcptuned set has the last word. Has one? True once, for what
+ * was changed is left alone from then on, which is logged.
+ */
+bool tcptuned_sysctls_overruled(int meta_fd);
+
 #endif

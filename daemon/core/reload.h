@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The configuration, read again while the daemon runs. */
-#ifndef TCPTUNED_RELOAD_H
-#define TCPTUNED_RELOAD_H
+#ifndef TCPTUNED_CORE_RELOAD_H
+#define TCPTUNED_CORE_RELOAD_H
 
-#include "state.h"
+#include "core/state.h"
 
 /*
  * Read it, and have it take the place of the one in force; where anything is wrong with it, or it

@@ -1,79 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "change.h"
+#include "core/commands.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <bpf/bpf.h>
 
-#include "apply.h"
+#include "core/apply.h"
 #include "kern/iterators.h"
-#include "policy/lookup.h"
 #include "util/log.h"
 #include "util/text.h"
-
-/* Its place in the list; as much as the list's length: it is not in it. */
-static size_t find_disabled(const struct tcptuned_daemon *d, const char *name)
-{
-	size_t i = 0;
-
-	while (i < d->disabled_len && strcmp(d->disabled[i], name))
-		i++;
-	return i;
-}
-
-bool tcptuned_policy_is_disabled(const struct tcptuned_daemon *d, const char *name)
-{
-	return find_disabled(d, name) < d->disabled_len;
-}
-
-/* Returns 0 or -ENOMEM. */
-static int set_disabled(struct tcptuned_daemon *d, const char *name, bool disabled)
-{
-	size_t i = find_disabled(d, name);
-	void *list;
-
-	if (disabled == (i < d->disabled_len))
-		return 0;
-	if (!disabled) {
-		memmove(d->disabled[i], d->disabled[--d->disabled_len], sizeof(*d->disabled));
-		return 0;
-	}
-	list = realloc(d->disabled, (d->disabled_len + 1) * sizeof(*d->disabled));
-	if (!list)
-		return -ENOMEM;
-	d->disabled = list;
-	snprintf(d->disabled[d->disabled_len++], sizeof(*d->disabled), "%s", name);
-	return 0;
-}
-
-void tcptuned_disabled_remember(struct tcptuned_daemon *d)
-{
-	__u32 generation = tcptuned_policies_generation(&d->kernel), place, key;
-	struct tcptuned_policy policy;
-
-	for (place = 0; generation && place < TCPTUNED_POLICIES_MAX; place++) {
-		key = TCPTUNED_POLICY_ID(generation, place);
-		if (bpf_map_lookup_elem(d->kernel.map_fd[TCPTUNED_MAP_POLICIES], &key, &policy))
-			return;
-		policy.name[TCPTUNED_POLICY_NAME_MAX - 1] = '\0';
-		if (policy.disabled && !set_disabled(d, policy.name, true))
-			tcptuned_log(TCPTUNED_LOG_INFO, "policy %s stays disabled", policy.name);
-	}
-}
-
-void tcptuned_disabled_forget(struct tcptuned_daemon *d)
-{
-	for (size_t i = d->disabled_len; i-- > 0;) {
-		size_t p = 0;
-
-		while (p < d->policies_len && strcmp(d->policies[p].record.name, d->disabled[i]))
-			p++;
-		if (p == d->policies_len)
-			set_disabled(d, d->disabled[i], false);
-	}
-}
 
 static int fail_policy(const struct tcptuned_daemon *d, const char *name,
 		       struct tcptuned_error *err)
@@ -102,12 +38,12 @@ static int enable(struct tcptuned_daemon *d, const char *name, bool enabled,
 		p++;
 	if (p == d->policies_len)
 		return fail_policy(d, name, err);
-	change = tcptuned_policy_is_disabled(d, name) == enabled;
-	if (set_disabled(d, name, !enabled))
+	change = tcptuned_policy_is_disabled(&d->disabled, name) == enabled;
+	if (tcptuned_policy_set_disabled(&d->disabled, name, !enabled))
 		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL,
 				     "there is no memory to take note of it");
 	if (change && tcptuned_apply(d, &told)) {
-		set_disabled(d, name, enabled);
+		tcptuned_policy_set_disabled(&d->disabled, name, enabled);
 		tcptuned_apply_again(d);
 		return tcptuned_fail(err, EIO, told.status, "nothing is changed: %s", told.text);
 	}

@@ -3,8 +3,8 @@
  * Takes everything back that tcptuned has on the host: by a daemon that stops, or for one that was
  * killed.
  */
-#ifndef TCPTUNED_TAKEBACK_H
-#define TCPTUNED_TAKEBACK_H
+#ifndef TCPTUNED_CORE_DETACH_H
+#define TCPTUNED_CORE_DETACH_H
 
 #include "config/config.h"
 #include "kern/loader.h"
@@ -15,9 +15,6 @@
  * and what it cannot do.
  */
 void tcptuned_take_back(struct tcptuned_kernel *kernel);
-
-/* May a dry run start? Returns 0, or a negative errno with @err filled. */
-int tcptuned_check_dry_run(const struct tcptuned_config *config, struct tcptuned_error *err);
 
 /* --detach: take back what a daemon left that was killed. */
 int tcptuned_daemon_detach(const struct tcptuned_config *config, struct tcptuned_error *err);

@@ -3,10 +3,10 @@
  * Which congestion control connections get: each policy's, and the host's default. What the
  * kernel offers is in congestion.h.
  */
-#ifndef TCPTUNED_CHOOSE_CC_H
-#define TCPTUNED_CHOOSE_CC_H
+#ifndef TCPTUNED_CORE_CONGESTION_CONTROL_H
+#define TCPTUNED_CORE_CONGESTION_CONTROL_H
 
-#include "state.h"
+#include "core/state.h"
 
 /*
  * Put into each policy's record the congestion control that is configured, or none when it is not

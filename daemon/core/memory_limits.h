@@ -3,14 +3,14 @@
  * How much memory there is: for one connection's windows, which the maxima of net.ipv4.tcp_rmem and
  * net.ipv4.tcp_wmem limit, and for all of them together (the budget).
  */
-#ifndef TCPTUNED_MEMLIMITS_H
-#define TCPTUNED_MEMLIMITS_H
+#ifndef TCPTUNED_CORE_MEMORY_LIMITS_H
+#define TCPTUNED_CORE_MEMORY_LIMITS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/state.h"
 #include "host/sysctl.h"
-#include "state.h"
 
 /* What receive_window_max (send_window_max) is where no size is configured. */
 struct tcptuned_window_limits {

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "takeback.h"
+#include "core/detach.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
-#include <bpf/bpf.h>
 
 #include "host/lock.h"
 #include "host/sysctl.h"
 #include "kern/iterators.h"
 #include "paths/paths.h"
-#include "policy/lookup.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 
@@ -45,44 +43,6 @@ void tcptuned_take_back(struct tcptuned_kernel *kernel)
 	tcptuned_kernel_detach(kernel);
 	tcptuned_log(TCPTUNED_LOG_INFO, "detached; nothing is left pinned in %s",
 		     kernel->pin_dir);
-}
-
-/* Of the policies in force in maps of this build's layout. */
-static bool any_tunes(const struct tcptuned_kernel *k)
-{
-	__u32 generation = tcptuned_policies_generation(k), place, key;
-	struct tcptuned_policy policy;
-
-	for (place = 0; generation && place < TCPTUNED_POLICIES_MAX; place++) {
-		key = TCPTUNED_POLICY_ID(generation, place);
-		if (bpf_map_lookup_elem(k->map_fd[TCPTUNED_MAP_POLICIES], &key, &policy))
-			break;
-		if (policy.mode == TCPTUNED_TUNE)
-			return true;
-	}
-	return false;
-}
-
-/*
- * What a daemon that was killed left goes on tuning the connections that it had, whatever the
- * policies are now; and bitcp, registered by none but such a daemon, would have to go.
- */
-int tcptuned_check_dry_run(const struct tcptuned_config *config, struct tcptuned_error *err)
-{
-	struct tcptuned_kernel before;
-	bool tunes;
-
-	if (tcptuned_kernel_open(&before, config->bpffs, NULL))
-		return 0; /* tcptuned_kernel_attach() tells why, if anything is wrong */
-	tunes = before.bitcp || (tcptuned_kernel_can_be_read(&before) && any_tunes(&before));
-	tcptuned_kernel_close(&before);
-	if (!tunes)
-		return 0;
-	return tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_RUNNING,
-			     "a tcptuned that was killed has left connections that are tuned, or "
-			     "bitcp (%s), which a dry run, changing nothing, would not take back; "
-			     "do that first: tcptuned --detach",
-			     before.pin_dir);
 }
 
 int tcptuned_daemon_detach(const struct tcptuned_config *config, struct tcptuned_error *err)

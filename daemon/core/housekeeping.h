@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What others change on the host while tcptuned runs, looked for each time that the timer runs. */
-#ifndef TCPTUNED_WATCH_H
-#define TCPTUNED_WATCH_H
+#ifndef TCPTUNED_CORE_HOUSEKEEPING_H
+#define TCPTUNED_CORE_HOUSEKEEPING_H
 
 #include <stdbool.h>
 
-#include "state.h"
-
-/*
- * An administrator who changes what tcptuned set has the last word. Has one? True once, for what
- * was changed is left alone from then on, which is logged.
- */
-bool tcptuned_watch_sysctls(struct tcptuned_daemon *d);
+#include "core/state.h"
 
 /* Follow what has changed since: sysctls, and the control groups that policies name. */
 void tcptuned_watch_host(struct tcptuned_daemon *d);

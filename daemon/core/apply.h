@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Makes what is configured hold: the configuration in, what the kernel side reads out. */
-#ifndef TCPTUNED_APPLY_H
-#define TCPTUNED_APPLY_H
+#ifndef TCPTUNED_CORE_APPLY_H
+#define TCPTUNED_CORE_APPLY_H
 
-#include "state.h"
+#include "core/state.h"
 
 /*
  * Write what is configured for connections to come; live ones keep what they have. The first time

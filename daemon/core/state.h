@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* All that the running daemon knows. For the files that it is made of, and for nobody else. */
-#ifndef TCPTUNED_STATE_H
-#define TCPTUNED_STATE_H
+/* All that the running daemon knows. For the files of this folder, and for nobody else. */
+#ifndef TCPTUNED_CORE_STATE_H
+#define TCPTUNED_CORE_STATE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,6 +17,7 @@
 #include "metrics/http.h"
 #include "paths/paths.h"
 #include "policy/compile.h"
+#include "policy/disabled.h"
 #include "rpc/server.h"
 #include "util/log.h"
 
@@ -46,8 +47,7 @@ struct tcptuned_daemon {
 	unsigned int cgroups_missing; /* of these: not there, or not to be seen */
 	time_t flows_due_s; /* CLOCK_MONOTONIC */
 	struct tcptuned_neighbours neighbours;
-	char (*disabled)[TCPTUNED_POLICY_NAME_MAX]; /* at run time, through the control socket */
-	size_t disabled_len;
+	struct tcptuned_disabled disabled;
 };
 
 /* What the section of @source says. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "apply.h"
+#include "core/apply.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,14 +8,13 @@
 #include <time.h>
 #include <bpf/bpf.h>
 
-#include "change.h"
-#include "choose_cc.h"
+#include "core/congestion_control.h"
+#include "core/memory_limits.h"
 #include "host/cgroup.h"
+#include "host/sysctl.h"
 #include "kern/iterators.h"
-#include "memlimits.h"
 #include "policy/install.h"
 #include "util/log.h"
-#include "watch.h"
 
 /* What was open before, once; listeners and connections that come are claimed as they come. */
 static void adopt(struct tcptuned_daemon *d)
@@ -85,7 +84,7 @@ static struct tcptuned_policy make_record(struct tcptuned_daemon *d, const char 
 
 	if (d->options->dry_run && record.mode == TCPTUNED_TUNE)
 		record.mode = TCPTUNED_OBSERVE;
-	record.disabled = tcptuned_policy_is_disabled(d, name);
+	record.disabled = tcptuned_policy_is_disabled(&d->disabled, name);
 	if (record.disabled)
 		record.mode = TCPTUNED_OFF;
 	snprintf(record.name, sizeof(record.name), "%s", name);
@@ -156,7 +155,7 @@ static int try_to_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	d->policies = policies;
 	d->policies_len = config->policies_len + 1;
 	/* What follows depends on it: a default that was changed by hand is every policy's. */
-	tcptuned_watch_sysctls(d);
+	tcptuned_sysctls_overruled(d->kernel.map_fd[TCPTUNED_MAP_META]);
 	make_records(d);
 	tcptuned_buffer_limits_set(d);
 	tcptuned_congestion_choose(d);

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "reload.h"
+#include "core/reload.h"
 
 #include <stdio.h>
 #include <time.h>
 #include <systemd/sd-daemon.h>
 
-#include "apply.h"
-#include "change.h"
-#include "choose_cc.h"
 #include "config/diff.h"
+#include "core/apply.h"
+#include "core/congestion_control.h"
 #include "util/log.h"
 
 static void log_difference(void *ctx, const char *key, const char *was, const char *now,
@@ -47,7 +46,7 @@ static bool take_configuration(struct tcptuned_daemon *d, struct tcptuned_config
 	tcptuned_config_keep_fixed(new, &before);
 	*d->config = *new;
 	if (!tcptuned_apply(d, &err)) {
-		tcptuned_disabled_forget(d);
+		tcptuned_disabled_forget(&d->disabled, d->policies, d->policies_len);
 		configure_metrics(d);
 		if (!tcptuned_config_diff(&before, &written, log_difference, NULL))
 			tcptuned_log(TCPTUNED_LOG_INFO, "reloaded: nothing differs");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "watch.h"
+#include "core/housekeeping.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,12 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "apply.h"
+#include "core/apply.h"
+#include "core/memory_limits.h"
 #include "host/cgroup.h"
 #include "host/other_bpf.h"
 #include "host/sysctl.h"
 #include "kern/iterators.h"
-#include "memlimits.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 
@@ -56,24 +56,6 @@ void tcptuned_watch_flows(struct tcptuned_daemon *d)
 	d->flows_due_s = end.tv_sec + (time_t)(took_s * (short_of ? 100 : 1000));
 }
 
-bool tcptuned_watch_sysctls(struct tcptuned_daemon *d)
-{
-	int meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META];
-	char ours[TCPTUNED_SYSCTL_VALUE], now[TCPTUNED_SYSCTL_VALUE];
-	bool overruled = false;
-
-	for (int i = 0; i < TCPTUNED_SYSCTLS; i++) {
-		if (!tcptuned_sysctl_overruled(meta_fd, i, ours, now))
-			continue;
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "%s was changed from tcptuned's %s to %s by somebody else: left "
-			     "alone from now on, also at the end",
-			     tcptuned_sysctl_name(i), ours, now);
-		overruled = true;
-	}
-	return overruled;
-}
-
 /* A control group comes and goes with its service, each time under another id. Has one? */
 static bool cgroups_changed(struct tcptuned_daemon *d)
 {
@@ -94,7 +76,7 @@ void tcptuned_watch_host(struct tcptuned_daemon *d)
 {
 	bool due = d->unapplied;
 
-	due |= tcptuned_watch_sysctls(d);
+	due |= tcptuned_sysctls_overruled(d->kernel.map_fd[TCPTUNED_MAP_META]);
 	if (due || cgroups_changed(d))
 		tcptuned_apply_again(d);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon.h"
+#include "core/daemon.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -13,19 +13,20 @@
 #include <bpf/bpf.h>
 #include <systemd/sd-daemon.h>
 
-#include "apply.h"
-#include "change.h"
-#include "choose_cc.h"
+#include "core/apply.h"
+#include "core/commands.h"
+#include "core/congestion_control.h"
+#include "core/detach.h"
+#include "core/housekeeping.h"
+#include "core/reload.h"
+#include "core/state.h"
 #include "host/cgroup.h"
 #include "host/lock.h"
 #include "host/previous_build.h"
 #include "kern/iterators.h"
-#include "reload.h"
-#include "state.h"
-#include "takeback.h"
+#include "policy/lookup.h"
 #include "util/cleanup.h"
 #include "util/log.h"
-#include "watch.h"
 
 #define TICK_S 5 /* how soon an administrator's change of a sysctl is noticed */
 
@@ -170,6 +171,44 @@ static void log_start(struct tcptuned_daemon *d)
 		tcptuned_log(TCPTUNED_LOG_INFO, "policy.mode is off: no connection is touched");
 }
 
+/* Of the policies in force in maps of this build's layout. */
+static bool any_tunes(const struct tcptuned_kernel *k)
+{
+	__u32 generation = tcptuned_policies_generation(k), place, key;
+	struct tcptuned_policy policy;
+
+	for (place = 0; generation && place < TCPTUNED_POLICIES_MAX; place++) {
+		key = TCPTUNED_POLICY_ID(generation, place);
+		if (bpf_map_lookup_elem(k->map_fd[TCPTUNED_MAP_POLICIES], &key, &policy))
+			break;
+		if (policy.mode == TCPTUNED_TUNE)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What a daemon that was killed left goes on tuning the connections that it had, whatever the
+ * policies are now; and bitcp, registered by none but such a daemon, would have to go.
+ */
+static int check_dry_run(const struct tcptuned_config *config, struct tcptuned_error *err)
+{
+	struct tcptuned_kernel before;
+	bool tunes;
+
+	if (tcptuned_kernel_open(&before, config->bpffs, NULL))
+		return 0; /* tcptuned_kernel_attach() tells why, if anything is wrong */
+	tunes = before.bitcp || (tcptuned_kernel_can_be_read(&before) && any_tunes(&before));
+	tcptuned_kernel_close(&before);
+	if (!tunes)
+		return 0;
+	return tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_RUNNING,
+			     "a tcptuned that was killed has left connections that are tuned, or "
+			     "bitcp (%s), which a dry run, changing nothing, would not take back; "
+			     "do that first: tcptuned --detach",
+			     before.pin_dir);
+}
+
 /* Whatever can fail for a reason that a person can mend comes before anything is changed. */
 static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 {
@@ -183,7 +222,7 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 		return d->lock_fd;
 	error = tcptuned_lock_pins(d->config->bpffs, &d->pins_lock_fd, err);
 	if (!error && d->options->dry_run)
-		error = tcptuned_check_dry_run(d->config, err);
+		error = check_dry_run(d->config, err);
 	if (error)
 		return error;
 	d->cgroup_fd = tcptuned_cgroup_open(d->config->cgroup, &d->whole_host, d->cgroup_path,
@@ -206,14 +245,14 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	if (error)
 		return error;
 	log_start(d);
-	tcptuned_disabled_remember(d);
+	tcptuned_disabled_remember(&d->disabled, &d->kernel);
 	error = tcptuned_apply(d, err);
 	if (error)
 		return error;
 	/* After adoption: whose congestion control is its namespace's default has not chosen. */
 	if (!d->options->dry_run)
 		tcptuned_kernel_renew_defaults();
-	tcptuned_disabled_forget(d);
+	tcptuned_disabled_forget(&d->disabled, d->policies, d->policies_len);
 	tcptuned_paths_load(d->paths);
 	return 0;
 }
@@ -308,7 +347,7 @@ static void close_daemon(struct tcptuned_daemon *d)
 {
 	tcptuned_control_stop(d->control);
 	free(d->policies);
-	free(d->disabled);
+	free(d->disabled.names);
 	tcptuned_told_free(&d->told);
 	tcptuned_http_stop(d->http);
 	tcptuned_scrape_free(d->scrape);

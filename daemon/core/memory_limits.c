@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "memlimits.h"
+#include "core/memory_limits.h"
 
 #include <errno.h>
 #include <limits.h>
