@@ -230,7 +230,7 @@ static __always_inline void give_way(struct readout *r, struct seq_file *seq)
 	}
 }
 
-/* Over the connections of every network namespace: include/tcptuned/abi/readout.h. */
+/* Over the connections of every network namespace: include/tcptuned/readout.h. */
 SEC("iter/bpf_sk_storage_map")
 int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 {

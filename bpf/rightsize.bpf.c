@@ -15,7 +15,7 @@
  *   closed          add up, remember the path
  *   destroyed       the same, where no callback reported the end
  *
- * The kernel sizes the buffers, unlocked. <tcptuned/algo/rightsize.h> decides where less window is
+ * The kernel sizes the buffers, unlocked. <tcptuned/rightsize.h> decides where less window is
  * worth a try; here the socket is read and the result written.
  */
 #include "kernel.h"

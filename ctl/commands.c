@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "config/load.h"
 #include "config/options.h"
 #include "ctl.h"
 #include "flows/names.h"

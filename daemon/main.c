@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "config/config.h"
+#include "config/load.h"
 #include "config/options.h"
 #include "config/print.h"
 #include "core/daemon.h"

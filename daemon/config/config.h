@@ -11,7 +11,6 @@
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include <tcptuned/algo/bitcp.h>
 #include <tcptuned/algo/path.h>
@@ -93,44 +92,6 @@ struct tcptuned_config {
 	char origin[TCPTUNED_CONFIG_KEYS][TCPTUNED_CONFIG_TEXT];
 };
 
-/* What holds when nothing is configured. */
-void tcptuned_config_defaults(struct tcptuned_config *ret);
-
-/* Let go of what it points to; it can be freed again, and filled. */
-void tcptuned_config_free(struct tcptuned_config *config);
-
-/*
- * Read, check and cross-check the whole configuration.
- *
- * @path: the file; NULL or "" is TCPTUNED_CONFIG_PATH, and then it may be missing. Drop-ins
- *	  are looked for in the directory @path + ".d".
- * @set:  "section.key=value" strings, ended by NULL; or NULL
- * @ret:  filled on success only: a failed reload leaves it as it was. What it held is not
- *	  freed; tcptuned_config_free() is for the one that is filled
- * @err:  on failure one sentence, "FILE:LINE: section.key: what is wrong; what to do", and
- *	  the exit status
- *
- * Returns 0, or negative: -ENOENT, -EACCES ... of the file system, -EINVAL for contents.
- */
-int tcptuned_config_load(const char *path, const char *const *set, struct tcptuned_config *ret,
-			 struct tcptuned_error *err);
-
-/*
- * What a program needs that looks for the daemon: [tcptuned] alone, as far as it can be
- * read. What cannot be read is passed over, the other sections are not looked at, nor are
- * files that they name: a mistake in a policy must not keep anybody from the daemon that runs.
- *
- * @ret_warning: its text is that of the first fault that was passed over, or ""
- *
- * Returns 0, or negative with @err filled: a file that was named and is not there, or @set.
- */
-int tcptuned_config_load_shared(const char *path, const char *const *set,
-				struct tcptuned_config *ret, struct tcptuned_error *ret_warning,
-				struct tcptuned_error *err);
-
-/* Does the section of @policy have the key @name of [policy] itself? Else it is inherited. */
-bool tcptuned_policy_says(const struct tcptuned_named_policy *policy, const char *name);
-
 /* What of the configuration is not in force, and why; "": nothing. */
 struct tcptuned_config_trouble {
 	char rejected[TCPTUNED_ERROR_TEXT];  /* by the last reload */
@@ -141,9 +102,5 @@ static inline bool tcptuned_config_in_force(const struct tcptuned_config_trouble
 {
 	return !trouble->rejected[0] && !trouble->unapplied[0];
 }
-
-/* The policy of that name, or NULL. */
-struct tcptuned_named_policy *tcptuned_config_policy(const struct tcptuned_config *config,
-						     const char *name);
 
 #endif

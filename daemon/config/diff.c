@@ -4,6 +4,7 @@
 
 #include "config/diff.h"
 #include "config/keys.h"
+#include "config/load.h"
 
 /* What the differences are told to, and how many there were. */
 struct differences {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the table of keys looks like to people: configuration, example, man page. */
+#include <stdio.h>
 #include <string.h>
 
 #include "config/keys.h"

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/load.h"
 #include "host/cc.h"
 #include "host/sysctl.h"
 #include "util/log.h"

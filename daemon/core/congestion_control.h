@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Which congestion control connections get: each policy's, and the host's default. What the
- * kernel offers is in congestion.h.
+ * kernel offers is in host/cc.h.
  */
 #ifndef TCPTUNED_CORE_CONGESTION_CONTROL_H
 #define TCPTUNED_CORE_CONGESTION_CONTROL_H

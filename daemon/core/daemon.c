@@ -24,6 +24,7 @@
 #include "host/lock.h"
 #include "host/previous_build.h"
 #include "kern/iterators.h"
+#include "kern/loader.h"
 #include "policy/lookup.h"
 #include "util/cleanup.h"
 #include "util/log.h"

@@ -8,6 +8,7 @@
 #include "host/lock.h"
 #include "host/sysctl.h"
 #include "kern/iterators.h"
+#include "kern/loader.h"
 #include "paths/paths.h"
 #include "util/cleanup.h"
 #include "util/log.h"

@@ -7,7 +7,7 @@
 #define TCPTUNED_CORE_DETACH_H
 
 #include "config/config.h"
-#include "kern/loader.h"
+#include "kern/kernel.h"
 #include "util/error.h"
 
 /*

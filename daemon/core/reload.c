@@ -6,6 +6,7 @@
 #include <systemd/sd-daemon.h>
 
 #include "config/diff.h"
+#include "config/load.h"
 #include "core/apply.h"
 #include "core/congestion_control.h"
 #include "util/log.h"

@@ -12,7 +12,7 @@
 #include "config/config.h"
 #include "config/options.h"
 #include "host/other_bpf.h"
-#include "kern/loader.h"
+#include "kern/kernel.h"
 #include "metrics/collect.h"
 #include "metrics/http.h"
 #include "paths/paths.h"

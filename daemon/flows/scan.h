@@ -5,7 +5,7 @@
 
 #include "flows/filter.h"
 #include "flows/top.h"
-#include "kern/loader.h"
+#include "kern/kernel.h"
 
 /*
  * Read what @flows is to hold: the sums about all connections, and one by one the first of its

@@ -6,7 +6,7 @@
 #ifndef TCPTUNED_KERN_ITERATORS_H
 #define TCPTUNED_KERN_ITERATORS_H
 
-#include "kern/loader.h"
+#include "kern/kernel.h"
 
 /*
  * Claim, for the policy that is written, the connections that are open and were not claimed,

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <linux/types.h>
 
-#include "kern/loader.h"
+#include "kern/kernel.h"
 
 struct tcptuned_program_stats {
 	char name[32];

@@ -7,7 +7,7 @@
 #include <linux/types.h>
 
 #include "config/config.h"
-#include "kern/loader.h"
+#include "kern/kernel.h"
 #include "paths/paths.h"
 #include "util/strbuf.h"
 

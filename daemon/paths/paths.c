@@ -2,6 +2,7 @@
 #include "paths/paths.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,6 +12,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "kern/loader.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 

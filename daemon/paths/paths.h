@@ -8,7 +8,7 @@
 #define TCPTUNED_PATHS_PATHS_H
 
 #include "config/config.h"
-#include "kern/loader.h"
+#include "kern/kernel.h"
 #include "paths/store.h"
 
 struct tcptuned_paths;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "kern/loader.h"
+#include "kern/kernel.h"
 #include "policy/compile.h"
 
 /* Their names; begins as { 0 }, and the caller frees @names. */

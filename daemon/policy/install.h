@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "kern/loader.h"
+#include "kern/kernel.h"
 #include "policy/compile.h"
 
 /*

@@ -8,7 +8,7 @@
 
 #include <tcptuned/abi/policy.h>
 
-#include "kern/loader.h"
+#include "kern/kernel.h"
 
 /* A connection to look up; addresses as in the trie. */
 struct tcptuned_tuple {

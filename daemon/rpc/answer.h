@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include "config/config.h"
-#include "kern/loader.h"
+#include "kern/kernel.h"
 #include "rpc/request.h"
 #include "util/strbuf.h"
 

@@ -3,7 +3,7 @@
 #ifndef TCPTUNED_RPC_ANSWER_PATHS_H
 #define TCPTUNED_RPC_ANSWER_PATHS_H
 
-#include "kern/loader.h"
+#include "kern/kernel.h"
 #include "rpc/request.h"
 #include "util/strbuf.h"
 

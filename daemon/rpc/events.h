@@ -9,7 +9,7 @@
 #include <tcptuned/abi/event.h>
 
 #include "flows/filter.h"
-#include "kern/loader.h"
+#include "kern/kernel.h"
 #include "util/strbuf.h"
 
 struct tcptuned_events;

@@ -2,6 +2,7 @@
 /* Text for people to read in a terminal, and what is fit to be shown or handed on. */
 #include <ctype.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "util/text.h"

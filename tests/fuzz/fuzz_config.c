@@ -15,6 +15,7 @@
 
 #include "config/config.h"
 #include "config/diff.h"
+#include "config/load.h"
 #include "config/print.h"
 
 #define CHECK(condition)                                                                       \

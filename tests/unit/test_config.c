@@ -17,6 +17,7 @@
 #include "config/config.h"
 #include "config/diff.h"
 #include "config/keys.h"
+#include "config/load.h"
 #include "config/print.h"
 #include "numbers.h"
 #include "util/log.h"

@@ -17,6 +17,7 @@
 #include <bpf/bpf.h>
 #include <tcptuned/abi/event.h>
 
+#include "kern/loader.h"
 #include "rpc/server.h"
 
 /* The next buffer that is begun fails. The linker leads tcptuned's own calls here (--wrap). */

@@ -16,6 +16,7 @@
 #include "flows/names.h"
 #include "flows/scan.h"
 #include "flows/top.h"
+#include "kern/loader.h"
 #include "util/array.h"
 
 #define RECORDS	      5000

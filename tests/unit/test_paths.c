@@ -28,6 +28,7 @@
 #include <tcptuned/abi/flow.h>
 #include <tcptuned/abi/meta.h>
 
+#include "kern/loader.h"
 #include "paths/paths.h"
 #include "util/log.h"
 

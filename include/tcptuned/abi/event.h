@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Events: what was decided about a connection, at the moment when it was. Written by the BPF
- * programs into a ring buffer while somebody listens; daemon/events.c names them and says what
+ * programs into a ring buffer while somebody listens; daemon/rpc/events.c names them and says what
  * their two numbers are.
  */
 #ifndef TCPTUNED_EVENT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Totals of the host: counters and histograms, one copy per CPU, added up when read. The
- * names that Prometheus sees are made from the two tables in daemon/metrics.c.
+ * names that Prometheus sees are made from the two tables in daemon/metrics/metrics.c.
  */
 #ifndef TCPTUNED_TOTALS_H
 #define TCPTUNED_TOTALS_H

@@ -6,12 +6,14 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "config/keys.h"
+#include "config/load.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
