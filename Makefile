@@ -175,7 +175,8 @@ unit-asan: $(UNIT_TESTS:%=$(BUILD)/asan/unit/%) ## build them with sanitizers
 check: ## all tests that CI runs
 	tests/run
 
-check-unit: unit ## the unit tests
+check-unit: unit ## the order of the folders, and the unit tests
+	@tests/layers
 	@set -e; for t in $(UNIT_TESTS); do $(BUILD)/unit/$$t; done
 
 check-asan: unit-asan ## the unit tests under AddressSanitizer and UBSan
@@ -230,7 +231,7 @@ fuzz: $(BUILD)/fuzz/fuzz_config $(BUILD)/fuzz/fuzz_flows $(BUILD)/fuzz/fuzz_requ
 		>$(BUILD)/fuzz/requests/example
 	cd $(BUILD)/fuzz && ./fuzz_request $(FUZZ_LIMIT) -max_len=5000 requests
 
-$(BUILD)/fuzz/fuzz_config: tests/fuzz/fuzz_config.c $(patsubst %,daemon/config/%.c,config diff keys print) \
+$(BUILD)/fuzz/fuzz_config: tests/fuzz/fuzz_config.c $(patsubst %,daemon/config/%.c,load diff keys print) \
 		$(patsubst %,daemon/util/%.c,error ip_prefix text)
 	@mkdir -p $(@D)
 	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
@@ -242,7 +243,7 @@ $(BUILD)/fuzz/fuzz_flows: tests/fuzz/fuzz_flows.c $(patsubst %,daemon/%.c,flows/
 	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
 		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs libbpf jansson)
 
-$(BUILD)/fuzz/fuzz_request: tests/fuzz/fuzz_request.c $(patsubst %,daemon/%.c,rpc/request flows/filter flows/columns flows/names flows/top config/config config/keys util/error util/ip_prefix util/text)
+$(BUILD)/fuzz/fuzz_request: tests/fuzz/fuzz_request.c $(patsubst %,daemon/%.c,rpc/request flows/filter flows/columns flows/names flows/top config/load config/keys util/error util/ip_prefix util/text)
 	@mkdir -p $(@D)
 	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
 		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs libbpf jansson)
