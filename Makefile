@@ -46,14 +46,14 @@ $(BUILD)/skel/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	$(BPFTOOL) gen skeleton $< name $*_bpf >$@.new && mv $@.new $@
 
 # --- the daemon: a library for the tests, and main --------------------------------------
-DAEMON_SRC := $(filter-out daemon/main.c,$(wildcard daemon/*.c))
+DAEMON_SRC := $(filter-out daemon/main.c,$(wildcard daemon/*.c daemon/*/*.c))
 DAEMON_OBJ := $(DAEMON_SRC:daemon/%.c=$(BUILD)/daemon/%.o)
 
 $(BUILD)/daemon/%.o: daemon/%.c | $(SKELETONS)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(HOSTFLAGS) -c $< -o $@
 
-$(BUILD)/daemon/loader.o: $(SKELETONS)
+$(BUILD)/daemon/kern/loader.o: $(SKELETONS)
 
 $(BUILD)/libtcptuned.a: $(DAEMON_OBJ)
 	rm -f $@ && $(AR) rcs $@ $^
@@ -175,7 +175,8 @@ unit-asan: $(UNIT_TESTS:%=$(BUILD)/asan/unit/%) ## build them with sanitizers
 check: ## all tests that CI runs
 	tests/run
 
-check-unit: unit ## the unit tests
+check-unit: unit ## the order of the folders, and the unit tests
+	@tests/layers
 	@set -e; for t in $(UNIT_TESTS); do $(BUILD)/unit/$$t; done
 
 check-asan: unit-asan ## the unit tests under AddressSanitizer and UBSan
@@ -194,9 +195,9 @@ $(BUILD)/assigns.bpf.o: tests/system/assigns.bpf.c
 # Other builds of the same sources, for tests in which one daemon replaces another: with another
 # program (rightsize), with records of another layout (abi), and with a program that no kernel loads,
 # because it calls what only programs under the GPL may (unloadable).
-OTHER_HEADER_rightsize := include/tcptuned/rightsize.h
+OTHER_HEADER_rightsize := include/tcptuned/algo/rightsize.h
 OTHER_CHANGE_rightsize := s/\(RIGHTSIZE_SLOW_ROUNDS[^0-9]*\)8u/\19u/
-OTHER_HEADER_abi       := include/tcptuned/flow.h
+OTHER_HEADER_abi       := include/tcptuned/abi/flow.h
 OTHER_CHANGE_abi       := s/\(define TCPTUNED_ABI \)[0-9]*/\1999/
 
 OTHER_HEADER_unloadable := bpf/flows.bpf.c
@@ -204,7 +205,7 @@ OTHER_CHANGE_unloadable := s/\(_license.*"\)GPL"/\1none"/
 
 others: $(BUILD)/other/rightsize/tcptuned $(BUILD)/other/abi/tcptuned $(BUILD)/other/unloadable/tcptuned
 
-$(BUILD)/other/%/tcptuned: Makefile $(wildcard bpf/* daemon/* include/tcptuned/*)
+$(BUILD)/other/%/tcptuned: Makefile $(wildcard bpf/* daemon/*.[ch] daemon/*/* include/tcptuned/*/*)
 	@rm -rf $(@D) && mkdir -p $(@D)
 	cp -r Makefile bpf daemon include $(@D)
 	sed -i '$(OTHER_CHANGE_$*)' $(@D)/$(OTHER_HEADER_$*)
@@ -230,19 +231,19 @@ fuzz: $(BUILD)/fuzz/fuzz_config $(BUILD)/fuzz/fuzz_flows $(BUILD)/fuzz/fuzz_requ
 		>$(BUILD)/fuzz/requests/example
 	cd $(BUILD)/fuzz && ./fuzz_request $(FUZZ_LIMIT) -max_len=5000 requests
 
-$(BUILD)/fuzz/fuzz_config: tests/fuzz/fuzz_config.c $(wildcard daemon/config*.c) \
-		daemon/exit.c daemon/prefix.c daemon/text.c
+$(BUILD)/fuzz/fuzz_config: tests/fuzz/fuzz_config.c $(patsubst %,daemon/config/%.c,load diff keys print) \
+		$(patsubst %,daemon/util/%.c,error ip_prefix text)
 	@mkdir -p $(@D)
 	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
 		-MF $@.d -o $@ $(filter %.c,$^)
 
-$(BUILD)/fuzz/fuzz_flows: tests/fuzz/fuzz_flows.c $(patsubst %,daemon/%.c,flows metrics exposition \
-		json buf text)
+$(BUILD)/fuzz/fuzz_flows: tests/fuzz/fuzz_flows.c $(patsubst %,daemon/%.c,flows/names flows/top metrics/metrics metrics/prom \
+		rpc/flow_json util/strbuf util/text)
 	@mkdir -p $(@D)
 	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
 		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs libbpf jansson)
 
-$(BUILD)/fuzz/fuzz_request: tests/fuzz/fuzz_request.c $(patsubst %,daemon/%.c,request filter prefix columns flows config config_keys config_print exit text)
+$(BUILD)/fuzz/fuzz_request: tests/fuzz/fuzz_request.c $(patsubst %,daemon/%.c,rpc/request flows/filter flows/columns flows/names flows/top config/load config/keys util/error util/ip_prefix util/text)
 	@mkdir -p $(@D)
 	$(CLANG) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(HOSTFLAGS) \
 		-MF $@.d -o $@ $(filter %.c,$^) $(shell $(PKG_CONFIG) --libs libbpf jansson)

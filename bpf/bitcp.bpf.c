@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * BI-TCP as a struct_ops congestion control, "bitcp". The algorithm is tcptuned/bitcp.h.
+ * BI-TCP as a struct_ops congestion control, "bitcp". The algorithm is tcptuned/algo/bitcp.h.
  *
  * No sndbuf_expand: a window that grows by at most S_max packets per RTT is served by the
  * kernel's own factor of two.
  */
 #include "congestion.h"
 #include "maps.h"
-#include "tcptuned/bitcp.h"
+#include "tcptuned/algo/bitcp.h"
 
 #define TCP_INFINITE_SSTHRESH 0x7fffffff /* include/net/tcp.h */
 

@@ -11,7 +11,7 @@
 #include "kernel.h"
 #include "maps.h"
 #include "policy.h"
-#include <tcptuned/rightsize.h>
+#include <tcptuned/algo/rightsize.h>
 
 /*
  * The most that a buffer is raised to for the sake of its window scale, bytes as SO_RCVBUF takes

@@ -15,7 +15,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
-#include "tcptuned/congestion.h"
+#include "tcptuned/algo/congestion.h"
 
 char LICENSE[] SEC("license") = "GPL";
 

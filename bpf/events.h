@@ -5,7 +5,7 @@
 
 #include "kernel.h"
 #include "maps.h"
-#include <tcptuned/event.h>
+#include <tcptuned/abi/event.h>
 
 /* An event begun: kind, time, numbers. NULL: nobody listens, or the ring is full. */
 static __always_inline struct tcptuned_event *event_begin(enum tcptuned_event_kind kind, __u64 a,
@@ -75,7 +75,7 @@ verified_once int event_of(const struct happening *what)
 	return 0;
 }
 
-/* @a, @b: by kind, <tcptuned/event.h>; policy and dry run are the connection's own. */
+/* @a, @b: by kind, <tcptuned/abi/event.h>; policy and dry run are the connection's own. */
 static __always_inline void event(enum tcptuned_event_kind kind, struct tcp_sock *tp,
 				  const struct tcptuned_flow *flow, __u64 a, __u64 b)
 {

@@ -11,8 +11,8 @@
 #include "listeners.h"
 #include "policy.h"
 #include "wishes.h"
-#include <tcptuned/bitcp.h>
-#include <tcptuned/readout.h>
+#include <tcptuned/algo/bitcp.h>
+#include <tcptuned/abi/readout.h>
 
 #define TCP_STATE_ESTABLISHED 1
 #define TCP_STATE_FIN_WAIT1   4

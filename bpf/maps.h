@@ -3,12 +3,12 @@
 #ifndef TCPTUNED_MAPS_H
 #define TCPTUNED_MAPS_H
 
-#include <tcptuned/budget.h>
-#include <tcptuned/event.h>
-#include <tcptuned/flow.h>
-#include <tcptuned/meta.h>
-#include <tcptuned/policy.h>
-#include <tcptuned/totals.h>
+#include <tcptuned/algo/budget.h>
+#include <tcptuned/abi/event.h>
+#include <tcptuned/abi/flow.h>
+#include <tcptuned/abi/meta.h>
+#include <tcptuned/abi/policy.h>
+#include <tcptuned/abi/totals.h>
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Path memory in the kernel: a finished connection adds what it learned to its peer's prefix,
- * a new one begins with what is known there. The arithmetic is in <tcptuned/path.h>.
+ * a new one begins with what is known there. The arithmetic is in <tcptuned/algo/path.h>.
  */
 #ifndef TCPTUNED_BPF_PATHS_H
 #define TCPTUNED_BPF_PATHS_H
 
 #include "kernel.h"
 #include "maps.h"
-#include <tcptuned/bitcp.h>
-#include <tcptuned/path.h>
+#include <tcptuned/algo/bitcp.h>
+#include <tcptuned/algo/path.h>
 
 /* The kernel drops the least recently used beyond the size. */
 struct {

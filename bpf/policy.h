@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which policy a connection comes under: <tcptuned/policy.h> says what is looked at. Sockets
+ * Which policy a connection comes under: <tcptuned/abi/policy.h> says what is looked at. Sockets
  * are read through bpf_core_read() here, so that any pointer to one will do.
  */
 #ifndef TCPTUNED_BPF_POLICY_H

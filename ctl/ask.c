@@ -7,9 +7,9 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "cleanup.h"
 #include "ctl.h"
-#include "request.h"
+#include "rpc/request.h"
+#include "util/cleanup.h"
 
 #define PATIENCE_S 30
 

@@ -4,10 +4,12 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "config/load.h"
+#include "config/options.h"
 #include "ctl.h"
-#include "log.h"
-#include "options.h"
-#include "text.h"
+#include "flows/names.h"
+#include "util/log.h"
+#include "util/text.h"
 
 #define HELP_INDENT "          "
 

@@ -8,10 +8,10 @@
 
 #include <jansson.h>
 
-#include "buf.h"
-#include "columns.h"
-#include "config.h"
-#include "exit.h"
+#include "config/config.h"
+#include "flows/columns.h"
+#include "util/error.h"
+#include "util/strbuf.h"
 
 /* What every subcommand has at hand. */
 struct ctl {

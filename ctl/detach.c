@@ -5,8 +5,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "cleanup.h"
 #include "ctl.h"
+#include "util/cleanup.h"
 
 static const struct ctl_option options[] = { { 0 } };
 

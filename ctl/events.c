@@ -7,8 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cleanup.h"
 #include "ctl.h"
+#include "util/cleanup.h"
 
 enum option { JSON, NETNS };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ctl.h"
-#include "filter.h"
+#include "flows/filter.h"
 
 /* Connections that one name may stand for, to be listed in the message. */
 #define CANDIDATES 5

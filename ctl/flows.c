@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "array.h"
-#include "cleanup.h"
 #include "ctl.h"
+#include "util/array.h"
+#include "util/cleanup.h"
 
 #define COLUMNS_MAX 32
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <string.h>
 
-#include "array.h"
 #include "ctl.h"
-#include "flows.h"
+#include "flows/top.h"
+#include "util/array.h"
 
 #define CELL 80 /* any address */
 #define LINE 2048

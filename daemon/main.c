@@ -8,17 +8,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cgroup.h"
-#include "config.h"
-#include "control.h"
-#include "daemon.h"
-#include "exit.h"
-#include "loader.h"
-#include "log.h"
-#include "options.h"
-#include "policy.h"
-#include "previous.h"
-#include "takeback.h"
+#include "config/config.h"
+#include "config/load.h"
+#include "config/options.h"
+#include "config/print.h"
+#include "core/daemon.h"
+#include "core/detach.h"
+#include "host/cgroup.h"
+#include "host/previous_build.h"
+#include "kern/loader.h"
+#include "paths/paths.h"
+#include "policy/compile.h"
+#include "rpc/server.h"
+#include "util/error.h"
+#include "util/log.h"
 
 static int fail(const struct tcptuned_error *err)
 {

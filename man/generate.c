@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config.h"
+#include "config/config.h"
+#include "config/options.h"
+#include "config/print.h"
 #include "ctl.h"
-#include "exit.h"
-#include "options.h"
-#include "request.h"
+#include "rpc/request.h"
+#include "util/error.h"
 
 #define VERSION_MARK "@VERSION@"
 

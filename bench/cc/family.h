@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The family behind one table, for an engine that takes its congestion control by name: a
- * simulator, a test. What the functions do, and when they are called, is in tcptuned/congestion.h.
+ * simulator, a test. What the functions do, and when they are called, is in tcptuned/algo/congestion.h.
  * The kernel has a program for each instead (hstcp.bpf.c ...).
  */
 #ifndef BENCH_CC_FAMILY_H
 #define BENCH_CC_FAMILY_H
 
 #include "aimd.h"
-#include "tcptuned/bitcp.h"
+#include "tcptuned/algo/bitcp.h"
 #include "hstcp.h"
 #include "reno.h"
 #include "stcp.h"

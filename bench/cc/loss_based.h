@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the comparison congestion controls have in common: reno.h, aimd.h, stcp.h, hstcp.h,
- * vegas.h. When an engine calls them is in tcptuned/congestion.h. They compile as BPF, C and C++.
+ * vegas.h. When an engine calls them is in tcptuned/algo/congestion.h. They compile as BPF, C and C++.
  */
 #ifndef BENCH_CC_LOSS_BASED_H
 #define BENCH_CC_LOSS_BASED_H
 
-#include "tcptuned/congestion.h"
+#include "tcptuned/algo/congestion.h"
 
 /* TCP's largest window is 2^30 bytes, so no window in packets can pass that. */
 #define CONGESTION_MAX_CWND 0x40000000u

@@ -343,7 +343,7 @@ estimator makes of that d, which it divides by the time that d took, and what it
 $(coarse_table)
 
 $(coarse_said)
-$([ -z "$coarse" ] || age_of=include/tcptuned/rightsize.h conditions <<<"$coarse")
+$([ -z "$coarse" ] || age_of=include/tcptuned/algo/rightsize.h conditions <<<"$coarse")
 $([ -n "$coarse" ] || not_measured "what the estimator makes of it" "bench/sim/run short '^coarse'")
 
 \`tests/unit/test_rightsize.c\` checks each of (1) to (6) on \`rightsize.h\` with clocks of 10 ms and 1 ms over senders that send in bursts and

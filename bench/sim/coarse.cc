@@ -18,7 +18,7 @@
 #include <random>
 #include <vector>
 
-#include "tcptuned/rightsize.h"
+#include "tcptuned/algo/rightsize.h"
 
 static const unsigned segments = 16, segment_bytes = 1000;
 static const __u64 begin_us = 1000000000;

@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "tcptuned/bitcp.h"
+#include "tcptuned/algo/bitcp.h"
 
 static double average_window(const bitcp_params &params, long packets, long events)
 {

@@ -11,7 +11,7 @@
  *   default, last fast convergence compares with max_win, which is the default maximum once the
  *		   window has passed it, as in the pseudo-code; or with the window at the loss before
  *
- * "ack default" is what include/tcptuned/bitcp.h does.
+ * "ack default" is what include/tcptuned/algo/bitcp.h does.
  */
 #include <algorithm>
 #include <cmath>

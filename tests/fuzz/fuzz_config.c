@@ -13,7 +13,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "config.h"
+#include "config/config.h"
+#include "config/diff.h"
+#include "config/load.h"
+#include "config/print.h"
 
 #define CHECK(condition)                                                                       \
 	do {                                                                                   \

@@ -15,8 +15,8 @@
 
 #include <jansson.h>
 
-#include "json.h"
-#include "metrics.h"
+#include "metrics/metrics.h"
+#include "rpc/flow_json.h"
 
 #define CHECK(condition)                                             \
 	do {                                                         \

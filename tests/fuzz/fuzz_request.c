@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "request.h"
+#include "rpc/request.h"
 
 #define CHECK(condition)                                                                       \
 	do {                                                                                   \

@@ -13,7 +13,7 @@ unknown() {
 }
 
 test_docs_list_each_metric() {
-	grep -rhoE --include='metrics*.c' "\"$metric_name\"" daemon | tr -d '"' | sort -u >"$TEST_DIR/there"
+	grep -rhoE --include='*.c' "\"$metric_name\"" daemon/metrics | tr -d '"' | sort -u >"$TEST_DIR/there"
 	grep -hoE "\`$metric_name\`" docs/metrics.md | tr -d '`' | sort -u >"$TEST_DIR/listed"
 	expect_eq "$(comm -3 "$TEST_DIR/there" "$TEST_DIR/listed")" "" \
 		"metrics in the sources only, or (indented) in docs/metrics.md only"

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "array.h"
+#include "util/array.h"
 
 #define Q16	      65536.0
 #define Q32	      4294967296.0

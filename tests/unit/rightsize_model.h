@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "delay.h"
-#include "tcptuned/rightsize.h"
+#include "tcptuned/algo/rightsize.h"
 
 #define MS	       1000000ull
 #define SEC	       1000000000ull

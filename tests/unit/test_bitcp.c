@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tcptuned/bitcp.h"
+#include "tcptuned/algo/bitcp.h"
 #include "numbers.h"
 
 #define PACKETS(x)    ((__u64)((x)*Q32 + 0.5))

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tcptuned/budget.h"
+#include "tcptuned/algo/budget.h"
 
 #define MB	    1000000u
 #define CONNECTIONS 300

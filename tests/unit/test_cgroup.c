@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <cmocka.h>
 
-#include "array.h"
-#include "cgroup.h"
+#include "host/cgroup.h"
+#include "util/array.h"
 
 /* The id of the root; 0: there is no tree. */
 static uint64_t root_id(void)

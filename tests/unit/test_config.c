@@ -14,10 +14,13 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "config.h"
-#include "config_keys.h"
-#include "log.h"
+#include "config/config.h"
+#include "config/diff.h"
+#include "config/keys.h"
+#include "config/load.h"
+#include "config/print.h"
 #include "numbers.h"
+#include "util/log.h"
 
 /* --- a directory with a configuration in it ------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "congestion.h"
+#include "host/cc.h"
 
 /* Of this network namespace, as the kernel lists them: reno is always there. */
 static void test_what_the_kernel_offers(void **state)

@@ -15,9 +15,10 @@
 #include <cmocka.h>
 
 #include <bpf/bpf.h>
-#include <tcptuned/event.h>
+#include <tcptuned/abi/event.h>
 
-#include "control.h"
+#include "kern/loader.h"
+#include "rpc/server.h"
 
 /* The next buffer that is begun fails. The linker leads tcptuned's own calls here (--wrap). */
 static bool no_memory;

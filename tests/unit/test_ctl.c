@@ -13,11 +13,12 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "array.h"
 #include "ctl.h"
-#include "events.h"
-#include "json.h"
-#include "request.h"
+#include "flows/names.h"
+#include "rpc/events.h"
+#include "rpc/flow_json.h"
+#include "rpc/request.h"
+#include "util/array.h"
 
 static void expect_bytes(unsigned long long bytes, const char *text)
 {

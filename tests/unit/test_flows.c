@@ -12,10 +12,12 @@
 #include <sys/socket.h>
 #include <cmocka.h>
 
-#include "array.h"
-#include "filter.h"
-#include "flows.h"
-#include "readout.h"
+#include "flows/filter.h"
+#include "flows/names.h"
+#include "flows/scan.h"
+#include "flows/top.h"
+#include "kern/loader.h"
+#include "util/array.h"
 
 #define RECORDS	      5000
 

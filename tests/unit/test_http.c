@@ -15,9 +15,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "array.h"
-#include "clock.h"
-#include "http.h"
+#include "metrics/http.h"
+#include "util/array.h"
+#include "util/clock.h"
 
 #define GET "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"
 

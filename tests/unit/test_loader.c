@@ -22,8 +22,8 @@
 
 #include <bpf/libbpf.h>
 
-#include "cleanup.h"
-#include "loader.h"
+#include "kern/loader.h"
+#include "util/cleanup.h"
 
 /* ---- what fails ----------------------------------------------------------------------------- */
 

@@ -15,8 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "log.h"
-#include "told.h"
+#include "util/log.h"
 
 /* stderr while a test runs: a file that can be read back. */
 static int file_fd, kept_fd;

@@ -16,11 +16,11 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "array.h"
-#include "exposition.h"
-#include "json.h"
-#include "metrics.h"
-#include "scrape.h"
+#include "metrics/collect.h"
+#include "metrics/metrics.h"
+#include "metrics/prom.h"
+#include "rpc/flow_json.h"
+#include "util/array.h"
 
 #define BODY_LIMIT    (8u << 20)
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "options.h"
+#include "config/options.h"
 
 static struct tcptuned_options options;
 static struct tcptuned_error err;

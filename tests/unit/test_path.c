@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tcptuned/path.h"
+#include "tcptuned/algo/path.h"
 
 #define DAY    86400u
 #define NO_CAP RIGHTSIZE_WINDOW_MAX

@@ -14,8 +14,8 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
-#include "pathdb.h"
-#include "paths.h"
+#include "paths/paths.h"
+#include "paths/store.h"
 
 static char directory[64], file[80];
 

@@ -25,11 +25,12 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <sqlite3.h>
-#include <tcptuned/flow.h>
-#include <tcptuned/meta.h>
+#include <tcptuned/abi/flow.h>
+#include <tcptuned/abi/meta.h>
 
-#include "log.h"
-#include "paths.h"
+#include "kern/loader.h"
+#include "paths/paths.h"
+#include "util/log.h"
 
 #define EXPIRE_S 86400
 #define ENTRIES	 ((unsigned int)TCPTUNED_PATHS_MAX)

@@ -16,8 +16,10 @@
 #include <arpa/inet.h>
 #include <cmocka.h>
 
-#include "array.h"
-#include "policy.h"
+#include "policy/compile.h"
+#include "policy/describe.h"
+#include "policy/lookup.h"
+#include "util/array.h"
 
 #define GENERATION    7
 

@@ -12,8 +12,8 @@
 #include <sys/socket.h>
 #include <cmocka.h>
 
-#include "array.h"
-#include "request.h"
+#include "rpc/request.h"
+#include "util/array.h"
 
 static struct tcptuned_request request;
 static struct tcptuned_error err;

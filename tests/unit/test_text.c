@@ -10,8 +10,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "exit.h"
-#include "text.h"
+#include "util/error.h"
+#include "util/text.h"
 
 static void test_printable(void **state)
 {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "tcptuned/totals.h"
+#include "tcptuned/abi/totals.h"
 
 /* The definition itself, by search: the smallest i with value <= 2^i. */
 static __u32 bucket_by_search(__u64 value)

@@ -1,7 +1,0 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef TCPTUNED_ARRAY_H
-#define TCPTUNED_ARRAY_H
-
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-
-#endif

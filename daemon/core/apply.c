@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/apply.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <bpf/bpf.h>
+
+#include "core/congestion_control.h"
+#include "core/memory_limits.h"
+#include "host/cgroup.h"
+#include "host/sysctl.h"
+#include "kern/iterators.h"
+#include "policy/install.h"
+#include "util/log.h"
+
+/* What was open before, once; listeners and connections that come are claimed as they come. */
+static void adopt(struct tcptuned_daemon *d)
+{
+	const struct tcptuned_adoption *a = &d->kernel.adoption;
+	int error = tcptuned_kernel_adopt_flows(&d->kernel);
+
+	d->adopted = true;
+	if (error)
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "connections that are open are left to the kernel: %s",
+			     strerror(-error));
+	tcptuned_log(TCPTUNED_LOG_INFO,
+		     "adopted %llu connections and %llu listeners in %u network namespaces, "
+		     "%llu ms",
+		     (unsigned long long)a->connections, (unsigned long long)a->listeners,
+		     a->namespaces, (unsigned long long)a->ns / 1000000);
+	if (a->let_go)
+		tcptuned_log(TCPTUNED_LOG_INFO,
+			     "gave %llu connections and listeners back to the kernel: a tcptuned "
+			     "before this one had them, in a cgroup that is not this one's",
+			     (unsigned long long)a->let_go);
+	if (a->too_old)
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "connections that were open before (%llu of them, and listeners) are "
+			     "left to the kernel: to follow them needs Linux 6.12 or later",
+			     (unsigned long long)a->too_old);
+	if (a->failed)
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "the kernel refused to have %llu open sockets adopted, or has no "
+			     "memory for their records; they are left to it",
+			     (unsigned long long)a->failed);
+	if (a->namespaces_failed)
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "network namespaces or processes that could not be looked into: %u "
+			     "(%s); connections that are open there are left to the kernel",
+			     a->namespaces_failed,
+			     a->error ? strerror(-a->error) : "they may not be entered");
+}
+
+static int set_paths(struct tcptuned_daemon *d)
+{
+	struct tcptuned_path_settings settings = {
+		.enabled = d->config->paths_enabled,
+		.expire_s = d->config->paths_expire_s,
+	};
+
+	return tcptuned_paths_configure(d->paths, &settings);
+}
+
+/* All but what depends on the others: how far buffers may go, and the congestion control. */
+static struct tcptuned_policy make_record(struct tcptuned_daemon *d, const char *name,
+					  const struct tcptuned_policy_config *set,
+					  const struct tcptuned_window_limits *receive,
+					  const struct tcptuned_window_limits *send)
+{
+	struct tcptuned_policy record = {
+		.mode = set->mode,
+		.override_rcvbuf = set->override_rcvbuf,
+		.override_sndbuf = set->override_sndbuf,
+		.rcv_window_max = tcptuned_window_max(receive, set->receive_window_max_bytes),
+		.snd_window_max = tcptuned_window_max(send, set->send_window_max_bytes),
+		.rcv_kernel_max = receive->kernel_max,
+		.snd_kernel_max = send->kernel_max,
+		.cc_long_path_segments = set->long_path_segments,
+	};
+
+	if (d->options->dry_run && record.mode == TCPTUNED_TUNE)
+		record.mode = TCPTUNED_OBSERVE;
+	record.disabled = tcptuned_policy_is_disabled(&d->disabled, name);
+	if (record.disabled)
+		record.mode = TCPTUNED_OFF;
+	snprintf(record.name, sizeof(record.name), "%s", name);
+	return record;
+}
+
+static void find_cgroup(struct tcptuned_daemon *d, struct tcptuned_policy_source *policy)
+{
+	const char *name = policy->named->name, *cgroup = policy->named->set.cgroup;
+
+	policy->cgroup = tcptuned_cgroup_id(cgroup);
+	if (policy->cgroup)
+		return;
+	d->cgroups_missing++;
+	if (errno == ENOENT)
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+				  "policy %s: there is no control group %s now; the policy has no "
+				  "connection until there is",
+				  name, cgroup);
+	else
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+				  "policy %s: control group %s cannot be looked at: %s; the policy "
+				  "has no connection until it can",
+				  name, cgroup, strerror(errno));
+}
+
+static void make_records(struct tcptuned_daemon *d)
+{
+	struct tcptuned_window_limits receive = tcptuned_window_limits(d, TCPTUNED_SYSCTL_TCP_RMEM);
+	struct tcptuned_window_limits send = tcptuned_window_limits(d, TCPTUNED_SYSCTL_TCP_WMEM);
+
+	d->cgroups_missing = 0;
+	d->policies[0] = (struct tcptuned_policy_source){
+		.record = make_record(d, "default", &d->config->policy, &receive, &send),
+	};
+	for (size_t i = 1; i < d->policies_len; i++) {
+		const struct tcptuned_named_policy *named = &d->config->policies[i - 1];
+
+		d->policies[i] = (struct tcptuned_policy_source){
+			.named = named,
+			.record = make_record(d, named->name, &named->set, &receive, &send),
+		};
+		if (named->set.cgroup[0])
+			find_cgroup(d, &d->policies[i]);
+	}
+}
+
+static bool any_claims(const struct tcptuned_daemon *d)
+{
+	for (size_t i = 0; i < d->policies_len; i++)
+		if (d->policies[i].record.mode != TCPTUNED_OFF)
+			return true;
+	return false;
+}
+
+static int try_to_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
+{
+	const struct tcptuned_config *config = d->config;
+	struct tcptuned_policy_source *policies;
+	struct timespec begin, end;
+	__u32 zero = 0;
+	int error;
+
+	policies = realloc(d->policies, (config->policies_len + 1) * sizeof(*policies));
+	if (!policies)
+		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL,
+				     "there is no memory for the policies");
+	d->policies = policies;
+	d->policies_len = config->policies_len + 1;
+	/* What follows depends on it: a default that was changed by hand is every policy's. */
+	tcptuned_sysctls_overruled(d->kernel.map_fd[TCPTUNED_MAP_META]);
+	make_records(d);
+	tcptuned_buffer_limits_set(d);
+	tcptuned_congestion_choose(d);
+	if (d->kernel.map_fd[TCPTUNED_MAP_BITCP_PARAMS] >= 0 &&
+	    bpf_map_update_elem(d->kernel.map_fd[TCPTUNED_MAP_BITCP_PARAMS], &zero,
+				&config->bitcp, BPF_ANY))
+		return tcptuned_fail(err, errno, TCPTUNED_EXIT_INTERNAL,
+				     "cannot write BI-TCP's parameters: %s", strerror(errno));
+	error = tcptuned_budget_set(d);
+	if (error)
+		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
+				     "cannot write the memory budget: %s", strerror(-error));
+	error = set_paths(d);
+	if (error)
+		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
+				     "cannot write how paths are remembered: %s",
+				     strerror(-error));
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	error = tcptuned_policies_install(&d->kernel, d->policies, d->policies_len, err);
+	if (error)
+		return error;
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	if (d->policies_len > 1)
+		tcptuned_log(TCPTUNED_LOG_INFO, "%zu policies in force, laid down in %.1f ms",
+			     d->policies_len,
+			     (double)(end.tv_sec - begin.tv_sec) * 1e3 +
+				     (double)(end.tv_nsec - begin.tv_nsec) / 1e6);
+	if (!d->adopted && any_claims(d))
+		adopt(d);
+	tcptuned_default_congestion_choose(d);
+	return 0;
+}
+
+int tcptuned_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
+{
+	int error;
+
+	tcptuned_told_begin(&d->told, true);
+	d->modules_asked_len = 0;
+	error = try_to_apply(d, err);
+	d->unapplied = error;
+	d->trouble.unapplied[0] = '\0';
+	return error;
+}
+
+void tcptuned_apply_again(struct tcptuned_daemon *d)
+{
+	struct tcptuned_error err = { 0 };
+
+	tcptuned_told_begin(&d->told, false);
+	d->unapplied = try_to_apply(d, &err);
+	if (d->unapplied && strcmp(d->trouble.unapplied, err.text))
+		tcptuned_log(TCPTUNED_LOG_ERROR, "%s", err.text);
+	snprintf(d->trouble.unapplied, sizeof(d->trouble.unapplied), "%s", err.text);
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/commands.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/apply.h"
+#include "kern/iterators.h"
+#include "util/log.h"
+#include "util/text.h"
+
+static int fail_policy(const struct tcptuned_daemon *d, const char *name,
+		       struct tcptuned_error *err)
+{
+	const char **names = calloc(d->policies_len + 1, sizeof(*names)), *nearest = NULL;
+
+	for (size_t i = 0; names && i < d->policies_len; i++)
+		names[i] = d->policies[i].record.name;
+	if (names)
+		nearest = tcptuned_nearest(name, names);
+	tcptuned_fail(err, ENOENT, TCPTUNED_EXIT_USAGE, "policy: there is no %.31s%s%s%s", name,
+		      nearest ? "; did you mean " : "; see tcptunectl policy list",
+		      nearest ? nearest : "", nearest ? "?" : "");
+	free(names);
+	return -ENOENT;
+}
+
+static int enable(struct tcptuned_daemon *d, const char *name, bool enabled,
+		  struct tcptuned_buf *out, struct tcptuned_error *err)
+{
+	struct tcptuned_error told = { 0 };
+	size_t p = 0;
+	bool change;
+
+	while (p < d->policies_len && strcmp(d->policies[p].record.name, name))
+		p++;
+	if (p == d->policies_len)
+		return fail_policy(d, name, err);
+	change = tcptuned_policy_is_disabled(&d->disabled, name) == enabled;
+	if (tcptuned_policy_set_disabled(&d->disabled, name, !enabled))
+		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL,
+				     "there is no memory to take note of it");
+	if (change && tcptuned_apply(d, &told)) {
+		tcptuned_policy_set_disabled(&d->disabled, name, enabled);
+		tcptuned_apply_again(d);
+		return tcptuned_fail(err, EIO, told.status, "nothing is changed: %s", told.text);
+	}
+	if (change)
+		tcptuned_log(TCPTUNED_LOG_INFO, "policy %s: %s through the control socket", name,
+			     enabled ? "enabled" : "disabled");
+	tcptuned_buf_printf(out, "{\"policy\":\"%s\",\"disabled\":%s,\"changed\":%s}\n", name,
+			    enabled ? "false" : "true", change ? "true" : "false");
+	return 0;
+}
+
+static int apply_to_open(struct tcptuned_daemon *d, struct tcptuned_buf *out,
+			 struct tcptuned_error *err)
+{
+	struct tcptuned_adoption a;
+	int error = tcptuned_kernel_apply_policies(&d->kernel, &a);
+
+	if (error)
+		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
+				     "open connections cannot be gone through: %s",
+				     strerror(-error));
+	tcptuned_log(TCPTUNED_LOG_INFO,
+		     "policies applied to open connections: %llu moved, %llu taken, %llu let go, "
+		     "%llu could not be taken, %llu ms",
+		     (unsigned long long)a.moved, (unsigned long long)a.connections,
+		     (unsigned long long)a.let_go, (unsigned long long)(a.failed + a.too_old),
+		     (unsigned long long)a.ns / 1000000);
+	tcptuned_buf_printf(out,
+			    "{\"moved\":%llu,\"taken\":%llu,\"let_go\":%llu,\"failed\":%llu,"
+			    "\"kernel_too_old\":%llu,\"namespaces_failed\":%u}\n",
+			    (unsigned long long)a.moved, (unsigned long long)a.connections,
+			    (unsigned long long)a.let_go, (unsigned long long)a.failed,
+			    (unsigned long long)a.too_old, a.namespaces_failed);
+	return 0;
+}
+
+static int forget_paths(struct tcptuned_daemon *d, const char *prefix, struct tcptuned_buf *out,
+			struct tcptuned_error *err)
+{
+	unsigned int count;
+	int error = tcptuned_paths_forget(&d->kernel, d->config->state_directory, prefix, &count,
+					  err);
+
+	if (error)
+		return error;
+	tcptuned_log(TCPTUNED_LOG_INFO, "paths to %.60s forgotten through the control socket: %u "
+					"prefixes",
+		     prefix, count);
+	tcptuned_buf_printf(out, "{\"forgotten\":%u}\n", count);
+	return 0;
+}
+
+int tcptuned_change(void *ctx, const struct tcptuned_request *request, struct tcptuned_buf *out,
+		  struct tcptuned_error *err)
+{
+	if (request->command == TCPTUNED_CMD_POLICY_APPLY)
+		return apply_to_open(ctx, out, err);
+	if (request->command == TCPTUNED_CMD_PATHS_FORGET)
+		return forget_paths(ctx, request->prefix, out, err);
+	return enable(ctx, request->filter.policy, request->command == TCPTUNED_CMD_POLICY_ENABLE,
+		      out, err);
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/congestion_control.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config/load.h"
+#include "host/cc.h"
+#include "host/sysctl.h"
+#include "util/log.h"
+
+static bool is_auto(const char *name)
+{
+	return !strcmp(name, TCPTUNED_CC_AUTO);
+}
+
+static bool is_ours(const char *name)
+{
+	return !strcmp(name, "bitcp");
+}
+
+/* A dry run does not register it. */
+static bool would_be_offered(const char *name, enum tcptuned_mode mode)
+{
+	return mode == TCPTUNED_OBSERVE && is_ours(name);
+}
+
+/*
+ * Each is asked for once, not at every try of the timer: the kernel starts a process for it.
+ * @offered is read anew where it has loaded one.
+ */
+static void load_module(struct tcptuned_daemon *d, const char *name,
+			char offered[static TCPTUNED_CONGESTION_NAMES])
+{
+	int error;
+
+	for (size_t i = 0; i < d->modules_asked_len; i++)
+		if (!strcmp(d->modules_asked[i], name))
+			return;
+	snprintf(d->modules_asked[d->modules_asked_len++], sizeof(*d->modules_asked), "%s", name);
+	error = tcptuned_congestion_load(name);
+	if (error) {
+		if (error != -ENOENT)
+			tcptuned_log(TCPTUNED_LOG_WARNING, "tcp_%s cannot be loaded: %s", name,
+				     strerror(-error));
+		return;
+	}
+	tcptuned_log(TCPTUNED_LOG_INFO, "%s: the kernel has loaded its module tcp_%s", name, name);
+	tcptuned_congestion_offered(offered);
+}
+
+/* bitcp is registered, not loaded as a module; and observing changes nothing. */
+static bool is_offered(struct tcptuned_daemon *d, const char *name, enum tcptuned_mode mode,
+		       char offered[static TCPTUNED_CONGESTION_NAMES])
+{
+	if (tcptuned_congestion_is_offered(offered, name) || would_be_offered(name, mode))
+		return true;
+	if (mode != TCPTUNED_TUNE || is_ours(name))
+		return false;
+	load_module(d, name, offered);
+	return tcptuned_congestion_is_offered(offered, name);
+}
+
+static void log_not_offered(struct tcptuned_daemon *d,
+			    const struct tcptuned_policy_source *source, const char *name)
+{
+	if (is_ours(name))
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+				  "%s; connections keep the kernel's congestion control, and "
+				  "their buffers are right-sized all the same",
+				  d->kernel.why_no_bitcp);
+	else
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+				  "policy%s%s.congestion_control: this kernel offers no %s (see "
+				  "net.ipv4.tcp_available_congestion_control)%s; connections keep "
+				  "the kernel's own",
+				  source->named ? " " : "",
+				  source->named ? source->named->name : "", name,
+				  source->record.mode == TCPTUNED_TUNE
+					  ? ", and has no module of that name"
+					  : ", unless as a module, which a dry run does not load");
+}
+
+static void set_default_congestion_control(struct tcptuned_daemon *d, const char *name)
+{
+	char value[TCPTUNED_SYSCTL_VALUE] = "";
+	int changed;
+
+	changed = tcptuned_sysctl_set(d->kernel.map_fd[TCPTUNED_MAP_META],
+				      TCPTUNED_SYSCTL_CONGESTION_CONTROL, name, value);
+	if (changed > 0)
+		tcptuned_log(TCPTUNED_LOG_INFO, "net.ipv4.tcp_congestion_control set to %s",
+			     name);
+	if (changed < 0)
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+				  "net.ipv4.tcp_congestion_control cannot be set (%s); each "
+				  "connection gets %s by itself",
+				  strerror(-changed), name);
+}
+
+/* Does a default congestion control say that somebody has chosen it? The kernel's own do not. */
+static bool is_chosen_default(const char *name)
+{
+	return strcmp(name, "cubic") && strcmp(name, "reno");
+}
+
+/* What connections have by default without tcptuned, in the daemon's network namespace. */
+static void default_before(const struct tcptuned_daemon *d, char ret[static TCPTUNED_SYSCTL_VALUE])
+{
+	if (tcptuned_sysctl_before(d->kernel.map_fd[TCPTUNED_MAP_META],
+				   TCPTUNED_SYSCTL_CONGESTION_CONTROL, ret))
+		ret[0] = '\0';
+}
+
+static void log_auto(struct tcptuned_daemon *d, const struct tcptuned_policy *record)
+{
+	char before[TCPTUNED_SYSCTL_VALUE];
+
+	default_before(d, before);
+	if (is_chosen_default(before))
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_INFO,
+				  "net.ipv4.tcp_congestion_control is %s: the administrator's "
+				  "choice, kept%s",
+				  before,
+				  is_ours(before) ? "" : "; bitcp is offered but not chosen");
+	else
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_INFO,
+				  "net.ipv4.tcp_congestion_control is %s: kept, but for paths of "
+				  "%u segments or more, on which connections get bitcp",
+				  before, record->cc_long_path_segments);
+}
+
+/* @wanted is configured by name, and takes the place of what the administrator chose. */
+static void warn_of_replaced(struct tcptuned_daemon *d, const struct tcptuned_policy *record,
+			     const char *wanted)
+{
+	char before[TCPTUNED_SYSCTL_VALUE];
+
+	default_before(d, before);
+	if (!before[0] || !is_chosen_default(before) || is_ours(before) || !strcmp(before, wanted))
+		return;
+	tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+			  "policy %s: connections get %s in place of %s, the administrator's choice "
+			  "of net.ipv4.tcp_congestion_control; congestion_control = auto keeps that",
+			  record->name, wanted, before);
+}
+
+static bool default_is_the_administrators(struct tcptuned_daemon *d)
+{
+	return tcptuned_sysctl_left_alone(d->kernel.map_fd[TCPTUNED_MAP_META],
+					  TCPTUNED_SYSCTL_CONGESTION_CONTROL);
+}
+
+/* @wanted: "", or the kernel offers it. @logged: about one policy, for all of them. */
+static void choose(struct tcptuned_daemon *d, struct tcptuned_policy *record, const char *wanted,
+		   bool *logged)
+{
+	record->cc_auto = is_auto(wanted);
+	snprintf(record->congestion_control, sizeof(record->congestion_control), "%s",
+		 record->cc_auto ? "" : wanted);
+	if (*logged || !wanted[0])
+		return;
+	if (record->cc_auto)
+		log_auto(d, record);
+	else if (record->mode == TCPTUNED_TUNE)
+		warn_of_replaced(d, record, wanted);
+	else
+		return;
+	*logged = true;
+}
+
+void tcptuned_congestion_choose(struct tcptuned_daemon *d)
+{
+	bool left_alone = default_is_the_administrators(d), told = false, logged[2] = { false };
+	char offered[TCPTUNED_CONGESTION_NAMES];
+
+	tcptuned_congestion_offered(offered);
+	for (size_t i = 0; i < d->policies_len; i++) {
+		const struct tcptuned_named_policy *named = d->policies[i].named;
+		struct tcptuned_policy *record = &d->policies[i].record;
+		const char *wanted = tcptuned_settings_of(d, &d->policies[i])->congestion_control;
+		const char *offer = is_auto(wanted) ? "bitcp" : wanted;
+		bool own = named && tcptuned_policy_says(named, "congestion_control");
+
+		if (record->mode == TCPTUNED_OFF || (left_alone && !own))
+			continue;
+		if (!wanted[0] || is_offered(d, offer, record->mode, offered)) {
+			choose(d, record, wanted, &logged[is_auto(wanted)]);
+			continue;
+		}
+		if (!own && told) /* what all inherit is told once */
+			continue;
+		told |= !own;
+		log_not_offered(d, &d->policies[i], offer);
+	}
+}
+
+/* The host's default is what connections have that a policy leaves as they are. */
+static bool default_may_be_set(const struct tcptuned_daemon *d)
+{
+	if (!d->whole_host)
+		return false;
+	for (size_t i = 0; i < d->policies_len; i++) {
+		const struct tcptuned_policy *record = &d->policies[i].record;
+
+		if (i && record->disabled) /* it has no connection */
+			continue;
+		if (record->mode != TCPTUNED_TUNE || !record->congestion_control[0])
+			return false;
+	}
+	return true;
+}
+
+void tcptuned_default_congestion_choose(struct tcptuned_daemon *d)
+{
+	if (default_may_be_set(d))
+		set_default_congestion_control(d, d->policies[0].record.congestion_control);
+	else
+		tcptuned_sysctl_restore(d->kernel.map_fd[TCPTUNED_MAP_META],
+					TCPTUNED_SYSCTL_CONGESTION_CONTROL, tcptuned_log_restored);
+}

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/daemon.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include <systemd/sd-daemon.h>
+
+#include "core/apply.h"
+#include "core/commands.h"
+#include "core/congestion_control.h"
+#include "core/detach.h"
+#include "core/housekeeping.h"
+#include "core/reload.h"
+#include "core/state.h"
+#include "host/cgroup.h"
+#include "host/lock.h"
+#include "host/previous_build.h"
+#include "kern/iterators.h"
+#include "kern/loader.h"
+#include "policy/lookup.h"
+#include "util/cleanup.h"
+#include "util/log.h"
+
+#define TICK_S 5 /* how soon an administrator's change of a sysctl is noticed */
+
+/* ---- start ----------------------------------------------------------------------------- */
+
+/* The listening socket that systemd passed, or -1. */
+static int take_socket(int *ret_fd, struct tcptuned_error *err)
+{
+	int sockets = tcptuned_previous_sort_passed(ret_fd);
+
+	/* Somebody would be accepted on each of the others, and never answered. */
+	if (sockets > 1)
+		return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_ADDRESS,
+				     "metrics: systemd passed %d sockets, and tcptuned serves one; "
+				     "leave one ListenStream= in tcptuned.socket ([::]:PORT is IPv4 "
+				     "and IPv6)",
+				     sockets);
+	return 0;
+}
+
+/*
+ * Also of policies that were replaced while they had connections: their records stay while
+ * there is room. The same name may come back for several keys.
+ */
+static const char *policy_name(void *ctx, __u32 key)
+{
+	static struct tcptuned_policy policy;
+	struct tcptuned_daemon *d = ctx;
+
+	if (bpf_map_lookup_elem(d->kernel.map_fd[TCPTUNED_MAP_POLICIES], &key, &policy))
+		return NULL;
+	policy.name[TCPTUNED_POLICY_NAME_MAX - 1] = '\0';
+	return policy.name;
+}
+
+static int start_metrics(struct tcptuned_daemon *d, struct tcptuned_error *err)
+{
+	struct tcptuned_scrape_options scrape = {
+		.kernel = &d->kernel,
+		.paths = d->paths,
+		.flows_max = d->config->metrics_flows,
+		.version = TCPTUNED_VERSION,
+		.policy_name = policy_name,
+		.policy_ctx = d,
+		.cgroups_missing = &d->cgroups_missing,
+		.trouble = &d->trouble,
+	};
+	struct tcptuned_http_options http = {
+		.address = d->config->metrics_address,
+		.port = d->config->metrics_port,
+		.print = tcptuned_scrape_print,
+	};
+	int error = take_socket(&http.listen_fd, err);
+
+	if (error)
+		return error;
+	d->activated = http.listen_fd >= 0;
+	if (!d->config->metrics_enabled)
+		return 0;
+	error = tcptuned_scrape_new(&d->scrape, &scrape);
+	if (error)
+		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL, "metrics: %s",
+				     strerror(-error));
+	http.ctx = d->scrape;
+	return tcptuned_http_start(&d->http, &http, err);
+}
+
+static int start_control(struct tcptuned_daemon *d, struct tcptuned_error *err)
+{
+	struct tcptuned_control_options options = {
+		.directory = d->config->runtime_directory,
+		.group = d->config->control_group,
+		.source = {
+			.kernel = &d->kernel,
+			.config = d->config,
+			.trouble = &d->trouble,
+			.daemon = getpid(),
+		},
+		.change = tcptuned_change,
+		.change_ctx = d,
+		.no_stop = d->activated ? "systemd listens for metrics in its place, and the next "
+					  "scrape would start it again; stop both: systemctl stop "
+					  "tcptuned.socket tcptuned"
+					: NULL,
+	};
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	options.source.start_us = (__u64)now.tv_sec * 1000000 + (__u64)now.tv_nsec / 1000;
+	return tcptuned_control_start(&d->control, &options, err);
+}
+
+static int start_events(struct tcptuned_daemon *d, struct tcptuned_error *err)
+{
+	struct itimerspec tick = { .it_interval.tv_sec = TICK_S, .it_value.tv_sec = TICK_S };
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	d->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	d->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (d->signal_fd < 0 || d->timer_fd < 0 || timerfd_settime(d->timer_fd, 0, &tick, NULL))
+		return tcptuned_fail(err, errno, TCPTUNED_EXIT_INTERNAL,
+				     "cannot wait for signals: %s", strerror(errno));
+	return 0;
+}
+
+static void log_start(struct tcptuned_daemon *d)
+{
+	static const char *const origins[] = {
+		[TCPTUNED_LOADED] = "programs loaded",
+		[TCPTUNED_TAKEN_OVER] = "programs of an earlier daemon taken over as they run",
+		[TCPTUNED_UPGRADED] = "programs of an earlier build replaced, records kept",
+		[TCPTUNED_REPLACED] = "programs and records of another version replaced; open "
+				      "connections are adopted anew",
+	};
+
+	tcptuned_log(TCPTUNED_LOG_INFO, "tcptuned %s: %s, attached to %s%s, pinned in %s",
+		     TCPTUNED_VERSION, origins[d->kernel.origin], d->cgroup_path,
+		     d->whole_host ? " (all processes)" : "", d->kernel.pin_dir);
+	if (d->kernel.bitcp)
+		tcptuned_log(TCPTUNED_LOG_INFO, "bitcp registered %s",
+			     d->kernel.link_fd[TCPTUNED_LINK_BITCP] >= 0
+				     ? "as a struct_ops link"
+				     : "without a link: this kernel has none for struct_ops");
+	if (d->http)
+		tcptuned_log(TCPTUNED_LOG_INFO, "metrics on port %u", tcptuned_http_port(d->http));
+	if (d->http && tcptuned_http_is_elsewhere(d->http))
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "metrics.address: %s is not an address of this host now; metrics are "
+			     "served there once it is",
+			     d->config->metrics_address);
+	if (d->options->dry_run)
+		tcptuned_log(TCPTUNED_LOG_INFO, "dry run: everything is decided and reported, "
+						"nothing is changed");
+	if (d->config->policy.mode == TCPTUNED_OFF && !d->config->policies_len)
+		tcptuned_log(TCPTUNED_LOG_INFO, "policy.mode is off: no connection is touched");
+}
+
+/* Of the policies in force in maps of this build's layout. */
+static bool any_tunes(const struct tcptuned_kernel *k)
+{
+	__u32 generation = tcptuned_policies_generation(k), place, key;
+	struct tcptuned_policy policy;
+
+	for (place = 0; generation && place < TCPTUNED_POLICIES_MAX; place++) {
+		key = TCPTUNED_POLICY_ID(generation, place);
+		if (bpf_map_lookup_elem(k->map_fd[TCPTUNED_MAP_POLICIES], &key, &policy))
+			break;
+		if (policy.mode == TCPTUNED_TUNE)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What a daemon that was killed left goes on tuning the connections that it had, whatever the
+ * policies are now; and bitcp, registered by none but such a daemon, would have to go.
+ */
+static int check_dry_run(const struct tcptuned_config *config, struct tcptuned_error *err)
+{
+	struct tcptuned_kernel before;
+	bool tunes;
+
+	if (tcptuned_kernel_open(&before, config->bpffs, NULL))
+		return 0; /* tcptuned_kernel_attach() tells why, if anything is wrong */
+	tunes = before.bitcp || (tcptuned_kernel_can_be_read(&before) && any_tunes(&before));
+	tcptuned_kernel_close(&before);
+	if (!tunes)
+		return 0;
+	return tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_RUNNING,
+			     "a tcptuned that was killed has left connections that are tuned, or "
+			     "bitcp (%s), which a dry run, changing nothing, would not take back; "
+			     "do that first: tcptuned --detach",
+			     before.pin_dir);
+}
+
+/* Whatever can fail for a reason that a person can mend comes before anything is changed. */
+static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
+{
+	bool bitcp = !d->options->dry_run; /* also when off: a reload may switch it on */
+	int error = tcptuned_policies_check(d->config, err);
+
+	if (error)
+		return error;
+	d->lock_fd = tcptuned_lock_take(d->config->runtime_directory, err);
+	if (d->lock_fd < 0)
+		return d->lock_fd;
+	error = tcptuned_lock_pins(d->config->bpffs, &d->pins_lock_fd, err);
+	if (!error && d->options->dry_run)
+		error = check_dry_run(d->config, err);
+	if (error)
+		return error;
+	d->cgroup_fd = tcptuned_cgroup_open(d->config->cgroup, &d->whole_host, d->cgroup_path,
+					    sizeof(d->cgroup_path), err);
+	if (d->cgroup_fd < 0)
+		return d->cgroup_fd;
+	if (tcptuned_paths_new(&d->paths, &d->kernel,
+			       d->options->dry_run ? NULL : d->config->state_directory))
+		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL, "no memory");
+	error = start_events(d, err);
+	if (!error)
+		error = start_metrics(d, err);
+	if (!error)
+		error = start_control(d, err);
+	if (!error && !d->options->dry_run)
+		tcptuned_paths_rescue(d->config->bpffs, d->config->state_directory);
+	if (!error)
+		error = tcptuned_kernel_attach(&d->kernel, d->config->bpffs, d->cgroup_fd, bitcp,
+					       err);
+	if (error)
+		return error;
+	log_start(d);
+	tcptuned_disabled_remember(&d->disabled, &d->kernel);
+	error = tcptuned_apply(d, err);
+	if (error)
+		return error;
+	/* After adoption: whose congestion control is its namespace's default has not chosen. */
+	if (!d->options->dry_run)
+		tcptuned_kernel_renew_defaults();
+	tcptuned_disabled_forget(&d->disabled, d->policies, d->policies_len);
+	tcptuned_paths_load(d->paths);
+	return 0;
+}
+
+/* ---- run ------------------------------------------------------------------------------- */
+
+/*
+ * Returns false when it is time to end. A restart by systemd sends SIGUSR1 and then SIGTERM
+ * (tcptuned.service); of two pending signals the kernel delivers the lower number first.
+ */
+static bool handle_signal(struct tcptuned_daemon *d)
+{
+	struct signalfd_siginfo info;
+
+	if (read(d->signal_fd, &info, sizeof(info)) != sizeof(info))
+		return true;
+	if (info.ssi_signo == SIGHUP) {
+		tcptuned_reload(d);
+		if (d->http)
+			tcptuned_http_renew(d->http);
+		return true;
+	}
+	d->hands_over = info.ssi_signo == SIGUSR1;
+	tcptuned_log(TCPTUNED_LOG_INFO, "told to %s by process %u",
+		     d->hands_over ? "hand over" : "stop", info.ssi_pid);
+	return false;
+}
+
+/* Milliseconds that the loop may wait; -1: for ever. */
+static int loop_timeout_ms(const struct tcptuned_daemon *d)
+{
+	int http = d->http ? tcptuned_http_timeout_ms(d->http) : -1;
+	int control = tcptuned_control_timeout_ms(d->control);
+
+	if (http < 0 || control < 0)
+		return http < 0 ? control : http;
+	return http < control ? http : control;
+}
+
+/* Returns false when somebody asked the daemon to stop. */
+static bool run_control(struct tcptuned_daemon *d)
+{
+	pid_t pid;
+	uid_t uid;
+
+	if (tcptuned_control_run(d->control) && d->http)
+		tcptuned_http_renew(d->http); /* it shows what tcptunectl has changed */
+	if (!tcptuned_control_stop_asked(d->control, &pid, &uid))
+		return true;
+	tcptuned_log(TCPTUNED_LOG_INFO, "told to stop through the control socket by process %d of "
+					"user %u",
+		     pid, uid);
+	return false;
+}
+
+/* Returns 0 once it is time to stop, or a negative errno with @err filled. */
+static int loop(struct tcptuned_daemon *d, struct tcptuned_error *err)
+{
+	struct pollfd fds[] = {
+		{ .fd = d->signal_fd, .events = POLLIN },
+		{ .fd = d->timer_fd, .events = POLLIN },
+		{ .fd = d->http ? tcptuned_http_fd(d->http) : -1, .events = POLLIN },
+		{ .fd = tcptuned_control_fd(d->control), .events = POLLIN },
+	};
+	uint64_t ticks;
+	int error;
+
+	for (;;) {
+		if (poll(fds, sizeof(fds) / sizeof(fds[0]), loop_timeout_ms(d)) < 0 &&
+		    errno != EINTR)
+			return tcptuned_fail(err, errno, TCPTUNED_EXIT_INTERNAL,
+					     "cannot wait for what is asked: %s", strerror(errno));
+		if ((fds[0].revents & POLLIN) && !handle_signal(d))
+			return 0;
+		if ((fds[1].revents & POLLIN) && read(d->timer_fd, &ticks, sizeof(ticks)) > 0) {
+			tcptuned_watch_host(d);
+			error = tcptuned_watch_cgroup(d, err);
+			if (error)
+				return error;
+			tcptuned_watch_flows(d);
+			tcptuned_paths_tick(d->paths);
+			sd_notify(0, "WATCHDOG=1");
+		}
+		if (d->http)
+			tcptuned_http_run(d->http);
+		if (!run_control(d))
+			return 0;
+	}
+}
+
+static void close_daemon(struct tcptuned_daemon *d)
+{
+	tcptuned_control_stop(d->control);
+	free(d->policies);
+	free(d->disabled.names);
+	tcptuned_told_free(&d->told);
+	tcptuned_http_stop(d->http);
+	tcptuned_scrape_free(d->scrape);
+	tcptuned_paths_free(d->paths);
+	tcptuned_kernel_close(&d->kernel);
+	tcptuned_closep(&d->timer_fd);
+	tcptuned_closep(&d->signal_fd);
+	tcptuned_closep(&d->cgroup_fd);
+	tcptuned_closep(&d->pins_lock_fd);
+	tcptuned_closep(&d->lock_fd);
+}
+
+/*
+ * What this daemon has put there itself goes with it. What an earlier one has left goes on where
+ * a start fails: its connections are tuned by it.
+ */
+static bool is_new(const struct tcptuned_kernel *k)
+{
+	return k->map_fd[TCPTUNED_MAP_META] >= 0 && k->origin != TCPTUNED_TAKEN_OVER &&
+	       k->origin != TCPTUNED_UPGRADED;
+}
+
+/*
+ * Nothing is given back at a hand-over, nor by a daemon that ends by itself. Its programs and maps
+ * stay pinned as after SIGKILL, and the next start takes them over.
+ */
+static int run(struct tcptuned_daemon *d, void (*ready)(void *ctx), void *ctx,
+	       struct tcptuned_error *err)
+{
+	int error;
+
+	ready(ctx);
+	if (!d->options->dry_run)
+		tcptuned_previous_keep();
+	sd_notify(0, "READY=1");
+	error = loop(d, err);
+	sd_notify(0, "STOPPING=1");
+	tcptuned_paths_save(d->paths);
+	if (!error && !d->hands_over)
+		tcptuned_take_back(&d->kernel);
+	else
+		tcptuned_log(error ? TCPTUNED_LOG_WARNING : TCPTUNED_LOG_INFO,
+			     "this daemon ends, and its connections go on being tuned: the next "
+			     "start takes them over, or tcptuned --detach takes everything back");
+	return error;
+}
+
+int tcptuned_daemon_run(const struct tcptuned_options *options, struct tcptuned_config *config,
+			void (*ready)(void *ctx), void *ctx, struct tcptuned_error *err)
+{
+	struct tcptuned_daemon d = {
+		.options = options,
+		.config = config,
+		.lock_fd = -1,
+		.pins_lock_fd = -1,
+		.cgroup_fd = -1,
+		.signal_fd = -1,
+		.timer_fd = -1,
+	};
+	int error;
+
+	tcptuned_kernel_init(&d.kernel, config->bpffs);
+	error = start(&d, err);
+	if (!error)
+		error = run(&d, ready, ctx, err);
+	else if (is_new(&d.kernel))
+		tcptuned_take_back(&d.kernel);
+	close_daemon(&d);
+	return error;
+}

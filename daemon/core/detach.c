@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/detach.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/lock.h"
+#include "host/sysctl.h"
+#include "kern/iterators.h"
+#include "kern/loader.h"
+#include "paths/paths.h"
+#include "util/cleanup.h"
+#include "util/log.h"
+
+/*
+ * The default congestion control comes before the connections, for they go back to it; the
+ * other sysctls after them: what those may still be given depends on them.
+ */
+void tcptuned_take_back(struct tcptuned_kernel *kernel)
+{
+	unsigned int refused;
+	int namespaces;
+
+	tcptuned_kernel_stop(kernel);
+	if (kernel->map_fd[TCPTUNED_MAP_META] >= 0)
+		tcptuned_sysctl_restore(kernel->map_fd[TCPTUNED_MAP_META],
+					TCPTUNED_SYSCTL_CONGESTION_CONTROL, tcptuned_log_restored);
+	tcptuned_kernel_undo_overrides(kernel);
+	namespaces = tcptuned_kernel_release_flows(kernel->link_fd[TCPTUNED_LINK_RELEASE],
+						   &refused);
+	if (namespaces < 0)
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "open connections keep the buffers they have: %s",
+			     strerror(-namespaces));
+	if (refused)
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "processes or network namespaces that may not be looked into: %u; "
+			     "connections there keep the buffers they have (CAP_SYS_ADMIN and "
+			     "CAP_SYS_PTRACE are needed)",
+			     refused);
+	if (kernel->map_fd[TCPTUNED_MAP_META] >= 0)
+		tcptuned_sysctls_restore(kernel->map_fd[TCPTUNED_MAP_META], tcptuned_log_restored);
+	tcptuned_kernel_detach(kernel);
+	tcptuned_log(TCPTUNED_LOG_INFO, "detached; nothing is left pinned in %s",
+		     kernel->pin_dir);
+}
+
+int tcptuned_daemon_detach(const struct tcptuned_config *config, struct tcptuned_error *err)
+{
+	_cleanup_close_ int lock_fd = tcptuned_lock_take(config->runtime_directory, err);
+	_cleanup_close_ int pins_lock_fd = -1;
+	struct tcptuned_kernel kernel;
+	int error;
+
+	if (lock_fd < 0)
+		return lock_fd;
+	error = tcptuned_lock_pins(config->bpffs, &pins_lock_fd, err);
+	if (error)
+		return error;
+	error = tcptuned_kernel_open(&kernel, config->bpffs, err);
+	if (error == -ENOENT) {
+		tcptuned_log(TCPTUNED_LOG_INFO, "%s: there is nothing to detach", err->text);
+		return 0;
+	}
+	if (error)
+		return error;
+	/* what the programs learned since the daemon was killed: their maps are about to go */
+	tcptuned_paths_save_left(&kernel, config->state_directory);
+	tcptuned_take_back(&kernel);
+	tcptuned_kernel_close(&kernel);
+	return 0;
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/memory_limits.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/param.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+
+#include <tcptuned/algo/budget.h>
+
+#include "util/cleanup.h"
+#include "util/log.h"
+
+/*
+ * `receive_window_max = auto`, bytes: buffers of 64 MB, and with them 1 Gbit/s at 250 ms. It is
+ * what any connection of the host may come to hold in the kernel, so that more is asked for by name.
+ */
+#define WINDOW_AUTO	(32u << 20)
+#define WINDOW_AUTO_MIN (4u << 20)
+#define WINDOW_MIN	(64u << 10) /* of any receive_window_max */
+
+/* So many connections may have a record, however little memory there is. */
+#define RECORDS_MAX_LEAST 65536
+
+/*
+ * The memory, in bytes, at which the kernel begins to press TCP: the middle value of tcp_mem. That
+ * is one for the host, and to be seen in the first network namespace only; in another one it is
+ * taken to be what the kernel makes it at boot (tcp_init_mem()), a sixteenth of what there is.
+ */
+static uint64_t pressure_bytes(bool *ret_seen)
+{
+	uint64_t pages = tcptuned_sysctl_number("net.ipv4.tcp_mem", 1);
+
+	*ret_seen = pages;
+	if (!pages)
+		pages = (uint64_t)sysconf(_SC_PHYS_PAGES) / 16;
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+struct tcptuned_window_limits tcptuned_window_limits(const struct tcptuned_daemon *d,
+						     enum tcptuned_sysctl which)
+{
+	uint64_t maximum = tcptuned_sysctl_maximum_before(d->kernel.map_fd[TCPTUNED_MAP_META], which);
+	struct tcptuned_window_limits limits = { .kernel_max = (uint32_t)MIN(maximum, INT_MAX) };
+	bool seen;
+	uint64_t quarter = pressure_bytes(&seen) / 4;
+
+	limits.window_kernel = MAX(limits.kernel_max / 2, WINDOW_MIN);
+	limits.window_auto = (uint32_t)MAX(MIN(quarter, WINDOW_AUTO), WINDOW_AUTO_MIN);
+	limits.window_auto = MAX(limits.window_auto, limits.window_kernel);
+	return limits;
+}
+
+uint32_t tcptuned_window_max(const struct tcptuned_window_limits *limits, uint32_t configured)
+{
+	if (configured == TCPTUNED_WINDOW_KERNEL)
+		return limits->window_kernel;
+	return configured ? configured : limits->window_auto;
+}
+
+/* The budget: as configured, or three quarters of what the kernel lets TCP have unpressed. */
+static uint64_t budget_total(struct tcptuned_daemon *d)
+{
+	bool seen;
+	uint64_t total = pressure_bytes(&seen) / 4 * 3;
+
+	if (d->config->budget_bytes)
+		return d->config->budget_bytes;
+	if (!seen)
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+				  "memory.budget: net.ipv4.tcp_mem cannot be read, which is the "
+				  "first network namespace's: auto is %llu bytes here, by the "
+				  "memory that there is",
+				  (unsigned long long)total);
+	return total;
+}
+
+/* A connection's record takes about 1 KB of slab: all of them at most 1/64 of the memory. */
+static uint64_t records_max(void)
+{
+	uint64_t bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+
+	return bytes / 64 / 1024 > RECORDS_MAX_LEAST ? bytes / 64 / 1024 : RECORDS_MAX_LEAST;
+}
+
+/* Programs add to the record while it is read and written: only the limits are the daemon's. */
+int tcptuned_budget_set(struct tcptuned_daemon *d)
+{
+	int fd = d->kernel.map_fd[TCPTUNED_MAP_BUDGET];
+	__u64 total = budget_total(d);
+	struct budget *mapped;
+
+	mapped = mmap(NULL, sizeof(struct budget), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (mapped == MAP_FAILED)
+		return -errno;
+	__atomic_store_n(&mapped->total, total, __ATOMIC_RELAXED);
+	__atomic_store_n(&mapped->records_max, records_max(), __ATOMIC_RELAXED);
+	munmap(mapped, sizeof(struct budget));
+	return 0;
+}
+
+bool tcptuned_budget_is_short(const struct tcptuned_daemon *d)
+{
+	int fd = d->kernel.map_fd[TCPTUNED_MAP_BUDGET];
+	struct budget budget;
+	__u32 zero = 0;
+
+	/* One prefix may want more than its half while the others want nothing. */
+	return !bpf_map_lookup_elem(fd, &zero, &budget) && budget.total &&
+	       budget.wanted > budget_prefix_max(&budget);
+}
+
+/* ---- the buffers of one socket --------------------------------------------------------- */
+
+/*
+ * What setsockopt() can give one socket, as a socket says it: not one of TCP, whose requests
+ * tcptuned sees to itself. 0: it cannot be told.
+ */
+static uint32_t buffer_max_of_socket(int option)
+{
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int most = INT_MAX, bytes;
+	socklen_t len = sizeof(bytes);
+
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, option, &most, sizeof(most)) ||
+	    getsockopt(fd, SOL_SOCKET, option, &bytes, &len))
+		return 0;
+	return (uint32_t)bytes;
+}
+
+/*
+ * The memory that setsockopt() with @option, and bpf_setsockopt(), can give one socket: twice the
+ * number of the sysctl @name. Older kernels do not show it in other network namespaces than the
+ * first.
+ */
+static uint32_t buffer_max(const char *name, int option)
+{
+	uint64_t number = tcptuned_sysctl_number(name, 0);
+
+	return number ? (uint32_t)MIN(2 * number, INT_MAX) : buffer_max_of_socket(option);
+}
+
+/*
+ * The last number of tcp_rmem (tcp_wmem) for such windows. Windows take half of their buffer at
+ * first (TCP_DEFAULT_SCALING_RATIO). The kernel takes the window scale from tcp_rmem, too, and for a
+ * power of two it takes one more than a byte less would need (tcp_select_initial_window()). Coarse
+ * scales are harmful, since a window can be made smaller only by an ACK for more bytes than its
+ * unit: each other ACK promises up to that much memory anew. And administrators set powers of two: a
+ * limit that is found when tcptuned stops is then theirs, and stays.
+ */
+static uint64_t buffer_for(uint32_t window)
+{
+	uint64_t bytes = MIN(2ull * window, INT_MAX);
+
+	return bytes && !(bytes & (bytes - 1)) ? bytes - 1 : bytes;
+}
+
+/* The largest window of the policies of this mode in a direction, bytes; 0: there is none. */
+static uint32_t max_window(const struct tcptuned_daemon *d, enum tcptuned_mode mode, bool receive)
+{
+	uint32_t max = 0;
+
+	for (size_t i = 0; i < d->policies_len; i++) {
+		const struct tcptuned_policy *p = &d->policies[i].record;
+
+		if (p->mode == mode)
+			max = MAX(max, receive ? p->rcv_window_max : p->snd_window_max);
+	}
+	return max;
+}
+
+/* The sysctl holds for every connection, so that it has to do for the largest window of all. */
+static void set_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl which)
+{
+	int meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META];
+	bool receive = which == TCPTUNED_SYSCTL_TCP_RMEM;
+	uint64_t before = tcptuned_sysctl_maximum_before(meta_fd, which);
+	uint64_t bytes = buffer_for(max_window(d, TCPTUNED_TUNE, receive));
+	uint64_t would = buffer_for(max_window(d, TCPTUNED_OBSERVE, receive));
+	const char *name = tcptuned_sysctl_name(which);
+	char value[TCPTUNED_SYSCTL_VALUE];
+	int changed;
+
+	if (d->options->dry_run && would > before)
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_INFO,
+				  "dry run: would set the maximum of %s to %llu", name,
+				  (unsigned long long)would);
+	if (bytes <= before) {
+		tcptuned_sysctl_restore(meta_fd, which, tcptuned_log_restored);
+		return;
+	}
+	changed = tcptuned_sysctl_set_maximum(meta_fd, which, bytes, value);
+	if (changed > 0)
+		tcptuned_log(TCPTUNED_LOG_INFO, "%s set to %s", name, value);
+	if (changed < 0)
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+				  "the maximum of %s cannot be set to %llu: %s; windows stay within "
+				  "half of what it is",
+				  name, (unsigned long long)bytes, strerror(-changed));
+}
+
+/*
+ * A send buffer that was held once is locked, and has to be made as large again as the kernel would
+ * have made it: bpf_setsockopt() gives twice net.core.wmem_max.
+ */
+static void raise_wmem_max(struct tcptuned_daemon *d)
+{
+	uint64_t bytes = buffer_for(max_window(d, TCPTUNED_TUNE, false));
+	int meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META];
+	char value[TCPTUNED_SYSCTL_VALUE], wanted[TCPTUNED_SYSCTL_VALUE];
+	int changed;
+
+	if (bytes <= tcptuned_sysctl_maximum_before(meta_fd, TCPTUNED_SYSCTL_TCP_WMEM) ||
+	    bytes / 2 <= tcptuned_sysctl_maximum_before(meta_fd, TCPTUNED_SYSCTL_WMEM_MAX)) {
+		tcptuned_sysctl_restore(meta_fd, TCPTUNED_SYSCTL_WMEM_MAX, tcptuned_log_restored);
+		return;
+	}
+	snprintf(wanted, sizeof(wanted), "%llu", (unsigned long long)(bytes + 1) / 2);
+	changed = tcptuned_sysctl_set(meta_fd, TCPTUNED_SYSCTL_WMEM_MAX, wanted, value);
+	if (changed > 0)
+		tcptuned_log(TCPTUNED_LOG_INFO, "net.core.wmem_max set to %s", value);
+	if (changed < 0)
+		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+				  "net.core.wmem_max cannot be set to %s: %s; send buffers are left "
+				  "to the kernel",
+				  wanted, strerror(-changed));
+}
+
+void tcptuned_buffer_limits_set(struct tcptuned_daemon *d)
+{
+	uint32_t receive = buffer_max("net.core.rmem_max", SO_RCVBUF);
+	uint32_t send;
+
+	set_limit(d, TCPTUNED_SYSCTL_TCP_RMEM);
+	set_limit(d, TCPTUNED_SYSCTL_TCP_WMEM);
+	raise_wmem_max(d);
+	send = buffer_max("net.core.wmem_max", SO_SNDBUF);
+	for (size_t i = 0; i < d->policies_len; i++) {
+		d->policies[i].record.rcv_buffer_max = receive;
+		d->policies[i].record.snd_buffer_max = send;
+	}
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/reload.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <systemd/sd-daemon.h>
+
+#include "config/diff.h"
+#include "config/load.h"
+#include "core/apply.h"
+#include "core/congestion_control.h"
+#include "util/log.h"
+
+static void log_difference(void *ctx, const char *key, const char *was, const char *now,
+			   bool live)
+{
+	tcptuned_log(live ? TCPTUNED_LOG_INFO : TCPTUNED_LOG_WARNING, "%s: %s -> %s%s", key,
+		     was[0] ? was : "none", now[0] ? now : "none",
+		     live ? "" : " (takes effect at the next start)");
+}
+
+static void reject(struct tcptuned_daemon *d, const struct tcptuned_error *why)
+{
+	tcptuned_log(TCPTUNED_LOG_ERROR, "%s", why->text);
+	tcptuned_log(TCPTUNED_LOG_ERROR, "the configuration before it stays in force");
+	snprintf(d->trouble.rejected, sizeof(d->trouble.rejected), "%s", why->text);
+}
+
+static void configure_metrics(struct tcptuned_daemon *d)
+{
+	if (d->scrape && tcptuned_scrape_configure(d->scrape, d->config->metrics_flows))
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "metrics.flows: there is no memory for %u; as many are shown as before",
+			     d->config->metrics_flows);
+}
+
+/*
+ * @new takes the place of the one in force, or nothing changes. What differs is said when it is
+ * in force: who reads it in the log can rely on it.
+ */
+static bool take_configuration(struct tcptuned_daemon *d, struct tcptuned_config *new)
+{
+	struct tcptuned_config before = *d->config;
+	struct tcptuned_config written = *new; /* with the keys that only a start can change */
+	struct tcptuned_error err = { 0 };
+
+	tcptuned_config_keep_fixed(new, &before);
+	*d->config = *new;
+	if (!tcptuned_apply(d, &err)) {
+		tcptuned_disabled_forget(&d->disabled, d->policies, d->policies_len);
+		configure_metrics(d);
+		if (!tcptuned_config_diff(&before, &written, log_difference, NULL))
+			tcptuned_log(TCPTUNED_LOG_INFO, "reloaded: nothing differs");
+		tcptuned_config_free(&before);
+		tcptuned_log_set_level(new->log_level);
+		d->trouble.rejected[0] = '\0';
+		return true;
+	}
+	reject(d, &err);
+	tcptuned_config_free(new);
+	*d->config = before;
+	tcptuned_apply_again(d);
+	return false;
+}
+
+/* Whatever can be found wrong with it is found before anything is changed. */
+static int read_configuration(const struct tcptuned_daemon *d, struct tcptuned_config *ret,
+			      struct tcptuned_error *err)
+{
+	int error = tcptuned_config_load(d->options->config_path, d->options->set, ret, err);
+
+	if (error)
+		return error;
+	error = tcptuned_policies_check(ret, err);
+	if (error)
+		tcptuned_config_free(ret);
+	return error;
+}
+
+void tcptuned_reload(struct tcptuned_daemon *d)
+{
+	struct tcptuned_error err = { 0 };
+	struct tcptuned_config new;
+	struct timespec now;
+	bool taken = false;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld",
+		   now.tv_sec * 1000000ll + now.tv_nsec / 1000);
+	if (read_configuration(d, &new, &err))
+		reject(d, &err);
+	else
+		taken = take_configuration(d, &new);
+	if (d->scrape)
+		tcptuned_scrape_count_reload(d->scrape, taken);
+	sd_notify(0, "READY=1");
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "host/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/cleanup.h"
+
+static int running_already(const char *what, const char *pid, struct tcptuned_error *err)
+{
+	return tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_RUNNING,
+			     "another tcptuned runs (process %s, lock %s); stop that one first: "
+			     "systemctl stop tcptuned",
+			     pid[0] ? pid : "unknown", what);
+}
+
+int tcptuned_lock_pins(const char *bpffs, int *ret_fd, struct tcptuned_error *err)
+{
+	struct stat st;
+
+	*ret_fd = open(bpffs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (*ret_fd < 0 || fstat(*ret_fd, &st) || st.st_mode & 077)
+		return 0;
+	if (flock(*ret_fd, LOCK_EX | LOCK_NB))
+		return running_already(bpffs, "", err);
+	return 0;
+}
+
+/* Who could replace the lock could have a second daemon run. */
+static int check_directory(const char *path, struct tcptuned_error *err)
+{
+	struct stat st;
+
+	if (!lstat(path, &st) && S_ISDIR(st.st_mode) && !(st.st_mode & 022) &&
+	    (!st.st_uid || st.st_uid == geteuid()))
+		return 0;
+	return tcptuned_fail(err, EPERM, TCPTUNED_EXIT_NOT_PERMITTED,
+			     "tcptuned.runtime_directory: %s is not a directory that root alone may "
+			     "write to; chown root %s && chmod 0755 %s, or name another one",
+			     path, path, path);
+}
+
+int tcptuned_lock_take(const char *directory, struct tcptuned_error *err)
+{
+	char path[PATH_MAX];
+	_cleanup_close_ int fd = -1;
+	int error;
+
+	if (mkdir(directory, 0755) && errno != EEXIST)
+		return tcptuned_fail(err, errno,
+				     tcptuned_exit_of(errno, TCPTUNED_EXIT_INTERNAL),
+				     "tcptuned.runtime_directory: %s cannot be made: %s; %s",
+				     directory, strerror(errno), tcptuned_remedy_to_write(errno));
+	error = check_directory(directory, err);
+	if (error)
+		return error;
+	snprintf(path, sizeof(path), "%s/lock", directory);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600); /* nobody else may lock it */
+	if (fd < 0)
+		return tcptuned_fail(err, errno,
+				     tcptuned_exit_of(errno, TCPTUNED_EXIT_INTERNAL),
+				     "tcptuned.runtime_directory: %s cannot be opened: %s; %s",
+				     path, strerror(errno), tcptuned_remedy_to_write(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB)) {
+		char pid[16] = "";
+
+		if (pread(fd, pid, sizeof(pid) - 1, 0) < 0)
+			pid[0] = '\0';
+		pid[strcspn(pid, "\n")] = '\0';
+		return running_already(path, pid, err);
+	}
+	if (ftruncate(fd, 0) || dprintf(fd, "%d\n", getpid()) < 0)
+		return tcptuned_fail(err, errno, TCPTUNED_EXIT_INTERNAL, "%s: %s", path,
+				     strerror(errno));
+	return tcptuned_take_fd(&fd);
+}

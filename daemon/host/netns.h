@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Every network namespace of the host: those of processes, and those with a name. */
+#ifndef TCPTUNED_HOST_NETNS_H
+#define TCPTUNED_HOST_NETNS_H
+
+struct tcptuned_netns_missed {
+	unsigned int refused;  /* names and processes that are there, but may not be entered */
+	unsigned int vanished; /* names that no longer had a namespace when their turn came */
+};
+
+/*
+ * Call @visit once in each network namespace that can be entered, the caller's own first, and
+ * come back to that one. @ret_missed may be NULL. Returns how many were visited, or a negative
+ * errno when even the own one cannot be kept hold of.
+ */
+int tcptuned_netns_for_each(void (*visit)(void *ctx), void *ctx,
+			    struct tcptuned_netns_missed *ret_missed);
+
+#endif

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "kern/struct_ops.h"
+
+#include <errno.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+
+#define KERNEL_BPF_STRUCT_OPS 44 /* an attach type of Linux 6.4 */
+
+/*
+ * Filling the map registers the congestion control, or, in a map made for a link, makes it
+ * ready for one; libbpf 1.1 fills it only, later ones make the link too. Returns 0 or a negative
+ * errno, and in @ret_link_fd a link that was made, else -1.
+ */
+static int fill(struct bpf_map *map, int *ret_link_fd)
+{
+	struct bpf_link *link = bpf_map__attach_struct_ops(map);
+	int fd = link ? bpf_link__fd(link) : -1;
+
+	*ret_link_fd = -1;
+	if (!link)
+		return -errno;
+	/*
+	 * The registration is held by our descriptor or by the map, and must not end with libbpf's
+	 * object; a link of libbpf's own would hold it beside ours, for as long as we live.
+	 */
+	if (fd >= 0 && fd != bpf_map__fd(map))
+		*ret_link_fd = dup(fd);
+	else
+		bpf_link__disconnect(link);
+	bpf_link__destroy(link);
+	return 0;
+}
+
+static bool is_for_link(const struct bpf_map *map)
+{
+	return bpf_map__map_flags(map) & TCPTUNED_STRUCTOPS_LINK;
+}
+
+int tcptuned_structops_register(struct bpf_map *map, int *ret_link_fd)
+{
+	int error = fill(map, ret_link_fd);
+
+	if (error == -EBUSY && is_for_link(map)) /* filled before */
+		error = 0;
+	if (error || !is_for_link(map) || *ret_link_fd >= 0)
+		return error;
+	*ret_link_fd = bpf_link_create(bpf_map__fd(map), 0, KERNEL_BPF_STRUCT_OPS, NULL);
+	return *ret_link_fd < 0 ? -errno : 0;
+}
+
+int tcptuned_structops_replace(struct bpf_map *map, int link_fd)
+{
+	int made, error;
+
+	if (!is_for_link(map) || link_fd < 0)
+		return -EOPNOTSUPP;
+	/* A libbpf that makes the link, too, is told that the name is taken: filled it is. */
+	error = fill(map, &made);
+	if (made >= 0) { /* nobody had the name */
+		close(made);
+		return -ENOLINK;
+	}
+	if (error && error != -EEXIST)
+		return error;
+	return bpf_link_update(link_fd, bpf_map__fd(map), NULL) ? -errno : 0;
+}
+
+void tcptuned_structops_unregister(int map_fd)
+{
+	__u32 zero = 0;
+
+	bpf_map_delete_elem(map_fd, &zero);
+}

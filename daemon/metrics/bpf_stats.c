@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "metrics/bpf_stats.h"
+#include "util/cleanup.h"
+
+/* Names of our own, since the kernel's are cut at 15 characters. */
+static const char *const program_names[TCPTUNED_PROG_BITCP_FIRST] = {
+	[TCPTUNED_PROG_SOCKOPS] = "sockops",
+	[TCPTUNED_PROG_SETSOCKOPT] = "setsockopt",
+	[TCPTUNED_PROG_GETSOCKOPT] = "getsockopt",
+	[TCPTUNED_PROG_DESTROYED] = "destroyed",
+	[TCPTUNED_PROG_DUMP_FLOWS] = "dump_flows",
+	[TCPTUNED_PROG_ADOPT_FLOWS] = "adopt_flows",
+	[TCPTUNED_PROG_RELEASE_FLOWS] = "release_flows",
+	[TCPTUNED_PROG_UNDO_OVERRIDES] = "undo_overrides",
+	[TCPTUNED_PROG_APPLY_POLICIES] = "apply_policies",
+	[TCPTUNED_PROG_REST_FLOWS] = "rest_flows",
+	[TCPTUNED_PROG_RECALL_FLOWS] = "recall_flows",
+};
+
+/*
+ * What the kernel puts before a value in socket storage: struct bpf_local_storage_elem fills
+ * a cache line, then one pointer (bpf_local_storage.h, 6.1 to 7.2).
+ */
+#define STORAGE_HEAD_BYTES (64 + 8)
+
+/* And once per socket, struct bpf_local_storage, if no other map needed it already. */
+#define STORAGE_SOCKET_BYTES 168
+
+/* The sizes that kmalloc() and bpf_mem_alloc() hand out: powers of two, and 96 and 192. */
+static __u64 allocated_bytes(__u64 size)
+{
+	__u64 class = 16;
+
+	while (class < size)
+		class *= 2;
+	return class / 4 * 3 >= size && class <= 256 && class >= 128 ? class / 4 * 3 : class;
+}
+
+/* What the kernel allocates for one record in socket storage of the map @fd, or 0. */
+static __u64 storage_bytes(int fd)
+{
+	struct bpf_map_info info = {};
+	__u32 len = sizeof(info);
+
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &len))
+		return 0;
+	return allocated_bytes(STORAGE_HEAD_BYTES + info.value_size) +
+	       allocated_bytes(STORAGE_SOCKET_BYTES);
+}
+
+/* @name NULL: one of BI-TCP's, as the kernel has it. */
+static void read_program(struct tcptuned_bpfstats *stats, const char *name, int fd)
+{
+	struct tcptuned_program_stats *program = &stats->programs[stats->programs_len];
+	struct bpf_prog_info info = {};
+	__u32 len = sizeof(info);
+
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &len))
+		return;
+	program->verified_insns = info.verified_insns;
+	program->runs = info.run_cnt;
+	program->run_time_ns = info.run_time_ns;
+	if (name)
+		snprintf(program->name, sizeof(program->name), "%s", name);
+	else
+		snprintf(program->name, sizeof(program->name), "bitcp_%s", info.name);
+	stats->programs_len++;
+}
+
+static bool sysctl_enabled(void)
+{
+	_cleanup_close_ int fd =
+		open("/proc/sys/kernel/bpf_stats_enabled", O_RDONLY | O_CLOEXEC);
+	char digit = '0';
+
+	return fd >= 0 && read(fd, &digit, 1) == 1 && digit != '0';
+}
+
+void tcptuned_bpfstats_read(struct tcptuned_bpfstats *stats, const struct tcptuned_kernel *kernel)
+{
+	unsigned int i;
+
+	memset(stats, 0, sizeof(*stats));
+	stats->enabled = sysctl_enabled();
+	for (i = 0; i < TCPTUNED_PROGS; i++)
+		read_program(stats, i < TCPTUNED_PROG_BITCP_FIRST ? program_names[i] : NULL,
+			     kernel->prog_fd[i]);
+	stats->storage_bytes = storage_bytes(kernel->map_fd[TCPTUNED_MAP_FLOWS]);
+}
+
+void tcptuned_process_stats_read(struct tcptuned_process_stats *stats)
+{
+	_cleanup_fclose_ FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long long resident_pages;
+	struct timespec cpu;
+
+	memset(stats, 0, sizeof(*stats));
+	if (file && fscanf(file, "%*s %llu", &resident_pages) == 1)
+		stats->resident_bytes = resident_pages * (__u64)sysconf(_SC_PAGESIZE);
+	if (!clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu))
+		stats->cpu_ns = (__u64)cpu.tv_sec * 1000000000 + (__u64)cpu.tv_nsec;
+}

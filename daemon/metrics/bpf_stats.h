@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What tcptuned itself costs: its programs' run time, its records' memory, the daemon's own. */
+#ifndef TCPTUNED_METRICS_BPF_STATS_H
+#define TCPTUNED_METRICS_BPF_STATS_H
+
+#include <stdbool.h>
+#include <linux/types.h>
+
+#include "kern/kernel.h"
+
+struct tcptuned_program_stats {
+	char name[32];
+	__u32 verified_insns; /* that the verifier walked; 0 before Linux 5.16 */
+	__u64 runs;	      /* only while the kernel's statistics are on */
+	__u64 run_time_ns;
+};
+
+struct tcptuned_bpfstats {
+	bool enabled; /* runs and run_time_ns are being counted */
+	unsigned int programs_len;
+	struct tcptuned_program_stats programs[TCPTUNED_PROGS];
+	__u64 storage_bytes; /* one connection's record, as the kernel allocates it */
+};
+
+struct tcptuned_process_stats {
+	__u64 resident_bytes;
+	__u64 cpu_ns; /* user and system */
+};
+
+/* Ask the kernel about every program of @kernel, and the size of a record. What cannot be had stays 0. */
+void tcptuned_bpfstats_read(struct tcptuned_bpfstats *stats, const struct tcptuned_kernel *kernel);
+
+/* This process. What cannot be had stays 0. */
+void tcptuned_process_stats_read(struct tcptuned_process_stats *stats);
+
+#endif

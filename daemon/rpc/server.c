@@ -1,0 +1,643 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "rpc/server.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "rpc/events.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+
+#define CLIENTS_MAX	  16
+#define REQUEST_TIMEOUT_S 5
+#define ANSWER_TIMEOUT_S  30
+
+/* What a listener may leave unread before events are left out. */
+#define LISTENER_BYTES (256u << 10)
+
+/* With more than this in answers that are not taken yet, no further one is made. */
+#define PENDING_BYTES (64ull << 20)
+
+enum state {
+	FREE = 0,
+	ASKING,	   /* its request is on its way */
+	ANSWERED,  /* it takes the answer, then it is closed */
+	LISTENING, /* it gets events */
+	STOPPING,  /* it waits for the daemon's end */
+};
+
+struct client {
+	enum state state;
+	int fd;
+	pid_t pid;
+	uid_t uid;
+	__u64 deadline_ms; /* 0: none */
+	size_t len;	   /* of the request so far */
+	char request[TCPTUNED_REQUEST_MAX + 1];
+	struct tcptuned_buf out;
+	size_t sent; /* of out */
+	struct tcptuned_filter filter; /* whose events it gets */
+	__u64 lost;		       /* events that it was not told yet to have missed */
+};
+
+struct tcptuned_control {
+	struct tcptuned_control_options options;
+	struct sockaddr_un address;
+	gid_t gid;
+	int listen_fd, epoll_fd;
+	struct tcptuned_events *events; /* while somebody listens */
+	__u64 renew_ms;			/* when to renew them */
+	__s64 realtime_ns;
+	struct client clients[CLIENTS_MAX];
+	bool stop_asked; /* also of a client that has hung up since */
+	bool answered;	 /* a request, in this turn */
+	pid_t stop_pid;
+	uid_t stop_uid;
+};
+
+/* ---- clients ------------------------------------------------------------------------------ */
+
+#define for_each_client(control, client)                                                \
+	for (struct client *client = (struct client *)(control)->clients;               \
+	     client < (control)->clients + CLIENTS_MAX; client++)
+
+static unsigned int count_in_state(const struct tcptuned_control *control, enum state state)
+{
+	unsigned int count = 0;
+
+	for_each_client(control, client)
+		count += client->state == state;
+	return count;
+}
+
+/* Nobody listens any more: then no events are made. */
+static void release_events(struct tcptuned_control *control)
+{
+	if (!control->events || count_in_state(control, LISTENING))
+		return;
+	tcptuned_events_close(control->events);
+	control->events = NULL;
+}
+
+static void end_client(struct tcptuned_control *control, struct client *client)
+{
+	close(client->fd);
+	tcptuned_buf_free(&client->out);
+	client->fd = -1;
+	client->state = FREE;
+	release_events(control);
+}
+
+/*
+ * Wait for room to write only while there is something to be written; and not for input once
+ * the request is there, for the end of it would be "input" again and again.
+ */
+static void watch_client(struct tcptuned_control *control, struct client *client)
+{
+	struct epoll_event event = {
+		.events = (client->state == ANSWERED ? 0 : EPOLLIN) |
+			  (client->sent < client->out.len ? EPOLLOUT : 0),
+		.data.ptr = client,
+	};
+
+	epoll_ctl(control->epoll_fd, EPOLL_CTL_MOD, client->fd, &event);
+}
+
+/* What was sent need not be kept. */
+static void forget_sent(struct client *client)
+{
+	size_t left = client->out.len - client->sent;
+
+	if (left && client->sent < LISTENER_BYTES / 2)
+		return;
+	memmove(client->out.data, client->out.data + client->sent, left);
+	client->out.len = left;
+	client->sent = 0;
+}
+
+/* Send what can be sent; the client may be gone afterwards. */
+static void push(struct tcptuned_control *control, struct client *client)
+{
+	ssize_t sent = 0;
+
+	/* For want of memory: nothing more would ever be told. One that asks again may be luckier. */
+	if (client->state == LISTENING && client->out.error) {
+		end_client(control, client);
+		return;
+	}
+	while (client->sent < client->out.len) {
+		sent = send(client->fd, client->out.data + client->sent,
+			    client->out.len - client->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (sent < 0)
+			break;
+		client->sent += (size_t)sent;
+	}
+	if (sent < 0 && errno != EAGAIN && errno != EINTR) {
+		end_client(control, client);
+		return;
+	}
+	if (client->state == ANSWERED && client->sent == client->out.len) {
+		end_client(control, client);
+		return;
+	}
+	if (client->state == LISTENING)
+		forget_sent(client);
+	watch_client(control, client);
+}
+
+/* ---- events ------------------------------------------------------------------------------- */
+
+static bool has_room(const struct client *client, size_t len)
+{
+	return client->out.len - client->sent + len <= LISTENER_BYTES;
+}
+
+/* What @client has missed, as soon as there is room to say it. */
+static void tell_lost(struct client *client)
+{
+	if (!client->lost || !has_room(client, 128))
+		return;
+	tcptuned_event_format_lost(&client->out, client->lost);
+	client->lost = 0;
+}
+
+/* One line for @client, unless it has left too many unread. */
+static void tell(struct client *client, const struct tcptuned_buf *line)
+{
+	if (!has_room(client, line->len + 128)) {
+		client->lost++;
+		return;
+	}
+	tell_lost(client);
+	tcptuned_buf_add(&client->out, line->data, line->len);
+}
+
+static void on_event(void *ctx, const struct tcptuned_event *event)
+{
+	struct tcptuned_control *control = ctx;
+	struct tcptuned_buf line;
+	char number[TCPTUNED_POLICY_NAME_MAX];
+
+	tcptuned_buf_init(&line, 4096);
+	tcptuned_event_format(&line, event,
+			      tcptuned_source_policy(&control->options.source, event->policy,
+						     number),
+			      control->realtime_ns);
+	for_each_client(control, client)
+		if (client->state == LISTENING && !line.error &&
+		    tcptuned_event_matches(event, &client->filter))
+			tell(client, &line);
+	tcptuned_buf_free(&line);
+}
+
+/* Hand on what there is, and what is missing. */
+static void run_events(struct tcptuned_control *control)
+{
+	__u64 now = tcptuned_monotonic_ms();
+
+	if (!control->events)
+		return;
+	control->realtime_ns = tcptuned_realtime_ns();
+	tcptuned_events_read(control->events);
+	if (control->renew_ms <= now) {
+		__u64 lost = tcptuned_events_lost(control->events);
+
+		tcptuned_events_renew(control->events);
+		control->renew_ms = now + 1000;
+		for_each_client(control, client) {
+			if (client->state != LISTENING)
+				continue;
+			client->lost += lost;
+			tell_lost(client);
+		}
+	}
+	for_each_client(control, client)
+		if (client->state == LISTENING)
+			push(control, client);
+}
+
+static int listen_to_events(struct tcptuned_control *control, struct client *client,
+			    const struct tcptuned_filter *filter, struct tcptuned_error *err)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int error;
+
+	if (!control->events) {
+		error = tcptuned_events_open(&control->events, control->options.source.kernel,
+					     on_event, control);
+		if (error)
+			return tcptuned_fail(err, -error, TCPTUNED_EXIT_KERNEL,
+					     "there are no events: %s", strerror(-error));
+		control->renew_ms = tcptuned_monotonic_ms() + 1000;
+		epoll_ctl(control->epoll_fd, EPOLL_CTL_ADD, tcptuned_events_fd(control->events),
+			  &event);
+	}
+	client->state = LISTENING;
+	client->filter = *filter;
+	client->deadline_ms = 0;
+	tcptuned_buf_puts(&client->out, "{\"event\":\"listening\"}\n");
+	return 0;
+}
+
+/* ---- requests ----------------------------------------------------------------------------- */
+
+static void refuse(struct client *client, const struct tcptuned_error *err)
+{
+	client->state = ANSWERED;
+	tcptuned_buf_free(&client->out);
+	tcptuned_answer_error(&client->out, err);
+}
+
+static int check_pending(const struct tcptuned_control *control, struct tcptuned_error *err)
+{
+	__u64 pending = 0;
+
+	for_each_client(control, client)
+		pending += client->out.size;
+	if (pending <= PENDING_BYTES)
+		return 0;
+	return tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_DAEMON,
+			     "others have not taken their answers yet; try again");
+}
+
+static bool changes(enum tcptuned_command command)
+{
+	return command == TCPTUNED_CMD_POLICY_ENABLE || command == TCPTUNED_CMD_POLICY_DISABLE ||
+	       command == TCPTUNED_CMD_POLICY_APPLY || command == TCPTUNED_CMD_PATHS_FORGET;
+}
+
+static int stop(struct tcptuned_control *control, struct client *client,
+		struct tcptuned_error *err)
+{
+	if (control->options.no_stop)
+		return tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_DAEMON, "%s",
+				     control->options.no_stop);
+	client->state = STOPPING;
+	client->deadline_ms = 0;
+	control->stop_asked = true;
+	control->stop_pid = client->pid;
+	control->stop_uid = client->uid;
+	tcptuned_buf_puts(&client->out, "{\"stopping\":true}\n");
+	return 0;
+}
+
+static int answer(struct tcptuned_control *control, struct client *client,
+		  const struct tcptuned_request *request, struct tcptuned_error *err)
+{
+	int error;
+
+	client->deadline_ms = tcptuned_monotonic_ms() + ANSWER_TIMEOUT_S * 1000ull;
+	if (request->command == TCPTUNED_CMD_EVENTS)
+		return listen_to_events(control, client, &request->filter, err);
+	if (request->command == TCPTUNED_CMD_STOP)
+		return stop(control, client, err);
+	client->state = ANSWERED;
+	control->answered = true;
+	error = check_pending(control, err);
+	if (error)
+		return error;
+	if (request->command == TCPTUNED_CMD_PATHS_FORGET && client->uid)
+		return tcptuned_fail(err, EPERM, TCPTUNED_EXIT_NOT_PERMITTED,
+				     "paths forget: only root may have paths forgotten; run it "
+				     "with sudo");
+	if (changes(request->command) && control->options.change)
+		return control->options.change(control->options.change_ctx, request, &client->out,
+					       err);
+	return tcptuned_answer(&control->options.source, request, &client->out, err);
+}
+
+static void handle_request(struct tcptuned_control *control, struct client *client, size_t len)
+{
+	struct tcptuned_error err = { .status = TCPTUNED_EXIT_INTERNAL };
+	struct tcptuned_request request;
+
+	client->deadline_ms = tcptuned_monotonic_ms() + ANSWER_TIMEOUT_S * 1000ull;
+	if (tcptuned_request_parse(client->request, len, &request, &err) ||
+	    answer(control, client, &request, &err))
+		refuse(client, &err);
+	push(control, client);
+}
+
+/* A request that has not come to its end of line, when nothing more can come. */
+static void handle_end(struct tcptuned_control *control, struct client *client)
+{
+	if (client->state == ASKING && client->len)
+		handle_request(control, client, client->len);
+	else
+		end_client(control, client);
+}
+
+/* Whoever is being answered has nothing more to say; a listener that hangs up is seen here. */
+static void drop_input(struct tcptuned_control *control, struct client *client)
+{
+	char nothing[256];
+	ssize_t got = recv(client->fd, nothing, sizeof(nothing), MSG_DONTWAIT);
+
+	if (client->state == ANSWERED) { /* hung up: sending says so */
+		push(control, client);
+		return;
+	}
+	if (!got || (got < 0 && errno != EAGAIN && errno != EINTR))
+		end_client(control, client);
+}
+
+static void handle_input(struct tcptuned_control *control, struct client *client)
+{
+	size_t room = sizeof(client->request) - client->len;
+	char *newline;
+	ssize_t got;
+
+	if (client->state != ASKING) {
+		drop_input(control, client);
+		return;
+	}
+	got = recv(client->fd, client->request + client->len, room, MSG_DONTWAIT);
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (got <= 0) {
+		handle_end(control, client);
+		return;
+	}
+	client->len += (size_t)got;
+	newline = memchr(client->request, '\n', client->len);
+	if (newline)
+		handle_request(control, client, (size_t)(newline - client->request));
+	else if (client->len == sizeof(client->request))
+		handle_request(control, client, client->len); /* too long, and told so */
+}
+
+/* ---- new clients -------------------------------------------------------------------------- */
+
+/* The mode of the socket keeps others out; should somebody have opened it, this does. */
+static bool is_member(int fd, gid_t gid)
+{
+	gid_t groups[256];
+	socklen_t len = sizeof(groups);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &len))
+		return false;
+	for (size_t i = 0; i < len / sizeof(groups[0]); i++)
+		if (groups[i] == gid)
+			return true;
+	return false;
+}
+
+static int check_peer(const struct tcptuned_control *control, int fd, struct ucred *ret,
+		      struct tcptuned_error *err)
+{
+	socklen_t len = sizeof(*ret);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ret, &len))
+		return tcptuned_fail(err, errno, TCPTUNED_EXIT_NOT_PERMITTED,
+				     "your credentials are not known");
+	if (!ret->uid || ret->gid == control->gid || is_member(fd, control->gid))
+		return 0;
+	return tcptuned_fail(err, EPERM, TCPTUNED_EXIT_NOT_PERMITTED,
+			     "you are neither root nor in the group that control.group names");
+}
+
+static void send_error(int fd, const struct tcptuned_error *err)
+{
+	struct tcptuned_buf out;
+
+	tcptuned_buf_init(&out, 4096);
+	tcptuned_answer_error(&out, err);
+	if (out.len)
+		send(fd, out.data, out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+	tcptuned_buf_free(&out);
+}
+
+static struct client *free_client(const struct tcptuned_control *control,
+				  struct tcptuned_error *err)
+{
+	for_each_client(control, client)
+		if (client->state == FREE)
+			return client;
+	tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_DAEMON,
+		      "%u others use the control socket, and that is as many as may; try again",
+		      CLIENTS_MAX);
+	return NULL;
+}
+
+static void accept_one(struct tcptuned_control *control, int accepted)
+{
+	_cleanup_close_ int fd = accepted;
+	struct tcptuned_error err = { 0 };
+	struct epoll_event event = { .events = EPOLLIN };
+	struct client *client = NULL;
+	struct ucred peer;
+
+	if (!check_peer(control, fd, &peer, &err))
+		client = free_client(control, &err);
+	if (!client) {
+		send_error(fd, &err);
+		return;
+	}
+	event.data.ptr = client;
+	if (epoll_ctl(control->epoll_fd, EPOLL_CTL_ADD, fd, &event))
+		return;
+	memset(client, 0, sizeof(*client));
+	tcptuned_buf_init(&client->out, TCPTUNED_ANSWER_MAX);
+	client->state = ASKING;
+	client->pid = peer.pid;
+	client->uid = peer.uid;
+	client->deadline_ms =
+		tcptuned_monotonic_ms() + REQUEST_TIMEOUT_S * 1000ull;
+	client->fd = tcptuned_take_fd(&fd);
+}
+
+/* As many as there may be at once, and then it is the others' turn. */
+static void accept_some(struct tcptuned_control *control)
+{
+	for (unsigned int i = 0; i < CLIENTS_MAX; i++) {
+		int fd = accept4(control->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd < 0)
+			return;
+		accept_one(control, fd);
+	}
+}
+
+/* ---- start, run, stop --------------------------------------------------------------------- */
+
+int tcptuned_control_group(const char *name, gid_t *ret_gid, struct tcptuned_error *err)
+{
+	struct group *group;
+
+	*ret_gid = 0;
+	if (!name || !name[0])
+		return 0;
+	group = getgrnam(name);
+	if (!group)
+		return tcptuned_fail(err, ENOENT, TCPTUNED_EXIT_CONFIG_TYPE,
+				     "control.group: there is no group %s; name one of this host",
+				     name);
+	*ret_gid = group->gr_gid;
+	return 0;
+}
+
+static int socket_failed(const struct tcptuned_control *control, struct tcptuned_error *err)
+{
+	return tcptuned_fail(err, errno, tcptuned_exit_of(errno, TCPTUNED_EXIT_INTERNAL),
+			     "tcptuned.runtime_directory: %s cannot be made: %s; %s",
+			     control->address.sun_path, strerror(errno),
+			     tcptuned_remedy_to_write(errno));
+}
+
+/* Nobody but its owner can connect before mode and group are as they should be. */
+static int make_socket(struct tcptuned_control *control, struct tcptuned_error *err)
+{
+	const char *path = control->address.sun_path;
+	mode_t before;
+	int error;
+
+	control->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (control->listen_fd < 0)
+		return socket_failed(control, err);
+	unlink(path); /* the lock of the directory is ours: nobody uses it */
+	before = umask(0177);
+	error = bind(control->listen_fd, (struct sockaddr *)&control->address,
+		     sizeof(control->address));
+	umask(before);
+	if (error)
+		return socket_failed(control, err);
+	if (control->gid && chown(path, (uid_t)-1, control->gid))
+		return tcptuned_fail(err, errno, TCPTUNED_EXIT_NOT_PERMITTED,
+				     "control.group: %s cannot be given to the group %s: %s; "
+				     "under systemd, add SupplementaryGroups=%s to the unit",
+				     path, control->options.group, strerror(errno),
+				     control->options.group);
+	if (chmod(path, 0660) || listen(control->listen_fd, CLIENTS_MAX))
+		return socket_failed(control, err);
+	return 0;
+}
+
+static int make_control(struct tcptuned_control *control, struct tcptuned_error *err)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int error;
+
+	error = tcptuned_control_group(control->options.group, &control->gid, err);
+	if (error)
+		return error;
+	if (tcptuned_control_address(control->options.directory, &control->address))
+		return tcptuned_fail(err, ENAMETOOLONG, TCPTUNED_EXIT_CONFIG_RANGE,
+				     "tcptuned.runtime_directory: %s is too long for the control "
+				     "socket in it; name one of at most %zu characters",
+				     control->options.directory,
+				     sizeof(control->address.sun_path) - sizeof("/control"));
+	control->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (control->epoll_fd < 0)
+		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL,
+				     "control socket: out of memory");
+	error = make_socket(control, err);
+	if (error)
+		return error;
+	event.data.ptr = control;
+	if (epoll_ctl(control->epoll_fd, EPOLL_CTL_ADD, control->listen_fd, &event))
+		return socket_failed(control, err);
+	return 0;
+}
+
+int tcptuned_control_start(struct tcptuned_control **ret,
+			   const struct tcptuned_control_options *options,
+			   struct tcptuned_error *err)
+{
+	struct tcptuned_control *control = calloc(1, sizeof(*control));
+	int error;
+
+	if (!control)
+		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL,
+				     "control socket: out of memory");
+	control->options = *options;
+	control->listen_fd = -1;
+	control->epoll_fd = -1;
+	error = make_control(control, err);
+	if (error) {
+		tcptuned_control_stop(control);
+		return error;
+	}
+	*ret = control;
+	return 0;
+}
+
+int tcptuned_control_fd(const struct tcptuned_control *control)
+{
+	return control->epoll_fd;
+}
+
+int tcptuned_control_timeout_ms(const struct tcptuned_control *control)
+{
+	__u64 now = tcptuned_monotonic_ms(), soonest = control->events ? control->renew_ms : 0;
+
+	for_each_client(control, client)
+		if (client->state != FREE && client->deadline_ms &&
+		    (!soonest || client->deadline_ms < soonest))
+			soonest = client->deadline_ms;
+	if (!soonest)
+		return -1;
+	return soonest > now ? (int)(soonest - now) : 0;
+}
+
+static void end_overdue(struct tcptuned_control *control)
+{
+	__u64 now = tcptuned_monotonic_ms();
+
+	for_each_client(control, client)
+		if (client->state != FREE && client->deadline_ms && client->deadline_ms <= now)
+			end_client(control, client);
+}
+
+bool tcptuned_control_run(struct tcptuned_control *control)
+{
+	struct epoll_event ready[64];
+	int len;
+
+	control->answered = false;
+	end_overdue(control);
+	len = epoll_wait(control->epoll_fd, ready, sizeof(ready) / sizeof(ready[0]), 0);
+	for (int i = 0; i < len; i++) {
+		struct client *client = ready[i].data.ptr;
+
+		if (!client) /* events, below */
+			continue;
+		if (ready[i].data.ptr == control)
+			accept_some(control);
+		else if (client->state == FREE) /* ended in this very turn */
+			continue;
+		else if (ready[i].events & EPOLLOUT)
+			push(control, client);
+		else
+			handle_input(control, client);
+	}
+	run_events(control);
+	return control->answered;
+}
+
+bool tcptuned_control_stop_asked(const struct tcptuned_control *control, pid_t *ret_pid,
+				 uid_t *ret_uid)
+{
+	*ret_pid = control->stop_pid;
+	*ret_uid = control->stop_uid;
+	return control->stop_asked;
+}
+
+void tcptuned_control_stop(struct tcptuned_control *control)
+{
+	if (!control)
+		return;
+	if (control->listen_fd >= 0)
+		unlink(control->address.sun_path);
+	for (unsigned int i = 0; i < CLIENTS_MAX; i++)
+		if (control->clients[i].state != FREE)
+			end_client(control, &control->clients[i]);
+	tcptuned_closep(&control->listen_fd);
+	tcptuned_closep(&control->epoll_fd);
+	free(control);
+}

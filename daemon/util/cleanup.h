@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What goes away by itself when a scope ends. */
+#ifndef TCPTUNED_UTIL_CLEANUP_H
+#define TCPTUNED_UTIL_CLEANUP_H
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static inline void tcptuned_closep(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+static inline void tcptuned_fclosep(FILE **file)
+{
+	if (*file)
+		fclose(*file);
+}
+
+static inline void tcptuned_closedirp(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
+static inline void tcptuned_freep(void *pointer)
+{
+	free(*(void **)pointer);
+}
+
+#define _cleanup_close_	   __attribute__((cleanup(tcptuned_closep)))
+#define _cleanup_fclose_   __attribute__((cleanup(tcptuned_fclosep)))
+#define _cleanup_closedir_ __attribute__((cleanup(tcptuned_closedirp)))
+#define _cleanup_free_	   __attribute__((cleanup(tcptuned_freep)))
+
+/* Hand a descriptor on: the caller's variable no longer owns it. */
+static inline int tcptuned_take_fd(int *fd)
+{
+	int taken = *fd;
+
+	*fd = -1;
+	return taken;
+}
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What time it is; CLOCK_MONOTONIC is also that of BPF, TCP and struct sk_buff's tstamp. */
+#ifndef TCPTUNED_UTIL_CLOCK_H
+#define TCPTUNED_UTIL_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline uint64_t tcptuned_clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static inline uint64_t tcptuned_monotonic_ns(void)
+{
+	return tcptuned_clock_ns(CLOCK_MONOTONIC);
+}
+
+static inline uint64_t tcptuned_monotonic_ms(void)
+{
+	return tcptuned_monotonic_ns() / 1000000;
+}
+
+#endif

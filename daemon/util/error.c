@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "util/error.h"
+#include "util/text.h"
+
+int tcptuned_fail(struct tcptuned_error *err, int errnum, enum tcptuned_exit status,
+		  const char *fmt, ...)
+{
+	va_list args;
+
+	if (err) {
+		err->status = status;
+		va_start(args, fmt);
+		vsnprintf(err->text, sizeof(err->text), fmt, args);
+		va_end(args);
+		/* What somebody wrote may be in it, and JSON takes no bytes that are not UTF-8. */
+		tcptuned_make_printable(err->text);
+	}
+	return -errnum;
+}
+
+static bool refused(int errnum)
+{
+	return errnum == EACCES || errnum == EPERM;
+}
+
+const char *tcptuned_remedy_to_read(int errnum)
+{
+	if (!refused(errnum))
+		return "check the file system";
+	if (geteuid())
+		return "run tcptuned as root, or allow it to be read";
+	return "root is refused as well: under systemd, tcptuned.service sees nothing of /home, "
+	       "/root and /tmp, and of other places what root owns or all may read; move it, to "
+	       "/etc/tcptuned for instance";
+}
+
+const char *tcptuned_remedy_to_write(int errnum)
+{
+	if (refused(errnum) && geteuid())
+		return "run tcptuned as root";
+	if (refused(errnum) || errnum == EROFS)
+		return "under systemd, allow it by ReadWritePaths= in a drop-in (systemctl edit "
+		       "tcptuned); else name another directory";
+	return "check the file system";
+}
+
+enum tcptuned_exit tcptuned_exit_of(int errnum, enum tcptuned_exit other)
+{
+	return refused(errnum) || errnum == EROFS ? TCPTUNED_EXIT_NOT_PERMITTED : other;
+}
+
+const char *tcptuned_exit_meaning(int status)
+{
+	switch (status) {
+#define TCPTUNED_EXIT_CASE(name, number, meaning) \
+	case number:                              \
+		return meaning;
+		TCPTUNED_EXIT_TABLE(TCPTUNED_EXIT_CASE)
+		TCPTUNED_CTL_EXIT_TABLE(TCPTUNED_EXIT_CASE)
+#undef TCPTUNED_EXIT_CASE
+	}
+	return NULL;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Address prefixes and port ranges, as people write them. */
+#ifndef TCPTUNED_UTIL_IP_PREFIX_H
+#define TCPTUNED_UTIL_IP_PREFIX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What any prefix can be written in, with its NUL. */
+#define TCPTUNED_PREFIX_TEXT 64
+
+struct tcptuned_prefix {
+	uint8_t address[16]; /* IPv4 as ::ffff:a.b.c.d */
+	uint8_t length;	     /* bits; of an IPv4 prefix 96 more than is written */
+	bool ipv4;
+};
+
+struct tcptuned_prefixes {
+	struct tcptuned_prefix *list;
+	size_t len;
+	size_t size; /* allocated */
+};
+
+/* Both inclusive; 0 to 0: any, which is what all zeroes mean. */
+struct tcptuned_ports {
+	uint16_t low;
+	uint16_t high;
+};
+
+/*
+ * Parse @length bytes of @text: "192.0.2.0/24", "2001:db8::/32", or an address alone. Returns 0
+ * or -EINVAL; then @ret_problem (of any size from 160 bytes on) says what is wrong with it, as
+ * in `"10.0.0.1/8" has bits beyond its length: write 10.0.0.0/8`.
+ */
+int tcptuned_prefix_parse(const char *text, size_t length, struct tcptuned_prefix *ret,
+			  char *ret_problem, size_t size);
+
+/*
+ * The same of a whole string, for where somebody looks for something: the prefix in which the
+ * address lies that is written, "10.0.0.1/8" being 10.0.0.0/8. Returns 0 or -EINVAL.
+ */
+int tcptuned_prefix_of(const char *text, struct tcptuned_prefix *ret);
+
+/* Back to text, in the shortest form. */
+void tcptuned_prefix_print(const struct tcptuned_prefix *prefix, char text[TCPTUNED_PREFIX_TEXT]);
+
+/*
+ * Add one or more, with commas or blanks between them. Returns 0, -EINVAL as above, or -ENOMEM.
+ * What stands before a bad one is added.
+ */
+int tcptuned_prefixes_add(struct tcptuned_prefixes *prefixes, const char *text,
+			  char *ret_problem, size_t size);
+
+/*
+ * Add those of a file's text: one a line, # begins a comment. Returns as above, and with an
+ * error in @ret_line the number of the line.
+ */
+int tcptuned_prefixes_add_lines(struct tcptuned_prefixes *prefixes, const char *text,
+				size_t length, char *ret_problem, size_t size,
+				unsigned int *ret_line);
+
+/* All of them with ", " between, or how many where @size does not hold that. */
+void tcptuned_prefixes_format(const struct tcptuned_prefixes *prefixes, char *text, size_t size);
+
+bool tcptuned_prefixes_equal(const struct tcptuned_prefixes *a, const struct tcptuned_prefixes *b);
+void tcptuned_prefixes_free(struct tcptuned_prefixes *prefixes);
+
+/* "443" or "8000-8080". Returns 0, -EINVAL (neither) or -ERANGE (not from 1 to 65535, or
+ * backwards). */
+int tcptuned_ports_parse(const char *text, struct tcptuned_ports *ret);
+
+#endif

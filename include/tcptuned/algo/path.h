@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Path memory: what connections learned about the way to a destination prefix, for those that
+ * go there next. The database of Enable (Weigle and Feng, section 2, technique 5), filled by
+ * the connections themselves and not by probes.
+ *
+ * What is remembered never makes a burst: a sender slow-starts as ever, but knows where to stop
+ * (bitcp_seed()), and a receiver on a slow path begins with a small window. What is old counts
+ * less, and in the end nothing.
+ *
+ * Pure: no globals, no kernel and no libc call, integers only. Times are seconds of a clock
+ * that does not jump (CLOCK_BOOTTIME), amounts are bytes unless said otherwise.
+ */
+#ifndef TCPTUNED_PATH_H
+#define TCPTUNED_PATH_H
+
+#include <linux/types.h>
+#include <tcptuned/algo/rightsize.h>
+
+/* A connection that carried less in both directions has hardly measured anything. */
+#define PATH_CARRIED_MIN (128u << 10)
+
+/* One that carried so many of the remembered windows had the time to fill the path. */
+#define PATH_ROUNDS_ENOUGH 16u
+
+/* Counts of segments stop here: with ageing, no path comes near. */
+#define PATH_COUNT_MAX (1ull << 40)
+
+/* Limits of expire_s: a minute, a year. Products in path_aged() stay below 2^64. */
+#define PATH_EXPIRE_MIN_S 60u
+#define PATH_EXPIRE_MAX_S (365u * 86400u)
+
+/* All bytes count, also of what is unused: 0. */
+struct tcptuned_path_key {
+	__u8 prefix[16]; /* network byte order, IPv4 in the first four; 0 behind the prefix */
+	__u64 netns_cookie; /* of the network namespace: none other has it, until the next boot */
+	__u8 family;	 /* AF_INET or AF_INET6 */
+	__u8 prefix_len;
+	__u8 unused[6];
+};
+
+/* All zeroes: nothing known. */
+struct tcptuned_path {
+	__s64 updated_s;     /* when a connection last added to it */
+	__s64 max_window_s;  /* when max_window was met */
+	__u64 sent;	     /* segments, aged */
+	__u64 retransmitted; /* segments, aged; with sent, the loss */
+	__u32 min_rtt_us;
+	__u32 rcv_per_rtt;   /* largest bytes per minimum RTT received, aged */
+	__u32 snd_per_rtt;   /* ... delivered */
+	__u32 max_window;    /* congestion window at which bitcp lost; 0: none known */
+	__u32 connections;   /* that it is made of */
+	__u32 slow;	     /* 1: what the last one received kept it full (rightsize.h) */
+	__u32 netns;	     /* inode number of the network namespace, for people; it is ... */
+	__u32 unused;	     /* ... given to another one when that has gone */
+};
+
+#define TCPTUNED_PATHS_MAX 65536 /* that are remembered */
+
+/* Destinations that agree in so many bits share what is known: for IPv6, a site. */
+#define PATH_IPV4_PREFIX 24
+#define PATH_IPV6_PREFIX 48
+
+/* What the programs are told; written by the daemon. */
+struct tcptuned_path_settings {
+	__u32 enabled;
+	__u32 expire_s;
+};
+
+/* What one finished connection says. */
+struct path_sample {
+	__u64 received;	     /* bytes that it carried */
+	__u64 acked;
+	__u32 sent;	     /* segments */
+	__u32 retransmitted;
+	__u32 min_rtt_us;    /* 0: unknown, and then nothing is learned */
+	__u32 rcv_per_rtt;   /* 0: not measured */
+	__u32 snd_per_rtt;
+	__u32 max_window;    /* 0: none met */
+	__u32 cwnd;	     /* its window at the end, bytes */
+	__u32 slow;	     /* 1: rightsize_path_slow() of what was received */
+};
+
+/* What a new connection may begin with; 0: as without a memory. */
+struct path_seed {
+	__u32 max_window; /* of bitcp, bytes */
+	__u32 slow;	  /* 1: with the least window, as on a path that is known to be slow */
+};
+
+/* The seconds since @then; none when the clock says that @then is to come. */
+static inline __u64 path_age_s(__s64 then_s, __s64 now_s)
+{
+	return now_s > then_s ? (__u64)now_s - (__u64)then_s : 0;
+}
+
+/* A quarter of its life halves a memory: at its end it counts a sixteenth. */
+static inline __u32 path_half_life_s(__u32 expire_s)
+{
+	return expire_s < 4 ? 1 : expire_s / 4;
+}
+
+/*
+ * @value after @age_s, halved once per half-life and linear between; @value up to
+ * PATH_COUNT_MAX, @expire_s up to PATH_EXPIRE_MAX_S.
+ */
+static inline __u64 path_aged(__u64 value, __u64 age_s, __u32 expire_s)
+{
+	__u32 half_life = path_half_life_s(expire_s);
+	__u64 halvings = age_s / half_life, rest = age_s % half_life;
+
+	if (halvings > 40)
+		return 0;
+	value >>= halvings;
+	return value - value * rest / (2ull * half_life);
+}
+
+/* Is there nothing (any more) that a new connection could go by? */
+static inline int path_expired(const struct tcptuned_path *path, __s64 now_s, __u32 expire_s)
+{
+	return !path->connections || path_age_s(path->updated_s, now_s) >= expire_s;
+}
+
+/* Bit mask of the 32-bit word @i, in host order, of a prefix of @bits. */
+static inline __u32 path_mask(__u32 bits, __u32 i)
+{
+	if (bits <= 32 * i)
+		return 0;
+	bits -= 32 * i;
+	return bits >= 32 ? ~0u : ~(~0u >> bits);
+}
+
+/*
+ * The largest bytes per RTT, of the aged @old one and a connection's @new. Most connections
+ * are limited by their application, so that less says nothing about the path; but after
+ * enough of it the path is believed to have become slower, a quarter of the way each time.
+ */
+static inline __u32 path_merge_per_rtt(__u64 old, __u32 new_, __u64 carried)
+{
+	if (new_ > RIGHTSIZE_WINDOW_MAX)
+		new_ = RIGHTSIZE_WINDOW_MAX;
+	if (new_ >= old)
+		return new_;
+	if (new_ && carried >= PATH_ROUNDS_ENOUGH * old)
+		old -= (old - new_) / 4;
+	return (__u32)old;
+}
+
+/* A shorter way is believed at once; a longer one a quarter each time, for it may be a queue. */
+static inline __u32 path_merge_rtt(__u32 old, __u32 new_)
+{
+	if (new_ > RIGHTSIZE_RTT_MAX_US)
+		new_ = RIGHTSIZE_RTT_MAX_US;
+	if (!old || new_ < old)
+		return new_;
+	return old + (new_ - old) / 4;
+}
+
+/*
+ * Two bandwidth-delay products bound the maximum: the first slow start ends with a window
+ * that was already twice as large when the loss came to be known, and a queue longer than
+ * that is not worth filling.
+ */
+static inline void path_merge_max(struct tcptuned_path *path, const struct path_sample *s,
+				  __s64 now_s)
+{
+	__u32 met = s->max_window, most;
+
+	if (!met) {
+		if (s->cwnd > path->max_window) /* it went further without a loss */
+			path->max_window = 0;
+		return;
+	}
+	most = s->snd_per_rtt < RIGHTSIZE_WINDOW_MAX / 2 ? 2 * s->snd_per_rtt :
+							   RIGHTSIZE_WINDOW_MAX;
+	if (met > most)
+		met = most;
+	/* Too low costs time, too high only the gain: rise at once, fall by halves. */
+	if (path->max_window > met)
+		met = path->max_window - (path->max_window - met) / 2;
+	path->max_window = met;
+	path->max_window_s = now_s;
+}
+
+static inline __u64 path_sum(__u64 aged, __u32 more)
+{
+	return aged + more < PATH_COUNT_MAX ? aged + more : PATH_COUNT_MAX;
+}
+
+/* Add a finished connection. Returns 1, or 0 when it measured too little to be added. */
+static inline int path_merge(struct tcptuned_path *path, const struct path_sample *s,
+			     __s64 now_s, __u32 expire_s)
+{
+	__u64 age_s = path_age_s(path->updated_s, now_s);
+
+	if (!s->min_rtt_us || (s->received < PATH_CARRIED_MIN && s->acked < PATH_CARRIED_MIN))
+		return 0;
+	if (path_expired(path, now_s, expire_s)) {
+		struct tcptuned_path empty = { 0 };
+
+		*path = empty;
+	}
+	path->rcv_per_rtt = path_merge_per_rtt(path_aged(path->rcv_per_rtt, age_s, expire_s),
+					       s->rcv_per_rtt, s->received);
+	path->snd_per_rtt = path_merge_per_rtt(path_aged(path->snd_per_rtt, age_s, expire_s),
+					       s->snd_per_rtt, s->acked);
+	path->sent = path_sum(path_aged(path->sent, age_s, expire_s), s->sent);
+	path->retransmitted = path_sum(path_aged(path->retransmitted, age_s, expire_s),
+				       s->retransmitted);
+	path->min_rtt_us = path_merge_rtt(path->min_rtt_us, s->min_rtt_us);
+	path_merge_max(path, s, now_s);
+	if (s->received >= PATH_CARRIED_MIN && s->rcv_per_rtt)
+		path->slow = s->slow;
+	path->connections += path->connections < 0xffffffffu;
+	path->updated_s = now_s;
+	return 1;
+}
+
+/*
+ * What a new connection begins with.
+ *
+ * @rtt_us: of its handshake; 0: unknown, which means that a SYN was lost
+ * @snd_cap: the largest window in flight that its policy allows
+ *
+ * A handshake that took half or twice the remembered time went another way, or to another
+ * host of the prefix: what was met there means nothing. A maximum counts for half of a memory's
+ * life, then it is no longer worth the time that a wrong one costs.
+ */
+static inline struct path_seed path_seed_of(const struct tcptuned_path *path, __s64 now_s,
+					    __u32 expire_s, __u32 rtt_us, __u32 snd_cap)
+{
+	__u32 min_rtt = path->min_rtt_us;
+	struct path_seed seed = { 0 };
+	int same;
+
+	if (path_expired(path, now_s, expire_s) || !min_rtt)
+		return seed;
+	same = rtt_us && rtt_us <= 2ull * min_rtt && 2ull * rtt_us >= min_rtt;
+	seed.slow = same && path->slow;
+	if (same && path_age_s(path->max_window_s, now_s) < expire_s / 2)
+		seed.max_window = path->max_window < snd_cap ? path->max_window : snd_cap;
+	return seed;
+}
+
+#endif
