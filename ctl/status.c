@@ -5,9 +5,9 @@
 
 #include "ctl.h"
 
-enum option { JSON };
+enum { JSON };
 
-static const struct ctl_option options[] = {
+static const struct tcptuned_option options[] = {
 	[JSON] = { "json", 'j', NULL, "Print it as one JSON object." },
 	{ 0 },
 };

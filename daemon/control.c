@@ -475,7 +475,7 @@ int tcptuned_control_group(const char *name, gid_t *ret_gid, struct tcptuned_err
 		return 0;
 	group = getgrnam(name);
 	if (!group)
-		return tcptuned_fail(err, ENOENT, TCPTUNED_EXIT_CONFIG_TYPE,
+		return tcptuned_fail(err, ENOENT, TCPTUNED_EXIT_CONFIG,
 				     "control.group: there is no group %s; name one of this host",
 				     name);
 	*ret_gid = group->gr_gid;
@@ -527,7 +527,7 @@ static int make_control(struct tcptuned_control *control, struct tcptuned_error 
 	if (error)
 		return error;
 	if (tcptuned_control_address(control->options.directory, &control->address))
-		return tcptuned_fail(err, ENAMETOOLONG, TCPTUNED_EXIT_CONFIG_RANGE,
+		return tcptuned_fail(err, ENAMETOOLONG, TCPTUNED_EXIT_CONFIG,
 				     "tcptuned.runtime_directory: %s is too long for the control "
 				     "socket in it; name one of at most %zu characters",
 				     control->options.directory,

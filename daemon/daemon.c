@@ -37,7 +37,7 @@ static int take_socket(int *ret_fd, struct tcptuned_error *err)
 
 	/* Somebody would be accepted on each of the others, and never answered. */
 	if (sockets > 1)
-		return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_ADDRESS,
+		return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_CONFIG,
 				     "metrics: systemd passed %d sockets, and tcptuned serves one; "
 				     "leave one ListenStream= in tcptuned.socket ([::]:PORT is IPv4 "
 				     "and IPv6)",

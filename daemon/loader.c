@@ -367,13 +367,13 @@ static int link_refused(int errnum, const char *hook, int cgroup_fd, struct tcpt
 
 	name_of_cgroup(cgroup_fd, path, sizeof(path));
 	if (errnum == EPERM)
-		return tcptuned_fail(err, errnum, TCPTUNED_EXIT_HOOK_TAKEN,
+		return tcptuned_fail(err, errnum, TCPTUNED_EXIT_IN_USE,
 				     "another program holds the %s hook of %s alone, or that of "
 				     "a cgroup above (bpftool cgroup tree); attach that one with "
 				     "\"multi\", or name another tcptuned.cgroup",
 				     hook, path);
 	if (errnum == E2BIG)
-		return tcptuned_fail(err, errnum, TCPTUNED_EXIT_HOOK_TAKEN,
+		return tcptuned_fail(err, errnum, TCPTUNED_EXIT_IN_USE,
 				     "the %s hook of %s has as many programs as the kernel "
 				     "allows (bpftool cgroup show); detach one that is not needed, "
 				     "or name another tcptuned.cgroup",
@@ -831,7 +831,7 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 	if (error)
 		return error;
 	if (mkdir(k->pin_dir, 0700) && errno != EEXIST)
-		return tcptuned_fail(err, errno, tcptuned_exit_of(errno, TCPTUNED_EXIT_NO_BPFFS),
+		return tcptuned_fail(err, errno, tcptuned_exit_of(errno, TCPTUNED_EXIT_NOT_PERMITTED),
 				     "tcptuned.bpffs: %s cannot be made: %s; %s", k->pin_dir,
 				     strerror(errno), tcptuned_remedy_to_write(errno));
 	open_pins(k);

@@ -86,7 +86,7 @@ int tcptuned_check_dry_run(const struct tcptuned_config *config, struct tcptuned
 	tcptuned_kernel_close(&before);
 	if (!tunes)
 		return 0;
-	return tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_RUNNING,
+	return tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_IN_USE,
 			     "a tcptuned that was killed has left connections that are tuned, or "
 			     "bitcp (%s), which a dry run, changing nothing, would not take back; "
 			     "do that first: tcptuned --detach",

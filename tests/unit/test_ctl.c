@@ -712,7 +712,7 @@ static void test_broken_configuration(void **state)
 	unlink(path);
 	said = printed(STDERR_FILENO, call_ctl, &call); /* named, and not there */
 	expect_says(said, "No such file or directory");
-	assert_int_equal(call.status, TCPTUNED_EXIT_CONFIG_MISSING);
+	assert_int_equal(call.status, TCPTUNED_EXIT_CONFIG);
 }
 
 /* ---- other answers ------------------------------------------------------------------------- */
