@@ -126,11 +126,6 @@ static void push(struct tcptuned_control *control, struct client *client)
 {
 	ssize_t sent = 0;
 
-	/* For want of memory: nothing more would ever be told. One that asks again may be luckier. */
-	if (client->state == LISTENING && client->out.error) {
-		end_client(control, client);
-		return;
-	}
 	while (client->sent < client->out.len) {
 		sent = send(client->fd, client->out.data + client->sent,
 			    client->out.len - client->sent, MSG_NOSIGNAL | MSG_DONTWAIT);

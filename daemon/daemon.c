@@ -197,8 +197,6 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 		error = start_metrics(d, err);
 	if (!error)
 		error = start_control(d, err);
-	if (!error && !d->options->dry_run)
-		tcptuned_paths_rescue(d->config->bpffs, d->config->state_directory);
 	if (!error)
 		error = tcptuned_kernel_attach(&d->kernel, d->config->bpffs, d->cgroup_fd, bitcp,
 					       err);

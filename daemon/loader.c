@@ -746,11 +746,6 @@ bool tcptuned_kernel_can_be_read(const struct tcptuned_kernel *k)
 	return read_meta(k, &meta) && meta.abi == TCPTUNED_ABI;
 }
 
-bool tcptuned_kernel_keeps_paths(const struct tcptuned_kernel *k)
-{
-	return tcptuned_kernel_can_be_read(k) && is_paths_map(k->map_fd[TCPTUNED_MAP_PATHS]);
-}
-
 /* All that runs on the cgroup's sockets, and at their end? */
 static bool is_attached(const struct tcptuned_kernel *k, int cgroup_fd)
 {
