@@ -195,18 +195,15 @@ static __always_inline void collect(struct readout *r, struct tcptuned_flow *flo
 	struct tcptuned_flow_record *record;
 
 	record = bpf_ringbuf_reserve(&collected, sizeof(*record), 0);
-	if (!record) {
-		r->lost++;
+	if (!record) /* never: the ring is emptied when it is half full */
 		return;
-	}
 	__builtin_memset(record, 0, sizeof(*record));
 	record->flow = *flow;
 	copy_socket(record, tp);
 	copy_bounds(record, tp);
 	copy_bitcp(record, tp);
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
-	if (r->request.pass == READOUT_COLLECT &&
-	    bpf_ringbuf_query(&collected, BPF_RB_AVAIL_DATA) > READOUT_RING_BYTES / 2)
+	if (bpf_ringbuf_query(&collected, BPF_RB_AVAIL_DATA) > READOUT_RING_BYTES / 2)
 		r->until_ns = READOUT_AT_ONCE;
 }
 
@@ -239,7 +236,6 @@ int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 	struct tcp_sock *tp;
 	struct readout *r;
 	__u32 zero = 0;
-	__u64 size;
 
 	if (!sk || !flow)
 		return 0;
@@ -247,21 +243,15 @@ int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 	if (!r)
 		return 0;
 	give_way(r, ctx->meta->seq);
-	if (r->request.pass == READOUT_ADD_UP)
-		r->sums.records++;
+	r->sums.records++;
 	if (!readout_is_live(flow, sk->__sk_common.skc_state))
 		return 0;
 	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return 0;
-	if (r->request.pass == READOUT_ADD_UP)
-		add_up(&r->sums, flow, tp);
-	if (!matches(&r->request.filter, &sk->__sk_common))
-		return 0;
-	size = tp->bytes_received + tp->bytes_acked;
-	if (r->request.pass == READOUT_ADD_UP
-		    ? readout_add_matched(r, size)
-		    : readout_collects(&r->request, size))
+	add_up(&r->sums, flow, tp);
+	if (matches(&r->request.filter, &sk->__sk_common) &&
+	    readout_add_matched(r, tp->bytes_received + tp->bytes_acked))
 		collect(r, flow, tp);
 	return 0;
 }

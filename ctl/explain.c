@@ -31,7 +31,7 @@ int ctl_parse_endpoint(const char *text, json_t *request, const char *address, c
 		       struct tcptuned_error *err)
 {
 	const char *colon = strrchr(text, ':'), *behind = NULL;
-	struct tcptuned_filter_prefix prefix;
+	struct tcptuned_prefix prefix;
 	char host[64];
 
 	if (*text == '[') {
@@ -51,7 +51,7 @@ int ctl_parse_endpoint(const char *text, json_t *request, const char *address, c
 		snprintf(host, sizeof(host), "%s", text);
 	}
 	if ((behind && !is_port(behind)) || (!behind && !*host) ||
-	    (*host && tcptuned_filter_prefix_parse(host, &prefix)))
+	    (*host && tcptuned_prefix_of(host, &prefix)))
 		return fail_endpoint(text, err);
 	if (*host)
 		json_object_set_new(request, address, json_string(host));

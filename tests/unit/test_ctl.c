@@ -577,7 +577,7 @@ static void test_events_of_one(void **state)
 
 	inet_pton(AF_INET, "192.0.2.1", event.local);
 	inet_pton(AF_INET, "198.51.100.7", event.remote);
-	assert_int_equal(tcptuned_filter_prefix_parse("192.0.2.1", &filter.local), 0);
+	assert_int_equal(tcptuned_prefix_of("192.0.2.1", &filter.local), 0);
 	assert_true(tcptuned_event_matches(&event, &filter));
 	assert_true(tcptuned_event_matches(&event, &(struct tcptuned_filter){ 0 }));
 	filter.netns = 78;
@@ -586,9 +586,9 @@ static void test_events_of_one(void **state)
 	filter.local_port = 5202;
 	assert_false(tcptuned_event_matches(&event, &filter));
 	filter.local_port = 0;
-	assert_int_equal(tcptuned_filter_prefix_parse("198.51.100.8", &filter.remote), 0);
+	assert_int_equal(tcptuned_prefix_of("198.51.100.8", &filter.remote), 0);
 	assert_false(tcptuned_event_matches(&event, &filter));
-	assert_int_equal(tcptuned_filter_prefix_parse("198.51.100.7", &filter.remote), 0);
+	assert_int_equal(tcptuned_prefix_of("198.51.100.7", &filter.remote), 0);
 	assert_true(tcptuned_event_matches(&event, &filter));
 	memset(event.remote, 0, sizeof(event.remote));
 	assert_false(tcptuned_event_matches(&event, &filter));
