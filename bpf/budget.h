@@ -62,10 +62,7 @@ static __always_inline bool memory_is_short(struct tcp_sock *tp)
 	return allocated > (__s64)(pressure - pressure / 8);
 }
 
-/*
- * The level as of now, as a function of its own, which the verifier walks once: inlined, its
- * loop would be walked for every state that reaches it.
- */
+/* The current level. It is a function of its own so that the verifier walks it only once. */
 __noinline __u32 budget_level_now(__u64 now_us)
 {
 	struct budget *b = budget_here();

@@ -137,14 +137,24 @@ static __always_inline void count(enum tcptuned_counter which)
 		count_more(t, which, 1);
 }
 
-static __always_inline void count_in(struct tcptuned_totals *t, enum tcptuned_histogram_id which,
-				     __u64 value)
+/*
+ * Adds @value to the histogram. This is a function of its own, which the verifier walks once,
+ * since the search for a bucket has many ends.
+ */
+__noinline int histogram_add(struct tcptuned_histogram *h, __u64 value)
 {
-	struct tcptuned_histogram *h = &t->histogram[which];
-
+	if (!h)
+		return 0;
 	__sync_fetch_and_add(&h->count, 1);
 	__sync_fetch_and_add(&h->sum, value);
 	__sync_fetch_and_add(&h->bucket[tcptuned_bucket(value) & (TCPTUNED_BUCKETS - 1)], 1);
+	return 0;
+}
+
+static __always_inline void count_in(struct tcptuned_totals *t, enum tcptuned_histogram_id which,
+				     __u64 value)
+{
+	histogram_add(&t->histogram[which], value);
 }
 
 /* @value of what was measured, if it was; 0: it was not */

@@ -189,7 +189,7 @@ static __always_inline bool first_window_is_ours(struct bpf_sock_ops *ctx)
  * The listener's buffer was raised (raise_listener()) for its window scale. The window that is
  * offered first stays the kernel's usual one. There is no socket yet that could be asked.
  */
-static __always_inline void first_window(struct bpf_sock_ops *ctx)
+verified_once int first_window(struct bpf_sock_ops *ctx)
 {
 	struct tcptuned_listener listener = listener_of(ctx);
 
@@ -197,6 +197,7 @@ static __always_inline void first_window(struct bpf_sock_ops *ctx)
 		ctx->reply = LEAST_WINDOW;
 	else if (!ctx->is_fullsock && bpf_map_lookup_elem(&listeners, &listener))
 		ctx->reply = FIRST_WINDOW;
+	return 0;
 }
 
 /* It may listen again: then as its application made it. */
@@ -374,28 +375,31 @@ static __always_inline struct tcptuned_flow *claim(struct bpf_sock_ops *ctx, str
 /*
  * A connection that has just been established costs two callbacks and nothing else, unless its
  * application's request was intercepted, a policy sets something from the start, or its path is
- * known to be slow or long.
+ * known to be slow or long. Returns whether it is to be claimed.
  */
-static __always_inline void on_established(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
-					   struct tcp_sock *tp, bool passive)
+verified_once int on_established(struct bpf_sock_ops *ctx)
 {
+	struct bpf_sock *sk = ctx->sk;
+	struct tcp_sock *tp = sk ? (struct tcp_sock *)bpf_skc_to_tcp_sock(sk) : NULL;
 	const struct tcptuned_match *m = match_anywhere();
-	struct tcptuned_flow *flow = flow_of(sk);
 	__u32 has = ctx->bpf_sock_ops_cb_flags;
+	struct tcptuned_flow *flow;
 
+	if (!tp)
+		return 0;
+	flow = flow_of(sk);
 	if (!m || !(m->wishes & TCPTUNED_ANY_CLAIMS)) {
 		if (flow)
 			leave_alone(ctx, sk, tp);
-		return;
+		return 0;
 	}
-	if (flow || (m->wishes & TCPTUNED_AT_ESTABLISHED) || path_is_remarkable(tp)) {
-		claim(ctx, sk, tp, passive);
-		return;
-	}
+	if (flow || (m->wishes & TCPTUNED_AT_ESTABLISHED) || path_is_remarkable(tp))
+		return 1;
 	/* STATE_CB, which nothing needs yet, says that WRITE_HDR_OPT is somebody else's, too. */
 	if (has & BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG)
 		has |= BPF_SOCK_OPS_STATE_CB_FLAG;
 	bpf_sock_ops_cb_flags_set(ctx, has | CALLBACKS_EARLY);
+	return 0;
 }
 
 /* What listen() set is copied to all that the listener accepts (sk_clone_lock()). */
@@ -415,16 +419,34 @@ static __always_inline void watch_acks_only(struct bpf_sock_ops *ctx, struct tcp
 		bpf_sock_ops_cb_flags_set(ctx, has & ~BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
 }
 
-static __always_inline void claim_if_long(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
-					  struct tcp_sock *tp)
+/* Has the connection carried enough to have a record? */
+static __always_inline bool is_long(struct bpf_sock_ops *ctx, struct tcp_sock *tp)
 {
-	if (ctx->bytes_received < CLAIM_BYTES && ctx->bytes_acked < CLAIM_BYTES) {
-		if (ctx->op == BPF_SOCK_OPS_RTT_CB)
-			watch_acks_only(ctx, tp);
-		return;
-	}
-	if (!claim(ctx, sk, tp, is_accepted(tp)))
+	if (ctx->bytes_received >= CLAIM_BYTES || ctx->bytes_acked >= CLAIM_BYTES)
+		return true;
+	if (ctx->op == BPF_SOCK_OPS_RTT_CB)
+		watch_acks_only(ctx, tp);
+	return false;
+}
+
+/*
+ * Hands the connection to its policy. One that has carried enough and has no policy does without
+ * its callbacks from now on.
+ */
+verified_once int claim_connection(struct bpf_sock_ops *ctx)
+{
+	struct bpf_sock *sk = ctx->sk;
+	struct tcp_sock *tp = sk ? (struct tcp_sock *)bpf_skc_to_tcp_sock(sk) : NULL;
+	bool passive = ctx->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB;
+	bool established = passive || ctx->op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB;
+
+	if (!tp)
+		return 0;
+	if (!established)
+		passive = is_accepted(tp);
+	if (!claim(ctx, sk, tp, passive) && !established)
 		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags & ~CALLBACKS_EARLY);
+	return 0;
 }
 
 /* Another program took some away, and this is a call that still comes: ask for all of them. */
@@ -889,74 +911,103 @@ static __always_inline void on_close(struct tcptuned_flow *flow, struct tcp_sock
 	flow->flags &= ~TCPTUNED_F_CLAIMED;
 }
 
-SEC("sockops")
-int tcptuned_sockops(struct bpf_sock_ops *ctx)
+/* ---- the callbacks ------------------------------------------------------------------ */
+
+/*
+ * A segment leaves, or a round trip ends. Returns whether the connection is to be claimed. Like the
+ * other handlers this is a function of its own, which the verifier walks once, and whose stack is
+ * gone when claim_connection() needs its own.
+ */
+verified_once int on_traffic(struct bpf_sock_ops *ctx)
 {
 	struct bpf_sock *sk = ctx->sk;
+	struct tcp_sock *tp = sk ? (struct tcp_sock *)bpf_skc_to_tcp_sock(sk) : NULL;
+	bool segment = ctx->op == BPF_SOCK_OPS_HDR_OPT_LEN_CB;
 	struct tcptuned_flow *flow;
-	struct tcp_sock *tp;
+
+	if (!tp)
+		return 0;
+	flow = flow_of(sk);
+	/* A request that was intercepted once the connection was established made a record, too. */
+	if (!flow || !(flow->flags & TCPTUNED_F_CLAIMED))
+		return ctx->state != TCP_STATE_CLOSE && is_long(ctx, tp);
+	if (segment && !(ctx->skb_len && mostly_sends(ctx))) {
+		on_ack_out(ctx, flow, tp);
+		return 0;
+	}
+	if (!segment)
+		call_again(ctx, flow);
+	on_sending(ctx, flow, tp, segment);
+	return 0;
+}
+
+/* The socket changes its state, or a callback comes that another program asked for. */
+verified_once int on_state_change(struct bpf_sock_ops *ctx)
+{
+	struct bpf_sock *sk = ctx->sk;
+	struct tcp_sock *tp = sk ? (struct tcp_sock *)bpf_skc_to_tcp_sock(sk) : NULL;
+	struct tcptuned_flow *flow;
 	__u32 op = ctx->op;
 
-	if (op != BPF_SOCK_OPS_HDR_OPT_LEN_CB && op != BPF_SOCK_OPS_RTT_CB &&
-	    op != BPF_SOCK_OPS_STATE_CB && op != BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB &&
-	    op != BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB && op != BPF_SOCK_OPS_TCP_CONNECT_CB &&
-	    op != BPF_SOCK_OPS_TCP_LISTEN_CB && op != BPF_SOCK_OPS_RETRANS_CB &&
-	    op != BPF_SOCK_OPS_RTO_CB) {
-		if (op == BPF_SOCK_OPS_RWND_INIT)
-			first_window(ctx);
-		return 1;
-	}
-	/* A sender has two for each segment: this one is only to know the MSS. */
-	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB && ctx->args[0] == BPF_WRITE_HDR_TCP_CURRENT_MSS)
-		return 1;
-	if (!sk)
-		return 1;
-	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(sk);
 	if (!tp)
-		return 1;
-	if (op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB || op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB) {
-		on_established(ctx, sk, tp, op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB);
-		return 1;
-	}
+		return 0;
 	if (op == BPF_SOCK_OPS_TCP_CONNECT_CB) {
 		on_connect(ctx, sk, tp);
-		return 1;
+		return 0;
 	}
 	if (op == BPF_SOCK_OPS_STATE_CB && ctx->args[0] == TCP_STATE_LISTEN) {
 		listener_closes(ctx, sk);
-		return 1;
+		return 0;
 	}
 	flow = flow_of(sk);
-	/* A request that was intercepted once the connection was established made a record, too. */
-	if ((!flow || !(flow->flags & TCPTUNED_F_CLAIMED)) &&
-	    (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB || op == BPF_SOCK_OPS_RTT_CB)) {
-		if (ctx->state != TCP_STATE_CLOSE)
-			claim_if_long(ctx, sk, tp);
-		return 1;
-	}
 	if (!flow)
-		return 1;
+		return 0;
 	if (op == BPF_SOCK_OPS_TCP_LISTEN_CB) {
 		end_untold(flow);
 		settle_listener(ctx, flow, (struct sock *)tp);
-		return 1;
+		return 0;
 	}
 	/*
 	 * Nothing is written before this on STATE_CB: a child whose set-up fails is closed without
 	 * its lock, and has the callback from an adopted listener (CVE-2026-74268: 4.16 to 7.1).
 	 */
 	if (!(flow->flags & TCPTUNED_F_CLAIMED))
-		return 1;
-	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB && !(ctx->skb_len && mostly_sends(ctx))) {
-		on_ack_out(ctx, flow, tp);
-	} else if (op == BPF_SOCK_OPS_STATE_CB && ctx->args[1] == TCP_STATE_CLOSE) {
+		return 0;
+	if (op == BPF_SOCK_OPS_STATE_CB && ctx->args[1] == TCP_STATE_CLOSE)
 		on_close(flow, tp);
-	} else {
-		if (op != BPF_SOCK_OPS_HDR_OPT_LEN_CB)
-			call_again(ctx, flow);
-		/* the others are what another program asked for */
-		if (op == BPF_SOCK_OPS_RTT_CB || op == BPF_SOCK_OPS_HDR_OPT_LEN_CB)
-			on_sending(ctx, flow, tp, op == BPF_SOCK_OPS_HDR_OPT_LEN_CB);
+	else
+		call_again(ctx, flow);
+	return 0;
+}
+
+SEC("sockops")
+int tcptuned_sockops(struct bpf_sock_ops *ctx)
+{
+	switch (ctx->op) {
+	case BPF_SOCK_OPS_HDR_OPT_LEN_CB: /* for each segment */
+		/* A sender has two for each segment: this one is only to know the MSS. */
+		if (ctx->args[0] == BPF_WRITE_HDR_TCP_CURRENT_MSS)
+			break;
+		/* fall through */
+	case BPF_SOCK_OPS_RTT_CB: /* for each ACK of new data */
+		if (on_traffic(ctx))
+			claim_connection(ctx);
+		break;
+	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
+	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
+		if (on_established(ctx))
+			claim_connection(ctx);
+		break;
+	case BPF_SOCK_OPS_RWND_INIT:
+		first_window(ctx);
+		break;
+	case BPF_SOCK_OPS_TCP_CONNECT_CB:
+	case BPF_SOCK_OPS_TCP_LISTEN_CB:
+	case BPF_SOCK_OPS_STATE_CB:
+	case BPF_SOCK_OPS_RETRANS_CB:
+	case BPF_SOCK_OPS_RTO_CB:
+		on_state_change(ctx);
+		break;
 	}
 	return 1;
 }

@@ -215,35 +215,57 @@ static inline __u32 budget_want(struct budget *b, struct budget_share *share, __
 	return bytes;
 }
 
+/* The search for the level goes through the classes, the smallest wants first. */
+struct budget_search {
+	const struct budget *b;
+	__u64 rest;  /* bytes that are not given away yet */
+	__u64 above; /* connections whose wants are not met yet */
+};
+
+/* Meets the wants of class @i. Returns 1, and ends the search, if they are more than their share. */
+static inline long budget_meet_class(__u32 i, struct budget_search *s)
+{
+	__u64 count, bytes;
+
+	if (!s->above || !budget_has_class(&i))
+		return 1;
+	count = s->b->need[i].count;
+	bytes = s->b->need[i].bytes;
+	if (!count)
+		return 0;
+	/* Sums are changed one after the other, and may be seen in between. */
+	if (count > s->above)
+		count = s->above;
+	if (bytes > s->rest)
+		return 1;
+	if (count < s->above && (s->rest - bytes) / (s->above - count) < budget_class_end(i))
+		return 1;
+	s->rest -= bytes;
+	s->above -= count;
+	return 0;
+}
+
 /*
  * The max-min fair level for @total bytes, where not all wants can be met: at most what each
  * connection's own want would give, and at least 8/9 of that.
  */
 static inline __u32 budget_find_level(const struct budget *b, __u64 total)
 {
-	__u64 rest = total, above = 0, count, bytes, level;
+	struct budget_search s = { .b = b, .rest = total };
+	__u64 level;
 	__u32 i;
 
 	for (i = 0; i < BUDGET_CLASSES; i++)
-		above += b->need[i].count;
-	for (i = 0; i < BUDGET_CLASSES && above; i++) {
-		count = b->need[i].count;
-		bytes = b->need[i].bytes;
-		if (!count)
-			continue;
-		/* Sums are changed one after the other, and may be seen in between. */
-		if (count > above)
-			count = above;
-		if (bytes > rest)
-			break;
-		if (count < above && (rest - bytes) / (above - count) < budget_class_end(i))
-			break;
-		rest -= bytes;
-		above -= count;
-	}
-	if (!above)
+		s.above += b->need[i].count;
+#ifdef __bpf__ /* the verifier walks each turn of a loop, but what bpf_loop() calls only once */
+	bpf_loop(BUDGET_CLASSES, budget_meet_class, &s, 0);
+#else
+	for (i = 0; i < BUDGET_CLASSES && !budget_meet_class(i, &s); i++)
+		;
+#endif
+	if (!s.above)
 		return BUDGET_NO_LEVEL;
-	level = rest / above;
+	level = s.rest / s.above;
 	return level < BUDGET_NO_LEVEL ? (__u32)level : BUDGET_NO_LEVEL;
 }
 

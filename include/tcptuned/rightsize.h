@@ -223,8 +223,16 @@ static inline void rightsize_rtt_sample(struct rightsize *rs, __u32 rtt_us)
 		rs->round_low_us = rtt_us;
 }
 
-/* The least power of two of at least @rtts RTTs, us, within the bounds of marks. */
-static inline __u32 rightsize_shift(__u32 rtts, __u32 rtt_us)
+/*
+ * The least power of two of at least @rtts RTTs, us, within the bounds of marks. In a BPF program
+ * it is a function of its own: the verifier does not walk its callers for each result.
+ */
+#ifdef __bpf__
+__attribute__((noinline))
+#else
+static inline
+#endif
+__u32 rightsize_shift(__u32 rtts, __u32 rtt_us)
 {
 	__u64 want = (__u64)rtts * rtt_us;
 	__u32 shift = RIGHTSIZE_MARK_SHIFT;
