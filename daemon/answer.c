@@ -52,8 +52,7 @@ static void set_bool(json_t *object, const char *name, bool value)
 
 static int print_line(struct tcptuned_buf *out, json_t *object)
 {
-	tcptuned_json_print(out, object);
-	tcptuned_buf_puts(out, "\n");
+	tcptuned_json_print_line(out, object);
 	return 0;
 }
 
@@ -419,7 +418,6 @@ static const struct {
 	{ "claimed_opened_here", TCPTUNED_C_CLAIMED_ACTIVE },
 	{ "claimed_accepted_here", TCPTUNED_C_CLAIMED_PASSIVE },
 	{ "claimed_open", TCPTUNED_C_CLAIMED_OPEN },
-	{ "listeners_raised", TCPTUNED_C_LISTENERS_RAISED },
 	{ "adopt_failed", TCPTUNED_C_ADOPT_FAILED },
 	{ "closed", TCPTUNED_C_CLOSED },
 	{ "unrecorded", TCPTUNED_C_STORAGE_FAILED },

@@ -13,6 +13,7 @@
 #include "cleanup.h"
 #include "clock.h"
 #include "events.h"
+#include "json.h"
 
 #define CLIENTS_MAX	  16
 #define REQUEST_TIMEOUT_S 5
@@ -236,7 +237,7 @@ static int listen_to_events(struct tcptuned_control *control, struct client *cli
 	client->state = LISTENING;
 	client->filter = *filter;
 	client->deadline_ms = 0;
-	tcptuned_buf_puts(&client->out, "{\"event\":\"listening\"}\n");
+	tcptuned_json_print_line(&client->out, json_pack("{s:s}", "event", "listening"));
 	return 0;
 }
 
@@ -278,7 +279,7 @@ static int stop(struct tcptuned_control *control, struct client *client,
 	control->stop_asked = true;
 	control->stop_pid = client->pid;
 	control->stop_uid = client->uid;
-	tcptuned_buf_puts(&client->out, "{\"stopping\":true}\n");
+	tcptuned_json_print_line(&client->out, json_pack("{s:b}", "stopping", 1));
 	return 0;
 }
 
