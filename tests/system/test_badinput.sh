@@ -69,37 +69,6 @@ test_keys_and_values() {
 		"[metrics]\nport = 1\n\nport = 1\n"
 }
 
-test_lines_that_are_nothing() {
-	refused_config 2 "neither" "[metrics]\nport\n"
-	refused_config 1 "the key \"mode\" stands before any section; write \[policy\]" "mode = off\n"
-	refused_config 1 "the \] of a section" "[metrics\n"
-	refused_config 2 ".*NUL byte" "[metrics]\nport = 1\\0000\n"
-	refused_config 1 ".*did you mean \[policy\]\?" "[police]\n"
-	# tcptuned_here sets a runtime_directory of its own.
-	printf '[tcptuned]\nruntime_directory = /sys/fs/bpf/run\n' >"$TEST_DIR/bad.conf"
-	refused 10 "bad.conf:2: tcptuned.runtime_directory: .*; take another" \
-		"$TEST_BUILD/tcptuned" --foreground --config="$TEST_DIR/bad.conf"
-}
-
-test_file_missing() {
-	refused 10 "$TEST_DIR/none.conf: No such file" tcptuned_here --config="$TEST_DIR/none.conf"
-	mkdir "$TEST_DIR/some.conf.d"
-	: >"$TEST_DIR/some.conf"
-	ln -s /nowhere "$TEST_DIR/some.conf.d/10.conf"
-	refused 10 "some.conf.d/10.conf: No such file" tcptuned_here --config="$TEST_DIR/some.conf"
-}
-
-test_file_unreadable() {
-	refused 10 "$TEST_DIR: Is a directory; name a regular file" \
-		tcptuned_here --config="$TEST_DIR"
-	mkfifo "$TEST_DIR/fifo"
-	refused 10 "$TEST_DIR/fifo: .*; name a regular file" \
-		tcptuned_here --config="$TEST_DIR/fifo"
-	: >"$TEST_DIR/good.conf"
-	: >"$TEST_DIR/good.conf.d"
-	refused 10 "good.conf.d: Not a directory" tcptuned_here --config="$TEST_DIR/good.conf"
-}
-
 test_command_line() {
 	refused 2 "did you mean --foreground\?" "$TEST_BUILD/tcptuned" --forground
 	refused 2 "write --config=FILE" "$TEST_BUILD/tcptuned" --config
