@@ -30,7 +30,6 @@ static const char *const map_name[TCPTUNED_MAPS] = {
 	[TCPTUNED_MAP_FLOWS] = "flows",
 	[TCPTUNED_MAP_TOTALS] = "totals",
 	[TCPTUNED_MAP_BUDGET] = "budget",
-	[TCPTUNED_MAP_LISTENERS] = "listeners",
 	[TCPTUNED_MAP_EVENT_GATE] = "event_gate",
 	[TCPTUNED_MAP_EVENTS] = "events",
 	[TCPTUNED_MAP_PATHS] = "paths",

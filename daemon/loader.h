@@ -27,7 +27,6 @@ enum tcptuned_map {
 	TCPTUNED_MAP_FLOWS,	   /* socket storage: struct tcptuned_flow */
 	TCPTUNED_MAP_TOTALS,	   /* per CPU: struct tcptuned_totals */
 	TCPTUNED_MAP_BUDGET,	   /* struct budget */
-	TCPTUNED_MAP_LISTENERS,	   /* listeners with a raised buffer: struct tcptuned_listener */
 	TCPTUNED_MAP_EVENT_GATE,   /* struct tcptuned_event_gate: does anybody listen? */
 	TCPTUNED_MAP_EVENTS,	   /* ring buffer of struct tcptuned_event */
 	TCPTUNED_MAP_BITCP_PARAMS, /* struct bitcp_params; absent without struct_ops */
@@ -85,7 +84,6 @@ struct tcptuned_adoption {
 	uint64_t connections;
 	uint64_t moved;		       /* that another policy has now, ... */
 	uint64_t let_go;	       /* ... or none; of adoption: that are in another cgroup */
-	uint64_t listeners;
 	uint64_t failed;	       /* sockets that the kernel refused, or had no memory for */
 	uint64_t too_old;	       /* sockets that were left alone: see kernel_too_old() */
 	unsigned int namespaces;       /* visited to the end */
@@ -149,7 +147,7 @@ bool tcptuned_kernel_can_be_read(const struct tcptuned_kernel *k);
 
 /*
  * Claim, for the policy that is written, the connections that are open and were not claimed,
- * listeners first, in every network namespace that can be entered; what came of it is in
+ * in every network namespace that can be entered; what came of it is in
  * k->adoption. Repeated, it finds nothing more. Before the default congestion control is
  * changed: whoever has the default has not chosen. Returns 0 or a negative errno when no
  * namespace could be visited.

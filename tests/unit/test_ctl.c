@@ -737,7 +737,7 @@ static void test_status(void **state)
 	json_t *answer = json("{\"connections\":{},\"budget\":{\"bytes\":1048576,"
 			      "\"granted_bytes\":65536,\"wanted_bytes\":131072},\"totals\":{"
 			      "\"claimed_opened_here\":1,\"claimed_accepted_here\":2,"
-			      "\"claimed_open\":3,\"listeners_raised\":4,\"adopt_failed\":5,"
+			      "\"claimed_open\":3,\"adopt_failed\":5,"
 			      "\"receive_budget_refusals\":6,\"send_budget_refusals\":7,"
 			      "\"memory_short_refusals\":8,\"rcvbuf_overridden\":9},\"sysctls\":["
 			      "{\"name\":\"net.ipv4.tcp_rmem\",\"set_to\":\"4096 131072 67108863\",\"now\":"
@@ -748,8 +748,7 @@ static void test_status(void **state)
 	char *text = printed(STDOUT_FILENO, print_status, answer);
 
 	expect_says(text, "so far         1 connections opened here, 2 accepted, 3 open before,");
-	expect_says(text, "of sockets open before, 4 listeners given a larger buffer, 5 not "
-			  "taken\n");
+	expect_says(text, "of connections open before, 5 not taken\n");
 	expect_says(text, "budget         1M, 64K of it granted, 128K wanted; held back 6 receive "
 			  "windows, 7 send buffers\n               8 times since memory ran "
 			  "short, of all of TCP (net.ipv4.tcp_mem) or of a control group\n");
