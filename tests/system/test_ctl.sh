@@ -417,7 +417,7 @@ test_permissions() {
 		>"$TEST_DIR/out" 2>&1 || code=$?
 	expect_eq "$code" 4 "status of a member who would have paths forgotten"
 	tcptuned_stop
-	expect_fail 15 tcptuned_start_only --set=control.group=no_such_group
+	expect_fail 10 tcptuned_start_only --set=control.group=no_such_group
 }
 
 tcptuned_start_only() {
