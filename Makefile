@@ -166,9 +166,6 @@ $(BUILD)/asan/unit/%: tests/unit/%.c $(BUILD)/asan/libtcptuned.a
 	@mkdir -p $(@D)
 	$(CC) -O1 -g $(SANITIZE) $(HOSTFLAGS) -Ibench/linkem -o $@ $< $(BUILD)/asan/libtcptuned.a $(UNIT_LIBS)
 
-# It makes memory fail.
-$(BUILD)/unit/test_control $(BUILD)/asan/unit/test_control: UNIT_LIBS += -Wl,--wrap=realloc
-
 unit: $(UNIT_TESTS:%=$(BUILD)/unit/%) ## build the unit tests
 unit-asan: $(UNIT_TESTS:%=$(BUILD)/asan/unit/%) ## build them with sanitizers
 

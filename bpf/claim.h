@@ -13,14 +13,6 @@
 #include "policy.h"
 #include <tcptuned/algo/rightsize.h>
 
-/*
- * The most that a buffer is raised to for the sake of its window scale, bytes as SO_RCVBUF takes
- * them. Where a SYN cookie finishes the handshake, so much is promised at once:
- * cookie_v4_check() sizes the first window anew and does not ask RWND_INIT. It makes a window
- * scale of 9, and windows up to 32 MB.
- */
-#define RAISED_RCVBUF_MAX   (16 << 20)
-
 /* A connection that has carried less is a short one, and has no record. */
 #define CLAIM_BYTES (128u << 10)
 /* An accepted connection that has sent so much more than it received answers requests. */

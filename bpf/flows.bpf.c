@@ -8,7 +8,6 @@
 #include "callbacks.h"
 #include "maps.h"
 #include "claim.h"
-#include "listeners.h"
 #include "policy.h"
 #include "wishes.h"
 #include <tcptuned/algo/bitcp.h>
@@ -195,18 +194,15 @@ static __always_inline void collect(struct readout *r, struct tcptuned_flow *flo
 	struct tcptuned_flow_record *record;
 
 	record = bpf_ringbuf_reserve(&collected, sizeof(*record), 0);
-	if (!record) {
-		r->lost++;
+	if (!record) /* never: the ring is emptied when it is half full */
 		return;
-	}
 	__builtin_memset(record, 0, sizeof(*record));
 	record->flow = *flow;
 	copy_socket(record, tp);
 	copy_bounds(record, tp);
 	copy_bitcp(record, tp);
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
-	if (r->request.pass == READOUT_COLLECT &&
-	    bpf_ringbuf_query(&collected, BPF_RB_AVAIL_DATA) > READOUT_RING_BYTES / 2)
+	if (bpf_ringbuf_query(&collected, BPF_RB_AVAIL_DATA) > READOUT_RING_BYTES / 2)
 		r->until_ns = READOUT_AT_ONCE;
 }
 
@@ -230,7 +226,7 @@ static __always_inline void give_way(struct readout *r, struct seq_file *seq)
 	}
 }
 
-/* Over the connections of every network namespace: include/tcptuned/readout.h. */
+/* Over the connections of every network namespace: include/tcptuned/abi/readout.h. */
 SEC("iter/bpf_sk_storage_map")
 int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 {
@@ -239,7 +235,6 @@ int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 	struct tcp_sock *tp;
 	struct readout *r;
 	__u32 zero = 0;
-	__u64 size;
 
 	if (!sk || !flow)
 		return 0;
@@ -247,21 +242,15 @@ int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 	if (!r)
 		return 0;
 	give_way(r, ctx->meta->seq);
-	if (r->request.pass == READOUT_ADD_UP)
-		r->sums.records++;
+	r->sums.records++;
 	if (!readout_is_live(flow, sk->__sk_common.skc_state))
 		return 0;
 	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return 0;
-	if (r->request.pass == READOUT_ADD_UP)
-		add_up(&r->sums, flow, tp);
-	if (!matches(&r->request.filter, &sk->__sk_common))
-		return 0;
-	size = tp->bytes_received + tp->bytes_acked;
-	if (r->request.pass == READOUT_ADD_UP
-		    ? readout_add_matched(r, size)
-		    : readout_collects(&r->request, size))
+	add_up(&r->sums, flow, tp);
+	if (matches(&r->request.filter, &sk->__sk_common) &&
+	    readout_add_matched(r, tp->bytes_received + tp->bytes_acked))
 		collect(r, flow, tp);
 	return 0;
 }
@@ -332,77 +321,6 @@ static __always_inline void call_no_more(struct tcptuned_flow *flow, struct tcp_
 
 	if (ours && !set_callbacks(tp, tp->bpf_sock_ops_cb_flags & ~ours))
 		flow->flags &= ~TCPTUNED_F_CALLBACKS;
-}
-
-static __always_inline struct tcptuned_listener listener_of(struct tcp_sock *tp)
-{
-	struct sock_common *skc = &tp->inet_conn.icsk_inet.sk.__sk_common;
-
-	return (struct tcptuned_listener){ .netns_cookie = skc->skc_net.net->net_cookie,
-					   .port = skc->skc_num };
-}
-
-/*
- * What it accepts inherits its buffer, and with it the window scale: give it a large one. The
- * first window would be as large too, so that its port is noted for RWND_INIT before; when it
- * closes, the note goes (both in rightsize.bpf.c).
- */
-static __always_inline int raise_listener(struct tcptuned_flow *flow, struct tcp_sock *tp,
-					  const struct tcptuned_policy *policy)
-{
-	struct tcptuned_listener listener = listener_of(tp);
-	int value = policy->rcv_buffer_max / 2;
-
-	if (value > RAISED_RCVBUF_MAX)
-		value = RAISED_RCVBUF_MAX;
-	if (2 * value <= tp->inet_conn.icsk_inet.sk.sk_rcvbuf)
-		return 0;
-	if (!note_listener(&listener))
-		return TCPTUNED_ADOPTED_FAILED;
-	if (bpf_setsockopt(tp, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value))) {
-		forget_listener(&listener);
-		return TCPTUNED_ADOPTED_FAILED;
-	}
-	flow->flags |= TCPTUNED_F_RAISED;
-	count(TCPTUNED_C_LISTENERS_RAISED);
-	return TCPTUNED_ADOPTED_LISTENER;
-}
-
-/* Where the requests of applications may stand with some peer, they do: NULL. */
-static __always_inline const struct tcptuned_policy *policy_of_listener(struct sock *sk)
-{
-	const struct tcptuned_match *m = match_anywhere();
-
-	if (!m || may_stand_at_listener(sk, m, true) || may_stand_at_listener(sk, m, false))
-		return NULL;
-	return policy_of(m->default_policy);
-}
-
-/* One whose application fixed no buffer needs nothing: what it accepts is the kernel's own. */
-static __always_inline int adopt_listener(struct tcp_sock *tp)
-{
-	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
-	__u32 had = tp->bpf_sock_ops_cb_flags;
-	const struct tcptuned_policy *policy;
-	struct tcptuned_flow *flow;
-
-	if (!(BPF_CORE_READ_BITFIELD(sk, sk_userlocks) & (SOCK_RCVBUF_LOCK | SOCK_SNDBUF_LOCK)))
-		return 0;
-	policy = is_multipath(tp) ? NULL : policy_of_listener(sk);
-	if (!policy || !in_our_cgroup(sk))
-		return 0;
-	if (call_back(tp, BPF_SOCK_OPS_STATE_CB_FLAG))
-		return TCPTUNED_ADOPTED_TOO_OLD;
-	flow = make_record(tp);
-	if (!flow)
-		return TCPTUNED_ADOPTED_FAILED;
-	callbacks_note(flow, had, BPF_SOCK_OPS_STATE_CB_FLAG);
-	if (flow->flags & TCPTUNED_F_RAISED)
-		return 0;
-	take_note(flow, tp, policy);
-	if (!(flow->flags & TCPTUNED_F_RCVBUF_OBEYED))
-		return 0;
-	return raise_listener(flow, tp, policy);
 }
 
 /*
@@ -551,18 +469,6 @@ static __always_inline void release_send_buffer(struct tcptuned_flow *flow, stru
 	bpf_setsockopt(tp, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value));
 }
 
-static __always_inline void release_listener(struct tcptuned_flow *flow, struct tcp_sock *tp)
-{
-	struct tcptuned_listener listener = listener_of(tp);
-	int value = flow->req_rcvbuf;
-
-	if (!(flow->flags & TCPTUNED_F_RAISED))
-		return;
-	bpf_setsockopt(tp, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
-	flow->flags &= ~TCPTUNED_F_RAISED;
-	forget_listener(&listener);
-}
-
 /* All but the congestion control, which the kernel's default has to come before. */
 static __always_inline void give_back(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
@@ -586,10 +492,9 @@ static __always_inline void unclaim(struct tcptuned_flow *flow, struct tcp_sock 
 	flow->flags &= ~TCPTUNED_F_CLAIMED;
 }
 
-/* Restore a listener, and delete its record: what it accepts from now on is not managed. */
+/* Delete the record of a listener: what it accepts from now on is not managed. */
 static __always_inline void forget_listening(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	release_listener(flow, tp);
 	call_no_more(flow, tp);
 	if (!bpf_sk_storage_delete(&flows, tp))
 		uncount_record();
@@ -856,8 +761,7 @@ int recall_flows(struct bpf_iter__tcp *ctx)
  */
 static __always_inline int let_go(struct tcptuned_flow *flow, struct tcp_sock *tp, __u8 state)
 {
-	__u32 changed = TCPTUNED_F_RAISED | TCPTUNED_F_RCVBUF_SWALLOWED |
-			TCPTUNED_F_SNDBUF_SWALLOWED;
+	__u32 changed = TCPTUNED_F_RCVBUF_SWALLOWED | TCPTUNED_F_SNDBUF_SWALLOWED;
 
 	if (state == TCP_STATE_LISTEN) {
 		changed &= flow->flags;
@@ -873,8 +777,8 @@ static __always_inline int let_go(struct tcptuned_flow *flow, struct tcp_sock *t
 }
 
 /*
- * The kernel iterates over listeners first. Of a connection in its opening handshake the
- * sockops program hears by itself. Writes one enum tcptuned_adopted for each socket adopted, or
+ * Of a connection in its opening handshake the sockops program hears by itself, and of what a
+ * listener accepts, whose buffers stay as they are. Writes one enum tcptuned_adopted for each socket adopted, or
  * let go.
  */
 SEC("iter/tcp")
@@ -890,8 +794,6 @@ int adopt_flows(struct bpf_iter__tcp *ctx)
 	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
 	if (flow && !in_our_cgroup((struct sock *)tp))
 		what = let_go(flow, tp, tcp_state_of(tp));
-	else if (tcp_state_of(tp) == TCP_STATE_LISTEN)
-		what = adopt_listener(tp);
 	else if (1 << (tcp_state_of(tp) & 15) & CARRIES_DATA)
 		what = adopt_connection(tp);
 	if (what == TCPTUNED_ADOPTED_FAILED || what == TCPTUNED_ADOPTED_TOO_OLD)

@@ -88,18 +88,6 @@ struct {
 	__type(value, struct budget);
 } budget SEC(".maps");
 
-/*
- * Where a listener has a larger buffer than its application asked for: the first window that
- * it offers must not be as large. Only the port is known of a connection that is so young.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 4096);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, struct tcptuned_listener);
-	__type(value, __u32); /* how many of them: listeners.h */
-} listeners SEC(".maps");
-
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

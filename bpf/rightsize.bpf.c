@@ -15,7 +15,7 @@
  *   closed          add up, remember the path
  *   destroyed       the same, where no callback reported the end
  *
- * The kernel sizes the buffers, unlocked. <tcptuned/rightsize.h> decides where less window is
+ * The kernel sizes the buffers, unlocked. <tcptuned/algo/rightsize.h> decides where less window is
  * worth a try; here the socket is read and the result written.
  */
 #include "kernel.h"
@@ -24,7 +24,6 @@
 #include "maps.h"
 #include "claim.h"
 #include "events.h"
-#include "listeners.h"
 #include "paths.h"
 #include "policy.h"
 #include "wishes.h"
@@ -32,7 +31,6 @@
 #define PAGE_SIZE	4096
 #define RCVBUF_MIN	2304 /* SOCK_MIN_RCVBUF of include/net/sock.h on 64 bits, ... */
 #define SNDBUF_MIN	4608 /* ... and SOCK_MIN_SNDBUF */
-#define FIRST_WINDOW	45   /* segments: 64 KB of the usual ones, as Linux offers by itself */
 #define LEAST_WINDOW	10u  /* segments: no sender begins with more (RFC 6928) */
 
 static __always_inline struct tcptuned_flow *flow_of(struct bpf_sock *sk)
@@ -120,13 +118,7 @@ int tcptuned_getsockopt(struct bpf_sockopt *ctx)
 	return 1;
 }
 
-/* ---- accepted by a listener that was open before ------------------------------------ */
-
-static __always_inline struct tcptuned_listener listener_of(struct bpf_sock_ops *ctx)
-{
-	return (struct tcptuned_listener){ .netns_cookie = bpf_get_netns_cookie(ctx),
-					   .port = ctx->local_port };
-}
+/* ---- the first window --------------------------------------------------------------- */
 
 /* The policy of a connection that has no socket yet; NULL: none, or its cgroup would decide. */
 static __always_inline const struct tcptuned_policy *policy_by_ends(struct bpf_sock_ops *ctx)
@@ -185,34 +177,12 @@ static __always_inline bool first_window_is_ours(struct bpf_sock_ops *ctx)
 	return policy && policy->mode == TCPTUNED_TUNE;
 }
 
-/*
- * The listener's buffer was raised (raise_listener()) for its window scale. The window that is
- * offered first stays the kernel's usual one. There is no socket yet that could be asked.
- */
+/* Start small on a path that was slow, before there is a socket that could be asked. */
 verified_once int first_window(struct bpf_sock_ops *ctx)
 {
-	struct tcptuned_listener listener = listener_of(ctx);
-
 	if (path_was_slow(ctx) && first_window_is_ours(ctx))
 		ctx->reply = LEAST_WINDOW;
-	else if (!ctx->is_fullsock && bpf_map_lookup_elem(&listeners, &listener))
-		ctx->reply = FIRST_WINDOW;
 	return 0;
-}
-
-/* It may listen again: then as its application made it. */
-static __always_inline void listener_closes(struct bpf_sock_ops *ctx, struct bpf_sock *sk)
-{
-	struct tcptuned_listener listener = listener_of(ctx);
-	struct tcptuned_flow *flow = flow_of(sk);
-	int value;
-
-	if (!flow || !(flow->flags & TCPTUNED_F_RAISED))
-		return;
-	value = flow->req_rcvbuf;
-	bpf_setsockopt(ctx, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
-	flow->flags &= ~TCPTUNED_F_RAISED;
-	forget_listener(&listener);
 }
 
 /* ---- connect(), listen() ------------------------------------------------------------- */
@@ -955,10 +925,6 @@ verified_once int on_state_change(struct bpf_sock_ops *ctx)
 		on_connect(ctx, sk, tp);
 		return 0;
 	}
-	if (op == BPF_SOCK_OPS_STATE_CB && ctx->args[0] == TCP_STATE_LISTEN) {
-		listener_closes(ctx, sk);
-		return 0;
-	}
 	flow = flow_of(sk);
 	if (!flow)
 		return 0;
@@ -969,7 +935,7 @@ verified_once int on_state_change(struct bpf_sock_ops *ctx)
 	}
 	/*
 	 * Nothing is written before this on STATE_CB: a child whose set-up fails is closed without
-	 * its lock, and has the callback from an adopted listener (CVE-2026-74268: 4.16 to 7.1).
+	 * its lock, and may have the callback from its listener (CVE-2026-74268: 4.16 to 7.1).
 	 */
 	if (!(flow->flags & TCPTUNED_F_CLAIMED))
 		return 0;

@@ -73,7 +73,7 @@ static int open_socket(struct ctl *ctl, struct tcptuned_error *err)
 	_cleanup_close_ int fd = -1;
 
 	if (tcptuned_control_address(ctl->config.runtime_directory, &address))
-		return tcptuned_fail(err, ENAMETOOLONG, TCPTUNED_EXIT_CONFIG_RANGE,
+		return tcptuned_fail(err, ENAMETOOLONG, TCPTUNED_EXIT_CONFIG,
 				     "tcptuned.runtime_directory: %s is too long for a socket in "
 				     "it",
 				     ctl->config.runtime_directory);
@@ -86,7 +86,7 @@ static int open_socket(struct ctl *ctl, struct tcptuned_error *err)
 	if (!connect(fd, (struct sockaddr *)&address, sizeof(address)))
 		return tcptuned_take_fd(&fd);
 	if (errno == ENOENT || errno == ECONNREFUSED)
-		return tcptuned_fail(err, ECONNREFUSED, TCPTUNED_EXIT_NOT_RUNNING,
+		return tcptuned_fail(err, ECONNREFUSED, TCPTUNED_EXIT_DAEMON,
 				     "no tcptuned runs: nobody listens on %s; start it: systemctl "
 				     "start tcptuned",
 				     address.sun_path);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The command line: tcptunectl [OPTION]... COMMAND [OPTION]... [ARGUMENT]... */
 #include <errno.h>
-#include <getopt.h>
 #include <string.h>
 
 #include "config/load.h"
@@ -11,8 +10,6 @@
 #include "util/log.h"
 #include "util/text.h"
 
-#define HELP_INDENT "          "
-
 const struct ctl_command *const ctl_commands[] = {
 	&ctl_status, &ctl_flows, &ctl_explain, &ctl_policy, &ctl_paths, &ctl_events,
 	&ctl_detach, NULL,
@@ -20,7 +17,7 @@ const struct ctl_command *const ctl_commands[] = {
 
 enum global { GLOBAL_CONFIG, GLOBAL_SET, GLOBAL_VERSION, GLOBAL_HELP };
 
-const struct ctl_option ctl_global_options[] = {
+const struct tcptuned_option ctl_global_options[] = {
 	[GLOBAL_CONFIG] = { "config", 'c', "FILE",
 			    "Find the daemon by the configuration in FILE, in place of "
 			    TCPTUNED_CONFIG_PATH ". Only [tcptuned] and [paths] are read; what "
@@ -33,30 +30,14 @@ const struct ctl_option ctl_global_options[] = {
 	{ 0 },
 };
 
-static const struct ctl_option help_option = { "help", 'h', NULL, "Print this help and exit." };
+static const struct tcptuned_option help_option = { "help", 'h', NULL, "Print this help and exit." };
 
 /* ---- help ---------------------------------------------------------------------------------- */
 
-static void print_option(FILE *out, const struct ctl_option *option)
-{
-	const char *argument = option->argument;
-
-	if (option->letter)
-		fprintf(out, "  -%c, --%s", option->letter, option->name);
-	else
-		fprintf(out, "      --%s", option->name);
-	if (argument && argument[0] == '[')
-		fprintf(out, "[=%s", argument + 1);
-	else if (argument)
-		fprintf(out, "=%s", argument);
-	fputc('\n', out);
-	tcptuned_print_wrapped(out, HELP_INDENT, option->help);
-}
-
-static void print_options(FILE *out, const struct ctl_option *options)
+static void print_options(FILE *out, const struct tcptuned_option *options)
 {
 	for (; options->name; options++)
-		print_option(out, options);
+		tcptuned_option_print(out, options);
 }
 
 static void print_help(FILE *out)
@@ -67,7 +48,7 @@ static void print_help(FILE *out)
 	for (const struct ctl_command *const *command = ctl_commands; *command; command++) {
 		fprintf(out, "  %s%s%s\n", (*command)->name, *(*command)->arguments ? " " : "",
 			(*command)->arguments);
-		tcptuned_print_wrapped(out, HELP_INDENT, (*command)->help);
+		tcptuned_print_wrapped(out, "          ", (*command)->help);
 	}
 	fputs("\nOptions before the command:\n\n", out);
 	print_options(out, ctl_global_options);
@@ -89,32 +70,9 @@ static void print_command_help(FILE *out, const struct ctl_command *command)
 	tcptuned_print_wrapped(out, "", command->help);
 	fputc('\n', out);
 	print_options(out, command->options);
-	print_option(out, &help_option);
+	tcptuned_option_print(out, &help_option);
 	if (command == &ctl_flows)
 		print_columns(out);
-}
-
-/* A minus of roff is \-. */
-static void print_man_name(FILE *out, const char *name)
-{
-	for (; *name; name++)
-		fputs(*name == '-' ? "\\-" : (char[]){ *name, 0 }, out);
-}
-
-static void print_man_option(FILE *out, const struct ctl_option *option)
-{
-	fputs(".TP\n", out);
-	if (option->letter)
-		fprintf(out, "\\fB\\-%c\\fR, ", option->letter);
-	fputs("\\fB\\-\\-", out);
-	print_man_name(out, option->name);
-	fputs("\\fR", out);
-	if (option->argument && option->argument[0] == '[')
-		fprintf(out, "[=\\fI%.*s\\fR]", (int)strlen(option->argument) - 2,
-			option->argument + 1);
-	else if (option->argument)
-		fprintf(out, "=\\fI%s\\fR", option->argument);
-	fprintf(out, "\n%s\n", option->help);
 }
 
 void ctl_print_man(FILE *out)
@@ -122,8 +80,8 @@ void ctl_print_man(FILE *out)
 	for (const struct ctl_command *const *command = ctl_commands; *command; command++) {
 		fprintf(out, ".SS %s%s%s\n%s\n", (*command)->name,
 			*(*command)->arguments ? " " : "", (*command)->arguments, (*command)->help);
-		for (const struct ctl_option *option = (*command)->options; option->name; option++)
-			print_man_option(out, option);
+		for (const struct tcptuned_option *option = (*command)->options; option->name; option++)
+			tcptuned_option_print_man(out, option);
 	}
 }
 
@@ -131,7 +89,7 @@ void ctl_print_man_columns(FILE *out)
 {
 	for (size_t i = 0; i < tcptuned_columns_count; i++) {
 		fputs(".TP\n.B ", out);
-		print_man_name(out, tcptuned_columns[i].name);
+		tcptuned_print_man_name(out, tcptuned_columns[i].name);
 		fprintf(out, "\n%s%s\n", tcptuned_columns[i].help,
 			tcptuned_columns[i].shown ? " (shown)" : "");
 	}
@@ -164,114 +122,11 @@ void ctl_print_man_words(FILE *out)
 
 /* ---- parsing ------------------------------------------------------------------------------- */
 
-/* getopt_long()'s values of long options begin above every letter. */
-#define FIRST_VALUE 256
-
-struct parser {
-	const char *command; /* for messages */
-	const struct ctl_option *options[CTL_OPTIONS_MAX];
-	size_t len;
-	struct option longs[CTL_OPTIONS_MAX + 1];
-	char letters[3 * CTL_OPTIONS_MAX + 3];
-};
-
-static void add_option(struct parser *parser, const struct ctl_option *option)
-{
-	char *p = parser->letters + strlen(parser->letters);
-
-	parser->longs[parser->len] = (struct option){
-		.name = option->name,
-		.has_arg = !option->argument		? no_argument
-			   : option->argument[0] == '[' ? optional_argument
-							: required_argument,
-		.val = FIRST_VALUE + (int)parser->len,
-	};
-	parser->options[parser->len++] = option;
-	if (!option->letter)
-		return;
-	*p++ = option->letter;
-	if (option->argument)
-		*p++ = ':';
-	if (option->argument && option->argument[0] == '[')
-		*p++ = ':';
-	*p = '\0';
-}
-
-/* @order: "+" ends at the first argument that is no option, "" puts these behind. */
-static void parser_init(struct parser *parser, const char *command, const char *order,
-			const struct ctl_option *options)
-{
-	memset(parser, 0, sizeof(*parser));
-	parser->command = command;
-	snprintf(parser->letters, sizeof(parser->letters), "%s:", order);
-	for (; options->name; options++)
-		add_option(parser, options);
-}
-
-static int find_option(const struct parser *parser, int value)
-{
-	if (value >= FIRST_VALUE && value < FIRST_VALUE + (int)parser->len)
-		return value - FIRST_VALUE;
-	for (size_t i = 0; i < parser->len; i++)
-		if (value && parser->options[i]->letter == value)
-			return (int)i;
-	return -1;
-}
-
 #define USAGE(err, ...) tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_USAGE, __VA_ARGS__)
-
-static int fail_unknown(const struct parser *parser, const char *word, struct tcptuned_error *err)
-{
-	const char *names[CTL_OPTIONS_MAX + 1] = { NULL }, *nearest = NULL;
-	char name[64];
-
-	if (!strncmp(word, "--", 2)) {
-		snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
-		for (size_t i = 0; i < parser->len; i++)
-			names[i] = parser->options[i]->name;
-		nearest = tcptuned_nearest(name, names);
-	}
-	if (nearest)
-		return USAGE(err, "%.100s: no such option; did you mean --%s?", word, nearest);
-	return USAGE(err, "%.100s: no such option; tcptunectl %s%s--help lists all", word,
-		     parser->command, *parser->command ? " " : "");
-}
-
-/* getopt_long() returned '?' or ':', being at @word. */
-static int fail_getopt(const struct parser *parser, int value, const char *word,
-		       struct tcptuned_error *err)
-{
-	char letter[3] = { '-', (char)optopt, '\0' };
-	int i = find_option(parser, optopt);
-
-	if (i >= 0 && value == ':')
-		return USAGE(err, "--%s: its argument is missing; write --%s=%s",
-			     parser->options[i]->name, parser->options[i]->name,
-			     parser->options[i]->argument);
-	if (i >= 0)
-		return USAGE(err, "--%s: it takes no argument; leave away what follows the =",
-			     parser->options[i]->name);
-	return fail_unknown(parser, optopt && optopt < FIRST_VALUE ? letter : word, err);
-}
-
-/* The next option's index in @ret, or -1 behind the last. */
-static int next_option(struct parser *parser, int argc, char **argv, int *ret,
-		       struct tcptuned_error *err)
-{
-	int value;
-
-	value = getopt_long(argc, argv, parser->letters, parser->longs, NULL);
-	*ret = value == -1 ? -1 : find_option(parser, value);
-	/* Arguments before it are moved behind it only by the next call. */
-	if (value != -1 && *ret < 0)
-		return fail_getopt(parser, value, argv[optind - 1], err);
-	return 0;
-}
 
 struct global_options {
 	const char *config;
 	const char *set[TCPTUNED_SET_MAX + 1];
-	size_t set_len;
 	bool help, version;
 };
 
@@ -282,12 +137,7 @@ static int take_global(struct global_options *global, int which, struct tcptuned
 		global->config = optarg;
 		break;
 	case GLOBAL_SET:
-		if (global->set_len == TCPTUNED_SET_MAX)
-			return USAGE(err, "--set: given more than %d times; use a configuration "
-					  "file",
-				     TCPTUNED_SET_MAX);
-		global->set[global->set_len++] = optarg;
-		break;
+		return tcptuned_options_add_set(global->set, optarg, err);
 	case GLOBAL_VERSION:
 		global->version = true;
 		break;
@@ -301,14 +151,12 @@ static int take_global(struct global_options *global, int which, struct tcptuned
 static int parse_global(int argc, char **argv, struct global_options *global,
 			struct tcptuned_error *err)
 {
-	struct parser parser;
+	struct tcptuned_parser parser;
 	int which, error;
 
-	parser_init(&parser, "", "+", ctl_global_options);
-	opterr = 0;
-	optind = 0; /* start anew (getopt(3), notes of glibc) */
+	tcptuned_parser_init(&parser, "tcptunectl", "+", ctl_global_options);
 	for (;;) {
-		error = next_option(&parser, argc, argv, &which, err);
+		error = tcptuned_parser_next(&parser, argc, argv, &which, err);
 		if (!error && which >= 0)
 			error = take_global(global, which, err);
 		if (error || which < 0)
@@ -364,15 +212,17 @@ static int load_config(const struct global_options *global, struct tcptuned_conf
 static int run_command(const struct ctl_command *command, const struct global_options *global,
 		       int argc, char **argv, struct tcptuned_error *err)
 {
-	const char *given[CTL_OPTIONS_MAX] = { NULL };
+	const char *given[TCPTUNED_OPTIONS_MAX] = { NULL };
+	struct tcptuned_parser parser;
 	struct ctl ctl = { 0 };
-	struct parser parser;
+	char name[64];
 	int which, error;
 
-	parser_init(&parser, command->name, "", command->options);
-	add_option(&parser, &help_option);
-	for (optind = 0;;) {
-		error = next_option(&parser, argc, argv, &which, err);
+	snprintf(name, sizeof(name), "tcptunectl %s", command->name);
+	tcptuned_parser_init(&parser, name, "", command->options);
+	tcptuned_parser_add(&parser, &help_option);
+	for (;;) {
+		error = tcptuned_parser_next(&parser, argc, argv, &which, err);
 		if (error)
 			return error;
 		if (which < 0)

@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "config/config.h"
+#include "config/options.h"
 #include "flows/columns.h"
 #include "util/error.h"
 #include "util/strbuf.h"
@@ -18,20 +19,12 @@ struct ctl {
 	struct tcptuned_config config;
 };
 
-/* An option of a subcommand. */
-struct ctl_option {
-	const char *name;
-	char letter;	      /* or 0 */
-	const char *argument; /* its name in the help; NULL: none; "[...]": may be left out */
-	const char *help;     /* whole sentences */
-};
-
 /* A subcommand's options, in order, ended by one without a name. */
 struct ctl_command {
 	const char *name;
 	const char *arguments; /* as in the synopsis, "" for none */
 	const char *help;      /* whole sentences, for --help and the manual page */
-	const struct ctl_option *options;
+	const struct tcptuned_option *options;
 	/* How many arguments it takes besides its options. */
 	int arguments_min, arguments_max;
 	/* @given[i]: the argument of option i ("" if it has none), or NULL. Returns 0, or a
@@ -40,10 +33,8 @@ struct ctl_command {
 		   struct tcptuned_error *err);
 };
 
-#define CTL_OPTIONS_MAX 20
-
 extern const struct ctl_command *const ctl_commands[]; /* ended by NULL */
-extern const struct ctl_option ctl_global_options[];
+extern const struct tcptuned_option ctl_global_options[];
 
 extern const struct ctl_command ctl_status, ctl_flows, ctl_explain, ctl_policy, ctl_paths,
 	ctl_events, ctl_detach;

@@ -8,7 +8,7 @@
 #include "ctl.h"
 #include "util/cleanup.h"
 
-static const struct ctl_option options[] = { { 0 } };
+static const struct tcptuned_option options[] = { { 0 } };
 
 /* Read until the daemon has ended. Returns 0 once it has, having agreed to. */
 static int wait_for_end(int fd, struct tcptuned_error *err)
@@ -47,7 +47,7 @@ static int run(struct ctl *ctl, const char *const *given, char **arguments, int 
 
 	json_decref(request);
 	if (fd == -ECONNREFUSED)
-		return tcptuned_fail(err, ECONNREFUSED, TCPTUNED_EXIT_NOT_RUNNING,
+		return tcptuned_fail(err, ECONNREFUSED, TCPTUNED_EXIT_DAEMON,
 				     "no tcptuned runs; what one that was killed has left is taken "
 				     "back by tcptuned --detach");
 	error = fd < 0 ? fd : wait_for_end(fd, err);

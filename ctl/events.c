@@ -10,9 +10,9 @@
 #include "ctl.h"
 #include "util/cleanup.h"
 
-enum option { JSON, NETNS };
+enum { JSON, NETNS };
 
-static const struct ctl_option options[] = {
+static const struct tcptuned_option options[] = {
 	[JSON] = { "json", 'j', NULL, "Print each as one JSON object, with its numbers." },
 	[NETNS] = { "netns", 0, "INODE",
 		    "Only those of the network namespace with this inode number." },

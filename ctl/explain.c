@@ -31,7 +31,7 @@ int ctl_parse_endpoint(const char *text, json_t *request, const char *address, c
 		       struct tcptuned_error *err)
 {
 	const char *colon = strrchr(text, ':'), *behind = NULL;
-	struct tcptuned_filter_prefix prefix;
+	struct tcptuned_prefix prefix;
 	char host[64];
 
 	if (*text == '[') {
@@ -51,7 +51,7 @@ int ctl_parse_endpoint(const char *text, json_t *request, const char *address, c
 		snprintf(host, sizeof(host), "%s", text);
 	}
 	if ((behind && !is_port(behind)) || (!behind && !*host) ||
-	    (*host && tcptuned_filter_prefix_parse(host, &prefix)))
+	    (*host && tcptuned_prefix_of(host, &prefix)))
 		return fail_endpoint(text, err);
 	if (*host)
 		json_object_set_new(request, address, json_string(host));
@@ -504,7 +504,7 @@ static int fail_ambiguous(const json_t *answer, struct tcptuned_error *err)
 			snprintf(list + used, sizeof(list) - used, " in namespace %llu",
 				 ctl_number(flow, "netns"));
 	}
-	return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_NO_FLOW,
+	return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_DAEMON,
 			     "%llu connections are meant, %s%s; name both ends, the local one "
 			     "first%s",
 			     ctl_number(answer, "matched"), list,
@@ -517,7 +517,7 @@ int ctl_explain_answer(const json_t *answer, struct tcptuned_error *err)
 	const json_t *flows = json_object_get(answer, "flows");
 
 	if (!json_array_size(flows))
-		return tcptuned_fail(err, ENOENT, TCPTUNED_EXIT_NO_FLOW,
+		return tcptuned_fail(err, ENOENT, TCPTUNED_EXIT_DAEMON,
 				     "no connection that tcptuned has claimed is meant; tcptunectl "
 				     "flows lists them");
 	if (json_array_size(flows) > 1)
@@ -526,9 +526,9 @@ int ctl_explain_answer(const json_t *answer, struct tcptuned_error *err)
 	return 0;
 }
 
-enum option { NETNS };
+enum { NETNS };
 
-static const struct ctl_option options[] = {
+static const struct tcptuned_option options[] = {
 	[NETNS] = { "netns", 0, "INODE",
 		    "The one of the network namespace with this inode number, where others have "
 		    "one with the same ends." },

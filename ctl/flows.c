@@ -22,7 +22,7 @@
 #define SCREEN_REST  "\033[J"
 #define SCREEN_LINE  "\033[K"
 
-enum option {
+enum {
 	ADDRESS,
 	PORT,
 	LOCAL_ADDRESS,
@@ -40,7 +40,7 @@ enum option {
 	WATCH,
 };
 
-static const struct ctl_option options[] = {
+static const struct tcptuned_option options[] = {
 	[ADDRESS] = { "address", 'a', "ADDRESS[/BITS]",
 		      "Only connections with this address, or one of this prefix, at either end." },
 	[PORT] = { "port", 'p', "PORT", "Only those with this port at either end." },
@@ -69,7 +69,7 @@ static const struct ctl_option options[] = {
 
 /* Everything that goes into the request as it stands. */
 static const struct {
-	enum option option;
+	int option;
 	const char *field;
 	bool number;
 } fields[] = {

@@ -5,9 +5,9 @@
 
 #include "ctl.h"
 
-enum option { JSON, SORT, REVERSE, LIMIT, NETNS };
+enum { JSON, SORT, REVERSE, LIMIT, NETNS };
 
-static const struct ctl_option options[] = {
+static const struct tcptuned_option options[] = {
 	[JSON] = { "json", 'j', NULL, "Print JSON." },
 	[SORT] = { "sort", 'S', "ORDER",
 		   "By use (the last used first, the default), prefix, connections, receive or "
@@ -132,7 +132,7 @@ static int forget(struct ctl *ctl, const char *prefix, struct tcptuned_error *er
 	json_object_set_new(request, "prefix", json_string(prefix));
 	error = ctl_ask(ctl, request, &answer, err);
 	if (error == -ECONNREFUSED)
-		return tcptuned_fail(err, ECONNREFUSED, TCPTUNED_EXIT_NOT_RUNNING,
+		return tcptuned_fail(err, ECONNREFUSED, TCPTUNED_EXIT_DAEMON,
 				     "no tcptuned runs; without it, write tcptuned "
 				     "--forget-paths=%.60s",
 				     prefix);

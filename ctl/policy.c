@@ -5,9 +5,9 @@
 
 #include "ctl.h"
 
-enum option { JSON, CGROUP };
+enum { JSON, CGROUP };
 
-static const struct ctl_option options[] = {
+static const struct tcptuned_option options[] = {
 	[JSON] = { "json", 'j', NULL, "Print JSON." },
 	[CGROUP] = { "cgroup", 'g', "PATH",
 		     "Of test: the control group in which the socket would be made, below the root "

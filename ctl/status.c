@@ -5,9 +5,9 @@
 
 #include "ctl.h"
 
-enum option { JSON };
+enum { JSON };
 
-static const struct ctl_option options[] = {
+static const struct tcptuned_option options[] = {
 	[JSON] = { "json", 'j', NULL, "Print it as one JSON object." },
 	{ 0 },
 };
@@ -113,11 +113,8 @@ static void print_totals(const json_t *answer)
 	       ctl_number(answer, "totals.claimed_accepted_here"),
 	       ctl_number(answer, "totals.claimed_open"), ctl_number(answer, "totals.closed"),
 	       ctl_number(answer, "totals.unrecorded"));
-	if (ctl_number(answer, "totals.listeners_raised") ||
-	    ctl_number(answer, "totals.adopt_failed"))
-		printf("               of sockets open before, %llu listeners given a larger "
-		       "buffer, %llu not taken\n",
-		       ctl_number(answer, "totals.listeners_raised"),
+	if (ctl_number(answer, "totals.adopt_failed"))
+		printf("               of connections open before, %llu not taken\n",
 		       ctl_number(answer, "totals.adopt_failed"));
 	printf("               congestion control set on %llu, kept on %llu, failed on %llu\n",
 	       ctl_number(answer, "totals.congestion_control_set"),

@@ -3,8 +3,8 @@
  * generate <tcptuned.8.in >tcptuned.8
  *
  * Puts into a manual page what the tables in daemon/ and ctl/ know: a line of the template that
- * is @OPTIONS@, @EXIT_STATUS@, @KEYS@, @COMMANDS@, @COLUMNS@, @WORDS@, @REQUESTS@ or
- * @CTL_EXIT_STATUS@ is replaced by it, and @VERSION@ anywhere in a line.
+ * is @OPTIONS@, @EXIT_STATUS@, @KEYS@, @COMMANDS@, @COLUMNS@, @WORDS@ or @REQUESTS@
+ * is replaced by it, and @VERSION@ anywhere in a line.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,11 +23,6 @@ static void print_exit_statuses(FILE *out)
 {
 #define PRINT_STATUS(name, status, meaning) fprintf(out, ".TP\n.B %d\n%s\n", status, meaning);
 	TCPTUNED_EXIT_TABLE(PRINT_STATUS)
-}
-
-static void print_ctl_exit_statuses(FILE *out)
-{
-	TCPTUNED_CTL_EXIT_TABLE(PRINT_STATUS)
 #undef PRINT_STATUS
 }
 
@@ -42,7 +37,6 @@ static const struct {
 	{ "@COLUMNS@\n", ctl_print_man_columns },
 	{ "@WORDS@\n", ctl_print_man_words },
 	{ "@REQUESTS@\n", tcptuned_request_print_man },
-	{ "@CTL_EXIT_STATUS@\n", print_ctl_exit_statuses },
 };
 
 static void print_line(const char *line, FILE *out)

@@ -87,8 +87,8 @@ static void where(const struct loading *l, unsigned int line, char *ret, size_t 
 }
 
 /* Fail at the line that is being read; printf-like. */
-__attribute__((format(printf, 3, 4))) static int
-fail_here(struct loading *l, enum tcptuned_exit status, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static int
+fail_here(struct loading *l, const char *fmt, ...)
 {
 	char at[WHERE], text[600];
 	va_list args;
@@ -97,20 +97,16 @@ fail_here(struct loading *l, enum tcptuned_exit status, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
 	where(l, l->line, at, sizeof(at));
-	l->error = tcptuned_fail(l->err, EINVAL, status, "%s: %s", at, text);
+	l->error = tcptuned_fail(l->err, EINVAL, TCPTUNED_EXIT_CONFIG, "%s: %s", at, text);
 	return l->error;
 }
 
 /* Fail about a whole file or directory, with the errno of the call that failed. */
 static int fail_file(struct loading *l, const char *path, int errnum, const char *remedy)
 {
-	enum tcptuned_exit status = errnum == ENOENT ? TCPTUNED_EXIT_CONFIG_MISSING
-						     : TCPTUNED_EXIT_CONFIG_UNREADABLE;
-
-	if (errnum == ENOMEM)
-		status = TCPTUNED_EXIT_INTERNAL;
-	l->error = tcptuned_fail(l->err, errnum, status, "%s: %s; %s", path_tail(path),
-				 strerror(errnum), remedy);
+	l->error = tcptuned_fail(l->err, errnum,
+				 errnum == ENOMEM ? TCPTUNED_EXIT_INTERNAL : TCPTUNED_EXIT_CONFIG,
+				 "%s: %s; %s", path_tail(path), strerror(errnum), remedy);
 	return l->error;
 }
 
@@ -206,8 +202,7 @@ static int add_policy(struct loading *l, const char *name)
 	char at[WHERE];
 
 	if (len + 1 >= TCPTUNED_POLICIES_MAX)
-		return fail_here(l, TCPTUNED_EXIT_CONFIG_RANGE,
-				 "[policy %s] is one policy too many; there may be %d, and "
+		return fail_here(l, "[policy %s] is one policy too many; there may be %d, and "
 				 "one may have any number of prefixes", name,
 				 TCPTUNED_POLICIES_MAX - 1);
 	if (!c->policies)
@@ -231,13 +226,11 @@ static int check_policy(struct loading *l, const char *name)
 	while (isalnum((unsigned char)name[letters]) || (name[letters] && strchr("_-", name[letters])))
 		letters++;
 	if (!letters || name[letters] || letters >= TCPTUNED_POLICY_NAME_MAX)
-		return fail_here(l, TCPTUNED_EXIT_CONFIG_TYPE,
-				 "%s is no name of a policy; take at most %d letters, digits, _ "
+		return fail_here(l, "%s is no name of a policy; take at most %d letters, digits, _ "
 				 "and -, as in [policy web]",
 				 quote(name, quoted), TCPTUNED_POLICY_NAME_MAX - 1);
 	if (!strcmp(name, "default"))
-		return fail_here(l, TCPTUNED_EXIT_CONFIG_TYPE,
-				 "\"default\" is the name of [policy] itself; take another, or "
+		return fail_here(l, "\"default\" is the name of [policy] itself; take another, or "
 				 "write [policy]");
 	return tcptuned_config_policy(&l->config, name) ? 0 : add_policy(l, name);
 }
@@ -264,10 +257,9 @@ static int check_section(struct loading *l, const char *name)
 	}
 	nearest = tcptuned_nearest(name, names);
 	if (nearest)
-		return fail_here(l, TCPTUNED_EXIT_CONFIG_UNKNOWN,
-				 "%s: no such section; did you mean [%s]?", quote(name, quoted),
+		return fail_here(l, "%s: no such section; did you mean [%s]?", quote(name, quoted),
 				 nearest);
-	return fail_here(l, TCPTUNED_EXIT_CONFIG_UNKNOWN, "%s: no such section; there are %s",
+	return fail_here(l, "%s: no such section; there are %s",
 			 quote(name, quoted), list);
 }
 
@@ -288,8 +280,7 @@ static int fail_unknown_key(struct loading *l, const char *section, const char *
 	if (!strcmp(section, "policy") && find_key_in(NAMED_POLICY, name))
 		elsewhere = find_key_in(NAMED_POLICY, name);
 	if (elsewhere)
-		return fail_here(l, TCPTUNED_EXIT_CONFIG_UNKNOWN,
-				 "%s.%s: no such key; %s belongs in [%s]", section, name, name,
+		return fail_here(l, "%s.%s: no such key; %s belongs in [%s]", section, name, name,
 				 elsewhere->section);
 	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
 		if (is_key_of(&tcptuned_keys[i], section))
@@ -300,8 +291,7 @@ static int fail_unknown_key(struct loading *l, const char *section, const char *
 			names[n++] = tcptuned_keys[i].name;
 	nearest = tcptuned_nearest(name, names);
 	if (nearest)
-		return fail_here(l, TCPTUNED_EXIT_CONFIG_UNKNOWN,
-				 "%s in [%s]: no such key; did you mean %s?",
+		return fail_here(l, "%s in [%s]: no such key; did you mean %s?",
 				 quote(name, quoted), section, nearest);
 	for (size_t i = 0; i < listed && used < sizeof(list); i++)
 		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
@@ -309,8 +299,7 @@ static int fail_unknown_key(struct loading *l, const char *section, const char *
 					 : i + 1 < listed || named ? ", "
 							       : " and ",
 					 names[i]);
-	return fail_here(l, TCPTUNED_EXIT_CONFIG_UNKNOWN,
-			 "%s in [%s]: no such key; [%s] has %s%s", quote(name, quoted), section,
+	return fail_here(l, "%s in [%s]: no such key; [%s] has %s%s", quote(name, quoted), section,
 			 section, list, named ? " and the keys of [policy]" : "");
 }
 
@@ -322,10 +311,8 @@ static int fail_value(struct loading *l, const char *section, const struct tcptu
 	char quoted[QUOTED], wants[KEY_TEXT];
 
 	tcptuned_key_wants(key, wants);
-	return fail_here(
-		l, error == -ERANGE ? TCPTUNED_EXIT_CONFIG_RANGE : TCPTUNED_EXIT_CONFIG_TYPE,
-		"%s.%s: %s %s; it takes %s", section, key->name, quote(value, quoted), problem,
-		wants);
+	return fail_here(l, "%s.%s: %s %s; it takes %s", section, key->name, quote(value, quoted),
+			 problem, wants);
 }
 
 /* In one file a list may go on, in a later one it begins anew. */
@@ -337,8 +324,7 @@ static int check_seen(struct loading *l, const char *section, const struct tcptu
 			(struct tcptuned_prefixes *)((char *)config + key->offset));
 	if (!seen || key->type == KEY_PREFIXES)
 		return 0;
-	return fail_here(l, TCPTUNED_EXIT_CONFIG_DUPLICATE,
-			 "%s.%s: given a second time, after line %u; keep one of the two",
+	return fail_here(l, "%s.%s: given a second time, after line %u; keep one of the two",
 			 section, key->name, seen);
 }
 
@@ -427,16 +413,12 @@ static int parse_section(struct loading *l, char *line)
 
 	strcpy(l->section, "?");
 	if (!end)
-		return fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
-				 "the ] of a section is missing; write [policy], for example");
+		return fail_here(l, "the ] of a section is missing; write [policy], for example");
 	rest = strip(end + 1);
 	if (*rest && *rest != ';' && *rest != '#')
-		return fail_here(
-			l, TCPTUNED_EXIT_CONFIG_SYNTAX,
-			"more than a section stands here; begin a new line after the ]");
+		return fail_here(l, "more than a section stands here; begin a new line after the ]");
 	if (section_name(line + 1, (size_t)(end - line - 1), l->section) < 0)
-		return fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
-				 "the name of a section has %td characters; shorten it to %d",
+		return fail_here(l, "the name of a section has %td characters; shorten it to %d",
 				 end - line - 1, SECTION - 1);
 	return l->warning ? 0 : check_section(l, l->section);
 }
@@ -446,8 +428,7 @@ static int parse_assignment(struct loading *l, char *line)
 	char quoted[QUOTED], *equals = strchr(line, '=');
 
 	if (!equals)
-		return fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
-				 "neither a [section] nor a key; write key = value, or # before a "
+		return fail_here(l, "neither a [section] nor a key; write key = value, or # before a "
 				 "comment");
 	*equals = '\0';
 	for (char *c = equals + 1; (c = strchr(c, ';')); c++)
@@ -458,8 +439,7 @@ static int parse_assignment(struct loading *l, char *line)
 	if (l->warning && strcmp(l->section, "tcptuned"))
 		return 0;
 	if (!*l->section)
-		return fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
-				 "the key %s stands before any section; write [policy] or "
+		return fail_here(l, "the key %s stands before any section; write [policy] or "
 				 "another section above it",
 				 quote(strip(line), quoted));
 	return set_key(l, l->section, strip(line), strip(equals + 1));
@@ -472,8 +452,7 @@ static int parse_line(struct loading *l, char *line, size_t length)
 
 	if (strlen(line) != length) {
 		strcpy(l->section, "?");
-		return fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
-				 "there is a NUL byte in it; this is no text file, name another or "
+		return fail_here(l, "there is a NUL byte in it; this is no text file, name another or "
 				 "remove the byte");
 	}
 	if (l->line == 1 && !strncmp(line, byte_order_mark, strlen(byte_order_mark)))
@@ -622,8 +601,7 @@ static int read_set(struct loading *l, const char *text)
 	begin_source(l, NULL);
 	if (!equals || !dot || dot > equals ||
 	    section_name(text, (size_t)(dot - text), l->section) < 0)
-		return fail_here(l, TCPTUNED_EXIT_CONFIG_SYNTAX,
-				 "%s is not SECTION.KEY=VALUE; write metrics.port=9817, for "
+		return fail_here(l, "%s is not SECTION.KEY=VALUE; write metrics.port=9817, for "
 				 "example",
 				 quote(text, quoted));
 	snprintf(name, sizeof(name), "%.*s", (int)(equals - dot - 1), dot + 1);
@@ -666,7 +644,7 @@ static int cross_check(struct loading *l)
 		origin = c->origin[key_index("tcptuned", "bpffs")];
 	if (is_below(c->runtime_directory, c->bpffs))
 		return l->error = tcptuned_fail(
-			       l->err, EINVAL, TCPTUNED_EXIT_CONFIG_INCONSISTENT,
+			       l->err, EINVAL, TCPTUNED_EXIT_CONFIG,
 			       "%s: tcptuned.runtime_directory: %.100s is inside "
 			       "tcptuned.bpffs, %.100s, which holds no ordinary files; take "
 			       "another, as /run/tcptuned",
@@ -703,7 +681,6 @@ static int read_prefixes(struct loading *l, struct tcptuned_named_policy *policy
 	const char *path = policy->set.destination_file, *remedy;
 	size_t i = key_index(NAMED_POLICY, "destination_file");
 	_cleanup_free_ char *text = NULL;
-	enum tcptuned_exit status;
 	char problem[KEY_TEXT];
 	unsigned int line;
 	ssize_t length;
@@ -712,10 +689,8 @@ static int read_prefixes(struct loading *l, struct tcptuned_named_policy *policy
 	if (!path[0])
 		return 0;
 	length = read_text(path, &text, &remedy);
-	status = length == -ENOENT ? TCPTUNED_EXIT_CONFIG_MISSING
-				   : TCPTUNED_EXIT_CONFIG_UNREADABLE;
 	if (length < 0)
-		return l->error = tcptuned_fail(l->err, (int)-length, status,
+		return l->error = tcptuned_fail(l->err, (int)-length, TCPTUNED_EXIT_CONFIG,
 						"%s: policy %s.destination_file: %s: %s; %s",
 						policy->origin[i], policy->name, path_tail(path),
 						strerror((int)-length),
@@ -725,7 +700,7 @@ static int read_prefixes(struct loading *l, struct tcptuned_named_policy *policy
 					    sizeof(problem), &line);
 	if (error)
 		return l->error = tcptuned_fail(
-			       l->err, -error, TCPTUNED_EXIT_CONFIG_TYPE,
+			       l->err, -error, TCPTUNED_EXIT_CONFIG,
 			       "%s:%u: policy %s.destination_file: the line %s; write one prefix "
 			       "a line, as 192.0.2.0/24 or 2001:db8::/32",
 			       path_tail(path), line, policy->name, problem);
@@ -742,7 +717,7 @@ static int finish_policy(struct loading *l, struct tcptuned_named_policy *policy
 {
 	if (!has_condition(&policy->set))
 		return l->error = tcptuned_fail(
-			       l->err, EINVAL, TCPTUNED_EXIT_CONFIG_INCONSISTENT,
+			       l->err, EINVAL, TCPTUNED_EXIT_CONFIG,
 			       "%s: policy %s: it does not say which connections it is for; give "
 			       "it a destination, source, local_port, remote_port or cgroup, or "
 			       "write its keys into [policy], which has all others",

@@ -1,15 +1,59 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The command line. One table in options.c describes each option. */
+/* The command line: the parser of both programs, and the daemon's options in one table. */
 #ifndef TCPTUNED_CONFIG_OPTIONS_H
 #define TCPTUNED_CONFIG_OPTIONS_H
 
+#include <getopt.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 
 #include "util/error.h"
 
-#define TCPTUNED_SET_MAX 64
+#define TCPTUNED_SET_MAX     64
+#define TCPTUNED_OPTIONS_MAX 20 /* of one command */
+
+struct tcptuned_option {
+	const char *name;
+	char letter;	      /* or 0 */
+	const char *argument; /* its name in the help; NULL: none; "[...]": may be left out */
+	const char *help;     /* whole sentences */
+};
+
+struct tcptuned_parser {
+	const char *command; /* as it is typed, for messages */
+	const struct tcptuned_option *options[TCPTUNED_OPTIONS_MAX];
+	size_t len;
+	struct option longs[TCPTUNED_OPTIONS_MAX + 1];
+	char letters[3 * TCPTUNED_OPTIONS_MAX + 3];
+};
+
+/*
+ * Begin to parse with @options, whose last has no name. @order: "+" ends at the first argument
+ * that is no option, "" lets options follow arguments.
+ */
+void tcptuned_parser_init(struct tcptuned_parser *parser, const char *command, const char *order,
+			  const struct tcptuned_option *options);
+
+/* Accept one more option, which gets the next index. */
+void tcptuned_parser_add(struct tcptuned_parser *parser, const struct tcptuned_option *option);
+
+/*
+ * Parse the next option: its index in @ret, its argument in optarg, -1 after the last one. Returns
+ * 0, or -EINVAL with @err filled (TCPTUNED_EXIT_USAGE).
+ */
+int tcptuned_parser_next(struct tcptuned_parser *parser, int argc, char **argv, int *ret,
+			 struct tcptuned_error *err);
+
+/* Print an option for --help, or for a manual page in man(7) markup. */
+void tcptuned_option_print(FILE *out, const struct tcptuned_option *option);
+void tcptuned_option_print_man(FILE *out, const struct tcptuned_option *option);
+
+/* Print @name with roff's minus, \-, for each of its own. */
+void tcptuned_print_man_name(FILE *out, const char *name);
+
+/* Append the argument of a --set to @set, of TCPTUNED_SET_MAX and a NULL. Returns as above. */
+int tcptuned_options_add_set(const char **set, const char *text, struct tcptuned_error *err);
 
 /* What to do. Everything but RUN ends by itself. */
 enum tcptuned_action {

@@ -28,10 +28,8 @@ static void adopt(struct tcptuned_daemon *d)
 			     "connections that are open are left to the kernel: %s",
 			     strerror(-error));
 	tcptuned_log(TCPTUNED_LOG_INFO,
-		     "adopted %llu connections and %llu listeners in %u network namespaces, "
-		     "%llu ms",
-		     (unsigned long long)a->connections, (unsigned long long)a->listeners,
-		     a->namespaces, (unsigned long long)a->ns / 1000000);
+		     "adopted %llu connections in %u network namespaces, %llu ms",
+		     (unsigned long long)a->connections, a->namespaces, (unsigned long long)a->ns / 1000000);
 	if (a->let_go)
 		tcptuned_log(TCPTUNED_LOG_INFO,
 			     "gave %llu connections and listeners back to the kernel: a tcptuned "
@@ -39,7 +37,7 @@ static void adopt(struct tcptuned_daemon *d)
 			     (unsigned long long)a->let_go);
 	if (a->too_old)
 		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "connections that were open before (%llu of them, and listeners) are "
+			     "connections that were open before (%llu of them) are "
 			     "left to the kernel: to follow them needs Linux 6.12 or later",
 			     (unsigned long long)a->too_old);
 	if (a->failed)

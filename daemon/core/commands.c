@@ -8,6 +8,7 @@
 
 #include "core/apply.h"
 #include "kern/iterators.h"
+#include "rpc/flow_json.h"
 #include "util/log.h"
 #include "util/text.h"
 
@@ -50,8 +51,8 @@ static int enable(struct tcptuned_daemon *d, const char *name, bool enabled,
 	if (change)
 		tcptuned_log(TCPTUNED_LOG_INFO, "policy %s: %s through the control socket", name,
 			     enabled ? "enabled" : "disabled");
-	tcptuned_buf_printf(out, "{\"policy\":\"%s\",\"disabled\":%s,\"changed\":%s}\n", name,
-			    enabled ? "false" : "true", change ? "true" : "false");
+	tcptuned_json_print_line(out, json_pack("{s:s,s:b,s:b}", "policy", name, "disabled", !enabled,
+						"changed", change));
 	return 0;
 }
 
@@ -60,6 +61,7 @@ static int apply_to_open(struct tcptuned_daemon *d, struct tcptuned_buf *out,
 {
 	struct tcptuned_adoption a;
 	int error = tcptuned_kernel_apply_policies(&d->kernel, &a);
+	json_t *object;
 
 	if (error)
 		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
@@ -71,12 +73,14 @@ static int apply_to_open(struct tcptuned_daemon *d, struct tcptuned_buf *out,
 		     (unsigned long long)a.moved, (unsigned long long)a.connections,
 		     (unsigned long long)a.let_go, (unsigned long long)(a.failed + a.too_old),
 		     (unsigned long long)a.ns / 1000000);
-	tcptuned_buf_printf(out,
-			    "{\"moved\":%llu,\"taken\":%llu,\"let_go\":%llu,\"failed\":%llu,"
-			    "\"kernel_too_old\":%llu,\"namespaces_failed\":%u}\n",
-			    (unsigned long long)a.moved, (unsigned long long)a.connections,
-			    (unsigned long long)a.let_go, (unsigned long long)a.failed,
-			    (unsigned long long)a.too_old, a.namespaces_failed);
+	object = json_object();
+	set_number(object, "moved", a.moved);
+	set_number(object, "taken", a.connections);
+	set_number(object, "let_go", a.let_go);
+	set_number(object, "failed", a.failed);
+	set_number(object, "kernel_too_old", a.too_old);
+	set_number(object, "namespaces_failed", a.namespaces_failed);
+	tcptuned_json_print_line(out, object);
 	return 0;
 }
 
@@ -92,7 +96,7 @@ static int forget_paths(struct tcptuned_daemon *d, const char *prefix, struct tc
 	tcptuned_log(TCPTUNED_LOG_INFO, "paths to %.60s forgotten through the control socket: %u "
 					"prefixes",
 		     prefix, count);
-	tcptuned_buf_printf(out, "{\"forgotten\":%u}\n", count);
+	tcptuned_json_print_line(out, json_pack("{s:i}", "forgotten", (int)count));
 	return 0;
 }
 

@@ -40,7 +40,7 @@ static int take_socket(int *ret_fd, struct tcptuned_error *err)
 
 	/* Somebody would be accepted on each of the others, and never answered. */
 	if (sockets > 1)
-		return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_ADDRESS,
+		return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_CONFIG,
 				     "metrics: systemd passed %d sockets, and tcptuned serves one; "
 				     "leave one ListenStream= in tcptuned.socket ([::]:PORT is IPv4 "
 				     "and IPv6)",
@@ -203,7 +203,7 @@ static int check_dry_run(const struct tcptuned_config *config, struct tcptuned_e
 	tcptuned_kernel_close(&before);
 	if (!tunes)
 		return 0;
-	return tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_RUNNING,
+	return tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_IN_USE,
 			     "a tcptuned that was killed has left connections that are tuned, or "
 			     "bitcp (%s), which a dry run, changing nothing, would not take back; "
 			     "do that first: tcptuned --detach",
@@ -238,8 +238,6 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 		error = start_metrics(d, err);
 	if (!error)
 		error = start_control(d, err);
-	if (!error && !d->options->dry_run)
-		tcptuned_paths_rescue(d->config->bpffs, d->config->state_directory);
 	if (!error)
 		error = tcptuned_kernel_attach(&d->kernel, d->config->bpffs, d->cgroup_fd, bitcp,
 					       err);

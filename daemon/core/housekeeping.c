@@ -98,7 +98,7 @@ int tcptuned_watch_cgroup(struct tcptuned_daemon *d, struct tcptuned_error *err)
 		return 0;
 	fd = tcptuned_cgroup_open(d->cgroup_path, &root, path, sizeof(path), NULL);
 	if (fd >= 0)
-		return tcptuned_fail(err, ESTALE, TCPTUNED_EXIT_CGROUP_REPLACED,
+		return tcptuned_fail(err, ESTALE, TCPTUNED_EXIT_INTERNAL,
 				     "tcptuned.cgroup: %s was removed, and there is another one of "
 				     "that name; a start of tcptuned attaches to that one",
 				     d->cgroup_path);

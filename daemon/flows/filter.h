@@ -6,18 +6,12 @@
 #include <stdbool.h>
 
 #include "flows/top.h"
+#include "util/ip_prefix.h"
 
-/* An address or prefix. IPv4 within IPv6 (::ffff:192.0.2.1) is IPv4. */
-struct tcptuned_filter_prefix {
-	__u16 family; /* 0: any */
-	__u8 bits;    /* of the prefix */
-	__u8 bytes[16];
-};
-
-/* All that is given has to hold; 0 and "" are not given. */
+/* All that is given has to hold; 0, ::/0 and "" are not given. */
 struct tcptuned_filter {
-	struct tcptuned_filter_prefix address; /* of either end */
-	struct tcptuned_filter_prefix local, remote;
+	struct tcptuned_prefix address; /* of either end */
+	struct tcptuned_prefix local, remote;
 	__u16 port; /* of either end */
 	__u16 local_port, remote_port;
 	__u32 netns;
@@ -25,8 +19,8 @@ struct tcptuned_filter {
 	char congestion_control[TCPTUNED_CC_NAME_MAX];
 };
 
-/* "192.0.2.1", "192.0.2.0/24", "2001:db8::/32". Returns 0 or -EINVAL. */
-int tcptuned_filter_prefix_parse(const char *text, struct tcptuned_filter_prefix *ret);
+/* What the kernel can tell of @filter: all but its policy and congestion control. */
+void tcptuned_filter_compile(const struct tcptuned_filter *filter, struct readout_filter *ret);
 
 /* Is @record meant? @policy: the name of its policy. */
 bool tcptuned_filter_matches(const struct tcptuned_filter *filter,

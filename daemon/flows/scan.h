@@ -9,21 +9,17 @@
 
 /*
  * Read what @flows is to hold: the sums about all connections, and one by one the first of its
- * choice. @filter, or NULL: only such connections can be among those; it is looked at in the
- * kernel, as far as the kernel understands it, and flows->choice.wanted has to look again.
+ * choice. @filter, or NULL: only connections that it lets through in the kernel, which knows
+ * neither policies nor congestion controls by name, can be among those.
  *
- * By size, which is when flows->choice has no order, those are read out that are in the same
- * 64th of a power of two as the last one wanted, or above, but not more than a thousand more
- * than wanted: where so many are alike, it is chance which of them are seen.
+ * By size, which is when flows->choice has neither an order nor a condition, only those are copied
+ * that are in the same 64th of a power of two as the last one wanted, or above, and not more than
+ * a thousand more than wanted: where so many are alike, it is chance which of them are seen.
  *
- * Returns 0, -ENOENT when the iterator is not there, -EBUSY when others have been reading for
- * longer than a second, -EPROTO when records are another build's, -ENOMEM or what the kernel
- * answers.
+ * Returns 0, -ENOENT when the iterator is not there, -EPROTO when records are another build's,
+ * -ENOMEM or what the kernel answers.
  */
 int tcptuned_readout(struct tcptuned_flows *flows, const struct tcptuned_kernel *kernel,
 		     const struct tcptuned_filter *filter);
-
-/* What the kernel understands of @filter. */
-void tcptuned_readout_filter(const struct tcptuned_filter *filter, struct readout_filter *ret);
 
 #endif

@@ -152,7 +152,7 @@ static void add_group(struct tcptuned_flows *flows, const struct readout_group *
 	group->flows = from->flows;
 }
 
-void tcptuned_flows_begin(struct tcptuned_flows *flows, const struct readout_sums *sums)
+void tcptuned_flows_begin(struct tcptuned_flows *flows)
 {
 	struct tcptuned_flow_choice choice = flows->choice;
 	struct tcptuned_flow_record *top = flows->top;
@@ -162,8 +162,12 @@ void tcptuned_flows_begin(struct tcptuned_flows *flows, const struct readout_sum
 	flows->choice = choice;
 	flows->top = top;
 	flows->top_max = top_max;
-	if (!sums)
-		return;
+}
+
+void tcptuned_flows_sum_up(struct tcptuned_flows *flows, const struct readout_sums *sums)
+{
+	if (!flows->choice.wanted)
+		flows->wanted = sums->matched;
 	flows->records = sums->records;
 	flows->live = sums->live;
 	flows->observed = sums->observed;
@@ -225,15 +229,4 @@ void tcptuned_flows_end(struct tcptuned_flows *flows)
 		return;
 	drop_doubles(flows);
 	qsort_r(flows->top, flows->top_len, sizeof(*flows->top), by_choice, flows);
-}
-
-__u32 tcptuned_flows_least_class(const struct readout_sums *sums, __u64 wanted, __u64 *ret_above)
-{
-	__u32 class = READOUT_CLASSES - 1;
-	__u64 above = 0;
-
-	while (class && above + sums->class[class] < wanted)
-		above += sums->class[class--];
-	*ret_above = above;
-	return class;
 }

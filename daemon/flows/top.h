@@ -64,8 +64,8 @@ int tcptuned_flows_init(struct tcptuned_flows *flows, __u32 top_max);
 
 void tcptuned_flows_free(struct tcptuned_flows *flows);
 
-/* Forget what was read; @sums, unless NULL, are what is now known about all of them. */
-void tcptuned_flows_begin(struct tcptuned_flows *flows, const struct readout_sums *sums);
+/* Forget what was read. */
+void tcptuned_flows_begin(struct tcptuned_flows *flows);
 
 /*
  * Keep @record if it is one of the first of the choice. Returns 0, or -EPROTO when it cannot be
@@ -73,15 +73,11 @@ void tcptuned_flows_begin(struct tcptuned_flows *flows, const struct readout_sum
  */
 int tcptuned_flows_add(struct tcptuned_flows *flows, const struct tcptuned_flow_record *record);
 
+/* Take over what the kernel has added up about all of them. */
+void tcptuned_flows_sum_up(struct tcptuned_flows *flows, const struct readout_sums *sums);
+
 /* Bring those that were kept in order, each once. Nothing may be added afterwards. */
 void tcptuned_flows_end(struct tcptuned_flows *flows);
-
-/*
- * The highest class (readout_class()) down to which there are at least @wanted connections, or
- * else 0; @ret_above: how many there are above it, fewer than @wanted.
- */
-__u32 tcptuned_flows_least_class(const struct readout_sums *sums, __u64 wanted,
-				 __u64 *ret_above);
 
 /* By this the largest are chosen: bytes received plus bytes sent and acknowledged. */
 __u64 tcptuned_flow_size(const struct tcptuned_flow_record *record);

@@ -14,7 +14,7 @@
 
 static int running_already(const char *what, const char *pid, struct tcptuned_error *err)
 {
-	return tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_RUNNING,
+	return tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_IN_USE,
 			     "another tcptuned runs (process %s, lock %s); stop that one first: "
 			     "systemctl stop tcptuned",
 			     pid[0] ? pid : "unknown", what);

@@ -54,7 +54,6 @@ static void add(void *ctx, char what)
 	a->connections += what == TCPTUNED_ADOPTED_CONNECTION;
 	a->moved += what == TCPTUNED_ADOPTED_MOVED;
 	a->let_go += what == TCPTUNED_ADOPTED_LET_GO;
-	a->listeners += what == TCPTUNED_ADOPTED_LISTENER;
 	a->failed += what == TCPTUNED_ADOPTED_FAILED;
 	a->too_old += what == TCPTUNED_ADOPTED_TOO_OLD;
 }

@@ -24,7 +24,6 @@ enum tcptuned_map {
 	TCPTUNED_MAP_FLOWS,	   /* socket storage: struct tcptuned_flow */
 	TCPTUNED_MAP_TOTALS,	   /* per CPU: struct tcptuned_totals */
 	TCPTUNED_MAP_BUDGET,	   /* struct budget */
-	TCPTUNED_MAP_LISTENERS,	   /* listeners with a raised buffer: struct tcptuned_listener */
 	TCPTUNED_MAP_EVENT_GATE,   /* struct tcptuned_event_gate: does anybody listen? */
 	TCPTUNED_MAP_EVENTS,	   /* ring buffer of struct tcptuned_event */
 	TCPTUNED_MAP_BITCP_PARAMS, /* struct bitcp_params; absent without struct_ops */
@@ -82,7 +81,6 @@ struct tcptuned_adoption {
 	uint64_t connections;
 	uint64_t moved;		       /* that another policy has now, ... */
 	uint64_t let_go;	       /* ... or none; of adoption: that are in another cgroup */
-	uint64_t listeners;
 	uint64_t failed;	       /* sockets that the kernel refused, or had no memory for */
 	uint64_t too_old;	       /* sockets that were left alone: see kernel_too_old() */
 	unsigned int namespaces;       /* visited to the end */

@@ -32,7 +32,6 @@ static const char *const map_name[TCPTUNED_MAPS] = {
 	[TCPTUNED_MAP_FLOWS] = "flows",
 	[TCPTUNED_MAP_TOTALS] = "totals",
 	[TCPTUNED_MAP_BUDGET] = "budget",
-	[TCPTUNED_MAP_LISTENERS] = "listeners",
 	[TCPTUNED_MAP_EVENT_GATE] = "event_gate",
 	[TCPTUNED_MAP_EVENTS] = "events",
 	[TCPTUNED_MAP_PATHS] = "paths",
@@ -369,13 +368,13 @@ static int link_refused(int errnum, const char *hook, int cgroup_fd, struct tcpt
 
 	name_of_cgroup(cgroup_fd, path, sizeof(path));
 	if (errnum == EPERM)
-		return tcptuned_fail(err, errnum, TCPTUNED_EXIT_HOOK_TAKEN,
+		return tcptuned_fail(err, errnum, TCPTUNED_EXIT_IN_USE,
 				     "another program holds the %s hook of %s alone, or that of "
 				     "a cgroup above (bpftool cgroup tree); attach that one with "
 				     "\"multi\", or name another tcptuned.cgroup",
 				     hook, path);
 	if (errnum == E2BIG)
-		return tcptuned_fail(err, errnum, TCPTUNED_EXIT_HOOK_TAKEN,
+		return tcptuned_fail(err, errnum, TCPTUNED_EXIT_IN_USE,
 				     "the %s hook of %s has as many programs as the kernel "
 				     "allows (bpftool cgroup show); detach one that is not needed, "
 				     "or name another tcptuned.cgroup",
@@ -748,11 +747,6 @@ bool tcptuned_kernel_can_be_read(const struct tcptuned_kernel *k)
 	return read_meta(k, &meta) && meta.abi == TCPTUNED_ABI;
 }
 
-bool tcptuned_kernel_keeps_paths(const struct tcptuned_kernel *k)
-{
-	return tcptuned_kernel_can_be_read(k) && is_paths_map(k->map_fd[TCPTUNED_MAP_PATHS]);
-}
-
 /* All that runs on the cgroup's sockets, and at their end? */
 static bool is_attached(const struct tcptuned_kernel *k, int cgroup_fd)
 {
@@ -833,7 +827,7 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 	if (error)
 		return error;
 	if (mkdir(k->pin_dir, 0700) && errno != EEXIST)
-		return tcptuned_fail(err, errno, tcptuned_exit_of(errno, TCPTUNED_EXIT_NO_BPFFS),
+		return tcptuned_fail(err, errno, tcptuned_exit_of(errno, TCPTUNED_EXIT_NOT_PERMITTED),
 				     "tcptuned.bpffs: %s cannot be made: %s; %s", k->pin_dir,
 				     strerror(errno), tcptuned_remedy_to_write(errno));
 	open_pins(k);

@@ -42,9 +42,6 @@ int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, struct tcptuned
 int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs,
 			 struct tcptuned_error *err);
 
-/* Would tcptuned_kernel_attach() go on with the map of paths that was opened? */
-bool tcptuned_kernel_keeps_paths(const struct tcptuned_kernel *k);
-
 /* Have the records of what was opened the layout of this build? */
 bool tcptuned_kernel_can_be_read(const struct tcptuned_kernel *k);
 

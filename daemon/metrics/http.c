@@ -83,7 +83,7 @@ static int open_listener(const struct tcptuned_http_options *options, bool *ret_
 
 	snprintf(port, sizeof(port), "%u", options->port);
 	if (getaddrinfo(options->address, port, &hints, &address))
-		return tcptuned_fail(error, EINVAL, TCPTUNED_EXIT_ADDRESS,
+		return tcptuned_fail(error, EINVAL, TCPTUNED_EXIT_CONFIG,
 				     "metrics: \"%s\" port %u is no numeric IPv4 or IPv6 address "
 				     "and port; correct address= and port= in [metrics]",
 				     options->address, options->port);
@@ -91,8 +91,8 @@ static int open_listener(const struct tcptuned_http_options *options, bool *ret_
 	freeaddrinfo(address);
 	if (fd < 0)
 		return tcptuned_fail(error, -fd,
-				     fd == -EADDRINUSE ? TCPTUNED_EXIT_PORT_IN_USE
-						       : TCPTUNED_EXIT_ADDRESS,
+				     fd == -EADDRINUSE ? TCPTUNED_EXIT_IN_USE
+						       : TCPTUNED_EXIT_CONFIG,
 				     "metrics: cannot listen on port %u of %s: %s; choose another "
 				     "with address= or port= in [metrics], or let systemd open it "
 				     "(tcptuned.socket)",
@@ -108,7 +108,7 @@ static int adopt_listener(int fd, struct tcptuned_error *error)
 
 	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &len) ||
 	    getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) || !listening || type != SOCK_STREAM)
-		return tcptuned_fail(error, EINVAL, TCPTUNED_EXIT_ADDRESS,
+		return tcptuned_fail(error, EINVAL, TCPTUNED_EXIT_CONFIG,
 				     "metrics: the socket that systemd passed does not listen "
 				     "for TCP connections; tcptuned.socket needs "
 				     "ListenStream=ADDRESS:PORT and Accept=no");

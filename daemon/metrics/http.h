@@ -24,7 +24,7 @@ struct tcptuned_http_options {
 
 /*
  * Listen and be ready to answer. @listen_fd is taken over, also when this fails. Returns 0, or
- * a negative errno with @error filled (TCPTUNED_EXIT_PORT_IN_USE, _ADDRESS, ...).
+ * a negative errno with @error filled (TCPTUNED_EXIT_IN_USE, _ADDRESS, ...).
  */
 int tcptuned_http_start(struct tcptuned_http **ret, const struct tcptuned_http_options *options,
 			struct tcptuned_error *error);

@@ -42,9 +42,6 @@ static const struct {
 	 NULL},
 	{TCPTUNED_C_CLAIMED_OPEN, "tcptuned_connections_claimed_total", "opened=\"before\"",
 	 NULL},
-	{TCPTUNED_C_LISTENERS_RAISED, "tcptuned_listeners_adopted_total", "",
-	 "Listeners with a fixed SO_RCVBUF, open before the start, that were given more room for "
-	 "what they accept."},
 	{TCPTUNED_C_ADOPT_FAILED, "tcptuned_adoption_failures_total", "",
 	 "Sockets open before the start that were left alone for lack of memory, or because the "
 	 "kernel refused or is too old."},

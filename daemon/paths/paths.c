@@ -16,12 +16,11 @@
 #include "util/cleanup.h"
 #include "util/log.h"
 
-#define SAVE_EVERY_S 60
+#define SAVE_EVERY_S 600
 #define COUNT_NS     5000000 /* of processor time: a count that takes longer is made no more ... */
-#define COUNT_S	     (2 * SAVE_EVERY_S) /* ... often than this, where no save has counted */
+#define COUNT_S	     60 /* ... often than this */
 #define BATCH	     1024 /* entries per system call; more than any bucket of the map has */
 #define FILE_TEXT    (TCPTUNED_CONFIG_TEXT + 16)
-#define CLOCK_STEP_S 5 /* what the clocks may differ by before rows on disk are of a wrong time */
 
 struct tcptuned_paths {
 	const struct tcptuned_kernel *kernel;
@@ -30,13 +29,10 @@ struct tcptuned_paths {
 	struct tcptuned_path_settings settings;
 	__u64 own_cookie; /* of the daemon's network namespace, ... */
 	__u32 own_netns;  /* ... and its inode number */
-	__s64 made_s;  /* CLOCK_BOOTTIME: when this was made, before anything was learned */
-	__s64 saved_s; /* CLOCK_BOOTTIME: what was updated since is still to be written */
-	__s64 offset_s; /* of CLOCK_REALTIME to that, by which the times on disk are right */
-	__s64 tried_s; /* when saving was last tried */
+	__s64 tried_s; /* CLOCK_BOOTTIME: when saving was last tried */
 	bool failing;  /* and said so */
-	__s64 counted_s; /* when stats.known was counted, by a save or for itself, ... */
-	__s64 count_ns;	 /* ... and what the latter took */
+	__s64 counted_s; /* when stats.known was counted, ... */
+	__s64 count_ns;	 /* ... and how long that took */
 	struct tcptuned_path_stats stats;
 };
 
@@ -48,12 +44,6 @@ static __s64 clock_s(clockid_t clock)
 
 	clock_gettime(clock, &now);
 	return now.tv_sec;
-}
-
-/* The former jumps when somebody sets it, or when the network is there to tell it. */
-static __s64 clock_offset_s(void)
-{
-	return clock_s(CLOCK_REALTIME) - clock_s(CLOCK_BOOTTIME);
 }
 
 /* The same moment as before on another clock; one that is to come becomes now. */
@@ -155,14 +145,14 @@ void tcptuned_paths_adopt_settings(struct tcptuned_paths *paths)
 
 /* ---- the database --------------------------------------------------------------------- */
 
-/* Said once until it works again: the next attempt comes in a minute. */
+/* Logged once until it works again. */
 static void failed(struct tcptuned_paths *paths, const char *text)
 {
 	paths->stats.database_errors++;
 	if (!paths->failing)
 		tcptuned_log(TCPTUNED_LOG_WARNING,
 			     "%s; what is learned about paths will not outlive a stop until it "
-			     "can be written (tried every minute)",
+			     "can be written (tried every ten minutes)",
 			     text);
 	paths->failing = true;
 }
@@ -176,23 +166,18 @@ static void worked(struct tcptuned_paths *paths)
 
 static int set_aside(struct tcptuned_paths *paths, const char *why)
 {
-	char name[FILE_TEXT + 32];
-	int error;
-
-	error = tcptuned_pathdb_set_aside(paths->file, name, sizeof(name));
 	paths->stats.database_errors++;
-	if (!error)
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "%s; it is now %s, and a new one is begun: paths are learned anew",
-			     why, name);
-	return error;
+	if (tcptuned_pathdb_set_aside(paths->file))
+		return -EUCLEAN;
+	tcptuned_log(TCPTUNED_LOG_WARNING,
+		     "%s; it is now %s" TCPTUNED_PATHDB_DAMAGED ", and a new one is begun: paths are "
+		     "learned anew",
+		     why, paths->file);
+	return 0;
 }
 
-/*
- * Open it, or a new one in place of one that is damaged; @thorough: anywhere. In a new one all of
- * the map is still to be written.
- */
-static int open_database(struct tcptuned_paths *paths, bool thorough, struct tcptuned_pathdb **ret,
+/* Open it, or a new one in place of one that is damaged. */
+static int open_database(struct tcptuned_paths *paths, struct tcptuned_pathdb **ret,
 			 struct tcptuned_error *err)
 {
 	int error;
@@ -200,11 +185,9 @@ static int open_database(struct tcptuned_paths *paths, bool thorough, struct tcp
 	if (mkdir(paths->directory, 0700) && errno != EEXIST)
 		return tcptuned_fail(err, EIO, TCPTUNED_EXIT_INTERNAL, "%s cannot be made: %s",
 				     paths->directory, strerror(errno));
-	error = tcptuned_pathdb_open(ret, paths->file, thorough, err);
+	error = tcptuned_pathdb_open(ret, paths->file, err);
 	if (error == -EUCLEAN && !set_aside(paths, err->text))
-		error = tcptuned_pathdb_open(ret, paths->file, thorough, err);
-	if (!error && tcptuned_pathdb_made(*ret))
-		paths->saved_s = INT64_MIN;
+		error = tcptuned_pathdb_open(ret, paths->file, err);
 	return error;
 }
 
@@ -238,7 +221,6 @@ void tcptuned_paths_load(struct tcptuned_paths *paths)
 {
 	struct tcptuned_error err = { 0 };
 	struct tcptuned_pathdb *db = NULL;
-	__s64 offset_s = clock_offset_s();
 	int error;
 
 	if (paths_fd(paths) < 0 || !paths->file[0])
@@ -249,7 +231,7 @@ void tcptuned_paths_load(struct tcptuned_paths *paths)
 		return;
 	}
 	paths->tried_s = clock_s(CLOCK_BOOTTIME);
-	error = open_database(paths, true, &db, &err);
+	error = open_database(paths, &db, &err);
 	if (!error)
 		error = tcptuned_pathdb_read(db, load_row, paths, &err);
 	tcptuned_pathdb_close(db);
@@ -257,12 +239,6 @@ void tcptuned_paths_load(struct tcptuned_paths *paths)
 		error = set_aside(paths, err.text);
 	if (error)
 		failed(paths, err.text);
-	/*
-	 * Nothing is in a new map but what was read, and what was learned meanwhile. A time to come
-	 * became now, and is written so the next time.
-	 */
-	paths->saved_s = paths->made_s;
-	paths->offset_s = offset_s;
 }
 
 /* ---- saving --------------------------------------------------------------------------- */
@@ -273,7 +249,6 @@ struct saving {
 	struct tcptuned_error *err;
 	int error;
 	__s64 now_s;
-	__u32 known;
 };
 
 static void save_row(void *ctx, const struct tcptuned_path_key *key,
@@ -288,9 +263,7 @@ static void save_row(void *ctx, const struct tcptuned_path_key *key,
 			s->paths->stats.expired++;
 		return;
 	}
-	s->known++;
-	/* Also of the very second of the last time: that one was not over. */
-	if (s->error || path->updated_s < s->paths->saved_s)
+	if (s->error)
 		return;
 	if (there.netns_cookie == s->paths->own_cookie)
 		there.netns_cookie = row.netns = 0;
@@ -299,49 +272,38 @@ static void save_row(void *ctx, const struct tcptuned_path_key *key,
 }
 
 /*
- * The map is read with the database locked for writing, and whoever forgets a prefix deletes it
- * in the map with that lock held. So nothing forgotten comes back.
+ * Replace what is on disk by what is in the map. The map is read with the database locked for
+ * writing, and a prefix that is to be forgotten is deleted in the map with that lock held, so that
+ * it does not come back.
  */
 static int save_rows(struct saving *s)
 {
 	struct tcptuned_paths *paths = s->paths;
 	int error = tcptuned_pathdb_begin(s->db, s->err);
+	unsigned int before;
 
+	if (!error)
+		error = tcptuned_pathdb_forget(s->db, NULL, &before, s->err);
 	if (error)
 		return error;
 	error = tcptuned_paths_each(paths_fd(paths), save_row, s);
 	if (error)
 		return tcptuned_fail(s->err, -error, TCPTUNED_EXIT_INTERNAL,
 				     "the map of paths cannot be read: %s", strerror(-error));
-	paths->stats.known = s->known;
-	paths->counted_s = s->now_s;
-	if (!s->error)
-		s->error = tcptuned_pathdb_trim(s->db,
-						clock_s(CLOCK_REALTIME) - paths->settings.expire_s,
-						TCPTUNED_PATHS_MAX, s->err);
 	return s->error ? s->error : tcptuned_pathdb_commit(s->db, s->err);
 }
 
 static int save(struct tcptuned_paths *paths, struct tcptuned_error *err)
 {
 	struct saving s = { .paths = paths, .err = err, .now_s = clock_s(CLOCK_BOOTTIME) };
-	__s64 offset_s = clock_offset_s();
 	int error;
 
 	paths->tried_s = s.now_s;
-	/* The clock was set: the times on disk are those of the wrong one. */
-	if (llabs(offset_s - paths->offset_s) > CLOCK_STEP_S)
-		paths->saved_s = INT64_MIN;
-	error = open_database(paths, false, &s.db, err);
+	error = open_database(paths, &s.db, err);
 	if (!error)
 		error = save_rows(&s);
 	tcptuned_pathdb_close(s.db); /* rolls back what was not committed */
-	if (error)
-		return error;
-	if (paths->saved_s == INT64_MIN)
-		paths->offset_s = offset_s;
-	paths->saved_s = s.now_s;
-	return 0;
+	return error;
 }
 
 void tcptuned_paths_save(struct tcptuned_paths *paths)
@@ -370,32 +332,13 @@ void tcptuned_paths_tick(struct tcptuned_paths *paths)
 
 void tcptuned_paths_save_left(const struct tcptuned_kernel *kernel, const char *directory)
 {
-	uint32_t needed = 1u << TCPTUNED_MAP_PATHS | 1u << TCPTUNED_MAP_PATH_SETTINGS;
 	struct tcptuned_paths *paths;
 
-	if (kernel->other_layout & needed) {
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "the paths in %s are another build's, and cannot be saved: what was "
-			     "learned since that build saved them is lost",
-			     kernel->pin_dir);
-		return;
-	}
 	if (tcptuned_paths_new(&paths, kernel, directory))
 		return;
 	tcptuned_paths_adopt_settings(paths);
 	tcptuned_paths_save(paths);
 	tcptuned_paths_free(paths);
-}
-
-void tcptuned_paths_rescue(const char *bpffs, const char *directory)
-{
-	struct tcptuned_kernel before;
-
-	if (tcptuned_kernel_open(&before, bpffs, NULL))
-		return; /* there is nothing, or tcptuned_kernel_attach() tells what is wrong */
-	if (!tcptuned_kernel_keeps_paths(&before))
-		tcptuned_paths_save_left(&before, directory);
-	tcptuned_kernel_close(&before);
 }
 
 /* ---- forgetting ----------------------------------------------------------------------- */
@@ -438,29 +381,15 @@ static int forget_in_both(struct forgetting *f, struct tcptuned_pathdb *db, unsi
 	return error ? error : tcptuned_pathdb_commit(db, err);
 }
 
-/* One that cannot be read is forgotten as a whole, or not: it may have any prefix in it. */
-static int forget_damaged(struct forgetting *f, const char *file, struct tcptuned_error *err)
+static int removed(int error, const char *file, struct tcptuned_error *err)
 {
-	char why[sizeof(err->text)];
-	int error;
-
-	snprintf(why, sizeof(why), "%s", err->text);
-	if (f->prefix)
-		return tcptuned_fail(err, EUCLEAN, TCPTUNED_EXIT_INTERNAL,
-				     "%.800s; nothing is forgotten, for of a damaged database only "
-				     "all can be",
-				     why);
-	/* The map first: who saves at the same time writes into the file that goes. */
-	error = forget_in_map(f, err);
-	if (error)
-		return error;
-	error = tcptuned_pathdb_remove(file);
 	return error ? tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
 				     "%s is damaged and cannot be deleted: %s", file,
 				     strerror(-error))
 		     : 0;
 }
 
+/* Of a damaged database all is forgotten, or nothing: any prefix may be in it. */
 static int forget_in_file(struct forgetting *f, const char *file, unsigned int *rows,
 			  struct tcptuned_error *err)
 {
@@ -469,11 +398,15 @@ static int forget_in_file(struct forgetting *f, const char *file, unsigned int *
 
 	if (access(file, F_OK) && errno == ENOENT)
 		return forget_in_map(f, err);
-	error = tcptuned_pathdb_open(&db, file, false, err);
+	error = tcptuned_pathdb_open(&db, file, err);
 	if (!error)
 		error = forget_in_both(f, db, rows, err);
 	tcptuned_pathdb_close(db);
-	return error == -EUCLEAN ? forget_damaged(f, file, err) : error;
+	if (error != -EUCLEAN || f->prefix)
+		return error;
+	/* The map comes first: a save at the same time writes into the file that goes. */
+	error = forget_in_map(f, err);
+	return error ? error : removed(tcptuned_pathdb_remove(file), file, err);
 }
 
 int tcptuned_paths_forget(const struct tcptuned_kernel *kernel, const char *directory,
@@ -505,11 +438,7 @@ int tcptuned_paths_forget(const struct tcptuned_kernel *kernel, const char *dire
 	*ret_count = rows > f.count ? rows : f.count;
 	if (error || f.prefix)
 		return error;
-	error = tcptuned_pathdb_keep_damaged(file, 0);
-	return error ? tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
-				     "a damaged database in %s cannot be deleted: %s", directory,
-				     strerror(-error))
-		     : 0;
+	return removed(tcptuned_pathdb_remove_damaged(file), file, err);
 }
 
 int tcptuned_daemon_forget_paths(const struct tcptuned_config *config, const char *prefix,
@@ -556,8 +485,6 @@ int tcptuned_paths_new(struct tcptuned_paths **ret, const struct tcptuned_kernel
 	if (!paths)
 		return -ENOMEM;
 	paths->kernel = kernel;
-	paths->made_s = clock_s(CLOCK_BOOTTIME);
-	paths->saved_s = INT64_MIN;
 	if (!stat("/proc/self/ns/net", &netns))
 		paths->own_netns = (__u32)netns.st_ino;
 	paths->own_cookie = own_netns_cookie();

@@ -16,7 +16,7 @@ struct tcptuned_paths;
 /* For the metrics. */
 struct tcptuned_path_stats {
 	bool ok;		/* the map could be read */
-	__u32 known;		/* prefixes in the kernel's map; of many, a minute ago */
+	__u32 known;		/* prefixes in the kernel's map; if many, a minute ago */
 	__u64 expired;		/* forgotten since the start, for nobody added to them */
 	__u64 database_errors;	/* since the start */
 };
@@ -45,23 +45,17 @@ void tcptuned_paths_adopt_settings(struct tcptuned_paths *paths);
  */
 void tcptuned_paths_load(struct tcptuned_paths *paths);
 
-/* Call this every few seconds: saves once a minute. */
+/* Call this every few seconds: it saves every ten minutes. */
 void tcptuned_paths_tick(struct tcptuned_paths *paths);
 
-/* Write what has changed since the last time, and forget what has expired. */
+/* Replace what is on disk by what is in the map, and forget what has expired. */
 void tcptuned_paths_save(struct tcptuned_paths *paths);
 
 /*
- * Write what the map of @kernel has, by the settings that its programs were told last: it is
- * about to go. That of another layout cannot be, and is told.
+ * Write what the map of @kernel has, by the settings that its programs were told last: it is about
+ * to go. One of another layout cannot be.
  */
 void tcptuned_paths_save_left(const struct tcptuned_kernel *kernel, const char *directory);
-
-/*
- * The same of what is pinned under @bpffs, where tcptuned_kernel_attach(), which comes next, would
- * go on without that map, for records of another layout.
- */
-void tcptuned_paths_rescue(const char *bpffs, const char *directory);
 
 void tcptuned_paths_stats(struct tcptuned_paths *paths, struct tcptuned_path_stats *ret);
 
@@ -71,7 +65,7 @@ int tcptuned_paths_each(int map_fd, tcptuned_pathdb_row row, void *ctx);
 /*
  * Forget what is known of the prefixes that overlap @prefix, as "192.0.2.0/24" or an address,
  * or of "all": in the map of @kernel (NULL: none) and in @directory's database, also while a
- * daemon runs; with all go the databases that were set aside. @ret_count: prefixes that were
+ * daemon runs; with all goes the database that was set aside. @ret_count: prefixes that were
  * known, in either. 0, or a negative errno with @err filled: then nothing is forgotten, or all
  * but what it names.
  */

@@ -2,16 +2,14 @@
 #include "paths/store.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
+#include <unistd.h>
 #include <sqlite3.h>
 
 #include "util/cleanup.h"
@@ -19,19 +17,18 @@
 #define SCHEMA_VERSION 1
 #define BUSY_MS	       2000 /* for whoever else has it open: --forget-paths, a person */
 #define BOOT_TEXT      64
+#define DAMAGED	       TCPTUNED_PATHDB_DAMAGED
 
 struct tcptuned_pathdb {
 	sqlite3 *db;
 	sqlite3_stmt *put;
 	char *file;
 	char boot[BOOT_TEXT]; /* the kernel's id of this boot */
-	bool made; /* just now */
 };
 
 /*
  * boot: '' for the daemon's own network namespace, which is the same after every boot; else of
- * the boot in which the namespace has that cookie. netns is its inode number, for people. (The
- * primary key's columns are the first: else SQLite's quick_check takes the others for NULL.)
+ * the boot in which the namespace has that cookie. netns is its inode number, for people.
  */
 #define TABLE                                                                               \
 	"CREATE TABLE IF NOT EXISTS paths ("                                                \
@@ -91,16 +88,21 @@ static void mask(struct tcptuned_path_key *key)
 	memcpy(key->prefix, words, sizeof(words));
 }
 
+void tcptuned_path_key_of(const struct tcptuned_prefix *prefix, struct tcptuned_path_key *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->family = prefix->ipv4 ? AF_INET : AF_INET6;
+	ret->prefix_len = prefix->ipv4 ? prefix->length - 96 : prefix->length;
+	memcpy(ret->prefix, prefix->address + (prefix->ipv4 ? 12 : 0), prefix->ipv4 ? 4 : 16);
+}
+
 int tcptuned_path_key_parse(const char *text, struct tcptuned_path_key *ret)
 {
 	struct tcptuned_prefix prefix;
 
-	memset(ret, 0, sizeof(*ret));
 	if (tcptuned_prefix_of(text, &prefix))
 		return -EINVAL;
-	ret->family = prefix.ipv4 ? AF_INET : AF_INET6;
-	ret->prefix_len = prefix.ipv4 ? prefix.length - 96 : prefix.length;
-	memcpy(ret->prefix, prefix.address + (prefix.ipv4 ? 12 : 0), prefix.ipv4 ? 4 : 16);
+	tcptuned_path_key_of(&prefix, ret);
 	return 0;
 }
 
@@ -139,60 +141,23 @@ static void read_boot_id(char ret[BOOT_TEXT])
 	ret[strcspn(ret, "\n")] = '\0';
 }
 
-/* The first column of the first row of @sql, as text; "" when there is none. */
-static int ask(struct tcptuned_pathdb *db, const char *sql, char *ret, size_t size,
-	       struct tcptuned_error *err)
-{
-	_cleanup_stmt_ sqlite3_stmt *stmt = NULL;
-	int error = prepare(db, sql, &stmt, err), step;
-
-	ret[0] = '\0';
-	if (error)
-		return error;
-	step = sqlite3_step(stmt);
-	if (step != SQLITE_ROW && step != SQLITE_DONE)
-		return fail(db, err);
-	if (step == SQLITE_ROW && sqlite3_column_text(stmt, 0))
-		snprintf(ret, size, "%s", (const char *)sqlite3_column_text(stmt, 0));
-	return 0;
-}
-
-/* All of it is read for that. SQLite may say it in several lines. */
-static int check_content(struct tcptuned_pathdb *db, struct tcptuned_error *err)
-{
-	char text[200];
-	int error = ask(db, "PRAGMA quick_check(1)", text, sizeof(text), err);
-
-	if (error || !strcmp(text, "ok"))
-		return error;
-	for (char *newline = text; (newline = strchr(newline, '\n'));)
-		*newline = ' ';
-	return tcptuned_fail(err, EUCLEAN, TCPTUNED_EXIT_INTERNAL, "%s: it is damaged: %.150s",
-			     db->file, text);
-}
-
-bool tcptuned_pathdb_made(const struct tcptuned_pathdb *db)
-{
-	return db->made;
-}
-
 static int check_version(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 {
-	char text[200];
-	long version;
-	int error = ask(db, "PRAGMA user_version", text, sizeof(text), err);
+	_cleanup_stmt_ sqlite3_stmt *stmt = NULL;
+	int error = prepare(db, "PRAGMA user_version", &stmt, err), version;
 
 	if (error)
 		return error;
-	version = strtol(text, NULL, 10);
-	if (version == 0) { /* new, or somebody else's */
-		db->made = true;
+	if (sqlite3_step(stmt) != SQLITE_ROW)
+		return fail(db, err);
+	version = sqlite3_column_int(stmt, 0);
+	sqlite3_reset(stmt);
+	if (!version) /* new, or somebody else's */
 		return execute(db, schema, err);
-	}
 	if (version != SCHEMA_VERSION)
 		return tcptuned_fail(err, EUCLEAN, TCPTUNED_EXIT_INTERNAL,
-				     "%s: it has format %.20s, and this tcptuned knows format %d",
-				     db->file, text, SCHEMA_VERSION);
+				     "%s: it has format %d, and this tcptuned knows format %d",
+				     db->file, version, SCHEMA_VERSION);
 	return 0;
 }
 
@@ -222,7 +187,7 @@ static int open_file(struct tcptuned_pathdb *db, const char *file, struct tcptun
 	return 0;
 }
 
-int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file, bool thorough,
+int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file,
 			 struct tcptuned_error *err)
 {
 	struct tcptuned_pathdb *db = calloc(1, sizeof(*db));
@@ -233,8 +198,6 @@ int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file, bool th
 		return tcptuned_fail(err, EIO, TCPTUNED_EXIT_INTERNAL, "%s: no memory", file);
 	before = umask(077); /* whom this host talks to is nobody else's business */
 	error = open_file(db, file, err);
-	if (!error && thorough)
-		error = check_content(db, err);
 	if (!error)
 		error = check_version(db, err);
 	if (!error)
@@ -260,80 +223,39 @@ void tcptuned_pathdb_close(struct tcptuned_pathdb *db)
 
 /* ---- damaged ones --------------------------------------------------------------------- */
 
-#define DAMAGED ".damaged-" /* then the date, so that their names are in order */
-
-/* Of those set aside: how many there are, and the first by name, which is the oldest. */
-static int find_damaged(const char *directory, const char *base, char oldest[NAME_MAX + 1])
+static int unlink_beside(const char *file, const char *suffix)
 {
-	_cleanup_closedir_ DIR *dir = opendir(directory);
-	size_t len = strlen(base);
-	struct dirent *entry;
-	int count = 0;
+	_cleanup_free_ char *name = NULL;
 
-	while (dir && (entry = readdir(dir))) {
-		if (strncmp(entry->d_name, base, len) ||
-		    strncmp(entry->d_name + len, DAMAGED, strlen(DAMAGED)))
-			continue;
-		if (!count++ || strcmp(entry->d_name, oldest) < 0)
-			snprintf(oldest, NAME_MAX + 1, "%s", entry->d_name);
-	}
-	return count;
-}
-
-int tcptuned_pathdb_keep_damaged(const char *file, int keep)
-{
-	_cleanup_free_ char *directory = strdup(file);
-	char oldest[NAME_MAX + 1], *slash = directory ? strrchr(directory, '/') : NULL;
-
-	if (!slash)
-		return directory ? -EINVAL : -ENOMEM;
-	*slash = '\0';
-	while (find_damaged(directory, slash + 1, oldest) > keep) {
-		_cleanup_free_ char *path = NULL;
-
-		if (asprintf(&path, "%s/%s", directory, oldest) < 0) {
-			path = NULL;
-			return -ENOMEM;
-		}
-		if (unlink(path))
-			return -errno;
-	}
-	return 0;
-}
-
-static int remove_journal(const char *file)
-{
-	_cleanup_free_ char *journal = NULL;
-
-	if (asprintf(&journal, "%s-journal", file) < 0) {
-		journal = NULL;
+	if (asprintf(&name, "%s%s", file, suffix) < 0) {
+		name = NULL;
 		return -ENOMEM;
 	}
-	return unlink(journal) && errno != ENOENT ? -errno : 0;
+	return unlink(name) && errno != ENOENT ? -errno : 0;
+}
+
+int tcptuned_pathdb_remove_damaged(const char *file)
+{
+	return unlink_beside(file, DAMAGED);
 }
 
 int tcptuned_pathdb_remove(const char *file)
 {
-	if (unlink(file) && errno != ENOENT)
-		return -errno;
-	return remove_journal(file);
+	int error = unlink_beside(file, "");
+
+	return error ? error : unlink_beside(file, "-journal");
 }
 
-int tcptuned_pathdb_set_aside(const char *file, char *ret, size_t size)
+int tcptuned_pathdb_set_aside(const char *file)
 {
-	time_t now = time(NULL);
-	struct tm utc;
-	char date[32];
+	_cleanup_free_ char *name = NULL;
 
-	gmtime_r(&now, &utc);
-	strftime(date, sizeof(date), "%Y%m%dT%H%M%SZ", &utc);
-	if (snprintf(ret, size, "%s" DAMAGED "%s", file, date) >= (int)size)
-		return -ENAMETOOLONG;
-	if (rename(file, ret))
-		return -errno;
-	tcptuned_pathdb_keep_damaged(file, TCPTUNED_PATHDB_DAMAGED_MAX);
-	/* Else it would be rolled back into the file that comes after. */
-	return remove_journal(file);
+	if (asprintf(&name, "%s" DAMAGED, file) < 0) {
+		name = NULL;
+		return -ENOMEM;
+	}
+	/* The journal would be rolled back into the file that comes after. */
+	return rename(file, name) ? -errno : unlink_beside(file, "-journal");
 }
 
 /* ---- rows ----------------------------------------------------------------------------- */
@@ -431,43 +353,6 @@ int tcptuned_pathdb_put(struct tcptuned_pathdb *db, const struct tcptuned_path_k
 	step = sqlite3_step(db->put);
 	sqlite3_reset(db->put);
 	return step == SQLITE_DONE ? 0 : fail(db, err);
-}
-
-/* The rows beyond @entries_max. To find them all are sorted: only where there are so many. */
-static int trim_number(struct tcptuned_pathdb *db, __u32 entries_max, struct tcptuned_error *err)
-{
-	_cleanup_stmt_ sqlite3_stmt *many = NULL;
-	char rows[32];
-	int error = ask(db, "SELECT count(*) FROM paths", rows, sizeof(rows), err);
-
-	if (error || strtoull(rows, NULL, 10) <= entries_max)
-		return error;
-	error = prepare(db,
-			"DELETE FROM paths WHERE (prefix, cookie, boot) IN (SELECT prefix,"
-			" cookie, boot FROM paths ORDER BY updated DESC LIMIT -1 OFFSET ?1)",
-			&many, err);
-	if (error)
-		return error;
-	sqlite3_bind_int64(many, 1, entries_max);
-	return sqlite3_step(many) == SQLITE_DONE ? 0 : fail(db, err);
-}
-
-int tcptuned_pathdb_trim(struct tcptuned_pathdb *db, __s64 oldest, __u32 entries_max,
-			 struct tcptuned_error *err)
-{
-	_cleanup_stmt_ sqlite3_stmt *old = NULL;
-	int error;
-
-	error = prepare(db,
-			"DELETE FROM paths WHERE updated < ?1 OR (boot <> '' AND boot <> ?2)",
-			&old, err);
-	if (error)
-		return error;
-	sqlite3_bind_int64(old, 1, oldest);
-	sqlite3_bind_text(old, 2, db->boot, -1, SQLITE_STATIC);
-	if (sqlite3_step(old) != SQLITE_DONE)
-		return fail(db, err);
-	return trim_number(db, entries_max, err);
 }
 
 /* ---- forgetting ----------------------------------------------------------------------- */

@@ -17,35 +17,28 @@
 
 struct tcptuned_pathdb;
 
-#define TCPTUNED_PATHDB_DAMAGED_MAX 3 /* so many that were set aside are kept */
+#define TCPTUNED_PATHDB_DAMAGED ".damaged" /* is appended to the name of one that is set aside */
 
 /*
- * Open @file, make it if it is missing. @thorough: all of it is looked through for damage, which
- * takes a millisecond for a thousand rows; else damage is found where it is met, by any of the
- * functions below. Returns 0, or with @err filled a negative errno:
- * -EUCLEAN when what is there is no (or a damaged) database of this version, which
- * tcptuned_pathdb_set_aside() mends; else -EIO, and it may be better another time.
+ * Open @file, make it if it is missing. Damage is found where it is met, by any of the functions
+ * below. Returns 0, or with @err filled a negative errno: -EUCLEAN when what is there is no (or a
+ * damaged) database of this version, which tcptuned_pathdb_set_aside() mends; else -EIO, and it may
+ * be better another time.
  */
-int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file, bool thorough,
+int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file,
 			 struct tcptuned_error *err);
 
 void tcptuned_pathdb_close(struct tcptuned_pathdb *db);
 
-/* Was there none before it was opened? */
-bool tcptuned_pathdb_made(const struct tcptuned_pathdb *db);
+/* Rename @file to FILE.damaged, in place of an earlier one. Returns 0 or a negative errno. */
+int tcptuned_pathdb_set_aside(const char *file);
+
+/* Delete the one that was set aside, if there is one. Returns 0 or a negative errno. */
+int tcptuned_pathdb_remove_damaged(const char *file);
 
 /*
- * Rename @file to FILE.damaged-DATE, whose name goes to @ret; of such files the newest
- * TCPTUNED_PATHDB_DAMAGED_MAX stay. 0 or a negative errno.
- */
-int tcptuned_pathdb_set_aside(const char *file, char *ret, size_t size);
-
-/* Delete all but the newest @keep of those that @file was set aside as. 0 or a negative errno. */
-int tcptuned_pathdb_keep_damaged(const char *file, int keep);
-
-/*
- * Delete @file and what belongs to it, if it is there; who has it open goes on with one that has
- * no name. 0 or a negative errno.
+ * Delete @file and its journal, if they are there; a process that has it open goes on with a file
+ * that has no name. Returns 0 or a negative errno.
  */
 int tcptuned_pathdb_remove(const char *file);
 
@@ -71,19 +64,13 @@ int tcptuned_pathdb_commit(struct tcptuned_pathdb *db, struct tcptuned_error *er
 int tcptuned_pathdb_put(struct tcptuned_pathdb *db, const struct tcptuned_path_key *key,
 			const struct tcptuned_path *path, struct tcptuned_error *err);
 
-/*
- * Delete what was last updated before @oldest, of network namespaces of earlier boots, and the
- * oldest rows beyond @entries_max.
- */
-int tcptuned_pathdb_trim(struct tcptuned_pathdb *db, __s64 oldest, __u32 entries_max,
-			 struct tcptuned_error *err);
-
 /* Delete the rows that overlap @prefix (NULL: all), in all network namespaces. */
 int tcptuned_pathdb_forget(struct tcptuned_pathdb *db, const struct tcptuned_path_key *prefix,
 			   unsigned int *ret_count, struct tcptuned_error *err);
 
 /* "192.0.2.0/24", "2001:db8::/48"; an address alone has all its bits. 0 or -EINVAL. */
 int tcptuned_path_key_parse(const char *text, struct tcptuned_path_key *ret);
+void tcptuned_path_key_of(const struct tcptuned_prefix *prefix, struct tcptuned_path_key *ret);
 
 void tcptuned_prefix_format(const struct tcptuned_path_key *key,
 			    char ret[TCPTUNED_PREFIX_TEXT]);

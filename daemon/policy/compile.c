@@ -198,7 +198,7 @@ static int fail_chain(const struct item *item, struct tcptuned_error *err)
 	char text[TCPTUNED_PREFIX_TEXT];
 
 	tcptuned_prefix_print(item->destination, text);
-	return tcptuned_fail(err, E2BIG, TCPTUNED_EXIT_CONFIG_INCONSISTENT,
+	return tcptuned_fail(err, E2BIG, TCPTUNED_EXIT_CONFIG,
 			     "policy %s: for %s there are more than %d rules to be tried one after "
 			     "the other; name fewer sources, or put policies that differ in ports or "
 			     "cgroup only together",
@@ -333,7 +333,7 @@ int tcptuned_ruleset_compile(const struct tcptuned_policy_source *policies, size
 	for (size_t i = 0; i < len; i++)
 		all += pairs(&policies[i]);
 	if (all > TCPTUNED_RULES_MAX)
-		return tcptuned_fail(err, E2BIG, TCPTUNED_EXIT_CONFIG_INCONSISTENT,
+		return tcptuned_fail(err, E2BIG, TCPTUNED_EXIT_CONFIG,
 				     "policies: their prefixes make %zu rules, one for each pair "
 				     "of a policy's destination and source; there may be %u: name "
 				     "fewer or larger prefixes in destination, destination_file "

@@ -54,8 +54,7 @@ static void set_bool(json_t *object, const char *name, bool value)
 
 static int print_line(struct tcptuned_buf *out, json_t *object)
 {
-	tcptuned_json_print(out, object);
-	tcptuned_buf_puts(out, "\n");
+	tcptuned_json_print_line(out, object);
 	return 0;
 }
 
@@ -104,11 +103,11 @@ static int order(const void *ctx, const struct tcptuned_flow_record *a,
 /* Nothing of what the kernel does by itself: it is much faster at it. */
 static struct tcptuned_flow_choice choice_of(const struct choice *choice)
 {
-	static const struct tcptuned_filter none;
 	const struct tcptuned_request *request = choice->request;
+	const struct tcptuned_filter *filter = &request->filter;
 
 	return (struct tcptuned_flow_choice){
-		.wanted = memcmp(&request->filter, &none, sizeof(none)) ? is_wanted : NULL,
+		.wanted = filter->policy[0] || filter->congestion_control[0] ? is_wanted : NULL,
 		.order = request->sort || request->reverse ? order : NULL,
 		.ctx = choice,
 	};
@@ -278,18 +277,6 @@ static int answer_policies(const struct tcptuned_source *source, struct tcptuned
 	return print_line(out, object);
 }
 
-/* As in the trie. */
-static void copy_address(__u8 to[16], unsigned int family, const __u8 *from)
-{
-	memset(to, 0, 16);
-	if (family == AF_INET6) {
-		memcpy(to, from, 16);
-		return;
-	}
-	to[10] = to[11] = 0xff;
-	memcpy(to + 12, from, 4);
-}
-
 /* The ids of a control group and of all above it: "/a/b", "/a", "/". */
 static int find_cgroups(const char *path, __u64 *ids, size_t most, struct tcptuned_tuple *tuple,
 			struct tcptuned_error *err)
@@ -334,8 +321,8 @@ static int answer_policy_test(const struct tcptuned_source *source,
 	error = find_cgroups(request->cgroup, cgroups, ARRAY_SIZE(cgroups), &tuple, err);
 	if (error)
 		return error;
-	copy_address(tuple.local, filter->local.family, filter->local.bytes);
-	copy_address(tuple.remote, filter->remote.family, filter->remote.bytes);
+	memcpy(tuple.local, filter->local.address, sizeof(tuple.local));
+	memcpy(tuple.remote, filter->remote.address, sizeof(tuple.remote));
 	if (tcptuned_policies_find(source->kernel, &tuple, &rule) ||
 	    read_policy(source, rule.policy, &policy)) {
 		object = json_object();
@@ -379,8 +366,8 @@ static void find_rule(const struct tcptuned_source *source,
 					.remote_port = record->remote_port };
 	struct tcptuned_rule rule;
 
-	copy_address(tuple.local, record->family, record->local);
-	copy_address(tuple.remote, record->family, record->remote);
+	tcptuned_map_address(tuple.local, record->family, record->local);
+	tcptuned_map_address(tuple.remote, record->family, record->remote);
 	if (!tcptuned_policies_find_of(source->kernel, &tuple, is_same_policy, &same, &rule))
 		rule_text(out, source, &rule, tuple.remote);
 }
@@ -433,7 +420,6 @@ static const struct {
 	{ "claimed_opened_here", TCPTUNED_C_CLAIMED_ACTIVE },
 	{ "claimed_accepted_here", TCPTUNED_C_CLAIMED_PASSIVE },
 	{ "claimed_open", TCPTUNED_C_CLAIMED_OPEN },
-	{ "listeners_raised", TCPTUNED_C_LISTENERS_RAISED },
 	{ "adopt_failed", TCPTUNED_C_ADOPT_FAILED },
 	{ "closed", TCPTUNED_C_CLOSED },
 	{ "unrecorded", TCPTUNED_C_STORAGE_FAILED },

@@ -17,7 +17,7 @@ struct known_path {
 
 struct reading {
 	const struct tcptuned_request *request;
-	struct tcptuned_path_key overlaps; /* family 0: all */
+	struct tcptuned_path_key overlaps;
 	struct known_path *paths;
 	size_t len, room, known;
 	bool no_memory;
@@ -32,7 +32,7 @@ static void take_path(void *ctx, const struct tcptuned_path_key *key,
 	struct known_path *paths;
 
 	reading->known++;
-	if ((reading->overlaps.family && !tcptuned_prefix_overlap(key, &reading->overlaps)) ||
+	if ((reading->request->filter.address.length && !tcptuned_prefix_overlap(key, &reading->overlaps)) ||
 	    (reading->request->filter.netns && reading->request->filter.netns != path->netns))
 		return;
 	if (reading->len == reading->room) {
@@ -173,7 +173,6 @@ int tcptuned_answer_paths(const struct tcptuned_kernel *kernel,
 			  const struct tcptuned_request *request, struct tcptuned_buf *out,
 			  struct tcptuned_error *err)
 {
-	const struct tcptuned_filter_prefix *prefix = &request->filter.address;
 	struct sorting sorting = { .reverse = request->reverse };
 	struct reading reading = { .request = request };
 	int fd = kernel->map_fd[TCPTUNED_MAP_PATHS], error;
@@ -181,9 +180,7 @@ int tcptuned_answer_paths(const struct tcptuned_kernel *kernel,
 	error = find_order(request->path_sort, &sorting.order, err);
 	if (error)
 		return error;
-	reading.overlaps.family = (__u8)prefix->family;
-	reading.overlaps.prefix_len = prefix->bits;
-	memcpy(reading.overlaps.prefix, prefix->bytes, sizeof(prefix->bytes));
+	tcptuned_path_key_of(&request->filter.address, &reading.overlaps);
 	error = fd < 0 ? -ENOENT : tcptuned_paths_each(fd, take_path, &reading);
 	if (!error && reading.no_memory)
 		error = -ENOMEM;

@@ -180,14 +180,13 @@ void tcptuned_event_format(struct tcptuned_buf *out, const struct tcptuned_event
 		json_object_set_new(object, "dry_run", json_true());
 	if (kind)
 		set_numbers(object, kind, event);
-	tcptuned_json_print(out, object);
-	tcptuned_buf_puts(out, "\n");
+	tcptuned_json_print_line(out, object);
 }
 
 void tcptuned_event_format_lost(struct tcptuned_buf *out, __u64 lost)
 {
-	tcptuned_buf_printf(out, "{\"event\":\"lost\",\"events\":%llu}\n",
-			    (unsigned long long)lost);
+	tcptuned_json_print_line(out, json_pack("{s:s,s:I}", "event", "lost", "events",
+						(json_int_t)lost));
 }
 
 __s64 tcptuned_realtime_ns(void)

@@ -214,6 +214,12 @@ void tcptuned_json_print(struct tcptuned_buf *out, json_t *object)
 	json_decref(object);
 }
 
+void tcptuned_json_print_line(struct tcptuned_buf *out, json_t *object)
+{
+	tcptuned_json_print(out, object);
+	tcptuned_buf_puts(out, "\n");
+}
+
 void tcptuned_json_flow(struct tcptuned_buf *out, const struct tcptuned_flow_record *record,
 			const char *policy, const struct tcptuned_policy *policy_record,
 			const char *rule)

@@ -31,6 +31,9 @@ static inline void set_text(json_t *object, const char *name, const char *text)
 /* Write @object out on one line, and let go of it. Lack of memory shows in @out. */
 void tcptuned_json_print(struct tcptuned_buf *out, json_t *object);
 
+/* The same, with a newline after it. */
+void tcptuned_json_print_line(struct tcptuned_buf *out, json_t *object);
+
 /*
  * One connection, as the control socket shows it. @policy: its name, or NULL;
  * @policy_record: what it says, or NULL where that is not there any more; @rule: which of its

@@ -87,7 +87,7 @@ static int parse_prefix(const struct field *field, const char *text, void *to,
 {
 	char quoted[QUOTED];
 
-	if (tcptuned_filter_prefix_parse(text, to))
+	if (tcptuned_prefix_of(text, to))
 		return BAD(err, "%s: %s is no address; write one like 192.0.2.1 or 2001:db8::1, "
 				"or a prefix like 192.0.2.0/24",
 			   field->name, quote(text, quoted));
@@ -171,24 +171,23 @@ static int parse_field(const struct field *field, const json_t *value,
 /* A connection has an address at either end, of one family, and no prefix. */
 static int check_ends(const struct tcptuned_filter *filter, struct tcptuned_error *err)
 {
-	const struct tcptuned_filter_prefix *ends[] = { &filter->local, &filter->remote };
+	const struct tcptuned_prefix *ends[] = { &filter->local, &filter->remote };
 
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
 		const char *field = i ? "remote_address" : "local_address";
 
-		if (!ends[i]->family)
+		if (!ends[i]->length)
 			return BAD(err, "%s: it is missing; policy test takes an address of each "
 					"end, as 192.0.2.1:5201 or 192.0.2.1",
 				   field);
-		if (ends[i]->bits != (ends[i]->family == AF_INET ? 32 : 128))
-			return BAD(err, "%s: a prefix of %u bits is no end of a connection; write "
-					"one address",
-				   field, ends[i]->bits);
+		if (ends[i]->length != 128)
+			return BAD(err, "%s: a prefix is no end of a connection; write one address",
+				   field);
 	}
-	if (ends[0]->family != ends[1]->family)
+	if (ends[0]->ipv4 != ends[1]->ipv4)
 		return BAD(err, "local_address: IPv%d cannot be connected with IPv%d at the other "
 				"end; write addresses of one kind",
-			   ends[0]->family == AF_INET ? 4 : 6, ends[1]->family == AF_INET ? 4 : 6);
+			   ends[0]->ipv4 ? 4 : 6, ends[1]->ipv4 ? 4 : 6);
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "rpc/events.h"
+#include "rpc/flow_json.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 
@@ -126,11 +127,6 @@ static void push(struct tcptuned_control *control, struct client *client)
 {
 	ssize_t sent = 0;
 
-	/* For want of memory: nothing more would ever be told. One that asks again may be luckier. */
-	if (client->state == LISTENING && client->out.error) {
-		end_client(control, client);
-		return;
-	}
 	while (client->sent < client->out.len) {
 		sent = send(client->fd, client->out.data + client->sent,
 			    client->out.len - client->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -241,7 +237,7 @@ static int listen_to_events(struct tcptuned_control *control, struct client *cli
 	client->state = LISTENING;
 	client->filter = *filter;
 	client->deadline_ms = 0;
-	tcptuned_buf_puts(&client->out, "{\"event\":\"listening\"}\n");
+	tcptuned_json_print_line(&client->out, json_pack("{s:s}", "event", "listening"));
 	return 0;
 }
 
@@ -283,7 +279,7 @@ static int stop(struct tcptuned_control *control, struct client *client,
 	control->stop_asked = true;
 	control->stop_pid = client->pid;
 	control->stop_uid = client->uid;
-	tcptuned_buf_puts(&client->out, "{\"stopping\":true}\n");
+	tcptuned_json_print_line(&client->out, json_pack("{s:b}", "stopping", 1));
 	return 0;
 }
 
@@ -475,7 +471,7 @@ int tcptuned_control_group(const char *name, gid_t *ret_gid, struct tcptuned_err
 		return 0;
 	group = getgrnam(name);
 	if (!group)
-		return tcptuned_fail(err, ENOENT, TCPTUNED_EXIT_CONFIG_TYPE,
+		return tcptuned_fail(err, ENOENT, TCPTUNED_EXIT_CONFIG,
 				     "control.group: there is no group %s; name one of this host",
 				     name);
 	*ret_gid = group->gr_gid;
@@ -527,7 +523,7 @@ static int make_control(struct tcptuned_control *control, struct tcptuned_error 
 	if (error)
 		return error;
 	if (tcptuned_control_address(control->options.directory, &control->address))
-		return tcptuned_fail(err, ENAMETOOLONG, TCPTUNED_EXIT_CONFIG_RANGE,
+		return tcptuned_fail(err, ENAMETOOLONG, TCPTUNED_EXIT_CONFIG,
 				     "tcptuned.runtime_directory: %s is too long for the control "
 				     "socket in it; name one of at most %zu characters",
 				     control->options.directory,

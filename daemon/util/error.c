@@ -62,7 +62,6 @@ const char *tcptuned_exit_meaning(int status)
 	case number:                              \
 		return meaning;
 		TCPTUNED_EXIT_TABLE(TCPTUNED_EXIT_CASE)
-		TCPTUNED_CTL_EXIT_TABLE(TCPTUNED_EXIT_CASE)
 #undef TCPTUNED_EXIT_CASE
 	}
 	return NULL;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How tcptuned ends: one exit status for each kind of failure, and the sentence that goes
- * with it. The numbers are an interface (scripts and monitoring test them): never reuse one.
- * They stay clear of those that systemd and sysexits.h give a meaning of their own, but for
- * 2 and 4, which mean here what they mean there.
+ * The exit statuses of tcptuned and tcptunectl, and the sentence that goes with one. Scripts and
+ * monitoring test the numbers, so none is ever reused. They differ from those that systemd and
+ * sysexits.h define, except 2 and 4, which mean the same there.
  */
 #ifndef TCPTUNED_UTIL_ERROR_H
 #define TCPTUNED_UTIL_ERROR_H
@@ -13,47 +12,28 @@
 /* X(name, status, meaning): the man page's table too. */
 #define TCPTUNED_EXIT_TABLE(X)                                                                 \
 	X(OK, 0, "It did what was asked, or was told to stop and stopped.")                    \
-	X(INTERNAL, 1, "A failure that has no status of its own: a defect, or no memory.")     \
+	X(INTERNAL, 1,                                                                         \
+	  "A failure that has no status of its own, and may be gone at the next start: no "    \
+	  "memory, a control group that was removed and made anew, or a defect.")              \
 	X(USAGE, 2, "The command line is wrong.")                                              \
 	X(NOT_PERMITTED, 4,                                                                    \
-	  "Permission is missing: it was not started as root, or has to write where it may "   \
-	  "not, as on a read-only file system.")                                               \
-	X(CONFIG_MISSING, 10, "A configuration file that was named does not exist.")           \
-	X(CONFIG_UNREADABLE, 11,                                                               \
-	  "A configuration file or its drop-in directory cannot be read, or is no file.")      \
-	X(CONFIG_SYNTAX, 12, "A line of the configuration is neither section, key nor comment.") \
-	X(CONFIG_UNKNOWN, 13, "The configuration names a section or key that does not exist.") \
-	X(CONFIG_DUPLICATE, 14, "A key is given twice in one file.")                           \
-	X(CONFIG_TYPE, 15, "A value is not of the key's type.")                                \
-	X(CONFIG_RANGE, 16, "A value is of the right type, but out of range.")                 \
-	X(CONFIG_INCONSISTENT, 17, "Values are valid each, but contradict each other.")        \
-	X(RUNNING, 20,                                                                         \
-	  "Another tcptuned runs; or, of a dry run, one that was killed has left connections " \
-	  "tuned.")                                                                            \
-	X(PORT_IN_USE, 21, "The port for metrics is in use by another program.")               \
-	X(ADDRESS, 22,                                                                         \
-	  "The address for metrics is none, or may not be used; or systemd passed more than "  \
-	  "one socket, or one that does not listen.")                                          \
-	X(NO_BPFFS, 30, "There is no BPF file system to pin programs in.")                     \
-	X(NO_CGROUP2, 31, "There is no cgroup2 tree to attach to.")                            \
+	  "It may not do what it has to: it was not started as root, or has to write to a "    \
+	  "read-only file system; or there is no safe BPF file system to pin programs in, or " \
+	  "no cgroup2 tree to attach to.")                                                     \
+	X(CONFIG, 10,                                                                          \
+	  "The configuration cannot be read or is wrong, or the address for metrics may not "  \
+	  "be used.")                                                                          \
+	X(IN_USE, 20,                                                                          \
+	  "Another tcptuned runs, or has left connections tuned that a dry run may not take "  \
+	  "over; or another program uses the port for metrics, or a hook of the control group.") \
 	X(KERNEL, 32, "The kernel lacks something that nothing works without.")                \
-	X(HOOK_TAKEN, 33,                                                                      \
-	  "Other programs hold a hook of the control group, alone or as many as there may be.")  \
-	X(CGROUP_REPLACED, 34,                                                                 \
-	  "The control group was removed while it ran, and made anew: the next start attaches.")
-
-/* Of tcptunectl, which uses the others too. */
-#define TCPTUNED_CTL_EXIT_TABLE(X)                                                             \
-	X(NOT_RUNNING, 40, "No tcptuned runs, and none has left anything to be looked at.")    \
-	X(NO_FLOW, 41, "No connection is the one that was named, or more than one is.")        \
-	X(DAEMON, 42,                                                                          \
-	  "The daemon did not answer, or not as it should; or it refused: too many clients, "  \
-	  "or a stop where tcptuned.socket would start it again.")
+	X(DAEMON, 40,                                                                          \
+	  "Of tcptunectl: no tcptuned runs, it does not answer or refuses, or it does not "    \
+	  "know exactly one connection like the one that was named.")
 
 enum tcptuned_exit {
 #define TCPTUNED_EXIT_ENUM(name, status, meaning) TCPTUNED_EXIT_##name = status,
 	TCPTUNED_EXIT_TABLE(TCPTUNED_EXIT_ENUM)
-	TCPTUNED_CTL_EXIT_TABLE(TCPTUNED_EXIT_ENUM)
 #undef TCPTUNED_EXIT_ENUM
 };
 

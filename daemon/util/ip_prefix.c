@@ -121,6 +121,15 @@ int tcptuned_prefix_parse(const char *text, size_t length, struct tcptuned_prefi
 	return not_a_prefix(text, length, remedy, ret_problem, size);
 }
 
+void tcptuned_map_address(void *to, unsigned int family, const void *from)
+{
+	static const uint8_t mapped[16] = { [10] = 0xff, [11] = 0xff };
+
+	memcpy(to, family == AF_INET6 ? from : mapped, 16);
+	if (family != AF_INET6)
+		memcpy((uint8_t *)to + 12, from, 4);
+}
+
 void tcptuned_prefix_print(const struct tcptuned_prefix *prefix, char text[TCPTUNED_PREFIX_TEXT])
 {
 	char address[INET6_ADDRSTRLEN];

@@ -42,6 +42,9 @@ int tcptuned_prefix_parse(const char *text, size_t length, struct tcptuned_prefi
  */
 int tcptuned_prefix_of(const char *text, struct tcptuned_prefix *ret);
 
+/* Write the address at @from, of AF_INET or AF_INET6, to the 16 bytes at @to, IPv4 as ::ffff:a.b.c.d. */
+void tcptuned_map_address(void *to, unsigned int family, const void *from);
+
 /* Back to text, in the shortest form. */
 void tcptuned_prefix_print(const struct tcptuned_prefix *prefix, char text[TCPTUNED_PREFIX_TEXT]);
 

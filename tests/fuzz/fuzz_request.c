@@ -21,10 +21,9 @@
 		}                                                                              \
 	} while (0)
 
-static void check_prefix(const struct tcptuned_filter_prefix *prefix)
+static void check_prefix(const struct tcptuned_prefix *prefix)
 {
-	CHECK(!prefix->family || (prefix->family == AF_INET && prefix->bits <= 32) ||
-	      (prefix->family == AF_INET6 && prefix->bits <= 128));
+	CHECK(prefix->length <= 128 && (!prefix->ipv4 || prefix->length >= 96));
 }
 
 static void check_accepted(const struct tcptuned_request *request)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Connections and listeners that are open when the daemon starts: managed, and restored at the
+# Connections that are open when the daemon starts: managed, and restored at the
 # end; and what no policy manages stays as it is.
 
 . "$TEST_TOP/tests/system/daemon.sh"
@@ -47,9 +47,9 @@ congestion_of() { # PORT
 }
 
 # The log counts all of them; the metric those that have a record, unless RECORDS says: all.
-adopted() { # CONNECTIONS LISTENERS [RECORDS]
-	in_log "adopted $1 connections and $2 listeners"
-	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="before"}')" "${3-$1}" \
+adopted() { # CONNECTIONS [RECORDS]
+	in_log "adopted $1 connections in"
+	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="before"}')" "${2-$1}" \
 		"adopted connections that have a record"
 }
 
@@ -77,7 +77,7 @@ test_receivers_and_congestion_control() {
 	# what the kernel did while a buffer was fixed below the window that it had offered
 	kill -USR1 "$(pid_of watch)"
 	tcptuned_start $bitcp
-	adopted 4 0
+	adopted 4
 	: >"$TEST_DIR/asked"
 	wait_until 5 grep -q rcvbuf "$TEST_DIR/receiver-7201.log"
 	expect_eq "$(<"$TEST_DIR/receiver-7201.log")" "rcvbuf 131072" "what its application is told"
@@ -102,109 +102,6 @@ test_receivers_and_congestion_control() {
 	expect_host_state "$before"
 }
 
-# A listener that had fixed a small buffer: what it accepts from now on has a window scale for
-# any window, and begins with the window that others begin with.
-#
-# timeout: 60
-test_listener() {
-	local before
-	needs_linux 6.12 "what is open at the start is adopted"
-	before=$(host_state)
-	host a b
-	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
-	link a b --rate 200mbit --delay 25ms
-	watch
-	background receiver in_group in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" \
-		--rcvbuf 64KiB --verify
-	background idle in_group in_host b "${sockets[@]}" tcp4 set rcvbuf 20000 \
-		listen "${ADDR[b]}" 7301 accept get rcvbuf get wscale until "$TEST_DIR/over"
-	wait_until 5 listens b 5301
-	wait_until 5 listens b 7301
-	[ ! -e /proc/sys/net/mptcp ] || multipath_listener
-	tcptuned_start
-	adopted 0 2
-	expect_eq "$(counter tcptuned_listeners_adopted_total '')" 2 "listeners counted"
-
-	in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --count 60 --verify \
-		>"$TEST_DIR/result.log"
-	expect_ge "$(result result .receiver.wscale)" 7 "window scale"
-	expect_eq "$(result result .receiver.rcvbuf)" "$(largest_locked)" "buffer, as large as can be"
-	expect_ge "$(result result '.goodput_bps / 1e6')" 60 "Mbit/s"
-	expect_payload result
-
-	background opener in_host a "${sockets[@]}" tcp4 connect "${ADDR[b]}" 7301 \
-		until "$TEST_DIR/over"
-	wait_until 5 grep -q wscale "$TEST_DIR/idle.log"
-	expect_eq "$(head -n 1 "$TEST_DIR/idle.log")" "rcvbuf $(largest_locked)" \
-		"what the application is told of an accepted socket: its real buffer"
-	expect_ge "$(sed -n 's/wscale //p' "$TEST_DIR/idle.log")" 7 "its window scale"
-	expect_le "$(ss_of a "dport = :7301" 'snd_wnd:([0-9]+)')" 66000 \
-		"the window that it offers at first"
-
-	[ ! -e /proc/sys/net/mptcp ] || expect_eq "$(listeners_rcvbuf 7302)" 40000 \
-		"buffer of a listener of Multipath TCP, left alone"
-	tcptuned_stop
-	expect_eq "$(listeners_rcvbuf 5301)" 131072 "buffer of the listener afterwards"
-	expect_no_retraction 2 1000
-	expect_eq "$(jq .resets <<<"$watched")" 0 "resets"
-	stop receiver || :
-	: >"$TEST_DIR/over"
-	expect_host_state "$before"
-}
-
-multipath_listener() {
-	background multipath in_group in_host b "${sockets[@]}" mptcp4 set rcvbuf 20000 \
-		listen "${ADDR[b]}" 7302 until "$TEST_DIR/over"
-	wait_until 5 listens b 7302
-	expect_eq "$(listeners_rcvbuf 7302)" 40000 "buffer of a listener of Multipath TCP"
-}
-
-listeners_rcvbuf() { # PORT
-	ss_of b "sport = :$1 and dport = :0" 'skmem:\(r[0-9]+,rb([0-9]+)'
-}
-
-# Two such listeners on a port, of which one closes: what the other accepts is offered no more at
-# first than before. A handshake that a SYN cookie finishes is promised as much as the locked buffer
-# allows (see raise_listener()). None of that is the budget's.
-#
-# timeout: 60
-test_listeners_on_one_port() {
-	local i
-	needs_linux 6.12 "what is open at the start is adopted"
-	host a
-	in_host a ip link set lo mtu 1500
-	for i in 1 2 3; do
-		background "listener-$i" in_group in_host a "${sockets[@]}" tcp4 set rcvbuf 30000 \
-			listen 127.0.0.$i 7400 accept send 1 get wscale until "$TEST_DIR/over"
-		wait_until 5 eval 'in_host a ss -tlnH "src = 127.0.0.'$i'" | grep -q .'
-	done
-	tcptuned_start
-	adopted 0 3
-	stop listener-1 || :
-	opened 2
-	expect_le "$(offered_by 2)" 66000 "offered at first"
-
-	in_host a sysctl -qw net.ipv4.tcp_syncookies=2
-	opened 3
-	expect_ge "$(offered_by 3)" 1000000 "offered after a SYN cookie"
-	expect_le "$(offered_by 3)" "$(largest_locked)" "at most"
-	expect_ge "$(sed -n 's/wscale //p' "$TEST_DIR/listener-3.log")" 7 "its window scale"
-	expect_eq "$(metric tcptuned_budget_granted_bytes)" 0 "of the budget"
-	: >"$TEST_DIR/over"
-	tcptuned_stop
-}
-
-opened() { # N: a connection to the listener of that number, from nobody's cgroup
-	background "opener-$1" in_host a "${sockets[@]}" tcp4 connect 127.0.0.$1 7400 \
-		receive 1 say there until "$TEST_DIR/over"
-	wait_until 5 grep -q wscale "$TEST_DIR/listener-$1.log"
-	wait_until 5 grep -q there "$TEST_DIR/opener-$1.log"
-}
-
-offered_by() { # N: the window that the connection which it accepted has advertised with its byte
-	ss_of a "dst = 127.0.0.$1 and dport = :7400" 'snd_wnd:([0-9]+)'
-}
-
 # What has carried less than 128 KB gets callbacks and is counted as adopted, and has a record once
 # it has carried that.
 test_short_connections() {
@@ -218,7 +115,7 @@ test_short_connections() {
 		until "$TEST_DIR/over"
 	wait_until 5 grep -q open "$TEST_DIR/client.log"
 	tcptuned_start
-	adopted 2 0 0
+	adopted 2 0
 	: >"$TEST_DIR/few"
 	wait_until 5 grep -q few "$TEST_DIR/server.log"
 	expect_eq "$(counter tcptuned_connection_records_bytes '')" 0 "records after 100 kB"
@@ -305,7 +202,7 @@ test_many() {
 	mkfifo /run/netns/fifo # nobody writes to it, at the start or at the stop
 
 	tcptuned_start $bitcp
-	adopted $((4 * count)) 0
+	adopted $((4 * count))
 	expect_eq "$(counter tcptuned_adoption_namespaces '{result="vanished"}')" 3 "namespaces gone"
 	expect_eq "$(counter tcptuned_adoption_namespaces '{result="failed"}')" 1 "not to be entered"
 	expect_ge "$(counter tcptuned_adoption_namespaces '{result="visited"}')" 3 "namespaces"
@@ -324,7 +221,7 @@ test_many() {
 	tcptuned_kill
 	rm /run/netns/none /run/netns/gone /run/netns/loop
 	tcptuned_start $bitcp
-	in_log 'adopted 0 connections and 0 listeners'
+	in_log 'adopted 0 connections in'
 	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="before"}')" $((4 * count)) \
 		"adopted, once each"
 	expect_eq "$(counter tcptuned_adoption_namespaces '{result="failed"}')" 0 "none failed"
@@ -375,7 +272,7 @@ test_left_alone() {
 	tcptuned_stop
 
 	tcptuned_start --dry-run
-	adopted $taken 0 $fixed
+	adopted $taken $fixed
 	[ $taken != 0 ] || in_log 'left to the kernel: to follow them needs Linux 6.12'
 	expect_as_before "in a dry run"
 	expect_eq "$(counter tcptuned_connections_observed '')" $fixed "observed: the one that is locked"

@@ -142,9 +142,9 @@ $(of_flow .receive.rate_best_bytes_per_s) bytes.* in the best" "measured"
 	expect_le "$(of_flow .advertised_window_bytes)" 525312 "the window that is advertised"
 	expect_match "$said" "nothing: there is nothing to send" "what limits it"
 	expect_eq "$(ctl explain 7101-"$(of_flow '.remote | split(":")[1]')")" "$said" "by ports"
-	refused 41 "2 connections are meant, 10.99.0.[12]:.*; name both ends" explain 7101
-	refused 41 "no connection .* is meant; tcptunectl flows" explain 1-2
-	refused 41 "no connection .* is meant" explain --netns 1 7101
+	refused 40 "2 connections are meant, 10.99.0.[12]:.*; name both ends" explain 7101
+	refused 40 "no connection .* is meant; tcptunectl flows" explain 1-2
+	refused 40 "no connection .* is meant" explain --netns 1 7101
 	expect_match "$(ctl explain --netns "$(of_flow .netns)" 7101)" "^10.99.0.2:7101 - " \
 		"by namespace"
 	: >"$TEST_DIR/over"
@@ -364,7 +364,7 @@ for i in range(40):
 print("connected", flush=True)
 time.sleep(20)' "$TEST_DIR/run/control"
 	wait_until 5 grep -q connected "$TEST_DIR/silent.log"
-	refused 42 "16 others use the control socket" status
+	refused 40 "16 others use the control socket" status
 	[ -n "$(counter tcptuned_events_lost_total '')" ] || fail "no scrape"
 	wait_until 8 ctl status
 	stop silent KILL 2>/dev/null || :
@@ -417,7 +417,7 @@ test_permissions() {
 		>"$TEST_DIR/out" 2>&1 || code=$?
 	expect_eq "$code" 4 "status of a member who would have paths forgotten"
 	tcptuned_stop
-	expect_fail 15 tcptuned_start_only --set=control.group=no_such_group
+	expect_fail 10 tcptuned_start_only --set=control.group=no_such_group
 }
 
 tcptuned_start_only() {

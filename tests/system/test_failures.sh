@@ -46,54 +46,6 @@ test_a_listener_with_a_record_accepts_without_memory() {
 	tcptuned_stop
 }
 
-# Opens a listener with a small fixed buffer at each of COUNT ports, says so, and once there is the
-# file FILE connects to each and sends a byte through.
-many_listeners() { # COUNT FILE
-	python3 -c '
-import os, resource, socket, sys, time
-count, go = int(sys.argv[1]), sys.argv[2]
-resource.setrlimit(resource.RLIMIT_NOFILE, (count + 64, count + 64))
-listeners = []
-for i in range(count):
-    s = socket.socket()
-    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 20000)
-    s.bind(("127.0.0.1", 10000 + i))
-    s.listen(1)
-    listeners.append(s)
-print("open", flush=True)
-while not os.path.exists(go):
-    time.sleep(0.02)
-through = 0
-for s in listeners:
-    client = socket.create_connection(s.getsockname())
-    server = s.accept()[0]
-    client.sendall(b"x")
-    through += server.recv(1) == b"x"
-    client.close()
-    server.close()
-print("through", through, flush=True)
-time.sleep(60)' "$@"
-}
-
-# There is room for 4096 listeners with a fixed buffer; three more are left to the kernel.
-#
-# timeout: 60
-test_no_room_for_listeners() {
-	needs_linux 6.12 "what is open at the start is adopted"
-	host a
-	background listeners in_group in_host a many_listeners 4099 "$TEST_DIR/go"
-	wait_until 10 grep -q open "$TEST_DIR/listeners.log"
-	tcptuned_start
-	expect_eq "$(counter tcptuned_listeners_adopted_total '')" 4096 "listeners adopted"
-	expect_eq "$(counter tcptuned_adoption_failures_total '')" 3 "and not"
-	in_log 'refused to have 3 open sockets adopted'
-	: >"$TEST_DIR/go"
-	wait_until 10 grep -q through "$TEST_DIR/listeners.log"
-	expect_eq "$(tail -n 1 "$TEST_DIR/listeners.log")" "through 4099" "connections to all of them"
-	stop listeners || :
-	tcptuned_stop
-}
-
 # Nobody takes events out of the ring: they are lost, are counted, and nothing else is.
 #
 # timeout: 60

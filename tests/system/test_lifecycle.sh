@@ -214,8 +214,8 @@ test_the_control_group_is_removed_and_made_anew() {
 	mkdir "$slice"
 	wait_until 8 eval '! kill -0 "$(pid_of tcptuned)"'
 	wait "$(pid_of tcptuned)" || code=$?
-	expect_eq $code 34 "its exit status, which systemd takes for a failure that a restart mends"
-	! grep -qE '^RestartPreventExitStatus=(.* )?34( |$)' "$TEST_TOP/systemd/tcptuned.service.in" ||
+	expect_eq $code 1 "its exit status, which systemd takes for a failure that a restart mends"
+	! grep -qE '^RestartPreventExitStatus=(.* )?1( |$)' "$TEST_TOP/systemd/tcptuned.service.in" ||
 		fail "the unit does not start it again"
 	in_log 'error: tcptuned.cgroup: .*/slice was removed, and there is another one of that name'
 	tcptuned_start --set=tcptuned.cgroup="$slice"
@@ -242,8 +242,7 @@ test_paths_of_another_layout() {
 	expect_eq "$code" 32 "status of --forget-paths"
 	expect_match "$(<"$TEST_DIR/said")" \
 		"nothing is forgotten: the paths in .* are another build's; use" "--forget-paths"
-	detach_says "warning: the paths in .* are another build's, and cannot be saved"
-	expect_match "$(<"$TEST_DIR/detach.log")" "detached; nothing is left pinned" "--detach"
+	detach_says "detached; nothing is left pinned"
 	expect_host_state "$before"
 }
 
@@ -269,7 +268,7 @@ start_says() {
 
 # refused_start BUILD [OPTION...]: nobody else may attach one of its programs
 refused_start() {
-	start_says 33 'another program holds the cgroup_getsockopt hook of .*/(other|group) alone.*"multi"' "$@"
+	start_says 20 'another program holds the cgroup_getsockopt hook of .*/(other|group) alone.*"multi"' "$@"
 }
 
 # A start that is refused half-way leaves what a killed daemon left: pins, programs, bitcp.
@@ -291,7 +290,7 @@ test_a_failed_start_changes_nothing() {
 	expect_match "$(sysctl -n net.ipv4.tcp_available_congestion_control)" 'bitcp' "offered"
 	# So does one whose configuration is wrong, and one that would be wrong about what is tuned.
 	long_chain >"$TEST_DIR/chain.conf"
-	start_says 17 'more than 4096 rules' "$TEST_BUILD" --config="$TEST_DIR/chain.conf" \
+	start_says 10 'more than 4096 rules' "$TEST_BUILD" --config="$TEST_DIR/chain.conf" \
 		--set=tcptuned.cgroup="$TEST_CGROUP/group"
 	start_says 20 'a dry run, changing nothing, would not take back' "$TEST_BUILD" --dry-run \
 		--set=tcptuned.cgroup="$TEST_CGROUP/group"
@@ -400,7 +399,7 @@ replaced_by_other_records() {
 	for pin in map_flows map_totals map_bitcp prog_tcptuned_sockops; do
 		expect_another $pin
 	done
-	in_log 'adopted 6 connections and 0 listeners'
+	in_log 'adopted 6 connections in'
 	expect_eq "$(ctl_json .connections flows)" 6 "old connections shown, adopted anew"
 	expect_eq "$(claimed)" 0 "totals begin again"
 	stream_tuned replaced 7104

@@ -125,44 +125,6 @@ test_retransmissions_are_the_drops() {
 	linkem_expect_repeated overflow 20
 }
 
-# 50 datagrams at once into a queue of 20: 146 ms each, so none leaves meanwhile.
-test_queue_limit_in_packets() {
-	host a b
-	linkem_burst() {
-		link a b --rate 56kbit --delay 0ms --queue 20p --addr6-a none --addr6-b none
-		in_host a bash -c 'exec 3>/dev/udp/10.99.0.2/9 2>/dev/null
-			for i in {1..50}; do printf %0996d 0 >&3; done 2>/dev/null || :'
-		wait_until 5 linkem_all_out 20
-	}
-	linkem_all_out() {
-		[ "$(link_stats a b .ab.out.segments)" = "$1" ]
-	}
-	valid_run linkem_burst
-	expect_eq "$(link_stats a b .ab.in.segments)" 50 "datagrams in"
-	expect_eq "$(link_stats a b .ab.in.bytes)" $((50 * 1024)) "bytes in"
-	expect_eq "$(link_stats a b .ab.drops.queue.segments)" 30 "dropped"
-	expect_eq "$(link_stats a b .ab.out.segments)" 20 "out"
-	expect_eq "$(link_stats a b .ab.queue.max_packets)" 20 "longest queue"
-	# 20 × 1024 bytes at 56 kbit/s, less what it took to send them
-	expect_ge "$(link_stats a b .ab.queue.max_delay_ms)" 2850 "longest wait, ms"
-	expect_le "$(link_stats a b .ab.queue.max_delay_ms)" 2926 "longest wait, ms"
-}
-
-test_queue_limit_in_bytes() {
-	host a b
-	linkem_buffers 16000000
-	linkem_overflow() {
-		link a b --rate 200mbit --delay 10ms --queue 100000B
-		transfer a b --congestion reno --count 32 --streams 4 >"$TEST_DIR/out"
-	}
-	valid_run linkem_overflow
-	expect_ge "$(link_stats a b .ab.drops.queue.segments)" 20 "dropped"
-	# full to the last segment that fits: 66 of 1500 bytes
-	expect_le "$(link_stats a b .ab.queue.max_bytes)" 100000 "longest queue, bytes"
-	expect_ge "$(link_stats a b .ab.queue.max_bytes)" 98500 "longest queue, bytes"
-	expect_le "$(link_stats a b .ab.queue.max_delay_ms)" 4 "longest wait, ms"
-}
-
 # Two hosts behind one end: each has its own RTT, both meet in one queue, which RED keeps short.
 linkem_near=10.99.0.11 linkem_far=10.99.0.12
 linkem_two_hosts() {
@@ -280,41 +242,6 @@ test_lost_in_the_ring_is_invalid() {
 	expect_ge "$(link_stats a b .ab.tun_tx_dropped)" 900 "packets that never were seen"
 }
 
-linkem_refuses() { # CODE PATTERN OPTION...
-	local code=$1 pattern=$2 said
-	shift 2
-	said=$(expect_fail "$code" "$TEST_BUILD/linkem" --duration 1 "$@" 2>&1)
-	expect_match "$said" "$pattern" "$*"
-	expect_eq "$(wc -l <<<"$said")" 1 "lines said about $*"
-}
-
-test_bad_options() {
-	linkem_refuses 2 'no option --rait' --rait 1gbit
-	linkem_refuses 2 '--rate 1gbyte is wrong.*56kbit to 10gbit' --rate 1gbyte
-	linkem_refuses 2 '--rate-ba 1kbit is wrong' --rate-ba 1kbit
-	linkem_refuses 2 '--delay 501ms is wrong' --delay 501ms
-	linkem_refuses 2 '--queue 0p is wrong' --queue 0p
-	linkem_refuses 2 '--queue -5MB is wrong' --queue -5MB
-	linkem_refuses 2 '--loss 1.5 is wrong' --loss 1.5
-	linkem_refuses 2 '--loss-at 5,5 is wrong' --loss-at 5,5
-	linkem_refuses 2 '--red min=9,max=8 is wrong' --red min=9,max=8
-	linkem_refuses 2 '--red gentle=1 is wrong' --red gentle=1
-	linkem_refuses 2 '--host 10.0.0.1,delay=9 is wrong' --host 10.0.0.1,delay=9
-	linkem_refuses 2 '--host fd99::/129 is wrong' --host fd99::/129
-	linkem_refuses 2 '--jitter every=5ms is wrong' --jitter every=5ms
-	linkem_refuses 2 '--jitter uniform=5ms,onoff=' --jitter uniform=5ms,onoff=1ms:2ms:3ms
-	linkem_refuses 2 '--jitter onoff=5ms:20ms:20ms is' --jitter onoff=5ms:20ms:20ms
-	linkem_refuses 2 '--schedule 2s:1mbit:,2s:2mbit: is' --schedule 2s:1mbit:,2s:2mbit:
-	linkem_refuses 2 '--schedule 2s::1ms:1bdp is wrong' --schedule 2s::1ms:1bdp
-	linkem_refuses 2 '--trace /nowhere is wrong' --trace /nowhere
-	linkem_refuses 2 '--loss-bursts 0.1 is wrong' --loss-bursts 0.1
-	linkem_refuses 2 '--reorder 0.1:1s is wrong' --reorder 0.1:1s
-	linkem_refuses 2 '--police 1mbit is wrong' --police 1mbit
-	linkem_refuses 2 '--seed needs a value' --seed
-	linkem_refuses 1 'namespace nowhere: No such file' --ns-a nowhere
-	linkem_refuses 1 'IPv4 address.*Invalid argument' --addr-a 10.0.0.300/8
-}
-
 # The transfer program does what its options say.
 test_messages() {
 	host a b
@@ -342,45 +269,6 @@ test_messages() {
 }
 
 # --- links that vary -------------------------------------------------------------------------
-
-# 10 opportunities of 1500 bytes in each 10 ms, in three bursts: 12 Mbit/s. The second half of the
-# trace has 2.4 Mbit/s. The window is always larger than the path, and the queue holds it.
-linkem_trace() {
-	awk 'BEGIN { for (ms = 0; ms < 2000; ms += 10) {
-		burst = ms < 1000 ? 5 : 1
-		for (i = 0; i < burst; i++) print ms
-		if (ms < 1000) { print ms + 1; print ms + 1; print ms + 7; print ms + 7; print ms + 7 }
-		else print ms + 3
-	} print 2000 }' >"$TEST_DIR/trace"
-	link a b --trace-ab "$TEST_DIR/trace" --delay 5ms --queue 400p
-	transfer a b --congestion reno --duration 4 --series 20 >"$TEST_DIR/out"
-}
-
-# Of what was read between two times of the series, Mbit/s.
-linkem_rate_between() { # FROM TO
-	jq --argjson from "$1" --argjson to "$2" '.series
-		| map(select(.[0] >= $from and .[0] <= $to)) | (last[1] - first[1]) * 8e-6
-			/ (last[0] - first[0])' "$TEST_DIR/transfer.json"
-}
-
-test_trace() {
-	local rate
-	host a b
-	linkem_buffers 200000
-	valid_run linkem_trace
-	# after the first round trips the queue always has something to send
-	rate=$(linkem_rate_between 0.3 0.9)
-	expect_ge "$rate" "$(awk "BEGIN { print 12 * 0.9653 * 0.97 }")" "first half, Mbit/s"
-	expect_le "$rate" "$(awk "BEGIN { print 12 * 0.9653 * 1.03 }")" "first half, Mbit/s"
-	rate=$(linkem_rate_between 1.2 1.9)
-	expect_ge "$rate" "$(awk "BEGIN { print 2.4 * 0.9653 * 0.95 }")" "second half, Mbit/s"
-	expect_le "$rate" "$(awk "BEGIN { print 2.4 * 0.9653 * 1.05 }")" "second half, Mbit/s"
-	# and again from the beginning
-	rate=$(linkem_rate_between 2.1 2.9)
-	expect_ge "$rate" "$(awk "BEGIN { print 12 * 0.9653 * 0.97 }")" "third second, Mbit/s"
-	rate=$(linkem_rate_between 3.1 3.9)
-	expect_le "$rate" "$(awk "BEGIN { print 2.4 * 0.9653 * 1.05 }")" "fourth second, Mbit/s"
-}
 
 linkem_ping_now() { # WHAT; keeps the least RTT of ten handshakes in $TEST_DIR/WHAT
 	transfer a b --ping 10 --count 1 --bytes 1 >"$TEST_DIR/out"
@@ -426,25 +314,6 @@ test_late_on_a_link_that_varies_is_invalid() {
 		"the reason"
 	# the shortest delay of both directions: 2 and 2 ms
 	expect_eq "$(link_stats a b .rtt_ms)" 4 "RTT by which it is judged, ms"
-}
-
-# Delay that jumps lets nothing overtake: the receiver sees no segment out of order.
-linkem_jitter() {
-	link a b --rate 50mbit --delay 5ms --jitter-ab uniform=40ms,every=10ms --queue 4MB --seed 3
-	transfer a b --congestion reno --ping 30 --duration 2 --rtt-samples >"$TEST_DIR/out"
-	in_host b nstat -asz TcpExtTCPOFOQueue >"$TEST_DIR/nstat"
-}
-
-test_jitter_keeps_the_order() {
-	host a b
-	linkem_buffers 1000000
-	valid_run linkem_jitter
-	expect_eq "$(link_stats a b .ab.drops.total.segments)" 0 "drops"
-	expect_eq "$(awk '/TCPOFOQueue/ { print $2 }' "$TEST_DIR/nstat")" 0 "segments out of order"
-	expect_ge "$(jq .ping_ms.min "$TEST_DIR/transfer.json")" 10 "least RTT, ms"
-	expect_ge "$(jq '.ping_ms.max - .ping_ms.min' "$TEST_DIR/transfer.json")" 20 \
-		"RTT between handshakes differs by, ms"
-	expect_le "$(jq '.ping_ms.max' "$TEST_DIR/transfer.json")" 50.5 "longest RTT, ms"
 }
 
 # Every byte arrives as sent though segments are reordered, lost in bursts, marked and policed. The

@@ -252,7 +252,7 @@ test_damaged_database_is_set_aside() {
 	# a page in the middle, as a failing disk leaves it
 	dd if=/dev/urandom of="$TEST_DIR/state/paths.db" bs=4096 seek=2 count=1 conv=notrunc status=none
 	tcptuned_start
-	in_log 'paths.db.* it is now .*paths\.db\.damaged-[0-9]{8}T[0-9]{6}Z, and a new one is begun'
+	in_log 'paths.db.* it is now .*paths\.db\.damaged, and a new one is begun'
 	expect_ge "$(metric tcptuned_paths_database_errors_total)" 1 "database errors"
 	tcptuned_stop
 	expect_eq "$(ls "$TEST_DIR/state" | grep -c damaged)" 1 "files set aside"
@@ -277,7 +277,7 @@ test_damaged_database_is_set_aside() {
 	tcptuned_start
 	head -c 20000 /dev/urandom >"$TEST_DIR/state/paths.db"
 	expect_fail 1 forget 192.0.2.0/24 0
-	expect_match "$(<"$TEST_DIR/forget.log")" 'not a database; nothing is forgotten' "its word"
+	expect_match "$(<"$TEST_DIR/forget.log")" 'not a database' "its word"
 	expect_eq "$(metric tcptuned_paths_known)" 1 "known paths"
 	forget all 1
 	expect_eq "$(ls "$TEST_DIR/state")" "" "files with addresses in them"
@@ -379,11 +379,8 @@ unsaved() {
 	db 'DELETE FROM paths'
 }
 
-# Of a daemon that was killed: the next one saves it first, whether it goes on with the map or not.
-# timeout: 120
+# Of a daemon that was killed: the next one goes on with the map, and saves it first.
 test_learned_while_no_daemon_ran() {
-	local abi=$TEST_BUILD/other/abi
-	other_builds
 	tcptuned_start
 	tcptuned_stop
 	path 192.0.2.0/24 100 50000 1000000 2000000 300000 1000 25 7
@@ -392,10 +389,5 @@ test_learned_while_no_daemon_ran() {
 	tcptuned_start
 	in_log 'programs of an earlier daemon taken over as they run'
 	expect_eq "$(db 'SELECT prefix FROM paths')" 192.0.2.0/24 "saved by the one that takes over"
-	unsaved
-	TEST_BUILD=$abi tcptuned_start
-	in_log 'programs and records of another version replaced'
-	expect_eq "$(metric tcptuned_paths_known)" 1 "known paths, beside records of another layout"
-	TEST_BUILD=$abi tcptuned_stop
-	expect_eq "$(db 'SELECT prefix FROM paths')" 192.0.2.0/24 "on disk"
+	tcptuned_stop
 }

@@ -181,12 +181,12 @@ static void test_clear_errors(void **state)
 
 	options.port = tcptuned_http_port(first);
 	assert_int_equal(tcptuned_http_start(&second, &options, &error), -EADDRINUSE);
-	assert_int_equal(error.status, TCPTUNED_EXIT_PORT_IN_USE);
+	assert_int_equal(error.status, TCPTUNED_EXIT_IN_USE);
 	assert_non_null(strstr(error.text, "of 127.0.0.1: Address already in use; choose another"));
 	tcptuned_http_stop(first);
 	options.address = "localhost";
 	assert_int_equal(tcptuned_http_start(&second, &options, &error), -EINVAL);
-	assert_int_equal(error.status, TCPTUNED_EXIT_ADDRESS);
+	assert_int_equal(error.status, TCPTUNED_EXIT_CONFIG);
 	assert_non_null(strstr(error.text, "\"localhost\""));
 	assert_null(second);
 }
@@ -246,7 +246,7 @@ static void test_inherited_rubbish(void **state)
 		struct tcptuned_error error = {};
 
 		assert_true(tcptuned_http_start(&http, &options, &error) < 0);
-		assert_int_equal(error.status, TCPTUNED_EXIT_ADDRESS);
+		assert_int_equal(error.status, TCPTUNED_EXIT_CONFIG);
 		assert_non_null(strstr(error.text, "tcptuned.socket"));
 		assert_int_equal(fcntl(fds[i], F_GETFD), -1);
 	}

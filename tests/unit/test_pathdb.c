@@ -40,7 +40,7 @@ static struct tcptuned_pathdb *opened(void)
 	struct tcptuned_error err = { 0 };
 	struct tcptuned_pathdb *db = NULL;
 
-	if (tcptuned_pathdb_open(&db, file, true, &err))
+	if (tcptuned_pathdb_open(&db, file, &err))
 		fail_msg("%s", err.text);
 	return db;
 }
@@ -234,34 +234,6 @@ static void other_boots_are_not_read(void **state)
 	assert_int_equal(all_rows().n, 1);
 }
 
-static void trimmed_by_age_boot_and_number(void **state)
-{
-	struct tcptuned_pathdb *db;
-	struct tcptuned_error err = { 0 };
-	struct rows rows;
-	char prefix[32];
-
-	for (int i = 0; i < 20; i++) {
-		snprintf(prefix, sizeof(prefix), "10.1.%d.0/24", i);
-		put(prefix, i % 2, 1000 + i);
-	}
-	sql("UPDATE paths SET boot = 'another' WHERE prefix = '10.1.19.0/24'");
-	db = opened();
-	assert_int_equal(tcptuned_pathdb_trim(db, 1010, 1000, &err), 0);
-	tcptuned_pathdb_close(db);
-	sql("UPDATE paths SET boot = '' WHERE netns = 0");
-	rows = all_rows();
-	assert_int_equal(rows.n, 9);
-	assert_int_equal(rows.paths[0].updated_s, 1010);
-	assert_int_equal(rows.paths[8].updated_s, 1018);
-	db = opened();
-	assert_int_equal(tcptuned_pathdb_trim(db, 0, 3, &err), 0);
-	tcptuned_pathdb_close(db);
-	rows = all_rows();
-	assert_int_equal(rows.n, 3);
-	assert_int_equal(rows.paths[0].updated_s, 1016); /* the newest stay */
-}
-
 static void forgotten_by_prefix(void **state)
 {
 	struct tcptuned_path_key k = key("10.1.0.0/16", 0);
@@ -314,16 +286,22 @@ static void not_ours(const char *why)
 {
 	struct tcptuned_pathdb *db = NULL;
 	struct tcptuned_error err = { 0 };
+	struct rows rows = { 0 };
 	char name[200];
+	int error;
 
-	assert_int_equal(tcptuned_pathdb_open(&db, file, true, &err), -EUCLEAN);
+	error = tcptuned_pathdb_open(&db, file, &err);
+	if (!error)
+		error = tcptuned_pathdb_read(db, collect, &rows, &err);
+	tcptuned_pathdb_close(db);
+	assert_int_equal(error, -EUCLEAN);
 	if (!strstr(err.text, why) || strncmp(err.text, file, strlen(file)))
 		fail_msg("\"%s\" does not say \"%s\" of %s", err.text, why, file);
 	assert_null(strchr(err.text, '\n'));
-	assert_int_equal(tcptuned_pathdb_set_aside(file, name, sizeof(name)), 0);
+	assert_int_equal(tcptuned_pathdb_set_aside(file), 0);
+	snprintf(name, sizeof(name), "%s.damaged", file);
 	assert_int_equal(access(name, F_OK), 0);
 	assert_int_equal(access(file, F_OK), -1);
-	unlink(name);
 	tcptuned_pathdb_close(opened()); /* a new one can be begun */
 	assert_int_equal(all_rows().n, 0);
 	unlink(file);
@@ -359,92 +337,33 @@ static void what_is_no_database_of_ours_is_told(void **state)
 	not_ours("");
 }
 
-/* A save opens it each minute: all of it is looked through at the start only. */
-static void damage_elsewhere_is_looked_for_at_the_start(void **state)
-{
-	struct tcptuned_pathdb *db = NULL;
-	struct tcptuned_error err = { 0 };
-	struct rows rows = { 0 };
-	char noise[4096];
-
-	memset(noise, 0xa5, sizeof(noise));
-	put("10.1.1.0/24", 0, 1);
-	write_file(noise, sizeof(noise), 4096);
-	assert_int_equal(tcptuned_pathdb_open(&db, file, false, &err), 0);
-	assert_int_equal(tcptuned_pathdb_read(db, collect, &rows, &err), -EUCLEAN);
-	tcptuned_pathdb_close(db);
-}
-
-/* --- what is set aside --------------------------------------------------------------------- */
-
-static void make_aside(const char *date)
-{
-	char name[160];
-	FILE *f;
-
-	snprintf(name, sizeof(name), "%s%s", file, date);
-	f = fopen(name, "w");
-	assert_non_null(f);
-	fclose(f);
-}
-
-static bool is_aside(const char *date)
-{
-	char name[160];
-
-	snprintf(name, sizeof(name), "%s%s", file, date);
-	return !access(name, F_OK);
-}
-
-static void the_newest_of_those_set_aside_stay(void **state)
-{
-	char name[200];
-
-	make_aside(".damaged-20200103T000000Z");
-	make_aside(".damaged-20200101T000000Z");
-	make_aside(".damaged-20200104T000000Z");
-	make_aside(".damaged-20200102T000000Z");
-	make_aside(".kept-by-a-person");
-	put("10.1.1.0/24", 0, 1);
-	assert_int_equal(tcptuned_pathdb_set_aside(file, name, sizeof(name)), 0);
-	assert_int_equal(access(name, F_OK), 0);
-	assert_true(is_aside(".damaged-20200104T000000Z"));
-	assert_true(is_aside(".damaged-20200103T000000Z"));
-	assert_false(is_aside(".damaged-20200102T000000Z"));
-	assert_false(is_aside(".damaged-20200101T000000Z"));
-	assert_true(is_aside(".kept-by-a-person"));
-}
-
-/* Also the damaged one itself, and without a map: no daemon has run since the boot. */
-static void all_are_forgotten_with_those_set_aside(void **state)
+/* The damaged one itself, too, and without a map: no daemon has run since the boot. */
+static void all_are_forgotten_with_the_one_set_aside(void **state)
 {
 	struct tcptuned_error err = { 0 };
 	unsigned int count = 7;
-	char noise[4096];
+	char noise[4096], aside[120];
 
 	memset(noise, 0xa5, sizeof(noise));
-	make_aside(".damaged-20200101T000000Z");
-	put("10.1.1.0/24", 0, 1);
-	write_file(noise, sizeof(noise), 4096);
+	snprintf(aside, sizeof(aside), "%s.damaged", file);
+	write_file(noise, sizeof(noise), 0);
 	assert_int_equal(tcptuned_paths_forget(NULL, directory, "10.1.1.0/24", &count, &err),
 			 -EUCLEAN);
-	assert_non_null(strstr(err.text, "nothing is forgotten"));
 	assert_int_equal(count, 0);
-	assert_true(is_aside("") && is_aside(".damaged-20200101T000000Z"));
 	assert_int_equal(tcptuned_paths_forget(NULL, directory, "all", &count, &err), 0);
-	assert_false(is_aside(""));
-	assert_false(is_aside(".damaged-20200101T000000Z"));
+	assert_int_equal(access(file, F_OK), -1);
 
+	write_file(noise, sizeof(noise), 0);
+	assert_int_equal(tcptuned_pathdb_set_aside(file), 0);
 	put("10.1.1.0/24", 0, 1);
 	put("10.1.2.0/24", 0, 1);
-	make_aside(".damaged-20200101T000000Z");
 	assert_int_equal(tcptuned_paths_forget(NULL, directory, "10.1.1.7", &count, &err), 0);
 	assert_int_equal(count, 1);
-	assert_true(is_aside(".damaged-20200101T000000Z"));
+	assert_int_equal(access(aside, F_OK), 0);
 	assert_int_equal(tcptuned_paths_forget(NULL, directory, "all", &count, &err), 0);
 	assert_int_equal(count, 1);
 	assert_int_equal(all_rows().n, 0);
-	assert_false(is_aside(".damaged-20200101T000000Z"));
+	assert_int_equal(access(aside, F_OK), -1);
 }
 
 static void an_unwritable_place_is_another_error(void **state)
@@ -452,9 +371,9 @@ static void an_unwritable_place_is_another_error(void **state)
 	struct tcptuned_pathdb *db = NULL;
 	struct tcptuned_error err = { 0 };
 
-	assert_int_equal(tcptuned_pathdb_open(&db, "/nowhere/paths.db", true, &err), -EIO);
+	assert_int_equal(tcptuned_pathdb_open(&db, "/nowhere/paths.db", &err), -EIO);
 	assert_string_equal(err.text, "/nowhere/paths.db: unable to open database file");
-	assert_int_equal(tcptuned_pathdb_open(&db, directory, true, &err), -EIO);
+	assert_int_equal(tcptuned_pathdb_open(&db, directory, &err), -EIO);
 	assert_null(db);
 }
 
@@ -469,13 +388,10 @@ int main(void)
 		TEST(nothing_is_kept_without_a_commit),
 		TEST(a_number_that_is_given_out_again_is_another_namespace),
 		TEST(other_boots_are_not_read),
-		TEST(trimmed_by_age_boot_and_number),
 		TEST(forgotten_by_prefix),
 		TEST(hostile_rows_are_bounded_or_left_out),
 		TEST(what_is_no_database_of_ours_is_told),
-		TEST(damage_elsewhere_is_looked_for_at_the_start),
-		TEST(the_newest_of_those_set_aside_stay),
-		TEST(all_are_forgotten_with_those_set_aside),
+		TEST(all_are_forgotten_with_the_one_set_aside),
 		TEST(an_unwritable_place_is_another_error),
 	};
 

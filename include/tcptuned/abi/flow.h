@@ -30,7 +30,6 @@ enum tcptuned_flow_flags {
 	TCPTUNED_F_ADOPTED = 1 << 16,	   /* it was open before tcptuned came */
 	TCPTUNED_F_RCVBUF_OBEYED = 1 << 17, /* but the kernel did see req_rcvbuf, before that */
 	TCPTUNED_F_SNDBUF_OBEYED = 1 << 18,
-	TCPTUNED_F_RAISED = 1 << 19,	   /* a listener with a larger buffer, or its child */
 	TCPTUNED_F_LONG_PATH = 1 << 20,	   /* its path is remembered as long: policy.h, cc_auto */
 	TCPTUNED_F_PLANNED = 1 << 22,	   /* not established, but its policy is decided on */
 	TCPTUNED_F_CC_RESTORED = 1 << 23, /* its default congestion control was put back here */
@@ -59,16 +58,9 @@ enum tcptuned_flow_flags {
 #define TCPTUNED_F_RCV_SIZED (TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_RCV_LOCKED)
 #define TCPTUNED_F_SND_SIZED (TCPTUNED_F_SND_TAKEN | TCPTUNED_F_SND_LOCKED)
 
-/* A port on which connections are accepted with more buffer than was asked for. */
-struct tcptuned_listener {
-	__u64 netns_cookie; /* bpf_get_netns_cookie() */
-	__u64 port;
-};
-
 /* What the iterators that adopt and apply say of a socket, one byte each; of others nothing. */
 enum tcptuned_adopted {
 	TCPTUNED_ADOPTED_CONNECTION = 'c',
-	TCPTUNED_ADOPTED_LISTENER = 'l',
 	TCPTUNED_ADOPTED_MOVED = 'm',	/* another policy has it now */
 	TCPTUNED_ADOPTED_LET_GO = 'g',	/* no policy has it any more */
 	TCPTUNED_ADOPTED_FAILED = 'f',	/* no memory, or the kernel refused */

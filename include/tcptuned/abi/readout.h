@@ -7,8 +7,8 @@
  * read(), to where it was (bpf_sk_storage_map_seq_find_next()), and there are only twice as many
  * buckets as CPUs: to write every record through it takes a time that grows with the square of
  * their number. So nothing is written through it, but for a byte when a CPU was kept for long
- * enough, which ends the read(). One pass adds everything up in a map, and puts what may be
- * wanted, and little else, into a ring buffer.
+ * enough or the ring buffer is half full, which ends the read(). One pass adds everything up in a
+ * map, and puts what may be wanted, and little else, into the ring buffer.
  */
 #ifndef TCPTUNED_READOUT_H
 #define TCPTUNED_READOUT_H
@@ -27,6 +27,8 @@
 
 #define READOUT_RING_BYTES (4u << 20)
 
+#define READOUT_ALL	   (~0u) /* the value of struct readout_request.wanted */
+
 /* More than wanted, since connections go on while they are read, and many may be alike. */
 #define READOUT_SPARE	   1000
 
@@ -37,11 +39,6 @@
 
 /* At a time, for the verifier's sake; the next connection takes the next ones. */
 #define READOUT_STEPS	   32
-
-enum readout_pass {
-	READOUT_ADD_UP,	 /* all, into struct readout_sums; and what seems wanted into the ring */
-	READOUT_COLLECT, /* those that are asked for, into the ring, emptied between the read()s */
-};
 
 /* Words as they are in memory, network byte order; IPv4 as ::ffff:a.b.c.d. */
 struct readout_prefix {
@@ -62,11 +59,8 @@ struct readout_filter {
 
 struct readout_request {
 	struct readout_filter filter;
-	__u32 pass;	  /* enum readout_pass */
-	__u32 wanted;	  /* READOUT_ADD_UP: so many of the largest; 0: none */
-	/* READOUT_COLLECT: all that are above this class, and so many of those in it. */
-	__u32 least_class;
-	__u32 of_least;
+	__u32 wanted; /* so many of the largest, or READOUT_ALL */
+	__u32 unused;
 };
 
 /* Connections of one policy with one congestion control. */
@@ -98,17 +92,16 @@ struct readout_sums {
 /* The map's only value. */
 struct readout {
 	struct readout_request request;
-	__u64 lost; /* records for which the ring had no room */
 	__u64 until_ns; /* then it is the turn of others; 0: not settled yet */
 	__u32 seen;	/* sockets since the start */
 	__u32 unused;
-	/* READOUT_ADD_UP: of those so far, the least class that seems wanted, and ... */
+	/* Of those so far, the least class that seems wanted, and ... */
 	__u32 least;
 	__u32 above; /* ... how many are above it */
 	struct readout_sums sums;
 };
 
-_Static_assert(sizeof(struct readout) == 49616 && sizeof(struct tcptuned_flow) == 392,
+_Static_assert(sizeof(struct readout) == 49600 && sizeof(struct tcptuned_flow) == 392,
 	       "pinned maps of another layout: raise TCPTUNED_ABI, and then these");
 
 /* What a sum needs to know of a socket besides its record. */
@@ -289,6 +282,8 @@ static inline int readout_add_matched(struct readout *r, __u64 size)
 
 	r->sums.matched++;
 	alike = ++r->sums.class[class];
+	if (wanted == READOUT_ALL)
+		return 1;
 	if (!wanted || class < least)
 		return 0;
 	if (class == least)
@@ -330,19 +325,6 @@ static inline int readout_matches(const struct readout_filter *filter, const __u
 		return 0;
 	return readout_prefix_covers(&filter->local, local) &&
 	       readout_prefix_covers(&filter->remote, remote);
-}
-
-/* Is a record of that @size among those to collect? Counts those of the least class down. */
-static inline int readout_collects(struct readout_request *request, __u64 size)
-{
-	__u32 class = readout_class(size);
-
-	if (class != request->least_class)
-		return class > request->least_class;
-	if (!request->of_least)
-		return 0;
-	request->of_least--;
-	return 1;
 }
 
 #endif

@@ -12,7 +12,6 @@ enum tcptuned_counter {
 	TCPTUNED_C_CLAIMED_ACTIVE,    /* connections claimed that this host opened */
 	TCPTUNED_C_CLAIMED_PASSIVE,   /* ... that it accepted */
 	TCPTUNED_C_CLAIMED_OPEN,      /* ... that were open before tcptuned came */
-	TCPTUNED_C_LISTENERS_RAISED,  /* listeners given a larger buffer for what they accept */
 	TCPTUNED_C_ADOPT_FAILED,      /* open sockets that could not be adopted */
 	TCPTUNED_C_CLOSED,	      /* claimed connections that ended */
 	TCPTUNED_C_CALLBACKS_AGAIN,   /* times that a connection's callbacks were gone */
