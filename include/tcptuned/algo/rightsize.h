@@ -119,7 +119,7 @@ struct rightsize {
 	__u64 stage_us;		/* when the test or the probe began */
 	__u64 seen_us;		/* when data was last seen */
 	__u64 rate;		/* of the last interval, bytes per second */
-	__u64 rate_best;	/* ... of the fastest, less a quarter for each failed test since */
+	__u64 rate_best;	/* ... of the fastest */
 	__u64 rtt_sum_us;	/* of the samples of the running interval or stage */
 	__u32 mark;		/* number of the interval on the common clock */
 	__u32 interval_bytes;	/* the byte counter when the interval began */
@@ -418,7 +418,6 @@ static inline void rightsize_fail(struct rightsize *rs, const struct rightsize_a
 		rs->inconclusive = 1;
 	else if (rs->failures < 255)
 		rs->failures++;
-	rs->rate_best -= rs->rate_best / 4;
 	if (found && gap < before / 16)
 		rs->min_rtt_us = found;
 	if (rs->failures >= RIGHTSIZE_FAILURES_MAX)
@@ -509,9 +508,6 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 	if (rs->samples < RIGHTSIZE_SAMPLES_MIN && elapsed < RIGHTSIZE_RTT_MAX_US)
 		return 0;
 	rs->rate = rightsize_rate(rightsize_since(rs->interval_bytes, a->bytes), elapsed);
-	/* More than since the last failure: who filled the queue may have gone. */
-	if (rs->rate > rs->rate_best + rs->rate_best / 4)
-		rs->failures = 0;
 	if (rs->rate > rs->rate_best)
 		rs->rate_best = rs->rate;
 	if (rs->intervals < 255)
