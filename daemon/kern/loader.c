@@ -24,6 +24,21 @@
 
 #define PATH_BYTES (TCPTUNED_PIN_DIR_MAX + 64)
 
+/* As in the objects; pinned under the same names. Those of bitcp follow. */
+static const char *const prog_name[TCPTUNED_PROG_BITCP_FIRST] = {
+	[TCPTUNED_PROG_SOCKOPS] = "tcptuned_sockops",
+	[TCPTUNED_PROG_SETSOCKOPT] = "tcptuned_setsockopt",
+	[TCPTUNED_PROG_GETSOCKOPT] = "tcptuned_getsockopt",
+	[TCPTUNED_PROG_DESTROYED] = "tcptuned_destroyed",
+	[TCPTUNED_PROG_DUMP_FLOWS] = "dump_flows",
+	[TCPTUNED_PROG_ADOPT_FLOWS] = "adopt_flows",
+	[TCPTUNED_PROG_RELEASE_FLOWS] = "release_flows",
+	[TCPTUNED_PROG_UNDO_OVERRIDES] = "undo_overrides",
+	[TCPTUNED_PROG_APPLY_POLICIES] = "apply_policies",
+	[TCPTUNED_PROG_REST_FLOWS] = "rest_flows",
+	[TCPTUNED_PROG_RECALL_FLOWS] = "recall_flows",
+};
+
 static const char *const map_name[TCPTUNED_MAPS] = {
 	[TCPTUNED_MAP_META] = "meta",
 	[TCPTUNED_MAP_POLICIES] = "policies",
@@ -200,6 +215,11 @@ static int maps_failed(struct tcptuned_error *err, int errnum)
 			     errnum == EMFILE || errnum == ENFILE
 				     ? "; allow more open files (LimitNOFILE=, ulimit -n)"
 				     : "");
+}
+
+const char *tcptuned_prog_name(enum tcptuned_prog which)
+{
+	return which < TCPTUNED_PROG_BITCP_FIRST ? prog_name[which] : NULL;
 }
 
 const char *tcptuned_map_name(enum tcptuned_map which)
@@ -536,27 +556,15 @@ static void attach_bitcp(struct tcptuned_kernel *k, struct objects *o)
 /* 0 or a negative errno. */
 static int keep_descriptors(struct tcptuned_kernel *k, struct objects *o)
 {
-	const struct {
-		enum tcptuned_prog which;
-		const struct bpf_program *prog;
-	} progs[] = {
-		{ TCPTUNED_PROG_SOCKOPS, o->rightsize->progs.tcptuned_sockops },
-		{ TCPTUNED_PROG_SETSOCKOPT, o->rightsize->progs.tcptuned_setsockopt },
-		{ TCPTUNED_PROG_GETSOCKOPT, o->rightsize->progs.tcptuned_getsockopt },
-		{ TCPTUNED_PROG_DESTROYED, o->rightsize->progs.tcptuned_destroyed },
-		{ TCPTUNED_PROG_DUMP_FLOWS, o->flows->progs.dump_flows },
-		{ TCPTUNED_PROG_ADOPT_FLOWS, o->flows->progs.adopt_flows },
-		{ TCPTUNED_PROG_RELEASE_FLOWS, o->flows->progs.release_flows },
-		{ TCPTUNED_PROG_UNDO_OVERRIDES, o->flows->progs.undo_overrides },
-		{ TCPTUNED_PROG_APPLY_POLICIES, o->flows->progs.apply_policies },
-		{ TCPTUNED_PROG_REST_FLOWS, o->flows->progs.rest_flows },
-		{ TCPTUNED_PROG_RECALL_FLOWS, o->flows->progs.recall_flows },
-	};
 	int next = TCPTUNED_PROG_BITCP_FIRST, error = 0;
 	struct bpf_program *prog;
 
-	for (size_t i = 0; i < sizeof(progs) / sizeof(progs[0]) && !error; i++)
-		error = keep_fd(&k->prog_fd[progs[i].which], bpf_program__fd(progs[i].prog));
+	for (int i = 0; i < TCPTUNED_PROG_BITCP_FIRST && !error; i++) {
+		prog = bpf_object__find_program_by_name(o->rightsize->obj, prog_name[i]);
+		if (!prog)
+			prog = bpf_object__find_program_by_name(o->flows->obj, prog_name[i]);
+		error = prog ? keep_fd(&k->prog_fd[i], bpf_program__fd(prog)) : -ENOENT;
+	}
 	if (!o->bitcp)
 		return error;
 	bpf_object__for_each_program(prog, o->bitcp->obj) {
@@ -694,19 +702,6 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 
 static void open_pins(struct tcptuned_kernel *k)
 {
-	static const char *const progs[TCPTUNED_PROG_BITCP_FIRST] = {
-		[TCPTUNED_PROG_SOCKOPS] = "tcptuned_sockops",
-		[TCPTUNED_PROG_SETSOCKOPT] = "tcptuned_setsockopt",
-		[TCPTUNED_PROG_GETSOCKOPT] = "tcptuned_getsockopt",
-		[TCPTUNED_PROG_DESTROYED] = "tcptuned_destroyed",
-		[TCPTUNED_PROG_DUMP_FLOWS] = "dump_flows",
-		[TCPTUNED_PROG_ADOPT_FLOWS] = "adopt_flows",
-		[TCPTUNED_PROG_RELEASE_FLOWS] = "release_flows",
-		[TCPTUNED_PROG_UNDO_OVERRIDES] = "undo_overrides",
-		[TCPTUNED_PROG_APPLY_POLICIES] = "apply_policies",
-		[TCPTUNED_PROG_REST_FLOWS] = "rest_flows",
-		[TCPTUNED_PROG_RECALL_FLOWS] = "recall_flows",
-	};
 	int i, next = TCPTUNED_PROG_BITCP_FIRST;
 	struct bpf_program *prog;
 	struct bitcp_bpf *bitcp;
@@ -716,7 +711,7 @@ static void open_pins(struct tcptuned_kernel *k)
 	for (i = 0; i < TCPTUNED_LINKS; i++)
 		k->link_fd[i] = open_pin(k, "link", link_name[i]);
 	for (i = 0; i < TCPTUNED_PROG_BITCP_FIRST; i++)
-		k->prog_fd[i] = open_pin(k, "prog", progs[i]);
+		k->prog_fd[i] = open_pin(k, "prog", prog_name[i]);
 	k->bitcp_map_fd = open_pin(k, "map", "bitcp");
 	k->bitcp = k->bitcp_map_fd >= 0;
 	bitcp = bitcp_bpf__open(); /* only for its names */

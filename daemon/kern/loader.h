@@ -10,6 +10,9 @@
 #include "kern/kernel.h"
 #include "util/error.h"
 
+/* The program's name, in its object and among the pins; NULL: one of bitcp's. */
+const char *tcptuned_prog_name(enum tcptuned_prog which);
+
 /* The map's name, in the programs and after "map_" among the pins. */
 const char *tcptuned_map_name(enum tcptuned_map which);
 

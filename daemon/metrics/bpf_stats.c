@@ -7,23 +7,11 @@
 
 #include <bpf/bpf.h>
 
+#include "kern/loader.h"
 #include "metrics/bpf_stats.h"
 #include "util/cleanup.h"
 
-/* Names of our own, since the kernel's are cut at 15 characters. */
-static const char *const program_names[TCPTUNED_PROG_BITCP_FIRST] = {
-	[TCPTUNED_PROG_SOCKOPS] = "sockops",
-	[TCPTUNED_PROG_SETSOCKOPT] = "setsockopt",
-	[TCPTUNED_PROG_GETSOCKOPT] = "getsockopt",
-	[TCPTUNED_PROG_DESTROYED] = "destroyed",
-	[TCPTUNED_PROG_DUMP_FLOWS] = "dump_flows",
-	[TCPTUNED_PROG_ADOPT_FLOWS] = "adopt_flows",
-	[TCPTUNED_PROG_RELEASE_FLOWS] = "release_flows",
-	[TCPTUNED_PROG_UNDO_OVERRIDES] = "undo_overrides",
-	[TCPTUNED_PROG_APPLY_POLICIES] = "apply_policies",
-	[TCPTUNED_PROG_REST_FLOWS] = "rest_flows",
-	[TCPTUNED_PROG_RECALL_FLOWS] = "recall_flows",
-};
+#define PREFIX "tcptuned_"
 
 /*
  * What the kernel puts before a value in socket storage: struct bpf_local_storage_elem fills
@@ -56,7 +44,7 @@ static __u64 storage_bytes(int fd)
 	       allocated_bytes(STORAGE_SOCKET_BYTES);
 }
 
-/* @name NULL: one of BI-TCP's, as the kernel has it. */
+/* @name, since the kernel cuts its own at 15 characters; NULL: one of BI-TCP's, as the kernel has it. */
 static void read_program(struct tcptuned_bpfstats *stats, const char *name, int fd)
 {
 	struct tcptuned_program_stats *program = &stats->programs[stats->programs_len];
@@ -69,7 +57,8 @@ static void read_program(struct tcptuned_bpfstats *stats, const char *name, int 
 	program->runs = info.run_cnt;
 	program->run_time_ns = info.run_time_ns;
 	if (name)
-		snprintf(program->name, sizeof(program->name), "%s", name);
+		snprintf(program->name, sizeof(program->name), "%s",
+			 name + (strncmp(name, PREFIX, strlen(PREFIX)) ? 0 : strlen(PREFIX)));
 	else
 		snprintf(program->name, sizeof(program->name), "bitcp_%s", info.name);
 	stats->programs_len++;
@@ -91,8 +80,7 @@ void tcptuned_bpfstats_read(struct tcptuned_bpfstats *stats, const struct tcptun
 	memset(stats, 0, sizeof(*stats));
 	stats->enabled = sysctl_enabled();
 	for (i = 0; i < TCPTUNED_PROGS; i++)
-		read_program(stats, i < TCPTUNED_PROG_BITCP_FIRST ? program_names[i] : NULL,
-			     kernel->prog_fd[i]);
+		read_program(stats, tcptuned_prog_name(i), kernel->prog_fd[i]);
 	stats->storage_bytes = storage_bytes(kernel->map_fd[TCPTUNED_MAP_FLOWS]);
 }
 
