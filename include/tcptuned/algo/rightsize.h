@@ -14,8 +14,9 @@
  *
  *  FREE       The kernel sizes the buffer.
  *  PREPARING  The smallest RTT of a whole interval was more than 2.5 times the minimum: there is a
- *             standing queue. The window is what is in flight, and a quarter, so that the test to come
- *             takes effect at once: what was offered before is never taken back.
+ *             standing queue. The window is what is in flight, and half of that, so that the test to come
+ *             takes effect soon: what was offered before is never taken back. At less, a
+ *             writer, who is woken when a third of the buffer is free, would come too late.
  *  TESTING    For three RTTs the window is half of what was in flight. If the queue is the
  *             connection's own, the RTT falls with the window and the rate stays; if the path is long
  *             or its delay varies, the rate falls; if others fill the queue, the RTT hardly falls.
@@ -103,7 +104,7 @@ enum rightsize_state {
 enum rightsize_reason {
 	RIGHTSIZE_UNMEASURED = 0, /* no round trip has been measured */
 	RIGHTSIZE_KERNEL,	  /* the kernel's own autotuning */
-	RIGHTSIZE_UNDER_TEST,	  /* 5/4, then half of what was in flight: whose queue is it? */
+	RIGHTSIZE_UNDER_TEST,	  /* 3/2, then half of what was in flight: whose queue is it? */
 	RIGHTSIZE_PROBING,	  /* half a bandwidth-delay product, to see the minimum RTT */
 	RIGHTSIZE_HELD,		  /* 2 x rate x minimum RTT (DRS III.B) */
 	RIGHTSIZE_READER,	  /* the application reads slowly (DRS II) */
@@ -144,6 +145,7 @@ struct rightsize {
 	__u8 inconclusive;	/* 1: the path changed during the last test */
 	__u8 waiting;		/* 1: more is offered than the stage's window */
 	__u8 intervals;		/* how many have ended; 255 is many */
+	__u8 rate_rose;		/* 1: the rate rose by 3/8 at once since the last test */
 };
 
 /* What is known of a direction when an ACK leaves or comes. */
@@ -303,13 +305,14 @@ static inline __u64 rightsize_age_us(const struct rightsize *rs, __u32 shift)
 
 /*
  * Is a connection to prepare for a test? One that is old, or whose test has failed, waits for marks further
- * apart, the same for all of one bottleneck, and for the two ends of one connection.
+ * apart, the same for all of one bottleneck, and for the two ends of one connection. It does not wait
+ * when its rate has risen at once, since then another connection may have left the queue.
  */
 static inline int rightsize_test_due(const struct rightsize *rs, __u32 mark, __u32 shift)
 {
 	__u32 failures = rs->failures + rs->inconclusive;
 
-	if (!failures && rightsize_age_us(rs, shift) < RIGHTSIZE_NEW_US)
+	if (rs->rate_rose || (!failures && rightsize_age_us(rs, shift) < RIGHTSIZE_NEW_US))
 		return 1;
 	return rightsize_is_mark(rs, mark, shift,
 				 failures > 2 ? RIGHTSIZE_FAILED_SHIFT : RIGHTSIZE_LATER_SHIFT);
@@ -350,7 +353,7 @@ static inline void rightsize_prepare(struct rightsize *rs, const struct rightsiz
 {
 	__u64 flight = rightsize_muldiv(rs->rate, rightsize_standing_rtt_us(rs), 1000000);
 
-	rs->window = rightsize_clamp_window(flight + flight / 4, a->min);
+	rs->window = rightsize_clamp_window(flight + flight / 2, a->min);
 	rightsize_enter(rs, RIGHTSIZE_PREPARING, a->now_us);
 }
 
@@ -364,7 +367,7 @@ static inline void rightsize_begin_test(struct rightsize *rs, const struct right
 	rs->test_rtt_us = rtt_us;
 	rs->window = rightsize_clamp_window(flight / 2, a->min);
 	rs->tests++;
-	rs->inconclusive = 0;
+	rs->inconclusive = rs->rate_rose = 0;
 	rightsize_enter(rs, RIGHTSIZE_TESTING, a->now_us);
 }
 
@@ -502,12 +505,15 @@ static inline void rightsize_hold_interval(struct rightsize *rs, const struct ri
 static inline int rightsize_end_interval(struct rightsize *rs, const struct rightsize_ack *a,
 					 __u32 mark, __u32 shift)
 {
-	__u64 elapsed = a->now_us - rs->interval_us;
+	__u64 elapsed = a->now_us - rs->interval_us, before;
 	int exceeds = rightsize_exceeds(rs, rs->low_us);
 
 	if (rs->samples < RIGHTSIZE_SAMPLES_MIN && elapsed < RIGHTSIZE_RTT_MAX_US)
 		return 0;
+	before = rs->rate;
 	rs->rate = rightsize_rate(rightsize_since(rs->interval_bytes, a->bytes), elapsed);
+	if (rs->state == RIGHTSIZE_FREE && 8 * rs->rate > 11 * before)
+		rs->rate_rose = rs->failures > 0;
 	if (rs->rate > rs->rate_best)
 		rs->rate_best = rs->rate;
 	if (rs->intervals < 255)
