@@ -349,9 +349,17 @@ static inline int rightsize_queue_grows(const struct rightsize *rs, __u32 shift)
 	return rs->low_us > rs->test_rtt_us + most;
 }
 
+/* Mean RTT of the running interval or stage; 0: no sample. */
+static inline __u32 rightsize_mean_rtt_us(const struct rightsize *rs)
+{
+	return (__u32)rightsize_muldiv(rs->rtt_sum_us, 1, rs->samples);
+}
+
+/* What is in flight follows from the mean RTT: under jitter the smallest one makes it too little. */
 static inline void rightsize_prepare(struct rightsize *rs, const struct rightsize_ack *a)
 {
-	__u64 flight = rightsize_muldiv(rs->rate, rightsize_standing_rtt_us(rs), 1000000);
+	__u32 rtt_us = rightsize_standing_rtt_us(rs), mean = rightsize_mean_rtt_us(rs);
+	__u64 flight = rightsize_muldiv(rs->rate, mean > rtt_us ? mean : rtt_us, 1000000);
 
 	rs->window = rightsize_clamp_window(flight + flight / 2, a->min);
 	rightsize_enter(rs, RIGHTSIZE_PREPARING, a->now_us);
@@ -399,12 +407,6 @@ static inline int rightsize_takes_effect(struct rightsize *rs, const struct righ
 	rs->waiting = 0;
 	rs->stage_us = a->now_us;
 	return 1;
-}
-
-/* Mean RTT of the running interval or stage; 0: no sample. */
-static inline __u32 rightsize_mean_rtt_us(const struct rightsize *rs)
-{
-	return (__u32)rightsize_muldiv(rs->rtt_sum_us, 1, rs->samples);
 }
 
 /*
