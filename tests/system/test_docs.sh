@@ -39,7 +39,7 @@ test_docs_name_options_and_targets_that_exist() {
 	} | grep -oE -- '--[a-z-]+' >"$TEST_DIR/options"
 	expect_eq "$(grep -hoE '(tcptuned|tcptunectl)( [a-z]+)? --[a-z-]+' "${pages[@]}" | sed 's/.* //' |
 		unknown "$TEST_DIR/options")" "" "options that do not exist"
-	sed -n 's/^\([a-z-]*\):.*/\1/p' Makefile >"$TEST_DIR/targets"
+	sed -n 's/^\([a-z-]*\):.*/\1/p' Makefile */Makefile >"$TEST_DIR/targets"
 	expect_eq "$(grep -hoE '(^    |`|&& )make [a-z-]+' "${pages[@]}" | sed 's/.* //' |
 		unknown "$TEST_DIR/targets")" "" "make targets that do not exist"
 }

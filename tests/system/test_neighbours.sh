@@ -29,7 +29,7 @@ test_another_sockops_program() {
 	host a b
 	in_host b sysctl -qw net.ipv4.tcp_congestion_control=reno
 	tcptuned_start $bitcp
-	bpftool prog load "$TEST_BUILD/assigns.bpf.o" $pins/assigns pinmaps $pins/maps
+	bpftool prog load "$TEST_BUILD/tests/system/assigns.bpf.o" $pins/assigns pinmaps $pins/maps
 	bpftool cgroup attach "$TEST_CGROUP/group" sock_ops pinned $pins/assigns multi
 	link a b --rate 200mbit --delay 25ms
 	for port in 7501 7502 7503; do
