@@ -16,8 +16,8 @@ INSTALL    ?= install
 VERSION := 0.1.0
 
 CFLAGS   ?= -O2 -g
-WARN      = -Wall -Wextra -Wno-unused-parameter
-HOSTFLAGS = $(WARN) -std=gnu11 -D_GNU_SOURCE -Iinclude -Idaemon -Ictl -I$(BUILD)/skel -MMD -MP \
+WARN      = -Wall -Wextra -Wshadow -Wno-unused-parameter $(if $(WERROR),-Werror)
+HOSTFLAGS = $(WARN) -Wmissing-prototypes -std=gnu11 -D_GNU_SOURCE -Iinclude -Idaemon -Ictl -I$(BUILD)/skel -MMD -MP \
 	    -DTCPTUNED_VERSION='"$(VERSION)"'
 BPFFLAGS  = -O2 -g $(WARN) -target bpf -mcpu=v3 -Iinclude -Ibpf -MMD -MP \
 	    -I/usr/include/$(shell $(CC) -print-multiarch)

@@ -74,6 +74,8 @@ static void check_accepted(const struct tcptuned_config *config)
 	tcptuned_config_free(&again);
 }
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct tcptuned_config config;

@@ -97,6 +97,8 @@ static void check_json(const struct tcptuned_flow_record *record)
 	tcptuned_buf_free(&buf);
 }
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct tcptuned_flow_record records[RECORDS_MAX] = {};

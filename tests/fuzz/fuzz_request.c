@@ -53,6 +53,8 @@ static void check_refused(const struct tcptuned_request *request, const struct t
 		CHECK(*p >= ' ' && *p <= '~');
 }
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct tcptuned_error err = { 0 };

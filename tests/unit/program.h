@@ -19,4 +19,7 @@
 #undef BPF_CORE_READ_BITFIELD
 #define BPF_CORE_READ_BITFIELD(s, field) ((s)->field)
 
+/* Programs are global functions, which only the loader calls. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
 #endif
