@@ -12,6 +12,7 @@ CLANG      ?= clang
 BPFTOOL    ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 PKG_CONFIG ?= pkg-config
 INSTALL    ?= install
+CLANG_FORMAT ?= clang-format
 
 VERSION := 0.1.0
 
@@ -115,6 +116,13 @@ uninstall: ## stop it, and remove what was installed; the configuration in /etc 
 		share/man/man8/tcptunectl.8 share/man/man5/tcptuned.conf.5 \
 		share/bash-completion/completions/tcptunectl) $(UNITS:%=$(DESTDIR)$(UNITDIR)/%)
 	[ -n "$(DESTDIR)" ] || [ ! -d /run/systemd/system ] || systemctl daemon-reload
+
+# --- style ----------------------------------------------------------------------------------------
+format: ## format the C and C++ sources, with Debian 12's clang-format (14)
+	$(CLANG_FORMAT) -i $(shell git ls-files '*.c' '*.h' '*.cc')
+
+format-check: ## is there anything that `make format` would change?
+	@$(CLANG_FORMAT) --dry-run --Werror $(shell git ls-files '*.c' '*.h' '*.cc')
 
 clean: ## remove what was built
 	rm -rf $(BUILD)
