@@ -53,7 +53,7 @@ pingpong() { # NAME [CPU]
 		jq --arg name "$name" '{($name): {p50_us, p99_us, max_us}}'
 }
 
-# What applications notice: 1 MB each 8 ms, and a byte to and fro.
+# What applications notice: 1 MB each 8 ms, and a byte back and forth.
 traffic() {
 	local SENDER_PREFIX=in_group RECEIVER_PREFIX=in_group TRANSFER_ADDR=127.0.0.1
 	transfer a a --bytes 1MB --interval 8 --duration "${BENCH_TRAFFIC:-10}" |

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pingpong SECONDS [CPU]: a byte to and fro between two processes over a TCP connection of this
+ * pingpong SECONDS [CPU]: a byte back and forth between two processes over a TCP connection of this
  * network namespace's loopback, a thousand times a second. Prints quantiles of the time that
  * one takes, in microseconds. With CPU, both processes stay on that one.
  */
