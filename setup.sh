@@ -135,7 +135,7 @@ start)
 	;;
 test)
 	install_missing $build_packages $demo_packages $test_packages \
-		$(grep -hv '^#' bench/sim/packages tests/systemd/packages tests/kernels/packages)
+		$(grep -hv '^#' bench/research/sim/packages tests/systemd/packages tests/kernels/packages)
 	exec tests/run # which builds, too, and turns warnings into errors
 	;;
 *)

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # Debian's kernels in QEMU, from an initramfs with the binaries as they were built here. Sourced by
-# tests/kernels/run and bench/kernels/run; `fetch` has the kernels, `init` begins in the guest and
+# tests/kernels/run and bench/research/kernels/run; `fetch` has the kernels, `init` begins in the guest and
 # starts /scene.
 #
 #   guest_lacks PROGRAM...		prints what is missing here for a guest with those programs

@@ -4,7 +4,7 @@
 # metric is documented. (The manual pages take keys and options from the sources' tables.)
 
 cd "$TEST_TOP"
-pages=(README.md CONTRIBUTING.md ARCHITECTURE.md SECURITY.md NEWS docs/*.md bench/README.md)
+pages=(README.md CONTRIBUTING.md ARCHITECTURE.md SECURITY.md NEWS docs/*.md bench/README.md bench/research/README.md)
 metric_name='(tcptuned|process)_[a-z_]+'
 
 # unknown FILE: the lines of standard input that are not among those of FILE

@@ -26,7 +26,7 @@ synchronised_mbps=$(cut -d , -f 4 <<<"$synchronised" | sort -n | tail -n 1)
 synchronised=$(grep -F ",hstcp,$synchronised_mbps," <<<"$synchronised" || :)
 if [ -z "$synchronised" ]; then
 	printf '\n## Paper 003: synchronised losses, Figure 2\n'
-	not_measured "it" "bench/sim/run short '^synchronised'"
+	not_measured "it" "bench/research/sim/run short '^synchronised'"
 else
 	for queue in droptail red; do
 		awk -F, -v queue="$queue" '$5 ~ "^" queue && $7 ~ /^synchronised_[0-9]/ {
@@ -39,7 +39,7 @@ else
 	for queue in "droptail;drop-tail;#b2182b;5" "red;RED;#4575b4;7"; do
 		IFS=';' read -r queue name colour mark <<<"$queue"
 		awk -F, -v name="$name" '$1 == "Figure 2" && $2 == name { print $3, 100 * $4 }' \
-			"$top/bench/papers/003.csv" >"$work/figure2-$queue"
+			"$top/bench/research/papers/003.csv" >"$work/figure2-$queue"
 		[ ! -s "$work/synchronised-$queue" ] ||
 			synchronised_plots+="${synchronised_plots:+, }\"$work/synchronised-$queue\" using 1:2 with linespoints lw 2 pt $mark lc rgb \"$colour\" title \"$name\""
 		synchronised_plots+="${synchronised_plots:+, }\"$work/figure2-$queue\" using 1:2 with points pt 2 ps 2 lw 3 lc rgb \"$colour\" title \"$name, the paper's text\""
@@ -99,7 +99,7 @@ $(synchronised_row red RED 6)
 
 $(conditions <<<"$synchronised") Of each run the second half counts. $(first_slow_start)
 $([ "$synchronised_mbps" = 2500 ] || synchronised_differs)
-$([ "$synchronised_mbps" = 2500 ] || not_measured "the paper's rate" "bench/sim/run full '^synchronised.*|2500|'")
+$([ "$synchronised_mbps" = 2500 ] || not_measured "the paper's rate" "bench/research/sim/run full '^synchronised.*|2500|'")
 TEXT
 fi
 
@@ -130,7 +130,7 @@ modes_mbps=$(cut -d , -f 4 <<<"$modes" | sort -n | tail -n 1)
 modes=$(grep -F ",bitcp,$modes_mbps," <<<"$modes" || :)
 if [ -z "$modes" ]; then
 	printf '\n## Paper 003: the operating modes, Figure 5\n'
-	not_measured "it" "bench/sim/run short '^modes'"
+	not_measured "it" "bench/research/sim/run short '^modes'"
 else
 	for flow in 1 2; do
 		awk -F, -v what="trace_$flow" '$7 == what { n = split($8, sample, " ")

@@ -3,7 +3,7 @@
 
 if [ -z "$(lines_of added)" ]; then
 	printf '\n## Paper 002: clients added to Reno'"'"'s, Figures 5 to 12\n'
-	not_measured "all of them" "bench/sim/run short '^added'"
+	not_measured "all of them" "bench/research/sim/run short '^added'"
 else
 
 added_all=$(many_clients added)
@@ -181,7 +181,7 @@ added_section() { # BACKGROUND FIGURES-50 FIGURES-1500
 		added_table "$1" FIFO-50 RED-50 FIFO-1500 RED1 RED2
 	fi
 	not_measured "$(added_missing "$1" FIFO-50 RED-50 FIFO-1500 RED1 RED2)" \
-		"bench/sim/run short '^added.*$1 Reno clients'"
+		"bench/research/sim/run short '^added.*$1 Reno clients'"
 }
 
 cat <<TEXT

@@ -54,7 +54,7 @@ cat <<TEXT
 
 ## Paper 002: the stochastic model of Reno, section 4 and Figure 13
 
-Equations (1) to (4), numerically (\`bench/sim/stochastic.cc\`), beside Reno in ns-3. In each round trip every client sends
+Equations (1) to (4), numerically (\`bench/research/sim/stochastic.cc\`), beside Reno in ns-3. In each round trip every client sends
 what its window allows; the windows grow while all together send no more than the path takes, and are halved otherwise. As
 printed that bound is (50 Mbit/s / 8 / 1500 + 50) 0.1 s = 422 packets, with the queue in parentheses with a
 rate; with the queue as packets it is 467. Windows begin at 1, or at 20.
@@ -81,9 +81,9 @@ $(stochastic_start)
 Windows are bounded by 20 (Table 1) and by 1, of which the equations say nothing.
 
 TEXT
-lines_of clients ',stochastic,' | age_of=bench/sim/stochastic.cc conditions
-[ -n "$(clients_points equations-20 cov)" ] || not_measured "windows that begin at 20" "bench/sim/run short 'stochastic'"
+lines_of clients ',stochastic,' | age_of=bench/research/sim/stochastic.cc conditions
+[ -n "$(clients_points equations-20 cov)" ] || not_measured "windows that begin at 20" "bench/research/sim/run short 'stochastic'"
 else
 	printf '\n## Paper 002: the stochastic model of Reno, section 4 and Figure 13\n'
-	not_measured "it" "bench/sim/run short 'stochastic'"
+	not_measured "it" "bench/research/sim/run short 'stochastic'"
 fi

@@ -313,7 +313,7 @@ coarse_table() {
 			}
 			print row
 		}
-	}' "$top/bench/papers/001.csv" - <<<"$coarse"
+	}' "$top/bench/research/papers/001.csv" - <<<"$coarse"
 }
 
 # Whether d and the round trips that it is of keep to (5) and (6), and what is offered to the window
@@ -337,14 +337,14 @@ cat <<TEXT
 
 By how much the bytes d of a period that passes for a round trip can exceed the window w, with a clock of so many ms
 ((6), the whole numbers below its bound): the paper's 10 ms, and the 1 ms of the timestamps by which a receiver measures the RTT today.
-*Ours* is what \`bench/sim/coarse.cc\` finds around \`rightsize.h\`, least and most over senders that send in bursts, evenly and at random; and what the
+*Ours* is what \`bench/research/sim/coarse.cc\` finds around \`rightsize.h\`, least and most over senders that send in bursts, evenly and at random; and what the
 estimator makes of that d, which it divides by the time that d took, and what it offers for it.
 
 $(coarse_table)
 
 $(coarse_said)
 $([ -z "$coarse" ] || age_of=include/tcptuned/algo/rightsize.h conditions <<<"$coarse")
-$([ -n "$coarse" ] || not_measured "what the estimator makes of it" "bench/sim/run short '^coarse'")
+$([ -n "$coarse" ] || not_measured "what the estimator makes of it" "bench/research/sim/run short '^coarse'")
 
 \`tests/unit/test_rightsize.c\` checks each of (1) to (6) on \`rightsize.h\` with clocks of 10 ms and 1 ms over senders that send in bursts and
 evenly, finds that the bound of three above 20 ms holds and that a LAN of 1 ms is overstated by 15 and more, as the

@@ -51,7 +51,7 @@ grid_panel() { # BUFFERS RTT_MS
 				'BEGIN { for (n = 1; n <= 8; n *= 2) print n, k * n / rtt }' >"$file"
 		elif [ "$1,$law" = "kernel only,drs" ]; then
 			awk -F, -v rtt="$2" '$2 == "drs" && match($3, "^kernel only " rtt " ms ") {
-				print substr($3, RLENGTH + 1), $4 }' "$top/bench/papers/000.csv" >>"$file"
+				print substr($3, RLENGTH + 1), $4 }' "$top/bench/research/papers/000.csv" >>"$file"
 		fi
 		plots+=", \"$file\" using 1:2 with linespoints dt $((dash++)) lw 1.5 ps 1.4 pt $([ $law = drs ] && echo 2 || echo 0) lc rgb \"black\" title \"paper: ${law/drs/DRS}\""
 	done
@@ -546,7 +546,7 @@ cat <<TEXT
 | tuning | level | changes | band | visibility |
 |---|---|---|---|---|
 $(awk -F, '$1 == "Table 1" { if (!($2 in row)) order[++n] = $2; row[$2] = row[$2] " | " $4 }
-	END { for (i = 1; i <= n; i++) print "| " order[i] row[order[i]] " |" }' "$top/bench/papers/000.csv")
+	END { for (i = 1; i <= n; i++) print "| " order[i] row[order[i]] " |" }' "$top/bench/research/papers/000.csv")
 
 The last row is ours: it works in the kernel, without one that was changed, and measures each connection by its own
 segments; applications see it only in what they ask of getsockopt(), and there it says what they set.

@@ -14,7 +14,7 @@ peer_has() { # ALGORITHM
 
 peer_table() { # EVERY
 	{ echo "$peers"; lines_of response "^response,model,.*,every; "; } |
-		awk -F, -f "$top/bench/papers/003.awk" -v every="$1" -v pairs="$peer_pairs" -e '
+		awk -F, -f "$top/bench/research/papers/003.awk" -v every="$1" -v pairs="$peer_pairs" -e '
 	$1 == "response" && $4 + 0 == 1 / every && $7 == "window" { model[$3] = $8 }
 	$1 != "response" && $4 == every { value[$3, $7] = $8 }
 	function figure(algorithm, what, format) {
@@ -143,7 +143,7 @@ cat <<TEXT
 A check by code that is not ours: \`bic\`, \`highspeed\`, \`scalable\`, \`vegas\` and \`reno\` as Debian's kernel
 has them, and ours as struct_ops, one connection at a time over the same link
 (veth, netem, a packet dropped after every so many, one of 200 in the first two seconds), in QEMU with virtual time
-(\`bench/kernels/run\`). The windows are the kernel's own word (its tracepoint \`tcp_probe\`), nobody's
+(\`bench/research/kernels/run\`). The windows are the kernel's own word (its tracepoint \`tcp_probe\`), nobody's
 daemon runs. \`bic-paper\` is the kernel's \`bic\` with the paper's S_max 32 and β 1/8 in the place of its own 16 and
 1/5, \`vegas-paper\` its \`vegas\` with α 1, β 3 in the place of 2 and 4.
 
@@ -178,7 +178,7 @@ missing=
 for algorithm in $(tr ': ' '\n\n' <<<"$peer_pairs" | sort -u); do
 	peer_has "$algorithm" || missing+=" $algorithm"
 done
-not_measured "$(sed 's/^ //; s/ /, /g' <<<"$missing")" "bench/kernels/run short"
+not_measured "$(sed 's/^ //; s/ /, /g' <<<"$missing")" "bench/research/kernels/run short"
 cat <<'TEXT'
 
 Where they differ, and why (net/ipv4/tcp_*.c of Linux 6.12):

@@ -294,8 +294,8 @@ $([ -z "$mix" ] || first_slow_start)
 $(lines=$(for mbps in 20 100 500 2500; do kernel_lines friendliness $mbps drop-tail; kernel_lines friendliness $mbps RED; kernel_lines friendliness $mbps RED-1500; done)
 [ -z "$lines" ] || kernel_conditions friendliness <<<"$lines" | sed 's/^Conditions: /\nOn the kernel: /')
 $(cp "$work/mix-ns-3" "$work/mix"
-not_measured "$(mix_missing droptail | sed 's/^/in ns-3, drop-tail: /; /: $/d')" "bench/sim/run full '^mix.*droptail'"
-not_measured "$(mix_missing red | sed 's/^/in ns-3, RED: /; /: $/d')" "bench/sim/run full '^mix.*red'"
+not_measured "$(mix_missing droptail | sed 's/^/in ns-3, drop-tail: /; /: $/d')" "bench/research/sim/run full '^mix.*droptail'"
+not_measured "$(mix_missing red | sed 's/^/in ns-3, RED: /; /: $/d')" "bench/research/sim/run full '^mix.*red'"
 cp "$work/mix-kernel" "$work/mix"
 not_measured "$(mix_missing RED | sed 's/^/on the kernel, RED: /; /: $/d')" "BENCH_MBPS='20 100 500 2500' BENCH_QUEUES=RED bench/run friendliness")
 
@@ -336,5 +336,5 @@ on-off sources send a tenth of the rate.$(awk '$2 == 20 && $3 == "droptail" { v 
 TEXT
 else
 	printf '\n## Paper 003: TCP friendliness in ns-3, Figure 9\n'
-	not_measured "any of it" "bench/sim/run full '^mix'"
+	not_measured "any of it" "bench/research/sim/run full '^mix'"
 fi

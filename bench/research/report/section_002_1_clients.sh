@@ -235,10 +235,10 @@ clients_harm() {
 clients_missing() {
 	local seconds
 	[ -n "$(clients_points "udp; RED-50; ACKs each" cov)" ] ||
-		not_measured "UDP under RED" "bench/sim/run full '^clients.*udp.*RED'"
+		not_measured "UDP under RED" "bench/research/sim/run full '^clients.*udp.*RED'"
 	seconds=$(awk -F '\t' '$1 ~ /ACKs/ { print $8 }' <<<"$clients_all" | sort -nu | tail -n 1)
 	[ "$seconds" -ge "$(paper_value 002 "Table 1" "test time s" "")" ] ||
-		not_measured "the paper's $(paper_value 002 "Table 1" "test time s" "") s, three seeds, and more numbers of clients" "bench/sim/run full '^clients|ns-3'"
+		not_measured "the paper's $(paper_value 002 "Table 1" "test time s" "") s, three seeds, and more numbers of clients" "bench/research/sim/run full '^clients|ns-3'"
 }
 
 clients_moderate=$(paper_value 002 "Section 3.2" "clients of moderate congestion" least)
@@ -351,5 +351,5 @@ its 50. (To the letter, alpha 1 is a whole one for each.) At a loss it gives up 
 TEXT
 else
 	printf '\n## Paper 002 (burstiness): clients of one gateway, Figures 2 to 4\n'
-	not_measured "any of it" "bench/sim/run short '^clients|ns-3'"
+	not_measured "any of it" "bench/research/sim/run short '^clients|ns-3'"
 fi

@@ -13,7 +13,7 @@ if [ -n "$response" ]; then
 
 # Table of an algorithm against its equation: p, equation, model, ns-3.
 response_table() { # ALGORITHM EQUATION
-	grep ",$1," <<<"$response" | awk -F, -f "$top/bench/papers/003.awk" -v which="$2" -e '
+	grep ",$1," <<<"$response" | awk -F, -f "$top/bench/research/papers/003.awk" -v which="$2" -e '
 	function at_least(low_window, w, p) { # below it, normal TCP
 		return w >= low_window ? w : reno_equation(p)
 	}
@@ -58,7 +58,7 @@ response_points() { # ENGINE ALGORITHM
 
 # The paper's equation of an algorithm, for gnuplot
 response_equation() { # ALGORITHM
-	awk -f "$top/bench/papers/003.awk" -v which="$1" -e 'BEGIN { for (e = -2; e > -7.01; e -= 0.05) {
+	awk -f "$top/bench/research/papers/003.awk" -v which="$1" -e 'BEGIN { for (e = -2; e > -7.01; e -= 0.05) {
 		p = 10 ^ e
 		w = which == "bitcp" ? bitcp_equation(p) : which == "aimd" ? aimd_equation(p) :
 			which == "hstcp" ? hstcp_equation(p) : which == "stcp" ? stcp_equation(p) : reno_equation(p)
@@ -104,7 +104,7 @@ response_picture response.png "Response functions, a loss every 1/p packets (pap
 
 # At how many loss rates of those with an equation ENGINE is within a tenth of it: N OF LEAST MOST
 response_within() { # ENGINE
-	response_points "$1" bitcp | awk -f "$top/bench/papers/003.awk" -e '
+	response_points "$1" bitcp | awk -f "$top/bench/research/papers/003.awk" -e '
 	bitcp_equation($1) { r = $2 / bitcp_equation($1); of++; n += r >= 0.9 && r <= 1.1
 		if (of == 1 || r < least) least = r
 		if (of == 1 || r > most) most = r }
@@ -156,10 +156,10 @@ response_missing=$(for algorithm in bitcp aimd hstcp stcp tt_reno; do
 	absent=$(absent "$(response_points ns-3 "$algorithm" | cut -d' ' -f1)" 1e-2 3e-3 1e-3 3e-4 1e-4 3e-5 1e-5)
 	[ -z "$absent" ] || echo "${algorithm#tt_} at $absent"
 done | paste -sd ';' | sed 's/;/; /g')
-not_measured "${response_missing:+in ns-3 $response_missing (rarer losses take days)}" "bench/sim/run full 'response|ns-3'"
+not_measured "${response_missing:+in ns-3 $response_missing (rarer losses take days)}" "bench/research/sim/run full 'response|ns-3'"
 # Least and most of the numeric model over FUNCTION of 003.awk, for windows above LOW
 response_over() { # ALGORITHM FUNCTION LOW
-	response_points model "$1" | awk -f "$top/bench/papers/003.awk" -v low="$3" -e '
+	response_points model "$1" | awk -f "$top/bench/research/papers/003.awk" -v low="$3" -e '
 	'"$2"'($1) > low { r = $2 / '"$2"'($1)
 		if (!n++ || r < least) least = r
 		if (n == 1 || r > most) most = r }
@@ -168,7 +168,7 @@ response_over() { # ALGORITHM FUNCTION LOW
 # What the paper says of its Figure 8: where bitcp leaves TCP and meets AIMD. It "meets" AIMD where
 # it has nine tenths of its window.
 response_figure_8() {
-	response_points model bitcp | awk -f "$top/bench/papers/003.awk" -v cross="$(paper_value 003 "Figure 8" "bitcp crosses TCP" p)" \
+	response_points model bitcp | awk -f "$top/bench/research/papers/003.awk" -v cross="$(paper_value 003 "Figure 8" "bitcp crosses TCP" p)" \
 		-v window="$(paper_value 003 "Figure 8" "bitcp crosses TCP" window)" -v meets="$(paper_value 003 "Figure 8" "bitcp meets aimd" p)" -e '
 	{ p[++n] = $1; w[n] = $2; if ($1 == cross + 0) at_cross = $2; if ($1 == meets + 0) at_meets = $2 }
 	END {
@@ -183,7 +183,7 @@ response_figure_8() {
 # What else the paper says of the response functions, beside what its own equations give
 response_statements() {
 	local p="paper_value 003"
-	awk -f "$top/bench/papers/003.awk" -v hstcp="$($p "Section VI-B" "hstcp crosses TCP" window)" \
+	awk -f "$top/bench/research/papers/003.awk" -v hstcp="$($p "Section VI-B" "hstcp crosses TCP" window)" \
 		-v stcp="$($p "Section VI-B" "stcp crosses TCP" window)" \
 		-v bitcp_10g="$($p "Section I" "bitcp reaches 10 Gbit/s" p)" -v hstcp_10g="$($p "Section I" "hstcp reaches 10 Gbit/s" p)" \
 		-v at_2500="$($p "Section VII" "bitcp at 2.5 Gbit/s" p)" -v w_2500="$($p "Section VII" "bitcp at 2.5 Gbit/s" window)" \
@@ -220,7 +220,7 @@ cat <<TEXT
 
 Where the equation gives less than a window of 38 (hstcp, RFC 3649's; the paper has $(paper_value 003 "Section VI-B" "hstcp crosses TCP" window)) or $(paper_value 003 "Section VI-B" "stcp crosses TCP" window) (stcp) the one of normal TCP stands, which
 the algorithm then is; BI-TCP has no equation for windows below 14. What stands as (1.5) is the line above it in the paper, before R is taken for
-W_max, which makes it $(awk -f "$top/bench/papers/003.awk" -e 'BEGIN { n = split("3e-3 1e-3 3e-4", p, " ")
+W_max, which makes it $(awk -f "$top/bench/research/papers/003.awk" -e 'BEGIN { n = split("3e-3 1e-3 3e-4", p, " ")
 	for (i = 1; i <= n; i++) if (v = bitcp_1_5(p[i] + 0)) {
 		w = 1 / p[i]; for (j = 0; j < 200; j++) w = 1 / ((log2(w * 0.125 / 0.01) + 2 * (1 - 0.125)) * p[i])
 		r = 100 * (w / v - 1); if (least == "" || r < least) least = r; if (most == "" || r > most) most = r }
@@ -232,7 +232,7 @@ window does not grow; the equations and the model have none.
 $(response_figure_8)
 $(response_statements)
 - stcp: the paper gives STCP's β, 0.125, but neither its increase nor its equation: 0.01 packets for each one acknowledged are Kelly's
-  ("Scalable TCP", 2002), and so is 0.08/p, a/b for small a and b. Without that approximation it is ln(1 + a) / ln(1 / (1 - b)) = $(awk -f "$top/bench/papers/003.awk" -e 'BEGIN { printf "%.4f", stcp_exact(1) }'), of which the model
+  ("Scalable TCP", 2002), and so is 0.08/p, a/b for small a and b. Without that approximation it is ln(1 + a) / ln(1 / (1 - b)) = $(awk -f "$top/bench/research/papers/003.awk" -e 'BEGIN { printf "%.4f", stcp_exact(1) }'), of which the model
   is $(response_over stcp stcp_exact 60) above windows of 60. At p = 3e-3 it is caught between whole packets: it gives up 3 of 19 where an eighth is 2.4.
 TEXT
 
@@ -272,12 +272,12 @@ The paper says two things about binary search. In the pseudo-code of section VI-
 ACK, and the distance to the maximum shrinks by e^-1/2 per round trip; the text and equation (1.2) have it
 halved. And in the pseudo-code a window that has passed its maximum meets the next loss with
 \`prev_max\` at the default maximum, so that fast convergence applies to a flow that is not shrinking; the
-derivation has no fast convergence. The four combinations, in floating point (\`bench/sim/readings.cc\`), as
+derivation has no fast convergence. The four combinations, in floating point (\`bench/research/sim/readings.cc\`), as
 ratios to (1.3) and (1.5):
 
 | p | equation | pseudo-code: target per ACK, prev_max default | target per ACK, prev_max of the last loss | the equations with N_2 of the pseudo-code | target per RTT, prev_max default | target per RTT, prev_max of the last loss |
 |---|---|---|---|---|---|---|
-$(awk -F, -f "$top/bench/papers/003.awk" -e '
+$(awk -F, -f "$top/bench/research/papers/003.awk" -e '
 	{ value[$3, $4] = $8; ps[$4] }
 	function cell(reading, p) {
 		return sprintf("%.2f", value[reading, p] / bitcp_equation(p))
@@ -286,7 +286,7 @@ $(awk -F, -f "$top/bench/papers/003.awk" -e '
 		cell("ack-default", p), cell("ack-last", p), bitcp_pseudo_code(p) / bitcp_equation(p), cell("rtt-default", p), cell("rtt-last", p) }' \
 	<<<"$reading" | sort -t '|' -k 2,2gr)
 
-$(awk -F, -f "$top/bench/papers/003.awk" -e '
+$(awk -F, -f "$top/bench/research/papers/003.awk" -e '
 	{ r = $8 / bitcp_equation($4); if (!($3 in most) || r > most[$3]) most[$3] = r
 		if (!($3 in least) || r < least[$3]) least[$3] = r }
 	function span(reading) { return sprintf("%.2f to %.2f", least[reading], most[reading]) }
@@ -297,13 +297,13 @@ The gap of the second column can be derived. The equations count N_2 = log2(d / 
 binary search over a distance d. Where the target moves with each ACK, the distance g obeys g' = -g/2 per
 round trip until g/2 is S_min, which takes 2 ln(d / (2 S_min)), and the last 2 S_min take two: for d = 2 S_max = 64 that
 is 18.1 round trips instead of 14.6, and (1.1) and (1.2) with it (\`bitcp_pseudo_code()\` in
-\`bench/papers/003.awk\`) give the third column. $(awk -F, -f "$top/bench/papers/003.awk" -e '
+\`bench/research/papers/003.awk\`) give the third column. $(awk -F, -f "$top/bench/research/papers/003.awk" -e '
 	$3 == "ack-last" { r = $8 / bitcp_pseudo_code($4); n++
 		if (n == 1 || r > most) most = r; if (n == 1 || r < least) least = r }
 	END { printf "What was simulated comes to %.3f to %.3f of it.", least, most }' <<<"$reading") The rest, from the first to the second
 column, is fast convergence at every loss: half of what was given up is searched for, and the other half
 regained by the slow start past the maximum. So the pseudo-code is within a tenth of its paper's equations only
-where additive increase outweighs the search$(awk -F, -f "$top/bench/papers/003.awk" -e '
+where additive increase outweighs the search$(awk -F, -f "$top/bench/research/papers/003.awk" -e '
 	$3 == "ack-default" { r = $8 / bitcp_equation($4); near[$4] = r >= 0.9 && r <= 1.1 }
 	END { PROCINFO["sorted_in"] = "@ind_num_asc"
 		for (p in near) { if (!near[p]) break; from = p }
@@ -331,7 +331,7 @@ parameters_picture() { # FILE FIGURE max|min "S_MAX S_MIN"...
 		read -r s_max s_min <<<"$pair"
 		[ "$name" = max ] && title="S_{max} $s_max" || title="S_{min} $s_min"
 		points=$work/parameters-$s_max-$s_min
-		awk -f "$top/bench/papers/003.awk" -v s_max="$s_max" -v s_min="$s_min" -e 'BEGIN {
+		awk -f "$top/bench/research/papers/003.awk" -v s_max="$s_max" -v s_min="$s_min" -e 'BEGIN {
 			for (e = -2; e > -7.01; e -= 0.05) if (w = bitcp_equation(10 ^ e, s_max, s_min)) print 10 ^ e, w }' \
 			>"$points-equation"
 		parameters_points "$s_max" "$s_min" >"$points"
@@ -367,7 +367,7 @@ parameters_table() { # "S_MAX S_MIN"...
 	for pair; do
 		read -r s_max s_min <<<"$pair"
 		parameters_points "$s_max" "$s_min" | sed "s/^/$s_max $s_min /"
-	done | awk -f "$top/bench/papers/003.awk" -v pairs="$(printf '%s;' "$@")" -e '
+	done | awk -f "$top/bench/research/papers/003.awk" -v pairs="$(printf '%s;' "$@")" -e '
 	function figure(x) { return x >= 1000 ? sprintf("%d", x + 0.5) : sprintf("%.3g", x) }
 	{ value[$1 " " $2, $3] = $4; ps[$3] }
 	END {
@@ -417,8 +417,8 @@ $(parameters_table "${by_s_max[@]}")
 $(parameters_table "${by_s_min[@]}")
 
 $([ -z "$parameters" ] || conditions <<<"$parameters" | sed 's/Conditions: every[^;]*;.*; seed /Conditions: seed /')
-$(not_measured "$(parameters_missing)" "bench/sim/run full '^parameters'")
+$(not_measured "$(parameters_missing)" "bench/research/sim/run full '^parameters'")
 Where ours is below the equations, the pseudo-code differs from them as it does with the paper's own parameters.
 TEXT
-[ -n "$parameters" ] || not_measured "other parameters than the paper's choice" "bench/sim/run full '^parameters'"
+[ -n "$parameters" ] || not_measured "other parameters than the paper's choice" "bench/research/sim/run full '^parameters'"
 fi

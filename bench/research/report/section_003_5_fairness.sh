@@ -73,7 +73,7 @@ fairness_said() { # FIGURE POINTS
 				sprintf("%.3f", least) == sprintf("%.3f", most) ? sprintf("%.3f", least) : sprintf("%.3f to %.3f", least, most),
 				as == all ? "yes" : as ? sprintf("at %d of %d scales", as, all) : "no"
 		}
-	}' "$top/bench/papers/003.csv" - <<<"$2"
+	}' "$top/bench/research/papers/003.csv" - <<<"$2"
 }
 
 fairness_said_table() { # FIGURE POINTS
@@ -163,7 +163,7 @@ $(fairness_rows "$points")
 $(fairness_said_table "$3" "$points")
 
 $(conditions <<<"$lines") $(given_up <<<"$lines")
-$(not_measured "$absent" "bench/sim/run full '^fairness.*|$mbps|$1'")
+$(not_measured "$absent" "bench/research/sim/run full '^fairness.*|$mbps|$1'")
 $(fairness_differs "$mbps" "$lines")$([ "$1" != red ] || awk -F, -v thresholds="$(red_thresholds "$mbps")" '
 	$7 == "utilisation" { n[$3]++; sum[$3] += $8 }
 	END { PROCINFO["sorted_in"] = "@ind_str_asc"
@@ -177,7 +177,7 @@ TEXT
 fairness_absent=
 fairness_section droptail drop-tail "Figure 10" fairness fifth
 fairness_section red RED "Figure 11" fairness_100th hundredth
-not_measured "$fairness_absent" "bench/sim/run full '^fairness'"
+not_measured "$fairness_absent" "bench/research/sim/run full '^fairness'"
 
 # The same of four connections of the kernel itself. Figure 11 is of the worst hundredth; rows of
 # before that was kept have the worst fifth only.

@@ -42,7 +42,7 @@ rtt_table() { # TABLE RATIOS
 			}
 			print row " |"
 		}
-	}' "$top/bench/papers/003.csv" - <<<"$2"
+	}' "$top/bench/research/papers/003.csv" - <<<"$2"
 }
 
 # Of each x and column the longest valid runs that bench/run made of BENCH at MBPS and QUEUE
@@ -125,7 +125,7 @@ rtt_above() { # TABLE RATIOS
 	NR == FNR { split($0, f, ","); if (f[1] == where) paper[f[2], f[3]] = f[4]; next }
 	$2 > 1 { k = $1 SUBSEP $2; if (paper[k]) { sum[k] += $4; n[k]++ } }
 	END { for (k in n) { all++; above += sum[k] / n[k] > paper[k] }
-		if (all) printf "%d of %d", above, all }' "$top/bench/papers/003.csv" - <<<"$2"
+		if (all) printf "%d of %d", above, all }' "$top/bench/research/papers/003.csv" - <<<"$2"
 }
 
 # What may be behind the cells above and below the paper's, of different round-trip times. SHOWN:
@@ -158,7 +158,7 @@ rtt_differs() { # TABLE RATIOS ENGINE SHOWN
 		if (uneven != "")
 			printf " With the same round-trip time, too, one of the two flows has more than 1.5 times what the other has with %s: likely what was not equal at the start is not yet equal then.", uneven
 		print ""
-	}' "$top/bench/papers/003.csv" - <<<"$2"
+	}' "$top/bench/research/papers/003.csv" - <<<"$2"
 }
 
 # What speaks for or against synchronised losses as the cause of what is above the paper's
@@ -172,7 +172,7 @@ rtt_shown() { # TABLE PATTERN
 
 # The first slow start of connections in dumbbell.cc
 first_slow_start() {
-	echo "The first slow start of a flow ends at a quarter of the bandwidth-delay product of its path, at 16 packets at least (\`AddFlow()\` in \`bench/sim/dumbbell.cc\`), before it loses anything; of its own the paper says nothing."
+	echo "The first slow start of a flow ends at a quarter of the bandwidth-delay product of its path, at 16 packets at least (\`AddFlow()\` in \`bench/research/sim/dumbbell.cc\`), before it loses anything; of its own the paper says nothing."
 }
 
 # RATIOS of ns-3 and of the kernel; either may be empty
@@ -184,7 +184,7 @@ rtt_picture() { # FILE TITLE TABLE NS3_RATIOS KERNEL_RATIOS
 		awk -v a="$algorithm" '$1 == a { sum[$2] += $4; n[$2]++ }
 			END { for (x in sum) print x, sum[x] / n[x] }' <<<"$5" | sort -n >"$work/kernel-$algorithm"
 		awk -F, -v a="$algorithm" -v t="$3" '$1 == t && $2 == a { print $3, $4 }' \
-			"$top/bench/papers/003.csv" >"$work/paper-$algorithm"
+			"$top/bench/research/papers/003.csv" >"$work/paper-$algorithm"
 		plots+="${plots:+, }\"$work/paper-$algorithm\" using 1:2 with lines lw 2 dt 2 $(colour "$algorithm") title \"$algorithm, paper\""
 		[ ! -s "$work/ours-$algorithm" ] ||
 			plots+=", \"$work/ours-$algorithm\" using 1:2 with linespoints lw 2 ps 1.4 $(style "$algorithm") title \"$algorithm, ns-3\""
@@ -230,7 +230,7 @@ Means of the longest runs (least and most in parentheses where there is more tha
 $(rtt_table "$1" "$ratios")
 
 $(conditions <<<"$lines") Of each run the second half counts. $(given_up <<<"$lines")
-$(not_measured "$(rtt_missing "$ratios")" "bench/sim/run full 'rtt_ratio|ns-3|.*|$5 Mbit'")
+$(not_measured "$(rtt_missing "$ratios")" "bench/research/sim/run full 'rtt_ratio|ns-3|.*|$5 Mbit'")
 $(lines_of rtt_ratio "$4" | ratios_of_lines | grep -v '^ns3' | rtt_lengths)
 TEXT
 	awk -F, '$7 == "synchronised_2" && $3 !~ /^ns3/ && $4 > 1 { sum[$3] += $8; n[$3]++ }
@@ -251,4 +251,4 @@ not_simulated=
 rtt_section "Table 3" "100 Mbit/s" rtt_100.png ',100 Mbit/s drop-tail' 100
 rtt_section "Table 2" "500 Mbit/s (the paper: 2.5 Gbit/s)" rtt_500.png ',500 Mbit/s drop-tail' 500
 rtt_section "Table 2" "2.5 Gbit/s" rtt_2500.png ',2500 Mbit/s drop-tail' 2500
-not_measured "${not_simulated:+in ns-3 $not_simulated}" "bench/sim/run full 'rtt_ratio|ns-3|\(aimd\|bitcp\|hstcp\|stcp\)|.*|\(100 Mbit.*200 s\|2500\)'"
+not_measured "${not_simulated:+in ns-3 $not_simulated}" "bench/research/sim/run full 'rtt_ratio|ns-3|\(aimd\|bitcp\|hstcp\|stcp\)|.*|\(100 Mbit.*200 s\|2500\)'"

@@ -4,7 +4,7 @@
 # TABLE MBPS, as lines ENGINE ALGORITHM RATIO VALUE SECONDS
 beside_points() {
 	local lines
-	awk -F, -v t="$1" '$1 == t { print "paper", $2, $3, $4, 0 }' "$top/bench/papers/003.csv"
+	awk -F, -v t="$1" '$1 == t { print "paper", $2, $3, $4, 0 }' "$top/bench/research/papers/003.csv"
 	rtt_ratios ",$2 Mbit/s drop-tail" | awk '{ print "ns-3", $1, $2, $4, $5 }'
 	lines=$(kernel_lines rtt_ratio "$2" drop-tail)
 	[ -z "$lines" ] || kernel_ratios "$lines" | awk '{ print "kernel", $1, $2, $4, $5 }'
