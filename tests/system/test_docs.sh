@@ -4,7 +4,7 @@
 # metric is documented. (The manual pages take keys and options from the sources' tables.)
 
 cd "$TEST_TOP"
-pages=(README.md CONTRIBUTING.md ARCHITECTURE.md SECURITY.md NEWS docs/*.md bench/README.md bench/research/README.md)
+pages=(README.md CONTRIBUTING.md ARCHITECTURE.md SECURITY.md NEWS docs/*.md bench/README.md bench/r*/README.md)
 metric_name='(tcptuned|process)_[a-z_]+'
 
 # unknown FILE: the lines of standard input that are not among those of FILE
@@ -56,4 +56,9 @@ test_docs_link_to_what_exists() {
 		done
 	done
 	expect_eq "$broken" "" "links that lead nowhere"
+}
+
+test_docs_have_the_results_that_were_kept() {
+	bench/table --csv >"$TEST_DIR/results"
+	expect_eq "$(diff "$TEST_DIR/results" bench/results/results.csv)" "" "bench/table --keep would change"
 }

@@ -1,0 +1,797 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What bench/table shows of each bench: its figures, and the requirements that they have to meet."""
+import dataclasses
+import math
+import statistics
+from typing import Callable
+
+# --- numbers ----------------------------------------------------------------------------------------
+
+
+def unique(values):
+    return sorted(set(values))
+
+
+def rounded(value, digits=0):
+    """Halves are rounded away from zero."""
+    scaled = abs(value) * 10**digits
+    return math.copysign(math.floor(scaled + 0.5) / 10**digits, value)
+
+
+def figure(value):
+    if value is None:
+        return "-"
+    if value == math.inf:
+        return "infinite"
+    if value >= 100:
+        return f"{rounded(value):.0f}"
+    digits = 1 if value >= 10 else 3
+    return f"{rounded(value, digits):.{digits}f}".rstrip("0").rstrip(".")
+
+
+def quotient(a, b):
+    return None if a is None or not b or math.inf in (a, b) else a / b
+
+
+def median(values):
+    return statistics.median(values) if values else None
+
+
+def spread(values):
+    """`median (min-max)`, as in a cell of a table."""
+    if not values:
+        return "no result"
+    if len(values) == 1:
+        return figure(values[0])
+    return f"{figure(median(values))} ({figure(min(values))}-{figure(max(values))})"
+
+
+# --- rows of results.json ---------------------------------------------------------------------------
+
+# Benches whose runs are not always of the same length.
+OF_SEVERAL_LENGTHS = {"rtt_ratio", "fairness", "friendliness", "synchronised", "clients", "added", "unsent",
+                      "slow_link", "slow_flight", "jitter", "longer", "slower", "lte", "several", "neighbour",
+                      "leaves", "peace", "incast"}
+
+
+def seconds_of(row):
+    """How long a run was meant to be; 0: as long as all others."""
+    seconds = row.get("seconds") or 0
+    return seconds if row["bench"] in OF_SEVERAL_LENGTHS and seconds == int(seconds) else 0
+
+
+def is_valid(row):
+    return not row.get("invalid")
+
+
+def longest(rows):
+    """Of each cell the longest runs, in the order in which they were measured."""
+    def key(row):
+        return row["bench"], row["x"], row["column"]
+
+    most = {}
+    for row in filter(is_valid, rows):
+        most[key(row)] = max(most.get(key(row), 0), seconds_of(row))
+    return [row for row in rows if not is_valid(row) or seconds_of(row) == most[key(row)]]
+
+
+def field(*path, times=1, per=1):
+    """A function that takes a number out of a row; None where it has none."""
+    def value(row):
+        for name in path:
+            try:
+                row = row[name]
+            except (KeyError, IndexError, TypeError):
+                return None
+        return None if row is None else times * row / per
+
+    return value
+
+
+@dataclasses.dataclass
+class Metric:
+    name: str  # with its unit
+    caption: str
+    value: Callable
+    only: Callable = None  # the rows that are shown
+    optional: bool = False  # left out where no row has it
+
+
+@dataclasses.dataclass
+class Bench:
+    name: str
+    title: str
+    head: str  # of the first column, which is x
+    metrics: object  # a list, or a function of the rows that makes one
+    checks: Callable = None  # a function of what was measured that makes lines
+    table: Callable = None  # the same, in place of a table with a column for each of the rows'
+
+
+class Measured:
+    """The rows of one bench."""
+
+    def __init__(self, bench, rows):
+        self.bench = bench
+        self.rows = [row for row in rows if row["bench"] == bench.name]
+        metrics = bench.metrics(self.rows) if callable(bench.metrics) else bench.metrics
+        self.metrics = {metric.name: metric for metric in metrics
+                        if not metric.optional or any(metric.value(row) is not None for row in self.rows)}
+
+    def rows_of(self, metric):
+        return [row for row in self.rows if not metric.only or metric.only(row)]
+
+    @property
+    def xs(self):
+        return list(dict.fromkeys(row["x"] for row in self.rows))
+
+    @property
+    def columns(self):
+        return list(dict.fromkeys(row["column"] for row in self.rows))
+
+    def cell(self, metric, x, column):
+        return [row for row in self.rows_of(metric)
+                if row["x"] == x and row["column"] == column and is_valid(row)]
+
+    def values(self, name, x, column):
+        metric = self.metrics[name]
+        values = (metric.value(row) for row in self.cell(metric, x, column))
+        return [value for value in values if value is not None]
+
+    def mid(self, name, x, column):
+        return median(self.values(name, x, column)) if name in self.metrics else None
+
+    def table(self, metric):
+        if self.bench.table:
+            yield from self.bench.table(self)
+            return
+        rows = self.rows_of(metric)
+        columns = list(dict.fromkeys(row["column"] for row in rows))
+        lengths = unique(seconds_of(row) for row in rows if is_valid(row))
+        yield f"| {self.bench.head} | {' | '.join(columns)} | runs | commit |"
+        yield "|---" * (len(columns) + 3) + "|"
+        for x in dict.fromkeys(row["x"] for row in rows):
+            cells = [self.cell(metric, x, column) for column in columns]
+            texts = []
+            for column, cell in zip(columns, cells):
+                texts.append(spread(self.values(metric.name, x, column)))
+                if len(lengths) > 1 and cell and seconds_of(cell[0]):
+                    texts[-1] += f", {figure(seconds_of(cell[0]))} s"
+            runs = unique(map(len, cells))
+            commits = unique(row.get("commit") or "" for cell in cells for row in cell)
+            yield (f"| {x} | {' | '.join(texts)} | {'-'.join(str(n) for n in unique([runs[0], runs[-1]]))} | "
+                   f"{', '.join(commits)} |")
+
+    def records(self):
+        """Lines of CSV."""
+        for metric in self.metrics.values():
+            for x in self.xs:
+                for column in self.columns:
+                    values = self.values(metric.name, x, column)
+                    if not values:
+                        continue
+                    commits = unique(row.get("commit") or "" for row in self.cell(metric, x, column))
+                    yield (self.bench.name, f"{x}; {column}", metric.name,
+                           *(f"{value:.7g}" for value in (median(values), min(values), max(values))),
+                           len(values), " ".join(commits))
+
+    def checks(self):
+        return self.bench.checks(self) if self.bench.checks else ()
+
+    def compare(self, name, x, column, op, reference=None, factor=1.0, plus=0.0, bound=None, text="", k=None):
+        """A line that says whether the median of a cell meets a requirement: @bound, or @factor times that of column
+        @reference (@k, if given) and @plus. In @text, t and k are both medians."""
+        t = self.mid(name, x, column)
+        if k is None and reference is not None:
+            k = self.mid(name, x, reference)
+        if bound is None and k is not None:
+            bound = factor * k + plus
+        share = quotient(t, k)
+        return need(t, op, bound, text.format(
+            x=x, column=column, reference=reference, t=figure(t), k=figure(k), times=figure(share),
+            percent=figure(share and 100 * share), inverse=figure(quotient(k, t)),
+            more=figure(share and 100 * (share - 1)), t_percent=figure(t and 100 * t)))
+
+    def tuned(self):
+        """All pairs of x and a column that is not the kernel alone."""
+        return [(x, column) for x in self.xs for column in self.columns if column != "kernel"]
+
+
+def need(value, op, bound, text):
+    if value is None or bound is None:
+        return f"- no result: {text}"
+    met = value >= bound if op == ">=" else value <= bound
+    return f"- {'met' if met else '**not met**'}: {text}"
+
+
+# --- figures that several benches have ----------------------------------------------------------------
+
+goodput_mbps = field("goodput_bps", per=1e6)
+rtt_ms = field("rtt_ms", "median")
+carried_percent = field("carried", times=100)
+CARRIED = Metric("carried_percent", "What the bottleneck carried, in % of its rate:", carried_percent)
+
+
+def goodput(caption, **options):
+    return Metric("goodput_mbps", caption, goodput_mbps, **options)
+
+
+def rtt(caption="RTT, median of a run, in ms:"):
+    return Metric("rtt_ms", caption, rtt_ms)
+
+
+def retransmits(caption="Retransmitted segments:"):
+    return Metric("retransmits", caption, field("retransmits"))
+
+
+# --- one receiver, one sender ---------------------------------------------------------------------------
+
+
+def check_locked_receiver(m):
+    for x in m.xs:
+        yield m.compare("goodput_mbps", x, "tcptuned", ">=", "by hand", 0.97,
+                        text="{x} ms: {t} of {k} Mbit/s by hand, {percent} % (at least 97 %)")
+    if m.mid("goodput_mbps", "50", "without"):
+        yield m.compare("goodput_mbps", "50", "tcptuned", ">=", "without", 50,
+                        text="50 ms: {times} times what it is without (at least 50)")
+
+
+def check_deep_queue(m):
+    for x in m.xs:
+        yield m.compare("goodput_mbps", x, "tcptuned", ">=", "kernel", 0.98,
+                        text="{x}: {percent} % of the throughput (at least 98 %)")
+        yield m.compare("rtt_ms", x, "tcptuned", "<=", "kernel", bound=25,
+                        text="{x}: RTT {t} ms (at most 25; the kernel alone {k})")
+        yield m.compare("receive_buffer_mb", x, "tcptuned", "<=", "kernel", 1 / 5,
+                        text="{x}: receive buffer 1/{inverse} of the kernel's (at most 1/5)")
+
+
+def check_ramp(m):
+    yield m.compare("time_to_90_s", "100", "tcptuned", "<=", "kernel", plus=0.1,
+                    text="{t} s, the kernel's autotuning {k} s (at most one RTT more)")
+
+
+def check_unsent(m):
+    for x in m.xs:
+        yield m.compare("goodput_mbps", x, "tcptuned", ">=", "tcptuned, no bound", 0.98,
+                        text="{x}: {percent} % of the throughput without the bound (at least 98 %)")
+        yield m.compare("goodput_mbps", x, "tcptuned", ">=", "kernel", 0.98,
+                        text="{x}: {percent} % of the throughput of the kernel alone (at least 98 %)")
+        yield m.compare("latency_ms", x, "tcptuned", "<=", "kernel", 1 / 2,
+                        text="{x}: {t} ms from application to application, the kernel alone {k} (at most half)")
+
+
+def check_slow_reader(m):
+    yield m.compare("slow_receive_buffer_mb", "20", "tcptuned", "<=", "kernel", 1 / 5,
+                    text="its buffer is 1/{inverse} of the kernel's (at most 1/5)")
+    yield m.compare("goodput_mbps", "20", "tcptuned", ">=", "kernel", 0.97,
+                    text="the others get {percent} % of what they get with the kernel alone (at least 97 %)")
+
+
+def check_slow_link(m):
+    for name, op, factor, text in (
+            ("retransmits", "<=", 0.8,
+             "{x}, {column}: {t} segments retransmitted, {k} with {reference} (at least 20 % fewer)"),
+            ("goodput_kbps", ">=", 0.98, "{x}, {column}: {t} kbit/s, {k} with {reference} (at least 98 %)")):
+        for x in m.xs:
+            for reference in "static 64 KB", "kernel":
+                for column in "tcptuned at the receiver", "tcptuned, known path":
+                    yield m.compare(name, x, column, op, reference, factor, text=text)
+
+
+def retransmits_per_1000(row):
+    return quotient(1000 * row.get("retransmits", 0) * row["sender"]["mss"], row["bytes"]) if row.get("bytes") else None
+
+
+def seconds_for_64_mb(row):
+    return row["elapsed_s"] * 2**26 / row["bytes"] if row.get("bytes") else None
+
+
+def after_5_s(column):
+    """Median of a column of the samples of a flow."""
+    return lambda row: median([point[column] for point in row.get("flow_points") or [] if point[0] > 5])
+
+
+ONE_CONNECTION = [
+    Bench("locked_receiver", "128 messages of 1 MB, 1 Gbit/s, the receiver fixed SO_RCVBUF at 64 KB", "RTT, ms", [
+        goodput("Goodput in Mbit/s, from the first byte sent to the last one read; rows: RTT in ms. By hand: buffers "
+                "of 2 x BDP, set with setsockopt(), cubic."),
+    ], check_locked_receiver),
+    Bench("deep_queue", "A deep queue: 1 Gbit/s, 10 ms, 20 MB; only the receiver runs tcptuned", "sender", [
+        goodput("Goodput in Mbit/s:"),
+        rtt("RTT under load, median of a run, in ms:"),
+        Metric("receive_buffer_mb", "Receive buffer at the end, in MB:", field("receiver", "rcvbuf", per=1e6)),
+    ], check_deep_queue),
+    Bench("ramp", "Start without loss: 1 Gbit/s, 100 ms, cubic; only the receiver runs tcptuned", "RTT, ms", [
+        Metric("time_to_90_s", "Seconds until 90 % of the rate is read:", field("time_to_90_s")),
+    ], check_ramp),
+    Bench("unsent", "The send buffer: 1 Gbit/s, cubic, only the sender runs tcptuned", "path", [
+        goodput("Rows: RTT in ms, and what is special about the path. \"no bound\": send_unsent_max is 1G. Goodput in "
+                "Mbit/s:"),
+        Metric("unsent_mb", "Bytes unsent, median of a run, in MB:", field("unsent_bytes", "median", per=1e6)),
+        Metric("send_memory_mb", "Memory of the send queue, median of a run, in MB:",
+               field("send_memory_bytes", "median", per=1e6)),
+        Metric("latency_ms", "From being written by one application to being read by the other, median of a run, in "
+               "ms:", field("latency_ms", "median")),
+    ], check_unsent),
+    Bench("slow_reader", "One slow reader among three fast ones: 1 Gbit/s, 20 ms; only the receiver runs tcptuned",
+          "RTT, ms", [
+        Metric("slow_receive_buffer_mb", "One application reads as fast as it can for 3 s, and then 50 Mbit/s. Its "
+               "receive buffer at the end, in MB:", field("slow", "receiver", "rcvbuf", per=1e6)),
+        Metric("slow_memory_mb", "Memory of what it has not read, median of a run, in MB:",
+               field("slow", "receiver", "rmem_median", per=1e6)),
+        goodput("Goodput of the three others together, in Mbit/s:"),
+    ], check_slow_reader),
+    Bench("slow_link", "Slow links, a queue of ten packets: a Reno sender, unless it is bitcp", "link", [
+        Metric("retransmits_per_1000", "Retransmitted segments per 1000 sent; the receivers of the kernel and of the "
+               "static window run without tcptuned:", retransmits_per_1000),
+        retransmits(),
+        Metric("goodput_kbps", "Goodput in kbit/s:", field("goodput_bps", per=1e3)),
+    ], check_slow_link),
+]
+
+# --- papers 000 and 001 -----------------------------------------------------------------------------------
+
+OWN = "tcptuned, cubic", "tcptuned"
+
+
+def grid_order(x):
+    buffers, rtt_text, streams = x.split(", ")
+    return (["default", "kernel only", "user and kernel"].index(buffers), float(rtt_text.removesuffix(" ms")),
+            int(streams))
+
+
+GRID_COLUMNS = "none", "kernel", "by hand", *OWN
+
+
+def grid_runs(m, x):
+    return {column: m.values("goodput_mbps", x, column) for column in GRID_COLUMNS}
+
+
+def best_other(runs):
+    """The best column that is not tcptuned's, by its median."""
+    others = [column for column in GRID_COLUMNS if runs[column] and column not in OWN]
+    return max(others, key=lambda column: median(runs[column]), default=None)
+
+
+def grid_share(runs, column):
+    best = best_other(runs)
+    return quotient(median(runs[column]), best and median(runs[best]))
+
+
+def grid_table(m):
+    yield (f"| buffers, RTT, connections | {' | '.join(GRID_COLUMNS)} | tcptuned, cubic / best other | "
+           "tcptuned / best other |")
+    yield "|---" * (len(GRID_COLUMNS) + 3) + "|"
+    for x in sorted(m.xs, key=grid_order):
+        runs = grid_runs(m, x)
+        measured = {row["column"] for row in m.rows if row["x"] == x}
+        cells = [spread(runs[column]) if column in measured else "-" for column in GRID_COLUMNS]
+        shares = [grid_share(runs, column) for column in OWN]
+        cells += ["-" if share is None else f"{rounded(share, 2):g}" for share in shares]
+        yield f"| {x} | {' | '.join(cells)} |"
+
+
+def check_grid(m):
+    """At least 97 % of the best other column, unless both have three runs, and these overlap."""
+    compared, below = 0, []
+    for x in sorted(m.xs, key=grid_order):
+        runs = grid_runs(m, x)
+        best = runs.get(best_other(runs))
+        for column in OWN:
+            own, share = runs[column], grid_share(runs, column)
+            if share is None:
+                continue
+            compared += 1
+            overlap = min(len(own), len(best)) >= 3 and min(own) <= max(best) and min(best) <= max(own)
+            if share < 0.97 and not overlap:
+                below.append(f"- **below**: {x}, {column}: {rounded(median(own)):.0f} Mbit/s, {best_other(runs)} "
+                             f"{rounded(median(best)):.0f}, {rounded(100 * share):.0f} %")
+    yield need(len(below), "<=", 0, "at least 97 % of the best other column, or within its spread, in all but "
+               f"{len(below)} of {compared} comparisons")
+    yield from below
+
+
+def check_drs(m):
+    for x in m.xs:
+        yield m.compare("seconds_for_64_mb", x, "right-sized, reno", "<=", "static, reno", 1 / 7,
+                        text="{inverse} times faster right-sized (the paper: 7)")
+
+
+TWO_PAPERS = [
+    Bench("grid", "The grid of paper 000: 128 messages of 1 MB over 1 Gbit/s, no loss", "buffers, RTT, connections", [
+        goodput("Goodput in Mbit/s; rows: buffers, RTT, connections. Columns and rows as in bench_grid.sh; by hand is "
+                "what none and kernel become once the application sets its buffers."),
+    ], check_grid, grid_table),
+    Bench("buffer_size", "Buffers of an application that sets them: 128 messages of 1 MB over 1 Gbit/s (paper 000, "
+          "Figure 5)", "RTT, SO_*BUF, connections", [
+        goodput("Goodput in Mbit/s; rows: RTT, what it asks for, connections:"),
+    ]),
+    Bench("drs", "Transfers of 64 MB, 1 Gbit/s, 100 ms, queue of one BDP (paper 001, Figure 2)", "transfer", [
+        Metric("seconds_for_64_mb", "Static: a receive buffer of 64 KB, half of it window. Seconds from the first byte "
+               "sent to the last one read; of a shorter static transfer by its rate:", seconds_for_64_mb),
+    ], check_drs),
+    Bench("slow_flight", "Flight and window over 56 kbit/s, 100 ms, reno (paper 001, Figures 5 and 6)", "link", [
+        Metric("flight_bytes", "Bytes in flight, median of a run after 5 s:", after_5_s(1)),
+        Metric("window_bytes", "Window offered, median of a run after 5 s, bytes:", after_5_s(2)),
+    ]),
+]
+
+
+# --- connections that share a bottleneck ------------------------------------------------------------------
+
+
+def throughput_ratio(row):
+    """Of the first connection over the second; infinite: the second got nothing."""
+    if row.get("ratio") is None and row.get("flows") and row["flows"][1]["mbps"] == 0:
+        return math.inf
+    return row.get("ratio")
+
+
+def check_rtt_ratio(m):
+    for ratio, paper in ("3", 9.18), ("6", 35.76):
+        x = f"2500 Mbit/s, drop-tail, {ratio}"
+        if m.mid("throughput_ratio", x, "bitcp") is None:
+            continue
+        yield m.compare("throughput_ratio", x, "bitcp", "<=", bound=paper,
+                        text=f"{{x}}: {{t}} with bitcp (paper 003, Table 2: {paper})")
+        yield m.compare("carried_percent", x, "bitcp", ">=", bound=99,
+                        text="{x}: the link is used to {t} % (at least 99 %)")
+
+
+def fairness_metrics(rows):
+    metrics = []
+    for scale in "1", "5", "25", "50", "100":
+        counts = unique(row["fairness_intervals"][scale] for row in rows
+                        if (row.get("fairness_intervals") or {}).get(scale) is not None)
+        of_which = f", of which there are {' or '.join(map(str, counts))} in a run" if counts else ""
+        metrics += [
+            Metric(f"jain_{scale}_s_worst_fifth", f"{scale} s{of_which}, the worst fifth:", field("fairness", scale),
+                   optional=True),
+            Metric(f"jain_{scale}_s_worst_hundredth", f"{scale} s, the worst hundredth:",
+                   field("fairness_worst_100th", scale), optional=True),
+        ]
+    metrics[0].caption = (
+        "Two start at once, two in the first ninth of the run. Jain's index over intervals of so many seconds in its "
+        "second half, mean of the worst fifth of them, and of the worst hundredth; rows: link, queue.\n\n"
+        + metrics[0].caption)
+    return metrics + [CARRIED]
+
+
+def sum_mbps(first, second):
+    def value(row):
+        flows = row.get("flows")
+        return flows[first]["mbps"] + flows[second]["mbps"] if flows else None
+
+    return value
+
+
+def client_metrics(name):
+    added = name == "added"
+    metrics = [
+        goodput("Mbit/s that it let pass of those that were added; rows: clients with Reno, added clients, gateway:"
+                if added else "Mbit/s that the bottleneck carried; rows: clients, gateway:"),
+        Metric("loss_percent", f"Lost at the gateway, in %{', of the same' if added else ''}:",
+               field("loss", times=100)),
+    ]
+    if added:
+        metrics.append(Metric("background_mbps", "Mbit/s of the others:", field("background_mbps")))
+    metrics.append(Metric("cov", "Coefficient of variation of the segments sent in 100 ms, all of the host:",
+                          field("cov")))
+    return metrics
+
+
+FAIRNESS = [
+    Bench("friends", "bitcp, cubic and reno with the same free buffers: 100 Mbit/s, 100 ms, queue of one BDP, 30 s",
+          "loss", [
+        Metric("utilisation_percent", "Utilisation of what the link can carry, in %; rows: random loss:",
+               field("utilisation", times=100)),
+        retransmits(),
+    ]),
+    Bench("rtt_ratio", "Two connections behind one bottleneck, with round trips of 40 ms and of 1, 3, 6 times that",
+          "link, queue, RTT ratio", [
+        Metric("throughput_ratio", "Each from a host of its own; the queue holds 40 ms; a tenth of the rate each way is "
+               "background. Throughput of the first over that of the second, second half of the run; rows: link, "
+               "queue, ratio of round trips:", throughput_ratio),
+        CARRIED,
+    ], check_rtt_ratio),
+    Bench("fairness", "Four connections of 100 ms behind one bottleneck", "link, queue", fairness_metrics),
+    Bench("friendliness", "Two connections of a kind and two of Reno behind one bottleneck", "link, queue", [
+        Metric("kind_mbps", "Round trips of 38, 42, 36 and 44 ms, a queue of 40 ms, a tenth of the rate each way is "
+               "background. Second half of the run; rows: link, queue. Mbit/s of the two of the kind:",
+               sum_mbps(0, 1)),
+        Metric("reno_mbps", "Of the two of Reno:", sum_mbps(2, 3)),
+        CARRIED,
+    ]),
+    Bench("synchronised", "Losses of twenty connections of 40 to 150 ms behind one bottleneck", "link, queue", [
+        Metric("five_lose_percent", "A queue of 95 ms, a tenth of the rate each way is background. Of the seconds of the "
+               "second half in which one of them lost anything, the share in which at least so many did, in %; rows: "
+               "link, queue.\n\n5 of 20:", field("synchronised", "5", times=100)),
+        Metric("ten_lose_percent", "10 of 20:", field("synchronised", "10", times=100)),
+        Metric("loss_seconds", "Seconds with a loss, in a run:", field("loss_seconds")),
+        CARRIED,
+    ]),
+]
+
+CLIENTS = [
+    Bench("clients", "Clients with Poisson traffic behind one gateway: 50 Mbit/s, 100 ms (paper 002, Figures 2 to 4)",
+          "clients, gateway", client_metrics("clients")),
+    Bench("added", "Clients added to clients with Reno behind one gateway: 50 Mbit/s, 100 ms (paper 002, Figures 5 to "
+          "12)", "clients, gateway", client_metrics("added")),
+]
+
+# --- links that vary, neighbours ------------------------------------------------------------------------------
+
+mbps = field("mbps")
+flow_0_mbps = field("flows", 0, "mbps")
+flow_1_mbps = field("flows", 1, "mbps")
+
+
+def each_flow_mbps(m, x, column):
+    """Median over all connections of the cell."""
+    return median([flow["mbps"] for row in m.rows if row["x"] == x and row["column"] == column and is_valid(row)
+                   for flow in row["flows"]])
+
+
+def check_tuned(*requirements):
+    """Each of (metric, op, factor of the kernel alone or None, bound or None, text) for each tuned column."""
+    def checks(m):
+        for x, column in m.tuned():
+            for name, op, factor, bound, text in requirements:
+                yield m.compare(name, x, column, op, "kernel", factor or 1, bound=bound, text=text)
+
+    return checks
+
+
+def check_neighbour(m):
+    for x, column in m.tuned():
+        yield m.compare("first_mbps", x, column, ">=", factor=0.8, k=each_flow_mbps(m, x, "kernel"),
+                        text="{x}, {column}: {t} Mbit/s, one of two of the kernel {k} (at least 80 %)")
+
+
+def check_peace(m):
+    for x in m.xs:
+        for column in m.columns:
+            if not column.startswith("auto, "):
+                continue
+            kind = column.removeprefix("auto, ")
+            yield m.compare("second_mbps", x, column, ">=", factor=0.8, k=each_flow_mbps(m, x, f"{kind}, {kind}"),
+                            text=f"{{x}}: {kind} gets {{t}} Mbit/s next to it, {{k}} next to its own kind "
+                            "(at least 80 %)")
+
+
+def check_incast(m):
+    for x in m.xs:
+        yield m.compare("elapsed_s", x, "tcptuned", "<=", "kernel", 1.05,
+                        text="{x}: {t} s, the kernel alone {k} (at most 5 % more)")
+        yield m.compare("retransmits", x, "tcptuned", "<=", "kernel", 1.05,
+                        text="{x}: {t} segments again, the kernel alone {k} (at most 5 % more)")
+
+
+def check_connections(m):
+    for x in m.xs:
+        yield m.compare("connections_per_s", x, "tcptuned", ">=", "without", 0.98,
+                        text="{x}: {t}, without {k} (at least 98 %)")
+
+
+def seconds_until_short(row):
+    """infinite: not in that run."""
+    if not row.get("flows"):
+        return None
+    return math.inf if row.get("short_again_s") is None else row["short_again_s"]
+
+
+VARYING = [
+    Bench("jitter", "Delay that jitters, in order, and a queue of 4 MB", "link", [
+        goodput("Goodput in Mbit/s; rows: the link, its round trip, and what is drawn again each time:"),
+        rtt(),
+    ], check_tuned(("goodput_mbps", ">=", 0.95, None,
+                    "{x}, {column}: {t} Mbit/s, the kernel alone {k} (at least 95 %)"))),
+    Bench("longer", "A path that becomes ten times as long at half time, a queue of 8 MB", "link", [
+        Metric("after_mbps", "Mbit/s in the five seconds that begin ten of the new round trips after the change:",
+               field("after_mbps")),
+        Metric("mbps", "Over the whole time:", mbps),
+        Metric("rtt_end_ms", "RTT in the last two seconds, median, in ms:", field("rtt_end_ms")),
+    ], check_tuned(("after_mbps", ">=", 0.9, None,
+                    "{x}, {column}: {t} Mbit/s afterwards, the kernel alone {k} (at least 90 %)"))),
+    Bench("slower", "A link that becomes 64 times as slow after a quarter of the time, a queue of 20 MB", "link", [
+        Metric("rtt_end_ms", "RTT in the last two seconds, median, in ms:", field("rtt_end_ms")),
+        Metric("window_end_kb", "Window, the smaller one of the sender and of the receiver, median of that time, in "
+               "KB:", field("window_end", per=1e3)),
+        Metric("mbps", "Mbit/s over the whole time:", mbps),
+    ], check_tuned(("rtt_end_ms", "<=", 1, None,
+                    "{x}, {column}: RTT {t} ms in the end (at most the kernel alone: {k})"))),
+    Bench("lte", "Recorded rates: 40 ms, a queue of 1.5 MB", "trace", [
+        Metric("mbps", "Mbit/s; rows: the trace:", mbps),
+        rtt(),
+    ], check_tuned(("mbps", ">=", 0.98, None, "{x}, {column}: {t} Mbit/s, the kernel alone {k} (at least 98 %)"),
+                   ("rtt_ms", "<=", 1 / 3, None,
+                    "{x}, {column}: RTT {t} ms, the kernel alone {k} (at most a third)"))),
+    Bench("several", "Several connections that begin together: 1 Gbit/s, 10 ms, 20 MB", "connections", [
+        goodput("Mbit/s of all; rows: how many:"),
+        rtt(),
+    ], check_tuned(("goodput_mbps", ">=", 0.98, None,
+                    "{x}, {column}: {t} Mbit/s, the kernel alone {k} (at least 98 %)"),
+                   ("rtt_ms", "<=", None, 20,
+                    "{x}, {column}: RTT {t} ms (at most 20; the kernel alone {k})"))),
+    Bench("neighbour", "A connection with one neighbour that is not tuned", "link", [
+        Metric("first_mbps", "Mbit/s of the first; in column kernel it is not tuned, either. Rows: link, RTT, queue:",
+               flow_0_mbps),
+        Metric("second_mbps", "Of its neighbour, which is cubic:", flow_1_mbps),
+        rtt(),
+    ], check_neighbour),
+    Bench("leaves", "A neighbour that is not tuned and ends at half time", "link", [
+        Metric("short_again_s", "Seconds from its last byte until RTT stays within three times that of the path; "
+               "infinite: not in that run. Rows: link, RTT, queue:", seconds_until_short),
+        Metric("rtt_with_ms", "RTT, median until then, in ms:", field("rtt_with_ms")),
+    ], check_tuned(("short_again_s", "<=", None, 10, "{x}, {column}: {t} s (at most 10)"))),
+    Bench("peace", "Two connections of two kinds: tcptuned as shipped (auto) and one that is not tuned", "link", [
+        Metric("second_mbps", "Mbit/s of the second one; rows: link, RTT, queue:", flow_1_mbps),
+        Metric("first_mbps", "Of the first one:", flow_0_mbps),
+        rtt("RTT of the first one, median of a run, in ms:"),
+    ], check_peace),
+    Bench("incast", "64 senders to one receiver: 1 Gbit/s, 0.5 ms, a queue of 128 packets", "load", [
+        Metric("elapsed_s", "Seconds until all have arrived:", field("elapsed_s")),
+        retransmits("Segments sent again:"),
+    ], check_incast),
+    Bench("connections", "New connections per second: nginx and wrk, a core each, plain veth", "answer", [
+        Metric("connections_per_s", "rows: bytes of an answer; both ends tuned:", field("connections_per_s")),
+    ], check_connections),
+]
+
+# --- path memory, budget, cost ----------------------------------------------------------------------------------
+
+
+def check_paths(m):
+    for x in m.xs:
+        times = quotient(m.mid("elapsed_s", x, "unknown"), m.mid("elapsed_s", x, "known"))
+        if times:
+            yield f"- {x}: {figure(times)} times as fast over a known path"
+
+
+def check_budget(m):
+    limit = 2560000
+    for x in m.xs:
+        yield m.compare("goodput_mbps", x, "with 200 slow", ">=", "alone", 0.97,
+                        text="{t} of {k} Mbit/s alone, {percent} % (at least 97 %)")
+    for name, what in (("granted_max_mb", "{} bytes granted"),
+                       ("grown_max_mb", "buffers of the fast ones grew by {} bytes")):
+        for x in m.xs:
+            for column in "alone", "with 200 slow":
+                values = m.values(name, x, column) if name in m.metrics else []
+                if values:
+                    most = round(1e6 * max(values))
+                    yield need(most, "<=", limit, f"{column}: {what.format(most)} at most (the budget: {limit})")
+
+
+def check_idle(m):
+    k = m.mid("goodput_mbps", "none", "tcptuned")
+    for x in m.xs[1:]:
+        yield m.compare("goodput_mbps", x, "tcptuned", ">=", factor=0.95, k=k,
+                        text="{x}: {t} of {k} Mbit/s without any, {percent} % (at least 95 %)")
+
+
+def check_adopt(m):
+    for x in m.xs:
+        yield m.compare("adopted_s", x, "tcptuned", "<=", bound=2,
+                        text="{x} sockets: adopted in {t} s (100,000 connections under 2 s)")
+        yield m.compare("idle_percent", x, "tcptuned", "<=", bound=0.1,
+                        text="{x} sockets: an idle daemon takes {t} % of a core (at most 0.1 %)")
+
+
+def check_scrape(m):
+    for x in m.xs:
+        for column, beside in ("alone", ""), ("together", " beside traffic"):
+            yield m.compare("scrape_s", x, column, "<=", bound=0.3,
+                            text=f"{{x}} sockets: a scrape takes {{t}} s{beside} (at most 0.3)")
+        yield m.compare("goodput_mbps", x, "together", ">=", "alone", 0.97,
+                        text="{x} sockets: {t} of {k} Mbit/s, a scrape a second beside them (at least 97 %)")
+
+
+def check_policies(m):
+    for x in m.xs:
+        yield m.compare("goodput_mbps", x, "10,000 prefixes", ">=", "no named policy", 0.97,
+                        text="{x}: {more} % with 10,000 prefixes")
+
+
+def check_cost(m):
+    """No verdict where two measurements without tcptuned differ by more than what is to be shown."""
+    for x in m.xs:
+        without = m.mid("goodput_mbps", x, "without")
+        again = quotient(m.mid("goodput_mbps", x, "without, again"), without)
+        for column in m.columns:
+            if not column.startswith("tcptuned") or not m.values("goodput_mbps", x, column):
+                continue
+            text = "{x}, {column}: {more} % (at most 3 % lower)"
+            line = m.compare("goodput_mbps", x, column, ">=", "without", 0.97, text=text)
+            if again and abs(again - 1) > 0.03:
+                line = (f"- cannot tell: {line.split(': ', 1)[1]}; \"without\" and itself differ by "
+                        f"{figure(100 * (again - 1))} %")
+            yield line
+
+
+def counts_programs(row):
+    return bool(row.get("programs_share"))
+
+
+REST = [
+    Bench("paths", "Path memory: 10 MB at 100 ms", "link", [
+        Metric("elapsed_s", "Seconds from the first byte sent to the last one read; rows: the link in Mbit/s, and its "
+               "queue. Known: after a transfer of 8 s to the same prefix.", field("elapsed_s")),
+        retransmits(),
+    ], check_paths),
+    Bench("budget", "A budget of 2.5 MB for receivers that could take ten times as much: 20 fast streams, 1 Gbit/s, "
+          "50 ms", "streams", [
+        goodput("Goodput of the fast ones in Mbit/s, alone and with 200 that read 16 kbit/s each:"),
+        Metric("granted_max_mb", "The largest sum that was granted, in MB:", field("budget_granted_max", per=1e6)),
+        Metric("grown_max_mb", "What the receive buffers of the fast ones had in truth grown by since the kernel gave "
+               "them (ss), in MB:", field("grown_max", per=1e6), optional=True),
+        Metric("slow_grown_max_mb", "And those of the slow ones, which need no more than they began with and are the "
+               "kernel's:", field("slow_grown_max", per=1e6), optional=True),
+    ], check_budget),
+    Bench("idle", "A budget of 24 MB and idle connections: one of 1 Gbit/s, 50 ms, both ends tuned", "idle", [
+        goodput("Goodput in Mbit/s; rows: idle connections, and what each sent before:"),
+    ], check_idle),
+    Bench("adopt", "Open connections, both ends here, in two network namespaces", "sockets", [
+        Metric("adopted_s", "Seconds to adopt them at the start:", field("adopted_s")),
+        Metric("stop_s", "Seconds that a stop takes:", field("stop_s")),
+        Metric("slab_bytes_per_socket", "Bytes that the slabs of the kernel grow by for each:",
+               field("slab_bytes_per_socket")),
+        Metric("idle_percent", "CPU time of the daemon without any request, in % of a core:",
+               field("idle_share", times=100)),
+    ], check_adopt),
+    Bench("scrape", "Scrapes of open connections, both ends here, and traffic beside them", "sockets", [
+        Metric("scrape_s", "Scrapes and traffic alone, and a scrape a second beside the traffic. Seconds of a scrape, "
+               "median of a run:", field("scrape_s")),
+        Metric("scrape_max_s", "The longest of a run:", field("scrape_max_s")),
+        goodput("Traffic over loopback, 1 MB and then a pause of 8 ms, in Mbit/s:"),
+        Metric("ping_p50_us", "A byte back and forth beside it, median, in us:", field("ping", "p50_us")),
+        Metric("ping_p99_us", "p99, in us:", field("ping", "p99_us")),
+        Metric("ping_cpu0_p99_us", "p99 where all of it is on CPU 0, in us:", field("ping_cpu0", "p99_us")),
+        Metric("ctl_one_port_s", "Seconds of tcptunectl flows, for one port:", field("ctl_one_port_s"),
+               only=lambda row: row["column"] == "alone"),
+        Metric("ctl_sorted_s", "Sorted by round-trip time:", field("ctl_sorted_s"),
+               only=lambda row: row["column"] == "alone"),
+    ], check_scrape),
+    Bench("policies", "Cost of 10,000 prefixes: iperf3 over plain veth", "segments", [
+        goodput("Mbit/s:"),
+    ], check_policies),
+    Bench("cost", "Cost: iperf3 over plain veth", "segments", [
+        goodput("Mbit/s; \"without\" twice shows how far two measurements of the same thing differ.",
+                only=lambda row: not counts_programs(row)),
+        Metric("programs_percent", "Time in the programs of both hosts, as the kernel counts it, in % of one core:",
+               field("programs_share", times=100), only=counts_programs, optional=True),
+    ], check_cost),
+]
+
+
+SCALE = [
+    Bench("scale", "One flow at 100 ms, default buffers, one segment lost after 8 s", "link", [
+        Metric("goodput_gbps", "Goodput over 20 s, start included, in Gbit/s; rows: the link in Gbit/s, and its queue. "
+               "\"no result\": the emulator was late. At 10 Gbit/s it may be ten times as late as elsewhere (p99 up to "
+               "10 ms); BBR is not to be trusted there.", field("goodput_bps", per=1e9)),
+        Metric("time_to_90_s", "Seconds to 90 % of the rate:", field("time_to_90_s")),
+        Metric("recovery_s", "Seconds from the loss until 90 % is read again:", field("recovery_s")),
+        Metric("late_p99_ms", "Lateness of the emulator, p99 in ms:", field("link", "late_p99_us", per=1e3)),
+    ]),
+]
+
+BENCHES = ONE_CONNECTION + TWO_PAPERS + SCALE + FAIRNESS + VARYING + CLIENTS + REST
+
+
+def prunes(rows):
+    """Where tcptuned made the kernel pack or drop what was received, and the kernel alone did not."""
+    counted = [row for row in rows if row.get("prunes") is not None]
+    if not counted:
+        return
+
+    def is_kernel_alone(row):
+        return row["column"] == "kernel" or not ("tcptuned" in row["column"] or "auto" in row["column"])
+
+    alone = {}
+    for row in filter(is_kernel_alone, counted):
+        key = row["bench"], row["x"]
+        alone[key] = alone.get(key, 0) + row["prunes"]
+    ours = {(row["bench"], row["x"]) for row in counted if not is_kernel_alone(row) and row["prunes"] > 0}
+    count = sum(not alone.get(key) for key in ours)
+    yield from ("", "### Receive queues that were packed or dropped from for lack of room (nstat)", "")
+    yield need(count, "<=", 0, f"{count} rows in which tcptuned had any where the kernel alone had none")
