@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The configuration: /etc/tcptuned/tcptuned.conf, then the drop-ins of tcptuned.conf.d in the
- * order of their names, then --set on the command line; the last one wins. One table, in
- * config/keys.c, describes each key, and everything else comes from it: parser, messages,
- * example, man page.
+ * order of their names, then --set on the command line; a later value replaces an earlier one.
+ * One table, in config/keys.c, describes each key. The parser, its messages, the example and the
+ * manual page are made from it.
  */
 #ifndef TCPTUNED_CONFIG_CONFIG_H
 #define TCPTUNED_CONFIG_CONFIG_H
@@ -23,13 +23,14 @@
 #define TCPTUNED_CONFIG_KEYS 27
 #define TCPTUNED_CONFIG_TEXT 256 /* longest path or origin, with its NUL */
 
-#define TCPTUNED_WINDOW_KERNEL 1 /* receive_window_max = kernel: as far as the kernel goes */
+#define TCPTUNED_WINDOW_KERNEL 1 /* receive_window_max = kernel: the kernel's own maximum */
 
-/* congestion_control = auto: bitcp on long paths; no congestion control is called so. */
+/* congestion_control = auto: bitcp on long paths; no congestion control has this name. */
 #define TCPTUNED_CC_AUTO "auto"
 
-/* What a [policy] section says. The first half is of named ones only. */
+/* A [policy] or [policy NAME] section. Only the latter has the conditions. */
 struct tcptuned_policy_config {
+	/* conditions */
 	struct tcptuned_prefixes destination;
 	struct tcptuned_prefixes source;
 	struct tcptuned_ports local_port;
@@ -37,26 +38,28 @@ struct tcptuned_policy_config {
 	char destination_file[TCPTUNED_CONFIG_TEXT]; /* "": none */
 	char cgroup[TCPTUNED_CONFIG_TEXT];	     /* below the root of the tree; "": any */
 
+	/* actions */
 	uint32_t mode; /* enum tcptuned_mode */
 	bool override_rcvbuf;
 	bool override_sndbuf;
 	uint32_t receive_window_max_bytes; /* 0: auto; 1: TCPTUNED_WINDOW_KERNEL */
 	uint32_t send_window_max_bytes;
-	char congestion_control[TCPTUNED_CC_NAME_MAX]; /* "": leave it alone; TCPTUNED_CC_AUTO */
-	uint32_t long_path_segments; /* bandwidth-delay product from which auto takes bitcp */
+	char congestion_control[TCPTUNED_CC_NAME_MAX]; /* "": keep; or TCPTUNED_CC_AUTO */
+	uint32_t long_path_segments; /* bandwidth-delay product from which auto chooses bitcp */
 };
 
 struct tcptuned_named_policy {
 	char name[TCPTUNED_POLICY_NAME_MAX];
-	struct tcptuned_policy_config set; /* with what it inherits from [policy] */
-	struct tcptuned_prefixes from_file; /* what destination_file has */
-	char *origin[TCPTUNED_CONFIG_KEYS]; /* NULL: inherited */
-	char *where;			    /* "FILE:LINE" of its first section line */
+	struct tcptuned_policy_config set;  /* including what it inherits from [policy] */
+	struct tcptuned_prefixes from_file; /* contents of destination_file */
+	/* "FILE:LINE" or "--set" of each key, in the order of the table; "": inherited */
+	char origin[TCPTUNED_CONFIG_KEYS][TCPTUNED_CONFIG_TEXT];
+	char where[TCPTUNED_CONFIG_TEXT]; /* the same of the section's first line */
 };
 
 struct tcptuned_config {
 	/* [tcptuned] */
-	char cgroup[TCPTUNED_CONFIG_TEXT]; /* "": the root of the cgroup2 tree, to be found */
+	char cgroup[TCPTUNED_CONFIG_TEXT]; /* "": the root of the cgroup2 tree */
 	char bpffs[TCPTUNED_CONFIG_TEXT];
 	char runtime_directory[TCPTUNED_CONFIG_TEXT];
 	char state_directory[TCPTUNED_CONFIG_TEXT];
@@ -65,18 +68,18 @@ struct tcptuned_config {
 	/* [policy] */
 	struct tcptuned_policy_config policy;
 
-	/* [policy NAME], in the order in which they are first met */
+	/* [policy NAME], in the order of their first sections */
 	struct tcptuned_named_policy *policies;
 	size_t policies_len;
 
-	/* [bitcp]; its other parameters are the paper's */
+	/* [bitcp]; the other parameters are the paper's */
 	struct bitcp_params bitcp;
 
 	/* [memory] */
 	uint64_t budget_bytes; /* 0: from the kernel's limits */
 
 	/* [control] */
-	char control_group[32]; /* "": root's */
+	char control_group[32]; /* "": root only */
 
 	/* [paths] */
 	bool paths_enabled;
@@ -85,17 +88,17 @@ struct tcptuned_config {
 	/* [metrics] */
 	bool metrics_enabled;
 	char metrics_address[INET6_ADDRSTRLEN]; /* numeric IPv4 or IPv6 */
-	uint16_t metrics_port;
-	uint32_t metrics_flows; /* so many flows one by one */
+	uint32_t metrics_port;
+	uint32_t metrics_flows; /* number of connections that are shown one by one */
 
-	/* Where each value comes from, in the order of the table: "FILE:LINE", "default" ... */
+	/* "FILE:LINE", "--set" or "default" of each key, in the order of the table */
 	char origin[TCPTUNED_CONFIG_KEYS][TCPTUNED_CONFIG_TEXT];
 };
 
-/* What of the configuration is not in force, and why; "": nothing. */
+/* Why the configuration in the files is not in force, or not all of it; "": it is. */
 struct tcptuned_config_trouble {
 	char rejected[TCPTUNED_ERROR_TEXT];  /* by the last reload */
-	char unapplied[TCPTUNED_ERROR_TEXT]; /* and tried again */
+	char unapplied[TCPTUNED_ERROR_TEXT]; /* and will be retried */
 };
 
 static inline bool tcptuned_config_in_force(const struct tcptuned_config_trouble *trouble)

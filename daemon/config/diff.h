@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a reload of the configuration changes, and what of it has to wait for a restart. */
+/* Compares two configurations: what a reload changes, and what has to wait for a restart. */
 #ifndef TCPTUNED_CONFIG_DIFF_H
 #define TCPTUNED_CONFIG_DIFF_H
 
@@ -8,17 +8,17 @@
 #include "config/config.h"
 
 /*
- * One key that differs, "policy.mode" or "policy NAME.mode", or a whole "policy NAME", which was
- * or is "". @live: a reload brings it about; else it needs a restart.
+ * One difference: of a key, as "policy.mode" or "policy NAME.mode", or of a whole "policy NAME",
+ * which was or is "". @live: a reload applies it; otherwise it needs a restart.
  */
 typedef void (*tcptuned_config_differ)(void *context, const char *key, const char *was,
 				       const char *now, bool live);
 
-/* Calls @differ (may be NULL) for each key whose value differs; returns how many there are. */
+/* Call @differ (may be NULL) for each difference; returns their number. */
 int tcptuned_config_diff(const struct tcptuned_config *was, const struct tcptuned_config *now,
 			 tcptuned_config_differ differ, void *context);
 
-/* Take over from @from every value that needs a restart, so that @config says what is true. */
+/* Copy from @from every value that only a restart can change, and its origin. */
 void tcptuned_config_keep_fixed(struct tcptuned_config *config,
 				const struct tcptuned_config *from);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The table of keys, and how their values are read and written: for this folder alone. */
+/* The table of keys, and how their values are read and written. Only this folder includes it. */
 #ifndef TCPTUNED_CONFIG_KEYS_H
 #define TCPTUNED_CONFIG_KEYS_H
 
@@ -9,9 +9,9 @@
 
 enum tcptuned_key_type {
 	KEY_BOOL,     /* bool */
-	KEY_INTEGER,  /* uint16_t or uint32_t */
-	KEY_SIZE,     /* uint32_t, bytes */
-	KEY_FRACTION, /* uint32_t or uint64_t, times 2^32 */
+	KEY_INTEGER,  /* uint32_t */
+	KEY_SIZE,     /* uint32_t or uint64_t, bytes */
+	KEY_FRACTION, /* uint32_t, times 2^32 */
 	KEY_CHOICE,   /* uint32_t, an index of .choices */
 	KEY_PATH,     /* char[] */
 	KEY_NAME,     /* char[] */
@@ -20,24 +20,24 @@ enum tcptuned_key_type {
 	KEY_PORTS,    /* struct tcptuned_ports */
 };
 
-/* Keys of [policy] are also keys of each [policy NAME]; those under this name are its alone. */
+/* Keys under this name are the conditions of a [policy NAME], which also has those of [policy]. */
 #define NAMED_POLICY "policy NAME"
 
 struct tcptuned_key {
 	const char *section;
 	const char *name;
 	enum tcptuned_key_type type;
-	size_t offset;		    /* in struct tcptuned_config */
-	size_t size;		    /* bytes there */
-	uint64_t lowest, highest;   /* both inclusive, as stored */
+	size_t offset; /* in struct tcptuned_policy_config or tcptuned_config */
+	size_t size;   /* bytes there */
+	const char *fallback;	    /* the default, as it would be written in a file */
+	bool live;		    /* a reload changes it */
+	uint64_t lowest, highest;   /* both inclusive, as stored; 0: the type has no range */
+	const char *unit;	    /* what a KEY_INTEGER counts; NULL: a plain number */
 	const char *const *choices; /* ended by NULL */
-	const char *special;  /* a word that stands for 0 or "" and goes before any range */
-	const char *word;     /* another one: for word_value; of a KEY_NAME for itself */
-	uint64_t word_value;  /* outside of the range */
-	const char *fallback; /* the default, as one would write it */
-	const char *unit;     /* what is counted, or NULL */
-	bool live;	      /* a reload brings it about */
-	const char *help;     /* whole sentences */
+	const char *special;	    /* the word for 0 or ""; valid outside of the range, too */
+	const char *word;	    /* a second such word, stored as word_value or as itself */
+	uint64_t word_value;
+	const char *help; /* whole sentences */
 };
 
 struct tcptuned_section {
@@ -49,31 +49,38 @@ extern const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS];
 extern const struct tcptuned_section tcptuned_sections[];
 extern const size_t tcptuned_sections_count;
 
-/* What a value of any key can be written in, with its NUL. */
+/* Bytes that hold the text of any value, with its NUL. */
 #define KEY_TEXT TCPTUNED_CONFIG_TEXT
 
-/*
- * Of a named policy: put its values where those of [policy] are in a configuration that is good
- * for nothing else, which is what the functions here take. What it points to stays the policy's.
- */
-void tcptuned_policy_view(const struct tcptuned_named_policy *policy,
-			  struct tcptuned_config *ret_view);
+/* The characters of a KEY_NAME, and of the name of a policy. */
+#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+
+/* True for the keys of [policy NAME], those of [policy] among them. */
+bool tcptuned_key_is_of_policy(const struct tcptuned_key *key);
 
 /*
- * Parse @text into @config. Returns 0, -EINVAL (not of the type) or -ERANGE; then @problem,
- * of KEY_TEXT bytes, says what is wrong with it, as in "is not a whole number".
+ * The structure that the functions below expect for @key: @policy for a key of a policy (NULL:
+ * that of [policy] in @config), otherwise @config.
  */
-int tcptuned_key_parse(const struct tcptuned_key *key, const char *text,
-		       struct tcptuned_config *config, char *problem);
+void *tcptuned_key_values(const struct tcptuned_key *key, const struct tcptuned_config *config,
+			  const struct tcptuned_policy_config *policy);
 
-/* Write the value of @config to @ret, of KEY_TEXT bytes; reading it back gives the same. */
-void tcptuned_key_format(const struct tcptuned_key *key, const struct tcptuned_config *config,
-			 char *ret);
+/*
+ * Parse @text into @values. Returns NULL, or what is wrong with the text, as in "is not a whole
+ * number"; @buffer has KEY_TEXT bytes, and may hold the returned string.
+ */
+const char *tcptuned_key_parse(const struct tcptuned_key *key, const char *text, void *values,
+			       char *buffer);
 
-/* What the key takes, as in "a whole number from 1 to 65535", to @ret of KEY_TEXT. */
+/* Write the value to @ret, of KEY_TEXT bytes. Parsing that text gives the same value. */
+void tcptuned_key_format(const struct tcptuned_key *key, const void *values, char *ret);
+
+/* Write what the key accepts, as in "a whole number from 1 to 65535", to @ret of KEY_TEXT bytes. */
 void tcptuned_key_wants(const struct tcptuned_key *key, char *ret);
 
-bool tcptuned_key_equal(const struct tcptuned_key *key, const struct tcptuned_config *a,
-			const struct tcptuned_config *b);
+/* Append "a, b @last c" to @ret, of KEY_TEXT bytes; @names is ended by NULL. */
+void tcptuned_append_names(char *ret, const char *const *names, const char *last);
+
+bool tcptuned_key_equal(const struct tcptuned_key *key, const void *a, const void *b);
 
 #endif

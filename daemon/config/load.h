@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Reads the configuration: the file, its drop-ins, and what the command line sets. */
+/* Reads the configuration: the file, its drop-ins, and --set from the command line. */
 #ifndef TCPTUNED_CONFIG_LOAD_H
 #define TCPTUNED_CONFIG_LOAD_H
 
@@ -7,42 +7,39 @@
 
 #include "config/config.h"
 
-/* What holds when nothing is configured. */
+/* Fill in the values that hold if nothing is configured. */
 void tcptuned_config_defaults(struct tcptuned_config *ret);
 
-/* Let go of what it points to; it can be freed again, and filled. */
+/* Free what the configuration points to. It may be freed twice, and filled again. */
 void tcptuned_config_free(struct tcptuned_config *config);
 
 /*
- * Read, check and cross-check the whole configuration.
+ * Read and check the whole configuration.
  *
- * @path: the file; NULL or "" is TCPTUNED_CONFIG_PATH, and then it may be missing. Drop-ins
- *	  are looked for in the directory @path + ".d".
+ * @path: the file; NULL or "" is TCPTUNED_CONFIG_PATH, which may be missing. Drop-ins are in the
+ *	  directory @path + ".d".
  * @set:  "section.key=value" strings, ended by NULL; or NULL
- * @ret:  filled on success only: a failed reload leaves it as it was. What it held is not
- *	  freed; tcptuned_config_free() is for the one that is filled
- * @err:  on failure one sentence, "FILE:LINE: section.key: what is wrong; what to do", and
- *	  the exit status
+ * @ret:  filled on success, and then for tcptuned_config_free(); not changed by a failure. What it
+ *	  held before is not freed.
+ * @err:  on failure one sentence, "FILE:LINE: section.key: what is wrong; what to do"
  *
- * Returns 0, or negative: -ENOENT, -EACCES ... of the file system, -EINVAL for contents.
+ * Returns 0, or a negative errno: of the file system, or -EINVAL for contents.
  */
 int tcptuned_config_load(const char *path, const char *const *set, struct tcptuned_config *ret,
 			 struct tcptuned_error *err);
 
 /*
- * What a program needs that looks for the daemon: [tcptuned] alone, as far as it can be
- * read. What cannot be read is passed over, the other sections are not looked at, nor are
- * files that they name: a mistake in a policy must not keep anybody from the daemon that runs.
+ * Read [tcptuned] only, for a program that looks for the daemon: a mistake elsewhere must not keep
+ * an administrator from a running daemon. Other sections and the files that they name are not
+ * read, and faults are skipped; @ret_skipped holds the first one, or "".
  *
- * @ret_warning: its text is that of the first fault that was passed over, or ""
- *
- * Returns 0, or negative with @err filled: a file that was named and is not there, or @set.
+ * Returns 0, or a negative errno with @err filled: a named file that does not exist, or @set.
  */
 int tcptuned_config_load_shared(const char *path, const char *const *set,
-				struct tcptuned_config *ret, struct tcptuned_error *ret_warning,
+				struct tcptuned_config *ret, struct tcptuned_error *ret_skipped,
 				struct tcptuned_error *err);
 
-/* Does the section of @policy have the key @name of [policy] itself? Else it is inherited. */
+/* True if the section of @policy sets the key @name of [policy], and does not inherit it. */
 bool tcptuned_policy_says(const struct tcptuned_named_policy *policy, const char *name);
 
 /* The policy of that name, or NULL. */

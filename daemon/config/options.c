@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "config/options.h"
+
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "config/config.h"
-#include "config/options.h"
 #include "util/text.h"
 
-#define FIRST_VALUE 256 /* getopt_long()'s values of long options begin above every letter */
+/* The value of a long option without a letter begins above every letter. */
+#define FIRST_VALUE 256
 
 #define USAGE(err, ...) tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_USAGE, __VA_ARGS__)
 
 /* ---- the parser ---------------------------------------------------------------------------- */
 
+static bool is_argument_optional(const struct tcptuned_option *option)
+{
+	return option->argument && option->argument[0] == '[';
+}
+
 void tcptuned_parser_add(struct tcptuned_parser *parser, const struct tcptuned_option *option)
 {
-	char *p = parser->letters + strlen(parser->letters);
+	struct option *entry = &parser->longs[parser->len];
 
-	parser->longs[parser->len] = (struct option){
-		.name = option->name,
-		.has_arg = !option->argument		? no_argument
-			   : option->argument[0] == '[' ? optional_argument
-							: required_argument,
-		.val = FIRST_VALUE + (int)parser->len,
-	};
-	parser->options[parser->len++] = option;
-	if (!option->letter)
-		return;
-	*p++ = option->letter;
+	entry->name = option->name;
+	entry->val = option->letter ? option->letter : FIRST_VALUE + (int)parser->len;
 	if (option->argument)
-		*p++ = ':';
-	if (option->argument && option->argument[0] == '[')
-		*p++ = ':';
-	*p = '\0';
+		entry->has_arg = is_argument_optional(option) ? optional_argument
+							      : required_argument;
+	parser->options[parser->len++] = option;
+	/* has_arg is also the number of colons: 0, 1, or 2 if the argument is optional. */
+	if (option->letter)
+		sprintf(parser->letters + strlen(parser->letters), "%c%.*s", option->letter,
+			entry->has_arg, "::");
 }
 
 void tcptuned_parser_init(struct tcptuned_parser *parser, const char *command, const char *order,
@@ -40,7 +41,7 @@ void tcptuned_parser_init(struct tcptuned_parser *parser, const char *command, c
 {
 	memset(parser, 0, sizeof(*parser));
 	parser->command = command;
-	/* The colon has a missing argument reported as such. */
+	/* With the colon, getopt_long() tells a missing argument from an unknown option. */
 	snprintf(parser->letters, sizeof(parser->letters), "%s:", order);
 	for (; options->name; options++)
 		tcptuned_parser_add(parser, options);
@@ -48,17 +49,16 @@ void tcptuned_parser_init(struct tcptuned_parser *parser, const char *command, c
 	optind = 0; /* 0, not 1, resets getopt_long() (getopt(3), notes of glibc). */
 }
 
+/* The index of the option for which getopt_long() returned @value, or -1. */
 static int find_option(const struct tcptuned_parser *parser, int value)
 {
-	if (value >= FIRST_VALUE && value < FIRST_VALUE + (int)parser->len)
-		return value - FIRST_VALUE;
 	for (size_t i = 0; i < parser->len; i++)
-		if (value && parser->options[i]->letter == value)
+		if (parser->longs[i].val == value)
 			return (int)i;
 	return -1;
 }
 
-/* Fail on @word, which getopt_long() does not know, and name the option that is most like it. */
+/* Fail because of an unknown option, @word, and suggest the one that is most like it. */
 static int fail_unknown(const struct tcptuned_parser *parser, const char *word,
 			struct tcptuned_error *err)
 {
@@ -83,14 +83,14 @@ static int fail_getopt(const struct tcptuned_parser *parser, int value, const ch
 	char letter[3] = { '-', (char)optopt, '\0' };
 	int i = find_option(parser, optopt);
 
-	if (i >= 0 && value == ':')
+	if (i < 0)
+		return fail_unknown(parser, optopt ? letter : word, err);
+	if (value == ':')
 		return USAGE(err, "--%s: its argument is missing; write --%s=%s",
 			     parser->options[i]->name, parser->options[i]->name,
 			     parser->options[i]->argument);
-	if (i >= 0)
-		return USAGE(err, "--%s: it takes no argument; leave away what follows the =",
-			     parser->options[i]->name);
-	return fail_unknown(parser, optopt && optopt < FIRST_VALUE ? letter : word, err);
+	return USAGE(err, "--%s: it takes no argument; remove what follows the =",
+		     parser->options[i]->name);
 }
 
 int tcptuned_parser_next(struct tcptuned_parser *parser, int argc, char **argv, int *ret,
@@ -122,16 +122,14 @@ int tcptuned_options_add_set(const char **set, const char *text, struct tcptuned
 
 void tcptuned_option_print(FILE *out, const struct tcptuned_option *option)
 {
-	const char *argument = option->argument;
-
 	if (option->letter)
 		fprintf(out, "  -%c, --%s", option->letter, option->name);
 	else
 		fprintf(out, "      --%s", option->name);
-	if (argument && argument[0] == '[')
-		fprintf(out, "[=%s", argument + 1);
-	else if (argument)
-		fprintf(out, "=%s", argument);
+	if (is_argument_optional(option))
+		fprintf(out, "[=%s", option->argument + 1);
+	else if (option->argument)
+		fprintf(out, "=%s", option->argument);
 	fputc('\n', out);
 	tcptuned_print_wrapped(out, "          ", option->help);
 }
@@ -139,7 +137,7 @@ void tcptuned_option_print(FILE *out, const struct tcptuned_option *option)
 void tcptuned_print_man_name(FILE *out, const char *name)
 {
 	for (; *name; name++)
-		fputs(*name == '-' ? "\\-" : (char[]){ *name, 0 }, out);
+		fprintf(out, "%s%c", *name == '-' ? "\\" : "", *name);
 }
 
 void tcptuned_option_print_man(FILE *out, const struct tcptuned_option *option)
@@ -150,7 +148,7 @@ void tcptuned_option_print_man(FILE *out, const struct tcptuned_option *option)
 	fputs("\\fB\\-\\-", out);
 	tcptuned_print_man_name(out, option->name);
 	fputs("\\fR", out);
-	if (option->argument && option->argument[0] == '[')
+	if (is_argument_optional(option))
 		fprintf(out, "[=\\fI%.*s\\fR]", (int)strlen(option->argument) - 2,
 			option->argument + 1);
 	else if (option->argument)
@@ -162,34 +160,34 @@ void tcptuned_option_print_man(FILE *out, const struct tcptuned_option *option)
 
 enum { CONFIG, SET, FOREGROUND, DRY_RUN, FIRST_ACTION };
 
-#define ACTION(action) [FIRST_ACTION + (action) - TCPTUNED_CHECK_CONFIG]
+#define ACTION(action) (FIRST_ACTION + (action) - TCPTUNED_CHECK_CONFIG)
 
 static const struct tcptuned_option entries[] = {
 	[CONFIG] = { "config", 'c', "FILE",
-		     "Read FILE, and drop-ins from FILE.d, in place of " TCPTUNED_CONFIG_PATH "." },
+		     "Read FILE, and drop-ins from FILE.d, instead of " TCPTUNED_CONFIG_PATH "." },
 	[SET] = { "set", 's', "SECTION.KEY=VALUE",
-		  "Give a key a value that goes before every file's. May be repeated." },
+		  "Set a key to a value that takes precedence over every file. May be repeated." },
 	[FOREGROUND] = { "foreground", 'f', NULL,
 			 "Stay in the foreground and log to standard error." },
 	[DRY_RUN] = { "dry-run", 'n', NULL,
-		      "Decide and report everything, change nothing, neither in the kernel nor on "
-		      "disk." },
-	ACTION(TCPTUNED_CHECK_CONFIG) = { "check-config", 0, NULL,
-	 "Check the configuration, print what the files say, as a reload or start would take it, and "
-	 "where each value comes from, and exit. tcptunectl status says whether it is in force." },
-	ACTION(TCPTUNED_CHECK_LOAD) = { "check-load", 0, NULL,
-	 "Check the configuration, and that this kernel loads the BPF programs of this build, and exit. "
-	 "Nothing is attached or pinned, and a daemon that runs is not disturbed: so an upgrade is "
-	 "tried before the old build is ended." },
-	ACTION(TCPTUNED_HELP_CONFIG) = { "help-config", 0, NULL,
+		      "Decide and report everything, and change nothing, neither in the kernel nor "
+		      "on disk." },
+	[ACTION(TCPTUNED_CHECK_CONFIG)] = { "check-config", 0, NULL,
+	 "Check the configuration, print each value with its origin, and exit. A start or a reload "
+	 "would use these values; tcptunectl status says whether they are in force." },
+	[ACTION(TCPTUNED_CHECK_LOAD)] = { "check-load", 0, NULL,
+	 "Check the configuration, and that this kernel loads the BPF programs of this build, and "
+	 "exit. Nothing is attached or pinned, and a running daemon is not disturbed, so that an "
+	 "upgrade can be tested before the old build is stopped." },
+	[ACTION(TCPTUNED_HELP_CONFIG)] = { "help-config", 0, NULL,
 	 "Print a configuration file that explains every key, and exit." },
-	ACTION(TCPTUNED_DETACH) = { "detach", 0, NULL,
-	 "Take back everything that a tcptuned which was killed has left behind, and exit." },
-	ACTION(TCPTUNED_FORGET_PATHS) = { "forget-paths", 0, "PREFIX",
-	 "Forget what is known about the way to PREFIX, an address or all, also while a daemon "
-	 "runs, and exit." },
-	ACTION(TCPTUNED_SHOW_VERSION) = { "version", 'V', NULL, "Print the version and exit." },
-	ACTION(TCPTUNED_SHOW_HELP) = { "help", 'h', NULL, "Print this help and exit." },
+	[ACTION(TCPTUNED_DETACH)] = { "detach", 0, NULL,
+	 "Release everything that a killed tcptuned has left behind, and exit." },
+	[ACTION(TCPTUNED_FORGET_PATHS)] = { "forget-paths", 0, "PREFIX",
+	 "Delete what is remembered about the paths to PREFIX, an address or all, whether a daemon "
+	 "runs or not, and exit." },
+	[ACTION(TCPTUNED_SHOW_VERSION)] = { "version", 'V', NULL, "Print the version and exit." },
+	[ACTION(TCPTUNED_SHOW_HELP)] = { "help", 'h', NULL, "Print this help and exit." },
 	{ 0 },
 };
 
@@ -198,13 +196,12 @@ static int set_action(struct tcptuned_options *options, enum tcptuned_action act
 {
 	if (options->action != TCPTUNED_RUN && options->action != action)
 		return USAGE(err, "--%s: not together with --%s; choose one of them",
-			     entries[FIRST_ACTION + action - TCPTUNED_CHECK_CONFIG].name,
-			     entries[FIRST_ACTION + options->action - TCPTUNED_CHECK_CONFIG].name);
+			     entries[ACTION(action)].name, entries[ACTION(options->action)].name);
 	options->action = action;
 	return 0;
 }
 
-/* The daemon leaves the directory that it was started in, and a reload reads the path again. */
+/* The path becomes absolute: the daemon changes its directory, and a reload reads the file again. */
 static int set_config_path(struct tcptuned_options *options, const char *path,
 			   struct tcptuned_error *err)
 {
@@ -222,10 +219,8 @@ static int set_config_path(struct tcptuned_options *options, const char *path,
 	return 0;
 }
 
-static int apply(struct tcptuned_options *options, int which, struct tcptuned_error *err)
+static int set_option(struct tcptuned_options *options, int which, struct tcptuned_error *err)
 {
-	enum tcptuned_action action = TCPTUNED_CHECK_CONFIG + which - FIRST_ACTION;
-
 	switch (which) {
 	case CONFIG:
 		return set_config_path(options, optarg, err);
@@ -237,10 +232,10 @@ static int apply(struct tcptuned_options *options, int which, struct tcptuned_er
 	case DRY_RUN:
 		options->dry_run = true;
 		return 0;
-	}
-	if (action == TCPTUNED_FORGET_PATHS)
+	case ACTION(TCPTUNED_FORGET_PATHS):
 		options->forget = optarg;
-	return set_action(options, action, err);
+	}
+	return set_action(options, TCPTUNED_CHECK_CONFIG + which - FIRST_ACTION, err);
 }
 
 int tcptuned_options_parse(int argc, char **argv, struct tcptuned_options *ret,
@@ -253,12 +248,12 @@ int tcptuned_options_parse(int argc, char **argv, struct tcptuned_options *ret,
 	tcptuned_parser_init(&parser, "tcptuned", "+", entries);
 	for (;;) {
 		error = tcptuned_parser_next(&parser, argc, argv, &which, err);
-		if (!error && which < 0)
-			break;
-		if (!error)
-			error = apply(&options, which, err);
+		if (!error && which >= 0)
+			error = set_option(&options, which, err);
 		if (error)
 			return error;
+		if (which < 0)
+			break;
 	}
 	if (optind < argc)
 		return USAGE(err, "%.100s: unexpected; tcptuned takes options only, "

@@ -16,7 +16,7 @@
 struct tcptuned_option {
 	const char *name;
 	char letter;	      /* or 0 */
-	const char *argument; /* its name in the help; NULL: none; "[...]": may be left out */
+	const char *argument; /* its name in the help; NULL: none; "[...]": it is optional */
 	const char *help;     /* whole sentences */
 };
 
@@ -29,8 +29,8 @@ struct tcptuned_parser {
 };
 
 /*
- * Begin to parse with @options, whose last has no name. @order: "+" ends at the first argument
- * that is no option, "" lets options follow arguments.
+ * Prepare to parse @options, which an entry without a name ends. @order: "+" ends at the first
+ * argument that is no option, "" lets options follow arguments.
  */
 void tcptuned_parser_init(struct tcptuned_parser *parser, const char *command, const char *order,
 			  const struct tcptuned_option *options);
@@ -39,8 +39,8 @@ void tcptuned_parser_init(struct tcptuned_parser *parser, const char *command, c
 void tcptuned_parser_add(struct tcptuned_parser *parser, const struct tcptuned_option *option);
 
 /*
- * Parse the next option: its index in @ret, its argument in optarg, -1 after the last one. Returns
- * 0, or -EINVAL with @err filled (TCPTUNED_EXIT_USAGE).
+ * Parse the next option: its index goes to @ret (-1: there is none left), its argument to optarg.
+ * Returns 0, or -EINVAL with @err filled (TCPTUNED_EXIT_USAGE).
  */
 int tcptuned_parser_next(struct tcptuned_parser *parser, int argc, char **argv, int *ret,
 			 struct tcptuned_error *err);
@@ -49,19 +49,19 @@ int tcptuned_parser_next(struct tcptuned_parser *parser, int argc, char **argv, 
 void tcptuned_option_print(FILE *out, const struct tcptuned_option *option);
 void tcptuned_option_print_man(FILE *out, const struct tcptuned_option *option);
 
-/* Print @name with roff's minus, \-, for each of its own. */
+/* Print @name with its hyphens as roff's minus, \-. */
 void tcptuned_print_man_name(FILE *out, const char *name);
 
 /* Append the argument of a --set to @set, of TCPTUNED_SET_MAX and a NULL. Returns as above. */
 int tcptuned_options_add_set(const char **set, const char *text, struct tcptuned_error *err);
 
-/* What to do. Everything but RUN ends by itself. */
+/* What the daemon's command does. Every action but RUN ends by itself. */
 enum tcptuned_action {
 	TCPTUNED_RUN = 0,
-	TCPTUNED_CHECK_CONFIG, /* load the configuration, print what is in effect */
-	TCPTUNED_CHECK_LOAD,   /* and whether this kernel takes the programs of this build */
+	TCPTUNED_CHECK_CONFIG, /* load the configuration, and print it */
+	TCPTUNED_CHECK_LOAD,   /* also check that this kernel loads the programs of this build */
 	TCPTUNED_HELP_CONFIG,  /* print the commented example */
-	TCPTUNED_DETACH,       /* take back what a daemon left that was killed */
+	TCPTUNED_DETACH,       /* release what a killed daemon has left */
 	TCPTUNED_FORGET_PATHS, /* delete what is remembered about prefixes */
 	TCPTUNED_SHOW_VERSION,
 	TCPTUNED_SHOW_HELP,
@@ -72,13 +72,13 @@ struct tcptuned_options {
 	char config_path[PATH_MAX]; /* absolute; "": the default one, which may be missing */
 	bool foreground;	    /* stay in the foreground, log to stderr */
 	bool dry_run;		    /* decide and report everything, change nothing */
-	const char *forget; /* of TCPTUNED_FORGET_PATHS: a prefix, or "all" */
+	const char *forget;	    /* of TCPTUNED_FORGET_PATHS: a prefix, or "all" */
 	const char *set[TCPTUNED_SET_MAX + 1]; /* "section.key=value", ended by NULL */
 };
 
 /*
- * Parse the command line; the strings of --set are referred to, not copied. Fills @ret on
- * success only. Returns 0, or -EINVAL with @err filled (TCPTUNED_EXIT_USAGE).
+ * Parse the command line. @ret is filled on success only, and refers to the strings of @argv.
+ * Returns 0, or -EINVAL with @err filled (TCPTUNED_EXIT_USAGE).
  */
 int tcptuned_options_parse(int argc, char **argv, struct tcptuned_options *ret,
 			   struct tcptuned_error *err);
@@ -86,7 +86,7 @@ int tcptuned_options_parse(int argc, char **argv, struct tcptuned_options *ret,
 /* --help. */
 void tcptuned_options_print_help(FILE *out);
 
-/* The options as a section of tcptuned(8), in man(7) markup. */
+/* Print the options as a section of tcptuned(8), in man(7) markup. */
 void tcptuned_options_print_man(FILE *out);
 
 #endif

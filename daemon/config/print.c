@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the table of keys looks like to people: configuration, example, man page. */
+#include "config/print.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "config/keys.h"
-#include "config/print.h"
 #include "util/text.h"
 
-/* The origin stands beside the value; above it where the line would be too long to be read. */
-static void print_value(const struct tcptuned_key *key, const char *value, const char *origin,
-			FILE *out)
+static void print_value(FILE *out, const char *name, const char *value, const char *origin)
 {
 	int width;
 
-	if (strlen(key->name) + strlen(value) + strlen(origin) > 150) {
-		fprintf(out, "; %s\n%s = %s\n", origin, key->name, value);
+	/* The origin is next to the value, unless the line would be too long to be read. */
+	if (strlen(name) + strlen(value) + strlen(origin) > 150) {
+		fprintf(out, "; %s\n%s = %s\n", origin, name, value);
 		return;
 	}
-	width = fprintf(out, "%s = %s", key->name, value);
+	width = fprintf(out, "%s = %s", name, value);
 	fprintf(out, "%*s ; %s\n", width < 35 ? 35 - width : 0, "", origin);
 }
 
-/* A list is longer than a line may be: it goes on in the next one. */
-static void print_prefixes(const struct tcptuned_key *key, const struct tcptuned_prefixes *all,
-			   const char *origin, FILE *out)
+/* A value has limited length, so that a list of prefixes takes several lines. */
+static void print_prefixes(FILE *out, const char *name, const struct tcptuned_prefixes *all,
+			   const char *origin)
 {
 	for (size_t i = 0; i < all->len; i += 3) {
 		struct tcptuned_prefixes some = {.list = all->list + i};
@@ -31,44 +30,39 @@ static void print_prefixes(const struct tcptuned_key *key, const struct tcptuned
 
 		some.len = all->len - i < 3 ? all->len - i : 3;
 		tcptuned_prefixes_format(&some, value, sizeof(value));
-		print_value(key, value, origin, out);
+		print_value(out, name, value, origin);
 	}
 }
 
-static void print_policy_key(const struct tcptuned_named_policy *policy,
-			     const struct tcptuned_config *view, size_t i, FILE *out)
+static void print_policy_key(FILE *out, const struct tcptuned_named_policy *policy, size_t i)
 {
-	const char *origin = policy->origin[i] ? policy->origin[i] : "[policy]";
+	const char *origin = policy->origin[i][0] ? policy->origin[i] : "[policy]";
 	const struct tcptuned_key *key = &tcptuned_keys[i];
 	char value[KEY_TEXT];
 
-	if (!strcmp(key->section, NAMED_POLICY) && key->special && !policy->origin[i])
-		return; /* no condition */
-	tcptuned_key_format(key, view, value);
-	if (key->type == KEY_PREFIXES && strcmp(value, key->special))
-		print_prefixes(key,
-			       (const void *)((const char *)view + key->offset), origin, out);
+	tcptuned_key_format(key, &policy->set, value);
+	if (key->type != KEY_PREFIXES || !strcmp(value, key->special))
+		print_value(out, key->name, value, origin);
 	else
-		print_value(key, value, origin, out);
+		print_prefixes(out, key->name, (const void *)((char *)&policy->set + key->offset),
+			       origin);
 }
 
-/* Its conditions, then all that it does, and where each comes from. */
-static void print_policy(const struct tcptuned_named_policy *policy, FILE *out)
+/* Print the conditions that are set, then everything that the policy does. */
+static void print_policy(FILE *out, const struct tcptuned_named_policy *policy)
 {
-	static const char *const sections[] = {NAMED_POLICY, "policy"};
-	struct tcptuned_config view = {0};
-
-	tcptuned_policy_view(policy, &view);
 	fprintf(out, "\n; %s\n[policy %s]\n", policy->where, policy->name);
 	if (policy->set.destination_file[0])
 		fprintf(out, "; %zu prefixes in destination_file\n", policy->from_file.len);
-	for (size_t s = 0; s < sizeof(sections) / sizeof(sections[0]); s++)
-		for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
-			if (!strcmp(tcptuned_keys[i].section, sections[s]))
-				print_policy_key(policy, &view, i, out);
+	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
+		if (!strcmp(tcptuned_keys[i].section, NAMED_POLICY) && policy->origin[i][0])
+			print_policy_key(out, policy, i);
+	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
+		if (!strcmp(tcptuned_keys[i].section, "policy"))
+			print_policy_key(out, policy, i);
 }
 
-static void print_section(const struct tcptuned_config *config, const char *section, FILE *out)
+static void print_section(FILE *out, const struct tcptuned_config *config, const char *section)
 {
 	char value[KEY_TEXT];
 
@@ -78,8 +72,8 @@ static void print_section(const struct tcptuned_config *config, const char *sect
 
 		if (strcmp(key->section, section))
 			continue;
-		tcptuned_key_format(key, config, value);
-		print_value(key, value, config->origin[i], out);
+		tcptuned_key_format(key, tcptuned_key_values(key, config, NULL), value);
+		print_value(out, key->name, value, config->origin[i]);
 	}
 }
 
@@ -89,15 +83,16 @@ void tcptuned_config_print(const struct tcptuned_config *config, FILE *out)
 		const char *section = tcptuned_sections[s].name;
 
 		if (strcmp(section, NAMED_POLICY)) {
-			print_section(config, section, out);
+			print_section(out, config, section);
 			continue;
 		}
 		for (size_t p = 0; p < config->policies_len; p++)
-			print_policy(&config->policies[p], out);
+			print_policy(out, &config->policies[p]);
 	}
 }
 
-static void print_example_key(const struct tcptuned_key *key, FILE *out)
+/* [policy NAME] is commented out with an extra blank: it is an example even without the #. */
+static void print_example_key(FILE *out, const struct tcptuned_key *key)
 {
 	char wants[KEY_TEXT], line[KEY_TEXT + 8];
 
@@ -108,37 +103,37 @@ static void print_example_key(const struct tcptuned_key *key, FILE *out)
 	tcptuned_print_wrapped(out, "# ", line);
 	if (!key->live)
 		fputs("# Read at the start only.\n", out);
-	/* Not even with the # taken away: the section is an example too. */
 	fprintf(out, "#%s%s = %s\n", strcmp(key->section, NAMED_POLICY) ? "" : " ", key->name,
 		key->fallback);
 }
 
 void tcptuned_config_print_example(FILE *out)
 {
-	fputs("# tcptuned.conf(5): what is commented out here is the default. Files in\n"
-	      "# " TCPTUNED_CONFIG_PATH ".d/ that end in .conf are read after\n"
-	      "# this one, in the order of their names. tcptuned --check-config prints what\n"
-	      "# they say together; systemctl reload tcptuned brings it about.\n",
+	fputs("# tcptuned.conf(5): the values that are commented out are the defaults. Files in\n"
+	      "# " TCPTUNED_CONFIG_PATH ".d/ whose names end in .conf are read\n"
+	      "# after this one, in the order of their names. tcptuned --check-config prints the\n"
+	      "# result; systemctl reload tcptuned applies it to connections made from then on.\n",
 	      out);
 	for (size_t s = 0; s < tcptuned_sections_count; s++) {
+		const char *section = tcptuned_sections[s].name;
+
 		fputc('\n', out);
 		tcptuned_print_wrapped(out, "# ", tcptuned_sections[s].help);
-		fprintf(out, "%s[%s]\n", strcmp(tcptuned_sections[s].name, NAMED_POLICY) ? "" : "# ",
-			tcptuned_sections[s].name);
+		fprintf(out, "%s[%s]\n", strcmp(section, NAMED_POLICY) ? "" : "# ", section);
 		for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
-			if (!strcmp(tcptuned_keys[i].section, tcptuned_sections[s].name))
-				print_example_key(&tcptuned_keys[i], out);
+			if (!strcmp(tcptuned_keys[i].section, section))
+				print_example_key(out, &tcptuned_keys[i]);
 	}
 }
 
-/* Nothing in the table begins with a period or has a backslash in it: no roff to escape. */
-static void print_man_key(const struct tcptuned_key *key, FILE *out)
+/* No text of the table has a backslash or begins with a period: nothing has to be escaped. */
+static void print_man_key(FILE *out, const struct tcptuned_key *key)
 {
 	char wants[KEY_TEXT];
 
-	fprintf(out, ".TP\n\\fB%s\\fR = \\fI%s\\fR\n%s\n", key->name, key->fallback, key->help);
 	tcptuned_key_wants(key, wants);
-	fprintf(out, "Takes %s.\n", wants);
+	fprintf(out, ".TP\n\\fB%s\\fR = \\fI%s\\fR\n%s\nTakes %s.\n", key->name, key->fallback,
+		key->help, wants);
 	if (!key->live)
 		fputs("Read at the start only.\n", out);
 }
@@ -146,10 +141,11 @@ static void print_man_key(const struct tcptuned_key *key, FILE *out)
 void tcptuned_config_print_man(FILE *out)
 {
 	for (size_t s = 0; s < tcptuned_sections_count; s++) {
-		fprintf(out, ".SS [%s]\n%s\n", tcptuned_sections[s].name,
-			tcptuned_sections[s].help);
+		const char *section = tcptuned_sections[s].name;
+
+		fprintf(out, ".SS [%s]\n%s\n", section, tcptuned_sections[s].help);
 		for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
-			if (!strcmp(tcptuned_keys[i].section, tcptuned_sections[s].name))
-				print_man_key(&tcptuned_keys[i], out);
+			if (!strcmp(tcptuned_keys[i].section, section))
+				print_man_key(out, &tcptuned_keys[i]);
 	}
 }
