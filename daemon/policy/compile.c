@@ -15,19 +15,26 @@ static bool is_disabled(const struct tcptuned_policy_source *policy)
 	return policy->named && policy->record.disabled;
 }
 
-/* ---- compile: one item for each pair of a policy's prefixes ----------------------------- */
+/* The default policy has no conditions. */
+static const struct tcptuned_named_policy *conditions(const struct tcptuned_policy_source *policy)
+{
+	static const struct tcptuned_named_policy none;
+
+	return policy->named ? policy->named : &none;
+}
+
+/* ---- items: one for each pair of a policy's prefixes ------------------------------------ */
 
 struct item {
 	const struct tcptuned_prefix *destination;
 	const struct tcptuned_prefix *source;
 	const struct tcptuned_policy_source *policy;
-	unsigned int place; /* of the policy; order of the file */
-	unsigned int order; /* among equals: the default policy comes last */
+	unsigned int place; /* of the policy, in the order of the file; 0: the default policy */
 	unsigned int depth; /* of its cgroup, levels below the root; 0: any */
-	__u64 ports;	    /* pairs of ports that it takes */
+	__u64 ports;	    /* number of pairs of ports that match */
 };
 
-static __u64 width(const struct tcptuned_ports *ports)
+static __u64 count_ports(const struct tcptuned_ports *ports)
 {
 	return ports->low ? (__u64)ports->high - ports->low + 1 : 65536;
 }
@@ -41,57 +48,45 @@ static unsigned int depth_of(const char *cgroup)
 	return cgroup[0] ? depth + 1 : 0;
 }
 
-/* The destinations of a policy: its own, then those of its file. */
-static size_t destinations(const struct tcptuned_named_policy *named)
+/* The number of items. A destination_file without a prefix matches nothing. */
+static size_t count_items(const struct tcptuned_policy_source *policy)
 {
-	return named ? named->set.destination.len + named->from_file.len : 0;
+	const struct tcptuned_named_policy *named = conditions(policy);
+	size_t destinations = named->set.destination.len + named->from_file.len;
+	size_t sources = named->set.source.len;
+
+	if (is_disabled(policy) || (!destinations && named->set.destination_file[0]))
+		return 0;
+	return (destinations ? destinations : 1) * (sources ? sources : 1);
 }
 
+/* The destinations of a policy are its own, then those of its file. */
 static const struct tcptuned_prefix *destination(const struct tcptuned_named_policy *named,
 						 size_t i)
 {
-	if (!destinations(named))
-		return &everywhere;
-	if (i < named->set.destination.len)
-		return &named->set.destination.list[i];
-	return &named->from_file.list[i - named->set.destination.len];
-}
+	const struct tcptuned_prefixes *own = &named->set.destination;
 
-/* How many pairs it makes. A file without a prefix in it is not the same as no file. */
-static size_t pairs(const struct tcptuned_policy_source *policy)
-{
-	const struct tcptuned_named_policy *named = policy->named;
-	size_t n = destinations(named);
-
-	if (!named)
-		return 1;
-	if (is_disabled(policy))
-		return 0;
-	if (!n && named->set.destination_file[0])
-		return 0;
-	return (n ? n : 1) * (named->set.source.len ? named->set.source.len : 1);
+	if (i < own->len)
+		return &own->list[i];
+	return named->from_file.len ? &named->from_file.list[i - own->len] : &everywhere;
 }
 
 static size_t add_items(struct item *items, const struct tcptuned_policy_source *policy,
-			unsigned int place, unsigned int policies)
+			unsigned int place)
 {
-	const struct tcptuned_named_policy *named = policy->named;
-	size_t sources = named && named->set.source.len ? named->set.source.len : 1;
-	size_t n = pairs(policy);
+	const struct tcptuned_named_policy *named = conditions(policy);
+	const struct tcptuned_prefixes *sources = &named->set.source;
+	size_t n = count_items(policy), len = sources->len ? sources->len : 1;
 
 	for (size_t i = 0; i < n; i++)
 		items[i] = (struct item){
-			.destination = destination(named, i / sources),
-			.source = named && named->set.source.len
-					  ? &named->set.source.list[i % sources]
-					  : &everywhere,
+			.destination = destination(named, i / len),
+			.source = sources->len ? &sources->list[i % len] : &everywhere,
 			.policy = policy,
 			.place = place,
-			.order = named ? place : policies,
-			.depth = named ? depth_of(named->set.cgroup) : 0,
-			.ports = named ? width(&named->set.local_port) *
-						 width(&named->set.remote_port)
-				       : 65536ull * 65536,
+			.depth = depth_of(named->set.cgroup),
+			.ports = count_ports(&named->set.local_port) *
+				 count_ports(&named->set.remote_port),
 		};
 	return n;
 }
@@ -101,18 +96,18 @@ static int compare(__u64 a, __u64 b)
 	return a < b ? -1 : a > b;
 }
 
-static int by_destination(const struct item *a, const struct item *b)
+static int compare_destinations(const struct item *a, const struct item *b)
 {
 	int order = memcmp(a->destination->address, b->destination->address, 16);
 
 	return order ? order : compare(a->destination->length, b->destination->length);
 }
 
-/* The trie's order, and within one destination the most specific first. */
-static int by_rank(const void *left, const void *right)
+/* The order of the trie, and within one destination the most specific item first. */
+static int compare_items(const void *left, const void *right)
 {
 	const struct item *a = left, *b = right;
-	int order = by_destination(a, b);
+	int order = compare_destinations(a, b);
 
 	if (!order)
 		order = compare(b->source->length, a->source->length);
@@ -120,46 +115,51 @@ static int by_rank(const void *left, const void *right)
 		order = compare(a->ports, b->ports);
 	if (!order)
 		order = compare(b->depth, a->depth);
-	if (!order)
-		order = compare(a->order, b->order);
+	if (!order) /* the default policy comes last: 0 - 1 is the largest number */
+		order = compare(a->place - 1, b->place - 1);
 	if (!order)
 		order = memcmp(a->source->address, b->source->address, 16);
 	return order;
 }
 
-/* A prefix that a policy has twice makes one rule. The items are in order. */
-static size_t drop_doubles(struct item *items, size_t len)
+/* A prefix that a policy contains twice makes one rule. The items are sorted. */
+static size_t drop_duplicates(struct item *items, size_t len)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < len; i++)
-		if (!kept || by_rank(&items[kept - 1], &items[i]))
+		if (!kept || compare_items(&items[kept - 1], &items[i]))
 			items[kept++] = items[i];
 	return kept;
 }
 
-/* ---- compile: rules and entries ---------------------------------------------------------- */
+/* ---- rules and entries ------------------------------------------------------------------ */
 
 static void set_ports(const struct tcptuned_ports *ports, __u16 *low, __u16 *high)
 {
-	*low = ports && ports->low ? ports->low : TCPTUNED_ANY_PORT_LOW;
-	*high = ports && ports->low ? ports->high : TCPTUNED_ANY_PORT_HIGH;
+	*low = ports->low ? ports->low : TCPTUNED_ANY_PORT_LOW;
+	*high = ports->low ? ports->high : TCPTUNED_ANY_PORT_HIGH;
 }
 
-/* Of the default policy (@named NULL) all of it stays open. */
-static void set_local_conditions(struct tcptuned_rule *rule,
-				 const struct tcptuned_policy_source *policy)
+/* A rule that matches every connection, but for the conditions that a listener knows. */
+static struct tcptuned_rule make_local_rule(const struct tcptuned_policy_source *policy,
+					    __u32 generation, size_t place)
 {
-	const struct tcptuned_named_policy *named = policy->named;
+	const struct tcptuned_policy_config *set = &conditions(policy)->set;
+	struct tcptuned_rule rule = {
+		.policy = TCPTUNED_POLICY_ID(generation, (__u32)place),
+		.remote_high = TCPTUNED_ANY_PORT_HIGH,
+	};
 
-	set_ports(named ? &named->set.local_port : NULL, &rule->local_low, &rule->local_high);
-	if (!named || !named->set.cgroup[0])
-		return;
-	rule->flags |= TCPTUNED_RULE_CGROUP;
-	rule->cgroup = policy->cgroup;
+	set_ports(&set->local_port, &rule.local_low, &rule.local_high);
+	if (set->cgroup[0]) {
+		rule.flags |= TCPTUNED_RULE_CGROUP;
+		rule.cgroup = policy->cgroup;
+	}
+	return rule;
 }
 
-/* IPv4's addresses are within ::/0 and a few more prefixes that speak of IPv6. */
+/* True for ::/0 and other IPv6 prefixes, which cover the mapped addresses of IPv4. */
 static bool not_ipv4(const struct tcptuned_prefix *prefix)
 {
 	return prefix != &everywhere && !prefix->ipv4;
@@ -167,13 +167,11 @@ static bool not_ipv4(const struct tcptuned_prefix *prefix)
 
 static struct tcptuned_rule make_rule(const struct item *item, __u32 generation)
 {
-	const struct tcptuned_named_policy *named = item->policy->named;
-	struct tcptuned_rule rule = {
-		.policy = TCPTUNED_POLICY_ID(generation, item->place),
-		.source_length = item->source->length,
-		.destination_length = item->destination->length,
-	};
+	const struct tcptuned_ports *remote_port = &conditions(item->policy)->set.remote_port;
+	struct tcptuned_rule rule = make_local_rule(item->policy, generation, item->place);
 
+	rule.source_length = item->source->length;
+	rule.destination_length = item->destination->length;
 	memcpy(rule.source, item->source->address, sizeof(rule.source));
 	for (unsigned int bit = 0; bit < rule.source_length; bit++)
 		rule.source_mask[bit / 8] |= 0x80 >> bit % 8;
@@ -181,16 +179,15 @@ static struct tcptuned_rule make_rule(const struct item *item, __u32 generation)
 		rule.flags |= TCPTUNED_RULE_DESTINATION_NOT_IPV4;
 	if (not_ipv4(item->source))
 		rule.flags |= TCPTUNED_RULE_SOURCE_NOT_IPV4;
-	set_ports(named ? &named->set.remote_port : NULL, &rule.remote_low, &rule.remote_high);
-	set_local_conditions(&rule, item->policy);
+	set_ports(remote_port, &rule.remote_low, &rule.remote_high);
 	return rule;
 }
 
-/* An open prefix that the ones after it may lie in. */
+/* A prefix that covers those after it. */
 struct cover {
 	const struct tcptuned_prefix *prefix;
-	__u32 first; /* its first rule, ... */
-	__u32 chain; /* ... and how many there are from that one on */
+	__u32 first; /* its first rule */
+	__u32 chain; /* number of rules from there to the end */
 };
 
 static int fail_chain(const struct item *item, struct tcptuned_error *err)
@@ -199,20 +196,20 @@ static int fail_chain(const struct item *item, struct tcptuned_error *err)
 
 	tcptuned_prefix_print(item->destination, text);
 	return tcptuned_fail(err, E2BIG, TCPTUNED_EXIT_CONFIG,
-			     "policy %s: for %s there are more than %d rules to be tried one after "
-			     "the other; name fewer sources, or put policies that differ in ports or "
-			     "cgroup only together",
+			     "policy %s: for %s there are more than %d rules that have to be tried "
+			     "one after the other; name fewer sources, or combine policies that "
+			     "differ in ports or cgroup only",
 			     item->policy->named ? item->policy->named->name : "default", text,
 			     TCPTUNED_CHAIN_MAX);
 }
 
-/* The rules of the prefix that @items begins with; returns how many they are. */
+/* Make the rules of the prefix of the first item; returns their number. */
 static size_t make_chain(const struct item *items, size_t len, __u32 generation, __u32 first,
 			 const struct cover *cover, struct tcptuned_rule *rules)
 {
 	size_t n;
 
-	for (n = 0; n < len && !by_destination(&items[0], &items[n]); n++) {
+	for (n = 0; n < len && !compare_destinations(&items[0], &items[n]); n++) {
 		rules[n] = make_rule(&items[n], generation);
 		rules[n].next = first + (__u32)n + 1;
 	}
@@ -221,31 +218,32 @@ static size_t make_chain(const struct item *items, size_t len, __u32 generation,
 }
 
 /*
- * Items in order are prefixes in order, a prefix before those that lie in it: a stack of the
- * prefixes that are open tells what covers the next one.
+ * In sorted items a prefix comes before those that it covers, so that a stack of prefixes holds
+ * those that cover the next one.
  */
 static int make_rules(const struct item *items, size_t len, __u32 array,
 		      struct tcptuned_ruleset *ret, struct tcptuned_error *err)
 {
-	struct cover open[130];
+	struct cover open[130], *cover;
 	size_t depth = 0, n;
 
 	for (size_t i = 0; i < len; i += n) {
 		const struct tcptuned_prefix *prefix = items[i].destination;
 		struct tcptuned_ruleset_entry *entry = &ret->entries[ret->entries_len++];
-		__u32 first = ret->rules_len, above;
+		__u32 first = ret->rules_len, chain;
 
 		while (depth && !tcptuned_prefix_covers(open[depth - 1].prefix->address,
 							open[depth - 1].prefix->length,
 							prefix->address))
 			depth--;
-		n = make_chain(&items[i], len - i, ret->generation, first,
-			       depth ? &open[depth - 1] : NULL, &ret->rules[first]);
+		cover = depth ? &open[depth - 1] : NULL;
+		n = make_chain(&items[i], len - i, ret->generation, first, cover,
+			       &ret->rules[first]);
 		ret->rules_len += (__u32)n;
-		above = depth ? open[depth - 1].chain : 0;
-		if (above + n > TCPTUNED_CHAIN_MAX)
+		chain = (cover ? cover->chain : 0) + (__u32)n;
+		if (chain > TCPTUNED_CHAIN_MAX)
 			return fail_chain(&items[i], err);
-		open[depth++] = (struct cover){ prefix, first, above + (__u32)n };
+		open[depth++] = (struct cover){ prefix, first, chain };
 		entry->key.length = prefix->length;
 		memcpy(entry->key.address, prefix->address, sizeof(entry->key.address));
 		entry->match.first = array << 31 | first;
@@ -253,30 +251,28 @@ static int make_rules(const struct item *items, size_t len, __u32 array,
 	return 0;
 }
 
-/* ---- compile: what can be said before the connection is known ---------------------------- */
+/* ---- what is known before the connection is --------------------------------------------- */
 
-static bool stands(const struct tcptuned_policy *policy, bool receive)
+/* True if a policy leaves SO_RCVBUF or SO_SNDBUF to the application. */
+static bool honours_request(const struct tcptuned_policy *policy, bool receive)
 {
 	return policy->mode != TCPTUNED_TUNE ||
 	       !(receive ? policy->override_rcvbuf : policy->override_sndbuf);
 }
 
-/* One rule for each policy that lets a request stand, with what a listener knows of itself. */
-static __u32 make_stands(const struct tcptuned_policy_source *policies, size_t len, bool receive,
-			 struct tcptuned_ruleset *ret)
+/* Add one rule for each policy that honours a request; returns where the first one is. */
+static __u32 make_honouring_rules(const struct tcptuned_policy_source *policies, size_t len,
+				  bool receive, struct tcptuned_ruleset *ret)
 {
 	__u32 first = ret->rules_len, n = 0;
 	struct tcptuned_rule *rules = &ret->rules[first];
 
 	for (size_t i = 0; i < len; i++) {
-		if (is_disabled(&policies[i]) || !stands(&policies[i].record, receive))
+		if (is_disabled(&policies[i]) || !honours_request(&policies[i].record, receive))
 			continue;
-		rules[n] = (struct tcptuned_rule){
-			.policy = TCPTUNED_POLICY_ID(ret->generation, i),
-			.remote_high = TCPTUNED_ANY_PORT_HIGH,
-			.next = first + n + 1,
-		};
-		set_local_conditions(&rules[n++], &policies[i]);
+		rules[n] = make_local_rule(&policies[i], ret->generation, i);
+		rules[n].next = first + n + 1;
+		n++;
 	}
 	if (!n)
 		return TCPTUNED_RULE_NONE;
@@ -307,18 +303,18 @@ static void make_summary(const struct tcptuned_policy_source *policies, size_t l
 	struct tcptuned_match *match = &ret->entries[0].match;
 
 	match->default_policy = TCPTUNED_POLICY_ID(ret->generation, TCPTUNED_POLICY_DEFAULT);
-	match->stands_rcvbuf = array << 31 | make_stands(policies, len, true, ret);
-	match->stands_sndbuf = array << 31 | make_stands(policies, len, false, ret);
+	match->stands_rcvbuf = array << 31 | make_honouring_rules(policies, len, true, ret);
+	match->stands_sndbuf = array << 31 | make_honouring_rules(policies, len, false, ret);
 	for (size_t i = 0; i < len; i++)
 		match->wishes |= wishes_of(&policies[i].record);
 }
 
-/* ---- compile ---------------------------------------------------------------------------- */
+/* ---- the whole -------------------------------------------------------------------------- */
 
-static int no_memory(struct tcptuned_error *err, const char *what)
+static int fail_memory(struct tcptuned_error *err)
 {
 	return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL,
-			     "there is no memory to %s the policies; free some", what);
+			     "out of memory for the policies; free some");
 }
 
 int tcptuned_ruleset_compile(const struct tcptuned_policy_source *policies, size_t len,
@@ -331,7 +327,7 @@ int tcptuned_ruleset_compile(const struct tcptuned_policy_source *policies, size
 
 	memset(ret, 0, sizeof(*ret));
 	for (size_t i = 0; i < len; i++)
-		all += pairs(&policies[i]);
+		all += count_items(&policies[i]);
 	if (all > TCPTUNED_RULES_MAX)
 		return tcptuned_fail(err, E2BIG, TCPTUNED_EXIT_CONFIG,
 				     "policies: their prefixes make %zu rules, one for each pair "
@@ -344,12 +340,12 @@ int tcptuned_ruleset_compile(const struct tcptuned_policy_source *policies, size
 	ret->entries = calloc(all, sizeof(*ret->entries));
 	if (!items || !ret->rules || !ret->entries) {
 		tcptuned_ruleset_free(ret);
-		return no_memory(err, "compile");
+		return fail_memory(err);
 	}
 	for (size_t i = 0; i < len; i++)
-		n += add_items(items + n, &policies[i], (unsigned int)i, (unsigned int)len);
-	qsort(items, n, sizeof(*items), by_rank);
-	n = drop_doubles(items, n);
+		n += add_items(items + n, &policies[i], (unsigned int)i);
+	qsort(items, n, sizeof(*items), compare_items);
+	n = drop_duplicates(items, n);
 	ret->generation = generation;
 	ret->rules_len = 1;
 	error = make_rules(items, n, array, ret, err);
@@ -375,7 +371,7 @@ int tcptuned_policies_check(const struct tcptuned_config *config, struct tcptune
 	int error;
 
 	if (!sources)
-		return no_memory(err, "compile");
+		return fail_memory(err);
 	for (size_t i = 1; i < len; i++)
 		sources[i].named = &config->policies[i - 1];
 	error = tcptuned_ruleset_compile(sources, len, 1, 0, &rules, err);

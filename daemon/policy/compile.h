@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Policies compiled into what <tcptuned/abi/policy.h> describes. */
+/* Compiles policies to what <tcptuned/abi/policy.h> describes. */
 #ifndef TCPTUNED_POLICY_COMPILE_H
 #define TCPTUNED_POLICY_COMPILE_H
 
@@ -9,18 +9,18 @@
 
 #include "config/config.h"
 
-/* The ports of a rule that asks for none. A listener's socket has no peer, and no port of one. */
+/* The ports of a rule without such a condition. The socket of a listener has remote port 0. */
 #define TCPTUNED_ANY_PORT_LOW  0
 #define TCPTUNED_ANY_PORT_HIGH 65535
 
 /*
- * One policy, as it goes in. The first one of a list is the default policy. One whose record is
- * disabled keeps its place, and has no rules: as if its section were not there.
+ * One policy; the first one of a list is the default policy. A disabled policy keeps its place and
+ * has no rules, as if its section did not exist.
  */
 struct tcptuned_policy_source {
 	const struct tcptuned_named_policy *named; /* its conditions; NULL: the default policy */
-	__u64 cgroup;		       /* id of its cgroup, where it has one; 0: it is not there */
-	struct tcptuned_policy record; /* what it does */
+	__u64 cgroup;		       /* id of its cgroup, if it has one; 0: it does not exist */
+	struct tcptuned_policy record; /* its actions */
 };
 
 /* An entry of the trie. */
@@ -29,9 +29,9 @@ struct tcptuned_ruleset_entry {
 	struct tcptuned_match match;
 };
 
-/* What comes out. Entries are in the order of their addresses, the first is that of ::/0. */
+/* The result. Entries are sorted by their addresses; the first one is that of ::/0. */
 struct tcptuned_ruleset {
-	struct tcptuned_rule *rules; /* rules[0] is none */
+	struct tcptuned_rule *rules; /* rules[0] is unused */
 	__u32 rules_len;
 	struct tcptuned_ruleset_entry *entries;
 	__u32 entries_len;
@@ -39,9 +39,8 @@ struct tcptuned_ruleset {
 };
 
 /*
- * Compile @len policies (at most TCPTUNED_POLICIES_MAX) for @generation, with rules in array
- * @array, 0 or 1. Pure. Returns 0; -ENOMEM; or -E2BIG and a sentence: too many rules in all, or
- * too many for one prefix.
+ * Compile @len policies (at most TCPTUNED_POLICIES_MAX) for @generation, with rules for array
+ * @array, 0 or 1. Pure. Returns 0, -ENOMEM, or -E2BIG: too many rules in all, or for one prefix.
  */
 int tcptuned_ruleset_compile(const struct tcptuned_policy_source *policies, size_t len,
 			     __u32 generation, __u32 array, struct tcptuned_ruleset *ret,
@@ -49,10 +48,7 @@ int tcptuned_ruleset_compile(const struct tcptuned_policy_source *policies, size
 
 void tcptuned_ruleset_free(struct tcptuned_ruleset *rules);
 
-/*
- * Could the policies of @config be compiled, all of them in force? Pure, but for memory. Returns
- * 0, or what tcptuned_ruleset_compile() returns with @err filled.
- */
+/* Check that all policies of @config can be compiled. Returns as tcptuned_ruleset_compile(). */
 int tcptuned_policies_check(const struct tcptuned_config *config, struct tcptuned_error *err);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "policy/compile.h"
 
-/* The next condition, after @begin bytes of other text; "remote port" and what follows it. */
+/* Append a condition. The text of @out before @begin does not belong to the list. */
 static void add_condition(struct tcptuned_buf *out, size_t begin, const char *what,
 			  const char *value)
 {
@@ -24,7 +24,7 @@ static void add_ports(struct tcptuned_buf *out, size_t begin, const char *what, 
 	add_condition(out, begin, what, value);
 }
 
-/* The first @length bits of @address; nothing where that is any address of either family. */
+/* Append the first @length bits of @address, unless that is every address of both families. */
 static void add_prefix(struct tcptuned_buf *out, size_t begin, const char *what,
 		       const __u8 *address, unsigned int length, bool not_ipv4)
 {
@@ -84,10 +84,10 @@ void tcptuned_conditions_format(struct tcptuned_buf *out,
 		const struct tcptuned_policy_config *set = &named->set;
 
 		add_prefixes(out, begin, "destination", &set->destination);
-		if (set->destination_file[0])
+		if (set->destination_file[0]) {
 			add_condition(out, begin, "destination in", set->destination_file);
-		if (set->destination_file[0])
 			tcptuned_buf_printf(out, " (%zu prefixes)", named->from_file.len);
+		}
 		add_prefixes(out, begin, "source", &set->source);
 		add_ports(out, begin, "local port", set->local_port.low, set->local_port.high);
 		add_ports(out, begin, "remote port", set->remote_port.low, set->remote_port.high);

@@ -10,7 +10,7 @@
 #include "policy/lookup.h"
 #include "util/log.h"
 
-/* Its place in the list; as much as the list's length: it is not in it. */
+/* The index of @name; d->len if it is not in the list. */
 static size_t find(const struct tcptuned_disabled *d, const char *name)
 {
 	size_t i = 0;

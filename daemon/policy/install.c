@@ -9,16 +9,17 @@
 #include "policy/lookup.h"
 #include "util/cleanup.h"
 
-static int cannot_write(struct tcptuned_error *err, const char *what)
+static int fail_write(struct tcptuned_error *err, const char *what)
 {
 	int error = errno;
 
 	return tcptuned_fail(err, error, TCPTUNED_EXIT_INTERNAL,
-			     "cannot write %s: %s; the policies before it stay in force", what,
+			     "cannot write %s: %s; the earlier policies stay in force", what,
 			     strerror(error));
 }
 
-static int write_trie(const struct tcptuned_ruleset *rules, int *ret_fd)
+/* Create the trie and fill it. Returns its descriptor, or -1 with errno. */
+static int create_trie(const struct tcptuned_ruleset *rules)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_NO_PREALLOC);
 	_cleanup_close_ int fd = bpf_map_create(BPF_MAP_TYPE_LPM_TRIE, "match_trie",
@@ -26,36 +27,31 @@ static int write_trie(const struct tcptuned_ruleset *rules, int *ret_fd)
 						sizeof(struct tcptuned_match),
 						rules->entries_len, &opts);
 
-	if (fd < 0)
-		return -1;
-	for (__u32 i = 0; i < rules->entries_len; i++)
+	for (__u32 i = 0; fd >= 0 && i < rules->entries_len; i++)
 		if (bpf_map_update_elem(fd, &rules->entries[i].key, &rules->entries[i].match,
 					BPF_ANY))
 			return -1;
-	*ret_fd = tcptuned_take_fd(&fd);
-	return 0;
+	return tcptuned_take_fd(&fd);
 }
 
-static int write_rules(const struct tcptuned_ruleset *rules, int *ret_fd)
+/* The same for the array of rules. */
+static int create_rules(const struct tcptuned_ruleset *rules)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_INNER_MAP);
 	_cleanup_close_ int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "rule_array", sizeof(__u32),
 						sizeof(struct tcptuned_rule), rules->rules_len,
 						&opts);
 
-	if (fd < 0)
-		return -1;
-	for (__u32 i = 0; i < rules->rules_len; i++)
+	for (__u32 i = 0; fd >= 0 && i < rules->rules_len; i++)
 		if (bpf_map_update_elem(fd, &i, &rules->rules[i], BPF_ANY))
 			return -1;
-	*ret_fd = tcptuned_take_fd(&fd);
-	return 0;
+	return tcptuned_take_fd(&fd);
 }
 
 /*
- * The records of the oldest generation make room for those of this one. A daemon that was killed
- * while it wrote may have left more of this generation: they go, because a reader stops at the
- * first record that is not there.
+ * Replace the records of the oldest generation by those of this one. Other records of this
+ * generation may be left from a daemon that was killed while it wrote; they are deleted, because a
+ * reader stops at the first missing record.
  */
 static int write_records(int fd, const struct tcptuned_policy_source *policies, size_t len,
 			 __u32 generation)
@@ -73,23 +69,25 @@ static int write_records(int fd, const struct tcptuned_policy_source *policies, 
 	return 0;
 }
 
-/* Everything beside what holds, then the trie in place of the one that does. */
-static int lay(const struct tcptuned_kernel *kernel, const struct tcptuned_policy_source *policies,
-	       size_t len, const struct tcptuned_ruleset *rules, __u32 array,
-	       struct tcptuned_error *err)
+/* Write records, rules and trie next to the active ones, then swap the trie (the commit point). */
+static int install_ruleset(const struct tcptuned_kernel *kernel,
+			   const struct tcptuned_policy_source *policies, size_t len,
+			   const struct tcptuned_ruleset *rules, __u32 array,
+			   struct tcptuned_error *err)
 {
 	_cleanup_close_ int trie_fd = -1, rules_fd = -1;
 	__u32 zero = 0;
 
 	if (write_records(kernel->map_fd[TCPTUNED_MAP_POLICIES], policies, len, rules->generation))
-		return cannot_write(err, "the policies");
-	if (write_rules(rules, &rules_fd) ||
-		 bpf_map_update_elem(kernel->map_fd[TCPTUNED_MAP_RULES], &array, &rules_fd,
-				     BPF_ANY))
-		return cannot_write(err, "the rules of the policies");
-	if (write_trie(rules, &trie_fd) ||
-		 bpf_map_update_elem(kernel->map_fd[TCPTUNED_MAP_MATCH], &zero, &trie_fd, BPF_ANY))
-		return cannot_write(err, "the prefixes of the policies");
+		return fail_write(err, "the policies");
+	rules_fd = create_rules(rules);
+	if (rules_fd < 0 || bpf_map_update_elem(kernel->map_fd[TCPTUNED_MAP_RULES], &array,
+						&rules_fd, BPF_ANY))
+		return fail_write(err, "the rules of the policies");
+	trie_fd = create_trie(rules);
+	if (trie_fd < 0 || bpf_map_update_elem(kernel->map_fd[TCPTUNED_MAP_MATCH], &zero, &trie_fd,
+					       BPF_ANY))
+		return fail_write(err, "the prefixes of the policies");
 	return 0;
 }
 
@@ -97,20 +95,20 @@ int tcptuned_policies_install(struct tcptuned_kernel *kernel,
 			      const struct tcptuned_policy_source *policies, size_t len,
 			      struct tcptuned_error *err)
 {
-	struct tcptuned_match holds = { 0 };
+	struct tcptuned_match active = { 0 };
 	struct tcptuned_ruleset rules;
 	__u32 before = 0, generation, array = 0;
 	int error;
 
-	if (!tcptuned_policies_match(kernel, &holds)) {
-		before = TCPTUNED_POLICY_GENERATION(holds.default_policy);
-		array = !TCPTUNED_RULE_ARRAY(holds.first);
+	if (!tcptuned_policies_match(kernel, &active)) {
+		before = TCPTUNED_POLICY_GENERATION(active.default_policy);
+		array = !TCPTUNED_RULE_ARRAY(active.first);
 	}
 	generation = (before + 1) & 0xffff ? (before + 1) & 0xffff : 1;
 	error = tcptuned_ruleset_compile(policies, len, generation, array, &rules, err);
 	if (error)
 		return error;
-	error = lay(kernel, policies, len, &rules, array, err);
+	error = install_ruleset(kernel, policies, len, &rules, array, err);
 	tcptuned_ruleset_free(&rules);
 	if (error)
 		return error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Policies laid into the kernel's maps, with one step that makes them hold. */
+/* Installs policies in the kernel's maps. One step puts them into force. */
 #ifndef TCPTUNED_POLICY_INSTALL_H
 #define TCPTUNED_POLICY_INSTALL_H
 
@@ -9,9 +9,9 @@
 #include "policy/compile.h"
 
 /*
- * Compile @policies and have them hold for connections made from now on. Until the last step
- * nothing changes; that one cannot be seen half done. Returns 0 or a negative errno with @err
- * filled, and then what held before goes on; in @kernel the new generation and its length.
+ * Compile @policies and install them for connections made from now on. The last step is atomic, and
+ * nothing changes before it. Returns 0, with the new generation and its length in @kernel, or a
+ * negative errno with @err filled; then the earlier policies stay in force.
  */
 int tcptuned_policies_install(struct tcptuned_kernel *kernel,
 			      const struct tcptuned_policy_source *policies, size_t len,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the kernel's maps say now: which rule a connection comes under, and which generation holds. */
+/* Looks up in the maps which rule a connection comes under, and which generation is in force. */
 #ifndef TCPTUNED_POLICY_LOOKUP_H
 #define TCPTUNED_POLICY_LOOKUP_H
 
@@ -16,31 +16,31 @@ struct tcptuned_tuple {
 	__u8 remote[16];
 	__u16 local_port;
 	__u16 remote_port;
-	const __u64 *cgroups; /* its cgroup's id and those of all above it */
+	const __u64 *cgroups; /* ids of its cgroup and of all ancestors */
 	size_t cgroups_len;
 };
 
 /*
- * The rule that gives @tuple its policy, from what is laid down; a tuple without cgroups gets
- * that of a connection that no policy with a cgroup may have. -ENOENT: nothing is.
+ * Find the rule that gives a policy to a new connection @tuple. Without cgroups, that is the rule
+ * for a connection that no policy with a cgroup matches. -ENOENT: no policy is in force.
  */
 int tcptuned_policies_find(const struct tcptuned_kernel *kernel,
 			   const struct tcptuned_tuple *tuple, struct tcptuned_rule *ret);
 
 /*
- * The rule by which a connection got its policy, whose cgroup is not known any more: @is_its says
- * which ids its policy may have. All rules of a policy ask for the same cgroup, so that it is the
- * first of them that fits. -ENOENT: it got it by a configuration that is not in force now.
+ * Find the rule that gave its policy to a connection whose cgroup is no longer known. @is_its: true
+ * for the ids that its policy may have. All rules of a policy have the same cgroup, so that it is
+ * the first one that matches. -ENOENT: the configuration that gave the policy is not in force.
  */
 int tcptuned_policies_find_of(const struct tcptuned_kernel *kernel,
 			      const struct tcptuned_tuple *tuple,
 			      bool (*is_its)(void *ctx, __u32 policy), void *ctx,
 			      struct tcptuned_rule *ret);
 
-/* What holds now for connections to anywhere. Returns 0, or -1 where nothing does. */
+/* Read the trie's entry for all addresses. Returns 0, or -1 if no policy is in force. */
 int tcptuned_policies_match(const struct tcptuned_kernel *kernel, struct tcptuned_match *ret);
 
-/* The generation that holds now; 0: none does. */
+/* The generation that is in force; 0: none. */
 __u32 tcptuned_policies_generation(const struct tcptuned_kernel *kernel);
 
 #endif
