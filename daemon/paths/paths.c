@@ -5,21 +5,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 
 #include "kern/loader.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 #include "util/log.h"
 
 #define SAVE_EVERY_S 600
-#define COUNT_NS     5000000 /* of processor time: a count that takes longer is made no more ... */
-#define COUNT_S	     60 /* ... often than this */
-#define BATCH	     1024 /* entries per system call; more than any bucket of the map has */
+#define COUNT_NS     5000000 /* a count that takes more processor time is reused for ... */
+#define COUNT_S	     60	     /* ... this long */
+#define BATCH	     1024    /* entries per system call; more than any bucket of the map has */
 #define FILE_TEXT    (TCPTUNED_CONFIG_TEXT + 16)
 
 struct tcptuned_paths {
@@ -27,12 +27,12 @@ struct tcptuned_paths {
 	char directory[TCPTUNED_CONFIG_TEXT];
 	char file[FILE_TEXT]; /* "": nothing is read or written */
 	struct tcptuned_path_settings settings;
-	__u64 own_cookie; /* of the daemon's network namespace, ... */
-	__u32 own_netns;  /* ... and its inode number */
-	__s64 tried_s; /* CLOCK_BOOTTIME: when saving was last tried */
-	bool failing;  /* and said so */
-	__s64 counted_s; /* when stats.known was counted, ... */
-	__s64 count_ns;	 /* ... and how long that took */
+	__u64 own_cookie; /* of the daemon's network namespace */
+	__u32 own_netns;  /* its inode number */
+	__s64 tried_s;	  /* CLOCK_BOOTTIME of the last access to the database */
+	bool failing;	  /* the last access failed, and this was logged */
+	__s64 counted_s;  /* CLOCK_BOOTTIME of stats.known */
+	__u64 count_ns;	  /* processor time that counting took */
 	struct tcptuned_path_stats stats;
 };
 
@@ -40,24 +40,16 @@ struct tcptuned_paths {
 
 static __s64 clock_s(clockid_t clock)
 {
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec;
+	return (__s64)(tcptuned_clock_ns(clock) / 1000000000);
 }
 
-/* The same moment as before on another clock; one that is to come becomes now. */
-static __s64 on_clock(__s64 then_s, __s64 now_s, __s64 other_now_s)
-{
-	return other_now_s - (__s64)path_age_s(then_s, now_s);
-}
-
+/* Convert times from one clock to another. A time in the future becomes now. */
 static void change_clock(struct tcptuned_path *path, clockid_t from, clockid_t to)
 {
 	__s64 from_now = clock_s(from), to_now = clock_s(to);
 
-	path->updated_s = on_clock(path->updated_s, from_now, to_now);
-	path->max_window_s = on_clock(path->max_window_s, from_now, to_now);
+	path->updated_s = to_now - (__s64)path_age_s(path->updated_s, from_now);
+	path->max_window_s = to_now - (__s64)path_age_s(path->max_window_s, from_now);
 }
 
 /* ---- the kernel's map ----------------------------------------------------------------- */
@@ -79,12 +71,22 @@ int tcptuned_paths_each(int map_fd, tcptuned_pathdb_row row, void *ctx)
 		count = BATCH;
 		error = bpf_map_lookup_batch(map_fd, from, &position, batch->keys, batch->paths,
 					     &count, NULL);
-		if (error && errno != ENOENT) /* which is the end */
+		if (error && errno != ENOENT) /* ENOENT: this is the last batch */
 			return -errno;
 		for (__u32 i = 0; i < count; i++)
 			row(ctx, &batch->keys[i], &batch->paths[i]);
 		from = &position;
 	} while (!error);
+	return 0;
+}
+
+static int each_path(int map_fd, tcptuned_pathdb_row row, void *ctx, struct tcptuned_error *err)
+{
+	int error = tcptuned_paths_each(map_fd, row, ctx);
+
+	if (error)
+		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
+				     "the map of paths cannot be read: %s", strerror(-error));
 	return 0;
 }
 
@@ -101,18 +103,15 @@ static void count_row(void *ctx, const struct tcptuned_path_key *key,
 	++*count;
 }
 
-/* The kernel does not say how many entries a map has: all of it has to be read. */
+/* The whole map has to be read, because the kernel does not report the number of its entries. */
 static void count_known(struct tcptuned_paths *paths)
 {
-	struct timespec begin, end;
+	__u64 begin = tcptuned_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
 	paths->stats.known = 0;
 	paths->stats.ok = paths_fd(paths) >= 0 &&
 			  !tcptuned_paths_each(paths_fd(paths), count_row, &paths->stats.known);
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
-	paths->count_ns = (__s64)(end.tv_sec - begin.tv_sec) * 1000000000 + end.tv_nsec -
-			  begin.tv_nsec;
+	paths->count_ns = tcptuned_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
 	paths->counted_s = clock_s(CLOCK_BOOTTIME);
 }
 
@@ -134,111 +133,108 @@ int tcptuned_paths_configure(struct tcptuned_paths *paths,
 	return fd < 0 || bpf_map_update_elem(fd, &zero, settings, BPF_ANY) ? -errno : 0;
 }
 
-void tcptuned_paths_adopt_settings(struct tcptuned_paths *paths)
-{
-	int fd = paths->kernel->map_fd[TCPTUNED_MAP_PATH_SETTINGS];
-	__u32 zero = 0;
-
-	if (fd < 0 || bpf_map_lookup_elem(fd, &zero, &paths->settings))
-		memset(&paths->settings, 0, sizeof(paths->settings));
-}
-
 /* ---- the database --------------------------------------------------------------------- */
 
-/* Logged once until it works again. */
-static void failed(struct tcptuned_paths *paths, const char *text)
+/* Count a failure; log the first of several in a row. */
+static void note_failure(struct tcptuned_paths *paths, const char *text)
 {
 	paths->stats.database_errors++;
 	if (!paths->failing)
 		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "%s; what is learned about paths will not outlive a stop until it "
-			     "can be written (tried every ten minutes)",
+			     "%s; what is learned about paths will not outlive a stop until the "
+			     "database can be written (tried every ten minutes)",
 			     text);
 	paths->failing = true;
 }
 
-static void worked(struct tcptuned_paths *paths)
+static void note_success(struct tcptuned_paths *paths)
 {
 	if (paths->failing)
 		tcptuned_log(TCPTUNED_LOG_INFO, "%s: written again", paths->file);
 	paths->failing = false;
 }
 
-static int set_aside(struct tcptuned_paths *paths, const char *why)
+static bool set_aside(struct tcptuned_paths *paths, const char *why)
 {
 	paths->stats.database_errors++;
 	if (tcptuned_pathdb_set_aside(paths->file))
-		return -EUCLEAN;
+		return false;
 	tcptuned_log(TCPTUNED_LOG_WARNING,
-		     "%s; it is now %s" TCPTUNED_PATHDB_DAMAGED ", and a new one is begun: paths are "
-		     "learned anew",
+		     "%s; it is now %s" TCPTUNED_PATHDB_DAMAGED
+		     ", and a new one is begun, without the paths of the old one",
 		     why, paths->file);
-	return 0;
+	return true;
 }
 
-/* Open it, or a new one in place of one that is damaged. */
-static int open_database(struct tcptuned_paths *paths, struct tcptuned_pathdb **ret,
-			 struct tcptuned_error *err)
+typedef int (*database_access)(struct tcptuned_paths *paths, struct tcptuned_pathdb *db,
+			       struct tcptuned_error *err);
+
+static int try_access(struct tcptuned_paths *paths, database_access access,
+		      struct tcptuned_error *err)
 {
+	struct tcptuned_pathdb *db = NULL;
 	int error;
 
 	if (mkdir(paths->directory, 0700) && errno != EEXIST)
 		return tcptuned_fail(err, EIO, TCPTUNED_EXIT_INTERNAL, "%s cannot be made: %s",
 				     paths->directory, strerror(errno));
-	error = tcptuned_pathdb_open(ret, paths->file, err);
-	if (error == -EUCLEAN && !set_aside(paths, err->text))
-		error = tcptuned_pathdb_open(ret, paths->file, err);
+	error = tcptuned_pathdb_open(&db, paths->file, err);
+	if (!error)
+		error = access(paths, db, err);
+	tcptuned_pathdb_close(db);
 	return error;
+}
+
+/* Open the database and access it. If it is damaged, do the same with a new one. */
+static void access_database(struct tcptuned_paths *paths, database_access access)
+{
+	struct tcptuned_error err = { 0 };
+	int error;
+
+	paths->tried_s = clock_s(CLOCK_BOOTTIME);
+	error = try_access(paths, access, &err);
+	if (error == -EUCLEAN && set_aside(paths, err.text))
+		error = try_access(paths, access, &err);
+	if (error)
+		note_failure(paths, err.text);
+	else
+		note_success(paths);
 }
 
 /* ---- loading -------------------------------------------------------------------------- */
 
-/* The row as the map has it; false: it is of no use there. */
-static bool bring_up(const struct tcptuned_paths *paths, struct tcptuned_path_key *key,
-		     struct tcptuned_path *path)
-{
-	change_clock(path, CLOCK_REALTIME, CLOCK_BOOTTIME);
-	if (!key->netns_cookie) {
-		key->netns_cookie = paths->own_cookie;
-		path->netns = paths->own_netns;
-	}
-	return !path_expired(path, clock_s(CLOCK_BOOTTIME), paths->settings.expire_s);
-}
-
 static void load_row(void *ctx, const struct tcptuned_path_key *key,
 		     const struct tcptuned_path *path)
 {
-	struct tcptuned_path_key here = *key;
 	const struct tcptuned_paths *paths = ctx;
-	struct tcptuned_path now = *path;
+	struct tcptuned_path_key new_key = *key;
+	struct tcptuned_path row = *path;
 
-	/* What is there was learned since the programs were attached: it is newer. */
-	if (bring_up(paths, &here, &now))
-		bpf_map_update_elem(paths_fd(paths), &here, &now, BPF_NOEXIST);
+	change_clock(&row, CLOCK_REALTIME, CLOCK_BOOTTIME);
+	if (!new_key.netns_cookie) {
+		new_key.netns_cookie = paths->own_cookie;
+		row.netns = paths->own_netns;
+	}
+	/* An entry of the map is newer, as it was learned after the programs were attached. */
+	if (!path_expired(&row, clock_s(CLOCK_BOOTTIME), paths->settings.expire_s))
+		bpf_map_update_elem(paths_fd(paths), &new_key, &row, BPF_NOEXIST);
+}
+
+static int load_rows(struct tcptuned_paths *paths, struct tcptuned_pathdb *db,
+		     struct tcptuned_error *err)
+{
+	return tcptuned_pathdb_read(db, load_row, paths, err);
 }
 
 void tcptuned_paths_load(struct tcptuned_paths *paths)
 {
-	struct tcptuned_error err = { 0 };
-	struct tcptuned_pathdb *db = NULL;
-	int error;
-
 	if (paths_fd(paths) < 0 || !paths->file[0])
 		return;
-	/* A map of a daemon that was killed has had what is on disk: it is ahead of that. */
-	if (paths->kernel->paths_kept) {
+	/* The map of a killed daemon contains what was on disk, and what was learned since. */
+	if (paths->kernel->paths_kept)
 		tcptuned_paths_save(paths);
-		return;
-	}
-	paths->tried_s = clock_s(CLOCK_BOOTTIME);
-	error = open_database(paths, &db, &err);
-	if (!error)
-		error = tcptuned_pathdb_read(db, load_row, paths, &err);
-	tcptuned_pathdb_close(db);
-	if (error == -EUCLEAN)
-		error = set_aside(paths, err.text);
-	if (error)
-		failed(paths, err.text);
+	else
+		access_database(paths, load_rows);
 }
 
 /* ---- saving --------------------------------------------------------------------------- */
@@ -254,7 +250,7 @@ struct saving {
 static void save_row(void *ctx, const struct tcptuned_path_key *key,
 		     const struct tcptuned_path *path)
 {
-	struct tcptuned_path_key there = *key;
+	struct tcptuned_path_key row_key = *key;
 	struct tcptuned_path row = *path;
 	struct saving *s = ctx;
 
@@ -265,61 +261,37 @@ static void save_row(void *ctx, const struct tcptuned_path_key *key,
 	}
 	if (s->error)
 		return;
-	if (there.netns_cookie == s->paths->own_cookie)
-		there.netns_cookie = row.netns = 0;
+	if (row_key.netns_cookie == s->paths->own_cookie)
+		row_key.netns_cookie = row.netns = 0;
 	change_clock(&row, CLOCK_BOOTTIME, CLOCK_REALTIME);
-	s->error = tcptuned_pathdb_put(s->db, &there, &row, s->err);
+	s->error = tcptuned_pathdb_put(s->db, &row_key, &row, s->err);
 }
 
 /*
- * Replace what is on disk by what is in the map. The map is read with the database locked for
- * writing, and a prefix that is to be forgotten is deleted in the map with that lock held, so that
- * it does not come back.
+ * The map is read while the database is locked. tcptuned_paths_forget() deletes from the map with
+ * the same lock, so that no save restores what is being forgotten.
  */
-static int save_rows(struct saving *s)
+static int save_rows(struct tcptuned_paths *paths, struct tcptuned_pathdb *db,
+		     struct tcptuned_error *err)
 {
-	struct tcptuned_paths *paths = s->paths;
-	int error = tcptuned_pathdb_begin(s->db, s->err);
+	struct saving s = {
+		.paths = paths, .db = db, .err = err, .now_s = clock_s(CLOCK_BOOTTIME) };
+	int error = tcptuned_pathdb_begin(db, err);
 	unsigned int before;
 
 	if (!error)
-		error = tcptuned_pathdb_forget(s->db, NULL, &before, s->err);
-	if (error)
-		return error;
-	error = tcptuned_paths_each(paths_fd(paths), save_row, s);
-	if (error)
-		return tcptuned_fail(s->err, -error, TCPTUNED_EXIT_INTERNAL,
-				     "the map of paths cannot be read: %s", strerror(-error));
-	return s->error ? s->error : tcptuned_pathdb_commit(s->db, s->err);
-}
-
-static int save(struct tcptuned_paths *paths, struct tcptuned_error *err)
-{
-	struct saving s = { .paths = paths, .err = err, .now_s = clock_s(CLOCK_BOOTTIME) };
-	int error;
-
-	paths->tried_s = s.now_s;
-	error = open_database(paths, &s.db, err);
+		error = tcptuned_pathdb_forget(db, NULL, &before, err);
 	if (!error)
-		error = save_rows(&s);
-	tcptuned_pathdb_close(s.db); /* rolls back what was not committed */
-	return error;
+		error = each_path(paths_fd(paths), save_row, &s, err);
+	if (!error)
+		error = s.error;
+	return error ? error : tcptuned_pathdb_commit(db, err);
 }
 
 void tcptuned_paths_save(struct tcptuned_paths *paths)
 {
-	struct tcptuned_error err = { 0 };
-	int error;
-
-	if (paths_fd(paths) < 0 || !paths->settings.expire_s || !paths->file[0])
-		return;
-	error = save(paths, &err);
-	if (error == -EUCLEAN && !set_aside(paths, err.text))
-		error = save(paths, &err); /* all of it */
-	if (error)
-		failed(paths, err.text);
-	else
-		worked(paths);
+	if (paths_fd(paths) >= 0 && paths->settings.expire_s && paths->file[0])
+		access_database(paths, save_rows);
 }
 
 void tcptuned_paths_tick(struct tcptuned_paths *paths)
@@ -328,16 +300,16 @@ void tcptuned_paths_tick(struct tcptuned_paths *paths)
 		tcptuned_paths_save(paths);
 }
 
-/* ---- what others have left ------------------------------------------------------------- */
-
 void tcptuned_paths_save_left(const struct tcptuned_kernel *kernel, const char *directory)
 {
+	int fd = kernel->map_fd[TCPTUNED_MAP_PATH_SETTINGS];
 	struct tcptuned_paths *paths;
+	__u32 zero = 0;
 
-	if (tcptuned_paths_new(&paths, kernel, directory))
+	if (fd < 0 || tcptuned_paths_new(&paths, kernel, directory))
 		return;
-	tcptuned_paths_adopt_settings(paths);
-	tcptuned_paths_save(paths);
+	if (!bpf_map_lookup_elem(fd, &zero, &paths->settings))
+		tcptuned_paths_save(paths);
 	tcptuned_paths_free(paths);
 }
 
@@ -346,7 +318,7 @@ void tcptuned_paths_save_left(const struct tcptuned_kernel *kernel, const char *
 struct forgetting {
 	int map_fd;
 	const struct tcptuned_path_key *prefix; /* NULL: all */
-	unsigned int count;
+	unsigned int in_map, in_file;		/* prefixes that were deleted there */
 };
 
 static void forget_row(void *ctx, const struct tcptuned_path_key *key,
@@ -354,44 +326,36 @@ static void forget_row(void *ctx, const struct tcptuned_path_key *key,
 {
 	struct forgetting *f = ctx;
 
-	if (f->prefix && !tcptuned_prefix_overlap(key, f->prefix))
-		return;
-	f->count += !bpf_map_delete_elem(f->map_fd, key);
+	if (!f->prefix || tcptuned_prefix_overlap(key, f->prefix))
+		f->in_map += !bpf_map_delete_elem(f->map_fd, key);
 }
 
 static int forget_in_map(struct forgetting *f, struct tcptuned_error *err)
 {
-	int error = f->map_fd >= 0 ? tcptuned_paths_each(f->map_fd, forget_row, f) : 0;
-
-	return error ? tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
-				     "the map of paths cannot be read: %s", strerror(-error))
-		     : 0;
+	return f->map_fd >= 0 ? each_path(f->map_fd, forget_row, f, err) : 0;
 }
 
-/* In both, or where the database refuses, in neither. */
-static int forget_in_both(struct forgetting *f, struct tcptuned_pathdb *db, unsigned int *rows,
+/* If the database fails, nothing is forgotten in the map either. */
+static int forget_in_both(struct forgetting *f, struct tcptuned_pathdb *db,
 			  struct tcptuned_error *err)
 {
 	int error = tcptuned_pathdb_begin(db, err);
 
 	if (!error)
-		error = tcptuned_pathdb_forget(db, f->prefix, rows, err);
+		error = tcptuned_pathdb_forget(db, f->prefix, &f->in_file, err);
 	if (!error)
 		error = forget_in_map(f, err);
 	return error ? error : tcptuned_pathdb_commit(db, err);
 }
 
-static int removed(int error, const char *file, struct tcptuned_error *err)
+static int fail_removal(const char *file, int error, struct tcptuned_error *err)
 {
-	return error ? tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
-				     "%s is damaged and cannot be deleted: %s", file,
-				     strerror(-error))
-		     : 0;
+	return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
+			     "%s is damaged and cannot be deleted: %s", file, strerror(-error));
 }
 
-/* Of a damaged database all is forgotten, or nothing: any prefix may be in it. */
-static int forget_in_file(struct forgetting *f, const char *file, unsigned int *rows,
-			  struct tcptuned_error *err)
+/* A damaged database may contain any prefix: only all of it can be forgotten. */
+static int forget_in_file(struct forgetting *f, const char *file, struct tcptuned_error *err)
 {
 	struct tcptuned_pathdb *db = NULL;
 	int error;
@@ -400,13 +364,16 @@ static int forget_in_file(struct forgetting *f, const char *file, unsigned int *
 		return forget_in_map(f, err);
 	error = tcptuned_pathdb_open(&db, file, err);
 	if (!error)
-		error = forget_in_both(f, db, rows, err);
+		error = forget_in_both(f, db, err);
 	tcptuned_pathdb_close(db);
 	if (error != -EUCLEAN || f->prefix)
 		return error;
-	/* The map comes first: a save at the same time writes into the file that goes. */
+	/* The map comes first: a concurrent save writes into the file that is deleted then. */
 	error = forget_in_map(f, err);
-	return error ? error : removed(tcptuned_pathdb_remove(file), file, err);
+	if (error)
+		return error;
+	error = tcptuned_pathdb_remove(file);
+	return error ? fail_removal(file, error, err) : 0;
 }
 
 int tcptuned_paths_forget(const struct tcptuned_kernel *kernel, const char *directory,
@@ -414,7 +381,6 @@ int tcptuned_paths_forget(const struct tcptuned_kernel *kernel, const char *dire
 {
 	struct forgetting f = { .map_fd = kernel ? kernel->map_fd[TCPTUNED_MAP_PATHS] : -1 };
 	struct tcptuned_path_key key;
-	unsigned int rows = 0;
 	char file[FILE_TEXT];
 	int error;
 
@@ -434,11 +400,12 @@ int tcptuned_paths_forget(const struct tcptuned_kernel *kernel, const char *dire
 				     "use the tcptuned that loaded them",
 				     kernel->pin_dir);
 	snprintf(file, sizeof(file), "%s/paths.db", directory);
-	error = forget_in_file(&f, file, &rows, err);
-	*ret_count = rows > f.count ? rows : f.count;
+	error = forget_in_file(&f, file, err);
+	*ret_count = MAX(f.in_file, f.in_map);
 	if (error || f.prefix)
 		return error;
-	return removed(tcptuned_pathdb_remove_damaged(file), file, err);
+	error = tcptuned_pathdb_remove_damaged(file);
+	return error ? fail_removal(file, error, err) : 0;
 }
 
 int tcptuned_daemon_forget_paths(const struct tcptuned_config *config, const char *prefix,
@@ -462,7 +429,9 @@ int tcptuned_daemon_forget_paths(const struct tcptuned_config *config, const cha
 	return error;
 }
 
-/* The kernel tells it of a socket's network namespace, since 5.14. */
+/* ---- creation and destruction --------------------------------------------------------- */
+
+/* The cookie of the daemon's network namespace; 0 before Linux 5.14. */
 static __u64 own_netns_cookie(void)
 {
 	_cleanup_close_ int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -473,8 +442,6 @@ static __u64 own_netns_cookie(void)
 		return 0;
 	return cookie;
 }
-
-/* ---- making and unmaking -------------------------------------------------------------- */
 
 int tcptuned_paths_new(struct tcptuned_paths **ret, const struct tcptuned_kernel *kernel,
 		       const char *directory)
@@ -488,9 +455,10 @@ int tcptuned_paths_new(struct tcptuned_paths **ret, const struct tcptuned_kernel
 	if (!stat("/proc/self/ns/net", &netns))
 		paths->own_netns = (__u32)netns.st_ino;
 	paths->own_cookie = own_netns_cookie();
-	snprintf(paths->directory, sizeof(paths->directory), "%s", directory ? directory : "");
-	if (directory)
+	if (directory) {
+		snprintf(paths->directory, sizeof(paths->directory), "%s", directory);
 		snprintf(paths->file, sizeof(paths->file), "%s/paths.db", paths->directory);
+	}
 	*ret = paths;
 	return 0;
 }

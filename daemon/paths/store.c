@@ -3,21 +3,23 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <sqlite3.h>
 
+#include <tcptuned/abi/policy.h>
+
 #include "util/cleanup.h"
 
 #define SCHEMA_VERSION 1
-#define BUSY_MS	       2000 /* for whoever else has it open: --forget-paths, a person */
+#define BUSY_MS	       2000 /* to wait for another process that has locked the database */
 #define BOOT_TEXT      64
-#define DAMAGED	       TCPTUNED_PATHDB_DAMAGED
 
 struct tcptuned_pathdb {
 	sqlite3 *db;
@@ -26,25 +28,41 @@ struct tcptuned_pathdb {
 	char boot[BOOT_TEXT]; /* the kernel's id of this boot */
 };
 
+/* The columns of numbers. X(column, field of struct tcptuned_path, largest valid value) */
+#define COLUMNS(X)                                             \
+	X(updated, updated_s, INT64_MAX / 2)                   \
+	X(min_rtt_us, min_rtt_us, RIGHTSIZE_RTT_MAX_US)        \
+	X(received_per_rtt, rcv_per_rtt, RIGHTSIZE_WINDOW_MAX) \
+	X(sent_per_rtt, snd_per_rtt, RIGHTSIZE_WINDOW_MAX)     \
+	X(max_window, max_window, RIGHTSIZE_WINDOW_MAX)        \
+	X(max_window_updated, max_window_s, INT64_MAX / 2)     \
+	X(segments_sent, sent, PATH_COUNT_MAX)                 \
+	X(segments_retransmitted, retransmitted, PATH_COUNT_MAX) \
+	X(connections, connections, UINT32_MAX)                \
+	X(slow, slow, 1)                                       \
+	X(netns, netns, UINT32_MAX)
+
+#define DECLARATION(column, ...) ", " #column " INTEGER NOT NULL"
+#define NAME(column, ...)	 ", " #column
+#define PARAMETER(...)		 ",?"
+
 /*
- * boot: '' for the daemon's own network namespace, which is the same after every boot; else of
- * the boot in which the namespace has that cookie. netns is its inode number, for people.
+ * cookie identifies a network namespace until the next boot, whose id is in boot. Both are empty
+ * for the daemon's own, which is the same after every boot. netns is the inode number, for people.
  */
-#define TABLE                                                                               \
-	"CREATE TABLE IF NOT EXISTS paths ("                                                \
-	" prefix TEXT NOT NULL, cookie INTEGER NOT NULL, boot TEXT NOT NULL,"               \
-	" updated INTEGER NOT NULL, min_rtt_us INTEGER NOT NULL,"                           \
-	" received_per_rtt INTEGER NOT NULL, sent_per_rtt INTEGER NOT NULL,"                \
-	" max_window INTEGER NOT NULL, max_window_updated INTEGER NOT NULL,"                \
-	" segments_sent INTEGER NOT NULL, segments_retransmitted INTEGER NOT NULL,"         \
-	" connections INTEGER NOT NULL, slow INTEGER NOT NULL, netns INTEGER NOT NULL,"     \
-	" PRIMARY KEY (prefix, cookie, boot)) WITHOUT ROWID;"
+static const char schema[] =
+	"BEGIN IMMEDIATE;"
+	"CREATE TABLE IF NOT EXISTS paths"
+	" (prefix TEXT NOT NULL, cookie INTEGER NOT NULL, boot TEXT NOT NULL" COLUMNS(DECLARATION)
+	", PRIMARY KEY (prefix, cookie, boot)) WITHOUT ROWID;"
+	"PRAGMA user_version = 1; COMMIT;";
 
-static const char schema[] = "BEGIN IMMEDIATE;" TABLE "PRAGMA user_version = 1; COMMIT;";
+static const char insert[] = "INSERT OR REPLACE INTO paths (prefix, cookie, boot" COLUMNS(NAME)
+			     ") VALUES (?,?,?" COLUMNS(PARAMETER) ")";
 
-#define COLUMNS                                                                             \
-	"prefix, cookie, updated, min_rtt_us, received_per_rtt, sent_per_rtt, max_window, " \
-	"max_window_updated, segments_sent, segments_retransmitted, connections, slow, netns"
+static const char select_rows[] =
+	"SELECT prefix, cookie" COLUMNS(NAME) " FROM paths"
+	" WHERE (boot = '' AND cookie = 0) OR boot = ?1 ORDER BY updated";
 
 static void finalizep(sqlite3_stmt **stmt)
 {
@@ -77,17 +95,6 @@ static int prepare(struct tcptuned_pathdb *db, const char *sql, sqlite3_stmt **r
 
 /* ---- prefixes ------------------------------------------------------------------------- */
 
-/* Clear what is behind the prefix. */
-static void mask(struct tcptuned_path_key *key)
-{
-	__u32 words[4];
-
-	memcpy(words, key->prefix, sizeof(words));
-	for (__u32 i = 0; i < 4; i++)
-		words[i] &= htonl(path_mask(key->prefix_len, i));
-	memcpy(key->prefix, words, sizeof(words));
-}
-
 void tcptuned_path_key_of(const struct tcptuned_prefix *prefix, struct tcptuned_path_key *ret)
 {
 	memset(ret, 0, sizeof(*ret));
@@ -108,26 +115,17 @@ int tcptuned_path_key_parse(const char *text, struct tcptuned_path_key *ret)
 
 void tcptuned_prefix_format(const struct tcptuned_path_key *key, char ret[TCPTUNED_PREFIX_TEXT])
 {
-	char address[INET6_ADDRSTRLEN];
+	char address[INET6_ADDRSTRLEN] = "?";
 
-	if (!inet_ntop(key->family, key->prefix, address, sizeof(address)))
-		strcpy(address, "?");
+	inet_ntop(key->family, key->prefix, address, sizeof(address));
 	snprintf(ret, TCPTUNED_PREFIX_TEXT, "%s/%u", address, key->prefix_len);
 }
 
 bool tcptuned_prefix_overlap(const struct tcptuned_path_key *a,
 			     const struct tcptuned_path_key *b)
 {
-	struct tcptuned_path_key shorter = *a, other = *b;
-
-	if (a->family != b->family)
-		return false;
-	if (a->prefix_len > b->prefix_len)
-		shorter.prefix_len = b->prefix_len;
-	other.prefix_len = shorter.prefix_len;
-	mask(&shorter);
-	mask(&other);
-	return !memcmp(shorter.prefix, other.prefix, sizeof(shorter.prefix));
+	return a->family == b->family &&
+	       tcptuned_prefix_covers(a->prefix, MIN(a->prefix_len, b->prefix_len), b->prefix);
 }
 
 /* ---- opening -------------------------------------------------------------------------- */
@@ -152,7 +150,7 @@ static int check_version(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 		return fail(db, err);
 	version = sqlite3_column_int(stmt, 0);
 	sqlite3_reset(stmt);
-	if (!version) /* new, or somebody else's */
+	if (!version) /* a new file, or another program's */
 		return execute(db, schema, err);
 	if (version != SCHEMA_VERSION)
 		return tcptuned_fail(err, EUCLEAN, TCPTUNED_EXIT_INTERNAL,
@@ -161,30 +159,22 @@ static int check_version(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 	return 0;
 }
 
-static int prepare_put(struct tcptuned_pathdb *db, struct tcptuned_error *err)
+static int open_file(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 {
-	int error = prepare(db,
-			    "INSERT OR REPLACE INTO paths (" COLUMNS ", boot)"
-			    " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14)",
-			    &db->put, err);
+	int error;
 
-	/* A table of that name with other columns is none of ours. */
-	return error == -EIO && (sqlite3_errcode(db->db) & 0xff) == SQLITE_ERROR ? -EUCLEAN : error;
-}
-
-static int open_file(struct tcptuned_pathdb *db, const char *file, struct tcptuned_error *err)
-{
-	db->file = strdup(file);
-	if (!db->file)
-		return tcptuned_fail(err, EIO, TCPTUNED_EXIT_INTERNAL, "%s: no memory", file);
-	if (sqlite3_open_v2(file, &db->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL))
+	if (sqlite3_open_v2(db->file, &db->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL))
 		return fail(db, err);
 	sqlite3_busy_timeout(db->db, BUSY_MS);
-	read_boot_id(db->boot);
-	/* What is forgotten is to be gone: overwritten, not only unlinked. */
+	/* Deleted rows are overwritten: what is forgotten must not stay in the file. */
 	sqlite3_exec(db->db, "PRAGMA secure_delete = ON; PRAGMA synchronous = NORMAL", NULL, NULL,
 		     NULL);
-	return 0;
+	error = check_version(db, err);
+	if (error)
+		return error;
+	error = prepare(db, insert, &db->put, err);
+	/* SQLITE_ERROR: the table has other columns, so that it is another program's. */
+	return error && (sqlite3_errcode(db->db) & 0xff) == SQLITE_ERROR ? -EUCLEAN : error;
 }
 
 int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file,
@@ -194,21 +184,21 @@ int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file,
 	mode_t before;
 	int error;
 
-	if (!db)
-		return tcptuned_fail(err, EIO, TCPTUNED_EXIT_INTERNAL, "%s: no memory", file);
-	before = umask(077); /* whom this host talks to is nobody else's business */
-	error = open_file(db, file, err);
-	if (!error)
-		error = check_version(db, err);
-	if (!error)
-		error = prepare_put(db, err);
-	umask(before);
-	if (error) {
-		tcptuned_pathdb_close(db);
-		return error;
+	if (db)
+		db->file = strdup(file);
+	if (!db || !db->file) {
+		free(db);
+		return tcptuned_fail(err, EIO, TCPTUNED_EXIT_INTERNAL, "%s: out of memory", file);
 	}
-	*ret = db;
-	return 0;
+	read_boot_id(db->boot);
+	before = umask(077); /* only root may learn with whom this host communicates */
+	error = open_file(db, err);
+	umask(before);
+	if (error)
+		tcptuned_pathdb_close(db);
+	else
+		*ret = db;
+	return error;
 }
 
 void tcptuned_pathdb_close(struct tcptuned_pathdb *db)
@@ -221,75 +211,60 @@ void tcptuned_pathdb_close(struct tcptuned_pathdb *db)
 	free(db);
 }
 
-/* ---- damaged ones --------------------------------------------------------------------- */
+/* ---- files ---------------------------------------------------------------------------- */
 
-static int unlink_beside(const char *file, const char *suffix)
+static int remove_file(const char *file, const char *suffix)
 {
-	_cleanup_free_ char *name = NULL;
+	char name[PATH_MAX];
 
-	if (asprintf(&name, "%s%s", file, suffix) < 0) {
-		name = NULL;
-		return -ENOMEM;
-	}
+	snprintf(name, sizeof(name), "%s%s", file, suffix);
 	return unlink(name) && errno != ENOENT ? -errno : 0;
 }
 
 int tcptuned_pathdb_remove_damaged(const char *file)
 {
-	return unlink_beside(file, DAMAGED);
+	return remove_file(file, TCPTUNED_PATHDB_DAMAGED);
 }
 
 int tcptuned_pathdb_remove(const char *file)
 {
-	int error = unlink_beside(file, "");
+	int error = remove_file(file, "");
 
-	return error ? error : unlink_beside(file, "-journal");
+	return error ? error : remove_file(file, "-journal");
 }
 
+/* The journal is deleted, because it would be rolled back into the next file of this name. */
 int tcptuned_pathdb_set_aside(const char *file)
 {
-	_cleanup_free_ char *name = NULL;
+	char name[PATH_MAX];
 
-	if (asprintf(&name, "%s" DAMAGED, file) < 0) {
-		name = NULL;
-		return -ENOMEM;
-	}
-	/* The journal would be rolled back into the file that comes after. */
-	return rename(file, name) ? -errno : unlink_beside(file, "-journal");
+	snprintf(name, sizeof(name), "%s" TCPTUNED_PATHDB_DAMAGED, file);
+	return rename(file, name) ? -errno : remove_file(file, "-journal");
 }
 
 /* ---- rows ----------------------------------------------------------------------------- */
 
-/* A number as it may be; what is out of range becomes the nearest that is not. */
-static __u64 column(sqlite3_stmt *stmt, int i, __u64 most)
+/* Read a number; one that is out of range becomes the nearest valid one. */
+static __u64 read_number(sqlite3_stmt *stmt, int i, __u64 max)
 {
 	sqlite3_int64 value = sqlite3_column_int64(stmt, i);
 
-	if (value < 0)
-		return 0;
-	return (__u64)value < most ? (__u64)value : most;
+	return value < 0 ? 0 : MIN((__u64)value, max);
 }
 
 static bool read_row(sqlite3_stmt *stmt, struct tcptuned_path_key *key,
 		     struct tcptuned_path *path)
 {
 	const char *prefix = (const char *)sqlite3_column_text(stmt, 0);
+	int i = 2;
 
 	if (!prefix || tcptuned_path_key_parse(prefix, key))
 		return false;
-	key->netns_cookie = column(stmt, 1, INT64_MAX);
+	key->netns_cookie = read_number(stmt, 1, INT64_MAX);
 	memset(path, 0, sizeof(*path));
-	path->updated_s = (__s64)column(stmt, 2, INT64_MAX / 2);
-	path->min_rtt_us = (__u32)column(stmt, 3, RIGHTSIZE_RTT_MAX_US);
-	path->rcv_per_rtt = (__u32)column(stmt, 4, RIGHTSIZE_WINDOW_MAX);
-	path->snd_per_rtt = (__u32)column(stmt, 5, RIGHTSIZE_WINDOW_MAX);
-	path->max_window = (__u32)column(stmt, 6, RIGHTSIZE_WINDOW_MAX);
-	path->max_window_s = (__s64)column(stmt, 7, INT64_MAX / 2);
-	path->sent = column(stmt, 8, PATH_COUNT_MAX);
-	path->retransmitted = column(stmt, 9, PATH_COUNT_MAX);
-	path->connections = (__u32)column(stmt, 10, UINT32_MAX);
-	path->slow = (__u32)column(stmt, 11, 1);
-	path->netns = (__u32)column(stmt, 12, UINT32_MAX);
+#define READ(column, field, max) path->field = (typeof(path->field))read_number(stmt, i++, max);
+	COLUMNS(READ)
+#undef READ
 	return path->connections && path->min_rtt_us;
 }
 
@@ -299,12 +274,8 @@ int tcptuned_pathdb_read(struct tcptuned_pathdb *db, tcptuned_pathdb_row row, vo
 	_cleanup_stmt_ sqlite3_stmt *stmt = NULL;
 	struct tcptuned_path_key key;
 	struct tcptuned_path path;
-	int error, step;
+	int error = prepare(db, select_rows, &stmt, err), step;
 
-	error = prepare(db,
-			"SELECT " COLUMNS " FROM paths WHERE (boot = '' AND cookie = 0) OR boot = ?1"
-			" ORDER BY updated",
-			&stmt, err);
 	if (error)
 		return error;
 	sqlite3_bind_text(stmt, 1, db->boot, -1, SQLITE_STATIC);
@@ -332,42 +303,22 @@ int tcptuned_pathdb_put(struct tcptuned_pathdb *db, const struct tcptuned_path_k
 			const struct tcptuned_path *path, struct tcptuned_error *err)
 {
 	char prefix[TCPTUNED_PREFIX_TEXT];
-	int step;
+	int i = 1, step;
 
 	tcptuned_prefix_format(key, prefix);
 	sqlite3_reset(db->put);
-	sqlite3_bind_text(db->put, 1, prefix, -1, SQLITE_TRANSIENT);
-	sqlite3_bind_int64(db->put, 2, (sqlite3_int64)key->netns_cookie);
-	sqlite3_bind_int64(db->put, 3, path->updated_s);
-	sqlite3_bind_int64(db->put, 4, path->min_rtt_us);
-	sqlite3_bind_int64(db->put, 5, path->rcv_per_rtt);
-	sqlite3_bind_int64(db->put, 6, path->snd_per_rtt);
-	sqlite3_bind_int64(db->put, 7, path->max_window);
-	sqlite3_bind_int64(db->put, 8, path->max_window_s);
-	sqlite3_bind_int64(db->put, 9, (sqlite3_int64)path->sent);
-	sqlite3_bind_int64(db->put, 10, (sqlite3_int64)path->retransmitted);
-	sqlite3_bind_int64(db->put, 11, path->connections);
-	sqlite3_bind_int64(db->put, 12, path->slow);
-	sqlite3_bind_int64(db->put, 13, path->netns);
-	sqlite3_bind_text(db->put, 14, key->netns_cookie ? db->boot : "", -1, SQLITE_STATIC);
+	sqlite3_bind_text(db->put, i++, prefix, -1, SQLITE_TRANSIENT);
+	sqlite3_bind_int64(db->put, i++, (sqlite3_int64)key->netns_cookie);
+	sqlite3_bind_text(db->put, i++, key->netns_cookie ? db->boot : "", -1, SQLITE_STATIC);
+#define BIND(column, field, max) sqlite3_bind_int64(db->put, i++, (sqlite3_int64)path->field);
+	COLUMNS(BIND)
+#undef BIND
 	step = sqlite3_step(db->put);
 	sqlite3_reset(db->put);
 	return step == SQLITE_DONE ? 0 : fail(db, err);
 }
 
-/* ---- forgetting ----------------------------------------------------------------------- */
-
-static int forget_all(struct tcptuned_pathdb *db, unsigned int *ret_count,
-		      struct tcptuned_error *err)
-{
-	int error = execute(db, "DELETE FROM paths", err);
-
-	if (!error)
-		*ret_count = (unsigned int)sqlite3_changes(db->db);
-	return error;
-}
-
-/* SQL's view of tcptuned_prefix_overlap(): overlaps(prefix), the other one is the context. */
+/* The SQL function overlaps(prefix): tcptuned_prefix_overlap() with the prefix to be forgotten. */
 static void sql_overlaps(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
 	const char *text = (const char *)sqlite3_value_text(argv[0]);
@@ -380,19 +331,15 @@ static void sql_overlaps(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 int tcptuned_pathdb_forget(struct tcptuned_pathdb *db, const struct tcptuned_path_key *prefix,
 			   unsigned int *ret_count, struct tcptuned_error *err)
 {
-	struct tcptuned_path_key copy;
 	int error;
 
 	*ret_count = 0;
-	if (!prefix)
-		return forget_all(db, ret_count, err);
-	copy = *prefix;
-	if (sqlite3_create_function(db->db, "overlaps", 1, SQLITE_UTF8, &copy, sql_overlaps, NULL,
-				    NULL))
+	if (prefix && sqlite3_create_function(db->db, "overlaps", 1, SQLITE_UTF8, (void *)prefix,
+					      sql_overlaps, NULL, NULL))
 		return fail(db, err);
-	error = execute(db, "DELETE FROM paths WHERE overlaps(prefix)", err);
+	error = execute(db, prefix ? "DELETE FROM paths WHERE overlaps(prefix)" : "DELETE FROM paths",
+			err);
 	if (!error)
 		*ret_count = (unsigned int)sqlite3_changes(db->db);
-	sqlite3_create_function(db->db, "overlaps", 1, SQLITE_UTF8, NULL, NULL, NULL, NULL);
 	return error;
 }
