@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <fcntl.h>
+#include "metrics/bpf_stats.h"
+
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 
 #include "kern/loader.h"
-#include "metrics/bpf_stats.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 
 #define PREFIX "tcptuned_"
 
 /*
- * What the kernel puts before a value in socket storage: struct bpf_local_storage_elem fills
- * a cache line, then one pointer (bpf_local_storage.h, 6.1 to 7.2).
+ * Bytes before a value in socket storage: struct bpf_local_storage_elem, which is a cache line, and
+ * a pointer (bpf_local_storage.h, 6.1 to 7.2).
  */
 #define STORAGE_HEAD_BYTES (64 + 8)
 
-/* And once per socket, struct bpf_local_storage, if no other map needed it already. */
+/* Bytes per socket: struct bpf_local_storage, unless another map needed it before. */
 #define STORAGE_SOCKET_BYTES 168
 
-/* The sizes that kmalloc() and bpf_mem_alloc() hand out: powers of two, and 96 and 192. */
+/* The sizes that kmalloc() and bpf_mem_alloc() allocate: powers of two, 96 and 192. */
 static __u64 allocated_bytes(__u64 size)
 {
 	__u64 class = 16;
@@ -32,7 +32,7 @@ static __u64 allocated_bytes(__u64 size)
 	return class / 4 * 3 >= size && class <= 256 && class >= 128 ? class / 4 * 3 : class;
 }
 
-/* What the kernel allocates for one record in socket storage of the map @fd, or 0. */
+/* Bytes that the kernel allocates for a record in socket storage of the map @fd, or 0. */
 static __u64 storage_bytes(int fd)
 {
 	struct bpf_map_info info = {};
@@ -44,7 +44,7 @@ static __u64 storage_bytes(int fd)
 	       allocated_bytes(STORAGE_SOCKET_BYTES);
 }
 
-/* @name, since the kernel cuts its own at 15 characters; NULL: one of BI-TCP's, as the kernel has it. */
+/* @name is used because the kernel truncates its own; NULL: a program of BI-TCP, whose are short. */
 static void read_program(struct tcptuned_bpfstats *stats, const char *name, int fd)
 {
 	struct tcptuned_program_stats *program = &stats->programs[stats->programs_len];
@@ -64,13 +64,11 @@ static void read_program(struct tcptuned_bpfstats *stats, const char *name, int 
 	stats->programs_len++;
 }
 
-static bool sysctl_enabled(void)
+static bool statistics_enabled(void)
 {
-	_cleanup_close_ int fd =
-		open("/proc/sys/kernel/bpf_stats_enabled", O_RDONLY | O_CLOEXEC);
-	char digit = '0';
+	_cleanup_fclose_ FILE *file = fopen("/proc/sys/kernel/bpf_stats_enabled", "re");
 
-	return fd >= 0 && read(fd, &digit, 1) == 1 && digit != '0';
+	return file && fgetc(file) == '1';
 }
 
 void tcptuned_bpfstats_read(struct tcptuned_bpfstats *stats, const struct tcptuned_kernel *kernel)
@@ -78,7 +76,7 @@ void tcptuned_bpfstats_read(struct tcptuned_bpfstats *stats, const struct tcptun
 	unsigned int i;
 
 	memset(stats, 0, sizeof(*stats));
-	stats->enabled = sysctl_enabled();
+	stats->enabled = statistics_enabled();
 	for (i = 0; i < TCPTUNED_PROGS; i++)
 		read_program(stats, tcptuned_prog_name(i), kernel->prog_fd[i]);
 	stats->storage_bytes = storage_bytes(kernel->map_fd[TCPTUNED_MAP_FLOWS]);
@@ -88,11 +86,9 @@ void tcptuned_process_stats_read(struct tcptuned_process_stats *stats)
 {
 	_cleanup_fclose_ FILE *file = fopen("/proc/self/statm", "re");
 	unsigned long long resident_pages;
-	struct timespec cpu;
 
 	memset(stats, 0, sizeof(*stats));
 	if (file && fscanf(file, "%*s %llu", &resident_pages) == 1)
 		stats->resident_bytes = resident_pages * (__u64)sysconf(_SC_PAGESIZE);
-	if (!clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu))
-		stats->cpu_ns = (__u64)cpu.tv_sec * 1000000000 + (__u64)cpu.tv_nsec;
+	stats->cpu_ns = tcptuned_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }

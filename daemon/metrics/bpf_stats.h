@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What tcptuned itself costs: its programs' run time, its records' memory, the daemon's own. */
+/* What tcptuned itself costs: run time of its programs, memory of its records and of the daemon. */
 #ifndef TCPTUNED_METRICS_BPF_STATS_H
 #define TCPTUNED_METRICS_BPF_STATS_H
 
@@ -10,8 +10,8 @@
 
 struct tcptuned_program_stats {
 	char name[32];
-	__u32 verified_insns; /* that the verifier walked; 0 before Linux 5.16 */
-	__u64 runs;	      /* only while the kernel's statistics are on */
+	__u32 verified_insns; /* processed by the verifier; 0 before Linux 5.16 */
+	__u64 runs;	      /* counted while the kernel's statistics are enabled */
 	__u64 run_time_ns;
 };
 
@@ -27,10 +27,10 @@ struct tcptuned_process_stats {
 	__u64 cpu_ns; /* user and system */
 };
 
-/* Ask the kernel about every program of @kernel, and the size of a record. What cannot be had stays 0. */
+/* Read the statistics of the programs of @kernel, and the size of a record. 0: unknown. */
 void tcptuned_bpfstats_read(struct tcptuned_bpfstats *stats, const struct tcptuned_kernel *kernel);
 
-/* This process. What cannot be had stays 0. */
+/* Read those of this process. 0: unknown. */
 void tcptuned_process_stats_read(struct tcptuned_process_stats *stats);
 
 #endif

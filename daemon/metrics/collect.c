@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "metrics/collect.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -8,19 +10,15 @@
 
 #include "flows/scan.h"
 #include "kern/totals.h"
-#include "metrics/collect.h"
 #include "metrics/metrics.h"
-#include "util/cleanup.h"
 #include "util/clock.h"
 
 struct tcptuned_scrape {
 	struct tcptuned_scrape_options options;
 	struct utsname host;
-	struct tcptuned_filter own_netns; /* lets only its connections through */
+	struct tcptuned_filter own_netns; /* selects connections of the own namespace */
 	struct tcptuned_snapshot snap;
 };
-
-/* --- reading ----------------------------------------------------------------------------- */
 
 static bool read_budget(struct tcptuned_scrape *scrape)
 {
@@ -30,7 +28,7 @@ static bool read_budget(struct tcptuned_scrape *scrape)
 	return fd >= 0 && !bpf_map_lookup_elem(fd, &zero, &scrape->snap.budget);
 }
 
-/* Those in force, in the order of the configuration. */
+/* Read the policies in force, in the order of the configuration. */
 static void read_policies(struct tcptuned_scrape *scrape)
 {
 	const struct tcptuned_kernel *kernel = scrape->options.kernel;
@@ -82,8 +80,6 @@ void tcptuned_scrape_print(void *ctx, struct tcptuned_buf *out)
 	scrape->snap.scrapes++;
 }
 
-/* --- making and unmaking ----------------------------------------------------------------- */
-
 int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max)
 {
 	struct tcptuned_flows flows;
@@ -105,18 +101,18 @@ void tcptuned_scrape_count_reload(struct tcptuned_scrape *scrape, bool taken)
 int tcptuned_scrape_new(struct tcptuned_scrape **ret,
 			const struct tcptuned_scrape_options *options)
 {
-	__attribute__((cleanup(tcptuned_scrape_freep))) struct tcptuned_scrape *scrape =
-		calloc(1, sizeof(*scrape));
+	struct tcptuned_scrape *scrape;
 	struct stat netns;
 
-	if (!scrape)
-		return -ENOMEM;
-	scrape->options = *options;
 	if (stat("/proc/self/ns/net", &netns))
 		return -errno;
-	scrape->own_netns.netns = (__u32)netns.st_ino;
-	if (tcptuned_scrape_configure(scrape, options->flows_max))
+	scrape = calloc(1, sizeof(*scrape));
+	if (!scrape || tcptuned_scrape_configure(scrape, options->flows_max)) {
+		free(scrape);
 		return -ENOMEM;
+	}
+	scrape->options = *options;
+	scrape->own_netns.netns = (__u32)netns.st_ino;
 	uname(&scrape->host);
 	scrape->snap.version = options->version;
 	scrape->snap.kernel_release = scrape->host.release;
@@ -124,7 +120,6 @@ int tcptuned_scrape_new(struct tcptuned_scrape **ret,
 	scrape->snap.policy_ctx = options->policy_ctx;
 	scrape->snap.start_time_us = tcptuned_clock_ns(CLOCK_REALTIME) / 1000;
 	*ret = scrape;
-	scrape = NULL;
 	return 0;
 }
 
@@ -134,9 +129,4 @@ void tcptuned_scrape_free(struct tcptuned_scrape *scrape)
 		return;
 	tcptuned_flows_free(&scrape->snap.flows);
 	free(scrape);
-}
-
-void tcptuned_scrape_freep(struct tcptuned_scrape **scrape)
-{
-	tcptuned_scrape_free(*scrape);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a scrape reads: from the kernel, and from the rest of the daemon. */
+/* Collects what a scrape shows, from the kernel and from the rest of the daemon. */
 #ifndef TCPTUNED_METRICS_COLLECT_H
 #define TCPTUNED_METRICS_COLLECT_H
 
@@ -13,39 +13,35 @@
 
 struct tcptuned_scrape;
 
+/* What the pointers refer to has to outlive the scrape object, and may change at any time. */
 struct tcptuned_scrape_options {
-	const struct tcptuned_kernel *kernel; /* has to outlive the scrape object */
-	struct tcptuned_paths *paths;	      /* so has this; or NULL */
-	__u32 flows_max;		      /* flows shown one by one */
+	const struct tcptuned_kernel *kernel;
+	struct tcptuned_paths *paths; /* or NULL */
+	__u32 flows_max;	      /* number of connections that are shown one by one */
 	const char *version;
-	/* The name of policy @key, or NULL where it is gone; may be NULL. */
+	/* Returns the name of policy @key, or NULL if it no longer exists. May be NULL. */
 	const char *(*policy_name)(void *ctx, __u32 key);
 	void *policy_ctx;
-	/* Of policies: not there, or not to be seen. Outlives, too, and may change at any time. */
-	const unsigned int *cgroups_missing;
-	const struct tcptuned_config_trouble *trouble; /* so, too */
+	const unsigned int *cgroups_missing; /* of policies: nonexistent, or not visible */
+	const struct tcptuned_config_trouble *trouble;
 };
 
 /*
- * The network namespace of the caller is the one whose connections are shown one by one. Returns 0
- * or a negative errno.
+ * Connections of the caller's network namespace will be shown one by one. Returns 0 or a negative
+ * errno.
  */
 int tcptuned_scrape_new(struct tcptuned_scrape **ret,
 			const struct tcptuned_scrape_options *options);
 
 void tcptuned_scrape_free(struct tcptuned_scrape *scrape);
-void tcptuned_scrape_freep(struct tcptuned_scrape **scrape);
 
-/*
- * After a reload of the configuration. Returns 0, or -ENOMEM, and then as many flows are shown as
- * before.
- */
+/* Change the number of connections. Returns 0, or -ENOMEM, and then it stays as it was. */
 int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max);
 
 /* Count a reload of the configuration. */
 void tcptuned_scrape_count_reload(struct tcptuned_scrape *scrape, bool taken);
 
-/* Read everything and write it to @out. For tcptuned_http_start(), with the scrape object. */
+/* Read everything and write it to @out. @scrape has no type, for struct tcptuned_http_options. */
 void tcptuned_scrape_print(void *scrape, struct tcptuned_buf *out);
 
 #endif

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "metrics/http.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -8,17 +10,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <sys/socket.h>
 
 #include <microhttpd.h>
 
-#include "metrics/http.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 
 #define CONNECTIONS_MAX	  64 /* at a time; others wait in the kernel's queue */
 #define IDLE_TIMEOUT_S	  5
-#define CONNECTION_MEMORY (16u << 10) /* for a request: its line and headers */
+#define CONNECTION_MEMORY (16u << 10) /* for the line and headers of a request */
 #define BODY_MAX_BYTES	  (16u << 20)
 #define KEPT_MS		  1000
 #define PLAIN_TEXT	  "text/plain; charset=utf-8"
@@ -27,34 +29,31 @@ struct tcptuned_http {
 	struct MHD_Daemon *mhd;
 	struct tcptuned_http_options options;
 	unsigned int port;
-	bool elsewhere; /* the address was not one of this host */
+	bool elsewhere;		   /* the host did not have the address */
 	struct MHD_Response *kept; /* of /metrics; NULL: none */
 	uint64_t kept_since_ms;
 };
 
-/* --- the listening socket ---------------------------------------------------------------- */
+/* ---- the listening socket --------------------------------------------------------------- */
 
 /*
- * An address that the host does not have may be one that it does not have yet: of DHCP, or one
- * that IPv6 still looks for elsewhere. It is listened on once it is there (ip(7), IP_FREEBIND).
+ * Bind to an address even if the host does not have it: DHCP may assign it later, or IPv6 may
+ * still check that it is unique. It is served as soon as it exists (ip(7), IP_FREEBIND).
  */
 static int bind_to(int fd, const struct addrinfo *address, bool *ret_elsewhere)
 {
-	bool six = address->ai_family == AF_INET6;
 	int on = 1;
 
 	*ret_elsewhere = false;
 	if (!bind(fd, address->ai_addr, address->ai_addrlen))
 		return 0;
-	if (errno != EADDRNOTAVAIL ||
-	    setsockopt(fd, six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_FREEBIND : IP_FREEBIND,
-		       &on, sizeof(on)))
+	if (errno != EADDRNOTAVAIL || setsockopt(fd, IPPROTO_IP, IP_FREEBIND, &on, sizeof(on)))
 		return -1;
 	*ret_elsewhere = true;
 	return bind(fd, address->ai_addr, address->ai_addrlen);
 }
 
-static int listen_at(const struct addrinfo *address, bool *ret_elsewhere)
+static int listen_on(const struct addrinfo *address, bool *ret_elsewhere)
 {
 	_cleanup_close_ int fd = socket(address->ai_family,
 					SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
@@ -62,9 +61,9 @@ static int listen_at(const struct addrinfo *address, bool *ret_elsewhere)
 
 	if (fd < 0)
 		return -errno;
-	/* So that a restart need not wait for old connections of ours to be forgotten. */
+	/* A restart does not wait for connections in TIME-WAIT. */
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	/* "::" is every address, whatever net.ipv6.bindv6only says. */
+	/* "::" includes IPv4, whatever net.ipv6.bindv6only says. */
 	if (address->ai_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
 	if (bind_to(fd, address, ret_elsewhere) || listen(fd, SOMAXCONN))
@@ -75,8 +74,8 @@ static int listen_at(const struct addrinfo *address, bool *ret_elsewhere)
 static int open_listener(const struct tcptuned_http_options *options, bool *ret_elsewhere,
 			 struct tcptuned_error *error)
 {
-	const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
-				       .ai_socktype = SOCK_STREAM};
+	const struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
+					.ai_socktype = SOCK_STREAM };
 	struct addrinfo *address;
 	char port[12];
 	int fd;
@@ -87,7 +86,7 @@ static int open_listener(const struct tcptuned_http_options *options, bool *ret_
 				     "metrics: \"%s\" port %u is no numeric IPv4 or IPv6 address "
 				     "and port; correct address= and port= in [metrics]",
 				     options->address, options->port);
-	fd = listen_at(address, ret_elsewhere);
+	fd = listen_on(address, ret_elsewhere);
 	freeaddrinfo(address);
 	if (fd < 0)
 		return tcptuned_fail(error, -fd,
@@ -100,7 +99,7 @@ static int open_listener(const struct tcptuned_http_options *options, bool *ret_
 	return fd;
 }
 
-/* A socket that systemd opened: does it listen for TCP connections? */
+/* Check that a socket from systemd listens for TCP connections. */
 static int adopt_listener(int fd, struct tcptuned_error *error)
 {
 	int listening = 0, type = 0;
@@ -115,28 +114,25 @@ static int adopt_listener(int fd, struct tcptuned_error *error)
 	if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) || fcntl(fd, F_SETFD, FD_CLOEXEC))
 		return tcptuned_fail(error, errno, TCPTUNED_EXIT_INTERNAL, "metrics: %s",
 				     strerror(errno));
-	return 0;
+	return fd;
 }
 
 static unsigned int port_of(int fd)
 {
-	struct sockaddr_storage address;
+	struct sockaddr_in6 address; /* that of IPv4 is smaller, and has the port in the same place */
 	socklen_t len = sizeof(address);
 
-	if (getsockname(fd, (struct sockaddr *)&address, &len))
-		return 0;
-	/* The port is at the same place in both. */
-	return ntohs(((struct sockaddr_in *)&address)->sin_port);
+	return getsockname(fd, (struct sockaddr *)&address, &len) ? 0 : ntohs(address.sin6_port);
 }
 
-/* --- answers ----------------------------------------------------------------------------- */
+/* ---- answers ---------------------------------------------------------------------------- */
 
 static void add_headers(struct MHD_Response *response, const char *content_type)
 {
 	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, content_type);
 	MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
 	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-	/* One request per connection, so that between scrapes no client holds one of the few. */
+	/* A client between two scrapes must not occupy one of the few connections. */
 	MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
 }
 
@@ -157,7 +153,7 @@ static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned int
 	return result;
 }
 
-/* Whoever is being sent the answer that is kept keeps a reference to it. */
+/* Connections to which the answer is still being sent hold their own references. */
 void tcptuned_http_renew(struct tcptuned_http *http)
 {
 	if (http->kept)
@@ -194,13 +190,13 @@ static enum MHD_Result send_metrics(struct tcptuned_http *http, struct MHD_Conne
 		print_metrics(http);
 	if (!http->kept)
 		return send_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, PLAIN_TEXT,
-				 "Too much for one answer, or out of memory; metrics.flows in "
-				 "tcptuned.conf says how many connections are shown.\n");
+				 "The answer is too large, or memory is short; metrics.flows in "
+				 "tcptuned.conf limits the number of connections.\n");
 	return MHD_queue_response(connection, MHD_HTTP_OK, http->kept);
 }
 
-/* Called by the library as soon as the headers are read; a body that follows is not read. */
-static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, const char *path,
+/* The library calls this after it has read the headers. A body is not read. */
+static enum MHD_Result answer(void *http, struct MHD_Connection *connection, const char *path,
 			      const char *method, const char *version, const char *upload,
 			      size_t *upload_len, void **request_context)
 {
@@ -208,7 +204,7 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, cons
 		return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, PLAIN_TEXT,
 				 "Only GET and HEAD.\n");
 	if (!strcmp(path, "/metrics"))
-		return send_metrics(cls, connection);
+		return send_metrics(http, connection);
 	if (!strcmp(path, "/"))
 		return send_text(connection, MHD_HTTP_OK, "text/html; charset=utf-8",
 				 "<!DOCTYPE html>\n<html lang=\"en\"><title>tcptuned</title>"
@@ -217,30 +213,29 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, cons
 	return send_text(connection, MHD_HTTP_NOT_FOUND, PLAIN_TEXT, "There is /metrics.\n");
 }
 
-/* --- start, run, stop -------------------------------------------------------------------- */
+/* ---- start, run, stop ------------------------------------------------------------------- */
 
 int tcptuned_http_start(struct tcptuned_http **ret, const struct tcptuned_http_options *options,
 			struct tcptuned_error *error)
 {
-	__attribute__((cleanup(tcptuned_http_stopp))) struct tcptuned_http *http = NULL;
 	_cleanup_close_ int listen_fd = options->listen_fd;
+	_cleanup_free_ struct tcptuned_http *http = calloc(1, sizeof(*http));
 	bool elsewhere = false;
-	int err;
+	int fd;
 
 	if (listen_fd < 0)
-		err = listen_fd = open_listener(options, &elsewhere, error);
+		fd = listen_fd = open_listener(options, &elsewhere, error);
 	else
-		err = adopt_listener(listen_fd, error);
-	if (err < 0)
-		return err;
-	http = calloc(1, sizeof(*http));
+		fd = adopt_listener(listen_fd, error);
+	if (fd < 0)
+		return fd;
 	if (http) {
 		http->options = *options;
-		http->port = port_of(listen_fd);
+		http->port = port_of(fd);
 		http->elsewhere = elsewhere;
 		http->mhd = MHD_start_daemon(
-			MHD_USE_EPOLL, 0, NULL, NULL, answer, http, MHD_OPTION_LISTEN_SOCKET,
-			listen_fd, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
+			MHD_USE_EPOLL, 0, NULL, NULL, answer, http, MHD_OPTION_LISTEN_SOCKET, fd,
+			MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
 			MHD_OPTION_CONNECTION_TIMEOUT, IDLE_TIMEOUT_S,
 			MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
 			MHD_OPTION_END);
@@ -273,14 +268,12 @@ int tcptuned_http_timeout_ms(const struct tcptuned_http *http)
 {
 	MHD_UNSIGNED_LONG_LONG ms;
 
-	if (MHD_get_timeout(http->mhd, &ms) != MHD_YES)
-		return -1;
-	return ms < INT_MAX ? (int)ms : INT_MAX;
+	return MHD_get_timeout(http->mhd, &ms) == MHD_YES ? (int)MIN(ms, INT_MAX) : -1;
 }
 
 void tcptuned_http_run(struct tcptuned_http *http)
 {
-	/* A second time: after one of the last connections ended, the library listens again then. */
+	/* After one of the last connections ended, only a second call listens again. */
 	MHD_run(http->mhd);
 	MHD_run(http->mhd);
 }
@@ -289,14 +282,8 @@ void tcptuned_http_stop(struct tcptuned_http *http)
 {
 	if (!http)
 		return;
-	/* Closes the listening socket, but does not shut it down: systemd holds it as well. */
-	if (http->mhd)
-		MHD_stop_daemon(http->mhd);
+	/* The listening socket is closed but not shut down, because systemd holds it, too. */
+	MHD_stop_daemon(http->mhd);
 	tcptuned_http_renew(http);
 	free(http);
-}
-
-void tcptuned_http_stopp(struct tcptuned_http **http)
-{
-	tcptuned_http_stop(*http);
 }

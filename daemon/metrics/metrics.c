@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What /metrics shows. The names follow the practice of Prometheus: base units, "_total" for
- * counters. The tables list the families, and the functions walk the tables.
+ * What /metrics shows. Names follow Prometheus' conventions: base units, "_total" for counters. The
+ * tables list the families, and functions walk the tables.
  */
+#include "metrics/metrics.h"
+
 #include <errno.h>
-#include <inttypes.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
 
 #include "flows/names.h"
-#include "metrics/metrics.h"
 #include "metrics/prom.h"
 #include "util/array.h"
 
-#define RECEIVE "direction=\"receive\""
-#define SEND	"direction=\"send\""
-
-/* The name of policy @key, also where the policy is gone. */
+/* The name of policy @key, even if the policy no longer exists. */
 static const char *policy_name(const struct tcptuned_snapshot *snap, __u32 key)
 {
 	const char *name = snap->policy_name ? snap->policy_name(snap->policy_ctx, key) : NULL;
@@ -27,209 +25,260 @@ static const char *policy_name(const struct tcptuned_snapshot *snap, __u32 key)
 	return name ? name : TCPTUNED_POLICY_GONE(key);
 }
 
-/* --- totals of the host ------------------------------------------------------------------ */
+/* ---- samples that are in the snapshot --------------------------------------------------- */
 
-/* Neighbours of one name are one family. */
-static const struct {
-	enum tcptuned_counter id;
+/* A sample of a number in a structure. Adjacent rows of one name are one family. */
+struct row {
 	const char *name;
-	const char *labels;
-	const char *help;
-} counters[] = {
-	{TCPTUNED_C_CLAIMED_ACTIVE, "tcptuned_connections_claimed_total", "opened=\"here\"",
-	 "Connections that a policy took, by who opened them."},
-	{TCPTUNED_C_CLAIMED_PASSIVE, "tcptuned_connections_claimed_total", "opened=\"peer\"",
-	 NULL},
-	{TCPTUNED_C_CLAIMED_OPEN, "tcptuned_connections_claimed_total", "opened=\"before\"",
-	 NULL},
-	{TCPTUNED_C_ADOPT_FAILED, "tcptuned_adoption_failures_total", "",
-	 "Sockets open before the start that were left alone for lack of memory, or because the "
-	 "kernel refused or is too old."},
-	{TCPTUNED_C_CLOSED, "tcptuned_connections_closed_total", "",
-	 "Claimed connections that ended."},
-	{TCPTUNED_C_CALLBACKS_AGAIN, "tcptuned_callbacks_restored_total", "",
-	 "Times that a connection's callbacks had to be asked for again, because another sockops "
-	 "program had put its own in their place."},
-	{TCPTUNED_C_STORAGE_FAILED, "tcptuned_connections_unrecorded_total", "",
-	 "Connections left to the kernel because there was no memory for a record."},
-	{TCPTUNED_C_CC_SET, "tcptuned_congestion_control_choices_total", "choice=\"set\"",
-	 "Connections by what became of the policy's congestion control: set, kept as the "
-	 "application or a route had chosen, or refused by the kernel."},
-	{TCPTUNED_C_CC_KEPT, "tcptuned_congestion_control_choices_total", "choice=\"kept\"",
-	 NULL},
-	{TCPTUNED_C_CC_FAILED, "tcptuned_congestion_control_choices_total",
-	 "choice=\"refused\"", NULL},
-	{TCPTUNED_C_RCVBUF_OVERRIDDEN, "tcptuned_buffer_requests_overridden_total",
-	 "option=\"SO_RCVBUF\"",
-	 "Requests of applications for a fixed buffer that were overridden; in a dry run, counted "
-	 "only."},
-	{TCPTUNED_C_SNDBUF_OVERRIDDEN, "tcptuned_buffer_requests_overridden_total",
-	 "option=\"SO_SNDBUF\"", NULL},
-#define BOTH_DIRECTIONS(what, name, help)                               \
-	{TCPTUNED_C_RCV_##what, name, RECEIVE, help},   \
-	{                                                               \
-		TCPTUNED_C_SND_##what, name, SEND, NULL \
-	}
-	BOTH_DIRECTIONS(ROUNDS, "tcptuned_rightsize_rounds_total",
-			"Round trips measured by right-sizing."),
-	BOTH_DIRECTIONS(GROWS, "tcptuned_rightsize_grows_total", "Windows made larger."),
-	BOTH_DIRECTIONS(SHRINKS, "tcptuned_rightsize_shrinks_total", "Windows made smaller."),
-	BOTH_DIRECTIONS(CAPS, "tcptuned_rightsize_caps_total",
-			"Decisions that the largest window allowed held back."),
-	BOTH_DIRECTIONS(TESTS, "tcptuned_rightsize_tests_total",
-			"Smaller windows tried, to see whether a queue is the connection's own."),
-	BOTH_DIRECTIONS(FAILED, "tcptuned_rightsize_failures_total",
-			"Changes of a buffer or window that the kernel refused."),
-	BOTH_DIRECTIONS(BUDGET, "tcptuned_budget_refusals_total",
-			"Decisions that the memory budget, or TCP's memory as a whole, held back."),
-	{TCPTUNED_C_MEMORY_SHORT, "tcptuned_memory_short_total", "",
-	 "Decisions that were held back because TCP as a whole, or the connection's control group, "
-	 "ran short of memory."},
-	{TCPTUNED_C_BYTES_RECEIVED, "tcptuned_closed_connections_received_bytes_total", "",
-	 "Bytes received by claimed connections that ended."},
-	{TCPTUNED_C_BYTES_ACKED, "tcptuned_closed_connections_acked_bytes_total", "",
-	 "Bytes sent and acknowledged on claimed connections that ended."},
-	{TCPTUNED_C_SEGMENTS_SENT, "tcptuned_closed_connections_sent_segments_total", "",
-	 "Segments sent by claimed connections that ended."},
-	{TCPTUNED_C_RETRANSMITS, "tcptuned_closed_connections_retransmitted_segments_total", "",
-	 "Segments retransmitted by claimed connections that ended."},
-	{TCPTUNED_C_EVENTS_LOST, "tcptuned_events_lost_total", "",
-	 "Events that nobody read fast enough, while somebody listened."},
-	{TCPTUNED_C_PATH_LEARNED, "tcptuned_paths_learned_total", "result=\"stored\"",
-	 "Connections whose measurements were added to what is known of a path."},
-	{TCPTUNED_C_PATH_FAILED, "tcptuned_paths_learned_total", "result=\"failed\"", NULL},
-	{TCPTUNED_C_PATH_SEEDS, "tcptuned_paths_seeds_total", "",
-	 "Connections that began with what is known of their path."},
+	const char *label, *label_value; /* NULL: none */
+	size_t offset, size;
+	unsigned int unit; /* enum tcptuned_unit, and perhaps OPTIONAL */
+	const char *help;  /* NULL: as in the row before */
 };
 
-static void print_counters(struct tcptuned_buf *out, const struct tcptuned_totals *totals)
-{
-	struct family family = {};
-	size_t i;
+#define OPTIONAL 0x10 /* 0 means that the value is unknown: there is no sample */
 
-	for (i = 0; i < ARRAY_SIZE(counters); i++) {
-		if (counters[i].help)
-			family = (struct family){counters[i].name, COUNTER, counters[i].help,
-						 false};
-		tcptuned_sample(out, &family, counters[i].labels, totals->counter[counters[i].id],
-				PLAIN);
-	}
+#define FIELD(type, field)   offsetof(struct type, field), sizeof(((struct type *)0)->field)
+#define SNAPSHOT(field)	     FIELD(tcptuned_snapshot, field)
+#define COUNTER(id)	     SNAPSHOT(totals.counter[TCPTUNED_C_##id])
+#define NO_LABEL	     NULL, NULL
+#define RECEIVE		     "direction", "receive"
+#define SEND		     "direction", "send"
+
+static __u64 read_field(const struct row *row, const void *structure)
+{
+	const void *field = (const char *)structure + row->offset;
+
+	if (row->size == sizeof(bool))
+		return *(const bool *)field;
+	return row->size == sizeof(__u32) ? *(const __u32 *)field : *(const __u64 *)field;
 }
 
-/* Buckets are shown from 2^first up to 2^last; what is smaller counts in the first. */
+static void print_rows(struct tcptuned_prom *prom, const struct row *rows, size_t len,
+		       const struct tcptuned_snapshot *snap)
+{
+	for (const struct row *row = rows; row < rows + len; row++)
+		tcptuned_sample(prom, row->name, row->help,
+				tcptuned_labels(prom, row->label, row->label_value, NULL),
+				read_field(row, snap), row->unit);
+}
+
+static const struct row state[] = {
+	{ "tcptuned_bitcp_registered", NO_LABEL, SNAPSHOT(bitcp), PLAIN,
+	  "Whether the congestion control bitcp can be chosen on this host." },
+	{ "tcptuned_config_reloads_total", "result", "ok", SNAPSHOT(reloads[true]), PLAIN,
+	  "Reloads of the configuration. After a rejected one, the configuration before it stays in "
+	  "force." },
+	{ "tcptuned_config_reloads_total", "result", "rejected", SNAPSHOT(reloads[false]), PLAIN,
+	  NULL },
+	{ "tcptuned_config_last_reload_successful", NO_LABEL, SNAPSHOT(config_in_force), PLAIN,
+	  "Whether the configuration in the files is in force: the last reload, if any, was "
+	  "accepted, and all of it was applied." },
+	{ "tcptuned_taken_over", NO_LABEL, SNAPSHOT(taken_over), PLAIN,
+	  "Whether the programs were pinned by an earlier daemon." },
+	{ "tcptuned_policy_cgroups_missing", NO_LABEL, SNAPSHOT(cgroups_missing), PLAIN,
+	  "Policies without connections because their control group does not exist or is not "
+	  "visible." },
+	{ "tcptuned_adoption_namespaces", "result", "visited", SNAPSHOT(adoption.namespaces), PLAIN,
+	  "Network namespaces at the start, by result: searched for open connections, not searched "
+	  "to the end, or deleted before the search." },
+	{ "tcptuned_adoption_namespaces", "result", "failed", SNAPSHOT(adoption.namespaces_failed),
+	  PLAIN, NULL },
+	{ "tcptuned_adoption_namespaces", "result", "vanished",
+	  SNAPSHOT(adoption.namespaces_vanished), PLAIN, NULL },
+	{ "tcptuned_adoption_duration_seconds", NO_LABEL, SNAPSHOT(adoption.ns), NANOSECONDS,
+	  "Time that it took to adopt the connections that were open before the start." },
+	{ "tcptuned_collection_success", "collector", "totals", SNAPSHOT(totals_ok), PLAIN,
+	  "Whether this could be read from the kernel." },
+	{ "tcptuned_collection_success", "collector", "flows", SNAPSHOT(flows_ok), PLAIN, NULL },
+	{ "tcptuned_collection_success", "collector", "budget", SNAPSHOT(budget_ok), PLAIN, NULL },
+};
+
+static const struct row counters[] = {
+	{ "tcptuned_connections_claimed_total", "opened", "here", COUNTER(CLAIMED_ACTIVE), PLAIN,
+	  "Connections that came under a policy, by who opened them." },
+	{ "tcptuned_connections_claimed_total", "opened", "peer", COUNTER(CLAIMED_PASSIVE), PLAIN,
+	  NULL },
+	{ "tcptuned_connections_claimed_total", "opened", "before", COUNTER(CLAIMED_OPEN), PLAIN,
+	  NULL },
+	{ "tcptuned_adoption_failures_total", NO_LABEL, COUNTER(ADOPT_FAILED), PLAIN,
+	  "Sockets open before the start that were left to the kernel, because memory was short or "
+	  "because the kernel refused or is too old." },
+	{ "tcptuned_connections_closed_total", NO_LABEL, COUNTER(CLOSED), PLAIN,
+	  "Managed connections that ended." },
+	{ "tcptuned_callbacks_restored_total", NO_LABEL, COUNTER(CALLBACKS_AGAIN), PLAIN,
+	  "Times that a connection's callbacks were requested again, because another sockops "
+	  "program had replaced them." },
+	{ "tcptuned_connections_unrecorded_total", NO_LABEL, COUNTER(STORAGE_FAILED), PLAIN,
+	  "Connections that were left to the kernel because there was no memory for a record." },
+	{ "tcptuned_congestion_control_choices_total", "choice", "set", COUNTER(CC_SET), PLAIN,
+	  "Connections by the outcome for the policy's congestion control: set, kept as the "
+	  "application or a route had chosen, or refused by the kernel." },
+	{ "tcptuned_congestion_control_choices_total", "choice", "kept", COUNTER(CC_KEPT), PLAIN,
+	  NULL },
+	{ "tcptuned_congestion_control_choices_total", "choice", "refused", COUNTER(CC_FAILED),
+	  PLAIN, NULL },
+	{ "tcptuned_buffer_requests_overridden_total", "option", "SO_RCVBUF",
+	  COUNTER(RCVBUF_OVERRIDDEN), PLAIN,
+	  "Requests of applications for a fixed buffer that were overridden, or would be without "
+	  "the dry run." },
+	{ "tcptuned_buffer_requests_overridden_total", "option", "SO_SNDBUF",
+	  COUNTER(SNDBUF_OVERRIDDEN), PLAIN, NULL },
+#define BOTH_DIRECTIONS(name, id, help)                       \
+	{ name, RECEIVE, COUNTER(RCV_##id), PLAIN, help },    \
+	{                                                     \
+		name, SEND, COUNTER(SND_##id), PLAIN, NULL    \
+	}
+	BOTH_DIRECTIONS("tcptuned_rightsize_rounds_total", ROUNDS,
+			"Round trips that right-sizing measured."),
+	BOTH_DIRECTIONS("tcptuned_rightsize_grows_total", GROWS, "Windows that were enlarged."),
+	BOTH_DIRECTIONS("tcptuned_rightsize_shrinks_total", SHRINKS, "Windows that were reduced."),
+	BOTH_DIRECTIONS("tcptuned_rightsize_caps_total", CAPS,
+			"Decisions that the policy's largest window limited."),
+	BOTH_DIRECTIONS("tcptuned_rightsize_tests_total", TESTS,
+			"Smaller windows that were tried, to find out whether the connection itself "
+			"fills a queue."),
+	BOTH_DIRECTIONS("tcptuned_rightsize_failures_total", FAILED,
+			"Changes of a buffer or window that the kernel refused."),
+	BOTH_DIRECTIONS("tcptuned_budget_refusals_total", BUDGET,
+			"Decisions that the memory budget, or TCP's memory as a whole, limited."),
+	{ "tcptuned_memory_short_total", NO_LABEL, COUNTER(MEMORY_SHORT), PLAIN,
+	  "Decisions that were limited because TCP as a whole, or the connection's control group, "
+	  "was under memory pressure." },
+	{ "tcptuned_closed_connections_received_bytes_total", NO_LABEL, COUNTER(BYTES_RECEIVED),
+	  PLAIN, "Bytes received by managed connections that ended." },
+	{ "tcptuned_closed_connections_acked_bytes_total", NO_LABEL, COUNTER(BYTES_ACKED), PLAIN,
+	  "Bytes sent and acknowledged on managed connections that ended." },
+	{ "tcptuned_closed_connections_sent_segments_total", NO_LABEL, COUNTER(SEGMENTS_SENT),
+	  PLAIN, "Segments sent by managed connections that ended." },
+	{ "tcptuned_closed_connections_retransmitted_segments_total", NO_LABEL,
+	  COUNTER(RETRANSMITS), PLAIN,
+	  "Segments retransmitted by managed connections that ended." },
+	{ "tcptuned_events_lost_total", NO_LABEL, COUNTER(EVENTS_LOST), PLAIN,
+	  "Events that were lost because a client of the control socket did not read them fast "
+	  "enough." },
+	{ "tcptuned_paths_learned_total", "result", "stored", COUNTER(PATH_LEARNED), PLAIN,
+	  "Connections whose measurements were added to the path memory." },
+	{ "tcptuned_paths_learned_total", "result", "failed", COUNTER(PATH_FAILED), PLAIN, NULL },
+	{ "tcptuned_paths_seeds_total", NO_LABEL, COUNTER(PATH_SEEDS), PLAIN,
+	  "Connections that started with what was known of their path." },
+};
+
+static const struct row budget[] = {
+	{ "tcptuned_budget_bytes", NO_LABEL, SNAPSHOT(budget.total), PLAIN,
+	  "Memory that all buffers together may use beyond what the kernel alone would give them." },
+	{ "tcptuned_budget_granted_bytes", NO_LABEL, SNAPSHOT(budget.granted), PLAIN,
+	  "Memory that they use beyond that; for a while more than the budget, after it was "
+	  "reduced." },
+	{ "tcptuned_budget_wanted_bytes", NO_LABEL, SNAPSHOT(budget.wanted), PLAIN,
+	  "Memory that they could use beyond that, each up to a quarter of the budget." },
+};
+
+static const struct row paths[] = {
+	{ "tcptuned_paths_expired_total", NO_LABEL, SNAPSHOT(paths.expired), PLAIN,
+	  "Prefixes that were forgotten because no connection added to them for too long." },
+	{ "tcptuned_paths_database_errors_total", NO_LABEL, SNAPSHOT(paths.database_errors), PLAIN,
+	  "Times that the database of paths could not be read or written." },
+};
+
+static const struct row sums[] = {
+	{ "tcptuned_connections_observed", NO_LABEL, SNAPSHOT(flows.observed), PLAIN,
+	  "Open connections that are observed: decisions are made, but nothing is changed." },
+	{ "tcptuned_connections_rightsized", RECEIVE, SNAPSHOT(flows.rcv_taken), PLAIN,
+	  "Open connections whose buffer tcptuned sizes." },
+	{ "tcptuned_connections_rightsized", SEND, SNAPSHOT(flows.snd_taken), PLAIN, NULL },
+	{ "tcptuned_connections_overridden", "option", "SO_RCVBUF", SNAPSHOT(flows.rcvbuf_requests),
+	  PLAIN,
+	  "Open connections whose application's request for a fixed buffer is overridden, or would "
+	  "be without the dry run." },
+	{ "tcptuned_connections_overridden", "option", "SO_SNDBUF", SNAPSHOT(flows.sndbuf_requests),
+	  PLAIN, NULL },
+	{ "tcptuned_buffer_limit_bytes", RECEIVE, SNAPSHOT(flows.rcvbuf_bytes), PLAIN,
+	  "Sum of the memory that the buffers of open connections may use." },
+	{ "tcptuned_buffer_limit_bytes", SEND, SNAPSHOT(flows.sndbuf_bytes), PLAIN, NULL },
+	{ "tcptuned_buffer_used_bytes", RECEIVE, SNAPSHOT(flows.rmem_bytes), PLAIN,
+	  "Sum of the memory that data in the buffers of open connections uses." },
+	{ "tcptuned_buffer_used_bytes", SEND, SNAPSHOT(flows.wmem_bytes), PLAIN, NULL },
+	{ "tcptuned_connections_advertised_window_bytes", NO_LABEL, SNAPSHOT(flows.rcv_wnd_bytes),
+	  PLAIN, "Sum of the windows that open connections advertise." },
+};
+
+static const struct row cost[] = {
+	{ "process_resident_memory_bytes", NO_LABEL, SNAPSHOT(process.resident_bytes), PLAIN,
+	  "Resident memory of the daemon." },
+	{ "process_cpu_seconds_total", NO_LABEL, SNAPSHOT(process.cpu_ns), NANOSECONDS,
+	  "CPU time of the daemon, user and system." },
+	{ "process_start_time_seconds", NO_LABEL, SNAPSHOT(start_time_us), MICROSECONDS,
+	  "Start time of the daemon, since the epoch." },
+	{ "tcptuned_scrapes_total", NO_LABEL, SNAPSHOT(scrapes), PLAIN,
+	  "Answers for Prometheus before this one; each is kept for a second." },
+	{ "tcptuned_scrape_duration_seconds_total", NO_LABEL, SNAPSHOT(scrapes_ns), NANOSECONDS,
+	  "Time that it took to make these answers." },
+};
+
+/* ---- histograms ------------------------------------------------------------------------- */
+
+/* Buckets are shown from 2^first to 2^last; smaller values are in the first one. */
 static const struct {
 	enum tcptuned_histogram_id id;
 	const char *name;
-	enum unit unit;
+	enum tcptuned_unit unit;
 	unsigned int first, last;
 	const char *help;
 } histograms[] = {
-	{TCPTUNED_H_SRTT, "tcptuned_srtt_seconds", MICROSECONDS, 6, 24,
-	 "Smoothed round-trip time, once per measured round trip of a sender."},
-	{TCPTUNED_H_RCV_RTT, "tcptuned_receiver_rtt_seconds", MICROSECONDS, 6, 24,
-	 "The receiver's own estimate of the round-trip time, pauses of its sender included, once "
-	 "per measured round trip of a receiver that has one."},
-	{TCPTUNED_H_MIN_RTT, "tcptuned_min_rtt_seconds", MICROSECONDS, 6, 24,
-	 "Minimum round-trip time of a connection that has measured one, at its end."},
-	{TCPTUNED_H_RCV_PER_RTT, "tcptuned_received_per_rtt_bytes", PLAIN, 10, 30,
-	 "Bytes received per minimum round-trip time, once per measured round trip."},
-	{TCPTUNED_H_RCV_WINDOW, "tcptuned_advertised_window_bytes", PLAIN, 10, 30,
-	 "Window advertised to the peer, once per measured round trip of a receiver."},
-	{TCPTUNED_H_CWND, "tcptuned_cwnd_segments", PLAIN, 0, 20,
-	 "Congestion window, once per measured round trip of a sender."},
-	{TCPTUNED_H_RETRANSMITS, "tcptuned_retransmitted_segments", PLAIN, 0, 20,
-	 "Segments that a connection retransmitted, at its end."},
+	{ TCPTUNED_H_SRTT, "tcptuned_srtt_seconds", MICROSECONDS, 6, 24,
+	  "Smoothed round-trip time, once per round trip measured by a sender." },
+	{ TCPTUNED_H_RCV_RTT, "tcptuned_receiver_rtt_seconds", MICROSECONDS, 6, 24,
+	  "The receiver's own estimate of the round-trip time, which includes pauses of the sender, "
+	  "once per round trip measured by a receiver that has one." },
+	{ TCPTUNED_H_MIN_RTT, "tcptuned_min_rtt_seconds", MICROSECONDS, 6, 24,
+	  "Minimum round-trip time of a connection that has measured one, at its end." },
+	{ TCPTUNED_H_RCV_PER_RTT, "tcptuned_received_per_rtt_bytes", PLAIN, 10, 30,
+	  "Bytes received per minimum round-trip time, once per measured round trip." },
+	{ TCPTUNED_H_RCV_WINDOW, "tcptuned_advertised_window_bytes", PLAIN, 10, 30,
+	  "Window advertised to the peer, once per round trip measured by a receiver." },
+	{ TCPTUNED_H_CWND, "tcptuned_cwnd_segments", PLAIN, 0, 20,
+	  "Congestion window, once per round trip measured by a sender." },
+	{ TCPTUNED_H_RETRANSMITS, "tcptuned_retransmitted_segments", PLAIN, 0, 20,
+	  "Segments that a connection retransmitted, at its end." },
 };
 
-static void print_histogram(struct tcptuned_buf *out, size_t which,
+static void print_histogram(struct tcptuned_prom *prom, size_t which,
 			    const struct tcptuned_histogram *histogram)
 {
 	const char *name = histograms[which].name;
-	enum unit unit = histograms[which].unit;
-	struct family family = {name, "histogram", histograms[which].help, false};
-	__u64 below = 0;
-	unsigned int i;
+	enum tcptuned_unit unit = histograms[which].unit;
+	struct tcptuned_buf *out = prom->out;
+	uintmax_t below = 0;
 
-	tcptuned_begin_family(out, &family);
-	for (i = 0; i < TCPTUNED_BUCKETS; i++) {
+	tcptuned_begin_family(prom, name, "histogram", histograms[which].help);
+	for (unsigned int i = 0; i < TCPTUNED_BUCKETS; i++) {
 		below += histogram->bucket[i];
 		if (i < histograms[which].first || i > histograms[which].last)
 			continue;
 		tcptuned_buf_printf(out, "%s_bucket{le=\"", name);
 		tcptuned_print_value(out, 1ull << i, unit);
-		tcptuned_buf_printf(out, "\"} %" PRIu64 "\n", (uint64_t)below);
+		tcptuned_buf_printf(out, "\"} %ju\n", below);
 	}
 	/*
-	 * The count is that of the buckets: histogram->count may be a step ahead of them,
-	 * since other CPUs go on counting while they are read.
+	 * The count is the sum of the buckets, as histogram->count may be ahead of them: other CPUs
+	 * count while the histogram is read.
 	 */
-	tcptuned_buf_printf(out, "%s_bucket{le=\"+Inf\"} %" PRIu64 "\n%s_sum ", name,
-			    (uint64_t)below, name);
+	tcptuned_buf_printf(out, "%s_bucket{le=\"+Inf\"} %ju\n%s_sum ", name, below, name);
 	tcptuned_print_value(out, histogram->sum, unit);
-	tcptuned_buf_printf(out, "\n%s_count %" PRIu64 "\n", name, (uint64_t)below);
+	tcptuned_buf_printf(out, "\n%s_count %ju\n", name, below);
 }
 
-static void print_totals(struct tcptuned_buf *out, const struct tcptuned_totals *totals)
-{
-	size_t i;
+/* ---- open connections, by what they have in common -------------------------------------- */
 
-	print_counters(out, totals);
-	for (i = 0; i < ARRAY_SIZE(histograms); i++)
-		print_histogram(out, i, &totals->histogram[histograms[i].id]);
-}
-
-/* --- live connections, added up ---------------------------------------------------------- */
-
-#define FLOWS_FIELD(field) offsetof(struct tcptuned_flows, field)
-
-static const struct {
-	const char *name;
-	const char *labels;
-	size_t offset;
-	const char *help;
-} sums[] = {
-	{"tcptuned_connections_observed", "", FLOWS_FIELD(observed),
-	 "Open connections about which decisions are made but nothing is changed."},
-	{"tcptuned_connections_rightsized", RECEIVE, FLOWS_FIELD(rcv_taken),
-	 "Open connections whose buffer tcptuned sizes."},
-	{"tcptuned_connections_rightsized", SEND, FLOWS_FIELD(snd_taken), NULL},
-	{"tcptuned_connections_overridden", "option=\"SO_RCVBUF\"",
-	 FLOWS_FIELD(rcvbuf_requests),
-	 "Open connections whose application's request for a fixed buffer is overridden; in a dry "
-	 "run, counted only."},
-	{"tcptuned_connections_overridden", "option=\"SO_SNDBUF\"",
-	 FLOWS_FIELD(sndbuf_requests), NULL},
-	{"tcptuned_buffer_limit_bytes", RECEIVE, FLOWS_FIELD(rcvbuf_bytes),
-	 "Memory that the buffers of open connections may take, added up."},
-	{"tcptuned_buffer_limit_bytes", SEND, FLOWS_FIELD(sndbuf_bytes), NULL},
-	{"tcptuned_buffer_used_bytes", RECEIVE, FLOWS_FIELD(rmem_bytes),
-	 "Memory that data in the buffers of open connections takes, added up."},
-	{"tcptuned_buffer_used_bytes", SEND, FLOWS_FIELD(wmem_bytes), NULL},
-	{"tcptuned_connections_advertised_window_bytes", "", FLOWS_FIELD(rcv_wnd_bytes),
-	 "Windows advertised by open connections, added up."},
-};
-
-static void print_sums(struct tcptuned_buf *out, const struct tcptuned_flows *flows)
-{
-	struct family family = {};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(sums); i++) {
-		if (sums[i].help)
-			family = (struct family){sums[i].name, GAUGE, sums[i].help, false};
-		tcptuned_sample(out, &family, sums[i].labels,
-				*(const __u64 *)((const char *)flows + sums[i].offset), PLAIN);
-	}
-}
-
-/* Connections of one pair of labels. */
+/* Connections with one pair of labels. */
 struct labelled_group {
 	char policy[TCPTUNED_POLICY_NAME_MAX];
 	const char *congestion_control;
 	__u64 flows;
 };
 
-static int by_labels(const void *a, const void *b)
+static int compare_labels(const void *a, const void *b)
 {
 	const struct labelled_group *left = a, *right = b;
 	int order = strcmp(left->policy, right->policy);
@@ -238,8 +287,8 @@ static int by_labels(const void *a, const void *b)
 }
 
 /*
- * The policies of a reload have new keys and mostly the names that they had: groups that have
- * the same labels are one. Returns how many there are, in their order.
+ * Sort the groups, and merge those that have the same labels: after a reload, policies have new
+ * keys and mostly the same names. Returns their number.
  */
 static __u32 label_groups(const struct tcptuned_snapshot *snap, struct labelled_group *ret)
 {
@@ -252,9 +301,9 @@ static __u32 label_groups(const struct tcptuned_snapshot *snap, struct labelled_
 		ret[i].congestion_control = groups[i].congestion_control;
 		ret[i].flows = groups[i].flows;
 	}
-	qsort(ret, len, sizeof(*ret), by_labels);
+	qsort(ret, len, sizeof(*ret), compare_labels);
 	for (i = 0; i < len; i++) {
-		if (kept && !by_labels(&ret[kept - 1], &ret[i]))
+		if (kept && !compare_labels(&ret[kept - 1], &ret[i]))
 			ret[kept - 1].flows += ret[i].flows;
 		else
 			ret[kept++] = ret[i];
@@ -262,378 +311,262 @@ static __u32 label_groups(const struct tcptuned_snapshot *snap, struct labelled_
 	return kept;
 }
 
-static void print_groups(struct tcptuned_buf *out, struct tcptuned_buf *labels,
-			 const struct tcptuned_snapshot *snap)
+static void print_group(struct tcptuned_prom *prom, const char *policy,
+			const char *congestion_control, __u64 flows)
+{
+	tcptuned_sample(prom, "tcptuned_connections",
+			"Open connections by policy and congestion control; other: those of further "
+			"pairs, beyond the number that is counted separately.",
+			tcptuned_labels(prom, "policy", policy, "congestion_control",
+					congestion_control, NULL),
+			flows, PLAIN);
+}
+
+static void print_groups(struct tcptuned_prom *prom, const struct tcptuned_snapshot *snap)
 {
 	const struct tcptuned_flows *flows = &snap->flows;
-	struct family family = {"tcptuned_connections", GAUGE,
-				"Open connections that a policy has; other: those of more pairs of "
-				"policy and congestion control than are told apart.", false};
 	struct labelled_group *groups = calloc(flows->groups_len + 1, sizeof(*groups));
-	__u32 i, len;
+	__u32 len;
 
 	if (!groups) {
-		out->error = -ENOMEM;
+		prom->out->error = -ENOMEM;
 		return;
 	}
 	len = label_groups(snap, groups);
-	for (i = 0; i < len; i++) {
-		tcptuned_label_begin(labels);
-		tcptuned_label(labels, "policy", groups[i].policy);
-		tcptuned_label(labels, "congestion_control", groups[i].congestion_control);
-		tcptuned_sample(out, &family, labels->data, groups[i].flows, PLAIN);
-	}
+	for (__u32 i = 0; i < len; i++)
+		print_group(prom, groups[i].policy, groups[i].congestion_control, groups[i].flows);
 	free(groups);
 	if (flows->groups_other || !flows->groups_len)
-		tcptuned_sample(out, &family, "policy=\"other\",congestion_control=\"other\"",
-				flows->groups_other, PLAIN);
+		print_group(prom, "other", "other", flows->groups_other);
 }
 
-static void print_by_name(struct tcptuned_buf *out, struct tcptuned_buf *labels,
-			  struct family *family, const char *direction, const __u64 *counts,
-			  unsigned int len, const char *(*name)(unsigned int),
-			  const char *label_name)
+static void print_reasons(struct tcptuned_prom *prom, const char *direction, const __u64 *counts)
 {
-	unsigned int i;
-
-	for (i = 0; i < len; i++) {
-		tcptuned_label_begin(labels);
-		if (direction)
-			tcptuned_label(labels, "direction", direction);
-		tcptuned_label(labels, label_name, name(i));
-		tcptuned_sample(out, family, labels->data, counts[i], PLAIN);
-	}
+	for (unsigned int i = 0; i < RIGHTSIZE_REASONS; i++)
+		tcptuned_sample(prom, "tcptuned_connections_rightsize_reason",
+				"Open connections by the reason for their window.",
+				tcptuned_labels(prom, "direction", direction, "reason",
+						tcptuned_reason_name(i), NULL),
+				counts[i], PLAIN);
 }
 
-static void print_aggregates(struct tcptuned_buf *out, struct tcptuned_buf *labels,
-			     const struct tcptuned_snapshot *snap)
+static void print_aggregates(struct tcptuned_prom *prom, const struct tcptuned_snapshot *snap)
 {
-	const struct tcptuned_flows *flows = &snap->flows;
-	struct family limits = {"tcptuned_connections_limited", GAUGE,
-				"Open connections by what limits their sending.", false};
-	struct family reasons = {"tcptuned_connections_rightsize_reason", GAUGE,
-				 "Open connections by why their window is what it is.", false};
-
-	print_groups(out, labels, snap);
-	print_sums(out, flows);
-	print_by_name(out, labels, &limits, NULL, flows->limited, TCPTUNED_LIMITS,
-		      tcptuned_limit_name, "limit");
-	print_by_name(out, labels, &reasons, "receive", flows->rcv_reason, RIGHTSIZE_REASONS,
-		      tcptuned_reason_name, "reason");
-	print_by_name(out, labels, &reasons, "send", flows->snd_reason, RIGHTSIZE_REASONS,
-		      tcptuned_reason_name, "reason");
+	print_groups(prom, snap);
+	print_rows(prom, sums, ARRAY_SIZE(sums), snap);
+	for (unsigned int i = 0; i < TCPTUNED_LIMITS; i++)
+		tcptuned_sample(prom, "tcptuned_connections_limited",
+				"Open connections by what limits their sending.",
+				tcptuned_labels(prom, "limit", tcptuned_limit_name(i), NULL),
+				snap->flows.limited[i], PLAIN);
+	print_reasons(prom, "receive", snap->flows.rcv_reason);
+	print_reasons(prom, "send", snap->flows.snd_reason);
 }
 
-/* --- the memory budget, and the path memory ---------------------------------------------- */
+/* ---- the largest connections, one by one ------------------------------------------------ */
 
-static void print_budget(struct tcptuned_buf *out, const struct budget *budget)
-{
-	bool scarce = budget_is_scarce(budget);
+#define RECORD(field) FIELD(tcptuned_flow_record, field)
 
-	tcptuned_single(out, "tcptuned_budget_bytes", GAUGE, budget->total, PLAIN,
-			"Memory that buffers may grow by, all together, beyond what the kernel "
-			"alone would give them.");
-	tcptuned_single(out, "tcptuned_budget_granted_bytes", GAUGE, budget->granted, PLAIN,
-			"What they have grown by; more than all of it for a while after it was "
-			"made smaller.");
-	tcptuned_single(out, "tcptuned_budget_wanted_bytes", GAUGE, budget->wanted, PLAIN,
-			"What they could use, each of them up to a quarter of it.");
-	tcptuned_single(out, "tcptuned_budget_scarce", GAUGE, scarce, PLAIN,
-			"Whether they could use more than there is.");
-	if (scarce)
-		tcptuned_single(out, "tcptuned_budget_share_bytes", GAUGE,
-				MIN(budget_find_level(budget, budget->total),
-				    budget->total / BUDGET_PART), PLAIN,
-				"The most that one connection gets of it in one direction, while "
-				"it is scarce.");
-}
-
-static void print_paths(struct tcptuned_buf *out, const struct tcptuned_path_stats *paths)
-{
-	if (paths->ok)
-		tcptuned_single(out, "tcptuned_paths_known", GAUGE, paths->known, PLAIN,
-				"Destination prefixes about which something is known; many are "
-				"counted once a minute.");
-	tcptuned_single(out, "tcptuned_paths_expired_total", COUNTER, paths->expired, PLAIN,
-			"Prefixes forgotten since no connection added to them for too long.");
-	tcptuned_single(out, "tcptuned_paths_database_errors_total", COUNTER,
-			paths->database_errors, PLAIN,
-			"Times that the database of paths could not be read or written.");
-}
-
-/* --- what tcptuned itself costs ---------------------------------------------------------- */
-
-static void print_programs(struct tcptuned_buf *out, struct tcptuned_buf *labels,
-			   const struct tcptuned_bpfstats *bpf)
-{
-	struct family runs = {"tcptuned_program_runs_total", COUNTER,
-			      "Runs of a BPF program while statistics were on.", false};
-	struct family time = {"tcptuned_program_run_seconds_total", COUNTER,
-			      "Time that these runs took.", false};
-	struct family insns = {"tcptuned_program_verified_instructions", GAUGE,
-			       "Instructions that the verifier walked.", false};
-	/* One family after the other, as the format wants it. */
-	struct family *families[] = {&runs, &time, &insns};
-	unsigned int f, i;
-
-	for (f = 0; f < ARRAY_SIZE(families); f++) {
-		if (!bpf->enabled && f < 2)
-			continue;
-		for (i = 0; i < bpf->programs_len; i++) {
-			const struct tcptuned_program_stats *program = &bpf->programs[i];
-			const __u64 values[] = {program->runs, program->run_time_ns,
-						program->verified_insns};
-
-			tcptuned_label_begin(labels);
-			tcptuned_label(labels, "program", program->name);
-			tcptuned_sample(out, families[f], labels->data, values[f],
-					families[f] == &time ? NANOSECONDS : PLAIN);
-		}
-	}
-}
-
-static void print_cost(struct tcptuned_buf *out, struct tcptuned_buf *labels,
-		       const struct tcptuned_snapshot *snap)
-{
-	tcptuned_single(out, "tcptuned_program_statistics_enabled", GAUGE, snap->bpf.enabled, PLAIN,
-			"Whether the kernel counts runs and run time of BPF programs: "
-			"kernel.bpf_stats_enabled.");
-	print_programs(out, labels, &snap->bpf);
-	tcptuned_single(out, "tcptuned_connection_records_bytes", GAUGE,
-			snap->flows.records * snap->bpf.storage_bytes, PLAIN,
-			"Memory of the records of open connections: their number times the size "
-			"that the kernel allocates.");
-	tcptuned_single(out, "process_resident_memory_bytes", GAUGE, snap->process.resident_bytes,
-			PLAIN, "Resident memory of the daemon.");
-	tcptuned_single(out, "process_cpu_seconds_total", COUNTER, snap->process.cpu_ns,
-			NANOSECONDS, "CPU time of the daemon, user and system.");
-	tcptuned_single(out, "process_start_time_seconds", GAUGE, snap->start_time_us,
-			MICROSECONDS, "When the daemon started, since the epoch.");
-	tcptuned_single(out, "tcptuned_scrapes_total", COUNTER, snap->scrapes, PLAIN,
-			"Answers for Prometheus that were made before this one; each is kept for "
-			"a second.");
-	tcptuned_single(out, "tcptuned_scrape_duration_seconds_total", COUNTER, snap->scrapes_ns,
-			NANOSECONDS, "Time that it took to make these.");
-}
-
-/* --- the largest connections, one by one ------------------------------------------------- */
-
-#define RECORD_FIELD(field)                           \
-	offsetof(struct tcptuned_flow_record, field), \
-		sizeof(((struct tcptuned_flow_record *)0)->field)
-
-/* What a dashboard draws; the rest is for tcptunectl. Neighbours of one name are one family. */
-static const struct {
-	const char *name;
-	const char *type;
-	enum unit unit;
-	const char *more; /* labels besides those of the connection */
-	size_t offset, size;
-	bool known; /* 0 is a value, too; otherwise it means that there is none yet */
-	const char *help;
-} flow_fields[] = {
-	{"tcptuned_flow_cwnd_segments", GAUGE, PLAIN, "", RECORD_FIELD(cwnd), true,
-	 "Congestion window."},
-	{"tcptuned_flow_peer_window_bytes", GAUGE, PLAIN, "", RECORD_FIELD(snd_wnd), true,
-	 "Window that the peer advertises."},
-	{"tcptuned_flow_advertised_window_bytes", GAUGE, PLAIN, "", RECORD_FIELD(rcv_wnd), true,
-	 "Window advertised to the peer."},
-	{"tcptuned_flow_rightsize_window_bytes", GAUGE, PLAIN, RECEIVE,
-	 RECORD_FIELD(flow.rcv.window), true,
-	 "Limit that right-sizing set to the window; 0: none, the kernel decides."},
-	{"tcptuned_flow_rightsize_window_bytes", GAUGE, PLAIN, SEND,
-	 RECORD_FIELD(flow.snd.window), true, NULL},
-	{"tcptuned_flow_buffer_limit_bytes", GAUGE, PLAIN, RECEIVE, RECORD_FIELD(rcvbuf), true,
-	 "Memory that the buffer may take (sk_rcvbuf, sk_sndbuf)."},
-	{"tcptuned_flow_buffer_limit_bytes", GAUGE, PLAIN, SEND, RECORD_FIELD(sndbuf), true, NULL},
-	{"tcptuned_flow_buffer_used_bytes", GAUGE, PLAIN, RECEIVE, RECORD_FIELD(rmem_alloc), true,
-	 "Memory that the data in the buffer takes."},
-	{"tcptuned_flow_buffer_used_bytes", GAUGE, PLAIN, SEND, RECORD_FIELD(wmem_queued), true,
-	 NULL},
-	{"tcptuned_flow_srtt_seconds", GAUGE, MICROSECONDS, "", RECORD_FIELD(srtt_us), false,
-	 "Smoothed round-trip time."},
-	{"tcptuned_flow_min_rtt_seconds", GAUGE, MICROSECONDS, "", RECORD_FIELD(min_rtt_us), false,
-	 "Minimum round-trip time, as the kernel has it."},
-	{"tcptuned_flow_delivery_rate_bytes_per_second", GAUGE, PLAIN, "",
-	 RECORD_FIELD(delivery_rate_Bps), false,
-	 "Rate at which data was last delivered to the peer."},
-	{"tcptuned_flow_received_bytes_total", COUNTER, PLAIN, "", RECORD_FIELD(bytes_received),
-	 true, "Bytes received."},
-	{"tcptuned_flow_acked_bytes_total", COUNTER, PLAIN, "", RECORD_FIELD(bytes_acked), true,
-	 "Bytes sent and acknowledged."},
-	{"tcptuned_flow_retransmitted_segments_total", COUNTER, PLAIN, "",
-	 RECORD_FIELD(retransmits), true, "Segments retransmitted."},
+/* What a dashboard draws; tcptunectl shows the rest. */
+static const struct row flow_rows[] = {
+	{ "tcptuned_flow_cwnd_segments", NO_LABEL, RECORD(cwnd), PLAIN, "Congestion window." },
+	{ "tcptuned_flow_peer_window_bytes", NO_LABEL, RECORD(snd_wnd), PLAIN,
+	  "Window that the peer advertises." },
+	{ "tcptuned_flow_advertised_window_bytes", NO_LABEL, RECORD(rcv_wnd), PLAIN,
+	  "Window advertised to the peer." },
+	{ "tcptuned_flow_rightsize_window_bytes", RECEIVE, RECORD(flow.rcv.window), PLAIN,
+	  "Limit of the window that right-sizing has set; 0: none, the kernel decides." },
+	{ "tcptuned_flow_rightsize_window_bytes", SEND, RECORD(flow.snd.window), PLAIN, NULL },
+	{ "tcptuned_flow_buffer_limit_bytes", RECEIVE, RECORD(rcvbuf), PLAIN,
+	  "Memory that the buffer may use (sk_rcvbuf, sk_sndbuf)." },
+	{ "tcptuned_flow_buffer_limit_bytes", SEND, RECORD(sndbuf), PLAIN, NULL },
+	{ "tcptuned_flow_buffer_used_bytes", RECEIVE, RECORD(rmem_alloc), PLAIN,
+	  "Memory that the data in the buffer uses." },
+	{ "tcptuned_flow_buffer_used_bytes", SEND, RECORD(wmem_queued), PLAIN, NULL },
+	{ "tcptuned_flow_srtt_seconds", NO_LABEL, RECORD(srtt_us), MICROSECONDS | OPTIONAL,
+	  "Smoothed round-trip time." },
+	{ "tcptuned_flow_min_rtt_seconds", NO_LABEL, RECORD(min_rtt_us), MICROSECONDS | OPTIONAL,
+	  "Minimum round-trip time that the kernel has measured." },
+	{ "tcptuned_flow_delivery_rate_bytes_per_second", NO_LABEL, RECORD(delivery_rate_Bps),
+	  PLAIN | OPTIONAL, "Rate at which data was last delivered to the peer." },
+	{ "tcptuned_flow_received_bytes_total", NO_LABEL, RECORD(bytes_received), PLAIN,
+	  "Bytes received." },
+	{ "tcptuned_flow_acked_bytes_total", NO_LABEL, RECORD(bytes_acked), PLAIN,
+	  "Bytes sent and acknowledged." },
+	{ "tcptuned_flow_retransmitted_segments_total", NO_LABEL, RECORD(retransmits), PLAIN,
+	  "Segments retransmitted." },
 };
 
-/* Only what is the same for all of its life: a series with other labels is another one. */
-static const char *label_flow(struct tcptuned_buf *labels, const struct tcptuned_flow_record *record)
+/*
+ * Labels that identify a connection never change, since a series with other labels is another one.
+ * Up to two more labels follow; NULL: none.
+ */
+static const char *label_flow(struct tcptuned_prom *prom, const struct tcptuned_flow_record *record,
+			      const char *name, const char *value, const char *name_2,
+			      const char *value_2)
 {
-	char address[TCPTUNED_ADDRESS_MAX];
+	char local[TCPTUNED_ADDRESS_MAX], remote[TCPTUNED_ADDRESS_MAX];
 
-	tcptuned_label_begin(labels);
-	tcptuned_flow_address(record, 0, address);
-	tcptuned_label(labels, "local", address);
-	tcptuned_flow_address(record, 1, address);
-	tcptuned_label(labels, "remote", address);
-	return labels->data;
+	tcptuned_flow_address(record, 0, local);
+	tcptuned_flow_address(record, 1, remote);
+	return tcptuned_labels(prom, "local", local, "remote", remote, name, value, name_2,
+			       value_2, NULL);
 }
 
-static void print_flow_fields(struct tcptuned_buf *out, struct tcptuned_buf *labels,
-			      const struct tcptuned_flows *flows)
+static void print_flows(struct tcptuned_prom *prom, const struct tcptuned_snapshot *snap)
 {
-	struct family family = {};
-	size_t i;
-	__u32 f;
+	const struct tcptuned_flow_record *top = snap->flows.top, *end = top + snap->flows.top_len;
+	const struct tcptuned_flow_record *record;
 
-	for (i = 0; i < ARRAY_SIZE(flow_fields); i++) {
-		if (flow_fields[i].help)
-			family = (struct family){flow_fields[i].name, flow_fields[i].type,
-						 flow_fields[i].help, false};
-		for (f = 0; f < flows->top_len; f++) {
-			const char *field = (const char *)&flows->top[f] + flow_fields[i].offset;
-			__u64 value = flow_fields[i].size == sizeof(__u64) ? *(const __u64 *)field
-									   : *(const __u32 *)field;
+	for (record = top; record < end; record++)
+		tcptuned_sample(prom, "tcptuned_flow_info",
+				"Policy and congestion control of a connection.",
+				label_flow(prom, record, "policy",
+					   policy_name(snap, record->flow.policy),
+					   "congestion_control", record->congestion_control),
+				1, PLAIN);
+	for (size_t i = 0; i < ARRAY_SIZE(flow_rows); i++) {
+		const struct row *row = &flow_rows[i];
 
-			if (value || flow_fields[i].known)
-				tcptuned_sample_more(out, &family,
-						     label_flow(labels, &flows->top[f]),
-						     flow_fields[i].more, value,
-						     flow_fields[i].unit);
+		for (record = top; record < end; record++) {
+			__u64 value = read_field(row, record);
+
+			if (value || !(row->unit & OPTIONAL))
+				tcptuned_sample(prom, row->name, row->help,
+						label_flow(prom, record, row->label,
+							   row->label_value, NO_LABEL),
+						value, row->unit & ~OPTIONAL);
 		}
 	}
+	for (record = top; record < end; record++)
+		for (unsigned int i = 0; i < TCPTUNED_LIMITS; i++)
+			tcptuned_sample(prom, "tcptuned_flow_limited",
+					"What limits sending: 1 for the limit that applies.",
+					label_flow(prom, record, "limit", tcptuned_limit_name(i),
+						   NO_LABEL),
+					i == record->limit, PLAIN);
 }
 
-static void print_flows(struct tcptuned_buf *out, struct tcptuned_buf *labels,
-			const struct tcptuned_snapshot *snap)
+/* ---- policies --------------------------------------------------------------------------- */
+
+static void print_policies(struct tcptuned_prom *prom, const struct tcptuned_snapshot *snap)
 {
-	struct family info = {"tcptuned_flow_info", GAUGE,
-			      "Policy and congestion control of a connection.", false};
-	struct family limited = {"tcptuned_flow_limited", GAUGE,
-				 "What limits sending: 1 for the one that holds.", false};
-	const struct tcptuned_flow_record *record, *end = snap->flows.top + snap->flows.top_len;
+	const struct tcptuned_policy_entry *p, *end = snap->policies + snap->policies_len;
 
-	for (record = snap->flows.top; record < end; record++) {
-		label_flow(labels, record);
-		tcptuned_label(labels, "policy", policy_name(snap, record->flow.policy));
-		tcptuned_label(labels, "congestion_control", record->congestion_control);
-		tcptuned_sample(out, &info, labels->data, 1, PLAIN);
-	}
-	print_flow_fields(out, labels, &snap->flows);
-	for (record = snap->flows.top; record < end; record++)
-		tcptuned_print_states(out, &limited, label_flow(labels, record), "", "limit",
-				      record->limit, TCPTUNED_LIMITS, tcptuned_limit_name);
+	for (p = snap->policies; p < end; p++)
+		tcptuned_sample(prom, "tcptuned_policy_info",
+				"The congestion control of a policy; empty: none.",
+				tcptuned_labels(prom, "policy", policy_name(snap, p->key),
+						"congestion_control", p->policy.congestion_control,
+						NULL),
+				1, PLAIN);
+	for (p = snap->policies; p < end; p++)
+		for (unsigned int mode = 0; mode <= TCPTUNED_TUNE; mode++)
+			tcptuned_sample(prom, "tcptuned_policy_mode",
+					"What a policy does: 1 for the mode that applies.",
+					tcptuned_labels(prom, "policy", policy_name(snap, p->key),
+							"mode", tcptuned_mode_name(mode), NULL),
+					mode == p->policy.mode, PLAIN);
+	for (p = snap->policies; p < end; p++)
+		for (unsigned int send = 0; send < 2; send++)
+			tcptuned_sample(prom, "tcptuned_policy_window_max_bytes",
+					"Largest window that right-sizing may set.",
+					tcptuned_labels(prom, "policy", policy_name(snap, p->key),
+							"direction", send ? "send" : "receive",
+							NULL),
+					send ? p->policy.snd_window_max : p->policy.rcv_window_max,
+					PLAIN);
 }
-/* --- what is configured ------------------------------------------------------------------ */
 
-static void label_policy(struct tcptuned_buf *labels, const struct tcptuned_snapshot *snap,
-			 unsigned int which)
+/* ---- the memory budget, the path memory, and what tcptuned costs ------------------------ */
+
+static void print_budget(struct tcptuned_prom *prom, const struct tcptuned_snapshot *snap)
 {
-	tcptuned_label_begin(labels);
-	tcptuned_label(labels, "policy", policy_name(snap, snap->policies[which].key));
+	const struct budget *b = &snap->budget;
+	bool scarce = budget_is_scarce(b);
+
+	print_rows(prom, budget, ARRAY_SIZE(budget), snap);
+	tcptuned_sample(prom, "tcptuned_budget_scarce",
+			"Whether connections could use more than the budget.", "", scarce, PLAIN);
+	if (scarce)
+		tcptuned_sample(prom, "tcptuned_budget_share_bytes",
+				"Largest share of one connection in one direction, while the budget "
+				"is scarce.",
+				"", MIN(budget_find_level(b, b->total), b->total / BUDGET_PART),
+				PLAIN);
 }
 
-static void print_policies(struct tcptuned_buf *out, struct tcptuned_buf *labels,
-			   const struct tcptuned_snapshot *snap)
+static void print_paths(struct tcptuned_prom *prom, const struct tcptuned_snapshot *snap)
 {
-	struct family info = {"tcptuned_policy_info", GAUGE,
-			      "The congestion control that a policy gives; empty: none. Of the "
-			      "first 256 policies.",
-			      false};
-	struct family mode = {"tcptuned_policy_mode", GAUGE,
-			      "What a policy does: 1 for the one that holds.", false};
-	struct family window = {"tcptuned_policy_window_max_bytes", GAUGE,
-				"Largest window that right-sizing may decide on.", false};
-	unsigned int p;
-
-	for (p = 0; p < snap->policies_len; p++) {
-		label_policy(labels, snap, p);
-		tcptuned_label(labels, "congestion_control",
-			       snap->policies[p].policy.congestion_control);
-		tcptuned_sample(out, &info, labels->data, 1, PLAIN);
-	}
-	for (p = 0; p < snap->policies_len; p++) {
-		label_policy(labels, snap, p);
-		tcptuned_print_states(out, &mode, labels->data, "", "mode",
-				      snap->policies[p].policy.mode, TCPTUNED_TUNE + 1,
-				      tcptuned_mode_name);
-	}
-	for (p = 0; p < snap->policies_len; p++) {
-		label_policy(labels, snap, p);
-		tcptuned_sample_more(out, &window, labels->data, RECEIVE,
-				     snap->policies[p].policy.rcv_window_max, PLAIN);
-		tcptuned_sample_more(out, &window, labels->data, SEND,
-				     snap->policies[p].policy.snd_window_max, PLAIN);
-	}
+	if (snap->paths.ok)
+		tcptuned_sample(prom, "tcptuned_paths_known",
+				"Destination prefixes in the path memory; a large number is counted "
+				"once a minute.",
+				"", snap->paths.known, PLAIN);
+	print_rows(prom, paths, ARRAY_SIZE(paths), snap);
 }
 
-/* --- everything -------------------------------------------------------------------------- */
+static const struct row program_rows[] = {
+	{ "tcptuned_program_runs_total", NO_LABEL, FIELD(tcptuned_program_stats, runs), PLAIN,
+	  "Runs of a BPF program while statistics were enabled." },
+	{ "tcptuned_program_run_seconds_total", NO_LABEL,
+	  FIELD(tcptuned_program_stats, run_time_ns), NANOSECONDS, "Time that these runs took." },
+	{ "tcptuned_program_verified_instructions", NO_LABEL,
+	  FIELD(tcptuned_program_stats, verified_insns), PLAIN,
+	  "Instructions that the verifier processed." },
+};
 
-static void print_state(struct tcptuned_buf *out, struct tcptuned_buf *labels,
-			const struct tcptuned_snapshot *snap)
+static void print_cost(struct tcptuned_prom *prom, const struct tcptuned_snapshot *snap)
 {
-	struct family build = {"tcptuned_build_info", GAUGE,
-			       "Version of tcptuned, and the kernel that it runs on.", false};
-	struct family reloads = {"tcptuned_config_reloads_total", COUNTER,
-				 "Reloads of the configuration: taken, or rejected, the one before "
-				 "staying in force.",
-				 false};
-	struct family namespaces = {"tcptuned_adoption_namespaces", GAUGE,
-				    "Network namespaces searched for open connections at the "
-				    "start, those that could not be searched to the end, and names "
-				    "whose namespace had gone before its turn came.",
-				    false};
-	struct family success = {"tcptuned_collection_success", GAUGE,
-				 "Whether this could be read from the kernel.", false};
+	const struct tcptuned_bpfstats *bpf = &snap->bpf;
+	/* Without statistics, only the last row is known. */
+	size_t first = bpf->enabled ? 0 : ARRAY_SIZE(program_rows) - 1;
 
-	tcptuned_label_begin(labels);
-	tcptuned_label(labels, "version", snap->version);
-	tcptuned_label(labels, "kernel", snap->kernel_release);
-	tcptuned_sample(out, &build, labels->data, 1, PLAIN);
-	tcptuned_single(out, "tcptuned_bitcp_registered", GAUGE, snap->bitcp, PLAIN,
-			"Whether the congestion control bitcp can be chosen on this host.");
-	tcptuned_sample(out, &reloads, "result=\"ok\"", snap->reloads[true], PLAIN);
-	tcptuned_sample(out, &reloads, "result=\"rejected\"", snap->reloads[false], PLAIN);
-	tcptuned_single(out, "tcptuned_config_last_reload_successful", GAUGE, snap->config_in_force,
-			PLAIN,
-			"Whether the last reload was taken, or there was none, and what the "
-			"configuration says is in force.");
-	tcptuned_single(out, "tcptuned_taken_over", GAUGE, snap->taken_over, PLAIN,
-			"Whether the programs were pinned by a daemon before this one.");
-	tcptuned_single(out, "tcptuned_policy_cgroups_missing", GAUGE, snap->cgroups_missing, PLAIN,
-			"Policies without connections: their control group is not there, or not to "
-			"be seen.");
-	tcptuned_sample(out, &namespaces, "result=\"visited\"", snap->adoption.namespaces, PLAIN);
-	tcptuned_sample(out, &namespaces, "result=\"failed\"", snap->adoption.namespaces_failed,
-			PLAIN);
-	tcptuned_sample(out, &namespaces, "result=\"vanished\"", snap->adoption.namespaces_vanished,
-			PLAIN);
-	tcptuned_single(out, "tcptuned_adoption_duration_seconds", GAUGE, snap->adoption.ns,
-			NANOSECONDS,
-			"How long it took to adopt the connections that were open before the "
-			"start.");
-	tcptuned_sample(out, &success, "collector=\"totals\"", snap->totals_ok, PLAIN);
-	tcptuned_sample(out, &success, "collector=\"flows\"", snap->flows_ok, PLAIN);
-	tcptuned_sample(out, &success, "collector=\"budget\"", snap->budget_ok, PLAIN);
+	tcptuned_sample(prom, "tcptuned_program_statistics_enabled",
+			"Whether the kernel counts runs and run time of BPF programs: "
+			"kernel.bpf_stats_enabled.",
+			"", bpf->enabled, PLAIN);
+	for (size_t i = first; i < ARRAY_SIZE(program_rows); i++)
+		for (unsigned int p = 0; p < bpf->programs_len; p++)
+			tcptuned_sample(prom, program_rows[i].name, program_rows[i].help,
+					tcptuned_labels(prom, "program", bpf->programs[p].name, NULL),
+					read_field(&program_rows[i], &bpf->programs[p]),
+					program_rows[i].unit);
+	tcptuned_sample(prom, "tcptuned_connection_records_bytes",
+			"Memory of the records of open connections: their number times the size that "
+			"the kernel allocates.",
+			"", snap->flows.records * bpf->storage_bytes, PLAIN);
+	print_rows(prom, cost, ARRAY_SIZE(cost), snap);
 }
+
+/* ---- the whole -------------------------------------------------------------------------- */
 
 void tcptuned_metrics_format(struct tcptuned_buf *out, const struct tcptuned_snapshot *snap)
 {
-	struct tcptuned_buf labels;
+	struct tcptuned_prom prom = { .out = out };
 
-	tcptuned_buf_init(&labels, out->limit);
-	print_state(out, &labels, snap);
-	if (snap->totals_ok)
-		print_totals(out, &snap->totals);
-	if (snap->budget_ok)
-		print_budget(out, &snap->budget);
-	print_paths(out, &snap->paths);
-	if (snap->flows_ok) {
-		print_aggregates(out, &labels, snap);
-		print_flows(out, &labels, snap);
+	tcptuned_buf_init(&prom.labels, out->limit);
+	tcptuned_sample(&prom, "tcptuned_build_info",
+			"Version of tcptuned, and the kernel that it runs on.",
+			tcptuned_labels(&prom, "version", snap->version, "kernel",
+					snap->kernel_release, NULL),
+			1, PLAIN);
+	print_rows(&prom, state, ARRAY_SIZE(state), snap);
+	if (snap->totals_ok) {
+		print_rows(&prom, counters, ARRAY_SIZE(counters), snap);
+		for (size_t i = 0; i < ARRAY_SIZE(histograms); i++)
+			print_histogram(&prom, i, &snap->totals.histogram[histograms[i].id]);
 	}
-	print_policies(out, &labels, snap);
-	print_cost(out, &labels, snap);
-	if (labels.error)
-		out->error = labels.error;
-	tcptuned_buf_free(&labels);
+	if (snap->budget_ok)
+		print_budget(&prom, snap);
+	print_paths(&prom, snap);
+	if (snap->flows_ok) {
+		print_aggregates(&prom, snap);
+		print_flows(&prom, snap);
+	}
+	print_policies(&prom, snap);
+	print_cost(&prom, snap);
+	if (prom.labels.error)
+		out->error = prom.labels.error;
+	tcptuned_buf_free(&prom.labels);
 }

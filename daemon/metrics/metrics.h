@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The text of /metrics (Prometheus text format 0.0.4), made from a snapshot. Pure: it reads nothing
- * but its arguments.
- */
+/* Formats /metrics (Prometheus' text format 0.0.4) from a snapshot. Pure. */
 #ifndef TCPTUNED_METRICS_METRICS_H
 #define TCPTUNED_METRICS_METRICS_H
 
@@ -25,32 +22,32 @@ struct tcptuned_policy_entry {
 struct tcptuned_snapshot {
 	const char *version;
 	const char *kernel_release;
-	/* The name of policy @key, or NULL where it is gone; may be NULL. */
+	/* Returns the name of policy @key, or NULL if it no longer exists. May be NULL. */
 	const char *(*policy_name)(void *ctx, __u32 key);
 	void *policy_ctx;
 	bool bitcp; /* the congestion control is registered */
 	unsigned int cgroups_missing; /* of policies */
 	bool taken_over;
 	struct tcptuned_adoption adoption;
-	bool totals_ok;		       /* totals could be read */
-	bool flows_ok;		       /* flows could be read, to their end */
-	__u64 start_time_us;	       /* when the daemon started, since 1970 */
-	__u64 reloads[2];	       /* of the configuration: rejected, and taken */
-	bool config_in_force;	       /* the last of them taken, and all of it laid down */
-	__u64 scrapes;		       /* answers made before this one ... */
-	__u64 scrapes_ns;	       /* ... and the time they took, all together */
-	struct tcptuned_totals totals; /* all CPUs together */
-	bool budget_ok;		       /* the budget could be read */
+	bool totals_ok;	      /* totals could be read */
+	bool flows_ok;	      /* flows could be read completely */
+	__u64 start_time_us;  /* of the daemon, since 1970 */
+	__u64 reloads[2];     /* of the configuration: rejected, accepted */
+	bool config_in_force; /* the last reload was accepted, and applied completely */
+	__u64 scrapes;	      /* answers made before this one */
+	__u64 scrapes_ns;     /* time that they took */
+	struct tcptuned_totals totals; /* sums over all CPUs */
+	bool budget_ok;	      /* the budget could be read */
 	struct budget budget;
 	struct tcptuned_path_stats paths;
-	struct tcptuned_flows flows;   /* one by one: those of the daemon's own network namespace */
+	struct tcptuned_flows flows; /* .top: those of the daemon's own network namespace */
 	struct tcptuned_bpfstats bpf;
 	struct tcptuned_process_stats process;
 	unsigned int policies_len;
 	struct tcptuned_policy_entry policies[TCPTUNED_POLICIES_MAX];
 };
 
-/* The whole of /metrics. Errors stay in @out. */
+/* Write the whole of /metrics. Errors stay in @out. */
 void tcptuned_metrics_format(struct tcptuned_buf *out, const struct tcptuned_snapshot *snap);
 
 #endif

@@ -1,62 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Prometheus text format, version 0.0.4: families, samples, labels. Errors stay in the buffer. */
+/* Writes Prometheus' text format, version 0.0.4. Errors stay in the buffer. */
 #ifndef TCPTUNED_METRICS_PROM_H
 #define TCPTUNED_METRICS_PROM_H
 
-#include <stdbool.h>
 #include <linux/types.h>
 
 #include "util/strbuf.h"
 
-#define COUNTER "counter"
-#define GAUGE	"gauge"
-
-enum unit {
+enum tcptuned_unit {
 	PLAIN = 0,    /* printed as it is: bytes, segments, counts */
 	MICROSECONDS, /* printed in seconds */
 	NANOSECONDS,
 };
 
-/* Written out with its first sample only: a family without samples does not appear. */
-struct family {
-	const char *name;
-	const char *type;
-	const char *help;
-	bool begun;
+struct tcptuned_prom {
+	struct tcptuned_buf *out;
+	struct tcptuned_buf labels; /* the last ones that tcptuned_labels() made */
+	const char *family;	    /* name of the last one that was begun; NULL: none */
 };
 
-/* As it stands in a sample. */
-void tcptuned_print_value(struct tcptuned_buf *out, __u64 value, enum unit unit);
-
-/* Its two comment lines, unless they are written. */
-void tcptuned_begin_family(struct tcptuned_buf *out, struct family *family);
+/*
+ * Write the comment lines of a family, if @name differs from the last one: samples of a family are
+ * written one after the other. A family without samples is not begun.
+ */
+void tcptuned_begin_family(struct tcptuned_prom *prom, const char *name, const char *type,
+			   const char *help);
 
 /*
- * name{labels,more} value. @labels, @more: "" or ready-made 'name="value"', commas between;
- * @more only after @labels.
+ * Write name{labels} value, and begin the family, which is a counter if its name ends in _total and
+ * a gauge otherwise. @labels: "", NULL, or what tcptuned_labels() returned.
  */
-void tcptuned_sample_more(struct tcptuned_buf *out, struct family *family, const char *labels,
-			  const char *more, __u64 value, enum unit unit);
+void tcptuned_sample(struct tcptuned_prom *prom, const char *name, const char *help,
+		     const char *labels, __u64 value, enum tcptuned_unit unit);
 
-void tcptuned_sample(struct tcptuned_buf *out, struct family *family, const char *labels,
-		     __u64 value, enum unit unit);
+/* Format pairs of name and value, up to a name that is NULL. A pair without a value is left out. */
+const char *tcptuned_labels(struct tcptuned_prom *prom, ...) __attribute__((sentinel));
 
-/* A family of one sample without labels. */
-void tcptuned_single(struct tcptuned_buf *out, const char *name, const char *type, __u64 value,
-		     enum unit unit, const char *help);
+/* Append a value as it is in a sample. */
+void tcptuned_print_value(struct tcptuned_buf *out, __u64 value, enum tcptuned_unit unit);
 
-/* One state out of several: a sample for each, 1 for the one that holds. */
-void tcptuned_print_states(struct tcptuned_buf *out, struct family *family, const char *labels,
-			   const char *more, const char *label_name, unsigned int state,
-			   unsigned int len, const char *(*name)(unsigned int));
-
-/* Labels are put together in a buffer of their own, which this empties. */
-void tcptuned_label_begin(struct tcptuned_buf *labels);
-
-/* Add one label to the set that is being put together. */
-void tcptuned_label(struct tcptuned_buf *labels, const char *name, const char *value);
-
-/* @text as the value of a label: backslash, double quote and line feed escaped. */
+/* Append the value of a label, with backslash, double quote and line feed escaped. */
 void tcptuned_label_value(struct tcptuned_buf *out, const char *text);
 
 #endif
