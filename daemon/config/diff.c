@@ -7,7 +7,7 @@
 #include "config/keys.h"
 #include "config/load.h"
 
-#define SECTION_TEXT 64  /* of a section, with its NUL */
+#define SECTION_TEXT 64	 /* of a section, with its NUL */
 #define NAME_TEXT    128 /* of a key with its section */
 
 struct differences {
@@ -84,8 +84,7 @@ int tcptuned_config_diff(const struct tcptuned_config *was, const struct tcptune
 	return d.count;
 }
 
-void tcptuned_config_keep_fixed(struct tcptuned_config *config,
-				const struct tcptuned_config *from)
+void tcptuned_config_keep_fixed(struct tcptuned_config *config, const struct tcptuned_config *from)
 {
 	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++) {
 		const struct tcptuned_key *key = &tcptuned_keys[i];

@@ -19,7 +19,6 @@ int tcptuned_config_diff(const struct tcptuned_config *was, const struct tcptune
 			 tcptuned_config_differ differ, void *context);
 
 /* Copy from @from every value that only a restart can change, and its origin. */
-void tcptuned_config_keep_fixed(struct tcptuned_config *config,
-				const struct tcptuned_config *from);
+void tcptuned_config_keep_fixed(struct tcptuned_config *config, const struct tcptuned_config *from);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "util/array.h"
 #include "util/log.h"
+#include "util/text.h"
 
 #define KIB 1024ull
 #define MIB (1024 * KIB)
@@ -35,7 +36,8 @@ static const char *const modes[] = {
 };
 
 const struct tcptuned_section tcptuned_sections[] = {
-	{"tcptuned", "The daemon itself."},
+	{"tcptuned", "The daemon itself. Under systemd, directories other than the defaults need "
+		     "ReadWritePaths= in a drop-in of the unit."},
 	{"policy", "What is done to the connections of this host that no named policy has."},
 	{NAMED_POLICY,
 	 "A policy of its own for some connections; there may be 256 of them. The name consists of "
@@ -55,10 +57,10 @@ const struct tcptuned_section tcptuned_sections[] = {
 	{"paths",
 	 "What is remembered about the path to a destination: the largest amount of data per "
 	 "round-trip time, the minimum round-trip time, the window at which bitcp had its last "
-	 "loss, the share of segments that were retransmitted, and whether the path was slow. "
-	 "A connection adds to it when it ends, and a new connection to a known destination "
-	 "starts with it. It is kept in state_directory across restarts. tcptunectl paths lists "
-	 "it; tcptunectl paths forget and tcptuned --forget-paths delete it."},
+	 "loss, the share of segments that were retransmitted, and whether the path was slow. A "
+	 "connection adds to it when it ends, and a new connection to a known destination starts "
+	 "with it. It is kept in state_directory across restarts. tcptunectl paths lists it; "
+	 "tcptunectl paths forget and tcptuned --forget-paths delete it."},
 	{"metrics", "The endpoint that Prometheus scrapes, http://ADDRESS:PORT/metrics."},
 };
 
@@ -72,173 +74,164 @@ const size_t tcptuned_sections_count = ARRAY_SIZE(tcptuned_sections);
 	.offset = offsetof(struct tcptuned_policy_config, field), \
 	.size = sizeof(((struct tcptuned_policy_config *)0)->field)
 
+#define LIVE	 true
+#define AT_START false
+
+/* The arguments that every key has, in the order of the struct; others follow by name. */
+#define KEY(section_, name_, type_, field, fallback_, live_, help_, ...)                         \
+	{                                                                                        \
+		.section = section_, .name = name_, .type = type_, field, .fallback = fallback_, \
+		.live = live_, .help = help_, ##__VA_ARGS__                                      \
+	}
+
 const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
-	{ .section = "tcptuned", .name = "cgroup", .type = KEY_PATH, GLOBAL(cgroup),
-	  .special = "auto", .fallback = "auto",
-	  .help = "The control group whose connections are tuned, a directory of the cgroup2 tree. "
-		  "auto is the root of the tree, wherever it is mounted: every connection of the "
-		  "host and of its containers." },
-	{ .section = "tcptuned", .name = "bpffs", .type = KEY_PATH, GLOBAL(bpffs),
-	  .fallback = "/sys/fs/bpf",
-	  .help = "The mount point of the BPF file system. Programs and maps are pinned in its "
-		  "directory tcptuned, so that they survive a restart of the daemon. Only root may "
-		  "have write access: mode 0700. To change this key, stop tcptuned and start it "
-		  "again, because a restart would not find the pins. Under systemd, another "
-		  "directory needs ReadWritePaths= in a drop-in of the unit." },
-	{ .section = "tcptuned", .name = "runtime_directory", .type = KEY_PATH,
-	  GLOBAL(runtime_directory), .fallback = "/run/tcptuned",
-	  .help = "The directory of the lock file, which prevents a second tcptuned, and of the "
-		  "socket that tcptunectl uses. Under systemd, another directory needs "
-		  "ReadWritePaths= in a drop-in of the unit." },
-	{ .section = "tcptuned", .name = "state_directory", .type = KEY_PATH,
-	  GLOBAL(state_directory), .fallback = "/var/lib/tcptuned",
-	  .help = "The directory of the database paths.db, see [paths]. It is created if it does "
-		  "not exist. If that fails, the failure is logged, and paths are remembered only "
-		  "until tcptuned stops. Under systemd, another directory needs ReadWritePaths= in "
-		  "a drop-in of the unit. A dry run neither reads nor writes the database." },
-	{ .section = "tcptuned", .name = "log_level", .type = KEY_CHOICE, GLOBAL(log_level),
-	  .choices = log_levels, .fallback = "info", .live = true,
-	  .help = "The least important messages that are logged." },
-	{ .section = "policy", .name = "mode", .type = KEY_CHOICE, POLICY(mode), .choices = modes,
-	  .fallback = "tune", .live = true,
-	  .help = "tune: size buffers and choose the congestion control. observe: make and count "
-		  "the same decisions, but change nothing. off: manage no connection." },
-	{ .section = "policy", .name = "override_rcvbuf", .type = KEY_BOOL,
-	  POLICY(override_rcvbuf), .fallback = "yes", .live = true,
-	  .help = "Override an application's SO_RCVBUF, which would fix the receive buffer and end "
-		  "its tuning. The call succeeds, getsockopt() returns the requested size, and the "
-		  "metrics count the request, but the buffer follows the path. no: honour the "
-		  "request." },
-	{ .section = "policy", .name = "override_sndbuf", .type = KEY_BOOL,
-	  POLICY(override_sndbuf), .fallback = "yes", .live = true,
-	  .help = "The same for SO_SNDBUF and the send buffer." },
-	{ .section = "policy", .name = "receive_window_max", .type = KEY_SIZE,
-	  POLICY(receive_window_max_bytes), .lowest = 64 * KIB, .highest = GIB,
-	  .special = "auto", .word = "kernel", .word_value = TCPTUNED_WINDOW_KERNEL,
-	  .fallback = "auto", .live = true,
-	  .help = "The largest receive window. The kernel needs a buffer of twice that size: while "
-		  "a policy tunes, the maximum of net.ipv4.tcp_rmem, its last number, is raised to "
-		  "it, in each network namespace whose numbers were those of tcptuned's own. auto: "
-		  "32 MiB (buffers of 64 MiB), which 1 Gbit/s needs at 250 ms, but at most a quarter "
-		  "of the memory at which TCP comes under memory pressure (the middle value of "
-		  "net.ipv4.tcp_mem), at least 4 MiB, and no less than the kernel's own maximum "
-		  "allows. A single connection of 10 Gbit/s at 100 ms needs 256M here, and "
-		  "send_window_max = 256M at its sender. kernel: what the kernel's own maximum "
-		  "allows, which is not raised for this policy. The unit in which windows are "
-		  "advertised grows with the maximum (or with net.core.rmem_max if that is larger): "
-		  "1 KiB for 32M, 8 KiB for 256M. Large units are too coarse for the small window "
-		  "of a slow path." },
-	{ .section = "policy", .name = "send_window_max", .type = KEY_SIZE,
-	  POLICY(send_window_max_bytes), .lowest = 64 * KIB, .highest = GIB,
-	  .special = "auto", .word = "kernel", .word_value = TCPTUNED_WINDOW_KERNEL,
-	  .fallback = "auto", .live = true,
-	  .help = "The largest amount of data in flight for which a send buffer is sized. The "
-		  "maximum of net.ipv4.tcp_wmem is raised to twice that. auto and kernel are as for "
-		  "receive_window_max. If that maximum is larger because of another policy or of the "
-		  "kernel's own value, the send buffer is still limited to twice the window of the "
-		  "connection's policy, provided that net.core.wmem_max is at least half of that "
-		  "maximum." },
-	{ .section = "policy", .name = "congestion_control", .type = KEY_NAME,
-	  POLICY(congestion_control), .special = "keep", .word = TCPTUNED_CC_AUTO,
-	  .fallback = TCPTUNED_CC_AUTO, .live = true,
-	  .help = "The congestion control of new connections whose application chooses none. auto: "
-		  "bitcp on long paths (see long_path_segments) if the default, "
-		  "net.ipv4.tcp_congestion_control, is cubic or reno; all other connections keep "
-		  "the default. auto never replaces another default, such as bbr or dctcp, because "
-		  "the administrator chose it. bitcp, or any other congestion control of the kernel: "
-		  "every connection gets it, whatever the default is. If it is a module, the module "
-		  "is loaded and not unloaded. keep: leave the congestion control as it is. bitcp is "
-		  "always registered, so that applications can choose it." },
-	{ .section = "policy", .name = "long_path_segments", .type = KEY_INTEGER,
-	  POLICY(long_path_segments), .lowest = 1, .highest = 1 << 20, .unit = "segments",
-	  .fallback = "4096", .live = true,
-	  .help = "The bandwidth-delay product from which congestion_control = auto moves a "
-		  "connection to bitcp; 1 Gbit/s at 50 ms is 4300 segments. At 4096 segments, reno "
-		  "needs 2048 round trips to recover its window after a loss, and cubic 14 seconds "
-		  "(the cube root of 0.3 x 4096 / 0.4), whatever the path could carry. On shorter "
-		  "paths both recover soon, and BI-TCP takes more than its share: in the paper's "
-		  "simulations at 20 Mbit/s (section VII, TCP-friendliness), standard TCP gets a "
-		  "little less next to BI-TCP than next to HighSpeed or Scalable TCP, while at 500 "
-		  "Mbit/s and above it is mostly limited by itself." },
-	{ .section = "memory", .name = "budget", .type = KEY_SIZE, GLOBAL(budget_bytes),
-	  .lowest = MIB, .highest = 1024 * GIB, .special = "auto", .fallback = "auto",
-	  .live = true,
-	  .help = "The memory that receive and send buffers together may use beyond what the "
-		  "kernel alone would give them: the maximum of net.ipv4.tcp_rmem or "
-		  "net.ipv4.tcp_wmem before tcptuned raised it, or the size that an application had "
-		  "fixed before the start. If the budget does not suffice, small demands are met "
-		  "in full and the rest is shared equally; a connection that gets less has a smaller "
-		  "window. One connection has at most a quarter, and all connections to one network "
-		  "(/24, or /48 for IPv6) have at most half. Buffers that an application fixes do "
-		  "not count. A connection that has been idle for some seconds returns what it "
-		  "does not use. auto: three quarters of the memory at which TCP comes under memory "
-		  "pressure (the middle value of net.ipv4.tcp_mem)." },
-	{ .section = NAMED_POLICY, .name = "destination", .type = KEY_PREFIXES,
-	  POLICY(destination), .special = "any", .fallback = "any", .live = true,
-	  .help = "Condition: the peer's address, whichever side opened the connection. The key "
-		  "may be repeated. An IPv4 peer of an IPv6 socket counts as IPv4, and ::/0 is every "
-		  "IPv6 address only." },
-	{ .section = NAMED_POLICY, .name = "destination_file", .type = KEY_PATH,
-	  POLICY(destination_file), .special = "none", .fallback = "none", .live = true,
-	  .help = "A file of further destinations, one prefix per line, with comments after #, of "
-		  "at most 16 MiB. A reload reads it again. Under systemd, the daemon does not see "
-		  "/home, /root and /tmp; /etc/tcptuned is a suitable place." },
-	{ .section = NAMED_POLICY, .name = "source", .type = KEY_PREFIXES, POLICY(source),
-	  .special = "any", .fallback = "any", .live = true,
-	  .help = "Condition: this host's address in the connection. The key may be repeated." },
-	{ .section = NAMED_POLICY, .name = "local_port", .type = KEY_PORTS, POLICY(local_port),
-	  .special = "any", .fallback = "any", .live = true,
-	  .help = "Condition: this host's port, which is the port of the service if the connection "
-		  "is accepted." },
-	{ .section = NAMED_POLICY, .name = "remote_port", .type = KEY_PORTS, POLICY(remote_port),
-	  .special = "any", .fallback = "any", .live = true,
-	  .help = "Condition: the peer's port." },
-	{ .section = NAMED_POLICY, .name = "cgroup", .type = KEY_PATH, POLICY(cgroup),
-	  .special = "any", .fallback = "any", .live = true,
-	  .help = "Condition: the control group in which the socket was created (for an accepted "
-		  "one, its listener), or an ancestor of that; as a path from the root of the "
-		  "cgroup2 tree, such as /system.slice/nginx.service. While the group does not "
-		  "exist, the policy has no connections; tcptuned looks for it every few seconds." },
-	{ .section = "bitcp", .name = "beta", .type = KEY_FRACTION, GLOBAL(bitcp.beta),
-	  .lowest = BITCP_BETA_LOWEST, .highest = BITCP_BETA_HIGHEST, .fallback = "0.125",
-	  .live = true,
-	  .help = "The share of the window that is given up at a loss. The paper's value is 0.125, "
-		  "which keeps a path about 94 % utilised; that of standard TCP is 0.5. A smaller "
-		  "share utilises the path better, and converges to a fair share later." },
-	{ .section = "control", .name = "group", .type = KEY_NAME, GLOBAL(control_group),
-	  .special = "root", .fallback = "root",
-	  .help = "The group whose members may use tcptunectl, in addition to root. They see every "
-		  "connection of the host, may disable and enable policies, apply them to open "
-		  "connections, and stop the daemon. Only root may delete remembered paths. The "
-		  "socket is runtime_directory/control. Under systemd, the unit needs "
-		  "SupplementaryGroups= with that group." },
-	{ .section = "paths", .name = "remember", .type = KEY_BOOL, GLOBAL(paths_enabled),
-	  .fallback = "yes", .live = true,
-	  .help = "Learn from connections that end, and let new ones start with the result. no: "
-		  "do neither; what is known stays until it expires." },
-	{ .section = "paths", .name = "expire_s", .type = KEY_INTEGER, GLOBAL(paths_expire_s),
-	  .lowest = PATH_EXPIRE_MIN_S, .highest = PATH_EXPIRE_MAX_S, .unit = "seconds",
-	  .fallback = "86400", .live = true,
-	  .help = "A path is forgotten if no connection has added to it for this time. A quarter "
-		  "of this time halves the weight of what is remembered, and after half of it "
-		  "bitcp's last maximum is no longer used." },
-	{ .section = "metrics", .name = "enabled", .type = KEY_BOOL, GLOBAL(metrics_enabled),
-	  .fallback = "yes", .help = "Serve metrics." },
-	{ .section = "metrics", .name = "address", .type = KEY_ADDRESS, GLOBAL(metrics_address),
-	  .fallback = "127.0.0.1",
-	  .help = "The local address to listen on. :: is every address, including IPv4. If the "
-		  "host does not have the address yet, for example because DHCP assigns it later, "
-		  "tcptuned serves metrics as soon as it exists, and logs that. Unused if systemd "
-		  "passes a socket." },
-	{ .section = "metrics", .name = "port", .type = KEY_INTEGER, GLOBAL(metrics_port),
-	  .lowest = 1, .highest = UINT16_MAX, .fallback = "9817",
-	  .help = "The TCP port to listen on. Unused if systemd passes a socket." },
-	{ .section = "metrics", .name = "flows", .type = KEY_INTEGER, GLOBAL(metrics_flows),
-	  .lowest = 0, .highest = 1000, .unit = "connections", .fallback = "20", .live = true,
-	  .help = "The number of connections that are shown one by one, those that carried most "
-		  "first; the others are part of the totals only. Each makes about twenty time "
-		  "series. They are connections of this host's own network namespace, which every "
-		  "user can list in /proc/net/tcp. tcptunectl shows those of all namespaces." },
+	KEY("tcptuned", "cgroup", KEY_PATH, GLOBAL(cgroup), "auto", AT_START,
+	    "The control group whose connections are tuned, a directory of the cgroup2 tree. auto "
+	    "is the root of the tree, wherever it is mounted: every connection of the host and of "
+	    "its containers.",
+	    .special = "auto"),
+	KEY("tcptuned", "bpffs", KEY_PATH, GLOBAL(bpffs), "/sys/fs/bpf", AT_START,
+	    "The mount point of the BPF file system. Programs and maps are pinned in its directory "
+	    "tcptuned, so that they survive a restart of the daemon. Only root may have write "
+	    "access (mode 0700). Stop tcptuned before changing this, because a restart would not "
+	    "find the pins."),
+	KEY("tcptuned", "runtime_directory", KEY_PATH, GLOBAL(runtime_directory), "/run/tcptuned",
+	    AT_START,
+	    "The directory of the lock file, which prevents a second tcptuned, and of the socket "
+	    "that tcptunectl uses."),
+	KEY("tcptuned", "state_directory", KEY_PATH, GLOBAL(state_directory), "/var/lib/tcptuned",
+	    AT_START,
+	    "The directory of the database paths.db, see [paths]. It is created if necessary. If "
+	    "that fails, paths are remembered only until tcptuned stops. A dry run neither reads "
+	    "nor writes the database."),
+	KEY("tcptuned", "log_level", KEY_CHOICE, GLOBAL(log_level), "info", LIVE,
+	    "The least important messages that are logged.", .choices = log_levels),
+	KEY("policy", "mode", KEY_CHOICE, POLICY(mode), "tune", LIVE,
+	    "tune: size buffers and choose the congestion control. observe: make and count the "
+	    "same decisions, but change nothing. off: manage no connection.",
+	    .choices = modes),
+	KEY("policy", "override_rcvbuf", KEY_BOOL, POLICY(override_rcvbuf), "yes", LIVE,
+	    "Override an application's SO_RCVBUF, which would fix the receive buffer and end its "
+	    "tuning. The call succeeds, getsockopt() returns the requested size, and the metrics "
+	    "count the request, but the buffer follows the path. no: honour the request."),
+	KEY("policy", "override_sndbuf", KEY_BOOL, POLICY(override_sndbuf), "yes", LIVE,
+	    "The same for SO_SNDBUF and the send buffer."),
+	KEY("policy", "receive_window_max", KEY_SIZE, POLICY(receive_window_max_bytes), "auto",
+	    LIVE,
+	    "The largest receive window. The kernel needs a buffer of twice that size: while a "
+	    "policy tunes, the maximum of net.ipv4.tcp_rmem, its last number, is raised to it, in "
+	    "each network namespace whose numbers were those of tcptuned's own. auto: 32 MiB "
+	    "(buffers of 64 MiB), which 1 Gbit/s needs at 250 ms, but at most a quarter of the "
+	    "memory at which TCP comes under memory pressure (the middle value of "
+	    "net.ipv4.tcp_mem), at least 4 MiB, and no less than the kernel's own maximum allows. "
+	    "A single connection of 10 Gbit/s at 100 ms needs 256M here, and send_window_max = "
+	    "256M at its sender. kernel: what the kernel's own maximum allows, which is not raised "
+	    "for this policy. The unit in which windows are advertised grows with the maximum (or "
+	    "with net.core.rmem_max if that is larger): 1 KiB for 32M, 8 KiB for 256M. Large units "
+	    "are too coarse for the small window of a slow path.",
+	    .lowest = 64 * KIB, .highest = GIB, .special = "auto", .word = "kernel",
+	    .word_value = TCPTUNED_WINDOW_KERNEL),
+	KEY("policy", "send_window_max", KEY_SIZE, POLICY(send_window_max_bytes), "auto", LIVE,
+	    "The largest amount of data in flight for which a send buffer is sized. The maximum of "
+	    "net.ipv4.tcp_wmem is raised to twice that. auto and kernel are as for "
+	    "receive_window_max. If that maximum is larger because of another policy or of the "
+	    "kernel's own value, the send buffer is still limited to twice the window of the "
+	    "connection's policy, provided that net.core.wmem_max is at least half of that "
+	    "maximum.",
+	    .lowest = 64 * KIB, .highest = GIB, .special = "auto", .word = "kernel",
+	    .word_value = TCPTUNED_WINDOW_KERNEL),
+	KEY("policy", "congestion_control", KEY_NAME, POLICY(congestion_control), TCPTUNED_CC_AUTO,
+	    LIVE,
+	    "The congestion control of new connections whose application chooses none. auto: bitcp "
+	    "on long paths (see long_path_segments) if the default, "
+	    "net.ipv4.tcp_congestion_control, is cubic or reno; all other connections keep the "
+	    "default. auto never replaces another default, such as bbr or dctcp, because the "
+	    "administrator chose it. bitcp, or any other congestion control of the kernel: every "
+	    "connection gets it, whatever the default is. If it is a module, the module is loaded "
+	    "and not unloaded. keep: leave the congestion control as it is. bitcp is always "
+	    "registered, so that applications can choose it.",
+	    .special = "keep", .word = TCPTUNED_CC_AUTO),
+	KEY("policy", "long_path_segments", KEY_INTEGER, POLICY(long_path_segments), "4096", LIVE,
+	    "The bandwidth-delay product from which congestion_control = auto moves a connection "
+	    "to bitcp; 1 Gbit/s at 50 ms is 4300 segments. At 4096 segments, reno needs 2048 round "
+	    "trips to recover its window after a loss, and cubic 14 seconds (the cube root of 0.3 "
+	    "x 4096 / 0.4), whatever the path could carry. On shorter paths both recover soon, and "
+	    "BI-TCP takes more than its share: in the paper's simulations at 20 Mbit/s (section "
+	    "VII, TCP-friendliness), standard TCP gets a little less next to BI-TCP than next to "
+	    "HighSpeed or Scalable TCP, while at 500 Mbit/s and above it is mostly limited by "
+	    "itself.",
+	    .lowest = 1, .highest = 1 << 20, .unit = "segments"),
+	KEY("memory", "budget", KEY_SIZE, GLOBAL(budget_bytes), "auto", LIVE,
+	    "The memory that receive and send buffers together may use beyond what the kernel "
+	    "alone would give them: the maximum of net.ipv4.tcp_rmem or net.ipv4.tcp_wmem before "
+	    "tcptuned raised it, or the size that an application had fixed before the start. If "
+	    "the budget does not suffice, small demands are met in full and the rest is shared "
+	    "equally; a connection that gets less has a smaller window. One connection has at most "
+	    "a quarter, and all connections to one network (/24, or /48 for IPv6) have at most "
+	    "half. Buffers that an application fixes do not count. A connection that has been idle "
+	    "for some seconds returns what it does not use. auto: three quarters of the memory at "
+	    "which TCP comes under memory pressure (the middle value of net.ipv4.tcp_mem).",
+	    .lowest = MIB, .highest = 1024 * GIB, .special = "auto"),
+	KEY(NAMED_POLICY, "destination", KEY_PREFIXES, POLICY(destination), "any", LIVE,
+	    "Condition: the peer's address, whichever side opened the connection. The key may be "
+	    "repeated. An IPv4 peer of an IPv6 socket counts as IPv4, and ::/0 is every IPv6 "
+	    "address only.",
+	    .special = "any"),
+	KEY(NAMED_POLICY, "destination_file", KEY_PATH, POLICY(destination_file), "none", LIVE,
+	    "A file of further destinations, one prefix per line, with comments after #, of at "
+	    "most 16 MiB. A reload reads it again. Under systemd, the daemon does not see /home, "
+	    "/root and /tmp; /etc/tcptuned is a suitable place.",
+	    .special = "none"),
+	KEY(NAMED_POLICY, "source", KEY_PREFIXES, POLICY(source), "any", LIVE,
+	    "Condition: this host's address in the connection. The key may be repeated.",
+	    .special = "any"),
+	KEY(NAMED_POLICY, "local_port", KEY_PORTS, POLICY(local_port), "any", LIVE,
+	    "Condition: this host's port, which is the port of the service if the connection is "
+	    "accepted.",
+	    .special = "any"),
+	KEY(NAMED_POLICY, "remote_port", KEY_PORTS, POLICY(remote_port), "any", LIVE,
+	    "Condition: the peer's port.", .special = "any"),
+	KEY(NAMED_POLICY, "cgroup", KEY_PATH, POLICY(cgroup), "any", LIVE,
+	    "Condition: the control group in which the socket was created (for an accepted one, "
+	    "its listener), or an ancestor of that; as a path from the root of the cgroup2 tree, "
+	    "such as /system.slice/nginx.service. While the group does not exist, the policy has "
+	    "no connections; tcptuned looks for it every few seconds.",
+	    .special = "any"),
+	KEY("bitcp", "beta", KEY_FRACTION, GLOBAL(bitcp.beta), "0.125", LIVE,
+	    "The share of the window that is given up at a loss. The paper's value is 0.125, which "
+	    "keeps a path about 94 % utilised; that of standard TCP is 0.5. A smaller share "
+	    "utilises the path better, and converges to a fair share later.",
+	    .lowest = BITCP_BETA_LOWEST, .highest = BITCP_BETA_HIGHEST),
+	KEY("control", "group", KEY_NAME, GLOBAL(control_group), "root", AT_START,
+	    "The group whose members may use tcptunectl, in addition to root. They see every "
+	    "connection of the host, may disable and enable policies, apply them to open "
+	    "connections, and stop the daemon. Only root may delete remembered paths. The socket "
+	    "is runtime_directory/control. Under systemd, the unit needs SupplementaryGroups= with "
+	    "that group.",
+	    .special = "root"),
+	KEY("paths", "remember", KEY_BOOL, GLOBAL(paths_enabled), "yes", LIVE,
+	    "Learn from connections that end, and let new ones start with the result. no: do "
+	    "neither; what is known stays until it expires."),
+	KEY("paths", "expire_s", KEY_INTEGER, GLOBAL(paths_expire_s), "86400", LIVE,
+	    "A path is forgotten if no connection has added to it for this time. A quarter of this "
+	    "time halves the weight of what is remembered, and after half of it bitcp's last "
+	    "maximum is no longer used.",
+	    .lowest = PATH_EXPIRE_MIN_S, .highest = PATH_EXPIRE_MAX_S, .unit = "seconds"),
+	KEY("metrics", "enabled", KEY_BOOL, GLOBAL(metrics_enabled), "yes", AT_START,
+	    "Serve metrics."),
+	KEY("metrics", "address", KEY_ADDRESS, GLOBAL(metrics_address), "127.0.0.1", AT_START,
+	    "The local address to listen on. :: is every address, including IPv4. If the host does "
+	    "not have the address yet, for example because DHCP assigns it later, tcptuned serves "
+	    "metrics as soon as it exists, and logs that. Unused if systemd passes a socket."),
+	KEY("metrics", "port", KEY_INTEGER, GLOBAL(metrics_port), "9817", AT_START,
+	    "The TCP port to listen on. Unused if systemd passes a socket.", .lowest = 1,
+	    .highest = UINT16_MAX),
+	KEY("metrics", "flows", KEY_INTEGER, GLOBAL(metrics_flows), "20", LIVE,
+	    "The number of connections that are shown one by one, those that carried most first; "
+	    "the others are part of the totals only. Each makes about twenty time series. They are "
+	    "connections of this host's own network namespace, which every user can list in "
+	    "/proc/net/tcp. tcptunectl shows those of all namespaces.",
+	    .lowest = 0, .highest = 1000, .unit = "connections"),
 };
 
 bool tcptuned_key_is_of_policy(const struct tcptuned_key *key)
@@ -290,27 +283,18 @@ static const char *check_range(const struct tcptuned_key *key, double number)
 
 /* ---- parsing: each returns NULL or what is wrong ---------------------------------------- */
 
-static const char *parse_bool(const struct tcptuned_key *key, const char *text, void *value,
+/* Booleans have several words, in upper or lower case. */
+static const char *parse_word(const struct tcptuned_key *key, const char *text, void *value,
 			      char *buffer)
 {
-	static const char *const words[] = {"no", "yes", "false", "true", "0", "1", "off", "on"};
+	static const char *const booleans[] = {"no", "yes", "false", "true", "0",
+					       "1",  "off", "on",    NULL};
+	const char *const *words = key->choices ? key->choices : booleans;
 
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		if (strcasecmp(text, words[i]))
+	for (uint32_t i = 0; words[i]; i++) {
+		if (key->choices ? strcmp(text, words[i]) : strcasecmp(text, words[i]))
 			continue;
-		set_number(key, value, i % 2);
-		return NULL;
-	}
-	return "is neither yes nor no";
-}
-
-static const char *parse_choice(const struct tcptuned_key *key, const char *text, void *value,
-				char *buffer)
-{
-	for (uint32_t i = 0; key->choices[i]; i++) {
-		if (strcmp(text, key->choices[i]))
-			continue;
-		set_number(key, value, i);
+		set_number(key, value, key->choices ? i : i % 2);
 		return NULL;
 	}
 	return "is not one of its values";
@@ -428,9 +412,9 @@ const char *tcptuned_key_parse(const struct tcptuned_key *key, const char *text,
 {
 	static const char *(*const parsers[])(const struct tcptuned_key *, const char *, void *,
 					      char *) = {
-		[KEY_BOOL] = parse_bool,	 [KEY_INTEGER] = parse_integer,
+		[KEY_BOOL] = parse_word,	 [KEY_INTEGER] = parse_integer,
 		[KEY_SIZE] = parse_integer,	 [KEY_FRACTION] = parse_fraction,
-		[KEY_CHOICE] = parse_choice,	 [KEY_PATH] = parse_text,
+		[KEY_CHOICE] = parse_word,	 [KEY_PATH] = parse_text,
 		[KEY_NAME] = parse_text,	 [KEY_ADDRESS] = parse_text,
 		[KEY_PREFIXES] = parse_prefixes, [KEY_PORTS] = parse_ports,
 	};
@@ -536,7 +520,8 @@ __attribute__((format(printf, 2, 3))) static void append(char *ret, const char *
 	va_end(args);
 }
 
-void tcptuned_append_names(char *ret, const char *const *names, const char *last)
+/* Append "a, b @last c". */
+static void append_names(char *ret, const char *const *names, const char *last)
 {
 	append(ret, "%s", names[0]);
 	for (size_t i = 1; names[i]; i++) {
@@ -545,6 +530,19 @@ void tcptuned_append_names(char *ret, const char *const *names, const char *last
 		else
 			append(ret, " %s %s", last, names[i]);
 	}
+}
+
+void tcptuned_suggest_name(const char *word, const char *const *names, char *ret)
+{
+	const char *nearest = tcptuned_nearest(word, names);
+
+	ret[0] = '\0';
+	if (nearest) {
+		append(ret, "did you mean %s?", nearest);
+		return;
+	}
+	append(ret, "there are ");
+	append_names(ret, names, "and");
 }
 
 void tcptuned_key_wants(const struct tcptuned_key *key, char *ret)
@@ -565,7 +563,7 @@ void tcptuned_key_wants(const struct tcptuned_key *key, char *ret)
 
 	snprintf(ret, KEY_TEXT, "%s", types[key->type]);
 	if (key->choices)
-		tcptuned_append_names(ret, key->choices, "or");
+		append_names(ret, key->choices, "or");
 	if (key->type == KEY_NAME)
 		append(ret, " of at most %zu letters, digits, _ and -", key->size - 1);
 	if (key->unit)

@@ -27,8 +27,8 @@ struct tcptuned_key {
 	const char *section;
 	const char *name;
 	enum tcptuned_key_type type;
-	size_t offset; /* in struct tcptuned_policy_config or tcptuned_config */
-	size_t size;   /* bytes there */
+	size_t offset;		    /* in struct tcptuned_policy_config or tcptuned_config */
+	size_t size;		    /* bytes there */
 	const char *fallback;	    /* the default, as it would be written in a file */
 	bool live;		    /* a reload changes it */
 	uint64_t lowest, highest;   /* both inclusive, as stored; 0: the type has no range */
@@ -78,8 +78,10 @@ void tcptuned_key_format(const struct tcptuned_key *key, const void *values, cha
 /* Write what the key accepts, as in "a whole number from 1 to 65535", to @ret of KEY_TEXT bytes. */
 void tcptuned_key_wants(const struct tcptuned_key *key, char *ret);
 
-/* Append "a, b @last c" to @ret, of KEY_TEXT bytes; @names is ended by NULL. */
-void tcptuned_append_names(char *ret, const char *const *names, const char *last);
+/*
+ * Write "did you mean X?" or a list of @names, which is ended by NULL, to @ret of KEY_TEXT bytes.
+ */
+void tcptuned_suggest_name(const char *word, const char *const *names, char *ret);
 
 bool tcptuned_key_equal(const struct tcptuned_key *key, const void *a, const void *b);
 

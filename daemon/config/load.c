@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "config/keys.h"
+#include "util/array.h"
 #include "util/cleanup.h"
-#include "util/text.h"
 
 #define FILE_MAX       (16u << 20) /* bytes */
 #define DROP_IN_SUFFIX ".conf"
@@ -26,8 +26,8 @@ struct loading {
 	struct tcptuned_config config;
 	struct tcptuned_error *err;
 	struct tcptuned_error *skipped; /* first fault that was skipped; NULL: none may be */
-	int error;	   /* 0, or the first failure, after which nothing is read */
-	const char *file;  /* that is being read; NULL: the command line */
+	int error;			/* 0, or the first failure, after which nothing is read */
+	const char *file;		/* that is being read; NULL: the command line */
 	unsigned int line;
 	char section[TCPTUNED_POLICY_NAME_MAX + sizeof("policy ")]; /* of the next key; "": none */
 	struct tcptuned_named_policy *policy; /* of that section; NULL: it is another section */
@@ -36,11 +36,10 @@ struct loading {
 /* ---- messages -------------------------------------------------------------------------- */
 
 /* Fail; printf-like. Evaluates to the negative errno. */
-#define FAIL(l, errnum, ...)                                                                  \
-	((l)->error = tcptuned_fail((l)->err, errnum,                                         \
-				    (errnum) == ENOMEM ? TCPTUNED_EXIT_INTERNAL               \
-						       : TCPTUNED_EXIT_CONFIG,                \
-				    __VA_ARGS__))
+#define FAIL(l, errnum, ...)         \
+	((l)->error = tcptuned_fail( \
+		 (l)->err, errnum,   \
+		 (errnum) == ENOMEM ? TCPTUNED_EXIT_INTERNAL : TCPTUNED_EXIT_CONFIG, __VA_ARGS__))
 
 /* The end of a path that is too long for a message: it is more telling than the beginning. */
 static const char *path_tail(const char *path)
@@ -60,14 +59,13 @@ static void format_place(const struct loading *l, char ret[TCPTUNED_CONFIG_TEXT]
 }
 
 /* Fail at the place that is being read; printf-like. */
-__attribute__((format(printf, 2, 3))) static int
-fail_here(struct loading *l, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int fail_here(struct loading *l, const char *fmt, ...)
 {
 	char place[TCPTUNED_CONFIG_TEXT], text[600];
 	va_list args;
 
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
 	format_place(l, place);
 	return FAIL(l, EINVAL, "%s: %s", place, text);
@@ -115,8 +113,7 @@ static int add_policy(struct loading *l, const char *name)
 	struct tcptuned_config *c = &l->config;
 
 	if (c->policies_len + 1 >= TCPTUNED_POLICIES_MAX)
-		return fail_here(l, "[policy %s] is one policy too many; there may be %d, and each "
-				 "may have any number of prefixes", name,
+		return fail_here(l, "[policy %s] is one policy too many; there may be %d", name,
 				 TCPTUNED_POLICIES_MAX - 1);
 	if (!c->policies)
 		c->policies = calloc(TCPTUNED_POLICIES_MAX - 1, sizeof(*c->policies));
@@ -134,12 +131,13 @@ static int enter_policy(struct loading *l, const char *name)
 	size_t length = strspn(name, NAME_CHARACTERS);
 
 	if (!length || name[length] || length >= TCPTUNED_POLICY_NAME_MAX)
-		return fail_here(l, "\"%.60s\" is no name of a policy; use at most %d letters, "
+		return fail_here(l,
+				 "\"%.60s\" is no name of a policy; use at most %d letters, "
 				 "digits, _ and -, as in [policy web]",
 				 name, TCPTUNED_POLICY_NAME_MAX - 1);
 	if (!strcmp(name, "default"))
 		return fail_here(l, "\"default\" is the name of [policy] itself; use another one, "
-				 "or write [policy]");
+				    "or write [policy]");
 	l->policy = tcptuned_config_policy(&l->config, name);
 	if (!l->policy && add_policy(l, name) < 0)
 		return l->error;
@@ -149,18 +147,14 @@ static int enter_policy(struct loading *l, const char *name)
 
 static int fail_unknown_section(struct loading *l, const char *name)
 {
-	const char *names[16] = {NULL}, *nearest;
-	char list[KEY_TEXT] = "";
+	const char *names[16] = {NULL};
+	char suggestion[KEY_TEXT];
 
-	assert(tcptuned_sections_count < sizeof(names) / sizeof(names[0]));
+	assert(tcptuned_sections_count < ARRAY_SIZE(names));
 	for (size_t i = 0; i < tcptuned_sections_count; i++)
 		names[i] = tcptuned_sections[i].name;
-	nearest = tcptuned_nearest(name, names);
-	if (nearest)
-		return fail_here(l, "\"%.60s\": no such section; did you mean [%s]?", name,
-				 nearest);
-	tcptuned_append_names(list, names, "and");
-	return fail_here(l, "\"%.60s\": no such section; the sections are %s", name, list);
+	tcptuned_suggest_name(name, names, suggestion);
+	return fail_here(l, "\"%.60s\": no such section; %s", name, suggestion);
 }
 
 /* Keys that follow an unknown section belong to none. */
@@ -188,9 +182,9 @@ static bool is_key_of_section(const struct loading *l, const struct tcptuned_key
 
 static int fail_unknown_key(struct loading *l, const char *name)
 {
-	const char *names[TCPTUNED_CONFIG_KEYS + 1] = {NULL}, *nearest;
+	const char *names[TCPTUNED_CONFIG_KEYS + 1] = {NULL};
 	const struct tcptuned_key *elsewhere = NULL;
-	char list[KEY_TEXT] = "";
+	char suggestion[KEY_TEXT];
 	size_t n = 0;
 
 	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++) {
@@ -202,20 +196,14 @@ static int fail_unknown_key(struct loading *l, const char *name)
 	if (elsewhere)
 		return fail_here(l, "%s.%s: no such key; %s belongs in [%s]", l->section, name,
 				 name, elsewhere->section);
-	nearest = tcptuned_nearest(name, names);
-	if (nearest)
-		return fail_here(l, "\"%.60s\" in [%s]: no such key; did you mean %s?", name,
-				 l->section, nearest);
-	tcptuned_append_names(list, names, "and");
-	return fail_here(l, "\"%.60s\" in [%s]: no such key; [%s] has %s", name, l->section,
-			 l->section, list);
+	tcptuned_suggest_name(name, names, suggestion);
+	return fail_here(l, "\"%.60s\" in [%s]: no such key; %s", name, l->section, suggestion);
 }
 
 static const struct tcptuned_key *find_key(const struct loading *l, const char *name)
 {
 	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
-		if (is_key_of_section(l, &tcptuned_keys[i]) &&
-		    !strcmp(tcptuned_keys[i].name, name))
+		if (is_key_of_section(l, &tcptuned_keys[i]) && !strcmp(tcptuned_keys[i].name, name))
 			return &tcptuned_keys[i];
 	return NULL;
 }
@@ -247,7 +235,8 @@ static int set_key(struct loading *l, const char *name, const char *value)
 	origin = (l->policy ? l->policy->origin : l->config.origin)[key - tcptuned_keys];
 	line = line_in_file(l, origin);
 	if (line && key->type != KEY_PREFIXES)
-		return fail_here(l, "%s.%s: given a second time, after line %s; keep one of the two",
+		return fail_here(l,
+				 "%s.%s: given a second time, after line %s; keep one of the two",
 				 l->section, name, line);
 	if (!line && key->type == KEY_PREFIXES)
 		tcptuned_prefixes_free((void *)((char *)values + key->offset));
@@ -286,7 +275,7 @@ static int parse_section(struct loading *l, char *line)
 	*end++ = '\0';
 	end += strspn(end, BLANKS);
 	if (*end && *end != ';' && *end != '#')
-		return fail_here(l, "there is text after the section; begin a new line after the ]");
+		return fail_here(l, "there is text after the section; begin a line after the ]");
 	return enter_section(l, line + 1);
 }
 
@@ -296,7 +285,7 @@ static int parse_assignment(struct loading *l, char *line)
 
 	if (!equals)
 		return fail_here(l, "neither a [section] nor a key; write key = value, or # before "
-				 "a comment");
+				    "a comment");
 	*equals = '\0';
 	for (char *c = equals + 1; (c = strchr(c, ';')); c++)
 		if (isblank((unsigned char)c[-1])) {
@@ -307,8 +296,10 @@ static int parse_assignment(struct loading *l, char *line)
 		return set_key(l, strip(line), strip(equals + 1));
 	if (l->skipped)
 		return 0;
-	return fail_here(l, "the key \"%.60s\" is before any section; write [policy] or another "
-			 "section above it", strip(line));
+	return fail_here(l,
+			 "the key \"%.60s\" is before any section; write [policy] or another "
+			 "section above it",
+			 strip(line));
 }
 
 /* @line has @length characters, and a NUL in place of its newline. */
@@ -319,7 +310,7 @@ static int parse_line(struct loading *l, char *line, size_t length)
 	if (strlen(line) != length) {
 		l->section[0] = '\0';
 		return fail_here(l, "the line contains a NUL byte, so this is no text file; name "
-				 "another file, or remove the byte");
+				    "another file, or remove the byte");
 	}
 	if (l->line == 1 && !strncmp(line, byte_order_mark, strlen(byte_order_mark)))
 		line += strlen(byte_order_mark);
@@ -416,8 +407,10 @@ static int read_drop_ins(struct loading *l, const char *path)
 	if (n < 0 && errno == ENOENT)
 		return 0;
 	if (n < 0)
-		return FAIL(l, errno, "%s: %s; make it a directory that tcptuned may read, or "
-			    "remove it", path_tail(directory), strerror(errno));
+		return FAIL(l, errno,
+			    "%s: %s; make it a directory that tcptuned may read, or "
+			    "remove it",
+			    path_tail(directory), strerror(errno));
 	for (int i = 0; i < n; i++) {
 		snprintf(file, sizeof(file), "%s/%s", directory, entries[i]->d_name);
 		if (!l->error && read_file(l, file) < 0)
@@ -439,8 +432,10 @@ static int read_set(struct loading *l, const char *text)
 	equals = strchr(copy, '=');
 	dot = strchr(copy, '.');
 	if (!equals || !dot || dot > equals)
-		return fail_here(l, "\"%.60s\" is not SECTION.KEY=VALUE; write metrics.port=9817, "
-				 "for example", text);
+		return fail_here(l,
+				 "\"%.60s\" is not SECTION.KEY=VALUE; write metrics.port=9817, "
+				 "for example",
+				 text);
 	*dot = *equals = '\0';
 	if (enter_section(l, copy) < 0)
 		return l->error;
@@ -466,7 +461,8 @@ static int check_directories(struct loading *l)
 	if (!strcmp(origin, "default"))
 		origin = c->origin[key_index("tcptuned", "bpffs")];
 	if (is_below(c->runtime_directory, c->bpffs))
-		return FAIL(l, EINVAL, "%s: tcptuned.runtime_directory: %.100s is inside "
+		return FAIL(l, EINVAL,
+			    "%s: tcptuned.runtime_directory: %.100s is inside "
 			    "tcptuned.bpffs, %.100s, which holds no ordinary files; use another "
 			    "directory, as /run/tcptuned",
 			    origin, c->runtime_directory, c->bpffs);
@@ -504,7 +500,8 @@ static int read_prefixes(struct loading *l, struct tcptuned_named_policy *policy
 	error = tcptuned_prefixes_add_lines(&policy->from_file, text, (size_t)length, problem,
 					    sizeof(problem), &line);
 	if (error)
-		return FAIL(l, -error, "%s:%u: policy %s.destination_file: the line %s; write one "
+		return FAIL(l, -error,
+			    "%s:%u: policy %s.destination_file: the line %s; write one "
 			    "prefix per line, as 192.0.2.0/24 or 2001:db8::/32",
 			    path_tail(path), line, policy->name, problem);
 	return 0;
@@ -519,10 +516,12 @@ static bool has_condition(const struct tcptuned_policy_config *set)
 static int finish_policy(struct loading *l, struct tcptuned_named_policy *policy)
 {
 	if (!has_condition(&policy->set))
-		return FAIL(l, EINVAL, "%s: policy %s: it does not say which connections it is for; "
-			    "set destination, source, local_port, remote_port or cgroup, or move its "
-			    "keys to [policy], which has all other connections",
-			    policy->where, policy->name);
+		return FAIL(
+			l, EINVAL,
+			"%s: policy %s: it does not say which connections it is for; "
+			"set destination, source, local_port, remote_port or cgroup, or move its "
+			"keys to [policy], which has all other connections",
+			policy->where, policy->name);
 	inherit(&l->config, policy);
 	return read_prefixes(l, policy);
 }
@@ -568,8 +567,10 @@ static int read_files(struct loading *l, const char *path)
 		path = TCPTUNED_CONFIG_PATH;
 	missing = access(path, F_OK) && errno == ENOENT;
 	if (missing && named)
-		return FAIL(l, ENOENT, "%s: %s; write it (tcptuned --help-config prints one) or "
-			    "name another", path_tail(path), strerror(ENOENT));
+		return FAIL(l, ENOENT,
+			    "%s: %s; write it (tcptuned --help-config prints one) or "
+			    "name another",
+			    path_tail(path), strerror(ENOENT));
 	if (!missing && read_file(l, path) < 0 && !skip_failure(l))
 		return l->error;
 	if (read_drop_ins(l, path) < 0)

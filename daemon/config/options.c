@@ -62,7 +62,7 @@ static int find_option(const struct tcptuned_parser *parser, int value)
 static int fail_unknown(const struct tcptuned_parser *parser, const char *word,
 			struct tcptuned_error *err)
 {
-	const char *names[TCPTUNED_OPTIONS_MAX + 1] = { NULL }, *nearest = NULL;
+	const char *names[TCPTUNED_OPTIONS_MAX + 1] = {NULL}, *nearest = NULL;
 	char name[64];
 
 	if (!strncmp(word, "--", 2)) {
@@ -80,7 +80,7 @@ static int fail_unknown(const struct tcptuned_parser *parser, const char *word,
 static int fail_getopt(const struct tcptuned_parser *parser, int value, const char *word,
 		       struct tcptuned_error *err)
 {
-	char letter[3] = { '-', (char)optopt, '\0' };
+	char letter[3] = {'-', (char)optopt, '\0'};
 	int i = find_option(parser, optopt);
 
 	if (i < 0)
@@ -158,37 +158,48 @@ void tcptuned_option_print_man(FILE *out, const struct tcptuned_option *option)
 
 /* ---- the daemon's options ------------------------------------------------------------------ */
 
-enum { CONFIG, SET, FOREGROUND, DRY_RUN, FIRST_ACTION };
+enum {
+	CONFIG,
+	SET,
+	FOREGROUND,
+	DRY_RUN,
+	FIRST_ACTION
+};
 
-#define ACTION(action) (FIRST_ACTION + (action) - TCPTUNED_CHECK_CONFIG)
+#define ACTION(action) (FIRST_ACTION + (action)-TCPTUNED_CHECK_CONFIG)
 
 static const struct tcptuned_option entries[] = {
-	[CONFIG] = { "config", 'c', "FILE",
-		     "Read FILE, and drop-ins from FILE.d, instead of " TCPTUNED_CONFIG_PATH "." },
-	[SET] = { "set", 's', "SECTION.KEY=VALUE",
-		  "Set a key to a value that takes precedence over every file. May be repeated." },
-	[FOREGROUND] = { "foreground", 'f', NULL,
-			 "Stay in the foreground and log to standard error." },
-	[DRY_RUN] = { "dry-run", 'n', NULL,
-		      "Decide and report everything, and change nothing, neither in the kernel nor "
-		      "on disk." },
-	[ACTION(TCPTUNED_CHECK_CONFIG)] = { "check-config", 0, NULL,
-	 "Check the configuration, print each value with its origin, and exit. A start or a reload "
-	 "would use these values; tcptunectl status says whether they are in force." },
-	[ACTION(TCPTUNED_CHECK_LOAD)] = { "check-load", 0, NULL,
-	 "Check the configuration, and that this kernel loads the BPF programs of this build, and "
-	 "exit. Nothing is attached or pinned, and a running daemon is not disturbed, so that an "
-	 "upgrade can be tested before the old build is stopped." },
-	[ACTION(TCPTUNED_HELP_CONFIG)] = { "help-config", 0, NULL,
-	 "Print a configuration file that explains every key, and exit." },
-	[ACTION(TCPTUNED_DETACH)] = { "detach", 0, NULL,
-	 "Release everything that a killed tcptuned has left behind, and exit." },
-	[ACTION(TCPTUNED_FORGET_PATHS)] = { "forget-paths", 0, "PREFIX",
-	 "Delete what is remembered about the paths to PREFIX, an address or all, whether a daemon "
-	 "runs or not, and exit." },
-	[ACTION(TCPTUNED_SHOW_VERSION)] = { "version", 'V', NULL, "Print the version and exit." },
-	[ACTION(TCPTUNED_SHOW_HELP)] = { "help", 'h', NULL, "Print this help and exit." },
-	{ 0 },
+	[CONFIG] = {"config", 'c', "FILE",
+		    "Read FILE, and drop-ins from FILE.d, instead of " TCPTUNED_CONFIG_PATH "."},
+	[SET] = {"set", 's', "SECTION.KEY=VALUE",
+		 "Set a key to a value that takes precedence over every file. May be repeated."},
+	[FOREGROUND] = {"foreground", 'f', NULL,
+			"Stay in the foreground and log to standard error."},
+	[DRY_RUN] = {"dry-run", 'n', NULL,
+		     "Decide and report everything, and change nothing, neither in the kernel nor "
+		     "on disk."},
+	[ACTION(TCPTUNED_CHECK_CONFIG)] =
+		{"check-config", 0, NULL,
+		 "Check the configuration, print each value with its origin, and exit. A start or a reload "
+		 "would use these values; tcptunectl status says whether they are in force."},
+	[ACTION(TCPTUNED_CHECK_LOAD)] =
+		{"check-load", 0, NULL,
+		 "Check the configuration, and that this kernel loads the BPF programs of this build, and "
+		 "exit. Nothing is attached or pinned, and a running daemon is not disturbed, so that an "
+		 "upgrade can be tested before the old build is stopped."},
+	[ACTION(TCPTUNED_HELP_CONFIG)] =
+		{"help-config", 0, NULL,
+		 "Print a configuration file that explains every key, and exit."},
+	[ACTION(TCPTUNED_DETACH)] =
+		{"detach", 0, NULL,
+		 "Release everything that a killed tcptuned has left behind, and exit."},
+	[ACTION(TCPTUNED_FORGET_PATHS)] =
+		{"forget-paths", 0, "PREFIX",
+		 "Delete what is remembered about the paths to PREFIX, an address or all, whether a daemon "
+		 "runs or not, and exit."},
+	[ACTION(TCPTUNED_SHOW_VERSION)] = {"version", 'V', NULL, "Print the version and exit."},
+	[ACTION(TCPTUNED_SHOW_HELP)] = {"help", 'h', NULL, "Print this help and exit."},
+	{0},
 };
 
 static int set_action(struct tcptuned_options *options, enum tcptuned_action action,
@@ -241,7 +252,7 @@ static int set_option(struct tcptuned_options *options, int which, struct tcptun
 int tcptuned_options_parse(int argc, char **argv, struct tcptuned_options *ret,
 			   struct tcptuned_error *err)
 {
-	struct tcptuned_options options = { 0 };
+	struct tcptuned_options options = {0};
 	struct tcptuned_parser parser;
 	int which, error;
 
@@ -256,8 +267,9 @@ int tcptuned_options_parse(int argc, char **argv, struct tcptuned_options *ret,
 			break;
 	}
 	if (optind < argc)
-		return USAGE(err, "%.100s: unexpected; tcptuned takes options only, "
-				  "tcptuned --help lists them",
+		return USAGE(err,
+			     "%.100s: unexpected; tcptuned takes options only, "
+			     "tcptuned --help lists them",
 			     argv[optind]);
 	if (options.action == TCPTUNED_DETACH && options.dry_run)
 		return USAGE(err, "--detach: not together with --dry-run; choose one of them");

@@ -56,12 +56,11 @@ static void read_everything(struct tcptuned_scrape *scrape)
 	snap->adoption = kernel->adoption;
 	snap->cgroups_missing = *scrape->options.cgroups_missing;
 	snap->config_in_force = tcptuned_config_in_force(scrape->options.trouble);
-	snap->taken_over =
-		kernel->origin == TCPTUNED_TAKEN_OVER || kernel->origin == TCPTUNED_UPGRADED;
+	snap->taken_over = kernel->origin == TCPTUNED_TAKEN_OVER ||
+			   kernel->origin == TCPTUNED_UPGRADED;
 	if (scrape->options.paths)
 		tcptuned_paths_stats(scrape->options.paths, &snap->paths);
-	snap->totals_ok =
-		!tcptuned_totals_read(kernel->map_fd[TCPTUNED_MAP_TOTALS], &snap->totals);
+	snap->totals_ok = !tcptuned_totals_read(kernel->map_fd[TCPTUNED_MAP_TOTALS], &snap->totals);
 	snap->budget_ok = read_budget(scrape);
 	snap->flows_ok = !tcptuned_readout(&snap->flows, kernel, &scrape->own_netns);
 	read_policies(scrape);
@@ -98,8 +97,7 @@ void tcptuned_scrape_count_reload(struct tcptuned_scrape *scrape, bool taken)
 	scrape->snap.reloads[taken]++;
 }
 
-int tcptuned_scrape_new(struct tcptuned_scrape **ret,
-			const struct tcptuned_scrape_options *options)
+int tcptuned_scrape_new(struct tcptuned_scrape **ret, const struct tcptuned_scrape_options *options)
 {
 	struct tcptuned_scrape *scrape;
 	struct stat netns;

@@ -55,8 +55,8 @@ static int bind_to(int fd, const struct addrinfo *address, bool *ret_elsewhere)
 
 static int listen_on(const struct addrinfo *address, bool *ret_elsewhere)
 {
-	_cleanup_close_ int fd = socket(address->ai_family,
-					SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
+	_cleanup_close_ int fd =
+		socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
 	int on = 1, off = 0;
 
 	if (fd < 0)
@@ -74,8 +74,8 @@ static int listen_on(const struct addrinfo *address, bool *ret_elsewhere)
 static int open_listener(const struct tcptuned_http_options *options, bool *ret_elsewhere,
 			 struct tcptuned_error *error)
 {
-	const struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
-					.ai_socktype = SOCK_STREAM };
+	const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
+				       .ai_socktype = SOCK_STREAM};
 	struct addrinfo *address;
 	char port[12];
 	int fd;
@@ -89,13 +89,12 @@ static int open_listener(const struct tcptuned_http_options *options, bool *ret_
 	fd = listen_on(address, ret_elsewhere);
 	freeaddrinfo(address);
 	if (fd < 0)
-		return tcptuned_fail(error, -fd,
-				     fd == -EADDRINUSE ? TCPTUNED_EXIT_IN_USE
-						       : TCPTUNED_EXIT_CONFIG,
-				     "metrics: cannot listen on port %u of %s: %s; choose another "
-				     "with address= or port= in [metrics], or let systemd open it "
-				     "(tcptuned.socket)",
-				     options->port, options->address, strerror(-fd));
+		return tcptuned_fail(
+			error, -fd, fd == -EADDRINUSE ? TCPTUNED_EXIT_IN_USE : TCPTUNED_EXIT_CONFIG,
+			"metrics: cannot listen on port %u of %s: %s; choose another "
+			"with address= or port= in [metrics], or let systemd open it "
+			"(tcptuned.socket)",
+			options->port, options->address, strerror(-fd));
 	return fd;
 }
 
@@ -139,8 +138,8 @@ static void add_headers(struct MHD_Response *response, const char *content_type)
 static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned int status,
 				 const char *content_type, const char *text)
 {
-	struct MHD_Response *response = MHD_create_response_from_buffer(
-		strlen(text), (void *)text, MHD_RESPMEM_PERSISTENT);
+	struct MHD_Response *response =
+		MHD_create_response_from_buffer(strlen(text), (void *)text, MHD_RESPMEM_PERSISTENT);
 	enum MHD_Result result;
 
 	if (!response)
@@ -233,12 +232,12 @@ int tcptuned_http_start(struct tcptuned_http **ret, const struct tcptuned_http_o
 		http->options = *options;
 		http->port = port_of(fd);
 		http->elsewhere = elsewhere;
-		http->mhd = MHD_start_daemon(
-			MHD_USE_EPOLL, 0, NULL, NULL, answer, http, MHD_OPTION_LISTEN_SOCKET, fd,
-			MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
-			MHD_OPTION_CONNECTION_TIMEOUT, IDLE_TIMEOUT_S,
-			MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-			MHD_OPTION_END);
+		http->mhd = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, answer, http,
+					     MHD_OPTION_LISTEN_SOCKET, fd,
+					     MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
+					     MHD_OPTION_CONNECTION_TIMEOUT, IDLE_TIMEOUT_S,
+					     MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+					     (size_t)CONNECTION_MEMORY, MHD_OPTION_END);
 	}
 	if (!http || !http->mhd)
 		return tcptuned_fail(error, ENOMEM, TCPTUNED_EXIT_INTERNAL,

@@ -38,12 +38,12 @@ struct row {
 
 #define OPTIONAL 0x10 /* 0 means that the value is unknown: there is no sample */
 
-#define FIELD(type, field)   offsetof(struct type, field), sizeof(((struct type *)0)->field)
-#define SNAPSHOT(field)	     FIELD(tcptuned_snapshot, field)
-#define COUNTER(id)	     SNAPSHOT(totals.counter[TCPTUNED_C_##id])
-#define NO_LABEL	     NULL, NULL
-#define RECEIVE		     "direction", "receive"
-#define SEND		     "direction", "send"
+#define FIELD(type, field) offsetof(struct type, field), sizeof(((struct type *)0)->field)
+#define SNAPSHOT(field)	   FIELD(tcptuned_snapshot, field)
+#define COUNTER(id)	   SNAPSHOT(totals.counter[TCPTUNED_C_##id])
+#define NO_LABEL	   NULL, NULL
+#define RECEIVE		   "direction", "receive"
+#define SEND		   "direction", "send"
 
 static __u64 read_field(const struct row *row, const void *structure)
 {
@@ -64,70 +64,70 @@ static void print_rows(struct tcptuned_prom *prom, const struct row *rows, size_
 }
 
 static const struct row state[] = {
-	{ "tcptuned_bitcp_registered", NO_LABEL, SNAPSHOT(bitcp), PLAIN,
-	  "Whether the congestion control bitcp can be chosen on this host." },
-	{ "tcptuned_config_reloads_total", "result", "ok", SNAPSHOT(reloads[true]), PLAIN,
-	  "Reloads of the configuration. After a rejected one, the configuration before it stays in "
-	  "force." },
-	{ "tcptuned_config_reloads_total", "result", "rejected", SNAPSHOT(reloads[false]), PLAIN,
-	  NULL },
-	{ "tcptuned_config_last_reload_successful", NO_LABEL, SNAPSHOT(config_in_force), PLAIN,
-	  "Whether the configuration in the files is in force: the last reload, if any, was "
-	  "accepted, and all of it was applied." },
-	{ "tcptuned_taken_over", NO_LABEL, SNAPSHOT(taken_over), PLAIN,
-	  "Whether the programs were pinned by an earlier daemon." },
-	{ "tcptuned_policy_cgroups_missing", NO_LABEL, SNAPSHOT(cgroups_missing), PLAIN,
-	  "Policies without connections because their control group does not exist or is not "
-	  "visible." },
-	{ "tcptuned_adoption_namespaces", "result", "visited", SNAPSHOT(adoption.namespaces), PLAIN,
-	  "Network namespaces at the start, by result: searched for open connections, not searched "
-	  "to the end, or deleted before the search." },
-	{ "tcptuned_adoption_namespaces", "result", "failed", SNAPSHOT(adoption.namespaces_failed),
-	  PLAIN, NULL },
-	{ "tcptuned_adoption_namespaces", "result", "vanished",
-	  SNAPSHOT(adoption.namespaces_vanished), PLAIN, NULL },
-	{ "tcptuned_adoption_duration_seconds", NO_LABEL, SNAPSHOT(adoption.ns), NANOSECONDS,
-	  "Time that it took to adopt the connections that were open before the start." },
-	{ "tcptuned_collection_success", "collector", "totals", SNAPSHOT(totals_ok), PLAIN,
-	  "Whether this could be read from the kernel." },
-	{ "tcptuned_collection_success", "collector", "flows", SNAPSHOT(flows_ok), PLAIN, NULL },
-	{ "tcptuned_collection_success", "collector", "budget", SNAPSHOT(budget_ok), PLAIN, NULL },
+	{"tcptuned_bitcp_registered", NO_LABEL, SNAPSHOT(bitcp), PLAIN,
+	 "Whether the congestion control bitcp can be chosen on this host."},
+	{"tcptuned_config_reloads_total", "result", "ok", SNAPSHOT(reloads[true]), PLAIN,
+	 "Reloads of the configuration. After a rejected one, the configuration before it stays in "
+	 "force."},
+	{"tcptuned_config_reloads_total", "result", "rejected", SNAPSHOT(reloads[false]), PLAIN,
+	 NULL},
+	{"tcptuned_config_last_reload_successful", NO_LABEL, SNAPSHOT(config_in_force), PLAIN,
+	 "Whether the configuration in the files is in force: the last reload, if any, was "
+	 "accepted, and all of it was applied."},
+	{"tcptuned_taken_over", NO_LABEL, SNAPSHOT(taken_over), PLAIN,
+	 "Whether the programs were pinned by an earlier daemon."},
+	{"tcptuned_policy_cgroups_missing", NO_LABEL, SNAPSHOT(cgroups_missing), PLAIN,
+	 "Policies without connections because their control group does not exist or is not "
+	 "visible."},
+	{"tcptuned_adoption_namespaces", "result", "visited", SNAPSHOT(adoption.namespaces), PLAIN,
+	 "Network namespaces at the start, by result: searched for open connections, not searched "
+	 "to the end, or deleted before the search."},
+	{"tcptuned_adoption_namespaces", "result", "failed", SNAPSHOT(adoption.namespaces_failed),
+	 PLAIN, NULL},
+	{"tcptuned_adoption_namespaces", "result", "vanished",
+	 SNAPSHOT(adoption.namespaces_vanished), PLAIN, NULL},
+	{"tcptuned_adoption_duration_seconds", NO_LABEL, SNAPSHOT(adoption.ns), NANOSECONDS,
+	 "Time that it took to adopt the connections that were open before the start."},
+	{"tcptuned_collection_success", "collector", "totals", SNAPSHOT(totals_ok), PLAIN,
+	 "Whether this could be read from the kernel."},
+	{"tcptuned_collection_success", "collector", "flows", SNAPSHOT(flows_ok), PLAIN, NULL},
+	{"tcptuned_collection_success", "collector", "budget", SNAPSHOT(budget_ok), PLAIN, NULL},
 };
 
 static const struct row counters[] = {
-	{ "tcptuned_connections_claimed_total", "opened", "here", COUNTER(CLAIMED_ACTIVE), PLAIN,
-	  "Connections that came under a policy, by who opened them." },
-	{ "tcptuned_connections_claimed_total", "opened", "peer", COUNTER(CLAIMED_PASSIVE), PLAIN,
-	  NULL },
-	{ "tcptuned_connections_claimed_total", "opened", "before", COUNTER(CLAIMED_OPEN), PLAIN,
-	  NULL },
-	{ "tcptuned_adoption_failures_total", NO_LABEL, COUNTER(ADOPT_FAILED), PLAIN,
-	  "Sockets open before the start that were left to the kernel, because memory was short or "
-	  "because the kernel refused or is too old." },
-	{ "tcptuned_connections_closed_total", NO_LABEL, COUNTER(CLOSED), PLAIN,
-	  "Managed connections that ended." },
-	{ "tcptuned_callbacks_restored_total", NO_LABEL, COUNTER(CALLBACKS_AGAIN), PLAIN,
-	  "Times that a connection's callbacks were requested again, because another sockops "
-	  "program had replaced them." },
-	{ "tcptuned_connections_unrecorded_total", NO_LABEL, COUNTER(STORAGE_FAILED), PLAIN,
-	  "Connections that were left to the kernel because there was no memory for a record." },
-	{ "tcptuned_congestion_control_choices_total", "choice", "set", COUNTER(CC_SET), PLAIN,
-	  "Connections by the outcome for the policy's congestion control: set, kept as the "
-	  "application or a route had chosen, or refused by the kernel." },
-	{ "tcptuned_congestion_control_choices_total", "choice", "kept", COUNTER(CC_KEPT), PLAIN,
-	  NULL },
-	{ "tcptuned_congestion_control_choices_total", "choice", "refused", COUNTER(CC_FAILED),
-	  PLAIN, NULL },
-	{ "tcptuned_buffer_requests_overridden_total", "option", "SO_RCVBUF",
-	  COUNTER(RCVBUF_OVERRIDDEN), PLAIN,
-	  "Requests of applications for a fixed buffer that were overridden, or would be without "
-	  "the dry run." },
-	{ "tcptuned_buffer_requests_overridden_total", "option", "SO_SNDBUF",
-	  COUNTER(SNDBUF_OVERRIDDEN), PLAIN, NULL },
-#define BOTH_DIRECTIONS(name, id, help)                       \
-	{ name, RECEIVE, COUNTER(RCV_##id), PLAIN, help },    \
-	{                                                     \
-		name, SEND, COUNTER(SND_##id), PLAIN, NULL    \
+	{"tcptuned_connections_claimed_total", "opened", "here", COUNTER(CLAIMED_ACTIVE), PLAIN,
+	 "Connections that came under a policy, by who opened them."},
+	{"tcptuned_connections_claimed_total", "opened", "peer", COUNTER(CLAIMED_PASSIVE), PLAIN,
+	 NULL},
+	{"tcptuned_connections_claimed_total", "opened", "before", COUNTER(CLAIMED_OPEN), PLAIN,
+	 NULL},
+	{"tcptuned_adoption_failures_total", NO_LABEL, COUNTER(ADOPT_FAILED), PLAIN,
+	 "Sockets open before the start that were left to the kernel, because memory was short or "
+	 "because the kernel refused or is too old."},
+	{"tcptuned_connections_closed_total", NO_LABEL, COUNTER(CLOSED), PLAIN,
+	 "Managed connections that ended."},
+	{"tcptuned_callbacks_restored_total", NO_LABEL, COUNTER(CALLBACKS_AGAIN), PLAIN,
+	 "Times that a connection's callbacks were requested again, because another sockops "
+	 "program had replaced them."},
+	{"tcptuned_connections_unrecorded_total", NO_LABEL, COUNTER(STORAGE_FAILED), PLAIN,
+	 "Connections that were left to the kernel because there was no memory for a record."},
+	{"tcptuned_congestion_control_choices_total", "choice", "set", COUNTER(CC_SET), PLAIN,
+	 "Connections by the outcome for the policy's congestion control: set, kept as the "
+	 "application or a route had chosen, or refused by the kernel."},
+	{"tcptuned_congestion_control_choices_total", "choice", "kept", COUNTER(CC_KEPT), PLAIN,
+	 NULL},
+	{"tcptuned_congestion_control_choices_total", "choice", "refused", COUNTER(CC_FAILED),
+	 PLAIN, NULL},
+	{"tcptuned_buffer_requests_overridden_total", "option", "SO_RCVBUF",
+	 COUNTER(RCVBUF_OVERRIDDEN), PLAIN,
+	 "Requests of applications for a fixed buffer that were overridden, or would be without "
+	 "the dry run."},
+	{"tcptuned_buffer_requests_overridden_total", "option", "SO_SNDBUF",
+	 COUNTER(SNDBUF_OVERRIDDEN), PLAIN, NULL},
+#define BOTH_DIRECTIONS(name, id, help)                    \
+	{name, RECEIVE, COUNTER(RCV_##id), PLAIN, help},   \
+	{                                                  \
+		name, SEND, COUNTER(SND_##id), PLAIN, NULL \
 	}
 	BOTH_DIRECTIONS("tcptuned_rightsize_rounds_total", ROUNDS,
 			"Round trips that right-sizing measured."),
@@ -142,78 +142,77 @@ static const struct row counters[] = {
 			"Changes of a buffer or window that the kernel refused."),
 	BOTH_DIRECTIONS("tcptuned_budget_refusals_total", BUDGET,
 			"Decisions that the memory budget, or TCP's memory as a whole, limited."),
-	{ "tcptuned_memory_short_total", NO_LABEL, COUNTER(MEMORY_SHORT), PLAIN,
-	  "Decisions that were limited because TCP as a whole, or the connection's control group, "
-	  "was under memory pressure." },
-	{ "tcptuned_closed_connections_received_bytes_total", NO_LABEL, COUNTER(BYTES_RECEIVED),
-	  PLAIN, "Bytes received by managed connections that ended." },
-	{ "tcptuned_closed_connections_acked_bytes_total", NO_LABEL, COUNTER(BYTES_ACKED), PLAIN,
-	  "Bytes sent and acknowledged on managed connections that ended." },
-	{ "tcptuned_closed_connections_sent_segments_total", NO_LABEL, COUNTER(SEGMENTS_SENT),
-	  PLAIN, "Segments sent by managed connections that ended." },
-	{ "tcptuned_closed_connections_retransmitted_segments_total", NO_LABEL,
-	  COUNTER(RETRANSMITS), PLAIN,
-	  "Segments retransmitted by managed connections that ended." },
-	{ "tcptuned_events_lost_total", NO_LABEL, COUNTER(EVENTS_LOST), PLAIN,
-	  "Events that were lost because a client of the control socket did not read them fast "
-	  "enough." },
-	{ "tcptuned_paths_learned_total", "result", "stored", COUNTER(PATH_LEARNED), PLAIN,
-	  "Connections whose measurements were added to the path memory." },
-	{ "tcptuned_paths_learned_total", "result", "failed", COUNTER(PATH_FAILED), PLAIN, NULL },
-	{ "tcptuned_paths_seeds_total", NO_LABEL, COUNTER(PATH_SEEDS), PLAIN,
-	  "Connections that started with what was known of their path." },
+	{"tcptuned_memory_short_total", NO_LABEL, COUNTER(MEMORY_SHORT), PLAIN,
+	 "Decisions that were limited because TCP as a whole, or the connection's control group, "
+	 "was under memory pressure."},
+	{"tcptuned_closed_connections_received_bytes_total", NO_LABEL, COUNTER(BYTES_RECEIVED),
+	 PLAIN, "Bytes received by managed connections that ended."},
+	{"tcptuned_closed_connections_acked_bytes_total", NO_LABEL, COUNTER(BYTES_ACKED), PLAIN,
+	 "Bytes sent and acknowledged on managed connections that ended."},
+	{"tcptuned_closed_connections_sent_segments_total", NO_LABEL, COUNTER(SEGMENTS_SENT), PLAIN,
+	 "Segments sent by managed connections that ended."},
+	{"tcptuned_closed_connections_retransmitted_segments_total", NO_LABEL, COUNTER(RETRANSMITS),
+	 PLAIN, "Segments retransmitted by managed connections that ended."},
+	{"tcptuned_events_lost_total", NO_LABEL, COUNTER(EVENTS_LOST), PLAIN,
+	 "Events that were lost because a client of the control socket did not read them fast "
+	 "enough."},
+	{"tcptuned_paths_learned_total", "result", "stored", COUNTER(PATH_LEARNED), PLAIN,
+	 "Connections whose measurements were added to the path memory."},
+	{"tcptuned_paths_learned_total", "result", "failed", COUNTER(PATH_FAILED), PLAIN, NULL},
+	{"tcptuned_paths_seeds_total", NO_LABEL, COUNTER(PATH_SEEDS), PLAIN,
+	 "Connections that started with what was known of their path."},
 };
 
 static const struct row budget[] = {
-	{ "tcptuned_budget_bytes", NO_LABEL, SNAPSHOT(budget.total), PLAIN,
-	  "Memory that all buffers together may use beyond what the kernel alone would give them." },
-	{ "tcptuned_budget_granted_bytes", NO_LABEL, SNAPSHOT(budget.granted), PLAIN,
-	  "Memory that they use beyond that; for a while more than the budget, after it was "
-	  "reduced." },
-	{ "tcptuned_budget_wanted_bytes", NO_LABEL, SNAPSHOT(budget.wanted), PLAIN,
-	  "Memory that they could use beyond that, each up to a quarter of the budget." },
+	{"tcptuned_budget_bytes", NO_LABEL, SNAPSHOT(budget.total), PLAIN,
+	 "Memory that all buffers together may use beyond what the kernel alone would give them."},
+	{"tcptuned_budget_granted_bytes", NO_LABEL, SNAPSHOT(budget.granted), PLAIN,
+	 "Memory that they use beyond that; for a while more than the budget, after it was "
+	 "reduced."},
+	{"tcptuned_budget_wanted_bytes", NO_LABEL, SNAPSHOT(budget.wanted), PLAIN,
+	 "Memory that they could use beyond that, each up to a quarter of the budget."},
 };
 
 static const struct row paths[] = {
-	{ "tcptuned_paths_expired_total", NO_LABEL, SNAPSHOT(paths.expired), PLAIN,
-	  "Prefixes that were forgotten because no connection added to them for too long." },
-	{ "tcptuned_paths_database_errors_total", NO_LABEL, SNAPSHOT(paths.database_errors), PLAIN,
-	  "Times that the database of paths could not be read or written." },
+	{"tcptuned_paths_expired_total", NO_LABEL, SNAPSHOT(paths.expired), PLAIN,
+	 "Prefixes that were forgotten because no connection added to them for too long."},
+	{"tcptuned_paths_database_errors_total", NO_LABEL, SNAPSHOT(paths.database_errors), PLAIN,
+	 "Times that the database of paths could not be read or written."},
 };
 
 static const struct row sums[] = {
-	{ "tcptuned_connections_observed", NO_LABEL, SNAPSHOT(flows.observed), PLAIN,
-	  "Open connections that are observed: decisions are made, but nothing is changed." },
-	{ "tcptuned_connections_rightsized", RECEIVE, SNAPSHOT(flows.rcv_taken), PLAIN,
-	  "Open connections whose buffer tcptuned sizes." },
-	{ "tcptuned_connections_rightsized", SEND, SNAPSHOT(flows.snd_taken), PLAIN, NULL },
-	{ "tcptuned_connections_overridden", "option", "SO_RCVBUF", SNAPSHOT(flows.rcvbuf_requests),
-	  PLAIN,
-	  "Open connections whose application's request for a fixed buffer is overridden, or would "
-	  "be without the dry run." },
-	{ "tcptuned_connections_overridden", "option", "SO_SNDBUF", SNAPSHOT(flows.sndbuf_requests),
-	  PLAIN, NULL },
-	{ "tcptuned_buffer_limit_bytes", RECEIVE, SNAPSHOT(flows.rcvbuf_bytes), PLAIN,
-	  "Sum of the memory that the buffers of open connections may use." },
-	{ "tcptuned_buffer_limit_bytes", SEND, SNAPSHOT(flows.sndbuf_bytes), PLAIN, NULL },
-	{ "tcptuned_buffer_used_bytes", RECEIVE, SNAPSHOT(flows.rmem_bytes), PLAIN,
-	  "Sum of the memory that data in the buffers of open connections uses." },
-	{ "tcptuned_buffer_used_bytes", SEND, SNAPSHOT(flows.wmem_bytes), PLAIN, NULL },
-	{ "tcptuned_connections_advertised_window_bytes", NO_LABEL, SNAPSHOT(flows.rcv_wnd_bytes),
-	  PLAIN, "Sum of the windows that open connections advertise." },
+	{"tcptuned_connections_observed", NO_LABEL, SNAPSHOT(flows.observed), PLAIN,
+	 "Open connections that are observed: decisions are made, but nothing is changed."},
+	{"tcptuned_connections_rightsized", RECEIVE, SNAPSHOT(flows.rcv_taken), PLAIN,
+	 "Open connections whose buffer tcptuned sizes."},
+	{"tcptuned_connections_rightsized", SEND, SNAPSHOT(flows.snd_taken), PLAIN, NULL},
+	{"tcptuned_connections_overridden", "option", "SO_RCVBUF", SNAPSHOT(flows.rcvbuf_requests),
+	 PLAIN,
+	 "Open connections whose application's request for a fixed buffer is overridden, or would "
+	 "be without the dry run."},
+	{"tcptuned_connections_overridden", "option", "SO_SNDBUF", SNAPSHOT(flows.sndbuf_requests),
+	 PLAIN, NULL},
+	{"tcptuned_buffer_limit_bytes", RECEIVE, SNAPSHOT(flows.rcvbuf_bytes), PLAIN,
+	 "Sum of the memory that the buffers of open connections may use."},
+	{"tcptuned_buffer_limit_bytes", SEND, SNAPSHOT(flows.sndbuf_bytes), PLAIN, NULL},
+	{"tcptuned_buffer_used_bytes", RECEIVE, SNAPSHOT(flows.rmem_bytes), PLAIN,
+	 "Sum of the memory that data in the buffers of open connections uses."},
+	{"tcptuned_buffer_used_bytes", SEND, SNAPSHOT(flows.wmem_bytes), PLAIN, NULL},
+	{"tcptuned_connections_advertised_window_bytes", NO_LABEL, SNAPSHOT(flows.rcv_wnd_bytes),
+	 PLAIN, "Sum of the windows that open connections advertise."},
 };
 
 static const struct row cost[] = {
-	{ "process_resident_memory_bytes", NO_LABEL, SNAPSHOT(process.resident_bytes), PLAIN,
-	  "Resident memory of the daemon." },
-	{ "process_cpu_seconds_total", NO_LABEL, SNAPSHOT(process.cpu_ns), NANOSECONDS,
-	  "CPU time of the daemon, user and system." },
-	{ "process_start_time_seconds", NO_LABEL, SNAPSHOT(start_time_us), MICROSECONDS,
-	  "Start time of the daemon, since the epoch." },
-	{ "tcptuned_scrapes_total", NO_LABEL, SNAPSHOT(scrapes), PLAIN,
-	  "Answers for Prometheus before this one; each is kept for a second." },
-	{ "tcptuned_scrape_duration_seconds_total", NO_LABEL, SNAPSHOT(scrapes_ns), NANOSECONDS,
-	  "Time that it took to make these answers." },
+	{"process_resident_memory_bytes", NO_LABEL, SNAPSHOT(process.resident_bytes), PLAIN,
+	 "Resident memory of the daemon."},
+	{"process_cpu_seconds_total", NO_LABEL, SNAPSHOT(process.cpu_ns), NANOSECONDS,
+	 "CPU time of the daemon, user and system."},
+	{"process_start_time_seconds", NO_LABEL, SNAPSHOT(start_time_us), MICROSECONDS,
+	 "Start time of the daemon, since the epoch."},
+	{"tcptuned_scrapes_total", NO_LABEL, SNAPSHOT(scrapes), PLAIN,
+	 "Answers for Prometheus before this one; each is kept for a second."},
+	{"tcptuned_scrape_duration_seconds_total", NO_LABEL, SNAPSHOT(scrapes_ns), NANOSECONDS,
+	 "Time that it took to make these answers."},
 };
 
 /* ---- histograms ------------------------------------------------------------------------- */
@@ -226,21 +225,21 @@ static const struct {
 	unsigned int first, last;
 	const char *help;
 } histograms[] = {
-	{ TCPTUNED_H_SRTT, "tcptuned_srtt_seconds", MICROSECONDS, 6, 24,
-	  "Smoothed round-trip time, once per round trip measured by a sender." },
-	{ TCPTUNED_H_RCV_RTT, "tcptuned_receiver_rtt_seconds", MICROSECONDS, 6, 24,
-	  "The receiver's own estimate of the round-trip time, which includes pauses of the sender, "
-	  "once per round trip measured by a receiver that has one." },
-	{ TCPTUNED_H_MIN_RTT, "tcptuned_min_rtt_seconds", MICROSECONDS, 6, 24,
-	  "Minimum round-trip time of a connection that has measured one, at its end." },
-	{ TCPTUNED_H_RCV_PER_RTT, "tcptuned_received_per_rtt_bytes", PLAIN, 10, 30,
-	  "Bytes received per minimum round-trip time, once per measured round trip." },
-	{ TCPTUNED_H_RCV_WINDOW, "tcptuned_advertised_window_bytes", PLAIN, 10, 30,
-	  "Window advertised to the peer, once per round trip measured by a receiver." },
-	{ TCPTUNED_H_CWND, "tcptuned_cwnd_segments", PLAIN, 0, 20,
-	  "Congestion window, once per round trip measured by a sender." },
-	{ TCPTUNED_H_RETRANSMITS, "tcptuned_retransmitted_segments", PLAIN, 0, 20,
-	  "Segments that a connection retransmitted, at its end." },
+	{TCPTUNED_H_SRTT, "tcptuned_srtt_seconds", MICROSECONDS, 6, 24,
+	 "Smoothed round-trip time, once per round trip measured by a sender."},
+	{TCPTUNED_H_RCV_RTT, "tcptuned_receiver_rtt_seconds", MICROSECONDS, 6, 24,
+	 "The receiver's own estimate of the round-trip time, which includes pauses of the sender, "
+	 "once per round trip measured by a receiver that has one."},
+	{TCPTUNED_H_MIN_RTT, "tcptuned_min_rtt_seconds", MICROSECONDS, 6, 24,
+	 "Minimum round-trip time of a connection that has measured one, at its end."},
+	{TCPTUNED_H_RCV_PER_RTT, "tcptuned_received_per_rtt_bytes", PLAIN, 10, 30,
+	 "Bytes received per minimum round-trip time, once per measured round trip."},
+	{TCPTUNED_H_RCV_WINDOW, "tcptuned_advertised_window_bytes", PLAIN, 10, 30,
+	 "Window advertised to the peer, once per round trip measured by a receiver."},
+	{TCPTUNED_H_CWND, "tcptuned_cwnd_segments", PLAIN, 0, 20,
+	 "Congestion window, once per round trip measured by a sender."},
+	{TCPTUNED_H_RETRANSMITS, "tcptuned_retransmitted_segments", PLAIN, 0, 20,
+	 "Segments that a connection retransmitted, at its end."},
 };
 
 static void print_histogram(struct tcptuned_prom *prom, size_t which,
@@ -314,12 +313,13 @@ static __u32 label_groups(const struct tcptuned_snapshot *snap, struct labelled_
 static void print_group(struct tcptuned_prom *prom, const char *policy,
 			const char *congestion_control, __u64 flows)
 {
-	tcptuned_sample(prom, "tcptuned_connections",
-			"Open connections by policy and congestion control; other: those of further "
-			"pairs, beyond the number that is counted separately.",
-			tcptuned_labels(prom, "policy", policy, "congestion_control",
-					congestion_control, NULL),
-			flows, PLAIN);
+	tcptuned_sample(
+		prom, "tcptuned_connections",
+		"Open connections by policy and congestion control; other: those of further "
+		"pairs, beyond the number that is counted separately.",
+		tcptuned_labels(prom, "policy", policy, "congestion_control", congestion_control,
+				NULL),
+		flows, PLAIN);
 }
 
 static void print_groups(struct tcptuned_prom *prom, const struct tcptuned_snapshot *snap)
@@ -369,32 +369,32 @@ static void print_aggregates(struct tcptuned_prom *prom, const struct tcptuned_s
 
 /* What a dashboard draws; tcptunectl shows the rest. */
 static const struct row flow_rows[] = {
-	{ "tcptuned_flow_cwnd_segments", NO_LABEL, RECORD(cwnd), PLAIN, "Congestion window." },
-	{ "tcptuned_flow_peer_window_bytes", NO_LABEL, RECORD(snd_wnd), PLAIN,
-	  "Window that the peer advertises." },
-	{ "tcptuned_flow_advertised_window_bytes", NO_LABEL, RECORD(rcv_wnd), PLAIN,
-	  "Window advertised to the peer." },
-	{ "tcptuned_flow_rightsize_window_bytes", RECEIVE, RECORD(flow.rcv.window), PLAIN,
-	  "Limit of the window that right-sizing has set; 0: none, the kernel decides." },
-	{ "tcptuned_flow_rightsize_window_bytes", SEND, RECORD(flow.snd.window), PLAIN, NULL },
-	{ "tcptuned_flow_buffer_limit_bytes", RECEIVE, RECORD(rcvbuf), PLAIN,
-	  "Memory that the buffer may use (sk_rcvbuf, sk_sndbuf)." },
-	{ "tcptuned_flow_buffer_limit_bytes", SEND, RECORD(sndbuf), PLAIN, NULL },
-	{ "tcptuned_flow_buffer_used_bytes", RECEIVE, RECORD(rmem_alloc), PLAIN,
-	  "Memory that the data in the buffer uses." },
-	{ "tcptuned_flow_buffer_used_bytes", SEND, RECORD(wmem_queued), PLAIN, NULL },
-	{ "tcptuned_flow_srtt_seconds", NO_LABEL, RECORD(srtt_us), MICROSECONDS | OPTIONAL,
-	  "Smoothed round-trip time." },
-	{ "tcptuned_flow_min_rtt_seconds", NO_LABEL, RECORD(min_rtt_us), MICROSECONDS | OPTIONAL,
-	  "Minimum round-trip time that the kernel has measured." },
-	{ "tcptuned_flow_delivery_rate_bytes_per_second", NO_LABEL, RECORD(delivery_rate_Bps),
-	  PLAIN | OPTIONAL, "Rate at which data was last delivered to the peer." },
-	{ "tcptuned_flow_received_bytes_total", NO_LABEL, RECORD(bytes_received), PLAIN,
-	  "Bytes received." },
-	{ "tcptuned_flow_acked_bytes_total", NO_LABEL, RECORD(bytes_acked), PLAIN,
-	  "Bytes sent and acknowledged." },
-	{ "tcptuned_flow_retransmitted_segments_total", NO_LABEL, RECORD(retransmits), PLAIN,
-	  "Segments retransmitted." },
+	{"tcptuned_flow_cwnd_segments", NO_LABEL, RECORD(cwnd), PLAIN, "Congestion window."},
+	{"tcptuned_flow_peer_window_bytes", NO_LABEL, RECORD(snd_wnd), PLAIN,
+	 "Window that the peer advertises."},
+	{"tcptuned_flow_advertised_window_bytes", NO_LABEL, RECORD(rcv_wnd), PLAIN,
+	 "Window advertised to the peer."},
+	{"tcptuned_flow_rightsize_window_bytes", RECEIVE, RECORD(flow.rcv.window), PLAIN,
+	 "Limit of the window that right-sizing has set; 0: none, the kernel decides."},
+	{"tcptuned_flow_rightsize_window_bytes", SEND, RECORD(flow.snd.window), PLAIN, NULL},
+	{"tcptuned_flow_buffer_limit_bytes", RECEIVE, RECORD(rcvbuf), PLAIN,
+	 "Memory that the buffer may use (sk_rcvbuf, sk_sndbuf)."},
+	{"tcptuned_flow_buffer_limit_bytes", SEND, RECORD(sndbuf), PLAIN, NULL},
+	{"tcptuned_flow_buffer_used_bytes", RECEIVE, RECORD(rmem_alloc), PLAIN,
+	 "Memory that the data in the buffer uses."},
+	{"tcptuned_flow_buffer_used_bytes", SEND, RECORD(wmem_queued), PLAIN, NULL},
+	{"tcptuned_flow_srtt_seconds", NO_LABEL, RECORD(srtt_us), MICROSECONDS | OPTIONAL,
+	 "Smoothed round-trip time."},
+	{"tcptuned_flow_min_rtt_seconds", NO_LABEL, RECORD(min_rtt_us), MICROSECONDS | OPTIONAL,
+	 "Minimum round-trip time that the kernel has measured."},
+	{"tcptuned_flow_delivery_rate_bytes_per_second", NO_LABEL, RECORD(delivery_rate_Bps),
+	 PLAIN | OPTIONAL, "Rate at which data was last delivered to the peer."},
+	{"tcptuned_flow_received_bytes_total", NO_LABEL, RECORD(bytes_received), PLAIN,
+	 "Bytes received."},
+	{"tcptuned_flow_acked_bytes_total", NO_LABEL, RECORD(bytes_acked), PLAIN,
+	 "Bytes sent and acknowledged."},
+	{"tcptuned_flow_retransmitted_segments_total", NO_LABEL, RECORD(retransmits), PLAIN,
+	 "Segments retransmitted."},
 };
 
 /*
@@ -409,8 +409,8 @@ static const char *label_flow(struct tcptuned_prom *prom, const struct tcptuned_
 
 	tcptuned_flow_address(record, 0, local);
 	tcptuned_flow_address(record, 1, remote);
-	return tcptuned_labels(prom, "local", local, "remote", remote, name, value, name_2,
-			       value_2, NULL);
+	return tcptuned_labels(prom, "local", local, "remote", remote, name, value, name_2, value_2,
+			       NULL);
 }
 
 static void print_flows(struct tcptuned_prom *prom, const struct tcptuned_snapshot *snap)
@@ -469,13 +469,12 @@ static void print_policies(struct tcptuned_prom *prom, const struct tcptuned_sna
 					mode == p->policy.mode, PLAIN);
 	for (p = snap->policies; p < end; p++)
 		for (unsigned int send = 0; send < 2; send++)
-			tcptuned_sample(prom, "tcptuned_policy_window_max_bytes",
-					"Largest window that right-sizing may set.",
-					tcptuned_labels(prom, "policy", policy_name(snap, p->key),
-							"direction", send ? "send" : "receive",
-							NULL),
-					send ? p->policy.snd_window_max : p->policy.rcv_window_max,
-					PLAIN);
+			tcptuned_sample(
+				prom, "tcptuned_policy_window_max_bytes",
+				"Largest window that right-sizing may set.",
+				tcptuned_labels(prom, "policy", policy_name(snap, p->key),
+						"direction", send ? "send" : "receive", NULL),
+				send ? p->policy.snd_window_max : p->policy.rcv_window_max, PLAIN);
 }
 
 /* ---- the memory budget, the path memory, and what tcptuned costs ------------------------ */
@@ -489,31 +488,32 @@ static void print_budget(struct tcptuned_prom *prom, const struct tcptuned_snaps
 	tcptuned_sample(prom, "tcptuned_budget_scarce",
 			"Whether connections could use more than the budget.", "", scarce, PLAIN);
 	if (scarce)
-		tcptuned_sample(prom, "tcptuned_budget_share_bytes",
-				"Largest share of one connection in one direction, while the budget "
-				"is scarce.",
-				"", MIN(budget_find_level(b, b->total), b->total / BUDGET_PART),
-				PLAIN);
+		tcptuned_sample(
+			prom, "tcptuned_budget_share_bytes",
+			"Largest share of one connection in one direction, while the budget "
+			"is scarce.",
+			"", MIN(budget_find_level(b, b->total), b->total / BUDGET_PART), PLAIN);
 }
 
 static void print_paths(struct tcptuned_prom *prom, const struct tcptuned_snapshot *snap)
 {
 	if (snap->paths.ok)
-		tcptuned_sample(prom, "tcptuned_paths_known",
-				"Destination prefixes in the path memory; a large number is counted "
-				"once a minute.",
-				"", snap->paths.known, PLAIN);
+		tcptuned_sample(
+			prom, "tcptuned_paths_known",
+			"Destination prefixes in the path memory; a large number is counted "
+			"once a minute.",
+			"", snap->paths.known, PLAIN);
 	print_rows(prom, paths, ARRAY_SIZE(paths), snap);
 }
 
 static const struct row program_rows[] = {
-	{ "tcptuned_program_runs_total", NO_LABEL, FIELD(tcptuned_program_stats, runs), PLAIN,
-	  "Runs of a BPF program while statistics were enabled." },
-	{ "tcptuned_program_run_seconds_total", NO_LABEL,
-	  FIELD(tcptuned_program_stats, run_time_ns), NANOSECONDS, "Time that these runs took." },
-	{ "tcptuned_program_verified_instructions", NO_LABEL,
-	  FIELD(tcptuned_program_stats, verified_insns), PLAIN,
-	  "Instructions that the verifier processed." },
+	{"tcptuned_program_runs_total", NO_LABEL, FIELD(tcptuned_program_stats, runs), PLAIN,
+	 "Runs of a BPF program while statistics were enabled."},
+	{"tcptuned_program_run_seconds_total", NO_LABEL, FIELD(tcptuned_program_stats, run_time_ns),
+	 NANOSECONDS, "Time that these runs took."},
+	{"tcptuned_program_verified_instructions", NO_LABEL,
+	 FIELD(tcptuned_program_stats, verified_insns), PLAIN,
+	 "Instructions that the verifier processed."},
 };
 
 static void print_cost(struct tcptuned_prom *prom, const struct tcptuned_snapshot *snap)
@@ -529,13 +529,15 @@ static void print_cost(struct tcptuned_prom *prom, const struct tcptuned_snapsho
 	for (size_t i = first; i < ARRAY_SIZE(program_rows); i++)
 		for (unsigned int p = 0; p < bpf->programs_len; p++)
 			tcptuned_sample(prom, program_rows[i].name, program_rows[i].help,
-					tcptuned_labels(prom, "program", bpf->programs[p].name, NULL),
+					tcptuned_labels(prom, "program", bpf->programs[p].name,
+							NULL),
 					read_field(&program_rows[i], &bpf->programs[p]),
 					program_rows[i].unit);
-	tcptuned_sample(prom, "tcptuned_connection_records_bytes",
-			"Memory of the records of open connections: their number times the size that "
-			"the kernel allocates.",
-			"", snap->flows.records * bpf->storage_bytes, PLAIN);
+	tcptuned_sample(
+		prom, "tcptuned_connection_records_bytes",
+		"Memory of the records of open connections: their number times the size that "
+		"the kernel allocates.",
+		"", snap->flows.records * bpf->storage_bytes, PLAIN);
 	print_rows(prom, cost, ARRAY_SIZE(cost), snap);
 }
 
@@ -543,7 +545,7 @@ static void print_cost(struct tcptuned_prom *prom, const struct tcptuned_snapsho
 
 void tcptuned_metrics_format(struct tcptuned_buf *out, const struct tcptuned_snapshot *snap)
 {
-	struct tcptuned_prom prom = { .out = out };
+	struct tcptuned_prom prom = {.out = out};
 
 	tcptuned_buf_init(&prom.labels, out->limit);
 	tcptuned_sample(&prom, "tcptuned_build_info",

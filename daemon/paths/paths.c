@@ -17,9 +17,9 @@
 #include "util/log.h"
 
 #define SAVE_EVERY_S 600
-#define COUNT_NS     5000000 /* a count that takes more processor time is reused for ... */
-#define COUNT_S	     60	     /* ... this long */
-#define BATCH	     1024    /* entries per system call; more than any bucket of the map has */
+#define COUNT_MANY   4096 /* prefixes from which they are counted once a minute only */
+#define COUNT_S	     60
+#define BATCH	     1024 /* entries per system call; more than any bucket of the map has */
 #define FILE_TEXT    (TCPTUNED_CONFIG_TEXT + 16)
 
 struct tcptuned_paths {
@@ -32,7 +32,6 @@ struct tcptuned_paths {
 	__s64 tried_s;	  /* CLOCK_BOOTTIME of the last access to the database */
 	bool failing;	  /* the last access failed, and this was logged */
 	__s64 counted_s;  /* CLOCK_BOOTTIME of stats.known */
-	__u64 count_ns;	  /* processor time that counting took */
 	struct tcptuned_path_stats stats;
 };
 
@@ -106,18 +105,15 @@ static void count_row(void *ctx, const struct tcptuned_path_key *key,
 /* The whole map has to be read, because the kernel does not report the number of its entries. */
 static void count_known(struct tcptuned_paths *paths)
 {
-	__u64 begin = tcptuned_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-
 	paths->stats.known = 0;
 	paths->stats.ok = paths_fd(paths) >= 0 &&
 			  !tcptuned_paths_each(paths_fd(paths), count_row, &paths->stats.known);
-	paths->count_ns = tcptuned_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
 	paths->counted_s = clock_s(CLOCK_BOOTTIME);
 }
 
 void tcptuned_paths_stats(struct tcptuned_paths *paths, struct tcptuned_path_stats *ret)
 {
-	if (!paths->stats.ok || paths->count_ns <= COUNT_NS ||
+	if (!paths->stats.ok || paths->stats.known < COUNT_MANY ||
 	    clock_s(CLOCK_BOOTTIME) - paths->counted_s >= COUNT_S)
 		count_known(paths);
 	*ret = paths->stats;
@@ -188,7 +184,7 @@ static int try_access(struct tcptuned_paths *paths, database_access access,
 /* Open the database and access it. If it is damaged, do the same with a new one. */
 static void access_database(struct tcptuned_paths *paths, database_access access)
 {
-	struct tcptuned_error err = { 0 };
+	struct tcptuned_error err = {0};
 	int error;
 
 	paths->tried_s = clock_s(CLOCK_BOOTTIME);
@@ -274,8 +270,7 @@ static void save_row(void *ctx, const struct tcptuned_path_key *key,
 static int save_rows(struct tcptuned_paths *paths, struct tcptuned_pathdb *db,
 		     struct tcptuned_error *err)
 {
-	struct saving s = {
-		.paths = paths, .db = db, .err = err, .now_s = clock_s(CLOCK_BOOTTIME) };
+	struct saving s = {.paths = paths, .db = db, .err = err, .now_s = clock_s(CLOCK_BOOTTIME)};
 	int error = tcptuned_pathdb_begin(db, err);
 	unsigned int before;
 
@@ -379,7 +374,7 @@ static int forget_in_file(struct forgetting *f, const char *file, struct tcptune
 int tcptuned_paths_forget(const struct tcptuned_kernel *kernel, const char *directory,
 			  const char *prefix, unsigned int *ret_count, struct tcptuned_error *err)
 {
-	struct forgetting f = { .map_fd = kernel ? kernel->map_fd[TCPTUNED_MAP_PATHS] : -1 };
+	struct forgetting f = {.map_fd = kernel ? kernel->map_fd[TCPTUNED_MAP_PATHS] : -1};
 	struct tcptuned_path_key key;
 	char file[FILE_TEXT];
 	int error;

@@ -15,9 +15,9 @@ struct tcptuned_paths;
 
 /* For the metrics. */
 struct tcptuned_path_stats {
-	bool ok;	       /* the map could be read */
-	__u32 known;	       /* prefixes in the kernel's map; up to a minute old if there are many */
-	__u64 expired;	       /* removed since the start because no connection added to them */
+	bool ok;       /* the map could be read */
+	__u32 known;   /* prefixes in the kernel's map; up to a minute old if there are many */
+	__u64 expired; /* removed since the start because no connection added to them */
 	__u64 database_errors; /* since the start */
 };
 

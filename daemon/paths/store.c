@@ -29,17 +29,17 @@ struct tcptuned_pathdb {
 };
 
 /* The columns of numbers. X(column, field of struct tcptuned_path, largest valid value) */
-#define COLUMNS(X)                                             \
-	X(updated, updated_s, INT64_MAX / 2)                   \
-	X(min_rtt_us, min_rtt_us, RIGHTSIZE_RTT_MAX_US)        \
-	X(received_per_rtt, rcv_per_rtt, RIGHTSIZE_WINDOW_MAX) \
-	X(sent_per_rtt, snd_per_rtt, RIGHTSIZE_WINDOW_MAX)     \
-	X(max_window, max_window, RIGHTSIZE_WINDOW_MAX)        \
-	X(max_window_updated, max_window_s, INT64_MAX / 2)     \
-	X(segments_sent, sent, PATH_COUNT_MAX)                 \
+#define COLUMNS(X)                                               \
+	X(updated, updated_s, INT64_MAX / 2)                     \
+	X(min_rtt_us, min_rtt_us, RIGHTSIZE_RTT_MAX_US)          \
+	X(received_per_rtt, rcv_per_rtt, RIGHTSIZE_WINDOW_MAX)   \
+	X(sent_per_rtt, snd_per_rtt, RIGHTSIZE_WINDOW_MAX)       \
+	X(max_window, max_window, RIGHTSIZE_WINDOW_MAX)          \
+	X(max_window_updated, max_window_s, INT64_MAX / 2)       \
+	X(segments_sent, sent, PATH_COUNT_MAX)                   \
 	X(segments_retransmitted, retransmitted, PATH_COUNT_MAX) \
-	X(connections, connections, UINT32_MAX)                \
-	X(slow, slow, 1)                                       \
+	X(connections, connections, UINT32_MAX)                  \
+	X(slow, slow, 1)                                         \
 	X(netns, netns, UINT32_MAX)
 
 #define DECLARATION(column, ...) ", " #column " INTEGER NOT NULL"
@@ -53,16 +53,16 @@ struct tcptuned_pathdb {
 static const char schema[] =
 	"BEGIN IMMEDIATE;"
 	"CREATE TABLE IF NOT EXISTS paths"
-	" (prefix TEXT NOT NULL, cookie INTEGER NOT NULL, boot TEXT NOT NULL" COLUMNS(DECLARATION)
-	", PRIMARY KEY (prefix, cookie, boot)) WITHOUT ROWID;"
-	"PRAGMA user_version = 1; COMMIT;";
+	" (prefix TEXT NOT NULL, cookie INTEGER NOT NULL, boot TEXT NOT NULL" COLUMNS(
+		DECLARATION) ", PRIMARY KEY (prefix, cookie, boot)) WITHOUT ROWID;"
+			     "PRAGMA user_version = 1; COMMIT;";
 
-static const char insert[] = "INSERT OR REPLACE INTO paths (prefix, cookie, boot" COLUMNS(NAME)
-			     ") VALUES (?,?,?" COLUMNS(PARAMETER) ")";
+static const char insert[] = "INSERT OR REPLACE INTO paths (prefix, cookie, boot" COLUMNS(
+	NAME) ") VALUES (?,?,?" COLUMNS(PARAMETER) ")";
 
-static const char select_rows[] =
-	"SELECT prefix, cookie" COLUMNS(NAME) " FROM paths"
-	" WHERE (boot = '' AND cookie = 0) OR boot = ?1 ORDER BY updated";
+static const char select_rows[] = "SELECT prefix, cookie" COLUMNS(
+	NAME) " FROM paths"
+	      " WHERE (boot = '' AND cookie = 0) OR boot = ?1 ORDER BY updated";
 
 static void finalizep(sqlite3_stmt **stmt)
 {
@@ -121,8 +121,7 @@ void tcptuned_prefix_format(const struct tcptuned_path_key *key, char ret[TCPTUN
 	snprintf(ret, TCPTUNED_PREFIX_TEXT, "%s/%u", address, key->prefix_len);
 }
 
-bool tcptuned_prefix_overlap(const struct tcptuned_path_key *a,
-			     const struct tcptuned_path_key *b)
+bool tcptuned_prefix_overlap(const struct tcptuned_path_key *a, const struct tcptuned_path_key *b)
 {
 	return a->family == b->family &&
 	       tcptuned_prefix_covers(a->prefix, MIN(a->prefix_len, b->prefix_len), b->prefix);
@@ -177,8 +176,7 @@ static int open_file(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 	return error && (sqlite3_errcode(db->db) & 0xff) == SQLITE_ERROR ? -EUCLEAN : error;
 }
 
-int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file,
-			 struct tcptuned_error *err)
+int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file, struct tcptuned_error *err)
 {
 	struct tcptuned_pathdb *db = calloc(1, sizeof(*db));
 	mode_t before;
@@ -252,8 +250,7 @@ static __u64 read_number(sqlite3_stmt *stmt, int i, __u64 max)
 	return value < 0 ? 0 : MIN((__u64)value, max);
 }
 
-static bool read_row(sqlite3_stmt *stmt, struct tcptuned_path_key *key,
-		     struct tcptuned_path *path)
+static bool read_row(sqlite3_stmt *stmt, struct tcptuned_path_key *key, struct tcptuned_path *path)
 {
 	const char *prefix = (const char *)sqlite3_column_text(stmt, 0);
 	int i = 2;
@@ -325,7 +322,7 @@ static void sql_overlaps(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 	struct tcptuned_path_key key;
 
 	sqlite3_result_int(ctx, text && !tcptuned_path_key_parse(text, &key) &&
-				       tcptuned_prefix_overlap(&key, sqlite3_user_data(ctx)));
+					tcptuned_prefix_overlap(&key, sqlite3_user_data(ctx)));
 }
 
 int tcptuned_pathdb_forget(struct tcptuned_pathdb *db, const struct tcptuned_path_key *prefix,
@@ -337,8 +334,8 @@ int tcptuned_pathdb_forget(struct tcptuned_pathdb *db, const struct tcptuned_pat
 	if (prefix && sqlite3_create_function(db->db, "overlaps", 1, SQLITE_UTF8, (void *)prefix,
 					      sql_overlaps, NULL, NULL))
 		return fail(db, err);
-	error = execute(db, prefix ? "DELETE FROM paths WHERE overlaps(prefix)" : "DELETE FROM paths",
-			err);
+	error = execute(
+		db, prefix ? "DELETE FROM paths WHERE overlaps(prefix)" : "DELETE FROM paths", err);
 	if (!error)
 		*ret_count = (unsigned int)sqlite3_changes(db->db);
 	return error;

@@ -63,11 +63,9 @@ int tcptuned_pathdb_forget(struct tcptuned_pathdb *db, const struct tcptuned_pat
 int tcptuned_path_key_parse(const char *text, struct tcptuned_path_key *ret);
 void tcptuned_path_key_of(const struct tcptuned_prefix *prefix, struct tcptuned_path_key *ret);
 
-void tcptuned_prefix_format(const struct tcptuned_path_key *key,
-			    char ret[TCPTUNED_PREFIX_TEXT]);
+void tcptuned_prefix_format(const struct tcptuned_path_key *key, char ret[TCPTUNED_PREFIX_TEXT]);
 
 /* True if one of the two prefixes contains the other, in whatever network namespaces. */
-bool tcptuned_prefix_overlap(const struct tcptuned_path_key *a,
-			     const struct tcptuned_path_key *b);
+bool tcptuned_prefix_overlap(const struct tcptuned_path_key *a, const struct tcptuned_path_key *b);
 
 #endif

@@ -232,9 +232,9 @@ static int make_rules(const struct item *items, size_t len, __u32 array,
 		struct tcptuned_ruleset_entry *entry = &ret->entries[ret->entries_len++];
 		__u32 first = ret->rules_len, chain;
 
-		while (depth && !tcptuned_prefix_covers(open[depth - 1].prefix->address,
-							open[depth - 1].prefix->length,
-							prefix->address))
+		while (depth &&
+		       !tcptuned_prefix_covers(open[depth - 1].prefix->address,
+					       open[depth - 1].prefix->length, prefix->address))
 			depth--;
 		cover = depth ? &open[depth - 1] : NULL;
 		n = make_chain(&items[i], len - i, ret->generation, first, cover,
@@ -243,7 +243,7 @@ static int make_rules(const struct item *items, size_t len, __u32 array,
 		chain = (cover ? cover->chain : 0) + (__u32)n;
 		if (chain > TCPTUNED_CHAIN_MAX)
 			return fail_chain(&items[i], err);
-		open[depth++] = (struct cover){ prefix, first, chain };
+		open[depth++] = (struct cover){prefix, first, chain};
 		entry->key.length = prefix->length;
 		memcpy(entry->key.address, prefix->address, sizeof(entry->key.address));
 		entry->match.first = array << 31 | first;

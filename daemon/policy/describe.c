@@ -28,7 +28,7 @@ static void add_ports(struct tcptuned_buf *out, size_t begin, const char *what, 
 static void add_prefix(struct tcptuned_buf *out, size_t begin, const char *what,
 		       const __u8 *address, unsigned int length, bool not_ipv4)
 {
-	struct tcptuned_prefix prefix = { .length = (uint8_t)length };
+	struct tcptuned_prefix prefix = {.length = (uint8_t)length};
 	char text[TCPTUNED_PREFIX_TEXT];
 
 	if (!length && !not_ipv4)
@@ -75,8 +75,7 @@ static void add_prefixes(struct tcptuned_buf *out, size_t begin, const char *wha
 	add_condition(out, begin, what, text);
 }
 
-void tcptuned_conditions_format(struct tcptuned_buf *out,
-				const struct tcptuned_named_policy *named)
+void tcptuned_conditions_format(struct tcptuned_buf *out, const struct tcptuned_named_policy *named)
 {
 	size_t begin = out->len;
 

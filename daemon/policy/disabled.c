@@ -44,8 +44,7 @@ int tcptuned_policy_set_disabled(struct tcptuned_disabled *d, const char *name, 
 	return 0;
 }
 
-void tcptuned_disabled_remember(struct tcptuned_disabled *d,
-				const struct tcptuned_kernel *kernel)
+void tcptuned_disabled_remember(struct tcptuned_disabled *d, const struct tcptuned_kernel *kernel)
 {
 	__u32 generation = tcptuned_policies_generation(kernel), place, key;
 	struct tcptuned_policy policy;

@@ -22,8 +22,7 @@ bool tcptuned_policy_is_disabled(const struct tcptuned_disabled *d, const char *
 int tcptuned_policy_set_disabled(struct tcptuned_disabled *d, const char *name, bool disabled);
 
 /* Add the policies that a killed daemon had disabled, according to its records. */
-void tcptuned_disabled_remember(struct tcptuned_disabled *d,
-				const struct tcptuned_kernel *kernel);
+void tcptuned_disabled_remember(struct tcptuned_disabled *d, const struct tcptuned_kernel *kernel);
 
 /* Remove the names that a reload has removed, so that they are not among @policies. */
 void tcptuned_disabled_forget(struct tcptuned_disabled *d,

@@ -24,8 +24,8 @@ static int create_trie(const struct tcptuned_ruleset *rules)
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_NO_PREALLOC);
 	_cleanup_close_ int fd = bpf_map_create(BPF_MAP_TYPE_LPM_TRIE, "match_trie",
 						sizeof(struct tcptuned_match_key),
-						sizeof(struct tcptuned_match),
-						rules->entries_len, &opts);
+						sizeof(struct tcptuned_match), rules->entries_len,
+						&opts);
 
 	for (__u32 i = 0; fd >= 0 && i < rules->entries_len; i++)
 		if (bpf_map_update_elem(fd, &rules->entries[i].key, &rules->entries[i].match,
@@ -81,12 +81,12 @@ static int install_ruleset(const struct tcptuned_kernel *kernel,
 	if (write_records(kernel->map_fd[TCPTUNED_MAP_POLICIES], policies, len, rules->generation))
 		return fail_write(err, "the policies");
 	rules_fd = create_rules(rules);
-	if (rules_fd < 0 || bpf_map_update_elem(kernel->map_fd[TCPTUNED_MAP_RULES], &array,
-						&rules_fd, BPF_ANY))
+	if (rules_fd < 0 ||
+	    bpf_map_update_elem(kernel->map_fd[TCPTUNED_MAP_RULES], &array, &rules_fd, BPF_ANY))
 		return fail_write(err, "the rules of the policies");
 	trie_fd = create_trie(rules);
-	if (trie_fd < 0 || bpf_map_update_elem(kernel->map_fd[TCPTUNED_MAP_MATCH], &zero, &trie_fd,
-					       BPF_ANY))
+	if (trie_fd < 0 ||
+	    bpf_map_update_elem(kernel->map_fd[TCPTUNED_MAP_MATCH], &zero, &trie_fd, BPF_ANY))
 		return fail_write(err, "the prefixes of the policies");
 	return 0;
 }
@@ -95,7 +95,7 @@ int tcptuned_policies_install(struct tcptuned_kernel *kernel,
 			      const struct tcptuned_policy_source *policies, size_t len,
 			      struct tcptuned_error *err)
 {
-	struct tcptuned_match active = { 0 };
+	struct tcptuned_match active = {0};
 	struct tcptuned_ruleset rules;
 	__u32 before = 0, generation, array = 0;
 	int error;

@@ -29,7 +29,7 @@ static int find_match(const struct tcptuned_kernel *kernel, const struct tcptune
 
 int tcptuned_policies_match(const struct tcptuned_kernel *kernel, struct tcptuned_match *ret)
 {
-	struct tcptuned_match_key anywhere = { 0 };
+	struct tcptuned_match_key anywhere = {0};
 
 	return find_match(kernel, &anywhere, ret);
 }
@@ -54,21 +54,19 @@ static bool cgroup_matches(const struct tcptuned_rule *rule, const struct tcptun
 }
 
 /* Without @is_its, the cgroup has to match. */
-int tcptuned_policies_find_of(const struct tcptuned_kernel *kernel,
-			      const struct tcptuned_tuple *t,
+int tcptuned_policies_find_of(const struct tcptuned_kernel *kernel, const struct tcptuned_tuple *t,
 			      bool (*is_its)(void *ctx, __u32 policy), void *ctx,
 			      struct tcptuned_rule *ret)
 {
 	_cleanup_close_ int rules_fd = -1;
-	struct tcptuned_match_key key = { .length = 128 };
+	struct tcptuned_match_key key = {.length = 128};
 	struct tcptuned_match match;
 	__u32 next, tried = 0;
 
 	memcpy(key.address, t->remote, sizeof(key.address));
 	if (find_match(kernel, &key, &match))
 		return -ENOENT;
-	rules_fd = open_inner(kernel->map_fd[TCPTUNED_MAP_RULES],
-			      TCPTUNED_RULE_ARRAY(match.first));
+	rules_fd = open_inner(kernel->map_fd[TCPTUNED_MAP_RULES], TCPTUNED_RULE_ARRAY(match.first));
 	for (next = TCPTUNED_RULE_INDEX(match.first); rules_fd >= 0 && next; next = ret->next) {
 		if (tried++ == TCPTUNED_CHAIN_MAX || bpf_map_lookup_elem(rules_fd, &next, ret))
 			break;
@@ -80,8 +78,8 @@ int tcptuned_policies_find_of(const struct tcptuned_kernel *kernel,
 	return -ENOENT;
 }
 
-int tcptuned_policies_find(const struct tcptuned_kernel *kernel,
-			   const struct tcptuned_tuple *tuple, struct tcptuned_rule *ret)
+int tcptuned_policies_find(const struct tcptuned_kernel *kernel, const struct tcptuned_tuple *tuple,
+			   struct tcptuned_rule *ret)
 {
 	return tcptuned_policies_find_of(kernel, tuple, NULL, NULL, ret);
 }

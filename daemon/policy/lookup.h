@@ -24,8 +24,8 @@ struct tcptuned_tuple {
  * Find the rule that gives a policy to a new connection @tuple. Without cgroups, that is the rule
  * for a connection that no policy with a cgroup matches. -ENOENT: no policy is in force.
  */
-int tcptuned_policies_find(const struct tcptuned_kernel *kernel,
-			   const struct tcptuned_tuple *tuple, struct tcptuned_rule *ret);
+int tcptuned_policies_find(const struct tcptuned_kernel *kernel, const struct tcptuned_tuple *tuple,
+			   struct tcptuned_rule *ret);
 
 /*
  * Find the rule that gave its policy to a connection whose cgroup is no longer known. @is_its: true

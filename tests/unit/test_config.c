@@ -466,7 +466,7 @@ static void test_every_key_unknown(void **state)
 		}
 	}
 	load_fails("[metrics]\nwibble = 1\n", 2, "wibble",
-		   "[metrics] has enabled, address, port and flows");
+		   "there are enabled, address, port and flows");
 }
 
 static void test_every_mistake(void **state)
@@ -476,7 +476,7 @@ static void test_every_mistake(void **state)
 		unsigned int line;
 		const char *part, *remedy;
 	} files[] = {
-		{"\n[polcy]\nmode = tune\n", 2, "polcy", "did you mean [policy]?"},
+		{"\n[polcy]\nmode = tune\n", 2, "polcy", "did you mean policy?"},
 		{"[metrics]\n[nonsense]\n\n", 2, "nonsense", "tcptuned, policy, policy NAME, "},
 		{"[]\n", 1, "\"\"", "tcptuned, policy"},
 		{"[\x1b[2J]\n", 1, "\"?[2J\"", "tcptuned"},
@@ -486,21 +486,21 @@ static void test_every_mistake(void **state)
 		{"port = 9817\n", 1, "\"port\" is before", "another section above it"},
 		{"[policy\t a]\ndestination = /32\n", 2, "policy a.destination", "is no prefix"},
 		{"[metrics\nport = 9817\n", 1, "] of a section", "write [policy]"},
-		{"[metrics] port = 9817\n", 1, "text after the section", "new line after the ]"},
+		{"[metrics] port = 9817\n", 1, "text after the section", "a line after the ]"},
 		{"[metrics]\nport = 9817\n  9818\n", 3, "neither", "write key = value"},
 		{"[policy ]\n", 1, "\"\" is no name", "[policy web]"},
 		{"\n[policy a b]\n", 2, "\"a b\" is no name", "31 letters"},
 		{"[policy a.b]\n", 1, "\"a.b\" is no name", "letters"},
 		{"[policy thirty-two-letters-are-too-many-]\n", 1, "is no name", "31 letters"},
 		{"[policy default]\nmode = off\n", 1, "\"default\"", "write [policy]"},
-		{"[policyx]\n", 1, "no such section", "did you mean [policy]?"},
+		{"[policyx]\n", 1, "no such section", "did you mean policy?"},
 		{"\n[policy a]\nmode = off\n", 2,
 		 "policy a: it does not say which connections", "destination"},
 		{"[policy a]\ndestination = any\n", 1, "policy a: it does not say", "[policy]"},
 		{"[policy]\ndestination = ::/0\n", 2,
 		 "policy.destination: no such key", "belongs in [policy NAME]"},
 		{"[policy a]\nwibble = 1\n", 2,
-		 "wibble", "[policy a] has mode, override_rcvbuf,"},
+		 "wibble", "there are mode, override_rcvbuf,"},
 		{"[policy a]\nmod = off\n", 2, "\"mod\"", "did you mean mode?"},
 		{"[policy a]\nbeta = 0.1\n", 2, "policy a.beta", "belongs in [bitcp]"},
 		{"[policy a]\nmode = off\n[policy b]\nmode = off\n[policy a]\nmode = tune\n", 6,
@@ -791,7 +791,7 @@ static void test_set_fails(void **state)
 		{"metrics.port=x", "from 1 to 65535"},
 		{"metrics.port=0", "from 1 to 65535"},
 		{"metrics.prot=1", "did you mean port?"},
-		{"metric.port=1", "did you mean [metrics]?"},
+		{"metric.port=1", "did you mean metrics?"},
 		{"metrics.port", "SECTION.KEY=VALUE"},
 		{"port=1", "SECTION.KEY=VALUE"},
 		{"=.", "SECTION.KEY=VALUE"},
