@@ -28,30 +28,10 @@
 struct tcptuned_http {
 	struct MHD_Daemon *mhd;
 	struct tcptuned_http_options options;
-	unsigned int port;
 	bool elsewhere;		   /* the host did not have the address */
 	struct MHD_Response *kept; /* of /metrics; NULL: none */
 	uint64_t kept_since_ms;
 };
-
-/* ---- the listening socket --------------------------------------------------------------- */
-
-/*
- * Bind to an address even if the host does not have it: DHCP may assign it later, or IPv6 may
- * still check that it is unique. It is served as soon as it exists (ip(7), IP_FREEBIND).
- */
-static int bind_to(int fd, const struct addrinfo *address, bool *ret_elsewhere)
-{
-	int on = 1;
-
-	*ret_elsewhere = false;
-	if (!bind(fd, address->ai_addr, address->ai_addrlen))
-		return 0;
-	if (errno != EADDRNOTAVAIL || setsockopt(fd, IPPROTO_IP, IP_FREEBIND, &on, sizeof(on)))
-		return -1;
-	*ret_elsewhere = true;
-	return bind(fd, address->ai_addr, address->ai_addrlen);
-}
 
 static int listen_on(const struct addrinfo *address, bool *ret_elsewhere)
 {
@@ -66,7 +46,19 @@ static int listen_on(const struct addrinfo *address, bool *ret_elsewhere)
 	/* "::" includes IPv4, whatever net.ipv6.bindv6only says. */
 	if (address->ai_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-	if (bind_to(fd, address, ret_elsewhere) || listen(fd, SOMAXCONN))
+	*ret_elsewhere = false;
+	if (bind(fd, address->ai_addr, address->ai_addrlen)) {
+		/*
+		 * DHCP may assign the address later, or IPv6 may still check that it is unique.
+		 * With this option, it is served as soon as it exists (ip(7)).
+		 */
+		if (errno != EADDRNOTAVAIL ||
+		    setsockopt(fd, IPPROTO_IP, IP_FREEBIND, &on, sizeof(on)) ||
+		    bind(fd, address->ai_addr, address->ai_addrlen))
+			return -errno;
+		*ret_elsewhere = true;
+	}
+	if (listen(fd, SOMAXCONN))
 		return -errno;
 	return tcptuned_take_fd(&fd);
 }
@@ -115,16 +107,6 @@ static int adopt_listener(int fd, struct tcptuned_error *error)
 				     strerror(errno));
 	return fd;
 }
-
-static unsigned int port_of(int fd)
-{
-	struct sockaddr_in6 address; /* that of IPv4 is smaller, and has the port in the same place */
-	socklen_t len = sizeof(address);
-
-	return getsockname(fd, (struct sockaddr *)&address, &len) ? 0 : ntohs(address.sin6_port);
-}
-
-/* ---- answers ---------------------------------------------------------------------------- */
 
 static void add_headers(struct MHD_Response *response, const char *content_type)
 {
@@ -212,8 +194,6 @@ static enum MHD_Result answer(void *http, struct MHD_Connection *connection, con
 	return send_text(connection, MHD_HTTP_NOT_FOUND, PLAIN_TEXT, "There is /metrics.\n");
 }
 
-/* ---- start, run, stop ------------------------------------------------------------------- */
-
 int tcptuned_http_start(struct tcptuned_http **ret, const struct tcptuned_http_options *options,
 			struct tcptuned_error *error)
 {
@@ -230,7 +210,6 @@ int tcptuned_http_start(struct tcptuned_http **ret, const struct tcptuned_http_o
 		return fd;
 	if (http) {
 		http->options = *options;
-		http->port = port_of(fd);
 		http->elsewhere = elsewhere;
 		http->mhd = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, answer, http,
 					     MHD_OPTION_LISTEN_SOCKET, fd,
@@ -255,7 +234,7 @@ int tcptuned_http_fd(const struct tcptuned_http *http)
 
 unsigned int tcptuned_http_port(const struct tcptuned_http *http)
 {
-	return http->port;
+	return MHD_get_daemon_info(http->mhd, MHD_DAEMON_INFO_BIND_PORT)->port;
 }
 
 bool tcptuned_http_is_elsewhere(const struct tcptuned_http *http)

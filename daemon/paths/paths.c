@@ -35,8 +35,6 @@ struct tcptuned_paths {
 	struct tcptuned_path_stats stats;
 };
 
-/* ---- clocks --------------------------------------------------------------------------- */
-
 static __s64 clock_s(clockid_t clock)
 {
 	return (__s64)(tcptuned_clock_ns(clock) / 1000000000);
@@ -131,25 +129,6 @@ int tcptuned_paths_configure(struct tcptuned_paths *paths,
 
 /* ---- the database --------------------------------------------------------------------- */
 
-/* Count a failure; log the first of several in a row. */
-static void note_failure(struct tcptuned_paths *paths, const char *text)
-{
-	paths->stats.database_errors++;
-	if (!paths->failing)
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "%s; what is learned about paths will not outlive a stop until the "
-			     "database can be written (tried every ten minutes)",
-			     text);
-	paths->failing = true;
-}
-
-static void note_success(struct tcptuned_paths *paths)
-{
-	if (paths->failing)
-		tcptuned_log(TCPTUNED_LOG_INFO, "%s: written again", paths->file);
-	paths->failing = false;
-}
-
 static bool set_aside(struct tcptuned_paths *paths, const char *why)
 {
 	paths->stats.database_errors++;
@@ -181,7 +160,10 @@ static int try_access(struct tcptuned_paths *paths, database_access access,
 	return error;
 }
 
-/* Open the database and access it. If it is damaged, do the same with a new one. */
+/*
+ * Open the database and access it; if it is damaged, do the same with a new one. Of several failures
+ * in a row the first is logged.
+ */
 static void access_database(struct tcptuned_paths *paths, database_access access)
 {
 	struct tcptuned_error err = {0};
@@ -191,10 +173,15 @@ static void access_database(struct tcptuned_paths *paths, database_access access
 	error = try_access(paths, access, &err);
 	if (error == -EUCLEAN && set_aside(paths, err.text))
 		error = try_access(paths, access, &err);
-	if (error)
-		note_failure(paths, err.text);
-	else
-		note_success(paths);
+	paths->stats.database_errors += error < 0;
+	if (error && !paths->failing)
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "%s; what is learned about paths will not outlive a stop until the "
+			     "database can be written (tried every ten minutes)",
+			     err.text);
+	else if (!error && paths->failing)
+		tcptuned_log(TCPTUNED_LOG_INFO, "%s: written again", paths->file);
+	paths->failing = error;
 }
 
 /* ---- loading -------------------------------------------------------------------------- */
@@ -423,8 +410,6 @@ int tcptuned_daemon_forget_paths(const struct tcptuned_config *config, const cha
 		tcptuned_log(TCPTUNED_LOG_INFO, "forgotten: %u prefixes", count);
 	return error;
 }
-
-/* ---- creation and destruction --------------------------------------------------------- */
 
 /* The cookie of the daemon's network namespace; 0 before Linux 5.14. */
 static __u64 own_netns_cookie(void)

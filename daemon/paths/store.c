@@ -71,8 +71,6 @@ static void finalizep(sqlite3_stmt **stmt)
 
 #define _cleanup_stmt_ __attribute__((cleanup(finalizep)))
 
-/* ---- errors --------------------------------------------------------------------------- */
-
 static int fail(const struct tcptuned_pathdb *db, struct tcptuned_error *err)
 {
 	int code = sqlite3_errcode(db->db) & 0xff;
@@ -92,8 +90,6 @@ static int prepare(struct tcptuned_pathdb *db, const char *sql, sqlite3_stmt **r
 {
 	return sqlite3_prepare_v2(db->db, sql, -1, ret, NULL) ? fail(db, err) : 0;
 }
-
-/* ---- prefixes ------------------------------------------------------------------------- */
 
 void tcptuned_path_key_of(const struct tcptuned_prefix *prefix, struct tcptuned_path_key *ret)
 {
@@ -126,8 +122,6 @@ bool tcptuned_prefix_overlap(const struct tcptuned_path_key *a, const struct tcp
 	return a->family == b->family &&
 	       tcptuned_prefix_covers(a->prefix, MIN(a->prefix_len, b->prefix_len), b->prefix);
 }
-
-/* ---- opening -------------------------------------------------------------------------- */
 
 static void read_boot_id(char ret[BOOT_TEXT])
 {
@@ -209,8 +203,6 @@ void tcptuned_pathdb_close(struct tcptuned_pathdb *db)
 	free(db);
 }
 
-/* ---- files ---------------------------------------------------------------------------- */
-
 static int remove_file(const char *file, const char *suffix)
 {
 	char name[PATH_MAX];
@@ -239,8 +231,6 @@ int tcptuned_pathdb_set_aside(const char *file)
 	snprintf(name, sizeof(name), "%s" TCPTUNED_PATHDB_DAMAGED, file);
 	return rename(file, name) ? -errno : remove_file(file, "-journal");
 }
-
-/* ---- rows ----------------------------------------------------------------------------- */
 
 /* Read a number; one that is out of range becomes the nearest valid one. */
 static __u64 read_number(sqlite3_stmt *stmt, int i, __u64 max)

@@ -281,20 +281,21 @@ static __u32 make_honouring_rules(const struct tcptuned_policy_source *policies,
 	return first;
 }
 
-static __u32 wishes_of(const struct tcptuned_policy *policy)
+/* What an application's request may meet if the policy is not known yet. */
+static __u32 summarise(const struct tcptuned_policy *policy)
 {
 	bool tune = policy->mode == TCPTUNED_TUNE;
-	__u32 wishes = TCPTUNED_ANY_CLAIMS;
+	__u32 summary = TCPTUNED_ANY_CLAIMS;
 
 	if (policy->mode == TCPTUNED_OFF)
 		return 0;
 	if (policy->override_rcvbuf)
-		wishes |= tune ? TCPTUNED_RCVBUF_OVERRIDDEN : TCPTUNED_RCVBUF_OBSERVED;
+		summary |= tune ? TCPTUNED_RCVBUF_OVERRIDDEN : TCPTUNED_RCVBUF_OBSERVED;
 	if (policy->override_sndbuf)
-		wishes |= tune ? TCPTUNED_SNDBUF_OVERRIDDEN : TCPTUNED_SNDBUF_OBSERVED;
+		summary |= tune ? TCPTUNED_SNDBUF_OVERRIDDEN : TCPTUNED_SNDBUF_OBSERVED;
 	if (tcptuned_policy_sets_at_once(policy))
-		wishes |= TCPTUNED_AT_ESTABLISHED;
-	return wishes;
+		summary |= TCPTUNED_AT_ESTABLISHED;
+	return summary;
 }
 
 static void make_summary(const struct tcptuned_policy_source *policies, size_t len, __u32 array,
@@ -306,10 +307,8 @@ static void make_summary(const struct tcptuned_policy_source *policies, size_t l
 	match->stands_rcvbuf = array << 31 | make_honouring_rules(policies, len, true, ret);
 	match->stands_sndbuf = array << 31 | make_honouring_rules(policies, len, false, ret);
 	for (size_t i = 0; i < len; i++)
-		match->wishes |= wishes_of(&policies[i].record);
+		match->wishes |= summarise(&policies[i].record);
 }
-
-/* ---- the whole -------------------------------------------------------------------------- */
 
 static int fail_memory(struct tcptuned_error *err)
 {
