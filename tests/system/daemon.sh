@@ -123,14 +123,16 @@ other_builds() {
 host_state() {
 	local of_tcptuned='^(tcptuned_|dump_flows|adopt_flows|release_flows|undo_overrides|ca_)'
 	{
-		sysctl net.core.rmem_max net.core.wmem_max net.ipv4.tcp_rmem net.ipv4.tcp_wmem \
-			net.ipv4.tcp_congestion_control \
-			net.ipv4.tcp_available_congestion_control &&
+		sysctl -e net.core.rmem_max net.core.wmem_max net.ipv4.tcp_rmem net.ipv4.tcp_wmem \
+			net.ipv4.tcp_congestion_control &&
+			xargs -n 1 </proc/sys/net/ipv4/tcp_available_congestion_control | grep -vx 'bitc.' &&
 			find /sys/fs/bpf | sort &&
 			{ bpftool cgroup show "$TEST_CGROUP/group" 2>/dev/null || :; } &&
-			bpftool -j struct_ops show | jq -r '.[] | "bpf struct_ops \(.id)"' &&
+			bpftool -j struct_ops show | jq -r '.[] | select(.name | . == "bitcp" or
+				(test("^bitc.$") | not)) | "bpf struct_ops \(.id)"' &&
 			bpftool -j prog show | jq -r --arg of_tcptuned "$of_tcptuned" '.[] |
-				select(.name // "" | test($of_tcptuned)) | "bpf prog \(.id) \(.name)"'
+				select(.uid == ('"$TEST_UID"') and (.name // "" | test($of_tcptuned))) |
+				"bpf prog \(.id) \(.name)"'
 	} || echo "unknown $RANDOM"
 }
 

@@ -242,9 +242,11 @@ lib_netns() {
 }
 
 host() {
-	local name
+	local name limits
+	limits=$(sysctl -e net.ipv4.tcp_rmem net.ipv4.tcp_wmem | sed 's/ = /=/')
 	for name; do
 		ip netns add "$(lib_netns "$name")"
+		xargs -d '\n' nsenter --net="/run/netns/$(lib_netns "$name")" sysctl -qw <<<"$limits"
 		in_host "$name" ip link set lo up
 		# or one transfer teaches the next
 		in_host "$name" sysctl -qw net.ipv4.tcp_no_metrics_save=1
@@ -418,7 +420,7 @@ METRICS=http://127.0.0.1:$METRICS_PORT
 
 tcptuned_start() {
 	: >"$TEST_DIR/none.conf"
-	background tcptuned ${TCPTUNED_PREFIX-} "$TEST_BUILD/tcptuned" --foreground \
+	background tcptuned ${TCPTUNED_PREFIX-} setpriv --ruid="$TEST_UID" "$TEST_BUILD/tcptuned" --foreground \
 		--config="$TEST_DIR/none.conf" \
 		--set=tcptuned.cgroup="$TEST_CGROUP/group" \
 		--set=tcptuned.runtime_directory="$TEST_DIR/run" \

@@ -221,6 +221,7 @@ received_by() { # PORT BYTES
 # tcptuned lets nothing grow any more.
 #
 # timeout: 60
+# alone: net.ipv4.tcp_mem is the whole host's
 test_memory_of_tcp_is_short() {
 	local before i wanted granted why limits
 	before=$(sysctl -n net.ipv4.tcp_mem)
@@ -429,6 +430,7 @@ one_sender_next_to() { # IDLE_CONNECTIONS
 # 70 KB or more, so that one sender that needs 6.25 MB in flight has nothing.
 #
 # timeout: 120
+# alone: a rate is measured
 test_idle_connections_do_not_starve_a_sender() {
 	local granted
 	host a b

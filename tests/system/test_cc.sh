@@ -2,6 +2,8 @@
 #
 # Congestion controls: those of bench/cc, which bpftool registers, differ from one another in the way
 # that tells them apart, and a policy names them like any of the kernel's; and bitcp after a loss.
+#
+# alone: windows are measured after a time
 
 . "$TEST_TOP/tests/system/daemon.sh"
 

@@ -144,6 +144,7 @@ test_handed_over() {
 }
 
 # Before an upgrade: loads the programs, and neither ends, nor hides, nor replaces what runs.
+# bitcp: other builds take part
 test_a_build_is_checked_beside_the_one_that_runs() {
 	local before pinned build code
 	local options=(--config="$TEST_DIR/none.conf" --set=tcptuned.cgroup="$TEST_CGROUP/group")
@@ -180,6 +181,7 @@ test_detached_after_a_kill() {
 }
 
 # A daemon that cannot go on says so, fails, and leaves connections tuned, for the next start.
+# bitcp: only there the daemon has all user IDs of root, whom prlimit lets change it
 test_a_daemon_that_cannot_go_on() {
 	local before pinned code=0
 	before=$(host_state)
@@ -308,6 +310,7 @@ test_a_failed_start_changes_nothing() {
 # --- other builds ------------------------------------------------------------------------------
 # The same of another build in the place of one whose last link has gone and cannot be made again:
 # programs and records are as they were, and connections go on being tuned.
+# bitcp: other builds take part
 test_a_failed_upgrade_changes_nothing() {
 	local before pinned attached build group=$TEST_CGROUP/group
 	local program=(cgroup_getsockopt pinned /sys/fs/bpf/tcptuned/prog_tcptuned_getsockopt)
@@ -365,6 +368,7 @@ replaced_by() { # BUILD LOGGED
 
 # A socket that is older than the build that takes over has the default congestion control all
 # the same, and holds on to nothing.
+# bitcp: other builds take part
 test_socket_from_before_an_upgrade() {
 	local old build=$TEST_BUILD/other/rightsize
 	other_builds
@@ -407,6 +411,7 @@ replaced_by_other_records() {
 }
 
 # timeout: 90
+# bitcp: other builds take part
 test_replaced_by_other_builds() {
 	local before pinned had pin others=upgraded links=link_bitcp
 	has_linux 6.4 || links=

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # What the emulated link claims is what TCP sees, and what it cannot keep it says.
+#
+# alone: rates and round-trip times are measured
 
 # Per cent of the link's rate that is payload at MTU 1500 with timestamps: 1448 / 1500.
 linkem_ceiling=96.533

@@ -193,6 +193,7 @@ all_closed() {
 }
 
 # --- what tcptuned itself costs ------------------------------------------------------------
+# alone: kernel.bpf_stats_enabled is the whole host's
 test_cost() {
 	local kb
 	host a b

@@ -55,6 +55,7 @@ given() { # AT LEAST
 }
 
 # timeout: 90
+# alone: a rate is measured
 test_next_connection_begins_with_what_one_learned() {
 	local a max ssthresh
 	host a b

@@ -394,6 +394,7 @@ free_descriptor() {
 
 # A control group that is not there has no connection; when it comes it has, without a reload; a
 # little later if the daemon lacks something just then: the second of the new maps is one too many.
+# bitcp: only there the daemon has all user IDs of root, whom prlimit lets change it
 test_cgroup_that_comes_later() {
 	local sub=$TEST_CGROUP/group/sub
 	host a
@@ -418,6 +419,7 @@ test_cgroup_that_comes_later() {
 
 # What is amiss with the others is told when it is found, not each time that one of them changes, or
 # that the daemon tries again; and when somebody asks for it.
+# bitcp: only there the daemon has all user IDs of root, whom prlimit lets change it
 test_what_stays_amiss_is_told_once() {
 	local sub=$TEST_CGROUP/group/sub text told
 	host a

@@ -299,6 +299,7 @@ quiet_ground() {
 	link a b --rate 100mbit --delay 10ms --queue 20MB
 }
 
+# alone: kernel.bpf_stats_enabled is the whole host's
 test_policy_off() {
 	local before without with
 	before=$(host_state)
@@ -389,6 +390,7 @@ sysctls_told() { # FILTER, by tcptunectl, a line for each
 		jq -c ".sysctls[] | [$1]"
 }
 
+# alone: net.core.wmem_max is the whole host's
 test_administrator_changes_a_buffer_limit() {
 	local before wmem_max
 	before=$(limits)
@@ -426,6 +428,7 @@ test_administrator_changes_a_buffer_limit() {
 
 # A network namespace that has the daemon's limits gets what the daemon's gets, and one that is made
 # meanwhile has it from the start; one with limits of its own keeps them.
+# alone: new namespaces inherit the limits of the host's own
 test_buffer_limits_of_other_network_namespaces() {
 	local before config=$TEST_DIR/my.conf
 	before=$(limits)

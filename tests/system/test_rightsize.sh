@@ -2,6 +2,8 @@
 #
 # Right-sizing on real connections: a deep queue, whichever end is tuned, and the right edge of
 # every window that was ever advertised.
+#
+# alone: rates and round-trip times are measured
 
 . "$TEST_TOP/tests/system/daemon.sh"
 

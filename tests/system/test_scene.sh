@@ -51,6 +51,7 @@ scene_rate() {
 }
 
 # timeout: 60
+# alone: a rate is measured
 test_scene_before() {
 	host a b
 	valid_run scene_before
@@ -94,11 +95,13 @@ scene_with() { # DEFAULT EXPECTED
 # The sender's path is a long one, and nobody has chosen cubic: bitcp takes its place.
 #
 # timeout: 90
+# alone: a rate is measured
 test_scene_where_cubic_is_the_default() {
 	scene_with cubic bitcp
 }
 
 # timeout: 90
+# alone: a rate is measured
 test_scene_where_bbr_is_the_default() {
 	modprobe -q tcp_bbr || :
 	scene_with bbr bbr

@@ -83,6 +83,7 @@ without_systemd() {
 	export BUILD=/usr/local/sbin # what setup.sh checks before it installs it
 }
 
+# bitcp: other builds take part
 test_setup_again_and_uninstall_without_systemd() {
 	local first second
 	without_systemd
