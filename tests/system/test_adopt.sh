@@ -58,7 +58,6 @@ largest_locked() {
 	echo $((2 * $(sysctl -n net.core.rmem_max)))
 }
 
-# timeout: 60
 test_receivers_and_congestion_control() {
 	local before slow speed
 	needs_linux 6.12 "what is open at the start is adopted"
@@ -181,8 +180,6 @@ connected_to() { # PORT FILTER
 
 # Many, in two network namespaces; names without one, and a name that cannot be followed; and no
 # connection twice.
-#
-# timeout: 60
 test_many() {
 	local before count=2500
 	needs_linux 6.12 "what is open at the start is adopted"

@@ -8,16 +8,10 @@ budget_sees() { # PORT FILTER: of the receiving end
 	flow "$1" ".receive.$2"
 }
 
-# What the kernel alone would give is not the budget's: with these maxima, which hosts made
-# afterwards inherit, that is little. The host's own are put back.
+# What the kernel alone would give is not the budget's: with these maxima, which hosts made afterwards
+# have, too, that is little.
 kernel_gives() { # RECEIVE SEND
-	kernel_gave=("net.ipv4.tcp_rmem=$(sysctl -n net.ipv4.tcp_rmem)"
-		"net.ipv4.tcp_wmem=$(sysctl -n net.ipv4.tcp_wmem)")
 	sysctl -qw net.ipv4.tcp_rmem="4096 131072 $1" net.ipv4.tcp_wmem="4096 16384 $2"
-}
-
-kernel_gives_again() {
-	sysctl -qw "${kernel_gave[@]}"
 }
 
 # A sender on a that is not tuned, and is not held back by its buffer.
@@ -73,7 +67,6 @@ share_of_each() { # STREAMS SHARE
 	done
 	wait_until 5 budget_empty
 	tcptuned_stop
-	kernel_gives_again
 }
 
 stream_of_untuned_sender() { # PORT [SENDER [OPTION...]]
@@ -87,15 +80,11 @@ stream_of_untuned_sender() { # PORT [SENDER [OPTION...]]
 }
 
 # Each of eight, which have one peer, wants more than an eighth of half the budget.
-#
-# timeout: 60
 test_equal_wants_share_it_equally() {
 	share_of_each 8 $((256 << 10))
 }
 
 # Two could have more, but no connection has more than a quarter.
-#
-# timeout: 60
 test_one_connection_has_a_quarter_at_most() {
 	share_of_each 2 $((1 << 20))
 }
@@ -145,12 +134,9 @@ half_for_one_network() { # ADDRESSES ANOTHER_OF_THE_NETWORK_OF_A
 	done
 	wait_until 5 budget_empty
 	tcptuned_stop
-	kernel_gives_again
 }
 
 # Of IPv4, which equal_wants_share_it_equally has, it is a /24.
-#
-# timeout: 60
 test_one_ipv6_network_has_half_at_most() {
 	half_for_one_network ADDR6 fd99:0:0:7::1
 }
@@ -168,8 +154,6 @@ budget_empty() {
 
 # What was granted outlives a daemon that is killed, and is returned by connections that end
 # meanwhile. For a tcptuned of another cgroup, which would not hear of their end, it is nobody's.
-#
-# timeout: 60
 test_grants_outlive_the_daemon() {
 	local granted
 	kernel_gives 524288 4194304
@@ -204,7 +188,6 @@ test_grants_outlive_the_daemon() {
 	tcptuned_start
 	wait_until 5 budget_empty
 	tcptuned_stop
-	kernel_gives_again
 }
 
 granted_to_both() {
@@ -219,14 +202,13 @@ received_by() { # PORT BYTES
 # Data that nobody reads, 32 MB or so of the kernel's memory, and a limit (the whole host's, put
 # back by `run` should this end early) that is near: the kernel does not press TCP yet, and
 # tcptuned lets nothing grow any more.
-#
-# timeout: 60
 # alone: net.ipv4.tcp_mem is the whole host's
 test_memory_of_tcp_is_short() {
 	local before i wanted granted why limits
 	before=$(sysctl -n net.ipv4.tcp_mem)
-	limits=$(sysctl net.core.rmem_max net.core.wmem_max | tr -d ' ')
+	limits=$(sysctl net.core.rmem_max net.core.wmem_max net.ipv4.tcp_rmem net.ipv4.tcp_wmem | sed 's/ = /=/')
 	sysctl -qw net.core.rmem_max=4194304 net.core.wmem_max=4194304 # as of Linux 6.18
+	wait_until 10 eval '[ "$(pages)" -le 256 ]' # the kernel frees what earlier tests had
 	kernel_gives 262144 4194304
 	host a b
 	for i in 1 2; do
@@ -257,8 +239,7 @@ test_memory_of_tcp_is_short() {
 	wait_until 2 eval '[ "$(budget_sees 7305 budget_granted_bytes)" -ge 400000 ]'
 	note "$(budget_sees 7305 budget_granted_bytes) granted once there is memory"
 	tcptuned_stop
-	kernel_gives_again
-	sysctl -qw $limits
+	xargs -d '\n' sysctl -qw <<<"$limits"
 }
 
 pages() { # of memory that TCP holds, all in all
@@ -271,8 +252,7 @@ pages_are_many() { # 24 MB
 
 # A sender in a control group whose memory is short, of which the host has plenty: it is held back
 # for as long, and no longer. With version 2 the kernel says so only after it has reclaimed pages.
-#
-# timeout: 60
+# alone: when the kernel refuses memory depends on how fast the sender is
 test_memory_of_a_control_group_is_short() {
 	local refused='(.flags | contains(["send_memory_short"]))
 		and .send.budget_granted_bytes < .send.budget_wanted_bytes'
@@ -294,7 +274,6 @@ test_memory_of_a_control_group_is_short() {
 	wait_until 5 eval '[ "$(of_sender .send_buffer_bytes)" -ge 900000 ]'
 	stop sender || :
 	tcptuned_stop
-	kernel_gives_again
 }
 
 in_memory_group() {
@@ -312,8 +291,6 @@ held_back() { # again and again
 
 # What was granted to connections that are idle comes back within ten seconds while more is wanted
 # than there is, whatever size their buffers are left with.
-#
-# timeout: 60
 test_grants_of_idle_connections_come_back() {
 	local i since
 	kernel_gives 33554432 262144
@@ -340,13 +317,10 @@ test_grants_of_idle_connections_come_back() {
 		stop "sender-$i" || :
 	done
 	tcptuned_stop
-	kernel_gives_again
 }
 
 # A connection that was refused all of what it wanted does not want it for ever: when it is idle, the
 # shares of others are not smaller for it.
-#
-# timeout: 60
 test_idle_connections_want_nothing() {
 	local port
 	kernel_gives $((512 << 10)) 4194304
@@ -371,7 +345,6 @@ test_idle_connections_want_nothing() {
 	done
 	wait_until 5 budget_empty
 	tcptuned_stop
-	kernel_gives_again
 }
 
 # A receiver whose application had fixed its buffer before tcptuned came: while it is idle it keeps
@@ -417,7 +390,7 @@ one_sender_next_to() { # IDLE_CONNECTIONS
 		wait_until 60 grep -q sent "$TEST_DIR/clients.log"
 		wait_until 5 grep -q "MB $(($1 * 60000 / 1000000))" "$TEST_DIR/server.log"
 	fi
-	SENDER_PREFIX=in_group transfer a b --congestion cubic --duration 5 >"$TEST_DIR/out"
+	SENDER_PREFIX=in_group transfer a b --congestion cubic --duration 4 >"$TEST_DIR/out"
 	granted=$(metric tcptuned_budget_granted_bytes)
 	tcptuned_stop
 	if [ "$1" != 0 ]; then

@@ -44,7 +44,6 @@ expect_kept() {
 	expect_le "$ssthresh" $((159 * $2 / 1000 + 6)) "$1 after the loss"
 }
 
-# timeout: 60
 test_cc_compared_on_a_link() {
 	local before cc
 	local -A address=()
@@ -75,7 +74,6 @@ test_cc_compared_on_a_link() {
 
 # The daemon's stop takes back the policy's choice; the application's own stays as long as its
 # connection, although nobody can choose it any more.
-# timeout: 60
 test_cc_compared_by_policy() {
 	local before
 	before=$(host_state)
@@ -116,7 +114,6 @@ reduced_on() { # PORT
 	[ -n "$(ss_of a "dport = :$1" ' ssthresh:([0-9]+)')" ]
 }
 
-# timeout: 60
 test_cc_no_burst_after_a_loss() {
 	local lost paced window=(--set=policy.receive_window_max=1M)
 	host a b

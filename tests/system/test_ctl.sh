@@ -45,7 +45,6 @@ while piece := s.recv(65536):
 }
 
 # --- what it shows -----------------------------------------------------------------------------
-# timeout: 60
 test_status_flows_and_filters() {
 	host a b
 	tcptuned_start
@@ -94,8 +93,6 @@ test_status_flows_and_filters() {
 # A live receiver that fixes 64 KiB once it is connected, on a path of 500 KB per round trip and a
 # policy that allows 512 KiB, against what
 # the endpoint says of it in the same moment.
-#
-# timeout: 60
 test_explain_a_locked_receiver() {
 	local said
 	host a b

@@ -47,8 +47,6 @@ test_a_listener_with_a_record_accepts_without_memory() {
 }
 
 # Nobody takes events out of the ring: they are lost, are counted, and nothing else is.
-#
-# timeout: 60
 test_no_room_for_events() {
 	host a
 	tcptuned_start $bitcp # which is set at once, so that each has a record
@@ -116,8 +114,6 @@ delete_meanwhile() { # NAME...
 # daemon goes through them: it has read their names and not opened one of them. One stays. Of two more
 # names, made before the others and after them, one is the first that the daemon comes to, in whichever
 # order it finds them.
-#
-# timeout: 60
 test_namespaces_vanish_during_adoption() {
 	local names=(n{1..20}) name taken=2
 	has_linux 6.12 || taken=0

@@ -77,7 +77,6 @@ stream_tuned() { # NAME PORT
 	expect_ge "$(result "$1" .receiver.wscale)" 7 "its window scale"
 }
 
-# timeout: 60
 test_killed_restarted_reloaded_stopped() {
 	local before pinned had rounds config=$TEST_DIR/my.conf
 	before=$(host_state)
@@ -166,7 +165,6 @@ test_a_build_is_checked_beside_the_one_that_runs() {
 	expect_host_state "$before"
 }
 
-# timeout: 60
 test_detached_after_a_kill() {
 	local before
 	before=$(host_state)
@@ -201,6 +199,7 @@ test_a_daemon_that_cannot_go_on() {
 
 # A slice goes with the last of its units and comes back as another control group: the daemon says
 # that it is gone, and once there is one again fails, for systemd to start it again.
+# timeout: 60
 test_the_control_group_is_removed_and_made_anew() {
 	local before slice=$TEST_CGROUP/group/slice code=0
 	before=$(host_state)
@@ -410,7 +409,6 @@ replaced_by_other_records() {
 	expect_eq "$(claimed)" 1 "claimed since"
 }
 
-# timeout: 90
 # bitcp: other builds take part
 test_replaced_by_other_builds() {
 	local before pinned had pin others=upgraded links=link_bitcp

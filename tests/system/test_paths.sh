@@ -54,7 +54,6 @@ given() { # AT LEAST
 	[ "$(seeds)" -ge "$1" ]
 }
 
-# timeout: 90
 # alone: a rate is measured
 test_next_connection_begins_with_what_one_learned() {
 	local a max ssthresh

@@ -2,8 +2,6 @@
 #
 # Right-sizing on real connections: a deep queue, whichever end is tuned, and the right edge of
 # every window that was ever advertised.
-#
-# alone: rates and round-trip times are measured
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
@@ -52,7 +50,7 @@ expect_small_queue() { # DIRECTION
 	expect_match "$(of_flow "$1" .state)" 'holding|testing|probe_rtt' "state"
 }
 
-# timeout: 90
+# alone: a rate is measured
 test_deep_queue_of_the_kernel_alone() {
 	deep_queue_hosts
 	valid_run deep_queue --duration 4
@@ -61,6 +59,7 @@ test_deep_queue_of_the_kernel_alone() {
 }
 
 # timeout: 90
+# alone: a rate is measured
 test_deep_queue_only_the_receiver_tuned() {
 	deep_queue_hosts
 	tcptuned_start --set=policy.congestion_control=keep
@@ -73,6 +72,7 @@ test_deep_queue_only_the_receiver_tuned() {
 }
 
 # timeout: 90
+# alone: a rate is measured
 test_deep_queue_only_the_sender_tuned() {
 	deep_queue_hosts
 	tcptuned_start --set=policy.congestion_control=keep
@@ -86,8 +86,6 @@ test_deep_queue_only_the_sender_tuned() {
 # One that stops reading while segments are lost: what it has not read is what was advertised to its
 # peer, also where that is counted from behind a reassembly gap. Else each gap would make room for
 # another window. A byte takes two of memory at most.
-#
-# timeout: 60
 test_a_slow_reader_on_a_lossy_path_holds_one_window() {
 	local held most=0 i
 	host a b
@@ -112,8 +110,6 @@ test_a_slow_reader_on_a_lossy_path_holds_one_window() {
 # One that reads slowly: what is free in its buffer is advertised, so a buffer that kept a little
 # more than what was advertised would grow by that little with each round. The path holds 125 KB and
 # its queue 400 KB: the kernel offers twice that, which takes twice as much memory at most.
-#
-# timeout: 60
 test_a_slow_reader_does_not_hold_more_with_time() {
 	local before
 	host a b
@@ -139,7 +135,7 @@ locked_over_ipv6() { # MESSAGES OPTION...
 		--verify --series 100 "$@" >"$TEST_DIR/out"
 }
 
-# timeout: 90
+# alone: a rate is measured
 test_locked_buffers_over_ipv6() {
 	local slow
 	host a b
@@ -194,8 +190,6 @@ tested() { # TIMES
 # An application that reads as fast as it can for 2 s, and then 20 Mbit/s: its window comes down
 # to what that needs, 2 x 50 KB, and what waits for it with it. The kernel alone would go on
 # advertising a buffer of megabytes. Nothing that was advertised is taken back.
-#
-# timeout: 60
 test_slow_reader_gives_its_window_back() {
 	host a b
 	tcptuned_start --set=policy.congestion_control=keep
@@ -229,8 +223,7 @@ unsent() { # MESSAGES OPTION...
 
 # A receiver that is not tuned and has a window of 400 KB or so: as much is in flight, and without
 # a bound as much again waits in the sender's buffer. An eighth of that is less than 128 KB.
-#
-# timeout: 90
+# alone: a rate is measured
 test_little_waits_unsent() {
 	host a b
 	SENDER_PREFIX=in_group
@@ -253,8 +246,6 @@ test_little_waits_unsent() {
 }
 
 # What was set is taken back when the daemon stops.
-#
-# timeout: 30
 test_unsent_bound_is_released() {
 	host a b
 	tcptuned_start --set=policy.congestion_control=keep
@@ -287,6 +278,7 @@ goodput_ratio() { # of the transfer and the one alone
 }
 
 # timeout: 120
+# alone: a rate is measured
 test_delay_that_varies_costs_no_rate() {
 	local tests
 	host a b

@@ -50,7 +50,6 @@ scene_rate() {
 		"$TEST_DIR/server.log"
 }
 
-# timeout: 60
 # alone: a rate is measured
 test_scene_before() {
 	host a b

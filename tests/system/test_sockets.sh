@@ -194,7 +194,6 @@ children() { # GROUP: the accepted connection's answers, with 20 MB each way in 
 	said=($(sed 's/^[a-z]* //' "$TEST_DIR/server.log"))
 }
 
-# timeout: 60
 test_what_a_listener_accepts_is_the_kernels_to_size() {
 	local said real listed
 	host a b
