@@ -119,13 +119,18 @@ other_builds() {
 	env -u MAKEFLAGS -u MAKELEVEL make -s -j 2 -C "$TEST_TOP" BUILD="$TEST_BUILD" others
 }
 
+# What the kernel offers, except that of the daemon of this lane or of another one.
+congestion_controls() {
+	xargs -n 1 </proc/sys/net/ipv4/tcp_available_congestion_control | grep -vx 'bitc.'
+}
+
 # What cannot be told is never the same as before.
 host_state() {
 	local of_tcptuned='^(tcptuned_|dump_flows|adopt_flows|release_flows|undo_overrides|ca_)'
 	{
 		sysctl -e net.core.rmem_max net.core.wmem_max net.ipv4.tcp_rmem net.ipv4.tcp_wmem \
 			net.ipv4.tcp_congestion_control &&
-			xargs -n 1 </proc/sys/net/ipv4/tcp_available_congestion_control | grep -vx 'bitc.' &&
+			congestion_controls &&
 			find /sys/fs/bpf | sort &&
 			{ bpftool cgroup show "$TEST_CGROUP/group" 2>/dev/null || :; } &&
 			bpftool -j struct_ops show | jq -r '.[] | select(.name | . == "bitcp" or

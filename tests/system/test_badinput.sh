@@ -8,8 +8,8 @@
 # What of that shows without a look at each program in the kernel: enough where none can have been
 # loaded, since the configuration was bad.
 settings_state() {
-	sysctl net.ipv4.tcp_rmem net.ipv4.tcp_wmem net.ipv4.tcp_congestion_control \
-		net.ipv4.tcp_available_congestion_control
+	sysctl net.ipv4.tcp_rmem net.ipv4.tcp_wmem net.ipv4.tcp_congestion_control
+	congestion_controls
 	find /sys/fs/bpf | sort
 	bpftool cgroup show "$TEST_CGROUP/group" 2>/dev/null || :
 }

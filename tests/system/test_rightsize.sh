@@ -10,13 +10,13 @@
 deep_queue() { # MESSAGES OPTION...
 	link a b --rate 200mbit --delay 5ms --queue 20MB
 	background look deep_queue_looks
-	transfer a b --congestion cubic --duration 16 --rtt-samples --series 100 "$@" >"$TEST_DIR/out"
+	transfer a b --congestion cubic --duration 13 --rtt-samples --series 100 "$@" >"$TEST_DIR/out"
 	stop look || :
 }
 
 # In its second half: what the daemon, where there is one, says of the connection.
 deep_queue_looks() {
-	sleep 7
+	sleep 6
 	ctl flows --json >"$TEST_DIR/flows.json" 2>/dev/null || : # or there is no daemon
 	sleep 20
 }
@@ -110,6 +110,7 @@ test_a_slow_reader_on_a_lossy_path_holds_one_window() {
 # One that reads slowly: what is free in its buffer is advertised, so a buffer that kept a little
 # more than what was advertised would grow by that little with each round. The path holds 125 KB and
 # its queue 400 KB: the kernel offers twice that, which takes twice as much memory at most.
+# alone: what waits is what came in a certain time
 test_a_slow_reader_does_not_hold_more_with_time() {
 	local before
 	host a b
