@@ -4,6 +4,7 @@
 #
 #	stream NAME PORT [MESSAGES OPTION...]	a transfer from host a to host b that goes on in
 #				the background; both ends are tuned. TRANSFER_ADDR as for transfer
+#	rest NAME PORT BYTES [MESSAGES OPTION...]	one that has moved so much, and then rests
 #	stream_end NAME		waits for its end, which must be a good one; result: NAME.log
 #	stream_stop NAME...	the same of several, whose payload ends now
 #	result NAME FILTER	of that result, through jq -r FILTER
@@ -15,15 +16,21 @@
 #	in_log PATTERN		waits until the daemon has logged that
 #	counter NAME LABELS	a metric as a whole number; LABELS may be ''
 #	arrived PORT BYTES	so many (8M say) have arrived at port PORT of host b
+#	listens HOST PORT	there is a listener
 #	lossy PORT		the bitcp flow to PORT has had a loss; sets $share to what that left of
 #				its window
 #	$bitcp			an option of tcptuned_start: all connections get bitcp, not only those
 #				of long paths
 #	tcptuned_kill		kill -9
+#	ctl_refuses STATUS PATTERN ARGUMENT...	tcptunectl prints one line, which matches, and has that status
+#	detach_says PATTERN	tcptuned --detach succeeds, and prints that
+#	configure TEXT		that, through printf %b, is $TEST_DIR/my.conf
+#	reload TEXT PATTERN	the same, and the daemon reads it, and logs PATTERN
 #	other_builds		$TEST_BUILD/other/rightsize, of another program, and other/abi, of other
 #				records, are up to date
 #	host_state		what tcptuned changes on a host, as it is now
-#	expect_host_state TEXT	it is that again, once the kernel has let go of everything
+#	keep_host_state		keeps that in $host_before
+#	expect_host_state	it is that again, once the kernel has freed what it frees later
 #	ss_of HOST FILTER PATTERN	the first group of PATTERN in what ss says of the sockets
 #				that match FILTER, of the first of them
 
@@ -35,8 +42,7 @@ stream() {
 	background "$name-receiver" in_group in_host b "$TEST_BUILD/messages" \
 		--listen "$to" --port "$port" --once "$@"
 	wait_until 5 grep -q '^listening' "$TEST_DIR/$name-receiver.log"
-	background "$name" in_group in_host a "$TEST_BUILD/messages" \
-		--connect "$to" --port "$port" "$@"
+	background "$name" in_group in_host a "$TEST_BUILD/messages" --connect "$to" --port "$port" "$@"
 }
 
 stream_end() {
@@ -57,6 +63,14 @@ stream_stop() {
 	for name; do
 		stream_end "$name"
 	done
+}
+
+rest() {
+	local name=$1 port=$2 bytes=$3
+	shift 3
+	stream "$name" "$port" --count 2 --bytes "$bytes" --interval 60000 "$@"
+	wait_until 20 arrived "$port" "$bytes"
+	sleep 0.3 # the last ACKs
 }
 
 result() {
@@ -103,6 +117,10 @@ arrived() {
 	[ "${got#*:}" -ge "$(numfmt --from=si "${2%B}")" ]
 }
 
+listens() { # HOST PORT
+	[ -n "$(in_host "$1" ss -tlnH "sport = :$2")" ]
+}
+
 # ssthresh of the maximum that was reached. There is none while the flow probes past the last one; it
 # is read where there is one.
 lossy() {
@@ -113,6 +131,32 @@ lossy() {
 
 tcptuned_kill() {
 	stop tcptuned KILL 2>/dev/null || :
+}
+
+detach_says() { # PATTERN
+	${TCPTUNED_PREFIX-} "$TEST_BUILD/tcptuned" "${daemon_options[@]}" --detach 2>"$TEST_DIR/detach.log" ||
+		fail "--detach: $(<"$TEST_DIR/detach.log")"
+	expect_match "$(<"$TEST_DIR/detach.log")" "$1" "--detach"
+}
+
+configure() { # TEXT
+	printf '%b' "$1" >"$TEST_DIR/my.conf"
+}
+
+reload() { # TEXT PATTERN
+	configure "$1"
+	kill -HUP "$(pid_of tcptuned)"
+	in_log "$2"
+}
+
+ctl_refuses() {
+	local status=$1 pattern=$2 code=0
+	shift 2
+	ctl "$@" >"$TEST_DIR/out" 2>"$TEST_DIR/said" || code=$?
+	[ $code = "$status" ] || fail "status $code, expected $status, of: $* ($(<"$TEST_DIR/said"))"
+	[ "$(wc -l <"$TEST_DIR/said")" = 1 ] || fail "not one line, of: $* ($(<"$TEST_DIR/said"))"
+	[ ! -s "$TEST_DIR/out" ] || fail "on standard output, of: $* ($(<"$TEST_DIR/out"))"
+	expect_match "$(<"$TEST_DIR/said")" "^tcptunectl: .*$pattern" "the message of: $*"
 }
 
 other_builds() {
@@ -149,10 +193,14 @@ new_in_host_state() { # BEFORE
 	comm -13 <(grep '^bpf ' <<<"$1" | sort) <(grep '^bpf ' <<<"$now" | sort)
 }
 
+keep_host_state() {
+	host_before=$(host_state)
+}
+
 expect_host_state() {
 	local end=$((SECONDS + 12)) # there is no other chance
-	until [ -z "$(new_in_host_state "$1")" ]; do
-		[ $SECONDS -lt $end ] || fail_for_good "not as before: $(new_in_host_state "$1")"
+	until [ -z "$(new_in_host_state "$host_before")" ]; do
+		[ $SECONDS -lt $end ] || fail_for_good "not as before: $(new_in_host_state "$host_before")"
 		sleep 0.1
 	done
 	note "the host is as it was"

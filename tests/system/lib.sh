@@ -40,7 +40,10 @@
 #   The daemon
 #	tcptuned_start [OPTION...]	starts it for the processes of in_group, waits until it is
 #				ready; its log is $TEST_DIR/tcptuned.log, its endpoint $METRICS
-#	tcptuned_stop		stops it cleanly; returns its exit code
+#	tcptuned_stop		stops it cleanly; returns its exit code. A test that ends well with a
+#				daemon does so, too, and the code has to be 0
+#	"${daemon_options[@]}"	what tcptuned_start gives it; later options prevail
+#	"${tcptunectl[@]}"	the command that ctl runs, for `background`
 #	scrape			keeps what the endpoint says now in $TEST_DIR/scrape
 #	metric NAME[{LABELS}]	the value of one line of the endpoint
 #	ctl ARGUMENT...		tcptunectl, of this daemon
@@ -55,6 +58,7 @@
 #   Assertions: all print what they saw, and end the test
 #	expect_ge VALUE BOUND WHAT	VALUE >= BOUND, decimal fractions and exponents welcome
 #	expect_le VALUE BOUND WHAT
+#	expect_between VALUE LEAST MOST WHAT
 #	expect_eq VALUE WANTED WHAT	equal as text
 #	expect_match TEXT PATTERN WHAT	PATTERN is an extended regular expression
 #	expect_fail CODE CMD...	CMD ends with that exit code
@@ -114,13 +118,13 @@ needs_linux() {
 lib_where() {
 	local i
 	for ((i = 1; i < ${#FUNCNAME[@]}; i++)); do
-		[[ ${BASH_SOURCE[i]} == */test_*.sh ]] || continue
+		[[ ${BASH_SOURCE[i]} == */@(test_*.sh|run) ]] || continue
 		echo "  at ${BASH_SOURCE[i]##*/}:${BASH_LINENO[i - 1]}, ${FUNCNAME[i]}" >&2
 	done
 }
 
 lib_failed_command() { # CODE COMMAND; the trap of ERR
-	[ "$BASHPID" = "$$" ] || return 0 # a subshell's failure comes up to the test's shell
+	[ "$BASHPID" = "${lib_shell-$$}" ] || return 0 # a subshell's failure comes up to the test's shell
 	echo "FAILED: exit code $1 of: $2" >&2
 	lib_where
 }
@@ -141,6 +145,11 @@ expect_ge() {
 
 expect_le() {
 	lib_compare "$1" '<=' "$2" "$3"
+}
+
+expect_between() {
+	expect_ge "$1" "$2" "$4"
+	expect_le "$1" "$3" "$4"
 }
 
 expect_eq() {
@@ -418,14 +427,16 @@ unregister() {
 METRICS_PORT=${METRICS_PORT:-9871}
 METRICS=http://127.0.0.1:$METRICS_PORT
 
+daemon_options=(--foreground --config="${TEST_DIR-}/none.conf"
+	--set=tcptuned.cgroup="${TEST_CGROUP-}/group" --set=tcptuned.runtime_directory="${TEST_DIR-}/run"
+	--set=tcptuned.state_directory="${TEST_DIR-}/state" --set=metrics.port="$METRICS_PORT")
+tcptunectl=("${TEST_BUILD-}/tcptunectl" --config="${TEST_DIR-}/none.conf"
+	--set=tcptuned.runtime_directory="${TEST_DIR-}/run" --set=tcptuned.state_directory="${TEST_DIR-}/state")
+[ -z "${TEST_DIR-}" ] || : >"$TEST_DIR/none.conf"
+
 tcptuned_start() {
-	: >"$TEST_DIR/none.conf"
-	background tcptuned ${TCPTUNED_PREFIX-} setpriv --ruid="$TEST_UID" "$TEST_BUILD/tcptuned" --foreground \
-		--config="$TEST_DIR/none.conf" \
-		--set=tcptuned.cgroup="$TEST_CGROUP/group" \
-		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
-		--set=tcptuned.state_directory="$TEST_DIR/state" \
-		--set=metrics.port="$METRICS_PORT" "$@"
+	background tcptuned ${TCPTUNED_PREFIX-} setpriv --ruid="$TEST_UID" "$TEST_BUILD/tcptuned" \
+		"${daemon_options[@]}" "$@"
 	wait_until 10 lib_tcptuned_settled
 	kill -0 "$(pid_of tcptuned)" || fail "tcptuned: $(cat "$TEST_DIR/tcptuned.log")"
 }
@@ -439,9 +450,7 @@ tcptuned_stop() {
 }
 
 ctl() {
-	"$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
-		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
-		--set=tcptuned.state_directory="$TEST_DIR/state" "$@"
+	"${tcptunectl[@]}" "$@"
 }
 
 ctl_json() {

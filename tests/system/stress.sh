@@ -87,9 +87,9 @@ stress_capture_end() {
 }
 
 stress_lifecycle() {
-	local seconds=$1 connections=$2 capture=${3-} before cycles=0 adoptions=0 end
+	local seconds=$1 connections=$2 capture=${3-} cycles=0 adoptions=0 end
 	other_builds
-	before=$(host_state)
+	keep_host_state
 	: >"$TEST_DIR/my.conf"
 	host a b
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
@@ -119,7 +119,7 @@ stress_lifecycle() {
 	expect_no_retraction "$connections" $((seconds * 1000))
 	[ -z "$capture" ] || stress_capture_end
 	expect_eq "$(jq .resets <<<"$watched")" 0 "resets"
-	expect_host_state "$before"
+	expect_host_state
 }
 
 # Less than 128 KB, and a connection has no record: such are not in the metric that stress_adopts reads.

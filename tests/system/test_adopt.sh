@@ -20,10 +20,6 @@ opened_before() {
 	wait_until 5 received "$port"
 }
 
-listens() { # HOST PORT
-	in_host "$1" ss -tlnH "sport = :$2" | grep -q .
-}
-
 received() { # PORT
 	ss_of b "sport = :$1" 'bytes_received:([0-9]+)' | grep .
 }
@@ -61,13 +57,12 @@ largest_locked() {
 test_receivers_and_congestion_control() {
 	local before slow speed
 	needs_linux 6.12 "what is open at the start is adopted"
-	before=$(host_state)
+	keep_host_state
 	host a b
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
 	link a b --rate 200mbit --delay 25ms
 	watch
-	opened_before 7201 set rcvbuf 65536 until "$TEST_DIR/asked" get rcvbuf \
-		until "$TEST_DIR/over"
+	opened_before 7201 set rcvbuf 65536 until "$TEST_DIR/asked" get rcvbuf until "$TEST_DIR/over"
 	sender_steps="set congestion cubic" opened_before 7202 set rcvbuf 65536
 	sleep 0.5
 	slow=$(rate 7202)
@@ -85,8 +80,8 @@ test_receivers_and_congestion_control() {
 	expect_eq "$(congestion_of 7201)" bitcp "congestion control, not chosen by anyone"
 	expect_eq "$(congestion_of 7202)" cubic "congestion control, chosen by its application"
 	expect_eq "$(flow 7201 .receive.requested_bytes)" 65536 "remembered request"
-	expect_ge "$(flow 7202 .receive_buffer_bytes)" 1000000 "a buffer that was locked, at 1.25 MB per RTT"
-	expect_le "$(flow 7202 .receive_buffer_bytes)" "$(largest_locked)" "and what bounds it"
+	expect_between "$(flow 7202 .receive_buffer_bytes)" 1000000 "$(largest_locked)" \
+		"a buffer that was locked, at 1.25 MB per RTT"
 	expect_match "$(flow 7202 '.flags | join(" ")')" 'adopted' "flags"
 
 	tcptuned_stop
@@ -98,7 +93,7 @@ test_receivers_and_congestion_control() {
 	expect_eq "$(jq .resets <<<"$watched")" 0 "resets"
 	stop sender-7201 KILL || :
 	stop sender-7202 KILL || :
-	expect_host_state "$before"
+	expect_host_state
 }
 
 # What has carried less than 128 KB gets callbacks and is counted as adopted, and has a record once
@@ -124,8 +119,6 @@ test_short_connections() {
 	expect_eq "$(flow 7600 .bytes_received)" 400000 "bytes received"
 	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="here"}')" 1 "opened here"
 	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="peer"}')" 1 "accepted"
-	: >"$TEST_DIR/over"
-	tcptuned_stop
 }
 
 # A socket whose application fixed its buffers before the start, and that connects after it: it is
@@ -142,8 +135,8 @@ test_requests_before_the_start() {
 	wait_until 5 grep -q received "$TEST_DIR/client-7501.log"
 	wait_until 5 grep -q received "$TEST_DIR/client-7502.log"
 	expect_match "$(connected_to 7501 '.flags | join(" ")')" so_rcvbuf_overridden "flags"
-	expect_ge "$(connected_to 7501 .receive_buffer_bytes)" 160000 "its buffer, of 80000 bytes"
-	expect_le "$(connected_to 7501 .receive_buffer_bytes)" "$(largest_locked)" "and what bounds it"
+	expect_between "$(connected_to 7501 .receive_buffer_bytes)" 160000 "$(largest_locked)" \
+		"its buffer, of 80000 bytes"
 	expect_eq "$(connected_to 7501 .receive.kernel_max_bytes)" 80000 "what the kernel alone would give"
 	tcptuned_stop
 	: >"$TEST_DIR/stopped"
@@ -154,10 +147,8 @@ test_requests_before_the_start() {
 		"told before the stop and after"
 	# As much as the path needed, which is not always all that setsockopt() can reach.
 	told=${told#*,rcvbuf * *,rcvbuf }
-	expect_ge "${told%%,*}" 80000 "its buffer after the stop"
-	expect_le "${told%%,*}" "$(largest_locked)" "and what bounds it"
-	expect_ge "$(sed -n 's/clamp //p' "$TEST_DIR/client-7501.log")" 20000 "its clamp"
-	expect_le "$(sed -n 's/clamp //p' "$TEST_DIR/client-7501.log")" 80000 "its clamp"
+	expect_between "${told%%,*}" 80000 "$(largest_locked)" "its buffer after the stop"
+	expect_between "$(sed -n 's/clamp //p' "$TEST_DIR/client-7501.log")" 20000 80000 "its clamp"
 	expect_ge "$(sed -n 's/clamp //p' "$TEST_DIR/client-7502.log")" 100000 "clamp of the other"
 }
 
@@ -183,7 +174,7 @@ connected_to() { # PORT FILTER
 test_many() {
 	local before count=2500
 	needs_linux 6.12 "what is open at the start is adopted"
-	before=$(host_state)
+	keep_host_state
 	host a b
 	background in-a in_group in_host a "$TEST_BUILD/connections" $count
 	background in-b in_group in_host b "$TEST_BUILD/connections" $count
@@ -207,8 +198,7 @@ test_many() {
 	expect_eq "$(counter tcptuned_connections '{policy="default",congestion_control="bitcp"}')" $((4 * count)) "live connections"
 	expect_eq "$(bitcp_in a) $(bitcp_in b)" "$((2 * count)) $((2 * count))" "on bitcp"
 	# Twice what the ring holds that they are read through.
-	expect_eq "$("$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
-		--set=tcptuned.runtime_directory="$TEST_DIR/run" flows --sort=rtt --limit=10000 --json |
+	expect_eq "$(ctl flows --sort=rtt --limit=10000 --json |
 		jq -c '[.matched, ([.flows[] | [.netns, .local, .remote]] | unique | length)]')" \
 		"[$((4 * count)),$((4 * count))]" "sorted, each of them once"
 	kill -HUP "$(pid_of tcptuned)"
@@ -227,7 +217,7 @@ test_many() {
 	expect_eq "$(bitcp_in a) $(bitcp_in b)" "0 0" "on bitcp afterwards"
 	stop in-a || :
 	stop in-b || :
-	expect_host_state "$before"
+	expect_host_state
 }
 
 bitcp_in() { # HOST

@@ -16,20 +16,16 @@ settings_state() {
 
 # The command, with nothing of this host in its way: cgroup, lock and port are the test's own.
 tcptuned_here() {
-	timeout -k 5 20 "$TEST_BUILD/tcptuned" --foreground \
-		--set=tcptuned.cgroup="$TEST_CGROUP/group" \
-		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
-		--set=tcptuned.state_directory="$TEST_DIR/state" \
-		--set=metrics.port="$METRICS_PORT" "$@"
+	timeout -k 5 20 "$TEST_BUILD/tcptuned" "${daemon_options[@]}" "$@"
 }
 
 # refused STATUS PATTERN CMD...: CMD ends with STATUS, with one line that matches PATTERN and
 # says what to do after a semicolon, and the host is as before ($settings_before: what of it can have
 # changed, where that is known).
 refused() {
-	local status=$1 pattern=$2 before=${settings_before-} code=0 said
+	local status=$1 pattern=$2 code=0 said
 	shift 2
-	[ -n "$before" ] || before=$(host_state)
+	[ -n "${settings_before-}" ] || keep_host_state
 	"$@" >"$TEST_DIR/out" 2>"$TEST_DIR/said" </dev/null || code=$?
 	said=$(<"$TEST_DIR/said")
 	[ $code = "$status" ] || fail "status $code, expected $status, of: $* ($said)"
@@ -38,10 +34,10 @@ refused() {
 	expect_match "$said" "^[-0-9]+ [0-9:.]+ error: .*$pattern" "the message"
 	expect_match "$said" "[;?].|\?$" "a remedy"
 	if [ -z "${settings_before-}" ]; then
-		expect_host_state "$before"
+		expect_host_state
 	else
-		[ "$(settings_state)" = "$before" ] ||
-			fail "it changed: $(diff <(echo "$before") <(settings_state))"
+		[ "$(settings_state)" = "$settings_before" ] ||
+			fail "it changed: $(diff <(echo "$settings_before") <(settings_state))"
 	fi
 	note "$status: $said"
 }
@@ -52,8 +48,7 @@ refused_config() {
 	local line=$1 pattern=$2 file=$TEST_DIR/bad.conf
 	printf '%b' "$3" >"$file"
 	refused 10 "$file:$line: $pattern" tcptuned_here --config="$file"
-	refused 10 "$file:$line: $pattern" \
-		"$TEST_BUILD/tcptuned" --check-config --config="$file"
+	refused 10 "$file:$line: $pattern" "$TEST_BUILD/tcptuned" --check-config --config="$file"
 }
 
 # One of each kind; tests/unit/test_config.c tries every key.
@@ -115,10 +110,9 @@ test_root_that_is_fenced_in() {
 	refused 10 "secret.conf: Permission denied; root is refused as well: .*/etc/tcptuned" \
 		setpriv --bounding-set=-dac_override,-dac_read_search "$open/tcptuned" \
 		--config="$open/secret.conf"
-	: >"$TEST_DIR/good.conf"
 	mount -o remount,ro /sys/fs/bpf
 	refused 4 "tcptuned.bpffs: .*: Read-only file system; under systemd, .*ReadWritePaths=" \
-		tcptuned_here --config="$TEST_DIR/good.conf"
+		tcptuned_here
 }
 
 test_config_of_somebody_else() {
@@ -131,10 +125,9 @@ test_config_of_somebody_else() {
 
 # --- the host --------------------------------------------------------------------------------
 test_port_in_use() {
-	: >"$TEST_DIR/good.conf"
 	background holder iperf3 --server --forceflush --bind 127.0.0.1 --port "$METRICS_PORT"
 	wait_until 5 grep -q listening "$TEST_DIR/holder.log"
-	refused 20 "$METRICS_PORT.*;" tcptuned_here --config="$TEST_DIR/good.conf"
+	refused 20 "$METRICS_PORT.*;" tcptuned_here
 	stop holder KILL || :
 }
 
@@ -144,53 +137,44 @@ two_sockets() {
 }
 
 test_two_sockets_of_systemd() {
-	: >"$TEST_DIR/good.conf"
-	refused 10 "systemd passed 2 sockets.*;" two_sockets "$TEST_BUILD/tcptuned" --foreground \
-		--config="$TEST_DIR/good.conf" --set=tcptuned.cgroup="$TEST_CGROUP/group" \
-		--set=tcptuned.runtime_directory="$TEST_DIR/run"
+	refused 10 "systemd passed 2 sockets.*;" two_sockets "$TEST_BUILD/tcptuned" "${daemon_options[@]}"
 }
 
 test_no_bpffs() {
-	: >"$TEST_DIR/good.conf"
 	# the test's own, and the host's below it
 	while findmnt -n -t bpf /sys/fs/bpf >/dev/null; do
 		umount /sys/fs/bpf
 	done
-	refused 4 "/sys/fs/bpf.*mount -t bpf" tcptuned_here --config="$TEST_DIR/good.conf"
-	refused 4 "/nowhere.*mount" tcptuned_here --config="$TEST_DIR/good.conf" \
-		--set=tcptuned.bpffs=/nowhere
-	expect_match "$("$TEST_BUILD/tcptunectl" --config="$TEST_DIR/good.conf" \
-		--set=tcptuned.runtime_directory="$TEST_DIR/run" status 2>&1 || :)" \
-		"^tcptunectl: no tcptuned runs: nobody listens on" "who only looks"
+	refused 4 "/sys/fs/bpf.*mount -t bpf" tcptuned_here
+	refused 4 "/nowhere.*mount" tcptuned_here --set=tcptuned.bpffs=/nowhere
+	expect_match "$(ctl status 2>&1 || :)" "^tcptunectl: no tcptuned runs: nobody listens on" "who only looks"
 }
 
 # Others than root could replace what is pinned, and so have a stop detach any program.
 test_unsafe_bpffs() {
 	local pins=/sys/fs/bpf/tcptuned
-	: >"$TEST_DIR/good.conf"
 	chmod 1777 /sys/fs/bpf
 	refused 4 "/sys/fs/bpf may be written by others than root \(owner 0, mode 1777\).*chmod 0700 /sys/fs/bpf" \
-		tcptuned_here --config="$TEST_DIR/good.conf"
-	refused 4 "mode 1777" tcptuned_here --config="$TEST_DIR/good.conf" --check-load
-	refused 4 "mode 1777" tcptuned_here --config="$TEST_DIR/good.conf" --detach
+		tcptuned_here
+	refused 4 "mode 1777" tcptuned_here --check-load
+	refused 4 "mode 1777" tcptuned_here --detach
 	chmod 0700 /sys/fs/bpf
 	mkdir -m 0700 $pins
 	chown nobody $pins
 	refused 4 "$pins may be written by others than root \(owner [0-9]{2,}, mode 0700\)" \
-		tcptuned_here --config="$TEST_DIR/good.conf"
+		tcptuned_here
 	chown root $pins
 	ln -s /sys/fs/bpf/elsewhere $pins/link_sockops
-	refused 4 "$pins/link_sockops is a symbolic link" tcptuned_here --config="$TEST_DIR/good.conf"
-	refused 4 "is a symbolic link" tcptuned_here --config="$TEST_DIR/good.conf" --detach
+	refused 4 "$pins/link_sockops is a symbolic link" tcptuned_here
+	refused 4 "is a symbolic link" tcptuned_here --detach
 	rm $pins/link_sockops
 	rmdir $pins
 	ln -s elsewhere $pins
-	refused 4 "$pins is not a directory" tcptuned_here --config="$TEST_DIR/good.conf"
+	refused 4 "$pins is not a directory" tcptuned_here
 	rm $pins
 	mkdir -m 0777 "$TEST_DIR/open"
 	chmod 0777 "$TEST_DIR/open"
-	refused 4 "$TEST_DIR/open is not a directory that root alone may write to" tcptuned_here \
-		--config="$TEST_DIR/good.conf" --set=tcptuned.runtime_directory="$TEST_DIR/open"
+	refused 4 "$TEST_DIR/open is not a directory that root alone may write to" tcptuned_here --set=tcptuned.runtime_directory="$TEST_DIR/open"
 	# Who may only read it could still hold a lock on it: it is not waited for.
 	chmod 0755 /sys/fs/bpf
 	background holder setpriv --reuid=nobody --clear-groups flock /sys/fs/bpf sleep 60
@@ -204,73 +188,57 @@ test_unsafe_bpffs() {
 # What a start looks up on this host is looked up by who only checks, too: an upgrade would end the
 # daemon that runs for one that does not start.
 test_what_the_configuration_names_is_missing() {
-	local check=("$TEST_BUILD/tcptuned" --check-config --config="$TEST_DIR/good.conf")
-	: >"$TEST_DIR/good.conf"
+	local check=("$TEST_BUILD/tcptuned" --check-config --config="$TEST_DIR/none.conf")
 	refused 4 "$TEST_DIR is not in a cgroup2" "${check[@]}" --set=tcptuned.cgroup="$TEST_DIR"
 	refused 4 "/nowhere: No such file" "${check[@]}" --set=tcptuned.cgroup=/nowhere
 	refused 10 "there is no group nobodys" "${check[@]}" --set=control.group=nobodys
-	refused 10 "there is no group nobodys" tcptuned_here --config="$TEST_DIR/good.conf" \
-		--set=control.group=nobodys
+	refused 10 "there is no group nobodys" tcptuned_here --set=control.group=nobodys
 	"${check[@]}" --set=tcptuned.cgroup="$TEST_CGROUP/group" --set=control.group=root >/dev/null
 }
 
 test_no_cgroup2() {
-	: >"$TEST_DIR/good.conf"
-	refused 4 "$TEST_DIR is not in a cgroup2" tcptuned_here --config="$TEST_DIR/good.conf" \
-		--set=tcptuned.cgroup="$TEST_DIR"
-	refused 4 "/nowhere: No such file" tcptuned_here --config="$TEST_DIR/good.conf" \
-		--set=tcptuned.cgroup=/nowhere
+	refused 4 "$TEST_DIR is not in a cgroup2" tcptuned_here --set=tcptuned.cgroup="$TEST_DIR"
+	refused 4 "/nowhere: No such file" tcptuned_here --set=tcptuned.cgroup=/nowhere
 	awk '$3 == "cgroup2" { print $2 }' /proc/self/mounts | tac | xargs -n 1 umount -l
-	refused 4 "mount -t cgroup2" tcptuned_here --config="$TEST_DIR/good.conf" \
-		--set=tcptuned.cgroup=auto
+	refused 4 "mount -t cgroup2" tcptuned_here --set=tcptuned.cgroup=auto
 }
 
 test_second_instance() {
 	local pid
-	: >"$TEST_DIR/good.conf"
 	tcptuned_start
 	pid=$(pid_of tcptuned)
-	refused 20 "another tcptuned runs.*$pid.*; stop" tcptuned_here \
-		--config="$TEST_DIR/good.conf" --set=metrics.port=$((METRICS_PORT + 1))
-	refused 20 "another tcptuned runs.*$pid.*; stop" tcptuned_here --detach \
-		--config="$TEST_DIR/good.conf"
+	refused 20 "another tcptuned runs.*$pid.*; stop" tcptuned_here --set=metrics.port=$((METRICS_PORT + 1))
+	refused 20 "another tcptuned runs.*$pid.*; stop" tcptuned_here --detach
 	refused 20 "another tcptuned runs.*$pid.*; stop" tcptuned_here --dry-run \
-		--config="$TEST_DIR/good.conf" --set=metrics.port=$((METRICS_PORT + 1))
+		--set=metrics.port=$((METRICS_PORT + 1))
 	curl -sf -o /dev/null "$METRICS/metrics" || fail "the first no longer answers"
-	tcptuned_stop
 }
 
 # With a lock of its own it would still be the same pins that both have.
 test_second_instance_with_another_lock() {
-	: >"$TEST_DIR/good.conf"
 	tcptuned_start
-	refused 20 "another tcptuned runs.*; stop" tcptuned_here \
-		--config="$TEST_DIR/good.conf" --set=metrics.port=$((METRICS_PORT + 1)) \
+	refused 20 "another tcptuned runs.*; stop" tcptuned_here --set=metrics.port=$((METRICS_PORT + 1)) \
 		--set=tcptuned.runtime_directory="$TEST_DIR/run2"
-	refused 20 "another tcptuned runs.*; stop" tcptuned_here --detach \
-		--config="$TEST_DIR/good.conf" --set=tcptuned.runtime_directory="$TEST_DIR/run2"
+	refused 20 "another tcptuned runs.*; stop" tcptuned_here --detach --set=tcptuned.runtime_directory="$TEST_DIR/run2"
 	curl -sf -o /dev/null "$METRICS/metrics" || fail "the first no longer answers"
-	tcptuned_stop
 }
 
 # --- reload ----------------------------------------------------------------------------------
 # The daemon says why a new configuration is refused, and goes on with the one before.
 test_reload_of_a_bad_configuration() {
-	local file=$TEST_DIR/reload.conf before
+	local file=$TEST_DIR/reload.conf
 	printf '[metrics]\nflows = 7\n' >"$file"
 	tcptuned_start --config="$file"
-	before=$(host_state)
+	keep_host_state
 	printf '[metrics]\nflows = 8\n\n[bitcp]\nbeta = 2\n' >"$file"
 	kill -HUP "$(pid_of tcptuned)"
 	wait_until 5 grep -q "stays in force" "$TEST_DIR/tcptuned.log"
 	expect_match "$(<"$TEST_DIR/tcptuned.log")" \
 		"error: $file:5: bitcp.beta: \"2\" is too large; it takes" "the message"
-	expect_host_state "$before"
+	expect_host_state
 	expect_eq "$(metric 'tcptuned_config_reloads_total{result="rejected"}')" 1 "reloads rejected"
 	expect_eq "$(metric tcptuned_config_last_reload_successful)" 0 "the last one"
-	expect_eq "$("$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
-		--set=tcptuned.runtime_directory="$TEST_DIR/run" status --json |
-		jq -r '.configuration | .in_force, .rejected[:'$((${#file} + 15))']')" \
+	expect_eq "$(ctl status --json | jq -r '.configuration | .in_force, .rejected[:'$((${#file} + 15))']')" \
 		"false"$'\n'"$file:5: bitcp.beta:" "what tcptunectl says of it"
 	# What only all policies together show comes as early.
 	printf '[memory]\nbudget = 8M\n\n[policy]\nreceive_window_max = 1G\n' >"$file"
@@ -279,7 +247,7 @@ test_reload_of_a_bad_configuration() {
 		"$TEST_BUILD/tcptuned" --config="$file" --check-config
 	kill -HUP "$(pid_of tcptuned)"
 	wait_until 5 eval '[ "$(grep -c "stays in force" "$TEST_DIR/tcptuned.log")" = 2 ]'
-	expect_host_state "$before"
+	expect_host_state
 	expect_match "$(metric tcptuned_budget_bytes)" '^[1-9][0-9]{6,}$' "the budget in force"
 	[ "$(metric tcptuned_budget_bytes)" != 8388608 ] || fail "it is the refused one's"
 	# Nothing of it was taken: neither is the key that stands before the bad one.
@@ -290,5 +258,4 @@ test_reload_of_a_bad_configuration() {
 		"metrics.address: 127.0.0.1 -> 127.0.0.2 \(takes effect at the next start\)" "the log"
 	expect_eq "$(metric 'tcptuned_config_reloads_total{result="ok"}')" 1 "reloads"
 	expect_eq "$(metric tcptuned_config_last_reload_successful)" 1 "the last one"
-	tcptuned_stop
 }

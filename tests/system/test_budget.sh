@@ -52,10 +52,8 @@ share_of_each() { # STREAMS SHARE
 	budget_watch 10 $((budget / 2)) "$1" $kernel
 	for ((port = 7301; port <= 7300 + $1; port++)); do
 		expect_ge "$(budget_sees $port budget_wanted_bytes)" "$2" "wanted by $port"
-		expect_ge "$(budget_sees $port budget_granted_bytes)" $(($2 / 100 * 80)) \
-			"granted to $port"
-		expect_le "$(budget_sees $port budget_granted_bytes)" $(($2 / 100 * 115)) \
-			"granted to $port"
+		expect_between "$(budget_sees $port budget_granted_bytes)" $(($2 / 100 * 80)) \
+			$(($2 / 100 * 115)) "granted to $port"
 		expect_eq "$(budget_sees $port kernel_max_bytes)" $kernel "which the kernel gives it"
 		expect_eq "$(budget_sees $port reason)" budget "why its window is what it is"
 	done
@@ -66,7 +64,6 @@ share_of_each() { # STREAMS SHARE
 		wait "$(pid_of sender-$port)" || fail "sender: $(<"$TEST_DIR/sender-$port.log")"
 	done
 	wait_until 5 budget_empty
-	tcptuned_stop
 }
 
 stream_of_untuned_sender() { # PORT [SENDER [OPTION...]]
@@ -133,7 +130,6 @@ half_for_one_network() { # ADDRESSES ANOTHER_OF_THE_NETWORK_OF_A
 		stop "receiver-$port" KILL || :
 	done
 	wait_until 5 budget_empty
-	tcptuned_stop
 }
 
 # Of IPv4, which equal_wants_share_it_equally has, it is a /24.
@@ -187,7 +183,6 @@ test_grants_outlive_the_daemon() {
 	stop receiver-7301 || :
 	tcptuned_start
 	wait_until 5 budget_empty
-	tcptuned_stop
 }
 
 granted_to_both() {
@@ -272,8 +267,6 @@ test_memory_of_a_control_group_is_short() {
 	wait_until 5 eval '[ "$(of_sender "$refused")" = true ]'
 	echo 40000000 >"$TEST_MEMCG/memory.kmem.tcp.limit_in_bytes"
 	wait_until 5 eval '[ "$(of_sender .send_buffer_bytes)" -ge 900000 ]'
-	stop sender || :
-	tcptuned_stop
 }
 
 in_memory_group() {
@@ -308,15 +301,13 @@ test_grants_of_idle_connections_come_back() {
 		wait_until 8 received_by "730$i" 8000000
 	done
 	since=$SECONDS
-	expect_ge "$(metric tcptuned_budget_granted_bytes)" 750000 "granted, just after"
-	expect_le "$(metric tcptuned_budget_granted_bytes)" 1048576 "granted, just after"
+	expect_between "$(metric tcptuned_budget_granted_bytes)" 750000 1048576 "granted, just after"
 	expect_eq "$(metric tcptuned_budget_scarce)" 1 "scarce"
 	wait_until 10 eval '[ "$(metric tcptuned_budget_granted_bytes)" = 0 ]'
 	note "returned after $((SECONDS - since)) s"
 	for i in {1..5}; do
 		stop "sender-$i" || :
 	done
-	tcptuned_stop
 }
 
 # A connection that was refused all of what it wanted does not want it for ever: when it is idle, the
@@ -344,7 +335,6 @@ test_idle_connections_want_nothing() {
 		stop "receiver-$port" KILL || :
 	done
 	wait_until 5 budget_empty
-	tcptuned_stop
 }
 
 # A receiver whose application had fixed its buffer before tcptuned came: while it is idle it keeps
@@ -373,9 +363,6 @@ test_idle_locked_receiver_gets_its_window_back() {
 	wait_until 25 received_by 7301 150000000
 	expect_eq "$(budget_sees 7301 budget_granted_bytes)" 1048576 "granted again"
 	expect_ge "$(flow 7301 .advertised_window_bytes)" $((before / 10 * 9)) "advertised again"
-	stop sender || :
-	stop receiver || :
-	tcptuned_stop
 }
 
 one_sender_next_to() { # IDLE_CONNECTIONS
@@ -436,5 +423,4 @@ test_limits_that_cannot_be_read() {
 		$((pages / 16 * $(getconf PAGESIZE) / 4 * 3)) "budget"
 	expect_eq "$(ctl_json '.policies[0] | [.receive_buffer_max_bytes, .send_buffer_max_bytes]
 		| tostring' policy list)" "[$((2 * receive)),$((2 * send))]" "the largest buffers"
-	tcptuned_stop
 }

@@ -40,14 +40,13 @@ expect_kept() {
 	local ssthresh
 	wait_until 5 reduced "$1"
 	ssthresh=$(of "$1" ' ssthresh:([0-9]+)')
-	expect_ge "$ssthresh" $((159 * $2 / 1000 - 6)) "$1 after the loss"
-	expect_le "$ssthresh" $((159 * $2 / 1000 + 6)) "$1 after the loss"
+	expect_between "$ssthresh" $((159 * $2 / 1000 - 6)) $((159 * $2 / 1000 + 6)) "$1 after the loss"
 }
 
 test_cc_compared_on_a_link() {
 	local before cc
 	local -A address=()
-	before=$(host_state)
+	keep_host_state
 	host a "${compared[@]}"
 	register "${compared[@]}"
 	for cc in "${compared[@]}"; do
@@ -69,14 +68,13 @@ test_cc_compared_on_a_link() {
 		expect_eq "$(result "$cc" .congestion)" "$cc" "congestion control at the end"
 	done
 	unregister
-	expect_host_state "$before"
+	expect_host_state
 }
 
 # The daemon's stop takes back the policy's choice; the application's own stays as long as its
 # connection, although nobody can choose it any more.
 test_cc_compared_by_policy() {
-	local before
-	before=$(host_state)
+	keep_host_state
 	host a b
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
 	register hstcp stcp
@@ -95,7 +93,7 @@ test_cc_compared_by_policy() {
 	stream_stop policy own
 	expect_payload policy
 	expect_payload own
-	expect_host_state "$before"
+	expect_host_state
 }
 
 # What is in flight fills the peer's window of 1 MB, of which the path holds 0.5 MB and its queue

@@ -9,27 +9,7 @@
 events() {
 	local name=$1
 	shift
-	background "$name" "$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
-		--set=tcptuned.runtime_directory="$TEST_DIR/run" events "$@"
-}
-
-# A transfer that moves some megabytes and then rests: rest NAME PORT BYTES [MESSAGES OPTION...]
-rest() {
-	local name=$1 port=$2 bytes=$3
-	shift 3
-	stream "$name" "$port" --count 2 --bytes "$bytes" --interval 60000 "$@"
-	wait_until 20 arrived "$port" "$bytes"
-}
-
-# refused STATUS PATTERN ARGUMENT...: one clear line, and that status
-refused() {
-	local status=$1 pattern=$2 code=0
-	shift 2
-	ctl "$@" >"$TEST_DIR/out" 2>"$TEST_DIR/said" || code=$?
-	[ $code = "$status" ] || fail "status $code, expected $status, of: $* ($(<"$TEST_DIR/said"))"
-	[ "$(wc -l <"$TEST_DIR/said")" = 1 ] || fail "not one line, of: $* ($(<"$TEST_DIR/said"))"
-	[ ! -s "$TEST_DIR/out" ] || fail "on standard output, of: $* ($(<"$TEST_DIR/out"))"
-	expect_match "$(<"$TEST_DIR/said")" "^tcptunectl: .*$pattern" "the message of: $*"
+	background "$name" "${tcptunectl[@]}" events "$@"
 }
 
 # raw TEXT: what the control socket answers to TEXT
@@ -52,7 +32,6 @@ test_status_flows_and_filters() {
 	rest small 7101 1MB
 	rest large 7102 4MB --rcvbuf 64KiB
 	rest middle 7103 2MB --congestion reno
-	sleep 0.3
 
 	expect_eq "$(ctl_json '[.pid, .mode, .connections.open, .totals.claimed_opened_here,
 		.totals.claimed_accepted_here, .bitcp_registered] | tostring' status)" \
@@ -84,10 +63,8 @@ test_status_flows_and_filters() {
 	expect_eq "$(ctl flows --port 7102 -o local,received | awk 'NR == 1 { print $1, $2 }
 		$1 == "10.99.0.2:7102" { print $2 }' | tr '\n' ' ')" "LOCAL RECEIVED 3.8M " "the table"
 	expect_match "$(ctl flows -n 2)" "^and 4 more" "what the table leaves out"
-	expect_eq "$(timeout -s INT 1 "$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
-		--set=tcptuned.runtime_directory="$TEST_DIR/run" flows --watch=0.2 -n 1 |
+	expect_eq "$(timeout -s INT 1 "${tcptunectl[@]}" flows --watch=0.2 -n 1 |
 		grep -c '^LOCAL' | awk '{ print ($1 >= 2) }')" 1 "drawn again and again"
-	tcptuned_stop
 }
 
 # A live receiver that fixes 64 KiB once it is connected, on a path of 500 KB per round trip and a
@@ -102,7 +79,7 @@ test_explain_a_locked_receiver() {
 	wait_until 5 listening capped
 	background receiver in_group in_host b "$TEST_BUILD/sockets" tcp4 listen "${ADDR[b]}" 7101 \
 		accept set rcvbuf 65536 get rcvbuf receive 20000000 say all until "$TEST_DIR/over"
-	wait_until 5 eval 'in_host b ss -tlnH "sport = :7101" | grep -q .'
+	wait_until 5 listens b 7101
 	background sender in_group in_host a "$TEST_BUILD/sockets" tcp4 connect "${ADDR[b]}" 7101 \
 		send 20000000 until "$TEST_DIR/over"
 	wait_until 20 grep -q all "$TEST_DIR/receiver.log"
@@ -129,23 +106,19 @@ grown $(of_flow .receive.grows), shrunk $(of_flow .receive.shrinks)" "what it wa
 	expect_match "$said" "measured     minimum RTT 4[0-3]\.[0-9]ms; $(of_flow .receive.per_rtt_bytes) \
 bytes.* in the last round; $(of_flow .receive.rate_bytes_per_s) bytes.* in the last interval, \
 $(of_flow .receive.rate_best_bytes_per_s) bytes.* in the best" "measured"
-	expect_ge "$(of_flow .receive.rate_best_bytes_per_s)" 9e6 "best rate, bytes per second"
-	expect_le "$(of_flow .receive.rate_best_bytes_per_s)" 12.5e6 "best rate, bytes per second"
+	expect_between "$(of_flow .receive.rate_best_bytes_per_s)" 9e6 12.5e6 "best rate, bytes per second"
 	expect_match "$said" "kernel has   a buffer of $(of_flow .receive_buffer_bytes) bytes" "buffer"
 	expect_match "$said" "a window of $(of_flow .advertised_window_bytes) bytes.* advertised" \
 		"advertised"
 	expect_eq "$(of_flow .window_clamp_bytes)" 524288 "the clamp: the policy's maximum"
-	expect_ge "$(of_flow .advertised_window_bytes)" 500000 "the window that is advertised"
-	expect_le "$(of_flow .advertised_window_bytes)" 525312 "the window that is advertised"
+	expect_between "$(of_flow .advertised_window_bytes)" 500000 525312 "the window that is advertised"
 	expect_match "$said" "nothing: there is nothing to send" "what limits it"
 	expect_eq "$(ctl explain 7101-"$(of_flow '.remote | split(":")[1]')")" "$said" "by ports"
-	refused 40 "2 connections are meant, 10.99.0.[12]:.*; name both ends" explain 7101
-	refused 40 "no connection .* is meant; tcptunectl flows" explain 1-2
-	refused 40 "no connection .* is meant" explain --netns 1 7101
+	ctl_refuses 40 "2 connections are meant, 10.99.0.[12]:.*; name both ends" explain 7101
+	ctl_refuses 40 "no connection .* is meant; tcptunectl flows" explain 1-2
+	ctl_refuses 40 "no connection .* is meant" explain --netns 1 7101
 	expect_match "$(ctl explain --netns "$(of_flow .netns)" 7101)" "^10.99.0.2:7101 - " \
 		"by namespace"
-	: >"$TEST_DIR/over"
-	tcptuned_stop
 }
 
 # --- events ------------------------------------------------------------------------------------
@@ -188,8 +161,7 @@ test_events() {
 	tested='select(.event | IN("receive_window_test", "send_window_test"))'
 	expect_match "$(event first "$tested | [.local, .policy] | tostring")" \
 		'^\["10.99.0.[12]:[0-9]+","default"\]$' "a smaller window is tried"
-	expect_ge "$(event first "$tested | .to_bytes")" 298000 "bytes of it"
-	expect_le "$(event first "$tested | .to_bytes")" 2400000 "bytes of it"
+	expect_between "$(event first "$tested | .to_bytes")" 298000 2400000 "bytes of it"
 	expect_match "$(<"$TEST_DIR/quiet.log")" \
 		"(receive|send) window tested with less, from [0-9]+ to [0-9]+ bytes" "in words"
 	for direction in receive send; do
@@ -199,9 +171,7 @@ test_events() {
 	done
 	expect_eq "$(event first 'select(.event == "closed" and .local == "10.99.0.2:7101")
 		| .bytes_received >= 40000000')" true "bytes received at the end"
-	expect_ge "$(event first 'select(.event == "claimed") | .time_us / 1e6')" \
-		"$(($(date +%s) - 60))" "time of an event"
-	expect_le "$(event first 'select(.event == "claimed") | .time_us / 1e6')" \
+	expect_between "$(event first 'select(.event == "claimed") | .time_us / 1e6')" "$(($(date +%s) - 60))" \
 		"$(($(date +%s) + 1))" "time of an event"
 	expect_eq "$(jq -Rrn '[inputs | fromjson? | .local // empty] | unique | tostring' \
 		"$TEST_DIR/named.log")" '["10.99.0.2:7101"]' "one connection's, where it was named"
@@ -211,7 +181,6 @@ test_events() {
 	stop quiet || :
 	wait_until 5 gate_is_shut
 	expect_eq "$(counter tcptuned_events_lost_total '')" 0 "events lost"
-	tcptuned_stop
 }
 
 gate_is_shut() {
@@ -259,37 +228,34 @@ os.kill(pid, signal.SIGCONT)
 said = read_until(fd, BEGIN, said.split(END)[1])
 os.write(fd, b"\x03")
 read_until(fd, END, said.split(BEGIN)[1])
-assert os.waitpid(pid, 0)[1] == 0' "$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
-		--set=tcptuned.runtime_directory="$TEST_DIR/run" flows --watch=0.2
-	tcptuned_stop
+assert os.waitpid(pid, 0)[1] == 0' "${tcptunectl[@]}" flows --watch=0.2
 }
 
 # --- bad input, and who may ask ----------------------------------------------------------------
 test_wrong_arguments() {
-	: >"$TEST_DIR/none.conf"
-	refused 2 "flowz: no such command; did you mean flows\?" flowz
-	refused 2 "a command is missing; tcptunectl --help"
-	refused 2 "--prot: no such option; did you mean --port\?" flows --prot 1
-	refused 2 "--port: its argument is missing; write --port=PORT" flows --port
-	refused 2 "--port: http is no whole number" flows --port http
-	refused 2 "rttt; did you mean rtt\?" flows --columns rttt
-	refused 2 "--watch: not together with --json" flows --watch --json
-	refused 2 "--watch: soon is no number of seconds" flows --watch=soon
-	refused 2 "extra: unexpected; the usage is tcptunectl status" status extra
-	refused 2 "an argument is missing; the usage is tcptunectl explain" explain
-	refused 2 "1.2.3: neither an address nor a port" explain 1.2.3
-	refused 2 "policy: there is no tset" policy tset
-	refused 2 "paths forgt all: it takes one prefix, or forget and one" paths forgt all
-	refused 2 "flwos: no such command; did you mean flows" help flwos
+	ctl_refuses 2 "flowz: no such command; did you mean flows\?" flowz
+	ctl_refuses 2 "a command is missing; tcptunectl --help"
+	ctl_refuses 2 "--prot: no such option; did you mean --port\?" flows --prot 1
+	ctl_refuses 2 "--port: its argument is missing; write --port=PORT" flows --port
+	ctl_refuses 2 "--port: http is no whole number" flows --port http
+	ctl_refuses 2 "rttt; did you mean rtt\?" flows --columns rttt
+	ctl_refuses 2 "--watch: not together with --json" flows --watch --json
+	ctl_refuses 2 "--watch: soon is no number of seconds" flows --watch=soon
+	ctl_refuses 2 "extra: unexpected; the usage is tcptunectl status" status extra
+	ctl_refuses 2 "an argument is missing; the usage is tcptunectl explain" explain
+	ctl_refuses 2 "1.2.3: neither an address nor a port" explain 1.2.3
+	ctl_refuses 2 "policy: there is no tset" policy tset
+	ctl_refuses 2 "paths forgt all: it takes one prefix, or forget and one" paths forgt all
+	ctl_refuses 2 "flwos: no such command; did you mean flows" help flwos
 	expect_eq "$(ctl help flows)" "$(ctl flows --help)" "help of a command"
-	refused 40 "no tcptuned runs: nobody listens on .*; start it: systemctl start tcptuned" status
+	ctl_refuses 40 "no tcptuned runs: nobody listens on .*; start it: systemctl start tcptuned" status
 	tcptuned_start
-	refused 2 "IPv4 cannot be connected with IPv6" policy test 192.0.2.1 2001:db8::1
-	refused 2 "local_address: it is missing; policy test takes" policy test 80 192.0.2.1:80
-	refused 2 "port: a whole number from 1 to 65535" flows --port 70000
-	refused 2 "limit: a whole number from 1 to 10000" flows --limit 0
-	refused 2 "address: 10.0.0.0/33 is no address" flows --address 10.0.0.0/33
-	refused 2 "sort: there is no column tall" flows --sort tall
+	ctl_refuses 2 "IPv4 cannot be connected with IPv6" policy test 192.0.2.1 2001:db8::1
+	ctl_refuses 2 "local_address: it is missing; policy test takes" policy test 80 192.0.2.1:80
+	ctl_refuses 2 "port: a whole number from 1 to 65535" flows --port 70000
+	ctl_refuses 2 "limit: a whole number from 1 to 10000" flows --limit 0
+	ctl_refuses 2 "address: 10.0.0.0/33 is no address" flows --address 10.0.0.0/33
+	ctl_refuses 2 "sort: there is no column tall" flows --sort tall
 	expect_match "$(raw '{"command":"status","port":1}')" '"error":"port: status takes no such' \
 		"a field of another command"
 	expect_match "$(raw '{"command"')" '"error":"the request is no JSON' "half an object"
@@ -297,7 +263,6 @@ test_wrong_arguments() {
 	expect_match "$(raw "$(printf '%5000s' x)")" '"error":"the request is longer than 4096' \
 		"too long"
 	expect_match "$(raw '{"command":"status"}')" '"pid":' "and it still answers"
-	tcptuned_stop
 }
 
 # completes WANTED WORD...: what bash offers for the last word; the policies are made up
@@ -361,7 +326,7 @@ for i in range(40):
 print("connected", flush=True)
 time.sleep(20)' "$TEST_DIR/run/control"
 	wait_until 5 grep -q connected "$TEST_DIR/silent.log"
-	refused 40 "16 others use the control socket" status
+	ctl_refuses 40 "16 others use the control socket" status
 	[ -n "$(counter tcptuned_events_lost_total '')" ] || fail "no scrape"
 	wait_until 8 ctl status
 	stop silent KILL 2>/dev/null || :
@@ -414,39 +379,28 @@ test_permissions() {
 		>"$TEST_DIR/out" 2>&1 || code=$?
 	expect_eq "$code" 4 "status of a member who would have paths forgotten"
 	tcptuned_stop
-	expect_fail 10 tcptuned_start_only --set=control.group=no_such_group
-}
-
-tcptuned_start_only() {
-	"$TEST_BUILD/tcptuned" --foreground --config="$TEST_DIR/none.conf" \
-		--set=tcptuned.cgroup="$TEST_CGROUP/group" \
-		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
-		--set=tcptuned.state_directory="$TEST_DIR/state" \
-		--set=metrics.port="$METRICS_PORT" "$@"
+	expect_fail 10 "$TEST_BUILD/tcptuned" "${daemon_options[@]}" --set=control.group=no_such_group
 }
 
 # --- without the daemon ------------------------------------------------------------------------
 test_killed_and_detached() {
-	local before
-	before=$(host_state)
+	keep_host_state
 	host a
 	tcptuned_start $bitcp
 	expect_eq "$(ctl_json '[.policy, .rule, .congestion_control] | tostring' \
 		policy test 10.99.0.1 10.99.0.2:7101)" '["default","every connection","bitcp"]' \
 		"the policy of a connection to come"
 	tcptuned_kill
-	refused 40 "no tcptuned runs: nobody listens on $TEST_DIR/run/control; start it" flows
-	refused 40 "no tcptuned runs; what one that was killed has left is taken back by" detach
-	refused 40 "no tcptuned runs; without it, write tcptuned --forget-paths=all" \
-		paths forget all
-	"$TEST_BUILD/tcptuned" --foreground --detach --config="$TEST_DIR/none.conf" \
-		--set=tcptuned.runtime_directory="$TEST_DIR/run" 2>"$TEST_DIR/said"
-	expect_match "$(<"$TEST_DIR/said")" "nothing is left pinned" "detach"
-	expect_host_state "$before"
+	ctl_refuses 40 "no tcptuned runs: nobody listens on $TEST_DIR/run/control; start it" flows
+	ctl_refuses 40 "no tcptuned runs; what one that was killed has left is taken back by" detach
+	ctl_refuses 40 "no tcptuned runs; without it, write tcptuned --forget-paths=all" paths forget all
+	detach_says "nothing is left pinned"
+	expect_host_state
 
 	tcptuned_start
 	expect_match "$(ctl detach)" "the daemon has stopped" "detach of one that runs"
 	wait "$(pid_of tcptuned)" || fail "exit code $? of the daemon"
+	unset "LIB_PID[tcptuned]"
 	in_log 'told to stop through the control socket by process [0-9]+ of user 0'
-	expect_host_state "$before"
+	expect_host_state
 }

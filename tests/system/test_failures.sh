@@ -15,13 +15,11 @@ test_no_memory_for_records() {
 	link a b --rate 100mbit --delay 5ms
 	tcptuned_start
 	in_host b sysctl -qw net.core.optmem_max=64
-	SENDER_PREFIX=in_group RECEIVER_PREFIX=in_group transfer a b --count 8 --verify \
-		>"$TEST_DIR/out"
+	SENDER_PREFIX=in_group RECEIVER_PREFIX=in_group transfer a b --count 8 --verify >"$TEST_DIR/out"
 	expect_eq "$(jq .verified "$TEST_DIR/transfer.json")" true "payload, verified"
 	expect_undamaged "$(jq .bytes_damaged "$TEST_DIR/transfer.json")" "payload"
 	expect_eq "$(counter tcptuned_connections_unrecorded_total '')" 1 "receivers without a record"
 	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="here"}')" 1 "the sender's"
-	tcptuned_stop
 }
 
 # The listener has a record, since its SO_RCVBUF was intercepted. What it accepts needs none: a record
@@ -42,30 +40,23 @@ test_a_listener_with_a_record_accepts_without_memory() {
 	expect_eq "$(jq .verified "$TEST_DIR/transfer.json")" true "payload, verified"
 	expect_undamaged "$(jq .bytes_damaged "$TEST_DIR/transfer.json")" "payload"
 	expect_eq "$(counter tcptuned_connections_unrecorded_total '')" 1 "connections without a record"
-	stop receiver || :
-	tcptuned_stop
 }
 
 # Nobody takes events out of the ring: they are lost, are counted, and nothing else is.
 test_no_room_for_events() {
 	host a
 	tcptuned_start $bitcp # which is set at once, so that each has a record
-	background events "$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
-		--set=tcptuned.runtime_directory="$TEST_DIR/run" events --json
+	background events "${tcptunectl[@]}" events --json
 	wait_until 5 grep -q listening "$TEST_DIR/events.log"
 	kill -STOP "$(pid_of tcptuned)"
 	background many in_group in_host a "$TEST_BUILD/connections" 1500
 	wait_until 10 grep -q open "$TEST_DIR/many.log"
 	kill -CONT "$(pid_of tcptuned)"
 	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="here"}')" 1500 "opened"
-	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="peer"}')" 1500 \
-		"accepted"
+	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="peer"}')" 1500 "accepted"
 	expect_ge "$(counter tcptuned_events_lost_total '')" 1 "events lost"
 	wait_until 5 grep -q '"event":"lost"' "$TEST_DIR/events.log"
 	wait_until 5 claims_told 500 # of which there was room for more
-	stop events || :
-	stop many || :
-	tcptuned_stop
 }
 
 claims_told() { # AT LEAST

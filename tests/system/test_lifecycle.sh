@@ -79,7 +79,7 @@ stream_tuned() { # NAME PORT
 
 test_killed_restarted_reloaded_stopped() {
 	local before pinned had rounds config=$TEST_DIR/my.conf
-	before=$(host_state)
+	keep_host_state
 	printf '[metrics]\nflows = 20\n[policy]\ncongestion_control = bitcp\n' >"$config"
 	tcptuned_start --config="$config"
 	traffic
@@ -107,20 +107,20 @@ test_killed_restarted_reloaded_stopped() {
 		receive_window_max = 2M\n' >"$config"
 	kill -HUP "$(pid_of tcptuned)"
 	in_log 'policy.receive_window_max: auto -> 2097152|policy.receive_window_max: auto -> 2M'
-	expect_eq "$(sysctl net.ipv4.tcp_rmem)" "$(grep '^net.ipv4.tcp_rmem' <<<"$before")" \
+	expect_eq "$(sysctl net.ipv4.tcp_rmem)" "$(grep '^net.ipv4.tcp_rmem' <<<"$host_before")" \
 		"tcp_rmem for windows that the kernel has room for"
 	stream_tuned reloaded 7104
 	tcptuned_stop
 	expect_eq "$(ss_of a "dport = :7101" "(cubic|reno|bitcp)")" reno "back to the default"
 	expect_traffic orphan reloaded
-	expect_host_state "$before"
+	expect_host_state
 }
 
 # What a restart does by systemd: the first daemon hands over, and is not killed. SIGTERM behind it
 # changes nothing.
 test_handed_over() {
 	local before pinned
-	before=$(host_state)
+	keep_host_state
 	host a
 	tcptuned_start $bitcp # so that each of them has a record
 	background some in_group in_host a "$TEST_BUILD/connections" 5
@@ -139,7 +139,7 @@ test_handed_over() {
 	expect_eq "$(ctl_json .connections flows)" 10 "connections that are tuned"
 	stop some || :
 	tcptuned_stop
-	expect_host_state "$before"
+	expect_host_state
 }
 
 # Before an upgrade: loads the programs, and neither ends, nor hides, nor replaces what runs.
@@ -147,11 +147,10 @@ test_handed_over() {
 test_a_build_is_checked_beside_the_one_that_runs() {
 	local before pinned build code
 	local options=(--config="$TEST_DIR/none.conf" --set=tcptuned.cgroup="$TEST_CGROUP/group")
-	: >"$TEST_DIR/none.conf"
 	other_builds
-	before=$(host_state)
+	keep_host_state
 	"$TEST_BUILD/tcptuned" --check-load "${options[@]}"
-	expect_host_state "$before"
+	expect_host_state
 	tcptuned_start
 	pinned=$(ids link map prog)
 	for build in rightsize abi unloadable; do
@@ -162,19 +161,18 @@ test_a_build_is_checked_beside_the_one_that_runs() {
 	expect_match "$(<"$TEST_DIR/said")" "this kernel does not take the iterators" "of the last one"
 	expect_ids "$pinned" "the checks"
 	tcptuned_stop
-	expect_host_state "$before"
+	expect_host_state
 }
 
 test_detached_after_a_kill() {
-	local before
-	before=$(host_state)
+	keep_host_state
 	tcptuned_start
 	traffic
 	tcptuned_kill
-	[ "$(host_state)" != "$before" ] || fail "kill -9 took everything along"
+	[ "$(host_state)" != "$host_before" ] || fail "kill -9 took everything along"
 	detach_says "detached; nothing is left pinned"
 	expect_traffic
-	expect_host_state "$before"
+	expect_host_state
 	detach_says "there is nothing to detach"
 }
 
@@ -182,7 +180,7 @@ test_detached_after_a_kill() {
 # bitcp: only there the daemon has all user IDs of root, whom prlimit lets change it
 test_a_daemon_that_cannot_go_on() {
 	local before pinned code=0
-	before=$(host_state)
+	keep_host_state
 	tcptuned_start
 	pinned=$(ids link map prog)
 	prlimit --pid "$(pid_of tcptuned)" --nofile=3: # poll() takes no more of them than that
@@ -194,7 +192,7 @@ test_a_daemon_that_cannot_go_on() {
 	tcptuned_start
 	in_log 'programs of an earlier daemon taken over as they run'
 	tcptuned_stop
-	expect_host_state "$before"
+	expect_host_state
 }
 
 # A slice goes with the last of its units and comes back as another control group: the daemon says
@@ -202,7 +200,7 @@ test_a_daemon_that_cannot_go_on() {
 # timeout: 60
 test_the_control_group_is_removed_and_made_anew() {
 	local before slice=$TEST_CGROUP/group/slice code=0
-	before=$(host_state)
+	keep_host_state
 	mkdir "$slice"
 	tcptuned_start --set=tcptuned.cgroup="$slice"
 	expect_eq "$(metric tcptuned_config_last_reload_successful)" 1 "healthy"
@@ -223,14 +221,14 @@ test_the_control_group_is_removed_and_made_anew() {
 	expect_ge "$(bpftool -j cgroup show "$slice" | jq length)" 3 "programs on the new one"
 	tcptuned_stop
 	rmdir "$slice"
-	expect_host_state "$before"
+	expect_host_state
 }
 
 # Paths in the kernel that another build has made larger than this one's records: they are
 # neither read nor forgotten, and taken off the host all the same.
 test_paths_of_another_layout() {
 	local before pin=/sys/fs/bpf/tcptuned/map_paths key value code=0
-	before=$(host_state)
+	keep_host_state
 	tcptuned_start
 	tcptuned_kill
 	read -r key value <<<"$(bpftool -j map show pinned $pin | jq -r '"\(.bytes_key) \(.bytes_value)"')"
@@ -244,25 +242,14 @@ test_paths_of_another_layout() {
 	expect_match "$(<"$TEST_DIR/said")" \
 		"nothing is forgotten: the paths in .* are another build's; use" "--forget-paths"
 	detach_says "detached; nothing is left pinned"
-	expect_host_state "$before"
-}
-
-detach_says() {
-	"$TEST_BUILD/tcptuned" --foreground --detach --config="$TEST_DIR/none.conf" \
-		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
-		--set=tcptuned.state_directory="$TEST_DIR/state" 2>"$TEST_DIR/detach.log" ||
-		fail "--detach: $(<"$TEST_DIR/detach.log")"
-	expect_match "$(<"$TEST_DIR/detach.log")" "$1" "--detach"
+	expect_host_state
 }
 
 # start_says STATUS PATTERN BUILD [OPTION...]: it fails
 start_says() {
 	local status=$1 pattern=$2 build=$3 code=0
 	shift 3
-	timeout 20 "$build/tcptuned" --foreground --config="$TEST_DIR/none.conf" \
-		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
-		--set=tcptuned.state_directory="$TEST_DIR/state" \
-		--set=metrics.port="$METRICS_PORT" "$@" 2>"$TEST_DIR/said" || code=$?
+	timeout 20 "$build/tcptuned" "${daemon_options[@]}" "$@" 2>"$TEST_DIR/said" || code=$?
 	expect_match "$(<"$TEST_DIR/said")" "$pattern" "the error"
 	expect_eq "$code" "$status" "its status"
 }
@@ -275,7 +262,7 @@ refused_start() {
 # A start that is refused half-way leaves what a killed daemon left: pins, programs, bitcp.
 test_a_failed_start_changes_nothing() {
 	local before pinned attached other=$TEST_CGROUP/other
-	before=$(host_state)
+	keep_host_state
 	mkdir "$other"
 	tcptuned_start
 	tcptuned_kill
@@ -303,7 +290,7 @@ test_a_failed_start_changes_nothing() {
 		pinned /sys/fs/bpf/tcptuned/prog_tcptuned_getsockopt
 	rmdir "$other"
 	tcptuned_stop
-	expect_host_state "$before"
+	expect_host_state
 }
 
 # --- other builds ------------------------------------------------------------------------------
@@ -314,7 +301,7 @@ test_a_failed_upgrade_changes_nothing() {
 	local before pinned attached build group=$TEST_CGROUP/group
 	local program=(cgroup_getsockopt pinned /sys/fs/bpf/tcptuned/prog_tcptuned_getsockopt)
 	other_builds
-	before=$(host_state)
+	keep_host_state
 	host a
 	tcptuned_start $bitcp # so that each of them has a record
 	background some in_group in_host a "$TEST_BUILD/connections" 5
@@ -337,7 +324,7 @@ test_a_failed_upgrade_changes_nothing() {
 	expect_eq "$(ctl_json .connections flows)" 10 "connections that are tuned"
 	tcptuned_stop
 	stop some || :
-	expect_host_state "$before"
+	expect_host_state
 }
 
 gone() { # MAP_ID
@@ -414,7 +401,7 @@ test_replaced_by_other_builds() {
 	local before pinned had pin others=upgraded links=link_bitcp
 	has_linux 6.4 || links=
 	other_builds
-	before=$(host_state)
+	keep_host_state
 	tcptuned_start $bitcp
 	host by-bitcp
 	traffic
@@ -440,7 +427,7 @@ test_replaced_by_other_builds() {
 	fi
 	tcptuned_stop
 	expect_traffic $others
-	expect_host_state "$before"
+	expect_host_state
 }
 
 # What systemd is told, one message a line.

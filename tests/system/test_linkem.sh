@@ -30,11 +30,10 @@ linkem_profile() { # RATE BITS/S SECONDS
 	local rate rtt
 	rtt=$(jq .ping_ms.min "$TEST_DIR/transfer.json")
 	rate=$(linkem_late_rate)
-	expect_ge "$rtt" 100 "$1: idle RTT, ms"
-	expect_le "$rtt" 100.5 "$1: idle RTT, ms"
+	expect_between "$rtt" 100 100.5 "$1: idle RTT, ms"
 	rate=$(awk -v r="$rate" -v l="$2" 'BEGIN { print 100 * r / l }')
-	expect_ge "$rate" "$(awk "BEGIN { print $linkem_ceiling * 0.99 }")" "$1: goodput, % of rate"
-	expect_le "$rate" "$(awk "BEGIN { print $linkem_ceiling * 1.01 }")" "$1: goodput, % of rate"
+	expect_between "$rate" "$(awk "BEGIN { print $linkem_ceiling * 0.99 }")" \
+		"$(awk "BEGIN { print $linkem_ceiling * 1.01 }")" "$1: goodput, % of rate"
 }
 
 # alone: rates and times are measured
@@ -65,12 +64,10 @@ test_short_and_uneven_delay() {
 		transfer a b --ping 50 --count 1 --bytes 1 >"$TEST_DIR/out"
 	}
 	valid_run linkem_ping --delay 250us
-	expect_ge "$(jq .ping_ms.min "$TEST_DIR/transfer.json")" 0.5 "RTT for 0.5 ms, ms"
-	expect_le "$(jq .ping_ms.min "$TEST_DIR/transfer.json")" 1.0 "RTT for 0.5 ms, ms"
+	expect_between "$(jq .ping_ms.min "$TEST_DIR/transfer.json")" 0.5 1.0 "RTT for 0.5 ms, ms"
 	valid_run linkem_ping --delay-ab 10ms --delay-ba 30ms --rate-ba 1mbit
 	# the SYN-ACK's 60 bytes take 0.48 ms at 1 Mbit/s
-	expect_ge "$(jq .ping_ms.min "$TEST_DIR/transfer.json")" 40.48 "RTT of 10 + 30 ms, ms"
-	expect_le "$(jq .ping_ms.min "$TEST_DIR/transfer.json")" 40.98 "RTT of 10 + 30 ms, ms"
+	expect_between "$(jq .ping_ms.min "$TEST_DIR/transfer.json")" 40.48 40.98 "RTT of 10 + 30 ms, ms"
 }
 
 # Every byte arrives as sent, though single segments are cut out of super-packets. (The partial
@@ -110,8 +107,7 @@ linkem_expect_repeated() { # WHAT LEAST DROPS
 	drops=$(link_stats a b .ab.drops.total.data_segments)
 	again=$(jq .retransmits "$TEST_DIR/transfer.json")
 	expect_ge "$drops" "$2" "$1: drops"
-	expect_ge "$again" "$drops" "$1: retransmissions"
-	expect_le "$again" $((drops + 2)) "$1: retransmissions"
+	expect_between "$again" "$drops" $((drops + 2)) "$1: retransmissions"
 }
 
 # alone: rates and times are measured
@@ -156,8 +152,8 @@ linkem_begin() { # ADDRESS PORT
 linkem_expect_rtt() { # ADDRESS MS
 	local rtt
 	rtt=$(jq .ping_ms.min "$TEST_DIR/idle-$1")
-	expect_ge "$rtt" "$(awk "BEGIN { print $2 - 0.01 }")" "idle RTT of $1, ms"
-	expect_le "$rtt" "$(awk "BEGIN { print $2 + 0.5 }")" "idle RTT of $1, ms"
+	expect_between "$rtt" "$(awk "BEGIN { print $2 - 0.01 }")" "$(awk "BEGIN { print $2 + 0.5 }")" \
+		"idle RTT of $1, ms"
 }
 
 linkem_stat() { # FILTER
@@ -182,8 +178,7 @@ test_hosts_and_red() {
 	again=$(jq -s 'map(.retransmits) | add' "$TEST_DIR/$linkem_near.log" "$TEST_DIR/$linkem_far.log")
 	expect_ge "$drops" 5 "dropped by RED"
 	expect_eq "$(linkem_stat .ab.drops.total.data_segments)" "$drops" "all drops"
-	expect_ge "$again" "$drops" "retransmissions"
-	expect_le "$again" $((drops + 3)) "retransmissions"
+	expect_between "$again" "$drops" $((drops + 3)) "retransmissions"
 	expect_le "$(linkem_stat .ab.red.average_max_packets)" 40 "the average queue at most"
 	expect_eq "$(linkem_stat '[.hosts[].from.drops.total.segments] | add')" \
 		"$(linkem_stat '.ab.drops.total.segments + .ba.drops.total.segments')" "drops of hosts"
@@ -257,11 +252,9 @@ test_messages() {
 	expect_eq "$(jq .sender.sndbuf "$TEST_DIR/out")" 200000 "SO_SNDBUF set, doubled by the kernel"
 	expect_eq "$(jq .bytes "$TEST_DIR/out")" 3000000 "bytes"
 	transfer a b --read-rate 8000000 --count 1 --bytes 1MB >"$TEST_DIR/out"
-	expect_ge "$(jq .goodput_bps "$TEST_DIR/out")" 7600000 "a reader of 8 Mbit/s"
-	expect_le "$(jq .goodput_bps "$TEST_DIR/out")" 8400000 "a reader of 8 Mbit/s"
+	expect_between "$(jq .goodput_bps "$TEST_DIR/out")" 7600000 8400000 "a reader of 8 Mbit/s"
 	transfer a b --interval 100 --count 6 --bytes 1000 --rtt-samples >"$TEST_DIR/out"
-	expect_ge "$(jq .elapsed_s "$TEST_DIR/out")" 0.5 "six messages, five pauses, s"
-	expect_le "$(jq .elapsed_s "$TEST_DIR/out")" 0.6 "six messages, five pauses, s"
+	expect_between "$(jq .elapsed_s "$TEST_DIR/out")" 0.5 0.6 "six messages, five pauses, s"
 	for way in --zerocopy --discard; do
 		transfer a b $way --streams 5 --count 9 --bytes 100KiB >"$TEST_DIR/out"
 		expect_eq "$(jq .bytes "$TEST_DIR/out")" $((9 * 102400)) "bytes with $way"
@@ -296,14 +289,10 @@ linkem_longer() {
 test_schedule() {
 	host a b
 	valid_run linkem_longer
-	expect_ge "$(<"$TEST_DIR/before")" 10 "RTT, ms"
-	expect_le "$(<"$TEST_DIR/before")" 10.5 "RTT, ms"
-	expect_ge "$(<"$TEST_DIR/during")" 30 "RTT when the path is longer, ms"
-	expect_le "$(<"$TEST_DIR/during")" 30.5 "RTT when the path is longer, ms"
-	expect_ge "$(<"$TEST_DIR/after")" 20 "RTT when it is shorter again, ms"
-	expect_le "$(<"$TEST_DIR/after")" 20.5 "RTT when it is shorter again, ms"
-	expect_ge "$(linkem_late_rate)" 9200000 "bits/s at 10 Mbit/s"
-	expect_le "$(linkem_late_rate)" 9800000 "bits/s at 10 Mbit/s"
+	expect_between "$(<"$TEST_DIR/before")" 10 10.5 "RTT, ms"
+	expect_between "$(<"$TEST_DIR/during")" 30 30.5 "RTT when the path is longer, ms"
+	expect_between "$(<"$TEST_DIR/after")" 20 20.5 "RTT when it is shorter again, ms"
+	expect_between "$(linkem_late_rate)" 9200000 9800000 "bits/s at 10 Mbit/s"
 	# 20 packets of 1.2 ms
 	expect_le "$(link_stats a b .ab.queue.max_delay_ms)" 24.1 "longest wait, ms"
 }

@@ -25,25 +25,6 @@ sample() {
 	echo "${lines##* }"
 }
 
-# A connection from a to b that moves some megabytes and then rests: connection PORT BYTES
-# NAME [MESSAGES OPTION...]. Both ends belong to the daemon.
-connection() {
-	local port=$1 bytes=$2 name=$3 to=${TRANSFER_ADDR:-${ADDR[b]}}
-	shift 3
-	background "$name-receiver" in_group in_host b "$TEST_BUILD/messages" \
-		--listen "$to" --port "$port" --once "$@"
-	wait_until 5 grep -q '^listening' "$TEST_DIR/$name-receiver.log"
-	background "$name-sender" in_group in_host a "$TEST_BUILD/messages" --connect "$to" \
-		--port "$port" --count 2 --bytes "$bytes" --interval 20000 "$@"
-	wait_until 20 arrived "$port" "$bytes"
-	sleep 0.5 # the last ACKs
-}
-
-end_connection() { # NAME
-	stop "$1-sender" || :
-	stop "$1-receiver" || :
-}
-
 # --- against ss ----------------------------------------------------------------------------
 # ss_field HOST FILTER NAME: the number after NAME (a pattern) of the one connection
 ss_field() {
@@ -113,7 +94,7 @@ test_flows_agree_with_ss() {
 	host a b
 	tcptuned_in a $bitcp
 	link a b --rate 100mbit --delay 10ms --queue 100p
-	connection 5301 10MB one
+	rest one 5301 10MB
 	compare_sender
 	expect_sums
 	expect_eq "$(sample 'tcptuned_connections\{policy="default",congestion_control="bitcp"')" 2 \
@@ -123,29 +104,27 @@ test_flows_agree_with_ss() {
 		"the one that is of the daemon's network namespace"
 	expect_le "$(grep -c '^# TYPE tcptuned_flow_' "$TEST_DIR/scrape")" 14 "families of it"
 	promtool check metrics <"$TEST_DIR/scrape"
-	tcptuned_stop
 }
 
 test_flows_of_ipv6() {
 	host a b
 	tcptuned_in b
 	link a b --rate 100mbit --delay 10ms --queue 100p
-	TRANSFER_ADDR=${ADDR6[b]} connection 5301 10MB one --sndbuf 64KiB
+	TRANSFER_ADDR=${ADDR6[b]} rest one 5301 10MB --sndbuf 64KiB
 	compare_receiver
 	expect_eq "$(ctl_json '.flows[0].send.requested_bytes' flows --remote-port 5301)" 65536 \
 		"what an IPv6 connection asked for"
-	tcptuned_stop
 }
 
 # --- many flows, and what is left of them --------------------------------------------------
 test_largest_flows_and_totals() {
-	local port
+	local name
 	host a b
 	tcptuned_in a $bitcp --set=metrics.flows=2
 	link a b --rate 1gbit --delay 5ms
-	connection 5401 2MB small
-	connection 5402 6MB large --rcvbuf 64KiB --sndbuf 64KiB
-	connection 5403 4MB middle
+	rest small 5401 2MB
+	rest large 5402 6MB --rcvbuf 64KiB --sndbuf 64KiB
+	rest middle 5403 4MB
 	scrape
 	expect_eq "$(grep -o '^tcptuned_flow_cwnd.*:540[0-9]"' "$TEST_DIR/scrape" | sed 's/.*:/:/' |
 		tr '\n' ' ')" ':5402" :5403" ' "the largest"
@@ -160,8 +139,9 @@ test_largest_flows_and_totals() {
 		"open connections with such a request: none of the accepted ones"
 	expect_eq "$(sample 'tcptuned_connections_overridden.*SO_SNDBUF')" 1 \
 		"open connections with such a request"
-	for port in small large middle; do
-		end_connection $port
+	for name in small large middle; do
+		stop "$name" || :
+		stop "$name-receiver" || :
 	done
 	wait_until 5 all_closed
 	scrape
@@ -169,23 +149,18 @@ test_largest_flows_and_totals() {
 	expect_eq "$(sample tcptuned_connections_closed_total)" 6 "closed at the end"
 	expect_eq "$(sample 'tcptuned_connections_claimed_total\{opened="here"')" 3 "opened here"
 	expect_eq "$(sample 'tcptuned_connections_claimed_total\{opened="peer"')" 3 "accepted"
-	expect_ge "$(sample tcptuned_closed_connections_received_bytes_total)" 12000000 \
-		"bytes received"
-	expect_le "$(sample tcptuned_closed_connections_received_bytes_total)" 12001000 \
+	expect_between "$(sample tcptuned_closed_connections_received_bytes_total)" 12000000 12001000 \
 		"bytes received"
 	# 10 ms of RTT: above the bucket of 8.192 ms, within that of 16.384 ms
 	expect_eq "$(sample 'tcptuned_min_rtt_seconds_bucket\{le="0.008192"')" 0 "below 8 ms"
 	expect_eq "$(sample 'tcptuned_min_rtt_seconds_bucket\{le="0.016384"')" 6 "up to 16 ms"
 	expect_eq "$(sample tcptuned_min_rtt_seconds_count)" 6 "minimum RTTs"
-	expect_ge "$(sample tcptuned_min_rtt_seconds_sum)" 0.06 "their sum"
-	expect_le "$(sample tcptuned_min_rtt_seconds_sum)" 0.07 "their sum"
+	expect_between "$(sample tcptuned_min_rtt_seconds_sum)" 0.06 0.07 "their sum"
 	# A sender's and a receiver's round trips are told apart.
 	expect_eq "$(sample tcptuned_srtt_seconds_count)" "$(sample tcptuned_cwnd_segments_count)" \
 		"round trips of senders"
-	expect_ge "$(sample tcptuned_receiver_rtt_seconds_count)" 3 "of receivers"
-	expect_le "$(sample tcptuned_receiver_rtt_seconds_count)" \
+	expect_between "$(sample tcptuned_receiver_rtt_seconds_count)" 3 \
 		"$(sample tcptuned_advertised_window_bytes_count)" "of receivers"
-	tcptuned_stop
 }
 
 all_closed() {
@@ -200,7 +175,7 @@ test_cost() {
 	sysctl -qw kernel.bpf_stats_enabled=1
 	tcptuned_start
 	link a b --rate 100mbit --delay 1ms
-	connection 5301 10MB one
+	rest one 5301 10MB
 	scrape
 	scrape
 	expect_eq "$(sample tcptuned_program_statistics_enabled)" 1 "statistics"
@@ -212,16 +187,13 @@ test_cost() {
 	expect_ge "$(sample 'tcptuned_program_verified_instructions\{program="sockops"')" 100 \
 		"verified instructions"
 	kb=$(awk '$1 == "VmRSS:" { print $2 }' "/proc/$(pid_of tcptuned)/status")
-	expect_ge "$(sample process_resident_memory_bytes)" $((kb * 900)) "resident"
-	expect_le "$(sample process_resident_memory_bytes)" $((kb * 1200)) "resident"
+	expect_between "$(sample process_resident_memory_bytes)" $((kb * 900)) $((kb * 1200)) "resident"
 	expect_ge "$(sample process_cpu_seconds_total)" 0.001 "CPU time"
-	expect_ge "$(sample tcptuned_scrape_duration_seconds_total)" 0.000001 "time of a scrape"
-	expect_le "$(sample tcptuned_scrape_duration_seconds_total)" 0.1 "time of a scrape"
+	expect_between "$(sample tcptuned_scrape_duration_seconds_total)" 0.000001 0.1 "time of a scrape"
 	sysctl -qw kernel.bpf_stats_enabled=0
 	scrape
 	expect_eq "$(sample tcptuned_program_statistics_enabled)" 0 "statistics by default"
 	expect_eq "$(grep -c '^tcptuned_program_run' "$TEST_DIR/scrape" || :)" 0 "runs not shown"
-	tcptuned_stop
 }
 
 # --- a real Prometheus ---------------------------------------------------------------------
@@ -248,27 +220,21 @@ test_prometheus_scrapes() {
 		--storage.tsdb.path="$TEST_DIR/tsdb" --web.listen-address=127.0.0.1:9872
 	background receiver in_group in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" --once
 	wait_until 5 grep -q '^listening' "$TEST_DIR/receiver.log"
-	background sender in_group in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" \
-		--duration 60
+	background sender in_group in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --duration 60
 	wait_until 25 scraped 4
 	expect_eq "$(query 'min_over_time(up[1m])')" 1 "every scrape succeeded"
 	expect_ge "$(query 'tcptuned_flow_cwnd_segments{remote=~".*:5301"}')" 20 "cwnd"
 	# 95.4 Mbit/s at most arrive: 11.9 MB/s; Prometheus' own clock is coarse here
-	expect_ge "$(query 'rate(tcptuned_flow_acked_bytes_total{remote=~".*:5301"}[8s])')" 8e6 \
-		"bytes per second"
-	expect_le "$(query 'rate(tcptuned_flow_acked_bytes_total{remote=~".*:5301"}[8s])')" 14e6 \
+	expect_between "$(query 'rate(tcptuned_flow_acked_bytes_total{remote=~".*:5301"}[8s])')" 8e6 14e6 \
 		"bytes per second"
 	# 20 ms, and at most 12 ms of queue
-	expect_ge "$(query 'histogram_quantile(0.5, rate(tcptuned_srtt_seconds_bucket[8s]))')" 0.016 \
-		"median RTT"
-	expect_le "$(query 'histogram_quantile(0.5, rate(tcptuned_srtt_seconds_bucket[8s]))')" 0.033 \
-		"median RTT"
+	expect_between "$(query 'histogram_quantile(0.5, rate(tcptuned_srtt_seconds_bucket[8s]))')" 0.016 \
+		0.033 "median RTT"
 	expect_eq "$(query 'sum(tcptuned_flow_limited{remote=~".*:5301"})')" 1 "limits that hold"
 	expect_eq "$(query 'tcptuned_build_info * 1')" 1 "build_info"
 	! grep -iE 'level=(warn|error)' "$TEST_DIR/prometheus.log" | grep -i scrape ||
 		fail "Prometheus complains"
 	stop prometheus
-	tcptuned_stop
 }
 
 # --- the HTTP side -------------------------------------------------------------------------
@@ -295,42 +261,31 @@ test_http_behaviour() {
 	expect_eq "$(sample tcptuned_scrapes_total)" \
 		$(($(cat "$TEST_DIR"/crowd-* | awk '$1 == "tcptuned_scrapes_total" && $2 > n { n = $2 }
 			END { print n }') + 1)) "the next one"
-	tcptuned_stop
 }
 
 test_ipv6_and_any_address() {
 	tcptuned_start --set=metrics.address=::
 	expect_eq "$(status_of "http://[::1]:$METRICS_PORT/metrics")" 200 "over IPv6"
 	expect_eq "$(status_of "$METRICS/metrics")" 200 "over IPv4"
-	tcptuned_stop
 }
 
 # As of DHCP at boot: tcptuned does not wait for it, and is there once the address is.
 test_address_that_comes_later() {
 	host a
-	: >"$TEST_DIR/none.conf"
-	background tcptuned in_host a "$TEST_BUILD/tcptuned" --foreground \
-		--config="$TEST_DIR/none.conf" --set=tcptuned.cgroup="$TEST_CGROUP/group" \
-		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
-		--set=tcptuned.state_directory="$TEST_DIR/state" --set=metrics.address=192.0.2.1
+	background tcptuned in_host a "$TEST_BUILD/tcptuned" "${daemon_options[@]}" \
+		--set=metrics.address=192.0.2.1
 	wait_until 8 grep -q 'metrics.address: 192.0.2.1 is not an address of this host now' \
 		"$TEST_DIR/tcptuned.log"
 	in_host a ip address add 192.0.2.1/32 dev lo
-	wait_until 5 in_host a curl -sf -o "$TEST_DIR/scrape" http://192.0.2.1:9817/metrics
+	wait_until 5 in_host a curl -sf -o "$TEST_DIR/scrape" "http://192.0.2.1:$METRICS_PORT/metrics"
 	expect_eq "$(sample 'tcptuned_collection_success\{collector="flows"')" 1 "flows read"
-	tcptuned_stop
 }
 
 # systemd opens the port; tcptuned starts with the first connection to it.
 test_socket_activation() {
 	local code=0
-	: >"$TEST_DIR/none.conf"
 	background tcptuned systemd-socket-activate -l "127.0.0.1:$METRICS_PORT" \
-		"$TEST_BUILD/tcptuned" --foreground --config="$TEST_DIR/none.conf" \
-		--set=tcptuned.cgroup="$TEST_CGROUP/group" \
-		--set=tcptuned.runtime_directory="$TEST_DIR/run" \
-		--set=tcptuned.state_directory="$TEST_DIR/state" \
-		--set=metrics.address=192.0.2.1 --set=metrics.port=1
+		"$TEST_BUILD/tcptuned" "${daemon_options[@]}" --set=metrics.address=192.0.2.1 --set=metrics.port=1
 	wait_until 5 grep -q '^Listening' "$TEST_DIR/tcptuned.log"
 	[ ! -e /sys/fs/bpf/tcptuned ] || fail "started before the first connection"
 	scrape
@@ -338,11 +293,9 @@ test_socket_activation() {
 	scrape
 	expect_eq "$(sample tcptuned_scrapes_total)" 1 "scrapes before this one"
 	# What ends by itself would be started again by the next scrape.
-	"$TEST_BUILD/tcptunectl" --config="$TEST_DIR/none.conf" \
-		--set=tcptuned.runtime_directory="$TEST_DIR/run" detach 2>"$TEST_DIR/said" || code=$?
+	ctl detach 2>"$TEST_DIR/said" || code=$?
 	expect_eq "$code" 40 "status of tcptunectl detach"
 	expect_match "$(<"$TEST_DIR/said")" "systemctl stop tcptuned.socket tcptuned" "detach"
 	scrape
 	expect_eq "$(sample tcptuned_scrapes_total)" 2 "scrapes of the one that goes on"
-	tcptuned_stop
 }

@@ -40,10 +40,8 @@ learn_it() {
 expect_right_row() { # NETNS COLUMN, of the side that sent or received
 	set -- "$2" $(db "SELECT prefix, min_rtt_us, $2 FROM paths WHERE netns = $1")
 	expect_eq "$2" "10.99.0.0/24" "prefix"
-	expect_ge "$3" 40000 "minimum RTT, us"
-	expect_le "$3" 60000 "minimum RTT, us"
-	expect_ge "$4" 150000 "$1"
-	expect_le "$4" 420000 "$1"
+	expect_between "$3" 40000 60000 "minimum RTT, us"
+	expect_between "$4" 150000 420000 "$1"
 }
 
 netns_of() {
@@ -80,13 +78,12 @@ test_next_connection_begins_with_what_one_learned() {
 	stream warm 7301 --count 100 --bytes 8kB --interval 400
 	wait_until 5 given 1 # the sender's: no receive window is remembered
 	ssthresh=$(ss_of a "dport = :7301" ' ssthresh:([0-9]+)')
-	expect_ge "$ssthresh" $((max * 14 / 16 - 2)) "ssthresh of the new connection, segments"
-	expect_le "$ssthresh" $((max * 14 / 16 + 16)) "ssthresh of the new connection, segments"
+	expect_between "$ssthresh" $((max * 14 / 16 - 2)) $((max * 14 / 16 + 16)) \
+		"ssthresh of the new connection, segments"
 	expect_le "$(ss_of a "dport = :7301" ' cwnd:([0-9]+)')" 24 "its window, segments: no burst"
 	sleep 0.5
 	expect_eq "$(seeds)" 1 "connections that began with what was known"
 	expect_le "$(flow 7301 .advertised_window_bytes)" 200000 "receive window: as the kernel begins"
-	tcptuned_stop
 }
 
 # On 2 Mbit/s, 64 KB are a quarter of a second of queue. A receiver that held a smaller window to the end, since
@@ -281,7 +278,6 @@ test_damaged_database_is_set_aside() {
 	expect_eq "$(metric tcptuned_paths_known)" 1 "known paths"
 	forget all 1
 	expect_eq "$(ls "$TEST_DIR/state")" "" "files with addresses in them"
-	tcptuned_stop
 }
 
 # Reported once, and connections go on: no disk, no room on it.
@@ -369,7 +365,6 @@ test_listed_and_forgotten_by_tcptunectl() {
 	expect_eq "$(db 'SELECT count(*) FROM paths')" 2 "rows"
 	expect_eq "$(ctl paths forget all)" "forgotten: 2 prefixes" "all forgotten"
 	expect_eq "$(metric tcptuned_paths_known)" 0 "known paths"
-	tcptuned_stop
 }
 
 # --- what was learned while no daemon ran --------------------------------------------------------
@@ -389,5 +384,4 @@ test_learned_while_no_daemon_ran() {
 	tcptuned_start
 	in_log 'programs of an earlier daemon taken over as they run'
 	expect_eq "$(db 'SELECT prefix FROM paths')" 192.0.2.0/24 "saved by the one that takes over"
-	tcptuned_stop
 }

@@ -44,8 +44,7 @@ late_rate() { # Mbit/s in the second half
 # up to a second each until one is prepared and made. The kernel alone makes hundreds.
 expect_small_queue() { # DIRECTION
 	expect_ge "$(late_rate)" 180 "Mbit/s in the second half"
-	expect_ge "$(of_transfer .rtt_ms.median)" 10 "median RTT under load, ms"
-	expect_le "$(of_transfer .rtt_ms.median)" 35 "median RTT under load, ms"
+	expect_between "$(of_transfer .rtt_ms.median)" 10 35 "median RTT under load, ms"
 	expect_ge "$(of_flow "$1" .tests)" 1 "tests"
 	expect_match "$(of_flow "$1" .state)" 'holding|testing|probe_rtt' "state"
 }
@@ -67,8 +66,7 @@ test_deep_queue_only_the_receiver_tuned() {
 	tcptuned_stop
 	expect_small_queue receive
 	# 2 x 250 KB, or the 3/4 of it and the quarter of a test and a probe
-	expect_ge "$(of_flow receive .window_bytes)" 125000 "window"
-	expect_le "$(of_flow receive .window_bytes)" 1000000 "window"
+	expect_between "$(of_flow receive .window_bytes)" 125000 1000000 "window"
 }
 
 # timeout: 90
@@ -120,12 +118,9 @@ test_a_slow_reader_does_not_hold_more_with_time() {
 	sleep 2.5
 	before=$(ss_of b "sport = :7101 and dport > :0" "skmem:.r([0-9]+),")
 	sleep 3.5
-	expect_ge "$before" 100000 "memory of what waits"
-	expect_le "$before" 2100000 "memory of what waits"
+	expect_between "$before" 100000 2100000 "memory of what waits"
 	expect_le "$(ss_of b "sport = :7101 and dport > :0" "skmem:.r([0-9]+),")" $((before + 100000)) \
 		"... later"
-	stop slow || :
-	tcptuned_stop
 }
 
 # A receiver and a sender that fixed their buffers, over IPv6, the daemon in a third network
@@ -149,7 +144,6 @@ test_locked_buffers_over_ipv6() {
 	SENDER_PREFIX=in_group RECEIVER_PREFIX=in_group valid_run locked_over_ipv6
 	expect_ge "$(late_rate)" 150 "Mbit/s with tcptuned"
 	expect_undamaged "$(of_transfer .bytes_damaged)" "payload"
-	tcptuned_stop
 }
 
 # Windows that grow, that shrink for a test and a probe, and for a slow reader: an edge that was
@@ -163,8 +157,7 @@ test_right_edge() {
 	link a b --rate 100mbit --delay 5ms --queue 4MB
 	watch
 	stream four 7101 --congestion cubic --duration 60 --verify
-	TRANSFER_ADDR=${ADDR6[b]} stream six 7102 --congestion cubic --duration 60 --verify \
-		--streams 2
+	TRANSFER_ADDR=${ADDR6[b]} stream six 7102 --congestion cubic --duration 60 --verify --streams 2
 	# An application that reads at a tenth of what could arrive is held back by its window.
 	stream slow 7103 --congestion cubic --duration 60 --bytes 500kB --read-rate 5000000 --verify
 	wait_until 30 tested 2
@@ -232,8 +225,7 @@ test_little_waits_unsent() {
 	valid_run unsent
 	expect_ge "$(of_transfer '.goodput_bps / 1e6')" 40 "Mbit/s"
 	expect_le "$(of_transfer .unsent_bytes.median)" 200000 "bytes unsent"
-	expect_ge "$(of_transfer .sender.notsent_lowat)" 131072 "the bound"
-	expect_le "$(of_transfer .sender.notsent_lowat)" 200000 "the bound"
+	expect_between "$(of_transfer .sender.notsent_lowat)" 131072 200000 "the bound"
 	valid_run unsent --notsent 64KiB
 	expect_eq "$(of_transfer .sender.notsent_lowat)" 65536 "a bound of the application's own"
 	in_host a sysctl -qw net.ipv4.tcp_notsent_lowat=32768
@@ -243,7 +235,6 @@ test_little_waits_unsent() {
 	in_host a sysctl -qw net.ipv4.tcp_notsent_lowat=1073741824
 	valid_run unsent
 	expect_ge "$(of_transfer .unsent_bytes.median)" 262144 "bytes unsent without a bound"
-	tcptuned_stop
 }
 
 # What was set is taken back when the daemon stops.
@@ -322,5 +313,4 @@ test_short_connections_leave_no_record() {
 	expect_eq "$(claimed)" 0 "records of 200 connections of 100 KB"
 	in_group in_host a python3 -c "$short_connections" 5 1000000
 	expect_eq "$(claimed)" 10 "records of 5 connections of 1 MB"
-	tcptuned_stop
 }

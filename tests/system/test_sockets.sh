@@ -106,7 +106,6 @@ test_small_requests_stand() {
 	answers "rcvbuf 131072,sndbuf 131072,locks 3," "64 KiB after 8 KiB: the buffers are locked" \
 		tcp4 set rcvbuf 8192 set sndbuf 8192 set rcvbuf 65536 set sndbuf 65536 \
 		get rcvbuf get sndbuf get locks
-	tcptuned_stop
 }
 
 # 3 MB later the small buffers are still what the application asked for, on a path of 250 KB.
@@ -124,8 +123,6 @@ test_small_requests_stand_under_traffic() {
 	expect_eq "$(tr '\n' ',' <"$TEST_DIR/client.log")" "sndbuf 16384,locks 1," "the sender's"
 	expect_eq "$(flow 7001 '.flags | join(" ")')" "passive so_rcvbuf_obeyed" "flags of the receiver"
 	expect_match "$(flow_to 7001 '.flags | join(" ")')" "so_sndbuf_obeyed" "flags of the sender"
-	: >"$TEST_DIR/end"
-	tcptuned_stop
 }
 
 test_requests_stand_where_the_policy_says_so() {
@@ -137,7 +134,6 @@ test_requests_stand_where_the_policy_says_so() {
 	tcptuned_start --set=policy.override_sndbuf=no
 	answers "rcvbuf 80000,sndbuf 100000,locks 1," "override_sndbuf = no" \
 		tcp4 set rcvbuf 40000 set sndbuf 50000 get rcvbuf get sndbuf get locks
-	tcptuned_stop
 }
 
 # One who may force a size is answered as by the plain option; who may not is refused, as ever.
@@ -170,7 +166,6 @@ test_requests_with_force() {
 	expect_match "$(flow_to 7001 '.flags | join(" ")')" "so_rcvbuf_obeyed so_sndbuf_obeyed" "flags"
 	: >"$TEST_DIR/end"
 	wait "$(pid_of client)"
-	tcptuned_stop
 }
 
 # A listener whose requests were intercepted is not locked, and neither is what it accepts: the
@@ -210,7 +205,6 @@ test_what_a_listener_accepts_is_the_kernels_to_size() {
 	expect_ge "${said[5]}" 1000000 "its send buffer"
 	expect_eq "${said[4]} ${said[5]}" "$real" "the sizes that it is told"
 	expect_eq "$listed" '[null,null]' "what was requested of it"
-	tcptuned_stop
 }
 
 # Options larger than a page: only the first page of them would be shown to the program.
@@ -225,7 +219,6 @@ test_options_of_any_length() {
 		"the kernel's answers"
 	tcptuned_start
 	answers "$expected" "answers" "${steps[@]}"
-	tcptuned_stop
 }
 
 # Only TCP connections are the daemon's.
@@ -242,7 +235,6 @@ test_other_sockets_are_the_kernels() {
 		record /sys/fs/bpf/tcptuned/map_flows
 	expect_eq "$(counter tcptuned_buffer_requests_overridden_total '{option="SO_RCVBUF"}')" 1 \
 		"requests overridden"
-	tcptuned_stop
 }
 
 # An application that sets its window clamp knows what it wants: its SO_RCVBUF, too, is obeyed,
@@ -290,13 +282,9 @@ test_window_clamp_of_the_application() {
 	host a b
 	tcptuned_start
 	link a b --rate 200mbit --delay 5ms
-	clamped_alike after "${connection[@]}" set rcvbuf 150000 set clamp 100000 \
-		receive 3000000
-	clamped_alike reversed "${connection[@]}" set clamp 100000 set rcvbuf 150000 \
-		receive 3000000
-	clamped_alike opened set rcvbuf 150000 set clamp 100000 connect 10.99.0.1 7002 \
-		receive 3000000
-	tcptuned_stop
+	clamped_alike after "${connection[@]}" set rcvbuf 150000 set clamp 100000 receive 3000000
+	clamped_alike reversed "${connection[@]}" set clamp 100000 set rcvbuf 150000 receive 3000000
+	clamped_alike opened set rcvbuf 150000 set clamp 100000 connect 10.99.0.1 7002 receive 3000000
 }
 
 # What was set on a socket for one connection outlives it (tcp_disconnect()). The next begins as any
@@ -351,6 +339,4 @@ test_a_socket_that_is_fixed_and_connects_again() {
 	wait_until 10 grep -q locks "$TEST_DIR/fixed.log"
 	expect_eq "$(flow_to 7005 '.flags | join(" ")')" "so_rcvbuf_obeyed" "flags of the second"
 	expect_eq "$(tail -n 2 "$TEST_DIR/fixed.log" | tr '\n' ',')" "rcvbuf 80000,locks 2," "its buffer"
-	: >"$TEST_DIR/over"
-	tcptuned_stop
 }

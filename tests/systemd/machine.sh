@@ -151,6 +151,6 @@ machine_stop()
 		[ -d "$machine_cgroup" ] && echo "control group left: $machine_cgroup" >&2
 	fi
 	machine_cgroup=
-	[ -n "$machine_scratch" ] && rmdir "$machine_scratch" && rm -f "$machine_scratch.log"
+	[ -z "$machine_scratch" ] || rm -rf --one-file-system "$machine_scratch" "$machine_scratch.log"
 	machine_scratch=
 }
