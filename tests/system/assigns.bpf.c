@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What other people's sockops programs do: once a connection is established this one says which
- * calls it wants, whoever wanted which before, and gives it another congestion control. It counts
+ * calls it wants, whatever was set before, and gives it another congestion control. It counts
  * the calls with each segment, by local port.
  */
 #include <linux/bpf.h>

@@ -168,7 +168,7 @@ congestion_controls() {
 	xargs -n 1 </proc/sys/net/ipv4/tcp_available_congestion_control | grep -vx 'bitc.'
 }
 
-# What cannot be told is never the same as before.
+# A state that cannot be read is never equal to an earlier one.
 host_state() {
 	local of_tcptuned='^(tcptuned_|dump_flows|adopt_flows|release_flows|undo_overrides|ca_)'
 	{
@@ -185,7 +185,7 @@ host_state() {
 	} || echo "unknown $RANDOM"
 }
 
-# What an earlier test left to connections that are still saying goodbye may go at any time.
+# Programs of an earlier test, which closing connections still hold, may go at any time.
 new_in_host_state() { # BEFORE
 	local now
 	now=$(host_state)

@@ -9,7 +9,7 @@
 #	$TEST_MEMCG		the memory control group (version 1) that the test may make, and `run`
 #				removes; empty where there is no version 1
 #	in_group CMD...		runs CMD in a cgroup below that one, $TEST_CGROUP/group
-#	in_beside CMD...	runs CMD in a cgroup beside that: left alone, and started no sooner
+#	in_beside CMD...	runs CMD in the cgroup next to it, which no daemon manages
 #	$TEST_TOP, $TEST_BUILD	the repository, and what it built
 #   Hosts and links
 #	host NAME...		makes network namespaces, as hosts with loopback

@@ -4,7 +4,7 @@
 #
 #	tcp.stream tcp.srcport tcp.flags tcp.ack tcp.window_size
 #
-# as tshark -T fields tells them, with sequence numbers that are not relative. The figures have
+# as tshark -T fields prints them, with sequence numbers that are not relative. The figures have
 # rightedge's names and are to be the same.
 
 # How far @a lies before @b modulo 2^32; less than 0: behind it.

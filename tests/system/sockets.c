@@ -11,7 +11,7 @@
  *   listen ADDR PORT		bind and listen
  *   accept			the accepted connection takes the listener's place
  *   connect ADDR PORT		tries for 5 s
- *   disconnect			from its peer, to connect anew
+ *   disconnect			from its peer, to connect again
  *   send BYTES, receive BYTES
  *   record PIN			prints "record yes" or "record no": is there something about
  *				this socket in the socket storage map that is pinned there?

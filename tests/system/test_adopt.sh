@@ -74,9 +74,9 @@ test_receivers_and_congestion_control() {
 	adopted 4
 	: >"$TEST_DIR/asked"
 	wait_until 5 grep -q rcvbuf "$TEST_DIR/receiver-7201.log"
-	expect_eq "$(<"$TEST_DIR/receiver-7201.log")" "rcvbuf 131072" "what its application is told"
+	expect_eq "$(<"$TEST_DIR/receiver-7201.log")" "rcvbuf 131072" "what its application reads"
 	wait_until 2 fast 7202 80
-	note "Mbit/s without connecting anew: $speed"
+	note "Mbit/s on the old connection: $speed"
 	expect_eq "$(congestion_of 7201)" bitcp "congestion control, not chosen by anyone"
 	expect_eq "$(congestion_of 7202)" cubic "congestion control, chosen by its application"
 	expect_eq "$(flow 7201 .receive.requested_bytes)" 65536 "remembered request"
@@ -122,11 +122,11 @@ test_short_connections() {
 }
 
 # A socket whose application fixed its buffers before the start, and that connects after it: it is
-# told its own sizes, and its receive buffer grows up to what setsockopt() can reach. After the stop its
+# reads its own sizes, and its receive buffer grows up to what setsockopt() can reach. After the stop its
 # window is bounded as before; its buffer is not, where its peer may still send what was advertised.
 # Where it asked once more, for as much as there is, it has that.
 test_requests_before_the_start() {
-	local told
+	local sizes
 	host a
 	fixed_before 7501
 	fixed_before 7502 set rcvbuf -1 get rcvbuf
@@ -142,12 +142,12 @@ test_requests_before_the_start() {
 	: >"$TEST_DIR/stopped"
 	wait "$(pid_of client-7501)"
 	wait "$(pid_of client-7502)"
-	told=$(sed '1d; /clamp/d' "$TEST_DIR/client-7501.log" | tr '\n' ',')
-	expect_match "$told" '^received,rcvbuf 80000,sndbuf 100000,rcvbuf [0-9]+,sndbuf 100000,$' \
-		"told before the stop and after"
+	sizes=$(sed '1d; /clamp/d' "$TEST_DIR/client-7501.log" | tr '\n' ',')
+	expect_match "$sizes" '^received,rcvbuf 80000,sndbuf 100000,rcvbuf [0-9]+,sndbuf 100000,$' \
+		"sizes that it reads before the stop and after"
 	# As much as the path needed, which is not always all that setsockopt() can reach.
-	told=${told#*,rcvbuf * *,rcvbuf }
-	expect_between "${told%%,*}" 80000 "$(largest_locked)" "its buffer after the stop"
+	sizes=${sizes#*,rcvbuf * *,rcvbuf }
+	expect_between "${sizes%%,*}" 80000 "$(largest_locked)" "its buffer after the stop"
 	expect_between "$(sed -n 's/clamp //p' "$TEST_DIR/client-7501.log")" 20000 80000 "its clamp"
 	expect_ge "$(sed -n 's/clamp //p' "$TEST_DIR/client-7502.log")" 100000 "clamp of the other"
 }
@@ -171,7 +171,7 @@ connected_to() { # PORT FILTER
 
 # Many, in two network namespaces; names without one, and a name that cannot be followed; and no
 # connection twice.
-test_many() {
+test_ten_thousand_connections() {
 	local before count=2500
 	needs_linux 6.12 "what is open at the start is adopted"
 	keep_host_state
@@ -187,7 +187,7 @@ test_many() {
 	: >/run/netns/none # as `ip netns delete` leaves it for a moment
 	ln -s nowhere /run/netns/gone
 	ln -s loop /run/netns/loop
-	mkfifo /run/netns/fifo # nobody writes to it, at the start or at the stop
+	mkfifo /run/netns/fifo # no process writes to it
 
 	tcptuned_start $bitcp
 	adopted $((4 * count))
@@ -237,7 +237,7 @@ expect_as_before() { # WHEN
 }
 
 # Neither without a policy nor in a dry run is anything different.
-test_left_alone() {
+test_unmanaged_connections_do_not_change() {
 	local before taken=22 fixed=1
 	has_linux 6.12 || taken=0 fixed=0
 	host a

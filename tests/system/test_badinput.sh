@@ -71,7 +71,7 @@ test_command_line() {
 	refused 10 "--set: metrics.port: .*it takes" tcptuned_here --set=metrics.port=http
 }
 
-# --- as somebody else ------------------------------------------------------------------------
+# --- as another user -------------------------------------------------------------------------
 # A copy that anybody may run, and a directory that anybody may write, of this test only.
 open=/mnt
 unprivileged=(setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all
@@ -101,8 +101,8 @@ test_unprivileged() {
 	"${unprivileged[@]}" "$open/tcptuned" --check-config --config="$open/good.conf" >/dev/null
 }
 
-# Root, as the unit has it: whoever told it to run as root would help nobody.
-test_root_that_is_fenced_in() {
+# Root without all capabilities, as under the unit: the advice to run it as root would not help.
+test_root_without_all_capabilities() {
 	unprivileged_ground
 	: >"$open/secret.conf"
 	chown 65534 "$open/secret.conf"
@@ -115,7 +115,7 @@ test_root_that_is_fenced_in() {
 		tcptuned_here
 }
 
-test_config_of_somebody_else() {
+test_unreadable_configuration() {
 	unprivileged_ground
 	: >"$open/secret.conf"
 	chmod 600 "$open/secret.conf"
@@ -147,7 +147,7 @@ test_no_bpffs() {
 	done
 	refused 4 "/sys/fs/bpf.*mount -t bpf" tcptuned_here
 	refused 4 "/nowhere.*mount" tcptuned_here --set=tcptuned.bpffs=/nowhere
-	expect_match "$(ctl status 2>&1 || :)" "^tcptunectl: no tcptuned runs: nobody listens on" "who only looks"
+	expect_match "$(ctl status 2>&1 || :)" "^tcptunectl: no tcptuned runs: nobody listens on" "tcptunectl"
 }
 
 # Others than root could replace what is pinned, and so have a stop detach any program.
@@ -250,7 +250,7 @@ test_reload_of_a_bad_configuration() {
 	expect_host_state
 	expect_match "$(metric tcptuned_budget_bytes)" '^[1-9][0-9]{6,}$' "the budget in force"
 	[ "$(metric tcptuned_budget_bytes)" != 8388608 ] || fail "it is the refused one's"
-	# Nothing of it was taken: neither is the key that stands before the bad one.
+	# Nothing of the refused file holds, not even the key before the bad one.
 	printf '[metrics]\nflows = 8\n\n[metrics]\naddress = 127.0.0.2\n' >"$file"
 	kill -HUP "$(pid_of tcptuned)"
 	wait_until 5 grep -q "metrics.flows: 7 -> 8" "$TEST_DIR/tcptuned.log"

@@ -149,7 +149,7 @@ budget_empty() {
 }
 
 # What was granted outlives a daemon that is killed, and is returned by connections that end
-# meanwhile. For a tcptuned of another cgroup, which would not hear of their end, it is nobody's.
+# meanwhile. A tcptuned of another cgroup, which would not notice their end, counts none of it.
 test_grants_outlive_the_daemon() {
 	local granted
 	kernel_gives 524288 4194304
@@ -194,9 +194,9 @@ received_by() { # PORT BYTES
 	[ "$(ss_of b "sport = :$1 and dport != :0" 'bytes_received:([0-9]+)')" -ge "$2" ]
 }
 
-# Data that nobody reads, 32 MB or so of the kernel's memory, and a limit (the whole host's, put
-# back by `run` should this end early) that is near: the kernel does not press TCP yet, and
-# tcptuned lets nothing grow any more.
+# Data that no process reads takes some 32 MB of the kernel's memory, near a limit of the whole host
+# (`run` restores it if this test ends early). TCP is not under memory pressure yet, but tcptuned lets no
+# buffer grow any more.
 # alone: net.ipv4.tcp_mem is the whole host's
 test_memory_of_tcp_is_short() {
 	local before i wanted granted why limits

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Congestion controls: those of bench/cc, which bpftool registers, differ from one another in the way
-# that tells them apart, and a policy names them like any of the kernel's; and bitcp after a loss.
+# that their papers describe, and a policy names them like any of the kernel's; and bitcp after a loss.
 #
 # alone: windows are measured after a time
 
@@ -71,8 +71,8 @@ test_cc_compared_on_a_link() {
 	expect_host_state
 }
 
-# The daemon's stop takes back the policy's choice; the application's own stays as long as its
-# connection, although nobody can choose it any more.
+# The daemon's stop ends the policy's choice; the application's own stays as long as its
+# connection, although no application can choose it any more.
 test_cc_compared_by_policy() {
 	keep_host_state
 	host a b

@@ -89,7 +89,7 @@ test_explain_a_locked_receiver() {
 	of_flow() {
 		flow 7101 "$1"
 	}
-	expect_eq "$(head -n 1 "$TEST_DIR/receiver.log")" "rcvbuf 131072" "what the application is told"
+	expect_eq "$(head -n 1 "$TEST_DIR/receiver.log")" "rcvbuf 131072" "what the application reads"
 	expect_match "$said" "asked for SO_RCVBUF of 65536 bytes \(64K\): overridden" "the request"
 	expect_match "$said" "^  default$" "policy"
 	expect_match "$said" "accepted here" "which end opened it"
@@ -175,7 +175,7 @@ test_events() {
 		"$(($(date +%s) + 1))" "time of an event"
 	expect_eq "$(jq -Rrn '[inputs | fromjson? | .local // empty] | unique | tostring' \
 		"$TEST_DIR/named.log")" '["10.99.0.2:7101"]' "one connection's, where it was named"
-	# Nobody listens: the gate is shut.
+	# Without a listener the kernel side reports no events.
 	stop first || :
 	stop named || :
 	stop quiet || :
@@ -308,7 +308,7 @@ test_completion() {
 	completes "" flows --limit ""
 }
 
-# Clients that say nothing hold nobody up, and are shown the door.
+# Clients that send no request do not delay others, and are disconnected.
 test_slow_clients() {
 	tcptuned_start
 	background silent python3 -c '
@@ -330,7 +330,7 @@ time.sleep(20)' "$TEST_DIR/run/control"
 	[ -n "$(counter tcptuned_events_lost_total '')" ] || fail "no scrape"
 	wait_until 8 ctl status
 	stop silent KILL 2>/dev/null || :
-	# One that asks it to stop and does not wait is gone when the answer is due.
+	# A client that asks it to stop may disconnect before the answer.
 	kill -STOP "$(pid_of tcptuned)"
 	python3 -c '
 import socket, sys
@@ -350,7 +350,7 @@ as_nobody() {
 test_permissions() {
 	local code=0
 	chmod 755 "$TEST_DIR" "$(dirname "$TEST_DIR")"
-	cp "$TEST_BUILD/tcptunectl" "$TEST_DIR" # the build may be where nobody may look
+	cp "$TEST_BUILD/tcptunectl" "$TEST_DIR" # other users may not be able to read the build
 	tcptuned_start
 	expect_eq "$(stat -c '%a %U %G' "$TEST_DIR/run/control")" "660 root root" "the socket"
 	ask() {

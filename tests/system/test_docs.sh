@@ -21,7 +21,7 @@ test_docs_list_each_metric() {
 		"metrics that docs/metrics.md has not"
 }
 
-# A key stands at the beginning of a line of an example, or in back quotes with its value.
+# A key is named at the beginning of a line of an example, or in back quotes with its value.
 test_docs_name_keys_that_exist() {
 	"$TEST_BUILD/tcptuned" --help-config | sed -n 's/^#\([a-z_]*\) = .*/\1/p' >"$TEST_DIR/keys"
 	expect_eq "$(grep -hoE '(^    |`)[a-z_]+ = [^`]' README.md docs/*.md | sed 's/^[ `]*//; s/ = .*//' |

@@ -42,7 +42,7 @@ test_a_listener_with_a_record_accepts_without_memory() {
 	expect_eq "$(counter tcptuned_connections_unrecorded_total '')" 1 "connections without a record"
 }
 
-# Nobody takes events out of the ring: they are lost, are counted, and nothing else is.
+# While no process reads the event ring, events are lost and counted, and nothing else is lost.
 test_no_room_for_events() {
 	host a
 	tcptuned_start $bitcp # which is set at once, so that each has a record
@@ -74,7 +74,7 @@ connected() { # HOST
 	grep -q connected "$TEST_DIR/$1-client.log"
 }
 
-# Whoever opens one of the files waits until this process ends (fanotify(7), FAN_OPEN_PERM).
+# A process that opens one of the files waits until this one ends (fanotify(7), FAN_OPEN_PERM).
 opening_waits() { # FILE...
 	exec python3 -uc '
 import ctypes, os, sys, time
@@ -85,7 +85,7 @@ for path in sys.argv[1:]:
 		sys.exit("no permission events for " + path)
 print("ready")
 os.read(fd, 4096)
-print("somebody waits")
+print("a process waits")
 time.sleep(60)' "$@"
 }
 

@@ -6,7 +6,7 @@
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
-# Three connections from a to b until expect_traffic, and somebody who watches b's windows.
+# Three connections from a to b until expect_traffic, whose windows rightedge watches.
 traffic() {
 	host a b
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
@@ -142,9 +142,9 @@ test_handed_over() {
 	expect_host_state
 }
 
-# Before an upgrade: loads the programs, and neither ends, nor hides, nor replaces what runs.
+# Before an upgrade, --check-load loads the programs; it neither ends nor replaces the daemon that runs.
 # bitcp: other builds take part
-test_a_build_is_checked_beside_the_one_that_runs() {
+test_build_checked_while_another_runs() {
 	local before pinned build code
 	local options=(--config="$TEST_DIR/none.conf" --set=tcptuned.cgroup="$TEST_CGROUP/group")
 	other_builds
@@ -198,7 +198,7 @@ test_a_daemon_that_cannot_go_on() {
 # A slice goes with the last of its units and comes back as another control group: the daemon says
 # that it is gone, and once there is one again fails, for systemd to start it again.
 # timeout: 60
-test_the_control_group_is_removed_and_made_anew() {
+test_control_group_removed_and_made_again() {
 	local before slice=$TEST_CGROUP/group/slice code=0
 	keep_host_state
 	mkdir "$slice"
@@ -209,7 +209,7 @@ test_the_control_group_is_removed_and_made_anew() {
 	expect_eq "$(metric tcptuned_config_last_reload_successful)" 0 "healthy"
 	expect_match "$(ctl status)" 'not all of it in force.*/slice was removed' "status"
 	sleep 5.5
-	expect_eq "$(grep -c 'was removed' "$TEST_DIR/tcptuned.log")" 1 "times that it was told"
+	expect_eq "$(grep -c 'was removed' "$TEST_DIR/tcptuned.log")" 1 "times that it was logged"
 	mkdir "$slice"
 	wait_until 8 eval '! kill -0 "$(pid_of tcptuned)"'
 	wait "$(pid_of tcptuned)" || code=$?
@@ -254,7 +254,7 @@ start_says() {
 	expect_eq "$code" "$status" "its status"
 }
 
-# refused_start BUILD [OPTION...]: nobody else may attach one of its programs
+# refused_start BUILD [OPTION...]: no other program may be attached there
 refused_start() {
 	start_says 20 'another program holds the cgroup_getsockopt hook of .*/(other|group) alone.*"multi"' "$@"
 }
@@ -268,7 +268,7 @@ test_a_failed_start_changes_nothing() {
 	tcptuned_kill
 	pinned=$(ids link map prog)
 	attached=$(bpftool cgroup show "$TEST_CGROUP/group")
-	# Nobody else may attach a program of this kind there: the last that is attached fails.
+	# No other program of this kind may be attached there: the last one that is attached fails.
 	bpftool cgroup attach "$other" cgroup_getsockopt \
 		pinned /sys/fs/bpf/tcptuned/prog_tcptuned_getsockopt
 	refused_start "$TEST_BUILD" --set=tcptuned.cgroup="$other"
@@ -373,15 +373,15 @@ test_socket_from_before_an_upgrade() {
 	: >"$TEST_DIR/go"
 	wait_until 5 grep -q connected "$TEST_DIR/early.log"
 	expect_eq "$(counter tcptuned_congestion_control_choices_total '{choice="kept"}')" 0 \
-		"connections whose congestion control somebody chose"
+		"connections whose application chose a congestion control"
 	expect_eq "$(counter tcptuned_congestion_control_choices_total '{choice="set"}')" 2 \
-		"and nobody, both ends"
+		"and whose application did not, both ends"
 	wait_until 5 gone "$old"
 	: >"$TEST_DIR/end"
 	TEST_BUILD=$build tcptuned_stop
 }
 
-# With records of another layout; what is open is adopted anew.
+# With records of another layout; open connections are adopted again.
 replaced_by_other_records() {
 	local pin
 	pinned=$(ids link map prog)
@@ -390,7 +390,7 @@ replaced_by_other_records() {
 		expect_another $pin
 	done
 	in_log 'adopted 6 connections in'
-	expect_eq "$(ctl_json .connections flows)" 6 "old connections shown, adopted anew"
+	expect_eq "$(ctl_json .connections flows)" 6 "old connections shown, adopted again"
 	expect_eq "$(claimed)" 0 "totals begin again"
 	stream_tuned replaced 7104
 	expect_eq "$(claimed)" 1 "claimed since"
@@ -430,8 +430,8 @@ test_replaced_by_other_builds() {
 	expect_host_state
 }
 
-# What systemd is told, one message a line.
-told_to_systemd() {
+# Prints the notifications to systemd, one a line.
+print_notifications() {
 	exec python3 -uc '
 import socket, sys
 to = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -442,17 +442,17 @@ while True:
 }
 
 # The unit's WatchdogSec= is for a daemon that hangs, and not for one that is late.
-test_the_watchdog_is_told_in_time() {
+test_watchdog_notified_in_time() {
 	local seconds began
 	seconds=$(sed -n 's/^WatchdogSec=//p' "$TEST_TOP/systemd/tcptuned.service.in")
 	expect_ge "${seconds:-0}" 30 "WatchdogSec= of the unit"
-	background told told_to_systemd
-	wait_until 5 grep -q listening "$TEST_DIR/told.log"
+	background notified print_notifications
+	wait_until 5 grep -q listening "$TEST_DIR/notified.log"
 	began=$SECONDS
 	NOTIFY_SOCKET=$TEST_DIR/notify tcptuned_start
-	wait_until $((seconds / 4)) eval '[ "$(grep -c WATCHDOG=1 "$TEST_DIR/told.log")" = 2 ]'
+	wait_until $((seconds / 4)) eval '[ "$(grep -c WATCHDOG=1 "$TEST_DIR/notified.log")" = 2 ]'
 	note "twice in $((SECONDS - began)) s"
 	tcptuned_stop
-	wait_until 5 grep -q STOPPING=1 "$TEST_DIR/told.log"
-	stop told || :
+	wait_until 5 grep -q STOPPING=1 "$TEST_DIR/notified.log"
+	stop notified || :
 }

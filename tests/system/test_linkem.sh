@@ -207,7 +207,7 @@ test_late_emulator_is_invalid() {
 	link_end a b || fail "100 times the limit is not tolerated"
 }
 
-# What is late before it counts is told, and makes nothing invalid.
+# Lateness before --judge-after is reported, and makes no run invalid.
 # alone: rates and times are measured
 test_late_before_it_counts() {
 	host a b

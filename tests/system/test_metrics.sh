@@ -5,7 +5,7 @@
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
-# The daemon and whoever asks it are in the network namespace of a host, whose connections alone
+# The daemon and its clients are in the network namespace of a host, whose connections alone
 # are shown one by one: tcptuned_in HOST [OPTION...]
 tcptuned_in() {
 	daemon_host=$1
@@ -156,7 +156,7 @@ test_largest_flows_and_totals() {
 	expect_eq "$(sample 'tcptuned_min_rtt_seconds_bucket\{le="0.016384"')" 6 "up to 16 ms"
 	expect_eq "$(sample tcptuned_min_rtt_seconds_count)" 6 "minimum RTTs"
 	expect_between "$(sample tcptuned_min_rtt_seconds_sum)" 0.06 0.07 "their sum"
-	# A sender's and a receiver's round trips are told apart.
+	# Round trips of senders and of receivers are counted separately.
 	expect_eq "$(sample tcptuned_srtt_seconds_count)" "$(sample tcptuned_cwnd_segments_count)" \
 		"round trips of senders"
 	expect_between "$(sample tcptuned_receiver_rtt_seconds_count)" 3 \

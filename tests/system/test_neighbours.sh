@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Beside another sockops program, which assigns the callbacks of a connection instead of adding to
+# Next to another sockops program, which assigns the callbacks of a connection instead of adding to
 # them (assigns.bpf.c): all of them are asked for again, and nothing is lost with them.
 
 . "$TEST_TOP/tests/system/daemon.sh"
@@ -42,7 +42,7 @@ test_another_sockops_program() {
 	in_log 'there is another sockops program, assigns'
 	expect_eq "$(counter tcptuned_callbacks_restored_total '')" $restored "callbacks asked for again"
 
-	# Its end is not told any more, as in the midst of a stop: what it had comes back all the same.
+	# The program no longer sees a connection end, as during a stop; its grant is returned all the same.
 	expect_ge "$(flow 7503 .receive.budget_granted_bytes)" 250000 "granted to one"
 	bpftool link detach pinned $pins/tcptuned/link_sockops
 	for port in 7502 7503; do
@@ -52,7 +52,7 @@ test_another_sockops_program() {
 	wait_until 5 one_is_left
 	expect_eq "$(counter tcptuned_connections_closed_total '')" 2 "connections closed"
 
-	# A stop ends the calls that nobody but tcptuned had asked for, and leaves what others chose.
+	# A stop ends the callbacks that only tcptuned had asked for, and leaves those of others.
 	expect_ge "$(counter tcptuned_congestion_control_choices_total '{choice="set"}')" 3 \
 		"congestion control set by tcptuned before"
 	[ $restored = 2 ] ||

@@ -131,7 +131,7 @@ mode = off' >"$TEST_DIR/my.conf"
 	opens_with 7304 tcp4
 	expect_le "$first" 14600 "what one that this side opens offers"
 	opens_with 7305 tcp4 set rcvbuf 60000
-	expect_ge "$first" 40000 "... whose application's SO_RCVBUF stands"
+	expect_ge "$first" 40000 "... whose application's SO_RCVBUF is honoured"
 	opens_with 7306 mptcp4
 	expect_ge "$first" 40000 "... of Multipath TCP, which no policy has"
 	tcptuned_stop

@@ -48,7 +48,7 @@ at_server() { # the same of the listener's end
 	sed 's/^congestion //' "$TEST_DIR/server.log" | tr '\n' ' ' | sed 's/ $//'
 }
 
-test_who_gets_which() {
+test_policy_of_each_connection() {
 	local sub=$TEST_CGROUP/group/sub
 	addresses
 	mkdir "$sub"
@@ -105,7 +105,7 @@ test_named_in_metrics_and_flows() {
 	expect_match "$(cat "$TEST_DIR/scrape")" '^tcptuned_connections\{policy="far",.*\} 2' "count"
 	expect_match "$(cat "$TEST_DIR/scrape")" '^tcptuned_policy_mode\{policy="far",mode="observe"\} 1' "mode"
 	expect_match "$(cat "$TEST_DIR/scrape")" '^tcptuned_policy_mode\{policy="default",mode="tune"\} 1' "mode"
-	# After a reload the same name stands for old connections and new ones: one sample.
+	# After a reload old connections and new ones have a policy of the same name: one sample.
 	reload '[policy far]\ndestination = 10.99.0.0/30\ncongestion_control = cubic
 		receive_window_max = 6M\nmode = observe' 'policy far.receive_window_max: 5M -> 6M'
 	stream two 7102 --duration 30
@@ -140,7 +140,7 @@ test_requests_are_settled_when_the_policy_is_known() {
 		[policy obey-client]\nremote_port = 7002\noverride_rcvbuf = no\noverride_sndbuf = no
 		[policy obey-server]\nlocal_port = 7002\noverride_rcvbuf = no\noverride_sndbuf = no
 		[policy watch]\nremote_port = 7003\nmode = observe'
-	# Nobody's: the same, to the window scale.
+	# Without a policy: the same, to the window scale.
 	expect_eq "$(asked in_group 7001)" "$theirs" "off, both ends"
 	expect_eq "$(asked in_group 7002)" "${theirs//reno/bitcp}" "obeyed, both ends"
 	expect_eq "$(asked in_group 7003 | sed 's/ |.*//')" "$(sed 's/ |.*//' <<<"$theirs")" \
@@ -171,7 +171,7 @@ test_exempt_sockets_have_no_record() {
 
 # --- reload, and many ---------------------------------------------------------------------------
 # A mistake names its place and leaves everything as it is; a good one is there whole.
-test_reload_is_whole() {
+test_reload_is_all_or_nothing() {
 	addresses
 	printf '10.1.0.0/16\n10.2.0.0/16\n' >"$TEST_DIR/prefixes"
 	start_with "[policy list]\ndestination_file = $TEST_DIR/prefixes\ncongestion_control = cubic"
@@ -192,8 +192,8 @@ test_reload_is_whole() {
 	expect_eq "$(meet 10.2.1.1 7001) $(meet 192.0.2.1 7001)" "bitcp cubic" "after a restart"
 }
 
-# A daemon that was killed while it laid down the next generation has left records of it; the one
-# after it uses the same number, and they are none of its policies.
+# A daemon that was killed while it wrote the next generation has left records of it. The next daemon
+# uses the same number, and must not take them for its policies.
 test_records_of_a_killed_daemon() {
 	local map=/sys/fs/bpf/tcptuned/map_policies place
 	host a
@@ -210,7 +210,7 @@ test_records_of_a_killed_daemon() {
 }
 
 # While it is reloaded all the time, every connection has one of the two policies, whole: cubic, and
-# its request is overridden, or reno, and it stands.
+# its request is overridden, or reno, and it is honoured.
 test_reload_is_atomic() {
 	local i end odd=0 cubic=0 reno=0
 	host a
@@ -266,7 +266,7 @@ test_ten_thousand_prefixes() {
 	expect_eq "$(bpftool -j map show | jq '[.[] | select(.name == "match_trie") | .max_entries] | max')" \
 		10002 "entries, with that of everywhere"
 	expect_eq "$(meet 10.1.2.1 7001) $(meet 10.1.1.1 7002) $(meet 2001:db8:1::1 7003)" \
-		"cubic bitcp bitcp" "of the list, and beside it"
+		"cubic bitcp bitcp" "of the list, and not of it"
 }
 
 # What holds back the bytes that wait is its pacing, and explain says whose.
@@ -306,7 +306,7 @@ test_256_policies() {
 	expect_eq "$(flow_to 7001 .policy)" mine "the policy of the connection"
 	expect_eq "$(ctl_json '.policies | "\(length) \(.[-2].rule) \(.[-1].policy)"' policy list)" \
 		"$((n + 1)) destination 10.100.255.0/24, local port $((9999 + n)) mine" "policies"
-	# Any of them may have what a listener accepts: its port alone tells it which do not.
+	# Any of them may match what a listener accepts; its port alone excludes some.
 	expect_eq "$(scale_of $((9999 + n)))" 0 "window scale of a listener that the last may concern"
 	expect_ge "$(scale_of $((10000 + n)))" 1 "of one that none of them does"
 	reload "$(many_policies $((n + 1)))" 'one policy too many; there may be 256'
@@ -541,7 +541,7 @@ test_applied_to_open_connections() {
 	expect_eq "$(facts)" '["p","bbr",6291456]' "on request"
 	reload "${p}mode = off" 'policy p.mode: tune -> off'
 	expect_eq "$(ctl_json '[.moved, .taken, .let_go, .failed] | tostring' policy apply)" "[1,0,1,0]" "off"
-	expect_eq "$(facts)" "" "nobody's"
+	expect_eq "$(facts)" "" "no record"
 	expect_match "$(in_host a ss -tinOH 'dport = :7001')" reno "the kernel's congestion control"
 	reload "${p}mode = observe" 'policy p.mode: off -> observe'
 	ctl policy apply >"$TEST_DIR/said"
@@ -562,7 +562,7 @@ test_applied_to_open_connections() {
 # Under a transfer whose payload is verified: from one policy to another and back.
 test_applied_under_traffic() {
 	local i one="[policy p]\ndestination = 10.99.0.0/30\n" mode modes="observe tune"
-	! has_linux 6.12 || modes+=" off tune" # what was let go is taken again
+	! has_linux 6.12 || modes+=" off tune" # a released connection is managed again
 	host a b
 	start_with "${one}mode = tune"
 	link a b --rate 100mbit --delay 5ms --queue 1MB
@@ -610,7 +610,7 @@ request_on_open() {
 # An application may fix the buffer of a connection that the kernel sizes, where its policy lets it,
 # or its window. What the budget had granted for that is for others from then on, and it is as the
 # application said also after a stop.
-test_a_request_on_an_open_connection_stands() {
+test_a_request_on_an_open_connection_is_honoured() {
 	# What the kernel alone would have given: what is granted is beyond that.
 	sysctl -qw net.ipv4.tcp_rmem="4096 131072 262144"
 	host a b
@@ -628,8 +628,8 @@ test_a_request_on_an_open_connection_stands() {
 }
 
 # A request that its policy only observes the kernel gets. Once the policy tunes, the application is
-# told its own size as before, and has it again, as its window, after the stop.
-test_an_observed_request_is_given_back() {
+# reads its own size as before, and has it again, as its window, after the stop.
+test_an_observed_request_is_restored() {
 	local p="[policy p]\nlocal_port = 7001\n"
 	host a b
 	start_with "${p}mode = observe"
@@ -645,7 +645,7 @@ test_an_observed_request_is_given_back() {
 	ctl policy apply >/dev/null
 	: >"$TEST_DIR/tuned"
 	wait_until 5 grep -q got "$TEST_DIR/server.log"
-	expect_eq "$(sed -n 's/^rcvbuf //p' "$TEST_DIR/server.log")" 80000 "told while it is tuned"
+	expect_eq "$(sed -n 's/^rcvbuf //p' "$TEST_DIR/server.log")" 80000 "size that it reads while it is tuned"
 	# 250 KB per round trip, of which the buffer holds twice as much, and as much again.
 	expect_between "$(flow 7001 .receive_buffer_bytes)" 100000 5000000 "its buffer then"
 	expect_eq "$(flow 7001 .receive.kernel_max_bytes)" 80000 "what the kernel would have given"
@@ -656,7 +656,7 @@ test_an_observed_request_is_given_back() {
 	wait_until 5 grep -q over "$TEST_DIR/server.log"
 	: >"$TEST_DIR/over"
 	expect_le "$(sed -n 's/^rcvbuf //p' "$TEST_DIR/server.log" | tail -n 1)" 5000000 \
-		"told after the stop"
+		"size that it reads after the stop"
 }
 
 # --- the largest send window -------------------------------------------------------------------

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Whose will is done: the configuration's, for connections made after it; the application's and
-# the route's, where they choose a congestion control; the administrator's, who changes a sysctl
-# by hand. And what is done when nothing is to be done: off, observe, --dry-run.
+# Who decides: the configuration, for connections made after it; the application and the route, where
+# they choose a congestion control; the administrator, who changes a sysctl by hand. And that mode = off,
+# observe and --dry-run change nothing.
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
@@ -26,7 +26,7 @@ choices() { # CHOICE
 }
 
 test_congestion_control_of_new_connections() {
-	local wish
+	local pair
 	host a
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
 	expect_eq "$(choice in_group "" "")" "reno reno " "without tcptuned"
@@ -48,24 +48,24 @@ test_congestion_control_of_new_connections() {
 	expect_eq "$(choices refused)" 0 "choices refused"
 	tcptuned_stop
 	expect_eq "$(choice in_group "" "")" "reno reno " "after tcptuned"
-	for wish in keep:reno cubic:cubic nonesuch:reno; do
-		tcptuned_start --set=policy.congestion_control=${wish%:*}
-		expect_eq "$(choice in_group "" "")" "${wish#*:} ${wish#*:} " \
-			"policy.congestion_control = ${wish%:*}"
-		[ ${wish%:*} != nonesuch ] ||
+	for pair in keep:reno cubic:cubic nonesuch:reno; do
+		tcptuned_start --set=policy.congestion_control=${pair%:*}
+		expect_eq "$(choice in_group "" "")" "${pair#*:} ${pair#*:} " \
+			"policy.congestion_control = ${pair%:*}"
+		[ ${pair%:*} != nonesuch ] ||
 			in_log 'warning: policy.congestion_control: this kernel offers no nonesuch.*and has no module'
 		tcptuned_stop
 	done
 }
 
 # auto moves a connection to bitcp once it is seen to carry so many segments in the minimum RTT, and
-# its congestion control is what kernels are built with and nobody's choice. 200 Mbit/s and 40 ms are
+# its congestion control is the kernel's built-in default and was not chosen. 200 Mbit/s and 40 ms are
 # 1 MB or 690 segments; 5 Mbit/s and 40 ms are 17.
 auto_on() { # DEFAULT THRESHOLD WANTED WHAT LINK_RATE [MESSAGES OPTION...]
-	local wish=$1 threshold=$2 wanted=$3 what=$4 rate=$5
+	local default_wanted=$1 threshold=$2 wanted=$3 what=$4 rate=$5
 	shift 5
 	host a b
-	auto_default "$wish"
+	auto_default "$default_wanted"
 	tcptuned_start --set=policy.long_path_segments="$threshold" --set=paths.remember=no
 	link a b --rate "$rate" --delay 20ms --queue 1bdp
 	stream one 7101 --duration 30 "$@"
@@ -124,9 +124,9 @@ built_in() {
 	fi
 }
 
-# Whoever wants bitcp may have it: without privilege, in a network namespace of its own, in a
+# Any process may choose bitcp: without privilege, in a network namespace of its own, in a
 # control group that is not tcptuned's; and as that namespace's default.
-test_bitcp_for_everybody() {
+test_any_process_may_choose_bitcp() {
 	mount -t tmpfs -o mode=755 tmpfs /mnt
 	cp "$TEST_BUILD/sockets" /mnt/sockets
 	sockets=(setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all
@@ -147,7 +147,7 @@ test_half_open_at_the_stop() {
 	before=$(sysctl -n net.ipv4.tcp_congestion_control)
 	host a b
 	link a b --rate 100mbit --delay 5ms
-	in_host a ip route add 10.98.0.1/32 dev tun0 # nobody answers
+	in_host a ip route add 10.98.0.1/32 dev tun0 # no host answers
 	tcptuned_start $bitcp
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=bitcp # as a namespace made now has it
 	background client in_group in_host a "$TEST_BUILD/sockets" tcp4 connect 10.98.0.1 7001
@@ -204,7 +204,7 @@ test_reload_is_for_new_connections() {
 	first='["bitcp",8388608,9437184]'
 	expect_eq "$(flow_says 7101)" "$first" "before the reload"
 
-	# A bad one changes nothing, also not by the good lines that stand before the bad one.
+	# A bad one changes nothing, not even by the good lines before the bad one.
 	reload '[policy]\ncongestion_control = cubic\n[bitcp]\nbeta = 7\n' \
 		'my.conf:4: bitcp.beta: "7" is too large'
 	in_log 'the configuration before it stays in force'
@@ -234,7 +234,7 @@ test_reload_is_for_new_connections() {
 	stream_stop one two three four five
 }
 
-# --- nothing is to be done ---------------------------------------------------------------------
+# --- nothing is changed ------------------------------------------------------------------------
 # What the kernel shows of both ends of a connection that has carried 3 MB and rests: every field
 # but those that time makes: clocks and what is measured with them, names of the connection, and
 # what the speed of the ramp decides. The namespaces do not size buffers by speed.
@@ -305,7 +305,7 @@ test_policy_off() {
 	expect_eq "$(sysctl net.ipv4.tcp_rmem)" "$(grep '^net.ipv4.tcp_rmem' <<<"$host_before")" "tcp_rmem"
 	tcptuned_stop
 	expect_host_state
-	# The comparison can tell: tuned, they do differ.
+	# The comparison does show a difference: tuned, they differ.
 	tcptuned_start
 	[ "$(fields)" != "$without" ] || fail "a tuned connection looks the same"
 }
@@ -381,8 +381,8 @@ test_administrator_changes_a_buffer_limit() {
 		"what tcptunectl says, before it is noticed"
 	in_log 'warning: net.ipv4.tcp_rmem was changed from tcptuned.s 4096 131072 134217727 to 4096 131072 5000000 by somebody'
 	expect_eq "$(limits a)" "4096 131072 6291456 4096 16384 67108863 " \
-		"put back in another network namespace"
-	# Told once, and not taken back by a reload.
+		"restored in another network namespace"
+	# Logged once, and not undone by a reload.
 	kill -HUP "$(pid_of tcptuned)"
 	in_log 'reloaded: nothing differs'
 	sleep 0.3
@@ -395,7 +395,7 @@ test_administrator_changes_a_buffer_limit() {
 		"what tcptunectl says of them"
 	tcptuned_stop
 	expect_eq "$(limits)" "4096 131072 5000000 4096 16384 4194304 " \
-		"the administrator's stays, the other is put back"
+		"the administrator's stays, the other is restored"
 }
 
 # A network namespace that has the daemon's limits gets what the daemon's gets, and one that is made
@@ -499,9 +499,9 @@ test_administrator_changes_the_congestion_control() {
 	tcptuned_start_in a
 	expect_eq "$(default_control)" bitcp "the default"
 	tcptuned_stop
-	expect_eq "$(default_control)" reno "put back at the end"
+	expect_eq "$(default_control)" reno "restored at the end"
 
-	# What the configuration no longer wants is put back at once.
+	# What the configuration no longer wants is restored at once.
 	tcptuned_start_in a
 	printf '[policy]\nmode = off\n' >"$TEST_DIR/none.conf"
 	kill -HUP "$(pid_of tcptuned)"
@@ -513,12 +513,12 @@ test_administrator_changes_the_congestion_control() {
 	tcptuned_kill
 	expect_eq "$(default_control)" bitcp "the default after kill -9"
 	TCPTUNED_PREFIX="in_host a" detach_says detached
-	expect_eq "$(default_control)" reno "put back by --detach"
+	expect_eq "$(default_control)" reno "restored by --detach"
 }
 
 # auto leaves the default as it is, and says what it makes of it; the name of a congestion control
 # replaces what the administrator chose, and says that.
-test_what_becomes_of_the_default() {
+test_default_kept_or_replaced() {
 	local default
 	host a
 	for default in reno cubic bbr; do
@@ -567,7 +567,7 @@ test_administrator_changes_the_default_just_before_a_reload() {
 	sleep 0.2
 	expect_eq "$(default_control) $(choice "" "" "")" "reno reno reno " "when it is again"
 	tcptuned_stop
-	! grep 'congestion_control put back' "$TEST_DIR/tcptuned.log" || fail "it was not left alone"
+	! grep 'congestion_control put back' "$TEST_DIR/tcptuned.log" || fail "it was restored"
 
 	# Before a reload that asks for nothing new.
 	tcptuned_start_in a

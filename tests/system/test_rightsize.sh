@@ -183,7 +183,7 @@ tested() { # TIMES
 
 # An application that reads as fast as it can for 2 s, and then 20 Mbit/s: its window comes down
 # to what that needs, 2 x 50 KB, and what waits for it with it. The kernel alone would go on
-# advertising a buffer of megabytes. Nothing that was advertised is taken back.
+# advertising a buffer of megabytes. No advertised right edge moves back.
 test_slow_reader_gives_its_window_back() {
 	host a b
 	tcptuned_start --set=policy.congestion_control=keep
@@ -237,7 +237,7 @@ test_little_waits_unsent() {
 	expect_ge "$(of_transfer .unsent_bytes.median)" 262144 "bytes unsent without a bound"
 }
 
-# What was set is taken back when the daemon stops.
+# The bound is removed when the daemon stops.
 test_unsent_bound_is_released() {
 	host a b
 	tcptuned_start --set=policy.congestion_control=keep
@@ -250,7 +250,7 @@ test_unsent_bound_is_released() {
 	expect_eq "$(result one .sender.notsent_lowat)" 0 "TCP_NOTSENT_LOWAT afterwards"
 }
 
-# Delay that is drawn anew each 20 ms, up to 80 ms more than the minimum of 20 ms: no queue. Less
+# Delay that is drawn again each 20 ms, up to 80 ms more than the minimum of 20 ms: no queue. Less
 # window is less rate there, and is not tried for long. The kernel alone on the same link is the
 # measure.
 jitter_pair() {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The runners. tests/run: what makes it fail, in a tree of which there is only tests/run itself, with
-# a make that does nothing and a runner that only says what it is told to. tests/system/run: where it
-# does not begin.
+# a make that does nothing and a runner that only prints a given line. tests/system/run: when it refuses
+# to begin.
 
 # run_says CODE PATTERN KIND SAID: what tests/run does where the system tests' runner says that
 run_says() {
@@ -18,7 +18,7 @@ run_says() {
 	expect_match "$(<"$TEST_DIR/said")" "$2" "said"
 }
 
-test_what_is_skipped_is_a_failure() {
+test_a_skipped_test_is_a_failure() {
 	local may_skip
 	run_says 0 '^3 passed, 0 failed, 0 skipped, 0 repeated, 0 for other hosts$' system \
 		'3 passed, 0 failed'
@@ -31,7 +31,7 @@ test_what_is_skipped_is_a_failure() {
 		'3 passed, 1 failed, 2 skipped'
 }
 
-test_what_has_not_run_is_a_failure() {
+test_a_missing_test_is_a_failure() {
 	local may_skip="no mirror"
 	run_says 1 '^not ok: system had no tests' system '0 passed, 0 failed, 0 skipped'
 	run_says 1 '^0 passed, 0 failed, 2 skipped' system '0 passed, 0 failed, 2 skipped'

@@ -17,7 +17,7 @@ scene_iperf() { # SECONDS
 scene_iperf_end() {
 	wait "$(pid_of client)" || fail "iperf3: $(<"$TEST_DIR/client.log")"
 	wait "$(pid_of server)" || fail "iperf3: $(<"$TEST_DIR/server.log")"
-	wait_until 5 scene_all_closed # a connection that still says goodbye is still one of bitcp's
+	wait_until 5 scene_all_closed # a connection that is closing still uses bitcp
 }
 
 scene_all_closed() {
@@ -85,7 +85,7 @@ scene_with() { # DEFAULT EXPECTED
 	expect_host_state
 }
 
-# The sender's path is a long one, and nobody has chosen cubic: bitcp takes its place.
+# The sender's path is a long one, and cubic was not chosen: bitcp replaces it.
 #
 # timeout: 90
 # alone: a rate is measured

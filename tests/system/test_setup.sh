@@ -46,7 +46,7 @@ test_setup_lets_services_start_again() {
 	done
 }
 
-test_setup_knows_its_own_leftover() {
+test_setup_removes_its_own_leftover() {
 	prepare "kill -KILL \$PPID"
 	expect_fail 137 setup
 	expect_match "$(there)" "made by tcptuned's setup.sh" "after SIGKILL"
@@ -112,7 +112,7 @@ test_setup_again_and_uninstall_without_systemd() {
 	expect_eq "$(</run/tcptuned/lock)" "$second" "who runs"
 	kill -0 "$second"
 	make -s -n -C "$TEST_TOP" uninstall UNITDIR="$TEST_DIR/units" | sh -e
-	# Everything is taken back before it ends.
+	# It restores everything before it ends.
 	wait_until 5 eval '! kill -0 $second 2>/dev/null'
 	expect_eq "$(find /sys/fs/bpf /usr/local -mindepth 1 ! -name sbin ! -name '*.debug')" "" "left of it"
 }

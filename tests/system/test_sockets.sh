@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What applications ask of their sockets, and what they are told: SO_RCVBUF and SO_SNDBUF of TCP
+# What applications request for their sockets, and what they read: SO_RCVBUF and SO_SNDBUF of TCP
 # connections are intercepted from 16 KiB on, everything else is the kernel's.
 
 . "$TEST_TOP/tests/system/daemon.sh"
@@ -30,7 +30,7 @@ test_requests_are_intercepted() {
 	for family in 4 6; do
 		address=127.0.0.1
 		[ $family = 4 ] || address=::1
-		# The application is told the same, but nothing is locked.
+		# The application reads the same, but nothing is locked.
 		answers "rcvbuf 80000,sndbuf 100000,locks 0," "TCP over IPv$family" \
 			tcp$family set rcvbuf 40000 set sndbuf 50000 get rcvbuf get sndbuf get locks
 		background listener in_group in_host a "${sockets[@]}" tcp$family \
@@ -76,7 +76,7 @@ test_requests_are_intercepted() {
 
 # An application that asks for less than 16 KiB means to bound what a peer may make it hold, or its
 # latency: the kernel gets the request, and the socket has no record.
-test_small_requests_stand() {
+test_small_requests_are_honoured() {
 	local asked=(get rcvbuf get sndbuf get locks record /sys/fs/bpf/tcptuned/map_flows)
 	host a
 	tcptuned_start
@@ -109,7 +109,7 @@ test_small_requests_stand() {
 }
 
 # 3 MB later the small buffers are still what the application asked for, on a path of 250 KB.
-test_small_requests_stand_under_traffic() {
+test_small_requests_are_honoured_under_traffic() {
 	host a b
 	tcptuned_start
 	link a b --rate 200mbit --delay 5ms
@@ -125,7 +125,7 @@ test_small_requests_stand_under_traffic() {
 	expect_match "$(flow_to 7001 '.flags | join(" ")')" "so_sndbuf_obeyed" "flags of the sender"
 }
 
-test_requests_stand_where_the_policy_says_so() {
+test_requests_are_honoured_where_the_policy_says_so() {
 	host a
 	tcptuned_start --set=policy.override_rcvbuf=no
 	answers "rcvbuf 80000,sndbuf 100000,locks 2," "override_rcvbuf = no" \
@@ -151,7 +151,7 @@ test_requests_with_force() {
 		"not permitted" tcp4 "${forced[@]}" get locks
 	sockets=("$TEST_BUILD/sockets")
 	tcptuned_stop
-	# Where requests stand, a connection whose buffers are sized is its application's from then on.
+	# Where requests are honoured, a connection whose buffers are sized has the application's size from then on.
 	tcptuned_start --set=policy.override_rcvbuf=no --set=policy.override_sndbuf=no
 	background server in_group in_host a "${sockets[@]}" tcp4 listen 127.0.0.1 7001 accept \
 		receive 3000000 until "$TEST_DIR/end"
@@ -189,7 +189,7 @@ children() { # GROUP: the accepted connection's answers, with 20 MB each way in 
 	said=($(sed 's/^[a-z]* //' "$TEST_DIR/server.log"))
 }
 
-test_what_a_listener_accepts_is_the_kernels_to_size() {
+test_kernel_sizes_what_a_listener_accepts() {
 	local said real listed
 	host a b
 	link a b --rate 200mbit --delay 10ms --queue 1bdp
@@ -197,13 +197,13 @@ test_what_a_listener_accepts_is_the_kernels_to_size() {
 	expect_eq "${said[*]}" "131072 131072 3 1 131072 131072 3 done" "without tcptuned"
 	tcptuned_start
 	children in_group
-	expect_eq "${said[0]} ${said[1]}" "131072 131072" "what the listener is told"
+	expect_eq "${said[0]} ${said[1]}" "131072 131072" "what the listener reads"
 	expect_eq "${said[2]} ${said[6]}" "0 0" "locks of the accepted connection, before and after"
 	expect_ge "${said[3]}" 10 "its window scale"
 	# 500 KB per round trip and as much in the queue: the kernel allows for twice that.
 	expect_ge "${said[4]}" 1000000 "its receive buffer"
 	expect_ge "${said[5]}" 1000000 "its send buffer"
-	expect_eq "${said[4]} ${said[5]}" "$real" "the sizes that it is told"
+	expect_eq "${said[4]} ${said[5]}" "$real" "the sizes that it reads"
 	expect_eq "$listed" '[null,null]' "what was requested of it"
 }
 
@@ -222,7 +222,7 @@ test_options_of_any_length() {
 }
 
 # Only TCP connections are the daemon's.
-test_other_sockets_are_the_kernels() {
+test_other_sockets_are_not_intercepted() {
 	local kind
 	host a
 	tcptuned_start

@@ -12,7 +12,7 @@ test_lifecycle_under_load() {
 	STRESS_WMEM=262144 stress_lifecycle 4 100
 }
 
-# `make stress` does not do without a second opinion unless it is told to.
+# `make stress` omits the second reading only on demand.
 test_second_opinion_is_not_left_out() {
 	local program said code=0 STRESS_NO_TSHARK=
 	mkdir "$TEST_DIR/bin"
@@ -28,7 +28,7 @@ test_second_opinion_is_not_left_out() {
 	STRESS_NO_TSHARK=1 PATH=$TEST_DIR/bin stress_needs_second_opinion
 }
 
-# What `make stress` asks beside rightedge, for a second opinion: around the end of the sequence
+# The second reading of right edges by `make stress`: around the end of the sequence
 # numbers; an edge that is pulled back by 404 bytes, one that came late, one by 100 bytes; a
 # connection without its SYN; a reset, and one after that. Then one whose first window is 500 bytes
 # less than its SYN's was, which acknowledges, and one where that did not.
