@@ -118,7 +118,7 @@ needs_linux() {
 lib_where() {
 	local i
 	for ((i = 1; i < ${#FUNCNAME[@]}; i++)); do
-		[[ ${BASH_SOURCE[i]} == */@(test_*.sh|run) ]] || continue
+		[[ ${BASH_SOURCE[i]} == */@(test_*.sh|systemd/run) ]] || continue
 		echo "  at ${BASH_SOURCE[i]##*/}:${BASH_LINENO[i - 1]}, ${FUNCNAME[i]}" >&2
 	done
 }
