@@ -39,9 +39,7 @@ bitcp=--set=policy.congestion_control=bitcp
 stream() {
 	local name=$1 port=$2 to=${TRANSFER_ADDR:-${ADDR[b]}}
 	shift 2
-	background "$name-receiver" in_group in_host b "$TEST_BUILD/messages" \
-		--listen "$to" --port "$port" --once "$@"
-	wait_until 5 grep -q '^listening' "$TEST_DIR/$name-receiver.log"
+	listener "$name-receiver" "in_group in_host b" --listen "$to" --port "$port" "$@"
 	background "$name" in_group in_host a "$TEST_BUILD/messages" --connect "$to" --port "$port" "$@"
 }
 

@@ -32,6 +32,8 @@
 #				keeps it in $TEST_DIR/transfer.json. Options go to both sides.
 #				SENDER_PREFIX and RECEIVER_PREFIX (say, in_group) go before the
 #				command; TRANSFER_ADDR overrides ${ADDR[B]} (say, "${ADDR6[b]}")
+#	listener NAME PREFIX [MESSAGES OPTION...]	starts a receiver in the background, PREFIX before
+#				its command, and waits until it listens
 #   Congestion controls
 #	register NAME...	offers to the host those that bench/cc, or bpf, has an object of; the
 #				others are the kernel's own. Names are the whole host's: benches that
@@ -396,6 +398,13 @@ transfer() {
 	[ $code = 0 ] || fail "messages: exit code $code: $(cat "$TEST_DIR/transfer.json" \
 		"$TEST_DIR/receiver.log" | tail -n 5)"
 	cat "$TEST_DIR/transfer.json"
+}
+
+listener() {
+	local name=$1 prefix=$2
+	shift 2
+	background "$name" $prefix "$TEST_BUILD/messages" --once "$@"
+	wait_until 5 grep -q '^listening' "$TEST_DIR/$name.log"
 }
 
 # --- congestion controls -----------------------------------------------------------------------

@@ -69,9 +69,7 @@ share_of_each() { # STREAMS SHARE
 stream_of_untuned_sender() { # PORT [SENDER [OPTION...]]
 	local port=$1 from=${2-a} to=${TRANSFER_ADDR:-${ADDR[b]}}
 	shift $(($# < 2 ? $# : 2))
-	background "receiver-$port" in_group in_host b "$TEST_BUILD/messages" --listen "$to" \
-		--port "$port" --once --duration 30
-	wait_until 5 grep -q '^listening' "$TEST_DIR/receiver-$port.log"
+	listener "receiver-$port" "in_group in_host b" --listen "$to" --port "$port" --duration 30
 	background "sender-$port" in_host "$from" "$TEST_BUILD/messages" --connect "$to" \
 		--port "$port" --duration 30 --congestion cubic "$@"
 }
@@ -216,9 +214,7 @@ test_memory_of_tcp_is_short() {
 	free_sender_on_a
 	tcptuned_start
 	wait_until 5 pages_are_many
-	background receiver in_group in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" \
-		--port 7305 --once --duration 3
-	wait_until 5 grep -q '^listening' "$TEST_DIR/receiver.log"
+	listener receiver "in_group in_host b" --listen "${ADDR[b]}" --port 7305 --duration 3
 	sysctl -qw net.ipv4.tcp_mem="$(pages | awk '{ print $1, int($1 * 15 / 14), 8 * $1 }')"
 	background sender in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --port 7305 \
 		--duration 3 --congestion cubic
@@ -291,9 +287,8 @@ test_grants_of_idle_connections_come_back() {
 	tcptuned_start --set=memory.budget=2M --set=policy.congestion_control=keep
 	link a b --rate 1gbit --delay 25ms --queue 2bdp
 	for i in {1..5}; do
-		background "receiver-$i" in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" \
-			--port "730$i" --once --count 2 --bytes 8MB --interval 60000
-		wait_until 5 grep -q '^listening' "$TEST_DIR/receiver-$i.log"
+		listener "receiver-$i" "in_host b" \
+			--listen "${ADDR[b]}" --port "730$i" --count 2 --bytes 8MB --interval 60000
 		background "sender-$i" in_group in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" \
 			--port "730$i" --count 2 --bytes 8MB --interval 60000 --congestion cubic
 	done
@@ -347,9 +342,8 @@ test_idle_locked_receiver_gets_its_window_back() {
 	host a b
 	link a b --rate 1gbit --delay 25ms --queue 2bdp
 	free_sender_on_a
-	background receiver in_group in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" \
-		--port 7301 --once --rcvbuf 1MB --count 2 --bytes 100MB --interval 12000
-	wait_until 5 grep -q '^listening' "$TEST_DIR/receiver.log"
+	listener receiver "in_group in_host b" \
+		--listen "${ADDR[b]}" --port 7301 --rcvbuf 1MB --count 2 --bytes 100MB --interval 12000
 	background sender in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --port 7301 \
 		--count 2 --bytes 100MB --interval 12000 --congestion cubic
 	wait_until 5 received_by 7301 1000000

@@ -15,9 +15,7 @@ begin_over_lossy_link() { # CONTROL
 	local cc=$1
 	link a "$cc" --rate 20mbit --delay 20ms --queue 20bdp --loss-at 150
 	address[$cc]=${ADDR[$cc]}
-	background "$cc-receiver" in_host "$cc" "$TEST_BUILD/messages" \
-		--listen "${ADDR[$cc]}" --once --rcvbuf 4MiB
-	wait_until 5 grep -q '^listening' "$TEST_DIR/$cc-receiver.log"
+	listener "$cc-receiver" "in_host $cc" --listen "${ADDR[$cc]}" --rcvbuf 4MiB
 	background "$cc" in_host a "$TEST_BUILD/messages" --connect "${ADDR[$cc]}" \
 		--duration 30 --congestion "$cc" --sndbuf 2MiB
 }

@@ -29,9 +29,8 @@ test_a_listener_with_a_record_accepts_without_memory() {
 	host a b
 	link a b --rate 100mbit --delay 5ms
 	tcptuned_start
-	background receiver in_group in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" \
-		--port 7101 --once --rcvbuf 64KiB --count 8 --verify
-	wait_until 5 grep -q '^listening' "$TEST_DIR/receiver.log"
+	listener receiver "in_group in_host b" \
+		--listen "${ADDR[b]}" --port 7101 --rcvbuf 64KiB --count 8 --verify
 	expect_eq "$(counter tcptuned_buffer_requests_overridden_total '{option="SO_RCVBUF"}')" 1 \
 		"requests intercepted, of the listener"
 	in_host b sysctl -qw net.core.optmem_max=64

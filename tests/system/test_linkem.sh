@@ -143,8 +143,7 @@ linkem_two_hosts() {
 }
 
 linkem_begin() { # ADDRESS PORT
-	background "to-$1" in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" --port "$2" --once
-	wait_until 5 grep -q '^listening' "$TEST_DIR/to-$1.log"
+	listener "to-$1" "in_host b" --listen "${ADDR[b]}" --port "$2"
 	background "$1" in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --port "$2" \
 		--from "$1" --duration 1 --congestion reno
 }

@@ -218,8 +218,7 @@ test_prometheus_scrapes() {
 	# it scrapes for the first time after 5 s
 	background prometheus in_host a prometheus --config.file="$TEST_DIR/prometheus.yml" \
 		--storage.tsdb.path="$TEST_DIR/tsdb" --web.listen-address=127.0.0.1:9872
-	background receiver in_group in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" --once
-	wait_until 5 grep -q '^listening' "$TEST_DIR/receiver.log"
+	listener receiver "in_group in_host b" --listen "${ADDR[b]}"
 	background sender in_group in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --duration 60
 	wait_until 25 scraped 4
 	expect_eq "$(query 'min_over_time(up[1m])')" 1 "every scrape succeeded"

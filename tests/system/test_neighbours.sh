@@ -30,9 +30,8 @@ test_another_sockops_program() {
 	bpftool cgroup attach "$TEST_CGROUP/group" sock_ops pinned $pins/assigns multi
 	link a b --rate 200mbit --delay 25ms
 	for port in 7501 7502 7503; do
-		background "receiver-$port" in_group in_host b "$TEST_BUILD/messages" \
-			--listen "${ADDR[b]}" --port $port --once --duration 60
-		wait_until 5 grep -q '^listening' "$TEST_DIR/receiver-$port.log"
+		listener "receiver-$port" "in_group in_host b" \
+			--listen "${ADDR[b]}" --port $port --duration 60
 		background "sender-$port" in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" \
 			--port $port --duration 60 --congestion cubic
 	done

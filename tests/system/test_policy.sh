@@ -61,18 +61,17 @@ test_congestion_control_of_new_connections() {
 # auto moves a connection to bitcp once it is seen to carry so many segments in the minimum RTT, and
 # its congestion control is the kernel's built-in default and was not chosen. 200 Mbit/s and 40 ms are
 # 1 MB or 690 segments; 5 Mbit/s and 40 ms are 17.
-auto_on() { # DEFAULT THRESHOLD WANTED WHAT LINK_RATE [MESSAGES OPTION...]
-	local default_wanted=$1 threshold=$2 wanted=$3 what=$4 rate=$5
-	shift 5
+auto_on() { # DEFAULT THRESHOLD LINK_RATE WANTED CHOICES WHAT [MESSAGES OPTION...]
 	host a b
-	auto_default "$default_wanted"
-	tcptuned_start --set=policy.long_path_segments="$threshold" --set=paths.remember=no
-	link a b --rate "$rate" --delay 20ms --queue 1bdp
-	stream one 7101 --duration 30 "$@"
-	wait_until 10 eval '[ "$(flow_to 7101 .bytes_acked)" -ge '$((${rate%mbit} * 150000))' ]'
+	auto_default "$1"
+	tcptuned_start --set=policy.long_path_segments="$2" --set=paths.remember=no
+	link a b --rate "$3" --delay 20ms --queue 1bdp
+	stream one 7101 --duration 30 "${@:7}"
+	wait_until 10 eval '[ "$(flow_to 7101 .bytes_acked)" -ge '$((${3%mbit} * 150000))' ]'
 	sleep 1.5
 	expect_eq "$(flow_to 7101 '[.congestion_control,
-		(.flags | index("congestion_control_set") != null)] | tostring')" "$wanted" "$what"
+		(.flags | index("congestion_control_set") != null)] | tostring')" "$4" "$6"
+	expect_eq "$(choices set)" "$5" "choices set"
 	stream_stop one
 }
 
@@ -84,35 +83,27 @@ auto_default() {
 }
 
 test_auto_on_a_long_path() {
-	local default
-	auto_on cubic 200 '["bitcp",true]' "a long path" 200mbit
-	expect_eq "$(choices set) $(choices kept) $(choices refused)" "1 0 0" "choices set, kept, refused"
+	auto_on cubic 200 200mbit '["bitcp",true]' 1 "a long path"
+	expect_eq "$(choices kept) $(choices refused)" "0 0" "choices kept, refused"
 }
 
 test_auto_on_a_path_that_is_not_so_long() {
-	local default
-	auto_on cubic 1500 "[\"$(built_in)\",false]" "690 segments of 1500" 200mbit
-	expect_eq "$(choices set)" 0 "choices set"
+	auto_on cubic 1500 200mbit "[\"$(built_in)\",false]" 0 "690 segments of 1500"
 }
 
 test_auto_on_a_short_path() {
-	local default
-	auto_on cubic 200 "[\"$(built_in)\",false]" "17 segments of 200" 5mbit
-	expect_eq "$(choices set)" 0 "choices set"
+	auto_on cubic 200 5mbit "[\"$(built_in)\",false]" 0 "17 segments of 200"
 }
 
 test_auto_leaves_bbr() {
-	local default
 	grep -qw bbr /proc/sys/net/ipv4/tcp_available_congestion_control ||
 		for_another_host "this kernel has no bbr"
-	auto_on bbr 200 '["bbr",false]' "the administrator's default" 200mbit
-	expect_eq "$default $(choices set)" "bbr 0" "default, and choices set"
+	auto_on bbr 200 200mbit '["bbr",false]' 0 "the administrator's default"
+	expect_eq "$default" bbr "the default"
 }
 
 test_auto_leaves_the_choice_of_an_application() {
-	local default
-	auto_on cubic 200 '["cubic",false]' "the application's own" 200mbit --congestion cubic
-	expect_eq "$(choices set)" 0 "choices set"
+	auto_on cubic 200 200mbit '["cubic",false]' 0 "the application's own" --congestion cubic
 }
 
 built_in() {
