@@ -197,11 +197,12 @@ received_by() { # PORT BYTES
 # buffer grow any more.
 # alone: net.ipv4.tcp_mem is the whole host's
 test_memory_of_tcp_is_short() {
-	local before i wanted granted why limits
+	local before i wanted granted why limits others held
 	before=$(sysctl -n net.ipv4.tcp_mem)
-	limits=$(sysctl net.core.rmem_max net.core.wmem_max net.ipv4.tcp_rmem net.ipv4.tcp_wmem | sed 's/ = /=/')
+	limits=$(host_limits)
 	sysctl -qw net.core.rmem_max=4194304 net.core.wmem_max=4194304 # as of Linux 6.18
-	wait_until 10 eval '[ "$(pages)" -le 256 ]' # the kernel frees what earlier tests had
+	wait_until 20 pages_are_steady # the kernel frees what earlier tests had
+	others=$held
 	kernel_gives 262144 4194304
 	host a b
 	for i in 1 2; do
@@ -214,6 +215,7 @@ test_memory_of_tcp_is_short() {
 	free_sender_on_a
 	tcptuned_start
 	wait_until 5 pages_are_many
+	wait_until 10 pages_are_steady
 	listener receiver "in_group in_host b" --listen "${ADDR[b]}" --port 7305 --duration 3
 	sysctl -qw net.ipv4.tcp_mem="$(pages | awk '{ print $1, int($1 * 15 / 14), 8 * $1 }')"
 	background sender in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --port 7305 \
@@ -233,20 +235,32 @@ test_memory_of_tcp_is_short() {
 	xargs -d '\n' sysctl -qw <<<"$limits"
 }
 
+host_limits() {
+	sysctl net.core.rmem_max net.core.wmem_max net.ipv4.tcp_rmem net.ipv4.tcp_wmem | sed 's/ = /=/'
+}
+
 pages() { # of memory that TCP holds, all in all
 	awk '$1 == "TCP:" { print $NF }' /proc/net/sockstat
 }
 
-pages_are_many() { # 24 MB
-	[ "$(pages)" -ge 6144 ]
+pages_are_many() { # 24 MB more than others have
+	[ "$(pages)" -ge $((others + 6144)) ]
+}
+
+pages_are_steady() {
+	held=$(pages)
+	sleep 1
+	[ $((($(pages) - held) ** 2)) -le 10000 ]
 }
 
 # A sender in a control group whose memory is short, of which the host has plenty: it is held back
 # for as long, and no longer. With version 2 the kernel says so only after it has reclaimed pages.
+#
 # alone: when the kernel refuses memory depends on how fast the sender is
 test_memory_of_a_control_group_is_short() {
 	local refused='(.flags | contains(["send_memory_short"]))
-		and .send.budget_granted_bytes < .send.budget_wanted_bytes'
+		and .send.budget_granted_bytes < .send.budget_wanted_bytes' limits
+	limits=$(host_limits)
 	[ -n "$TEST_MEMCG" ] || for_another_host "here are no memory control groups of version 1"
 	kernel_gives 33554432 131072
 	mkdir "$TEST_MEMCG"
@@ -254,15 +268,15 @@ test_memory_of_a_control_group_is_short() {
 	host a b
 	tcptuned_start --set=policy.congestion_control=keep
 	link a b --rate 200mbit --delay 20ms
-	background receiver in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" --port 7305 \
-		--once --duration 20
-	wait_until 5 grep -q '^listening' "$TEST_DIR/receiver.log"
+	listener receiver "in_host b" --listen "${ADDR[b]}" --port 7305 --duration 20
 	background sender in_group in_memory_group in_host a "$TEST_BUILD/messages" \
 		--connect "${ADDR[b]}" --port 7305 --duration 20 --congestion cubic
 	wait_until 5 held_back
 	wait_until 5 eval '[ "$(of_sender "$refused")" = true ]'
 	echo 40000000 >"$TEST_MEMCG/memory.kmem.tcp.limit_in_bytes"
 	wait_until 5 eval '[ "$(of_sender .send_buffer_bytes)" -ge 900000 ]'
+	tcptuned_stop
+	xargs -d '\n' sysctl -qw <<<"$limits"
 }
 
 in_memory_group() {

@@ -16,7 +16,7 @@ deep_queue() { # MESSAGES OPTION...
 
 # In its second half: what the daemon, where there is one, says of the connection.
 deep_queue_looks() {
-	sleep 6
+	sleep 7
 	ctl flows --json >"$TEST_DIR/flows.json" 2>/dev/null || : # or there is no daemon
 	sleep 20
 }
@@ -65,8 +65,8 @@ test_deep_queue_only_the_receiver_tuned() {
 	RECEIVER_PREFIX=in_group valid_run deep_queue
 	tcptuned_stop
 	expect_small_queue receive
-	# 2 x 250 KB, or the 3/4 of it and the quarter of a test and a probe
-	expect_between "$(of_flow receive .window_bytes)" 125000 1000000 "window"
+	# 2 x 241 KB of payload, or the 3/4 of it and the quarter of a test and a probe
+	expect_between "$(of_flow receive .window_bytes)" 120000 1000000 "window"
 }
 
 # timeout: 90
