@@ -14,6 +14,7 @@
 #				is what it said
 #	expect_payload NAME	all that the stream sent has arrived, and as it was sent
 #	in_log PATTERN		waits until the daemon has logged that
+#	times_logged PATTERN	in how many lines it has logged that
 #	counter NAME LABELS	a metric as a whole number; LABELS may be ''
 #	arrived PORT BYTES	so many (8M say) have arrived at port PORT of host b
 #	listens HOST PORT	there is a listener
@@ -101,6 +102,10 @@ expect_payload() {
 in_log() {
 	wait_until 8 grep -Eq -- "$1" "$TEST_DIR/tcptuned.log"
 	note "logged: $(grep -Em 1 -- "$1" "$TEST_DIR/tcptuned.log" | sed 's/^[-0-9]* [:.0-9]* //')"
+}
+
+times_logged() {
+	grep -Ec -- "$1" "$TEST_DIR/tcptuned.log" || :
 }
 
 counter() {

@@ -57,6 +57,7 @@
 #	pid_of NAME		prints its process id
 #	stop NAME [SIGNAL]	ends it (SIGTERM) and waits; returns its exit code
 #	wait_until SECONDS CMD...	until CMD succeeds; fails the test when time is up
+#	wait_output SECONDS OPERATOR VALUE CMD...	until what CMD prints compares to VALUE by test(1)
 #   Assertions: all print what they saw, and end the test
 #	expect_ge VALUE BOUND WHAT	VALUE >= BOUND, decimal fractions and exponents welcome
 #	expect_le VALUE BOUND WHAT
@@ -245,6 +246,14 @@ wait_until() {
 		[ $SECONDS -lt $end ] || fail "not within $seconds s: $*"
 		sleep 0.05
 	done
+}
+
+wait_output() {
+	wait_until "$1" lib_outputs "${@:2}"
+}
+
+lib_outputs() { # OPERATOR VALUE CMD...
+	test "$("${@:3}")" "$1" "$2"
 }
 
 # --- hosts and links ---------------------------------------------------------------------------

@@ -246,7 +246,7 @@ test_reload_of_a_bad_configuration() {
 	refused 10 "policy p[0-9]+: for 10.0.0.0/8 there are more than 4096 rules" \
 		"$TEST_BUILD/tcptuned" --config="$file" --check-config
 	kill -HUP "$(pid_of tcptuned)"
-	wait_until 5 eval '[ "$(grep -c "stays in force" "$TEST_DIR/tcptuned.log")" = 2 ]'
+	wait_output 5 = 2 grep -c "stays in force" "$TEST_DIR/tcptuned.log"
 	expect_host_state
 	expect_match "$(metric tcptuned_budget_bytes)" '^[1-9][0-9]{6,}$' "the budget in force"
 	[ "$(metric tcptuned_budget_bytes)" != 8388608 ] || fail "it is the refused one's"

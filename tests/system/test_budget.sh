@@ -47,7 +47,7 @@ share_of_each() { # STREAMS SHARE
 	for ((port = 7301; port <= 7300 + $1; port++)); do
 		stream_of_untuned_sender $port
 	done
-	wait_until 8 budget_refuses
+	wait_output 8 -ge 1 counter tcptuned_budget_refusals_total '{direction="receive"}'
 	sleep 3
 	budget_watch 10 $((budget / 2)) "$1" $kernel
 	for ((port = 7301; port <= 7300 + $1; port++)); do
@@ -84,10 +84,6 @@ test_one_connection_has_a_quarter_at_most() {
 	share_of_each 2 $((1 << 20))
 }
 
-budget_refuses() {
-	[ "$(counter tcptuned_budget_refusals_total '{direction="receive"}')" -ge 1 ]
-}
-
 # What six connections of one network are granted they keep while they are idle, because their
 # windows are advertised: it is half of the budget, and two of another have what is left at once.
 half_for_one_network() { # ADDRESSES ANOTHER_OF_THE_NETWORK_OF_A
@@ -108,7 +104,7 @@ half_for_one_network() { # ADDRESSES ANOTHER_OF_THE_NETWORK_OF_A
 	for port in 730{4..6}; do
 		stream_of_untuned_sender "$port" a --from "$2"
 	done
-	wait_until 8 budget_refuses
+	wait_output 8 -ge 1 counter tcptuned_budget_refusals_total '{direction="receive"}'
 	sleep 3
 	budget_watch 5 $half 6 $((512 << 10))
 	expect_ge "$(metric tcptuned_budget_granted_bytes)" $((half / 10 * 7)) "granted to a"
@@ -121,7 +117,8 @@ half_for_one_network() { # ADDRESSES ANOTHER_OF_THE_NETWORK_OF_A
 	TRANSFER_ADDR=${addresses[b]}
 	stream_of_untuned_sender 7307 c
 	stream_of_untuned_sender 7308 c
-	wait_until 8 granted_to_other_peer
+	wait_output 8 -ge 800000 budget_sees 7307 budget_granted_bytes
+	wait_output 8 -ge 800000 budget_sees 7308 budget_granted_bytes
 	expect_le "$(metric tcptuned_budget_granted_bytes)" $((2 * half)) "granted"
 	for port in 730{1..8}; do
 		stop "sender-$port" KILL || :
@@ -133,11 +130,6 @@ half_for_one_network() { # ADDRESSES ANOTHER_OF_THE_NETWORK_OF_A
 # Of IPv4, which equal_wants_share_it_equally has, it is a /24.
 test_one_ipv6_network_has_half_at_most() {
 	half_for_one_network ADDR6 fd99:0:0:7::1
-}
-
-granted_to_other_peer() {
-	[ "$(budget_sees 7307 budget_granted_bytes)" -ge 800000 ] &&
-		[ "$(budget_sees 7308 budget_granted_bytes)" -ge 800000 ]
 }
 
 # Closed connections give back all they had.
@@ -157,7 +149,8 @@ test_grants_outlive_the_daemon() {
 	free_sender_on_a
 	stream_of_untuned_sender 7301
 	stream_of_untuned_sender 7302
-	wait_until 8 granted_to_both
+	wait_output 8 -ge 500000 budget_sees 7301 budget_granted_bytes
+	wait_output 8 -ge 500000 budget_sees 7302 budget_granted_bytes
 	kill -STOP "$(pid_of sender-7301)" "$(pid_of sender-7302)"
 	sleep 1
 	granted=$(budget_sees 7301 budget_granted_bytes)
@@ -181,11 +174,6 @@ test_grants_outlive_the_daemon() {
 	stop receiver-7301 || :
 	tcptuned_start
 	wait_until 5 budget_empty
-}
-
-granted_to_both() {
-	[ "$(budget_sees 7301 budget_granted_bytes)" -ge 500000 ] &&
-		[ "$(budget_sees 7302 budget_granted_bytes)" -ge 500000 ]
 }
 
 received_by() { # PORT BYTES
@@ -214,7 +202,7 @@ test_memory_of_tcp_is_short() {
 	link a b --rate 200mbit --delay 10ms
 	free_sender_on_a
 	tcptuned_start
-	wait_until 5 pages_are_many
+	wait_output 5 -ge $((others + 6144)) pages # 24 MB more than others have
 	wait_until 10 pages_are_steady
 	listener receiver "in_group in_host b" --listen "${ADDR[b]}" --port 7305 --duration 3
 	sysctl -qw net.ipv4.tcp_mem="$(pages | awk '{ print $1, int($1 * 15 / 14), 8 * $1 }')"
@@ -229,7 +217,7 @@ test_memory_of_tcp_is_short() {
 	expect_ge "$(counter tcptuned_memory_short_total '')" 1 "decisions held back"
 	expect_ge "$wanted" 100000 "wanted"
 	expect_le "$granted" $((wanted / 2)) "granted"
-	wait_until 2 eval '[ "$(budget_sees 7305 budget_granted_bytes)" -ge 400000 ]'
+	wait_output 2 -ge 400000 budget_sees 7305 budget_granted_bytes
 	note "$(budget_sees 7305 budget_granted_bytes) granted once there is memory"
 	tcptuned_stop
 	xargs -d '\n' sysctl -qw <<<"$limits"
@@ -241,10 +229,6 @@ host_limits() {
 
 pages() { # of memory that TCP holds, all in all
 	awk '$1 == "TCP:" { print $NF }' /proc/net/sockstat
-}
-
-pages_are_many() { # 24 MB more than others have
-	[ "$(pages)" -ge $((others + 6144)) ]
 }
 
 pages_are_steady() {
@@ -271,10 +255,10 @@ test_memory_of_a_control_group_is_short() {
 	listener receiver "in_host b" --listen "${ADDR[b]}" --port 7305 --duration 20
 	background sender in_group in_memory_group in_host a "$TEST_BUILD/messages" \
 		--connect "${ADDR[b]}" --port 7305 --duration 20 --congestion cubic
-	wait_until 5 held_back
-	wait_until 5 eval '[ "$(of_sender "$refused")" = true ]'
+	wait_output 5 -ge 5 counter tcptuned_memory_short_total ''
+	wait_output 5 = true of_sender "$refused"
 	echo 40000000 >"$TEST_MEMCG/memory.kmem.tcp.limit_in_bytes"
-	wait_until 5 eval '[ "$(of_sender .send_buffer_bytes)" -ge 900000 ]'
+	wait_output 5 -ge 900000 of_sender .send_buffer_bytes
 	tcptuned_stop
 	xargs -d '\n' sysctl -qw <<<"$limits"
 }
@@ -286,10 +270,6 @@ in_memory_group() {
 
 of_sender() { # FILTER
 	flow_to 7305 "$1 | tostring"
-}
-
-held_back() { # again and again
-	[ "$(counter tcptuned_memory_short_total '')" -ge 5 ]
 }
 
 # What was granted to connections that are idle comes back within ten seconds while more is wanted
@@ -312,7 +292,7 @@ test_grants_of_idle_connections_come_back() {
 	since=$SECONDS
 	expect_between "$(metric tcptuned_budget_granted_bytes)" 750000 1048576 "granted, just after"
 	expect_eq "$(metric tcptuned_budget_scarce)" 1 "scarce"
-	wait_until 10 eval '[ "$(metric tcptuned_budget_granted_bytes)" = 0 ]'
+	wait_output 10 = 0 metric tcptuned_budget_granted_bytes
 	note "returned after $((SECONDS - since)) s"
 	for i in {1..5}; do
 		stop "sender-$i" || :
@@ -330,15 +310,15 @@ test_idle_connections_want_nothing() {
 	free_sender_on_a
 	stream_of_untuned_sender 7301
 	stream_of_untuned_sender 7302
-	wait_until 8 eval '[ "$(metric tcptuned_budget_granted_bytes)" -ge 500000 ]'
+	wait_output 8 -ge 500000 metric tcptuned_budget_granted_bytes
 	for port in 7301 7302; do
 		kill -STOP "$(pid_of "sender-$port")"
 	done
 	stream_of_untuned_sender 7303
-	wait_until 8 eval '[ "$(budget_sees 7303 budget_wanted_bytes)" -ge 200000 ]'
+	wait_output 8 -ge 200000 budget_sees 7303 budget_wanted_bytes
 	expect_le "$(budget_sees 7303 budget_granted_bytes)" 30000 "granted"
 	kill -STOP "$(pid_of sender-7303)"
-	wait_until 15 eval '[ "$(budget_sees 7303 budget_wanted_bytes)" -le 30000 ]'
+	wait_output 15 -le 30000 budget_sees 7303 budget_wanted_bytes
 	for port in 730{1..3}; do
 		stop "sender-$port" KILL || :
 		stop "receiver-$port" KILL || :

@@ -209,7 +209,7 @@ test_control_group_removed_and_made_again() {
 	expect_eq "$(metric tcptuned_config_last_reload_successful)" 0 "healthy"
 	expect_match "$(ctl status)" 'not all of it in force.*/slice was removed' "status"
 	sleep 5.5
-	expect_eq "$(grep -c 'was removed' "$TEST_DIR/tcptuned.log")" 1 "times that it was logged"
+	expect_eq "$(times_logged 'was removed')" 1 "times that it was logged"
 	mkdir "$slice"
 	wait_until 8 eval '! kill -0 "$(pid_of tcptuned)"'
 	wait "$(pid_of tcptuned)" || code=$?

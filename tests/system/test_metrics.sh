@@ -143,7 +143,7 @@ test_largest_flows_and_totals() {
 		stop "$name" || :
 		stop "$name-receiver" || :
 	done
-	wait_until 5 all_closed
+	wait_output 5 = 6 metric tcptuned_connections_closed_total
 	scrape
 	expect_eq "$(grep -c ^tcptuned_flow_ "$TEST_DIR/scrape" || :)" 0 "flows shown at the end"
 	expect_eq "$(sample tcptuned_connections_closed_total)" 6 "closed at the end"
@@ -161,10 +161,6 @@ test_largest_flows_and_totals() {
 		"round trips of senders"
 	expect_between "$(sample tcptuned_receiver_rtt_seconds_count)" 3 \
 		"$(sample tcptuned_advertised_window_bytes_count)" "of receivers"
-}
-
-all_closed() {
-	[ "$(metric tcptuned_connections_closed_total)" = 6 ]
 }
 
 # --- what tcptuned itself costs ------------------------------------------------------------
@@ -205,10 +201,6 @@ query() {
 		jq -er '.data.result | if length == 1 then .[0].value[1] else error("\(.)") end'
 }
 
-scraped() {
-	[ "$(query 'count_over_time(up[1m])')" -ge "$1" ]
-}
-
 # timeout: 60
 test_prometheus_scrapes() {
 	host a b
@@ -220,7 +212,7 @@ test_prometheus_scrapes() {
 		--storage.tsdb.path="$TEST_DIR/tsdb" --web.listen-address=127.0.0.1:9872
 	listener receiver "in_group in_host b" --listen "${ADDR[b]}"
 	background sender in_group in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --duration 60
-	wait_until 25 scraped 4
+	wait_output 25 -ge 4 query 'count_over_time(up[1m])'
 	expect_eq "$(query 'min_over_time(up[1m])')" 1 "every scrape succeeded"
 	expect_ge "$(query 'tcptuned_flow_cwnd_segments{remote=~".*:5301"}')" 20 "cwnd"
 	# 95.4 Mbit/s at most arrive: 11.9 MB/s; Prometheus' own clock is coarse here

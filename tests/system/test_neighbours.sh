@@ -5,12 +5,6 @@
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
-# The budget grants what the kernel alone would not have given, with a record that is called for
-# each round trip.
-grown() { # PORT
-	[ "$(flow "$1" .receive.budget_granted_bytes)" -ge 250000 ]
-}
-
 calls_at() { # PORT: those with a segment that the other program got
 	bpftool -j map dump pinned /sys/fs/bpf/maps/assigns_calls |
 		jq --argjson port "$1" '[.[] | .formatted // . | select(.key == $port) | .value] | add // 0'
@@ -35,9 +29,11 @@ test_another_sockops_program() {
 		background "sender-$port" in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" \
 			--port $port --duration 60 --congestion cubic
 	done
-	wait_until 5 grown 7502
-	wait_until 5 grown 7503
-	[ $restored = 2 ] || wait_until 8 grown 7501
+	# The budget grants what the kernel alone would not have given, with a record that is called for
+	# each round trip.
+	wait_output 5 -ge 250000 flow 7502 .receive.budget_granted_bytes
+	wait_output 5 -ge 250000 flow 7503 .receive.budget_granted_bytes
+	[ $restored = 2 ] || wait_output 8 -ge 250000 flow 7501 .receive.budget_granted_bytes
 	in_log 'there is another sockops program, assigns'
 	expect_eq "$(counter tcptuned_callbacks_restored_total '')" $restored "callbacks asked for again"
 

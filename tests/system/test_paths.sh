@@ -33,7 +33,7 @@ learn_it() {
 	before=$(learned)
 	known_path
 	tuned_transfer --duration 3
-	wait_until 5 eval '[ "$(learned)" -ge $((before + 2)) ]'
+	wait_output 5 -ge $((before + 2)) learned
 }
 
 # The link's values, within what headers, the queue and a noisy host make of them.
@@ -46,10 +46,6 @@ expect_right_row() { # NETNS COLUMN, of the side that sent or received
 
 netns_of() {
 	in_host "$1" stat -Lc %i /proc/self/ns/net
-}
-
-given() { # AT LEAST
-	[ "$(seeds)" -ge "$1" ]
 }
 
 # alone: a rate is measured
@@ -76,7 +72,7 @@ test_next_connection_begins_with_what_one_learned() {
 	expect_ge "$(metric tcptuned_paths_known)" 2 "paths read from disk"
 	known_path
 	stream warm 7301 --count 100 --bytes 8kB --interval 400
-	wait_until 5 given 1 # the sender's: no receive window is remembered
+	wait_output 5 -ge 1 seeds # the sender's: no receive window is remembered
 	ssthresh=$(ss_of a "dport = :7301" ' ssthresh:([0-9]+)')
 	expect_between "$ssthresh" $((max * 14 / 16 - 2)) $((max * 14 / 16 + 16)) \
 		"ssthresh of the new connection, segments"
@@ -120,10 +116,10 @@ mode = off' >"$TEST_DIR/my.conf"
 	link a b --rate 4mbit --delay 20ms --queue 256KB
 	stream first 7302 --duration 70 --bytes 14480
 	expect_ge "$(first_window_offered 7302)" 60000 "what is offered to an unknown path"
-	wait_until 60 eval '[ "$(flow 7302 .receive.state)" = holding ]'
+	wait_output 60 = holding flow 7302 .receive.state
 	expect_le "$(flow 7302 .receive.window_bytes)" 41000 "held: twice the 20 KB of a round trip"
 	stream_stop first
-	wait_until 5 eval '[ "$(learned)" -ge 1 ]'
+	wait_output 5 -ge 1 learned
 	stream second 7303 --duration 2 --bytes 14480
 	expect_le "$(first_window_offered 7303)" 30000 "what is offered to it now: ten segments, which may grow"
 	expect_eq "$(flow 7303 '.flags | contains(["slow_path_remembered"])')" true "flag"
@@ -161,7 +157,7 @@ test_a_new_namespace_does_not_inherit_paths() {
 		"$(printf '%s\n' "$(netns_of a)" "$(netns_of b)" | jq -sc sort)" "numbers shown"
 	known_path
 	stream one 7301 --count 5 --bytes 8kB --interval 100
-	wait_until 5 given 1
+	wait_output 5 -ge 1 seeds
 	expect_eq "$(flow 7301 '.flags | index("slow_path_remembered") != null')" true "of b's connection"
 	expect_eq "$(flow_to 7301 '.flags | index("slow_path_remembered") != null')" "" "a's, not listed"
 	stream_end one
@@ -287,7 +283,7 @@ test_unwritable_state_directory() {
 	in_log 'paths.db: .*; what is learned about paths will not outlive a stop'
 	expect_ge "$(metric tcptuned_paths_database_errors_total)" 1 "database errors"
 	tcptuned_stop
-	expect_eq "$(grep -c 'will not outlive' "$TEST_DIR/tcptuned.log")" 1 "times that it said so"
+	expect_eq "$(times_logged 'will not outlive')" 1 "times that it said so"
 
 	rm -f "$TEST_DIR/state"
 	mkdir "$TEST_DIR/state"

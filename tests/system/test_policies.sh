@@ -204,7 +204,7 @@ test_records_of_a_killed_daemon() {
 				jq -r '.value | map(ltrimstr("0x")) | join(" ")')
 	done
 	reload '[policy two]\nremote_port = 7002' 'policy two'
-	wait_until 5 logged_times 2 'policies in force, laid down'
+	wait_output 5 = 2 times_logged 'policies in force, laid down'
 	expect_eq "$(ctl_json '[.policies[].policy] | join(" ")' policy list)" "default two" "policies"
 	expect_eq "$(records)" 4 "records, of two configurations"
 }
@@ -278,7 +278,7 @@ test_pacing_is_the_limit() {
 		receive 50000000
 	background client in_group in_host a "${sockets[@]}" tcp4 set pacing 1000000 \
 		connect 127.0.0.1 7001 send 50000000
-	wait_until 5 eval '[ "$(flow_to 7001 .limit)" = pacing ]'
+	wait_output 5 = pacing flow_to 7001 .limit
 	said=$(ctl explain "$(flow_to 7001 .local)" 127.0.0.1:7001)
 	expect_match "$said" "pacing       at most 1000000 bytes \(977K\) per second, as the application set it" \
 		"explained"
@@ -337,10 +337,6 @@ records() { # jq takes its time over so many
 	bpftool -j map dump pinned /sys/fs/bpf/tcptuned/map_policies | grep -o '"formatted"' | wc -l
 }
 
-logged_times() { # NUMBER PATTERN
-	[ "$(grep -Ec "$2" "$TEST_DIR/tcptuned.log")" = "$1" ]
-}
-
 free_descriptor() {
 	local n=0
 	while [ -e "/proc/$(pid_of tcptuned)/fd/$n" ]; do
@@ -367,7 +363,7 @@ test_cgroup_that_comes_later() {
 		[policy odd]\nremote_port = 7009\ncongestion_control = nonesuch"
 	start_with "$text"
 	in_log "$missing"
-	wait_until 5 logged_times 2 "$faults"
+	wait_output 5 = 2 times_logged "$faults"
 	expect_eq "$(metric tcptuned_policy_cgroups_missing)" 2 "control groups missing"
 	expect_eq "$(meet 127.0.0.1 7001)" bitcp "before"
 	prlimit --pid "$(pid_of tcptuned)" --nofile=$(($(free_descriptor) + 1)):
@@ -375,23 +371,23 @@ test_cgroup_that_comes_later() {
 	in_log 'policy late: control group .* is another one now'
 	in_log "$no_descriptor"
 	sleep 5.5 # the daemon tries again
-	expect_eq "$(grep -Ec "$no_descriptor" "$TEST_DIR/tcptuned.log")" 1 "errors without a request"
+	expect_eq "$(times_logged "$no_descriptor")" 1 "errors without a request"
 	kill -HUP "$(pid_of tcptuned)"
 	# once for the new configuration, once for the one before it
-	wait_until 3 logged_times 3 "$no_descriptor"
+	wait_output 3 = 3 times_logged "$no_descriptor"
 	prlimit --pid "$(pid_of tcptuned)" --nofile=1024:
-	wait_until 8 logged_times 2 'policies in force, laid down'
+	wait_output 8 = 2 times_logged 'policies in force, laid down'
 	expect_eq "$(CLIENT_PREFIX=in_sub meet 127.0.0.1 7002)" cubic "after"
 	expect_eq "$(metric tcptuned_policy_cgroups_missing)" 1 "control groups missing"
-	faults_before=$(grep -Ec "$faults" "$TEST_DIR/tcptuned.log")
+	faults_before=$(times_logged "$faults")
 	rmdir "$sub/deeper" "$sub"
-	wait_until 8 logged_times 2 "$missing"
+	wait_output 8 = 2 times_logged "$missing"
 	mkdir "$sub"
-	wait_until 8 logged_times 3 'policies in force, laid down'
-	expect_eq "$(grep -Ec "$faults" "$TEST_DIR/tcptuned.log")" "$faults_before" \
+	wait_output 8 = 3 times_logged 'policies in force, laid down'
+	expect_eq "$(times_logged "$faults")" "$faults_before" \
 		"lines about other policies' faults"
 	reload "$text\n" 'reloaded: nothing differs'
-	expect_eq "$(grep -Ec "$faults" "$TEST_DIR/tcptuned.log")" $((faults_before + 2)) "after a reload"
+	expect_eq "$(times_logged "$faults")" $((faults_before + 2)) "after a reload"
 }
 
 # The service's directory may be closed to a daemon without all of root's rights, as it is under
@@ -572,7 +568,7 @@ test_applied_under_traffic() {
 	for mode in $modes; do
 		configure "${one}mode = $mode\nsend_window_max = 4M"
 		kill -HUP "$(pid_of tcptuned)"
-		wait_until 5 eval '[ "$(ctl_json ".policies[1].mode" policy list)" = $mode ]'
+		wait_output 5 = $mode ctl_json ".policies[1].mode" policy list
 		ctl policy apply >/dev/null
 		sleep 0.4
 	done
@@ -670,8 +666,8 @@ test_send_window_max_of_a_policy() {
 	link a b --rate 200mbit --delay 20ms --queue 2bdp
 	stream small 7301 --duration 30 --congestion cubic
 	stream other 7302 --duration 30 --congestion cubic
-	wait_until 8 eval '[ "$(flow_to 7302 .send_buffer_bytes)" -ge 1000000 ]'
-	wait_until 5 eval '[ "$(flow_to 7301 .send.reason)" = capped ]'
+	wait_output 8 -ge 1000000 flow_to 7302 .send_buffer_bytes
+	wait_output 5 = capped flow_to 7301 .send.reason
 	for _ in 1 2 3; do
 		expect_le "$(flow_to 7301 .send_buffer_bytes)" 524288 "its send buffer"
 		sleep 0.3
@@ -683,7 +679,7 @@ test_send_window_max_of_a_policy() {
 	stream_stop other
 	reload "${small}send_window_max = 8M\n" 'policy small.send_window_max: 256K -> 8M'
 	ctl policy apply >/dev/null
-	wait_until 10 eval '[ "$(flow_to 7301 .send_buffer_bytes)" -ge 800000 ]'
+	wait_output 10 -ge 800000 flow_to 7301 .send_buffer_bytes
 	stream_stop small
 }
 
@@ -693,7 +689,7 @@ test_rate_of_small_messages() {
 	start_with ''
 	link a b --rate 100mbit --delay 5ms
 	stream small 7301 --count 600 --bytes 100 --interval 10
-	wait_until 5 eval '[ "$(flow_to 7301 .send.rate_best_bytes_per_s)" -ge 5000 ]'
+	wait_output 5 -ge 5000 flow_to 7301 .send.rate_best_bytes_per_s
 	sleep 2
 	expect_le "$(flow_to 7301 .send.rate_best_bytes_per_s)" 30000 "bytes per second"
 	stream_end small

@@ -67,7 +67,7 @@ auto_on() { # DEFAULT THRESHOLD LINK_RATE WANTED CHOICES WHAT [MESSAGES OPTION..
 	tcptuned_start --set=policy.long_path_segments="$2" --set=paths.remember=no
 	link a b --rate "$3" --delay 20ms --queue 1bdp
 	stream one 7101 --duration 30 "${@:7}"
-	wait_until 10 eval '[ "$(flow_to 7101 .bytes_acked)" -ge '$((${3%mbit} * 150000))' ]'
+	wait_output 10 -ge $((${3%mbit} * 150000)) flow_to 7101 .bytes_acked
 	sleep 1.5
 	expect_eq "$(flow_to 7101 '[.congestion_control,
 		(.flags | index("congestion_control_set") != null)] | tostring')" "$4" "$6"
@@ -237,11 +237,6 @@ quiet_fields() {
 		s/[[:space:]]+/ /g'
 }
 
-rests() {
-	[ "$(in_host b ss -tinOH "sport = :7001" | grep -o 'bytes_received:[0-9]*')" = \
-		bytes_received:3000000 ]
-}
-
 fields() { # [STEP...]: also what the receiving socket itself says
 	rm -f "$TEST_DIR/end"
 	background server in_group in_host b "${sockets[@]}" tcp4 set rcvbuf 40000 \
@@ -252,7 +247,7 @@ fields() { # [STEP...]: also what the receiving socket itself says
 		get congestion "$@" say "done" until "$TEST_DIR/end"
 	wait_until 10 grep -q '^done' "$TEST_DIR/server.log"
 	wait_until 10 grep -q '^done' "$TEST_DIR/client.log"
-	wait_until 10 rests
+	wait_output 10 = 3000000 ss_of b "sport = :7001 and dport != :0" 'bytes_received:([0-9]+)'
 	sleep 0.5
 	in_host a ss -tinmoeOH "dport = :7001" | quiet_fields
 	in_host b ss -tinmoeOH "sport = :7001" | quiet_fields
@@ -379,7 +374,7 @@ test_administrator_changes_a_buffer_limit() {
 	sleep 0.3
 	expect_eq "$(limits)" "4096 131072 5000000 4096 16384 67108863 " "after a reload"
 	sleep 5.5
-	expect_eq "$(grep -c 'was changed from' "$TEST_DIR/tcptuned.log")" 1 "warnings"
+	expect_eq "$(times_logged 'was changed from')" 1 "warnings"
 	expect_eq "$(sysctls_told '.name, .before, .set_to, .now, .left_alone')" \
 		'["net.ipv4.tcp_rmem",null,"4096 131072 134217727","4096 131072 5000000",true]
 ["net.ipv4.tcp_wmem","4096 16384 4194304","4096 16384 67108863","4096 16384 67108863",false]' \
@@ -578,7 +573,7 @@ test_administrator_changes_the_default_under_a_policy_that_chooses() {
 	expect_eq "$(choice in_group "" "")" "bitcp bitcp " "the listener's, and the client's of the policy"
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
 	in_log 'warning: net.ipv4.tcp_congestion_control was changed from tcptuned.s bitcp to reno'
-	wait_until 5 eval '[ "$(grep -c "policies in force" "$TEST_DIR/tcptuned.log")" = 2 ]'
+	wait_output 5 = 2 grep -c "policies in force" "$TEST_DIR/tcptuned.log"
 	expect_eq "$(choice in_group "" "")" "reno bitcp " "after the administrator's change"
 }
 
@@ -591,7 +586,7 @@ test_a_hundred_reloads_a_second() {
 	tcptuned_start --config="$config"
 	LINK_IDLE=sleep link a b --rate 100mbit --delay 5ms # who reloads needs the processor
 	stream one 7401 --duration 30 --verify
-	wait_until 5 eval '[ "$(counter tcptuned_rightsize_rounds_total "{direction=\"receive\"}")" -ge 20 ]'
+	wait_output 5 -ge 20 counter tcptuned_rightsize_rounds_total '{direction="receive"}'
 	daemon=$(pid_of tcptuned)
 	mkfifo "$TEST_DIR/nothing"
 	exec {pause}<>"$TEST_DIR/nothing"

@@ -160,7 +160,7 @@ test_right_edge() {
 	TRANSFER_ADDR=${ADDR6[b]} stream six 7102 --congestion cubic --duration 60 --verify --streams 2
 	# An application that reads at a tenth of what could arrive is held back by its window.
 	stream slow 7103 --congestion cubic --duration 60 --bytes 500kB --read-rate 5000000 --verify
-	wait_until 30 tested 2
+	wait_output 30 -ge 2 counter tcptuned_rightsize_tests_total '{direction="receive"}'
 	sleep 2 # until the tests are over, and a probe
 	expect_ge "$(counter tcptuned_rightsize_grows_total '{direction="receive"}')" 1 "grows"
 	expect_ge "$(counter tcptuned_rightsize_shrinks_total '{direction="receive"}')" 2 "shrinks"
@@ -175,10 +175,6 @@ test_right_edge() {
 	for name in four six slow; do
 		expect_payload $name
 	done
-}
-
-tested() { # TIMES
-	[ "$(counter tcptuned_rightsize_tests_total '{direction="receive"}')" -ge "$1" ]
 }
 
 # An application that reads as fast as it can for 2 s, and then 20 Mbit/s: its window comes down

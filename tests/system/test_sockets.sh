@@ -158,7 +158,7 @@ test_requests_with_force() {
 	background client in_group in_host a "${sockets[@]}" tcp4 connect 127.0.0.1 7001 \
 		send 3000000 until "$TEST_DIR/go" "${forced[@]}" \
 		get rcvbuf get sndbuf get locks until "$TEST_DIR/end"
-	wait_until 5 eval '[ "$(flow_to 7001 .bytes_acked)" -ge 3000000 ]'
+	wait_output 5 -ge 3000000 flow_to 7001 .bytes_acked
 	expect_eq "$(flow_to 7001 '[.flags[] | select(test("obeyed"))] | length')" 0 "flags before"
 	: >"$TEST_DIR/go"
 	wait_until 5 grep -q locks "$TEST_DIR/client.log"
