@@ -128,4 +128,4 @@ clean: ## remove what was built
 	rm -rf $(BUILD)
 
 .SECONDARY:
--include $(patsubst %.o,%.d,$(shell find $(BUILD) -path $(BUILD)/other -prune -o -name '*.o' -print 2>/dev/null))
+-include $(patsubst %.o,%.d,$(shell find $(BUILD) -path $(BUILD)/other -prune -o -path $(BUILD)/lane -prune -o -name '*.o' -print 2>/dev/null))
