@@ -27,6 +27,7 @@
 #include "paths.h"
 #include "policy.h"
 #include "wishes.h"
+#include <tcptuned/algo/unsent.h>
 
 #define PAGE_SIZE	4096
 #define RCVBUF_MIN	2304 /* SOCK_MIN_RCVBUF of include/net/sock.h on 64 bits, ... */

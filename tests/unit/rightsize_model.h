@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "delay.h"
+#include "tcptuned/algo/reader.h"
 #include "tcptuned/algo/rightsize.h"
 
 #define MS	       1000000ull

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "rightsize_model.h"
+#include "tcptuned/algo/unsent.h"
 
 #define MSS	 1448u
 #define MIN	 (10 * MSS)

@@ -9,6 +9,7 @@
 #include <linux/types.h>
 #include <tcptuned/algo/budget.h>
 #include <tcptuned/abi/policy.h>
+#include <tcptuned/algo/reader.h>
 #include <tcptuned/algo/rightsize.h>
 
 /* Raised whenever a record that lives in a pinned map changes its layout or meaning. */

@@ -80,18 +80,6 @@
 /* The largest window that TCP can express: RFC 7323, section 2.3. */
 #define RIGHTSIZE_WINDOW_MAX (1u << 30)
 
-/* An application is slow, and not just busy, whose unread data stays high for this long. */
-#define RIGHTSIZE_SLOW_ROUNDS 8u
-#define RIGHTSIZE_SLOW_US     250000u
-
-/*
- * What may wait unsent in a send buffer: an eighth of a round trip's bytes, but what is sent
- * before the application gets the processor again (a tick of 250 Hz), and at least 128 KiB.
- */
-#define RIGHTSIZE_UNSENT_PART 8u
-#define RIGHTSIZE_UNSENT_US   4000u
-#define RIGHTSIZE_UNSENT_MIN  131072u
-
 enum rightsize_state {
 	RIGHTSIZE_FREE = 0,
 	RIGHTSIZE_PREPARING,
@@ -158,14 +146,6 @@ struct rightsize_ack {
 	__u32 min;	 /* the smallest window allowed, bytes */
 	__u32 offered;	 /* what may still be sent whatever the window, bytes; 0: by a sender, as a rule;
 			  * RIGHTSIZE_WINDOW_MAX: a loss is being repaired */
-};
-
-/* The application at the receiving end. All zeroes is a new one. */
-struct rightsize_reader {
-	__u64 since_us; /* since when its unread data has been high; 0: it is not */
-	__u32 read;	/* the counter of bytes read then */
-	__u32 rounds;	/* rounds since */
-	__u32 window;	/* what it is given, bytes; 0: it reads fast enough */
 };
 
 /* a * b / c with a 64-bit product; the caller keeps a * b below 2^64. 0 when c is 0. */
@@ -692,80 +672,6 @@ static inline void rightsize_begin_held(struct rightsize *rs, __u32 window)
 {
 	rs->held = rs->window = window;
 	rightsize_enter(rs, RIGHTSIZE_HOLDING, 0);
-}
-
-/*
- * Weigh the application that reads, once a round.
- *
- * @read:   a counter of the bytes that it has read, modulo 2^32
- * @unread: bytes that arrived in order and wait for it
- * @offer:  the window that the sender has, bytes
- * @min:    the smallest window allowed
- *
- * DRS section II: data that was acknowledged must be kept until the application takes it, so that
- * one which reads slowly holds memory for as long as it likes. By the rule of section III.B it may
- * hold twice what it reads in a round trip. Its window comes down by at most half at a time, once
- * its unread data has been more than half of the window for eight rounds, and is the kernel's
- * again when the data has been read.
- */
-static inline void rightsize_weigh_reader(struct rightsize_reader *reader, __u64 now_us,
-					  __u32 rtt_us, __u32 read, __u32 unread, __u32 offer,
-					  __u32 min)
-{
-	__u64 elapsed = now_us - reader->since_us, window = (__u64)unread + offer;
-
-	if (reader->window && window > reader->window)
-		window = reader->window;
-	if (unread <= window / 2) {
-		reader->since_us = 0;
-		if (unread <= reader->window / 8)
-			reader->window = 0;
-		return;
-	}
-	if (reader->since_us) {
-		reader->rounds++;
-		if (reader->rounds < RIGHTSIZE_SLOW_ROUNDS || elapsed < RIGHTSIZE_SLOW_US)
-			return;
-		window /= 2;
-		elapsed = 2 * rightsize_muldiv(rightsize_rate(read - reader->read, elapsed),
-					       rtt_us, 1000000);
-		if (window < elapsed)
-			window = elapsed;
-		if (!reader->window || window < reader->window)
-			reader->window = rightsize_clamp_window(window, min);
-	}
-	reader->since_us = now_us;
-	reader->read = read;
-	reader->rounds = 0;
-}
-
-/*
- * The window to offer where at most @limit bytes may be offered and wait unread together: the rest
- * of it, but at least @min, so that the sender goes on asking.
- */
-static inline __u32 rightsize_offer(__u32 limit, __u32 unread, __u32 min)
-{
-	return limit > unread && limit - unread > min ? limit - unread : min;
-}
-
-/*
- * How many bytes of a sending direction should wait unsent: what is more only grows old there,
- * for an application could write it later and be sent as soon (tcp_notsent_lowat).
- *
- * @rate:   bytes per second
- * @rtt_us: smoothed
- */
-static inline __u32 rightsize_unsent(__u64 rate, __u32 rtt_us)
-{
-	__u32 us = rtt_us / RIGHTSIZE_UNSENT_PART;
-	__u64 bytes;
-
-	if (us < RIGHTSIZE_UNSENT_US)
-		us = RIGHTSIZE_UNSENT_US;
-	bytes = rightsize_muldiv(rate, us, 1000000);
-	if (bytes < RIGHTSIZE_UNSENT_MIN)
-		return RIGHTSIZE_UNSENT_MIN;
-	return bytes > RIGHTSIZE_WINDOW_MAX ? RIGHTSIZE_WINDOW_MAX : (__u32)bytes;
 }
 
 #endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How much data of a sender may wait unsent (TCP_NOTSENT_LOWAT). */
+#ifndef TCPTUNED_UNSENT_H
+#define TCPTUNED_UNSENT_H
+
+#include <tcptuned/algo/rightsize.h>
+
+/*
+ * What may wait unsent in a send buffer: an eighth of a round trip's bytes, but what is sent
+ * before the application gets the processor again (a tick of 250 Hz), and at least 128 KiB.
+ */
+#define RIGHTSIZE_UNSENT_PART 8u
+#define RIGHTSIZE_UNSENT_US   4000u
+#define RIGHTSIZE_UNSENT_MIN  131072u
+
+/*
+ * How many bytes of a sending direction should wait unsent: what is more only grows old there,
+ * for an application could write it later and be sent as soon (tcp_notsent_lowat).
+ *
+ * @rate:   bytes per second
+ * @rtt_us: smoothed
+ */
+static inline __u32 rightsize_unsent(__u64 rate, __u32 rtt_us)
+{
+	__u32 us = rtt_us / RIGHTSIZE_UNSENT_PART;
+	__u64 bytes;
+
+	if (us < RIGHTSIZE_UNSENT_US)
+		us = RIGHTSIZE_UNSENT_US;
+	bytes = rightsize_muldiv(rate, us, 1000000);
+	if (bytes < RIGHTSIZE_UNSENT_MIN)
+		return RIGHTSIZE_UNSENT_MIN;
+	return bytes > RIGHTSIZE_WINDOW_MAX ? RIGHTSIZE_WINDOW_MAX : (__u32)bytes;
+}
+
+#endif
