@@ -29,7 +29,7 @@ ARCHIVE   = rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 DAEMON_OBJ := $(patsubst %.c,%.o,$(filter-out daemon/main.c,$(wildcard daemon/*.c daemon/*/*.c)))
 CTL_OBJ    := $(patsubst %.c,%.o,$(filter-out ctl/main.c,$(wildcard ctl/*.c)))
 LINKEM_OBJ := $(patsubst %.c,%.o,$(filter-out %/main.c,$(wildcard bench/linkem/*.c)))
-SKELETONS  := $(patsubst bpf/%.bpf.c,$(BUILD)/skel/%.skel.h,$(wildcard bpf/*.bpf.c))
+SKELETONS  := $(patsubst bpf/%.bpf.c,$(BUILD)/skel/%.skel.h,$(wildcard bpf/*.bpf.c bpf/cc/*.bpf.c))
 
 .PHONY: all help man format format-check install uninstall clean FORCE
 all: $(BUILD)/tcptuned $(BUILD)/tcptunectl man ## build everything
@@ -50,7 +50,7 @@ $(BUILD)/%.bpf.o: %.bpf.c
 
 $(BUILD)/skel/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	@mkdir -p $(@D)
-	$(BPFTOOL) gen skeleton $< name $*_bpf >$@.new && mv $@.new $@
+	$(BPFTOOL) gen skeleton $< name $(*F)_bpf >$@.new && mv $@.new $@
 
 # The archives are made again when this list changes, since they must not keep an object whose source was removed.
 $(BUILD)/objects: FORCE

@@ -41,4 +41,17 @@ static __always_inline __u32 callbacks_ours(const struct tcptuned_flow *flow)
 	       (flow->flags >> CB_WRITE_SHIFT & BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
 }
 
+/* Another program took some away, and this is a call that still comes: ask for all of them. */
+verified_once int call_again(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow)
+{
+	__u32 has = ctx->bpf_sock_ops_cb_flags;
+
+	if (!flow || (has & CALLBACKS) == CALLBACKS)
+		return 0;
+	callbacks_note(flow, has, CALLBACKS);
+	bpf_sock_ops_cb_flags_set(ctx, has | CALLBACKS);
+	count(TCPTUNED_C_CALLBACKS_AGAIN);
+	return 0;
+}
+
 #endif

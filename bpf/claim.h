@@ -10,6 +10,7 @@
 #include "events.h"
 #include "kernel.h"
 #include "maps.h"
+#include "names.h"
 #include "policy.h"
 #include <tcptuned/algo/rightsize.h>
 
@@ -17,16 +18,6 @@
 #define CLAIM_BYTES (128u << 10)
 /* An accepted connection that has sent so much more than it received answers requests. */
 #define ANSWER_BYTES 4096u
-
-static __always_inline bool is_same_name(const char a[TCPTUNED_CC_NAME_MAX],
-					 const char b[TCPTUNED_CC_NAME_MAX])
-{
-	__u64 halves[2][2];
-
-	__builtin_memcpy(halves[0], a, sizeof(halves[0]));
-	__builtin_memcpy(halves[1], b, sizeof(halves[1]));
-	return halves[0][0] == halves[1][0] && halves[0][1] == halves[1][1];
-}
 
 /*
  * By the name: a socket that is older than the registration has the one before, of a build that

@@ -315,7 +315,7 @@ static const char *who_sizes(const json_t *flow, const struct buffer_words *word
 	return "the kernel";
 }
 
-/* An application that asks for less than this means it (bpf/wishes.h, REQUEST_MIN). */
+/* An application that asks for less than this means it (bpf/buffer_requests.h, REQUEST_MIN). */
 #define REQUEST_MIN (16u << 10)
 
 /* Is the buffer what its application fixed it to, and so small that it is obeyed always? */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Connections that are open: taken at the start, given back at the end. The work is done by
- * iterators (bpf/flows.bpf.c); each sees the connections of the network namespace in which it
+ * iterators (bpf/manage.bpf.c); each sees the connections of the network namespace in which it
  * is opened, so that the daemon goes through all of them.
  */
 #include <errno.h>

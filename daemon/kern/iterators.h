@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Open connections, which the iterators of bpf/flows.bpf.c go through in every network namespace:
+ * Open connections, which the iterators of bpf/manage.bpf.c go through in every network namespace:
  * taken at the start, given another policy, given back at the end.
  */
 #ifndef TCPTUNED_KERN_ITERATORS_H

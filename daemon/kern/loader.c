@@ -14,12 +14,14 @@
 #include <tcptuned/abi/meta.h>
 #include <tcptuned/algo/path.h>
 
-#include "bitcp.skel.h"
-#include "flows.skel.h"
+#include "cc/bitcp.skel.h"
 #include "kern/iterators.h"
 #include "kern/pins.h"
 #include "kern/struct_ops.h"
-#include "rightsize.skel.h"
+#include "manage.skel.h"
+#include "scan.skel.h"
+#include "sockopt.skel.h"
+#include "tuner.skel.h"
 #include "util/cleanup.h"
 
 #define PATH_BYTES (TCPTUNED_PIN_DIR_MAX + 64)
@@ -66,17 +68,30 @@ static const char *const link_name[TCPTUNED_LINKS] = {
 	[TCPTUNED_LINK_RECALL] = "recall",	   [TCPTUNED_LINK_BITCP] = "bitcp",
 };
 
-/* The three objects while they are being loaded. */
+/* The objects that have to load, in this order. BI-TCP is another one, which need not. */
+static const struct {
+	const char *name;
+	const void *(*elf_bytes)(size_t *size);
+	const char *what;
+} object_file[] = {
+	{ "tuner", tuner_bpf__elf_bytes, "the right-sizing programs" },
+	{ "sockopt", sockopt_bpf__elf_bytes, "the socket option programs" },
+	{ "scan", scan_bpf__elf_bytes, "the iterators" },
+	{ "manage", manage_bpf__elf_bytes, "the iterators" },
+};
+
+#define OBJECTS (sizeof(object_file) / sizeof(object_file[0]))
+
+/* The same, while they are being loaded. */
 struct objects {
-	struct rightsize_bpf *rightsize;
-	struct flows_bpf *flows;
+	struct bpf_object *object[OBJECTS];
 	struct bitcp_bpf *bitcp; /* NULL: the kernel has no struct_ops */
 };
 
 static void objects_close(struct objects *o)
 {
-	rightsize_bpf__destroy(o->rightsize);
-	flows_bpf__destroy(o->flows);
+	for (size_t i = 0; i < OBJECTS; i++)
+		bpf_object__close(o->object[i]);
 	bitcp_bpf__destroy(o->bitcp);
 }
 
@@ -185,10 +200,10 @@ static uint32_t build_of_objects(void)
 	const void *elf;
 	size_t size;
 
-	elf = rightsize_bpf__elf_bytes(&size);
-	crc = crc32(crc, elf, size);
-	elf = flows_bpf__elf_bytes(&size);
-	crc = crc32(crc, elf, size);
+	for (size_t i = 0; i < OBJECTS; i++) {
+		elf = object_file[i].elf_bytes(&size);
+		crc = crc32(crc, elf, size);
+	}
 	elf = bitcp_bpf__elf_bytes(&size);
 	return crc32(crc, elf, size);
 }
@@ -265,42 +280,48 @@ static int keep_maps(struct tcptuned_kernel *k, const struct bpf_object *object)
 	return 0;
 }
 
-static int load_rightsize(struct tcptuned_kernel *k, struct objects *o,
-			  struct tcptuned_error *err)
+/* The object that manages open connections has to know the cgroup. 0 or a negative errno. */
+static int set_cgroup(struct bpf_object *object, int cgroup_fd)
 {
-	int error;
+	struct bpf_map *rodata = bpf_object__find_map_by_name(object, ".rodata.cgroup");
+	struct stat cgroup;
+	__u64 id;
 
-	o->rightsize = rightsize_bpf__open();
-	if (!o->rightsize)
-		return load_failed(err, errno, "the right-sizing programs");
-	k->paths_kept = paths_fit(k);
-	error = reuse_maps(k, o->rightsize->obj);
-	if (error)
-		return maps_failed(err, -error);
-	if (rightsize_bpf__load(o->rightsize))
-		return load_failed(err, errno, "the right-sizing programs");
-	error = keep_maps(k, o->rightsize->obj);
-	return error ? maps_failed(err, -error) : 0;
+	if (!rodata)
+		return 0;
+	if (fstat(cgroup_fd, &cgroup))
+		return -errno;
+	id = cgroup.st_ino;
+	return bpf_map__set_initial_value(rodata, &id, sizeof(id));
 }
 
-/* The second object shares the first one's maps. */
-static int load_flows(struct tcptuned_kernel *k, struct objects *o, int cgroup_fd,
-		      struct tcptuned_error *err)
+/* Each object shares the maps of those before. */
+static int load_objects(struct tcptuned_kernel *k, struct objects *o, int cgroup_fd,
+			struct tcptuned_error *err)
 {
-	struct stat cgroup;
+	size_t size;
 	int error;
 
-	o->flows = flows_bpf__open();
-	if (!o->flows || fstat(cgroup_fd, &cgroup))
-		return load_failed(err, errno, "the iterators");
-	o->flows->rodata->cgroup_id = cgroup.st_ino;
-	error = reuse_maps(k, o->flows->obj);
-	if (error)
-		return maps_failed(err, -error);
-	if (flows_bpf__load(o->flows))
-		return load_failed(err, errno, "the iterators");
-	error = keep_maps(k, o->flows->obj);
-	return error ? maps_failed(err, -error) : 0;
+	k->paths_kept = paths_fit(k);
+	for (size_t i = 0; i < OBJECTS; i++) {
+		const void *elf = object_file[i].elf_bytes(&size);
+		LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = object_file[i].name);
+
+		o->object[i] = bpf_object__open_mem(elf, size, &opts);
+		error = o->object[i] ? set_cgroup(o->object[i], cgroup_fd) : -errno;
+		if (error)
+			return load_failed(err, -error, object_file[i].what);
+		error = reuse_maps(k, o->object[i]);
+		if (error)
+			return maps_failed(err, -error);
+		error = bpf_object__load(o->object[i]);
+		if (error)
+			return load_failed(err, -error, object_file[i].what);
+		error = keep_maps(k, o->object[i]);
+		if (error)
+			return maps_failed(err, -error);
+	}
+	return 0;
 }
 
 static int load_bitcp_with(struct tcptuned_kernel *k, struct objects *o, uint32_t map_flags)
@@ -341,17 +362,17 @@ static void load_bitcp(struct tcptuned_kernel *k, struct objects *o)
 
 /* What runs on the cgroup's sockets. */
 static const struct {
-	enum tcptuned_link link;
-	enum tcptuned_prog prog;
+	enum tcptuned_link link; /* and enum tcptuned_prog, which has the same order */
 	enum bpf_attach_type type;
 	const char *hook; /* as bpftool calls it */
 } on_cgroup[] = {
-	{ TCPTUNED_LINK_SOCKOPS, TCPTUNED_PROG_SOCKOPS, BPF_CGROUP_SOCK_OPS, "cgroup_sock_ops" },
-	{ TCPTUNED_LINK_SETSOCKOPT, TCPTUNED_PROG_SETSOCKOPT, BPF_CGROUP_SETSOCKOPT,
-	  "cgroup_setsockopt" },
-	{ TCPTUNED_LINK_GETSOCKOPT, TCPTUNED_PROG_GETSOCKOPT, BPF_CGROUP_GETSOCKOPT,
-	  "cgroup_getsockopt" },
+	{ TCPTUNED_LINK_SOCKOPS, BPF_CGROUP_SOCK_OPS, "cgroup_sock_ops" },
+	{ TCPTUNED_LINK_SETSOCKOPT, BPF_CGROUP_SETSOCKOPT, "cgroup_setsockopt" },
+	{ TCPTUNED_LINK_GETSOCKOPT, BPF_CGROUP_GETSOCKOPT, "cgroup_getsockopt" },
 };
+
+_Static_assert((int)TCPTUNED_LINK_BITCP == (int)TCPTUNED_PROG_BITCP_FIRST,
+	       "programs and their links have the same order");
 
 #define ON_CGROUP (sizeof(on_cgroup) / sizeof(on_cgroup[0]))
 
@@ -409,7 +430,7 @@ static int make_links(const struct tcptuned_kernel *k, int cgroup_fd, int made[O
 	for (size_t i = 0; i < ON_CGROUP; i++) {
 		if (is_on_cgroup(k->link_fd[on_cgroup[i].link], cgroup_fd))
 			continue;
-		made[i] = bpf_link_create(k->prog_fd[on_cgroup[i].prog], cgroup_fd,
+		made[i] = bpf_link_create(k->prog_fd[on_cgroup[i].link], cgroup_fd,
 					  on_cgroup[i].type, NULL);
 		if (made[i] < 0)
 			return link_refused(errno, on_cgroup[i].hook, cgroup_fd, err);
@@ -423,7 +444,7 @@ static int swap_programs(const struct tcptuned_kernel *k, const int made[ON_CGRO
 {
 	for (size_t i = 0; i < ON_CGROUP; i++)
 		if (made[i] < 0 && bpf_link_update(k->link_fd[on_cgroup[i].link],
-						   k->prog_fd[on_cgroup[i].prog], NULL))
+						   k->prog_fd[on_cgroup[i].link], NULL))
 			return load_failed(err, errno, "a program on the cgroup");
 	return 0;
 }
@@ -475,25 +496,26 @@ static int attach_destroyed(struct tcptuned_kernel *k, struct tcptuned_error *er
 	return 0;
 }
 
-static int attach_iterator(struct tcptuned_kernel *k, enum tcptuned_link which,
-			   const struct bpf_program *prog, int map_fd, struct tcptuned_error *err)
+static int attach_iterators(struct tcptuned_kernel *k, struct tcptuned_error *err)
 {
-	union bpf_iter_link_info info = { .map.map_fd = map_fd };
-	LIBBPF_OPTS(bpf_iter_attach_opts, opts);
-	struct bpf_link *link;
+	union bpf_iter_link_info flows = { .map.map_fd = k->map_fd[TCPTUNED_MAP_FLOWS] };
+	int fd;
 
-	if (map_fd >= 0) {
-		opts.link_info = &info;
-		opts.link_info_len = sizeof(info);
+	for (int i = TCPTUNED_LINK_DUMP; i <= TCPTUNED_LINK_RECALL; i++) {
+		LIBBPF_OPTS(bpf_link_create_opts, opts);
+
+		if (i == TCPTUNED_LINK_DUMP) {
+			opts.iter_info = &flows;
+			opts.iter_info_len = sizeof(flows);
+		}
+		fd = bpf_link_create(k->prog_fd[i], 0, BPF_TRACE_ITER, &opts);
+		if (fd < 0)
+			return load_failed(err, errno, prog_name[i]);
+		if (k->link_fd[i] >= 0)
+			close(k->link_fd[i]);
+		k->link_fd[i] = fd;
 	}
-	link = bpf_program__attach_iter(prog, &opts);
-	if (!link)
-		return load_failed(err, errno, bpf_program__name(prog));
-	if (k->link_fd[which] >= 0)
-		close(k->link_fd[which]);
-	k->link_fd[which] = dup(bpf_link__fd(link));
-	bpf_link__destroy(link);
-	return k->link_fd[which] < 0 ? load_failed(err, errno, "an iterator link") : 0;
+	return 0;
 }
 
 static void unregister_bitcp(struct tcptuned_kernel *k)
@@ -560,9 +582,9 @@ static int keep_descriptors(struct tcptuned_kernel *k, struct objects *o)
 	struct bpf_program *prog;
 
 	for (int i = 0; i < TCPTUNED_PROG_BITCP_FIRST && !error; i++) {
-		prog = bpf_object__find_program_by_name(o->rightsize->obj, prog_name[i]);
-		if (!prog)
-			prog = bpf_object__find_program_by_name(o->flows->obj, prog_name[i]);
+		prog = NULL;
+		for (size_t j = 0; j < OBJECTS && !prog; j++)
+			prog = bpf_object__find_program_by_name(o->object[j], prog_name[i]);
 		error = prog ? keep_fd(&k->prog_fd[i], bpf_program__fd(prog)) : -ENOENT;
 	}
 	if (!o->bitcp)
@@ -599,10 +621,8 @@ static int pin_all_but_meta(struct tcptuned_kernel *k, struct objects *o)
 			error = pin(k, "link", link_name[i], k->link_fd[i]);
 	if (!error && k->bitcp)
 		error = pin(k, "map", "bitcp", k->bitcp_map_fd);
-	if (!error)
-		error = pin_programs(k, o->rightsize->obj);
-	if (!error)
-		error = pin_programs(k, o->flows->obj);
+	for (size_t j = 0; j < OBJECTS && !error; j++)
+		error = pin_programs(k, o->object[j]);
 	if (!error && o->bitcp)
 		error = pin_programs(k, o->bitcp->obj);
 	return error;
@@ -645,9 +665,7 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 	unsigned int refused;
 	int error;
 
-	error = load_rightsize(k, &o, err);
-	if (!error)
-		error = load_flows(k, &o, cgroup_fd, err);
+	error = load_objects(k, &o, cgroup_fd, err);
 	if (error)
 		return error;
 	if (with_bitcp)
@@ -659,25 +677,7 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 		release_fd = tcptuned_take_fd(&k->link_fd[TCPTUNED_LINK_RELEASE]);
 
 	/* What may be refused comes before what takes something's place. */
-	error = attach_iterator(k, TCPTUNED_LINK_DUMP, o.flows->progs.dump_flows,
-				k->map_fd[TCPTUNED_MAP_FLOWS], err);
-	if (!error)
-		error = attach_iterator(k, TCPTUNED_LINK_ADOPT, o.flows->progs.adopt_flows, -1,
-					err);
-	if (!error)
-		error = attach_iterator(k, TCPTUNED_LINK_RELEASE, o.flows->progs.release_flows,
-					-1, err);
-	if (!error)
-		error = attach_iterator(k, TCPTUNED_LINK_UNDO_OVERRIDES,
-					o.flows->progs.undo_overrides, -1, err);
-	if (!error)
-		error = attach_iterator(k, TCPTUNED_LINK_APPLY, o.flows->progs.apply_policies, -1,
-					err);
-	if (!error)
-		error = attach_iterator(k, TCPTUNED_LINK_REST, o.flows->progs.rest_flows, -1, err);
-	if (!error)
-		error = attach_iterator(k, TCPTUNED_LINK_RECALL, o.flows->progs.recall_flows, -1,
-					err);
+	error = attach_iterators(k, err);
 	if (!error)
 		error = attach_destroyed(k, err);
 	if (!error)
@@ -864,9 +864,7 @@ int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, struct tcptuned
 	tcptuned_kernel_init(&k, bpffs);
 	error = tcptuned_pins_check(bpffs, k.pin_dir, err);
 	if (!error)
-		error = load_rightsize(&k, &o, err);
-	if (!error)
-		error = load_flows(&k, &o, cgroup_fd, err);
+		error = load_objects(&k, &o, cgroup_fd, err);
 	if (!error) {
 		load_bitcp(&k, &o);
 		if (!o.bitcp && !access(pin_path(&k, "map", "bitcp", path), F_OK))

@@ -423,7 +423,7 @@ register() {
 	local name object
 	for name; do
 		[[ " ${lib_registered[*]} " != *" $name "* ]] || continue
-		for object in "$TEST_BUILD"/{bench/cc,bpf}/"$name.bpf.o"; do
+		for object in "$TEST_BUILD"/{bench,bpf}/cc/"$name.bpf.o"; do
 			[ -e "$object" ] || continue
 			# what was killed has left it
 			bpftool struct_ops unregister name "$name" >/dev/null 2>&1 || :

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a test includes before a .bpf.c of bpf/congestion.h. Here a program is a function of its
+ * What a test includes before a .bpf.c of bpf/cc/congestion.h. Here a program is a function of its
  * arguments, and a field is where the compiler puts it.
  */
 #ifndef TEST_PROGRAM_H

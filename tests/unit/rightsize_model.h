@@ -34,7 +34,7 @@
 #define EPOCH_NS       (1000 * SEC) /* no run starts at zero: a zero time means "none" */
 #define DUPTHRESH      2	    /* packets */
 #define RTO_MIN_NS     (200 * MS)
-#define ACK_TICK_US    1000u /* bpf/rightsize.bpf.c */
+#define ACK_TICK_US    1000u /* bpf/rightsizing.h */
 #define CUBIC_C	       0.4
 #define CUBIC_BETA     0.7
 

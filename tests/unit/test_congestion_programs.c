@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The programs of the congestion controls (bpf/congestion.h), called here with a socket made up:
+ * The programs of the congestion controls (bpf/cc/congestion.h), called here with a socket made up:
  * when its window grows and how it is written, what they take for the window at a loss, and what
  * comes of a loss that was none.
  */
@@ -15,7 +15,7 @@
 static __u64 no_params[8];
 #define bpf_sk_storage_get(map, sk, value, flags) ((void *)NULL)
 #define bpf_map_lookup_elem(map, key)		  ((void)(key), (void *)no_params)
-#include "../../bpf/bitcp.bpf.c"
+#include "../../bpf/cc/bitcp.bpf.c"
 
 /* A connection with a window of @cwnd of which no more than @used was ever used. */
 static struct tcp_sock connection(__u32 cwnd, __u32 used)

@@ -129,7 +129,7 @@ struct bitcp {
 	__u32 unused;
 };
 
-bitcp_assert(sizeof(struct bitcp) <= 96, "icsk_ca_priv, and bpf/congestion.h keeps 8 of 104");
+bitcp_assert(sizeof(struct bitcp) <= 96, "icsk_ca_priv, and bpf/cc/congestion.h keeps 8 of 104");
 bitcp_assert(sizeof(struct bitcp) % 8 == 0, "icsk_ca_priv is an array of u64");
 
 enum bitcp_mode {

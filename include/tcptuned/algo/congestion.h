@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * How an engine calls a congestion control, and what it hands over: the kernel by way of
- * bpf/congestion.h, a simulator, a test. bitcp.h is one; bench/cc has those that it is compared
+ * bpf/cc/congestion.h, a simulator, a test. bitcp.h is one; bench/cc has those that it is compared
  * with. No globals, no libc, no kernel call: it compiles as BPF, C and C++.
  *
  * The engine keeps cwnd and ssthresh in packets (MSS-sized segments) and calls

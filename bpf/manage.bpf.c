@@ -1,259 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Iterators over all connections: take those that were open before, read them out, and give
- * them back to the kernel.
+ * Iterators over all connections: manage those that were open before, let each follow its policy,
+ * and give them back to the kernel.
  */
-#include "kernel.h"
 #include "budget.h"
+#include "buffer_requests.h"
 #include "callbacks.h"
-#include "maps.h"
 #include "claim.h"
+#include "kernel.h"
+#include "maps.h"
+#include "names.h"
 #include "policy.h"
-#include "wishes.h"
-#include <tcptuned/algo/bitcp.h>
-#include <tcptuned/abi/readout.h>
 
 #define TCP_STATE_ESTABLISHED 1
 #define TCP_STATE_FIN_WAIT1   4
 #define TCP_STATE_FIN_WAIT2   5
 #define TCP_STATE_CLOSE_WAIT  8
-
-/* ---- read out ----------------------------------------------------------------------- */
-
-/* tcp_snd_wnd_test(): would the next segment go beyond the peer's window? */
-static __always_inline bool window_is_full(const struct tcp_sock *tp, __u32 unsent)
-{
-	__s32 room = tp->snd_una + tp->snd_wnd - tp->snd_nxt;
-	__s32 next = unsent < tp->mss_cache ? unsent : tp->mss_cache;
-
-	return room < next;
-}
-
-static __always_inline __u8 limit_of(struct tcp_sock *tp)
-{
-	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
-	__u32 unsent = tp->write_seq - tp->snd_nxt;
-	struct readout_sender sender = {
-		.unsent = unsent,
-		.mss = tp->mss_cache,
-		.in_flight = tp->packets_out,
-		.chrono = BPF_CORE_READ_BITFIELD(tp, chrono_type),
-		.cwnd_limited = BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited),
-		.pacing = sk->sk_pacing_status,
-		.throttled = sk->sk_tsq_flags & TSQF_THROTTLED,
-		.window_full = window_is_full(tp, unsent),
-	};
-
-	return readout_limit(&sender);
-}
-
-static __always_inline void copy_addresses(struct tcptuned_flow_record *r, struct sock_common *skc)
-{
-	if (r->family == AF_INET6) {
-		bpf_core_read(r->local, sizeof(r->local), &skc->skc_v6_rcv_saddr);
-		bpf_core_read(r->remote, sizeof(r->remote), &skc->skc_v6_daddr);
-		return;
-	}
-	__builtin_memcpy(r->local, &(__be32){ skc->skc_rcv_saddr }, sizeof(__be32));
-	__builtin_memcpy(r->remote, &(__be32){ skc->skc_daddr }, sizeof(__be32));
-}
-
-/* @literal: seven characters, or eight */
-static __always_inline bool is_name(const char name[TCPTUNED_CC_NAME_MAX], const char *literal)
-{
-	__u64 first;
-
-	__builtin_memcpy(&first, name, sizeof(first));
-	return first == *(const __u64 *)literal;
-}
-
-static __always_inline bool is_bitcp(const char name[TCPTUNED_CC_NAME_MAX])
-{
-	return is_name(name, "bitcp\0\0");
-}
-
-/* BI-TCP's state is where the kernel gives a congestion control room (bpf/bitcp.bpf.c). */
-static __always_inline void copy_bitcp(struct tcptuned_flow_record *r, struct tcp_sock *tp)
-{
-	const struct bitcp *st = (const struct bitcp *)tp->inet_conn.icsk_ca_priv;
-
-	if (!is_bitcp(r->congestion_control))
-		return;
-	r->ca_max_win = st->max_win >> 32;
-	r->ca_mode = bitcp_mode(st, r->cwnd, r->ssthresh);
-}
-
-/* All ones are no bound. */
-static __always_inline void copy_bounds(struct tcptuned_flow_record *r, struct tcp_sock *tp)
-{
-	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
-	__u32 lowat = tp->notsent_lowat;
-
-	if (!lowat)
-		lowat = sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_notsent_lowat;
-	if (lowat != ~0u)
-		r->unsent_max = lowat;
-	if (sk->sk_max_pacing_rate != ~0ul)
-		r->pacing_max_Bps = sk->sk_max_pacing_rate;
-	if (sk->sk_pacing_status && sk->sk_pacing_rate != ~0ul)
-		r->pacing_rate_Bps = sk->sk_pacing_rate;
-}
-
-static __always_inline void copy_socket(struct tcptuned_flow_record *r, struct tcp_sock *tp)
-{
-	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
-	struct sock_common *skc = &sk->__sk_common;
-	__u32 interval_us = tp->rate_interval_us;
-
-	r->family = skc->skc_family;
-	r->local_port = skc->skc_num;
-	r->remote_port = bpf_ntohs(skc->skc_dport);
-	r->state = skc->skc_state;
-	r->netns = skc->skc_net.net->ns.inum;
-	r->netns_cookie = skc->skc_net.net->net_cookie;
-	copy_addresses(r, skc);
-	BPF_CORE_READ_STR_INTO(&r->congestion_control, &tp->inet_conn, icsk_ca_ops, name);
-
-	r->bytes_received = tp->bytes_received;
-	r->bytes_acked = tp->bytes_acked;
-	if (interval_us)
-		r->delivery_rate_Bps = (__u64)tp->rate_delivered * tp->mss_cache * 1000000 /
-				       interval_us;
-	r->limit = limit_of(tp);
-	r->cwnd = tp->snd_cwnd;
-	r->ssthresh = tp->snd_ssthresh;
-	r->mss = tp->mss_cache;
-	r->flight = tp->snd_nxt - tp->snd_una;
-	r->snd_wnd = tp->snd_wnd;
-	r->rcv_wnd = tp->rcv_wnd;
-	r->window_clamp = tp->window_clamp;
-	r->rcvbuf = sk->sk_rcvbuf;
-	r->sndbuf = sk->sk_sndbuf;
-	r->rmem_alloc = sk->sk_backlog.rmem_alloc.counter;
-	r->wmem_queued = sk->sk_wmem_queued;
-	r->unsent = tp->write_seq - tp->snd_nxt;
-	r->srtt_us = tp->srtt_us >> 3;
-	r->min_rtt_us = kernel_min_rtt_us(tp);
-	r->rcv_rtt_us = tp->rcv_rtt_est.rtt_us >> 3;
-	r->retransmits = tp->total_retrans;
-	r->lost = tp->lost_out;
-	r->reordering = tp->reordering;
-}
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct readout);
-} readout SEC(".maps");
-
-/* Of struct tcptuned_flow_record. */
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, READOUT_RING_BYTES);
-} collected SEC(".maps");
-
-static __always_inline void add_up(struct readout_sums *sums, struct tcptuned_flow *flow,
-				   struct tcp_sock *tp)
-{
-	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
-	struct readout_socket socket = {
-		.ops = (__u64)BPF_CORE_READ(&tp->inet_conn, icsk_ca_ops),
-		.rcvbuf = sk->sk_rcvbuf,
-		.sndbuf = sk->sk_sndbuf,
-		.rmem_alloc = sk->sk_backlog.rmem_alloc.counter,
-		.wmem_queued = sk->sk_wmem_queued,
-		.rcv_wnd = tp->rcv_wnd,
-		.limit = limit_of(tp),
-	};
-	struct readout_group *group = readout_add(sums, flow, &socket);
-
-	if (group)
-		BPF_CORE_READ_STR_INTO(&group->congestion_control, &tp->inet_conn, icsk_ca_ops,
-				       name);
-}
-
-static __always_inline bool matches(const struct readout_filter *filter, struct sock_common *skc)
-{
-	__u32 local[4] = { 0, 0, bpf_htonl(0xffff), skc->skc_rcv_saddr };
-	__u32 remote[4] = { 0, 0, bpf_htonl(0xffff), skc->skc_daddr };
-
-	if (!filter->given)
-		return true;
-	if (skc->skc_family == AF_INET6) {
-		bpf_core_read(local, sizeof(local), &skc->skc_v6_rcv_saddr);
-		bpf_core_read(remote, sizeof(remote), &skc->skc_v6_daddr);
-	}
-	return readout_matches(filter, local, remote, skc->skc_num, bpf_ntohs(skc->skc_dport),
-			       skc->skc_net.net->ns.inum);
-}
-
-static __always_inline void collect(struct readout *r, struct tcptuned_flow *flow,
-				    struct tcp_sock *tp)
-{
-	struct tcptuned_flow_record *record;
-
-	record = bpf_ringbuf_reserve(&collected, sizeof(*record), 0);
-	if (!record) /* never: the ring is emptied when it is half full */
-		return;
-	__builtin_memset(record, 0, sizeof(*record));
-	record->flow = *flow;
-	copy_socket(record, tp);
-	copy_bounds(record, tp);
-	copy_bitcp(record, tp);
-	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
-	if (bpf_ringbuf_query(&collected, BPF_RB_AVAIL_DATA) > READOUT_RING_BYTES / 2)
-		r->until_ns = READOUT_AT_ONCE;
-}
-
-/*
- * Has it had the CPU for long enough, or is the ring to be emptied? What is written ends the
- * read(), after this socket.
- */
-static __always_inline void give_way(struct readout *r, struct seq_file *seq)
-{
-	char byte = 0;
-	__u64 now;
-
-	if (r->seen++ % READOUT_LOOK_EVERY)
-		return;
-	now = bpf_ktime_get_ns();
-	if (!r->until_ns) {
-		r->until_ns = now + READOUT_SLICE_NS;
-	} else if (now >= r->until_ns) {
-		r->until_ns = 0;
-		bpf_seq_write(seq, &byte, sizeof(byte));
-	}
-}
-
-/* Over the connections of every network namespace: include/tcptuned/abi/readout.h. */
-SEC("iter/bpf_sk_storage_map")
-int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
-{
-	struct tcptuned_flow *flow = ctx->value;
-	struct sock *sk = ctx->sk;
-	struct tcp_sock *tp;
-	struct readout *r;
-	__u32 zero = 0;
-
-	if (!sk || !flow)
-		return 0;
-	r = bpf_map_lookup_elem(&readout, &zero);
-	if (!r)
-		return 0;
-	give_way(r, ctx->meta->seq);
-	r->sums.records++;
-	if (!readout_is_live(flow, sk->__sk_common.skc_state))
-		return 0;
-	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(sk);
-	if (!tp)
-		return 0;
-	add_up(&r->sums, flow, tp);
-	if (matches(&r->request.filter, &sk->__sk_common) &&
-	    readout_add_matched(r, tp->bytes_received + tp->bytes_acked))
-		collect(r, flow, tp);
-	return 0;
-}
 
 /* ---- adopt -------------------------------------------------------------------------- */
 
@@ -262,7 +24,7 @@ int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 			     1 << TCP_STATE_FIN_WAIT2 | 1 << TCP_STATE_CLOSE_WAIT)
 
 /* The cgroup to which the programs are attached: callbacks fire in it and below it only. */
-const volatile __u64 cgroup_id = 1;
+const volatile __u64 cgroup_id SEC(".rodata.cgroup") = 1;
 
 /* The socket that an iterator is at, if it is a full one in one of these @states, bits; or NULL. */
 static __always_inline struct tcp_sock *socket_of(struct bpf_iter__tcp *ctx, __u32 states)
@@ -304,7 +66,7 @@ static __always_inline int call_back(struct tcp_sock *tp, __u32 which)
 }
 
 /* Another program may have taken some away, with no call left in which that would be seen. */
-static __always_inline void call_again(struct tcptuned_flow *flow, struct tcp_sock *tp)
+static __always_inline void restore_callbacks_of(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	__u32 has = tp->bpf_sock_ops_cb_flags;
 
@@ -374,7 +136,7 @@ static __always_inline int adopt_connection(struct tcp_sock *tp)
 
 	flow = claimed_flow(tp);
 	if (flow) {
-		call_again(flow, tp);
+		restore_callbacks_of(flow, tp);
 		follow_bitcp(flow, tp);
 		return 0;
 	}
@@ -658,7 +420,7 @@ static __always_inline int follow_policy(struct tcptuned_flow *flow, struct tcp_
 
 	policy = policy_for(tp, &key);
 	if (policy)
-		call_again(flow, tp);
+		restore_callbacks_of(flow, tp);
 	if (policy && key == flow->policy)
 		return 0;
 	if (!policy || (policy->mode == TCPTUNED_OBSERVE && !(flow->flags & TCPTUNED_F_OBSERVE)))
@@ -749,7 +511,7 @@ int recall_flows(struct bpf_iter__tcp *ctx)
 	struct tcptuned_flow *flow = claimed_flow(tp);
 
 	if (flow)
-		call_again(flow, tp);
+		restore_callbacks_of(flow, tp);
 	return 0;
 }
 

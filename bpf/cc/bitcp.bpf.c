@@ -6,7 +6,7 @@
  * kernel's own factor of two.
  */
 #include "congestion.h"
-#include "maps.h"
+#include "../maps.h"
 #include "tcptuned/algo/bitcp.h"
 
 #define TCP_INFINITE_SSTHRESH 0x7fffffff /* include/net/tcp.h */
