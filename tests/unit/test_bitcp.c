@@ -931,7 +931,7 @@ static void a_loss_replaces_the_remembered_maximum(void **state)
 
 static void a_maximum_that_is_of_no_use_changes_nothing(void **state)
 {
-	static const __u32 useless[] = {0, 1, 19, BITCP_SEED_LEAST - 1, BITCP_MAX_CWND + 1,
+	static const __u32 useless[] = {0, 1, 19, BITCP_SEED_MIN - 1, BITCP_MAX_CWND + 1,
 					UINT_MAX};
 	struct bitcp st, before;
 

@@ -4,33 +4,33 @@
  *
  * Xu, Harfoush, Rhee, "Binary Increase Congestion Control for Fast, Long Distance Networks",
  * INFOCOM 2004. The pseudo-code of section VI-A is the specification; this file is its integer
- * form, in the order in which a connection meets it. No globals, no libc, no kernel call: it
- * compiles as BPF, C and C++.
+ * form, in the order of a connection's life. No globals, no libc, no kernel call: it compiles as
+ * BPF, C and C++.
  *
  * Windows are in packets (MSS-sized segments). "Q32" is a __u64 of packets times 2^32. The
  * kernel keeps whole packets in snd_cwnd; the state keeps the other 32 bits.
  *
- * How it reads the paper:
+ * How the paper is interpreted:
  *
  * - The pseudo-code sets min_win to the window on every ACK, so min_win is not stored, and
- *   target_win - cwnd is (max_win - cwnd) / 2. The text lets the distance to the maximum halve
- *   per RTT; the pseudo-code, moving target_win with each ACK, shrinks it by e^-1/2 (0.61) per
- *   RTT. The pseudo-code holds here.
- * - S_min is a floor under the growth per RTT of the binary search. The text ends the search
- *   when maximum and minimum are within S_min, and the N_2 = log2(d / S_min) + 2 of section
- *   VI-B.1 counts increments d/2, d/4, ... S_min; the pseudo-code, which does not name S_min,
- *   would come ever closer to max_win and never pass it.
- * - Slips mended. (1) Entering the slow start past the maximum, the text makes the window the
- *   new minimum and takes the midpoint to the default maximum; the pseudo-code leaves
- *   target_win behind, and after that slow start one ACK would shrink the window. Deriving the
- *   target mends it. (2) A loss during that slow start makes the maximum known, which by the
- *   text ends it; the pseudo-code leaves is_BITCP_ss set, with an ss_target above the window.
- * - Not mended: passing the maximum sets it to default_max_win, so the next loss (and a
- *   connection's first) finds a "previous maximum" above the window and applies fast
- *   convergence, although the window has not fallen.
+ *   target_win - cwnd is (max_win - cwnd) / 2. In the text the distance to the maximum halves per
+ *   RTT. In the pseudo-code, which moves target_win with each ACK, it shrinks by e^-1/2 (0.61) per
+ *   RTT. The pseudo-code is followed.
+ * - S_min is a lower bound of the growth per RTT in the binary search. In the text the search ends
+ *   when maximum and minimum are within S_min, and N_2 = log2(d / S_min) + 2 of section VI-B.1
+ *   counts the increments d/2, d/4, ... S_min. The pseudo-code, which does not name S_min, would
+ *   approach max_win for ever without passing it.
+ * - Two slips are corrected. (1) At the beginning of the slow start past the maximum, the text
+ *   makes the window the new minimum and takes the midpoint to the default maximum. The pseudo-code
+ *   leaves target_win behind, so that one ACK after that slow start would shrink the window. Here
+ *   the target is derived. (2) A loss during that slow start makes the maximum known, which in the
+ *   text ends it. The pseudo-code leaves is_BITCP_ss set, with an ss_target above the window.
+ * - One is kept. Passing the maximum sets it to default_max_win, so the next loss (and the first
+ *   one of a connection) finds a "previous maximum" above the window and applies fast convergence,
+ *   although the window has not fallen.
  *
- * One thing is added to the paper: a connection can begin with the maximum that an earlier one
- * on its path met (bitcp_seed()). The paper's connections begin with the default maximum.
+ * One thing is added: a connection can begin with the maximum that an earlier one found on its path
+ * (bitcp_seed()), instead of the default maximum.
  */
 #ifndef TCPTUNED_BITCP_H
 #define TCPTUNED_BITCP_H
@@ -51,12 +51,12 @@
 /* --- parameters ---------------------------------------------------------------------- */
 
 /*
- * The defaults are the paper's choice (VI-B.3, VII). It names no ranges, but says which way
- * each goes: a larger S_max or a smaller S_min makes the response steeper, and so less fair
- * between RTTs, where W_max * beta <= 2 * S_max; a smaller beta uses the path better and
- * converges more slowly. What bounds them: S_min <= S_max; the slow start past the maximum
- * begins at 1 packet per RTT, so S_max >= 1; normal TCP's beta is 0.5; the least window after
- * a loss is 2 packets. The outermost limits keep the arithmetic below exact.
+ * The defaults are the paper's (VI-B.3, VII). It gives no ranges, but the effect of each parameter:
+ * a larger S_max or a smaller S_min makes the response steeper, and so less fair between RTTs,
+ * where W_max * beta <= 2 * S_max; a smaller beta uses the path better and converges more slowly.
+ * The ranges follow from S_min <= S_max; from the slow start past the maximum, which begins at 1
+ * packet per RTT, so that S_max >= 1; from the beta of normal TCP, 0.5; and from the smallest
+ * window after a loss, 2 packets. The remaining limits keep the arithmetic below exact.
  */
 #define BITCP_S_MAX_DEFAULT	 BITCP_PACKETS(32, 1)
 #define BITCP_S_MAX_LOWEST	 BITCP_PACKETS(1, 1)
@@ -72,9 +72,9 @@
 #define BITCP_LOW_WINDOW_HIGHEST 65536
 
 struct bitcp_params {
-	__u64 s_max;	  /* most growth per RTT, Q32 packets */
-	__u64 s_min;	  /* least growth per RTT in binary search, Q32 packets */
-	__u32 beta;	  /* share of the window given up at a loss, times 2^32 */
+	__u64 s_max;	  /* maximum growth per RTT, Q32 packets */
+	__u64 s_min;	  /* minimum growth per RTT in binary search, Q32 packets */
+	__u32 beta;	  /* share of the window that a loss costs, times 2^32 */
 	__u32 low_window; /* packets; below it, normal TCP */
 };
 
@@ -101,23 +101,21 @@ bitcp_fn int bitcp_params_valid(const struct bitcp_params *p)
 
 /* --- state --------------------------------------------------------------------------- */
 
-/* default_max_win, in packets, and the most that any window becomes: TCP's largest window is
- * 2^30 bytes, so no window in packets can pass it.
- */
+/* default_max_win, packets: no window exceeds it, since TCP's largest one is 2^30 bytes. */
 #define BITCP_MAX_CWND 0x40000000u
 #define BITCP_MAX_WIN  ((__u64)BITCP_MAX_CWND << 32)
 
 /*
- * One connection. Lives in the kernel's icsk_ca_priv (13 u64), where an iterator can read it.
- * Carries its parameters, so that new ones leave open connections alone. All zero, which it is
- * while the handshake runs, means normal TCP.
+ * One connection, in the kernel's icsk_ca_priv (13 u64), where an iterator can read it. It has a
+ * copy of the parameters, so that a change does not affect open connections. All zeroes, as during
+ * the handshake, is normal TCP.
  */
 struct bitcp {
 	struct bitcp_params params;
 	__u64 max_win;	 /* Q32 */
-	__u64 ss_target; /* Q32; counts while ss_cwnd is not 0 */
+	__u64 ss_target; /* Q32; used while ss_cwnd is not 0 */
 	__u32 ss_cwnd;	 /* packets per RTT in the slow start past the maximum; 0: not in it */
-	__u32 cwnd;	 /* window as left here; a different snd_cwnd was set from outside */
+	__u32 cwnd;	 /* as returned last; a different snd_cwnd was set from outside */
 	__u32 frac;	 /* of cwnd, 2^-32 packets */
 	__u32 undo_ss_cwnd;
 	__u64 carry; /* remainder of the last division in bitcp_step() */
@@ -135,13 +133,14 @@ bitcp_assert(sizeof(struct bitcp) % 8 == 0, "icsk_ca_priv is an array of u64");
 enum bitcp_mode {
 	BITCP_SLOW_START,	   /* the standard one, below ssthresh */
 	BITCP_NORMAL,		   /* below low_window: plain TCP */
-	BITCP_BINARY_SEARCH,	   /* closing in on the maximum */
+	BITCP_BINARY_SEARCH,	   /* approaching the maximum */
 	BITCP_ADDITIVE,		   /* S_max per RTT */
-	BITCP_SLOW_START_PAST_MAX, /* looking for a new maximum: 1, 2, 4 ... S_max per RTT */
+	BITCP_SLOW_START_PAST_MAX, /* probing for a new maximum: 1, 2, 4 ... S_max per RTT */
 };
 
-/* A new connection, or one that changes over to BI-TCP, with a window of cwnd packets. Invalid
- * parameters (an empty map entry, one half written) become the defaults.
+/*
+ * A new connection, or one that changes to BI-TCP, with a window of @cwnd packets. Invalid
+ * parameters (of an empty or half-written map entry) become the defaults.
  */
 bitcp_fn void bitcp_init(struct bitcp *st, const struct bitcp_params *params, __u32 cwnd)
 {
@@ -149,38 +148,29 @@ bitcp_fn void bitcp_init(struct bitcp *st, const struct bitcp_params *params, __
 
 	if (!bitcp_params_valid(&p))
 		p = bitcp_params_default();
+	__builtin_memset(st, 0, sizeof(*st));
 	st->params = p;
 	st->max_win = BITCP_MAX_WIN;
-	st->ss_target = 0;
-	st->ss_cwnd = 0;
 	st->cwnd = cwnd;
-	st->frac = 0;
-	st->undo_ss_cwnd = 0;
-	st->carry = 0;
-	st->undo_win = 0;
-	st->undo_max_win = 0;
-	st->undo_ss_target = 0;
-	st->seed_step = 0;
-	st->unused = 0;
 }
 
-/* A remembered maximum smaller than this, or than two initial windows, is not worth minding. */
-#define BITCP_SEED_LEAST 32u
+/* A remembered maximum smaller than this, or than two initial windows, is ignored. */
+#define BITCP_SEED_MIN 32u
 /* The window grows from 14/16 of a remembered maximum by 1/16 of it per RTT. */
 #define BITCP_SEED_PARTS 16u
 
 /*
- * Begin with the maximum, in packets, that another connection met on this path not long ago.
- * Returns the ssthresh at which slow start is to end, or 0: no use can be made of it.
+ * Begins with the maximum, in packets, that another connection has found on this path recently.
+ * Returns the ssthresh at which slow start ends, or 0: the maximum is not usable.
  *
- * A maximum that is right spares the loss of a whole window with which a first slow start
- * ends. One that is too low must not cost more than it can spare: two round trips after
- * ssthresh the window is at the maximum, and when it passes that without a loss it grows by
- * 1, 2, 4 ... sixteenths of it per RTT, with no bound by S_max, until that is slow start again.
+ * A correct maximum avoids the loss of a whole window with which a first slow start ends. One that
+ * is too low must not cost more than that: two round trips after ssthresh the window is at the
+ * maximum, and if it passes that without a loss it grows by 1, 2, 4 ... sixteenths of it per RTT,
+ * not limited by S_max, until it is in slow start again.
  */
 bitcp_fn __u32 bitcp_seed(struct bitcp *st, __u32 max_win)
 {
-	if (max_win < BITCP_SEED_LEAST || max_win / 2 < st->cwnd || max_win > BITCP_MAX_CWND ||
+	if (max_win < BITCP_SEED_MIN || max_win / 2 < st->cwnd || max_win > BITCP_MAX_CWND ||
 	    !st->params.low_window || max_win / 2 < st->params.low_window)
 		return 0;
 	st->max_win = (__u64)max_win << 32;
@@ -190,15 +180,15 @@ bitcp_fn __u32 bitcp_seed(struct bitcp *st, __u32 max_win)
 
 /* --- the window ---------------------------------------------------------------------- */
 
-/* The window as this file left it, Q32. */
+/* The window with its fraction, Q32. */
 bitcp_fn __u64 bitcp_win(const struct bitcp *st)
 {
 	return (__u64)st->cwnd << 32 | st->frac;
 }
 
-/* The window moved other than by the growth below (win in Q32): what was counted towards the
- * old one is void, and a slow start past the maximum begins its RTT anew from here. The maximum
- * is a fact about the path and stays.
+/*
+ * Sets the window (Q32) other than by the growth below. The remainder is discarded, and a slow
+ * start past the maximum begins another RTT here. The maximum, which belongs to the path, stays.
  */
 bitcp_fn void bitcp_set_win(struct bitcp *st, __u64 win)
 {
@@ -208,22 +198,20 @@ bitcp_fn void bitcp_set_win(struct bitcp *st, __u64 win)
 	st->ss_target = win + ((__u64)st->ss_cwnd << 32);
 }
 
-/* Takes note of the kernel's snd_cwnd: rate reduction, restart after idle, timeout, the clamp
- * or a socket option may have set it since.
- */
+/* Adopts a snd_cwnd that rate reduction, restart after idle, timeout, clamp or options have set. */
 bitcp_fn void bitcp_cwnd_changed(struct bitcp *st, __u32 cwnd)
 {
 	if (cwnd != st->cwnd)
 		bitcp_set_win(st, (__u64)cwnd << 32);
 }
 
-/* Whether a window of that many packets is BI-TCP's, or normal TCP's. */
+/* True if a window of @cwnd packets is BI-TCP's, and not normal TCP's. */
 bitcp_fn int bitcp_engaged(const struct bitcp *st, __u32 cwnd)
 {
 	return st->params.low_window && cwnd >= st->params.low_window;
 }
 
-/* Growth per RTT that the present window allows, Q32 packets, outside the first slow start. */
+/* Growth per RTT of the present window, Q32 packets, outside the first slow start. */
 bitcp_fn __u64 bitcp_increment(const struct bitcp *st)
 {
 	__u64 win = bitcp_win(st), gap;
@@ -238,7 +226,7 @@ bitcp_fn __u64 bitcp_increment(const struct bitcp *st)
 	return gap > st->params.s_min ? gap : st->params.s_min;
 }
 
-/* What the connection is doing, for those who watch: its state, snd_cwnd and snd_ssthresh. */
+/* The mode of a connection, by its state, snd_cwnd and snd_ssthresh, for monitoring. */
 bitcp_fn enum bitcp_mode bitcp_mode(const struct bitcp *st, __u32 cwnd, __u32 ssthresh)
 {
 	if (cwnd < ssthresh)
@@ -254,17 +242,19 @@ bitcp_fn enum bitcp_mode bitcp_mode(const struct bitcp *st, __u32 cwnd, __u32 ss
 
 /* --- an ACK -------------------------------------------------------------------------- */
 
-/* One ACK may stand for many packets. They are taken one by one up to BITCP_STEPS, and beyond
- * that in as many equal parts; the increment is constant within a part.
+/*
+ * One ACK may acknowledge many packets. They count one by one up to BITCP_STEPS, and otherwise in
+ * that many equal parts; the increment is constant within a part.
  */
-#define BITCP_STEPS	 16
-#define BITCP_MOST_ACKED 65536u
+#define BITCP_STEPS	16
+#define BITCP_ACKED_MAX 65536u
 
-/* cwnd += increment / cwnd, for n <= 2^12 packets acknowledged at once.
+/*
+ * cwnd += increment / cwnd, for n <= 2^12 packets acknowledged at once.
  *
- * The dividend has 9 bits more than Q32 (increment <= 2^42 * 2^9 * n <= 2^63), the divisor is
- * the window in Q9, and what the division leaves is carried to the next: 0.01 / 2^20 packets
- * per ACK is 41 units of 2^-32, and losing up to one of them each time would be 2 percent.
+ * The dividend has 9 bits more than Q32 (increment <= 2^42 * 2^9 * n <= 2^63), the divisor is the
+ * window in Q9, and the remainder is carried to the next division: 0.01 / 2^20 packets per ACK is
+ * 41 units of 2^-32, of which losing up to one each time would be 2 percent.
  */
 bitcp_fn void bitcp_grow(struct bitcp *st, __u32 n)
 {
@@ -303,8 +293,8 @@ bitcp_fn void bitcp_step(struct bitcp *st, __u32 n)
 }
 
 /*
- * Growth about and past a remembered maximum, for n <= 2^16 packets acknowledged at once: a step
- * for the packets of one RTT, as many as the window had when it began.
+ * Growth near and past a remembered maximum, for n <= 2^16 packets acknowledged at once: one step
+ * for the packets of an RTT, as many as the window had when it began.
  */
 bitcp_fn void bitcp_seed_step(struct bitcp *st, __u32 n)
 {
@@ -331,11 +321,11 @@ bitcp_fn void bitcp_seed_step(struct bitcp *st, __u32 n)
 }
 
 /*
- * acked packets newly acknowledged, outside fast recovery, by a sender that uses its window.
- * Returns the new cwnd, never below the one given, never above BITCP_MAX_CWND unless the one
- * given is. Below ssthresh this is the kernel's tcp_slow_start(); what that leaves of acked
- * goes on to congestion avoidance. There one ACK counts for one window at most: no path
- * delivers more, and it bounds what an absurd ACK can do to one RTT's growth.
+ * @acked packets are newly acknowledged outside fast recovery, by a sender that uses its window.
+ * Returns the new cwnd, never below the one given, and never above BITCP_MAX_CWND unless the one
+ * given is. Below ssthresh this is the kernel's tcp_slow_start(), which leaves the rest of @acked
+ * to congestion avoidance. There one ACK counts for at most one window: no path delivers more, and
+ * an absurd ACK causes at most the growth of one RTT.
  */
 bitcp_fn __u32 bitcp_on_ack(struct bitcp *st, __u32 cwnd, __u32 ssthresh, __u32 acked)
 {
@@ -353,8 +343,8 @@ bitcp_fn __u32 bitcp_on_ack(struct bitcp *st, __u32 cwnd, __u32 ssthresh, __u32 
 	}
 	if (acked > st->cwnd)
 		acked = st->cwnd;
-	if (acked > BITCP_MOST_ACKED)
-		acked = BITCP_MOST_ACKED;
+	if (acked > BITCP_ACKED_MAX)
+		acked = BITCP_ACKED_MAX;
 	if (st->seed_step && bitcp_engaged(st, st->cwnd)) {
 		bitcp_seed_step(st, acked);
 		return st->cwnd;
@@ -372,10 +362,10 @@ bitcp_fn __u32 bitcp_on_ack(struct bitcp *st, __u32 cwnd, __u32 ssthresh, __u32 
 /* --- a loss -------------------------------------------------------------------------- */
 
 /*
- * "When entering fast recovery" (VI-A), and at a timeout or an ECN mark just the same; after a
- * timeout the kernel slow-starts from its own small window up to the value returned. That is
- * the new ssthresh in whole packets, at least 2, to which the kernel brings snd_cwnd; if it
- * does so exactly, the fraction goes on counting.
+ * "When entering fast recovery" (VI-A), and also at a timeout or an ECN mark. Returns the new
+ * ssthresh in whole packets, at least 2, to which the kernel reduces snd_cwnd; after a timeout it
+ * slow-starts from a small window up to it. If snd_cwnd gets exactly that value, the fraction is
+ * kept.
  */
 bitcp_fn __u32 bitcp_ssthresh(struct bitcp *st, __u32 cwnd)
 {
@@ -383,7 +373,7 @@ bitcp_fn __u32 bitcp_ssthresh(struct bitcp *st, __u32 cwnd)
 
 	bitcp_cwnd_changed(st, cwnd);
 	win = bitcp_win(st);
-	if (st->seed_step) { /* measured now; its steps are not S_max's */
+	if (st->seed_step) { /* the maximum is now measured; the steps are not S_max's */
 		st->seed_step = 0;
 		st->ss_cwnd = 0;
 	}
@@ -408,8 +398,9 @@ bitcp_fn __u32 bitcp_ssthresh(struct bitcp *st, __u32 cwnd)
 	return st->cwnd;
 }
 
-/* The last reduction was spurious: back to the maximum, mode and window from before it. Returns
- * the cwnd to set, not below the one given (it may have grown past the old one since).
+/*
+ * The last reduction was spurious: restores maximum, mode and window. Returns the cwnd to set, not
+ * below the one given, which may have grown past the old one since.
  */
 bitcp_fn __u32 bitcp_undo(struct bitcp *st, __u32 cwnd)
 {

@@ -1,53 +1,54 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The budget: memory granted to connections in all, shared max-min fairly.
+ * The memory budget of all connections, shared max-min fairly.
  *
- * Each connection says what it could use. Who needs little gets all of it; what is left is
- * shared equally by the rest, as the automatic tuning of Semke, Mahdavi and Mathis does with
- * send buffers (Weigle and Feng, "A Comparison of TCP Automatic Tuning Techniques for
- * Distributed Computing", section 2.3). The fair share is the level L with
+ * Each connection states its demand. A small demand is met in full; what remains is shared equally
+ * by the others, as the automatic tuning of Semke, Mahdavi and Mathis does with send buffers
+ * (Weigle and Feng, "A Comparison of TCP Automatic Tuning Techniques for Distributed Computing",
+ * section 2.3). The fair share is the level L with
  *
  *	sum over all connections of min(wanted, L) = total
  *
- * Connections are not gone through to find it. Their wants are kept as a histogram, eight
- * classes to the octave, with the number and the sum of each class; one pass over the classes
- * gives a level that is exact unless it lies within a class: then all of that class is taken to
- * need the whole of it, so that the level is never too high.
+ * It is found without a walk over the connections. Demands are kept as a histogram, eight classes
+ * to the octave, with the number and the sum of each class. One pass over the classes gives a level
+ * that is exact unless it lies within a class. Then every demand of that class counts as that
+ * class's maximum, so that the level is never too high.
  *
- * A level alone does not keep the sum below the total while connections that had more are on
- * their way down: growth is reserved in one atomic addition first, and undone if that goes
- * beyond the total. Growth is refused; what was granted comes down only as a connection itself
- * makes its buffer smaller.
+ * A level alone does not keep the sum of grants below the total while connections that had more are
+ * still shrinking. So growth is first reserved by one atomic addition, which is undone if it
+ * exceeds the total. Only growth is refused; a grant is reduced when the connection makes its
+ * buffer smaller.
  *
  * No connection has more than a quarter of the budget, and the connections of one peer prefix (/24
  * of IPv4, /48 of IPv6) have at most half of it together, so that no remote network can exhaust it.
- * Where the connections of a prefix want more than half, the want of each counts in proportion.
- * Prefixes are hashed into a table that is never full and from which nothing is removed: two
+ * Where the connections of a prefix demand more than half, the demand of each counts in proportion.
+ * Prefixes are hashed into a table that never fills up and from which nothing is removed: two
  * prefixes with the same hash share the half of one.
  *
- * Pure: no kernel and no libc call, integers only. Sums are changed by atomic additions; all
- * CPUs share one struct budget. Amounts are bytes of memory beyond what a connection began
- * with, times are microseconds of a monotonic clock.
+ * Pure: no kernel and no libc call, integers only. Sums are changed by atomic additions; all CPUs
+ * share one struct budget. Amounts are bytes of memory beyond what the kernel alone would give,
+ * times are microseconds of a monotonic clock.
  */
 #ifndef TCPTUNED_BUDGET_H
 #define TCPTUNED_BUDGET_H
 
 #include <linux/types.h>
+#include <tcptuned/algo/log2.h>
 
-/* Classes: below 2^4 one for each value, then eight to the octave, up to 2^32. */
+/* Below 2^4 each value is a class, then there are eight to the octave, up to 2^32. */
 #define BUDGET_CLASSES 240
 
-/* The level is looked for again after this time, while not everybody's wants can be met. */
+/* The level is computed again after this time while not all demands can be met. */
 #define BUDGET_LEVEL_US 10000u
 
-/* A want that changed by less than this part of it is not worth two atomic additions. */
+/* A demand that changed by less than this part is not worth two atomic additions. */
 #define BUDGET_NOTICE 16u
 
 #define BUDGET_NO_LEVEL (~0u)
 
 struct budget_class {
-	__u64 count; /* connections whose wants lie in it */
-	__u64 bytes; /* the sum of those */
+	__u64 count; /* connections whose demands lie in it */
+	__u64 bytes; /* the sum of these demands */
 };
 
 /* Powers of two; a table of 16 KB. */
@@ -61,26 +62,26 @@ struct budget_prefix {
 };
 
 struct budget {
-	__u64 total;	/* what may be granted; 0: any amount */
-	__u64 granted;	/* what is */
-	__u64 wanted;	/* the sum of all wants */
-	__u64 level_us; /* when the level was found */
-	__u64 level;	/* no connection gets more; BUDGET_NO_LEVEL: all can have what they want */
+	__u64 total;	/* that may be granted; 0: unlimited */
+	__u64 granted;
+	__u64 wanted;	/* the sum of all demands */
+	__u64 level_us; /* when the level was computed */
+	__u64 level;	/* no connection gets more; BUDGET_NO_LEVEL: all demands can be met */
 	__u64 records;	/* connections and listeners that have a record */
-	__u64 records_max; /* 0: any number */
+	__u64 records_max; /* 0: unlimited */
 	struct budget_class need[BUDGET_CLASSES];
 	struct budget_prefix prefix[BUDGET_PREFIXES];
 };
 
-/* One direction of one connection. All zeroes: wants nothing, has nothing. */
+/* One direction of one connection; all zeroes: no demand, no grant. */
 struct budget_share {
 	__u32 wanted;
 	__u32 granted;
-	__u32 counted; /* what is in a class of it: less than wanted where its prefix wants too much */
-	__u32 prefix;  /* its peer's, budget_prefix_hash(); changed only while the rest is zero */
+	__u32 counted; /* demand in its class, less than wanted if its prefix demands too much */
+	__u32 prefix;  /* budget_prefix_hash() of the peer; changed only while the rest is zero */
 };
 
-/* Where the peer prefix of which these are the first 64 bits is counted. */
+/* Where a peer prefix is counted, by its first 64 bits. */
 static inline __u32 budget_prefix_hash(__u64 prefix)
 {
 	return (prefix * 0x9e3779b97f4a7c15ull) >> (64 - BUDGET_PREFIX_BITS);
@@ -95,34 +96,17 @@ static inline struct budget_prefix *budget_prefix_of(struct budget *b,
 /* The class that @bytes falls into. */
 static inline __u32 budget_class_of(__u32 bytes)
 {
-	__u32 octave = 0, rest = bytes;
+	__u32 octave;
 
 	if (bytes < 16)
 		return bytes;
-	/* A binary search of the highest bit: BPF has no instruction for it. */
-	if (rest >> 16) {
-		octave += 16;
-		rest >>= 16;
-	}
-	if (rest >> 8) {
-		octave += 8;
-		rest >>= 8;
-	}
-	if (rest >> 4) {
-		octave += 4;
-		rest >>= 4;
-	}
-	if (rest >> 2) {
-		octave += 2;
-		rest >>= 2;
-	}
-	octave += rest >> 1;
+	octave = tcptuned_log2(bytes);
 	return (octave - 3) * 8 + (bytes >> (octave - 3));
 }
 
 /*
- * Is there such a class? The compiler knows that of small values there is, and would leave the
- * comparison out, which the verifier of Linux 6.1 needs to see.
+ * True if class @i exists. The compiler, which knows that small values have one, would omit the
+ * comparison that the verifier of Linux 6.1 needs.
  */
 static inline int budget_has_class(__u32 *i)
 {
@@ -130,7 +114,7 @@ static inline int budget_has_class(__u32 *i)
 	return *i < BUDGET_CLASSES;
 }
 
-/* The smallest value of the class above: every value of class @i is below it. */
+/* The smallest value of the next class: every value of class @i is below it. */
 static inline __u64 budget_class_end(__u32 i)
 {
 	i++;
@@ -157,16 +141,16 @@ static inline void budget_class_remove(struct budget *b, __u32 bytes)
 	__sync_fetch_and_add(&b->need[i].bytes, -(__u64)bytes);
 }
 
-/* One connection never has more than this part of the budget, ... */
+/* No connection has more than this part of the budget. */
 #define BUDGET_PART 4u
 
-/* ... and the connections of one peer prefix never more than this, bytes. */
+/* The connections of one peer prefix together have at most this, bytes. */
 static inline __u64 budget_prefix_max(const struct budget *b)
 {
 	return b->total ? b->total / 2 : ~0ull;
 }
 
-/* May there be another record? Counts it if so. */
+/* Counts another record and returns 1, or 0 if there are too many. */
 static inline int budget_add_record(struct budget *b)
 {
 	if (__sync_fetch_and_add(&b->records, 1) < b->records_max || !b->records_max)
@@ -175,7 +159,7 @@ static inline int budget_add_record(struct budget *b)
 	return 0;
 }
 
-/* Is the difference worth atomic additions? */
+/* True if the difference is worth atomic additions. */
 static inline int budget_notices(__u32 was, __u32 bytes)
 {
 	__u32 gap = bytes > was ? bytes - was : was - bytes;
@@ -183,7 +167,7 @@ static inline int budget_notices(__u32 was, __u32 bytes)
 	return gap > was / BUDGET_NOTICE;
 }
 
-/* Of @bytes, the part that a connection may have if those of its prefix want @wanted together. */
+/* The part of @bytes that a connection may have if its prefix demands @wanted. */
 static inline __u32 budget_part_of_prefix(const struct budget *b, __u64 wanted, __u32 bytes)
 {
 	__u64 max = budget_prefix_max(b);
@@ -192,7 +176,7 @@ static inline __u32 budget_part_of_prefix(const struct budget *b, __u64 wanted, 
 	return wanted > max ? bytes * (max >> 8) / ((wanted >> 8) + 1) : bytes;
 }
 
-/* Say what the connection could use now. Returns as much of it as is within its prefix's half. */
+/* Sets the demand of the connection. Returns as much of it as fits into its prefix's half. */
 static inline __u32 budget_want(struct budget *b, struct budget_share *share, __u32 bytes)
 {
 	struct budget_prefix *prefix = budget_prefix_of(b, share);
@@ -215,14 +199,14 @@ static inline __u32 budget_want(struct budget *b, struct budget_share *share, __
 	return bytes;
 }
 
-/* The search for the level goes through the classes, the smallest wants first. */
+/* The search for the level walks the classes, the smallest demands first. */
 struct budget_search {
 	const struct budget *b;
-	__u64 rest;  /* bytes that are not given away yet */
-	__u64 above; /* connections whose wants are not met yet */
+	__u64 rest;  /* bytes that are not distributed yet */
+	__u64 above; /* connections whose demands are not met yet */
 };
 
-/* Meets the wants of class @i. Returns 1, and ends the search, if they are more than their share. */
+/* Meets the demands of class @i. Returns 1, which ends the search, if they exceed their share. */
 static inline long budget_meet_class(__u32 i, struct budget_search *s)
 {
 	__u64 count, bytes;
@@ -233,7 +217,7 @@ static inline long budget_meet_class(__u32 i, struct budget_search *s)
 	bytes = s->b->need[i].bytes;
 	if (!count)
 		return 0;
-	/* Sums are changed one after the other, and may be seen in between. */
+	/* Count and sum are changed one after the other, and may be read in between. */
 	if (count > s->above)
 		count = s->above;
 	if (bytes > s->rest)
@@ -246,8 +230,8 @@ static inline long budget_meet_class(__u32 i, struct budget_search *s)
 }
 
 /*
- * The max-min fair level for @total bytes, where not all wants can be met: at most what each
- * connection's own want would give, and at least 8/9 of that.
+ * The max-min fair level for @total bytes where not all demands can be met: at most the exact one,
+ * and at least 8/9 of it.
  */
 static inline __u32 budget_find_level(const struct budget *b, __u64 total)
 {
@@ -257,7 +241,7 @@ static inline __u32 budget_find_level(const struct budget *b, __u64 total)
 
 	for (i = 0; i < BUDGET_CLASSES; i++)
 		s.above += b->need[i].count;
-#ifdef __bpf__ /* the verifier walks each turn of a loop, but what bpf_loop() calls only once */
+#ifdef __bpf__ /* the verifier walks each iteration of a loop, but a callback of bpf_loop() once */
 	bpf_loop(BUDGET_CLASSES, budget_meet_class, &s, 0);
 #else
 	for (i = 0; i < BUDGET_CLASSES && !budget_meet_class(i, &s); i++)
@@ -269,13 +253,13 @@ static inline __u32 budget_find_level(const struct budget *b, __u64 total)
 	return level < BUDGET_NO_LEVEL ? (__u32)level : BUDGET_NO_LEVEL;
 }
 
-/* Is more wanted than there is? */
+/* True if the demands exceed the total. */
 static inline int budget_is_scarce(const struct budget *b)
 {
 	return b->total && b->wanted > b->total;
 }
 
-/* The level as of now. */
+/* The present level. */
 static inline __u32 budget_level(struct budget *b, __u64 now_us)
 {
 	if (!budget_is_scarce(b))
@@ -287,7 +271,7 @@ static inline __u32 budget_level(struct budget *b, __u64 now_us)
 	return (__u32)b->level;
 }
 
-/* Add @more to @sum, or as much of it as keeps @sum within @max. Returns what was added. */
+/* Adds @more to @sum, or as much as keeps @sum within @max. Returns what was added. */
 static inline __u64 budget_add(__u64 *sum, __u64 more, __u64 max)
 {
 	__u64 after = __sync_fetch_and_add(sum, more) + more, over = 0;
@@ -299,10 +283,7 @@ static inline __u64 budget_add(__u64 *sum, __u64 more, __u64 max)
 	return more - over;
 }
 
-/*
- * Reserve memory up to @bytes for the connection, or as much of it as there is. Returns what
- * it has then, which is not less than it had.
- */
+/* Enlarges the grant to @bytes, or as far as there is memory. Returns the grant. */
 static inline __u32 budget_reserve(struct budget *b, struct budget_share *share, __u32 bytes)
 {
 	struct budget_prefix *prefix = budget_prefix_of(b, share);
@@ -319,7 +300,7 @@ static inline __u32 budget_reserve(struct budget *b, struct budget_share *share,
 	return share->granted;
 }
 
-/* Give back what is more than @bytes. */
+/* Reduces the grant to @bytes. */
 static inline void budget_return(struct budget *b, struct budget_share *share, __u32 bytes)
 {
 	__u64 less;
@@ -332,7 +313,7 @@ static inline void budget_return(struct budget *b, struct budget_share *share, _
 	share->granted = bytes;
 }
 
-/* The connection is gone. */
+/* Removes demand and grant, at the end of a connection. */
 static inline void budget_leave(struct budget *b, struct budget_share *share)
 {
 	budget_return(b, share, 0);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Path memory: what connections learned about the way to a destination prefix, for those that
- * go there next. The database of Enable (Weigle and Feng, section 2, technique 5), filled by
- * the connections themselves and not by probes.
+ * Path memory: what connections have measured on the way to a destination prefix, for later ones to
+ * the same prefix. This is the database of Enable (Weigle and Feng, section 2, technique 5), filled
+ * by the connections themselves instead of probes.
  *
- * What is remembered never makes a burst: a sender slow-starts as ever, but knows where to stop
- * (bitcp_seed()), and a receiver on a slow path begins with a small window. What is old counts
+ * A remembered path never causes a burst: a sender slow-starts as usual, but knows where to stop
+ * (bitcp_seed()), and a receiver on a slow path begins with a small window. Old measurements count
  * less, and in the end nothing.
  *
- * Pure: no globals, no kernel and no libc call, integers only. Times are seconds of a clock
- * that does not jump (CLOCK_BOOTTIME), amounts are bytes unless said otherwise.
+ * Pure: no globals, no kernel and no libc call, integers only. Times are seconds of a clock that
+ * does not jump (CLOCK_BOOTTIME), amounts are bytes unless noted otherwise.
  */
 #ifndef TCPTUNED_PATH_H
 #define TCPTUNED_PATH_H
@@ -17,91 +17,91 @@
 #include <linux/types.h>
 #include <tcptuned/algo/rightsize.h>
 
-/* A connection that carried less in both directions has hardly measured anything. */
+/* A connection that carried less in both directions adds nothing. */
 #define PATH_CARRIED_MIN (128u << 10)
 
-/* One that carried so many of the remembered windows had the time to fill the path. */
+/* A connection that carried this many remembered windows had the time to fill the path. */
 #define PATH_ROUNDS_ENOUGH 16u
 
-/* Counts of segments stop here: with ageing, no path comes near. */
+/* Limit of segment counts, which no path reaches, since they are aged. */
 #define PATH_COUNT_MAX (1ull << 40)
 
-/* Limits of expire_s: a minute, a year. Products in path_aged() stay below 2^64. */
+/* Limits of expire_s, a minute and a year, which keep products in path_aged() below 2^64. */
 #define PATH_EXPIRE_MIN_S 60u
 #define PATH_EXPIRE_MAX_S (365u * 86400u)
 
-/* All bytes count, also of what is unused: 0. */
+/* All bytes are compared, so the unused ones are 0. */
 struct tcptuned_path_key {
-	__u8 prefix[16]; /* network byte order, IPv4 in the first four; 0 behind the prefix */
-	__u64 netns_cookie; /* of the network namespace: none other has it, until the next boot */
+	__u8 prefix[16]; /* network byte order, IPv4 in the first four; 0 after the prefix */
+	__u64 netns_cookie; /* of the network namespace, unique until the next boot */
 	__u8 family;	 /* AF_INET or AF_INET6 */
 	__u8 prefix_len;
 	__u8 unused[6];
 };
 
-/* All zeroes: nothing known. */
+/* All zeroes: nothing is known. */
 struct tcptuned_path {
-	__s64 updated_s;     /* when a connection last added to it */
-	__s64 max_window_s;  /* when max_window was met */
+	__s64 updated_s;     /* when a connection was last added */
+	__s64 max_window_s;  /* when max_window was measured */
 	__u64 sent;	     /* segments, aged */
-	__u64 retransmitted; /* segments, aged; with sent, the loss */
+	__u64 retransmitted; /* segments, aged */
 	__u32 min_rtt_us;
 	__u32 rcv_per_rtt;   /* largest bytes per minimum RTT received, aged */
 	__u32 snd_per_rtt;   /* ... delivered */
 	__u32 max_window;    /* congestion window at which bitcp lost; 0: none known */
-	__u32 connections;   /* that it is made of */
-	__u32 slow;	     /* 1: what the last one received kept it full (rightsize.h) */
-	__u32 netns;	     /* inode number of the network namespace, for people; it is ... */
-	__u32 unused;	     /* ... given to another one when that has gone */
+	__u32 connections;   /* that were added */
+	__u32 slow;	     /* 1: the last receiver held less than the kernel's initial window */
+	__u32 netns;	     /* inode number of the network namespace, which may be reused later */
+	__u32 unused;
 };
 
-#define TCPTUNED_PATHS_MAX 65536 /* that are remembered */
+#define TCPTUNED_PATHS_MAX 65536
 
-/* Destinations that agree in so many bits share what is known: for IPv6, a site. */
+/* Destinations that agree in this many bits share a path; for IPv6 this is a site. */
 #define PATH_IPV4_PREFIX 24
 #define PATH_IPV6_PREFIX 48
 
-/* What the programs are told; written by the daemon. */
+/* Written by the daemon for the BPF programs. */
 struct tcptuned_path_settings {
 	__u32 enabled;
 	__u32 expire_s;
 };
 
-/* What one finished connection says. */
+/* What one connection has measured. */
 struct path_sample {
-	__u64 received;	     /* bytes that it carried */
+	__u64 received;	     /* bytes carried */
 	__u64 acked;
 	__u32 sent;	     /* segments */
 	__u32 retransmitted;
-	__u32 min_rtt_us;    /* 0: unknown, and then nothing is learned */
+	__u32 min_rtt_us;    /* 0: unknown, and then nothing is added */
 	__u32 rcv_per_rtt;   /* 0: not measured */
 	__u32 snd_per_rtt;
-	__u32 max_window;    /* 0: none met */
-	__u32 cwnd;	     /* its window at the end, bytes */
-	__u32 slow;	     /* 1: rightsize_path_slow() of what was received */
+	__u32 max_window;    /* congestion window at the last loss; 0: no loss */
+	__u32 cwnd;	     /* at the end */
+	__u32 slow;	     /* as in struct tcptuned_path */
 };
 
-/* What a new connection may begin with; 0: as without a memory. */
+/* What a new connection begins with; 0: as without path memory. */
 struct path_seed {
 	__u32 max_window; /* of bitcp, bytes */
-	__u32 slow;	  /* 1: with the least window, as on a path that is known to be slow */
+	__u32 slow;	  /* 1: with the smallest window, as on a slow path */
 };
 
-/* The seconds since @then; none when the clock says that @then is to come. */
+/* The seconds since @then_s; 0 if that is in the future. */
 static inline __u64 path_age_s(__s64 then_s, __s64 now_s)
 {
 	return now_s > then_s ? (__u64)now_s - (__u64)then_s : 0;
 }
 
-/* A quarter of its life halves a memory: at its end it counts a sixteenth. */
+/* Measurements lose half their weight in a quarter of their lifetime, and 15/16 in all of it. */
 static inline __u32 path_half_life_s(__u32 expire_s)
 {
 	return expire_s < 4 ? 1 : expire_s / 4;
 }
 
 /*
- * @value after @age_s, halved once per half-life and linear between; @value up to
- * PATH_COUNT_MAX, @expire_s up to PATH_EXPIRE_MAX_S.
+ * @value after @age_s, halved once per half-life and linear in between. @value is at most
+ * PATH_COUNT_MAX, @expire_s at most PATH_EXPIRE_MAX_S.
  */
 static inline __u64 path_aged(__u64 value, __u64 age_s, __u32 expire_s)
 {
@@ -114,13 +114,13 @@ static inline __u64 path_aged(__u64 value, __u64 age_s, __u32 expire_s)
 	return value - value * rest / (2ull * half_life);
 }
 
-/* Is there nothing (any more) that a new connection could go by? */
+/* True if nothing is known, or nothing any more. */
 static inline int path_expired(const struct tcptuned_path *path, __s64 now_s, __u32 expire_s)
 {
 	return !path->connections || path_age_s(path->updated_s, now_s) >= expire_s;
 }
 
-/* Bit mask of the 32-bit word @i, in host order, of a prefix of @bits. */
+/* The mask of the 32-bit word @i of a prefix of @bits, in host byte order. */
 static inline __u32 path_mask(__u32 bits, __u32 i)
 {
 	if (bits <= 32 * i)
@@ -130,9 +130,9 @@ static inline __u32 path_mask(__u32 bits, __u32 i)
 }
 
 /*
- * The largest bytes per RTT, of the aged @old one and a connection's @new. Most connections
- * are limited by their application, so that less says nothing about the path; but after
- * enough of it the path is believed to have become slower, a quarter of the way each time.
+ * The largest bytes per RTT, of the aged @old value and a connection's @new_ one. Most connections
+ * are limited by their application, so that a smaller value means nothing. But one that carried
+ * enough moves the old value by a quarter of the difference, since the path may have become slower.
  */
 static inline __u32 path_merge_per_rtt(__u64 old, __u32 new_, __u64 carried)
 {
@@ -145,7 +145,7 @@ static inline __u32 path_merge_per_rtt(__u64 old, __u32 new_, __u64 carried)
 	return (__u32)old;
 }
 
-/* A shorter way is believed at once; a longer one a quarter each time, for it may be a queue. */
+/* A smaller RTT counts at once, a larger one by a quarter of the difference: it may be a queue. */
 static inline __u32 path_merge_rtt(__u32 old, __u32 new_)
 {
 	if (new_ > RIGHTSIZE_RTT_MAX_US)
@@ -156,25 +156,25 @@ static inline __u32 path_merge_rtt(__u32 old, __u32 new_)
 }
 
 /*
- * Two bandwidth-delay products bound the maximum: the first slow start ends with a window
- * that was already twice as large when the loss came to be known, and a queue longer than
- * that is not worth filling.
+ * The maximum is limited to two bandwidth-delay products: when the first slow start detects a loss,
+ * its window is already twice as large as when it happened, and a longer queue is not worth
+ * filling.
  */
 static inline void path_merge_max(struct tcptuned_path *path, const struct path_sample *s,
 				  __s64 now_s)
 {
-	__u32 met = s->max_window, most;
+	__u32 met = s->max_window, max;
 
 	if (!met) {
-		if (s->cwnd > path->max_window) /* it went further without a loss */
+		if (s->cwnd > path->max_window) /* larger without a loss */
 			path->max_window = 0;
 		return;
 	}
-	most = s->snd_per_rtt < RIGHTSIZE_WINDOW_MAX / 2 ? 2 * s->snd_per_rtt :
-							   RIGHTSIZE_WINDOW_MAX;
-	if (met > most)
-		met = most;
-	/* Too low costs time, too high only the gain: rise at once, fall by halves. */
+	max = s->snd_per_rtt < RIGHTSIZE_WINDOW_MAX / 2 ? 2 * s->snd_per_rtt :
+							  RIGHTSIZE_WINDOW_MAX;
+	if (met > max)
+		met = max;
+	/* A maximum that is too low costs time, so it rises at once and falls by halves. */
 	if (path->max_window > met)
 		met = path->max_window - (path->max_window - met) / 2;
 	path->max_window = met;
@@ -186,7 +186,7 @@ static inline __u64 path_sum(__u64 aged, __u32 more)
 	return aged + more < PATH_COUNT_MAX ? aged + more : PATH_COUNT_MAX;
 }
 
-/* Add a finished connection. Returns 1, or 0 when it measured too little to be added. */
+/* Adds a connection that has ended. Returns 1, or 0 if it measured too little. */
 static inline int path_merge(struct tcptuned_path *path, const struct path_sample *s,
 			     __s64 now_s, __u32 expire_s)
 {
@@ -218,12 +218,12 @@ static inline int path_merge(struct tcptuned_path *path, const struct path_sampl
 /*
  * What a new connection begins with.
  *
- * @rtt_us: of its handshake; 0: unknown, which means that a SYN was lost
+ * @rtt_us: of its handshake; 0: unknown, because a SYN was lost
  * @snd_cap: the largest window in flight that its policy allows
  *
- * A handshake that took half or twice the remembered time went another way, or to another
- * host of the prefix: what was met there means nothing. A maximum counts for half of a memory's
- * life, then it is no longer worth the time that a wrong one costs.
+ * A handshake that took less than half or more than twice the remembered RTT went another way, or
+ * to another host of the prefix, for which nothing is known. A maximum is used for half of the
+ * lifetime only, because a wrong one costs time.
  */
 static inline struct path_seed path_seed_of(const struct tcptuned_path *path, __s64 now_s,
 					    __u32 expire_s, __u32 rtt_us, __u32 snd_cap)

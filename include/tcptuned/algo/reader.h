@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A receiving application that reads slowly: how much memory may its connection hold?
+ * How much memory the connection of an application that reads slowly may hold.
  *
- * DRS section II: data that was acknowledged must be kept until the application takes it, so that
- * one which reads slowly holds memory for as long as it likes. By the rule of section III.B it may
- * hold twice what it reads in a round trip.
+ * DRS section II: acknowledged data has to be kept until the application reads it, so that a slow
+ * one holds memory for as long as it likes. By the rule of section III.B it may hold twice what it
+ * reads in a round trip.
  */
 #ifndef TCPTUNED_READER_H
 #define TCPTUNED_READER_H
 
 #include <tcptuned/algo/rightsize.h>
 
-/* An application is slow, and not just busy, whose unread data stays high for this long. */
+/* An application is slow, not only busy, if its unread data stays high for this long. */
 #define RIGHTSIZE_SLOW_ROUNDS 8u
 #define RIGHTSIZE_SLOW_US     250000u
 
-/* The application at the receiving end. All zeroes is a new one. */
+/* The application at the receiving end; all zeroes: a new one. */
 struct rightsize_reader {
-	__u64 since_us; /* since when its unread data has been high; 0: it is not */
-	__u32 read;	/* the counter of bytes read then */
-	__u32 rounds;	/* rounds since */
-	__u32 window;	/* what it is given, bytes; 0: it reads fast enough */
+	__u64 since_us; /* when its unread data became high; 0: it is not */
+	__u32 read;	/* the counter of bytes read at that time */
+	__u32 rounds;	/* since then */
+	__u32 window;	/* bytes; 0: no limit, it reads fast enough */
 };
 
 /*
- * Weigh the application that reads, once a round.
+ * Call once a round.
  *
- * @read:   a counter of the bytes that it has read, modulo 2^32
- * @unread: bytes that arrived in order and wait for it
- * @offer:  the window that the sender has, bytes
- * @min:    the smallest window allowed
+ * @read:   a counter of the bytes that the application has read, modulo 2^32
+ * @unread: bytes that arrived in order and are not read
+ * @offer:  the offered window, bytes
+ * @min:    the smallest window allowed, bytes
  *
- * Its window comes down by at most half at a time, once its unread data has been more than half of
- * the window for eight rounds, and is the kernel's again when the data has been read.
+ * The window is reduced by at most half at a time, after the unread data has exceeded half of the
+ * window for eight rounds. It is the kernel's again when the data has been read.
  */
 static inline void rightsize_weigh_reader(struct rightsize_reader *reader, __u64 now_us,
 					  __u32 rtt_us, __u32 read, __u32 unread, __u32 offer,
@@ -66,8 +66,8 @@ static inline void rightsize_weigh_reader(struct rightsize_reader *reader, __u64
 }
 
 /*
- * The window to offer where at most @limit bytes may be offered and wait unread together: the rest
- * of it, but at least @min, so that the sender goes on asking.
+ * The window to offer where offered and unread bytes together may be @limit. It is at least @min,
+ * so that the sender need not probe a closed window.
  */
 static inline __u32 rightsize_offer(__u32 limit, __u32 unread, __u32 min)
 {

@@ -1,40 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Dynamic Right-Sizing: may one direction of a connection be given less window than the kernel
- * would give it, without a loss of rate?
+ * Dynamic Right-Sizing: can one direction of a connection do with less window than the kernel gives
+ * it, without a loss of rate?
  *
  * Fisk and Feng, "Dynamic Right-Sizing in TCP" (DRS below), offer twice the bytes that arrive in a
- * round-trip time (sections III.A, III.B, IV). Linux does that by itself (tcp_rcvbuf_grow(),
- * tcp_sndbuf_expand()), with the round-trip time that it finds, queues included, so that the
- * window grows until a deep queue is full. Twice the bytes per *minimum* RTT (DRS IV.A) fills the
- * path as well and leaves a queue of one bandwidth-delay product. But only where the queue is this
- * connection's own: where the path became longer, its delay varies, or another connection fills
- * the queue, less window is less rate. So the kernel's growth is the default, and a smaller window
- * is an experiment that has to prove itself:
+ * round-trip time (sections III.A, III.B, IV). Linux does the same (tcp_rcvbuf_grow(),
+ * tcp_sndbuf_expand()), but with the present round-trip time, queues included, so that the window
+ * grows until a deep queue is full. Twice the bytes per *minimum* RTT (DRS IV.A) also fills the
+ * path, and leaves a queue of one bandwidth-delay product. That holds only where the queue is this
+ * connection's own. Where the path became longer, its delay varies, or another connection fills the
+ * queue, less window is less rate. So the kernel's growth is the default, and a smaller window is
+ * an experiment that has to prove itself:
  *
  *  FREE       The kernel sizes the buffer.
  *  PREPARING  The smallest RTT of a whole interval was more than 2.5 times the minimum: there is a
- *             standing queue. The window is what is in flight, and half of that, so that the test to come
- *             takes effect soon: what was offered before is never taken back. At less, a
- *             writer, who is woken when a third of the buffer is free, would come too late.
+ *             standing queue. The window is 3/2 of what is in flight, so that the next test takes
+ *             effect soon, since an advertised window is never shrunk. With less than 3/2, a
+ *             writer, which is woken when a third of the buffer is free, would come too late.
  *  TESTING    For three RTTs the window is half of what was in flight. If the queue is the
- *             connection's own, the RTT falls with the window and the rate stays; if the path is long
- *             or its delay varies, the rate falls; if others fill the queue, the RTT hardly falls.
- *             Then, or when a segment is lost meanwhile, the connection is free again.
- *  PROBE_RTT  The queue is its own. The window is half a bandwidth-delay product until the queue
- *             is empty, so that the minimum RTT is seen again.
- *  HOLDING    The window is 2 x rate x minimum RTT (DRS III.B). It grows as DRS says whenever the
- *             smallest RTT of a round shows that the queue had nearly emptied: the smallest, so
- *             that a delay that varies does not pass for a queue. Three failed tests in a row, or
- *             two rounds with silences that a queue would have filled, end it.
+ *             connection's own, the RTT falls with the window and the rate stays. If the path is
+ *             long or its delay varies, the rate falls. If others fill the queue, the RTT hardly
+ *             falls. In the last two cases, and if a segment is lost meanwhile, the connection is
+ *             free again.
+ *  PROBE_RTT  The queue is its own. The window is half a bandwidth-delay product until the queue is
+ *             empty, so that the minimum RTT is measured again.
+ *  HOLDING    The window is 2 x rate x minimum RTT (DRS III.B). It grows as in DRS whenever the
+ *             smallest RTT of a round shows that the queue had nearly emptied. The smallest one is
+ *             used so that a varying delay is not taken for a queue. Three failed tests in a row
+ *             end the hold, and so do two rounds with silences that a queue would have filled.
  *
- * Tests begin at marks of a clock that hosts share, a power of two apart, since connections that hold
- * one bottleneck's queue together must make room together: one alone would find the queue of the
- * others (as BBR's ProbeRTT and Copa's mode switching have it). A power of two of microseconds does
- * not fall into step with delays that people configure.
+ * Tests begin at marks of a clock that hosts share, a power of two apart, because connections that
+ * fill the queue of one bottleneck together have to reduce it together: a single one would find the
+ * queue of the others (as with BBR's ProbeRTT and Copa's mode switching). A power of two of
+ * microseconds does not coincide with delays that people configure.
  *
- * Pure: no globals, no kernel and no libc call, integers only. Times are microseconds,
- * amounts are bytes. Included by BPF programs, unit tests and simulations.
+ * Pure: no globals, no kernel and no libc call, integers only. Times are microseconds, amounts are
+ * bytes. Included by BPF programs, unit tests and simulations.
  */
 #ifndef TCPTUNED_RIGHTSIZE_H
 #define TCPTUNED_RIGHTSIZE_H
@@ -42,8 +43,8 @@
 #include <linux/types.h>
 
 /*
- * A path with a smaller RTT counts as one with this: below it a receiver's timestamps, which tick
- * in milliseconds, and the scheduling of the two applications decide what is measured.
+ * A path with a smaller RTT counts as one with this RTT. Below it, measurements depend on a
+ * receiver's timestamps, which tick in milliseconds, and on the scheduling of the two applications.
  */
 #define RIGHTSIZE_BASE_MIN_US 2000u
 
@@ -56,9 +57,9 @@
 #define RIGHTSIZE_MARK_RTTS	 16u
 
 /*
- * Tests begin at marks that are 2^20 us = 1 s, and at least four standing RTTs, apart.
- * Whether to prepare for one is decided at marks 1 s apart in the first 7 s, 4.2 s after that or a failure, and
- * 8.4 s after three. In the first 3 s the queue must not grow fast.
+ * Tests begin at marks that are 2^20 us = 1 s and at least four standing RTTs apart. Whether to
+ * prepare for one is decided at marks 1 s apart in the first 7 s, 4.2 s apart after that or after a
+ * failure, and 8.4 s apart after three failures. In the first 3 s the queue must not grow fast.
  */
 #define RIGHTSIZE_TEST_RTTS	4u
 #define RIGHTSIZE_TEST_SHIFT	20u
@@ -67,13 +68,13 @@
 #define RIGHTSIZE_NEW_US     (7u << 20)
 #define RIGHTSIZE_GROWING_US (3u << 20)
 
-/* An interval that saw fewer RTT samples says nothing, and goes on. */
+/* An interval with fewer RTT samples continues past the mark. */
 #define RIGHTSIZE_SAMPLES_MIN 8u
 
-/* So many failed tests in a row end a hold. */
+/* This many failed tests in a row end a hold. */
 #define RIGHTSIZE_FAILURES_MAX 3u
 
-/* 67 seconds and 1.1 Tbit/s: more is not believed, and products stay below 2^64. */
+/* 67 seconds and 1.1 Tbit/s. Values are limited to them, so that products stay below 2^64. */
 #define RIGHTSIZE_RTT_MAX_US (1u << 26)
 #define RIGHTSIZE_RATE_MAX   (1ull << 37)
 
@@ -88,55 +89,55 @@ enum rightsize_state {
 	RIGHTSIZE_HOLDING,
 };
 
-/* Why the window is what it is. */
+/* What determines the window. */
 enum rightsize_reason {
 	RIGHTSIZE_UNMEASURED = 0, /* no round trip has been measured */
 	RIGHTSIZE_KERNEL,	  /* the kernel's own autotuning */
-	RIGHTSIZE_UNDER_TEST,	  /* 3/2, then half of what was in flight: whose queue is it? */
-	RIGHTSIZE_PROBING,	  /* half a bandwidth-delay product, to see the minimum RTT */
+	RIGHTSIZE_UNDER_TEST,	  /* 3/2, then half of what was in flight: whose is the queue? */
+	RIGHTSIZE_PROBING,	  /* half a bandwidth-delay product, to measure the minimum RTT */
 	RIGHTSIZE_HELD,		  /* 2 x rate x minimum RTT (DRS III.B) */
 	RIGHTSIZE_READER,	  /* the application reads slowly (DRS II) */
-	RIGHTSIZE_CAPPED,	  /* the policy's largest window */
+	RIGHTSIZE_CAPPED,	  /* the policy's maximum */
 	RIGHTSIZE_BUDGET,	  /* its share of the memory budget (budget.h) */
 	RIGHTSIZE_REASONS,
 };
 
-/* One direction of one connection. All zeroes is the state of a new one. */
+/* One direction of one connection; all zeroes: a new one. */
 struct rightsize {
-	__u64 interval_us;	/* when the interval between two marks began; 0: none yet */
-	__u64 round_us;		/* when the round began */
-	__u64 stage_us;		/* when the test or the probe began */
+	__u64 interval_us;	/* beginning of the interval between two marks; 0: none yet */
+	__u64 round_us;		/* beginning of the round */
+	__u64 stage_us;		/* beginning of the test or the probe */
 	__u64 seen_us;		/* when data was last seen */
 	__u64 rate;		/* of the last interval, bytes per second */
-	__u64 rate_best;	/* ... of the fastest */
-	__u64 rtt_sum_us;	/* of the samples of the running interval or stage */
+	__u64 rate_best;	/* of the fastest interval */
+	__u64 rtt_sum_us;	/* of the samples of the present interval or stage */
 	__u32 mark;		/* number of the interval on the common clock */
-	__u32 interval_bytes;	/* the byte counter when the interval began */
-	__u32 round_bytes;	/* ... when the round began */
+	__u32 interval_bytes;	/* the byte counter at the beginning of the interval */
+	__u32 round_bytes;	/* ... of the round */
 	__u32 per_rtt;		/* bytes of the last round */
 	__u32 min_rtt_us;	/* smallest RTT known of the path; 0: none */
-	__u32 low_us;		/* smallest RTT of the running interval; 0: none */
-	__u32 round_low_us;	/* ... of the running round, ... */
-	__u32 last_low_us;	/* ... of the round before */
-	__u32 samples;		/* RTT samples in the running interval */
-	__u32 silent_us;	/* longest time without data in the running round, ... */
-	__u32 interval_silent_us; /* ... in the running interval */
-	__u32 test_rtt_us;	/* the standing RTT before the test, of the interval before */
-	__u32 path_rtt_us;	/* mean RTT without a queue, found by the last probe; 0: none */
+	__u32 low_us;		/* smallest RTT of the present interval; 0: none */
+	__u32 round_low_us;	/* ... of the present round */
+	__u32 last_low_us;	/* ... of the previous round */
+	__u32 samples;		/* RTT samples of the present interval */
+	__u32 silent_us;	/* longest time without data in the present round */
+	__u32 interval_silent_us; /* ... in the present interval */
+	__u32 test_rtt_us;	/* standing RTT before the test, or of the previous interval */
+	__u32 path_rtt_us;	/* mean RTT without a queue, by the last probe; 0: none */
 	__u32 held;		/* the window to hold, bytes; 0: none */
 	__u32 window;		/* the window decided on, bytes; 0: the kernel's */
-	__u32 tests;		/* how many tests were made */
+	__u32 tests;		/* number of tests begun */
 	__u8 state;		/* enum rightsize_state */
 	__u8 reason;		/* enum rightsize_reason */
 	__u8 failures;		/* tests that failed in a row */
 	__u8 silent_rounds;	/* rounds in a row in which a hold left the path idle */
 	__u8 inconclusive;	/* 1: the path changed during the last test */
-	__u8 waiting;		/* 1: more is offered than the stage's window */
-	__u8 intervals;		/* how many have ended; 255 is many */
+	__u8 waiting;		/* 1: more is offered than the window of the stage */
+	__u8 intervals;		/* that have ended, at most 255 */
 	__u8 rate_rose;		/* 1: the rate rose by 3/8 at once since the last test */
 };
 
-/* What is known of a direction when an ACK leaves or comes. */
+/* The measurements of a direction when an ACK leaves or arrives. */
 struct rightsize_ack {
 	__u64 now_us;	 /* monotonic clock */
 	__u64 clock_us;	 /* a clock that hosts share: TAI */
@@ -144,19 +145,19 @@ struct rightsize_ack {
 	__u32 sample_us; /* one RTT, not smoothed; 0: none */
 	__u32 rtt_us;	 /* smoothed RTT, queues included: the length of a round */
 	__u32 min;	 /* the smallest window allowed, bytes */
-	__u32 offered;	 /* what may still be sent whatever the window, bytes; 0: by a sender, as a rule;
+	__u32 offered;	 /* advertised and not used, bytes, normally 0 for a sender;
 			  * RIGHTSIZE_WINDOW_MAX: a loss is being repaired */
 };
 
-/* a * b / c with a 64-bit product; the caller keeps a * b below 2^64. 0 when c is 0. */
+/* a * b / c, or 0 if c is 0. The caller keeps a * b below 2^64. */
 static inline __u64 rightsize_muldiv(__u64 a, __u64 b, __u64 c)
 {
 	return c ? a * b / c : 0;
 }
 
 /*
- * How many bytes came since a counter, modulo 2^32, was @then. The highest sequence number goes
- * back when the kernel drops what came last and out of order (tcp_prune_ofo_queue()).
+ * The bytes carried since a counter, modulo 2^32, was @then. The highest sequence number decreases
+ * when the kernel drops segments that arrived out of order (tcp_prune_ofo_queue()).
  */
 static inline __u32 rightsize_since(__u32 then, __u32 bytes)
 {
@@ -173,7 +174,7 @@ static inline __u64 rightsize_rate(__u32 bytes, __u64 us)
 	return rate < RIGHTSIZE_RATE_MAX ? rate : RIGHTSIZE_RATE_MAX;
 }
 
-/* The minimum RTT to reckon with; 0 while none is known. */
+/* The minimum RTT for calculations; 0: none is known. */
 static inline __u32 rightsize_min_rtt_us(const struct rightsize *rs)
 {
 	if (!rs->min_rtt_us)
@@ -188,7 +189,7 @@ static inline __u32 rightsize_clamp_window(__u64 window, __u32 min)
 	return window < RIGHTSIZE_WINDOW_MAX ? (__u32)window : RIGHTSIZE_WINDOW_MAX;
 }
 
-/* Add one RTT sample; 0 is none. */
+/* Adds one RTT sample; 0: none. */
 static inline void rightsize_rtt_sample(struct rightsize *rs, __u32 rtt_us)
 {
 	if (!rtt_us)
@@ -206,8 +207,8 @@ static inline void rightsize_rtt_sample(struct rightsize *rs, __u32 rtt_us)
 }
 
 /*
- * The least power of two of at least @rtts RTTs, us, within the bounds of marks. In a BPF program
- * it is a function of its own: the verifier does not walk its callers for each result.
+ * The smallest power of two of at least @rtts RTTs, us, within the range of marks. BPF programs do
+ * not inline it, so that the verifier does not walk the caller for each result.
  */
 #ifdef __bpf__
 __attribute__((noinline))
@@ -224,7 +225,7 @@ __u32 rightsize_shift(__u32 rtts, __u32 rtt_us)
 	return shift;
 }
 
-/* Is @rtt_us more than a window of 2 x rate x RTT without a queue explains? */
+/* True if @rtt_us exceeds what a window of 2 x rate x RTT without a queue explains. */
 static inline int rightsize_exceeds(const struct rightsize *rs, __u32 rtt_us)
 {
 	__u64 base = rightsize_min_rtt_us(rs);
@@ -254,7 +255,7 @@ static inline void rightsize_enter(struct rightsize *rs, __u8 state, __u64 now_u
 		rs->window = rs->held = rs->path_rtt_us = 0;
 }
 
-/* Begin to measure anew: the next interval or stage. */
+/* Discards the measurements, at the beginning of an interval or stage. */
 static inline void rightsize_clear(struct rightsize *rs)
 {
 	rs->low_us = 0;
@@ -628,8 +629,8 @@ static inline int rightsize_end_round(struct rightsize *rs, const struct rightsi
 }
 
 /*
- * An ACK leaves or comes. Decides on the window, in rs->window: the most that the direction
- * should have, bytes, or 0 for what the kernel gives it. Returns whether a round ended.
+ * An ACK leaves or arrives. Sets rs->window, the maximum window of the direction, bytes; 0: the
+ * kernel's. Returns whether a round ended.
  */
 static inline int rightsize_on_ack(struct rightsize *rs, const struct rightsize_ack *a)
 {
@@ -664,9 +665,8 @@ static inline int rightsize_on_ack(struct rightsize *rs, const struct rightsize_
 }
 
 /*
- * Begin as on a path that is known to be slow (DRS V.B: a link of 56 kbit/s, on which a static
- * window is data in the queue, and then lost): a connection before this one held a window smaller
- * than the kernel's first.
+ * Begins as on a slow path, where an earlier connection held a window smaller than the kernel's
+ * initial one (DRS V.B: on a link of 56 kbit/s a static window fills the queue and is lost).
  */
 static inline void rightsize_begin_held(struct rightsize *rs, __u32 window)
 {

@@ -6,19 +6,16 @@
 #include <tcptuned/algo/rightsize.h>
 
 /*
- * What may wait unsent in a send buffer: an eighth of a round trip's bytes, but what is sent
- * before the application gets the processor again (a tick of 250 Hz), and at least 128 KiB.
+ * An eighth of a round trip's bytes, but at least 128 KiB and what is sent before the application
+ * gets the processor again (a tick of 250 Hz).
  */
 #define RIGHTSIZE_UNSENT_PART 8u
 #define RIGHTSIZE_UNSENT_US   4000u
 #define RIGHTSIZE_UNSENT_MIN  131072u
 
 /*
- * How many bytes of a sending direction should wait unsent: what is more only grows old there,
- * for an application could write it later and be sent as soon (tcp_notsent_lowat).
- *
- * @rate:   bytes per second
- * @rtt_us: smoothed
+ * The limit of unsent data, bytes. More would only become old in the queue, because the application
+ * could write it later and it would be sent as soon. @rate: bytes per second, @rtt_us: smoothed.
  */
 static inline __u32 rightsize_unsent(__u64 rate, __u32 rtt_us)
 {
