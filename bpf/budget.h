@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The memory budget, as seen by a connection that wants another buffer size. */
+/* The memory budget, for a connection that needs another buffer size. */
 #ifndef TCPTUNED_BPF_BUDGET_H
 #define TCPTUNED_BPF_BUDGET_H
 
-#include "kernel.h"
 #include "maps.h"
+#include "sock.h"
+#include "totals.h"
 
-static __always_inline struct budget *budget_here(void)
-{
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&budget, &zero);
-}
-
-/* How deep in the hierarchy of control groups memory is looked at. */
-#define MEMCG_LEVELS 16
+#define MEMCG_LEVELS 16 /* of the hierarchy of memory control groups that are looked at */
 
 /*
- * Is there pressure in the memory control group of the socket, or in one above it
- * (mem_cgroup_under_socket_pressure())? @first: sk_memcg, of which the low bits may be flags.
+ * True if the socket's memory control group or one above it is under pressure, as
+ * mem_cgroup_under_socket_pressure() has it. @first: sk_memcg, whose low bits may be flags.
  */
-__noinline int memcg_is_short(__u64 first)
+__noinline int memcg_under_pressure(__u64 first)
 {
 	const struct mem_cgroup *memcg = (const struct mem_cgroup *)(first & ~3ull);
 	__u64 now;
@@ -40,11 +33,11 @@ __noinline int memcg_is_short(__u64 first)
 }
 
 /*
- * Does TCP as a whole hold nearly as much memory as makes the kernel press it (the middle value
- * of tcp_mem; tcp_under_memory_pressure()), or does its control group? From there on the kernel
- * prunes receive queues.
+ * True if TCP holds nearly as much memory as puts it under pressure (tcp_under_memory_pressure(),
+ * the middle value of tcp_mem), or if the socket's control group is. The kernel then prunes receive
+ * queues.
  */
-static __always_inline bool memory_is_short(struct tcp_sock *tp)
+static __always_inline bool tcp_memory_is_short(struct tcp_sock *tp)
 {
 	struct proto *prot = BPF_CORE_READ(tp, inet_conn.icsk_inet.sk.__sk_common.skc_prot);
 	__u64 pressure = 0;
@@ -52,7 +45,7 @@ static __always_inline bool memory_is_short(struct tcp_sock *tp)
 	long *mem;
 
 	if (bpf_core_field_exists(struct sock, sk_memcg) &&
-	    memcg_is_short((__u64)BPF_CORE_READ(tp, inet_conn.icsk_inet.sk.sk_memcg)))
+	    memcg_under_pressure((__u64)BPF_CORE_READ(tp, inet_conn.icsk_inet.sk.sk_memcg)))
 		return true;
 	bpf_core_read(&mem, sizeof(mem), &prot->sysctl_mem);
 	bpf_probe_read_kernel(&allocated, sizeof(allocated),
@@ -62,31 +55,30 @@ static __always_inline bool memory_is_short(struct tcp_sock *tp)
 	return allocated > (__s64)(pressure - pressure / 8);
 }
 
-/* The current level. It is a function of its own so that the verifier walks it only once. */
-__noinline __u32 budget_level_now(__u64 now_us)
+__noinline __u32 current_budget_level(__u64 now_us)
 {
-	struct budget *b = budget_here();
+	struct budget *b = single_value(&budget);
 
 	return b ? budget_level(b, now_us) : BUDGET_NO_LEVEL;
 }
 
 /* Returns how much of @want bytes the connection may have, by its prefix and by the level. */
-verified_once __u32 budget_ask(struct budget_share *share, __u32 want, __u64 now_us)
+__bpf_global __u32 budget_allowance(struct budget_share *share, __u32 want, __u64 now_us)
 {
-	struct budget *b = budget_here();
+	struct budget *b = single_value(&budget);
 	__u32 level;
 
 	if (!b || !share)
 		return 0;
 	want = budget_want(b, share, want);
-	level = budget_level_now(now_us);
+	level = current_budget_level(now_us);
 	return want < level ? want : level;
 }
 
-/* Reserves up to @bytes for the connection, or returns what it has beyond that. */
-verified_once int budget_grant(struct budget_share *share, __u32 bytes)
+/* Makes the grant @bytes, or as much of that as the budget has left. */
+__bpf_global int reserve_budget(struct budget_share *share, __u32 bytes)
 {
-	struct budget *b = budget_here();
+	struct budget *b = single_value(&budget);
 
 	if (!b || !share)
 		return 0;
@@ -96,90 +88,60 @@ verified_once int budget_grant(struct budget_share *share, __u32 bytes)
 }
 
 /*
- * How much of a buffer of @space bytes the connection may have, of which the kernel alone would
- * give @base. @pressed is set in @flags where the kernel's memory is short, not the budget.
+ * Returns how much of a buffer of @space bytes the connection may have, of which the kernel alone
+ * would give @base. Sets @memory_short in @flags if it was refused because TCP's memory is short.
  */
-static __always_inline __u32 budget_allow(struct budget_share *share, struct tcp_sock *tp,
-					  __u32 base, __u32 space, __u32 *flags, __u32 pressed)
+static __always_inline __u32 grant_memory(struct budget_share *share, struct tcp_sock *tp,
+					  __u32 base, __u32 space, __u32 *flags, __u32 memory_short)
 {
-	__u32 want = budget_ask(share, space > base ? space - base : 0, tp->tcp_mstamp);
+	__u32 want = budget_allowance(share, space > base ? space - base : 0, tp->tcp_mstamp);
 
-	*flags &= ~pressed;
-	if (want > share->granted && memory_is_short(tp)) {
+	*flags &= ~memory_short;
+	if (want > share->granted && tcp_memory_is_short(tp)) {
 		count(TCPTUNED_C_MEMORY_SHORT);
-		*flags |= pressed;
+		*flags |= memory_short;
 		want = share->granted;
 	}
-	budget_grant(share, want);
+	reserve_budget(share, want);
 	return base + (want < share->granted ? want : share->granted);
 }
 
-/* A buffer that tcptuned does not size, or not any more, has no part in the budget. */
-verified_once int budget_give_up(struct budget_share *share)
+/* Call when tcptuned does not size the buffer, or no longer. */
+__bpf_global int leave_budget(struct budget_share *share)
 {
-	struct budget *b = budget_here();
+	struct budget *b = single_value(&budget);
 
 	if (b && share)
 		budget_leave(b, share);
 	return 0;
 }
 
-/* The record of a socket, made if need be; NULL: no memory, or there are too many already. */
-static __always_inline struct tcptuned_flow *make_record(void *sk)
+static __always_inline void leave_budgets(struct tcptuned_flow *flow)
 {
-	struct tcptuned_flow *flow = bpf_sk_storage_get(&flows, sk, NULL, 0);
-	struct budget *b = budget_here();
-
-	if (flow || !b)
-		return flow;
-	if (budget_add_record(b)) {
-		flow = bpf_sk_storage_get(&flows, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
-		if (flow)
-			return flow;
-		__sync_fetch_and_add(&b->records, -1ull);
-	}
-	count(TCPTUNED_C_STORAGE_FAILED);
-	return NULL;
+	leave_budget(&flow->rcv_share);
+	leave_budget(&flow->snd_share);
 }
 
-static __always_inline void uncount_record(void)
+/* The hash of the peer's prefix, which is /24, or /48 for IPv6. */
+__bpf_global __u32 peer_prefix_hash(const struct endpoints *ends)
 {
-	struct budget *b = budget_here();
-
-	if (b)
-		__sync_fetch_and_add(&b->records, -1ull);
+	if (!ends)
+		return 0;
+	if (!ends->remote[0] && !ends->remote[1]) /* IPv4 */
+		return budget_prefix_hash(ends->remote[3] & bpf_htonl(0xffffff00));
+	return budget_prefix_hash((__u64)ends->remote[0] << 32 |
+				  (ends->remote[1] & bpf_htonl(0xffff0000)));
 }
 
-static __always_inline void budget_close(struct tcptuned_flow *flow)
+/* Counts the connection with those of its peer's prefix, before it is granted anything. */
+static __always_inline void join_budget(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	budget_give_up(&flow->rcv_share);
-	budget_give_up(&flow->snd_share);
-}
+	struct endpoints ends;
+	__u32 prefix;
 
-/* The first 64 bits of the peer's address, as far as its prefix reaches: /24, or /48 of IPv6. */
-static __always_inline __u64 peer_prefix(struct tcp_sock *tp)
-{
-	struct sock_common *skc = &tp->inet_conn.icsk_inet.sk.__sk_common;
-	__be32 remote[4] = {};
-
-	if (skc->skc_family == AF_INET6)
-		bpf_core_read(remote, sizeof(remote), &skc->skc_v6_daddr);
-	else
-		remote[3] = skc->skc_daddr;
-	if (!remote[0] && !remote[1]) /* ::ffff:a.b.c.d, too: IPv4 on a socket of both */
-		return remote[3] & bpf_htonl(0xffffff00);
-	return (__u64)remote[0] << 32 | (remote[1] & bpf_htonl(0xffff0000));
-}
-
-/*
- * Before the connection is granted anything: it is counted with those of its peer's prefix for as
- * long as it is open.
- */
-static __always_inline void budget_open(struct tcptuned_flow *flow, struct tcp_sock *tp)
-{
-	__u32 prefix = budget_prefix_hash(peer_prefix(tp));
-
-	budget_close(flow);
+	sk_endpoints(&tp->inet_conn.icsk_inet.sk.__sk_common, &ends);
+	prefix = peer_prefix_hash(&ends);
+	leave_budgets(flow);
 	flow->rcv_share.prefix = prefix;
 	flow->snd_share.prefix = prefix;
 }

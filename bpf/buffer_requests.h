@@ -1,219 +1,169 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * SO_RCVBUF and SO_SNDBUF of applications. A request comes before the connection is known, and
- * with it the policy. It is kept from the kernel if some policy might override it, and handed
- * on as soon as it turns out that the one in charge does not: the socket is then as if it had
- * been obeyed at once.
+ * SO_RCVBUF and SO_SNDBUF requests of applications. The policy of a socket is known only when it
+ * connects. Until then a request is intercepted if any policy might override it; when the policy is
+ * known, the request is dropped or passed on to the kernel.
+ *
+ * @receive: SO_RCVBUF, or else SO_SNDBUF. @ctx: whatever bpf_setsockopt() takes.
  */
 #ifndef TCPTUNED_BPF_BUFFER_REQUESTS_H
 #define TCPTUNED_BPF_BUFFER_REQUESTS_H
 
-#include "budget.h"
-#include "claim.h"
-#include "events.h"
-#include "kernel.h"
 #include "maps.h"
 #include "policy.h"
+#include "record.h"
+#include "sock.h"
+#include "totals.h"
 
-#define TCP_STATE_CLOSE	 7 /* BPF_TCP_CLOSE, BPF_TCP_LISTEN */
-#define TCP_STATE_LISTEN 10
-
-enum verdict {
-	STANDS,	    /* the kernel gets it */
-	OBSERVED,   /* so it does, and it is counted */
-	OVERRIDDEN, /* the kernel does not get it */
+enum request_action {
+	REQUEST_HONOURED,   /* passed on to the kernel */
+	REQUEST_OBSERVED,   /* likewise, and counted */
+	REQUEST_OVERRIDDEN, /* withheld from the kernel */
 };
 
-/* The flags of either buffer's request (struct tcptuned_flow). */
-struct request_flags {
-	__u32 asked;	 /* the application has called */
-	__u32 swallowed; /* the kernel does not have it */
-	__u32 obeyed;	 /* ... but had it once */
-	__u32 apps;	 /* the buffer is the application's */
-	__u32 locked;	 /* the buffer's lock is tcptuned's doing */
-	__u32 ours;	 /* tcptuned has set its size, either of these */
-};
-
-static __always_inline struct request_flags flags_of(bool receive)
-{
-	struct request_flags rcvbuf = { TCPTUNED_F_RCVBUF_REQ, TCPTUNED_F_RCVBUF_SWALLOWED,
-					TCPTUNED_F_RCVBUF_OBEYED, TCPTUNED_F_RCVBUF_APP,
-					TCPTUNED_F_RCV_LOCKED, TCPTUNED_F_RCV_SIZED };
-	struct request_flags sndbuf = { TCPTUNED_F_SNDBUF_REQ, TCPTUNED_F_SNDBUF_SWALLOWED,
-					TCPTUNED_F_SNDBUF_OBEYED, TCPTUNED_F_SNDBUF_APP,
-					TCPTUNED_F_SND_LOCKED, TCPTUNED_F_SND_SIZED };
-
-	return receive ? rcvbuf : sndbuf;
-}
-
-static __always_inline enum verdict verdict_of(const struct tcptuned_policy *policy, bool receive)
+static __always_inline enum request_action action_of(const struct tcptuned_policy *policy,
+						     bool receive)
 {
 	if (!policy || !(receive ? policy->override_rcvbuf : policy->override_sndbuf))
-		return STANDS;
-	return policy->mode == TCPTUNED_TUNE ? OVERRIDDEN : OBSERVED;
+		return REQUEST_HONOURED;
+	return policy->mode == TCPTUNED_TUNE ? REQUEST_OVERRIDDEN : REQUEST_OBSERVED;
 }
 
-/* Is there a policy that would let it stand? */
-static __always_inline bool is_disputed(const struct tcptuned_match *m, bool receive)
+/* True if there is a policy that would honour the request. */
+static __always_inline bool policies_disagree(const struct tcptuned_match *m, bool receive)
 {
-	return TCPTUNED_RULE_INDEX(receive ? m->stands_rcvbuf : m->stands_sndbuf) !=
+	return TCPTUNED_RULE_INDEX(receive ? m->honour_rcvbuf : m->honour_sndbuf) !=
 	       TCPTUNED_RULE_NONE;
 }
 
 /*
- * An application that asks for less means it: to bound what a client may hold, or the latency.
- * Bytes as setsockopt() takes them.
+ * An application that requests less means it, to bound what a client may hold, or the latency.
+ * Bytes as in setsockopt().
  */
 #define REQUEST_MIN (16u << 10)
 
-/*
- * Let the kernel have what it did not get. @ctx: whatever bpf_setsockopt() takes. @least:
- * kernel_rcvbuf_least() of a receive buffer; 0: nothing was promised yet.
- */
-static __always_inline void hand_on(void *ctx, struct tcptuned_flow *flow, bool receive,
-				    __u32 least)
+static __always_inline void count_request(bool receive)
 {
-	struct request_flags its = flags_of(receive);
-	int value = receive ? flow->req_rcvbuf : flow->req_sndbuf;
-
-	if (receive && value < (int)(least / 2))
-		value = least / 2;
-	/* What was sized since is not what the kernel once had. */
-	if ((flow->flags & its.swallowed) &&
-	    (!(flow->flags & its.obeyed) || (flow->flags & its.locked))) {
-		bpf_setsockopt(ctx, SOL_SOCKET, receive ? SO_RCVBUF : SO_SNDBUF, &value,
-			       sizeof(value));
-		flow->flags &= ~its.locked;
-	}
-	flow->flags &= ~its.swallowed;
-}
-
-/* Overridden from now on, though the kernel did get it: its policy, if any, only observed then. */
-static __always_inline void override_late(struct tcptuned_flow *flow, bool receive)
-{
-	flow->flags |= flags_of(receive).swallowed | flags_of(receive).obeyed;
-}
-
-static __always_inline void take_note_of_one(struct tcptuned_flow *flow,
-					     const struct tcptuned_policy *policy, bool receive,
-					     __u32 has)
-{
-	struct request_flags its = flags_of(receive);
-
-	if (!(receive ? policy->override_rcvbuf : policy->override_sndbuf) ||
-	    (flow->flags & (its.asked | its.apps)))
-		return;
-	if (has / 2 < REQUEST_MIN) {
-		flow->flags |= its.apps;
-		return;
-	}
-	if (receive) {
-		flow->req_rcvbuf = has / 2; /* the kernel doubled it */
-		flow->rcv_buffer_max = policy->rcv_buffer_max;
-	} else {
-		flow->req_sndbuf = has / 2;
-		flow->snd_buffer_max = policy->snd_buffer_max;
-	}
-	flow->flags |= its.asked;
-	if (policy->mode == TCPTUNED_TUNE)
-		override_late(flow, receive);
 	count(receive ? TCPTUNED_C_RCVBUF_OVERRIDDEN : TCPTUNED_C_SNDBUF_OVERRIDDEN);
 }
 
-/* @locks: locks_of_application(); @rcvbuf, @sndbuf: what the socket has, bytes of memory */
-verified_once int take_note_of_requests(struct tcptuned_flow *flow,
-					const struct tcptuned_policy *policy, __u32 locks,
-					__u32 rcvbuf, __u32 sndbuf)
+static __always_inline void store_request(struct tcptuned_flow *flow,
+					  const struct tcptuned_policy *policy, bool receive,
+					  __u32 bytes)
+{
+	if (receive) {
+		flow->req_rcvbuf = bytes;
+		flow->rcv_buffer_max = policy->rcv_buffer_max;
+	} else {
+		flow->req_sndbuf = bytes;
+		flow->snd_buffer_max = policy->snd_buffer_max;
+	}
+	flow->flags |= flag_of(receive, TCPTUNED_F_RCVBUF_REQ);
+}
+
+/* Gives the kernel an intercepted request. @min: sk_min_rcvbuf(); 0: no window is advertised. */
+static __always_inline void pass_request_on(void *ctx, struct tcptuned_flow *flow, bool receive,
+					    __u32 min)
+{
+	__u32 intercepted = flag_of(receive, TCPTUNED_F_RCVBUF_INTERCEPTED);
+	__u32 honoured = flag_of(receive, TCPTUNED_F_RCVBUF_HONOURED);
+	__u32 locked = flag_of(receive, TCPTUNED_F_RCV_LOCKED);
+	int value = receive ? flow->req_rcvbuf : flow->req_sndbuf;
+
+	if (receive && value < (int)(min / 2))
+		value = min / 2;
+	/* The kernel has had an honoured request, but the buffer may have been sized since. */
+	if ((flow->flags & intercepted) &&
+	    (!(flow->flags & honoured) || (flow->flags & locked))) {
+		set_option(ctx, SOL_SOCKET, receive ? SO_RCVBUF : SO_SNDBUF, value);
+		flow->flags &= ~locked;
+	}
+	flow->flags &= ~intercepted;
+}
+
+/* Overrides a request from now on that the kernel has had. */
+static __always_inline void override_honoured(struct tcptuned_flow *flow, bool receive)
+{
+	flow->flags |= flag_of(receive, TCPTUNED_F_RCVBUF_INTERCEPTED | TCPTUNED_F_RCVBUF_HONOURED);
+}
+
+static __always_inline void record_request(struct tcptuned_flow *flow,
+					   const struct tcptuned_policy *policy, bool receive,
+					   __u32 buffer)
+{
+	__u32 application = flag_of(receive, TCPTUNED_F_RCVBUF_APP);
+
+	if (action_of(policy, receive) == REQUEST_HONOURED ||
+	    (flow->flags & (flag_of(receive, TCPTUNED_F_RCVBUF_REQ) | application)))
+		return;
+	if (buffer / 2 < REQUEST_MIN) {
+		flow->flags |= application;
+		return;
+	}
+	store_request(flow, policy, receive, buffer / 2); /* the kernel doubled it */
+	if (policy->mode == TCPTUNED_TUNE)
+		override_honoured(flow, receive);
+	count_request(receive);
+}
+
+/* @locks: application_locks(); @rcvbuf, @sndbuf: the sizes that the socket has, bytes of memory */
+__bpf_global int record_requests(struct tcptuned_flow *flow, const struct tcptuned_policy *policy,
+				 __u32 locks, __u32 rcvbuf, __u32 sndbuf)
 {
 	if (!flow || !policy)
 		return 0;
 	if (locks & SOCK_RCVBUF_LOCK)
-		take_note_of_one(flow, policy, true, rcvbuf);
+		record_request(flow, policy, true, rcvbuf);
 	if (locks & SOCK_SNDBUF_LOCK)
-		take_note_of_one(flow, policy, false, sndbuf);
+		record_request(flow, policy, false, sndbuf);
 	return 0;
 }
 
-/* What the application asked for of @tp before tcptuned could see it. */
-static __always_inline void take_note(struct tcptuned_flow *flow, struct tcp_sock *tp,
-				      const struct tcptuned_policy *policy)
+/* Records requests that the kernel honoured before tcptuned could intercept them. */
+static __always_inline void record_earlier_requests(struct tcptuned_flow *flow,
+						    struct tcp_sock *tp,
+						    const struct tcptuned_policy *policy)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 
-	take_note_of_requests(flow, policy, locks_of_application(flow, tp), sk->sk_rcvbuf,
-			      sk->sk_sndbuf);
+	record_requests(flow, policy, application_locks(flow, tp), sk->sk_rcvbuf, sk->sk_sndbuf);
 }
 
-static __always_inline void settle_one(void *ctx, struct tcptuned_flow *flow,
-				       const struct tcptuned_match *m,
-				       const struct tcptuned_policy *policy, bool receive,
-				       __u32 least)
+static __always_inline void resolve_request(void *ctx, struct tcptuned_flow *flow,
+					    const struct tcptuned_match *m,
+					    const struct tcptuned_policy *policy, bool receive,
+					    __u32 min)
 {
-	struct request_flags its = flags_of(receive);
-	enum verdict verdict = verdict_of(policy, receive);
+	__u32 requested = flag_of(receive, TCPTUNED_F_RCVBUF_REQ);
+	enum request_action action = action_of(policy, receive);
 
-	if (!(flow->flags & its.asked))
+	if (!(flow->flags & requested))
 		return;
-	if (verdict != OVERRIDDEN)
-		hand_on(ctx, flow, receive, least);
-	else if (!(flow->flags & its.swallowed))
-		override_late(flow, receive);
-	if (verdict == STANDS)
-		flow->flags &= ~its.asked;
-	else if (m && is_disputed(m, receive) && !(flow->flags & TCPTUNED_F_PLANNED))
-		count(receive ? TCPTUNED_C_RCVBUF_OVERRIDDEN : TCPTUNED_C_SNDBUF_OVERRIDDEN);
+	if (action != REQUEST_OVERRIDDEN)
+		pass_request_on(ctx, flow, receive, min);
+	else if (!(flow->flags & flag_of(receive, TCPTUNED_F_RCVBUF_INTERCEPTED)))
+		override_honoured(flow, receive);
+	if (action == REQUEST_HONOURED)
+		flow->flags &= ~requested;
+	else if (m && policies_disagree(m, receive) && !(flow->flags & TCPTUNED_F_POLICY_CHOSEN))
+		count_request(receive);
 }
 
 /*
- * The connection is @policy's (NULL: nobody's): what does that one say to its requests? A socket
- * that is refused and tries again is settled again, but counted once. @least: as for hand_on().
+ * Applies @policy (NULL: none) to the requests of a socket that connects or has connected. A socket
+ * that was refused and tries again is resolved again, but counted once. @min: see
+ * pass_request_on().
  */
-verified_once int settle(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
-			 const struct tcptuned_policy *policy, __u32 least)
+__bpf_global int resolve_requests(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
+				  const struct tcptuned_policy *policy, __u32 min)
 {
-	const struct tcptuned_match *m = match_anywhere();
+	const struct tcptuned_match *m = default_match();
 
 	if (!flow)
 		return 0;
-	settle_one(ctx, flow, m, policy, true, least);
-	settle_one(ctx, flow, m, policy, false, 0);
+	resolve_request(ctx, flow, m, policy, true, min);
+	resolve_request(ctx, flow, m, policy, false, 0);
 	return 0;
-}
-
-/* A request that was only observed, of a connection whose policy tunes now. */
-static __always_inline void settle_observed(struct tcptuned_flow *flow,
-					    const struct tcptuned_policy *policy, bool receive)
-{
-	struct request_flags its = flags_of(receive);
-
-	if ((flow->flags & (its.asked | its.swallowed)) != its.asked)
-		return;
-	switch (verdict_of(policy, receive)) {
-	case OVERRIDDEN:
-		override_late(flow, receive);
-		break;
-	case STANDS:
-		flow->flags &= ~its.asked;
-		flow->flags |= its.apps;
-		break;
-	case OBSERVED:
-		break;
-	}
-}
-
-/*
- * A listener's buffer decides on the window scale of what it accepts, before it is known whose
- * that will be. Where any policy of its connections lets the request stand, it stands.
- */
-static __always_inline void settle_listener(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
-					    struct sock *sk)
-{
-	const struct tcptuned_match *m = match_anywhere();
-
-	if (!m || may_stand_at_listener(sk, m, true))
-		hand_on(ctx, flow, true, 0);
-	if (!m || may_stand_at_listener(sk, m, false))
-		hand_on(ctx, flow, false, 0);
 }
 
 #endif

@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Iterators over all connections: manage those that were open before, let each follow its policy,
- * and give them back to the kernel.
+ * Iterators over the sockets of a network namespace, run by the daemon:
+ *
+ *   adopt_flows     at the start: manages connections that were open before
+ *   apply_policies  after a change: gives open connections the policy that they would get now
+ *   rest_flows      returns what idle connections do not use to the budget
+ *   recall_flows    requests callbacks again that another program has removed
+ *   undo_overrides, release_flows
+ *                   at a clean stop: give connections back to the kernel
  */
 #include "budget.h"
 #include "buffer_requests.h"
 #include "callbacks.h"
-#include "claim.h"
-#include "kernel.h"
-#include "maps.h"
-#include "names.h"
+#include "congestion_control.h"
 #include "policy.h"
+#include "record.h"
+#include "sock.h"
+#include <tcptuned/algo/reader.h>
 
-#define TCP_STATE_ESTABLISHED 1
-#define TCP_STATE_FIN_WAIT1   4
-#define TCP_STATE_FIN_WAIT2   5
-#define TCP_STATE_CLOSE_WAIT  8
+#define ANY_STATE	(~0u)
+#define NOT_CLOSED	(~(1u << BPF_TCP_CLOSE))
+/* States in which a connection still carries data, not only its closing handshake. */
+#define CARRIES_DATA	(1 << BPF_TCP_ESTABLISHED | 1 << BPF_TCP_FIN_WAIT1 |                       \
+			 1 << BPF_TCP_FIN_WAIT2 | 1 << BPF_TCP_CLOSE_WAIT)
 
-/* ---- adopt -------------------------------------------------------------------------- */
-
-/* In which a connection still carries data, and is not its closing handshake alone. */
-#define CARRIES_DATA	    (1 << TCP_STATE_ESTABLISHED | 1 << TCP_STATE_FIN_WAIT1 |               \
-			     1 << TCP_STATE_FIN_WAIT2 | 1 << TCP_STATE_CLOSE_WAIT)
-
-/* The cgroup to which the programs are attached: callbacks fire in it and below it only. */
+/* The cgroup to which the programs are attached. Callbacks come from it and those below only. */
 const volatile __u64 cgroup_id SEC(".rodata.cgroup") = 1;
 
-/* The socket that an iterator is at, if it is a full one in one of these @states, bits; or NULL. */
+/* The socket of an iterator; NULL: it is not a full one in one of these @states, a bit each. */
 static __always_inline struct tcp_sock *socket_of(struct bpf_iter__tcp *ctx, __u32 states)
 {
 	struct sock_common *skc = ctx->sk_common;
@@ -36,12 +37,12 @@ static __always_inline struct tcp_sock *socket_of(struct bpf_iter__tcp *ctx, __u
 	return (struct tcp_sock *)bpf_skc_to_tcp_sock(skc);
 }
 
-/* The record of a connection that a policy has; NULL: it has none, or @tp is no socket. */
-static __always_inline struct tcptuned_flow *claimed_flow(struct tcp_sock *tp)
+/* The record of a managed connection; NULL: it is not managed, or @tp is NULL. */
+static __always_inline struct tcptuned_flow *managed_flow(struct tcp_sock *tp)
 {
-	struct tcptuned_flow *flow = tp ? bpf_sk_storage_get(&flows, tp, NULL, 0) : NULL;
+	struct tcptuned_flow *flow = tp ? flow_of(tp) : NULL;
 
-	return flow && (flow->flags & TCPTUNED_F_CLAIMED) ? flow : NULL;
+	return flow && (flow->flags & TCPTUNED_F_MANAGED) ? flow : NULL;
 }
 
 static __always_inline __u8 tcp_state_of(struct tcp_sock *tp)
@@ -49,173 +50,154 @@ static __always_inline __u8 tcp_state_of(struct tcp_sock *tp)
 	return tp->inet_conn.icsk_inet.sk.__sk_common.skc_state;
 }
 
-static __always_inline bool in_our_cgroup(struct sock *sk)
-{
-	return is_in_cgroup(sk, cgroup_id);
-}
-
 /* Fails before Linux 6.12. */
 static __always_inline int set_callbacks(struct tcp_sock *tp, int flags)
 {
-	return bpf_setsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &flags, sizeof(flags));
+	return set_option(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, flags);
 }
 
-static __always_inline int call_back(struct tcp_sock *tp, __u32 which)
-{
-	return set_callbacks(tp, tp->bpf_sock_ops_cb_flags | which);
-}
-
-/* Another program may have taken some away, with no call left in which that would be seen. */
-static __always_inline void restore_callbacks_of(struct tcptuned_flow *flow, struct tcp_sock *tp)
+/* Requests callbacks again that another program has removed, even if it has removed all. */
+static __always_inline void restore_callbacks(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	__u32 has = tp->bpf_sock_ops_cb_flags;
 
-	if ((has & CALLBACKS) == CALLBACKS || call_back(tp, CALLBACKS))
+	if ((has & CALLBACKS) == CALLBACKS || set_callbacks(tp, has | CALLBACKS))
 		return;
-	callbacks_note(flow, has, CALLBACKS);
+	note_callbacks(flow, has);
 	count(TCPTUNED_C_CALLBACKS_AGAIN);
 }
 
-/* Each is a cost with every ACK, and other programs are called for it, too. */
-static __always_inline void call_no_more(struct tcptuned_flow *flow, struct tcp_sock *tp)
+/* Removes tcptuned's own callbacks, each of which costs something with every ACK. */
+static __always_inline void remove_callbacks(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	__u32 ours = callbacks_ours(flow);
+	__u32 own = own_callbacks(flow);
 
-	if (ours && !set_callbacks(tp, tp->bpf_sock_ops_cb_flags & ~ours))
+	if (own && !set_callbacks(tp, tp->bpf_sock_ops_cb_flags & ~own))
 		flow->flags &= ~TCPTUNED_F_CALLBACKS;
 }
 
+/* ---- adopt -------------------------------------------------------------------------- */
+
 /*
- * The default of its namespace, or what a tcptuned before this one set and could not tell this
- * one about, its records being of another layout: nobody else brings a bitcp.
+ * Copies the congestion control to set to @ret. Besides the policy's this may be that of a previous
+ * tcptuned whose records had another layout: no other program brings a bitcp.
  */
-static __always_inline bool congestion_control_to_adopt(struct tcptuned_flow *flow,
-							struct tcp_sock *tp,
-							const struct tcptuned_policy *policy,
-							char ret[TCPTUNED_CC_NAME_MAX])
+static __always_inline bool choose_adopted_cc(struct tcptuned_flow *flow, struct tcp_sock *tp,
+					      const struct tcptuned_policy *policy,
+					      char ret[TCPTUNED_CC_NAME_MAX])
 {
 	char now[TCPTUNED_CC_NAME_MAX] = {};
 
-	BPF_CORE_READ_STR_INTO(&now, &tp->inet_conn, icsk_ca_ops, name);
+	read_cc_name(now, tp);
 	if (!is_bitcp(now) || policy->mode != TCPTUNED_TUNE)
-		return congestion_control_is_ours(flow, tp, policy, ret);
+		return may_set_policy_cc(flow, tp, policy, ret);
 	__builtin_memcpy(ret, policy->congestion_control[0] ? policy->congestion_control : now,
 			 sizeof(now));
 	return true;
 }
 
-/* Another build's BI-TCP has the same name: connections keep the old one until told. */
-static __always_inline void follow_bitcp(struct tcptuned_flow *flow, struct tcp_sock *tp)
+/* Another build's bitcp has the same name; connections keep the old one until it is set again. */
+static __always_inline void move_to_current_bitcp(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	char name[TCPTUNED_CC_NAME_MAX] = {};
 
 	if (!(flow->flags & TCPTUNED_F_CC_SET))
 		return;
-	BPF_CORE_READ_STR_INTO(&name, &tp->inet_conn, icsk_ca_ops, name);
+	read_cc_name(name, tp);
 	if (is_bitcp(name))
 		bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name));
 }
 
-/* Not looked at until it has carried more: nothing of it is fixed, by anybody. */
+/* True for a connection without locked buffers that has not carried enough to need a record. */
 static __always_inline bool is_short(struct tcp_sock *tp, const struct tcptuned_policy *policy)
 {
-	__u32 locks = BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_inet.sk.sk_userlocks);
-
-	return tp->bytes_received < CLAIM_BYTES && tp->bytes_acked < CLAIM_BYTES &&
+	return tp->bytes_received < MANAGED_BYTES_MIN && tp->bytes_acked < MANAGED_BYTES_MIN &&
 	       !tcptuned_policy_sets_at_once(policy) &&
-	       !(locks & (SOCK_RCVBUF_LOCK | SOCK_SNDBUF_LOCK));
+	       !(sk_buffer_locks(tp) & (SOCK_RCVBUF_LOCK | SOCK_SNDBUF_LOCK));
 }
 
 static __always_inline int adopt_connection(struct tcp_sock *tp)
 {
-	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 	const struct tcptuned_policy *policy;
 	char name[TCPTUNED_CC_NAME_MAX];
-	__u32 had = tp->bpf_sock_ops_cb_flags, key;
+	__u32 has = tp->bpf_sock_ops_cb_flags, id;
 	struct tcptuned_flow *flow;
 
-	flow = claimed_flow(tp);
+	flow = managed_flow(tp);
 	if (flow) {
-		restore_callbacks_of(flow, tp);
-		follow_bitcp(flow, tp);
+		restore_callbacks(flow, tp);
+		move_to_current_bitcp(flow, tp);
 		return 0;
 	}
-	policy = policy_for(tp, &key);
-	if (!policy || !in_our_cgroup(sk))
+	policy = policy_of_socket(tp, &id);
+	if (!policy || !is_in_cgroup((struct sock *)tp, cgroup_id))
 		return 0;
 	if (is_short(tp, policy)) {
-		if ((had & CALLBACKS_EARLY) == CALLBACKS_EARLY)
+		if ((has & CALLBACKS_EARLY) == CALLBACKS_EARLY)
 			return 0;
-		return call_back(tp, CALLBACKS_EARLY) ? TCPTUNED_ADOPTED_TOO_OLD :
-							TCPTUNED_ADOPTED_CONNECTION;
+		return set_callbacks(tp, has | CALLBACKS_EARLY) ? TCPTUNED_ADOPTED_TOO_OLD :
+								  TCPTUNED_ADOPTED_CONNECTION;
 	}
-	if (call_back(tp, CALLBACKS))
+	if (set_callbacks(tp, has | CALLBACKS))
 		return TCPTUNED_ADOPTED_TOO_OLD;
-	flow = make_record(tp);
+	flow = get_record(tp);
 	if (!flow)
 		return TCPTUNED_ADOPTED_FAILED;
-	callbacks_note(flow, had, CALLBACKS);
-	take_note(flow, tp, policy);
-	claim_flow(flow, tp, policy, key);
+	note_callbacks(flow, has);
+	record_earlier_requests(flow, tp, policy);
+	init_record(flow, tp, policy, id);
 	flow->flags |= TCPTUNED_F_ADOPTED;
-	if (congestion_control_to_adopt(flow, tp, policy, name))
-		congestion_control_set(flow, tp, name,
-				       bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name,
-						      sizeof(name)));
+	if (choose_adopted_cc(flow, tp, policy, name))
+		set_cc(tp, flow, tp, name);
 	count(TCPTUNED_C_CLAIMED_OPEN);
 	return TCPTUNED_ADOPTED_CONNECTION;
 }
 
-/* ---- give back ---------------------------------------------------------------------- */
+/* ---- release ------------------------------------------------------------------------ */
 
-/* The larger of what there is and what the kernel's autotuning may reach; bytes of memory. */
-static __always_inline __u32 room_for(__u32 have, __u32 kernels_max)
+static __always_inline __u32 max_buffer(__u32 a, __u32 b)
 {
-	return have > kernels_max ? have : kernels_max;
+	return a > b ? a : b;
 }
 
-static __always_inline void set_receive_buffer(struct tcptuned_flow *flow, struct tcp_sock *tp,
-					       __u32 space, __u32 window)
+static __always_inline void restore_receive_buffer(struct tcptuned_flow *flow,
+						   struct tcp_sock *tp, __u32 space, __u32 window)
 {
-	__u32 least = kernel_least_clamp(tp), have = tp->inet_conn.icsk_inet.sk.sk_rcvbuf;
-	int value = space / 2; /* the kernel doubles it: sock_set_rcvbuf() */
+	__u32 min = sk_min_clamp(tp), have = tp->inet_conn.icsk_inet.sk.sk_rcvbuf;
 
-	if (flow->flags & TCPTUNED_F_RCVBUF_APP) /* it set the clamp since: hands_off() */
-		window = tp->window_clamp; /* Linux 7 moves it with the buffer */
-	if (window < least)
-		window = least;
-	/* Else net.core.rmem_max was lowered since, and would cut it. */
+	if (flow->flags & TCPTUNED_F_RCVBUF_APP) /* the application has set the clamp since, ... */
+		window = tp->window_clamp; /* ... which Linux 7 moves with the buffer */
+	if (window < min)
+		window = min;
+	/* Otherwise net.core.rmem_max, which was lowered since, would reduce the buffer. */
 	if (have <= flow->rcv_buffer_max || space <= flow->rcv_buffer_max)
-		bpf_setsockopt(tp, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
-	value = window;
+		set_option(tp, SOL_SOCKET, SO_RCVBUF, space / 2); /* the kernel doubles it */
 	if (tp->window_clamp != window)
-		bpf_setsockopt(tp, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value));
+		set_option(tp, SOL_TCP, TCP_WINDOW_CLAMP, window);
 }
 
 /*
- * A buffer that tcptuned sized is locked: the kernel will not tune it again. So that nothing
- * is slower afterwards than it would have been without tcptuned, the connection is left with
- * as much room as the kernel might have given it. Not with as much as tcptuned might have:
- * applications fill send buffers, whatever the path needs.
+ * Gives back a buffer that tcptuned has sized. It is locked, so the kernel will not tune it again.
+ * It gets what the kernel's autotuning might have reached, so that nothing is slower than without
+ * tcptuned; and no more, because applications fill send buffers whatever the path needs.
  *
- * One whose application had fixed its buffer before tcptuned came gets that one back: as its
- * window at once, as memory when what was promised to its peer does not need more.
+ * A buffer that the application had fixed before returns to that size: the window at once, the
+ * memory if the advertised window does not need more.
  */
 static __always_inline void release_receive_buffer(struct tcptuned_flow *flow,
 						   struct tcp_sock *tp)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
-	__u32 space, least;
+	__u32 have = sk->sk_rcvbuf, space;
 
-	if (flow->flags & TCPTUNED_F_RCVBUF_OBEYED) {
-		least = kernel_rcvbuf_least(tp);
+	if (flow->flags & TCPTUNED_F_RCVBUF_HONOURED) {
 		space = 2 * flow->req_rcvbuf;
-		set_receive_buffer(flow, tp, least > space ? sk->sk_rcvbuf : space,
-				   kernel_win_from_space(tp, space));
+		restore_receive_buffer(flow, tp, sk_min_rcvbuf(tp) > space ? have : space,
+				       sk_window_from_space(tp, space));
 		return;
 	}
-	space = room_for(sk->sk_rcvbuf, sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_rmem[2]);
-	set_receive_buffer(flow, tp, space, kernel_win_from_space(tp, space));
+	space = max_buffer(have, sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_rmem[2]);
+	restore_receive_buffer(flow, tp, space, sk_window_from_space(tp, space));
 }
 
 static __always_inline void release_send_buffer(struct tcptuned_flow *flow, struct tcp_sock *tp)
@@ -223,271 +205,258 @@ static __always_inline void release_send_buffer(struct tcptuned_flow *flow, stru
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 	int value;
 
-	if (flow->flags & TCPTUNED_F_SNDBUF_OBEYED)
+	if (flow->flags & TCPTUNED_F_SNDBUF_HONOURED)
 		value = flow->req_sndbuf;
 	else
-		value = room_for(sk->sk_sndbuf,
-				 sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_wmem[2]) / 2;
-	bpf_setsockopt(tp, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value));
+		value = max_buffer(sk->sk_sndbuf,
+				   sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_wmem[2]) / 2;
+	set_option(tp, SOL_SOCKET, SO_SNDBUF, value);
 }
 
-/* All but the congestion control, which the kernel's default has to come before. */
-static __always_inline void give_back(struct tcptuned_flow *flow, struct tcp_sock *tp)
+/* Restores all but the congestion control, before which the namespace's default is restored. */
+static __always_inline void release_buffers(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
-	int window = kernel_win_from_space(tp, sk->sk_rcvbuf);
+	__u32 rcvbuf = tp->inet_conn.icsk_inet.sk.sk_rcvbuf;
 
 	if (flow->flags & TCPTUNED_F_RCV_LOCKED)
 		release_receive_buffer(flow, tp);
 	else if (flow->rcv_clamp)
-		bpf_setsockopt(tp, SOL_TCP, TCP_WINDOW_CLAMP, &window, sizeof(window));
+		set_option(tp, SOL_TCP, TCP_WINDOW_CLAMP, sk_window_from_space(tp, rcvbuf));
 	flow->rcv_clamp = 0;
 	if (flow->flags & TCPTUNED_F_SND_SIZED)
 		release_send_buffer(flow, tp);
-	lift_unsent(tp, flow, tp);
+	clear_unsent_limit(tp, flow, tp);
 }
 
-/* What is left of it is nobody's. */
-static __always_inline void unclaim(struct tcptuned_flow *flow, struct tcp_sock *tp)
+static __always_inline void stop_managing(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	call_no_more(flow, tp);
-	flow->flags &= ~TCPTUNED_F_CLAIMED;
+	remove_callbacks(flow, tp);
+	flow->flags &= ~TCPTUNED_F_MANAGED;
 }
 
-/* Delete the record of a listener: what it accepts from now on is not managed. */
-static __always_inline void forget_listening(struct tcptuned_flow *flow, struct tcp_sock *tp)
+/* What the listener accepts from now on is not managed. */
+static __always_inline void release_listener(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	call_no_more(flow, tp);
-	if (!bpf_sk_storage_delete(&flows, tp))
-		uncount_record();
+	remove_callbacks(flow, tp);
+	delete_record(tp);
 }
 
 SEC("iter/tcp")
 int release_flows(struct bpf_iter__tcp *ctx)
 {
+	struct tcp_sock *tp = socket_of(ctx, NOT_CLOSED);
 	struct tcptuned_flow *flow;
-	struct tcp_sock *tp;
 
-	tp = socket_of(ctx, ~(1u << TCP_STATE_CLOSE));
 	if (!tp)
 		return 0;
-	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
+	flow = flow_of(tp);
 	if (!flow)
 		return 0;
-	if (tcp_state_of(tp) == TCP_STATE_LISTEN) {
-		forget_listening(flow, tp);
+	if (tcp_state_of(tp) == BPF_TCP_LISTEN) {
+		release_listener(flow, tp);
 		return 0;
 	}
-	give_back(flow, tp);
-	unclaim(flow, tp);
+	release_buffers(flow, tp);
+	stop_managing(flow, tp);
 	return 0;
 }
 
-/* bitcp, or one of its family: nobody else brings those. */
-static __always_inline bool has_ours(struct tcp_sock *tp)
+/* True for bitcp and the congestion controls that it is compared with (bench/cc). */
+static __always_inline bool has_own_cc(struct tcp_sock *tp)
 {
 	char name[TCPTUNED_CC_NAME_MAX] = {};
 
-	BPF_CORE_READ_STR_INTO(&name, tp, inet_conn.icsk_ca_ops, name);
-	return is_bitcp(name) || is_name(name, "aimd\0\0\0") || is_name(name, "hstcp\0\0") ||
-	       is_name(name, "stcp\0\0\0") || is_name(name, "tt_reno") ||
-	       is_name(name, "tt_vegas");
+	read_cc_name(name, tp);
+	return is_bitcp(name) || is_own_name(name, CC_NAME("aimd")) ||
+	       is_own_name(name, CC_NAME("hstcp")) || is_own_name(name, CC_NAME("stcp")) ||
+	       is_own_name(name, CC_NAME("tt_reno")) || is_own_name(name, CC_NAME("tt_vegas"));
 }
 
 /*
- * Made while one of those was the default, and not claimed: one whose handshake is not over, say.
- * (A listener's own does not matter: what it accepts has the default of then.)
+ * True if the socket was created while one of those was the default, and is not managed: its
+ * handshake is not over, for example. (Sockets that a listener accepts have the default of that
+ * time.)
  */
-static __always_inline bool has_ours_by_default(struct tcp_sock *tp)
+static __always_inline bool has_own_cc_by_default(struct tcp_sock *tp)
 {
-	return !BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_setsockopt) && has_ours(tp);
+	return !BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_setsockopt) && has_own_cc(tp);
 }
 
 /*
- * Neither what the policy named nor ours: another program has chosen it since, with
- * bpf_setsockopt(), which no hook tells of. Then it is that one's.
+ * Leaves a congestion control alone that is neither the policy's nor tcptuned's: another program
+ * has set it since by bpf_setsockopt(), which no hook reports.
  */
-static __always_inline void disown_congestion_control(struct tcptuned_flow *flow,
-						      struct tcp_sock *tp)
+static __always_inline void release_foreign_cc(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	const struct tcptuned_policy *was = policy_of(flow->policy);
+	const struct tcptuned_policy *policy = policy_by_id(flow->policy);
 	char now[TCPTUNED_CC_NAME_MAX] = {};
 
-	if (!was || !(flow->flags & TCPTUNED_F_CC_SET))
+	if (!policy || !(flow->flags & TCPTUNED_F_CC_SET))
 		return;
-	BPF_CORE_READ_STR_INTO(&now, tp, inet_conn.icsk_ca_ops, name);
-	if (!is_same_name(now, was->congestion_control) && !has_ours(tp))
+	read_cc_name(now, tp);
+	if (!is_same_name(now, policy->congestion_control) && !has_own_cc(tp))
 		flow->flags &= ~(TCPTUNED_F_CC_SET | TCPTUNED_F_CC_RESTORED);
 }
 
-/*
- * A listener at a clean stop, too: what it accepts from now on is nobody's, and inherits the
- * buffers that its application asked for.
- */
-static __always_inline void hand_requests_on(struct tcptuned_flow *flow, struct tcp_sock *tp)
+/* What a listener accepts from now on inherits the buffers that its application requested. */
+static __always_inline void pass_requests_on(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	hand_on(tp, flow, true, 0);
-	hand_on(tp, flow, false, 0);
+	pass_request_on(tp, flow, true, 0);
+	pass_request_on(tp, flow, false, 0);
 }
 
-/*
- * Takes back what stood in place of the default congestion control, and of what listeners asked
- * for. Buffers that were sized are release_flows()'s to give back.
- */
+/* Restores the congestion control of connections and the requests of listeners, no buffers. */
 SEC("iter/tcp")
 int undo_overrides(struct bpf_iter__tcp *ctx)
 {
+	struct tcp_sock *tp = socket_of(ctx, NOT_CLOSED);
 	struct tcptuned_flow *flow;
-	struct tcp_sock *tp;
 
-	tp = socket_of(ctx, ~(1u << TCP_STATE_CLOSE));
 	if (!tp)
 		return 0;
-	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
-	if (tcp_state_of(tp) == TCP_STATE_LISTEN) {
+	flow = flow_of(tp);
+	if (tcp_state_of(tp) == BPF_TCP_LISTEN) {
 		if (flow)
-			hand_requests_on(flow, tp);
+			pass_requests_on(flow, tp);
 		return 0;
 	}
 	if (flow)
-		disown_congestion_control(flow, tp);
+		release_foreign_cc(flow, tp);
 	if (flow && (flow->flags & TCPTUNED_F_CC_SET))
-		restore_congestion_control(tp, flow, tp);
-	else if (has_ours_by_default(tp))
-		set_default_congestion_control(tp, tp);
+		restore_cc(tp, flow, tp);
+	else if (has_own_cc_by_default(tp))
+		set_default_cc(tp, tp);
 	return 0;
 }
 
-/* ---- the policy that is theirs now --------------------------------------------------- */
+/* ---- apply policies ------------------------------------------------------------------ */
 
-/* Nothing of what was set stays; the requests of its application do, as when it was made. */
-static __always_inline void take_hands_off(struct tcptuned_flow *flow, struct tcp_sock *tp)
+/* Undoes everything that was set. The application's requests stay as they were resolved. */
+static __always_inline void undo_tuning(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	give_back(flow, tp);
-	disown_congestion_control(flow, tp);
-	restore_congestion_control(tp, flow, tp);
-	budget_close(flow);
+	release_buffers(flow, tp);
+	release_foreign_cc(flow, tp);
+	restore_cc(tp, flow, tp);
+	leave_budgets(flow);
 	flow->snd_unsent = 0;
-	flow->flags &= ~(TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_SND_TAKEN | TCPTUNED_F_SLOW_SEED);
+	flow->flags &= ~(TCPTUNED_F_RCV_TUNED | TCPTUNED_F_SND_TUNED | TCPTUNED_F_SLOW_SEED);
 }
 
-static __always_inline void follow_congestion_control(struct tcptuned_flow *flow,
-						      struct tcp_sock *tp,
-						      const struct tcptuned_policy *policy)
+static __always_inline void sync_cc(struct tcptuned_flow *flow, struct tcp_sock *tp,
+				    const struct tcptuned_policy *policy)
 {
 	char now[TCPTUNED_CC_NAME_MAX] = {}, name[TCPTUNED_CC_NAME_MAX] = {};
-	int error;
 
 	if (!policy->congestion_control[0]) {
-		restore_congestion_control(tp, flow, tp);
+		restore_cc(tp, flow, tp);
 		return;
 	}
-	if (!congestion_control_is_ours(flow, tp, policy, name))
+	if (!may_set_policy_cc(flow, tp, policy, name))
 		return;
-	BPF_CORE_READ_STR_INTO(&now, &tp->inet_conn, icsk_ca_ops, name);
+	read_cc_name(now, tp);
 	if (is_same_name(now, name))
 		return;
-	error = bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name));
-	congestion_control_set(flow, tp, name, error);
-	if (error) /* what the policy before had set is not this one's */
-		restore_congestion_control(tp, flow, tp);
+	if (set_cc(tp, flow, tp, name)) /* what the previous policy had set is not this one's */
+		restore_cc(tp, flow, tp);
 }
 
-/* In place: what was measured stays, and buffers are sized on from what they are. */
-static __always_inline void move_flow(struct tcptuned_flow *flow, struct tcp_sock *tp,
-				      const struct tcptuned_policy *policy, __u32 key)
+/* Applies a new policy to a request that was only observed. */
+static __always_inline void resolve_observed_request(struct tcptuned_flow *flow,
+						     const struct tcptuned_policy *policy,
+						     bool receive)
 {
-	disown_congestion_control(flow, tp);
-	flow->policy = key;
-	flow->flags &= ~TCPTUNED_F_OBSERVE;
-	if (policy->mode == TCPTUNED_OBSERVE)
-		flow->flags |= TCPTUNED_F_OBSERVE;
-	settle_observed(flow, policy, true);
-	settle_observed(flow, policy, false);
-	flow->rcv_base = base_of(flow, policy, true);
-	flow->snd_base = base_of(flow, policy, false);
-	flow->rcv_window_max = policy->rcv_window_max;
-	flow->snd_window_max = policy->snd_window_max;
-	flow->rcv_buffer_max = policy->rcv_buffer_max;
-	flow->snd_buffer_max = policy->snd_buffer_max;
-	follow_congestion_control(flow, tp, policy);
+	__u32 intercepted = flag_of(receive, TCPTUNED_F_RCVBUF_INTERCEPTED);
+	__u32 requested = flag_of(receive, TCPTUNED_F_RCVBUF_REQ);
+	enum request_action action = action_of(policy, receive);
+
+	if ((flow->flags & (requested | intercepted)) != requested)
+		return;
+	if (action == REQUEST_OVERRIDDEN) {
+		override_honoured(flow, receive);
+	} else if (action == REQUEST_HONOURED) {
+		flow->flags &= ~requested;
+		flow->flags |= flag_of(receive, TCPTUNED_F_RCVBUF_APP);
+	}
 }
 
-static __always_inline int follow_policy(struct tcptuned_flow *flow, struct tcp_sock *tp)
+/* Measurements stay, and buffers are sized on from what they are. */
+static __always_inline void change_policy(struct tcptuned_flow *flow, struct tcp_sock *tp,
+					  const struct tcptuned_policy *policy, __u32 id)
+{
+	release_foreign_cc(flow, tp);
+	resolve_observed_request(flow, policy, true);
+	resolve_observed_request(flow, policy, false);
+	copy_policy(flow, policy, id);
+	sync_cc(flow, tp, policy);
+}
+
+static __always_inline int sync_policy(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	const struct tcptuned_policy *policy;
-	__u32 key = 0;
+	__u32 id = 0;
 
-	policy = policy_for(tp, &key);
+	policy = policy_of_socket(tp, &id);
 	if (policy)
-		restore_callbacks_of(flow, tp);
-	if (policy && key == flow->policy)
+		restore_callbacks(flow, tp);
+	if (policy && id == flow->policy)
 		return 0;
 	if (!policy || (policy->mode == TCPTUNED_OBSERVE && !(flow->flags & TCPTUNED_F_OBSERVE)))
-		take_hands_off(flow, tp);
+		undo_tuning(flow, tp);
 	if (!policy) {
-		unclaim(flow, tp);
-		return TCPTUNED_ADOPTED_LET_GO;
+		stop_managing(flow, tp);
+		return TCPTUNED_ADOPTED_DETACHED;
 	}
-	move_flow(flow, tp, policy, key);
+	change_policy(flow, tp, policy, id);
 	return TCPTUNED_ADOPTED_MOVED;
 }
 
-/*
- * Gives each open connection the policy that it would get if it were made now. Listeners and
- * what applications asked for stay as they were settled.
- */
+/* Writes one enum tcptuned_adopted for each connection that is adopted, moved or detached. */
 SEC("iter/tcp")
 int apply_policies(struct bpf_iter__tcp *ctx)
 {
-	struct tcptuned_flow *flow;
-	struct tcp_sock *tp;
-	char what;
+	struct tcp_sock *tp = socket_of(ctx, CARRIES_DATA);
+	struct tcptuned_flow *flow = managed_flow(tp);
+	char result;
 
-	tp = socket_of(ctx, CARRIES_DATA);
 	if (!tp)
 		return 0;
-	flow = claimed_flow(tp);
-	if (flow)
-		what = follow_policy(flow, tp);
-	else
-		what = adopt_connection(tp);
-	if (what)
-		bpf_seq_write(ctx->meta->seq, &what, sizeof(what));
+	result = flow ? sync_policy(flow, tp) : adopt_connection(tp);
+	if (result)
+		bpf_seq_write(ctx->meta->seq, &result, sizeof(result));
 	return 0;
 }
 
-/* ---- idle --------------------------------------------------------------------------- */
+/* ---- idle connections ---------------------------------------------------------------- */
 
 #define IDLE_US 5000000u
 
 /*
- * Decisions follow ACKs, and an idle connection has none: what it was granted it would keep for
- * ever while others are refused. What is neither queued nor advertised is returned, and not wanted
- * any more, also by a connection that was granted nothing; the next round trip asks again.
+ * Returns to the budget what is neither queued nor advertised. Without ACKs an idle connection
+ * decides nothing, and would keep its grant while others are refused. Its demand is reduced, too,
+ * also if it was granted nothing; the next round trip demands again.
  */
-static __always_inline void return_grants(struct tcptuned_flow *flow, struct tcp_sock *tp)
+static __always_inline void reclaim_budget(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	__u32 queued = tp->inet_conn.icsk_inet.sk.sk_wmem_queued, unread, value;
-	__u64 held = kernel_space_held(tp);
-	struct budget *b = budget_here();
+	__u64 in_use = sk_space_in_use(tp);
+	struct budget *b = single_value(&budget);
 
 	if (!b || bpf_ktime_get_ns() / 1000 - tp->tcp_mstamp < IDLE_US)
 		return;
 	queued = queued > flow->snd_base ? queued - flow->snd_base : 0;
 	budget_want(b, &flow->snd_share, queued);
 	budget_return(b, &flow->snd_share, queued);
-	held = held > flow->rcv_base ? held - flow->rcv_base : 0;
-	budget_want(b, &flow->rcv_share, held);
+	in_use = in_use > flow->rcv_base ? in_use - flow->rcv_base : 0;
+	budget_want(b, &flow->rcv_share, in_use);
 	if (!flow->rcv_share.granted || (flow->flags & TCPTUNED_F_RCVBUF_APP))
 		return;
-	budget_return(b, &flow->rcv_share, held);
-	flow->rcv_allowed = kernel_win_from_space(tp, flow->rcv_base);
+	budget_return(b, &flow->rcv_share, in_use);
+	flow->rcv_allowed = sk_window_from_space(tp, flow->rcv_base);
 	unread = tp->rcv_nxt - tp->copied_seq;
 	value = rightsize_offer(flow->rcv_allowed, unread, 2 * tp->mss_cache);
-	if (value >= tp->window_clamp || value < kernel_least_clamp(tp))
+	if (value >= tp->window_clamp || value < sk_min_clamp(tp))
 		return;
-	if (!bpf_setsockopt(tp, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value)))
+	if (!set_option(tp, SOL_TCP, TCP_WINDOW_CLAMP, value))
 		flow->rcv_clamp = value;
 }
 
@@ -495,73 +464,69 @@ SEC("iter/tcp")
 int rest_flows(struct bpf_iter__tcp *ctx)
 {
 	struct tcp_sock *tp = socket_of(ctx, CARRIES_DATA);
-	struct tcptuned_flow *flow = claimed_flow(tp);
+	struct tcptuned_flow *flow = managed_flow(tp);
 
 	if (flow && !(flow->flags & TCPTUNED_F_OBSERVE))
-		return_grants(flow, tp);
+		reclaim_budget(flow, tp);
 	return 0;
 }
-
-/* ---- not called for ----------------------------------------------------------------- */
 
 SEC("iter/tcp")
 int recall_flows(struct bpf_iter__tcp *ctx)
 {
 	struct tcp_sock *tp = socket_of(ctx, CARRIES_DATA);
-	struct tcptuned_flow *flow = claimed_flow(tp);
+	struct tcptuned_flow *flow = managed_flow(tp);
 
 	if (flow)
-		restore_callbacks_of(flow, tp);
+		restore_callbacks(flow, tp);
 	return 0;
 }
 
-/* ---- at the start ------------------------------------------------------------------- */
+/* ---- the start ----------------------------------------------------------------------- */
 
 /*
- * The tcptuned before this one was killed, and had another cgroup: nothing calls here any more
- * for what is there, not when it closes either. As at a clean stop, then.
+ * Detaches a socket outside the cgroup, as a clean stop would: the previous tcptuned had another
+ * cgroup and was killed, so that no callback comes from this socket, not when it closes either.
  */
-static __always_inline int let_go(struct tcptuned_flow *flow, struct tcp_sock *tp, __u8 state)
+static __always_inline int detach_flow(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	__u32 changed = TCPTUNED_F_RCVBUF_SWALLOWED | TCPTUNED_F_SNDBUF_SWALLOWED;
+	__u32 changed = TCPTUNED_F_RCVBUF_INTERCEPTED | TCPTUNED_F_SNDBUF_INTERCEPTED;
 
-	if (state == TCP_STATE_LISTEN) {
+	if (tcp_state_of(tp) == BPF_TCP_LISTEN) {
 		changed &= flow->flags;
-		hand_requests_on(flow, tp);
-		forget_listening(flow, tp);
-		return changed ? TCPTUNED_ADOPTED_LET_GO : 0;
+		pass_requests_on(flow, tp);
+		release_listener(flow, tp);
+		return changed ? TCPTUNED_ADOPTED_DETACHED : 0;
 	}
-	if (!(flow->flags & TCPTUNED_F_CLAIMED))
+	if (!(flow->flags & TCPTUNED_F_MANAGED))
 		return 0;
-	take_hands_off(flow, tp);
-	unclaim(flow, tp);
-	return TCPTUNED_ADOPTED_LET_GO;
+	undo_tuning(flow, tp);
+	stop_managing(flow, tp);
+	return TCPTUNED_ADOPTED_DETACHED;
 }
 
 /*
- * Of a connection in its opening handshake the sockops program hears by itself, and of what a
- * listener accepts, whose buffers stay as they are. Writes one enum tcptuned_adopted for each socket adopted, or
- * let go.
+ * Writes one enum tcptuned_adopted for each socket that is adopted or detached. Connections in
+ * their handshake and sockets that a listener accepts reach the sockops program by themselves.
  */
 SEC("iter/tcp")
 int adopt_flows(struct bpf_iter__tcp *ctx)
 {
+	struct tcp_sock *tp = socket_of(ctx, ANY_STATE);
 	struct tcptuned_flow *flow;
-	struct tcp_sock *tp;
-	char what = 0;
+	char result = 0;
 
-	tp = socket_of(ctx, ~0u);
 	if (!tp)
 		return 0;
-	flow = bpf_sk_storage_get(&flows, tp, NULL, 0);
-	if (flow && !in_our_cgroup((struct sock *)tp))
-		what = let_go(flow, tp, tcp_state_of(tp));
+	flow = flow_of(tp);
+	if (flow && !is_in_cgroup((struct sock *)tp, cgroup_id))
+		result = detach_flow(flow, tp);
 	else if (1 << (tcp_state_of(tp) & 15) & CARRIES_DATA)
-		what = adopt_connection(tp);
-	if (what == TCPTUNED_ADOPTED_FAILED || what == TCPTUNED_ADOPTED_TOO_OLD)
+		result = adopt_connection(tp);
+	if (result == TCPTUNED_ADOPTED_FAILED || result == TCPTUNED_ADOPTED_TOO_OLD)
 		count(TCPTUNED_C_ADOPT_FAILED);
-	if (what)
-		bpf_seq_write(ctx->meta->seq, &what, sizeof(what));
+	if (result)
+		bpf_seq_write(ctx->meta->seq, &result, sizeof(result));
 	return 0;
 }
 

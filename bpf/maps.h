@@ -1,25 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The maps that the programs share. Each object declares them; the loader makes them one. */
-#ifndef TCPTUNED_MAPS_H
-#define TCPTUNED_MAPS_H
+/* The maps that the objects share. Each object declares them; the loader makes them one. */
+#ifndef TCPTUNED_BPF_MAPS_H
+#define TCPTUNED_BPF_MAPS_H
 
-#include <tcptuned/algo/budget.h>
+#include <linux/types.h>
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
 #include <tcptuned/abi/event.h>
 #include <tcptuned/abi/flow.h>
 #include <tcptuned/abi/meta.h>
 #include <tcptuned/abi/policy.h>
 #include <tcptuned/abi/totals.h>
+#include <tcptuned/algo/budget.h>
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct tcptuned_meta);
-} meta SEC(".maps");
+#define SINGLE_VALUE_MAP(map_type, value_type) \
+	struct {                               \
+		__uint(type, map_type);        \
+		__uint(max_entries, 1);        \
+		__type(key, __u32);            \
+		__type(value, value_type);     \
+	}
+
+static __always_inline void *single_value(void *map)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(map, &zero);
+}
+
+SINGLE_VALUE_MAP(BPF_MAP_TYPE_ARRAY, struct tcptuned_meta) meta SEC(".maps");
 
 /*
- * The records of the configuration in force and of those before it, whose names connections still
- * show. Memory is taken as records come. A record is never written to once a rule names it.
+ * The policies in force and those of earlier configurations, whose names connections still show.
+ * Memory is allocated as records are added. A record is never written to once a rule names it.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -29,7 +42,7 @@ struct {
 	__type(value, struct tcptuned_policy);
 } policies SEC(".maps");
 
-/* Sizes and not types: clang leaves the types of an inner map out of its BTF. */
+/* Sizes instead of types, because clang leaves the types of an inner map out of its BTF. */
 struct match_trie {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -38,7 +51,7 @@ struct match_trie {
 	__uint(value_size, sizeof(struct tcptuned_match));
 };
 
-/* The trie in force; putting another one here is how a configuration begins to hold. */
+/* The trie in force. A configuration takes effect when its trie is put here. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1);
@@ -54,7 +67,7 @@ struct rule_array {
 	__uint(value_size, sizeof(struct tcptuned_rule));
 };
 
-/* Its rules, and those of the trie before or the one to come. */
+/* The rules of that trie, and those of the trie before it or of the next one. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 2);
@@ -63,8 +76,8 @@ struct {
 } rules SEC(".maps");
 
 /*
- * Not cloned from a listener to what it accepts: where there is no memory for the copy, accept()
- * would fail (bpf_sk_storage_clone()).
+ * Not cloned from a listener to the sockets that it accepts: accept() would fail if there were no
+ * memory for the copy (bpf_sk_storage_clone()).
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
@@ -73,12 +86,7 @@ struct {
 	__type(value, struct tcptuned_flow);
 } flows SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct tcptuned_totals);
-} totals SEC(".maps");
+SINGLE_VALUE_MAP(BPF_MAP_TYPE_PERCPU_ARRAY, struct tcptuned_totals) totals SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -88,69 +96,11 @@ struct {
 	__type(value, struct budget);
 } budget SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct tcptuned_event_gate);
-} event_gate SEC(".maps");
+SINGLE_VALUE_MAP(BPF_MAP_TYPE_ARRAY, struct tcptuned_event_gate) event_gate SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, TCPTUNED_EVENTS_BYTES);
 } events SEC(".maps");
-
-static __always_inline struct tcptuned_totals *totals_here(void)
-{
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&totals, &zero);
-}
-
-/*
- * Interrupts are writers of the same CPU: what one of them counts between a load and a store would
- * be lost, and a scrape of that moment would see a counter go back.
- */
-static __always_inline void count_more(struct tcptuned_totals *t, enum tcptuned_counter which,
-				       __u64 more)
-{
-	__sync_fetch_and_add(&t->counter[which], more);
-}
-
-static __always_inline void count(enum tcptuned_counter which)
-{
-	struct tcptuned_totals *t = totals_here();
-
-	if (t)
-		count_more(t, which, 1);
-}
-
-/*
- * Adds @value to the histogram. This is a function of its own, which the verifier walks once,
- * since the search for a bucket has many ends.
- */
-__noinline int histogram_add(struct tcptuned_histogram *h, __u64 value)
-{
-	if (!h)
-		return 0;
-	__sync_fetch_and_add(&h->count, 1);
-	__sync_fetch_and_add(&h->sum, value);
-	__sync_fetch_and_add(&h->bucket[tcptuned_bucket(value) & (TCPTUNED_BUCKETS - 1)], 1);
-	return 0;
-}
-
-static __always_inline void count_in(struct tcptuned_totals *t, enum tcptuned_histogram_id which,
-				     __u64 value)
-{
-	histogram_add(&t->histogram[which], value);
-}
-
-/* @value of what was measured, if it was; 0: it was not */
-static __always_inline void count_known(struct tcptuned_totals *t, enum tcptuned_histogram_id which,
-					__u64 value)
-{
-	if (value)
-		count_in(t, which, value);
-}
 
 #endif

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Path memory in the kernel: a finished connection adds what it learned to its peer's prefix,
- * a new one begins with what is known there. The arithmetic is in <tcptuned/algo/path.h>.
+ * Path memory: a connection that ends adds what it measured to its peer's prefix, and a new one
+ * begins with what is known there. The arithmetic is in <tcptuned/algo/path.h>.
  */
 #ifndef TCPTUNED_BPF_PATHS_H
 #define TCPTUNED_BPF_PATHS_H
 
-#include "kernel.h"
+#include "congestion_control.h"
 #include "maps.h"
+#include "sock.h"
+#include "totals.h"
 #include <tcptuned/algo/bitcp.h>
 #include <tcptuned/algo/path.h>
 
-/* The kernel drops the least recently used beyond the size. */
+/* The kernel drops the least recently used entry when the map is full. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, TCPTUNED_PATHS_MAX);
@@ -19,20 +21,13 @@ struct {
 	__type(value, struct tcptuned_path);
 } paths SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct tcptuned_path_settings);
-} path_settings SEC(".maps");
+SINGLE_VALUE_MAP(BPF_MAP_TYPE_ARRAY, struct tcptuned_path_settings) path_settings SEC(".maps");
 
-/* NULL: the memory is off. */
-static __always_inline const struct tcptuned_path_settings *path_settings_now(void)
+/* NULL: the path memory is off. */
+static __always_inline const struct tcptuned_path_settings *enabled_path_settings(void)
 {
-	const struct tcptuned_path_settings *settings;
-	__u32 zero = 0;
+	const struct tcptuned_path_settings *settings = single_value(&path_settings);
 
-	settings = bpf_map_lookup_elem(&path_settings, &zero);
 	return settings && settings->enabled ? settings : NULL;
 }
 
@@ -41,68 +36,48 @@ static __always_inline __s64 path_now_s(void)
 	return bpf_ktime_get_boot_ns() / 1000000000;
 }
 
-/* Who talks to whom: addresses in network byte order, IPv4 in the first word. */
-struct path_ends {
-	__be32 remote[4];
-	__be32 local[4];
-	__u32 family;
-};
-
-/* The prefix of the peer. False: the peer is this host. */
-static __always_inline bool path_key_from(struct tcptuned_path_key *key, struct path_ends *ends)
+/* Fills @key with the prefix of @remote, which is IPv4 as ::ffff:a.b.c.d. */
+static __always_inline void fill_path_key(struct tcptuned_path_key *key, const __be32 remote[4])
 {
-	__be32 *remote = ends->remote, *local = ends->local;
 	__u32 *prefix = (__u32 *)key->prefix, i;
+	__be32 word[4] = { remote[0], remote[1], remote[2], remote[3] };
 
-	key->family = ends->family;
+	key->family = AF_INET6;
+	key->prefix_len = PATH_IPV6_PREFIX;
 	__builtin_memset(key->unused, 0, sizeof(key->unused));
-	/* ::ffff:a.b.c.d: IPv4 on a socket of both */
-	if (ends->family == AF_INET6 && !remote[0] && !remote[1] &&
-	    remote[2] == bpf_htonl(0xffff)) {
+	if (!word[0] && !word[1] && word[2] == bpf_htonl(0xffff)) {
 		key->family = AF_INET;
-		remote[0] = remote[3];
-		local[0] = local[3];
-		remote[1] = remote[2] = remote[3] = 0;
-		local[1] = local[2] = local[3] = 0;
+		key->prefix_len = PATH_IPV4_PREFIX;
+		word[0] = word[3];
 	}
-	if (remote[0] == local[0] && remote[1] == local[1] && remote[2] == local[2] &&
-	    remote[3] == local[3])
-		return false;
-	key->prefix_len = key->family == AF_INET ? PATH_IPV4_PREFIX : PATH_IPV6_PREFIX;
 	for (i = 0; i < 4; i++)
-		prefix[i] = remote[i] & bpf_htonl(path_mask(key->prefix_len, i));
+		prefix[i] = word[i] & bpf_htonl(path_mask(key->prefix_len, i));
+}
+
+/* False: the peer is this host. */
+static __always_inline bool path_key_of_socket(struct tcptuned_path_key *key, struct tcp_sock *tp)
+{
+	struct sock_common *skc = &tp->inet_conn.icsk_inet.sk.__sk_common;
+	struct endpoints ends;
+
+	sk_endpoints(skc, &ends);
+	if (ends.remote[0] == ends.local[0] && ends.remote[1] == ends.local[1] &&
+	    ends.remote[2] == ends.local[2] && ends.remote[3] == ends.local[3])
+		return false;
+	key->netns_cookie = skc->skc_net.net->net_cookie;
+	fill_path_key(key, ends.remote);
 	return true;
 }
 
-static __always_inline bool path_key_of(struct tcptuned_path_key *key, struct tcp_sock *tp)
-{
-	struct sock_common *skc = &tp->inet_conn.icsk_inet.sk.__sk_common;
-	struct path_ends ends = { .family = skc->skc_family };
-
-	key->netns_cookie = skc->skc_net.net->net_cookie;
-	if (ends.family == AF_INET6) {
-		bpf_core_read(ends.remote, sizeof(ends.remote), &skc->skc_v6_daddr);
-		bpf_core_read(ends.local, sizeof(ends.local), &skc->skc_v6_rcv_saddr);
-	} else {
-		ends.remote[0] = skc->skc_daddr;
-		ends.local[0] = skc->skc_rcv_saddr;
-	}
-	return path_key_from(key, &ends);
-}
-
-/*
- * The arithmetic as functions of their own, with their own pass of the verifier: inlined, each
- * of their branches would double what is to be walked behind them.
- */
-__noinline int path_merged(struct tcptuned_path *path, const struct path_sample *sample,
-			   __s64 now_s, __u32 expire_s)
+__noinline int merge_path(struct tcptuned_path *path, const struct path_sample *sample,
+			  __s64 now_s, __u32 expire_s)
 {
 	return path && sample ? path_merge(path, sample, now_s, expire_s) : 0;
 }
 
-/* @seed: max_window is its cap when called. Returns whether @seed was filled. */
-__noinline int path_seeded(struct path_seed *seed, const struct tcptuned_path *path, __s64 now_s,
-			   __u32 expire_s, __u32 rtt_us)
+/* @seed->max_window is its upper limit when called. Returns whether @seed was filled. */
+__noinline int seed_from_path(struct path_seed *seed, const struct tcptuned_path *path,
+			      __s64 now_s, __u32 expire_s, __u32 rtt_us)
 {
 	if (!seed || !path)
 		return 0;
@@ -112,43 +87,31 @@ __noinline int path_seeded(struct path_seed *seed, const struct tcptuned_path *p
 
 /* ---- a new connection ----------------------------------------------------------------- */
 
-/*
- * Was the path slow, to the peer of a connection that is about to be made? Then no more should
- * be offered to it at first than any sender begins with: a window cannot be taken back.
- */
+/* True if the path to the peer of a connection that is being established was slow. */
 static __always_inline bool path_was_slow(struct bpf_sock_ops *ctx)
 {
-	const struct tcptuned_path_settings *settings = path_settings_now();
-	struct path_ends ends = { .family = ctx->family };
-	struct tcptuned_path_key key;
+	const struct tcptuned_path_settings *settings = enabled_path_settings();
 	const struct tcptuned_path *path;
+	struct tcptuned_path_key key;
+	struct endpoints ends;
 
 	if (!settings)
 		return false;
-	if (ends.family == AF_INET6) {
-		ends.remote[0] = ctx->remote_ip6[0];
-		ends.remote[1] = ctx->remote_ip6[1];
-		ends.remote[2] = ctx->remote_ip6[2];
-		ends.remote[3] = ctx->remote_ip6[3];
-		barrier(); /* as in policy_by_ends() */
-	} else {
-		ends.remote[0] = ctx->remote_ip4;
-	}
+	sock_ops_endpoints(ctx, &ends);
 	key.netns_cookie = bpf_get_netns_cookie(ctx);
-	if (!path_key_from(&key, &ends))
-		return false;
+	fill_path_key(&key, ends.remote);
 	path = bpf_map_lookup_elem(&paths, &key);
 	return path && path->slow && !path_expired(path, path_now_s(), settings->expire_s);
 }
 
-/* What is remembered of the way to the peer; false: nothing. */
-static __always_inline bool path_recall(struct tcp_sock *tp, struct tcptuned_path *ret)
+/* False: nothing is known of the path to the peer. */
+static __always_inline bool look_up_path(struct tcp_sock *tp, struct tcptuned_path *ret)
 {
-	const struct tcptuned_path_settings *settings = path_settings_now();
+	const struct tcptuned_path_settings *settings = enabled_path_settings();
 	struct tcptuned_path_key key;
 	struct tcptuned_path *known;
 
-	if (!settings || !path_key_of(&key, tp))
+	if (!settings || !path_key_of_socket(&key, tp))
 		return false;
 	known = bpf_map_lookup_elem(&paths, &key);
 	if (!known || path_expired(known, path_now_s(), settings->expire_s))
@@ -157,38 +120,39 @@ static __always_inline bool path_recall(struct tcp_sock *tp, struct tcptuned_pat
 	return true;
 }
 
-/* The bandwidth-delay product that makes a path worth a look before anything is carried, bytes. */
-#define PATH_REMARKABLE (1u << 20)
+/* A path with this bandwidth-delay product, bytes, may need another congestion control. */
+#define PATH_LONG_BYTES (1u << 20)
 
 /*
- * Is the path known to be slow, so that the window should be small from the first segment on, or
- * to be perhaps long enough for another congestion control?
+ * True if a new connection needs its record before it has carried anything: its path is slow, so
+ * that the window should be small from the first segment on, or perhaps long.
  */
-static __always_inline bool path_is_remarkable(struct tcp_sock *tp)
+static __always_inline bool path_is_slow_or_long(struct tcp_sock *tp)
 {
 	struct tcptuned_path path;
 
-	return path_recall(tp, &path) &&
-	       (path.slow || path.max_window || path.snd_per_rtt >= PATH_REMARKABLE);
+	return look_up_path(tp, &path) &&
+	       (path.slow || path.max_window || path.snd_per_rtt >= PATH_LONG_BYTES);
 }
 
 /*
- * Leaves in @flow what the connection may begin with; called once, when it is claimed and before
- * its congestion control begins. A connection that is only observed gets nothing.
+ * Stores in @flow what is known of the path; called once, before the congestion control is set,
+ * since bitcp reads its seed when it begins. A connection that is only observed gets nothing.
  */
-static __always_inline void path_seed(struct tcptuned_flow *flow, struct tcp_sock *tp,
-				      const struct tcptuned_policy *policy)
+static __always_inline void apply_path_memory(struct tcptuned_flow *flow, struct tcp_sock *tp,
+					      const struct tcptuned_policy *policy)
 {
-	const struct tcptuned_path_settings *settings = path_settings_now();
+	const struct tcptuned_path_settings *settings = enabled_path_settings();
 	struct tcptuned_path path;
 	struct path_seed seed = { 0 };
 
 	flow->max_window_seed = 0;
-	if (!settings || flow->flags & TCPTUNED_F_OBSERVE || tp->bytes_received >= PATH_CARRIED_MIN ||
-	    tp->bytes_acked >= PATH_CARRIED_MIN || !path_recall(tp, &path))
+	if (!settings || (flow->flags & TCPTUNED_F_OBSERVE) ||
+	    tp->bytes_received >= PATH_CARRIED_MIN || tp->bytes_acked >= PATH_CARRIED_MIN ||
+	    !look_up_path(tp, &path))
 		return;
 	seed.max_window = flow->snd_window_max;
-	if (!path_seeded(&seed, &path, path_now_s(), settings->expire_s, kernel_min_rtt_us(tp)))
+	if (!seed_from_path(&seed, &path, path_now_s(), settings->expire_s, sk_min_rtt_us(tp)))
 		return;
 	if (flow->flags & TCPTUNED_F_RCVBUF_APP)
 		seed.slow = 0;
@@ -202,58 +166,53 @@ static __always_inline void path_seed(struct tcptuned_flow *flow, struct tcp_soc
 		count(TCPTUNED_C_PATH_SEEDS);
 }
 
-/* ---- a finished connection ------------------------------------------------------------ */
+/* ---- a connection that ends ------------------------------------------------------------ */
 
-/* A hold below the kernel's usual first window says that the path is slow. */
+/* A hold below the kernel's usual initial window shows that the path is slow. */
 #define PATH_SLOW_WINDOW 65535u
+
+static __always_inline __u32 limit_window(__u64 bytes)
+{
+	return bytes < RIGHTSIZE_WINDOW_MAX ? bytes : RIGHTSIZE_WINDOW_MAX;
+}
 
 static __always_inline __u32 path_per_rtt(const struct rightsize *rs, __u32 min_rtt_us)
 {
-	__u64 bytes = rightsize_muldiv(rs->rate_best, min_rtt_us, 1000000);
-
-	return bytes < RIGHTSIZE_WINDOW_MAX ? bytes : RIGHTSIZE_WINDOW_MAX;
-}
-
-/* @segments in bytes, as far as TCP has such windows. */
-static __always_inline __u32 path_bytes(__u64 segments, __u32 mss)
-{
-	__u64 bytes = segments * mss;
-
-	return bytes < RIGHTSIZE_WINDOW_MAX ? bytes : RIGHTSIZE_WINDOW_MAX;
+	return limit_window(rightsize_muldiv(rs->rate_best, min_rtt_us, 1000000));
 }
 
 /*
- * The window at which bitcp met its last loss, segments; or the one that it has grown to
- * since, when it is past that. 0: no loss, or another congestion control.
+ * The window at which bitcp had its last loss, segments, or the present one if it has grown past
+ * that; 0: no loss, or another congestion control.
  */
 static __always_inline __u32 path_bitcp_max(struct tcp_sock *tp)
 {
 	const struct bitcp *st = (const struct bitcp *)tp->inet_conn.icsk_ca_priv;
 	char name[TCPTUNED_CC_NAME_MAX] = "";
-	__u32 met;
+	__u32 max;
 
-	BPF_CORE_READ_STR_INTO(&name, &tp->inet_conn, icsk_ca_ops, name);
-	if (*(const __u64 *)name != *(const __u64 *)"bitcp\0\0")
+	read_cc_name(name, tp);
+	if (!is_bitcp(name))
 		return 0;
-	met = st->undo_win >> 32;
-	if (met && st->max_win == BITCP_MAX_WIN && tp->snd_cwnd > met)
-		met = tp->snd_cwnd;
-	return met;
+	max = st->undo_win >> 32;
+	if (max && st->max_win == BITCP_MAX_WIN && tp->snd_cwnd > max)
+		max = tp->snd_cwnd;
+	return max;
 }
 
-/* Called once, when a claimed connection ends. */
-static __always_inline void path_learn(struct tcptuned_flow *flow, struct tcp_sock *tp)
+/* Called once, when a managed connection ends. */
+static __always_inline void learn_path(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	const struct tcptuned_path_settings *settings = path_settings_now();
+	const struct tcptuned_path_settings *settings = enabled_path_settings();
 	struct tcptuned_path path = { 0 }, *known;
-	__u32 rtt_us = kernel_min_rtt_us(tp);
+	__u32 rtt_us = sk_min_rtt_us(tp);
 	struct path_sample sample = { 0 };
 	struct tcptuned_path_key key;
 	__s64 now_s;
 
 	if (!settings ||
 	    (tp->bytes_received < PATH_CARRIED_MIN && tp->bytes_acked < PATH_CARRIED_MIN) ||
-	    !path_key_of(&key, tp))
+	    !path_key_of_socket(&key, tp))
 		return;
 	sample.received = tp->bytes_received;
 	sample.acked = tp->bytes_acked;
@@ -262,16 +221,16 @@ static __always_inline void path_learn(struct tcptuned_flow *flow, struct tcp_so
 	sample.min_rtt_us = rtt_us ? rtt_us : rightsize_min_rtt_us(&flow->rcv);
 	sample.rcv_per_rtt = path_per_rtt(&flow->rcv, sample.min_rtt_us);
 	sample.snd_per_rtt = path_per_rtt(&flow->snd, sample.min_rtt_us);
-	sample.max_window = path_bytes(path_bitcp_max(tp), tp->mss_cache);
-	sample.cwnd = path_bytes(tp->snd_cwnd, tp->mss_cache);
+	sample.max_window = limit_window((__u64)path_bitcp_max(tp) * tp->mss_cache);
+	sample.cwnd = limit_window((__u64)tp->snd_cwnd * tp->mss_cache);
 	sample.slow = flow->rcv.held && flow->rcv.held < PATH_SLOW_WINDOW;
 
-	/* Replaced as a whole: of two that end at once one is lost, but none is half-written. */
+	/* The entry is replaced as a whole: of two connections that end at once one may be lost. */
 	known = bpf_map_lookup_elem(&paths, &key);
 	if (known)
 		path = *known;
 	now_s = path_now_s();
-	if (!path_merged(&path, &sample, now_s, settings->expire_s))
+	if (!merge_path(&path, &sample, now_s, settings->expire_s))
 		return;
 	path.netns = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net->ns.inum;
 	if (bpf_map_update_elem(&paths, &key, &path, BPF_ANY))

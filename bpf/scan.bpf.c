@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* An iterator over all connections: adds them up, and collects those that are asked for. */
-#include "kernel.h"
+/*
+ * An iterator over all connections of every network namespace. It adds them up, and collects those
+ * that user space has asked for (<tcptuned/abi/readout.h>).
+ */
+#include "congestion_control.h"
 #include "maps.h"
-#include "names.h"
-#include <tcptuned/algo/bitcp.h>
+#include "sock.h"
 #include <tcptuned/abi/readout.h>
+#include <tcptuned/algo/bitcp.h>
 
-/* tcp_snd_wnd_test(): would the next segment go beyond the peer's window? */
+SINGLE_VALUE_MAP(BPF_MAP_TYPE_ARRAY, struct readout) readout SEC(".maps");
+
+/* Of struct tcptuned_flow_record. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, READOUT_RING_BYTES);
+} collected SEC(".maps");
+
+/* True if the next segment would exceed the peer's window (tcp_snd_wnd_test()). */
 static __always_inline bool window_is_full(const struct tcp_sock *tp, __u32 unsent)
 {
 	__s32 room = tp->snd_una + tp->snd_wnd - tp->snd_nxt;
@@ -33,18 +44,7 @@ static __always_inline __u8 limit_of(struct tcp_sock *tp)
 	return readout_limit(&sender);
 }
 
-static __always_inline void copy_addresses(struct tcptuned_flow_record *r, struct sock_common *skc)
-{
-	if (r->family == AF_INET6) {
-		bpf_core_read(r->local, sizeof(r->local), &skc->skc_v6_rcv_saddr);
-		bpf_core_read(r->remote, sizeof(r->remote), &skc->skc_v6_daddr);
-		return;
-	}
-	__builtin_memcpy(r->local, &(__be32){ skc->skc_rcv_saddr }, sizeof(__be32));
-	__builtin_memcpy(r->remote, &(__be32){ skc->skc_daddr }, sizeof(__be32));
-}
-
-/* BI-TCP's state is where the kernel gives a congestion control room (bpf/bitcp.bpf.c). */
+/* The state of bitcp is in the kernel's room for congestion controls (bpf/cc/bitcp.bpf.c). */
 static __always_inline void copy_bitcp(struct tcptuned_flow_record *r, struct tcp_sock *tp)
 {
 	const struct bitcp *st = (const struct bitcp *)tp->inet_conn.icsk_ca_priv;
@@ -55,8 +55,8 @@ static __always_inline void copy_bitcp(struct tcptuned_flow_record *r, struct tc
 	r->ca_mode = bitcp_mode(st, r->cwnd, r->ssthresh);
 }
 
-/* All ones are no bound. */
-static __always_inline void copy_bounds(struct tcptuned_flow_record *r, struct tcp_sock *tp)
+/* All ones in the socket are no limit. */
+static __always_inline void copy_limits(struct tcptuned_flow_record *r, struct tcp_sock *tp)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 	__u32 lowat = tp->notsent_lowat;
@@ -83,8 +83,8 @@ static __always_inline void copy_socket(struct tcptuned_flow_record *r, struct t
 	r->state = skc->skc_state;
 	r->netns = skc->skc_net.net->ns.inum;
 	r->netns_cookie = skc->skc_net.net->net_cookie;
-	copy_addresses(r, skc);
-	BPF_CORE_READ_STR_INTO(&r->congestion_control, &tp->inet_conn, icsk_ca_ops, name);
+	sk_read_addresses(skc, r->local, r->remote, 0);
+	read_cc_name(r->congestion_control, tp);
 
 	r->bytes_received = tp->bytes_received;
 	r->bytes_acked = tp->bytes_acked;
@@ -105,28 +105,15 @@ static __always_inline void copy_socket(struct tcptuned_flow_record *r, struct t
 	r->wmem_queued = sk->sk_wmem_queued;
 	r->unsent = tp->write_seq - tp->snd_nxt;
 	r->srtt_us = tp->srtt_us >> 3;
-	r->min_rtt_us = kernel_min_rtt_us(tp);
+	r->min_rtt_us = sk_min_rtt_us(tp);
 	r->rcv_rtt_us = tp->rcv_rtt_est.rtt_us >> 3;
 	r->retransmits = tp->total_retrans;
 	r->lost = tp->lost_out;
 	r->reordering = tp->reordering;
 }
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct readout);
-} readout SEC(".maps");
-
-/* Of struct tcptuned_flow_record. */
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, READOUT_RING_BYTES);
-} collected SEC(".maps");
-
-static __always_inline void add_up(struct readout_sums *sums, struct tcptuned_flow *flow,
-				   struct tcp_sock *tp)
+static __always_inline void add_to_sums(struct readout_sums *sums, struct tcptuned_flow *flow,
+					struct tcp_sock *tp)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 	struct readout_socket socket = {
@@ -141,23 +128,18 @@ static __always_inline void add_up(struct readout_sums *sums, struct tcptuned_fl
 	struct readout_group *group = readout_add(sums, flow, &socket);
 
 	if (group)
-		BPF_CORE_READ_STR_INTO(&group->congestion_control, &tp->inet_conn, icsk_ca_ops,
-				       name);
+		read_cc_name(group->congestion_control, tp);
 }
 
 static __always_inline bool matches(const struct readout_filter *filter, struct sock_common *skc)
 {
-	__u32 local[4] = { 0, 0, bpf_htonl(0xffff), skc->skc_rcv_saddr };
-	__u32 remote[4] = { 0, 0, bpf_htonl(0xffff), skc->skc_daddr };
+	struct endpoints ends;
 
 	if (!filter->given)
 		return true;
-	if (skc->skc_family == AF_INET6) {
-		bpf_core_read(local, sizeof(local), &skc->skc_v6_rcv_saddr);
-		bpf_core_read(remote, sizeof(remote), &skc->skc_v6_daddr);
-	}
-	return readout_matches(filter, local, remote, skc->skc_num, bpf_ntohs(skc->skc_dport),
-			       skc->skc_net.net->ns.inum);
+	sk_endpoints(skc, &ends);
+	return readout_matches(filter, ends.local, ends.remote, skc->skc_num,
+			       bpf_ntohs(skc->skc_dport), skc->skc_net.net->ns.inum);
 }
 
 static __always_inline void collect(struct readout *r, struct tcptuned_flow *flow,
@@ -166,23 +148,20 @@ static __always_inline void collect(struct readout *r, struct tcptuned_flow *flo
 	struct tcptuned_flow_record *record;
 
 	record = bpf_ringbuf_reserve(&collected, sizeof(*record), 0);
-	if (!record) /* never: the ring is emptied when it is half full */
+	if (!record) /* does not happen, since the ring buffer is emptied when it is half full */
 		return;
 	__builtin_memset(record, 0, sizeof(*record));
 	record->flow = *flow;
 	copy_socket(record, tp);
-	copy_bounds(record, tp);
+	copy_limits(record, tp);
 	copy_bitcp(record, tp);
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 	if (bpf_ringbuf_query(&collected, BPF_RB_AVAIL_DATA) > READOUT_RING_BYTES / 2)
 		r->until_ns = READOUT_AT_ONCE;
 }
 
-/*
- * Has it had the CPU for long enough, or is the ring to be emptied? What is written ends the
- * read(), after this socket.
- */
-static __always_inline void give_way(struct readout *r, struct seq_file *seq)
+/* Ends the read() after this socket, by writing a byte, if the iterator has kept the CPU long. */
+static __always_inline void yield_cpu(struct readout *r, struct seq_file *seq)
 {
 	char byte = 0;
 	__u64 now;
@@ -198,7 +177,6 @@ static __always_inline void give_way(struct readout *r, struct seq_file *seq)
 	}
 }
 
-/* Over the connections of every network namespace: include/tcptuned/abi/readout.h. */
 SEC("iter/bpf_sk_storage_map")
 int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 {
@@ -206,21 +184,20 @@ int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 	struct sock *sk = ctx->sk;
 	struct tcp_sock *tp;
 	struct readout *r;
-	__u32 zero = 0;
 
 	if (!sk || !flow)
 		return 0;
-	r = bpf_map_lookup_elem(&readout, &zero);
+	r = single_value(&readout);
 	if (!r)
 		return 0;
-	give_way(r, ctx->meta->seq);
+	yield_cpu(r, ctx->meta->seq);
 	r->sums.records++;
 	if (!readout_is_live(flow, sk->__sk_common.skc_state))
 		return 0;
 	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return 0;
-	add_up(&r->sums, flow, tp);
+	add_to_sums(&r->sums, flow, tp);
 	if (matches(&r->request.filter, &sk->__sk_common) &&
 	    readout_add_matched(r, tp->bytes_received + tp->bytes_acked))
 		collect(r, flow, tp);

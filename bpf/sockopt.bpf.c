@@ -1,43 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * setsockopt() and getsockopt() of applications: a request for a buffer size is intercepted where a
- * policy overrides it, and reported as if it had been granted.
+ * setsockopt() and getsockopt() of applications. A request for a buffer size is intercepted where a
+ * policy may override it, since it would end the kernel's autotuning and limit the window scale;
+ * the application reads back what it requested. Window clamp and congestion control, once set by
+ * the application, are left to it.
  */
 #include "buffer_requests.h"
+#include "events.h"
 
 #define PAGE_SIZE	4096
-#define RCVBUF_MIN	2304 /* SOCK_MIN_RCVBUF of include/net/sock.h on 64 bits, ... */
-#define SNDBUF_MIN	4608 /* ... and SOCK_MIN_SNDBUF */
+#define RCVBUF_MIN	2304 /* SOCK_MIN_RCVBUF of include/net/sock.h on 64 bits */
+#define SNDBUF_MIN	4608 /* SOCK_MIN_SNDBUF */
+#define WINDOW_MAX	(65535 << 14) /* RFC 7323 */
 
-static __always_inline struct tcptuned_flow *flow_of(struct bpf_sock *sk)
-{
-	return bpf_sk_storage_get(&flows, sk, NULL, 0);
-}
-
-static __always_inline enum verdict verdict_of_all(const struct tcptuned_match *m, bool receive)
-{
-	if (m->wishes & (receive ? TCPTUNED_RCVBUF_OVERRIDDEN : TCPTUNED_SNDBUF_OVERRIDDEN))
-		return OVERRIDDEN;
-	if (m->wishes & (receive ? TCPTUNED_RCVBUF_OBSERVED : TCPTUNED_SNDBUF_OBSERVED))
-		return OBSERVED;
-	return STANDS;
-}
-
-/* What is to become of a request on this socket, by all that is known now. */
-static __always_inline enum verdict verdict_now(struct sock *sk, const struct tcptuned_match *m,
-						bool receive)
-{
-	__u8 state = BPF_CORE_READ(sk, __sk_common.skc_state);
-	__u32 key;
-
-	if (state == TCP_STATE_LISTEN && may_stand_at_listener(sk, m, receive))
-		return STANDS;
-	if (state == TCP_STATE_LISTEN || state == TCP_STATE_CLOSE)
-		return verdict_of_all(m, receive);
-	return verdict_of(policy_for((struct tcp_sock *)sk, &key), receive);
-}
-
-/* The kernel's memory can be read through a number, of a context's socket only fields. */
+/* A pointer by which bpf_probe_read_kernel() can read more than the fields of struct bpf_sock. */
 static __always_inline struct sock *sock_of(struct bpf_sockopt *ctx)
 {
 	struct bpf_sock *sk = ctx->sk;
@@ -47,186 +23,198 @@ static __always_inline struct sock *sock_of(struct bpf_sockopt *ctx)
 	return ret;
 }
 
-/* Where it is disputed it is counted when it is settled. */
-static __always_inline void count_request(const struct tcptuned_match *m, bool receive)
+static __always_inline enum request_action action_of_any_policy(const struct tcptuned_match *m,
+								bool receive)
 {
-	if (!is_disputed(m, receive))
-		count(receive ? TCPTUNED_C_RCVBUF_OVERRIDDEN : TCPTUNED_C_SNDBUF_OVERRIDDEN);
+	if (m->any_policy & (receive ? TCPTUNED_RCVBUF_OVERRIDDEN : TCPTUNED_SNDBUF_OVERRIDDEN))
+		return REQUEST_OVERRIDDEN;
+	if (m->any_policy & (receive ? TCPTUNED_RCVBUF_OBSERVED : TCPTUNED_SNDBUF_OBSERVED))
+		return REQUEST_OBSERVED;
+	return REQUEST_HONOURED;
 }
 
-/* The largest that TCP can express: the buffer alone says then what the window may be. */
-static __always_inline void lift_clamp(struct bpf_sockopt *ctx)
+/* What becomes of a request on this socket, by all that is known now. */
+static __always_inline enum request_action current_action(struct sock *sk,
+							  const struct tcptuned_match *m,
+							  bool receive)
 {
-	int none = 65535 << 14;
+	__u8 state = BPF_CORE_READ(sk, __sk_common.skc_state);
+	__u32 id;
 
-	bpf_setsockopt(ctx->sk, SOL_TCP, TCP_WINDOW_CLAMP, &none, sizeof(none));
+	if (state == BPF_TCP_LISTEN && listener_may_honour(sk, m, receive))
+		return REQUEST_HONOURED;
+	if (state == BPF_TCP_LISTEN || state == BPF_TCP_CLOSE)
+		return action_of_any_policy(m, receive);
+	return action_of(policy_of_socket((struct tcp_sock *)sk, &id), receive);
 }
 
 /*
- * The kernel gets it, also of a connection that is being sized: from now on it is left alone, and
- * a request before it, which was intercepted, is of no account.
+ * The kernel gets the request, also if tcptuned was sizing the buffer: the application sizes it
+ * from now on, and a request before this one does not matter any more.
  */
-static __always_inline void stands(struct bpf_sockopt *ctx, bool receive)
+static __always_inline void leave_buffer_to_application(struct bpf_sockopt *ctx, bool receive)
 {
-	struct tcptuned_flow *flow = bpf_sk_storage_get(&flows, ctx->sk, NULL, 0);
-	struct request_flags its = flags_of(receive);
+	__u32 request = TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_RCVBUF_INTERCEPTED |
+			TCPTUNED_F_RCVBUF_HONOURED;
+	struct tcptuned_flow *flow = flow_of(ctx->sk);
 
 	if (!flow)
 		return;
-	flow->flags &= ~(its.asked | its.swallowed | its.obeyed);
-	if (!(flow->flags & TCPTUNED_F_CLAIMED)) { /* of a connection before, if at all */
-		flow->flags &= ~its.ours;
+	flow->flags &= ~flag_of(receive, request);
+	if (!(flow->flags & TCPTUNED_F_MANAGED)) { /* sized, if at all, for an earlier connection */
+		flow->flags &= ~flag_of(receive, TCPTUNED_F_RCV_SIZED);
 		return;
 	}
-	if (receive && !(flow->flags & TCPTUNED_F_RCVBUF_APP) &&
-	    flow->rcv_clamp)
-		lift_clamp(ctx);
-	flow->flags &= ~its.ours;
-	flow->flags |= its.apps;
-	budget_give_up(receive ? &flow->rcv_share : &flow->snd_share);
+	if (receive && !(flow->flags & TCPTUNED_F_RCVBUF_APP) && flow->rcv_clamp)
+		set_option(ctx->sk, SOL_TCP, TCP_WINDOW_CLAMP, WINDOW_MAX);
+	flow->flags &= ~flag_of(receive, TCPTUNED_F_RCV_SIZED);
+	flow->flags |= flag_of(receive, TCPTUNED_F_RCVBUF_APP);
+	leave_budget(receive ? &flow->rcv_share : &flow->snd_share);
 }
 
-/* The kernel takes it without its sign, and up to its limit (sk_setsockopt()). */
-static __always_inline __u32 request_of(__s32 value, __u32 buffer_max)
+/*
+ * SO_RCVBUFFORCE and SO_SNDBUFFORCE may request more than the plain options, by which a request is
+ * passed on later. Where a policy may honour it, it is honoured at once.
+ */
+static __always_inline bool exceeds_plain_option(const struct bpf_sockopt *ctx,
+						 const struct tcptuned_match *m, bool receive,
+						 __u32 request, __u32 buffer_max)
+{
+	return ctx->optname == (receive ? SO_RCVBUFFORCE : SO_SNDBUFFORCE) &&
+	       request > buffer_max / 2 && policies_disagree(m, receive);
+}
+
+/*
+ * True if an earlier request was honoured. The kernel then does not size the buffer, and would not
+ * learn of the next request if that was intercepted.
+ */
+static __always_inline bool is_locked_by_application(struct bpf_sockopt *ctx, bool receive)
+{
+	__u32 here = flag_of(receive, TCPTUNED_F_RCVBUF_INTERCEPTED | TCPTUNED_F_RCV_SIZED);
+	__u32 lock = receive ? SOCK_RCVBUF_LOCK : SOCK_SNDBUF_LOCK;
+	struct tcptuned_flow *flow = flow_of(ctx->sk);
+
+	return (BPF_CORE_READ_BITFIELD_PROBED(sock_of(ctx), sk_userlocks) & lock) &&
+	       (!flow || !(flow->flags & here));
+}
+
+/* True for a request that is honoured although its policy overrides requests. */
+static __always_inline bool must_honour(struct bpf_sockopt *ctx, const struct tcptuned_match *m,
+					const struct tcptuned_policy *policy, bool receive,
+					__s32 request, enum request_action action)
+{
+	return (request >= 0 && (__u32)request < REQUEST_MIN) ||
+	       exceeds_plain_option(ctx, m, receive, request,
+				    receive ? policy->rcv_buffer_max : policy->snd_buffer_max) ||
+	       (action == REQUEST_OVERRIDDEN && is_locked_by_application(ctx, receive));
+}
+
+static __always_inline void emit_request_event(struct bpf_sockopt *ctx, bool receive,
+					       __u32 policy_id, bool dry_run, __u32 bytes)
+{
+	struct event_args args = {
+		.sk = (__u64)sock_of(ctx),
+		.a = bytes,
+		.b = bpf_get_current_task_btf()->tgid,
+		.kind = receive ? TCPTUNED_EV_RCVBUF_OVERRIDDEN : TCPTUNED_EV_SNDBUF_OVERRIDDEN,
+		.policy = policy_id,
+		.flags = dry_run ? TCPTUNED_F_OBSERVE : 0,
+	};
+
+	emit_event_of(&args);
+}
+
+/* The kernel ignores the sign, and limits the request (sk_setsockopt()). */
+static __always_inline __u32 limit_request(__s32 value, __u32 buffer_max)
 {
 	return (__u32)value < buffer_max / 2 ? (__u32)value : buffer_max / 2;
 }
 
 /*
- * SO_RCVBUFFORCE and SO_SNDBUFFORCE may ask for more than could be handed on later, by the plain
- * option: where a policy may let it stand, it does at once.
+ * Intercepts a request, unless it has to be honoured: the kernel skips the call (optlen -1), the
+ * call succeeds for the application, and the record keeps the request.
  */
-static __always_inline bool is_beyond(const struct bpf_sockopt *ctx, const struct tcptuned_match *m,
-				      bool receive, __u32 request, __u32 buffer_max)
+static __always_inline void handle_request(struct bpf_sockopt *ctx, bool receive)
 {
-	return ctx->optname == (receive ? SO_RCVBUFFORCE : SO_SNDBUFFORCE) &&
-	       request > buffer_max / 2 && is_disputed(m, receive);
-}
-
-/*
- * Has the application fixed the buffer with a request that stood? The kernel does not size it any
- * more, and would not learn of the next request if that was intercepted.
- */
-static __always_inline bool is_fixed_by_application(struct bpf_sockopt *ctx, bool receive)
-{
-	struct tcptuned_flow *flow = bpf_sk_storage_get(&flows, ctx->sk, NULL, 0);
-	__u32 lock = receive ? SOCK_RCVBUF_LOCK : SOCK_SNDBUF_LOCK;
-	struct request_flags its = flags_of(receive);
-
-	return (BPF_CORE_READ_BITFIELD_PROBED(sock_of(ctx), sk_userlocks) & lock) &&
-	       (!flow || !(flow->flags & (its.swallowed | its.ours)));
-}
-
-/*
- * An application's SO_RCVBUF would end the kernel's autotuning of that socket and bound its
- * window scale. Skipping the call (optlen -1) leaves the socket as it was and tells the
- * application that it succeeded. The request is kept in the socket's record.
- */
-static __always_inline void override(struct bpf_sockopt *ctx, bool receive)
-{
-	const struct tcptuned_match *m = match_anywhere();
+	const struct tcptuned_match *m = default_match();
 	const struct tcptuned_policy *policy;
 	__s32 *request = ctx->optval;
+	enum request_action action;
 	struct tcptuned_flow *flow;
-	enum verdict verdict;
-	__u32 asked;
+	__u32 bytes;
 
 	if (!m || ctx->optlen < (__s32)sizeof(*request) ||
 	    (void *)(request + 1) > ctx->optval_end)
 		return;
-	verdict = verdict_of_all(m, receive);
-	if (verdict != STANDS)
-		verdict = verdict_now(sock_of(ctx), m, receive);
-	policy = policy_of(m->default_policy); /* any: all have the same buffer_max */
-	if (verdict == STANDS || !policy || (*request >= 0 && (__u32)*request < REQUEST_MIN) ||
-	    is_beyond(ctx, m, receive, *request,
-		      receive ? policy->rcv_buffer_max : policy->snd_buffer_max) ||
-	    (verdict == OVERRIDDEN && is_fixed_by_application(ctx, receive))) {
-		stands(ctx, receive);
+	action = action_of_any_policy(m, receive);
+	if (action != REQUEST_HONOURED)
+		action = current_action(sock_of(ctx), m, receive);
+	policy = policy_by_id(m->default_policy); /* all policies have the same buffer_max */
+	if (action == REQUEST_HONOURED || !policy ||
+	    must_honour(ctx, m, policy, receive, *request, action)) {
+		leave_buffer_to_application(ctx, receive);
 		return;
 	}
-	flow = make_record(ctx->sk);
+	flow = get_record(ctx->sk);
 	if (!flow)
 		return;
 	if (receive && (flow->flags & TCPTUNED_F_RCVBUF_APP)) {
-		flow->flags &= ~flags_of(receive).ours;
+		flow->flags &= ~TCPTUNED_F_RCV_SIZED;
 		return;
 	}
-	if (receive) {
-		asked = request_of(*request, policy->rcv_buffer_max);
-		flow->req_rcvbuf = asked;
-		flow->rcv_buffer_max = policy->rcv_buffer_max;
-	} else {
-		asked = request_of(*request, policy->snd_buffer_max);
-		flow->req_sndbuf = asked;
-		flow->snd_buffer_max = policy->snd_buffer_max;
-	}
-	flow->flags |= flags_of(receive).asked;
-	count_request(m, receive);
-	event_of_call(receive ? TCPTUNED_EV_RCVBUF_OVERRIDDEN : TCPTUNED_EV_SNDBUF_OVERRIDDEN,
-		      ctx->sk, m->default_policy, verdict != OVERRIDDEN, asked);
-	if (verdict != OVERRIDDEN)
+	bytes = limit_request(*request,
+			      receive ? policy->rcv_buffer_max : policy->snd_buffer_max);
+	store_request(flow, policy, receive, bytes);
+	if (!policies_disagree(m, receive)) /* else it is counted when it is resolved */
+		count_request(receive);
+	emit_request_event(ctx, receive, m->default_policy, action != REQUEST_OVERRIDDEN, bytes);
+	if (action != REQUEST_OVERRIDDEN)
 		return;
-	flow->flags |= flags_of(receive).swallowed;
+	flow->flags |= flag_of(receive, TCPTUNED_F_RCVBUF_INTERCEPTED);
 	ctx->optlen = -1;
 }
 
-/* Of an open connection's receive buffer, all: it has promised some, and holds some. */
-static __always_inline __u32 rcvbuf_promised(struct bpf_sock *sk)
+/* The whole receive buffer of an open connection, which holds data and has advertised a window. */
+static __always_inline __u32 rcvbuf_in_use(struct bpf_sock *sk)
 {
-	int have = 0;
+	int rcvbuf = 0;
 
 	if (sk->state == BPF_TCP_CLOSE || sk->state == BPF_TCP_LISTEN ||
-	    bpf_getsockopt(sk, SOL_SOCKET, SO_RCVBUF, &have, sizeof(have)))
+	    bpf_getsockopt(sk, SOL_SOCKET, SO_RCVBUF, &rcvbuf, sizeof(rcvbuf)))
 		return 0;
-	return have;
+	return rcvbuf;
 }
 
 /*
- * An application that sets its window clamp knows what it wants: leave its window alone, and
- * give it the SO_RCVBUF that it was refused, or the kernel's autotuning would move the clamp.
+ * An application that sets the window clamp sizes its window itself from now on. It also gets the
+ * SO_RCVBUF that was intercepted, or the kernel's autotuning would move the clamp.
  */
-static __always_inline void hands_off(struct bpf_sockopt *ctx)
+static __always_inline void on_window_clamp_set(struct bpf_sockopt *ctx)
 {
-	const struct tcptuned_match *m = match_anywhere();
+	const struct tcptuned_match *m = default_match();
 	struct tcptuned_flow *flow;
 
-	if (!m || !(m->wishes & TCPTUNED_ANY_CLAIMS) || ctx->optlen < (__s32)sizeof(__s32))
+	if (!m || !(m->any_policy & TCPTUNED_ANY_MANAGES) || ctx->optlen < (__s32)sizeof(__s32))
 		return;
-	flow = make_record(ctx->sk);
+	flow = get_record(ctx->sk);
 	if (!flow)
 		return;
 	flow->flags |= TCPTUNED_F_RCVBUF_APP;
 	flow->rcv_clamp = 0;
-	budget_give_up(&flow->rcv_share);
-	if (!(flow->flags & TCPTUNED_F_RCVBUF_SWALLOWED))
+	leave_budget(&flow->rcv_share);
+	if (!(flow->flags & TCPTUNED_F_RCVBUF_INTERCEPTED))
 		return;
-	if (!(flow->flags & TCPTUNED_F_RCVBUF_OBEYED))
-		hand_on(ctx->sk, flow, true, rcvbuf_promised(ctx->sk));
-	flow->flags &= ~(TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_RCVBUF_SWALLOWED |
-			 TCPTUNED_F_RCVBUF_OBEYED);
-}
-
-/* What getsockopt() would say after setsockopt(@request). */
-static __always_inline __s32 reported(__u32 request, __u32 min, __u32 max)
-{
-	if (request > max / 2)
-		return max;
-	return 2 * request < min ? min : 2 * request;
-}
-
-/* A buffer's size, by either option; what the kernel is going to refuse is nobody's business. */
-static __always_inline bool sizes(struct bpf_sockopt *ctx, __s32 option, __s32 forced)
-{
-	return ctx->level == SOL_SOCKET &&
-	       (ctx->optname == option || (ctx->optname == forced && kernel_may_force()));
+	if (!(flow->flags & TCPTUNED_F_RCVBUF_HONOURED))
+		pass_request_on(ctx->sk, flow, true, rcvbuf_in_use(ctx->sk));
+	flow->flags &= ~(TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_RCVBUF_INTERCEPTED |
+			 TCPTUNED_F_RCVBUF_HONOURED);
 }
 
 /*
- * Congestion control that the application sets from now on is its own, also at the end. (Where
- * the kernel refuses the name, what it has is kept at the end, too.)
+ * The application's congestion control is its own, also at the end. If the kernel refuses the name,
+ * the present one is kept at the end, too.
  */
-static __always_inline void congestion_control_chosen(struct bpf_sock *sk)
+static __always_inline void on_congestion_control_set(struct bpf_sock *sk)
 {
 	struct tcptuned_flow *flow = flow_of(sk);
 
@@ -234,32 +222,59 @@ static __always_inline void congestion_control_chosen(struct bpf_sock *sk)
 		flow->flags &= ~(TCPTUNED_F_CC_SET | TCPTUNED_F_CC_RESTORED);
 }
 
+/*
+ * True if the calling process may use SO_RCVBUFFORCE and SO_SNDBUFFORCE (sockopt_capable()). The
+ * low word of a 64-bit capability mask may come first or last; no capability of the high word has
+ * that bit.
+ */
+static __always_inline bool caller_may_force(void)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	const struct cred *cred = BPF_CORE_READ(task, cred);
+	__u32 caps[2] = {};
+
+	bpf_core_read(caps, sizeof(caps), &cred->cap_effective);
+	return ((caps[0] | caps[1]) & (1u << CAP_NET_ADMIN)) &&
+	       !BPF_CORE_READ(cred, user_ns, level);
+}
+
+/* True for @option, and for @forced if the caller may use it. A call that will fail is ignored. */
+static __always_inline bool is_buffer_size(struct bpf_sockopt *ctx, __s32 option, __s32 forced)
+{
+	return ctx->level == SOL_SOCKET &&
+	       (ctx->optname == option || (ctx->optname == forced && caller_may_force()));
+}
+
 SEC("cgroup/setsockopt")
 int tcptuned_setsockopt(struct bpf_sockopt *ctx)
 {
 	struct bpf_sock *sk = ctx->sk;
 
-	/* Only the first page of a larger option is here; 0: "take the original". */
+	/* Only the first page of a larger option is here; 0 lets the kernel use the original. */
 	if (ctx->optlen > PAGE_SIZE)
 		ctx->optlen = 0;
 	else if (!sk || sk->protocol != IPPROTO_TCP || sk->type != SOCK_STREAM)
 		;
-	else if (sizes(ctx, SO_RCVBUF, SO_RCVBUFFORCE))
-		override(ctx, true);
-	else if (sizes(ctx, SO_SNDBUF, SO_SNDBUFFORCE))
-		override(ctx, false);
+	else if (is_buffer_size(ctx, SO_RCVBUF, SO_RCVBUFFORCE))
+		handle_request(ctx, true);
+	else if (is_buffer_size(ctx, SO_SNDBUF, SO_SNDBUFFORCE))
+		handle_request(ctx, false);
 	else if (ctx->level == SOL_TCP && ctx->optname == TCP_WINDOW_CLAMP)
-		hands_off(ctx);
+		on_window_clamp_set(ctx);
 	else if (ctx->level == SOL_TCP && ctx->optname == TCP_CONGESTION)
-		congestion_control_chosen(sk);
-	return 1; /* never forbid */
+		on_congestion_control_set(sk);
+	return 1; /* the call is never refused */
 }
 
-/*
- * What was asked for is also what the application is told, doubled as the kernel would
- * (sock_setsockopt(); some, like iperf3, check it and give up). The sizes in force are in the
- * metrics.
- */
+/* What the kernel would report after setsockopt(@request). */
+static __always_inline __s32 reported_size(__u32 request, __u32 min, __u32 max)
+{
+	if (request > max / 2)
+		return max;
+	return 2 * request < min ? min : 2 * request;
+}
+
+/* Applications read back what they requested, since some, like iperf3, check it and give up. */
 SEC("cgroup/getsockopt")
 int tcptuned_getsockopt(struct bpf_sockopt *ctx)
 {
@@ -278,10 +293,10 @@ int tcptuned_getsockopt(struct bpf_sockopt *ctx)
 	flow = flow_of(sk);
 	if (!flow)
 		return 1;
-	if (ctx->optname == SO_RCVBUF && (flow->flags & TCPTUNED_F_RCVBUF_SWALLOWED))
-		*value = reported(flow->req_rcvbuf, RCVBUF_MIN, flow->rcv_buffer_max);
-	if (ctx->optname == SO_SNDBUF && (flow->flags & TCPTUNED_F_SNDBUF_SWALLOWED))
-		*value = reported(flow->req_sndbuf, SNDBUF_MIN, flow->snd_buffer_max);
+	if (ctx->optname == SO_RCVBUF && (flow->flags & TCPTUNED_F_RCVBUF_INTERCEPTED))
+		*value = reported_size(flow->req_rcvbuf, RCVBUF_MIN, flow->rcv_buffer_max);
+	if (ctx->optname == SO_SNDBUF && (flow->flags & TCPTUNED_F_SNDBUF_INTERCEPTED))
+		*value = reported_size(flow->req_sndbuf, SNDBUF_MIN, flow->snd_buffer_max);
 	return 1;
 }
 

@@ -1,253 +1,243 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Dynamic Right-Sizing on the wire: the life of a connection as its programs see it.
+ * The life of a connection, as the sockops program sees it:
  *
- *   setsockopt()    an application fixes its buffers: the call is intercepted, autotuning goes on
- *   getsockopt()    returns what the application asked for
- *   connect()       the policy is known: what an earlier connection of the socket had goes
- *   listen()
- *   SYN, SYN-ACK    small first windows on paths that are remembered as slow
- *   established     callbacks are asked for, and nothing else: a short connection costs nothing
+ *   connect()       the policy is known; what an earlier connection has left is removed
+ *   listen()        requests for buffer sizes are resolved
+ *   SYN, SYN-ACK    a small initial window on a path that is remembered as slow
+ *   established     two callbacks are requested, and nothing else: a short connection costs nothing
  *   an ACK leaves   once the connection has carried enough, its policy is looked up and its record
- *                   made; then at most once per millisecond: measure, and clamp the window
- *   a segment leaves  at most once per millisecond, and when a round trip ends: the same for the send
- *                   buffer and the congestion control
- *   closed          add up, remember the path
- *   destroyed       the same, where no callback reported the end
+ *                   created; then, at most once per millisecond, the receive window is adjusted
+ *   a segment leaves, a round trip ends
+ *                   likewise for the send buffer and the congestion control
+ *   closed          totals are added up, and the path is remembered
+ *   destroyed       the same, if no callback has reported the end
  *
- * The kernel sizes the buffers, unlocked. <tcptuned/algo/rightsize.h> decides where less window is
- * worth a try; here the socket is read and the result written.
+ * The kernel sizes the buffers. <tcptuned/algo/rightsize.h> decides where less window is worth a
+ * test; these programs read the socket and write the result.
  */
 #include "buffer_requests.h"
 #include "callbacks.h"
-#include "claim.h"
+#include "congestion_control.h"
 #include "events.h"
-#include "kernel.h"
-#include "maps.h"
 #include "paths.h"
 #include "policy.h"
 #include "receiver.h"
+#include "record.h"
 #include "sender.h"
 
-static __always_inline struct tcptuned_flow *flow_of(struct bpf_sock *sk)
+static __always_inline struct tcp_sock *tcp_sock_of(struct bpf_sock_ops *ctx)
 {
-	return bpf_sk_storage_get(&flows, sk, NULL, 0);
+	struct bpf_sock *sk = ctx->sk;
+
+	return sk ? (struct tcp_sock *)bpf_skc_to_tcp_sock(sk) : NULL;
 }
 
-/* ---- the first window --------------------------------------------------------------- */
+/* ---- the initial window -------------------------------------------------------------- */
 
 /* The policy of a connection that has no socket yet; NULL: none, or its cgroup would decide. */
-static __always_inline const struct tcptuned_policy *policy_by_ends(struct bpf_sock_ops *ctx)
+static __always_inline const struct tcptuned_policy *policy_by_addresses(struct bpf_sock_ops *ctx)
 {
 	struct search_result r = { 0 };
-	struct search s = {
+	struct rule_search s = {
 		.local_port = ctx->local_port,
 		.remote_port = bpf_ntohl(ctx->remote_port),
 	};
-	__u32 *local = (__u32 *)s.local, *remote = (__u32 *)s.remote;
 
-	if (ctx->family == AF_INET6) {
-		local[0] = ctx->local_ip6[0];
-		local[1] = ctx->local_ip6[1];
-		local[2] = ctx->local_ip6[2];
-		local[3] = ctx->local_ip6[3];
-		remote[0] = ctx->remote_ip6[0];
-		remote[1] = ctx->remote_ip6[1];
-		remote[2] = ctx->remote_ip6[2];
-		remote[3] = ctx->remote_ip6[3];
-		barrier(); /* or both ways are made one, with a pointer that the verifier refuses */
-	} else {
-		local[2] = remote[2] = bpf_htonl(0xffff);
-		local[3] = ctx->local_ip4;
-		remote[3] = ctx->remote_ip4;
-	}
-	return search_ends(&r, &s) ? policy_of(r.policy) : NULL;
+	sock_ops_endpoints(ctx, &s.ends);
+	return search_ends(&r, &s) ? policy_by_id(r.policy) : NULL;
 }
 
-/* Of one that is about to be opened here; NULL: none, or the window is its application's. */
-static __always_inline const struct tcptuned_policy *policy_of_opened(struct bpf_sock_ops *ctx)
+/* The policy of a socket that connects; NULL: none, or the application sizes the window. */
+static __always_inline const struct tcptuned_policy *policy_of_connecting(struct bpf_sock_ops *ctx)
 {
-	struct bpf_sock *sk = ctx->sk;
-	struct tcp_sock *tp = sk ? (struct tcp_sock *)bpf_skc_to_tcp_sock(sk) : NULL;
+	struct tcp_sock *tp = tcp_sock_of(ctx);
 	const struct tcptuned_policy *policy;
 	struct tcptuned_flow *flow;
-	__u32 key, locks;
+	__u32 id, locks;
 
 	if (!tp)
 		return NULL;
-	policy = policy_for(tp, &key);
-	flow = flow_of(sk);
+	policy = policy_of_socket(tp, &id);
+	flow = flow_of(tp);
 	if (!policy || (flow && (flow->flags & TCPTUNED_F_RCVBUF_APP)))
 		return NULL;
-	locks = flow ? locks_of_application(flow, tp) :
-		       BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_inet.sk.sk_userlocks);
+	locks = flow ? application_locks(flow, tp) : sk_buffer_locks(tp);
 	return policy->override_rcvbuf || !(locks & SOCK_RCVBUF_LOCK) ? policy : NULL;
 }
 
-/* Does the policy of the connection to come tune? */
-static __always_inline bool first_window_is_ours(struct bpf_sock_ops *ctx)
+/*
+ * Begins with a small window on a path that was slow, where the policy tunes. No sender begins with
+ * more, and an advertised window could not be shrunk later.
+ */
+__bpf_global int set_initial_window(struct bpf_sock_ops *ctx)
 {
 	const struct tcptuned_policy *policy;
 
-	policy = ctx->is_fullsock ? policy_of_opened(ctx) : policy_by_ends(ctx);
-	return policy && policy->mode == TCPTUNED_TUNE;
-}
-
-/* Start small on a path that was slow, before there is a socket that could be asked. */
-verified_once int first_window(struct bpf_sock_ops *ctx)
-{
-	if (path_was_slow(ctx) && first_window_is_ours(ctx))
-		ctx->reply = LEAST_WINDOW;
+	if (!path_was_slow(ctx))
+		return 0;
+	policy = ctx->is_fullsock ? policy_of_connecting(ctx) : policy_by_addresses(ctx);
+	if (policy && policy->mode == TCPTUNED_TUNE)
+		ctx->reply = MIN_WINDOW_SEGMENTS;
 	return 0;
 }
 
 /* ---- connect(), listen() ------------------------------------------------------------- */
 
-/* Of a connection that the socket had before: its end may not have been told (AF_UNSPEC). */
-static __always_inline void end_untold(struct tcptuned_flow *flow)
+/* Ends an earlier connection of the socket, whose end may not have been reported (AF_UNSPEC). */
+static __always_inline void end_earlier_connection(struct tcptuned_flow *flow)
 {
-	budget_close(flow);
-	flow->flags &= ~TCPTUNED_F_CLAIMED;
+	leave_budgets(flow);
+	flow->flags &= ~TCPTUNED_F_MANAGED;
 }
 
-/* What no policy has any more keeps neither a record nor the calls that it has from here. */
-static __always_inline void forget(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
-				   struct tcptuned_flow *flow)
+/* Removes the record and tcptuned's callbacks from a socket that no policy manages any more. */
+static __always_inline void stop_managing(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
+					  struct tcp_sock *tp)
 {
-	__u32 ours = callbacks_ours(flow);
+	__u32 own = own_callbacks(flow);
 
-	if (ours)
-		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags & ~ours);
-	end_untold(flow);
-	if (!bpf_sk_storage_delete(&flows, sk))
-		uncount_record();
+	if (own)
+		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags & ~own);
+	end_earlier_connection(flow);
+	delete_record(tp);
 }
 
-static __always_inline void on_connect(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
+static __always_inline void on_connect(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 				       struct tcp_sock *tp)
 {
-	struct tcptuned_flow *flow = flow_of(sk);
 	const struct tcptuned_policy *policy;
-	__u32 key;
+	__u32 id;
 
-	if (!flow)
-		return;
-	policy = policy_for(tp, &key);
-	lift_unsent(ctx, flow, tp);
-	settle(ctx, flow, policy, 0);
-	/* Before its new route may have one of its own (tcp_ca_dst_init()). */
-	restore_congestion_control(ctx, flow, tp);
+	policy = policy_of_socket(tp, &id);
+	clear_unsent_limit(ctx, flow, tp);
+	resolve_requests(ctx, flow, policy, 0);
+	/* The new route may have a congestion control of its own (tcp_ca_dst_init()). */
+	restore_cc(ctx, flow, tp);
 	if (!policy) {
-		forget(ctx, sk, flow);
+		stop_managing(ctx, flow, tp);
 		return;
 	}
-	flow->policy = key;
-	flow->flags |= TCPTUNED_F_PLANNED;
+	flow->policy = id;
+	flow->flags |= TCPTUNED_F_POLICY_CHOSEN;
+}
+
+/*
+ * A listener's buffer determines the window scale of what it accepts, before the policy of that is
+ * known. So a request is honoured if any policy of its connections honours it.
+ */
+static __always_inline void on_listen(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
+				      struct tcp_sock *tp)
+{
+	const struct tcptuned_match *m = default_match();
+
+	end_earlier_connection(flow);
+	if (!m || listener_may_honour((struct sock *)tp, m, true))
+		pass_request_on(ctx, flow, true, 0);
+	if (!m || listener_may_honour((struct sock *)tp, m, false))
+		pass_request_on(ctx, flow, false, 0);
 }
 
 /* ---- established -------------------------------------------------------------------- */
 
-/* What a connection that no policy claims has of its listener, or of its time before. */
-static __always_inline void leave_alone(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
-					struct tcp_sock *tp)
+/* Leaves a connection to the kernel, with the requests of its application: no policy manages it. */
+static __always_inline void leave_to_kernel(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
+					    struct tcp_sock *tp)
 {
-	struct tcptuned_flow *flow = flow_of(sk);
-
 	if (!flow)
 		return;
-	settle(ctx, flow, NULL, kernel_rcvbuf_least(tp));
-	forget(ctx, sk, flow);
+	resolve_requests(ctx, flow, NULL, sk_min_rcvbuf(tp));
+	stop_managing(ctx, flow, tp);
 }
 
-/* A reload between SYN and SYN-ACK must not make a connection half one policy's, half another's. */
+/* The policy that connect() has chosen, so that a reload during the handshake does not mix two. */
 static __always_inline const struct tcptuned_policy *
-policy_begun(struct tcptuned_flow *flow, struct tcp_sock *tp, bool passive, __u32 *ret_key)
+policy_of_handshake(struct tcptuned_flow *flow, struct tcp_sock *tp, bool passive, __u32 *ret_id)
 {
 	const struct tcptuned_policy *policy = NULL;
 
-	if (flow && !passive && (flow->flags & TCPTUNED_F_PLANNED)) {
-		*ret_key = flow->policy;
-		policy = policy_of(*ret_key);
+	if (flow && !passive && (flow->flags & TCPTUNED_F_POLICY_CHOSEN)) {
+		*ret_id = flow->policy;
+		policy = policy_by_id(*ret_id);
 	}
-	return policy ? policy : policy_for(tp, ret_key);
+	return policy ? policy : policy_of_socket(tp, ret_id);
 }
 
-/* Reads what the application asked for, takes the record over, and sets the congestion control. */
-static __always_inline struct tcptuned_flow *claim(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
-						   struct tcp_sock *tp, bool passive)
+/* Creates the record, requests callbacks, and sets the congestion control. False: no policy. */
+static __always_inline bool manage(struct bpf_sock_ops *ctx, struct tcp_sock *tp, bool passive)
 {
+	struct tcptuned_flow *flow = flow_of(tp);
 	const struct tcptuned_policy *policy;
 	char name[TCPTUNED_CC_NAME_MAX];
-	struct tcptuned_flow *flow;
-	__u32 key;
+	__u32 id;
 
-	policy = policy_begun(flow_of(sk), tp, passive, &key);
+	policy = policy_of_handshake(flow, tp, passive, &id);
 	if (!policy) {
-		leave_alone(ctx, sk, tp);
-		return NULL;
+		leave_to_kernel(ctx, flow, tp);
+		return false;
 	}
-	flow = make_record(sk);
+	flow = get_record(tp);
 	if (!flow)
-		return NULL;
-	take_note(flow, tp, policy);
-	claim_flow(flow, tp, policy, key);
+		return false;
+	record_earlier_requests(flow, tp, policy);
+	init_record(flow, tp, policy, id);
 	if (passive)
 		flow->flags |= TCPTUNED_F_PASSIVE;
-	/* Before the congestion control is set: bitcp looks for its maximum when it begins. */
-	path_seed(flow, tp, policy);
+	apply_path_memory(flow, tp, policy);
 	if (flow->flags & TCPTUNED_F_SLOW_SEED)
-		rightsize_begin_held(&flow->rcv, least_window(tp));
-	event(TCPTUNED_EV_CLAIMED, tp, flow, passive, 0);
-	callbacks_note(flow, ctx->bpf_sock_ops_cb_flags, CALLBACKS);
+		rightsize_begin_held(&flow->rcv, min_window(tp));
+	emit_event(TCPTUNED_EV_CLAIMED, tp, flow, passive, 0);
+	note_callbacks(flow, ctx->bpf_sock_ops_cb_flags);
 	bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | CALLBACKS);
-	if (congestion_control_is_ours(flow, tp, policy, name) ||
-	    ((flow->flags & TCPTUNED_F_LONG_PATH) &&
-	     auto_congestion_control_is_ours(flow, tp, policy, name)))
-		congestion_control_set(flow, tp, name,
-				       bpf_setsockopt(ctx, SOL_TCP, TCP_CONGESTION, name,
-						      sizeof(name)));
+	if (may_set_policy_cc(flow, tp, policy, name) ||
+	    ((flow->flags & TCPTUNED_F_LONG_PATH) && may_set_bitcp(flow, tp, policy, name)))
+		set_cc(ctx, flow, tp, name);
 	clamp_window(ctx, flow, tp, flow->rcv.window);
 	count(passive ? TCPTUNED_C_CLAIMED_PASSIVE : TCPTUNED_C_CLAIMED_ACTIVE);
-	return flow;
+	return true;
 }
 
 /*
- * A connection that has just been established costs two callbacks and nothing else, unless its
+ * Returns whether a connection that has just been established needs its record at once: its
  * application's request was intercepted, a policy sets something from the start, or its path is
- * known to be slow or long. Returns whether it is to be claimed.
+ * remembered as slow or long. Any other one gets two callbacks, and nothing else.
  */
-verified_once int on_established(struct bpf_sock_ops *ctx)
+__bpf_global int on_established(struct bpf_sock_ops *ctx)
 {
-	struct bpf_sock *sk = ctx->sk;
-	struct tcp_sock *tp = sk ? (struct tcp_sock *)bpf_skc_to_tcp_sock(sk) : NULL;
-	const struct tcptuned_match *m = match_anywhere();
+	struct tcp_sock *tp = tcp_sock_of(ctx);
+	const struct tcptuned_match *m = default_match();
 	__u32 has = ctx->bpf_sock_ops_cb_flags;
 	struct tcptuned_flow *flow;
 
 	if (!tp)
 		return 0;
-	flow = flow_of(sk);
-	if (!m || !(m->wishes & TCPTUNED_ANY_CLAIMS)) {
-		if (flow)
-			leave_alone(ctx, sk, tp);
+	flow = flow_of(tp);
+	if (!m || !(m->any_policy & TCPTUNED_ANY_MANAGES)) {
+		leave_to_kernel(ctx, flow, tp);
 		return 0;
 	}
-	if (flow || (m->wishes & TCPTUNED_AT_ESTABLISHED) || path_is_remarkable(tp))
+	if (flow || (m->any_policy & TCPTUNED_AT_ESTABLISHED) || path_is_slow_or_long(tp))
 		return 1;
-	/* STATE_CB, which nothing needs yet, says that WRITE_HDR_OPT is somebody else's, too. */
+	/* STATE_CB, not needed yet, marks a WRITE_HDR_OPT that another program has requested. */
 	if (has & BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG)
 		has |= BPF_SOCK_OPS_STATE_CB_FLAG;
 	bpf_sock_ops_cb_flags_set(ctx, has | CALLBACKS_EARLY);
 	return 0;
 }
 
-/* What listen() set is copied to all that the listener accepts (sk_clone_lock()). */
+/* Whatever listen() set is copied to the sockets that the listener accepts (sk_clone_lock()). */
 static __always_inline bool is_accepted(struct tcp_sock *tp)
 {
 	return tp->inet_conn.icsk_inet.sk.sk_max_ack_backlog;
 }
 
-/* The ACKs of an answer show how long it is: its segments, twenty more calls for 100 KB, need not. */
+/* An accepted connection that has sent so much more than it received answers requests. */
+#define ANSWER_BYTES 4096u
+
+/*
+ * The ACKs of an answer show how long it is, so that its segments, twenty more callbacks for 100
+ * KB, need not be examined.
+ */
 static __always_inline void watch_acks_only(struct bpf_sock_ops *ctx, struct tcp_sock *tp)
 {
 	const __u32 both = BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG | BPF_SOCK_OPS_STATE_CB_FLAG;
@@ -258,24 +248,20 @@ static __always_inline void watch_acks_only(struct bpf_sock_ops *ctx, struct tcp
 		bpf_sock_ops_cb_flags_set(ctx, has & ~BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
 }
 
-/* Has the connection carried enough to have a record? */
-static __always_inline bool is_long(struct bpf_sock_ops *ctx, struct tcp_sock *tp)
+/* True if the connection has carried enough to have a record. */
+static __always_inline bool has_carried_enough(struct bpf_sock_ops *ctx, struct tcp_sock *tp)
 {
-	if (ctx->bytes_received >= CLAIM_BYTES || ctx->bytes_acked >= CLAIM_BYTES)
+	if (ctx->bytes_received >= MANAGED_BYTES_MIN || ctx->bytes_acked >= MANAGED_BYTES_MIN)
 		return true;
 	if (ctx->op == BPF_SOCK_OPS_RTT_CB)
 		watch_acks_only(ctx, tp);
 	return false;
 }
 
-/*
- * Hands the connection to its policy. One that has carried enough and has no policy does without
- * its callbacks from now on.
- */
-verified_once int claim_connection(struct bpf_sock_ops *ctx)
+/* Manages the connection, or removes the early callbacks if no policy wants it. */
+__bpf_global int manage_connection(struct bpf_sock_ops *ctx)
 {
-	struct bpf_sock *sk = ctx->sk;
-	struct tcp_sock *tp = sk ? (struct tcp_sock *)bpf_skc_to_tcp_sock(sk) : NULL;
+	struct tcp_sock *tp = tcp_sock_of(ctx);
 	bool passive = ctx->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB;
 	bool established = passive || ctx->op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB;
 
@@ -283,7 +269,7 @@ verified_once int claim_connection(struct bpf_sock_ops *ctx)
 		return 0;
 	if (!established)
 		passive = is_accepted(tp);
-	if (!claim(ctx, sk, tp, passive) && !established)
+	if (!manage(ctx, tp, passive) && !established)
 		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags & ~CALLBACKS_EARLY);
 	return 0;
 }
@@ -292,85 +278,82 @@ verified_once int claim_connection(struct bpf_sock_ops *ctx)
 
 static __always_inline void on_close(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	struct tcptuned_totals *t = totals_here();
+	struct tcptuned_totals *t = single_value(&totals);
 
-	budget_close(flow);
+	leave_budgets(flow);
 	if (!t)
 		return;
-	count_more(t, TCPTUNED_C_CLOSED, 1);
-	count_more(t, TCPTUNED_C_BYTES_RECEIVED, tp->bytes_received);
-	count_more(t, TCPTUNED_C_BYTES_ACKED, tp->bytes_acked);
-	count_more(t, TCPTUNED_C_SEGMENTS_SENT, tp->segs_out);
-	count_more(t, TCPTUNED_C_RETRANSMITS, tp->total_retrans);
-	event(TCPTUNED_EV_CLOSED, tp, flow, tp->bytes_received, tp->bytes_acked);
-	count_known(t, TCPTUNED_H_MIN_RTT, kernel_min_rtt_us(tp));
-	count_in(t, TCPTUNED_H_RETRANSMITS, tp->total_retrans);
-	path_learn(flow, tp);
-	flow->flags &= ~TCPTUNED_F_CLAIMED;
+	add_count(t, TCPTUNED_C_CLOSED, 1);
+	add_count(t, TCPTUNED_C_BYTES_RECEIVED, tp->bytes_received);
+	add_count(t, TCPTUNED_C_BYTES_ACKED, tp->bytes_acked);
+	add_count(t, TCPTUNED_C_SEGMENTS_SENT, tp->segs_out);
+	add_count(t, TCPTUNED_C_RETRANSMITS, tp->total_retrans);
+	emit_event(TCPTUNED_EV_CLOSED, tp, flow, tp->bytes_received, tp->bytes_acked);
+	if (sk_min_rtt_us(tp))
+		histogram_add(&t->histogram[TCPTUNED_H_MIN_RTT], sk_min_rtt_us(tp));
+	histogram_add(&t->histogram[TCPTUNED_H_RETRANSMITS], tp->total_retrans);
+	learn_path(flow, tp);
+	flow->flags &= ~TCPTUNED_F_MANAGED;
 }
 
 /* ---- the callbacks ------------------------------------------------------------------ */
 
 /*
- * A segment leaves, or a round trip ends. Returns whether the connection is to be claimed. Like the
- * other handlers this is a function of its own, which the verifier walks once, and whose stack is
- * gone when claim_connection() needs its own.
+ * A segment leaves, or a round trip ends. Returns whether the connection is to be managed from now
+ * on. It is a global function also because its stack is free when manage_connection() needs one.
  */
-verified_once int on_traffic(struct bpf_sock_ops *ctx)
+__bpf_global int on_traffic(struct bpf_sock_ops *ctx)
 {
-	struct bpf_sock *sk = ctx->sk;
-	struct tcp_sock *tp = sk ? (struct tcp_sock *)bpf_skc_to_tcp_sock(sk) : NULL;
+	struct tcp_sock *tp = tcp_sock_of(ctx);
 	bool segment = ctx->op == BPF_SOCK_OPS_HDR_OPT_LEN_CB;
 	struct tcptuned_flow *flow;
 
 	if (!tp)
 		return 0;
-	flow = flow_of(sk);
-	/* A request that was intercepted once the connection was established made a record, too. */
-	if (!flow || !(flow->flags & TCPTUNED_F_CLAIMED))
-		return ctx->state != TCP_STATE_CLOSE && is_long(ctx, tp);
+	flow = flow_of(tp);
+	/* A request that was intercepted after the handshake has created a record, too. */
+	if (!flow || !(flow->flags & TCPTUNED_F_MANAGED))
+		return ctx->state != BPF_TCP_CLOSE && has_carried_enough(ctx, tp);
 	if (segment && !(ctx->skb_len && mostly_sends(ctx))) {
 		on_ack_out(ctx, flow, tp);
 		return 0;
 	}
 	if (!segment)
-		call_again(ctx, flow);
+		restore_callbacks(ctx, flow);
 	on_sending(ctx, flow, tp, segment);
 	return 0;
 }
 
-/* The socket changes its state, or a callback comes that another program asked for. */
-verified_once int on_state_change(struct bpf_sock_ops *ctx)
+/* The socket changes its state, or a callback arrives that another program has requested. */
+__bpf_global int on_state_change(struct bpf_sock_ops *ctx)
 {
-	struct bpf_sock *sk = ctx->sk;
-	struct tcp_sock *tp = sk ? (struct tcp_sock *)bpf_skc_to_tcp_sock(sk) : NULL;
+	struct tcp_sock *tp = tcp_sock_of(ctx);
 	struct tcptuned_flow *flow;
 	__u32 op = ctx->op;
 
 	if (!tp)
 		return 0;
-	if (op == BPF_SOCK_OPS_TCP_CONNECT_CB) {
-		on_connect(ctx, sk, tp);
-		return 0;
-	}
-	flow = flow_of(sk);
+	flow = flow_of(tp);
 	if (!flow)
 		return 0;
+	if (op == BPF_SOCK_OPS_TCP_CONNECT_CB) {
+		on_connect(ctx, flow, tp);
+		return 0;
+	}
 	if (op == BPF_SOCK_OPS_TCP_LISTEN_CB) {
-		end_untold(flow);
-		settle_listener(ctx, flow, (struct sock *)tp);
+		on_listen(ctx, flow, tp);
 		return 0;
 	}
 	/*
 	 * Nothing is written before this on STATE_CB: a child whose set-up fails is closed without
 	 * its lock, and may have the callback from its listener (CVE-2026-74268: 4.16 to 7.1).
 	 */
-	if (!(flow->flags & TCPTUNED_F_CLAIMED))
+	if (!(flow->flags & TCPTUNED_F_MANAGED))
 		return 0;
-	if (op == BPF_SOCK_OPS_STATE_CB && ctx->args[1] == TCP_STATE_CLOSE)
+	if (op == BPF_SOCK_OPS_STATE_CB && ctx->args[1] == BPF_TCP_CLOSE)
 		on_close(flow, tp);
 	else
-		call_again(ctx, flow);
+		restore_callbacks(ctx, flow);
 	return 0;
 }
 
@@ -379,21 +362,21 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 {
 	switch (ctx->op) {
 	case BPF_SOCK_OPS_HDR_OPT_LEN_CB: /* for each segment */
-		/* A sender has two for each segment: this one is only to know the MSS. */
+		/* A sender gets two of them for each segment: this one only computes the MSS. */
 		if (ctx->args[0] == BPF_WRITE_HDR_TCP_CURRENT_MSS)
 			break;
 		/* fall through */
 	case BPF_SOCK_OPS_RTT_CB: /* for each ACK of new data */
 		if (on_traffic(ctx))
-			claim_connection(ctx);
+			manage_connection(ctx);
 		break;
 	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
 	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
 		if (on_established(ctx))
-			claim_connection(ctx);
+			manage_connection(ctx);
 		break;
 	case BPF_SOCK_OPS_RWND_INIT:
-		first_window(ctx);
+		set_initial_window(ctx);
 		break;
 	case BPF_SOCK_OPS_TCP_CONNECT_CB:
 	case BPF_SOCK_OPS_TCP_LISTEN_CB:
@@ -407,23 +390,23 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 }
 
 /*
- * The socket goes, whether or not its end was told above: its callbacks may have been taken away,
- * and nothing is attached in the midst of a stop that is killed. What it was granted comes back.
+ * A socket is destroyed, whether or not its end was reported: its callbacks may have been removed,
+ * and a stop that was killed leaves no program attached. Its grants are returned to the budget.
  */
 SEC("tp_btf/tcp_destroy_sock")
 int tcptuned_destroyed(__u64 *args)
 {
 	struct sock *sk = (struct sock *)args[0];
-	struct tcptuned_flow *flow = bpf_sk_storage_get(&flows, sk, NULL, 0);
+	struct tcptuned_flow *flow = flow_of(sk);
 	struct tcp_sock *tp;
 
 	if (!flow)
 		return 0;
 	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(sk);
-	if (tp && (flow->flags & TCPTUNED_F_CLAIMED))
+	if (tp && (flow->flags & TCPTUNED_F_MANAGED))
 		on_close(flow, tp);
 	else
-		budget_close(flow);
+		leave_budgets(flow);
 	uncount_record();
 	return 0;
 }

@@ -2,8 +2,8 @@
 /*
  * BI-TCP as a struct_ops congestion control, "bitcp". The algorithm is tcptuned/algo/bitcp.h.
  *
- * No sndbuf_expand: a window that grows by at most S_max packets per RTT is served by the
- * kernel's own factor of two.
+ * There is no sndbuf_expand, since the kernel's own factor of two is enough for a window that grows
+ * by at most S_max packets per RTT.
  */
 #include "congestion.h"
 #include "../maps.h"
@@ -11,19 +11,14 @@
 
 #define TCP_INFINITE_SSTHRESH 0x7fffffff /* include/net/tcp.h */
 
-/* Of [bitcp]; zeroes, as it is made, stand for the defaults. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct bitcp_params);
-} bitcp_params SEC(".maps");
+/* The section [bitcp] of the configuration. Zeroes, the initial content, stand for the defaults. */
+SINGLE_VALUE_MAP(BPF_MAP_TYPE_ARRAY, struct bitcp_params) bitcp_params SEC(".maps");
 
 /*
- * Begin with the maximum that the path memory left for this connection (bpf/paths.h), once: a
- * connection that changes over to bitcp later has measured the path itself.
+ * Begins with the maximum that the path memory has left for this connection (bpf/paths.h). That is
+ * used once, since a connection that changes to bitcp later has measured the path itself.
  */
-static __always_inline void begin_with_memory(struct sock *sk, struct tcp_sock *tp)
+static __always_inline void apply_seed(struct sock *sk, struct tcp_sock *tp)
 {
 	struct tcptuned_flow *flow = bpf_sk_storage_get(&flows, sk, NULL, 0);
 	__u32 max_win, ssthresh;
@@ -43,17 +38,15 @@ SEC("struct_ops/ca_init")
 void BPF_PROG(ca_init, struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	const struct bitcp_params *params;
-	__u32 zero = 0;
+	const struct bitcp_params *params = single_value(&bitcp_params);
 
-	params = bpf_map_lookup_elem(&bitcp_params, &zero);
 	if (!params)
 		return;
 	bitcp_init(state_of(tp), params, tp->snd_cwnd);
-	begin_with_memory(sk, tp);
+	apply_seed(sk, tp);
 }
 
-/* bitcp.h stands alone, and leaves it to others to say when the window is not used. */
+/* bitcp.h does not know whether the window is used. */
 static __always_inline void on_ack(struct bitcp *st, struct congestion_ack *ack)
 {
 	if (ack->limited)

@@ -53,7 +53,7 @@ static void add(void *ctx, char what)
 
 	a->connections += what == TCPTUNED_ADOPTED_CONNECTION;
 	a->moved += what == TCPTUNED_ADOPTED_MOVED;
-	a->let_go += what == TCPTUNED_ADOPTED_LET_GO;
+	a->let_go += what == TCPTUNED_ADOPTED_DETACHED;
 	a->failed += what == TCPTUNED_ADOPTED_FAILED;
 	a->too_old += what == TCPTUNED_ADOPTED_TOO_OLD;
 }

@@ -285,7 +285,7 @@ static __u32 make_honouring_rules(const struct tcptuned_policy_source *policies,
 static __u32 summarise(const struct tcptuned_policy *policy)
 {
 	bool tune = policy->mode == TCPTUNED_TUNE;
-	__u32 summary = TCPTUNED_ANY_CLAIMS;
+	__u32 summary = TCPTUNED_ANY_MANAGES;
 
 	if (policy->mode == TCPTUNED_OFF)
 		return 0;
@@ -304,10 +304,10 @@ static void make_summary(const struct tcptuned_policy_source *policies, size_t l
 	struct tcptuned_match *match = &ret->entries[0].match;
 
 	match->default_policy = TCPTUNED_POLICY_ID(ret->generation, TCPTUNED_POLICY_DEFAULT);
-	match->stands_rcvbuf = array << 31 | make_honouring_rules(policies, len, true, ret);
-	match->stands_sndbuf = array << 31 | make_honouring_rules(policies, len, false, ret);
+	match->honour_rcvbuf = array << 31 | make_honouring_rules(policies, len, true, ret);
+	match->honour_sndbuf = array << 31 | make_honouring_rules(policies, len, false, ret);
 	for (size_t i = 0; i < len; i++)
-		match->wishes |= summarise(&policies[i].record);
+		match->any_policy |= summarise(&policies[i].record);
 }
 
 static int fail_memory(struct tcptuned_error *err)

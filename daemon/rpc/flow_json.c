@@ -87,11 +87,11 @@ static const struct {
 	{"so_sndbuf_overridden", TCPTUNED_F_SNDBUF_REQ},
 	{"so_rcvbuf_obeyed", TCPTUNED_F_RCVBUF_APP},
 	{"so_sndbuf_obeyed", TCPTUNED_F_SNDBUF_APP},
-	{"receive_rightsized", TCPTUNED_F_RCV_TAKEN},
-	{"send_rightsized", TCPTUNED_F_SND_TAKEN},
+	{"receive_rightsized", TCPTUNED_F_RCV_TUNED},
+	{"send_rightsized", TCPTUNED_F_SND_TUNED},
 	{"congestion_control_set", TCPTUNED_F_CC_SET},
-	{"receive_memory_short", TCPTUNED_F_RCV_PRESSED},
-	{"send_memory_short", TCPTUNED_F_SND_PRESSED},
+	{"receive_memory_short", TCPTUNED_F_RCV_MEMORY_SHORT},
+	{"send_memory_short", TCPTUNED_F_SND_MEMORY_SHORT},
 };
 
 static void set_numbers(json_t *object, const struct number *numbers, size_t len,

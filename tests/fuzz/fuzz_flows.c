@@ -40,7 +40,7 @@ static size_t make_records(const uint8_t *data, size_t size,
 			   struct tcptuned_flow_record records[RECORDS_MAX])
 {
 	struct tcptuned_flow_record valid = {
-		.flow.flags = TCPTUNED_F_CLAIMED,
+		.flow.flags = TCPTUNED_F_MANAGED,
 		.flow.rcv_reason = RIGHTSIZE_HELD,
 		.family = AF_INET,
 		.state = 1,

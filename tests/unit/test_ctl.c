@@ -390,10 +390,10 @@ static void expect_flags(__u32 flags, const char *wanted)
 /* In a dry run the kernel did obey. */
 static void test_flags(void **state)
 {
-	expect_flags(TCPTUNED_F_CLAIMED | TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SND_PRESSED,
+	expect_flags(TCPTUNED_F_MANAGED | TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SND_MEMORY_SHORT,
 		     "[\"so_rcvbuf_overridden\",\"send_memory_short\"]");
 	expect_flags(TCPTUNED_F_OBSERVE | TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SNDBUF_REQ |
-			     TCPTUNED_F_RCV_PRESSED,
+			     TCPTUNED_F_RCV_MEMORY_SHORT,
 		     "[\"observe\",\"receive_memory_short\"]");
 	expect_flags(TCPTUNED_F_SLOW_SEED, "[\"slow_path_remembered\"]");
 }

@@ -39,9 +39,9 @@ static void random_record(struct tcptuned_flow_record *r)
 	static __u32 number;
 
 	memset(r, 0, sizeof(*r));
-	r->flow.flags = TCPTUNED_F_CLAIMED;
+	r->flow.flags = TCPTUNED_F_MANAGED;
 	if (random64() % 3 == 0)
-		r->flow.flags |= TCPTUNED_F_RCV_TAKEN;
+		r->flow.flags |= TCPTUNED_F_RCV_TUNED;
 	if (random64() % 5 == 0)
 		r->flow.flags |= TCPTUNED_F_RCVBUF_REQ;
 	r->flow.policy = random64() % 3;
@@ -359,7 +359,7 @@ static void test_sums(void **state)
 	for (i = 0; i < RECORDS; i++) {
 		rcvbuf += records[i].rcvbuf;
 		wmem += records[i].wmem_queued;
-		taken += !!(records[i].flow.flags & TCPTUNED_F_RCV_TAKEN);
+		taken += !!(records[i].flow.flags & TCPTUNED_F_RCV_TUNED);
 		asked += !!(records[i].flow.flags & TCPTUNED_F_RCVBUF_REQ);
 		bbr1 += records[i].flow.policy == 1 &&
 			!strcmp(records[i].congestion_control, "bbr");
@@ -442,7 +442,7 @@ static void test_only_live_connections(void **state)
 
 	records[0].state = TCP_LISTEN;
 	records[1].state = TCP_CLOSE;
-	records[2].flow.flags &= ~TCPTUNED_F_CLAIMED;
+	records[2].flow.flags &= ~TCPTUNED_F_MANAGED;
 	records[3].state = TCP_FIN_WAIT2;
 	records[4].flow.flags |= TCPTUNED_F_OBSERVE;
 	assert_int_equal(tcptuned_flows_init(&flows, 5), 0);

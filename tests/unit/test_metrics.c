@@ -70,7 +70,7 @@ static void fill_flow(struct tcptuned_flow_record *r)
 	r->pacing_max_Bps = 10000000000;
 	r->ca_max_win = 5000;
 	r->ca_mode = BITCP_BINARY_SEARCH;
-	r->flow.flags = TCPTUNED_F_CLAIMED | TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_RCV_TAKEN;
+	r->flow.flags = TCPTUNED_F_MANAGED | TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_RCV_TUNED;
 	r->flow.req_rcvbuf = 65536;
 	r->flow.req_sndbuf = 4711; /* not asked for: no flag */
 	r->flow.rcv_grows = 9;

@@ -333,16 +333,16 @@ static void test_wishes(void **state)
 	begin(&set);
 	rules = compile(&set, 1);
 	m = &rules.entries[0].match;
-	assert_int_equal(m->wishes, TCPTUNED_RCVBUF_OVERRIDDEN | TCPTUNED_SNDBUF_OVERRIDDEN |
-					    TCPTUNED_ANY_CLAIMS);
-	assert_int_equal(TCPTUNED_RULE_INDEX(m->stands_rcvbuf), TCPTUNED_RULE_NONE);
-	assert_int_equal(TCPTUNED_RULE_INDEX(m->stands_sndbuf), TCPTUNED_RULE_NONE);
+	assert_int_equal(m->any_policy, TCPTUNED_RCVBUF_OVERRIDDEN | TCPTUNED_SNDBUF_OVERRIDDEN |
+					    TCPTUNED_ANY_MANAGES);
+	assert_int_equal(TCPTUNED_RULE_INDEX(m->honour_rcvbuf), TCPTUNED_RULE_NONE);
+	assert_int_equal(TCPTUNED_RULE_INDEX(m->honour_sndbuf), TCPTUNED_RULE_NONE);
 	tcptuned_ruleset_free(&rules);
 
 	set.sources[0].record.mode = TCPTUNED_OFF;
 	rules = compile(&set, 1);
-	assert_int_equal(rules.entries[0].match.wishes, 0);
-	assert_true(stands_at(&rules, rules.entries[0].match.stands_rcvbuf, 80, 0));
+	assert_int_equal(rules.entries[0].match.any_policy, 0);
+	assert_true(stands_at(&rules, rules.entries[0].match.honour_rcvbuf, 80, 0));
 	tcptuned_ruleset_free(&rules);
 
 	/* Only who has to do with the listener may speak for its connections. */
@@ -363,14 +363,14 @@ static void test_wishes(void **state)
 	set.sources[3].record.mode = TCPTUNED_OBSERVE;
 	rules = compile(&set, 0);
 	m = &rules.entries[0].match;
-	assert_int_equal(m->wishes, TCPTUNED_RCVBUF_OVERRIDDEN | TCPTUNED_SNDBUF_OVERRIDDEN |
+	assert_int_equal(m->any_policy, TCPTUNED_RCVBUF_OVERRIDDEN | TCPTUNED_SNDBUF_OVERRIDDEN |
 					    TCPTUNED_RCVBUF_OBSERVED | TCPTUNED_SNDBUF_OBSERVED |
-					    TCPTUNED_ANY_CLAIMS | TCPTUNED_AT_ESTABLISHED);
-	assert_true(stands_at(&rules, m->stands_rcvbuf, 22, 0));
-	assert_true(stands_at(&rules, m->stands_rcvbuf, 85, 0));
-	assert_false(stands_at(&rules, m->stands_rcvbuf, 443, 9));
-	assert_true(stands_at(&rules, m->stands_sndbuf, 443, 9));
-	assert_false(stands_at(&rules, m->stands_sndbuf, 443, 8));
+					    TCPTUNED_ANY_MANAGES | TCPTUNED_AT_ESTABLISHED);
+	assert_true(stands_at(&rules, m->honour_rcvbuf, 22, 0));
+	assert_true(stands_at(&rules, m->honour_rcvbuf, 85, 0));
+	assert_false(stands_at(&rules, m->honour_rcvbuf, 443, 9));
+	assert_true(stands_at(&rules, m->honour_sndbuf, 443, 9));
+	assert_false(stands_at(&rules, m->honour_sndbuf, 443, 8));
 	tcptuned_ruleset_free(&rules);
 	end(&set);
 }
@@ -631,7 +631,7 @@ static void test_disabled(void **state)
 	rules = compile(&set, 0);
 	assert_peer(&set, &rules, "10.0.0.1", "next");
 	assert_int_equal(rules.rules_len, 1 + 2);
-	assert_int_equal(TCPTUNED_RULE_INDEX(rules.entries[0].match.stands_rcvbuf),
+	assert_int_equal(TCPTUNED_RULE_INDEX(rules.entries[0].match.honour_rcvbuf),
 			 TCPTUNED_RULE_NONE);
 	tcptuned_ruleset_free(&rules);
 	set.sources[1].record.disabled = 0;

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Events: what was decided about a connection, at the moment when it was. Written by the BPF
- * programs into a ring buffer while somebody listens; daemon/rpc/events.c names them and says what
- * their two numbers are.
+ * Events: decisions about a connection, when they are made. The BPF programs write them to a ring
+ * buffer while there are listeners. daemon/rpc/events.c names them and their two numbers.
  */
 #ifndef TCPTUNED_EVENT_H
 #define TCPTUNED_EVENT_H
 
 #include <linux/types.h>
 
-/* Room for some 3,000 events that nobody has read yet. */
+/* Room for some 3,000 unread events. */
 #define TCPTUNED_EVENTS_BYTES (256 * 1024)
 
-/* An interface between builds: never reuse a number. The two numbers, a and b: */
+/* An interface between builds, in which no number is used again. The comments describe a; b. */
 enum tcptuned_event_kind {
-	TCPTUNED_EV_CLAIMED = 1,	    /* 1: accepted here, 0: opened here; - */
+	TCPTUNED_EV_CLAIMED = 1,	    /* managed: 1 accepted here, 0 opened here; - */
 	TCPTUNED_EV_CLOSED = 2,		    /* bytes received; bytes sent and acknowledged */
-	TCPTUNED_EV_RCVBUF_OVERRIDDEN = 3,  /* bytes asked for; process */
+	TCPTUNED_EV_RCVBUF_OVERRIDDEN = 3,  /* bytes requested; process */
 	TCPTUNED_EV_SNDBUF_OVERRIDDEN = 4,
-	TCPTUNED_EV_CC_SET = 5,		    /* a name: eight characters in each number */
+	TCPTUNED_EV_CC_SET = 5,		    /* a name, eight characters in each number */
 	TCPTUNED_EV_CC_KEPT = 6,
 	TCPTUNED_EV_CC_FAILED = 7,
 	TCPTUNED_EV_RCV_GROWN = 16,	    /* bytes of window before; bytes now */
@@ -26,26 +25,26 @@ enum tcptuned_event_kind {
 	TCPTUNED_EV_RCV_CAPPED = 18,	    /* bytes of window before; the cap, bytes */
 	TCPTUNED_EV_RCV_TEST = 19,	    /* bytes of window before; bytes during the test */
 	TCPTUNED_EV_RCV_FAILED = 20,	    /* bytes of window that could not be set; - */
-	TCPTUNED_EV_RCV_BUDGET = 21,	    /* bytes of window wanted; bytes there is memory for */
-	TCPTUNED_EV_SND_GROWN = 32,	    /* the same, in the same order */
+	TCPTUNED_EV_RCV_BUDGET = 21,	    /* bytes of memory wanted; bytes granted */
+	TCPTUNED_EV_SND_GROWN = 32,	    /* the same of the send direction, in the same order */
 	TCPTUNED_EV_SND_SHRUNK = 33,
 	TCPTUNED_EV_SND_CAPPED = 34,
 	TCPTUNED_EV_SND_TEST = 35,
 	TCPTUNED_EV_SND_FAILED = 36,
-	TCPTUNED_EV_SND_BUDGET = 37,	    /* bytes of memory wanted; bytes granted */
+	TCPTUNED_EV_SND_BUDGET = 37,
 };
 
 enum tcptuned_event_flags {
-	TCPTUNED_EV_DRY_RUN = 1 << 0, /* decided only: nothing was changed */
+	TCPTUNED_EV_DRY_RUN = 1 << 0, /* nothing was changed */
 };
 
 struct tcptuned_event {
 	__u64 time_ns;	   /* CLOCK_MONOTONIC */
 	__u64 a, b;	   /* by kind */
 	__u8 local[16];	   /* network byte order; IPv4 in the first four bytes */
-	__u8 remote[16];   /* zeroes while there is no connection */
+	__u8 remote[16];   /* zeroes: there is no connection yet */
 	__u32 netns;	   /* inode number of the network namespace */
-	__u32 policy;	   /* key of its policy */
+	__u32 policy;	   /* id */
 	__u16 local_port;  /* host byte order */
 	__u16 remote_port;
 	__u16 family;	   /* AF_INET or AF_INET6 */
@@ -54,11 +53,11 @@ struct tcptuned_event {
 };
 
 /*
- * Events are made until then. A listener sets it a little ahead, again and again: should it be
- * killed, nothing is made for nobody.
+ * A listener renews the end of the period in which events are written, so that they stop if it is
+ * killed.
  */
 struct tcptuned_event_gate {
-	__u64 until_ns; /* CLOCK_MONOTONIC; 0: nobody listens */
+	__u64 until_ns; /* CLOCK_MONOTONIC; 0: there is no listener */
 };
 
 #endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The records of one connection: what lives in its socket storage, and what the iterator
- * hands out about it.
- */
+/* The records of a connection, in its socket storage and as the iterator reports it. */
 #ifndef TCPTUNED_FLOW_H
 #define TCPTUNED_FLOW_H
 
@@ -12,111 +9,112 @@
 #include <tcptuned/algo/reader.h>
 #include <tcptuned/algo/rightsize.h>
 
-/* Raised whenever a record that lives in a pinned map changes its layout or meaning. */
+/* Raised whenever a record in a pinned map changes its layout or meaning. */
 #define TCPTUNED_ABI 1
 
+/* Of a pair of flags the send direction has the next bit (bpf/record.h). */
 enum tcptuned_flow_flags {
-	TCPTUNED_F_CLAIMED = 1 << 0,	   /* established, and a policy has it */
-	TCPTUNED_F_OBSERVE = 1 << 1,	   /* nothing may be changed */
-	TCPTUNED_F_PASSIVE = 1 << 2,	   /* accepted here, not opened here */
-	TCPTUNED_F_RCVBUF_REQ = 1 << 3,	   /* the application asked for req_rcvbuf, overridden */
+	TCPTUNED_F_MANAGED = 1 << 0,	  /* established, and a policy manages it */
+	TCPTUNED_F_OBSERVE = 1 << 1,	  /* dry run: nothing is changed */
+	TCPTUNED_F_PASSIVE = 1 << 2,	  /* accepted here, not opened here */
+	TCPTUNED_F_RCVBUF_REQ = 1 << 3,	  /* the application requested req_rcvbuf; overridden */
 	TCPTUNED_F_SNDBUF_REQ = 1 << 4,
-	TCPTUNED_F_RCVBUF_APP = 1 << 5,	   /* the application's SO_RCVBUF stands: hands off */
+	TCPTUNED_F_RCVBUF_APP = 1 << 5,	  /* the application sizes the buffer, tcptuned does not */
 	TCPTUNED_F_SNDBUF_APP = 1 << 6,
-	TCPTUNED_F_RCV_TAKEN = 1 << 7,	   /* tcptuned sizes the receive buffer */
-	TCPTUNED_F_SND_TAKEN = 1 << 8,	   /* tcptuned sizes the send buffer */
-	TCPTUNED_F_CC_SET = 1 << 9,	   /* its congestion control came from the policy */
-	TCPTUNED_F_RCVBUF_SWALLOWED = 1 << 10, /* getsockopt() answers with req_rcvbuf */
-	TCPTUNED_F_SNDBUF_SWALLOWED = 1 << 11,
-	TCPTUNED_F_ADOPTED = 1 << 16,	   /* it was open before tcptuned came */
-	TCPTUNED_F_RCVBUF_OBEYED = 1 << 17, /* but the kernel did see req_rcvbuf, before that */
-	TCPTUNED_F_SNDBUF_OBEYED = 1 << 18,
-	TCPTUNED_F_LONG_PATH = 1 << 20,	   /* its path is remembered as long: policy.h, cc_auto */
-	TCPTUNED_F_PLANNED = 1 << 22,	   /* not established, but its policy is decided on */
-	TCPTUNED_F_CC_RESTORED = 1 << 23, /* its default congestion control was put back here */
-	TCPTUNED_F_SLOW_SEED = 1 << 24,	   /* its path is remembered as slow */
-	TCPTUNED_F_RCV_LOCKED = 1 << 25,   /* its SOCK_RCVBUF_LOCK is tcptuned's doing */
+	TCPTUNED_F_RCV_TUNED = 1 << 7,	  /* tcptuned sizes the window or buffer at present */
+	TCPTUNED_F_SND_TUNED = 1 << 8,
+	TCPTUNED_F_CC_SET = 1 << 9,	  /* tcptuned has set the congestion control */
+	TCPTUNED_F_RCVBUF_INTERCEPTED = 1 << 10, /* getsockopt() reports req_rcvbuf */
+	TCPTUNED_F_SNDBUF_INTERCEPTED = 1 << 11,
+	TCPTUNED_F_ADOPTED = 1 << 16,	  /* open before tcptuned started */
+	TCPTUNED_F_RCVBUF_HONOURED = 1 << 17, /* the kernel had got req_rcvbuf before */
+	TCPTUNED_F_SNDBUF_HONOURED = 1 << 18,
+	TCPTUNED_F_LONG_PATH = 1 << 20,	  /* the path is remembered as long: policy.h, cc_auto */
+	TCPTUNED_F_POLICY_CHOSEN = 1 << 22, /* by connect(), before the connection is established */
+	TCPTUNED_F_CC_RESTORED = 1 << 23, /* tcptuned has restored the default congestion control */
+	TCPTUNED_F_SLOW_SEED = 1 << 24,	  /* the path is remembered as slow */
+	TCPTUNED_F_RCV_LOCKED = 1 << 25,  /* SOCK_RCVBUF_LOCK comes from tcptuned */
 	TCPTUNED_F_SND_LOCKED = 1 << 26,
-	TCPTUNED_F_RCV_PRESSED = 1 << 27,   /* what it was refused last: tcp_mem, or its memcg */
-	TCPTUNED_F_SND_PRESSED = 1 << 28,
-	TCPTUNED_F_CB_STATE = 1 << 29,	    /* callbacks that it has from tcptuned alone: */
-	TCPTUNED_F_CB_RTT = 1 << 30,	    /* bpf/callbacks.h */
+	TCPTUNED_F_RCV_MEMORY_SHORT = 1 << 27, /* last refused because of tcp_mem or the memcg */
+	TCPTUNED_F_SND_MEMORY_SHORT = 1 << 28,
+	TCPTUNED_F_CB_STATE = 1 << 29,	  /* callbacks that only tcptuned has requested */
+	TCPTUNED_F_CB_RTT = 1 << 30,
 	TCPTUNED_F_CB_WRITE_HDR_OPT = 1u << 31,
 };
 
 #define TCPTUNED_F_CALLBACKS                                                                   \
 	(TCPTUNED_F_CB_STATE | TCPTUNED_F_CB_RTT | TCPTUNED_F_CB_WRITE_HDR_OPT)
 
-/* What was said of a socket before its connection was made, and done to it in one before that. */
-#define TCPTUNED_F_WISHES                                                                      \
+/* Set before the connection was established, or left by an earlier connection of the socket. */
+#define TCPTUNED_F_KEPT_ON_CONNECT                                                             \
 	(TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SNDBUF_REQ | TCPTUNED_F_RCVBUF_APP |               \
-	 TCPTUNED_F_SNDBUF_APP | TCPTUNED_F_RCVBUF_SWALLOWED | TCPTUNED_F_SNDBUF_SWALLOWED |                           \
-	 TCPTUNED_F_RCVBUF_OBEYED | TCPTUNED_F_SNDBUF_OBEYED |                                 \
-	 TCPTUNED_F_CC_SET | TCPTUNED_F_CC_RESTORED | TCPTUNED_F_RCV_LOCKED |                  \
-	 TCPTUNED_F_SND_LOCKED | TCPTUNED_F_CALLBACKS)
+	 TCPTUNED_F_SNDBUF_APP | TCPTUNED_F_RCVBUF_INTERCEPTED |                               \
+	 TCPTUNED_F_SNDBUF_INTERCEPTED | TCPTUNED_F_RCVBUF_HONOURED |                          \
+	 TCPTUNED_F_SNDBUF_HONOURED | TCPTUNED_F_CC_SET | TCPTUNED_F_CC_RESTORED |             \
+	 TCPTUNED_F_RCV_LOCKED | TCPTUNED_F_SND_LOCKED | TCPTUNED_F_CALLBACKS)
 
-/* What setting a buffer leaves behind, for as long as there is the socket. */
-#define TCPTUNED_F_RCV_SIZED (TCPTUNED_F_RCV_TAKEN | TCPTUNED_F_RCV_LOCKED)
-#define TCPTUNED_F_SND_SIZED (TCPTUNED_F_SND_TAKEN | TCPTUNED_F_SND_LOCKED)
+/* A size that tcptuned has set remains as long as the socket does. */
+#define TCPTUNED_F_RCV_SIZED (TCPTUNED_F_RCV_TUNED | TCPTUNED_F_RCV_LOCKED)
+#define TCPTUNED_F_SND_SIZED (TCPTUNED_F_SND_TUNED | TCPTUNED_F_SND_LOCKED)
 
-/* What the iterators that adopt and apply say of a socket, one byte each; of others nothing. */
+/* What the iterators that adopt and apply policies report of a socket, one byte each. */
 enum tcptuned_adopted {
 	TCPTUNED_ADOPTED_CONNECTION = 'c',
-	TCPTUNED_ADOPTED_MOVED = 'm',	/* another policy has it now */
-	TCPTUNED_ADOPTED_LET_GO = 'g',	/* no policy has it any more */
-	TCPTUNED_ADOPTED_FAILED = 'f',	/* no memory, or the kernel refused */
-	TCPTUNED_ADOPTED_TOO_OLD = 'o', /* the kernel has no TCP_BPF_SOCK_OPS_CB_FLAGS: 6.12 */
+	TCPTUNED_ADOPTED_MOVED = 'm',	 /* another policy manages it now */
+	TCPTUNED_ADOPTED_DETACHED = 'g', /* no policy manages it any more */
+	TCPTUNED_ADOPTED_FAILED = 'f',	 /* no memory, or the kernel refused */
+	TCPTUNED_ADOPTED_TOO_OLD = 'o',	 /* no TCP_BPF_SOCK_OPS_CB_FLAGS before Linux 6.12 */
 };
 
-/* In BPF_MAP_TYPE_SK_STORAGE: born with the connection, gone with the socket. */
+/* In the socket storage, so that it disappears with the socket. */
 struct tcptuned_flow {
 	struct rightsize rcv;
 	struct rightsize snd;
 	struct rightsize_reader reader;
 	__u32 flags;
-	__u32 policy;		/* key of its policy */
-	__u32 req_rcvbuf;	/* what the application asked for and could get, bytes */
+	__u32 policy;		/* id */
+	__u32 req_rcvbuf;	/* requested by the application and allowed, bytes */
 	__u32 req_sndbuf;
-	__u32 rcv_window_max;	/* of the policy, as of when the connection was made */
+	__u32 rcv_window_max;	/* these four: copied from the policy */
 	__u32 snd_window_max;
 	__u32 rcv_buffer_max;
 	__u32 snd_buffer_max;
-	__u32 rcv_clamp;	/* TCP_WINDOW_CLAMP as tcptuned set it, bytes; 0: it has not */
+	__u32 rcv_clamp;	/* TCP_WINDOW_CLAMP that tcptuned set, bytes; 0: none */
 	__u32 rcv_allowed;	/* by the budget, bytes offered and unread; 0: no limit */
 	__u32 rcv_grows;
 	__u32 rcv_shrinks;
 	__u32 snd_grows;
 	__u32 snd_shrinks;
 	__u32 snd_bytes;	/* delivered to the peer, modulo 2^32 */
-	__u32 rcv_base;		/* the most that the kernel alone would give, bytes of memory, ... */
+	__u32 rcv_base;		/* the largest buffer that the kernel alone would give, bytes */
 	__u32 snd_base;
-	struct budget_share rcv_share; /* ... and what the budget granted beyond */
+	struct budget_share rcv_share; /* what the budget has granted beyond that */
 	struct budget_share snd_share;
-	__u32 snd_unsent;	/* TCP_NOTSENT_LOWAT as tcptuned set it, bytes; 0: it has not */
+	__u32 snd_unsent;	/* TCP_NOTSENT_LOWAT that tcptuned set, bytes; 0: none */
 	__u8 rcv_reason;	/* enum rightsize_reason: why the window is what it is */
 	__u8 snd_reason;
-	__u32 max_window_seed;	/* bitcp's maximum that it gave, bytes; 0: none */
+	__u32 max_window_seed;	/* bitcp's maximum from the path memory, bytes; 0: none */
 };
 
 /*
- * The kernel takes memory in powers of two, and puts 72 bytes of its own before the record (struct
- * bpf_local_storage_elem and _data): together no more than 512 for each connection.
+ * The kernel allocates powers of two, and adds 72 bytes of its own to the record (struct
+ * bpf_local_storage_elem and _data).
  */
-_Static_assert(sizeof(struct tcptuned_flow) <= 432, "a record takes a slab of 512 bytes");
+_Static_assert(sizeof(struct tcptuned_flow) <= 432, "a record fits into a slab of 512 bytes");
 
 /* What limits the sending direction: readout_limit(). */
 enum tcptuned_limit {
 	TCPTUNED_LIMIT_IDLE = 0,    /* nothing in flight, nothing to send */
-	TCPTUNED_LIMIT_APPLICATION, /* it sends less than it may */
+	TCPTUNED_LIMIT_APPLICATION, /* sends less than it may */
 	TCPTUNED_LIMIT_CWND,
 	TCPTUNED_LIMIT_RWND,	    /* the peer's receive window */
 	TCPTUNED_LIMIT_SNDBUF,
 	TCPTUNED_LIMIT_PACING,
-	TCPTUNED_LIMIT_QUEUE,	    /* of a device of this host */
+	TCPTUNED_LIMIT_QUEUE,	    /* the queue of a device of this host */
 	TCPTUNED_LIMITS,
 };
 
-/* What the iterator hands out about one, host byte order unless said otherwise. */
+/* What the iterator reports of a connection, in host byte order unless noted otherwise. */
 struct tcptuned_flow_record {
 	struct tcptuned_flow flow;
 	__u8 local[16];		/* network byte order; IPv4 in the first four bytes */
@@ -124,8 +122,8 @@ struct tcptuned_flow_record {
 	__u64 bytes_received;
 	__u64 bytes_acked;
 	__u64 delivery_rate_Bps; /* bytes per second, tcp_compute_delivery_rate() */
-	__u64 pacing_rate_Bps;	/* at which it is paced now; 0: it is not */
-	__u64 pacing_max_Bps;	/* SO_MAX_PACING_RATE, whoever set it; 0: none */
+	__u64 pacing_rate_Bps;	/* the present rate; 0: not paced */
+	__u64 pacing_max_Bps;	/* SO_MAX_PACING_RATE; 0: none */
 	__u64 netns_cookie;	/* of the network namespace: path.h */
 	__u32 netns;		/* inode number of the network namespace */
 	__u16 family;		/* AF_INET or AF_INET6 */
@@ -143,17 +141,17 @@ struct tcptuned_flow_record {
 	__u32 window_clamp;	/* bytes */
 	__u32 rcvbuf;		/* sk_rcvbuf, bytes of memory */
 	__u32 sndbuf;
-	__u32 rmem_alloc;	/* memory now held by received data */
-	__u32 wmem_queued;	/* memory now held by data to send */
-	__u32 unsent;		/* bytes written that were never sent */
-	__u32 unsent_max;	/* TCP_NOTSENT_LOWAT, whoever set it; 0: none */
+	__u32 rmem_alloc;	/* memory of received data, bytes */
+	__u32 wmem_queued;	/* memory of data to send, bytes */
+	__u32 unsent;		/* bytes written and never sent */
+	__u32 unsent_max;	/* TCP_NOTSENT_LOWAT or the sysctl, bytes; 0: none */
 	__u32 srtt_us;
 	__u32 min_rtt_us;	/* the kernel's, tcp_min_rtt() */
 	__u32 rcv_rtt_us;	/* the receiver's own estimate */
 	__u32 retransmits;	/* segments, total */
-	__u32 lost;		/* segments now thought lost */
+	__u32 lost;		/* segments now considered lost */
 	__u32 reordering;
-	__u32 ca_max_win;	/* of bitcp: the maximum it searches, segments; 0: not bitcp */
+	__u32 ca_max_win;	/* the maximum that bitcp searches, segments; 0: not bitcp */
 	__u32 ca_mode;		/* enum bitcp_mode, where ca_max_win is not 0 */
 };
 

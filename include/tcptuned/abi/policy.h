@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Policies: what may be done to a connection, and which connections that is about. Written by
- * the daemon, read by the BPF programs when a connection is made; the parts that matter later
- * are copied into the connection's own record, so that a change of policy leaves live
- * connections alone.
+ * Policies: what may be done to a connection, and which connections they apply to. The daemon
+ * writes them, the BPF programs read them when a connection is established. What is needed later is
+ * copied to the record of the connection.
  *
- * A configuration is compiled into three things (daemon/policy/compile.c), looked at in this order
- * (bpf/policy.h):
+ * A configuration is compiled (daemon/policy/compile.c) into three things, which are searched
+ * (bpf/policy.h) in this order:
  *
- *   match     a trie over the peer's address: the longest prefix names its first rule
- *   rules     each with the other conditions and with the rule to try next: those of one prefix
- *             by how specific they are, then those of the prefix that covers it; the last one
- *             of all takes every connection and is the default policy's
- *   policies  what the rule that matches leads to
+ *   match     a trie over the peer's address: the longest prefix leads to its first rule
+ *   rules     each has the other conditions and the next rule to try: those of one prefix from the
+ *             most to the least specific, then those of the prefix that contains it; the last one
+ *             takes every connection and belongs to the default policy
+ *   policies  what the matching rule leads to
  *
- * The next configuration is laid beside this one, and begins with the swap of the trie.
+ * A new configuration is written next to the active one, and takes effect when the trie is swapped.
  */
 #ifndef TCPTUNED_POLICY_H
 #define TCPTUNED_POLICY_H
@@ -25,110 +24,110 @@
 #define TCPTUNED_POLICY_NAME_MAX 32 /* with its NUL */
 
 /*
- * A policy's id: the generation of its configuration in the upper half, in the lower its place
- * there. No two configurations share an id until 65535 later: generation 0 is left out.
+ * The id of a policy has the generation of its configuration in the upper half, and its place there
+ * in the lower one. Generation 0 is not used, so that ids repeat after 65535 configurations.
  */
-#define TCPTUNED_POLICY_DEFAULT	       0 /* place of the policy that takes what no other takes */
+#define TCPTUNED_POLICY_DEFAULT	       0 /* place of the policy of all other connections */
 #define TCPTUNED_POLICY_ID(gen, place) ((__u32)(gen) << 16 | (place))
 #define TCPTUNED_POLICY_PLACE(id)      ((id)&0xffff)
 #define TCPTUNED_POLICY_GENERATION(id) ((id) >> 16)
 
-/* What a policy is called whose record is gone; no section can be named like the latter. */
+/* The name of a policy whose record is deleted; no section can be named like the latter. */
 #define TCPTUNED_POLICY_GONE(id) \
 	(TCPTUNED_POLICY_PLACE(id) == TCPTUNED_POLICY_DEFAULT ? "default" : "(earlier)")
 
-#define TCPTUNED_POLICIES_MAX 257 /* of one configuration: 256 named ones, and the default */
-#define TCPTUNED_GENERATIONS_KEPT 128 /* whose records stay: connections name their policy */
+#define TCPTUNED_POLICIES_MAX 257 /* of one configuration: 256 named ones and the default */
+#define TCPTUNED_GENERATIONS_KEPT 128 /* whose records stay, since connections refer to them */
 #define TCPTUNED_RULES_MAX    (1u << 20)
 #define TCPTUNED_CHAIN_MAX    4096 /* rules that may have to be tried for one connection */
 
 enum tcptuned_mode {
-	TCPTUNED_OFF = 0,     /* claims nothing: no connection is touched */
-	TCPTUNED_OBSERVE = 1, /* decides and counts everything, changes nothing (--dry-run) */
+	TCPTUNED_OFF = 0,     /* manages no connection */
+	TCPTUNED_OBSERVE = 1, /* decides and counts, but changes nothing (--dry-run) */
 	TCPTUNED_TUNE = 2,
 };
 
 struct tcptuned_policy {
 	__u32 mode;	       /* enum tcptuned_mode */
-	__u32 override_rcvbuf; /* take SO_RCVBUF of applications for a hint, not an order */
+	__u32 override_rcvbuf; /* intercept SO_RCVBUF of applications */
 	__u32 override_sndbuf;
 	__u32 rcv_window_max; /* bytes of window that a receiver may get */
-	__u32 snd_window_max; /* bytes in flight that a send buffer may allow for */
-	__u32 rcv_buffer_max; /* what bpf_setsockopt(SO_RCVBUF) can reach: 2 x net.core.rmem_max */
-	__u32 snd_buffer_max; /* the same of SO_SNDBUF and net.core.wmem_max */
+	__u32 snd_window_max; /* bytes in flight that a send buffer may hold */
+	__u32 rcv_buffer_max; /* limit of bpf_setsockopt(SO_RCVBUF): 2 x net.core.rmem_max */
+	__u32 snd_buffer_max; /* limit of SO_SNDBUF: 2 x net.core.wmem_max */
 	__u32 rcv_kernel_max; /* tcp_rmem[2] before tcptuned raised it, bytes of memory */
 	__u32 snd_kernel_max; /* tcp_wmem[2], likewise */
-	__u32 disabled;	       /* at run time: no rule leads to it; its mode is off */
+	__u32 disabled;	       /* at run time; no rule leads to it, and its mode is off */
 	__u32 cc_auto;	       /* 1: bitcp on long paths only; congestion_control is "" then */
 	__u32 cc_long_path_segments; /* bandwidth-delay product from which a path is long */
 	char congestion_control[TCPTUNED_CC_NAME_MAX]; /* "": leave it alone */
 	char name[TCPTUNED_POLICY_NAME_MAX];
 };
 
-/* Has it something to set when a connection is established, however little that will carry? */
+/* True if it sets something when a connection is established, however little that will carry. */
 static inline int tcptuned_policy_sets_at_once(const struct tcptuned_policy *policy)
 {
 	return policy->mode == TCPTUNED_TUNE && policy->congestion_control[0];
 }
 
-/* The trie's key. IPv4 addresses stand as ::ffff:a.b.c.d, a prefix of theirs is 96 longer. */
+/* The key of the trie. IPv4 addresses are ::ffff:a.b.c.d, their prefixes are 96 bits longer. */
 struct tcptuned_match_key {
-	__u32 length; /* bits of the prefix; 128 to look an address up */
+	__u32 length; /* bits of the prefix; 128 to look up an address */
 	__u8 address[16];
 };
 
-/* Where a rule is: in one of two arrays, for the one in force is not written to. */
+/* Where a rule is: in one of two arrays, since the active one is not written to. */
 #define TCPTUNED_RULE_ARRAY(at) ((at) >> 31)
 #define TCPTUNED_RULE_INDEX(at) ((at)&0x7fffffff)
-#define TCPTUNED_RULE_NONE	0 /* index of none */
+#define TCPTUNED_RULE_NONE	0 /* an index that no rule has */
 
 /*
- * SO_RCVBUF and SO_SNDBUF come before the connection, and so before its policy is known; these
- * say what can be known. In the entry of the trie that takes every address.
+ * What any policy of the configuration does, for sockets whose policy is not known yet. In the
+ * entry of the trie that matches every address.
  */
-enum tcptuned_wishes {
-	TCPTUNED_RCVBUF_OVERRIDDEN = 1 << 0, /* by some policy that tunes ... */
+enum tcptuned_any_policy {
+	TCPTUNED_RCVBUF_OVERRIDDEN = 1 << 0, /* by a policy that tunes */
 	TCPTUNED_SNDBUF_OVERRIDDEN = 1 << 1,
-	TCPTUNED_RCVBUF_OBSERVED = 1 << 2,   /* ... or would be, by some that observes */
+	TCPTUNED_RCVBUF_OBSERVED = 1 << 2,   /* by a policy that only observes */
 	TCPTUNED_SNDBUF_OBSERVED = 1 << 3,
-	TCPTUNED_ANY_CLAIMS = 1 << 4,	     /* there is a policy that is not off ... */
-	TCPTUNED_AT_ESTABLISHED = 1 << 5,    /* ... and one with something to set by then */
+	TCPTUNED_ANY_MANAGES = 1 << 4,	     /* a policy is not off */
+	TCPTUNED_AT_ESTABLISHED = 1 << 5,    /* a policy sets something at once */
 };
 
 struct tcptuned_match {
-	__u32 first;	      /* the rule to begin with */
-	__u32 wishes;	      /* enum tcptuned_wishes, of the whole configuration */
+	__u32 first;	      /* rule */
+	__u32 any_policy;     /* enum tcptuned_any_policy */
 	__u32 default_policy; /* id */
 	/*
-	 * Rules of the policies that let SO_RCVBUF (SO_SNDBUF) stand, whatever the peer: a
-	 * listener that one of these may concern keeps what its application asked for.
+	 * First rule of the policies that honour SO_RCVBUF (SO_SNDBUF), whatever the peer. If one
+	 * matches a listener, its request is honoured.
 	 */
-	__u32 stands_rcvbuf;
-	__u32 stands_sndbuf;
+	__u32 honour_rcvbuf;
+	__u32 honour_sndbuf;
 };
 
 enum tcptuned_rule_flags {
-	/* The prefix is IPv6's own, although IPv4's mapped addresses lie in it: ::/0 */
+	/* An IPv6 prefix, like ::/0, does not match the mapped addresses of IPv4 that it contains */
 	TCPTUNED_RULE_DESTINATION_NOT_IPV4 = 1 << 0,
 	TCPTUNED_RULE_SOURCE_NOT_IPV4 = 1 << 1,
-	TCPTUNED_RULE_CGROUP = 1 << 2, /* only sockets of the cgroup, or of one below it */
+	TCPTUNED_RULE_CGROUP = 1 << 2, /* only sockets of the cgroup and those below it */
 };
 
 struct tcptuned_rule {
-	__u64 cgroup; /* id, as the inode number of its directory; 0: it is not there */
+	__u64 cgroup; /* id, the inode number of its directory; 0: it does not exist */
 	__u32 policy; /* id */
 	__u32 next;   /* index of the rule to try when this one does not match, or NONE */
 	__u8 source[16];
-	__u8 source_mask[16]; /* ones where an address has to be as source is */
+	__u8 source_mask[16]; /* ones where an address has to equal source */
 	__u16 local_low, local_high; /* ports, both inclusive, host byte order */
 	__u16 remote_low, remote_high;
 	__u8 source_length; /* bits; 0: any */
 	__u8 flags;	    /* enum tcptuned_rule_flags */
-	__u8 destination_length; /* bits, as in the trie: with the peer's address, the prefix */
+	__u8 destination_length; /* bits of the prefix in the trie */
 	__u8 reserved[5];
 };
 
-/* Are the first @length bits of two addresses the same? */
+/* True if the first @length bits of two addresses are equal. */
 static inline int tcptuned_prefix_covers(const __u8 *prefix, __u32 length, const __u8 *address)
 {
 	__u32 i;
@@ -145,8 +144,8 @@ static inline int tcptuned_prefix_covers(const __u8 *prefix, __u32 length, const
 }
 
 /*
- * Is it ::ffff:a.b.c.d? This and what follows decides nothing on the way: the verifiers of older
- * kernels walk all that comes behind a branch anew, and give up.
+ * True for ::ffff:a.b.c.d. This function and the next one have no branches, since older verifiers
+ * walk everything behind a branch again, and give up.
  */
 static inline int tcptuned_address_is_ipv4(const __u8 *address)
 {
@@ -166,10 +165,7 @@ static inline int tcptuned_source_covers(const struct tcptuned_rule *rule, const
 	return !differs;
 }
 
-/*
- * Does the rule match, but for its destination prefix, which the trie has looked at, and its
- * cgroup? One function, for the kernel and for the tests. Addresses as in the trie.
- */
+/* True if the rule matches, apart from its cgroup and its destination, which the trie matches. */
 static inline int tcptuned_rule_matches(const struct tcptuned_rule *rule, const __u8 *local,
 					const __u8 *remote, __u32 local_port, __u32 remote_port)
 {

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The record of a connection, when a policy begins to manage it or another one takes its place. */
+#ifndef TCPTUNED_BPF_RECORD_H
+#define TCPTUNED_BPF_RECORD_H
+
+#include "budget.h"
+#include "maps.h"
+#include "sock.h"
+#include <tcptuned/algo/rightsize.h>
+
+/* A connection that has carried less is a short one, and has no record. */
+#define MANAGED_BYTES_MIN (128u << 10)
+
+/* The flag of either buffer; that of the send buffer is the next bit (<tcptuned/abi/flow.h>). */
+#define flag_of(receive, rcv_flag) ((__u32)(rcv_flag) << !(receive))
+
+/* The record of a socket, as any pointer that bpf_sk_storage_get() takes; NULL: it has none. */
+static __always_inline struct tcptuned_flow *flow_of(void *sk)
+{
+	return bpf_sk_storage_get(&flows, sk, NULL, 0);
+}
+
+static __always_inline void uncount_record(void)
+{
+	struct budget *b = single_value(&budget);
+
+	if (b)
+		__sync_fetch_and_add(&b->records, -1ull);
+}
+
+/* The record of a socket, created if it has none; NULL: no memory, or there are too many. */
+static __always_inline struct tcptuned_flow *get_record(void *sk)
+{
+	struct tcptuned_flow *flow = flow_of(sk);
+	struct budget *b = single_value(&budget);
+
+	if (flow || !b)
+		return flow;
+	if (budget_add_record(b)) {
+		flow = bpf_sk_storage_get(&flows, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+		if (flow)
+			return flow;
+		uncount_record();
+	}
+	count(TCPTUNED_C_STORAGE_FAILED);
+	return NULL;
+}
+
+static __always_inline void delete_record(void *sk)
+{
+	if (!bpf_sk_storage_delete(&flows, sk))
+		uncount_record();
+}
+
+/* sk_userlocks without those that come from sizing its buffers here. */
+static __always_inline __u32 application_locks(const struct tcptuned_flow *flow,
+					       struct tcp_sock *tp)
+{
+	__u32 locks = sk_buffer_locks(tp), flags = flow->flags;
+
+	if ((flags & (TCPTUNED_F_RCV_LOCKED | TCPTUNED_F_RCVBUF_HONOURED)) == TCPTUNED_F_RCV_LOCKED)
+		locks &= ~SOCK_RCVBUF_LOCK;
+	if ((flags & (TCPTUNED_F_SND_LOCKED | TCPTUNED_F_SNDBUF_HONOURED)) == TCPTUNED_F_SND_LOCKED)
+		locks &= ~SOCK_SNDBUF_LOCK;
+	return locks;
+}
+
+/* The most that the kernel alone would give, bytes: tcp_rmem or tcp_wmem, or what is locked. */
+static __always_inline __u32 kernel_max_buffer(const struct tcptuned_flow *flow,
+					       const struct tcptuned_policy *policy, bool receive)
+{
+	__u32 max = receive ? policy->rcv_kernel_max : policy->snd_kernel_max;
+	__u32 locked = 2 * (receive ? flow->req_rcvbuf : flow->req_sndbuf);
+
+	if ((flow->flags & flag_of(receive, TCPTUNED_F_RCVBUF_HONOURED)) && locked < max)
+		return locked;
+	return max;
+}
+
+/* Copies what will be needed of @policy; its requests for buffer sizes are already resolved. */
+static __always_inline void copy_policy(struct tcptuned_flow *flow,
+					const struct tcptuned_policy *policy, __u32 id)
+{
+	flow->policy = id;
+	flow->flags &= ~TCPTUNED_F_OBSERVE;
+	if (policy->mode == TCPTUNED_OBSERVE)
+		flow->flags |= TCPTUNED_F_OBSERVE;
+	flow->rcv_window_max = policy->rcv_window_max;
+	flow->snd_window_max = policy->snd_window_max;
+	flow->rcv_buffer_max = policy->rcv_buffer_max;
+	flow->snd_buffer_max = policy->snd_buffer_max;
+	flow->rcv_base = kernel_max_buffer(flow, policy, true);
+	flow->snd_base = kernel_max_buffer(flow, policy, false);
+}
+
+/* Begins to manage a connection. The application's earlier requests stay in the record. */
+static __always_inline void init_record(struct tcptuned_flow *flow, struct tcp_sock *tp,
+					const struct tcptuned_policy *policy, __u32 id)
+{
+	__u32 locks = application_locks(flow, tp);
+
+	join_budget(flow, tp);
+	/* A socket that was disconnected measures again with its next connection. */
+	__builtin_memset(&flow->rcv, 0, sizeof(flow->rcv));
+	__builtin_memset(&flow->snd, 0, sizeof(flow->snd));
+	__builtin_memset(&flow->reader, 0, sizeof(flow->reader));
+	flow->flags = (flow->flags & TCPTUNED_F_KEPT_ON_CONNECT) | TCPTUNED_F_MANAGED;
+	if ((locks & SOCK_RCVBUF_LOCK) && !policy->override_rcvbuf)
+		flow->flags |= TCPTUNED_F_RCVBUF_APP;
+	if ((locks & SOCK_SNDBUF_LOCK) && !policy->override_sndbuf)
+		flow->flags |= TCPTUNED_F_SNDBUF_APP;
+	copy_policy(flow, policy, id);
+	flow->snd_unsent = flow->rcv_clamp = flow->rcv_allowed = 0;
+	flow->snd_bytes = (__u32)tp->bytes_acked;
+	rightsize_rtt_sample(&flow->rcv, sk_min_rtt_us(tp));
+	rightsize_rtt_sample(&flow->snd, sk_min_rtt_us(tp));
+}
+
+/* Removes the limit of unsent data, unless the application has set another one since. */
+static __always_inline void clear_unsent_limit(void *ctx, const struct tcptuned_flow *flow,
+					       struct tcp_sock *tp)
+{
+	if (flow->snd_unsent && tp->notsent_lowat == flow->snd_unsent)
+		set_option(ctx, SOL_TCP, TCP_NOTSENT_LOWAT, 0);
+}
+
+#endif
