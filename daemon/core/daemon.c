@@ -2,12 +2,12 @@
 #include "core/daemon.h"
 
 #include <errno.h>
-#include <poll.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
-#include <sys/timerfd.h>
+#include <sys/epoll.h>
+#include <sys/param.h>
 #include <time.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
@@ -26,10 +26,112 @@
 #include "kern/iterators.h"
 #include "kern/loader.h"
 #include "policy/lookup.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 
-#define TICK_S 5 /* how soon an administrator's change of a sysctl is noticed */
+#define TICK_US 5000000 /* how soon an administrator's change of a sysctl is noticed */
+
+/* ---- the event loop --------------------------------------------------------------------- */
+
+/*
+ * A restart by systemd sends SIGUSR1 and then SIGTERM (tcptuned.service); of two pending signals the
+ * kernel delivers the lower number first.
+ */
+static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *ctx)
+{
+	struct tcptuned_daemon *d = ctx;
+
+	if (info->ssi_signo == SIGHUP) {
+		tcptuned_reload(d);
+		if (d->http)
+			tcptuned_http_renew(d->http);
+		return 0;
+	}
+	d->ends = true;
+	d->hands_over = info->ssi_signo == SIGUSR1;
+	tcptuned_log(TCPTUNED_LOG_INFO, "told to %s by process %u",
+		     d->hands_over ? "hand over" : "stop", info->ssi_pid);
+	return 0;
+}
+
+static int on_tick(sd_event_source *source, uint64_t now_us, void *ctx)
+{
+	struct tcptuned_daemon *d = ctx;
+
+	d->error = tcptuned_housekeeping(d, d->err);
+	sd_event_source_set_time_relative(source, TICK_US);
+	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+/* The exporter and the control socket: one of them has input, or a deadline is over. */
+static int serve_clients(sd_event_source *source, int fd, uint32_t events, void *ctx)
+{
+	struct tcptuned_daemon *d = ctx;
+	pid_t pid;
+	uid_t uid;
+
+	if (d->http)
+		tcptuned_http_run(d->http);
+	if (tcptuned_control_run(d->control) && d->http)
+		tcptuned_http_renew(d->http); /* it shows what tcptunectl has changed */
+	d->ends = tcptuned_control_stop_asked(d->control, &pid, &uid);
+	if (d->ends)
+		tcptuned_log(TCPTUNED_LOG_INFO, "told to stop through the control socket by "
+						"process %d of user %u",
+			     pid, uid);
+	return 0;
+}
+
+/* Signals are blocked from here on: one that arrives during the start waits for the loop. */
+static int make_event_loop(struct tcptuned_daemon *d, struct tcptuned_error *err)
+{
+	static const int signals[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1 };
+	int error = sd_event_new(&d->event);
+	sigset_t mask;
+
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&mask);
+	for (size_t i = 0; i < ARRAY_SIZE(signals) && error >= 0; i++) {
+		sigaddset(&mask, signals[i]);
+		sigprocmask(SIG_BLOCK, &mask, NULL);
+		error = sd_event_add_signal(d->event, NULL, signals[i], on_signal, d);
+	}
+	if (error >= 0)
+		error = sd_event_add_time_relative(d->event, NULL, CLOCK_MONOTONIC, TICK_US, 1,
+						   on_tick, d);
+	if (error >= 0)
+		error = sd_event_add_io(d->event, NULL, tcptuned_control_fd(d->control), EPOLLIN,
+					serve_clients, d);
+	if (error >= 0 && d->http)
+		error = sd_event_add_io(d->event, NULL, tcptuned_http_fd(d->http), EPOLLIN,
+					serve_clients, d);
+	if (error >= 0)
+		error = sd_event_set_watchdog(d->event, true);
+	if (error < 0)
+		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
+				     "cannot wait for events: %s", strerror(-error));
+	return 0;
+}
+
+/* Returns 0 once it is time to stop, or a negative errno with d->err filled. */
+static int loop(struct tcptuned_daemon *d)
+{
+	while (!d->ends && !d->error) {
+		/* -1, which stands for ever, is the largest of these numbers. */
+		unsigned int http_ms = d->http ? tcptuned_http_timeout_ms(d->http) : -1;
+		unsigned int control_ms = tcptuned_control_timeout_ms(d->control);
+		unsigned int ms = MIN(http_ms, control_ms);
+		int got = sd_event_run(d->event, ms == UINT_MAX ? UINT64_MAX : ms * 1000ull);
+
+		if (!got)
+			serve_clients(NULL, -1, 0, d);
+		if (got < 0)
+			return tcptuned_fail(d->err, -got, TCPTUNED_EXIT_INTERNAL,
+					     "cannot wait for events: %s", strerror(-got));
+	}
+	return d->error;
+}
 
 /* ---- start ----------------------------------------------------------------------------- */
 
@@ -118,26 +220,6 @@ static int start_control(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	clock_gettime(CLOCK_REALTIME, &now);
 	options.source.start_us = (__u64)now.tv_sec * 1000000 + (__u64)now.tv_nsec / 1000;
 	return tcptuned_control_start(&d->control, &options, err);
-}
-
-static int start_events(struct tcptuned_daemon *d, struct tcptuned_error *err)
-{
-	struct itimerspec tick = { .it_interval.tv_sec = TICK_S, .it_value.tv_sec = TICK_S };
-	sigset_t signals;
-
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGHUP);
-	sigaddset(&signals, SIGUSR1);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	d->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-	d->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (d->signal_fd < 0 || d->timer_fd < 0 || timerfd_settime(d->timer_fd, 0, &tick, NULL))
-		return tcptuned_fail(err, errno, TCPTUNED_EXIT_INTERNAL,
-				     "cannot wait for signals: %s", strerror(errno));
-	return 0;
 }
 
 static void log_start(struct tcptuned_daemon *d)
@@ -233,11 +315,11 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	if (tcptuned_paths_new(&d->paths, &d->kernel,
 			       d->options->dry_run ? NULL : d->config->state_directory))
 		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL, "no memory");
-	error = start_events(d, err);
-	if (!error)
-		error = start_metrics(d, err);
+	error = start_metrics(d, err);
 	if (!error)
 		error = start_control(d, err);
+	if (!error)
+		error = make_event_loop(d, err);
 	if (!error)
 		error = tcptuned_kernel_attach(&d->kernel, d->config->bpffs, d->cgroup_fd, bitcp,
 					       err);
@@ -258,90 +340,6 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 
 /* ---- run ------------------------------------------------------------------------------- */
 
-/*
- * Returns false when it is time to end. A restart by systemd sends SIGUSR1 and then SIGTERM
- * (tcptuned.service); of two pending signals the kernel delivers the lower number first.
- */
-static bool handle_signal(struct tcptuned_daemon *d)
-{
-	struct signalfd_siginfo info;
-
-	if (read(d->signal_fd, &info, sizeof(info)) != sizeof(info))
-		return true;
-	if (info.ssi_signo == SIGHUP) {
-		tcptuned_reload(d);
-		if (d->http)
-			tcptuned_http_renew(d->http);
-		return true;
-	}
-	d->hands_over = info.ssi_signo == SIGUSR1;
-	tcptuned_log(TCPTUNED_LOG_INFO, "told to %s by process %u",
-		     d->hands_over ? "hand over" : "stop", info.ssi_pid);
-	return false;
-}
-
-/* Milliseconds that the loop may wait; -1: for ever. */
-static int loop_timeout_ms(const struct tcptuned_daemon *d)
-{
-	int http = d->http ? tcptuned_http_timeout_ms(d->http) : -1;
-	int control = tcptuned_control_timeout_ms(d->control);
-
-	if (http < 0 || control < 0)
-		return http < 0 ? control : http;
-	return http < control ? http : control;
-}
-
-/* Returns false when somebody asked the daemon to stop. */
-static bool run_control(struct tcptuned_daemon *d)
-{
-	pid_t pid;
-	uid_t uid;
-
-	if (tcptuned_control_run(d->control) && d->http)
-		tcptuned_http_renew(d->http); /* it shows what tcptunectl has changed */
-	if (!tcptuned_control_stop_asked(d->control, &pid, &uid))
-		return true;
-	tcptuned_log(TCPTUNED_LOG_INFO, "told to stop through the control socket by process %d of "
-					"user %u",
-		     pid, uid);
-	return false;
-}
-
-/* Returns 0 once it is time to stop, or a negative errno with @err filled. */
-static int loop(struct tcptuned_daemon *d, struct tcptuned_error *err)
-{
-	struct pollfd fds[] = {
-		{ .fd = d->signal_fd, .events = POLLIN },
-		{ .fd = d->timer_fd, .events = POLLIN },
-		{ .fd = d->http ? tcptuned_http_fd(d->http) : -1, .events = POLLIN },
-		{ .fd = tcptuned_control_fd(d->control), .events = POLLIN },
-	};
-	uint64_t ticks;
-	int error;
-
-	for (;;) {
-		if (poll(fds, sizeof(fds) / sizeof(fds[0]), loop_timeout_ms(d)) < 0 &&
-		    errno != EINTR)
-			return tcptuned_fail(err, errno, TCPTUNED_EXIT_INTERNAL,
-					     "cannot wait for what is asked: %s", strerror(errno));
-		if ((fds[0].revents & POLLIN) && !handle_signal(d))
-			return 0;
-		if ((fds[1].revents & POLLIN) && read(d->timer_fd, &ticks, sizeof(ticks)) > 0) {
-			tcptuned_watch_host(d);
-			error = tcptuned_watch_cgroup(d, err);
-			if (error)
-				return error;
-			tcptuned_watch_flows(d);
-			tcptuned_paths_tick(d->paths);
-			sd_notify(0, "WATCHDOG=1");
-		}
-		if (d->http)
-			tcptuned_http_run(d->http);
-		if (!run_control(d))
-			return 0;
-	}
-}
-
 static void close_daemon(struct tcptuned_daemon *d)
 {
 	tcptuned_control_stop(d->control);
@@ -352,8 +350,7 @@ static void close_daemon(struct tcptuned_daemon *d)
 	tcptuned_scrape_free(d->scrape);
 	tcptuned_paths_free(d->paths);
 	tcptuned_kernel_close(&d->kernel);
-	tcptuned_closep(&d->timer_fd);
-	tcptuned_closep(&d->signal_fd);
+	sd_event_unref(d->event);
 	tcptuned_closep(&d->cgroup_fd);
 	tcptuned_closep(&d->pins_lock_fd);
 	tcptuned_closep(&d->lock_fd);
@@ -373,8 +370,7 @@ static bool is_new(const struct tcptuned_kernel *k)
  * Nothing is given back at a hand-over, nor by a daemon that ends by itself. Its programs and maps
  * stay pinned as after SIGKILL, and the next start takes them over.
  */
-static int run(struct tcptuned_daemon *d, void (*ready)(void *ctx), void *ctx,
-	       struct tcptuned_error *err)
+static int run(struct tcptuned_daemon *d, void (*ready)(void *ctx), void *ctx)
 {
 	int error;
 
@@ -382,7 +378,7 @@ static int run(struct tcptuned_daemon *d, void (*ready)(void *ctx), void *ctx,
 	if (!d->options->dry_run)
 		tcptuned_previous_keep();
 	sd_notify(0, "READY=1");
-	error = loop(d, err);
+	error = loop(d);
 	sd_notify(0, "STOPPING=1");
 	tcptuned_paths_save(d->paths);
 	if (!error && !d->hands_over)
@@ -400,18 +396,17 @@ int tcptuned_daemon_run(const struct tcptuned_options *options, struct tcptuned_
 	struct tcptuned_daemon d = {
 		.options = options,
 		.config = config,
+		.err = err,
 		.lock_fd = -1,
 		.pins_lock_fd = -1,
 		.cgroup_fd = -1,
-		.signal_fd = -1,
-		.timer_fd = -1,
 	};
 	int error;
 
 	tcptuned_kernel_init(&d.kernel, config->bpffs);
 	error = start(&d, err);
 	if (!error)
-		error = run(&d, ready, ctx, err);
+		error = run(&d, ready, ctx);
 	else if (is_new(&d.kernel))
 		tcptuned_take_back(&d.kernel);
 	close_daemon(&d);

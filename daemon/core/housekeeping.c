@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/apply.h"
@@ -15,49 +14,46 @@
 #include "host/sysctl.h"
 #include "kern/iterators.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 #include "util/log.h"
 
 /*
- * Another sockops program may end the calls to ours (bpf/callbacks.h); where there is none, nobody
- * has to look for connections to which that happened.
+ * Another sockops program may clear the callback flags that ours has set (bpf/callbacks.h). Without
+ * one, no connection has to be checked for that.
  */
-static bool has_neighbours(struct tcptuned_daemon *d)
+static bool has_other_sockops(struct tcptuned_daemon *d)
 {
 	bool had = d->neighbours.any;
 
 	if (!tcptuned_neighbours_look(&d->neighbours) || had)
 		return had;
 	tcptuned_log(TCPTUNED_LOG_INFO,
-		     "there is another sockops program%s%s: callbacks that it takes from "
-		     "connections are asked for again",
+		     "there is another sockops program%s%s: callback flags that it clears are set again",
 		     d->neighbours.name[0] ? ", " : "", d->neighbours.name);
 	return true;
 }
 
 /*
- * The scan may take a thousandth of the time; a hundredth while connections wait for what idle ones
- * hold of the budget, so that they have it within seconds.
+ * The scan is limited to 0.1 % of the time, and to 1 % while connections wait for memory that idle
+ * ones hold, so that they get it within seconds.
  */
-void tcptuned_watch_flows(struct tcptuned_daemon *d)
+static void maintain_flows(struct tcptuned_daemon *d)
 {
-	bool neighbours = has_neighbours(d), short_of = tcptuned_budget_is_short(d);
-	struct timespec start, end;
-	double took_s;
+	bool other_sockops = has_other_sockops(d), is_short = tcptuned_budget_is_short(d);
+	uint64_t start_ns = tcptuned_monotonic_ns(), end_ns;
 
-	clock_gettime(CLOCK_MONOTONIC, &start);
-	if (start.tv_sec < d->flows_due_s || (!neighbours && !short_of))
+	if (start_ns < d->next_scan_ns || (!other_sockops && !is_short))
 		return;
-	if (neighbours)
+	if (other_sockops)
 		tcptuned_kernel_recall_flows(&d->kernel);
-	if (short_of)
+	if (is_short)
 		tcptuned_kernel_rest_flows(&d->kernel);
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	took_s = (double)(end.tv_sec - start.tv_sec) + (end.tv_nsec - start.tv_nsec) / 1e9;
-	d->flows_due_s = end.tv_sec + (time_t)(took_s * (short_of ? 100 : 1000));
+	end_ns = tcptuned_monotonic_ns();
+	d->next_scan_ns = end_ns + (end_ns - start_ns) * (is_short ? 100 : 1000);
 }
 
-/* A control group comes and goes with its service, each time under another id. Has one? */
-static bool cgroups_changed(struct tcptuned_daemon *d)
+/* A control group comes and goes with its service, each time with another id. */
+static bool have_cgroups_changed(struct tcptuned_daemon *d)
 {
 	for (size_t i = 1; i < d->policies_len; i++) {
 		const char *cgroup = tcptuned_settings_of(d, &d->policies[i])->cgroup;
@@ -71,24 +67,14 @@ static bool cgroups_changed(struct tcptuned_daemon *d)
 	return false;
 }
 
-/* What is seen is seen once: where it cannot be followed now, it is when the timer runs next. */
-void tcptuned_watch_host(struct tcptuned_daemon *d)
-{
-	bool due = d->unapplied;
-
-	due |= tcptuned_sysctls_overruled(d->kernel.map_fd[TCPTUNED_MAP_META]);
-	if (due || cgroups_changed(d))
-		tcptuned_apply_again(d);
-}
-
-/* The directory of one that was removed is empty for whoever still has it open. */
+/* The directory of a removed control group is empty for a process that still has it open. */
 static bool is_removed(int cgroup_fd)
 {
 	return faccessat(cgroup_fd, "cgroup.procs", F_OK, 0) &&
 	       (errno == ENOENT || errno == ENODEV);
 }
 
-int tcptuned_watch_cgroup(struct tcptuned_daemon *d, struct tcptuned_error *err)
+static int check_cgroup(struct tcptuned_daemon *d, struct tcptuned_error *err)
 {
 	_cleanup_close_ int fd = -1;
 	char path[TCPTUNED_CONFIG_TEXT], text[TCPTUNED_ERROR_TEXT];
@@ -109,7 +95,22 @@ int tcptuned_watch_cgroup(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	if (!d->cgroup_removed)
 		tcptuned_log(TCPTUNED_LOG_ERROR, "%s", text);
 	d->cgroup_removed = true;
-	if (!d->trouble.unapplied[0]) /* also after a reload, which changes nothing about it */
+	if (!d->trouble.unapplied[0]) /* a reload clears it, but does not attach */
 		memcpy(d->trouble.unapplied, text, sizeof(text));
+	return 0;
+}
+
+int tcptuned_housekeeping(struct tcptuned_daemon *d, struct tcptuned_error *err)
+{
+	bool overruled = tcptuned_sysctls_overruled(d->kernel.map_fd[TCPTUNED_MAP_META]);
+	int error;
+
+	if (d->unapplied || overruled || have_cgroups_changed(d))
+		tcptuned_apply_again(d);
+	error = check_cgroup(d, err);
+	if (error)
+		return error;
+	maintain_flows(d);
+	tcptuned_paths_tick(d->paths);
 	return 0;
 }

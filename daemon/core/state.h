@@ -5,7 +5,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <time.h>
+#include <stdint.h>
+
+#include <systemd/sd-event.h>
 
 #include <tcptuned/abi/policy.h>
 
@@ -24,6 +26,10 @@
 struct tcptuned_daemon {
 	const struct tcptuned_options *options;
 	struct tcptuned_config *config;
+	sd_event *event;
+	bool ends; /* somebody has asked it to stop or to hand over */
+	int error; /* a negative errno: it cannot go on, and @err says why */
+	struct tcptuned_error *err;
 	struct tcptuned_kernel kernel;
 	struct tcptuned_scrape *scrape;
 	struct tcptuned_paths *paths;
@@ -41,11 +47,11 @@ struct tcptuned_daemon {
 	bool cgroup_removed; /* what it was attached to; told */
 	bool hands_over; /* ends for the next start to take over; nothing is given back */
 	bool activated;	 /* systemd holds the socket for metrics, and starts tcptuned for it */
-	int lock_fd, pins_lock_fd, cgroup_fd, signal_fd, timer_fd;
+	int lock_fd, pins_lock_fd, cgroup_fd;
 	struct tcptuned_policy_source *policies; /* in force; the default policy first */
 	size_t policies_len;
 	unsigned int cgroups_missing; /* of these: not there, or not to be seen */
-	time_t flows_due_s; /* CLOCK_MONOTONIC */
+	uint64_t next_scan_ns; /* of all connections, by housekeeping; CLOCK_MONOTONIC */
 	struct tcptuned_neighbours neighbours;
 	struct tcptuned_disabled disabled;
 };

@@ -449,8 +449,8 @@ test_watchdog_notified_in_time() {
 	background notified print_notifications
 	wait_until 5 grep -q listening "$TEST_DIR/notified.log"
 	began=$SECONDS
-	NOTIFY_SOCKET=$TEST_DIR/notify tcptuned_start
-	wait_until $((seconds / 4)) eval '[ "$(grep -c WATCHDOG=1 "$TEST_DIR/notified.log")" = 2 ]'
+	WATCHDOG_USEC=2000000 NOTIFY_SOCKET=$TEST_DIR/notify tcptuned_start
+	wait_until 5 eval '[ "$(grep -c WATCHDOG=1 "$TEST_DIR/notified.log")" = 2 ]'
 	note "twice in $((SECONDS - began)) s"
 	tcptuned_stop
 	wait_until 5 grep -q STOPPING=1 "$TEST_DIR/notified.log"
