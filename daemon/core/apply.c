@@ -20,7 +20,8 @@
 static void adopt(struct tcptuned_daemon *d)
 {
 	const struct tcptuned_adoption *a = &d->kernel.adoption;
-	int error = tcptuned_kernel_adopt_flows(&d->kernel);
+	int error = tcptuned_iterate(d->kernel.link_fd[TCPTUNED_PROG_ADOPT_FLOWS],
+				      &d->kernel.adoption);
 
 	d->adopted = true;
 	if (error)

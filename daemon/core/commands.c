@@ -60,7 +60,7 @@ static int apply_to_open(struct tcptuned_daemon *d, struct tcptuned_buf *out,
 			 struct tcptuned_error *err)
 {
 	struct tcptuned_adoption a;
-	int error = tcptuned_kernel_apply_policies(&d->kernel, &a);
+	int error = tcptuned_iterate(d->kernel.link_fd[TCPTUNED_PROG_APPLY_POLICIES], &a);
 	json_t *object;
 
 	if (error)

@@ -237,7 +237,7 @@ static void log_start(struct tcptuned_daemon *d)
 		     d->whole_host ? " (all processes)" : "", d->kernel.pin_dir);
 	if (d->kernel.bitcp)
 		tcptuned_log(TCPTUNED_LOG_INFO, "bitcp registered %s",
-			     d->kernel.link_fd[TCPTUNED_LINK_BITCP] >= 0
+			     d->kernel.link_fd[TCPTUNED_PROG_BITCP] >= 0
 				     ? "as a struct_ops link"
 				     : "without a link: this kernel has none for struct_ops");
 	if (d->http)

@@ -19,26 +19,26 @@
  */
 void tcptuned_take_back(struct tcptuned_kernel *kernel)
 {
-	unsigned int refused;
-	int namespaces;
+	int link_fd = kernel->link_fd[TCPTUNED_PROG_RELEASE_FLOWS], error = 0;
+	struct tcptuned_adoption sums = { 0 };
 
 	tcptuned_kernel_stop(kernel);
 	if (kernel->map_fd[TCPTUNED_MAP_META] >= 0)
 		tcptuned_sysctl_restore(kernel->map_fd[TCPTUNED_MAP_META],
 					TCPTUNED_SYSCTL_CONGESTION_CONTROL, tcptuned_log_restored);
 	tcptuned_kernel_undo_overrides(kernel);
-	namespaces = tcptuned_kernel_release_flows(kernel->link_fd[TCPTUNED_LINK_RELEASE],
-						   &refused);
-	if (namespaces < 0)
+	if (link_fd >= 0)
+		error = tcptuned_iterate(link_fd, &sums);
+	if (error)
 		tcptuned_log(TCPTUNED_LOG_WARNING,
 			     "open connections keep the buffers they have: %s",
-			     strerror(-namespaces));
-	if (refused)
+			     strerror(-error));
+	if (sums.namespaces_failed)
 		tcptuned_log(TCPTUNED_LOG_WARNING,
 			     "processes or network namespaces that may not be looked into: %u; "
 			     "connections there keep the buffers they have (CAP_SYS_ADMIN and "
 			     "CAP_SYS_PTRACE are needed)",
-			     refused);
+			     sums.namespaces_failed);
 	if (kernel->map_fd[TCPTUNED_MAP_META] >= 0)
 		tcptuned_sysctls_restore(kernel->map_fd[TCPTUNED_MAP_META], tcptuned_log_restored);
 	tcptuned_kernel_detach(kernel);

@@ -45,9 +45,9 @@ static void maintain_flows(struct tcptuned_daemon *d)
 	if (start_ns < d->next_scan_ns || (!other_sockops && !is_short))
 		return;
 	if (other_sockops)
-		tcptuned_kernel_recall_flows(&d->kernel);
+		tcptuned_iterate(d->kernel.link_fd[TCPTUNED_PROG_RECALL_FLOWS], NULL);
 	if (is_short)
-		tcptuned_kernel_rest_flows(&d->kernel);
+		tcptuned_iterate(d->kernel.link_fd[TCPTUNED_PROG_REST_FLOWS], NULL);
 	end_ns = tcptuned_monotonic_ns();
 	d->next_scan_ns = end_ns + (end_ns - start_ns) * (is_short ? 100 : 1000);
 }

@@ -110,7 +110,7 @@ int tcptuned_readout(struct tcptuned_flows *flows, const struct tcptuned_kernel 
 		.flows = flows,
 		.map_fd = kernel->map_fd[TCPTUNED_MAP_READOUT],
 		.ring_fd = kernel->map_fd[TCPTUNED_MAP_COLLECTED],
-		.link_fd = kernel->link_fd[TCPTUNED_LINK_DUMP],
+		.link_fd = kernel->link_fd[TCPTUNED_PROG_DUMP_FLOWS],
 		.readout = readout,
 	};
 	int error;

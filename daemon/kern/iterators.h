@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Open connections, which the iterators of bpf/manage.bpf.c go through in every network namespace:
- * taken at the start, given another policy, given back at the end.
+ * Open connections, which the iterators of bpf/flows.bpf.c go through: those of one network
+ * namespace at a time, so that the daemon visits every namespace.
  */
 #ifndef TCPTUNED_KERN_ITERATORS_H
 #define TCPTUNED_KERN_ITERATORS_H
@@ -9,52 +9,26 @@
 #include "kern/kernel.h"
 
 /*
- * Claim, for the policy that is written, the connections that are open and were not claimed,
- * listeners first, in every network namespace that can be entered; what came of it is in
- * k->adoption. Repeated, it finds nothing more. Before the default congestion control is
- * changed: whoever has the default has not chosen. Returns 0 or a negative errno when no
- * namespace could be visited.
+ * Run the iterator of the link @link_fd in every network namespace that can be entered, and add up in
+ * @ret (may be NULL) what it has done. Returns 0, -ENOENT for a negative @link_fd, or another negative
+ * errno if no namespace could be visited.
+ *
+ * TCPTUNED_PROG_ADOPT_FLOWS has to run before the default congestion control is changed: a connection
+ * that has the default has made no choice. TCPTUNED_PROG_RECALL_FLOWS does nothing before Linux 6.12.
  */
-int tcptuned_kernel_adopt_flows(struct tcptuned_kernel *k);
+int tcptuned_iterate(int link_fd, struct tcptuned_adoption *ret);
 
 /*
- * Give every open connection the policy that it would get if it were made now, those that had
- * none included. Returns 0, or a negative errno as above, and what came of it in @ret.
- */
-int tcptuned_kernel_apply_policies(const struct tcptuned_kernel *k, struct tcptuned_adoption *ret);
-
-/*
- * Have connections that were at rest for five seconds give back what of the budget they do not
- * hold, in every network namespace. Returns 0, or a negative errno as above.
- */
-int tcptuned_kernel_rest_flows(struct tcptuned_kernel *k);
-
-/*
- * Ask for the callbacks of claimed connections again where another sockops program has taken them
- * away. Before Linux 6.12 nothing comes of it. Returns as above.
- */
-int tcptuned_kernel_recall_flows(struct tcptuned_kernel *k);
-
-/*
- * A network namespace whose default congestion control is bitcp has the one that was registered
- * when the name was written, for ever. Have it be the one that is registered now, in every
- * namespace.
+ * A network namespace whose default congestion control is bitcp keeps the one that was registered
+ * when the name was written. Write the name again in every namespace, so that it is the one that is
+ * registered now.
  */
 void tcptuned_kernel_renew_defaults(void);
 
 /*
- * Give the connections that were tuned back to the kernel: with the buffers that they have, or
- * with as much as its own autotuning may give (tcp_rmem[2], tcp_wmem[2]). @link_fd: the iterator
- * TCPTUNED_LINK_RELEASE of the build that made their records; negative: there are none. In every
- * network namespace; returns how many were visited, or a negative errno, and in @ret_refused how
- * many may not be entered.
- */
-int tcptuned_kernel_release_flows(int link_fd, unsigned int *ret_refused);
-
-/*
- * Move connections whose congestion control tcptuned set to the default of their network
- * namespace, as it is now; let a namespace whose own default is bitcp, inherited from when it
- * was made, have that of the caller's; and give listeners the buffers that were asked for.
+ * Move connections whose congestion control tcptuned set to the default of their network namespace,
+ * and restore the buffers that listeners have requested. A namespace that has inherited bitcp as its
+ * default gets the default of the caller's first.
  */
 void tcptuned_kernel_undo_overrides(struct tcptuned_kernel *k);
 

@@ -14,91 +14,53 @@
 #include <tcptuned/abi/meta.h>
 #include <tcptuned/algo/path.h>
 
-#include "cc/bitcp.skel.h"
+#include "bitcp.skel.h"
+#include "flows.skel.h"
 #include "kern/iterators.h"
 #include "kern/pins.h"
 #include "kern/struct_ops.h"
-#include "manage.skel.h"
-#include "scan.skel.h"
-#include "sockopt.skel.h"
-#include "tuner.skel.h"
+#include "rightsize.skel.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 
 #define PATH_BYTES (TCPTUNED_PIN_DIR_MAX + 64)
 
-/* As in the objects; pinned under the same names. Those of bitcp follow. */
-static const char *const prog_name[TCPTUNED_PROG_BITCP_FIRST] = {
-	[TCPTUNED_PROG_SOCKOPS] = "tcptuned_sockops",
-	[TCPTUNED_PROG_SETSOCKOPT] = "tcptuned_setsockopt",
-	[TCPTUNED_PROG_GETSOCKOPT] = "tcptuned_getsockopt",
-	[TCPTUNED_PROG_DESTROYED] = "tcptuned_destroyed",
-	[TCPTUNED_PROG_DUMP_FLOWS] = "dump_flows",
-	[TCPTUNED_PROG_ADOPT_FLOWS] = "adopt_flows",
-	[TCPTUNED_PROG_RELEASE_FLOWS] = "release_flows",
-	[TCPTUNED_PROG_UNDO_OVERRIDES] = "undo_overrides",
-	[TCPTUNED_PROG_APPLY_POLICIES] = "apply_policies",
-	[TCPTUNED_PROG_REST_FLOWS] = "rest_flows",
-	[TCPTUNED_PROG_RECALL_FLOWS] = "recall_flows",
-};
-
 static const char *const map_name[TCPTUNED_MAPS] = {
-	[TCPTUNED_MAP_META] = "meta",
-	[TCPTUNED_MAP_POLICIES] = "policies",
-	[TCPTUNED_MAP_MATCH] = "match",
-	[TCPTUNED_MAP_RULES] = "rules",
-	[TCPTUNED_MAP_FLOWS] = "flows",
-	[TCPTUNED_MAP_TOTALS] = "totals",
-	[TCPTUNED_MAP_BUDGET] = "budget",
-	[TCPTUNED_MAP_EVENT_GATE] = "event_gate",
-	[TCPTUNED_MAP_EVENTS] = "events",
-	[TCPTUNED_MAP_PATHS] = "paths",
-	[TCPTUNED_MAP_PATH_SETTINGS] = "path_settings",
-	[TCPTUNED_MAP_BITCP_PARAMS] = "bitcp_params",
-	[TCPTUNED_MAP_READOUT] = "readout",
-	[TCPTUNED_MAP_COLLECTED] = "collected",
+#define MAP_NAME(id, name) #name,
+	TCPTUNED_MAP_TABLE(MAP_NAME)
+#undef MAP_NAME
 };
 
-static const char *const link_name[TCPTUNED_LINKS] = {
-	[TCPTUNED_LINK_SOCKOPS] = "sockops",	   [TCPTUNED_LINK_SETSOCKOPT] = "setsockopt",
-	[TCPTUNED_LINK_GETSOCKOPT] = "getsockopt", [TCPTUNED_LINK_DESTROYED] = "destroyed",
-	[TCPTUNED_LINK_DUMP] = "dump",
-	[TCPTUNED_LINK_ADOPT] = "adopt",	   [TCPTUNED_LINK_RELEASE] = "release",
-	[TCPTUNED_LINK_UNDO_OVERRIDES] = "undo_overrides",
-	[TCPTUNED_LINK_APPLY] = "apply",	   [TCPTUNED_LINK_REST] = "rest",
-	[TCPTUNED_LINK_RECALL] = "recall",	   [TCPTUNED_LINK_BITCP] = "bitcp",
-};
-
-/* The objects that have to load, in this order. BI-TCP is another one, which need not. */
 static const struct {
 	const char *name;
-	const void *(*elf_bytes)(size_t *size);
-	const char *what;
-} object_file[] = {
-	{ "tuner", tuner_bpf__elf_bytes, "the right-sizing programs" },
-	{ "sockopt", sockopt_bpf__elf_bytes, "the socket option programs" },
-	{ "scan", scan_bpf__elf_bytes, "the iterators" },
-	{ "manage", manage_bpf__elf_bytes, "the iterators" },
+	const char *link; /* "": none of its own */
+	enum bpf_attach_type type;
+} progs[TCPTUNED_PROGS] = {
+#define PROG(id, name, link, type) { #name, link, type },
+	TCPTUNED_PROG_TABLE(PROG)
+#undef PROG
 };
 
-#define OBJECTS (sizeof(object_file) / sizeof(object_file[0]))
+/* The first programs of the table are attached to the cgroup. */
+#define CGROUP_PROGS TCPTUNED_PROG_DESTROYED
 
-/* The same, while they are being loaded. */
+/* The three objects while they are being loaded. */
 struct objects {
-	struct bpf_object *object[OBJECTS];
+	struct rightsize_bpf *rightsize;
+	struct flows_bpf *flows;
 	struct bitcp_bpf *bitcp; /* NULL: the kernel has no struct_ops */
 };
 
 static void objects_close(struct objects *o)
 {
-	for (size_t i = 0; i < OBJECTS; i++)
-		bpf_object__close(o->object[i]);
+	rightsize_bpf__destroy(o->rightsize);
+	flows_bpf__destroy(o->flows);
 	bitcp_bpf__destroy(o->bitcp);
 }
 
 #define _cleanup_objects_ __attribute__((cleanup(objects_close)))
 
-/* ---- libbpf's own words: the last lines are kept for the error message ---------------- */
-
+/* The last warning of libbpf, for the error message. */
 static char libbpf_said[512];
 
 static int keep_libbpf_words(enum libbpf_print_level level, const char *fmt, va_list args)
@@ -110,6 +72,36 @@ static int keep_libbpf_words(enum libbpf_print_level level, const char *fmt, va_
 	return 0;
 }
 
+const char *tcptuned_prog_name(enum tcptuned_prog which)
+{
+	return progs[which].name;
+}
+
+void tcptuned_kernel_init(struct tcptuned_kernel *k, const char *bpffs)
+{
+	memset(k, 0, sizeof(*k));
+	memset(k->map_fd, -1, sizeof(k->map_fd));
+	memset(k->prog_fd, -1, sizeof(k->prog_fd));
+	memset(k->link_fd, -1, sizeof(k->link_fd));
+	k->bitcp_map_fd = -1;
+	snprintf(k->pin_dir, sizeof(k->pin_dir), "%s/tcptuned", bpffs);
+	libbpf_set_print(keep_libbpf_words);
+}
+
+/* Put @by, which may be -1, in the place of a descriptor, which is closed. */
+static void replace_fd(int *fd, int by)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = by;
+}
+
+static void close_all(int *fds, int len)
+{
+	for (int i = 0; i < len; i++)
+		replace_fd(&fds[i], -1);
+}
+
 /* ---- pins ----------------------------------------------------------------------------- */
 
 static const char *pin_path(const struct tcptuned_kernel *k, const char *kind, const char *name,
@@ -119,10 +111,13 @@ static const char *pin_path(const struct tcptuned_kernel *k, const char *kind, c
 	return path;
 }
 
+/* Returns 0 also where there is nothing to pin, or a negative errno. */
 static int pin(const struct tcptuned_kernel *k, const char *kind, const char *name, int fd)
 {
 	char path[PATH_BYTES], new[PATH_BYTES];
 
+	if (fd < 0)
+		return 0;
 	return tcptuned_pin_replace(fd, pin_path(k, kind, name, path),
 				    pin_path(k, "new", name, new));
 }
@@ -142,70 +137,63 @@ static int open_pin(const struct tcptuned_kernel *k, const char *kind, const cha
 	return fd < 0 ? -1 : fd;
 }
 
-/* Everything under the directory, known or not: a later build may have pinned more. */
+static void open_pins(struct tcptuned_kernel *k)
+{
+	for (int i = 0; i < TCPTUNED_MAPS; i++)
+		k->map_fd[i] = open_pin(k, "map", map_name[i]);
+	for (int i = 0; i < TCPTUNED_PROGS; i++) {
+		k->prog_fd[i] = open_pin(k, "prog", progs[i].name);
+		if (progs[i].link[0])
+			k->link_fd[i] = open_pin(k, "link", progs[i].link);
+	}
+	k->bitcp_map_fd = open_pin(k, "map", "bitcp");
+	k->bitcp = k->bitcp_map_fd >= 0;
+}
+
+static int pin_all_but_meta(const struct tcptuned_kernel *k)
+{
+	int error = 0;
+
+	for (int i = 0; i < TCPTUNED_MAPS && !error; i++)
+		if (i != TCPTUNED_MAP_META)
+			error = pin(k, "map", map_name[i], k->map_fd[i]);
+	for (int i = 0; i < TCPTUNED_PROGS && !error; i++)
+		error = pin(k, "link", progs[i].link, k->link_fd[i]);
+	for (int i = 0; i < TCPTUNED_PROGS && !error; i++)
+		error = pin(k, "prog", progs[i].name, k->prog_fd[i]);
+	return error ? error : pin(k, "map", "bitcp", k->bitcp ? k->bitcp_map_fd : -1);
+}
+
+/* Remove everything in the directory, known or not: a later build may have pinned more. */
 static void unpin_all(const struct tcptuned_kernel *k)
 {
 	_cleanup_closedir_ DIR *dir = opendir(k->pin_dir);
-	char path[PATH_BYTES + 256];
 	struct dirent *entry;
 
-	while (dir && (entry = readdir(dir))) {
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", k->pin_dir, entry->d_name);
-		unlink(path);
-	}
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			unlinkat(dirfd(dir), entry->d_name, 0);
 	rmdir(k->pin_dir);
-}
-
-void tcptuned_kernel_init(struct tcptuned_kernel *k, const char *bpffs)
-{
-	memset(k, 0, sizeof(*k));
-	memset(k->map_fd, -1, sizeof(k->map_fd));
-	memset(k->prog_fd, -1, sizeof(k->prog_fd));
-	memset(k->link_fd, -1, sizeof(k->link_fd));
-	k->bitcp_map_fd = -1;
-	snprintf(k->pin_dir, sizeof(k->pin_dir), "%s/tcptuned", bpffs);
-	libbpf_set_print(keep_libbpf_words);
-}
-
-static bool is_paths_map(int fd)
-{
-	struct bpf_map_info info = { 0 };
-	__u32 len = sizeof(info);
-
-	return fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &len) &&
-	       info.key_size == sizeof(struct tcptuned_path_key) &&
-	       info.value_size == sizeof(struct tcptuned_path);
-}
-
-/* Has the map of paths this build's records? One that has not is let go of. */
-static bool paths_fit(struct tcptuned_kernel *k)
-{
-	int *fd = &k->map_fd[TCPTUNED_MAP_PATHS];
-
-	if (is_paths_map(*fd))
-		return true;
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-	return false;
 }
 
 /* ---- loading -------------------------------------------------------------------------- */
 
 static uint32_t build_of_objects(void)
 {
+	const void *(*const elf_bytes[])(size_t *size) = {
+		rightsize_bpf__elf_bytes,
+		flows_bpf__elf_bytes,
+		bitcp_bpf__elf_bytes,
+	};
 	uint32_t crc = crc32(0, NULL, 0);
-	const void *elf;
 	size_t size;
 
-	for (size_t i = 0; i < OBJECTS; i++) {
-		elf = object_file[i].elf_bytes(&size);
+	for (size_t i = 0; i < ARRAY_SIZE(elf_bytes); i++) {
+		const void *elf = elf_bytes[i](&size);
+
 		crc = crc32(crc, elf, size);
 	}
-	elf = bitcp_bpf__elf_bytes(&size);
-	return crc32(crc, elf, size);
+	return crc;
 }
 
 static int load_failed(struct tcptuned_error *err, int errnum, const char *what)
@@ -221,7 +209,7 @@ static int load_failed(struct tcptuned_error *err, int errnum, const char *what)
 			     what, strerror(errnum), libbpf_said);
 }
 
-/* Of this process, not of the kernel: descriptors or memory. */
+/* For want of descriptors or memory: the kernel is not to blame. */
 static int maps_failed(struct tcptuned_error *err, int errnum)
 {
 	return tcptuned_fail(err, errnum, TCPTUNED_EXIT_INTERNAL,
@@ -232,19 +220,16 @@ static int maps_failed(struct tcptuned_error *err, int errnum)
 				     : "");
 }
 
-const char *tcptuned_prog_name(enum tcptuned_prog which)
+/* Replace a descriptor by a copy of @fd. Returns 0, or a negative errno with the slot empty. */
+static int keep_fd(int *slot, int fd)
 {
-	return which < TCPTUNED_PROG_BITCP_FIRST ? prog_name[which] : NULL;
-}
-
-const char *tcptuned_map_name(enum tcptuned_map which)
-{
-	return map_name[which];
+	replace_fd(slot, dup(fd));
+	return *slot < 0 ? -errno : 0;
 }
 
 /*
- * Have the maps of @object be those that are there already: pinned, or of an object before. With
- * one of its own, the programs would write what nobody reads. 0 or a negative errno.
+ * Make @object use the maps that exist already, pinned or of an object before. If it had one of its
+ * own instead, its programs would write what no one reads.
  */
 static int reuse_maps(const struct tcptuned_kernel *k, struct bpf_object *object)
 {
@@ -258,16 +243,7 @@ static int reuse_maps(const struct tcptuned_kernel *k, struct bpf_object *object
 	return 0;
 }
 
-/* 0 or a negative errno; then the slot is empty. */
-static int keep_fd(int *slot, int fd)
-{
-	if (*slot >= 0)
-		close(*slot);
-	*slot = fd < 0 ? -1 : dup(fd);
-	return fd >= 0 && *slot < 0 ? -errno : 0;
-}
-
-/* The maps that @object, now loaded, brought along. 0 or a negative errno. */
+/* Keep the maps that @object, now loaded, has created. */
 static int keep_maps(struct tcptuned_kernel *k, const struct bpf_object *object)
 {
 	for (int i = 0; i < TCPTUNED_MAPS; i++) {
@@ -280,48 +256,34 @@ static int keep_maps(struct tcptuned_kernel *k, const struct bpf_object *object)
 	return 0;
 }
 
-/* The object that manages open connections has to know the cgroup. 0 or a negative errno. */
-static int set_cgroup(struct bpf_object *object, int cgroup_fd)
+static int load_object(struct tcptuned_kernel *k, struct bpf_object *object, const char *what,
+		       struct tcptuned_error *err)
 {
-	struct bpf_map *rodata = bpf_object__find_map_by_name(object, ".rodata.cgroup");
-	struct stat cgroup;
-	__u64 id;
+	int error = reuse_maps(k, object);
 
-	if (!rodata)
-		return 0;
-	if (fstat(cgroup_fd, &cgroup))
-		return -errno;
-	id = cgroup.st_ino;
-	return bpf_map__set_initial_value(rodata, &id, sizeof(id));
+	if (error)
+		return maps_failed(err, -error);
+	if (bpf_object__load(object))
+		return load_failed(err, errno, what);
+	error = keep_maps(k, object);
+	return error ? maps_failed(err, -error) : 0;
 }
 
-/* Each object shares the maps of those before. */
-static int load_objects(struct tcptuned_kernel *k, struct objects *o, int cgroup_fd,
-			struct tcptuned_error *err)
+/* Everything but bitcp. */
+static int load_programs(struct tcptuned_kernel *k, struct objects *o, int cgroup_fd,
+			 struct tcptuned_error *err)
 {
-	size_t size;
+	struct stat cgroup;
 	int error;
 
-	k->paths_kept = paths_fit(k);
-	for (size_t i = 0; i < OBJECTS; i++) {
-		const void *elf = object_file[i].elf_bytes(&size);
-		LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = object_file[i].name);
-
-		o->object[i] = bpf_object__open_mem(elf, size, &opts);
-		error = o->object[i] ? set_cgroup(o->object[i], cgroup_fd) : -errno;
-		if (error)
-			return load_failed(err, -error, object_file[i].what);
-		error = reuse_maps(k, o->object[i]);
-		if (error)
-			return maps_failed(err, -error);
-		error = bpf_object__load(o->object[i]);
-		if (error)
-			return load_failed(err, -error, object_file[i].what);
-		error = keep_maps(k, o->object[i]);
-		if (error)
-			return maps_failed(err, -error);
-	}
-	return 0;
+	o->rightsize = rightsize_bpf__open();
+	o->flows = flows_bpf__open();
+	if (!o->rightsize || !o->flows || fstat(cgroup_fd, &cgroup))
+		return load_failed(err, errno, "the programs");
+	o->flows->rodata->cgroup_id = cgroup.st_ino;
+	k->paths_kept = k->map_fd[TCPTUNED_MAP_PATHS] >= 0;
+	error = load_object(k, o->rightsize->obj, "the right-sizing programs", err);
+	return error ? error : load_object(k, o->flows->obj, "the iterators", err);
 }
 
 static int load_bitcp_with(struct tcptuned_kernel *k, struct objects *o, uint32_t map_flags)
@@ -331,13 +293,9 @@ static int load_bitcp_with(struct tcptuned_kernel *k, struct objects *o, uint32_
 	o->bitcp = bitcp_bpf__open();
 	if (!o->bitcp)
 		return -errno;
-	error = reuse_maps(k, o->bitcp->obj);
+	error = bpf_map__set_map_flags(o->bitcp->maps.bitcp, map_flags);
 	if (!error)
-		error = bpf_map__set_map_flags(o->bitcp->maps.bitcp, map_flags);
-	if (!error && bitcp_bpf__load(o->bitcp))
-		error = -errno;
-	if (!error)
-		error = keep_maps(k, o->bitcp->obj);
+		error = load_object(k, o->bitcp->obj, "BI-TCP", NULL);
 	if (error) {
 		bitcp_bpf__destroy(o->bitcp);
 		o->bitcp = NULL;
@@ -345,7 +303,7 @@ static int load_bitcp_with(struct tcptuned_kernel *k, struct objects *o, uint32_
 	return error;
 }
 
-/* Not fatal: right-sizing works without it. As a link where the kernel has such links. */
+/* As a link where the kernel has such links. A failure is not fatal: right-sizing works without. */
 static void load_bitcp(struct tcptuned_kernel *k, struct objects *o)
 {
 	int error = load_bitcp_with(k, o, TCPTUNED_STRUCTOPS_LINK);
@@ -358,23 +316,32 @@ static void load_bitcp(struct tcptuned_kernel *k, struct objects *o)
 			 strerror(-error), libbpf_said);
 }
 
+static const struct bpf_program *find_program(const struct objects *o, const char *name)
+{
+	const struct bpf_program *prog = bpf_object__find_program_by_name(o->rightsize->obj, name);
+
+	if (!prog)
+		prog = bpf_object__find_program_by_name(o->flows->obj, name);
+	if (!prog && o->bitcp)
+		prog = bpf_object__find_program_by_name(o->bitcp->obj, name);
+	return prog;
+}
+
+static int keep_programs(struct tcptuned_kernel *k, const struct objects *o)
+{
+	for (int i = 0; i < TCPTUNED_PROGS; i++) {
+		const struct bpf_program *prog = find_program(o, progs[i].name);
+		int error = prog ? keep_fd(&k->prog_fd[i], bpf_program__fd(prog)) : 0;
+
+		if (error)
+			return error;
+		if (!prog)
+			replace_fd(&k->prog_fd[i], -1); /* bitcp is not loaded now */
+	}
+	return 0;
+}
+
 /* ---- attaching ------------------------------------------------------------------------ */
-
-/* What runs on the cgroup's sockets. */
-static const struct {
-	enum tcptuned_link link; /* and enum tcptuned_prog, which has the same order */
-	enum bpf_attach_type type;
-	const char *hook; /* as bpftool calls it */
-} on_cgroup[] = {
-	{ TCPTUNED_LINK_SOCKOPS, BPF_CGROUP_SOCK_OPS, "cgroup_sock_ops" },
-	{ TCPTUNED_LINK_SETSOCKOPT, BPF_CGROUP_SETSOCKOPT, "cgroup_setsockopt" },
-	{ TCPTUNED_LINK_GETSOCKOPT, BPF_CGROUP_GETSOCKOPT, "cgroup_getsockopt" },
-};
-
-_Static_assert((int)TCPTUNED_LINK_BITCP == (int)TCPTUNED_PROG_BITCP_FIRST,
-	       "programs and their links have the same order");
-
-#define ON_CGROUP (sizeof(on_cgroup) / sizeof(on_cgroup[0]))
 
 static bool is_on_cgroup(int link_fd, int cgroup_fd)
 {
@@ -386,28 +353,22 @@ static bool is_on_cgroup(int link_fd, int cgroup_fd)
 	       !fstat(cgroup_fd, &cgroup) && info.cgroup.cgroup_id == cgroup.st_ino;
 }
 
-static void name_of_cgroup(int cgroup_fd, char *ret, size_t size)
+/*
+ * __cgroup_bpf_attach() refuses with EPERM next to or below a program that is attached without
+ * BPF_F_ALLOW_MULTI, and with E2BIG beyond 64 programs. A process without the rights to attach has
+ * not got as far as this.
+ */
+static int link_refused(int errnum, enum bpf_attach_type type, int cgroup_fd,
+			struct tcptuned_error *err)
 {
-	char link[32];
+	const char *hook = libbpf_bpf_attach_type_str(type);
+	char link[32], path[600] = "the cgroup";
 	ssize_t len;
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", cgroup_fd);
-	len = readlink(link, ret, size - 1);
-	if (len < 0)
-		snprintf(ret, size, "the cgroup");
-	else
-		ret[len] = '\0';
-}
-
-/*
- * __cgroup_bpf_attach() refuses with EPERM beside or below a program that is attached without
- * BPF_F_ALLOW_MULTI, and with E2BIG beyond 64 of them. Who lacks the rights has loaded none.
- */
-static int link_refused(int errnum, const char *hook, int cgroup_fd, struct tcptuned_error *err)
-{
-	char path[600];
-
-	name_of_cgroup(cgroup_fd, path, sizeof(path));
+	len = readlink(link, path, sizeof(path) - 1);
+	if (len >= 0)
+		path[len] = '\0';
 	if (errnum == EPERM)
 		return tcptuned_fail(err, errnum, TCPTUNED_EXIT_IN_USE,
 				     "another program holds the %s hook of %s alone, or that of "
@@ -423,127 +384,102 @@ static int link_refused(int errnum, const char *hook, int cgroup_fd, struct tcpt
 	return load_failed(err, errnum, "a program on the cgroup");
 }
 
-/* A link to the cgroup for each program that has none there. */
-static int make_links(const struct tcptuned_kernel *k, int cgroup_fd, int made[ON_CGROUP],
+/* Create a link to the cgroup for each program that has none there. */
+static int make_links(const struct tcptuned_kernel *k, int cgroup_fd, int made[CGROUP_PROGS],
 		      struct tcptuned_error *err)
 {
-	for (size_t i = 0; i < ON_CGROUP; i++) {
-		if (is_on_cgroup(k->link_fd[on_cgroup[i].link], cgroup_fd))
+	for (int i = 0; i < CGROUP_PROGS; i++) {
+		if (is_on_cgroup(k->link_fd[i], cgroup_fd))
 			continue;
-		made[i] = bpf_link_create(k->prog_fd[on_cgroup[i].link], cgroup_fd,
-					  on_cgroup[i].type, NULL);
+		made[i] = bpf_link_create(k->prog_fd[i], cgroup_fd, progs[i].type, NULL);
 		if (made[i] < 0)
-			return link_refused(errno, on_cgroup[i].hook, cgroup_fd, err);
+			return link_refused(errno, progs[i].type, cgroup_fd, err);
 	}
 	return 0;
 }
 
-/* In the links that are there, where none was made: never a gap between. */
-static int swap_programs(const struct tcptuned_kernel *k, const int made[ON_CGROUP],
+/* Replace the program in each link that exists already: there is never a gap. */
+static int swap_programs(const struct tcptuned_kernel *k, const int made[CGROUP_PROGS],
 			 struct tcptuned_error *err)
 {
-	for (size_t i = 0; i < ON_CGROUP; i++)
-		if (made[i] < 0 && bpf_link_update(k->link_fd[on_cgroup[i].link],
-						   k->prog_fd[on_cgroup[i].link], NULL))
+	for (int i = 0; i < CGROUP_PROGS; i++)
+		if (made[i] < 0 && bpf_link_update(k->link_fd[i], k->prog_fd[i], NULL))
 			return load_failed(err, errno, "a program on the cgroup");
 	return 0;
 }
 
-static void replace_link(int *link_fd, int by)
-{
-	if (*link_fd >= 0) {
-		bpf_link_detach(*link_fd);
-		close(*link_fd);
-	}
-	*link_fd = by;
-}
-
 /*
- * All of them, or none: what ran here or elsewhere goes on then. New links come first, for the
- * cgroup may refuse them; to have its program swapped only a link refuses that somebody has
- * detached meanwhile (cgroup_bpf_replace()).
+ * Attach all of them, or none: then what ran before goes on. New links come first, because the
+ * cgroup may refuse them. A swap fails only for a link that another process has detached meanwhile
+ * (cgroup_bpf_replace()).
  */
 static int attach_cgroup(struct tcptuned_kernel *k, int cgroup_fd, struct tcptuned_error *err)
 {
-	int made[ON_CGROUP], error;
+	int made[CGROUP_PROGS] = { -1, -1, -1 };
+	int error = make_links(k, cgroup_fd, made, err);
 
-	memset(made, -1, sizeof(made));
-	error = make_links(k, cgroup_fd, made, err);
 	if (!error)
 		error = swap_programs(k, made, err);
-	for (size_t i = 0; i < ON_CGROUP; i++) {
-		if (made[i] < 0)
-			continue;
-		if (error)
-			close(made[i]);
-		else
-			replace_link(&k->link_fd[on_cgroup[i].link], made[i]);
+	for (int i = 0; i < CGROUP_PROGS; i++) {
+		if (error) {
+			replace_fd(&made[i], -1);
+		} else if (made[i] >= 0) {
+			if (k->link_fd[i] >= 0)
+				bpf_link_detach(k->link_fd[i]);
+			replace_fd(&k->link_fd[i], made[i]);
+		}
 	}
 	return error;
 }
 
-/* Beside the one that runs, until that one's pin is replaced: whoever is second finds nothing. */
-static int attach_destroyed(struct tcptuned_kernel *k, struct tcptuned_error *err)
+/*
+ * Attach the iterators, and the program at the end of sockets. The latter runs next to the one before
+ * until that one's pin is replaced: the second of the two finds nothing to do.
+ */
+static int attach_tracing(struct tcptuned_kernel *k, struct tcptuned_error *err)
 {
-	int *link_fd = &k->link_fd[TCPTUNED_LINK_DESTROYED];
-	int fd = bpf_link_create(k->prog_fd[TCPTUNED_PROG_DESTROYED], 0, BPF_TRACE_RAW_TP, NULL);
+	union bpf_iter_link_info info = { .map.map_fd = k->map_fd[TCPTUNED_MAP_FLOWS] };
 
-	if (fd < 0)
-		return load_failed(err, errno, "a program at the end of a socket");
-	if (*link_fd >= 0)
-		close(*link_fd);
-	*link_fd = fd;
-	return 0;
-}
-
-static int attach_iterators(struct tcptuned_kernel *k, struct tcptuned_error *err)
-{
-	union bpf_iter_link_info flows = { .map.map_fd = k->map_fd[TCPTUNED_MAP_FLOWS] };
-	int fd;
-
-	for (int i = TCPTUNED_LINK_DUMP; i <= TCPTUNED_LINK_RECALL; i++) {
+	for (int i = CGROUP_PROGS; i < TCPTUNED_PROG_BITCP; i++) {
 		LIBBPF_OPTS(bpf_link_create_opts, opts);
+		int fd;
 
-		if (i == TCPTUNED_LINK_DUMP) {
-			opts.iter_info = &flows;
-			opts.iter_info_len = sizeof(flows);
+		if (i == TCPTUNED_PROG_DUMP_FLOWS) {
+			opts.iter_info = &info;
+			opts.iter_info_len = sizeof(info);
 		}
-		fd = bpf_link_create(k->prog_fd[i], 0, BPF_TRACE_ITER, &opts);
+		fd = bpf_link_create(k->prog_fd[i], 0, progs[i].type, &opts);
 		if (fd < 0)
-			return load_failed(err, errno, prog_name[i]);
-		if (k->link_fd[i] >= 0)
-			close(k->link_fd[i]);
-		k->link_fd[i] = fd;
+			return load_failed(err, errno, progs[i].name);
+		replace_fd(&k->link_fd[i], fd);
 	}
 	return 0;
 }
 
 static void unregister_bitcp(struct tcptuned_kernel *k)
 {
-	unpin(k, "link", link_name[TCPTUNED_LINK_BITCP]);
+	int *link_fd = &k->link_fd[TCPTUNED_PROG_BITCP];
+
+	unpin(k, "link", "bitcp");
 	unpin(k, "map", "bitcp");
 	unpin(k, "new", "bitcp"); /* of a daemon that was killed between pinning and renaming */
-	if (k->link_fd[TCPTUNED_LINK_BITCP] >= 0)
-		close(k->link_fd[TCPTUNED_LINK_BITCP]);
-	else if (k->bitcp_map_fd >= 0)
+	if (*link_fd < 0 && k->bitcp_map_fd >= 0)
 		tcptuned_structops_unregister(k->bitcp_map_fd);
-	if (k->bitcp_map_fd >= 0)
-		close(k->bitcp_map_fd);
-	k->link_fd[TCPTUNED_LINK_BITCP] = -1;
-	k->bitcp_map_fd = -1;
+	replace_fd(link_fd, -1);
+	replace_fd(&k->bitcp_map_fd, -1);
 	k->bitcp = false;
 }
 
 /*
- * In place of an older registration, in one step where that is a link. Elsewhere, and without
- * links, the name is taken while the older one holds it: that ends first.
+ * Replace an older registration, in one step where both are links. Else the older one has to end
+ * first, because it holds the name.
  */
 static int register_bitcp(struct tcptuned_kernel *k, struct bpf_map *map)
 {
-	int *link_fd = &k->link_fd[TCPTUNED_LINK_BITCP], error;
+	int *link_fd = &k->link_fd[TCPTUNED_PROG_BITCP], error;
 	_cleanup_close_ int map_fd = dup(bpf_map__fd(map));
 
-	if (map_fd < 0) /* first: without it, nobody could take back what is registered */
+	if (map_fd < 0) /* checked first: without it, no process could undo the registration */
 		return -errno;
 	if (tcptuned_structops_replace(map, *link_fd)) {
 		unregister_bitcp(k);
@@ -551,9 +487,7 @@ static int register_bitcp(struct tcptuned_kernel *k, struct bpf_map *map)
 		if (error)
 			return error;
 	}
-	if (k->bitcp_map_fd >= 0)
-		close(k->bitcp_map_fd);
-	k->bitcp_map_fd = tcptuned_take_fd(&map_fd);
+	replace_fd(&k->bitcp_map_fd, tcptuned_take_fd(&map_fd));
 	k->bitcp = true;
 	return 0;
 }
@@ -575,86 +509,22 @@ static void attach_bitcp(struct tcptuned_kernel *k, struct objects *o)
 					  : "");
 }
 
-/* 0 or a negative errno. */
-static int keep_descriptors(struct tcptuned_kernel *k, struct objects *o)
+/*
+ * The record that says that all of it is this build's comes last: if this process is killed before,
+ * the next start does it again. @before: what an earlier daemon changed on the host, which this one
+ * has to restore in its place.
+ */
+static int pin_everything(struct tcptuned_kernel *k, const struct tcptuned_meta *before)
 {
-	int next = TCPTUNED_PROG_BITCP_FIRST, error = 0;
-	struct bpf_program *prog;
-
-	for (int i = 0; i < TCPTUNED_PROG_BITCP_FIRST && !error; i++) {
-		prog = NULL;
-		for (size_t j = 0; j < OBJECTS && !prog; j++)
-			prog = bpf_object__find_program_by_name(o->object[j], prog_name[i]);
-		error = prog ? keep_fd(&k->prog_fd[i], bpf_program__fd(prog)) : -ENOENT;
-	}
-	if (!o->bitcp)
-		return error;
-	bpf_object__for_each_program(prog, o->bitcp->obj) {
-		if (next < TCPTUNED_PROGS && !error)
-			error = keep_fd(&k->prog_fd[next++], bpf_program__fd(prog));
-	}
-	return error;
-}
-
-static int pin_programs(const struct tcptuned_kernel *k, const struct bpf_object *object)
-{
-	struct bpf_program *prog;
-	int error;
-
-	bpf_object__for_each_program(prog, object) {
-		error = pin(k, "prog", bpf_program__name(prog), bpf_program__fd(prog));
-		if (error)
-			return error;
-	}
-	return 0;
-}
-
-static int pin_all_but_meta(struct tcptuned_kernel *k, struct objects *o)
-{
-	int i, error = 0;
-
-	for (i = 0; i < TCPTUNED_MAPS && !error; i++)
-		if (i != TCPTUNED_MAP_META && k->map_fd[i] >= 0)
-			error = pin(k, "map", map_name[i], k->map_fd[i]);
-	for (i = 0; i < TCPTUNED_LINKS && !error; i++)
-		if (k->link_fd[i] >= 0)
-			error = pin(k, "link", link_name[i], k->link_fd[i]);
-	if (!error && k->bitcp)
-		error = pin(k, "map", "bitcp", k->bitcp_map_fd);
-	for (size_t j = 0; j < OBJECTS && !error; j++)
-		error = pin_programs(k, o->object[j]);
-	if (!error && o->bitcp)
-		error = pin_programs(k, o->bitcp->obj);
-	return error;
-}
-
-/* @before: of whoever was there before, whose changes of the host are ours to put back now. */
-static int write_meta(struct tcptuned_kernel *k, const struct tcptuned_meta *before)
-{
+	int meta_fd = k->map_fd[TCPTUNED_MAP_META], error = pin_all_but_meta(k);
 	struct tcptuned_meta meta = *before;
 	__u32 zero = 0;
 
 	meta.abi = TCPTUNED_ABI;
 	meta.build = build_of_objects();
-	return bpf_map_update_elem(k->map_fd[TCPTUNED_MAP_META], &zero, &meta, BPF_ANY) ? -errno
-											 : 0;
-}
-
-/*
- * What says that all of it is this build's comes last: should this process be killed before, the
- * next start does it again.
- */
-static int pin_everything(struct tcptuned_kernel *k, struct objects *o,
-			  const struct tcptuned_meta *before)
-{
-	int error = pin_all_but_meta(k, o);
-
-	if (!error)
-		error = write_meta(k, before);
-	if (!error)
-		error = pin(k, "map", map_name[TCPTUNED_MAP_META],
-			    k->map_fd[TCPTUNED_MAP_META]);
-	return error;
+	if (!error && bpf_map_update_elem(meta_fd, &zero, &meta, BPF_ANY))
+		error = -errno;
+	return error ? error : pin(k, "map", "meta", meta_fd);
 }
 
 static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_bitcp,
@@ -662,35 +532,31 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 {
 	_cleanup_objects_ struct objects o = { 0 };
 	_cleanup_close_ int release_fd = -1;
-	unsigned int refused;
-	int error;
+	int error = load_programs(k, &o, cgroup_fd, err);
 
-	error = load_objects(k, &o, cgroup_fd, err);
 	if (error)
 		return error;
 	if (with_bitcp)
 		load_bitcp(k, &o);
-	error = keep_descriptors(k, &o);
+	error = keep_programs(k, &o);
 	if (error)
 		return maps_failed(err, -error);
 	if (k->origin == TCPTUNED_REPLACED)
-		release_fd = tcptuned_take_fd(&k->link_fd[TCPTUNED_LINK_RELEASE]);
+		release_fd = tcptuned_take_fd(&k->link_fd[TCPTUNED_PROG_RELEASE_FLOWS]);
 
-	/* What may be refused comes before what takes something's place. */
-	error = attach_iterators(k, err);
-	if (!error)
-		error = attach_destroyed(k, err);
+	/* The kernel may refuse these; what runs now is replaced last. */
+	error = attach_tracing(k, err);
 	if (!error)
 		error = attach_cgroup(k, cgroup_fd, err);
 	if (error)
 		return error;
 	/*
-	 * By the iterator that can read the records, once nobody adds to them or sizes by them:
-	 * the programs that run now claim nothing before they have policies.
+	 * Old records are released by the iterator that can read them, after the programs that write
+	 * them have gone. Those that run now tune nothing before they have policies.
 	 */
-	tcptuned_kernel_release_flows(release_fd, &refused);
+	tcptuned_iterate(release_fd, NULL);
 	attach_bitcp(k, &o);
-	error = pin_everything(k, &o, before);
+	error = pin_everything(k, before);
 	if (error)
 		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
 				     "cannot pin programs in %s: %s", k->pin_dir,
@@ -699,77 +565,6 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 }
 
 /* ---- taking over ---------------------------------------------------------------------- */
-
-static void open_pins(struct tcptuned_kernel *k)
-{
-	int i, next = TCPTUNED_PROG_BITCP_FIRST;
-	struct bpf_program *prog;
-	struct bitcp_bpf *bitcp;
-
-	for (i = 0; i < TCPTUNED_MAPS; i++)
-		k->map_fd[i] = open_pin(k, "map", map_name[i]);
-	for (i = 0; i < TCPTUNED_LINKS; i++)
-		k->link_fd[i] = open_pin(k, "link", link_name[i]);
-	for (i = 0; i < TCPTUNED_PROG_BITCP_FIRST; i++)
-		k->prog_fd[i] = open_pin(k, "prog", prog_name[i]);
-	k->bitcp_map_fd = open_pin(k, "map", "bitcp");
-	k->bitcp = k->bitcp_map_fd >= 0;
-	bitcp = bitcp_bpf__open(); /* only for its names */
-	if (!bitcp)
-		return;
-	bpf_object__for_each_program(prog, bitcp->obj) {
-		if (next < TCPTUNED_PROGS)
-			k->prog_fd[next++] = open_pin(k, "prog", bpf_program__name(prog));
-	}
-	bitcp_bpf__destroy(bitcp);
-}
-
-static bool read_meta(const struct tcptuned_kernel *k, struct tcptuned_meta *meta)
-{
-	struct bpf_map_info info = { 0 };
-	__u32 zero = 0, len = sizeof(info);
-	int fd = k->map_fd[TCPTUNED_MAP_META];
-
-	/* A record of another size is another build's, whatever it says. */
-	return fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &len) &&
-	       info.value_size == sizeof(*meta) && !bpf_map_lookup_elem(fd, &zero, meta);
-}
-
-bool tcptuned_kernel_can_be_read(const struct tcptuned_kernel *k)
-{
-	struct tcptuned_meta meta;
-
-	return read_meta(k, &meta) && meta.abi == TCPTUNED_ABI;
-}
-
-/* All that runs on the cgroup's sockets, and at their end? */
-static bool is_attached(const struct tcptuned_kernel *k, int cgroup_fd)
-{
-	for (size_t i = 0; i < ON_CGROUP; i++)
-		if (!is_on_cgroup(k->link_fd[on_cgroup[i].link], cgroup_fd))
-			return false;
-	return k->link_fd[TCPTUNED_LINK_DESTROYED] >= 0;
-}
-
-/* Let go of the maps whose layout is another one; their links stay until they are swapped. */
-static void forget_maps(struct tcptuned_kernel *k)
-{
-	for (int i = 0; i < TCPTUNED_MAPS; i++) {
-		if (k->map_fd[i] >= 0)
-			close(k->map_fd[i]);
-		k->map_fd[i] = -1;
-	}
-}
-
-/* What is read and written whatever TCPTUNED_ABI says. */
-static const struct {
-	enum tcptuned_map map;
-	__u32 key_size, value_size;
-} layouts[] = {
-	{ TCPTUNED_MAP_META, sizeof(__u32), sizeof(struct tcptuned_meta) },
-	{ TCPTUNED_MAP_PATHS, sizeof(struct tcptuned_path_key), sizeof(struct tcptuned_path) },
-	{ TCPTUNED_MAP_PATH_SETTINGS, sizeof(__u32), sizeof(struct tcptuned_path_settings) },
-};
 
 static bool has_layout(int fd, __u32 key_size, __u32 value_size)
 {
@@ -780,18 +575,56 @@ static bool has_layout(int fd, __u32 key_size, __u32 value_size)
 	       info.value_size == value_size;
 }
 
-/* The kernel reads and writes as much as the map says: past the end of a smaller record here. */
-static void let_go_of_other_layouts(struct tcptuned_kernel *k)
+/*
+ * Open the pins, but for maps of another layout among those that are read whatever TCPTUNED_ABI says:
+ * the kernel reads and writes as much as the map says, past the end of a smaller record here.
+ */
+static void open_pins_that_fit(struct tcptuned_kernel *k)
 {
-	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
+	static const struct {
+		enum tcptuned_map map;
+		__u32 key_size, value_size;
+	} layouts[] = {
+		{ TCPTUNED_MAP_META, sizeof(__u32), sizeof(struct tcptuned_meta) },
+		{ TCPTUNED_MAP_PATHS, sizeof(struct tcptuned_path_key),
+		  sizeof(struct tcptuned_path) },
+		{ TCPTUNED_MAP_PATH_SETTINGS, sizeof(__u32),
+		  sizeof(struct tcptuned_path_settings) },
+	};
+
+	open_pins(k);
+	for (size_t i = 0; i < ARRAY_SIZE(layouts); i++) {
 		int *fd = &k->map_fd[layouts[i].map];
 
 		if (*fd < 0 || has_layout(*fd, layouts[i].key_size, layouts[i].value_size))
 			continue;
 		k->other_layout |= 1u << layouts[i].map;
-		close(*fd);
-		*fd = -1;
+		replace_fd(fd, -1);
 	}
+}
+
+static bool read_meta(const struct tcptuned_kernel *k, struct tcptuned_meta *meta)
+{
+	int fd = k->map_fd[TCPTUNED_MAP_META];
+	__u32 zero = 0;
+
+	return fd >= 0 && !bpf_map_lookup_elem(fd, &zero, meta);
+}
+
+bool tcptuned_kernel_can_be_read(const struct tcptuned_kernel *k)
+{
+	struct tcptuned_meta meta;
+
+	return read_meta(k, &meta) && meta.abi == TCPTUNED_ABI;
+}
+
+/* True if all programs on the cgroup and at the end of sockets are attached. */
+static bool is_attached(const struct tcptuned_kernel *k, int cgroup_fd)
+{
+	for (int i = 0; i < CGROUP_PROGS; i++)
+		if (!is_on_cgroup(k->link_fd[i], cgroup_fd))
+			return false;
+	return k->link_fd[TCPTUNED_PROG_DESTROYED] >= 0;
 }
 
 int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs,
@@ -806,9 +639,24 @@ int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs,
 	if (error || access(k->pin_dir, F_OK))
 		return tcptuned_fail(err, ENOENT, TCPTUNED_EXIT_OK, "nothing is pinned in %s",
 				     k->pin_dir);
-	open_pins(k);
-	let_go_of_other_layouts(k);
+	open_pins_that_fit(k);
 	return 0;
+}
+
+/* What to do with what is pinned; @meta is filled where there is one. */
+static enum tcptuned_origin choose_origin(struct tcptuned_kernel *k, int cgroup_fd,
+					  bool register_bitcp, struct tcptuned_meta *meta)
+{
+	bool has_meta = read_meta(k, meta);
+
+	if (!has_meta && !(k->other_layout & 1u << TCPTUNED_MAP_META))
+		return TCPTUNED_LOADED;
+	if (!has_meta || meta->abi != TCPTUNED_ABI)
+		return TCPTUNED_REPLACED;
+	if (meta->build == build_of_objects() && is_attached(k, cgroup_fd) &&
+	    k->bitcp == register_bitcp && k->map_fd[TCPTUNED_MAP_PATHS] >= 0)
+		return TCPTUNED_TAKEN_OVER;
+	return TCPTUNED_UPGRADED;
 }
 
 int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgroup_fd,
@@ -825,27 +673,19 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 		return tcptuned_fail(err, errno, tcptuned_exit_of(errno, TCPTUNED_EXIT_NOT_PERMITTED),
 				     "tcptuned.bpffs: %s cannot be made: %s; %s", k->pin_dir,
 				     strerror(errno), tcptuned_remedy_to_write(errno));
-	open_pins(k);
-	if (!read_meta(k, &meta)) {
-		bool leftover = k->map_fd[TCPTUNED_MAP_META] >= 0;
-
-		if (!leftover) { /* what an interrupted start left, or nothing */
-			tcptuned_kernel_detach(k);
-			mkdir(k->pin_dir, 0700);
-		}
-		forget_maps(k);
-		k->origin = leftover ? TCPTUNED_REPLACED : TCPTUNED_LOADED;
-	} else if (meta.abi != TCPTUNED_ABI) {
-		forget_maps(k);
-		k->origin = TCPTUNED_REPLACED;
-	} else if (meta.build == build_of_objects() && is_attached(k, cgroup_fd) &&
-		   k->bitcp == register_bitcp && paths_fit(k)) {
-		k->origin = TCPTUNED_TAKEN_OVER;
+	open_pins_that_fit(k);
+	k->origin = choose_origin(k, cgroup_fd, register_bitcp, &meta);
+	k->other_layout = 0;
+	if (k->origin == TCPTUNED_TAKEN_OVER) {
 		k->paths_kept = true;
 		return 0;
-	} else {
-		k->origin = TCPTUNED_UPGRADED;
 	}
+	if (k->origin == TCPTUNED_LOADED) { /* there may be the rest of an interrupted start */
+		tcptuned_kernel_detach(k);
+		mkdir(k->pin_dir, 0700);
+	}
+	if (k->origin != TCPTUNED_UPGRADED)
+		close_all(k->map_fd, TCPTUNED_MAPS); /* links stay until they are replaced */
 	error = load_and_attach(k, cgroup_fd, register_bitcp, &meta, err);
 	if (error && k->origin == TCPTUNED_LOADED)
 		tcptuned_kernel_detach(k);
@@ -864,7 +704,7 @@ int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, struct tcptuned
 	tcptuned_kernel_init(&k, bpffs);
 	error = tcptuned_pins_check(bpffs, k.pin_dir, err);
 	if (!error)
-		error = load_objects(&k, &o, cgroup_fd, err);
+		error = load_programs(&k, &o, cgroup_fd, err);
 	if (!error) {
 		load_bitcp(&k, &o);
 		if (!o.bitcp && !access(pin_path(&k, "map", "bitcp", path), F_OK))
@@ -875,13 +715,13 @@ int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, struct tcptuned
 	return error;
 }
 
-/* ---- taking back ---------------------------------------------------------------------- */
+/* ---- detaching ------------------------------------------------------------------------ */
 
 void tcptuned_kernel_stop(struct tcptuned_kernel *k)
 {
-	for (size_t i = 0; i < ON_CGROUP; i++)
-		if (k->link_fd[on_cgroup[i].link] >= 0)
-			bpf_link_detach(k->link_fd[on_cgroup[i].link]);
+	for (int i = 0; i < CGROUP_PROGS; i++)
+		if (k->link_fd[i] >= 0)
+			bpf_link_detach(k->link_fd[i]);
 }
 
 void tcptuned_kernel_detach(struct tcptuned_kernel *k)
@@ -891,19 +731,10 @@ void tcptuned_kernel_detach(struct tcptuned_kernel *k)
 	unpin_all(k);
 }
 
-static void close_all(int *fds, int len)
-{
-	for (int i = 0; i < len; i++) {
-		if (fds[i] >= 0)
-			close(fds[i]);
-		fds[i] = -1;
-	}
-}
-
 void tcptuned_kernel_close(struct tcptuned_kernel *k)
 {
 	close_all(k->map_fd, TCPTUNED_MAPS);
 	close_all(k->prog_fd, TCPTUNED_PROGS);
-	close_all(k->link_fd, TCPTUNED_LINKS);
+	close_all(k->link_fd, TCPTUNED_PROGS);
 	close_all(&k->bitcp_map_fd, 1);
 }

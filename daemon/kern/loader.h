@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Loads the kernel side, or takes it over from a daemon before this one; pins it, and takes it back.
- */
+/* Loads the kernel side or takes it over from an earlier daemon, pins it, and removes it. */
 #ifndef TCPTUNED_KERN_LOADER_H
 #define TCPTUNED_KERN_LOADER_H
 
@@ -10,19 +8,16 @@
 #include "kern/kernel.h"
 #include "util/error.h"
 
-/* The program's name, in its object and among the pins; NULL: one of bitcp's. */
+/* The program's name, in its object and among the pins. The kernel keeps 15 characters of it. */
 const char *tcptuned_prog_name(enum tcptuned_prog which);
 
-/* The map's name, in the programs and after "map_" among the pins. */
-const char *tcptuned_map_name(enum tcptuned_map which);
-
-/* All descriptors -1: a kernel side that is not there yet. */
+/* Set all descriptors to -1: nothing is loaded yet. */
 void tcptuned_kernel_init(struct tcptuned_kernel *k, const char *bpffs);
 
 /*
- * Load or take over everything, attach to the cgroup @cgroup_fd and pin under @bpffs; on
- * failure nothing is left behind that was not there before. The programs claim nothing until
- * a policy is written. @register_bitcp: offer the congestion control to the host.
+ * Load or take over everything, attach to the cgroup @cgroup_fd and pin under @bpffs. A failure
+ * leaves nothing behind that was not there before. No connection is tuned until a policy is
+ * written. @register_bitcp: offer the congestion control to the host.
  * Returns 0 or a negative errno with @err filled.
  */
 int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgroup_fd,
@@ -30,31 +25,30 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 
 /*
  * Load every program into maps of its own, as tcptuned_kernel_attach() would, and unload it again.
- * Nothing is attached, and a daemon that runs is not disturbed. That BI-TCP is not taken is an
- * error where one is registered that an upgrade would end.
+ * Nothing is attached, and a running daemon is not disturbed. If the kernel does not take BI-TCP,
+ * that is an error only where one is registered that an upgrade would end.
  * Returns 0 or a negative errno with @err filled.
  */
 int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, struct tcptuned_error *err);
 
 /*
- * Open what is pinned under @bpffs, to look at it or to detach it. -ENOENT when nothing is, -EPERM
- * when others than root may write there.
- * Whatever of it can be opened is, but for maps of another layout that nothing else keeps from
- * being read: @k->other_layout.
+ * Open what is pinned under @bpffs, to look at it or to detach it. Maps of another layout that the
+ * ABI number does not cover are left out, and marked in @k->other_layout. Returns 0, -ENOENT if
+ * nothing is pinned, or -EPERM if others than root may write there, with @err filled.
  */
 int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs,
 			 struct tcptuned_error *err);
 
-/* Have the records of what was opened the layout of this build? */
+/* True if the opened records have the layout of this build. */
 bool tcptuned_kernel_can_be_read(const struct tcptuned_kernel *k);
 
-/* No connection is claimed and none is tuned any more afterwards; all pins stay. */
+/* Detach from the cgroup: no connection is tuned any more. All pins stay. */
 void tcptuned_kernel_stop(struct tcptuned_kernel *k);
 
-/* Take everything off the host. Descriptors stay until tcptuned_kernel_close(). */
+/* Remove everything from the host. Descriptors stay until tcptuned_kernel_close(). */
 void tcptuned_kernel_detach(struct tcptuned_kernel *k);
 
-/* Let go of all descriptors. What is pinned goes on. */
+/* Close all descriptors. What is pinned goes on. */
 void tcptuned_kernel_close(struct tcptuned_kernel *k);
 
 #endif

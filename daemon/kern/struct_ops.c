@@ -5,12 +5,12 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 
-#define KERNEL_BPF_STRUCT_OPS 44 /* an attach type of Linux 6.4 */
+#define KERNEL_BPF_STRUCT_OPS 44 /* BPF_STRUCT_OPS, an attach type of Linux 6.4 */
 
 /*
- * Filling the map registers the congestion control, or, in a map made for a link, makes it
- * ready for one; libbpf 1.1 fills it only, later ones make the link too. Returns 0 or a negative
- * errno, and in @ret_link_fd a link that was made, else -1.
+ * Fill the map, which registers the congestion control; a map that was made for a link becomes ready
+ * for one. libbpf 1.1 stops there, later versions make the link, too. Returns 0 or a negative errno,
+ * and in @ret_link_fd a link that was made, else -1.
  */
 static int fill(struct bpf_map *map, int *ret_link_fd)
 {
@@ -21,8 +21,8 @@ static int fill(struct bpf_map *map, int *ret_link_fd)
 	if (!link)
 		return -errno;
 	/*
-	 * The registration is held by our descriptor or by the map, and must not end with libbpf's
-	 * object; a link of libbpf's own would hold it beside ours, for as long as we live.
+	 * Our descriptor or the map holds the registration. It must not end with libbpf's object, and a
+	 * link of libbpf's own would hold it for as long as the daemon lives.
 	 */
 	if (fd >= 0 && fd != bpf_map__fd(map))
 		*ret_link_fd = dup(fd);
@@ -41,7 +41,7 @@ int tcptuned_structops_register(struct bpf_map *map, int *ret_link_fd)
 {
 	int error = fill(map, ret_link_fd);
 
-	if (error == -EBUSY && is_for_link(map)) /* filled before */
+	if (error == -EBUSY && is_for_link(map)) /* tcptuned_structops_replace() has filled it */
 		error = 0;
 	if (error || !is_for_link(map) || *ret_link_fd >= 0)
 		return error;
@@ -55,12 +55,12 @@ int tcptuned_structops_replace(struct bpf_map *map, int link_fd)
 
 	if (!is_for_link(map) || link_fd < 0)
 		return -EOPNOTSUPP;
-	/* A libbpf that makes the link, too, is told that the name is taken: filled it is. */
 	error = fill(map, &made);
-	if (made >= 0) { /* nobody had the name */
+	if (made >= 0) { /* the link was made, so no congestion control had the name */
 		close(made);
 		return -ENOLINK;
 	}
+	/* A libbpf that makes the link, too, fails because the name is taken, after it has filled the map. */
 	if (error && error != -EEXIST)
 		return error;
 	return bpf_link_update(link_fd, bpf_map__fd(map), NULL) ? -errno : 0;

@@ -5,27 +5,26 @@
 
 #include <bpf/libbpf.h>
 
-/* Flag of a struct_ops map that is registered through a link; newer than Debian 12's headers:
- * Linux 6.4. */
+/* BPF_F_LINK of Linux 6.4, which Debian 12's headers lack: the map is registered by a link. */
 #define TCPTUNED_STRUCTOPS_LINK (1u << 13)
 
 /*
- * Register the congestion control in @map, of a loaded object. Where @map was made for a link
- * the registration lasts as long as @ret_link_fd, or its pin, else @ret_link_fd is -1 and it
- * lasts until tcptuned_structops_unregister(). Returns 0 or a negative errno.
+ * Register the congestion control in @map, of a loaded object. If @map was made for a link, the
+ * registration lasts as long as @ret_link_fd or its pin. Otherwise @ret_link_fd is -1, and it lasts
+ * until tcptuned_structops_unregister(). Returns 0 or a negative errno.
  */
 int tcptuned_structops_register(struct bpf_map *map, int *ret_link_fd);
 
 /*
- * Have the congestion control in @map, of a loaded object, take the place of the one that the
- * link @link_fd registers, under the same name, in one step: at no time is there none (kernel:
- * tcp_update_congestion_control()). The link and its pin are the new one's then. What points to
- * the old one goes on with it: sockets, and defaults of network namespaces. Returns 0, or a
- * negative errno with the old one as it was: -EOPNOTSUPP where one of the two has no link.
+ * Replace the congestion control that the link @link_fd registers by the one in @map, of a loaded
+ * object, under the same name and in one step (kernel: tcp_update_congestion_control()). The link and
+ * its pin are then the new one's; sockets and defaults of network namespaces keep the old one.
+ * Returns 0, or a negative errno with the old one as it was: -EOPNOTSUPP if one of the two has no
+ * link.
  */
 int tcptuned_structops_replace(struct bpf_map *map, int link_fd);
 
-/* The end of a registration without a link; @map_fd is the map. */
+/* End a registration without a link; @map_fd is the map. */
 void tcptuned_structops_unregister(int map_fd);
 
 #endif

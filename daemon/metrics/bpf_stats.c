@@ -44,9 +44,9 @@ static __u64 storage_bytes(int fd)
 	       allocated_bytes(STORAGE_SOCKET_BYTES);
 }
 
-/* @name is used because the kernel truncates its own; NULL: a program of BI-TCP, whose are short. */
-static void read_program(struct tcptuned_bpfstats *stats, const char *name, int fd)
+static void read_program(struct tcptuned_bpfstats *stats, enum tcptuned_prog which, int fd)
 {
+	const char *name = tcptuned_prog_name(which);
 	struct tcptuned_program_stats *program = &stats->programs[stats->programs_len];
 	struct bpf_prog_info info = {};
 	__u32 len = sizeof(info);
@@ -56,11 +56,9 @@ static void read_program(struct tcptuned_bpfstats *stats, const char *name, int 
 	program->verified_insns = info.verified_insns;
 	program->runs = info.run_cnt;
 	program->run_time_ns = info.run_time_ns;
-	if (name)
-		snprintf(program->name, sizeof(program->name), "%s",
-			 name + (strncmp(name, PREFIX, strlen(PREFIX)) ? 0 : strlen(PREFIX)));
-	else
-		snprintf(program->name, sizeof(program->name), "bitcp_%s", info.name);
+	snprintf(program->name, sizeof(program->name), "%s%s",
+		 which >= TCPTUNED_PROG_BITCP ? "bitcp_" : "",
+		 name + (strncmp(name, PREFIX, strlen(PREFIX)) ? 0 : strlen(PREFIX)));
 	stats->programs_len++;
 }
 
@@ -78,7 +76,7 @@ void tcptuned_bpfstats_read(struct tcptuned_bpfstats *stats, const struct tcptun
 	memset(stats, 0, sizeof(*stats));
 	stats->enabled = statistics_enabled();
 	for (i = 0; i < TCPTUNED_PROGS; i++)
-		read_program(stats, tcptuned_prog_name(i), kernel->prog_fd[i]);
+		read_program(stats, i, kernel->prog_fd[i]);
 	stats->storage_bytes = storage_bytes(kernel->map_fd[TCPTUNED_MAP_FLOWS]);
 }
 
