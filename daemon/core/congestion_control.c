@@ -84,19 +84,14 @@ static void log_not_offered(struct tcptuned_daemon *d,
 
 static void set_default_congestion_control(struct tcptuned_daemon *d, const char *name)
 {
-	char value[TCPTUNED_SYSCTL_VALUE] = "";
-	int changed;
+	int error = tcptuned_sysctl_set(d->kernel.map_fd[TCPTUNED_MAP_META],
+					TCPTUNED_SYSCTL_CONGESTION_CONTROL, name);
 
-	changed = tcptuned_sysctl_set(d->kernel.map_fd[TCPTUNED_MAP_META],
-				      TCPTUNED_SYSCTL_CONGESTION_CONTROL, name, value);
-	if (changed > 0)
-		tcptuned_log(TCPTUNED_LOG_INFO, "net.ipv4.tcp_congestion_control set to %s",
-			     name);
-	if (changed < 0)
+	if (error)
 		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
 				  "net.ipv4.tcp_congestion_control cannot be set (%s); each "
 				  "connection gets %s by itself",
-				  strerror(-changed), name);
+				  strerror(-error), name);
 }
 
 /* Does a default congestion control say that somebody has chosen it? The kernel's own do not. */
@@ -218,5 +213,5 @@ void tcptuned_default_congestion_choose(struct tcptuned_daemon *d)
 		set_default_congestion_control(d, d->policies[0].record.congestion_control);
 	else
 		tcptuned_sysctl_restore(d->kernel.map_fd[TCPTUNED_MAP_META],
-					TCPTUNED_SYSCTL_CONGESTION_CONTROL, tcptuned_log_restored);
+					TCPTUNED_SYSCTL_CONGESTION_CONTROL);
 }

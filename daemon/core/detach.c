@@ -25,7 +25,7 @@ void tcptuned_take_back(struct tcptuned_kernel *kernel)
 	tcptuned_kernel_stop(kernel);
 	if (kernel->map_fd[TCPTUNED_MAP_META] >= 0)
 		tcptuned_sysctl_restore(kernel->map_fd[TCPTUNED_MAP_META],
-					TCPTUNED_SYSCTL_CONGESTION_CONTROL, tcptuned_log_restored);
+					TCPTUNED_SYSCTL_CONGESTION_CONTROL);
 	tcptuned_kernel_undo_overrides(kernel);
 	if (link_fd >= 0)
 		error = tcptuned_iterate(link_fd, &sums);
@@ -40,7 +40,7 @@ void tcptuned_take_back(struct tcptuned_kernel *kernel)
 			     "CAP_SYS_PTRACE are needed)",
 			     sums.namespaces_failed);
 	if (kernel->map_fd[TCPTUNED_MAP_META] >= 0)
-		tcptuned_sysctls_restore(kernel->map_fd[TCPTUNED_MAP_META], tcptuned_log_restored);
+		tcptuned_sysctls_restore(kernel->map_fd[TCPTUNED_MAP_META]);
 	tcptuned_kernel_detach(kernel);
 	tcptuned_log(TCPTUNED_LOG_INFO, "detached; nothing is left pinned in %s",
 		     kernel->pin_dir);

@@ -23,13 +23,13 @@
  */
 static bool has_other_sockops(struct tcptuned_daemon *d)
 {
-	bool had = d->neighbours.any;
+	bool had = d->other_sockops.found;
 
-	if (!tcptuned_neighbours_look(&d->neighbours) || had)
+	if (!tcptuned_other_sockops_find(&d->other_sockops) || had)
 		return had;
 	tcptuned_log(TCPTUNED_LOG_INFO,
 		     "there is another sockops program%s%s: callback flags that it clears are set again",
-		     d->neighbours.name[0] ? ", " : "", d->neighbours.name);
+		     d->other_sockops.name[0] ? ", " : "", d->other_sockops.name);
 	return true;
 }
 

@@ -184,25 +184,22 @@ static void set_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl which)
 	uint64_t bytes = buffer_for(max_window(d, TCPTUNED_TUNE, receive));
 	uint64_t would = buffer_for(max_window(d, TCPTUNED_OBSERVE, receive));
 	const char *name = tcptuned_sysctl_name(which);
-	char value[TCPTUNED_SYSCTL_VALUE];
-	int changed;
+	int error;
 
 	if (d->options->dry_run && would > before)
 		tcptuned_told_log(&d->told, TCPTUNED_LOG_INFO,
 				  "dry run: would set the maximum of %s to %llu", name,
 				  (unsigned long long)would);
 	if (bytes <= before) {
-		tcptuned_sysctl_restore(meta_fd, which, tcptuned_log_restored);
+		tcptuned_sysctl_restore(meta_fd, which);
 		return;
 	}
-	changed = tcptuned_sysctl_set_maximum(meta_fd, which, bytes, value);
-	if (changed > 0)
-		tcptuned_log(TCPTUNED_LOG_INFO, "%s set to %s", name, value);
-	if (changed < 0)
+	error = tcptuned_sysctl_set_maximum(meta_fd, which, bytes);
+	if (error)
 		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
 				  "the maximum of %s cannot be set to %llu: %s; windows stay within "
 				  "half of what it is",
-				  name, (unsigned long long)bytes, strerror(-changed));
+				  name, (unsigned long long)bytes, strerror(-error));
 }
 
 /*
@@ -213,23 +210,21 @@ static void raise_wmem_max(struct tcptuned_daemon *d)
 {
 	uint64_t bytes = buffer_for(max_window(d, TCPTUNED_TUNE, false));
 	int meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META];
-	char value[TCPTUNED_SYSCTL_VALUE], wanted[TCPTUNED_SYSCTL_VALUE];
-	int changed;
+	char wanted[TCPTUNED_SYSCTL_VALUE];
+	int error;
 
 	if (bytes <= tcptuned_sysctl_maximum_before(meta_fd, TCPTUNED_SYSCTL_TCP_WMEM) ||
 	    bytes / 2 <= tcptuned_sysctl_maximum_before(meta_fd, TCPTUNED_SYSCTL_WMEM_MAX)) {
-		tcptuned_sysctl_restore(meta_fd, TCPTUNED_SYSCTL_WMEM_MAX, tcptuned_log_restored);
+		tcptuned_sysctl_restore(meta_fd, TCPTUNED_SYSCTL_WMEM_MAX);
 		return;
 	}
 	snprintf(wanted, sizeof(wanted), "%llu", (unsigned long long)(bytes + 1) / 2);
-	changed = tcptuned_sysctl_set(meta_fd, TCPTUNED_SYSCTL_WMEM_MAX, wanted, value);
-	if (changed > 0)
-		tcptuned_log(TCPTUNED_LOG_INFO, "net.core.wmem_max set to %s", value);
-	if (changed < 0)
+	error = tcptuned_sysctl_set(meta_fd, TCPTUNED_SYSCTL_WMEM_MAX, wanted);
+	if (error)
 		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
 				  "net.core.wmem_max cannot be set to %s: %s; send buffers are left "
 				  "to the kernel",
-				  wanted, strerror(-changed));
+				  wanted, strerror(-error));
 }
 
 void tcptuned_buffer_limits_set(struct tcptuned_daemon *d)

@@ -52,7 +52,7 @@ struct tcptuned_daemon {
 	size_t policies_len;
 	unsigned int cgroups_missing; /* of these: not there, or not to be seen */
 	uint64_t next_scan_ns; /* of all connections, by housekeeping; CLOCK_MONOTONIC */
-	struct tcptuned_neighbours neighbours;
+	struct tcptuned_other_sockops other_sockops;
 	struct tcptuned_disabled disabled;
 };
 

@@ -11,17 +11,17 @@
 
 #include <tcptuned/abi/policy.h>
 
+#include "host/sysctl.h"
 #include "util/cleanup.h"
 
 void tcptuned_congestion_offered(char ret[static TCPTUNED_CONGESTION_NAMES])
 {
-	_cleanup_fclose_ FILE *file =
-		fopen("/proc/sys/net/ipv4/tcp_available_congestion_control", "re");
-	char line[TCPTUNED_CONGESTION_NAMES - 2];
-
-	ret[0] = '\0';
-	if (file && fgets(line, sizeof(line), file))
-		snprintf(ret, TCPTUNED_CONGESTION_NAMES, " %.*s ", (int)strcspn(line, "\n"), line);
+	ret[0] = ' ';
+	if (tcptuned_sysctl_read("net.ipv4.tcp_available_congestion_control", ret + 1,
+				 TCPTUNED_CONGESTION_NAMES - 2))
+		ret[0] = '\0';
+	else
+		strcat(ret, " ");
 }
 
 bool tcptuned_congestion_is_offered(const char *offered, const char *name)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The congestion controls that this kernel has, and those that it has as modules. */
+/* The congestion controls that this kernel offers, and those that it has as modules. */
 #ifndef TCPTUNED_HOST_CC_H
 #define TCPTUNED_HOST_CC_H
 
@@ -10,18 +10,18 @@
 
 /*
  * The names in net.ipv4.tcp_available_congestion_control, with a space before and behind each;
- * "" where that cannot be read.
+ * "" if they cannot be read.
  */
 void tcptuned_congestion_offered(char ret[static TCPTUNED_CONGESTION_NAMES]);
 
-/* Is @name, as a whole, one of the names @offered? */
+/* True if @name, as a whole, is one of the names @offered. */
 bool tcptuned_congestion_is_offered(const char *offered, const char *name);
 
 /*
- * Have the kernel load its module tcp_@name, unless it has that congestion control already: it
- * does so for TCP_CONGESTION where the caller has CAP_NET_ADMIN (tcp_ca_find_autoload()), by a
- * helper of its own, so that a sandbox without CAP_SYS_MODULE does not matter. Returns 0,
- * -ENOENT where there is none, or another negative errno.
+ * Make the kernel load its module tcp_@name, unless it has that congestion control already. It does
+ * so for TCP_CONGESTION if the caller has CAP_NET_ADMIN (tcp_ca_find_autoload()), by a helper process
+ * of its own, which a sandbox without CAP_SYS_MODULE does not hinder. Returns 0, -ENOENT if there is
+ * none, or another negative errno.
  */
 int tcptuned_congestion_load(const char *name);
 

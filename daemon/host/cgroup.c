@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <linux/magic.h>
 
-/* A mount point is the root of its tree, also of the part that a cgroup namespace shows. */
+/* A mount point is the root of its tree, or of the part that a cgroup namespace shows. */
 static bool is_mount_point(int dir, const struct stat *st)
 {
 	struct stat parent;
@@ -40,10 +40,7 @@ static int find_mount(char *path, size_t size, struct tcptuned_error *err)
 			     "mount -t cgroup2 cgroup2 /sys/fs/cgroup/unified");
 }
 
-/*
- * The root of the tree, looked for once: a host has one such tree, wherever it is mounted. -1 while
- * there is none.
- */
+/* The root of the tree, looked up once: a host has one such tree. -1: there is none yet. */
 static int root_fd(void)
 {
 	static int fd = -1;
@@ -54,19 +51,6 @@ static int root_fd(void)
 	return fd;
 }
 
-/* Out of the tree, where whoever asks is not to learn what there is. */
-static bool climbs(const char *path)
-{
-	while (*path) {
-		size_t length = strcspn(path += strspn(path, "/"), "/");
-
-		if (length == 2 && !strncmp(path, "..", 2))
-			return true;
-		path += length;
-	}
-	return false;
-}
-
 uint64_t tcptuned_cgroup_id(const char *below_root)
 {
 	char path[PATH_MAX];
@@ -74,15 +58,13 @@ uint64_t tcptuned_cgroup_id(const char *below_root)
 	int fd = root_fd();
 
 	errno = ENOENT;
-	if (fd < 0 || climbs(below_root) ||
-	    snprintf(path, sizeof(path), "./%s", below_root) >= (int)sizeof(path) ||
-	    fstat(fd, &root) || fstatat(fd, path, &st, 0))
+	if (fd < 0 ||
+	    snprintf(path, sizeof(path), "./%s/", below_root) >= (int)sizeof(path) ||
+	    strstr(path, "/../") || fstat(fd, &root) || fstatat(fd, path, &st, 0))
 		return 0;
 	errno = ENOENT;
-	if (st.st_dev != root.st_dev) /* what is mounted in the tree is none of it */
-		return 0;
-	errno = ENOTDIR;
-	return S_ISDIR(st.st_mode) ? st.st_ino : 0;
+	/* Another file system may be mounted in the tree. */
+	return st.st_dev == root.st_dev ? st.st_ino : 0;
 }
 
 int tcptuned_cgroup_open(const char *path, bool *ret_root, char *ret_path, size_t size,

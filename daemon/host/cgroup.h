@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where the cgroup2 tree is, and the cgroup in it that tcptuned attaches to. */
+/* The cgroup2 tree, and the cgroup in it that tcptuned attaches to. */
 #ifndef TCPTUNED_HOST_CGROUP_H
 #define TCPTUNED_HOST_CGROUP_H
 
@@ -10,19 +10,19 @@
 #include "util/error.h"
 
 /*
- * Open the cgroup to attach to. @path: "" for the root of the tree, which is looked for in
- * /proc/self/mounts, at /sys/fs/cgroup or, on hybrid layouts, elsewhere.
+ * Open the cgroup to attach to. @path: "" for the root of the tree, which is looked up in
+ * /proc/self/mounts, because hybrid layouts do not have it at /sys/fs/cgroup.
  *
- * Returns a descriptor and in @ret_root whether it is the root, so that all processes of the
- * host are below it; or a negative errno with @err filled. @ret_path (of @size) names it.
+ * Returns a descriptor, its name in @ret_path of @size, and in @ret_root whether it is the root, so
+ * that all processes of the host are below it; or a negative errno with @err filled.
  */
 int tcptuned_cgroup_open(const char *path, bool *ret_root, char *ret_path, size_t size,
 			 struct tcptuned_error *err);
 
 /*
- * The id of the cgroup at @below_root, a path from the root of the cgroup2 tree, as the kernel
- * has it. 0: there is none (errno is ENOENT), or it cannot be looked at (errno says why). Nothing
- * is outside the tree: a path with ".." in it is that of no cgroup.
+ * The id of the cgroup at @below_root, a path from the root of the cgroup2 tree, as the kernel has it.
+ * 0: there is none (errno is ENOENT), or it cannot be looked up (errno says why). A path with ".." in
+ * it names no cgroup, because it may lead out of the tree.
  */
 uint64_t tcptuned_cgroup_id(const char *below_root);
 

@@ -32,7 +32,14 @@ int tcptuned_lock_pins(const char *bpffs, int *ret_fd, struct tcptuned_error *er
 	return 0;
 }
 
-/* Who could replace the lock could have a second daemon run. */
+static int directory_failed(const char *path, const char *what, struct tcptuned_error *err)
+{
+	return tcptuned_fail(err, errno, tcptuned_exit_of(errno, TCPTUNED_EXIT_INTERNAL),
+			     "tcptuned.runtime_directory: %s cannot be %s: %s; %s", path, what,
+			     strerror(errno), tcptuned_remedy_to_write(errno));
+}
+
+/* A process that can replace the lock could start a second daemon. */
 static int check_directory(const char *path, struct tcptuned_error *err)
 {
 	struct stat st;
@@ -48,28 +55,20 @@ static int check_directory(const char *path, struct tcptuned_error *err)
 
 int tcptuned_lock_take(const char *directory, struct tcptuned_error *err)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], pid[16] = "";
 	_cleanup_close_ int fd = -1;
 	int error;
 
 	if (mkdir(directory, 0755) && errno != EEXIST)
-		return tcptuned_fail(err, errno,
-				     tcptuned_exit_of(errno, TCPTUNED_EXIT_INTERNAL),
-				     "tcptuned.runtime_directory: %s cannot be made: %s; %s",
-				     directory, strerror(errno), tcptuned_remedy_to_write(errno));
+		return directory_failed(directory, "made", err);
 	error = check_directory(directory, err);
 	if (error)
 		return error;
 	snprintf(path, sizeof(path), "%s/lock", directory);
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600); /* nobody else may lock it */
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600); /* only root may lock it */
 	if (fd < 0)
-		return tcptuned_fail(err, errno,
-				     tcptuned_exit_of(errno, TCPTUNED_EXIT_INTERNAL),
-				     "tcptuned.runtime_directory: %s cannot be opened: %s; %s",
-				     path, strerror(errno), tcptuned_remedy_to_write(errno));
+		return directory_failed(path, "opened", err);
 	if (flock(fd, LOCK_EX | LOCK_NB)) {
-		char pid[16] = "";
-
 		if (pread(fd, pid, sizeof(pid) - 1, 0) < 0)
 			pid[0] = '\0';
 		pid[strcspn(pid, "\n")] = '\0';

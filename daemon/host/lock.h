@@ -6,17 +6,17 @@
 #include "util/error.h"
 
 /*
- * One daemon per runtime directory, which is made. It must be root's alone to write. Returns the
- * descriptor that holds the lock, or a negative errno with @err filled.
+ * Take the lock of the runtime directory, which is created, and which only root may be able to write.
+ * Returns the descriptor that holds the lock, or a negative errno with @err filled.
  */
 int tcptuned_lock_take(const char *directory, struct tcptuned_error *err);
 
 /*
- * One daemon per BPF file system, if its runtime directory is another one. The lock is on the root of
- * the file system, because the directory of the pins comes and goes. Where others than root can open
- * that root, they could hold the lock themselves: then none is taken, and two daemons with different
- * runtime directories are not kept apart. A missing file system is tcptuned_kernel_attach()'s to
- * report: then @ret_fd is -1. Returns 0, or a negative errno with @err filled.
+ * Take the lock of the BPF file system, which daemons with other runtime directories share. It is on
+ * the root of the file system, because the directory of the pins comes and goes. None is taken if
+ * others than root can open that root, and could hold the lock themselves. A missing file system is
+ * reported by tcptuned_kernel_attach(); then @ret_fd is -1. Returns 0, or a negative errno with @err
+ * filled.
  */
 int tcptuned_lock_pins(const char *bpffs, int *ret_fd, struct tcptuned_error *err);
 

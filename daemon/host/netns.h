@@ -9,9 +9,9 @@ struct tcptuned_netns_missed {
 };
 
 /*
- * Call @visit once in each network namespace that can be entered, the caller's own first, and
- * come back to that one. @ret_missed may be NULL. Returns how many were visited, or a negative
- * errno when even the own one cannot be kept hold of.
+ * Call @visit once in each network namespace that can be entered, the caller's own first, and return
+ * to that one. @ret_missed may be NULL. Returns 0, or a negative errno if the caller's own cannot
+ * be opened or entered again.
  */
 int tcptuned_netns_for_each(void (*visit)(void *ctx), void *ctx,
 			    struct tcptuned_netns_missed *ret_missed);

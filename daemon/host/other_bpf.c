@@ -10,7 +10,7 @@
 
 #define OUR_NAME "tcptuned_sockops" /* of which the kernel keeps fifteen characters */
 
-static void look_at(struct tcptuned_neighbours *n, __u32 id)
+static void examine(struct tcptuned_other_sockops *other, __u32 id)
 {
 	_cleanup_close_ int fd = bpf_prog_get_fd_by_id(id);
 	struct bpf_prog_info info = { 0 };
@@ -20,15 +20,15 @@ static void look_at(struct tcptuned_neighbours *n, __u32 id)
 	    info.type != BPF_PROG_TYPE_SOCK_OPS ||
 	    !strncmp(info.name, OUR_NAME, sizeof(info.name) - 1))
 		return;
-	n->any = true;
-	snprintf(n->name, sizeof(n->name), "%s", info.name);
+	other->found = true;
+	snprintf(other->name, sizeof(other->name), "%s", info.name);
 }
 
-bool tcptuned_neighbours_look(struct tcptuned_neighbours *n)
+bool tcptuned_other_sockops_find(struct tcptuned_other_sockops *other)
 {
-	while (!n->any && !bpf_prog_get_next_id(n->seen, &n->seen))
-		look_at(n, n->seen);
-	if (!n->any && errno == EPERM)
-		n->any = true;
-	return n->any;
+	while (!other->found && !bpf_prog_get_next_id(other->last_id, &other->last_id))
+		examine(other, other->last_id);
+	if (!other->found && errno == EPERM)
+		other->found = true;
+	return other->found;
 }

@@ -15,7 +15,7 @@
 
 #define NAME "executable"
 
-/* What systemd passed stays open, and in the environment: the build before takes it up, too. */
+/* What systemd passed stays open, and in the environment, for the previous build. */
 static int passed, previous_fd = -1;
 
 int tcptuned_previous_sort_passed(int *ret_socket)
@@ -66,10 +66,10 @@ void tcptuned_previous_run(char **argv)
 {
 	if (previous_fd < 0 || is_own(previous_fd))
 		return;
-	tcptuned_log(TCPTUNED_LOG_ERROR, "the build before this one, %s, goes on; install one that "
+	tcptuned_log(TCPTUNED_LOG_ERROR, "the previous build, %s, goes on; install one that "
 					 "tcptuned --check-load accepts, and restart it", argv[0]);
 	for (int fd = SD_LISTEN_FDS_START; fd < SD_LISTEN_FDS_START + passed; fd++)
-		fcntl(fd, F_SETFD, 0); /* sd_listen_fds() had them closed on exec */
+		fcntl(fd, F_SETFD, 0); /* sd_listen_fds() sets FD_CLOEXEC */
 	fexecve(previous_fd, argv, environ);
-	tcptuned_log(TCPTUNED_LOG_ERROR, "it cannot be run: %s", strerror(errno));
+	tcptuned_log(TCPTUNED_LOG_ERROR, "the previous build cannot be run: %s", strerror(errno));
 }

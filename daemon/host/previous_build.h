@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The executable of the build before, for a restart into a build whose programs the kernel does not
+ * The executable of the previous build, for a restart into a build whose programs the kernel does not
  * load. systemd keeps a descriptor of each build that has started, and passes it to the next one
  * (systemd.service(5), FileDescriptorStoreMax=); the file itself may have been replaced meanwhile.
  */
@@ -8,16 +8,16 @@
 #define TCPTUNED_HOST_PREVIOUS_BUILD_H
 
 /*
- * Sort what systemd passed. Returns how many sockets are among it. The first one is in @ret_socket,
- * and is the caller's to close; -1 without any.
+ * Sort the descriptors that systemd passed. Returns how many sockets are among them. The first one is
+ * in @ret_socket, for the caller to close; -1 if there is none.
  */
 int tcptuned_previous_sort_passed(int *ret_socket);
 
-/* Have systemd keep this executable in place of the one before. Nothing happens without systemd. */
+/* Make systemd keep this executable in place of the previous one. Does nothing without systemd. */
 void tcptuned_previous_keep(void);
 
 /*
- * Run the build before in this process, with the same arguments. Returns if there is none, if it is
+ * Run the previous build in this process, with the same arguments. Returns if there is none, if it is
  * this same build, or if it cannot be run.
  */
 void tcptuned_previous_run(char **argv);

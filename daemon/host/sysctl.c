@@ -37,42 +37,35 @@ static int sysctl_open(const char *name, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-static int read_line(const char *name, char *line, int size)
+int tcptuned_sysctl_read(const char *name, char *value, int size)
 {
 	_cleanup_close_ int fd = sysctl_open(name, O_RDONLY);
 	ssize_t n;
 
 	if (fd < 0)
 		return fd;
-	n = read(fd, line, size - 1);
+	n = read(fd, value, size - 1);
 	if (n < 0)
 		return -errno;
-	if (n == size - 1 && line[n - 1] != '\n')
+	if (n == size - 1 && value[n - 1] != '\n')
 		return -EOVERFLOW;
-	line[n] = '\0';
-	line[strcspn(line, "\n")] = '\0';
-	return 0;
-}
-
-int tcptuned_sysctl_read(const char *name, char *value, int size)
-{
-	int error = read_line(name, value, size);
-
-	for (char *p = value; !error && *p; p++)
+	value[n] = '\0';
+	value[strcspn(value, "\n")] = '\0';
+	for (char *p = value; *p; p++)
 		if (*p == '\t')
 			*p = ' ';
-	return error;
+	return 0;
 }
 
 uint64_t tcptuned_sysctl_number(const char *name, int index)
 {
 	char line[256], *field = line;
 
-	if (read_line(name, line, sizeof(line)))
+	if (tcptuned_sysctl_read(name, line, sizeof(line)))
 		return 0;
 	while (index-- > 0) {
-		field += strcspn(field, " \t");
-		field += strspn(field, " \t");
+		field += strcspn(field, " ");
+		field += strspn(field, " ");
 	}
 	return strtoull(field, NULL, 10);
 }
@@ -101,27 +94,6 @@ static bool has_maximum(enum tcptuned_sysctl which)
 	return which == TCPTUNED_SYSCTL_TCP_RMEM || which == TCPTUNED_SYSCTL_TCP_WMEM;
 }
 
-/* The last number, of one or three. */
-static uint64_t maximum_of(const char *value)
-{
-	const char *last = strrchr(value, ' ');
-
-	return strtoull(last ? last + 1 : value, NULL, 10);
-}
-
-/* @value with another maximum, to @ret of TCPTUNED_SYSCTL_VALUE. */
-static int with_maximum(const char *value, uint64_t bytes, char *ret)
-{
-	const char *last = strrchr(value, ' ');
-	int length;
-
-	if (!last)
-		return -EINVAL;
-	length = snprintf(ret, TCPTUNED_SYSCTL_VALUE, "%.*s %llu", (int)(last - value), value,
-			  (unsigned long long)bytes);
-	return length < TCPTUNED_SYSCTL_VALUE ? 0 : -EOVERFLOW;
-}
-
 struct replacement {
 	enum tcptuned_sysctl which;
 	const char *from, *to;
@@ -142,13 +114,13 @@ static void replace_everywhere(enum tcptuned_sysctl which, const char *from, con
 	tcptuned_netns_for_each(replace_here, &r, NULL);
 }
 
-/* ---- what is remembered ------------------------------------------------------------------- */
+/* ---- what the meta map remembers ---------------------------------------------------------- */
 
-static int read_meta(int meta_fd, struct tcptuned_meta *meta)
+static bool read_meta(int meta_fd, struct tcptuned_meta *meta)
 {
 	__u32 zero = 0;
 
-	return bpf_map_lookup_elem(meta_fd, &zero, meta) ? -errno : 0;
+	return !bpf_map_lookup_elem(meta_fd, &zero, meta);
 }
 
 static int write_meta(int meta_fd, const struct tcptuned_meta *meta)
@@ -158,25 +130,25 @@ static int write_meta(int meta_fd, const struct tcptuned_meta *meta)
 	return bpf_map_update_elem(meta_fd, &zero, meta, BPF_ANY) ? -errno : 0;
 }
 
-int tcptuned_sysctl_set(int meta_fd, enum tcptuned_sysctl which, const char *wanted, char *value)
+/* Returns 1 if the sysctl was changed, else as tcptuned_sysctl_set(). */
+static int set(int meta_fd, enum tcptuned_sysctl which, const char *now, const char *wanted)
 {
 	struct tcptuned_saved_sysctl *saved, was;
 	struct tcptuned_meta meta;
 	int error;
 
-	error = tcptuned_sysctl_read(names[which], value, TCPTUNED_SYSCTL_VALUE);
-	if (!error)
-		error = read_meta(meta_fd, &meta);
-	if (error || !strcmp(value, wanted))
-		return error;
+	if (!strcmp(now, wanted))
+		return 0;
+	if (!read_meta(meta_fd, &meta))
+		return -errno;
 	saved = &meta.sysctl[which];
-	/* Set by us before, and something else now or since: an administrator's doing. */
-	if (saved->ours[0] && (!saved->before[0] || strcmp(saved->ours, value)))
+	/* tcptuned has set it before, and it was changed since then: an administrator did that. */
+	if (saved->ours[0] && (!saved->before[0] || strcmp(saved->ours, now)))
 		return 0;
 	was = *saved;
-	/* Remember first: a crash between the two leaves nothing that cannot be put back. */
+	/* Remember first: a crash between the two leaves nothing that cannot be restored. */
 	if (!saved->before[0])
-		strcpy(saved->before, value);
+		strcpy(saved->before, now);
 	snprintf(saved->ours, sizeof(saved->ours), "%s", wanted);
 	error = write_meta(meta_fd, &meta);
 	if (!error)
@@ -186,24 +158,37 @@ int tcptuned_sysctl_set(int meta_fd, enum tcptuned_sysctl which, const char *wan
 		write_meta(meta_fd, &meta);
 		return error;
 	}
-	snprintf(value, TCPTUNED_SYSCTL_VALUE, "%s", wanted);
+	tcptuned_log(TCPTUNED_LOG_INFO, "%s set to %s", names[which], wanted);
 	return 1;
 }
 
-int tcptuned_sysctl_set_maximum(int meta_fd, enum tcptuned_sysctl which, uint64_t bytes,
-				char *value)
+int tcptuned_sysctl_set(int meta_fd, enum tcptuned_sysctl which, const char *wanted)
 {
-	char was[TCPTUNED_SYSCTL_VALUE], wanted[TCPTUNED_SYSCTL_VALUE];
-	int changed;
+	char now[TCPTUNED_SYSCTL_VALUE];
+	int changed = tcptuned_sysctl_read(names[which], now, sizeof(now));
 
-	changed = tcptuned_sysctl_read(names[which], was, sizeof(was));
 	if (!changed)
-		changed = with_maximum(was, bytes, wanted);
-	if (!changed)
-		changed = tcptuned_sysctl_set(meta_fd, which, wanted, value);
+		changed = set(meta_fd, which, now, wanted);
+	return changed < 0 ? changed : 0;
+}
+
+int tcptuned_sysctl_set_maximum(int meta_fd, enum tcptuned_sysctl which, uint64_t bytes)
+{
+	char now[TCPTUNED_SYSCTL_VALUE], wanted[TCPTUNED_SYSCTL_VALUE], *last;
+	int changed = tcptuned_sysctl_read(names[which], now, sizeof(now));
+
+	if (changed)
+		return changed;
+	last = strrchr(now, ' ');
+	if (!last)
+		return -EINVAL;
+	if (snprintf(wanted, sizeof(wanted), "%.*s %llu", (int)(last - now), now,
+		     (unsigned long long)bytes) >= (int)sizeof(wanted))
+		return -EOVERFLOW;
+	changed = set(meta_fd, which, now, wanted);
 	if (changed > 0)
-		replace_everywhere(which, was, wanted);
-	return changed;
+		replace_everywhere(which, now, wanted);
+	return changed < 0 ? changed : 0;
 }
 
 int tcptuned_sysctl_before(int meta_fd, enum tcptuned_sysctl which, char *value)
@@ -211,7 +196,7 @@ int tcptuned_sysctl_before(int meta_fd, enum tcptuned_sysctl which, char *value)
 	int error = tcptuned_sysctl_read(names[which], value, TCPTUNED_SYSCTL_VALUE);
 	struct tcptuned_meta meta;
 
-	if (!error && !read_meta(meta_fd, &meta) && meta.sysctl[which].before[0] &&
+	if (!error && read_meta(meta_fd, &meta) && meta.sysctl[which].before[0] &&
 	    !strcmp(value, meta.sysctl[which].ours))
 		strcpy(value, meta.sysctl[which].before);
 	return error;
@@ -220,99 +205,96 @@ int tcptuned_sysctl_before(int meta_fd, enum tcptuned_sysctl which, char *value)
 uint64_t tcptuned_sysctl_maximum_before(int meta_fd, enum tcptuned_sysctl which)
 {
 	char value[TCPTUNED_SYSCTL_VALUE];
+	const char *last;
 
-	return tcptuned_sysctl_before(meta_fd, which, value) ? 0 : maximum_of(value);
+	if (tcptuned_sysctl_before(meta_fd, which, value))
+		return 0;
+	last = strrchr(value, ' '); /* one number or three */
+	return strtoull(last ? last + 1 : value, NULL, 10);
 }
 
 bool tcptuned_sysctl_left_alone(int meta_fd, enum tcptuned_sysctl which)
 {
 	struct tcptuned_meta meta;
 
-	return !read_meta(meta_fd, &meta) && meta.sysctl[which].ours[0] &&
+	return read_meta(meta_fd, &meta) && meta.sysctl[which].ours[0] &&
 	       !meta.sysctl[which].before[0];
 }
 
-bool tcptuned_sysctl_overruled(int meta_fd, enum tcptuned_sysctl which, char *ours, char *now)
+static bool is_overruled(int meta_fd, enum tcptuned_sysctl which)
 {
+	struct tcptuned_saved_sysctl *saved;
+	char now[TCPTUNED_SYSCTL_VALUE];
 	struct tcptuned_meta meta;
 
-	if (read_meta(meta_fd, &meta) || !meta.sysctl[which].before[0] ||
-	    tcptuned_sysctl_read(names[which], now, TCPTUNED_SYSCTL_VALUE) ||
-	    !strcmp(now, meta.sysctl[which].ours))
+	if (!read_meta(meta_fd, &meta))
 		return false;
-	strcpy(ours, meta.sysctl[which].ours);
+	saved = &meta.sysctl[which];
+	if (!saved->before[0] || tcptuned_sysctl_read(names[which], now, sizeof(now)) ||
+	    !strcmp(now, saved->ours))
+		return false;
+	tcptuned_log(TCPTUNED_LOG_WARNING,
+		     "%s was changed from tcptuned's %s to %s by another process: left alone from "
+		     "now on, also at the end",
+		     names[which], saved->ours, now);
 	if (has_maximum(which))
-		replace_everywhere(which, ours, meta.sysctl[which].before);
-	memset(meta.sysctl[which].before, 0, sizeof(meta.sysctl[which].before));
+		replace_everywhere(which, saved->ours, saved->before);
+	memset(saved->before, 0, sizeof(saved->before));
 	write_meta(meta_fd, &meta);
 	return true;
 }
 
-static void restore_one(struct tcptuned_meta *meta, enum tcptuned_sysctl which,
-			void (*restored)(const char *name, const char *value, int error))
+bool tcptuned_sysctls_overruled(int meta_fd)
+{
+	bool overruled = false;
+
+	for (int i = 0; i < TCPTUNED_SYSCTLS; i++)
+		overruled |= is_overruled(meta_fd, i);
+	return overruled;
+}
+
+static void log_restored(const char *name, const char *value, int error)
+{
+	if (error)
+		tcptuned_log(TCPTUNED_LOG_ERROR, "%s could not be restored to %s: %s", name, value,
+			     strerror(-error));
+	else
+		tcptuned_log(TCPTUNED_LOG_INFO, "%s restored to %s", name, value);
+}
+
+static void restore(struct tcptuned_meta *meta, enum tcptuned_sysctl which)
 {
 	struct tcptuned_saved_sysctl *saved = &meta->sysctl[which];
 	char now[TCPTUNED_SYSCTL_VALUE];
 
 	if (saved->before[0] && !tcptuned_sysctl_read(names[which], now, sizeof(now)) &&
 	    !strcmp(now, saved->ours) && strcmp(now, saved->before))
-		restored(names[which], saved->before, sysctl_write(names[which], saved->before));
+		log_restored(names[which], saved->before,
+			     sysctl_write(names[which], saved->before));
 	if (saved->before[0] && has_maximum(which))
 		replace_everywhere(which, saved->ours, saved->before);
 	memset(saved, 0, sizeof(*saved));
 }
 
-void tcptuned_sysctl_restore(int meta_fd, enum tcptuned_sysctl which,
-			     void (*restored)(const char *name, const char *value, int error))
+void tcptuned_sysctl_restore(int meta_fd, enum tcptuned_sysctl which)
 {
-	char ours[TCPTUNED_SYSCTL_VALUE], now[TCPTUNED_SYSCTL_VALUE];
 	struct tcptuned_meta meta;
 
-	/*
-	 * Nothing to put back; and what was left to the administrator stays marked so, also what
-	 * has been changed since somebody looked.
-	 */
-	if (tcptuned_sysctl_overruled(meta_fd, which, ours, now) || read_meta(meta_fd, &meta) ||
+	/* If @before is empty, @ours marks what is left to the administrator, and has to stay. */
+	if (is_overruled(meta_fd, which) || !read_meta(meta_fd, &meta) ||
 	    !meta.sysctl[which].before[0])
 		return;
-	restore_one(&meta, which, restored);
+	restore(&meta, which);
 	write_meta(meta_fd, &meta);
 }
 
-void tcptuned_sysctls_restore(int meta_fd,
-			      void (*restored)(const char *name, const char *value, int error))
+void tcptuned_sysctls_restore(int meta_fd)
 {
 	struct tcptuned_meta meta;
 
-	if (read_meta(meta_fd, &meta))
+	if (!read_meta(meta_fd, &meta))
 		return;
 	for (int i = 0; i < TCPTUNED_SYSCTLS; i++)
-		restore_one(&meta, i, restored);
+		restore(&meta, i);
 	write_meta(meta_fd, &meta);
-}
-
-void tcptuned_log_restored(const char *name, const char *value, int error)
-{
-	if (error)
-		tcptuned_log(TCPTUNED_LOG_ERROR, "%s could not be put back to %s: %s", name, value,
-			     strerror(-error));
-	else
-		tcptuned_log(TCPTUNED_LOG_INFO, "%s put back to %s", name, value);
-}
-
-bool tcptuned_sysctls_overruled(int meta_fd)
-{
-	char ours[TCPTUNED_SYSCTL_VALUE], now[TCPTUNED_SYSCTL_VALUE];
-	bool overruled = false;
-
-	for (int i = 0; i < TCPTUNED_SYSCTLS; i++) {
-		if (!tcptuned_sysctl_overruled(meta_fd, i, ours, now))
-			continue;
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "%s was changed from tcptuned's %s to %s by somebody else: left "
-			     "alone from now on, also at the end",
-			     tcptuned_sysctl_name(i), ours, now);
-		overruled = true;
-	}
-	return overruled;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The few sysctls that tcptuned sets. What they were is kept in the pinned meta map, so that
- * whoever stops tcptuned can put them back; one that an administrator changes meanwhile is
- * left alone from then on.
+ * The few sysctls that tcptuned sets. Their previous values are in the pinned meta map, from which
+ * any later tcptuned can restore them. One that an administrator changes meanwhile is left alone from
+ * then on. All changes are logged.
  *
  * Each network namespace has its own values, and the meta map has those of the daemon's. The maxima
- * of net.ipv4.tcp_rmem and net.ipv4.tcp_wmem are set, and put back, in every namespace that has the
+ * of net.ipv4.tcp_rmem and net.ipv4.tcp_wmem are set, and restored, in every namespace that has the
  * same three numbers as the daemon's.
  */
 #ifndef TCPTUNED_HOST_SYSCTL_H
@@ -16,11 +16,11 @@
 
 #include <tcptuned/abi/meta.h>
 
-/* The name as sysctl(8) has it: "net.ipv4.tcp_rmem". */
+/* The name as in sysctl(8): "net.ipv4.tcp_rmem". */
 const char *tcptuned_sysctl_name(enum tcptuned_sysctl which);
 
 /*
- * Read any sysctl, one space between its numbers; returns 0, -EOVERFLOW when @value, of @size, is
+ * Read any sysctl, with one space between its numbers. Returns 0, -EOVERFLOW if @value, of @size, is
  * too small, or another negative errno.
  */
 int tcptuned_sysctl_read(const char *name, char *value, int size);
@@ -29,19 +29,17 @@ int tcptuned_sysctl_read(const char *name, char *value, int size);
 uint64_t tcptuned_sysctl_number(const char *name, int index);
 
 /*
- * Set @which to @wanted, in this network namespace. Returns 1 when it was changed (and remembered in
- * the meta map), 0 when nothing had to be done or the administrator has the last word, or a
- * negative errno. @value, of TCPTUNED_SYSCTL_VALUE, is the value that it has afterwards.
+ * Set @which in this network namespace. Returns 0, also if an administrator's value is kept, or a
+ * negative errno.
  */
-int tcptuned_sysctl_set(int meta_fd, enum tcptuned_sysctl which, const char *wanted, char *value);
+int tcptuned_sysctl_set(int meta_fd, enum tcptuned_sysctl which, const char *wanted);
 
 /* The same for the last number of tcp_rmem or tcp_wmem, in bytes, in every network namespace. */
-int tcptuned_sysctl_set_maximum(int meta_fd, enum tcptuned_sysctl which, uint64_t bytes,
-				char *value);
+int tcptuned_sysctl_set_maximum(int meta_fd, enum tcptuned_sysctl which, uint64_t bytes);
 
 /*
- * What @which is without tcptuned: before tcptuned set it, or now. Returns 0 or a negative errno;
- * @value is as above.
+ * The value of @which without tcptuned: before tcptuned set it, or now. Returns 0 or a negative
+ * errno; @value has TCPTUNED_SYSCTL_VALUE bytes.
  */
 int tcptuned_sysctl_before(int meta_fd, enum tcptuned_sysctl which, char *value);
 
@@ -49,35 +47,22 @@ int tcptuned_sysctl_before(int meta_fd, enum tcptuned_sysctl which, char *value)
 uint64_t tcptuned_sysctl_maximum_before(int meta_fd, enum tcptuned_sysctl which);
 
 /*
- * Has somebody else changed what tcptuned had set? Then leave it alone from now on (it is
- * neither set again nor put back), fill @ours and @now, and return true; once only. In other network
- * namespaces a maximum is put back.
+ * Find the sysctls that another process has changed after tcptuned set them, and leave them alone
+ * from now on: they are neither set again nor restored. Returns whether there was one; each counts
+ * once. In other network namespaces a maximum is restored.
  */
-bool tcptuned_sysctl_overruled(int meta_fd, enum tcptuned_sysctl which, char *ours, char *now);
+bool tcptuned_sysctls_overruled(int meta_fd);
 
-/* Was that so, at any time since tcptuned was attached? */
+/* True if that happened to @which at any time since tcptuned was attached. */
 bool tcptuned_sysctl_left_alone(int meta_fd, enum tcptuned_sysctl which);
 
 /* In the network namespace that the process is in: write @to if the value is @from. */
 void tcptuned_sysctl_replace(enum tcptuned_sysctl which, const char *from, const char *to);
 
-/*
- * Put back what is remembered and still as tcptuned set it: one, or all. @restored is called
- * for each: error 0, or the negative errno of a failed attempt. What somebody else has changed is
- * left alone; of one alone that is remembered, of all nothing is.
- */
-void tcptuned_sysctl_restore(int meta_fd, enum tcptuned_sysctl which,
-			     void (*restored)(const char *name, const char *value, int error));
-void tcptuned_sysctls_restore(int meta_fd,
-			      void (*restored)(const char *name, const char *value, int error));
+/* Restore one sysctl, unless another process has changed it: that is remembered. */
+void tcptuned_sysctl_restore(int meta_fd, enum tcptuned_sysctl which);
 
-/* Log that the sysctl @name was put back to @value, or, with a negative errno, that it was not. */
-void tcptuned_log_restored(const char *name, const char *value, int error);
-
-/*
- * An administrator who changes what tcptuned set has the last word. Has one? True once, for what
- * was changed is left alone from then on, which is logged.
- */
-bool tcptuned_sysctls_overruled(int meta_fd);
+/* Restore all of them, and forget which ones other processes have changed. */
+void tcptuned_sysctls_restore(int meta_fd);
 
 #endif

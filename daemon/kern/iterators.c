@@ -67,16 +67,16 @@ int tcptuned_iterate(int link_fd, struct tcptuned_adoption *ret)
 	struct tcptuned_adoption sums = { 0 };
 	struct run run = { link_fd, &sums };
 	uint64_t start_ns = tcptuned_monotonic_ns();
-	int visited = -ENOENT;
+	int error = -ENOENT;
 
 	if (link_fd >= 0)
-		visited = tcptuned_netns_for_each(run_here, &run, &missed);
+		error = tcptuned_netns_for_each(run_here, &run, &missed);
 	sums.namespaces_failed += missed.refused;
 	sums.namespaces_vanished = missed.vanished;
 	sums.ns = tcptuned_monotonic_ns() - start_ns;
 	if (ret)
 		*ret = sums;
-	return visited < 0 ? visited : 0;
+	return error;
 }
 
 static void replace_default(void *name)

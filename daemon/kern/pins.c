@@ -19,7 +19,7 @@ int tcptuned_pin_replace(int fd, const char *path, const char *new)
 {
 	int error;
 
-	unlink(new); /* of one that was killed */
+	unlink(new); /* of a daemon that was killed */
 	if (bpf_obj_pin(fd, new))
 		return -errno;
 	if (!rename(new, path))
@@ -46,7 +46,7 @@ static int check_mounted(const char *bpffs, struct tcptuned_error *err)
 	return 0;
 }
 
-/* What this process may not look at is not its own to open either. */
+/* A path that this process cannot examine it cannot open either. */
 static int check_writers(const char *path, int flags, struct tcptuned_error *err)
 {
 	struct stat st;

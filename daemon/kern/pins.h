@@ -5,18 +5,17 @@
 #include "util/error.h"
 
 /*
- * Pins @fd at @path of a BPF file system, in place of what may be there. In one step, by way of
- * @new beside it: whoever is killed here leaves the old one or the new, and so does a failure.
- * Returns 0 or -errno.
+ * Pin @fd at @path of a BPF file system, in place of an older pin. By way of @new next to it, so that
+ * a process that is killed, or fails, leaves either the old pin or the new one. Returns 0 or -errno.
  */
 int tcptuned_pin_replace(int fd, const char *path, const char *new);
 
 /*
- * Check that a BPF file system is mounted at @bpffs, and that nobody but root can have put anything
- * into it or into @pin_dir, which need not exist. Pins are opened by name and by root: with a symbolic
- * link of another user among them, a stop would detach whatever program it points to.
- * Returns 0; -EPERM where others may write, or another negative errno where there is no BPF file
- * system, both with @err filled.
+ * Check that a BPF file system is mounted at @bpffs, and that only root can have put anything into it
+ * or into @pin_dir, which need not exist. Pins are opened by name and by root: with a symbolic link of
+ * another user among them, a stop would detach whatever program it points to.
+ * Returns 0, -EPERM if others may write, or another negative errno if there is no BPF file system,
+ * both with @err filled.
  */
 int tcptuned_pins_check(const char *bpffs, const char *pin_dir, struct tcptuned_error *err);
 

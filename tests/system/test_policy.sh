@@ -410,7 +410,7 @@ test_buffer_limits_of_other_network_namespaces() {
 	printf '[policy]\nreceive_window_max = kernel\nsend_window_max = 4M\n[policy wide]
 		remote_port = 80\nsend_window_max = 1G\n' >"$config"
 	kill -HUP "$(pid_of tcptuned)"
-	in_log 'net.ipv4.tcp_rmem put back to 4096 131072 6291456'
+	in_log 'net.ipv4.tcp_rmem restored to 4096 131072 6291456'
 	in_log 'net.ipv4.tcp_wmem set to 4096 16384 2147483647'
 	expect_eq "$(limits)" "4096 131072 6291456 4096 16384 2147483647 " "of the first one"
 	expect_eq "$(limits a)" "4096 131072 6291456 4096 16384 2147483647 " "of the others"
@@ -491,7 +491,7 @@ test_administrator_changes_the_congestion_control() {
 	tcptuned_start_in a
 	printf '[policy]\nmode = off\n' >"$TEST_DIR/none.conf"
 	kill -HUP "$(pid_of tcptuned)"
-	in_log 'net.ipv4.tcp_congestion_control put back to reno'
+	in_log 'net.ipv4.tcp_congestion_control restored to reno'
 	expect_eq "$(default_control) $(choice "" "" "")" "reno reno reno " "when it is off"
 	tcptuned_stop
 
@@ -553,7 +553,7 @@ test_administrator_changes_the_default_just_before_a_reload() {
 	sleep 0.2
 	expect_eq "$(default_control) $(choice "" "" "")" "reno reno reno " "when it is again"
 	tcptuned_stop
-	! grep 'congestion_control put back' "$TEST_DIR/tcptuned.log" || fail "it was restored"
+	! grep 'congestion_control restored' "$TEST_DIR/tcptuned.log" || fail "it was restored"
 
 	# Before a reload that asks for nothing new.
 	tcptuned_start_in a
