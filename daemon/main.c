@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The command: what is asked for, in which process, and how it ends. */
+/* tcptuned: options, the process, exit status. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -29,8 +29,8 @@ static int fail(const struct tcptuned_error *err)
 	return err->status;
 }
 
-/* The other end of the pipe is the parent, which waits to say how the start went. */
-static void tell_parent(void *ctx)
+/* The parent waits at the other end of the pipe to report how the start went. */
+static void notify_parent(void *ctx)
 {
 	int *pipe_fd = ctx, null;
 
@@ -55,7 +55,7 @@ static int run(const struct tcptuned_options *options, struct tcptuned_config *c
 {
 	struct tcptuned_error err = { 0 };
 
-	if (tcptuned_daemon_run(options, config, tell_parent, &pipe_fd, &err))
+	if (tcptuned_daemon_run(options, config, notify_parent, &pipe_fd, &err))
 		return fail(&err);
 	return TCPTUNED_EXIT_OK;
 }
@@ -93,8 +93,8 @@ static int run_in_background(const struct tcptuned_options *options,
 }
 
 /*
- * What the configuration names on this host is looked up at a start only, and is missed here all
- * the same: who upgrades is to know before the daemon that runs is ended.
+ * Also check what the configuration names on this host, which is used at a start only: before an
+ * upgrade, an administrator wants to know of it while the old daemon still runs.
  */
 static int check_config(const struct tcptuned_config *config, struct tcptuned_error *err)
 {
@@ -166,9 +166,8 @@ int main(int argc, char **argv)
 	if (options.action == TCPTUNED_DETACH)
 		return tcptuned_daemon_detach(&config, &err) ? fail(&err) : TCPTUNED_EXIT_OK;
 	if (options.action == TCPTUNED_FORGET_PATHS)
-		return tcptuned_daemon_forget_paths(&config, options.forget, &err) ?
-			       fail(&err) :
-			       TCPTUNED_EXIT_OK;
+		return tcptuned_daemon_forget_paths(&config, options.forget, &err) ? fail(&err)
+										   : TCPTUNED_EXIT_OK;
 	if (!options.foreground)
 		return run_in_background(&options, &config);
 	status = run(&options, &config, -1);

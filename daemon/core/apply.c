@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <bpf/bpf.h>
 
 #include "core/congestion_control.h"
@@ -14,14 +13,14 @@
 #include "host/sysctl.h"
 #include "kern/iterators.h"
 #include "policy/install.h"
+#include "util/clock.h"
 #include "util/log.h"
 
-/* What was open before, once; listeners and connections that come are claimed as they come. */
+/* Take over the connections that are open at the start. */
 static void adopt(struct tcptuned_daemon *d)
 {
-	const struct tcptuned_adoption *a = &d->kernel.adoption;
-	int error = tcptuned_iterate(d->kernel.link_fd[TCPTUNED_PROG_ADOPT_FLOWS],
-				      &d->kernel.adoption);
+	struct tcptuned_adoption *a = &d->kernel.adoption;
+	int error = tcptuned_iterate(d->kernel.link_fd[TCPTUNED_PROG_ADOPT_FLOWS], a);
 
 	d->adopted = true;
 	if (error)
@@ -30,16 +29,17 @@ static void adopt(struct tcptuned_daemon *d)
 			     strerror(-error));
 	tcptuned_log(TCPTUNED_LOG_INFO,
 		     "adopted %llu connections in %u network namespaces, %llu ms",
-		     (unsigned long long)a->connections, a->namespaces, (unsigned long long)a->ns / 1000000);
+		     (unsigned long long)a->connections, a->namespaces,
+		     (unsigned long long)a->ns / 1000000);
 	if (a->let_go)
 		tcptuned_log(TCPTUNED_LOG_INFO,
-			     "gave %llu connections and listeners back to the kernel: a tcptuned "
-			     "before this one had them, in a cgroup that is not this one's",
+			     "released %llu connections to the kernel: an earlier tcptuned had them, "
+			     "in a cgroup that is not this one's",
 			     (unsigned long long)a->let_go);
 	if (a->too_old)
 		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "connections that were open before (%llu of them) are "
-			     "left to the kernel: to follow them needs Linux 6.12 or later",
+			     "connections that were open before (%llu of them) are left to the "
+			     "kernel: to follow them needs Linux 6.12 or later",
 			     (unsigned long long)a->too_old);
 	if (a->failed)
 		tcptuned_log(TCPTUNED_LOG_WARNING,
@@ -48,10 +48,10 @@ static void adopt(struct tcptuned_daemon *d)
 			     (unsigned long long)a->failed);
 	if (a->namespaces_failed)
 		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "network namespaces or processes that could not be looked into: %u "
-			     "(%s); connections that are open there are left to the kernel",
+			     "network namespaces or processes that could not be entered: %u (%s); "
+			     "connections that are open there are left to the kernel",
 			     a->namespaces_failed,
-			     a->error ? strerror(-a->error) : "they may not be entered");
+			     a->error ? strerror(-a->error) : "not permitted");
 }
 
 static int set_paths(struct tcptuned_daemon *d)
@@ -64,7 +64,7 @@ static int set_paths(struct tcptuned_daemon *d)
 	return tcptuned_paths_configure(d->paths, &settings);
 }
 
-/* All but what depends on the others: how far buffers may go, and the congestion control. */
+/* The record without what depends on other policies: maxima of buffers, congestion control. */
 static struct tcptuned_policy make_record(struct tcptuned_daemon *d, const char *name,
 					  const struct tcptuned_policy_config *set,
 					  const struct tcptuned_window_limits *receive,
@@ -99,14 +99,14 @@ static void find_cgroup(struct tcptuned_daemon *d, struct tcptuned_policy_source
 		return;
 	d->cgroups_missing++;
 	if (errno == ENOENT)
-		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_WARNING,
 				  "policy %s: there is no control group %s now; the policy has no "
-				  "connection until there is",
+				  "connection until there is one",
 				  name, cgroup);
 	else
-		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
-				  "policy %s: control group %s cannot be looked at: %s; the policy "
-				  "has no connection until it can",
+		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_WARNING,
+				  "policy %s: control group %s cannot be accessed: %s; the policy "
+				  "has no connection until it can be",
 				  name, cgroup, strerror(errno));
 }
 
@@ -131,7 +131,7 @@ static void make_records(struct tcptuned_daemon *d)
 	}
 }
 
-static bool any_claims(const struct tcptuned_daemon *d)
+static bool any_policy_is_on(const struct tcptuned_daemon *d)
 {
 	for (size_t i = 0; i < d->policies_len; i++)
 		if (d->policies[i].record.mode != TCPTUNED_OFF)
@@ -143,7 +143,7 @@ static int try_to_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
 {
 	const struct tcptuned_config *config = d->config;
 	struct tcptuned_policy_source *policies;
-	struct timespec begin, end;
+	uint64_t begin_ns;
 	__u32 zero = 0;
 	int error;
 
@@ -153,7 +153,7 @@ static int try_to_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
 				     "there is no memory for the policies");
 	d->policies = policies;
 	d->policies_len = config->policies_len + 1;
-	/* What follows depends on it: a default that was changed by hand is every policy's. */
+	/* First: a default that an administrator has changed applies to every policy. */
 	tcptuned_sysctls_overruled(d->kernel.map_fd[TCPTUNED_MAP_META]);
 	make_records(d);
 	tcptuned_buffer_limits_set(d);
@@ -170,19 +170,17 @@ static int try_to_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	error = set_paths(d);
 	if (error)
 		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
-				     "cannot write how paths are remembered: %s",
+				     "cannot write the settings of the path memory: %s",
 				     strerror(-error));
-	clock_gettime(CLOCK_MONOTONIC, &begin);
+	begin_ns = tcptuned_monotonic_ns();
 	error = tcptuned_policies_install(&d->kernel, d->policies, d->policies_len, err);
 	if (error)
 		return error;
-	clock_gettime(CLOCK_MONOTONIC, &end);
 	if (d->policies_len > 1)
-		tcptuned_log(TCPTUNED_LOG_INFO, "%zu policies in force, laid down in %.1f ms",
+		tcptuned_log(TCPTUNED_LOG_INFO, "%zu policies in force, installed in %.1f ms",
 			     d->policies_len,
-			     (double)(end.tv_sec - begin.tv_sec) * 1e3 +
-				     (double)(end.tv_nsec - begin.tv_nsec) / 1e6);
-	if (!d->adopted && any_claims(d))
+			     (double)(tcptuned_monotonic_ns() - begin_ns) / 1e6);
+	if (!d->adopted && any_policy_is_on(d))
 		adopt(d);
 	tcptuned_default_congestion_choose(d);
 	return 0;
@@ -192,7 +190,7 @@ int tcptuned_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
 {
 	int error;
 
-	tcptuned_told_begin(&d->told, true);
+	tcptuned_log_history_begin(&d->log_history, true);
 	d->modules_asked_len = 0;
 	error = try_to_apply(d, err);
 	d->unapplied = error;
@@ -204,7 +202,7 @@ void tcptuned_apply_again(struct tcptuned_daemon *d)
 {
 	struct tcptuned_error err = { 0 };
 
-	tcptuned_told_begin(&d->told, false);
+	tcptuned_log_history_begin(&d->log_history, false);
 	d->unapplied = try_to_apply(d, &err);
 	if (d->unapplied && strcmp(d->trouble.unapplied, err.text))
 		tcptuned_log(TCPTUNED_LOG_ERROR, "%s", err.text);

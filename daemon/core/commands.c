@@ -31,45 +31,47 @@ static int fail_policy(const struct tcptuned_daemon *d, const char *name,
 static int enable(struct tcptuned_daemon *d, const char *name, bool enabled,
 		  struct tcptuned_buf *out, struct tcptuned_error *err)
 {
-	struct tcptuned_error told = { 0 };
+	struct tcptuned_error reason = { 0 };
+	bool changed;
 	size_t p = 0;
-	bool change;
 
 	while (p < d->policies_len && strcmp(d->policies[p].record.name, name))
 		p++;
 	if (p == d->policies_len)
 		return fail_policy(d, name, err);
-	change = tcptuned_policy_is_disabled(&d->disabled, name) == enabled;
+	changed = tcptuned_policy_is_disabled(&d->disabled, name) == enabled;
 	if (tcptuned_policy_set_disabled(&d->disabled, name, !enabled))
 		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL,
-				     "there is no memory to take note of it");
-	if (change && tcptuned_apply(d, &told)) {
+				     "there is no memory to remember it");
+	if (changed && tcptuned_apply(d, &reason)) {
 		tcptuned_policy_set_disabled(&d->disabled, name, enabled);
 		tcptuned_apply_again(d);
-		return tcptuned_fail(err, EIO, told.status, "nothing is changed: %s", told.text);
+		return tcptuned_fail(err, EIO, reason.status, "nothing is changed: %s",
+				     reason.text);
 	}
-	if (change)
+	if (changed)
 		tcptuned_log(TCPTUNED_LOG_INFO, "policy %s: %s through the control socket", name,
 			     enabled ? "enabled" : "disabled");
-	tcptuned_json_print_line(out, json_pack("{s:s,s:b,s:b}", "policy", name, "disabled", !enabled,
-						"changed", change));
+	tcptuned_json_print_line(out, json_pack("{s:s,s:b,s:b}", "policy", name, "disabled",
+						!enabled, "changed", changed));
 	return 0;
 }
 
 static int apply_to_open(struct tcptuned_daemon *d, struct tcptuned_buf *out,
 			 struct tcptuned_error *err)
 {
+	int link_fd = d->kernel.link_fd[TCPTUNED_PROG_APPLY_POLICIES];
 	struct tcptuned_adoption a;
-	int error = tcptuned_iterate(d->kernel.link_fd[TCPTUNED_PROG_APPLY_POLICIES], &a);
+	int error = tcptuned_iterate(link_fd, &a);
 	json_t *object;
 
 	if (error)
 		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
-				     "open connections cannot be gone through: %s",
+				     "the policies cannot be applied to open connections: %s",
 				     strerror(-error));
 	tcptuned_log(TCPTUNED_LOG_INFO,
-		     "policies applied to open connections: %llu moved, %llu taken, %llu let go, "
-		     "%llu could not be taken, %llu ms",
+		     "policies applied to open connections: %llu moved to another policy, "
+		     "%llu attached, %llu released, %llu failed, %llu ms",
 		     (unsigned long long)a.moved, (unsigned long long)a.connections,
 		     (unsigned long long)a.let_go, (unsigned long long)(a.failed + a.too_old),
 		     (unsigned long long)a.ns / 1000000);
@@ -101,7 +103,7 @@ static int forget_paths(struct tcptuned_daemon *d, const char *prefix, struct tc
 }
 
 int tcptuned_change(void *ctx, const struct tcptuned_request *request, struct tcptuned_buf *out,
-		  struct tcptuned_error *err)
+		    struct tcptuned_error *err)
 {
 	if (request->command == TCPTUNED_CMD_POLICY_APPLY)
 		return apply_to_open(ctx, out, err);

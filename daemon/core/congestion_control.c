@@ -20,15 +20,9 @@ static bool is_ours(const char *name)
 	return !strcmp(name, "bitcp");
 }
 
-/* A dry run does not register it. */
-static bool would_be_offered(const char *name, enum tcptuned_mode mode)
-{
-	return mode == TCPTUNED_OBSERVE && is_ours(name);
-}
-
 /*
- * Each is asked for once, not at every try of the timer: the kernel starts a process for it.
- * @offered is read anew where it has loaded one.
+ * Each module is requested once, not at every attempt of the timer, because the kernel starts a
+ * process for it. If it was loaded, @offered is read again.
  */
 static void load_module(struct tcptuned_daemon *d, const char *name,
 			char offered[static TCPTUNED_CONGESTION_NAMES])
@@ -40,24 +34,27 @@ static void load_module(struct tcptuned_daemon *d, const char *name,
 			return;
 	snprintf(d->modules_asked[d->modules_asked_len++], sizeof(*d->modules_asked), "%s", name);
 	error = tcptuned_congestion_load(name);
-	if (error) {
-		if (error != -ENOENT)
-			tcptuned_log(TCPTUNED_LOG_WARNING, "tcp_%s cannot be loaded: %s", name,
-				     strerror(-error));
-		return;
+	if (!error) {
+		tcptuned_log(TCPTUNED_LOG_INFO, "%s: the kernel has loaded its module tcp_%s", name,
+			     name);
+		tcptuned_congestion_offered(offered);
+	} else if (error != -ENOENT) {
+		tcptuned_log(TCPTUNED_LOG_WARNING, "tcp_%s cannot be loaded: %s", name,
+			     strerror(-error));
 	}
-	tcptuned_log(TCPTUNED_LOG_INFO, "%s: the kernel has loaded its module tcp_%s", name, name);
-	tcptuned_congestion_offered(offered);
 }
 
-/* bitcp is registered, not loaded as a module; and observing changes nothing. */
+/*
+ * bitcp is registered, and not loaded as a module. Observing changes nothing: a dry run does not
+ * register bitcp, and would find it offered without that.
+ */
 static bool is_offered(struct tcptuned_daemon *d, const char *name, enum tcptuned_mode mode,
 		       char offered[static TCPTUNED_CONGESTION_NAMES])
 {
-	if (tcptuned_congestion_is_offered(offered, name) || would_be_offered(name, mode))
+	if (tcptuned_congestion_is_offered(offered, name))
 		return true;
 	if (mode != TCPTUNED_TUNE || is_ours(name))
-		return false;
+		return mode == TCPTUNED_OBSERVE && is_ours(name);
 	load_module(d, name, offered);
 	return tcptuned_congestion_is_offered(offered, name);
 }
@@ -66,12 +63,12 @@ static void log_not_offered(struct tcptuned_daemon *d,
 			    const struct tcptuned_policy_source *source, const char *name)
 {
 	if (is_ours(name))
-		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_WARNING,
 				  "%s; connections keep the kernel's congestion control, and "
 				  "their buffers are right-sized all the same",
 				  d->kernel.why_no_bitcp);
 	else
-		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_WARNING,
 				  "policy%s%s.congestion_control: this kernel offers no %s (see "
 				  "net.ipv4.tcp_available_congestion_control)%s; connections keep "
 				  "the kernel's own",
@@ -82,25 +79,13 @@ static void log_not_offered(struct tcptuned_daemon *d,
 					  : ", unless as a module, which a dry run does not load");
 }
 
-static void set_default_congestion_control(struct tcptuned_daemon *d, const char *name)
-{
-	int error = tcptuned_sysctl_set(d->kernel.map_fd[TCPTUNED_MAP_META],
-					TCPTUNED_SYSCTL_CONGESTION_CONTROL, name);
-
-	if (error)
-		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
-				  "net.ipv4.tcp_congestion_control cannot be set (%s); each "
-				  "connection gets %s by itself",
-				  strerror(-error), name);
-}
-
-/* Does a default congestion control say that somebody has chosen it? The kernel's own do not. */
+/* True if an administrator has chosen the default @name: it is none of the kernel's defaults. */
 static bool is_chosen_default(const char *name)
 {
 	return strcmp(name, "cubic") && strcmp(name, "reno");
 }
 
-/* What connections have by default without tcptuned, in the daemon's network namespace. */
+/* The default without tcptuned, in the daemon's network namespace; "": unknown. */
 static void default_before(const struct tcptuned_daemon *d, char ret[static TCPTUNED_SYSCTL_VALUE])
 {
 	if (tcptuned_sysctl_before(d->kernel.map_fd[TCPTUNED_MAP_META],
@@ -114,20 +99,20 @@ static void log_auto(struct tcptuned_daemon *d, const struct tcptuned_policy *re
 
 	default_before(d, before);
 	if (is_chosen_default(before))
-		tcptuned_told_log(&d->told, TCPTUNED_LOG_INFO,
+		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_INFO,
 				  "net.ipv4.tcp_congestion_control is %s: the administrator's "
 				  "choice, kept%s",
 				  before,
 				  is_ours(before) ? "" : "; bitcp is offered but not chosen");
 	else
-		tcptuned_told_log(&d->told, TCPTUNED_LOG_INFO,
+		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_INFO,
 				  "net.ipv4.tcp_congestion_control is %s: kept, but for paths of "
 				  "%u segments or more, on which connections get bitcp",
 				  before, record->cc_long_path_segments);
 }
 
-/* @wanted is configured by name, and takes the place of what the administrator chose. */
-static void warn_of_replaced(struct tcptuned_daemon *d, const struct tcptuned_policy *record,
+/* @wanted is configured by name, and may replace what an administrator has chosen. */
+static void warn_about_replaced(struct tcptuned_daemon *d, const struct tcptuned_policy *record,
 			     const char *wanted)
 {
 	char before[TCPTUNED_SYSCTL_VALUE];
@@ -135,19 +120,13 @@ static void warn_of_replaced(struct tcptuned_daemon *d, const struct tcptuned_po
 	default_before(d, before);
 	if (!before[0] || !is_chosen_default(before) || is_ours(before) || !strcmp(before, wanted))
 		return;
-	tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+	tcptuned_log_once(&d->log_history, TCPTUNED_LOG_WARNING,
 			  "policy %s: connections get %s in place of %s, the administrator's choice "
 			  "of net.ipv4.tcp_congestion_control; congestion_control = auto keeps that",
 			  record->name, wanted, before);
 }
 
-static bool default_is_the_administrators(struct tcptuned_daemon *d)
-{
-	return tcptuned_sysctl_left_alone(d->kernel.map_fd[TCPTUNED_MAP_META],
-					  TCPTUNED_SYSCTL_CONGESTION_CONTROL);
-}
-
-/* @wanted: "", or the kernel offers it. @logged: about one policy, for all of them. */
+/* @wanted: "", or offered by the kernel. @logged: whether a message was logged for any policy. */
 static void choose(struct tcptuned_daemon *d, struct tcptuned_policy *record, const char *wanted,
 		   bool *logged)
 {
@@ -159,7 +138,7 @@ static void choose(struct tcptuned_daemon *d, struct tcptuned_policy *record, co
 	if (record->cc_auto)
 		log_auto(d, record);
 	else if (record->mode == TCPTUNED_TUNE)
-		warn_of_replaced(d, record, wanted);
+		warn_about_replaced(d, record, wanted);
 	else
 		return;
 	*logged = true;
@@ -167,7 +146,9 @@ static void choose(struct tcptuned_daemon *d, struct tcptuned_policy *record, co
 
 void tcptuned_congestion_choose(struct tcptuned_daemon *d)
 {
-	bool left_alone = default_is_the_administrators(d), told = false, logged[2] = { false };
+	bool left_alone = tcptuned_sysctl_left_alone(d->kernel.map_fd[TCPTUNED_MAP_META],
+						     TCPTUNED_SYSCTL_CONGESTION_CONTROL);
+	bool logged[2] = { false }, inherited_logged = false;
 	char offered[TCPTUNED_CONGESTION_NAMES];
 
 	tcptuned_congestion_offered(offered);
@@ -184,14 +165,13 @@ void tcptuned_congestion_choose(struct tcptuned_daemon *d)
 			choose(d, record, wanted, &logged[is_auto(wanted)]);
 			continue;
 		}
-		if (!own && told) /* what all inherit is told once */
-			continue;
-		told |= !own;
-		log_not_offered(d, &d->policies[i], offer);
+		if (own || !inherited_logged)
+			log_not_offered(d, &d->policies[i], offer);
+		inherited_logged |= !own;
 	}
 }
 
-/* The host's default is what connections have that a policy leaves as they are. */
+/* Not if a connection may have no policy, or one that leaves it the host's default. */
 static bool default_may_be_set(const struct tcptuned_daemon *d)
 {
 	if (!d->whole_host)
@@ -209,9 +189,17 @@ static bool default_may_be_set(const struct tcptuned_daemon *d)
 
 void tcptuned_default_congestion_choose(struct tcptuned_daemon *d)
 {
-	if (default_may_be_set(d))
-		set_default_congestion_control(d, d->policies[0].record.congestion_control);
-	else
-		tcptuned_sysctl_restore(d->kernel.map_fd[TCPTUNED_MAP_META],
-					TCPTUNED_SYSCTL_CONGESTION_CONTROL);
+	const char *name = d->policies[0].record.congestion_control;
+	int error, meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META];
+
+	if (!default_may_be_set(d)) {
+		tcptuned_sysctl_restore(meta_fd, TCPTUNED_SYSCTL_CONGESTION_CONTROL);
+		return;
+	}
+	error = tcptuned_sysctl_set(meta_fd, TCPTUNED_SYSCTL_CONGESTION_CONTROL, name);
+	if (error)
+		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_WARNING,
+				  "net.ipv4.tcp_congestion_control cannot be set (%s); each "
+				  "connection gets %s by itself",
+				  strerror(-error), name);
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/param.h>
-#include <time.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <systemd/sd-daemon.h>
@@ -28,15 +27,16 @@
 #include "policy/lookup.h"
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 #include "util/log.h"
 
-#define TICK_US 5000000 /* how soon an administrator's change of a sysctl is noticed */
+#define HOUSEKEEPING_US 5000000 /* an administrator's change of a sysctl is noticed that soon */
 
 /* ---- the event loop --------------------------------------------------------------------- */
 
 /*
- * A restart by systemd sends SIGUSR1 and then SIGTERM (tcptuned.service); of two pending signals the
- * kernel delivers the lower number first.
+ * A restart by systemd sends SIGUSR1 and then SIGTERM (tcptuned.service). Of two pending signals the
+ * kernel delivers the one with the lower number first.
  */
 static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *ctx)
 {
@@ -48,23 +48,23 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 			tcptuned_http_renew(d->http);
 		return 0;
 	}
-	d->ends = true;
+	d->stopping = true;
 	d->hands_over = info->ssi_signo == SIGUSR1;
-	tcptuned_log(TCPTUNED_LOG_INFO, "told to %s by process %u",
-		     d->hands_over ? "hand over" : "stop", info->ssi_pid);
+	tcptuned_log(TCPTUNED_LOG_INFO, "%s requested by process %u",
+		     d->hands_over ? "hand-over" : "stop", info->ssi_pid);
 	return 0;
 }
 
-static int on_tick(sd_event_source *source, uint64_t now_us, void *ctx)
+static int on_timer(sd_event_source *source, uint64_t now_us, void *ctx)
 {
 	struct tcptuned_daemon *d = ctx;
 
 	d->error = tcptuned_housekeeping(d, d->err);
-	sd_event_source_set_time_relative(source, TICK_US);
+	sd_event_source_set_time_relative(source, HOUSEKEEPING_US);
 	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
-/* The exporter and the control socket: one of them has input, or a deadline is over. */
+/* Called when the exporter or the control socket has input, or a deadline has passed. */
 static int serve_clients(sd_event_source *source, int fd, uint32_t events, void *ctx)
 {
 	struct tcptuned_daemon *d = ctx;
@@ -74,16 +74,16 @@ static int serve_clients(sd_event_source *source, int fd, uint32_t events, void 
 	if (d->http)
 		tcptuned_http_run(d->http);
 	if (tcptuned_control_run(d->control) && d->http)
-		tcptuned_http_renew(d->http); /* it shows what tcptunectl has changed */
-	d->ends = tcptuned_control_stop_asked(d->control, &pid, &uid);
-	if (d->ends)
-		tcptuned_log(TCPTUNED_LOG_INFO, "told to stop through the control socket by "
-						"process %d of user %u",
+		tcptuned_http_renew(d->http); /* tcptunectl may have changed what it shows */
+	d->stopping = tcptuned_control_stop_asked(d->control, &pid, &uid);
+	if (d->stopping)
+		tcptuned_log(TCPTUNED_LOG_INFO,
+			     "stop requested through the control socket by process %d of user %u",
 			     pid, uid);
 	return 0;
 }
 
-/* Signals are blocked from here on: one that arrives during the start waits for the loop. */
+/* Block signals, so that one that arrives during the start waits for the loop. */
 static int make_event_loop(struct tcptuned_daemon *d, struct tcptuned_error *err)
 {
 	static const int signals[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1 };
@@ -98,8 +98,8 @@ static int make_event_loop(struct tcptuned_daemon *d, struct tcptuned_error *err
 		error = sd_event_add_signal(d->event, NULL, signals[i], on_signal, d);
 	}
 	if (error >= 0)
-		error = sd_event_add_time_relative(d->event, NULL, CLOCK_MONOTONIC, TICK_US, 1,
-						   on_tick, d);
+		error = sd_event_add_time_relative(d->event, NULL, CLOCK_MONOTONIC, HOUSEKEEPING_US, 1,
+						   on_timer, d);
 	if (error >= 0)
 		error = sd_event_add_io(d->event, NULL, tcptuned_control_fd(d->control), EPOLLIN,
 					serve_clients, d);
@@ -117,8 +117,8 @@ static int make_event_loop(struct tcptuned_daemon *d, struct tcptuned_error *err
 /* Returns 0 once it is time to stop, or a negative errno with d->err filled. */
 static int loop(struct tcptuned_daemon *d)
 {
-	while (!d->ends && !d->error) {
-		/* -1, which stands for ever, is the largest of these numbers. */
+	while (!d->stopping && !d->error) {
+		/* -1, which means no timeout, becomes the largest number. */
 		unsigned int http_ms = d->http ? tcptuned_http_timeout_ms(d->http) : -1;
 		unsigned int control_ms = tcptuned_control_timeout_ms(d->control);
 		unsigned int ms = MIN(http_ms, control_ms);
@@ -135,12 +135,12 @@ static int loop(struct tcptuned_daemon *d)
 
 /* ---- start ----------------------------------------------------------------------------- */
 
-/* The listening socket that systemd passed, or -1. */
+/* Returns 0, and in @ret_fd the listening socket that systemd passed, or -1. */
 static int take_socket(int *ret_fd, struct tcptuned_error *err)
 {
 	int sockets = tcptuned_previous_sort_passed(ret_fd);
 
-	/* Somebody would be accepted on each of the others, and never answered. */
+	/* Clients of the others would be accepted by the kernel, and never answered. */
 	if (sockets > 1)
 		return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_CONFIG,
 				     "metrics: systemd passed %d sockets, and tcptuned serves one; "
@@ -151,8 +151,8 @@ static int take_socket(int *ret_fd, struct tcptuned_error *err)
 }
 
 /*
- * Also of policies that were replaced while they had connections: their records stay while
- * there is room. The same name may come back for several keys.
+ * Finds policies that were replaced while they had connections, too: records are kept while there
+ * is room. Several keys may have the same name.
  */
 static const char *policy_name(void *ctx, __u32 key)
 {
@@ -207,6 +207,7 @@ static int start_control(struct tcptuned_daemon *d, struct tcptuned_error *err)
 			.config = d->config,
 			.trouble = &d->trouble,
 			.daemon = getpid(),
+			.start_us = tcptuned_clock_ns(CLOCK_REALTIME) / 1000,
 		},
 		.change = tcptuned_change,
 		.change_ctx = d,
@@ -215,10 +216,7 @@ static int start_control(struct tcptuned_daemon *d, struct tcptuned_error *err)
 					  "tcptuned.socket tcptuned"
 					: NULL,
 	};
-	struct timespec now;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	options.source.start_us = (__u64)now.tv_sec * 1000000 + (__u64)now.tv_nsec / 1000;
 	return tcptuned_control_start(&d->control, &options, err);
 }
 
@@ -229,7 +227,7 @@ static void log_start(struct tcptuned_daemon *d)
 		[TCPTUNED_TAKEN_OVER] = "programs of an earlier daemon taken over as they run",
 		[TCPTUNED_UPGRADED] = "programs of an earlier build replaced, records kept",
 		[TCPTUNED_REPLACED] = "programs and records of another version replaced; open "
-				      "connections are adopted anew",
+				      "connections are adopted again",
 	};
 
 	tcptuned_log(TCPTUNED_LOG_INFO, "tcptuned %s: %s, attached to %s%s, pinned in %s",
@@ -254,8 +252,8 @@ static void log_start(struct tcptuned_daemon *d)
 		tcptuned_log(TCPTUNED_LOG_INFO, "policy.mode is off: no connection is touched");
 }
 
-/* Of the policies in force in maps of this build's layout. */
-static bool any_tunes(const struct tcptuned_kernel *k)
+/* True if a policy in force tunes; the maps have this build's layout. */
+static bool any_policy_tunes(const struct tcptuned_kernel *k)
 {
 	__u32 generation = tcptuned_policies_generation(k), place, key;
 	struct tcptuned_policy policy;
@@ -271,8 +269,8 @@ static bool any_tunes(const struct tcptuned_kernel *k)
 }
 
 /*
- * What a daemon that was killed left goes on tuning the connections that it had, whatever the
- * policies are now; and bitcp, registered by none but such a daemon, would have to go.
+ * What a killed daemon left goes on tuning its connections, whatever the policies are now, and a dry
+ * run may not end that. Nor may it end a registration of bitcp, which only such a daemon leaves.
  */
 static int check_dry_run(const struct tcptuned_config *config, struct tcptuned_error *err)
 {
@@ -280,22 +278,22 @@ static int check_dry_run(const struct tcptuned_config *config, struct tcptuned_e
 	bool tunes;
 
 	if (tcptuned_kernel_open(&before, config->bpffs, NULL))
-		return 0; /* tcptuned_kernel_attach() tells why, if anything is wrong */
-	tunes = before.bitcp || (tcptuned_kernel_can_be_read(&before) && any_tunes(&before));
+		return 0; /* tcptuned_kernel_attach() reports errors */
+	tunes = before.bitcp || (tcptuned_kernel_can_be_read(&before) && any_policy_tunes(&before));
 	tcptuned_kernel_close(&before);
 	if (!tunes)
 		return 0;
 	return tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_IN_USE,
 			     "a tcptuned that was killed has left connections that are tuned, or "
-			     "bitcp (%s), which a dry run, changing nothing, would not take back; "
-			     "do that first: tcptuned --detach",
+			     "bitcp (%s), and a dry run, which changes nothing, would not undo that; "
+			     "do so first: tcptuned --detach",
 			     before.pin_dir);
 }
 
-/* Whatever can fail for a reason that a person can mend comes before anything is changed. */
+/* What can fail for a reason that an administrator can mend comes before any change. */
 static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 {
-	bool bitcp = !d->options->dry_run; /* also when off: a reload may switch it on */
+	bool bitcp = !d->options->dry_run; /* also if it is off: a reload may switch it on */
 	int error = tcptuned_policies_check(d->config, err);
 
 	if (error)
@@ -330,7 +328,7 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	error = tcptuned_apply(d, err);
 	if (error)
 		return error;
-	/* After adoption: whose congestion control is its namespace's default has not chosen. */
+	/* After adoption: a connection that has the default has made no choice. */
 	if (!d->options->dry_run)
 		tcptuned_kernel_renew_defaults();
 	tcptuned_disabled_forget(&d->disabled, d->policies, d->policies_len);
@@ -345,7 +343,7 @@ static void close_daemon(struct tcptuned_daemon *d)
 	tcptuned_control_stop(d->control);
 	free(d->policies);
 	free(d->disabled.names);
-	tcptuned_told_free(&d->told);
+	tcptuned_log_history_free(&d->log_history);
 	tcptuned_http_stop(d->http);
 	tcptuned_scrape_free(d->scrape);
 	tcptuned_paths_free(d->paths);
@@ -357,8 +355,8 @@ static void close_daemon(struct tcptuned_daemon *d)
 }
 
 /*
- * What this daemon has put there itself goes with it. What an earlier one has left goes on where
- * a start fails: its connections are tuned by it.
+ * True if this daemon has loaded what runs. If its start fails, it detaches that, while connections
+ * of an earlier daemon go on being tuned.
  */
 static bool is_new(const struct tcptuned_kernel *k)
 {
@@ -367,8 +365,8 @@ static bool is_new(const struct tcptuned_kernel *k)
 }
 
 /*
- * Nothing is given back at a hand-over, nor by a daemon that ends by itself. Its programs and maps
- * stay pinned as after SIGKILL, and the next start takes them over.
+ * At a hand-over, or after an error, programs and maps stay pinned as after SIGKILL, and the next
+ * start takes them over.
  */
 static int run(struct tcptuned_daemon *d, void (*ready)(void *ctx), void *ctx)
 {
@@ -382,11 +380,11 @@ static int run(struct tcptuned_daemon *d, void (*ready)(void *ctx), void *ctx)
 	sd_notify(0, "STOPPING=1");
 	tcptuned_paths_save(d->paths);
 	if (!error && !d->hands_over)
-		tcptuned_take_back(&d->kernel);
+		tcptuned_detach(&d->kernel);
 	else
 		tcptuned_log(error ? TCPTUNED_LOG_WARNING : TCPTUNED_LOG_INFO,
 			     "this daemon ends, and its connections go on being tuned: the next "
-			     "start takes them over, or tcptuned --detach takes everything back");
+			     "start takes them over, or tcptuned --detach releases them");
 	return error;
 }
 
@@ -408,7 +406,7 @@ int tcptuned_daemon_run(const struct tcptuned_options *options, struct tcptuned_
 	if (!error)
 		error = run(&d, ready, ctx);
 	else if (is_new(&d.kernel))
-		tcptuned_take_back(&d.kernel);
+		tcptuned_detach(&d.kernel);
 	close_daemon(&d);
 	return error;
 }

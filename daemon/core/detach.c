@@ -14,36 +14,34 @@
 #include "util/log.h"
 
 /*
- * The default congestion control comes before the connections, for they go back to it; the
- * other sysctls after them: what those may still be given depends on them.
+ * The default congestion control is restored before connections, which go back to it, and the other
+ * sysctls after them, because they limit what connections can be given.
  */
-void tcptuned_take_back(struct tcptuned_kernel *kernel)
+void tcptuned_detach(struct tcptuned_kernel *kernel)
 {
+	int meta_fd = kernel->map_fd[TCPTUNED_MAP_META];
 	int link_fd = kernel->link_fd[TCPTUNED_PROG_RELEASE_FLOWS], error = 0;
 	struct tcptuned_adoption sums = { 0 };
 
 	tcptuned_kernel_stop(kernel);
-	if (kernel->map_fd[TCPTUNED_MAP_META] >= 0)
-		tcptuned_sysctl_restore(kernel->map_fd[TCPTUNED_MAP_META],
-					TCPTUNED_SYSCTL_CONGESTION_CONTROL);
+	if (meta_fd >= 0)
+		tcptuned_sysctl_restore(meta_fd, TCPTUNED_SYSCTL_CONGESTION_CONTROL);
 	tcptuned_kernel_undo_overrides(kernel);
 	if (link_fd >= 0)
 		error = tcptuned_iterate(link_fd, &sums);
 	if (error)
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "open connections keep the buffers they have: %s",
+		tcptuned_log(TCPTUNED_LOG_WARNING, "open connections keep the buffers they have: %s",
 			     strerror(-error));
 	if (sums.namespaces_failed)
 		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "processes or network namespaces that may not be looked into: %u; "
+			     "processes or network namespaces that could not be entered: %u; "
 			     "connections there keep the buffers they have (CAP_SYS_ADMIN and "
 			     "CAP_SYS_PTRACE are needed)",
 			     sums.namespaces_failed);
-	if (kernel->map_fd[TCPTUNED_MAP_META] >= 0)
-		tcptuned_sysctls_restore(kernel->map_fd[TCPTUNED_MAP_META]);
+	if (meta_fd >= 0)
+		tcptuned_sysctls_restore(meta_fd);
 	tcptuned_kernel_detach(kernel);
-	tcptuned_log(TCPTUNED_LOG_INFO, "detached; nothing is left pinned in %s",
-		     kernel->pin_dir);
+	tcptuned_log(TCPTUNED_LOG_INFO, "detached; nothing is left pinned in %s", kernel->pin_dir);
 }
 
 int tcptuned_daemon_detach(const struct tcptuned_config *config, struct tcptuned_error *err)
@@ -65,9 +63,9 @@ int tcptuned_daemon_detach(const struct tcptuned_config *config, struct tcptuned
 	}
 	if (error)
 		return error;
-	/* what the programs learned since the daemon was killed: their maps are about to go */
+	/* What the programs have learned since the daemon was killed is in maps that are removed. */
 	tcptuned_paths_save_left(&kernel, config->state_directory);
-	tcptuned_take_back(&kernel);
+	tcptuned_detach(&kernel);
 	tcptuned_kernel_close(&kernel);
 	return 0;
 }

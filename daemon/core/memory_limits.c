@@ -18,20 +18,20 @@
 #include "util/log.h"
 
 /*
- * `receive_window_max = auto`, bytes: buffers of 64 MB, and with them 1 Gbit/s at 250 ms. It is
- * what any connection of the host may come to hold in the kernel, so that more is asked for by name.
+ * `receive_window_max = auto`, bytes: buffers of 64 MB, enough for 1 Gbit/s at 250 ms. Any connection
+ * of the host may hold that much in the kernel, so that a larger one has to be configured.
  */
 #define WINDOW_AUTO	(32u << 20)
 #define WINDOW_AUTO_MIN (4u << 20)
 #define WINDOW_MIN	(64u << 10) /* of any receive_window_max */
 
-/* So many connections may have a record, however little memory there is. */
-#define RECORDS_MAX_LEAST 65536
+/* So many connections may have a record, however little memory the host has. */
+#define RECORDS_MAX_MIN 65536
 
 /*
- * The memory, in bytes, at which the kernel begins to press TCP: the middle value of tcp_mem. That
- * is one for the host, and to be seen in the first network namespace only; in another one it is
- * taken to be what the kernel makes it at boot (tcp_init_mem()), a sixteenth of what there is.
+ * The memory, in bytes, beyond which TCP is under memory pressure: the middle value of tcp_mem. That is
+ * one value for the host, and visible only in the first network namespace. In another one, assume what
+ * the kernel sets at boot (tcp_init_mem()), a sixteenth of the memory; then @ret_seen is false.
  */
 static uint64_t pressure_bytes(bool *ret_seen)
 {
@@ -64,7 +64,7 @@ uint32_t tcptuned_window_max(const struct tcptuned_window_limits *limits, uint32
 	return configured ? configured : limits->window_auto;
 }
 
-/* The budget: as configured, or three quarters of what the kernel lets TCP have unpressed. */
+/* As configured, or three quarters of the memory that TCP may use without memory pressure. */
 static uint64_t budget_total(struct tcptuned_daemon *d)
 {
 	bool seen;
@@ -73,10 +73,10 @@ static uint64_t budget_total(struct tcptuned_daemon *d)
 	if (d->config->budget_bytes)
 		return d->config->budget_bytes;
 	if (!seen)
-		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
-				  "memory.budget: net.ipv4.tcp_mem cannot be read, which is the "
-				  "first network namespace's: auto is %llu bytes here, by the "
-				  "memory that there is",
+		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_WARNING,
+				  "memory.budget: net.ipv4.tcp_mem cannot be read outside the first "
+				  "network namespace: auto is %llu bytes here, in proportion to the "
+				  "host's memory",
 				  (unsigned long long)total);
 	return total;
 }
@@ -86,10 +86,10 @@ static uint64_t records_max(void)
 {
 	uint64_t bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 
-	return bytes / 64 / 1024 > RECORDS_MAX_LEAST ? bytes / 64 / 1024 : RECORDS_MAX_LEAST;
+	return MAX(bytes / 64 / 1024, RECORDS_MAX_MIN);
 }
 
-/* Programs add to the record while it is read and written: only the limits are the daemon's. */
+/* BPF programs update the record at the same time, so that only the two limits are written. */
 int tcptuned_budget_set(struct tcptuned_daemon *d)
 {
 	int fd = d->kernel.map_fd[TCPTUNED_MAP_BUDGET];
@@ -111,7 +111,7 @@ bool tcptuned_budget_is_short(const struct tcptuned_daemon *d)
 	struct budget budget;
 	__u32 zero = 0;
 
-	/* One prefix may want more than its half while the others want nothing. */
+	/* One prefix may want more than its share while the others want nothing. */
 	return !bpf_map_lookup_elem(fd, &zero, &budget) && budget.total &&
 	       budget.wanted > budget_prefix_max(&budget);
 }
@@ -119,40 +119,28 @@ bool tcptuned_budget_is_short(const struct tcptuned_daemon *d)
 /* ---- the buffers of one socket --------------------------------------------------------- */
 
 /*
- * What setsockopt() can give one socket, as a socket says it: not one of TCP, whose requests
- * tcptuned sees to itself. 0: it cannot be told.
+ * The memory that setsockopt() with @option, and bpf_setsockopt(), can give one socket: twice
+ * net.core.rmem_max (wmem_max), which only newer kernels show outside the first network namespace. It
+ * is not tried on a TCP socket, whose requests tcptuned intercepts. 0: unknown.
  */
-static uint32_t buffer_max_of_socket(int option)
+static uint32_t buffer_max(int option)
 {
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	int most = INT_MAX, bytes;
+	int max = INT_MAX, bytes;
 	socklen_t len = sizeof(bytes);
 
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, option, &most, sizeof(most)) ||
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, option, &max, sizeof(max)) ||
 	    getsockopt(fd, SOL_SOCKET, option, &bytes, &len))
 		return 0;
 	return (uint32_t)bytes;
 }
 
 /*
- * The memory that setsockopt() with @option, and bpf_setsockopt(), can give one socket: twice the
- * number of the sysctl @name. Older kernels do not show it in other network namespaces than the
- * first.
- */
-static uint32_t buffer_max(const char *name, int option)
-{
-	uint64_t number = tcptuned_sysctl_number(name, 0);
-
-	return number ? (uint32_t)MIN(2 * number, INT_MAX) : buffer_max_of_socket(option);
-}
-
-/*
- * The last number of tcp_rmem (tcp_wmem) for such windows. Windows take half of their buffer at
- * first (TCP_DEFAULT_SCALING_RATIO). The kernel takes the window scale from tcp_rmem, too, and for a
- * power of two it takes one more than a byte less would need (tcp_select_initial_window()). Coarse
- * scales are harmful, since a window can be made smaller only by an ACK for more bytes than its
- * unit: each other ACK promises up to that much memory anew. And administrators set powers of two: a
- * limit that is found when tcptuned stops is then theirs, and stays.
+ * The maximum of tcp_rmem (tcp_wmem) for such windows, which initially take half of their buffer
+ * (TCP_DEFAULT_SCALING_RATIO). A power of two is reduced by one, for two reasons. The kernel derives the
+ * window scale from tcp_rmem, and needs one more for a power of two than for a byte less
+ * (tcp_select_initial_window()); a coarse scale is harmful, because every other ACK may advertise up to
+ * one unit more. And administrators set powers of two, so that such a value found at the stop is theirs.
  */
 static uint64_t buffer_for(uint32_t window)
 {
@@ -161,7 +149,7 @@ static uint64_t buffer_for(uint32_t window)
 	return bytes && !(bytes & (bytes - 1)) ? bytes - 1 : bytes;
 }
 
-/* The largest window of the policies of this mode in a direction, bytes; 0: there is none. */
+/* The largest window of the policies with this mode, bytes; 0: there is none. */
 static uint32_t max_window(const struct tcptuned_daemon *d, enum tcptuned_mode mode, bool receive)
 {
 	uint32_t max = 0;
@@ -175,7 +163,7 @@ static uint32_t max_window(const struct tcptuned_daemon *d, enum tcptuned_mode m
 	return max;
 }
 
-/* The sysctl holds for every connection, so that it has to do for the largest window of all. */
+/* The sysctl applies to every connection, so that it has to suffice for the largest window. */
 static void set_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl which)
 {
 	int meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META];
@@ -187,7 +175,7 @@ static void set_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl which)
 	int error;
 
 	if (d->options->dry_run && would > before)
-		tcptuned_told_log(&d->told, TCPTUNED_LOG_INFO,
+		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_INFO,
 				  "dry run: would set the maximum of %s to %llu", name,
 				  (unsigned long long)would);
 	if (bytes <= before) {
@@ -196,15 +184,15 @@ static void set_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl which)
 	}
 	error = tcptuned_sysctl_set_maximum(meta_fd, which, bytes);
 	if (error)
-		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_WARNING,
 				  "the maximum of %s cannot be set to %llu: %s; windows stay within "
-				  "half of what it is",
+				  "half of the present one",
 				  name, (unsigned long long)bytes, strerror(-error));
 }
 
 /*
- * A send buffer that was held once is locked, and has to be made as large again as the kernel would
- * have made it: bpf_setsockopt() gives twice net.core.wmem_max.
+ * A send buffer that tcptuned has sized is locked, and has to be enlarged again to what the kernel
+ * would have given it: bpf_setsockopt() gives twice net.core.wmem_max.
  */
 static void raise_wmem_max(struct tcptuned_daemon *d)
 {
@@ -221,7 +209,7 @@ static void raise_wmem_max(struct tcptuned_daemon *d)
 	snprintf(wanted, sizeof(wanted), "%llu", (unsigned long long)(bytes + 1) / 2);
 	error = tcptuned_sysctl_set(meta_fd, TCPTUNED_SYSCTL_WMEM_MAX, wanted);
 	if (error)
-		tcptuned_told_log(&d->told, TCPTUNED_LOG_WARNING,
+		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_WARNING,
 				  "net.core.wmem_max cannot be set to %s: %s; send buffers are left "
 				  "to the kernel",
 				  wanted, strerror(-error));
@@ -229,13 +217,13 @@ static void raise_wmem_max(struct tcptuned_daemon *d)
 
 void tcptuned_buffer_limits_set(struct tcptuned_daemon *d)
 {
-	uint32_t receive = buffer_max("net.core.rmem_max", SO_RCVBUF);
+	uint32_t receive = buffer_max(SO_RCVBUF);
 	uint32_t send;
 
 	set_limit(d, TCPTUNED_SYSCTL_TCP_RMEM);
 	set_limit(d, TCPTUNED_SYSCTL_TCP_WMEM);
 	raise_wmem_max(d);
-	send = buffer_max("net.core.wmem_max", SO_SNDBUF);
+	send = buffer_max(SO_SNDBUF);
 	for (size_t i = 0; i < d->policies_len; i++) {
 		d->policies[i].record.rcv_buffer_max = receive;
 		d->policies[i].record.snd_buffer_max = send;

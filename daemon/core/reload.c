@@ -2,13 +2,12 @@
 #include "core/reload.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <systemd/sd-daemon.h>
 
 #include "config/diff.h"
 #include "config/load.h"
 #include "core/apply.h"
-#include "core/congestion_control.h"
+#include "util/clock.h"
 #include "util/log.h"
 
 static void log_difference(void *ctx, const char *key, const char *was, const char *now,
@@ -35,10 +34,10 @@ static void configure_metrics(struct tcptuned_daemon *d)
 }
 
 /*
- * @new takes the place of the one in force, or nothing changes. What differs is said when it is
- * in force: who reads it in the log can rely on it.
+ * Put @new into force, or change nothing. Differences are logged afterwards, so that what the log says
+ * is in force.
  */
-static bool take_configuration(struct tcptuned_daemon *d, struct tcptuned_config *new)
+static bool replace_configuration(struct tcptuned_daemon *d, struct tcptuned_config *new)
 {
 	struct tcptuned_config before = *d->config;
 	struct tcptuned_config written = *new; /* with the keys that only a start can change */
@@ -63,7 +62,7 @@ static bool take_configuration(struct tcptuned_daemon *d, struct tcptuned_config
 	return false;
 }
 
-/* Whatever can be found wrong with it is found before anything is changed. */
+/* All checks come before any change. */
 static int read_configuration(const struct tcptuned_daemon *d, struct tcptuned_config *ret,
 			      struct tcptuned_error *err)
 {
@@ -81,17 +80,15 @@ void tcptuned_reload(struct tcptuned_daemon *d)
 {
 	struct tcptuned_error err = { 0 };
 	struct tcptuned_config new;
-	struct timespec now;
-	bool taken = false;
+	bool replaced = false;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld",
-		   now.tv_sec * 1000000ll + now.tv_nsec / 1000);
+	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
+		   (unsigned long long)tcptuned_monotonic_ns() / 1000);
 	if (read_configuration(d, &new, &err))
 		reject(d, &err);
 	else
-		taken = take_configuration(d, &new);
+		replaced = replace_configuration(d, &new);
 	if (d->scrape)
-		tcptuned_scrape_count_reload(d->scrape, taken);
+		tcptuned_scrape_count_reload(d->scrape, replaced);
 	sd_notify(0, "READY=1");
 }

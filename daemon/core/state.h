@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* All that the running daemon knows. For the files of this folder, and for nobody else. */
+/* The state of the running daemon, for the files of this folder only. */
 #ifndef TCPTUNED_CORE_STATE_H
 #define TCPTUNED_CORE_STATE_H
 
@@ -26,37 +26,37 @@
 struct tcptuned_daemon {
 	const struct tcptuned_options *options;
 	struct tcptuned_config *config;
-	sd_event *event;
-	bool ends; /* somebody has asked it to stop or to hand over */
-	int error; /* a negative errno: it cannot go on, and @err says why */
-	struct tcptuned_error *err;
+	struct tcptuned_error *err; /* why it cannot go on, when @error is set */
 	struct tcptuned_kernel kernel;
 	struct tcptuned_scrape *scrape;
 	struct tcptuned_paths *paths;
 	struct tcptuned_http *http;
 	struct tcptuned_control *control;
+	sd_event *event;
+	int lock_fd, pins_lock_fd, cgroup_fd;
 	char cgroup_path[TCPTUNED_CONFIG_TEXT];
-	bool adopted;	 /* what was open before the start */
+	bool whole_host; /* attached to the root of the cgroup tree */
+	bool cgroup_removed; /* the cgroup that it is attached to; logged */
+	bool activated;	 /* systemd holds the socket for metrics, and starts tcptuned for it */
+	bool stopping;	 /* a stop or a hand-over was requested */
+	bool hands_over; /* the next start takes over; nothing is released */
+	int error;	 /* a negative errno: it cannot go on */
+	bool adopted;	 /* the connections that were open before the start */
 	bool unapplied;	 /* tcptuned_apply() failed last: the timer tries again */
-	struct tcptuned_config_trouble trouble; /* told, and not at every try of the timer */
-	struct tcptuned_told told; /* what is amiss where it succeeds, so, too */
-	/* Modules that the kernel was asked for, since somebody has asked for what needs them. */
+	struct tcptuned_config_trouble trouble;	 /* for tcptunectl and metrics */
+	struct tcptuned_log_history log_history; /* of the attempts to apply */
+	/* Modules that the kernel was asked for since the last start, reload or command. */
 	char modules_asked[TCPTUNED_POLICIES_MAX][TCPTUNED_CC_NAME_MAX];
 	size_t modules_asked_len;
-	bool whole_host; /* attached to the root of the cgroup tree */
-	bool cgroup_removed; /* what it was attached to; told */
-	bool hands_over; /* ends for the next start to take over; nothing is given back */
-	bool activated;	 /* systemd holds the socket for metrics, and starts tcptuned for it */
-	int lock_fd, pins_lock_fd, cgroup_fd;
 	struct tcptuned_policy_source *policies; /* in force; the default policy first */
 	size_t policies_len;
-	unsigned int cgroups_missing; /* of these: not there, or not to be seen */
-	uint64_t next_scan_ns; /* of all connections, by housekeeping; CLOCK_MONOTONIC */
-	struct tcptuned_other_sockops other_sockops;
+	unsigned int cgroups_missing; /* of these: not there, or not accessible */
 	struct tcptuned_disabled disabled;
+	struct tcptuned_other_sockops other_sockops;
+	uint64_t next_scan_ns; /* of all connections, by housekeeping; CLOCK_MONOTONIC */
 };
 
-/* What the section of @source says. */
+/* The settings of the section that @source was made from. */
 static inline const struct tcptuned_policy_config *
 tcptuned_settings_of(const struct tcptuned_daemon *d, const struct tcptuned_policy_source *source)
 {

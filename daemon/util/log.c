@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "util/log.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -11,8 +13,6 @@
 #include <syslog.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "util/log.h"
 
 static const struct {
 	const char *name;
@@ -38,7 +38,7 @@ void tcptuned_log_to_syslog(void)
 	to_syslog = true;
 }
 
-/* systemd names the stream that it connected; a redirection since then makes them differ. */
+/* systemd names the stream that it connected; a later redirection makes them differ. */
 static bool stderr_is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -50,7 +50,7 @@ static bool stderr_is_journal(void)
 	return dev == st.st_dev && ino == st.st_ino;
 }
 
-/* A line stays one line, and a terminal is not at the mercy of what a message quotes. */
+/* A message stays one line, and what it quotes does not control a terminal. */
 static void blank_controls(char *text)
 {
 	for (; *text; text++)
@@ -72,8 +72,8 @@ static void write_plain(enum tcptuned_log_level level, const char *text)
 }
 
 /*
- * Whether all of @line went to the journal, whose stream is a socket. A journald that hangs would have
- * the daemon wait, which has connections to give back and the watchdog to answer.
+ * Returns whether @line was sent to the journal, whose stream is a socket. The daemon does not wait for
+ * a journald that hangs, because it has to release connections and to answer the watchdog.
  */
 static bool send_to_journal(const char *line, size_t length)
 {
@@ -119,63 +119,38 @@ void tcptuned_log(enum tcptuned_log_level level, const char *fmt, ...)
 
 /* ---- once -------------------------------------------------------------------------------- */
 
-static void free_lines(char ***lines, size_t *len)
+void tcptuned_log_history_begin(struct tcptuned_log_history *history, bool forget)
 {
-	for (size_t i = 0; i < *len; i++)
-		free((*lines)[i]);
-	free(*lines);
-	*lines = NULL;
-	*len = 0;
-}
-
-void tcptuned_told_begin(struct tcptuned_told *told, bool anew)
-{
-	free_lines(&told->before, &told->before_len);
-	if (anew)
-		free_lines(&told->lines, &told->lines_len);
-	told->before = told->lines;
-	told->before_len = told->lines_len;
-	told->lines = NULL;
-	told->lines_len = 0;
-}
-
-static bool was_told(const struct tcptuned_told *told, const char *line)
-{
-	for (size_t i = 0; i < told->before_len; i++)
-		if (!strcmp(told->before[i], line))
-			return true;
-	return false;
-}
-
-/* What there is no memory for is told once more. */
-static void remember(struct tcptuned_told *told, const char *line)
-{
-	char **lines = realloc(told->lines, (told->lines_len + 1) * sizeof(*lines));
-
-	if (!lines)
+	free(history->before);
+	history->before = history->now;
+	history->now = NULL;
+	if (!forget)
 		return;
-	told->lines = lines;
-	lines[told->lines_len] = strdup(line);
-	if (lines[told->lines_len])
-		told->lines_len++;
+	free(history->before);
+	history->before = NULL;
 }
 
-void tcptuned_told_log(struct tcptuned_told *told, enum tcptuned_log_level level, const char *fmt,
-		       ...)
+void tcptuned_log_once(struct tcptuned_log_history *history, enum tcptuned_log_level level,
+		       const char *fmt, ...)
 {
-	char line[1024];
+	char text[1024], line[sizeof(text) + 2], *now;
 	va_list args;
 
 	va_start(args, fmt);
-	vsnprintf(line, sizeof(line), fmt, args);
+	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	if (!was_told(told, line))
-		tcptuned_log(level, "%s", line);
-	remember(told, line);
+	snprintf(line, sizeof(line), "\n%s\n", text);
+	if (!history->before || !strstr(history->before, line))
+		tcptuned_log(level, "%s", text);
+	/* Without memory, the next attempt logs the line again. */
+	if (asprintf(&now, "%s%s", history->now ? history->now : "", line) < 0)
+		return;
+	free(history->now);
+	history->now = now;
 }
 
-void tcptuned_told_free(struct tcptuned_told *told)
+void tcptuned_log_history_free(struct tcptuned_log_history *history)
 {
-	free_lines(&told->lines, &told->lines_len);
-	free_lines(&told->before, &told->before_len);
+	free(history->now);
+	free(history->before);
 }

@@ -194,7 +194,7 @@ test_ten_thousand_connections() {
 	expect_eq "$(counter tcptuned_adoption_namespaces '{result="vanished"}')" 3 "namespaces gone"
 	expect_eq "$(counter tcptuned_adoption_namespaces '{result="failed"}')" 1 "not to be entered"
 	expect_ge "$(counter tcptuned_adoption_namespaces '{result="visited"}')" 3 "namespaces"
-	in_log 'network namespaces or processes that could not be looked into: 1'
+	in_log 'network namespaces or processes that could not be entered: 1'
 	expect_eq "$(counter tcptuned_connections '{policy="default",congestion_control="bitcp"}')" $((4 * count)) "live connections"
 	expect_eq "$(bitcp_in a) $(bitcp_in b)" "$((2 * count)) $((2 * count))" "on bitcp"
 	# Twice what the ring holds that they are read through.

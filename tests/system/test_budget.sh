@@ -165,7 +165,7 @@ test_grants_outlive_the_daemon() {
 	if has_linux 6.12; then
 		mkdir "$TEST_CGROUP/other"
 		tcptuned_start --set=tcptuned.cgroup="$TEST_CGROUP/other"
-		in_log 'gave [0-9]+ connections and listeners back to the kernel'
+		in_log 'released [0-9]+ connections to the kernel'
 		expect_eq "$(metric tcptuned_budget_granted_bytes) $(metric tcptuned_budget_wanted_bytes)" \
 			"0 0" "granted and wanted in another cgroup"
 		tcptuned_kill

@@ -338,7 +338,7 @@ s = socket.socket(socket.AF_UNIX)
 s.connect(sys.argv[1])
 s.sendall(b"{\"command\":\"stop\"}\n")' "$TEST_DIR/run/control"
 	kill -CONT "$(pid_of tcptuned)"
-	in_log 'told to stop through the control socket'
+	in_log 'stop requested through the control socket'
 	in_log 'detached; nothing is left pinned'
 	stop tcptuned || :
 }
@@ -401,6 +401,6 @@ test_killed_and_detached() {
 	expect_match "$(ctl detach)" "the daemon has stopped" "detach of one that runs"
 	wait "$(pid_of tcptuned)" || fail "exit code $? of the daemon"
 	unset "LIB_PID[tcptuned]"
-	in_log 'told to stop through the control socket by process [0-9]+ of user 0'
+	in_log 'stop requested through the control socket by process [0-9]+ of user 0'
 	expect_host_state
 }

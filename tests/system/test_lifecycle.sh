@@ -131,7 +131,7 @@ test_handed_over() {
 	kill -TERM "$(pid_of tcptuned)"
 	kill -CONT "$(pid_of tcptuned)"
 	wait "$(pid_of tcptuned)"
-	in_log 'told to hand over'
+	in_log 'hand-over requested'
 	expect_ids "$pinned" "the end of the first"
 	tcptuned_start $bitcp
 	in_log 'programs of an earlier daemon taken over as they run'
@@ -176,33 +176,15 @@ test_detached_after_a_kill() {
 	detach_says "there is nothing to detach"
 }
 
-# A daemon that cannot go on says so, fails, and leaves connections tuned, for the next start.
-# bitcp: only there the daemon has all user IDs of root, whom prlimit lets change it
-test_a_daemon_that_cannot_go_on() {
-	local before pinned code=0
-	keep_host_state
-	tcptuned_start
-	pinned=$(ids link map prog)
-	prlimit --pid "$(pid_of tcptuned)" --nofile=3: # poll() takes no more of them than that
-	wait_until 8 eval '! kill -0 "$(pid_of tcptuned)"'
-	wait "$(pid_of tcptuned)" || code=$?
-	expect_eq $code 1 "its exit status"
-	in_log 'error: cannot wait for what is asked: Invalid argument'
-	expect_ids "$pinned" "its end"
-	tcptuned_start
-	in_log 'programs of an earlier daemon taken over as they run'
-	tcptuned_stop
-	expect_host_state
-}
-
 # A slice goes with the last of its units and comes back as another control group: the daemon says
 # that it is gone, and once there is one again fails, for systemd to start it again.
 # timeout: 60
 test_control_group_removed_and_made_again() {
-	local before slice=$TEST_CGROUP/group/slice code=0
+	local before slice=$TEST_CGROUP/group/slice code=0 pinned
 	keep_host_state
 	mkdir "$slice"
 	tcptuned_start --set=tcptuned.cgroup="$slice"
+	pinned=$(ids link map prog)
 	expect_eq "$(metric tcptuned_config_last_reload_successful)" 1 "healthy"
 	rmdir "$slice"
 	in_log 'error: tcptuned.cgroup: .*/slice was removed; no new connection is tuned'
@@ -217,6 +199,7 @@ test_control_group_removed_and_made_again() {
 	! grep -qE '^RestartPreventExitStatus=(.* )?1( |$)' "$TEST_TOP/systemd/tcptuned.service.in" ||
 		fail "the unit does not start it again"
 	in_log 'error: tcptuned.cgroup: .*/slice was removed, and there is another one of that name'
+	expect_ids "$pinned" "its end"
 	tcptuned_start --set=tcptuned.cgroup="$slice"
 	expect_ge "$(bpftool -j cgroup show "$slice" | jq length)" 3 "programs on the new one"
 	tcptuned_stop
@@ -280,7 +263,7 @@ test_a_failed_start_changes_nothing() {
 	long_chain >"$TEST_DIR/chain.conf"
 	start_says 10 'more than 4096 rules' "$TEST_BUILD" --config="$TEST_DIR/chain.conf" \
 		--set=tcptuned.cgroup="$TEST_CGROUP/group"
-	start_says 20 'a dry run, changing nothing, would not take back' "$TEST_BUILD" --dry-run \
+	start_says 20 'a dry run, which changes nothing, would not undo' "$TEST_BUILD" --dry-run \
 		--set=tcptuned.cgroup="$TEST_CGROUP/group"
 	expect_ids "$pinned" "starts that failed"
 	expect_eq "$(bpftool cgroup show "$TEST_CGROUP/group")" "$attached" "what is attached"

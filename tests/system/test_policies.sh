@@ -204,7 +204,7 @@ test_records_of_a_killed_daemon() {
 				jq -r '.value | map(ltrimstr("0x")) | join(" ")')
 	done
 	reload '[policy two]\nremote_port = 7002' 'policy two'
-	wait_output 5 = 2 times_logged 'policies in force, laid down'
+	wait_output 5 = 2 times_logged 'policies in force, installed'
 	expect_eq "$(ctl_json '[.policies[].policy] | join(" ")' policy list)" "default two" "policies"
 	expect_eq "$(records)" 4 "records, of two configurations"
 }
@@ -260,8 +260,8 @@ test_ten_thousand_prefixes() {
 		else printf "2001:db8:%x::/48\n", $1 + 16 }' >"$TEST_DIR/prefixes"
 	echo 10.1.2.0/24 >>"$TEST_DIR/prefixes"
 	start_with "[policy many]\ndestination_file = $TEST_DIR/prefixes\ncongestion_control = cubic"
-	in_log '2 policies in force, laid down in [0-9.]+ ms'
-	ms=$(sed -n 's/.*laid down in \([0-9.]*\) ms/\1/p' "$TEST_DIR/tcptuned.log" | head -n 1)
+	in_log '2 policies in force, installed in [0-9.]+ ms'
+	ms=$(sed -n 's/.*installed in \([0-9.]*\) ms/\1/p' "$TEST_DIR/tcptuned.log" | head -n 1)
 	expect_le "$ms" 1000 "milliseconds to lay down 10,001 prefixes"
 	expect_eq "$(bpftool -j map show | jq '[.[] | select(.name == "match_trie") | .max_entries] | max')" \
 		10002 "entries, with that of everywhere"
@@ -376,14 +376,14 @@ test_cgroup_that_comes_later() {
 	# once for the new configuration, once for the one before it
 	wait_output 3 = 3 times_logged "$no_descriptor"
 	prlimit --pid "$(pid_of tcptuned)" --nofile=1024:
-	wait_output 8 = 2 times_logged 'policies in force, laid down'
+	wait_output 8 = 2 times_logged 'policies in force, installed'
 	expect_eq "$(CLIENT_PREFIX=in_sub meet 127.0.0.1 7002)" cubic "after"
 	expect_eq "$(metric tcptuned_policy_cgroups_missing)" 1 "control groups missing"
 	faults_before=$(times_logged "$faults")
 	rmdir "$sub/deeper" "$sub"
 	wait_output 8 = 2 times_logged "$missing"
 	mkdir "$sub"
-	wait_output 8 = 3 times_logged 'policies in force, laid down'
+	wait_output 8 = 3 times_logged 'policies in force, installed'
 	expect_eq "$(times_logged "$faults")" "$faults_before" \
 		"lines about other policies' faults"
 	reload "$text\n" 'reloaded: nothing differs'
@@ -401,7 +401,7 @@ test_cgroup_that_cannot_be_read() {
 	TCPTUNED_PREFIX="setpriv --bounding-set=-dac_override,-dac_read_search" \
 		start_with "[policy closed]
 cgroup = ${sub#"$(dirname "$TEST_CGROUP")"}/deeper\ncongestion_control = cubic"
-	in_log 'warning: policy closed: control group .*/deeper cannot be looked at: Permission denied'
+	in_log 'warning: policy closed: control group .*/deeper cannot be accessed: Permission denied'
 	expect_eq "$(metric tcptuned_policy_cgroups_missing)" 1 "control groups missing"
 	expect_eq "$(CLIENT_PREFIX=in_sub meet 127.0.0.1 7001)" bitcp "its connections"
 	chmod 755 "$sub"

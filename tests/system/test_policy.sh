@@ -365,7 +365,7 @@ test_administrator_changes_a_buffer_limit() {
 	expect_eq "$(sysctls_told '.set_to, .now, .left_alone' | head -n 1)" \
 		'["4096 131072 134217727","4096 131072 5000000",true]' \
 		"what tcptunectl says, before it is noticed"
-	in_log 'warning: net.ipv4.tcp_rmem was changed from tcptuned.s 4096 131072 134217727 to 4096 131072 5000000 by somebody'
+	in_log 'warning: net.ipv4.tcp_rmem was changed from tcptuned.s 4096 131072 134217727 to 4096 131072 5000000 by another'
 	expect_eq "$(limits a)" "4096 131072 6291456 4096 16384 67108863 " \
 		"restored in another network namespace"
 	# Logged once, and not undone by a reload.

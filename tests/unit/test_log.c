@@ -144,30 +144,30 @@ static void test_one_line(void **state)
 /* Each line as long as it stays so, once; what comes back is told again, and all when asked for. */
 static void test_told(void **state)
 {
-	struct tcptuned_told told = {0};
+	struct tcptuned_log_history history = {0};
 	char stream[64];
 	struct stat st;
 
 	assert_int_equal(fstat(STDERR_FILENO, &st), 0);
 	snprintf(stream, sizeof(stream), "%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
 	setenv("JOURNAL_STREAM", stream, 1);
-	tcptuned_told_begin(&told, true);
-	tcptuned_told_log(&told, TCPTUNED_LOG_WARNING, "no %s", "a");
-	tcptuned_told_log(&told, TCPTUNED_LOG_INFO, "no b");
+	tcptuned_log_history_begin(&history, true);
+	tcptuned_log_once(&history, TCPTUNED_LOG_WARNING, "no %s", "a");
+	tcptuned_log_once(&history, TCPTUNED_LOG_INFO, "no b");
 	assert_string_equal(logged(), "<4>no a\n<6>no b\n");
-	tcptuned_told_begin(&told, false);
-	tcptuned_told_log(&told, TCPTUNED_LOG_WARNING, "no a");
-	tcptuned_told_log(&told, TCPTUNED_LOG_WARNING, "no c");
+	tcptuned_log_history_begin(&history, false);
+	tcptuned_log_once(&history, TCPTUNED_LOG_WARNING, "no a");
+	tcptuned_log_once(&history, TCPTUNED_LOG_WARNING, "no c");
 	assert_string_equal(logged(), "<4>no c\n");
-	tcptuned_told_begin(&told, false);
-	tcptuned_told_log(&told, TCPTUNED_LOG_WARNING, "no a");
-	tcptuned_told_log(&told, TCPTUNED_LOG_INFO, "no b");
+	tcptuned_log_history_begin(&history, false);
+	tcptuned_log_once(&history, TCPTUNED_LOG_WARNING, "no a");
+	tcptuned_log_once(&history, TCPTUNED_LOG_INFO, "no b");
 	assert_string_equal(logged(), "<6>no b\n");
-	tcptuned_told_begin(&told, true);
-	tcptuned_told_log(&told, TCPTUNED_LOG_WARNING, "no a");
-	tcptuned_told_log(&told, TCPTUNED_LOG_INFO, "no b");
+	tcptuned_log_history_begin(&history, true);
+	tcptuned_log_once(&history, TCPTUNED_LOG_WARNING, "no a");
+	tcptuned_log_once(&history, TCPTUNED_LOG_INFO, "no b");
 	assert_string_equal(logged(), "<4>no a\n<6>no b\n");
-	tcptuned_told_free(&told);
+	tcptuned_log_history_free(&history);
 }
 
 int main(void)
