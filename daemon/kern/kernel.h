@@ -90,16 +90,16 @@ enum tcptuned_origin {
 
 /* What an iterator has done, at the start or when policies were applied to open connections. */
 struct tcptuned_adoption {
-	uint64_t connections;	       /* that have a record now */
-	uint64_t moved;		       /* that have another policy now, ... */
-	uint64_t let_go;	       /* ... or none; of adoption: that are in another cgroup */
-	uint64_t failed;	       /* sockets that the kernel refused, or had no memory for */
-	uint64_t too_old;	       /* sockets left alone: see kernel_too_old() */
+	unsigned long long connections;	       /* that have a record now */
+	unsigned long long moved;		       /* that have another policy now, ... */
+	unsigned long long let_go;	       /* ... or none; of adoption: that are in another cgroup */
+	unsigned long long failed;	       /* sockets that the kernel refused, or had no memory for */
+	unsigned long long too_old;	       /* sockets left alone: see kernel_too_old() */
 	unsigned int namespaces;       /* visited to the end */
 	unsigned int namespaces_vanished; /* gone when their turn came */
 	unsigned int namespaces_failed; /* not visited, or not to the end: may not be entered, ... */
 	int error;		       /* ... or this negative errno, the last one; 0: none */
-	uint64_t ns;		       /* duration */
+	unsigned long long ns;		       /* duration */
 };
 
 /* All descriptors are -1 where there is none. */

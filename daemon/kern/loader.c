@@ -44,21 +44,32 @@ static const struct {
 /* The first programs of the table are attached to the cgroup. */
 #define CGROUP_PROGS TCPTUNED_PROG_DESTROYED
 
-/* The three objects while they are being loaded. */
-struct objects {
-	struct rightsize_bpf *rightsize;
-	struct flows_bpf *flows;
-	struct bitcp_bpf *bitcp; /* NULL: the kernel has no struct_ops */
+/* The objects, each of which shares the maps of those before. All but bitcp have to load. */
+static const struct {
+	const char *name;
+	const void *(*elf_bytes)(size_t *size);
+	const char *what; /* for error messages */
+} objects[] = {
+	{ "rightsize", rightsize_bpf__elf_bytes, "the right-sizing programs" },
+	{ "flows", flows_bpf__elf_bytes, "the iterators" },
+	{ "bitcp", bitcp_bpf__elf_bytes, "BI-TCP" },
 };
 
-static void objects_close(struct objects *o)
+#define OBJECTS ARRAY_SIZE(objects)
+#define BITCP	(OBJECTS - 1)
+
+/* The same while they are loaded; NULL: not, or the kernel does not take bitcp. */
+struct loaded {
+	struct bpf_object *object[OBJECTS];
+};
+
+static void close_objects(struct loaded *loaded)
 {
-	rightsize_bpf__destroy(o->rightsize);
-	flows_bpf__destroy(o->flows);
-	bitcp_bpf__destroy(o->bitcp);
+	for (size_t i = 0; i < OBJECTS; i++)
+		bpf_object__close(loaded->object[i]);
 }
 
-#define _cleanup_objects_ __attribute__((cleanup(objects_close)))
+#define _cleanup_objects_ __attribute__((cleanup(close_objects)))
 
 /* The last warning of libbpf, for the error message. */
 static char libbpf_said[512];
@@ -180,20 +191,24 @@ static void unpin_all(const struct tcptuned_kernel *k)
 
 static uint32_t build_of_objects(void)
 {
-	const void *(*const elf_bytes[])(size_t *size) = {
-		rightsize_bpf__elf_bytes,
-		flows_bpf__elf_bytes,
-		bitcp_bpf__elf_bytes,
-	};
 	uint32_t crc = crc32(0, NULL, 0);
 	size_t size;
 
-	for (size_t i = 0; i < ARRAY_SIZE(elf_bytes); i++) {
-		const void *elf = elf_bytes[i](&size);
+	for (size_t i = 0; i < OBJECTS; i++) {
+		const void *elf = objects[i].elf_bytes(&size);
 
 		crc = crc32(crc, elf, size);
 	}
 	return crc;
+}
+
+static struct bpf_object *open_object(size_t which)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = objects[which].name);
+	size_t size;
+	const void *elf = objects[which].elf_bytes(&size);
+
+	return bpf_object__open_mem(elf, size, &opts);
 }
 
 static int load_failed(struct tcptuned_error *err, int errnum, const char *what)
@@ -269,68 +284,83 @@ static int load_object(struct tcptuned_kernel *k, struct bpf_object *object, con
 	return error ? maps_failed(err, -error) : 0;
 }
 
-/* Everything but bitcp. */
-static int load_programs(struct tcptuned_kernel *k, struct objects *o, int cgroup_fd,
-			 struct tcptuned_error *err)
+/* Write the id of the cgroup into the object that asks for it. Returns 0 or a negative errno. */
+static int set_cgroup(struct bpf_object *object, int cgroup_fd)
 {
+	struct bpf_map *rodata = bpf_object__find_map_by_name(object, ".rodata.cgroup");
 	struct stat cgroup;
-	int error;
+	__u64 id;
 
-	o->rightsize = rightsize_bpf__open();
-	o->flows = flows_bpf__open();
-	if (!o->rightsize || !o->flows || fstat(cgroup_fd, &cgroup))
-		return load_failed(err, errno, "the programs");
-	o->flows->rodata->cgroup_id = cgroup.st_ino;
-	k->paths_kept = k->map_fd[TCPTUNED_MAP_PATHS] >= 0;
-	error = load_object(k, o->rightsize->obj, "the right-sizing programs", err);
-	return error ? error : load_object(k, o->flows->obj, "the iterators", err);
+	if (!rodata)
+		return 0;
+	if (fstat(cgroup_fd, &cgroup))
+		return -errno;
+	id = cgroup.st_ino;
+	return bpf_map__set_initial_value(rodata, &id, sizeof(id));
 }
 
-static int load_bitcp_with(struct tcptuned_kernel *k, struct objects *o, uint32_t map_flags)
+/* Everything but bitcp. */
+static int load_programs(struct tcptuned_kernel *k, struct loaded *loaded, int cgroup_fd,
+			 struct tcptuned_error *err)
 {
+	k->paths_kept = k->map_fd[TCPTUNED_MAP_PATHS] >= 0;
+	for (size_t i = 0; i < BITCP; i++) {
+		struct bpf_object *object = loaded->object[i] = open_object(i);
+		int error = object ? set_cgroup(object, cgroup_fd) : -errno;
+
+		if (error)
+			return load_failed(err, -error, objects[i].what);
+		error = load_object(k, object, objects[i].what, err);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+static int load_bitcp_with(struct tcptuned_kernel *k, struct loaded *loaded, uint32_t map_flags)
+{
+	struct bpf_object *object = open_object(BITCP);
 	int error;
 
-	o->bitcp = bitcp_bpf__open();
-	if (!o->bitcp)
+	if (!object)
 		return -errno;
-	error = bpf_map__set_map_flags(o->bitcp->maps.bitcp, map_flags);
+	error = bpf_map__set_map_flags(bpf_object__find_map_by_name(object, "bitcp"), map_flags);
 	if (!error)
-		error = load_object(k, o->bitcp->obj, "BI-TCP", NULL);
-	if (error) {
-		bitcp_bpf__destroy(o->bitcp);
-		o->bitcp = NULL;
-	}
+		error = load_object(k, object, objects[BITCP].what, NULL);
+	if (error)
+		bpf_object__close(object);
+	else
+		loaded->object[BITCP] = object;
 	return error;
 }
 
 /* As a link where the kernel has such links. A failure is not fatal: right-sizing works without. */
-static void load_bitcp(struct tcptuned_kernel *k, struct objects *o)
+static void load_bitcp(struct tcptuned_kernel *k, struct loaded *loaded)
 {
-	int error = load_bitcp_with(k, o, TCPTUNED_STRUCTOPS_LINK);
+	int error = load_bitcp_with(k, loaded, TCPTUNED_STRUCTOPS_LINK);
 
 	if (error)
-		error = load_bitcp_with(k, o, 0);
+		error = load_bitcp_with(k, loaded, 0);
 	if (error)
 		snprintf(k->why_no_bitcp, sizeof(k->why_no_bitcp),
 			 "the kernel does not take BI-TCP as a BPF struct_ops (%s: %.150s)",
 			 strerror(-error), libbpf_said);
 }
 
-static const struct bpf_program *find_program(const struct objects *o, const char *name)
+static const struct bpf_program *find_program(const struct loaded *loaded, const char *name)
 {
-	const struct bpf_program *prog = bpf_object__find_program_by_name(o->rightsize->obj, name);
+	const struct bpf_program *prog = NULL;
 
-	if (!prog)
-		prog = bpf_object__find_program_by_name(o->flows->obj, name);
-	if (!prog && o->bitcp)
-		prog = bpf_object__find_program_by_name(o->bitcp->obj, name);
+	for (size_t i = 0; i < OBJECTS && !prog; i++)
+		if (loaded->object[i])
+			prog = bpf_object__find_program_by_name(loaded->object[i], name);
 	return prog;
 }
 
-static int keep_programs(struct tcptuned_kernel *k, const struct objects *o)
+static int keep_programs(struct tcptuned_kernel *k, const struct loaded *loaded)
 {
 	for (int i = 0; i < TCPTUNED_PROGS; i++) {
-		const struct bpf_program *prog = find_program(o, progs[i].name);
+		const struct bpf_program *prog = find_program(loaded, progs[i].name);
 		int error = prog ? keep_fd(&k->prog_fd[i], bpf_program__fd(prog)) : 0;
 
 		if (error)
@@ -492,15 +522,15 @@ static int register_bitcp(struct tcptuned_kernel *k, struct bpf_map *map)
 	return 0;
 }
 
-static void attach_bitcp(struct tcptuned_kernel *k, struct objects *o)
+static void attach_bitcp(struct tcptuned_kernel *k, const struct bpf_object *object)
 {
 	int error;
 
-	if (!o->bitcp) {
+	if (!object) {
 		unregister_bitcp(k);
 		return;
 	}
-	error = register_bitcp(k, o->bitcp->maps.bitcp);
+	error = register_bitcp(k, bpf_object__find_map_by_name(object, "bitcp"));
 	if (error)
 		snprintf(k->why_no_bitcp, sizeof(k->why_no_bitcp),
 			 "BI-TCP could not be registered (%s)%s", strerror(-error),
@@ -530,15 +560,15 @@ static int pin_everything(struct tcptuned_kernel *k, const struct tcptuned_meta 
 static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_bitcp,
 			   const struct tcptuned_meta *before, struct tcptuned_error *err)
 {
-	_cleanup_objects_ struct objects o = { 0 };
+	_cleanup_objects_ struct loaded loaded = { 0 };
 	_cleanup_close_ int release_fd = -1;
-	int error = load_programs(k, &o, cgroup_fd, err);
+	int error = load_programs(k, &loaded, cgroup_fd, err);
 
 	if (error)
 		return error;
 	if (with_bitcp)
-		load_bitcp(k, &o);
-	error = keep_programs(k, &o);
+		load_bitcp(k, &loaded);
+	error = keep_programs(k, &loaded);
 	if (error)
 		return maps_failed(err, -error);
 	if (k->origin == TCPTUNED_REPLACED)
@@ -555,7 +585,7 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 	 * them have gone. Those that run now tune nothing before they have policies.
 	 */
 	tcptuned_iterate(release_fd, NULL);
-	attach_bitcp(k, &o);
+	attach_bitcp(k, loaded.object[BITCP]);
 	error = pin_everything(k, before);
 	if (error)
 		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
@@ -696,7 +726,7 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 
 int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, struct tcptuned_error *err)
 {
-	_cleanup_objects_ struct objects o = { 0 };
+	_cleanup_objects_ struct loaded loaded = { 0 };
 	struct tcptuned_kernel k;
 	char path[PATH_BYTES];
 	int error;
@@ -704,10 +734,10 @@ int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, struct tcptuned
 	tcptuned_kernel_init(&k, bpffs);
 	error = tcptuned_pins_check(bpffs, k.pin_dir, err);
 	if (!error)
-		error = load_programs(&k, &o, cgroup_fd, err);
+		error = load_programs(&k, &loaded, cgroup_fd, err);
 	if (!error) {
-		load_bitcp(&k, &o);
-		if (!o.bitcp && !access(pin_path(&k, "map", "bitcp", path), F_OK))
+		load_bitcp(&k, &loaded);
+		if (!loaded.object[BITCP] && !access(pin_path(&k, "map", "bitcp", path), F_OK))
 			error = tcptuned_fail(err, ENOTSUP, TCPTUNED_EXIT_KERNEL, "%s",
 					      k.why_no_bitcp);
 	}
