@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <string.h>
-
 #include "flows/filter.h"
+
+#include <string.h>
 
 static void compile_prefix(const struct tcptuned_prefix *from, struct readout_prefix *ret)
 {
-	__u8 mask[16] = { 0 };
-
-	for (unsigned int bit = 0; bit < from->length; bit++)
-		mask[bit / 8] |= 0x80 >> bit % 8;
 	memcpy(ret->word, from->address, sizeof(ret->word));
-	memcpy(ret->mask, mask, sizeof(ret->mask));
+	memset(ret->mask, 0xff, sizeof(ret->mask));
+	tcptuned_mask_address((__u8 *)ret->mask, from->length);
 }
 
 void tcptuned_filter_compile(const struct tcptuned_filter *filter, struct readout_filter *ret)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which connections are meant: by address, port, policy, congestion control. */
+/* Selects connections by address, port, policy, congestion control. */
 #ifndef TCPTUNED_FLOWS_FILTER_H
 #define TCPTUNED_FLOWS_FILTER_H
 
@@ -8,21 +8,21 @@
 #include "flows/top.h"
 #include "util/ip_prefix.h"
 
-/* All that is given has to hold; 0, ::/0 and "" are not given. */
+/* A connection has to match every field; 0, ::/0 and "" match all. */
 struct tcptuned_filter {
-	struct tcptuned_prefix address; /* of either end */
+	struct tcptuned_prefix address; /* of one of the ends */
 	struct tcptuned_prefix local, remote;
-	__u16 port; /* of either end */
+	__u16 port; /* of one of the ends */
 	__u16 local_port, remote_port;
 	__u32 netns;
 	char policy[TCPTUNED_POLICY_NAME_MAX];
 	char congestion_control[TCPTUNED_CC_NAME_MAX];
 };
 
-/* What the kernel can tell of @filter: all but its policy and congestion control. */
+/* The part of @filter that the kernel applies: all but policy and congestion control. */
 void tcptuned_filter_compile(const struct tcptuned_filter *filter, struct readout_filter *ret);
 
-/* Is @record meant? @policy: the name of its policy. */
+/* True if @record matches. @policy: the name of its policy. */
 bool tcptuned_filter_matches(const struct tcptuned_filter *filter,
 			     const struct tcptuned_flow_record *record, const char *policy);
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "flows/names.h"
+
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <sys/socket.h>
 
-#include "flows/names.h"
+#include "util/array.h"
 
-/* A word of metrics, JSON and columns, and what it means. */
 struct word {
-	const char *name, *meaning;
+	const char *name;
+	const char *meaning; /* NULL: not in the manual */
 };
 
 static const struct word limits[TCPTUNED_LIMITS] = {
@@ -41,32 +43,32 @@ static const struct word reasons[RIGHTSIZE_REASONS] = {
 					 "the kernel has hardly any memory left for TCP" },
 };
 
-static const char *const rightsize_states[] = {
-	[RIGHTSIZE_FREE] = "free",
-	[RIGHTSIZE_PREPARING] = "preparing",
-	[RIGHTSIZE_TESTING] = "testing",
-	[RIGHTSIZE_PROBE_RTT] = "probe_rtt",
-	[RIGHTSIZE_HOLDING] = "holding",
+static const struct word rightsize_states[] = {
+	[RIGHTSIZE_FREE] = { .name = "free" },
+	[RIGHTSIZE_PREPARING] = { .name = "preparing" },
+	[RIGHTSIZE_TESTING] = { .name = "testing" },
+	[RIGHTSIZE_PROBE_RTT] = { .name = "probe_rtt" },
+	[RIGHTSIZE_HOLDING] = { .name = "holding" },
 };
 
-static const char *const mode_names[] = {
-	[TCPTUNED_OFF] = "off",
-	[TCPTUNED_OBSERVE] = "observe",
-	[TCPTUNED_TUNE] = "tune",
+static const struct word modes[] = {
+	[TCPTUNED_OFF] = { .name = "off" },
+	[TCPTUNED_OBSERVE] = { .name = "observe" },
+	[TCPTUNED_TUNE] = { .name = "tune" },
 };
 
-static const char *const state_names[] = {
-	[TCP_ESTABLISHED] = "established",
-	[TCP_SYN_SENT] = "syn_sent",
-	[TCP_SYN_RECV] = "syn_recv",
-	[TCP_FIN_WAIT1] = "fin_wait1",
-	[TCP_FIN_WAIT2] = "fin_wait2",
-	[TCP_TIME_WAIT] = "time_wait",
-	[TCP_CLOSE] = "close",
-	[TCP_CLOSE_WAIT] = "close_wait",
-	[TCP_LAST_ACK] = "last_ack",
-	[TCP_LISTEN] = "listen",
-	[TCP_CLOSING] = "closing",
+static const struct word states[] = {
+	[TCP_ESTABLISHED] = { .name = "established" },
+	[TCP_SYN_SENT] = { .name = "syn_sent" },
+	[TCP_SYN_RECV] = { .name = "syn_recv" },
+	[TCP_FIN_WAIT1] = { .name = "fin_wait1" },
+	[TCP_FIN_WAIT2] = { .name = "fin_wait2" },
+	[TCP_TIME_WAIT] = { .name = "time_wait" },
+	[TCP_CLOSE] = { .name = "close" },
+	[TCP_CLOSE_WAIT] = { .name = "close_wait" },
+	[TCP_LAST_ACK] = { .name = "last_ack" },
+	[TCP_LISTEN] = { .name = "listen" },
+	[TCP_CLOSING] = { .name = "closing" },
 };
 
 static const struct word bitcp_modes[TCPTUNED_BITCP_MODES] = {
@@ -79,60 +81,55 @@ static const struct word bitcp_modes[TCPTUNED_BITCP_MODES] = {
 					"segments per round trip" },
 };
 
-static const struct {
-	const struct word *words;
-	size_t len;
-} vocabularies[TCPTUNED_VOCABULARIES] = {
-	[TCPTUNED_WORDS_LIMIT] = { limits, TCPTUNED_LIMITS },
-	[TCPTUNED_WORDS_REASON] = { reasons, RIGHTSIZE_REASONS },
-	[TCPTUNED_WORDS_BITCP_MODE] = { bitcp_modes, TCPTUNED_BITCP_MODES },
-};
+#define WORD(words, index) find_word(words, ARRAY_SIZE(words), index)
 
-static const struct word *word_of(enum tcptuned_vocabulary vocabulary, unsigned int index)
+static const struct word *find_word(const struct word *words, size_t len, unsigned int index)
 {
 	static const struct word unknown = { "unknown", NULL };
-	const struct word *word = &vocabularies[vocabulary].words[index];
 
-	return index < vocabularies[vocabulary].len && word->name ? word : &unknown;
+	return index < len && words[index].name ? &words[index] : &unknown;
 }
 
 const char *tcptuned_word_meaning(enum tcptuned_vocabulary vocabulary, unsigned int index)
 {
-	return word_of(vocabulary, index)->meaning;
+	switch (vocabulary) {
+	case TCPTUNED_WORDS_LIMIT:
+		return WORD(limits, index)->meaning;
+	case TCPTUNED_WORDS_REASON:
+		return WORD(reasons, index)->meaning;
+	default:
+		return WORD(bitcp_modes, index)->meaning;
+	}
 }
-
-#define NAME(table, index)                                                               \
-	((index) < sizeof(table) / sizeof((table)[0]) && (table)[index] ? (table)[index] \
-									: "unknown")
 
 const char *tcptuned_limit_name(unsigned int limit)
 {
-	return word_of(TCPTUNED_WORDS_LIMIT, limit)->name;
+	return WORD(limits, limit)->name;
 }
 
 const char *tcptuned_reason_name(unsigned int reason)
 {
-	return word_of(TCPTUNED_WORDS_REASON, reason)->name;
+	return WORD(reasons, reason)->name;
 }
 
 const char *tcptuned_rightsize_state_name(unsigned int state)
 {
-	return NAME(rightsize_states, state);
+	return WORD(rightsize_states, state)->name;
 }
 
 const char *tcptuned_mode_name(unsigned int mode)
 {
-	return NAME(mode_names, mode);
+	return WORD(modes, mode)->name;
 }
 
 const char *tcptuned_state_name(unsigned int state)
 {
-	return NAME(state_names, state);
+	return WORD(states, state)->name;
 }
 
 const char *tcptuned_bitcp_mode_name(unsigned int mode)
 {
-	return word_of(TCPTUNED_WORDS_BITCP_MODE, mode)->name;
+	return WORD(bitcp_modes, mode)->name;
 }
 
 void tcptuned_flow_address(const struct tcptuned_flow_record *record, int remote,

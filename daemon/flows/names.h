@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is known about a connection, in the words of metrics, JSON and tables. */
+/* The words of metrics, JSON and tables for what is known about a connection. */
 #ifndef TCPTUNED_FLOWS_NAMES_H
 #define TCPTUNED_FLOWS_NAMES_H
 
 #include <tcptuned/abi/flow.h>
 #include <tcptuned/algo/bitcp.h>
 
-#define TCPTUNED_BITCP_MODES   (BITCP_SLOW_START_PAST_MAX + 1)
-#define TCPTUNED_ADDRESS_MAX   64	   /* "[v6 address]:port" and its NUL */
+#define TCPTUNED_BITCP_MODES (BITCP_SLOW_START_PAST_MAX + 1)
+#define TCPTUNED_ADDRESS_MAX 64 /* "[v6 address]:port" and its NUL */
 
-/* "192.0.2.1:80" or "[2001:db8::1]:80" into @text. */
+/* Write "192.0.2.1:80" or "[2001:db8::1]:80" into @text. */
 void tcptuned_flow_address(const struct tcptuned_flow_record *record, int remote,
 			   char text[TCPTUNED_ADDRESS_MAX]);
 
-/* The words that metrics and JSON use; "unknown" for a value out of range. */
+/* "unknown" for a value out of range. */
 const char *tcptuned_limit_name(unsigned int limit);
 const char *tcptuned_reason_name(unsigned int reason);
 const char *tcptuned_rightsize_state_name(unsigned int state);
@@ -28,7 +28,7 @@ enum tcptuned_vocabulary {
 	TCPTUNED_VOCABULARIES,
 };
 
-/* What such a word means, for the manual; NULL for a value out of range. */
+/* The meaning of a word, for the manual; NULL for a value out of range. */
 const char *tcptuned_word_meaning(enum tcptuned_vocabulary vocabulary, unsigned int index);
 
 #endif

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "flows/scan.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -6,7 +8,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "flows/scan.h"
 #include "util/cleanup.h"
 
 /* A record in the ring, with its header, a multiple of eight bytes. */
@@ -14,8 +15,8 @@
 #define RING_RECORDS (READOUT_RING_BYTES / RECORD_BYTES)
 
 /*
- * The iterator gives up a read() with EAGAIN after a million sockets of which it had nothing
- * to say (bpf_seq_read(), MAX_ITER_OBJECTS); the next read() goes on from there.
+ * The iterator ends a read() with EAGAIN after a million sockets without output (bpf_seq_read(),
+ * MAX_ITER_OBJECTS); the next read() continues from there.
  */
 #define READ_AGAIN_MAX 1000
 
@@ -23,23 +24,22 @@ _Static_assert(RING_RECORDS / 2 > READOUT_LOOK_EVERY, "room for what comes befor
 
 struct reading {
 	struct tcptuned_flows *flows;
-	int map_fd, ring_fd, link_fd;
+	int map_fd, link_fd;
 	struct ring_buffer *ring;
 	struct readout *readout;
-	bool reads; /* else what is in the ring is dropped */
+	bool drops; /* records in the ring are an earlier reader's */
 	int error;  /* of the first record that could not be added */
 };
 
 static int take_record(void *ctx, void *data, size_t size)
 {
 	struct reading *reading = ctx;
-	int error;
+	int error = -EPROTO;
 
-	if (!reading->reads)
+	if (reading->drops)
 		return 0;
-	error = size < sizeof(struct tcptuned_flow_record)
-			? -EPROTO
-			: tcptuned_flows_add(reading->flows, data);
+	if (size >= sizeof(struct tcptuned_flow_record))
+		error = tcptuned_flows_add(reading->flows, data);
 	if (!reading->error)
 		reading->error = error;
 	return 0;
@@ -53,8 +53,8 @@ static int empty_ring(struct reading *reading)
 }
 
 /*
- * Have the iterator go over all sockets. What it writes says that there is more to do, and
- * perhaps that the ring is to be emptied.
+ * Run the iterator over all sockets. A byte that it writes means that there is more to do, and that
+ * the ring may have to be emptied.
  */
 static int run_iterator(struct reading *reading)
 {
@@ -85,10 +85,11 @@ static int read_everything(struct reading *reading)
 	__u32 zero = 0;
 	int error;
 
-	error = empty_ring(reading); /* of a daemon that was killed while reading */
+	reading->drops = true; /* of a daemon that was killed while it was reading */
+	error = empty_ring(reading);
 	if (error)
 		return error;
-	reading->reads = true;
+	reading->drops = false;
 	reading->readout->request.wanted =
 		flows->choice.order || flows->choice.wanted ? READOUT_ALL : flows->top_max;
 	if (bpf_map_update_elem(reading->map_fd, &zero, reading->readout, BPF_ANY))
@@ -106,10 +107,10 @@ int tcptuned_readout(struct tcptuned_flows *flows, const struct tcptuned_kernel 
 		     const struct tcptuned_filter *filter)
 {
 	_cleanup_free_ struct readout *readout = calloc(1, sizeof(*readout));
+	int ring_fd = kernel->map_fd[TCPTUNED_MAP_COLLECTED];
 	struct reading reading = {
 		.flows = flows,
 		.map_fd = kernel->map_fd[TCPTUNED_MAP_READOUT],
-		.ring_fd = kernel->map_fd[TCPTUNED_MAP_COLLECTED],
 		.link_fd = kernel->link_fd[TCPTUNED_PROG_DUMP_FLOWS],
 		.readout = readout,
 	};
@@ -118,9 +119,9 @@ int tcptuned_readout(struct tcptuned_flows *flows, const struct tcptuned_kernel 
 	tcptuned_flows_begin(flows);
 	if (!readout)
 		return -ENOMEM;
-	if (reading.map_fd < 0 || reading.ring_fd < 0 || reading.link_fd < 0)
+	if (reading.map_fd < 0 || ring_fd < 0 || reading.link_fd < 0)
 		return -ENOENT;
-	reading.ring = ring_buffer__new(reading.ring_fd, take_record, &reading, NULL);
+	reading.ring = ring_buffer__new(ring_fd, take_record, &reading, NULL);
 	if (!reading.ring)
 		return -errno;
 	if (filter)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Reading connections out of the kernel: include/tcptuned/abi/readout.h says how. */
+/* Reads connections from the kernel, as include/tcptuned/abi/readout.h describes. */
 #ifndef TCPTUNED_FLOWS_SCAN_H
 #define TCPTUNED_FLOWS_SCAN_H
 
@@ -8,16 +8,16 @@
 #include "kern/kernel.h"
 
 /*
- * Read what @flows is to hold: the sums about all connections, and one by one the first of its
- * choice. @filter, or NULL: only connections that it lets through in the kernel, which knows
- * neither policies nor congestion controls by name, can be among those.
+ * Read into @flows the sums about all connections, and those connections that come first in its
+ * choice. @filter (may be NULL) is applied in the kernel, which knows neither policies nor congestion
+ * controls by name.
  *
- * By size, which is when flows->choice has neither an order nor a condition, only those are copied
- * that are in the same 64th of a power of two as the last one wanted, or above, and not more than
- * a thousand more than wanted: where so many are alike, it is chance which of them are seen.
+ * By size, if flows->choice has neither an order nor a condition, the kernel copies only connections
+ * in the same 64th of a power of two as the last one wanted, or above, and at most a thousand more than
+ * wanted: among more of the same size it is random which ones are seen.
  *
- * Returns 0, -ENOENT when the iterator is not there, -EPROTO when records are another build's,
- * -ENOMEM or what the kernel answers.
+ * Returns 0, -ENOENT if there is no iterator, -EPROTO if the records are another build's, -ENOMEM, or
+ * an error of the kernel.
  */
 int tcptuned_readout(struct tcptuned_flows *flows, const struct tcptuned_kernel *kernel,
 		     const struct tcptuned_filter *filter);

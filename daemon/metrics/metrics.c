@@ -181,24 +181,24 @@ static const struct row paths[] = {
 };
 
 static const struct row sums[] = {
-	{"tcptuned_connections_observed", NO_LABEL, SNAPSHOT(flows.observed), PLAIN,
+	{"tcptuned_connections_observed", NO_LABEL, SNAPSHOT(flows.sums.observed), PLAIN,
 	 "Open connections that are observed: decisions are made, but nothing is changed."},
-	{"tcptuned_connections_rightsized", RECEIVE, SNAPSHOT(flows.rcv_taken), PLAIN,
+	{"tcptuned_connections_rightsized", RECEIVE, SNAPSHOT(flows.sums.rcv_taken), PLAIN,
 	 "Open connections whose buffer tcptuned sizes."},
-	{"tcptuned_connections_rightsized", SEND, SNAPSHOT(flows.snd_taken), PLAIN, NULL},
-	{"tcptuned_connections_overridden", "option", "SO_RCVBUF", SNAPSHOT(flows.rcvbuf_requests),
+	{"tcptuned_connections_rightsized", SEND, SNAPSHOT(flows.sums.snd_taken), PLAIN, NULL},
+	{"tcptuned_connections_overridden", "option", "SO_RCVBUF", SNAPSHOT(flows.sums.rcvbuf_requests),
 	 PLAIN,
 	 "Open connections whose application's request for a fixed buffer is overridden, or would "
 	 "be without the dry run."},
-	{"tcptuned_connections_overridden", "option", "SO_SNDBUF", SNAPSHOT(flows.sndbuf_requests),
+	{"tcptuned_connections_overridden", "option", "SO_SNDBUF", SNAPSHOT(flows.sums.sndbuf_requests),
 	 PLAIN, NULL},
-	{"tcptuned_buffer_limit_bytes", RECEIVE, SNAPSHOT(flows.rcvbuf_bytes), PLAIN,
+	{"tcptuned_buffer_limit_bytes", RECEIVE, SNAPSHOT(flows.sums.rcvbuf_bytes), PLAIN,
 	 "Sum of the memory that the buffers of open connections may use."},
-	{"tcptuned_buffer_limit_bytes", SEND, SNAPSHOT(flows.sndbuf_bytes), PLAIN, NULL},
-	{"tcptuned_buffer_used_bytes", RECEIVE, SNAPSHOT(flows.rmem_bytes), PLAIN,
+	{"tcptuned_buffer_limit_bytes", SEND, SNAPSHOT(flows.sums.sndbuf_bytes), PLAIN, NULL},
+	{"tcptuned_buffer_used_bytes", RECEIVE, SNAPSHOT(flows.sums.rmem_bytes), PLAIN,
 	 "Sum of the memory that data in the buffers of open connections uses."},
-	{"tcptuned_buffer_used_bytes", SEND, SNAPSHOT(flows.wmem_bytes), PLAIN, NULL},
-	{"tcptuned_connections_advertised_window_bytes", NO_LABEL, SNAPSHOT(flows.rcv_wnd_bytes),
+	{"tcptuned_buffer_used_bytes", SEND, SNAPSHOT(flows.sums.wmem_bytes), PLAIN, NULL},
+	{"tcptuned_connections_advertised_window_bytes", NO_LABEL, SNAPSHOT(flows.sums.rcv_wnd_bytes),
 	 PLAIN, "Sum of the windows that open connections advertise."},
 };
 
@@ -336,8 +336,8 @@ static void print_groups(struct tcptuned_prom *prom, const struct tcptuned_snaps
 	for (__u32 i = 0; i < len; i++)
 		print_group(prom, groups[i].policy, groups[i].congestion_control, groups[i].flows);
 	free(groups);
-	if (flows->groups_other || !flows->groups_len)
-		print_group(prom, "other", "other", flows->groups_other);
+	if (flows->sums.groups_other || !flows->groups_len)
+		print_group(prom, "other", "other", flows->sums.groups_other);
 }
 
 static void print_reasons(struct tcptuned_prom *prom, const char *direction, const __u64 *counts)
@@ -358,9 +358,9 @@ static void print_aggregates(struct tcptuned_prom *prom, const struct tcptuned_s
 		tcptuned_sample(prom, "tcptuned_connections_limited",
 				"Open connections by what limits their sending.",
 				tcptuned_labels(prom, "limit", tcptuned_limit_name(i), NULL),
-				snap->flows.limited[i], PLAIN);
-	print_reasons(prom, "receive", snap->flows.rcv_reason);
-	print_reasons(prom, "send", snap->flows.snd_reason);
+				snap->flows.sums.limited[i], PLAIN);
+	print_reasons(prom, "receive", snap->flows.sums.rcv_reason);
+	print_reasons(prom, "send", snap->flows.sums.snd_reason);
 }
 
 /* ---- the largest connections, one by one ------------------------------------------------ */
@@ -537,7 +537,7 @@ static void print_cost(struct tcptuned_prom *prom, const struct tcptuned_snapsho
 		prom, "tcptuned_connection_records_bytes",
 		"Memory of the records of open connections: their number times the size that "
 		"the kernel allocates.",
-		"", snap->flows.records * bpf->storage_bytes, PLAIN);
+		"", snap->flows.sums.records * bpf->storage_bytes, PLAIN);
 	print_rows(prom, cost, ARRAY_SIZE(cost), snap);
 }
 

@@ -271,7 +271,7 @@ static int answer_policies(const struct tcptuned_source *source, struct tcptuned
 	object = json_object();
 	json_object_set_new(object, "policies",
 			    policies_array(source, counts, count_by_name(source, &flows, counts)));
-	set_if(object, "connections_not_told_apart", flows.groups_other);
+	set_if(object, "connections_not_told_apart", flows.sums.groups_other);
 	free(counts);
 	tcptuned_flows_free(&flows);
 	return print_line(out, object);
@@ -401,7 +401,7 @@ static int answer_flows(const struct tcptuned_source *source,
 	if (error)
 		return error;
 	tcptuned_buf_printf(out, "{\"connections\":%llu,\"matched\":%llu,\"flows\":[",
-			    (unsigned long long)flows.live, (unsigned long long)flows.wanted);
+			    (unsigned long long)flows.sums.live, (unsigned long long)flows.wanted);
 	for (__u32 i = 0; i < flows.top_len && !out->error; i++) {
 		tcptuned_buf_puts(out, i ? "," : "");
 		print_flow(source, request, &flows.top[i], out);
@@ -453,18 +453,18 @@ static json_t *flows_object(const struct tcptuned_flows *flows)
 {
 	json_t *object = json_object(), *limits = json_object();
 
-	set_number(object, "open", flows->live);
-	set_number(object, "dry_run", flows->observed);
-	set_number(object, "receive_rightsized", flows->rcv_taken);
-	set_number(object, "send_rightsized", flows->snd_taken);
-	set_number(object, "rcvbuf_overridden", flows->rcvbuf_requests);
-	set_number(object, "sndbuf_overridden", flows->sndbuf_requests);
-	set_number(object, "receive_buffer_bytes", flows->rcvbuf_bytes);
-	set_number(object, "receive_buffer_used_bytes", flows->rmem_bytes);
-	set_number(object, "send_buffer_bytes", flows->sndbuf_bytes);
-	set_number(object, "send_buffer_used_bytes", flows->wmem_bytes);
+	set_number(object, "open", flows->sums.live);
+	set_number(object, "dry_run", flows->sums.observed);
+	set_number(object, "receive_rightsized", flows->sums.rcv_taken);
+	set_number(object, "send_rightsized", flows->sums.snd_taken);
+	set_number(object, "rcvbuf_overridden", flows->sums.rcvbuf_requests);
+	set_number(object, "sndbuf_overridden", flows->sums.sndbuf_requests);
+	set_number(object, "receive_buffer_bytes", flows->sums.rcvbuf_bytes);
+	set_number(object, "receive_buffer_used_bytes", flows->sums.rmem_bytes);
+	set_number(object, "send_buffer_bytes", flows->sums.sndbuf_bytes);
+	set_number(object, "send_buffer_used_bytes", flows->sums.wmem_bytes);
 	for (unsigned int i = 0; i < TCPTUNED_LIMITS; i++)
-		set_number(limits, tcptuned_limit_name(i), flows->limited[i]);
+		set_number(limits, tcptuned_limit_name(i), flows->sums.limited[i]);
 	json_object_set_new(object, "limited_by", limits);
 	return object;
 }

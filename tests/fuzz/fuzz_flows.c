@@ -119,7 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			return 0;
 	tcptuned_flows_sum_up(&snap.flows, &readout.sums);
 	tcptuned_flows_end(&snap.flows);
-	CHECK(snap.flows.live == n && snap.flows.wanted == n);
+	CHECK(snap.flows.sums.live == n && snap.flows.wanted == n);
 	CHECK(snap.flows.top_len <= 3);
 	check_text();
 	for (i = 0; i < snap.flows.top_len; i++)

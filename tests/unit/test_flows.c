@@ -369,16 +369,16 @@ static void test_sums(void **state)
 	assert_int_equal(tcptuned_flows_init(&flows, 10), 0);
 	/* Twice: what was read before must be forgotten. */
 	read_from(&flows, records, 1);
-	assert_int_equal(flows.live, 1);
+	assert_int_equal(flows.sums.live, 1);
 	read_from(&flows, records, RECORDS);
-	assert_int_equal(flows.records, RECORDS);
-	assert_int_equal(flows.live, RECORDS);
-	assert_int_equal(flows.rcvbuf_bytes, rcvbuf);
-	assert_int_equal(flows.wmem_bytes, wmem);
-	assert_int_equal(flows.rcv_taken, taken);
-	assert_int_equal(flows.rcvbuf_requests, asked);
-	assert_int_equal(flows.snd_reason[RIGHTSIZE_CAPPED], capped);
-	assert_int_equal(flows.limited[TCPTUNED_LIMIT_CWND], cwnd);
+	assert_int_equal(flows.sums.records, RECORDS);
+	assert_int_equal(flows.sums.live, RECORDS);
+	assert_int_equal(flows.sums.rcvbuf_bytes, rcvbuf);
+	assert_int_equal(flows.sums.wmem_bytes, wmem);
+	assert_int_equal(flows.sums.rcv_taken, taken);
+	assert_int_equal(flows.sums.rcvbuf_requests, asked);
+	assert_int_equal(flows.sums.snd_reason[RIGHTSIZE_CAPPED], capped);
+	assert_int_equal(flows.sums.limited[TCPTUNED_LIMIT_CWND], cwnd);
 	assert_int_equal(flows.groups_len, 12);
 	for (i = 0; i < flows.groups_len; i++) {
 		grouped += flows.groups[i].flows;
@@ -405,7 +405,7 @@ static void test_many_groups_are_told_apart(void **state)
 	}
 	assert_int_equal(tcptuned_flows_init(&flows, 0), 0);
 	read_from(&flows, records, len);
-	assert_int_equal(flows.groups_other, 0);
+	assert_int_equal(flows.sums.groups_other, 0);
 	assert_int_equal(flows.groups_len, len);
 	for (i = 0; i < len; i++)
 		assert_int_equal(flows.groups[i].flows, 1);
@@ -429,7 +429,7 @@ static void test_groups_are_bounded(void **state)
 	read_from(&flows, records, GROUPED);
 	assert_int_equal(flows.groups_len, TCPTUNED_FLOW_GROUPS);
 	assert_int_equal(flows.groups[0].flows, 2);
-	assert_int_equal(flows.groups_other, GROUPED - 2 * TCPTUNED_FLOW_GROUPS);
+	assert_int_equal(flows.sums.groups_other, GROUPED - 2 * TCPTUNED_FLOW_GROUPS);
 	assert_int_equal(flows.top_len, 0);
 	tcptuned_flows_free(&flows);
 	free(records);
@@ -447,9 +447,9 @@ static void test_only_live_connections(void **state)
 	records[4].flow.flags |= TCPTUNED_F_OBSERVE;
 	assert_int_equal(tcptuned_flows_init(&flows, 5), 0);
 	read_from(&flows, records, 5);
-	assert_int_equal(flows.records, 5);
-	assert_int_equal(flows.live, 2);
-	assert_int_equal(flows.observed, 1);
+	assert_int_equal(flows.sums.records, 5);
+	assert_int_equal(flows.sums.live, 2);
+	assert_int_equal(flows.sums.observed, 1);
 	assert_int_equal(flows.top_len, 2);
 	tcptuned_flows_free(&flows);
 	free(records);
@@ -505,9 +505,9 @@ static void test_nothing_to_read_from(void **state)
 	tcptuned_kernel_init(&kernel, "/nowhere");
 	assert_int_equal(tcptuned_flows_init(&flows, 5), 0);
 	read_from(&flows, records, 5);
-	assert_int_equal(flows.live, 5);
+	assert_int_equal(flows.sums.live, 5);
 	assert_int_equal(tcptuned_readout(&flows, &kernel, NULL), -ENOENT);
-	assert_int_equal(flows.live, 0);
+	assert_int_equal(flows.sums.live, 0);
 	assert_int_equal(flows.top_len, 0);
 	tcptuned_flows_free(&flows);
 	free(records);

@@ -120,10 +120,10 @@ static struct tcptuned_snapshot *make_snapshot(void)
 	assert_int_equal(tcptuned_flows_init(&snap->flows, 3), 0);
 	fill_flow(&snap->flows.top[0]);
 	snap->flows.top_len = 1;
-	snap->flows.records = 6;
-	snap->flows.live = 4;
-	snap->flows.limited[TCPTUNED_LIMIT_CWND] = 4;
-	snap->flows.rcvbuf_bytes = 99;
+	snap->flows.sums.records = 6;
+	snap->flows.sums.live = 4;
+	snap->flows.sums.limited[TCPTUNED_LIMIT_CWND] = 4;
+	snap->flows.sums.rcvbuf_bytes = 99;
 	snap->flows.groups_len = 2;
 	snap->flows.groups[0] = (struct tcptuned_flow_group){0, "bitcp", 3};
 	snap->flows.groups[1] = (struct tcptuned_flow_group){7, "cubic", 1};
@@ -410,7 +410,7 @@ static void test_groups_of_one_name(void **state)
 	for (unsigned int i = 0; i < TCPTUNED_FLOW_GROUPS; i++)
 		groups[i] = (struct tcptuned_flow_group){TCPTUNED_POLICY_ID(i, i % 3), "bitcp", i};
 	strcpy(groups[1].congestion_control, "cubic");
-	snap->flows.groups_other = 5;
+	snap->flows.sums.groups_other = 5;
 	body = text_of(snap);
 	expect_lines(body, lines, ARRAY_SIZE(lines));
 	begin = body;
