@@ -94,9 +94,10 @@ static int run_in_background(const struct tcptuned_options *options,
 
 /*
  * Also check what the configuration names on this host, which is used at a start only: before an
- * upgrade, an administrator wants to know of it while the old daemon still runs.
+ * upgrade, an administrator wants to know of it while the old daemon still runs. @load: load the
+ * programs, too.
  */
-static int check_config(const struct tcptuned_config *config, struct tcptuned_error *err)
+static int check(const struct tcptuned_config *config, bool load, struct tcptuned_error *err)
 {
 	int error = tcptuned_policies_check(config, err), fd;
 	char path[PATH_MAX];
@@ -105,27 +106,13 @@ static int check_config(const struct tcptuned_config *config, struct tcptuned_er
 
 	if (!error)
 		error = tcptuned_control_group(config->control_group, &gid, err);
-	if (error || !config->cgroup[0])
+	if (error || (!load && !config->cgroup[0]))
 		return error;
 	fd = tcptuned_cgroup_open(config->cgroup, &root, path, sizeof(path), err);
 	if (fd < 0)
 		return fd;
-	close(fd);
-	return 0;
-}
-
-static int check_load(const struct tcptuned_config *config, struct tcptuned_error *err)
-{
-	int error = check_config(config, err), fd;
-	char path[PATH_MAX];
-	bool root;
-
-	if (error)
-		return error;
-	fd = tcptuned_cgroup_open(config->cgroup, &root, path, sizeof(path), err);
-	if (fd < 0)
-		return fd;
-	error = tcptuned_kernel_check_load(config->bpffs, fd, err);
+	if (load)
+		error = tcptuned_kernel_check_load(config->bpffs, fd, err);
 	close(fd);
 	return error;
 }
@@ -156,13 +143,13 @@ int main(int argc, char **argv)
 		return fail(&err);
 	tcptuned_log_set_level(config.log_level);
 	if (options.action == TCPTUNED_CHECK_CONFIG) {
-		if (check_config(&config, &err))
+		if (check(&config, false, &err))
 			return fail(&err);
 		tcptuned_config_print(&config, stdout);
 		return TCPTUNED_EXIT_OK;
 	}
 	if (options.action == TCPTUNED_CHECK_LOAD)
-		return check_load(&config, &err) ? fail(&err) : TCPTUNED_EXIT_OK;
+		return check(&config, true, &err) ? fail(&err) : TCPTUNED_EXIT_OK;
 	if (options.action == TCPTUNED_DETACH)
 		return tcptuned_daemon_detach(&config, &err) ? fail(&err) : TCPTUNED_EXIT_OK;
 	if (options.action == TCPTUNED_FORGET_PATHS)

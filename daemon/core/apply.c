@@ -29,23 +29,22 @@ static void adopt(struct tcptuned_daemon *d)
 			     strerror(-error));
 	tcptuned_log(TCPTUNED_LOG_INFO,
 		     "adopted %llu connections in %u network namespaces, %llu ms",
-		     (unsigned long long)a->connections, a->namespaces,
-		     (unsigned long long)a->ns / 1000000);
+		     a->connections, a->namespaces, a->ns / 1000000);
 	if (a->let_go)
 		tcptuned_log(TCPTUNED_LOG_INFO,
 			     "released %llu connections to the kernel: an earlier tcptuned had them, "
 			     "in a cgroup that is not this one's",
-			     (unsigned long long)a->let_go);
+			     a->let_go);
 	if (a->too_old)
 		tcptuned_log(TCPTUNED_LOG_WARNING,
 			     "connections that were open before (%llu of them) are left to the "
 			     "kernel: to follow them needs Linux 6.12 or later",
-			     (unsigned long long)a->too_old);
+			     a->too_old);
 	if (a->failed)
 		tcptuned_log(TCPTUNED_LOG_WARNING,
 			     "the kernel refused to have %llu open sockets adopted, or has no "
 			     "memory for their records; they are left to it",
-			     (unsigned long long)a->failed);
+			     a->failed);
 	if (a->namespaces_failed)
 		tcptuned_log(TCPTUNED_LOG_WARNING,
 			     "network namespaces or processes that could not be entered: %u (%s); "

@@ -72,9 +72,7 @@ static int apply_to_open(struct tcptuned_daemon *d, struct tcptuned_buf *out,
 	tcptuned_log(TCPTUNED_LOG_INFO,
 		     "policies applied to open connections: %llu moved to another policy, "
 		     "%llu attached, %llu released, %llu failed, %llu ms",
-		     (unsigned long long)a.moved, (unsigned long long)a.connections,
-		     (unsigned long long)a.let_go, (unsigned long long)(a.failed + a.too_old),
-		     (unsigned long long)a.ns / 1000000);
+		     a.moved, a.connections, a.let_go, a.failed + a.too_old, a.ns / 1000000);
 	object = json_object();
 	set_number(object, "moved", a.moved);
 	set_number(object, "taken", a.connections);

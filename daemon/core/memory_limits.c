@@ -163,56 +163,54 @@ static uint32_t max_window(const struct tcptuned_daemon *d, enum tcptuned_mode m
 	return max;
 }
 
-/* The sysctl applies to every connection, so that it has to suffice for the largest window. */
-static void set_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl which)
+/*
+ * Set the maximum of @which to @bytes, or restore it if it was at least that. @consequence: of a
+ * failure.
+ */
+static void set_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl which, uint64_t bytes,
+		      const char *consequence)
 {
-	int meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META];
-	bool receive = which == TCPTUNED_SYSCTL_TCP_RMEM;
-	uint64_t before = tcptuned_sysctl_maximum_before(meta_fd, which);
-	uint64_t bytes = buffer_for(max_window(d, TCPTUNED_TUNE, receive));
-	uint64_t would = buffer_for(max_window(d, TCPTUNED_OBSERVE, receive));
-	const char *name = tcptuned_sysctl_name(which);
-	int error;
+	int meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META], error;
 
-	if (d->options->dry_run && would > before)
-		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_INFO,
-				  "dry run: would set the maximum of %s to %llu", name,
-				  (unsigned long long)would);
-	if (bytes <= before) {
+	if (bytes <= tcptuned_sysctl_maximum_before(meta_fd, which)) {
 		tcptuned_sysctl_restore(meta_fd, which);
 		return;
 	}
 	error = tcptuned_sysctl_set_maximum(meta_fd, which, bytes);
 	if (error)
 		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_WARNING,
-				  "the maximum of %s cannot be set to %llu: %s; windows stay within "
-				  "half of the present one",
-				  name, (unsigned long long)bytes, strerror(-error));
+				  "the maximum of %s cannot be set to %llu: %s; %s",
+				  tcptuned_sysctl_name(which), (unsigned long long)bytes,
+				  strerror(-error), consequence);
+}
+
+/* The sysctl applies to every connection, so that it has to suffice for the largest window. */
+static void set_buffer_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl which, bool receive)
+{
+	uint64_t would = buffer_for(max_window(d, TCPTUNED_OBSERVE, receive));
+	int meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META];
+
+	if (d->options->dry_run && would > tcptuned_sysctl_maximum_before(meta_fd, which))
+		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_INFO,
+				  "dry run: would set the maximum of %s to %llu",
+				  tcptuned_sysctl_name(which), (unsigned long long)would);
+	set_limit(d, which, buffer_for(max_window(d, TCPTUNED_TUNE, receive)),
+		  "windows stay within half of the present one");
 }
 
 /*
  * A send buffer that tcptuned has sized is locked, and has to be enlarged again to what the kernel
  * would have given it: bpf_setsockopt() gives twice net.core.wmem_max.
  */
-static void raise_wmem_max(struct tcptuned_daemon *d)
+static void set_wmem_max(struct tcptuned_daemon *d)
 {
 	uint64_t bytes = buffer_for(max_window(d, TCPTUNED_TUNE, false));
 	int meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META];
-	char wanted[TCPTUNED_SYSCTL_VALUE];
-	int error;
 
-	if (bytes <= tcptuned_sysctl_maximum_before(meta_fd, TCPTUNED_SYSCTL_TCP_WMEM) ||
-	    bytes / 2 <= tcptuned_sysctl_maximum_before(meta_fd, TCPTUNED_SYSCTL_WMEM_MAX)) {
-		tcptuned_sysctl_restore(meta_fd, TCPTUNED_SYSCTL_WMEM_MAX);
-		return;
-	}
-	snprintf(wanted, sizeof(wanted), "%llu", (unsigned long long)(bytes + 1) / 2);
-	error = tcptuned_sysctl_set(meta_fd, TCPTUNED_SYSCTL_WMEM_MAX, wanted);
-	if (error)
-		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_WARNING,
-				  "net.core.wmem_max cannot be set to %s: %s; send buffers are left "
-				  "to the kernel",
-				  wanted, strerror(-error));
+	if (bytes <= tcptuned_sysctl_maximum_before(meta_fd, TCPTUNED_SYSCTL_TCP_WMEM))
+		bytes = 0;
+	set_limit(d, TCPTUNED_SYSCTL_WMEM_MAX, (bytes + 1) / 2,
+		  "send buffers are left to the kernel");
 }
 
 void tcptuned_buffer_limits_set(struct tcptuned_daemon *d)
@@ -220,9 +218,9 @@ void tcptuned_buffer_limits_set(struct tcptuned_daemon *d)
 	uint32_t receive = buffer_max(SO_RCVBUF);
 	uint32_t send;
 
-	set_limit(d, TCPTUNED_SYSCTL_TCP_RMEM);
-	set_limit(d, TCPTUNED_SYSCTL_TCP_WMEM);
-	raise_wmem_max(d);
+	set_buffer_limit(d, TCPTUNED_SYSCTL_TCP_RMEM, true);
+	set_buffer_limit(d, TCPTUNED_SYSCTL_TCP_WMEM, false);
+	set_wmem_max(d);
 	send = buffer_max(SO_SNDBUF);
 	for (size_t i = 0; i < d->policies_len; i++) {
 		d->policies[i].record.rcv_buffer_max = receive;

@@ -87,9 +87,9 @@ void tcptuned_sysctl_replace(enum tcptuned_sysctl which, const char *from, const
 		sysctl_write(names[which], to);
 }
 
-/* ---- the maxima of tcp_rmem and tcp_wmem ------------------------------------------------- */
+/* ---- the sysctls of other network namespaces ---------------------------------------------- */
 
-static bool has_maximum(enum tcptuned_sysctl which)
+static bool is_per_namespace(enum tcptuned_sysctl which)
 {
 	return which == TCPTUNED_SYSCTL_TCP_RMEM || which == TCPTUNED_SYSCTL_TCP_WMEM;
 }
@@ -175,18 +175,17 @@ int tcptuned_sysctl_set(int meta_fd, enum tcptuned_sysctl which, const char *wan
 int tcptuned_sysctl_set_maximum(int meta_fd, enum tcptuned_sysctl which, uint64_t bytes)
 {
 	char now[TCPTUNED_SYSCTL_VALUE], wanted[TCPTUNED_SYSCTL_VALUE], *last;
-	int changed = tcptuned_sysctl_read(names[which], now, sizeof(now));
+	int changed = tcptuned_sysctl_read(names[which], now, sizeof(now)), prefix;
 
 	if (changed)
 		return changed;
 	last = strrchr(now, ' ');
-	if (!last)
-		return -EINVAL;
-	if (snprintf(wanted, sizeof(wanted), "%.*s %llu", (int)(last - now), now,
-		     (unsigned long long)bytes) >= (int)sizeof(wanted))
+	prefix = last ? (int)(last + 1 - now) : 0;
+	if (snprintf(wanted, sizeof(wanted), "%.*s%llu", prefix, now, (unsigned long long)bytes) >=
+	    (int)sizeof(wanted))
 		return -EOVERFLOW;
 	changed = set(meta_fd, which, now, wanted);
-	if (changed > 0)
+	if (changed > 0 && is_per_namespace(which))
 		replace_everywhere(which, now, wanted);
 	return changed < 0 ? changed : 0;
 }
@@ -237,7 +236,7 @@ static bool is_overruled(int meta_fd, enum tcptuned_sysctl which)
 		     "%s was changed from tcptuned's %s to %s by another process: left alone from "
 		     "now on, also at the end",
 		     names[which], saved->ours, now);
-	if (has_maximum(which))
+	if (is_per_namespace(which))
 		replace_everywhere(which, saved->ours, saved->before);
 	memset(saved->before, 0, sizeof(saved->before));
 	write_meta(meta_fd, &meta);
@@ -271,7 +270,7 @@ static void restore(struct tcptuned_meta *meta, enum tcptuned_sysctl which)
 	    !strcmp(now, saved->ours) && strcmp(now, saved->before))
 		log_restored(names[which], saved->before,
 			     sysctl_write(names[which], saved->before));
-	if (saved->before[0] && has_maximum(which))
+	if (saved->before[0] && is_per_namespace(which))
 		replace_everywhere(which, saved->ours, saved->before);
 	memset(saved, 0, sizeof(*saved));
 }

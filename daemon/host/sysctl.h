@@ -34,7 +34,10 @@ uint64_t tcptuned_sysctl_number(const char *name, int index);
  */
 int tcptuned_sysctl_set(int meta_fd, enum tcptuned_sysctl which, const char *wanted);
 
-/* The same for the last number of tcp_rmem or tcp_wmem, in bytes, in every network namespace. */
+/*
+ * The same for the last number of tcp_rmem or tcp_wmem, in bytes, in every network namespace; or for
+ * the only number of another sysctl.
+ */
 int tcptuned_sysctl_set_maximum(int meta_fd, enum tcptuned_sysctl which, uint64_t bytes);
 
 /*

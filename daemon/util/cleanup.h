@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What goes away by itself when a scope ends. */
+/* Variables that are released at the end of their scope. */
 #ifndef TCPTUNED_UTIL_CLEANUP_H
 #define TCPTUNED_UTIL_CLEANUP_H
 
@@ -36,7 +36,7 @@ static inline void tcptuned_freep(void *pointer)
 #define _cleanup_closedir_ __attribute__((cleanup(tcptuned_closedirp)))
 #define _cleanup_free_	   __attribute__((cleanup(tcptuned_freep)))
 
-/* Hand a descriptor on: the caller's variable no longer owns it. */
+/* Pass the ownership of a descriptor: the variable becomes -1. */
 static inline int tcptuned_take_fd(int *fd)
 {
 	int taken = *fd;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What time it is; CLOCK_MONOTONIC is also that of BPF, TCP and struct sk_buff's tstamp. */
+/* CLOCK_MONOTONIC is also the clock of BPF, of TCP and of struct sk_buff's tstamp. */
 #ifndef TCPTUNED_UTIL_CLOCK_H
 #define TCPTUNED_UTIL_CLOCK_H
 

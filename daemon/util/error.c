@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "util/error.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "util/error.h"
 #include "util/text.h"
 
 int tcptuned_fail(struct tcptuned_error *err, int errnum, enum tcptuned_exit status,
@@ -18,20 +19,20 @@ int tcptuned_fail(struct tcptuned_error *err, int errnum, enum tcptuned_exit sta
 		va_start(args, fmt);
 		vsnprintf(err->text, sizeof(err->text), fmt, args);
 		va_end(args);
-		/* What somebody wrote may be in it, and JSON takes no bytes that are not UTF-8. */
+		/* It may quote input, and JSON has to be UTF-8. */
 		tcptuned_make_printable(err->text);
 	}
 	return -errnum;
 }
 
-static bool refused(int errnum)
+static bool is_refusal(int errnum)
 {
 	return errnum == EACCES || errnum == EPERM;
 }
 
 const char *tcptuned_remedy_to_read(int errnum)
 {
-	if (!refused(errnum))
+	if (!is_refusal(errnum))
 		return "check the file system";
 	if (geteuid())
 		return "run tcptuned as root, or allow it to be read";
@@ -42,9 +43,9 @@ const char *tcptuned_remedy_to_read(int errnum)
 
 const char *tcptuned_remedy_to_write(int errnum)
 {
-	if (refused(errnum) && geteuid())
+	if (is_refusal(errnum) && geteuid())
 		return "run tcptuned as root";
-	if (refused(errnum) || errnum == EROFS)
+	if (is_refusal(errnum) || errnum == EROFS)
 		return "under systemd, allow it by ReadWritePaths= in a drop-in (systemctl edit "
 		       "tcptuned); else name another directory";
 	return "check the file system";
@@ -52,7 +53,7 @@ const char *tcptuned_remedy_to_write(int errnum)
 
 enum tcptuned_exit tcptuned_exit_of(int errnum, enum tcptuned_exit other)
 {
-	return refused(errnum) || errnum == EROFS ? TCPTUNED_EXIT_NOT_PERMITTED : other;
+	return is_refusal(errnum) || errnum == EROFS ? TCPTUNED_EXIT_NOT_PERMITTED : other;
 }
 
 const char *tcptuned_exit_meaning(int status)

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The exit statuses of tcptuned and tcptunectl, and the sentence that goes with one. Scripts and
- * monitoring test the numbers, so none is ever reused. They differ from those that systemd and
- * sysexits.h define, except 2 and 4, which mean the same there.
+ * The exit statuses of tcptuned and tcptunectl, and error messages. Scripts test the numbers, so that
+ * none is ever reused. They differ from those of systemd and sysexits.h, except 2 and 4, which have
+ * the same meaning there.
  */
 #ifndef TCPTUNED_UTIL_ERROR_H
 #define TCPTUNED_UTIL_ERROR_H
 
 #include <stddef.h>
 
-/* X(name, status, meaning): the man page's table too. */
+/* X(name, status, meaning). The man page is generated from it, too. */
 #define TCPTUNED_EXIT_TABLE(X)                                                                 \
-	X(OK, 0, "It did what was asked, or was told to stop and stopped.")                    \
+	X(OK, 0, "Success; of the daemon: it has stopped on request.")                         \
 	X(INTERNAL, 1,                                                                         \
-	  "A failure that has no status of its own, and may be gone at the next start: no "    \
-	  "memory, a control group that was removed and made anew, or a defect.")              \
+	  "A failure that has no status of its own, and may be gone at the next start: not "   \
+	  "enough memory, a control group that was removed and created again, or a bug.")      \
 	X(USAGE, 2, "The command line is wrong.")                                              \
 	X(NOT_PERMITTED, 4,                                                                    \
-	  "It may not do what it has to: it was not started as root, or has to write to a "    \
-	  "read-only file system; or there is no safe BPF file system to pin programs in, or " \
-	  "no cgroup2 tree to attach to.")                                                     \
+	  "It lacks a permission: it was not started as root, or has to write to a read-only " \
+	  "file system; or there is no safe BPF file system to pin programs in, or no cgroup2 " \
+	  "tree to attach to.")                                                     \
 	X(CONFIG, 10,                                                                          \
 	  "The configuration cannot be read or is wrong, or the address for metrics may not "  \
 	  "be used.")                                                                          \
@@ -39,31 +39,31 @@ enum tcptuned_exit {
 
 #define TCPTUNED_ERROR_TEXT 1024
 
-/* What failed, on what, and what to do: one sentence, no newline, no "tcptuned:" before it. */
+/* One sentence says what failed, on what, and what to do. No newline, no "tcptuned:" before it. */
 struct tcptuned_error {
 	enum tcptuned_exit status;
 	char text[TCPTUNED_ERROR_TEXT];
 };
 
 /*
- * Fill @err (NULL: nothing is filled) with a status and a sentence; printf-like. Returns
- * @errnum made negative, so that `return tcptuned_fail(err, EPERM, ...)` ends a function.
- * Errors are filled where they happen, and passed on unchanged.
+ * Fill @err, unless it is NULL, with a status and a sentence; printf-like. Returns -@errnum, so that
+ * `return tcptuned_fail(err, EPERM, ...)` ends a function. An error is filled where it happens, and
+ * passed on unchanged.
  */
 int tcptuned_fail(struct tcptuned_error *err, int errnum, enum tcptuned_exit status,
 		  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /*
- * Of a file or directory that could not be opened for reading, or not be made or written, with
- * @errnum: what to do. Root is refused too, where a unit of systemd fences it in.
+ * What to do about a file or directory that could not be read, or not be created or written, because
+ * of @errnum. Root is refused, too, in the sandbox of a systemd unit.
  */
 const char *tcptuned_remedy_to_read(int errnum);
 const char *tcptuned_remedy_to_write(int errnum);
 
-/* The status of a failure with @errnum: that of missing permission, or else @other. */
+/* TCPTUNED_EXIT_NOT_PERMITTED if that is what @errnum means, else @other. */
 enum tcptuned_exit tcptuned_exit_of(int errnum, enum tcptuned_exit other);
 
-/* The meaning of a status, one sentence; NULL for a number that tcptuned does not use. */
+/* The meaning of a status, one sentence; NULL if tcptuned does not use it. */
 const char *tcptuned_exit_meaning(int status);
 
 #endif

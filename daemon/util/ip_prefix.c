@@ -11,71 +11,53 @@
 
 #include <tcptuned/abi/policy.h>
 
+#include "util/text.h"
+
 #define IPV4_OFFSET 96 /* bits before an IPv4 address in its mapped form */
+#define SHOWN_MAX   48 /* bytes of a wrong prefix that an error message quotes */
 
 /* ---- one prefix ------------------------------------------------------------------------ */
 
-/* @text, printable and of bounded length, for a message. */
-static const char *shown(const char *text, size_t length, char ret[TCPTUNED_PREFIX_TEXT])
-{
-	size_t i;
-
-	for (i = 0; i < length && i < 48; i++)
-		ret[i] = isprint((unsigned char)text[i]) ? text[i] : '?';
-	strcpy(ret + i, i < length ? "..." : "");
-	return ret;
-}
-
-static int not_a_prefix(const char *text, size_t length, const char *what, char *ret_problem,
+static int not_a_prefix(const char *text, size_t length, const char *why, char *ret_problem,
 			size_t size)
 {
-	char part[TCPTUNED_PREFIX_TEXT];
+	char shown[SHOWN_MAX + 1];
 
-	snprintf(ret_problem, size, "has \"%s\" in it, %s", shown(text, length, part), what);
+	snprintf(shown, sizeof(shown), "%.*s", (int)length, text);
+	tcptuned_make_printable(shown);
+	snprintf(ret_problem, size, "has \"%s%s\" in it, %s", shown,
+		 length > SHOWN_MAX ? "..." : "", why);
 	return -EINVAL;
 }
 
-/* "/24" to 24; @most: 32 or 128. */
-static bool parse_length(const char *text, unsigned int most, unsigned int *ret)
+/* Parse the "24" of "/24". */
+static bool parse_length(const char *text, unsigned int max, unsigned int *ret)
 {
 	size_t digits = strspn(text, "0123456789");
 
 	if (!digits || digits > 3 || text[digits])
 		return false;
 	*ret = (unsigned int)atoi(text);
-	return *ret <= most;
+	return *ret <= max;
 }
 
-/* Clears what lies beyond the length; was there anything? */
-static bool clear_host_bits(struct tcptuned_prefix *prefix)
+void tcptuned_mask_address(uint8_t address[16], unsigned int length)
 {
-	uint8_t before[16];
-
-	memcpy(before, prefix->address, sizeof(before));
-	for (unsigned int bit = prefix->length; bit < 128; bit++)
-		prefix->address[bit / 8] &= (uint8_t)~(0x80 >> bit % 8);
-	return memcmp(before, prefix->address, sizeof(before));
+	for (unsigned int bit = length; bit < 128; bit++)
+		address[bit / 8] &= (uint8_t)~(0x80 >> bit % 8);
 }
 
-/* What is wrong with a text that is no prefix; of one whose address is right, its length. */
-static const char *why_not(const char *address, const struct tcptuned_prefix *prefix)
-{
-	if (!address)
-		return "which is no prefix";
-	return prefix->ipv4 ? "whose length is not from 0 to 32"
-			    : "whose length is not from 0 to 128";
-}
-
-/* NULL, or why it is none; @ret_host_bits: it had bits beyond its length. */
+/* Returns NULL, or why it is no prefix. @ret_host_bits: there were bits beyond its length. */
 static const char *parse(const char *text, size_t length, struct tcptuned_prefix *ret,
 			 bool *ret_host_bits)
 {
 	char address[TCPTUNED_PREFIX_TEXT], *slash;
-	unsigned int bits, most;
+	struct tcptuned_prefix written;
+	unsigned int bits, max;
 
 	memset(ret, 0, sizeof(*ret));
 	if (length >= sizeof(address) || memchr(text, '\0', length))
-		return why_not(NULL, ret);
+		return "which is no prefix";
 	memcpy(address, text, length);
 	address[length] = '\0';
 	slash = strchr(address, '/');
@@ -85,16 +67,19 @@ static const char *parse(const char *text, size_t length, struct tcptuned_prefix
 		ret->address[10] = ret->address[11] = 0xff;
 		ret->ipv4 = true;
 	} else if (inet_pton(AF_INET6, address, ret->address) != 1) {
-		return why_not(NULL, ret);
+		return "which is no prefix";
 	}
-	bits = most = ret->ipv4 ? 32 : 128;
-	if (slash && !parse_length(slash + 1, most, &bits))
-		return why_not(address, ret);
+	bits = max = ret->ipv4 ? 32 : 128;
+	if (slash && !parse_length(slash + 1, max, &bits))
+		return ret->ipv4 ? "whose length is not from 0 to 32"
+				 : "whose length is not from 0 to 128";
 	ret->length = (uint8_t)(bits + (ret->ipv4 ? IPV4_OFFSET : 0));
-	/* Written as IPv6, but of IPv4 alone: the same as if it were written as IPv4. */
+	/* An IPv4-mapped IPv6 prefix is the same as the IPv4 prefix. */
 	if (ret->length >= IPV4_OFFSET && tcptuned_address_is_ipv4(ret->address))
 		ret->ipv4 = true;
-	*ret_host_bits = clear_host_bits(ret);
+	written = *ret;
+	tcptuned_mask_address(ret->address, ret->length);
+	*ret_host_bits = memcmp(written.address, ret->address, sizeof(ret->address));
 	return NULL;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Address prefixes and port ranges, as people write them. */
+/* Address prefixes and port ranges, and their text form. */
 #ifndef TCPTUNED_UTIL_IP_PREFIX_H
 #define TCPTUNED_UTIL_IP_PREFIX_H
 
@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What any prefix can be written in, with its NUL. */
+/* The longest text of a prefix, with its NUL. */
 #define TCPTUNED_PREFIX_TEXT 64
 
 struct tcptuned_prefix {
 	uint8_t address[16]; /* IPv4 as ::ffff:a.b.c.d */
-	uint8_t length;	     /* bits; of an IPv4 prefix 96 more than is written */
+	uint8_t length;	     /* bits; of an IPv4 prefix 96 more than in its text */
 	bool ipv4;
 };
 
@@ -22,7 +22,7 @@ struct tcptuned_prefixes {
 	size_t size; /* allocated */
 };
 
-/* Both inclusive; 0 to 0: any, which is what all zeroes mean. */
+/* Both inclusive; 0 to 0: any. */
 struct tcptuned_ports {
 	uint16_t low;
 	uint16_t high;
@@ -30,47 +30,49 @@ struct tcptuned_ports {
 
 /*
  * Parse @length bytes of @text: "192.0.2.0/24", "2001:db8::/32", or an address alone. Returns 0
- * or -EINVAL; then @ret_problem (of any size from 160 bytes on) says what is wrong with it, as
- * in `"10.0.0.1/8" has bits beyond its length: write 10.0.0.0/8`.
+ * or -EINVAL; then @ret_problem, of at least 160 bytes, says what is wrong:
+ * `has "10.0.0.1/8" in it, which has bits beyond its length: write 10.0.0.0/8`.
  */
 int tcptuned_prefix_parse(const char *text, size_t length, struct tcptuned_prefix *ret,
 			  char *ret_problem, size_t size);
 
-/*
- * The same of a whole string, for where somebody looks for something: the prefix in which the
- * address lies that is written, "10.0.0.1/8" being 10.0.0.0/8. Returns 0 or -EINVAL.
- */
+/* Parse a string for a search: "10.0.0.1/8" is accepted as 10.0.0.0/8. Returns 0 or -EINVAL. */
 int tcptuned_prefix_of(const char *text, struct tcptuned_prefix *ret);
+
+/* Clear the bits behind the first @length. */
+void tcptuned_mask_address(uint8_t address[16], unsigned int length);
 
 /* Write the address at @from, of AF_INET or AF_INET6, to the 16 bytes at @to, IPv4 as ::ffff:a.b.c.d. */
 void tcptuned_map_address(void *to, unsigned int family, const void *from);
 
-/* Back to text, in the shortest form. */
+/* The shortest text of @prefix. */
 void tcptuned_prefix_print(const struct tcptuned_prefix *prefix, char text[TCPTUNED_PREFIX_TEXT]);
 
 /*
- * Add one or more, with commas or blanks between them. Returns 0, -EINVAL as above, or -ENOMEM.
- * What stands before a bad one is added.
+ * Add one or more prefixes, separated by commas or blanks. Returns 0, -EINVAL as above, or -ENOMEM.
+ * Those before a wrong one are added.
  */
 int tcptuned_prefixes_add(struct tcptuned_prefixes *prefixes, const char *text,
 			  char *ret_problem, size_t size);
 
 /*
- * Add those of a file's text: one a line, # begins a comment. Returns as above, and with an
- * error in @ret_line the number of the line.
+ * Add the prefixes of a file's text: one a line, # begins a comment. Returns as above, and the line
+ * of an error in @ret_line.
  */
 int tcptuned_prefixes_add_lines(struct tcptuned_prefixes *prefixes, const char *text,
 				size_t length, char *ret_problem, size_t size,
 				unsigned int *ret_line);
 
-/* All of them with ", " between, or how many where @size does not hold that. */
+/* All of them, separated by ", ", or their number if @size is too small. */
 void tcptuned_prefixes_format(const struct tcptuned_prefixes *prefixes, char *text, size_t size);
 
 bool tcptuned_prefixes_equal(const struct tcptuned_prefixes *a, const struct tcptuned_prefixes *b);
 void tcptuned_prefixes_free(struct tcptuned_prefixes *prefixes);
 
-/* "443" or "8000-8080". Returns 0, -EINVAL (neither) or -ERANGE (not from 1 to 65535, or
- * backwards). */
+/*
+ * Parse "443" or "8000-8080". Returns 0, -EINVAL, or -ERANGE if a port is not from 1 to 65535 or the
+ * first is larger than the second.
+ */
 int tcptuned_ports_parse(const char *text, struct tcptuned_ports *ret);
 
 #endif

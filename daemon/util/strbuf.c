@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "util/strbuf.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "util/strbuf.h"
 
 #define FIRST_SIZE 4096
 
@@ -21,7 +21,7 @@ void tcptuned_buf_free(struct tcptuned_buf *buf)
 	tcptuned_buf_init(buf, buf->limit);
 }
 
-/* Room for @len more bytes and a NUL. */
+/* Reserve @len more bytes and a NUL. */
 static int buf_reserve(struct tcptuned_buf *buf, size_t len)
 {
 	size_t size = buf->size ? buf->size : FIRST_SIZE;
@@ -59,25 +59,19 @@ void tcptuned_buf_puts(struct tcptuned_buf *buf, const char *text)
 
 void tcptuned_buf_printf(struct tcptuned_buf *buf, const char *format, ...)
 {
-	char text[512];
 	va_list args;
+	char *text;
 	int len;
 
 	va_start(args, format);
-	len = vsnprintf(text, sizeof(text), format, args);
+	len = vasprintf(&text, format, args);
 	va_end(args);
-	if (len < 0)
-		return;
-	if ((size_t)len < sizeof(text)) {
-		tcptuned_buf_add(buf, text, len);
-		return;
+	if (len >= 0) {
+		tcptuned_buf_add(buf, text, (size_t)len);
+		free(text);
+	} else if (!buf->error) {
+		buf->error = -ENOMEM;
 	}
-	if (buf_reserve(buf, len))
-		return;
-	va_start(args, format);
-	vsnprintf(buf->data + buf->len, len + 1, format, args);
-	va_end(args);
-	buf->len += len;
 }
 
 char *tcptuned_buf_steal(struct tcptuned_buf *buf, size_t *ret_len)

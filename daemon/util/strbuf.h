@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Text that grows up to a limit. An error sticks, so that only the last call needs checking. */
+/* A string that grows up to a limit. Errors are sticky, so that only the last call needs a check. */
 #ifndef TCPTUNED_UTIL_STRBUF_H
 #define TCPTUNED_UTIL_STRBUF_H
 
@@ -9,7 +9,7 @@ struct tcptuned_buf {
 	char *data;
 	size_t len;
 	size_t size;  /* bytes allocated */
-	size_t limit; /* bytes never exceeded */
+	size_t limit; /* of len, bytes */
 	int error;    /* 0, -ENOMEM or -EFBIG; once set, nothing more is added */
 };
 
@@ -28,7 +28,7 @@ void tcptuned_buf_puts(struct tcptuned_buf *buf, const char *text);
 void tcptuned_buf_printf(struct tcptuned_buf *buf, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Hand the text over to the caller, who frees it with free(); the buffer is empty again. */
+/* Pass the text to the caller, who frees it with free(), and empty the buffer. */
 char *tcptuned_buf_steal(struct tcptuned_buf *buf, size_t *ret_len);
 
 #endif

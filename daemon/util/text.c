@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Text for people to read in a terminal, and what is fit to be shown or handed on. */
+#include "util/text.h"
+
 #include <ctype.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "util/text.h"
+#include <sys/param.h>
 
 void tcptuned_make_printable(char *text)
 {
@@ -40,59 +40,49 @@ void tcptuned_print_wrapped(FILE *out, const char *prefix, const char *text)
 #define NEAREST_LONGEST 32
 
 /*
- * Levenshtein's distance, case aside, with two neighbours that changed places as one slip. A
- * word longer than NEAREST_LONGEST is far from everything.
+ * The edit distance of Damerau and Levenshtein: exchanged neighbours count as one error. Case does not
+ * matter. A word longer than NEAREST_LONGEST is far from everything.
  */
 static unsigned int distance(const char *a, const char *b)
 {
-	unsigned int rows[3][NEAREST_LONGEST + 1];
-	unsigned int *before = rows[0], *above = rows[1], *row = rows[2], *next;
+	/* Of the first i letters of @a and the first j of @b. */
+	unsigned int d[NEAREST_LONGEST + 1][NEAREST_LONGEST + 1];
 	size_t n = strlen(a), m = strlen(b);
 
 	if (n > NEAREST_LONGEST || m > NEAREST_LONGEST)
 		return NEAREST_LONGEST;
-	for (size_t j = 0; j <= m; j++) {
-		before[j] = 0;
-		above[j] = (unsigned int)j;
-	}
+	for (size_t i = 0; i <= n; i++)
+		d[i][0] = (unsigned int)i;
+	for (size_t j = 0; j <= m; j++)
+		d[0][j] = (unsigned int)j;
 	for (size_t i = 1; i <= n; i++) {
-		row[0] = (unsigned int)i;
 		for (size_t j = 1; j <= m; j++) {
 			int p = tolower((unsigned char)a[i - 1]);
 			int q = tolower((unsigned char)b[j - 1]);
-			unsigned int best = above[j - 1] + (p != q);
 
-			if (above[j] + 1 < best)
-				best = above[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
+			d[i][j] = MIN(d[i - 1][j - 1] + (p != q),
+				      MIN(d[i - 1][j], d[i][j - 1]) + 1);
 			if (i > 1 && j > 1 && p == tolower((unsigned char)b[j - 2]) &&
-			    q == tolower((unsigned char)a[i - 2]) && before[j - 2] + 1 < best)
-				best = before[j - 2] + 1;
-			row[j] = best;
+			    q == tolower((unsigned char)a[i - 2]))
+				d[i][j] = MIN(d[i][j], d[i - 2][j - 2] + 1);
 		}
-		next = before;
-		before = above;
-		above = row;
-		row = next;
 	}
-	return above[m];
+	return d[n][m];
 }
 
 const char *tcptuned_nearest(const char *word, const char *const *names)
 {
 	const char *nearest = NULL;
 	size_t length = strlen(word);
-	/* A third of it mistyped, or two letters of a short word; never a word of one letter.
-	 */
-	unsigned int least = length < 2 ? 1 : length < 6 ? 3 : (unsigned int)length / 3 + 1;
+	/* At most a third of the letters may be wrong, or two of a short word, none of a single one. */
+	unsigned int limit = length < 2 ? 1 : length < 6 ? 3 : (unsigned int)length / 3 + 1;
 
 	for (; *names; names++) {
 		unsigned int d = distance(word, *names);
 
-		if (d >= least || d >= strlen(*names))
+		if (d >= limit || d >= strlen(*names))
 			continue;
-		least = d;
+		limit = d;
 		nearest = *names;
 	}
 	return nearest;

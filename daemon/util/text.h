@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Text for people to read in a terminal, and what is fit to be shown or handed on. */
+/* Text for a terminal: wrapping, "did you mean", and what is safe to print. */
 #ifndef TCPTUNED_UTIL_TEXT_H
 #define TCPTUNED_UTIL_TEXT_H
 
@@ -13,10 +13,10 @@
  */
 void tcptuned_print_wrapped(FILE *out, const char *prefix, const char *text);
 
-/* Whatever is not printable ASCII becomes a question mark, byte for byte. */
+/* Replace each byte that is not printable ASCII by a question mark. */
 void tcptuned_make_printable(char *text);
 
-/* The nearest of @names (ended by NULL) to @word, for "did you mean"; NULL: none is near. */
+/* The one of @names (NULL at the end) that is most similar to @word; NULL: none is similar. */
 const char *tcptuned_nearest(const char *word, const char *const *names);
 
 #endif
