@@ -85,45 +85,32 @@ static bool is_chosen_default(const char *name)
 	return strcmp(name, "cubic") && strcmp(name, "reno");
 }
 
-/* The default without tcptuned, in the daemon's network namespace; "": unknown. */
-static void default_before(const struct tcptuned_daemon *d, char ret[static TCPTUNED_SYSCTL_VALUE])
+/* Log what auto means on this host, or that @wanted replaces what an administrator has chosen. */
+static void log_choice(struct tcptuned_daemon *d, const struct tcptuned_policy *record,
+		       const char *wanted)
 {
+	char before[TCPTUNED_SYSCTL_VALUE]; /* the default without tcptuned */
+
 	if (tcptuned_sysctl_before(d->kernel.map_fd[TCPTUNED_MAP_META],
-				   TCPTUNED_SYSCTL_CONGESTION_CONTROL, ret))
-		ret[0] = '\0';
-}
-
-static void log_auto(struct tcptuned_daemon *d, const struct tcptuned_policy *record)
-{
-	char before[TCPTUNED_SYSCTL_VALUE];
-
-	default_before(d, before);
-	if (is_chosen_default(before))
+				   TCPTUNED_SYSCTL_CONGESTION_CONTROL, before))
+		return;
+	if (record->cc_auto && is_chosen_default(before))
 		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_INFO,
 				  "net.ipv4.tcp_congestion_control is %s: the administrator's "
 				  "choice, kept%s",
 				  before,
 				  is_ours(before) ? "" : "; bitcp is offered but not chosen");
-	else
+	else if (record->cc_auto)
 		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_INFO,
 				  "net.ipv4.tcp_congestion_control is %s: kept, but for paths of "
 				  "%u segments or more, on which connections get bitcp",
 				  before, record->cc_long_path_segments);
-}
-
-/* @wanted is configured by name, and may replace what an administrator has chosen. */
-static void warn_about_replaced(struct tcptuned_daemon *d, const struct tcptuned_policy *record,
-			     const char *wanted)
-{
-	char before[TCPTUNED_SYSCTL_VALUE];
-
-	default_before(d, before);
-	if (!before[0] || !is_chosen_default(before) || is_ours(before) || !strcmp(before, wanted))
-		return;
-	tcptuned_log_once(&d->log_history, TCPTUNED_LOG_WARNING,
-			  "policy %s: connections get %s in place of %s, the administrator's choice "
-			  "of net.ipv4.tcp_congestion_control; congestion_control = auto keeps that",
-			  record->name, wanted, before);
+	else if (is_chosen_default(before) && !is_ours(before) && strcmp(before, wanted))
+		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_WARNING,
+				  "policy %s: connections get %s in place of %s, the "
+				  "administrator's choice of net.ipv4.tcp_congestion_control; "
+				  "congestion_control = auto keeps that",
+				  record->name, wanted, before);
 }
 
 /* @wanted: "", or offered by the kernel. @logged: whether a message was logged for any policy. */
@@ -133,14 +120,9 @@ static void choose(struct tcptuned_daemon *d, struct tcptuned_policy *record, co
 	record->cc_auto = is_auto(wanted);
 	snprintf(record->congestion_control, sizeof(record->congestion_control), "%s",
 		 record->cc_auto ? "" : wanted);
-	if (*logged || !wanted[0])
+	if (*logged || !wanted[0] || (!record->cc_auto && record->mode != TCPTUNED_TUNE))
 		return;
-	if (record->cc_auto)
-		log_auto(d, record);
-	else if (record->mode == TCPTUNED_TUNE)
-		warn_about_replaced(d, record, wanted);
-	else
-		return;
+	log_choice(d, record, wanted);
 	*logged = true;
 }
 

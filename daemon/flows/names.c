@@ -30,8 +30,8 @@ static const struct word reasons[RIGHTSIZE_REASONS] = {
 						 "kernel's own sizing goes on" },
 	[RIGHTSIZE_KERNEL] = { "kernel", "the kernel's autotuning: no standing queue has been "
 					 "seen, or a test showed that less window costs rate" },
-	[RIGHTSIZE_UNDER_TEST] = { "test", "is the queue the connection's own? What is in flight and "
-					   "a quarter, then half for three round trips" },
+	[RIGHTSIZE_UNDER_TEST] = { "test", "a test whether the queue is the connection's own: bytes in "
+					   "flight and a quarter, then half for three round trips" },
 	[RIGHTSIZE_PROBING] = { "probe_rtt", "half a bandwidth-delay product until the queue is "
 					     "empty, to measure the minimum RTT" },
 	[RIGHTSIZE_HELD] = { "held", "twice what the path carries in the minimum RTT: a test "
@@ -39,8 +39,8 @@ static const struct word reasons[RIGHTSIZE_REASONS] = {
 	[RIGHTSIZE_READER] = { "reader", "the application reads slowly: twice what it reads in a "
 					 "round trip" },
 	[RIGHTSIZE_CAPPED] = { "capped", "the policy's maximum" },
-	[RIGHTSIZE_BUDGET] = { "budget", "it would be larger, but for the memory budget, or since "
-					 "the kernel has hardly any memory left for TCP" },
+	[RIGHTSIZE_BUDGET] = { "budget", "it would be larger without the limit of the memory budget, "
+					 "or of the kernel's memory for TCP" },
 };
 
 static const struct word rightsize_states[] = {
@@ -74,10 +74,10 @@ static const struct word states[] = {
 static const struct word bitcp_modes[TCPTUNED_BITCP_MODES] = {
 	[BITCP_SLOW_START] = { "slow_start", "below the slow-start threshold" },
 	[BITCP_NORMAL] = { "normal", "as standard TCP, below 14 segments" },
-	[BITCP_BINARY_SEARCH] = { "binary_search", "closing in on the window that it heads for" },
-	[BITCP_ADDITIVE] = { "additive", "far below that: S_max segments per round trip" },
+	[BITCP_BINARY_SEARCH] = { "binary_search", "approaching its target window" },
+	[BITCP_ADDITIVE] = { "additive", "far below the target: S_max segments per round trip" },
 	[BITCP_SLOW_START_PAST_MAX] = { "slow_start_past_max",
-					"beyond it, looking for a new one: 1, 2, 4 ... S_max "
+					"beyond the target, to find a new one: 1, 2, 4 ... S_max "
 					"segments per round trip" },
 };
 

@@ -26,13 +26,12 @@ const char *tcptuned_sysctl_name(enum tcptuned_sysctl which)
 
 static int sysctl_open(const char *name, int flags)
 {
-	char path[128], *dot;
+	char path[128];
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/sys/%s", name);
-	for (dot = path + strlen("/proc/sys/"); *dot; dot++)
-		if (*dot == '.')
-			*dot = '/';
+	for (char *dot = path; (dot = strchr(dot, '.'));)
+		*dot = '/';
 	fd = open(path, flags | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }

@@ -60,7 +60,7 @@ int tcptuned_structops_replace(struct bpf_map *map, int link_fd)
 		close(made);
 		return -ENOLINK;
 	}
-	/* A libbpf that makes the link, too, fails because the name is taken, after it has filled the map. */
+	/* A libbpf that makes the link, too, fails after it has filled the map: the name is taken. */
 	if (error && error != -EEXIST)
 		return error;
 	return bpf_link_update(link_fd, bpf_map__fd(map), NULL) ? -errno : 0;

@@ -132,20 +132,20 @@ void tcptuned_prefix_print(const struct tcptuned_prefix *prefix, char text[TCPTU
 static int add(struct tcptuned_prefixes *prefixes, const char *text, size_t length,
 	       char *ret_problem, size_t size)
 {
+	size_t room = prefixes->size ? 2 * prefixes->size : 8;
 	struct tcptuned_prefix prefix, *list;
 	int error = tcptuned_prefix_parse(text, length, &prefix, ret_problem, size);
 
 	if (error)
 		return error;
 	if (prefixes->len == prefixes->size) {
-		prefixes->size = prefixes->size ? 2 * prefixes->size : 8;
-		list = realloc(prefixes->list, prefixes->size * sizeof(*list));
+		list = reallocarray(prefixes->list, room, sizeof(*list));
 		if (!list) {
-			prefixes->size = prefixes->len;
 			snprintf(ret_problem, size, "cannot be kept: there is no memory");
 			return -ENOMEM;
 		}
 		prefixes->list = list;
+		prefixes->size = room;
 	}
 	prefixes->list[prefixes->len++] = prefix;
 	return 0;
