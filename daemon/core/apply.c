@@ -53,16 +53,6 @@ static void adopt(struct tcptuned_daemon *d)
 			     a->error ? strerror(-a->error) : "not permitted");
 }
 
-static int set_paths(struct tcptuned_daemon *d)
-{
-	struct tcptuned_path_settings settings = {
-		.enabled = d->config->paths_enabled,
-		.expire_s = d->config->paths_expire_s,
-	};
-
-	return tcptuned_paths_configure(d->paths, &settings);
-}
-
 /* The record without what depends on other policies: maxima of buffers, congestion control. */
 static struct tcptuned_policy make_record(struct tcptuned_daemon *d, const char *name,
 					  const struct tcptuned_policy_config *set,
@@ -138,13 +128,23 @@ static bool any_policy_is_on(const struct tcptuned_daemon *d)
 	return false;
 }
 
+static int write_failed(struct tcptuned_error *err, int error, const char *what)
+{
+	return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL, "cannot write %s: %s", what,
+			     strerror(-error));
+}
+
 static int try_to_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
 {
 	const struct tcptuned_config *config = d->config;
+	struct tcptuned_path_settings paths = {
+		.enabled = config->paths_enabled,
+		.expire_s = config->paths_expire_s,
+	};
 	struct tcptuned_policy_source *policies;
+	int error, bitcp_fd = d->kernel.map_fd[TCPTUNED_MAP_BITCP_PARAMS];
 	uint64_t begin_ns;
 	__u32 zero = 0;
-	int error;
 
 	policies = realloc(d->policies, (config->policies_len + 1) * sizeof(*policies));
 	if (!policies)
@@ -157,20 +157,14 @@ static int try_to_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	make_records(d);
 	tcptuned_buffer_limits_set(d);
 	tcptuned_congestion_choose(d);
-	if (d->kernel.map_fd[TCPTUNED_MAP_BITCP_PARAMS] >= 0 &&
-	    bpf_map_update_elem(d->kernel.map_fd[TCPTUNED_MAP_BITCP_PARAMS], &zero,
-				&config->bitcp, BPF_ANY))
-		return tcptuned_fail(err, errno, TCPTUNED_EXIT_INTERNAL,
-				     "cannot write BI-TCP's parameters: %s", strerror(errno));
+	if (bitcp_fd >= 0 && bpf_map_update_elem(bitcp_fd, &zero, &config->bitcp, BPF_ANY))
+		return write_failed(err, -errno, "BI-TCP's parameters");
 	error = tcptuned_budget_set(d);
 	if (error)
-		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
-				     "cannot write the memory budget: %s", strerror(-error));
-	error = set_paths(d);
+		return write_failed(err, error, "the memory budget");
+	error = tcptuned_paths_configure(d->paths, &paths);
 	if (error)
-		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
-				     "cannot write the settings of the path memory: %s",
-				     strerror(-error));
+		return write_failed(err, error, "the settings of the path memory");
 	begin_ns = tcptuned_monotonic_ns();
 	error = tcptuned_policies_install(&d->kernel, d->policies, d->policies_len, err);
 	if (error)

@@ -22,7 +22,7 @@
 #include "host/cgroup.h"
 #include "host/lock.h"
 #include "host/previous_build.h"
-#include "kern/iterators.h"
+#include "host/sysctl.h"
 #include "kern/loader.h"
 #include "policy/lookup.h"
 #include "util/array.h"
@@ -328,9 +328,13 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	error = tcptuned_apply(d, err);
 	if (error)
 		return error;
-	/* After adoption: a connection that has the default has made no choice. */
+	/*
+	 * Writing a name makes the kernel look it up again (tcp_set_default_congestion_control()): a
+	 * namespace whose default is bitcp keeps the one that was registered when it was written. This
+	 * comes after adoption, because a connection that has the default has made no choice.
+	 */
 	if (!d->options->dry_run)
-		tcptuned_kernel_renew_defaults();
+		tcptuned_sysctl_replace(TCPTUNED_SYSCTL_CONGESTION_CONTROL, "bitcp", "bitcp");
 	tcptuned_disabled_forget(&d->disabled, d->policies, d->policies_len);
 	tcptuned_paths_load(d->paths);
 	return 0;

@@ -14,6 +14,23 @@
 #include "util/log.h"
 
 /*
+ * Move connections whose congestion control tcptuned set to the default of their network namespace,
+ * and restore the buffers that listeners have requested. A namespace that has inherited bitcp as its
+ * default gets this one's default first.
+ */
+static void undo_overrides(const struct tcptuned_kernel *kernel)
+{
+	const char *sysctl = tcptuned_sysctl_name(TCPTUNED_SYSCTL_CONGESTION_CONTROL);
+	int link_fd = kernel->link_fd[TCPTUNED_PROG_UNDO_OVERRIDES];
+	char name[TCPTUNED_SYSCTL_VALUE];
+
+	if (link_fd < 0 || tcptuned_sysctl_read(sysctl, name, sizeof(name)))
+		return;
+	tcptuned_sysctl_replace(TCPTUNED_SYSCTL_CONGESTION_CONTROL, "bitcp", name);
+	tcptuned_iterate(link_fd, NULL);
+}
+
+/*
  * The default congestion control is restored before connections, which go back to it, and the other
  * sysctls after them, because they limit what connections can be given.
  */
@@ -26,7 +43,7 @@ void tcptuned_detach(struct tcptuned_kernel *kernel)
 	tcptuned_kernel_stop(kernel);
 	if (meta_fd >= 0)
 		tcptuned_sysctl_restore(meta_fd, TCPTUNED_SYSCTL_CONGESTION_CONTROL);
-	tcptuned_kernel_undo_overrides(kernel);
+	undo_overrides(kernel);
 	if (link_fd >= 0)
 		error = tcptuned_iterate(link_fd, &sums);
 	if (error)

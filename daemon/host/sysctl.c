@@ -78,14 +78,6 @@ static int sysctl_write(const char *name, const char *value)
 	return write(fd, value, strlen(value)) < 0 ? -errno : 0;
 }
 
-void tcptuned_sysctl_replace(enum tcptuned_sysctl which, const char *from, const char *to)
-{
-	char now[TCPTUNED_SYSCTL_VALUE];
-
-	if (!tcptuned_sysctl_read(names[which], now, sizeof(now)) && !strcmp(now, from))
-		sysctl_write(names[which], to);
-}
-
 /* ---- the sysctls of other network namespaces ---------------------------------------------- */
 
 static bool is_per_namespace(enum tcptuned_sysctl which)
@@ -101,12 +93,14 @@ struct replacement {
 static void replace_here(void *ctx)
 {
 	const struct replacement *r = ctx;
+	char now[TCPTUNED_SYSCTL_VALUE];
 
-	tcptuned_sysctl_replace(r->which, r->from, r->to);
+	if (!tcptuned_sysctl_read(names[r->which], now, sizeof(now)) && !strcmp(now, r->from))
+		sysctl_write(names[r->which], r->to);
 }
 
 /* A namespace that is made later inherits the values of the first one (tcp_sk_init()). */
-static void replace_everywhere(enum tcptuned_sysctl which, const char *from, const char *to)
+void tcptuned_sysctl_replace(enum tcptuned_sysctl which, const char *from, const char *to)
 {
 	struct replacement r = { which, from, to };
 
@@ -185,7 +179,7 @@ int tcptuned_sysctl_set_maximum(int meta_fd, enum tcptuned_sysctl which, uint64_
 		return -EOVERFLOW;
 	changed = set(meta_fd, which, now, wanted);
 	if (changed > 0 && is_per_namespace(which))
-		replace_everywhere(which, now, wanted);
+		tcptuned_sysctl_replace(which, now, wanted);
 	return changed < 0 ? changed : 0;
 }
 
@@ -236,7 +230,7 @@ static bool is_overruled(int meta_fd, enum tcptuned_sysctl which)
 		     "now on, also at the end",
 		     names[which], saved->ours, now);
 	if (is_per_namespace(which))
-		replace_everywhere(which, saved->ours, saved->before);
+		tcptuned_sysctl_replace(which, saved->ours, saved->before);
 	memset(saved->before, 0, sizeof(saved->before));
 	write_meta(meta_fd, &meta);
 	return true;
@@ -270,7 +264,7 @@ static void restore(struct tcptuned_meta *meta, enum tcptuned_sysctl which)
 		log_restored(names[which], saved->before,
 			     sysctl_write(names[which], saved->before));
 	if (saved->before[0] && is_per_namespace(which))
-		replace_everywhere(which, saved->ours, saved->before);
+		tcptuned_sysctl_replace(which, saved->ours, saved->before);
 	memset(saved, 0, sizeof(*saved));
 }
 

@@ -59,7 +59,7 @@ bool tcptuned_sysctls_overruled(int meta_fd);
 /* True if that happened to @which at any time since tcptuned was attached. */
 bool tcptuned_sysctl_left_alone(int meta_fd, enum tcptuned_sysctl which);
 
-/* In the network namespace that the process is in: write @to if the value is @from. */
+/* Write @to in every network namespace where the value is @from. */
 void tcptuned_sysctl_replace(enum tcptuned_sysctl which, const char *from, const char *to);
 
 /* Restore one sysctl, unless another process has changed it: that is remembered. */

@@ -9,7 +9,6 @@
 #include <tcptuned/abi/flow.h>
 
 #include "host/netns.h"
-#include "host/sysctl.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 
@@ -77,30 +76,4 @@ int tcptuned_iterate(int link_fd, struct tcptuned_adoption *ret)
 	if (ret)
 		*ret = sums;
 	return error;
-}
-
-static void replace_default(void *name)
-{
-	tcptuned_sysctl_replace(TCPTUNED_SYSCTL_CONGESTION_CONTROL, "bitcp", name);
-}
-
-/* Writing the name makes the kernel look it up again (tcp_set_default_congestion_control()). */
-void tcptuned_kernel_renew_defaults(void)
-{
-	char name[] = "bitcp";
-
-	tcptuned_netns_for_each(replace_default, name, NULL);
-}
-
-void tcptuned_kernel_undo_overrides(struct tcptuned_kernel *k)
-{
-	int link_fd = k->link_fd[TCPTUNED_PROG_UNDO_OVERRIDES];
-	char name[TCPTUNED_SYSCTL_VALUE]; /* the default of the caller's namespace */
-
-	if (link_fd < 0 ||
-	    tcptuned_sysctl_read(tcptuned_sysctl_name(TCPTUNED_SYSCTL_CONGESTION_CONTROL), name,
-				 sizeof(name)))
-		return;
-	tcptuned_netns_for_each(replace_default, name, NULL);
-	tcptuned_iterate(link_fd, NULL);
 }

@@ -18,18 +18,4 @@
  */
 int tcptuned_iterate(int link_fd, struct tcptuned_adoption *ret);
 
-/*
- * A network namespace whose default congestion control is bitcp keeps the one that was registered
- * when the name was written. Write the name again in every namespace, so that it is the one that is
- * registered now.
- */
-void tcptuned_kernel_renew_defaults(void);
-
-/*
- * Move connections whose congestion control tcptuned set to the default of their network namespace,
- * and restore the buffers that listeners have requested. A namespace that has inherited bitcp as its
- * default gets the default of the caller's first.
- */
-void tcptuned_kernel_undo_overrides(struct tcptuned_kernel *k);
-
 #endif
