@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Open connections, which the iterators of bpf/flows.bpf.c go through: those of one network
+ * Open connections, which the iterators of bpf/manage.bpf.c go through: those of one network
  * namespace at a time, so that the daemon visits every namespace.
  */
 #ifndef TCPTUNED_KERN_ITERATORS_H

@@ -14,12 +14,14 @@
 #include <tcptuned/abi/meta.h>
 #include <tcptuned/algo/path.h>
 
-#include "bitcp.skel.h"
-#include "flows.skel.h"
+#include "cc/bitcp.skel.h"
 #include "kern/iterators.h"
 #include "kern/pins.h"
 #include "kern/struct_ops.h"
-#include "rightsize.skel.h"
+#include "manage.skel.h"
+#include "scan.skel.h"
+#include "sockopt.skel.h"
+#include "tuner.skel.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 
@@ -50,8 +52,10 @@ static const struct {
 	const void *(*elf_bytes)(size_t *size);
 	const char *what; /* for error messages */
 } objects[] = {
-	{ "rightsize", rightsize_bpf__elf_bytes, "the right-sizing programs" },
-	{ "flows", flows_bpf__elf_bytes, "the iterators" },
+	{ "tuner", tuner_bpf__elf_bytes, "the right-sizing programs" },
+	{ "sockopt", sockopt_bpf__elf_bytes, "the socket option programs" },
+	{ "scan", scan_bpf__elf_bytes, "the iterators" },
+	{ "manage", manage_bpf__elf_bytes, "the iterators" },
 	{ "bitcp", bitcp_bpf__elf_bytes, "BI-TCP" },
 };
 
