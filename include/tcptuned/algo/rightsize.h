@@ -110,6 +110,7 @@ struct rightsize {
 	__u64 seen_us;		/* when data was last seen */
 	__u64 rate;		/* of the last interval, bytes per second */
 	__u64 rate_best;	/* of the fastest interval */
+	__u64 rate_before;	/* ... before the last test: what a hold has to carry */
 	__u64 rtt_sum_us;	/* of the samples of the present interval or stage */
 	__u32 mark;		/* number of the interval on the common clock */
 	__u32 interval_bytes;	/* the byte counter at the beginning of the interval */
@@ -355,6 +356,7 @@ static inline void rightsize_begin_test(struct rightsize *rs, const struct right
 		flight = rs->held;
 	rs->test_rtt_us = rtt_us;
 	rs->window = rightsize_clamp_window(flight / 2, a->min);
+	rs->rate_before = rs->rate;
 	rs->tests++;
 	rs->inconclusive = rs->rate_rose = 0;
 	rightsize_enter(rs, RIGHTSIZE_TESTING, a->now_us);
@@ -467,17 +469,23 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 /*
  * An interval of a hold ends in which the window was used. If the RTT was ever less than 5/4 of the
  * minimum, the queue was empty for a moment, and the link perhaps idle: the window is too small for the
- * way in which the delay, or the rate, varies.
+ * way in which the delay, or the rate, varies. Where less than 3/4 of the rate before the test is left, it
+ * grows at once, and by as much as is missing, at most to twice its size.
  */
 static inline void rightsize_hold_interval(struct rightsize *rs, const struct rightsize_ack *a)
 {
 	__u64 flight = rightsize_muldiv(rs->rate, rightsize_mean_rtt_us(rs), 1000000);
+	__u64 gain = 5; /* in quarters */
 
-	/* The first interval of a window has the RTTs of the one before in it. */
-	if (rs->interval_us <= rs->stage_us || 4ull * rs->low_us >= 5ull * rightsize_min_rtt_us(rs) ||
-	    flight < rs->held / 2)
+	if (4ull * rs->low_us >= 5ull * rightsize_min_rtt_us(rs) || flight < rs->held / 2)
 		return;
-	rs->held = rs->window = rightsize_clamp_window(rs->held + rs->held / 4ull, a->min);
+	if (4 * rs->rate < 3 * rs->rate_before)
+		gain = rightsize_muldiv(4, rs->rate_before, rs->rate);
+	else if (rs->interval_us <= rs->stage_us) /* the RTTs of the window before are in it */
+		return;
+	if (gain > 8)
+		gain = 8;
+	rs->held = rs->window = rightsize_clamp_window(gain * rs->held / 4, a->min);
 	rs->stage_us = a->now_us;
 }
 
