@@ -75,7 +75,7 @@ static int serve_clients(sd_event_source *source, int fd, uint32_t events, void 
 		tcptuned_http_run(d->http);
 	if (tcptuned_control_run(d->control) && d->http)
 		tcptuned_http_renew(d->http); /* tcptunectl may have changed what it shows */
-	d->stopping = tcptuned_control_stop_asked(d->control, &pid, &uid);
+	d->stopping = tcptuned_control_stop_requested(d->control, &pid, &uid);
 	if (d->stopping)
 		tcptuned_log(TCPTUNED_LOG_INFO,
 			     "stop requested through the control socket by process %d of user %u",

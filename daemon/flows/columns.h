@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What can be said about a connection in one word: the columns of `tcptunectl flows`, by which
- * it can also be sorted. One table; the names are an interface.
+ * The columns of `tcptunectl flows`, by which it can also sort. The daemon writes them into a
+ * connection's JSON, and tcptunectl prints them from there. Names and JSON are interfaces.
  */
 #ifndef TCPTUNED_FLOWS_COLUMNS_H
 #define TCPTUNED_FLOWS_COLUMNS_H
@@ -16,19 +16,21 @@ enum tcptuned_column_unit {
 	COLUMN_BYTES,
 	COLUMN_BYTES_PER_S,
 	COLUMN_US,
+	COLUMN_KNOWN_BYTES, /* 0: unknown */
+	COLUMN_SHARE,	    /* from 0 to 1 */
 };
 
 struct tcptuned_column {
 	const char *name;
 	const char *heading;
-	const char *json; /* where it is in a flow's JSON: "cwnd_segments", "receive.window_bytes" */
+	const char *json; /* member of the connection's JSON: "mss_bytes", "receive.window_bytes" */
 	enum tcptuned_column_unit unit;
-	bool shown; /* without being asked for */
-	/* Which comes first; NULL: text is the policy's name, and of numbers ... */
-	int (*compare)(const struct tcptuned_flow_record *a,
-		       const struct tcptuned_flow_record *b);
-	size_t offset, size; /* ... the number in the record, of four or eight bytes */
+	bool shown;	     /* by default */
 	const char *help;    /* a phrase, no full stop */
+	size_t offset, size; /* in the record; size 0: the record does not have it as it is shown */
+	const char *(*word)(unsigned int value); /* names the value of a text column, if not NULL */
+	/* Negative: @a comes before @b. NULL: the values are compared. */
+	int (*compare)(const struct tcptuned_flow_record *a, const struct tcptuned_flow_record *b);
 };
 
 extern const struct tcptuned_column tcptuned_columns[];
@@ -40,14 +42,20 @@ const struct tcptuned_column *tcptuned_column_find(const char *name);
 /* The name that is nearest to @name, for "did you mean"; or NULL. */
 const char *tcptuned_column_nearest(const char *name);
 
-/* The name of the policy with this key, which may be put into @ret; @ctx is the caller's. */
+/* The value of a number's or a text's column in @record; @column has a size. */
+__u64 tcptuned_column_number(const struct tcptuned_column *column,
+			     const struct tcptuned_flow_record *record);
+const char *tcptuned_column_text(const struct tcptuned_column *column,
+				 const struct tcptuned_flow_record *record);
+
+/* The name of the policy with this key, possibly in @ret; @ctx is the caller's. */
 typedef const char *(*tcptuned_policy_namer)(const void *ctx, __u32 key,
 					     char ret[TCPTUNED_POLICY_NAME_MAX]);
 
 /*
- * By @column: text from A to Z, numbers from the largest down; equal ones by size and then by
- * address, so that a table that is drawn again keeps its order. Records have the keys of their
- * policies, and @namer the names. Negative: @a comes before @b.
+ * Compare two records by @column: text from A to Z, numbers from the largest down. Equal ones are
+ * ordered by size and then by address, so that a table that is printed repeatedly keeps its order.
+ * Negative: @a comes before @b.
  */
 int tcptuned_column_order(const struct tcptuned_column *column,
 			  const struct tcptuned_flow_record *a,

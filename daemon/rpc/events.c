@@ -14,13 +14,14 @@
 #include "kern/totals.h"
 #include "rpc/events.h"
 #include "rpc/flow_json.h"
+#include "util/array.h"
 #include "util/clock.h"
 #include "util/text.h"
 
-/* The gate stays open so long after it was last renewed. */
+/* How long the gate stays open without being renewed. */
 #define LEASE_NS (3ull * TCPTUNED_EVENTS_RENEW_S * 1000000000)
 
-/* At a time; a flood must not keep the daemon from its other work. */
+/* Events that are read at a time, so that a flood does not stall the daemon. */
 #define READ_MAX 4096
 
 struct tcptuned_events {
@@ -28,63 +29,52 @@ struct tcptuned_events {
 	tcptuned_event_handler handler;
 	void *ctx;
 	int gate_fd, totals_fd;
-	unsigned int left; /* of READ_MAX */
-	__u64 lost;	   /* as of when it was last asked */
+	unsigned int left; /* events that may still be read now */
+	__u64 lost;	   /* the counter of lost events at the last renewal */
 };
 
-/* ---- what they are called ---------------------------------------------------------------- */
+/* ---- kinds -------------------------------------------------------------------------------- */
 
-/* @text: printf's, with the two numbers as unsigned long long. Both NULL: a name is in them. */
+#define EVENT(kind, ...) [TCPTUNED_EV_##kind] = {__VA_ARGS__}
+#define DIRECTION(prefix, name)                                                                   \
+	EVENT(prefix##_GROWN, name "_window_grown", "from_bytes", "to_bytes",                     \
+	      name " window's limit raised from %llu to %llu bytes (0: none)"),                   \
+	EVENT(prefix##_SHRUNK, name "_window_shrunk", "from_bytes", "to_bytes",                   \
+	      name " window's limit lowered from %llu to %llu bytes (0: none)"),                  \
+	EVENT(prefix##_CAPPED, name "_window_capped", "from_bytes", "cap_bytes",                  \
+	      name " window of %llu bytes capped at %llu, the maximum allowed"),                  \
+	EVENT(prefix##_TEST, name "_window_test", "from_bytes", "to_bytes",                       \
+	      name " window tested with less, from %llu to %llu bytes: is the queue its own?"),   \
+	EVENT(prefix##_BUDGET, name "_window_budget", "wanted_bytes", "granted_bytes",            \
+	      name " side: %llu bytes wanted, and the memory budget has room for %llu"),          \
+	EVENT(prefix##_FAILED, name "_window_failed", "wanted_bytes", NULL,                       \
+	      name " window of %llu bytes refused by the kernel")
+
 static const struct kind {
 	const char *name;
-	const char *a, *b; /* their names in JSON, or NULL */
-	const char *text;
+	const char *a, *b; /* JSON members of the two numbers; both NULL: they hold a name */
+	const char *text;  /* printf format of the two as unsigned long long, or of the name */
 } kinds[] = {
-	[TCPTUNED_EV_CLAIMED] = { "claimed", "accepted", NULL, NULL },
-	[TCPTUNED_EV_CLOSED] = { "closed", "bytes_received", "bytes_acked",
-				 "closed after %llu bytes received, %llu sent" },
-	[TCPTUNED_EV_RCVBUF_OVERRIDDEN] = { "rcvbuf_overridden", "requested_bytes", "pid",
-					    "SO_RCVBUF of %llu bytes overridden, asked for by "
-					    "process %llu" },
-	[TCPTUNED_EV_SNDBUF_OVERRIDDEN] = { "sndbuf_overridden", "requested_bytes", "pid",
-					    "SO_SNDBUF of %llu bytes overridden, asked for by "
-					    "process %llu" },
-	[TCPTUNED_EV_CC_SET] = { "congestion_control_set", NULL, NULL,
-				 "congestion control set to %s" },
-	[TCPTUNED_EV_CC_KEPT] = { "congestion_control_kept", NULL, NULL,
-				  "congestion control kept: %s, which the application or a route "
-				  "chose" },
-	[TCPTUNED_EV_CC_FAILED] = { "congestion_control_failed", NULL, NULL,
-				    "congestion control could not be set to %s" },
-#define DIRECTION(prefix, name, word)                                                          \
-	[TCPTUNED_EV_##prefix##_GROWN] = { name "_window_grown", "from_bytes", "to_bytes",     \
-					   word " window's limit raised from %llu to %llu "   \
-						"bytes (0: none)" },                           \
-	[TCPTUNED_EV_##prefix##_SHRUNK] = { name "_window_shrunk", "from_bytes", "to_bytes",   \
-					    word " window's limit lowered from %llu to %llu " \
-						 "bytes (0: none)" },                          \
-	[TCPTUNED_EV_##prefix##_CAPPED] = { name "_window_capped", "from_bytes", "cap_bytes",  \
-					    word " window, before %llu bytes, capped at %llu, "\
-						 "the most that is allowed" },                 \
-	[TCPTUNED_EV_##prefix##_TEST] = { name "_window_test", "from_bytes", "to_bytes",       \
-					  word " window tested with less, from %llu to "       \
-					       "%llu bytes: is the queue its own?" },          \
-	[TCPTUNED_EV_##prefix##_BUDGET] = { name "_window_budget", "wanted_bytes",             \
-					    "granted_bytes",                                   \
-					    word " side: %llu bytes wanted, and the memory "   \
-						 "budget has room for %llu" },                 \
-	[TCPTUNED_EV_##prefix##_FAILED] = { name "_window_failed", "wanted_bytes", NULL,       \
-					    word " window of %llu bytes refused by the "       \
-						 "kernel" }
-	DIRECTION(RCV, "receive", "receive"),
-	DIRECTION(SND, "send", "send"),
+	EVENT(CLAIMED, "claimed", "accepted", NULL, NULL),
+	EVENT(CLOSED, "closed", "bytes_received", "bytes_acked",
+	      "closed after %llu bytes received, %llu sent"),
+	EVENT(RCVBUF_OVERRIDDEN, "rcvbuf_overridden", "requested_bytes", "pid",
+	      "SO_RCVBUF of %llu bytes overridden, requested by process %llu"),
+	EVENT(SNDBUF_OVERRIDDEN, "sndbuf_overridden", "requested_bytes", "pid",
+	      "SO_SNDBUF of %llu bytes overridden, requested by process %llu"),
+	EVENT(CC_SET, "congestion_control_set", NULL, NULL, "congestion control set to %s"),
+	EVENT(CC_KEPT, "congestion_control_kept", NULL, NULL,
+	      "congestion control kept: %s, which the application or a route chose"),
+	EVENT(CC_FAILED, "congestion_control_failed", NULL, NULL,
+	      "congestion control could not be set to %s"),
+	DIRECTION(RCV, "receive"),
+	DIRECTION(SND, "send"),
 };
 
+/* NULL: another build's. */
 static const struct kind *kind_of(unsigned int kind)
 {
-	if (kind >= sizeof(kinds) / sizeof(kinds[0]) || !kinds[kind].name)
-		return NULL;
-	return &kinds[kind];
+	return kind < ARRAY_SIZE(kinds) && kinds[kind].name ? &kinds[kind] : NULL;
 }
 
 const char *tcptuned_event_name(unsigned int kind)
@@ -94,10 +84,10 @@ const char *tcptuned_event_name(unsigned int kind)
 	return known ? known->name : "unknown";
 }
 
-/* ---- as JSON ------------------------------------------------------------------------------ */
+/* ---- JSON --------------------------------------------------------------------------------- */
 
-/* A name of up to 16 characters, printable, out of the two numbers. */
-static void name_in(const struct tcptuned_event *event, char name[2 * sizeof(__u64) + 1])
+/* Copy the name of up to 16 characters that the two numbers hold, made printable. */
+static void copy_name(const struct tcptuned_event *event, char name[2 * sizeof(__u64) + 1])
 {
 	memcpy(name, &event->a, sizeof(event->a));
 	memcpy(name + sizeof(event->a), &event->b, sizeof(event->b));
@@ -108,14 +98,13 @@ static void name_in(const struct tcptuned_event *event, char name[2 * sizeof(__u
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 
-static void set_numbers(json_t *object, const struct kind *kind,
-			const struct tcptuned_event *event)
+static void set_numbers(json_t *object, const struct kind *kind, const struct tcptuned_event *event)
 {
 	unsigned long long a = event->a, b = event->b;
 	char text[160], name[2 * sizeof(__u64) + 1];
 
 	if (!kind->a && !kind->b) {
-		name_in(event, name);
+		copy_name(event, name);
 		set_text(object, "congestion_control", name);
 		snprintf(text, sizeof(text), kind->text, name);
 	} else if (kind->text) {
@@ -131,8 +120,8 @@ static void set_numbers(json_t *object, const struct kind *kind,
 
 #pragma GCC diagnostic pop
 
-/* As much of a record as an event has, for the same words and filters as everywhere. */
-static struct tcptuned_flow_record record_of(const struct tcptuned_event *event)
+/* A record of what the event knows of its connection, for filters and addresses. */
+static struct tcptuned_flow_record make_record(const struct tcptuned_event *event)
 {
 	struct tcptuned_flow_record record = {
 		.netns = event->netns,
@@ -149,31 +138,25 @@ static struct tcptuned_flow_record record_of(const struct tcptuned_event *event)
 bool tcptuned_event_matches(const struct tcptuned_event *event,
 			    const struct tcptuned_filter *filter)
 {
-	struct tcptuned_flow_record record = record_of(event);
+	struct tcptuned_flow_record record = make_record(event);
 
 	return tcptuned_filter_matches(filter, &record, "");
-}
-
-static void set_addresses(json_t *object, const struct tcptuned_event *event)
-{
-	struct tcptuned_flow_record record = record_of(event);
-	char address[TCPTUNED_ADDRESS_MAX];
-
-	tcptuned_flow_address(&record, 0, address);
-	set_text(object, "local", address);
-	tcptuned_flow_address(&record, 1, address);
-	set_text(object, "remote", address);
 }
 
 void tcptuned_event_format(struct tcptuned_buf *out, const struct tcptuned_event *event,
 			   const char *policy, __s64 realtime_ns)
 {
 	const struct kind *kind = kind_of(event->kind);
+	struct tcptuned_flow_record record = make_record(event);
+	char local[TCPTUNED_ADDRESS_MAX], remote[TCPTUNED_ADDRESS_MAX];
 	json_t *object = json_object();
 
+	tcptuned_flow_address(&record, 0, local);
+	tcptuned_flow_address(&record, 1, remote);
 	set_text(object, "event", tcptuned_event_name(event->kind));
 	set_number(object, "time_us", (event->time_ns + (__u64)realtime_ns) / 1000);
-	set_addresses(object, event);
+	set_text(object, "local", local);
+	set_text(object, "remote", remote);
 	set_number(object, "netns", event->netns);
 	set_text(object, "policy", policy);
 	if (event->flags & TCPTUNED_EV_DRY_RUN)
@@ -202,13 +185,13 @@ __s64 tcptuned_realtime_ns(void)
 
 static int set_gate(struct tcptuned_events *events, __u64 until_ns)
 {
-	struct tcptuned_event_gate gate = { .until_ns = until_ns };
+	struct tcptuned_event_gate gate = {.until_ns = until_ns};
 	__u32 zero = 0;
 
 	return bpf_map_update_elem(events->gate_fd, &zero, &gate, BPF_ANY) ? -errno : 0;
 }
 
-static __u64 lost_so_far(const struct tcptuned_events *events)
+static __u64 count_lost(const struct tcptuned_events *events)
 {
 	struct tcptuned_totals totals;
 
@@ -217,12 +200,12 @@ static __u64 lost_so_far(const struct tcptuned_events *events)
 	return totals.counter[TCPTUNED_C_EVENTS_LOST];
 }
 
-/* ring_buffer__consume() ends when this is negative, and takes the event for read. */
-static int take_event(void *ctx, void *data, size_t size)
+/* A negative result ends ring_buffer__consume(), which counts the event as read. */
+static int handle_event(void *ctx, void *data, size_t size)
 {
 	struct tcptuned_events *events = ctx;
 
-	/* An event of another size is another build's. */
+	/* A smaller event is of another build. */
 	if (size >= sizeof(struct tcptuned_event) && events->handler)
 		events->handler(events->ctx, data);
 	return --events->left ? 0 : -EAGAIN;
@@ -241,19 +224,19 @@ int tcptuned_events_open(struct tcptuned_events **ret, const struct tcptuned_ker
 		return -ENOMEM;
 	events->gate_fd = kernel->map_fd[TCPTUNED_MAP_EVENT_GATE];
 	events->totals_fd = kernel->map_fd[TCPTUNED_MAP_TOTALS];
-	events->ring = ring_buffer__new(kernel->map_fd[TCPTUNED_MAP_EVENTS], take_event, events,
-					NULL);
+	events->ring =
+		ring_buffer__new(kernel->map_fd[TCPTUNED_MAP_EVENTS], handle_event, events, NULL);
 	if (!events->ring) {
 		error = -errno;
 		free(events);
 		return error;
 	}
-	/* Without a handler yet: what an earlier listener left. */
+	/* There is no handler yet: discard what an earlier listener has left. */
 	events->left = TCPTUNED_EVENTS_BYTES;
 	ring_buffer__consume(events->ring);
 	events->handler = handler;
 	events->ctx = ctx;
-	events->lost = lost_so_far(events);
+	events->lost = count_lost(events);
 	error = set_gate(events, tcptuned_monotonic_ns() + LEASE_NS);
 	if (error) {
 		tcptuned_events_close(events);
@@ -274,17 +257,13 @@ void tcptuned_events_read(struct tcptuned_events *events)
 	ring_buffer__consume(events->ring);
 }
 
-void tcptuned_events_renew(struct tcptuned_events *events)
+__u64 tcptuned_events_renew(struct tcptuned_events *events)
 {
+	__u64 before = events->lost;
+
 	set_gate(events, tcptuned_monotonic_ns() + LEASE_NS);
-}
-
-__u64 tcptuned_events_lost(struct tcptuned_events *events)
-{
-	__u64 now = lost_so_far(events), lost = now - events->lost;
-
-	events->lost = now;
-	return lost;
+	events->lost = count_lost(events);
+	return events->lost - before;
 }
 
 void tcptuned_events_close(struct tcptuned_events *events)

@@ -1,78 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A connection as JSON. Only one connection at a time is a tree in memory. */
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "flows/columns.h"
 #include "flows/names.h"
 #include "rpc/flow_json.h"
 #include "util/array.h"
 
-#define RECORD_FIELD(name, field)                                         \
-	{                                                                 \
-		name, offsetof(struct tcptuned_flow_record, field),       \
-			sizeof(((struct tcptuned_flow_record *)0)->field) \
-	}
-#define RIGHTSIZE_FIELD(name, field)                           \
-	{                                                      \
-		name, offsetof(struct rightsize, field),       \
-			sizeof(((struct rightsize *)0)->field) \
+#define MEMBER(name, member)                                                   \
+	.json = name, .offset = offsetof(struct tcptuned_flow_record, member), \
+	.size = sizeof(((struct tcptuned_flow_record *)0)->member)
+#define NUMBER(name, member)                                \
+	{                                                   \
+		MEMBER(name, member), .unit = COLUMN_NUMBER \
 	}
 
-struct number {
-	const char *name;
-	size_t offset;
-	size_t size;
-};
+#define DIRECTION(name, dir)                                                            \
+	{MEMBER(name ".state", flow.dir.state), .word = tcptuned_rightsize_state_name}, \
+		NUMBER(name ".per_rtt_bytes", flow.dir.per_rtt),                        \
+		NUMBER(name ".rate_bytes_per_s", flow.dir.rate),                        \
+		NUMBER(name ".rate_best_bytes_per_s", flow.dir.rate_best),              \
+		NUMBER(name ".tests", flow.dir.tests),                                  \
+		NUMBER(name ".failed_tests", flow.dir.failures),                        \
+		NUMBER(name ".window_max_bytes", flow.dir##_window_max),                \
+		NUMBER(name ".buffer_max_bytes", flow.dir##_buffer_max),                \
+		NUMBER(name ".kernel_max_bytes", flow.dir##_base),                      \
+		NUMBER(name ".grows", flow.dir##_grows),                                \
+		NUMBER(name ".shrinks", flow.dir##_shrinks),                            \
+		NUMBER(name ".budget_wanted_bytes", flow.dir##_share.wanted),           \
+		NUMBER(name ".budget_granted_bytes", flow.dir##_share.granted)
 
-static const struct number record_numbers[] = {
-	RECORD_FIELD("netns", netns),
-	RECORD_FIELD("policy_key", flow.policy),
-	RECORD_FIELD("bytes_received", bytes_received),
-	RECORD_FIELD("bytes_acked", bytes_acked),
-	RECORD_FIELD("delivery_rate_bytes_per_s", delivery_rate_Bps),
-	RECORD_FIELD("cwnd_segments", cwnd),
-	RECORD_FIELD("mss_bytes", mss),
-	RECORD_FIELD("flight_bytes", flight),
-	RECORD_FIELD("send_window_bytes", snd_wnd),
-	RECORD_FIELD("advertised_window_bytes", rcv_wnd),
-	RECORD_FIELD("window_clamp_bytes", window_clamp),
-	RECORD_FIELD("receive_buffer_bytes", rcvbuf),
-	RECORD_FIELD("receive_buffer_used_bytes", rmem_alloc),
-	RECORD_FIELD("send_buffer_bytes", sndbuf),
-	RECORD_FIELD("send_buffer_used_bytes", wmem_queued),
-	RECORD_FIELD("srtt_us", srtt_us),
-	RECORD_FIELD("min_rtt_us", min_rtt_us),
-	RECORD_FIELD("receiver_rtt_us", rcv_rtt_us),
-	RECORD_FIELD("retransmitted_segments", retransmits),
-	RECORD_FIELD("lost_segments", lost),
-	RECORD_FIELD("reordering_segments", reordering),
-};
-
-static const struct number receive_numbers[] = {
-	RECORD_FIELD("window_max_bytes", flow.rcv_window_max),
-	RECORD_FIELD("buffer_max_bytes", flow.rcv_buffer_max),
-	RECORD_FIELD("kernel_max_bytes", flow.rcv_base),
-	RECORD_FIELD("grows", flow.rcv_grows),
-	RECORD_FIELD("shrinks", flow.rcv_shrinks),
-};
-
-static const struct number send_numbers[] = {
-	RECORD_FIELD("window_max_bytes", flow.snd_window_max),
-	RECORD_FIELD("buffer_max_bytes", flow.snd_buffer_max),
-	RECORD_FIELD("kernel_max_bytes", flow.snd_base),
-	RECORD_FIELD("unsent_bytes", unsent),
-	RECORD_FIELD("unsent_max_bytes", flow.snd_unsent),
-	RECORD_FIELD("grows", flow.snd_grows),
-	RECORD_FIELD("shrinks", flow.snd_shrinks),
-};
-
-static const struct number rightsize_numbers[] = {
-	RIGHTSIZE_FIELD("per_rtt_bytes", per_rtt),
-	RIGHTSIZE_FIELD("rate_bytes_per_s", rate),
-	RIGHTSIZE_FIELD("rate_best_bytes_per_s", rate_best),
-	RIGHTSIZE_FIELD("tests", tests),
-	RIGHTSIZE_FIELD("failed_tests", failures),
+/* Members of a connection in addition to tcptuned_columns. */
+static const struct tcptuned_column more_members[] = {
+	NUMBER("policy_key", flow.policy),
+	NUMBER("flight_bytes", flight),
+	NUMBER("window_clamp_bytes", window_clamp),
+	NUMBER("reordering_segments", reordering),
+	DIRECTION("receive", rcv),
+	DIRECTION("send", snd),
+	NUMBER("send.unsent_bytes", unsent),
+	NUMBER("send.unsent_max_bytes", flow.snd_unsent),
 };
 
 static const struct {
@@ -94,110 +62,89 @@ static const struct {
 	{"send_memory_short", TCPTUNED_F_SND_MEMORY_SHORT},
 };
 
-static void set_numbers(json_t *object, const struct number *numbers, size_t len,
-			const void *from)
-{
-	size_t i;
-
-	for (i = 0; i < len; i++) {
-		const void *field = (const char *)from + numbers[i].offset;
-		__u64 value = *(const __u8 *)field;
-
-		if (numbers[i].size == sizeof(__u32))
-			value = *(const __u32 *)field;
-		else if (numbers[i].size == sizeof(__u64))
-			value = *(const __u64 *)field;
-		set_number(object, numbers[i].name, value);
-	}
-}
-
-static json_t *direction_object(const struct tcptuned_flow_record *record, int send)
-{
-	const struct budget_share *share = send ? &record->flow.snd_share :
-						  &record->flow.rcv_share;
-	const struct rightsize *rs = send ? &record->flow.snd : &record->flow.rcv;
-	json_t *object = json_object();
-
-	set_if(object, "window_bytes", rs->window);
-	set_numbers(object, rightsize_numbers, ARRAY_SIZE(rightsize_numbers), rs);
-	set_number(object, "min_rtt_us", rightsize_min_rtt_us(rs));
-	set_text(object, "state", tcptuned_rightsize_state_name(rs->state));
-	set_text(object, "reason", tcptuned_reason_name(send ? record->flow.snd_reason :
-							       record->flow.rcv_reason));
-	if (send)
-		set_numbers(object, send_numbers, ARRAY_SIZE(send_numbers), record);
-	else
-		set_numbers(object, receive_numbers, ARRAY_SIZE(receive_numbers), record);
-	set_number(object, "budget_wanted_bytes", share->wanted);
-	set_number(object, "budget_granted_bytes", share->granted);
-	if (!send && (record->flow.flags & TCPTUNED_F_RCVBUF_REQ))
-		set_number(object, "requested_bytes", record->flow.req_rcvbuf);
-	if (send && record->unsent_max != record->flow.snd_unsent)
-		set_if(object, "unsent_max_of_others_bytes", record->unsent_max);
-	if (send && (record->flow.flags & TCPTUNED_F_SNDBUF_REQ))
-		set_number(object, "requested_bytes", record->flow.req_sndbuf);
-	return object;
-}
-
-static json_t *bitcp_object(const struct tcptuned_flow_record *record)
-{
-	json_t *object = json_object();
-
-	set_text(object, "mode", tcptuned_bitcp_mode_name(record->ca_mode));
-	if (record->ca_max_win < BITCP_MAX_CWND)
-		set_number(object, "max_segments", record->ca_max_win);
-	return object;
-}
-
 static json_t *flags_array(__u32 flags)
 {
 	json_t *array = json_array();
-	size_t i;
 
-	if (flags & TCPTUNED_F_OBSERVE) /* the kernel did what the application asked for */
+	if (flags & TCPTUNED_F_OBSERVE) /* the kernel honoured these requests */
 		flags &= ~(TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SNDBUF_REQ);
-	for (i = 0; i < ARRAY_SIZE(flag_names); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(flag_names); i++)
 		if (flags & flag_names[i].flag)
 			json_array_append_new(array, json_string(flag_names[i].name));
 	return array;
 }
 
-static json_t *pacing_object(const struct tcptuned_flow_record *record)
+/* Set the member that @column names, "mss_bytes" or, in the object "receive", "receive.grows". */
+static void set_column(json_t *object, const struct tcptuned_column *column,
+		       const struct tcptuned_flow_record *record)
 {
-	json_t *object = json_object();
+	const char *name = strchr(column->json, '.');
+	size_t parent = name ? (size_t)(name - column->json) : 0;
 
-	set_if(object, "rate_bytes_per_s", record->pacing_rate_Bps);
-	set_if(object, "rate_max_bytes_per_s", record->pacing_max_Bps);
-	return object;
+	if (parent)
+		object = json_object_getn(object, column->json, parent);
+	name = parent ? name + 1 : column->json;
+	if (column->unit == COLUMN_TEXT)
+		set_text(object, name, tcptuned_column_text(column, record));
+	else
+		set_number(object, name, tcptuned_column_number(column, record));
+}
+
+/* Members that only some connections have, or that are computed. */
+static void set_others(json_t *object, const struct tcptuned_flow_record *record)
+{
+	json_t *receive = json_object_get(object, "receive");
+	json_t *send = json_object_get(object, "send");
+	json_t *bitcp = json_object(), *pacing = json_object();
+
+	if (record->ssthresh != TCPTUNED_SSTHRESH_NONE)
+		set_number(object, "ssthresh_segments", record->ssthresh);
+	set_number(receive, "min_rtt_us", rightsize_min_rtt_us(&record->flow.rcv));
+	set_number(send, "min_rtt_us", rightsize_min_rtt_us(&record->flow.snd));
+	if (!record->flow.rcv.window)
+		json_object_del(receive, "window_bytes");
+	if (!record->flow.snd.window)
+		json_object_del(send, "window_bytes");
+	if (record->flow.flags & TCPTUNED_F_RCVBUF_REQ)
+		set_number(receive, "requested_bytes", record->flow.req_rcvbuf);
+	if (record->flow.flags & TCPTUNED_F_SNDBUF_REQ)
+		set_number(send, "requested_bytes", record->flow.req_sndbuf);
+	if (record->unsent_max != record->flow.snd_unsent)
+		set_if(send, "unsent_max_of_others_bytes", record->unsent_max);
+	set_if(pacing, "rate_bytes_per_s", record->pacing_rate_Bps);
+	set_if(pacing, "rate_max_bytes_per_s", record->pacing_max_Bps);
+	if (record->ca_max_win)
+		set_text(bitcp, "mode", tcptuned_bitcp_mode_name(record->ca_mode));
+	if (record->ca_max_win && record->ca_max_win < BITCP_MAX_CWND)
+		set_number(bitcp, "max_segments", record->ca_max_win);
+	if (json_object_size(pacing))
+		json_object_set(object, "pacing", pacing);
+	if (json_object_size(bitcp))
+		json_object_set(object, "bitcp", bitcp);
+	json_decref(pacing);
+	json_decref(bitcp);
 }
 
 static json_t *flow_object(const struct tcptuned_flow_record *record, const char *policy,
-			   const struct tcptuned_policy *policy_record, const char *rule)
+			   const char *rule)
 {
-	char address[TCPTUNED_ADDRESS_MAX];
-	json_t *object = json_object();
+	char local[TCPTUNED_ADDRESS_MAX], remote[TCPTUNED_ADDRESS_MAX];
+	json_t *object;
 
-	tcptuned_flow_address(record, 0, address);
-	set_text(object, "local", address);
-	tcptuned_flow_address(record, 1, address);
-	set_text(object, "remote", address);
-	set_text(object, "state", tcptuned_state_name(record->state));
-	set_text(object, "congestion_control", record->congestion_control);
+	tcptuned_flow_address(record, 0, local);
+	tcptuned_flow_address(record, 1, remote);
+	object = json_pack("{s:s,s:s,s:o,s:{},s:{}}", "local", local, "remote", remote, "flags",
+			   flags_array(record->flow.flags), "receive", "send");
 	if (policy)
 		set_text(object, "policy", policy);
 	if (rule)
 		set_text(object, "rule", rule);
-	set_text(object, "limit", tcptuned_limit_name(record->limit));
-	set_numbers(object, record_numbers, ARRAY_SIZE(record_numbers), record);
-	if (record->ssthresh != TCPTUNED_SSTHRESH_NONE)
-		set_number(object, "ssthresh_segments", record->ssthresh);
-	json_object_set_new(object, "flags", flags_array(record->flow.flags));
-	json_object_set_new(object, "receive", direction_object(record, 0));
-	json_object_set_new(object, "send", direction_object(record, 1));
-	if (record->pacing_rate_Bps || record->pacing_max_Bps)
-		json_object_set_new(object, "pacing", pacing_object(record));
-	if (record->ca_max_win)
-		json_object_set_new(object, "bitcp", bitcp_object(record));
+	for (size_t i = 0; i < tcptuned_columns_count; i++)
+		if (tcptuned_columns[i].size)
+			set_column(object, &tcptuned_columns[i], record);
+	for (size_t i = 0; i < ARRAY_SIZE(more_members); i++)
+		set_column(object, &more_members[i], record);
+	set_others(object, record);
 	return object;
 }
 
@@ -221,8 +168,7 @@ void tcptuned_json_print_line(struct tcptuned_buf *out, json_t *object)
 }
 
 void tcptuned_json_flow(struct tcptuned_buf *out, const struct tcptuned_flow_record *record,
-			const char *policy, const struct tcptuned_policy *policy_record,
-			const char *rule)
+			const char *policy, const char *rule)
 {
-	tcptuned_json_print(out, flow_object(record, policy, policy_record, rule));
+	tcptuned_json_print(out, flow_object(record, policy, rule));
 }

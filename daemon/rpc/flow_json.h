@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Writing JSON: one object at a time is ever a tree in memory. */
+/* JSON of the control socket: members of an object, an object as text, a connection. */
 #ifndef TCPTUNED_RPC_FLOW_JSON_H
 #define TCPTUNED_RPC_FLOW_JSON_H
 
@@ -8,7 +8,7 @@
 #include "flows/top.h"
 #include "util/strbuf.h"
 
-/* jansson ignores a NULL value and says so; lack of memory shows when the text is made. */
+/* jansson rejects a NULL value, so that a lack of memory shows at the latest in the text. */
 static inline void set_number(json_t *object, const char *name, __u64 value)
 {
 	json_object_set_new(object, name, json_integer((json_int_t)value));
@@ -20,7 +20,7 @@ static inline void set_if(json_t *object, const char *name, __u64 value)
 		set_number(object, name, value);
 }
 
-/* Text that is not UTF-8 becomes null: only a policy's name or a module's could be that. */
+/* Text that is not UTF-8, such as a kernel module's name may be, becomes null. */
 static inline void set_text(json_t *object, const char *name, const char *text)
 {
 	json_t *string = json_string(text);
@@ -28,19 +28,17 @@ static inline void set_text(json_t *object, const char *name, const char *text)
 	json_object_set_new(object, name, string ? string : json_null());
 }
 
-/* Write @object out on one line, and let go of it. Lack of memory shows in @out. */
+/* Append @object to @out without line breaks, and release it. A lack of memory shows in @out. */
 void tcptuned_json_print(struct tcptuned_buf *out, json_t *object);
 
-/* The same, with a newline after it. */
+/* The same, followed by a newline. */
 void tcptuned_json_print_line(struct tcptuned_buf *out, json_t *object);
 
 /*
- * One connection, as the control socket shows it. @policy: its name, or NULL;
- * @policy_record: what it says, or NULL where that is not there any more; @rule: which of its
- * rules took the connection, in words, or NULL
+ * Append a connection. @policy: the name of its policy, or NULL; @rule: the rule that gave it that
+ * policy, in words, or NULL.
  */
 void tcptuned_json_flow(struct tcptuned_buf *out, const struct tcptuned_flow_record *record,
-			const char *policy, const struct tcptuned_policy *policy_record,
-			const char *rule);
+			const char *policy, const char *rule);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is asked through the control socket: one line, one JSON object, as in
+ * Requests on the control socket: a line with one JSON object, such as
  *
  *	{"command":"flows","port":5201,"sort":"rtt","limit":10}
  *
- * One table in request.c says which command takes what.
+ * One table in request.c says which command takes which fields.
  */
 #ifndef TCPTUNED_RPC_REQUEST_H
 #define TCPTUNED_RPC_REQUEST_H
@@ -18,43 +18,45 @@
 #include "flows/filter.h"
 #include "util/error.h"
 
-/* The longest line, without its newline. */
-#define TCPTUNED_REQUEST_MAX 4096
+#define TCPTUNED_REQUEST_MAX 4096	 /* bytes of a line, without its newline */
+#define TCPTUNED_ANSWER_MAX  (64u << 20) /* bytes of an answer; 10,000 connections fit */
 
-/* The most that an answer may be, bytes; 10,000 connections have to fit. */
-#define TCPTUNED_ANSWER_MAX (64u << 20)
-
-#define TCPTUNED_FLOWS_LIMIT	 100 /* flows in an answer when the request does not say */
+#define TCPTUNED_FLOWS_LIMIT	 100 /* connections in an answer by default */
 #define TCPTUNED_FLOWS_LIMIT_MAX 10000
-/* With the rule of each: to find one, thousands may have to be read, and nobody else is served. */
+/* To find one rule, thousands may be read, and meanwhile no other client is served. */
 #define TCPTUNED_RULES_LIMIT_MAX 16
 
+#define TCPTUNED_COMMANDS(X)                \
+	X(STATUS, "status")                 \
+	X(FLOWS, "flows")                   \
+	X(POLICIES, "policies")             \
+	X(POLICY_TEST, "policy_test")       \
+	X(POLICY_ENABLE, "policy_enable")   \
+	X(POLICY_DISABLE, "policy_disable") \
+	X(POLICY_APPLY, "policy_apply")     \
+	X(PATHS, "paths")                   \
+	X(EVENTS, "events")                 \
+	X(PATHS_FORGET, "paths_forget")     \
+	X(STOP, "stop")
+
 enum tcptuned_command {
-	TCPTUNED_CMD_STATUS,
-	TCPTUNED_CMD_FLOWS,
-	TCPTUNED_CMD_POLICIES,
-	TCPTUNED_CMD_POLICY_TEST,
-	TCPTUNED_CMD_POLICY_ENABLE,
-	TCPTUNED_CMD_POLICY_DISABLE,
-	TCPTUNED_CMD_POLICY_APPLY,
-	TCPTUNED_CMD_PATHS,
-	TCPTUNED_CMD_EVENTS,
-	TCPTUNED_CMD_PATHS_FORGET,
-	TCPTUNED_CMD_STOP,
+#define TCPTUNED_COMMAND_ENUM(command, name) TCPTUNED_CMD_##command,
+	TCPTUNED_COMMANDS(TCPTUNED_COMMAND_ENUM)
+#undef TCPTUNED_COMMAND_ENUM
 };
 
 struct tcptuned_request {
 	enum tcptuned_command command;
 	/*
-	 * Of POLICY_TEST: the connection's addresses and ports; of POLICY_ENABLE and _DISABLE: the
-	 * policy's name; of PATHS: address and netns; of EVENTS: addresses, ports and netns.
+	 * POLICY_TEST: the connection's addresses and ports; POLICY_ENABLE and _DISABLE: the
+	 * policy's name; PATHS: address and netns; EVENTS: addresses, ports and netns.
 	 */
 	struct tcptuned_filter filter;
-	char cgroup[TCPTUNED_CONFIG_TEXT]; /* of POLICY_TEST; "": none that a policy names */
-	bool rules; /* of FLOWS: say which rule gave each connection its policy; of a few only */
-	const struct tcptuned_column *sort; /* NULL: the largest first */
-	char path_sort[16]; /* of PATHS: one of tcptuned_path_orders; "": the first */
-	char prefix[64];    /* of PATHS_FORGET, or "all" */
+	char cgroup[TCPTUNED_CONFIG_TEXT]; /* POLICY_TEST; "": one that no policy names */
+	bool rules; /* FLOWS: add to each connection the rule that gave it its policy */
+	const struct tcptuned_column *sort; /* FLOWS; NULL: by size */
+	char path_sort[16];		    /* PATHS: an order; "": the default */
+	char prefix[64];		    /* PATHS_FORGET; or "all" */
 	bool reverse;
 	__u32 limit;
 };
@@ -63,13 +65,13 @@ struct tcptuned_request {
 int tcptuned_control_address(const char *directory, struct sockaddr_un *ret);
 
 /*
- * Parse @len bytes at @line, which need not end in NUL. Returns 0, or -EINVAL with @err filled:
- * a sentence that names the field, and TCPTUNED_EXIT_USAGE; then @ret is as it was.
+ * Parse @len bytes at @line, which need not end in NUL. Returns 0, or -EINVAL with @err filled
+ * (TCPTUNED_EXIT_USAGE), whose sentence names the field; then @ret is unchanged.
  */
 int tcptuned_request_parse(const char *line, size_t len, struct tcptuned_request *ret,
 			   struct tcptuned_error *err);
 
-/* The commands and what they take, as a section of tcptunectl(8), in man(7) markup. */
+/* Print the commands and their fields as a section of tcptunectl(8), in man(7) markup. */
 void tcptuned_request_print_man(FILE *out);
 
 #endif

@@ -12,25 +12,27 @@
 
 #include "rpc/events.h"
 #include "rpc/flow_json.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 
 #define CLIENTS_MAX	  16
 #define REQUEST_TIMEOUT_S 5
 #define ANSWER_TIMEOUT_S  30
+#define RENEW_MS	  1000 /* of events */
 
-/* What a listener may leave unread before events are left out. */
+/* Bytes of events that a client may leave unread; further events are lost to it. */
 #define LISTENER_BYTES (256u << 10)
 
-/* With more than this in answers that are not taken yet, no further one is made. */
+/* Bytes of all answers that are not sent yet; beyond, no further request is served. */
 #define PENDING_BYTES (64ull << 20)
 
 enum state {
 	FREE = 0,
-	ASKING,	   /* its request is on its way */
-	ANSWERED,  /* it takes the answer, then it is closed */
-	LISTENING, /* it gets events */
-	STOPPING,  /* it waits for the daemon's end */
+	REQUESTING, /* its request has not arrived completely */
+	ANSWERED,   /* its answer is being sent, then it is closed */
+	LISTENING,  /* it gets events */
+	STOPPING,   /* it waits for the daemon to exit */
 };
 
 struct client {
@@ -39,12 +41,12 @@ struct client {
 	pid_t pid;
 	uid_t uid;
 	__u64 deadline_ms; /* 0: none */
-	size_t len;	   /* of the request so far */
+	size_t len;	   /* bytes of the request so far */
 	char request[TCPTUNED_REQUEST_MAX + 1];
 	struct tcptuned_buf out;
-	size_t sent; /* of out */
-	struct tcptuned_filter filter; /* whose events it gets */
-	__u64 lost;		       /* events that it was not told yet to have missed */
+	size_t sent;		       /* bytes of out */
+	struct tcptuned_filter filter; /* selects its events */
+	__u64 lost;		       /* events that it missed, not yet reported to it */
 };
 
 struct tcptuned_control {
@@ -52,52 +54,45 @@ struct tcptuned_control {
 	struct sockaddr_un address;
 	gid_t gid;
 	int listen_fd, epoll_fd;
-	struct tcptuned_events *events; /* while somebody listens */
+	struct tcptuned_events *events; /* while a client listens */
 	__u64 renew_ms;			/* when to renew them */
 	__s64 realtime_ns;
 	struct client clients[CLIENTS_MAX];
-	bool stop_asked; /* also of a client that has hung up since */
-	bool answered;	 /* a request, in this turn */
+	bool answered;	     /* a request, in this turn of the loop */
+	bool stop_requested; /* also by a client that has disconnected since */
 	pid_t stop_pid;
 	uid_t stop_uid;
 };
 
 /* ---- clients ------------------------------------------------------------------------------ */
 
-#define for_each_client(control, client)                                                \
-	for (struct client *client = (struct client *)(control)->clients;               \
+#define for_each_client(control, client)                                  \
+	for (struct client *client = (struct client *)(control)->clients; \
 	     client < (control)->clients + CLIENTS_MAX; client++)
 
-static unsigned int count_in_state(const struct tcptuned_control *control, enum state state)
+/* The first client in @state, or NULL. */
+static struct client *find_client(const struct tcptuned_control *control, enum state state)
 {
-	unsigned int count = 0;
-
-	for_each_client(control, client)
-		count += client->state == state;
-	return count;
-}
-
-/* Nobody listens any more: then no events are made. */
-static void release_events(struct tcptuned_control *control)
-{
-	if (!control->events || count_in_state(control, LISTENING))
-		return;
-	tcptuned_events_close(control->events);
-	control->events = NULL;
+	for_each_client (control, client)
+		if (client->state == state)
+			return client;
+	return NULL;
 }
 
 static void end_client(struct tcptuned_control *control, struct client *client)
 {
 	close(client->fd);
 	tcptuned_buf_free(&client->out);
-	client->fd = -1;
 	client->state = FREE;
-	release_events(control);
+	if (find_client(control, LISTENING))
+		return;
+	tcptuned_events_close(control->events);
+	control->events = NULL;
 }
 
 /*
- * Wait for room to write only while there is something to be written; and not for input once
- * the request is there, for the end of it would be "input" again and again.
+ * Wait for output only while there is something to send; and for input only until the request is
+ * complete, because afterwards the end of the input would wake the loop each time.
  */
 static void watch_client(struct tcptuned_control *control, struct client *client)
 {
@@ -110,8 +105,7 @@ static void watch_client(struct tcptuned_control *control, struct client *client
 	epoll_ctl(control->epoll_fd, EPOLL_CTL_MOD, client->fd, &event);
 }
 
-/* What was sent need not be kept. */
-static void forget_sent(struct client *client)
+static void discard_sent(struct client *client)
 {
 	size_t left = client->out.len - client->sent;
 
@@ -122,8 +116,8 @@ static void forget_sent(struct client *client)
 	client->sent = 0;
 }
 
-/* Send what can be sent; the client may be gone afterwards. */
-static void push(struct tcptuned_control *control, struct client *client)
+/* Send as much as the socket takes; this may end the client. */
+static void send_pending(struct tcptuned_control *control, struct client *client)
 {
 	ssize_t sent = 0;
 
@@ -134,16 +128,13 @@ static void push(struct tcptuned_control *control, struct client *client)
 			break;
 		client->sent += (size_t)sent;
 	}
-	if (sent < 0 && errno != EAGAIN && errno != EINTR) {
-		end_client(control, client);
-		return;
-	}
-	if (client->state == ANSWERED && client->sent == client->out.len) {
+	if ((sent < 0 && errno != EAGAIN && errno != EINTR) ||
+	    (client->state == ANSWERED && client->sent == client->out.len)) {
 		end_client(control, client);
 		return;
 	}
 	if (client->state == LISTENING)
-		forget_sent(client);
+		discard_sent(client);
 	watch_client(control, client);
 }
 
@@ -154,8 +145,8 @@ static bool has_room(const struct client *client, size_t len)
 	return client->out.len - client->sent + len <= LISTENER_BYTES;
 }
 
-/* What @client has missed, as soon as there is room to say it. */
-static void tell_lost(struct client *client)
+/* Report to @client how many events it has missed, if there is room for that. */
+static void report_lost(struct client *client)
 {
 	if (!client->lost || !has_room(client, 128))
 		return;
@@ -163,14 +154,14 @@ static void tell_lost(struct client *client)
 	client->lost = 0;
 }
 
-/* One line for @client, unless it has left too many unread. */
-static void tell(struct client *client, const struct tcptuned_buf *line)
+/* Append an event, unless @client has left too many unread. */
+static void queue_event(struct client *client, const struct tcptuned_buf *line)
 {
 	if (!has_room(client, line->len + 128)) {
 		client->lost++;
 		return;
 	}
-	tell_lost(client);
+	report_lost(client);
 	tcptuned_buf_add(&client->out, line->data, line->len);
 }
 
@@ -178,50 +169,44 @@ static void on_event(void *ctx, const struct tcptuned_event *event)
 {
 	struct tcptuned_control *control = ctx;
 	struct tcptuned_buf line;
-	char number[TCPTUNED_POLICY_NAME_MAX];
+	char policy[TCPTUNED_POLICY_NAME_MAX];
 
 	tcptuned_buf_init(&line, 4096);
-	tcptuned_event_format(&line, event,
-			      tcptuned_source_policy(&control->options.source, event->policy,
-						     number),
-			      control->realtime_ns);
-	for_each_client(control, client)
+	tcptuned_source_policy_name(&control->options.source, event->policy, policy);
+	tcptuned_event_format(&line, event, policy, control->realtime_ns);
+	for_each_client (control, client)
 		if (client->state == LISTENING && !line.error &&
 		    tcptuned_event_matches(event, &client->filter))
-			tell(client, &line);
+			queue_event(client, &line);
 	tcptuned_buf_free(&line);
 }
 
-/* Hand on what there is, and what is missing. */
+/* Send events to the clients that listen, and how many they have missed. */
 static void run_events(struct tcptuned_control *control)
 {
-	__u64 now = tcptuned_monotonic_ms();
+	__u64 now = tcptuned_monotonic_ms(), lost = 0;
 
 	if (!control->events)
 		return;
 	control->realtime_ns = tcptuned_realtime_ns();
 	tcptuned_events_read(control->events);
 	if (control->renew_ms <= now) {
-		__u64 lost = tcptuned_events_lost(control->events);
-
-		tcptuned_events_renew(control->events);
-		control->renew_ms = now + 1000;
-		for_each_client(control, client) {
-			if (client->state != LISTENING)
-				continue;
-			client->lost += lost;
-			tell_lost(client);
-		}
+		lost = tcptuned_events_renew(control->events);
+		control->renew_ms = now + RENEW_MS;
 	}
-	for_each_client(control, client)
-		if (client->state == LISTENING)
-			push(control, client);
+	for_each_client (control, client) {
+		if (client->state != LISTENING)
+			continue;
+		client->lost += lost;
+		report_lost(client);
+		send_pending(control, client);
+	}
 }
 
-static int listen_to_events(struct tcptuned_control *control, struct client *client,
-			    const struct tcptuned_filter *filter, struct tcptuned_error *err)
+static int handle_events(struct tcptuned_control *control, struct client *client,
+			 const struct tcptuned_filter *filter, struct tcptuned_error *err)
 {
-	struct epoll_event event = { .events = EPOLLIN };
+	struct epoll_event event = {.events = EPOLLIN};
 	int error;
 
 	if (!control->events) {
@@ -230,7 +215,7 @@ static int listen_to_events(struct tcptuned_control *control, struct client *cli
 		if (error)
 			return tcptuned_fail(err, -error, TCPTUNED_EXIT_KERNEL,
 					     "there are no events: %s", strerror(-error));
-		control->renew_ms = tcptuned_monotonic_ms() + 1000;
+		control->renew_ms = tcptuned_monotonic_ms() + RENEW_MS;
 		epoll_ctl(control->epoll_fd, EPOLL_CTL_ADD, tcptuned_events_fd(control->events),
 			  &event);
 	}
@@ -243,57 +228,59 @@ static int listen_to_events(struct tcptuned_control *control, struct client *cli
 
 /* ---- requests ----------------------------------------------------------------------------- */
 
-static void refuse(struct client *client, const struct tcptuned_error *err)
+/* options.change executes the others. */
+static tcptuned_handler *const handlers[TCPTUNED_CMD_STOP + 1] = {
+	[TCPTUNED_CMD_STATUS] = tcptuned_handle_status,
+	[TCPTUNED_CMD_FLOWS] = tcptuned_handle_flows,
+	[TCPTUNED_CMD_POLICIES] = tcptuned_handle_policies,
+	[TCPTUNED_CMD_POLICY_TEST] = tcptuned_handle_policy_test,
+	[TCPTUNED_CMD_PATHS] = tcptuned_handle_paths,
+};
+
+static void print_error(struct tcptuned_buf *out, const struct tcptuned_error *err)
 {
-	client->state = ANSWERED;
-	tcptuned_buf_free(&client->out);
-	tcptuned_answer_error(&client->out, err);
+	tcptuned_json_print_line(out, json_pack("{s:s,s:i}", "error", err->text, "status",
+						(int)err->status));
 }
 
 static int check_pending(const struct tcptuned_control *control, struct tcptuned_error *err)
 {
 	__u64 pending = 0;
 
-	for_each_client(control, client)
+	for_each_client (control, client)
 		pending += client->out.size;
 	if (pending <= PENDING_BYTES)
 		return 0;
 	return tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_DAEMON,
-			     "others have not taken their answers yet; try again");
+			     "other clients have not read their answers yet; try again");
 }
 
-static bool changes(enum tcptuned_command command)
-{
-	return command == TCPTUNED_CMD_POLICY_ENABLE || command == TCPTUNED_CMD_POLICY_DISABLE ||
-	       command == TCPTUNED_CMD_POLICY_APPLY || command == TCPTUNED_CMD_PATHS_FORGET;
-}
-
-static int stop(struct tcptuned_control *control, struct client *client,
-		struct tcptuned_error *err)
+static int handle_stop(struct tcptuned_control *control, struct client *client,
+		       struct tcptuned_error *err)
 {
 	if (control->options.no_stop)
 		return tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_DAEMON, "%s",
 				     control->options.no_stop);
 	client->state = STOPPING;
 	client->deadline_ms = 0;
-	control->stop_asked = true;
+	control->stop_requested = true;
 	control->stop_pid = client->pid;
 	control->stop_uid = client->uid;
 	tcptuned_json_print_line(&client->out, json_pack("{s:b}", "stopping", 1));
 	return 0;
 }
 
-static int answer(struct tcptuned_control *control, struct client *client,
+static int handle(struct tcptuned_control *control, struct client *client,
 		  const struct tcptuned_request *request, struct tcptuned_error *err)
 {
+	const struct tcptuned_control_options *options = &control->options;
+	tcptuned_handler *handler = handlers[request->command];
 	int error;
 
-	client->deadline_ms = tcptuned_monotonic_ms() + ANSWER_TIMEOUT_S * 1000ull;
 	if (request->command == TCPTUNED_CMD_EVENTS)
-		return listen_to_events(control, client, &request->filter, err);
+		return handle_events(control, client, &request->filter, err);
 	if (request->command == TCPTUNED_CMD_STOP)
-		return stop(control, client, err);
-	client->state = ANSWERED;
+		return handle_stop(control, client, err);
 	control->answered = true;
 	error = check_pending(control, err);
 	if (error)
@@ -302,75 +289,76 @@ static int answer(struct tcptuned_control *control, struct client *client,
 		return tcptuned_fail(err, EPERM, TCPTUNED_EXIT_NOT_PERMITTED,
 				     "paths forget: only root may have paths forgotten; run it "
 				     "with sudo");
-	if (changes(request->command) && control->options.change)
-		return control->options.change(control->options.change_ctx, request, &client->out,
-					       err);
-	return tcptuned_answer(&control->options.source, request, &client->out, err);
+	if (handler)
+		error = handler(&options->source, request, &client->out, err);
+	else
+		error = options->change(options->change_ctx, request, &client->out, err);
+	if (!error && client->out.error)
+		error = tcptuned_fail(err, -client->out.error, TCPTUNED_EXIT_INTERNAL,
+				      "the answer is too long: %s; ask for less",
+				      strerror(-client->out.error));
+	return error;
 }
 
 static void handle_request(struct tcptuned_control *control, struct client *client, size_t len)
 {
-	struct tcptuned_error err = { .status = TCPTUNED_EXIT_INTERNAL };
+	struct tcptuned_error err = {.status = TCPTUNED_EXIT_INTERNAL};
 	struct tcptuned_request request;
 
+	client->state = ANSWERED;
 	client->deadline_ms = tcptuned_monotonic_ms() + ANSWER_TIMEOUT_S * 1000ull;
 	if (tcptuned_request_parse(client->request, len, &request, &err) ||
-	    answer(control, client, &request, &err))
-		refuse(client, &err);
-	push(control, client);
-}
-
-/* A request that has not come to its end of line, when nothing more can come. */
-static void handle_end(struct tcptuned_control *control, struct client *client)
-{
-	if (client->state == ASKING && client->len)
-		handle_request(control, client, client->len);
-	else
-		end_client(control, client);
-}
-
-/* Whoever is being answered has nothing more to say; a listener that hangs up is seen here. */
-static void drop_input(struct tcptuned_control *control, struct client *client)
-{
-	char nothing[256];
-	ssize_t got = recv(client->fd, nothing, sizeof(nothing), MSG_DONTWAIT);
-
-	if (client->state == ANSWERED) { /* hung up: sending says so */
-		push(control, client);
-		return;
+	    handle(control, client, &request, &err)) {
+		tcptuned_buf_free(&client->out);
+		print_error(&client->out, &err);
 	}
-	if (!got || (got < 0 && errno != EAGAIN && errno != EINTR))
+	send_pending(control, client);
+}
+
+/*
+ * Read from a client whose request is complete, and which has nothing more to say. The end of the
+ * input shows that a client that listens has disconnected; while one is answered, send() does.
+ */
+static void discard_input(struct tcptuned_control *control, struct client *client)
+{
+	char discarded[256];
+	ssize_t received = recv(client->fd, discarded, sizeof(discarded), MSG_DONTWAIT);
+
+	if (client->state == ANSWERED)
+		send_pending(control, client);
+	else if (!received || (received < 0 && errno != EAGAIN && errno != EINTR))
 		end_client(control, client);
 }
 
 static void handle_input(struct tcptuned_control *control, struct client *client)
 {
 	size_t room = sizeof(client->request) - client->len;
+	ssize_t received;
 	char *newline;
-	ssize_t got;
 
-	if (client->state != ASKING) {
-		drop_input(control, client);
+	if (client->state != REQUESTING) {
+		discard_input(control, client);
 		return;
 	}
-	got = recv(client->fd, client->request + client->len, room, MSG_DONTWAIT);
-	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+	received = recv(client->fd, client->request + client->len, room, MSG_DONTWAIT);
+	if (received < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (got <= 0) {
-		handle_end(control, client);
+	if (received <= 0 && !client->len) {
+		end_client(control, client);
 		return;
 	}
-	client->len += (size_t)got;
+	if (received > 0)
+		client->len += (size_t)received;
 	newline = memchr(client->request, '\n', client->len);
 	if (newline)
 		handle_request(control, client, (size_t)(newline - client->request));
-	else if (client->len == sizeof(client->request))
-		handle_request(control, client, client->len); /* too long, and told so */
+	else if (received <= 0 || client->len == sizeof(client->request))
+		handle_request(control, client, client->len); /* all there is, or too long */
 }
 
 /* ---- new clients -------------------------------------------------------------------------- */
 
-/* The mode of the socket keeps others out; should somebody have opened it, this does. */
+/* The socket's mode keeps other users out, and this does if an administrator has changed it. */
 static bool is_member(int fd, gid_t gid)
 {
 	gid_t groups[256];
@@ -403,34 +391,35 @@ static void send_error(int fd, const struct tcptuned_error *err)
 	struct tcptuned_buf out;
 
 	tcptuned_buf_init(&out, 4096);
-	tcptuned_answer_error(&out, err);
+	print_error(&out, err);
 	if (out.len)
 		send(fd, out.data, out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
 	tcptuned_buf_free(&out);
 }
 
-static struct client *free_client(const struct tcptuned_control *control,
-				  struct tcptuned_error *err)
+static struct client *allocate_client(const struct tcptuned_control *control,
+				      struct tcptuned_error *err)
 {
-	for_each_client(control, client)
-		if (client->state == FREE)
-			return client;
-	tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_DAEMON,
-		      "%u others use the control socket, and that is as many as may; try again",
-		      CLIENTS_MAX);
-	return NULL;
+	struct client *client = find_client(control, FREE);
+
+	if (!client)
+		tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_DAEMON,
+			      "%u others use the control socket, and that is as many as may; try "
+			      "again",
+			      CLIENTS_MAX);
+	return client;
 }
 
 static void accept_one(struct tcptuned_control *control, int accepted)
 {
 	_cleanup_close_ int fd = accepted;
-	struct tcptuned_error err = { 0 };
-	struct epoll_event event = { .events = EPOLLIN };
+	struct tcptuned_error err = {0};
+	struct epoll_event event = {.events = EPOLLIN};
 	struct client *client = NULL;
 	struct ucred peer;
 
 	if (!check_peer(control, fd, &peer, &err))
-		client = free_client(control, &err);
+		client = allocate_client(control, &err);
 	if (!client) {
 		send_error(fd, &err);
 		return;
@@ -440,15 +429,14 @@ static void accept_one(struct tcptuned_control *control, int accepted)
 		return;
 	memset(client, 0, sizeof(*client));
 	tcptuned_buf_init(&client->out, TCPTUNED_ANSWER_MAX);
-	client->state = ASKING;
+	client->state = REQUESTING;
 	client->pid = peer.pid;
 	client->uid = peer.uid;
-	client->deadline_ms =
-		tcptuned_monotonic_ms() + REQUEST_TIMEOUT_S * 1000ull;
+	client->deadline_ms = tcptuned_monotonic_ms() + REQUEST_TIMEOUT_S * 1000ull;
 	client->fd = tcptuned_take_fd(&fd);
 }
 
-/* As many as there may be at once, and then it is the others' turn. */
+/* Accept a bounded number, so that clients do not starve the rest of the daemon. */
 static void accept_some(struct tcptuned_control *control)
 {
 	for (unsigned int i = 0; i < CLIENTS_MAX; i++) {
@@ -486,7 +474,7 @@ static int socket_failed(const struct tcptuned_control *control, struct tcptuned
 			     tcptuned_remedy_to_write(errno));
 }
 
-/* Nobody but its owner can connect before mode and group are as they should be. */
+/* Only the owner can connect before mode and group are set. */
 static int make_socket(struct tcptuned_control *control, struct tcptuned_error *err)
 {
 	const char *path = control->address.sun_path;
@@ -496,7 +484,7 @@ static int make_socket(struct tcptuned_control *control, struct tcptuned_error *
 	control->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (control->listen_fd < 0)
 		return socket_failed(control, err);
-	unlink(path); /* the lock of the directory is ours: nobody uses it */
+	unlink(path); /* this process holds the directory's lock, so that no other one uses it */
 	before = umask(0177);
 	error = bind(control->listen_fd, (struct sockaddr *)&control->address,
 		     sizeof(control->address));
@@ -516,7 +504,7 @@ static int make_socket(struct tcptuned_control *control, struct tcptuned_error *
 
 static int make_control(struct tcptuned_control *control, struct tcptuned_error *err)
 {
-	struct epoll_event event = { .events = EPOLLIN };
+	struct epoll_event event = {.events = EPOLLIN};
 	int error;
 
 	error = tcptuned_control_group(control->options.group, &control->gid, err);
@@ -572,7 +560,7 @@ int tcptuned_control_timeout_ms(const struct tcptuned_control *control)
 {
 	__u64 now = tcptuned_monotonic_ms(), soonest = control->events ? control->renew_ms : 0;
 
-	for_each_client(control, client)
+	for_each_client (control, client)
 		if (client->state != FREE && client->deadline_ms &&
 		    (!soonest || client->deadline_ms < soonest))
 			soonest = client->deadline_ms;
@@ -585,7 +573,7 @@ static void end_overdue(struct tcptuned_control *control)
 {
 	__u64 now = tcptuned_monotonic_ms();
 
-	for_each_client(control, client)
+	for_each_client (control, client)
 		if (client->state != FREE && client->deadline_ms && client->deadline_ms <= now)
 			end_client(control, client);
 }
@@ -597,18 +585,16 @@ bool tcptuned_control_run(struct tcptuned_control *control)
 
 	control->answered = false;
 	end_overdue(control);
-	len = epoll_wait(control->epoll_fd, ready, sizeof(ready) / sizeof(ready[0]), 0);
+	len = epoll_wait(control->epoll_fd, ready, ARRAY_SIZE(ready), 0);
 	for (int i = 0; i < len; i++) {
 		struct client *client = ready[i].data.ptr;
 
-		if (!client) /* events, below */
-			continue;
 		if (ready[i].data.ptr == control)
 			accept_some(control);
-		else if (client->state == FREE) /* ended in this very turn */
+		else if (!client || client->state == FREE) /* events; ended in this turn */
 			continue;
 		else if (ready[i].events & EPOLLOUT)
-			push(control, client);
+			send_pending(control, client);
 		else
 			handle_input(control, client);
 	}
@@ -616,12 +602,12 @@ bool tcptuned_control_run(struct tcptuned_control *control)
 	return control->answered;
 }
 
-bool tcptuned_control_stop_asked(const struct tcptuned_control *control, pid_t *ret_pid,
-				 uid_t *ret_uid)
+bool tcptuned_control_stop_requested(const struct tcptuned_control *control, pid_t *ret_pid,
+				     uid_t *ret_uid)
 {
 	*ret_pid = control->stop_pid;
 	*ret_uid = control->stop_uid;
-	return control->stop_asked;
+	return control->stop_requested;
 }
 
 void tcptuned_control_stop(struct tcptuned_control *control)
@@ -630,9 +616,9 @@ void tcptuned_control_stop(struct tcptuned_control *control)
 		return;
 	if (control->listen_fd >= 0)
 		unlink(control->address.sun_path);
-	for (unsigned int i = 0; i < CLIENTS_MAX; i++)
-		if (control->clients[i].state != FREE)
-			end_client(control, &control->clients[i]);
+	for_each_client (control, client)
+		if (client->state != FREE)
+			end_client(control, client);
 	tcptuned_closep(&control->listen_fd);
 	tcptuned_closep(&control->epoll_fd);
 	free(control);

@@ -1,43 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The control socket, RUNTIME_DIRECTORY/control: one connection, one request (request.h), one
- * line in answer, and its end; or, for "events", a line for each event from then on. Driven by
- * the daemon's poll loop: nothing here waits, and everything is bounded.
+ * The control socket, RUNTIME_DIRECTORY/control. A client sends one request (request.h), gets one
+ * line in answer, and is disconnected; after "events" it gets a line for each event until it
+ * disconnects. Nothing here waits, and clients, requests and answers are bounded.
  */
 #ifndef TCPTUNED_RPC_SERVER_H
 #define TCPTUNED_RPC_SERVER_H
 
 #include <stdbool.h>
 #include <sys/types.h>
-#include <sys/un.h>
 
-#include "rpc/answer.h"
+#include "rpc/handlers.h"
 #include "util/error.h"
 
 struct tcptuned_control;
 
 struct tcptuned_control_options {
-	const char *directory;	       /* in which the socket is made */
-	const char *group;	       /* whose members may ask, besides root; "": root's */
-	struct tcptuned_source source; /* its kernel side has to outlive the control socket */
+	const char *directory;	       /* in which the socket is created */
+	const char *group;	       /* whose members may use it, besides root; "": root's */
+	struct tcptuned_source source; /* its kernel side must outlive the control socket */
 	/*
-	 * Does what POLICY_ENABLE, POLICY_DISABLE, POLICY_APPLY and PATHS_FORGET ask for, with one
-	 * line of answer. Returns 0, or a negative errno with @err filled; NULL: they are refused.
+	 * Executes POLICY_ENABLE, POLICY_DISABLE, POLICY_APPLY and PATHS_FORGET, and appends one
+	 * line of answer. Returns 0, or a negative errno with @err filled.
 	 */
-	int (*change)(void *ctx, const struct tcptuned_request *request,
-		      struct tcptuned_buf *out, struct tcptuned_error *err);
+	int (*change)(void *ctx, const struct tcptuned_request *request, struct tcptuned_buf *out,
+		      struct tcptuned_error *err);
 	void *change_ctx;
-	const char *no_stop; /* why STOP is refused, and what to do; NULL: it is obeyed */
+	const char *no_stop; /* why STOP is refused, and the remedy; NULL: it is executed */
 };
 
 /*
- * The group named @name on this host; of "" root's. Returns 0, or a negative errno with @err filled
- * where there is none.
+ * Look up the group @name; "" is root's. Returns 0, or a negative errno with @err filled if the
+ * host has no such group.
  */
 int tcptuned_control_group(const char *name, gid_t *ret_gid, struct tcptuned_error *err);
 
-/* Make the socket, in place of what a killed daemon left. Returns 0, or a negative errno with
- * @err filled. */
+/*
+ * Create the socket; one that a killed daemon left is replaced. Returns 0, or a negative errno with
+ * @err filled.
+ */
 int tcptuned_control_start(struct tcptuned_control **ret,
 			   const struct tcptuned_control_options *options,
 			   struct tcptuned_error *err);
@@ -48,18 +49,17 @@ int tcptuned_control_fd(const struct tcptuned_control *control);
 /* Milliseconds until tcptuned_control_run() has to be called even without POLLIN; -1: never. */
 int tcptuned_control_timeout_ms(const struct tcptuned_control *control);
 
-/* Do what can be done without waiting. Returns whether a request was answered. */
+/* Do all that can be done without waiting. Returns whether a request was answered. */
 bool tcptuned_control_run(struct tcptuned_control *control);
 
 /*
- * Has somebody asked the daemon to stop? Then who did, in @ret_pid and @ret_uid. That client's
- * connection ends with tcptuned_control_stop(): when everything has been taken back. One that
- * does not wait for it has asked all the same.
+ * True once a client has requested that the daemon stops; @ret_pid and @ret_uid are that client's.
+ * If it is still connected, tcptuned_control_stop() disconnects it, which reports the end to it.
  */
-bool tcptuned_control_stop_asked(const struct tcptuned_control *control, pid_t *ret_pid,
-				 uid_t *ret_uid);
+bool tcptuned_control_stop_requested(const struct tcptuned_control *control, pid_t *ret_pid,
+				     uid_t *ret_uid);
 
-/* Remove the socket and close everything. NULL is fine. */
+/* Remove the socket and disconnect all clients. NULL is fine. */
 void tcptuned_control_stop(struct tcptuned_control *control);
 
 #endif

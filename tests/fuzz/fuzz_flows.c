@@ -89,7 +89,7 @@ static void check_json(const struct tcptuned_flow_record *record)
 	json_t *root;
 
 	tcptuned_buf_init(&buf, 4u << 20);
-	tcptuned_json_flow(&buf, record, "default", NULL, NULL);
+	tcptuned_json_flow(&buf, record, "default", NULL);
 	CHECK(!buf.error);
 	root = json_loads(buf.data, JSON_REJECT_DUPLICATES, &error);
 	CHECK(root);

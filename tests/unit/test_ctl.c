@@ -369,7 +369,7 @@ static json_t *told(const struct tcptuned_flow_record *record)
 	json_t *root;
 
 	tcptuned_buf_init(&buf, 16384);
-	tcptuned_json_flow(&buf, record, "default", NULL, NULL);
+	tcptuned_json_flow(&buf, record, "default", NULL);
 	assert_int_equal(buf.error, 0);
 	root = json(buf.data);
 	tcptuned_buf_free(&buf);
@@ -552,7 +552,7 @@ static void test_events(void **state)
 	wanted = json("{\"event\":\"rcvbuf_overridden\",\"time_us\":3500000,\"local\":"
 		      "\"192.0.2.1:5201\",\"remote\":\"0.0.0.0:0\",\"netns\":77,\"policy\":"
 		      "\"default\",\"dry_run\":true,\"requested_bytes\":65536,\"pid\":4711,\"text\":"
-		      "\"SO_RCVBUF of 65536 bytes overridden, asked for by process 4711\"}");
+		      "\"SO_RCVBUF of 65536 bytes overridden, requested by process 4711\"}");
 	assert_true(json_equal(root, wanted));
 	json_decref(root);
 	json_decref(wanted);

@@ -655,7 +655,7 @@ static json_t *json_of(const struct tcptuned_flow_record *record)
 	size_t i, len;
 
 	tcptuned_buf_init(&buf, BODY_LIMIT);
-	tcptuned_json_flow(&buf, record, "default", NULL, NULL);
+	tcptuned_json_flow(&buf, record, "default", NULL);
 	assert_int_equal(buf.error, 0);
 	root = json_loads(buf.data, JSON_REJECT_DUPLICATES, &error);
 	if (!root)
@@ -665,7 +665,7 @@ static json_t *json_of(const struct tcptuned_flow_record *record)
 	/* Too little room anywhere is an error, not half an object. */
 	for (i = 0; i < len; i += 7) {
 		tcptuned_buf_init(&buf, i);
-		tcptuned_json_flow(&buf, record, "default", NULL, NULL);
+		tcptuned_json_flow(&buf, record, "default", NULL);
 		assert_int_equal(buf.error, -EFBIG);
 		tcptuned_buf_free(&buf);
 	}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <string.h>
+
+#include "flows/scan.h"
+#include "rpc/flow_json.h"
+#include "rpc/handlers.h"
+
+#define RULE_MAX 4096 /* bytes of a rule in words */
+
+struct choice {
+	const struct tcptuned_source *source;
+	const struct tcptuned_request *request;
+};
+
+static const char *policy_name(const void *ctx, __u32 key, char ret[TCPTUNED_POLICY_NAME_MAX])
+{
+	return tcptuned_source_policy_name(((const struct choice *)ctx)->source, key, ret);
+}
+
+static bool is_wanted(const void *ctx, const struct tcptuned_flow_record *record)
+{
+	const struct choice *choice = ctx;
+	char name[TCPTUNED_POLICY_NAME_MAX];
+
+	return tcptuned_filter_matches(&choice->request->filter, record,
+				       policy_name(ctx, record->flow.policy, name));
+}
+
+static int compare(const void *ctx, const struct tcptuned_flow_record *a,
+		   const struct tcptuned_flow_record *b)
+{
+	const struct tcptuned_request *request = ((const struct choice *)ctx)->request;
+	__u64 a_size = tcptuned_flow_size(a), b_size = tcptuned_flow_size(b);
+	int order;
+
+	if (request->sort)
+		order = tcptuned_column_order(request->sort, a, b, policy_name, ctx);
+	else
+		order = (a_size < b_size) - (a_size > b_size);
+	return request->reverse ? -order : order;
+}
+
+int tcptuned_fail_to_read(struct tcptuned_error *err, int error, const char *what)
+{
+	return tcptuned_fail(err, -error, TCPTUNED_EXIT_KERNEL, "%s cannot be read: %s", what,
+			     strerror(-error));
+}
+
+int tcptuned_source_flows(const struct tcptuned_source *source,
+			  const struct tcptuned_request *request, struct tcptuned_flows *ret,
+			  struct tcptuned_error *err)
+{
+	const struct tcptuned_filter *filter = request ? &request->filter : NULL;
+	struct choice choice = {source, request};
+	__u32 limit = request ? request->limit : 0;
+	int error;
+
+	if (tcptuned_flows_init(ret, limit))
+		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL, "no memory for %u flows",
+				     limit);
+	/* The kernel is much faster at what it can filter and order itself. */
+	ret->choice.ctx = &choice;
+	if (filter && (filter->policy[0] || filter->congestion_control[0]))
+		ret->choice.wanted = is_wanted;
+	if (request && (request->sort || request->reverse))
+		ret->choice.order = compare;
+	error = tcptuned_readout(ret, source->kernel, filter);
+	ret->choice.ctx = NULL;
+	if (!error)
+		return 0;
+	tcptuned_flows_free(ret);
+	return tcptuned_fail_to_read(err, error, "the records of connections");
+}
+
+static void print_flow(const struct tcptuned_source *source, const struct tcptuned_request *request,
+		       const struct tcptuned_flow_record *record, struct tcptuned_buf *out)
+{
+	char name[TCPTUNED_POLICY_NAME_MAX];
+	struct tcptuned_buf rule;
+
+	tcptuned_buf_init(&rule, RULE_MAX);
+	tcptuned_source_policy_name(source, record->flow.policy, name);
+	if (request->rules)
+		tcptuned_source_rule(source, record, name, &rule);
+	tcptuned_json_flow(out, record, name, rule.len && !rule.error ? rule.data : NULL);
+	tcptuned_buf_free(&rule);
+}
+
+/* Only one of possibly thousands of connections at a time is a JSON tree in memory. */
+int tcptuned_handle_flows(const struct tcptuned_source *source,
+			  const struct tcptuned_request *request, struct tcptuned_buf *out,
+			  struct tcptuned_error *err)
+{
+	struct tcptuned_flows flows;
+	int error = tcptuned_source_flows(source, request, &flows, err);
+
+	if (error)
+		return error;
+	tcptuned_buf_printf(out, "{\"connections\":%llu,\"matched\":%llu,\"flows\":[",
+			    (unsigned long long)flows.live, (unsigned long long)flows.wanted);
+	for (__u32 i = 0; i < flows.top_len && !out->error; i++) {
+		tcptuned_buf_puts(out, i ? "," : "");
+		print_flow(source, request, &flows.top[i], out);
+	}
+	tcptuned_buf_puts(out, "]}\n");
+	tcptuned_flows_free(&flows);
+	return 0;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Requests that change nothing: one function for each, named after it, in a file of its own. */
+#ifndef TCPTUNED_RPC_HANDLERS_H
+#define TCPTUNED_RPC_HANDLERS_H
+
+#include <sys/types.h>
+
+#include "config/config.h"
+#include "flows/top.h"
+#include "kern/kernel.h"
+#include "rpc/request.h"
+#include "util/strbuf.h"
+
+/* What the answers are made from. */
+struct tcptuned_source {
+	const struct tcptuned_kernel *kernel;
+	const struct tcptuned_config *config; /* in force */
+	const struct tcptuned_config_trouble *trouble;
+	pid_t daemon;	/* the daemon's process */
+	__u64 start_us; /* when it started, since 1970 */
+};
+
+/*
+ * Append the answer to @request to @out: one line, a JSON object and a newline. Returns 0, or a
+ * negative errno with @err filled; then @out is undefined. A lack of memory shows in @out.
+ */
+typedef int tcptuned_handler(const struct tcptuned_source *source,
+			     const struct tcptuned_request *request, struct tcptuned_buf *out,
+			     struct tcptuned_error *err);
+
+tcptuned_handler tcptuned_handle_status, tcptuned_handle_flows, tcptuned_handle_policies,
+	tcptuned_handle_policy_test, tcptuned_handle_paths;
+
+/* ---- flows.c ------------------------------------------------------------------------------ */
+
+/*
+ * Read all connections; of those that @request asks for (NULL: none), keep as many as it allows.
+ * Returns 0, and the caller frees @ret; or a negative errno with @err filled.
+ */
+int tcptuned_source_flows(const struct tcptuned_source *source,
+			  const struct tcptuned_request *request, struct tcptuned_flows *ret,
+			  struct tcptuned_error *err);
+
+/* Fail because @what, in the kernel, cannot be read. */
+int tcptuned_fail_to_read(struct tcptuned_error *err, int error, const char *what);
+
+/* ---- policies.c --------------------------------------------------------------------------- */
+
+/* Read the record of the policy @key. Returns 0 or -ENOENT. */
+int tcptuned_source_policy(const struct tcptuned_source *source, __u32 key,
+			   struct tcptuned_policy *ret);
+
+/* The name of a policy, in @ret: that of its record, or TCPTUNED_POLICY_GONE(). */
+const char *tcptuned_source_policy_name(const struct tcptuned_source *source, __u32 key,
+					char ret[TCPTUNED_POLICY_NAME_MAX]);
+
+/* The congestion control of new connections under @policy, or "auto"; "": it sets none. */
+const char *tcptuned_policy_congestion_control(const struct tcptuned_policy *policy);
+
+/* Append, in words, the rule that gave @record the policy called @name, if it is in force. */
+void tcptuned_source_rule(const struct tcptuned_source *source,
+			  const struct tcptuned_flow_record *record, const char *name,
+			  struct tcptuned_buf *out);
+
+#endif

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "paths/paths.h"
+#include "rpc/flow_json.h"
+#include "rpc/handlers.h"
+#include "util/array.h"
+#include "util/cleanup.h"
+
+struct known_path {
+	struct tcptuned_path_key key;
+	struct tcptuned_path path;
+};
+
+struct reading {
+	const struct tcptuned_request *request;
+	struct tcptuned_path_key prefix; /* of the request */
+	struct known_path *paths;	 /* at most TCPTUNED_PATHS_MAX */
+	size_t len, known;
+};
+
+static void add_path(void *ctx, const struct tcptuned_path_key *key,
+		     const struct tcptuned_path *path)
+{
+	struct reading *reading = ctx;
+	const struct tcptuned_filter *filter = &reading->request->filter;
+
+	reading->known++;
+	if ((filter->address.length && !tcptuned_prefix_overlap(key, &reading->prefix)) ||
+	    (filter->netns && filter->netns != path->netns))
+		return;
+	if (reading->len < TCPTUNED_PATHS_MAX)
+		reading->paths[reading->len++] = (struct known_path){*key, *path};
+}
+
+/* ---- order -------------------------------------------------------------------------------- */
+
+enum order {
+	USE,
+	PREFIX,
+	CONNECTIONS,
+	RECEIVE,
+	SEND,
+	RTT,
+	MAX_WINDOW,
+	LOSS
+};
+
+static const char *const orders[] = {"use",  "prefix", "connections", "receive",
+				     "send", "rtt",    "max-window",  "loss"};
+
+struct sorting {
+	enum order order;
+	bool reverse;
+};
+
+static double loss_of(const struct tcptuned_path *path)
+{
+	return path->sent ? (double)path->retransmitted / (double)path->sent : 0;
+}
+
+/* What the paths are ordered by, from the largest down. */
+static double sort_value(const struct tcptuned_path *path, enum order order)
+{
+	const double values[] = {
+		[USE] = (double)path->updated_s,   [PREFIX] = 0,
+		[CONNECTIONS] = path->connections, [RECEIVE] = path->rcv_per_rtt,
+		[SEND] = path->snd_per_rtt,	   [RTT] = path->min_rtt_us,
+		[MAX_WINDOW] = path->max_window,   [LOSS] = loss_of(path),
+	};
+
+	return values[order];
+}
+
+static int compare_prefix(const struct tcptuned_path_key *a, const struct tcptuned_path_key *b)
+{
+	int order = (int)a->family - (int)b->family;
+
+	if (!order)
+		order = memcmp(a->prefix, b->prefix, sizeof(a->prefix));
+	if (!order)
+		order = (int)a->prefix_len - (int)b->prefix_len;
+	if (!order)
+		order = (a->netns_cookie > b->netns_cookie) - (a->netns_cookie < b->netns_cookie);
+	return order;
+}
+
+static int compare(const void *a, const void *b, void *ctx)
+{
+	const struct sorting *sorting = ctx;
+	const struct known_path *left = a, *right = b;
+	double left_value = sort_value(&left->path, sorting->order);
+	double right_value = sort_value(&right->path, sorting->order);
+	int order = (left_value < right_value) - (left_value > right_value);
+
+	if (!order)
+		order = compare_prefix(&left->key, &right->key);
+	return sorting->reverse ? -order : order;
+}
+
+static int find_order(const char *name, enum order *ret, struct tcptuned_error *err)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(orders); i++) {
+		if (strcmp(*name ? name : orders[USE], orders[i]))
+			continue;
+		*ret = i;
+		return 0;
+	}
+	return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_USAGE,
+			     "path_sort: paths have no %.20s; it is use, prefix, connections, "
+			     "receive, send, rtt, max-window or loss",
+			     name);
+}
+
+/* ---- the answer --------------------------------------------------------------------------- */
+
+static json_t *path_object(const struct known_path *known, __s64 now_s)
+{
+	const struct tcptuned_path *path = &known->path;
+	char prefix[TCPTUNED_PREFIX_TEXT];
+	json_t *object;
+
+	tcptuned_prefix_format(&known->key, prefix);
+	object = json_pack("{s:s,s:f,s:b}", "prefix", prefix, "loss", loss_of(path), "slow",
+			   path->slow);
+	set_number(object, "netns", path->netns);
+	set_number(object, "netns_cookie", known->key.netns_cookie);
+	set_number(object, "connections", path->connections);
+	set_number(object, "age_s", path_age_s(path->updated_s, now_s));
+	set_number(object, "min_rtt_us", path->min_rtt_us);
+	set_number(object, "receive_per_rtt_bytes", path->rcv_per_rtt);
+	set_number(object, "send_per_rtt_bytes", path->snd_per_rtt);
+	set_number(object, "max_window_bytes", path->max_window);
+	set_number(object, "sent_segments", path->sent);
+	set_number(object, "retransmitted_segments", path->retransmitted);
+	return object;
+}
+
+int tcptuned_handle_paths(const struct tcptuned_source *source,
+			  const struct tcptuned_request *request, struct tcptuned_buf *out,
+			  struct tcptuned_error *err)
+{
+	_cleanup_free_ struct known_path *paths = calloc(TCPTUNED_PATHS_MAX, sizeof(*paths));
+	struct reading reading = {.request = request, .paths = paths};
+	struct sorting sorting = {.reverse = request->reverse};
+	int fd = source->kernel->map_fd[TCPTUNED_MAP_PATHS], error;
+	struct timespec now;
+
+	error = find_order(request->path_sort, &sorting.order, err);
+	if (error)
+		return error;
+	tcptuned_path_key_of(&request->filter.address, &reading.prefix);
+	error = !paths ? -ENOMEM : fd < 0 ? -ENOENT : tcptuned_paths_each(fd, add_path, &reading);
+	if (error)
+		return tcptuned_fail_to_read(err, error, "the map of paths");
+	qsort_r(paths, reading.len, sizeof(*paths), compare, &sorting);
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	tcptuned_buf_printf(out, "{\"known\":%zu,\"matched\":%zu,\"paths\":[", reading.known,
+			    reading.len);
+	for (size_t i = 0; i < reading.len && i < request->limit && !out->error; i++) {
+		tcptuned_buf_puts(out, i ? "," : "");
+		tcptuned_json_print(out, path_object(&paths[i], now.tv_sec));
+	}
+	tcptuned_buf_puts(out, "]}\n");
+	return 0;
+}

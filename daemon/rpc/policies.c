@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flows/names.h"
+#include "host/cgroup.h"
+#include "policy/describe.h"
+#include "policy/lookup.h"
+#include "rpc/flow_json.h"
+#include "rpc/handlers.h"
+#include "util/array.h"
+
+#define RULE_MAX 4096 /* bytes of a rule in words */
+
+/* ---- records ------------------------------------------------------------------------------ */
+
+int tcptuned_source_policy(const struct tcptuned_source *source, __u32 key,
+			   struct tcptuned_policy *ret)
+{
+	int fd = source->kernel->map_fd[TCPTUNED_MAP_POLICIES];
+
+	if (fd < 0 || bpf_map_lookup_elem(fd, &key, ret))
+		return -ENOENT;
+	ret->congestion_control[TCPTUNED_CC_NAME_MAX - 1] = '\0';
+	ret->name[TCPTUNED_POLICY_NAME_MAX - 1] = '\0';
+	return 0;
+}
+
+/* A policy that was replaced while it had connections keeps its record, and so its name. */
+const char *tcptuned_source_policy_name(const struct tcptuned_source *source, __u32 key,
+					char ret[TCPTUNED_POLICY_NAME_MAX])
+{
+	struct tcptuned_policy policy;
+
+	if (!tcptuned_source_policy(source, key, &policy))
+		strcpy(ret, policy.name);
+	else
+		strcpy(ret, TCPTUNED_POLICY_GONE(key));
+	return ret;
+}
+
+const char *tcptuned_policy_congestion_control(const struct tcptuned_policy *policy)
+{
+	return policy->cc_auto ? TCPTUNED_CC_AUTO : policy->congestion_control;
+}
+
+/* The section of a policy in force; NULL: it is the default policy. */
+static const struct tcptuned_named_policy *find_section(const struct tcptuned_source *source,
+							__u32 key)
+{
+	__u32 place = TCPTUNED_POLICY_PLACE(key);
+
+	if (!place || place > source->config->policies_len)
+		return NULL;
+	return &source->config->policies[place - 1];
+}
+
+static json_t *policy_object(const char *name, __u32 key, const struct tcptuned_policy *policy)
+{
+	json_t *object = json_pack("{s:b,s:b,s:b}", "disabled", policy->disabled, "override_rcvbuf",
+				   policy->override_rcvbuf, "override_sndbuf",
+				   policy->override_sndbuf);
+
+	set_text(object, "policy", name);
+	set_number(object, "key", key);
+	set_text(object, "mode", tcptuned_mode_name(policy->mode));
+	if (policy->cc_auto || policy->congestion_control[0])
+		set_text(object, "congestion_control", tcptuned_policy_congestion_control(policy));
+	if (policy->cc_auto)
+		set_number(object, "long_path_segments", policy->cc_long_path_segments);
+	set_number(object, "receive_window_max_bytes", policy->rcv_window_max);
+	set_number(object, "receive_buffer_max_bytes", policy->rcv_buffer_max);
+	set_number(object, "send_window_max_bytes", policy->snd_window_max);
+	set_number(object, "send_buffer_max_bytes", policy->snd_buffer_max);
+	return object;
+}
+
+/* Set "rule" to @text, and free that. */
+static void set_rule(json_t *object, struct tcptuned_buf *text)
+{
+	set_text(object, "rule", text->error ? "" : text->data);
+	tcptuned_buf_free(text);
+}
+
+/* ---- all policies ------------------------------------------------------------------------- */
+
+typedef char policy_name[TCPTUNED_POLICY_NAME_MAX];
+
+/* Open connections of the policies called @name; @names are those of @flows' groups. */
+static __u64 count_connections(const struct tcptuned_flows *flows, const policy_name *names,
+			       const char *name)
+{
+	__u64 count = 0;
+
+	for (__u32 i = 0; i < flows->groups_len; i++)
+		if (!strcmp(names[i], name))
+			count += flows->groups[i].flows;
+	return count;
+}
+
+/* The policies in force, in the order of the configuration. */
+static json_t *policies_array(const struct tcptuned_source *source,
+			      const struct tcptuned_flows *flows, const policy_name *names)
+{
+	__u32 generation = tcptuned_policies_generation(source->kernel), place, key;
+	json_t *array = json_array(), *object;
+	struct tcptuned_policy policy;
+	struct tcptuned_buf rule;
+
+	for (place = 0; place < TCPTUNED_POLICIES_MAX; place++) {
+		key = TCPTUNED_POLICY_ID(generation, place);
+		if (tcptuned_source_policy(source, key, &policy))
+			break;
+		object = policy_object(policy.name, key, &policy);
+		tcptuned_buf_init(&rule, RULE_MAX);
+		tcptuned_conditions_format(&rule, find_section(source, key));
+		set_rule(object, &rule);
+		set_number(object, "connections", count_connections(flows, names, policy.name));
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+int tcptuned_handle_policies(const struct tcptuned_source *source,
+			     const struct tcptuned_request *request, struct tcptuned_buf *out,
+			     struct tcptuned_error *err)
+{
+	struct tcptuned_flows flows;
+	policy_name *names;
+	json_t *object;
+	int error = tcptuned_source_flows(source, NULL, &flows, err);
+
+	if (error)
+		return error;
+	names = calloc(flows.groups_len + 1, sizeof(*names));
+	for (__u32 i = 0; names && i < flows.groups_len; i++)
+		tcptuned_source_policy_name(source, flows.groups[i].policy, names[i]);
+	if (names) {
+		object = json_pack("{s:o}", "policies", policies_array(source, &flows, names));
+		set_if(object, "connections_not_told_apart", flows.groups_other);
+		tcptuned_json_print_line(out, object);
+	} else {
+		error = tcptuned_fail_to_read(err, -ENOMEM, "the policies");
+	}
+	free(names);
+	tcptuned_flows_free(&flows);
+	return error;
+}
+
+/* ---- the policy of one connection --------------------------------------------------------- */
+
+/* Fill @tuple with the ids of a control group and of all above it: "/a/b", "/a", "/". */
+static int find_cgroups(const char *path, __u64 *ids, size_t max, struct tcptuned_tuple *tuple,
+			struct tcptuned_error *err)
+{
+	char ancestor[TCPTUNED_CONFIG_TEXT], *slash;
+
+	snprintf(ancestor, sizeof(ancestor), "%s", path);
+	tuple->cgroups = ids;
+	if (!ancestor[0])
+		return 0;
+	if (ancestor[0] != '/' || !tcptuned_cgroup_id(ancestor))
+		return tcptuned_fail(err, ENOENT, TCPTUNED_EXIT_USAGE,
+				     "cgroup: there is no control group %.120s; write its path "
+				     "below the root of the cgroup2 tree, as in "
+				     "/system.slice/backup.service",
+				     path);
+	while (tuple->cgroups_len < max) {
+		ids[tuple->cgroups_len++] = tcptuned_cgroup_id(ancestor[0] ? ancestor : "/");
+		slash = strrchr(ancestor, '/');
+		if (!slash)
+			break;
+		*slash = '\0';
+	}
+	return 0;
+}
+
+/* Append the rule that was found for a connection with @remote. */
+static void format_rule(struct tcptuned_buf *out, const struct tcptuned_source *source,
+			const struct tcptuned_rule *rule, const __u8 remote[16])
+{
+	const struct tcptuned_named_policy *section = find_section(source, rule->policy);
+
+	tcptuned_rule_format(out, rule, remote, section ? section->set.cgroup : NULL);
+}
+
+/* The policy that a connection between these ends gets if it is made now, and by which rule. */
+int tcptuned_handle_policy_test(const struct tcptuned_source *source,
+				const struct tcptuned_request *request, struct tcptuned_buf *out,
+				struct tcptuned_error *err)
+{
+	const struct tcptuned_filter *filter = &request->filter;
+	struct tcptuned_tuple tuple = {.local_port = filter->local_port,
+				       .remote_port = filter->remote_port};
+	struct tcptuned_policy policy;
+	struct tcptuned_rule rule;
+	struct tcptuned_buf text;
+	__u64 cgroups[64];
+	json_t *object;
+	int error;
+
+	error = find_cgroups(request->cgroup, cgroups, ARRAY_SIZE(cgroups), &tuple, err);
+	if (error)
+		return error;
+	memcpy(tuple.local, filter->local.address, sizeof(tuple.local));
+	memcpy(tuple.remote, filter->remote.address, sizeof(tuple.remote));
+	if (tcptuned_policies_find(source->kernel, &tuple, &rule) ||
+	    tcptuned_source_policy(source, rule.policy, &policy)) {
+		object = json_pack("{s:n,s:s}", "policy", "rule",
+				   "no policy is in force: left to the kernel");
+	} else {
+		object = policy_object(policy.name, rule.policy, &policy);
+		tcptuned_buf_init(&text, RULE_MAX);
+		format_rule(&text, source, &rule, tuple.remote);
+		set_rule(object, &text);
+	}
+	tcptuned_json_print_line(out, object);
+	return 0;
+}
+
+struct policy_of_record {
+	const struct tcptuned_source *source;
+	__u32 key;
+	const char *name;
+};
+
+/* A reload changes the keys of policies and leaves most names. */
+static bool is_same_policy(void *ctx, __u32 key)
+{
+	const struct policy_of_record *policy = ctx;
+	char name[TCPTUNED_POLICY_NAME_MAX];
+
+	return key == policy->key ||
+	       !strcmp(policy->name, tcptuned_source_policy_name(policy->source, key, name));
+}
+
+void tcptuned_source_rule(const struct tcptuned_source *source,
+			  const struct tcptuned_flow_record *record, const char *name,
+			  struct tcptuned_buf *out)
+{
+	struct policy_of_record policy = {source, record->flow.policy, name};
+	struct tcptuned_tuple tuple = {.local_port = record->local_port,
+				       .remote_port = record->remote_port};
+	struct tcptuned_rule rule;
+
+	tcptuned_map_address(tuple.local, record->family, record->local);
+	tcptuned_map_address(tuple.remote, record->family, record->remote);
+	if (!tcptuned_policies_find_of(source->kernel, &tuple, is_same_policy, &policy, &rule))
+		format_rule(out, source, &rule, tuple.remote);
+}

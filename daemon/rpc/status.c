@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <bpf/bpf.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "flows/names.h"
+#include "host/sysctl.h"
+#include "kern/totals.h"
+#include "policy/lookup.h"
+#include "rpc/flow_json.h"
+#include "rpc/handlers.h"
+#include "util/array.h"
+
+static const struct {
+	const char *name;
+	enum tcptuned_counter counter;
+} counters[] = {
+	{"claimed_opened_here", TCPTUNED_C_CLAIMED_ACTIVE},
+	{"claimed_accepted_here", TCPTUNED_C_CLAIMED_PASSIVE},
+	{"claimed_open", TCPTUNED_C_CLAIMED_OPEN},
+	{"adopt_failed", TCPTUNED_C_ADOPT_FAILED},
+	{"closed", TCPTUNED_C_CLOSED},
+	{"unrecorded", TCPTUNED_C_STORAGE_FAILED},
+	{"congestion_control_set", TCPTUNED_C_CC_SET},
+	{"congestion_control_kept", TCPTUNED_C_CC_KEPT},
+	{"congestion_control_failed", TCPTUNED_C_CC_FAILED},
+	{"rcvbuf_overridden", TCPTUNED_C_RCVBUF_OVERRIDDEN},
+	{"sndbuf_overridden", TCPTUNED_C_SNDBUF_OVERRIDDEN},
+	{"receive_windows_grown", TCPTUNED_C_RCV_GROWS},
+	{"receive_windows_shrunk", TCPTUNED_C_RCV_SHRINKS},
+	{"receive_windows_refused", TCPTUNED_C_RCV_FAILED},
+	{"send_windows_grown", TCPTUNED_C_SND_GROWS},
+	{"send_windows_shrunk", TCPTUNED_C_SND_SHRINKS},
+	{"send_windows_refused", TCPTUNED_C_SND_FAILED},
+	{"receive_budget_refusals", TCPTUNED_C_RCV_BUDGET},
+	{"send_budget_refusals", TCPTUNED_C_SND_BUDGET},
+	{"memory_short_refusals", TCPTUNED_C_MEMORY_SHORT},
+	{"events_lost", TCPTUNED_C_EVENTS_LOST},
+};
+
+static json_t *totals_object(const struct tcptuned_totals *totals)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
+		set_number(object, counters[i].name, totals->counter[counters[i].counter]);
+	return object;
+}
+
+static json_t *connections_object(const struct tcptuned_flows *flows)
+{
+	json_t *object = json_object(), *limits = json_object();
+
+	set_number(object, "open", flows->live);
+	set_number(object, "dry_run", flows->observed);
+	set_number(object, "receive_rightsized", flows->rcv_taken);
+	set_number(object, "send_rightsized", flows->snd_taken);
+	set_number(object, "rcvbuf_overridden", flows->rcvbuf_requests);
+	set_number(object, "sndbuf_overridden", flows->sndbuf_requests);
+	set_number(object, "receive_buffer_bytes", flows->rcvbuf_bytes);
+	set_number(object, "receive_buffer_used_bytes", flows->rmem_bytes);
+	set_number(object, "send_buffer_bytes", flows->sndbuf_bytes);
+	set_number(object, "send_buffer_used_bytes", flows->wmem_bytes);
+	for (unsigned int i = 0; i < TCPTUNED_LIMITS; i++)
+		set_number(limits, tcptuned_limit_name(i), flows->limited[i]);
+	json_object_set_new(object, "limited_by", limits);
+	return object;
+}
+
+/* NULL: the kernel side of an older build has no budget. */
+static json_t *budget_object(const struct tcptuned_kernel *kernel)
+{
+	int fd = kernel->map_fd[TCPTUNED_MAP_BUDGET];
+	struct budget budget;
+	json_t *object;
+	__u32 zero = 0;
+
+	if (fd < 0 || bpf_map_lookup_elem(fd, &zero, &budget))
+		return NULL;
+	object = json_object();
+	set_if(object, "bytes", budget.total);
+	set_number(object, "granted_bytes", budget.granted);
+	set_number(object, "wanted_bytes", budget.wanted);
+	return object;
+}
+
+static json_t *configuration_object(const struct tcptuned_config_trouble *trouble)
+{
+	json_t *object = json_pack("{s:b}", "in_force", tcptuned_config_in_force(trouble));
+
+	if (trouble->rejected[0])
+		set_text(object, "rejected", trouble->rejected);
+	if (trouble->unapplied[0])
+		set_text(object, "unapplied", trouble->unapplied);
+	return object;
+}
+
+/* A value that another process has set is left alone, also before the daemon notices it. */
+static json_t *sysctl_object(enum tcptuned_sysctl which, const struct tcptuned_saved_sysctl *saved)
+{
+	const char *name = tcptuned_sysctl_name(which);
+	char now[TCPTUNED_SYSCTL_VALUE];
+	bool known = !tcptuned_sysctl_read(name, now, sizeof(now));
+	bool left_alone = !saved->before[0] || (known && strcmp(now, saved->ours));
+	json_t *object = json_pack("{s:s,s:s,s:b}", "name", name, "set_to", saved->ours,
+				   "left_alone", left_alone);
+
+	if (saved->before[0])
+		set_text(object, "before", saved->before);
+	if (known)
+		set_text(object, "now", now);
+	return object;
+}
+
+/* The sysctls that the daemon has set. */
+static json_t *sysctls_array(const struct tcptuned_kernel *kernel)
+{
+	int fd = kernel->map_fd[TCPTUNED_MAP_META];
+	struct tcptuned_meta meta;
+	json_t *array = json_array();
+	__u32 zero = 0;
+
+	if (fd < 0 || bpf_map_lookup_elem(fd, &zero, &meta))
+		return array;
+	for (int i = 0; i < TCPTUNED_SYSCTLS; i++) {
+		struct tcptuned_saved_sysctl *saved = &meta.sysctl[i];
+
+		saved->before[TCPTUNED_SYSCTL_VALUE - 1] = '\0';
+		saved->ours[TCPTUNED_SYSCTL_VALUE - 1] = '\0';
+		if (saved->ours[0])
+			json_array_append_new(array, sysctl_object(i, saved));
+	}
+	return array;
+}
+
+int tcptuned_handle_status(const struct tcptuned_source *source,
+			   const struct tcptuned_request *request, struct tcptuned_buf *out,
+			   struct tcptuned_error *err)
+{
+	const struct tcptuned_kernel *kernel = source->kernel;
+	__u32 key =
+		TCPTUNED_POLICY_ID(tcptuned_policies_generation(kernel), TCPTUNED_POLICY_DEFAULT);
+	struct tcptuned_policy policy = {.mode = TCPTUNED_OFF};
+	struct tcptuned_totals totals;
+	struct tcptuned_flows flows;
+	json_t *object;
+	int error;
+
+	error = tcptuned_totals_read(kernel->map_fd[TCPTUNED_MAP_TOTALS], &totals);
+	if (error)
+		return tcptuned_fail_to_read(err, error, "the totals");
+	error = tcptuned_source_flows(source, NULL, &flows, err);
+	if (error)
+		return error;
+	tcptuned_source_policy(source, key, &policy);
+	object = json_object();
+	set_text(object, "version", TCPTUNED_VERSION);
+	set_number(object, "pid", (__u64)source->daemon);
+	set_number(object, "started_us", source->start_us);
+	json_object_set_new(object, "configuration", configuration_object(source->trouble));
+	set_text(object, "pinned_in", kernel->pin_dir);
+	set_text(object, "mode", tcptuned_mode_name(policy.mode));
+	set_text(object, "congestion_control", tcptuned_policy_congestion_control(&policy));
+	json_object_set_new(object, "bitcp_registered", json_boolean(kernel->bitcp));
+	if (!kernel->bitcp && kernel->why_no_bitcp[0])
+		set_text(object, "why_no_bitcp", kernel->why_no_bitcp);
+	json_object_set_new(object, "connections", connections_object(&flows));
+	json_object_set_new(object, "budget", budget_object(kernel));
+	json_object_set_new(object, "totals", totals_object(&totals));
+	json_object_set_new(object, "sysctls", sysctls_array(kernel));
+	tcptuned_flows_free(&flows);
+	tcptuned_json_print_line(out, object);
+	return 0;
+}
