@@ -1,43 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The command line: tcptunectl [OPTION]... COMMAND [OPTION]... [ARGUMENT]... */
 #include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "config/load.h"
-#include "config/options.h"
 #include "ctl.h"
 #include "flows/names.h"
-#include "util/log.h"
+#include "util/array.h"
 #include "util/text.h"
 
-const struct ctl_command *const ctl_commands[] = {
-	&ctl_status, &ctl_flows, &ctl_explain, &ctl_policy, &ctl_paths, &ctl_events,
-	&ctl_detach, NULL,
+static const struct ctl_command *const commands[] = {
+	&ctl_status, &ctl_flows, &ctl_explain, &ctl_policy, &ctl_paths, &ctl_events, &ctl_detach,
 };
 
-enum global { GLOBAL_CONFIG, GLOBAL_SET, GLOBAL_VERSION, GLOBAL_HELP };
-
-const struct tcptuned_option ctl_global_options[] = {
-	[GLOBAL_CONFIG] = { "config", 'c', "FILE",
-			    "Find the daemon by the configuration in FILE, in place of "
-			    TCPTUNED_CONFIG_PATH ". Only [tcptuned] and [paths] are read; what "
-			    "is wrong in it is passed over, and told." },
-	[GLOBAL_SET] = { "set", 's', "SECTION.KEY=VALUE",
-			 "Give a key a value that goes before every file's. May be repeated." },
-	[GLOBAL_VERSION] = { "version", 'V', NULL, "Print the version and exit." },
-	[GLOBAL_HELP] = { "help", 'h', NULL,
-			  "Print this help, or that of the command before it, and exit." },
-	{ 0 },
+enum {
+	CONFIG,
+	SET,
+	VERSION,
+	HELP
 };
 
-static const struct tcptuned_option help_option = { "help", 'h', NULL, "Print this help and exit." };
+static const struct tcptuned_option global_options[] = {
+	[CONFIG] = {"config", 'c', "FILE",
+		    "Find the daemon by the configuration in FILE, in place of " TCPTUNED_CONFIG_PATH
+		    ". Only [tcptuned] and [paths] are read; an error in it "
+		    "is reported, and skipped."},
+	[SET] = {"set", 's', "SECTION.KEY=VALUE",
+		 "Set a key, with precedence over all files. May be repeated."},
+	[VERSION] = {"version", 'V', NULL, "Print the version and exit."},
+	[HELP] = {"help", 'h', NULL,
+		  "Print this help, or that of the command before it, and exit."},
+	{0},
+};
+
+static const struct tcptuned_option help_option = {"help", 'h', NULL, "Print this help and exit."};
+static const struct tcptuned_option no_options[] = {{0}};
 
 /* ---- help ---------------------------------------------------------------------------------- */
 
-static void print_options(FILE *out, const struct tcptuned_option *options)
+static const char *space_before(const char *text)
 {
-	for (; options->name; options++)
-		tcptuned_option_print(out, options);
+	return *text ? " " : "";
 }
 
 static void print_help(FILE *out)
@@ -45,43 +50,43 @@ static void print_help(FILE *out)
 	fputs("Usage: tcptunectl [OPTION]... COMMAND [OPTION]... [ARGUMENT]...\n"
 	      "Shows what tcptuned does to the TCP connections of this host, and why.\n\n",
 	      out);
-	for (const struct ctl_command *const *command = ctl_commands; *command; command++) {
-		fprintf(out, "  %s%s%s\n", (*command)->name, *(*command)->arguments ? " " : "",
-			(*command)->arguments);
-		tcptuned_print_wrapped(out, "          ", (*command)->help);
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		fprintf(out, "  %s%s%s\n", commands[i]->name, space_before(commands[i]->arguments),
+			commands[i]->arguments);
+		tcptuned_print_wrapped(out, "          ", commands[i]->help);
 	}
 	fputs("\nOptions before the command:\n\n", out);
-	print_options(out, ctl_global_options);
-	fputs("\ntcptunectl COMMAND --help lists a command's own; tcptunectl(8) says more.\n", out);
-}
-
-static void print_columns(FILE *out)
-{
-	fputs("\nColumns (* shown without being asked for):\n\n", out);
-	for (size_t i = 0; i < tcptuned_columns_count; i++)
-		fprintf(out, "  %c %-14s %s\n", tcptuned_columns[i].shown ? '*' : ' ',
-			tcptuned_columns[i].name, tcptuned_columns[i].help);
+	for (const struct tcptuned_option *option = global_options; option->name; option++)
+		tcptuned_option_print(out, option);
+	fputs("\n`tcptunectl COMMAND --help` lists the options of a command. See also tcptunectl(8).\n",
+	      out);
 }
 
 static void print_command_help(FILE *out, const struct ctl_command *command)
 {
 	fprintf(out, "Usage: tcptunectl %s [OPTION]...%s%s\n", command->name,
-		*command->arguments ? " " : "", command->arguments);
+		space_before(command->arguments), command->arguments);
 	tcptuned_print_wrapped(out, "", command->help);
 	fputc('\n', out);
-	print_options(out, command->options);
+	for (const struct ctl_option *o = command->options; o->option.name; o++)
+		tcptuned_option_print(out, &o->option);
 	tcptuned_option_print(out, &help_option);
-	if (command == &ctl_flows)
-		print_columns(out);
+	if (command != &ctl_flows)
+		return;
+	fputs("\nColumns (*: shown by default):\n\n", out);
+	for (size_t i = 0; i < tcptuned_columns_count; i++)
+		fprintf(out, "  %c %-14s %s\n", tcptuned_columns[i].shown ? '*' : ' ',
+			tcptuned_columns[i].name, tcptuned_columns[i].help);
 }
 
 void ctl_print_man(FILE *out)
 {
-	for (const struct ctl_command *const *command = ctl_commands; *command; command++) {
-		fprintf(out, ".SS %s%s%s\n%s\n", (*command)->name,
-			*(*command)->arguments ? " " : "", (*command)->arguments, (*command)->help);
-		for (const struct tcptuned_option *option = (*command)->options; option->name; option++)
-			tcptuned_option_print_man(out, option);
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		fprintf(out, ".SS %s%s%s\n%s\n", commands[i]->name,
+			space_before(commands[i]->arguments), commands[i]->arguments,
+			commands[i]->help);
+		for (const struct ctl_option *o = commands[i]->options; o->option.name; o++)
+			tcptuned_option_print_man(out, &o->option);
 	}
 }
 
@@ -91,30 +96,30 @@ void ctl_print_man_columns(FILE *out)
 		fputs(".TP\n.B ", out);
 		tcptuned_print_man_name(out, tcptuned_columns[i].name);
 		fprintf(out, "\n%s%s\n", tcptuned_columns[i].help,
-			tcptuned_columns[i].shown ? " (shown)" : "");
+			tcptuned_columns[i].shown ? " (shown by default)" : "");
 	}
 }
 
 void ctl_print_man_words(FILE *out)
 {
 	static const struct {
-		const char *what;
+		const char *title;
 		const char *(*name)(unsigned int index);
 	} words[TCPTUNED_VOCABULARIES] = {
-		[TCPTUNED_WORDS_LIMIT] = { "Column\n.BR limit ,\nin JSON and as a label\n.IR limit :",
-					   tcptuned_limit_name },
-		[TCPTUNED_WORDS_REASON] = { "Columns\n.BR rwhy \" and\" \" swhy\" ,\nin JSON and as a "
-					    "label\n.IR reason :",
-					    tcptuned_reason_name },
-		[TCPTUNED_WORDS_BITCP_MODE] = { "What\n.B bitcp\nis doing, in JSON and as a "
-						"label\n.IR mode :",
-						tcptuned_bitcp_mode_name },
+		[TCPTUNED_WORDS_LIMIT] = {"Column\n.BR limit ,\nin JSON and as a label\n.IR limit :",
+					  tcptuned_limit_name},
+		[TCPTUNED_WORDS_REASON] = {"Columns\n.BR rwhy \" and\" \" swhy\" ,\nin JSON and as a "
+					   "label\n.IR reason :",
+					   tcptuned_reason_name},
+		[TCPTUNED_WORDS_BITCP_MODE] = {"The state of\n.BR bitcp ,\nin JSON and as a label\n"
+					       ".IR mode :",
+					       tcptuned_bitcp_mode_name},
 	};
 
 	for (int v = 0; v < TCPTUNED_VOCABULARIES; v++) {
 		const char *meaning;
 
-		fprintf(out, ".PP\n%s\n", words[v].what);
+		fprintf(out, ".PP\n%s\n", words[v].title);
 		for (unsigned int i = 0; (meaning = tcptuned_word_meaning(v, i)); i++)
 			fprintf(out, ".TP\n.B %s\n%s\n", words[v].name(i), meaning);
 	}
@@ -122,58 +127,16 @@ void ctl_print_man_words(FILE *out)
 
 /* ---- parsing ------------------------------------------------------------------------------- */
 
-#define USAGE(err, ...) tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_USAGE, __VA_ARGS__)
-
-struct global_options {
-	const char *config;
-	const char *set[TCPTUNED_SET_MAX + 1];
-	bool help, version;
-};
-
-static int take_global(struct global_options *global, int which, struct tcptuned_error *err)
-{
-	switch (which) {
-	case GLOBAL_CONFIG:
-		global->config = optarg;
-		break;
-	case GLOBAL_SET:
-		return tcptuned_options_add_set(global->set, optarg, err);
-	case GLOBAL_VERSION:
-		global->version = true;
-		break;
-	case GLOBAL_HELP:
-		global->help = true;
-		break;
-	}
-	return 0;
-}
-
-static int parse_global(int argc, char **argv, struct global_options *global,
-			struct tcptuned_error *err)
-{
-	struct tcptuned_parser parser;
-	int which, error;
-
-	tcptuned_parser_init(&parser, "tcptunectl", "+", ctl_global_options);
-	for (;;) {
-		error = tcptuned_parser_next(&parser, argc, argv, &which, err);
-		if (!error && which >= 0)
-			error = take_global(global, which, err);
-		if (error || which < 0)
-			return error;
-	}
-}
-
 static int find_command(const char *name, const struct ctl_command **ret,
 			struct tcptuned_error *err)
 {
-	const char *names[sizeof(ctl_commands) / sizeof(ctl_commands[0])] = { NULL }, *nearest;
+	const char *names[ARRAY_SIZE(commands) + 1] = {NULL}, *nearest;
 
-	for (size_t i = 0; ctl_commands[i]; i++) {
-		names[i] = ctl_commands[i]->name;
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		names[i] = commands[i]->name;
 		if (strcmp(names[i], name))
 			continue;
-		*ret = ctl_commands[i];
+		*ret = commands[i];
 		return 0;
 	}
 	nearest = tcptuned_nearest(name, names);
@@ -182,64 +145,214 @@ static int find_command(const char *name, const struct ctl_command **ret,
 	return USAGE(err, "%.100s: no such command; tcptunectl --help lists all", name);
 }
 
-static int check_arguments(const struct ctl_command *command, char **arguments, int count,
-			   struct tcptuned_error *err)
+/* Parse the options of @command into @ctl, and set *@ret_help if --help is among them. */
+static int parse_options(struct ctl *ctl, const struct ctl_command *command, int argc, char **argv,
+			 bool *ret_help, struct tcptuned_error *err)
 {
-	if (count > command->arguments_max)
-		return USAGE(err, "%.100s: unexpected; the usage is tcptunectl %s%s%s",
-			     arguments[command->arguments_max], command->name,
-			     *command->arguments ? " " : "", command->arguments);
-	if (count < command->arguments_min)
-		return USAGE(err, "an argument is missing; the usage is tcptunectl %s %s",
-			     command->name, command->arguments);
+	struct tcptuned_parser parser;
+	char name[64];
+	int which, error;
+
+	snprintf(name, sizeof(name), "tcptunectl %s", command->name);
+	tcptuned_parser_init(&parser, name, "", no_options);
+	for (const struct ctl_option *o = command->options; o->option.name; o++)
+		tcptuned_parser_add(&parser, &o->option);
+	tcptuned_parser_add(&parser, &help_option);
+	for (;;) {
+		error = tcptuned_parser_next(&parser, argc, argv, &which, err);
+		if (error || which < 0)
+			break;
+		*ret_help = parser.options[which] == &help_option;
+		if (*ret_help)
+			break;
+		ctl->given[which] = optarg ? optarg : "";
+		ctl->json |= !strcmp(parser.options[which]->name, "json");
+	}
+	ctl->arguments = argv + optind;
+	ctl->count = argc - optind;
+	return error;
+}
+
+/* Set *@ret to the subcommand that the first argument names, and remove that; or to @command. */
+static int find_subcommand(struct ctl *ctl, const struct ctl_command *command,
+			   const struct ctl_command **ret, struct tcptuned_error *err)
+{
+	const struct ctl_command *sub = command->subcommands;
+
+	while (sub && sub->name && (!ctl->count || strcmp(sub->name, ctl->arguments[0])))
+		sub++;
+	*ret = sub && sub->name ? sub : command;
+	if (*ret == sub) {
+		ctl->arguments++;
+		ctl->count--;
+	} else if (sub && !command->request && ctl->count) {
+		return USAGE(err, "%s: there is no %.60s; the usage is tcptunectl %s %s",
+			     command->name, ctl->arguments[0], command->name, command->arguments);
+	}
 	return 0;
+}
+
+/* @command may be @parent itself, or one of its subcommands. */
+static int check_usage(const struct ctl *ctl, const struct ctl_command *parent,
+		       const struct ctl_command *command, struct tcptuned_error *err)
+{
+	const char *sub = command == parent ? "" : command->name;
+	const struct ctl_option *options = parent->options;
+
+	if (ctl->count > command->arguments_max)
+		return USAGE(err, "%.100s: unexpected; the usage is tcptunectl %s%s%s%s%s",
+			     ctl->arguments[command->arguments_max], parent->name,
+			     space_before(sub), sub, space_before(command->arguments),
+			     command->arguments);
+	if (ctl->count < command->arguments_min)
+		return USAGE(err, "an argument is missing; the usage is tcptunectl %s%s%s %s",
+			     parent->name, space_before(sub), sub, command->arguments);
+	for (size_t i = 0; options[i].option.name; i++)
+		if (ctl->given[i] && options[i].only && strcmp(options[i].only, sub))
+			return USAGE(err, "--%s: not with %s %s", options[i].option.name,
+				     parent->name, sub);
+	return 0;
+}
+
+/* ---- requests ------------------------------------------------------------------------------ */
+
+static int set_number(json_t *request, const struct ctl_option *option, const char *text,
+		      struct tcptuned_error *err)
+{
+	const char *name = option->option.name;
+	unsigned long long number;
+	char *end;
+
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno || number > UINT32_MAX)
+		return USAGE(err, "--%s: %.60s is no whole number; write --%s=1, for example", name,
+			     text, name);
+	json_object_set_new(request, option->field, json_integer((json_int_t)number));
+	return 0;
+}
+
+/* Set the fields of the options that were given. */
+static int add_options(const struct ctl *ctl, const struct ctl_option *options, json_t *request,
+		       struct tcptuned_error *err)
+{
+	int error = 0;
+
+	for (size_t i = 0; options[i].option.name && !error; i++) {
+		if (!ctl->given[i] || !options[i].field)
+			continue;
+		if (options[i].number)
+			error = set_number(request, &options[i], ctl->given[i], err);
+		else if (options[i].option.argument)
+			json_object_set_new(request, options[i].field, json_string(ctl->given[i]));
+		else
+			json_object_set_new(request, options[i].field, json_true());
+	}
+	return error;
+}
+
+static int print_answer(const struct ctl *ctl, const struct ctl_command *command,
+			const json_t *request, struct tcptuned_error *err)
+{
+	json_t *answer;
+	int error = ctl_query(ctl, request, &answer, err);
+
+	if (error)
+		return error;
+	if (ctl->json)
+		ctl_print_json(answer);
+	else if (command->print)
+		command->print(answer);
+	else
+		ctl_print(stdout, answer, command->texts);
+	json_decref(answer);
+	return 0;
+}
+
+static int execute(struct ctl *ctl, const struct ctl_command *parent, struct tcptuned_error *err)
+{
+	const struct ctl_command *command;
+	json_t *request;
+	int error;
+
+	error = find_subcommand(ctl, parent, &command, err);
+	if (!error)
+		error = check_usage(ctl, parent, command, err);
+	if (error)
+		return error;
+	request = json_pack("{s:s}", "command", command->request);
+	error = add_options(ctl, parent->options, request, err);
+	if (!error && command->add_arguments)
+		error = command->add_arguments(ctl, request, err);
+	if (!error)
+		error = command->run ? command->run(ctl, request, err)
+				     : print_answer(ctl, command, request, err);
+	json_decref(request);
+	return error;
 }
 
 /* ---- running ------------------------------------------------------------------------------- */
 
-/* The daemon runs on while its files are edited, and may be asked what goes on and be stopped. */
-static int load_config(const struct global_options *global, struct tcptuned_config *ret,
+struct global {
+	const char *config;
+	const char *set[TCPTUNED_SET_MAX + 1];
+	bool help, version;
+};
+
+static int parse_global(int argc, char **argv, struct global *global, struct tcptuned_error *err)
+{
+	struct tcptuned_parser parser;
+	int which, error;
+
+	tcptuned_parser_init(&parser, "tcptunectl", "+", global_options);
+	for (;;) {
+		error = tcptuned_parser_next(&parser, argc, argv, &which, err);
+		if (error || which < 0)
+			return error;
+		if (which == CONFIG)
+			global->config = optarg;
+		else if (which == SET)
+			error = tcptuned_options_add_set(global->set, optarg, err);
+		global->version |= which == VERSION;
+		global->help |= which == HELP;
+		if (error)
+			return error;
+	}
+}
+
+/*
+ * The daemon runs on while its files are edited, and it must be possible to query and to stop it.
+ * So an error in them is only reported.
+ */
+static int load_config(const struct global *global, struct tcptuned_config *ret,
 		       struct tcptuned_error *err)
 {
 	struct tcptuned_error warning;
 	int error = tcptuned_config_load_shared(global->config, global->set, ret, &warning, err);
 
 	if (!error && warning.text[0])
-		fprintf(stderr, "tcptunectl: passed over: %s\n", warning.text);
+		fprintf(stderr, "tcptunectl: skipped: %s\n", warning.text);
 	return error;
 }
 
-static int run_command(const struct ctl_command *command, const struct global_options *global,
-		       int argc, char **argv, struct tcptuned_error *err)
+static int run_command(const struct ctl_command *command, const struct global *global, int argc,
+		       char **argv, struct tcptuned_error *err)
 {
-	const char *given[TCPTUNED_OPTIONS_MAX] = { NULL };
-	struct tcptuned_parser parser;
-	struct ctl ctl = { 0 };
-	char name[64];
-	int which, error;
+	struct ctl ctl = {0};
+	bool help = false;
+	int error = parse_options(&ctl, command, argc, argv, &help, err);
 
-	snprintf(name, sizeof(name), "tcptunectl %s", command->name);
-	tcptuned_parser_init(&parser, name, "", command->options);
-	tcptuned_parser_add(&parser, &help_option);
-	for (;;) {
-		error = tcptuned_parser_next(&parser, argc, argv, &which, err);
-		if (error)
-			return error;
-		if (which < 0)
-			break;
-		if (parser.options[which] == &help_option) {
-			print_command_help(stdout, command);
-			return 0;
-		}
-		given[which] = optarg ? optarg : "";
+	if (error)
+		return error;
+	if (help) {
+		print_command_help(stdout, command);
+		return 0;
 	}
-	error = check_arguments(command, argv + optind, argc - optind, err);
-	if (!error)
-		error = load_config(global, &ctl.config, err);
-	return error ? error : command->run(&ctl, given, argv + optind, argc - optind, err);
+	error = load_config(global, &ctl.config, err);
+	return error ? error : execute(&ctl, command, err);
 }
 
-/* "help" and "help COMMAND", as other programs have it, are --help and COMMAND --help. */
+/* As in other programs, "help" and "help COMMAND" are --help and COMMAND --help. */
 static int help(const char *name, struct tcptuned_error *err)
 {
 	const struct ctl_command *command = NULL;
@@ -256,39 +369,34 @@ static int help(const char *name, struct tcptuned_error *err)
 
 static int run(int argc, char **argv, struct tcptuned_error *err)
 {
-	struct global_options global = { 0 };
 	const struct ctl_command *command = NULL;
-	int error;
+	struct global global = {0};
+	int error = parse_global(argc, argv, &global, err);
 
-	error = parse_global(argc, argv, &global, err);
 	if (error)
 		return error;
 	if (global.version) {
 		printf("tcptunectl %s\n", TCPTUNED_VERSION);
 		return 0;
 	}
-	if (global.help) {
-		print_help(stdout);
-		return 0;
-	}
+	if (global.help)
+		return help(NULL, err);
 	if (optind >= argc)
 		return USAGE(err, "a command is missing; tcptunectl --help lists all");
 	if (!strcmp(argv[optind], "help"))
 		return help(argv[optind + 1], err);
 	error = find_command(argv[optind], &command, err);
-	if (error)
-		return error;
-	return run_command(command, &global, argc - optind, argv + optind, err);
+	return error ? error : run_command(command, &global, argc - optind, argv + optind, err);
 }
 
 int ctl_main(int argc, char **argv)
 {
-	struct tcptuned_error err = { .status = TCPTUNED_EXIT_INTERNAL };
+	struct tcptuned_error err = {.status = TCPTUNED_EXIT_INTERNAL};
 	int error = run(argc, argv, &err);
 
 	if (!error && fflush(stdout))
-		error = tcptuned_fail(&err, errno, TCPTUNED_EXIT_INTERNAL,
-				      "standard output: %s", strerror(errno));
+		error = tcptuned_fail(&err, errno, TCPTUNED_EXIT_INTERNAL, "standard output: %s",
+				      strerror(errno));
 	if (!error)
 		return TCPTUNED_EXIT_OK;
 	fflush(stdout);

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Completion of tcptunectl(8) for bash: words come from its own --help, from the daemon and from
-# the kernel.
+# Completion of tcptunectl(8) for bash, with words of its --help, of the daemon and of the kernel.
 
 _tcptunectl_options() { # COMMAND...
 	tcptunectl "$@" --help 2>/dev/null | grep -oE -- '^ +(-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+'
@@ -18,7 +17,7 @@ _tcptunectl_congestion_controls() {
 	cat /proc/sys/net/ipv4/tcp_available_congestion_control 2>/dev/null
 }
 
-# Control groups below the root of the cgroup2 tree that begin with $1, and those in them.
+# Paths of control groups that begin with $1, below the root of the cgroup2 tree.
 _tcptunectl_cgroups() {
 	local root
 	root=$(sed -n 's/^[^ ]* \([^ ]*\) cgroup2 .*/\1/p' /proc/self/mounts 2>/dev/null)
@@ -26,66 +25,42 @@ _tcptunectl_cgroups() {
 	[ -z "$root" ] || compgen -d -- "$root${1:-/}" | sed "s|^$root||"
 }
 
-# Of "rtt,cwnd,r" the columns for what follows the last comma, each with what stands before it.
+# For "rtt,cwnd,r": the columns that begin with "r", each after "rtt,cwnd,".
 _tcptunectl_column_list() { # TYPED
 	local before=
 	[ "${1%,*}" = "$1" ] || before=${1%,*},
 	compgen -P "$before" -W "$(_tcptunectl_columns)" -- "${1##*,}"
 }
 
-# The values of option $2 of command $1 that begin with $3; false: that takes none, or any.
+# The values of option $2 of command $1 that begin with $3; fails if it has none, or any.
 _tcptunectl_values() {
 	case $1:$2 in
-	*:--config | :-c)
-		compgen -f -- "$3"
-		;;
-	flows:--columns | flows:-o)
-		_tcptunectl_column_list "$3"
-		;;
-	flows:--sort | flows:-S)
-		compgen -W "$(_tcptunectl_columns)" -- "$3"
-		;;
-	flows:--policy)
-		compgen -W "$(_tcptunectl_policies)" -- "$3"
-		;;
-	flows:--cc)
-		compgen -W "$(_tcptunectl_congestion_controls)" -- "$3"
-		;;
-	policy:--cgroup | policy:-g)
-		_tcptunectl_cgroups "$3"
-		;;
+	*:--config | :-c) compgen -f -- "$3" ;;
+	flows:--columns | flows:-o) _tcptunectl_column_list "$3" ;;
+	flows:--sort | flows:-S) compgen -W "$(_tcptunectl_columns)" -- "$3" ;;
+	flows:--policy) compgen -W "$(_tcptunectl_policies)" -- "$3" ;;
+	flows:--cc) compgen -W "$(_tcptunectl_congestion_controls)" -- "$3" ;;
+	policy:--cgroup | policy:-g) _tcptunectl_cgroups "$3" ;;
 	paths:--sort | paths:-S)
 		compgen -W "use prefix connections receive send rtt max-window loss" -- "$3"
 		;;
 	:--set | :-s | *:--limit | *:-n | *:--netns | *:--*address | *:-a | *:--*port | *:-p) ;;
-	*)
-		return 1
-		;;
+	*) return 1 ;;
 	esac
 }
 
-# The arguments of command $1 that follow the word $2.
+# The arguments of command $1 that may follow the word $2.
 _tcptunectl_arguments() {
 	case $1:$2 in
-	:*)
-		echo status flows explain policy paths events detach
-		;;
-	policy:policy | policy:--json | policy:-j)
-		echo list test enable disable apply
-		;;
-	policy:enable | policy:disable)
-		_tcptunectl_policies
-		;;
-	paths:paths) # which goes with no option
-		echo forget
-		;;
-	paths:forget)
-		echo all
-		;;
+	:*) echo status flows explain policy paths events detach ;;
+	policy:policy | policy:--json | policy:-j) echo list test enable disable apply ;;
+	policy:enable | policy:disable) _tcptunectl_policies ;;
+	paths:paths) echo forget ;; # not after an option
+	paths:forget) echo all ;;
 	esac
 }
 
-# The command that is named before the word that is typed: not what is an option's argument.
+# The command before the word that is being typed. An option's argument is none.
 _tcptunectl_command() {
 	local i word
 	for ((i = 1; i < COMP_CWORD; i++)); do
@@ -103,7 +78,7 @@ _tcptunectl_command() {
 _tcptunectl() {
 	local cur=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command values
 	command=$(_tcptunectl_command)
-	# bash takes --cc=bbr apart at the =
+	# bash splits --cc=bbr at the =
 	[ "$cur" != = ] || cur=
 	[ "$before" != = ] || before=${COMP_WORDS[COMP_CWORD - 2]}
 	if values=$(_tcptunectl_values "$command" "$before" "$cur"); then
@@ -113,7 +88,7 @@ _tcptunectl() {
 	else
 		values=$(compgen -W "$(_tcptunectl_arguments "$command" "$before")" -- "$cur")
 	fi
-	case $before in # more may follow; outside of a completion there is nothing to tell this
+	case $before in # more may follow; compopt fails outside of a completion, as in tests
 	--config | -c) compopt -o filenames 2>/dev/null ;;
 	--columns | -o | --cgroup | -g) compopt -o nospace 2>/dev/null ;;
 	esac

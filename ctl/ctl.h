@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* tcptunectl: one file per subcommand, one table of them in commands.c. */
+/* tcptunectl: one file per command, one table of them in commands.c. */
 #ifndef TCPTUNECTL_H
 #define TCPTUNECTL_H
 
@@ -12,131 +12,146 @@
 #include "config/options.h"
 #include "flows/columns.h"
 #include "util/error.h"
-#include "util/strbuf.h"
 
-/* What every subcommand has at hand. */
+#define USAGE(err, ...) tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_USAGE, __VA_ARGS__)
+
+/* ---- commands.c: the command line --------------------------------------------------------- */
+
+/* A command line that was parsed. */
 struct ctl {
 	struct tcptuned_config config;
+	const char *given[TCPTUNED_OPTIONS_MAX]; /* the option's argument, or "", or NULL */
+	char **arguments;
+	int count;
+	bool json;
 };
 
-/* A subcommand's options, in order, ended by one without a name. */
+struct ctl_option {
+	struct tcptuned_option option;
+	const char *field; /* of the request, which gets the argument, or true; NULL: none */
+	bool number;	   /* the argument is a number */
+	const char *only;  /* the subcommand that takes it, "": none does; NULL: each does */
+};
+
 struct ctl_command {
 	const char *name;
-	const char *arguments; /* as in the synopsis, "" for none */
-	const char *help;      /* whole sentences, for --help and the manual page */
-	const struct tcptuned_option *options;
-	/* How many arguments it takes besides its options. */
+	const char *arguments;		       /* as in the synopsis, "" for none */
+	const char *help;		       /* whole sentences, for --help and the manual page */
+	const struct ctl_option *options;      /* ended by one without a name */
+	const struct ctl_command *subcommands; /* ended by one without a name, or NULL */
 	int arguments_min, arguments_max;
-	/* @given[i]: the argument of option i ("" if it has none), or NULL. Returns 0, or a
-	 * negative errno with @err filled. */
-	int (*run)(struct ctl *ctl, const char *const *given, char **arguments, int count,
-		   struct tcptuned_error *err);
+	const char *request; /* to the daemon; its fields are set from the options; NULL: none */
+	int (*add_arguments)(const struct ctl *ctl, json_t *request, struct tcptuned_error *err);
+	void (*print)(const json_t *answer);
+	const struct ctl_template *texts; /* what is printed of the answer, if print is NULL */
+	/* In place of sending the request, which belongs to the caller, and printing the answer. */
+	int (*run)(const struct ctl *ctl, json_t *request, struct tcptuned_error *err);
 };
-
-extern const struct ctl_command *const ctl_commands[]; /* ended by NULL */
-extern const struct tcptuned_option ctl_global_options[];
 
 extern const struct ctl_command ctl_status, ctl_flows, ctl_explain, ctl_policy, ctl_paths,
 	ctl_events, ctl_detach;
 
-/* ---- commands.c: the command line --------------------------------------------------------- */
+#define OPTION(...) .option = {__VA_ARGS__}
+#define CTL_JSON    "json", 'j', NULL /* the option --json, which most commands have */
 
-/* Parse everything and run what is asked for. Returns the exit status; a failure is told on
- * standard error, in one line. */
+/* Execute a command line. Returns the exit status; an error is printed on standard error. */
 int ctl_main(int argc, char **argv);
 
-/* The subcommands as a section of tcptunectl(8), in man(7) markup. */
+/* Print commands, columns of `flows`, and words as sections of tcptunectl(8), in man(7) markup. */
 void ctl_print_man(FILE *out);
-
-/* The columns of `flows`, likewise. */
 void ctl_print_man_columns(FILE *out);
-
-/* What stands in them, and in metrics and JSON, for people: each word and its meaning. */
 void ctl_print_man_words(FILE *out);
 
-/* ---- ask.c: the daemon -------------------------------------------------------------------- */
+/* ---- client.c: the control socket --------------------------------------------------------- */
 
 /*
- * Ask @request (which is let go of) of the daemon. Returns 0 with the answer, which the caller lets
- * go of, or a negative errno with @err filled; -ECONNREFUSED: no daemon runs.
+ * Connect to the daemon and send @request. Returns 0 and the stream of answers, which fail after
+ * @timeout_s (0: never), or a negative errno with @err filled; -ECONNREFUSED: no daemon runs.
  */
-int ctl_ask(struct ctl *ctl, json_t *request, json_t **ret, struct tcptuned_error *err);
-
-/* What the daemon wrote: 0 with the answer, or -EIO with @err filled, by its words if it refuses. */
-int ctl_parse_answer(const struct tcptuned_buf *text, json_t **ret, struct tcptuned_error *err);
+int ctl_connect(const struct ctl *ctl, const json_t *request, unsigned int timeout_s, FILE **ret,
+		struct tcptuned_error *err);
 
 /*
- * Connect to the daemon and send @request, without waiting for an answer. Returns the
- * descriptor, or a negative errno with @err filled; -ECONNREFUSED: no daemon runs.
+ * Read one answer. Returns 0 and the answer, which the caller releases, or -EIO with @err filled:
+ * the daemon's own error if it sent one.
  */
-int ctl_connect(struct ctl *ctl, const json_t *request, struct tcptuned_error *err);
+int ctl_read_answer(FILE *stream, json_t **ret, struct tcptuned_error *err);
 
-/* The request of that name. */
-json_t *ctl_request(const char *command);
+/* Send @request and read the one answer to it. Returns as both of these. */
+int ctl_query(const struct ctl *ctl, const json_t *request, json_t **ret,
+	      struct tcptuned_error *err);
 
-/* Put what was given to @option into @request. Returns 0 or -EINVAL with @err filled. */
-int ctl_set_number(json_t *request, const char *option, const char *field, const char *text,
-		   struct tcptuned_error *err);
+/* ---- format.c: numbers and templates ------------------------------------------------------- */
 
-/* Print @answer on one line of standard output. */
-void ctl_print_json(const json_t *answer);
-
-/* ---- format.c ------------------------------------------------------------------------------ */
-
-#define CTL_WORD 32
+#define CTL_WORD 80 /* any address */
 
 /* "64K", "12.4M": powers of 1024, at most five characters. */
 void ctl_format_bytes(unsigned long long bytes, char ret[CTL_WORD]);
 
-/* "50.1ms", "3.2s"; "-" for 0, which is none. */
+/* "50.1ms", "3.2s"; "-" for 0, which means none. */
 void ctl_format_us(unsigned long long us, char ret[CTL_WORD]);
 
-/* Member @path of @object, as in "receive.window_bytes"; NULL: there is none. */
+/* Format @value (NULL: "-") as in a column of @unit. */
+void ctl_format(const json_t *value, enum tcptuned_column_unit unit, char ret[CTL_WORD]);
+
+/* Member @path of @object, as in "receive.window_bytes" or "flags.observe"; NULL: none. */
 const json_t *ctl_member(const json_t *object, const char *path);
 
 /* The same as a number, 0 if there is none; as text, "" if there is none. */
 unsigned long long ctl_number(const json_t *object, const char *path);
 const char *ctl_text(const json_t *object, const char *path);
 
-/* Have these, an array of connections or paths, more than one "netns" among them? */
-bool ctl_several_namespaces(const json_t *rows);
-
-/* ---- table.c ------------------------------------------------------------------------------- */
+/* Print @answer on one line of standard output. */
+void ctl_print_json(const json_t *answer);
 
 /*
- * Print @flows, an array as the daemon gives it, under headings. @width: cut lines at so many
- * characters; 0: do not.
+ * Text with members of an object: "{path}", or "{path:FORMAT}", where FORMAT is one of
+ *	bytes	"12400000 bytes (11.8M)"
+ *	size	"11.8M"
+ *	us	"50.1ms"
+ *	yes	"yes" or "no"
+ * A missing number is 0. The text is printed if all terms of the condition hold, which are separated
+ * by spaces: "path" if it is neither missing nor null, false, 0 or ""; "!path" if it is; and
+ * "path=text". An empty condition holds.
  */
-void ctl_print_table(FILE *out, const json_t *flows, const struct tcptuned_column *const *columns,
+struct ctl_template {
+	const char *condition;
+	const char *text; /* NULL: the end of an array */
+};
+
+/* Print all texts whose conditions hold. */
+void ctl_print(FILE *out, const json_t *object, const struct ctl_template *texts);
+
+/* Do the elements of @rows have more than one "netns"? */
+bool ctl_several_namespaces(const json_t *rows);
+
+/*
+ * Print @rows, an array of objects, under headings. Lines are cut after @width characters; 0: they
+ * are not.
+ */
+void ctl_print_table(FILE *out, const json_t *rows, const struct tcptuned_column *const *columns,
 		     size_t columns_len, size_t width);
 
-/* ---- status.c, policy.c ---------------------------------------------------------------- */
+/* Print how many rows the daemon has left out of the array @name of @answer. */
+void ctl_print_rest(FILE *out, const json_t *answer, const char *name);
 
-/* The daemon's answer, and one policy of it, for people, on standard output. */
-void ctl_print_status(const json_t *answer);
-void ctl_print_policy(const json_t *policy);
+/* ---- commands that others use, or that unit tests call ------------------------------------- */
 
-/* ---- paths.c ------------------------------------------------------------------------------- */
-
-/* The daemon's answer, on standard output. */
-void ctl_print_paths(const json_t *answer);
-
-/* ---- explain.c ----------------------------------------------------------------------------- */
-
-/* Put into @request which flow is meant by one or two arguments. */
+/* explain.c: set the fields of @request that select the connection of one to three @arguments. */
 int ctl_parse_flow(char **arguments, int count, json_t *request, struct tcptuned_error *err);
 
-/* Put "ADDRESS:PORT", "ADDRESS", "PORT" or ":PORT" into @request under these two names. */
+/* Set these two fields of @request from "ADDRESS:PORT", "ADDRESS", "PORT" or ":PORT". */
 int ctl_parse_endpoint(const char *text, json_t *request, const char *address, const char *port,
 		       struct tcptuned_error *err);
 
-/*
- * Explain the one connection that @answer, the daemon's, has on standard output. Returns 0, or
- * negative with @err filled: there is none, or more than one.
- */
+/* Explain the one connection of @answer on standard output; fail if there is not exactly one. */
 int ctl_explain_answer(const json_t *answer, struct tcptuned_error *err);
 
-/* All that is to be said about @flow, in sentences. */
 void ctl_print_explanation(FILE *out, const json_t *flow);
+
+/* Print what the daemon has answered on standard output. */
+void ctl_print_status(const json_t *answer);
+void ctl_print_policy(const json_t *policy);
+void ctl_print_paths(const json_t *answer);
 
 #endif

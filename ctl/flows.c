@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* tcptunectl flows: the connections, as a table, once or again and again. */
+/* tcptunectl flows: the connections, as a table that is printed once or repeatedly. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -15,111 +15,63 @@
 
 #define COLUMNS_MAX 32
 
-/* Around a live table: another screen, no cursor; each time: from the top left corner. */
-#define SCREEN_BEGIN "\033[?1049h\033[?25l"
-#define SCREEN_END   "\033[?25h\033[?1049l"
-#define SCREEN_HOME  "\033[H"
-#define SCREEN_REST  "\033[J"
-#define SCREEN_LINE  "\033[K"
+/* Control sequences: alternate screen without a cursor, and back; top left; clear the rest. */
+#define SCREEN_BEGIN	  "\033[?1049h\033[?25l"
+#define SCREEN_END	  "\033[?25h\033[?1049l"
+#define SCREEN_HOME	  "\033[H"
+#define SCREEN_CLEAR	  "\033[J"
+#define SCREEN_CLEAR_LINE "\033[K"
 
 enum {
-	ADDRESS,
-	PORT,
-	LOCAL_ADDRESS,
-	LOCAL_PORT,
-	REMOTE_ADDRESS,
-	REMOTE_PORT,
-	NETNS,
-	POLICY,
-	CC,
-	SORT,
-	REVERSE,
-	LIMIT,
 	COLUMNS,
-	JSON,
-	WATCH,
+	WATCH
 };
 
-static const struct tcptuned_option options[] = {
-	[ADDRESS] = { "address", 'a', "ADDRESS[/BITS]",
-		      "Only connections with this address, or one of this prefix, at either end." },
-	[PORT] = { "port", 'p', "PORT", "Only those with this port at either end." },
-	[LOCAL_ADDRESS] = { "local-address", 0, "ADDRESS[/BITS]", "The same of the local end." },
-	[LOCAL_PORT] = { "local-port", 0, "PORT", "The same of the local end." },
-	[REMOTE_ADDRESS] = { "remote-address", 0, "ADDRESS[/BITS]", "The same of the peer." },
-	[REMOTE_PORT] = { "remote-port", 0, "PORT", "The same of the peer." },
-	[NETNS] = { "netns", 0, "INODE",
-		    "Only those of the network namespace with this inode number." },
-	[POLICY] = { "policy", 0, "NAME", "Only those of this policy." },
-	[CC] = { "cc", 0, "NAME", "Only those with this congestion control." },
-	[SORT] = { "sort", 'S', "COLUMN",
-		   "Order them by a column: numbers from the largest down, text from A to Z. "
-		   "Without it, those that carried most come first." },
-	[REVERSE] = { "reverse", 'r', NULL, "The other way round." },
-	[LIMIT] = { "limit", 'n', "NUMBER",
-		    "Show so many at most, 1 to 10000; 100 without it, and as many as fit for "
-		    "a live table." },
-	[COLUMNS] = { "columns", 'o', "COLUMN,...", "Show these columns." },
-	[JSON] = { "json", 'j', NULL,
-		   "Print all there is to know about each as one JSON object." },
-	[WATCH] = { "watch", 'w', "[SECONDS]",
-		    "Draw the table again and again, every second or so many; Ctrl-C ends it." },
-	{ 0 },
-};
-
-/* Everything that goes into the request as it stands. */
-static const struct {
-	int option;
-	const char *field;
-	bool number;
-} fields[] = {
-	{ ADDRESS, "address", false },
-	{ PORT, "port", true },
-	{ LOCAL_ADDRESS, "local_address", false },
-	{ LOCAL_PORT, "local_port", true },
-	{ REMOTE_ADDRESS, "remote_address", false },
-	{ REMOTE_PORT, "remote_port", true },
-	{ NETNS, "netns", true },
-	{ POLICY, "policy", false },
-	{ CC, "congestion_control", false },
-	{ SORT, "sort", false },
-	{ LIMIT, "limit", true },
+static const struct ctl_option options[] = {
+	[COLUMNS] = {OPTION("columns", 'o', "COLUMN,...", "Show these columns.")},
+	[WATCH] = {OPTION("watch", 'w', "[SECONDS]",
+			  "Print the table every second, or every so many; Ctrl-C ends it.")},
+	{OPTION(CTL_JSON, "Print all that is known about each as one JSON object.")},
+	{OPTION("address", 'a', "ADDRESS[/BITS]",
+		"Only connections with this address, or one of this prefix, at either end."),
+	 .field = "address"},
+	{OPTION("port", 'p', "PORT", "Only those with this port at either end."), .field = "port",
+	 .number = true},
+	{OPTION("local-address", 0, "ADDRESS[/BITS]",
+		"Only those with this address at the local end."),
+	 .field = "local_address"},
+	{OPTION("local-port", 0, "PORT", "Only those with this port at the local end."),
+	 .field = "local_port", .number = true},
+	{OPTION("remote-address", 0, "ADDRESS[/BITS]", "Only those with this address of the peer."),
+	 .field = "remote_address"},
+	{OPTION("remote-port", 0, "PORT", "Only those with this port of the peer."),
+	 .field = "remote_port", .number = true},
+	{OPTION("netns", 0, "INODE", "Only those of the network namespace with this inode number."),
+	 .field = "netns", .number = true},
+	{OPTION("policy", 0, "NAME", "Only those of this policy."), .field = "policy"},
+	{OPTION("cc", 0, "NAME", "Only those with this congestion control."),
+	 .field = "congestion_control"},
+	{OPTION("sort", 'S', "COLUMN",
+		"Order them by a column: numbers from the largest down, text from A to Z. By default "
+		"those that have carried most come first."),
+	 .field = "sort"},
+	{OPTION("reverse", 'r', NULL, "In reverse order."), .field = "reverse"},
+	{OPTION("limit", 'n', "NUMBER",
+		"Show at most so many, 1 to 10000; by default 100, and with --watch as many as fit on "
+		"the screen."),
+	 .field = "limit", .number = true},
+	{OPTION(0)},
 };
 
 struct view {
 	const struct tcptuned_column *columns[COLUMNS_MAX];
 	size_t columns_len;
-	bool json, live, terminal;
-	double seconds;
-	int rows, width; /* of the terminal; 0: not one */
+	bool terminal;
+	double seconds;	 /* between two tables; 0: one table */
+	int rows, width; /* of the terminal; 0: there is none */
 };
 
-#define USAGE(err, ...) tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_USAGE, __VA_ARGS__)
-
 /* ---- options ------------------------------------------------------------------------------- */
-
-static int build_request(const char *const *given, json_t *request, struct tcptuned_error *err)
-{
-	int error;
-
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-		const char *text = given[fields[i].option];
-
-		if (!text)
-			continue;
-		if (!fields[i].number) {
-			json_object_set_new(request, fields[i].field, json_string(text));
-			continue;
-		}
-		error = ctl_set_number(request, options[fields[i].option].name, fields[i].field,
-				       text, err);
-		if (error)
-			return error;
-	}
-	if (given[REVERSE])
-		json_object_set_new(request, "reverse", json_true());
-	return 0;
-}
 
 static int add_column(struct view *view, const char *name, struct tcptuned_error *err)
 {
@@ -130,8 +82,9 @@ static int add_column(struct view *view, const char *name, struct tcptuned_error
 		return USAGE(err, "--columns: there is no column %.60s; did you mean %s?", name,
 			     nearest);
 	if (!column)
-		return USAGE(err, "--columns: there is no column %.60s; tcptunectl flows --help "
-				  "lists all",
+		return USAGE(err,
+			     "--columns: there is no column %.60s; tcptunectl flows --help "
+			     "lists all",
 			     name);
 	if (view->columns_len == COLUMNS_MAX)
 		return USAGE(err, "--columns: more than %d of them; name fewer", COLUMNS_MAX);
@@ -163,67 +116,24 @@ static int choose_interval(struct view *view, const char *text, struct tcptuned_
 {
 	char *end;
 
-	view->live = text;
-	view->seconds = 1;
-	if (!text || !*text)
+	if (!text)
 		return 0;
-	view->seconds = strtod(text, &end);
-	if (*end || !(view->seconds >= 0.1 && view->seconds <= 3600))
+	view->seconds = *text ? strtod(text, &end) : 1;
+	if (*text && (*end || !(view->seconds >= 0.1 && view->seconds <= 3600)))
 		return USAGE(err, "--watch: %.60s is no number of seconds from 0.1 to 3600", text);
 	return 0;
 }
 
 /* ---- one table ----------------------------------------------------------------------------- */
 
-static void measure_terminal(struct view *view)
+static void print_flows(FILE *out, const struct view *view, const json_t *answer, size_t width)
 {
-	struct winsize size;
-
-	view->terminal = isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
-	view->rows = view->terminal ? size.ws_row : 0;
-	view->width = view->terminal ? size.ws_col : 0;
+	ctl_print_table(out, json_object_get(answer, "flows"), view->columns, view->columns_len,
+			width);
+	ctl_print_rest(out, answer, "flows");
 }
 
-static void print_answer(FILE *out, const struct view *view, const json_t *answer, size_t width)
-{
-	const json_t *flows = json_object_get(answer, "flows");
-	unsigned long long matched = ctl_number(answer, "matched");
-	size_t shown = json_array_size(flows);
-
-	ctl_print_table(out, flows, view->columns, view->columns_len, width);
-	if (matched > shown)
-		fprintf(out, "and %llu more (--limit)\n", matched - shown);
-}
-
-static int ask_once(struct ctl *ctl, const struct view *view, const json_t *request, json_t **ret,
-		    struct tcptuned_error *err)
-{
-	json_t *copy = json_deep_copy(request);
-
-	/* Heading, columns and the last line have to fit, too. */
-	if (view->live && view->rows && !json_object_get(copy, "limit"))
-		json_object_set_new(copy, "limit",
-				    json_integer(view->rows > 5 ? view->rows - 4 : 1));
-	return ctl_ask(ctl, copy, ret, err);
-}
-
-static int print_once(struct ctl *ctl, const struct view *view, const json_t *request,
-		      struct tcptuned_error *err)
-{
-	json_t *answer;
-	int error = ask_once(ctl, view, request, &answer, err);
-
-	if (error)
-		return error;
-	if (view->json)
-		ctl_print_json(answer);
-	else
-		print_answer(stdout, view, answer, 0);
-	json_decref(answer);
-	return 0;
-}
-
-/* ---- again and again ----------------------------------------------------------------------- */
+/* ---- a table that is printed repeatedly ---------------------------------------------------- */
 
 static volatile sig_atomic_t interrupted, suspended;
 
@@ -235,14 +145,25 @@ static void on_signal(int signal)
 		interrupted = 1;
 }
 
-/* A line of a screen, and nothing behind it of what was there before. */
+static void measure_terminal(struct view *view)
+{
+	struct winsize size;
+
+	view->terminal = isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	view->rows = view->terminal ? size.ws_row : 0;
+	view->width = view->terminal ? size.ws_col : 0;
+}
+
+/* Print @text in place of the screen's content. */
 static void print_screen(const char *text)
 {
+	fputs(SCREEN_HOME, stdout);
 	for (; *text; text++) {
 		if (*text == '\n')
-			fputs(SCREEN_LINE, stdout);
+			fputs(SCREEN_CLEAR_LINE, stdout);
 		putchar(*text);
 	}
+	fputs(SCREEN_CLEAR, stdout);
 }
 
 static void draw(const struct view *view, const json_t *answer)
@@ -258,51 +179,45 @@ static void draw(const struct view *view, const json_t *answer)
 		return;
 	if (localtime_r(&now, &tm))
 		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
-	fprintf(out, "%s  %llu connections, %llu of them meant\n\n", clock,
+	fprintf(out, "%s  %llu connections, %llu of them match\n\n", clock,
 		ctl_number(answer, "connections"), ctl_number(answer, "matched"));
-	print_answer(out, view, answer, (size_t)view->width);
+	print_flows(out, view, answer, (size_t)view->width);
 	fclose(out);
-	if (!view->terminal) {
+	if (view->terminal)
+		print_screen(text);
+	else
 		puts(text);
-		fflush(stdout);
-		return;
-	}
-	fputs(SCREEN_HOME, stdout);
-	print_screen(text);
-	fputs(SCREEN_REST, stdout);
 	fflush(stdout);
 }
 
-/* @signals: blocked while it waits; a signal ends it. */
-static void wait_for(double seconds, const sigset_t *signals)
-{
-	struct timespec time = { .tv_sec = (time_t)seconds };
-
-	time.tv_nsec = (long)((seconds - (double)time.tv_sec) * 1e9);
-	ppoll(NULL, 0, &time, signals);
-}
-
-/* What ends it from the keyboard or without one. Ctrl-Z is let in while it waits, no sooner. */
+/* Catch signals that end this, and SIGTSTP, which stays blocked except with @ret_waiting. */
 static void catch_signals(const struct view *view, sigset_t *ret_waiting)
 {
-	static const int ends[] = { SIGINT, SIGTERM, SIGQUIT, SIGHUP };
-	struct sigaction act = { .sa_handler = on_signal };
-	sigset_t later;
+	static const int ends[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP};
+	struct sigaction act = {.sa_handler = on_signal};
+	sigset_t blocked;
 
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 		sigaction(ends[i], &act, NULL);
-	sigemptyset(&later);
+	sigemptyset(&blocked);
 	if (view->terminal) {
-		sigaddset(&later, SIGTSTP);
+		sigaddset(&blocked, SIGTSTP);
 		sigaction(SIGTSTP, &act, NULL);
 	}
-	sigprocmask(SIG_BLOCK, &later, ret_waiting);
+	sigprocmask(SIG_BLOCK, &blocked, ret_waiting);
 	sigdelset(ret_waiting, SIGTSTP);
 }
 
-/* Give the terminal back, as it was, until the shell has this go on. */
-static void suspend(void)
+/* Wait until the next table. */
+static void wait_interval(const struct view *view, const sigset_t *waiting)
 {
+	struct timespec time = {.tv_sec = (time_t)view->seconds};
+
+	time.tv_nsec = (long)((view->seconds - (double)time.tv_sec) * 1e9);
+	ppoll(NULL, 0, &time, waiting);
+	if (!suspended)
+		return;
+	/* Restore the terminal until the shell continues this process. */
 	suspended = 0;
 	fputs(SCREEN_END, stdout);
 	fflush(stdout);
@@ -310,9 +225,10 @@ static void suspend(void)
 	fputs(SCREEN_BEGIN, stdout);
 }
 
-static int watch(struct ctl *ctl, struct view *view, const json_t *request,
+static int watch(const struct ctl *ctl, struct view *view, json_t *request,
 		 struct tcptuned_error *err)
 {
+	bool limited = json_object_get(request, "limit");
 	sigset_t waiting;
 	json_t *answer;
 	int error = 0;
@@ -320,51 +236,56 @@ static int watch(struct ctl *ctl, struct view *view, const json_t *request,
 	catch_signals(view, &waiting);
 	if (view->terminal)
 		fputs(SCREEN_BEGIN, stdout);
-	while (!interrupted) {
+	while (!interrupted && !ferror(stdout)) {
 		measure_terminal(view);
-		error = ask_once(ctl, view, request, &answer, err);
+		/* Two lines of heading and two of what is left out have to fit, too. */
+		if (view->terminal && !limited)
+			json_object_set_new(request, "limit",
+					    json_integer(view->rows > 5 ? view->rows - 4 : 1));
+		error = ctl_query(ctl, request, &answer, err);
 		if (error)
 			break;
 		draw(view, answer);
 		json_decref(answer);
-		if (ferror(stdout))
-			break;
-		wait_for(view->seconds, &waiting);
-		if (suspended)
-			suspend();
+		wait_interval(view, &waiting);
 	}
 	if (view->terminal)
 		fputs(SCREEN_END, stdout);
 	return interrupted ? 0 : error;
 }
 
-static int run(struct ctl *ctl, const char *const *given, char **arguments, int count,
-	       struct tcptuned_error *err)
+static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
 {
-	struct view view = { .json = given[JSON] };
-	json_t *request = ctl_request("flows");
+	struct view view = {0};
+	json_t *answer;
 	int error;
 
-	if (given[JSON] && given[WATCH])
-		error = USAGE(err, "--watch: not together with --json; choose one of them");
-	else
-		error = build_request(given, request, err);
+	if (ctl->json && ctl->given[WATCH])
+		return USAGE(err, "--watch: not together with --json; choose one of them");
+	error = choose_columns(&view, ctl->given[COLUMNS], err);
 	if (!error)
-		error = choose_columns(&view, given[COLUMNS], err);
-	if (!error)
-		error = choose_interval(&view, given[WATCH], err);
+		error = choose_interval(&view, ctl->given[WATCH], err);
+	if (error)
+		return error;
 	measure_terminal(&view);
-	if (!error)
-		error = view.live ? watch(ctl, &view, request, err)
-				  : print_once(ctl, &view, request, err);
-	json_decref(request);
-	return error;
+	if (view.seconds > 0)
+		return watch(ctl, &view, request, err);
+	error = ctl_query(ctl, request, &answer, err);
+	if (error)
+		return error;
+	if (ctl->json)
+		ctl_print_json(answer);
+	else
+		print_flows(stdout, &view, answer, 0);
+	json_decref(answer);
+	return 0;
 }
 
 const struct ctl_command ctl_flows = {
 	.name = "flows",
 	.arguments = "",
-	.help = "List the connections that tcptuned has claimed, in every network namespace.",
+	.help = "List the connections that tcptuned manages, in every network namespace.",
 	.options = options,
+	.request = "flows",
 	.run = run,
 };

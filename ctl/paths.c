@@ -1,141 +1,97 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* tcptunectl paths: what is remembered of the ways to destination prefixes. */
+/* tcptunectl paths: what is remembered of the paths to destination prefixes. */
 #include <errno.h>
 #include <string.h>
 
 #include "ctl.h"
+#include "util/array.h"
 
-enum { JSON, SORT, REVERSE, LIMIT, NETNS };
+#define LIST_ONLY .only = "" /* not with forget */
 
-static const struct tcptuned_option options[] = {
-	[JSON] = { "json", 'j', NULL, "Print JSON." },
-	[SORT] = { "sort", 'S', "ORDER",
-		   "By use (the last used first, the default), prefix, connections, receive or "
-		   "send (bytes per round-trip time), rtt, max-window or loss; numbers from the "
-		   "largest down." },
-	[REVERSE] = { "reverse", 'r', NULL, "The other way round." },
-	[LIMIT] = { "limit", 'n', "NUMBER", "So many at most, 100 unless said otherwise." },
-	[NETNS] = { "netns", 0, "INODE",
-		    "Only those of the network namespace with this inode number. Where paths of "
-		    "more than one are listed, each says of which it is." },
-	{ 0 },
+static const struct ctl_option options[] = {
+	{OPTION(CTL_JSON, "Print JSON."), LIST_ONLY},
+	{OPTION("sort", 'S', "ORDER",
+		"By use (the last used first, the default), prefix, connections, receive or send (bytes "
+		"per round-trip time), rtt, max-window or loss; numbers from the largest down."),
+	 .field = "path_sort", LIST_ONLY},
+	{OPTION("reverse", 'r', NULL, "In reverse order."), .field = "reverse", LIST_ONLY},
+	{OPTION("limit", 'n', "NUMBER", "List at most so many; 100 by default."), .field = "limit",
+	 .number = true, LIST_ONLY},
+	{OPTION("netns", 0, "INODE",
+		"Only those of the network namespace with this inode number. If paths of several are "
+		"listed, a column names the namespace."),
+	 .field = "netns", .number = true, LIST_ONLY},
+	{OPTION(0)},
 };
 
-#define USAGE(err, ...) tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_USAGE, __VA_ARGS__)
-#define ROW "%5s %8s %8s %8s %8s %7s %8s\n"
+static const struct tcptuned_column columns[] = {
+	{.heading = "NETNS", .json = "netns", .unit = COLUMN_NUMBER},
+	{.heading = "PREFIX", .json = "prefix", .unit = COLUMN_TEXT},
+	{.heading = "CONNS", .json = "connections", .unit = COLUMN_NUMBER},
+	{.heading = "MINRTT", .json = "min_rtt_us", .unit = COLUMN_US},
+	{.heading = "RECV/RTT", .json = "receive_per_rtt_bytes", .unit = COLUMN_KNOWN_BYTES},
+	{.heading = "SEND/RTT", .json = "send_per_rtt_bytes", .unit = COLUMN_KNOWN_BYTES},
+	{.heading = "MAXWIN", .json = "max_window_bytes", .unit = COLUMN_KNOWN_BYTES},
+	{.heading = "LOSS", .json = "loss", .unit = COLUMN_SHARE},
+	{.heading = "USED", .json = "used", .unit = COLUMN_TEXT},
+};
 
-/* "3d", "5h", "12m", "40s" */
-static void format_age(unsigned long long seconds, char ret[CTL_WORD])
+/* Set "used": "3d", "5h", "12m", "40s", or "40s, slow". */
+static void set_used(json_t *path)
 {
-	if (seconds >= 86400)
-		snprintf(ret, CTL_WORD, "%llud", seconds / 86400);
-	else if (seconds >= 3600)
-		snprintf(ret, CTL_WORD, "%lluh", seconds / 3600);
-	else if (seconds >= 60)
-		snprintf(ret, CTL_WORD, "%llum", seconds / 60);
-	else
-		snprintf(ret, CTL_WORD, "%llus", seconds);
-}
+	static const struct {
+		unsigned int seconds;
+		char letter;
+	} units[] = {{86400, 'd'}, {3600, 'h'}, {60, 'm'}, {1, 's'}};
+	unsigned long long age_s = ctl_number(path, "age_s");
+	bool slow = json_is_true(json_object_get(path, "slow"));
+	size_t i = 0;
 
-/* "-": not measured, none met */
-static void format_amount(const json_t *path, const char *name, char ret[CTL_WORD])
-{
-	unsigned long long bytes = ctl_number(path, name);
-
-	snprintf(ret, CTL_WORD, "-");
-	if (bytes)
-		ctl_format_bytes(bytes, ret);
-}
-
-static void print_start(bool several, const char *netns, const char *prefix)
-{
-	if (several)
-		printf("%-10s  ", netns);
-	printf("%-24s ", prefix);
-}
-
-static void print_path(const json_t *path, bool several)
-{
-	char netns[CTL_WORD];
-
-	char connections[CTL_WORD], rtt[CTL_WORD], receive[CTL_WORD], send[CTL_WORD];
-	char max[CTL_WORD], loss[CTL_WORD], age[CTL_WORD];
-
-	snprintf(connections, sizeof(connections), "%llu", ctl_number(path, "connections"));
-	ctl_format_us(ctl_number(path, "min_rtt_us"), rtt);
-	format_amount(path, "receive_per_rtt_bytes", receive);
-	format_amount(path, "send_per_rtt_bytes", send);
-	format_amount(path, "max_window_bytes", max);
-	snprintf(loss, sizeof(loss), "%.2f%%",
-		 100 * json_number_value(json_object_get(path, "loss")));
-	format_age(ctl_number(path, "age_s"), age);
-	if (json_is_true(json_object_get(path, "slow")))
-		strcat(age, ", slow");
-	snprintf(netns, sizeof(netns), "%llu", ctl_number(path, "netns"));
-	print_start(several, netns, ctl_text(path, "prefix"));
-	printf(ROW, connections, rtt, receive, send, max, loss, age);
+	while (units[i].seconds > 1 && age_s < units[i].seconds)
+		i++;
+	json_object_set_new(path, "used",
+			    json_sprintf("%llu%c%s", age_s / units[i].seconds, units[i].letter,
+					 slow ? ", slow" : ""));
 }
 
 void ctl_print_paths(const json_t *answer)
 {
+	const struct tcptuned_column *shown[ARRAY_SIZE(columns)];
 	const json_t *paths = json_object_get(answer, "paths");
-	unsigned long long matched = ctl_number(answer, "matched");
-	bool several = ctl_several_namespaces(paths);
+	size_t first = ctl_several_namespaces(paths) ? 0 : 1, i;
 	json_t *path;
-	size_t i;
 
-	print_start(several, "NETNS", "PREFIX");
-	printf(ROW, "CONNS", "MINRTT", "RECV/RTT", "SEND/RTT", "MAXWIN", "LOSS", "USED");
-	json_array_foreach(paths, i, path)
-		print_path(path, several);
-	if (matched > json_array_size(paths))
-		printf("and %llu more (--limit)\n", matched - json_array_size(paths));
+	json_array_foreach(paths, i, path) set_used(path);
+	for (i = first; i < ARRAY_SIZE(columns); i++)
+		shown[i - first] = &columns[i];
+	ctl_print_table(stdout, paths, shown, ARRAY_SIZE(columns) - first, 0);
+	ctl_print_rest(stdout, answer, "paths");
 }
 
-static int list(struct ctl *ctl, const char *const *given, const char *prefix,
-		struct tcptuned_error *err)
+static int add_address(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
 {
-	json_t *request = ctl_request("paths"), *answer;
-	int error = 0;
-
-	if (prefix)
-		json_object_set_new(request, "address", json_string(prefix));
-	if (given[SORT])
-		json_object_set_new(request, "path_sort", json_string(given[SORT]));
-	if (given[REVERSE])
-		json_object_set_new(request, "reverse", json_true());
-	if (given[LIMIT])
-		error = ctl_set_number(request, "limit", "limit", given[LIMIT], err);
-	if (!error && given[NETNS])
-		error = ctl_set_number(request, "netns", "netns", given[NETNS], err);
-	if (error) {
-		json_decref(request);
-		return error;
-	}
-	error = ctl_ask(ctl, request, &answer, err);
-	if (error)
-		return error;
-	if (given[JSON])
-		ctl_print_json(answer);
-	else
-		ctl_print_paths(answer);
-	json_decref(answer);
+	if (ctl->count)
+		json_object_set_new(request, "address", json_string(ctl->arguments[0]));
 	return 0;
 }
 
-/* Both in the kernel and on disk. */
-static int forget(struct ctl *ctl, const char *prefix, struct tcptuned_error *err)
+static int add_prefix(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
 {
-	json_t *request = ctl_request("paths_forget"), *answer;
-	int error;
+	json_object_set_new(request, "prefix", json_string(ctl->arguments[0]));
+	return 0;
+}
 
-	json_object_set_new(request, "prefix", json_string(prefix));
-	error = ctl_ask(ctl, request, &answer, err);
+/* Forget paths, in the kernel and on disk. */
+static int forget(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
+{
+	json_t *answer;
+	int error = ctl_query(ctl, request, &answer, err);
+
 	if (error == -ECONNREFUSED)
 		return tcptuned_fail(err, ECONNREFUSED, TCPTUNED_EXIT_DAEMON,
 				     "no tcptuned runs; without it, write tcptuned "
 				     "--forget-paths=%.60s",
-				     prefix);
+				     ctl->arguments[0]);
 	if (error)
 		return error;
 	printf("forgotten: %llu prefixes\n", ctl_number(answer, "forgotten"));
@@ -143,36 +99,29 @@ static int forget(struct ctl *ctl, const char *prefix, struct tcptuned_error *er
 	return 0;
 }
 
-static int run(struct ctl *ctl, const char *const *given, char **arguments, int count,
-	       struct tcptuned_error *err)
-{
-	if (count && !strcmp(arguments[0], "forget")) {
-		if (count != 2)
-			return USAGE(err, "paths forget: a prefix is missing; write 192.0.2.0/24, "
-					  "an address, or all");
-		for (size_t i = 0; options[i].name; i++)
-			if (given[i])
-				return USAGE(err, "--%s: not with paths forget, which takes a "
-						  "prefix alone",
-					     options[i].name);
-		return forget(ctl, arguments[1], err);
-	}
-	if (count > 1)
-		return USAGE(err, "paths %.60s %.60s: it takes one prefix, or forget and one",
-			     arguments[0], arguments[1]);
-	return list(ctl, given, count ? arguments[0] : NULL, err);
-}
+static const struct ctl_command subcommands[] = {
+	{.name = "forget",
+	 .arguments = "PREFIX|all",
+	 .arguments_min = 1,
+	 .arguments_max = 1,
+	 .request = "paths_forget",
+	 .add_arguments = add_prefix,
+	 .run = forget},
+	{0},
+};
 
 const struct ctl_command ctl_paths = {
 	.name = "paths",
 	.arguments = "[PREFIX | forget PREFIX | forget all]",
-	.help = "List what is remembered of the ways to destination prefixes, or to those that "
-		"overlap PREFIX (192.0.2.0/24, an address): connections it is made of, minimum "
-		"round-trip time, largest bytes per round-trip time, the window at which BI-TCP "
-		"last lost, loss, and when it was last added to. Or forget them, in the kernel "
-		"and on disk, which takes root.",
+	.help = "List what is remembered of the paths to destination prefixes, or to those that "
+		"overlap PREFIX (192.0.2.0/24, or an address): how many connections it is made of, "
+		"minimum round-trip time, largest bytes per round-trip time, the window at which "
+		"BI-TCP last lost a segment, loss, and how long ago a connection last added to it. "
+		"Or forget them, in the kernel and on disk, for which one has to be root.",
 	.options = options,
-	.arguments_min = 0,
-	.arguments_max = 2,
-	.run = run,
+	.subcommands = subcommands,
+	.arguments_max = 1,
+	.request = "paths",
+	.add_arguments = add_address,
+	.print = ctl_print_paths,
 };

@@ -1,194 +1,108 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* tcptunectl status: does it run, and what has it done so far? */
-#include <stdbool.h>
+/* tcptunectl status: whether the daemon runs, and what it has done so far. */
 #include <time.h>
 
 #include "ctl.h"
 
-enum { JSON };
-
-static const struct tcptuned_option options[] = {
-	[JSON] = { "json", 'j', NULL, "Print it as one JSON object." },
-	{ 0 },
+static const struct ctl_option options[] = {
+	{OPTION(CTL_JSON, "Print one JSON object.")},
+	{OPTION(0)},
 };
 
-static void print_daemon(const json_t *answer)
+static const struct ctl_template configuration[] = {
+	{"", "pinned in      {pinned_in}\n"},
+	{"configuration.rejected",
+	 "configuration  the one before the last reload, which was rejected: "
+	 "{configuration.rejected}\n"},
+	{"configuration.unapplied",
+	 "configuration  not all of it in force, tried again every few seconds: "
+	 "{configuration.unapplied}\n"},
+	{"configuration.in_force", "configuration  in force as it was last read\n"},
+	{"configuration !configuration.in_force !configuration.rejected !configuration.unapplied",
+	 "configuration  not in force as it was last read; the log says why\n"},
+	{"", "mode           {mode}\n"},
+	{"congestion_control", "congestion     {congestion_control} for new connections; "},
+	{"!congestion_control", "congestion     the kernel's own for new connections; "},
+	{"bitcp_registered", "bitcp is registered\n"},
+	{"!bitcp_registered", "bitcp is not registered\n"},
+	{"", "connections    {connections.open} open, {connections.dry_run} of them dry run\n"
+	     "limited by    "},
+	{0},
+};
+
+static const struct ctl_template totals[] = {
+	{"", "receiving      {connections.receive_buffer_bytes:size} in all, "
+	     "{connections.receive_buffer_used_bytes:size} in use; "
+	     "{connections.receive_rightsized} right-sized\n"
+	     "sending        {connections.send_buffer_bytes:size} in all, "
+	     "{connections.send_buffer_used_bytes:size} in use; {connections.send_rightsized} "
+	     "right-sized\n"},
+	{"budget.bytes", "budget         {budget.bytes:size}, "},
+	{"budget !budget.bytes", "budget         none, "},
+	{"budget",
+	 "{budget.granted_bytes:size} of it granted, {budget.wanted_bytes:size} wanted; held "
+	 "back {totals.receive_budget_refusals} receive windows, {totals.send_budget_refusals} "
+	 "send buffers\n"},
+	{"budget totals.memory_short_refusals",
+	 "               {totals.memory_short_refusals} times because memory was short, of all "
+	 "of TCP (net.ipv4.tcp_mem) or of a control group\n"},
+	{"", "so far         {totals.claimed_opened_here} connections opened here, "
+	     "{totals.claimed_accepted_here} accepted, {totals.claimed_open} open before, "
+	     "{totals.closed} closed, {totals.unrecorded} left to the kernel for lack of memory\n"},
+	{"totals.adopt_failed",
+	 "               of connections open before, {totals.adopt_failed} not taken\n"},
+	{"", "               congestion control set on {totals.congestion_control_set}, kept on "
+	     "{totals.congestion_control_kept}, failed on {totals.congestion_control_failed}\n"
+	     "               SO_RCVBUF overridden {totals.rcvbuf_overridden} times, SO_SNDBUF "
+	     "{totals.sndbuf_overridden}, dry runs included\n"
+	     "               receive windows grown {totals.receive_windows_grown} times, shrunk "
+	     "{totals.receive_windows_shrunk}, refused {totals.receive_windows_refused}\n"
+	     "               send windows grown {totals.send_windows_grown} times, shrunk "
+	     "{totals.send_windows_shrunk}, refused {totals.send_windows_refused}\n"},
+	{0},
+};
+
+static const struct ctl_template sysctl_texts[] = {
+	{"now", " {name} = {now}, "},
+	{"!now", " {name} = unknown, "},
+	{"left_alone", "changed from tcptuned's {set_to} by another program: left alone\n"},
+	{"!left_alone", "before {before}\n"},
+	{0},
+};
+
+void ctl_print_status(const json_t *answer)
 {
 	time_t start = (time_t)(ctl_number(answer, "started_us") / 1000000);
+	const json_t *limits = ctl_member(answer, "connections.limited_by");
+	const char *name;
 	char since[64] = "";
+	json_t *value;
 	struct tm tm;
+	size_t i;
 
 	if (localtime_r(&start, &tm))
 		strftime(since, sizeof(since), "%F %T", &tm);
 	printf("daemon         tcptuned %s, process %llu, since %s\n", ctl_text(answer, "version"),
 	       ctl_number(answer, "pid"), since);
-	printf("pinned in      %s\n", ctl_text(answer, "pinned_in"));
-}
-
-static void print_configuration(const json_t *answer)
-{
-	const char *rejected = ctl_text(answer, "configuration.rejected");
-	const char *unapplied = ctl_text(answer, "configuration.unapplied");
-	const json_t *configuration = json_object_get(answer, "configuration");
-
-	if (!configuration)
-		return;
-	if (*rejected)
-		printf("configuration  the one before the last reload, which was rejected: %s\n",
-		       rejected);
-	if (*unapplied)
-		printf("configuration  not all of it in force, tried again every few seconds: "
-		       "%s\n",
-		       unapplied);
-	if (json_is_true(json_object_get(configuration, "in_force")))
-		puts("configuration  in force as it was last read");
-	else if (!*rejected && !*unapplied)
-		puts("configuration  not in force as it was last read; the log says why");
-}
-
-static void print_policy(const json_t *answer)
-{
-	const char *name = ctl_text(answer, "congestion_control");
-
-	printf("mode           %s\n", ctl_text(answer, "mode"));
-	printf("congestion     %s for new connections; bitcp is %sregistered\n",
-	       *name ? name : "the kernel's own",
-	       json_is_true(json_object_get(answer, "bitcp_registered")) ? "" : "not ");
-}
-
-static void print_buffers(const json_t *answer, const char *name, const char *bytes,
-			  const char *used, const char *sized)
-{
-	char all[CTL_WORD], now[CTL_WORD];
-
-	ctl_format_bytes(ctl_number(answer, bytes), all);
-	ctl_format_bytes(ctl_number(answer, used), now);
-	printf("%-14s %s in all, %s in use; %llu right-sized\n", name, all, now,
-	       ctl_number(answer, sized));
-}
-
-static void print_connections(const json_t *answer)
-{
-	const char *name;
-	json_t *value;
-
-	printf("connections    %llu open, %llu of them dry run\n",
-	       ctl_number(answer, "connections.open"), ctl_number(answer, "connections.dry_run"));
-	printf("limited by    ");
-	json_object_foreach(json_object_get(json_object_get(answer, "connections"), "limited_by"),
-			    name, value)
+	ctl_print(stdout, answer, configuration);
+	json_object_foreach((json_t *)limits, name, value)
 		printf(" %s %lld", name, (long long)json_integer_value(value));
 	putchar('\n');
-	print_buffers(answer, "receiving", "connections.receive_buffer_bytes",
-		      "connections.receive_buffer_used_bytes", "connections.receive_rightsized");
-	print_buffers(answer, "sending", "connections.send_buffer_bytes",
-		      "connections.send_buffer_used_bytes", "connections.send_rightsized");
-}
-
-static void print_budget(const json_t *answer)
-{
-	char all[CTL_WORD], granted[CTL_WORD], wanted[CTL_WORD];
-
-	if (!json_object_get(answer, "budget"))
-		return;
-	ctl_format_bytes(ctl_number(answer, "budget.bytes"), all);
-	ctl_format_bytes(ctl_number(answer, "budget.granted_bytes"), granted);
-	ctl_format_bytes(ctl_number(answer, "budget.wanted_bytes"), wanted);
-	printf("budget         %s, %s of it granted, %s wanted; held back %llu receive windows, "
-	       "%llu send buffers\n",
-	       json_object_get(json_object_get(answer, "budget"), "bytes") ? all : "none", granted,
-	       wanted, ctl_number(answer, "totals.receive_budget_refusals"),
-	       ctl_number(answer, "totals.send_budget_refusals"));
-	if (ctl_number(answer, "totals.memory_short_refusals"))
-		printf("               %llu times since memory ran short, of all of TCP "
-		       "(net.ipv4.tcp_mem) or of a control group\n",
-		       ctl_number(answer, "totals.memory_short_refusals"));
-}
-
-static void print_totals(const json_t *answer)
-{
-	printf("so far         %llu connections opened here, %llu accepted, %llu open before, "
-	       "%llu closed, %llu left to the kernel for lack of memory\n",
-	       ctl_number(answer, "totals.claimed_opened_here"),
-	       ctl_number(answer, "totals.claimed_accepted_here"),
-	       ctl_number(answer, "totals.claimed_open"), ctl_number(answer, "totals.closed"),
-	       ctl_number(answer, "totals.unrecorded"));
-	if (ctl_number(answer, "totals.adopt_failed"))
-		printf("               of connections open before, %llu not taken\n",
-		       ctl_number(answer, "totals.adopt_failed"));
-	printf("               congestion control set on %llu, kept on %llu, failed on %llu\n",
-	       ctl_number(answer, "totals.congestion_control_set"),
-	       ctl_number(answer, "totals.congestion_control_kept"),
-	       ctl_number(answer, "totals.congestion_control_failed"));
-	printf("               SO_RCVBUF overridden %llu times, SO_SNDBUF %llu, dry runs "
-	       "included\n",
-	       ctl_number(answer, "totals.rcvbuf_overridden"),
-	       ctl_number(answer, "totals.sndbuf_overridden"));
-	printf("               receive windows grown %llu times, shrunk %llu, refused %llu\n",
-	       ctl_number(answer, "totals.receive_windows_grown"),
-	       ctl_number(answer, "totals.receive_windows_shrunk"),
-	       ctl_number(answer, "totals.receive_windows_refused"));
-	printf("               send windows grown %llu times, shrunk %llu, refused %llu\n",
-	       ctl_number(answer, "totals.send_windows_grown"),
-	       ctl_number(answer, "totals.send_windows_shrunk"),
-	       ctl_number(answer, "totals.send_windows_refused"));
-}
-
-static void print_sysctl(const json_t *sysctl, bool first)
-{
-	const char *now = ctl_text(sysctl, "now");
-
-	printf("%s %s = %s, ", first ? "sysctls       " : "              ",
-	       ctl_text(sysctl, "name"), *now ? now : "unknown");
-	if (json_is_true(json_object_get(sysctl, "left_alone")))
-		printf("changed from tcptuned's %s by somebody else: left alone\n",
-		       ctl_text(sysctl, "set_to"));
-	else
-		printf("before %s\n", ctl_text(sysctl, "before"));
-}
-
-static void print_sysctls(const json_t *answer)
-{
-	json_t *sysctl;
-	size_t i;
-
-	json_array_foreach(json_object_get(answer, "sysctls"), i, sysctl)
-		print_sysctl(sysctl, !i);
-}
-
-void ctl_print_status(const json_t *answer)
-{
-	print_daemon(answer);
-	print_configuration(answer);
-	print_policy(answer);
-	print_connections(answer);
-	print_budget(answer);
-	print_totals(answer);
-	print_sysctls(answer);
-}
-
-static int run(struct ctl *ctl, const char *const *given, char **arguments, int count,
-	       struct tcptuned_error *err)
-{
-	json_t *answer;
-	int error = ctl_ask(ctl, ctl_request("status"), &answer, err);
-
-	if (error)
-		return error;
-	if (given[JSON])
-		ctl_print_json(answer);
-	else
-		ctl_print_status(answer);
-	json_decref(answer);
-	return 0;
+	ctl_print(stdout, answer, totals);
+	json_array_foreach(json_object_get(answer, "sysctls"), i, value)
+	{
+		fputs(i ? "              " : "sysctls       ", stdout);
+		ctl_print(stdout, value, sysctl_texts);
+	}
 }
 
 const struct ctl_command ctl_status = {
 	.name = "status",
 	.arguments = "",
-	.help = "Say whether the daemon runs, whether its configuration is in force, what it has "
-		"done so far, and which sysctls it has changed; one that somebody else has changed "
+	.help = "Print whether the daemon runs, whether its configuration is in force, what it has "
+		"done so far, and which sysctls it has set; one that another program has changed "
 		"since is left alone.",
 	.options = options,
-	.run = run,
+	.request = "status",
+	.print = ctl_print_status,
 };

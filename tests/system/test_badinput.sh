@@ -147,7 +147,7 @@ test_no_bpffs() {
 	done
 	refused 4 "/sys/fs/bpf.*mount -t bpf" tcptuned_here
 	refused 4 "/nowhere.*mount" tcptuned_here --set=tcptuned.bpffs=/nowhere
-	expect_match "$(ctl status 2>&1 || :)" "^tcptunectl: no tcptuned runs: nobody listens on" "tcptunectl"
+	expect_match "$(ctl status 2>&1 || :)" "^tcptunectl: no tcptuned runs: no process listens on" "tcptunectl"
 }
 
 # Others than root could replace what is pinned, and so have a stop detach any program.

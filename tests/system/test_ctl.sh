@@ -114,9 +114,9 @@ $(of_flow .receive.rate_best_bytes_per_s) bytes.* in the best" "measured"
 	expect_between "$(of_flow .advertised_window_bytes)" 500000 525312 "the window that is advertised"
 	expect_match "$said" "nothing: there is nothing to send" "what limits it"
 	expect_eq "$(ctl explain 7101-"$(of_flow '.remote | split(":")[1]')")" "$said" "by ports"
-	ctl_refuses 40 "2 connections are meant, 10.99.0.[12]:.*; name both ends" explain 7101
-	ctl_refuses 40 "no connection .* is meant; tcptunectl flows" explain 1-2
-	ctl_refuses 40 "no connection .* is meant" explain --netns 1 7101
+	ctl_refuses 40 "2 connections match, 10.99.0.[12]:.*; name both ends" explain 7101
+	ctl_refuses 40 "no connection .* matches; tcptunectl flows" explain 1-2
+	ctl_refuses 40 "no connection .* matches" explain --netns 1 7101
 	expect_match "$(ctl explain --netns "$(of_flow .netns)" 7101)" "^10.99.0.2:7101 - " \
 		"by namespace"
 }
@@ -245,10 +245,10 @@ test_wrong_arguments() {
 	ctl_refuses 2 "an argument is missing; the usage is tcptunectl explain" explain
 	ctl_refuses 2 "1.2.3: neither an address nor a port" explain 1.2.3
 	ctl_refuses 2 "policy: there is no tset" policy tset
-	ctl_refuses 2 "paths forgt all: it takes one prefix, or forget and one" paths forgt all
+	ctl_refuses 2 "all: unexpected; the usage is tcptunectl paths" paths forgt all
 	ctl_refuses 2 "flwos: no such command; did you mean flows" help flwos
 	expect_eq "$(ctl help flows)" "$(ctl flows --help)" "help of a command"
-	ctl_refuses 40 "no tcptuned runs: nobody listens on .*; start it: systemctl start tcptuned" status
+	ctl_refuses 40 "no tcptuned runs: no process listens on .*; start it: systemctl start tcptuned" status
 	tcptuned_start
 	ctl_refuses 2 "IPv4 cannot be connected with IPv6" policy test 192.0.2.1 2001:db8::1
 	ctl_refuses 2 "local_address: it is missing; policy test takes" policy test 80 192.0.2.1:80
@@ -391,8 +391,8 @@ test_killed_and_detached() {
 		policy test 10.99.0.1 10.99.0.2:7101)" '["default","every connection","bitcp"]' \
 		"the policy of a connection to come"
 	tcptuned_kill
-	ctl_refuses 40 "no tcptuned runs: nobody listens on $TEST_DIR/run/control; start it" flows
-	ctl_refuses 40 "no tcptuned runs; what one that was killed has left is taken back by" detach
+	ctl_refuses 40 "no tcptuned runs: no process listens on $TEST_DIR/run/control; start it" flows
+	ctl_refuses 40 "no tcptuned runs; tcptuned --detach restores what one that was killed" detach
 	ctl_refuses 40 "no tcptuned runs; without it, write tcptuned --forget-paths=all" paths forget all
 	detach_says "nothing is left pinned"
 	expect_host_state

@@ -452,7 +452,7 @@ test_listed_and_tested() {
 	expect_eq "$(which 192.0.2.1 198.51.100.1 --cgroup "$group/deeper")" "group: cgroup $group" "test"
 	expect_eq "$(which 192.0.2.1 198.51.100.1 --cgroup "${group%/*}")" "default: every connection" "test"
 	ctl_refuses 2 "cgroup: there is no control group /no/such" policy test 1.2.3.4 1.2.3.4 --cgroup /no/such
-	ctl_refuses 2 "cgroup: it is for policy test" policy list --cgroup /
+	ctl_refuses 2 "cgroup: not with policy list" policy list --cgroup /
 	# How many each has, and what explain says of one.
 	idle one 10.1.1.1 7001
 	expect_eq "$(ctl_json '[.policies[] | .connections] | tostring' policy list)" '[0,2,0,0,0,0]' \
@@ -504,7 +504,7 @@ test_enabled_and_disabled() {
 		"without the default policy: the kernel's"
 	ctl policy disable far >/dev/null
 	ctl_refuses 2 "policy: there is no naer; did you mean near\?" policy disable naer
-	ctl_refuses 2 "policy enable: it takes the name of one policy" policy enable
+	ctl_refuses 2 "an argument is missing; the usage is tcptunectl policy enable NAME" policy enable
 	# Who may not read may not switch.
 	chmod 755 "$TEST_DIR" "$(dirname "$TEST_DIR")"
 	chmod 666 "$TEST_DIR/run/control"
@@ -542,12 +542,12 @@ test_applied_to_open_connections() {
 	reload "${p}mode = observe" 'policy p.mode: off -> observe'
 	ctl policy apply >"$TEST_DIR/said"
 	if ! has_linux 6.12; then
-		expect_match "$(<"$TEST_DIR/said")" "1 have the policy that is theirs now, 0 were taken" "said"
+		expect_match "$(<"$TEST_DIR/said")" "1 moved to another policy, 0 attached" "said"
 		expect_match "$(<"$TEST_DIR/said")" "^1 are left to the kernel: .* needs Linux 6.12" "said"
 		tcptuned_stop
 		return
 	fi
-	expect_match "$(<"$TEST_DIR/said")" "1 have the policy that is theirs now, 1 were taken, 0 let go" "said"
+	expect_match "$(<"$TEST_DIR/said")" "1 moved to another policy, 1 attached, 0 detached" "said"
 	expect_eq "$(flow_to 7001 '[.congestion_control, (.flags | index("observe") != null)]
 		| tostring')" '["reno",true]' "observed"
 	reload "${p}congestion_control = cubic" 'policy p.mode: observe -> tune'

@@ -270,7 +270,7 @@ static void test_explanation(void **state)
 	free(text);
 	json_object_set_new(json_object_get(flow, "receive"), "tests", json_integer(0));
 	text = explain(flow);
-	expect_says(text, "(11.8M), what a sender begins with: the path is remembered as slow\n");
+	expect_says(text, "(11.8M), the window of a new sender: the path is remembered as slow\n");
 	free(text);
 	json_decref(flow);
 }
@@ -309,7 +309,7 @@ static void test_pacing_is_explained(void **state)
 	char *text = explain(flow);
 
 	assert_null(strstr(text, "pacing "));
-	expect_says(text, "unsent       0 bytes, with no bound but that of the buffer\n");
+	expect_says(text, "unsent       0 bytes, with no limit but that of the buffer\n");
 	free(text);
 	json_object_set_new(flow, "limit", json_string("pacing"));
 	json_object_set_new(flow, "pacing", pacing);
@@ -432,7 +432,7 @@ static void test_who_sized_it(void **state)
 
 	replace_flags(flow, "[\"passive\",\"adopted\",\"so_rcvbuf_obeyed\"]");
 	text = explain(flow);
-	expect_says(text, "established, open before tcptuned came, in network namespace 77\n");
+	expect_says(text, "established, open before tcptuned started, in network namespace 77\n");
 	expect_says(text, "sized by     the application, which fixed it: nothing below is");
 	expect_says(text, "bitcp, the kernel's default, or chosen by the application, a route, or "
 			  "a tcptuned that was stopped before\n");
@@ -440,8 +440,8 @@ static void test_who_sized_it(void **state)
 	replace_flags(flow, "[\"passive\",\"so_rcvbuf_obeyed\"]");
 	json_object_set_new(flow, "receive_buffer_bytes", json_integer(32766));
 	text = explain(flow);
-	expect_says(text, "application  fixed it itself with an SO_RCVBUF below 16 KiB, which stands: "
-			  "this limits the connection\n");
+	expect_says(text, "application  fixed it itself with an SO_RCVBUF below 16 KiB, which is always "
+			  "obeyed: this limits the connection\n");
 	expect_says(text, "what it receives: the application, which does not read");
 	free(text);
 	json_object_set_new(flow, "receive_buffer_used_bytes", json_integer(0));
@@ -707,9 +707,9 @@ static void test_broken_configuration(void **state)
 	snprintf(arguments, sizeof(arguments),
 		 "--config=%s --set=tcptuned.runtime_directory=/nonexistent status", path);
 	said = printed(STDERR_FILENO, call_ctl, &call);
-	snprintf(wanted, sizeof(wanted), "tcptunectl: passed over: %s:3: the ] of a section", path);
+	snprintf(wanted, sizeof(wanted), "tcptunectl: skipped: %s:3: the ] of a section", path);
 	expect_says(said, wanted);
-	expect_says(said, "\ntcptunectl: no tcptuned runs: nobody listens on /nonexistent/control;");
+	expect_says(said, "\ntcptunectl: no tcptuned runs: no process listens on /nonexistent/control;");
 	unlink(path);
 	said = printed(STDERR_FILENO, call_ctl, &call); /* named, and not there */
 	expect_says(said, "No such file or directory");
@@ -751,11 +751,11 @@ static void test_status(void **state)
 	expect_says(text, "so far         1 connections opened here, 2 accepted, 3 open before,");
 	expect_says(text, "of connections open before, 5 not taken\n");
 	expect_says(text, "budget         1M, 64K of it granted, 128K wanted; held back 6 receive "
-			  "windows, 7 send buffers\n               8 times since memory ran "
+			  "windows, 7 send buffers\n               8 times because memory was "
 			  "short, of all of TCP (net.ipv4.tcp_mem) or of a control group\n");
 	expect_says(text, "SO_RCVBUF overridden 9 times, SO_SNDBUF 0, dry runs included\n");
 	expect_says(text, "sysctls        net.ipv4.tcp_rmem = 4096 131072 5000000, changed from "
-			  "tcptuned's 4096 131072 67108863 by somebody else: left alone\n"
+			  "tcptuned's 4096 131072 67108863 by another program: left alone\n"
 			  "               net.ipv4.tcp_wmem = 4096 16384 67108864, before 4096 16384 "
 			  "4194304\n");
 	json_decref(answer);
@@ -786,13 +786,21 @@ static void test_status_of_the_configuration(void **state)
 			     "configuration  not in force as it was last read; the log says why\n");
 }
 
+static int read_answer(const char *text, json_t **ret, struct tcptuned_error *err)
+{
+	FILE *stream = fmemopen((char *)text, strlen(text), "r");
+	int error = ctl_read_answer(stream, ret, err);
+
+	fclose(stream);
+	return error;
+}
+
 static void refuse_answer(const char *text, int status, const char *says)
 {
-	struct tcptuned_buf answer = { .data = (char *)text, .len = strlen(text) };
 	struct tcptuned_error err = { 0 };
 	json_t *got = NULL;
 
-	assert_int_equal(ctl_parse_answer(&answer, &got, &err), -EIO);
+	assert_int_equal(read_answer(text, &got, &err), -EIO);
 	assert_null(got);
 	assert_int_equal(err.status, status);
 	if (!strstr(err.text, says))
@@ -801,11 +809,10 @@ static void refuse_answer(const char *text, int status, const char *says)
 
 static void test_what_the_daemon_answers(void **state)
 {
-	struct tcptuned_buf good = { .data = "{\"a\":1}\n", .len = 8 };
 	struct tcptuned_error err = { 0 };
 	json_t *got = NULL;
 
-	assert_int_equal(ctl_parse_answer(&good, &got, &err), 0);
+	assert_int_equal(read_answer("{\"a\":1}\n", &got, &err), 0);
 	assert_int_equal(ctl_number(got, "a"), 1);
 	json_decref(got);
 	refuse_answer("{\"error\":\"no such thing\",\"status\":2}", 2, "no such thing");
@@ -836,9 +843,9 @@ static void test_namespaces(void **state)
 	struct tcptuned_error err;
 	char *text = printed(STDOUT_FILENO, print_paths, paths);
 
-	expect_says(text, "NETNS       PREFIX ");
-	expect_says(text, "\n7           192.0.2.0/24 ");
-	expect_says(text, "\n8           192.0.2.0/24 ");
+	expect_says(text, "NETNS  PREFIX ");
+	expect_says(text, "\n    7  192.0.2.0/24 ");
+	expect_says(text, "\n    8  192.0.2.0/24 ");
 	expect_says(text, "\nand 3 more (--limit)\n");
 	json_array_remove(json_object_get(paths, "paths"), 1);
 	json_object_set_new(paths, "matched", json_integer(1));

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "ctl.h"
+#include "rpc/request.h"
+#include "util/cleanup.h"
+
+#define ANSWER_TIMEOUT_S 30
+
+static int fail_daemon(struct tcptuned_error *err, int errnum, const char *what)
+{
+	return tcptuned_fail(err, errnum, TCPTUNED_EXIT_DAEMON, "the daemon %s: %s", what,
+			     errnum == EAGAIN ? "no answer in time" : strerror(errnum));
+}
+
+static int open_socket(const struct ctl *ctl, unsigned int timeout_s, struct tcptuned_error *err)
+{
+	struct timeval timeout = {.tv_sec = timeout_s};
+	struct sockaddr_un address;
+	_cleanup_close_ int fd = -1;
+
+	if (tcptuned_control_address(ctl->config.runtime_directory, &address))
+		return tcptuned_fail(err, ENAMETOOLONG, TCPTUNED_EXIT_CONFIG,
+				     "tcptuned.runtime_directory: %s is too long for a socket in "
+				     "it",
+				     ctl->config.runtime_directory);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return tcptuned_fail(err, errno, TCPTUNED_EXIT_INTERNAL, "no socket: %s",
+				     strerror(errno));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
+	if (!connect(fd, (struct sockaddr *)&address, sizeof(address)))
+		return tcptuned_take_fd(&fd);
+	if (errno == ENOENT || errno == ECONNREFUSED)
+		return tcptuned_fail(err, ECONNREFUSED, TCPTUNED_EXIT_DAEMON,
+				     "no tcptuned runs: no process listens on %s; start it: "
+				     "systemctl start tcptuned",
+				     address.sun_path);
+	if (errno == EACCES || errno == EPERM)
+		return tcptuned_fail(err, EACCES, TCPTUNED_EXIT_NOT_PERMITTED,
+				     "%s: %s; run tcptunectl as root, or as a member of the group "
+				     "that control.group names",
+				     address.sun_path, strerror(errno));
+	return fail_daemon(err, errno, "cannot be reached");
+}
+
+/* As read(2). */
+static ssize_t receive(void *fd, char *data, size_t size)
+{
+	return TEMP_FAILURE_RETRY(recv((int)(intptr_t)fd, data, size, 0));
+}
+
+static int close_socket(void *fd)
+{
+	return close((int)(intptr_t)fd);
+}
+
+int ctl_connect(const struct ctl *ctl, const json_t *request, unsigned int timeout_s, FILE **ret,
+		struct tcptuned_error *err)
+{
+	static const cookie_io_functions_t functions = {.read = receive, .close = close_socket};
+	char line[TCPTUNED_REQUEST_MAX + 1];
+	size_t len = json_dumpb(request, line, TCPTUNED_REQUEST_MAX, JSON_COMPACT);
+	_cleanup_close_ int fd = -1;
+
+	if (len > TCPTUNED_REQUEST_MAX)
+		return USAGE(err, "the request is longer than %d bytes", TCPTUNED_REQUEST_MAX);
+	line[len++] = '\n';
+	fd = open_socket(ctl, timeout_s, err);
+	if (fd < 0)
+		return fd;
+	/* A daemon that refuses a client before it reads the request has sent the reason. */
+	if (send(fd, line, len, MSG_NOSIGNAL) < 0 && errno != EPIPE)
+		return fail_daemon(err, errno, "does not take the request");
+	*ret = fopencookie((void *)(intptr_t)fd, "r", functions);
+	if (!*ret)
+		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL, "out of memory");
+	tcptuned_take_fd(&fd);
+	return 0;
+}
+
+/* Fail as the object @answer says, which has a status only if the daemon refused the request. */
+static int check_answer(const json_t *answer, struct tcptuned_error *err)
+{
+	const char *problem = json_string_value(json_object_get(answer, "error"));
+	int status = (int)ctl_number(answer, "status");
+
+	if (!json_object_get(answer, "status"))
+		return 0;
+	return tcptuned_fail(err, EIO,
+			     tcptuned_exit_meaning(status) ? status : TCPTUNED_EXIT_DAEMON, "%s",
+			     problem ? problem : "the daemon refuses, and does not say why");
+}
+
+int ctl_read_answer(FILE *stream, json_t **ret, struct tcptuned_error *err)
+{
+	int error;
+
+	*ret = json_loadf(stream, JSON_DISABLE_EOF_CHECK, NULL);
+	if (json_is_object(*ret))
+		error = check_answer(*ret, err);
+	else if (ferror(stream))
+		error = fail_daemon(err, errno, "does not answer");
+	else
+		error = tcptuned_fail(err, EIO, TCPTUNED_EXIT_DAEMON,
+				      "the daemon's answer is no JSON: is it of another version?");
+	if (!error)
+		return 0;
+	json_decref(*ret);
+	*ret = NULL;
+	return error;
+}
+
+int ctl_query(const struct ctl *ctl, const json_t *request, json_t **ret,
+	      struct tcptuned_error *err)
+{
+	_cleanup_fclose_ FILE *stream = NULL;
+	int error = ctl_connect(ctl, request, ANSWER_TIMEOUT_S, &stream, err);
+
+	return error ? error : ctl_read_answer(stream, ret, err);
+}
