@@ -287,6 +287,9 @@ static int execute(struct ctl *ctl, const struct ctl_command *parent, struct tcp
 	if (!error)
 		error = command->run ? command->run(ctl, request, err)
 				     : print_answer(ctl, command, request, err);
+	if (error == -ECONNREFUSED && command->no_daemon)
+		tcptuned_fail(err, ECONNREFUSED, TCPTUNED_EXIT_DAEMON, "no tcptuned runs; %s",
+			      command->no_daemon);
 	json_decref(request);
 	return error;
 }

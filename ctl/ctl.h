@@ -44,6 +44,7 @@ struct ctl_command {
 	int (*add_arguments)(const struct ctl *ctl, json_t *request, struct tcptuned_error *err);
 	void (*print)(const json_t *answer);
 	const struct ctl_template *texts; /* what is printed of the answer, if print is NULL */
+	const char *no_daemon;		  /* what to do if no daemon runs; NULL: start it */
 	/* In place of sending the request, which belongs to the caller, and printing the answer. */
 	int (*run)(const struct ctl *ctl, json_t *request, struct tcptuned_error *err);
 };

@@ -15,11 +15,6 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 	json_t *answer = NULL;
 	int error = ctl_connect(ctl, request, STOP_TIMEOUT_S, &stream, err);
 
-	if (error == -ECONNREFUSED)
-		return tcptuned_fail(
-			err, ECONNREFUSED, TCPTUNED_EXIT_DAEMON,
-			"no tcptuned runs; tcptuned --detach restores what one that was "
-			"killed has left");
 	if (!error)
 		error = ctl_read_answer(stream, &answer, err);
 	json_decref(answer);
@@ -44,5 +39,6 @@ const struct ctl_command ctl_detach = {
 		"systemctl stop tcptuned.socket tcptuned.",
 	.options = options,
 	.request = "stop",
+	.no_daemon = "tcptuned --detach restores what one that was killed has left",
 	.run = run,
 };

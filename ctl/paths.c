@@ -81,23 +81,10 @@ static int add_prefix(const struct ctl *ctl, json_t *request, struct tcptuned_er
 	return 0;
 }
 
-/* Forget paths, in the kernel and on disk. */
-static int forget(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
-{
-	json_t *answer;
-	int error = ctl_query(ctl, request, &answer, err);
-
-	if (error == -ECONNREFUSED)
-		return tcptuned_fail(err, ECONNREFUSED, TCPTUNED_EXIT_DAEMON,
-				     "no tcptuned runs; without it, write tcptuned "
-				     "--forget-paths=%.60s",
-				     ctl->arguments[0]);
-	if (error)
-		return error;
-	printf("forgotten: %llu prefixes\n", ctl_number(answer, "forgotten"));
-	json_decref(answer);
-	return 0;
-}
+static const struct ctl_template forgotten_texts[] = {
+	{"", "forgotten: {forgotten} prefixes\n"},
+	{0},
+};
 
 static const struct ctl_command subcommands[] = {
 	{.name = "forget",
@@ -106,7 +93,8 @@ static const struct ctl_command subcommands[] = {
 	 .arguments_max = 1,
 	 .request = "paths_forget",
 	 .add_arguments = add_prefix,
-	 .run = forget},
+	 .texts = forgotten_texts,
+	 .no_daemon = "without it, write tcptuned --forget-paths=PREFIX, or =all"},
 	{0},
 };
 

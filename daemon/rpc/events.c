@@ -36,19 +36,20 @@ struct tcptuned_events {
 /* ---- kinds -------------------------------------------------------------------------------- */
 
 #define EVENT(kind, ...) [TCPTUNED_EV_##kind] = {__VA_ARGS__}
-#define DIRECTION(prefix, name)                                                                   \
-	EVENT(prefix##_GROWN, name "_window_grown", "from_bytes", "to_bytes",                     \
-	      name " window's limit raised from %llu to %llu bytes (0: none)"),                   \
-	EVENT(prefix##_SHRUNK, name "_window_shrunk", "from_bytes", "to_bytes",                   \
-	      name " window's limit lowered from %llu to %llu bytes (0: none)"),                  \
-	EVENT(prefix##_CAPPED, name "_window_capped", "from_bytes", "cap_bytes",                  \
-	      name " window of %llu bytes capped at %llu, the maximum allowed"),                  \
-	EVENT(prefix##_TEST, name "_window_test", "from_bytes", "to_bytes",                       \
-	      name " window tested with less, from %llu to %llu bytes: is the queue its own?"),   \
-	EVENT(prefix##_BUDGET, name "_window_budget", "wanted_bytes", "granted_bytes",            \
-	      name " side: %llu bytes wanted, and the memory budget has room for %llu"),          \
-	EVENT(prefix##_FAILED, name "_window_failed", "wanted_bytes", NULL,                       \
-	      name " window of %llu bytes refused by the kernel")
+#define DIRECTION(prefix, name)                                                                    \
+	EVENT(prefix##_GROWN, name "_window_grown", "from_bytes", "to_bytes",                      \
+	      name " window's limit raised from %llu to %llu bytes (0: none)"),                    \
+		EVENT(prefix##_SHRUNK, name "_window_shrunk", "from_bytes", "to_bytes",            \
+		      name " window's limit lowered from %llu to %llu bytes (0: none)"),           \
+		EVENT(prefix##_CAPPED, name "_window_capped", "from_bytes", "cap_bytes",           \
+		      name " window of %llu bytes capped at %llu, the maximum allowed"),           \
+		EVENT(prefix##_TEST, name "_window_test", "from_bytes", "to_bytes",                \
+		      name                                                                         \
+		      " window tested with less, from %llu to %llu bytes: is the queue its own?"), \
+		EVENT(prefix##_BUDGET, name "_window_budget", "wanted_bytes", "granted_bytes",     \
+		      name " side: %llu bytes wanted, and the memory budget has room for %llu"),   \
+		EVENT(prefix##_FAILED, name "_window_failed", "wanted_bytes", NULL,                \
+		      name " window of %llu bytes refused by the kernel")
 
 static const struct kind {
 	const char *name;

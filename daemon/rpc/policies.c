@@ -2,7 +2,6 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "flows/names.h"
@@ -87,67 +86,58 @@ static void set_rule(json_t *object, struct tcptuned_buf *text)
 
 /* ---- all policies ------------------------------------------------------------------------- */
 
-typedef char policy_name[TCPTUNED_POLICY_NAME_MAX];
-
-/* Open connections of the policies called @name; @names are those of @flows' groups. */
-static __u64 count_connections(const struct tcptuned_flows *flows, const policy_name *names,
-			       const char *name)
+/* How many open connections the policies of each name have, also those of earlier configurations. */
+static json_t *count_connections(const struct tcptuned_source *source,
+				 const struct tcptuned_flows *flows)
 {
-	__u64 count = 0;
+	json_t *counts = json_object();
+	char name[TCPTUNED_POLICY_NAME_MAX];
+	json_int_t count;
 
-	for (__u32 i = 0; i < flows->groups_len; i++)
-		if (!strcmp(names[i], name))
-			count += flows->groups[i].flows;
-	return count;
+	for (__u32 i = 0; i < flows->groups_len; i++) {
+		tcptuned_source_policy_name(source, flows->groups[i].policy, name);
+		count = json_integer_value(json_object_get(counts, name));
+		set_number(counts, name, (__u64)count + flows->groups[i].flows);
+	}
+	return counts;
 }
 
 /* The policies in force, in the order of the configuration. */
-static json_t *policies_array(const struct tcptuned_source *source,
-			      const struct tcptuned_flows *flows, const policy_name *names)
+int tcptuned_handle_policies(const struct tcptuned_source *source,
+			     const struct tcptuned_request *request, struct tcptuned_buf *out,
+			     struct tcptuned_error *err)
 {
-	__u32 generation = tcptuned_policies_generation(source->kernel), place, key;
-	json_t *array = json_array(), *object;
+	__u32 generation = tcptuned_policies_generation(source->kernel);
+	json_t *array = json_array(), *counts, *count, *object;
 	struct tcptuned_policy policy;
+	struct tcptuned_flows flows;
 	struct tcptuned_buf rule;
+	int error = tcptuned_source_flows(source, NULL, &flows, err);
 
-	for (place = 0; place < TCPTUNED_POLICIES_MAX; place++) {
-		key = TCPTUNED_POLICY_ID(generation, place);
+	if (error) {
+		json_decref(array);
+		return error;
+	}
+	counts = count_connections(source, &flows);
+	for (__u32 place = 0; place < TCPTUNED_POLICIES_MAX; place++) {
+		__u32 key = TCPTUNED_POLICY_ID(generation, place);
+
 		if (tcptuned_source_policy(source, key, &policy))
 			break;
 		object = policy_object(policy.name, key, &policy);
 		tcptuned_buf_init(&rule, RULE_MAX);
 		tcptuned_conditions_format(&rule, find_section(source, key));
 		set_rule(object, &rule);
-		set_number(object, "connections", count_connections(flows, names, policy.name));
+		count = json_object_get(counts, policy.name);
+		set_number(object, "connections", (__u64)json_integer_value(count));
 		json_array_append_new(array, object);
 	}
-	return array;
-}
-
-int tcptuned_handle_policies(const struct tcptuned_source *source,
-			     const struct tcptuned_request *request, struct tcptuned_buf *out,
-			     struct tcptuned_error *err)
-{
-	struct tcptuned_flows flows;
-	policy_name *names;
-	json_t *object;
-	int error = tcptuned_source_flows(source, NULL, &flows, err);
-
-	if (error)
-		return error;
-	names = calloc(flows.groups_len + 1, sizeof(*names));
-	for (__u32 i = 0; names && i < flows.groups_len; i++)
-		tcptuned_source_policy_name(source, flows.groups[i].policy, names[i]);
-	if (names) {
-		object = json_pack("{s:o}", "policies", policies_array(source, &flows, names));
-		set_if(object, "connections_not_told_apart", flows.groups_other);
-		tcptuned_json_print_line(out, object);
-	} else {
-		error = tcptuned_fail_to_read(err, -ENOMEM, "the policies");
-	}
-	free(names);
+	object = json_pack("{s:o}", "policies", array);
+	set_if(object, "connections_not_told_apart", flows.groups_other);
+	json_decref(counts);
 	tcptuned_flows_free(&flows);
-	return error;
+	tcptuned_json_print_line(out, object);
+	return 0;
 }
 
 /* ---- the policy of one connection --------------------------------------------------------- */

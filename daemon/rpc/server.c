@@ -19,7 +19,7 @@
 #define CLIENTS_MAX	  16
 #define REQUEST_TIMEOUT_S 5
 #define ANSWER_TIMEOUT_S  30
-#define RENEW_MS	  1000 /* of events */
+#define PERIOD_MS	  1000 /* between two looks at deadlines, and renewals of events */
 
 /* Bytes of events that a client may leave unread; further events are lost to it. */
 #define LISTENER_BYTES (256u << 10)
@@ -192,7 +192,7 @@ static void run_events(struct tcptuned_control *control)
 	tcptuned_events_read(control->events);
 	if (control->renew_ms <= now) {
 		lost = tcptuned_events_renew(control->events);
-		control->renew_ms = now + RENEW_MS;
+		control->renew_ms = now + PERIOD_MS;
 	}
 	for_each_client (control, client) {
 		if (client->state != LISTENING)
@@ -215,7 +215,7 @@ static int handle_events(struct tcptuned_control *control, struct client *client
 		if (error)
 			return tcptuned_fail(err, -error, TCPTUNED_EXIT_KERNEL,
 					     "there are no events: %s", strerror(-error));
-		control->renew_ms = tcptuned_monotonic_ms() + RENEW_MS;
+		control->renew_ms = tcptuned_monotonic_ms() + PERIOD_MS;
 		epoll_ctl(control->epoll_fd, EPOLL_CTL_ADD, tcptuned_events_fd(control->events),
 			  &event);
 	}
@@ -558,15 +558,10 @@ int tcptuned_control_fd(const struct tcptuned_control *control)
 
 int tcptuned_control_timeout_ms(const struct tcptuned_control *control)
 {
-	__u64 now = tcptuned_monotonic_ms(), soonest = control->events ? control->renew_ms : 0;
-
 	for_each_client (control, client)
-		if (client->state != FREE && client->deadline_ms &&
-		    (!soonest || client->deadline_ms < soonest))
-			soonest = client->deadline_ms;
-	if (!soonest)
-		return -1;
-	return soonest > now ? (int)(soonest - now) : 0;
+		if (client->state != FREE)
+			return PERIOD_MS;
+	return -1;
 }
 
 static void end_overdue(struct tcptuned_control *control)

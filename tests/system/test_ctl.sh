@@ -393,7 +393,7 @@ test_killed_and_detached() {
 	tcptuned_kill
 	ctl_refuses 40 "no tcptuned runs: no process listens on $TEST_DIR/run/control; start it" flows
 	ctl_refuses 40 "no tcptuned runs; tcptuned --detach restores what one that was killed" detach
-	ctl_refuses 40 "no tcptuned runs; without it, write tcptuned --forget-paths=all" paths forget all
+	ctl_refuses 40 "no tcptuned runs; without it, write tcptuned --forget-paths=PREFIX" paths forget all
 	detach_says "nothing is left pinned"
 	expect_host_state
 
