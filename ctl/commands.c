@@ -25,8 +25,7 @@ enum {
 static const struct tcptuned_option global_options[] = {
 	[CONFIG] = {"config", 'c', "FILE",
 		    "Find the daemon by the configuration in FILE, in place of " TCPTUNED_CONFIG_PATH
-		    ". Only [tcptuned] and [paths] are read; an error in it "
-		    "is reported, and skipped."},
+		    ". Only [tcptuned] is read; an error in it is reported, and skipped."},
 	[SET] = {"set", 's', "SECTION.KEY=VALUE",
 		 "Set a key, with precedence over all files. May be repeated."},
 	[VERSION] = {"version", 'V', NULL, "Print the version and exit."},

@@ -127,13 +127,13 @@ static const struct ctl_command subcommands[] = {
 const struct ctl_command ctl_policy = {
 	.name = "policy",
 	.arguments = "list | test LOCAL REMOTE | enable NAME | disable NAME | apply",
-	.help = "List the policies, how they choose connections and how many each has. Test which "
-		"one a connection that is made now between LOCAL and REMOTE (ADDRESS or ADDRESS:PORT "
-		"each; without a port, one that no policy names) would get, and by which rule. "
-		"Disable one, as if its section did not exist (of default: leave to the kernel what "
-		"no other policy takes), and enable it again, for connections made from now on. That "
-		"holds over reloads and a daemon that is killed, until it is stopped. Apply the "
-		"policies to open connections, as if they were made now.",
+	.help = "List the policies, how they choose connections and how many each has. Test which one "
+		"a connection that is made now between LOCAL and REMOTE (ADDRESS or ADDRESS:PORT each; "
+		"without a port, one that no policy names) would get, and by which rule. Disable one, "
+		"as if its section did not exist (of default: leave to the kernel what no other policy "
+		"takes), and enable it again, for connections made from now on; it stays disabled over "
+		"reloads, and if the daemon is killed, until the daemon is stopped. Apply the policies "
+		"to open connections, as if they were made now.",
 	.options = options,
 	.subcommands = subcommands,
 	.arguments_min = 1,
