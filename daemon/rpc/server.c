@@ -259,8 +259,8 @@ static int handle_stop(struct tcptuned_control *control, struct client *client,
 		       struct tcptuned_error *err)
 {
 	if (control->options.no_stop)
-		return tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_DAEMON, "%s",
-				     control->options.no_stop);
+		return tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_DAEMON,
+				     "the daemon does not stop: %s", control->options.no_stop);
 	client->state = STOPPING;
 	client->deadline_ms = 0;
 	control->stop_requested = true;
