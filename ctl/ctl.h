@@ -111,9 +111,9 @@ void ctl_print_json(const json_t *answer);
  *	size	"11.8M"
  *	us	"50.1ms"
  *	yes	"yes" or "no"
- * A missing number is 0. The text is printed if all terms of the condition hold, which are separated
- * by spaces: "path" if it is neither missing nor null, false, 0 or ""; "!path" if it is; and
- * "path=text". An empty condition holds.
+ * A missing number is 0. The text is printed if all terms of the condition hold, which are
+ * separated by spaces: "path" if it is neither missing nor null, false, 0 or ""; "!path" if it is;
+ * and "path=text". An empty condition holds.
  */
 struct ctl_template {
 	const char *condition;

@@ -247,7 +247,7 @@ static const struct direction {
 	 "flags.send_rightsized", "flags.send_memory_short"},
 };
 
-/* A smaller request is always honoured (REQUEST_MIN of the kernel side), and the kernel doubles it. */
+/* Requests below REQUEST_MIN of the BPF programs are always obeyed; the kernel doubles them. */
 static bool is_small(const json_t *flow, const struct direction *direction)
 {
 	return ctl_member(flow, direction->fixed) &&

@@ -86,7 +86,7 @@ static void set_rule(json_t *object, struct tcptuned_buf *text)
 
 /* ---- all policies ------------------------------------------------------------------------- */
 
-/* How many open connections the policies of each name have, also those of earlier configurations. */
+/* Open connections by the name of their policy, of this configuration or an earlier one. */
 static json_t *count_connections(const struct tcptuned_source *source,
 				 const struct tcptuned_flows *flows)
 {
