@@ -98,7 +98,7 @@ int tcptuned_handle_flows(const struct tcptuned_source *source,
 	if (error)
 		return error;
 	tcptuned_buf_printf(out, "{\"connections\":%llu,\"matched\":%llu,\"flows\":[",
-			    (unsigned long long)flows.live, (unsigned long long)flows.wanted);
+			    (unsigned long long)flows.sums.live, (unsigned long long)flows.wanted);
 	for (__u32 i = 0; i < flows.top_len && !out->error; i++) {
 		tcptuned_buf_puts(out, i ? "," : "");
 		print_flow(source, request, &flows.top[i], out);

@@ -51,18 +51,18 @@ static json_t *connections_object(const struct tcptuned_flows *flows)
 {
 	json_t *object = json_object(), *limits = json_object();
 
-	set_number(object, "open", flows->live);
-	set_number(object, "dry_run", flows->observed);
-	set_number(object, "receive_rightsized", flows->rcv_taken);
-	set_number(object, "send_rightsized", flows->snd_taken);
-	set_number(object, "rcvbuf_overridden", flows->rcvbuf_requests);
-	set_number(object, "sndbuf_overridden", flows->sndbuf_requests);
-	set_number(object, "receive_buffer_bytes", flows->rcvbuf_bytes);
-	set_number(object, "receive_buffer_used_bytes", flows->rmem_bytes);
-	set_number(object, "send_buffer_bytes", flows->sndbuf_bytes);
-	set_number(object, "send_buffer_used_bytes", flows->wmem_bytes);
+	set_number(object, "open", flows->sums.live);
+	set_number(object, "dry_run", flows->sums.observed);
+	set_number(object, "receive_rightsized", flows->sums.rcv_taken);
+	set_number(object, "send_rightsized", flows->sums.snd_taken);
+	set_number(object, "rcvbuf_overridden", flows->sums.rcvbuf_requests);
+	set_number(object, "sndbuf_overridden", flows->sums.sndbuf_requests);
+	set_number(object, "receive_buffer_bytes", flows->sums.rcvbuf_bytes);
+	set_number(object, "receive_buffer_used_bytes", flows->sums.rmem_bytes);
+	set_number(object, "send_buffer_bytes", flows->sums.sndbuf_bytes);
+	set_number(object, "send_buffer_used_bytes", flows->sums.wmem_bytes);
 	for (unsigned int i = 0; i < TCPTUNED_LIMITS; i++)
-		set_number(limits, tcptuned_limit_name(i), flows->limited[i]);
+		set_number(limits, tcptuned_limit_name(i), flows->sums.limited[i]);
 	json_object_set_new(object, "limited_by", limits);
 	return object;
 }
