@@ -3,28 +3,15 @@
  * libFuzzer target: any bytes as a configuration file. What is accepted has to be valid, and
  * printed again it has to be the same configuration; what is refused gets one sentence and
  * leaves the caller's configuration alone.
- *
- *	make fuzz
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "fuzz.h"
 #include "config/config.h"
 #include "config/diff.h"
 #include "config/load.h"
 #include "config/print.h"
-
-#define CHECK(condition)                                                                       \
-	do {                                                                                   \
-		if (!(condition)) {                                                            \
-			fprintf(stderr, "failed: %s\n", #condition);                           \
-			abort();                                                               \
-		}                                                                              \
-	} while (0)
 
 /* A file in memory, reached by its path. */
 static int file_fd = -1;
@@ -73,8 +60,6 @@ static void check_accepted(const struct tcptuned_config *config)
 	CHECK(!tcptuned_config_diff(config, &again, NULL, NULL));
 	tcptuned_config_free(&again);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -4,27 +4,14 @@
  * refused, or written out, within bounds, as text whose every line is a sample or a comment,
  * and each as JSON that can be read back. The input is what differs from a valid record, so that
  * no corpus is needed to begin with.
- *
- *	make fuzz
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include <jansson.h>
 
+#include "fuzz.h"
 #include "metrics/metrics.h"
 #include "rpc/flow_json.h"
-
-#define CHECK(condition)                                             \
-	do {                                                         \
-		if (!(condition)) {                                  \
-			fprintf(stderr, "failed: %s\n", #condition); \
-			abort();                                     \
-		}                                                    \
-	} while (0)
 
 static struct tcptuned_snapshot snap = {
 	.version = "0",
@@ -96,8 +83,6 @@ static void check_json(const struct tcptuned_flow_record *record)
 	json_decref(root);
 	tcptuned_buf_free(&buf);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

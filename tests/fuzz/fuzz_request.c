@@ -2,24 +2,11 @@
 /*
  * libFuzzer target: any bytes as a request on the control socket. It is refused with one
  * printable sentence, and leaves what was there alone; or it is within every bound.
- *
- *	make fuzz
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
+#include "fuzz.h"
 #include "rpc/request.h"
-
-#define CHECK(condition)                                                                       \
-	do {                                                                                   \
-		if (!(condition)) {                                                            \
-			fprintf(stderr, "failed: %s\n", #condition);                           \
-			abort();                                                               \
-		}                                                                              \
-	} while (0)
 
 static void check_prefix(const struct tcptuned_prefix *prefix)
 {
@@ -52,8 +39,6 @@ static void check_refused(const struct tcptuned_request *request, const struct t
 	for (const char *p = err->text; *p; p++)
 		CHECK(*p >= ' ' && *p <= '~');
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A bottleneck with one drop-tail queue, and connections through it: packet by packet, event by
- * event, in nanoseconds. Senders are Linux's as far as windows go: slow start with HyStart, Reno or
- * CUBIC (RFC 9438), growth only where cwnd was the limit, SACK recovery, tail loss probes, RTO.
+ * event, in nanoseconds. Senders are Linux's as far as windows go: slow start with HyStart, CUBIC
+ * (RFC 9438), growth only where cwnd was the limit, SACK recovery, tail loss probes, RTO.
  * Receivers are the kernel's autotuning (tcp_rcvbuf_grow() of 6.18), alone or with the limit that
  * rightsize.h sets, by the numbers that the sockops program gives it. The right edge of a window
  * never moves back.
@@ -10,12 +10,7 @@
 #ifndef TCPTUNED_TEST_RIGHTSIZE_MODEL_H
 #define TCPTUNED_TEST_RIGHTSIZE_MODEL_H
 
-#include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "test.h"
 #include "delay.h"
 #include "tcptuned/algo/reader.h"
 #include "tcptuned/algo/rightsize.h"
@@ -30,6 +25,7 @@
 #define MODEL_PACKET   2896u	  /* bytes: two segments, for which one ACK comes */
 #define INITIAL_WINDOW 65536u
 #define INITIAL_CWND   5.0 /* packets */
+#define KERNEL_MAX     256e6 /* bytes, of a window */
 #define WINDOW_MIN     14480u
 #define EPOCH_NS       (1000 * SEC) /* no run starts at zero: a zero time means "none" */
 #define DUPTHRESH      2	    /* packets */
@@ -44,13 +40,6 @@ enum receiver {
 	RIGHTSIZED,    /* ... and rightsize.h at the receiver */
 	RIGHTSIZED_SENDER, /* ... at the sender */
 	RIGHTSIZED_BOTH,   /* ... at both */
-	FIXED,	       /* always initial_window */
-};
-
-enum sender {
-	WINDOW_LIMITED, /* sends whatever the receiver allows */
-	RENO,
-	CUBIC,
 };
 
 struct model_packet {
@@ -61,8 +50,7 @@ struct model_packet {
 
 struct model_flow {
 	enum receiver receiver;
-	enum sender sender;
-	uint64_t start_ns, stop_ns; /* stop_ns 0: never */
+	uint64_t start_ns;
 	uint32_t index;
 	bool started;
 	struct model_packet *packet; /* MODEL_RING of them, by number */
@@ -79,13 +67,11 @@ struct model_flow {
 	/* receiver */
 	uint64_t rcv_nxt, highest, edge;
 	uint64_t rtt_us, kernel_start_ns, kernel_copied;
-	double kernel_space, window, kernel_max; /* bytes; the window without a limit */
+	double kernel_space, window; /* bytes; the window without a limit */
 	double offered; /* what the kernel offers, in what arrives in a round trip */
-	uint32_t initial_window, clamp;
+	uint32_t clamp;
 	struct rightsize rs, snd;
-	/* what was seen */
-	uint64_t drops, bytes, timeouts;
-	uint64_t random;
+	uint64_t bytes; /* received */
 };
 
 struct model_item {
@@ -109,48 +95,32 @@ struct model {
 	struct model_step step[MODEL_STEPS]; /* from at_ns on: another rate and delay */
 	uint32_t steps, next_step;
 	const struct delay_line *jitter; /* of linkem, on the way of the data; NULL: none */
-	uint32_t tick_us;		 /* resolution of the timestamps */
 	uint64_t now_ns, serving_until_ns; /* 0: the bottleneck is idle */
-	uint64_t last_arrival_ns, last_ack_ns, random;
+	uint64_t last_arrival_ns, last_ack_ns;
 	struct model_fifo queue, data, acks;
 	struct model_flow flow[MODEL_FLOWS];
 	uint32_t flows;
 	double rtt_sum_ns, rtt_count;
 };
 
-static inline uint64_t model_random(struct model *m)
-{
-	m->random ^= m->random >> 12;
-	m->random ^= m->random << 25;
-	m->random ^= m->random >> 27;
-	return m->random * 0x2545f4914f6cdd1dull;
-}
-
 /* @seed: of the phase of the common clock, and of the noise of the hosts. */
-static inline struct model *model_new_seeded(double rate_Bps, double base_ms, uint64_t queue_bytes,
-					     uint64_t seed)
+static struct model *model_new(double rate_Bps, double base_ms, uint64_t queue_bytes, uint64_t seed)
 {
 	struct model *m = calloc(1, sizeof(*m));
 
 	m->rate_Bps = rate_Bps;
 	m->base_ns = (uint64_t)(base_ms * MS);
 	m->queue_bytes = queue_bytes;
-	m->tick_us = 1000;
 	m->now_ns = EPOCH_NS;
-	m->random = 0x9e3779b97f4a7c15ull * (seed + 1);
-	m->clock_offset_us = model_random(m) % (1u << 26);
+	random_state = 0x9e3779b97f4a7c15ull * (seed + 1);
+	m->clock_offset_us = random64() % (1u << 26);
 	m->queue.item = calloc(MODEL_LINE, sizeof(struct model_item));
 	m->data.item = calloc(MODEL_LINE, sizeof(struct model_item));
 	m->acks.item = calloc(MODEL_LINE, sizeof(struct model_item));
 	return m;
 }
 
-static inline struct model *model_new(double rate_Bps, double base_ms, uint64_t queue_bytes)
-{
-	return model_new_seeded(rate_Bps, base_ms, queue_bytes, 1);
-}
-
-static inline void model_free(struct model *m)
+static void model_free(struct model *m)
 {
 	for (uint32_t i = 0; i < m->flows; i++) {
 		free(m->flow[i].packet);
@@ -162,69 +132,69 @@ static inline void model_free(struct model *m)
 	free(m);
 }
 
-static inline struct model_flow *model_add(struct model *m, enum receiver receiver,
-					   enum sender sender, double start_s)
+static struct model_flow *model_add(struct model *m, enum receiver receiver, double start_s)
 {
 	struct model_flow *f = &m->flow[m->flows];
 
 	f->index = m->flows++;
 	f->receiver = receiver;
-	f->sender = sender;
 	f->start_ns = EPOCH_NS + (uint64_t)(start_s * SEC);
 	f->cwnd = INITIAL_CWND;
 	f->ssthresh = 1e18;
-	f->initial_window = INITIAL_WINDOW;
 	f->offered = 2;
-	f->kernel_max = 256e6;
 	f->packet = calloc(MODEL_RING, sizeof(*f->packet));
 	f->in_order = calloc(MODEL_RING, sizeof(*f->in_order));
 	return f;
 }
 
 /* From @at_s on the path is another one. */
-static inline void model_schedule(struct model *m, double at_s, double rate_Bps, double base_ms)
+static void model_schedule(struct model *m, double at_s, double rate_Bps, double base_ms)
 {
 	m->step[m->steps++] = (struct model_step){ .at_ns = EPOCH_NS + (uint64_t)(at_s * SEC),
 						   .base_ns = (uint64_t)(base_ms * MS),
 						   .rate_Bps = rate_Bps };
 }
 
-static inline void model_push(struct model_fifo *fifo, struct model_item item)
+static void model_push(struct model_fifo *fifo, struct model_item item)
 {
 	fifo->item[fifo->tail++ & (MODEL_LINE - 1)] = item;
 	if (fifo->tail - fifo->head >= MODEL_LINE)
 		abort(); /* the model itself ran away */
 }
 
-static inline struct model_item *model_head(struct model_fifo *fifo)
+static struct model_item *model_head(struct model_fifo *fifo)
 {
 	return fifo->head == fifo->tail ? NULL : &fifo->item[fifo->head & (MODEL_LINE - 1)];
 }
 
-static inline struct model_packet *model_packet(struct model_flow *f, uint64_t number)
+static struct model_item *model_pop(struct model_fifo *fifo)
+{
+	return &fifo->item[fifo->head++ & (MODEL_LINE - 1)];
+}
+
+static struct model_packet *model_packet(struct model_flow *f, uint64_t number)
 {
 	return &f->packet[number & (MODEL_RING - 1)];
 }
 
-static inline uint64_t model_max(uint64_t a, uint64_t b)
+static uint64_t model_max(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
 
 /* ---- the path ------------------------------------------------------------------------- */
 
-static inline void model_serve(struct model *m)
+static void model_serve(struct model *m)
 {
 	if (!m->serving_until_ns && model_head(&m->queue))
 		m->serving_until_ns = m->now_ns + (uint64_t)(MODEL_PACKET / m->rate_Bps * 1e9);
 }
 
 /* The bottleneck has sent a packet: it arrives in order, also when the path became shorter. */
-static inline void model_served(struct model *m)
+static void model_served(struct model *m, struct model_flow *f)
 {
-	struct model_item item = *model_head(&m->queue);
+	struct model_item item = *model_pop(&m->queue);
 
-	m->queue.head++;
 	m->serving_until_ns = 0;
 	item.at_ns = m->now_ns + m->base_ns / 2;
 	if (m->jitter)
@@ -236,7 +206,7 @@ static inline void model_served(struct model *m)
 
 /* ---- sender -------------------------------------------------------------------------- */
 
-static inline void model_transmit(struct model *m, struct model_flow *f, uint64_t number)
+static void model_transmit(struct model *m, struct model_flow *f, uint64_t number)
 {
 	struct model_packet *p = model_packet(f, number);
 	uint64_t queued = (m->queue.tail - m->queue.head) * MODEL_PACKET;
@@ -246,10 +216,8 @@ static inline void model_transmit(struct model *m, struct model_flow *f, uint64_
 	p->lost = false;
 	f->in_order[p->order & (MODEL_RING - 1)] = number;
 	f->in_flight++;
-	if (m->queue_bytes && queued + MODEL_PACKET > m->queue_bytes) {
-		f->drops++;
-		return;
-	}
+	if (queued + MODEL_PACKET > m->queue_bytes)
+		return; /* dropped */
 	model_push(&m->queue, (struct model_item){ .echo_ns = f->ack_echo_ns,
 						   .number = number,
 						   .flow = f->index });
@@ -257,18 +225,16 @@ static inline void model_transmit(struct model *m, struct model_flow *f, uint64_
 }
 
 /* What SO_SNDBUF allows to be unacknowledged, packets. */
-static inline uint64_t model_send_limit(const struct model_flow *f)
+static uint64_t model_send_limit(const struct model_flow *f)
 {
 	return f->snd.window ? f->snd.window / MODEL_PACKET : MODEL_RING / 2;
 }
 
-static inline void model_send(struct model *m, struct model_flow *f)
+static void model_send(struct model *m, struct model_flow *f)
 {
 	f->cwnd_limited = false;
-	if (f->stop_ns && m->now_ns >= f->stop_ns)
-		return;
 	for (;;) {
-		if (f->sender != WINDOW_LIMITED && (double)f->in_flight + 1 > f->cwnd) {
+		if ((double)f->in_flight + 1 > f->cwnd) {
 			f->cwnd_limited = true;
 			break;
 		}
@@ -291,7 +257,7 @@ static inline void model_send(struct model *m, struct model_flow *f)
 }
 
 /* RFC 9438, which counts segments, of which a packet here has two. */
-static inline double model_cubic_target(struct model *m, struct model_flow *f, double acked)
+static double model_cubic_target(struct model *m, struct model_flow *f, double acked)
 {
 	double t;
 
@@ -307,7 +273,7 @@ static inline double model_cubic_target(struct model *m, struct model_flow *f, d
 	return f->w_max + CUBIC_C * t * t * t / 2;
 }
 
-static inline void model_grow(struct model *m, struct model_flow *f, double acked)
+static void model_grow(struct model *m, struct model_flow *f, double acked)
 {
 	double target;
 
@@ -321,10 +287,6 @@ static inline void model_grow(struct model *m, struct model_flow *f, double acke
 	}
 	if (!f->cwnd_limited)
 		return;
-	if (f->sender == RENO) {
-		f->cwnd += acked / f->cwnd / 2; /* a segment a round trip */
-		return;
-	}
 	target = model_cubic_target(m, f, acked);
 	if (target < f->w_est)
 		target = f->w_est;
@@ -335,11 +297,11 @@ static inline void model_grow(struct model *m, struct model_flow *f, double acke
 }
 
 /* HyStart of tcp_cubic.c: the delay of the first samples of a round. */
-static inline void model_hystart(struct model_flow *f, uint64_t rtt_ns)
+static void model_hystart(struct model_flow *f, uint64_t rtt_ns)
 {
 	uint64_t more;
 
-	if (f->sender != CUBIC || f->cwnd >= f->ssthresh || f->cwnd < 8)
+	if (f->cwnd >= f->ssthresh || f->cwnd < 8)
 		return;
 	if (f->round_samples++ < 8) {
 		if (!f->round_low_ns || rtt_ns < f->round_low_ns)
@@ -352,7 +314,7 @@ static inline void model_hystart(struct model_flow *f, uint64_t rtt_ns)
 		f->ssthresh = f->cwnd;
 }
 
-static inline void model_lose(struct model *m, struct model_flow *f, uint64_t number)
+static void model_lose(struct model *m, struct model_flow *f, uint64_t number)
 {
 	struct model_packet *p = model_packet(f, number);
 
@@ -366,14 +328,14 @@ static inline void model_lose(struct model *m, struct model_flow *f, uint64_t nu
 	f->recovery_end = f->next;
 	f->cubic_epoch_ns = 0;
 	f->w_max = f->cwnd < f->w_max ? f->cwnd * (1 + CUBIC_BETA) / 2 : f->cwnd;
-	f->ssthresh = f->cwnd * (f->sender == RENO ? 0.5 : CUBIC_BETA);
+	f->ssthresh = f->cwnd * CUBIC_BETA;
 	if (f->ssthresh < 1)
 		f->ssthresh = 1;
 	f->cwnd = f->ssthresh;
 }
 
 /* What was sent before a delivered packet, and is not delivered itself, is lost. */
-static inline void model_find_losses(struct model *m, struct model_flow *f)
+static void model_find_losses(struct model *m, struct model_flow *f)
 {
 	while (f->order_checked + DUPTHRESH < f->order_delivered) {
 		uint64_t order = ++f->order_checked;
@@ -385,7 +347,7 @@ static inline void model_find_losses(struct model *m, struct model_flow *f)
 	}
 }
 
-static inline void model_sample(struct model_flow *f, uint64_t rtt_ns)
+static void model_sample(struct model_flow *f, uint64_t rtt_ns)
 {
 	uint64_t gap;
 
@@ -402,7 +364,7 @@ static inline void model_sample(struct model_flow *f, uint64_t rtt_ns)
 }
 
 /* on_sending() of the sockops program */
-static inline void model_decide_sender(struct model *m, struct model_flow *f, uint64_t rtt_ns,
+static void model_decide_sender(struct model *m, struct model_flow *f, uint64_t rtt_ns,
 				       bool round_ended)
 {
 	struct rightsize_ack ack = {
@@ -420,13 +382,16 @@ static inline void model_decide_sender(struct model *m, struct model_flow *f, ui
 	rightsize_on_ack(&f->snd, &ack);
 }
 
-static inline void model_ack(struct model *m, const struct model_item *i)
+static void model_ack(struct model *m, struct model_flow *f)
 {
-	struct model_flow *f = &m->flow[i->flow];
-	struct model_packet *p = model_packet(f, i->number);
-	uint64_t rtt_ns = m->now_ns - p->sent_ns;
+	const struct model_item *i = model_pop(&m->acks);
+	struct model_packet *p;
+	uint64_t rtt_ns;
 	bool round_ended;
 
+	f = &m->flow[i->flow];
+	p = model_packet(f, i->number);
+	rtt_ns = m->now_ns - p->sent_ns;
 	f->edge_bytes = model_max(f->edge_bytes, i->edge);
 	f->ack_echo_ns = i->echo_ns;
 	f->progress_ns = m->now_ns;
@@ -462,7 +427,7 @@ static inline void model_ack(struct model *m, const struct model_item *i)
 	model_send(m, f);
 }
 
-static inline uint64_t model_rto_ns(const struct model_flow *f)
+static uint64_t model_rto_ns(const struct model_flow *f)
 {
 	uint64_t rto = f->srtt_ns + model_max(4 * f->rttvar_ns, RTO_MIN_NS);
 
@@ -470,19 +435,17 @@ static inline uint64_t model_rto_ns(const struct model_flow *f)
 }
 
 /* When something has to be done without an ACK; 0: never. */
-static inline uint64_t model_timer_ns(const struct model_flow *f)
+static uint64_t model_timer_ns(const struct model_flow *f)
 {
 	uint64_t probe = f->progress_ns + 2 * f->srtt_ns + 2 * MS;
+	uint64_t timeout = f->progress_ns + model_rto_ns(f);
 
 	if (!f->started || !f->in_flight)
 		return 0;
-	if (!f->probed_ns || f->probed_ns < f->progress_ns)
-		return probe < f->progress_ns + model_rto_ns(f) ? probe :
-								  f->progress_ns + model_rto_ns(f);
-	return f->progress_ns + model_rto_ns(f);
+	return f->probed_ns && f->probed_ns >= f->progress_ns ? timeout : probe < timeout ? probe : timeout;
 }
 
-static inline void model_timer(struct model *m, struct model_flow *f)
+static void model_timer(struct model *m, struct model_flow *f)
 {
 	if (m->now_ns < f->progress_ns + model_rto_ns(f)) { /* tail loss probe */
 		uint64_t n = f->next - 1;
@@ -494,7 +457,6 @@ static inline void model_timer(struct model *m, struct model_flow *f)
 		model_transmit(m, f, n);
 		return;
 	}
-	f->timeouts++;
 	f->rto_backoff++;
 	f->progress_ns = m->now_ns;
 	for (uint64_t n = f->una; n < f->next; n++) {
@@ -512,11 +474,10 @@ static inline void model_timer(struct model *m, struct model_flow *f)
 /* ---- receiver ------------------------------------------------------------------------ */
 
 /* tcp_rcv_rtt_update() of Linux 6.16 and later. */
-static inline uint32_t model_estimate(const struct model *m, struct model_flow *f, uint64_t echo_ns)
+static uint32_t model_estimate(const struct model *m, struct model_flow *f, uint64_t echo_ns)
 {
-	uint64_t tick_ns = m->tick_us * 1000ull;
-	uint64_t ticks = m->now_ns / tick_ns - echo_ns / tick_ns;
-	uint64_t sample = (ticks ? ticks : 1) * m->tick_us;
+	uint64_t ticks = m->now_ns / MS - echo_ns / MS; /* of timestamps */
+	uint64_t sample = (ticks ? ticks : 1) * 1000;
 
 	if (!f->rtt_us || sample < f->rtt_us)
 		f->rtt_us = sample;
@@ -526,7 +487,7 @@ static inline uint32_t model_estimate(const struct model *m, struct model_flow *
 }
 
 /* tcp_rcv_space_adjust(), tcp_rcvbuf_grow() */
-static inline void model_kernel_window(struct model *m, struct model_flow *f)
+static void model_kernel_window(struct model *m, struct model_flow *f)
 {
 	double copied = (double)(f->rcv_nxt - f->kernel_copied) * MODEL_PACKET, window;
 
@@ -541,14 +502,12 @@ static inline void model_kernel_window(struct model *m, struct model_flow *f)
 	window = f->offered * copied + 4 * copied * (copied - f->kernel_space) / f->kernel_space;
 	window += (double)(f->highest - f->rcv_nxt) * MODEL_PACKET;
 	f->kernel_space = copied;
-	if (window > f->kernel_max)
-		window = f->kernel_max;
-	if (window > f->window)
-		f->window = window;
+	window = fmin(window, KERNEL_MAX);
+	f->window = fmax(window, f->window);
 }
 
 /* on_ack_out() of the sockops program */
-static inline void model_decide(struct model *m, struct model_flow *f, uint32_t sample_us)
+static void model_decide(struct model *m, struct model_flow *f, uint32_t sample_us)
 {
 	struct rightsize_ack ack = {
 		.now_us = m->now_ns / 1000,
@@ -572,10 +531,10 @@ static inline void model_decide(struct model *m, struct model_flow *f, uint32_t 
 		f->clamp = window;
 }
 
-static inline void model_acknowledge(struct model *m, struct model_flow *f, uint64_t number)
+static void model_acknowledge(struct model *m, struct model_flow *f, uint64_t number)
 {
 	double window = f->clamp && f->clamp < f->window ? f->clamp : f->window;
-	uint64_t at = m->now_ns + m->base_ns / 2 + model_random(m) % 20000;
+	uint64_t at = m->now_ns + m->base_ns / 2 + random64() % 20000;
 
 	f->edge = model_max(f->edge, f->rcv_nxt * MODEL_PACKET + (uint64_t)window);
 	at = m->last_ack_ns = model_max(at, m->last_ack_ns);
@@ -586,12 +545,14 @@ static inline void model_acknowledge(struct model *m, struct model_flow *f, uint
 						  .flow = f->index });
 }
 
-static inline void model_arrival(struct model *m, const struct model_item *i)
+static void model_arrival(struct model *m, struct model_flow *f)
 {
-	struct model_flow *f = &m->flow[i->flow];
-	struct model_packet *p = model_packet(f, i->number);
+	const struct model_item *i = model_pop(&m->data);
+	struct model_packet *p;
 	uint32_t sample_us = 0;
 
+	f = &m->flow[i->flow];
+	p = model_packet(f, i->number);
 	if (i->number >= f->rcv_nxt && !p->received) {
 		p->received = true;
 		f->bytes += MODEL_PACKET;
@@ -601,8 +562,7 @@ static inline void model_arrival(struct model *m, const struct model_item *i)
 	}
 	if (i->echo_ns)
 		sample_us = model_estimate(m, f, i->echo_ns);
-	if (f->receiver != FIXED)
-		model_kernel_window(m, f);
+	model_kernel_window(m, f);
 	if (f->receiver == RIGHTSIZED || f->receiver == RIGHTSIZED_BOTH)
 		model_decide(m, f, sample_us);
 	model_acknowledge(m, f, i->number);
@@ -610,14 +570,14 @@ static inline void model_arrival(struct model *m, const struct model_item *i)
 
 /* ---- time ---------------------------------------------------------------------------- */
 
-static inline void model_start_flow(struct model *m, struct model_flow *f)
+static void model_start_flow(struct model *m, struct model_flow *f)
 {
 	uint64_t queued = (m->queue.tail - m->queue.head) * MODEL_PACKET;
 	uint64_t handshake_ns = m->base_ns + (uint64_t)(queued / m->rate_Bps * 1e9);
 
 	f->started = true;
-	f->window = f->initial_window;
-	f->edge = f->edge_bytes = f->initial_window;
+	f->window = INITIAL_WINDOW;
+	f->edge = f->edge_bytes = INITIAL_WINDOW;
 	rightsize_rtt_sample(&f->rs, (uint32_t)(handshake_ns / 1000));
 	rightsize_rtt_sample(&f->snd, (uint32_t)(handshake_ns / 1000));
 	f->ack_echo_ns = m->now_ns - m->base_ns / 2;
@@ -626,93 +586,63 @@ static inline void model_start_flow(struct model *m, struct model_flow *f)
 	model_send(m, f);
 }
 
-static inline void model_run(struct model *m, double until_s)
+static void model_take_step(struct model *m, struct model_flow *f)
 {
-	uint64_t end = EPOCH_NS + (uint64_t)(until_s * SEC);
+	const struct model_step *step = &m->step[m->next_step++];
 
+	m->rate_Bps = step->rate_Bps;
+	m->base_ns = step->base_ns;
+}
+
+/* What happens first, before @at_ns. */
+struct model_event {
+	uint64_t at_ns;
+	void (*happen)(struct model *m, struct model_flow *f); /* NULL: nothing */
+	struct model_flow *flow;
+};
+
+static void model_sooner(struct model_event *first, uint64_t at_ns, struct model_flow *flow,
+			 void (*happen)(struct model *m, struct model_flow *f))
+{
+	if (at_ns && at_ns < first->at_ns)
+		*first = (struct model_event){at_ns, happen, flow};
+}
+
+static void model_run(struct model *m, double until_s)
+{
 	for (;;) {
-		enum { END, STEP, SERVED, ARRIVAL, ACK, START, TIMER } what = END;
-		struct model_flow *flow = NULL;
-		struct model_item item;
-		uint64_t at = end;
+		struct model_event first = {.at_ns = EPOCH_NS + (uint64_t)(until_s * SEC)};
 
-#define EARLIER(when, kind)                  \
-	do {                                 \
-		if ((when) < at) {           \
-			at = (when);         \
-			what = (kind);       \
-		}                            \
-	} while (0)
 		if (m->next_step < m->steps)
-			EARLIER(m->step[m->next_step].at_ns, STEP);
-		if (m->serving_until_ns)
-			EARLIER(m->serving_until_ns, SERVED);
+			model_sooner(&first, m->step[m->next_step].at_ns, NULL, model_take_step);
+		model_sooner(&first, m->serving_until_ns, NULL, model_served);
 		if (model_head(&m->data))
-			EARLIER(model_head(&m->data)->at_ns, ARRIVAL);
+			model_sooner(&first, model_head(&m->data)->at_ns, NULL, model_arrival);
 		if (model_head(&m->acks))
-			EARLIER(model_head(&m->acks)->at_ns, ACK);
-		for (uint32_t i = 0; i < m->flows; i++) {
-			struct model_flow *f = &m->flow[i];
-			uint64_t timer = model_timer_ns(f);
-
-			if (!f->started && f->start_ns < at) {
-				at = f->start_ns;
-				flow = f;
-				what = START;
-			}
-			if (timer && timer < at) {
-				at = timer;
-				flow = f;
-				what = TIMER;
-			}
+			model_sooner(&first, model_head(&m->acks)->at_ns, NULL, model_ack);
+		for (struct model_flow *f = m->flow; f < m->flow + m->flows; f++) {
+			if (!f->started)
+				model_sooner(&first, f->start_ns, f, model_start_flow);
+			model_sooner(&first, model_timer_ns(f), f, model_timer);
 		}
-#undef EARLIER
-		m->now_ns = model_max(at, m->now_ns);
-		switch (what) {
-		case END:
+		m->now_ns = model_max(first.at_ns, m->now_ns);
+		if (!first.happen)
 			return;
-		case STEP:
-			m->rate_Bps = m->step[m->next_step].rate_Bps;
-			m->base_ns = m->step[m->next_step].base_ns;
-			m->next_step++;
-			break;
-		case SERVED:
-			model_served(m);
-			break;
-		case ARRIVAL:
-			item = m->data.item[m->data.head++ & (MODEL_LINE - 1)];
-			model_arrival(m, &item);
-			break;
-		case ACK:
-			item = m->acks.item[m->acks.head++ & (MODEL_LINE - 1)];
-			model_ack(m, &item);
-			break;
-		case START:
-			model_start_flow(m, flow);
-			break;
-		case TIMER:
-			model_timer(m, flow);
-			break;
-		}
+		first.happen(m, first.flow);
 	}
 }
 
-/* Run, and return what @f received per second meanwhile. */
-static inline double model_goodput_of(struct model *m, struct model_flow *f, double until_s)
+/* Runs, and returns what the first connection received per second meanwhile. */
+static double model_goodput(struct model *m, double until_s)
 {
-	uint64_t before = f->bytes, since = m->now_ns;
+	uint64_t before = m->flow[0].bytes, since = m->now_ns;
 
 	model_run(m, until_s);
-	return (double)(f->bytes - before) * 1e9 / (double)(m->now_ns - since);
-}
-
-static inline double model_goodput(struct model *m, double until_s)
-{
-	return model_goodput_of(m, &m->flow[0], until_s);
+	return (double)(m->flow[0].bytes - before) * 1e9 / (double)(m->now_ns - since);
 }
 
 /* The mean of all round trips since the last call. */
-static inline double model_mean_rtt_ms(struct model *m)
+static double model_mean_rtt_ms(struct model *m)
 {
 	double mean = m->rtt_count ? m->rtt_sum_ns / m->rtt_count / MS : 0;
 

@@ -1,28 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The memory budget: classes, the max-min fair level against its definition, conservation. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "test.h"
 #include "tcptuned/algo/budget.h"
 
 #define MB	    1000000u
 #define CONNECTIONS 300
 
-static __u64 seed;
-
-/* xorshift64*, the same numbers on every machine. */
 static __u32 number(__u32 below)
 {
-	seed ^= seed >> 12;
-	seed ^= seed << 25;
-	seed ^= seed >> 27;
-	return (__u32)(((seed * 0x2545f4914f6cdd1dull) >> 32) % below);
+	return (__u32)(random64() % below);
 }
 
 /* Of any order of magnitude, none included. */
@@ -35,7 +23,7 @@ static __u32 want(void)
 
 /* --- classes ----------------------------------------------------------------------------- */
 
-static void classes_are_without_gaps(void **state)
+TEST(classes_are_without_gaps)
 {
 	__u64 begin = 0;
 
@@ -79,42 +67,38 @@ static __u64 true_level(const struct budget_share *shares, int len, __u64 total)
 	return low;
 }
 
-static void small_wants_are_met_and_the_rest_is_equal(void **state)
+TEST(small_wants_are_met_and_the_rest_is_equal)
 {
-	struct budget b = {};
-	struct budget_share small[20] = {}, large[4] = {};
+	static const struct {
+		__u64 total;
+		__u32 small, large; /* how many connections want 1 MB, and 100 MB or more */
+		__u64 level;
+	} rows[] = {
+		{100 * MB, 20, 4, 20 * MB}, /* (100 - 20) / 4 */
+		{3 * MB, 3, 0, BUDGET_NO_LEVEL},
+		{0, 3, 4, BUDGET_NO_LEVEL}, /* no bound */
+	};
 
-	for (int i = 0; i < 20; i++)
-		budget_want(&b, &small[i], MB);
-	for (int i = 0; i < 4; i++)
-		budget_want(&b, &large[i], 100 * MB + (__u32)i * 50 * MB);
-	assert_int_equal(b.wanted, 20 * MB + 700 * MB);
-	b.total = 100 * MB;
-	assert_int_equal(budget_level(&b, 1), 20 * MB); /* (100 - 20) / 4 */
+	for_each_row(r, rows) {
+		struct budget_share shares[24] = {};
+		struct budget b = {};
+
+		for (__u32 i = 0; i < r->small; i++)
+			budget_want(&b, &shares[i], MB);
+		for (__u32 i = 0; i < r->large; i++)
+			budget_want(&b, &shares[20 + i], 100 * MB + i * 50 * MB);
+		b.total = r->total;
+		assert_int_equal(budget_level(&b, 1), r->level);
+	}
 }
 
-static void all_wants_can_be_met(void **state)
+TEST(level_is_as_defined)
 {
-	struct budget b = {.total = 3 * MB};
-	struct budget_share shares[3] = {};
-
-	for (int i = 0; i < 3; i++)
-		budget_want(&b, &shares[i], MB);
-	assert_int_equal(budget_level(&b, 1), BUDGET_NO_LEVEL);
-	assert_int_equal(budget_find_level(&b, b.total), BUDGET_NO_LEVEL);
-	b.total = 0; /* no bound */
-	budget_want(&b, &shares[0], 4000 * MB);
-	assert_int_equal(budget_level(&b, 1), BUDGET_NO_LEVEL);
-}
-
-static void level_is_as_defined(void **state)
-{
-	for (seed = 1; seed <= 2000; seed++) {
+	for (int round = 0; round < 2000; round++) {
 		__u32 len = 1 + number(CONNECTIONS);
 		struct budget_share shares[CONNECTIONS] = {};
 		struct budget b = {};
 		__u64 level, truth;
-		__u32 state_of_seed = (__u32)seed;
 
 		for (__u32 i = 0; i < len; i++)
 			budget_want(&b, &shares[i], want());
@@ -128,11 +112,10 @@ static void level_is_as_defined(void **state)
 			assert_true(level >= truth / 9 * 8);
 			assert_true(used_at(shares, (int)len, level) <= b.total);
 		}
-		seed = state_of_seed;
 	}
 }
 
-static void level_is_found_again_in_time(void **state)
+TEST(level_is_found_again_in_time)
 {
 	struct budget b = {.total = 40 * MB};
 	struct budget_share shares[8] = {};
@@ -151,7 +134,7 @@ static void level_is_found_again_in_time(void **state)
 	assert_int_equal(budget_level(&b, 1000 + 2 * BUDGET_LEVEL_US), 8 * MB);
 }
 
-static void small_changes_are_not_noticed(void **state)
+TEST(small_changes_are_not_noticed)
 {
 	struct budget b = {.total = MB};
 	struct budget_share share = {};
@@ -168,7 +151,7 @@ static void small_changes_are_not_noticed(void **state)
 
 /* --- what is granted ----------------------------------------------------------------------- */
 
-static void one_connection_has_at_most_a_part(void **state)
+TEST(one_connection_has_at_most_a_part)
 {
 	struct budget b = {.total = 10 * MB};
 	struct budget_share first = {}, second = {};
@@ -183,7 +166,7 @@ static void one_connection_has_at_most_a_part(void **state)
 	assert_int_equal(budget_reserve(&b, &first, 4000 * MB), 4000 * MB);
 }
 
-static void growth_is_refused_beyond_the_total(void **state)
+TEST(growth_is_refused_beyond_the_total)
 {
 	struct budget b = {.total = 40 * MB};
 	struct budget_share others[3] = {{.prefix = 1}, {.prefix = 1}, {.prefix = 2}};
@@ -212,7 +195,7 @@ static void growth_is_refused_beyond_the_total(void **state)
 /* --- peer prefixes ------------------------------------------------------------------------- */
 
 /* The connections of one prefix share its half equally; those of another have the rest. */
-static void one_prefix_has_half_at_most(void **state)
+TEST(one_prefix_has_half_at_most)
 {
 	struct budget b = {.total = 40 * MB};
 	struct budget_share many[50] = {}, other[2] = {{.prefix = 7}, {.prefix = 7}};
@@ -250,7 +233,7 @@ static void one_prefix_has_half_at_most(void **state)
 }
 
 /* The products fit into 64 bits, and no part is above the half. */
-static void part_of_prefix_is_exact(void **state)
+TEST(part_of_prefix_is_exact)
 {
 	struct budget b = {.total = 1ull << 40};
 	__u64 sum;
@@ -258,8 +241,8 @@ static void part_of_prefix_is_exact(void **state)
 	assert_int_equal(budget_part_of_prefix(&b, 1ull << 39, ~0u), ~0u);
 	assert_true(budget_part_of_prefix(&b, 1ull << 41, ~0u) <= 1u << 30);
 	assert_true(budget_part_of_prefix(&b, 1ull << 41, ~0u) >= (1u << 30) - 1000);
-	for (seed = 1; seed < 20000; seed++) {
-		__u32 len = 2 + number(100), state_of_seed = (__u32)seed;
+	for (int round = 0; round < 20000; round++) {
+		__u32 len = 2 + number(100);
 		__u32 wants[102];
 		__u64 wanted = 0;
 
@@ -276,11 +259,10 @@ static void part_of_prefix_is_exact(void **state)
 		} else {
 			assert_int_equal(sum, wanted);
 		}
-		seed = state_of_seed;
 	}
 }
 
-static void prefixes_are_spread(void **state)
+TEST(prefixes_are_spread)
 {
 	__u32 count[BUDGET_PREFIXES] = {}, most = 0;
 
@@ -296,19 +278,41 @@ static void prefixes_are_spread(void **state)
 	assert_true(most <= 16);
 }
 
+/* The sums are those of the @len connections, and within the total and each prefix's half. */
+static void assert_sums(const struct budget *b, const struct budget_share *shares, int len)
+{
+	struct budget_prefix sums[BUDGET_PREFIXES] = {};
+	__u64 granted = 0, wanted = 0, counted = 0;
+
+	for (int i = 0; i < len; i++) {
+		granted += shares[i].granted;
+		wanted += shares[i].wanted;
+		counted += shares[i].counted;
+		sums[shares[i].prefix].granted += shares[i].granted;
+		sums[shares[i].prefix].wanted += shares[i].wanted;
+		assert_true(shares[i].granted <= b->total / BUDGET_PART);
+	}
+	assert_int_equal(b->granted, granted);
+	assert_int_equal(b->wanted, wanted);
+	assert_memory_equal(b->prefix, sums, sizeof(sums));
+	assert_true(granted <= b->total);
+	for (__u32 i = 0; i < BUDGET_PREFIXES; i++)
+		assert_true(sums[i].granted <= b->total / 2);
+	for (__u32 i = 0; i < BUDGET_CLASSES; i++)
+		counted -= b->need[i].bytes;
+	assert_int_equal(counted, 0);
+}
+
 /* Whatever is wanted, granted and returned: the sums are those of the connections. */
-static void sums_are_those_of_the_connections(void **state)
+TEST(sums_are_those_of_the_connections)
 {
 	struct budget_share shares[CONNECTIONS] = {};
 	struct budget b = {.total = 64 * MB};
 
-	seed = 4711;
 	for (__u32 i = 0; i < CONNECTIONS; i++)
 		shares[i].prefix = number(5) * number(30);
 	for (int step = 0; step < 200000; step++) {
 		struct budget_share *share = &shares[number(CONNECTIONS)];
-		struct budget_prefix sums[BUDGET_PREFIXES] = {};
-		__u64 granted = 0, wanted = 0, counted = 0;
 		__u32 part;
 
 		switch (number(8)) {
@@ -326,36 +330,18 @@ static void sums_are_those_of_the_connections(void **state)
 			budget_return(&b, share, part);
 			budget_reserve(&b, share, part);
 		}
-		if (step % 50)
-			continue;
-		for (int i = 0; i < CONNECTIONS; i++) {
-			granted += shares[i].granted;
-			wanted += shares[i].wanted;
-			counted += shares[i].counted;
-			sums[shares[i].prefix].granted += shares[i].granted;
-			sums[shares[i].prefix].wanted += shares[i].wanted;
-			assert_true(shares[i].granted <= b.total / BUDGET_PART);
-		}
-		assert_int_equal(b.granted, granted);
-		assert_int_equal(b.wanted, wanted);
-		assert_memory_equal(b.prefix, sums, sizeof(sums));
-		assert_true(granted <= b.total);
-		for (__u32 i = 0; i < BUDGET_PREFIXES; i++)
-			assert_true(sums[i].granted <= b.total / 2);
-		for (__u32 i = 0; i < BUDGET_CLASSES; i++)
-			counted -= b.need[i].bytes;
-		assert_int_equal(counted, 0);
+		if (step % 50 == 0)
+			assert_sums(&b, shares, CONNECTIONS);
 	}
 	for (int i = 0; i < CONNECTIONS; i++)
 		budget_leave(&b, &shares[i]);
-	assert_int_equal(b.granted + b.wanted, 0);
-	for (__u32 i = 0; i < BUDGET_PREFIXES; i++)
-		assert_int_equal(b.prefix[i].granted + b.prefix[i].wanted, 0);
+	memset(shares, 0, sizeof(shares));
+	assert_sums(&b, shares, CONNECTIONS);
 }
 
 /* --- records ------------------------------------------------------------------------------- */
 
-static void there_are_no_more_records_than_allowed(void **state)
+TEST(there_are_no_more_records_than_allowed)
 {
 	struct budget b = {.records_max = 2};
 
@@ -374,7 +360,7 @@ struct worker {
 	struct budget *b;
 	pthread_t thread;
 	__u32 id;
-	struct budget_share shares[50];
+	struct budget_share *shares; /* 50 */
 };
 
 /* Wants and grants of two CPUs at once. */
@@ -405,55 +391,21 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static void nothing_is_lost_among_cpus(void **state)
+TEST(nothing_is_lost_among_cpus)
 {
+	struct budget_share shares[100] = {};
 	struct budget b = {.total = 50 * MB};
-	struct worker workers[2] = {{.b = &b}, {.b = &b, .id = 1}};
-	__u64 granted = 0, wanted = 0, count = 0, of_prefix[4] = {};
+	struct worker workers[2] = {{&b, .shares = shares}, {&b, .id = 1, .shares = shares + 50}};
 
 	for (__u32 i = 0; i < 100; i++)
-		workers[i / 50].shares[i % 50].prefix = i % 4;
+		shares[i].prefix = i % 4;
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
 	for (int i = 0; i < 2; i++)
 		pthread_join(workers[i].thread, NULL);
-	for (int i = 0; i < 100; i++) {
-		granted += workers[i / 50].shares[i % 50].granted;
-		wanted += workers[i / 50].shares[i % 50].wanted;
-		of_prefix[i % 4] += workers[i / 50].shares[i % 50].granted;
-	}
-	for (int i = 0; i < 4; i++) {
-		assert_int_equal(b.prefix[i].granted, of_prefix[i]);
-		assert_true(of_prefix[i] <= b.total / 2);
-	}
-	assert_int_equal(b.granted, granted);
-	assert_int_equal(b.wanted, wanted);
-	assert_true(granted <= b.total);
+	assert_sums(&b, shares, 100);
 	for (int i = 0; i < 100; i++)
-		budget_leave(&b, &workers[i / 50].shares[i % 50]);
-	for (__u32 i = 0; i < BUDGET_CLASSES; i++)
-		count += b.need[i].count + b.need[i].bytes;
-	assert_int_equal(b.granted + b.wanted + count, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(classes_are_without_gaps),
-		cmocka_unit_test(small_wants_are_met_and_the_rest_is_equal),
-		cmocka_unit_test(all_wants_can_be_met),
-		cmocka_unit_test(level_is_as_defined),
-		cmocka_unit_test(level_is_found_again_in_time),
-		cmocka_unit_test(small_changes_are_not_noticed),
-		cmocka_unit_test(one_connection_has_at_most_a_part),
-		cmocka_unit_test(growth_is_refused_beyond_the_total),
-		cmocka_unit_test(one_prefix_has_half_at_most),
-		cmocka_unit_test(part_of_prefix_is_exact),
-		cmocka_unit_test(prefixes_are_spread),
-		cmocka_unit_test(sums_are_those_of_the_connections),
-		cmocka_unit_test(there_are_no_more_records_than_allowed),
-		cmocka_unit_test(nothing_is_lost_among_cpus),
-	};
-
-	return cmocka_run_group_tests_name("budget", tests, NULL, NULL);
+		budget_leave(&b, &shares[i]);
+	memset(shares, 0, sizeof(shares));
+	assert_sums(&b, shares, 100);
 }

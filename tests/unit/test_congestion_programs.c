@@ -4,12 +4,7 @@
  * when its window grows and how it is written, what they take for the window at a loss, and what
  * comes of a loss that was none.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "program.h"
 /* These connections have no record, and zeroes stand for the default parameters. */
 static __u64 no_params[8];
@@ -42,26 +37,30 @@ static __u32 lose(struct tcp_sock *tp)
 	return tp->snd_ssthresh;
 }
 
-static __u32 undo(struct tcp_sock *tp)
+TEST(a_loss_is_met_with_the_window_in_use)
 {
-	return ca_undo_cwnd((struct sock *)tp);
-}
+	static const struct {
+		__u32 cwnd, used, out, ssthresh;
+	} rows[] = {
+		{160, 160, 160, 140}, /* an eighth less */
+		{160, 80, 80, 70},
+		{160, 80, 120, 105}, /* slow start: more than in any round trip that has ended */
+		{160, 80, 0, 140}, /* dropped before it has left the host */
+		/* three segments after a window of 400: what a new connection would have, not two */
+		{400, 3, 3, 5}, /* below its low window bitcp is Reno */
+		{10, 3, 3, 5},
+	};
 
-static void a_loss_is_met_with_the_window_in_use(void **state)
-{
-	struct tcp_sock whole = connection(160, 160), part = connection(160, 80);
-	struct tcp_sock slow_start = connection(160, 80), none = connection(160, 80);
+	for_each_row(r, rows) {
+		struct tcp_sock tp = connection(r->cwnd, r->used);
 
-	assert_int_equal(lose(&whole), 140); /* an eighth less */
-	assert_int_equal(lose(&part), 70);
-	slow_start.packets_out = 120; /* more than in any round trip that has ended */
-	assert_int_equal(lose(&slow_start), 105);
-	none.packets_out = 0; /* dropped before it has left the host */
-	assert_int_equal(lose(&none), 140);
+		tp.packets_out = r->out;
+		assert_int_equal(lose(&tp), r->ssthresh);
+	}
 }
 
 /* RFC 5681, 3.1: FlightSize, where cwnd was not the limit; but an initial window at least. */
-static void the_window_in_use_is_that_of_the_rfc(void **state)
+TEST(the_window_in_use_is_that_of_the_rfc)
 {
 	static const struct {
 		__u32 cwnd, ssthresh, out, most, limited, used;
@@ -75,20 +74,11 @@ static void the_window_in_use_is_that_of_the_rfc(void **state)
 		{10, 50, 3, 3, 0, 10}, {6, 50, 3, 3, 0, 6}, {6, 50, 3, 3, 1, 6},
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-		assert_int_equal(congestion_window_in_use(cases[i].cwnd, cases[i].ssthresh,
-							  cases[i].out, cases[i].most,
-							  cases[i].limited),
-				 cases[i].used);
-}
-
-/* A reply of three segments after a window of 400: what a new connection would have, not two. */
-static void who_sends_little_keeps_an_initial_window(void **state)
-{
-	struct tcp_sock little = connection(400, 3), new = connection(10, 3);
-
-	assert_int_equal(lose(&little), 5); /* below its low window bitcp is Reno */
-	assert_int_equal(lose(&new), 5);
+	for_each_row(c, cases)
+		assert_int_equal(congestion_window_in_use(c->cwnd, c->ssthresh,
+							  c->out, c->most,
+							  c->limited),
+				 c->used);
 }
 
 /* The window after an ACK of @acked packets. */
@@ -99,7 +89,7 @@ static __u32 acknowledged(struct tcp_sock tp, __u32 acked)
 }
 
 /* tcp_is_cwnd_limited(): in slow start a window counts as used of which more than half is. */
-static void a_window_grows_when_it_is_used(void **state)
+TEST(a_window_grows_when_it_is_used)
 {
 	static const struct {
 		__u32 cwnd, ssthresh, used;
@@ -111,18 +101,18 @@ static void a_window_grows_when_it_is_used(void **state)
 		{160, 100, 159, 0, 160}, {160, 100, 80, 1, 178}, {160, 160, 81, 0, 160},
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct tcp_sock tp = connection(cases[i].cwnd, cases[i].used);
+	for_each_row(c, cases) {
+		struct tcp_sock tp = connection(c->cwnd, c->used);
 
-		tp.snd_ssthresh = cases[i].ssthresh;
-		tp.is_cwnd_limited = cases[i].limited;
+		tp.snd_ssthresh = c->ssthresh;
+		tp.is_cwnd_limited = c->limited;
 		assert_int_equal(acknowledged(tp, tp.snd_cwnd < tp.snd_ssthresh ? 3 : 100),
-				 cases[i].after);
+				 c->after);
 	}
 }
 
 /* The route's `cwnd`, say. */
-static void a_window_grows_to_its_clamp(void **state)
+TEST(a_window_grows_to_its_clamp)
 {
 	struct tcp_sock tp = connection(160, 160);
 
@@ -131,7 +121,7 @@ static void a_window_grows_to_its_clamp(void **state)
 	assert_int_equal(acknowledged(tp, 3), 162);
 }
 
-static void ssthresh_is_written_too(void **state)
+TEST(ssthresh_is_written_too)
 {
 	struct tcp_sock tp = connection(160, 160);
 	struct congestion_ack ack = {.cwnd = 150, .ssthresh = 150};
@@ -141,37 +131,18 @@ static void ssthresh_is_written_too(void **state)
 	assert_int_equal(tp.snd_ssthresh, 150);
 }
 
-static void an_undone_reduction_is_undone_whole(void **state)
+TEST(an_undone_reduction_is_undone_whole)
 {
-	struct tcp_sock whole = connection(160, 160), part = connection(160, 80);
+	static const struct {
+		__u32 used, grown, cwnd; /* @grown: the window before the undo, 0: as the loss left it */
+	} rows[] = {{160, 0, 160}, {80, 0, 160}, {80, 200, 200}};
 
-	lose(&whole);
-	assert_int_equal(undo(&whole), 160);
-	lose(&part);
-	assert_int_equal(undo(&part), 160);
-}
+	for_each_row(r, rows) {
+		struct tcp_sock tp = connection(160, r->used);
 
-static void what_has_grown_since_stays(void **state)
-{
-	struct tcp_sock tp = connection(160, 80);
-
-	lose(&tp);
-	tp.snd_cwnd = 200;
-	assert_int_equal(undo(&tp), 200);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_loss_is_met_with_the_window_in_use),
-		cmocka_unit_test(the_window_in_use_is_that_of_the_rfc),
-		cmocka_unit_test(who_sends_little_keeps_an_initial_window),
-		cmocka_unit_test(a_window_grows_when_it_is_used),
-		cmocka_unit_test(a_window_grows_to_its_clamp),
-		cmocka_unit_test(ssthresh_is_written_too),
-		cmocka_unit_test(an_undone_reduction_is_undone_whole),
-		cmocka_unit_test(what_has_grown_since_stays),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+		lose(&tp);
+		if (r->grown)
+			tp.snd_cwnd = r->grown;
+		assert_int_equal(ca_undo_cwnd((struct sock *)&tp), r->cwnd);
+	}
 }

@@ -1,26 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The exporter from its clients' side. */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
-#include <cmocka.h>
 
+#include "test.h"
 #include "metrics/http.h"
-#include "util/array.h"
 #include "util/clock.h"
 
 #define GET "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"
 
+static struct tcptuned_http *http;
 static int prints, print_result;
 static char reply[65536];
 
@@ -31,18 +23,28 @@ static void print(void *ctx, struct tcptuned_buf *out)
 	out->error = print_result;
 }
 
-static struct tcptuned_http *start(int listen_fd, const char *address)
+static void start(int listen_fd, const char *address)
 {
 	struct tcptuned_http_options options = {listen_fd, address, 0, print, &prints};
 	struct tcptuned_error error = {};
-	struct tcptuned_http *http = NULL;
 
+	tcptuned_http_stop(http);
+	http = NULL;
+	prints = 0;
 	if (tcptuned_http_start(&http, &options, &error))
 		fail_msg("%s", error.text);
-	return http;
 }
 
-static int connect_to(const struct tcptuned_http *http, int family)
+static int stop(void **state)
+{
+	tcptuned_http_stop(http);
+	http = NULL;
+	return 0;
+}
+
+FIXTURE(NULL, stop)
+
+static int connect_to(int family)
 {
 	in_port_t port = htons(tcptuned_http_port(http));
 	struct sockaddr_in in = {AF_INET, port, {htonl(INADDR_LOOPBACK)}, {}};
@@ -57,7 +59,7 @@ static int connect_to(const struct tcptuned_http *http, int family)
 }
 
 /* As the daemon's loop does it, until @fd has been read to its end, or @most_ms have passed. */
-static bool receive(struct tcptuned_http *http, int fd, uint64_t most_ms)
+static bool receive(int fd, uint64_t most_ms)
 {
 	uint64_t end = tcptuned_monotonic_ms() + most_ms;
 	struct pollfd poll_fd = {.fd = tcptuned_http_fd(http), .events = POLLIN};
@@ -78,156 +80,146 @@ static bool receive(struct tcptuned_http *http, int fd, uint64_t most_ms)
 	return false;
 }
 
-static void ask(struct tcptuned_http *http, int family, const char *request)
+static void ask(int family, const char *request)
 {
-	int fd = connect_to(http, family);
+	int fd = connect_to(family);
 
 	assert_int_equal(send(fd, request, strlen(request), MSG_NOSIGNAL), strlen(request));
-	assert_true(receive(http, fd, 4000));
+	assert_true(receive(fd, 4000));
 	close(fd);
 }
 
-static void expect(const char *part)
+static void assert_reply(const char *part)
 {
 	if (!strcasestr(reply, part))
-		fail_msg("no %s in: %s", part, reply);
+		assert_contains(reply, part); /* names both */
 }
 
-static void test_paths_and_methods(void **state)
+TEST(paths_and_methods)
 {
 	static const char *const refused[] = {"POST /metrics HTTP/1.1\r\nHost: a\r\n"
 					      "Content-Length: 5\r\n\r\nhello",
 					      "DELETE / HTTP/1.1\r\nHost: a\r\n\r\n",
 					      "get / HTTP/1.1\r\nHost: a\r\n\r\n"};
-	struct tcptuned_http *http = start(-1, "127.0.0.1");
-	size_t i;
 
-	prints = 0;
-	ask(http, AF_INET, "GET /metrics?x=1 HTTP/1.1\r\nHost: a\r\n\r\n");
-	expect("HTTP/1.1 200 ");
-	expect("\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n");
-	expect("\r\nConnection: close\r\n");
-	expect("\r\n\r\nmetrics 1\n");
-	ask(http, AF_INET, "HEAD /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
-	expect("\r\nContent-Length: 10\r\n");
+	start(-1, "127.0.0.1");
+	ask(AF_INET, "GET /metrics?x=1 HTTP/1.1\r\nHost: a\r\n\r\n");
+	assert_reply("HTTP/1.1 200 ");
+	assert_reply("\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n");
+	assert_reply("\r\nConnection: close\r\n");
+	assert_reply("\r\n\r\nmetrics 1\n");
+	ask(AF_INET, "HEAD /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
+	assert_reply("\r\nContent-Length: 10\r\n");
 	assert_string_equal(strstr(reply, "\r\n\r\n"), "\r\n\r\n");
-	ask(http, AF_INET, "GET / HTTP/1.0\r\n\r\n");
-	expect("<h1>tcptuned " TCPTUNED_VERSION);
-	ask(http, AF_INET, "GET /../etc/passwd HTTP/1.1\r\nHost: a\r\n\r\n");
-	expect("HTTP/1.1 404 ");
-	for (i = 0; i < ARRAY_SIZE(refused); i++) {
-		ask(http, AF_INET, refused[i]);
-		expect("HTTP/1.1 405 ");
-		expect("\r\nAllow: GET, HEAD\r\n");
+	ask(AF_INET, "GET / HTTP/1.0\r\n\r\n");
+	assert_reply("<h1>tcptuned " TCPTUNED_VERSION);
+	ask(AF_INET, "GET /../etc/passwd HTTP/1.1\r\nHost: a\r\n\r\n");
+	assert_reply("HTTP/1.1 404 ");
+	for_each_row(request, refused) {
+		ask(AF_INET, *request);
+		assert_reply("HTTP/1.1 405 ");
+		assert_reply("\r\nAllow: GET, HEAD\r\n");
 	}
-	ask(http, AF_INET, "\x16\x03\x01\x02\r\n\r\n");
+	ask(AF_INET, "\x16\x03\x01\x02\r\n\r\n");
 	assert_int_equal(prints, 1);
-	tcptuned_http_stop(http);
 	tcptuned_http_stop(NULL);
 }
 
-static void test_an_answer_is_kept_for_a_second(void **state)
+TEST(an_answer_is_kept_for_a_second)
 {
-	struct tcptuned_http *http = start(-1, "127.0.0.1");
 	uint64_t begin = tcptuned_monotonic_ms();
 
-	prints = 0;
+	start(-1, "127.0.0.1");
 	for (int i = 0; i < 20; i++) {
-		ask(http, AF_INET, GET);
-		expect("\nmetrics 1\n");
+		ask(AF_INET, GET);
+		assert_reply("\nmetrics 1\n");
 	}
 	while (tcptuned_monotonic_ms() - begin < 1200)
 		usleep(10000);
-	ask(http, AF_INET, GET);
-	expect("\nmetrics 2\n");
+	ask(AF_INET, GET);
+	assert_reply("\nmetrics 2\n");
 	tcptuned_http_renew(http);
-	ask(http, AF_INET, GET);
-	expect("\nmetrics 3\n");
+	ask(AF_INET, GET);
+	assert_reply("\nmetrics 3\n");
 	tcptuned_http_renew(http);
 	print_result = -EFBIG;
-	ask(http, AF_INET, GET);
-	expect("HTTP/1.1 500 ");
+	ask(AF_INET, GET);
+	assert_reply("HTTP/1.1 500 ");
 	print_result = 0;
-	ask(http, AF_INET, GET);
-	expect("\nmetrics 5\n");
-	tcptuned_http_stop(http);
+	ask(AF_INET, GET);
+	assert_reply("\nmetrics 5\n");
 }
 
 /* As many as there may be at a time, and one more, who is answered once they are ended. */
-static void test_silent_clients_are_ended(void **state)
+TEST(silent_clients_are_ended)
 {
-	struct tcptuned_http *http = start(-1, "127.0.0.1");
 	int silent[64], last;
 	size_t i;
 
+	start(-1, "127.0.0.1");
 	for (i = 0; i < ARRAY_SIZE(silent); i++)
-		silent[i] = connect_to(http, AF_INET);
-	last = connect_to(http, AF_INET);
+		silent[i] = connect_to(AF_INET);
+	last = connect_to(AF_INET);
 	assert_int_equal(send(last, GET, strlen(GET), 0), strlen(GET));
-	assert_false(receive(http, last, 500));
-	assert_true(receive(http, last, 9000));
-	expect("HTTP/1.1 200 ");
+	assert_false(receive(last, 500));
+	assert_true(receive(last, 9000));
+	assert_reply("HTTP/1.1 200 ");
 	for (i = 0; i < ARRAY_SIZE(silent); i++)
 		close(silent[i]);
 	close(last);
-	tcptuned_http_stop(http);
 }
 
-static void test_clear_errors(void **state)
+TEST(clear_errors)
 {
-	struct tcptuned_http *first = start(-1, "127.0.0.1"), *second = NULL;
+	struct tcptuned_http *second = NULL;
 	struct tcptuned_http_options options = {.listen_fd = -1, .address = "127.0.0.1"};
 	struct tcptuned_error error = {};
 
-	options.port = tcptuned_http_port(first);
+	start(-1, "127.0.0.1");
+	options.port = tcptuned_http_port(http);
 	assert_int_equal(tcptuned_http_start(&second, &options, &error), -EADDRINUSE);
 	assert_int_equal(error.status, TCPTUNED_EXIT_IN_USE);
-	assert_non_null(strstr(error.text, "of 127.0.0.1: Address already in use; choose another"));
-	tcptuned_http_stop(first);
+	assert_contains(error.text, "of 127.0.0.1: Address already in use; choose another");
 	options.address = "localhost";
 	assert_int_equal(tcptuned_http_start(&second, &options, &error), -EINVAL);
 	assert_int_equal(error.status, TCPTUNED_EXIT_CONFIG);
-	assert_non_null(strstr(error.text, "\"localhost\""));
+	assert_contains(error.text, "\"localhost\"");
 	assert_null(second);
 }
 
 /* Of an address that is not there yet, as of DHCP at boot, it is told and no more. */
-static void test_addresses(void **state)
+TEST(addresses)
 {
 	static const struct {
 		const char *address;
 		bool elsewhere;
 	} some[] = {{"127.0.0.1", false}, {"192.0.2.1", true}, {"2001:db8::1", true}, {"::", false}};
-	struct tcptuned_http *http = NULL;
 
-	for (size_t i = 0; i < ARRAY_SIZE(some); i++) {
-		tcptuned_http_stop(http);
-		http = start(-1, some[i].address);
-		assert_int_equal(tcptuned_http_is_elsewhere(http), some[i].elsewhere);
+	for_each_row(r, some) {
+		start(-1, r->address);
+		assert_int_equal(tcptuned_http_is_elsewhere(http), r->elsewhere);
 	}
-	ask(http, AF_INET6, GET);
-	expect("HTTP/1.1 200 ");
-	ask(http, AF_INET, GET);
-	expect("HTTP/1.1 200 ");
-	tcptuned_http_stop(http);
+	ask(AF_INET6, GET);
+	assert_reply("HTTP/1.1 200 ");
+	ask(AF_INET, GET);
+	assert_reply("HTTP/1.1 200 ");
 }
 
 /* As systemd does it: the socket is also held by another, and outlives the daemon. */
-static void test_inherited_socket(void **state)
+TEST(inherited_socket)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET,
 				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	int theirs = socket(AF_INET, SOCK_STREAM, 0), listening = 0, round;
 	socklen_t len = sizeof(listening);
-	struct tcptuned_http *http;
 
 	assert_int_equal(bind(theirs, (struct sockaddr *)&address, sizeof(address)), 0);
 	assert_int_equal(listen(theirs, 5), 0);
 	for (round = 0; round < 2; round++) {
-		http = start(dup(theirs), NULL);
-		ask(http, AF_INET, GET);
-		expect("HTTP/1.1 200 ");
-		tcptuned_http_stop(http);
+		start(dup(theirs), NULL);
+		ask(AF_INET, GET);
+		assert_reply("HTTP/1.1 200 ");
+		stop(NULL);
 		assert_int_equal(
 			getsockopt(theirs, SOL_SOCKET, SO_ACCEPTCONN, &listening, &len), 0);
 		assert_int_equal(listening, 1);
@@ -235,35 +227,20 @@ static void test_inherited_socket(void **state)
 	close(theirs);
 }
 
-static void test_inherited_rubbish(void **state)
+TEST(inherited_rubbish)
 {
 	int fds[] = {open("/dev/null", O_RDWR), socket(AF_INET, SOCK_STREAM, 0),
 		     socket(AF_INET, SOCK_DGRAM, 0)};
-	struct tcptuned_http *http = NULL;
+	struct tcptuned_http *none = NULL;
 
-	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
-		struct tcptuned_http_options options = {.listen_fd = fds[i]};
+	for_each_row(fd, fds) {
+		struct tcptuned_http_options options = {.listen_fd = *fd};
 		struct tcptuned_error error = {};
 
-		assert_true(tcptuned_http_start(&http, &options, &error) < 0);
+		assert_true(tcptuned_http_start(&none, &options, &error) < 0);
 		assert_int_equal(error.status, TCPTUNED_EXIT_CONFIG);
-		assert_non_null(strstr(error.text, "tcptuned.socket"));
-		assert_int_equal(fcntl(fds[i], F_GETFD), -1);
+		assert_contains(error.text, "tcptuned.socket");
+		assert_int_equal(fcntl(*fd, F_GETFD), -1);
 	}
-	assert_null(http);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_paths_and_methods),
-		cmocka_unit_test(test_an_answer_is_kept_for_a_second),
-		cmocka_unit_test(test_silent_clients_are_ended),
-		cmocka_unit_test(test_clear_errors),
-		cmocka_unit_test(test_addresses),
-		cmocka_unit_test(test_inherited_socket),
-		cmocka_unit_test(test_inherited_rubbish),
-	};
-
-	return cmocka_run_group_tests_name("http", tests, NULL, NULL);
+	assert_null(none);
 }

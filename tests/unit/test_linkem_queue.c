@@ -1,35 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The link's arithmetic: rates exact to the nanosecond, limits exact to the byte. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-
-#include "queue.h"
+#include "linkem.h"
 #include "stats.h"
 
-#define START_NS 123456789012345ull
-
-static struct queue make_queue(struct queue_config config)
-{
-	struct queue q;
-
-	assert_int_equal(queue_init(&q, &config), 0);
-	return q;
-}
-
-static void test_rate_is_exact(void **state)
+TEST(rate_is_exact)
 {
 	static const uint64_t rates[] = {56000,	    1000000,	20000000,   622080000,
 					 999999937, 2500000000, 10000000000};
 
-	for (size_t r = 0; r < sizeof(rates) / sizeof(rates[0]); r++) {
-		struct rate_clock clock = {.rate_bps = rates[r]};
+	for_each_row(rate, rates) {
+		struct rate_clock clock = {.rate_bps = *rate};
 		unsigned __int128 bits = 0;
 
 		for (int i = 0; i < 1000000; i++) {
@@ -37,12 +17,12 @@ static void test_rate_is_exact(void **state)
 
 			bits += bytes * 8ull;
 			assert_int_equal(rate_clock_send(&clock, START_NS, bytes) - START_NS,
-					 (uint64_t)(bits * 1000000000 / rates[r]));
+					 (uint64_t)(bits * 1000000000 / *rate));
 		}
 	}
 }
 
-static void test_clock_does_not_save_up(void **state)
+TEST(clock_does_not_save_up)
 {
 	struct rate_clock clock = {.rate_bps = 100000000}; /* 1500 bytes take 120 us */
 
@@ -58,7 +38,7 @@ static void test_clock_does_not_save_up(void **state)
  * What linkem reads late leaves when it would have left anyhow, while there is a queue before it:
  * lateness of one segment is not the next one's.
  */
-static void test_lateness_does_not_add_up(void **state)
+TEST(lateness_does_not_add_up)
 {
 	struct queue_config config = {.rate_bps = 1500000, .limit_packets = 10};
 	struct queue q[2] = {make_queue(config), make_queue(config)};
@@ -75,11 +55,9 @@ static void test_lateness_does_not_add_up(void **state)
 		assert_int_equal(o.depart_ns, START_NS + (i + 1) * 8000000ull);
 		now += i < 4 ? 0 : 8000000;
 	}
-	queue_free(&q[0]);
-	queue_free(&q[1]);
 }
 
-static void test_late_is_what_tcp_could_notice(void **state)
+TEST(late_is_what_tcp_could_notice)
 {
 	/* 1500 bytes at 1 Gbit/s, 1.5 Mbit/s and 56 kbit/s */
 	assert_int_equal(report_late_p99_limit_ns(25000000, 12000), 500000);
@@ -94,7 +72,7 @@ static void test_late_is_what_tcp_could_notice(void **state)
 	assert_int_equal(report_late_max_limit_ns(100000000, 214285714), 107142857);
 }
 
-static void test_limit_in_packets(void **state)
+TEST(limit_in_packets)
 {
 	struct queue q =
 		make_queue((struct queue_config){.rate_bps = 100000000, .limit_packets = 50});
@@ -112,10 +90,9 @@ static void test_limit_in_packets(void **state)
 	assert_int_equal(queue_offer(&q, START_NS + 120000, 40, true, &o), VERDICT_PASS);
 	assert_int_equal(o.queued_packets, 50);
 	assert_int_equal(queue_offer(&q, START_NS + 120000, 40, true, &o), VERDICT_FULL);
-	queue_free(&q);
 }
 
-static void test_limit_in_bytes(void **state)
+TEST(limit_in_bytes)
 {
 	struct queue q =
 		make_queue((struct queue_config){.rate_bps = 1000000000, .limit_bytes = 10000});
@@ -131,11 +108,10 @@ static void test_limit_in_bytes(void **state)
 	assert_int_equal(queue_offer(&q, START_NS + 80000, 1500, true, &o), VERDICT_PASS);
 	assert_int_equal(o.queued_bytes, 1500);
 	assert_int_equal(o.depart_ns, START_NS + 92000);
-	queue_free(&q);
 }
 
 /* At random arrivals the queue holds what a plain simulation of it holds. */
-static void test_against_simulation(void **state)
+TEST(against_simulation)
 {
 	enum {
 		LIMIT = 12
@@ -169,10 +145,9 @@ static void test_against_simulation(void **state)
 	}
 	/* 130 us of work every 150 us: drops happen, and are rare */
 	assert_in_range(dropped, 10, 30000);
-	queue_free(&q);
 }
 
-static void test_access_rate_spaces_bursts(void **state)
+TEST(access_rate_spaces_bursts)
 {
 	/* the third paper's trouble: 20 packets into a queue of 10 */
 	struct queue_config config = {.rate_bps = 1000000000, .limit_packets = 10};
@@ -190,16 +165,14 @@ static void test_access_rate_spaces_bursts(void **state)
 	assert_int_equal(passed[0], 10);
 	/* 114 us pass between the first and the last arrival, 9 packets leave in them */
 	assert_int_equal(passed[1], 19);
-	queue_free(&at_once);
-	queue_free(&spaced);
 }
 
-static void test_loss_rate(void **state)
+TEST(loss_rate)
 {
 	static const double rates[] = {1e-4, 1e-3, 0.05, 0.5};
 
-	for (size_t r = 0; r < sizeof(rates) / sizeof(rates[0]); r++) {
-		double p = rates[r];
+	for_each_row(rate, rates) {
+		double p = *rate;
 		struct queue q = make_queue((struct queue_config){
 			.rate_bps = 10000000000, .limit_packets = 10, .loss = p, .seed = 7});
 		unsigned int lost = 0, pairs = 0, n = 4000000;
@@ -217,11 +190,10 @@ static void test_loss_rate(void **state)
 		/* four standard deviations; neighbours independent */
 		assert_true(fabs(lost - n * p) < 4 * sqrt(n * p * (1 - p)));
 		assert_true(fabs(pairs - n * p * p) < 4 * sqrt(n * p * p) + 4);
-		queue_free(&q);
 	}
 }
 
-static void test_loss_follows_the_seed(void **state)
+TEST(loss_follows_the_seed)
 {
 	struct queue_config config = {
 		.rate_bps = 10000000000, .limit_packets = 10, .loss = 0.1};
@@ -242,11 +214,9 @@ static void test_loss_follows_the_seed(void **state)
 		differ += v[0] != v[2];
 	}
 	assert_in_range(differ, 1500, 2100); /* 2 × 0.1 × 0.9 of 10000 */
-	for (int i = 0; i < 3; i++)
-		queue_free(&q[i]);
 }
 
-static void test_chosen_losses(void **state)
+TEST(chosen_losses)
 {
 	static const uint64_t lose[] = {1, 5, 6};
 	struct queue q = make_queue((struct queue_config){
@@ -261,11 +231,10 @@ static void test_chosen_losses(void **state)
 		assert_int_equal(queue_offer(&q, START_NS, 1500, true, &o),
 				 chosen ? VERDICT_CHOSEN : VERDICT_PASS);
 	}
-	queue_free(&q);
 }
 
 /* More small packets than the emulator can hold are not passed off as drop-tail drops. */
-static void test_no_room_is_told(void **state)
+TEST(no_room_is_told)
 {
 	struct queue q = make_queue(
 		(struct queue_config){.rate_bps = 1000000000, .limit_bytes = 1000000000});
@@ -277,10 +246,9 @@ static void test_no_room_is_told(void **state)
 		passed++;
 	assert_int_equal(v, VERDICT_NO_ROOM);
 	assert_int_equal(passed, 1u << 22);
-	queue_free(&q);
 }
 
-static void test_refuses(void **state)
+TEST(refuses)
 {
 	struct queue q;
 
@@ -288,19 +256,12 @@ static void test_refuses(void **state)
 	assert_int_equal(queue_init(&q, &(struct queue_config){.rate_bps = 1}), -EINVAL);
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static void test_histogram(void **state)
+TEST(histogram)
 {
 	static struct histogram h;
 	static uint64_t values[100000];
 	enum {
-		N = sizeof(values) / sizeof(values[0])
+		N = ARRAY_SIZE(values)
 	};
 	static const double quantiles[] = {0, 0.1, 0.5, 0.99, 0.999};
 
@@ -310,36 +271,13 @@ static void test_histogram(void **state)
 		histogram_add(&h, values[i]);
 	}
 	qsort(values, N, sizeof(values[0]), compare);
-	for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++) {
-		uint64_t exact = values[(size_t)(quantiles[i] * N)];
-		uint64_t got = histogram_quantile(&h, quantiles[i]);
+	for_each_row(quantile, quantiles) {
+		uint64_t exact = values[(size_t)(*quantile * N)];
+		uint64_t got = histogram_quantile(&h, *quantile);
 
 		assert_true(got >= exact && got - exact <= exact / 32);
 	}
 	assert_int_equal(histogram_quantile(&h, 1), values[N - 1]);
 	histogram_add(&h, UINT64_MAX);
 	assert_int_equal(h.max, UINT64_MAX);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rate_is_exact),
-		cmocka_unit_test(test_clock_does_not_save_up),
-		cmocka_unit_test(test_lateness_does_not_add_up),
-		cmocka_unit_test(test_late_is_what_tcp_could_notice),
-		cmocka_unit_test(test_limit_in_packets),
-		cmocka_unit_test(test_limit_in_bytes),
-		cmocka_unit_test(test_against_simulation),
-		cmocka_unit_test(test_access_rate_spaces_bursts),
-		cmocka_unit_test(test_loss_rate),
-		cmocka_unit_test(test_loss_follows_the_seed),
-		cmocka_unit_test(test_chosen_losses),
-		cmocka_unit_test(test_no_room_is_told),
-		cmocka_unit_test(test_refuses),
-		cmocka_unit_test(test_histogram),
-	};
-
-	srandom(20022);
-	return cmocka_run_group_tests_name("linkem queue", tests, NULL, NULL);
 }

@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* RED's average, probabilities and distances between drops, against their definitions. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <errno.h>
-#include <math.h>
-
-#include "queue.h"
+#include "linkem.h"
 #include "red.h"
 
-#define START_NS  123456789012345ull
 #define PACKET_NS 120000ull /* 1500 bytes at 100 Mbit/s */
 
 static struct red make_red(struct red_config config)
@@ -28,62 +18,54 @@ static struct red make_red(struct red_config config)
 static const struct red_config table_1 = {
 	.on = true, .min_th = 10, .max_th = 40, .max_p = 0.1, .weight = 0.002};
 
-static void expect_near(double got, double want, double tolerance)
-{
-	if (fabs(got - want) > tolerance)
-		fail_msg("%.9g, expected %.9g within %g", got, want, tolerance);
-}
-
-static void test_average(void **state)
+TEST(average)
 {
 	struct red r = make_red(table_1);
 
 	/* avg = (1 - w) avg + w q: after n packets that found 30, 30 (1 - (1 - w)^n) */
 	for (int n = 1; n <= 3000; n++) {
 		red_arrival(&r, START_NS, 30, 0);
-		expect_near(r.avg, 30 * (1 - pow(1 - 0.002, n)), 1e-9);
+		assert_near(r.avg, 30 * (1 - pow(1 - 0.002, n)), 1e-9);
 	}
-	expect_near(r.avg_max, r.avg, 0);
+	assert_near(r.avg_max, r.avg, 0);
 }
 
 /* As if so many small packets had found the queue empty as the link could have carried. */
-static void test_idle_time(void **state)
+TEST(idle_time)
 {
 	struct red r = make_red(table_1);
 
 	r.avg = 20;
 	red_arrival(&r, START_NS, 0, START_NS - 100 * PACKET_NS);
-	expect_near(r.avg, 20 * pow(1 - 0.002, 100), 1e-9);
+	assert_near(r.avg, 20 * pow(1 - 0.002, 100), 1e-9);
 	/* the time since the link fell idle counts, not the time since the last packet came */
 	red_arrival(&r, START_NS + 50 * PACKET_NS, 0, START_NS + 50 * PACKET_NS);
-	expect_near(r.avg, 20 * pow(1 - 0.002, 100), 1e-9);
+	assert_near(r.avg, 20 * pow(1 - 0.002, 100), 1e-9);
 	red_arrival(&r, START_NS + 1000000 * PACKET_NS, 0, START_NS);
-	expect_near(r.avg, 0, 1e-9);
+	assert_near(r.avg, 0, 1e-9);
 }
 
-static double probability_at(struct red_config config, double avg)
+TEST(probability)
 {
-	struct red r = make_red(config);
+	static const struct {
+		bool gentle;
+		double average, probability, tolerance;
+	} rows[] = {
+		{false, 9.999, 0, 0},	    {false, 10, 0, 0},	 {false, 25, 0.05, 1e-12},
+		{false, 39.999, 0.1, 1e-4}, {false, 40, 1, 0},	 {true, 25, 0.05, 1e-12},
+		{true, 40, 0.1, 1e-12},	    {true, 60, 0.55, 1e-12}, {true, 79.999, 1, 1e-4},
+		{true, 80, 1, 0},
+	};
 
-	r.avg = avg;
-	return red_probability(&r);
-}
+	for_each_row(row, rows) {
+		struct red_config config = table_1;
+		struct red r;
 
-static void test_probability(void **state)
-{
-	struct red_config gentle = table_1;
-
-	gentle.gentle = true;
-	expect_near(probability_at(table_1, 9.999), 0, 0);
-	expect_near(probability_at(table_1, 10), 0, 0);
-	expect_near(probability_at(table_1, 25), 0.05, 1e-12);
-	expect_near(probability_at(table_1, 39.999), 0.1, 1e-4);
-	expect_near(probability_at(table_1, 40), 1, 0);
-	expect_near(probability_at(gentle, 25), 0.05, 1e-12);
-	expect_near(probability_at(gentle, 40), 0.1, 1e-12);
-	expect_near(probability_at(gentle, 60), 0.55, 1e-12);
-	expect_near(probability_at(gentle, 79.999), 1, 1e-4);
-	expect_near(probability_at(gentle, 80), 1, 0);
+		config.gentle = row->gentle;
+		r = make_red(config);
+		r.avg = row->average;
+		assert_near(red_probability(&r), row->probability, row->tolerance);
+	}
 }
 
 struct distances {
@@ -118,27 +100,27 @@ static struct distances distances_at(struct red_config config, unsigned int avg)
  * At p_b = 1/n a drop follows the last one after 1 to n - 1 packets, each as likely: n/2 on
  * average. With wait it is n to 2n - 1.
  */
-static void test_distance_between_drops(void **state)
+TEST(distance_between_drops)
 {
 	static const unsigned int averages[] = {13, 16, 25, 35};
 
-	for (size_t i = 0; i < sizeof(averages) / sizeof(averages[0]); i++) {
+	for_each_row(average, averages) {
 		struct red_config config = table_1;
-		double n = 1 / (0.1 * (averages[i] - 10) / 30);
-		struct distances d = distances_at(config, averages[i]);
+		double n = 1 / (0.1 * (*average - 10) / 30);
+		struct distances d = distances_at(config, *average);
 
 		assert_int_equal(d.least, 1);
 		assert_in_range(d.most, floor(n - 1.01), ceil(n - 0.99));
-		expect_near(d.mean, n / 2, 0.02 * n / 2);
+		assert_near(d.mean, n / 2, 0.02 * n / 2);
 		config.wait = true;
-		d = distances_at(config, averages[i]);
+		d = distances_at(config, *average);
 		assert_in_range(d.least, floor(n - 0.01), ceil(n + 0.01));
 		assert_in_range(d.most, floor(2 * n - 1.01), ceil(2 * n - 0.99));
-		expect_near(d.mean, (3 * n - 1) / 2, 0.02 * 1.5 * n);
+		assert_near(d.mean, (3 * n - 1) / 2, 0.02 * 1.5 * n);
 	}
 }
 
-static void test_fates(void **state)
+TEST(fates)
 {
 	struct red r = make_red(table_1);
 	unsigned int early = 0;
@@ -164,77 +146,71 @@ static void test_fates(void **state)
 	assert_int_equal(r.count, -1);
 }
 
-static void test_adaptive_max_p(void **state)
+/* The target is 22 to 28. What max_p is after an arrival each, in steps of half a second. */
+TEST(adaptive_max_p)
 {
+	static const struct {
+		uint64_t after_ns;
+		double average, max_p;
+	} rows[] = {
+		{0, 30, 0.1},
+		{499999999, 30, 0.1},
+		{500000000, 30, 0.11}, /* above it, it rises by a quarter, but by 0.01 at most */
+		{500000001, 30, 0.11},
+		{1000000000, 25, 0.11}, /* within it, it stays */
+		{1500000000, 20, 0.099}, /* below it, it falls by a tenth */
+		{40000000000, 20, 0.001}, /* down to the bottom */
+		{40500000000, 35, 0.00125}, /* from there it rises by a quarter at a time */
+		{150000000000, 35, 0.5},
+	};
 	struct red_config config = table_1;
+	uint64_t now = 0;
 	struct red r;
-	double before;
 
 	config.adaptive = true;
 	config.bottom = 0.001;
 	config.top = 0.5;
 	r = make_red(config);
-	/* the target is 22 to 28: above it max_p rises by a quarter, but by 0.01 at most */
-	r.avg = 30;
-	red_arrival(&r, START_NS, 30, 0);
-	expect_near(r.max_p, 0.1, 0);
-	red_arrival(&r, START_NS + 499999999, 30, 0);
-	expect_near(r.max_p, 0.1, 0);
-	red_arrival(&r, START_NS + 500000000, 30, 0);
-	expect_near(r.max_p, 0.11, 1e-12);
-	red_arrival(&r, START_NS + 500000001, 30, 0);
-	expect_near(r.max_p, 0.11, 1e-12);
-	/* within it, it stays */
-	r.avg = 25;
-	red_arrival(&r, START_NS + 1000000000, 25, 0);
-	expect_near(r.max_p, 0.11, 1e-12);
-	/* below it, it falls by a tenth, down to the bottom */
-	r.avg = 20;
-	red_arrival(&r, START_NS + 1500000000, 20, 0);
-	expect_near(r.max_p, 0.099, 1e-12);
-	for (int i = 0; i < 60; i++) {
-		r.avg = 20;
-		red_arrival(&r, START_NS + 2000000000 + i * 500000000ull, 20, 0);
+	for_each_row(row, rows) {
+		for (; now + 1500000000 < row->after_ns; now += 500000000) {
+			r.avg = row->average;
+			red_arrival(&r, START_NS + now, (unsigned int)row->average, 0);
+		}
+		now = row->after_ns;
+		r.avg = row->average;
+		red_arrival(&r, START_NS + now, (unsigned int)row->average, 0);
+		assert_near(r.max_p, row->max_p, 1e-12);
 	}
-	expect_near(r.max_p, 0.001, 1e-12);
-	/* from there it can only rise by a quarter at a time */
-	before = r.max_p;
-	r.avg = 35;
-	red_arrival(&r, START_NS + 40000000000, 35, 0);
-	expect_near(r.max_p, before * 1.25, 1e-12);
-	for (int i = 0; i < 200; i++) {
-		r.avg = 35;
-		red_arrival(&r, START_NS + 41000000000 + i * 500000000ull, 35, 0);
-	}
-	expect_near(r.max_p, 0.5, 1e-12);
 }
 
 /* What ns-2 comes to at 2.5 Gbit/s and at 10 Mbit/s (1500 bytes; queue/red.cc). */
-static void test_automatic(void **state)
+TEST(automatic)
 {
-	struct red_config c = {.on = true};
+	static const struct {
+		uint64_t rate_bps, delay_ns;
+		uint32_t mean_bytes;
+		double min_th, max_th, rounds; /* the weight is 1 - exp(-1 / rounds) */
+	} rows[] = {
+		/* 5 ms of the link's packets, and ten times 100 ms */
+		{2500000000, 10000000, 0, 2.5e9 / 12000 * 0.005 / 2, 2.5e9 / 12000 * 0.0075,
+		 2.5e9 / 12000},
+		{10000000, 100000000, 0, 5, 15, 10 * 3 * (0.1 * 1e7 / 12000 + 1)},
+		/* as ns-2 comes, whose packets have 500 bytes where it reckons (ns-default.tcl) */
+		{2500000000, 10000000, 500, 1562.5, 4687.5, 625000},
+	};
+	struct red_config c = table_1;
 
-	red_config_resolve(&c, 2500000000, 10000000, 1500);
-	expect_near(c.min_th, 2.5e9 / 12000 * 0.005 / 2, 1e-9); /* 520.8 packets */
-	expect_near(c.max_th, 3 * c.min_th, 1e-9);
-	expect_near(c.weight, 1 - exp(-1 / (2.5e9 / 12000)), 1e-12); /* ten times 100 ms */
-	c = (struct red_config){.on = true};
-	red_config_resolve(&c, 10000000, 100000000, 1500);
-	expect_near(c.min_th, 5, 0);
-	expect_near(c.max_th, 15, 0);
-	expect_near(c.weight, 1 - exp(-1 / (10 * 3 * (0.1 * 1e7 / 12000 + 1))), 1e-12);
-	/* as ns-2 comes, whose packets have 500 bytes where it reckons (ns-default.tcl) */
-	c = (struct red_config){.on = true, .mean_bytes = 500};
-	red_config_resolve(&c, 2500000000, 10000000, 1500);
-	expect_near(c.min_th, 1562.5, 1e-9);
-	expect_near(c.max_th, 4687.5, 1e-9);
-	expect_near(c.weight, 1 - exp(-1 / 625000.), 1e-12);
-	/* what is given stays */
-	c = table_1;
-	red_config_resolve(&c, 10000000, 100000000, 1500);
-	expect_near(c.min_th, 10, 0);
-	expect_near(c.max_th, 40, 0);
-	expect_near(c.weight, 0.002, 0);
+	red_config_resolve(&c, 10000000, 100000000, 1500); /* what is given stays */
+	assert_near(c.min_th, 10, 0);
+	assert_near(c.max_th, 40, 0);
+	assert_near(c.weight, 0.002, 0);
+	for_each_row(r, rows) {
+		c = (struct red_config){.on = true, .mean_bytes = r->mean_bytes};
+		red_config_resolve(&c, r->rate_bps, r->delay_ns, 1500);
+		assert_near(c.min_th, r->min_th, 1e-9);
+		assert_near(c.max_th, r->max_th, 1e-9);
+		assert_near(c.weight, 1 - exp(-1 / r->rounds), 1e-12);
+	}
 }
 
 /*
@@ -242,7 +218,7 @@ static void test_automatic(void **state)
  * 300 packets), here with a max_p of 0.5, drops every other one where p_b is 0.25: at 187.5
  * packets. Without it the queue is full.
  */
-static void test_in_the_queue(void **state)
+TEST(in_the_queue)
 {
 	struct queue_config config = {
 		.rate_bps = 100000000,
@@ -259,10 +235,10 @@ static void test_in_the_queue(void **state)
 	struct queue q[2], again;
 	struct offer o;
 
-	assert_int_equal(queue_init(&q[0], &config), 0);
-	assert_int_equal(queue_init(&again, &config), 0);
+	q[0] = make_queue(config);
+	again = make_queue(config);
 	config.red.on = false;
-	assert_int_equal(queue_init(&q[1], &config), 0);
+	q[1] = make_queue(config);
 	for (unsigned int i = 0; i < 200000; i++) {
 		uint64_t now = START_NS + i * 60000ull;
 		enum verdict v = queue_offer(&q[0], now, 1500, true, &o);
@@ -274,29 +250,10 @@ static void test_in_the_queue(void **state)
 	assert_int_equal(verdicts[0][VERDICT_FULL], 0);
 	assert_in_range(verdicts[0][VERDICT_EARLY], 98000, 100000);
 	assert_in_range(verdicts[0][VERDICT_FORCED], 0, 1000);
-	expect_near(q[0].red.avg, 187.5, 15);
+	assert_near(q[0].red.avg, 187.5, 15);
 	assert_int_equal(verdicts[1][VERDICT_EARLY] + verdicts[1][VERDICT_FORCED], 0);
 	assert_in_range(verdicts[1][VERDICT_FULL], 98000, 99000);
-	queue_free(&q[0]);
-	queue_free(&q[1]);
-	queue_free(&again);
 	config.red.on = true;
 	config.packet_bytes = 0;
 	assert_int_equal(queue_init(&again, &config), -EINVAL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_average),
-		cmocka_unit_test(test_idle_time),
-		cmocka_unit_test(test_probability),
-		cmocka_unit_test(test_distance_between_drops),
-		cmocka_unit_test(test_fates),
-		cmocka_unit_test(test_adaptive_max_p),
-		cmocka_unit_test(test_automatic),
-		cmocka_unit_test(test_in_the_queue),
-	};
-
-	return cmocka_run_group_tests_name("linkem RED", tests, NULL, NULL);
 }

@@ -3,31 +3,18 @@
  * Super-packets cut at random must come out as what a real link would have carried: every run
  * is a correct packet of its own, and together they are the original.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <arpa/inet.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <netinet/ip.h>
 #include <netinet/ip6.h>
 #include <netinet/tcp.h>
 
+#include "test.h"
 #include "segment.h"
 
 #define FIN    0x01
 #define PSH    0x08
 #define CWR    0x80
 #define ROUNDS 1000
-
-static uint32_t between(uint32_t low, uint32_t high)
-{
-	return low + (uint32_t)random() % (high - low + 1);
-}
 
 /* A packet under test: exactly as long as its bytes, so that ASan sees one byte too far. */
 struct frame {
@@ -79,8 +66,8 @@ static struct frame random_frame(uint32_t gso_size, uint32_t payload, bool ecn)
 	uint8_t *ip, *tcp;
 	uint16_t check;
 
-	f.ip_header = f.version == 4 ? between(5, 15) * 4 : 40 + (random() & 1) * 8;
-	f.tcp_header = between(5, 15) * 4;
+	f.ip_header = f.version == 4 ? random_between(5, 15) * 4 : random_between(5, 6) * 8;
+	f.tcp_header = random_between(5, 15) * 4;
 	f.len = SEGMENT_VNET_LEN + f.ip_header + f.tcp_header + payload;
 	f.bytes = malloc(f.len);
 	for (size_t i = 0; i < f.len; i++)
@@ -186,11 +173,11 @@ static void assert_run(const struct frame *f, const struct packet *p, unsigned i
 	free(bytes);
 }
 
-static void test_runs_are_correct_packets(void **state)
+TEST(runs_are_correct_packets)
 {
 	for (int round = 0; round < ROUNDS; round++) {
-		uint32_t gso_size = between(500, 9000);
-		uint32_t payload = between(gso_size + 1, 65300);
+		uint32_t gso_size = random_between(500, 9000);
+		uint32_t payload = random_between(gso_size + 1, 65300);
 		struct frame f = random_frame(gso_size, payload, random() & 1);
 		unsigned int next = 0;
 		struct packet p;
@@ -199,7 +186,7 @@ static void test_runs_are_correct_packets(void **state)
 		assert_int_equal(p.segments, (payload + gso_size - 1) / gso_size);
 		assert_int_equal(p.payload_len, payload);
 		while (next < p.segments) {
-			unsigned int count = between(1, p.segments - next);
+			unsigned int count = random_between(1, p.segments - next);
 
 			assert_run(&f, &p, next, count);
 			next += count + (random() % 3 == 0); /* sometimes a hole */
@@ -208,41 +195,10 @@ static void test_runs_are_correct_packets(void **state)
 	}
 }
 
-/* Σ payload of single segments, in order, is the original stream. */
-static void test_single_segments_reassemble(void **state)
-{
-	for (int round = 0; round < 200; round++) {
-		uint32_t gso_size = between(500, 1500);
-		struct frame f = random_frame(gso_size, between(gso_size + 1, 65300), false);
-		uint32_t headers = f.ip_header + f.tcp_header, at = 0;
-		uint8_t *stream = malloc(f.payload);
-		struct packet p;
-
-		assert_int_equal(packet_parse(f.bytes, f.len, &p), 0);
-		for (unsigned int i = 0; i < p.segments; i++) {
-			struct run_image image;
-			uint8_t *bytes;
-			size_t len;
-
-			packet_build_run(&p, i, 1, &image);
-			bytes = flatten(&image, &len);
-			len -= SEGMENT_VNET_LEN + headers;
-			assert_true(at + len <= f.payload);
-			memcpy(stream + at, bytes + SEGMENT_VNET_LEN + headers, len);
-			at += len;
-			free(bytes);
-		}
-		assert_int_equal(at, f.payload);
-		assert_memory_equal(stream, f.bytes + SEGMENT_VNET_LEN + headers, at);
-		free(stream);
-		free(f.bytes);
-	}
-}
-
-static void test_plain_packets_pass_unchanged(void **state)
+TEST(plain_packets_pass_unchanged)
 {
 	for (int round = 0; round < 500; round++) {
-		struct frame f = random_frame(1448, between(0, 1448), false);
+		struct frame f = random_frame(1448, random_between(0, 1448), false);
 		struct run_image image;
 		struct packet p;
 		uint8_t *bytes;
@@ -291,13 +247,13 @@ static void assert_marked(const struct frame *f, const struct packet *p, unsigne
 	free(got);
 }
 
-static void test_marks_leave_correct_packets(void **state)
+TEST(marks_leave_correct_packets)
 {
 	unsigned int capable = 0;
 
 	for (int round = 0; round < ROUNDS; round++) {
-		uint32_t gso_size = between(500, 9000);
-		struct frame f = random_frame(gso_size, between(0, 65300), random() & 1);
+		uint32_t gso_size = random_between(500, 9000);
+		struct frame f = random_frame(gso_size, random_between(0, 65300), random() & 1);
 		const uint8_t *ip = f.bytes + SEGMENT_VNET_LEN;
 		unsigned int ecn = (f.version == 4 ? ip[1] : ip[1] >> 4) & 3, first;
 		struct packet p;
@@ -305,29 +261,29 @@ static void test_marks_leave_correct_packets(void **state)
 		assert_int_equal(packet_parse(f.bytes, f.len, &p), 0);
 		assert_int_equal(packet_is_ect(&p), ecn != 0);
 		capable += ecn != 0;
-		first = between(0, p.segments - 1);
+		first = random_between(0, p.segments - 1);
 		assert_marked(&f, &p, 0, p.segments);
-		assert_marked(&f, &p, first, between(1, p.segments - first));
+		assert_marked(&f, &p, first, random_between(1, p.segments - first));
 		free(f.bytes);
 	}
 	assert_in_range(capable, ROUNDS * 0.7, ROUNDS * 0.8);
 }
 
 /* Damaged packets are refused or read within their bounds; the sanitizer watches. */
-static void test_damaged_packets(void **state)
+TEST(damaged_packets)
 {
 	unsigned int refused = 0;
 
 	for (int round = 0; round < 5000; round++) {
-		struct frame f = random_frame(between(1, 1000), between(0, 4000), random() & 1);
-		size_t len = random() & 1 ? f.len : between(0, f.len);
+		struct frame f = random_frame(random_between(1, 1000), random_between(0, 4000), random() & 1);
+		size_t len = random() & 1 ? f.len : random_between(0, f.len);
 		uint8_t *bytes = malloc(len ? len : 1);
 		struct run_image image;
 		struct packet p;
 
 		memcpy(bytes, f.bytes, len);
 		for (int i = 0; i < 3 && len; i++)
-			bytes[between(0, len > 80 ? 80 : len - 1)] = random();
+			bytes[random_between(0, len > 80 ? 80 : len - 1)] = random();
 		if (packet_parse(bytes, len, &p)) {
 			refused++;
 		} else {
@@ -343,7 +299,7 @@ static void test_damaged_packets(void **state)
 	assert_in_range(refused, 2500, 5000);
 }
 
-static void test_refuses(void **state)
+TEST(refuses)
 {
 	struct frame f = random_frame(1000, 5000, false);
 	struct virtio_net_hdr vnet;
@@ -360,19 +316,4 @@ static void test_refuses(void **state)
 	memcpy(f.bytes, &vnet, sizeof(vnet));
 	assert_int_equal(packet_parse(f.bytes, f.len, &p), -EINVAL);
 	free(f.bytes);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_runs_are_correct_packets),
-		cmocka_unit_test(test_single_segments_reassemble),
-		cmocka_unit_test(test_plain_packets_pass_unchanged),
-		cmocka_unit_test(test_marks_leave_correct_packets),
-		cmocka_unit_test(test_damaged_packets),
-		cmocka_unit_test(test_refuses),
-	};
-
-	srandom(20021);
-	return cmocka_run_group_tests_name("linkem segment", tests, NULL, NULL);
 }

@@ -1,31 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Links that vary: schedules, traces, jitter, bursts of loss, reordering, CE marks, policers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "linkem.h"
 #include "delay.h"
-#include "numbers.h"
-#include "queue.h"
-
-#define START_NS 123456789012345ull
-#define MS	 1000000ull
-#define N(array) (sizeof(array) / sizeof((array)[0]))
-
-static struct queue make_queue(struct queue_config config)
-{
-	struct queue q;
-
-	assert_int_equal(queue_init(&q, &config), 0);
-	return q;
-}
 
 /* --- schedules --------------------------------------------------------------------------- */
 
@@ -34,9 +10,9 @@ static struct step steps[] = {
 	{.at_ns = 10 * MS, .rate_bps = 1000000, .delay_ns = 50 * MS, .limit_bytes = 3000},
 	{.at_ns = 40 * MS, .rate_bps = 12000000, .delay_ns = 5 * MS, .limit_packets = 4},
 };
-static const struct schedule schedule = {.steps = steps, .count = N(steps)};
+static const struct schedule schedule = {.steps = steps, .count = ARRAY_SIZE(steps)};
 
-static void test_schedule_switches(void **state)
+TEST(schedule_switches)
 {
 	static const struct {
 		uint64_t ns;
@@ -44,12 +20,12 @@ static void test_schedule_switches(void **state)
 	} expected[] = {{0, 0}, {10 * MS - 1, 0}, {10 * MS, 1}, {40 * MS - 1, 1}, {40 * MS, 2},
 			{1000000 * MS, 2}};
 
-	for (size_t i = 0; i < N(expected); i++)
-		assert_ptr_equal(schedule_at(&schedule, expected[i].ns), &steps[expected[i].step]);
+	for_each_row(r, expected)
+		assert_ptr_equal(schedule_at(&schedule, r->ns), &steps[r->step]);
 }
 
 /* At a changing rate the bits that are out by any time are the integral of the rate. */
-static void test_rate_changes_under_way(void **state)
+TEST(rate_changes_under_way)
 {
 	struct rate_clock clock = {0};
 
@@ -68,17 +44,17 @@ static uint64_t scheduled_bits_by(uint64_t ns)
 {
 	double bits = 0;
 
-	for (unsigned int i = 0; i < N(steps) && steps[i].at_ns < ns; i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(steps) && steps[i].at_ns < ns; i++) {
 		uint64_t end = ns;
 
-		if (i + 1 < N(steps) && steps[i + 1].at_ns < ns)
+		if (i + 1 < ARRAY_SIZE(steps) && steps[i + 1].at_ns < ns)
 			end = steps[i + 1].at_ns;
 		bits += (double)(end - steps[i].at_ns) * (double)steps[i].rate_bps / 1e9;
 	}
 	return (uint64_t)bits;
 }
 
-static void test_scheduled_rate_is_exact(void **state)
+TEST(scheduled_rate_is_exact)
 {
 	struct rate_clock clock = {0};
 	uint64_t bits = 0;
@@ -93,7 +69,7 @@ static void test_scheduled_rate_is_exact(void **state)
 }
 
 /* What waits while the rate falls leaves at the new rate, and new limits hold from then on. */
-static void test_queue_follows_its_schedule(void **state)
+TEST(queue_follows_its_schedule)
 {
 	struct queue q = make_queue((struct queue_config){
 		.rate_bps = 100000000, .limit_bytes = 100000, .schedule = schedule});
@@ -114,7 +90,6 @@ static void test_queue_follows_its_schedule(void **state)
 				 i < 4 ? VERDICT_PASS : VERDICT_FULL);
 	assert_int_equal(o.depart_ns, START_NS + 44 * MS);
 	assert_int_equal(queue_fastest_bps(&q.config), 100000000);
-	queue_free(&q);
 }
 
 /* --- traces ------------------------------------------------------------------------------ */
@@ -128,7 +103,7 @@ static int read_text(const char *text, struct trace *ret)
 	return err;
 }
 
-static void test_trace_opportunities(void **state)
+TEST(trace_opportunities)
 {
 	struct trace_clock clock = {0};
 	struct trace t;
@@ -157,7 +132,7 @@ static void test_trace_opportunities(void **state)
 }
 
 /* A link that always has something to send delivers each millisecond just what the trace says. */
-static void test_trace_bytes_per_ms(void **state)
+TEST(trace_bytes_per_ms)
 {
 	enum {
 		PERIOD = 997,
@@ -195,7 +170,7 @@ static void test_trace_bytes_per_ms(void **state)
 	free(text);
 }
 
-static void test_trace_in_a_queue(void **state)
+TEST(trace_in_a_queue)
 {
 	struct trace t;
 	struct queue q;
@@ -210,18 +185,17 @@ static void test_trace_in_a_queue(void **state)
 	assert_int_equal(o.arrive_ns, START_NS);
 	assert_int_equal(queue_offer(&q, START_NS + MS, 1500, true, &o), VERDICT_PASS);
 	assert_int_equal(o.depart_ns, START_NS + 8 * MS);
-	queue_free(&q);
 	trace_free(&t);
 }
 
-static void test_bad_traces(void **state)
+TEST(bad_traces)
 {
 	static const char *const bad[] = {"\n", "0\n", "5\n4\n", "1\nx\n", "-1\n", "1.5\n",
 					  "10000000000\n", " 1\n"};
 	struct trace t;
 
-	for (size_t i = 0; i < N(bad); i++) {
-		assert_int_equal(read_text(bad[i], &t), -EINVAL);
+	for_each_row(text, bad) {
+		assert_int_equal(read_text(*text, &t), -EINVAL);
 		assert_null(t.at_ns);
 	}
 	assert_int_equal(read_text("1\r\n2", &t), 0);
@@ -269,35 +243,33 @@ static struct moments draws_of(struct jitter jitter, uint64_t seed)
 	return m;
 }
 
-static void test_jitter_uniform(void **state)
+TEST(jitter_draws)
 {
-	struct jitter j = {
-		.kind = JITTER_UNIFORM, .amount_ns = 80 * MS, .every_ns = 20 * MS};
-	struct moments m = draws_of(j, 5);
+	static const struct {
+		struct jitter jitter;
+		double mean, mean_error, deviation, deviation_error, most, most_error;
+	} rows[] = {
+		/* 80 / sqrt(12); four standard errors of 200,000 draws are 0.21 ms */
+		{{.kind = JITTER_UNIFORM, .amount_ns = 80 * MS, .every_ns = 20 * MS},
+		 40, 0.21, 23.094, 0.2, 80, 0.01},
+		/* the tail beyond ten means would add 0.0005 means */
+		{{.kind = JITTER_EXPONENTIAL, .amount_ns = 40 * MS, .every_ns = 20 * MS},
+		 39.998, 0.36, 40, 0.7, 400, 1},
+	};
 
-	/* 80 / sqrt(12); four standard errors of 200,000 draws are 0.21 ms */
-	assert_near(m.mean, 40, 0.21);
-	assert_near(m.deviation, 23.094, 0.2);
-	assert_near(m.least, 0, 0.01);
-	assert_near(m.most, 80, 0.01);
-	assert_true(m.mean == draws_of(j, 5).mean);
-	assert_true(m.mean != draws_of(j, 6).mean);
+	for_each_row(r, rows) {
+		struct moments m = draws_of(r->jitter, 5);
+
+		assert_near(m.mean, r->mean, r->mean_error);
+		assert_near(m.deviation, r->deviation, r->deviation_error);
+		assert_near(m.least, 0, 0.01);
+		assert_near(m.most, r->most, r->most_error);
+		assert_true(m.mean == draws_of(r->jitter, 5).mean);
+		assert_true(m.mean != draws_of(r->jitter, 6).mean);
+	}
 }
 
-static void test_jitter_exponential(void **state)
-{
-	struct moments m = draws_of((struct jitter){.kind = JITTER_EXPONENTIAL,
-						    .amount_ns = 40 * MS,
-						    .every_ns = 20 * MS}, 5);
-
-	/* the tail beyond ten means would add 0.0005 means */
-	assert_near(m.mean, 40 * (1 - exp(-10)), 0.36);
-	assert_near(m.deviation, 40, 0.7);
-	assert_near(m.least, 0, 0.01);
-	assert_near(m.most, 400, 1);
-}
-
-static void test_jitter_onoff(void **state)
+TEST(jitter_onoff)
 {
 	struct delay_line line = make_line((struct delay_config){
 		.delay_ns = 10 * MS,
@@ -317,7 +289,7 @@ static void test_jitter_onoff(void **state)
 }
 
 /* Jitter and a schedule keep the order, and nothing takes longer than the store is made for. */
-static void test_order_is_kept(void **state)
+TEST(order_is_kept)
 {
 	struct delay_line line = make_line((struct delay_config){
 		.delay_ns = 10 * MS, .schedule = schedule, .seed = 3,
@@ -339,7 +311,7 @@ static void test_order_is_kept(void **state)
 	assert_in_range(held, 1000, 20000); /* of 20,000 */
 }
 
-static void test_reordering_rate(void **state)
+TEST(reordering_rate)
 {
 	struct delay_line line = make_line((struct delay_config){
 		.delay_ns = MS, .reorder = 0.02, .reorder_ns = 4 * MS, .seed = 9});
@@ -361,7 +333,7 @@ static void test_reordering_rate(void **state)
 
 /* --- loss, marks, policer ---------------------------------------------------------------- */
 
-static void test_bursts_of_loss(void **state)
+TEST(bursts_of_loss)
 {
 	static const struct bursts models[] = {
 		{.enter = 0.001, .leave = 0.2, .loss = 1},
@@ -369,8 +341,8 @@ static void test_bursts_of_loss(void **state)
 		{.enter = 0.02, .leave = 0.5, .loss = 0.4},
 	};
 
-	for (size_t i = 0; i < N(models); i++) {
-		const struct bursts *m = &models[i];
+	for_each_row(r, models) {
+		const struct bursts *m = r;
 		struct queue q = make_queue((struct queue_config){
 			.rate_bps = 10000000000, .limit_packets = 10, .bursts = *m, .seed = 11});
 		double share = m->enter / (m->enter + m->leave), n = 4000000;
@@ -391,11 +363,10 @@ static void test_bursts_of_loss(void **state)
 		if (m->loss == 1)
 			assert_near((double)lost / bursts, 1 / m->leave,
 				    4 / m->leave / sqrt(bursts));
-		queue_free(&q);
 	}
 }
 
-static void test_no_bursts_by_default(void **state)
+TEST(no_bursts_by_default)
 {
 	struct bursts none = {0};
 
@@ -404,7 +375,7 @@ static void test_no_bursts_by_default(void **state)
 	assert_int_equal(none.random, 0); /* nothing drawn */
 }
 
-static void test_marks_above_a_threshold(void **state)
+TEST(marks_above_a_threshold)
 {
 	struct queue by_packets = make_queue((struct queue_config){
 		.rate_bps = 100000000, .limit_packets = 100, .mark_packets = 20});
@@ -427,12 +398,9 @@ static void test_marks_above_a_threshold(void **state)
 			 VERDICT_PASS);
 	assert_int_equal(o.queued_packets, 20);
 	assert_false(o.mark);
-	queue_free(&by_packets);
-	queue_free(&by_bytes);
-	queue_free(&none);
 }
 
-static void test_policer(void **state)
+TEST(policer)
 {
 	struct queue q = make_queue((struct queue_config){.rate_bps = 1000000000,
 							  .limit_packets = 100,
@@ -454,31 +422,4 @@ static void test_policer(void **state)
 		if (queue_offer(&q, now, 1500, true, &o) == VERDICT_PASS)
 			passed += 1500;
 	assert_near(passed, 15000000 + 15000, 1500);
-	queue_free(&q);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_schedule_switches),
-		cmocka_unit_test(test_rate_changes_under_way),
-		cmocka_unit_test(test_scheduled_rate_is_exact),
-		cmocka_unit_test(test_queue_follows_its_schedule),
-		cmocka_unit_test(test_trace_opportunities),
-		cmocka_unit_test(test_trace_bytes_per_ms),
-		cmocka_unit_test(test_trace_in_a_queue),
-		cmocka_unit_test(test_bad_traces),
-		cmocka_unit_test(test_jitter_uniform),
-		cmocka_unit_test(test_jitter_exponential),
-		cmocka_unit_test(test_jitter_onoff),
-		cmocka_unit_test(test_order_is_kept),
-		cmocka_unit_test(test_reordering_rate),
-		cmocka_unit_test(test_bursts_of_loss),
-		cmocka_unit_test(test_no_bursts_by_default),
-		cmocka_unit_test(test_marks_above_a_threshold),
-		cmocka_unit_test(test_policer),
-	};
-
-	srandom(20026);
-	return cmocka_run_group_tests_name("linkem vary", tests, NULL, NULL);
 }

@@ -5,23 +5,14 @@
  * the kernel takes the programs before that, where it lets this process load any.
  */
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <mntent.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mount.h>
-#include <unistd.h>
-#include <cmocka.h>
 
 #include <bpf/libbpf.h>
 
+#include "test.h"
 #include "kern/loader.h"
 #include "util/cleanup.h"
 
@@ -103,37 +94,27 @@ static void expect_failure(int errnum)
 		skip();
 	assert_int_equal(error, -errnum);
 	assert_int_equal(err.status, TCPTUNED_EXIT_INTERNAL);
-	assert_non_null(strstr(err.text, "maps that they share"));
+	assert_contains(err.text, "maps that they share");
 	snprintf(directory, sizeof(directory), "%s/tcptuned", bpffs);
 	assert_int_equal(access(directory, F_OK), -1);
 }
 
-static void test_a_map_that_cannot_be_reused(void **state)
+FIXTURE(setup, teardown)
+
+TEST(a_map_that_cannot_be_reused)
 {
 	reuses_left = 0;
 	expect_failure(EMFILE);
 }
 
-static void test_a_map_that_cannot_be_kept(void **state)
+TEST(a_map_that_cannot_be_kept)
 {
 	dups_left = 3;
 	expect_failure(EMFILE);
 }
 
-static void test_a_program_that_cannot_be_kept(void **state)
+TEST(a_program_that_cannot_be_kept)
 {
 	dups_left = TCPTUNED_MAPS - 1 + 4; /* all maps but that of bitcp's parameters */
 	expect_failure(EMFILE);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_a_map_that_cannot_be_reused),
-		TEST(test_a_map_that_cannot_be_kept),
-		TEST(test_a_program_that_cannot_be_kept),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The log: what a line looks like for the journal and for a person, which lines there are, and which
  * are not told again. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <unistd.h>
-#include <cmocka.h>
 
+#include "test.h"
+#include "util/error.h"
 #include "util/log.h"
+#include "util/text.h"
 
 /* stderr while a test runs: a file that can be read back. */
 static int file_fd, kept_fd;
@@ -38,6 +31,18 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* Makes the log believe that the file behind stderr, its inode number @off by so much, is the journal. */
+static void claim_journal(int off)
+{
+	char stream[64];
+	struct stat st;
+
+	assert_int_equal(fstat(STDERR_FILENO, &st), 0);
+	snprintf(stream, sizeof(stream), "%ju:%ju", (uintmax_t)st.st_dev,
+		 (uintmax_t)st.st_ino + off);
+	setenv("JOURNAL_STREAM", stream, 1);
+}
+
 /* What was logged since the last call. */
 static const char *logged(void)
 {
@@ -51,7 +56,9 @@ static const char *logged(void)
 	return text;
 }
 
-static void test_plain(void **state)
+FIXTURE(setup, teardown)
+
+TEST(plain)
 {
 	unsigned int year, month, day, hour, minute;
 	double second;
@@ -64,14 +71,9 @@ static void test_plain(void **state)
 	assert_string_equal(rest, "warning: it is 5");
 }
 
-static void test_journal(void **state)
+TEST(journal)
 {
-	char stream[64];
-	struct stat st;
-
-	assert_int_equal(fstat(STDERR_FILENO, &st), 0);
-	snprintf(stream, sizeof(stream), "%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
-	setenv("JOURNAL_STREAM", stream, 1);
+	claim_journal(0);
 	tcptuned_log_set_level(TCPTUNED_LOG_DEBUG);
 	tcptuned_log(TCPTUNED_LOG_ERROR, "a");
 	tcptuned_log(TCPTUNED_LOG_WARNING, "b");
@@ -79,26 +81,21 @@ static void test_journal(void **state)
 	tcptuned_log(TCPTUNED_LOG_DEBUG, "d");
 	assert_string_equal(logged(), "<3>a\n<4>b\n<6>c\n<7>d\n");
 	/* Redirected after systemd connected it: for a person again. */
-	snprintf(stream, sizeof(stream), "%ju:%ju", (uintmax_t)st.st_dev,
-		 (uintmax_t)st.st_ino + 1);
-	setenv("JOURNAL_STREAM", stream, 1);
+	claim_journal(1);
 	tcptuned_log(TCPTUNED_LOG_ERROR, "e");
-	assert_non_null(strstr(logged(), " error: e\n"));
+	assert_contains(logged(), " error: e\n");
 }
 
 /* A journal that reads nothing is not waited for; once it reads again, it is told how much is lost. */
-static void test_journal_hangs(void **state)
+TEST(journal_hangs)
 {
-	char stream[64], text[4096] = "", lost[64];
+	char text[4096] = "", lost[64];
 	unsigned int lines = 0, kept = 0;
-	struct stat st;
 	int fds[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	dup2(fds[0], STDERR_FILENO);
-	assert_int_equal(fstat(STDERR_FILENO, &st), 0);
-	snprintf(stream, sizeof(stream), "%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
-	setenv("JOURNAL_STREAM", stream, 1);
+	claim_journal(0);
 	alarm(10);
 	for (; lines < 20000; lines++)
 		tcptuned_log(TCPTUNED_LOG_INFO, "line");
@@ -109,13 +106,13 @@ static void test_journal_hangs(void **state)
 	tcptuned_log(TCPTUNED_LOG_INFO, "line");
 	assert_true(recv(fds[1], text, sizeof(text) - 1, MSG_DONTWAIT) > 0);
 	snprintf(lost, sizeof(lost), "<4>%u lines before this one are lost: ", lines - kept);
-	assert_non_null(strstr(text, lost));
-	assert_non_null(strstr(text, "\n<6>line\n"));
+	assert_contains(text, lost);
+	assert_contains(text, "\n<6>line\n");
 	close(fds[0]);
 	close(fds[1]);
 }
 
-static void test_level(void **state)
+TEST(level)
 {
 	tcptuned_log(TCPTUNED_LOG_DEBUG, "hidden");
 	assert_string_equal(logged(), "");
@@ -123,11 +120,11 @@ static void test_level(void **state)
 	tcptuned_log(TCPTUNED_LOG_WARNING, "hidden");
 	assert_string_equal(logged(), "");
 	tcptuned_log(TCPTUNED_LOG_ERROR, "shown");
-	assert_non_null(strstr(logged(), "shown\n"));
+	assert_contains(logged(), "shown\n");
 }
 
 /* One call is one line, whatever it quotes; and it does not lose the caller's errno. */
-static void test_one_line(void **state)
+TEST(one_line)
 {
 	const char *text;
 
@@ -135,51 +132,47 @@ static void test_one_line(void **state)
 	tcptuned_log(TCPTUNED_LOG_INFO, "a%sb", "\n\x1b[2J\x7f");
 	assert_int_equal(errno, ENOENT);
 	text = logged();
-	assert_non_null(strstr(text, "info: a  [2J b\n"));
+	assert_contains(text, "info: a  [2J b\n");
 	assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 /* Each line as long as it stays so, once; what comes back is told again, and all when asked for. */
-static void test_told(void **state)
+TEST(told)
 {
-	struct tcptuned_log_history history = {0};
-	char stream[64];
-	struct stat st;
-
-	assert_int_equal(fstat(STDERR_FILENO, &st), 0);
-	snprintf(stream, sizeof(stream), "%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
-	setenv("JOURNAL_STREAM", stream, 1);
-	tcptuned_log_history_begin(&history, true);
-	tcptuned_log_once(&history, TCPTUNED_LOG_WARNING, "no %s", "a");
-	tcptuned_log_once(&history, TCPTUNED_LOG_INFO, "no b");
+	struct tcptuned_told told = {0};
+	claim_journal(0);
+	tcptuned_told_begin(&told, true);
+	tcptuned_told_log(&told, TCPTUNED_LOG_WARNING, "no %s", "a");
+	tcptuned_told_log(&told, TCPTUNED_LOG_INFO, "no b");
 	assert_string_equal(logged(), "<4>no a\n<6>no b\n");
-	tcptuned_log_history_begin(&history, false);
-	tcptuned_log_once(&history, TCPTUNED_LOG_WARNING, "no a");
-	tcptuned_log_once(&history, TCPTUNED_LOG_WARNING, "no c");
+	tcptuned_told_begin(&told, false);
+	tcptuned_told_log(&told, TCPTUNED_LOG_WARNING, "no a");
+	tcptuned_told_log(&told, TCPTUNED_LOG_WARNING, "no c");
 	assert_string_equal(logged(), "<4>no c\n");
-	tcptuned_log_history_begin(&history, false);
-	tcptuned_log_once(&history, TCPTUNED_LOG_WARNING, "no a");
-	tcptuned_log_once(&history, TCPTUNED_LOG_INFO, "no b");
+	tcptuned_told_begin(&told, false);
+	tcptuned_told_log(&told, TCPTUNED_LOG_WARNING, "no a");
+	tcptuned_told_log(&told, TCPTUNED_LOG_INFO, "no b");
 	assert_string_equal(logged(), "<6>no b\n");
-	tcptuned_log_history_begin(&history, true);
-	tcptuned_log_once(&history, TCPTUNED_LOG_WARNING, "no a");
-	tcptuned_log_once(&history, TCPTUNED_LOG_INFO, "no b");
+	tcptuned_told_begin(&told, true);
+	tcptuned_told_log(&told, TCPTUNED_LOG_WARNING, "no a");
+	tcptuned_told_log(&told, TCPTUNED_LOG_INFO, "no b");
 	assert_string_equal(logged(), "<4>no a\n<6>no b\n");
-	tcptuned_log_history_free(&history);
+	tcptuned_told_free(&told);
 }
 
-int main(void)
+TEST(printable)
 {
-	const struct CMUnitTest tests[] = {
-		TEST(test_plain),
-		TEST(test_journal),
-		TEST(test_journal_hangs),
-		TEST(test_level),
-		TEST(test_one_line),
-		TEST(test_told),
-	};
+	char text[] = " az~\n\x1f\x7f\xc3\xa9";
 
-	return cmocka_run_group_tests_name("log", tests, NULL, NULL);
+	tcptuned_make_printable(text);
+	assert_string_equal(text, " az~?????");
+}
+
+/* As answers and the log have it: what somebody wrote. */
+TEST(errors_are_printable)
+{
+	struct tcptuned_error err;
+
+	tcptuned_fail(&err, EINVAL, TCPTUNED_EXIT_USAGE, "no %s", "caf\xe9\n");
+	assert_string_equal(err.text, "no caf??");
 }

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The command line: every option, and what is said about a wrong one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "config/options.h"
 
 static struct tcptuned_options options;
@@ -31,17 +22,19 @@ static int parse_words(const char *const *words)
 
 #define parse(...) parse_words((const char *const[]){__VA_ARGS__, NULL})
 
-static void assert_fails_with(int error, const char *part, const char *remedy)
+static void assert_refused(int error, const char *part, const char *remedy)
 {
+	unsigned char filled[sizeof(options)];
+
+	memset(filled, 0xa5, sizeof(filled));
 	assert_true(error < 0);
 	assert_int_equal(err.status, TCPTUNED_EXIT_USAGE);
-	if (!strstr(err.text, part) || !strstr(err.text, remedy))
-		fail_msg("\"%s\" and \"%s\" not in: %s", part, remedy, err.text);
-	for (size_t i = 0; i < sizeof(options); i++)
-		assert_int_equal(((unsigned char *)&options)[i], 0xa5);
+	assert_contains(err.text, part);
+	assert_contains(err.text, remedy);
+	assert_memory_equal(&options, filled, sizeof(filled));
 }
 
-static void test_none(void **state)
+TEST(none)
 {
 	assert_int_equal(parse_words((const char *const[]){NULL}), 0);
 	assert_int_equal(options.action, TCPTUNED_RUN);
@@ -51,7 +44,7 @@ static void test_none(void **state)
 	assert_false(options.dry_run);
 }
 
-static void test_actions(void **state)
+TEST(actions)
 {
 	static const struct {
 		const char *word;
@@ -68,14 +61,14 @@ static void test_actions(void **state)
 		{"--det", TCPTUNED_DETACH}, /* getopt's abbreviation */
 	};
 
-	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
-		assert_int_equal(parse(actions[i].word), 0);
-		assert_int_equal(options.action, actions[i].action);
-		assert_int_equal(parse(actions[i].word, actions[i].word), 0);
+	for_each_row(r, actions) {
+		assert_int_equal(parse(r->word, r->word), 0);
+		assert_int_equal(parse(r->word), 0);
+		assert_int_equal(options.action, r->action);
 	}
 }
 
-static void test_values(void **state)
+TEST(values)
 {
 	assert_int_equal(parse("--config", "/a", "--foreground", "--dry-run", "--set", "a.b=c",
 			       "--set=d.e=f"),
@@ -96,7 +89,7 @@ static void test_values(void **state)
 }
 
 /* The daemon moves to /, where a relative path would be another file at a reload. */
-static void test_relative_path(void **state)
+TEST(relative_path)
 {
 	char *directory = get_current_dir_name();
 	char expected[PATH_MAX + 16], longer[PATH_MAX + 2];
@@ -112,31 +105,31 @@ static void test_relative_path(void **state)
 	free(directory);
 	memset(longer, 'x', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = '\0';
-	assert_fails_with(parse("-c", longer), "--config: the path is too long", "shorter");
-	assert_fails_with(parse("--config="), "--config: its argument is empty",
+	assert_refused(parse("-c", longer), "--config: the path is too long", "shorter");
+	assert_refused(parse("--config="), "--config: its argument is empty",
 			  "--config=FILE");
 }
 
-static void test_wrong(void **state)
+TEST(wrong)
 {
-	assert_fails_with(parse("--forground"), "--forground", "did you mean --foreground?");
-	assert_fails_with(parse("--conifg=/x"), "--conifg=/x", "did you mean --config?");
-	assert_fails_with(parse("--dryrun"), "--dryrun", "did you mean --dry-run?");
-	assert_fails_with(parse("-f", "--zzz"), "--zzz: no such option", "--help");
-	assert_fails_with(parse("-x"), "-x: no such option", "--help");
-	assert_fails_with(parse("-fx"), "-x: no such option", "--help");
-	assert_fails_with(parse("--config"), "--config", "write --config=FILE");
-	assert_fails_with(parse("-f", "-s"), "--set", "write --set=SECTION.KEY=VALUE");
-	assert_fails_with(parse("--help=all"), "--help", "takes no argument");
-	assert_fails_with(parse("--foreground=yes"), "--foreground", "takes no argument");
-	assert_fails_with(parse("start"), "start: unexpected", "--help");
-	assert_fails_with(parse("-f", "--", "-n"), "-n: unexpected", "--help");
-	assert_fails_with(parse(""), ": unexpected", "--help");
-	assert_fails_with(parse("--check-config", "--detach"), "--check-config", "choose one");
-	assert_fails_with(parse("--dry-run", "--detach"), "--detach", "--dry-run");
+	assert_refused(parse("--forground"), "--forground", "did you mean --foreground?");
+	assert_refused(parse("--conifg=/x"), "--conifg=/x", "did you mean --config?");
+	assert_refused(parse("--dryrun"), "--dryrun", "did you mean --dry-run?");
+	assert_refused(parse("-f", "--zzz"), "--zzz: no such option", "--help");
+	assert_refused(parse("-x"), "-x: no such option", "--help");
+	assert_refused(parse("-fx"), "-x: no such option", "--help");
+	assert_refused(parse("--config"), "--config", "write --config=FILE");
+	assert_refused(parse("-f", "-s"), "--set", "write --set=SECTION.KEY=VALUE");
+	assert_refused(parse("--help=all"), "--help", "takes no argument");
+	assert_refused(parse("--foreground=yes"), "--foreground", "takes no argument");
+	assert_refused(parse("start"), "start: unexpected", "--help");
+	assert_refused(parse("-f", "--", "-n"), "-n: unexpected", "--help");
+	assert_refused(parse(""), ": unexpected", "--help");
+	assert_refused(parse("--check-config", "--detach"), "--check-config", "choose one");
+	assert_refused(parse("--dry-run", "--detach"), "--detach", "--dry-run");
 }
 
-static void test_too_many_sets(void **state)
+TEST(too_many_sets)
 {
 	const char *words[TCPTUNED_SET_MAX + 2] = {NULL};
 
@@ -146,48 +139,29 @@ static void test_too_many_sets(void **state)
 	assert_non_null(options.set[TCPTUNED_SET_MAX - 1]);
 	assert_null(options.set[TCPTUNED_SET_MAX]);
 	words[TCPTUNED_SET_MAX] = "-sa.b=c";
-	assert_fails_with(parse_words(words), "--set", "use a configuration file");
+	assert_refused(parse_words(words), "--set", "use a configuration file");
 }
 
 /* Every option is in the help and in the man page. */
-static void test_help(void **state)
+TEST(help)
 {
-	static const char *const names[] = {"config",  "set",	       "foreground",
-					    "dry-run", "check-config", "check-load", "help-config",
-					    "detach",  "version",      "help"};
+	static const char *const names[] = {
+		"--config", "--set", "--foreground", "--dry-run", "--check-config", "--check-load",
+		"--help-config", "--detach", "--version", "--help",
+	};
 	static void (*const print[])(FILE *) = {tcptuned_options_print_help,
 						tcptuned_options_print_man};
 
 	for (size_t p = 0; p < 2; p++) {
-		char *text = NULL, plain[16384];
-		size_t size, n = 0;
-		FILE *out = open_memstream(&text, &size);
+		char *text = text_printed(out, print[p](out)), plain[16384];
+		size_t n = 0;
 
-		assert_non_null(out);
-		print[p](out);
-		fclose(out);
 		for (const char *c = text; *c; c++)
 			if (*c != '\\')
 				plain[n++] = *c;
 		plain[n] = '\0';
-		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-			char name[32];
-
-			snprintf(name, sizeof(name), "--%s", names[i]);
-			assert_non_null(strstr(plain, name));
-		}
+		for_each_row(name, names)
+			assert_contains(plain, *name);
 		free(text);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_none),	      cmocka_unit_test(test_actions),
-		cmocka_unit_test(test_values),	      cmocka_unit_test(test_wrong),
-		cmocka_unit_test(test_relative_path), cmocka_unit_test(test_too_many_sets),
-		cmocka_unit_test(test_help),
-	};
-
-	return cmocka_run_group_tests_name("options", tests, NULL, NULL);
 }

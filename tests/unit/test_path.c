@@ -1,32 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Path memory: what is kept, how it ages, and what a new connection may begin with. */
-#include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "tcptuned/algo/path.h"
 
 #define DAY    86400u
 #define NO_CAP RIGHTSIZE_WINDOW_MAX
 
-static __u64 rng_state = 20261121;
-
-static __u64 rng(void) /* xorshift64* */
-{
-	rng_state ^= rng_state >> 12;
-	rng_state ^= rng_state << 25;
-	rng_state ^= rng_state >> 27;
-	return rng_state * 0x2545f4914f6cdd1dull;
-}
-
 /* Small and large alike: the number of bits is uniform. */
-static __u64 rng_scaled(void)
+static __u64 any64(void)
 {
-	return rng() >> (rng() % 64);
+	return random64() >> (random64() % 64);
 }
 
 /* 100 Mbit/s, 100 ms: 1.25 MB per round trip, lost at a window of 1.5 MB. */
@@ -56,7 +39,7 @@ static struct tcptuned_path known(__s64 now_s)
 
 /* --- prefixes -------------------------------------------------------------------------- */
 
-static void masks_cover_the_prefix_and_nothing_else(void **state)
+TEST(masks_cover_the_prefix_and_nothing_else)
 {
 	for (__u32 bits = 0; bits <= 128; bits++) {
 		__u32 set = 0;
@@ -77,7 +60,7 @@ static void masks_cover_the_prefix_and_nothing_else(void **state)
 
 /* --- ageing ---------------------------------------------------------------------------- */
 
-static void a_quarter_of_a_life_halves(void **state)
+TEST(a_quarter_of_a_life_halves)
 {
 	assert_int_equal(path_aged(1000000, 0, DAY), 1000000);
 	assert_int_equal(path_aged(1000000, DAY / 8, DAY), 750000); /* linear between */
@@ -87,12 +70,12 @@ static void a_quarter_of_a_life_halves(void **state)
 	assert_int_equal(path_aged(1000000, UINT64_MAX, DAY), 0);
 }
 
-static void ageing_never_adds(void **state)
+TEST(ageing_never_adds)
 {
 	for (int i = 0; i < 1000000; i++) {
 		__u32 expire = PATH_EXPIRE_MIN_S +
-			       (__u32)(rng() % (PATH_EXPIRE_MAX_S - PATH_EXPIRE_MIN_S + 1));
-		__u64 value = rng_scaled() & (PATH_COUNT_MAX - 1), age = rng_scaled();
+			       (__u32)(random64() % (PATH_EXPIRE_MAX_S - PATH_EXPIRE_MIN_S + 1));
+		__u64 value = any64() & (PATH_COUNT_MAX - 1), age = any64();
 		__u64 aged = path_aged(value, age, expire);
 
 		assert_true(aged <= value);
@@ -106,7 +89,7 @@ static void ageing_never_adds(void **state)
 
 /* --- learning -------------------------------------------------------------------------- */
 
-static void the_first_transfer_is_remembered_as_it_was(void **state)
+TEST(the_first_transfer_is_remembered_as_it_was)
 {
 	struct tcptuned_path path = known(1000);
 
@@ -121,7 +104,7 @@ static void the_first_transfer_is_remembered_as_it_was(void **state)
 	assert_int_equal(path.updated_s, 1000);
 }
 
-static void too_little_teaches_nothing(void **state)
+TEST(too_little_teaches_nothing)
 {
 	struct tcptuned_path path = known(1000), before = path;
 	struct path_sample s = a_transfer();
@@ -137,7 +120,7 @@ static void too_little_teaches_nothing(void **state)
 }
 
 /* One that its application limits says nothing about the path, one that filled it does. */
-static void less_counts_only_after_enough(void **state)
+TEST(less_counts_only_after_enough)
 {
 	struct tcptuned_path path = known(1000);
 	struct path_sample s = a_transfer();
@@ -153,7 +136,7 @@ static void less_counts_only_after_enough(void **state)
 	assert_int_equal(path.rcv_per_rtt, 2000000); /* more counts at once */
 }
 
-static void the_minimum_rtt_falls_at_once_and_rises_slowly(void **state)
+TEST(the_minimum_rtt_falls_at_once_and_rises_slowly)
 {
 	struct tcptuned_path path = known(1000);
 	struct path_sample s = a_transfer();
@@ -169,7 +152,7 @@ static void the_minimum_rtt_falls_at_once_and_rises_slowly(void **state)
 	assert_in_range(path.min_rtt_us, 99000, 100000);
 }
 
-static void the_maximum_is_bounded_and_forgotten_when_outgrown(void **state)
+TEST(the_maximum_is_bounded_and_forgotten_when_outgrown)
 {
 	struct tcptuned_path path = known(1000);
 	struct path_sample s = a_transfer();
@@ -192,7 +175,7 @@ static void the_maximum_is_bounded_and_forgotten_when_outgrown(void **state)
 }
 
 /* What is old pulls less: the same small transfer moves an old memory further. */
-static void old_samples_lose_weight(void **state)
+TEST(old_samples_lose_weight)
 {
 	struct path_sample s = a_transfer();
 	__u32 before = UINT_MAX;
@@ -215,39 +198,39 @@ static void old_samples_lose_weight(void **state)
 	assert_int_equal(path.sent, 28000);
 }
 
-static void random_lives_stay_bounded(void **state)
+TEST(random_lives_stay_bounded)
 {
 	struct tcptuned_path path = { 0 };
 	__s64 now = 0;
 
 	for (int i = 0; i < 1000000; i++) {
 		struct path_sample s = {
-			.received = rng_scaled(),
-			.acked = rng_scaled(),
-			.sent = (__u32)rng_scaled(),
-			.retransmitted = (__u32)rng_scaled(),
-			.min_rtt_us = (__u32)rng_scaled(),
-			.rcv_per_rtt = (__u32)rng_scaled(),
-			.snd_per_rtt = (__u32)rng_scaled(),
-			.max_window = (__u32)rng_scaled(),
-			.cwnd = (__u32)rng_scaled(),
+			.received = any64(),
+			.acked = any64(),
+			.sent = (__u32)any64(),
+			.retransmitted = (__u32)any64(),
+			.min_rtt_us = (__u32)any64(),
+			.rcv_per_rtt = (__u32)any64(),
+			.snd_per_rtt = (__u32)any64(),
+			.max_window = (__u32)any64(),
+			.cwnd = (__u32)any64(),
 		};
-		__u32 rtt = (__u32)rng_scaled(), cap = (__u32)rng_scaled();
+		__u32 rtt = (__u32)any64(), cap = (__u32)any64();
 		struct path_seed seed;
 
-		now += (__s64)(rng() % 8 ? rng() % 100 : rng() % (2 * DAY)) - (rng() % 64 == 0) * 5000;
+		now += (__s64)(random64() % 8 ? random64() % 100 : random64() % (2 * DAY)) - (random64() % 64 == 0) * 5000;
 		path_merge(&path, &s, now, DAY);
 		assert_true(path.rcv_per_rtt <= RIGHTSIZE_WINDOW_MAX);
 		assert_true(path.snd_per_rtt <= RIGHTSIZE_WINDOW_MAX);
 		assert_true(path.max_window <= RIGHTSIZE_WINDOW_MAX);
 		assert_true(path.min_rtt_us <= RIGHTSIZE_RTT_MAX_US);
 		assert_true(path.sent <= PATH_COUNT_MAX && path.retransmitted <= PATH_COUNT_MAX);
-		seed = path_seed_of(&path, now + (__s64)(rng() % DAY), DAY, rtt, cap);
+		seed = path_seed_of(&path, now + (__s64)(random64() % DAY), DAY, rtt, cap);
 		assert_true(seed.max_window <= cap && seed.max_window <= path.max_window);
 	}
 }
 
-static void counts_stop_at_their_limit(void **state)
+TEST(counts_stop_at_their_limit)
 {
 	struct path_sample s = a_transfer();
 	struct tcptuned_path path = known(0);
@@ -261,61 +244,42 @@ static void counts_stop_at_their_limit(void **state)
 
 /* --- seeds ----------------------------------------------------------------------------- */
 
-static __u32 max_seed(const struct tcptuned_path *path, __s64 now_s, __u32 rtt_us, __u32 cap)
+/* The window that it lost at, within what the policy allows, where the memory is of this path. */
+TEST(what_a_known_path_gives)
 {
-	return path_seed_of(path, now_s, DAY, rtt_us, cap).max_window;
+	static const struct {
+		__s64 learned_s, now_s;
+		__u32 rtt_us, cap, max_window;
+	} rows[] = {
+		{1000, 1000, 100000, NO_CAP, 1500000},
+		{1000, 1000, 100000, 131072, 131072},
+		/* a maximum that is wrong costs time: it counts for half of the life only */
+		{0, DAY / 2 - 1, 100000, NO_CAP, 1500000},
+		{0, DAY / 2, 100000, NO_CAP, 0},
+		{1000, 1000 + DAY, 100000, NO_CAP, 0}, /* expired */
+		{1000, INT64_MAX, 100000, NO_CAP, 0},
+		/* boot times before this boot are negative; a clock that was behind makes ages of 0 */
+		{-5000, -5000 + DAY / 4, 100000, NO_CAP, 1500000},
+		{-5000, -900000, 100000, NO_CAP, 1500000},
+		/* another RTT is another host of the prefix, or another way to it */
+		{0, 0, 50000, NO_CAP, 1500000},
+		{0, 0, 49999, NO_CAP, 0},
+		{0, 0, 200000, NO_CAP, 1500000},
+		{0, 0, 200001, NO_CAP, 0},
+		{0, 0, 0, NO_CAP, 0},
+	};
+	struct tcptuned_path unknown = { 0 };
+
+	assert_int_equal(path_seed_of(&unknown, 1000, DAY, 100000, NO_CAP).max_window, 0);
+	for_each_row(r, rows) {
+		struct tcptuned_path path = known(r->learned_s);
+
+		assert_int_equal(path_seed_of(&path, r->now_s, DAY, r->rtt_us, r->cap).max_window,
+				 r->max_window);
+	}
 }
 
-static void a_known_path_gives_the_window_that_it_lost_at(void **state)
-{
-	struct tcptuned_path path = known(1000);
-
-	assert_int_equal(max_seed(&path, 1000, 100000, NO_CAP), 1500000);
-	/* never above what the policy allows */
-	assert_int_equal(max_seed(&path, 1000, 100000, 131072), 131072);
-}
-
-static void an_unknown_or_expired_path_gives_nothing(void **state)
-{
-	struct tcptuned_path path = { 0 };
-
-	assert_int_equal(max_seed(&path, 1000, 100000, NO_CAP), 0);
-	path = known(1000);
-	assert_int_equal(max_seed(&path, 1000 + DAY, 100000, NO_CAP), 0);
-	assert_int_equal(max_seed(&path, INT64_MAX, 100000, NO_CAP), 0);
-}
-
-/* Boot times before this boot are negative; a clock that was behind makes ages of zero. */
-static void times_of_an_earlier_boot(void **state)
-{
-	struct tcptuned_path path = known(-5000);
-
-	assert_int_equal(max_seed(&path, -5000 + DAY / 4, 100000, NO_CAP), 1500000);
-	assert_int_equal(max_seed(&path, -900000, 100000, NO_CAP), 1500000);
-}
-
-/* A maximum that is wrong costs time: it counts for half of the life only. */
-static void an_old_memory_gives_less(void **state)
-{
-	struct tcptuned_path path = known(0);
-
-	assert_int_equal(max_seed(&path, DAY / 2 - 1, 100000, NO_CAP), 1500000);
-	assert_int_equal(max_seed(&path, DAY / 2, 100000, NO_CAP), 0);
-}
-
-/* Another host of the prefix, or another way to it. */
-static void another_rtt_is_another_path(void **state)
-{
-	struct tcptuned_path path = known(0);
-
-	assert_int_equal(max_seed(&path, 0, 50000, NO_CAP), 1500000);
-	assert_int_equal(max_seed(&path, 0, 49999, NO_CAP), 0);
-	assert_int_equal(max_seed(&path, 0, 200000, NO_CAP), 1500000);
-	assert_int_equal(max_seed(&path, 0, 200001, NO_CAP), 0);
-	assert_int_equal(max_seed(&path, 0, 0, NO_CAP), 0);
-}
-
-static void a_slow_path_is_remembered_until_one_is_not(void **state)
+TEST(a_slow_path_is_remembered_until_one_is_not)
 {
 	struct path_sample s = a_transfer();
 	struct tcptuned_path path = known(1000);
@@ -336,29 +300,4 @@ static void a_slow_path_is_remembered_until_one_is_not(void **state)
 	s.received = PATH_CARRIED_MIN;
 	path_merge(&path, &s, 1003, DAY);
 	assert_int_equal(path.slow, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(masks_cover_the_prefix_and_nothing_else),
-		cmocka_unit_test(a_quarter_of_a_life_halves),
-		cmocka_unit_test(ageing_never_adds),
-		cmocka_unit_test(the_first_transfer_is_remembered_as_it_was),
-		cmocka_unit_test(a_slow_path_is_remembered_until_one_is_not),
-		cmocka_unit_test(too_little_teaches_nothing),
-		cmocka_unit_test(less_counts_only_after_enough),
-		cmocka_unit_test(the_minimum_rtt_falls_at_once_and_rises_slowly),
-		cmocka_unit_test(the_maximum_is_bounded_and_forgotten_when_outgrown),
-		cmocka_unit_test(old_samples_lose_weight),
-		cmocka_unit_test(random_lives_stay_bounded),
-		cmocka_unit_test(counts_stop_at_their_limit),
-		cmocka_unit_test(a_known_path_gives_the_window_that_it_lost_at),
-		cmocka_unit_test(an_unknown_or_expired_path_gives_nothing),
-		cmocka_unit_test(times_of_an_earlier_boot),
-		cmocka_unit_test(an_old_memory_gives_less),
-		cmocka_unit_test(another_rtt_is_another_path),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,43 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The database of paths: what goes in comes out, and what must not come in does not. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <unistd.h>
-#include <cmocka.h>
 #include <sqlite3.h>
 
+#include "test.h"
 #include "paths/paths.h"
 #include "paths/store.h"
 
-static char directory[64], file[80];
+static char file[80];
+static struct tcptuned_error err;
 
-static int make_directory(void **state)
+static int setup(void **state)
 {
-	strcpy(directory, "/tmp/tcptuned-pathdb-XXXXXX");
-	assert_non_null(mkdtemp(directory));
-	snprintf(file, sizeof(file), "%s/paths.db", directory);
-	return 0;
+	int error = make_directory(state);
+
+	snprintf(file, sizeof(file), "%s/paths.db", test_directory);
+	return error;
 }
 
-static int remove_directory(void **state)
-{
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -rf '%s'", directory);
-	return system(command);
-}
+FIXTURE(setup, remove_directory)
 
 static struct tcptuned_pathdb *opened(void)
 {
-	struct tcptuned_error err = { 0 };
 	struct tcptuned_pathdb *db = NULL;
 
 	if (tcptuned_pathdb_open(&db, file, &err))
@@ -100,7 +85,6 @@ static void collect(void *ctx, const struct tcptuned_path_key *k, const struct t
 static struct rows all_rows(void)
 {
 	struct tcptuned_pathdb *db = opened();
-	struct tcptuned_error err = { 0 };
 	struct rows rows = { 0 };
 
 	assert_int_equal(tcptuned_pathdb_read(db, collect, &rows, &err), 0);
@@ -114,7 +98,6 @@ static void put(const char *prefix, __u64 netns, __s64 updated_s)
 	struct tcptuned_path_key k = key(prefix, netns);
 	struct tcptuned_pathdb *db = opened();
 	struct tcptuned_path p = path(updated_s);
-	struct tcptuned_error err = { 0 };
 
 	p.netns = netns % 1000;
 	assert_int_equal(tcptuned_pathdb_begin(db, &err), 0);
@@ -125,7 +108,7 @@ static void put(const char *prefix, __u64 netns, __s64 updated_s)
 
 /* --- prefixes -------------------------------------------------------------------------- */
 
-static void prefixes_are_read_and_written(void **state)
+TEST(prefixes_are_read_and_written)
 {
 	static const char *const same[] = { "192.0.2.0/24", "0.0.0.0/0", "255.255.255.255/32",
 					    "2001:db8::/48", "::/0", "::1/128" };
@@ -137,13 +120,13 @@ static void prefixes_are_read_and_written(void **state)
 	char text[TCPTUNED_PREFIX_TEXT];
 	struct tcptuned_path_key k;
 
-	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
-		k = key(same[i], 0);
+	for_each_row(r, same) {
+		k = key(*r, 0);
 		tcptuned_prefix_format(&k, text);
-		assert_string_equal(text, same[i]);
+		assert_string_equal(text, *r);
 	}
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-		assert_int_equal(tcptuned_path_key_parse(wrong[i], &k), -EINVAL);
+	for_each_row(r, wrong)
+		assert_int_equal(tcptuned_path_key_parse(*r, &k), -EINVAL);
 	k = key("192.0.2.77/24", 0); /* what is behind the prefix goes */
 	tcptuned_prefix_format(&k, text);
 	assert_string_equal(text, "192.0.2.0/24");
@@ -151,28 +134,32 @@ static void prefixes_are_read_and_written(void **state)
 	assert_int_equal(k.prefix_len, 32);
 }
 
-static void overlap(const char *a, const char *b, bool wanted)
+TEST(prefixes_overlap)
 {
-	struct tcptuned_path_key ka = key(a, 1), kb = key(b, 2);
+	static const struct {
+		const char *a, *b;
+		bool overlap;
+	} rows[] = {
+		{"192.0.2.0/24", "192.0.2.200", true},
+		{"192.0.2.0/24", "192.0.3.200", false},
+		{"10.0.0.0/8", "10.99.1.0/24", true},
+		{"0.0.0.0/0", "10.99.1.0/24", true},
+		{"::/0", "10.99.1.0/24", false},
+		{"2001:db8::/32", "2001:db8:1::/48", true},
+		{"2001:db8::/48", "2001:db8:1::/48", false},
+	};
 
-	assert_int_equal(tcptuned_prefix_overlap(&ka, &kb), wanted);
-	assert_int_equal(tcptuned_prefix_overlap(&kb, &ka), wanted);
-}
+	for_each_row(r, rows) {
+		struct tcptuned_path_key a = key(r->a, 1), b = key(r->b, 2);
 
-static void prefixes_overlap(void **state)
-{
-	overlap("192.0.2.0/24", "192.0.2.200", true);
-	overlap("192.0.2.0/24", "192.0.3.200", false);
-	overlap("10.0.0.0/8", "10.99.1.0/24", true);
-	overlap("0.0.0.0/0", "10.99.1.0/24", true);
-	overlap("::/0", "10.99.1.0/24", false);
-	overlap("2001:db8::/32", "2001:db8:1::/48", true);
-	overlap("2001:db8::/48", "2001:db8:1::/48", false);
+		assert_int_equal(tcptuned_prefix_overlap(&a, &b), r->overlap);
+		assert_int_equal(tcptuned_prefix_overlap(&b, &a), r->overlap);
+	}
 }
 
 /* --- in and out ------------------------------------------------------------------------ */
 
-static void what_goes_in_comes_out(void **state)
+TEST(what_goes_in_comes_out)
 {
 	struct tcptuned_path_key k = key("10.1.2.0/24", 0);
 	struct tcptuned_path p = path(1700000000);
@@ -190,7 +177,7 @@ static void what_goes_in_comes_out(void **state)
 	assert_int_equal(rows.paths[1].netns, 7);
 }
 
-static void only_the_owner_can_read_it(void **state)
+TEST(only_the_owner_can_read_it)
 {
 	struct stat st;
 
@@ -199,12 +186,11 @@ static void only_the_owner_can_read_it(void **state)
 	assert_int_equal(st.st_mode & 0777, 0600);
 }
 
-static void nothing_is_kept_without_a_commit(void **state)
+TEST(nothing_is_kept_without_a_commit)
 {
 	struct tcptuned_path_key k = key("10.1.2.0/24", 0);
 	struct tcptuned_pathdb *db = opened();
 	struct tcptuned_path p = path(1);
-	struct tcptuned_error err = { 0 };
 
 	assert_int_equal(tcptuned_pathdb_begin(db, &err), 0);
 	assert_int_equal(tcptuned_pathdb_put(db, &k, &p, &err), 0);
@@ -212,7 +198,7 @@ static void nothing_is_kept_without_a_commit(void **state)
 	assert_int_equal(all_rows().n, 0);
 }
 
-static void a_number_that_is_given_out_again_is_another_namespace(void **state)
+TEST(a_number_that_is_given_out_again_is_another_namespace)
 {
 	struct rows rows;
 
@@ -226,7 +212,7 @@ static void a_number_that_is_given_out_again_is_another_namespace(void **state)
 }
 
 /* Cookies of network namespaces mean nothing after a boot, but for the daemon's own. */
-static void other_boots_are_not_read(void **state)
+TEST(other_boots_are_not_read)
 {
 	put("10.1.1.0/24", 0, 100);
 	put("10.1.2.0/24", 7, 100);
@@ -234,11 +220,10 @@ static void other_boots_are_not_read(void **state)
 	assert_int_equal(all_rows().n, 1);
 }
 
-static void forgotten_by_prefix(void **state)
+TEST(forgotten_by_prefix)
 {
 	struct tcptuned_path_key k = key("10.1.0.0/16", 0);
 	struct tcptuned_pathdb *db;
-	struct tcptuned_error err = { 0 };
 	unsigned int count;
 
 	put("10.1.1.0/24", 0, 1);
@@ -256,7 +241,7 @@ static void forgotten_by_prefix(void **state)
 
 /* --- what may be in a file ------------------------------------------------------------- */
 
-static void hostile_rows_are_bounded_or_left_out(void **state)
+TEST(hostile_rows_are_bounded_or_left_out)
 {
 	struct rows rows;
 
@@ -282,10 +267,10 @@ static void hostile_rows_are_bounded_or_left_out(void **state)
 	assert_true(rows.paths[0].retransmitted == 0);
 }
 
-static void not_ours(const char *why)
+/* The file is refused, and @why says so; set aside, it leaves the place to a new one. */
+static void assert_refused(const char *why)
 {
 	struct tcptuned_pathdb *db = NULL;
-	struct tcptuned_error err = { 0 };
 	struct rows rows = { 0 };
 	char name[200];
 	int error;
@@ -295,9 +280,9 @@ static void not_ours(const char *why)
 		error = tcptuned_pathdb_read(db, collect, &rows, &err);
 	tcptuned_pathdb_close(db);
 	assert_int_equal(error, -EUCLEAN);
-	if (!strstr(err.text, why) || strncmp(err.text, file, strlen(file)))
-		fail_msg("\"%s\" does not say \"%s\" of %s", err.text, why, file);
-	assert_null(strchr(err.text, '\n'));
+	assert_contains(err.text, why);
+	assert_memory_equal(err.text, file, strlen(file));
+	assert_lacks(err.text, "\n");
 	assert_int_equal(tcptuned_pathdb_set_aside(file), 0);
 	snprintf(name, sizeof(name), "%s.damaged", file);
 	assert_int_equal(access(name, F_OK), 0);
@@ -317,83 +302,60 @@ static void write_file(const char *text, size_t size, long at)
 	fclose(f);
 }
 
-static void what_is_no_database_of_ours_is_told(void **state)
+TEST(what_is_no_database_of_ours_is_told)
 {
 	char noise[4096];
 
 	memset(noise, 0xa5, sizeof(noise));
 	write_file(noise, sizeof(noise), 0);
-	not_ours("not a database");
+	assert_refused("not a database");
 
 	put("10.1.1.0/24", 0, 1);
 	write_file(noise, sizeof(noise), 4096);
-	not_ours("");
+	assert_refused("");
 
 	tcptuned_pathdb_close(opened());
 	sql("PRAGMA user_version = 4");
-	not_ours("format 4");
+	assert_refused("format 4");
 
 	sql("CREATE TABLE paths (a); PRAGMA user_version = 1");
-	not_ours("");
+	assert_refused("");
 }
 
 /* The damaged one itself, too, and without a map: no daemon has run since the boot. */
-static void all_are_forgotten_with_the_one_set_aside(void **state)
+TEST(all_are_forgotten_with_the_one_set_aside)
 {
-	struct tcptuned_error err = { 0 };
 	unsigned int count = 7;
 	char noise[4096], aside[120];
 
 	memset(noise, 0xa5, sizeof(noise));
 	snprintf(aside, sizeof(aside), "%s.damaged", file);
 	write_file(noise, sizeof(noise), 0);
-	assert_int_equal(tcptuned_paths_forget(NULL, directory, "10.1.1.0/24", &count, &err),
+	assert_int_equal(tcptuned_paths_forget(NULL, test_directory, "10.1.1.0/24", &count, &err),
 			 -EUCLEAN);
 	assert_int_equal(count, 0);
-	assert_int_equal(tcptuned_paths_forget(NULL, directory, "all", &count, &err), 0);
+	assert_int_equal(tcptuned_paths_forget(NULL, test_directory, "all", &count, &err), 0);
 	assert_int_equal(access(file, F_OK), -1);
 
 	write_file(noise, sizeof(noise), 0);
 	assert_int_equal(tcptuned_pathdb_set_aside(file), 0);
 	put("10.1.1.0/24", 0, 1);
 	put("10.1.2.0/24", 0, 1);
-	assert_int_equal(tcptuned_paths_forget(NULL, directory, "10.1.1.7", &count, &err), 0);
+	assert_int_equal(tcptuned_paths_forget(NULL, test_directory, "10.1.1.7", &count, &err), 0);
 	assert_int_equal(count, 1);
 	assert_int_equal(access(aside, F_OK), 0);
-	assert_int_equal(tcptuned_paths_forget(NULL, directory, "all", &count, &err), 0);
+	assert_int_equal(tcptuned_paths_forget(NULL, test_directory, "all", &count, &err), 0);
 	assert_int_equal(count, 1);
 	assert_int_equal(all_rows().n, 0);
 	assert_int_equal(access(aside, F_OK), -1);
 }
 
-static void an_unwritable_place_is_another_error(void **state)
+TEST(an_unwritable_place_is_another_error)
 {
 	struct tcptuned_pathdb *db = NULL;
-	struct tcptuned_error err = { 0 };
 
 	assert_int_equal(tcptuned_pathdb_open(&db, "/nowhere/paths.db", &err), -EIO);
 	assert_string_equal(err.text, "/nowhere/paths.db: unable to open database file");
-	assert_int_equal(tcptuned_pathdb_open(&db, directory, &err), -EIO);
+	assert_int_equal(tcptuned_pathdb_open(&db, test_directory, &err), -EIO);
 	assert_null(db);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
-	const struct CMUnitTest tests[] = {
-		TEST(prefixes_are_read_and_written),
-		TEST(prefixes_overlap),
-		TEST(what_goes_in_comes_out),
-		TEST(only_the_owner_can_read_it),
-		TEST(nothing_is_kept_without_a_commit),
-		TEST(a_number_that_is_given_out_again_is_another_namespace),
-		TEST(other_boots_are_not_read),
-		TEST(forgotten_by_prefix),
-		TEST(hostile_rows_are_bounded_or_left_out),
-		TEST(what_is_no_database_of_ours_is_told),
-		TEST(all_are_forgotten_with_the_one_set_aside),
-		TEST(an_unwritable_place_is_another_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

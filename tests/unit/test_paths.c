@@ -4,27 +4,17 @@
  * replaced, and a clock that is set. The maps are the kernel's: without the right to make some,
  * nothing is tested.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
-#include <cmocka.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <sqlite3.h>
 #include <tcptuned/abi/flow.h>
 
+#include "test.h"
 #include "kern/loader.h"
 #include "paths/paths.h"
 #include "util/log.h"
@@ -32,7 +22,7 @@
 #define EXPIRE_S 86400
 #define ENTRIES	 ((unsigned int)TCPTUNED_PATHS_MAX)
 
-static char directory[64], file[96];
+static char file[96];
 static struct tcptuned_kernel kernel;
 static struct tcptuned_paths *paths;
 
@@ -76,16 +66,15 @@ static int setup(void **state)
 	struct tcptuned_path_settings settings = { 1, EXPIRE_S };
 
 	realtime_set_by_s = 0;
-	strcpy(directory, "/tmp/tcptuned-paths-XXXXXX");
-	if (!mkdtemp(directory))
+	if (make_directory(state))
 		return -1;
-	snprintf(file, sizeof(file), "%s/paths.db", directory);
+	snprintf(file, sizeof(file), "%s/paths.db", test_directory);
 	tcptuned_log_set_level(TCPTUNED_LOG_ERROR);
-	tcptuned_kernel_init(&kernel, directory);
+	tcptuned_kernel_init(&kernel, test_directory);
 	kernel.map_fd[TCPTUNED_MAP_PATHS] = make_paths_map(ENTRIES);
 	kernel.map_fd[TCPTUNED_MAP_PATH_SETTINGS] =
 		make_map(BPF_MAP_TYPE_ARRAY, "test_settings", sizeof(__u32), sizeof(settings), 1);
-	if (tcptuned_paths_new(&paths, &kernel, directory))
+	if (tcptuned_paths_new(&paths, &kernel, test_directory))
 		return -1;
 	tcptuned_paths_configure(paths, &settings);
 	return 0;
@@ -93,12 +82,9 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	char command[128];
-
 	tcptuned_paths_free(paths);
 	tcptuned_kernel_close(&kernel);
-	snprintf(command, sizeof(command), "rm -rf '%s'", directory);
-	return system(command);
+	return remove_directory(state);
 }
 
 static void need_maps(void)
@@ -206,9 +192,11 @@ static void damage(void)
 	fclose(f);
 }
 
+FIXTURE(setup, teardown)
+
 /* ---- tests ---------------------------------------------------------------------------------- */
 
-static void test_what_is_in_the_map_is_on_disk(void **state)
+TEST(what_is_in_the_map_is_on_disk)
 {
 	struct tcptuned_error err = { 0 };
 	unsigned int count;
@@ -220,14 +208,14 @@ static void test_what_is_in_the_map_is_on_disk(void **state)
 	learn(1, 1, 0);
 	tcptuned_paths_save(paths);
 	assert_int_equal(rows(), 4);
-	assert_int_equal(tcptuned_paths_forget(&kernel, directory, "11.0.0.0/8", &count, &err), 0);
+	assert_int_equal(tcptuned_paths_forget(&kernel, test_directory, "11.0.0.0/8", &count, &err), 0);
 	assert_int_equal(rows(), 3);
 	tcptuned_paths_save(paths);
 	assert_int_equal(rows(), 3);
 }
 
 /* The file may be gone, no database, or one of another format. */
-static void test_a_new_database_is_begun(void **state)
+TEST(a_new_database_is_begun)
 {
 	need_maps();
 	learn(0, 3, 1000);
@@ -244,7 +232,7 @@ static void test_a_new_database_is_begun(void **state)
 }
 
 /* A host may boot in the past, and learn the time later. */
-static void test_a_clock_that_is_set(void **state)
+TEST(a_clock_that_is_set)
 {
 	need_maps();
 	realtime_set_by_s = -10 * 365 * 86400;
@@ -258,7 +246,7 @@ static void test_a_clock_that_is_set(void **state)
 }
 
 /* Of a daemon that was killed: the map is saved, and not filled up with what the kernel evicted. */
-static void test_a_map_that_was_kept_is_saved(void **state)
+TEST(a_map_that_was_kept_is_saved)
 {
 	need_maps();
 	learn(0, 5, 10);
@@ -270,7 +258,7 @@ static void test_a_map_that_was_kept_is_saved(void **state)
 	assert_int_equal(rows(), 5);
 }
 
-static void test_loading_into_a_new_map(void **state)
+TEST(loading_into_a_new_map)
 {
 	need_maps();
 	on_disk(1, 300, 100);
@@ -281,18 +269,4 @@ static void test_loading_into_a_new_map(void **state)
 	learn(0, 1, 0);
 	tcptuned_paths_save(paths);
 	assert_int_equal(rows(), 301);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_what_is_in_the_map_is_on_disk),
-		TEST(test_a_new_database_is_begun),
-		TEST(test_a_clock_that_is_set),
-		TEST(test_a_map_that_was_kept_is_saved),
-		TEST(test_loading_into_a_new_map),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

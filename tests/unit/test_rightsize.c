@@ -3,22 +3,15 @@
  * rightsize.h against the packet model of rightsize_model.h: what a connection loses and gains beside
  * the same one that the kernel sizes, with CUBIC. The bounds are what is promised to users.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "rightsize_model.h"
 #include "tcptuned/algo/unsent.h"
 
 #define MSS	 1448u
 #define MIN	 (10 * MSS)
 #define START_US 5000000000ull
-
-#define SEEDS 8
-
-#define ENDS  3
+#define SEEDS	 8
+#define ENDS	 3
 
 static const enum receiver ends[ENDS] = { RIGHTSIZED, RIGHTSIZED_SENDER, RIGHTSIZED_BOTH };
 
@@ -26,29 +19,41 @@ struct path {
 	double mbit, base_ms, queue_s;
 };
 
-static struct model *model_of(const struct path *p, uint64_t seed)
+static struct model *m;
+
+static int free_model(void **state)
 {
-	return model_new_seeded(p->mbit * MBIT, p->base_ms,
-				(uint64_t)(p->queue_s * p->mbit * MBIT), seed);
+	if (m)
+		model_free(m);
+	m = NULL;
+	return 0;
+}
+
+FIXTURE(NULL, free_model)
+
+/* Begins another run, on @p. */
+static void begin(const struct path *p, uint64_t seed)
+{
+	free_model(NULL);
+	m = model_new(p->mbit * MBIT, p->base_ms, (uint64_t)(p->queue_s * p->mbit * MBIT), seed);
 }
 
 /* ---- alone ----------------------------------------------------------------------------- */
 
 static void alone(const struct path *p, enum receiver end, uint64_t seed)
 {
-	struct model *m = model_of(p, seed);
 	double rate;
 
-	model_add(m, end, CUBIC, 0);
+	begin(p, seed);
+	model_add(m, end, 0);
 	model_run(m, 5); /* the queue grows until a loss; a second later a test is prepared, then made */
 	model_mean_rtt_ms(m);
 	rate = model_goodput(m, 13);
 	assert_true(rate >= 0.98 * p->mbit * MBIT);
 	assert_true(model_mean_rtt_ms(m) <= 2.2 * p->base_ms);
-	model_free(m);
 }
 
-static void test_alone_in_a_deep_queue(void **state)
+TEST(alone_in_a_deep_queue)
 {
 	static const struct path paths[] = { { 10, 20, 0.8 }, { 100, 5, 0.2 }, { 100, 20, 0.4 } };
 
@@ -64,18 +69,16 @@ static void test_alone_in_a_deep_queue(void **state)
  */
 static void several(unsigned int flows, enum receiver end, uint64_t seed)
 {
-	struct model *m = model_new_seeded(1000 * MBIT, 10, 20000000, seed);
-
+	begin(&(struct path){1000, 10, 0.16}, seed);
 	for (unsigned int i = 0; i < flows; i++)
-		model_add(m, end, CUBIC, 0.001 * i)->offered = 2 + 0.75 * ((7 * i + 3) % 8);
+		model_add(m, end, 0.001 * i)->offered = 2 + 0.75 * ((7 * i + 3) % 8);
 	model_run(m, 7);
 	model_mean_rtt_ms(m);
 	model_run(m, 10);
 	assert_true(model_mean_rtt_ms(m) <= 30);
-	model_free(m);
 }
 
-static void test_several_in_a_deep_queue(void **state)
+TEST(several_in_a_deep_queue)
 {
 	for (unsigned int flows = 2; flows <= 8; flows *= 2)
 		for (unsigned int end = 0; end < ENDS; end++)
@@ -88,20 +91,17 @@ static double under_jitter(const struct path *p, enum receiver end, const struct
 			   uint64_t seed)
 {
 	struct delay_config config = { .seed = seed, .jitter = *jitter };
-	struct model *m = model_of(p, seed);
 	struct delay_line line;
-	double rate;
 
+	begin(p, seed);
 	delay_line_init(&line, &config);
 	m->jitter = &line;
-	model_add(m, end, CUBIC, 0);
+	model_add(m, end, 0);
 	model_run(m, 2);
-	rate = model_goodput(m, 14);
-	model_free(m);
-	return rate;
+	return model_goodput(m, 14);
 }
 
-static void test_a_delay_that_varies(void **state)
+TEST(a_delay_that_varies)
 {
 	static const struct path paths[] = { { 100, 20, 0.32 }, { 300, 5, 0.1 } };
 	static const struct jitter kinds[] = {
@@ -130,18 +130,16 @@ static void test_a_delay_that_varies(void **state)
 /* What is carried in five seconds, ten round trips after the path became ten times longer. */
 static double on_a_longer_path(const struct path *p, enum receiver end, uint64_t seed)
 {
-	double at = 5 + 0.037 * (double)seed, rate;
-	struct model *m = model_of(p, seed);
+	double at = 5 + 0.037 * (double)seed;
 
+	begin(p, seed);
 	model_schedule(m, at, p->mbit * MBIT, 10 * p->base_ms);
-	model_add(m, end, CUBIC, 0);
+	model_add(m, end, 0);
 	model_run(m, at + 0.1 * p->base_ms);
-	rate = model_goodput(m, at + 0.1 * p->base_ms + 5);
-	model_free(m);
-	return rate;
+	return model_goodput(m, at + 0.1 * p->base_ms + 5);
 }
 
-static void test_a_longer_path(void **state)
+TEST(a_longer_path)
 {
 	static const struct path paths[] = { { 200, 10, 0.32 }, { 100, 5, 0.4 } };
 
@@ -158,20 +156,16 @@ static void test_a_longer_path(void **state)
 /* A link that became 64 times slower: RTT, ms, a minute later. */
 static double on_a_slower_link(enum receiver end, uint64_t seed)
 {
-	struct model *m = model_of(&(struct path){ 100, 20, 0.32 }, seed);
-	double rtt;
-
+	begin(&(struct path){ 100, 20, 0.32 }, seed);
 	model_schedule(m, 5 + 0.037 * (double)seed, 100 * MBIT / 64, 20);
-	model_add(m, end, CUBIC, 0);
+	model_add(m, end, 0);
 	model_run(m, 60);
 	model_mean_rtt_ms(m);
 	model_run(m, 70);
-	rtt = model_mean_rtt_ms(m);
-	model_free(m);
-	return rtt;
+	return model_mean_rtt_ms(m);
 }
 
-static void test_a_slower_link(void **state)
+TEST(a_slower_link)
 {
 	double kernel = on_a_slower_link(KERNEL, 1);
 
@@ -181,19 +175,17 @@ static void test_a_slower_link(void **state)
 }
 
 /* A link that became eight times faster: the window grows as the queue empties (DRS III.B). */
-static void test_a_faster_link(void **state)
+TEST(a_faster_link)
 {
 	for (unsigned int end = 0; end < ENDS; end++) {
-		struct model *m = model_of(&(struct path){ 50, 20, 0.8 }, 1);
-
+		begin(&(struct path){ 50, 20, 0.8 }, 1);
 		model_schedule(m, 8, 400 * MBIT, 20);
-		model_add(m, ends[end], CUBIC, 0);
+		model_add(m, ends[end], 0);
 		model_run(m, 8);
 		assert_int_equal((ends[end] == RIGHTSIZED_SENDER ? m->flow[0].snd : m->flow[0].rs)
 					 .state, RIGHTSIZE_HOLDING);
 		model_run(m, 14);
 		assert_true(model_goodput(m, 18) >= 0.95 * 400 * MBIT);
-		model_free(m);
 	}
 }
 
@@ -202,18 +194,14 @@ static void test_a_faster_link(void **state)
 /* What a connection gets that joins one which the kernel sizes. */
 static double beside_untuned(const struct path *p, enum receiver end, uint64_t seed)
 {
-	struct model *m = model_of(p, seed);
-	double rate;
-
-	model_add(m, end, CUBIC, 0.5 + 0.013 * (double)seed);
-	model_add(m, KERNEL, CUBIC, seed & 1 ? 0 : 0.5);
+	begin(p, seed);
+	model_add(m, end, 0.5 + 0.013 * (double)seed);
+	model_add(m, KERNEL, seed & 1 ? 0 : 0.5);
 	model_run(m, 3);
-	rate = model_goodput(m, 23);
-	model_free(m);
-	return rate;
+	return model_goodput(m, 23);
 }
 
-static void test_beside_an_untuned_connection(void **state)
+TEST(beside_an_untuned_connection)
 {
 	static const struct path paths[] = { { 100, 20, 0.4 }, { 100, 20, 0.1 }, { 10, 20, 0.8 } };
 	double kernel = 0, tuned[ENDS] = { 0 };
@@ -230,13 +218,13 @@ static void test_beside_an_untuned_connection(void **state)
 }
 
 /* A loss ends a test without a result: to the kernel's window, or to what was held before. */
-static void test_a_loss_puts_a_test_off(void **state)
+TEST(a_loss_puts_a_test_off)
 {
-	struct model *m = model_of(&(struct path){ 100, 20, 0.4 }, 1);
-	struct rightsize *rs = &m->flow[0].rs, held;
 	struct rightsize_ack ack = { .offered = RIGHTSIZE_WINDOW_MAX, .min = MIN };
+	struct rightsize *rs, held;
 
-	model_add(m, RIGHTSIZED, CUBIC, 0);
+	begin(&(struct path){ 100, 20, 0.4 }, 1);
+	rs = &model_add(m, RIGHTSIZED, 0)->rs;
 	for (double at = 0; rs->state != RIGHTSIZE_TESTING && at < 10; at += 0.01)
 		model_run(m, at);
 	assert_int_equal(rs->state, RIGHTSIZE_TESTING);
@@ -251,20 +239,18 @@ static void test_a_loss_puts_a_test_off(void **state)
 	rightsize_on_ack(&held, &ack);
 	assert_int_equal(held.state, RIGHTSIZE_HOLDING);
 	assert_int_equal(held.window, 100000);
-	model_free(m);
 }
 
 /* ---- any input, and the rest ---------------------------------------------------- */
 
 static uint32_t any32(void)
 {
-	return (uint32_t)rand() << 16 ^ (uint32_t)rand();
+	return (uint32_t)random64();
 }
 
 /* Whatever is measured: no limit, or one that TCP can express and that is not below the smallest. */
-static void test_any_input(void **state)
+TEST(any_input)
 {
-	srand(2);
 	for (unsigned int i = 0; i < 300; i++) {
 		struct rightsize rs = { 0 };
 		uint64_t now = any32(), clock = any32();
@@ -294,7 +280,7 @@ static void test_any_input(void **state)
 }
 
 /* DRS II: twice what is read in a round trip, at most by half at a time. */
-static void test_a_slow_reader(void **state)
+TEST(a_slow_reader)
 {
 	struct rightsize_reader reader = { 0 };
 	uint64_t now = START_US;
@@ -316,7 +302,7 @@ static void test_a_slow_reader(void **state)
 	assert_int_equal(reader.window, 0);
 }
 
-static void test_offer_and_unsent(void **state)
+TEST(offer_and_unsent)
 {
 	assert_int_equal(rightsize_offer(1000000, 0, 2896), 1000000);
 	assert_int_equal(rightsize_offer(1000000, 400000, 2896), 600000);
@@ -326,23 +312,4 @@ static void test_offer_and_unsent(void **state)
 	assert_int_equal(rightsize_unsent(125000000, 1000), 500000); /* 4 ms */
 	assert_int_equal(rightsize_unsent(1000, 100000), RIGHTSIZE_UNSENT_MIN);
 	assert_int_equal(rightsize_unsent(~0ull >> 27, RIGHTSIZE_RTT_MAX_US), RIGHTSIZE_WINDOW_MAX);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_alone_in_a_deep_queue),
-		cmocka_unit_test(test_several_in_a_deep_queue),
-		cmocka_unit_test(test_a_delay_that_varies),
-		cmocka_unit_test(test_a_longer_path),
-		cmocka_unit_test(test_a_slower_link),
-		cmocka_unit_test(test_a_faster_link),
-		cmocka_unit_test(test_beside_an_untuned_connection),
-		cmocka_unit_test(test_a_loss_puts_a_test_off),
-		cmocka_unit_test(test_any_input),
-		cmocka_unit_test(test_a_slow_reader),
-		cmocka_unit_test(test_offer_and_unsent),
-	};
-
-	return cmocka_run_group_tests_name("rightsize", tests, NULL, NULL);
 }

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the tests of linkem's queue share. */
+#ifndef TCPTUNED_TEST_LINKEM_H
+#define TCPTUNED_TEST_LINKEM_H
+
+#include "test.h"
+#include "queue.h"
+
+#define START_NS 123456789012345ull
+#define MS	 1000000ull
+
+static struct queue queues_made[16];
+static size_t queues_len;
+
+/* A queue that is freed at the end of the test. */
+static inline struct queue make_queue(struct queue_config config)
+{
+	assert_true(queues_len < ARRAY_SIZE(queues_made));
+	assert_int_equal(queue_init(&queues_made[queues_len], &config), 0);
+	return queues_made[queues_len++];
+}
+
+static int free_queues(void **state)
+{
+	while (queues_len)
+		queue_free(&queues_made[--queues_len]);
+	return 0;
+}
+
+FIXTURE(NULL, free_queues)
+
+static inline int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+#endif

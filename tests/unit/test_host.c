@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What this host has: control groups by their paths, and congestion controls by their names. */
+#include <mntent.h>
+#include <sys/stat.h>
+
+#include "test.h"
+#include "host/cc.h"
+#include "host/cgroup.h"
+
+/* The id of the root; 0: there is no tree. */
+static uint64_t root_id(void)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	struct mntent *entry;
+	struct stat st;
+	uint64_t id = 0;
+
+	while (mounts && !id && (entry = getmntent(mounts)))
+		if (!strcmp(entry->mnt_type, "cgroup2") && !stat(entry->mnt_dir, &st))
+			id = st.st_ino;
+	if (mounts)
+		endmntent(mounts);
+	return id;
+}
+
+TEST(of_the_tree)
+{
+	uint64_t root = root_id();
+
+	if (!root)
+		skip();
+	assert_int_equal(tcptuned_cgroup_id("/"), root);
+	assert_int_equal(tcptuned_cgroup_id(""), root);
+	assert_int_equal(tcptuned_cgroup_id("//."), root);
+	assert_int_equal(tcptuned_cgroup_id("/no.such.slice"), 0);
+	assert_int_equal(errno, ENOENT);
+	assert_int_equal(tcptuned_cgroup_id("/no.such..slice"), 0);
+	assert_int_equal(tcptuned_cgroup_id("/cgroup.procs"), 0);
+	assert_int_equal(errno, ENOTDIR);
+}
+
+/* Whoever may ask for the policy of a control group is not to learn what else there is. */
+TEST(nothing_is_outside_the_tree)
+{
+	static const char *const paths[] = {
+		"..", "/..", "../", "/../../../../../../..", "/../../../../../../../etc",
+		"/./../../../../../..", "//..//..//..//..//..//etc//passwd", "/no.such.slice/..",
+		"/cgroup.procs/..",
+	};
+
+	if (!root_id())
+		skip();
+	for_each_row(path, paths) {
+		errno = 0;
+		if (tcptuned_cgroup_id(*path))
+			fail_msg("%s has an id", *path);
+		assert_int_equal(errno, ENOENT);
+	}
+}
+
+/* Of this network namespace, as the kernel lists them: reno is always there. */
+TEST(what_the_kernel_offers)
+{
+	char names[TCPTUNED_CONGESTION_NAMES], line[TCPTUNED_CONGESTION_NAMES - 2] = "";
+	FILE *file = fopen("/proc/sys/net/ipv4/tcp_available_congestion_control", "r");
+
+	assert_non_null(file);
+	assert_non_null(fgets(line, sizeof(line), file));
+	fclose(file);
+	line[strcspn(line, "\n")] = '\0';
+	tcptuned_congestion_offered(names);
+	assert_int_equal(strlen(names), strlen(line) + 2);
+	assert_memory_equal(names + 1, line, strlen(line));
+	assert_true(tcptuned_congestion_is_offered(names, "reno"));
+}
+
+TEST(names_are_whole_words)
+{
+	static const char offered[] = " reno tt_reno bbr ";
+
+	assert_true(tcptuned_congestion_is_offered(offered, "reno"));
+	assert_true(tcptuned_congestion_is_offered(offered, "tt_reno"));
+	assert_true(tcptuned_congestion_is_offered(offered, "bbr"));
+	assert_false(tcptuned_congestion_is_offered(offered, "ren"));
+	assert_false(tcptuned_congestion_is_offered(offered, "bb"));
+	assert_false(tcptuned_congestion_is_offered(offered, "bbr2"));
+	assert_false(tcptuned_congestion_is_offered(offered, "cubic"));
+	assert_false(tcptuned_congestion_is_offered("", "reno"));
+}
+
+TEST(load)
+{
+	assert_int_equal(tcptuned_congestion_load("reno"), 0);
+	assert_int_equal(tcptuned_congestion_load("nonesuch"), -ENOENT);
+}
