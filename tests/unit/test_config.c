@@ -699,8 +699,7 @@ TEST(diff)
 
 	load("[tcptuned]\nbpffs = /a/longer/path\n[policy]\nreceive_window_max = 16M\n");
 	before = config;
-	load("[tcptuned]\nbpffs = /b\n[policy]\nreceive_window_max = auto\nsend_window_max = "
-	     "96K\n"
+	load("[tcptuned]\nbpffs = /b\n[policy]\nreceive_window_max = auto\nsend_window_max = 96K\n"
 	     "[bitcp]\nbeta = 0.25\n[metrics]\nenabled = off\n");
 	assert_int_equal(tcptuned_config_diff(&before, &config, note_difference, &d), 5);
 	assert_string_equal(d.text, "tcptuned.bpffs:/a/longer/path>/b! "
