@@ -393,9 +393,9 @@ TEST(broken_configuration)
 	close(fd);
 	snprintf(arguments, sizeof(arguments), "--config=%s " NOWHERE "status", path);
 	said = printed(&stderr, call_ctl, &call);
-	snprintf(expected, sizeof(expected), "tcptunectl: passed over: %s:3: the ] of a section", path);
+	snprintf(expected, sizeof(expected), "tcptunectl: skipped: %s:3: the ] of a section", path);
 	assert_contains(said, expected);
-	assert_contains(said, "\ntcptunectl: no tcptuned runs: nobody listens on /nonexistent/control;");
+	assert_contains(said, "\ntcptunectl: no tcptuned runs: no process listens on /nonexistent/control;");
 	unlink(path);
 	said = printed(&stderr, call_ctl, &call); /* named, and not there */
 	assert_contains(said, "No such file or directory");
@@ -484,6 +484,15 @@ TEST(status_of_the_configuration)
 	}
 }
 
+static int read_answer(const char *text, json_t **ret, struct tcptuned_error *err)
+{
+	FILE *stream = fmemopen((char *)text, strlen(text), "r");
+	int error = ctl_read_answer(stream, ret, err);
+
+	fclose(stream);
+	return error;
+}
+
 TEST(what_the_daemon_answers)
 {
 	static const struct {
@@ -497,19 +506,15 @@ TEST(what_the_daemon_answers)
 		{"[]", TCPTUNED_EXIT_DAEMON, "no JSON"},
 		{"", TCPTUNED_EXIT_DAEMON, "no JSON"},
 	};
-	struct tcptuned_buf good = { .data = "{\"a\":1}\n", .len = 8 };
 	struct tcptuned_error err = { 0 };
 	json_t *got = NULL;
 
-	assert_int_equal(ctl_parse_answer(&good, &got, &err), 0);
+	assert_int_equal(read_answer("{\"a\":1}\n", &got, &err), 0);
 	assert_int_equal(ctl_number(got, "a"), 1);
 	json_decref(got);
 	for_each_row(r, rows) {
-		struct tcptuned_buf answer = { .data = (char *)r->answer,
-					       .len = strlen(r->answer) };
-
 		got = NULL;
-		assert_int_equal(ctl_parse_answer(&answer, &got, &err), -EIO);
+		assert_int_equal(read_answer(r->answer, &got, &err), -EIO);
 		assert_null(got);
 		assert_int_equal(err.status, r->status);
 		assert_contains(err.text, r->message);

@@ -32,9 +32,9 @@ static void random_record(struct tcptuned_flow_record *r)
 	static __u32 number;
 
 	memset(r, 0, sizeof(*r));
-	r->flow.flags = TCPTUNED_F_CLAIMED;
+	r->flow.flags = TCPTUNED_F_MANAGED;
 	if (random64() % 3 == 0)
-		r->flow.flags |= TCPTUNED_F_RCV_TAKEN;
+		r->flow.flags |= TCPTUNED_F_RCV_TUNED;
 	if (random64() % 5 == 0)
 		r->flow.flags |= TCPTUNED_F_RCVBUF_REQ;
 	r->flow.policy = random64() % 3;
@@ -238,7 +238,7 @@ TEST(sums)
 	for (i = 0; i < RECORDS; i++) {
 		rcvbuf += records[i].rcvbuf;
 		wmem += records[i].wmem_queued;
-		taken += !!(records[i].flow.flags & TCPTUNED_F_RCV_TAKEN);
+		taken += !!(records[i].flow.flags & TCPTUNED_F_RCV_TUNED);
 		asked += !!(records[i].flow.flags & TCPTUNED_F_RCVBUF_REQ);
 		bbr1 += records[i].flow.policy == 1 &&
 			!strcmp(records[i].congestion_control, "bbr");
@@ -247,16 +247,16 @@ TEST(sums)
 	}
 	/* Twice: what was read before must be forgotten. */
 	read_from(records, 1);
-	assert_int_equal(flows.live, 1);
+	assert_int_equal(flows.sums.live, 1);
 	read_from(records, RECORDS);
-	assert_int_equal(flows.records, RECORDS);
-	assert_int_equal(flows.live, RECORDS);
-	assert_int_equal(flows.rcvbuf_bytes, rcvbuf);
-	assert_int_equal(flows.wmem_bytes, wmem);
-	assert_int_equal(flows.rcv_taken, taken);
-	assert_int_equal(flows.rcvbuf_requests, asked);
-	assert_int_equal(flows.snd_reason[RIGHTSIZE_CAPPED], capped);
-	assert_int_equal(flows.limited[TCPTUNED_LIMIT_CWND], cwnd);
+	assert_int_equal(flows.sums.records, RECORDS);
+	assert_int_equal(flows.sums.live, RECORDS);
+	assert_int_equal(flows.sums.rcvbuf_bytes, rcvbuf);
+	assert_int_equal(flows.sums.wmem_bytes, wmem);
+	assert_int_equal(flows.sums.rcv_taken, taken);
+	assert_int_equal(flows.sums.rcvbuf_requests, asked);
+	assert_int_equal(flows.sums.snd_reason[RIGHTSIZE_CAPPED], capped);
+	assert_int_equal(flows.sums.limited[TCPTUNED_LIMIT_CWND], cwnd);
 	assert_int_equal(flows.groups_len, 12);
 	for (i = 0; i < flows.groups_len; i++) {
 		grouped += flows.groups[i].flows;
@@ -282,7 +282,7 @@ TEST(groups_are_bounded)
 	assert_int_equal(flows.groups_len, TCPTUNED_FLOW_GROUPS);
 	for (i = 0; i < TCPTUNED_FLOW_GROUPS; i++)
 		assert_int_equal(flows.groups[i].flows, 2);
-	assert_int_equal(flows.groups_other, GROUPED - 2 * TCPTUNED_FLOW_GROUPS);
+	assert_int_equal(flows.sums.groups_other, GROUPED - 2 * TCPTUNED_FLOW_GROUPS);
 	assert_int_equal(flows.top_len, 0);
 }
 
@@ -291,13 +291,13 @@ TEST(only_live_connections)
 	begin(5, 5);
 	records[0].state = TCP_LISTEN;
 	records[1].state = TCP_CLOSE;
-	records[2].flow.flags &= ~TCPTUNED_F_CLAIMED;
+	records[2].flow.flags &= ~TCPTUNED_F_MANAGED;
 	records[3].state = TCP_FIN_WAIT2;
 	records[4].flow.flags |= TCPTUNED_F_OBSERVE;
 	read_from(records, 5);
-	assert_int_equal(flows.records, 5);
-	assert_int_equal(flows.live, 2);
-	assert_int_equal(flows.observed, 1);
+	assert_int_equal(flows.sums.records, 5);
+	assert_int_equal(flows.sums.live, 2);
+	assert_int_equal(flows.sums.observed, 1);
 	assert_int_equal(flows.top_len, 2);
 }
 
@@ -345,9 +345,9 @@ TEST(nothing_to_read_from)
 	begin(5, 5);
 	tcptuned_kernel_init(&kernel, "/nowhere");
 	read_from(records, 5);
-	assert_int_equal(flows.live, 5);
+	assert_int_equal(flows.sums.live, 5);
 	assert_int_equal(tcptuned_readout(&flows, &kernel, NULL), -ENOENT);
-	assert_int_equal(flows.live, 0);
+	assert_int_equal(flows.sums.live, 0);
 	assert_int_equal(flows.top_len, 0);
 }
 

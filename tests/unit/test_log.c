@@ -136,28 +136,28 @@ TEST(one_line)
 	assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
 }
 
-/* Each line as long as it stays so, once; what comes back is told again, and all when asked for. */
-TEST(told)
+/* A line is logged once as long as it recurs each time, again after it was missing, and always on request. */
+TEST(lines_logged_once)
 {
-	struct tcptuned_told told = {0};
+	struct tcptuned_log_history history = {0};
 	claim_journal(0);
-	tcptuned_told_begin(&told, true);
-	tcptuned_told_log(&told, TCPTUNED_LOG_WARNING, "no %s", "a");
-	tcptuned_told_log(&told, TCPTUNED_LOG_INFO, "no b");
+	tcptuned_log_history_begin(&history, true);
+	tcptuned_log_once(&history, TCPTUNED_LOG_WARNING, "no %s", "a");
+	tcptuned_log_once(&history, TCPTUNED_LOG_INFO, "no b");
 	assert_string_equal(logged(), "<4>no a\n<6>no b\n");
-	tcptuned_told_begin(&told, false);
-	tcptuned_told_log(&told, TCPTUNED_LOG_WARNING, "no a");
-	tcptuned_told_log(&told, TCPTUNED_LOG_WARNING, "no c");
+	tcptuned_log_history_begin(&history, false);
+	tcptuned_log_once(&history, TCPTUNED_LOG_WARNING, "no a");
+	tcptuned_log_once(&history, TCPTUNED_LOG_WARNING, "no c");
 	assert_string_equal(logged(), "<4>no c\n");
-	tcptuned_told_begin(&told, false);
-	tcptuned_told_log(&told, TCPTUNED_LOG_WARNING, "no a");
-	tcptuned_told_log(&told, TCPTUNED_LOG_INFO, "no b");
+	tcptuned_log_history_begin(&history, false);
+	tcptuned_log_once(&history, TCPTUNED_LOG_WARNING, "no a");
+	tcptuned_log_once(&history, TCPTUNED_LOG_INFO, "no b");
 	assert_string_equal(logged(), "<6>no b\n");
-	tcptuned_told_begin(&told, true);
-	tcptuned_told_log(&told, TCPTUNED_LOG_WARNING, "no a");
-	tcptuned_told_log(&told, TCPTUNED_LOG_INFO, "no b");
+	tcptuned_log_history_begin(&history, true);
+	tcptuned_log_once(&history, TCPTUNED_LOG_WARNING, "no a");
+	tcptuned_log_once(&history, TCPTUNED_LOG_INFO, "no b");
 	assert_string_equal(logged(), "<4>no a\n<6>no b\n");
-	tcptuned_told_free(&told);
+	tcptuned_log_history_free(&history);
 }
 
 TEST(printable)

@@ -36,7 +36,7 @@ static void fill_flow(struct tcptuned_flow_record *r)
 		.pacing_rate_Bps = 5000000000, .pacing_max_Bps = 10000000000,
 		.ca_max_win = 5000, .ca_mode = BITCP_BINARY_SEARCH,
 		.flow = {
-			.flags = TCPTUNED_F_CLAIMED | TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_RCV_TAKEN,
+			.flags = TCPTUNED_F_MANAGED | TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_RCV_TUNED,
 			.req_rcvbuf = 65536,
 			.req_sndbuf = 4711, /* not asked for: no flag */
 			.rcv_grows = 9,
@@ -125,10 +125,10 @@ static int setup(void **state)
 	fill_flow(&snap->flows.top[0]);
 	fill_odd_flow(&snap->flows.top[1]);
 	snap->flows.top_len = 2;
-	snap->flows.records = 6;
-	snap->flows.live = 4;
-	snap->flows.limited[TCPTUNED_LIMIT_CWND] = 4;
-	snap->flows.rcvbuf_bytes = 99;
+	snap->flows.sums.records = 6;
+	snap->flows.sums.live = 4;
+	snap->flows.sums.limited[TCPTUNED_LIMIT_CWND] = 4;
+	snap->flows.sums.rcvbuf_bytes = 99;
 	snap->flows.groups_len = 2;
 	snap->flows.groups[0] = (struct tcptuned_flow_group){0, "bitcp", 3};
 	snap->flows.groups[1] = (struct tcptuned_flow_group){7, "cubic", 1};
@@ -289,7 +289,7 @@ TEST(groups_of_one_name)
 	for (unsigned int i = 0; i < TCPTUNED_FLOW_GROUPS; i++)
 		groups[i] = (struct tcptuned_flow_group){TCPTUNED_POLICY_ID(i, i % 3), "bitcp", i};
 	strcpy(groups[1].congestion_control, "cubic");
-	snap->flows.groups_other = 5;
+	snap->flows.sums.groups_other = 5;
 	scrape();
 	for_each_row(line, lines)
 		assert_line(*line);
@@ -402,7 +402,7 @@ static json_t *json_of(const struct tcptuned_flow_record *record)
 	size_t i, len;
 
 	tcptuned_buf_init(&buf, BODY_LIMIT);
-	tcptuned_json_flow(&buf, record, "default", NULL, NULL);
+	tcptuned_json_flow(&buf, record, "default", NULL);
 	assert_int_equal(buf.error, 0);
 	root = json_loads(buf.data, JSON_REJECT_DUPLICATES, &error);
 	if (!root)
@@ -412,7 +412,7 @@ static json_t *json_of(const struct tcptuned_flow_record *record)
 	/* Too little room anywhere is an error, not half an object. */
 	for (i = 0; i < len; i += 7) {
 		tcptuned_buf_init(&buf, i);
-		tcptuned_json_flow(&buf, record, "default", NULL, NULL);
+		tcptuned_json_flow(&buf, record, "default", NULL);
 		assert_int_equal(buf.error, -EFBIG);
 		tcptuned_buf_free(&buf);
 	}
@@ -444,10 +444,10 @@ TEST(json)
 		__u32 flags;
 	} flags[] = {
 		{"overridden, memory short",
-		 TCPTUNED_F_CLAIMED | TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SND_PRESSED},
+		 TCPTUNED_F_MANAGED | TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SND_MEMORY_SHORT},
 		{"a dry run, where the kernel obeyed",
 		 TCPTUNED_F_OBSERVE | TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SNDBUF_REQ |
-			 TCPTUNED_F_RCV_PRESSED},
+			 TCPTUNED_F_RCV_MEMORY_SHORT},
 		{"a path remembered as slow", TCPTUNED_F_SLOW_SEED},
 	};
 	struct tcptuned_flow_record record;

@@ -314,22 +314,22 @@ static bool stands_at(__u32 first, unsigned int port, __u64 cgroup)
 	return false;
 }
 
-TEST(wishes)
+TEST(buffer_requests)
 {
 	const struct tcptuned_match *m;
 
 	begin();
 	compile(1);
 	m = &rules.entries[0].match;
-	assert_int_equal(m->wishes, TCPTUNED_RCVBUF_OVERRIDDEN | TCPTUNED_SNDBUF_OVERRIDDEN |
-					    TCPTUNED_ANY_CLAIMS);
-	assert_int_equal(TCPTUNED_RULE_INDEX(m->stands_rcvbuf), TCPTUNED_RULE_NONE);
-	assert_int_equal(TCPTUNED_RULE_INDEX(m->stands_sndbuf), TCPTUNED_RULE_NONE);
+	assert_int_equal(m->any_policy, TCPTUNED_RCVBUF_OVERRIDDEN | TCPTUNED_SNDBUF_OVERRIDDEN |
+					    TCPTUNED_ANY_MANAGES);
+	assert_int_equal(TCPTUNED_RULE_INDEX(m->honour_rcvbuf), TCPTUNED_RULE_NONE);
+	assert_int_equal(TCPTUNED_RULE_INDEX(m->honour_sndbuf), TCPTUNED_RULE_NONE);
 
 	set.sources[0].record.mode = TCPTUNED_OFF;
 	compile(1);
-	assert_int_equal(rules.entries[0].match.wishes, 0);
-	assert_true(stands_at(rules.entries[0].match.stands_rcvbuf, 80, 0));
+	assert_int_equal(rules.entries[0].match.any_policy, 0);
+	assert_true(stands_at(rules.entries[0].match.honour_rcvbuf, 80, 0));
 
 	/* Only a policy that may apply to the listener decides for its connections. */
 	load_set("[policy off]\nlocal_port = 22\nremote_port = 5-6\ndestination = 10.0.0.0/8\n"
@@ -341,14 +341,14 @@ TEST(wishes)
 	set.sources[3].record.mode = TCPTUNED_OBSERVE;
 	compile(0);
 	m = &rules.entries[0].match;
-	assert_int_equal(m->wishes, TCPTUNED_RCVBUF_OVERRIDDEN | TCPTUNED_SNDBUF_OVERRIDDEN |
+	assert_int_equal(m->any_policy, TCPTUNED_RCVBUF_OVERRIDDEN | TCPTUNED_SNDBUF_OVERRIDDEN |
 					    TCPTUNED_RCVBUF_OBSERVED | TCPTUNED_SNDBUF_OBSERVED |
-					    TCPTUNED_ANY_CLAIMS | TCPTUNED_AT_ESTABLISHED);
-	assert_true(stands_at(m->stands_rcvbuf, 22, 0));
-	assert_true(stands_at(m->stands_rcvbuf, 85, 0));
-	assert_false(stands_at(m->stands_rcvbuf, 443, 2));
-	assert_true(stands_at(m->stands_sndbuf, 443, 2));
-	assert_false(stands_at(m->stands_sndbuf, 443, 8));
+					    TCPTUNED_ANY_MANAGES | TCPTUNED_AT_ESTABLISHED);
+	assert_true(stands_at(m->honour_rcvbuf, 22, 0));
+	assert_true(stands_at(m->honour_rcvbuf, 85, 0));
+	assert_false(stands_at(m->honour_rcvbuf, 443, 2));
+	assert_true(stands_at(m->honour_sndbuf, 443, 2));
+	assert_false(stands_at(m->honour_sndbuf, 443, 8));
 }
 
 /* --- against the plain comparison --------------------------------------------------------- */
@@ -576,7 +576,7 @@ TEST(disabled)
 	compile(0);
 	assert_peer("10.0.0.1", "next");
 	assert_int_equal(rules.rules_len, 1 + 2);
-	assert_int_equal(TCPTUNED_RULE_INDEX(rules.entries[0].match.stands_rcvbuf),
+	assert_int_equal(TCPTUNED_RULE_INDEX(rules.entries[0].match.honour_rcvbuf),
 			 TCPTUNED_RULE_NONE);
 	set.sources[1].record.disabled = 0;
 	compile(0);
