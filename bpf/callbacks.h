@@ -28,10 +28,10 @@ _Static_assert(BPF_SOCK_OPS_STATE_CB_FLAG << CB_SHIFT == TCPTUNED_F_CB_STATE &&
 /* Records that all of CALLBACKS are requested, of a socket that has @has. */
 static __always_inline void note_callbacks(struct tcptuned_flow *flow, __u32 has)
 {
-	__u32 new = CALLBACKS & ~has;
+	__u32 added = CALLBACKS & ~has;
 
-	flow->flags |= (new & CB_STATE_RTT) << CB_SHIFT |
-		       (new & BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG) << CB_WRITE_SHIFT;
+	flow->flags |= (added & CB_STATE_RTT) << CB_SHIFT |
+		       (added & BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG) << CB_WRITE_SHIFT;
 }
 
 /* The callbacks that the socket has from tcptuned only. */
