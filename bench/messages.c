@@ -75,13 +75,7 @@ static struct options opt = {
 	.stall_s = 30,
 };
 
-enum kind {
-	FLAG,
-	TEXT,
-	NUMBER,
-	SIZE,
-	SECONDS
-};
+enum kind { FLAG, TEXT, NUMBER, SIZE, SECONDS };
 
 static const struct option_row {
 	const char *name;
@@ -251,7 +245,7 @@ struct result {
 	uint32_t rcvbuf, rcv_wscale;
 	uint32_t rcv_space, rcv_ssthresh;
 	uint32_t rmem_max, rmem_median; /* memory of received data that waits; of samples */
-	uint64_t points; /* of the progress curve, first connection only */
+	uint64_t points;		/* of the progress curve, first connection only */
 };
 
 struct point {
@@ -413,8 +407,7 @@ static void set_buffer(int fd, int name, uint64_t size)
 	int value = (int)size;
 
 	if (size && setsockopt(fd, SOL_SOCKET, name, &value, sizeof(value)) < 0)
-		die(EXIT_FAILED, "cannot set the socket buffer to %d: %s", value,
-		    strerror(errno));
+		die(EXIT_FAILED, "cannot set the socket buffer to %d: %s", value, strerror(errno));
 }
 
 struct samples {
@@ -600,8 +593,7 @@ static void send_results(unsigned int count, const struct curve *curve)
 
 		s->result.points = i ? 0 : curve->count;
 		if (!send_all(s->fd, &s->result, sizeof(s->result)) ||
-		    (!i &&
-		     !send_all(s->fd, curve->points, curve->count * sizeof(*curve->points))))
+		    (!i && !send_all(s->fd, curve->points, curve->count * sizeof(*curve->points))))
 			fprintf(stderr, "messages: cannot report to the sender: %s\n",
 				strerror(errno));
 	}
@@ -620,9 +612,8 @@ static unsigned int accept_streams(int listener)
 		if (fd < 0 && (errno == EINTR || (errno == EAGAIN && !got && !opt.once)))
 			continue;
 		if (fd < 0)
-			die(errno == EAGAIN ? EXIT_TIMEOUT : EXIT_FAILED,
-			    "%u connections came: %s", got,
-			    errno == EAGAIN ? "no more within --stall" : strerror(errno));
+			die(errno == EAGAIN ? EXIT_TIMEOUT : EXIT_FAILED, "%u connections came: %s",
+			    got, errno == EAGAIN ? "no more within --stall" : strerror(errno));
 		set_stall_timeout(fd);
 		if (!receive_all(fd, &hello, sizeof(hello)) || hello.magic != MAGIC ||
 		    hello.streams > STREAMS_MAX || hello.stream >= hello.streams ||
@@ -806,9 +797,9 @@ static void *send_stream(void *arg)
 
 static void print_samples(const char *name, struct samples *s)
 {
-	printf(", \"%s\": {\"min\": %.3f, \"median\": %.3f, \"p95\": %.3f, \"max\": %.3f}",
-	       name, samples_quantile(s, 0), samples_quantile(s, 0.5),
-	       samples_quantile(s, 0.95), samples_quantile(s, 1));
+	printf(", \"%s\": {\"min\": %.3f, \"median\": %.3f, \"p95\": %.3f, \"max\": %.3f}", name,
+	       samples_quantile(s, 0), samples_quantile(s, 0.5), samples_quantile(s, 0.95),
+	       samples_quantile(s, 1));
 }
 
 struct load_samples {
@@ -873,9 +864,8 @@ static void watch_senders(struct load_samples *load)
 		}
 		for (unsigned int j = i; j < opt.streams; j++)
 			sample_load(&streams[j], load);
-		curve_add(&load->written,
-			  (struct point){now_ns() - streams[0].start_ns,
-					 total_bytes((unsigned int)opt.streams)});
+		curve_add(&load->written, (struct point){now_ns() - streams[0].start_ns,
+							 total_bytes((unsigned int)opt.streams)});
 	}
 }
 
@@ -901,8 +891,8 @@ static int connect_stream(const struct sockaddr_storage *sa, socklen_t len)
 	set_buffer(fd, SO_SNDBUF, opt.sndbuf);
 	if (notsent)
 		setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &notsent, sizeof(notsent));
-	if (opt.congestion && setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, opt.congestion,
-					 strlen(opt.congestion)) < 0)
+	if (opt.congestion &&
+	    setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, opt.congestion, strlen(opt.congestion)) < 0)
 		die(EXIT_FAILED, "congestion control %s: %s", opt.congestion, strerror(errno));
 	bind_from(fd);
 	if (connect(fd, (const struct sockaddr *)sa, len) < 0)
@@ -961,10 +951,10 @@ static void add_latencies(struct load_samples *load, struct point from, struct p
 {
 	while (*next < load->written.count && load->written.points[*next].bytes <= to.bytes) {
 		struct point w = load->written.points[(*next)++];
-		double part = to.bytes > from.bytes && w.bytes > from.bytes
-				      ? (double)(w.bytes - from.bytes) /
-						(double)(to.bytes - from.bytes)
-				      : 0;
+		double part =
+			to.bytes > from.bytes && w.bytes > from.bytes
+				? (double)(w.bytes - from.bytes) / (double)(to.bytes - from.bytes)
+				: 0;
 		double read_ns = (double)from.at_ns + part * (double)(to.at_ns - from.at_ns);
 
 		/* the writer waits: this is as old as the sample before */
@@ -985,8 +975,7 @@ static void print_curve(const struct stream *s, struct load_samples *load)
 			die(EXIT_FAILED, "the progress curve breaks off: %s", strerror(errno));
 		add_latencies(load, before, p, &next);
 		before = p;
-		printf("%s[%.6f, %llu]", i ? ", " : "", p.at_ns / 1e9,
-		       (unsigned long long)p.bytes);
+		printf("%s[%.6f, %llu]", i ? ", " : "", p.at_ns / 1e9, (unsigned long long)p.bytes);
 	}
 	printf("]");
 	if (opt.rtt_samples)

@@ -51,7 +51,7 @@ static void echo(int fd)
 /* Both ends of a connection. */
 static void connect_both(int *ret_here, int *ret_there)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET };
+	struct sockaddr_in address = {.sin_family = AF_INET};
 	int listener = socket(AF_INET, SOCK_STREAM, 0), one = 1;
 	socklen_t len = sizeof(address);
 

@@ -28,13 +28,13 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
-#define SEGMENT		   1448
+#define SEGMENT		    1448
 #define SEGMENTS_PER_SECOND 100
-#define CLIENTS_MAX	   200
-#define SEND_BUFFER	   (8 << 20)
+#define CLIENTS_MAX	    200
+#define SEND_BUFFER	    (8 << 20)
 /* SYNs this far apart do not meet in the gateway's queue. */
-#define CONNECT_GAP_S	   0.001
-#define CONNECT_MAX_S	   60
+#define CONNECT_GAP_S 0.001
+#define CONNECT_MAX_S 60
 
 struct client {
 	int fd;

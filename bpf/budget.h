@@ -48,8 +48,7 @@ static __always_inline bool tcp_memory_is_short(struct tcp_sock *tp)
 	    memcg_under_pressure((__u64)BPF_CORE_READ(tp, inet_conn.icsk_inet.sk.sk_memcg)))
 		return true;
 	bpf_core_read(&mem, sizeof(mem), &prot->sysctl_mem);
-	bpf_probe_read_kernel(&allocated, sizeof(allocated),
-			      BPF_CORE_READ(prot, memory_allocated));
+	bpf_probe_read_kernel(&allocated, sizeof(allocated), BPF_CORE_READ(prot, memory_allocated));
 	if (bpf_probe_read_kernel(&pressure, sizeof(pressure), mem + 1))
 		return false;
 	return allocated > (__s64)(pressure - pressure / 8);

@@ -73,8 +73,7 @@ static __always_inline void pass_request_on(void *ctx, struct tcptuned_flow *flo
 	if (receive && value < (int)(min / 2))
 		value = min / 2;
 	/* The kernel has had an honoured request, but the buffer may have been sized since. */
-	if ((flow->flags & intercepted) &&
-	    (!(flow->flags & honoured) || (flow->flags & locked))) {
+	if ((flow->flags & intercepted) && (!(flow->flags & honoured) || (flow->flags & locked))) {
 		set_option(ctx, SOL_SOCKET, receive ? SO_RCVBUF : SO_SNDBUF, value);
 		flow->flags &= ~locked;
 	}
@@ -120,8 +119,7 @@ __bpf_global int record_requests(struct tcptuned_flow *flow, const struct tcptun
 }
 
 /* Records requests that the kernel honoured before tcptuned could intercept them. */
-static __always_inline void record_earlier_requests(struct tcptuned_flow *flow,
-						    struct tcp_sock *tp,
+static __always_inline void record_earlier_requests(struct tcptuned_flow *flow, struct tcp_sock *tp,
 						    const struct tcptuned_policy *policy)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;

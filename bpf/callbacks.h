@@ -20,9 +20,9 @@
 #define CB_WRITE_SHIFT 25
 
 _Static_assert(BPF_SOCK_OPS_STATE_CB_FLAG << CB_SHIFT == TCPTUNED_F_CB_STATE &&
-	       BPF_SOCK_OPS_RTT_CB_FLAG << CB_SHIFT == TCPTUNED_F_CB_RTT &&
-	       (__u32)BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG << CB_WRITE_SHIFT ==
-		       TCPTUNED_F_CB_WRITE_HDR_OPT,
+		       BPF_SOCK_OPS_RTT_CB_FLAG << CB_SHIFT == TCPTUNED_F_CB_RTT &&
+		       (__u32)BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG << CB_WRITE_SHIFT ==
+			       TCPTUNED_F_CB_WRITE_HDR_OPT,
 	       "the bits of the record are the kernel's, shifted");
 
 /* Records that all of CALLBACKS are requested, of a socket that has @has. */

@@ -11,7 +11,7 @@
 #include "sock.h"
 #include "totals.h"
 
-#define CC_NAME(literal) ((char[TCPTUNED_CC_NAME_MAX]){ literal })
+#define CC_NAME(literal) ((char[TCPTUNED_CC_NAME_MAX]){literal})
 
 static __always_inline bool is_same_name(const char a[TCPTUNED_CC_NAME_MAX],
 					 const char b[TCPTUNED_CC_NAME_MAX])

@@ -69,7 +69,7 @@ __bpf_global int emit_event_of(const struct event_args *args)
 static __always_inline void emit_event(enum tcptuned_event_kind kind, struct tcp_sock *tp,
 				       const struct tcptuned_flow *flow, __u64 a, __u64 b)
 {
-	struct event_args args = { (__u64)tp, a, b, kind, flow->policy, flow->flags, 0 };
+	struct event_args args = {(__u64)tp, a, b, kind, flow->policy, flow->flags, 0};
 
 	emit_event_of(&args);
 }

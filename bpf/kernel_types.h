@@ -45,7 +45,7 @@ struct net {
 		int sysctl_tcp_rmem[3];
 		int sysctl_tcp_wmem[3];
 		unsigned int sysctl_tcp_notsent_lowat; /* all ones: no limit, the default */
-		__u8 sysctl_tcp_shrink_window; /* since 6.5 */
+		__u8 sysctl_tcp_shrink_window;	       /* since 6.5 */
 	} ipv4;
 };
 
@@ -84,8 +84,8 @@ struct mem_cgroup {
 	struct {
 		void *parent;
 	} css; /* the first member, so that css.parent is the address of the parent */
-	unsigned long socket_pressure;	/* jiffies: under pressure until then */
-	int tcpmem_pressure;		/* cgroup version 1 */
+	unsigned long socket_pressure; /* jiffies: under pressure until then */
+	int tcpmem_pressure;	       /* cgroup version 1 */
 };
 
 struct sock_common {
@@ -146,9 +146,9 @@ struct sk_buff {
 
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
-	__u64 tcp_mstamp;	/* microseconds, refreshed with every segment */
-	__u64 tcp_clock_cache;	/* ns, the same */
-	__u64 tcp_wstamp_ns;	/* when pacing lets the next segment leave */
+	__u64 tcp_mstamp;      /* microseconds, refreshed with every segment */
+	__u64 tcp_clock_cache; /* ns, the same */
+	__u64 tcp_wstamp_ns;   /* when pacing lets the next segment leave */
 	__u64 bytes_received;
 	__u64 bytes_acked;
 	__u32 copied_seq;
@@ -159,17 +159,17 @@ struct tcp_sock {
 	__u32 snd_una;
 	__u32 snd_nxt;
 	__u32 snd_wnd;
-	__u32 notsent_lowat;	/* TCP_NOTSENT_LOWAT; 0: the sysctl applies */
+	__u32 notsent_lowat; /* TCP_NOTSENT_LOWAT; 0: the sysctl applies */
 	__u32 window_clamp;
 	__u32 snd_cwnd;
 	__u32 snd_cwnd_clamp;
 	__u32 snd_ssthresh;
 	__u32 prior_cwnd;
 	__u32 mss_cache;
-	__u32 srtt_us;		/* eighths of a microsecond */
+	__u32 srtt_us; /* eighths of a microsecond */
 	__u32 packets_out;
 	__u32 max_packets_out;
-	__u32 sacked_out;	/* segments that only SACK blocks have acknowledged */
+	__u32 sacked_out; /* segments that only SACK blocks have acknowledged */
 	__u32 lost_out;
 	__u32 total_retrans;
 	__u32 segs_out;
@@ -179,9 +179,9 @@ struct tcp_sock {
 	__u8 bpf_sock_ops_cb_flags;
 	__u8 is_cwnd_limited : 1;
 	__u8 chrono_type : 2;
-	__u8 scaling_ratio;	/* since 6.6 */
-	bool is_mptcp;		/* with CONFIG_MPTCP */
-	__u8 tcp_usec_ts : 1;	/* since 6.7: timestamps tick in microseconds */
+	__u8 scaling_ratio;   /* since 6.6 */
+	bool is_mptcp;	      /* with CONFIG_MPTCP */
+	__u8 tcp_usec_ts : 1; /* since 6.7: timestamps tick in microseconds */
 	struct {
 		__u32 rcv_tsecr; /* without the socket's timestamp offset */
 		__u16 saw_tstamp : 1;
@@ -190,17 +190,17 @@ struct tcp_sock {
 	struct {
 		void *rb_node;
 	} out_of_order_queue;
-	struct sk_buff *ooo_last_skb;	/* stale while that queue is empty */
+	struct sk_buff *ooo_last_skb; /* stale while that queue is empty */
 	struct {
 		struct {
 			__u32 v;
 		} s[3];
 	} rtt_min; /* microseconds */
 	struct {
-		__u32 rtt_us;	/* microseconds, of the last segment delivered, not smoothed */
+		__u32 rtt_us; /* microseconds, of the last segment delivered, not smoothed */
 	} rack;
 	struct {
-		__u32 rtt_us;	/* eighths of a microsecond */
+		__u32 rtt_us; /* eighths of a microsecond */
 		__u32 seq;
 		__u64 time;
 	} rcv_rtt_est;

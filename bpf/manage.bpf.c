@@ -18,11 +18,12 @@
 #include "sock.h"
 #include <tcptuned/algo/reader.h>
 
-#define ANY_STATE	(~0u)
-#define NOT_CLOSED	(~(1u << BPF_TCP_CLOSE))
+#define ANY_STATE  (~0u)
+#define NOT_CLOSED (~(1u << BPF_TCP_CLOSE))
 /* States in which a connection still carries data, not only its closing handshake. */
-#define CARRIES_DATA	(1 << BPF_TCP_ESTABLISHED | 1 << BPF_TCP_FIN_WAIT1 |                       \
-			 1 << BPF_TCP_FIN_WAIT2 | 1 << BPF_TCP_CLOSE_WAIT)
+#define CARRIES_DATA                                                                  \
+	(1 << BPF_TCP_ESTABLISHED | 1 << BPF_TCP_FIN_WAIT1 | 1 << BPF_TCP_FIN_WAIT2 | \
+	 1 << BPF_TCP_CLOSE_WAIT)
 
 /* The cgroup to which the programs are attached. Callbacks come from it and those below only. */
 const volatile __u64 cgroup_id SEC(".rodata.cgroup") = 1;
@@ -135,8 +136,8 @@ static __always_inline int adopt_connection(struct tcp_sock *tp)
 	if (is_short(tp, policy)) {
 		if ((has & CALLBACKS_EARLY) == CALLBACKS_EARLY)
 			return 0;
-		return set_callbacks(tp, has | CALLBACKS_EARLY) ? TCPTUNED_ADOPTED_TOO_OLD :
-								  TCPTUNED_ADOPTED_CONNECTION;
+		return set_callbacks(tp, has | CALLBACKS_EARLY) ? TCPTUNED_ADOPTED_TOO_OLD
+								: TCPTUNED_ADOPTED_CONNECTION;
 	}
 	if (set_callbacks(tp, has | CALLBACKS))
 		return TCPTUNED_ADOPTED_TOO_OLD;
@@ -160,13 +161,13 @@ static __always_inline __u32 max_buffer(__u32 a, __u32 b)
 	return a > b ? a : b;
 }
 
-static __always_inline void restore_receive_buffer(struct tcptuned_flow *flow,
-						   struct tcp_sock *tp, __u32 space, __u32 window)
+static __always_inline void restore_receive_buffer(struct tcptuned_flow *flow, struct tcp_sock *tp,
+						   __u32 space, __u32 window)
 {
 	__u32 min = sk_min_clamp(tp), have = tp->inet_conn.icsk_inet.sk.sk_rcvbuf;
 
 	if (flow->flags & TCPTUNED_F_RCVBUF_APP) /* the application has set the clamp since, ... */
-		window = tp->window_clamp; /* ... which Linux 7 moves with the buffer */
+		window = tp->window_clamp;	 /* ... which Linux 7 moves with the buffer */
 	if (window < min)
 		window = min;
 	/* Otherwise net.core.rmem_max, which was lowered since, would reduce the buffer. */
@@ -184,8 +185,7 @@ static __always_inline void restore_receive_buffer(struct tcptuned_flow *flow,
  * A buffer that the application had fixed before returns to that size: the window at once, the
  * memory if the advertised window does not need more.
  */
-static __always_inline void release_receive_buffer(struct tcptuned_flow *flow,
-						   struct tcp_sock *tp)
+static __always_inline void release_receive_buffer(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 	__u32 have = sk->sk_rcvbuf, space;
@@ -209,7 +209,8 @@ static __always_inline void release_send_buffer(struct tcptuned_flow *flow, stru
 		value = flow->req_sndbuf;
 	else
 		value = max_buffer(sk->sk_sndbuf,
-				   sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_wmem[2]) / 2;
+				   sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_wmem[2]) /
+			2;
 	set_option(tp, SOL_SOCKET, SO_SNDBUF, value);
 }
 

@@ -37,7 +37,7 @@ SINGLE_VALUE_MAP(BPF_MAP_TYPE_ARRAY, struct tcptuned_meta) meta SEC(".maps");
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, TCPTUNED_GENERATIONS_KEPT * TCPTUNED_POLICIES_MAX);
+	__uint(max_entries, TCPTUNED_GENERATIONS_KEPT *TCPTUNED_POLICIES_MAX);
 	__type(key, __u32);
 	__type(value, struct tcptuned_policy);
 } policies SEC(".maps");

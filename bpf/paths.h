@@ -40,7 +40,7 @@ static __always_inline __s64 path_now_s(void)
 static __always_inline void fill_path_key(struct tcptuned_path_key *key, const __be32 remote[4])
 {
 	__u32 *prefix = (__u32 *)key->prefix, i;
-	__be32 word[4] = { remote[0], remote[1], remote[2], remote[3] };
+	__be32 word[4] = {remote[0], remote[1], remote[2], remote[3]};
 
 	key->family = AF_INET6;
 	key->prefix_len = PATH_IPV6_PREFIX;
@@ -69,15 +69,15 @@ static __always_inline bool path_key_of_socket(struct tcptuned_path_key *key, st
 	return true;
 }
 
-__noinline int merge_path(struct tcptuned_path *path, const struct path_sample *sample,
-			  __s64 now_s, __u32 expire_s)
+__noinline int merge_path(struct tcptuned_path *path, const struct path_sample *sample, __s64 now_s,
+			  __u32 expire_s)
 {
 	return path && sample ? path_merge(path, sample, now_s, expire_s) : 0;
 }
 
 /* @seed->max_window is its upper limit when called. Returns whether @seed was filled. */
-__noinline int seed_from_path(struct path_seed *seed, const struct tcptuned_path *path,
-			      __s64 now_s, __u32 expire_s, __u32 rtt_us)
+__noinline int seed_from_path(struct path_seed *seed, const struct tcptuned_path *path, __s64 now_s,
+			      __u32 expire_s, __u32 rtt_us)
 {
 	if (!seed || !path)
 		return 0;
@@ -144,7 +144,7 @@ static __always_inline void apply_path_memory(struct tcptuned_flow *flow, struct
 {
 	const struct tcptuned_path_settings *settings = enabled_path_settings();
 	struct tcptuned_path path;
-	struct path_seed seed = { 0 };
+	struct path_seed seed = {0};
 
 	flow->max_window_seed = 0;
 	if (!settings || (flow->flags & TCPTUNED_F_OBSERVE) ||
@@ -204,9 +204,9 @@ static __always_inline __u32 path_bitcp_max(struct tcp_sock *tp)
 static __always_inline void learn_path(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	const struct tcptuned_path_settings *settings = enabled_path_settings();
-	struct tcptuned_path path = { 0 }, *known;
+	struct tcptuned_path path = {0}, *known;
 	__u32 rtt_us = sk_min_rtt_us(tp);
-	struct path_sample sample = { 0 };
+	struct path_sample sample = {0};
 	struct tcptuned_path_key key;
 	__s64 now_s;
 

@@ -32,7 +32,7 @@ static __always_inline const struct tcptuned_policy *policy_by_id(__u32 id)
 /* The entry for @length bits of @address; NULL: there is no configuration yet. */
 static __always_inline const struct tcptuned_match *look_up_match(const void *address, __u32 length)
 {
-	struct tcptuned_match_key key = { .length = length };
+	struct tcptuned_match_key key = {.length = length};
 	void *trie = single_value(&match);
 
 	if (!trie)
@@ -138,7 +138,7 @@ struct search_result {
 /* Returns 1 with the id of the policy in @r, also if that policy is off. */
 __bpf_global int search_policy(struct search_result *r)
 {
-	struct rule_search s = { 0 };
+	struct rule_search s = {0};
 
 	if (!r)
 		return 0;
@@ -169,7 +169,7 @@ __bpf_global int search_ends(struct search_result *r, const struct rule_search *
 static __always_inline const struct tcptuned_policy *policy_of_socket(struct tcp_sock *tp,
 								      __u32 *ret_id)
 {
-	struct search_result r = { .sk = (__u64)tp };
+	struct search_result r = {.sk = (__u64)tp};
 	const struct tcptuned_policy *policy;
 
 	if (!search_policy(&r))
@@ -182,7 +182,7 @@ static __always_inline const struct tcptuned_policy *policy_of_socket(struct tcp
 /* Returns 1 if a rule of the chain at @first matches this listener. */
 __bpf_global int search_listener(struct search_result *r, __u32 first)
 {
-	struct rule_search s = { 0 };
+	struct rule_search s = {0};
 
 	if (!r)
 		return 0;
@@ -197,7 +197,7 @@ __bpf_global int search_listener(struct search_result *r, __u32 first)
 static __always_inline bool listener_may_honour(struct sock *sk, const struct tcptuned_match *m,
 						bool receive)
 {
-	struct search_result r = { .sk = (__u64)sk };
+	struct search_result r = {.sk = (__u64)sk};
 
 	return search_listener(&r, receive ? m->honour_rcvbuf : m->honour_sndbuf);
 }

@@ -153,9 +153,8 @@ static __always_inline void apply_receive_budget(struct tcptuned_flow *flow, str
 	}
 }
 
-static __always_inline void end_receive_round(struct bpf_sock_ops *ctx,
-					      struct tcptuned_flow *flow, struct tcp_sock *tp,
-					      __u32 rtt_us, __u32 min)
+static __always_inline void end_receive_round(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
+					      struct tcp_sock *tp, __u32 rtt_us, __u32 min)
 {
 	struct tcptuned_totals *t = single_value(&totals);
 
@@ -182,7 +181,7 @@ static __always_inline void end_receive_round(struct bpf_sock_ops *ctx,
 static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 				       struct tcp_sock *tp)
 {
-	struct rightsize_ack ack = { .now_us = tp->tcp_mstamp };
+	struct rightsize_ack ack = {.now_us = tp->tcp_mstamp};
 	__u32 before = flow->rcv.window, did, limit;
 
 	if (flow->flags & TCPTUNED_F_RCVBUF_APP)

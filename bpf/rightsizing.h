@@ -36,7 +36,7 @@ __bpf_global int restore_callbacks(struct bpf_sock_ops *ctx, struct tcptuned_flo
 
 /* decide() returns an event of the receive direction (event.h) or 0, and whether a round ended. */
 #define ROUND_ENDED   0x100
-#define DECIDED(what) ((what) & 0xff)
+#define DECIDED(what) ((what)&0xff)
 #define SEND_EVENTS   (TCPTUNED_EV_SND_GROWN - TCPTUNED_EV_RCV_GROWN)
 #define SEND_COUNTERS (TCPTUNED_C_SND_ROUNDS - TCPTUNED_C_RCV_ROUNDS)
 

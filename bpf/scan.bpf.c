@@ -89,8 +89,8 @@ static __always_inline void copy_socket(struct tcptuned_flow_record *r, struct t
 	r->bytes_received = tp->bytes_received;
 	r->bytes_acked = tp->bytes_acked;
 	if (interval_us)
-		r->delivery_rate_Bps = (__u64)tp->rate_delivered * tp->mss_cache * 1000000 /
-				       interval_us;
+		r->delivery_rate_Bps =
+			(__u64)tp->rate_delivered * tp->mss_cache * 1000000 / interval_us;
 	r->limit = limit_of(tp);
 	r->cwnd = tp->snd_cwnd;
 	r->ssthresh = tp->snd_ssthresh;

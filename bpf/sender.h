@@ -33,8 +33,8 @@ static __always_inline __u32 unsent_limit(struct tcp_sock *tp)
 
 	if (net->ipv4.sysctl_tcp_notsent_lowat != ~0u)
 		return 0;
-	return rightsize_unsent(rightsize_muldiv((__u64)tp->snd_cwnd * tp->mss_cache, 1000000,
-						 rtt_us), rtt_us);
+	return rightsize_unsent(
+		rightsize_muldiv((__u64)tp->snd_cwnd * tp->mss_cache, 1000000, rtt_us), rtt_us);
 }
 
 /* Limits unsent data. If the present limit is not tcptuned's, the application has set its own. */
@@ -63,8 +63,7 @@ static __always_inline bool is_recovering(struct tcp_sock *tp)
  * A smaller buffer is a locked one, so this is done only where net.core.wmem_max allows to make it
  * as large again as the kernel alone would.
  */
-static __always_inline bool may_shrink_sndbuf(const struct tcptuned_flow *flow,
-					      struct tcp_sock *tp)
+static __always_inline bool may_shrink_sndbuf(const struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	const struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
 
@@ -172,7 +171,7 @@ static __always_inline void update_delivered(struct tcptuned_flow *flow, struct 
 static __always_inline void on_sending(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 				       struct tcp_sock *tp, bool segment)
 {
-	struct rightsize_ack ack = { .now_us = tp->tcp_mstamp, .rtt_us = tp->srtt_us >> 3 };
+	struct rightsize_ack ack = {.now_us = tp->tcp_mstamp, .rtt_us = tp->srtt_us >> 3};
 	struct tcptuned_totals *t;
 	__u32 before = flow->snd.window, did;
 

@@ -15,12 +15,12 @@
 #include "kernel_types.h"
 
 /* Of the kernel's include/linux, which is not uapi. */
-#define SOL_TCP			6
+#define SOL_TCP			  6
 #define TCP_BPF_SOCK_OPS_CB_FLAGS 1008 /* Linux 6.12 */
-#define SOCK_STREAM		1
-#define AF_INET			2
-#define AF_INET6		10
-#define TSQF_THROTTLED		1 /* enum tsq_flags */
+#define SOCK_STREAM		  1
+#define AF_INET			  2
+#define AF_INET6		  10
+#define TSQF_THROTTLED		  1 /* enum tsq_flags */
 
 /*
  * A global function. The verifier walks it once, and not again for each state in which it is
@@ -85,8 +85,7 @@ static __always_inline __u32 sk_highest_seen(const struct tcp_sock *tp)
 	__u32 cb[2], seen = tp->rcv_nxt; /* cb: seq and end_seq of struct tcp_skb_cb */
 
 	barrier_var(seen); /* or clang loads either value through one pointer of two types */
-	if (tp->out_of_order_queue.rb_node &&
-	    !bpf_core_read(cb, sizeof(cb), &tp->ooo_last_skb->cb))
+	if (tp->out_of_order_queue.rb_node && !bpf_core_read(cb, sizeof(cb), &tp->ooo_last_skb->cb))
 		seen = cb[1];
 	return seen;
 }
@@ -202,8 +201,8 @@ static __always_inline __u32 sk_min_rcvbuf(const struct tcp_sock *tp)
 
 /* Reads the name of the congestion control, or of the namespace's default, to a zeroed array. */
 #define read_cc_name(ret, tp) BPF_CORE_READ_STR_INTO(&(ret), tp, inet_conn.icsk_ca_ops, name)
-#define read_default_cc(ret, tp)                                                               \
-	BPF_CORE_READ_STR_INTO(&(ret), tp, inet_conn.icsk_inet.sk.__sk_common.skc_net.net,     \
+#define read_default_cc(ret, tp)                                                           \
+	BPF_CORE_READ_STR_INTO(&(ret), tp, inet_conn.icsk_inet.sk.__sk_common.skc_net.net, \
 			       ipv4.tcp_congestion_control, name)
 
 /* Copies the addresses of both ends, in network byte order; IPv4 to the bytes from @ipv4_at on. */

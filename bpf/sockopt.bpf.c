@@ -8,10 +8,10 @@
 #include "buffer_requests.h"
 #include "events.h"
 
-#define PAGE_SIZE	4096
-#define RCVBUF_MIN	2304 /* SOCK_MIN_RCVBUF of include/net/sock.h on 64 bits */
-#define SNDBUF_MIN	4608 /* SOCK_MIN_SNDBUF */
-#define WINDOW_MAX	(65535 << 14) /* RFC 7323 */
+#define PAGE_SIZE  4096
+#define RCVBUF_MIN 2304		 /* SOCK_MIN_RCVBUF of include/net/sock.h on 64 bits */
+#define SNDBUF_MIN 4608		 /* SOCK_MIN_SNDBUF */
+#define WINDOW_MAX (65535 << 14) /* RFC 7323 */
 
 /* A pointer by which bpf_probe_read_kernel() can read more than the fields of struct bpf_sock. */
 static __always_inline struct sock *sock_of(struct bpf_sockopt *ctx)
@@ -34,9 +34,8 @@ static __always_inline enum request_action action_of_any_policy(const struct tcp
 }
 
 /* What becomes of a request on this socket, by all that is known now. */
-static __always_inline enum request_action current_action(struct sock *sk,
-							  const struct tcptuned_match *m,
-							  bool receive)
+static __always_inline enum request_action
+current_action(struct sock *sk, const struct tcptuned_match *m, bool receive)
 {
 	__u8 state = BPF_CORE_READ(sk, __sk_common.skc_state);
 	__u32 id;
@@ -143,8 +142,7 @@ static __always_inline void handle_request(struct bpf_sockopt *ctx, bool receive
 	struct tcptuned_flow *flow;
 	__u32 bytes;
 
-	if (!m || ctx->optlen < (__s32)sizeof(*request) ||
-	    (void *)(request + 1) > ctx->optval_end)
+	if (!m || ctx->optlen < (__s32)sizeof(*request) || (void *)(request + 1) > ctx->optval_end)
 		return;
 	action = action_of_any_policy(m, receive);
 	if (action != REQUEST_HONOURED)
@@ -162,8 +160,7 @@ static __always_inline void handle_request(struct bpf_sockopt *ctx, bool receive
 		flow->flags &= ~TCPTUNED_F_RCV_SIZED;
 		return;
 	}
-	bytes = limit_request(*request,
-			      receive ? policy->rcv_buffer_max : policy->snd_buffer_max);
+	bytes = limit_request(*request, receive ? policy->rcv_buffer_max : policy->snd_buffer_max);
 	store_request(flow, policy, receive, bytes);
 	if (!policies_disagree(m, receive)) /* else it is counted when it is resolved */
 		count_request(receive);

@@ -38,7 +38,7 @@ static __always_inline struct tcp_sock *tcp_sock_of(struct bpf_sock_ops *ctx)
 /* The policy of a connection that has no socket yet; NULL: none, or its cgroup would decide. */
 static __always_inline const struct tcptuned_policy *policy_by_addresses(struct bpf_sock_ops *ctx)
 {
-	struct search_result r = { 0 };
+	struct search_result r = {0};
 	struct rule_search s = {
 		.local_port = ctx->local_port,
 		.remote_port = bpf_ntohl(ctx->remote_port),

@@ -15,12 +15,7 @@ static const struct ctl_command *const commands[] = {
 	&ctl_status, &ctl_flows, &ctl_explain, &ctl_policy, &ctl_paths, &ctl_events, &ctl_detach,
 };
 
-enum {
-	CONFIG,
-	SET,
-	VERSION,
-	HELP
-};
+enum { CONFIG, SET, VERSION, HELP };
 
 static const struct tcptuned_option global_options[] = {
 	[CONFIG] = {"config", 'c', "FILE",

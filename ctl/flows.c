@@ -22,10 +22,7 @@
 #define SCREEN_CLEAR	  "\033[J"
 #define SCREEN_CLEAR_LINE "\033[K"
 
-enum {
-	COLUMNS,
-	WATCH
-};
+enum { COLUMNS, WATCH };
 
 static const struct ctl_option options[] = {
 	[COLUMNS] = {OPTION("columns", 'o', "COLUMN,...", "Show these columns.")},

@@ -50,10 +50,9 @@ static void notify_parent(void *ctx)
 	*pipe_fd = -1;
 }
 
-static int run(const struct tcptuned_options *options, struct tcptuned_config *config,
-	       int pipe_fd)
+static int run(const struct tcptuned_options *options, struct tcptuned_config *config, int pipe_fd)
 {
-	struct tcptuned_error err = { 0 };
+	struct tcptuned_error err = {0};
 
 	if (tcptuned_daemon_run(options, config, notify_parent, &pipe_fd, &err))
 		return fail(&err);
@@ -61,8 +60,7 @@ static int run(const struct tcptuned_options *options, struct tcptuned_config *c
 }
 
 /* Start in the background: the parent ends once the child is ready, with its exit status. */
-static int run_in_background(const struct tcptuned_options *options,
-			     struct tcptuned_config *config)
+static int run_in_background(const struct tcptuned_options *options, struct tcptuned_config *config)
 {
 	int fds[2], status;
 	char byte;
@@ -119,7 +117,7 @@ static int check(const struct tcptuned_config *config, bool load, struct tcptune
 
 int main(int argc, char **argv)
 {
-	struct tcptuned_error err = { 0 };
+	struct tcptuned_error err = {0};
 	struct tcptuned_options options;
 	struct tcptuned_config config;
 	int status;
@@ -153,8 +151,9 @@ int main(int argc, char **argv)
 	if (options.action == TCPTUNED_DETACH)
 		return tcptuned_daemon_detach(&config, &err) ? fail(&err) : TCPTUNED_EXIT_OK;
 	if (options.action == TCPTUNED_FORGET_PATHS)
-		return tcptuned_daemon_forget_paths(&config, options.forget, &err) ? fail(&err)
-										   : TCPTUNED_EXIT_OK;
+		return tcptuned_daemon_forget_paths(&config, options.forget, &err)
+			       ? fail(&err)
+			       : TCPTUNED_EXIT_OK;
 	if (!options.foreground)
 		return run_in_background(&options, &config);
 	status = run(&options, &config, -1);

@@ -30,13 +30,10 @@ static const struct {
 	const char *mark;
 	void (*print)(FILE *out);
 } tables[] = {
-	{ "@OPTIONS@\n", tcptuned_options_print_man },
-	{ "@EXIT_STATUS@\n", print_exit_statuses },
-	{ "@KEYS@\n", tcptuned_config_print_man },
-	{ "@COMMANDS@\n", ctl_print_man },
-	{ "@COLUMNS@\n", ctl_print_man_columns },
-	{ "@WORDS@\n", ctl_print_man_words },
-	{ "@REQUESTS@\n", tcptuned_request_print_man },
+	{"@OPTIONS@\n", tcptuned_options_print_man},  {"@EXIT_STATUS@\n", print_exit_statuses},
+	{"@KEYS@\n", tcptuned_config_print_man},      {"@COMMANDS@\n", ctl_print_man},
+	{"@COLUMNS@\n", ctl_print_man_columns},	      {"@WORDS@\n", ctl_print_man_words},
+	{"@REQUESTS@\n", tcptuned_request_print_man},
 };
 
 static void print_line(const char *line, FILE *out)

@@ -45,15 +45,15 @@ static inline __u32 family_undo(union family_state *st, __u32 cwnd)
 	return congestion_undo(&st->loss_based, cwnd);
 }
 
-#define FAMILY_LOSS_BASED(name)                                                                 \
-	static inline void family_##name##_on_ack(union family_state *st,                       \
-						  struct congestion_ack *ack)                   \
-	{                                                                                       \
-		name##_on_ack(&st->loss_based, ack);                                            \
-	}                                                                                       \
-	static inline __u32 family_##name##_ssthresh(union family_state *st, __u32 cwnd)        \
-	{                                                                                       \
-		return name##_ssthresh(&st->loss_based, cwnd);                                  \
+#define FAMILY_LOSS_BASED(name)                                                          \
+	static inline void family_##name##_on_ack(union family_state *st,                \
+						  struct congestion_ack *ack)            \
+	{                                                                                \
+		name##_on_ack(&st->loss_based, ack);                                     \
+	}                                                                                \
+	static inline __u32 family_##name##_ssthresh(union family_state *st, __u32 cwnd) \
+	{                                                                                \
+		return name##_ssthresh(&st->loss_based, cwnd);                           \
 	}
 
 FAMILY_LOSS_BASED(reno)
@@ -119,10 +119,8 @@ static const struct family_member family_members[FAMILY_MEMBERS] = {
 	 family_bitcp_undo},
 	{"hstcp", family_init, family_no_rtt, family_hstcp_on_ack, family_hstcp_ssthresh,
 	 family_undo},
-	{"stcp", family_init, family_no_rtt, family_stcp_on_ack, family_stcp_ssthresh,
-	 family_undo},
-	{"aimd", family_init, family_no_rtt, family_aimd_on_ack, family_aimd_ssthresh,
-	 family_undo},
+	{"stcp", family_init, family_no_rtt, family_stcp_on_ack, family_stcp_ssthresh, family_undo},
+	{"aimd", family_init, family_no_rtt, family_aimd_on_ack, family_aimd_ssthresh, family_undo},
 	{"tt_vegas", family_vegas_init, family_vegas_on_rtt, family_vegas_on_ack,
 	 family_vegas_ssthresh, family_vegas_undo},
 	{"tt_reno", family_init, family_no_rtt, family_reno_on_ack, family_reno_ssthresh,

@@ -5,16 +5,16 @@
 
 #include "cc/congestion.h"
 
-#define CONGESTION_CONTROL(INIT, ON_ACK, SSTHRESH, UNDO)      \
-	SEC("struct_ops/ca_init")                             \
-	void BPF_PROG(ca_init, struct sock *sk)               \
-	{                                                     \
-		struct tcp_sock *tp = (struct tcp_sock *)sk;  \
-                                                              \
-		INIT(state_of(tp), tp->snd_cwnd);             \
-	}                                                     \
-                                                              \
-	CONGESTION_CONTROL_ACK(ON_ACK)                        \
+#define CONGESTION_CONTROL(INIT, ON_ACK, SSTHRESH, UNDO)     \
+	SEC("struct_ops/ca_init")                            \
+	void BPF_PROG(ca_init, struct sock *sk)              \
+	{                                                    \
+		struct tcp_sock *tp = (struct tcp_sock *)sk; \
+                                                             \
+		INIT(state_of(tp), tp->snd_cwnd);            \
+	}                                                    \
+                                                             \
+	CONGESTION_CONTROL_ACK(ON_ACK)                       \
 	CONGESTION_CONTROL_LOSS(SSTHRESH, UNDO)
 
 #endif

@@ -33,9 +33,9 @@
 
 #include "loss_based.h"
 
-#define VEGAS_ALPHA 1u
-#define VEGAS_BETA  3u
-#define VEGAS_GAMMA 1u
+#define VEGAS_ALPHA    1u
+#define VEGAS_BETA     3u
+#define VEGAS_GAMMA    1u
 #define VEGAS_DECREASE CONGESTION_SHARE(1, 4)
 
 struct vegas {

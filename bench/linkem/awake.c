@@ -76,8 +76,7 @@ double awake_cpu_s(void)
 	double s = 0;
 
 	for (unsigned int i = 0; i < awake.count; i++)
-		if (!pthread_getcpuclockid(awake.threads[i], &clock) &&
-		    !clock_gettime(clock, &ts))
+		if (!pthread_getcpuclockid(awake.threads[i], &clock) && !clock_gettime(clock, &ts))
 			s += ts.tv_sec + ts.tv_nsec / 1e9;
 	return s;
 }

@@ -7,8 +7,7 @@
 
 static uint64_t jitter_max_ns(const struct jitter *j)
 {
-	return j->kind == JITTER_EXPONENTIAL ? j->amount_ns * JITTER_EXPONENTIAL_MAX
-					     : j->amount_ns;
+	return j->kind == JITTER_EXPONENTIAL ? j->amount_ns * JITTER_EXPONENTIAL_MAX : j->amount_ns;
 }
 
 void delay_line_init(struct delay_line *l, const struct delay_config *config)

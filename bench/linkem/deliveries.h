@@ -27,8 +27,7 @@ struct deliveries {
 	uint32_t heaped;
 };
 
-static inline const struct delivery *deliveries_ring_at(const struct deliveries *d,
-							uint32_t index)
+static inline const struct delivery *deliveries_ring_at(const struct deliveries *d, uint32_t index)
 {
 	return &d->ring[index & (d->size - 1)];
 }

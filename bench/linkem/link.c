@@ -143,14 +143,12 @@ static uint64_t store_size_for(const struct link *l, uint32_t mtu)
 
 	if (config->trace)
 		flying = (double)trace_max_bytes(config->trace, longest_ns);
-	return (2 * (queued + (uint64_t)flying) + STORE_SLACK +
-		l->host_count * STORE_PER_HOST) &
+	return (2 * (queued + (uint64_t)flying) + STORE_SLACK + l->host_count * STORE_PER_HOST) &
 	       ~(RECORD_ALIGN - 1);
 }
 
-int link_init(struct link *l, const struct queue_config *config,
-	      const struct delay_config *delay, uint32_t mtu, const struct host *hosts,
-	      unsigned int host_count)
+int link_init(struct link *l, const struct queue_config *config, const struct delay_config *delay,
+	      uint32_t mtu, const struct host *hosts, unsigned int host_count)
 {
 	struct queue_config own = *config;
 	int err;

@@ -29,7 +29,7 @@ struct record; /* a packet in the store */
 
 /* A host as one direction sees it; the last one stands for all that are not named. */
 struct station {
-	struct rate_clock up;	/* of its access link, from it and to it */
+	struct rate_clock up; /* of its access link, from it and to it */
 	struct rate_clock down;
 	uint64_t delay_ns;
 	struct record *line; /* the packets that wait; the first one is on the access link */
@@ -45,8 +45,8 @@ struct link {
 	struct queue queue;
 	struct delay_line delay;
 	uint64_t fastest_bps; /* that the link will ever be; of a trace the mean */
-	uint64_t run_ns; /* longest serialisation time of one delivery */
-	bool spin;	 /* slow link: wait actively for the last 50 us */
+	uint64_t run_ns;      /* longest serialisation time of one delivery */
+	bool spin;	      /* slow link: wait actively for the last 50 us */
 	int in_fd, out_fd;
 
 	uint8_t *store;
@@ -60,8 +60,8 @@ struct link {
 	struct station *stations; /* one more than hosts */
 
 	uint64_t awake_since_ns;
-	bool woke_early;      /* the next delivery's last 50 us are to be waited for actively */
-	uint64_t empty_at_ns; /* when the TUN ring was last seen empty; 0: no matter */
+	bool woke_early;	 /* the next delivery's last 50 us are to be waited for actively */
+	uint64_t empty_at_ns;	 /* when the TUN ring was last seen empty; 0: no matter */
 	uint64_t judged_from_ns; /* what is late before that makes no run invalid */
 
 	struct direction_stats stats;
@@ -78,9 +78,8 @@ struct link {
  * the caller's, as do @config's arrays; with hosts its access rate is that of each. 0 or negative
  * errno.
  */
-int link_init(struct link *l, const struct queue_config *config,
-	      const struct delay_config *delay, uint32_t mtu, const struct host *hosts,
-	      unsigned int host_count);
+int link_init(struct link *l, const struct queue_config *config, const struct delay_config *delay,
+	      uint32_t mtu, const struct host *hosts, unsigned int host_count);
 /*
  * Starts the thread, SCHED_FIFO where that is allowed. @judged_from_ns: lateness before that goes
  * to stats.late_before. 0 or negative errno.

@@ -54,8 +54,8 @@ static struct host_cpu read_host_cpu(void)
 
 	if (!f)
 		return cpu;
-	if (fscanf(f, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &user, &nice, &system, &idle,
-		   &iowait, &irq, &softirq, &steal) == 8) {
+	if (fscanf(f, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &user, &nice, &system, &idle, &iowait,
+		   &irq, &softirq, &steal) == 8) {
 		/* what keeps processors awake is user time, and idle time it stands for */
 		cpu.idle = idle + iowait + awake_cpu_s() * sysconf(_SC_CLK_TCK);
 		cpu.steal = steal;
@@ -70,8 +70,7 @@ static double thread_cpu_s(const struct link *l)
 	struct timespec ts;
 	clockid_t clock;
 
-	if (!l->started || pthread_getcpuclockid(l->thread, &clock) ||
-	    clock_gettime(clock, &ts))
+	if (!l->started || pthread_getcpuclockid(l->thread, &clock) || clock_gettime(clock, &ts))
 		return 0;
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
@@ -276,8 +275,7 @@ static int init_links(struct emulator *e)
 		err = link_init(&e->link[i], &e->config[i], &delay, o->mtu, o->hosts,
 				o->host_count);
 		if (err) {
-			fprintf(stderr, "linkem: no memory for the queue: %s\n",
-				strerror(-err));
+			fprintf(stderr, "linkem: no memory for the queue: %s\n", strerror(-err));
 			return err;
 		}
 	}
@@ -301,9 +299,8 @@ static int open_tuns(struct emulator *e)
 
 		if (!err)
 			continue;
-		fprintf(stderr, "linkem: cannot %s %s in namespace %s: %s\n", what,
-			config.device, config.netns ? config.netns : "(this one)",
-			strerror(-err));
+		fprintf(stderr, "linkem: cannot %s %s in namespace %s: %s\n", what, config.device,
+			config.netns ? config.netns : "(this one)", strerror(-err));
 		return err;
 	}
 	return 0;
@@ -324,8 +321,7 @@ static int start_links(struct emulator *e)
 	e->up_since_ns = link_now_ns();
 	e->judged_from_ns = e->up_since_ns + (uint64_t)(e->options.judge_after_s * 1e9);
 	for (int i = 0; i < 2; i++) {
-		int err = link_start(&e->link[i], e->tun[i].fd, e->tun[!i].fd,
-				     e->judged_from_ns);
+		int err = link_start(&e->link[i], e->tun[i].fd, e->tun[!i].fd, e->judged_from_ns);
 
 		if (!err)
 			continue;

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ACCESS_AUTO	UINT64_MAX
-#define ACCESS_AUTO_BPS 10000000000ull
-#define BDP_PACKETS_MIN 10
+#define ACCESS_AUTO	 UINT64_MAX
+#define ACCESS_AUTO_BPS	 10000000000ull
+#define BDP_PACKETS_MIN	 10
 #define REORDER_LATER_NS 1000000
 /* A delay that a step of a schedule does not change; 0 is a delay. */
 #define UNCHANGED UINT64_MAX
@@ -311,11 +311,11 @@ static const struct red_word {
 	double min, max; /* of a number; both 0: a word that stands alone */
 } red_words[] = {
 #define AT(field) offsetof(struct red_config, field)
-	{"min", AT(min_th), 1, 4e6},	{"max", AT(max_th), 1, 4e6},
-	{"max_p", AT(max_p), 1e-6, 1},	{"weight", AT(weight), 1e-9, 1},
-	{"gentle", AT(gentle), 0, 0},	{"wait", AT(wait), 0, 0},
+	{"min", AT(min_th), 1, 4e6},	  {"max", AT(max_th), 1, 4e6},
+	{"max_p", AT(max_p), 1e-6, 1},	  {"weight", AT(weight), 1e-9, 1},
+	{"gentle", AT(gentle), 0, 0},	  {"wait", AT(wait), 0, 0},
 	{"adaptive", AT(adaptive), 0, 0}, {"bottom", AT(bottom), 1e-6, 1},
-	{"top", AT(top), 1e-6, 1},	{"mean", AT(mean_bytes), 40, 65535},
+	{"top", AT(top), 1e-6, 1},	  {"mean", AT(mean_bytes), 40, 65535},
 #undef AT
 };
 
@@ -359,9 +359,8 @@ static int parse_red(void *to, const char *text)
 	for (; (word = strtok_r(rest, ",", &save)); rest = NULL)
 		if (set_red_word(red, word))
 			return -EINVAL;
-	return red->bottom > red->top || (red->max_th > 0 && red->max_th <= red->min_th)
-		       ? -EINVAL
-		       : 0;
+	return red->bottom > red->top || (red->max_th > 0 && red->max_th <= red->min_th) ? -EINVAL
+											 : 0;
 }
 
 static int set_host_word(struct host *host, char *word)
@@ -482,8 +481,7 @@ static const struct option_row {
 	 "56kbit to 10gbit, of IP packets (1gbit)"},
 	{"access-rate", DIRECTIONS, parse_access, AT(access_bps, 2), "RATE|none",
 	 "spaces the sender's bursts (10gbit, four times the rate of a link above 2.5gbit)"},
-	{"delay", DIRECTIONS, parse_delay, AT(delay_ns, 2), "TIME",
-	 "one way, 0ms to 500ms (25ms)"},
+	{"delay", DIRECTIONS, parse_delay, AT(delay_ns, 2), "TIME", "one way, 0ms to 500ms (25ms)"},
 	{"queue", DIRECTIONS, parse_queue, AT(queue, 2), "SIZE|Np|Xbdp",
 	 "drop-tail limit: 20MB, 512KiB, 100p (packets), 1bdp (rate times both delays) (1bdp)"},
 	{"jitter", DIRECTIONS, parse_jitter, AT(jitter, 2),
@@ -669,11 +667,11 @@ static void resolve(struct options *o)
 		resolve_limit(&o->queue[i], bdp, BDP_PACKETS_MIN * o->mtu);
 		resolve_limit(&o->mark[i], bdp, o->mtu);
 		resolve_schedule(&o->schedule[i], (struct step){
-			.rate_bps = o->rate_bps[i],
-			.delay_ns = o->delay_ns[i],
-			.limit_bytes = o->queue[i].bytes,
-			.limit_packets = o->queue[i].packets,
-		});
+							  .rate_bps = o->rate_bps[i],
+							  .delay_ns = o->delay_ns[i],
+							  .limit_bytes = o->queue[i].bytes,
+							  .limit_packets = o->queue[i].packets,
+						  });
 	}
 }
 

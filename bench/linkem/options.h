@@ -44,9 +44,9 @@ struct options {
 	unsigned int host_count;
 	uint64_t seed;
 	uint32_t mtu;
-	double tolerance;	/* of the limits on its own lateness, a factor */
-	double duration_s;	/* 0: until a signal */
-	double judge_after_s;	/* since the link came up; 0: from its first packet on */
+	double tolerance;     /* of the limits on its own lateness, a factor */
+	double duration_s;    /* 0: until a signal */
+	double judge_after_s; /* since the link came up; 0: from its first packet on */
 	bool awake;
 	const char *stats_path; /* NULL: none; "-": standard output */
 	uint64_t ready_fd;

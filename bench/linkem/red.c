@@ -32,8 +32,7 @@ void red_config_resolve(struct red_config *c, uint64_t rate_bps, uint64_t delay_
 		c->weight = 1 - exp(-1 / (10 * fmax(rtt_s, RTT_MIN_S) * packets_per_s));
 }
 
-void red_init(struct red *r, const struct red_config *config, uint64_t packet_ns,
-	      uint64_t seed)
+void red_init(struct red *r, const struct red_config *config, uint64_t packet_ns, uint64_t seed)
 {
 	*r = (struct red){
 		.config = *config,
@@ -45,8 +44,7 @@ void red_init(struct red *r, const struct red_config *config, uint64_t packet_ns
 }
 
 /* Figure 2 of the paper of 1993; an idle link counts as one that small queues were seen on. */
-static void update_average(struct red *r, uint64_t now_ns, uint32_t queued,
-			   uint64_t idle_since_ns)
+static void update_average(struct red *r, uint64_t now_ns, uint32_t queued, uint64_t idle_since_ns)
 {
 	double w = r->config.weight;
 
@@ -101,8 +99,7 @@ static double spread(const struct red *r, double p)
 	return sum + p < whole ? p / (whole - sum) : 1;
 }
 
-enum red_fate red_arrival(struct red *r, uint64_t now_ns, uint32_t queued,
-			  uint64_t idle_since_ns)
+enum red_fate red_arrival(struct red *r, uint64_t now_ns, uint32_t queued, uint64_t idle_since_ns)
 {
 	double p;
 

@@ -58,15 +58,13 @@ enum red_fate {
 };
 
 /* @config has nothing automatic in it any more. */
-void red_init(struct red *r, const struct red_config *config, uint64_t packet_ns,
-	      uint64_t seed);
+void red_init(struct red *r, const struct red_config *config, uint64_t packet_ns, uint64_t seed);
 
 /*
  * A packet arrives and finds @queued others; if there are none, the link has been idle since
  * @idle_since_ns. Updates the average and says what is to become of the packet.
  */
-enum red_fate red_arrival(struct red *r, uint64_t now_ns, uint32_t queued,
-			  uint64_t idle_since_ns);
+enum red_fate red_arrival(struct red *r, uint64_t now_ns, uint32_t queued, uint64_t idle_since_ns);
 
 /* p_b at the present average, 0 to 1: before it is made uniform by the count. */
 double red_probability(const struct red *r);

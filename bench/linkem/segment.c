@@ -152,8 +152,8 @@ static void fix_ip(uint8_t *ip, uint32_t total_len, unsigned int first)
  * A partial checksum is the folded pseudo-header sum, which holds the segment's length: only
  * that changes, so the addresses (and IPv6 routing headers) need not be looked at.
  */
-static void fix_tcp(uint8_t *tcp, const struct packet *p, unsigned int first,
-		    unsigned int count, uint32_t total_len)
+static void fix_tcp(uint8_t *tcp, const struct packet *p, unsigned int first, unsigned int count,
+		    uint32_t total_len)
 {
 	uint16_t old_len = p->ip_len - p->transport_off;
 	uint16_t new_len = total_len - p->transport_off;

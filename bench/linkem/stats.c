@@ -11,8 +11,7 @@ static unsigned int bucket_of(uint64_t value)
 	if (value < HISTOGRAM_STEPS)
 		return value;
 	octave = 63 - __builtin_clzll(value) - 5;
-	return (octave + 1) * HISTOGRAM_STEPS + (unsigned int)(value >> octave) -
-	       HISTOGRAM_STEPS;
+	return (octave + 1) * HISTOGRAM_STEPS + (unsigned int)(value >> octave) - HISTOGRAM_STEPS;
 }
 
 static uint64_t bucket_end(unsigned int bucket)
@@ -94,10 +93,10 @@ static void judge_direction(struct reasons *r, const struct direction_report *d,
 	double tolerance = all->tolerance;
 	uint64_t late = histogram_quantile(&s->late, 0.99);
 	uint64_t gap = histogram_quantile(&s->gap, 0.99);
-	uint64_t limit = (uint64_t)(tolerance *
-				    (double)report_late_p99_limit_ns(all->rtt_ns, segment_ns));
-	uint64_t limit_max = (uint64_t)(tolerance * (double)report_late_max_limit_ns(all->rtt_ns,
-										     segment_ns));
+	uint64_t limit =
+		(uint64_t)(tolerance * (double)report_late_p99_limit_ns(all->rtt_ns, segment_ns));
+	uint64_t limit_max =
+		(uint64_t)(tolerance * (double)report_late_max_limit_ns(all->rtt_ns, segment_ns));
 	double wait_limit_us = tolerance * report_cpu_wait_limit_us(segment_ns);
 	uint64_t stall = s->late.max > s->gap.max ? s->late.max : s->gap.max;
 
@@ -113,14 +112,13 @@ static void judge_direction(struct reasons *r, const struct direction_report *d,
 	invalid_if(s->read_errors, r, "%s: %" PRIu64 " failed reads", d->name, s->read_errors);
 	invalid_if(s->malformed, r, "%s: %" PRIu64 " packets that make no sense", d->name,
 		   s->malformed);
-	invalid_if(late > limit, r,
-		   "%s: delivered late, p99 %" PRIu64 " us (limit %" PRIu64 ")", d->name,
-		   late / 1000, limit / 1000);
-	invalid_if(gap > limit, r, "%s: read late, p99 %" PRIu64 " us (limit %" PRIu64 ")",
-		   d->name, gap / 1000, limit / 1000);
+	invalid_if(late > limit, r, "%s: delivered late, p99 %" PRIu64 " us (limit %" PRIu64 ")",
+		   d->name, late / 1000, limit / 1000);
+	invalid_if(gap > limit, r, "%s: read late, p99 %" PRIu64 " us (limit %" PRIu64 ")", d->name,
+		   gap / 1000, limit / 1000);
 	invalid_if(d->cpu_wait_us > wait_limit_us, r,
-		   "%s: waited for a CPU, %.1f us on average (limit %.0f)", d->name,
-		   d->cpu_wait_us, wait_limit_us);
+		   "%s: waited for a CPU, %.1f us on average (limit %.0f)", d->name, d->cpu_wait_us,
+		   wait_limit_us);
 	invalid_if(stall > limit_max, r, "%s: stalled for %" PRIu64 " us (limit %" PRIu64 ")",
 		   d->name, stall / 1000, limit_max / 1000);
 }
@@ -147,8 +145,7 @@ static void write_tally(FILE *out, const char *name, const struct tally *t)
 static void write_histogram(FILE *out, const char *name, const struct histogram *h)
 {
 	fprintf(out, "    \"%s_us\": {\"p50\": %.1f, \"p99\": %.1f, \"max\": %.1f},\n", name,
-		histogram_quantile(h, 0.5) / 1e3, histogram_quantile(h, 0.99) / 1e3,
-		h->max / 1e3);
+		histogram_quantile(h, 0.5) / 1e3, histogram_quantile(h, 0.99) / 1e3, h->max / 1e3);
 }
 
 static void add_tally(struct tally *to, const struct tally *t)
@@ -161,14 +158,10 @@ static void add_tally(struct tally *to, const struct tally *t)
 static void write_drops(FILE *out, const struct tally *verdicts)
 {
 	static const char *const names[VERDICT_COUNT] = {
-		[VERDICT_LOST] = "loss",
-		[VERDICT_BURST] = "loss_bursts",
-		[VERDICT_CHOSEN] = "chosen",
-		[VERDICT_POLICED] = "policed",
-		[VERDICT_FULL] = "queue",
-		[VERDICT_EARLY] = "red_early",
-		[VERDICT_FORCED] = "red_forced",
-		[VERDICT_NO_ROOM] = "no_room",
+		[VERDICT_LOST] = "loss",	 [VERDICT_BURST] = "loss_bursts",
+		[VERDICT_CHOSEN] = "chosen",	 [VERDICT_POLICED] = "policed",
+		[VERDICT_FULL] = "queue",	 [VERDICT_EARLY] = "red_early",
+		[VERDICT_FORCED] = "red_forced", [VERDICT_NO_ROOM] = "no_room",
 	};
 	struct tally total = {0};
 
@@ -296,8 +289,8 @@ bool report_write(FILE *out, const struct report *r)
 	fprintf(out,
 		"  \"up_seconds\": %.6f, \"rtt_ms\": %.6g, \"seed\": %" PRIu64
 		", \"mtu\": %u, \"tolerance\": %g, \"judge_after_seconds\": %g,\n",
-		(r->now_ns - r->up_since_ns) / 1e9, r->rtt_ns / 1e6, r->seed, r->mtu,
-		r->tolerance, r->judge_after_s);
+		(r->now_ns - r->up_since_ns) / 1e9, r->rtt_ns / 1e6, r->seed, r->mtu, r->tolerance,
+		r->judge_after_s);
 	for (int i = 0; i < 2; i++)
 		write_direction(out, &r->direction[i]);
 	write_hosts(out, r);

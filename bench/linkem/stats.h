@@ -42,9 +42,9 @@ struct direction_stats {
 	uint64_t queue_max_bytes, queue_max_packets, queue_max_delay_ns;
 	/* Σ bytes × sojourn: divided by time it is the mean queue (Little's law) */
 	double queue_byte_ns;
-	double queue_delay_ns; /* Σ sojourn over the segments that passed */
-	struct histogram late; /* ns from when a run was due to when it was handed over */
-	struct histogram gap;  /* ns that a packet may have waited unread behind a sleep */
+	double queue_delay_ns;	      /* Σ sojourn over the segments that passed */
+	struct histogram late;	      /* ns from when a run was due to when it was handed over */
+	struct histogram gap;	      /* ns that a packet may have waited unread behind a sleep */
 	struct histogram late_before; /* both, of the time that is not judged */
 };
 

@@ -85,8 +85,7 @@ static uint64_t first_opportunity(const struct trace *t, uint64_t ns)
 	return ns / t->period_ns * t->count + low;
 }
 
-uint64_t trace_send(const struct trace *t, struct trace_clock *c, uint64_t ready_ns,
-		    uint32_t bytes)
+uint64_t trace_send(const struct trace *t, struct trace_clock *c, uint64_t ready_ns, uint32_t bytes)
 {
 	if (opportunity_ns(t, c->index) < ready_ns)
 		*c = (struct trace_clock){.index = first_opportunity(t, ready_ns)};

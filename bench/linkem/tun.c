@@ -132,8 +132,7 @@ static bool wanted(const char *addr)
 	return addr && strcmp(addr, "none");
 }
 
-static int configure(const struct tun *tun, const struct tun_config *config,
-		     const char **ret_what)
+static int configure(const struct tun *tun, const struct tun_config *config, const char **ret_what)
 {
 	_cleanup_fd_ int sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct ifreq ifr = {0};

@@ -154,51 +154,50 @@ static __always_inline void write_window(struct tcp_sock *tp, const struct conge
 }
 
 /* A loss, the undoing of one that was spurious, and the end of the connection. */
-#define CONGESTION_CONTROL_LOSS(SSTHRESH, UNDO)                                      \
-	SEC("struct_ops/ca_ssthresh")                                                \
-	__u32 BPF_PROG(ca_ssthresh, struct sock *sk)                                 \
-	{                                                                            \
-		struct tcp_sock *tp = (struct tcp_sock *)sk;                         \
-		__u32 cwnd = window_in_use(tp);                                      \
-		__u32 ssthresh = SSTHRESH(state_of(tp), cwnd);                       \
-                                                                                     \
-		pace_after_loss(sk, ssthresh);                                       \
-		return ssthresh;                                                     \
-	}                                                                            \
-                                                                                     \
-	SEC("struct_ops/ca_undo_cwnd")                                               \
-	__u32 BPF_PROG(ca_undo_cwnd, struct sock *sk)                                \
-	{                                                                            \
-		struct tcp_sock *tp = (struct tcp_sock *)sk;                         \
-		__u32 cwnd = UNDO(state_of(tp), tp->snd_cwnd);                       \
-                                                                                     \
-		return window_before_loss(tp, cwnd);                                 \
-	}                                                                            \
-                                                                                     \
-	SEC("struct_ops/ca_release")                                                 \
-	void BPF_PROG(ca_release, struct sock *sk)                                   \
-	{                                                                            \
-		stop_pacing(sk);                                                     \
+#define CONGESTION_CONTROL_LOSS(SSTHRESH, UNDO)                \
+	SEC("struct_ops/ca_ssthresh")                          \
+	__u32 BPF_PROG(ca_ssthresh, struct sock *sk)           \
+	{                                                      \
+		struct tcp_sock *tp = (struct tcp_sock *)sk;   \
+		__u32 cwnd = window_in_use(tp);                \
+		__u32 ssthresh = SSTHRESH(state_of(tp), cwnd); \
+                                                               \
+		pace_after_loss(sk, ssthresh);                 \
+		return ssthresh;                               \
+	}                                                      \
+                                                               \
+	SEC("struct_ops/ca_undo_cwnd")                         \
+	__u32 BPF_PROG(ca_undo_cwnd, struct sock *sk)          \
+	{                                                      \
+		struct tcp_sock *tp = (struct tcp_sock *)sk;   \
+		__u32 cwnd = UNDO(state_of(tp), tp->snd_cwnd); \
+                                                               \
+		return window_before_loss(tp, cwnd);           \
+	}                                                      \
+                                                               \
+	SEC("struct_ops/ca_release")                           \
+	void BPF_PROG(ca_release, struct sock *sk)             \
+	{                                                      \
+		stop_pacing(sk);                               \
 	}
 
 /* An ACK. */
-#define CONGESTION_CONTROL_ACK(ON_ACK)                                               \
-	SEC("struct_ops/ca_cong_avoid")                                              \
-	void BPF_PROG(ca_cong_avoid, struct sock *sk, __u32 una, __u32 acked)        \
-	{                                                                            \
-		struct tcp_sock *tp = (struct tcp_sock *)sk;                         \
-		struct congestion_ack ack;                                           \
-                                                                                     \
-		pace_on_ack(sk);                                                     \
-		read_ack(tp, una, acked, &ack);                                      \
-		ON_ACK(state_of(tp), &ack);                                          \
-		write_window(tp, &ack);                                              \
+#define CONGESTION_CONTROL_ACK(ON_ACK)                                        \
+	SEC("struct_ops/ca_cong_avoid")                                       \
+	void BPF_PROG(ca_cong_avoid, struct sock *sk, __u32 una, __u32 acked) \
+	{                                                                     \
+		struct tcp_sock *tp = (struct tcp_sock *)sk;                  \
+		struct congestion_ack ack;                                    \
+                                                                              \
+		pace_on_ack(sk);                                              \
+		read_ack(tp, una, acked, &ack);                               \
+		ON_ACK(state_of(tp), &ack);                                   \
+		write_window(tp, &ack);                                       \
 	}
 
-#define CONGESTION_CONTROL_CALLS                                                       \
-	.init = (void *)ca_init, .cong_avoid = (void *)ca_cong_avoid,                  \
-	.ssthresh = (void *)ca_ssthresh, .undo_cwnd = (void *)ca_undo_cwnd,            \
-	.release = (void *)ca_release,                                                 \
-	.flags = TCP_CONG_NON_RESTRICTED
+#define CONGESTION_CONTROL_CALLS                                            \
+	.init = (void *)ca_init, .cong_avoid = (void *)ca_cong_avoid,       \
+	.ssthresh = (void *)ca_ssthresh, .undo_cwnd = (void *)ca_undo_cwnd, \
+	.release = (void *)ca_release, .flags = TCP_CONG_NON_RESTRICTED
 
 #endif

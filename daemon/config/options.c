@@ -158,13 +158,7 @@ void tcptuned_option_print_man(FILE *out, const struct tcptuned_option *option)
 
 /* ---- the daemon's options ------------------------------------------------------------------ */
 
-enum {
-	CONFIG,
-	SET,
-	FOREGROUND,
-	DRY_RUN,
-	FIRST_ACTION
-};
+enum { CONFIG, SET, FOREGROUND, DRY_RUN, FIRST_ACTION };
 
 #define ACTION(action) (FIRST_ACTION + (action)-TCPTUNED_CHECK_CONFIG)
 

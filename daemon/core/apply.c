@@ -28,13 +28,14 @@ static void adopt(struct tcptuned_daemon *d)
 			     "connections that are open are left to the kernel: %s",
 			     strerror(-error));
 	tcptuned_log(TCPTUNED_LOG_INFO,
-		     "adopted %llu connections in %u network namespaces, %llu ms",
-		     a->connections, a->namespaces, a->ns / 1000000);
+		     "adopted %llu connections in %u network namespaces, %llu ms", a->connections,
+		     a->namespaces, a->ns / 1000000);
 	if (a->let_go)
-		tcptuned_log(TCPTUNED_LOG_INFO,
-			     "released %llu connections to the kernel: an earlier tcptuned had them, "
-			     "in a cgroup that is not this one's",
-			     a->let_go);
+		tcptuned_log(
+			TCPTUNED_LOG_INFO,
+			"released %llu connections to the kernel: an earlier tcptuned had them, "
+			"in a cgroup that is not this one's",
+			a->let_go);
 	if (a->too_old)
 		tcptuned_log(TCPTUNED_LOG_WARNING,
 			     "connections that were open before (%llu of them) are left to the "
@@ -171,8 +172,7 @@ static int try_to_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
 		return error;
 	if (d->policies_len > 1)
 		tcptuned_log(TCPTUNED_LOG_INFO, "%zu policies in force, installed in %.1f ms",
-			     d->policies_len,
-			     (double)(tcptuned_monotonic_ns() - begin_ns) / 1e6);
+			     d->policies_len, (double)(tcptuned_monotonic_ns() - begin_ns) / 1e6);
 	if (!d->adopted && any_policy_is_on(d))
 		adopt(d);
 	tcptuned_default_congestion_choose(d);
@@ -193,7 +193,7 @@ int tcptuned_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
 
 void tcptuned_apply_again(struct tcptuned_daemon *d)
 {
-	struct tcptuned_error err = { 0 };
+	struct tcptuned_error err = {0};
 
 	tcptuned_log_history_begin(&d->log_history, false);
 	d->unapplied = try_to_apply(d, &err);

@@ -31,7 +31,7 @@ static int fail_policy(const struct tcptuned_daemon *d, const char *name,
 static int enable(struct tcptuned_daemon *d, const char *name, bool enabled,
 		  struct tcptuned_buf *out, struct tcptuned_error *err)
 {
-	struct tcptuned_error reason = { 0 };
+	struct tcptuned_error reason = {0};
 	bool changed;
 	size_t p = 0;
 
@@ -88,13 +88,14 @@ static int forget_paths(struct tcptuned_daemon *d, const char *prefix, struct tc
 			struct tcptuned_error *err)
 {
 	unsigned int count;
-	int error = tcptuned_paths_forget(&d->kernel, d->config->state_directory, prefix, &count,
-					  err);
+	int error =
+		tcptuned_paths_forget(&d->kernel, d->config->state_directory, prefix, &count, err);
 
 	if (error)
 		return error;
-	tcptuned_log(TCPTUNED_LOG_INFO, "paths to %.60s forgotten through the control socket: %u "
-					"prefixes",
+	tcptuned_log(TCPTUNED_LOG_INFO,
+		     "paths to %.60s forgotten through the control socket: %u "
+		     "prefixes",
 		     prefix, count);
 	tcptuned_json_print_line(out, json_pack("{s:i}", "forgotten", (int)count));
 	return 0;

@@ -59,8 +59,8 @@ static bool is_offered(struct tcptuned_daemon *d, const char *name, enum tcptune
 	return tcptuned_congestion_is_offered(offered, name);
 }
 
-static void log_not_offered(struct tcptuned_daemon *d,
-			    const struct tcptuned_policy_source *source, const char *name)
+static void log_not_offered(struct tcptuned_daemon *d, const struct tcptuned_policy_source *source,
+			    const char *name)
 {
 	if (is_ours(name))
 		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_WARNING,
@@ -130,7 +130,7 @@ void tcptuned_congestion_choose(struct tcptuned_daemon *d)
 {
 	bool left_alone = tcptuned_sysctl_left_alone(d->kernel.map_fd[TCPTUNED_MAP_META],
 						     TCPTUNED_SYSCTL_CONGESTION_CONTROL);
-	bool logged[2] = { false }, inherited_logged = false;
+	bool logged[2] = {false}, inherited_logged = false;
 	char offered[TCPTUNED_CONGESTION_NAMES];
 
 	tcptuned_congestion_offered(offered);

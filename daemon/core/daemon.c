@@ -86,7 +86,7 @@ static int serve_clients(sd_event_source *source, int fd, uint32_t events, void 
 /* Block signals, so that one that arrives during the start waits for the loop. */
 static int make_event_loop(struct tcptuned_daemon *d, struct tcptuned_error *err)
 {
-	static const int signals[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1 };
+	static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1};
 	int error = sd_event_new(&d->event);
 	sigset_t mask;
 
@@ -98,8 +98,8 @@ static int make_event_loop(struct tcptuned_daemon *d, struct tcptuned_error *err
 		error = sd_event_add_signal(d->event, NULL, signals[i], on_signal, d);
 	}
 	if (error >= 0)
-		error = sd_event_add_time_relative(d->event, NULL, CLOCK_MONOTONIC, HOUSEKEEPING_US, 1,
-						   on_timer, d);
+		error = sd_event_add_time_relative(d->event, NULL, CLOCK_MONOTONIC, HOUSEKEEPING_US,
+						   1, on_timer, d);
 	if (error >= 0)
 		error = sd_event_add_io(d->event, NULL, tcptuned_control_fd(d->control), EPOLLIN,
 					serve_clients, d);
@@ -142,11 +142,12 @@ static int take_socket(int *ret_fd, struct tcptuned_error *err)
 
 	/* Clients of the others would be accepted by the kernel, and never answered. */
 	if (sockets > 1)
-		return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_CONFIG,
-				     "metrics: systemd passed %d sockets, and tcptuned serves one; "
-				     "leave one ListenStream= in tcptuned.socket ([::]:PORT is IPv4 "
-				     "and IPv6)",
-				     sockets);
+		return tcptuned_fail(
+			err, EINVAL, TCPTUNED_EXIT_CONFIG,
+			"metrics: systemd passed %d sockets, and tcptuned serves one; "
+			"leave one ListenStream= in tcptuned.socket ([::]:PORT is IPv4 "
+			"and IPv6)",
+			sockets);
 	return 0;
 }
 
@@ -202,13 +203,14 @@ static int start_control(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	struct tcptuned_control_options options = {
 		.directory = d->config->runtime_directory,
 		.group = d->config->control_group,
-		.source = {
-			.kernel = &d->kernel,
-			.config = d->config,
-			.trouble = &d->trouble,
-			.daemon = getpid(),
-			.start_us = tcptuned_clock_ns(CLOCK_REALTIME) / 1000,
-		},
+		.source =
+			{
+				.kernel = &d->kernel,
+				.config = d->config,
+				.trouble = &d->trouble,
+				.daemon = getpid(),
+				.start_us = tcptuned_clock_ns(CLOCK_REALTIME) / 1000,
+			},
 		.change = tcptuned_change,
 		.change_ctx = d,
 		.no_stop = d->activated ? "systemd listens for metrics in its place, and the next "
@@ -283,11 +285,12 @@ static int check_dry_run(const struct tcptuned_config *config, struct tcptuned_e
 	tcptuned_kernel_close(&before);
 	if (!tunes)
 		return 0;
-	return tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_IN_USE,
-			     "a tcptuned that was killed has left connections that are tuned, or "
-			     "bitcp (%s), and a dry run, which changes nothing, would not undo that; "
-			     "do so first: tcptuned --detach",
-			     before.pin_dir);
+	return tcptuned_fail(
+		err, EBUSY, TCPTUNED_EXIT_IN_USE,
+		"a tcptuned that was killed has left connections that are tuned, or "
+		"bitcp (%s), and a dry run, which changes nothing, would not undo that; "
+		"do so first: tcptuned --detach",
+		before.pin_dir);
 }
 
 /* What can fail for a reason that an administrator can mend comes before any change. */

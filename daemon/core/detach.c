@@ -38,7 +38,7 @@ void tcptuned_detach(struct tcptuned_kernel *kernel)
 {
 	int meta_fd = kernel->map_fd[TCPTUNED_MAP_META];
 	int link_fd = kernel->link_fd[TCPTUNED_PROG_RELEASE_FLOWS], error = 0;
-	struct tcptuned_adoption sums = { 0 };
+	struct tcptuned_adoption sums = {0};
 
 	tcptuned_kernel_stop(kernel);
 	if (meta_fd >= 0)
@@ -47,8 +47,8 @@ void tcptuned_detach(struct tcptuned_kernel *kernel)
 	if (link_fd >= 0)
 		error = tcptuned_iterate(link_fd, &sums);
 	if (error)
-		tcptuned_log(TCPTUNED_LOG_WARNING, "open connections keep the buffers they have: %s",
-			     strerror(-error));
+		tcptuned_log(TCPTUNED_LOG_WARNING,
+			     "open connections keep the buffers they have: %s", strerror(-error));
 	if (sums.namespaces_failed)
 		tcptuned_log(TCPTUNED_LOG_WARNING,
 			     "processes or network namespaces that could not be entered: %u; "

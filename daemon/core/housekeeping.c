@@ -27,9 +27,10 @@ static bool has_other_sockops(struct tcptuned_daemon *d)
 
 	if (!tcptuned_other_sockops_find(&d->other_sockops) || had)
 		return had;
-	tcptuned_log(TCPTUNED_LOG_INFO,
-		     "there is another sockops program%s%s: callback flags that it clears are set again",
-		     d->other_sockops.name[0] ? ", " : "", d->other_sockops.name);
+	tcptuned_log(
+		TCPTUNED_LOG_INFO,
+		"there is another sockops program%s%s: callback flags that it clears are set again",
+		d->other_sockops.name[0] ? ", " : "", d->other_sockops.name);
 	return true;
 }
 

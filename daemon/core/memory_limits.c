@@ -46,8 +46,9 @@ static uint64_t pressure_bytes(bool *ret_seen)
 struct tcptuned_window_limits tcptuned_window_limits(const struct tcptuned_daemon *d,
 						     enum tcptuned_sysctl which)
 {
-	uint64_t maximum = tcptuned_sysctl_maximum_before(d->kernel.map_fd[TCPTUNED_MAP_META], which);
-	struct tcptuned_window_limits limits = { .kernel_max = (uint32_t)MIN(maximum, INT_MAX) };
+	uint64_t maximum =
+		tcptuned_sysctl_maximum_before(d->kernel.map_fd[TCPTUNED_MAP_META], which);
+	struct tcptuned_window_limits limits = {.kernel_max = (uint32_t)MIN(maximum, INT_MAX)};
 	bool seen;
 	uint64_t quarter = pressure_bytes(&seen) / 4;
 
@@ -73,11 +74,12 @@ static uint64_t budget_total(struct tcptuned_daemon *d)
 	if (d->config->budget_bytes)
 		return d->config->budget_bytes;
 	if (!seen)
-		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_WARNING,
-				  "memory.budget: net.ipv4.tcp_mem cannot be read outside the first "
-				  "network namespace: auto is %llu bytes here, in proportion to the "
-				  "host's memory",
-				  (unsigned long long)total);
+		tcptuned_log_once(
+			&d->log_history, TCPTUNED_LOG_WARNING,
+			"memory.budget: net.ipv4.tcp_mem cannot be read outside the first "
+			"network namespace: auto is %llu bytes here, in proportion to the "
+			"host's memory",
+			(unsigned long long)total);
 	return total;
 }
 

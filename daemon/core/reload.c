@@ -10,8 +10,7 @@
 #include "util/clock.h"
 #include "util/log.h"
 
-static void log_difference(void *ctx, const char *key, const char *was, const char *now,
-			   bool live)
+static void log_difference(void *ctx, const char *key, const char *was, const char *now, bool live)
 {
 	tcptuned_log(live ? TCPTUNED_LOG_INFO : TCPTUNED_LOG_WARNING, "%s: %s -> %s%s", key,
 		     was[0] ? was : "none", now[0] ? now : "none",
@@ -28,9 +27,10 @@ static void reject(struct tcptuned_daemon *d, const struct tcptuned_error *why)
 static void configure_metrics(struct tcptuned_daemon *d)
 {
 	if (d->scrape && tcptuned_scrape_configure(d->scrape, d->config->metrics_flows))
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "metrics.flows: there is no memory for %u; as many are shown as before",
-			     d->config->metrics_flows);
+		tcptuned_log(
+			TCPTUNED_LOG_WARNING,
+			"metrics.flows: there is no memory for %u; as many are shown as before",
+			d->config->metrics_flows);
 }
 
 /*
@@ -41,7 +41,7 @@ static bool replace_configuration(struct tcptuned_daemon *d, struct tcptuned_con
 {
 	struct tcptuned_config before = *d->config;
 	struct tcptuned_config written = *new; /* with the keys that only a start can change */
-	struct tcptuned_error err = { 0 };
+	struct tcptuned_error err = {0};
 
 	tcptuned_config_keep_fixed(new, &before);
 	*d->config = *new;
@@ -78,7 +78,7 @@ static int read_configuration(const struct tcptuned_daemon *d, struct tcptuned_c
 
 void tcptuned_reload(struct tcptuned_daemon *d)
 {
-	struct tcptuned_error err = { 0 };
+	struct tcptuned_error err = {0};
 	struct tcptuned_config new;
 	bool replaced = false;
 

@@ -35,14 +35,14 @@ struct tcptuned_daemon {
 	sd_event *event;
 	int lock_fd, pins_lock_fd, cgroup_fd;
 	char cgroup_path[TCPTUNED_CONFIG_TEXT];
-	bool whole_host; /* attached to the root of the cgroup tree */
+	bool whole_host;     /* attached to the root of the cgroup tree */
 	bool cgroup_removed; /* the cgroup that it is attached to; logged */
-	bool activated;	 /* systemd holds the socket for metrics, and starts tcptuned for it */
-	bool stopping;	 /* a stop or a hand-over was requested */
-	bool hands_over; /* the next start takes over; nothing is released */
-	int error;	 /* a negative errno: it cannot go on */
-	bool adopted;	 /* the connections that were open before the start */
-	bool unapplied;	 /* tcptuned_apply() failed last: the timer tries again */
+	bool activated;	     /* systemd holds the socket for metrics, and starts tcptuned for it */
+	bool stopping;	     /* a stop or a hand-over was requested */
+	bool hands_over;     /* the next start takes over; nothing is released */
+	int error;	     /* a negative errno: it cannot go on */
+	bool adopted;	     /* the connections that were open before the start */
+	bool unapplied;	     /* tcptuned_apply() failed last: the timer tries again */
 	struct tcptuned_config_trouble trouble;	 /* for tcptunectl and metrics */
 	struct tcptuned_log_history log_history; /* of the attempts to apply */
 	/* Modules that the kernel was asked for since the last start, reload or command. */

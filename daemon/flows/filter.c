@@ -32,8 +32,7 @@ bool tcptuned_filter_matches(const struct tcptuned_filter *filter,
 	tcptuned_filter_compile(filter, &compiled);
 	tcptuned_map_address(local, r->family, r->local);
 	tcptuned_map_address(remote, r->family, r->remote);
-	return readout_matches(&compiled, local, remote, r->local_port, r->remote_port,
-			       r->netns) &&
+	return readout_matches(&compiled, local, remote, r->local_port, r->remote_port, r->netns) &&
 	       (!filter->policy[0] || !strcmp(filter->policy, policy)) &&
 	       (!filter->congestion_control[0] ||
 		!strcmp(filter->congestion_control, r->congestion_control));

@@ -14,78 +14,78 @@ struct word {
 };
 
 static const struct word limits[TCPTUNED_LIMITS] = {
-	[TCPTUNED_LIMIT_IDLE] = { "idle", "nothing to send, and nothing in flight" },
-	[TCPTUNED_LIMIT_APPLICATION] = { "application", "the application sends less than it may" },
-	[TCPTUNED_LIMIT_CWND] = { "cwnd", "the congestion window" },
-	[TCPTUNED_LIMIT_RWND] = { "receiver_window", "the peer's receive window" },
-	[TCPTUNED_LIMIT_SNDBUF] = { "send_buffer",
-				    "its send buffer, or the bound on what waits there unsent" },
-	[TCPTUNED_LIMIT_PACING] = { "pacing", "its pacing limit" },
-	[TCPTUNED_LIMIT_QUEUE] = { "local_queue",
-				   "a queue of this host, in front of the network device" },
+	[TCPTUNED_LIMIT_IDLE] = {"idle", "nothing to send, and nothing in flight"},
+	[TCPTUNED_LIMIT_APPLICATION] = {"application", "the application sends less than it may"},
+	[TCPTUNED_LIMIT_CWND] = {"cwnd", "the congestion window"},
+	[TCPTUNED_LIMIT_RWND] = {"receiver_window", "the peer's receive window"},
+	[TCPTUNED_LIMIT_SNDBUF] = {"send_buffer",
+				   "its send buffer, or the bound on what waits there unsent"},
+	[TCPTUNED_LIMIT_PACING] = {"pacing", "its pacing limit"},
+	[TCPTUNED_LIMIT_QUEUE] = {"local_queue",
+				  "a queue of this host, in front of the network device"},
 };
 
 static const struct word reasons[RIGHTSIZE_REASONS] = {
-	[RIGHTSIZE_UNMEASURED] = { "unmeasured", "no round trip has been measured yet: the "
-						 "kernel's own sizing goes on" },
-	[RIGHTSIZE_KERNEL] = { "kernel", "the kernel's autotuning: no standing queue has been "
-					 "seen, or a test showed that less window costs rate" },
-	[RIGHTSIZE_UNDER_TEST] = { "test", "a test whether the queue is the connection's own: bytes in "
-					   "flight and a quarter, then half for three round trips" },
-	[RIGHTSIZE_PROBING] = { "probe_rtt", "half a bandwidth-delay product until the queue is "
-					     "empty, to measure the minimum RTT" },
-	[RIGHTSIZE_HELD] = { "held", "twice what the path carries in the minimum RTT: a test "
-				     "showed that the queue was the connection's own" },
-	[RIGHTSIZE_READER] = { "reader", "the application reads slowly: twice what it reads in a "
-					 "round trip" },
-	[RIGHTSIZE_CAPPED] = { "capped", "the policy's maximum" },
-	[RIGHTSIZE_BUDGET] = { "budget", "it would be larger without the limit of the memory budget, "
-					 "or of the kernel's memory for TCP" },
+	[RIGHTSIZE_UNMEASURED] = {"unmeasured", "no round trip has been measured yet: the "
+						"kernel's own sizing goes on"},
+	[RIGHTSIZE_KERNEL] = {"kernel", "the kernel's autotuning: no standing queue has been "
+					"seen, or a test showed that less window costs rate"},
+	[RIGHTSIZE_UNDER_TEST] = {"test",
+				  "a test whether the queue is the connection's own: bytes in "
+				  "flight and a quarter, then half for three round trips"},
+	[RIGHTSIZE_PROBING] = {"probe_rtt", "half a bandwidth-delay product until the queue is "
+					    "empty, to measure the minimum RTT"},
+	[RIGHTSIZE_HELD] = {"held", "twice what the path carries in the minimum RTT: a test "
+				    "showed that the queue was the connection's own"},
+	[RIGHTSIZE_READER] = {"reader", "the application reads slowly: twice what it reads in a "
+					"round trip"},
+	[RIGHTSIZE_CAPPED] = {"capped", "the policy's maximum"},
+	[RIGHTSIZE_BUDGET] = {"budget",
+			      "it would be larger without the limit of the memory budget, "
+			      "or of the kernel's memory for TCP"},
 };
 
 static const struct word rightsize_states[] = {
-	[RIGHTSIZE_FREE] = { .name = "free" },
-	[RIGHTSIZE_PREPARING] = { .name = "preparing" },
-	[RIGHTSIZE_TESTING] = { .name = "testing" },
-	[RIGHTSIZE_PROBE_RTT] = { .name = "probe_rtt" },
-	[RIGHTSIZE_HOLDING] = { .name = "holding" },
+	[RIGHTSIZE_FREE] = {.name = "free"},	   [RIGHTSIZE_PREPARING] = {.name = "preparing"},
+	[RIGHTSIZE_TESTING] = {.name = "testing"}, [RIGHTSIZE_PROBE_RTT] = {.name = "probe_rtt"},
+	[RIGHTSIZE_HOLDING] = {.name = "holding"},
 };
 
 static const struct word modes[] = {
-	[TCPTUNED_OFF] = { .name = "off" },
-	[TCPTUNED_OBSERVE] = { .name = "observe" },
-	[TCPTUNED_TUNE] = { .name = "tune" },
+	[TCPTUNED_OFF] = {.name = "off"},
+	[TCPTUNED_OBSERVE] = {.name = "observe"},
+	[TCPTUNED_TUNE] = {.name = "tune"},
 };
 
 static const struct word states[] = {
-	[TCP_ESTABLISHED] = { .name = "established" },
-	[TCP_SYN_SENT] = { .name = "syn_sent" },
-	[TCP_SYN_RECV] = { .name = "syn_recv" },
-	[TCP_FIN_WAIT1] = { .name = "fin_wait1" },
-	[TCP_FIN_WAIT2] = { .name = "fin_wait2" },
-	[TCP_TIME_WAIT] = { .name = "time_wait" },
-	[TCP_CLOSE] = { .name = "close" },
-	[TCP_CLOSE_WAIT] = { .name = "close_wait" },
-	[TCP_LAST_ACK] = { .name = "last_ack" },
-	[TCP_LISTEN] = { .name = "listen" },
-	[TCP_CLOSING] = { .name = "closing" },
+	[TCP_ESTABLISHED] = {.name = "established"},
+	[TCP_SYN_SENT] = {.name = "syn_sent"},
+	[TCP_SYN_RECV] = {.name = "syn_recv"},
+	[TCP_FIN_WAIT1] = {.name = "fin_wait1"},
+	[TCP_FIN_WAIT2] = {.name = "fin_wait2"},
+	[TCP_TIME_WAIT] = {.name = "time_wait"},
+	[TCP_CLOSE] = {.name = "close"},
+	[TCP_CLOSE_WAIT] = {.name = "close_wait"},
+	[TCP_LAST_ACK] = {.name = "last_ack"},
+	[TCP_LISTEN] = {.name = "listen"},
+	[TCP_CLOSING] = {.name = "closing"},
 };
 
 static const struct word bitcp_modes[TCPTUNED_BITCP_MODES] = {
-	[BITCP_SLOW_START] = { "slow_start", "below the slow-start threshold" },
-	[BITCP_NORMAL] = { "normal", "as standard TCP, below 14 segments" },
-	[BITCP_BINARY_SEARCH] = { "binary_search", "approaching its target window" },
-	[BITCP_ADDITIVE] = { "additive", "far below the target: S_max segments per round trip" },
-	[BITCP_SLOW_START_PAST_MAX] = { "slow_start_past_max",
-					"beyond the target, to find a new one: 1, 2, 4 ... S_max "
-					"segments per round trip" },
+	[BITCP_SLOW_START] = {"slow_start", "below the slow-start threshold"},
+	[BITCP_NORMAL] = {"normal", "as standard TCP, below 14 segments"},
+	[BITCP_BINARY_SEARCH] = {"binary_search", "approaching its target window"},
+	[BITCP_ADDITIVE] = {"additive", "far below the target: S_max segments per round trip"},
+	[BITCP_SLOW_START_PAST_MAX] = {"slow_start_past_max",
+				       "beyond the target, to find a new one: 1, 2, 4 ... S_max "
+				       "segments per round trip"},
 };
 
 #define WORD(words, index) find_word(words, ARRAY_SIZE(words), index)
 
 static const struct word *find_word(const struct word *words, size_t len, unsigned int index)
 {
-	static const struct word unknown = { "unknown", NULL };
+	static const struct word unknown = {"unknown", NULL};
 
 	return index < len && words[index].name ? &words[index] : &unknown;
 }
@@ -140,6 +140,6 @@ void tcptuned_flow_address(const struct tcptuned_flow_record *record, int remote
 	char host[INET6_ADDRSTRLEN] = "";
 
 	inet_ntop(record->family, addr, host, sizeof(host));
-	snprintf(text, TCPTUNED_ADDRESS_MAX, record->family == AF_INET6 ? "[%s]:%u" : "%s:%u",
-		 host, port);
+	snprintf(text, TCPTUNED_ADDRESS_MAX, record->family == AF_INET6 ? "[%s]:%u" : "%s:%u", host,
+		 port);
 }

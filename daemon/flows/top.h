@@ -33,7 +33,7 @@ struct tcptuned_flow_choice {
 
 struct tcptuned_flows {
 	struct tcptuned_flow_choice choice; /* set it after tcptuned_flows_init(), if at all */
-	struct tcptuned_flow_record *top; /* in order, after tcptuned_flows_end() */
+	struct tcptuned_flow_record *top;   /* in order, after tcptuned_flows_end() */
 	__u32 top_len;
 	__u32 top_max;
 	__u32 groups_len;

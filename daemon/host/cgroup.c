@@ -58,8 +58,7 @@ uint64_t tcptuned_cgroup_id(const char *below_root)
 	int fd = root_fd();
 
 	errno = ENOENT;
-	if (fd < 0 ||
-	    snprintf(path, sizeof(path), "./%s/", below_root) >= (int)sizeof(path) ||
+	if (fd < 0 || snprintf(path, sizeof(path), "./%s/", below_root) >= (int)sizeof(path) ||
 	    strstr(path, "/../") || fstat(fd, &root) || fstatat(fd, path, &st, 0))
 		return 0;
 	errno = ENOENT;
@@ -86,8 +85,7 @@ int tcptuned_cgroup_open(const char *path, bool *ret_root, char *ret_path, size_
 				     "tcptuned.cgroup: %s: %s; name a directory of the cgroup2 "
 				     "tree, or leave the key out for all processes",
 				     ret_path, strerror(errno));
-	if (fstatfs(fd, &fs) || (unsigned long)fs.f_type != CGROUP2_SUPER_MAGIC ||
-	    fstat(fd, &st)) {
+	if (fstatfs(fd, &fs) || (unsigned long)fs.f_type != CGROUP2_SUPER_MAGIC || fstat(fd, &st)) {
 		close(fd);
 		return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_NOT_PERMITTED,
 				     "tcptuned.cgroup: %s is not in a cgroup2 file system; name "

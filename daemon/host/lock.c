@@ -47,10 +47,11 @@ static int check_directory(const char *path, struct tcptuned_error *err)
 	if (!lstat(path, &st) && S_ISDIR(st.st_mode) && !(st.st_mode & 022) &&
 	    (!st.st_uid || st.st_uid == geteuid()))
 		return 0;
-	return tcptuned_fail(err, EPERM, TCPTUNED_EXIT_NOT_PERMITTED,
-			     "tcptuned.runtime_directory: %s is not a directory that root alone may "
-			     "write to; chown root %s && chmod 0755 %s, or name another one",
-			     path, path, path);
+	return tcptuned_fail(
+		err, EPERM, TCPTUNED_EXIT_NOT_PERMITTED,
+		"tcptuned.runtime_directory: %s is not a directory that root alone may "
+		"write to; chown root %s && chmod 0755 %s, or name another one",
+		path, path, path);
 }
 
 int tcptuned_lock_take(const char *directory, struct tcptuned_error *err)
@@ -65,7 +66,8 @@ int tcptuned_lock_take(const char *directory, struct tcptuned_error *err)
 	if (error)
 		return error;
 	snprintf(path, sizeof(path), "%s/lock", directory);
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600); /* only root may lock it */
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+		  0600); /* only root may lock it */
 	if (fd < 0)
 		return directory_failed(path, "opened", err);
 	if (flock(fd, LOCK_EX | LOCK_NB)) {

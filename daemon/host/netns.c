@@ -94,7 +94,7 @@ int tcptuned_netns_for_each(void (*visit)(void *ctx), void *ctx,
 			    struct tcptuned_netns_missed *ret_missed)
 {
 	_cleanup_close_ int own = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-	struct walk walk = { .visit = visit, .ctx = ctx };
+	struct walk walk = {.visit = visit, .ctx = ctx};
 
 	if (own < 0)
 		return -errno;

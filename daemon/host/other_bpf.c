@@ -13,7 +13,7 @@
 static void examine(struct tcptuned_other_sockops *other, __u32 id)
 {
 	_cleanup_close_ int fd = bpf_prog_get_fd_by_id(id);
-	struct bpf_prog_info info = { 0 };
+	struct bpf_prog_info info = {0};
 	__u32 len = sizeof(info);
 
 	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &len) ||

@@ -102,7 +102,7 @@ static void replace_here(void *ctx)
 /* A namespace that is made later inherits the values of the first one (tcp_sk_init()). */
 void tcptuned_sysctl_replace(enum tcptuned_sysctl which, const char *from, const char *to)
 {
-	struct replacement r = { which, from, to };
+	struct replacement r = {which, from, to};
 
 	tcptuned_netns_for_each(replace_here, &r, NULL);
 }

@@ -62,9 +62,9 @@ static void run_here(void *ctx)
 
 int tcptuned_iterate(int link_fd, struct tcptuned_adoption *ret)
 {
-	struct tcptuned_netns_missed missed = { 0 };
-	struct tcptuned_adoption sums = { 0 };
-	struct run run = { link_fd, &sums };
+	struct tcptuned_netns_missed missed = {0};
+	struct tcptuned_adoption sums = {0};
+	struct run run = {link_fd, &sums};
 	uint64_t start_ns = tcptuned_monotonic_ns();
 	int error = -ENOENT;
 

@@ -17,65 +17,65 @@
 #include <linux/types.h>
 
 /* Every map: X(NAME, name). The name is that in the programs; "map_NAME" is its pin. */
-#define TCPTUNED_MAP_TABLE(X)                                                                  \
-	X(META, meta)	      /* which build loaded this, and what was changed on the host */  \
-	X(POLICIES, policies) /* policy id -> struct tcptuned_policy */                        \
-	X(MATCH, match)	      /* of one map: struct tcptuned_match_key -> tcptuned_match */    \
-	X(RULES, rules)	      /* of two maps: index -> struct tcptuned_rule */                 \
-	X(FLOWS, flows)	      /* socket storage: struct tcptuned_flow */                       \
-	X(TOTALS, totals)     /* per CPU: struct tcptuned_totals */                            \
-	X(BUDGET, budget)     /* struct budget */                                              \
-	X(EVENT_GATE, event_gate) /* struct tcptuned_event_gate: which events are wanted */    \
-	X(EVENTS, events)	  /* ring buffer of struct tcptuned_event */                   \
-	X(BITCP_PARAMS, bitcp_params) /* struct bitcp_params; absent without struct_ops */     \
-	X(PATHS, paths)		  /* struct tcptuned_path_key -> struct tcptuned_path */       \
-	X(PATH_SETTINGS, path_settings) /* struct tcptuned_path_settings */                    \
-	X(READOUT, readout)	  /* struct readout: the request to dump_flows, and its sums */ \
-	X(COLLECTED, collected)	  /* ring buffer of struct tcptuned_flow_record from dump_flows */
+#define TCPTUNED_MAP_TABLE(X)                                                                     \
+	X(META, meta)		  /* which build loaded this, and what was changed on the host */ \
+	X(POLICIES, policies)	  /* policy id -> struct tcptuned_policy */                       \
+	X(MATCH, match)		  /* of one map: struct tcptuned_match_key -> tcptuned_match */   \
+	X(RULES, rules)		  /* of two maps: index -> struct tcptuned_rule */                \
+	X(FLOWS, flows)		  /* socket storage: struct tcptuned_flow */                      \
+	X(TOTALS, totals)	  /* per CPU: struct tcptuned_totals */                           \
+	X(BUDGET, budget)	  /* struct budget */                                             \
+	X(EVENT_GATE, event_gate) /* struct tcptuned_event_gate: which events are wanted */       \
+	X(EVENTS, events)	  /* ring buffer of struct tcptuned_event */                      \
+	X(BITCP_PARAMS, bitcp_params)	/* struct bitcp_params; absent without struct_ops */      \
+	X(PATHS, paths)			/* struct tcptuned_path_key -> struct tcptuned_path */    \
+	X(PATH_SETTINGS, path_settings) /* struct tcptuned_path_settings */                       \
+	X(READOUT, readout)	/* struct readout: the request to dump_flows, and its sums */     \
+	X(COLLECTED, collected) /* ring buffer of struct tcptuned_flow_record from dump_flows */
 
 /*
  * Every program: X(NAME, name, link, attach type). "prog_NAME" is its pin, and "link_LINK" that of
  * its link. The programs of bitcp come last; their registration is one link, that of the first.
  */
-#define TCPTUNED_PROG_TABLE(X)                                                                 \
-	X(SOCKOPS, tcptuned_sockops, "sockops", BPF_CGROUP_SOCK_OPS)                           \
-	X(SETSOCKOPT, tcptuned_setsockopt, "setsockopt", BPF_CGROUP_SETSOCKOPT)                \
-	X(GETSOCKOPT, tcptuned_getsockopt, "getsockopt", BPF_CGROUP_GETSOCKOPT)                \
-	/* tp_btf/tcp_destroy_sock: the end of sockets, also of those without a callback */    \
-	X(DESTROYED, tcptuned_destroyed, "destroyed", BPF_TRACE_RAW_TP)                        \
-	/* iter/bpf_sk_storage_map: adds up and collects records */                            \
-	X(DUMP_FLOWS, dump_flows, "dump", BPF_TRACE_ITER)                                      \
-	/* iter/tcp: attach records to connections that were open before */                    \
-	X(ADOPT_FLOWS, adopt_flows, "adopt", BPF_TRACE_ITER)                                   \
-	/* release connections to the kernel */                                                \
-	X(RELEASE_FLOWS, release_flows, "release", BPF_TRACE_ITER)                             \
-	/* restore congestion controls, and what listeners have requested */                   \
-	X(UNDO_OVERRIDES, undo_overrides, "undo_overrides", BPF_TRACE_ITER)                    \
-	/* give open connections the policy that a new one would get */                        \
-	X(APPLY_POLICIES, apply_policies, "apply", BPF_TRACE_ITER)                             \
-	/* reclaim budget from idle connections */                                             \
-	X(REST_FLOWS, rest_flows, "rest", BPF_TRACE_ITER)                                      \
-	/* set callback flags that another program has cleared */                              \
-	X(RECALL_FLOWS, recall_flows, "recall", BPF_TRACE_ITER)                                \
-	/* struct_ops; no link before Linux 6.4: then map_bitcp holds the registration */      \
-	X(BITCP, ca_init, "bitcp", 0)                                                          \
-	X(BITCP_CONG_AVOID, ca_cong_avoid, "", 0)                                              \
-	X(BITCP_SSTHRESH, ca_ssthresh, "", 0)                                                  \
-	X(BITCP_UNDO_CWND, ca_undo_cwnd, "", 0)                                                \
+#define TCPTUNED_PROG_TABLE(X)                                                              \
+	X(SOCKOPS, tcptuned_sockops, "sockops", BPF_CGROUP_SOCK_OPS)                        \
+	X(SETSOCKOPT, tcptuned_setsockopt, "setsockopt", BPF_CGROUP_SETSOCKOPT)             \
+	X(GETSOCKOPT, tcptuned_getsockopt, "getsockopt", BPF_CGROUP_GETSOCKOPT)             \
+	/* tp_btf/tcp_destroy_sock: the end of sockets, also of those without a callback */ \
+	X(DESTROYED, tcptuned_destroyed, "destroyed", BPF_TRACE_RAW_TP)                     \
+	/* iter/bpf_sk_storage_map: adds up and collects records */                         \
+	X(DUMP_FLOWS, dump_flows, "dump", BPF_TRACE_ITER)                                   \
+	/* iter/tcp: attach records to connections that were open before */                 \
+	X(ADOPT_FLOWS, adopt_flows, "adopt", BPF_TRACE_ITER)                                \
+	/* release connections to the kernel */                                             \
+	X(RELEASE_FLOWS, release_flows, "release", BPF_TRACE_ITER)                          \
+	/* restore congestion controls, and what listeners have requested */                \
+	X(UNDO_OVERRIDES, undo_overrides, "undo_overrides", BPF_TRACE_ITER)                 \
+	/* give open connections the policy that a new one would get */                     \
+	X(APPLY_POLICIES, apply_policies, "apply", BPF_TRACE_ITER)                          \
+	/* reclaim budget from idle connections */                                          \
+	X(REST_FLOWS, rest_flows, "rest", BPF_TRACE_ITER)                                   \
+	/* set callback flags that another program has cleared */                           \
+	X(RECALL_FLOWS, recall_flows, "recall", BPF_TRACE_ITER)                             \
+	/* struct_ops; no link before Linux 6.4: then map_bitcp holds the registration */   \
+	X(BITCP, ca_init, "bitcp", 0)                                                       \
+	X(BITCP_CONG_AVOID, ca_cong_avoid, "", 0)                                           \
+	X(BITCP_SSTHRESH, ca_ssthresh, "", 0)                                               \
+	X(BITCP_UNDO_CWND, ca_undo_cwnd, "", 0)                                             \
 	X(BITCP_RELEASE, ca_release, "", 0)
 
 enum tcptuned_map {
 #define TCPTUNED_MAP_ENUM(id, name) TCPTUNED_MAP_##id,
 	TCPTUNED_MAP_TABLE(TCPTUNED_MAP_ENUM)
 #undef TCPTUNED_MAP_ENUM
-	TCPTUNED_MAPS,
+		TCPTUNED_MAPS,
 };
 
 enum tcptuned_prog {
 #define TCPTUNED_PROG_ENUM(id, name, link, type) TCPTUNED_PROG_##id,
 	TCPTUNED_PROG_TABLE(TCPTUNED_PROG_ENUM)
 #undef TCPTUNED_PROG_ENUM
-	TCPTUNED_PROGS,
+		TCPTUNED_PROGS,
 };
 
 /* How this daemon came by what runs. */
@@ -90,16 +90,16 @@ enum tcptuned_origin {
 
 /* What an iterator has done, at the start or when policies were applied to open connections. */
 struct tcptuned_adoption {
-	unsigned long long connections;	       /* that have a record now */
-	unsigned long long moved;		       /* that have another policy now, ... */
-	unsigned long long let_go;	       /* ... or none; of adoption: that are in another cgroup */
-	unsigned long long failed;	       /* sockets that the kernel refused, or had no memory for */
-	unsigned long long too_old;	       /* sockets left alone: see kernel_too_old() */
-	unsigned int namespaces;       /* visited to the end */
+	unsigned long long connections; /* that have a record now */
+	unsigned long long moved;	/* that have another policy now, ... */
+	unsigned long long let_go;	/* ... or none; of adoption: that are in another cgroup */
+	unsigned long long failed;	/* sockets that the kernel refused, or had no memory for */
+	unsigned long long too_old;	/* sockets left alone: see kernel_too_old() */
+	unsigned int namespaces;	/* visited to the end */
 	unsigned int namespaces_vanished; /* gone when their turn came */
 	unsigned int namespaces_failed; /* not visited, or not to the end: may not be entered, ... */
-	int error;		       /* ... or this negative errno, the last one; 0: none */
-	unsigned long long ns;		       /* duration */
+	int error;			/* ... or this negative errno, the last one; 0: none */
+	unsigned long long ns;		/* duration */
 };
 
 /* All descriptors are -1 where there is none. */
@@ -108,14 +108,14 @@ struct tcptuned_kernel {
 	int prog_fd[TCPTUNED_PROGS];
 	int link_fd[TCPTUNED_PROGS];
 	uint32_t other_layout; /* a bit for each pinned map of another build's layout; not opened */
-	int bitcp_map_fd; /* the struct_ops map */
-	bool bitcp;	  /* registered */
-	bool paths_kept; /* the map of paths is an earlier daemon's, with what was learned since */
+	int bitcp_map_fd;      /* the struct_ops map */
+	bool bitcp;	       /* registered */
+	bool paths_kept;  /* the map of paths is an earlier daemon's, with what was learned since */
 	__u32 generation; /* of the policies in force, in the upper half of their ids; 0: none */
 	__u32 policies_len; /* how many these are, the default one included */
 	enum tcptuned_origin origin;
 	struct tcptuned_adoption adoption; /* at the start */
-	char why_no_bitcp[256]; /* a sentence when it is not registered */
+	char why_no_bitcp[256];		   /* a sentence when it is not registered */
 	char pin_dir[TCPTUNED_PIN_DIR_MAX];
 };
 

@@ -38,7 +38,7 @@ static const struct {
 	const char *link; /* "": none of its own */
 	enum bpf_attach_type type;
 } progs[TCPTUNED_PROGS] = {
-#define PROG(id, name, link, type) { #name, link, type },
+#define PROG(id, name, link, type) {#name, link, type},
 	TCPTUNED_PROG_TABLE(PROG)
 #undef PROG
 };
@@ -52,11 +52,11 @@ static const struct {
 	const void *(*elf_bytes)(size_t *size);
 	const char *what; /* for error messages */
 } objects[] = {
-	{ "tuner", tuner_bpf__elf_bytes, "the right-sizing programs" },
-	{ "sockopt", sockopt_bpf__elf_bytes, "the socket option programs" },
-	{ "scan", scan_bpf__elf_bytes, "the iterators" },
-	{ "manage", manage_bpf__elf_bytes, "the iterators" },
-	{ "bitcp", bitcp_bpf__elf_bytes, "BI-TCP" },
+	{"tuner", tuner_bpf__elf_bytes, "the right-sizing programs"},
+	{"sockopt", sockopt_bpf__elf_bytes, "the socket option programs"},
+	{"scan", scan_bpf__elf_bytes, "the iterators"},
+	{"manage", manage_bpf__elf_bytes, "the iterators"},
+	{"bitcp", bitcp_bpf__elf_bytes, "BI-TCP"},
 };
 
 #define OBJECTS ARRAY_SIZE(objects)
@@ -379,7 +379,7 @@ static int keep_programs(struct tcptuned_kernel *k, const struct loaded *loaded)
 
 static bool is_on_cgroup(int link_fd, int cgroup_fd)
 {
-	struct bpf_link_info info = { 0 };
+	struct bpf_link_info info = {0};
 	__u32 len = sizeof(info);
 	struct stat cgroup;
 
@@ -449,7 +449,7 @@ static int swap_programs(const struct tcptuned_kernel *k, const int made[CGROUP_
  */
 static int attach_cgroup(struct tcptuned_kernel *k, int cgroup_fd, struct tcptuned_error *err)
 {
-	int made[CGROUP_PROGS] = { -1, -1, -1 };
+	int made[CGROUP_PROGS] = {-1, -1, -1};
 	int error = make_links(k, cgroup_fd, made, err);
 
 	if (!error)
@@ -472,7 +472,7 @@ static int attach_cgroup(struct tcptuned_kernel *k, int cgroup_fd, struct tcptun
  */
 static int attach_tracing(struct tcptuned_kernel *k, struct tcptuned_error *err)
 {
-	union bpf_iter_link_info info = { .map.map_fd = k->map_fd[TCPTUNED_MAP_FLOWS] };
+	union bpf_iter_link_info info = {.map.map_fd = k->map_fd[TCPTUNED_MAP_FLOWS]};
 
 	for (int i = CGROUP_PROGS; i < TCPTUNED_PROG_BITCP; i++) {
 		LIBBPF_OPTS(bpf_link_create_opts, opts);
@@ -564,7 +564,7 @@ static int pin_everything(struct tcptuned_kernel *k, const struct tcptuned_meta 
 static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_bitcp,
 			   const struct tcptuned_meta *before, struct tcptuned_error *err)
 {
-	_cleanup_objects_ struct loaded loaded = { 0 };
+	_cleanup_objects_ struct loaded loaded = {0};
 	_cleanup_close_ int release_fd = -1;
 	int error = load_programs(k, &loaded, cgroup_fd, err);
 
@@ -593,8 +593,7 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 	error = pin_everything(k, before);
 	if (error)
 		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
-				     "cannot pin programs in %s: %s", k->pin_dir,
-				     strerror(-error));
+				     "cannot pin programs in %s: %s", k->pin_dir, strerror(-error));
 	return 0;
 }
 
@@ -602,7 +601,7 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 
 static bool has_layout(int fd, __u32 key_size, __u32 value_size)
 {
-	struct bpf_map_info info = { 0 };
+	struct bpf_map_info info = {0};
 	__u32 len = sizeof(info);
 
 	return !bpf_obj_get_info_by_fd(fd, &info, &len) && info.key_size == key_size &&
@@ -619,11 +618,10 @@ static void open_pins_that_fit(struct tcptuned_kernel *k)
 		enum tcptuned_map map;
 		__u32 key_size, value_size;
 	} layouts[] = {
-		{ TCPTUNED_MAP_META, sizeof(__u32), sizeof(struct tcptuned_meta) },
-		{ TCPTUNED_MAP_PATHS, sizeof(struct tcptuned_path_key),
-		  sizeof(struct tcptuned_path) },
-		{ TCPTUNED_MAP_PATH_SETTINGS, sizeof(__u32),
-		  sizeof(struct tcptuned_path_settings) },
+		{TCPTUNED_MAP_META, sizeof(__u32), sizeof(struct tcptuned_meta)},
+		{TCPTUNED_MAP_PATHS, sizeof(struct tcptuned_path_key),
+		 sizeof(struct tcptuned_path)},
+		{TCPTUNED_MAP_PATH_SETTINGS, sizeof(__u32), sizeof(struct tcptuned_path_settings)},
 	};
 
 	open_pins(k);
@@ -661,8 +659,7 @@ static bool is_attached(const struct tcptuned_kernel *k, int cgroup_fd)
 	return k->link_fd[TCPTUNED_PROG_DESTROYED] >= 0;
 }
 
-int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs,
-			 struct tcptuned_error *err)
+int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs, struct tcptuned_error *err)
 {
 	int error;
 
@@ -696,7 +693,7 @@ static enum tcptuned_origin choose_origin(struct tcptuned_kernel *k, int cgroup_
 int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgroup_fd,
 			   bool register_bitcp, struct tcptuned_error *err)
 {
-	struct tcptuned_meta meta = { 0 };
+	struct tcptuned_meta meta = {0};
 	int error;
 
 	tcptuned_kernel_init(k, bpffs);
@@ -704,7 +701,8 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 	if (error)
 		return error;
 	if (mkdir(k->pin_dir, 0700) && errno != EEXIST)
-		return tcptuned_fail(err, errno, tcptuned_exit_of(errno, TCPTUNED_EXIT_NOT_PERMITTED),
+		return tcptuned_fail(err, errno,
+				     tcptuned_exit_of(errno, TCPTUNED_EXIT_NOT_PERMITTED),
 				     "tcptuned.bpffs: %s cannot be made: %s; %s", k->pin_dir,
 				     strerror(errno), tcptuned_remedy_to_write(errno));
 	open_pins_that_fit(k);
@@ -730,7 +728,7 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 
 int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, struct tcptuned_error *err)
 {
-	_cleanup_objects_ struct loaded loaded = { 0 };
+	_cleanup_objects_ struct loaded loaded = {0};
 	struct tcptuned_kernel k;
 	char path[PATH_BYTES];
 	int error;

@@ -36,8 +36,7 @@ int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, struct tcptuned
  * ABI number does not cover are left out, and marked in @k->other_layout. Returns 0, -ENOENT if
  * nothing is pinned, or -EPERM if others than root may write there, with @err filled.
  */
-int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs,
-			 struct tcptuned_error *err);
+int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs, struct tcptuned_error *err);
 
 /* True if the opened records have the layout of this build. */
 bool tcptuned_kernel_can_be_read(const struct tcptuned_kernel *k);

@@ -57,12 +57,13 @@ static int check_writers(const char *path, int flags, struct tcptuned_error *err
 		return tcptuned_fail(err, EPERM, TCPTUNED_EXIT_NOT_PERMITTED,
 				     "%s is not a directory; remove it", path);
 	if (st.st_uid || st.st_mode & 022)
-		return tcptuned_fail(err, EPERM, TCPTUNED_EXIT_NOT_PERMITTED,
-				     "%s may be written by others than root (owner %u, mode %04o), who "
-				     "could replace what is pinned there; chown root %s && chmod 0700 "
-				     "%s, or mount a BPF file system of its own with -o mode=0700 and "
-				     "name it as tcptuned.bpffs",
-				     path, st.st_uid, st.st_mode & 07777, path, path);
+		return tcptuned_fail(
+			err, EPERM, TCPTUNED_EXIT_NOT_PERMITTED,
+			"%s may be written by others than root (owner %u, mode %04o), who "
+			"could replace what is pinned there; chown root %s && chmod 0700 "
+			"%s, or mount a BPF file system of its own with -o mode=0700 and "
+			"name it as tcptuned.bpffs",
+			path, st.st_uid, st.st_mode & 07777, path, path);
 	return 0;
 }
 
@@ -75,9 +76,11 @@ static int check_links(const char *pin_dir, struct tcptuned_error *err)
 	while (dir && (entry = readdir(dir)))
 		if (!fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
 		    S_ISLNK(st.st_mode))
-			return tcptuned_fail(err, EPERM, TCPTUNED_EXIT_NOT_PERMITTED,
-					     "%s/%s is a symbolic link, which tcptuned does not make; "
-					     "remove it", pin_dir, entry->d_name);
+			return tcptuned_fail(
+				err, EPERM, TCPTUNED_EXIT_NOT_PERMITTED,
+				"%s/%s is a symbolic link, which tcptuned does not make; "
+				"remove it",
+				pin_dir, entry->d_name);
 	return 0;
 }
 

@@ -186,20 +186,21 @@ static const struct row sums[] = {
 	{"tcptuned_connections_rightsized", RECEIVE, SNAPSHOT(flows.sums.rcv_taken), PLAIN,
 	 "Open connections whose buffer tcptuned sizes."},
 	{"tcptuned_connections_rightsized", SEND, SNAPSHOT(flows.sums.snd_taken), PLAIN, NULL},
-	{"tcptuned_connections_overridden", "option", "SO_RCVBUF", SNAPSHOT(flows.sums.rcvbuf_requests),
-	 PLAIN,
+	{"tcptuned_connections_overridden", "option", "SO_RCVBUF",
+	 SNAPSHOT(flows.sums.rcvbuf_requests), PLAIN,
 	 "Open connections whose application's request for a fixed buffer is overridden, or would "
 	 "be without the dry run."},
-	{"tcptuned_connections_overridden", "option", "SO_SNDBUF", SNAPSHOT(flows.sums.sndbuf_requests),
-	 PLAIN, NULL},
+	{"tcptuned_connections_overridden", "option", "SO_SNDBUF",
+	 SNAPSHOT(flows.sums.sndbuf_requests), PLAIN, NULL},
 	{"tcptuned_buffer_limit_bytes", RECEIVE, SNAPSHOT(flows.sums.rcvbuf_bytes), PLAIN,
 	 "Sum of the memory that the buffers of open connections may use."},
 	{"tcptuned_buffer_limit_bytes", SEND, SNAPSHOT(flows.sums.sndbuf_bytes), PLAIN, NULL},
 	{"tcptuned_buffer_used_bytes", RECEIVE, SNAPSHOT(flows.sums.rmem_bytes), PLAIN,
 	 "Sum of the memory that data in the buffers of open connections uses."},
 	{"tcptuned_buffer_used_bytes", SEND, SNAPSHOT(flows.sums.wmem_bytes), PLAIN, NULL},
-	{"tcptuned_connections_advertised_window_bytes", NO_LABEL, SNAPSHOT(flows.sums.rcv_wnd_bytes),
-	 PLAIN, "Sum of the windows that open connections advertise."},
+	{"tcptuned_connections_advertised_window_bytes", NO_LABEL,
+	 SNAPSHOT(flows.sums.rcv_wnd_bytes), PLAIN,
+	 "Sum of the windows that open connections advertise."},
 };
 
 static const struct row cost[] = {

@@ -38,16 +38,7 @@ static void add_path(void *ctx, const struct tcptuned_path_key *key,
 
 /* ---- order -------------------------------------------------------------------------------- */
 
-enum order {
-	USE,
-	PREFIX,
-	CONNECTIONS,
-	RECEIVE,
-	SEND,
-	RTT,
-	MAX_WINDOW,
-	LOSS
-};
+enum order { USE, PREFIX, CONNECTIONS, RECEIVE, SEND, RTT, MAX_WINDOW, LOSS };
 
 static const char *const orders[] = {"use",  "prefix", "connections", "receive",
 				     "send", "rtt",    "max-window",  "loss"};

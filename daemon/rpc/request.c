@@ -11,13 +11,7 @@
 #include "util/array.h"
 #include "util/text.h"
 
-enum field_type {
-	FIELD_PREFIX,
-	FIELD_NUMBER,
-	FIELD_BOOL,
-	FIELD_TEXT,
-	FIELD_COLUMN
-};
+enum field_type { FIELD_PREFIX, FIELD_NUMBER, FIELD_BOOL, FIELD_TEXT, FIELD_COLUMN };
 
 /* The bit of a command in the set of commands that take a field. */
 #define OF(command) (1u << TCPTUNED_CMD_##command)

@@ -10,25 +10,25 @@
 #include <stddef.h>
 
 /* X(name, status, meaning). The man page is generated from it, too. */
-#define TCPTUNED_EXIT_TABLE(X)                                                                 \
-	X(OK, 0, "Success; of the daemon: it has stopped on request.")                         \
-	X(INTERNAL, 1,                                                                         \
-	  "A failure that has no status of its own, and may be gone at the next start: not "   \
-	  "enough memory, a control group that was removed and created again, or a bug.")      \
-	X(USAGE, 2, "The command line is wrong.")                                              \
-	X(NOT_PERMITTED, 4,                                                                    \
-	  "It lacks a permission: it was not started as root, or has to write to a read-only " \
-	  "file system; or there is no safe BPF file system to pin programs in, or no cgroup2 " \
-	  "tree to attach to.")                                                     \
-	X(CONFIG, 10,                                                                          \
-	  "The configuration cannot be read or is wrong, or the address for metrics may not "  \
-	  "be used.")                                                                          \
-	X(IN_USE, 20,                                                                          \
-	  "Another tcptuned runs, or has left connections tuned that a dry run may not take "  \
+#define TCPTUNED_EXIT_TABLE(X)                                                                   \
+	X(OK, 0, "Success; of the daemon: it has stopped on request.")                           \
+	X(INTERNAL, 1,                                                                           \
+	  "A failure that has no status of its own, and may be gone at the next start: not "     \
+	  "enough memory, a control group that was removed and created again, or a bug.")        \
+	X(USAGE, 2, "The command line is wrong.")                                                \
+	X(NOT_PERMITTED, 4,                                                                      \
+	  "It lacks a permission: it was not started as root, or has to write to a read-only "   \
+	  "file system; or there is no safe BPF file system to pin programs in, or no cgroup2 "  \
+	  "tree to attach to.")                                                                  \
+	X(CONFIG, 10,                                                                            \
+	  "The configuration cannot be read or is wrong, or the address for metrics may not "    \
+	  "be used.")                                                                            \
+	X(IN_USE, 20,                                                                            \
+	  "Another tcptuned runs, or has left connections tuned that a dry run may not take "    \
 	  "over; or another program uses the port for metrics, or a hook of the control group.") \
-	X(KERNEL, 32, "The kernel lacks something that nothing works without.")                \
-	X(DAEMON, 40,                                                                          \
-	  "Of tcptunectl: no tcptuned runs, it does not answer or refuses, or it does not "    \
+	X(KERNEL, 32, "The kernel lacks something that nothing works without.")                  \
+	X(DAEMON, 40,                                                                            \
+	  "Of tcptunectl: no tcptuned runs, it does not answer or refuses, or it does not "      \
 	  "know exactly one connection like the one that was named.")
 
 enum tcptuned_exit {

@@ -44,7 +44,7 @@ static bool parse_length(const char *text, unsigned int max, unsigned int *ret)
 void tcptuned_mask_address(uint8_t address[16], unsigned int length)
 {
 	for (unsigned int bit = length; bit < 128; bit++)
-		address[bit / 8] &= (uint8_t)~(0x80 >> bit % 8);
+		address[bit / 8] &= (uint8_t) ~(0x80 >> bit % 8);
 }
 
 /* Returns NULL, or why it is no prefix. @ret_host_bits: there were bits beyond its length. */
@@ -108,7 +108,7 @@ int tcptuned_prefix_parse(const char *text, size_t length, struct tcptuned_prefi
 
 void tcptuned_map_address(void *to, unsigned int family, const void *from)
 {
-	static const uint8_t mapped[16] = { [10] = 0xff, [11] = 0xff };
+	static const uint8_t mapped[16] = {[10] = 0xff, [11] = 0xff};
 
 	memcpy(to, family == AF_INET6 ? from : mapped, 16);
 	if (family != AF_INET6)
@@ -151,8 +151,8 @@ static int add(struct tcptuned_prefixes *prefixes, const char *text, size_t leng
 	return 0;
 }
 
-int tcptuned_prefixes_add(struct tcptuned_prefixes *prefixes, const char *text,
-			  char *ret_problem, size_t size)
+int tcptuned_prefixes_add(struct tcptuned_prefixes *prefixes, const char *text, char *ret_problem,
+			  size_t size)
 {
 	static const char between[] = ", \t";
 	size_t before = prefixes->len;
@@ -171,9 +171,8 @@ int tcptuned_prefixes_add(struct tcptuned_prefixes *prefixes, const char *text,
 	return -EINVAL;
 }
 
-int tcptuned_prefixes_add_lines(struct tcptuned_prefixes *prefixes, const char *text,
-				size_t length, char *ret_problem, size_t size,
-				unsigned int *ret_line)
+int tcptuned_prefixes_add_lines(struct tcptuned_prefixes *prefixes, const char *text, size_t length,
+				char *ret_problem, size_t size, unsigned int *ret_line)
 {
 	const char *end = text + length;
 

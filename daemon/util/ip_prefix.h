@@ -52,16 +52,15 @@ void tcptuned_prefix_print(const struct tcptuned_prefix *prefix, char text[TCPTU
  * Add one or more prefixes, separated by commas or blanks. Returns 0, -EINVAL as above, or -ENOMEM.
  * Those before a wrong one are added.
  */
-int tcptuned_prefixes_add(struct tcptuned_prefixes *prefixes, const char *text,
-			  char *ret_problem, size_t size);
+int tcptuned_prefixes_add(struct tcptuned_prefixes *prefixes, const char *text, char *ret_problem,
+			  size_t size);
 
 /*
  * Add the prefixes of a file's text: one a line, # begins a comment. Returns as above, and the line
  * of an error in @ret_line.
  */
-int tcptuned_prefixes_add_lines(struct tcptuned_prefixes *prefixes, const char *text,
-				size_t length, char *ret_problem, size_t size,
-				unsigned int *ret_line);
+int tcptuned_prefixes_add_lines(struct tcptuned_prefixes *prefixes, const char *text, size_t length,
+				char *ret_problem, size_t size, unsigned int *ret_line);
 
 /* All of them, separated by ", ", or their number if @size is too small. */
 void tcptuned_prefixes_format(const struct tcptuned_prefixes *prefixes, char *text, size_t size);

@@ -67,8 +67,8 @@ static void write_plain(enum tcptuned_log_level level, const char *text)
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (localtime_r(&now.tv_sec, &tm))
 		strftime(time, sizeof(time), "%F %T", &tm);
-	dprintf(STDERR_FILENO, "%s.%03ld %s: %s\n", time, now.tv_nsec / 1000000,
-		levels[level].name, text);
+	dprintf(STDERR_FILENO, "%s.%03ld %s: %s\n", time, now.tv_nsec / 1000000, levels[level].name,
+		text);
 }
 
 /*
@@ -89,10 +89,12 @@ static void write_journal(enum tcptuned_log_level level, const char *text)
 	int length = 0;
 
 	if (lost)
-		length = snprintf(line, sizeof(line), "<%d>%u lines before this one are lost: the "
-				  "journal did not take them\n", LOG_WARNING, lost);
-	length += snprintf(line + length, sizeof(line) - length, "<%d>%s\n",
-			   levels[level].priority, text);
+		length = snprintf(line, sizeof(line),
+				  "<%d>%u lines before this one are lost: the "
+				  "journal did not take them\n",
+				  LOG_WARNING, lost);
+	length += snprintf(line + length, sizeof(line) - length, "<%d>%s\n", levels[level].priority,
+			   text);
 	lost = send_to_journal(line, length) ? 0 : lost + 1;
 }
 

@@ -60,8 +60,8 @@ static unsigned int distance(const char *a, const char *b)
 			int p = tolower((unsigned char)a[i - 1]);
 			int q = tolower((unsigned char)b[j - 1]);
 
-			d[i][j] = MIN(d[i - 1][j - 1] + (p != q),
-				      MIN(d[i - 1][j], d[i][j - 1]) + 1);
+			d[i][j] =
+				MIN(d[i - 1][j - 1] + (p != q), MIN(d[i - 1][j], d[i][j - 1]) + 1);
 			if (i > 1 && j > 1 && p == tolower((unsigned char)b[j - 2]) &&
 			    q == tolower((unsigned char)a[i - 2]))
 				d[i][j] = MIN(d[i][j], d[i - 2][j - 2] + 1);

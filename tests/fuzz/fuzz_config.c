@@ -64,7 +64,7 @@ static void check_accepted(const struct tcptuned_config *config)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct tcptuned_config config;
-	struct tcptuned_error err = { 0 };
+	struct tcptuned_error err = {0};
 
 	memset(&config, 0xa5, sizeof(config));
 	write_file(data, size);

@@ -45,7 +45,7 @@ static size_t make_records(const uint8_t *data, size_t size,
 /* As the iterator adds them up. */
 static void add_up(const struct tcptuned_flow_record *record)
 {
-	struct readout_socket socket = { .ops = record->cwnd, .limit = record->limit };
+	struct readout_socket socket = {.ops = record->cwnd, .limit = record->limit};
 	struct readout_group *group = readout_add(&readout.sums, &record->flow, &socket);
 
 	if (group)

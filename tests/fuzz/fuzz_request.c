@@ -15,7 +15,7 @@ static void check_prefix(const struct tcptuned_prefix *prefix)
 
 static void check_accepted(const struct tcptuned_request *request)
 {
-	struct tcptuned_flow_record record = { .family = AF_INET6 };
+	struct tcptuned_flow_record record = {.family = AF_INET6};
 
 	CHECK(request->command <= TCPTUNED_CMD_STOP);
 	CHECK(request->limit >= 1 && request->limit <= TCPTUNED_FLOWS_LIMIT_MAX);
@@ -42,7 +42,7 @@ static void check_refused(const struct tcptuned_request *request, const struct t
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct tcptuned_error err = { 0 };
+	struct tcptuned_error err = {0};
 	struct tcptuned_request request;
 
 	memset(&request, 0xa5, sizeof(request));

@@ -31,10 +31,10 @@ int assigns(struct bpf_sock_ops *ctx)
 	switch (ctx->op) {
 	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
 	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
-		bpf_sock_ops_cb_flags_set(ctx, port == WANTS_NONE  ? 0 :
-					       port == WANTS_STATE ?
-						       BPF_SOCK_OPS_STATE_CB_FLAG :
-						       BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+		bpf_sock_ops_cb_flags_set(ctx, port == WANTS_NONE ? 0
+					       : port == WANTS_STATE
+						       ? BPF_SOCK_OPS_STATE_CB_FLAG
+						       : BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
 		bpf_setsockopt(ctx, SOL_TCP, TCP_CONGESTION, reno, sizeof(reno));
 		break;
 	case BPF_SOCK_OPS_HDR_OPT_LEN_CB:

@@ -17,7 +17,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
-#define OTHER_FILES   64
+#define OTHER_FILES 64
 
 static uint16_t port = 7200;
 static unsigned int per_address = 5000;
@@ -30,7 +30,7 @@ static void __attribute__((noreturn)) die(const char *what)
 
 static void allow_files(rlim_t files)
 {
-	struct rlimit limit = { files, files };
+	struct rlimit limit = {files, files};
 
 	if (setrlimit(RLIMIT_NOFILE, &limit))
 		die("RLIMIT_NOFILE");
@@ -38,7 +38,7 @@ static void allow_files(rlim_t files)
 
 static int listen_everywhere(void)
 {
-	struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(port) };
+	struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons(port)};
 	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
 
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
@@ -57,7 +57,7 @@ static void say(int from, int to)
 
 static void open_one(int listener, unsigned int number)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(port) };
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};
 	int fd = socket(AF_INET, SOCK_STREAM, 0), peer;
 
 	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK + number / per_address);

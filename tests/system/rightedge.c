@@ -98,8 +98,8 @@ static struct direction *find(const uint8_t addresses[32], const struct tcphdr *
 	uint32_t hash = ((uint32_t)ntohs(tcp->source) << 16 | ntohs(tcp->dest)) * 2654435761u >> 20;
 	struct direction *d = &directions[hash % DIRECTIONS_MAX];
 
-	while (d->used && (memcmp(d->addresses, addresses, 32) ||
-			   memcmp(d->ports, tcp, sizeof(d->ports))))
+	while (d->used &&
+	       (memcmp(d->addresses, addresses, 32) || memcmp(d->ports, tcp, sizeof(d->ports))))
 		d = d == directions + DIRECTIONS_MAX - 1 ? directions : d + 1;
 	return d;
 }
@@ -159,7 +159,7 @@ static void on_packet(const uint8_t *packet, size_t len)
 	const struct ip6_hdr *ip6 = (const struct ip6_hdr *)packet;
 	const struct ip *ip = (const struct ip *)packet;
 	const struct tcphdr *tcp;
-	uint8_t addresses[32] = { 0 };
+	uint8_t addresses[32] = {0};
 	struct direction *d;
 	size_t header;
 
@@ -193,7 +193,7 @@ static void on_packet(const uint8_t *packet, size_t len)
 
 static int open_capture(const char *device)
 {
-	struct sockaddr_ll at = { .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL) };
+	struct sockaddr_ll at = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL)};
 	int fd = socket(AF_PACKET, SOCK_DGRAM, 0), bytes = RING_BYTES;
 
 	at.sll_ifindex = (int)if_nametoindex(device);
@@ -206,7 +206,7 @@ static int open_capture(const char *device)
 
 static void print(int fd)
 {
-	struct tpacket_stats stats = { 0 };
+	struct tpacket_stats stats = {0};
 	socklen_t len = sizeof(stats);
 
 	if (getsockopt(fd, SOL_PACKET, PACKET_STATISTICS, &stats, &len))
@@ -233,7 +233,8 @@ static bool capture(int fd, int flags)
 	uint8_t packet[128]; /* IPv6 and TCP with all their options */
 	struct sockaddr_ll from;
 	socklen_t from_len = sizeof(from);
-	ssize_t n = recvfrom(fd, packet, sizeof(packet), flags, (struct sockaddr *)&from, &from_len);
+	ssize_t n =
+		recvfrom(fd, packet, sizeof(packet), flags, (struct sockaddr *)&from, &from_len);
 
 	if (n < 0 && errno != EINTR && errno != EAGAIN)
 		die("recvfrom");
@@ -244,7 +245,7 @@ static bool capture(int fd, int flags)
 
 int main(int argc, char **argv)
 {
-	struct sigaction action = { .sa_handler = end }; /* no SA_RESTART: it ends recvfrom() */
+	struct sigaction action = {.sa_handler = end}; /* no SA_RESTART: it ends recvfrom() */
 	int fd;
 
 	if (argc != 2) {

@@ -58,18 +58,18 @@ static const struct option {
 	int level, number;
 	bool text;
 } options[] = {
-	{ "rcvbuf", SOL_SOCKET, SO_RCVBUF, false },
-	{ "sndbuf", SOL_SOCKET, SO_SNDBUF, false },
-	{ "rcvbufforce", SOL_SOCKET, SO_RCVBUFFORCE, false },
-	{ "sndbufforce", SOL_SOCKET, SO_SNDBUFFORCE, false },
-	{ "rcvlowat", SOL_SOCKET, SO_RCVLOWAT, false },
-	{ "locks", SOL_SOCKET, KERNEL_SO_BUF_LOCK, false }, /* 1: send, 2: receive buffer */
-	{ "netns", SOL_SOCKET, SO_NETNS_COOKIE, false }, /* of 8 bytes */
-	{ "keepalive", SOL_SOCKET, SO_KEEPALIVE, false },
-	{ "pacing", SOL_SOCKET, SO_MAX_PACING_RATE, false }, /* bytes per second */
-	{ "clamp", IPPROTO_TCP, TCP_WINDOW_CLAMP, false },
-	{ "maxseg", IPPROTO_TCP, TCP_MAXSEG, false },
-	{ "congestion", IPPROTO_TCP, TCP_CONGESTION, true },
+	{"rcvbuf", SOL_SOCKET, SO_RCVBUF, false},
+	{"sndbuf", SOL_SOCKET, SO_SNDBUF, false},
+	{"rcvbufforce", SOL_SOCKET, SO_RCVBUFFORCE, false},
+	{"sndbufforce", SOL_SOCKET, SO_SNDBUFFORCE, false},
+	{"rcvlowat", SOL_SOCKET, SO_RCVLOWAT, false},
+	{"locks", SOL_SOCKET, KERNEL_SO_BUF_LOCK, false}, /* 1: send, 2: receive buffer */
+	{"netns", SOL_SOCKET, SO_NETNS_COOKIE, false},	  /* of 8 bytes */
+	{"keepalive", SOL_SOCKET, SO_KEEPALIVE, false},
+	{"pacing", SOL_SOCKET, SO_MAX_PACING_RATE, false}, /* bytes per second */
+	{"clamp", IPPROTO_TCP, TCP_WINDOW_CLAMP, false},
+	{"maxseg", IPPROTO_TCP, TCP_MAXSEG, false},
+	{"congestion", IPPROTO_TCP, TCP_CONGESTION, true},
 };
 
 static const struct option *find_option(const char *name)
@@ -108,7 +108,7 @@ static int set(const char *name, const char *value, const char *more)
 
 static void get_wscale(void)
 {
-	struct tcp_info info = { 0 };
+	struct tcp_info info = {0};
 	socklen_t len = sizeof(info);
 
 	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len))
@@ -156,7 +156,7 @@ static void make_socket(int family, int type, int protocol)
 
 static struct addrinfo *address(const char *host, const char *port)
 {
-	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV }, *ai;
+	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV}, *ai;
 
 	if (getaddrinfo(host, port, &hints, &ai)) {
 		errno = EINVAL;
@@ -191,7 +191,7 @@ static void connect_to(const char *host, const char *port)
 
 static void disconnect(void)
 {
-	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct sockaddr none = {.sa_family = AF_UNSPEC};
 
 	if (connect(fd, &none, sizeof(none)))
 		die("disconnect");
@@ -214,8 +214,8 @@ static void move(const char *step, const char *bytes, bool out)
 
 	while (left) {
 		size_t chunk = left < sizeof(buffer) ? left : sizeof(buffer);
-		ssize_t n = out ? send(fd, buffer, chunk, MSG_NOSIGNAL) :
-				  recv(fd, buffer, chunk, 0);
+		ssize_t n = out ? send(fd, buffer, chunk, MSG_NOSIGNAL)
+				: recv(fd, buffer, chunk, 0);
 
 		if (n <= 0)
 			die(step);
@@ -228,14 +228,13 @@ static void move(const char *step, const char *bytes, bool out)
 /* Socket storage is looked up with a descriptor of the socket for a key. */
 static void record(const char *pin)
 {
-	union bpf_attr attr = { .pathname = (uintptr_t)pin };
+	union bpf_attr attr = {.pathname = (uintptr_t)pin};
 	int map = (int)syscall(SYS_bpf, BPF_OBJ_GET, &attr, sizeof(attr));
 
 	if (map < 0)
 		die(pin);
-	attr = (union bpf_attr){ .map_fd = (uint32_t)map,
-				 .key = (uintptr_t)&fd,
-				 .value = (uintptr_t)buffer };
+	attr = (union bpf_attr){
+		.map_fd = (uint32_t)map, .key = (uintptr_t)&fd, .value = (uintptr_t)buffer};
 	if (!syscall(SYS_bpf, BPF_MAP_LOOKUP_ELEM, &attr, sizeof(attr)))
 		puts("record yes");
 	else if (errno == ENOENT)

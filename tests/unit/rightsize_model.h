@@ -24,7 +24,7 @@
 #define MODEL_LINE     (1u << 19) /* packets that queue and path may hold */
 #define MODEL_PACKET   2896u	  /* bytes: two segments, for which one ACK comes */
 #define INITIAL_WINDOW 65536u
-#define INITIAL_CWND   5.0 /* packets */
+#define INITIAL_CWND   5.0   /* packets */
 #define KERNEL_MAX     256e6 /* bytes, of a window */
 #define WINDOW_MIN     14480u
 #define EPOCH_NS       (1000 * SEC) /* no run starts at zero: a zero time means "none" */
@@ -36,8 +36,8 @@
 
 /* What limits the window. */
 enum receiver {
-	KERNEL,	       /* the kernel's autotuning alone */
-	RIGHTSIZED,    /* ... and rightsize.h at the receiver */
+	KERNEL,		   /* the kernel's autotuning alone */
+	RIGHTSIZED,	   /* ... and rightsize.h at the receiver */
 	RIGHTSIZED_SENDER, /* ... at the sender */
 	RIGHTSIZED_BOTH,   /* ... at both */
 };
@@ -68,7 +68,7 @@ struct model_flow {
 	uint64_t rcv_nxt, highest, edge;
 	uint64_t rtt_us, kernel_start_ns, kernel_copied;
 	double kernel_space, window; /* bytes; the window without a limit */
-	double offered; /* what the kernel offers, in what arrives in a round trip */
+	double offered;		     /* what the kernel offers, in what arrives in a round trip */
 	uint32_t clamp;
 	struct rightsize rs, snd;
 	uint64_t bytes; /* received */
@@ -94,7 +94,7 @@ struct model {
 	uint64_t base_ns, queue_bytes, clock_offset_us;
 	struct model_step step[MODEL_STEPS]; /* from at_ns on: another rate and delay */
 	uint32_t steps, next_step;
-	const struct delay_line *jitter; /* of linkem, on the way of the data; NULL: none */
+	const struct delay_line *jitter;   /* of linkem, on the way of the data; NULL: none */
 	uint64_t now_ns, serving_until_ns; /* 0: the bottleneck is idle */
 	uint64_t last_arrival_ns, last_ack_ns;
 	struct model_fifo queue, data, acks;
@@ -150,9 +150,9 @@ static struct model_flow *model_add(struct model *m, enum receiver receiver, dou
 /* From @at_s on the path is another one. */
 static void model_schedule(struct model *m, double at_s, double rate_Bps, double base_ms)
 {
-	m->step[m->steps++] = (struct model_step){ .at_ns = EPOCH_NS + (uint64_t)(at_s * SEC),
-						   .base_ns = (uint64_t)(base_ms * MS),
-						   .rate_Bps = rate_Bps };
+	m->step[m->steps++] = (struct model_step){.at_ns = EPOCH_NS + (uint64_t)(at_s * SEC),
+						  .base_ns = (uint64_t)(base_ms * MS),
+						  .rate_Bps = rate_Bps};
 }
 
 static void model_push(struct model_fifo *fifo, struct model_item item)
@@ -218,9 +218,9 @@ static void model_transmit(struct model *m, struct model_flow *f, uint64_t numbe
 	f->in_flight++;
 	if (queued + MODEL_PACKET > m->queue_bytes)
 		return; /* dropped */
-	model_push(&m->queue, (struct model_item){ .echo_ns = f->ack_echo_ns,
-						   .number = number,
-						   .flow = f->index });
+	model_push(&m->queue, (struct model_item){.echo_ns = f->ack_echo_ns,
+						  .number = number,
+						  .flow = f->index});
 	model_serve(m);
 }
 
@@ -365,7 +365,7 @@ static void model_sample(struct model_flow *f, uint64_t rtt_ns)
 
 /* on_sending() of the sockops program */
 static void model_decide_sender(struct model *m, struct model_flow *f, uint64_t rtt_ns,
-				       bool round_ended)
+				bool round_ended)
 {
 	struct rightsize_ack ack = {
 		.now_us = m->now_ns / 1000,
@@ -442,7 +442,9 @@ static uint64_t model_timer_ns(const struct model_flow *f)
 
 	if (!f->started || !f->in_flight)
 		return 0;
-	return f->probed_ns && f->probed_ns >= f->progress_ns ? timeout : probe < timeout ? probe : timeout;
+	return f->probed_ns && f->probed_ns >= f->progress_ns ? timeout
+	       : probe < timeout			      ? probe
+							      : timeout;
 }
 
 static void model_timer(struct model *m, struct model_flow *f)
@@ -515,8 +517,9 @@ static void model_decide(struct model *m, struct model_flow *f, uint32_t sample_
 		.bytes = (uint32_t)(f->highest * MODEL_PACKET),
 		.sample_us = sample_us,
 		.rtt_us = (uint32_t)(f->rtt_us < 10000 ? f->rtt_us + 1000 : f->rtt_us),
-		.offered = f->highest > f->rcv_nxt ? RIGHTSIZE_WINDOW_MAX :
-			   (uint32_t)(f->edge - f->rcv_nxt * MODEL_PACKET),
+		.offered = f->highest > f->rcv_nxt
+				   ? RIGHTSIZE_WINDOW_MAX
+				   : (uint32_t)(f->edge - f->rcv_nxt * MODEL_PACKET),
 		.min = WINDOW_MIN,
 	};
 	uint32_t window, gap;
@@ -538,11 +541,11 @@ static void model_acknowledge(struct model *m, struct model_flow *f, uint64_t nu
 
 	f->edge = model_max(f->edge, f->rcv_nxt * MODEL_PACKET + (uint64_t)window);
 	at = m->last_ack_ns = model_max(at, m->last_ack_ns);
-	model_push(&m->acks, (struct model_item){ .at_ns = at,
-						  .echo_ns = m->now_ns,
-						  .number = number,
-						  .edge = f->edge,
-						  .flow = f->index });
+	model_push(&m->acks, (struct model_item){.at_ns = at,
+						 .echo_ns = m->now_ns,
+						 .number = number,
+						 .edge = f->edge,
+						 .flow = f->index});
 }
 
 static void model_arrival(struct model *m, struct model_flow *f)

@@ -32,26 +32,26 @@ static size_t all_tests_len;
 static CMFixtureFunction setup_of_each, teardown_of_each;
 static long test_row = -1; /* of the table that the test goes through; -1: none */
 
-#define TEST(title)                                                                        \
-	static void test_##title(void **state);                                            \
-	static __attribute__((constructor)) void register_##title(void)                    \
-	{                                                                                  \
-		all_tests[all_tests_len].name = #title;                                    \
-		all_tests[all_tests_len++].test_func = test_##title;                       \
-	}                                                                                  \
+#define TEST(title)                                                     \
+	static void test_##title(void **state);                         \
+	static __attribute__((constructor)) void register_##title(void) \
+	{                                                               \
+		all_tests[all_tests_len].name = #title;                 \
+		all_tests[all_tests_len++].test_func = test_##title;    \
+	}                                                               \
 	static void test_##title(__attribute__((unused)) void **state)
 
 /* Runs @setup before and @teardown after each test of the file; NULL: nothing. */
-#define FIXTURE(setup, teardown)                                                           \
-	static __attribute__((constructor)) void register_fixture(void)                    \
-	{                                                                                  \
-		setup_of_each = setup;                                                     \
-		teardown_of_each = teardown;                                               \
+#define FIXTURE(setup, teardown)                                        \
+	static __attribute__((constructor)) void register_fixture(void) \
+	{                                                               \
+		setup_of_each = setup;                                  \
+		teardown_of_each = teardown;                            \
 	}
 
 /* A loop over @table whose failures say in which row, counted from 0, they are. */
-#define for_each_row(row, table)                                                           \
-	for (__typeof__(&(table)[0]) row = (table);                                        \
+#define for_each_row(row, table)                    \
+	for (__typeof__(&(table)[0]) row = (table); \
 	     (test_row = row < (table) + ARRAY_SIZE(table) ? row - (table) : -1) >= 0; row++)
 
 static int begin_test(void **state)
@@ -144,22 +144,22 @@ static inline void check_part(struct place at, const char *actual, const char *p
 #define assert_false(actual)		   check_true(PLACE(actual), actual, false)
 #define assert_int_equal(actual, expected) check_int(PLACE(actual), actual, expected)
 #define assert_in_range(actual, min, max)  check_range(PLACE(actual), actual, min, max)
-#define assert_near(actual, expected, tolerance)                                           \
+#define assert_near(actual, expected, tolerance) \
 	check_near(PLACE(actual), actual, expected, tolerance)
 #define assert_string_equal(actual, expected) check_string(PLACE(actual), actual, expected)
 #define assert_contains(actual, part)	      check_part(PLACE(actual), actual, part, true)
 #define assert_lacks(actual, part)	      check_part(PLACE(actual), actual, part, false)
 
 /* What @statement prints to the stream @out; the caller frees it. */
-#define text_printed(out, statement)                                                       \
-	({                                                                                 \
-		char *text_ = NULL;                                                        \
-		size_t size_;                                                              \
-		FILE *out = open_memstream(&text_, &size_);                                \
-		assert_non_null(out);                                                      \
-		statement;                                                                 \
-		fclose(out);                                                               \
-		text_;                                                                     \
+#define text_printed(out, statement)                        \
+	({                                                  \
+		char *text_ = NULL;                         \
+		size_t size_;                               \
+		FILE *out = open_memstream(&text_, &size_); \
+		assert_non_null(out);                       \
+		statement;                                  \
+		fclose(out);                                \
+		text_;                                      \
 	})
 
 /* --- whole texts ----------------------------------------------------------------------- */
@@ -204,9 +204,8 @@ static inline void check_golden(struct place at, FILE *out, const char *name)
 			line = a + 1;
 		}
 	if (*a || *b)
-		fail_at(at, "has \"%.*s\", where %s:%zu has \"%.*s\"",
-			(int)strcspn(line, "\n"), line, path, number,
-			(int)strcspn(b - (a - line), "\n"), b - (a - line));
+		fail_at(at, "has \"%.*s\", where %s:%zu has \"%.*s\"", (int)strcspn(line, "\n"),
+			line, path, number, (int)strcspn(b - (a - line), "\n"), b - (a - line));
 	free(expected);
 	free(golden_text);
 }

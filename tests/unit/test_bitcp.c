@@ -158,8 +158,8 @@ static struct bitcp_params random_params(void)
 static void same_window(const struct bitcp *st, const struct paper *p, long at, bool reduced)
 {
 	if (fabs(win(st) - p->cwnd) > 0.5 || (reduced && fabs(max_win(st) - p->max_win) > 0.5))
-		fail_msg("packet %ld: cwnd %.6f, the paper's %.6f; max %.6f, the paper's %.6f",
-			 at, win(st), p->cwnd, max_win(st), p->max_win);
+		fail_msg("packet %ld: cwnd %.6f, the paper's %.6f; max %.6f, the paper's %.6f", at,
+			 win(st), p->cwnd, max_win(st), p->max_win);
 }
 
 /* Loses whenever the window passes a capacity that changes every 20000 packets, and now and
@@ -168,8 +168,13 @@ static void same_window(const struct bitcp *st, const struct paper *p, long at, 
 static void follow(double s_max, double s_min, double beta, int low_window, __u32 capacity)
 {
 	struct bitcp st = fresh_with(params(s_max, s_min, beta, low_window), 10);
-	struct paper p = {.s_max = s_max, .s_min = s_min, .beta = beta, .low_window = low_window,
-			  .cwnd = 10, .max_win = default_max_win, .target_win = default_max_win / 2};
+	struct paper p = {.s_max = s_max,
+			  .s_min = s_min,
+			  .beta = beta,
+			  .low_window = low_window,
+			  .cwnd = 10,
+			  .max_win = default_max_win,
+			  .target_win = default_max_win / 2};
 	int losses = 0, past_max = 0;
 
 	random_state = 0x9e3779b97f4a7c15ull + capacity;
@@ -238,7 +243,7 @@ TEST(s_min_is_the_floor)
 		{32, 0.01, 0.125, 16000}, {8, 0.1, 0.25, 20000}, {32, 0.01, 0.125, 100},
 	};
 
-	for_each_row(c, cases) {
+	for_each_row (c, cases) {
 		double d = c->at * c->beta;
 		struct bitcp st = after_loss(params(c->s_max, c->s_min, c->beta, 14), c->at);
 		double rtts = 0;
@@ -258,9 +263,12 @@ TEST(slow_start_past_the_maximum_doubles_up_to_s_max)
 {
 	static const struct {
 		double s_max, rtts, packets; /* of the slow start past the maximum */
-	} rows[] = {{32, 5, 1 + 2 + 4 + 8 + 16}, {20, 5, 1 + 2 + 4 + 8 + 16}, {8, 3, 1 + 2 + 4}, {1, 0, 0}};
+	} rows[] = {{32, 5, 1 + 2 + 4 + 8 + 16},
+		    {20, 5, 1 + 2 + 4 + 8 + 16},
+		    {8, 3, 1 + 2 + 4},
+		    {1, 0, 0}};
 
-	for_each_row(r, rows) {
+	for_each_row (r, rows) {
 		struct bitcp st = after_loss(params(r->s_max, 1, 0.125, 14), 100000);
 		double rtts = 0;
 
@@ -315,7 +323,7 @@ TEST(smallest_step_of_the_largest_window)
 {
 	static const double s_min[] = {0.01, 0.0001, 0.0137};
 
-	for_each_row(step, s_min) {
+	for_each_row (step, s_min) {
 		struct bitcp st = fresh_with(params(32, *step, 0.125, 14), 1 << 20);
 		double before;
 
@@ -473,8 +481,7 @@ TEST(stretched_acks_grow_the_same)
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases) * ARRAY_SIZE(at); i++) {
 		__u32 acked = cases[i % ARRAY_SIZE(cases)].acked;
-		struct bitcp one =
-			after_loss(bitcp_params_default(), at[i / ARRAY_SIZE(cases)]);
+		struct bitcp one = after_loss(bitcp_params_default(), at[i / ARRAY_SIZE(cases)]);
 		struct bitcp many = one;
 		double apart = 0;
 
@@ -590,7 +597,7 @@ TEST(nothing_overflows_at_the_extremes)
 {
 	static const __u32 cwnds[] = {65536, 1 << 20, (1 << 20) - 1, BITCP_MAX_CWND - 5000};
 
-	for_each_row(cwnd, cwnds) {
+	for_each_row (cwnd, cwnds) {
 		struct bitcp st = after_loss(params(1024, 0.01, 0.125, 14), *cwnd / 7 * 8);
 		struct bitcp other;
 		double before = *cwnd;
@@ -617,8 +624,7 @@ TEST(the_largest_window_stays)
 		cwnd = bitcp_on_ack(&st, cwnd, NO_SLOW_START, 65536);
 	assert_int_equal(cwnd, BITCP_MAX_CWND);
 	assert_int_equal(bitcp_on_ack(&st, UINT_MAX, NO_SLOW_START, 7), UINT_MAX);
-	assert_int_equal(bitcp_on_ack(&st, BITCP_MAX_CWND - 2, INT_MAX, UINT_MAX),
-			 BITCP_MAX_CWND);
+	assert_int_equal(bitcp_on_ack(&st, BITCP_MAX_CWND - 2, INT_MAX, UINT_MAX), BITCP_MAX_CWND);
 	assert_int_equal(bitcp_ssthresh(&st, UINT_MAX), 3758096383u);
 	assert_int_equal(bitcp_on_ack(&st, 0, NO_SLOW_START, 7), 0);
 }
@@ -643,18 +649,18 @@ TEST(parameters_are_checked_at_their_edges)
 	assert_true(p.beta == PACKETS(0.125) && p.low_window == 14);
 	assert_params(params(64, 0.1, 0.25, 20), true);
 	assert_params((struct bitcp_params){0}, false);
-#define EDGES(field, lowest, highest)                                                       \
-	do {                                                                                \
-		const struct {                                                              \
-			typeof(p.field) value;                                              \
-			bool valid;                                                         \
-		} edges[] = {{lowest, true}, {(lowest)-1, false}, {highest, true},          \
-			     {(highest) + 1, false}, {0, false}, {-1, false}};              \
-		p = bitcp_params_default();                                                 \
-		for_each_row(edge, edges) {                                                 \
-			p.field = edge->value;                                              \
-			assert_params(p, edge->valid);                                      \
-		}                                                                           \
+#define EDGES(field, lowest, highest)                                                      \
+	do {                                                                               \
+		const struct {                                                             \
+			typeof(p.field) value;                                             \
+			bool valid;                                                        \
+		} edges[] = {{lowest, true},	     {(lowest)-1, false}, {highest, true}, \
+			     {(highest) + 1, false}, {0, false},	  {-1, false}};    \
+		p = bitcp_params_default();                                                \
+		for_each_row (edge, edges) {                                               \
+			p.field = edge->value;                                             \
+			assert_params(p, edge->valid);                                     \
+		}                                                                          \
 	} while (0)
 	EDGES(s_max, PACKETS(1), PACKETS(1024));
 	EDGES(s_min, PACKETS(0.0001), PACKETS(1));
@@ -735,11 +741,12 @@ TEST(a_maximum_too_low_costs_little)
 	static const __u32 maxima[] = {32, 100, 1000, 5000};
 	__u32 cwnd;
 
-	for_each_row(max, maxima)
+	for_each_row (max, maxima)
 		for (__u32 times = 2; times <= 128; times *= 2) {
 			__u32 without = rtts_until(times * *max, 0, &cwnd);
 
-			assert_in_range(rtts_until(times * *max, *max, &cwnd), without, without + 6);
+			assert_in_range(rtts_until(times * *max, *max, &cwnd), without,
+					without + 6);
 		}
 }
 
@@ -748,10 +755,13 @@ TEST(a_right_maximum_spares_the_first_loss)
 	/* packets of the round that is lost when the window passes what the path holds */
 	static const struct {
 		__u32 holds, max_win, min_lost, max_lost;
-	} rows[] = {{1000, 0, 1001, ~0u}, {1000, 1000, 1, 219}, {1000, 900, 1, 299}, {900, 1000, 1, 319}};
+	} rows[] = {{1000, 0, 1001, ~0u},
+		    {1000, 1000, 1, 219},
+		    {1000, 900, 1, 299},
+		    {900, 1000, 1, 319}};
 	__u32 cwnd;
 
-	for_each_row(r, rows) {
+	for_each_row (r, rows) {
 		rtts_until(r->holds + 1, r->max_win, &cwnd);
 		assert_in_range(cwnd - r->holds, r->min_lost, r->max_lost);
 	}
@@ -776,11 +786,10 @@ TEST(a_loss_replaces_the_remembered_maximum)
 
 TEST(a_maximum_that_is_of_no_use_changes_nothing)
 {
-	static const __u32 useless[] = {0, 1, 19, BITCP_SEED_MIN - 1, BITCP_MAX_CWND + 1,
-					UINT_MAX};
+	static const __u32 useless[] = {0, 1, 19, BITCP_SEED_MIN - 1, BITCP_MAX_CWND + 1, UINT_MAX};
 	struct bitcp st, before;
 
-	for_each_row(maximum, useless) {
+	for_each_row (maximum, useless) {
 		st = before = fresh(10);
 		assert_int_equal(bitcp_seed(&st, *maximum), 0);
 		assert_memory_equal(&st, &before, sizeof(st));

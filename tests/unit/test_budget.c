@@ -79,7 +79,7 @@ TEST(small_wants_are_met_and_the_rest_is_equal)
 		{0, 3, 4, BUDGET_NO_LEVEL}, /* no bound */
 	};
 
-	for_each_row(r, rows) {
+	for_each_row (r, rows) {
 		struct budget_share shares[24] = {};
 		struct budget b = {};
 

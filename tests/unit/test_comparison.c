@@ -125,7 +125,7 @@ TEST(below_the_low_window_all_but_aimd_are_reno)
 
 	assert_int_equal(STCP_LOW_WINDOW, 16);
 	assert_int_equal(HSTCP_LOW_WINDOW, 38);
-	for_each_row(m, members) {
+	for_each_row (m, members) {
 		struct connection c = connection(m->name, 2);
 
 		for (__u32 w = 2; w < m->low; w++) {
@@ -160,7 +160,7 @@ TEST(stcp_grows_by_a_hundredth_of_what_is_acknowledged)
 {
 	static const __u32 windows[] = {16, 37, 100, 5000, 83000, 1 << 20};
 
-	for_each_row(window, windows) {
+	for_each_row (window, windows) {
 		struct connection c = connection("stcp", *window);
 
 		for (__u32 n = 1; n <= 1000; n++) {
@@ -238,7 +238,7 @@ TEST(vegas_keeps_one_to_three_packets_queued)
 	static const __u32 pipes[] = {4, 10, 100, 1000};
 	static const double starts[] = {0.5, 0.9, 1.0, 1.2, 2};
 
-	for_each_row(pipe, pipes)
+	for_each_row (pipe, pipes)
 		for (size_t j = 0; j < ARRAY_SIZE(starts); j++) {
 			struct connection c = connection("tt_vegas", fmax(*pipe * starts[j], 2));
 			__u32 settled;
@@ -320,7 +320,7 @@ TEST(random_lives_keep_the_rules)
 
 	random_state = 20261121;
 	for (size_t i = 0; i < FAMILY_MEMBERS; i++)
-		for_each_row(top, tops)
+		for_each_row (top, tops)
 			for (int n = 0; n < 40; n++)
 				one_life(&family_members[i], *top);
 }

@@ -111,7 +111,7 @@ TEST(defaults)
 	tcptuned_config_defaults(&defaults);
 	load("");
 	assert_int_equal(tcptuned_config_diff(&defaults, &config, NULL, NULL), 0);
-	for_each_row(origin, config.origin)
+	for_each_row (origin, config.origin)
 		assert_string_equal(*origin, "default");
 }
 
@@ -150,7 +150,7 @@ TEST(forms)
 		{"metrics", "flows", "1000", "1000"},
 	};
 
-	for_each_row(r, rows) {
+	for_each_row (r, rows) {
 		char forms[128], text[256], *rest = forms, *form;
 
 		snprintf(forms, sizeof(forms), "%s", r->forms);
@@ -174,12 +174,12 @@ TEST(numbers)
 		const char *text;
 		double value;
 	} fractions[] = {
-		{"0.01", 0.01},	 {"0.001", 0.001},	    {"0.5", 0.5},
+		{"0.01", 0.01},	 {"0.001", 0.001},	   {"0.5", 0.5},
 		{"00.25", 0.25}, {"0.250000000000", 0.25}, {"0.123456789", 0.123456789},
 	};
 	char text[128];
 
-	for_each_row(r, fractions) {
+	for_each_row (r, fractions) {
 		snprintf(text, sizeof(text), "[bitcp]\nbeta = %s\n", r->text);
 		load(text);
 		assert_int_equal(config.bitcp.beta, r->value * Q32 + 0.5); /* to nearest */
@@ -275,9 +275,9 @@ TEST(every_key_wrong)
 {
 	char text[1024], name[64];
 
-	for_each_row(r, wrongs) {
-		snprintf(text, sizeof(text), "# a comment\n\n[%s]\n\n%s = %s\n", r->section,
-			 r->key, r->value);
+	for_each_row (r, wrongs) {
+		snprintf(text, sizeof(text), "# a comment\n\n[%s]\n\n%s = %s\n", r->section, r->key,
+			 r->value);
 		snprintf(name, sizeof(name), "%s.%s", r->section, r->key);
 		load_fails(text, 5, name, r->remedy);
 	}
@@ -291,12 +291,11 @@ static const char *section_of(const struct tcptuned_key *key)
 
 TEST(every_key_is_in_the_list)
 {
-	for_each_row(key, tcptuned_keys) {
+	for_each_row (key, tcptuned_keys) {
 		bool found = false;
 
-		for_each_row(r, wrongs)
-			found |= !strcmp(r->section, section_of(key)) &&
-				 !strcmp(r->key, key->name);
+		for_each_row (r, wrongs)
+			found |= !strcmp(r->section, section_of(key)) && !strcmp(r->key, key->name);
 		assert_true(found);
 	}
 }
@@ -305,12 +304,11 @@ TEST(every_key_twice)
 {
 	char text[1024], name[64];
 
-	for_each_row(key, tcptuned_keys) {
+	for_each_row (key, tcptuned_keys) {
 		if (key->type == KEY_PREFIXES)
 			continue; /* these may be repeated */
-		snprintf(text, sizeof(text), "[%s]\n%s = %s\n\n[%s]\n%s = %s\n",
-			 section_of(key), key->name, key->fallback, section_of(key), key->name,
-			 key->fallback);
+		snprintf(text, sizeof(text), "[%s]\n%s = %s\n\n[%s]\n%s = %s\n", section_of(key),
+			 key->name, key->fallback, section_of(key), key->name, key->fallback);
 		snprintf(name, sizeof(name), "%s.%s: given a second time, after line 2",
 			 section_of(key), key->name);
 		load_fails(text, 5, name, "keep one");
@@ -321,7 +319,8 @@ TEST(every_key_twice)
 static const struct tcptuned_key *find_key(const char *section, const char *name)
 {
 	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
-		if (!strcmp(tcptuned_keys[i].section, section) && !strcmp(tcptuned_keys[i].name, name))
+		if (!strcmp(tcptuned_keys[i].section, section) &&
+		    !strcmp(tcptuned_keys[i].name, name))
 			return &tcptuned_keys[i];
 	return NULL;
 }
@@ -331,7 +330,7 @@ TEST(every_key_unknown)
 {
 	char text[256], part[128], remedy[128];
 
-	for_each_row(key, tcptuned_keys) {
+	for_each_row (key, tcptuned_keys) {
 		snprintf(text, sizeof(text), "[%s]\n%sx = %s\n", section_of(key), key->name,
 			 key->fallback);
 		snprintf(part, sizeof(part), "\"%sx\" in [%s]: no such key", key->name,
@@ -342,8 +341,8 @@ TEST(every_key_unknown)
 			if (find_key(tcptuned_sections[s].name, key->name) ||
 			    !strcmp(tcptuned_sections[s].name, NAMED_POLICY))
 				continue;
-			snprintf(text, sizeof(text), "[%s]\n%s = %s\n",
-				 tcptuned_sections[s].name, key->name, key->fallback);
+			snprintf(text, sizeof(text), "[%s]\n%s = %s\n", tcptuned_sections[s].name,
+				 key->name, key->fallback);
 			snprintf(remedy, sizeof(remedy), "%s belongs in [%s", key->name,
 				 strcmp(key->name, "cgroup") ? key->section : "");
 			load_fails(text, 2, "no such key", remedy);
@@ -378,13 +377,12 @@ TEST(every_mistake)
 		{"[policy thirty-two-letters-are-too-many-]\n", 1, "is no name", "31 letters"},
 		{"[policy default]\nmode = off\n", 1, "\"default\"", "write [policy]"},
 		{"[policyx]\n", 1, "no such section", "did you mean policy?"},
-		{"\n[policy a]\nmode = off\n", 2,
-		 "policy a: it does not say which connections", "destination"},
+		{"\n[policy a]\nmode = off\n", 2, "policy a: it does not say which connections",
+		 "destination"},
 		{"[policy a]\ndestination = any\n", 1, "policy a: it does not say", "[policy]"},
-		{"[policy]\ndestination = ::/0\n", 2,
-		 "policy.destination: no such key", "belongs in [policy NAME]"},
-		{"[policy a]\nwibble = 1\n", 2,
-		 "wibble", "there are mode, override_rcvbuf,"},
+		{"[policy]\ndestination = ::/0\n", 2, "policy.destination: no such key",
+		 "belongs in [policy NAME]"},
+		{"[policy a]\nwibble = 1\n", 2, "wibble", "there are mode, override_rcvbuf,"},
 		{"[policy a]\nmod = off\n", 2, "\"mod\"", "did you mean mode?"},
 		{"[policy a]\nbeta = 0.1\n", 2, "policy a.beta", "belongs in [bitcp]"},
 		{"[policy a]\nmode = off\n[policy b]\nmode = off\n[policy a]\nmode = tune\n", 6,
@@ -394,7 +392,7 @@ TEST(every_mistake)
 		{"[tcptuned]\n\n\nbpffs = /run/\n", 4, "/run/tcptuned is inside", "use another"},
 	};
 
-	for_each_row(r, files)
+	for_each_row (r, files)
 		load_fails(r->text, r->line, r->part, r->remedy);
 	/* A name that only begins alike is another directory. */
 	load("[tcptuned]\nruntime_directory = /sys/fs/bpfx\n");
@@ -470,7 +468,8 @@ TEST(named_prefixes)
 	assert_int_equal(named("a")->set.destination.list[2].length, 32);
 	tcptuned_config_free(&config);
 	/* In one file it goes on, a later one begins anew, and --set after that. */
-	write_drop_in("1.conf", "[policy a]\ndestination = 10.1.0.0/16\ndestination = 10.2.0.0/16\n");
+	write_drop_in("1.conf",
+		      "[policy a]\ndestination = 10.1.0.0/16\ndestination = 10.2.0.0/16\n");
 	load("[policy a]\ndestination = 10.0.0.0/8\nmode = off\n");
 	assert_prefixes(&named("a")->set.destination, "10.1.0.0/16, 10.2.0.0/16");
 	assert_int_equal(named("a")->set.mode, TCPTUNED_OFF);
@@ -635,8 +634,8 @@ TEST(drop_in_fails)
 
 TEST(set)
 {
-	const char *const set[] = {"metrics.port=3", "bitcp.beta=0.25",
-				   "tcptuned.cgroup=/a.b=c", "metrics.port=4", NULL};
+	const char *const set[] = {"metrics.port=3", "bitcp.beta=0.25", "tcptuned.cgroup=/a.b=c",
+				   "metrics.port=4", NULL};
 
 	write_config("[metrics]\nport = 1\n");
 	write_drop_in("1.conf", "[metrics]\nport = 2\n");
@@ -664,7 +663,7 @@ TEST(set_fails)
 	};
 
 	write_config("");
-	for_each_row(r, bad) {
+	for_each_row (r, bad) {
 		const char *const set[] = {r->text, NULL};
 
 		assert_int_equal(tcptuned_config_load(path, set, &config, &err), -EINVAL);
@@ -753,7 +752,7 @@ TEST(print_reads_back)
 	     "send_window_max = 1G\nmode = off\ncongestion_control = keep\n[bitcp]\n"
 	     "beta = 0.333333333\n[metrics]\naddress = fe80::1\nport = 80\n");
 	assert_reads_back();
-	for_each_row(key, tcptuned_keys)
+	for_each_row (key, tcptuned_keys)
 		if (strcmp(key->section, NAMED_POLICY))
 			assert_string_not_equal(config.origin[test_row], "default");
 	snprintf(text, sizeof(text), "[tcptuned]\nbpffs = /%0170d\n", 0);
@@ -797,7 +796,7 @@ TEST(example)
 	assert_int_equal(system(command), 0);
 	assert_int_equal(tcptuned_config_load(path, NULL, &config, &err), 0);
 	assert_int_equal(tcptuned_config_diff(&defaults, &config, NULL, NULL), 0);
-	for_each_row(key, tcptuned_keys)
+	for_each_row (key, tcptuned_keys)
 		if (strcmp(key->section, NAMED_POLICY))
 			assert_memory_equal(config.origin[test_row], path, strlen(path));
 }
@@ -827,7 +826,8 @@ TEST(shared_alone)
 	assert_string_equal(warning.text, "");
 	/* The command line is whose who typed it. */
 	assert_int_equal(tcptuned_config_load_shared(path, (const char *[]){"tcptuned.x=1", NULL},
-						     &config, &warning, &err), -EINVAL);
+						     &config, &warning, &err),
+			 -EINVAL);
 	assert_int_equal(remove(path), 0);
 	assert_int_equal(tcptuned_config_load_shared(path, NULL, &config, &warning, &err), -ENOENT);
 	mkdir(path, 0755);

@@ -45,13 +45,13 @@ TEST(a_loss_is_met_with_the_window_in_use)
 		{160, 160, 160, 140}, /* an eighth less */
 		{160, 80, 80, 70},
 		{160, 80, 120, 105}, /* slow start: more than in any round trip that has ended */
-		{160, 80, 0, 140}, /* dropped before it has left the host */
+		{160, 80, 0, 140},   /* dropped before it has left the host */
 		/* three segments after a window of 400: what a new connection would have, not two */
 		{400, 3, 3, 5}, /* below its low window bitcp is Reno */
 		{10, 3, 3, 5},
 	};
 
-	for_each_row(r, rows) {
+	for_each_row (r, rows) {
 		struct tcp_sock tp = connection(r->cwnd, r->used);
 
 		tp.packets_out = r->out;
@@ -65,18 +65,24 @@ TEST(the_window_in_use_is_that_of_the_rfc)
 	static const struct {
 		__u32 cwnd, ssthresh, out, most, limited, used;
 	} cases[] = {
-		{100, 50, 60, 60, 0, 60}, {100, 50, 60, 80, 0, 80}, {100, 50, 80, 60, 0, 80},
-		{100, 50, 60, 60, 1, 100}, {100, 100, 60, 60, 1, 100},
-		{100, 101, 60, 60, 1, 60}, /* slow start has doubled it since */
+		{100, 50, 60, 60, 0, 60},
+		{100, 50, 60, 80, 0, 80},
+		{100, 50, 80, 60, 0, 80},
+		{100, 50, 60, 60, 1, 100},
+		{100, 100, 60, 60, 1, 100},
+		{100, 101, 60, 60, 1, 60},  /* slow start has doubled it since */
 		{100, 50, 120, 60, 0, 100}, /* never more than cwnd */
-		{100, 50, 0, 60, 0, 100}, /* a segment dropped before it has left the host */
-		{400, 50, 3, 2, 0, 10}, {400, 50, 9, 2, 0, 10}, {400, 50, 11, 2, 0, 11},
-		{10, 50, 3, 3, 0, 10}, {6, 50, 3, 3, 0, 6}, {6, 50, 3, 3, 1, 6},
+		{100, 50, 0, 60, 0, 100},   /* a segment dropped before it has left the host */
+		{400, 50, 3, 2, 0, 10},
+		{400, 50, 9, 2, 0, 10},
+		{400, 50, 11, 2, 0, 11},
+		{10, 50, 3, 3, 0, 10},
+		{6, 50, 3, 3, 0, 6},
+		{6, 50, 3, 3, 1, 6},
 	};
 
-	for_each_row(c, cases)
-		assert_int_equal(congestion_window_in_use(c->cwnd, c->ssthresh,
-							  c->out, c->most,
+	for_each_row (c, cases)
+		assert_int_equal(congestion_window_in_use(c->cwnd, c->ssthresh, c->out, c->most,
 							  c->limited),
 				 c->used);
 }
@@ -96,12 +102,16 @@ TEST(a_window_grows_when_it_is_used)
 		__u8 limited;
 		__u32 after;
 	} cases[] = {
-		{160, 320, 80, 0, 160}, {160, 320, 81, 0, 163}, {160, 320, 80, 1, 163},
+		{160, 320, 80, 0, 160},
+		{160, 320, 81, 0, 163},
+		{160, 320, 80, 1, 163},
 		/* in avoidance the flag decides; bitcp adds 32 per RTT, of which 100 ACKs are part */
-		{160, 100, 159, 0, 160}, {160, 100, 80, 1, 178}, {160, 160, 81, 0, 160},
+		{160, 100, 159, 0, 160},
+		{160, 100, 80, 1, 178},
+		{160, 160, 81, 0, 160},
 	};
 
-	for_each_row(c, cases) {
+	for_each_row (c, cases) {
 		struct tcp_sock tp = connection(c->cwnd, c->used);
 
 		tp.snd_ssthresh = c->ssthresh;
@@ -134,10 +144,11 @@ TEST(ssthresh_is_written_too)
 TEST(an_undone_reduction_is_undone_whole)
 {
 	static const struct {
-		__u32 used, grown, cwnd; /* @grown: the window before the undo, 0: as the loss left it */
+		__u32 used, grown,
+			cwnd; /* @grown: the window before the undo, 0: as the loss left it */
 	} rows[] = {{160, 0, 160}, {80, 0, 160}, {80, 200, 200}};
 
-	for_each_row(r, rows) {
+	for_each_row (r, rows) {
 		struct tcp_sock tp = connection(160, r->used);
 
 		lose(&tp);

@@ -34,7 +34,7 @@ TEST(numbers)
 	};
 	char word[CTL_WORD];
 
-	for_each_row(r, rows) {
+	for_each_row (r, rows) {
 		r->format(r->number, word);
 		assert_string_equal(word, r->text);
 	}
@@ -89,9 +89,9 @@ TEST(manual_has_every_word)
 		const char *request;
 		bool alone; /* it needs no other field */
 	} rows[] = {
-		{"status", true},	 {"flows", true},	   {"policies", true},
-		{"policy_test", false},	 {"policy_enable", false}, {"policy_disable", false},
-		{"policy_apply", true},	 {"paths", true},	   {"events", true},
+		{"status", true},	{"flows", true},	  {"policies", true},
+		{"policy_test", false}, {"policy_enable", false}, {"policy_disable", false},
+		{"policy_apply", true}, {"paths", true},	  {"events", true},
 		{"stop", true},
 	};
 	char *words = text_printed(out, ctl_print_man_words(out));
@@ -106,7 +106,7 @@ TEST(manual_has_every_word)
 	for (unsigned int i = 0; i < TCPTUNED_BITCP_MODES; i++)
 		assert_explained(words, tcptuned_bitcp_mode_name(i));
 	assert_null(tcptuned_word_meaning(TCPTUNED_WORDS_LIMIT, TCPTUNED_LIMITS));
-	for_each_row(r, rows) {
+	for_each_row (r, rows) {
 		assert_explained(requests, r->request);
 		snprintf(line, sizeof(line), "{\"command\":\"%s\"}", r->request);
 		assert_int_equal(!tcptuned_request_parse(line, strlen(line), &request, NULL),
@@ -135,14 +135,22 @@ TEST(names_of_flows)
 		{{"5201"}, "{'port':5201}"},
 		{{"[::1]"}, "{'address':'::1'}"},
 		{{"192.0.2.1:1"}, "{'address':'192.0.2.1','port':1}"},
-		{{""}, NULL}, {{":"}, NULL}, {{"0"}, NULL}, {{"65536"}, NULL},
-		{{"192.0.2.1:"}, NULL}, {{"192.0.2.1:x"}, NULL}, {{"[::1"}, NULL},
-		{{"[::1]x"}, NULL}, {{"host:1"}, NULL}, {{"1-"}, NULL}, {{"-1"}, NULL},
+		{{""}, NULL},
+		{{":"}, NULL},
+		{{"0"}, NULL},
+		{{"65536"}, NULL},
+		{{"192.0.2.1:"}, NULL},
+		{{"192.0.2.1:x"}, NULL},
+		{{"[::1"}, NULL},
+		{{"[::1]x"}, NULL},
+		{{"host:1"}, NULL},
+		{{"1-"}, NULL},
+		{{"-1"}, NULL},
 		{{"1-2", "3"}, NULL},
 	};
 
-	for_each_row(r, rows) {
-		struct tcptuned_error err = { 0 };
+	for_each_row (r, rows) {
+		struct tcptuned_error err = {0};
 		json_t *got = json_object(), *expected = r->request ? json(r->request) : NULL;
 		int count = r->words[2] ? 3 : r->words[1] ? 2 : 1;
 
@@ -207,7 +215,7 @@ TEST(explanations)
 	FILE *out = open_golden();
 
 	fputs(base, out);
-	for_each_row(r, changes)
+	for_each_row (r, changes)
 		print_explained(out, base, *r);
 	for (unsigned int i = 0; i < RIGHTSIZE_REASONS; i++) {
 		snprintf(change, sizeof(change), "{'receive':{'reason':'%s'}}",
@@ -299,12 +307,12 @@ TEST(events_of_one)
 		{"192.0.2.1", "198.51.100.7", 0, 443, 0, true, false},
 	};
 
-	for_each_row(r, rows) {
-		struct tcptuned_filter filter = { .local_port = r->local_port,
-						  .remote_port = r->remote_port,
-						  .netns = r->netns };
-		struct tcptuned_event event = { .netns = 77, .family = AF_INET,
-						.local_port = 5201, .remote_port = 443 };
+	for_each_row (r, rows) {
+		struct tcptuned_filter filter = {.local_port = r->local_port,
+						 .remote_port = r->remote_port,
+						 .netns = r->netns};
+		struct tcptuned_event event = {
+			.netns = 77, .family = AF_INET, .local_port = 5201, .remote_port = 443};
 
 		inet_pton(AF_INET, "192.0.2.1", event.local);
 		inet_pton(AF_INET, "198.51.100.7", event.remote);
@@ -343,7 +351,7 @@ struct call {
 static void call_ctl(void *ctx)
 {
 	struct call *call = ctx;
-	char line[512], *argv[32] = { "tcptunectl" }, *rest = line;
+	char line[512], *argv[32] = {"tcptunectl"}, *rest = line;
 	int argc = 1;
 
 	snprintf(line, sizeof(line), "%s", call->arguments);
@@ -370,9 +378,9 @@ TEST(wrong_words)
 		{"paths --sort=x forget all", "--sort: not with paths forget"},
 	};
 
-	for_each_row(r, rows) {
+	for_each_row (r, rows) {
 		char arguments[128];
-		struct call call = { arguments, -1 };
+		struct call call = {arguments, -1};
 
 		snprintf(arguments, sizeof(arguments), NOWHERE "%s", r->arguments);
 		assert_contains(printed(&stderr, call_ctl, &call), r->message);
@@ -386,7 +394,7 @@ TEST(broken_configuration)
 	static const char text[] = "[policy web]\nmode = tnue\n[policy\nbpffs = /in_policy\n"
 				   "[tcptuned]\nlog_levle = info\nbpffs = /nonexistent\n";
 	char path[] = "/tmp/test_ctl.XXXXXX", arguments[256], expected[128], *said;
-	struct call call = { arguments, -1 };
+	struct call call = {arguments, -1};
 	int fd = mkstemp(path);
 
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
@@ -395,7 +403,9 @@ TEST(broken_configuration)
 	said = printed(&stderr, call_ctl, &call);
 	snprintf(expected, sizeof(expected), "tcptunectl: skipped: %s:3: the ] of a section", path);
 	assert_contains(said, expected);
-	assert_contains(said, "\ntcptunectl: no tcptuned runs: no process listens on /nonexistent/control;");
+	assert_contains(
+		said,
+		"\ntcptunectl: no tcptuned runs: no process listens on /nonexistent/control;");
 	unlink(path);
 	said = printed(&stderr, call_ctl, &call); /* named, and not there */
 	assert_contains(said, "No such file or directory");
@@ -429,8 +439,10 @@ static void add_answer(FILE *out, void (*print)(void *answer), const char *text)
 TEST(answers)
 {
 	const struct tcptuned_column *columns[] = {
-		tcptuned_column_find("local"), tcptuned_column_find("rtt"),
-		tcptuned_column_find("rwin"), tcptuned_column_find("rwhy"),
+		tcptuned_column_find("local"),
+		tcptuned_column_find("rtt"),
+		tcptuned_column_find("rwin"),
+		tcptuned_column_find("rwhy"),
 	};
 	json_t *flows = json("[{'local':'192.0.2.1:5201','srtt_us':50123,'receive':"
 			     "{'window_bytes':12400000,'reason':'growing'}},"
@@ -441,18 +453,20 @@ TEST(answers)
 	fputs("\nat most 20 characters wide\n", out);
 	ctl_print_table(out, flows, columns, ARRAY_SIZE(columns), 20);
 	setenv("TZ", "UTC", 1);
-	add_answer(out, print_status,
-		   "{'started_us':1,'connections':{},'budget':{'bytes':1048576,'granted_bytes':65536,"
-		   "'wanted_bytes':131072},'totals':{'claimed_opened_here':1,"
-		   "'claimed_accepted_here':2,'claimed_open':3,'adopt_failed':5,"
-		   "'receive_budget_refusals':6,'send_budget_refusals':7,"
-		   "'memory_short_refusals':8,'rcvbuf_overridden':9},'sysctls':["
-		   "{'name':'net.ipv4.tcp_rmem','set_to':'4096 131072 67108863',"
-		   "'now':'4096 131072 5000000','left_alone':true},"
-		   "{'name':'net.ipv4.tcp_wmem','before':'4096 16384 4194304',"
-		   "'set_to':'4096 16384 67108864','now':'4096 16384 67108864','left_alone':false}]}");
-	add_answer(out, print_policy,
-		   "{'policy':'web','rule':'remote port 80','mode':'tune','long_path_segments':4096}");
+	add_answer(
+		out, print_status,
+		"{'started_us':1,'connections':{},'budget':{'bytes':1048576,'granted_bytes':65536,"
+		"'wanted_bytes':131072},'totals':{'claimed_opened_here':1,"
+		"'claimed_accepted_here':2,'claimed_open':3,'adopt_failed':5,"
+		"'receive_budget_refusals':6,'send_budget_refusals':7,"
+		"'memory_short_refusals':8,'rcvbuf_overridden':9},'sysctls':["
+		"{'name':'net.ipv4.tcp_rmem','set_to':'4096 131072 67108863',"
+		"'now':'4096 131072 5000000','left_alone':true},"
+		"{'name':'net.ipv4.tcp_wmem','before':'4096 16384 4194304',"
+		"'set_to':'4096 16384 67108864','now':'4096 16384 67108864','left_alone':false}]}");
+	add_answer(
+		out, print_policy,
+		"{'policy':'web','rule':'remote port 80','mode':'tune','long_path_segments':4096}");
 	/* the same prefix in two network namespaces, and in one */
 	add_answer(out, print_paths,
 		   "{'matched':5,'paths':[{'prefix':'192.0.2.0/24','netns':7},"
@@ -477,7 +491,7 @@ TEST(status_of_the_configuration)
 		 "\nconfiguration  not in force as it was last read; the log says why\n"},
 	};
 
-	for_each_row(r, rows) {
+	for_each_row (r, rows) {
 		json_t *answer = json(r->answer);
 
 		assert_contains(printed(&stdout, print_status, answer), r->line);
@@ -506,13 +520,13 @@ TEST(what_the_daemon_answers)
 		{"[]", TCPTUNED_EXIT_DAEMON, "no JSON"},
 		{"", TCPTUNED_EXIT_DAEMON, "no JSON"},
 	};
-	struct tcptuned_error err = { 0 };
+	struct tcptuned_error err = {0};
 	json_t *got = NULL;
 
 	assert_int_equal(read_answer("{\"a\":1}\n", &got, &err), 0);
 	assert_int_equal(ctl_number(got, "a"), 1);
 	json_decref(got);
-	for_each_row(r, rows) {
+	for_each_row (r, rows) {
 		got = NULL;
 		assert_int_equal(read_answer(r->answer, &got, &err), -EIO);
 		assert_null(got);
@@ -529,6 +543,7 @@ TEST(the_same_ends_in_two_namespaces)
 	struct tcptuned_error err;
 
 	assert_int_equal(ctl_explain_answer(flows, &err), -EINVAL);
-	assert_contains(err.text, "[::1]:1 - [::1]:2 in namespace 7, [::1]:1 - [::1]:2 in namespace 8; "
-				  "name both ends, the local one first, and --netns");
+	assert_contains(err.text,
+			"[::1]:1 - [::1]:2 in namespace 7, [::1]:1 - [::1]:2 in namespace 8; "
+			"name both ends, the local one first, and --netns");
 }

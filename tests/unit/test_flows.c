@@ -10,7 +10,7 @@
 #include "flows/top.h"
 #include "kern/loader.h"
 
-#define RECORDS	      5000
+#define RECORDS 5000
 
 static struct tcptuned_flows flows;
 static struct tcptuned_flow_record *records;
@@ -140,7 +140,7 @@ TEST(top_is_what_a_sort_gives)
 	memcpy(orders[1], records, sizeof(orders[1]));
 	for (size_t i = 0; i < RECORDS; i++)
 		orders[2][i] = records[RECORDS - 1 - i];
-	for_each_row(top, tops)
+	for_each_row (top, tops)
 		for (size_t order = 0; order < 3; order++) {
 			tcptuned_flows_free(&flows);
 			assert_int_equal(tcptuned_flows_init(&flows, *top), 0);
@@ -361,37 +361,37 @@ TEST(limits)
 		enum tcptuned_limit limit;
 	} cases[] = {
 		/* unsent, mss, in flight, chrono, cwnd limited, pacing, throttled, window full */
-		{ { 0, 1448, 0, NONE, 0, UNPACED, 0, 0 }, TCPTUNED_LIMIT_IDLE },
-		{ { 0, 1448, 0, NONE, 1, NEEDED, 0, 0 }, TCPTUNED_LIMIT_IDLE },
-		{ { 0, 1448, 9, BUSY, 0, UNPACED, 0, 0 }, TCPTUNED_LIMIT_APPLICATION },
-		{ { 0, 1448, 9, BUSY, 0, NEEDED, 0, 0 }, TCPTUNED_LIMIT_APPLICATION },
-		{ { 0, 1448, 9, BUSY, 0, FQ, 1, 0 }, TCPTUNED_LIMIT_APPLICATION },
-		{ { 84000, 1448, 9, BUSY, 1, UNPACED, 0, 0 }, TCPTUNED_LIMIT_CWND },
-		{ { 84000, 1448, 9, BUSY, 1, NEEDED, 1, 0 }, TCPTUNED_LIMIT_CWND },
-		{ { 84000, 1448, 9, RWND, 1, NEEDED, 0, 0 }, TCPTUNED_LIMIT_RWND },
-		{ { 84000, 1448, 0, RWND, 0, UNPACED, 0, 0 }, TCPTUNED_LIMIT_RWND },
-		{ { 0, 1448, 9, SNDBUF, 0, NEEDED, 0, 0 }, TCPTUNED_LIMIT_SNDBUF },
+		{{0, 1448, 0, NONE, 0, UNPACED, 0, 0}, TCPTUNED_LIMIT_IDLE},
+		{{0, 1448, 0, NONE, 1, NEEDED, 0, 0}, TCPTUNED_LIMIT_IDLE},
+		{{0, 1448, 9, BUSY, 0, UNPACED, 0, 0}, TCPTUNED_LIMIT_APPLICATION},
+		{{0, 1448, 9, BUSY, 0, NEEDED, 0, 0}, TCPTUNED_LIMIT_APPLICATION},
+		{{0, 1448, 9, BUSY, 0, FQ, 1, 0}, TCPTUNED_LIMIT_APPLICATION},
+		{{84000, 1448, 9, BUSY, 1, UNPACED, 0, 0}, TCPTUNED_LIMIT_CWND},
+		{{84000, 1448, 9, BUSY, 1, NEEDED, 1, 0}, TCPTUNED_LIMIT_CWND},
+		{{84000, 1448, 9, RWND, 1, NEEDED, 0, 0}, TCPTUNED_LIMIT_RWND},
+		{{84000, 1448, 0, RWND, 0, UNPACED, 0, 0}, TCPTUNED_LIMIT_RWND},
+		{{0, 1448, 9, SNDBUF, 0, NEEDED, 0, 0}, TCPTUNED_LIMIT_SNDBUF},
 		/* bulk, as far as the buffer or TCP_NOTSENT_LOWAT lets it be written */
-		{ { 84000, 1448, 9, BUSY, 0, NEEDED, 0, 0 }, TCPTUNED_LIMIT_PACING },
-		{ { 84000, 1448, 9, BUSY, 0, FQ, 0, 0 }, TCPTUNED_LIMIT_PACING },
-		{ { 84000, 1448, 9, BUSY, 0, FQ, 1, 0 }, TCPTUNED_LIMIT_PACING },
-		{ { 1448, 1448, 1, BUSY, 0, NEEDED, 0, 0 }, TCPTUNED_LIMIT_PACING },
-		{ { 84000, 1448, 9, BUSY, 0, NEEDED, 1, 0 }, TCPTUNED_LIMIT_QUEUE },
-		{ { 84000, 1448, 9, BUSY, 0, UNPACED, 1, 0 }, TCPTUNED_LIMIT_QUEUE },
+		{{84000, 1448, 9, BUSY, 0, NEEDED, 0, 0}, TCPTUNED_LIMIT_PACING},
+		{{84000, 1448, 9, BUSY, 0, FQ, 0, 0}, TCPTUNED_LIMIT_PACING},
+		{{84000, 1448, 9, BUSY, 0, FQ, 1, 0}, TCPTUNED_LIMIT_PACING},
+		{{1448, 1448, 1, BUSY, 0, NEEDED, 0, 0}, TCPTUNED_LIMIT_PACING},
+		{{84000, 1448, 9, BUSY, 0, NEEDED, 1, 0}, TCPTUNED_LIMIT_QUEUE},
+		{{84000, 1448, 9, BUSY, 0, UNPACED, 1, 0}, TCPTUNED_LIMIT_QUEUE},
 		/* paced, and the peer's window holds it all the same */
-		{ { 84000, 1448, 9, BUSY, 0, NEEDED, 0, 1 }, TCPTUNED_LIMIT_RWND },
-		{ { 84000, 1448, 9, BUSY, 0, UNPACED, 0, 1 }, TCPTUNED_LIMIT_APPLICATION },
-		{ { 0, 1448, 9, BUSY, 0, NEEDED, 0, 1 }, TCPTUNED_LIMIT_APPLICATION },
-		{ { 84000, 1448, 9, BUSY, 1, NEEDED, 0, 1 }, TCPTUNED_LIMIT_CWND },
+		{{84000, 1448, 9, BUSY, 0, NEEDED, 0, 1}, TCPTUNED_LIMIT_RWND},
+		{{84000, 1448, 9, BUSY, 0, UNPACED, 0, 1}, TCPTUNED_LIMIT_APPLICATION},
+		{{0, 1448, 9, BUSY, 0, NEEDED, 0, 1}, TCPTUNED_LIMIT_APPLICATION},
+		{{84000, 1448, 9, BUSY, 1, NEEDED, 0, 1}, TCPTUNED_LIMIT_CWND},
 		/* less than a segment: Nagle's algorithm, but not where nothing is in flight */
-		{ { 1447, 1448, 1, BUSY, 0, NEEDED, 0, 0 }, TCPTUNED_LIMIT_APPLICATION },
-		{ { 100, 1448, 0, BUSY, 0, NEEDED, 0, 0 }, TCPTUNED_LIMIT_PACING },
+		{{1447, 1448, 1, BUSY, 0, NEEDED, 0, 0}, TCPTUNED_LIMIT_APPLICATION},
+		{{100, 1448, 0, BUSY, 0, NEEDED, 0, 0}, TCPTUNED_LIMIT_PACING},
 		/* written just now */
-		{ { 84000, 1448, 9, BUSY, 0, UNPACED, 0, 0 }, TCPTUNED_LIMIT_APPLICATION },
-		{ { 100, 1448, 0, BUSY, 0, UNPACED, 0, 0 }, TCPTUNED_LIMIT_APPLICATION },
+		{{84000, 1448, 9, BUSY, 0, UNPACED, 0, 0}, TCPTUNED_LIMIT_APPLICATION},
+		{{100, 1448, 0, BUSY, 0, UNPACED, 0, 0}, TCPTUNED_LIMIT_APPLICATION},
 	};
 
-	for_each_row(c, cases)
+	for_each_row (c, cases)
 		assert_int_equal(readout_limit(&c->sender), c->limit);
 }
 

@@ -43,14 +43,20 @@ TEST(of_the_tree)
 TEST(nothing_is_outside_the_tree)
 {
 	static const char *const paths[] = {
-		"..", "/..", "../", "/../../../../../../..", "/../../../../../../../etc",
-		"/./../../../../../..", "//..//..//..//..//..//etc//passwd", "/no.such.slice/..",
+		"..",
+		"/..",
+		"../",
+		"/../../../../../../..",
+		"/../../../../../../../etc",
+		"/./../../../../../..",
+		"//..//..//..//..//..//etc//passwd",
+		"/no.such.slice/..",
 		"/cgroup.procs/..",
 	};
 
 	if (!root_id())
 		skip();
-	for_each_row(path, paths) {
+	for_each_row (path, paths) {
 		errno = 0;
 		if (tcptuned_cgroup_id(*path))
 			fail_msg("%s has an id", *path);

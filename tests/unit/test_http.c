@@ -53,7 +53,8 @@ static int connect_to(int family)
 
 	assert_true(fd >= 0);
 	assert_int_equal(family == AF_INET ? connect(fd, (struct sockaddr *)&in, sizeof(in))
-					   : connect(fd, (struct sockaddr *)&in6, sizeof(in6)), 0);
+					   : connect(fd, (struct sockaddr *)&in6, sizeof(in6)),
+			 0);
 	assert_int_equal(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
 	return fd;
 }
@@ -115,7 +116,7 @@ TEST(paths_and_methods)
 	assert_reply("<h1>tcptuned " TCPTUNED_VERSION);
 	ask(AF_INET, "GET /../etc/passwd HTTP/1.1\r\nHost: a\r\n\r\n");
 	assert_reply("HTTP/1.1 404 ");
-	for_each_row(request, refused) {
+	for_each_row (request, refused) {
 		ask(AF_INET, *request);
 		assert_reply("HTTP/1.1 405 ");
 		assert_reply("\r\nAllow: GET, HEAD\r\n");
@@ -193,9 +194,10 @@ TEST(addresses)
 	static const struct {
 		const char *address;
 		bool elsewhere;
-	} some[] = {{"127.0.0.1", false}, {"192.0.2.1", true}, {"2001:db8::1", true}, {"::", false}};
+	} some[] = {
+		{"127.0.0.1", false}, {"192.0.2.1", true}, {"2001:db8::1", true}, {"::", false}};
 
-	for_each_row(r, some) {
+	for_each_row (r, some) {
 		start(-1, r->address);
 		assert_int_equal(tcptuned_http_is_elsewhere(http), r->elsewhere);
 	}
@@ -220,8 +222,8 @@ TEST(inherited_socket)
 		ask(AF_INET, GET);
 		assert_reply("HTTP/1.1 200 ");
 		stop(NULL);
-		assert_int_equal(
-			getsockopt(theirs, SOL_SOCKET, SO_ACCEPTCONN, &listening, &len), 0);
+		assert_int_equal(getsockopt(theirs, SOL_SOCKET, SO_ACCEPTCONN, &listening, &len),
+				 0);
 		assert_int_equal(listening, 1);
 	}
 	close(theirs);
@@ -233,7 +235,7 @@ TEST(inherited_rubbish)
 		     socket(AF_INET, SOCK_DGRAM, 0)};
 	struct tcptuned_http *none = NULL;
 
-	for_each_row(fd, fds) {
+	for_each_row (fd, fds) {
 		struct tcptuned_http_options options = {.listen_fd = *fd};
 		struct tcptuned_error error = {};
 

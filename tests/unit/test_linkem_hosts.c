@@ -32,8 +32,8 @@ static void make_ip(uint8_t *ip, const char *from, const char *to)
 TEST(hosts_of)
 {
 	struct host hosts[] = {
-		make_host("10.99.0.1"),	   make_host("10.99.1.64/26"),	 make_host("10.99.0.0/16"),
-		make_host("fd99::1"), make_host("fd99:0:0:8::/61"),
+		make_host("10.99.0.1"), make_host("10.99.1.64/26"),   make_host("10.99.0.0/16"),
+		make_host("fd99::1"),	make_host("fd99:0:0:8::/61"),
 	};
 	enum { NONE = ARRAY_SIZE(hosts) };
 	static const struct {
@@ -52,7 +52,7 @@ TEST(hosts_of)
 	struct host_pair pair;
 	uint8_t ip[40];
 
-	for_each_row(r, rows) {
+	for_each_row (r, rows) {
 		make_ip(ip, r->from, r->to);
 		pair = hosts_of(hosts, ARRAY_SIZE(hosts), ip);
 		assert_int_equal(pair.from, r->from_host);
@@ -71,7 +71,7 @@ TEST(bad_addresses)
 					  "10.0.0.1 ", "localhost"};
 	struct host h;
 
-	for_each_row(text, bad)
+	for_each_row (text, bad)
 		assert_int_equal(host_parse_address(*text, &h), -EINVAL);
 	assert_int_equal(host_parse_address("0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000"
 					    ":0000:0000",
@@ -93,7 +93,7 @@ TEST(deliveries_in_order)
 
 		for (unsigned int i = 0; i < N; i++) {
 			/* as without hosts; two hosts; and as it must never come */
-			due[i] = round % 3 == 0   ? i
+			due[i] = round % 3 == 0	  ? i
 				 : round % 3 == 1 ? i + (i % 2) * 1000
 						  : (uint64_t)random() % 1000;
 			sum += i;

@@ -8,7 +8,7 @@ TEST(rate_is_exact)
 	static const uint64_t rates[] = {56000,	    1000000,	20000000,   622080000,
 					 999999937, 2500000000, 10000000000};
 
-	for_each_row(rate, rates) {
+	for_each_row (rate, rates) {
 		struct rate_clock clock = {.rate_bps = *rate};
 		unsigned __int128 bits = 0;
 
@@ -113,9 +113,7 @@ TEST(limit_in_bytes)
 /* At random arrivals the queue holds what a plain simulation of it holds. */
 TEST(against_simulation)
 {
-	enum {
-		LIMIT = 12
-	};
+	enum { LIMIT = 12 };
 	struct queue q =
 		make_queue((struct queue_config){.rate_bps = 50000000, .limit_packets = LIMIT});
 	uint64_t departs[LIMIT], busy = 0, now = START_NS;
@@ -171,7 +169,7 @@ TEST(loss_rate)
 {
 	static const double rates[] = {1e-4, 1e-3, 0.05, 0.5};
 
-	for_each_row(rate, rates) {
+	for_each_row (rate, rates) {
 		double p = *rate;
 		struct queue q = make_queue((struct queue_config){
 			.rate_bps = 10000000000, .limit_packets = 10, .loss = p, .seed = 7});
@@ -195,8 +193,7 @@ TEST(loss_rate)
 
 TEST(loss_follows_the_seed)
 {
-	struct queue_config config = {
-		.rate_bps = 10000000000, .limit_packets = 10, .loss = 0.1};
+	struct queue_config config = {.rate_bps = 10000000000, .limit_packets = 10, .loss = 0.1};
 	struct queue q[3];
 	unsigned int differ = 0;
 
@@ -260,9 +257,7 @@ TEST(histogram)
 {
 	static struct histogram h;
 	static uint64_t values[100000];
-	enum {
-		N = ARRAY_SIZE(values)
-	};
+	enum { N = ARRAY_SIZE(values) };
 	static const double quantiles[] = {0, 0.1, 0.5, 0.99, 0.999};
 
 	assert_int_equal(histogram_quantile(&h, 0.99), 0);
@@ -271,7 +266,7 @@ TEST(histogram)
 		histogram_add(&h, values[i]);
 	}
 	qsort(values, N, sizeof(values[0]), compare);
-	for_each_row(quantile, quantiles) {
+	for_each_row (quantile, quantiles) {
 		uint64_t exact = values[(size_t)(*quantile * N)];
 		uint64_t got = histogram_quantile(&h, *quantile);
 

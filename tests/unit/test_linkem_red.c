@@ -51,13 +51,13 @@ TEST(probability)
 		bool gentle;
 		double average, probability, tolerance;
 	} rows[] = {
-		{false, 9.999, 0, 0},	    {false, 10, 0, 0},	 {false, 25, 0.05, 1e-12},
-		{false, 39.999, 0.1, 1e-4}, {false, 40, 1, 0},	 {true, 25, 0.05, 1e-12},
+		{false, 9.999, 0, 0},	    {false, 10, 0, 0},	     {false, 25, 0.05, 1e-12},
+		{false, 39.999, 0.1, 1e-4}, {false, 40, 1, 0},	     {true, 25, 0.05, 1e-12},
 		{true, 40, 0.1, 1e-12},	    {true, 60, 0.55, 1e-12}, {true, 79.999, 1, 1e-4},
 		{true, 80, 1, 0},
 	};
 
-	for_each_row(row, rows) {
+	for_each_row (row, rows) {
 		struct red_config config = table_1;
 		struct red r;
 
@@ -104,7 +104,7 @@ TEST(distance_between_drops)
 {
 	static const unsigned int averages[] = {13, 16, 25, 35};
 
-	for_each_row(average, averages) {
+	for_each_row (average, averages) {
 		struct red_config config = table_1;
 		double n = 1 / (0.1 * (*average - 10) / 30);
 		struct distances d = distances_at(config, *average);
@@ -157,9 +157,9 @@ TEST(adaptive_max_p)
 		{499999999, 30, 0.1},
 		{500000000, 30, 0.11}, /* above it, it rises by a quarter, but by 0.01 at most */
 		{500000001, 30, 0.11},
-		{1000000000, 25, 0.11}, /* within it, it stays */
-		{1500000000, 20, 0.099}, /* below it, it falls by a tenth */
-		{40000000000, 20, 0.001}, /* down to the bottom */
+		{1000000000, 25, 0.11},	    /* within it, it stays */
+		{1500000000, 20, 0.099},    /* below it, it falls by a tenth */
+		{40000000000, 20, 0.001},   /* down to the bottom */
 		{40500000000, 35, 0.00125}, /* from there it rises by a quarter at a time */
 		{150000000000, 35, 0.5},
 	};
@@ -171,7 +171,7 @@ TEST(adaptive_max_p)
 	config.bottom = 0.001;
 	config.top = 0.5;
 	r = make_red(config);
-	for_each_row(row, rows) {
+	for_each_row (row, rows) {
 		for (; now + 1500000000 < row->after_ns; now += 500000000) {
 			r.avg = row->average;
 			red_arrival(&r, START_NS + now, (unsigned int)row->average, 0);
@@ -204,7 +204,7 @@ TEST(automatic)
 	assert_near(c.min_th, 10, 0);
 	assert_near(c.max_th, 40, 0);
 	assert_near(c.weight, 0.002, 0);
-	for_each_row(r, rows) {
+	for_each_row (r, rows) {
 		c = (struct red_config){.on = true, .mean_bytes = r->mean_bytes};
 		red_config_resolve(&c, r->rate_bps, r->delay_ns, 1500);
 		assert_near(c.min_th, r->min_th, 1e-9);
@@ -225,11 +225,7 @@ TEST(in_the_queue)
 		.limit_packets = 1500,
 		.seed = 3,
 		.packet_bytes = 1500,
-		.red = {.on = true,
-			.min_th = 75,
-			.max_th = 300,
-			.max_p = 0.5,
-			.weight = 0.002},
+		.red = {.on = true, .min_th = 75, .max_th = 300, .max_p = 0.5, .weight = 0.002},
 	};
 	unsigned int verdicts[2][VERDICT_COUNT] = {0};
 	struct queue q[2], again;

@@ -86,8 +86,8 @@ static struct frame random_frame(uint32_t gso_size, uint32_t payload, bool ecn)
 	vnet.hdr_len = f.ip_header + f.tcp_header;
 	if (payload > gso_size) {
 		vnet.gso_size = gso_size;
-		vnet.gso_type =
-			f.version == 4 ? VIRTIO_NET_HDR_GSO_TCPV4 : VIRTIO_NET_HDR_GSO_TCPV6;
+		vnet.gso_type = f.version == 4 ? VIRTIO_NET_HDR_GSO_TCPV4
+					       : VIRTIO_NET_HDR_GSO_TCPV6;
 		if (ecn)
 			vnet.gso_type |= VIRTIO_NET_HDR_GSO_ECN;
 	}
@@ -166,8 +166,7 @@ static void assert_run(const struct frame *f, const struct packet *p, unsigned i
 		assert_int_equal(checksum_fold(checksum_add(ip, f->ip_header, 0)), 0xffff);
 	}
 	assert_int_equal(vnet.gso_size, count > 1 ? p->gso_size : 0);
-	assert_int_equal(!!(vnet.gso_type & VIRTIO_NET_HDR_GSO_ECN),
-			 count > 1 && tcp[13] & CWR);
+	assert_int_equal(!!(vnet.gso_type & VIRTIO_NET_HDR_GSO_ECN), count > 1 && tcp[13] & CWR);
 	assert_int_equal(vnet.hdr_len, f->ip_header + f->tcp_header);
 	assert_tcp_checksum(ip, f->ip_header, len);
 	free(bytes);
@@ -275,7 +274,8 @@ TEST(damaged_packets)
 	unsigned int refused = 0;
 
 	for (int round = 0; round < 5000; round++) {
-		struct frame f = random_frame(random_between(1, 1000), random_between(0, 4000), random() & 1);
+		struct frame f = random_frame(random_between(1, 1000), random_between(0, 4000),
+					      random() & 1);
 		size_t len = random() & 1 ? f.len : random_between(0, f.len);
 		uint8_t *bytes = malloc(len ? len : 1);
 		struct run_image image;

@@ -17,10 +17,10 @@ TEST(schedule_switches)
 	static const struct {
 		uint64_t ns;
 		unsigned int step;
-	} expected[] = {{0, 0}, {10 * MS - 1, 0}, {10 * MS, 1}, {40 * MS - 1, 1}, {40 * MS, 2},
-			{1000000 * MS, 2}};
+	} expected[] = {{0, 0},		  {10 * MS - 1, 0}, {10 * MS, 1},
+			{40 * MS - 1, 1}, {40 * MS, 2},	    {1000000 * MS, 2}};
 
-	for_each_row(r, expected)
+	for_each_row (r, expected)
 		assert_ptr_equal(schedule_at(&schedule, r->ns), &steps[r->step]);
 }
 
@@ -79,8 +79,7 @@ TEST(queue_follows_its_schedule)
 	assert_int_equal(o.depart_ns, START_NS + 100000);
 	/* 9.95 ms: 625 bytes of the first are out at 10 ms, the rest and the next at 1 Mbit/s */
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(queue_offer(&q, START_NS + 9950000, 1250, true, &o),
-				 VERDICT_PASS);
+		assert_int_equal(queue_offer(&q, START_NS + 9950000, 1250, true, &o), VERDICT_PASS);
 	assert_int_equal(o.depart_ns, START_NS + 25 * MS);
 	assert_int_equal(queue_offer(&q, START_NS + 10 * MS, 500, true, &o), VERDICT_PASS);
 	assert_int_equal(o.queued_bytes, 3000);
@@ -190,11 +189,11 @@ TEST(trace_in_a_queue)
 
 TEST(bad_traces)
 {
-	static const char *const bad[] = {"\n", "0\n", "5\n4\n", "1\nx\n", "-1\n", "1.5\n",
-					  "10000000000\n", " 1\n"};
+	static const char *const bad[] = {"\n",	  "0\n",   "5\n4\n",	    "1\nx\n",
+					  "-1\n", "1.5\n", "10000000000\n", " 1\n"};
 	struct trace t;
 
-	for_each_row(text, bad) {
+	for_each_row (text, bad) {
 		assert_int_equal(read_text(*text, &t), -EINVAL);
 		assert_null(t.at_ns);
 	}
@@ -219,13 +218,10 @@ struct moments {
 
 static struct moments draws_of(struct jitter jitter, uint64_t seed)
 {
-	struct delay_line line =
-		make_line((struct delay_config){.jitter = jitter, .seed = seed});
+	struct delay_line line = make_line((struct delay_config){.jitter = jitter, .seed = seed});
 	struct moments m = {.least = INFINITY};
 	double squares = 0;
-	enum {
-		DRAWS = 200000
-	};
+	enum { DRAWS = 200000 };
 
 	for (uint64_t i = 0; i < DRAWS; i++) {
 		uint64_t ns = i * jitter.every_ns, one = delay_line_jitter_ns(&line, ns);
@@ -251,13 +247,23 @@ TEST(jitter_draws)
 	} rows[] = {
 		/* 80 / sqrt(12); four standard errors of 200,000 draws are 0.21 ms */
 		{{.kind = JITTER_UNIFORM, .amount_ns = 80 * MS, .every_ns = 20 * MS},
-		 40, 0.21, 23.094, 0.2, 80, 0.01},
+		 40,
+		 0.21,
+		 23.094,
+		 0.2,
+		 80,
+		 0.01},
 		/* the tail beyond ten means would add 0.0005 means */
 		{{.kind = JITTER_EXPONENTIAL, .amount_ns = 40 * MS, .every_ns = 20 * MS},
-		 39.998, 0.36, 40, 0.7, 400, 1},
+		 39.998,
+		 0.36,
+		 40,
+		 0.7,
+		 400,
+		 1},
 	};
 
-	for_each_row(r, rows) {
+	for_each_row (r, rows) {
 		struct moments m = draws_of(r->jitter, 5);
 
 		assert_near(m.mean, r->mean, r->mean_error);
@@ -271,10 +277,11 @@ TEST(jitter_draws)
 
 TEST(jitter_onoff)
 {
-	struct delay_line line = make_line((struct delay_config){
-		.delay_ns = 10 * MS,
-		.jitter = {.kind = JITTER_ONOFF, .amount_ns = 60 * MS, .on_ns = 50 * MS,
-			   .every_ns = 200 * MS}});
+	struct delay_line line = make_line((struct delay_config){.delay_ns = 10 * MS,
+								 .jitter = {.kind = JITTER_ONOFF,
+									    .amount_ns = 60 * MS,
+									    .on_ns = 50 * MS,
+									    .every_ns = 200 * MS}});
 
 	assert_int_equal(delay_line_send(&line, 0), 70 * MS);
 	assert_int_equal(delay_line_send(&line, 50 * MS - 1), 120 * MS - 1);
@@ -292,7 +299,9 @@ TEST(jitter_onoff)
 TEST(order_is_kept)
 {
 	struct delay_line line = make_line((struct delay_config){
-		.delay_ns = 10 * MS, .schedule = schedule, .seed = 3,
+		.delay_ns = 10 * MS,
+		.schedule = schedule,
+		.seed = 3,
 		.jitter = {.kind = JITTER_EXPONENTIAL, .amount_ns = 7 * MS, .every_ns = 3 * MS}});
 	uint64_t last = 0, held = 0;
 
@@ -300,8 +309,8 @@ TEST(order_is_kept)
 	assert_int_equal(line.max_ns, 120 * MS);
 	for (uint64_t ns = 0; ns < 1000 * MS; ns += random() % 100000) {
 		uint64_t due = delay_line_send(&line, ns);
-		uint64_t own = ns + schedule_at(&schedule, ns)->delay_ns +
-			       delay_line_jitter_ns(&line, ns);
+		uint64_t own =
+			ns + schedule_at(&schedule, ns)->delay_ns + delay_line_jitter_ns(&line, ns);
 
 		assert_int_equal(due, own > last ? own : last);
 		assert_in_range(due - ns, line.min_ns, line.max_ns);
@@ -341,7 +350,7 @@ TEST(bursts_of_loss)
 		{.enter = 0.02, .leave = 0.5, .loss = 0.4},
 	};
 
-	for_each_row(r, models) {
+	for_each_row (r, models) {
 		const struct bursts *m = r;
 		struct queue q = make_queue((struct queue_config){
 			.rate_bps = 10000000000, .limit_packets = 10, .bursts = *m, .seed = 11});
@@ -381,8 +390,8 @@ TEST(marks_above_a_threshold)
 		.rate_bps = 100000000, .limit_packets = 100, .mark_packets = 20});
 	struct queue by_bytes = make_queue((struct queue_config){
 		.rate_bps = 100000000, .limit_packets = 100, .mark_bytes = 30000});
-	struct queue none = make_queue(
-		(struct queue_config){.rate_bps = 100000000, .limit_packets = 100});
+	struct queue none =
+		make_queue((struct queue_config){.rate_bps = 100000000, .limit_packets = 100});
 	struct offer o;
 
 	for (unsigned int i = 1; i <= 100; i++) {

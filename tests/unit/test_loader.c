@@ -77,7 +77,7 @@ static int open_cgroup(void)
 static void expect_failure(int errnum)
 {
 	_cleanup_close_ int cgroup_fd = open_cgroup();
-	struct tcptuned_error err = { 0 };
+	struct tcptuned_error err = {0};
 	struct tcptuned_kernel kernel;
 	char directory[96];
 	int error;

@@ -12,7 +12,7 @@
 #include "metrics/prom.h"
 #include "rpc/flow_json.h"
 
-#define BODY_LIMIT    (8u << 20)
+#define BODY_LIMIT (8u << 20)
 
 static const char *name_of(void *ctx, __u32 key)
 {
@@ -23,18 +23,38 @@ static void fill_flow(struct tcptuned_flow_record *r)
 {
 	*r = (struct tcptuned_flow_record){
 		.congestion_control = "bitcp",
-		.family = AF_INET, .local_port = 5201, .remote_port = 40000, .netns = 4026531840u,
-		.state = TCP_ESTABLISHED, .limit = TCPTUNED_LIMIT_CWND,
-		.bytes_received = 10000000001ull, .bytes_acked = 5,
+		.family = AF_INET,
+		.local_port = 5201,
+		.remote_port = 40000,
+		.netns = 4026531840u,
+		.state = TCP_ESTABLISHED,
+		.limit = TCPTUNED_LIMIT_CWND,
+		.bytes_received = 10000000001ull,
+		.bytes_acked = 5,
 		.delivery_rate_Bps = 118750000,
-		.cwnd = 4321, .ssthresh = 4000, .mss = 1448, .flight = 6000000,
-		.snd_wnd = 6291456, .rcv_wnd = 3145728, .window_clamp = 8388608,
-		.rcvbuf = 12582912, .sndbuf = 87040, .rmem_alloc = 2304, .wmem_queued = 1280,
-		.srtt_us = 50123, .min_rtt_us = 50001, .rcv_rtt_us = 1050123,
-		.retransmits = 17, .lost = 3, .reordering = 4,
-		.unsent = 72400, .unsent_max = 131072,
-		.pacing_rate_Bps = 5000000000, .pacing_max_Bps = 10000000000,
-		.ca_max_win = 5000, .ca_mode = BITCP_BINARY_SEARCH,
+		.cwnd = 4321,
+		.ssthresh = 4000,
+		.mss = 1448,
+		.flight = 6000000,
+		.snd_wnd = 6291456,
+		.rcv_wnd = 3145728,
+		.window_clamp = 8388608,
+		.rcvbuf = 12582912,
+		.sndbuf = 87040,
+		.rmem_alloc = 2304,
+		.wmem_queued = 1280,
+		.srtt_us = 50123,
+		.min_rtt_us = 50001,
+		.rcv_rtt_us = 1050123,
+		.retransmits = 17,
+		.lost = 3,
+		.reordering = 4,
+		.unsent = 72400,
+		.unsent_max = 131072,
+		.pacing_rate_Bps = 5000000000,
+		.pacing_max_Bps = 10000000000,
+		.ca_max_win = 5000,
+		.ca_mode = BITCP_BINARY_SEARCH,
 		.flow = {
 			.flags = TCPTUNED_F_MANAGED | TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_RCV_TUNED,
 			.req_rcvbuf = 65536,
@@ -43,9 +63,15 @@ static void fill_flow(struct tcptuned_flow_record *r)
 			.rcv_shrinks = 2,
 			.rcv_reason = RIGHTSIZE_HELD,
 			.rcv_base = 6291456,
-			.rcv = {.round_us = 1, .rate = 124000000, .rate_best = 125000000,
-				.min_rtt_us = 50010, .per_rtt = 6187654, .window = 12400000,
-				.tests = 3, .failures = 2, .state = RIGHTSIZE_HOLDING,
+			.rcv = {.round_us = 1,
+				.rate = 124000000,
+				.rate_best = 125000000,
+				.min_rtt_us = 50010,
+				.per_rtt = 6187654,
+				.window = 12400000,
+				.tests = 3,
+				.failures = 2,
+				.state = RIGHTSIZE_HOLDING,
 				.reason = RIGHTSIZE_HELD},
 		}};
 	inet_pton(AF_INET, "192.0.2.1", r->local);
@@ -64,7 +90,7 @@ static void fill_histograms(struct tcptuned_histogram *h)
 {
 	static const __u64 srtt_us[] = {1, 64, 65, 50000, 5000000000ull};
 
-	for_each_row(us, srtt_us)
+	for_each_row (us, srtt_us)
 		observe(&h[TCPTUNED_H_SRTT], *us);
 	observe(&h[TCPTUNED_H_RCV_RTT], 200);
 	observe(&h[TCPTUNED_H_CWND], 0);
@@ -116,8 +142,7 @@ static int setup(void **state)
 		.ok = true, .known = 11, .expired = 12, .database_errors = 17};
 	snap->budget_ok = true;
 	/* Two want 100 and 4900: the level is of an earlier time, and a quarter is the maximum. */
-	snap->budget = (struct budget){
-		.total = 1000, .granted = 900, .wanted = 5000, .level = 300};
+	snap->budget = (struct budget){.total = 1000, .granted = 900, .wanted = 5000, .level = 300};
 	snap->budget.need[budget_class_of(100)] = (struct budget_class){1, 100};
 	snap->budget.need[budget_class_of(4900)] = (struct budget_class){1, 4900};
 
@@ -144,10 +169,8 @@ static int setup(void **state)
 	snap->bpf.enabled = true;
 	snap->bpf.storage_bytes = 512;
 	snap->bpf.programs_len = 2;
-	snap->bpf.programs[0] =
-		(struct tcptuned_program_stats){"sockops", 2345, 1000000, 93000001};
-	snap->bpf.programs[1] =
-		(struct tcptuned_program_stats){"dump_flows", 345, 12, 3456};
+	snap->bpf.programs[0] = (struct tcptuned_program_stats){"sockops", 2345, 1000000, 93000001};
+	snap->bpf.programs[1] = (struct tcptuned_program_stats){"dump_flows", 345, 12, 3456};
 	snap->process.resident_bytes = 5242880;
 	snap->process.cpu_ns = 123456789;
 	return 0;
@@ -249,11 +272,10 @@ TEST(what_is_not_known_is_left_out)
 
 static const char *name_by_place(void *ctx, __u32 key)
 {
-	static const char *const names[] = { "default", "far", "near" };
+	static const char *const names[] = {"default", "far", "near"};
 
-	return TCPTUNED_POLICY_PLACE(key) < ARRAY_SIZE(names)
-		       ? names[TCPTUNED_POLICY_PLACE(key)]
-		       : NULL;
+	return TCPTUNED_POLICY_PLACE(key) < ARRAY_SIZE(names) ? names[TCPTUNED_POLICY_PLACE(key)]
+							      : NULL;
 }
 
 #define OF(policy, cc) "tcptuned_connections{policy=\"" policy "\",congestion_control=\"" cc "\"} "
@@ -266,8 +288,8 @@ TEST(policies_that_are_gone)
 	snap->policy_name = name_of;
 	snap->flows.groups_len = 4;
 	for (unsigned int i = 0; i < 4; i++)
-		groups[i] = (struct tcptuned_flow_group){
-			TCPTUNED_POLICY_ID(i / 2 + 3, i % 2 * 4), "bitcp", i % 2 ? 15 : i / 2 + 1};
+		groups[i] = (struct tcptuned_flow_group){TCPTUNED_POLICY_ID(i / 2 + 3, i % 2 * 4),
+							 "bitcp", i % 2 ? 15 : i / 2 + 1};
 	scrape();
 	assert_line(OF("(earlier)", "bitcp") "30");
 	assert_line(OF("default", "bitcp") "3");
@@ -278,8 +300,9 @@ TEST(groups_of_one_name)
 {
 	/* 0 + 3 + ... + 1023; of 1 + 4 + ... + 1021 the first has another congestion control */
 	static const char *const lines[] = {
-		OF("default", "bitcp") "174933", OF("far", "cubic") "1",	  OF("far", "bitcp") "174250",
-		OF("near", "bitcp") "174592",	OF("other", "other") "5",
+		OF("default", "bitcp") "174933", OF("far", "cubic") "1",
+		OF("far", "bitcp") "174250",	 OF("near", "bitcp") "174592",
+		OF("other", "other") "5",
 	};
 	struct tcptuned_flow_group *groups = snap->flows.groups;
 	unsigned int samples = 0;
@@ -291,7 +314,7 @@ TEST(groups_of_one_name)
 	strcpy(groups[1].congestion_control, "cubic");
 	snap->flows.sums.groups_other = 5;
 	scrape();
-	for_each_row(line, lines)
+	for_each_row (line, lines)
 		assert_line(*line);
 	for (const char *at = scraped; (at = strstr(at, "\ntcptuned_connections{")); at++)
 		samples++;
@@ -305,15 +328,12 @@ TEST(every_counter_is_shown)
 		enum tcptuned_counter id;
 		const char *series;
 	} some[] = {
-		{TCPTUNED_C_CLAIMED_PASSIVE,
-		 "tcptuned_connections_claimed_total{opened=\"peer\"}"},
-		{TCPTUNED_C_CC_KEPT,
-		 "tcptuned_congestion_control_choices_total{choice=\"kept\"}"},
+		{TCPTUNED_C_CLAIMED_PASSIVE, "tcptuned_connections_claimed_total{opened=\"peer\"}"},
+		{TCPTUNED_C_CC_KEPT, "tcptuned_congestion_control_choices_total{choice=\"kept\"}"},
 		{TCPTUNED_C_RCVBUF_OVERRIDDEN,
 		 "tcptuned_buffer_requests_overridden_total{option=\"SO_RCVBUF\"}"},
 		{TCPTUNED_C_RCV_GROWS, "tcptuned_rightsize_grows_total{direction=\"receive\"}"},
-		{TCPTUNED_C_SND_SHRINKS,
-		 "tcptuned_rightsize_shrinks_total{direction=\"send\"}"},
+		{TCPTUNED_C_SND_SHRINKS, "tcptuned_rightsize_shrinks_total{direction=\"send\"}"},
 		{TCPTUNED_C_SND_CAPS, "tcptuned_rightsize_caps_total{direction=\"send\"}"},
 		{TCPTUNED_C_BYTES_ACKED, "tcptuned_closed_connections_acked_bytes_total"},
 		{TCPTUNED_C_RETRANSMITS,
@@ -330,7 +350,7 @@ TEST(every_counter_is_shown)
 		if (!at || strstr(at + 1, line))
 			fail_msg("counter %zu is not shown exactly once", i);
 	}
-	for_each_row(r, some) {
+	for_each_row (r, some) {
 		snprintf(line, sizeof(line), "%s %d", r->series, 7000 + r->id);
 		assert_line(line);
 	}
@@ -354,8 +374,7 @@ TEST(families_are_whole)
 			assert_true(families > 0);
 			i = strlen(seen[families - 1]);
 			assert_memory_equal(line, seen[families - 1], i);
-			assert_true(strchr("{ ", line[i]) ||
-				    !strncmp(&line[i], "_bucket{", 8) ||
+			assert_true(strchr("{ ", line[i]) || !strncmp(&line[i], "_bucket{", 8) ||
 				    !strncmp(&line[i], "_sum ", 5) ||
 				    !strncmp(&line[i], "_count ", 7));
 		}
@@ -425,11 +444,12 @@ static char *add_json(FILE *out, const char *title, const struct tcptuned_flow_r
 {
 	json_t *flow = json_of(record), *value;
 	const char *key;
-	char *text = text_printed(lines, json_object_foreach(flow, key, value) {
-		fprintf(lines, "%s: ", key);
-		json_dumpf(value, lines, JSON_COMPACT | JSON_ENCODE_ANY);
-		fputc('\n', lines);
-	});
+	char *text = text_printed(
+		lines, json_object_foreach(flow, key, value) {
+			fprintf(lines, "%s: ", key);
+			json_dumpf(value, lines, JSON_COMPACT | JSON_ENCODE_ANY);
+			fputc('\n', lines);
+		});
 
 	fprintf(out, "--- %s\n", title);
 	print_new_lines(out, base, text);
@@ -445,9 +465,9 @@ TEST(json)
 	} flags[] = {
 		{"overridden, memory short",
 		 TCPTUNED_F_MANAGED | TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SND_MEMORY_SHORT},
-		{"a dry run, where the kernel obeyed",
-		 TCPTUNED_F_OBSERVE | TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SNDBUF_REQ |
-			 TCPTUNED_F_RCV_MEMORY_SHORT},
+		{"a dry run, where the kernel obeyed", TCPTUNED_F_OBSERVE | TCPTUNED_F_RCVBUF_REQ |
+							       TCPTUNED_F_SNDBUF_REQ |
+							       TCPTUNED_F_RCV_MEMORY_SHORT},
 		{"a path remembered as slow", TCPTUNED_F_SLOW_SEED},
 	};
 	struct tcptuned_flow_record record;
@@ -457,7 +477,7 @@ TEST(json)
 	fill_flow(&record);
 	record.flow.rcv_share = (struct budget_share){.wanted = 3000, .granted = 2000};
 	base = add_json(out, "a connection", &record, "");
-	for_each_row(r, flags) {
+	for_each_row (r, flags) {
 		record.flow.flags = r->flags;
 		free(add_json(out, r->title, &record, base));
 	}
@@ -482,8 +502,8 @@ TEST(scrape_without_kernel_side)
 {
 	unsigned int missing = 3;
 	struct tcptuned_config_trouble trouble = {.unapplied = "no memory"};
-	struct tcptuned_scrape_options options = {.flows_max = 3, .version = "9",
-		.cgroups_missing = &missing, .trouble = &trouble};
+	struct tcptuned_scrape_options options = {
+		.flows_max = 3, .version = "9", .cgroups_missing = &missing, .trouble = &trouble};
 	struct tcptuned_kernel kernel;
 	struct tcptuned_scrape *scrape;
 	struct tcptuned_buf out;

@@ -61,7 +61,7 @@ TEST(actions)
 		{"--det", TCPTUNED_DETACH}, /* getopt's abbreviation */
 	};
 
-	for_each_row(r, actions) {
+	for_each_row (r, actions) {
 		assert_int_equal(parse(r->word, r->word), 0);
 		assert_int_equal(parse(r->word), 0);
 		assert_int_equal(options.action, r->action);
@@ -106,8 +106,7 @@ TEST(relative_path)
 	memset(longer, 'x', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = '\0';
 	assert_refused(parse("-c", longer), "--config: the path is too long", "shorter");
-	assert_refused(parse("--config="), "--config: its argument is empty",
-			  "--config=FILE");
+	assert_refused(parse("--config="), "--config: its argument is empty", "--config=FILE");
 }
 
 TEST(wrong)
@@ -146,8 +145,8 @@ TEST(too_many_sets)
 TEST(help)
 {
 	static const char *const names[] = {
-		"--config", "--set", "--foreground", "--dry-run", "--check-config", "--check-load",
-		"--help-config", "--detach", "--version", "--help",
+		"--config",	"--set",	 "--foreground", "--dry-run", "--check-config",
+		"--check-load", "--help-config", "--detach",	 "--version", "--help",
 	};
 	static void (*const print[])(FILE *) = {tcptuned_options_print_help,
 						tcptuned_options_print_man};
@@ -160,7 +159,7 @@ TEST(help)
 			if (*c != '\\')
 				plain[n++] = *c;
 		plain[n] = '\0';
-		for_each_row(name, names)
+		for_each_row (name, names)
 			assert_contains(plain, *name);
 		free(text);
 	}

@@ -31,7 +31,7 @@ static struct path_sample a_transfer(void)
 static struct tcptuned_path known(__s64 now_s)
 {
 	struct path_sample s = a_transfer();
-	struct tcptuned_path path = { 0 };
+	struct tcptuned_path path = {0};
 
 	assert_int_equal(path_merge(&path, &s, now_s, DAY), 1);
 	return path;
@@ -81,8 +81,7 @@ TEST(ageing_never_adds)
 		assert_true(aged <= value);
 		if (age < UINT64_MAX - expire) {
 			assert_true(path_aged(value, age + 1, expire) <= aged);
-			assert_true(path_aged(value, age + expire / 4 + 1, expire) <=
-				    aged / 2 + 1);
+			assert_true(path_aged(value, age + expire / 4 + 1, expire) <= aged / 2 + 1);
 		}
 	}
 }
@@ -200,7 +199,7 @@ TEST(old_samples_lose_weight)
 
 TEST(random_lives_stay_bounded)
 {
-	struct tcptuned_path path = { 0 };
+	struct tcptuned_path path = {0};
 	__s64 now = 0;
 
 	for (int i = 0; i < 1000000; i++) {
@@ -218,7 +217,8 @@ TEST(random_lives_stay_bounded)
 		__u32 rtt = (__u32)any64(), cap = (__u32)any64();
 		struct path_seed seed;
 
-		now += (__s64)(random64() % 8 ? random64() % 100 : random64() % (2 * DAY)) - (random64() % 64 == 0) * 5000;
+		now += (__s64)(random64() % 8 ? random64() % 100 : random64() % (2 * DAY)) -
+		       (random64() % 64 == 0) * 5000;
 		path_merge(&path, &s, now, DAY);
 		assert_true(path.rcv_per_rtt <= RIGHTSIZE_WINDOW_MAX);
 		assert_true(path.snd_per_rtt <= RIGHTSIZE_WINDOW_MAX);
@@ -268,10 +268,10 @@ TEST(what_a_known_path_gives)
 		{0, 0, 200001, NO_CAP, 0},
 		{0, 0, 0, NO_CAP, 0},
 	};
-	struct tcptuned_path unknown = { 0 };
+	struct tcptuned_path unknown = {0};
 
 	assert_int_equal(path_seed_of(&unknown, 1000, DAY, 100000, NO_CAP).max_window, 0);
-	for_each_row(r, rows) {
+	for_each_row (r, rows) {
 		struct tcptuned_path path = known(r->learned_s);
 
 		assert_int_equal(path_seed_of(&path, r->now_s, DAY, r->rtt_us, r->cap).max_window,

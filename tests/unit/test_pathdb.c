@@ -85,7 +85,7 @@ static void collect(void *ctx, const struct tcptuned_path_key *k, const struct t
 static struct rows all_rows(void)
 {
 	struct tcptuned_pathdb *db = opened();
-	struct rows rows = { 0 };
+	struct rows rows = {0};
 
 	assert_int_equal(tcptuned_pathdb_read(db, collect, &rows, &err), 0);
 	tcptuned_pathdb_close(db);
@@ -110,22 +110,29 @@ static void put(const char *prefix, __u64 netns, __s64 updated_s)
 
 TEST(prefixes_are_read_and_written)
 {
-	static const char *const same[] = { "192.0.2.0/24", "0.0.0.0/0", "255.255.255.255/32",
-					    "2001:db8::/48", "::/0", "::1/128" };
-	static const char *const wrong[] = { "",	     "192.0.2/24",   "192.0.2.0/33",
-					     "192.0.2.0/",   "1.2.3.4/-1",   "1.2.3.4/ 8",
-					     "1.2.3.4/8x",   "::/129",	     "example.org",
-					     "1.2.3.4/8/8",  "2001:db8:::/48",
-					     "1111:2222:3333:4444:5555:6666:7777:8888:9999:0/64" };
+	static const char *const same[] = {"192.0.2.0/24",  "0.0.0.0/0", "255.255.255.255/32",
+					   "2001:db8::/48", "::/0",	 "::1/128"};
+	static const char *const wrong[] = {"",
+					    "192.0.2/24",
+					    "192.0.2.0/33",
+					    "192.0.2.0/",
+					    "1.2.3.4/-1",
+					    "1.2.3.4/ 8",
+					    "1.2.3.4/8x",
+					    "::/129",
+					    "example.org",
+					    "1.2.3.4/8/8",
+					    "2001:db8:::/48",
+					    "1111:2222:3333:4444:5555:6666:7777:8888:9999:0/64"};
 	char text[TCPTUNED_PREFIX_TEXT];
 	struct tcptuned_path_key k;
 
-	for_each_row(r, same) {
+	for_each_row (r, same) {
 		k = key(*r, 0);
 		tcptuned_prefix_format(&k, text);
 		assert_string_equal(text, *r);
 	}
-	for_each_row(r, wrong)
+	for_each_row (r, wrong)
 		assert_int_equal(tcptuned_path_key_parse(*r, &k), -EINVAL);
 	k = key("192.0.2.77/24", 0); /* what is behind the prefix goes */
 	tcptuned_prefix_format(&k, text);
@@ -149,7 +156,7 @@ TEST(prefixes_overlap)
 		{"2001:db8::/48", "2001:db8:1::/48", false},
 	};
 
-	for_each_row(r, rows) {
+	for_each_row (r, rows) {
 		struct tcptuned_path_key a = key(r->a, 1), b = key(r->b, 2);
 
 		assert_int_equal(tcptuned_prefix_overlap(&a, &b), r->overlap);
@@ -271,7 +278,7 @@ TEST(hostile_rows_are_bounded_or_left_out)
 static void assert_refused(const char *why)
 {
 	struct tcptuned_pathdb *db = NULL;
-	struct rows rows = { 0 };
+	struct rows rows = {0};
 	char name[200];
 	int error;
 

@@ -63,7 +63,7 @@ static int make_paths_map(unsigned int entries)
 
 static int setup(void **state)
 {
-	struct tcptuned_path_settings settings = { 1, EXPIRE_S };
+	struct tcptuned_path_settings settings = {1, EXPIRE_S};
 
 	realtime_set_by_s = 0;
 	if (make_directory(state))
@@ -96,7 +96,7 @@ static void need_maps(void)
 /* 10.@which.x.0/24, by its number; of the daemon's own network namespace, as it is on disk. */
 static struct tcptuned_path_key key(unsigned int which, unsigned int i)
 {
-	struct tcptuned_path_key k = { .family = AF_INET, .prefix_len = 24 };
+	struct tcptuned_path_key k = {.family = AF_INET, .prefix_len = 24};
 
 	k.prefix[0] = (__u8)(10 + which);
 	k.prefix[1] = (__u8)(i >> 8);
@@ -107,7 +107,7 @@ static struct tcptuned_path_key key(unsigned int which, unsigned int i)
 static struct tcptuned_path path(__s64 updated_s)
 {
 	return (struct tcptuned_path){
-		.updated_s = updated_s, .sent = 100, .min_rtt_us = 40000, .connections = 1 };
+		.updated_s = updated_s, .sent = 100, .min_rtt_us = 40000, .connections = 1};
 }
 
 /* The kernel learns @count of them, in another network namespace so that they are apart. */
@@ -118,9 +118,8 @@ static void learn(unsigned int which, unsigned int count, __s64 age_s)
 		struct tcptuned_path_key k = key(which, i);
 
 		k.netns_cookie = 1ull << 40;
-		assert_int_equal(bpf_map_update_elem(kernel.map_fd[TCPTUNED_MAP_PATHS], &k, &p,
-						     BPF_ANY),
-				 0);
+		assert_int_equal(
+			bpf_map_update_elem(kernel.map_fd[TCPTUNED_MAP_PATHS], &k, &p, BPF_ANY), 0);
 	}
 }
 
@@ -137,7 +136,7 @@ static void see(void *ctx, const struct tcptuned_path_key *k, const struct tcptu
 
 static struct seen in_map(void)
 {
-	struct seen seen = { 0 };
+	struct seen seen = {0};
 
 	assert_int_equal(tcptuned_paths_each(kernel.map_fd[TCPTUNED_MAP_PATHS], see, &seen), 0);
 	return seen;
@@ -168,7 +167,7 @@ static long long rows(void)
 /* @count rows: a higher number is a younger one, the last of them @age_s. */
 static void on_disk(unsigned int which, unsigned int count, __s64 age_s)
 {
-	struct tcptuned_error err = { 0 };
+	struct tcptuned_error err = {0};
 	struct tcptuned_pathdb *db;
 
 	assert_int_equal(tcptuned_pathdb_open(&db, file, &err), 0);
@@ -198,7 +197,7 @@ FIXTURE(setup, teardown)
 
 TEST(what_is_in_the_map_is_on_disk)
 {
-	struct tcptuned_error err = { 0 };
+	struct tcptuned_error err = {0};
 	unsigned int count;
 
 	need_maps();
@@ -208,7 +207,8 @@ TEST(what_is_in_the_map_is_on_disk)
 	learn(1, 1, 0);
 	tcptuned_paths_save(paths);
 	assert_int_equal(rows(), 4);
-	assert_int_equal(tcptuned_paths_forget(&kernel, test_directory, "11.0.0.0/8", &count, &err), 0);
+	assert_int_equal(tcptuned_paths_forget(&kernel, test_directory, "11.0.0.0/8", &count, &err),
+			 0);
 	assert_int_equal(rows(), 3);
 	tcptuned_paths_save(paths);
 	assert_int_equal(rows(), 3);

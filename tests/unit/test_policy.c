@@ -13,7 +13,7 @@
 #include "policy/describe.h"
 #include "policy/lookup.h"
 
-#define GENERATION    7
+#define GENERATION 7
 
 /* --- policies ----------------------------------------------------------------------------- */
 
@@ -234,8 +234,9 @@ static const char fall_back[] =
 #define INNER  ROOT "[policy inner]\nlocal_port = 443\ncgroup = /a\n"
 #define INMOST INNER "[policy inmost]\nlocal_port = 443\ncgroup = /a/b\n"
 #define PORTS  INMOST "[policy ports]\nlocal_port = 443\nremote_port = 1-65534\n"
-#define SOURCE PORTS "[policy wide]\nsource = 192.0.0.0/16\n" \
-		     "[policy source]\nsource = 192.0.2.0/24, 198.51.100.0/24\n"
+#define SOURCE                                         \
+	PORTS "[policy wide]\nsource = 192.0.0.0/16\n" \
+	      "[policy source]\nsource = 192.0.2.0/24, 198.51.100.0/24\n"
 #define DESTINATION SOURCE "[policy destination]\ndestination = 0.0.0.0/0\n"
 
 TEST(most_specific_policy)
@@ -271,9 +272,10 @@ TEST(most_specific_policy)
 	};
 	static const __u64 cgroups[] = {3, 2, 1};
 
-	for_each_row(r, rows) {
-		struct tcptuned_tuple t = tuple(strchr(r->remote, ':') ? "2001:db8::1" : "192.0.2.1",
-						443, r->remote, r->remote_port);
+	for_each_row (r, rows) {
+		struct tcptuned_tuple t =
+			tuple(strchr(r->remote, ':') ? "2001:db8::1" : "192.0.2.1", 443, r->remote,
+			      r->remote_port);
 
 		t.cgroups = cgroups;
 		t.cgroups_len = r->in_cgroups ? ARRAY_SIZE(cgroups) : 0;
@@ -322,7 +324,7 @@ TEST(buffer_requests)
 	compile(1);
 	m = &rules.entries[0].match;
 	assert_int_equal(m->any_policy, TCPTUNED_RCVBUF_OVERRIDDEN | TCPTUNED_SNDBUF_OVERRIDDEN |
-					    TCPTUNED_ANY_MANAGES);
+						TCPTUNED_ANY_MANAGES);
 	assert_int_equal(TCPTUNED_RULE_INDEX(m->honour_rcvbuf), TCPTUNED_RULE_NONE);
 	assert_int_equal(TCPTUNED_RULE_INDEX(m->honour_sndbuf), TCPTUNED_RULE_NONE);
 
@@ -342,8 +344,9 @@ TEST(buffer_requests)
 	compile(0);
 	m = &rules.entries[0].match;
 	assert_int_equal(m->any_policy, TCPTUNED_RCVBUF_OVERRIDDEN | TCPTUNED_SNDBUF_OVERRIDDEN |
-					    TCPTUNED_RCVBUF_OBSERVED | TCPTUNED_SNDBUF_OBSERVED |
-					    TCPTUNED_ANY_MANAGES | TCPTUNED_AT_ESTABLISHED);
+						TCPTUNED_RCVBUF_OBSERVED |
+						TCPTUNED_SNDBUF_OBSERVED | TCPTUNED_ANY_MANAGES |
+						TCPTUNED_AT_ESTABLISHED);
 	assert_true(stands_at(m->honour_rcvbuf, 22, 0));
 	assert_true(stands_at(m->honour_rcvbuf, 85, 0));
 	assert_false(stands_at(m->honour_rcvbuf, 443, 2));
@@ -437,7 +440,8 @@ static void random_address(__u8 ret[16])
 static void random_prefixes(struct tcptuned_prefixes *prefixes, long most)
 {
 	for (long n = random() % (most + 1); n; n--) {
-		static const unsigned int lengths[] = {0, 1, 90, 96, 97, 98, 100, 104, 110, 112, 127, 128};
+		static const unsigned int lengths[] = {0,   1,	 90,  96,  97,	98,
+						       100, 104, 110, 112, 127, 128};
 		struct tcptuned_prefix p = {0};
 		char text[TCPTUNED_PREFIX_TEXT];
 
@@ -447,7 +451,7 @@ static void random_prefixes(struct tcptuned_prefixes *prefixes, long most)
 			p.length = 96;
 		p.ipv4 = tcptuned_address_is_ipv4(p.address);
 		for (unsigned int bit = p.length; bit < 128; bit++)
-			p.address[bit / 8] &= (uint8_t)~(0x80 >> bit % 8);
+			p.address[bit / 8] &= (uint8_t) ~(0x80 >> bit % 8);
 		tcptuned_prefix_print(&p, text);
 		add(prefixes, text);
 	}
@@ -477,7 +481,8 @@ static void random_set(void)
 		set.sources[set.len - 1].record.disabled = random() % 6 == 0;
 		if (group >= 3)
 			continue;
-		snprintf(p->cgroup, sizeof(p->cgroup), "%s", groups[group][1] ? groups[group] : "/");
+		snprintf(p->cgroup, sizeof(p->cgroup), "%s",
+			 groups[group][1] ? groups[group] : "/");
 		set.sources[set.len - 1].cgroup = (__u64)group + 1;
 	}
 }
@@ -501,8 +506,7 @@ TEST(random_rules)
 			t.cgroups_len = (size_t)(cgroups + 3 - t.cgroups);
 			want = plainly(&t);
 			named += want > 0;
-			assert_int_equal(find_policy(&t),
-					 TCPTUNED_POLICY_ID(GENERATION, want));
+			assert_int_equal(find_policy(&t), TCPTUNED_POLICY_ID(GENERATION, want));
 		}
 	}
 	assert_in_range(named, 50000, 155000); /* it was about both */
@@ -605,7 +609,8 @@ TEST(ten_thousand_prefixes)
 	clock_gettime(CLOCK_MONOTONIC, &begun);
 	compile(0);
 	clock_gettime(CLOCK_MONOTONIC, &done);
-	ms = (double)(done.tv_sec - begun.tv_sec) * 1e3 + (double)(done.tv_nsec - begun.tv_nsec) / 1e6;
+	ms = (double)(done.tv_sec - begun.tv_sec) * 1e3 +
+	     (double)(done.tv_nsec - begun.tv_nsec) / 1e6;
 	print_message("10,000 prefixes compiled in %.1f ms\n", ms);
 	assert_in_range(ms, 0, 1000);
 	assert_int_equal(rules.entries_len, 10001);
@@ -614,7 +619,7 @@ TEST(ten_thousand_prefixes)
 
 TEST(too_much)
 {
-	struct tcptuned_config checked = { 0 };
+	struct tcptuned_config checked = {0};
 	struct tcptuned_policy_config *p;
 	struct tcptuned_ruleset none;
 	char text[64];

@@ -60,7 +60,7 @@ TEST(every_command)
 		{"{'command':'flows'}", TCPTUNED_CMD_FLOWS},
 	};
 
-	for_each_row(r, rows) {
+	for_each_row (r, rows) {
 		parse(r->text);
 		assert_int_equal(request.command, r->command);
 		if (strstr(r->text, "web"))
@@ -168,7 +168,7 @@ TEST(what_is_refused)
 		{"{'command':'policies','cgroup':'/a'}", "takes no such field"},
 	};
 
-	for_each_row(r, bad)
+	for_each_row (r, bad)
 		assert_refused(quoted(r->text), strlen(r->text), r->says);
 	assert_refused("{\"command\":\"sto\0p\"}", 19, "is no JSON");
 }
@@ -253,11 +253,12 @@ TEST(filters)
 	};
 	char text[512];
 
-	for_each_row(r, rows) {
+	for_each_row (r, rows) {
 		snprintf(text, sizeof(text), "{'command':'flows',%s}", r->filter);
 		parse(text);
 		assert_int_equal(tcptuned_filter_matches(&request.filter, &records[r->record],
-							 "default"), r->matches);
+							 "default"),
+				 r->matches);
 	}
 }
 
@@ -315,8 +316,9 @@ TEST(every_column_orders)
 /* Any edit of a good request: accepted or refused with a sentence, never anything else. */
 TEST(random_edits)
 {
-	static const char good[] = "{\"command\":\"flows\",\"port\":5201,\"address\":\"192.0.2.0/24\","
-				   "\"sort\":\"rtt\",\"reverse\":true,\"limit\":10}";
+	static const char good[] =
+		"{\"command\":\"flows\",\"port\":5201,\"address\":\"192.0.2.0/24\","
+		"\"sort\":\"rtt\",\"reverse\":true,\"limit\":10}";
 	static const char alphabet[] = "{}[]\":,0189.-truefalsenull\\u\0\xff\xc3 ";
 	char text[sizeof(good)];
 	unsigned int seed = 1;

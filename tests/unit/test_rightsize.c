@@ -13,7 +13,7 @@
 #define SEEDS	 8
 #define ENDS	 3
 
-static const enum receiver ends[ENDS] = { RIGHTSIZED, RIGHTSIZED_SENDER, RIGHTSIZED_BOTH };
+static const enum receiver ends[ENDS] = {RIGHTSIZED, RIGHTSIZED_SENDER, RIGHTSIZED_BOTH};
 
 struct path {
 	double mbit, base_ms, queue_s;
@@ -46,7 +46,9 @@ static void alone(const struct path *p, enum receiver end, uint64_t seed)
 
 	begin(p, seed);
 	model_add(m, end, 0);
-	model_run(m, 5); /* the queue grows until a loss; a second later a test is prepared, then made */
+	model_run(
+		m,
+		5); /* the queue grows until a loss; a second later a test is prepared, then made */
 	model_mean_rtt_ms(m);
 	rate = model_goodput(m, 13);
 	assert_true(rate >= 0.98 * p->mbit * MBIT);
@@ -55,7 +57,7 @@ static void alone(const struct path *p, enum receiver end, uint64_t seed)
 
 TEST(alone_in_a_deep_queue)
 {
-	static const struct path paths[] = { { 10, 20, 0.8 }, { 100, 5, 0.2 }, { 100, 20, 0.4 } };
+	static const struct path paths[] = {{10, 20, 0.8}, {100, 5, 0.2}, {100, 20, 0.4}};
 
 	for (unsigned int i = 0; i < 3; i++)
 		for (unsigned int end = 0; end < ENDS; end++)
@@ -90,7 +92,7 @@ TEST(several_in_a_deep_queue)
 static double under_jitter(const struct path *p, enum receiver end, const struct jitter *jitter,
 			   uint64_t seed)
 {
-	struct delay_config config = { .seed = seed, .jitter = *jitter };
+	struct delay_config config = {.seed = seed, .jitter = *jitter};
 	struct delay_line line;
 
 	begin(p, seed);
@@ -103,16 +105,16 @@ static double under_jitter(const struct path *p, enum receiver end, const struct
 
 TEST(a_delay_that_varies)
 {
-	static const struct path paths[] = { { 100, 20, 0.32 }, { 300, 5, 0.1 } };
+	static const struct path paths[] = {{100, 20, 0.32}, {300, 5, 0.1}};
 	static const struct jitter kinds[] = {
-		{ .kind = JITTER_UNIFORM, .amount_ns = 80 * MS, .every_ns = 20 * MS },
-		{ .kind = JITTER_EXPONENTIAL, .amount_ns = 40 * MS, .every_ns = 20 * MS },
-		{ .kind = JITTER_ONOFF, .amount_ns = 60 * MS, .every_ns = 200 * MS },
+		{.kind = JITTER_UNIFORM, .amount_ns = 80 * MS, .every_ns = 20 * MS},
+		{.kind = JITTER_EXPONENTIAL, .amount_ns = 40 * MS, .every_ns = 20 * MS},
+		{.kind = JITTER_ONOFF, .amount_ns = 60 * MS, .every_ns = 200 * MS},
 	};
 
 	for (unsigned int i = 0; i < 2; i++)
 		for (unsigned int kind = 0; kind < 3; kind++) {
-			double kernel = 0, tuned[ENDS] = { 0 };
+			double kernel = 0, tuned[ENDS] = {0};
 
 			for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 				kernel += under_jitter(&paths[i], KERNEL, &kinds[kind], seed);
@@ -141,7 +143,7 @@ static double on_a_longer_path(const struct path *p, enum receiver end, uint64_t
 
 TEST(a_longer_path)
 {
-	static const struct path paths[] = { { 200, 10, 0.32 }, { 100, 5, 0.4 } };
+	static const struct path paths[] = {{200, 10, 0.32}, {100, 5, 0.4}};
 
 	for (unsigned int i = 0; i < 2; i++)
 		for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -156,7 +158,7 @@ TEST(a_longer_path)
 /* A link that became 64 times slower: RTT, ms, a minute later. */
 static double on_a_slower_link(enum receiver end, uint64_t seed)
 {
-	begin(&(struct path){ 100, 20, 0.32 }, seed);
+	begin(&(struct path){100, 20, 0.32}, seed);
 	model_schedule(m, 5 + 0.037 * (double)seed, 100 * MBIT / 64, 20);
 	model_add(m, end, 0);
 	model_run(m, 60);
@@ -178,12 +180,13 @@ TEST(a_slower_link)
 TEST(a_faster_link)
 {
 	for (unsigned int end = 0; end < ENDS; end++) {
-		begin(&(struct path){ 50, 20, 0.8 }, 1);
+		begin(&(struct path){50, 20, 0.8}, 1);
 		model_schedule(m, 8, 400 * MBIT, 20);
 		model_add(m, ends[end], 0);
 		model_run(m, 8);
-		assert_int_equal((ends[end] == RIGHTSIZED_SENDER ? m->flow[0].snd : m->flow[0].rs)
-					 .state, RIGHTSIZE_HOLDING);
+		assert_int_equal(
+			(ends[end] == RIGHTSIZED_SENDER ? m->flow[0].snd : m->flow[0].rs).state,
+			RIGHTSIZE_HOLDING);
 		model_run(m, 14);
 		assert_true(model_goodput(m, 18) >= 0.95 * 400 * MBIT);
 	}
@@ -203,15 +206,15 @@ static double beside_untuned(const struct path *p, enum receiver end, uint64_t s
 
 TEST(beside_an_untuned_connection)
 {
-	static const struct path paths[] = { { 100, 20, 0.4 }, { 100, 20, 0.1 }, { 10, 20, 0.8 } };
-	double kernel = 0, tuned[ENDS] = { 0 };
+	static const struct path paths[] = {{100, 20, 0.4}, {100, 20, 0.1}, {10, 20, 0.8}};
+	double kernel = 0, tuned[ENDS] = {0};
 
 	for (unsigned int i = 0; i < 3; i++)
 		for (uint64_t seed = 1; seed <= SEEDS + 1; seed++) {
 			kernel += beside_untuned(&paths[i], KERNEL, seed) / paths[i].mbit;
 			for (unsigned int end = 0; end < ENDS; end++)
-				tuned[end] += beside_untuned(&paths[i], ends[end], seed) /
-					      paths[i].mbit;
+				tuned[end] +=
+					beside_untuned(&paths[i], ends[end], seed) / paths[i].mbit;
 		}
 	for (unsigned int end = 0; end < ENDS; end++)
 		assert_true(tuned[end] >= 0.8 * kernel);
@@ -220,10 +223,10 @@ TEST(beside_an_untuned_connection)
 /* A loss ends a test without a result: to the kernel's window, or to what was held before. */
 TEST(a_loss_puts_a_test_off)
 {
-	struct rightsize_ack ack = { .offered = RIGHTSIZE_WINDOW_MAX, .min = MIN };
+	struct rightsize_ack ack = {.offered = RIGHTSIZE_WINDOW_MAX, .min = MIN};
 	struct rightsize *rs, held;
 
-	begin(&(struct path){ 100, 20, 0.4 }, 1);
+	begin(&(struct path){100, 20, 0.4}, 1);
 	rs = &model_add(m, RIGHTSIZED, 0)->rs;
 	for (double at = 0; rs->state != RIGHTSIZE_TESTING && at < 10; at += 0.01)
 		model_run(m, at);
@@ -252,12 +255,12 @@ static uint32_t any32(void)
 TEST(any_input)
 {
 	for (unsigned int i = 0; i < 300; i++) {
-		struct rightsize rs = { 0 };
+		struct rightsize rs = {0};
 		uint64_t now = any32(), clock = any32();
 		uint32_t bytes = any32();
 
 		for (unsigned int j = 0; j < 3000; j++) {
-			struct rightsize_ack ack = { .min = MIN };
+			struct rightsize_ack ack = {.min = MIN};
 
 			now += any32() % (j % 7 ? 3000 : 3000000);
 			clock += any32() % 5000;
@@ -282,7 +285,7 @@ TEST(any_input)
 /* DRS II: twice what is read in a round trip, at most by half at a time. */
 TEST(a_slow_reader)
 {
-	struct rightsize_reader reader = { 0 };
+	struct rightsize_reader reader = {0};
 	uint64_t now = START_US;
 	uint32_t read = 7, offer = 4 << 20;
 

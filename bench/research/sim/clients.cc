@@ -85,7 +85,7 @@ struct Group {
 	uint64_t warm_up_bytes = 0;
 };
 
-static Group groups[2]; /* clients, background */
+static Group groups[2];			     /* clients, background */
 static std::map<uint32_t, Group *> group_of; /* by address */
 
 static bool Counting()
@@ -131,11 +131,11 @@ class ClientControl : public TcpFamily
 		uint32_t out = tcb->m_nextTxSequence.Get() - tcb->m_lastAckedSeq;
 		Ptr<TcpSocketState> in_use = CopyObject<TcpSocketState>(tcb);
 
-		in_use->m_cWnd = tcb->m_segmentSize *
-				 congestion_window_in_use(tcb->GetCwndInSegments(),
-							  tcb->GetSsThreshInSegments(),
-							  out / tcb->m_segmentSize,
-							  m_most_flight, m_filled);
+		in_use->m_cWnd =
+			tcb->m_segmentSize * congestion_window_in_use(tcb->GetCwndInSegments(),
+								      tcb->GetSsThreshInSegments(),
+								      out / tcb->m_segmentSize,
+								      m_most_flight, m_filled);
 		return TcpFamily::GetSsThresh(in_use, in_flight);
 	}
 
@@ -258,14 +258,14 @@ static void InstallQueue(Ptr<NetDevice> device, const Options &o)
 	/* what the device holds is being sent, or next: the queue is the discipline's */
 	DynamicCast<PointToPointNetDevice>(device)->GetQueue()->SetMaxSize(QueueSize("1p"));
 	if (o.queue == "red")
-		helper.SetRootQueueDisc(
-			"ns3::RedQueueDisc", "MaxSize", StringValue(size), "MinTh",
-			DoubleValue(o.min_th), "MaxTh", DoubleValue(o.max_th), "QW",
-			DoubleValue(0.002), "LInterm", DoubleValue(10), "Gentle",
-			BooleanValue(false), "Wait", BooleanValue(true), "LinkBandwidth",
-			DataRateValue(DataRate((uint64_t)(bottleneck_mbps * 1e6))), "LinkDelay",
-			TimeValue(MilliSeconds(link_delay_ms)), "MeanPktSize",
-			UintegerValue(packet_bytes));
+		helper.SetRootQueueDisc("ns3::RedQueueDisc", "MaxSize", StringValue(size), "MinTh",
+					DoubleValue(o.min_th), "MaxTh", DoubleValue(o.max_th), "QW",
+					DoubleValue(0.002), "LInterm", DoubleValue(10), "Gentle",
+					BooleanValue(false), "Wait", BooleanValue(true),
+					"LinkBandwidth",
+					DataRateValue(DataRate((uint64_t)(bottleneck_mbps * 1e6))),
+					"LinkDelay", TimeValue(MilliSeconds(link_delay_ms)),
+					"MeanPktSize", UintegerValue(packet_bytes));
 	else
 		helper.SetRootQueueDisc("ns3::FifoQueueDisc", "MaxSize", StringValue(size));
 	gateway_queue = helper.Install(device).Get(0);
@@ -327,9 +327,9 @@ static void AddClients(unsigned count, const std::string &algorithm, Group *grou
 		all_clients.push_back(
 			std::make_unique<Client>(socket, udp ? udp_data : SEGMENT_SIZE, group));
 		if (!udp)
-			socket->TraceConnectWithoutContext(
-				"CongState",
-				MakeCallback(&Client::StateChanged, all_clients.back().get()));
+			socket->TraceConnectWithoutContext("CongState",
+							   MakeCallback(&Client::StateChanged,
+									all_clients.back().get()));
 		Simulator::Schedule(Seconds(start->GetValue()), &Client::Start,
 				    all_clients.back().get(), to);
 	}
@@ -409,7 +409,8 @@ int main(int argc, char **argv)
 	if (!(o.seconds >= warm_up_s + 1) || !o.clients)
 		return Usage("at least 11 s, and a client");
 	if (!o.buffer || (o.queue == "red" && !(o.min_th > 0 && o.max_th > o.min_th)))
-		return Usage("a queue of a packet or more, and of RED's thresholds the upper is above");
+		return Usage(
+			"a queue of a packet or more, and of RED's thresholds the upper is above");
 	if (o.seed < 1)
 		return Usage("seeds are from 1 on");
 	SetDefaults(o);

@@ -50,9 +50,9 @@ class Sender
 		__u32 first = (__u32)((*random)() % rtt_us);
 
 		for (unsigned i = 0; i < segments; i++)
-			offset.push_back(kind == 0 ? first :
-					 kind == 1 ? (__u32)((*random)() % rtt_us) :
-						     (first + i * rtt_us / segments) % rtt_us);
+			offset.push_back(kind == 0   ? first
+					 : kind == 1 ? (__u32)((*random)() % rtt_us)
+						     : (first + i * rtt_us / segments) % rtt_us);
 	}
 
 	/* Bytes up to @t_us */
@@ -70,8 +70,7 @@ class Sender
 	std::vector<__u32> offset;
 };
 
-static void Measure(const Sender &sender, __u32 tick_us, __u32 rtt_us, __u64 start_us,
-		    Spans *spans)
+static void Measure(const Sender &sender, __u32 tick_us, __u32 rtt_us, __u64 start_us, Spans *spans)
 {
 	const double w = segments * segment_bytes;
 	__u64 now_us = start_us, elapsed;

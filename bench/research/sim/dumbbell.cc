@@ -151,7 +151,9 @@ static void DroppedByDisc(Ptr<const QueueDiscItem>)
 static double BackgroundBits()
 {
 	return std::accumulate(background_sinks.begin(), background_sinks.end(), 0.0,
-			       [](double sum, auto &sink) { return sum + 8.0 * sink->GetTotalRx(); });
+			       [](double sum, auto &sink) {
+				       return sum + 8.0 * sink->GetTotalRx();
+			       });
 }
 
 static void EverySecond(const Flows *flows, double half)
@@ -183,7 +185,8 @@ static PointToPointHelper Link(double mbps, double delay_ms, const std::string &
 }
 
 /* A node and its link to @router; the address of the router's end is not needed. */
-static Ptr<Node> Attach(Ptr<Node> router, double mbps, double delay_ms, Ipv4AddressHelper *addresses)
+static Ptr<Node> Attach(Ptr<Node> router, double mbps, double delay_ms,
+			Ipv4AddressHelper *addresses)
 {
 	Ptr<Node> node = CreateObject<Node>();
 	NetDeviceContainer devices = Link(mbps, delay_ms, "1000000p").Install(node, router);
@@ -209,13 +212,12 @@ static void InstallRed(Ptr<NetDevice> device, unsigned packets, double mbps, uns
 	DynamicCast<PointToPointNetDevice>(device)->GetQueue()->SetMaxSize(QueueSize("5p"));
 	red.SetRootQueueDisc("ns3::RedQueueDisc", "MaxSize",
 			     StringValue(std::to_string(packets) + "p"), "LinkBandwidth",
-			     DataRateValue(DataRate((uint64_t)(mbps * 1e6))),
-			     "LinkDelay", TimeValue(MilliSeconds(10)), "ARED", BooleanValue(true),
-			     "LInterm", DoubleValue(10), "Bottom", DoubleValue(0.001), "MeanPktSize",
+			     DataRateValue(DataRate((uint64_t)(mbps * 1e6))), "LinkDelay",
+			     TimeValue(MilliSeconds(10)), "ARED", BooleanValue(true), "LInterm",
+			     DoubleValue(10), "Bottom", DoubleValue(0.001), "MeanPktSize",
 			     UintegerValue(mean));
-	red.Install(device)
-		.Get(0)
-		->TraceConnectWithoutContext("Drop", MakeCallback(&DroppedByDisc));
+	red.Install(device).Get(0)->TraceConnectWithoutContext("Drop",
+							       MakeCallback(&DroppedByDisc));
 }
 
 /* Returns where it arrives. */
@@ -376,10 +378,9 @@ static bool AddFlow(Flows *flows, const std::string &text, const Options &o, Ptr
 	/* 10 ms of the bottleneck, the rest before it; slow start ends below the BDP */
 	double share = o.mbps * 1e6 * rtt_ms / 1e3 / 8 / 1500;
 	Ptr<Node> node = Attach(router, 10 * o.mbps, rtt_ms / 2 - 10, addresses);
-	Ptr<TcpSocketBase> tcp =
-		::Send(node, InetSocketAddress(to, port), control,
-		       Seconds(start_s) + MilliSeconds(37 * flows->size()),
-		       std::max(16u, (unsigned)(share / 4)));
+	Ptr<TcpSocketBase> tcp = ::Send(node, InetSocketAddress(to, port), control,
+					Seconds(start_s) + MilliSeconds(37 * flows->size()),
+					std::max(16u, (unsigned)(share / 4)));
 	flows->push_back(std::make_unique<Flow>());
 	Flow *flow = flows->back().get();
 	flow->tcp = tcp;
@@ -460,8 +461,7 @@ int main(int argc, char **argv)
 	TrafficControlHelper().Uninstall(bottleneck.Get(1));
 	if (!red)
 		TrafficControlHelper().Uninstall(bottleneck.Get(0));
-	Ptr<PointToPointNetDevice> device =
-		DynamicCast<PointToPointNetDevice>(bottleneck.Get(0));
+	Ptr<PointToPointNetDevice> device = DynamicCast<PointToPointNetDevice>(bottleneck.Get(0));
 	device->TraceConnectWithoutContext("PhyTxEnd", MakeCallback(&Carried));
 	if (!red) /* a full device queue is met where packets would enter it */
 		router->GetObject<TrafficControlLayer>()->TraceConnectWithoutContext(

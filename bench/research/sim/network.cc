@@ -76,9 +76,8 @@ static void Connected(uint32_t piece, Ptr<Socket> socket)
 	Fill(piece, socket, 0);
 }
 
-Ptr<TcpSocketBase> Send(Ptr<Node> node, const InetSocketAddress &to,
-			Ptr<TcpCongestionOps> control, Time start, uint32_t ssthresh,
-			uint32_t buffer)
+Ptr<TcpSocketBase> Send(Ptr<Node> node, const InetSocketAddress &to, Ptr<TcpCongestionOps> control,
+			Time start, uint32_t ssthresh, uint32_t buffer)
 {
 	uint32_t piece = (buffer ? buffer / 8 : 44) * SEGMENT_SIZE;
 	Ptr<Socket> socket = Socket::CreateSocket(node, TcpSocketFactory::GetTypeId());

@@ -86,8 +86,8 @@ class Losses : public ErrorModel
 
 	void Next()
 	{
-		m_left = m_random ? (long)(std::log(m_uniform->GetValue()) / std::log1p(-m_p)) + 1 :
-				    std::lround(1 / m_p);
+		m_left = m_random ? (long)(std::log(m_uniform->GetValue()) / std::log1p(-m_p)) + 1
+				  : std::lround(1 / m_p);
 	}
 
 	/* Takes from the sums what was before, or adds what is by now. */

@@ -14,22 +14,22 @@
 
 /* Of a pair of flags the send direction has the next bit (bpf/record.h). */
 enum tcptuned_flow_flags {
-	TCPTUNED_F_MANAGED = 1 << 0,	  /* established, and a policy manages it */
-	TCPTUNED_F_OBSERVE = 1 << 1,	  /* dry run: nothing is changed */
-	TCPTUNED_F_PASSIVE = 1 << 2,	  /* accepted here, not opened here */
-	TCPTUNED_F_RCVBUF_REQ = 1 << 3,	  /* the application requested req_rcvbuf; overridden */
+	TCPTUNED_F_MANAGED = 1 << 0,	/* established, and a policy manages it */
+	TCPTUNED_F_OBSERVE = 1 << 1,	/* dry run: nothing is changed */
+	TCPTUNED_F_PASSIVE = 1 << 2,	/* accepted here, not opened here */
+	TCPTUNED_F_RCVBUF_REQ = 1 << 3, /* the application requested req_rcvbuf; overridden */
 	TCPTUNED_F_SNDBUF_REQ = 1 << 4,
-	TCPTUNED_F_RCVBUF_APP = 1 << 5,	  /* the application sizes the buffer, tcptuned does not */
+	TCPTUNED_F_RCVBUF_APP = 1 << 5, /* the application sizes the buffer, tcptuned does not */
 	TCPTUNED_F_SNDBUF_APP = 1 << 6,
-	TCPTUNED_F_RCV_TUNED = 1 << 7,	  /* tcptuned sizes the window or buffer at present */
+	TCPTUNED_F_RCV_TUNED = 1 << 7, /* tcptuned sizes the window or buffer at present */
 	TCPTUNED_F_SND_TUNED = 1 << 8,
-	TCPTUNED_F_CC_SET = 1 << 9,	  /* tcptuned has set the congestion control */
+	TCPTUNED_F_CC_SET = 1 << 9,		 /* tcptuned has set the congestion control */
 	TCPTUNED_F_RCVBUF_INTERCEPTED = 1 << 10, /* getsockopt() reports req_rcvbuf */
 	TCPTUNED_F_SNDBUF_INTERCEPTED = 1 << 11,
-	TCPTUNED_F_ADOPTED = 1 << 16,	  /* open before tcptuned started */
+	TCPTUNED_F_ADOPTED = 1 << 16,	      /* open before tcptuned started */
 	TCPTUNED_F_RCVBUF_HONOURED = 1 << 17, /* the kernel had got req_rcvbuf before */
 	TCPTUNED_F_SNDBUF_HONOURED = 1 << 18,
-	TCPTUNED_F_LONG_PATH = 1 << 20,	  /* the path is remembered as long: policy.h, cc_auto */
+	TCPTUNED_F_LONG_PATH = 1 << 20,	    /* the path is remembered as long: policy.h, cc_auto */
 	TCPTUNED_F_POLICY_CHOSEN = 1 << 22, /* by connect(), before the connection is established */
 	TCPTUNED_F_CC_RESTORED = 1 << 23, /* tcptuned has restored the default congestion control */
 	TCPTUNED_F_SLOW_SEED = 1 << 24,	  /* the path is remembered as slow */
@@ -37,21 +37,20 @@ enum tcptuned_flow_flags {
 	TCPTUNED_F_SND_LOCKED = 1 << 26,
 	TCPTUNED_F_RCV_MEMORY_SHORT = 1 << 27, /* last refused because of tcp_mem or the memcg */
 	TCPTUNED_F_SND_MEMORY_SHORT = 1 << 28,
-	TCPTUNED_F_CB_STATE = 1 << 29,	  /* callbacks that only tcptuned has requested */
+	TCPTUNED_F_CB_STATE = 1 << 29, /* callbacks that only tcptuned has requested */
 	TCPTUNED_F_CB_RTT = 1 << 30,
 	TCPTUNED_F_CB_WRITE_HDR_OPT = 1u << 31,
 };
 
-#define TCPTUNED_F_CALLBACKS                                                                   \
-	(TCPTUNED_F_CB_STATE | TCPTUNED_F_CB_RTT | TCPTUNED_F_CB_WRITE_HDR_OPT)
+#define TCPTUNED_F_CALLBACKS (TCPTUNED_F_CB_STATE | TCPTUNED_F_CB_RTT | TCPTUNED_F_CB_WRITE_HDR_OPT)
 
 /* Set before the connection was established, or left by an earlier connection of the socket. */
-#define TCPTUNED_F_KEPT_ON_CONNECT                                                             \
-	(TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SNDBUF_REQ | TCPTUNED_F_RCVBUF_APP |               \
-	 TCPTUNED_F_SNDBUF_APP | TCPTUNED_F_RCVBUF_INTERCEPTED |                               \
-	 TCPTUNED_F_SNDBUF_INTERCEPTED | TCPTUNED_F_RCVBUF_HONOURED |                          \
-	 TCPTUNED_F_SNDBUF_HONOURED | TCPTUNED_F_CC_SET | TCPTUNED_F_CC_RESTORED |             \
-	 TCPTUNED_F_RCV_LOCKED | TCPTUNED_F_SND_LOCKED | TCPTUNED_F_CALLBACKS)
+#define TCPTUNED_F_KEPT_ON_CONNECT                                                               \
+	(TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SNDBUF_REQ | TCPTUNED_F_RCVBUF_APP |                 \
+	 TCPTUNED_F_SNDBUF_APP | TCPTUNED_F_RCVBUF_INTERCEPTED | TCPTUNED_F_SNDBUF_INTERCEPTED | \
+	 TCPTUNED_F_RCVBUF_HONOURED | TCPTUNED_F_SNDBUF_HONOURED | TCPTUNED_F_CC_SET |           \
+	 TCPTUNED_F_CC_RESTORED | TCPTUNED_F_RCV_LOCKED | TCPTUNED_F_SND_LOCKED |                \
+	 TCPTUNED_F_CALLBACKS)
 
 /* A size that tcptuned has set remains as long as the socket does. */
 #define TCPTUNED_F_RCV_SIZED (TCPTUNED_F_RCV_TUNED | TCPTUNED_F_RCV_LOCKED)
@@ -72,28 +71,28 @@ struct tcptuned_flow {
 	struct rightsize snd;
 	struct rightsize_reader reader;
 	__u32 flags;
-	__u32 policy;		/* id */
-	__u32 req_rcvbuf;	/* requested by the application and allowed, bytes */
+	__u32 policy;	  /* id */
+	__u32 req_rcvbuf; /* requested by the application and allowed, bytes */
 	__u32 req_sndbuf;
-	__u32 rcv_window_max;	/* these four: copied from the policy */
+	__u32 rcv_window_max; /* these four: copied from the policy */
 	__u32 snd_window_max;
 	__u32 rcv_buffer_max;
 	__u32 snd_buffer_max;
-	__u32 rcv_clamp;	/* TCP_WINDOW_CLAMP that tcptuned set, bytes; 0: none */
-	__u32 rcv_allowed;	/* by the budget, bytes offered and unread; 0: no limit */
+	__u32 rcv_clamp;   /* TCP_WINDOW_CLAMP that tcptuned set, bytes; 0: none */
+	__u32 rcv_allowed; /* by the budget, bytes offered and unread; 0: no limit */
 	__u32 rcv_grows;
 	__u32 rcv_shrinks;
 	__u32 snd_grows;
 	__u32 snd_shrinks;
-	__u32 snd_bytes;	/* delivered to the peer, modulo 2^32 */
-	__u32 rcv_base;		/* the largest buffer that the kernel alone would give, bytes */
+	__u32 snd_bytes; /* delivered to the peer, modulo 2^32 */
+	__u32 rcv_base;	 /* the largest buffer that the kernel alone would give, bytes */
 	__u32 snd_base;
 	struct budget_share rcv_share; /* what the budget has granted beyond that */
 	struct budget_share snd_share;
-	__u32 snd_unsent;	/* TCP_NOTSENT_LOWAT that tcptuned set, bytes; 0: none */
-	__u8 rcv_reason;	/* enum rightsize_reason: why the window is what it is */
+	__u32 snd_unsent; /* TCP_NOTSENT_LOWAT that tcptuned set, bytes; 0: none */
+	__u8 rcv_reason;  /* enum rightsize_reason: why the window is what it is */
 	__u8 snd_reason;
-	__u32 max_window_seed;	/* bitcp's maximum from the path memory, bytes; 0: none */
+	__u32 max_window_seed; /* bitcp's maximum from the path memory, bytes; 0: none */
 };
 
 /*
@@ -107,52 +106,52 @@ enum tcptuned_limit {
 	TCPTUNED_LIMIT_IDLE = 0,    /* nothing in flight, nothing to send */
 	TCPTUNED_LIMIT_APPLICATION, /* sends less than it may */
 	TCPTUNED_LIMIT_CWND,
-	TCPTUNED_LIMIT_RWND,	    /* the peer's receive window */
+	TCPTUNED_LIMIT_RWND, /* the peer's receive window */
 	TCPTUNED_LIMIT_SNDBUF,
 	TCPTUNED_LIMIT_PACING,
-	TCPTUNED_LIMIT_QUEUE,	    /* the queue of a device of this host */
+	TCPTUNED_LIMIT_QUEUE, /* the queue of a device of this host */
 	TCPTUNED_LIMITS,
 };
 
 /* What the iterator reports of a connection, in host byte order unless noted otherwise. */
 struct tcptuned_flow_record {
 	struct tcptuned_flow flow;
-	__u8 local[16];		/* network byte order; IPv4 in the first four bytes */
+	__u8 local[16]; /* network byte order; IPv4 in the first four bytes */
 	__u8 remote[16];
 	__u64 bytes_received;
 	__u64 bytes_acked;
 	__u64 delivery_rate_Bps; /* bytes per second, tcp_compute_delivery_rate() */
-	__u64 pacing_rate_Bps;	/* the present rate; 0: not paced */
-	__u64 pacing_max_Bps;	/* SO_MAX_PACING_RATE; 0: none */
-	__u64 netns_cookie;	/* of the network namespace: path.h */
-	__u32 netns;		/* inode number of the network namespace */
-	__u16 family;		/* AF_INET or AF_INET6 */
+	__u64 pacing_rate_Bps;	 /* the present rate; 0: not paced */
+	__u64 pacing_max_Bps;	 /* SO_MAX_PACING_RATE; 0: none */
+	__u64 netns_cookie;	 /* of the network namespace: path.h */
+	__u32 netns;		 /* inode number of the network namespace */
+	__u16 family;		 /* AF_INET or AF_INET6 */
 	__u16 local_port;
 	__u16 remote_port;
-	__u8 state;		/* TCP_ESTABLISHED ... */
-	__u8 limit;		/* enum tcptuned_limit */
+	__u8 state; /* TCP_ESTABLISHED ... */
+	__u8 limit; /* enum tcptuned_limit */
 	char congestion_control[TCPTUNED_CC_NAME_MAX];
-	__u32 cwnd;		/* segments */
-	__u32 ssthresh;		/* segments; 0x7fffffff: none yet */
-	__u32 mss;		/* bytes */
-	__u32 flight;		/* sent and not yet acknowledged, bytes */
-	__u32 snd_wnd;		/* the peer's window, bytes */
-	__u32 rcv_wnd;		/* the window advertised to the peer, bytes */
-	__u32 window_clamp;	/* bytes */
-	__u32 rcvbuf;		/* sk_rcvbuf, bytes of memory */
+	__u32 cwnd;	    /* segments */
+	__u32 ssthresh;	    /* segments; 0x7fffffff: none yet */
+	__u32 mss;	    /* bytes */
+	__u32 flight;	    /* sent and not yet acknowledged, bytes */
+	__u32 snd_wnd;	    /* the peer's window, bytes */
+	__u32 rcv_wnd;	    /* the window advertised to the peer, bytes */
+	__u32 window_clamp; /* bytes */
+	__u32 rcvbuf;	    /* sk_rcvbuf, bytes of memory */
 	__u32 sndbuf;
-	__u32 rmem_alloc;	/* memory of received data, bytes */
-	__u32 wmem_queued;	/* memory of data to send, bytes */
-	__u32 unsent;		/* bytes written and never sent */
-	__u32 unsent_max;	/* TCP_NOTSENT_LOWAT or the sysctl, bytes; 0: none */
+	__u32 rmem_alloc;  /* memory of received data, bytes */
+	__u32 wmem_queued; /* memory of data to send, bytes */
+	__u32 unsent;	   /* bytes written and never sent */
+	__u32 unsent_max;  /* TCP_NOTSENT_LOWAT or the sysctl, bytes; 0: none */
 	__u32 srtt_us;
-	__u32 min_rtt_us;	/* the kernel's, tcp_min_rtt() */
-	__u32 rcv_rtt_us;	/* the receiver's own estimate */
-	__u32 retransmits;	/* segments, total */
-	__u32 lost;		/* segments now considered lost */
+	__u32 min_rtt_us;  /* the kernel's, tcp_min_rtt() */
+	__u32 rcv_rtt_us;  /* the receiver's own estimate */
+	__u32 retransmits; /* segments, total */
+	__u32 lost;	   /* segments now considered lost */
 	__u32 reordering;
-	__u32 ca_max_win;	/* the maximum that bitcp searches, segments; 0: not bitcp */
-	__u32 ca_mode;		/* enum bitcp_mode, where ca_max_win is not 0 */
+	__u32 ca_max_win; /* the maximum that bitcp searches, segments; 0: not bitcp */
+	__u32 ca_mode;	  /* enum bitcp_mode, where ca_max_win is not 0 */
 };
 
 #endif

@@ -36,10 +36,10 @@
 #define TCPTUNED_POLICY_GONE(id) \
 	(TCPTUNED_POLICY_PLACE(id) == TCPTUNED_POLICY_DEFAULT ? "default" : "(earlier)")
 
-#define TCPTUNED_POLICIES_MAX 257 /* of one configuration: 256 named ones and the default */
+#define TCPTUNED_POLICIES_MAX	  257 /* of one configuration: 256 named ones and the default */
 #define TCPTUNED_GENERATIONS_KEPT 128 /* whose records stay, since connections refer to them */
-#define TCPTUNED_RULES_MAX    (1u << 20)
-#define TCPTUNED_CHAIN_MAX    4096 /* rules that may have to be tried for one connection */
+#define TCPTUNED_RULES_MAX	  (1u << 20)
+#define TCPTUNED_CHAIN_MAX	  4096 /* rules that may have to be tried for one connection */
 
 enum tcptuned_mode {
 	TCPTUNED_OFF = 0,     /* manages no connection */
@@ -57,8 +57,8 @@ struct tcptuned_policy {
 	__u32 snd_buffer_max; /* limit of SO_SNDBUF: 2 x net.core.wmem_max */
 	__u32 rcv_kernel_max; /* tcp_rmem[2] before tcptuned raised it, bytes of memory */
 	__u32 snd_kernel_max; /* tcp_wmem[2], likewise */
-	__u32 disabled;	       /* at run time; no rule leads to it, and its mode is off */
-	__u32 cc_auto;	       /* 1: bitcp on long paths only; congestion_control is "" then */
+	__u32 disabled;	      /* at run time; no rule leads to it, and its mode is off */
+	__u32 cc_auto;	      /* 1: bitcp on long paths only; congestion_control is "" then */
 	__u32 cc_long_path_segments; /* bandwidth-delay product from which a path is long */
 	char congestion_control[TCPTUNED_CC_NAME_MAX]; /* "": leave it alone */
 	char name[TCPTUNED_POLICY_NAME_MAX];
@@ -88,10 +88,10 @@ struct tcptuned_match_key {
 enum tcptuned_any_policy {
 	TCPTUNED_RCVBUF_OVERRIDDEN = 1 << 0, /* by a policy that tunes */
 	TCPTUNED_SNDBUF_OVERRIDDEN = 1 << 1,
-	TCPTUNED_RCVBUF_OBSERVED = 1 << 2,   /* by a policy that only observes */
+	TCPTUNED_RCVBUF_OBSERVED = 1 << 2, /* by a policy that only observes */
 	TCPTUNED_SNDBUF_OBSERVED = 1 << 3,
-	TCPTUNED_ANY_MANAGES = 1 << 4,	     /* a policy is not off */
-	TCPTUNED_AT_ESTABLISHED = 1 << 5,    /* a policy sets something at once */
+	TCPTUNED_ANY_MANAGES = 1 << 4,	  /* a policy is not off */
+	TCPTUNED_AT_ESTABLISHED = 1 << 5, /* a policy sets something at once */
 };
 
 struct tcptuned_match {
@@ -118,11 +118,11 @@ struct tcptuned_rule {
 	__u32 policy; /* id */
 	__u32 next;   /* index of the rule to try when this one does not match, or NONE */
 	__u8 source[16];
-	__u8 source_mask[16]; /* ones where an address has to equal source */
+	__u8 source_mask[16];	     /* ones where an address has to equal source */
 	__u16 local_low, local_high; /* ports, both inclusive, host byte order */
 	__u16 remote_low, remote_high;
-	__u8 source_length; /* bits; 0: any */
-	__u8 flags;	    /* enum tcptuned_rule_flags */
+	__u8 source_length;	 /* bits; 0: any */
+	__u8 flags;		 /* enum tcptuned_rule_flags */
 	__u8 destination_length; /* bits of the prefix in the trie */
 	__u8 reserved[5];
 };
@@ -133,9 +133,9 @@ static inline int tcptuned_prefix_covers(const __u8 *prefix, __u32 length, const
 	__u32 i;
 
 	for (i = 0; i < 16; i++) {
-		__u8 mask = length >= 8 * i + 8 ? 0xff :
-			    length <= 8 * i	? 0 :
-						  (__u8)(0xff00 >> (length - 8 * i));
+		__u8 mask = length >= 8 * i + 8 ? 0xff
+			    : length <= 8 * i	? 0
+						: (__u8)(0xff00 >> (length - 8 * i));
 
 		if ((prefix[i] ^ address[i]) & mask)
 			return 0;
@@ -173,8 +173,7 @@ static inline int tcptuned_rule_matches(const struct tcptuned_rule *rule, const 
 		return 0;
 	if (remote_port < rule->remote_low || remote_port > rule->remote_high)
 		return 0;
-	if ((rule->flags & TCPTUNED_RULE_DESTINATION_NOT_IPV4) &&
-	    tcptuned_address_is_ipv4(remote))
+	if ((rule->flags & TCPTUNED_RULE_DESTINATION_NOT_IPV4) && tcptuned_address_is_ipv4(remote))
 		return 0;
 	if ((rule->flags & TCPTUNED_RULE_SOURCE_NOT_IPV4) && tcptuned_address_is_ipv4(local))
 		return 0;

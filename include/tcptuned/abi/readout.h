@@ -23,15 +23,15 @@
 #define READOUT_SLOTS	   4096 /* the next power of two */
 
 /* Pairs of policy and congestion control that are distinguished; a power of two. */
-#define READOUT_GROUPS	   1024
-#define READOUT_PROBES	   16
+#define READOUT_GROUPS 1024
+#define READOUT_PROBES 16
 
 #define READOUT_RING_BYTES (4u << 20)
 
-#define READOUT_ALL	   (~0u) /* the value of struct readout_request.wanted */
+#define READOUT_ALL (~0u) /* the value of struct readout_request.wanted */
 
 /* Collected in addition, since sizes change during the scan, and many may be equal. */
-#define READOUT_SPARE	   1000
+#define READOUT_SPARE 1000
 
 /* How long the iterator may keep a CPU (not all kernels are preemptive), and how often it checks. */
 #define READOUT_SLICE_NS   (20 * 1000000ull)
@@ -39,7 +39,7 @@
 #define READOUT_AT_ONCE	   1 /* a time that has passed */
 
 /* Limits a loop, for the verifier; the next connection continues it. */
-#define READOUT_STEPS	   32
+#define READOUT_STEPS 32
 
 /* In network byte order; IPv4 as ::ffff:a.b.c.d. */
 struct readout_prefix {
@@ -120,8 +120,8 @@ struct readout_sender {
 	__u32 in_flight; /* segments */
 	__u8 chrono;	 /* enum tcp_chrono */
 	__u8 cwnd_limited;
-	__u8 pacing;	 /* enum sk_pacing */
-	__u8 throttled;	 /* TSQ_THROTTLED: a queue of this host holds as much as it may */
+	__u8 pacing;	  /* enum sk_pacing */
+	__u8 throttled;	  /* TSQ_THROTTLED: a queue of this host holds as much as it may */
 	__u8 window_full; /* less of the peer's window is left than the next segment needs */
 };
 
@@ -265,8 +265,7 @@ static inline int readout_add_matched(struct readout *r, __u64 size)
 	return 1;
 }
 
-static inline int readout_prefix_covers(const struct readout_prefix *prefix,
-					const __u32 address[4])
+static inline int readout_prefix_covers(const struct readout_prefix *prefix, const __u32 address[4])
 {
 	int i;
 

@@ -22,40 +22,40 @@ enum tcptuned_counter {
 	TCPTUNED_C_CC_FAILED,	      /* the kernel refused it */
 	TCPTUNED_C_RCVBUF_OVERRIDDEN, /* SO_RCVBUF requests of applications that were overridden */
 	TCPTUNED_C_SNDBUF_OVERRIDDEN,
-	TCPTUNED_C_RCV_ROUNDS,	      /* rounds of measurement that ended */
-	TCPTUNED_C_RCV_GROWS,	      /* receive windows enlarged */
-	TCPTUNED_C_RCV_SHRINKS,	      /* ... reduced */
-	TCPTUNED_C_RCV_CAPS,	      /* ... limited by the policy */
-	TCPTUNED_C_RCV_TESTS,	      /* tests with a smaller one that began */
-	TCPTUNED_C_RCV_FAILED,	      /* changes that the kernel refused */
-	TCPTUNED_C_SND_ROUNDS,	      /* the same of the send direction, in the same order */
+	TCPTUNED_C_RCV_ROUNDS,	/* rounds of measurement that ended */
+	TCPTUNED_C_RCV_GROWS,	/* receive windows enlarged */
+	TCPTUNED_C_RCV_SHRINKS, /* ... reduced */
+	TCPTUNED_C_RCV_CAPS,	/* ... limited by the policy */
+	TCPTUNED_C_RCV_TESTS,	/* tests with a smaller one that began */
+	TCPTUNED_C_RCV_FAILED,	/* changes that the kernel refused */
+	TCPTUNED_C_SND_ROUNDS,	/* the same of the send direction, in the same order */
 	TCPTUNED_C_SND_GROWS,
 	TCPTUNED_C_SND_SHRINKS,
 	TCPTUNED_C_SND_CAPS,
 	TCPTUNED_C_SND_TESTS,
 	TCPTUNED_C_SND_FAILED,
-	TCPTUNED_C_BYTES_RECEIVED,    /* of managed connections that ended */
+	TCPTUNED_C_BYTES_RECEIVED, /* of managed connections that ended */
 	TCPTUNED_C_BYTES_ACKED,
 	TCPTUNED_C_SEGMENTS_SENT,
 	TCPTUNED_C_RETRANSMITS,
-	TCPTUNED_C_RCV_BUDGET,	      /* receive windows that the budget limited */
-	TCPTUNED_C_SND_BUDGET,	      /* send buffers that the budget limited */
-	TCPTUNED_C_MEMORY_SHORT,      /* growth refused because TCP's memory is short */
-	TCPTUNED_C_EVENTS_LOST,	      /* events for which the ring buffer had no room */
-	TCPTUNED_C_PATH_LEARNED,      /* connections whose measurements went into a path */
-	TCPTUNED_C_PATH_FAILED,	      /* ... could not be stored */
-	TCPTUNED_C_PATH_SEEDS,	      /* connections that began with what was known of the path */
+	TCPTUNED_C_RCV_BUDGET,	 /* receive windows that the budget limited */
+	TCPTUNED_C_SND_BUDGET,	 /* send buffers that the budget limited */
+	TCPTUNED_C_MEMORY_SHORT, /* growth refused because TCP's memory is short */
+	TCPTUNED_C_EVENTS_LOST,	 /* events for which the ring buffer had no room */
+	TCPTUNED_C_PATH_LEARNED, /* connections whose measurements went into a path */
+	TCPTUNED_C_PATH_FAILED,	 /* ... could not be stored */
+	TCPTUNED_C_PATH_SEEDS,	 /* connections that began with what was known of the path */
 	TCPTUNED_COUNTERS,
 };
 
 enum tcptuned_histogram_id {
-	TCPTUNED_H_SRTT,	  /* microseconds; per sending round */
-	TCPTUNED_H_RCV_RTT,	  /* microseconds, the receiver's estimate; per receiving round */
-	TCPTUNED_H_MIN_RTT,	  /* microseconds; at the connection's end */
-	TCPTUNED_H_RCV_PER_RTT,	  /* bytes per minimum RTT received; per round */
-	TCPTUNED_H_RCV_WINDOW,	  /* bytes advertised; per receiving round */
-	TCPTUNED_H_CWND,	  /* segments; per sending round */
-	TCPTUNED_H_RETRANSMITS,	  /* segments; per connection, at its end */
+	TCPTUNED_H_SRTT,	/* microseconds; per sending round */
+	TCPTUNED_H_RCV_RTT,	/* microseconds, the receiver's estimate; per receiving round */
+	TCPTUNED_H_MIN_RTT,	/* microseconds; at the connection's end */
+	TCPTUNED_H_RCV_PER_RTT, /* bytes per minimum RTT received; per round */
+	TCPTUNED_H_RCV_WINDOW,	/* bytes advertised; per receiving round */
+	TCPTUNED_H_CWND,	/* segments; per sending round */
+	TCPTUNED_H_RETRANSMITS, /* segments; per connection, at its end */
 	TCPTUNED_HISTOGRAMS,
 };
 

@@ -62,12 +62,12 @@ struct budget_prefix {
 };
 
 struct budget {
-	__u64 total;	/* that may be granted; 0: unlimited */
+	__u64 total; /* that may be granted; 0: unlimited */
 	__u64 granted;
-	__u64 wanted;	/* the sum of all demands */
-	__u64 level_us; /* when the level was computed */
-	__u64 level;	/* no connection gets more; BUDGET_NO_LEVEL: all demands can be met */
-	__u64 records;	/* connections and listeners that have a record */
+	__u64 wanted;	   /* the sum of all demands */
+	__u64 level_us;	   /* when the level was computed */
+	__u64 level;	   /* no connection gets more; BUDGET_NO_LEVEL: all demands can be met */
+	__u64 records;	   /* connections and listeners that have a record */
 	__u64 records_max; /* 0: unlimited */
 	struct budget_class need[BUDGET_CLASSES];
 	struct budget_prefix prefix[BUDGET_PREFIXES];
@@ -235,7 +235,7 @@ static inline long budget_meet_class(__u32 i, struct budget_search *s)
  */
 static inline __u32 budget_find_level(const struct budget *b, __u64 total)
 {
-	struct budget_search s = { .b = b, .rest = total };
+	struct budget_search s = {.b = b, .rest = total};
 	__u64 level;
 	__u32 i;
 

@@ -32,9 +32,9 @@
 
 /* All bytes are compared, so the unused ones are 0. */
 struct tcptuned_path_key {
-	__u8 prefix[16]; /* network byte order, IPv4 in the first four; 0 after the prefix */
+	__u8 prefix[16];    /* network byte order, IPv4 in the first four; 0 after the prefix */
 	__u64 netns_cookie; /* of the network namespace, unique until the next boot */
-	__u8 family;	 /* AF_INET or AF_INET6 */
+	__u8 family;	    /* AF_INET or AF_INET6 */
 	__u8 prefix_len;
 	__u8 unused[6];
 };
@@ -46,12 +46,12 @@ struct tcptuned_path {
 	__u64 sent;	     /* segments, aged */
 	__u64 retransmitted; /* segments, aged */
 	__u32 min_rtt_us;
-	__u32 rcv_per_rtt;   /* largest bytes per minimum RTT received, aged */
-	__u32 snd_per_rtt;   /* ... delivered */
-	__u32 max_window;    /* congestion window at which bitcp lost; 0: none known */
-	__u32 connections;   /* that were added */
-	__u32 slow;	     /* 1: the last receiver held less than the kernel's initial window */
-	__u32 netns;	     /* inode number of the network namespace, which may be reused later */
+	__u32 rcv_per_rtt; /* largest bytes per minimum RTT received, aged */
+	__u32 snd_per_rtt; /* ... delivered */
+	__u32 max_window;  /* congestion window at which bitcp lost; 0: none known */
+	__u32 connections; /* that were added */
+	__u32 slow;	   /* 1: the last receiver held less than the kernel's initial window */
+	__u32 netns;	   /* inode number of the network namespace, which may be reused later */
 	__u32 unused;
 };
 
@@ -69,16 +69,16 @@ struct tcptuned_path_settings {
 
 /* What one connection has measured. */
 struct path_sample {
-	__u64 received;	     /* bytes carried */
+	__u64 received; /* bytes carried */
 	__u64 acked;
-	__u32 sent;	     /* segments */
+	__u32 sent; /* segments */
 	__u32 retransmitted;
-	__u32 min_rtt_us;    /* 0: unknown, and then nothing is added */
-	__u32 rcv_per_rtt;   /* 0: not measured */
+	__u32 min_rtt_us;  /* 0: unknown, and then nothing is added */
+	__u32 rcv_per_rtt; /* 0: not measured */
 	__u32 snd_per_rtt;
-	__u32 max_window;    /* congestion window at the last loss; 0: no loss */
-	__u32 cwnd;	     /* at the end */
-	__u32 slow;	     /* as in struct tcptuned_path */
+	__u32 max_window; /* congestion window at the last loss; 0: no loss */
+	__u32 cwnd;	  /* at the end */
+	__u32 slow;	  /* as in struct tcptuned_path */
 };
 
 /* What a new connection begins with; 0: as without path memory. */
@@ -170,8 +170,7 @@ static inline void path_merge_max(struct tcptuned_path *path, const struct path_
 			path->max_window = 0;
 		return;
 	}
-	max = s->snd_per_rtt < RIGHTSIZE_WINDOW_MAX / 2 ? 2 * s->snd_per_rtt :
-							  RIGHTSIZE_WINDOW_MAX;
+	max = s->snd_per_rtt < RIGHTSIZE_WINDOW_MAX / 2 ? 2 * s->snd_per_rtt : RIGHTSIZE_WINDOW_MAX;
 	if (met > max)
 		met = max;
 	/* A maximum that is too low costs time, so it rises at once and falls by halves. */
@@ -187,15 +186,15 @@ static inline __u64 path_sum(__u64 aged, __u32 more)
 }
 
 /* Adds a connection that has ended. Returns 1, or 0 if it measured too little. */
-static inline int path_merge(struct tcptuned_path *path, const struct path_sample *s,
-			     __s64 now_s, __u32 expire_s)
+static inline int path_merge(struct tcptuned_path *path, const struct path_sample *s, __s64 now_s,
+			     __u32 expire_s)
 {
 	__u64 age_s = path_age_s(path->updated_s, now_s);
 
 	if (!s->min_rtt_us || (s->received < PATH_CARRIED_MIN && s->acked < PATH_CARRIED_MIN))
 		return 0;
 	if (path_expired(path, now_s, expire_s)) {
-		struct tcptuned_path empty = { 0 };
+		struct tcptuned_path empty = {0};
 
 		*path = empty;
 	}
@@ -204,8 +203,8 @@ static inline int path_merge(struct tcptuned_path *path, const struct path_sampl
 	path->snd_per_rtt = path_merge_per_rtt(path_aged(path->snd_per_rtt, age_s, expire_s),
 					       s->snd_per_rtt, s->acked);
 	path->sent = path_sum(path_aged(path->sent, age_s, expire_s), s->sent);
-	path->retransmitted = path_sum(path_aged(path->retransmitted, age_s, expire_s),
-				       s->retransmitted);
+	path->retransmitted =
+		path_sum(path_aged(path->retransmitted, age_s, expire_s), s->retransmitted);
 	path->min_rtt_us = path_merge_rtt(path->min_rtt_us, s->min_rtt_us);
 	path_merge_max(path, s, now_s);
 	if (s->received >= PATH_CARRIED_MIN && s->rcv_per_rtt)
@@ -229,7 +228,7 @@ static inline struct path_seed path_seed_of(const struct tcptuned_path *path, __
 					    __u32 expire_s, __u32 rtt_us, __u32 snd_cap)
 {
 	__u32 min_rtt = path->min_rtt_us;
-	struct path_seed seed = { 0 };
+	struct path_seed seed = {0};
 	int same;
 
 	if (path_expired(path, now_s, expire_s) || !min_rtt)

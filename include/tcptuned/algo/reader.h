@@ -53,8 +53,8 @@ static inline void rightsize_weigh_reader(struct rightsize_reader *reader, __u64
 		if (reader->rounds < RIGHTSIZE_SLOW_ROUNDS || elapsed < RIGHTSIZE_SLOW_US)
 			return;
 		window /= 2;
-		elapsed = 2 * rightsize_muldiv(rightsize_rate(read - reader->read, elapsed),
-					       rtt_us, 1000000);
+		elapsed = 2 * rightsize_muldiv(rightsize_rate(read - reader->read, elapsed), rtt_us,
+					       1000000);
 		if (window < elapsed)
 			window = elapsed;
 		if (!reader->window || window < reader->window)

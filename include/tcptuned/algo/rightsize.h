@@ -61,12 +61,12 @@
  * prepare for one is decided at marks 1 s apart in the first 7 s, 4.2 s apart after that or after a
  * failure, and 8.4 s apart after three failures. In the first 3 s the queue must not grow fast.
  */
-#define RIGHTSIZE_TEST_RTTS	4u
-#define RIGHTSIZE_TEST_SHIFT	20u
-#define RIGHTSIZE_LATER_SHIFT	22u
-#define RIGHTSIZE_FAILED_SHIFT	23u
-#define RIGHTSIZE_NEW_US     (7u << 20)
-#define RIGHTSIZE_GROWING_US (3u << 20)
+#define RIGHTSIZE_TEST_RTTS    4u
+#define RIGHTSIZE_TEST_SHIFT   20u
+#define RIGHTSIZE_LATER_SHIFT  22u
+#define RIGHTSIZE_FAILED_SHIFT 23u
+#define RIGHTSIZE_NEW_US       (7u << 20)
+#define RIGHTSIZE_GROWING_US   (3u << 20)
 
 /* An interval with fewer RTT samples continues past the mark. */
 #define RIGHTSIZE_SAMPLES_MIN 8u
@@ -104,38 +104,38 @@ enum rightsize_reason {
 
 /* One direction of one connection; all zeroes: a new one. */
 struct rightsize {
-	__u64 interval_us;	/* beginning of the interval between two marks; 0: none yet */
-	__u64 round_us;		/* beginning of the round */
-	__u64 stage_us;		/* beginning of the test or the probe */
-	__u64 seen_us;		/* when data was last seen */
-	__u64 rate;		/* of the last interval, bytes per second */
-	__u64 rate_best;	/* of the fastest interval */
-	__u64 rate_before;	/* ... before the last test: what a hold has to carry */
-	__u64 rtt_sum_us;	/* of the samples of the present interval or stage */
-	__u32 mark;		/* number of the interval on the common clock */
-	__u32 interval_bytes;	/* the byte counter at the beginning of the interval */
-	__u32 round_bytes;	/* ... of the round */
-	__u32 per_rtt;		/* bytes of the last round */
-	__u32 min_rtt_us;	/* smallest RTT known of the path; 0: none */
-	__u32 low_us;		/* smallest RTT of the present interval; 0: none */
-	__u32 round_low_us;	/* ... of the present round */
-	__u32 last_low_us;	/* ... of the previous round */
-	__u32 samples;		/* RTT samples of the present interval */
-	__u32 silent_us;	/* longest time without data in the present round */
+	__u64 interval_us;	  /* beginning of the interval between two marks; 0: none yet */
+	__u64 round_us;		  /* beginning of the round */
+	__u64 stage_us;		  /* beginning of the test or the probe */
+	__u64 seen_us;		  /* when data was last seen */
+	__u64 rate;		  /* of the last interval, bytes per second */
+	__u64 rate_best;	  /* of the fastest interval */
+	__u64 rate_before;	  /* ... before the last test: what a hold has to carry */
+	__u64 rtt_sum_us;	  /* of the samples of the present interval or stage */
+	__u32 mark;		  /* number of the interval on the common clock */
+	__u32 interval_bytes;	  /* the byte counter at the beginning of the interval */
+	__u32 round_bytes;	  /* ... of the round */
+	__u32 per_rtt;		  /* bytes of the last round */
+	__u32 min_rtt_us;	  /* smallest RTT known of the path; 0: none */
+	__u32 low_us;		  /* smallest RTT of the present interval; 0: none */
+	__u32 round_low_us;	  /* ... of the present round */
+	__u32 last_low_us;	  /* ... of the previous round */
+	__u32 samples;		  /* RTT samples of the present interval */
+	__u32 silent_us;	  /* longest time without data in the present round */
 	__u32 interval_silent_us; /* ... in the present interval */
-	__u32 test_rtt_us;	/* standing RTT before the test, or of the previous interval */
-	__u32 path_rtt_us;	/* mean RTT without a queue, by the last probe; 0: none */
-	__u32 held;		/* the window to hold, bytes; 0: none */
-	__u32 window;		/* the window decided on, bytes; 0: the kernel's */
-	__u32 tests;		/* number of tests begun */
-	__u8 state;		/* enum rightsize_state */
-	__u8 reason;		/* enum rightsize_reason */
-	__u8 failures;		/* tests that failed in a row */
-	__u8 silent_rounds;	/* rounds in a row in which a hold left the path idle */
-	__u8 inconclusive;	/* 1: the path changed during the last test */
-	__u8 waiting;		/* 1: more is offered than the window of the stage */
-	__u8 intervals;		/* that have ended, at most 255 */
-	__u8 rate_rose;		/* 1: the rate rose by 3/8 at once since the last test */
+	__u32 test_rtt_us;	  /* standing RTT before the test, or of the previous interval */
+	__u32 path_rtt_us;	  /* mean RTT without a queue, by the last probe; 0: none */
+	__u32 held;		  /* the window to hold, bytes; 0: none */
+	__u32 window;		  /* the window decided on, bytes; 0: the kernel's */
+	__u32 tests;		  /* number of tests begun */
+	__u8 state;		  /* enum rightsize_state */
+	__u8 reason;		  /* enum rightsize_reason */
+	__u8 failures;		  /* tests that failed in a row */
+	__u8 silent_rounds;	  /* rounds in a row in which a hold left the path idle */
+	__u8 inconclusive;	  /* 1: the path changed during the last test */
+	__u8 waiting;		  /* 1: more is offered than the window of the stage */
+	__u8 intervals;		  /* that have ended, at most 255 */
+	__u8 rate_rose;		  /* 1: the rate rose by 3/8 at once since the last test */
 };
 
 /* The measurements of a direction when an ACK leaves or arrives. */
@@ -314,7 +314,8 @@ static inline int rightsize_is_test_mark(const struct rightsize *rs, __u32 mark,
 {
 	return rightsize_is_mark(rs, mark, shift, RIGHTSIZE_TEST_SHIFT) &&
 	       rightsize_is_mark(rs, mark, shift,
-				 rightsize_shift(RIGHTSIZE_TEST_RTTS, rightsize_standing_rtt_us(rs)));
+				 rightsize_shift(RIGHTSIZE_TEST_RTTS,
+						 rightsize_standing_rtt_us(rs)));
 }
 
 /*
@@ -515,8 +516,8 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 	case RIGHTSIZE_FREE:
 		if (!rightsize_is_mark(rs, mark, shift, RIGHTSIZE_TEST_SHIFT))
 			break;
-		if (exceeds && !rightsize_queue_grows(rs, shift) && rs->interval_us > rs->stage_us &&
-		    rightsize_test_due(rs, mark, shift))
+		if (exceeds && !rightsize_queue_grows(rs, shift) &&
+		    rs->interval_us > rs->stage_us && rightsize_test_due(rs, mark, shift))
 			rightsize_prepare(rs, a);
 		rs->test_rtt_us = rs->low_us;
 		break;
@@ -572,7 +573,8 @@ static inline void rightsize_test(struct rightsize *rs, const struct rightsize_a
 		rightsize_begin_interval(rs, a);
 		return;
 	}
-	if (elapsed < 3ull * rs->test_rtt_us || (rs->samples < 2 && elapsed < 8ull * rs->test_rtt_us))
+	if (elapsed < 3ull * rs->test_rtt_us ||
+	    (rs->samples < 2 && elapsed < 8ull * rs->test_rtt_us))
 		return;
 	if (rightsize_test_passes(rs, a)) {
 		rs->failures = 0;
