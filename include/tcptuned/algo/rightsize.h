@@ -279,16 +279,17 @@ static inline int rightsize_is_mark(const struct rightsize *rs, __u32 mark, __u3
 	return wanted <= shift || mark >> (wanted - shift) != rs->mark >> (wanted - shift);
 }
 
-/* For how long, about, the connection has carried data. */
+/* The approximate time for which the connection has carried data, us. */
 static inline __u64 rightsize_age_us(const struct rightsize *rs, __u32 shift)
 {
 	return (__u64)rs->intervals << shift;
 }
 
 /*
- * Is a connection to prepare for a test? One that is old, or whose test has failed, waits for marks further
- * apart, the same for all of one bottleneck, and for the two ends of one connection. It does not wait
- * when its rate has risen at once, since then another connection may have left the queue.
+ * Returns whether a connection should prepare for a test at this mark. An old connection, or one
+ * whose test failed, uses marks that are further apart; these are the same for all connections of a
+ * bottleneck and for both ends of a connection. It uses every mark after its rate rose at once, since
+ * another connection may then have left the queue.
  */
 static inline int rightsize_test_due(const struct rightsize *rs, __u32 mark, __u32 shift)
 {
@@ -307,8 +308,8 @@ static inline __u32 rightsize_standing_rtt_us(const struct rightsize *rs)
 }
 
 /*
- * Is mark number @mark, 2^@shift us apart, one at which tests begin? They differ by RTT only from 262 ms on: those
- * that share a queue must not be on two sides of such a bound.
+ * Returns whether tests begin at mark number @mark of those 2^@shift us apart. Test marks depend on
+ * the RTT only from 262 ms on, so that connections that share a queue seldom use different ones.
  */
 static inline int rightsize_is_test_mark(const struct rightsize *rs, __u32 mark, __u32 shift)
 {
@@ -319,9 +320,10 @@ static inline int rightsize_is_test_mark(const struct rightsize *rs, __u32 mark,
 }
 
 /*
- * Does the queue grow so fast that a test says little? As long as no packet was lost, CUBIC takes 5 % more per RTT
- * (bictcp_update()): what is missed then is not made up later, and is the share of others in the queue. That
- * of a new connection must not have grown by a 32nd of the time since the last mark.
+ * Returns whether the queue grows too fast for a test. Before its first loss, CUBIC grows by 5 % per
+ * RTT (bictcp_update()). A test in that time costs a share of the queue that is never regained from
+ * competing connections. So the queueing delay of a new connection may have grown by at most 1/32 of
+ * the time since the last mark.
  */
 static inline int rightsize_queue_grows(const struct rightsize *rs, __u32 shift)
 {
@@ -332,13 +334,13 @@ static inline int rightsize_queue_grows(const struct rightsize *rs, __u32 shift)
 	return rs->low_us > rs->test_rtt_us + most;
 }
 
-/* Mean RTT of the running interval or stage; 0: no sample. */
+/* Mean RTT of the present interval or stage; 0: no sample. */
 static inline __u32 rightsize_mean_rtt_us(const struct rightsize *rs)
 {
 	return (__u32)rightsize_muldiv(rs->rtt_sum_us, 1, rs->samples);
 }
 
-/* What is in flight follows from the mean RTT: under jitter the smallest one makes it too little. */
+/* Uses the mean RTT: under jitter, rate x smallest RTT is less than what is in flight. */
 static inline void rightsize_prepare(struct rightsize *rs, const struct rightsize_ack *a)
 {
 	__u32 rtt_us = rightsize_standing_rtt_us(rs), mean = rightsize_mean_rtt_us(rs);
@@ -363,7 +365,7 @@ static inline void rightsize_begin_test(struct rightsize *rs, const struct right
 	rightsize_enter(rs, RIGHTSIZE_TESTING, a->now_us);
 }
 
-/* Without a result: to what was held before, or to the kernel's window. */
+/* Returns to the window held before the test, or to the kernel's. */
 static inline void rightsize_leave_test(struct rightsize *rs, const struct rightsize_ack *a)
 {
 	rs->window = rs->held;
@@ -374,8 +376,9 @@ static inline void rightsize_leave_test(struct rightsize *rs, const struct right
 }
 
 /*
- * A right edge is never retracted: a smaller window takes effect when what was offered before has
- * been used. Returns whether it has; the stage begins then. After a long wait the test is given up.
+ * An advertised window is never shrunk, so a smaller window takes effect when the sender has used what
+ * was advertised before. Returns whether it has; the stage begins then. After 16 RTTs the test is
+ * abandoned.
  */
 static inline int rightsize_takes_effect(struct rightsize *rs, const struct rightsize_ack *a)
 {
@@ -394,9 +397,9 @@ static inline int rightsize_takes_effect(struct rightsize *rs, const struct righ
 }
 
 /*
- * A test failed: the RTT did not follow the window. Where it did not move at all, nothing of the
- * queue is the connection's, and that RTT is what the path takes now. Where it rose, the path
- * became slower meanwhile, which says nothing.
+ * A test failed, because the RTT did not fall with the window. If it did not change at all, none of
+ * the queue is the connection's, and this RTT becomes the minimum. If it rose, the path became slower
+ * during the test, which is then inconclusive.
  */
 static inline void rightsize_fail(struct rightsize *rs, const struct rightsize_ack *a)
 {
@@ -415,10 +418,9 @@ static inline void rightsize_fail(struct rightsize *rs, const struct rightsize_a
 }
 
 /*
- * After an RTT, when what was in flight before has gone, the queue is empty: the mean RTT is that
- * of the path, with a delay that varies but without a queue. Hold twice what that takes at the rate
- * before, less an eighth so that the RTT stays below twice that, and no less than 3/4 of what was
- * held.
+ * One RTT after the window took effect, the queue is empty, and the mean RTT is that of the path with
+ * its varying delay. The hold is 7/8 of twice the rate before the test x that RTT, so that the RTT
+ * stays below twice the path's, and at least 3/4 of the hold before.
  */
 static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_ack *a)
 {
@@ -433,15 +435,15 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 		rightsize_clear(rs);
 		return;
 	}
-	/* Others that share the queue see it empty, too, within another RTT. */
+	/* Another RTT lets the other connections of the queue measure it empty, too. */
 	if (elapsed < rs->test_rtt_us + 3 * base ||
 	    (rs->samples < 2 && elapsed < 8ull * rs->test_rtt_us))
 		return;
-	/* What the window itself takes, where the smallest allowed is more than the path holds. */
+	/* The delay of the window itself, if the smallest window allowed exceeds the path's BDP. */
 	own = rightsize_muldiv(rs->window, 1000000, rs->rate);
 	own = own > base ? own - base : 0;
 	if (rs->low_us > own && rightsize_exceeds(rs, (__u32)(rs->low_us - own))) {
-		/* Others may be a test behind; what does not empty then, others fill. */
+		/* Others may test a little later. A queue that remains after that is theirs. */
 		if (elapsed < 4ull * rs->test_rtt_us + 3 * base) {
 			rightsize_clear(rs);
 			return;
@@ -452,7 +454,7 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 	}
 	mean = rightsize_mean_rtt_us(rs);
 	mean = mean > own ? mean - own : 0;
-	if (2 * mean < 3 * base) /* a rest of the queue, not a delay that varies */
+	if (2 * mean < 3 * base) /* a remainder of the queue, not a varying delay */
 		mean = base;
 	if (mean > rs->test_rtt_us && rs->test_rtt_us > base)
 		mean = rs->test_rtt_us;
@@ -461,17 +463,17 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 		window = rs->held - rs->held / 4;
 	rs->held = rs->window = rightsize_clamp_window(window, a->min);
 	rs->path_rtt_us = (__u32)mean;
-	/* It may grow later: the connection's other end may be a test behind, and empties the queue for that. */
+	/* It grows 4 marks later at the earliest: the connection's other end may still empty the queue. */
 	rightsize_enter(rs, RIGHTSIZE_HOLDING,
 			a->now_us + (4ull << rightsize_shift(RIGHTSIZE_MARK_RTTS, (__u32)base)));
 	rightsize_begin_interval(rs, a);
 }
 
 /*
- * An interval of a hold ends in which the window was used. If the RTT was ever less than 5/4 of the
- * minimum, the queue was empty for a moment, and the link perhaps idle: the window is too small for the
- * way in which the delay, or the rate, varies. Where less than 3/4 of the rate before the test is left, it
- * grows at once, and by as much as is missing, at most to twice its size.
+ * Ends an interval of a hold. If the window was in use, and some RTT was below 5/4 of the minimum, the
+ * queue was empty at that time and the link perhaps idle, so the window is too small for the way in
+ * which delay or rate varies: it grows by a quarter. If the rate has fallen below 3/4 of that before the
+ * test, the window grows by the missing factor, at most 2, and without waiting.
  */
 static inline void rightsize_hold_interval(struct rightsize *rs, const struct rightsize_ack *a)
 {
@@ -482,7 +484,7 @@ static inline void rightsize_hold_interval(struct rightsize *rs, const struct ri
 		return;
 	if (4 * rs->rate < 3 * rs->rate_before)
 		gain = rightsize_muldiv(4, rs->rate_before, rs->rate);
-	else if (rs->interval_us <= rs->stage_us) /* the RTTs of the window before are in it */
+	else if (rs->interval_us <= rs->stage_us) /* it has RTTs of the window before */
 		return;
 	if (gain > 8)
 		gain = 8;
@@ -491,8 +493,8 @@ static inline void rightsize_hold_interval(struct rightsize *rs, const struct ri
 }
 
 /*
- * The interval between two marks ends: was there a standing queue in all of it? Returns 0 where it had too few
- * samples to tell: it goes on, and so does the mark's turn.
+ * Ends the interval between two marks, and decides by whether there was a standing queue during all of
+ * it. Returns 0 if it had too few samples; it then continues, and its mark is handled later.
  */
 static inline int rightsize_end_interval(struct rightsize *rs, const struct rightsize_ack *a,
 					 __u32 mark, __u32 shift)
@@ -524,7 +526,7 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 	case RIGHTSIZE_PREPARING:
 		if (!exceeds || a->offered == RIGHTSIZE_WINDOW_MAX)
 			rightsize_enter(rs, RIGHTSIZE_FREE, a->now_us);
-		else if (a->offered > 8ull * rs->window) /* still of what was before */
+		else if (a->offered > 8ull * rs->window) /* of the window before */
 			rightsize_prepare(rs, a);
 		else if (rightsize_is_test_mark(rs, mark, shift))
 			rightsize_begin_test(rs, a);
@@ -541,8 +543,9 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 }
 
 /*
- * Has the RTT fallen with the window, and has the rate stayed? Both are nearer to what they are in a
- * queue of one's own (1/2, 1) than in one of others (3/4 and more), or without a queue (1, 1/2).
+ * Returns whether the RTT has fallen with the window while the rate stayed. In a queue of its own, a
+ * connection with half the window has 1/2 of the RTT and its full rate; in a queue of others 3/4 of
+ * the RTT or more; without a queue the full RTT and half the rate. The bounds are in between.
  */
 static inline int rightsize_test_passes(const struct rightsize *rs, const struct rightsize_ack *a)
 {
@@ -553,12 +556,12 @@ static inline int rightsize_test_passes(const struct rightsize *rs, const struct
 	       rate >= rs->rate * 5 / 8;
 }
 
-/* Two RTTs pass until what was in flight before has gone; the third one tells. */
+/* What was in flight before is gone after two RTTs. The third one is measured. */
 static inline void rightsize_test(struct rightsize *rs, const struct rightsize_ack *a)
 {
 	__u64 elapsed;
 
-	/* After a loss the RTT falls, too, and not by the window. */
+	/* A loss reduces the RTT, too. */
 	if (a->offered == RIGHTSIZE_WINDOW_MAX) {
 		rightsize_leave_test(rs, a);
 		rightsize_begin_interval(rs, a);
@@ -589,11 +592,11 @@ static inline void rightsize_test(struct rightsize *rs, const struct rightsize_a
 }
 
 /*
- * A round of a hold ends that carried @got bytes and whose smallest RTT was @low. A queue that
- * nearly emptied says that the window is too small: DRS's twice the bytes per RTT, less what is
- * queue. A path that falls silent although the RTT is four times the minimum has no queue, and is
- * longer than it was: the hold ends, and that RTT is the minimum from now on. (At less, the bursts
- * of others may be why it is silent.)
+ * Ends a round of a hold that carried @got bytes and whose smallest RTT was @low. If the queue nearly
+ * emptied, the window is too small: it becomes twice the bytes per RTT (DRS III.B) without those that
+ * were queued. If the path was silent although the RTT is four times the minimum, there is no queue
+ * and the path has become longer: the hold ends, and this RTT becomes the minimum. Below four times
+ * the minimum, bursts of other connections may be the reason for the silence.
  */
 static inline void rightsize_hold_round(struct rightsize *rs, const struct rightsize_ack *a,
 					__u32 got, __u32 low)
@@ -601,7 +604,7 @@ static inline void rightsize_hold_round(struct rightsize *rs, const struct right
 	__u32 base = rightsize_min_rtt_us(rs);
 	__u64 window;
 
-	/* What a window does shows a round trip later. */
+	/* The effect of a window is seen one RTT later. */
 	if (low && 4ull * low < 5ull * base && rs->round_us > rs->stage_us + 16ull * base) {
 		window = rightsize_muldiv(2ull * (got < rs->held ? got : rs->held), base,
 					  low < base ? base : low);
