@@ -246,6 +246,89 @@ TEST(a_loss_puts_a_test_off)
 
 /* ---- any input, and the rest ---------------------------------------------------- */
 
+/*
+ * Carries @rate bytes per second for one interval between two marks, with these RTTs in turn, and
+ * ends it: minimum RTT 20 ms, so that marks are 2^19 us apart.
+ */
+static void carry(struct rightsize *rs, uint64_t rate, uint32_t rtt_us, uint32_t other_us)
+{
+	struct rightsize_ack ack = {.now_us = rs->seen_us, .bytes = rs->interval_bytes, .min = MIN};
+	uint64_t end = (((ack.now_us >> 19) + 1) << 19) + 1000;
+
+	rs->min_rtt_us = 20000;
+	for (int i = 0; ack.now_us < end; i++) {
+		ack.now_us += 1000;
+		ack.clock_us = ack.now_us;
+		ack.bytes += rate / 1000;
+		ack.sample_us = ack.rtt_us = i % 2 ? rtt_us : other_us;
+		rightsize_on_ack(rs, &ack);
+	}
+}
+
+static struct rightsize at_a_mark(void)
+{
+	struct rightsize rs = {
+		.min_rtt_us = 20000, .seen_us = 64ull << 20, .interval_us = 64ull << 20};
+
+	rs.mark = 64u << 1;
+	rs.round_us = rs.seen_us;
+	return rs;
+}
+
+/* A failed test puts the next one off for 4 s, but not if the rate rises from one interval to the next. */
+TEST(others_leave)
+{
+	struct {
+		uint64_t rate;
+		unsigned int state;
+	} rows[] = {{5000000, RIGHTSIZE_FREE},
+		    {6500000, RIGHTSIZE_FREE},
+		    {7000000, RIGHTSIZE_PREPARING}};
+
+	for_each_row (r, rows) {
+		struct rightsize rs = at_a_mark();
+
+		rs.failures = 1;
+		rs.rate = 5000000;
+		for (int i = 0; i < 3; i++)
+			carry(&rs, 5000000, 80000, 80000);
+		assert_int_equal(rs.state, RIGHTSIZE_FREE);
+		carry(&rs, r->rate, 80000, 80000);
+		assert_int_equal(rs.state, r->state);
+	}
+}
+
+/* The window before a test is 3/2 of what is in flight, also where the delay varies. */
+TEST(prepared_by_the_mean)
+{
+	struct rightsize rs = at_a_mark();
+
+	rs.test_rtt_us = 60000;
+	carry(&rs, 5000000, 60000, 140000);
+	carry(&rs, 5000000, 60000, 140000);
+	assert_int_equal(rs.state, RIGHTSIZE_PREPARING);
+	assert_in_range(rs.window, 0.98 * 750000, 1.02 * 750000);
+}
+
+/* A hold that carries half of what the connection had is doubled at once; one that carries 4/5 waits. */
+TEST(a_hold_that_is_too_small)
+{
+	struct {
+		uint64_t rate;
+		uint32_t held;
+	} rows[] = {{2500000, 200000}, {3500000, 125000}, {4000000, 100000}};
+
+	for_each_row (r, rows) {
+		struct rightsize rs = at_a_mark();
+
+		rs.rate_before = 5000000;
+		rs.held = rs.window = 100000;
+		rightsize_enter(&rs, RIGHTSIZE_HOLDING, rs.seen_us + (4 << 19));
+		carry(&rs, r->rate, 20000, 40000);
+		assert_in_range(rs.held, 0.85 * r->held, r->held);
+	}
+}
+
 static uint32_t any32(void)
 {
 	return (uint32_t)random64();
