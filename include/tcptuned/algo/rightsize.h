@@ -463,6 +463,7 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 		window = rs->held - rs->held / 4;
 	rs->held = rs->window = rightsize_clamp_window(window, a->min);
 	rs->path_rtt_us = (__u32)mean;
+	rs->failures = 0;
 	/* It grows 4 marks later at the earliest: the connection's other end may still empty the queue. */
 	rightsize_enter(rs, RIGHTSIZE_HOLDING,
 			a->now_us + (4ull << rightsize_shift(RIGHTSIZE_MARK_RTTS, (__u32)base)));
@@ -580,7 +581,6 @@ static inline void rightsize_test(struct rightsize *rs, const struct rightsize_a
 	    (rs->samples < 2 && elapsed < 8ull * rs->test_rtt_us))
 		return;
 	if (rightsize_test_passes(rs, a)) {
-		rs->failures = 0;
 		rs->window = rightsize_clamp_window(
 			rightsize_muldiv(rs->rate, rightsize_min_rtt_us(rs), 2000000), a->min);
 		rs->test_rtt_us = rs->low_us;
