@@ -128,4 +128,7 @@ clean: ## remove what was built
 	rm -rf $(BUILD)
 
 .SECONDARY:
--include $(patsubst %.o,%.d,$(shell find $(BUILD) -path $(BUILD)/other -prune -o -path $(BUILD)/lane -prune -o -name '*.o' -print 2>/dev/null))
+# Not those of objects whose source was moved: they would demand the source.
+-include $(shell find $(BUILD) -path $(BUILD)/other -prune -o -path $(BUILD)/lane -prune -o -name '*.o' -printf '%p %P\n' \
+	2>/dev/null | sed 's, asan/, ,' | while read -r object source; do source=$${source%.o}; \
+	if [ -e $$source.c ] || [ -e $$source.cc ]; then echo $${object%.o}.d; fi; done)
