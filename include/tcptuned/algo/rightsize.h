@@ -474,18 +474,21 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
  * Ends an interval of a hold. If the window was in use, and some RTT was below 5/4 of the minimum, the
  * queue was empty at that time and the link perhaps idle, so the window is too small for the way in
  * which delay or rate varies: it grows by a quarter. If the rate has fallen below 3/4 of that before the
- * test, the window grows by the missing factor, at most 2, and without waiting.
+ * test, the window grows by the missing factor, at most 2, and two marks earlier.
  */
 static inline void rightsize_hold_interval(struct rightsize *rs, const struct rightsize_ack *a)
 {
 	__u64 flight = rightsize_muldiv(rs->rate, rightsize_mean_rtt_us(rs), 1000000);
 	__u64 gain = 5; /* in quarters */
+	__u64 wait = 0;
 
 	if (4ull * rs->low_us >= 5ull * rightsize_min_rtt_us(rs) || flight < rs->held / 2)
 		return;
-	if (4 * rs->rate < 3 * rs->rate_before)
+	if (4 * rs->rate < 3 * rs->rate_before) {
 		gain = rightsize_muldiv(4, rs->rate_before, rs->rate);
-	else if (rs->interval_us <= rs->stage_us) /* it has RTTs of the window before */
+		wait = 2ull << rightsize_shift(RIGHTSIZE_MARK_RTTS, rightsize_min_rtt_us(rs));
+	}
+	if (rs->interval_us + wait <= rs->stage_us) /* it has RTTs of the window before */
 		return;
 	if (gain > 8)
 		gain = 8;
