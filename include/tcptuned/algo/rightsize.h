@@ -476,7 +476,8 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
  * which delay or rate varies: it grows by a quarter. If the rate has fallen below 3/4 of that before the
  * test, the window grows by the missing factor, at most 2, and two marks earlier.
  */
-static inline void rightsize_hold_interval(struct rightsize *rs, const struct rightsize_ack *a)
+static inline void rightsize_hold_interval(struct rightsize *rs, const struct rightsize_ack *a,
+					   __u32 shift)
 {
 	__u64 flight = rightsize_muldiv(rs->rate, rightsize_mean_rtt_us(rs), 1000000);
 	__u64 gain = 5; /* in quarters */
@@ -486,7 +487,7 @@ static inline void rightsize_hold_interval(struct rightsize *rs, const struct ri
 		return;
 	if (4 * rs->rate < 3 * rs->rate_before) {
 		gain = rightsize_muldiv(4, rs->rate_before, rs->rate);
-		wait = 2ull << rightsize_shift(RIGHTSIZE_MARK_RTTS, rightsize_min_rtt_us(rs));
+		wait = 2ull << shift;
 	}
 	if (rs->interval_us + wait <= rs->stage_us) /* it has RTTs of the window before */
 		return;
@@ -537,7 +538,7 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 		break;
 	default:
 		if (!exceeds)
-			rightsize_hold_interval(rs, a);
+			rightsize_hold_interval(rs, a, shift);
 		else if (rs->interval_silent_us < rs->low_us / 2 &&
 			 rightsize_is_test_mark(rs, mark, shift))
 			rightsize_begin_test(rs, a);
