@@ -9,7 +9,6 @@
 #include <sys/epoll.h>
 #include <sys/param.h>
 #include <unistd.h>
-#include <bpf/bpf.h>
 #include <systemd/sd-daemon.h>
 
 #include "core/apply.h"
@@ -160,10 +159,7 @@ static const char *policy_name(void *ctx, __u32 key)
 	static struct tcptuned_policy policy;
 	struct tcptuned_daemon *d = ctx;
 
-	if (bpf_map_lookup_elem(d->kernel.map_fd[TCPTUNED_MAP_POLICIES], &key, &policy))
-		return NULL;
-	policy.name[TCPTUNED_POLICY_NAME_MAX - 1] = '\0';
-	return policy.name;
+	return tcptuned_policy_read(&d->kernel, key, &policy) ? NULL : policy.name;
 }
 
 static int start_metrics(struct tcptuned_daemon *d, struct tcptuned_error *err)
@@ -262,7 +258,7 @@ static bool any_policy_tunes(const struct tcptuned_kernel *k)
 
 	for (place = 0; generation && place < TCPTUNED_POLICIES_MAX; place++) {
 		key = TCPTUNED_POLICY_ID(generation, place);
-		if (bpf_map_lookup_elem(k->map_fd[TCPTUNED_MAP_POLICIES], &key, &policy))
+		if (tcptuned_policy_read(k, key, &policy))
 			break;
 		if (policy.mode == TCPTUNED_TUNE)
 			return true;

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <bpf/bpf.h>
 
 #include "policy/lookup.h"
 #include "util/log.h"
@@ -51,9 +50,8 @@ void tcptuned_disabled_remember(struct tcptuned_disabled *d, const struct tcptun
 
 	for (place = 0; generation && place < TCPTUNED_POLICIES_MAX; place++) {
 		key = TCPTUNED_POLICY_ID(generation, place);
-		if (bpf_map_lookup_elem(kernel->map_fd[TCPTUNED_MAP_POLICIES], &key, &policy))
+		if (tcptuned_policy_read(kernel, key, &policy))
 			return;
-		policy.name[TCPTUNED_POLICY_NAME_MAX - 1] = '\0';
 		if (policy.disabled && !tcptuned_policy_set_disabled(d, policy.name, true))
 			tcptuned_log(TCPTUNED_LOG_INFO, "policy %s stays disabled", policy.name);
 	}

@@ -43,6 +43,18 @@ __u32 tcptuned_policies_generation(const struct tcptuned_kernel *kernel)
 	return TCPTUNED_POLICY_GENERATION(match.default_policy);
 }
 
+int tcptuned_policy_read(const struct tcptuned_kernel *kernel, __u32 key,
+			 struct tcptuned_policy *ret)
+{
+	int fd = kernel->map_fd[TCPTUNED_MAP_POLICIES];
+
+	if (fd < 0 || bpf_map_lookup_elem(fd, &key, ret))
+		return -ENOENT;
+	ret->congestion_control[TCPTUNED_CC_NAME_MAX - 1] = '\0';
+	ret->name[TCPTUNED_POLICY_NAME_MAX - 1] = '\0';
+	return 0;
+}
+
 static bool cgroup_matches(const struct tcptuned_rule *rule, const struct tcptuned_tuple *tuple)
 {
 	if (!(rule->flags & TCPTUNED_RULE_CGROUP))

@@ -40,6 +40,10 @@ int tcptuned_policies_find_of(const struct tcptuned_kernel *kernel,
 /* Read the trie's entry for all addresses. Returns 0, or -1 if no policy is in force. */
 int tcptuned_policies_match(const struct tcptuned_kernel *kernel, struct tcptuned_match *ret);
 
+/* Read the record of a policy, its texts terminated. Returns 0 or -ENOENT. */
+int tcptuned_policy_read(const struct tcptuned_kernel *kernel, __u32 key,
+			 struct tcptuned_policy *ret);
+
 /* The generation that is in force; 0: none. */
 __u32 tcptuned_policies_generation(const struct tcptuned_kernel *kernel);
 

@@ -46,10 +46,6 @@ int tcptuned_fail_to_read(struct tcptuned_error *err, int error, const char *wha
 
 /* ---- policies.c --------------------------------------------------------------------------- */
 
-/* Read the record of the policy @key. Returns 0 or -ENOENT. */
-int tcptuned_source_policy(const struct tcptuned_source *source, __u32 key,
-			   struct tcptuned_policy *ret);
-
 /* The name of a policy, in @ret: that of its record, or TCPTUNED_POLICY_GONE(). */
 const char *tcptuned_source_policy_name(const struct tcptuned_source *source, __u32 key,
 					char ret[TCPTUNED_POLICY_NAME_MAX]);

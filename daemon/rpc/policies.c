@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,25 +15,13 @@
 
 /* ---- records ------------------------------------------------------------------------------ */
 
-int tcptuned_source_policy(const struct tcptuned_source *source, __u32 key,
-			   struct tcptuned_policy *ret)
-{
-	int fd = source->kernel->map_fd[TCPTUNED_MAP_POLICIES];
-
-	if (fd < 0 || bpf_map_lookup_elem(fd, &key, ret))
-		return -ENOENT;
-	ret->congestion_control[TCPTUNED_CC_NAME_MAX - 1] = '\0';
-	ret->name[TCPTUNED_POLICY_NAME_MAX - 1] = '\0';
-	return 0;
-}
-
 /* A policy that was replaced while it had connections keeps its record, and so its name. */
 const char *tcptuned_source_policy_name(const struct tcptuned_source *source, __u32 key,
 					char ret[TCPTUNED_POLICY_NAME_MAX])
 {
 	struct tcptuned_policy policy;
 
-	if (!tcptuned_source_policy(source, key, &policy))
+	if (!tcptuned_policy_read(source->kernel, key, &policy))
 		strcpy(ret, policy.name);
 	else
 		strcpy(ret, TCPTUNED_POLICY_GONE(key));
@@ -122,7 +109,7 @@ int tcptuned_handle_policies(const struct tcptuned_source *source,
 	for (__u32 place = 0; place < TCPTUNED_POLICIES_MAX; place++) {
 		__u32 key = TCPTUNED_POLICY_ID(generation, place);
 
-		if (tcptuned_source_policy(source, key, &policy))
+		if (tcptuned_policy_read(source->kernel, key, &policy))
 			break;
 		object = policy_object(policy.name, key, &policy);
 		tcptuned_buf_init(&rule, RULE_MAX);
@@ -198,7 +185,7 @@ int tcptuned_handle_policy_test(const struct tcptuned_source *source,
 	memcpy(tuple.local, filter->local.address, sizeof(tuple.local));
 	memcpy(tuple.remote, filter->remote.address, sizeof(tuple.remote));
 	if (tcptuned_policies_find(source->kernel, &tuple, &rule) ||
-	    tcptuned_source_policy(source, rule.policy, &policy)) {
+	    tcptuned_policy_read(source->kernel, rule.policy, &policy)) {
 		object = json_pack("{s:n,s:s}", "policy", "rule",
 				   "no policy is in force: left to the kernel");
 	} else {

@@ -152,7 +152,7 @@ int tcptuned_handle_status(const struct tcptuned_source *source,
 	error = tcptuned_source_flows(source, NULL, &flows, err);
 	if (error)
 		return error;
-	tcptuned_source_policy(source, key, &policy);
+	tcptuned_policy_read(kernel, key, &policy);
 	object = json_object();
 	set_text(object, "version", TCPTUNED_VERSION);
 	set_number(object, "pid", (__u64)source->daemon);

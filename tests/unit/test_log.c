@@ -168,7 +168,7 @@ TEST(printable)
 	assert_string_equal(text, " az~?????");
 }
 
-/* As answers and the log have it: what somebody wrote. */
+/* As answers and the log have it: what a client wrote. */
 TEST(errors_are_printable)
 {
 	struct tcptuned_error err;
