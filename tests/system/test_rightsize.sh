@@ -179,16 +179,18 @@ test_right_edge() {
 
 # An application that reads as fast as it can for 2 s, and then 20 Mbit/s: its window comes down
 # to what that needs, 2 x 50 KB, and what waits for it with it. The kernel alone would go on
-# advertising a buffer of megabytes. No advertised right edge moves back.
+# advertising a buffer of megabytes. No advertised right edge moves back, so that what is in the
+# buffer by then has to be read first: segments of 1,448 bytes, 2,304 in memory, in at most 64 MB
+# take 17 s.
 test_slow_reader_gives_its_window_back() {
 	host a b
 	tcptuned_start --set=policy.congestion_control=keep
 	link a b --rate 200mbit --delay 10ms --queue 2MB
 	watch
-	stream slow 7101 --congestion cubic --duration 30 --read-fast 2 --read-rate 20000000 --verify
+	stream slow 7101 --congestion cubic --duration 40 --read-fast 2 --read-rate 20000000 --verify
 	sleep 1.8
 	expect_ge "$(flow 7101 .advertised_window_bytes)" 700000 "the window of a fast reader"
-	wait_until 8 given_back
+	wait_until 20 given_back
 	expect_eq "$(flow 7101 .receive.reason)" reader "why it is smaller"
 	expect_le "$(flow 7101 .advertised_window_bytes)" 400000 "the window of a slow reader"
 	expect_le "$(ss_of b "sport = :7101 and dport > :0" "skmem:.r([0-9]+),")" 1000000 "memory of what waits"
