@@ -69,9 +69,9 @@ share_of_each() { # STREAMS SHARE
 stream_of_untuned_sender() { # PORT [SENDER [OPTION...]]
 	local port=$1 from=${2-a} to=${TRANSFER_ADDR:-${ADDR[b]}}
 	shift $(($# < 2 ? $# : 2))
-	listener "receiver-$port" "in_group in_host b" --listen "$to" --port "$port" --duration 30
+	listener "receiver-$port" "in_group in_host b" --listen "$to" --port "$port" --duration 90
 	background "sender-$port" in_host "$from" "$TEST_BUILD/messages" --connect "$to" \
-		--port "$port" --duration 30 --congestion cubic "$@"
+		--port "$port" --duration 90 --congestion cubic "$@"
 }
 
 # Each of eight, which have one peer, wants more than an eighth of half the budget.
@@ -252,9 +252,9 @@ test_memory_of_a_control_group_is_short() {
 	host a b
 	tcptuned_start --set=policy.congestion_control=keep
 	link a b --rate 200mbit --delay 20ms
-	listener receiver "in_host b" --listen "${ADDR[b]}" --port 7305 --duration 20
+	listener receiver "in_host b" --listen "${ADDR[b]}" --port 7305 --duration 60
 	background sender in_group in_memory_group in_host a "$TEST_BUILD/messages" \
-		--connect "${ADDR[b]}" --port 7305 --duration 20 --congestion cubic
+		--connect "${ADDR[b]}" --port 7305 --duration 60 --congestion cubic
 	wait_output 5 -ge 5 counter tcptuned_memory_short_total ''
 	wait_output 5 = true of_sender "$refused"
 	echo 40000000 >"$TEST_MEMCG/memory.kmem.tcp.limit_in_bytes"

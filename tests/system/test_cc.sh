@@ -17,7 +17,7 @@ begin_over_lossy_link() { # CONTROL
 	address[$cc]=${ADDR[$cc]}
 	listener "$cc-receiver" "in_host $cc" --listen "${ADDR[$cc]}" --rcvbuf 4MiB
 	background "$cc" in_host a "$TEST_BUILD/messages" --connect "${ADDR[$cc]}" \
-		--duration 30 --congestion "$cc" --sndbuf 2MiB
+		--duration 90 --congestion "$cc" --sndbuf 2MiB
 }
 
 # of CONTROL PATTERN: the first group of PATTERN in what ss says of its connection
@@ -78,8 +78,8 @@ test_cc_compared_by_policy() {
 	register hstcp stcp
 	tcptuned_start --set=policy.congestion_control=hstcp
 	link a b --rate 100mbit --delay 5ms
-	stream policy 7101 --duration 30 --verify
-	stream own 7102 --duration 30 --verify --congestion stcp
+	stream policy 7101 --duration 90 --verify
+	stream own 7102 --duration 90 --verify --congestion stcp
 	sleep 1
 	expect_eq "$(ss_of a "dport = :7101" ' (hstcp|reno) wscale')" hstcp "the policy's"
 	expect_eq "$(ss_of a "dport = :7102" ' (stcp|reno) wscale')" stcp "the application's"

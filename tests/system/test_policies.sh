@@ -92,7 +92,7 @@ test_named_in_metrics_and_flows() {
 	start_with '[policy far]\ndestination = 10.99.0.0/30\ncongestion_control = cubic
 		receive_window_max = 5M\nmode = observe'
 	link a b --rate 100mbit --delay 5ms --queue 1MB
-	stream one 7101 --duration 30
+	stream one 7101 --duration 90
 	sleep 1
 	expect_eq "$(flow 7101 '[.policy, (.flags | index("observe") != null)] | tostring')" \
 		'["far",true]' "policy and mode of the flow"
@@ -108,7 +108,7 @@ test_named_in_metrics_and_flows() {
 	# After a reload old connections and new ones have a policy of the same name: one sample.
 	reload '[policy far]\ndestination = 10.99.0.0/30\ncongestion_control = cubic
 		receive_window_max = 6M\nmode = observe' 'policy far.receive_window_max: 5M -> 6M'
-	stream two 7102 --duration 30
+	stream two 7102 --duration 90
 	sleep 0.5
 	expect_eq "$(flow 7101 '[.policy, .receive.window_max_bytes] | tostring')" '["far",5242880]' "old"
 	expect_eq "$(flow 7102 '[.policy, .receive.window_max_bytes] | tostring')" '["far",6291456]' "new"
@@ -563,7 +563,7 @@ test_applied_under_traffic() {
 	start_with "${one}mode = tune"
 	link a b --rate 100mbit --delay 5ms --queue 1MB
 	watch
-	stream one 7101 --duration 30 --verify
+	stream one 7101 --duration 90 --verify
 	sleep 0.7
 	for mode in $modes; do
 		configure "${one}mode = $mode\nsend_window_max = 4M"
@@ -664,8 +664,8 @@ test_send_window_max_of_a_policy() {
 	host a b
 	start_with "${small}send_window_max = 256K\n"
 	link a b --rate 200mbit --delay 20ms --queue 2bdp
-	stream small 7301 --duration 30 --congestion cubic
-	stream other 7302 --duration 30 --congestion cubic
+	stream small 7301 --duration 90 --congestion cubic
+	stream other 7302 --duration 90 --congestion cubic
 	wait_output 8 -ge 1000000 flow_to 7302 .send_buffer_bytes
 	wait_output 5 = capped flow_to 7301 .send.reason
 	for _ in 1 2 3; do

@@ -66,7 +66,7 @@ auto_on() { # DEFAULT THRESHOLD LINK_RATE WANTED CHOICES WHAT [MESSAGES OPTION..
 	auto_default "$1"
 	tcptuned_start --set=policy.long_path_segments="$2" --set=paths.remember=no
 	link a b --rate "$3" --delay 20ms --queue 1bdp
-	stream one 7101 --duration 30 "${@:7}"
+	stream one 7101 --duration 90 "${@:7}"
 	wait_output 10 -ge $((${3%mbit} * 150000)) flow_to 7101 .bytes_acked
 	sleep 1.5
 	expect_eq "$(flow_to 7101 '[.congestion_control,
@@ -159,14 +159,14 @@ test_bitcp_parameters() {
 	: >"$config"
 	tcptuned_start $bitcp --config="$config"
 	link a b --rate 100mbit --delay 10ms --queue 0.3bdp
-	stream gentle 7101 --duration 30
+	stream gentle 7101 --duration 90
 	wait_until 8 lossy 7101
 	# 1 - 0.125; more after a loss below the last maximum (fast convergence)
 	expect_ge "$share" 0.85 "share of the window kept, beta = 0.125"
 	printf '[bitcp]\nbeta = 0.5\n' >"$config"
 	kill -HUP "$(pid_of tcptuned)"
 	in_log 'bitcp.beta: 0.125 -> 0.5'
-	stream harsh 7102 --duration 30
+	stream harsh 7102 --duration 90
 	sleep 1
 	wait_until 4 lossy 7102
 	# 1 - 0.5, or 1 / 1.5 with fast convergence
@@ -190,7 +190,7 @@ test_reload_is_for_new_connections() {
 	printf '[policy]\ncongestion_control = bitcp\nreceive_window_max = 8M\nsend_window_max = 9M\n' >"$TEST_DIR/my.conf"
 	tcptuned_start --config="$TEST_DIR/my.conf"
 	link a b --rate 100mbit --delay 2ms
-	stream one 7101 --duration 30
+	stream one 7101 --duration 90
 	sleep 0.5
 	first='["bitcp",8388608,9437184]'
 	expect_eq "$(flow_says 7101)" "$first" "before the reload"
@@ -199,27 +199,27 @@ test_reload_is_for_new_connections() {
 	reload '[policy]\ncongestion_control = cubic\n[bitcp]\nbeta = 7\n' \
 		'my.conf:4: bitcp.beta: "7" is too large'
 	in_log 'the configuration before it stays in force'
-	stream two 7102 --duration 30
+	stream two 7102 --duration 90
 	sleep 0.5
 	expect_eq "$(flow_says 7102)" "$first" "after a bad reload"
 
 	reload '[policy]\ncongestion_control = cubic\nreceive_window_max = 1M\nsend_window_max = 2M\n' \
 		'policy.congestion_control: bitcp -> cubic'
 	in_log 'policy.receive_window_max: 8M -> 1M'
-	stream three 7103 --duration 30
+	stream three 7103 --duration 90
 	sleep 0.5
 	expect_eq "$(flow_says 7103)" '["cubic",1048576,2097152]' "of a connection made after it"
 	expect_eq "$(flow_says 7101)" "$first" "of one made before"
 
 	reload '[policy]\nmode = off\n' 'policy.mode: tune -> off'
-	stream four 7104 --duration 30
+	stream four 7104 --duration 90
 	sleep 0.5
 	expect_eq "$(flow_says 7104)" "" "of a connection made while it is off"
 	expect_eq "$(ss_of b "sport = :7104" "(reno|cubic|bitcp)")" reno "its congestion control"
 	expect_eq "$(flow_says 7101)" "$first" "of one made before"
 
 	reload '[policy]\ncongestion_control = bitcp\n' 'policy.mode: off -> tune'
-	stream five 7105 --duration 30
+	stream five 7105 --duration 90
 	sleep 0.5
 	expect_match "$(flow_says 7105)" '^\["bitcp",' "of a connection made after all"
 	stream_stop one two three four five
@@ -585,7 +585,7 @@ test_a_hundred_reloads_a_second() {
 	printf '[metrics]\nflows = 0\n' >"$config"
 	tcptuned_start --config="$config"
 	LINK_IDLE=sleep link a b --rate 100mbit --delay 5ms # who reloads needs the processor
-	stream one 7401 --duration 30 --verify
+	stream one 7401 --duration 90 --verify
 	wait_output 5 -ge 20 counter tcptuned_rightsize_rounds_total '{direction="receive"}'
 	daemon=$(pid_of tcptuned)
 	mkfifo "$TEST_DIR/nothing"

@@ -90,7 +90,7 @@ test_a_slow_reader_on_a_lossy_path_holds_one_window() {
 	tcptuned_start --set=policy.congestion_control=keep
 	link a b --rate 50mbit --delay 20ms --queue 400KB --loss-ab 2e-2
 	watch
-	stream slow 7101 --congestion bbr --duration 30 --read-fast 1.5 --read-rate 200000
+	stream slow 7101 --congestion bbr --duration 90 --read-fast 1.5 --read-rate 200000
 	for ((i = 0; i < 24; i++)); do
 		sleep 0.15
 		held=$(in_host b ss -tmnH sport = :7101 | grep -o 'skmem:(r[0-9]*' | cut -d r -f 2 |
@@ -114,7 +114,7 @@ test_a_slow_reader_does_not_hold_more_with_time() {
 	host a b
 	tcptuned_start --set=policy.congestion_control=keep
 	link a b --rate 50mbit --delay 10ms --queue 400KB
-	stream slow 7101 --congestion cubic --duration 30 --read-fast 1 --read-rate 200000
+	stream slow 7101 --congestion cubic --duration 90 --read-fast 1 --read-rate 200000
 	sleep 2.5
 	before=$(ss_of b "sport = :7101 and dport > :0" "skmem:.r([0-9]+),")
 	sleep 3.5
@@ -240,7 +240,7 @@ test_unsent_bound_is_released() {
 	host a b
 	tcptuned_start --set=policy.congestion_control=keep
 	link a b --rate 50mbit --delay 10ms
-	stream one 7101 --congestion cubic --duration 30
+	stream one 7101 --congestion cubic --duration 90
 	sleep 1.5
 	expect_ge "$(flow_to 7101 .send.unsent_max_bytes)" 131072 "the bound"
 	tcptuned_stop
