@@ -298,16 +298,95 @@ TEST(others_leave)
 	}
 }
 
-/* The window before a test is 3/2 of what is in flight, also where the delay varies. */
-TEST(prepared_by_the_mean)
+/*
+ * Where the delay varies, its smallest value in an interval is not the path's. It passes for a queue
+ * only if it exceeds that by more than half the range. The window before a test is 3/2 of what is in
+ * flight: of the rate x the mean RTT.
+ */
+TEST(prepared_where_the_delay_varies)
 {
-	struct rightsize rs = at_a_mark();
+	struct {
+		uint32_t low, high;
+		unsigned int state;
+		uint32_t window;
+	} rows[] = {{60000, 60000, RIGHTSIZE_PREPARING, 450000},
+		    {60000, 140000, RIGHTSIZE_FREE, 0},
+		    {100000, 140000, RIGHTSIZE_PREPARING, 900000}};
 
-	rs.test_rtt_us = 60000;
-	carry(&rs, 5000000, 60000, 140000);
-	carry(&rs, 5000000, 60000, 140000);
-	assert_int_equal(rs.state, RIGHTSIZE_PREPARING);
-	assert_in_range(rs.window, 0.98 * 750000, 1.02 * 750000);
+	for_each_row (r, rows) {
+		struct rightsize rs = at_a_mark();
+
+		rs.test_rtt_us = rs.before_low_us = r->low;
+		carry(&rs, 5000000, r->low, r->high);
+		carry(&rs, 5000000, r->low, r->high);
+		assert_int_equal(rs.state, r->state);
+		assert_in_range(rs.window, 0.98 * r->window, 1.02 * r->window);
+	}
+}
+
+/* A queue that grows or shrinks is not a delay that varies. */
+TEST(range_of_the_rtt)
+{
+	struct {
+		uint32_t before, low, mean, range;
+	} rows[] = {{60000, 60000, 100000, 80000},
+		    {40000, 60000, 70000, 0},
+		    {80000, 60000, 70000, 0},
+		    {60000, 60000, 63000, 0},
+		    {50000, 60000, 80000, 30000}};
+
+	for_each_row (r, rows) {
+		struct rightsize rs = {.before_low_us = r->before,
+				       .low_us = r->low,
+				       .samples = 10,
+				       .rtt_sum_us = 10 * r->mean};
+
+		assert_int_equal(rightsize_range_us(&rs), r->range);
+	}
+}
+
+/*
+ * A probe on a path of 20 ms + 0..40 ms passes, and its hold covers the longest of its delays. Where
+ * it finds no delay, it was the rate that varied, and with it the queue.
+ */
+TEST(probe_where_the_delay_varies)
+{
+	struct {
+		uint32_t range, rtt_us;
+		unsigned int state;
+		uint32_t held;
+	} rows[] = {{40000, 60000, RIGHTSIZE_HOLDING, 525000},
+		    {40000, 20000, RIGHTSIZE_HOLDING, 175000},
+		    {0, 60000, RIGHTSIZE_FREE, 0}};
+
+	for_each_row (r, rows) {
+		struct rightsize rs = at_a_mark();
+
+		rs.rate = 5000000;
+		rs.range_us = r->range;
+		rs.test_rtt_us = 60000;
+		rs.window = 50000;
+		rightsize_enter(&rs, RIGHTSIZE_PROBE_RTT, rs.seen_us);
+		carry(&rs, 2500000, r->rtt_us, r->rtt_us);
+		assert_int_equal(rs.state, r->state);
+		assert_in_range(rs.held, 0.98 * r->held, 1.02 * r->held);
+	}
+}
+
+TEST(a_buffer_that_suffices)
+{
+	struct {
+		uint64_t rate;
+		uint32_t rtt_us;
+		bool suffices;
+	} rows[] = {{5000000000, 100, true}, {5000000000, 300, false}, {5000000000, 0, false},
+		    {1000000, 1999, true},   {1000000, 2000, false},   {0, 100, false}};
+
+	for_each_row (r, rows) {
+		struct rightsize rs = {.rate_best = r->rate};
+
+		assert_int_equal(rightsize_suffices(&rs, r->rtt_us, 4 << 20), r->suffices);
+	}
 }
 
 /* A hold that carries half of what the connection had is doubled after three marks; one that carries 4/5 waits longer. */

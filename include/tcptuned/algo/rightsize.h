@@ -13,10 +13,11 @@
  * an experiment that has to prove itself:
  *
  *  FREE       The kernel sizes the buffer.
- *  PREPARING  The smallest RTT of a whole interval was more than 2.5 times the minimum: there is a
- *             standing queue. The window is 3/2 of what is in flight, so that the next test takes
- *             effect soon, since an advertised window is never shrunk. With less than 3/2, a
- *             writer, which is woken when a third of the buffer is free, would come too late.
+ *  PREPARING  The smallest RTT of a whole interval was more than 2.5 times the minimum, also without
+ *             half the range over which RTTs vary: there is a standing queue. The window is 3/2 of
+ *             what is in flight, so that the next test takes effect soon, since an advertised window
+ *             is never shrunk. With less than 3/2, a writer, which is woken when a third of the
+ *             buffer is free, would come too late.
  *  TESTING    For three RTTs the window is half of what was in flight. If the queue is the
  *             connection's own, the RTT falls with the window and the rate stays. If the path is
  *             long or its delay varies, the rate falls. If others fill the queue, the RTT hardly
@@ -24,10 +25,11 @@
  *             free again.
  *  PROBE_RTT  The queue is its own. The window is half a bandwidth-delay product until the queue is
  *             empty, so that the minimum RTT is measured again.
- *  HOLDING    The window is 2 x rate x minimum RTT (DRS III.B). It grows as in DRS whenever the
- *             smallest RTT of a round shows that the queue had nearly emptied. The smallest one is
- *             used so that a varying delay is not taken for a queue. Three failed tests in a row
- *             end the hold, and so do two rounds with silences that a queue would have filled.
+ *  HOLDING    The window is 2 x rate x minimum RTT (DRS III.B), or as much more as the delay of the
+ *             path varies. It grows as in DRS whenever the smallest RTT of a round shows that the
+ *             queue had nearly emptied. The smallest one is used so that a varying delay is not
+ *             taken for a queue. Three failed tests in a row end the hold, and so do two rounds with
+ *             silences that a queue would have filled.
  *
  * Tests begin at marks of a clock that hosts share, a power of two apart, because connections that
  * fill the queue of one bottleneck together have to reduce it together: a single one would find the
@@ -125,17 +127,19 @@ struct rightsize {
 	__u32 interval_silent_us; /* ... in the present interval */
 	__u32 test_rtt_us;	  /* standing RTT before the test, or of the previous interval */
 	__u32 path_rtt_us;	  /* mean RTT without a queue, by the last probe; 0: none */
-	__u32 held;		  /* the window to hold, bytes; 0: none */
-	__u32 window;		  /* the window decided on, bytes; 0: the kernel's */
-	__u32 tests;		  /* number of tests begun */
-	__u8 state;		  /* enum rightsize_state */
-	__u8 reason;		  /* enum rightsize_reason */
-	__u8 failures;		  /* tests that failed in a row */
-	__u8 silent_rounds;	  /* rounds in a row in which a hold left the path idle */
-	__u8 inconclusive;	  /* 1: the path changed during the last test */
-	__u8 waiting;		  /* 1: more is offered than the window of the stage */
-	__u8 intervals;		  /* that have ended, at most 255 */
-	__u8 rate_rose;		  /* 1: the rate rose by 3/8 at once since the last test */
+	__u32 range_us;	     /* over which RTTs varied before the test, or in the last interval */
+	__u32 before_low_us; /* smallest RTT of the previous interval */
+	__u32 held;	     /* the window to hold, bytes; 0: none */
+	__u32 window;	     /* the window decided on, bytes; 0: the kernel's */
+	__u32 tests;	     /* number of tests begun */
+	__u8 state;	     /* enum rightsize_state */
+	__u8 reason;	     /* enum rightsize_reason */
+	__u8 failures;	     /* tests that failed in a row */
+	__u8 silent_rounds;  /* rounds in a row in which a hold left the path idle */
+	__u8 inconclusive;   /* 1: the path changed during the last test */
+	__u8 waiting;	     /* 1: more is offered than the window of the stage */
+	__u8 intervals;	     /* that have ended, at most 255 */
+	__u8 rate_rose;	     /* 1: the rate rose by 3/8 at once since the last test */
 };
 
 /* The measurements of a direction when an ACK leaves or arrives. */
@@ -340,11 +344,33 @@ static inline __u32 rightsize_mean_rtt_us(const struct rightsize *rs)
 	return (__u32)rightsize_muldiv(rs->rtt_sum_us, 1, rs->samples);
 }
 
-/* Uses the mean RTT: under jitter, rate x smallest RTT is less than what is in flight. */
-static inline void rightsize_prepare(struct rightsize *rs, const struct rightsize_ack *a)
+/*
+ * Bytes in flight during the last interval. Uses the mean RTT, because under jitter it is more than
+ * rate x smallest RTT.
+ */
+static inline __u64 rightsize_flight(const struct rightsize *rs)
 {
 	__u32 rtt_us = rightsize_standing_rtt_us(rs), mean = rightsize_mean_rtt_us(rs);
-	__u64 flight = rightsize_muldiv(rs->rate, mean > rtt_us ? mean : rtt_us, 1000000);
+
+	return rightsize_muldiv(rs->rate, mean > rtt_us ? mean : rtt_us, 1000000);
+}
+
+/*
+ * The range over which RTTs vary, us: twice what their mean exceeds the smallest one by. Less than an
+ * eighth does not count, and neither does what a queue that grows or shrinks contributes.
+ */
+static inline __u32 rightsize_range_us(const struct rightsize *rs)
+{
+	__u32 low = rs->low_us, before = rs->before_low_us;
+	__u32 moved = before > low ? before - low : low - before;
+	__u32 range = 2 * (rightsize_mean_rtt_us(rs) - low);
+
+	return range > moved + low / 8 ? range - moved : 0;
+}
+
+static inline void rightsize_prepare(struct rightsize *rs, const struct rightsize_ack *a)
+{
+	__u64 flight = rightsize_flight(rs);
 
 	rs->window = rightsize_clamp_window(flight + flight / 2, a->min);
 	rightsize_enter(rs, RIGHTSIZE_PREPARING, a->now_us);
@@ -352,12 +378,15 @@ static inline void rightsize_prepare(struct rightsize *rs, const struct rightsiz
 
 static inline void rightsize_begin_test(struct rightsize *rs, const struct rightsize_ack *a)
 {
-	__u32 rtt_us = rightsize_standing_rtt_us(rs);
-	__u64 flight = rightsize_muldiv(rs->rate, rtt_us, 1000000);
+	__u64 flight = rightsize_flight(rs);
+	__u32 range = rightsize_range_us(rs);
 
+	/* The RTT of an interval also varies where a loss shrinks the queue, but seldom that of two. */
+	if (rs->range_us > range)
+		rs->range_us = range;
 	if (rs->held && flight > rs->held)
 		flight = rs->held;
-	rs->test_rtt_us = rtt_us;
+	rs->test_rtt_us = rightsize_standing_rtt_us(rs);
 	rs->window = rightsize_clamp_window(flight / 2, a->min);
 	rs->rate_before = rs->rate;
 	rs->tests++;
@@ -418,13 +447,37 @@ static inline void rightsize_fail(struct rightsize *rs, const struct rightsize_a
 }
 
 /*
- * One RTT after the window took effect, the queue is empty, and the mean RTT is that of the path with
- * its varying delay. The hold is 7/8 of twice the rate before the test x that RTT, so that the RTT
- * stays below twice the path's, and at least 3/4 of the hold before.
+ * The RTT of a path that a probe found without a queue, us, including by how much it varies. Of that,
+ * the last few samples are a poor measure, while RTTs before the test also varied where the rate did,
+ * and the queue with it: the result is the smaller of what both allow. @base: the minimum RTT; @own:
+ * the delay that the window itself causes.
+ */
+static inline __u64 rightsize_path_us(const struct rightsize *rs, __u64 base, __u64 own)
+{
+	__u64 mean = rightsize_mean_rtt_us(rs), most, range = rs->range_us;
+
+	mean = mean > own + base ? mean - own : base;
+	most = base + 6 * (mean - base);
+	if (most > base + range)
+		most = base + range;
+	if (mean < most)
+		mean = most;
+	if (2 * mean < 3 * base) /* a remainder of the queue, not a varying delay */
+		mean = base;
+	if (mean > rs->test_rtt_us + range && rs->test_rtt_us > base)
+		mean = rs->test_rtt_us + range;
+	return mean;
+}
+
+/*
+ * One RTT after the window took effect, the queue is empty, and the RTT is that of the path. The hold
+ * is 7/8 of twice the rate before the test x that RTT, so that the RTT stays below twice the path's,
+ * and at least 3/4 of the hold before.
  */
 static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_ack *a)
 {
-	__u64 base = rightsize_min_rtt_us(rs), elapsed, window, mean, own;
+	__u64 base = rightsize_min_rtt_us(rs), range = rs->range_us;
+	__u64 elapsed, enough, window, path, own;
 
 	if (!rightsize_takes_effect(rs, a)) {
 		rightsize_begin_interval(rs, a);
@@ -436,7 +489,8 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 		return;
 	}
 	/* Another RTT lets the other connections of the queue measure it empty, too. */
-	if (elapsed < rs->test_rtt_us + 3 * base ||
+	enough = range < 3 * base ? 3 * base : range < 5 * base ? range : 5 * base;
+	if (elapsed < rs->test_rtt_us + enough ||
 	    (rs->samples < 2 && elapsed < 8ull * rs->test_rtt_us))
 		return;
 	/* The delay of the window itself, if the smallest window allowed exceeds the path's BDP. */
@@ -448,21 +502,19 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 			rightsize_clear(rs);
 			return;
 		}
-		rightsize_fail(rs, a);
-		rightsize_begin_interval(rs, a);
-		return;
+		if (rs->low_us > own + range &&
+		    rightsize_exceeds(rs, (__u32)(rs->low_us - own - range))) {
+			rightsize_fail(rs, a);
+			rightsize_begin_interval(rs, a);
+			return;
+		}
 	}
-	mean = rightsize_mean_rtt_us(rs);
-	mean = mean > own ? mean - own : 0;
-	if (2 * mean < 3 * base) /* a remainder of the queue, not a varying delay */
-		mean = base;
-	if (mean > rs->test_rtt_us && rs->test_rtt_us > base)
-		mean = rs->test_rtt_us;
-	window = 7 * rightsize_muldiv(rs->rate, mean, 4000000);
+	path = rightsize_path_us(rs, base, own);
+	window = 7 * rightsize_muldiv(rs->rate, path, 4000000);
 	if (window < rs->held - rs->held / 4)
 		window = rs->held - rs->held / 4;
 	rs->held = rs->window = rightsize_clamp_window(window, a->min);
-	rs->path_rtt_us = (__u32)mean;
+	rs->path_rtt_us = (__u32)path;
 	rs->failures = 0;
 	/* It grows 4 marks later at the earliest: the connection's other end may still empty the queue. */
 	rightsize_enter(rs, RIGHTSIZE_HOLDING,
@@ -505,7 +557,9 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 					 __u32 mark, __u32 shift)
 {
 	__u64 elapsed = a->now_us - rs->interval_us, before;
-	int exceeds = rightsize_exceeds(rs, rs->low_us);
+	__u32 range = rightsize_range_us(rs);
+	/* A delay that varies is seldom at its smallest for a whole RTT: that is not a queue. */
+	int exceeds = rs->low_us > range / 2 && rightsize_exceeds(rs, rs->low_us - range / 2);
 
 	if (rs->samples < RIGHTSIZE_SAMPLES_MIN && elapsed < RIGHTSIZE_RTT_MAX_US)
 		return 0;
@@ -543,6 +597,9 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 			 rightsize_is_test_mark(rs, mark, shift))
 			rightsize_begin_test(rs, a);
 	}
+	if (!rs->held && rs->state != RIGHTSIZE_TESTING)
+		rs->range_us = range;
+	rs->before_low_us = rs->low_us;
 	rightsize_begin_interval(rs, a);
 	return 1;
 }
@@ -586,7 +643,9 @@ static inline void rightsize_test(struct rightsize *rs, const struct rightsize_a
 		return;
 	if (rightsize_test_passes(rs, a)) {
 		rs->window = rightsize_clamp_window(
-			rightsize_muldiv(rs->rate, rightsize_min_rtt_us(rs), 2000000), a->min);
+			rightsize_muldiv(rs->rate, rightsize_min_rtt_us(rs) + rs->range_us,
+					 2000000),
+			a->min);
 		rs->test_rtt_us = rs->low_us;
 		rightsize_enter(rs, RIGHTSIZE_PROBE_RTT, a->now_us);
 	} else {
@@ -679,6 +738,17 @@ static inline int rightsize_on_ack(struct rightsize *rs, const struct rightsize_
 	if (a->now_us - rs->round_us < (a->rtt_us ? a->rtt_us : rs->min_rtt_us))
 		return 0;
 	return rightsize_end_round(rs, a);
+}
+
+/*
+ * Returns whether a buffer of @space bytes holds four bandwidth-delay products of a path with a
+ * minimum RTT of @rtt_us, below 2 ms. More only waits there, and the window of a sender that meets no
+ * loss would grow with its buffer, and the buffer with the window.
+ */
+static inline int rightsize_suffices(const struct rightsize *rs, __u32 rtt_us, __u32 space)
+{
+	return rs->rate_best && rtt_us && rtt_us < RIGHTSIZE_BASE_MIN_US &&
+	       rightsize_muldiv(4 * rs->rate_best, rtt_us, 1000000) <= space;
 }
 
 /*
