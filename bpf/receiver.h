@@ -83,7 +83,7 @@ static __always_inline __u32 receive_limit(struct tcptuned_flow *flow, struct tc
 	if (flow->rcv_allowed) {
 		limit = rightsize_offer(flow->rcv_allowed, unread, 2 * tp->mss_cache);
 		if (min_limit(limit, window) != window)
-			reason = RIGHTSIZE_BUDGET;
+			reason = flow->rcv_share.wanted ? RIGHTSIZE_BUDGET : RIGHTSIZE_KERNEL;
 		window = min_limit(window, limit);
 	}
 	/* By the buffer, not by the clamp, which follows from the result. */
@@ -138,16 +138,18 @@ static __always_inline void size_locked_receiver(struct bpf_sock_ops *ctx,
  */
 static __always_inline void apply_receive_budget(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	__u32 have = tp->inet_conn.icsk_inet.sk.sk_rcvbuf, allowed;
+	__u32 have = tp->inet_conn.icsk_inet.sk.sk_rcvbuf, want = have, allowed;
 
 	if (have <= flow->rcv_base) {
 		flow->rcv_allowed = 0;
 		return;
 	}
-	allowed = grant_memory(&flow->rcv_share, tp, flow->rcv_base, have, &flow->flags,
+	if (rightsize_suffices(&flow->rcv, sk_min_rtt_us(tp), flow->rcv_base))
+		want = flow->rcv_base;
+	allowed = grant_memory(&flow->rcv_share, tp, flow->rcv_base, want, &flow->flags,
 			       TCPTUNED_F_RCV_MEMORY_SHORT);
 	flow->rcv_allowed = allowed < have ? sk_window_from_space(tp, allowed) : 0;
-	if (flow->rcv_allowed) {
+	if (allowed < want) {
 		count(TCPTUNED_C_RCV_BUDGET);
 		emit_event(TCPTUNED_EV_RCV_BUDGET, tp, flow, have, allowed);
 	}

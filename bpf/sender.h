@@ -109,6 +109,9 @@ static __always_inline void set_send_buffer(struct bpf_sock_ops *ctx, struct tcp
 	}
 	if (space > flow->snd_buffer_max)
 		space = flow->snd_buffer_max;
+	if (space > flow->snd_base && may_shrink_sndbuf(flow, tp) &&
+	    rightsize_suffices(&flow->snd, sk_min_rtt_us(tp), flow->snd_base))
+		space = flow->snd_base;
 	allowed = grant_memory(&flow->snd_share, tp, flow->snd_base, space, &flow->flags,
 			       TCPTUNED_F_SND_MEMORY_SHORT);
 	if (allowed < space) {

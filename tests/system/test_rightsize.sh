@@ -298,6 +298,24 @@ for i in range(count):
 	client.close()
 	server.close()'
 
+# Within a host nothing limits a window but the buffers. They stay within what the kernel had before
+# tcptuned raised the maxima.
+# alone: it takes all processors for two seconds
+test_buffers_within_a_host_are_the_kernels() {
+	local receive send
+	host a
+	receive=$(in_host a sysctl -n net.ipv4.tcp_rmem | cut -f 3)
+	send=$(in_host a sysctl -n net.ipv4.tcp_wmem | cut -f 3)
+	tcptuned_start --set=policy.congestion_control=keep
+	listener receiver "in_group in_host a" --listen 127.0.0.1 --port 7101 --duration 90
+	background sender in_group in_host a "$TEST_BUILD/messages" --connect 127.0.0.1 \
+		--port 7101 --duration 90 --congestion cubic
+	sleep 2
+	expect_ge "$(in_host a sysctl -n net.ipv4.tcp_wmem | cut -f 3)" $((2 * send)) "raised maximum"
+	expect_le "$(ss_of a "dport = :7101" ",tb([0-9]+)")" "$send" "send buffer"
+	expect_le "$(flow 7101 .advertised_window_bytes)" "$receive" "window"
+}
+
 claimed() {
 	scrape
 	awk '/^tcptuned_connections_claimed_total\{/ { n += $2 } END { print n + 0 }' "$TEST_DIR/scrape"
