@@ -356,8 +356,9 @@ static inline __u64 rightsize_flight(const struct rightsize *rs)
 }
 
 /*
- * The range over which RTTs vary, us: twice what their mean exceeds the smallest one by. Less than an
- * eighth does not count, and neither does what a queue that grows or shrinks contributes.
+ * The range over which RTTs vary, us: twice what their mean exceeds the smallest one by. Less than a
+ * quarter of that one does not count, as rates of others vary the queue, too, and neither does what a
+ * queue that grows or shrinks contributes.
  */
 static inline __u32 rightsize_range_us(const struct rightsize *rs)
 {
@@ -365,7 +366,7 @@ static inline __u32 rightsize_range_us(const struct rightsize *rs)
 	__u32 moved = before > low ? before - low : low - before;
 	__u32 range = 2 * (rightsize_mean_rtt_us(rs) - low);
 
-	return range > moved + low / 8 ? range - moved : 0;
+	return range > moved + low / 4 ? range - moved : 0;
 }
 
 static inline void rightsize_prepare(struct rightsize *rs, const struct rightsize_ack *a)
@@ -457,7 +458,7 @@ static inline __u64 rightsize_path_us(const struct rightsize *rs, __u64 base, __
 	__u64 mean = rightsize_mean_rtt_us(rs), most, range = rs->range_us;
 
 	mean = mean > own + base ? mean - own : base;
-	most = base + 6 * (mean - base);
+	most = base + 4 * (mean - base);
 	if (most > base + range)
 		most = base + range;
 	if (mean < most)
