@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # A hundred thousand open connections: how long it takes to adopt them, what memory each takes,
-# what the daemon costs while nobody asks it anything, and how long a stop takes. Half of them in
+# what the daemon costs while no client asks, and how long a stop takes. Half of them in
 # each of two network namespaces, and both ends of each are on this host: twice as many sockets.
 #
 # Memory is by how much the kernel's slabs grow while they are adopted, all of it, and what ss

@@ -102,8 +102,8 @@ next_to_idle() { # COUNT BYTES [SOURCE...]
 	fi
 }
 
-# 400 keep-alive connections that sent 60 KB once; and 100 of four networks that sent as much as made
-# their windows large, as somebody would who wants all of the budget.
+# 400 keep-alive connections that sent 60 KB once; and 100 of four networks that sent enough to get large
+# windows, as a peer would that wants the whole budget.
 bench_idle() {
 	local run count bytes sources i SENDER_PREFIX= RECEIVER_PREFIX=
 	local keys="memory.budget=24M policy.congestion_control=keep"

@@ -128,9 +128,9 @@ slow_among_fast() {
 # nothing: the five of one run are measured at once, each between two hosts of its own, and
 # what disturbs one of them disturbs all. Those that were late are measured again, up to twice.
 #
-# receive_window_max: a window is told in units of its scale, and can be made smaller by an ACK
-# for more bytes than that only. With room for 16 MB the unit is 1 KB, as the kernel's own is
-# here; with the default's 256 MB it is 4 KB, which takes a hole that is filled.
+# receive_window_max: a window is advertised in units of its scale, and only an ACK of more bytes than a
+# unit can reduce it. With a maximum of 16 MB the unit is 1 KB, as the kernel's own is here; with 256 MB
+# it would be 4 KB, which only an ACK after a filled hole covers.
 bench_slow_link_1500k() {
 	local rtt_ms run hosts=0 run_seconds=${BENCH_SECONDS:-40}
 	for rtt_ms in ${BENCH_RTTS:-50 100}; do

@@ -22,9 +22,9 @@ bench_friends() {
 }
 
 # The scale that BI-TCP was made for: one flow, default buffers, 100 ms. One segment is lost in
-# the middle, when the path has long been full. At 10 Gbit/s two cores hold both hosts and the
-# link between them just so: the queue is deep enough for no other loss, and ten times the usual
-# lateness is accepted, and told.
+# the middle, when the path has long been full. At 10 Gbit/s two cores are barely enough for both
+# hosts and the link: the queue is deep enough for no other loss, and ten times the usual lateness
+# is accepted and recorded.
 bench_scale() {
 	local gbit run loss_at queue LINK_TOLERANCE
 	host a b

@@ -48,7 +48,7 @@ watched() { # SECONDS [MESSAGES OPTION...]
 
 # Figures 2 to 4: 64 MB at 100 ms. Static: a buffer of 64 KB, of which half is advertised; once,
 # and BENCH_STATIC_MB (64) of it, for that takes three and a half minutes, all of them alike. Of
-# 2.6 Mbit/s a hundredth of the packets may be late by a tenth of the round trip: that is told.
+# 2.6 Mbit/s a hundredth of the packets may be late by a tenth of the round trip, which is recorded.
 bench_drs() {
 	local run x="64 MB, 100 ms" both=sender,receiver
 	host a b

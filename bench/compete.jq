@@ -19,7 +19,7 @@ def throughput_ratio($from; $to):
 	(.[0] | mbps($from; $to)) as $a | (.[1] | mbps($from; $to)) as $b
 	| if $b > 0 then $a / $b else null end;
 
-# null: nobody got anything
+# null: no flow got anything
 def jain: add as $sum | if $sum > 0 then $sum * $sum / (length * (map(. * .) | add)) else null end;
 
 # The indices over windows of @scale seconds, the worst first.

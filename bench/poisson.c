@@ -5,9 +5,9 @@
  *
  * Both until SIGTERM. Each client has one of as many consecutive IPv4 addresses and hands single
  * segments to its TCP at exponentially distributed times, 100 a second on average. The server
- * reads and forgets, behind windows of at most WINDOW bytes. Sources wait for nobody: what TCP
- * cannot send waits in its buffer; if that is full too, the time is made up for as soon as it is
- * not.
+ * reads and forgets, behind windows of at most WINDOW bytes. Sources do not wait: what TCP
+ * cannot send stays in its buffer, and if that is full, too, the source catches up as soon as it
+ * is not.
  *
  * The clients say "connected" when all of them are, and begin; at the end they print one line of
  * JSON: segments handed over, and retransmitted.

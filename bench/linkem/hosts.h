@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Hosts behind the ends of the link, each with an access link of its own: told apart by their
- * addresses. Pure: no system call, no allocation.
+ * Hosts behind the ends of the link, each with an access link of its own. Their addresses
+ * distinguish them. Pure: no system call, no allocation.
  */
 #ifndef LINKEM_HOSTS_H
 #define LINKEM_HOSTS_H

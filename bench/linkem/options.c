@@ -512,7 +512,7 @@ static const struct option_row {
 	{"tolerance", ONE, parse_tolerance, AT(tolerance, 1), "FACTOR",
 	 "1 to 100: accept so many times the lateness that makes a run invalid (1)"},
 	{"judge-after", ONE, parse_seconds, AT(judge_after_s, 1), "SECONDS",
-	 "lateness before that is told, but makes no run invalid (0)"},
+	 "lateness before that is reported, but makes no run invalid (0)"},
 	{"idle", ONE, parse_idle, AT(awake, 1), "sleep|poll",
 	 "poll: keep idle processors busy, where a virtual machine's wake late (sleep)"},
 	{"duration", ONE, parse_seconds, AT(duration_s, 1), "SECONDS",

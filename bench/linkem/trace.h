@@ -3,7 +3,7 @@
  * Recorded rates in mahimahi's format: one line for each opportunity to send 1,500 bytes, in ms
  * since the beginning, ascending; a millisecond may stand on several lines. The last line is also
  * the period after which the trace repeats. Segments share opportunities and go over their ends;
- * what nobody uses is lost.
+ * what no segment uses is lost.
  */
 #ifndef LINKEM_TRACE_H
 #define LINKEM_TRACE_H

@@ -57,7 +57,7 @@ static struct {
 	uint32_t retracted_bytes, window_max_bytes;
 } seen;
 
-static volatile sig_atomic_t ended, anew;
+static volatile sig_atomic_t ended, again;
 
 static void __attribute__((noreturn)) die(const char *what)
 {
@@ -68,7 +68,7 @@ static void __attribute__((noreturn)) die(const char *what)
 static void end(int sig)
 {
 	if (sig == SIGUSR1)
-		anew = 1;
+		again = 1;
 	else
 		ended = 1;
 }
@@ -219,9 +219,9 @@ static void print(int fd)
 	       (unsigned long long)seen.shrunk, (unsigned long long)seen.resets, stats.tp_drops);
 }
 
-static void begin_anew(void)
+static void begin_again(void)
 {
-	anew = 0;
+	again = 0;
 	memset(&seen, 0, sizeof(seen));
 	for (unsigned int i = 0; i < DIRECTIONS_MAX; i++)
 		directions[i].known = false;
@@ -257,8 +257,8 @@ int main(int argc, char **argv)
 	fd = open_capture(argv[1]);
 	fprintf(stderr, "watching\n");
 	while (!ended) {
-		if (anew)
-			begin_anew();
+		if (again)
+			begin_again();
 		capture(fd, 0);
 	}
 	while (capture(fd, MSG_DONTWAIT)) /* what was sent before the signal */

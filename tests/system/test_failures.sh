@@ -55,10 +55,10 @@ test_no_room_for_events() {
 	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="peer"}')" 1500 "accepted"
 	expect_ge "$(counter tcptuned_events_lost_total '')" 1 "events lost"
 	wait_until 5 grep -q '"event":"lost"' "$TEST_DIR/events.log"
-	wait_until 5 claims_told 500 # of which there was room for more
+	wait_until 5 claims_reported 500 # of which there was room for more
 }
 
-claims_told() { # AT LEAST
+claims_reported() { # AT LEAST
 	[ "$(grep -c '"event":"claimed"' "$TEST_DIR/events.log")" -ge "$1" ]
 }
 

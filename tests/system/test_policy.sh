@@ -350,7 +350,7 @@ in_metrics() {
 }
 
 # --- the administrator -------------------------------------------------------------------------
-sysctls_told() { # FILTER, by tcptunectl, a line for each
+sysctls_reported() { # FILTER, by tcptunectl, a line for each
 	ctl status --json | jq -c ".sysctls[] | [$1]"
 }
 
@@ -362,7 +362,7 @@ test_administrator_changes_a_buffer_limit() {
 		"limits raised: a power of two would make the scale coarser"
 	host a
 	sysctl -qw net.ipv4.tcp_rmem="4096 131072 5000000"
-	expect_eq "$(sysctls_told '.set_to, .now, .left_alone' | head -n 1)" \
+	expect_eq "$(sysctls_reported '.set_to, .now, .left_alone' | head -n 1)" \
 		'["4096 131072 134217727","4096 131072 5000000",true]' \
 		"what tcptunectl says, before it is noticed"
 	in_log 'warning: net.ipv4.tcp_rmem was changed from tcptuned.s 4096 131072 134217727 to 4096 131072 5000000 by another'
@@ -375,7 +375,7 @@ test_administrator_changes_a_buffer_limit() {
 	expect_eq "$(limits)" "4096 131072 5000000 4096 16384 67108863 " "after a reload"
 	sleep 5.5
 	expect_eq "$(times_logged 'was changed from')" 1 "warnings"
-	expect_eq "$(sysctls_told '.name, .before, .set_to, .now, .left_alone')" \
+	expect_eq "$(sysctls_reported '.name, .before, .set_to, .now, .left_alone')" \
 		'["net.ipv4.tcp_rmem",null,"4096 131072 134217727","4096 131072 5000000",true]
 ["net.ipv4.tcp_wmem","4096 16384 4194304","4096 16384 67108863","4096 16384 67108863",false]' \
 		"what tcptunectl says of them"
@@ -398,7 +398,7 @@ test_buffer_limits_of_other_network_namespaces() {
 	: >"$config"
 	tcptuned_start --config="$config"
 	in_log 'net.ipv4.tcp_rmem set to 4096 131072 67108863'
-	expect_eq "$(sysctls_told '.name, .before, .set_to, .now' | tail -n 1)" \
+	expect_eq "$(sysctls_reported '.name, .before, .set_to, .now' | tail -n 1)" \
 		'["net.core.wmem_max","'"$wmem_max"'","33554432","33554432"]' "what tcptunectl says of it"
 	host c
 	expect_eq "$(limits a)" "4096 131072 67108863 4096 16384 67108863 " "the same limits"

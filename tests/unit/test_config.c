@@ -467,7 +467,7 @@ TEST(named_prefixes)
 	assert_int_equal(named("a")->set.destination.list[0].length, 104);
 	assert_int_equal(named("a")->set.destination.list[2].length, 32);
 	tcptuned_config_free(&config);
-	/* In one file it goes on, a later one begins anew, and --set after that. */
+	/* One file continues the list, a later one replaces it, and --set replaces that. */
 	write_drop_in("1.conf",
 		      "[policy a]\ndestination = 10.1.0.0/16\ndestination = 10.2.0.0/16\n");
 	load("[policy a]\ndestination = 10.0.0.0/8\nmode = off\n");

@@ -39,7 +39,7 @@ TEST(of_the_tree)
 	assert_int_equal(errno, ENOTDIR);
 }
 
-/* Whoever may ask for the policy of a control group is not to learn what else there is. */
+/* A client that may ask for the policy of a control group must not learn what else exists. */
 TEST(nothing_is_outside_the_tree)
 {
 	static const char *const paths[] = {

@@ -188,7 +188,7 @@ TEST(clear_errors)
 	assert_null(second);
 }
 
-/* Of an address that is not there yet, as of DHCP at boot, it is told and no more. */
+/* An address that does not exist yet, as before DHCP at boot, is reported and is no error. */
 TEST(addresses)
 {
 	static const struct {

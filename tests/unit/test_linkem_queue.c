@@ -231,7 +231,7 @@ TEST(chosen_losses)
 }
 
 /* More small packets than the emulator can hold are not passed off as drop-tail drops. */
-TEST(no_room_is_told)
+TEST(no_room_is_reported)
 {
 	struct queue q = make_queue(
 		(struct queue_config){.rate_bps = 1000000000, .limit_bytes = 1000000000});

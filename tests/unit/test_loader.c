@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs that do not get the maps that they are to share: then there is no daemon, rather than
- * one that reads other maps than its programs write. libbpf and dup() fail here when told to;
- * the kernel takes the programs before that, where it lets this process load any.
+ * Programs that do not get the maps that they share: the daemon does not start, because it
+ * would read other maps than its programs write. Here libbpf and dup() fail on request; the kernel
+ * accepts the programs before that, if it lets this process load any.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

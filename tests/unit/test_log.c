@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The log: what a line looks like for the journal and for a person, which lines there are, and which
- * are not told again. */
+ * are not repeated. */
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -9,7 +9,7 @@
  *
  * As in ns-2, which the paper used, delayed ACKs wait for 100 ms. As in Linux, there are
  * selective ACKs, initial windows of 10, retransmission timeouts of at least the round trip and
- * 200 ms, and a window that is not used does not grow, if not told otherwise.
+ * 200 ms, and a window that is not used does not grow, unless an option says otherwise.
  *
  * Prints CSV lines `what,value`, all of the time after the first 10 s:
  *   cov			coefficient of variation of the packets that arrive at the gateway

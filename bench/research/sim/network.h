@@ -28,7 +28,7 @@ ns3::Ptr<ns3::TcpSocketBase> Send(ns3::Ptr<ns3::Node> node, const ns3::InetSocke
 
 /*
  * Takes note if ns-3's TCP gives the connection up, as it does after six retransmissions of a
- * segment (DataRetries), or six SYNs, that nobody answered.
+ * segment (DataRetries), or six SYNs, without an answer.
  */
 void WatchGivenUp(ns3::Ptr<ns3::Socket> socket);
 
