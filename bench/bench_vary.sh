@@ -186,8 +186,8 @@ vary_sender() { # NUMBER tuned|untuned CONTROL SECONDS
 		--duration $4 --stall 60 $([ "$3" = default ] || echo --congestion "$3")
 }
 
-# short_again_s: since the last byte of the second one was read, until the first one's RTT stays
-# within three times the path's; null: not in that run
+# long_s: seconds in which the first one's RTT exceeds three times the path's, after the last byte of the
+# second one was read
 vary_result() { # RTT_MS SPEC...
 	local rtt_ms=$1 i
 	shift
@@ -197,17 +197,15 @@ vary_result() { # RTT_MS SPEC...
 		--argjson seconds "$(printf '%s\n' "${@##*:}" | sort -g | jq -cs .)" '
 		def bytes_at($t): [.series[] | select(.[0] <= $t)] | last // [0, 0] | .[1];
 		def mbps($from; $to): (bytes_at($to) - bytes_at($from)) * 8e-6 / ($to - $from);
-		def short_again($from): [.load_series[] | select(.[0] >= $from)] as $s
-			| ([$s[] | select(.[1] > 3 * $rtt) | .[0]] | last) as $long
-			| if $s == [] or ($long and $s[-1][0] - $long < 1) then null
-				else [($long // $from) - $from, 0] | max end;
+		def long_s($from): [.load_series[] | select(.[0] >= $from)] as $s
+			| ($s[-1][0] - $from) * ([$s[] | select(.[1] > 3 * $rtt)] | length) / ($s | length);
 		. as $flows | $seconds[0] as $shared
 		| .[0] + {goodput_bps: (map(mbps(0; $shared)) | add * 1e6),
 			retransmits: (map(.retransmits) | add),
 			flows: map({mbps: mbps(0; $shared), congestion, retransmits,
 				rtt_ms: .rtt_ms.median})}
 		+ if $seconds[-1] == $shared then {} else
-			{short_again_s: ($flows[0] | short_again($flows[1].elapsed_s)),
+			{long_s: ($flows[0] | long_s($flows[1].elapsed_s)),
 			rtt_with_ms: ([$flows[0].load_series[] | select(.[0] < $shared) | .[1]]
 				| sort | .[length / 2 | floor])} end
 		| del(.series, .load_series)'
@@ -223,7 +221,8 @@ vary_pair() { # BENCH X RTT_MS COLUMN FIRST SECOND
 	fi
 }
 
-# A tuned connection and one that is not, and two that are not. Once the neighbour ends at half time.
+# A tuned connection and one that is not, and two that are not. In `leaves`, the neighbour ends after a
+# third of the time.
 bench_neighbour() {
 	local run run_seconds x rtt_ms
 	vary_hosts
@@ -233,15 +232,15 @@ bench_neighbour() {
 			1*Gbit*) rtt_ms=10 path="--rate 1gbit --delay 5ms --queue 20MB" ;;
 			*) rtt_ms=20 path="--rate 100mbit --delay 10ms --queue 1MB" ;;
 			esac
-			vary_neighbours neighbour $run_seconds
-			vary_neighbours leaves "$(half $run_seconds)"
+			vary_neighbours neighbour $run_seconds $run_seconds
+			vary_neighbours leaves $((3 * run_seconds / 2)) "$(half $run_seconds)"
 		done
 	done
 }
 
-vary_neighbours() { # BENCH SECONDS; of the neighbour
-	vary_pair $1 "$x" $rtt_ms kernel untuned:cubic:$run_seconds untuned:cubic:$2
-	vary_pair $1 "$x" $rtt_ms "tcptuned, cubic" tuned:cubic:$run_seconds untuned:cubic:$2
+vary_neighbours() { # BENCH SECONDS SECONDS; of the first and of its neighbour
+	vary_pair $1 "$x" $rtt_ms kernel untuned:cubic:$2 untuned:cubic:$3
+	vary_pair $1 "$x" $rtt_ms "tcptuned, cubic" tuned:cubic:$2 untuned:cubic:$3
 }
 
 # A connection of tcptuned as shipped (auto: cubic, or bitcp on a long path), and one of another kind that
