@@ -558,12 +558,12 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 					 __u32 mark, __u32 shift)
 {
 	__u64 elapsed = a->now_us - rs->interval_us, before;
-	__u32 range = rightsize_range_us(rs), least = range < rs->range_us ? range : rs->range_us;
+	__u32 range = rightsize_range_us(rs), most = range > rs->range_us ? range : rs->range_us;
 	int exceeds = rightsize_exceeds(rs, rs->low_us);
 
 	/* A delay that varies need not be at its smallest in each interval: that is not a queue. */
 	if (rs->state == RIGHTSIZE_FREE && exceeds)
-		exceeds = rs->low_us > least / 2 && rightsize_exceeds(rs, rs->low_us - least / 2);
+		exceeds = rs->low_us > most / 2 && rightsize_exceeds(rs, rs->low_us - most / 2);
 	if (rs->samples < RIGHTSIZE_SAMPLES_MIN && elapsed < RIGHTSIZE_RTT_MAX_US)
 		return 0;
 	before = rs->rate;
