@@ -357,7 +357,7 @@ static inline __u64 rightsize_flight(const struct rightsize *rs)
 
 /*
  * The range over which RTTs vary, us: twice what their mean exceeds the smallest one by. Less than a
- * quarter of that one does not count, as rates of others vary the queue, too, and neither does what a
+ * fifth of that one does not count, as rates of others vary the queue, too, and neither does what a
  * queue that grows or shrinks contributes.
  */
 static inline __u32 rightsize_range_us(const struct rightsize *rs)
@@ -366,7 +366,7 @@ static inline __u32 rightsize_range_us(const struct rightsize *rs)
 	__u32 moved = before > low ? before - low : low - before;
 	__u32 range = 2 * (rightsize_mean_rtt_us(rs) - low);
 
-	return range > moved + low / 4 ? range - moved : 0;
+	return range > moved + low / 5 ? range - moved : 0;
 }
 
 static inline void rightsize_prepare(struct rightsize *rs, const struct rightsize_ack *a)
