@@ -191,6 +191,7 @@ test_slow_reader_gives_its_window_back() {
 	sleep 1.8
 	expect_ge "$(flow 7101 .advertised_window_bytes)" 700000 "the window of a fast reader"
 	wait_until 20 given_back
+	sleep 1 # it stays
 	expect_eq "$(flow 7101 .receive.reason)" reader "why it is smaller"
 	expect_le "$(flow 7101 .advertised_window_bytes)" 400000 "the window of a slow reader"
 	expect_le "$(ss_of b "sport = :7101 and dport > :0" "skmem:.r([0-9]+),")" 1000000 "memory of what waits"

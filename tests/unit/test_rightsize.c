@@ -466,6 +466,12 @@ TEST(a_slow_reader)
 	}
 	assert_true(reader.window && reader.window < 1 << 20);
 	assert_true(reader.window >= MIN);
+	/* It reads all of it now and then, and at last always. */
+	for (unsigned int i = 0; i < 16; i++) {
+		rightsize_weigh_reader(&reader, now, 40000, read, i == 8 ? reader.window / 4 : 0,
+				       offer, MIN);
+		assert_true(reader.window >= MIN);
+	}
 	rightsize_weigh_reader(&reader, now, 40000, read, 0, offer, MIN);
 	assert_int_equal(reader.window, 0);
 }

@@ -19,7 +19,7 @@
 struct rightsize_reader {
 	__u64 since_us; /* when its unread data became high; 0: it is not */
 	__u32 read;	/* the counter of bytes read at that time */
-	__u32 rounds;	/* since then */
+	__u32 rounds;	/* since then; while it is not: rounds in a row with hardly any */
 	__u32 window;	/* bytes; 0: no limit, it reads fast enough */
 };
 
@@ -32,7 +32,8 @@ struct rightsize_reader {
  * @min:    the smallest window allowed, bytes
  *
  * The window is reduced by at most half at a time, after the unread data has exceeded half of the
- * window for eight rounds. It is the kernel's again when the data has been read.
+ * window for eight rounds. It is the kernel's again when nearly all data has been read at the ends of
+ * eight rounds in a row: an application that reads large blocks reads all of it now and then.
  */
 static inline void rightsize_weigh_reader(struct rightsize_reader *reader, __u64 now_us,
 					  __u32 rtt_us, __u32 read, __u32 unread, __u32 offer,
@@ -43,9 +44,11 @@ static inline void rightsize_weigh_reader(struct rightsize_reader *reader, __u64
 	if (reader->window && window > reader->window)
 		window = reader->window;
 	if (unread <= window / 2) {
-		reader->since_us = 0;
-		if (unread <= reader->window / 8)
+		if (reader->since_us || unread > reader->window / 8)
+			reader->rounds = 0;
+		else if (++reader->rounds >= RIGHTSIZE_SLOW_ROUNDS)
 			reader->window = 0;
+		reader->since_us = 0;
 		return;
 	}
 	if (reader->since_us) {
