@@ -377,10 +377,10 @@ static inline void rightsize_prepare(struct rightsize *rs, const struct rightsiz
 	rightsize_enter(rs, RIGHTSIZE_PREPARING, a->now_us);
 }
 
-static inline void rightsize_begin_test(struct rightsize *rs, const struct rightsize_ack *a)
+static inline void rightsize_begin_test(struct rightsize *rs, const struct rightsize_ack *a,
+					__u32 range)
 {
 	__u64 flight = rightsize_flight(rs);
-	__u32 range = rightsize_range_us(rs);
 
 	/* The RTT of an interval also varies where a loss shrinks the queue, but seldom that of two. */
 	if (rs->range_us > range)
@@ -558,14 +558,17 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 					 __u32 mark, __u32 shift)
 {
 	__u64 elapsed = a->now_us - rs->interval_us, before;
-	__u32 range = rightsize_range_us(rs), most = range > rs->range_us ? range : rs->range_us;
-	int exceeds = rightsize_exceeds(rs, rs->low_us);
+	__u32 range, most;
+	int exceeds;
 
+	if (rs->samples < RIGHTSIZE_SAMPLES_MIN && elapsed < RIGHTSIZE_RTT_MAX_US)
+		return 0;
+	range = rightsize_range_us(rs);
+	most = range > rs->range_us ? range : rs->range_us;
+	exceeds = rightsize_exceeds(rs, rs->low_us);
 	/* A delay that varies need not be at its smallest in each interval: that is not a queue. */
 	if (rs->state == RIGHTSIZE_FREE && exceeds)
 		exceeds = rs->low_us > most / 2 && rightsize_exceeds(rs, rs->low_us - most / 2);
-	if (rs->samples < RIGHTSIZE_SAMPLES_MIN && elapsed < RIGHTSIZE_RTT_MAX_US)
-		return 0;
 	before = rs->rate;
 	rs->rate = rightsize_rate(rightsize_since(rs->interval_bytes, a->bytes), elapsed);
 	if (rs->state == RIGHTSIZE_FREE && 8 * rs->rate > 11 * before)
@@ -591,14 +594,14 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 		else if (a->offered > 8ull * rs->window) /* of the window before */
 			rightsize_prepare(rs, a);
 		else if (rightsize_is_test_mark(rs, mark, shift))
-			rightsize_begin_test(rs, a);
+			rightsize_begin_test(rs, a, range);
 		break;
 	default:
 		if (!exceeds)
 			rightsize_hold_interval(rs, a, shift);
 		else if (rs->interval_silent_us < rs->low_us / 2 &&
 			 rightsize_is_test_mark(rs, mark, shift))
-			rightsize_begin_test(rs, a);
+			rightsize_begin_test(rs, a, range);
 	}
 	if (!rs->held && rs->state != RIGHTSIZE_TESTING)
 		rs->range_us = range;
