@@ -28,8 +28,8 @@ static int fail_policy(const struct tcptuned_daemon *d, const char *name,
 	return -ENOENT;
 }
 
-static int enable(struct tcptuned_daemon *d, const char *name, bool enabled,
-		  struct tcptuned_buf *out, struct tcptuned_error *err)
+static int enable(struct tcptuned_daemon *d, const char *name, bool enabled, FILE *out,
+		  struct tcptuned_error *err)
 {
 	struct tcptuned_error reason = {0};
 	bool changed;
@@ -57,8 +57,7 @@ static int enable(struct tcptuned_daemon *d, const char *name, bool enabled,
 	return 0;
 }
 
-static int apply_to_open(struct tcptuned_daemon *d, struct tcptuned_buf *out,
-			 struct tcptuned_error *err)
+static int apply_to_open(struct tcptuned_daemon *d, FILE *out, struct tcptuned_error *err)
 {
 	int link_fd = d->kernel.link_fd[TCPTUNED_PROG_APPLY_POLICIES];
 	struct tcptuned_adoption a;
@@ -84,7 +83,7 @@ static int apply_to_open(struct tcptuned_daemon *d, struct tcptuned_buf *out,
 	return 0;
 }
 
-static int forget_paths(struct tcptuned_daemon *d, const char *prefix, struct tcptuned_buf *out,
+static int forget_paths(struct tcptuned_daemon *d, const char *prefix, FILE *out,
 			struct tcptuned_error *err)
 {
 	unsigned int count;
@@ -101,7 +100,7 @@ static int forget_paths(struct tcptuned_daemon *d, const char *prefix, struct tc
 	return 0;
 }
 
-int tcptuned_change(void *ctx, const struct tcptuned_request *request, struct tcptuned_buf *out,
+int tcptuned_change(void *ctx, const struct tcptuned_request *request, FILE *out,
 		    struct tcptuned_error *err)
 {
 	if (request->command == TCPTUNED_CMD_POLICY_APPLY)

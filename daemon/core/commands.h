@@ -5,13 +5,12 @@
 
 #include "core/state.h"
 #include "rpc/request.h"
-#include "util/strbuf.h"
 
 /*
- * Execute @request, and write the result into @out as JSON; @daemon is a struct tcptuned_daemon (see
+ * Execute @request, and print the result as JSON; @daemon is a struct tcptuned_daemon (see
  * tcptuned_control_options). Returns 0, or a negative errno with @err filled.
  */
-int tcptuned_change(void *daemon, const struct tcptuned_request *request, struct tcptuned_buf *out,
+int tcptuned_change(void *daemon, const struct tcptuned_request *request, FILE *out,
 		    struct tcptuned_error *err);
 
 #endif

@@ -68,7 +68,7 @@ static void read_everything(struct tcptuned_scrape *scrape)
 	tcptuned_process_stats_read(&snap->process);
 }
 
-void tcptuned_scrape_print(void *ctx, struct tcptuned_buf *out)
+void tcptuned_scrape_print(void *ctx, FILE *out)
 {
 	struct tcptuned_scrape *scrape = ctx;
 	__u64 start = tcptuned_monotonic_ns();

@@ -4,12 +4,12 @@
 #define TCPTUNED_METRICS_COLLECT_H
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <linux/types.h>
 
 #include "config/config.h"
 #include "kern/kernel.h"
 #include "paths/paths.h"
-#include "util/strbuf.h"
 
 struct tcptuned_scrape;
 
@@ -42,6 +42,6 @@ int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max);
 void tcptuned_scrape_count_reload(struct tcptuned_scrape *scrape, bool taken);
 
 /* Read everything and write it to @out. @scrape has no type, for struct tcptuned_http_options. */
-void tcptuned_scrape_print(void *scrape, struct tcptuned_buf *out);
+void tcptuned_scrape_print(void *scrape, FILE *out);
 
 #endif

@@ -21,7 +21,6 @@
 #define CONNECTIONS_MAX	  64 /* at a time; others wait in the kernel's queue */
 #define IDLE_TIMEOUT_S	  5
 #define CONNECTION_MEMORY (16u << 10) /* for the line and headers of a request */
-#define BODY_MAX_BYTES	  (16u << 20)
 #define KEPT_MS		  1000
 #define PLAIN_TEXT	  "text/plain; charset=utf-8"
 
@@ -144,17 +143,19 @@ void tcptuned_http_renew(struct tcptuned_http *http)
 
 static void print_metrics(struct tcptuned_http *http)
 {
-	struct tcptuned_buf body;
+	char *text = NULL;
 	size_t len;
-	char *text;
+	FILE *out = open_memstream(&text, &len);
+	bool failed;
 
-	tcptuned_buf_init(&body, BODY_MAX_BYTES);
-	http->options.print(http->options.ctx, &body);
-	if (body.error) {
-		tcptuned_buf_free(&body);
+	if (!out)
+		return;
+	http->options.print(http->options.ctx, out);
+	failed = ferror(out);
+	if (fclose(out) || failed) {
+		free(text);
 		return;
 	}
-	text = tcptuned_buf_steal(&body, &len);
 	http->kept = MHD_create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE);
 	http->kept_since_ms = tcptuned_monotonic_ms();
 	if (http->kept)
@@ -171,8 +172,8 @@ static enum MHD_Result send_metrics(struct tcptuned_http *http, struct MHD_Conne
 		print_metrics(http);
 	if (!http->kept)
 		return send_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, PLAIN_TEXT,
-				 "The answer is too large, or memory is short; metrics.flows in "
-				 "tcptuned.conf limits the number of connections.\n");
+				 "Memory is short; metrics.flows in tcptuned.conf limits the "
+				 "number of connections.\n");
 	return MHD_queue_response(connection, MHD_HTTP_OK, http->kept);
 }
 

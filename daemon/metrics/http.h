@@ -7,9 +7,9 @@
 #define TCPTUNED_METRICS_HTTP_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "util/error.h"
-#include "util/strbuf.h"
 
 struct tcptuned_http;
 
@@ -17,8 +17,8 @@ struct tcptuned_http_options {
 	int listen_fd;	     /* a listening socket from systemd; -1: listen on address and port */
 	const char *address; /* "127.0.0.1", "::1", "::" (IPv4, too) */
 	unsigned int port;   /* 0: any free one */
-	/* Writes what /metrics shows; after an error in @out the answer is 500. */
-	void (*print)(void *ctx, struct tcptuned_buf *out);
+	/* Writes what /metrics shows; after an error of @out the answer is 500. */
+	void (*print)(void *ctx, FILE *out);
 	void *ctx;
 };
 

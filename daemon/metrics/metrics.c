@@ -5,7 +5,6 @@
  */
 #include "metrics/metrics.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -58,9 +57,8 @@ static void print_rows(struct tcptuned_prom *prom, const struct row *rows, size_
 		       const struct tcptuned_snapshot *snap)
 {
 	for (const struct row *row = rows; row < rows + len; row++)
-		tcptuned_sample(prom, row->name, row->help,
-				tcptuned_labels(prom, row->label, row->label_value, NULL),
-				read_field(row, snap), row->unit);
+		tcptuned_sample(prom, row->name, row->help, read_field(row, snap), row->unit,
+				row->label, row->label_value, NULL);
 }
 
 static const struct row state[] = {
@@ -248,7 +246,7 @@ static void print_histogram(struct tcptuned_prom *prom, size_t which,
 {
 	const char *name = histograms[which].name;
 	enum tcptuned_unit unit = histograms[which].unit;
-	struct tcptuned_buf *out = prom->out;
+	FILE *out = prom->out;
 	uintmax_t below = 0;
 
 	tcptuned_begin_family(prom, name, "histogram", histograms[which].help);
@@ -256,17 +254,17 @@ static void print_histogram(struct tcptuned_prom *prom, size_t which,
 		below += histogram->bucket[i];
 		if (i < histograms[which].first || i > histograms[which].last)
 			continue;
-		tcptuned_buf_printf(out, "%s_bucket{le=\"", name);
+		fprintf(out, "%s_bucket{le=\"", name);
 		tcptuned_print_value(out, 1ull << i, unit);
-		tcptuned_buf_printf(out, "\"} %ju\n", below);
+		fprintf(out, "\"} %ju\n", below);
 	}
 	/*
 	 * The count is the sum of the buckets, as histogram->count may be ahead of them: other CPUs
 	 * count while the histogram is read.
 	 */
-	tcptuned_buf_printf(out, "%s_bucket{le=\"+Inf\"} %ju\n%s_sum ", name, below, name);
+	fprintf(out, "%s_bucket{le=\"+Inf\"} %ju\n%s_sum ", name, below, name);
 	tcptuned_print_value(out, histogram->sum, unit);
-	tcptuned_buf_printf(out, "\n%s_count %ju\n", name, below);
+	fprintf(out, "\n%s_count %ju\n", name, below);
 }
 
 /* ---- open connections, by what they have in common -------------------------------------- */
@@ -314,29 +312,21 @@ static __u32 label_groups(const struct tcptuned_snapshot *snap, struct labelled_
 static void print_group(struct tcptuned_prom *prom, const char *policy,
 			const char *congestion_control, __u64 flows)
 {
-	tcptuned_sample(
-		prom, "tcptuned_connections",
-		"Open connections by policy and congestion control; other: those of further "
-		"pairs, beyond the number that is counted separately.",
-		tcptuned_labels(prom, "policy", policy, "congestion_control", congestion_control,
-				NULL),
-		flows, PLAIN);
+	tcptuned_sample(prom, "tcptuned_connections",
+			"Open connections by policy and congestion control; other: those of "
+			"further pairs, beyond the number that is counted separately.",
+			flows, PLAIN, "policy", policy, "congestion_control", congestion_control,
+			NULL);
 }
 
 static void print_groups(struct tcptuned_prom *prom, const struct tcptuned_snapshot *snap)
 {
 	const struct tcptuned_flows *flows = &snap->flows;
-	struct labelled_group *groups = calloc(flows->groups_len + 1, sizeof(*groups));
-	__u32 len;
+	struct labelled_group groups[TCPTUNED_FLOW_GROUPS];
+	__u32 len = label_groups(snap, groups);
 
-	if (!groups) {
-		prom->out->error = -ENOMEM;
-		return;
-	}
-	len = label_groups(snap, groups);
 	for (__u32 i = 0; i < len; i++)
 		print_group(prom, groups[i].policy, groups[i].congestion_control, groups[i].flows);
-	free(groups);
 	if (flows->sums.groups_other || !flows->groups_len)
 		print_group(prom, "other", "other", flows->sums.groups_other);
 }
@@ -345,10 +335,9 @@ static void print_reasons(struct tcptuned_prom *prom, const char *direction, con
 {
 	for (unsigned int i = 0; i < RIGHTSIZE_REASONS; i++)
 		tcptuned_sample(prom, "tcptuned_connections_rightsize_reason",
-				"Open connections by the reason for their window.",
-				tcptuned_labels(prom, "direction", direction, "reason",
-						tcptuned_reason_name(i), NULL),
-				counts[i], PLAIN);
+				"Open connections by the reason for their window.", counts[i],
+				PLAIN, "direction", direction, "reason", tcptuned_reason_name(i),
+				NULL);
 }
 
 static void print_aggregates(struct tcptuned_prom *prom, const struct tcptuned_snapshot *snap)
@@ -358,8 +347,8 @@ static void print_aggregates(struct tcptuned_prom *prom, const struct tcptuned_s
 	for (unsigned int i = 0; i < TCPTUNED_LIMITS; i++)
 		tcptuned_sample(prom, "tcptuned_connections_limited",
 				"Open connections by what limits their sending.",
-				tcptuned_labels(prom, "limit", tcptuned_limit_name(i), NULL),
-				snap->flows.sums.limited[i], PLAIN);
+				snap->flows.sums.limited[i], PLAIN, "limit", tcptuned_limit_name(i),
+				NULL);
 	print_reasons(prom, "receive", snap->flows.sums.rcv_reason);
 	print_reasons(prom, "send", snap->flows.sums.snd_reason);
 }
@@ -398,20 +387,42 @@ static const struct row flow_rows[] = {
 	 "Segments retransmitted."},
 };
 
-/*
- * Labels that identify a connection never change, since a series with other labels is another one.
- * Up to two more labels follow; NULL: none.
- */
-static const char *label_flow(struct tcptuned_prom *prom, const struct tcptuned_flow_record *record,
-			      const char *name, const char *value, const char *name_2,
-			      const char *value_2)
-{
+/* Labels that identify a connection never change, since a series with other labels is another one. */
+struct ends {
 	char local[TCPTUNED_ADDRESS_MAX], remote[TCPTUNED_ADDRESS_MAX];
+};
 
-	tcptuned_flow_address(record, 0, local);
-	tcptuned_flow_address(record, 1, remote);
-	return tcptuned_labels(prom, "local", local, "remote", remote, name, value, name_2, value_2,
-			       NULL);
+#define LABELS_OF(ends) "local", (ends).local, "remote", (ends).remote
+
+static struct ends format_ends(const struct tcptuned_flow_record *record)
+{
+	struct ends ends;
+
+	tcptuned_flow_address(record, 0, ends.local);
+	tcptuned_flow_address(record, 1, ends.remote);
+	return ends;
+}
+
+static void print_flow_row(struct tcptuned_prom *prom, const struct row *row,
+			   const struct tcptuned_flow_record *record)
+{
+	struct ends ends = format_ends(record);
+	__u64 value = read_field(row, record);
+
+	if (value || !(row->unit & OPTIONAL))
+		tcptuned_sample(prom, row->name, row->help, value, row->unit & ~OPTIONAL,
+				LABELS_OF(ends), row->label, row->label_value, NULL);
+}
+
+static void print_limits(struct tcptuned_prom *prom, const struct tcptuned_flow_record *record)
+{
+	struct ends ends = format_ends(record);
+
+	for (unsigned int i = 0; i < TCPTUNED_LIMITS; i++)
+		tcptuned_sample(prom, "tcptuned_flow_limited",
+				"What limits sending: 1 for the limit that applies.",
+				i == record->limit, PLAIN, LABELS_OF(ends), "limit",
+				tcptuned_limit_name(i), NULL);
 }
 
 static void print_flows(struct tcptuned_prom *prom, const struct tcptuned_snapshot *snap)
@@ -419,33 +430,19 @@ static void print_flows(struct tcptuned_prom *prom, const struct tcptuned_snapsh
 	const struct tcptuned_flow_record *top = snap->flows.top, *end = top + snap->flows.top_len;
 	const struct tcptuned_flow_record *record;
 
-	for (record = top; record < end; record++)
+	for (record = top; record < end; record++) {
+		struct ends ends = format_ends(record);
+
 		tcptuned_sample(prom, "tcptuned_flow_info",
-				"Policy and congestion control of a connection.",
-				label_flow(prom, record, "policy",
-					   policy_name(snap, record->flow.policy),
-					   "congestion_control", record->congestion_control),
-				1, PLAIN);
-	for (size_t i = 0; i < ARRAY_SIZE(flow_rows); i++) {
-		const struct row *row = &flow_rows[i];
-
-		for (record = top; record < end; record++) {
-			__u64 value = read_field(row, record);
-
-			if (value || !(row->unit & OPTIONAL))
-				tcptuned_sample(prom, row->name, row->help,
-						label_flow(prom, record, row->label,
-							   row->label_value, NO_LABEL),
-						value, row->unit & ~OPTIONAL);
-		}
+				"Policy and congestion control of a connection.", 1, PLAIN,
+				LABELS_OF(ends), "policy", policy_name(snap, record->flow.policy),
+				"congestion_control", record->congestion_control, NULL);
 	}
+	for (size_t i = 0; i < ARRAY_SIZE(flow_rows); i++)
+		for (record = top; record < end; record++)
+			print_flow_row(prom, &flow_rows[i], record);
 	for (record = top; record < end; record++)
-		for (unsigned int i = 0; i < TCPTUNED_LIMITS; i++)
-			tcptuned_sample(prom, "tcptuned_flow_limited",
-					"What limits sending: 1 for the limit that applies.",
-					label_flow(prom, record, "limit", tcptuned_limit_name(i),
-						   NO_LABEL),
-					i == record->limit, PLAIN);
+		print_limits(prom, record);
 }
 
 /* ---- policies --------------------------------------------------------------------------- */
@@ -456,26 +453,23 @@ static void print_policies(struct tcptuned_prom *prom, const struct tcptuned_sna
 
 	for (p = snap->policies; p < end; p++)
 		tcptuned_sample(prom, "tcptuned_policy_info",
-				"The congestion control of a policy; empty: none.",
-				tcptuned_labels(prom, "policy", policy_name(snap, p->key),
-						"congestion_control", p->policy.congestion_control,
-						NULL),
-				1, PLAIN);
+				"The congestion control of a policy; empty: none.", 1, PLAIN,
+				"policy", policy_name(snap, p->key), "congestion_control",
+				p->policy.congestion_control, NULL);
 	for (p = snap->policies; p < end; p++)
 		for (unsigned int mode = 0; mode <= TCPTUNED_TUNE; mode++)
 			tcptuned_sample(prom, "tcptuned_policy_mode",
 					"What a policy does: 1 for the mode that applies.",
-					tcptuned_labels(prom, "policy", policy_name(snap, p->key),
-							"mode", tcptuned_mode_name(mode), NULL),
-					mode == p->policy.mode, PLAIN);
+					mode == p->policy.mode, PLAIN, "policy",
+					policy_name(snap, p->key), "mode", tcptuned_mode_name(mode),
+					NULL);
 	for (p = snap->policies; p < end; p++)
 		for (unsigned int send = 0; send < 2; send++)
-			tcptuned_sample(
-				prom, "tcptuned_policy_window_max_bytes",
-				"Largest window that right-sizing may set.",
-				tcptuned_labels(prom, "policy", policy_name(snap, p->key),
-						"direction", send ? "send" : "receive", NULL),
-				send ? p->policy.snd_window_max : p->policy.rcv_window_max, PLAIN);
+			tcptuned_sample(prom, "tcptuned_policy_window_max_bytes",
+					"Largest window that right-sizing may set.",
+					send ? p->policy.snd_window_max : p->policy.rcv_window_max,
+					PLAIN, "policy", policy_name(snap, p->key), "direction",
+					send ? "send" : "receive", NULL);
 }
 
 /* ---- the memory budget, the path memory, and what tcptuned costs ------------------------ */
@@ -487,23 +481,22 @@ static void print_budget(struct tcptuned_prom *prom, const struct tcptuned_snaps
 
 	print_rows(prom, budget, ARRAY_SIZE(budget), snap);
 	tcptuned_sample(prom, "tcptuned_budget_scarce",
-			"Whether connections could use more than the budget.", "", scarce, PLAIN);
+			"Whether connections could use more than the budget.", scarce, PLAIN, NULL);
 	if (scarce)
-		tcptuned_sample(
-			prom, "tcptuned_budget_share_bytes",
-			"Largest share of one connection in one direction, while the budget "
-			"is scarce.",
-			"", MIN(budget_find_level(b, b->total), b->total / BUDGET_PART), PLAIN);
+		tcptuned_sample(prom, "tcptuned_budget_share_bytes",
+				"Largest share of one connection in one direction, while the "
+				"budget is scarce.",
+				MIN(budget_find_level(b, b->total), b->total / BUDGET_PART), PLAIN,
+				NULL);
 }
 
 static void print_paths(struct tcptuned_prom *prom, const struct tcptuned_snapshot *snap)
 {
 	if (snap->paths.ok)
-		tcptuned_sample(
-			prom, "tcptuned_paths_known",
-			"Destination prefixes in the path memory; a large number is counted "
-			"once a minute.",
-			"", snap->paths.known, PLAIN);
+		tcptuned_sample(prom, "tcptuned_paths_known",
+				"Destination prefixes in the path memory; a large number is "
+				"counted once a minute.",
+				snap->paths.known, PLAIN, NULL);
 	print_rows(prom, paths, ARRAY_SIZE(paths), snap);
 }
 
@@ -526,34 +519,29 @@ static void print_cost(struct tcptuned_prom *prom, const struct tcptuned_snapsho
 	tcptuned_sample(prom, "tcptuned_program_statistics_enabled",
 			"Whether the kernel counts runs and run time of BPF programs: "
 			"kernel.bpf_stats_enabled.",
-			"", bpf->enabled, PLAIN);
+			bpf->enabled, PLAIN, NULL);
 	for (size_t i = first; i < ARRAY_SIZE(program_rows); i++)
 		for (unsigned int p = 0; p < bpf->programs_len; p++)
 			tcptuned_sample(prom, program_rows[i].name, program_rows[i].help,
-					tcptuned_labels(prom, "program", bpf->programs[p].name,
-							NULL),
 					read_field(&program_rows[i], &bpf->programs[p]),
-					program_rows[i].unit);
-	tcptuned_sample(
-		prom, "tcptuned_connection_records_bytes",
-		"Memory of the records of open connections: their number times the size that "
-		"the kernel allocates.",
-		"", snap->flows.sums.records * bpf->storage_bytes, PLAIN);
+					program_rows[i].unit, "program", bpf->programs[p].name,
+					NULL);
+	tcptuned_sample(prom, "tcptuned_connection_records_bytes",
+			"Memory of the records of open connections: their number times the size "
+			"that the kernel allocates.",
+			snap->flows.sums.records * bpf->storage_bytes, PLAIN, NULL);
 	print_rows(prom, cost, ARRAY_SIZE(cost), snap);
 }
 
 /* ---- the whole -------------------------------------------------------------------------- */
 
-void tcptuned_metrics_format(struct tcptuned_buf *out, const struct tcptuned_snapshot *snap)
+void tcptuned_metrics_format(FILE *out, const struct tcptuned_snapshot *snap)
 {
 	struct tcptuned_prom prom = {.out = out};
 
-	tcptuned_buf_init(&prom.labels, out->limit);
 	tcptuned_sample(&prom, "tcptuned_build_info",
-			"Version of tcptuned, and the kernel that it runs on.",
-			tcptuned_labels(&prom, "version", snap->version, "kernel",
-					snap->kernel_release, NULL),
-			1, PLAIN);
+			"Version of tcptuned, and the kernel that it runs on.", 1, PLAIN, "version",
+			snap->version, "kernel", snap->kernel_release, NULL);
 	print_rows(&prom, state, ARRAY_SIZE(state), snap);
 	if (snap->totals_ok) {
 		print_rows(&prom, counters, ARRAY_SIZE(counters), snap);
@@ -569,7 +557,4 @@ void tcptuned_metrics_format(struct tcptuned_buf *out, const struct tcptuned_sna
 	}
 	print_policies(&prom, snap);
 	print_cost(&prom, snap);
-	if (prom.labels.error)
-		out->error = prom.labels.error;
-	tcptuned_buf_free(&prom.labels);
 }

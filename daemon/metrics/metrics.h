@@ -4,6 +4,7 @@
 #define TCPTUNED_METRICS_METRICS_H
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <tcptuned/algo/budget.h>
 #include <tcptuned/abi/policy.h>
 #include <tcptuned/abi/totals.h>
@@ -11,7 +12,6 @@
 #include "flows/top.h"
 #include "metrics/bpf_stats.h"
 #include "paths/paths.h"
-#include "util/strbuf.h"
 
 struct tcptuned_policy_entry {
 	__u32 key;
@@ -48,6 +48,6 @@ struct tcptuned_snapshot {
 };
 
 /* Write the whole of /metrics. Errors stay in @out. */
-void tcptuned_metrics_format(struct tcptuned_buf *out, const struct tcptuned_snapshot *snap);
+void tcptuned_metrics_format(FILE *out, const struct tcptuned_snapshot *snap);
 
 #endif

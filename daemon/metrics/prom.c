@@ -5,16 +5,16 @@
 #include <stdint.h>
 #include <string.h>
 
-void tcptuned_print_value(struct tcptuned_buf *out, __u64 value, enum tcptuned_unit unit)
+void tcptuned_print_value(FILE *out, __u64 value, enum tcptuned_unit unit)
 {
 	uintmax_t number = value;
 
 	if (unit == MICROSECONDS)
-		tcptuned_buf_printf(out, "%ju.%06ju", number / 1000000, number % 1000000);
+		fprintf(out, "%ju.%06ju", number / 1000000, number % 1000000);
 	else if (unit == NANOSECONDS)
-		tcptuned_buf_printf(out, "%ju.%09ju", number / 1000000000, number % 1000000000);
+		fprintf(out, "%ju.%09ju", number / 1000000000, number % 1000000000);
 	else
-		tcptuned_buf_printf(out, "%ju", number);
+		fprintf(out, "%ju", number);
 }
 
 void tcptuned_begin_family(struct tcptuned_prom *prom, const char *name, const char *type,
@@ -23,7 +23,7 @@ void tcptuned_begin_family(struct tcptuned_prom *prom, const char *name, const c
 	if (prom->family && !strcmp(prom->family, name))
 		return;
 	prom->family = name;
-	tcptuned_buf_printf(prom->out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+	fprintf(prom->out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
 static const char *type_of(const char *name)
@@ -36,44 +36,37 @@ static const char *type_of(const char *name)
 	return "gauge";
 }
 
-void tcptuned_sample(struct tcptuned_prom *prom, const char *name, const char *help,
-		     const char *labels, __u64 value, enum tcptuned_unit unit)
+/* Backslash, double quote and line feed are escaped. */
+static void print_label(FILE *out, char before, const char *name, const char *value)
 {
+	fprintf(out, "%c%s=\"", before, name);
+	for (; *value; value++) {
+		if (strchr("\\\"\n", *value))
+			fputc('\\', out);
+		fputc(*value == '\n' ? 'n' : *value, out);
+	}
+	fputc('"', out);
+}
+
+void tcptuned_sample(struct tcptuned_prom *prom, const char *name, const char *help, __u64 value,
+		     enum tcptuned_unit unit, ...)
+{
+	const char *label, *label_value;
+	char before = '{';
+	va_list labels;
+
 	tcptuned_begin_family(prom, name, type_of(name), help);
-	tcptuned_buf_puts(prom->out, name);
-	if (labels && *labels)
-		tcptuned_buf_printf(prom->out, "{%s}", labels);
-	tcptuned_buf_add(prom->out, " ", 1);
-	tcptuned_print_value(prom->out, value, unit);
-	tcptuned_buf_add(prom->out, "\n", 1);
-}
-
-void tcptuned_label_value(struct tcptuned_buf *out, const char *text)
-{
-	for (; *text; text++) {
-		if (strchr("\\\"\n", *text))
-			tcptuned_buf_add(out, "\\", 1);
-		tcptuned_buf_add(out, *text == '\n' ? "n" : text, 1);
-	}
-}
-
-const char *tcptuned_labels(struct tcptuned_prom *prom, ...)
-{
-	struct tcptuned_buf *labels = &prom->labels;
-	const char *name, *value;
-	va_list pairs;
-
-	labels->len = 0;
-	tcptuned_buf_add(labels, "", 0);
-	va_start(pairs, prom);
-	while ((name = va_arg(pairs, const char *))) {
-		value = va_arg(pairs, const char *);
-		if (!value)
+	fputs(name, prom->out);
+	va_start(labels, unit);
+	while ((label = va_arg(labels, const char *))) {
+		label_value = va_arg(labels, const char *);
+		if (!label_value)
 			continue;
-		tcptuned_buf_printf(labels, "%s%s=\"", labels->len ? "," : "", name);
-		tcptuned_label_value(labels, value);
-		tcptuned_buf_add(labels, "\"", 1);
+		print_label(prom->out, before, label, label_value);
+		before = ',';
 	}
-	va_end(pairs);
-	return labels->data;
+	va_end(labels);
+	fputs(before == ',' ? "} " : " ", prom->out);
+	tcptuned_print_value(prom->out, value, unit);
+	fputc('\n', prom->out);
 }

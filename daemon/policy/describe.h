@@ -6,17 +6,16 @@
 #include <tcptuned/abi/policy.h>
 
 #include "config/config.h"
-#include "util/strbuf.h"
 
 /*
- * Append a rule, as in "destination 10.1.0.0/16, remote port 80" or "every connection".
+ * Describe a rule, as in "destination 10.1.0.0/16, remote port 80" or "every connection". Returns the
+ * text, which the caller frees, or NULL without memory.
  * @remote: an address that it has matched; @cgroup: the path of its cgroup, or NULL
  */
-void tcptuned_rule_format(struct tcptuned_buf *out, const struct tcptuned_rule *rule,
-			  const __u8 remote[16], const char *cgroup);
+char *tcptuned_rule_format(const struct tcptuned_rule *rule, const __u8 remote[16],
+			   const char *cgroup);
 
-/* Append all conditions of a policy; NULL is the default policy, "every connection". */
-void tcptuned_conditions_format(struct tcptuned_buf *out,
-				const struct tcptuned_named_policy *named);
+/* The same for all conditions of a policy; NULL is the default policy, "every connection". */
+char *tcptuned_conditions_format(const struct tcptuned_named_policy *named);
 
 #endif

@@ -144,8 +144,8 @@ bool tcptuned_event_matches(const struct tcptuned_event *event,
 	return tcptuned_filter_matches(filter, &record, "");
 }
 
-void tcptuned_event_format(struct tcptuned_buf *out, const struct tcptuned_event *event,
-			   const char *policy, __s64 realtime_ns)
+json_t *tcptuned_event_json(const struct tcptuned_event *event, const char *policy,
+			    __s64 realtime_ns)
 {
 	const struct kind *kind = kind_of(event->kind);
 	struct tcptuned_flow_record record = make_record(event);
@@ -164,13 +164,7 @@ void tcptuned_event_format(struct tcptuned_buf *out, const struct tcptuned_event
 		json_object_set_new(object, "dry_run", json_true());
 	if (kind)
 		set_numbers(object, kind, event);
-	tcptuned_json_print_line(out, object);
-}
-
-void tcptuned_event_format_lost(struct tcptuned_buf *out, __u64 lost)
-{
-	tcptuned_json_print_line(out, json_pack("{s:s,s:I}", "event", "lost", "events",
-						(json_int_t)lost));
+	return object;
 }
 
 __s64 tcptuned_realtime_ns(void)

@@ -3,11 +3,12 @@
 #ifndef TCPTUNED_RPC_EVENTS_H
 #define TCPTUNED_RPC_EVENTS_H
 
+#include <jansson.h>
+
 #include <tcptuned/abi/event.h>
 
 #include "flows/filter.h"
 #include "kern/kernel.h"
-#include "util/strbuf.h"
 
 struct tcptuned_events;
 
@@ -45,14 +46,11 @@ bool tcptuned_event_matches(const struct tcptuned_event *event,
 			    const struct tcptuned_filter *filter);
 
 /*
- * Append a line: a JSON object and a newline. @policy: the name of its policy; @realtime_ns:
- * CLOCK_REALTIME minus CLOCK_MONOTONIC.
+ * Describe an event. @policy: the name of its policy; @realtime_ns: CLOCK_REALTIME minus
+ * CLOCK_MONOTONIC.
  */
-void tcptuned_event_format(struct tcptuned_buf *out, const struct tcptuned_event *event,
-			   const char *policy, __s64 realtime_ns);
-
-/* Append the line that reports @lost missing events. */
-void tcptuned_event_format_lost(struct tcptuned_buf *out, __u64 lost);
+json_t *tcptuned_event_json(const struct tcptuned_event *event, const char *policy,
+			    __s64 realtime_ns);
 
 /* CLOCK_REALTIME minus CLOCK_MONOTONIC, now. */
 __s64 tcptuned_realtime_ns(void);

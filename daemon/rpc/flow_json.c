@@ -125,7 +125,7 @@ static void set_others(json_t *object, const struct tcptuned_flow_record *record
 	json_decref(bitcp);
 }
 
-static json_t *flow_object(const struct tcptuned_flow_record *record, const char *policy,
+json_t *tcptuned_json_flow(const struct tcptuned_flow_record *record, const char *policy,
 			   const char *rule)
 {
 	char local[TCPTUNED_ADDRESS_MAX], remote[TCPTUNED_ADDRESS_MAX];
@@ -148,27 +148,14 @@ static json_t *flow_object(const struct tcptuned_flow_record *record, const char
 	return object;
 }
 
-static int append(const char *text, size_t len, void *buf)
+void tcptuned_json_print(FILE *out, json_t *object)
 {
-	tcptuned_buf_add(buf, text, len);
-	return ((struct tcptuned_buf *)buf)->error ? -1 : 0;
-}
-
-void tcptuned_json_print(struct tcptuned_buf *out, json_t *object)
-{
-	if (json_dump_callback(object, append, out, JSON_COMPACT) && !out->error)
-		out->error = -ENOMEM;
+	json_dumpf(object, out, JSON_COMPACT);
 	json_decref(object);
 }
 
-void tcptuned_json_print_line(struct tcptuned_buf *out, json_t *object)
+void tcptuned_json_print_line(FILE *out, json_t *object)
 {
 	tcptuned_json_print(out, object);
-	tcptuned_buf_puts(out, "\n");
-}
-
-void tcptuned_json_flow(struct tcptuned_buf *out, const struct tcptuned_flow_record *record,
-			const char *policy, const char *rule)
-{
-	tcptuned_json_print(out, flow_object(record, policy, rule));
+	fputc('\n', out);
 }

@@ -3,10 +3,11 @@
 #ifndef TCPTUNED_RPC_FLOW_JSON_H
 #define TCPTUNED_RPC_FLOW_JSON_H
 
+#include <stdio.h>
+
 #include <jansson.h>
 
 #include "flows/top.h"
-#include "util/strbuf.h"
 
 /* jansson rejects a NULL value, so that a lack of memory shows at the latest in the text. */
 static inline void set_number(json_t *object, const char *name, __u64 value)
@@ -28,17 +29,17 @@ static inline void set_text(json_t *object, const char *name, const char *text)
 	json_object_set_new(object, name, string ? string : json_null());
 }
 
-/* Append @object to @out without line breaks, and release it. A lack of memory shows in @out. */
-void tcptuned_json_print(struct tcptuned_buf *out, json_t *object);
+/* Print @object without line breaks, and release it. Without memory, what is printed is no JSON. */
+void tcptuned_json_print(FILE *out, json_t *object);
 
 /* The same, followed by a newline. */
-void tcptuned_json_print_line(struct tcptuned_buf *out, json_t *object);
+void tcptuned_json_print_line(FILE *out, json_t *object);
 
 /*
- * Append a connection. @policy: the name of its policy, or NULL; @rule: the rule that gave it that
+ * Describe a connection. @policy: the name of its policy, or NULL; @rule: the rule that gave it that
  * policy, in words, or NULL.
  */
-void tcptuned_json_flow(struct tcptuned_buf *out, const struct tcptuned_flow_record *record,
-			const char *policy, const char *rule);
+json_t *tcptuned_json_flow(const struct tcptuned_flow_record *record, const char *policy,
+			   const char *rule);
 
 #endif

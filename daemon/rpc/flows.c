@@ -5,8 +5,7 @@
 #include "flows/scan.h"
 #include "rpc/flow_json.h"
 #include "rpc/handlers.h"
-
-#define RULE_MAX 4096 /* bytes of a rule in words */
+#include "util/cleanup.h"
 
 struct choice {
 	const struct tcptuned_source *source;
@@ -74,22 +73,20 @@ int tcptuned_source_flows(const struct tcptuned_source *source,
 }
 
 static void print_flow(const struct tcptuned_source *source, const struct tcptuned_request *request,
-		       const struct tcptuned_flow_record *record, struct tcptuned_buf *out)
+		       const struct tcptuned_flow_record *record, FILE *out)
 {
 	char name[TCPTUNED_POLICY_NAME_MAX];
-	struct tcptuned_buf rule;
+	_cleanup_free_ char *rule = NULL;
 
-	tcptuned_buf_init(&rule, RULE_MAX);
 	tcptuned_source_policy_name(source, record->flow.policy, name);
 	if (request->rules)
-		tcptuned_source_rule(source, record, name, &rule);
-	tcptuned_json_flow(out, record, name, rule.len && !rule.error ? rule.data : NULL);
-	tcptuned_buf_free(&rule);
+		rule = tcptuned_source_rule(source, record, name);
+	tcptuned_json_print(out, tcptuned_json_flow(record, name, rule));
 }
 
 /* Only one of possibly thousands of connections at a time is a JSON tree in memory. */
 int tcptuned_handle_flows(const struct tcptuned_source *source,
-			  const struct tcptuned_request *request, struct tcptuned_buf *out,
+			  const struct tcptuned_request *request, FILE *out,
 			  struct tcptuned_error *err)
 {
 	struct tcptuned_flows flows;
@@ -97,13 +94,13 @@ int tcptuned_handle_flows(const struct tcptuned_source *source,
 
 	if (error)
 		return error;
-	tcptuned_buf_printf(out, "{\"connections\":%llu,\"matched\":%llu,\"flows\":[",
-			    (unsigned long long)flows.sums.live, (unsigned long long)flows.wanted);
-	for (__u32 i = 0; i < flows.top_len && !out->error; i++) {
-		tcptuned_buf_puts(out, i ? "," : "");
+	fprintf(out, "{\"connections\":%llu,\"matched\":%llu,\"flows\":[",
+		(unsigned long long)flows.sums.live, (unsigned long long)flows.wanted);
+	for (__u32 i = 0; i < flows.top_len && !ferror(out); i++) {
+		fputs(i ? "," : "", out);
 		print_flow(source, request, &flows.top[i], out);
 	}
-	tcptuned_buf_puts(out, "]}\n");
+	fputs("]}\n", out);
 	tcptuned_flows_free(&flows);
 	return 0;
 }

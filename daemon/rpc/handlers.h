@@ -3,13 +3,13 @@
 #ifndef TCPTUNED_RPC_HANDLERS_H
 #define TCPTUNED_RPC_HANDLERS_H
 
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "config/config.h"
 #include "flows/top.h"
 #include "kern/kernel.h"
 #include "rpc/request.h"
-#include "util/strbuf.h"
 
 /* What the answers are made from. */
 struct tcptuned_source {
@@ -21,11 +21,11 @@ struct tcptuned_source {
 };
 
 /*
- * Append the answer to @request to @out: one line, a JSON object and a newline. Returns 0, or a
- * negative errno with @err filled; then @out is undefined. A lack of memory shows in @out.
+ * Print the answer to @request: one line, a JSON object and a newline. Returns 0, or a negative errno
+ * with @err filled and nothing printed.
  */
 typedef int tcptuned_handler(const struct tcptuned_source *source,
-			     const struct tcptuned_request *request, struct tcptuned_buf *out,
+			     const struct tcptuned_request *request, FILE *out,
 			     struct tcptuned_error *err);
 
 tcptuned_handler tcptuned_handle_status, tcptuned_handle_flows, tcptuned_handle_policies,
@@ -53,9 +53,11 @@ const char *tcptuned_source_policy_name(const struct tcptuned_source *source, __
 /* The congestion control of new connections under @policy, or "auto"; "": it sets none. */
 const char *tcptuned_policy_congestion_control(const struct tcptuned_policy *policy);
 
-/* Append, in words, the rule that gave @record the policy called @name, if it is in force. */
-void tcptuned_source_rule(const struct tcptuned_source *source,
-			  const struct tcptuned_flow_record *record, const char *name,
-			  struct tcptuned_buf *out);
+/*
+ * Describe the rule that gave @record the policy called @name. Returns the text, which the caller
+ * frees; NULL: the rule is not in force, or there is no memory.
+ */
+char *tcptuned_source_rule(const struct tcptuned_source *source,
+			   const struct tcptuned_flow_record *record, const char *name);
 
 #endif

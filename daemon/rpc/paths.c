@@ -131,7 +131,7 @@ static json_t *path_object(const struct known_path *known, __s64 now_s)
 }
 
 int tcptuned_handle_paths(const struct tcptuned_source *source,
-			  const struct tcptuned_request *request, struct tcptuned_buf *out,
+			  const struct tcptuned_request *request, FILE *out,
 			  struct tcptuned_error *err)
 {
 	_cleanup_free_ struct known_path *paths = calloc(TCPTUNED_PATHS_MAX, sizeof(*paths));
@@ -149,12 +149,11 @@ int tcptuned_handle_paths(const struct tcptuned_source *source,
 		return tcptuned_fail_to_read(err, error, "the map of paths");
 	qsort_r(paths, reading.len, sizeof(*paths), compare, &sorting);
 	clock_gettime(CLOCK_BOOTTIME, &now);
-	tcptuned_buf_printf(out, "{\"known\":%zu,\"matched\":%zu,\"paths\":[", reading.known,
-			    reading.len);
-	for (size_t i = 0; i < reading.len && i < request->limit && !out->error; i++) {
-		tcptuned_buf_puts(out, i ? "," : "");
+	fprintf(out, "{\"known\":%zu,\"matched\":%zu,\"paths\":[", reading.known, reading.len);
+	for (size_t i = 0; i < reading.len && i < request->limit && !ferror(out); i++) {
+		fputs(i ? "," : "", out);
 		tcptuned_json_print(out, path_object(&paths[i], now.tv_sec));
 	}
-	tcptuned_buf_puts(out, "]}\n");
+	fputs("]}\n", out);
 	return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "flows/names.h"
@@ -10,8 +11,6 @@
 #include "rpc/flow_json.h"
 #include "rpc/handlers.h"
 #include "util/array.h"
-
-#define RULE_MAX 4096 /* bytes of a rule in words */
 
 /* ---- records ------------------------------------------------------------------------------ */
 
@@ -64,11 +63,11 @@ static json_t *policy_object(const char *name, __u32 key, const struct tcptuned_
 	return object;
 }
 
-/* Set "rule" to @text, and free that. */
-static void set_rule(json_t *object, struct tcptuned_buf *text)
+/* Set "rule" to @text (NULL: no memory), and free that. */
+static void set_rule(json_t *object, char *text)
 {
-	set_text(object, "rule", text->error ? "" : text->data);
-	tcptuned_buf_free(text);
+	set_text(object, "rule", text ? text : "");
+	free(text);
 }
 
 /* ---- all policies ------------------------------------------------------------------------- */
@@ -91,14 +90,13 @@ static json_t *count_connections(const struct tcptuned_source *source,
 
 /* The policies in force, in the order of the configuration. */
 int tcptuned_handle_policies(const struct tcptuned_source *source,
-			     const struct tcptuned_request *request, struct tcptuned_buf *out,
+			     const struct tcptuned_request *request, FILE *out,
 			     struct tcptuned_error *err)
 {
 	__u32 generation = tcptuned_policies_generation(source->kernel);
 	json_t *array = json_array(), *counts, *count, *object;
 	struct tcptuned_policy policy;
 	struct tcptuned_flows flows;
-	struct tcptuned_buf rule;
 	int error = tcptuned_source_flows(source, NULL, &flows, err);
 
 	if (error) {
@@ -112,9 +110,7 @@ int tcptuned_handle_policies(const struct tcptuned_source *source,
 		if (tcptuned_policy_read(source->kernel, key, &policy))
 			break;
 		object = policy_object(policy.name, key, &policy);
-		tcptuned_buf_init(&rule, RULE_MAX);
-		tcptuned_conditions_format(&rule, find_section(source, key));
-		set_rule(object, &rule);
+		set_rule(object, tcptuned_conditions_format(find_section(source, key)));
 		count = json_object_get(counts, policy.name);
 		set_number(object, "connections", (__u64)json_integer_value(count));
 		json_array_append_new(array, object);
@@ -155,18 +151,18 @@ static int find_cgroups(const char *path, __u64 *ids, size_t max, struct tcptune
 	return 0;
 }
 
-/* Append the rule that was found for a connection with @remote. */
-static void format_rule(struct tcptuned_buf *out, const struct tcptuned_source *source,
-			const struct tcptuned_rule *rule, const __u8 remote[16])
+/* Describe the rule that was found for a connection with @remote. */
+static char *format_rule(const struct tcptuned_source *source, const struct tcptuned_rule *rule,
+			 const __u8 remote[16])
 {
 	const struct tcptuned_named_policy *section = find_section(source, rule->policy);
 
-	tcptuned_rule_format(out, rule, remote, section ? section->set.cgroup : NULL);
+	return tcptuned_rule_format(rule, remote, section ? section->set.cgroup : NULL);
 }
 
 /* The policy that a connection between these ends gets if it is made now, and by which rule. */
 int tcptuned_handle_policy_test(const struct tcptuned_source *source,
-				const struct tcptuned_request *request, struct tcptuned_buf *out,
+				const struct tcptuned_request *request, FILE *out,
 				struct tcptuned_error *err)
 {
 	const struct tcptuned_filter *filter = &request->filter;
@@ -174,7 +170,6 @@ int tcptuned_handle_policy_test(const struct tcptuned_source *source,
 				       .remote_port = filter->remote_port};
 	struct tcptuned_policy policy;
 	struct tcptuned_rule rule;
-	struct tcptuned_buf text;
 	__u64 cgroups[64];
 	json_t *object;
 	int error;
@@ -190,9 +185,7 @@ int tcptuned_handle_policy_test(const struct tcptuned_source *source,
 				   "no policy is in force: left to the kernel");
 	} else {
 		object = policy_object(policy.name, rule.policy, &policy);
-		tcptuned_buf_init(&text, RULE_MAX);
-		format_rule(&text, source, &rule, tuple.remote);
-		set_rule(object, &text);
+		set_rule(object, format_rule(source, &rule, tuple.remote));
 	}
 	tcptuned_json_print_line(out, object);
 	return 0;
@@ -214,9 +207,8 @@ static bool is_same_policy(void *ctx, __u32 key)
 	       !strcmp(policy->name, tcptuned_source_policy_name(policy->source, key, name));
 }
 
-void tcptuned_source_rule(const struct tcptuned_source *source,
-			  const struct tcptuned_flow_record *record, const char *name,
-			  struct tcptuned_buf *out)
+char *tcptuned_source_rule(const struct tcptuned_source *source,
+			   const struct tcptuned_flow_record *record, const char *name)
 {
 	struct policy_of_record policy = {source, record->flow.policy, name};
 	struct tcptuned_tuple tuple = {.local_port = record->local_port,
@@ -225,6 +217,7 @@ void tcptuned_source_rule(const struct tcptuned_source *source,
 
 	tcptuned_map_address(tuple.local, record->family, record->local);
 	tcptuned_map_address(tuple.remote, record->family, record->remote);
-	if (!tcptuned_policies_find_of(source->kernel, &tuple, is_same_policy, &policy, &rule))
-		format_rule(out, source, &rule, tuple.remote);
+	if (tcptuned_policies_find_of(source->kernel, &tuple, is_same_policy, &policy, &rule))
+		return NULL;
+	return format_rule(source, &rule, tuple.remote);
 }

@@ -18,8 +18,7 @@
 #include "flows/filter.h"
 #include "util/error.h"
 
-#define TCPTUNED_REQUEST_MAX 4096	 /* bytes of a line, without its newline */
-#define TCPTUNED_ANSWER_MAX  (64u << 20) /* bytes of an answer; 10,000 connections fit */
+#define TCPTUNED_REQUEST_MAX 4096 /* bytes of a line, without its newline */
 
 #define TCPTUNED_FLOWS_LIMIT	 100 /* connections in an answer by default */
 #define TCPTUNED_FLOWS_LIMIT_MAX 10000

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -43,8 +44,8 @@ struct client {
 	__u64 deadline_ms; /* 0: none */
 	size_t len;	   /* bytes of the request so far */
 	char request[TCPTUNED_REQUEST_MAX + 1];
-	struct tcptuned_buf out;
-	size_t sent;		       /* bytes of out */
+	char *out; /* what is sent to it, of which the first @sent bytes have been */
+	size_t out_len, sent;
 	struct tcptuned_filter filter; /* selects its events */
 	__u64 lost;		       /* events that it missed, not yet reported to it */
 };
@@ -82,7 +83,7 @@ static struct client *find_client(const struct tcptuned_control *control, enum s
 static void end_client(struct tcptuned_control *control, struct client *client)
 {
 	close(client->fd);
-	tcptuned_buf_free(&client->out);
+	free(client->out);
 	client->state = FREE;
 	if (find_client(control, LISTENING))
 		return;
@@ -98,7 +99,7 @@ static void watch_client(struct tcptuned_control *control, struct client *client
 {
 	struct epoll_event event = {
 		.events = (client->state == ANSWERED ? 0 : EPOLLIN) |
-			  (client->sent < client->out.len ? EPOLLOUT : 0),
+			  (client->sent < client->out_len ? EPOLLOUT : 0),
 		.data.ptr = client,
 	};
 
@@ -107,12 +108,12 @@ static void watch_client(struct tcptuned_control *control, struct client *client
 
 static void discard_sent(struct client *client)
 {
-	size_t left = client->out.len - client->sent;
+	size_t left = client->out_len - client->sent;
 
 	if (left && client->sent < LISTENER_BYTES / 2)
 		return;
-	memmove(client->out.data, client->out.data + client->sent, left);
-	client->out.len = left;
+	memmove(client->out, client->out + client->sent, left);
+	client->out_len = left;
 	client->sent = 0;
 }
 
@@ -121,15 +122,15 @@ static void send_pending(struct tcptuned_control *control, struct client *client
 {
 	ssize_t sent = 0;
 
-	while (client->sent < client->out.len) {
-		sent = send(client->fd, client->out.data + client->sent,
-			    client->out.len - client->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (client->sent < client->out_len) {
+		sent = send(client->fd, client->out + client->sent, client->out_len - client->sent,
+			    MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (sent < 0)
 			break;
 		client->sent += (size_t)sent;
 	}
 	if ((sent < 0 && errno != EAGAIN && errno != EINTR) ||
-	    (client->state == ANSWERED && client->sent == client->out.len)) {
+	    (client->state == ANSWERED && client->sent == client->out_len)) {
 		end_client(control, client);
 		return;
 	}
@@ -142,43 +143,61 @@ static void send_pending(struct tcptuned_control *control, struct client *client
 
 static bool has_room(const struct client *client, size_t len)
 {
-	return client->out.len - client->sent + len <= LISTENER_BYTES;
+	return client->out_len - client->sent + len <= LISTENER_BYTES;
+}
+
+/* Append @line and a newline to what is sent to @client. False: there is no memory. */
+static bool append_line(struct client *client, const char *line)
+{
+	size_t len = strlen(line) + 1;
+	char *out = realloc(client->out, client->out_len + len);
+
+	if (!out)
+		return false;
+	memcpy(out + client->out_len, line, len);
+	out[client->out_len + len - 1] = '\n';
+	client->out = out;
+	client->out_len += len;
+	return true;
 }
 
 /* Report to @client how many events it has missed, if there is room for that. */
 static void report_lost(struct client *client)
 {
-	if (!client->lost || !has_room(client, 128))
+	char line[64];
+
+	if (!client->lost || !has_room(client, sizeof(line)))
 		return;
-	tcptuned_event_format_lost(&client->out, client->lost);
-	client->lost = 0;
+	snprintf(line, sizeof(line), "{\"event\":\"lost\",\"events\":%llu}", client->lost);
+	if (append_line(client, line))
+		client->lost = 0;
 }
 
-/* Append an event, unless @client has left too many unread. */
-static void queue_event(struct client *client, const struct tcptuned_buf *line)
+/* Append an event (NULL: no memory), unless @client has left too many unread. */
+static void queue_event(struct client *client, const char *line)
 {
-	if (!has_room(client, line->len + 128)) {
-		client->lost++;
-		return;
+	if (line && has_room(client, strlen(line) + 128)) {
+		report_lost(client);
+		if (append_line(client, line))
+			return;
 	}
-	report_lost(client);
-	tcptuned_buf_add(&client->out, line->data, line->len);
+	client->lost++;
 }
 
 static void on_event(void *ctx, const struct tcptuned_event *event)
 {
 	struct tcptuned_control *control = ctx;
-	struct tcptuned_buf line;
 	char policy[TCPTUNED_POLICY_NAME_MAX];
+	_cleanup_free_ char *line = NULL;
+	json_t *object;
 
-	tcptuned_buf_init(&line, 4096);
 	tcptuned_source_policy_name(&control->options.source, event->policy, policy);
-	tcptuned_event_format(&line, event, policy, control->realtime_ns);
+	object = tcptuned_event_json(event, policy, control->realtime_ns);
+	line = json_dumps(object, JSON_COMPACT);
+	json_decref(object);
 	for_each_client (control, client)
-		if (client->state == LISTENING && !line.error &&
-		    tcptuned_event_matches(event, &client->filter))
-			queue_event(client, &line);
-	tcptuned_buf_free(&line);
+		if (client->state == LISTENING && tcptuned_event_matches(event, &client->filter))
+			queue_event(client, line);
 }
 
 /* Send events to the clients that listen, and how many they have missed. */
@@ -204,7 +223,8 @@ static void run_events(struct tcptuned_control *control)
 }
 
 static int handle_events(struct tcptuned_control *control, struct client *client,
-			 const struct tcptuned_filter *filter, struct tcptuned_error *err)
+			 const struct tcptuned_filter *filter, FILE *out,
+			 struct tcptuned_error *err)
 {
 	struct epoll_event event = {.events = EPOLLIN};
 	int error;
@@ -222,7 +242,7 @@ static int handle_events(struct tcptuned_control *control, struct client *client
 	client->state = LISTENING;
 	client->filter = *filter;
 	client->deadline_ms = 0;
-	tcptuned_json_print_line(&client->out, json_pack("{s:s}", "event", "listening"));
+	tcptuned_json_print_line(out, json_pack("{s:s}", "event", "listening"));
 	return 0;
 }
 
@@ -237,7 +257,7 @@ static tcptuned_handler *const handlers[TCPTUNED_CMD_STOP + 1] = {
 	[TCPTUNED_CMD_PATHS] = tcptuned_handle_paths,
 };
 
-static void print_error(struct tcptuned_buf *out, const struct tcptuned_error *err)
+static void print_error(FILE *out, const struct tcptuned_error *err)
 {
 	tcptuned_json_print_line(out, json_pack("{s:s,s:i}", "error", err->text, "status",
 						(int)err->status));
@@ -248,14 +268,14 @@ static int check_pending(const struct tcptuned_control *control, struct tcptuned
 	__u64 pending = 0;
 
 	for_each_client (control, client)
-		pending += client->out.size;
+		pending += client->out_len;
 	if (pending <= PENDING_BYTES)
 		return 0;
 	return tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_DAEMON,
 			     "other clients have not read their answers yet; try again");
 }
 
-static int handle_stop(struct tcptuned_control *control, struct client *client,
+static int handle_stop(struct tcptuned_control *control, struct client *client, FILE *out,
 		       struct tcptuned_error *err)
 {
 	if (control->options.no_stop)
@@ -266,21 +286,21 @@ static int handle_stop(struct tcptuned_control *control, struct client *client,
 	control->stop_requested = true;
 	control->stop_pid = client->pid;
 	control->stop_uid = client->uid;
-	tcptuned_json_print_line(&client->out, json_pack("{s:b}", "stopping", 1));
+	tcptuned_json_print_line(out, json_pack("{s:b}", "stopping", 1));
 	return 0;
 }
 
 static int handle(struct tcptuned_control *control, struct client *client,
-		  const struct tcptuned_request *request, struct tcptuned_error *err)
+		  const struct tcptuned_request *request, FILE *out, struct tcptuned_error *err)
 {
 	const struct tcptuned_control_options *options = &control->options;
 	tcptuned_handler *handler = handlers[request->command];
 	int error;
 
 	if (request->command == TCPTUNED_CMD_EVENTS)
-		return handle_events(control, client, &request->filter, err);
+		return handle_events(control, client, &request->filter, out, err);
 	if (request->command == TCPTUNED_CMD_STOP)
-		return handle_stop(control, client, err);
+		return handle_stop(control, client, out, err);
 	control->answered = true;
 	error = check_pending(control, err);
 	if (error)
@@ -290,29 +310,29 @@ static int handle(struct tcptuned_control *control, struct client *client,
 				     "paths forget: only root may have paths forgotten; run it "
 				     "with sudo");
 	if (handler)
-		error = handler(&options->source, request, &client->out, err);
-	else
-		error = options->change(options->change_ctx, request, &client->out, err);
-	if (!error && client->out.error)
-		error = tcptuned_fail(err, -client->out.error, TCPTUNED_EXIT_INTERNAL,
-				      "the answer is too long: %s; ask for less",
-				      strerror(-client->out.error));
-	return error;
+		return handler(&options->source, request, out, err);
+	return options->change(options->change_ctx, request, out, err);
 }
 
 static void handle_request(struct tcptuned_control *control, struct client *client, size_t len)
 {
 	struct tcptuned_error err = {.status = TCPTUNED_EXIT_INTERNAL};
+	FILE *out = open_memstream(&client->out, &client->out_len);
 	struct tcptuned_request request;
 
+	if (!out) {
+		end_client(control, client);
+		return;
+	}
 	client->state = ANSWERED;
 	client->deadline_ms = tcptuned_monotonic_ms() + ANSWER_TIMEOUT_S * 1000ull;
 	if (tcptuned_request_parse(client->request, len, &request, &err) ||
-	    handle(control, client, &request, &err)) {
-		tcptuned_buf_free(&client->out);
-		print_error(&client->out, &err);
-	}
-	send_pending(control, client);
+	    handle(control, client, &request, out, &err))
+		print_error(out, &err);
+	if (fclose(out)) /* no memory */
+		end_client(control, client);
+	else
+		send_pending(control, client);
 }
 
 /*
@@ -388,13 +408,14 @@ static int check_peer(const struct tcptuned_control *control, int fd, struct ucr
 
 static void send_error(int fd, const struct tcptuned_error *err)
 {
-	struct tcptuned_buf out;
+	char line[2 * TCPTUNED_ERROR_TEXT + 64];
+	FILE *out = fmemopen(line, sizeof(line), "w");
 
-	tcptuned_buf_init(&out, 4096);
-	print_error(&out, err);
-	if (out.len)
-		send(fd, out.data, out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
-	tcptuned_buf_free(&out);
+	if (!out)
+		return;
+	print_error(out, err);
+	fclose(out);
+	send(fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 static struct client *allocate_client(const struct tcptuned_control *control,
@@ -428,7 +449,6 @@ static void accept_one(struct tcptuned_control *control, int accepted)
 	if (epoll_ctl(control->epoll_fd, EPOLL_CTL_ADD, fd, &event))
 		return;
 	memset(client, 0, sizeof(*client));
-	tcptuned_buf_init(&client->out, TCPTUNED_ANSWER_MAX);
 	client->state = REQUESTING;
 	client->pid = peer.pid;
 	client->uid = peer.uid;

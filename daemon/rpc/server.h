@@ -20,10 +20,10 @@ struct tcptuned_control_options {
 	const char *group;	       /* whose members may use it, besides root; "": root's */
 	struct tcptuned_source source; /* its kernel side must outlive the control socket */
 	/*
-	 * Executes POLICY_ENABLE, POLICY_DISABLE, POLICY_APPLY and PATHS_FORGET, and appends one
-	 * line of answer. Returns 0, or a negative errno with @err filled.
+	 * Executes POLICY_ENABLE, POLICY_DISABLE, POLICY_APPLY and PATHS_FORGET, and prints one
+	 * line of answer. Returns 0, or a negative errno with @err filled and nothing printed.
 	 */
-	int (*change)(void *ctx, const struct tcptuned_request *request, struct tcptuned_buf *out,
+	int (*change)(void *ctx, const struct tcptuned_request *request, FILE *out,
 		      struct tcptuned_error *err);
 	void *change_ctx;
 	const char *no_stop; /* why STOP is refused, and the remedy; NULL: it is executed */

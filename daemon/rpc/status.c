@@ -134,7 +134,7 @@ static json_t *sysctls_array(const struct tcptuned_kernel *kernel)
 }
 
 int tcptuned_handle_status(const struct tcptuned_source *source,
-			   const struct tcptuned_request *request, struct tcptuned_buf *out,
+			   const struct tcptuned_request *request, FILE *out,
 			   struct tcptuned_error *err)
 {
 	const struct tcptuned_kernel *kernel = source->kernel;

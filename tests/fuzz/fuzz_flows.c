@@ -56,32 +56,30 @@ static void add_up(const struct tcptuned_flow_record *record)
 
 static void check_text(void)
 {
-	struct tcptuned_buf buf;
-	char *line, *save;
+	char *text = NULL, *line, *save;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
 
-	tcptuned_buf_init(&buf, 4u << 20);
-	tcptuned_metrics_format(&buf, &snap);
-	CHECK(!buf.error);
-	CHECK(strlen(buf.data) == buf.len);
-	for (line = strtok_r(buf.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+	tcptuned_metrics_format(out, &snap);
+	CHECK(!fclose(out));
+	CHECK(strlen(text) == size);
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		CHECK(!strncmp(line, "# ", 2) || !strncmp(line, "tcptuned_", 9) ||
 		      !strncmp(line, "process_", 8));
-	tcptuned_buf_free(&buf);
+	free(text);
 }
 
 static void check_json(const struct tcptuned_flow_record *record)
 {
-	struct tcptuned_buf buf;
-	json_error_t error;
-	json_t *root;
+	json_t *object = tcptuned_json_flow(record, "default", NULL), *root;
+	char *text = json_dumps(object, 0);
 
-	tcptuned_buf_init(&buf, 4u << 20);
-	tcptuned_json_flow(&buf, record, "default", NULL);
-	CHECK(!buf.error);
-	root = json_loads(buf.data, JSON_REJECT_DUPLICATES, &error);
+	CHECK(text);
+	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 	CHECK(root);
 	json_decref(root);
-	tcptuned_buf_free(&buf);
+	json_decref(object);
+	free(text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -236,16 +236,14 @@ TEST(explanations)
 
 static json_t *event_json(const struct tcptuned_event *event)
 {
-	struct tcptuned_buf buf;
-	json_t *root;
+	json_t *object = tcptuned_event_json(event, "default", 1000000000ll), *root;
+	char *line = json_dumps(object, 0);
 
-	tcptuned_buf_init(&buf, 4096);
-	tcptuned_event_format(&buf, event, "default", 1000000000ll);
-	assert_int_equal(buf.error, 0);
-	assert_int_equal(buf.data[buf.len - 1], '\n');
-	root = json_loads(buf.data, 0, NULL);
+	assert_non_null(line);
+	root = json_loads(line, 0, NULL);
 	assert_non_null(root);
-	tcptuned_buf_free(&buf);
+	json_decref(object);
+	free(line);
 	return root;
 }
 

@@ -517,22 +517,18 @@ TEST(random_rules)
 static void assert_rule(__u32 which, const char *remote, const char *cgroup, const char *says)
 {
 	struct tcptuned_tuple t = tuple("::1", 1, remote, 1);
-	struct tcptuned_buf text;
+	char *text = tcptuned_rule_format(&rules.rules[which], t.remote, cgroup);
 
-	tcptuned_buf_init(&text, 1000);
-	tcptuned_rule_format(&text, &rules.rules[which], t.remote, cgroup);
-	assert_string_equal(text.data, says);
-	tcptuned_buf_free(&text);
+	assert_string_equal(text, says);
+	free(text);
 }
 
 static void assert_conditions(const struct tcptuned_named_policy *named, const char *says)
 {
-	struct tcptuned_buf text;
+	char *text = tcptuned_conditions_format(named);
 
-	tcptuned_buf_init(&text, 4000);
-	tcptuned_conditions_format(&text, named);
-	assert_string_equal(text.data, says);
-	tcptuned_buf_free(&text);
+	assert_string_equal(text, says);
+	free(text);
 }
 
 TEST(words)
