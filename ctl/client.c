@@ -14,8 +14,8 @@
 
 static int fail_daemon(struct tcptuned_error *err, int errnum, const char *what)
 {
-	return tcptuned_fail(err, errnum, TCPTUNED_EXIT_DAEMON, "the daemon %s: %s", what,
-			     errnum == EAGAIN ? "no answer in time" : strerror(errnum));
+	return FAIL(err, errnum, DAEMON, "the daemon %s: %s", what,
+		    errnum == EAGAIN ? "no answer in time" : strerror(errnum));
 }
 
 static int open_socket(const struct ctl *ctl, unsigned int timeout_s, struct tcptuned_error *err)
@@ -25,28 +25,26 @@ static int open_socket(const struct ctl *ctl, unsigned int timeout_s, struct tcp
 	_cleanup_close_ int fd = -1;
 
 	if (tcptuned_control_address(ctl->config.runtime_directory, &address))
-		return tcptuned_fail(err, ENAMETOOLONG, TCPTUNED_EXIT_CONFIG,
-				     "tcptuned.runtime_directory: %s is too long for a socket in "
-				     "it",
-				     ctl->config.runtime_directory);
+		return FAIL(err, ENAMETOOLONG, CONFIG,
+			    "tcptuned.runtime_directory: %s is too long for a socket in it",
+			    ctl->config.runtime_directory);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return tcptuned_fail(err, errno, TCPTUNED_EXIT_INTERNAL, "no socket: %s",
-				     strerror(errno));
+		return FAIL(err, errno, INTERNAL, "no socket: %s", strerror(errno));
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 	if (!connect(fd, (struct sockaddr *)&address, sizeof(address)))
 		return tcptuned_take_fd(&fd);
 	if (errno == ENOENT || errno == ECONNREFUSED)
-		return tcptuned_fail(err, ECONNREFUSED, TCPTUNED_EXIT_DAEMON,
-				     "no tcptuned runs: no process listens on %s; start it: "
-				     "systemctl start tcptuned",
-				     address.sun_path);
+		return FAIL(err, ECONNREFUSED, DAEMON,
+			    "no tcptuned runs: no process listens on %s; start it: "
+			    "systemctl start tcptuned",
+			    address.sun_path);
 	if (errno == EACCES || errno == EPERM)
-		return tcptuned_fail(err, EACCES, TCPTUNED_EXIT_NOT_PERMITTED,
-				     "%s: %s; run tcptunectl as root, or as a member of the group "
-				     "that control.group names",
-				     address.sun_path, strerror(errno));
+		return FAIL(err, EACCES, NOT_PERMITTED,
+			    "%s: %s; run tcptunectl as root, or as a member of the group "
+			    "that control.group names",
+			    address.sun_path, strerror(errno));
 	return fail_daemon(err, errno, "cannot be reached");
 }
 
@@ -80,7 +78,7 @@ int ctl_connect(const struct ctl *ctl, const json_t *request, unsigned int timeo
 		return fail_daemon(err, errno, "does not take the request");
 	*ret = fopencookie((void *)(intptr_t)fd, "r", functions);
 	if (!*ret)
-		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL, "out of memory");
+		return FAIL(err, ENOMEM, INTERNAL, "out of memory");
 	tcptuned_take_fd(&fd);
 	return 0;
 }
@@ -108,8 +106,8 @@ int ctl_read_answer(FILE *stream, json_t **ret, struct tcptuned_error *err)
 	else if (ferror(stream))
 		error = fail_daemon(err, errno, "does not answer");
 	else
-		error = tcptuned_fail(err, EIO, TCPTUNED_EXIT_DAEMON,
-				      "the daemon's answer is no JSON: is it of another version?");
+		error = FAIL(err, EIO, DAEMON,
+			     "the daemon's answer is no JSON: is it of another version?");
 	if (!error)
 		return 0;
 	json_decref(*ret);

@@ -282,8 +282,7 @@ static int execute(struct ctl *ctl, const struct ctl_command *parent, struct tcp
 		error = command->run ? command->run(ctl, request, err)
 				     : print_answer(ctl, command, request, err);
 	if (error == -ECONNREFUSED && command->no_daemon)
-		tcptuned_fail(err, ECONNREFUSED, TCPTUNED_EXIT_DAEMON, "no tcptuned runs; %s",
-			      command->no_daemon);
+		FAIL(err, ECONNREFUSED, DAEMON, "no tcptuned runs; %s", command->no_daemon);
 	json_decref(request);
 	return error;
 }
@@ -392,8 +391,7 @@ int ctl_main(int argc, char **argv)
 	int error = run(argc, argv, &err);
 
 	if (!error && fflush(stdout))
-		error = tcptuned_fail(&err, errno, TCPTUNED_EXIT_INTERNAL, "standard output: %s",
-				      strerror(errno));
+		error = FAIL(&err, errno, INTERNAL, "standard output: %s", strerror(errno));
 	if (!error)
 		return TCPTUNED_EXIT_OK;
 	fflush(stdout);

@@ -13,8 +13,6 @@
 #include "flows/columns.h"
 #include "util/error.h"
 
-#define USAGE(err, ...) tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_USAGE, __VA_ARGS__)
-
 /* ---- commands.c: the command line --------------------------------------------------------- */
 
 /* A command line that was parsed. */

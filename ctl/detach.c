@@ -24,8 +24,8 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 	while (fgetc(stream) != EOF)
 		;
 	if (ferror(stream))
-		return tcptuned_fail(err, ETIMEDOUT, TCPTUNED_EXIT_DAEMON,
-				     "the daemon has not stopped in time; see its log");
+		return FAIL(err, ETIMEDOUT, DAEMON,
+			    "the daemon has not stopped in time; see its log");
 	puts("the daemon has stopped, and has restored everything");
 	return 0;
 }

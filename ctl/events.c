@@ -55,8 +55,7 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 	while (!error) {
 		error = ctl_read_answer(stream, &event, err);
 		if (error && feof(stream))
-			return tcptuned_fail(err, EPIPE, TCPTUNED_EXIT_DAEMON,
-					     "the daemon has exited");
+			return FAIL(err, EPIPE, DAEMON, "the daemon has exited");
 		if (error)
 			break;
 		if (ctl->json)
@@ -65,8 +64,7 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 			print_event(event);
 		json_decref(event);
 		if (fflush(stdout))
-			error = tcptuned_fail(err, errno, TCPTUNED_EXIT_INTERNAL,
-					      "standard output: %s", strerror(errno));
+			error = FAIL(err, errno, INTERNAL, "standard output: %s", strerror(errno));
 	}
 	return error;
 }

@@ -316,11 +316,11 @@ static int fail_ambiguous(const json_t *answer, struct tcptuned_error *err)
 			snprintf(list + used, sizeof(list) - used, " in namespace %llu",
 				 ctl_number(flow, "netns"));
 	}
-	return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_DAEMON,
-			     "%llu connections match, %s%s; name both ends, the local one first%s",
-			     ctl_number(answer, "matched"), list,
-			     ctl_number(answer, "matched") > CANDIDATES ? " ..." : "",
-			     several ? ", and --netns" : "");
+	return FAIL(err, EINVAL, DAEMON,
+		    "%llu connections match, %s%s; name both ends, the local one first%s",
+		    ctl_number(answer, "matched"), list,
+		    ctl_number(answer, "matched") > CANDIDATES ? " ..." : "",
+		    several ? ", and --netns" : "");
 }
 
 int ctl_explain_answer(const json_t *answer, struct tcptuned_error *err)
@@ -328,9 +328,8 @@ int ctl_explain_answer(const json_t *answer, struct tcptuned_error *err)
 	const json_t *flows = json_object_get(answer, "flows");
 
 	if (!json_array_size(flows))
-		return tcptuned_fail(
-			err, ENOENT, TCPTUNED_EXIT_DAEMON,
-			"no connection of tcptuned matches; tcptunectl flows lists them");
+		return FAIL(err, ENOENT, DAEMON,
+			    "no connection of tcptuned matches; tcptunectl flows lists them");
 	if (json_array_size(flows) > 1)
 		return fail_ambiguous(answer, err);
 	ctl_print_explanation(stdout, json_array_get(flows, 0));

@@ -25,7 +25,7 @@
 
 static int fail(const struct tcptuned_error *err)
 {
-	tcptuned_log(TCPTUNED_LOG_ERROR, "%s", err->text);
+	log_error("%s", err->text);
 	return err->status;
 }
 

@@ -36,7 +36,7 @@ struct loading {
 /* ---- messages -------------------------------------------------------------------------- */
 
 /* Fail; printf-like. Evaluates to the negative errno. */
-#define FAIL(l, errnum, ...)         \
+#define FAIL_LOADING(l, errnum, ...) \
 	((l)->error = tcptuned_fail( \
 		 (l)->err, errnum,   \
 		 (errnum) == ENOMEM ? TCPTUNED_EXIT_INTERNAL : TCPTUNED_EXIT_CONFIG, __VA_ARGS__))
@@ -68,7 +68,7 @@ __attribute__((format(printf, 2, 3))) static int fail_here(struct loading *l, co
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
 	format_place(l, place);
-	return FAIL(l, EINVAL, "%s: %s", place, text);
+	return FAIL_LOADING(l, EINVAL, "%s: %s", place, text);
 }
 
 /* True if the failure may be skipped; then it is kept as a warning, and reading continues. */
@@ -118,7 +118,7 @@ static int add_policy(struct loading *l, const char *name)
 	if (!c->policies)
 		c->policies = calloc(TCPTUNED_POLICIES_MAX - 1, sizeof(*c->policies));
 	if (!c->policies)
-		return FAIL(l, ENOMEM, "[policy %s]: out of memory; free some", name);
+		return FAIL_LOADING(l, ENOMEM, "[policy %s]: out of memory; free some", name);
 	l->policy = &c->policies[c->policies_len++];
 	strcpy(l->policy->name, name);
 	format_place(l, l->policy->where);
@@ -360,8 +360,8 @@ static int read_file(struct loading *l, const char *path)
 	char *end, *newline;
 
 	if (length < 0)
-		return FAIL(l, (int)-length, "%s: %s; %s", path_tail(path), strerror((int)-length),
-			    remedy);
+		return FAIL_LOADING(l, (int)-length, "%s: %s; %s", path_tail(path),
+				    strerror((int)-length), remedy);
 	l->file = path;
 	l->line = 0;
 	l->section[0] = '\0';
@@ -401,16 +401,16 @@ static int read_drop_ins(struct loading *l, const char *path)
 	int n;
 
 	if (snprintf(directory, sizeof(directory), "%s.d", path) >= (int)sizeof(directory))
-		return FAIL(l, ENAMETOOLONG, "%s: %s; name a file with a shorter path",
-			    path_tail(path), strerror(ENAMETOOLONG));
+		return FAIL_LOADING(l, ENAMETOOLONG, "%s: %s; name a file with a shorter path",
+				    path_tail(path), strerror(ENAMETOOLONG));
 	n = scandir(directory, &entries, is_drop_in, compare_names);
 	if (n < 0 && errno == ENOENT)
 		return 0;
 	if (n < 0)
-		return FAIL(l, errno,
-			    "%s: %s; make it a directory that tcptuned may read, or "
-			    "remove it",
-			    path_tail(directory), strerror(errno));
+		return FAIL_LOADING(l, errno,
+				    "%s: %s; make it a directory that tcptuned may read, or "
+				    "remove it",
+				    path_tail(directory), strerror(errno));
 	for (int i = 0; i < n; i++) {
 		snprintf(file, sizeof(file), "%s/%s", directory, entries[i]->d_name);
 		if (!l->error && read_file(l, file) < 0)
@@ -427,7 +427,7 @@ static int read_set(struct loading *l, const char *text)
 	char *equals, *dot;
 
 	if (!copy)
-		return FAIL(l, ENOMEM, "--set: out of memory; free some");
+		return FAIL_LOADING(l, ENOMEM, "--set: out of memory; free some");
 	l->file = NULL;
 	equals = strchr(copy, '=');
 	dot = strchr(copy, '.');
@@ -461,11 +461,11 @@ static int check_directories(struct loading *l)
 	if (!strcmp(origin, "default"))
 		origin = c->origin[key_index("tcptuned", "bpffs")];
 	if (is_below(c->runtime_directory, c->bpffs))
-		return FAIL(l, EINVAL,
-			    "%s: tcptuned.runtime_directory: %.100s is inside "
-			    "tcptuned.bpffs, %.100s, which holds no ordinary files; use another "
-			    "directory, as /run/tcptuned",
-			    origin, c->runtime_directory, c->bpffs);
+		return FAIL_LOADING(
+			l, EINVAL,
+			"%s: tcptuned.runtime_directory: %.100s is inside tcptuned.bpffs, %.100s, "
+			"which holds no ordinary files; use another directory, as /run/tcptuned",
+			origin, c->runtime_directory, c->bpffs);
 	return 0;
 }
 
@@ -495,15 +495,15 @@ static int read_prefixes(struct loading *l, struct tcptuned_named_policy *policy
 		return 0;
 	length = read_text(path, &text, &remedy);
 	if (length < 0)
-		return FAIL(l, (int)-length, "%s: policy %s.destination_file: %s: %s; %s", origin,
-			    policy->name, path, strerror((int)-length), remedy);
+		return FAIL_LOADING(l, (int)-length, "%s: policy %s.destination_file: %s: %s; %s",
+				    origin, policy->name, path, strerror((int)-length), remedy);
 	error = tcptuned_prefixes_add_lines(&policy->from_file, text, (size_t)length, problem,
 					    sizeof(problem), &line);
 	if (error)
-		return FAIL(l, -error,
-			    "%s:%u: policy %s.destination_file: the line %s; write one "
-			    "prefix per line, as 192.0.2.0/24 or 2001:db8::/32",
-			    path_tail(path), line, policy->name, problem);
+		return FAIL_LOADING(l, -error,
+				    "%s:%u: policy %s.destination_file: the line %s; write one "
+				    "prefix per line, as 192.0.2.0/24 or 2001:db8::/32",
+				    path_tail(path), line, policy->name, problem);
 	return 0;
 }
 
@@ -516,7 +516,7 @@ static bool has_condition(const struct tcptuned_policy_config *set)
 static int finish_policy(struct loading *l, struct tcptuned_named_policy *policy)
 {
 	if (!has_condition(&policy->set))
-		return FAIL(
+		return FAIL_LOADING(
 			l, EINVAL,
 			"%s: policy %s: it does not say which connections it is for; "
 			"set destination, source, local_port, remote_port or cgroup, or move its "
@@ -567,10 +567,10 @@ static int read_files(struct loading *l, const char *path)
 		path = TCPTUNED_CONFIG_PATH;
 	missing = access(path, F_OK) && errno == ENOENT;
 	if (missing && named)
-		return FAIL(l, ENOENT,
-			    "%s: %s; write it (tcptuned --help-config prints one) or "
-			    "name another",
-			    path_tail(path), strerror(ENOENT));
+		return FAIL_LOADING(l, ENOENT,
+				    "%s: %s; write it (tcptuned --help-config prints one) or "
+				    "name another",
+				    path_tail(path), strerror(ENOENT));
 	if (!missing && read_file(l, path) < 0 && !skip_failure(l))
 		return l->error;
 	if (read_drop_ins(l, path) < 0)

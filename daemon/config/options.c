@@ -11,8 +11,6 @@
 /* The value of a long option without a letter begins above every letter. */
 #define FIRST_VALUE 256
 
-#define USAGE(err, ...) tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_USAGE, __VA_ARGS__)
-
 /* ---- the parser ---------------------------------------------------------------------------- */
 
 static bool is_argument_optional(const struct tcptuned_option *option)

@@ -24,34 +24,26 @@ static void adopt(struct tcptuned_daemon *d)
 
 	d->adopted = true;
 	if (error)
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "connections that are open are left to the kernel: %s",
-			     strerror(-error));
-	tcptuned_log(TCPTUNED_LOG_INFO,
-		     "adopted %llu connections in %u network namespaces, %llu ms", a->connections,
-		     a->namespaces, a->ns / 1000000);
+		log_warning("connections that are open are left to the kernel: %s",
+			    strerror(-error));
+	log_info("adopted %llu connections in %u network namespaces, %llu ms", a->connections,
+		 a->namespaces, a->ns / 1000000);
 	if (a->let_go)
-		tcptuned_log(
-			TCPTUNED_LOG_INFO,
-			"released %llu connections to the kernel: an earlier tcptuned had them, "
-			"in a cgroup that is not this one's",
-			a->let_go);
+		log_info("released %llu connections to the kernel: an earlier tcptuned had them, "
+			 "in a cgroup that is not this one's",
+			 a->let_go);
 	if (a->too_old)
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "connections that were open before (%llu of them) are left to the "
-			     "kernel: to follow them needs Linux 6.12 or later",
-			     a->too_old);
+		log_warning("connections that were open before (%llu of them) are left to the "
+			    "kernel: to follow them needs Linux 6.12 or later",
+			    a->too_old);
 	if (a->failed)
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "the kernel refused to have %llu open sockets adopted, or has no "
-			     "memory for their records; they are left to it",
-			     a->failed);
+		log_warning("the kernel refused to have %llu open sockets adopted, or has no "
+			    "memory for their records; they are left to it",
+			    a->failed);
 	if (a->namespaces_failed)
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "network namespaces or processes that could not be entered: %u (%s); "
-			     "connections that are open there are left to the kernel",
-			     a->namespaces_failed,
-			     a->error ? strerror(-a->error) : "not permitted");
+		log_warning("network namespaces or processes that could not be entered: %u (%s); "
+			    "connections that are open there are left to the kernel",
+			    a->namespaces_failed, a->error ? strerror(-a->error) : "not permitted");
 }
 
 /* The record without what depends on other policies: maxima of buffers, congestion control. */
@@ -89,15 +81,15 @@ static void find_cgroup(struct tcptuned_daemon *d, struct tcptuned_policy_source
 		return;
 	d->cgroups_missing++;
 	if (errno == ENOENT)
-		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_WARNING,
-				  "policy %s: there is no control group %s now; the policy has no "
-				  "connection until there is one",
-				  name, cgroup);
+		log_warning_once(d,
+				 "policy %s: there is no control group %s now; the policy has no "
+				 "connection until there is one",
+				 name, cgroup);
 	else
-		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_WARNING,
-				  "policy %s: control group %s cannot be accessed: %s; the policy "
-				  "has no connection until it can be",
-				  name, cgroup, strerror(errno));
+		log_warning_once(d,
+				 "policy %s: control group %s cannot be accessed: %s; the policy "
+				 "has no connection until it can be",
+				 name, cgroup, strerror(errno));
 }
 
 static void make_records(struct tcptuned_daemon *d)
@@ -131,8 +123,7 @@ static bool any_policy_is_on(const struct tcptuned_daemon *d)
 
 static int write_failed(struct tcptuned_error *err, int error, const char *what)
 {
-	return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL, "cannot write %s: %s", what,
-			     strerror(-error));
+	return FAIL(err, -error, INTERNAL, "cannot write %s: %s", what, strerror(-error));
 }
 
 static int try_to_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
@@ -149,8 +140,7 @@ static int try_to_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
 
 	policies = realloc(d->policies, (config->policies_len + 1) * sizeof(*policies));
 	if (!policies)
-		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL,
-				     "there is no memory for the policies");
+		return FAIL(err, ENOMEM, INTERNAL, "there is no memory for the policies");
 	d->policies = policies;
 	d->policies_len = config->policies_len + 1;
 	/* First: a default that an administrator has changed applies to every policy. */
@@ -171,8 +161,8 @@ static int try_to_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	if (error)
 		return error;
 	if (d->policies_len > 1)
-		tcptuned_log(TCPTUNED_LOG_INFO, "%zu policies in force, installed in %.1f ms",
-			     d->policies_len, (double)(tcptuned_monotonic_ns() - begin_ns) / 1e6);
+		log_info("%zu policies in force, installed in %.1f ms", d->policies_len,
+			 (double)(tcptuned_monotonic_ns() - begin_ns) / 1e6);
 	if (!d->adopted && any_policy_is_on(d))
 		adopt(d);
 	tcptuned_default_congestion_choose(d);
@@ -198,6 +188,6 @@ void tcptuned_apply_again(struct tcptuned_daemon *d)
 	tcptuned_log_history_begin(&d->log_history, false);
 	d->unapplied = try_to_apply(d, &err);
 	if (d->unapplied && strcmp(d->trouble.unapplied, err.text))
-		tcptuned_log(TCPTUNED_LOG_ERROR, "%s", err.text);
+		log_error("%s", err.text);
 	snprintf(d->trouble.unapplied, sizeof(d->trouble.unapplied), "%s", err.text);
 }

@@ -21,9 +21,9 @@ static int fail_policy(const struct tcptuned_daemon *d, const char *name,
 		names[i] = d->policies[i].record.name;
 	if (names)
 		nearest = tcptuned_nearest(name, names);
-	tcptuned_fail(err, ENOENT, TCPTUNED_EXIT_USAGE, "policy: there is no %.31s%s%s%s", name,
-		      nearest ? "; did you mean " : "; see tcptunectl policy list",
-		      nearest ? nearest : "", nearest ? "?" : "");
+	FAIL(err, ENOENT, USAGE, "policy: there is no %.31s%s%s%s", name,
+	     nearest ? "; did you mean " : "; see tcptunectl policy list", nearest ? nearest : "",
+	     nearest ? "?" : "");
 	free(names);
 	return -ENOENT;
 }
@@ -41,8 +41,7 @@ static int enable(struct tcptuned_daemon *d, const char *name, bool enabled, FIL
 		return fail_policy(d, name, err);
 	changed = tcptuned_policy_is_disabled(&d->disabled, name) == enabled;
 	if (tcptuned_policy_set_disabled(&d->disabled, name, !enabled))
-		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL,
-				     "there is no memory to remember it");
+		return FAIL(err, ENOMEM, INTERNAL, "there is no memory to remember it");
 	if (changed && tcptuned_apply(d, &reason)) {
 		tcptuned_policy_set_disabled(&d->disabled, name, enabled);
 		tcptuned_apply_again(d);
@@ -50,8 +49,8 @@ static int enable(struct tcptuned_daemon *d, const char *name, bool enabled, FIL
 				     reason.text);
 	}
 	if (changed)
-		tcptuned_log(TCPTUNED_LOG_INFO, "policy %s: %s through the control socket", name,
-			     enabled ? "enabled" : "disabled");
+		log_info("policy %s: %s through the control socket", name,
+			 enabled ? "enabled" : "disabled");
 	tcptuned_json_print_line(out, json_pack("{s:s,s:b,s:b}", "policy", name, "disabled",
 						!enabled, "changed", changed));
 	return 0;
@@ -65,13 +64,12 @@ static int apply_to_open(struct tcptuned_daemon *d, FILE *out, struct tcptuned_e
 	json_t *object;
 
 	if (error)
-		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
-				     "the policies cannot be applied to open connections: %s",
-				     strerror(-error));
-	tcptuned_log(TCPTUNED_LOG_INFO,
-		     "policies applied to open connections: %llu moved to another policy, "
-		     "%llu attached, %llu released, %llu failed, %llu ms",
-		     a.moved, a.connections, a.let_go, a.failed + a.too_old, a.ns / 1000000);
+		return FAIL(err, -error, INTERNAL,
+			    "the policies cannot be applied to open connections: %s",
+			    strerror(-error));
+	log_info("policies applied to open connections: %llu moved to another policy, "
+		 "%llu attached, %llu released, %llu failed, %llu ms",
+		 a.moved, a.connections, a.let_go, a.failed + a.too_old, a.ns / 1000000);
 	object = json_object();
 	set_number(object, "moved", a.moved);
 	set_number(object, "taken", a.connections);
@@ -92,10 +90,7 @@ static int forget_paths(struct tcptuned_daemon *d, const char *prefix, FILE *out
 
 	if (error)
 		return error;
-	tcptuned_log(TCPTUNED_LOG_INFO,
-		     "paths to %.60s forgotten through the control socket: %u "
-		     "prefixes",
-		     prefix, count);
+	log_info("paths to %.60s forgotten through the control socket: %u prefixes", prefix, count);
 	tcptuned_json_print_line(out, json_pack("{s:i}", "forgotten", (int)count));
 	return 0;
 }

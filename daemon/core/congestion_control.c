@@ -35,12 +35,10 @@ static void load_module(struct tcptuned_daemon *d, const char *name,
 	snprintf(d->modules_asked[d->modules_asked_len++], sizeof(*d->modules_asked), "%s", name);
 	error = tcptuned_congestion_load(name);
 	if (!error) {
-		tcptuned_log(TCPTUNED_LOG_INFO, "%s: the kernel has loaded its module tcp_%s", name,
-			     name);
+		log_info("%s: the kernel has loaded its module tcp_%s", name, name);
 		tcptuned_congestion_offered(offered);
 	} else if (error != -ENOENT) {
-		tcptuned_log(TCPTUNED_LOG_WARNING, "tcp_%s cannot be loaded: %s", name,
-			     strerror(-error));
+		log_warning("tcp_%s cannot be loaded: %s", name, strerror(-error));
 	}
 }
 
@@ -63,20 +61,20 @@ static void log_not_offered(struct tcptuned_daemon *d, const struct tcptuned_pol
 			    const char *name)
 {
 	if (is_ours(name))
-		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_WARNING,
-				  "%s; connections keep the kernel's congestion control, and "
-				  "their buffers are right-sized all the same",
-				  d->kernel.why_no_bitcp);
+		log_warning_once(d,
+				 "%s; connections keep the kernel's congestion control, and "
+				 "their buffers are right-sized all the same",
+				 d->kernel.why_no_bitcp);
 	else
-		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_WARNING,
-				  "policy%s%s.congestion_control: this kernel offers no %s (see "
-				  "net.ipv4.tcp_available_congestion_control)%s; connections keep "
-				  "the kernel's own",
-				  source->named ? " " : "",
-				  source->named ? source->named->name : "", name,
-				  source->record.mode == TCPTUNED_TUNE
-					  ? ", and has no module of that name"
-					  : ", unless as a module, which a dry run does not load");
+		log_warning_once(d,
+				 "policy%s%s.congestion_control: this kernel offers no %s (see "
+				 "net.ipv4.tcp_available_congestion_control)%s; connections keep "
+				 "the kernel's own",
+				 source->named ? " " : "", source->named ? source->named->name : "",
+				 name,
+				 source->record.mode == TCPTUNED_TUNE
+					 ? ", and has no module of that name"
+					 : ", unless as a module, which a dry run does not load");
 }
 
 /* True if an administrator has chosen the default @name: it is none of the kernel's defaults. */
@@ -95,22 +93,21 @@ static void log_choice(struct tcptuned_daemon *d, const struct tcptuned_policy *
 				   TCPTUNED_SYSCTL_CONGESTION_CONTROL, before))
 		return;
 	if (record->cc_auto && is_chosen_default(before))
-		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_INFO,
-				  "net.ipv4.tcp_congestion_control is %s: the administrator's "
-				  "choice, kept%s",
-				  before,
-				  is_ours(before) ? "" : "; bitcp is offered but not chosen");
+		log_info_once(d,
+			      "net.ipv4.tcp_congestion_control is %s: the administrator's "
+			      "choice, kept%s",
+			      before, is_ours(before) ? "" : "; bitcp is offered but not chosen");
 	else if (record->cc_auto)
-		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_INFO,
-				  "net.ipv4.tcp_congestion_control is %s: kept, but for paths of "
-				  "%u segments or more, on which connections get bitcp",
-				  before, record->cc_long_path_segments);
+		log_info_once(d,
+			      "net.ipv4.tcp_congestion_control is %s: kept, but for paths of "
+			      "%u segments or more, on which connections get bitcp",
+			      before, record->cc_long_path_segments);
 	else if (is_chosen_default(before) && !is_ours(before) && strcmp(before, wanted))
-		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_WARNING,
-				  "policy %s: connections get %s in place of %s, the "
-				  "administrator's choice of net.ipv4.tcp_congestion_control; "
-				  "congestion_control = auto keeps that",
-				  record->name, wanted, before);
+		log_warning_once(d,
+				 "policy %s: connections get %s in place of %s, the "
+				 "administrator's choice of net.ipv4.tcp_congestion_control; "
+				 "congestion_control = auto keeps that",
+				 record->name, wanted, before);
 }
 
 /* @wanted: "", or offered by the kernel. @logged: whether a message was logged for any policy. */
@@ -180,8 +177,8 @@ void tcptuned_default_congestion_choose(struct tcptuned_daemon *d)
 	}
 	error = tcptuned_sysctl_set(meta_fd, TCPTUNED_SYSCTL_CONGESTION_CONTROL, name);
 	if (error)
-		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_WARNING,
-				  "net.ipv4.tcp_congestion_control cannot be set (%s); each "
-				  "connection gets %s by itself",
-				  strerror(-error), name);
+		log_warning_once(d,
+				 "net.ipv4.tcp_congestion_control cannot be set (%s); each "
+				 "connection gets %s by itself",
+				 strerror(-error), name);
 }

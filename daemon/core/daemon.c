@@ -49,8 +49,7 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 	}
 	d->stopping = true;
 	d->hands_over = info->ssi_signo == SIGUSR1;
-	tcptuned_log(TCPTUNED_LOG_INFO, "%s requested by process %u",
-		     d->hands_over ? "hand-over" : "stop", info->ssi_pid);
+	log_info("%s requested by process %u", d->hands_over ? "hand-over" : "stop", info->ssi_pid);
 	return 0;
 }
 
@@ -76,9 +75,8 @@ static int serve_clients(sd_event_source *source, int fd, uint32_t events, void 
 		tcptuned_http_renew(d->http); /* tcptunectl may have changed what it shows */
 	d->stopping = tcptuned_control_stop_requested(d->control, &pid, &uid);
 	if (d->stopping)
-		tcptuned_log(TCPTUNED_LOG_INFO,
-			     "stop requested through the control socket by process %d of user %u",
-			     pid, uid);
+		log_info("stop requested through the control socket by process %d of user %u", pid,
+			 uid);
 	return 0;
 }
 
@@ -108,8 +106,7 @@ static int make_event_loop(struct tcptuned_daemon *d, struct tcptuned_error *err
 	if (error >= 0)
 		error = sd_event_set_watchdog(d->event, true);
 	if (error < 0)
-		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
-				     "cannot wait for events: %s", strerror(-error));
+		return FAIL(err, -error, INTERNAL, "cannot wait for events: %s", strerror(-error));
 	return 0;
 }
 
@@ -126,8 +123,8 @@ static int loop(struct tcptuned_daemon *d)
 		if (!got)
 			serve_clients(NULL, -1, 0, d);
 		if (got < 0)
-			return tcptuned_fail(d->err, -got, TCPTUNED_EXIT_INTERNAL,
-					     "cannot wait for events: %s", strerror(-got));
+			return FAIL(d->err, -got, INTERNAL, "cannot wait for events: %s",
+				    strerror(-got));
 	}
 	return d->error;
 }
@@ -141,12 +138,10 @@ static int take_socket(int *ret_fd, struct tcptuned_error *err)
 
 	/* Clients of the others would be accepted by the kernel, and never answered. */
 	if (sockets > 1)
-		return tcptuned_fail(
-			err, EINVAL, TCPTUNED_EXIT_CONFIG,
-			"metrics: systemd passed %d sockets, and tcptuned serves one; "
-			"leave one ListenStream= in tcptuned.socket ([::]:PORT is IPv4 "
-			"and IPv6)",
-			sockets);
+		return FAIL(err, EINVAL, CONFIG,
+			    "metrics: systemd passed %d sockets, and tcptuned serves one; leave "
+			    "one ListenStream= in tcptuned.socket ([::]:PORT is IPv4 and IPv6)",
+			    sockets);
 	return 0;
 }
 
@@ -188,8 +183,7 @@ static int start_metrics(struct tcptuned_daemon *d, struct tcptuned_error *err)
 		return 0;
 	error = tcptuned_scrape_new(&d->scrape, &scrape);
 	if (error)
-		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL, "metrics: %s",
-				     strerror(-error));
+		return FAIL(err, -error, INTERNAL, "metrics: %s", strerror(-error));
 	http.ctx = d->scrape;
 	return tcptuned_http_start(&d->http, &http, err);
 }
@@ -228,26 +222,24 @@ static void log_start(struct tcptuned_daemon *d)
 				      "connections are adopted again",
 	};
 
-	tcptuned_log(TCPTUNED_LOG_INFO, "tcptuned %s: %s, attached to %s%s, pinned in %s",
-		     TCPTUNED_VERSION, origins[d->kernel.origin], d->cgroup_path,
-		     d->whole_host ? " (all processes)" : "", d->kernel.pin_dir);
+	log_info("tcptuned %s: %s, attached to %s%s, pinned in %s", TCPTUNED_VERSION,
+		 origins[d->kernel.origin], d->cgroup_path, d->whole_host ? " (all processes)" : "",
+		 d->kernel.pin_dir);
 	if (d->kernel.bitcp)
-		tcptuned_log(TCPTUNED_LOG_INFO, "bitcp registered %s",
-			     d->kernel.link_fd[TCPTUNED_PROG_BITCP] >= 0
-				     ? "as a struct_ops link"
-				     : "without a link: this kernel has none for struct_ops");
+		log_info("bitcp registered %s",
+			 d->kernel.link_fd[TCPTUNED_PROG_BITCP] >= 0
+				 ? "as a struct_ops link"
+				 : "without a link: this kernel has none for struct_ops");
 	if (d->http)
-		tcptuned_log(TCPTUNED_LOG_INFO, "metrics on port %u", tcptuned_http_port(d->http));
+		log_info("metrics on port %u", tcptuned_http_port(d->http));
 	if (d->http && tcptuned_http_is_elsewhere(d->http))
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "metrics.address: %s is not an address of this host now; metrics are "
-			     "served there once it is",
-			     d->config->metrics_address);
+		log_warning("metrics.address: %s is not an address of this host now; metrics are "
+			    "served there once it is",
+			    d->config->metrics_address);
 	if (d->options->dry_run)
-		tcptuned_log(TCPTUNED_LOG_INFO, "dry run: everything is decided and reported, "
-						"nothing is changed");
+		log_info("dry run: everything is decided and reported, nothing is changed");
 	if (d->config->policy.mode == TCPTUNED_OFF && !d->config->policies_len)
-		tcptuned_log(TCPTUNED_LOG_INFO, "policy.mode is off: no connection is touched");
+		log_info("policy.mode is off: no connection is touched");
 }
 
 /* True if a policy in force tunes; the maps have this build's layout. */
@@ -281,12 +273,11 @@ static int check_dry_run(const struct tcptuned_config *config, struct tcptuned_e
 	tcptuned_kernel_close(&before);
 	if (!tunes)
 		return 0;
-	return tcptuned_fail(
-		err, EBUSY, TCPTUNED_EXIT_IN_USE,
-		"a tcptuned that was killed has left connections that are tuned, or "
-		"bitcp (%s), and a dry run, which changes nothing, would not undo that; "
-		"do so first: tcptuned --detach",
-		before.pin_dir);
+	return FAIL(err, EBUSY, IN_USE,
+		    "a tcptuned that was killed has left connections that are tuned, or "
+		    "bitcp (%s), and a dry run, which changes nothing, would not undo that; "
+		    "do so first: tcptuned --detach",
+		    before.pin_dir);
 }
 
 /* What can fail for a reason that an administrator can mend comes before any change. */
@@ -311,7 +302,7 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 		return d->cgroup_fd;
 	if (tcptuned_paths_new(&d->paths, &d->kernel,
 			       d->options->dry_run ? NULL : d->config->state_directory))
-		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL, "no memory");
+		return FAIL(err, ENOMEM, INTERNAL, "no memory");
 	error = start_metrics(d, err);
 	if (!error)
 		error = start_control(d, err);

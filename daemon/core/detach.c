@@ -47,18 +47,16 @@ void tcptuned_detach(struct tcptuned_kernel *kernel)
 	if (link_fd >= 0)
 		error = tcptuned_iterate(link_fd, &sums);
 	if (error)
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "open connections keep the buffers they have: %s", strerror(-error));
+		log_warning("open connections keep the buffers they have: %s", strerror(-error));
 	if (sums.namespaces_failed)
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "processes or network namespaces that could not be entered: %u; "
-			     "connections there keep the buffers they have (CAP_SYS_ADMIN and "
-			     "CAP_SYS_PTRACE are needed)",
-			     sums.namespaces_failed);
+		log_warning("processes or network namespaces that could not be entered: %u; "
+			    "connections there keep the buffers they have (CAP_SYS_ADMIN and "
+			    "CAP_SYS_PTRACE are needed)",
+			    sums.namespaces_failed);
 	if (meta_fd >= 0)
 		tcptuned_sysctls_restore(meta_fd);
 	tcptuned_kernel_detach(kernel);
-	tcptuned_log(TCPTUNED_LOG_INFO, "detached; nothing is left pinned in %s", kernel->pin_dir);
+	log_info("detached; nothing is left pinned in %s", kernel->pin_dir);
 }
 
 int tcptuned_daemon_detach(const struct tcptuned_config *config, struct tcptuned_error *err)
@@ -75,7 +73,7 @@ int tcptuned_daemon_detach(const struct tcptuned_config *config, struct tcptuned
 		return error;
 	error = tcptuned_kernel_open(&kernel, config->bpffs, err);
 	if (error == -ENOENT) {
-		tcptuned_log(TCPTUNED_LOG_INFO, "%s: there is nothing to detach", err->text);
+		log_info("%s: there is nothing to detach", err->text);
 		return 0;
 	}
 	if (error)

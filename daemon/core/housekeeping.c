@@ -27,8 +27,7 @@ static bool has_other_sockops(struct tcptuned_daemon *d)
 
 	if (!tcptuned_other_sockops_find(&d->other_sockops) || had)
 		return had;
-	tcptuned_log(
-		TCPTUNED_LOG_INFO,
+	log_info(
 		"there is another sockops program%s%s: callback flags that it clears are set again",
 		d->other_sockops.name[0] ? ", " : "", d->other_sockops.name);
 	return true;
@@ -61,8 +60,8 @@ static bool have_cgroups_changed(struct tcptuned_daemon *d)
 
 		if (!cgroup[0] || d->policies[i].cgroup == tcptuned_cgroup_id(cgroup))
 			continue;
-		tcptuned_log(TCPTUNED_LOG_INFO, "policy %s: control group %s is another one now",
-			     d->policies[i].record.name, cgroup);
+		log_info("policy %s: control group %s is another one now",
+			 d->policies[i].record.name, cgroup);
 		return true;
 	}
 	return false;
@@ -85,16 +84,16 @@ static int check_cgroup(struct tcptuned_daemon *d, struct tcptuned_error *err)
 		return 0;
 	fd = tcptuned_cgroup_open(d->cgroup_path, &root, path, sizeof(path), NULL);
 	if (fd >= 0)
-		return tcptuned_fail(err, ESTALE, TCPTUNED_EXIT_INTERNAL,
-				     "tcptuned.cgroup: %s was removed, and there is another one of "
-				     "that name; a start of tcptuned attaches to that one",
-				     d->cgroup_path);
+		return FAIL(err, ESTALE, INTERNAL,
+			    "tcptuned.cgroup: %s was removed, and there is another one of "
+			    "that name; a start of tcptuned attaches to that one",
+			    d->cgroup_path);
 	snprintf(text, sizeof(text),
 		 "tcptuned.cgroup: %s was removed; no new connection is tuned until there is one "
 		 "of that name, and tcptuned is started again",
 		 d->cgroup_path);
 	if (!d->cgroup_removed)
-		tcptuned_log(TCPTUNED_LOG_ERROR, "%s", text);
+		log_error("%s", text);
 	d->cgroup_removed = true;
 	if (!d->trouble.unapplied[0]) /* a reload clears it, but does not attach */
 		memcpy(d->trouble.unapplied, text, sizeof(text));

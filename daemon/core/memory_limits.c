@@ -74,12 +74,11 @@ static uint64_t budget_total(struct tcptuned_daemon *d)
 	if (d->config->budget_bytes)
 		return d->config->budget_bytes;
 	if (!seen)
-		tcptuned_log_once(
-			&d->log_history, TCPTUNED_LOG_WARNING,
-			"memory.budget: net.ipv4.tcp_mem cannot be read outside the first "
-			"network namespace: auto is %llu bytes here, in proportion to the "
-			"host's memory",
-			(unsigned long long)total);
+		log_warning_once(d,
+				 "memory.budget: net.ipv4.tcp_mem cannot be read outside the first "
+				 "network namespace: auto is %llu bytes here, in proportion to the "
+				 "host's memory",
+				 (unsigned long long)total);
 	return total;
 }
 
@@ -180,10 +179,9 @@ static void set_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl which, uin
 	}
 	error = tcptuned_sysctl_set_maximum(meta_fd, which, bytes);
 	if (error)
-		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_WARNING,
-				  "the maximum of %s cannot be set to %llu: %s; %s",
-				  tcptuned_sysctl_name(which), (unsigned long long)bytes,
-				  strerror(-error), consequence);
+		log_warning_once(d, "the maximum of %s cannot be set to %llu: %s; %s",
+				 tcptuned_sysctl_name(which), (unsigned long long)bytes,
+				 strerror(-error), consequence);
 }
 
 /* The sysctl applies to every connection, so that it has to suffice for the largest window. */
@@ -193,9 +191,8 @@ static void set_buffer_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl whi
 	int meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META];
 
 	if (d->options->dry_run && would > tcptuned_sysctl_maximum_before(meta_fd, which))
-		tcptuned_log_once(&d->log_history, TCPTUNED_LOG_INFO,
-				  "dry run: would set the maximum of %s to %llu",
-				  tcptuned_sysctl_name(which), (unsigned long long)would);
+		log_info_once(d, "dry run: would set the maximum of %s to %llu",
+			      tcptuned_sysctl_name(which), (unsigned long long)would);
 	set_limit(d, which, buffer_for(max_window(d, TCPTUNED_TUNE, receive)),
 		  "windows stay within half of the present one");
 }

@@ -19,18 +19,16 @@ static void log_difference(void *ctx, const char *key, const char *was, const ch
 
 static void reject(struct tcptuned_daemon *d, const struct tcptuned_error *why)
 {
-	tcptuned_log(TCPTUNED_LOG_ERROR, "%s", why->text);
-	tcptuned_log(TCPTUNED_LOG_ERROR, "the configuration before it stays in force");
+	log_error("%s", why->text);
+	log_error("the configuration before it stays in force");
 	snprintf(d->trouble.rejected, sizeof(d->trouble.rejected), "%s", why->text);
 }
 
 static void configure_metrics(struct tcptuned_daemon *d)
 {
 	if (d->scrape && tcptuned_scrape_configure(d->scrape, d->config->metrics_flows))
-		tcptuned_log(
-			TCPTUNED_LOG_WARNING,
-			"metrics.flows: there is no memory for %u; as many are shown as before",
-			d->config->metrics_flows);
+		log_warning("metrics.flows: there is no memory for %u; as many are shown as before",
+			    d->config->metrics_flows);
 }
 
 /*
@@ -49,7 +47,7 @@ static bool replace_configuration(struct tcptuned_daemon *d, struct tcptuned_con
 		tcptuned_disabled_forget(&d->disabled, d->policies, d->policies_len);
 		configure_metrics(d);
 		if (!tcptuned_config_diff(&before, &written, log_difference, NULL))
-			tcptuned_log(TCPTUNED_LOG_INFO, "reloaded: nothing differs");
+			log_info("reloaded: nothing differs");
 		tcptuned_config_free(&before);
 		tcptuned_log_set_level(new->log_level);
 		d->trouble.rejected[0] = '\0';

@@ -56,6 +56,11 @@ struct tcptuned_daemon {
 	uint64_t next_scan_ns; /* of all connections, by housekeeping; CLOCK_MONOTONIC */
 };
 
+/* Log a line, printf-like, unless the previous attempt to apply has logged the same. */
+#define log_warning_once(d, ...) \
+	tcptuned_log_once(&(d)->log_history, TCPTUNED_LOG_WARNING, __VA_ARGS__)
+#define log_info_once(d, ...) tcptuned_log_once(&(d)->log_history, TCPTUNED_LOG_INFO, __VA_ARGS__)
+
 /* The settings of the section that @source was made from. */
 static inline const struct tcptuned_policy_config *
 tcptuned_settings_of(const struct tcptuned_daemon *d, const struct tcptuned_policy_source *source)

@@ -34,10 +34,10 @@ static int find_mount(char *path, size_t size, struct tcptuned_error *err)
 	}
 	if (mounts)
 		endmntent(mounts);
-	return tcptuned_fail(err, ENODEV, TCPTUNED_EXIT_NOT_PERMITTED,
-			     "no cgroup2 file system is mounted, and tcptuned attaches to its "
-			     "root; mount one: mkdir -p /sys/fs/cgroup/unified && "
-			     "mount -t cgroup2 cgroup2 /sys/fs/cgroup/unified");
+	return FAIL(err, ENODEV, NOT_PERMITTED,
+		    "no cgroup2 file system is mounted, and tcptuned attaches to its "
+		    "root; mount one: mkdir -p /sys/fs/cgroup/unified && "
+		    "mount -t cgroup2 cgroup2 /sys/fs/cgroup/unified");
 }
 
 /* The root of the tree, looked up once: a host has one such tree. -1: there is none yet. */
@@ -81,17 +81,16 @@ int tcptuned_cgroup_open(const char *path, bool *ret_root, char *ret_path, size_
 	}
 	fd = open(ret_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return tcptuned_fail(err, errno, TCPTUNED_EXIT_NOT_PERMITTED,
-				     "tcptuned.cgroup: %s: %s; name a directory of the cgroup2 "
-				     "tree, or leave the key out for all processes",
-				     ret_path, strerror(errno));
+		return FAIL(err, errno, NOT_PERMITTED,
+			    "tcptuned.cgroup: %s: %s; name a directory of the cgroup2 "
+			    "tree, or leave the key out for all processes",
+			    ret_path, strerror(errno));
 	if (fstatfs(fd, &fs) || (unsigned long)fs.f_type != CGROUP2_SUPER_MAGIC || fstat(fd, &st)) {
 		close(fd);
-		return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_NOT_PERMITTED,
-				     "tcptuned.cgroup: %s is not in a cgroup2 file system; name "
-				     "a directory of one (see: findmnt -t cgroup2), or leave "
-				     "the key out",
-				     ret_path);
+		return FAIL(err, EINVAL, NOT_PERMITTED,
+			    "tcptuned.cgroup: %s is not in a cgroup2 file system; name a directory "
+			    "of one (see: findmnt -t cgroup2), or leave the key out",
+			    ret_path);
 	}
 	*ret_root = is_mount_point(fd, &st);
 	return fd;

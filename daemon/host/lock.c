@@ -14,10 +14,10 @@
 
 static int running_already(const char *what, const char *pid, struct tcptuned_error *err)
 {
-	return tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_IN_USE,
-			     "another tcptuned runs (process %s, lock %s); stop that one first: "
-			     "systemctl stop tcptuned",
-			     pid[0] ? pid : "unknown", what);
+	return FAIL(err, EBUSY, IN_USE,
+		    "another tcptuned runs (process %s, lock %s); stop that one first: "
+		    "systemctl stop tcptuned",
+		    pid[0] ? pid : "unknown", what);
 }
 
 int tcptuned_lock_pins(const char *bpffs, int *ret_fd, struct tcptuned_error *err)
@@ -47,11 +47,10 @@ static int check_directory(const char *path, struct tcptuned_error *err)
 	if (!lstat(path, &st) && S_ISDIR(st.st_mode) && !(st.st_mode & 022) &&
 	    (!st.st_uid || st.st_uid == geteuid()))
 		return 0;
-	return tcptuned_fail(
-		err, EPERM, TCPTUNED_EXIT_NOT_PERMITTED,
-		"tcptuned.runtime_directory: %s is not a directory that root alone may "
-		"write to; chown root %s && chmod 0755 %s, or name another one",
-		path, path, path);
+	return FAIL(err, EPERM, NOT_PERMITTED,
+		    "tcptuned.runtime_directory: %s is not a directory that root alone may "
+		    "write to; chown root %s && chmod 0755 %s, or name another one",
+		    path, path, path);
 }
 
 int tcptuned_lock_take(const char *directory, struct tcptuned_error *err)
@@ -77,7 +76,6 @@ int tcptuned_lock_take(const char *directory, struct tcptuned_error *err)
 		return running_already(path, pid, err);
 	}
 	if (ftruncate(fd, 0) || dprintf(fd, "%d\n", getpid()) < 0)
-		return tcptuned_fail(err, errno, TCPTUNED_EXIT_INTERNAL, "%s: %s", path,
-				     strerror(errno));
+		return FAIL(err, errno, INTERNAL, "%s: %s", path, strerror(errno));
 	return tcptuned_take_fd(&fd);
 }

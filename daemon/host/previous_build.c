@@ -66,12 +66,11 @@ void tcptuned_previous_run(char **argv)
 {
 	if (previous_fd < 0 || is_own(previous_fd))
 		return;
-	tcptuned_log(TCPTUNED_LOG_ERROR,
-		     "the previous build, %s, goes on; install one that "
-		     "tcptuned --check-load accepts, and restart it",
-		     argv[0]);
+	log_error("the previous build, %s, goes on; install one that "
+		  "tcptuned --check-load accepts, and restart it",
+		  argv[0]);
 	for (int fd = SD_LISTEN_FDS_START; fd < SD_LISTEN_FDS_START + passed; fd++)
 		fcntl(fd, F_SETFD, 0); /* sd_listen_fds() sets FD_CLOEXEC */
 	fexecve(previous_fd, argv, environ);
-	tcptuned_log(TCPTUNED_LOG_ERROR, "the previous build cannot be run: %s", strerror(errno));
+	log_error("the previous build cannot be run: %s", strerror(errno));
 }

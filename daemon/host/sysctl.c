@@ -151,7 +151,7 @@ static int set(int meta_fd, enum tcptuned_sysctl which, const char *now, const c
 		write_meta(meta_fd, &meta);
 		return error;
 	}
-	tcptuned_log(TCPTUNED_LOG_INFO, "%s set to %s", names[which], wanted);
+	log_info("%s set to %s", names[which], wanted);
 	return 1;
 }
 
@@ -225,10 +225,9 @@ static bool is_overruled(int meta_fd, enum tcptuned_sysctl which)
 	if (!saved->before[0] || tcptuned_sysctl_read(names[which], now, sizeof(now)) ||
 	    !strcmp(now, saved->ours))
 		return false;
-	tcptuned_log(TCPTUNED_LOG_WARNING,
-		     "%s was changed from tcptuned's %s to %s by another process: left alone from "
-		     "now on, also at the end",
-		     names[which], saved->ours, now);
+	log_warning("%s was changed from tcptuned's %s to %s by another process: left alone from "
+		    "now on, also at the end",
+		    names[which], saved->ours, now);
 	if (is_per_namespace(which))
 		tcptuned_sysctl_replace(which, saved->ours, saved->before);
 	memset(saved->before, 0, sizeof(saved->before));
@@ -248,10 +247,9 @@ bool tcptuned_sysctls_overruled(int meta_fd)
 static void log_restored(const char *name, const char *value, int error)
 {
 	if (error)
-		tcptuned_log(TCPTUNED_LOG_ERROR, "%s could not be restored to %s: %s", name, value,
-			     strerror(-error));
+		log_error("%s could not be restored to %s: %s", name, value, strerror(-error));
 	else
-		tcptuned_log(TCPTUNED_LOG_INFO, "%s restored to %s", name, value);
+		log_info("%s restored to %s", name, value);
 }
 
 static void restore(struct tcptuned_meta *meta, enum tcptuned_sysctl which)

@@ -218,25 +218,24 @@ static struct bpf_object *open_object(size_t which)
 static int load_failed(struct tcptuned_error *err, int errnum, const char *what)
 {
 	if (errnum == EPERM)
-		return tcptuned_fail(err, errnum, TCPTUNED_EXIT_NOT_PERMITTED,
-				     "the kernel does not let this process load %s; run it as "
-				     "root, or with CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON",
-				     what);
-	return tcptuned_fail(err, errnum, TCPTUNED_EXIT_KERNEL,
-			     "this kernel does not take %s (%s: %s); tcptuned needs Linux 6.1 "
-			     "or later with CONFIG_DEBUG_INFO_BTF",
-			     what, strerror(errnum), libbpf_said);
+		return FAIL(err, errnum, NOT_PERMITTED,
+			    "the kernel does not let this process load %s; run it as "
+			    "root, or with CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON",
+			    what);
+	return FAIL(err, errnum, KERNEL,
+		    "this kernel does not take %s (%s: %s); tcptuned needs Linux 6.1 "
+		    "or later with CONFIG_DEBUG_INFO_BTF",
+		    what, strerror(errnum), libbpf_said);
 }
 
 /* For want of descriptors or memory: the kernel is not to blame. */
 static int maps_failed(struct tcptuned_error *err, int errnum)
 {
-	return tcptuned_fail(err, errnum, TCPTUNED_EXIT_INTERNAL,
-			     "the programs cannot be given the maps that they share: %s%s",
-			     strerror(errnum),
-			     errnum == EMFILE || errnum == ENFILE
-				     ? "; allow more open files (LimitNOFILE=, ulimit -n)"
-				     : "");
+	return FAIL(err, errnum, INTERNAL,
+		    "the programs cannot be given the maps that they share: %s%s", strerror(errnum),
+		    errnum == EMFILE || errnum == ENFILE
+			    ? "; allow more open files (LimitNOFILE=, ulimit -n)"
+			    : "");
 }
 
 /* Replace a descriptor by a copy of @fd. Returns 0, or a negative errno with the slot empty. */
@@ -404,17 +403,17 @@ static int link_refused(int errnum, enum bpf_attach_type type, int cgroup_fd,
 	if (len >= 0)
 		path[len] = '\0';
 	if (errnum == EPERM)
-		return tcptuned_fail(err, errnum, TCPTUNED_EXIT_IN_USE,
-				     "another program holds the %s hook of %s alone, or that of "
-				     "a cgroup above (bpftool cgroup tree); attach that one with "
-				     "\"multi\", or name another tcptuned.cgroup",
-				     hook, path);
+		return FAIL(err, errnum, IN_USE,
+			    "another program holds the %s hook of %s alone, or that of "
+			    "a cgroup above (bpftool cgroup tree); attach that one with "
+			    "\"multi\", or name another tcptuned.cgroup",
+			    hook, path);
 	if (errnum == E2BIG)
-		return tcptuned_fail(err, errnum, TCPTUNED_EXIT_IN_USE,
-				     "the %s hook of %s has as many programs as the kernel "
-				     "allows (bpftool cgroup show); detach one that is not needed, "
-				     "or name another tcptuned.cgroup",
-				     hook, path);
+		return FAIL(err, errnum, IN_USE,
+			    "the %s hook of %s has as many programs as the kernel "
+			    "allows (bpftool cgroup show); detach one that is not needed, "
+			    "or name another tcptuned.cgroup",
+			    hook, path);
 	return load_failed(err, errnum, "a program on the cgroup");
 }
 
@@ -592,8 +591,8 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 	attach_bitcp(k, loaded.object[BITCP]);
 	error = pin_everything(k, before);
 	if (error)
-		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
-				     "cannot pin programs in %s: %s", k->pin_dir, strerror(-error));
+		return FAIL(err, -error, INTERNAL, "cannot pin programs in %s: %s", k->pin_dir,
+			    strerror(-error));
 	return 0;
 }
 
@@ -668,8 +667,7 @@ int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs, struct tc
 	if (error == -EPERM)
 		return error;
 	if (error || access(k->pin_dir, F_OK))
-		return tcptuned_fail(err, ENOENT, TCPTUNED_EXIT_OK, "nothing is pinned in %s",
-				     k->pin_dir);
+		return FAIL(err, ENOENT, OK, "nothing is pinned in %s", k->pin_dir);
 	open_pins_that_fit(k);
 	return 0;
 }
@@ -740,8 +738,7 @@ int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, struct tcptuned
 	if (!error) {
 		load_bitcp(&k, &loaded);
 		if (!loaded.object[BITCP] && !access(pin_path(&k, "map", "bitcp", path), F_OK))
-			error = tcptuned_fail(err, ENOTSUP, TCPTUNED_EXIT_KERNEL, "%s",
-					      k.why_no_bitcp);
+			error = FAIL(err, ENOTSUP, KERNEL, "%s", k.why_no_bitcp);
 	}
 	tcptuned_kernel_close(&k);
 	return error;

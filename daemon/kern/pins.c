@@ -34,15 +34,15 @@ static int check_mounted(const char *bpffs, struct tcptuned_error *err)
 	struct statfs fs;
 
 	if (statfs(bpffs, &fs))
-		return tcptuned_fail(err, errno, TCPTUNED_EXIT_NOT_PERMITTED,
-				     "%s: %s; mount the BPF file system there: "
-				     "mount -t bpf -o mode=0700 bpf %s",
-				     bpffs, strerror(errno), bpffs);
+		return FAIL(err, errno, NOT_PERMITTED,
+			    "%s: %s; mount the BPF file system there: "
+			    "mount -t bpf -o mode=0700 bpf %s",
+			    bpffs, strerror(errno), bpffs);
 	if ((unsigned long)fs.f_type != BPF_FS_MAGIC)
-		return tcptuned_fail(err, ENODEV, TCPTUNED_EXIT_NOT_PERMITTED,
-				     "%s is not a BPF file system, so nothing can be pinned "
-				     "there; mount it: mount -t bpf -o mode=0700 bpf %s",
-				     bpffs, bpffs);
+		return FAIL(err, ENODEV, NOT_PERMITTED,
+			    "%s is not a BPF file system, so nothing can be pinned "
+			    "there; mount it: mount -t bpf -o mode=0700 bpf %s",
+			    bpffs, bpffs);
 	return 0;
 }
 
@@ -54,16 +54,14 @@ static int check_writers(const char *path, int flags, struct tcptuned_error *err
 	if (fstatat(AT_FDCWD, path, &st, flags))
 		return 0;
 	if (!S_ISDIR(st.st_mode))
-		return tcptuned_fail(err, EPERM, TCPTUNED_EXIT_NOT_PERMITTED,
-				     "%s is not a directory; remove it", path);
+		return FAIL(err, EPERM, NOT_PERMITTED, "%s is not a directory; remove it", path);
 	if (st.st_uid || st.st_mode & 022)
-		return tcptuned_fail(
-			err, EPERM, TCPTUNED_EXIT_NOT_PERMITTED,
-			"%s may be written by others than root (owner %u, mode %04o), who "
-			"could replace what is pinned there; chown root %s && chmod 0700 "
-			"%s, or mount a BPF file system of its own with -o mode=0700 and "
-			"name it as tcptuned.bpffs",
-			path, st.st_uid, st.st_mode & 07777, path, path);
+		return FAIL(err, EPERM, NOT_PERMITTED,
+			    "%s may be written by others than root (owner %u, mode %04o), who "
+			    "could replace what is pinned there; chown root %s && chmod 0700 "
+			    "%s, or mount a BPF file system of its own with -o mode=0700 and "
+			    "name it as tcptuned.bpffs",
+			    path, st.st_uid, st.st_mode & 07777, path, path);
 	return 0;
 }
 
@@ -76,11 +74,10 @@ static int check_links(const char *pin_dir, struct tcptuned_error *err)
 	while (dir && (entry = readdir(dir)))
 		if (!fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
 		    S_ISLNK(st.st_mode))
-			return tcptuned_fail(
-				err, EPERM, TCPTUNED_EXIT_NOT_PERMITTED,
-				"%s/%s is a symbolic link, which tcptuned does not make; "
-				"remove it",
-				pin_dir, entry->d_name);
+			return FAIL(err, EPERM, NOT_PERMITTED,
+				    "%s/%s is a symbolic link, which tcptuned does not make; "
+				    "remove it",
+				    pin_dir, entry->d_name);
 	return 0;
 }
 

@@ -73,18 +73,17 @@ static int open_listener(const struct tcptuned_http_options *options, bool *ret_
 
 	snprintf(port, sizeof(port), "%u", options->port);
 	if (getaddrinfo(options->address, port, &hints, &address))
-		return tcptuned_fail(error, EINVAL, TCPTUNED_EXIT_CONFIG,
-				     "metrics: \"%s\" port %u is no numeric IPv4 or IPv6 address "
-				     "and port; correct address= and port= in [metrics]",
-				     options->address, options->port);
+		return FAIL(error, EINVAL, CONFIG,
+			    "metrics: \"%s\" port %u is no numeric IPv4 or IPv6 address "
+			    "and port; correct address= and port= in [metrics]",
+			    options->address, options->port);
 	fd = listen_on(address, ret_elsewhere);
 	freeaddrinfo(address);
 	if (fd < 0)
 		return tcptuned_fail(
 			error, -fd, fd == -EADDRINUSE ? TCPTUNED_EXIT_IN_USE : TCPTUNED_EXIT_CONFIG,
-			"metrics: cannot listen on port %u of %s: %s; choose another "
-			"with address= or port= in [metrics], or let systemd open it "
-			"(tcptuned.socket)",
+			"metrics: cannot listen on port %u of %s: %s; choose another with address= "
+			"or port= in [metrics], or let systemd open it (tcptuned.socket)",
 			options->port, options->address, strerror(-fd));
 	return fd;
 }
@@ -97,13 +96,12 @@ static int adopt_listener(int fd, struct tcptuned_error *error)
 
 	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &len) ||
 	    getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) || !listening || type != SOCK_STREAM)
-		return tcptuned_fail(error, EINVAL, TCPTUNED_EXIT_CONFIG,
-				     "metrics: the socket that systemd passed does not listen "
-				     "for TCP connections; tcptuned.socket needs "
-				     "ListenStream=ADDRESS:PORT and Accept=no");
+		return FAIL(error, EINVAL, CONFIG,
+			    "metrics: the socket that systemd passed does not listen "
+			    "for TCP connections; tcptuned.socket needs "
+			    "ListenStream=ADDRESS:PORT and Accept=no");
 	if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) || fcntl(fd, F_SETFD, FD_CLOEXEC))
-		return tcptuned_fail(error, errno, TCPTUNED_EXIT_INTERNAL, "metrics: %s",
-				     strerror(errno));
+		return FAIL(error, errno, INTERNAL, "metrics: %s", strerror(errno));
 	return fd;
 }
 
@@ -220,8 +218,7 @@ int tcptuned_http_start(struct tcptuned_http **ret, const struct tcptuned_http_o
 					     (size_t)CONNECTION_MEMORY, MHD_OPTION_END);
 	}
 	if (!http || !http->mhd)
-		return tcptuned_fail(error, ENOMEM, TCPTUNED_EXIT_INTERNAL,
-				     "metrics: libmicrohttpd does not start");
+		return FAIL(error, ENOMEM, INTERNAL, "metrics: libmicrohttpd does not start");
 	tcptuned_take_fd(&listen_fd);
 	*ret = http;
 	http = NULL;

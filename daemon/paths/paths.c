@@ -82,8 +82,8 @@ static int each_path(int map_fd, tcptuned_pathdb_row row, void *ctx, struct tcpt
 	int error = tcptuned_paths_each(map_fd, row, ctx);
 
 	if (error)
-		return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
-				     "the map of paths cannot be read: %s", strerror(-error));
+		return FAIL(err, -error, INTERNAL, "the map of paths cannot be read: %s",
+			    strerror(-error));
 	return 0;
 }
 
@@ -134,10 +134,9 @@ static bool set_aside(struct tcptuned_paths *paths, const char *why)
 	paths->stats.database_errors++;
 	if (tcptuned_pathdb_set_aside(paths->file))
 		return false;
-	tcptuned_log(TCPTUNED_LOG_WARNING,
-		     "%s; it is now %s" TCPTUNED_PATHDB_DAMAGED
-		     ", and a new one is begun, without the paths of the old one",
-		     why, paths->file);
+	log_warning("%s; it is now %s" TCPTUNED_PATHDB_DAMAGED
+		    ", and a new one is begun, without the paths of the old one",
+		    why, paths->file);
 	return true;
 }
 
@@ -151,8 +150,8 @@ static int try_access(struct tcptuned_paths *paths, database_access access,
 	int error;
 
 	if (mkdir(paths->directory, 0700) && errno != EEXIST)
-		return tcptuned_fail(err, EIO, TCPTUNED_EXIT_INTERNAL, "%s cannot be made: %s",
-				     paths->directory, strerror(errno));
+		return FAIL(err, EIO, INTERNAL, "%s cannot be made: %s", paths->directory,
+			    strerror(errno));
 	error = tcptuned_pathdb_open(&db, paths->file, err);
 	if (!error)
 		error = access(paths, db, err);
@@ -175,12 +174,11 @@ static void access_database(struct tcptuned_paths *paths, database_access access
 		error = try_access(paths, access, &err);
 	paths->stats.database_errors += error < 0;
 	if (error && !paths->failing)
-		tcptuned_log(TCPTUNED_LOG_WARNING,
-			     "%s; what is learned about paths will not outlive a stop until the "
-			     "database can be written (tried every ten minutes)",
-			     err.text);
+		log_warning("%s; what is learned about paths will not outlive a stop until the "
+			    "database can be written (tried every ten minutes)",
+			    err.text);
 	else if (!error && paths->failing)
-		tcptuned_log(TCPTUNED_LOG_INFO, "%s: written again", paths->file);
+		log_info("%s: written again", paths->file);
 	paths->failing = error;
 }
 
@@ -332,8 +330,8 @@ static int forget_in_both(struct forgetting *f, struct tcptuned_pathdb *db,
 
 static int fail_removal(const char *file, int error, struct tcptuned_error *err)
 {
-	return tcptuned_fail(err, -error, TCPTUNED_EXIT_INTERNAL,
-			     "%s is damaged and cannot be deleted: %s", file, strerror(-error));
+	return FAIL(err, -error, INTERNAL, "%s is damaged and cannot be deleted: %s", file,
+		    strerror(-error));
 }
 
 /* A damaged database may contain any prefix: only all of it can be forgotten. */
@@ -369,18 +367,18 @@ int tcptuned_paths_forget(const struct tcptuned_kernel *kernel, const char *dire
 	*ret_count = 0;
 	if (strcmp(prefix, "all")) {
 		if (tcptuned_path_key_parse(prefix, &key))
-			return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_USAGE,
-					     "\"%.60s\" is not a prefix; write 192.0.2.0/24, "
-					     "2001:db8::/48, an address, or all",
-					     prefix);
+			return USAGE(err,
+				     "\"%.60s\" is not a prefix; write 192.0.2.0/24, "
+				     "2001:db8::/48, an address, or all",
+				     prefix);
 		f.prefix = &key;
 	}
 	/* The daemon of that build would write them again. */
 	if (kernel && (kernel->other_layout >> TCPTUNED_MAP_PATHS & 1))
-		return tcptuned_fail(err, EPROTO, TCPTUNED_EXIT_KERNEL,
-				     "nothing is forgotten: the paths in %s are another build's; "
-				     "use the tcptuned that loaded them",
-				     kernel->pin_dir);
+		return FAIL(err, EPROTO, KERNEL,
+			    "nothing is forgotten: the paths in %s are another build's; "
+			    "use the tcptuned that loaded them",
+			    kernel->pin_dir);
 	snprintf(file, sizeof(file), "%s/paths.db", directory);
 	error = forget_in_file(&f, file, err);
 	*ret_count = MAX(f.in_file, f.in_map);
@@ -398,16 +396,15 @@ int tcptuned_daemon_forget_paths(const struct tcptuned_config *config, const cha
 	int error;
 
 	if (geteuid())
-		return tcptuned_fail(err, EPERM, TCPTUNED_EXIT_NOT_PERMITTED,
-				     "--forget-paths: only root may have paths forgotten; run it "
-				     "with sudo");
+		return FAIL(err, EPERM, NOT_PERMITTED,
+			    "--forget-paths: only root may have paths forgotten; run it with sudo");
 	error = tcptuned_kernel_open(&kernel, config->bpffs, err);
 	if (error && error != -ENOENT)
 		return error;
 	error = tcptuned_paths_forget(&kernel, config->state_directory, prefix, &count, err);
 	tcptuned_kernel_close(&kernel);
 	if (!error)
-		tcptuned_log(TCPTUNED_LOG_INFO, "forgotten: %u prefixes", count);
+		log_info("forgotten: %u prefixes", count);
 	return error;
 }
 

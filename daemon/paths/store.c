@@ -61,8 +61,7 @@ static const char insert[] = "INSERT OR REPLACE INTO paths (prefix, cookie, boot
 	NAME) ") VALUES (?,?,?" COLUMNS(PARAMETER) ")";
 
 static const char select_rows[] = "SELECT prefix, cookie" COLUMNS(
-	NAME) " FROM paths"
-	      " WHERE (boot = '' AND cookie = 0) OR boot = ?1 ORDER BY updated";
+	NAME) " FROM paths WHERE (boot = '' AND cookie = 0) OR boot = ?1 ORDER BY updated";
 
 static void finalizep(sqlite3_stmt **stmt)
 {
@@ -76,8 +75,8 @@ static int fail(const struct tcptuned_pathdb *db, struct tcptuned_error *err)
 	int code = sqlite3_errcode(db->db) & 0xff;
 	bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
 
-	return tcptuned_fail(err, damaged ? EUCLEAN : EIO, TCPTUNED_EXIT_INTERNAL, "%s: %s",
-			     db->file, sqlite3_errmsg(db->db));
+	return FAIL(err, damaged ? EUCLEAN : EIO, INTERNAL, "%s: %s", db->file,
+		    sqlite3_errmsg(db->db));
 }
 
 static int execute(struct tcptuned_pathdb *db, const char *sql, struct tcptuned_error *err)
@@ -146,9 +145,9 @@ static int check_version(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 	if (!version) /* a new file, or another program's */
 		return execute(db, schema, err);
 	if (version != SCHEMA_VERSION)
-		return tcptuned_fail(err, EUCLEAN, TCPTUNED_EXIT_INTERNAL,
-				     "%s: it has format %d, and this tcptuned knows format %d",
-				     db->file, version, SCHEMA_VERSION);
+		return FAIL(err, EUCLEAN, INTERNAL,
+			    "%s: it has format %d, and this tcptuned knows format %d", db->file,
+			    version, SCHEMA_VERSION);
 	return 0;
 }
 
@@ -180,7 +179,7 @@ int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file, struct 
 		db->file = strdup(file);
 	if (!db || !db->file) {
 		free(db);
-		return tcptuned_fail(err, EIO, TCPTUNED_EXIT_INTERNAL, "%s: out of memory", file);
+		return FAIL(err, EIO, INTERNAL, "%s: out of memory", file);
 	}
 	read_boot_id(db->boot);
 	before = umask(077); /* only root may learn with whom this host communicates */

@@ -195,12 +195,12 @@ static int fail_chain(const struct item *item, struct tcptuned_error *err)
 	char text[TCPTUNED_PREFIX_TEXT];
 
 	tcptuned_prefix_print(item->destination, text);
-	return tcptuned_fail(err, E2BIG, TCPTUNED_EXIT_CONFIG,
-			     "policy %s: for %s there are more than %d rules that have to be tried "
-			     "one after the other; name fewer sources, or combine policies that "
-			     "differ in ports or cgroup only",
-			     item->policy->named ? item->policy->named->name : "default", text,
-			     TCPTUNED_CHAIN_MAX);
+	return FAIL(err, E2BIG, CONFIG,
+		    "policy %s: for %s there are more than %d rules that have to be tried "
+		    "one after the other; name fewer sources, or combine policies that "
+		    "differ in ports or cgroup only",
+		    item->policy->named ? item->policy->named->name : "default", text,
+		    TCPTUNED_CHAIN_MAX);
 }
 
 /* Make the rules of the prefix of the first item; returns their number. */
@@ -312,8 +312,7 @@ static void make_summary(const struct tcptuned_policy_source *policies, size_t l
 
 static int fail_memory(struct tcptuned_error *err)
 {
-	return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL,
-			     "out of memory for the policies; free some");
+	return FAIL(err, ENOMEM, INTERNAL, "out of memory for the policies; free some");
 }
 
 int tcptuned_ruleset_compile(const struct tcptuned_policy_source *policies, size_t len,
@@ -328,12 +327,12 @@ int tcptuned_ruleset_compile(const struct tcptuned_policy_source *policies, size
 	for (size_t i = 0; i < len; i++)
 		all += count_items(&policies[i]);
 	if (all > TCPTUNED_RULES_MAX)
-		return tcptuned_fail(err, E2BIG, TCPTUNED_EXIT_CONFIG,
-				     "policies: their prefixes make %zu rules, one for each pair "
-				     "of a policy's destination and source; there may be %u: name "
-				     "fewer or larger prefixes in destination, destination_file "
-				     "or source of the policies that have many of both",
-				     all, TCPTUNED_RULES_MAX);
+		return FAIL(err, E2BIG, CONFIG,
+			    "policies: their prefixes make %zu rules, one for each pair "
+			    "of a policy's destination and source; there may be %u: name "
+			    "fewer or larger prefixes in destination, destination_file "
+			    "or source of the policies that have many of both",
+			    all, TCPTUNED_RULES_MAX);
 	items = calloc(all, sizeof(*items));
 	ret->rules = calloc(1 + all + 2 * len, sizeof(*ret->rules));
 	ret->entries = calloc(all, sizeof(*ret->entries));

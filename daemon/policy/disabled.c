@@ -53,7 +53,7 @@ void tcptuned_disabled_remember(struct tcptuned_disabled *d, const struct tcptun
 		if (tcptuned_policy_read(kernel, key, &policy))
 			return;
 		if (policy.disabled && !tcptuned_policy_set_disabled(d, policy.name, true))
-			tcptuned_log(TCPTUNED_LOG_INFO, "policy %s stays disabled", policy.name);
+			log_info("policy %s stays disabled", policy.name);
 	}
 }
 

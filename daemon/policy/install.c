@@ -13,9 +13,8 @@ static int fail_write(struct tcptuned_error *err, const char *what)
 {
 	int error = errno;
 
-	return tcptuned_fail(err, error, TCPTUNED_EXIT_INTERNAL,
-			     "cannot write %s: %s; the earlier policies stay in force", what,
-			     strerror(error));
+	return FAIL(err, error, INTERNAL, "cannot write %s: %s; the earlier policies stay in force",
+		    what, strerror(error));
 }
 
 /* Create the trie and fill it. Returns its descriptor, or -1 with errno. */

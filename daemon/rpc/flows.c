@@ -42,8 +42,7 @@ static int compare(const void *ctx, const struct tcptuned_flow_record *a,
 
 int tcptuned_fail_to_read(struct tcptuned_error *err, int error, const char *what)
 {
-	return tcptuned_fail(err, -error, TCPTUNED_EXIT_KERNEL, "%s cannot be read: %s", what,
-			     strerror(-error));
+	return FAIL(err, -error, KERNEL, "%s cannot be read: %s", what, strerror(-error));
 }
 
 int tcptuned_source_flows(const struct tcptuned_source *source,
@@ -56,8 +55,7 @@ int tcptuned_source_flows(const struct tcptuned_source *source,
 	int error;
 
 	if (tcptuned_flows_init(ret, limit))
-		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL, "no memory for %u flows",
-				     limit);
+		return FAIL(err, ENOMEM, INTERNAL, "no memory for %u flows", limit);
 	/* The kernel is much faster at what it can filter and order itself. */
 	ret->choice.ctx = &choice;
 	if (filter && (filter->policy[0] || filter->congestion_control[0]))

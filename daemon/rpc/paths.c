@@ -100,10 +100,10 @@ static int find_order(const char *name, enum order *ret, struct tcptuned_error *
 		*ret = i;
 		return 0;
 	}
-	return tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_USAGE,
-			     "path_sort: paths have no %.20s; it is use, prefix, connections, "
-			     "receive, send, rtt, max-window or loss",
-			     name);
+	return USAGE(err,
+		     "path_sort: paths have no %.20s; it is use, prefix, connections, "
+		     "receive, send, rtt, max-window or loss",
+		     name);
 }
 
 /* ---- the answer --------------------------------------------------------------------------- */

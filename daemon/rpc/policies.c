@@ -136,11 +136,10 @@ static int find_cgroups(const char *path, __u64 *ids, size_t max, struct tcptune
 	if (!ancestor[0])
 		return 0;
 	if (ancestor[0] != '/' || !tcptuned_cgroup_id(ancestor))
-		return tcptuned_fail(err, ENOENT, TCPTUNED_EXIT_USAGE,
-				     "cgroup: there is no control group %.120s; write its path "
-				     "below the root of the cgroup2 tree, as in "
-				     "/system.slice/backup.service",
-				     path);
+		return FAIL(err, ENOENT, USAGE,
+			    "cgroup: there is no control group %.120s; write its path below the "
+			    "root of the cgroup2 tree, as in /system.slice/backup.service",
+			    path);
 	while (tuple->cgroups_len < max) {
 		ids[tuple->cgroups_len++] = tcptuned_cgroup_id(ancestor[0] ? ancestor : "/");
 		slash = strrchr(ancestor, '/');

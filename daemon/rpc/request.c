@@ -53,8 +53,6 @@ static const char *const commands[] = {
 	TCPTUNED_COMMANDS(COMMAND_NAME) NULL,
 };
 
-#define USAGE(err, ...) tcptuned_fail(err, EINVAL, TCPTUNED_EXIT_USAGE, __VA_ARGS__)
-
 /* ---- one field --------------------------------------------------------------------------- */
 
 static int parse_text(const struct field *field, const char *text, char *to,
@@ -148,8 +146,7 @@ static int check_ends(const struct tcptuned_filter *filter, struct tcptuned_erro
 				     field);
 		if (ends[i]->length != 128)
 			return USAGE(err,
-				     "%s: a prefix is no end of a connection; write one "
-				     "address",
+				     "%s: a prefix is no end of a connection; write one address",
 				     field);
 	}
 	if (ends[0]->ipv4 != ends[1]->ipv4)

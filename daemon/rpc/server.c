@@ -233,8 +233,8 @@ static int handle_events(struct tcptuned_control *control, struct client *client
 		error = tcptuned_events_open(&control->events, control->options.source.kernel,
 					     on_event, control);
 		if (error)
-			return tcptuned_fail(err, -error, TCPTUNED_EXIT_KERNEL,
-					     "there are no events: %s", strerror(-error));
+			return FAIL(err, -error, KERNEL, "there are no events: %s",
+				    strerror(-error));
 		control->renew_ms = tcptuned_monotonic_ms() + PERIOD_MS;
 		epoll_ctl(control->epoll_fd, EPOLL_CTL_ADD, tcptuned_events_fd(control->events),
 			  &event);
@@ -271,16 +271,15 @@ static int check_pending(const struct tcptuned_control *control, struct tcptuned
 		pending += client->out_len;
 	if (pending <= PENDING_BYTES)
 		return 0;
-	return tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_DAEMON,
-			     "other clients have not read their answers yet; try again");
+	return FAIL(err, EBUSY, DAEMON, "other clients have not read their answers yet; try again");
 }
 
 static int handle_stop(struct tcptuned_control *control, struct client *client, FILE *out,
 		       struct tcptuned_error *err)
 {
 	if (control->options.no_stop)
-		return tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_DAEMON,
-				     "the daemon does not stop: %s", control->options.no_stop);
+		return FAIL(err, EBUSY, DAEMON, "the daemon does not stop: %s",
+			    control->options.no_stop);
 	client->state = STOPPING;
 	client->deadline_ms = 0;
 	control->stop_requested = true;
@@ -306,9 +305,8 @@ static int handle(struct tcptuned_control *control, struct client *client,
 	if (error)
 		return error;
 	if (request->command == TCPTUNED_CMD_PATHS_FORGET && client->uid)
-		return tcptuned_fail(err, EPERM, TCPTUNED_EXIT_NOT_PERMITTED,
-				     "paths forget: only root may have paths forgotten; run it "
-				     "with sudo");
+		return FAIL(err, EPERM, NOT_PERMITTED,
+			    "paths forget: only root may have paths forgotten; run it with sudo");
 	if (handler)
 		return handler(&options->source, request, out, err);
 	return options->change(options->change_ctx, request, out, err);
@@ -398,12 +396,11 @@ static int check_peer(const struct tcptuned_control *control, int fd, struct ucr
 	socklen_t len = sizeof(*ret);
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ret, &len))
-		return tcptuned_fail(err, errno, TCPTUNED_EXIT_NOT_PERMITTED,
-				     "your credentials are not known");
+		return FAIL(err, errno, NOT_PERMITTED, "your credentials are not known");
 	if (!ret->uid || ret->gid == control->gid || is_member(fd, control->gid))
 		return 0;
-	return tcptuned_fail(err, EPERM, TCPTUNED_EXIT_NOT_PERMITTED,
-			     "you are neither root nor in the group that control.group names");
+	return FAIL(err, EPERM, NOT_PERMITTED,
+		    "you are neither root nor in the group that control.group names");
 }
 
 static void send_error(int fd, const struct tcptuned_error *err)
@@ -424,10 +421,9 @@ static struct client *allocate_client(const struct tcptuned_control *control,
 	struct client *client = find_client(control, FREE);
 
 	if (!client)
-		tcptuned_fail(err, EBUSY, TCPTUNED_EXIT_DAEMON,
-			      "%u others use the control socket, and that is as many as may; try "
-			      "again",
-			      CLIENTS_MAX);
+		FAIL(err, EBUSY, DAEMON,
+		     "%u others use the control socket, and that is as many as may; try again",
+		     CLIENTS_MAX);
 	return client;
 }
 
@@ -479,9 +475,8 @@ int tcptuned_control_group(const char *name, gid_t *ret_gid, struct tcptuned_err
 		return 0;
 	group = getgrnam(name);
 	if (!group)
-		return tcptuned_fail(err, ENOENT, TCPTUNED_EXIT_CONFIG,
-				     "control.group: there is no group %s; name one of this host",
-				     name);
+		return FAIL(err, ENOENT, CONFIG,
+			    "control.group: there is no group %s; name one of this host", name);
 	*ret_gid = group->gr_gid;
 	return 0;
 }
@@ -512,11 +507,10 @@ static int make_socket(struct tcptuned_control *control, struct tcptuned_error *
 	if (error)
 		return socket_failed(control, err);
 	if (control->gid && chown(path, (uid_t)-1, control->gid))
-		return tcptuned_fail(err, errno, TCPTUNED_EXIT_NOT_PERMITTED,
-				     "control.group: %s cannot be given to the group %s: %s; "
-				     "under systemd, add SupplementaryGroups=%s to the unit",
-				     path, control->options.group, strerror(errno),
-				     control->options.group);
+		return FAIL(err, errno, NOT_PERMITTED,
+			    "control.group: %s cannot be given to the group %s: %s; "
+			    "under systemd, add SupplementaryGroups=%s to the unit",
+			    path, control->options.group, strerror(errno), control->options.group);
 	if (chmod(path, 0660) || listen(control->listen_fd, CLIENTS_MAX))
 		return socket_failed(control, err);
 	return 0;
@@ -531,15 +525,14 @@ static int make_control(struct tcptuned_control *control, struct tcptuned_error 
 	if (error)
 		return error;
 	if (tcptuned_control_address(control->options.directory, &control->address))
-		return tcptuned_fail(err, ENAMETOOLONG, TCPTUNED_EXIT_CONFIG,
-				     "tcptuned.runtime_directory: %s is too long for the control "
-				     "socket in it; name one of at most %zu characters",
-				     control->options.directory,
-				     sizeof(control->address.sun_path) - sizeof("/control"));
+		return FAIL(err, ENAMETOOLONG, CONFIG,
+			    "tcptuned.runtime_directory: %s is too long for the control "
+			    "socket in it; name one of at most %zu characters",
+			    control->options.directory,
+			    sizeof(control->address.sun_path) - sizeof("/control"));
 	control->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (control->epoll_fd < 0)
-		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL,
-				     "control socket: out of memory");
+		return FAIL(err, ENOMEM, INTERNAL, "control socket: out of memory");
 	error = make_socket(control, err);
 	if (error)
 		return error;
@@ -557,8 +550,7 @@ int tcptuned_control_start(struct tcptuned_control **ret,
 	int error;
 
 	if (!control)
-		return tcptuned_fail(err, ENOMEM, TCPTUNED_EXIT_INTERNAL,
-				     "control socket: out of memory");
+		return FAIL(err, ENOMEM, INTERNAL, "control socket: out of memory");
 	control->options = *options;
 	control->listen_fd = -1;
 	control->epoll_fd = -1;

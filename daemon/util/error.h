@@ -53,6 +53,13 @@ struct tcptuned_error {
 int tcptuned_fail(struct tcptuned_error *err, int errnum, enum tcptuned_exit status,
 		  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
+/* The same with the name of a constant status: FAIL(err, EPERM, NOT_PERMITTED, ...). */
+#define FAIL(err, errnum, status, ...) \
+	tcptuned_fail(err, errnum, TCPTUNED_EXIT_##status, __VA_ARGS__)
+
+/* Fail because of the command line, or of a request. */
+#define USAGE(err, ...) FAIL(err, EINVAL, USAGE, __VA_ARGS__)
+
 /*
  * What to do about a file or directory that could not be read, or not be created or written, because
  * of @errnum. Root is refused, too, in the sandbox of a systemd unit.

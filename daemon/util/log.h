@@ -23,6 +23,10 @@ enum tcptuned_log_level {
 void tcptuned_log(enum tcptuned_log_level level, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+#define log_error(...)	 tcptuned_log(TCPTUNED_LOG_ERROR, __VA_ARGS__)
+#define log_warning(...) tcptuned_log(TCPTUNED_LOG_WARNING, __VA_ARGS__)
+#define log_info(...)	 tcptuned_log(TCPTUNED_LOG_INFO, __VA_ARGS__)
+
 /* Log nothing below @level; TCPTUNED_LOG_INFO at first. */
 void tcptuned_log_set_level(enum tcptuned_log_level level);
 
