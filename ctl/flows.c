@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tcptunectl flows: the connections, as a table that is printed once or repeatedly. */
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <string.h>
-#include <time.h>
 
 #include "ctl.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tcptunectl paths: what is remembered of the paths to destination prefixes. */
-#include <errno.h>
 #include <string.h>
 
 #include "ctl.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tcptunectl policy: list policies, test which one a connection gets, switch and apply them. */
-#include <errno.h>
-
 #include "ctl.h"
 
 static const struct ctl_option options[] = {

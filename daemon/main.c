@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tcptuned: options, the process, exit status. */
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>

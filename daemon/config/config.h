@@ -13,7 +13,6 @@
 #include <stdint.h>
 
 #include <tcptuned/algo/bitcp.h>
-#include <tcptuned/algo/path.h>
 #include <tcptuned/abi/policy.h>
 
 #include "util/error.h"

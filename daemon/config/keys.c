@@ -10,6 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include <tcptuned/algo/path.h>
+
 #include "util/array.h"
 #include "util/log.h"
 #include "util/text.h"

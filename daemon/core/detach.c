@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "host/lock.h"
 #include "host/sysctl.h"

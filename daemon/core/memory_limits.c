@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/param.h>
@@ -15,7 +13,6 @@
 #include <tcptuned/algo/budget.h>
 
 #include "util/cleanup.h"
-#include "util/log.h"
 
 /*
  * `receive_window_max = auto`, bytes: buffers of 64 MB, enough for 1 Gbit/s at 250 ms. Any connection

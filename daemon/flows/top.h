@@ -7,7 +7,6 @@
 #define TCPTUNED_FLOWS_TOP_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <tcptuned/abi/flow.h>
 #include <tcptuned/abi/readout.h>
 

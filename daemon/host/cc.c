@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <linux/types.h>
 
 #include <tcptuned/abi/policy.h>
 

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <sys/stat.h>
 

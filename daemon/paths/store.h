@@ -8,7 +8,6 @@
 #define TCPTUNED_PATHS_STORE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include <tcptuned/algo/path.h>
 

@@ -2,7 +2,6 @@
 #include "policy/install.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <bpf/bpf.h>
 

@@ -7,7 +7,7 @@
 #ifndef TCPTUNED_UTIL_ERROR_H
 #define TCPTUNED_UTIL_ERROR_H
 
-#include <stddef.h>
+#include <errno.h>
 
 /* X(name, status, meaning). The man page is generated from it, too. */
 #define TCPTUNED_EXIT_TABLE(X)                                                                   \
