@@ -6,30 +6,51 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <bpf/bpf.h>
 
 #include "core/apply.h"
 #include "core/memory_limits.h"
 #include "host/cgroup.h"
-#include "host/other_bpf.h"
 #include "host/sysctl.h"
 #include "kern/iterators.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
 
+#define OUR_NAME "tcptuned_sockops" /* of which the kernel keeps fifteen characters */
+
+/* True if the program @id is a sockops program, and not a tcptuned's; its name goes to @ret. */
+static bool is_other_sockops(__u32 id, char ret[BPF_OBJ_NAME_LEN])
+{
+	_cleanup_close_ int fd = bpf_prog_get_fd_by_id(id);
+	struct bpf_prog_info info = {0};
+	__u32 len = sizeof(info);
+
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &len))
+		return false;
+	memcpy(ret, info.name, sizeof(info.name));
+	return info.type == BPF_PROG_TYPE_SOCK_OPS && strncmp(ret, OUR_NAME, BPF_OBJ_NAME_LEN - 1);
+}
+
 /*
  * Another sockops program may clear the callback flags that ours has set (bpf/callbacks.h). Without
- * one, no connection has to be checked for that.
+ * one, no connection has to be checked for that. Only CAP_SYS_ADMIN may list programs; without it,
+ * there may be one.
  */
 static bool has_other_sockops(struct tcptuned_daemon *d)
 {
-	bool had = d->other_sockops.found;
+	char name[BPF_OBJ_NAME_LEN] = "";
 
-	if (!tcptuned_other_sockops_find(&d->other_sockops) || had)
-		return had;
+	if (d->other_sockops)
+		return true;
+	while (!d->other_sockops && !bpf_prog_get_next_id(d->last_prog_id, &d->last_prog_id))
+		d->other_sockops = is_other_sockops(d->last_prog_id, name);
+	if (!d->other_sockops && errno != EPERM)
+		return false;
+	d->other_sockops = true;
 	log_info(
 		"there is another sockops program%s%s: callback flags that it clears are set again",
-		d->other_sockops.name[0] ? ", " : "", d->other_sockops.name);
+		name[0] ? ", " : "", name);
 	return true;
 }
 

@@ -13,7 +13,6 @@
 
 #include "config/config.h"
 #include "config/options.h"
-#include "host/other_bpf.h"
 #include "kern/kernel.h"
 #include "metrics/collect.h"
 #include "metrics/http.h"
@@ -52,7 +51,8 @@ struct tcptuned_daemon {
 	size_t policies_len;
 	unsigned int cgroups_missing; /* of these: not there, or not accessible */
 	struct tcptuned_disabled disabled;
-	struct tcptuned_other_sockops other_sockops;
+	bool other_sockops;    /* a program of another owner may clear callback flags; logged */
+	__u32 last_prog_id;    /* the latest program that was examined for that */
 	uint64_t next_scan_ns; /* of all connections, by housekeeping; CLOCK_MONOTONIC */
 };
 
