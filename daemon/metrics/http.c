@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 
 #include <microhttpd.h>
+#include <systemd/sd-daemon.h>
 
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -91,11 +92,7 @@ static int open_listener(const struct tcptuned_http_options *options, bool *ret_
 /* Check that a socket from systemd listens for TCP connections. */
 static int adopt_listener(int fd, struct tcptuned_error *error)
 {
-	int listening = 0, type = 0;
-	socklen_t len = sizeof(int);
-
-	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &len) ||
-	    getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) || !listening || type != SOCK_STREAM)
+	if (sd_is_socket(fd, AF_UNSPEC, SOCK_STREAM, 1) <= 0)
 		return FAIL(error, EINVAL, CONFIG,
 			    "metrics: the socket that systemd passed does not listen "
 			    "for TCP connections; tcptuned.socket needs "
