@@ -56,34 +56,25 @@ struct batch {
 	struct tcptuned_path paths[BATCH];
 };
 
-int tcptuned_paths_each(int map_fd, tcptuned_pathdb_row row, void *ctx)
+int tcptuned_paths_each(int map_fd, tcptuned_pathdb_row row, void *ctx, struct tcptuned_error *err)
 {
 	_cleanup_free_ struct batch *batch = malloc(sizeof(*batch));
 	__u32 position, count, *from = NULL;
 	int error;
 
 	if (!batch)
-		return -ENOMEM;
+		return FAIL(err, ENOMEM, INTERNAL, "the map of paths cannot be read: no memory");
 	do {
 		count = BATCH;
 		error = bpf_map_lookup_batch(map_fd, from, &position, batch->keys, batch->paths,
 					     &count, NULL);
 		if (error && errno != ENOENT) /* ENOENT: this is the last batch */
-			return -errno;
+			return FAIL(err, errno, KERNEL, "the map of paths cannot be read: %s",
+				    strerror(errno));
 		for (__u32 i = 0; i < count; i++)
 			row(ctx, &batch->keys[i], &batch->paths[i]);
 		from = &position;
 	} while (!error);
-	return 0;
-}
-
-static int each_path(int map_fd, tcptuned_pathdb_row row, void *ctx, struct tcptuned_error *err)
-{
-	int error = tcptuned_paths_each(map_fd, row, ctx);
-
-	if (error)
-		return FAIL(err, -error, INTERNAL, "the map of paths cannot be read: %s",
-			    strerror(-error));
 	return 0;
 }
 
@@ -104,8 +95,8 @@ static void count_row(void *ctx, const struct tcptuned_path_key *key,
 static void count_known(struct tcptuned_paths *paths)
 {
 	paths->stats.known = 0;
-	paths->stats.ok = paths_fd(paths) >= 0 &&
-			  !tcptuned_paths_each(paths_fd(paths), count_row, &paths->stats.known);
+	paths->stats.ok = paths_fd(paths) >= 0 && !tcptuned_paths_each(paths_fd(paths), count_row,
+								       &paths->stats.known, NULL);
 	paths->counted_s = clock_s(CLOCK_BOOTTIME);
 }
 
@@ -262,7 +253,7 @@ static int save_rows(struct tcptuned_paths *paths, struct tcptuned_pathdb *db,
 	if (!error)
 		error = tcptuned_pathdb_forget(db, NULL, &before, err);
 	if (!error)
-		error = each_path(paths_fd(paths), save_row, &s, err);
+		error = tcptuned_paths_each(paths_fd(paths), save_row, &s, err);
 	if (!error)
 		error = s.error;
 	return error ? error : tcptuned_pathdb_commit(db, err);
@@ -312,7 +303,7 @@ static void forget_row(void *ctx, const struct tcptuned_path_key *key,
 
 static int forget_in_map(struct forgetting *f, struct tcptuned_error *err)
 {
-	return f->map_fd >= 0 ? each_path(f->map_fd, forget_row, f, err) : 0;
+	return f->map_fd >= 0 ? tcptuned_paths_each(f->map_fd, forget_row, f, err) : 0;
 }
 
 /* If the database fails, nothing is forgotten in the map either. */

@@ -53,10 +53,10 @@ void tcptuned_paths_save_left(const struct tcptuned_kernel *kernel, const char *
 void tcptuned_paths_stats(struct tcptuned_paths *paths, struct tcptuned_path_stats *ret);
 
 /*
- * Call @row for each prefix in the map @map_fd; times are CLOCK_BOOTTIME. Returns 0 or a negative
- * errno.
+ * Call @row for each prefix in the map @map_fd; times are CLOCK_BOOTTIME. Returns 0, or a negative
+ * errno with @err filled.
  */
-int tcptuned_paths_each(int map_fd, tcptuned_pathdb_row row, void *ctx);
+int tcptuned_paths_each(int map_fd, tcptuned_pathdb_row row, void *ctx, struct tcptuned_error *err);
 
 /*
  * Forget the prefixes that overlap @prefix ("192.0.2.0/24" or an address), or "all", in the map of

@@ -137,16 +137,18 @@ int tcptuned_handle_paths(const struct tcptuned_source *source,
 	_cleanup_free_ struct known_path *paths = calloc(TCPTUNED_PATHS_MAX, sizeof(*paths));
 	struct reading reading = {.request = request, .paths = paths};
 	struct sorting sorting = {.reverse = request->reverse};
-	int fd = source->kernel->map_fd[TCPTUNED_MAP_PATHS], error;
 	struct timespec now;
+	int error = find_order(request->path_sort, &sorting.order, err);
 
-	error = find_order(request->path_sort, &sorting.order, err);
 	if (error)
 		return error;
+	if (!paths)
+		return FAIL(err, ENOMEM, INTERNAL, "no memory for the paths");
 	tcptuned_path_key_of(&request->filter.address, &reading.prefix);
-	error = !paths ? -ENOMEM : fd < 0 ? -ENOENT : tcptuned_paths_each(fd, add_path, &reading);
+	error = tcptuned_paths_each(source->kernel->map_fd[TCPTUNED_MAP_PATHS], add_path, &reading,
+				    err);
 	if (error)
-		return tcptuned_fail_to_read(err, error, "the map of paths");
+		return error;
 	qsort_r(paths, reading.len, sizeof(*paths), compare, &sorting);
 	clock_gettime(CLOCK_BOOTTIME, &now);
 	fprintf(out, "{\"known\":%zu,\"matched\":%zu,\"paths\":[", reading.known, reading.len);

@@ -138,7 +138,8 @@ static struct seen in_map(void)
 {
 	struct seen seen = {0};
 
-	assert_int_equal(tcptuned_paths_each(kernel.map_fd[TCPTUNED_MAP_PATHS], see, &seen), 0);
+	assert_int_equal(tcptuned_paths_each(kernel.map_fd[TCPTUNED_MAP_PATHS], see, &seen, NULL),
+			 0);
 	return seen;
 }
 
