@@ -96,26 +96,19 @@ void ctl_print_man_columns(FILE *out)
 
 void ctl_print_man_words(FILE *out)
 {
-	static const struct {
-		const char *title;
-		const char *(*name)(unsigned int index);
-	} words[TCPTUNED_VOCABULARIES] = {
-		[TCPTUNED_WORDS_LIMIT] = {"Column\n.BR limit ,\nin JSON and as a label\n.IR limit :",
-					  tcptuned_limit_name},
-		[TCPTUNED_WORDS_REASON] = {"Columns\n.BR rwhy \" and\" \" swhy\" ,\nin JSON and as a "
-					   "label\n.IR reason :",
-					   tcptuned_reason_name},
-		[TCPTUNED_WORDS_BITCP_MODE] = {"The state of\n.BR bitcp ,\nin JSON and as a label\n"
-					       ".IR mode :",
-					       tcptuned_bitcp_mode_name},
+	static const char *const titles[] = {
+		[WORDS_LIMIT] = "Column\n.BR limit ,\nin JSON and as a label\n.IR limit :",
+		[WORDS_REASON] = "Columns\n.BR rwhy \" and\" \" swhy\" ,\nin JSON and as a label\n"
+				 ".IR reason :",
+		[WORDS_BITCP_MODE] = "The state of\n.BR bitcp ,\nin JSON and as a label\n"
+				     ".IR mode :",
 	};
+	const char *meaning;
 
-	for (int v = 0; v < TCPTUNED_VOCABULARIES; v++) {
-		const char *meaning;
-
-		fprintf(out, ".PP\n%s\n", words[v].title);
+	for (unsigned int v = WORDS_LIMIT; v < ARRAY_SIZE(titles); v++) {
+		fprintf(out, ".PP\n%s\n", titles[v]);
 		for (unsigned int i = 0; (meaning = tcptuned_word_meaning(v, i)); i++)
-			fprintf(out, ".TP\n.B %s\n%s\n", words[v].name(i), meaning);
+			fprintf(out, ".TP\n.B %s\n%s\n", tcptuned_word(v, i), meaning);
 	}
 }
 
@@ -124,7 +117,8 @@ void ctl_print_man_words(FILE *out)
 static int find_command(const char *name, const struct ctl_command **ret,
 			struct tcptuned_error *err)
 {
-	const char *names[ARRAY_SIZE(commands) + 1] = {NULL}, *nearest;
+	const char *names[ARRAY_SIZE(commands) + 1] = {NULL};
+	char suggestion[TCPTUNED_SUGGESTION];
 
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		names[i] = commands[i]->name;
@@ -133,10 +127,8 @@ static int find_command(const char *name, const struct ctl_command **ret,
 		*ret = commands[i];
 		return 0;
 	}
-	nearest = tcptuned_nearest(name, names);
-	if (nearest)
-		return USAGE(err, "%.100s: no such command; did you mean %s?", name, nearest);
-	return USAGE(err, "%.100s: no such command; tcptunectl --help lists all", name);
+	return USAGE(err, "%.100s: no such command; %s", name,
+		     tcptuned_suggest(name, names, "tcptunectl --help lists all", suggestion));
 }
 
 /* Parse the options of @command into @ctl, and set *@ret_help if --help is among them. */

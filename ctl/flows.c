@@ -71,17 +71,11 @@ struct view {
 
 static int add_column(struct view *view, const char *name, struct tcptuned_error *err)
 {
-	const struct tcptuned_column *column = tcptuned_column_find(name);
-	const char *nearest = tcptuned_column_nearest(name);
+	const struct tcptuned_column *column;
+	int error = tcptuned_column_parse("--columns", name, &column, err);
 
-	if (!column && nearest)
-		return USAGE(err, "--columns: there is no column %.60s; did you mean %s?", name,
-			     nearest);
-	if (!column)
-		return USAGE(err,
-			     "--columns: there is no column %.60s; tcptunectl flows --help "
-			     "lists all",
-			     name);
+	if (error)
+		return error;
 	if (view->columns_len == COLUMNS_MAX)
 		return USAGE(err, "--columns: more than %d of them; name fewer", COLUMNS_MAX);
 	view->columns[view->columns_len++] = column;

@@ -536,14 +536,9 @@ static void append_names(char *ret, const char *const *names, const char *last)
 
 void tcptuned_suggest_name(const char *word, const char *const *names, char *ret)
 {
-	const char *nearest = tcptuned_nearest(word, names);
-
-	ret[0] = '\0';
-	if (nearest) {
-		append(ret, "did you mean %s?", nearest);
+	if (tcptuned_suggest(word, names, NULL, ret))
 		return;
-	}
-	append(ret, "there are ");
+	strcpy(ret, "there are ");
 	append_names(ret, names, "and");
 }
 

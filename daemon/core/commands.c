@@ -15,17 +15,13 @@
 static int fail_policy(const struct tcptuned_daemon *d, const char *name,
 		       struct tcptuned_error *err)
 {
-	const char **names = calloc(d->policies_len + 1, sizeof(*names)), *nearest = NULL;
+	const char *names[TCPTUNED_POLICIES_MAX + 1] = {NULL};
+	char suggestion[TCPTUNED_SUGGESTION];
 
-	for (size_t i = 0; names && i < d->policies_len; i++)
+	for (size_t i = 0; i < d->policies_len; i++)
 		names[i] = d->policies[i].record.name;
-	if (names)
-		nearest = tcptuned_nearest(name, names);
-	FAIL(err, ENOENT, USAGE, "policy: there is no %.31s%s%s%s", name,
-	     nearest ? "; did you mean " : "; see tcptunectl policy list", nearest ? nearest : "",
-	     nearest ? "?" : "");
-	free(names);
-	return -ENOENT;
+	return FAIL(err, ENOENT, USAGE, "policy: there is no %.31s; %s", name,
+		    tcptuned_suggest(name, names, "see tcptunectl policy list", suggestion));
 }
 
 static int enable(struct tcptuned_daemon *d, const char *name, bool enabled, FILE *out,

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "flows/columns.h"
-#include "flows/names.h"
 #include "util/array.h"
 #include "util/text.h"
 
@@ -53,7 +52,7 @@ const struct tcptuned_column tcptuned_columns[] = {
 	     FIELD(congestion_control)),
 	TEXT("policy", "POLICY", "policy", true, "the policy that has it", .size = 0),
 	TEXT("state", "STATE", "state", false, "state of the connection", FIELD(state),
-	     .word = tcptuned_state_name),
+	     .words = WORDS_TCP_STATE),
 	NUMBER("netns", "NETNS", "netns", COLUMN_NUMBER, false, netns,
 	       "network namespace, its inode number"),
 	NUMBER("rtt", "RTT", "srtt_us", COLUMN_US, true, srtt_us, "smoothed round-trip time"),
@@ -91,11 +90,11 @@ const struct tcptuned_column tcptuned_columns[] = {
 	NUMBER("lost", "LOST", "lost_segments", COLUMN_NUMBER, false, lost,
 	       "segments now thought lost"),
 	TEXT("limit", "LIMIT", "limit", true, "what limits what it sends", FIELD(limit),
-	     .word = tcptuned_limit_name),
+	     .words = WORDS_LIMIT),
 	TEXT("rwhy", "RWHY", "receive.reason", true, "why the receive window is what it is",
-	     FIELD(flow.rcv_reason), .word = tcptuned_reason_name),
+	     FIELD(flow.rcv_reason), .words = WORDS_REASON),
 	TEXT("swhy", "SWHY", "send.reason", false, "why the send window is what it is",
-	     FIELD(flow.snd_reason), .word = tcptuned_reason_name),
+	     FIELD(flow.snd_reason), .words = WORDS_REASON),
 };
 
 const size_t tcptuned_columns_count = ARRAY_SIZE(tcptuned_columns);
@@ -108,13 +107,20 @@ const struct tcptuned_column *tcptuned_column_find(const char *name)
 	return NULL;
 }
 
-const char *tcptuned_column_nearest(const char *name)
+int tcptuned_column_parse(const char *what, const char *name, const struct tcptuned_column **ret,
+			  struct tcptuned_error *err)
 {
 	const char *names[ARRAY_SIZE(tcptuned_columns) + 1] = {NULL};
+	char suggestion[TCPTUNED_SUGGESTION];
 
+	*ret = tcptuned_column_find(name);
+	if (*ret)
+		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(tcptuned_columns); i++)
 		names[i] = tcptuned_columns[i].name;
-	return tcptuned_nearest(name, names);
+	return USAGE(err, "%s: there is no column %.60s; %s", what, name,
+		     tcptuned_suggest(name, names, "tcptunectl flows --help lists all",
+				      suggestion));
 }
 
 /* ---- values ------------------------------------------------------------------------------ */
@@ -137,8 +143,9 @@ __u64 tcptuned_column_number(const struct tcptuned_column *column,
 const char *tcptuned_column_text(const struct tcptuned_column *column,
 				 const struct tcptuned_flow_record *record)
 {
-	if (column->word)
-		return column->word((unsigned int)tcptuned_column_number(column, record));
+	if (column->words)
+		return tcptuned_word(column->words,
+				     (unsigned int)tcptuned_column_number(column, record));
 	return (const char *)record + column->offset;
 }
 

@@ -8,7 +8,9 @@
 
 #include <stdbool.h>
 
+#include "flows/names.h"
 #include "flows/top.h"
+#include "util/error.h"
 
 enum tcptuned_column_unit {
 	COLUMN_TEXT,
@@ -28,7 +30,7 @@ struct tcptuned_column {
 	bool shown;	     /* by default */
 	const char *help;    /* a phrase, no full stop */
 	size_t offset, size; /* in the record; size 0: the record does not have it as it is shown */
-	const char *(*word)(unsigned int value); /* names the value of a text column, if not NULL */
+	enum tcptuned_vocabulary words; /* of a text column whose value is a number */
 	/* Negative: @a comes before @b. NULL: the values are compared. */
 	int (*compare)(const struct tcptuned_flow_record *a, const struct tcptuned_flow_record *b);
 };
@@ -39,8 +41,9 @@ extern const size_t tcptuned_columns_count;
 /* The column of that name, or NULL. */
 const struct tcptuned_column *tcptuned_column_find(const char *name);
 
-/* The name that is nearest to @name, for "did you mean"; or NULL. */
-const char *tcptuned_column_nearest(const char *name);
+/* The same in @ret. Returns 0, or -EINVAL with @err filled; @what asks for a column, as "--columns". */
+int tcptuned_column_parse(const char *what, const char *name, const struct tcptuned_column **ret,
+			  struct tcptuned_error *err);
 
 /* The value of a number's or a text's column in @record; @column has a size. */
 __u64 tcptuned_column_number(const struct tcptuned_column *column,

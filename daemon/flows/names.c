@@ -57,7 +57,7 @@ static const struct word modes[] = {
 	[TCPTUNED_TUNE] = {.name = "tune"},
 };
 
-static const struct word states[] = {
+static const struct word tcp_states[] = {
 	[TCP_ESTABLISHED] = {.name = "established"},
 	[TCP_SYN_SENT] = {.name = "syn_sent"},
 	[TCP_SYN_RECV] = {.name = "syn_recv"},
@@ -81,55 +81,39 @@ static const struct word bitcp_modes[TCPTUNED_BITCP_MODES] = {
 				       "segments per round trip"},
 };
 
-#define WORD(words, index) find_word(words, ARRAY_SIZE(words), index)
+#define VOCABULARY(words)                \
+	{                                \
+		words, ARRAY_SIZE(words) \
+	}
 
-static const struct word *find_word(const struct word *words, size_t len, unsigned int index)
+static const struct {
+	const struct word *words;
+	size_t len;
+} vocabularies[VOCABULARIES] = {
+	[WORDS_LIMIT] = VOCABULARY(limits),
+	[WORDS_REASON] = VOCABULARY(reasons),
+	[WORDS_BITCP_MODE] = VOCABULARY(bitcp_modes),
+	[WORDS_RIGHTSIZE_STATE] = VOCABULARY(rightsize_states),
+	[WORDS_MODE] = VOCABULARY(modes),
+	[WORDS_TCP_STATE] = VOCABULARY(tcp_states),
+};
+
+static const struct word *find_word(enum tcptuned_vocabulary vocabulary, unsigned int value)
 {
 	static const struct word unknown = {"unknown", NULL};
+	const struct word *word = &vocabularies[vocabulary].words[value];
 
-	return index < len && words[index].name ? &words[index] : &unknown;
+	return value < vocabularies[vocabulary].len && word->name ? word : &unknown;
 }
 
-const char *tcptuned_word_meaning(enum tcptuned_vocabulary vocabulary, unsigned int index)
+const char *tcptuned_word(enum tcptuned_vocabulary vocabulary, unsigned int value)
 {
-	switch (vocabulary) {
-	case TCPTUNED_WORDS_LIMIT:
-		return WORD(limits, index)->meaning;
-	case TCPTUNED_WORDS_REASON:
-		return WORD(reasons, index)->meaning;
-	default:
-		return WORD(bitcp_modes, index)->meaning;
-	}
+	return find_word(vocabulary, value)->name;
 }
 
-const char *tcptuned_limit_name(unsigned int limit)
+const char *tcptuned_word_meaning(enum tcptuned_vocabulary vocabulary, unsigned int value)
 {
-	return WORD(limits, limit)->name;
-}
-
-const char *tcptuned_reason_name(unsigned int reason)
-{
-	return WORD(reasons, reason)->name;
-}
-
-const char *tcptuned_rightsize_state_name(unsigned int state)
-{
-	return WORD(rightsize_states, state)->name;
-}
-
-const char *tcptuned_mode_name(unsigned int mode)
-{
-	return WORD(modes, mode)->name;
-}
-
-const char *tcptuned_state_name(unsigned int state)
-{
-	return WORD(states, state)->name;
-}
-
-const char *tcptuned_bitcp_mode_name(unsigned int mode)
-{
-	return WORD(bitcp_modes, mode)->name;
+	return find_word(vocabulary, value)->meaning;
 }
 
 void tcptuned_flow_address(const struct tcptuned_flow_record *record, int remote,

@@ -13,22 +13,21 @@
 void tcptuned_flow_address(const struct tcptuned_flow_record *record, int remote,
 			   char text[TCPTUNED_ADDRESS_MAX]);
 
-/* "unknown" for a value out of range. */
-const char *tcptuned_limit_name(unsigned int limit);
-const char *tcptuned_reason_name(unsigned int reason);
-const char *tcptuned_rightsize_state_name(unsigned int state);
-const char *tcptuned_mode_name(unsigned int mode);
-const char *tcptuned_state_name(unsigned int state);
-const char *tcptuned_bitcp_mode_name(unsigned int mode);
-
 enum tcptuned_vocabulary {
-	TCPTUNED_WORDS_LIMIT,
-	TCPTUNED_WORDS_REASON,
-	TCPTUNED_WORDS_BITCP_MODE,
-	TCPTUNED_VOCABULARIES,
+	NO_WORDS,
+	WORDS_LIMIT,
+	WORDS_REASON,
+	WORDS_BITCP_MODE,
+	WORDS_RIGHTSIZE_STATE,
+	WORDS_MODE,
+	WORDS_TCP_STATE,
+	VOCABULARIES,
 };
 
-/* The meaning of a word, for the manual; NULL for a value out of range. */
-const char *tcptuned_word_meaning(enum tcptuned_vocabulary vocabulary, unsigned int index);
+/* The word for a value; "unknown" if it is out of range. */
+const char *tcptuned_word(enum tcptuned_vocabulary vocabulary, unsigned int value);
+
+/* The meaning of that word, for the manual; NULL: it is not in the manual, or out of range. */
+const char *tcptuned_word_meaning(enum tcptuned_vocabulary vocabulary, unsigned int value);
 
 #endif

@@ -336,8 +336,8 @@ static void print_reasons(struct tcptuned_prom *prom, const char *direction, con
 	for (unsigned int i = 0; i < RIGHTSIZE_REASONS; i++)
 		tcptuned_sample(prom, "tcptuned_connections_rightsize_reason",
 				"Open connections by the reason for their window.", counts[i],
-				PLAIN, "direction", direction, "reason", tcptuned_reason_name(i),
-				NULL);
+				PLAIN, "direction", direction, "reason",
+				tcptuned_word(WORDS_REASON, i), NULL);
 }
 
 static void print_aggregates(struct tcptuned_prom *prom, const struct tcptuned_snapshot *snap)
@@ -347,8 +347,8 @@ static void print_aggregates(struct tcptuned_prom *prom, const struct tcptuned_s
 	for (unsigned int i = 0; i < TCPTUNED_LIMITS; i++)
 		tcptuned_sample(prom, "tcptuned_connections_limited",
 				"Open connections by what limits their sending.",
-				snap->flows.sums.limited[i], PLAIN, "limit", tcptuned_limit_name(i),
-				NULL);
+				snap->flows.sums.limited[i], PLAIN, "limit",
+				tcptuned_word(WORDS_LIMIT, i), NULL);
 	print_reasons(prom, "receive", snap->flows.sums.rcv_reason);
 	print_reasons(prom, "send", snap->flows.sums.snd_reason);
 }
@@ -422,7 +422,7 @@ static void print_limits(struct tcptuned_prom *prom, const struct tcptuned_flow_
 		tcptuned_sample(prom, "tcptuned_flow_limited",
 				"What limits sending: 1 for the limit that applies.",
 				i == record->limit, PLAIN, LABELS_OF(ends), "limit",
-				tcptuned_limit_name(i), NULL);
+				tcptuned_word(WORDS_LIMIT, i), NULL);
 }
 
 static void print_flows(struct tcptuned_prom *prom, const struct tcptuned_snapshot *snap)
@@ -461,8 +461,8 @@ static void print_policies(struct tcptuned_prom *prom, const struct tcptuned_sna
 			tcptuned_sample(prom, "tcptuned_policy_mode",
 					"What a policy does: 1 for the mode that applies.",
 					mode == p->policy.mode, PLAIN, "policy",
-					policy_name(snap, p->key), "mode", tcptuned_mode_name(mode),
-					NULL);
+					policy_name(snap, p->key), "mode",
+					tcptuned_word(WORDS_MODE, mode), NULL);
 	for (p = snap->policies; p < end; p++)
 		for (unsigned int send = 0; send < 2; send++)
 			tcptuned_sample(prom, "tcptuned_policy_window_max_bytes",

@@ -15,19 +15,19 @@
 		MEMBER(name, member), .unit = COLUMN_NUMBER \
 	}
 
-#define DIRECTION(name, dir)                                                            \
-	{MEMBER(name ".state", flow.dir.state), .word = tcptuned_rightsize_state_name}, \
-		NUMBER(name ".per_rtt_bytes", flow.dir.per_rtt),                        \
-		NUMBER(name ".rate_bytes_per_s", flow.dir.rate),                        \
-		NUMBER(name ".rate_best_bytes_per_s", flow.dir.rate_best),              \
-		NUMBER(name ".tests", flow.dir.tests),                                  \
-		NUMBER(name ".failed_tests", flow.dir.failures),                        \
-		NUMBER(name ".window_max_bytes", flow.dir##_window_max),                \
-		NUMBER(name ".buffer_max_bytes", flow.dir##_buffer_max),                \
-		NUMBER(name ".kernel_max_bytes", flow.dir##_base),                      \
-		NUMBER(name ".grows", flow.dir##_grows),                                \
-		NUMBER(name ".shrinks", flow.dir##_shrinks),                            \
-		NUMBER(name ".budget_wanted_bytes", flow.dir##_share.wanted),           \
+#define DIRECTION(name, dir)                                                     \
+	{MEMBER(name ".state", flow.dir.state), .words = WORDS_RIGHTSIZE_STATE}, \
+		NUMBER(name ".per_rtt_bytes", flow.dir.per_rtt),                 \
+		NUMBER(name ".rate_bytes_per_s", flow.dir.rate),                 \
+		NUMBER(name ".rate_best_bytes_per_s", flow.dir.rate_best),       \
+		NUMBER(name ".tests", flow.dir.tests),                           \
+		NUMBER(name ".failed_tests", flow.dir.failures),                 \
+		NUMBER(name ".window_max_bytes", flow.dir##_window_max),         \
+		NUMBER(name ".buffer_max_bytes", flow.dir##_buffer_max),         \
+		NUMBER(name ".kernel_max_bytes", flow.dir##_base),               \
+		NUMBER(name ".grows", flow.dir##_grows),                         \
+		NUMBER(name ".shrinks", flow.dir##_shrinks),                     \
+		NUMBER(name ".budget_wanted_bytes", flow.dir##_share.wanted),    \
 		NUMBER(name ".budget_granted_bytes", flow.dir##_share.granted)
 
 /* Members of a connection in addition to tcptuned_columns. */
@@ -113,7 +113,7 @@ static void set_others(json_t *object, const struct tcptuned_flow_record *record
 	set_if(pacing, "rate_bytes_per_s", record->pacing_rate_Bps);
 	set_if(pacing, "rate_max_bytes_per_s", record->pacing_max_Bps);
 	if (record->ca_max_win)
-		set_text(bitcp, "mode", tcptuned_bitcp_mode_name(record->ca_mode));
+		set_text(bitcp, "mode", tcptuned_word(WORDS_BITCP_MODE, record->ca_mode));
 	if (record->ca_max_win && record->ca_max_win < BITCP_MAX_CWND)
 		set_number(bitcp, "max_segments", record->ca_max_win);
 	if (json_object_size(pacing))

@@ -51,7 +51,7 @@ static json_t *policy_object(const char *name, __u32 key, const struct tcptuned_
 
 	set_text(object, "policy", name);
 	set_number(object, "key", key);
-	set_text(object, "mode", tcptuned_mode_name(policy->mode));
+	set_text(object, "mode", tcptuned_word(WORDS_MODE, policy->mode));
 	if (policy->cc_auto || policy->congestion_control[0])
 		set_text(object, "congestion_control", tcptuned_policy_congestion_control(policy));
 	if (policy->cc_auto)

@@ -65,21 +65,6 @@ static int parse_text(const struct field *field, const char *text, char *to,
 	return 0;
 }
 
-static int parse_column(const struct field *field, const char *text,
-			const struct tcptuned_column **to, struct tcptuned_error *err)
-{
-	const char *nearest = tcptuned_column_nearest(text);
-
-	*to = tcptuned_column_find(text);
-	if (*to)
-		return 0;
-	if (nearest)
-		return USAGE(err, "%s: there is no column %.60s; did you mean %s?", field->name,
-			     text, nearest);
-	return USAGE(err, "%s: there is no column %.60s; see tcptunectl flows --help", field->name,
-		     text);
-}
-
 static int parse_string(const struct field *field, const json_t *value, void *to,
 			struct tcptuned_error *err)
 {
@@ -90,7 +75,7 @@ static int parse_string(const struct field *field, const json_t *value, void *to
 	if (field->type == FIELD_TEXT)
 		return parse_text(field, text, to, err);
 	if (field->type == FIELD_COLUMN)
-		return parse_column(field, text, to, err);
+		return tcptuned_column_parse(field->name, text, to, err);
 	if (tcptuned_prefix_of(text, to))
 		return USAGE(err,
 			     "%s: %.60s is no address; write one like 192.0.2.1 or "
@@ -160,7 +145,8 @@ static int check_ends(const struct tcptuned_filter *filter, struct tcptuned_erro
 static int parse_command(const json_t *root, struct tcptuned_request *request,
 			 struct tcptuned_error *err)
 {
-	const char *name = json_string_value(json_object_get(root, "command")), *nearest;
+	const char *name = json_string_value(json_object_get(root, "command"));
+	char suggestion[TCPTUNED_SUGGESTION];
 
 	if (!name)
 		return USAGE(err, "command: it is missing, or is no string");
@@ -170,9 +156,8 @@ static int parse_command(const json_t *root, struct tcptuned_request *request,
 		request->command = i;
 		return 0;
 	}
-	nearest = tcptuned_nearest(name, commands);
-	return USAGE(err, "command: there is no %.60s%s%s%s", name,
-		     nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+	return USAGE(err, "command: there is no %.60s; %s", name,
+		     tcptuned_suggest(name, commands, "see tcptunectl(8)", suggestion));
 }
 
 static int parse_member(const char *name, const json_t *value, struct tcptuned_request *request,

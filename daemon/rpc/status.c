@@ -62,7 +62,7 @@ static json_t *connections_object(const struct tcptuned_flows *flows)
 	set_number(object, "send_buffer_bytes", flows->sums.sndbuf_bytes);
 	set_number(object, "send_buffer_used_bytes", flows->sums.wmem_bytes);
 	for (unsigned int i = 0; i < TCPTUNED_LIMITS; i++)
-		set_number(limits, tcptuned_limit_name(i), flows->sums.limited[i]);
+		set_number(limits, tcptuned_word(WORDS_LIMIT, i), flows->sums.limited[i]);
 	json_object_set_new(object, "limited_by", limits);
 	return object;
 }
@@ -159,7 +159,7 @@ int tcptuned_handle_status(const struct tcptuned_source *source,
 	set_number(object, "started_us", source->start_us);
 	json_object_set_new(object, "configuration", configuration_object(source->trouble));
 	set_text(object, "pinned_in", kernel->pin_dir);
-	set_text(object, "mode", tcptuned_mode_name(policy.mode));
+	set_text(object, "mode", tcptuned_word(WORDS_MODE, policy.mode));
 	set_text(object, "congestion_control", tcptuned_policy_congestion_control(&policy));
 	json_object_set_new(object, "bitcp_registered", json_boolean(kernel->bitcp));
 	if (!kernel->bitcp && kernel->why_no_bitcp[0])

@@ -87,3 +87,14 @@ const char *tcptuned_nearest(const char *word, const char *const *names)
 	}
 	return nearest;
 }
+
+const char *tcptuned_suggest(const char *word, const char *const *names, const char *otherwise,
+			     char ret[TCPTUNED_SUGGESTION])
+{
+	const char *nearest = tcptuned_nearest(word, names);
+
+	if (!nearest)
+		return otherwise;
+	snprintf(ret, TCPTUNED_SUGGESTION, "did you mean %s?", nearest);
+	return ret;
+}

@@ -19,4 +19,12 @@ void tcptuned_make_printable(char *text);
 /* The one of @names (NULL at the end) that is most similar to @word; NULL: none is similar. */
 const char *tcptuned_nearest(const char *word, const char *const *names);
 
+/*
+ * What to write in place of @word: "did you mean X?" with the one of @names that is most similar, or
+ * @otherwise. Returns @ret or @otherwise.
+ */
+#define TCPTUNED_SUGGESTION 64
+const char *tcptuned_suggest(const char *word, const char *const *names, const char *otherwise,
+			     char ret[TCPTUNED_SUGGESTION]);
+
 #endif

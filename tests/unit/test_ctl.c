@@ -100,12 +100,12 @@ TEST(manual_has_every_word)
 	char line[64];
 
 	for (unsigned int i = 0; i < TCPTUNED_LIMITS; i++)
-		assert_explained(words, tcptuned_limit_name(i));
+		assert_explained(words, tcptuned_word(WORDS_LIMIT, i));
 	for (unsigned int i = 0; i < RIGHTSIZE_REASONS; i++)
-		assert_explained(words, tcptuned_reason_name(i));
+		assert_explained(words, tcptuned_word(WORDS_REASON, i));
 	for (unsigned int i = 0; i < TCPTUNED_BITCP_MODES; i++)
-		assert_explained(words, tcptuned_bitcp_mode_name(i));
-	assert_null(tcptuned_word_meaning(TCPTUNED_WORDS_LIMIT, TCPTUNED_LIMITS));
+		assert_explained(words, tcptuned_word(WORDS_BITCP_MODE, i));
+	assert_null(tcptuned_word_meaning(WORDS_LIMIT, TCPTUNED_LIMITS));
 	for_each_row (r, rows) {
 		assert_explained(requests, r->request);
 		snprintf(line, sizeof(line), "{\"command\":\"%s\"}", r->request);
@@ -219,11 +219,11 @@ TEST(explanations)
 		print_explained(out, base, *r);
 	for (unsigned int i = 0; i < RIGHTSIZE_REASONS; i++) {
 		snprintf(change, sizeof(change), "{'receive':{'reason':'%s'}}",
-			 tcptuned_reason_name(i));
+			 tcptuned_word(WORDS_REASON, i));
 		print_explained(out, base, change);
 	}
 	for (unsigned int i = 0; i < TCPTUNED_LIMITS; i++) {
-		snprintf(change, sizeof(change), "{'limit':'%s'}", tcptuned_limit_name(i));
+		snprintf(change, sizeof(change), "{'limit':'%s'}", tcptuned_word(WORDS_LIMIT, i));
 		print_explained(out, base, change);
 	}
 	assert_golden(out, "ctl_explain");

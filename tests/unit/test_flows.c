@@ -400,10 +400,10 @@ TEST(every_name_is_there)
 	unsigned int i;
 
 	for (i = 0; i <= RIGHTSIZE_HOLDING; i++)
-		assert_string_not_equal(tcptuned_rightsize_state_name(i), "unknown");
+		assert_string_not_equal(tcptuned_word(WORDS_RIGHTSIZE_STATE, i), "unknown");
 	for (i = 0; i <= TCPTUNED_TUNE; i++)
-		assert_string_not_equal(tcptuned_mode_name(i), "unknown");
-	assert_string_equal(tcptuned_state_name(TCP_CLOSE_WAIT), "close_wait");
-	assert_string_equal(tcptuned_state_name(0), "unknown");
-	assert_string_equal(tcptuned_limit_name(TCPTUNED_LIMITS), "unknown");
+		assert_string_not_equal(tcptuned_word(WORDS_MODE, i), "unknown");
+	assert_string_equal(tcptuned_word(WORDS_TCP_STATE, TCP_CLOSE_WAIT), "close_wait");
+	assert_string_equal(tcptuned_word(WORDS_TCP_STATE, 0), "unknown");
+	assert_string_equal(tcptuned_word(WORDS_LIMIT, TCPTUNED_LIMITS), "unknown");
 }

@@ -149,7 +149,7 @@ TEST(what_is_refused)
 		{"{'command':'flows','address':'::/129'}", "is no address"},
 		{"{'command':'flows','address':'::/1x'}", "is no address"},
 		{"{'command':'flows','sort':'rcvbuff'}", "did you mean rcvbuf?"},
-		{"{'command':'flows','sort':'qqqqqqqq'}", "see tcptunectl flows --help"},
+		{"{'command':'flows','sort':'qqqqqqqq'}", "tcptunectl flows --help lists all"},
 		{"{'command':'policy_test'}", "local_address: it is missing"},
 		{"{'command':'policy_test','local_address':'::1','remote_port':1}",
 		 "remote_address: it is missing"},
