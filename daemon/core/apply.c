@@ -13,6 +13,7 @@
 #include "host/sysctl.h"
 #include "kern/iterators.h"
 #include "policy/install.h"
+#include "policy/lookup.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -65,9 +66,6 @@ static struct tcptuned_policy make_record(struct tcptuned_daemon *d, const char 
 
 	if (d->options->dry_run && record.mode == TCPTUNED_TUNE)
 		record.mode = TCPTUNED_OBSERVE;
-	record.disabled = tcptuned_policy_is_disabled(&d->disabled, name);
-	if (record.disabled)
-		record.mode = TCPTUNED_OFF;
 	snprintf(record.name, sizeof(record.name), "%s", name);
 	return record;
 }
@@ -92,6 +90,31 @@ static void find_cgroup(struct tcptuned_daemon *d, struct tcptuned_policy_source
 				 name, cgroup, strerror(errno));
 }
 
+/*
+ * What a command has disabled stays so while its section exists, also after a reload, or if the daemon
+ * was killed: the records in force say it. A command changes that of one policy.
+ */
+static void keep_disabled(struct tcptuned_daemon *d)
+{
+	__u32 generation = tcptuned_policies_generation(&d->kernel);
+	struct tcptuned_policy old;
+
+	for (__u32 place = 0; place < TCPTUNED_POLICIES_MAX; place++) {
+		if (tcptuned_policy_read(&d->kernel, TCPTUNED_POLICY_ID(generation, place), &old))
+			return;
+		if (d->toggled && !strcmp(old.name, d->toggled))
+			old.disabled = !old.disabled;
+		for (size_t i = 0; old.disabled && i < d->policies_len; i++) {
+			struct tcptuned_policy *record = &d->policies[i].record;
+
+			if (strcmp(record->name, old.name))
+				continue;
+			record->disabled = true;
+			record->mode = TCPTUNED_OFF;
+		}
+	}
+}
+
 static void make_records(struct tcptuned_daemon *d)
 {
 	struct tcptuned_window_limits receive = tcptuned_window_limits(d, TCPTUNED_SYSCTL_TCP_RMEM);
@@ -111,6 +134,7 @@ static void make_records(struct tcptuned_daemon *d)
 		if (named->set.cgroup[0])
 			find_cgroup(d, &d->policies[i]);
 	}
+	keep_disabled(d);
 }
 
 static bool any_policy_is_on(const struct tcptuned_daemon *d)

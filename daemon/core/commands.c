@@ -30,16 +30,17 @@ static int enable(struct tcptuned_daemon *d, const char *name, bool enabled, FIL
 	struct tcptuned_error reason = {0};
 	bool changed;
 	size_t p = 0;
+	int error;
 
 	while (p < d->policies_len && strcmp(d->policies[p].record.name, name))
 		p++;
 	if (p == d->policies_len)
 		return fail_policy(d, name, err);
-	changed = tcptuned_policy_is_disabled(&d->disabled, name) == enabled;
-	if (tcptuned_policy_set_disabled(&d->disabled, name, !enabled))
-		return FAIL(err, ENOMEM, INTERNAL, "there is no memory to remember it");
-	if (changed && tcptuned_apply(d, &reason)) {
-		tcptuned_policy_set_disabled(&d->disabled, name, enabled);
+	changed = d->policies[p].record.disabled == enabled;
+	d->toggled = changed ? name : NULL;
+	error = changed ? tcptuned_apply(d, &reason) : 0;
+	d->toggled = NULL;
+	if (error) {
 		tcptuned_apply_again(d);
 		return tcptuned_fail(err, EIO, reason.status, "nothing is changed: %s",
 				     reason.text);

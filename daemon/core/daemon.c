@@ -314,7 +314,6 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	if (error)
 		return error;
 	log_start(d);
-	tcptuned_disabled_remember(&d->disabled, &d->kernel);
 	error = tcptuned_apply(d, err);
 	if (error)
 		return error;
@@ -325,7 +324,9 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	 */
 	if (!d->options->dry_run)
 		tcptuned_sysctl_replace(TCPTUNED_SYSCTL_CONGESTION_CONTROL, "bitcp", "bitcp");
-	tcptuned_disabled_forget(&d->disabled, d->policies, d->policies_len);
+	for (size_t i = 0; i < d->policies_len; i++)
+		if (d->policies[i].record.disabled)
+			log_info("policy %s stays disabled", d->policies[i].record.name);
 	tcptuned_paths_load(d->paths);
 	return 0;
 }
@@ -336,7 +337,6 @@ static void close_daemon(struct tcptuned_daemon *d)
 {
 	tcptuned_control_stop(d->control);
 	free(d->policies);
-	free(d->disabled.names);
 	tcptuned_log_history_free(&d->log_history);
 	tcptuned_http_stop(d->http);
 	tcptuned_scrape_free(d->scrape);

@@ -44,7 +44,6 @@ static bool replace_configuration(struct tcptuned_daemon *d, struct tcptuned_con
 	tcptuned_config_keep_fixed(new, &before);
 	*d->config = *new;
 	if (!tcptuned_apply(d, &err)) {
-		tcptuned_disabled_forget(&d->disabled, d->policies, d->policies_len);
 		configure_metrics(d);
 		if (!tcptuned_config_diff(&before, &written, log_difference, NULL))
 			log_info("reloaded: nothing differs");
