@@ -145,27 +145,12 @@ static int take_socket(int *ret_fd, struct tcptuned_error *err)
 	return 0;
 }
 
-/*
- * Finds policies that were replaced while they had connections, too: records are kept while there
- * is room. Several keys may have the same name.
- */
-static const char *policy_name(void *ctx, __u32 key)
-{
-	static struct tcptuned_policy policy;
-	struct tcptuned_daemon *d = ctx;
-
-	return tcptuned_policy_read(&d->kernel, key, &policy) ? NULL : policy.name;
-}
-
 static int start_metrics(struct tcptuned_daemon *d, struct tcptuned_error *err)
 {
 	struct tcptuned_scrape_options scrape = {
 		.kernel = &d->kernel,
 		.paths = d->paths,
 		.flows_max = d->config->metrics_flows,
-		.version = TCPTUNED_VERSION,
-		.policy_name = policy_name,
-		.policy_ctx = d,
 		.cgroups_missing = &d->cgroups_missing,
 		.trouble = &d->trouble,
 	};

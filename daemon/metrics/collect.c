@@ -3,14 +3,19 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <bpf/bpf.h>
 
 #include "flows/scan.h"
+#include "kern/loader.h"
 #include "kern/totals.h"
 #include "metrics/metrics.h"
+#include "policy/lookup.h"
+#include "util/cleanup.h"
 #include "util/clock.h"
 
 struct tcptuned_scrape {
@@ -29,23 +34,111 @@ static bool read_budget(struct tcptuned_scrape *scrape)
 }
 
 /* Read the policies in force, in the order of the configuration. */
-static void read_policies(struct tcptuned_scrape *scrape)
+static void read_policies(struct tcptuned_snapshot *snap, const struct tcptuned_kernel *kernel)
 {
-	const struct tcptuned_kernel *kernel = scrape->options.kernel;
-	struct tcptuned_snapshot *snap = &scrape->snap;
-	int fd = kernel->map_fd[TCPTUNED_MAP_POLICIES];
-	struct tcptuned_policy_entry *entry;
-	__u32 place;
+	struct tcptuned_policy_entry *entry = snap->policies;
 
-	for (place = 0; place < kernel->policies_len; place++) {
-		entry = &snap->policies[place];
+	for (__u32 place = 0; place < kernel->policies_len; place++, entry++) {
 		entry->key = TCPTUNED_POLICY_ID(kernel->generation, place);
-		if (fd < 0 || bpf_map_lookup_elem(fd, &entry->key, &entry->policy))
+		if (tcptuned_policy_read(kernel, entry->key, &entry->policy))
 			break;
-		entry->policy.congestion_control[TCPTUNED_CC_NAME_MAX - 1] = '\0';
 	}
-	snap->policies_len = place;
+	snap->policies_len = (unsigned int)(entry - snap->policies);
 }
+
+/*
+ * Also of policies that were replaced while they had connections: records are kept while there is
+ * room. Several keys may have the same name.
+ */
+static const char *policy_name(void *kernel, __u32 key)
+{
+	static struct tcptuned_policy policy;
+
+	return tcptuned_policy_read(kernel, key, &policy) ? NULL : policy.name;
+}
+
+/* ---- the cost of tcptuned itself ---------------------------------------------------------- */
+
+#define PREFIX "tcptuned_"
+
+/*
+ * Bytes before a value in socket storage: struct bpf_local_storage_elem, which is a cache line, and
+ * a pointer (bpf_local_storage.h, 6.1 to 7.2).
+ */
+#define STORAGE_HEAD_BYTES (64 + 8)
+
+/* Bytes per socket: struct bpf_local_storage, unless another map needed it before. */
+#define STORAGE_SOCKET_BYTES 168
+
+/* The sizes that kmalloc() and bpf_mem_alloc() allocate: powers of two, 96 and 192. */
+static __u64 allocated_bytes(__u64 size)
+{
+	__u64 class = 16;
+
+	while (class < size)
+		class *= 2;
+	return class / 4 * 3 >= size && class <= 256 && class >= 128 ? class / 4 * 3 : class;
+}
+
+/* Bytes that the kernel allocates for a record in socket storage of the map @fd, or 0. */
+static __u64 storage_bytes(int fd)
+{
+	struct bpf_map_info info = {};
+	__u32 len = sizeof(info);
+
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &len))
+		return 0;
+	return allocated_bytes(STORAGE_HEAD_BYTES + info.value_size) +
+	       allocated_bytes(STORAGE_SOCKET_BYTES);
+}
+
+static void read_program(struct tcptuned_bpfstats *stats, enum tcptuned_prog which, int fd)
+{
+	const char *name = tcptuned_prog_name(which);
+	struct tcptuned_program_stats *program = &stats->programs[stats->programs_len];
+	struct bpf_prog_info info = {};
+	__u32 len = sizeof(info);
+
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &len))
+		return;
+	program->verified_insns = info.verified_insns;
+	program->runs = info.run_cnt;
+	program->run_time_ns = info.run_time_ns;
+	snprintf(program->name, sizeof(program->name), "%s%s",
+		 which >= TCPTUNED_PROG_BITCP ? "bitcp_" : "",
+		 name + (strncmp(name, PREFIX, strlen(PREFIX)) ? 0 : strlen(PREFIX)));
+	stats->programs_len++;
+}
+
+static bool statistics_enabled(void)
+{
+	_cleanup_fclose_ FILE *file = fopen("/proc/sys/kernel/bpf_stats_enabled", "re");
+
+	return file && fgetc(file) == '1';
+}
+
+static void read_cost_of_programs(struct tcptuned_bpfstats *stats,
+				  const struct tcptuned_kernel *kernel)
+{
+	memset(stats, 0, sizeof(*stats));
+	stats->enabled = statistics_enabled();
+	for (unsigned int i = 0; i < TCPTUNED_PROGS; i++)
+		read_program(stats, i, kernel->prog_fd[i]);
+	stats->storage_bytes = storage_bytes(kernel->map_fd[TCPTUNED_MAP_FLOWS]);
+}
+
+static void read_cost_of_daemon(struct tcptuned_process_stats *stats)
+{
+	_cleanup_fclose_ FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long long resident_pages;
+
+	memset(stats, 0, sizeof(*stats));
+	if (file && fscanf(file, "%*s %llu", &resident_pages) == 1)
+		stats->resident_bytes = resident_pages * (__u64)sysconf(_SC_PAGESIZE);
+	stats->cpu_ns = tcptuned_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+/* ---- one scrape --------------------------------------------------------------------------- */
 
 static void read_everything(struct tcptuned_scrape *scrape)
 {
@@ -63,9 +156,9 @@ static void read_everything(struct tcptuned_scrape *scrape)
 	snap->totals_ok = !tcptuned_totals_read(kernel->map_fd[TCPTUNED_MAP_TOTALS], &snap->totals);
 	snap->budget_ok = read_budget(scrape);
 	snap->flows_ok = !tcptuned_readout(&snap->flows, kernel, &scrape->own_netns);
-	read_policies(scrape);
-	tcptuned_bpfstats_read(&snap->bpf, kernel);
-	tcptuned_process_stats_read(&snap->process);
+	read_policies(snap, kernel);
+	read_cost_of_programs(&snap->bpf, kernel);
+	read_cost_of_daemon(&snap->process);
 }
 
 void tcptuned_scrape_print(void *ctx, FILE *out)
@@ -112,10 +205,10 @@ int tcptuned_scrape_new(struct tcptuned_scrape **ret, const struct tcptuned_scra
 	scrape->options = *options;
 	scrape->own_netns.netns = (__u32)netns.st_ino;
 	uname(&scrape->host);
-	scrape->snap.version = options->version;
+	scrape->snap.version = TCPTUNED_VERSION;
 	scrape->snap.kernel_release = scrape->host.release;
-	scrape->snap.policy_name = options->policy_name;
-	scrape->snap.policy_ctx = options->policy_ctx;
+	scrape->snap.policy_name = policy_name;
+	scrape->snap.policy_ctx = (void *)options->kernel;
 	scrape->snap.start_time_us = tcptuned_clock_ns(CLOCK_REALTIME) / 1000;
 	*ret = scrape;
 	return 0;

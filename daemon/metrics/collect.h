@@ -16,12 +16,8 @@ struct tcptuned_scrape;
 /* What the pointers refer to has to outlive the scrape object, and may change at any time. */
 struct tcptuned_scrape_options {
 	const struct tcptuned_kernel *kernel;
-	struct tcptuned_paths *paths; /* or NULL */
-	__u32 flows_max;	      /* number of connections that are shown one by one */
-	const char *version;
-	/* Returns the name of policy @key, or NULL if it no longer exists. May be NULL. */
-	const char *(*policy_name)(void *ctx, __u32 key);
-	void *policy_ctx;
+	struct tcptuned_paths *paths;	     /* or NULL */
+	__u32 flows_max;		     /* number of connections that are shown one by one */
 	const unsigned int *cgroups_missing; /* of policies: nonexistent, or not visible */
 	const struct tcptuned_config_trouble *trouble;
 };

@@ -10,8 +10,27 @@
 #include <tcptuned/abi/totals.h>
 
 #include "flows/top.h"
-#include "metrics/bpf_stats.h"
 #include "paths/paths.h"
+
+/* The cost of tcptuned itself; 0: unknown. */
+struct tcptuned_program_stats {
+	char name[32];
+	__u32 verified_insns; /* processed by the verifier; 0 before Linux 5.16 */
+	__u64 runs;	      /* counted while the kernel's statistics are enabled */
+	__u64 run_time_ns;
+};
+
+struct tcptuned_bpfstats {
+	bool enabled; /* runs and run_time_ns are being counted */
+	unsigned int programs_len;
+	struct tcptuned_program_stats programs[TCPTUNED_PROGS];
+	__u64 storage_bytes; /* one connection's record, as the kernel allocates it */
+};
+
+struct tcptuned_process_stats {
+	__u64 resident_bytes;
+	__u64 cpu_ns; /* user and system */
+};
 
 struct tcptuned_policy_entry {
 	__u32 key;

@@ -55,6 +55,15 @@ int tcptuned_policy_read(const struct tcptuned_kernel *kernel, __u32 key,
 	return 0;
 }
 
+const char *tcptuned_policy_name(const struct tcptuned_kernel *kernel, __u32 key,
+				 char ret[TCPTUNED_POLICY_NAME_MAX])
+{
+	struct tcptuned_policy policy;
+	bool gone = tcptuned_policy_read(kernel, key, &policy);
+
+	return strcpy(ret, gone ? TCPTUNED_POLICY_GONE(key) : policy.name);
+}
+
 static bool cgroup_matches(const struct tcptuned_rule *rule, const struct tcptuned_tuple *tuple)
 {
 	if (!(rule->flags & TCPTUNED_RULE_CGROUP))

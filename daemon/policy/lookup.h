@@ -44,6 +44,13 @@ int tcptuned_policies_match(const struct tcptuned_kernel *kernel, struct tcptune
 int tcptuned_policy_read(const struct tcptuned_kernel *kernel, __u32 key,
 			 struct tcptuned_policy *ret);
 
+/*
+ * The name of a policy, in @ret: that of its record, which stays for a while after the policy was
+ * replaced, or TCPTUNED_POLICY_GONE(). Returns @ret.
+ */
+const char *tcptuned_policy_name(const struct tcptuned_kernel *kernel, __u32 key,
+				 char ret[TCPTUNED_POLICY_NAME_MAX]);
+
 /* The generation that is in force; 0: none. */
 __u32 tcptuned_policies_generation(const struct tcptuned_kernel *kernel);
 

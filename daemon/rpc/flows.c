@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "flows/scan.h"
+#include "policy/lookup.h"
 #include "rpc/flow_json.h"
 #include "rpc/handlers.h"
 #include "util/cleanup.h"
@@ -14,7 +15,7 @@ struct choice {
 
 static const char *policy_name(const void *ctx, __u32 key, char ret[TCPTUNED_POLICY_NAME_MAX])
 {
-	return tcptuned_source_policy_name(((const struct choice *)ctx)->source, key, ret);
+	return tcptuned_policy_name(((const struct choice *)ctx)->source->kernel, key, ret);
 }
 
 static bool is_wanted(const void *ctx, const struct tcptuned_flow_record *record)
@@ -76,7 +77,7 @@ static void print_flow(const struct tcptuned_source *source, const struct tcptun
 	char name[TCPTUNED_POLICY_NAME_MAX];
 	_cleanup_free_ char *rule = NULL;
 
-	tcptuned_source_policy_name(source, record->flow.policy, name);
+	tcptuned_policy_name(source->kernel, record->flow.policy, name);
 	if (request->rules)
 		rule = tcptuned_source_rule(source, record, name);
 	tcptuned_json_print(out, tcptuned_json_flow(record, name, rule));

@@ -46,10 +46,6 @@ int tcptuned_fail_to_read(struct tcptuned_error *err, int error, const char *wha
 
 /* ---- policies.c --------------------------------------------------------------------------- */
 
-/* The name of a policy, in @ret: that of its record, or TCPTUNED_POLICY_GONE(). */
-const char *tcptuned_source_policy_name(const struct tcptuned_source *source, __u32 key,
-					char ret[TCPTUNED_POLICY_NAME_MAX]);
-
 /* The congestion control of new connections under @policy, or "auto"; "": it sets none. */
 const char *tcptuned_policy_congestion_control(const struct tcptuned_policy *policy);
 

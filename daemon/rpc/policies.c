@@ -14,19 +14,6 @@
 
 /* ---- records ------------------------------------------------------------------------------ */
 
-/* A policy that was replaced while it had connections keeps its record, and so its name. */
-const char *tcptuned_source_policy_name(const struct tcptuned_source *source, __u32 key,
-					char ret[TCPTUNED_POLICY_NAME_MAX])
-{
-	struct tcptuned_policy policy;
-
-	if (!tcptuned_policy_read(source->kernel, key, &policy))
-		strcpy(ret, policy.name);
-	else
-		strcpy(ret, TCPTUNED_POLICY_GONE(key));
-	return ret;
-}
-
 const char *tcptuned_policy_congestion_control(const struct tcptuned_policy *policy)
 {
 	return policy->cc_auto ? TCPTUNED_CC_AUTO : policy->congestion_control;
@@ -81,7 +68,7 @@ static json_t *count_connections(const struct tcptuned_source *source,
 	json_int_t count;
 
 	for (__u32 i = 0; i < flows->groups_len; i++) {
-		tcptuned_source_policy_name(source, flows->groups[i].policy, name);
+		tcptuned_policy_name(source->kernel, flows->groups[i].policy, name);
 		count = json_integer_value(json_object_get(counts, name));
 		set_number(counts, name, (__u64)count + flows->groups[i].flows);
 	}
@@ -203,7 +190,7 @@ static bool is_same_policy(void *ctx, __u32 key)
 	char name[TCPTUNED_POLICY_NAME_MAX];
 
 	return key == policy->key ||
-	       !strcmp(policy->name, tcptuned_source_policy_name(policy->source, key, name));
+	       !strcmp(policy->name, tcptuned_policy_name(policy->source->kernel, key, name));
 }
 
 char *tcptuned_source_rule(const struct tcptuned_source *source,

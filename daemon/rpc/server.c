@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "policy/lookup.h"
 #include "rpc/events.h"
 #include "rpc/flow_json.h"
 #include "util/array.h"
@@ -191,7 +192,7 @@ static void on_event(void *ctx, const struct tcptuned_event *event)
 	_cleanup_free_ char *line = NULL;
 	json_t *object;
 
-	tcptuned_source_policy_name(&control->options.source, event->policy, policy);
+	tcptuned_policy_name(control->options.source.kernel, event->policy, policy);
 	object = tcptuned_event_json(event, policy, control->realtime_ns);
 	line = json_dumps(object, JSON_COMPACT);
 	json_decref(object);

@@ -466,7 +466,7 @@ TEST(scrape_without_kernel_side)
 	unsigned int missing = 3;
 	struct tcptuned_config_trouble trouble = {.unapplied = "no memory"};
 	struct tcptuned_scrape_options options = {
-		.flows_max = 3, .version = "9", .cgroups_missing = &missing, .trouble = &trouble};
+		.flows_max = 3, .cgroups_missing = &missing, .trouble = &trouble};
 	struct tcptuned_kernel kernel;
 	struct tcptuned_scrape *scrape;
 	char *text;
