@@ -240,7 +240,7 @@ static int add_options(const struct ctl *ctl, const struct ctl_option *options, 
 static int print_answer(const struct ctl *ctl, const struct ctl_command *command,
 			const json_t *request, struct tcptuned_error *err)
 {
-	json_t *answer;
+	json_auto_t *answer = NULL;
 	int error = ctl_query(ctl, request, &answer, err);
 
 	if (error)
@@ -251,14 +251,13 @@ static int print_answer(const struct ctl *ctl, const struct ctl_command *command
 		command->print(answer);
 	else
 		ctl_print(stdout, answer, command->texts);
-	json_decref(answer);
 	return 0;
 }
 
 static int execute(struct ctl *ctl, const struct ctl_command *parent, struct tcptuned_error *err)
 {
 	const struct ctl_command *command;
-	json_t *request;
+	json_auto_t *request = NULL;
 	int error;
 
 	error = find_subcommand(ctl, parent, &command, err);
@@ -275,7 +274,6 @@ static int execute(struct ctl *ctl, const struct ctl_command *parent, struct tcp
 				     : print_answer(ctl, command, request, err);
 	if (error == -ECONNREFUSED && command->no_daemon)
 		FAIL(err, ECONNREFUSED, DAEMON, "no tcptuned runs; %s", command->no_daemon);
-	json_decref(request);
 	return error;
 }
 

@@ -12,12 +12,11 @@ static const struct ctl_option options[] = {0};
 static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
 {
 	_cleanup_fclose_ FILE *stream = NULL;
-	json_t *answer = NULL;
+	json_auto_t *answer = NULL;
 	int error = ctl_connect(ctl, request, STOP_TIMEOUT_S, &stream, err);
 
 	if (!error)
 		error = ctl_read_answer(stream, &answer, err);
-	json_decref(answer);
 	if (error)
 		return error;
 	/* The daemon disconnects when it has restored everything. */

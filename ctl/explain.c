@@ -261,7 +261,7 @@ static void set_bool(json_t *object, const char *name, bool value)
 
 static void print_direction(FILE *out, const json_t *flow, const struct direction *direction)
 {
-	json_t *members = json_copy((json_t *)flow);
+	json_auto_t *members = json_copy((json_t *)flow);
 
 	json_object_update(members, json_object_get(flow, direction->name));
 	json_object_set_new(members, "option", json_string(direction->option));
@@ -274,14 +274,13 @@ static void print_direction(FILE *out, const json_t *flow, const struct directio
 			 ctl_number(members, "budget_granted_bytes"));
 	fprintf(out, "\n%s window\n", direction->name);
 	ctl_print(out, members, direction_texts);
-	json_decref(members);
 }
 
 void ctl_print_explanation(FILE *out, const json_t *flow)
 {
 	unsigned long long pacing = ctl_number(flow, "pacing.rate_bytes_per_s");
 	unsigned long long pacing_max = ctl_number(flow, "pacing.rate_max_bytes_per_s");
-	json_t *members = json_copy((json_t *)flow);
+	json_auto_t *members = json_copy((json_t *)flow);
 
 	set_bool(members, "unread",
 		 ctl_number(flow, "receive_buffer_used_bytes") >
@@ -292,7 +291,6 @@ void ctl_print_explanation(FILE *out, const json_t *flow)
 	for (size_t i = 0; i < ARRAY_SIZE(directions); i++)
 		print_direction(out, flow, &directions[i]);
 	ctl_print(out, members, last_texts);
-	json_decref(members);
 }
 
 /* ---- the command --------------------------------------------------------------------------- */
@@ -353,14 +351,10 @@ static int add_arguments(const struct ctl *ctl, json_t *request, struct tcptuned
 
 static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
 {
-	json_t *answer;
+	json_auto_t *answer = NULL;
 	int error = ctl_query(ctl, request, &answer, err);
 
-	if (error)
-		return error;
-	error = ctl_explain_answer(answer, err);
-	json_decref(answer);
-	return error;
+	return error ? error : ctl_explain_answer(answer, err);
 }
 
 const struct ctl_command ctl_explain = {

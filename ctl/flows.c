@@ -246,8 +246,8 @@ static int watch(const struct ctl *ctl, struct view *view, json_t *request,
 
 static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
 {
+	json_auto_t *answer = NULL;
 	struct view view = {0};
-	json_t *answer;
 	int error;
 
 	if (ctl->json && ctl->given[WATCH])
@@ -267,7 +267,6 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 		ctl_print_json(answer);
 	else
 		print_flows(stdout, &view, answer, 0);
-	json_decref(answer);
 	return 0;
 }
 

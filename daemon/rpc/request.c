@@ -189,36 +189,14 @@ static int check_request(struct tcptuned_request *request, struct tcptuned_error
 	return command & OF(POLICY_TEST) ? check_ends(&request->filter, err) : 0;
 }
 
-static int parse_object(json_t *root, struct tcptuned_request *ret, struct tcptuned_error *err)
-{
-	struct tcptuned_request request = {0};
-	const char *name;
-	json_t *value;
-	int error;
-
-	if (!json_is_object(root))
-		return USAGE(err, "the request is no JSON object; write {\"command\":\"status\"}, "
-				  "for example");
-	error = parse_command(root, &request, err);
-	if (error)
-		return error;
-	json_object_foreach(root, name, value)
-	{
-		error = parse_member(name, value, &request, err);
-		if (error)
-			return error;
-	}
-	error = check_request(&request, err);
-	if (!error)
-		*ret = request;
-	return error;
-}
-
 int tcptuned_request_parse(const char *line, size_t len, struct tcptuned_request *ret,
 			   struct tcptuned_error *err)
 {
+	struct tcptuned_request request = {0};
+	json_auto_t *root = NULL;
 	json_error_t problem;
-	json_t *root;
+	const char *name;
+	json_t *value;
 	int error;
 
 	if (len > TCPTUNED_REQUEST_MAX)
@@ -227,8 +205,19 @@ int tcptuned_request_parse(const char *line, size_t len, struct tcptuned_request
 	if (!root)
 		return USAGE(err, "the request is no JSON, at byte %d: %.60s", problem.position,
 			     problem.text);
-	error = parse_object(root, ret, err);
-	json_decref(root);
+	if (!json_is_object(root))
+		return USAGE(err, "the request is no JSON object; write {\"command\":\"status\"}, "
+				  "for example");
+	error = parse_command(root, &request, err);
+	json_object_foreach(root, name, value)
+	{
+		if (!error)
+			error = parse_member(name, value, &request, err);
+	}
+	if (!error)
+		error = check_request(&request, err);
+	if (!error)
+		*ret = request;
 	return error;
 }
 
