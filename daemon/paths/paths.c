@@ -339,11 +339,14 @@ static int forget_in_file(struct forgetting *f, const char *file, struct tcptune
 	tcptuned_pathdb_close(db);
 	if (error != -EUCLEAN || f->prefix)
 		return error;
-	/* The map comes first: a concurrent save writes into the file that is deleted then. */
+	/*
+	 * The map comes first: a concurrent save writes into the file that is set aside then, and
+	 * that the caller deletes.
+	 */
 	error = forget_in_map(f, err);
 	if (error)
 		return error;
-	error = tcptuned_pathdb_remove(file);
+	error = tcptuned_pathdb_set_aside(file);
 	return error ? fail_removal(file, error, err) : 0;
 }
 

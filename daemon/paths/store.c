@@ -215,13 +215,6 @@ int tcptuned_pathdb_remove_damaged(const char *file)
 	return remove_file(file, TCPTUNED_PATHDB_DAMAGED);
 }
 
-int tcptuned_pathdb_remove(const char *file)
-{
-	int error = remove_file(file, "");
-
-	return error ? error : remove_file(file, "-journal");
-}
-
 /* The journal is deleted, because it would be rolled back into the next file of this name. */
 int tcptuned_pathdb_set_aside(const char *file)
 {

@@ -35,9 +35,6 @@ int tcptuned_pathdb_set_aside(const char *file);
 /* Delete FILE.damaged, if it exists. Returns 0 or a negative errno. */
 int tcptuned_pathdb_remove_damaged(const char *file);
 
-/* Delete @file and its journal, if they exist. Returns 0 or a negative errno. */
-int tcptuned_pathdb_remove(const char *file);
-
 /* @key.netns_cookie and @path.netns are 0 for the daemon's network namespace; times are Unix time. */
 typedef void (*tcptuned_pathdb_row)(void *ctx, const struct tcptuned_path_key *key,
 				    const struct tcptuned_path *path);
