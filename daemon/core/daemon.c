@@ -66,17 +66,12 @@ static int on_timer(sd_event_source *source, uint64_t now_us, void *ctx)
 static int serve_clients(sd_event_source *source, int fd, uint32_t events, void *ctx)
 {
 	struct tcptuned_daemon *d = ctx;
-	pid_t pid;
-	uid_t uid;
 
 	if (d->http)
 		tcptuned_http_run(d->http);
 	if (tcptuned_control_run(d->control) && d->http)
 		tcptuned_http_renew(d->http); /* tcptunectl may have changed what it shows */
-	d->stopping = tcptuned_control_stop_requested(d->control, &pid, &uid);
-	if (d->stopping)
-		log_info("stop requested through the control socket by process %d of user %u", pid,
-			 uid);
+	d->stopping = tcptuned_control_stop_requested(d->control);
 	return 0;
 }
 

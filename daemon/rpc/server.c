@@ -17,6 +17,7 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/log.h"
 
 #define CLIENTS_MAX	  16
 #define REQUEST_TIMEOUT_S 5
@@ -62,8 +63,6 @@ struct tcptuned_control {
 	struct client clients[CLIENTS_MAX];
 	bool answered;	     /* a request, in this turn of the loop */
 	bool stop_requested; /* also by a client that has disconnected since */
-	pid_t stop_pid;
-	uid_t stop_uid;
 };
 
 /* ---- clients ------------------------------------------------------------------------------ */
@@ -190,12 +189,11 @@ static void on_event(void *ctx, const struct tcptuned_event *event)
 	struct tcptuned_control *control = ctx;
 	char policy[TCPTUNED_POLICY_NAME_MAX];
 	_cleanup_free_ char *line = NULL;
-	json_t *object;
+	json_auto_t *object = NULL;
 
 	tcptuned_policy_name(control->options.source.kernel, event->policy, policy);
 	object = tcptuned_event_json(event, policy, control->realtime_ns);
 	line = json_dumps(object, JSON_COMPACT);
-	json_decref(object);
 	for_each_client (control, client)
 		if (client->state == LISTENING && tcptuned_event_matches(event, &client->filter))
 			queue_event(client, line);
@@ -284,8 +282,8 @@ static int handle_stop(struct tcptuned_control *control, struct client *client, 
 	client->state = STOPPING;
 	client->deadline_ms = 0;
 	control->stop_requested = true;
-	control->stop_pid = client->pid;
-	control->stop_uid = client->uid;
+	log_info("stop requested through the control socket by process %d of user %u", client->pid,
+		 client->uid);
 	tcptuned_json_print_line(out, json_pack("{s:b}", "stopping", 1));
 	return 0;
 }
@@ -610,11 +608,8 @@ bool tcptuned_control_run(struct tcptuned_control *control)
 	return control->answered;
 }
 
-bool tcptuned_control_stop_requested(const struct tcptuned_control *control, pid_t *ret_pid,
-				     uid_t *ret_uid)
+bool tcptuned_control_stop_requested(const struct tcptuned_control *control)
 {
-	*ret_pid = control->stop_pid;
-	*ret_uid = control->stop_uid;
 	return control->stop_requested;
 }
 

@@ -52,14 +52,10 @@ int tcptuned_control_timeout_ms(const struct tcptuned_control *control);
 /* Do all that can be done without waiting. Returns whether a request was answered. */
 bool tcptuned_control_run(struct tcptuned_control *control);
 
-/*
- * True once a client has requested that the daemon stops; @ret_pid and @ret_uid are that client's.
- * If it is still connected, tcptuned_control_stop() disconnects it, which reports the end to it.
- */
-bool tcptuned_control_stop_requested(const struct tcptuned_control *control, pid_t *ret_pid,
-				     uid_t *ret_uid);
+/* True once a client has requested that the daemon stops, which was logged. */
+bool tcptuned_control_stop_requested(const struct tcptuned_control *control);
 
-/* Remove the socket and disconnect all clients. NULL is fine. */
+/* Remove the socket and disconnect all clients; one that waits for the end sees it. NULL is fine. */
 void tcptuned_control_stop(struct tcptuned_control *control);
 
 #endif
