@@ -96,12 +96,10 @@ static void find_cgroup(struct tcptuned_daemon *d, struct tcptuned_policy_source
  */
 static void keep_disabled(struct tcptuned_daemon *d)
 {
-	__u32 generation = tcptuned_policies_generation(&d->kernel);
 	struct tcptuned_policy old;
+	__u32 key = 0;
 
-	for (__u32 place = 0; place < TCPTUNED_POLICIES_MAX; place++) {
-		if (tcptuned_policy_read(&d->kernel, TCPTUNED_POLICY_ID(generation, place), &old))
-			return;
+	while (tcptuned_policy_next(&d->kernel, &key, &old)) {
 		if (d->toggled && !strcmp(old.name, d->toggled))
 			old.disabled = !old.disabled;
 		for (size_t i = 0; old.disabled && i < d->policies_len; i++) {

@@ -225,16 +225,12 @@ static void log_start(struct tcptuned_daemon *d)
 /* True if a policy in force tunes; the maps have this build's layout. */
 static bool any_policy_tunes(const struct tcptuned_kernel *k)
 {
-	__u32 generation = tcptuned_policies_generation(k), place, key;
 	struct tcptuned_policy policy;
+	__u32 key = 0;
 
-	for (place = 0; generation && place < TCPTUNED_POLICIES_MAX; place++) {
-		key = TCPTUNED_POLICY_ID(generation, place);
-		if (tcptuned_policy_read(k, key, &policy))
-			break;
+	while (tcptuned_policy_next(k, &key, &policy))
 		if (policy.mode == TCPTUNED_TUNE)
 			return true;
-	}
 	return false;
 }
 

@@ -110,9 +110,7 @@ struct tcptuned_kernel {
 	uint32_t other_layout; /* a bit for each pinned map of another build's layout; not opened */
 	int bitcp_map_fd;      /* the struct_ops map */
 	bool bitcp;	       /* registered */
-	bool paths_kept;  /* the map of paths is an earlier daemon's, with what was learned since */
-	__u32 generation; /* of the policies in force, in the upper half of their ids; 0: none */
-	__u32 policies_len; /* how many these are, the default one included */
+	bool paths_kept; /* the map of paths is an earlier daemon's, with what was learned since */
 	enum tcptuned_origin origin;
 	struct tcptuned_adoption adoption; /* at the start */
 	char why_no_bitcp[256];		   /* a sentence when it is not registered */

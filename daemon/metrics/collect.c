@@ -36,14 +36,13 @@ static bool read_budget(struct tcptuned_scrape *scrape)
 /* Read the policies in force, in the order of the configuration. */
 static void read_policies(struct tcptuned_snapshot *snap, const struct tcptuned_kernel *kernel)
 {
-	struct tcptuned_policy_entry *entry = snap->policies;
+	struct tcptuned_policy policy;
+	__u32 key = 0;
 
-	for (__u32 place = 0; place < kernel->policies_len; place++, entry++) {
-		entry->key = TCPTUNED_POLICY_ID(kernel->generation, place);
-		if (tcptuned_policy_read(kernel, entry->key, &entry->policy))
-			break;
-	}
-	snap->policies_len = (unsigned int)(entry - snap->policies);
+	snap->policies_len = 0;
+	while (snap->policies_len < TCPTUNED_POLICIES_MAX &&
+	       tcptuned_policy_next(kernel, &key, &policy))
+		snap->policies[snap->policies_len++] = (struct tcptuned_policy_entry){key, policy};
 }
 
 /*

@@ -89,7 +89,7 @@ static int install_ruleset(const struct tcptuned_kernel *kernel,
 	return 0;
 }
 
-int tcptuned_policies_install(struct tcptuned_kernel *kernel,
+int tcptuned_policies_install(const struct tcptuned_kernel *kernel,
 			      const struct tcptuned_policy_source *policies, size_t len,
 			      struct tcptuned_error *err)
 {
@@ -108,9 +108,5 @@ int tcptuned_policies_install(struct tcptuned_kernel *kernel,
 		return error;
 	error = install_ruleset(kernel, policies, len, &rules, array, err);
 	tcptuned_ruleset_free(&rules);
-	if (error)
-		return error;
-	kernel->generation = generation;
-	kernel->policies_len = (__u32)len;
-	return 0;
+	return error;
 }

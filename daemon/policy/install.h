@@ -10,10 +10,10 @@
 
 /*
  * Compile @policies and install them for connections made from now on. The last step is atomic, and
- * nothing changes before it. Returns 0, with the new generation and its length in @kernel, or a
- * negative errno with @err filled; then the earlier policies stay in force.
+ * nothing changes before it. Returns 0, or a negative errno with @err filled; then the earlier policies
+ * stay in force.
  */
-int tcptuned_policies_install(struct tcptuned_kernel *kernel,
+int tcptuned_policies_install(const struct tcptuned_kernel *kernel,
 			      const struct tcptuned_policy_source *policies, size_t len,
 			      struct tcptuned_error *err);
 

@@ -55,6 +55,13 @@ int tcptuned_policy_read(const struct tcptuned_kernel *kernel, __u32 key,
 	return 0;
 }
 
+bool tcptuned_policy_next(const struct tcptuned_kernel *kernel, __u32 *key,
+			  struct tcptuned_policy *ret)
+{
+	*key = *key ? *key + 1 : TCPTUNED_POLICY_ID(tcptuned_policies_generation(kernel), 0);
+	return !tcptuned_policy_read(kernel, *key, ret);
+}
+
 const char *tcptuned_policy_name(const struct tcptuned_kernel *kernel, __u32 key,
 				 char ret[TCPTUNED_POLICY_NAME_MAX])
 {

@@ -45,6 +45,13 @@ int tcptuned_policy_read(const struct tcptuned_kernel *kernel, __u32 key,
 			 struct tcptuned_policy *ret);
 
 /*
+ * Read the policies in force one after the other, the default one first. *@key: 0 before the first
+ * call, then the policy that was read. False: there is none left.
+ */
+bool tcptuned_policy_next(const struct tcptuned_kernel *kernel, __u32 *key,
+			  struct tcptuned_policy *ret);
+
+/*
  * The name of a policy, in @ret: that of its record, which stays for a while after the policy was
  * replaced, or TCPTUNED_POLICY_GONE(). Returns @ret.
  */

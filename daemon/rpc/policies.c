@@ -80,10 +80,10 @@ int tcptuned_handle_policies(const struct tcptuned_source *source,
 			     const struct tcptuned_request *request, FILE *out,
 			     struct tcptuned_error *err)
 {
-	__u32 generation = tcptuned_policies_generation(source->kernel);
 	json_t *array = json_array(), *counts, *count, *object;
 	struct tcptuned_policy policy;
 	struct tcptuned_flows flows;
+	__u32 key = 0;
 	int error = tcptuned_source_flows(source, NULL, &flows, err);
 
 	if (error) {
@@ -91,11 +91,7 @@ int tcptuned_handle_policies(const struct tcptuned_source *source,
 		return error;
 	}
 	counts = count_connections(source, &flows);
-	for (__u32 place = 0; place < TCPTUNED_POLICIES_MAX; place++) {
-		__u32 key = TCPTUNED_POLICY_ID(generation, place);
-
-		if (tcptuned_policy_read(source->kernel, key, &policy))
-			break;
+	while (tcptuned_policy_next(source->kernel, &key, &policy)) {
 		object = policy_object(policy.name, key, &policy);
 		set_rule(object, tcptuned_conditions_format(find_section(source, key)));
 		count = json_object_get(counts, policy.name);
