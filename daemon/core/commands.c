@@ -92,13 +92,30 @@ static int forget_paths(struct tcptuned_daemon *d, const char *prefix, FILE *out
 	return 0;
 }
 
+static int stop(struct tcptuned_daemon *d, FILE *out, struct tcptuned_error *err)
+{
+	if (d->activated)
+		return FAIL(
+			err, EBUSY, DAEMON,
+			"the daemon does not stop: systemd listens for metrics in its place, and "
+			"the next scrape would start it again; stop both: systemctl stop "
+			"tcptuned.socket tcptuned");
+	d->stopping = true;
+	tcptuned_json_print_line(out, json_pack("{s:b}", "stopping", 1));
+	return 0;
+}
+
 int tcptuned_change(void *ctx, const struct tcptuned_request *request, FILE *out,
 		    struct tcptuned_error *err)
 {
+	struct tcptuned_daemon *d = ctx;
+
+	if (request->command == TCPTUNED_CMD_STOP)
+		return stop(d, out, err);
 	if (request->command == TCPTUNED_CMD_POLICY_APPLY)
-		return apply_to_open(ctx, out, err);
+		return apply_to_open(d, out, err);
 	if (request->command == TCPTUNED_CMD_PATHS_FORGET)
-		return forget_paths(ctx, request->prefix, out, err);
-	return enable(ctx, request->filter.policy, request->command == TCPTUNED_CMD_POLICY_ENABLE,
+		return forget_paths(d, request->prefix, out, err);
+	return enable(d, request->filter.policy, request->command == TCPTUNED_CMD_POLICY_ENABLE,
 		      out, err);
 }

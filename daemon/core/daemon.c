@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/param.h>
 #include <unistd.h>
 #include <systemd/sd-daemon.h>
 
@@ -33,6 +32,15 @@
 
 /* ---- the event loop --------------------------------------------------------------------- */
 
+/* The configuration, or a request, may have changed what a scrape shows. */
+static void renew_metrics(void *ctx)
+{
+	struct tcptuned_daemon *d = ctx;
+
+	if (d->http)
+		tcptuned_http_renew(d->http);
+}
+
 /*
  * A restart by systemd sends SIGUSR1 and then SIGTERM (tcptuned.service). Of two pending signals the
  * kernel delivers the one with the lower number first.
@@ -43,8 +51,7 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 
 	if (info->ssi_signo == SIGHUP) {
 		tcptuned_reload(d);
-		if (d->http)
-			tcptuned_http_renew(d->http);
+		renew_metrics(d);
 		return 0;
 	}
 	d->stopping = true;
@@ -62,17 +69,15 @@ static int on_timer(sd_event_source *source, uint64_t now_us, void *ctx)
 	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
-/* Called when the exporter or the control socket has input, or a deadline has passed. */
-static int serve_clients(sd_event_source *source, int fd, uint32_t events, void *ctx)
+static int on_scraper(sd_event_source *source, int fd, uint32_t events, void *http)
 {
-	struct tcptuned_daemon *d = ctx;
-
-	if (d->http)
-		tcptuned_http_run(d->http);
-	if (tcptuned_control_run(d->control) && d->http)
-		tcptuned_http_renew(d->http); /* tcptunectl may have changed what it shows */
-	d->stopping = tcptuned_control_stop_requested(d->control);
+	tcptuned_http_run(http);
 	return 0;
+}
+
+static int fail_to_wait(struct tcptuned_error *err, int error)
+{
+	return FAIL(err, -error, INTERNAL, "cannot wait for events: %s", strerror(-error));
 }
 
 /* Block signals, so that one that arrives during the start waits for the loop. */
@@ -93,16 +98,8 @@ static int make_event_loop(struct tcptuned_daemon *d, struct tcptuned_error *err
 		error = sd_event_add_time_relative(d->event, NULL, CLOCK_MONOTONIC, HOUSEKEEPING_US,
 						   1, on_timer, d);
 	if (error >= 0)
-		error = sd_event_add_io(d->event, NULL, tcptuned_control_fd(d->control), EPOLLIN,
-					serve_clients, d);
-	if (error >= 0 && d->http)
-		error = sd_event_add_io(d->event, NULL, tcptuned_http_fd(d->http), EPOLLIN,
-					serve_clients, d);
-	if (error >= 0)
 		error = sd_event_set_watchdog(d->event, true);
-	if (error < 0)
-		return FAIL(err, -error, INTERNAL, "cannot wait for events: %s", strerror(-error));
-	return 0;
+	return error < 0 ? fail_to_wait(err, error) : 0;
 }
 
 /* Returns 0 once it is time to stop, or a negative errno with d->err filled. */
@@ -110,16 +107,13 @@ static int loop(struct tcptuned_daemon *d)
 {
 	while (!d->stopping && !d->error) {
 		/* -1, which means no timeout, becomes the largest number. */
-		unsigned int http_ms = d->http ? tcptuned_http_timeout_ms(d->http) : -1;
-		unsigned int control_ms = tcptuned_control_timeout_ms(d->control);
-		unsigned int ms = MIN(http_ms, control_ms);
+		unsigned int ms = d->http ? tcptuned_http_timeout_ms(d->http) : -1;
 		int got = sd_event_run(d->event, ms == UINT_MAX ? UINT64_MAX : ms * 1000ull);
 
-		if (!got)
-			serve_clients(NULL, -1, 0, d);
+		if (!got && d->http)
+			tcptuned_http_run(d->http);
 		if (got < 0)
-			return FAIL(d->err, -got, INTERNAL, "cannot wait for events: %s",
-				    strerror(-got));
+			return fail_to_wait(d->err, got);
 	}
 	return d->error;
 }
@@ -165,7 +159,12 @@ static int start_metrics(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	if (error)
 		return FAIL(err, -error, INTERNAL, "metrics: %s", strerror(-error));
 	http.ctx = d->scrape;
-	return tcptuned_http_start(&d->http, &http, err);
+	error = tcptuned_http_start(&d->http, &http, err);
+	if (error)
+		return error;
+	error = sd_event_add_io(d->event, NULL, tcptuned_http_fd(d->http), EPOLLIN, on_scraper,
+				d->http);
+	return error < 0 ? fail_to_wait(err, error) : 0;
 }
 
 static int start_control(struct tcptuned_daemon *d, struct tcptuned_error *err)
@@ -173,6 +172,7 @@ static int start_control(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	struct tcptuned_control_options options = {
 		.directory = d->config->runtime_directory,
 		.group = d->config->control_group,
+		.loop = d->event,
 		.source =
 			{
 				.kernel = &d->kernel,
@@ -182,11 +182,8 @@ static int start_control(struct tcptuned_daemon *d, struct tcptuned_error *err)
 				.start_us = tcptuned_clock_ns(CLOCK_REALTIME) / 1000,
 			},
 		.change = tcptuned_change,
-		.change_ctx = d,
-		.no_stop = d->activated ? "systemd listens for metrics in its place, and the next "
-					  "scrape would start it again; stop both: systemctl stop "
-					  "tcptuned.socket tcptuned"
-					: NULL,
+		.answering = renew_metrics,
+		.ctx = d,
 	};
 
 	return tcptuned_control_start(&d->control, &options, err);
@@ -279,11 +276,11 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	if (tcptuned_paths_new(&d->paths, &d->kernel,
 			       d->options->dry_run ? NULL : d->config->state_directory))
 		return FAIL(err, ENOMEM, INTERNAL, "no memory");
-	error = start_metrics(d, err);
+	error = make_event_loop(d, err);
+	if (!error)
+		error = start_metrics(d, err);
 	if (!error)
 		error = start_control(d, err);
-	if (!error)
-		error = make_event_loop(d, err);
 	if (!error)
 		error = tcptuned_kernel_attach(&d->kernel, d->config->bpffs, d->cgroup_fd, bitcp,
 					       err);

@@ -22,7 +22,7 @@
 #define CLIENTS_MAX	  16
 #define REQUEST_TIMEOUT_S 5
 #define ANSWER_TIMEOUT_S  30
-#define PERIOD_MS	  1000 /* between two looks at deadlines, and renewals of events */
+#define PERIOD_US	  1000000 /* between two looks at deadlines, and renewals of events */
 
 /* Bytes of events that a client may leave unread; further events are lost to it. */
 #define LISTENER_BYTES (256u << 10)
@@ -39,6 +39,8 @@ enum state {
 };
 
 struct client {
+	struct tcptuned_control *control;
+	sd_event_source *source; /* of its input and output */
 	enum state state;
 	int fd;
 	pid_t pid;
@@ -56,13 +58,13 @@ struct tcptuned_control {
 	struct tcptuned_control_options options;
 	struct sockaddr_un address;
 	gid_t gid;
-	int listen_fd, epoll_fd;
+	int listen_fd;
+	sd_event_source *listen_source;
+	sd_event_source *timer;		/* runs while there is a client */
 	struct tcptuned_events *events; /* while a client listens */
-	__u64 renew_ms;			/* when to renew them */
+	sd_event_source *events_source;
 	__s64 realtime_ns;
 	struct client clients[CLIENTS_MAX];
-	bool answered;	     /* a request, in this turn of the loop */
-	bool stop_requested; /* also by a client that has disconnected since */
 };
 
 /* ---- clients ------------------------------------------------------------------------------ */
@@ -80,13 +82,17 @@ static struct client *find_client(const struct tcptuned_control *control, enum s
 	return NULL;
 }
 
-static void end_client(struct tcptuned_control *control, struct client *client)
+static void end_client(struct client *client)
 {
+	struct tcptuned_control *control = client->control;
+
+	sd_event_source_disable_unref(client->source);
 	close(client->fd);
 	free(client->out);
 	client->state = FREE;
 	if (find_client(control, LISTENING))
 		return;
+	control->events_source = sd_event_source_disable_unref(control->events_source);
 	tcptuned_events_close(control->events);
 	control->events = NULL;
 }
@@ -95,15 +101,11 @@ static void end_client(struct tcptuned_control *control, struct client *client)
  * Wait for output only while there is something to send; and for input only until the request is
  * complete, because afterwards the end of the input would wake the loop each time.
  */
-static void watch_client(struct tcptuned_control *control, struct client *client)
+static void watch_client(struct client *client)
 {
-	struct epoll_event event = {
-		.events = (client->state == ANSWERED ? 0 : EPOLLIN) |
-			  (client->sent < client->out_len ? EPOLLOUT : 0),
-		.data.ptr = client,
-	};
-
-	epoll_ctl(control->epoll_fd, EPOLL_CTL_MOD, client->fd, &event);
+	sd_event_source_set_io_events(client->source,
+				      (client->state == ANSWERED ? 0 : EPOLLIN) |
+					      (client->sent < client->out_len ? EPOLLOUT : 0));
 }
 
 static void discard_sent(struct client *client)
@@ -118,7 +120,7 @@ static void discard_sent(struct client *client)
 }
 
 /* Send as much as the socket takes; this may end the client. */
-static void send_pending(struct tcptuned_control *control, struct client *client)
+static void send_pending(struct client *client)
 {
 	ssize_t sent = 0;
 
@@ -131,12 +133,12 @@ static void send_pending(struct tcptuned_control *control, struct client *client
 	}
 	if ((sent < 0 && errno != EAGAIN && errno != EINTR) ||
 	    (client->state == ANSWERED && client->sent == client->out_len)) {
-		end_client(control, client);
+		end_client(client);
 		return;
 	}
 	if (client->state == LISTENING)
 		discard_sent(client);
-	watch_client(control, client);
+	watch_client(client);
 }
 
 /* ---- events ------------------------------------------------------------------------------- */
@@ -199,45 +201,42 @@ static void on_event(void *ctx, const struct tcptuned_event *event)
 			queue_event(client, line);
 }
 
-/* Send events to the clients that listen, and how many they have missed. */
-static void run_events(struct tcptuned_control *control)
+/* Send events to the clients that listen, and that they have missed @lost others. */
+static void send_events(struct tcptuned_control *control, __u64 lost)
 {
-	__u64 now = tcptuned_monotonic_ms(), lost = 0;
-
-	if (!control->events)
-		return;
 	control->realtime_ns = tcptuned_realtime_ns();
 	tcptuned_events_read(control->events);
-	if (control->renew_ms <= now) {
-		lost = tcptuned_events_renew(control->events);
-		control->renew_ms = now + PERIOD_MS;
-	}
 	for_each_client (control, client) {
 		if (client->state != LISTENING)
 			continue;
 		client->lost += lost;
 		report_lost(client);
-		send_pending(control, client);
+		send_pending(client);
 	}
 }
 
-static int handle_events(struct tcptuned_control *control, struct client *client,
-			 const struct tcptuned_filter *filter, FILE *out,
+static int on_ring(sd_event_source *source, int fd, uint32_t events, void *control)
+{
+	send_events(control, 0);
+	return 0;
+}
+
+static int handle_events(struct client *client, const struct tcptuned_filter *filter, FILE *out,
 			 struct tcptuned_error *err)
 {
-	struct epoll_event event = {.events = EPOLLIN};
-	int error;
+	struct tcptuned_control *control = client->control;
+	int error = 0;
 
 	if (!control->events) {
 		error = tcptuned_events_open(&control->events, control->options.source.kernel,
 					     on_event, control);
-		if (error)
-			return FAIL(err, -error, KERNEL, "there are no events: %s",
-				    strerror(-error));
-		control->renew_ms = tcptuned_monotonic_ms() + PERIOD_MS;
-		epoll_ctl(control->epoll_fd, EPOLL_CTL_ADD, tcptuned_events_fd(control->events),
-			  &event);
+		if (!error)
+			error = sd_event_add_io(control->options.loop, &control->events_source,
+						tcptuned_events_fd(control->events), EPOLLIN,
+						on_ring, control);
 	}
+	if (error < 0)
+		return FAIL(err, -error, KERNEL, "there are no events: %s", strerror(-error));
 	client->state = LISTENING;
 	client->filter = *filter;
 	client->deadline_ms = 0;
@@ -273,34 +272,18 @@ static int check_pending(const struct tcptuned_control *control, struct tcptuned
 	return FAIL(err, EBUSY, DAEMON, "other clients have not read their answers yet; try again");
 }
 
-static int handle_stop(struct tcptuned_control *control, struct client *client, FILE *out,
-		       struct tcptuned_error *err)
+static int handle(struct client *client, const struct tcptuned_request *request, FILE *out,
+		  struct tcptuned_error *err)
 {
-	if (control->options.no_stop)
-		return FAIL(err, EBUSY, DAEMON, "the daemon does not stop: %s",
-			    control->options.no_stop);
-	client->state = STOPPING;
-	client->deadline_ms = 0;
-	control->stop_requested = true;
-	log_info("stop requested through the control socket by process %d of user %u", client->pid,
-		 client->uid);
-	tcptuned_json_print_line(out, json_pack("{s:b}", "stopping", 1));
-	return 0;
-}
-
-static int handle(struct tcptuned_control *control, struct client *client,
-		  const struct tcptuned_request *request, FILE *out, struct tcptuned_error *err)
-{
-	const struct tcptuned_control_options *options = &control->options;
+	const struct tcptuned_control_options *options = &client->control->options;
 	tcptuned_handler *handler = handlers[request->command];
-	int error;
+	int error = 0;
 
 	if (request->command == TCPTUNED_CMD_EVENTS)
-		return handle_events(control, client, &request->filter, out, err);
-	if (request->command == TCPTUNED_CMD_STOP)
-		return handle_stop(control, client, out, err);
-	control->answered = true;
-	error = check_pending(control, err);
+		return handle_events(client, &request->filter, out, err);
+	options->answering(options->ctx);
+	if (request->command != TCPTUNED_CMD_STOP)
+		error = check_pending(client->control, err);
 	if (error)
 		return error;
 	if (request->command == TCPTUNED_CMD_PATHS_FORGET && client->uid)
@@ -308,69 +291,85 @@ static int handle(struct tcptuned_control *control, struct client *client,
 			    "paths forget: only root may have paths forgotten; run it with sudo");
 	if (handler)
 		return handler(&options->source, request, out, err);
-	return options->change(options->change_ctx, request, out, err);
+	error = options->change(options->ctx, request, out, err);
+	if (!error && request->command == TCPTUNED_CMD_STOP) {
+		client->state = STOPPING;
+		client->deadline_ms = 0;
+		log_info("stop requested through the control socket by process %d of user %u",
+			 client->pid, client->uid);
+	}
+	return error;
 }
 
-static void handle_request(struct tcptuned_control *control, struct client *client, size_t len)
+static void handle_request(struct client *client, size_t len)
 {
 	struct tcptuned_error err = {.status = TCPTUNED_EXIT_INTERNAL};
 	FILE *out = open_memstream(&client->out, &client->out_len);
 	struct tcptuned_request request;
 
 	if (!out) {
-		end_client(control, client);
+		end_client(client);
 		return;
 	}
 	client->state = ANSWERED;
 	client->deadline_ms = tcptuned_monotonic_ms() + ANSWER_TIMEOUT_S * 1000ull;
 	if (tcptuned_request_parse(client->request, len, &request, &err) ||
-	    handle(control, client, &request, out, &err))
+	    handle(client, &request, out, &err))
 		print_error(out, &err);
 	if (fclose(out)) /* no memory */
-		end_client(control, client);
+		end_client(client);
 	else
-		send_pending(control, client);
+		send_pending(client);
 }
 
 /*
  * Read from a client whose request is complete, and which has nothing more to say. The end of the
  * input shows that a client that listens has disconnected; while one is answered, send() does.
  */
-static void discard_input(struct tcptuned_control *control, struct client *client)
+static void discard_input(struct client *client)
 {
 	char discarded[256];
 	ssize_t received = recv(client->fd, discarded, sizeof(discarded), MSG_DONTWAIT);
 
 	if (client->state == ANSWERED)
-		send_pending(control, client);
+		send_pending(client);
 	else if (!received || (received < 0 && errno != EAGAIN && errno != EINTR))
-		end_client(control, client);
+		end_client(client);
 }
 
-static void handle_input(struct tcptuned_control *control, struct client *client)
+static void handle_input(struct client *client)
 {
 	size_t room = sizeof(client->request) - client->len;
 	ssize_t received;
 	char *newline;
 
 	if (client->state != REQUESTING) {
-		discard_input(control, client);
+		discard_input(client);
 		return;
 	}
 	received = recv(client->fd, client->request + client->len, room, MSG_DONTWAIT);
 	if (received < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (received <= 0 && !client->len) {
-		end_client(control, client);
+		end_client(client);
 		return;
 	}
 	if (received > 0)
 		client->len += (size_t)received;
 	newline = memchr(client->request, '\n', client->len);
 	if (newline)
-		handle_request(control, client, (size_t)(newline - client->request));
+		handle_request(client, (size_t)(newline - client->request));
 	else if (received <= 0 || client->len == sizeof(client->request))
-		handle_request(control, client, client->len); /* all there is, or too long */
+		handle_request(client, client->len); /* all there is, or too long */
+}
+
+static int on_client(sd_event_source *source, int fd, uint32_t events, void *client)
+{
+	if (events & EPOLLOUT)
+		send_pending(client);
+	else
+		handle_input(client);
+	return 0;
 }
 
 /* ---- new clients -------------------------------------------------------------------------- */
@@ -414,6 +413,36 @@ static void send_error(int fd, const struct tcptuned_error *err)
 	send(fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+static bool has_clients(const struct tcptuned_control *control)
+{
+	for_each_client (control, client)
+		if (client->state != FREE)
+			return true;
+	return false;
+}
+
+static void start_timer(struct tcptuned_control *control)
+{
+	sd_event_source_set_time_relative(control->timer, PERIOD_US);
+	sd_event_source_set_enabled(control->timer, SD_EVENT_ONESHOT);
+}
+
+/* Disconnect clients that are too slow, and let the programs continue to emit events. */
+static int on_timer(sd_event_source *source, uint64_t now_us, void *ctx)
+{
+	struct tcptuned_control *control = ctx;
+	__u64 now_ms = tcptuned_monotonic_ms();
+
+	for_each_client (control, client)
+		if (client->state != FREE && client->deadline_ms && client->deadline_ms <= now_ms)
+			end_client(client);
+	if (control->events)
+		send_events(control, tcptuned_events_renew(control->events));
+	if (has_clients(control))
+		start_timer(control);
+	return 0;
+}
+
 static struct client *allocate_client(const struct tcptuned_control *control,
 				      struct tcptuned_error *err)
 {
@@ -430,7 +459,7 @@ static void accept_one(struct tcptuned_control *control, int accepted)
 {
 	_cleanup_close_ int fd = accepted;
 	struct tcptuned_error err = {0};
-	struct epoll_event event = {.events = EPOLLIN};
+	sd_event_source *source = NULL;
 	struct client *client = NULL;
 	struct ucred peer;
 
@@ -440,10 +469,13 @@ static void accept_one(struct tcptuned_control *control, int accepted)
 		send_error(fd, &err);
 		return;
 	}
-	event.data.ptr = client;
-	if (epoll_ctl(control->epoll_fd, EPOLL_CTL_ADD, fd, &event))
+	if (sd_event_add_io(control->options.loop, &source, fd, EPOLLIN, on_client, client) < 0)
 		return;
+	if (!has_clients(control))
+		start_timer(control);
 	memset(client, 0, sizeof(*client));
+	client->control = control;
+	client->source = source;
 	client->state = REQUESTING;
 	client->pid = peer.pid;
 	client->uid = peer.uid;
@@ -452,18 +484,19 @@ static void accept_one(struct tcptuned_control *control, int accepted)
 }
 
 /* Accept a bounded number, so that clients do not starve the rest of the daemon. */
-static void accept_some(struct tcptuned_control *control)
+static int on_connect(sd_event_source *source, int listen_fd, uint32_t events, void *control)
 {
 	for (unsigned int i = 0; i < CLIENTS_MAX; i++) {
-		int fd = accept4(control->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		int fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd < 0)
-			return;
+			break;
 		accept_one(control, fd);
 	}
+	return 0;
 }
 
-/* ---- start, run, stop --------------------------------------------------------------------- */
+/* ---- start, stop -------------------------------------------------------------------------- */
 
 int tcptuned_control_group(const char *name, gid_t *ret_gid, struct tcptuned_error *err)
 {
@@ -517,7 +550,7 @@ static int make_socket(struct tcptuned_control *control, struct tcptuned_error *
 
 static int make_control(struct tcptuned_control *control, struct tcptuned_error *err)
 {
-	struct epoll_event event = {.events = EPOLLIN};
+	sd_event *loop = control->options.loop;
 	int error;
 
 	error = tcptuned_control_group(control->options.group, &control->gid, err);
@@ -525,19 +558,20 @@ static int make_control(struct tcptuned_control *control, struct tcptuned_error 
 		return error;
 	if (tcptuned_control_address(control->options.directory, &control->address))
 		return FAIL(err, ENAMETOOLONG, CONFIG,
-			    "tcptuned.runtime_directory: %s is too long for the control "
-			    "socket in it; name one of at most %zu characters",
+			    "tcptuned.runtime_directory: %s is too long for the control socket in "
+			    "it; name one of at most %zu characters",
 			    control->options.directory,
 			    sizeof(control->address.sun_path) - sizeof("/control"));
-	control->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (control->epoll_fd < 0)
-		return FAIL(err, ENOMEM, INTERNAL, "control socket: out of memory");
 	error = make_socket(control, err);
 	if (error)
 		return error;
-	event.data.ptr = control;
-	if (epoll_ctl(control->epoll_fd, EPOLL_CTL_ADD, control->listen_fd, &event))
-		return socket_failed(control, err);
+	error = sd_event_add_io(loop, &control->listen_source, control->listen_fd, EPOLLIN,
+				on_connect, control);
+	if (error >= 0)
+		error = sd_event_add_time_relative(loop, &control->timer, CLOCK_MONOTONIC,
+						   PERIOD_US, 0, on_timer, control);
+	if (error < 0)
+		return FAIL(err, -error, INTERNAL, "control socket: %s", strerror(-error));
 	return 0;
 }
 
@@ -552,7 +586,6 @@ int tcptuned_control_start(struct tcptuned_control **ret,
 		return FAIL(err, ENOMEM, INTERNAL, "control socket: out of memory");
 	control->options = *options;
 	control->listen_fd = -1;
-	control->epoll_fd = -1;
 	error = make_control(control, err);
 	if (error) {
 		tcptuned_control_stop(control);
@@ -560,57 +593,6 @@ int tcptuned_control_start(struct tcptuned_control **ret,
 	}
 	*ret = control;
 	return 0;
-}
-
-int tcptuned_control_fd(const struct tcptuned_control *control)
-{
-	return control->epoll_fd;
-}
-
-int tcptuned_control_timeout_ms(const struct tcptuned_control *control)
-{
-	for_each_client (control, client)
-		if (client->state != FREE)
-			return PERIOD_MS;
-	return -1;
-}
-
-static void end_overdue(struct tcptuned_control *control)
-{
-	__u64 now = tcptuned_monotonic_ms();
-
-	for_each_client (control, client)
-		if (client->state != FREE && client->deadline_ms && client->deadline_ms <= now)
-			end_client(control, client);
-}
-
-bool tcptuned_control_run(struct tcptuned_control *control)
-{
-	struct epoll_event ready[64];
-	int len;
-
-	control->answered = false;
-	end_overdue(control);
-	len = epoll_wait(control->epoll_fd, ready, ARRAY_SIZE(ready), 0);
-	for (int i = 0; i < len; i++) {
-		struct client *client = ready[i].data.ptr;
-
-		if (ready[i].data.ptr == control)
-			accept_some(control);
-		else if (!client || client->state == FREE) /* events; ended in this turn */
-			continue;
-		else if (ready[i].events & EPOLLOUT)
-			send_pending(control, client);
-		else
-			handle_input(control, client);
-	}
-	run_events(control);
-	return control->answered;
-}
-
-bool tcptuned_control_stop_requested(const struct tcptuned_control *control)
-{
-	return control->stop_requested;
 }
 
 void tcptuned_control_stop(struct tcptuned_control *control)
@@ -621,8 +603,9 @@ void tcptuned_control_stop(struct tcptuned_control *control)
 		unlink(control->address.sun_path);
 	for_each_client (control, client)
 		if (client->state != FREE)
-			end_client(control, client);
+			end_client(client);
+	sd_event_source_disable_unref(control->timer);
+	sd_event_source_disable_unref(control->listen_source);
 	tcptuned_closep(&control->listen_fd);
-	tcptuned_closep(&control->epoll_fd);
 	free(control);
 }

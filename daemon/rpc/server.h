@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <sys/types.h>
+#include <systemd/sd-event.h>
 
 #include "rpc/handlers.h"
 #include "util/error.h"
@@ -19,14 +20,15 @@ struct tcptuned_control_options {
 	const char *directory;	       /* in which the socket is created */
 	const char *group;	       /* whose members may use it, besides root; "": root's */
 	struct tcptuned_source source; /* its kernel side must outlive the control socket */
+	sd_event *loop;		       /* the daemon's, which outlives the control socket */
 	/*
-	 * Executes POLICY_ENABLE, POLICY_DISABLE, POLICY_APPLY and PATHS_FORGET, and prints one
-	 * line of answer. Returns 0, or a negative errno with @err filled and nothing printed.
+	 * Executes POLICY_ENABLE, POLICY_DISABLE, POLICY_APPLY, PATHS_FORGET and STOP, and prints
+	 * one line of answer. Returns 0, or a negative errno with @err filled and nothing printed.
 	 */
 	int (*change)(void *ctx, const struct tcptuned_request *request, FILE *out,
 		      struct tcptuned_error *err);
-	void *change_ctx;
-	const char *no_stop; /* why STOP is refused, and the remedy; NULL: it is executed */
+	void (*answering)(void *ctx); /* is called before a request is answered */
+	void *ctx;
 };
 
 /*
@@ -42,18 +44,6 @@ int tcptuned_control_group(const char *name, gid_t *ret_gid, struct tcptuned_err
 int tcptuned_control_start(struct tcptuned_control **ret,
 			   const struct tcptuned_control_options *options,
 			   struct tcptuned_error *err);
-
-/* The descriptor to poll for POLLIN. */
-int tcptuned_control_fd(const struct tcptuned_control *control);
-
-/* Milliseconds until tcptuned_control_run() has to be called even without POLLIN; -1: never. */
-int tcptuned_control_timeout_ms(const struct tcptuned_control *control);
-
-/* Do all that can be done without waiting. Returns whether a request was answered. */
-bool tcptuned_control_run(struct tcptuned_control *control);
-
-/* True once a client has requested that the daemon stops, which was logged. */
-bool tcptuned_control_stop_requested(const struct tcptuned_control *control);
 
 /* Remove the socket and disconnect all clients; one that waits for the end sees it. NULL is fine. */
 void tcptuned_control_stop(struct tcptuned_control *control);
