@@ -43,9 +43,9 @@ static void diff_policy(struct differences *d, const char *section,
 {
 	char name[NAME_TEXT], from[KEY_TEXT], to[KEY_TEXT];
 
-	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
-		if (tcptuned_key_is_of_policy(&tcptuned_keys[i]))
-			diff_key(d, section, &tcptuned_keys[i], &was->set, &now->set);
+	for_each_key (key)
+		if (tcptuned_key_is_of_policy(key))
+			diff_key(d, section, key, &was->set, &now->set);
 	if (tcptuned_prefixes_equal(&was->from_file, &now->from_file))
 		return;
 	snprintf(name, sizeof(name), "%s: contents of destination_file", section);
@@ -61,13 +61,10 @@ int tcptuned_config_diff(const struct tcptuned_config *was, const struct tcptune
 	const struct tcptuned_named_policy *before;
 	char section[SECTION_TEXT];
 
-	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++) {
-		const struct tcptuned_key *key = &tcptuned_keys[i];
-
+	for_each_key (key)
 		if (strcmp(key->section, NAMED_POLICY))
 			diff_key(&d, key->section, key, tcptuned_key_values(key, was, NULL),
 				 tcptuned_key_values(key, now, NULL));
-	}
 	for (size_t i = 0; i < was->policies_len; i++) {
 		snprintf(section, sizeof(section), "policy %s", was->policies[i].name);
 		if (!tcptuned_config_policy(now, was->policies[i].name))

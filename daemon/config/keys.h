@@ -46,6 +46,10 @@ struct tcptuned_section {
 };
 
 extern const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS];
+#define for_each_key(key)                                    \
+	for (const struct tcptuned_key *key = tcptuned_keys; \
+	     key < tcptuned_keys + TCPTUNED_CONFIG_KEYS; key++)
+
 extern const struct tcptuned_section tcptuned_sections[];
 extern const size_t tcptuned_sections_count;
 

@@ -187,11 +187,11 @@ static int fail_unknown_key(struct loading *l, const char *name)
 	char suggestion[KEY_TEXT];
 	size_t n = 0;
 
-	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++) {
-		if (is_key_of_section(l, &tcptuned_keys[i]))
-			names[n++] = tcptuned_keys[i].name;
-		else if (!strcmp(tcptuned_keys[i].name, name))
-			elsewhere = &tcptuned_keys[i];
+	for_each_key (key) {
+		if (is_key_of_section(l, key))
+			names[n++] = key->name;
+		else if (!strcmp(key->name, name))
+			elsewhere = key;
 	}
 	if (elsewhere)
 		return fail_here(l, "%s.%s: no such key; %s belongs in [%s]", l->section, name,
@@ -202,9 +202,9 @@ static int fail_unknown_key(struct loading *l, const char *name)
 
 static const struct tcptuned_key *find_key(const struct loading *l, const char *name)
 {
-	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
-		if (is_key_of_section(l, &tcptuned_keys[i]) && !strcmp(tcptuned_keys[i].name, name))
-			return &tcptuned_keys[i];
+	for_each_key (key)
+		if (is_key_of_section(l, key) && !strcmp(key->name, name))
+			return key;
 	return NULL;
 }
 

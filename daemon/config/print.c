@@ -34,12 +34,14 @@ static void print_prefixes(FILE *out, const char *name, const struct tcptuned_pr
 	}
 }
 
-static void print_policy_key(FILE *out, const struct tcptuned_named_policy *policy, size_t i)
+static void print_policy_key(FILE *out, const struct tcptuned_named_policy *policy,
+			     const struct tcptuned_key *key)
 {
-	const char *origin = policy->origin[i][0] ? policy->origin[i] : "[policy]";
-	const struct tcptuned_key *key = &tcptuned_keys[i];
+	const char *origin = policy->origin[key - tcptuned_keys];
 	char value[KEY_TEXT];
 
+	if (!origin[0])
+		origin = "[policy]";
 	tcptuned_key_format(key, &policy->set, value);
 	if (key->type != KEY_PREFIXES || !strcmp(value, key->special))
 		print_value(out, key->name, value, origin);
@@ -54,12 +56,12 @@ static void print_policy(FILE *out, const struct tcptuned_named_policy *policy)
 	fprintf(out, "\n; %s\n[policy %s]\n", policy->where, policy->name);
 	if (policy->set.destination_file[0])
 		fprintf(out, "; %zu prefixes in destination_file\n", policy->from_file.len);
-	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
-		if (!strcmp(tcptuned_keys[i].section, NAMED_POLICY) && policy->origin[i][0])
-			print_policy_key(out, policy, i);
-	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
-		if (!strcmp(tcptuned_keys[i].section, "policy"))
-			print_policy_key(out, policy, i);
+	for_each_key (key)
+		if (!strcmp(key->section, NAMED_POLICY) && policy->origin[key - tcptuned_keys][0])
+			print_policy_key(out, policy, key);
+	for_each_key (key)
+		if (!strcmp(key->section, "policy"))
+			print_policy_key(out, policy, key);
 }
 
 static void print_section(FILE *out, const struct tcptuned_config *config, const char *section)
@@ -67,13 +69,11 @@ static void print_section(FILE *out, const struct tcptuned_config *config, const
 	char value[KEY_TEXT];
 
 	fprintf(out, "%s[%s]\n", strcmp(section, tcptuned_sections[0].name) ? "\n" : "", section);
-	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++) {
-		const struct tcptuned_key *key = &tcptuned_keys[i];
-
+	for_each_key (key) {
 		if (strcmp(key->section, section))
 			continue;
 		tcptuned_key_format(key, tcptuned_key_values(key, config, NULL), value);
-		print_value(out, key->name, value, config->origin[i]);
+		print_value(out, key->name, value, config->origin[key - tcptuned_keys]);
 	}
 }
 
@@ -120,9 +120,9 @@ void tcptuned_config_print_example(FILE *out)
 		fputc('\n', out);
 		tcptuned_print_wrapped(out, "# ", tcptuned_sections[s].help);
 		fprintf(out, "%s[%s]\n", strcmp(section, NAMED_POLICY) ? "" : "# ", section);
-		for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
-			if (!strcmp(tcptuned_keys[i].section, section))
-				print_example_key(out, &tcptuned_keys[i]);
+		for_each_key (key)
+			if (!strcmp(key->section, section))
+				print_example_key(out, key);
 	}
 }
 
@@ -144,8 +144,8 @@ void tcptuned_config_print_man(FILE *out)
 		const char *section = tcptuned_sections[s].name;
 
 		fprintf(out, ".SS [%s]\n%s\n", section, tcptuned_sections[s].help);
-		for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
-			if (!strcmp(tcptuned_keys[i].section, section))
-				print_man_key(out, &tcptuned_keys[i]);
+		for_each_key (key)
+			if (!strcmp(key->section, section))
+				print_man_key(out, key);
 	}
 }

@@ -79,13 +79,11 @@ static void find_cgroup(struct tcptuned_daemon *d, struct tcptuned_policy_source
 		return;
 	d->cgroups_missing++;
 	if (errno == ENOENT)
-		log_warning_once(d,
-				 "policy %s: there is no control group %s now; the policy has no "
+		log_warning_once("policy %s: there is no control group %s now; the policy has no "
 				 "connection until there is one",
 				 name, cgroup);
 	else
-		log_warning_once(d,
-				 "policy %s: control group %s cannot be accessed: %s; the policy "
+		log_warning_once("policy %s: control group %s cannot be accessed: %s; the policy "
 				 "has no connection until it can be",
 				 name, cgroup, strerror(errno));
 }
@@ -195,7 +193,7 @@ int tcptuned_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
 {
 	int error;
 
-	tcptuned_log_history_begin(&d->log_history, true);
+	tcptuned_log_attempt(true);
 	d->modules_asked_len = 0;
 	error = try_to_apply(d, err);
 	d->unapplied = error;
@@ -207,7 +205,7 @@ void tcptuned_apply_again(struct tcptuned_daemon *d)
 {
 	struct tcptuned_error err = {0};
 
-	tcptuned_log_history_begin(&d->log_history, false);
+	tcptuned_log_attempt(false);
 	d->unapplied = try_to_apply(d, &err);
 	if (d->unapplied && strcmp(d->trouble.unapplied, err.text))
 		log_error("%s", err.text);

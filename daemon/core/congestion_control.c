@@ -61,13 +61,11 @@ static void log_not_offered(struct tcptuned_daemon *d, const struct tcptuned_pol
 			    const char *name)
 {
 	if (is_ours(name))
-		log_warning_once(d,
-				 "%s; connections keep the kernel's congestion control, and "
+		log_warning_once("%s; connections keep the kernel's congestion control, and "
 				 "their buffers are right-sized all the same",
 				 d->kernel.why_no_bitcp);
 	else
-		log_warning_once(d,
-				 "policy%s%s.congestion_control: this kernel offers no %s (see "
+		log_warning_once("policy%s%s.congestion_control: this kernel offers no %s (see "
 				 "net.ipv4.tcp_available_congestion_control)%s; connections keep "
 				 "the kernel's own",
 				 source->named ? " " : "", source->named ? source->named->name : "",
@@ -93,18 +91,15 @@ static void log_choice(struct tcptuned_daemon *d, const struct tcptuned_policy *
 				   TCPTUNED_SYSCTL_CONGESTION_CONTROL, before))
 		return;
 	if (record->cc_auto && is_chosen_default(before))
-		log_info_once(d,
-			      "net.ipv4.tcp_congestion_control is %s: the administrator's "
+		log_info_once("net.ipv4.tcp_congestion_control is %s: the administrator's "
 			      "choice, kept%s",
 			      before, is_ours(before) ? "" : "; bitcp is offered but not chosen");
 	else if (record->cc_auto)
-		log_info_once(d,
-			      "net.ipv4.tcp_congestion_control is %s: kept, but for paths of "
+		log_info_once("net.ipv4.tcp_congestion_control is %s: kept, but for paths of "
 			      "%u segments or more, on which connections get bitcp",
 			      before, record->cc_long_path_segments);
 	else if (is_chosen_default(before) && !is_ours(before) && strcmp(before, wanted))
-		log_warning_once(d,
-				 "policy %s: connections get %s in place of %s, the "
+		log_warning_once("policy %s: connections get %s in place of %s, the "
 				 "administrator's choice of net.ipv4.tcp_congestion_control; "
 				 "congestion_control = auto keeps that",
 				 record->name, wanted, before);
@@ -177,8 +172,7 @@ void tcptuned_default_congestion_choose(struct tcptuned_daemon *d)
 	}
 	error = tcptuned_sysctl_set(meta_fd, TCPTUNED_SYSCTL_CONGESTION_CONTROL, name);
 	if (error)
-		log_warning_once(d,
-				 "net.ipv4.tcp_congestion_control cannot be set (%s); each "
+		log_warning_once("net.ipv4.tcp_congestion_control cannot be set (%s); each "
 				 "connection gets %s by itself",
 				 strerror(-error), name);
 }

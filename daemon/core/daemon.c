@@ -310,7 +310,6 @@ static void close_daemon(struct tcptuned_daemon *d)
 {
 	tcptuned_control_stop(d->control);
 	free(d->policies);
-	tcptuned_log_history_free(&d->log_history);
 	tcptuned_http_stop(d->http);
 	tcptuned_scrape_free(d->scrape);
 	tcptuned_paths_free(d->paths);

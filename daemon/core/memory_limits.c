@@ -13,6 +13,7 @@
 #include <tcptuned/algo/budget.h>
 
 #include "util/cleanup.h"
+#include "util/log.h"
 
 /*
  * `receive_window_max = auto`, bytes: buffers of 64 MB, enough for 1 Gbit/s at 250 ms. Any connection
@@ -71,8 +72,7 @@ static uint64_t budget_total(struct tcptuned_daemon *d)
 	if (d->config->budget_bytes)
 		return d->config->budget_bytes;
 	if (!seen)
-		log_warning_once(d,
-				 "memory.budget: net.ipv4.tcp_mem cannot be read outside the first "
+		log_warning_once("memory.budget: net.ipv4.tcp_mem cannot be read outside the first "
 				 "network namespace: auto is %llu bytes here, in proportion to the "
 				 "host's memory",
 				 (unsigned long long)total);
@@ -176,7 +176,7 @@ static void set_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl which, uin
 	}
 	error = tcptuned_sysctl_set_maximum(meta_fd, which, bytes);
 	if (error)
-		log_warning_once(d, "the maximum of %s cannot be set to %llu: %s; %s",
+		log_warning_once("the maximum of %s cannot be set to %llu: %s; %s",
 				 tcptuned_sysctl_name(which), (unsigned long long)bytes,
 				 strerror(-error), consequence);
 }
@@ -188,7 +188,7 @@ static void set_buffer_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl whi
 	int meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META];
 
 	if (d->options->dry_run && would > tcptuned_sysctl_maximum_before(meta_fd, which))
-		log_info_once(d, "dry run: would set the maximum of %s to %llu",
+		log_info_once("dry run: would set the maximum of %s to %llu",
 			      tcptuned_sysctl_name(which), (unsigned long long)would);
 	set_limit(d, which, buffer_for(max_window(d, TCPTUNED_TUNE, receive)),
 		  "windows stay within half of the present one");

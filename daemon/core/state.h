@@ -19,7 +19,6 @@
 #include "paths/paths.h"
 #include "policy/compile.h"
 #include "rpc/server.h"
-#include "util/log.h"
 
 struct tcptuned_daemon {
 	const struct tcptuned_options *options;
@@ -41,8 +40,7 @@ struct tcptuned_daemon {
 	int error;	     /* a negative errno: it cannot go on */
 	bool adopted;	     /* the connections that were open before the start */
 	bool unapplied;	     /* tcptuned_apply() failed last: the timer tries again */
-	struct tcptuned_config_trouble trouble;	 /* for tcptunectl and metrics */
-	struct tcptuned_log_history log_history; /* of the attempts to apply */
+	struct tcptuned_config_trouble trouble; /* for tcptunectl and metrics */
 	/* Modules that the kernel was asked for since the last start, reload or command. */
 	char modules_asked[TCPTUNED_POLICIES_MAX][TCPTUNED_CC_NAME_MAX];
 	size_t modules_asked_len;
@@ -54,11 +52,6 @@ struct tcptuned_daemon {
 	__u32 last_prog_id;    /* the latest program that was examined for that */
 	uint64_t next_scan_ns; /* of all connections, by housekeeping; CLOCK_MONOTONIC */
 };
-
-/* Log a line, printf-like, unless the previous attempt to apply has logged the same. */
-#define log_warning_once(d, ...) \
-	tcptuned_log_once(&(d)->log_history, TCPTUNED_LOG_WARNING, __VA_ARGS__)
-#define log_info_once(d, ...) tcptuned_log_once(&(d)->log_history, TCPTUNED_LOG_INFO, __VA_ARGS__)
 
 /* The settings of the section that @source was made from. */
 static inline const struct tcptuned_policy_config *

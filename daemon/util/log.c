@@ -121,19 +121,21 @@ void tcptuned_log(enum tcptuned_log_level level, const char *fmt, ...)
 
 /* ---- once -------------------------------------------------------------------------------- */
 
-void tcptuned_log_history_begin(struct tcptuned_log_history *history, bool forget)
+/* The lines of this attempt and of the one before, each between newlines. */
+static char *lines_now, *lines_before;
+
+void tcptuned_log_attempt(bool forget)
 {
-	free(history->before);
-	history->before = history->now;
-	history->now = NULL;
+	free(lines_before);
+	lines_before = lines_now;
+	lines_now = NULL;
 	if (!forget)
 		return;
-	free(history->before);
-	history->before = NULL;
+	free(lines_before);
+	lines_before = NULL;
 }
 
-void tcptuned_log_once(struct tcptuned_log_history *history, enum tcptuned_log_level level,
-		       const char *fmt, ...)
+void tcptuned_log_once(enum tcptuned_log_level level, const char *fmt, ...)
 {
 	char text[1024], line[sizeof(text) + 2], *now;
 	va_list args;
@@ -142,17 +144,11 @@ void tcptuned_log_once(struct tcptuned_log_history *history, enum tcptuned_log_l
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
 	snprintf(line, sizeof(line), "\n%s\n", text);
-	if (!history->before || !strstr(history->before, line))
+	if (!lines_before || !strstr(lines_before, line))
 		tcptuned_log(level, "%s", text);
 	/* Without memory, the next attempt logs the line again. */
-	if (asprintf(&now, "%s%s", history->now ? history->now : "", line) < 0)
+	if (asprintf(&now, "%s%s", lines_now ? lines_now : "", line) < 0)
 		return;
-	free(history->now);
-	history->now = now;
-}
-
-void tcptuned_log_history_free(struct tcptuned_log_history *history)
-{
-	free(history->now);
-	free(history->before);
+	free(lines_now);
+	lines_now = now;
 }

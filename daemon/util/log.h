@@ -33,19 +33,17 @@ void tcptuned_log_set_level(enum tcptuned_log_level level);
 /* Log to syslog(3) from now on, for a daemon that has left its terminal. */
 void tcptuned_log_to_syslog(void);
 
-/* What was logged about something that is tried every few seconds; { 0 } at first. */
-struct tcptuned_log_history {
-	char *now;    /* the lines of this attempt, each between newlines */
-	char *before; /* those of the previous attempt */
-};
-
-/* Begin an attempt. @forget: an administrator has requested it, so log everything. */
-void tcptuned_log_history_begin(struct tcptuned_log_history *history, bool forget);
+/*
+ * Begin an attempt at what is tried every few seconds. @forget: an administrator has requested it, so
+ * log everything.
+ */
+void tcptuned_log_attempt(bool forget);
 
 /* Log a line, printf-like, unless the previous attempt has logged the same. */
-void tcptuned_log_once(struct tcptuned_log_history *history, enum tcptuned_log_level level,
-		       const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void tcptuned_log_once(enum tcptuned_log_level level, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
-void tcptuned_log_history_free(struct tcptuned_log_history *history);
+#define log_warning_once(...) tcptuned_log_once(TCPTUNED_LOG_WARNING, __VA_ARGS__)
+#define log_info_once(...)    tcptuned_log_once(TCPTUNED_LOG_INFO, __VA_ARGS__)
 
 #endif

@@ -139,25 +139,25 @@ TEST(one_line)
 /* A line is logged once as long as it recurs each time, again after it was missing, and always on request. */
 TEST(lines_logged_once)
 {
-	struct tcptuned_log_history history = {0};
 	claim_journal(0);
-	tcptuned_log_history_begin(&history, true);
-	tcptuned_log_once(&history, TCPTUNED_LOG_WARNING, "no %s", "a");
-	tcptuned_log_once(&history, TCPTUNED_LOG_INFO, "no b");
+	tcptuned_log_attempt(true);
+	tcptuned_log_once(TCPTUNED_LOG_WARNING, "no %s", "a");
+	tcptuned_log_once(TCPTUNED_LOG_INFO, "no b");
 	assert_string_equal(logged(), "<4>no a\n<6>no b\n");
-	tcptuned_log_history_begin(&history, false);
-	tcptuned_log_once(&history, TCPTUNED_LOG_WARNING, "no a");
-	tcptuned_log_once(&history, TCPTUNED_LOG_WARNING, "no c");
+	tcptuned_log_attempt(false);
+	tcptuned_log_once(TCPTUNED_LOG_WARNING, "no a");
+	tcptuned_log_once(TCPTUNED_LOG_WARNING, "no c");
 	assert_string_equal(logged(), "<4>no c\n");
-	tcptuned_log_history_begin(&history, false);
-	tcptuned_log_once(&history, TCPTUNED_LOG_WARNING, "no a");
-	tcptuned_log_once(&history, TCPTUNED_LOG_INFO, "no b");
+	tcptuned_log_attempt(false);
+	tcptuned_log_once(TCPTUNED_LOG_WARNING, "no a");
+	tcptuned_log_once(TCPTUNED_LOG_INFO, "no b");
 	assert_string_equal(logged(), "<6>no b\n");
-	tcptuned_log_history_begin(&history, true);
-	tcptuned_log_once(&history, TCPTUNED_LOG_WARNING, "no a");
-	tcptuned_log_once(&history, TCPTUNED_LOG_INFO, "no b");
+	tcptuned_log_attempt(true);
+	tcptuned_log_once(TCPTUNED_LOG_WARNING, "no a");
+	tcptuned_log_once(TCPTUNED_LOG_INFO, "no b");
 	assert_string_equal(logged(), "<4>no a\n<6>no b\n");
-	tcptuned_log_history_free(&history);
+	tcptuned_log_attempt(true);
+	tcptuned_log_attempt(true);
 }
 
 TEST(printable)
