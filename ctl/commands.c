@@ -306,10 +306,7 @@ static int parse_global(int argc, char **argv, struct global *global, struct tcp
 	}
 }
 
-/*
- * The daemon runs on while its files are edited, and it must be possible to query and to stop it.
- * So an error in them is only reported.
- */
+/* A daemon that runs can be found in spite of an error in its files, which is only reported. */
 static int load_config(const struct global *global, struct tcptuned_config *ret,
 		       struct tcptuned_error *err)
 {

@@ -64,16 +64,13 @@ void ctl_print_man_words(FILE *out);
 /* ---- client.c: the control socket --------------------------------------------------------- */
 
 /*
- * Connect to the daemon and send @request. Returns 0 and the stream of answers, which fail after
- * @timeout_s (0: never), or a negative errno with @err filled; -ECONNREFUSED: no daemon runs.
+ * Connect to the daemon and send @request. @ret: the stream of answers, which fail after @timeout_s
+ * (0: never). Returns 0; -ECONNREFUSED: no daemon runs.
  */
 int ctl_connect(const struct ctl *ctl, const json_t *request, unsigned int timeout_s, FILE **ret,
 		struct tcptuned_error *err);
 
-/*
- * Read one answer. Returns 0 and the answer, which the caller releases, or -EIO with @err filled:
- * the daemon's own error if it sent one.
- */
+/* Read one answer, which the caller releases. An error may be the one that the daemon has sent. */
 int ctl_read_answer(FILE *stream, json_t **ret, struct tcptuned_error *err);
 
 /* Send @request and read the one answer to it. Returns as both of these. */
@@ -124,10 +121,7 @@ void ctl_print(FILE *out, const json_t *object, const struct ctl_template *texts
 /* Do the elements of @rows have more than one "netns"? */
 bool ctl_several_namespaces(const json_t *rows);
 
-/*
- * Print @rows, an array of objects, under headings. Lines are cut after @width characters; 0: they
- * are not.
- */
+/* Print @rows, an array of objects, under headings. Lines are cut after @width characters; 0: not. */
 void ctl_print_table(FILE *out, const json_t *rows, const struct tcptuned_column *const *columns,
 		     size_t columns_len, size_t width);
 

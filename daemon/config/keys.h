@@ -62,10 +62,7 @@ extern const size_t tcptuned_sections_count;
 /* True for the keys of [policy NAME], those of [policy] among them. */
 bool tcptuned_key_is_of_policy(const struct tcptuned_key *key);
 
-/*
- * The structure that the functions below expect for @key: @policy for a key of a policy (NULL:
- * that of [policy] in @config), otherwise @config.
- */
+/* What the functions below expect for @key: @policy (NULL: [policy]) for a policy's, else @config. */
 void *tcptuned_key_values(const struct tcptuned_key *key, const struct tcptuned_config *config,
 			  const struct tcptuned_policy_config *policy);
 
@@ -82,9 +79,7 @@ void tcptuned_key_format(const struct tcptuned_key *key, const void *values, cha
 /* Write what the key accepts, as in "a whole number from 1 to 65535", to @ret of KEY_TEXT bytes. */
 void tcptuned_key_wants(const struct tcptuned_key *key, char *ret);
 
-/*
- * Write "did you mean X?" or a list of @names, which is ended by NULL, to @ret of KEY_TEXT bytes.
- */
+/* Write "did you mean X?" or a list of @names (NULL at the end) to @ret, of KEY_TEXT bytes. */
 void tcptuned_suggest_name(const char *word, const char *const *names, char *ret);
 
 bool tcptuned_key_equal(const struct tcptuned_key *key, const void *a, const void *b);

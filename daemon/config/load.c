@@ -320,10 +320,7 @@ static int parse_line(struct loading *l, char *line, size_t length)
 	return *line == '[' ? parse_section(l, line) : parse_assignment(l, line);
 }
 
-/*
- * Read a regular file of at most FILE_MAX bytes into a buffer with room for one more. Returns the
- * length, or a negative errno with the remedy in @ret_remedy.
- */
+/* Read a regular file of at most FILE_MAX bytes. Returns its length, or -errno and @ret_remedy. */
 static ssize_t read_text(const char *path, char **ret_text, const char **ret_remedy)
 {
 	_cleanup_fclose_ FILE *file = NULL;

@@ -19,11 +19,8 @@ void tcptuned_config_free(struct tcptuned_config *config);
  * @path: the file; NULL or "" is TCPTUNED_CONFIG_PATH, which may be missing. Drop-ins are in the
  *	  directory @path + ".d".
  * @set:  "section.key=value" strings, ended by NULL; or NULL
- * @ret:  filled on success, and then for tcptuned_config_free(); not changed by a failure. What it
- *	  held before is not freed.
- * @err:  on failure one sentence, "FILE:LINE: section.key: what is wrong; what to do"
- *
- * Returns 0, or a negative errno: of the file system, or -EINVAL for contents.
+ * @ret:  filled on success, and then for tcptuned_config_free(). What it held before is not freed.
+ * @err:  "FILE:LINE: section.key: what is wrong; what to do", with -EINVAL for contents
  */
 int tcptuned_config_load(const char *path, const char *const *set, struct tcptuned_config *ret,
 			 struct tcptuned_error *err);
@@ -31,9 +28,8 @@ int tcptuned_config_load(const char *path, const char *const *set, struct tcptun
 /*
  * Read [tcptuned] only, for a program that looks for the daemon: a mistake elsewhere must not keep
  * an administrator from a running daemon. Other sections and the files that they name are not
- * read, and faults are skipped; @ret_skipped holds the first one, or "".
- *
- * Returns 0, or a negative errno with @err filled: a named file that does not exist, or @set.
+ * read, and faults are skipped; @ret_skipped holds the first one, or "". It fails because of @set, or
+ * of a named file that does not exist.
  */
 int tcptuned_config_load_shared(const char *path, const char *const *set,
 				struct tcptuned_config *ret, struct tcptuned_error *ret_skipped,

@@ -38,10 +38,7 @@ void tcptuned_parser_init(struct tcptuned_parser *parser, const char *command, c
 /* Accept one more option, which gets the next index. */
 void tcptuned_parser_add(struct tcptuned_parser *parser, const struct tcptuned_option *option);
 
-/*
- * Parse the next option: its index goes to @ret (-1: there is none left), its argument to optarg.
- * Returns 0, or -EINVAL with @err filled (TCPTUNED_EXIT_USAGE).
- */
+/* Parse the next option: its index goes to @ret (-1: none is left), its argument to optarg. */
 int tcptuned_parser_next(struct tcptuned_parser *parser, int argc, char **argv, int *ret,
 			 struct tcptuned_error *err);
 
@@ -52,7 +49,7 @@ void tcptuned_option_print_man(FILE *out, const struct tcptuned_option *option);
 /* Print @name with its hyphens as roff's minus, \-. */
 void tcptuned_print_man_name(FILE *out, const char *name);
 
-/* Append the argument of a --set to @set, of TCPTUNED_SET_MAX and a NULL. Returns as above. */
+/* Append the argument of a --set to @set, of TCPTUNED_SET_MAX and a NULL. */
 int tcptuned_options_add_set(const char **set, const char *text, struct tcptuned_error *err);
 
 /* What the daemon's command does. Every action but RUN ends by itself. */
@@ -76,10 +73,7 @@ struct tcptuned_options {
 	const char *set[TCPTUNED_SET_MAX + 1]; /* "section.key=value", ended by NULL */
 };
 
-/*
- * Parse the command line. @ret is filled on success only, and refers to the strings of @argv.
- * Returns 0, or -EINVAL with @err filled (TCPTUNED_EXIT_USAGE).
- */
+/* Parse the command line. @ret is filled on success only, and refers to the strings of @argv. */
 int tcptuned_options_parse(int argc, char **argv, struct tcptuned_options *ret,
 			   struct tcptuned_error *err);
 

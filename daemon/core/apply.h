@@ -7,9 +7,8 @@
 
 /*
  * Apply d->config to new connections, as an administrator has requested; existing ones keep their
- * policy. The first time, open connections are adopted. All warnings are logged, also those that were
- * logged before. Returns 0, or a negative errno with @err filled: what was in force before stays, and
- * the timer tries again.
+ * policy. The first time, open connections are adopted. Warnings that were logged before are logged
+ * again. After a failure, what was in force before stays, and the timer tries again.
  */
 int tcptuned_apply(struct tcptuned_daemon *d, struct tcptuned_error *err);
 

@@ -6,10 +6,7 @@
 #include "core/state.h"
 #include "rpc/request.h"
 
-/*
- * Execute @request, and print the result as JSON; @daemon is a struct tcptuned_daemon (see
- * tcptuned_control_options). Returns 0, or a negative errno with @err filled.
- */
+/* Execute @request, and print the result as JSON; @daemon is a struct tcptuned_daemon. */
 int tcptuned_change(void *daemon, const struct tcptuned_request *request, FILE *out,
 		    struct tcptuned_error *err);
 

@@ -12,10 +12,7 @@
  */
 void tcptuned_congestion_choose(struct tcptuned_daemon *d);
 
-/*
- * Make that of the default policy the host's default if every connection has a policy that sets one;
- * otherwise restore the default.
- */
+/* Make that of the default policy the host's default if every connection's policy sets one. */
 void tcptuned_default_congestion_choose(struct tcptuned_daemon *d);
 
 #endif

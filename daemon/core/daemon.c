@@ -320,20 +320,14 @@ static void close_daemon(struct tcptuned_daemon *d)
 	tcptuned_closep(&d->lock_fd);
 }
 
-/*
- * True if this daemon has loaded what runs. If its start fails, it detaches that, while connections
- * of an earlier daemon go on being tuned.
- */
+/* True if this daemon has loaded what runs, so that it detaches that if its start fails. */
 static bool is_new(const struct tcptuned_kernel *k)
 {
 	return k->map_fd[TCPTUNED_MAP_META] >= 0 && k->origin != TCPTUNED_TAKEN_OVER &&
 	       k->origin != TCPTUNED_UPGRADED;
 }
 
-/*
- * At a hand-over, or after an error, programs and maps stay pinned as after SIGKILL, and the next
- * start takes them over.
- */
+/* At a hand-over, or after an error, everything stays pinned, and the next start takes it over. */
 static int run(struct tcptuned_daemon *d, void (*ready)(void *ctx), void *ctx)
 {
 	int error;

@@ -13,9 +13,8 @@
 #include "util/log.h"
 
 /*
- * Move connections whose congestion control tcptuned set to the default of their network namespace,
- * and restore the buffers that listeners have requested. A namespace that has inherited bitcp as its
- * default gets this one's default first.
+ * Move connections whose congestion control tcptuned set to the default of their network namespace (if
+ * that is bitcp, it becomes this one's first), and restore the buffers that listeners have requested.
  */
 static void undo_overrides(const struct tcptuned_kernel *kernel)
 {

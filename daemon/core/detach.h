@@ -10,7 +10,7 @@
 /* Release connections to the kernel, restore sysctls, detach, and leave no pin. Logs what it does. */
 void tcptuned_detach(struct tcptuned_kernel *kernel);
 
-/* --detach: do so for a daemon that was killed. Returns 0, or a negative errno with @err filled. */
+/* --detach: do so for a daemon that was killed. */
 int tcptuned_daemon_detach(const struct tcptuned_config *config, struct tcptuned_error *err);
 
 #endif

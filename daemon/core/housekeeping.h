@@ -7,9 +7,8 @@
 
 /*
  * Apply the configuration again if a sysctl or a policy's control group has changed, reclaim memory
- * from idle connections, and save the path memory from time to time. Returns 0, or -ESTALE with @err
- * filled when the control group that tcptuned is attached to was replaced by another one of the same
- * name: only a new start attaches to that one.
+ * from idle connections, and save the path memory from time to time. -ESTALE: the control group that
+ * tcptuned is attached to was replaced by another one, to which only a new start attaches.
  */
 int tcptuned_housekeeping(struct tcptuned_daemon *d, struct tcptuned_error *err);
 

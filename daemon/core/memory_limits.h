@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Limits of memory: for the windows of one connection, by the maxima of net.ipv4.tcp_rmem and
- * net.ipv4.tcp_wmem, and for all connections together (the budget).
- */
+/* Limits of memory: for the windows of one connection, and for all together (the budget). */
 #ifndef TCPTUNED_CORE_MEMORY_LIMITS_H
 #define TCPTUNED_CORE_MEMORY_LIMITS_H
 

@@ -31,10 +31,7 @@ static void configure_metrics(struct tcptuned_daemon *d)
 			    d->config->metrics_flows);
 }
 
-/*
- * Put @new into force, or change nothing. Differences are logged afterwards, so that what the log says
- * is in force.
- */
+/* Put @new into force, or change nothing. Differences are logged once they are in force. */
 static bool replace_configuration(struct tcptuned_daemon *d, struct tcptuned_config *new)
 {
 	struct tcptuned_config before = *d->config;

@@ -52,10 +52,7 @@ static int empty_ring(struct reading *reading)
 	return got < 0 ? got : 0;
 }
 
-/*
- * Run the iterator over all sockets. A byte that it writes means that there is more to do, and that
- * the ring may have to be emptied.
- */
+/* Run the iterator over all sockets. For a byte that it writes, the ring may have to be emptied. */
 static int run_iterator(struct reading *reading)
 {
 	_cleanup_close_ int fd = bpf_iter_create(reading->link_fd);

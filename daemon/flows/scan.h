@@ -16,8 +16,7 @@
  * in the same 64th of a power of two as the last one wanted, or above, and at most a thousand more than
  * wanted: among more of the same size it is random which ones are seen.
  *
- * Returns 0, -ENOENT if there is no iterator, -EPROTO if the records are another build's, -ENOMEM, or
- * an error of the kernel.
+ * Returns 0 or a negative errno; -ENOENT: there is no iterator, -EPROTO: another build's records.
  */
 int tcptuned_readout(struct tcptuned_flows *flows, const struct tcptuned_kernel *kernel,
 		     const struct tcptuned_filter *filter);

@@ -66,10 +66,7 @@ static void keep(struct tcptuned_flows *flows, const struct tcptuned_flow_record
 
 /* --- one record -------------------------------------------------------------------------- */
 
-/*
- * The name of a congestion control may be any bytes. One that is not UTF-8 would make Prometheus
- * reject the whole scrape.
- */
+/* A name of a congestion control that is not UTF-8 would make Prometheus reject the whole scrape. */
 static void make_printable(char name[TCPTUNED_CC_NAME_MAX])
 {
 	name[TCPTUNED_CC_NAME_MAX - 1] = '\0';

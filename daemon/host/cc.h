@@ -8,10 +8,7 @@
 /* TCP_CA_BUF_MAX of the kernel, and a space at each end. */
 #define TCPTUNED_CONGESTION_NAMES (16 * 128 + 2)
 
-/*
- * The names in net.ipv4.tcp_available_congestion_control, with a space before and behind each;
- * "" if they cannot be read.
- */
+/* The names in net.ipv4.tcp_available_congestion_control, each between spaces; "": unreadable. */
 void tcptuned_congestion_offered(char ret[static TCPTUNED_CONGESTION_NAMES]);
 
 /* True if @name, as a whole, is one of the names @offered. */

@@ -7,16 +7,15 @@
 
 /*
  * Take the lock of the runtime directory, which is created, and which only root may be able to write.
- * Returns the descriptor that holds the lock, or a negative errno with @err filled.
+ * Returns the descriptor that holds the lock.
  */
 int tcptuned_lock_take(const char *directory, struct tcptuned_error *err);
 
 /*
  * Take the lock of the BPF file system, which daemons with other runtime directories share. It is on
  * the root of the file system, because the directory of the pins comes and goes. None is taken if
- * others than root can open that root, and could hold the lock themselves. A missing file system is
- * reported by tcptuned_kernel_attach(); then @ret_fd is -1. Returns 0, or a negative errno with @err
- * filled.
+ * others than root can open that root, and could hold the lock themselves. @ret_fd is -1 if there is no
+ * file system, which tcptuned_kernel_attach() reports.
  */
 int tcptuned_lock_pins(const char *bpffs, int *ret_fd, struct tcptuned_error *err);
 

@@ -56,9 +56,8 @@ static int visit_one(struct walk *walk, const char *path)
 }
 
 /*
- * A process that has ended or is about to has no namespace any more, and does not count. Neither
- * has a name that leads nowhere, or to a file that is no namespace, as ip-netns(8) leaves it for a
- * moment on deletion (setns(): EINVAL).
+ * A process that has ended has no namespace any more, and does not count; neither does a name without
+ * one, as ip-netns(8) leaves it for a moment on deletion (setns(): EINVAL).
  */
 static void count_missed(struct walk *walk, const char *path, bool is_process, int error)
 {

@@ -7,19 +7,13 @@
 #ifndef TCPTUNED_HOST_PREVIOUS_BUILD_H
 #define TCPTUNED_HOST_PREVIOUS_BUILD_H
 
-/*
- * Sort the descriptors that systemd passed. Returns how many sockets are among them. The first one is
- * in @ret_socket, for the caller to close; -1 if there is none.
- */
+/* Returns how many sockets systemd has passed, and the first one, or -1, for the caller to close. */
 int tcptuned_previous_sort_passed(int *ret_socket);
 
 /* Make systemd keep this executable in place of the previous one. Does nothing without systemd. */
 void tcptuned_previous_keep(void);
 
-/*
- * Run the previous build in this process, with the same arguments. Returns if there is none, if it is
- * this same build, or if it cannot be run.
- */
+/* Run the previous build with the same arguments. Returns if there is none, or it cannot be run. */
 void tcptuned_previous_run(char **argv);
 
 #endif

@@ -19,40 +19,27 @@
 /* The name as in sysctl(8): "net.ipv4.tcp_rmem". */
 const char *tcptuned_sysctl_name(enum tcptuned_sysctl which);
 
-/*
- * Read any sysctl, with one space between its numbers. Returns 0, -EOVERFLOW if @value, of @size, is
- * too small, or another negative errno.
- */
+/* Read any sysctl, with one space between numbers. Returns 0; -EOVERFLOW: @value is too small. */
 int tcptuned_sysctl_read(const char *name, char *value, int size);
 
 /* Field @index (from 0) of a sysctl of numbers, such as net.ipv4.tcp_mem; 0 if unreadable. */
 uint64_t tcptuned_sysctl_number(const char *name, int index);
 
-/*
- * Set @which in this network namespace. Returns 0, also if an administrator's value is kept, or a
- * negative errno.
- */
+/* Set @which in this network namespace, unless an administrator's value is kept. Returns 0 or -errno. */
 int tcptuned_sysctl_set(int meta_fd, enum tcptuned_sysctl which, const char *wanted);
 
-/*
- * The same for the last number of tcp_rmem or tcp_wmem, in bytes, in every network namespace; or for
- * the only number of another sysctl.
- */
+/* The same for its last number, bytes; tcp_rmem and tcp_wmem are set in every network namespace. */
 int tcptuned_sysctl_set_maximum(int meta_fd, enum tcptuned_sysctl which, uint64_t bytes);
 
-/*
- * The value of @which without tcptuned: before tcptuned set it, or now. Returns 0 or a negative
- * errno; @value has TCPTUNED_SYSCTL_VALUE bytes.
- */
+/* The value of @which (of TCPTUNED_SYSCTL_VALUE bytes) without tcptuned. Returns 0 or -errno. */
 int tcptuned_sysctl_before(int meta_fd, enum tcptuned_sysctl which, char *value);
 
 /* The last number of that, bytes; 0: it cannot be read. */
 uint64_t tcptuned_sysctl_maximum_before(int meta_fd, enum tcptuned_sysctl which);
 
 /*
- * Find the sysctls that another process has changed after tcptuned set them, and leave them alone
- * from now on: they are neither set again nor restored. Returns whether there was one; each counts
- * once. In other network namespaces a maximum is restored.
+ * Find the sysctls that another process has changed after tcptuned set them, and neither set nor restore
+ * them from now on; in other network namespaces a maximum is restored. Returns whether there was one.
  */
 bool tcptuned_sysctls_overruled(int meta_fd);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Open connections, which the iterators of bpf/manage.bpf.c go through: those of one network
- * namespace at a time, so that the daemon visits every namespace.
- */
+/* Runs the iterators of bpf/manage.bpf.c, each of which sees one network namespace at a time. */
 #ifndef TCPTUNED_KERN_ITERATORS_H
 #define TCPTUNED_KERN_ITERATORS_H
 

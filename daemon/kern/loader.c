@@ -245,10 +245,7 @@ static int keep_fd(int *slot, int fd)
 	return *slot < 0 ? -errno : 0;
 }
 
-/*
- * Make @object use the maps that exist already, pinned or of an object before. If it had one of its
- * own instead, its programs would write what no one reads.
- */
+/* Make @object use the maps that exist already, or its programs would write what no one reads. */
 static int reuse_maps(const struct tcptuned_kernel *k, struct bpf_object *object)
 {
 	for (int i = 0; i < TCPTUNED_MAPS; i++) {
@@ -442,9 +439,8 @@ static int swap_programs(const struct tcptuned_kernel *k, const int made[CGROUP_
 }
 
 /*
- * Attach all of them, or none: then what ran before goes on. New links come first, because the
- * cgroup may refuse them. A swap fails only for a link that another process has detached meanwhile
- * (cgroup_bpf_replace()).
+ * Attach all of them, or none. New links come first, because the cgroup may refuse them; a swap fails
+ * only for a link that another process has detached (cgroup_bpf_replace()).
  */
 static int attach_cgroup(struct tcptuned_kernel *k, int cgroup_fd, struct tcptuned_error *err)
 {
@@ -503,10 +499,7 @@ static void unregister_bitcp(struct tcptuned_kernel *k)
 	k->bitcp = false;
 }
 
-/*
- * Replace an older registration, in one step where both are links. Else the older one has to end
- * first, because it holds the name.
- */
+/* Replace an older registration, in one step if both are links; else that one ends first. */
 static int register_bitcp(struct tcptuned_kernel *k, struct bpf_map *map)
 {
 	int *link_fd = &k->link_fd[TCPTUNED_PROG_BITCP], error;

@@ -18,7 +18,6 @@ void tcptuned_kernel_init(struct tcptuned_kernel *k, const char *bpffs);
  * Load or take over everything, attach to the cgroup @cgroup_fd and pin under @bpffs. A failure
  * leaves nothing behind that was not there before. No connection is tuned until a policy is
  * written. @register_bitcp: offer the congestion control to the host.
- * Returns 0 or a negative errno with @err filled.
  */
 int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgroup_fd,
 			   bool register_bitcp, struct tcptuned_error *err);
@@ -27,14 +26,13 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
  * Load every program into maps of its own, as tcptuned_kernel_attach() would, and unload it again.
  * Nothing is attached, and a running daemon is not disturbed. If the kernel does not take BI-TCP,
  * that is an error only where one is registered that an upgrade would end.
- * Returns 0 or a negative errno with @err filled.
  */
 int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, struct tcptuned_error *err);
 
 /*
  * Open what is pinned under @bpffs, to look at it or to detach it. Maps of another layout that the
- * ABI number does not cover are left out, and marked in @k->other_layout. Returns 0, -ENOENT if
- * nothing is pinned, or -EPERM if others than root may write there, with @err filled.
+ * ABI number does not cover are left out, and marked in @k->other_layout. -ENOENT: nothing is pinned;
+ * -EPERM: others than root may write there.
  */
 int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs, struct tcptuned_error *err);
 

@@ -12,10 +12,8 @@ int tcptuned_pin_replace(int fd, const char *path, const char *new);
 
 /*
  * Check that a BPF file system is mounted at @bpffs, and that only root can have put anything into it
- * or into @pin_dir, which need not exist. Pins are opened by name and by root: with a symbolic link of
- * another user among them, a stop would detach whatever program it points to.
- * Returns 0, -EPERM if others may write, or another negative errno if there is no BPF file system,
- * both with @err filled.
+ * or into @pin_dir, which need not exist; -EPERM: others may. Pins are opened by name and by root: with
+ * a symbolic link of another user among them, a stop would detach whatever program it points to.
  */
 int tcptuned_pins_check(const char *bpffs, const char *pin_dir, struct tcptuned_error *err);
 

@@ -45,10 +45,7 @@ static void read_policies(struct tcptuned_snapshot *snap, const struct tcptuned_
 		snap->policies[snap->policies_len++] = (struct tcptuned_policy_entry){key, policy};
 }
 
-/*
- * Also of policies that were replaced while they had connections: records are kept while there is
- * room. Several keys may have the same name.
- */
+/* Records of policies that were replaced are kept while there is room. */
 static const char *policy_name(void *kernel, __u32 key)
 {
 	static struct tcptuned_policy policy;

@@ -22,10 +22,7 @@ struct tcptuned_scrape_options {
 	const struct tcptuned_config_trouble *trouble;
 };
 
-/*
- * Connections of the caller's network namespace will be shown one by one. Returns 0 or a negative
- * errno.
- */
+/* Connections of the caller's network namespace will be shown one by one. Returns 0 or -errno. */
 int tcptuned_scrape_new(struct tcptuned_scrape **ret,
 			const struct tcptuned_scrape_options *options);
 

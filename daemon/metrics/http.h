@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The exporter: /metrics and a front page over HTTP, by libmicrohttpd in the daemon's event loop.
- * No function waits.
- */
+/* The exporter: /metrics and a front page, by libmicrohttpd. No function waits. */
 #ifndef TCPTUNED_METRICS_HTTP_H
 #define TCPTUNED_METRICS_HTTP_H
 
@@ -22,10 +19,7 @@ struct tcptuned_http_options {
 	void *ctx;
 };
 
-/*
- * Listen. @listen_fd is closed by tcptuned_http_stop(), or if this fails. Returns 0, or a negative
- * errno with @error filled.
- */
+/* Listen. @listen_fd is closed by tcptuned_http_stop(), or if this fails. */
 int tcptuned_http_start(struct tcptuned_http **ret, const struct tcptuned_http_options *options,
 			struct tcptuned_error *error);
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What /metrics shows. Names follow Prometheus' conventions: base units, "_total" for counters. The
- * tables list the families, and functions walk the tables.
- */
+/* What /metrics shows, from tables of the families. Names follow Prometheus' conventions. */
 #include "metrics/metrics.h"
 
 #include <stddef.h>
@@ -258,10 +255,7 @@ static void print_histogram(struct tcptuned_prom *prom, size_t which,
 		tcptuned_print_value(out, 1ull << i, unit);
 		fprintf(out, "\"} %ju\n", below);
 	}
-	/*
-	 * The count is the sum of the buckets, as histogram->count may be ahead of them: other CPUs
-	 * count while the histogram is read.
-	 */
+	/* The sum of the buckets: other CPUs count meanwhile, so that histogram->count may be ahead. */
 	fprintf(out, "%s_bucket{le=\"+Inf\"} %ju\n%s_sum ", name, below, name);
 	tcptuned_print_value(out, histogram->sum, unit);
 	fprintf(out, "\n%s_count %ju\n", name, below);
@@ -284,10 +278,7 @@ static int compare_labels(const void *a, const void *b)
 	return order ? order : strcmp(left->congestion_control, right->congestion_control);
 }
 
-/*
- * Sort the groups, and merge those that have the same labels: after a reload, policies have new
- * keys and mostly the same names. Returns their number.
- */
+/* Sort groups, and merge those with the same labels: a reload changes keys. Returns their number. */
 static __u32 label_groups(const struct tcptuned_snapshot *snap, struct labelled_group *ret)
 {
 	const struct tcptuned_flow_group *groups = snap->flows.groups;

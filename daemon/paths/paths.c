@@ -150,10 +150,7 @@ static int try_access(struct tcptuned_paths *paths, database_access access,
 	return error;
 }
 
-/*
- * Open the database and access it; if it is damaged, do the same with a new one. Of several failures
- * in a row the first is logged.
- */
+/* Access the database, or a new one if it is damaged. Of failures in a row, the first is logged. */
 static void access_database(struct tcptuned_paths *paths, database_access access)
 {
 	struct tcptuned_error err = {0};
@@ -339,10 +336,7 @@ static int forget_in_file(struct forgetting *f, const char *file, struct tcptune
 	tcptuned_pathdb_close(db);
 	if (error != -EUCLEAN || f->prefix)
 		return error;
-	/*
-	 * The map comes first: a concurrent save writes into the file that is set aside then, and
-	 * that the caller deletes.
-	 */
+	/* The map comes first: a concurrent save writes into the file that is set aside then. */
 	error = forget_in_map(f, err);
 	if (error)
 		return error;

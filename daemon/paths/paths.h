@@ -22,9 +22,8 @@ struct tcptuned_path_stats {
 };
 
 /*
- * @kernel is read at each call, so that it may be attached later; it has to live as long.
- * @directory: of paths.db; copied. NULL: nothing is read from disk or written, as in a dry run.
- * Returns 0 or -ENOMEM.
+ * @kernel is read at each call, so that it may be attached later. @directory: of paths.db; copied. NULL:
+ * nothing is read from disk or written, as in a dry run. Returns 0 or -ENOMEM.
  */
 int tcptuned_paths_new(struct tcptuned_paths **ret, const struct tcptuned_kernel *kernel,
 		       const char *directory);
@@ -52,21 +51,14 @@ void tcptuned_paths_save_left(const struct tcptuned_kernel *kernel, const char *
 
 void tcptuned_paths_stats(struct tcptuned_paths *paths, struct tcptuned_path_stats *ret);
 
-/*
- * Call @row for each prefix in the map @map_fd; times are CLOCK_BOOTTIME. Returns 0, or a negative
- * errno with @err filled.
- */
+/* Call @row for each prefix in the map @map_fd; times are CLOCK_BOOTTIME. */
 int tcptuned_paths_each(int map_fd, tcptuned_pathdb_row row, void *ctx, struct tcptuned_error *err);
 
 /*
  * Forget the prefixes that overlap @prefix ("192.0.2.0/24" or an address), or "all", in the map of
  * @kernel (NULL: none) and in the database of @directory, whether a daemon runs or not. "all" also
- * deletes a database that was set aside.
- *
- * @ret_count: number of prefixes that were known, in either place
- *
- * Returns 0, or a negative errno with @err filled: then nothing was forgotten, or everything but
- * what @err names.
+ * deletes a database that was set aside. @ret_count: prefixes that were known, in either place. After a
+ * failure nothing is forgotten, or everything but what @err names.
  */
 int tcptuned_paths_forget(const struct tcptuned_kernel *kernel, const char *directory,
 			  const char *prefix, unsigned int *ret_count, struct tcptuned_error *err);

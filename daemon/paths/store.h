@@ -19,9 +19,9 @@ struct tcptuned_pathdb;
 #define TCPTUNED_PATHDB_DAMAGED ".damaged" /* is appended to the name of a file that is set aside */
 
 /*
- * Open @file, and create it if it does not exist. This and the functions below return 0, or with
- * @err filled a negative errno: -EUCLEAN if the file is damaged, of another format or no database,
- * so that it should be set aside; otherwise -EIO, which may be temporary.
+ * Open @file, and create it if it does not exist. This and the functions below fail with -EUCLEAN if
+ * the file is damaged, of another format or no database, so that it should be set aside; otherwise
+ * with -EIO, which may be temporary.
  */
 int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file,
 			 struct tcptuned_error *err);

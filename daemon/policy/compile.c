@@ -216,10 +216,7 @@ static size_t make_chain(const struct item *items, size_t len, __u32 generation,
 	return n;
 }
 
-/*
- * In sorted items a prefix comes before those that it covers, so that a stack of prefixes holds
- * those that cover the next one.
- */
+/* A prefix comes before those that it covers: a stack holds those that cover the next one. */
 static int make_rules(const struct item *items, size_t len, __u32 array,
 		      struct tcptuned_ruleset *ret, struct tcptuned_error *err)
 {

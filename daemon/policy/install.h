@@ -10,8 +10,7 @@
 
 /*
  * Compile @policies and install them for connections made from now on. The last step is atomic, and
- * nothing changes before it. Returns 0, or a negative errno with @err filled; then the earlier policies
- * stay in force.
+ * nothing changes before it: after a failure, the earlier policies stay in force.
  */
 int tcptuned_policies_install(const struct tcptuned_kernel *kernel,
 			      const struct tcptuned_policy_source *policies, size_t len,

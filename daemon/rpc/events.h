@@ -16,8 +16,7 @@ typedef void (*tcptuned_event_handler)(void *ctx, const struct tcptuned_event *e
 
 /*
  * Discard what is in the ring buffer, and let the programs emit events from now on. A host has one
- * listener at a time, the daemon. Returns 0, -ENOENT if the kernel side of an older build has no
- * events, or another negative errno.
+ * listener at a time, the daemon. Returns 0 or a negative errno.
  */
 int tcptuned_events_open(struct tcptuned_events **ret, const struct tcptuned_kernel *kernel,
 			 tcptuned_event_handler handler, void *ctx);
@@ -45,10 +44,7 @@ const char *tcptuned_event_name(unsigned int kind);
 bool tcptuned_event_matches(const struct tcptuned_event *event,
 			    const struct tcptuned_filter *filter);
 
-/*
- * Describe an event. @policy: the name of its policy; @realtime_ns: CLOCK_REALTIME minus
- * CLOCK_MONOTONIC.
- */
+/* @policy: the name of its policy; @realtime_ns: CLOCK_REALTIME minus CLOCK_MONOTONIC. */
 json_t *tcptuned_event_json(const struct tcptuned_event *event, const char *policy,
 			    __s64 realtime_ns);
 

@@ -35,10 +35,7 @@ void tcptuned_json_print(FILE *out, json_t *object);
 /* The same, followed by a newline. */
 void tcptuned_json_print_line(FILE *out, json_t *object);
 
-/*
- * Describe a connection. @policy: the name of its policy, or NULL; @rule: the rule that gave it that
- * policy, in words, or NULL.
- */
+/* A connection. @policy: the name of its policy; @rule: the rule that gave it that; or NULL. */
 json_t *tcptuned_json_flow(const struct tcptuned_flow_record *record, const char *policy,
 			   const char *rule);
 

@@ -20,10 +20,7 @@ struct tcptuned_source {
 	__u64 start_us; /* when it started, since 1970 */
 };
 
-/*
- * Print the answer to @request: one line, a JSON object and a newline. Returns 0, or a negative errno
- * with @err filled and nothing printed.
- */
+/* Print the answer to @request: one line, a JSON object and a newline. Nothing, if it fails. */
 typedef int tcptuned_handler(const struct tcptuned_source *source,
 			     const struct tcptuned_request *request, FILE *out,
 			     struct tcptuned_error *err);
@@ -33,10 +30,7 @@ tcptuned_handler tcptuned_handle_status, tcptuned_handle_flows, tcptuned_handle_
 
 /* ---- flows.c ------------------------------------------------------------------------------ */
 
-/*
- * Read all connections; of those that @request asks for (NULL: none), keep as many as it allows.
- * Returns 0, and the caller frees @ret; or a negative errno with @err filled.
- */
+/* Read all connections, and keep those that @request (NULL: none) asks for. The caller frees @ret. */
 int tcptuned_source_flows(const struct tcptuned_source *source,
 			  const struct tcptuned_request *request, struct tcptuned_flows *ret,
 			  struct tcptuned_error *err);
@@ -49,10 +43,7 @@ int tcptuned_fail_to_read(struct tcptuned_error *err, int error, const char *wha
 /* The congestion control of new connections under @policy, or "auto"; "": it sets none. */
 const char *tcptuned_policy_congestion_control(const struct tcptuned_policy *policy);
 
-/*
- * Describe the rule that gave @record the policy called @name. Returns the text, which the caller
- * frees; NULL: the rule is not in force, or there is no memory.
- */
+/* Describe the rule that gave @record the policy @name. The caller frees the text; NULL: unknown. */
 char *tcptuned_source_rule(const struct tcptuned_source *source,
 			   const struct tcptuned_flow_record *record, const char *name);
 

@@ -63,10 +63,7 @@ struct tcptuned_request {
 /* The address of the control socket in @directory. Returns 0, or -ENAMETOOLONG. */
 int tcptuned_control_address(const char *directory, struct sockaddr_un *ret);
 
-/*
- * Parse @len bytes at @line, which need not end in NUL. Returns 0, or -EINVAL with @err filled
- * (TCPTUNED_EXIT_USAGE), whose sentence names the field; then @ret is unchanged.
- */
+/* Parse @len bytes at @line, which need not end in NUL. After a failure @ret is unchanged. */
 int tcptuned_request_parse(const char *line, size_t len, struct tcptuned_request *ret,
 			   struct tcptuned_error *err);
 

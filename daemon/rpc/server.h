@@ -21,26 +21,17 @@ struct tcptuned_control_options {
 	const char *group;	       /* whose members may use it, besides root; "": root's */
 	struct tcptuned_source source; /* its kernel side must outlive the control socket */
 	sd_event *loop;		       /* the daemon's, which outlives the control socket */
-	/*
-	 * Executes POLICY_ENABLE, POLICY_DISABLE, POLICY_APPLY, PATHS_FORGET and STOP, and prints
-	 * one line of answer. Returns 0, or a negative errno with @err filled and nothing printed.
-	 */
+	/* Executes what changes something, and prints one line of answer, or nothing if it fails. */
 	int (*change)(void *ctx, const struct tcptuned_request *request, FILE *out,
 		      struct tcptuned_error *err);
 	void (*answering)(void *ctx); /* is called before a request is answered */
 	void *ctx;
 };
 
-/*
- * Look up the group @name; "" is root's. Returns 0, or a negative errno with @err filled if the
- * host has no such group.
- */
+/* Look up the group @name; "" is root's. */
 int tcptuned_control_group(const char *name, gid_t *ret_gid, struct tcptuned_error *err);
 
-/*
- * Create the socket; one that a killed daemon left is replaced. Returns 0, or a negative errno with
- * @err filled.
- */
+/* Create the socket; one that a killed daemon left is replaced. */
 int tcptuned_control_start(struct tcptuned_control **ret,
 			   const struct tcptuned_control_options *options,
 			   struct tcptuned_error *err);

@@ -48,7 +48,8 @@ struct tcptuned_error {
 /*
  * Fill @err, unless it is NULL, with a status and a sentence; printf-like. Returns -@errnum, so that
  * `return tcptuned_fail(err, EPERM, ...)` ends a function. An error is filled where it happens, and
- * passed on unchanged.
+ * passed on unchanged: each function with a parameter @err returns a negative errno if it fails, and
+ * has filled it then.
  */
 int tcptuned_fail(struct tcptuned_error *err, int errnum, enum tcptuned_exit status,
 		  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
