@@ -267,6 +267,8 @@ static int execute(struct ctl *ctl, const struct ctl_command *parent, struct tcp
 		return error;
 	request = json_pack("{s:s}", "command", command->request);
 	error = add_options(ctl, parent->options, request, err);
+	if (command->field && ctl->count)
+		json_object_set_new(request, command->field, json_string(ctl->arguments[0]));
 	if (!error && command->add_arguments)
 		error = command->add_arguments(ctl, request, err);
 	if (!error)

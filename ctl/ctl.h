@@ -39,6 +39,7 @@ struct ctl_command {
 	const struct ctl_command *subcommands; /* ended by one without a name, or NULL */
 	int arguments_min, arguments_max;
 	const char *request; /* to the daemon; its fields are set from the options; NULL: none */
+	const char *field;   /* of the request, which gets the argument; NULL: none */
 	int (*add_arguments)(const struct ctl *ctl, json_t *request, struct tcptuned_error *err);
 	void (*print)(const json_t *answer);
 	const struct ctl_template *texts; /* what is printed of the answer, if print is NULL */

@@ -67,19 +67,6 @@ void ctl_print_paths(const json_t *answer)
 	ctl_print_rest(stdout, answer, "paths");
 }
 
-static int add_address(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
-{
-	if (ctl->count)
-		json_object_set_new(request, "address", json_string(ctl->arguments[0]));
-	return 0;
-}
-
-static int add_prefix(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
-{
-	json_object_set_new(request, "prefix", json_string(ctl->arguments[0]));
-	return 0;
-}
-
 static const struct ctl_template forgotten_texts[] = {
 	{"", "forgotten: {forgotten} prefixes\n"},
 	{0},
@@ -91,7 +78,7 @@ static const struct ctl_command subcommands[] = {
 	 .arguments_min = 1,
 	 .arguments_max = 1,
 	 .request = "paths_forget",
-	 .add_arguments = add_prefix,
+	 .field = "prefix",
 	 .texts = forgotten_texts,
 	 .no_daemon = "without it, write tcptuned --forget-paths=PREFIX, or =all"},
 	{0},
@@ -109,6 +96,6 @@ const struct ctl_command ctl_paths = {
 	.subcommands = subcommands,
 	.arguments_max = 1,
 	.request = "paths",
-	.add_arguments = add_address,
+	.field = "address",
 	.print = ctl_print_paths,
 };

@@ -88,12 +88,6 @@ static int add_ends(const struct ctl *ctl, json_t *request, struct tcptuned_erro
 					  "remote_port", err);
 }
 
-static int add_name(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
-{
-	json_object_set_new(request, "policy", json_string(ctl->arguments[0]));
-	return 0;
-}
-
 static const struct ctl_command subcommands[] = {
 	{.name = "list", .arguments = "", .request = "policies", .print = print_list},
 	{.name = "test",
@@ -108,14 +102,14 @@ static const struct ctl_command subcommands[] = {
 	 .arguments_min = 1,
 	 .arguments_max = 1,
 	 .request = "policy_enable",
-	 .add_arguments = add_name,
+	 .field = "policy",
 	 .texts = enabled_texts},
 	{.name = "disable",
 	 .arguments = "NAME",
 	 .arguments_min = 1,
 	 .arguments_max = 1,
 	 .request = "policy_disable",
-	 .add_arguments = add_name,
+	 .field = "policy",
 	 .texts = enabled_texts},
 	{.name = "apply", .arguments = "", .request = "policy_apply", .texts = applied_texts},
 	{0},

@@ -39,8 +39,7 @@ void tcptuned_detach(struct tcptuned_kernel *kernel)
 	struct tcptuned_adoption sums = {0};
 
 	tcptuned_kernel_stop(kernel);
-	if (meta_fd >= 0)
-		tcptuned_sysctl_restore(meta_fd, TCPTUNED_SYSCTL_CONGESTION_CONTROL);
+	tcptuned_sysctl_restore(meta_fd, TCPTUNED_SYSCTL_CONGESTION_CONTROL);
 	undo_overrides(kernel);
 	if (link_fd >= 0)
 		error = tcptuned_iterate(link_fd, &sums);
@@ -51,8 +50,7 @@ void tcptuned_detach(struct tcptuned_kernel *kernel)
 			    "connections there keep the buffers they have (CAP_SYS_ADMIN and "
 			    "CAP_SYS_PTRACE are needed)",
 			    sums.namespaces_failed);
-	if (meta_fd >= 0)
-		tcptuned_sysctls_restore(meta_fd);
+	tcptuned_sysctls_restore(meta_fd);
 	tcptuned_kernel_detach(kernel);
 	log_info("detached; nothing is left pinned in %s", kernel->pin_dir);
 }

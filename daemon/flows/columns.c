@@ -6,8 +6,6 @@
 #include "util/array.h"
 #include "util/text.h"
 
-/* ---- the table --------------------------------------------------------------------------- */
-
 static int compare_addresses(const struct tcptuned_flow_record *a,
 			     const struct tcptuned_flow_record *b, const __u8 *a_address,
 			     const __u8 *b_address)
@@ -122,8 +120,6 @@ int tcptuned_column_parse(const char *what, const char *name, const struct tcptu
 		     tcptuned_suggest(name, names, "tcptunectl flows --help lists all",
 				      suggestion));
 }
-
-/* ---- values ------------------------------------------------------------------------------ */
 
 __u64 tcptuned_column_number(const struct tcptuned_column *column,
 			     const struct tcptuned_flow_record *record)

@@ -32,8 +32,6 @@ __u64 tcptuned_flow_size(const struct tcptuned_flow_record *record)
 	return record->bytes_received + record->bytes_acked;
 }
 
-/* --- the first of the choice --------------------------------------------------------------- */
-
 static bool comes_before(const struct tcptuned_flows *flows, const struct tcptuned_flow_record *a,
 			 const struct tcptuned_flow_record *b)
 {
@@ -63,8 +61,6 @@ static void keep(struct tcptuned_flows *flows, const struct tcptuned_flow_record
 	if (flows->top_max)
 		flows->top[flows->top_len++] = *record;
 }
-
-/* --- one record -------------------------------------------------------------------------- */
 
 /* A name of a congestion control that is not UTF-8 would make Prometheus reject the whole scrape. */
 static void make_printable(char name[TCPTUNED_CC_NAME_MAX])
@@ -96,8 +92,6 @@ int tcptuned_flows_add(struct tcptuned_flows *flows, const struct tcptuned_flow_
 	keep(flows, &record);
 	return 0;
 }
-
-/* --- all of them ------------------------------------------------------------------------- */
 
 /* The kernel's groups are by address of a congestion control: after a replacement two have one name. */
 static void add_group(struct tcptuned_flows *flows, const struct readout_group *from)

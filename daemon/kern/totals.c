@@ -23,8 +23,6 @@ int tcptuned_totals_read(int map_fd, struct tcptuned_totals *ret)
 	__u32 zero = 0;
 
 	memset(ret, 0, sizeof(*ret));
-	if (map_fd < 0)
-		return -EBADF;
 	if (cpus < 1)
 		return -EINVAL;
 	per_cpu = calloc((size_t)cpus, sizeof(*ret));

@@ -11,6 +11,7 @@
 #include <bpf/bpf.h>
 
 #include "flows/scan.h"
+#include "host/sysctl.h"
 #include "kern/loader.h"
 #include "kern/totals.h"
 #include "metrics/metrics.h"
@@ -24,14 +25,6 @@ struct tcptuned_scrape {
 	struct tcptuned_filter own_netns; /* selects connections of the own namespace */
 	struct tcptuned_snapshot snap;
 };
-
-static bool read_budget(struct tcptuned_scrape *scrape)
-{
-	int fd = scrape->options.kernel->map_fd[TCPTUNED_MAP_BUDGET];
-	__u32 zero = 0;
-
-	return fd >= 0 && !bpf_map_lookup_elem(fd, &zero, &scrape->snap.budget);
-}
 
 /* Read the policies in force, in the order of the configuration. */
 static void read_policies(struct tcptuned_snapshot *snap, const struct tcptuned_kernel *kernel)
@@ -52,8 +45,6 @@ static const char *policy_name(void *kernel, __u32 key)
 
 	return tcptuned_policy_read(kernel, key, &policy) ? NULL : policy.name;
 }
-
-/* ---- the cost of tcptuned itself ---------------------------------------------------------- */
 
 #define PREFIX "tcptuned_"
 
@@ -106,18 +97,11 @@ static void read_program(struct tcptuned_bpfstats *stats, enum tcptuned_prog whi
 	stats->programs_len++;
 }
 
-static bool statistics_enabled(void)
-{
-	_cleanup_fclose_ FILE *file = fopen("/proc/sys/kernel/bpf_stats_enabled", "re");
-
-	return file && fgetc(file) == '1';
-}
-
 static void read_cost_of_programs(struct tcptuned_bpfstats *stats,
 				  const struct tcptuned_kernel *kernel)
 {
 	memset(stats, 0, sizeof(*stats));
-	stats->enabled = statistics_enabled();
+	stats->enabled = tcptuned_sysctl_number("kernel.bpf_stats_enabled", 0);
 	for (unsigned int i = 0; i < TCPTUNED_PROGS; i++)
 		read_program(stats, i, kernel->prog_fd[i]);
 	stats->storage_bytes = storage_bytes(kernel->map_fd[TCPTUNED_MAP_FLOWS]);
@@ -134,12 +118,11 @@ static void read_cost_of_daemon(struct tcptuned_process_stats *stats)
 	stats->cpu_ns = tcptuned_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-/* ---- one scrape --------------------------------------------------------------------------- */
-
 static void read_everything(struct tcptuned_scrape *scrape)
 {
 	const struct tcptuned_kernel *kernel = scrape->options.kernel;
 	struct tcptuned_snapshot *snap = &scrape->snap;
+	__u32 zero = 0;
 
 	snap->bitcp = kernel->bitcp;
 	snap->adoption = kernel->adoption;
@@ -150,7 +133,8 @@ static void read_everything(struct tcptuned_scrape *scrape)
 	if (scrape->options.paths)
 		tcptuned_paths_stats(scrape->options.paths, &snap->paths);
 	snap->totals_ok = !tcptuned_totals_read(kernel->map_fd[TCPTUNED_MAP_TOTALS], &snap->totals);
-	snap->budget_ok = read_budget(scrape);
+	snap->budget_ok =
+		!bpf_map_lookup_elem(kernel->map_fd[TCPTUNED_MAP_BUDGET], &zero, &snap->budget);
 	snap->flows_ok = !tcptuned_readout(&snap->flows, kernel, &scrape->own_netns);
 	read_policies(snap, kernel);
 	read_cost_of_programs(&snap->bpf, kernel);

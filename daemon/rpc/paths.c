@@ -36,8 +36,6 @@ static void add_path(void *ctx, const struct tcptuned_path_key *key,
 		reading->paths[reading->len++] = (struct known_path){*key, *path};
 }
 
-/* ---- order -------------------------------------------------------------------------------- */
-
 enum order { USE, PREFIX, CONNECTIONS, RECEIVE, SEND, RTT, MAX_WINDOW, LOSS };
 
 static const char *const orders[] = {"use",  "prefix", "connections", "receive",
@@ -105,8 +103,6 @@ static int find_order(const char *name, enum order *ret, struct tcptuned_error *
 		     "receive, send, rtt, max-window or loss",
 		     name);
 }
-
-/* ---- the answer --------------------------------------------------------------------------- */
 
 static json_t *path_object(const struct known_path *known, __s64 now_s)
 {

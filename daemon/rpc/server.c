@@ -413,14 +413,6 @@ static void send_error(int fd, const struct tcptuned_error *err)
 	send(fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-static bool has_clients(const struct tcptuned_control *control)
-{
-	for_each_client (control, client)
-		if (client->state != FREE)
-			return true;
-	return false;
-}
-
 static void start_timer(struct tcptuned_control *control)
 {
 	sd_event_source_set_time_relative(control->timer, PERIOD_US);
@@ -432,27 +424,20 @@ static int on_timer(sd_event_source *source, uint64_t now_us, void *ctx)
 {
 	struct tcptuned_control *control = ctx;
 	__u64 now_ms = tcptuned_monotonic_ms();
+	bool has_clients = false;
 
-	for_each_client (control, client)
-		if (client->state != FREE && client->deadline_ms && client->deadline_ms <= now_ms)
+	for_each_client (control, client) {
+		if (client->state == FREE)
+			continue;
+		has_clients = true;
+		if (client->deadline_ms && client->deadline_ms <= now_ms)
 			end_client(client);
+	}
 	if (control->events)
 		send_events(control, tcptuned_events_renew(control->events));
-	if (has_clients(control))
+	if (has_clients)
 		start_timer(control);
 	return 0;
-}
-
-static struct client *allocate_client(const struct tcptuned_control *control,
-				      struct tcptuned_error *err)
-{
-	struct client *client = find_client(control, FREE);
-
-	if (!client)
-		FAIL(err, EBUSY, DAEMON,
-		     "%u others use the control socket, and that is as many as may; try again",
-		     CLIENTS_MAX);
-	return client;
 }
 
 static void accept_one(struct tcptuned_control *control, int accepted)
@@ -460,18 +445,22 @@ static void accept_one(struct tcptuned_control *control, int accepted)
 	_cleanup_close_ int fd = accepted;
 	struct tcptuned_error err = {0};
 	sd_event_source *source = NULL;
-	struct client *client = NULL;
+	struct client *client = find_client(control, FREE);
 	struct ucred peer;
+	int error = check_peer(control, fd, &peer, &err);
 
-	if (!check_peer(control, fd, &peer, &err))
-		client = allocate_client(control, &err);
-	if (!client) {
+	if (!error && !client)
+		error = FAIL(&err, EBUSY, DAEMON,
+			     "%u others use the control socket, and that is as many as may; try "
+			     "again",
+			     CLIENTS_MAX);
+	if (error) {
 		send_error(fd, &err);
 		return;
 	}
 	if (sd_event_add_io(control->options.loop, &source, fd, EPOLLIN, on_client, client) < 0)
 		return;
-	if (!has_clients(control))
+	if (!sd_event_source_get_enabled(control->timer, NULL))
 		start_timer(control);
 	memset(client, 0, sizeof(*client));
 	client->control = control;

@@ -70,12 +70,11 @@ static json_t *connections_object(const struct tcptuned_flows *flows)
 /* NULL: the kernel side of an older build has no budget. */
 static json_t *budget_object(const struct tcptuned_kernel *kernel)
 {
-	int fd = kernel->map_fd[TCPTUNED_MAP_BUDGET];
 	struct budget budget;
 	json_t *object;
 	__u32 zero = 0;
 
-	if (fd < 0 || bpf_map_lookup_elem(fd, &zero, &budget))
+	if (bpf_map_lookup_elem(kernel->map_fd[TCPTUNED_MAP_BUDGET], &zero, &budget))
 		return NULL;
 	object = json_object();
 	set_if(object, "bytes", budget.total);
@@ -115,12 +114,11 @@ static json_t *sysctl_object(enum tcptuned_sysctl which, const struct tcptuned_s
 /* The sysctls that the daemon has set. */
 static json_t *sysctls_array(const struct tcptuned_kernel *kernel)
 {
-	int fd = kernel->map_fd[TCPTUNED_MAP_META];
 	struct tcptuned_meta meta;
 	json_t *array = json_array();
 	__u32 zero = 0;
 
-	if (fd < 0 || bpf_map_lookup_elem(fd, &zero, &meta))
+	if (bpf_map_lookup_elem(kernel->map_fd[TCPTUNED_MAP_META], &zero, &meta))
 		return array;
 	for (int i = 0; i < TCPTUNED_SYSCTLS; i++) {
 		struct tcptuned_saved_sysctl *saved = &meta.sysctl[i];

@@ -119,8 +119,6 @@ void tcptuned_log(enum tcptuned_log_level level, const char *fmt, ...)
 	errno = saved_errno;
 }
 
-/* ---- once -------------------------------------------------------------------------------- */
-
 /* The lines of this attempt and of the one before, each between newlines. */
 static char *lines_now, *lines_before;
 

@@ -35,8 +35,6 @@ void tcptuned_print_wrapped(FILE *out, const char *prefix, const char *text)
 	fputc('\n', out);
 }
 
-/* --- "did you mean" ------------------------------------------------------------------ */
-
 #define NEAREST_LONGEST 32
 
 /*
