@@ -161,7 +161,7 @@ static uint32_t max_window(const struct tcptuned_daemon *d, enum tcptuned_mode m
 	return max;
 }
 
-/* Set the maximum of @which to @bytes, or restore it if it was that. @consequence: of a failure. */
+/* Set the maximum of @which to @bytes, or restore it if it was enough. @consequence: of a failure. */
 static void set_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl which, uint64_t bytes,
 		      const char *consequence)
 {

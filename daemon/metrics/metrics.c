@@ -28,18 +28,19 @@ struct row {
 	const char *name;
 	const char *label, *label_value; /* NULL: none */
 	size_t offset, size;
-	unsigned int unit; /* enum tcptuned_unit, and perhaps OPTIONAL */
 	const char *help;  /* NULL: as in the row before */
+	unsigned int unit; /* enum tcptuned_unit, and perhaps OPTIONAL */
 };
 
 #define OPTIONAL 0x10 /* 0 means that the value is unknown: there is no sample */
 
-#define FIELD(type, field) offsetof(struct type, field), sizeof(((struct type *)0)->field)
-#define SNAPSHOT(field)	   FIELD(tcptuned_snapshot, field)
-#define COUNTER(id)	   SNAPSHOT(totals.counter[TCPTUNED_C_##id])
-#define NO_LABEL	   NULL, NULL
-#define RECEIVE		   "direction", "receive"
-#define SEND		   "direction", "send"
+#define FIELD(type, field) \
+	.offset = offsetof(struct type, field), .size = sizeof(((struct type *)0)->field)
+#define SNAPSHOT(field) FIELD(tcptuned_snapshot, field)
+#define COUNTER(id)	SNAPSHOT(totals.counter[TCPTUNED_C_##id])
+#define NO_LABEL	NULL, NULL
+#define RECEIVE		"direction", "receive"
+#define SEND		"direction", "send"
 
 static __u64 read_field(const struct row *row, const void *structure)
 {
@@ -59,70 +60,65 @@ static void print_rows(struct tcptuned_prom *prom, const struct row *rows, size_
 }
 
 static const struct row state[] = {
-	{"tcptuned_bitcp_registered", NO_LABEL, SNAPSHOT(bitcp), PLAIN,
+	{"tcptuned_bitcp_registered", NO_LABEL, SNAPSHOT(bitcp),
 	 "Whether the congestion control bitcp can be chosen on this host."},
-	{"tcptuned_config_reloads_total", "result", "ok", SNAPSHOT(reloads[true]), PLAIN,
+	{"tcptuned_config_reloads_total", "result", "ok", SNAPSHOT(reloads[true]),
 	 "Reloads of the configuration. After a rejected one, the configuration before it stays in "
 	 "force."},
-	{"tcptuned_config_reloads_total", "result", "rejected", SNAPSHOT(reloads[false]), PLAIN,
-	 NULL},
-	{"tcptuned_config_last_reload_successful", NO_LABEL, SNAPSHOT(config_in_force), PLAIN,
+	{"tcptuned_config_reloads_total", "result", "rejected", SNAPSHOT(reloads[false])},
+	{"tcptuned_config_last_reload_successful", NO_LABEL, SNAPSHOT(config_in_force),
 	 "Whether the configuration in the files is in force: the last reload, if any, was "
 	 "accepted, and all of it was applied."},
-	{"tcptuned_taken_over", NO_LABEL, SNAPSHOT(taken_over), PLAIN,
+	{"tcptuned_taken_over", NO_LABEL, SNAPSHOT(taken_over),
 	 "Whether the programs were pinned by an earlier daemon."},
-	{"tcptuned_policy_cgroups_missing", NO_LABEL, SNAPSHOT(cgroups_missing), PLAIN,
+	{"tcptuned_policy_cgroups_missing", NO_LABEL, SNAPSHOT(cgroups_missing),
 	 "Policies without connections because their control group does not exist or is not "
 	 "visible."},
-	{"tcptuned_adoption_namespaces", "result", "visited", SNAPSHOT(adoption.namespaces), PLAIN,
+	{"tcptuned_adoption_namespaces", "result", "visited", SNAPSHOT(adoption.namespaces),
 	 "Network namespaces at the start, by result: searched for open connections, not searched "
 	 "to the end, or deleted before the search."},
-	{"tcptuned_adoption_namespaces", "result", "failed", SNAPSHOT(adoption.namespaces_failed),
-	 PLAIN, NULL},
+	{"tcptuned_adoption_namespaces", "result", "failed", SNAPSHOT(adoption.namespaces_failed)},
 	{"tcptuned_adoption_namespaces", "result", "vanished",
-	 SNAPSHOT(adoption.namespaces_vanished), PLAIN, NULL},
-	{"tcptuned_adoption_duration_seconds", NO_LABEL, SNAPSHOT(adoption.ns), NANOSECONDS,
-	 "Time that it took to adopt the connections that were open before the start."},
-	{"tcptuned_collection_success", "collector", "totals", SNAPSHOT(totals_ok), PLAIN,
+	 SNAPSHOT(adoption.namespaces_vanished)},
+	{"tcptuned_adoption_duration_seconds", NO_LABEL, SNAPSHOT(adoption.ns),
+	 "Time that it took to adopt the connections that were open before the start.",
+	 NANOSECONDS},
+	{"tcptuned_collection_success", "collector", "totals", SNAPSHOT(totals_ok),
 	 "Whether this could be read from the kernel."},
-	{"tcptuned_collection_success", "collector", "flows", SNAPSHOT(flows_ok), PLAIN, NULL},
-	{"tcptuned_collection_success", "collector", "budget", SNAPSHOT(budget_ok), PLAIN, NULL},
+	{"tcptuned_collection_success", "collector", "flows", SNAPSHOT(flows_ok)},
+	{"tcptuned_collection_success", "collector", "budget", SNAPSHOT(budget_ok)},
 };
 
 static const struct row counters[] = {
-	{"tcptuned_connections_claimed_total", "opened", "here", COUNTER(CLAIMED_ACTIVE), PLAIN,
+	{"tcptuned_connections_claimed_total", "opened", "here", COUNTER(CLAIMED_ACTIVE),
 	 "Connections that came under a policy, by who opened them."},
-	{"tcptuned_connections_claimed_total", "opened", "peer", COUNTER(CLAIMED_PASSIVE), PLAIN,
-	 NULL},
-	{"tcptuned_connections_claimed_total", "opened", "before", COUNTER(CLAIMED_OPEN), PLAIN,
-	 NULL},
-	{"tcptuned_adoption_failures_total", NO_LABEL, COUNTER(ADOPT_FAILED), PLAIN,
+	{"tcptuned_connections_claimed_total", "opened", "peer", COUNTER(CLAIMED_PASSIVE)},
+	{"tcptuned_connections_claimed_total", "opened", "before", COUNTER(CLAIMED_OPEN)},
+	{"tcptuned_adoption_failures_total", NO_LABEL, COUNTER(ADOPT_FAILED),
 	 "Sockets open before the start that were left to the kernel, because memory was short or "
 	 "because the kernel refused or is too old."},
-	{"tcptuned_connections_closed_total", NO_LABEL, COUNTER(CLOSED), PLAIN,
+	{"tcptuned_connections_closed_total", NO_LABEL, COUNTER(CLOSED),
 	 "Managed connections that ended."},
-	{"tcptuned_callbacks_restored_total", NO_LABEL, COUNTER(CALLBACKS_AGAIN), PLAIN,
+	{"tcptuned_callbacks_restored_total", NO_LABEL, COUNTER(CALLBACKS_AGAIN),
 	 "Times that a connection's callbacks were requested again, because another sockops "
 	 "program had replaced them."},
-	{"tcptuned_connections_unrecorded_total", NO_LABEL, COUNTER(STORAGE_FAILED), PLAIN,
+	{"tcptuned_connections_unrecorded_total", NO_LABEL, COUNTER(STORAGE_FAILED),
 	 "Connections that were left to the kernel because there was no memory for a record."},
-	{"tcptuned_congestion_control_choices_total", "choice", "set", COUNTER(CC_SET), PLAIN,
+	{"tcptuned_congestion_control_choices_total", "choice", "set", COUNTER(CC_SET),
 	 "Connections by the outcome for the policy's congestion control: set, kept as the "
 	 "application or a route had chosen, or refused by the kernel."},
-	{"tcptuned_congestion_control_choices_total", "choice", "kept", COUNTER(CC_KEPT), PLAIN,
-	 NULL},
-	{"tcptuned_congestion_control_choices_total", "choice", "refused", COUNTER(CC_FAILED),
-	 PLAIN, NULL},
+	{"tcptuned_congestion_control_choices_total", "choice", "kept", COUNTER(CC_KEPT)},
+	{"tcptuned_congestion_control_choices_total", "choice", "refused", COUNTER(CC_FAILED)},
 	{"tcptuned_buffer_requests_overridden_total", "option", "SO_RCVBUF",
-	 COUNTER(RCVBUF_OVERRIDDEN), PLAIN,
+	 COUNTER(RCVBUF_OVERRIDDEN),
 	 "Requests of applications for a fixed buffer that were overridden, or would be without "
 	 "the dry run."},
 	{"tcptuned_buffer_requests_overridden_total", "option", "SO_SNDBUF",
-	 COUNTER(SNDBUF_OVERRIDDEN), PLAIN, NULL},
-#define BOTH_DIRECTIONS(name, id, help)                    \
-	{name, RECEIVE, COUNTER(RCV_##id), PLAIN, help},   \
-	{                                                  \
-		name, SEND, COUNTER(SND_##id), PLAIN, NULL \
+	 COUNTER(SNDBUF_OVERRIDDEN)},
+#define BOTH_DIRECTIONS(name, id, help)           \
+	{name, RECEIVE, COUNTER(RCV_##id), help}, \
+	{                                         \
+		name, SEND, COUNTER(SND_##id)     \
 	}
 	BOTH_DIRECTIONS("tcptuned_rightsize_rounds_total", ROUNDS,
 			"Round trips that right-sizing measured."),
@@ -137,78 +133,77 @@ static const struct row counters[] = {
 			"Changes of a buffer or window that the kernel refused."),
 	BOTH_DIRECTIONS("tcptuned_budget_refusals_total", BUDGET,
 			"Decisions that the memory budget, or TCP's memory as a whole, limited."),
-	{"tcptuned_memory_short_total", NO_LABEL, COUNTER(MEMORY_SHORT), PLAIN,
+	{"tcptuned_memory_short_total", NO_LABEL, COUNTER(MEMORY_SHORT),
 	 "Decisions that were limited because TCP as a whole, or the connection's control group, "
 	 "was under memory pressure."},
 	{"tcptuned_closed_connections_received_bytes_total", NO_LABEL, COUNTER(BYTES_RECEIVED),
-	 PLAIN, "Bytes received by managed connections that ended."},
-	{"tcptuned_closed_connections_acked_bytes_total", NO_LABEL, COUNTER(BYTES_ACKED), PLAIN,
+	 "Bytes received by managed connections that ended."},
+	{"tcptuned_closed_connections_acked_bytes_total", NO_LABEL, COUNTER(BYTES_ACKED),
 	 "Bytes sent and acknowledged on managed connections that ended."},
-	{"tcptuned_closed_connections_sent_segments_total", NO_LABEL, COUNTER(SEGMENTS_SENT), PLAIN,
+	{"tcptuned_closed_connections_sent_segments_total", NO_LABEL, COUNTER(SEGMENTS_SENT),
 	 "Segments sent by managed connections that ended."},
 	{"tcptuned_closed_connections_retransmitted_segments_total", NO_LABEL, COUNTER(RETRANSMITS),
-	 PLAIN, "Segments retransmitted by managed connections that ended."},
-	{"tcptuned_events_lost_total", NO_LABEL, COUNTER(EVENTS_LOST), PLAIN,
+	 "Segments retransmitted by managed connections that ended."},
+	{"tcptuned_events_lost_total", NO_LABEL, COUNTER(EVENTS_LOST),
 	 "Events that were lost because a client of the control socket did not read them fast "
 	 "enough."},
-	{"tcptuned_paths_learned_total", "result", "stored", COUNTER(PATH_LEARNED), PLAIN,
+	{"tcptuned_paths_learned_total", "result", "stored", COUNTER(PATH_LEARNED),
 	 "Connections whose measurements were added to the path memory."},
-	{"tcptuned_paths_learned_total", "result", "failed", COUNTER(PATH_FAILED), PLAIN, NULL},
-	{"tcptuned_paths_seeds_total", NO_LABEL, COUNTER(PATH_SEEDS), PLAIN,
+	{"tcptuned_paths_learned_total", "result", "failed", COUNTER(PATH_FAILED)},
+	{"tcptuned_paths_seeds_total", NO_LABEL, COUNTER(PATH_SEEDS),
 	 "Connections that started with what was known of their path."},
 };
 
 static const struct row budget[] = {
-	{"tcptuned_budget_bytes", NO_LABEL, SNAPSHOT(budget.total), PLAIN,
+	{"tcptuned_budget_bytes", NO_LABEL, SNAPSHOT(budget.total),
 	 "Memory that all buffers together may use beyond what the kernel alone would give them."},
-	{"tcptuned_budget_granted_bytes", NO_LABEL, SNAPSHOT(budget.granted), PLAIN,
+	{"tcptuned_budget_granted_bytes", NO_LABEL, SNAPSHOT(budget.granted),
 	 "Memory that they use beyond that; for a while more than the budget, after it was "
 	 "reduced."},
-	{"tcptuned_budget_wanted_bytes", NO_LABEL, SNAPSHOT(budget.wanted), PLAIN,
+	{"tcptuned_budget_wanted_bytes", NO_LABEL, SNAPSHOT(budget.wanted),
 	 "Memory that they could use beyond that, each up to a quarter of the budget."},
 };
 
 static const struct row paths[] = {
-	{"tcptuned_paths_expired_total", NO_LABEL, SNAPSHOT(paths.expired), PLAIN,
+	{"tcptuned_paths_expired_total", NO_LABEL, SNAPSHOT(paths.expired),
 	 "Prefixes that were forgotten because no connection added to them for too long."},
-	{"tcptuned_paths_database_errors_total", NO_LABEL, SNAPSHOT(paths.database_errors), PLAIN,
+	{"tcptuned_paths_database_errors_total", NO_LABEL, SNAPSHOT(paths.database_errors),
 	 "Times that the database of paths could not be read or written."},
 };
 
 static const struct row sums[] = {
-	{"tcptuned_connections_observed", NO_LABEL, SNAPSHOT(flows.sums.observed), PLAIN,
+	{"tcptuned_connections_observed", NO_LABEL, SNAPSHOT(flows.sums.observed),
 	 "Open connections that are observed: decisions are made, but nothing is changed."},
-	{"tcptuned_connections_rightsized", RECEIVE, SNAPSHOT(flows.sums.rcv_taken), PLAIN,
+	{"tcptuned_connections_rightsized", RECEIVE, SNAPSHOT(flows.sums.rcv_taken),
 	 "Open connections whose buffer tcptuned sizes."},
-	{"tcptuned_connections_rightsized", SEND, SNAPSHOT(flows.sums.snd_taken), PLAIN, NULL},
+	{"tcptuned_connections_rightsized", SEND, SNAPSHOT(flows.sums.snd_taken)},
 	{"tcptuned_connections_overridden", "option", "SO_RCVBUF",
-	 SNAPSHOT(flows.sums.rcvbuf_requests), PLAIN,
+	 SNAPSHOT(flows.sums.rcvbuf_requests),
 	 "Open connections whose application's request for a fixed buffer is overridden, or would "
 	 "be without the dry run."},
 	{"tcptuned_connections_overridden", "option", "SO_SNDBUF",
-	 SNAPSHOT(flows.sums.sndbuf_requests), PLAIN, NULL},
-	{"tcptuned_buffer_limit_bytes", RECEIVE, SNAPSHOT(flows.sums.rcvbuf_bytes), PLAIN,
+	 SNAPSHOT(flows.sums.sndbuf_requests)},
+	{"tcptuned_buffer_limit_bytes", RECEIVE, SNAPSHOT(flows.sums.rcvbuf_bytes),
 	 "Sum of the memory that the buffers of open connections may use."},
-	{"tcptuned_buffer_limit_bytes", SEND, SNAPSHOT(flows.sums.sndbuf_bytes), PLAIN, NULL},
-	{"tcptuned_buffer_used_bytes", RECEIVE, SNAPSHOT(flows.sums.rmem_bytes), PLAIN,
+	{"tcptuned_buffer_limit_bytes", SEND, SNAPSHOT(flows.sums.sndbuf_bytes)},
+	{"tcptuned_buffer_used_bytes", RECEIVE, SNAPSHOT(flows.sums.rmem_bytes),
 	 "Sum of the memory that data in the buffers of open connections uses."},
-	{"tcptuned_buffer_used_bytes", SEND, SNAPSHOT(flows.sums.wmem_bytes), PLAIN, NULL},
+	{"tcptuned_buffer_used_bytes", SEND, SNAPSHOT(flows.sums.wmem_bytes)},
 	{"tcptuned_connections_advertised_window_bytes", NO_LABEL,
-	 SNAPSHOT(flows.sums.rcv_wnd_bytes), PLAIN,
-	 "Sum of the windows that open connections advertise."},
+	 SNAPSHOT(flows.sums.rcv_wnd_bytes), "Sum of the windows that open connections advertise."},
 };
 
 static const struct row cost[] = {
-	{"process_resident_memory_bytes", NO_LABEL, SNAPSHOT(process.resident_bytes), PLAIN,
+	{"process_resident_memory_bytes", NO_LABEL, SNAPSHOT(process.resident_bytes),
 	 "Resident memory of the daemon."},
-	{"process_cpu_seconds_total", NO_LABEL, SNAPSHOT(process.cpu_ns), NANOSECONDS,
-	 "CPU time of the daemon, user and system."},
-	{"process_start_time_seconds", NO_LABEL, SNAPSHOT(start_time_us), MICROSECONDS,
-	 "Start time of the daemon, since the epoch."},
-	{"tcptuned_scrapes_total", NO_LABEL, SNAPSHOT(scrapes), PLAIN,
+	{"process_cpu_seconds_total", NO_LABEL, SNAPSHOT(process.cpu_ns),
+	 "CPU time of the daemon, user and system.", NANOSECONDS},
+	{"process_start_time_seconds", NO_LABEL, SNAPSHOT(start_time_us),
+	 "Start time of the daemon, since the epoch.", MICROSECONDS},
+	{"tcptuned_scrapes_total", NO_LABEL, SNAPSHOT(scrapes),
 	 "Answers for Prometheus before this one; each is kept for a second."},
-	{"tcptuned_scrape_duration_seconds_total", NO_LABEL, SNAPSHOT(scrapes_ns), NANOSECONDS,
-	 "Time that it took to make these answers."},
+	{"tcptuned_scrape_duration_seconds_total", NO_LABEL, SNAPSHOT(scrapes_ns),
+	 "Time that it took to make these answers.", NANOSECONDS},
 };
 
 /* ---- histograms ------------------------------------------------------------------------- */
@@ -350,31 +345,30 @@ static void print_aggregates(struct tcptuned_prom *prom, const struct tcptuned_s
 
 /* What a dashboard draws; tcptunectl shows the rest. */
 static const struct row flow_rows[] = {
-	{"tcptuned_flow_cwnd_segments", NO_LABEL, RECORD(cwnd), PLAIN, "Congestion window."},
-	{"tcptuned_flow_peer_window_bytes", NO_LABEL, RECORD(snd_wnd), PLAIN,
+	{"tcptuned_flow_cwnd_segments", NO_LABEL, RECORD(cwnd), "Congestion window."},
+	{"tcptuned_flow_peer_window_bytes", NO_LABEL, RECORD(snd_wnd),
 	 "Window that the peer advertises."},
-	{"tcptuned_flow_advertised_window_bytes", NO_LABEL, RECORD(rcv_wnd), PLAIN,
+	{"tcptuned_flow_advertised_window_bytes", NO_LABEL, RECORD(rcv_wnd),
 	 "Window advertised to the peer."},
-	{"tcptuned_flow_rightsize_window_bytes", RECEIVE, RECORD(flow.rcv.window), PLAIN,
+	{"tcptuned_flow_rightsize_window_bytes", RECEIVE, RECORD(flow.rcv.window),
 	 "Limit of the window that right-sizing has set; 0: none, the kernel decides."},
-	{"tcptuned_flow_rightsize_window_bytes", SEND, RECORD(flow.snd.window), PLAIN, NULL},
-	{"tcptuned_flow_buffer_limit_bytes", RECEIVE, RECORD(rcvbuf), PLAIN,
+	{"tcptuned_flow_rightsize_window_bytes", SEND, RECORD(flow.snd.window)},
+	{"tcptuned_flow_buffer_limit_bytes", RECEIVE, RECORD(rcvbuf),
 	 "Memory that the buffer may use (sk_rcvbuf, sk_sndbuf)."},
-	{"tcptuned_flow_buffer_limit_bytes", SEND, RECORD(sndbuf), PLAIN, NULL},
-	{"tcptuned_flow_buffer_used_bytes", RECEIVE, RECORD(rmem_alloc), PLAIN,
+	{"tcptuned_flow_buffer_limit_bytes", SEND, RECORD(sndbuf)},
+	{"tcptuned_flow_buffer_used_bytes", RECEIVE, RECORD(rmem_alloc),
 	 "Memory that the data in the buffer uses."},
-	{"tcptuned_flow_buffer_used_bytes", SEND, RECORD(wmem_queued), PLAIN, NULL},
-	{"tcptuned_flow_srtt_seconds", NO_LABEL, RECORD(srtt_us), MICROSECONDS | OPTIONAL,
-	 "Smoothed round-trip time."},
-	{"tcptuned_flow_min_rtt_seconds", NO_LABEL, RECORD(min_rtt_us), MICROSECONDS | OPTIONAL,
-	 "Minimum round-trip time that the kernel has measured."},
+	{"tcptuned_flow_buffer_used_bytes", SEND, RECORD(wmem_queued)},
+	{"tcptuned_flow_srtt_seconds", NO_LABEL, RECORD(srtt_us), "Smoothed round-trip time.",
+	 MICROSECONDS | OPTIONAL},
+	{"tcptuned_flow_min_rtt_seconds", NO_LABEL, RECORD(min_rtt_us),
+	 "Minimum round-trip time that the kernel has measured.", MICROSECONDS | OPTIONAL},
 	{"tcptuned_flow_delivery_rate_bytes_per_second", NO_LABEL, RECORD(delivery_rate_Bps),
-	 PLAIN | OPTIONAL, "Rate at which data was last delivered to the peer."},
-	{"tcptuned_flow_received_bytes_total", NO_LABEL, RECORD(bytes_received), PLAIN,
-	 "Bytes received."},
-	{"tcptuned_flow_acked_bytes_total", NO_LABEL, RECORD(bytes_acked), PLAIN,
+	 "Rate at which data was last delivered to the peer.", PLAIN | OPTIONAL},
+	{"tcptuned_flow_received_bytes_total", NO_LABEL, RECORD(bytes_received), "Bytes received."},
+	{"tcptuned_flow_acked_bytes_total", NO_LABEL, RECORD(bytes_acked),
 	 "Bytes sent and acknowledged."},
-	{"tcptuned_flow_retransmitted_segments_total", NO_LABEL, RECORD(retransmits), PLAIN,
+	{"tcptuned_flow_retransmitted_segments_total", NO_LABEL, RECORD(retransmits),
 	 "Segments retransmitted."},
 };
 
@@ -492,12 +486,12 @@ static void print_paths(struct tcptuned_prom *prom, const struct tcptuned_snapsh
 }
 
 static const struct row program_rows[] = {
-	{"tcptuned_program_runs_total", NO_LABEL, FIELD(tcptuned_program_stats, runs), PLAIN,
+	{"tcptuned_program_runs_total", NO_LABEL, FIELD(tcptuned_program_stats, runs),
 	 "Runs of a BPF program while statistics were enabled."},
 	{"tcptuned_program_run_seconds_total", NO_LABEL, FIELD(tcptuned_program_stats, run_time_ns),
-	 NANOSECONDS, "Time that these runs took."},
+	 "Time that these runs took.", NANOSECONDS},
 	{"tcptuned_program_verified_instructions", NO_LABEL,
-	 FIELD(tcptuned_program_stats, verified_insns), PLAIN,
+	 FIELD(tcptuned_program_stats, verified_insns),
 	 "Instructions that the verifier processed."},
 };
 

@@ -41,11 +41,6 @@ static int compare(const void *ctx, const struct tcptuned_flow_record *a,
 	return request->reverse ? -order : order;
 }
 
-int tcptuned_fail_to_read(struct tcptuned_error *err, int error, const char *what)
-{
-	return FAIL(err, -error, KERNEL, "%s cannot be read: %s", what, strerror(-error));
-}
-
 int tcptuned_source_flows(const struct tcptuned_source *source,
 			  const struct tcptuned_request *request, struct tcptuned_flows *ret,
 			  struct tcptuned_error *err)
@@ -68,7 +63,8 @@ int tcptuned_source_flows(const struct tcptuned_source *source,
 	if (!error)
 		return 0;
 	tcptuned_flows_free(ret);
-	return tcptuned_fail_to_read(err, error, "the records of connections");
+	return FAIL(err, -error, KERNEL, "the records of connections cannot be read: %s",
+		    strerror(-error));
 }
 
 static void print_flow(const struct tcptuned_source *source, const struct tcptuned_request *request,

@@ -35,9 +35,6 @@ int tcptuned_source_flows(const struct tcptuned_source *source,
 			  const struct tcptuned_request *request, struct tcptuned_flows *ret,
 			  struct tcptuned_error *err);
 
-/* Fail because @what, in the kernel, cannot be read. */
-int tcptuned_fail_to_read(struct tcptuned_error *err, int error, const char *what);
-
 /* ---- policies.c --------------------------------------------------------------------------- */
 
 /* The congestion control of new connections under @policy, or "auto"; "": it sets none. */

@@ -146,7 +146,7 @@ int tcptuned_handle_status(const struct tcptuned_source *source,
 
 	error = tcptuned_totals_read(kernel->map_fd[TCPTUNED_MAP_TOTALS], &totals);
 	if (error)
-		return tcptuned_fail_to_read(err, error, "the totals");
+		return FAIL(err, -error, KERNEL, "the totals cannot be read: %s", strerror(-error));
 	error = tcptuned_source_flows(source, NULL, &flows, err);
 	if (error)
 		return error;

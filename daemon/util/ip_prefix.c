@@ -90,7 +90,7 @@ int tcptuned_prefix_of(const char *text, struct tcptuned_prefix *ret)
 	return parse(text, strlen(text), ret, &host_bits) ? -EINVAL : 0;
 }
 
-int tcptuned_prefix_parse(const char *text, size_t length, struct tcptuned_prefix *ret,
+static int parse_strictly(const char *text, size_t length, struct tcptuned_prefix *ret,
 			  char *ret_problem, size_t size)
 {
 	char right[TCPTUNED_PREFIX_TEXT], remedy[128];
@@ -134,7 +134,7 @@ static int add(struct tcptuned_prefixes *prefixes, const char *text, size_t leng
 {
 	size_t room = prefixes->size ? 2 * prefixes->size : 8;
 	struct tcptuned_prefix prefix, *list;
-	int error = tcptuned_prefix_parse(text, length, &prefix, ret_problem, size);
+	int error = parse_strictly(text, length, &prefix, ret_problem, size);
 
 	if (error)
 		return error;

@@ -28,15 +28,7 @@ struct tcptuned_ports {
 	uint16_t high;
 };
 
-/*
- * Parse @length bytes of @text: "192.0.2.0/24", "2001:db8::/32", or an address alone. Returns 0
- * or -EINVAL; then @ret_problem, of at least 160 bytes, says what is wrong:
- * `has "10.0.0.1/8" in it, which has bits beyond its length: write 10.0.0.0/8`.
- */
-int tcptuned_prefix_parse(const char *text, size_t length, struct tcptuned_prefix *ret,
-			  char *ret_problem, size_t size);
-
-/* Parse a string for a search: "10.0.0.1/8" is accepted as 10.0.0.0/8. Returns 0 or -EINVAL. */
+/* Parse "192.0.2.0/24", "2001:db8::/32", or an address; "10.0.0.1/8" is 10.0.0.0/8. 0 or -EINVAL. */
 int tcptuned_prefix_of(const char *text, struct tcptuned_prefix *ret);
 
 /* Clear the bits behind the first @length. */
@@ -49,8 +41,9 @@ void tcptuned_map_address(void *to, unsigned int family, const void *from);
 void tcptuned_prefix_print(const struct tcptuned_prefix *prefix, char text[TCPTUNED_PREFIX_TEXT]);
 
 /*
- * Add one or more prefixes, separated by commas or blanks. Returns 0, -EINVAL as above, or -ENOMEM.
- * Those before a wrong one are added.
+ * Add one or more prefixes, separated by commas or blanks. Returns 0, -ENOMEM or -EINVAL; then
+ * @ret_problem, of at least 160 bytes, says what is wrong, and those before the wrong one are added:
+ * `has "10.0.0.1/8" in it, which has bits beyond its length: write 10.0.0.0/8`.
  */
 int tcptuned_prefixes_add(struct tcptuned_prefixes *prefixes, const char *text, char *ret_problem,
 			  size_t size);
