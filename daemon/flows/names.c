@@ -116,14 +116,20 @@ const char *tcptuned_word_meaning(enum tcptuned_vocabulary vocabulary, unsigned 
 	return find_word(vocabulary, value)->meaning;
 }
 
-void tcptuned_flow_address(const struct tcptuned_flow_record *record, int remote,
-			   char text[TCPTUNED_ADDRESS_MAX])
+static void format_end(char text[TCPTUNED_ADDRESS_MAX], int family, const void *address,
+		       unsigned int port)
 {
-	unsigned int port = remote ? record->remote_port : record->local_port;
-	const void *addr = remote ? record->remote : record->local;
 	char host[INET6_ADDRSTRLEN] = "";
 
-	inet_ntop(record->family, addr, host, sizeof(host));
-	snprintf(text, TCPTUNED_ADDRESS_MAX, record->family == AF_INET6 ? "[%s]:%u" : "%s:%u", host,
-		 port);
+	inet_ntop(family, address, host, sizeof(host));
+	snprintf(text, TCPTUNED_ADDRESS_MAX, family == AF_INET6 ? "[%s]:%u" : "%s:%u", host, port);
+}
+
+struct tcptuned_ends tcptuned_flow_ends(const struct tcptuned_flow_record *record)
+{
+	struct tcptuned_ends ends;
+
+	format_end(ends.local, record->family, record->local, record->local_port);
+	format_end(ends.remote, record->family, record->remote, record->remote_port);
+	return ends;
 }

@@ -9,9 +9,12 @@
 #define TCPTUNED_BITCP_MODES (BITCP_SLOW_START_PAST_MAX + 1)
 #define TCPTUNED_ADDRESS_MAX 64 /* "[v6 address]:port" and its NUL */
 
-/* Write "192.0.2.1:80" or "[2001:db8::1]:80" into @text. */
-void tcptuned_flow_address(const struct tcptuned_flow_record *record, int remote,
-			   char text[TCPTUNED_ADDRESS_MAX]);
+/* The two ends of a connection, as "192.0.2.1:80" or "[2001:db8::1]:80". */
+struct tcptuned_ends {
+	char local[TCPTUNED_ADDRESS_MAX], remote[TCPTUNED_ADDRESS_MAX];
+};
+
+struct tcptuned_ends tcptuned_flow_ends(const struct tcptuned_flow_record *record);
 
 enum tcptuned_vocabulary {
 	NO_WORDS,

@@ -373,25 +373,12 @@ static const struct row flow_rows[] = {
 };
 
 /* Labels that identify a connection never change, since a series with other labels is another one. */
-struct ends {
-	char local[TCPTUNED_ADDRESS_MAX], remote[TCPTUNED_ADDRESS_MAX];
-};
-
 #define LABELS_OF(ends) "local", (ends).local, "remote", (ends).remote
-
-static struct ends format_ends(const struct tcptuned_flow_record *record)
-{
-	struct ends ends;
-
-	tcptuned_flow_address(record, 0, ends.local);
-	tcptuned_flow_address(record, 1, ends.remote);
-	return ends;
-}
 
 static void print_flow_row(struct tcptuned_prom *prom, const struct row *row,
 			   const struct tcptuned_flow_record *record)
 {
-	struct ends ends = format_ends(record);
+	struct tcptuned_ends ends = tcptuned_flow_ends(record);
 	__u64 value = read_field(row, record);
 
 	if (value || !(row->unit & OPTIONAL))
@@ -401,7 +388,7 @@ static void print_flow_row(struct tcptuned_prom *prom, const struct row *row,
 
 static void print_limits(struct tcptuned_prom *prom, const struct tcptuned_flow_record *record)
 {
-	struct ends ends = format_ends(record);
+	struct tcptuned_ends ends = tcptuned_flow_ends(record);
 
 	for (unsigned int i = 0; i < TCPTUNED_LIMITS; i++)
 		tcptuned_sample(prom, "tcptuned_flow_limited",
@@ -416,7 +403,7 @@ static void print_flows(struct tcptuned_prom *prom, const struct tcptuned_snapsh
 	const struct tcptuned_flow_record *record;
 
 	for (record = top; record < end; record++) {
-		struct ends ends = format_ends(record);
+		struct tcptuned_ends ends = tcptuned_flow_ends(record);
 
 		tcptuned_sample(prom, "tcptuned_flow_info",
 				"Policy and congestion control of a connection.", 1, PLAIN,

@@ -149,15 +149,13 @@ json_t *tcptuned_event_json(const struct tcptuned_event *event, const char *poli
 {
 	const struct kind *kind = kind_of(event->kind);
 	struct tcptuned_flow_record record = make_record(event);
-	char local[TCPTUNED_ADDRESS_MAX], remote[TCPTUNED_ADDRESS_MAX];
+	struct tcptuned_ends ends = tcptuned_flow_ends(&record);
 	json_t *object = json_object();
 
-	tcptuned_flow_address(&record, 0, local);
-	tcptuned_flow_address(&record, 1, remote);
 	set_text(object, "event", tcptuned_event_name(event->kind));
 	set_number(object, "time_us", (event->time_ns + (__u64)realtime_ns) / 1000);
-	set_text(object, "local", local);
-	set_text(object, "remote", remote);
+	set_text(object, "local", ends.local);
+	set_text(object, "remote", ends.remote);
 	set_number(object, "netns", event->netns);
 	set_text(object, "policy", policy);
 	if (event->flags & TCPTUNED_EV_DRY_RUN)

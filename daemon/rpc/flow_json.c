@@ -127,13 +127,11 @@ static void set_others(json_t *object, const struct tcptuned_flow_record *record
 json_t *tcptuned_json_flow(const struct tcptuned_flow_record *record, const char *policy,
 			   const char *rule)
 {
-	char local[TCPTUNED_ADDRESS_MAX], remote[TCPTUNED_ADDRESS_MAX];
+	struct tcptuned_ends ends = tcptuned_flow_ends(record);
 	json_t *object;
 
-	tcptuned_flow_address(record, 0, local);
-	tcptuned_flow_address(record, 1, remote);
-	object = json_pack("{s:s,s:s,s:o,s:{},s:{}}", "local", local, "remote", remote, "flags",
-			   flags_array(record->flow.flags), "receive", "send");
+	object = json_pack("{s:s,s:s,s:o,s:{},s:{}}", "local", ends.local, "remote", ends.remote,
+			   "flags", flags_array(record->flow.flags), "receive", "send");
 	if (policy)
 		set_text(object, "policy", policy);
 	if (rule)
