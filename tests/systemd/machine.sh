@@ -3,15 +3,8 @@
 #
 # A throw-away Debian with systemd as PID 1, in namespaces of this kernel. Sourced by the tests.
 #
-#   machine_tree            make or find the cached Debian tree; returns 1 with $why set
-#   machine_start STAGE     boot it with the directory STAGE laid over the tree
-#   machine_run CMD...      run a command inside
-#   machine_stop            end everything: processes, control groups, mounts; the kernel ends
-#                           the processes too when the caller is killed
-#
-# The network namespace is the caller's: net.ipv4.tcp_mem exists in the initial one only, and
-# the daemon is to be tried as on a real host. Everything else is new: PID, mount, UTS, IPC and
-# cgroup namespaces, and an own control group whose root is all that the machine sees.
+# The network namespace is the caller's: net.ipv4.tcp_mem exists in the initial one only. PID, mount, UTS,
+# IPC and cgroup namespaces are new, and the machine sees only a control group of its own.
 
 machine_cache=${TCPTUNED_CACHE:-/var/cache/tcptuned-tests}
 machine_here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
@@ -22,8 +15,7 @@ machine_scratch=
 
 # The Debian mirror that this machine's own apt uses, unless TCPTUNED_MIRROR names another. In cloud
 # images the sources name a file that lists mirrors (mirror+file:, apt-transport-mirror(1)).
-machine_mirror()
-{
+machine_mirror() {
 	local sources=(/etc/apt/sources.list /etc/apt/sources.list.d) lists
 	if [ -n "${TCPTUNED_MIRROR:-}" ]; then
 		echo "$TCPTUNED_MIRROR"
@@ -36,9 +28,9 @@ machine_mirror()
 	fi
 }
 
-# Two kinds of tests use the tree, side by side: one of them makes it, the other one waits.
-machine_tree()
-{
+# Makes or finds the cached Debian tree; returns 1 with $why set. Two kinds of tests use it at the same time: one
+# of them makes it, the other one waits.
+machine_tree() {
 	local lock
 	mkdir -p "$machine_cache"
 	exec {lock}>"$machine_cache/lock"
@@ -49,8 +41,7 @@ machine_tree()
 	return $1
 }
 
-machine_make_tree()
-{
+machine_make_tree() {
 	local key packages mirror
 	packages=$(grep -v '^#' "$machine_here/tree-packages" | tr '\n' ',' | sed 's/,$//')
 	# A tree made for another list of packages is not this tree.
@@ -75,15 +66,15 @@ $machine_cache/debootstrap.log"
 	mv "$machine_root.part" "$machine_root"
 }
 
-machine_start()
-{
+# Boots with the directory STAGE laid over the tree.
+machine_start() { # STAGE
 	local stage=$1 cgroup2 outer qlen i
 	cgroup2=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
 	[ -n "$cgroup2" ] || { why="no cgroup2 is mounted"; return 1; }
 	outer=$cgroup2$(sed -n 's/^0:://p' /proc/self/cgroup)
 	machine_cgroup=$cgroup2/tcptuned-machine.$$
 	machine_scratch=$(mktemp -d)
-	# What a caller left that was killed.
+	# Control groups of a caller that was killed.
 	find "$cgroup2" -depth -path '*/tcptuned-machine.*' -type d -exec rmdir {} + 2>/dev/null
 	mkdir "$machine_cgroup"
 	# systemd raises this one at boot, and the network namespace is the host's.
@@ -118,8 +109,7 @@ machine_start()
 	return 1
 }
 
-machine_run()
-{
+machine_run() { # COMMAND...
 	(
 		# A session of its own in the machine's control group: what the daemon attaches
 		# to the machine's root holds for the processes of the test too.
@@ -131,8 +121,8 @@ machine_run()
 	)
 }
 
-machine_stop()
-{
+# Ends processes, control groups and mounts. If the caller is killed, the kernel ends the processes.
+machine_stop() {
 	local i
 	if [ -n "$machine_init" ]; then
 		# The end of a PID namespace's first process is the end of all of them.
