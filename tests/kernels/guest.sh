@@ -4,27 +4,18 @@
 # Debian's kernels in QEMU, from an initramfs with the binaries as they were built here. Sourced by
 # tests/kernels/run and bench/research/kernels/run; `fetch` has the kernels, `init` begins in the guest and
 # starts /scene.
-#
-#   guest_lacks PROGRAM...		prints what is missing here for a guest with those programs
-#   guest_make_root ROOT		BusyBox and init, to which guest_add_program adds
-#   guest_add_program ROOT PROGRAM	a program and the libraries that it needs
-#   guest_pack ROOT			as a cpio archive; the kernel takes several, one after the other
-#   guest_make_modules KERNEL-ROOT RELEASE ROOT MODULE...	kernel modules, for init to load
-#   guest_boot RELEASE VMLINUZ INITRAMFS CONSOLE [OPTION...]	boot, and wait until it is off
-#   guest_kill				end a guest that still runs
 
 guest_here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 guest_limit_s=${TCPTUNED_GUEST_LIMIT:-240}
 guest_qemu=
 
 # bpftool may be a wrapper script that looks for the running kernel's own; the program is meant.
-guest_find_program()
-{
+guest_find_program() {
 	PATH=/usr/sbin:/sbin:/usr/bin:/bin command -v "$1"
 }
 
-guest_lacks()
-{
+# Prints which program is missing here for a guest.
+guest_lacks() { # PROGRAM...
 	local program
 	for program in qemu-system-x86_64 busybox cpio depmod modprobe xz "$@"; do
 		[ -n "$(guest_find_program "$program")" ] && continue
@@ -36,9 +27,8 @@ guest_lacks()
 
 # --- the initramfs -------------------------------------------------------------------------
 
-# A program and the shared libraries that it needs, at the places where it looks for them.
-guest_add_program()
-{
+# Adds a program and the shared libraries that it needs.
+guest_add_program() { # ROOT PROGRAM
 	local root=$1 program=$2 library
 	install -D -m 755 "$(readlink -f "$program")" "$root/usr/bin/$(basename "$program")"
 	while read -r library; do
@@ -46,8 +36,8 @@ guest_add_program()
 	done < <(ldd "$program" 2>/dev/null | grep -o '/[^ ]*')
 }
 
-guest_make_root()
-{
+# Makes a root with BusyBox and init.
+guest_make_root() { # ROOT
 	local root=$1 applet
 	mkdir -p "$root"/{bin,dev,etc,proc,root,run,sys,tmp,usr/bin,usr/sbin}
 	mkdir "$root/var" && ln -s /run "$root/var/run"
@@ -60,14 +50,13 @@ guest_make_root()
 	printf 'root:x:0:\nnogroup:x:65534:\n' >"$root/etc/group"
 }
 
-guest_pack()
-{
+# Prints a cpio archive; the kernel takes several, one after the other.
+guest_pack() { # ROOT
 	(cd "$1" && find . | cpio -o -H newc --quiet)
 }
 
-# What the scene needs and the kernel has as modules, in the order in which to load them.
-guest_make_modules()
-{
+# Adds kernel modules, and the list of them for init, in the order in which to load them.
+guest_make_modules() { # KERNEL-ROOT RELEASE ROOT MODULE...
 	local kernel_root=$1 release=$2 root=$3 file name
 	shift 3
 	rm -rf "$root"
@@ -85,9 +74,9 @@ guest_make_modules()
 
 # --- one boot --------------------------------------------------------------------------------
 
-# Guest time is virtual (icount): the figures do not depend on what else this machine does.
-guest_boot()
-{
+# Boots, and waits until the guest is off. Guest time is virtual (icount): the figures do not depend on other
+# load of this machine.
+guest_boot() { # RELEASE VMLINUZ INITRAMFS CONSOLE [QEMU_OPTION...]
 	local release=$1 vmlinuz=$2 initramfs=$3 console=$4 cpu=qemu64
 	shift 4
 	# 6.12 crashes at times with QEMU 7.2's cmpxchg16b. Newer kernels need the instruction:
@@ -104,8 +93,7 @@ guest_boot()
 	guest_wait "$console"
 }
 
-guest_wait()
-{
+guest_wait() {
 	local console=$1 end=$((SECONDS + guest_limit_s))
 	while kill -0 "$guest_qemu" 2>/dev/null; do
 		if [ $SECONDS -ge $end ]; then
@@ -119,7 +107,6 @@ guest_wait()
 	guest_qemu=
 }
 
-guest_kill()
-{
+guest_kill() {
 	[ -n "$guest_qemu" ] && kill -KILL "$guest_qemu" 2>/dev/null && wait "$guest_qemu" 2>/dev/null
 }
