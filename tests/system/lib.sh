@@ -1,123 +1,64 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What system tests are made of. Sourced by `run`, under set -e: a command that fails fails the
-# test. Nothing needs tidying up: see run.
+# What system tests and measurements use. `run` sources it under set -e: a command that fails fails the
+# test. `run` also removes what a test leaves: processes, network namespaces, mounts, pins, directories.
 #
-#   Ground
-#	$TEST_DIR		a directory of the test's own, removed afterwards
-#	$TEST_CGROUP		the cgroup2 directory in which all processes of the test run
-#	$TEST_MEMCG		the memory control group (version 1) that the test may make, and `run`
-#				removes; empty where there is no version 1
-#	in_group CMD...		runs CMD in a cgroup below that one, $TEST_CGROUP/group
-#	in_beside CMD...	runs CMD in the cgroup next to it, which no daemon manages
+#	$TEST_DIR		a directory of this test
+#	$TEST_CGROUP		the cgroup2 directory in which all processes of this test run
+#	$TEST_MEMCG		the memory control group (version 1) that this test may make; empty where
+#				there is no version 1
 #	$TEST_TOP, $TEST_BUILD	the repository, and what it built
-#   Hosts and links
-#	host NAME...		makes network namespaces, as hosts with loopback
-#	in_host NAME CMD...	runs CMD there; mounts and cgroups stay as they are
-#	link A B [LINKEM OPTION...]	joins two hosts; returns when the link is up. Its subnet is
-#				10.99.N.0/30 and fd99:N::/64, N counting from 0, A first
-#				$LINK_TOLERANCE (100): linkem's --tolerance; lateness makes
-#				assertions fail, never hold, and such a failure is tried again;
-#				$LINK_IDLE (poll): its --idle; $LINK_SECONDS (600): its
-#				--duration, after which it ends by itself
-#	${ADDR[NAME]} ${ADDR6[NAME]}	a host's address on the link made last
-#	link_stats A B [FILTER]	linkem's statistics now (or at the end), through jq -r FILTER
-#	link_end A B		takes the link away; the final statistics stay readable
-#	link_end_all		all of them; a failed test if one was invalid
-#	valid_run FUNCTION [ARG...]	calls FUNCTION, which makes links and measures, then ends the
-#				links; repeats it if linkem says that it was late or overloaded,
-#				and fails after the fifth time. Assert on its results afterwards
-#   Traffic
-#	transfer A B [MESSAGES OPTION...]	sends from A to B; prints the result as JSON and
-#				keeps it in $TEST_DIR/transfer.json. Options go to both sides.
-#				SENDER_PREFIX and RECEIVER_PREFIX (say, in_group) go before the
-#				command; TRANSFER_ADDR overrides ${ADDR[B]} (say, "${ADDR6[b]}")
-#	listener NAME PREFIX [MESSAGES OPTION...]	starts a receiver in the background, PREFIX before
-#				its command, and waits until it listens
-#   Congestion controls
-#	register NAME...	offers to the host those that bench/cc, or bpf, has an object of; the
-#				others are the kernel's own. Names are the whole host's: benches that
-#				take turns (BENCH_LOCK) register and unregister within a row
-#	unregister		all of them; the end of the test does so, too
-#   The daemon
-#	tcptuned_start [OPTION...]	starts it for the processes of in_group, waits until it is
-#				ready; its log is $TEST_DIR/tcptuned.log, its endpoint $METRICS
-#	tcptuned_stop		stops it cleanly; returns its exit code. A test that ends well with a
-#				daemon does so, too, and the code has to be 0
-#	"${daemon_options[@]}"	what tcptuned_start gives it; later options prevail
-#	"${tcptunectl[@]}"	the command that ctl runs, for `background`
-#	scrape			keeps what the endpoint says now in $TEST_DIR/scrape
-#	metric NAME[{LABELS}]	the value of one line of the endpoint
-#	ctl ARGUMENT...		tcptunectl, of this daemon
-#	ctl_json FILTER ARGUMENT...	its JSON, through jq -r FILTER
-#	flow PORT FILTER	of the flow whose local port is PORT, through jq -r FILTER
-#	flow_to PORT FILTER	of the flow whose remote port is PORT
-#   Processes
-#	background NAME CMD...	starts CMD (a function too); its output goes to $TEST_DIR/NAME.log
-#	pid_of NAME		prints its process id
-#	stop NAME [SIGNAL]	ends it (SIGTERM) and waits; returns its exit code
-#	wait_until SECONDS CMD...	until CMD succeeds; fails the test when time is up
-#	wait_output SECONDS OPERATOR VALUE CMD...	until what CMD prints compares to VALUE by test(1)
-#   Assertions: all print what they saw, and end the test
-#	expect_ge VALUE BOUND WHAT	VALUE >= BOUND, decimal fractions and exponents welcome
-#	expect_le VALUE BOUND WHAT
-#	expect_between VALUE LEAST MOST WHAT
-#	expect_eq VALUE WANTED WHAT	equal as text
-#	expect_match TEXT PATTERN WHAT	PATTERN is an extended regular expression
-#	expect_fail CODE CMD...	CMD ends with that exit code
-#	long_chain		policies with more rules for one destination than there may be
-#	fail MESSAGE...		the test is repeated if a link of its was disturbed
-#	fail_for_good MESSAGE...	it is not: for what lateness cannot explain
-#	expect_undamaged NUMBER WHAT	bytes damaged: none
-#	skip REASON...		a failure of tests/run, unless TESTS_MAY_SKIP allows it
-#	for_another_host REASON...	nothing that could be installed here would let it run
-#	needs_linux 6.12 WHAT	that, on an older kernel, which does not do WHAT
-#	has_linux 6.12		is this kernel as new as that? ($TEST_KERNEL: another release than
-#				uname's, to see which tests ask)
+#	${ADDR[HOST]}, ${ADDR6[HOST]}	the addresses of a host on the link that was made last
 
-declare -A ADDR ADDR6 LIB_PID LIB_LINK_CODE
-lib_links=()
+declare -A ADDR=() ADDR6=() LIB_PID=() lib_links=()
 
 note() {
 	echo "# $*" >&2
 }
 
+lib_fail() {
+	trap - ERR
+	echo "$*" >&2
+	lib_where
+	exit 1
+}
+
 fail() {
-	trap - ERR
-	echo "FAILED: $*" >&2
-	lib_where
-	exit 1
+	lib_fail "FAILED: $*"
 }
 
+# For what a late link does not explain: `run` does not repeat the test.
 fail_for_good() {
-	trap - ERR
-	echo "FAILED for good: $*" >&2
-	lib_where
-	exit 1
+	lib_fail "FAILED for good: $*"
 }
 
+lib_skip() { # STATUS REASON...
+	trap - ERR
+	echo "${@:2}"
+	exit "$1"
+}
+
+# A skipped test is a failure of tests/run, unless TESTS_MAY_SKIP allows it.
 skip() {
-	trap - ERR
-	echo "$*"
-	exit 77
+	lib_skip 77 "$@"
 }
 
+# Nothing that could be installed would let the test run here.
 for_another_host() {
-	trap - ERR
-	echo "$*"
-	exit 78
+	lib_skip 78 "$@"
 }
 
-has_linux() {
-	local release=${TEST_KERNEL:-$(uname -r)}
+has_linux() { # RELEASE
+	local release
+	release=$(uname -r)
 	printf '%s\n' "$1" "${release%%-*}" | sort -C -V
 }
 
-needs_linux() {
+needs_linux() { # RELEASE REASON
 	has_linux "$1" || for_another_host "Linux $1 is needed: $2"
 }
 
-# Which lines of the test led here.
+# Prints which lines of the test led here.
 lib_where() {
 	local i
 	for ((i = 1; i < ${#FUNCNAME[@]}; i++)); do
@@ -126,13 +67,13 @@ lib_where() {
 	done
 }
 
-lib_failed_command() { # CODE COMMAND; the trap of ERR
-	[ "$BASHPID" = "${lib_shell-$$}" ] || return 0 # a subshell's failure comes up to the test's shell
+lib_failed_command() { # STATUS COMMAND; the trap of ERR
+	[ "$BASHPID" = "${lib_shell-$$}" ] || return 0 # the test's shell sees the failure of a subshell, too
 	echo "FAILED: exit code $1 of: $2" >&2
 	lib_where
 }
 
-# --- assertions ------------------------------------------------------------------------------
+# --- assertions: they print what they saw, and end the test --------------------------------------
 lib_compare() { # VALUE OPERATOR BOUND WHAT
 	local number='^[-+]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?$'
 	[[ $1 =~ $number ]] || fail "$4: '$1' is not a number"
@@ -142,68 +83,61 @@ lib_compare() { # VALUE OPERATOR BOUND WHAT
 	note "$4: $1 ($2 $3)"
 }
 
-expect_ge() {
+expect_ge() { # VALUE BOUND WHAT
 	lib_compare "$1" '>=' "$2" "$3"
 }
 
-expect_le() {
+expect_le() { # VALUE BOUND WHAT
 	lib_compare "$1" '<=' "$2" "$3"
 }
 
-expect_between() {
+expect_between() { # VALUE MIN MAX WHAT
 	expect_ge "$1" "$2" "$4"
 	expect_le "$1" "$3" "$4"
 }
 
-expect_eq() {
+expect_eq() { # TEXT WANTED WHAT
 	[ "$1" = "$2" ] || fail "$3: '$1', expected '$2'"
 	note "$3: $1"
 }
 
-expect_undamaged() {
+expect_undamaged() { # BYTES WHAT
 	[[ $1 =~ ^[0-9]+$ ]] || fail "$2: bytes damaged: '$1' is not a number"
 	[ "$1" = 0 ] || fail_for_good "$2: bytes damaged: $1"
 	note "$2: nothing damaged"
 }
 
-expect_match() {
+expect_match() { # TEXT EXTENDED_REGULAR_EXPRESSION WHAT
 	grep -Eq -- "$2" <<<"$1" || fail "$3: no match for /$2/ in: $1"
 }
 
-expect_fail() {
-	local want=$1 code=0
+expect_fail() { # STATUS COMMAND...
+	local wanted=$1 code=0
 	shift
 	"$@" || code=$?
-	[ $code = "$want" ] || fail "exit code $code, expected $want, of: $*"
-}
-
-long_chain() {
-	seq 1400 | awk '{ s = int($1 / 256) "." $1 % 256 ".0/24" }
-		$1 % 7 == 1 { printf "[policy p%d]\ndestination = 10.0.0.0/8\n", $1 }
-		{ printf "source = 10.%s, 11.%s, 12.%s\n", s, s, s }'
+	[ $code = "$wanted" ] || fail "exit code $code, expected $wanted, of: $*"
 }
 
 # --- processes -------------------------------------------------------------------------------
-in_group() {
-	(
-		trap - ERR
-		lib_exec in_group "$@"
-	)
-}
+in_group() ( # COMMAND...; in the control group that the daemon manages
+	trap - ERR
+	lib_exec in_group "$@"
+)
 
-background() {
+# Starts a command or a function. Its output goes to $TEST_DIR/NAME.log.
+background() { # NAME COMMAND...
 	local name=$1
 	shift
-	: >"$TEST_DIR/$name.log" # now: who waits for a line in it must not find an old one
+	: >"$TEST_DIR/$name.log" # now: no one may find a line of an earlier process
 	(
 		trap - ERR
 		lib_exec "$@"
-	) >"$TEST_DIR/$name.log" 2>&1 9>&- & # 9: the lock of who measures (bench/lib.sh)
+	) >"$TEST_DIR/$name.log" 2>&1 9>&- & # 9: the lock of a measurement (bench/lib.sh)
 	LIB_PID[$name]=$!
 }
 
-# Becomes the command, so that its process id is the one that was kept. Understands in_host and
-# in_group or in_beside before it, in any order.
+# Becomes the command, so that its process ID is the one that was kept. in_host HOST, in_group and
+# in_beside (a control group that no daemon manages) may precede it, in any order.
 lib_exec() {
 	local enter=()
 	while :; do
@@ -227,11 +161,12 @@ lib_exec() {
 	done
 }
 
-pid_of() {
+pid_of() { # NAME
 	echo "${LIB_PID[$1]}"
 }
 
-stop() {
+# Ends a process and returns its exit code.
+stop() { # NAME [SIGNAL]
 	local pid=${LIB_PID[$1]} code=0
 	kill -"${2-TERM}" "$pid" 2>/dev/null || :
 	wait "$pid" || code=$?
@@ -239,7 +174,7 @@ stop() {
 	return $code
 }
 
-wait_until() {
+wait_until() { # SECONDS COMMAND...
 	local end=$((SECONDS + $1 + 1)) seconds=$1
 	shift
 	until "$@" >/dev/null 2>&1; do
@@ -248,12 +183,23 @@ wait_until() {
 	done
 }
 
-wait_output() {
+# Waits until what the command prints compares to VALUE by test(1).
+wait_output() { # SECONDS OPERATOR VALUE COMMAND...
 	wait_until "$1" lib_outputs "${@:2}"
 }
 
-lib_outputs() { # OPERATOR VALUE CMD...
+lib_outputs() { # OPERATOR VALUE COMMAND...
 	test "$("${@:3}")" "$1" "$2"
+}
+
+# Waits until a background process has printed a line that matches.
+wait_printed() { # SECONDS NAME PATTERN
+	wait_until "$1" lib_printed_or_ended "$2" "$3"
+	grep -q -- "$3" "$TEST_DIR/$2.log" || fail "$2 ended: $(<"$TEST_DIR/$2.log")"
+}
+
+lib_printed_or_ended() { # NAME PATTERN
+	grep -q -- "$2" "$TEST_DIR/$1.log" || ! kill -0 "$(pid_of "$1")"
 }
 
 # --- hosts and links ---------------------------------------------------------------------------
@@ -261,7 +207,8 @@ lib_netns() {
 	echo "$TEST_PREFIX-$1"
 }
 
-host() {
+# Makes network namespaces, as hosts.
+host() { # NAME...
 	local name limits
 	limits=$(sysctl -e net.ipv4.tcp_rmem net.ipv4.tcp_wmem | sed 's/ = /=/')
 	for name; do
@@ -274,17 +221,16 @@ host() {
 }
 
 # `ip netns exec` would mount another /sys over cgroups and pins; nsenter leaves them.
-in_host() {
-	(
-		trap - ERR
-		lib_exec in_host "$@"
-	)
-}
+in_host() ( # HOST COMMAND...
+	trap - ERR
+	lib_exec in_host "$@"
+)
 
-link() {
+# Joins two hosts. The subnet is 10.99.N.0/30 and fd99:N::/64, with A first and N counting from 0.
+link() { # A B [LINKEM OPTION...]
 	local a=$1 b=$2 n=${#lib_links[@]} name=link-$1-$2
 	shift 2
-	lib_links+=("$name")
+	lib_links[$name]=1
 	rm -f "$TEST_DIR/$name.json"
 	background "$name" "$TEST_BUILD/linkem" \
 		--ns-a "$(lib_netns "$a")" --ns-b "$(lib_netns "$b")" \
@@ -295,48 +241,39 @@ link() {
 		--tolerance "${LINK_TOLERANCE:-100}" --idle "${LINK_IDLE:-poll}" "$@"
 	ADDR[$a]=10.99.$n.1 ADDR[$b]=10.99.$n.2
 	ADDR6[$a]=fd99:$n::1 ADDR6[$b]=fd99:$n::2
-	wait_until 20 lib_link_settled "$name"
-	grep -q '^ready$' "$TEST_DIR/$name.log" ||
-		fail "linkem: $(cat "$TEST_DIR/$name.log")"
+	wait_printed 20 "$name" '^ready$'
 }
 
-lib_link_settled() { # ready, or ended with an error
-	grep -q '^ready$' "$TEST_DIR/$1.log" || ! kill -0 "$(pid_of "$1")"
+# Prints statistics of a link, of now or of its end.
+link_stats() { # A B [JQ_FILTER]
+	[ -z "${LIB_PID[link-$1-$2]-}" ] || lib_write_statistics "link-$1-$2"
+	jq -r "${3-.}" "$TEST_DIR/link-$1-$2.json"
 }
 
-link_stats() {
-	local name=link-$1-$2
-	if [ -n "${LIB_PID[$name]-}" ]; then
-		rm -f "$TEST_DIR/$name.json"
-		kill -USR1 "$(pid_of "$name")"
-		wait_until 5 test -s "$TEST_DIR/$name.json"
-	fi
-	jq -r "${3-.}" "$TEST_DIR/$name.json"
+lib_write_statistics() { # LINK
+	rm -f "$TEST_DIR/$1.json"
+	kill -USR1 "${LIB_PID[$1]}" 2>/dev/null || return 0
+	for _ in {1..50}; do
+		[ ! -s "$TEST_DIR/$1.json" ] || return 0
+		sleep 0.05
+	done
 }
 
 # Returns linkem's exit code: 0, or 3 if the run was invalid.
-link_end() {
+link_end() { # A B
 	local name=link-$1-$2 code=0
 	stop "$name" || code=$?
-	lib_drop_link "$name"
+	unset "lib_links[$name]"
 	[ $code = 0 ] ||
 		note "linkem $1 $2: $(jq -c .invalid_reasons "$TEST_DIR/$name.json" || :)"
 	lib_note_lateness "$name"
 	return $code
 }
 
-lib_drop_link() { # NAME
-	local kept=() name
-	for name in "${lib_links[@]}"; do
-		[ "$name" = "$1" ] || kept+=("$name")
-	done
-	lib_links=("${kept[@]}")
-}
-
-# 0 if all were valid
+# Returns 0 if all links were valid.
 lib_end_links() {
 	local name ends code=0
-	for name in "${lib_links[@]}"; do
+	for name in "${!lib_links[@]}"; do
 		ends=${name#link-}
 		link_end "${ends%%-*}" "${ends#*-}" || code=$?
 	done
@@ -347,7 +284,9 @@ link_end_all() {
 	lib_end_links || fail "the emulated link was late or overloaded: this is no result"
 }
 
-valid_run() {
+# Calls a function that makes links and measures, and ends the links; repeats that if linkem was late or
+# overloaded, up to five times. Assertions come after it.
+valid_run() { # FUNCTION [ARGUMENT...]
 	local try
 	for try in 1 2 3 4 5; do
 		"$@"
@@ -360,7 +299,7 @@ valid_run() {
 	fail "the emulated link was late or overloaded five times: no result"
 }
 
-# What `run` looks for when a test has failed: a link that was late gives it another chance.
+# `run` looks for this line when a test has failed: a link that was late gives it another chance.
 lib_note_lateness() { # LINK
 	local late
 	late=$(jq '[.ab, .ba] | map(.late_us.p99) | max' "$TEST_DIR/$1.json" 2>/dev/null) || :
@@ -371,35 +310,32 @@ lib_note_lateness() { # LINK
 	fi
 }
 
-lib_look_for_noise() { # a test failed while these links were up
+lib_note_lateness_of_all() { # after a failure
 	local name
 	trap - ERR
 	set +e
-	for name in "${lib_links[@]}"; do
-		rm -f "$TEST_DIR/$name.json"
-		kill -USR1 "${LIB_PID[$name]}" 2>/dev/null || continue
-		for _ in {1..20}; do
-			[ ! -s "$TEST_DIR/$name.json" ] || break
-			sleep 0.1
-		done
+	for name in "${!lib_links[@]}"; do
+		lib_write_statistics "$name"
 		lib_note_lateness "$name"
 	done
 }
 
 # --- traffic -----------------------------------------------------------------------------------
-lib_receiver_settled() { # it listens, or ended with an error
-	grep -q '^listening' "$TEST_DIR/receiver.log" || ! kill -0 "$(pid_of receiver)"
+# Starts a receiver for one transfer; PREFIX precedes the command.
+listener() { # NAME PREFIX [MESSAGES OPTION...]
+	local name=$1 prefix=$2
+	shift 2
+	background "$name" $prefix "$TEST_BUILD/messages" --once "$@"
+	wait_printed 10 "$name" '^listening'
 }
 
-transfer() {
-	local a=$1 b=$2 to code=0
-	to=${TRANSFER_ADDR:-${ADDR[$2]}}
+# Sends from A to B, and prints the result as JSON, which is also in $TEST_DIR/transfer.json. Options go
+# to both sides. SENDER_PREFIX and RECEIVER_PREFIX (in_group) precede the commands; TRANSFER_ADDR
+# replaces ${ADDR[B]}.
+transfer() { # A B [MESSAGES OPTION...]
+	local a=$1 b=$2 to=${TRANSFER_ADDR:-${ADDR[$2]}} code=0
 	shift 2
-	background receiver in_host "$b" ${RECEIVER_PREFIX-} "$TEST_BUILD/messages" \
-		--listen "$to" --once "$@"
-	wait_until 10 lib_receiver_settled
-	grep -q '^listening' "$TEST_DIR/receiver.log" ||
-		fail "messages: $(cat "$TEST_DIR/receiver.log")"
+	listener receiver "in_host $b ${RECEIVER_PREFIX-}" --listen "$to" "$@"
 	in_host "$a" ${SENDER_PREFIX-} "$TEST_BUILD/messages" --connect "$to" "$@" \
 		>"$TEST_DIR/transfer.json" || code=$?
 	stop receiver || :
@@ -409,23 +345,20 @@ transfer() {
 	cat "$TEST_DIR/transfer.json"
 }
 
-listener() {
-	local name=$1 prefix=$2
-	shift 2
-	background "$name" $prefix "$TEST_BUILD/messages" --once "$@"
-	wait_until 5 grep -q '^listening' "$TEST_DIR/$name.log"
-}
+keep_alive=(python3 "${TEST_TOP-}/tests/system/keep_alive.py") # idle connections
 
 # --- congestion controls -----------------------------------------------------------------------
 lib_registered=()
 
-register() {
+# Registers those that bench/cc or bpf has an object of; the others are the kernel's own. Names are
+# the whole host's: measurements that take turns register and unregister within a row.
+register() { # NAME...
 	local name object
 	for name; do
 		[[ " ${lib_registered[*]} " != *" $name "* ]] || continue
 		for object in "$TEST_BUILD"/{bench,bpf}/cc/"$name.bpf.o"; do
 			[ -e "$object" ] || continue
-			# what was killed has left it
+			# one that a killed test has left
 			bpftool struct_ops unregister name "$name" >/dev/null 2>&1 || :
 			lib_registered+=("$name")
 			bpftool struct_ops register "$object"
@@ -442,7 +375,7 @@ unregister() {
 }
 
 # --- the daemon --------------------------------------------------------------------------------
-METRICS_PORT=${METRICS_PORT:-9871}
+METRICS_PORT=9871
 METRICS=http://127.0.0.1:$METRICS_PORT
 
 daemon_options=(--foreground --config="${TEST_DIR-}/none.conf"
@@ -452,14 +385,16 @@ tcptunectl=("${TEST_BUILD-}/tcptunectl" --config="${TEST_DIR-}/none.conf"
 	--set=tcptuned.runtime_directory="${TEST_DIR-}/run" --set=tcptuned.state_directory="${TEST_DIR-}/state")
 [ -z "${TEST_DIR-}" ] || : >"$TEST_DIR/none.conf"
 
-tcptuned_start() {
+# Starts the daemon for the processes of in_group. Later options prevail. A test that ends well with a
+# daemon stops it, and it has to exit with 0.
+tcptuned_start() { # [OPTION...]
 	background tcptuned ${TCPTUNED_PREFIX-} setpriv --ruid="$TEST_UID" "$TEST_BUILD/tcptuned" \
 		"${daemon_options[@]}" "$@"
-	wait_until 10 lib_tcptuned_settled
+	wait_until 10 lib_answers_or_ended
 	kill -0 "$(pid_of tcptuned)" || fail "tcptuned: $(cat "$TEST_DIR/tcptuned.log")"
 }
 
-lib_tcptuned_settled() { # answers, or ended with an error
+lib_answers_or_ended() {
 	curl -sf -o "$TEST_DIR/page" "$METRICS/" || ! kill -0 "$(pid_of tcptuned)"
 }
 
@@ -471,30 +406,27 @@ ctl() {
 	"${tcptunectl[@]}" "$@"
 }
 
-ctl_json() {
+ctl_json() { # JQ_FILTER ARGUMENT...
 	local filter=$1
 	shift
 	ctl "$@" --json | jq -r "$filter"
 }
 
-# The daemon keeps an answer for a second, or until tcptunectl asks for something.
-lib_metrics() {
-	ctl status >/dev/null || :
-	curl -sf "$METRICS/metrics"
-}
-
+# Keeps the metrics of now in $TEST_DIR/scrape. The daemon repeats an answer for a second, unless
+# tcptunectl has asked for something.
 scrape() {
-	lib_metrics >"$TEST_DIR/scrape"
+	ctl status >/dev/null || :
+	curl -sf -o "$TEST_DIR/scrape" "$METRICS/metrics"
 }
 
-metric() {
-	lib_metrics | awk -v name="$1" '$1 == name && !n++ { print $2 }'
+metric() { # NAME[{LABELS}]
+	scrape && awk -v name="$1" '$1 == name { print $2; exit }' "$TEST_DIR/scrape"
 }
 
-flow() {
+flow() { # LOCAL_PORT JQ_FILTER
 	ctl_json "first(.flows[]) | $2" flows --local-port "$1"
 }
 
-flow_to() {
+flow_to() { # REMOTE_PORT JQ_FILTER
 	ctl_json "first(.flows[]) | $2" flows --remote-port "$1"
 }
