@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Path memory on real connections: what one transfer teaches and the next one begins with; the
-# database over restarts, damaged, unwritable, forgotten.
+# Path memory on real connections: what one transfer teaches the next one; the database over restarts,
+# damaged, unwritable, forgotten.
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
@@ -17,27 +17,23 @@ seeds() {
 	counter tcptuned_paths_seeds_total ''
 }
 
-# Both ends are tuned and share one memory, each in its own network namespace.
-tuned_transfer() { # MESSAGES OPTION...
-	SENDER_PREFIX=in_group RECEIVER_PREFIX=in_group transfer a b "$@" >"$TEST_DIR/out"
-}
-
 # A path of 50 Mbit/s and 40 ms: 250 KB per round trip, and 125 KB more in its queue.
 known_path() {
 	link a b --rate 50mbit --delay 20ms --queue 125kB
 }
 
-# Something is learned when a connection ends, for which both sides need the link.
-learn_it() {
+# Both ends are tuned and learn when the connection ends. They share one memory, each in its own network
+# namespace.
+learn_it() { # SECONDS
 	local before
 	before=$(learned)
 	known_path
-	tuned_transfer --duration 3
+	SENDER_PREFIX=in_group RECEIVER_PREFIX=in_group transfer a b --duration "$1" >"$TEST_DIR/out"
 	wait_output 5 -ge $((before + 2)) learned
 }
 
 # The link's values, within what headers, the queue and a noisy host make of them.
-expect_right_row() { # NETNS COLUMN, of the side that sent or received
+expect_right_row() { # NETNS COLUMN
 	set -- "$2" $(db "SELECT prefix, min_rtt_us, $2 FROM paths WHERE netns = $1")
 	expect_eq "$2" "10.99.0.0/24" "prefix"
 	expect_between "$3" 40000 60000 "minimum RTT, us"
@@ -53,7 +49,7 @@ test_next_connection_begins_with_what_one_learned() {
 	local a max ssthresh
 	host a b
 	tcptuned_start $bitcp
-	valid_run learn_it
+	valid_run learn_it 3
 	expect_ge "$(metric tcptuned_paths_known)" 2 "known paths, one from each side"
 	tcptuned_stop
 	a=$(netns_of a)
@@ -68,7 +64,7 @@ test_next_connection_begins_with_what_one_learned() {
 	expect_ge "$(db "SELECT segments_retransmitted FROM paths WHERE netns = $a")" 1 \
 		"segments retransmitted"
 
-	tcptuned_start $bitcp # another daemon, which knows it from disk
+	tcptuned_start $bitcp # another daemon, which reads it from disk
 	expect_ge "$(metric tcptuned_paths_known)" 2 "paths read from disk"
 	known_path
 	stream warm 7301 --count 100 --bytes 8kB --interval 400
@@ -82,36 +78,33 @@ test_next_connection_begins_with_what_one_learned() {
 	expect_le "$(flow 7301 .advertised_window_bytes)" 200000 "receive window: as the kernel begins"
 }
 
-# On 2 Mbit/s, 64 KB are a quarter of a second of queue. A receiver that held a smaller window to the end, since
-# the queue was its own, leaves a slow path behind.
 first_window_offered() { # PORT
 	wait_until 5 eval '[ -n "$(ss_of b "sport = :'"$1"'" " rcv_(ssthresh):")" ]'
 	ss_of b "sport = :$1" ' rcv_ssthresh:([0-9]+)'
 }
 
-# opens_with PORT STEP...: host b connects to host a; leaves what it offers first in $first
-opens_with() {
+# Host b connects to host a. $first is the window that it advertises first.
+opens_with() { # PORT STEP...
 	local port=$1
 	shift
-	background "server-$port" in_host a "$TEST_BUILD/sockets" tcp4 listen "${ADDR[a]}" "$port" \
+	background "server-$port" in_host a "${sockets[@]}" tcp4 listen "${ADDR[a]}" "$port" \
 		accept until "$TEST_DIR/end"
-	background "client-$port" in_group in_host b "$TEST_BUILD/sockets" "$@" connect "${ADDR[a]}" \
+	background "client-$port" in_group in_host b "${sockets[@]}" "$@" connect "${ADDR[a]}" \
 		"$port" say connected until "$TEST_DIR/end"
-	wait_until 5 grep -q connected "$TEST_DIR/client-$port.log"
+	wait_printed 5 "client-$port" connected
 	first=$(ss_of b "dport = :$port" ' rcv_ssthresh:([0-9]+)')
 }
 
-# The senders are left alone: one that holds its send buffer leaves no queue for the receiver to find. Reno's own
-# sawtooth spoils some tests of the queue, and each failure puts the next one off.
+# A receiver that held a smaller window to the end, since the queue was its own, remembers a slow path. The
+# senders are not tuned: one that holds its send buffer leaves no queue for the receiver to find. Reno's own
+# sawtooth spoils some tests of the queue, and each failure delays the next one.
 # timeout: 120
 test_next_connection_on_a_slow_path_begins_small() {
 	local first
 	host a b
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
-	printf '[policy]\nreceive_window_max = 16M\n[policy own]\nremote_port = 7305\n%s\n%s\n' \
-		'override_rcvbuf = no' '[policy senders]
-remote_port = 7302-7303
-mode = off' >"$TEST_DIR/my.conf"
+	configure '[policy]\nreceive_window_max = 16M\n[policy own]\nremote_port = 7305
+		override_rcvbuf = no\n[policy senders]\nremote_port = 7302-7303\nmode = off'
 	tcptuned_start --config="$TEST_DIR/my.conf"
 	link a b --rate 4mbit --delay 20ms --queue 256KB
 	stream first 7302 --duration 70 --bytes 14480
@@ -134,9 +127,14 @@ mode = off' >"$TEST_DIR/my.conf"
 	expect_eq "$(db "SELECT slow FROM paths WHERE netns = $(netns_of b)")" 1 "remembered"
 }
 
-# learned_by HOST COOKIE: what a namespace with the inode number of HOST's and that cookie has learned:
-# a slow path
-learned_by() {
+# Makes the daemon's database.
+empty_database() {
+	tcptuned_start
+	tcptuned_stop
+}
+
+# A namespace with the inode number of HOST's and that cookie has learned a slow path.
+learned_by() { # HOST COOKIE
 	db "INSERT INTO paths VALUES ('10.99.0.0/24', $2,
 		'$(cat /proc/sys/kernel/random/boot_id)', unixepoch() - 60, 40000, 250000, 250000, 0, 0,
 		100, 0, 1, 1, $(netns_of "$1"))"
@@ -146,9 +144,8 @@ learned_by() {
 test_a_new_namespace_does_not_inherit_paths() {
 	local cookie
 	host a b
-	tcptuned_start
-	tcptuned_stop
-	cookie=$(in_host b "$TEST_BUILD/sockets" tcp4 get netns /8 | awk '{ print $2 }')
+	empty_database
+	cookie=$(in_host b "${sockets[@]}" tcp4 get netns /8 | awk '{ print $2 }')
 	learned_by a $((cookie + 1000000))
 	learned_by b "$cookie"
 	tcptuned_start
@@ -168,79 +165,58 @@ test_a_new_namespace_does_not_inherit_paths() {
 }
 
 # --- the database ------------------------------------------------------------------------------
-# rows NUMBER AGE: as many prefixes of the daemon's own network namespace, so old in seconds
-rows() {
+# A path of the daemon's own network namespace.
+path() { # PREFIX AGE_S RTT_US RECEIVE SEND MAX SENT RETRANSMITTED CONNECTIONS [SLOW]
+	db "INSERT INTO paths VALUES ('$1', 0, '', unixepoch() - ($2), $3, $4, $5, $6,
+		unixepoch() - ($2), $7, $8, $9, ${10-0}, 0)"
+}
+
+# As many prefixes of the daemon's own network namespace.
+rows() { # NUMBER AGE_S
 	db "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $1)
 		INSERT INTO paths SELECT format('10.%d.%d.0/24', i / 256, i % 256), 0, '',
 		unixepoch() - $2, 40000, 250000, 250000, 0, 0, 100, 0, 1, 0, 0 FROM n"
-}
-
-test_expired_and_forgotten() {
-	tcptuned_start --set=paths.expire_s=3600
-	tcptuned_stop
-	rows 500 60
-	# Forgotten in the kernel and on disk, by another process while the daemon runs.
-	tcptuned_start --set=paths.expire_s=3600
-	expect_eq "$(metric tcptuned_paths_known)" 500 "known paths"
-	db "SELECT prefix FROM paths LIMIT 1" >"$TEST_DIR/one"
-	forget "$(cat "$TEST_DIR/one")" 1
-	expect_eq "$(metric tcptuned_paths_known)" 499 "known paths"
-	expect_eq "$(db "SELECT count(*) FROM paths WHERE prefix = '$(cat "$TEST_DIR/one")'")" 0 \
-		"rows of that prefix"
-	expect_fail 2 forget 10.0.0.0/33 0
-	forget all 499
-	expect_eq "$(metric tcptuned_paths_known)" 0 "known paths"
-	expect_eq "$(db 'SELECT count(*) FROM paths')" 0 "rows"
-	tcptuned_stop
-
-	rows 10 3601
-	tcptuned_start --set=paths.expire_s=3600
-	expect_eq "$(metric tcptuned_paths_known)" 0 "known paths when all have expired"
-	tcptuned_stop
-	expect_eq "$(db 'SELECT count(*) FROM paths')" 0 "rows when all have expired"
-}
-
-# row PREFIX UPDATED, in seconds since 1970
-row() {
-	db "INSERT INTO paths VALUES ('$1', 0, '', $2, 40000, 250000, 250000, 300000, $2, 100, 0,
-		1, 0, 0)"
-}
-
-# Rows of a clock that was wrong: such as are to come are of now and grow old from then on, also
-# on disk; those of 1970 have expired.
-test_clock_was_wrong() {
-	local year=31536000 now
-	now=$(date +%s)
-	tcptuned_start
-	tcptuned_stop
-	row 192.0.2.0/24 $((now + 10 * year))
-	row 198.51.100.0/24 9223372036854775807
-	row 203.0.113.0/24 1
-	row 10.9.9.0/24 -5
-	row 10.8.8.0/24 $((now - 100))
-	tcptuned_start
-	expect_eq "$(ctl_paths '[.paths[].prefix] | sort | join(" ")')" \
-		"10.8.8.0/24 192.0.2.0/24 198.51.100.0/24" "known"
-	expect_eq "$(ctl_paths '[.paths[] | select(.prefix != "10.8.8.0/24") | .age_s <= 30]
-		| tostring')" "[true,true]" "those to come are new"
-	expect_eq "$(ctl_paths '.paths[] | select(.prefix == "10.8.8.0/24")
-		| .age_s >= 100 and .age_s <= 130')" true "one of a right clock is as old as it is"
-	tcptuned_stop
-	expect_eq "$(db "SELECT count(*) FROM paths WHERE updated BETWEEN $((now - 101)) AND
-		unixepoch()")" 3 "rows of this clock"
-	expect_eq "$(db 'SELECT count(*) FROM paths')" 3 "rows in all"
 }
 
 forget() { # PREFIX COUNT
 	"$TEST_BUILD/tcptuned" --config="$TEST_DIR/none.conf" \
 		--set=tcptuned.state_directory="$TEST_DIR/state" --forget-paths="$1" \
 		>"$TEST_DIR/forget.log" 2>&1 || return
-	expect_match "$(cat "$TEST_DIR/forget.log")" "forgotten: $2 prefixes" "its word"
+	expect_match "$(cat "$TEST_DIR/forget.log")" "forgotten: $2 prefixes" "--forget-paths"
 }
 
-test_damaged_database_is_set_aside() {
-	tcptuned_start
+# Rows of a wrong clock: those of the future are of now, also on disk; those of 1970 have expired.
+test_expired_and_forgotten() {
+	local year=31536000 age i=0
+	empty_database
+	rows 500 60
+	for age in $((-10 * year)) -9000000000000000000 $((50 * year)) 3601; do
+		path "192.$((++i)).0.0/24" $age 40000 250000 250000 300000 100 0 1
+	done
+	tcptuned_start --set=paths.expire_s=3600
+	expect_eq "$(metric tcptuned_paths_known)" 502 "known paths"
+	expect_eq "$(ctl_paths '[.paths[:2][] | .prefix[:4], .age_s <= 30] | tostring')" \
+		'["192.",true,"192.",true]' "those of the future"
+	expect_eq "$(ctl_paths '.paths[2] | .prefix[:3], .age_s >= 60 and .age_s <= 90' | xargs)" "10. true" \
+		"the next ones"
+	# Forgotten in the kernel and on disk, by another process while the daemon runs.
+	forget 10.0.7.0/24 1
+	expect_eq "$(metric tcptuned_paths_known)" 501 "known paths"
+	expect_eq "$(db "SELECT count(*) FROM paths WHERE prefix = '10.0.7.0/24'")" 0 "rows of that prefix"
+	expect_fail 2 forget 10.0.0.0/33 0
 	tcptuned_stop
+	expect_eq "$(db "SELECT count(*) FROM paths WHERE updated BETWEEN unixepoch() - 120 AND unixepoch()")" \
+		501 "rows of this clock"
+	expect_eq "$(db 'SELECT count(*) FROM paths')" 501 "rows in all"
+	tcptuned_start
+	forget all 501
+	expect_eq "$(metric tcptuned_paths_known)" 0 "known paths"
+	expect_eq "$(db 'SELECT count(*) FROM paths')" 0 "rows"
+}
+
+# tests/unit/test_pathdb.c has other kinds of damage.
+test_damaged_database_is_set_aside() {
+	empty_database
 	rows 300 60
 	# a page in the middle, as a failing disk leaves it
 	dd if=/dev/urandom of="$TEST_DIR/state/paths.db" bs=4096 seek=2 count=1 conv=notrunc status=none
@@ -250,40 +226,26 @@ test_damaged_database_is_set_aside() {
 	tcptuned_stop
 	expect_eq "$(ls "$TEST_DIR/state" | grep -c damaged)" 1 "files set aside"
 	expect_eq "$(db 'PRAGMA quick_check')" ok "the new one"
-	rm -rf "$TEST_DIR/state"
 
-	# No database at all, and one of another format.
-	mkdir "$TEST_DIR/state"
-	head -c 20000 /dev/urandom >"$TEST_DIR/state/paths.db"
-	tcptuned_start
-	in_log 'is not a database; it is now'
-	tcptuned_stop
-	rm -f "$TEST_DIR"/state/*damaged*
-	db 'PRAGMA user_version = 7'
-	tcptuned_start
-	in_log 'it has format 7, and this tcptuned knows format 1; it is now'
-	tcptuned_stop
-	expect_eq "$(ls "$TEST_DIR/state" | grep -c damaged)" 1 "files set aside"
-
-	# Damaged while a daemon runs: of it, all is forgotten or nothing, on disk and in the kernel.
+	# Damaged while a daemon runs: all paths are forgotten or none, on disk and in the kernel.
 	path 192.0.2.0/24 100 50000 1000000 2000000 300000 1000 25 7
 	tcptuned_start
 	head -c 20000 /dev/urandom >"$TEST_DIR/state/paths.db"
 	expect_fail 1 forget 192.0.2.0/24 0
-	expect_match "$(<"$TEST_DIR/forget.log")" 'not a database' "its word"
+	expect_match "$(<"$TEST_DIR/forget.log")" 'not a database' "--forget-paths"
 	expect_eq "$(metric tcptuned_paths_known)" 1 "known paths"
 	forget all 1
 	expect_eq "$(ls "$TEST_DIR/state")" "" "files with addresses in them"
 }
 
-# Reported once, and connections go on: no disk, no room on it.
+# The daemon logs once that it has no disk, or no room on it, and connections go on.
 test_unwritable_state_directory() {
 	: >"$TEST_DIR/state"
 	tcptuned_start
 	in_log 'paths.db: .*; what is learned about paths will not outlive a stop'
 	expect_ge "$(metric tcptuned_paths_database_errors_total)" 1 "database errors"
 	tcptuned_stop
-	expect_eq "$(times_logged 'will not outlive')" 1 "times that it said so"
+	expect_eq "$(times_logged 'will not outlive')" 1 "times that it was logged"
 
 	rm -f "$TEST_DIR/state"
 	mkdir "$TEST_DIR/state"
@@ -295,20 +257,20 @@ test_unwritable_state_directory() {
 	expect_eq "$(ls "$TEST_DIR/state" | grep -c damaged || :)" 0 "files set aside"
 }
 
-# What it says of the directory of a dry run: names, contents and times.
+# Names, contents and times.
 state_files() {
 	[ ! -e "$TEST_DIR/state" ] || find "$TEST_DIR/state" -type f -printf '%p %T@ ' -exec md5sum {} \;
 }
 
-# A dry run neither reads the database nor writes it: it makes none, and leaves one as it is.
+# A dry run neither reads nor writes the database, and makes none.
 test_dry_run_writes_no_state() {
 	local before
 	host a b
 	tcptuned_start --dry-run
-	learn_it
+	learn_it 1
 	tcptuned_stop
 	link_end a b
-	expect_eq "$(ls -d "$TEST_DIR/state" 2>&1 | grep -v 'No such file')" "" "made by a dry run"
+	[ ! -e "$TEST_DIR/state" ] || fail "a dry run made $TEST_DIR/state"
 
 	mkdir "$TEST_DIR/state"
 	head -c 20000 /dev/urandom >"$TEST_DIR/state/paths.db"
@@ -319,22 +281,13 @@ test_dry_run_writes_no_state() {
 }
 
 # --- tcptunectl paths --------------------------------------------------------------------------
-# path PREFIX AGE RTT_US RECEIVE SEND MAX SENT RETRANSMITTED CONNECTIONS [SLOW]
-path() {
-	db "INSERT INTO paths VALUES ('$1', 0, '', unixepoch() - $2, $3, $4, $5, $6,
-		unixepoch() - $2, $7, $8, $9, ${10-0}, 0)"
-}
-
 ctl_paths() { # JQ_FILTER ARGUMENT...
-	local filter=$1
-	shift
-	ctl_json "$filter" paths "$@"
+	ctl_json "$1" paths "${@:2}"
 }
 
 test_listed_and_forgotten_by_tcptunectl() {
 	local prefixes='[.paths[].prefix] | join(" ")'
-	tcptuned_start
-	tcptuned_stop
+	empty_database
 	path 192.0.2.0/24 100 50000 1000000 2000000 300000 1000 25 7
 	path 198.51.100.0/24 7300 20000 3000000 100000 0 100 0 1
 	path 2001:db8::/48 10 90000 500000 500000 900000 1000 1 30 1
@@ -359,25 +312,11 @@ test_listed_and_forgotten_by_tcptunectl() {
 	expect_eq "$(ctl paths forget 192.0.2.1)" "forgotten: 1 prefixes" "forgotten"
 	expect_eq "$(ctl_paths .known)" 2 "known"
 	expect_eq "$(db 'SELECT count(*) FROM paths')" 2 "rows"
-	expect_eq "$(ctl paths forget all)" "forgotten: 2 prefixes" "all forgotten"
-	expect_eq "$(metric tcptuned_paths_known)" 0 "known paths"
-}
-
-# --- what was learned while no daemon ran --------------------------------------------------------
-# What the kernel knows, and the disk does not: as if it was learned since the last save.
-unsaved() {
+	# After a kill, the next daemon keeps what the kernel knows, and saves it.
 	tcptuned_kill
 	db 'DELETE FROM paths'
-}
-
-# Of a daemon that was killed: the next one goes on with the map, and saves it first.
-test_learned_while_no_daemon_ran() {
 	tcptuned_start
-	tcptuned_stop
-	path 192.0.2.0/24 100 50000 1000000 2000000 300000 1000 25 7
-	tcptuned_start
-	unsaved
-	tcptuned_start
-	in_log 'programs of an earlier daemon taken over as they run'
-	expect_eq "$(db 'SELECT prefix FROM paths')" 192.0.2.0/24 "saved by the one that takes over"
+	expect_eq "$(db 'SELECT count(*) FROM paths')" 2 "rows saved by the one that takes over"
+	expect_eq "$(ctl paths forget all)" "forgotten: 2 prefixes" "all forgotten"
+	expect_eq "$(metric tcptuned_paths_known)" 0 "known paths"
 }
