@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Bad input, through the program itself: each ends with one clear line that names file, line and
-# remedy, with a status of its own, and with nothing changed.
+# Bad input: the program ends with one line that names file, line and remedy, with a status of its own, and
+# changes nothing.
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
-# What of that shows without a look at each program in the kernel: enough where none can have been
-# loaded, since the configuration was bad.
+# The part of the host's state that can have changed where no program was loaded, since the configuration
+# was bad.
 settings_state() {
 	sysctl net.ipv4.tcp_rmem net.ipv4.tcp_wmem net.ipv4.tcp_congestion_control
 	congestion_controls
@@ -14,15 +14,14 @@ settings_state() {
 	bpftool cgroup show "$TEST_CGROUP/group" 2>/dev/null || :
 }
 
-# The command, with nothing of this host in its way: cgroup, lock and port are the test's own.
-tcptuned_here() {
+# Cgroup, lock and port are the test's own.
+tcptuned_here() { # [OPTION...]
 	timeout -k 5 20 "$TEST_BUILD/tcptuned" "${daemon_options[@]}" "$@"
 }
 
-# refused STATUS PATTERN CMD...: CMD ends with STATUS, with one line that matches PATTERN and
-# says what to do after a semicolon, and the host is as before ($settings_before: what of it can have
-# changed, where that is known).
-refused() {
+# A command ends with STATUS and one line that matches PATTERN and has a remedy after a semicolon, and the
+# host is as before; only its settings, if $settings_before has them.
+refused() { # STATUS PATTERN COMMAND...
 	local status=$1 pattern=$2 code=0 said
 	shift 2
 	[ -n "${settings_before-}" ] || keep_host_state
@@ -42,29 +41,20 @@ refused() {
 	note "$status: $said"
 }
 
-# refused_config LINE PATTERN TEXT: the same of a configuration file, and a program that
-# would only have checked it says so too.
-refused_config() {
+# A configuration file is refused by a start and by --check-config.
+refused_config() { # LINE PATTERN TEXT
 	local line=$1 pattern=$2 file=$TEST_DIR/bad.conf
 	printf '%b' "$3" >"$file"
 	refused 10 "$file:$line: $pattern" tcptuned_here --config="$file"
 	refused 10 "$file:$line: $pattern" "$TEST_BUILD/tcptuned" --check-config --config="$file"
 }
 
-# One of each kind; tests/unit/test_config.c tries every key.
-test_keys_and_values() {
+# tests/unit/test_config.c tries every key.
+test_command_line_and_configuration() {
 	local settings_before
 	settings_before=$(settings_state)
 	refused_config 3 "metrics.port: .*it takes " "# one\n[metrics]\nport = http\n"
 	refused_config 2 "policy web.destination: .*it takes " "[policy web]\ndestination = 10.0.0.1/8\n"
-	refused_config 2 "metrics.port: .*it takes " "[metrics]\nport = 65536\n"
-	refused_config 2 "\"prot\" in \[metrics\]: no such key; did you mean port\?" \
-		"[metrics]\nprot = 1\n"
-	refused_config 4 "metrics.port: given a second time, after line 2; keep" \
-		"[metrics]\nport = 1\n\nport = 1\n"
-}
-
-test_command_line() {
 	refused 2 "did you mean --foreground\?" "$TEST_BUILD/tcptuned" --forground
 	refused 2 "write --config=FILE" "$TEST_BUILD/tcptuned" --config
 	refused 2 "takes options only" "$TEST_BUILD/tcptuned" start
@@ -72,7 +62,7 @@ test_command_line() {
 }
 
 # --- as another user -------------------------------------------------------------------------
-# A copy that anybody may run, and a directory that anybody may write, of this test only.
+# A directory of this test that all users may write to, with a copy of the program.
 open=/mnt
 unprivileged=(setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all
 	--inh-caps=-all)
@@ -83,22 +73,25 @@ unprivileged_ground() {
 }
 
 test_unprivileged() {
+	local foreground
 	unprivileged_ground
 	: >"$open/good.conf"
 	refused 4 "runtime_directory|as root" "${unprivileged[@]}" "$open/tcptuned" --foreground \
 		--config="$open/good.conf" --set=tcptuned.runtime_directory=/run/tcptuned-nobody
-	# Further than that: the kernel refuses.
-	refused 4 "root" "${unprivileged[@]}" "$open/tcptuned" --foreground \
-		--config="$open/good.conf" --set=tcptuned.runtime_directory="$open/run" \
-		--set=metrics.port="$METRICS_PORT"
-	refused 4 "root" "${unprivileged[@]}" "$open/tcptuned" \
-		--config="$open/good.conf" --set=tcptuned.runtime_directory="$open/run" \
-		--set=metrics.port="$METRICS_PORT"
+	# With a directory of its own the kernel refuses it, also in the background.
+	for foreground in --foreground ""; do
+		refused 4 "root" "${unprivileged[@]}" "$open/tcptuned" $foreground \
+			--config="$open/good.conf" --set=tcptuned.runtime_directory="$open/run" \
+			--set=metrics.port="$METRICS_PORT"
+	done
 	refused 4 "only root may have paths forgotten" "${unprivileged[@]}" "$open/tcptuned" \
 		--config="$open/good.conf" --set=tcptuned.state_directory="$open/state" \
 		--forget-paths=all
-	# Looking needs no privilege.
 	"${unprivileged[@]}" "$open/tcptuned" --check-config --config="$open/good.conf" >/dev/null
+	: >"$open/secret.conf"
+	chmod 600 "$open/secret.conf"
+	refused 10 "secret.conf: Permission denied; run tcptuned as root" \
+		"${unprivileged[@]}" "$open/tcptuned" --config="$open/secret.conf"
 }
 
 # Root without all capabilities, as under the unit: the advice to run it as root would not help.
@@ -115,23 +108,15 @@ test_root_without_all_capabilities() {
 		tcptuned_here
 }
 
-test_unreadable_configuration() {
-	unprivileged_ground
-	: >"$open/secret.conf"
-	chmod 600 "$open/secret.conf"
-	refused 10 "secret.conf: Permission denied; run tcptuned as root" \
-		"${unprivileged[@]}" "$open/tcptuned" --config="$open/secret.conf"
-}
-
 # --- the host --------------------------------------------------------------------------------
 test_port_in_use() {
 	background holder iperf3 --server --forceflush --bind 127.0.0.1 --port "$METRICS_PORT"
-	wait_until 5 grep -q listening "$TEST_DIR/holder.log"
+	wait_printed 5 holder listening
 	refused 20 "$METRICS_PORT.*;" tcptuned_here
 	stop holder KILL || :
 }
 
-# systemd's, of a tcptuned.socket with two ListenStream=.
+# systemd passes two sockets if tcptuned.socket has two ListenStream=.
 two_sockets() {
 	LISTEN_FDS=2 bash -c 'LISTEN_PID=$$ exec "$@"' two_sockets "$@" 3</dev/null 4</dev/null
 }
@@ -150,7 +135,7 @@ test_no_bpffs() {
 	expect_match "$(ctl status 2>&1 || :)" "^tcptunectl: no tcptuned runs: no process listens on" "tcptunectl"
 }
 
-# Others than root could replace what is pinned, and so have a stop detach any program.
+# Other users could replace what is pinned, and so have a stop detach any program.
 test_unsafe_bpffs() {
 	local pins=/sys/fs/bpf/tcptuned
 	chmod 1777 /sys/fs/bpf
@@ -175,7 +160,7 @@ test_unsafe_bpffs() {
 	mkdir -m 0777 "$TEST_DIR/open"
 	chmod 0777 "$TEST_DIR/open"
 	refused 4 "$TEST_DIR/open is not a directory that root alone may write to" tcptuned_here --set=tcptuned.runtime_directory="$TEST_DIR/open"
-	# Who may only read it could still hold a lock on it: it is not waited for.
+	# A user who may only read it could still lock it; the daemon does not wait for that lock.
 	chmod 0755 /sys/fs/bpf
 	background holder setpriv --reuid=nobody --clear-groups flock /sys/fs/bpf sleep 60
 	wait_until 5 eval '! flock -n /sys/fs/bpf true'
@@ -185,8 +170,8 @@ test_unsafe_bpffs() {
 	chmod 0700 /sys/fs/bpf
 }
 
-# What a start looks up on this host is looked up by who only checks, too: an upgrade would end the
-# daemon that runs for one that does not start.
+# --check-config looks up what a start would: else an upgrade would end the daemon that runs for one that
+# does not start.
 test_what_the_configuration_names_is_missing() {
 	local check=("$TEST_BUILD/tcptuned" --check-config --config="$TEST_DIR/none.conf")
 	refused 4 "$TEST_DIR is not in a cgroup2" "${check[@]}" --set=tcptuned.cgroup="$TEST_DIR"
@@ -194,68 +179,53 @@ test_what_the_configuration_names_is_missing() {
 	refused 10 "there is no group nobodys" "${check[@]}" --set=control.group=nobodys
 	refused 10 "there is no group nobodys" tcptuned_here --set=control.group=nobodys
 	"${check[@]}" --set=tcptuned.cgroup="$TEST_CGROUP/group" --set=control.group=root >/dev/null
-}
-
-test_no_cgroup2() {
 	refused 4 "$TEST_DIR is not in a cgroup2" tcptuned_here --set=tcptuned.cgroup="$TEST_DIR"
 	refused 4 "/nowhere: No such file" tcptuned_here --set=tcptuned.cgroup=/nowhere
 	awk '$3 == "cgroup2" { print $2 }' /proc/self/mounts | tac | xargs -n 1 umount -l
 	refused 4 "mount -t cgroup2" tcptuned_here --set=tcptuned.cgroup=auto
 }
 
+# With a lock of its own a second instance would still have the same pins.
 test_second_instance() {
-	local pid
+	local pid other_lock=--set=tcptuned.runtime_directory="$TEST_DIR/run2"
+	local other_port=--set=metrics.port=$((METRICS_PORT + 1))
 	tcptuned_start
 	pid=$(pid_of tcptuned)
-	refused 20 "another tcptuned runs.*$pid.*; stop" tcptuned_here --set=metrics.port=$((METRICS_PORT + 1))
+	refused 20 "another tcptuned runs.*$pid.*; stop" tcptuned_here $other_port
+	refused 20 "another tcptuned runs.*$pid.*; stop" tcptuned_here $other_port --dry-run
 	refused 20 "another tcptuned runs.*$pid.*; stop" tcptuned_here --detach
-	refused 20 "another tcptuned runs.*$pid.*; stop" tcptuned_here --dry-run \
-		--set=metrics.port=$((METRICS_PORT + 1))
-	curl -sf -o /dev/null "$METRICS/metrics" || fail "the first no longer answers"
-}
-
-# With a lock of its own it would still be the same pins that both have.
-test_second_instance_with_another_lock() {
-	tcptuned_start
-	refused 20 "another tcptuned runs.*; stop" tcptuned_here --set=metrics.port=$((METRICS_PORT + 1)) \
-		--set=tcptuned.runtime_directory="$TEST_DIR/run2"
-	refused 20 "another tcptuned runs.*; stop" tcptuned_here --detach --set=tcptuned.runtime_directory="$TEST_DIR/run2"
+	refused 20 "another tcptuned runs.*; stop" tcptuned_here $other_port "$other_lock"
+	refused 20 "another tcptuned runs.*; stop" tcptuned_here --detach "$other_lock"
 	curl -sf -o /dev/null "$METRICS/metrics" || fail "the first no longer answers"
 }
 
 # --- reload ----------------------------------------------------------------------------------
-# The daemon says why a new configuration is refused, and goes on with the one before.
+# The daemon reports why a new configuration is refused, and continues with the one before.
 test_reload_of_a_bad_configuration() {
-	local file=$TEST_DIR/reload.conf
-	printf '[metrics]\nflows = 7\n' >"$file"
-	tcptuned_start --config="$file"
+	local file=$TEST_DIR/my.conf
+	start_with '[metrics]\nflows = 7\n'
 	keep_host_state
-	printf '[metrics]\nflows = 8\n\n[bitcp]\nbeta = 2\n' >"$file"
-	kill -HUP "$(pid_of tcptuned)"
-	wait_until 5 grep -q "stays in force" "$TEST_DIR/tcptuned.log"
-	expect_match "$(<"$TEST_DIR/tcptuned.log")" \
-		"error: $file:5: bitcp.beta: \"2\" is too large; it takes" "the message"
+	reload '[metrics]\nflows = 8\n\n[bitcp]\nbeta = 2\n' \
+		"error: $file:5: bitcp.beta: \"2\" is too large; it takes"
+	in_log "stays in force"
 	expect_host_state
 	expect_eq "$(metric 'tcptuned_config_reloads_total{result="rejected"}')" 1 "reloads rejected"
 	expect_eq "$(metric tcptuned_config_last_reload_successful)" 0 "the last one"
 	expect_eq "$(ctl status --json | jq -r '.configuration | .in_force, .rejected[:'$((${#file} + 15))']')" \
-		"false"$'\n'"$file:5: bitcp.beta:" "what tcptunectl says of it"
-	# What only all policies together show comes as early.
+		"false"$'\n'"$file:5: bitcp.beta:" "status of tcptunectl"
+	# A fault that only all policies together have is found as early.
 	printf '[memory]\nbudget = 8M\n\n[policy]\nreceive_window_max = 1G\n' >"$file"
 	long_chain >>"$file"
 	refused 10 "policy p[0-9]+: for 10.0.0.0/8 there are more than 4096 rules" \
 		"$TEST_BUILD/tcptuned" --config="$file" --check-config
 	kill -HUP "$(pid_of tcptuned)"
-	wait_output 5 = 2 grep -c "stays in force" "$TEST_DIR/tcptuned.log"
+	wait_output 5 = 2 times_logged "stays in force"
 	expect_host_state
 	expect_match "$(metric tcptuned_budget_bytes)" '^[1-9][0-9]{6,}$' "the budget in force"
 	[ "$(metric tcptuned_budget_bytes)" != 8388608 ] || fail "it is the refused one's"
-	# Nothing of the refused file holds, not even the key before the bad one.
-	printf '[metrics]\nflows = 8\n\n[metrics]\naddress = 127.0.0.2\n' >"$file"
-	kill -HUP "$(pid_of tcptuned)"
-	wait_until 5 grep -q "metrics.flows: 7 -> 8" "$TEST_DIR/tcptuned.log"
-	expect_match "$(<"$TEST_DIR/tcptuned.log")" \
-		"metrics.address: 127.0.0.1 -> 127.0.0.2 \(takes effect at the next start\)" "the log"
+	# The key before the bad one was refused, too.
+	reload '[metrics]\nflows = 8\n\n[metrics]\naddress = 127.0.0.2\n' "metrics.flows: 7 -> 8"
+	in_log "metrics.address: 127.0.0.1 -> 127.0.0.2 \(takes effect at the next start\)"
 	expect_eq "$(metric 'tcptuned_config_reloads_total{result="ok"}')" 1 "reloads"
 	expect_eq "$(metric tcptuned_config_last_reload_successful)" 1 "the last one"
 }
