@@ -214,13 +214,3 @@ expect_host_state() {
 	done
 	note "the host is as it was"
 }
-
-other_builds() {
-	env -u MAKEFLAGS -u MAKELEVEL make -s -j 2 -C "$TEST_TOP" BUILD="$TEST_BUILD" others
-}
-
-lossy() {
-	share=$(ctl flows --json --remote-port "$1" | jq -er "first(.flows[]
-		| select(.bitcp.max_segments and .ssthresh_segments)
-		| .ssthresh_segments / .bitcp.max_segments | select(. < 1))")
-}

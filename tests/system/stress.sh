@@ -1,19 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The daemon is killed, started again, replaced by a build with records of another layout and
-# back, reloaded, stopped and started, over and over, while connections carry payload that is
-# verified. Used by test_stress.sh, briefly, and by bench/stress_lifecycle.sh (make stress).
-#
-#	stress_lifecycle SECONDS CONNECTIONS [CAPTURE]	CAPTURE: tcpdump keeps there the headers of
-#				what the receivers send; $watched is what rightedge said of them;
-#				STRESS_WMEM (the kernel's): the most that a send buffer grows to
-#				without tcptuned, bytes
-#	stress_needs_second_opinion	fails without tcpdump and tshark, unless STRESS_NO_TSHARK=1
-#	stress_lacks		prints which of the two are missing
+# The daemon is killed, started, replaced by a build with records of another layout and back, reloaded,
+# stopped and started, over and over, while connections carry verified payload. test_stress.sh does so
+# for some seconds, bench/stress_lifecycle.sh (make stress) for a minute.
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
-# Prints what a second opinion on right edges needs and this host has not.
+# Prints the missing programs of the second reading of right edges.
 stress_lacks() {
 	local program
 	for program in tcpdump tshark; do
@@ -21,7 +14,7 @@ stress_lacks() {
 	done
 }
 
-# Not without a second opinion by mistake.
+# Fails without them, unless STRESS_NO_TSHARK=1.
 stress_needs_second_opinion() {
 	local missing
 	missing=$(echo $(stress_lacks))
@@ -35,11 +28,11 @@ stress_start() { # BUILD LOGGED
 	grep -q "$2" "$TEST_DIR/tcptuned.log" || fail "not '$2': $(<"$TEST_DIR/tcptuned.log")"
 }
 
-# A daemon that finds no records of its own takes every connection, both ends of it.
+# A daemon that finds no records of its own adopts both ends of every connection.
 stress_adopts() { # BUILD LOGGED
 	local claimed
 	stress_start "$@"
-	claimed=$(counter tcptuned_connections_claimed_total '{opened="before"}')
+	claimed=$(claimed before)
 	note "$SECONDS s: $2: $claimed adopted, $(in_host b ss -tnH state established | wc -l) there"
 	[ "$claimed" = $((2 * connections)) ] || fail "$2: $claimed adopted: $(<"$TEST_DIR/tcptuned.log")"
 	adoptions=$((adoptions + 1))
@@ -76,30 +69,31 @@ stress_transfers() { # NAME
 # 100 bytes: IPv6 and TCP with all their options
 stress_capture() { # FILE
 	background capture in_host b tcpdump -i tun0 -Q out -n -s 100 -B 65536 -w "$1" -Z root tcp
-	wait_until 5 grep -q 'listening on' "$TEST_DIR/capture.log"
+	wait_printed 5 capture 'listening on'
 }
 
-# What the kernel has captured it hands over in blocks, one that is not full after a second
-# (tcpdump's timeout); what it still has when tcpdump ends is lost, and not counted as dropped.
+# The kernel passes a block that is not full after a second (tcpdump's timeout). Segments that it still has
+# when tcpdump ends are lost, and not counted as dropped.
 stress_capture_end() {
 	sleep 1.2
 	stop capture
 }
 
-stress_lifecycle() {
+# CAPTURE is a file for the headers that the receivers send. $STRESS_WMEM, if set, is the largest send buffer
+# in bytes without tcptuned. $watched is the result of rightedge.
+stress_lifecycle() { # SECONDS CONNECTIONS [CAPTURE]
 	local seconds=$1 connections=$2 capture=${3-} cycles=0 adoptions=0 end
-	other_builds
 	keep_host_state
 	: >"$TEST_DIR/my.conf"
 	host a b
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
 	[ -z "${STRESS_WMEM-}" ] || in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 $STRESS_WMEM"
-	# with less queue some of a thousand starve between their retransmission timeouts
+	# With less queue some of a thousand connections starve between their retransmission timeouts.
 	link a b --rate 100mbit --delay 5ms --queue $((connections * 8))p
 	watch
 	[ -z "$capture" ] || stress_capture "$capture"
-	# A stop gives each as large a send buffer as the kernel might have, and its application may
-	# fill that: up to 2 GB, which this link carries in three minutes.
+	# After a stop, applications may fill send buffers as large as the kernel's maximum: up to 2 GB in all,
+	# which this link carries in three minutes.
 	set -- --duration $((seconds + 60)) --stall 240 --verify --streams $((connections / 2))
 	stream locked 7101 "$@" --rcvbuf 64KiB
 	TRANSFER_ADDR=${ADDR6[b]} stream free 7102 "$@"
@@ -122,7 +116,7 @@ stress_lifecycle() {
 	expect_host_state
 }
 
-# Less than 128 KB, and a connection has no record: such are not in the metric that stress_adopts reads.
+# The metric of stress_adopts counts connections with a record, which have carried 128 KB.
 stress_all_have_carried() { # BYTES, each of them
 	[ "$(in_host b ss -tinOH state established | grep -o 'bytes_received:[0-9]*' |
 		awk -F : -v least="$1" '$2 >= least' | wc -l)" = "$connections" ]

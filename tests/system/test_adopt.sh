@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Connections that are open when the daemon starts: managed, and restored at the
-# end; and what no policy manages stays as it is.
+# Connections that are open when the daemon starts are managed, and restored when it stops. Connections that
+# no policy manages do not change.
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
-sockets=("$TEST_BUILD/sockets")
-
-# A transfer to an application that fixes its buffer once the connection is there, so that its
-# window scale is as large as any: $1 is the port, the rest are steps of the receiver.
-opened_before() {
+# A transfer to an application that fixes its buffer once it is connected, so that its window scale is large.
+opened_before() { # PORT RECEIVER_STEP...
 	local port=$1
 	shift
 	background "receiver-$port" in_group in_host b "${sockets[@]}" tcp4 \
@@ -38,15 +35,10 @@ fast() { # PORT MBIT/S; sets $speed to what it is
 	[ "${speed%.*}" -ge "$2" ]
 }
 
-congestion_of() { # PORT
-	ss_of a "dport = :$1" '(reno|cubic|bitcp|bbr) wscale'
-}
-
-# The log counts all of them; the metric those that have a record, unless RECORDS says: all.
+# The log has the number of connections, the metric that of their records.
 adopted() { # CONNECTIONS [RECORDS]
 	in_log "adopted $1 connections in"
-	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="before"}')" "${2-$1}" \
-		"adopted connections that have a record"
+	expect_eq "$(claimed before)" "${2-$1}" "adopted connections that have a record"
 }
 
 # The largest buffer that setsockopt(SO_RCVBUF) gives on this host, bytes of memory
@@ -55,7 +47,7 @@ largest_locked() {
 }
 
 test_receivers_and_congestion_control() {
-	local before slow speed
+	local slow speed
 	needs_linux 6.12 "what is open at the start is adopted"
 	keep_host_state
 	host a b
@@ -68,25 +60,25 @@ test_receivers_and_congestion_control() {
 	slow=$(rate 7202)
 	expect_le "$slow" 22 "Mbit/s to one with a fixed buffer"
 
-	# what the kernel did while a buffer was fixed below the window that it had offered
+	# Not what the kernel did while a buffer was fixed below the window that it had offered.
 	kill -USR1 "$(pid_of watch)"
 	tcptuned_start $bitcp
 	adopted 4
 	: >"$TEST_DIR/asked"
-	wait_until 5 grep -q rcvbuf "$TEST_DIR/receiver-7201.log"
-	expect_eq "$(<"$TEST_DIR/receiver-7201.log")" "rcvbuf 131072" "what its application reads"
+	wait_printed 5 receiver-7201 rcvbuf
+	expect_eq "$(<"$TEST_DIR/receiver-7201.log")" "rcvbuf 131072" "size that its application reads"
 	wait_until 2 fast 7202 80
 	note "Mbit/s on the old connection: $speed"
-	expect_eq "$(congestion_of 7201)" bitcp "congestion control, not chosen by anyone"
-	expect_eq "$(congestion_of 7202)" cubic "congestion control, chosen by its application"
-	expect_eq "$(flow 7201 .receive.requested_bytes)" 65536 "remembered request"
+	expect_eq "$(congestion_of a "dport = :7201")" bitcp "congestion control that was not chosen"
+	expect_eq "$(congestion_of a "dport = :7202")" cubic "congestion control, chosen by its application"
+	expect_eq "$(flow 7201 .receive.requested_bytes)" 65536 "request"
 	expect_between "$(flow 7202 .receive_buffer_bytes)" 1000000 "$(largest_locked)" \
 		"a buffer that was locked, at 1.25 MB per RTT"
 	expect_match "$(flow 7202 '.flags | join(" ")')" 'adopted' "flags"
 
 	tcptuned_stop
-	expect_eq "$(congestion_of 7201)" reno "congestion control afterwards"
-	expect_eq "$(congestion_of 7202)" cubic "the application's"
+	expect_eq "$(congestion_of a "dport = :7201")" reno "congestion control afterwards"
+	expect_eq "$(congestion_of a "dport = :7202")" cubic "the application's"
 	sleep 0.5
 	expect_le "$(rate 7202)" $((2 * ${slow%.*})) "Mbit/s with its own buffer again"
 	expect_no_retraction 2 1000
@@ -96,8 +88,8 @@ test_receivers_and_congestion_control() {
 	expect_host_state
 }
 
-# What has carried less than 128 KB gets callbacks and is counted as adopted, and has a record once
-# it has carried that.
+# A connection that has carried less than 128 KB gets callbacks and is counted as adopted. It has a record
+# once it has carried that.
 test_short_connections() {
 	needs_linux 6.12 "what is open at the start is adopted"
 	host a
@@ -107,24 +99,24 @@ test_short_connections() {
 	background client in_group in_host a "${sockets[@]}" tcp4 connect 127.0.0.1 7600 say open \
 		until "$TEST_DIR/few" send 100000 until "$TEST_DIR/many" send 300000 \
 		until "$TEST_DIR/over"
-	wait_until 5 grep -q open "$TEST_DIR/client.log"
+	wait_printed 5 client open
 	tcptuned_start
 	adopted 2 0
 	: >"$TEST_DIR/few"
-	wait_until 5 grep -q few "$TEST_DIR/server.log"
+	wait_printed 5 server few
 	expect_eq "$(counter tcptuned_connection_records_bytes '')" 0 "records after 100 kB"
 	: >"$TEST_DIR/many"
-	wait_until 5 grep -q many "$TEST_DIR/server.log"
+	wait_printed 5 server many
 	expect_eq "$(ctl_json .connections flows)" 2 "records after 400 kB"
 	expect_eq "$(flow 7600 .bytes_received)" 400000 "bytes received"
-	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="here"}')" 1 "opened here"
-	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="peer"}')" 1 "accepted"
+	expect_eq "$(claimed here)" 1 "opened here"
+	expect_eq "$(claimed peer)" 1 "accepted"
 }
 
-# A socket whose application fixed its buffers before the start, and that connects after it: it is
-# reads its own sizes, and its receive buffer grows up to what setsockopt() can reach. After the stop its
-# window is bounded as before; its buffer is not, where its peer may still send what was advertised.
-# Where it asked once more, for as much as there is, it has that.
+# A socket fixed its buffers before the start, and connects after it. The application reads its own sizes, and
+# the receive buffer grows up to what setsockopt() can set. A stop bounds its window as before, but not its
+# buffer, since the peer may still send what was advertised. A second request, for the largest size, is
+# honoured after the stop.
 test_requests_before_the_start() {
 	local sizes
 	host a
@@ -132,8 +124,8 @@ test_requests_before_the_start() {
 	fixed_before 7502 set rcvbuf -1 get rcvbuf
 	tcptuned_start
 	: >"$TEST_DIR/started"
-	wait_until 5 grep -q received "$TEST_DIR/client-7501.log"
-	wait_until 5 grep -q received "$TEST_DIR/client-7502.log"
+	wait_printed 5 client-7501 received
+	wait_printed 5 client-7502 received
 	expect_match "$(connected_to 7501 '.flags | join(" ")')" so_rcvbuf_overridden "flags"
 	expect_between "$(connected_to 7501 .receive_buffer_bytes)" 160000 "$(largest_locked)" \
 		"its buffer, of 80000 bytes"
@@ -162,28 +154,28 @@ fixed_before() { # PORT STEP...
 		set sndbuf 50000 say made until "$TEST_DIR/started" connect 127.0.0.1 "$port" "$@" \
 		receive 30000000 say received get rcvbuf get sndbuf until "$TEST_DIR/stopped" \
 		get rcvbuf get sndbuf get clamp
-	wait_until 5 grep -q made "$TEST_DIR/client-$port.log"
+	wait_printed 5 client-$port made
 }
 
 connected_to() { # PORT FILTER
 	ctl_json "first(.flows[]) | $2" flows --remote-address 127.0.0.1 --remote-port "$1"
 }
 
-# Many, in two network namespaces; names without one, and a name that cannot be followed; and no
-# connection twice.
+# Many connections in two network namespaces are adopted once each; some names have no namespace, one name
+# cannot be followed.
 test_ten_thousand_connections() {
-	local before count=2500
+	local count=2500
 	needs_linux 6.12 "what is open at the start is adopted"
 	keep_host_state
 	host a b
 	background in-a in_group in_host a "$TEST_BUILD/connections" $count
 	background in-b in_group in_host b "$TEST_BUILD/connections" $count
-	background others in_host b "$TEST_BUILD/sockets" tcp4 listen 127.9.9.9 7400 accept \
+	background others in_host b "${sockets[@]}" tcp4 listen 127.9.9.9 7400 accept \
 		until "$TEST_DIR/over"
-	background opener in_host b "$TEST_BUILD/sockets" tcp4 connect 127.9.9.9 7400 \
+	background opener in_host b "${sockets[@]}" tcp4 connect 127.9.9.9 7400 \
 		until "$TEST_DIR/over"
-	wait_until 20 grep -q open "$TEST_DIR/in-a.log"
-	wait_until 20 grep -q open "$TEST_DIR/in-b.log"
+	wait_printed 20 in-a open
+	wait_printed 20 in-b open
 	: >/run/netns/none # as `ip netns delete` leaves it for a moment
 	ln -s nowhere /run/netns/gone
 	ln -s loop /run/netns/loop
@@ -209,8 +201,7 @@ test_ten_thousand_connections() {
 	rm /run/netns/none /run/netns/gone /run/netns/loop
 	tcptuned_start $bitcp
 	in_log 'adopted 0 connections in'
-	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="before"}')" $((4 * count)) \
-		"adopted, once each"
+	expect_eq "$(claimed before)" $((4 * count)) "adopted, once each"
 	expect_eq "$(counter tcptuned_adoption_namespaces '{result="failed"}')" 0 "none failed"
 	expect_eq "$(counter tcptuned_adoption_namespaces '{result="vanished"}')" 1 "but the FIFO"
 	tcptuned_stop
@@ -224,7 +215,7 @@ bitcp_in() { # HOST
 	in_host "$1" ss -tinOH state established | grep -c bitcp || :
 }
 
-# What ss says of the connections on a, but for what moves by itself, and the memory of a record.
+# What ss shows of the connections on a, without clocks and the memory of a record.
 as_ss_says() {
 	in_host a ss -tainmoeOH | sed -E 's/(lastsnd|lastrcv|lastack|timer):[^ ]*//g; s/,o[0-9]+/,o/; s/ +/ /g; s/ $//' | sort
 }
@@ -233,10 +224,10 @@ expect_as_before() { # WHEN
 	local now
 	now=$(as_ss_says)
 	[ "$now" = "$before" ] || fail "$1: $(diff <(tr " " "\n" <<<"$before") <(tr " " "\n" <<<"$now") | head -n 12)"
-	note "$1, ss says the same of $(wc -l <<<"$now") sockets"
+	note "$1, ss shows the same of $(wc -l <<<"$now") sockets"
 }
 
-# Neither without a policy nor in a dry run is anything different.
+# Neither mode = off nor a dry run changes anything.
 test_unmanaged_connections_do_not_change() {
 	local before taken=22 fixed=1
 	has_linux 6.12 || taken=0 fixed=0
@@ -244,18 +235,18 @@ test_unmanaged_connections_do_not_change() {
 	background some in_group in_host a "$TEST_BUILD/connections" 10
 	background listener in_group in_host a "${sockets[@]}" tcp4 set rcvbuf 20000 \
 		set sndbuf 30000 listen 127.0.0.9 7301 accept
-	wait_until 5 grep -q open "$TEST_DIR/some.log"
+	wait_printed 5 some open
 	wait_until 5 listens a 7301
 	background server in_group in_host a "${sockets[@]}" tcp4 listen 127.0.0.1 7302 accept \
 		until "$TEST_DIR/over"
 	wait_until 5 listens a 7302
 	background client in_group in_host a "${sockets[@]}" tcp4 connect 127.0.0.1 7302 \
 		set rcvbuf 65536 say fixed until "$TEST_DIR/over"
-	wait_until 5 grep -q fixed "$TEST_DIR/client.log"
+	wait_printed 5 client fixed
 	before=$(as_ss_says)
 	tcptuned_start --set=policy.mode=off
 	expect_as_before "with mode = off"
-	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="before"}')" 0 "adopted, off"
+	expect_eq "$(claimed before)" 0 "adopted, off"
 	tcptuned_stop
 
 	tcptuned_start --dry-run

@@ -1,65 +1,51 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What goes wrong around tcptuned: memory for records that is not to be had, maps that are full,
-# network namespaces that vanish while they are looked through. Connections go on with what the
-# kernel gives them, and it is counted.
+# Faults around tcptuned: no memory for records, full maps, network namespaces that vanish during adoption.
+# Connections continue as the kernel alone would have it, and the fault is counted.
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
-sockets=("$TEST_BUILD/sockets")
-
-# The kernel charges a socket's record to net.core.optmem_max.
-test_no_memory_for_records() {
-	needs_linux 6.8 "each network namespace has a net.core.optmem_max of its own"
-	host a b
-	link a b --rate 100mbit --delay 5ms
-	tcptuned_start
-	in_host b sysctl -qw net.core.optmem_max=64
-	SENDER_PREFIX=in_group RECEIVER_PREFIX=in_group transfer a b --count 8 --verify >"$TEST_DIR/out"
+expect_verified() {
 	expect_eq "$(jq .verified "$TEST_DIR/transfer.json")" true "payload, verified"
 	expect_undamaged "$(jq .bytes_damaged "$TEST_DIR/transfer.json")" "payload"
-	expect_eq "$(counter tcptuned_connections_unrecorded_total '')" 1 "receivers without a record"
-	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="here"}')" 1 "the sender's"
 }
 
-# The listener has a record, since its SO_RCVBUF was intercepted. What it accepts needs none: a record
-# that were cloned to it would have to be paid for in accept(), which would fail.
-test_a_listener_with_a_record_accepts_without_memory() {
+# The kernel charges a socket's record to net.core.optmem_max. A listener whose SO_RCVBUF was intercepted has a
+# record. The connections that it accepts need none: accept() would fail without memory for a clone.
+test_no_memory_for_records() {
 	needs_linux 6.8 "each network namespace has a net.core.optmem_max of its own"
 	host a b
 	link a b --rate 100mbit --delay 5ms
 	tcptuned_start
 	listener receiver "in_group in_host b" \
 		--listen "${ADDR[b]}" --port 7101 --rcvbuf 64KiB --count 8 --verify
-	expect_eq "$(counter tcptuned_buffer_requests_overridden_total '{option="SO_RCVBUF"}')" 1 \
-		"requests intercepted, of the listener"
+	expect_eq "$(overridden SO_RCVBUF)" 1 "requests intercepted, of the listener"
 	in_host b sysctl -qw net.core.optmem_max=64
 	in_host a timeout 15 "$TEST_BUILD/messages" --connect "${ADDR[b]}" --port 7101 --count 8 \
 		--verify >"$TEST_DIR/transfer.json" || fail "not accepted: exit code $?"
-	expect_eq "$(jq .verified "$TEST_DIR/transfer.json")" true "payload, verified"
-	expect_undamaged "$(jq .bytes_damaged "$TEST_DIR/transfer.json")" "payload"
+	expect_verified
 	expect_eq "$(counter tcptuned_connections_unrecorded_total '')" 1 "connections without a record"
+	SENDER_PREFIX=in_group RECEIVER_PREFIX=in_group transfer a b --count 8 --verify >"$TEST_DIR/out"
+	expect_verified
+	expect_eq "$(counter tcptuned_connections_unrecorded_total '')" 2 "receivers without a record"
+	expect_eq "$(claimed here)" 1 "the sender's"
 }
 
-# While no process reads the event ring, events are lost and counted, and nothing else is lost.
+# While the daemon does not read the event ring, events are lost and counted, and nothing else is lost.
 test_no_room_for_events() {
 	host a
 	tcptuned_start $bitcp # which is set at once, so that each has a record
 	background events "${tcptunectl[@]}" events --json
-	wait_until 5 grep -q listening "$TEST_DIR/events.log"
+	wait_printed 5 events listening
 	kill -STOP "$(pid_of tcptuned)"
 	background many in_group in_host a "$TEST_BUILD/connections" 1500
-	wait_until 10 grep -q open "$TEST_DIR/many.log"
+	wait_printed 10 many open
 	kill -CONT "$(pid_of tcptuned)"
-	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="here"}')" 1500 "opened"
-	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="peer"}')" 1500 "accepted"
+	expect_eq "$(claimed here)" 1500 "opened"
+	expect_eq "$(claimed peer)" 1500 "accepted"
 	expect_ge "$(counter tcptuned_events_lost_total '')" 1 "events lost"
-	wait_until 5 grep -q '"event":"lost"' "$TEST_DIR/events.log"
-	wait_until 5 claims_reported 500 # of which there was room for more
-}
-
-claims_reported() { # AT LEAST
-	[ "$(grep -c '"event":"claimed"' "$TEST_DIR/events.log")" -ge "$1" ]
+	wait_printed 5 events '"event":"lost"'
+	wait_output 5 -ge 500 grep -c '"event":"claimed"' "$TEST_DIR/events.log" # the ring has room for more
 }
 
 connection_in() { # HOST
@@ -69,11 +55,7 @@ connection_in() { # HOST
 		connect 127.0.0.1 7001 say connected until "$TEST_DIR/end"
 }
 
-connected() { # HOST
-	grep -q connected "$TEST_DIR/$1-client.log"
-}
-
-# A process that opens one of the files waits until this one ends (fanotify(7), FAN_OPEN_PERM).
+# A process that opens one of the files waits until this process ends (fanotify(7), FAN_OPEN_PERM).
 opening_waits() { # FILE...
 	exec python3 -uc '
 import ctypes, os, sys, time
@@ -90,7 +72,7 @@ time.sleep(60)' "$@"
 
 delete_meanwhile() { # NAME...
 	local name
-	wait_until 10 grep -q waits "$TEST_DIR/holder.log"
+	wait_printed 10 holder waits
 	for name; do
 		kill -KILL "$(pid_of "$name-server")" "$(pid_of "$name-client")"
 		ip netns delete "$(lib_netns "$name")"
@@ -100,10 +82,9 @@ delete_meanwhile() { # NAME...
 	sleep 20
 }
 
-# A connection in each of many network namespaces, which end with all that is in them while the
-# daemon goes through them: it has read their names and not opened one of them. One stays. Of two more
-# names, made before the others and after them, one is the first that the daemon comes to, in whichever
-# order it finds them.
+# Many network namespaces with a connection vanish when the daemon has read their names and opened none of
+# them. One stays. Two more names are made, the first and the last one, so that the daemon opens one of
+# them first in any order.
 test_namespaces_vanish_during_adoption() {
 	local names=(n{1..20}) name taken=2
 	has_linux 6.12 || taken=0
@@ -111,16 +92,16 @@ test_namespaces_vanish_during_adoption() {
 	host kept "${names[@]}"
 	: >/run/netns/last
 	background holder opening_waits /run/netns/first /run/netns/last
-	wait_until 5 grep -q ready "$TEST_DIR/holder.log"
+	wait_printed 5 holder ready
 	for name in kept "${names[@]}"; do
 		connection_in "$name"
 	done
 	for name in kept "${names[@]}"; do
-		wait_until 10 connected "$name"
+		wait_printed 10 "$name-client" connected
 	done
 	background deleter delete_meanwhile "${names[@]}"
-	# A congestion control that is set makes a record at once; windows that are the kernel's raise no
-	# sysctl, for which it would go through the namespaces before.
+	# A congestion control that is set makes a record at once. With the kernel's windows, no sysctl is raised,
+	# for which the daemon would visit the namespaces before.
 	tcptuned_start --set=policy.congestion_control=reno --set=policy.receive_window_max=kernel \
 		--set=policy.send_window_max=kernel
 	expect_eq "$(<"$TEST_DIR/deleter.log")" "20 are gone" "meanwhile"
@@ -132,8 +113,7 @@ test_namespaces_vanish_during_adoption() {
 		"names without a namespace, with the two that never had one"
 	expect_eq "$(counter tcptuned_adoption_namespaces '{result="failed"}')" 0 "not to be entered"
 	expect_ge "$(counter tcptuned_adoption_namespaces '{result="visited"}')" 2 "namespaces"
-	expect_eq "$(counter tcptuned_connections_claimed_total '{opened="before"}')" $taken \
-		"sockets adopted, in the namespace that stays"
+	expect_eq "$(claimed before)" $taken "sockets adopted, in the namespace that stays"
 	[ $taken = 0 ] || expect_eq "$(flow 7001 .state)" established "the connection that stays"
 	stop deleter || :
 	tcptuned_stop

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The runners. tests/run: what makes it fail, in a tree of which there is only tests/run itself, with
-# a make that does nothing and a runner that only prints a given line. tests/system/run: when it refuses
-# to begin.
+# The runners. tests/run: which closing lines of a runner are failures, in a tree that has only tests/run,
+# with a make that does nothing. tests/system/run: when it refuses to begin.
 
-# run_says CODE PATTERN KIND SAID: what tests/run does where the system tests' runner says that
-run_says() {
+# tests/run, after the runner of the system tests has printed LINE.
+run_says() { # CODE PATTERN KIND LINE
 	local code=0 top=$TEST_DIR/top
 	mkdir -p "$TEST_DIR/bin" "$top/tests/system"
 	cp "$TEST_TOP/tests/run" "$top/tests/"
@@ -15,24 +14,18 @@ run_says() {
 	PATH=$TEST_DIR/bin:$PATH TESTS_MAY_SKIP=${may_skip-} BUILD=$top/build \
 		"$top/tests/run" "$3" >"$TEST_DIR/said" 2>&1 || code=$?
 	expect_eq $code "$1" "exit code after '$4'"
-	expect_match "$(<"$TEST_DIR/said")" "$2" "said"
+	expect_match "$(<"$TEST_DIR/said")" "$2" "output"
 }
 
-test_a_skipped_test_is_a_failure() {
-	local may_skip
-	run_says 0 '^3 passed, 0 failed, 0 skipped, 0 repeated, 0 for other hosts$' system \
-		'3 passed, 0 failed'
+test_skipped_and_missing_tests_are_failures() {
+	local may_skip=
 	run_says 0 '^4 passed, 0 failed, 0 skipped, 2 repeated, 1 for other hosts$' system \
 		'4 passed, 0 failed, 0 skipped, 2 repeated, 1 for other hosts'
 	run_says 1 'skipped: a failure, unless TESTS_MAY_SKIP gives a reason' system \
 		'3 passed, 0 failed, 2 skipped'
-	may_skip="no mirror" run_says 0 'skipped: no mirror' system '3 passed, 0 failed, 2 skipped'
-	may_skip="no mirror" run_says 1 '^3 passed, 1 failed, 2 skipped' system \
-		'3 passed, 1 failed, 2 skipped'
-}
-
-test_a_missing_test_is_a_failure() {
-	local may_skip="no mirror"
+	may_skip="no mirror"
+	run_says 0 'skipped: no mirror' system '3 passed, 0 failed, 2 skipped'
+	run_says 1 '^3 passed, 1 failed, 2 skipped' system '3 passed, 1 failed, 2 skipped'
 	run_says 1 '^not ok: system had no tests' system '0 passed, 0 failed, 0 skipped'
 	run_says 1 '^0 passed, 0 failed, 2 skipped' system '0 passed, 0 failed, 2 skipped'
 	run_says 1 '^not ok: system did not come to its end' system 'ok 1 something'
@@ -42,8 +35,8 @@ test_a_missing_test_is_a_failure() {
 	run_says 1 '^not ok fuzz: 0 programs of 0' asan ''
 }
 
-# Without programs to test (BUILD) it does not begin, whatever it finds: in here the processes of other
-# runs cannot be seen, and it would sweep up after them.
+# Without programs to test (BUILD) it does not begin in any case: it would sweep up after other runs, whose
+# processes it cannot see in here.
 refuses_to_begin() { # PATTERN WHAT
 	local code=0
 	BUILD=$TEST_DIR/none "$TEST_TOP/tests/system/run" -d "$TEST_DIR" 2>"$TEST_DIR/said" || code=$?
@@ -52,8 +45,7 @@ refuses_to_begin() { # PATTERN WHAT
 }
 
 test_not_where_the_host_is_tuned() {
-	refuses_to_begin '^run: build first' "with nothing in force"
+	refuses_to_begin '^run: build first' "without programs"
 	mkdir /sys/fs/bpf/tcptuned
 	refuses_to_begin '^run: a tcptuned is in force .* systemctl stop tcptuned' "where one is pinned"
 }
-

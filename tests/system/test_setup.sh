@@ -1,32 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# setup.sh installs packages and must not have their servers started meanwhile; whatever becomes of
-# it, the host may start services afterwards. In a mount namespace where /usr/sbin is empty, with
-# commands that only say what they were asked for.
+# While setup.sh installs packages their servers must not start; however it ends, the host may start
+# services afterwards. The tests run in a mount namespace where /usr/sbin is empty, with commands that
+# install nothing.
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
 policy=/usr/sbin/policy-rc.d
 
-# command_says NAME LINE: what setup.sh finds under that name
-command_says() {
+# A command that setup.sh finds under that name.
+command_does() { # NAME SHELL_COMMANDS
 	printf '#!/bin/sh\n%s\n' "$2" >"$TEST_DIR/bin/$1"
 	chmod 755 "$TEST_DIR/bin/$1"
 }
 
-prepare() { # WHAT_APT_GET_DOES
+prepare() { # SHELL_COMMANDS of apt-get
 	mkdir -p "$TEST_DIR/bin"
 	mount -t tmpfs tmpfs /usr/sbin
-	command_says dpkg-query "exit 1"
-	command_says make ":"
-	command_says apt-get "cp $policy $TEST_DIR/policy; $1"
+	command_does dpkg-query "exit 1"
+	command_does make ":"
+	command_does apt-get "cp $policy $TEST_DIR/policy; $1"
 }
 
-setup() { # [WHAT]
+setup() { # [COMMAND]
 	PATH="$TEST_DIR/bin:$PATH" "$TEST_TOP/setup.sh" "${1-build}" >"$TEST_DIR/said" 2>&1
 }
 
-there() {
+policy_now() {
 	[ ! -e $policy ] || cat $policy
 }
 
@@ -35,42 +35,37 @@ test_setup_lets_services_start_again() {
 	prepare ":"
 	setup
 	expect_match "$(<"$TEST_DIR/policy")" '^exit 101$' "while packages are installed"
-	expect_eq "$(there)" "" "after it"
-	command_says apt-get "exit 100"
+	expect_eq "$(policy_now)" "" "after it"
+	command_does apt-get "exit 100"
 	expect_fail 1 setup
-	expect_eq "$(there)" "" "after apt-get has failed"
+	expect_eq "$(policy_now)" "" "after apt-get has failed"
 	for signal in INT TERM HUP; do
-		command_says apt-get "kill -$signal \$PPID; exit 100"
+		command_does apt-get "kill -$signal \$PPID; exit 100"
 		expect_fail 130 setup
-		expect_eq "$(there)" "" "after SIG$signal"
+		expect_eq "$(policy_now)" "" "after SIG$signal"
 	done
 }
 
 test_setup_removes_its_own_leftover() {
 	prepare "kill -KILL \$PPID"
 	expect_fail 137 setup
-	expect_match "$(there)" "made by tcptuned's setup.sh" "after SIGKILL"
-	command_says apt-get ":"
+	expect_match "$(policy_now)" "made by tcptuned's setup.sh" "after SIGKILL"
+	command_does dpkg-query "echo install ok installed"
 	setup
-	expect_eq "$(there)" "" "after the next run"
-	command_says apt-get "kill -KILL \$PPID"
-	expect_fail 137 setup
-	command_says dpkg-query "echo install ok installed"
-	setup
-	expect_eq "$(there)" "" "after a run that has nothing to install"
+	expect_eq "$(policy_now)" "" "after a run that has nothing to install"
 }
 
 test_setup_leaves_the_administrators_policy() {
 	prepare "exit 100"
 	printf '#!/bin/sh\nexit 101\n' >$policy
 	expect_fail 1 setup
-	expect_eq "$(there)" "$(printf '#!/bin/sh\nexit 101\n')" "the administrator's"
+	expect_eq "$(policy_now)" "$(printf '#!/bin/sh\nexit 101\n')" "the administrator's"
 }
 
-# Where systemd is not there: nothing under /run says so, and the daemon goes into the background.
+# Nothing under /run shows a systemd, so the daemon goes into the background.
 without_systemd() {
 	prepare "exit 100"
-	command_says dpkg-query "echo install ok installed"
+	command_does dpkg-query "echo install ok installed"
 	mount -t tmpfs tmpfs /run
 	mount -t tmpfs tmpfs /usr/local
 	mkdir /usr/local/sbin
@@ -94,25 +89,22 @@ test_setup_again_and_uninstall_without_systemd() {
 	second=$(</run/tcptuned/lock)
 	expect_match "$(<"$TEST_DIR/said")" "upgrading the tcptuned that runs, process $first" "said"
 	! kill -0 "$first" || fail "the first one still runs"
-	kill -0 "$second"
 	expect_eq "$(metric tcptuned_taken_over)" 1 "taken over by the second"
-	# What the second would not start with, no third one would.
+	# A configuration with which no daemon would start leaves the second one running.
 	printf '[control]\ngroup = nobodys\n' >"$TEST_DIR/none.conf"
 	expect_fail 1 setup start
 	expect_match "$(<"$TEST_DIR/said")" "there is no group nobodys; name one" "said"
 	expect_match "$(<"$TEST_DIR/said")" "^setup.sh: .* what runs, runs on" "said"
-	expect_eq "$(</run/tcptuned/lock)" "$second" "who runs"
+	expect_eq "$(</run/tcptuned/lock)" "$second" "the process that runs"
 	kill -0 "$second"
 	: >"$TEST_DIR/none.conf"
-	# Nor is it ended for a build whose programs this kernel does not load.
-	other_builds
+	# So does a build whose programs this kernel does not load.
 	sed -i "s|$TEST_BUILD/tcptuned|$TEST_BUILD/other/unloadable/tcptuned|" /usr/local/sbin/tcptuned
 	expect_fail 1 setup start
 	expect_match "$(<"$TEST_DIR/said")" "this kernel does not take the iterators" "said"
-	expect_eq "$(</run/tcptuned/lock)" "$second" "who runs"
+	expect_eq "$(</run/tcptuned/lock)" "$second" "the process that runs"
 	kill -0 "$second"
 	make -s -n -C "$TEST_TOP" uninstall UNITDIR="$TEST_DIR/units" | sh -e
-	# It restores everything before it ends.
 	wait_until 5 eval '! kill -0 $second 2>/dev/null'
 	expect_eq "$(find /sys/fs/bpf /usr/local -mindepth 1 ! -name sbin ! -name '*.debug')" "" "left of it"
 }
