@@ -4,25 +4,23 @@
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
-budget_sees() { # PORT FILTER: of the receiving end
+budget_sees() { # PORT FILTER; of the receiving end
 	flow "$1" ".receive.$2"
 }
 
-# What the kernel alone would give is not the budget's: with these maxima, which hosts made afterwards
-# have, too, that is little.
+# The budget is for what is beyond the kernel's own maxima. Hosts made later have these, too.
 kernel_gives() { # RECEIVE SEND
 	sysctl -qw net.ipv4.tcp_rmem="4096 131072 $1" net.ipv4.tcp_wmem="4096 16384 $2"
 }
 
-# A sender on a that is not tuned, and is not held back by its buffer. The senders below are reno: on a
-# busy host HyStart ends the slow start of cubic long before the window needs the budget.
+# A sender on a, which is not tuned, is not held back by its buffer. The senders below are reno: on a busy
+# host HyStart ends the slow start of cubic long before the window needs the budget.
 free_sender_on_a() {
 	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 65536 67108864"
 }
 
-# Granted now, in all and one by one: within the budget, however often one looks. And so is what
-# receivers advertise beyond what the kernel alone would: no byte of it is cheaper than a byte of
-# memory.
+# What is granted, in all and one by one, is within the budget each time. And so is what receivers advertise
+# beyond the kernel's own limit: each byte of it takes at least a byte of memory.
 budget_watch() { # TIMES BUDGET CONNECTIONS KERNEL_GIVES
 	local i json
 	for ((i = 0; i < $1; i++)); do
@@ -36,7 +34,7 @@ budget_watch() { # TIMES BUDGET CONNECTIONS KERNEL_GIVES
 	done
 }
 
-# So many streams on a path of 6.25 MB, with 4 MB of budget: what each has of it, bytes.
+# Streams on a path of 6.25 MB share a budget of 4 MB.
 share_of_each() { # STREAMS SHARE
 	local budget=$((4 << 20)) kernel=$((512 << 10)) port
 	kernel_gives $kernel 4194304
@@ -57,8 +55,8 @@ share_of_each() { # STREAMS SHARE
 	for ((port = 7301; port <= 7300 + $1; port++)); do
 		expect_between "$(budget_sees $port budget_granted_bytes)" $(($2 / 100 * 80)) \
 			$(($2 / 100 * 115)) "granted to $port"
-		expect_eq "$(budget_sees $port kernel_max_bytes)" $kernel "which the kernel gives it"
-		expect_eq "$(budget_sees $port reason)" budget "why its window is what it is"
+		expect_eq "$(budget_sees $port kernel_max_bytes)" $kernel "the kernel's own limit"
+		expect_eq "$(budget_sees $port reason)" budget "reason for its window"
 	done
 	for ((port = 7301; port <= 7300 + $1; port++)); do
 		kill -USR1 "$(pid_of sender-$port)"
@@ -67,6 +65,14 @@ share_of_each() { # STREAMS SHARE
 		wait "$(pid_of sender-$port)" || fail "sender: $(<"$TEST_DIR/sender-$port.log")"
 	done
 	wait_until 5 budget_empty
+}
+
+kill_streams() { # PORT...
+	local port
+	for port; do
+		stop "sender-$port" KILL || :
+		stop "receiver-$port" KILL || :
+	done
 }
 
 stream_of_untuned_sender() { # PORT [SENDER [OPTION...]]
@@ -82,13 +88,13 @@ test_equal_wants_share_it_equally() {
 	share_of_each 8 $((256 << 10))
 }
 
-# Two could have more, but no connection has more than a quarter.
+# Two could have more, but no connection gets more than a quarter.
 test_one_connection_has_a_quarter_at_most() {
 	share_of_each 2 $((1 << 20))
 }
 
-# What six connections of one network are granted they keep while they are idle, because their
-# windows are advertised: it is half of the budget, and two of another have what is left at once.
+# Six connections of one network keep what they are granted while they are idle, because their windows are
+# advertised: that is half of the budget, and two connections of another network get the rest at once.
 half_for_one_network() { # ADDRESSES ANOTHER_OF_THE_NETWORK_OF_A
 	local -n addresses=$1
 	local half=$((2 << 20)) port TRANSFER_ADDR
@@ -123,26 +129,23 @@ half_for_one_network() { # ADDRESSES ANOTHER_OF_THE_NETWORK_OF_A
 	wait_output 8 -ge 800000 budget_sees 7307 budget_granted_bytes
 	wait_output 8 -ge 800000 budget_sees 7308 budget_granted_bytes
 	expect_le "$(metric tcptuned_budget_granted_bytes)" $((2 * half)) "granted"
-	for port in 730{1..8}; do
-		stop "sender-$port" KILL || :
-		stop "receiver-$port" KILL || :
-	done
+	kill_streams 730{1..8}
 	wait_until 5 budget_empty
 }
 
-# Of IPv4, which equal_wants_share_it_equally has, it is a /24.
+# test_equal_wants_share_it_equally does the same for an IPv4 network, a /24.
 test_one_ipv6_network_has_half_at_most() {
 	half_for_one_network ADDR6 fd99:0:0:7::1
 }
 
-# Closed connections give back all they had.
+# Closed connections have returned all grants.
 budget_empty() {
 	[ "$(metric tcptuned_budget_granted_bytes)" = 0 ] &&
 		[ "$(metric tcptuned_budget_wanted_bytes)" = 0 ]
 }
 
-# What was granted outlives a daemon that is killed, and is returned by connections that end
-# meanwhile. A tcptuned of another cgroup, which would not notice their end, counts none of it.
+# Grants outlive a daemon that is killed, and connections that end meanwhile return theirs. A tcptuned of another
+# cgroup, which would not notice their end, does not count them.
 test_grants_outlive_the_daemon() {
 	local granted
 	kernel_gives 524288 4194304
@@ -158,8 +161,7 @@ test_grants_outlive_the_daemon() {
 	sleep 1
 	granted=$(budget_sees 7301 budget_granted_bytes)
 	tcptuned_kill
-	stop sender-7302 KILL || :
-	stop receiver-7302 KILL || :
+	kill_streams 7302
 	tcptuned_start --set=memory.budget=32M
 	expect_ge "$granted" 500000 "granted to one"
 	expect_eq "$(budget_sees 7301 budget_granted_bytes)" "$granted" "granted to it afterwards"
@@ -173,8 +175,7 @@ test_grants_outlive_the_daemon() {
 			"0 0" "granted and wanted in another cgroup"
 		tcptuned_kill
 	fi
-	stop sender-7301 KILL || :
-	stop receiver-7301 || :
+	kill_streams 7301
 	tcptuned_start
 	wait_until 5 budget_empty
 }
@@ -183,12 +184,11 @@ received_by() { # PORT BYTES
 	[ "$(ss_of b "sport = :$1 and dport != :0" 'bytes_received:([0-9]+)')" -ge "$2" ]
 }
 
-# Data that no process reads takes some 32 MB of the kernel's memory, near a limit of the whole host
-# (`run` restores it if this test ends early). TCP is not under memory pressure yet, but tcptuned lets no
-# buffer grow any more.
+# Unread data take some 32 MB of the kernel's memory, near a limit of the whole host (`run` restores it if this
+# test ends early). TCP is not under memory pressure yet, but tcptuned lets no buffer grow any more.
 # alone: net.ipv4.tcp_mem is the whole host's
 test_memory_of_tcp_is_short() {
-	local before i wanted granted why limits others held
+	local before i wanted granted reason limits others held
 	before=$(sysctl -n net.ipv4.tcp_mem)
 	limits=$(host_limits)
 	sysctl -qw net.core.rmem_max=4194304 net.core.wmem_max=4194304 # as of Linux 6.18
@@ -197,9 +197,9 @@ test_memory_of_tcp_is_short() {
 	kernel_gives 262144 4194304
 	host a b
 	for i in 1 2; do
-		background "hoarder-$i" in_host a "$TEST_BUILD/sockets" tcp4 set rcvbuf 4000000 \
+		background "hoarder-$i" in_host a "${sockets[@]}" tcp4 set rcvbuf 4000000 \
 			listen 127.0.0.1 "730$i" accept until "$TEST_DIR/over"
-		background "filler-$i" in_host a "$TEST_BUILD/sockets" tcp4 set sndbuf 4000000 \
+		background "filler-$i" in_host a "${sockets[@]}" tcp4 set sndbuf 4000000 \
 			connect 127.0.0.1 "730$i" send 100000000000
 	done
 	link a b --rate 200mbit --delay 10ms
@@ -214,9 +214,9 @@ test_memory_of_tcp_is_short() {
 	sleep 1
 	wanted=$(budget_sees 7305 budget_wanted_bytes)
 	granted=$(budget_sees 7305 budget_granted_bytes)
-	why=$(flow 7305 '[.receive.reason] + .flags | tostring')
+	reason=$(flow 7305 '[.receive.reason] + .flags | tostring')
 	sysctl -qw net.ipv4.tcp_mem="$before"
-	expect_match "$why" '"budget",.*"receive_memory_short"' "why it is held back"
+	expect_match "$reason" '"budget",.*"receive_memory_short"' "reason for its window"
 	expect_ge "$(counter tcptuned_memory_short_total '')" 1 "decisions held back"
 	expect_ge "$wanted" 100000 "wanted"
 	expect_le "$granted" $((wanted / 2)) "granted"
@@ -230,7 +230,7 @@ host_limits() {
 	sysctl net.core.rmem_max net.core.wmem_max net.ipv4.tcp_rmem net.ipv4.tcp_wmem | sed 's/ = /=/'
 }
 
-pages() { # of memory that TCP holds, all in all
+pages() { # of memory that all of TCP holds
 	awk '$1 == "TCP:" { print $NF }' /proc/net/sockstat
 }
 
@@ -240,8 +240,8 @@ pages_are_steady() {
 	[ $((($(pages) - held) ** 2)) -le 10000 ]
 }
 
-# A sender in a control group whose memory is short, of which the host has plenty: it is held back
-# for as long, and no longer. With version 2 the kernel says so only after it has reclaimed pages.
+# A sender in a control group whose memory is short, on a host with enough memory, is held back until the
+# group has more. With version 2 the kernel reports that only after it has reclaimed pages.
 #
 # alone: when the kernel refuses memory depends on how fast the sender is
 test_memory_of_a_control_group_is_short() {
@@ -275,9 +275,9 @@ of_sender() { # FILTER
 	flow_to 7305 "$1 | tostring"
 }
 
-# What was granted to connections that are idle comes back within ten seconds while more is wanted
-# than there is, whatever size their buffers are left with.
-test_grants_of_idle_connections_come_back() {
+# Idle connections return their grants within ten seconds if more is wanted than there is, whatever size
+# their buffers have.
+test_idle_connections_return_their_grants() {
 	local i since
 	kernel_gives 33554432 262144
 	host a b
@@ -302,8 +302,7 @@ test_grants_of_idle_connections_come_back() {
 	done
 }
 
-# A connection that was refused all of what it wanted does not want it for ever: when it is idle, the
-# shares of others are not smaller for it.
+# An idle connection does not want what it was refused, so that the shares of others are not smaller.
 test_idle_connections_want_nothing() {
 	local port
 	kernel_gives $((512 << 10)) 4194304
@@ -322,18 +321,15 @@ test_idle_connections_want_nothing() {
 	expect_le "$(budget_sees 7303 budget_granted_bytes)" 30000 "granted"
 	kill -STOP "$(pid_of sender-7303)"
 	wait_output 15 -le 30000 budget_sees 7303 budget_wanted_bytes
-	for port in 730{1..3}; do
-		stop "sender-$port" KILL || :
-		stop "receiver-$port" KILL || :
-	done
+	kill_streams 730{1..3}
 	wait_until 5 budget_empty
 }
 
-# A receiver whose application had fixed its buffer before tcptuned came: while it is idle it keeps
-# what it has advertised, and when data comes its window is as large again as before.
+# An application has fixed its receive buffer before tcptuned starts: an idle receiver keeps its window, and it
+# is as large as before when data come.
 #
 # timeout: 60
-test_idle_locked_receiver_gets_its_window_back() {
+test_idle_locked_receiver_keeps_its_window() {
 	local before
 	needs_linux 6.12 "what is open at the start is adopted"
 	host a b
@@ -347,8 +343,8 @@ test_idle_locked_receiver_gets_its_window_back() {
 	tcptuned_start --set=memory.budget=4M --set=policy.congestion_control=keep
 	wait_until 8 received_by 7301 100000000
 	before=$(flow 7301 .advertised_window_bytes)
-	expect_eq "$(budget_sees 7301 kernel_max_bytes)" 2000000 "what its application fixed"
-	expect_eq "$(budget_sees 7301 budget_granted_bytes)" 1048576 "granted beyond, a quarter"
+	expect_eq "$(budget_sees 7301 kernel_max_bytes)" 2000000 "size that its application fixed"
+	expect_eq "$(budget_sees 7301 budget_granted_bytes)" 1048576 "granted beyond that, a quarter"
 	expect_ge "$before" 1200000 "advertised"
 	expect_eq "$(budget_sees 7301 budget_wanted_bytes)" 1048576 "wanted, of the quarter"
 	wait_until 25 received_by 7301 150000000
@@ -360,13 +356,12 @@ one_sender_next_to() { # IDLE_CONNECTIONS
 	tcptuned_start --set=memory.budget=24M --set=policy.congestion_control=keep
 	link a b --rate 1gbit --delay 25ms --queue 1bdp
 	if [ "$1" != 0 ]; then
-		background server in_host b python3 "$TEST_TOP/tests/system/keep_alive.py" serve \
-			"${ADDR[b]}"
-		wait_until 5 grep -q listening "$TEST_DIR/server.log"
-		background clients in_group in_host a python3 "$TEST_TOP/tests/system/keep_alive.py" \
+		background server in_host b "${keep_alive[@]}" serve "${ADDR[b]}"
+		wait_printed 5 server listening
+		background clients in_group in_host a "${keep_alive[@]}" \
 			connect "${ADDR[b]}" "$1" 60000
-		wait_until 60 grep -q sent "$TEST_DIR/clients.log"
-		wait_until 5 grep -q "MB $(($1 * 60000 / 1000000))" "$TEST_DIR/server.log"
+		wait_printed 60 clients sent
+		wait_printed 5 server "MB $(($1 * 60000 / 1000000))"
 	fi
 	SENDER_PREFIX=in_group transfer a b --congestion cubic --duration 4 >"$TEST_DIR/out"
 	granted=$(metric tcptuned_budget_granted_bytes)
@@ -377,8 +372,8 @@ one_sender_next_to() { # IDLE_CONNECTIONS
 	fi
 }
 
-# 400 connections that have sent 60 KB once must not have a budget of 24 MB for their send buffers of
-# 70 KB or more, so that one sender that needs 6.25 MB in flight has nothing.
+# 400 connections that have sent 60 KB once do not take a budget of 24 MB for their send buffers of 70 KB or
+# more from one sender that needs 6.25 MB in flight.
 #
 # timeout: 120
 # alone: a rate is measured
@@ -394,21 +389,17 @@ test_idle_connections_do_not_starve_a_sender() {
 		"$TEST_DIR/alone.json")" 0.9 "goodput, against the sender alone"
 }
 
-# Where the limits are another network namespace's, and cannot be read: the budget is by the memory
-# that there is, and how far buffers can go is what a socket says. Newer kernels show net.core.*mem_max
-# there: it is hidden.
+# In another network namespace the limits cannot be read: the budget depends on the memory of the host, and a
+# socket shows how large buffers can be. Newer kernels show net.core.*mem_max there, so it is hidden.
 test_limits_that_cannot_be_read() {
 	local pages receive send
 	host a
 	! in_host a test -e /proc/sys/net/ipv4/tcp_mem || fail "net.ipv4.tcp_mem is there"
-	curl() {
-		in_host a "$(type -P curl)" "$@"
-	}
 	pages=$(getconf _PHYS_PAGES)
 	receive=$(sysctl -n net.core.rmem_max)
 	send=$(sysctl -n net.core.wmem_max)
 	in_host a mount -t tmpfs tmpfs /proc/sys/net/core
-	TCPTUNED_PREFIX="in_host a" tcptuned_start
+	tcptuned_in a
 	in_log 'warning: memory.budget: net.ipv4.tcp_mem cannot be read'
 	expect_eq "$(metric tcptuned_budget_bytes)" \
 		$((pages / 16 * $(getconf PAGESIZE) / 4 * 3)) "budget"

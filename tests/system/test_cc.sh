@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Congestion controls: those of bench/cc, which bpftool registers, differ from one another in the way
-# that their papers describe, and a policy names them like any of the kernel's; and bitcp after a loss.
+# Congestion controls of bench/cc, which bpftool registers, differ as their papers describe, and a policy names
+# them like any of the kernel's. And bitcp after a loss.
 #
 # alone: windows are measured after a time
 
@@ -20,29 +20,24 @@ begin_over_lossy_link() { # CONTROL
 		--duration 90 --congestion "$cc" --sndbuf 2MiB
 }
 
-# of CONTROL PATTERN: the first group of PATTERN in what ss says of its connection
-of() {
-	ss_of a "dst ${address[$1]}" "$2"
+window_of() { # CONTROL
+	ss_of a "dst ${address[$1]}" ' cwnd:([0-9]+)'
 }
 
-window_of() {
-	of "$1" ' cwnd:([0-9]+)'
+has_ssthresh() { # FILTER; sets $ssthresh
+	ssthresh=$(ss_of a "$1" ' ssthresh:([0-9]+)')
+	[ -n "$ssthresh" ]
 }
 
-reduced() { # CONTROL
-	[ -n "$(of "$1" ' ssthresh:([0-9]+)')" ]
-}
-
-# expect_kept CONTROL PERMILLE: what is left of the window at the loss; ssthresh is that
-expect_kept() {
+# ssthresh is what is left of the window at the loss.
+expect_kept() { # CONTROL PERMILLE
 	local ssthresh
-	wait_until 5 reduced "$1"
-	ssthresh=$(of "$1" ' ssthresh:([0-9]+)')
+	wait_until 5 has_ssthresh "dst ${address[$1]}"
 	expect_between "$ssthresh" $((159 * $2 / 1000 - 6)) $((159 * $2 / 1000 + 6)) "$1 after the loss"
 }
 
 test_cc_compared_on_a_link() {
-	local before cc
+	local cc
 	local -A address=()
 	keep_host_state
 	host a "${compared[@]}"
@@ -69,8 +64,8 @@ test_cc_compared_on_a_link() {
 	expect_host_state
 }
 
-# The daemon's stop ends the policy's choice; the application's own stays as long as its
-# connection, although no application can choose it any more.
+# A stop of the daemon ends the choice of a policy. That of an application stays until its connection ends,
+# although no application can choose it any more.
 test_cc_compared_by_policy() {
 	keep_host_state
 	host a b
@@ -81,33 +76,28 @@ test_cc_compared_by_policy() {
 	stream policy 7101 --duration 90 --verify
 	stream own 7102 --duration 90 --verify --congestion stcp
 	sleep 1
-	expect_eq "$(ss_of a "dport = :7101" ' (hstcp|reno) wscale')" hstcp "the policy's"
-	expect_eq "$(ss_of a "dport = :7102" ' (stcp|reno) wscale')" stcp "the application's"
+	expect_eq "$(congestion_of a "dport = :7101")" hstcp "the policy's"
+	expect_eq "$(congestion_of a "dport = :7102")" stcp "the application's"
 	tcptuned_stop
 	unregister
-	expect_eq "$(ss_of a "dport = :7101" ' (hstcp|reno) wscale')" reno "the policy's, afterwards"
-	expect_eq "$(ss_of a "dport = :7102" ' (stcp|reno) wscale')" stcp \
-		"the application's, afterwards"
+	expect_eq "$(congestion_of a "dport = :7101")" reno "the policy's, afterwards"
+	expect_eq "$(congestion_of a "dport = :7102")" stcp "the application's, afterwards"
 	stream_stop policy own
 	expect_payload policy
 	expect_payload own
 	expect_host_state
 }
 
-# What is in flight fills the peer's window of 1 MB, of which the path holds 0.5 MB and its queue
-# the rest. One segment is lost, and its repair frees the window at once: more than the queue holds.
+# The bytes in flight fill the peer's window of 1 MB; the path holds 0.5 MB and its queue the rest. The repair
+# of one lost segment frees the whole window at once: more than the queue holds.
 loses_one() { # SEGMENT
 	link a b --rate 100mbit --delay 20ms --queue 600KB --loss-at "$1"
 	stream lossy 7101
-	wait_until 5 reduced_on 7101
+	wait_until 5 has_ssthresh "dport = :7101"
 	sleep 0.6
 	lost=$(link_stats a b .ab.drops.total.segments)
 	paced=$(flow_to 7101 .pacing.rate_bytes_per_s)
 	stream_stop lossy
-}
-
-reduced_on() { # PORT
-	[ -n "$(ss_of a "dport = :$1" ' ssthresh:([0-9]+)')" ]
 }
 
 test_cc_no_burst_after_a_loss() {

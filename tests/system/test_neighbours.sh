@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Next to another sockops program, which assigns the callbacks of a connection instead of adding to
-# them (assigns.bpf.c): all of them are asked for again, and nothing is lost with them.
+# Another sockops program assigns the callbacks of a connection instead of adding to them (assigns.bpf.c): the
+# daemon requests all of them again, and loses nothing.
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
-calls_at() { # PORT: those with a segment that the other program got
+calls_at() { # PORT; calls with a segment, of the other program
 	bpftool -j map dump pinned /sys/fs/bpf/maps/assigns_calls |
 		jq --argjson port "$1" '[.[] | .formatted // . | select(.key == $port) | .value] | add // 0'
 }
 
-# In which no call is left in which that would be seen (7501): the daemon looks for it every five
-# seconds, where the kernel lets it ask. With a call for each change of state, or with each segment, it
-# is seen there.
+# 7501 has no callback left that could notice it: the daemon looks every five seconds, if the kernel allows
+# that. 7502 has one for each change of state, 7503 one for each segment: they notice it.
 test_another_sockops_program() {
 	local pins=/sys/fs/bpf port calls restored=3 left=250000
 	has_linux 6.12 || restored=2 left=0 # 7501 keeps the window that it has
@@ -29,13 +28,12 @@ test_another_sockops_program() {
 		background "sender-$port" in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" \
 			--port $port --duration 60 --congestion cubic
 	done
-	# The budget grants what the kernel alone would not have given, with a record that is called for
-	# each round trip.
+	# The budget grants what is beyond the kernel's own limit to a record that is called each round trip.
 	wait_output 5 -ge 250000 flow 7502 .receive.budget_granted_bytes
 	wait_output 5 -ge 250000 flow 7503 .receive.budget_granted_bytes
 	[ $restored = 2 ] || wait_output 8 -ge 250000 flow 7501 .receive.budget_granted_bytes
 	in_log 'there is another sockops program, assigns'
-	expect_eq "$(counter tcptuned_callbacks_restored_total '')" $restored "callbacks asked for again"
+	expect_eq "$(counter tcptuned_callbacks_restored_total '')" $restored "callbacks requested again"
 
 	# The program no longer sees a connection end, as during a stop; its grant is returned all the same.
 	expect_ge "$(flow 7503 .receive.budget_granted_bytes)" 250000 "granted to one"
@@ -47,17 +45,16 @@ test_another_sockops_program() {
 	wait_until 5 one_is_left
 	expect_eq "$(counter tcptuned_connections_closed_total '')" 2 "connections closed"
 
-	# A stop ends the callbacks that only tcptuned had asked for, and leaves those of others.
+	# A stop ends the callbacks that only tcptuned had requested.
 	expect_ge "$(counter tcptuned_congestion_control_choices_total '{choice="set"}')" 3 \
 		"congestion control set by tcptuned before"
 	[ $restored = 2 ] ||
-		expect_ge "$(calls_at 7501)" 1 "calls with a segment that the other did not ask for"
+		expect_ge "$(calls_at 7501)" 1 "calls with a segment that the other did not request"
 	tcptuned_stop
 	calls=$(calls_at 7501)
 	sleep 0.5
 	expect_eq "$(calls_at 7501)" "$calls" "the same once tcptuned has stopped"
-	expect_eq "$(ss_of b "sport = :7501 and dport != :0" '(reno|cubic|bitcp|bbr) wscale')" reno \
-		"its congestion control"
+	expect_eq "$(congestion_of b "sport = :7501 and dport != :0")" reno "its congestion control"
 	stop sender-7501 || :
 	stop receiver-7501 || :
 }

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Right-sizing on real connections: a deep queue, whichever end is tuned, and the right edge of
-# every window that was ever advertised.
+# Right-sizing on real connections: a deep queue with either end tuned, and the right edge of every window that
+# was advertised.
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
-# 200 Mbit/s, 10 ms, and a queue of 800 ms: the path holds 250 KB, the queue 20 MB. The sender
-# is free to fill it.
+# 200 Mbit/s, 10 ms, and a queue of 800 ms: the path holds 250 KB, the queue 20 MB. The sender's buffer can
+# fill it.
 deep_queue() { # MESSAGES OPTION...
 	link a b --rate 200mbit --delay 5ms --queue 20MB
 	background look deep_queue_looks
@@ -14,10 +14,10 @@ deep_queue() { # MESSAGES OPTION...
 	stop look || :
 }
 
-# In its second half: what the daemon, where there is one, says of the connection.
+# Keeps the daemon's view of the connection, in its second half, if there is a daemon.
 deep_queue_looks() {
 	sleep 7
-	ctl flows --json >"$TEST_DIR/flows.json" 2>/dev/null || : # or there is no daemon
+	ctl flows --json >"$TEST_DIR/flows.json" 2>/dev/null || :
 	sleep 20
 }
 
@@ -31,7 +31,7 @@ of_transfer() { # FILTER
 	jq -r "$1" "$TEST_DIR/transfer.json"
 }
 
-of_flow() { # DIRECTION FILTER: of the flow that carried the data
+of_flow() { # DIRECTION FILTER; of the flow that carried the data
 	jq -r "[.flows[] | select(.$1.rate_bytes_per_s > 5e6)][0].$1 | $2" "$TEST_DIR/flows.json"
 }
 
@@ -40,8 +40,9 @@ late_rate() { # Mbit/s in the second half
 		| ($e[1] - $m[1]) * 8 / ($e[0] - $m[0]) / 1e6'
 }
 
-# Two bandwidth-delay products make 20 ms, once a test has shown whose the queue is: three seconds at most while it grows,
-# up to a second each until one is prepared and made. The kernel alone makes hundreds.
+# Two bandwidth-delay products make 20 ms, once a test has shown that the queue is this flow's own: at most
+# three seconds while it grows, up to a second each until a test is prepared and made. The kernel alone makes
+# hundreds of milliseconds.
 expect_small_queue() { # DIRECTION
 	expect_ge "$(late_rate)" 180 "Mbit/s in the second half"
 	expect_between "$(of_transfer .rtt_ms.median)" 10 35 "median RTT under load, ms"
@@ -81,9 +82,8 @@ test_deep_queue_only_the_sender_tuned() {
 	expect_le "$(of_transfer .sender.sndbuf)" 4000000 "send buffer, against the kernel's 64 MB"
 }
 
-# One that stops reading while segments are lost: what it has not read is what was advertised to its
-# peer, also where that is counted from behind a reassembly gap. Else each gap would make room for
-# another window. A byte takes two of memory at most.
+# A receiver stops reading while segments are lost. Its unread data stay within what was advertised, also
+# behind a reassembly gap: else each gap would allow another window. A byte takes two of memory at most.
 test_a_slow_reader_on_a_lossy_path_holds_one_window() {
 	local held most=0 i
 	host a b
@@ -100,15 +100,15 @@ test_a_slow_reader_on_a_lossy_path_holds_one_window() {
 	stop slow || :
 	tcptuned_stop
 	expect_no_retraction 1 500
-	expect_ge "$most" 300000 "largest queue of what was not read"
+	expect_ge "$most" 300000 "largest queue of unread data"
 	expect_le "$most" $((2 * $(jq .window_max_bytes <<<"$watched"))) \
-		"largest queue of what was not read, against the largest window"
+		"largest queue of unread data, against the largest window"
 }
 
-# One that reads slowly: what is free in its buffer is advertised, so a buffer that kept a little
-# more than what was advertised would grow by that little with each round. The path holds 125 KB and
-# its queue 400 KB: the kernel offers twice that, which takes twice as much memory at most.
-# alone: what waits is what came in a certain time
+# The free space of a slow reader's buffer is advertised, so a buffer that kept a little more than was
+# advertised would grow with each round. The path holds 125 KB and its queue 400 KB: the kernel offers twice
+# that, which takes twice as much memory at most.
+# alone: the bytes of a certain time are measured
 test_a_slow_reader_does_not_hold_more_with_time() {
 	local before
 	host a b
@@ -118,13 +118,13 @@ test_a_slow_reader_does_not_hold_more_with_time() {
 	sleep 2.5
 	before=$(ss_of b "sport = :7101 and dport > :0" "skmem:.r([0-9]+),")
 	sleep 3.5
-	expect_between "$before" 100000 2100000 "memory of what waits"
+	expect_between "$before" 100000 2100000 "memory of unread data"
 	expect_le "$(ss_of b "sport = :7101 and dport > :0" "skmem:.r([0-9]+),")" $((before + 100000)) \
 		"... later"
 }
 
-# A receiver and a sender that fixed their buffers, over IPv6, the daemon in a third network
-# namespace: 64 KB would carry 5 % of this path.
+# A receiver and a sender have fixed their buffers, and the daemon is in a third network namespace: 64 KB
+# would carry 5 % of this path.
 locked_over_ipv6() { # MESSAGES OPTION...
 	link a b --rate 200mbit --delay 25ms
 	TRANSFER_ADDR=${ADDR6[b]} transfer a b --duration 3.5 --rcvbuf 64KiB --sndbuf 64KiB \
@@ -146,8 +146,8 @@ test_locked_buffers_over_ipv6() {
 	expect_undamaged "$(of_transfer .bytes_damaged)" "payload"
 }
 
-# Windows that grow, that shrink for a test and a probe, and for a slow reader: an edge that was
-# advertised stays. The flows share a queue in which a third of a second fits.
+# Windows grow, and shrink for a test, a probe, and a slow reader: no advertised right edge moves back. The
+# flows share a queue of a third of a second.
 #
 # timeout: 90
 test_right_edge() {
@@ -158,14 +158,13 @@ test_right_edge() {
 	watch
 	stream four 7101 --congestion cubic --duration 60 --verify
 	TRANSFER_ADDR=${ADDR6[b]} stream six 7102 --congestion cubic --duration 60 --verify --streams 2
-	# An application that reads at a tenth of what could arrive is held back by its window.
+	# The window holds back the sender to an application that reads a tenth of what could arrive.
 	stream slow 7103 --congestion cubic --duration 60 --bytes 500kB --read-rate 5000000 --verify
 	wait_output 30 -ge 2 counter tcptuned_rightsize_tests_total '{direction="receive"}'
 	sleep 2 # until the tests are over, and a probe
 	expect_ge "$(counter tcptuned_rightsize_grows_total '{direction="receive"}')" 1 "grows"
 	expect_ge "$(counter tcptuned_rightsize_shrinks_total '{direction="receive"}')" 2 "shrinks"
-	# The slow one is in its last message: what it filled a larger buffer with, it would read for
-	# seconds.
+	# Its last message ends before the stop: it would read a larger buffer for seconds.
 	kill -USR1 "$(pid_of slow)"
 	tcptuned_stop
 	stream_stop four six slow
@@ -177,12 +176,11 @@ test_right_edge() {
 	done
 }
 
-# An application that reads as fast as it can for 2 s, and then 20 Mbit/s: its window comes down
-# to what that needs, 2 x 50 KB, and what waits for it with it. The kernel alone would go on
-# advertising a buffer of megabytes. No advertised right edge moves back, so that what is in the
-# buffer by then has to be read first: segments of 1,448 bytes, 2,304 in memory, in at most 64 MB
-# take 17 s.
-test_slow_reader_gives_its_window_back() {
+# An application reads as fast as it can for 2 s, and then 20 Mbit/s: its window shrinks to the 2 x 50 KB that
+# this needs, and the unread data with it. The kernel alone would still advertise a buffer of megabytes. No
+# advertised right edge moves back, so the buffer has to be read first: segments of 1,448 bytes, 2,304 in
+# memory, in at most 64 MB take 17 s.
+test_window_of_a_slow_reader_shrinks() {
 	host a b
 	tcptuned_start --set=policy.congestion_control=keep
 	link a b --rate 200mbit --delay 10ms --queue 2MB
@@ -190,11 +188,11 @@ test_slow_reader_gives_its_window_back() {
 	stream slow 7101 --congestion cubic --duration 40 --read-fast 2 --read-rate 20000000 --verify
 	sleep 1.8
 	expect_ge "$(flow 7101 .advertised_window_bytes)" 700000 "the window of a fast reader"
-	wait_until 20 given_back
-	sleep 1 # it stays
+	wait_until 20 shrunk
+	sleep 1 # it stays small
 	expect_eq "$(flow 7101 .receive.reason)" reader "why it is smaller"
 	expect_le "$(flow 7101 .advertised_window_bytes)" 400000 "the window of a slow reader"
-	expect_le "$(ss_of b "sport = :7101 and dport > :0" "skmem:.r([0-9]+),")" 1000000 "memory of what waits"
+	expect_le "$(ss_of b "sport = :7101 and dport > :0" "skmem:.r([0-9]+),")" 1000000 "memory of unread data"
 	stream_stop slow
 	tcptuned_stop
 	expect_no_retraction 1 1000
@@ -202,7 +200,7 @@ test_slow_reader_gives_its_window_back() {
 	expect_payload slow
 }
 
-given_back() {
+shrunk() {
 	[ "$(flow 7101 .receive.reason)" = reader ] &&
 		[ "$(flow 7101 .advertised_window_bytes)" -le 400000 ] &&
 		[ "$(ss_of b "sport = :7101 and dport > :0" "skmem:.r([0-9]+),")" -le 1000000 ]
@@ -214,8 +212,8 @@ unsent() { # MESSAGES OPTION...
 		>"$TEST_DIR/out"
 }
 
-# A receiver that is not tuned and has a window of 400 KB or so: as much is in flight, and without
-# a bound as much again waits in the sender's buffer. An eighth of that is less than 128 KB.
+# A receiver that is not tuned has a window of about 400 KB: as much is in flight, and without a bound as much
+# again waits in the sender's buffer. An eighth of that is less than 128 KB.
 # alone: a rate is measured
 test_little_waits_unsent() {
 	host a b
@@ -229,14 +227,13 @@ test_little_waits_unsent() {
 	expect_eq "$(of_transfer .sender.notsent_lowat)" 65536 "a bound of the application's own"
 	in_host a sysctl -qw net.ipv4.tcp_notsent_lowat=32768
 	valid_run unsent
-	expect_eq "$(of_transfer .sender.notsent_lowat)" 0 "a bound besides the administrator's"
+	expect_eq "$(of_transfer .sender.notsent_lowat)" 0 "a bound where the administrator has one"
 	expect_le "$(of_transfer .unsent_bytes.median)" 100000 "bytes unsent, at most 32 KB wanted"
 	in_host a sysctl -qw net.ipv4.tcp_notsent_lowat=1073741824
 	valid_run unsent
 	expect_ge "$(of_transfer .unsent_bytes.median)" 262144 "bytes unsent without a bound"
 }
 
-# The bound is removed when the daemon stops.
 test_unsent_bound_is_released() {
 	host a b
 	tcptuned_start --set=policy.congestion_control=keep
@@ -249,9 +246,8 @@ test_unsent_bound_is_released() {
 	expect_eq "$(result one .sender.notsent_lowat)" 0 "TCP_NOTSENT_LOWAT afterwards"
 }
 
-# Delay that is drawn again each 20 ms, up to 80 ms more than the minimum of 20 ms: no queue. Less
-# window is less rate there, and is not tried for long. The kernel alone on the same link is the
-# measure.
+# The delay changes each 20 ms, by up to 80 ms above the minimum of 20 ms, without a queue. A smaller window
+# is a lower rate there, and is not tried for long. The result is compared with the kernel alone.
 jitter_pair() {
 	local path=(--rate 100mbit --delay 10ms --queue 4MB --jitter-ab "uniform=80ms,every=20ms")
 	link a b "${path[@]}"
@@ -264,10 +260,6 @@ jitter_pair() {
 	tcptuned_stop
 }
 
-goodput_ratio() { # of the transfer and the one alone
-	jq -s '.[0].goodput_bps / .[1].goodput_bps' "$TEST_DIR/transfer.json" "$TEST_DIR/alone.json"
-}
-
 # timeout: 120
 # alone: a rate is measured
 test_delay_that_varies_costs_no_rate() {
@@ -275,10 +267,11 @@ test_delay_that_varies_costs_no_rate() {
 	host a b
 	valid_run jitter_pair
 	note "alone: $(jq '.goodput_bps / 1e6' "$TEST_DIR/alone.json") Mbit/s, $tests tests"
-	expect_ge "$(goodput_ratio)" 0.8 "goodput, against the kernel's"
+	expect_ge "$(jq -s '.[0].goodput_bps / .[1].goodput_bps' "$TEST_DIR/transfer.json" \
+		"$TEST_DIR/alone.json")" 0.8 "goodput, against the kernel's"
 }
 
-# COUNT connections over loopback, one after the other, carry BYTES each: COUNT BYTES.
+# Arguments COUNT BYTES: so many connections over loopback, one after the other, carry so much each.
 short_connections='
 import socket, sys
 count, size = int(sys.argv[1]), int(sys.argv[2])
@@ -299,8 +292,8 @@ for i in range(count):
 	client.close()
 	server.close()'
 
-# Within a host nothing limits a window but the buffers. They stay within what the kernel had before
-# tcptuned raised the maxima.
+# Within a host only the buffers limit a window. They stay within the kernel's maxima of before tcptuned raised
+# them.
 # alone: it takes all processors for two seconds
 test_buffers_within_a_host_are_the_kernels() {
 	local receive send
@@ -317,17 +310,12 @@ test_buffers_within_a_host_are_the_kernels() {
 	expect_le "$(flow 7101 .advertised_window_bytes)" "$receive" "window"
 }
 
-claimed() {
-	scrape
-	awk '/^tcptuned_connections_claimed_total\{/ { n += $2 } END { print n + 0 }' "$TEST_DIR/scrape"
-}
-
-# 128 KB make a record, at either end; what carries less has none.
+# A connection has a record from 128 KB on, at either end.
 test_short_connections_leave_no_record() {
 	host a
 	tcptuned_start --set=policy.congestion_control=keep
 	in_group in_host a python3 -c "$short_connections" 200 100000
-	expect_eq "$(claimed)" 0 "records of 200 connections of 100 KB"
+	expect_eq "$(claimed here) $(claimed peer)" "0 0" "records of 200 connections of 100 KB"
 	in_group in_host a python3 -c "$short_connections" 5 1000000
-	expect_eq "$(claimed)" 10 "records of 5 connections of 1 MB"
+	expect_eq "$(claimed here) $(claimed peer)" "5 5" "records of 5 connections of 1 MB"
 }

@@ -5,7 +5,7 @@
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
-# iperf3 tells its server the -w of its client; both give up if getsockopt() says another size.
+# The server of iperf3 sets the -w of its client, too; both fail if getsockopt() returns another size.
 scene_iperf() { # SECONDS
 	link a b --rate 1gbit --delay 25ms
 	background server in_group in_host b iperf3 --server --one-off --json
@@ -30,7 +30,6 @@ scene_before() {
 	scene_iperf_end
 }
 
-# While it runs, look at the connection.
 scene_after() {
 	scene_iperf 7
 	sleep 5.5
@@ -40,8 +39,8 @@ scene_after() {
 	scene_iperf_end
 }
 
-# Mbit/s that the server received in its median second, the first $1 seconds left out.
-scene_rate() {
+# Mbit/s that the server received in its median second, without the first ones.
+scene_rate() { # SECONDS_LEFT_OUT
 	jq "[.intervals[$1:-1][].sum.bits_per_second] | sort | .[length / 2 | floor] / 1e6" \
 		"$TEST_DIR/server.log"
 }
@@ -54,7 +53,7 @@ test_scene_before() {
 	expect_ge "$(scene_rate 1)" 8 "Mbit/s before"
 }
 
-# Hosts are made with that default. A namespace of its own may choose only what the first one allows.
+# Makes hosts with that default. Another namespace may choose only what the first one allows.
 hosts_with_default() { # CONGESTION_CONTROL HOST...
 	local was allowed
 	was=$(sysctl -n net.ipv4.tcp_congestion_control)
@@ -100,7 +99,7 @@ test_scene_where_bbr_is_the_default() {
 	scene_with bbr bbr
 }
 
-# Lines `PROGRAM INSTRUCTIONS` that are not the same in both, but for changes of at most 5 % if the counts can be compared.
+# Prints lines `PROGRAM INSTRUCTIONS` that differ, by more than 5 % if the counts can be compared.
 verified_differently() { # TABLE PROGRAMS COMPARABLE
 	LC_ALL=C join -a 1 -a 2 -e missing -o 0,1.2,2.2 "$1" "$2" | awk -v comparable="$3" '
 		$2 == "missing" || $3 == "missing" || (comparable && ($3 > 1.05 * $2 || $3 < 0.95 * $2)) {
@@ -108,8 +107,8 @@ verified_differently() { # TABLE PROGRAMS COMPARABLE
 		}'
 }
 
-# The verifier walks through at most 40,000 instructions of each program, and through as many as the table says. The
-# table's counts hold for one kernel and one compiler.
+# The verifier walks through at most 40,000 instructions of each program, and through as many as in the table,
+# whose counts hold for one kernel and one compiler.
 # bitcp: the table has the programs' names
 test_verifier() {
 	local table=$TEST_TOP/tests/verified-instructions conditions program count comparable=
