@@ -206,7 +206,7 @@ hold_connections() {
 	shift
 	for i in $(seq 10); do
 		for name in "$@"; do
-			background "$name-$i" in_group in_host "$name" "$TEST_BUILD/connections" \
+			background "$name-$i" in_group in_host "$name" "${keep_alive[@]}" pairs \
 				$((count / 10 / $#)) $((7200 + i))
 		done
 	done

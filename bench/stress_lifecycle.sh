@@ -25,7 +25,7 @@ edges_in() { # CAPTURE
 		-o tcp.desegment_tcp_streams:FALSE -o tcp.track_bytes_in_flight:FALSE \
 		-o tcp.calculate_timestamps:FALSE -o tcp.summary_in_tree:FALSE -T fields \
 		-e tcp.stream -e tcp.srcport -e tcp.flags -e tcp.ack -e tcp.window_size |
-		awk -f "$TEST_TOP/tests/system/rightedge.awk"
+		"$TEST_TOP/tests/system/rightedge.py"
 }
 
 second_opinion() { # CAPTURE

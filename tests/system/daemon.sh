@@ -3,7 +3,7 @@
 # What tests of the daemon share, on top of lib.sh.
 
 bitcp=--set=policy.congestion_control=bitcp # all connections get it, not only those of long paths
-sockets=("$TEST_BUILD/sockets")
+sockets=("$TEST_TOP/tests/system/sockets.py")
 
 # --- transfers from host a to host b; both ends are tuned -----------------------------------------
 # Starts one in the background. Its result is in $TEST_DIR/NAME.log; TRANSFER_ADDR replaces b's address.
@@ -62,7 +62,7 @@ expect_payload() { # NAME
 
 # --- right edges: rightedge reads what host b sends over its first link -----------------------------
 watch() {
-	background watch in_host b "$TEST_BUILD/rightedge" tun0
+	background watch in_host b "$TEST_TOP/tests/system/rightedge.py" tun0
 	wait_printed 5 watch watching
 }
 

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Connections that send once and then stay idle.
 
-    keep_alive.py serve ADDRESS                      reads all that comes, prints each megabyte
+    keep_alive.py serve ADDRESS                      reads all data, prints each megabyte
     keep_alive.py connect ADDRESS COUNT BYTES [SOURCE...]
                                                      COUNT connections of BYTES each, from the
                                                      sources in turn; prints "sent" after the last
+    keep_alive.py pairs COUNT [PORT]                 COUNT connections over loopback, both ends in
+                                                     this process; prints "open" after the last
 """
 import concurrent.futures
 import resource
 import selectors
+import signal
 import socket
 import sys
 import time
@@ -48,5 +51,21 @@ def connect(address, count, size, *sources):
     time.sleep(120)
 
 
-resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
-{"serve": serve, "connect": connect}[sys.argv[1]](*sys.argv[2:])
+def pairs(count, port=7200):
+    listener = socket.create_server(("", int(port)))
+    ends = []
+    for i in range(int(count)):
+        # 5000 connections to each address: one address has too few ports for more.
+        client = socket.create_connection((f"127.0.0.{1 + i // 5000}", int(port)))
+        server = listener.accept()[0]
+        for sender, receiver in (client, server), (server, client):  # which ends the handshake
+            sender.sendall(b"x")
+            receiver.recv(1)
+        ends += client, server
+    print("open", count, flush=True)
+    signal.pause()
+
+
+files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+{"serve": serve, "connect": connect, "pairs": pairs}[sys.argv[1]](*sys.argv[2:])

@@ -168,8 +168,8 @@ test_ten_thousand_connections() {
 	needs_linux 6.12 "what is open at the start is adopted"
 	keep_host_state
 	host a b
-	background in-a in_group in_host a "$TEST_BUILD/connections" $count
-	background in-b in_group in_host b "$TEST_BUILD/connections" $count
+	background in-a in_group in_host a "${keep_alive[@]}" pairs $count
+	background in-b in_group in_host b "${keep_alive[@]}" pairs $count
 	background others in_host b "${sockets[@]}" tcp4 listen 127.9.9.9 7400 accept \
 		until "$TEST_DIR/over"
 	background opener in_host b "${sockets[@]}" tcp4 connect 127.9.9.9 7400 \
@@ -232,7 +232,7 @@ test_unmanaged_connections_do_not_change() {
 	local before taken=22 fixed=1
 	has_linux 6.12 || taken=0 fixed=0
 	host a
-	background some in_group in_host a "$TEST_BUILD/connections" 10
+	background some in_group in_host a "${keep_alive[@]}" pairs 10
 	background listener in_group in_host a "${sockets[@]}" tcp4 set rcvbuf 20000 \
 		set sndbuf 30000 listen 127.0.0.9 7301 accept
 	wait_printed 5 some open

@@ -38,7 +38,7 @@ test_no_room_for_events() {
 	background events "${tcptunectl[@]}" events --json
 	wait_printed 5 events listening
 	kill -STOP "$(pid_of tcptuned)"
-	background many in_group in_host a "$TEST_BUILD/connections" 1500
+	background many in_group in_host a "${keep_alive[@]}" pairs 1500
 	wait_printed 10 many open
 	kill -CONT "$(pid_of tcptuned)"
 	expect_eq "$(claimed here)" 1500 "opened"

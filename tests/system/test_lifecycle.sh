@@ -64,7 +64,7 @@ expect_another() { # PIN; not the one in $pinned
 five_connections() {
 	host a
 	tcptuned_start $bitcp
-	background some in_group in_host a "$TEST_BUILD/connections" 5
+	background some in_group in_host a "${keep_alive[@]}" pairs 5
 	wait_printed 5 some open
 }
 

@@ -109,7 +109,7 @@ built_in() {
 # control group that tcptuned does not manage; and as the default of that namespace.
 test_any_process_may_choose_bitcp() {
 	mount -t tmpfs -o mode=755 tmpfs /mnt
-	cp "$TEST_BUILD/sockets" /mnt/sockets
+	cp "$TEST_TOP/tests/system/sockets.py" /mnt/sockets
 	sockets=(setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all
 		--inh-caps=-all /mnt/sockets)
 	host a

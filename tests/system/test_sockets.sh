@@ -109,7 +109,7 @@ test_requests_with_force() {
 	local nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all
 		--inh-caps=-all) forced=(set rcvbufforce 40000 set sndbufforce 50000)
 	mount -t tmpfs -o mode=755 tmpfs /mnt
-	cp "$TEST_BUILD/sockets" /mnt/sockets
+	cp "$TEST_TOP/tests/system/sockets.py" /mnt/sockets
 	host a
 	tcptuned_start
 	answers "rcvbuf 80000,sndbuf 100000,locks 0," "overridden" \
@@ -117,7 +117,7 @@ test_requests_with_force() {
 	sockets=("${nobody[@]}" /mnt/sockets)
 	answers "set rcvbufforce: Operation not permitted,set sndbufforce: Operation not permitted,locks 0," \
 		"not permitted" tcp4 "${forced[@]}" get locks
-	sockets=("$TEST_BUILD/sockets")
+	sockets=("$TEST_TOP/tests/system/sockets.py")
 	tcptuned_stop
 	# Where requests are honoured, a connection whose buffers were sized has the application's size from then on.
 	tcptuned_start --set=policy.override_rcvbuf=no --set=policy.override_sndbuf=no

@@ -23,7 +23,7 @@ test_right_edges_are_counted() {
 		'1 7102 0x0010 5 5' '0 7101 0x0014 0 0' '0 7101 0x0004 0 0' \
 		'2 7103 0x0012 4294967290 900' '2 7103 0x0010 94 300' \
 		'3 7104 0x0002 7 65535' '3 7104 0x0010 7 800'
-	expect_eq "$(awk -f "$TEST_TOP/tests/system/rightedge.awk" "$TEST_DIR/segments" | jq -c \
+	expect_eq "$("$TEST_TOP/tests/system/rightedge.py" <"$TEST_DIR/segments" | jq -c \
 		'[.connections, .acks, .retracted, .retracted_bytes, .reordered, .shrunk, .window_max_bytes, .resets]')" \
 		"[3,7,3,500,1,2,1000,1]" "counts of a trace in which three edges move back"
 }
