@@ -20,18 +20,7 @@ TEST(rate_is_exact)
 					 (uint64_t)(bits * 1000000000 / *rate));
 		}
 	}
-}
-
-TEST(clock_does_not_save_up)
-{
-	struct rate_clock clock = {.rate_bps = 100000000}; /* 1500 bytes take 120 us */
-
-	assert_int_equal(rate_clock_send(&clock, 1000, 1500), 121000);
-	assert_int_equal(rate_clock_send(&clock, 50000, 1500), 241000);
-	/* idle from 241 to 900 us: that time is lost */
-	assert_int_equal(rate_clock_send(&clock, 900000, 1500), 1020000);
-	clock.rate_bps = 0;
-	assert_int_equal(rate_clock_send(&clock, 5, 1500), 5);
+	assert_int_equal(rate_clock_send(&(struct rate_clock){0}, 5, 1500), 5); /* no limit */
 }
 
 /*
@@ -72,77 +61,52 @@ TEST(late_is_what_tcp_could_notice)
 	assert_int_equal(report_late_max_limit_ns(100000000, 214285714), 107142857);
 }
 
-TEST(limit_in_packets)
+/* With random arrivals the queue holds what a plain simulation of it holds, to the packet and byte. */
+static void against_simulation(struct queue_config config)
 {
-	struct queue q =
-		make_queue((struct queue_config){.rate_bps = 100000000, .limit_packets = 50});
-	struct offer o;
-
-	for (unsigned int i = 0; i < 200; i++) {
-		enum verdict want = i < 50 ? VERDICT_PASS : VERDICT_FULL;
-
-		assert_int_equal(queue_offer(&q, START_NS, 1500, true, &o), want);
-		if (i < 50)
-			assert_int_equal(o.depart_ns, START_NS + (i + 1) * 120000);
-	}
-	/* a place is free the moment the first one's last bit is out, and only one */
-	assert_int_equal(queue_offer(&q, START_NS + 119999, 1500, true, &o), VERDICT_FULL);
-	assert_int_equal(queue_offer(&q, START_NS + 120000, 40, true, &o), VERDICT_PASS);
-	assert_int_equal(o.queued_packets, 50);
-	assert_int_equal(queue_offer(&q, START_NS + 120000, 40, true, &o), VERDICT_FULL);
-}
-
-TEST(limit_in_bytes)
-{
-	struct queue q =
-		make_queue((struct queue_config){.rate_bps = 1000000000, .limit_bytes = 10000});
-	struct offer o;
-
-	for (unsigned int i = 0; i < 6; i++)
-		assert_int_equal(queue_offer(&q, START_NS, 1500, true, &o), VERDICT_PASS);
-	assert_int_equal(queue_offer(&q, START_NS, 1001, true, &o), VERDICT_FULL);
-	assert_int_equal(queue_offer(&q, START_NS, 1000, true, &o), VERDICT_PASS);
-	assert_int_equal(o.queued_bytes, 10000);
-	assert_int_equal(queue_offer(&q, START_NS, 1, true, &o), VERDICT_FULL);
-	/* 80 us later all is out */
-	assert_int_equal(queue_offer(&q, START_NS + 80000, 1500, true, &o), VERDICT_PASS);
-	assert_int_equal(o.queued_bytes, 1500);
-	assert_int_equal(o.depart_ns, START_NS + 92000);
-}
-
-/* At random arrivals the queue holds what a plain simulation of it holds. */
-TEST(against_simulation)
-{
-	enum { LIMIT = 12 };
-	struct queue q =
-		make_queue((struct queue_config){.rate_bps = 50000000, .limit_packets = LIMIT});
-	uint64_t departs[LIMIT], busy = 0, now = START_NS;
-	unsigned int held = 0, dropped = 0;
+	struct {
+		uint64_t depart_ns;
+		uint32_t bytes;
+	} held[100];
+	struct queue q = make_queue(config);
+	uint64_t busy = 0, now = START_NS;
+	unsigned int len = 0, dropped = 0;
 
 	for (int i = 0; i < 300000; i++) {
 		uint32_t bytes = 125 * (1 + random() % 12); /* 20 us each: no fractions */
-		unsigned int kept = 0;
+		unsigned int kept = 0, queued = bytes;
 		struct offer o;
-		enum verdict v;
+		bool full;
 
-		now += random() % 300000;
-		for (unsigned int j = 0; j < held; j++)
-			if (departs[j] > now)
-				departs[kept++] = departs[j];
-		held = kept;
-		v = queue_offer(&q, now, bytes, true, &o);
-		assert_int_equal(v, held == LIMIT ? VERDICT_FULL : VERDICT_PASS);
-		if (v == VERDICT_FULL) {
-			dropped++;
+		now += random() % 31 * 10000; /* also at the very moment when a packet departs */
+		for (unsigned int j = 0; j < len; j++)
+			if (held[j].depart_ns > now) {
+				queued += held[j].bytes;
+				held[kept++] = held[j];
+			}
+		len = kept;
+		full = (config.limit_packets && len == config.limit_packets) ||
+		       (config.limit_bytes && queued > config.limit_bytes);
+		assert_int_equal(queue_offer(&q, now, bytes, true, &o),
+				 full ? VERDICT_FULL : VERDICT_PASS);
+		dropped += full;
+		if (full)
 			continue;
-		}
 		busy = (busy > now ? busy : now) + bytes * 160ull;
-		departs[held++] = busy;
+		held[len].depart_ns = busy;
+		held[len++].bytes = bytes;
 		assert_int_equal(o.depart_ns, busy);
-		assert_int_equal(o.queued_packets, held);
+		assert_int_equal(o.queued_packets, len);
+		assert_int_equal(o.queued_bytes, queued);
 	}
 	/* 130 us of work every 150 us: drops happen, and are rare */
 	assert_in_range(dropped, 10, 30000);
+}
+
+TEST(limits)
+{
+	against_simulation((struct queue_config){.rate_bps = 50000000, .limit_packets = 12});
+	against_simulation((struct queue_config){.rate_bps = 50000000, .limit_bytes = 9000});
 }
 
 TEST(access_rate_spaces_bursts)
@@ -165,52 +129,39 @@ TEST(access_rate_spaces_bursts)
 	assert_int_equal(passed[1], 19);
 }
 
+/* Losses are as many as the rate says, independent of one another, and follow the seed. */
 TEST(loss_rate)
 {
 	static const double rates[] = {1e-4, 1e-3, 0.05, 0.5};
 
 	for_each_row (rate, rates) {
-		double p = *rate;
-		struct queue q = make_queue((struct queue_config){
-			.rate_bps = 10000000000, .limit_packets = 10, .loss = p, .seed = 7});
-		unsigned int lost = 0, pairs = 0, n = 4000000;
-		bool before = false;
+		struct queue_config config = {
+			.rate_bps = 10000000000, .limit_packets = 10, .loss = *rate, .seed = 7};
+		double n = 2000000, p = *rate;
+		unsigned int losses = 0, pairs = 0, common = 0;
+		bool lost[3] = {false}, before;
+		struct queue q[3];
 		struct offer o;
 
-		for (unsigned int i = 0; i < n; i++) {
-			bool now = queue_offer(&q, START_NS + i * 2000ull, 1500, true, &o) ==
-				   VERDICT_LOST;
-
-			lost += now;
-			pairs += now && before;
-			before = now;
+		for (int i = 0; i < 3; i++) {
+			config.seed += i == 2;
+			q[i] = make_queue(config);
 		}
-		/* four standard deviations; neighbours independent */
-		assert_true(fabs(lost - n * p) < 4 * sqrt(n * p * (1 - p)));
-		assert_true(fabs(pairs - n * p * p) < 4 * sqrt(n * p * p) + 4);
+		for (unsigned int i = 0; i < n; i++) {
+			before = lost[0];
+			for (int j = 0; j < 3; j++)
+				lost[j] = queue_offer(&q[j], START_NS + i * 2000ull, 1500, true,
+						      &o) == VERDICT_LOST;
+			assert_int_equal(lost[0], lost[1]);
+			losses += lost[0];
+			pairs += lost[0] && before;
+			common += lost[0] && lost[2];
+		}
+		/* four standard deviations */
+		assert_near(losses, n * p, 4 * sqrt(n * p * (1 - p)));
+		assert_near(pairs, n * p * p, 4 * sqrt(n * p * p) + 4);
+		assert_near(common, n * p * p, 4 * sqrt(n * p * p) + 4);
 	}
-}
-
-TEST(loss_follows_the_seed)
-{
-	struct queue_config config = {.rate_bps = 10000000000, .limit_packets = 10, .loss = 0.1};
-	struct queue q[3];
-	unsigned int differ = 0;
-
-	for (int i = 0; i < 3; i++) {
-		config.seed = i == 2 ? 43 : 42;
-		q[i] = make_queue(config);
-	}
-	for (unsigned int i = 0; i < 10000; i++) {
-		enum verdict v[3];
-		struct offer o;
-
-		for (int j = 0; j < 3; j++)
-			v[j] = queue_offer(&q[j], START_NS + i * 2000ull, 1500, true, &o);
-		assert_int_equal(v[0], v[1]);
-		differ += v[0] != v[2];
-	}
-	assert_in_range(differ, 1500, 2100); /* 2 × 0.1 × 0.9 of 10000 */
 }
 
 TEST(chosen_losses)
