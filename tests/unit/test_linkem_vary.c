@@ -24,22 +24,7 @@ TEST(schedule_switches)
 		assert_ptr_equal(schedule_at(&schedule, r->ns), &steps[r->step]);
 }
 
-/* At a changing rate the bits that are out by any time are the integral of the rate. */
-TEST(rate_changes_under_way)
-{
-	struct rate_clock clock = {0};
-
-	/* 1500 bytes: 120 us; of those from 9.94 ms on, 6000 bits are out at the switch */
-	assert_int_equal(schedule_send(&schedule, &clock, 0, 1500), 120000);
-	assert_int_equal(schedule_send(&schedule, &clock, 9940000, 1500), 10 * MS + 6000000);
-	/* 24 ms at 1 Mbit/s are left, 24000 bits; 24000 bits more go at 12 Mbit/s */
-	assert_int_equal(schedule_send(&schedule, &clock, 0, 6000), 42 * MS);
-	/* right at the switch */
-	clock = (struct rate_clock){0};
-	assert_int_equal(schedule_send(&schedule, &clock, 9880000, 1500), 10 * MS);
-	assert_int_equal(schedule_send(&schedule, &clock, 0, 125), 11 * MS);
-}
-
+/* The integral of the rate. */
 static uint64_t scheduled_bits_by(uint64_t ns)
 {
 	double bits = 0;
@@ -242,36 +227,27 @@ static struct moments draws_of(struct jitter jitter, uint64_t seed)
 TEST(jitter_draws)
 {
 	static const struct {
-		struct jitter jitter;
+		enum jitter_kind kind;
+		uint64_t amount_ms; /* drawn every 20 ms */
 		double mean, mean_error, deviation, deviation_error, most, most_error;
 	} rows[] = {
 		/* 80 / sqrt(12); four standard errors of 200,000 draws are 0.21 ms */
-		{{.kind = JITTER_UNIFORM, .amount_ns = 80 * MS, .every_ns = 20 * MS},
-		 40,
-		 0.21,
-		 23.094,
-		 0.2,
-		 80,
-		 0.01},
+		{JITTER_UNIFORM, 80, 40, 0.21, 23.094, 0.2, 80, 0.01},
 		/* the tail beyond ten means would add 0.0005 means */
-		{{.kind = JITTER_EXPONENTIAL, .amount_ns = 40 * MS, .every_ns = 20 * MS},
-		 39.998,
-		 0.36,
-		 40,
-		 0.7,
-		 400,
-		 1},
+		{JITTER_EXPONENTIAL, 40, 39.998, 0.36, 40, 0.7, 400, 1},
 	};
 
 	for_each_row (r, rows) {
-		struct moments m = draws_of(r->jitter, 5);
+		struct jitter jitter = {
+			.kind = r->kind, .amount_ns = r->amount_ms * MS, .every_ns = 20 * MS};
+		struct moments m = draws_of(jitter, 5);
 
 		assert_near(m.mean, r->mean, r->mean_error);
 		assert_near(m.deviation, r->deviation, r->deviation_error);
 		assert_near(m.least, 0, 0.01);
 		assert_near(m.most, r->most, r->most_error);
-		assert_true(m.mean == draws_of(r->jitter, 5).mean);
-		assert_true(m.mean != draws_of(r->jitter, 6).mean);
+		assert_true(m.mean == draws_of(jitter, 5).mean);
+		assert_true(m.mean != draws_of(jitter, 6).mean);
 	}
 }
 
@@ -373,15 +349,6 @@ TEST(bursts_of_loss)
 			assert_near((double)lost / bursts, 1 / m->leave,
 				    4 / m->leave / sqrt(bursts));
 	}
-}
-
-TEST(no_bursts_by_default)
-{
-	struct bursts none = {0};
-
-	for (int i = 0; i < 1000; i++)
-		assert_false(bursts_lose(&none));
-	assert_int_equal(none.random, 0); /* nothing drawn */
 }
 
 TEST(marks_above_a_threshold)
