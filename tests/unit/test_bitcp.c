@@ -131,21 +131,23 @@ static struct bitcp after_loss(struct bitcp_params p, __u32 at)
 	return st;
 }
 
+/* Each edge is as likely as an eighth of the range. */
+static __u64 random_parameter(__u64 lowest, __u64 highest)
+{
+	__u64 which = random64() % 8;
+
+	return which == 0 ? lowest : which == 1 ? highest : random_between(lowest, highest);
+}
+
 static struct bitcp_params random_params(void)
 {
 	struct bitcp_params p = {
-		.s_max = random_between(BITCP_S_MAX_LOWEST, BITCP_S_MAX_HIGHEST),
-		.s_min = random_between(BITCP_S_MIN_LOWEST, BITCP_S_MIN_HIGHEST),
-		.beta = (__u32)random_between(BITCP_BETA_LOWEST, BITCP_BETA_HIGHEST),
+		.s_max = random_parameter(BITCP_S_MAX_LOWEST, BITCP_S_MAX_HIGHEST),
+		.s_min = random_parameter(BITCP_S_MIN_LOWEST, BITCP_S_MIN_HIGHEST),
+		.beta = (__u32)random_parameter(BITCP_BETA_LOWEST, BITCP_BETA_HIGHEST),
 		.low_window = random_scaled(BITCP_LOW_WINDOW_LOWEST, BITCP_LOW_WINDOW_HIGHEST),
 	};
 
-	if (random64() % 4 == 0)
-		p.s_max = random64() % 2 ? BITCP_S_MAX_LOWEST : BITCP_S_MAX_HIGHEST;
-	if (random64() % 4 == 0)
-		p.s_min = random64() % 2 ? BITCP_S_MIN_LOWEST : BITCP_S_MIN_HIGHEST;
-	if (random64() % 4 == 0)
-		p.beta = (__u32)(random64() % 2 ? BITCP_BETA_LOWEST : BITCP_BETA_HIGHEST);
 	assert_true(bitcp_params_valid(&p));
 	return p;
 }
@@ -175,7 +177,7 @@ static void follow(double s_max, double s_min, double beta, int low_window, __u3
 			  .cwnd = 10,
 			  .max_win = default_max_win,
 			  .target_win = default_max_win / 2};
-	int losses = 0, past_max = 0;
+	int losses = 0, past_max = 0, paper_past_max = 0;
 
 	random_state = 0x9e3779b97f4a7c15ull + capacity;
 	for (long i = 0; i < 400000; i++) {
@@ -185,6 +187,7 @@ static void follow(double s_max, double s_min, double beta, int low_window, __u3
 		paper_ack(&p);
 		same_window(&st, &p, i, false);
 		past_max += st.ss_cwnd != 0;
+		paper_past_max += p.is_bitcp_ss;
 		if (st.cwnd >= room || random64() % 40000 == 0) {
 			bitcp_ssthresh(&st, st.cwnd);
 			paper_fast_recovery(&p);
@@ -192,7 +195,11 @@ static void follow(double s_max, double s_min, double beta, int low_window, __u3
 			losses++;
 		}
 	}
-	assert_true(losses > 5 && past_max > 100); /* the script went where it should */
+	assert_true(losses > 5); /* the script went where it should */
+	if (s_max > 1) {
+		assert_true(past_max > 100);
+		assert_near(past_max, paper_past_max, 0.02 * paper_past_max);
+	}
 }
 
 TEST(follows_the_pseudo_code)
@@ -221,90 +228,6 @@ TEST(loss_takes_exactly_beta)
 	assert_true(bitcp_win(&st) == PACKETS(764.859375));
 	st = fresh_with(params(32, 0.01, 0.3, 14), 1 << 20);
 	assert_near(bitcp_ssthresh(&st, 1 << 20), 0.7 * (1 << 20), 1);
-}
-
-/* d packets below the maximum: additive to 2 S_max below it, then e^-1/2 per RTT down to
- * 2 S_min below it, then two RTTs at S_min.
- */
-static double rtts_to_maximum(double d, double s_max, double s_min)
-{
-	double additive = fmax(0, (d - 2 * s_max) / s_max);
-
-	return additive + 2 * log(fmin(d, 2 * s_max) / (2 * s_min)) + 2;
-}
-
-TEST(s_min_is_the_floor)
-{
-	static const struct {
-		double s_max, s_min, beta;
-		__u32 at;
-	} cases[] = {
-		{32, 0.01, 0.125, 1000},  {32, 1, 0.125, 1000},	 {32, 0.0001, 0.125, 1000},
-		{32, 0.01, 0.125, 16000}, {8, 0.1, 0.25, 20000}, {32, 0.01, 0.125, 100},
-	};
-
-	for_each_row (c, cases) {
-		double d = c->at * c->beta;
-		struct bitcp st = after_loss(params(c->s_max, c->s_min, c->beta, 14), c->at);
-		double rtts = 0;
-
-		/* a window's worth at a time, counted to the packet */
-		while (!st.ss_cwnd && rtts < 10000) {
-			rtts += 1 / win(&st);
-			acks(&st, 1, 1);
-		}
-		assert_near(rtts, rtts_to_maximum(d, c->s_max, c->s_min), 0.2);
-		assert_near(win(&st), c->at, c->s_min);
-	}
-}
-
-/* 1, 2, 4 ... packets in an RTT each while that is less than S_max, then S_max. */
-TEST(slow_start_past_the_maximum_doubles_up_to_s_max)
-{
-	static const struct {
-		double s_max, rtts, packets; /* of the slow start past the maximum */
-	} rows[] = {{32, 5, 1 + 2 + 4 + 8 + 16},
-		    {20, 5, 1 + 2 + 4 + 8 + 16},
-		    {8, 3, 1 + 2 + 4},
-		    {1, 0, 0}};
-
-	for_each_row (r, rows) {
-		struct bitcp st = after_loss(params(r->s_max, 1, 0.125, 14), 100000);
-		double rtts = 0;
-
-		while (!st.ss_cwnd)
-			acks(&st, 1, 1);
-		assert_near(win(&st), 100000, 0.001);
-		assert_true(st.max_win == BITCP_MAX_WIN);
-		for (; st.ss_cwnd && rtts < 10; rtts += 1 / win(&st)) {
-			assert_int_equal(bitcp_mode(&st, st.cwnd, 0), BITCP_SLOW_START_PAST_MAX);
-			assert_true(st.ss_cwnd <= r->s_max);
-			acks(&st, 1, 1);
-		}
-		assert_near(rtts, r->rtts, 0.001);
-		assert_near(win(&st), 100000 + r->packets, 0.02);
-		assert_int_equal(bitcp_mode(&st, st.cwnd, 0), BITCP_ADDITIVE);
-		assert_near(round_trip(&st), r->s_max, 0.1);
-	}
-}
-
-TEST(below_low_window_it_is_normal_tcp)
-{
-	struct bitcp st = fresh(10);
-
-	assert_int_equal(bitcp_mode(&st, 10, 0), BITCP_NORMAL);
-	assert_near(round_trip(&st), 1, 0.06); /* 1 - 1 / (2 cwnd) */
-	assert_int_equal(bitcp_ssthresh(&st, 13), 6);
-	assert_true(bitcp_win(&st) == PACKETS(6.5));
-	assert_true(st.max_win == BITCP_MAX_WIN);      /* untouched */
-	assert_int_equal(bitcp_ssthresh(&st, 14), 12); /* 12.25: beta from here up */
-	assert_near(max_win(&st), (14 + 12.25) / 2, 0);
-	assert_int_equal(bitcp_ssthresh(&st, 3), 2);
-	assert_int_equal(bitcp_ssthresh(&st, 1), 2); /* never less than 2 */
-
-	st = fresh_with(params(32, 0.01, 0.125, 31), 30);
-	assert_int_equal(bitcp_ssthresh(&st, 30), 15);
-	assert_int_equal(bitcp_ssthresh(&st, 31), 27); /* 27.125 */
 }
 
 TEST(first_slow_start_is_the_standard_one)
@@ -543,6 +466,8 @@ static void one_loss(struct bitcp *st, __u32 *cwnd, __u32 *ssthresh, bool timeou
 	assert_true(*ssthresh >= before / 2);
 	if (before >= st->params.low_window && before > 4)
 		assert_near(*ssthresh, before * (1 - st->params.beta / Q32), 1);
+	else if (before > 4) /* RFC 5681 */
+		assert_int_equal(*ssthresh, before / 2);
 	*cwnd = timeout ? 1 : *ssthresh;
 }
 
