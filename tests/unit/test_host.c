@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What this host has: control groups by their paths, and congestion controls by their names. */
-#include <mntent.h>
 #include <sys/stat.h>
 
 #include "test.h"
@@ -10,17 +9,16 @@
 /* The id of the root; 0: there is no tree. */
 static uint64_t root_id(void)
 {
-	FILE *mounts = setmntent("/proc/self/mounts", "re");
-	struct mntent *entry;
+	struct tcptuned_error err;
+	char path[PATH_MAX];
 	struct stat st;
-	uint64_t id = 0;
+	bool root;
+	int fd = tcptuned_cgroup_open("", &root, path, sizeof(path), &err);
 
-	while (mounts && !id && (entry = getmntent(mounts)))
-		if (!strcmp(entry->mnt_type, "cgroup2") && !stat(entry->mnt_dir, &st))
-			id = st.st_ino;
-	if (mounts)
-		endmntent(mounts);
-	return id;
+	if (fd < 0 || fstat(fd, &st))
+		return 0;
+	close(fd);
+	return st.st_ino;
 }
 
 TEST(of_the_tree)

@@ -6,13 +6,13 @@
  */
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <mntent.h>
 #include <sched.h>
 #include <sys/mount.h>
 
 #include <bpf/libbpf.h>
 
 #include "test.h"
+#include "host/cgroup.h"
 #include "kern/loader.h"
 #include "util/cleanup.h"
 
@@ -44,49 +44,33 @@ int dup(int fd)
 
 /* ---- tests ---------------------------------------------------------------------------------- */
 
-static char bpffs[64];
-
 static int setup(void **state)
 {
 	reuses_left = dups_left = -1;
-	strcpy(bpffs, "/tmp/tcptuned-loader-XXXXXX");
-	return mkdtemp(bpffs) ? 0 : -1;
+	return make_directory(state);
 }
 
 static int teardown(void **state)
 {
-	umount(bpffs);
-	return rmdir(bpffs);
-}
-
-static int open_cgroup(void)
-{
-	FILE *mounts = setmntent("/proc/self/mounts", "re");
-	struct mntent *entry;
-	int fd = -1;
-
-	while (mounts && fd < 0 && (entry = getmntent(mounts)))
-		if (!strcmp(entry->mnt_type, "cgroup2"))
-			fd = open(entry->mnt_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (mounts)
-		endmntent(mounts);
-	return fd;
+	umount(test_directory);
+	return remove_directory(state);
 }
 
 /* It fails, for want of descriptors, before anything is attached; and leaves nothing. */
 static void expect_failure(int errnum)
 {
-	_cleanup_close_ int cgroup_fd = open_cgroup();
 	struct tcptuned_error err = {0};
 	struct tcptuned_kernel kernel;
-	char directory[96];
+	char path[PATH_MAX];
 	int error;
+	bool root;
+	_cleanup_close_ int cgroup_fd = tcptuned_cgroup_open("", &root, path, sizeof(path), &err);
 
 	if (cgroup_fd < 0 || unshare(CLONE_NEWNS) ||
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-	    mount("bpf", bpffs, "bpf", 0, "mode=0700"))
+	    mount("bpf", test_directory, "bpf", 0, "mode=0700"))
 		skip();
-	error = tcptuned_kernel_attach(&kernel, bpffs, cgroup_fd, false, &err);
+	error = tcptuned_kernel_attach(&kernel, test_directory, cgroup_fd, false, &err);
 	if (!error) /* it is not to stay, whatever it is */
 		tcptuned_kernel_detach(&kernel);
 	tcptuned_kernel_close(&kernel);
@@ -95,8 +79,8 @@ static void expect_failure(int errnum)
 	assert_int_equal(error, -errnum);
 	assert_int_equal(err.status, TCPTUNED_EXIT_INTERNAL);
 	assert_contains(err.text, "maps that they share");
-	snprintf(directory, sizeof(directory), "%s/tcptuned", bpffs);
-	assert_int_equal(access(directory, F_OK), -1);
+	snprintf(path, sizeof(path), "%s/tcptuned", test_directory);
+	assert_int_equal(access(path, F_OK), -1);
 }
 
 FIXTURE(setup, teardown)
