@@ -244,6 +244,29 @@ static inline int remove_directory(void **state)
 	return system(command);
 }
 
+static inline void write_file(const char *name, const void *data, size_t size)
+{
+	FILE *file = fopen(name, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(data, 1, size, file), size);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* --- JSON ------------------------------------------------------------------------------- */
+
+/* Returns @text with " for ', valid until the next call: C would need a \ before each ". */
+static inline const char *quoted(const char *text)
+{
+	static char json[2048];
+
+	assert_true(strlen(text) < sizeof(json));
+	strcpy(json, text);
+	for (char *at = json; (at = strchr(at, '\''));)
+		*at = '"';
+	return json;
+}
+
 /* --- random numbers, the same on every machine ------------------------------------------ */
 
 static uint64_t random_state = 88172645463325252ull;

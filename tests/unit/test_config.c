@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The configuration: every key right and wrong, where each value comes from, what is said. */
+/* The configuration: valid and invalid values of every key, the origin of each, error messages. */
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -17,15 +17,6 @@ static char path[128];	  /* directory/tcptuned.conf */
 static char drop_in[160]; /* its .d */
 static struct tcptuned_config config;
 static struct tcptuned_error err;
-
-static void write_file(const char *name, const char *text, size_t length)
-{
-	FILE *file = fopen(name, "w");
-
-	assert_non_null(file);
-	assert_int_equal(fwrite(text, 1, length, file), length);
-	assert_int_equal(fclose(file), 0);
-}
 
 static void write_config(const char *text)
 {
@@ -61,39 +52,47 @@ static void load(const char *text)
 		fail_msg("%s", err.text);
 }
 
-/* @config was not touched: not one byte of it. */
-static void assert_untouched(void)
+/*
+ * Loads what is invalid, with @set. The message is one whole line, begins with @at, and has @part and
+ * @remedy in it; @config is not touched. Returns the error.
+ */
+static int assert_refused(const char *const *set, const char *at, const char *part,
+			  const char *remedy)
 {
 	unsigned char filled[sizeof(config)];
+	int error;
 
 	memset(filled, 0xa5, sizeof(filled));
+	memcpy(&config, filled, sizeof(config));
+	error = tcptuned_config_load(path, set, &config, &err);
+	assert_true(error < 0);
 	assert_memory_equal(&config, filled, sizeof(filled));
-}
-
-/* One line, and not cut off. */
-static void assert_sentence(void)
-{
 	assert_null(strchr(err.text, '\n'));
 	assert_in_range(strlen(err.text), 20, sizeof(err.text) - 2);
-}
-
-/* Load what fails: at @line of the file (0: about the file as a whole), and so on. */
-static void assert_fails(unsigned int line, const char *part, const char *remedy)
-{
-	char at[256];
-
-	assert_true(tcptuned_config_load(path, NULL, &config, &err) < 0);
-	assert_untouched();
-	assert_sentence();
-	if (line)
-		snprintf(at, sizeof(at), "%s:%u: ", path, line);
-	else
-		snprintf(at, sizeof(at), "%s: ", path);
 	if (strncmp(err.text, at, strlen(at)))
 		fail_msg("expected at %s but: %s", at, err.text);
 	assert_contains(err.text, part);
 	assert_contains(err.text, remedy);
 	assert_int_equal(err.status, TCPTUNED_EXIT_CONFIG);
+	return error;
+}
+
+/* The error is in @line of @file, or 0: in the file as a whole. */
+static int assert_fails_in(const char *file, unsigned int line, const char *part,
+			   const char *remedy)
+{
+	char at[512];
+
+	if (line)
+		snprintf(at, sizeof(at), "%s:%u: ", file, line);
+	else
+		snprintf(at, sizeof(at), "%s: ", file);
+	return assert_refused(NULL, at, part, remedy);
+}
+
+static int assert_fails(unsigned int line, const char *part, const char *remedy)
+{
+	return assert_fails_in(path, line, part, remedy);
 }
 
 static void load_fails(const char *text, unsigned int line, const char *part, const char *remedy)
@@ -216,7 +215,6 @@ TEST(layout)
 
 /* --- every key wrong ------------------------------------------------------------------- */
 
-/* What fails, in which line of the file, and what is said about it. */
 static const struct {
 	const char *section, *key, *value, *remedy;
 } wrongs[] = {
@@ -271,8 +269,25 @@ static const struct {
 	{"metrics", "flows", "1001", "from 0 to 1000"},
 };
 
+/* The section in which the tests write the key. */
+static const char *section_of(const struct tcptuned_key *key)
+{
+	return strcmp(key->section, NAMED_POLICY) ? key->section : "policy web";
+}
+
+/* Returns the key of that name: two sections have a cgroup. */
+static const struct tcptuned_key *find_key(const char *section, const char *name)
+{
+	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
+		if (!strcmp(section_of(&tcptuned_keys[i]), section) &&
+		    !strcmp(tcptuned_keys[i].name, name))
+			return &tcptuned_keys[i];
+	return NULL;
+}
+
 TEST(every_key_wrong)
 {
+	bool found[TCPTUNED_CONFIG_KEYS] = {false};
 	char text[1024], name[64];
 
 	for_each_row (r, wrongs) {
@@ -280,24 +295,10 @@ TEST(every_key_wrong)
 			 r->value);
 		snprintf(name, sizeof(name), "%s.%s", r->section, r->key);
 		load_fails(text, 5, name, r->remedy);
+		found[find_key(r->section, r->key) - tcptuned_keys] = true;
 	}
-}
-
-/* A section that the key may stand in. */
-static const char *section_of(const struct tcptuned_key *key)
-{
-	return strcmp(key->section, NAMED_POLICY) ? key->section : "policy web";
-}
-
-TEST(every_key_is_in_the_list)
-{
-	for_each_row (key, tcptuned_keys) {
-		bool found = false;
-
-		for_each_row (r, wrongs)
-			found |= !strcmp(r->section, section_of(key)) && !strcmp(r->key, key->name);
-		assert_true(found);
-	}
+	for_each_row (key, found)
+		assert_true(*key);
 }
 
 TEST(every_key_twice)
@@ -313,16 +314,6 @@ TEST(every_key_twice)
 			 section_of(key), key->name);
 		load_fails(text, 5, name, "keep one");
 	}
-}
-
-/* Two sections have a cgroup. */
-static const struct tcptuned_key *find_key(const char *section, const char *name)
-{
-	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++)
-		if (!strcmp(tcptuned_keys[i].section, section) &&
-		    !strcmp(tcptuned_keys[i].name, name))
-			return &tcptuned_keys[i];
-	return NULL;
 }
 
 /* Each key with a letter too many, and each key in each section that it is not of. */
@@ -458,6 +449,8 @@ TEST(named_inherits)
 
 TEST(named_prefixes)
 {
+	static const char *const set[] = {"policy a.destination=::1", "policy a.mode=tune", NULL};
+
 	load("[policy a]\ndestination = 10.0.0.0/8,192.0.2.1\t2001:db8::/32 , ::/0\n"
 	     "destination = 0.0.0.0/0\nsource=::ffff:192.0.2.0/120\n");
 	/* An address alone is the whole of it; IPv4 written as IPv6 is IPv4. */
@@ -474,19 +467,15 @@ TEST(named_prefixes)
 	assert_prefixes(&named("a")->set.destination, "10.1.0.0/16, 10.2.0.0/16");
 	assert_int_equal(named("a")->set.mode, TCPTUNED_OFF);
 	tcptuned_config_free(&config);
-	{
-		const char *const set[] = {"policy a.destination=::1", "policy a.mode=tune", NULL};
-
-		assert_int_equal(tcptuned_config_load(path, set, &config, &err), 0);
-		assert_prefixes(&named("a")->set.destination, "::1/128");
-		assert_int_equal(named("a")->set.mode, TCPTUNED_TUNE);
-		tcptuned_config_free(&config);
-	}
+	assert_int_equal(tcptuned_config_load(path, set, &config, &err), 0);
+	assert_prefixes(&named("a")->set.destination, "::1/128");
+	assert_int_equal(named("a")->set.mode, TCPTUNED_TUNE);
+	tcptuned_config_free(&config);
 }
 
 TEST(prefix_file)
 {
-	char file[128], text[512], at[400];
+	char file[128], text[512], part[400];
 
 	snprintf(file, sizeof(file), "%s/prefixes", test_directory);
 	snprintf(text, sizeof(text), "[policy a]\n\ndestination_file = %s\n", file);
@@ -494,28 +483,17 @@ TEST(prefix_file)
 	load(text);
 	assert_prefixes(&named("a")->from_file, "10.0.0.0/8, 2001:db8::/32, 192.0.2.7/32");
 	tcptuned_config_free(&config);
-	memset(&config, 0xa5, sizeof(config));
 
 	write_file(file, "10.0.0.0/8\n\n10.0.0.9/8\n", 23);
-	assert_int_equal(tcptuned_config_load(path, NULL, &config, &err), -EINVAL);
-	snprintf(at, sizeof(at), "%s:3: policy a.destination_file: ", file);
-	assert_memory_equal(err.text, at, strlen(at));
+	assert_fails_in(file, 3, "policy a.destination_file: ", "write 10.0.0.0/8");
 	assert_contains(err.text, "\"10.0.0.9/8\"");
-	assert_contains(err.text, "write 10.0.0.0/8");
-	assert_untouched();
-	/* The next one, at its line. */
 	write_file(file, "10.0.0.0/8\n10.0.0.0/8 192.0.2.1\n", 32);
-	assert_int_equal(tcptuned_config_load(path, NULL, &config, &err), -EINVAL);
-	assert_contains(err.text, "prefixes:2: ");
-	assert_contains(err.text, "one prefix per line");
-
+	assert_fails_in(file, 2, "policy a.destination_file: ", "one prefix per line");
 	unlink(file);
-	assert_int_equal(tcptuned_config_load(path, NULL, &config, &err), -ENOENT);
-	snprintf(at, sizeof(at), "%s:3: policy a.destination_file: %s: No such file", path, file);
-	assert_memory_equal(err.text, at, strlen(at));
-	assert_untouched();
+	snprintf(part, sizeof(part), "policy a.destination_file: %s: ", file);
+	assert_int_equal(assert_fails(3, part, "No such file"), -ENOENT);
 	mkdir(file, 0700);
-	assert_int_equal(tcptuned_config_load(path, NULL, &config, &err), -EISDIR);
+	assert_int_equal(assert_fails(3, part, "Is a directory"), -EISDIR);
 }
 
 TEST(too_many_policies)
@@ -539,8 +517,7 @@ TEST(too_many_policies)
 
 TEST(no_regular_file)
 {
-	assert_fails(0, "No such file", "--help-config");
-	assert_int_equal(tcptuned_config_load(path, NULL, &config, &err), -ENOENT);
+	assert_int_equal(assert_fails(0, "No such file", "--help-config"), -ENOENT);
 	assert_int_equal(mkdir(path, 0755), 0);
 	assert_fails(0, "Is a directory", "regular file");
 	assert_int_equal(rmdir(path), 0);
@@ -580,10 +557,8 @@ TEST(no_permission)
 	assert_int_equal(chmod(path, 0644), 0);
 	assert_int_equal(mkdir(drop_in, 0), 0);
 	become(65534);
-	assert_int_equal(tcptuned_config_load(path, NULL, &config, &err), -EACCES);
+	assert_int_equal(assert_refused(NULL, "", drop_in, "Permission denied"), -EACCES);
 	become(0);
-	assert_contains(err.text, drop_in);
-	assert_untouched();
 }
 
 /* --- drop-ins -------------------------------------------------------------------------- */
@@ -614,20 +589,16 @@ TEST(drop_in_order)
 
 TEST(drop_in_fails)
 {
-	char at[256], file[256];
+	char file[256];
 
 	write_config("");
 	write_drop_in("10.conf", "[metrics]\nport = 10\n");
 	write_drop_in("20.conf", "[metrics]\nport = 10\nport = 11\n");
-	assert_true(tcptuned_config_load(path, NULL, &config, &err) < 0);
-	snprintf(at, sizeof(at), "%s/20.conf:3: ", drop_in);
-	assert_memory_equal(err.text, at, strlen(at));
-	assert_untouched();
 	snprintf(file, sizeof(file), "%s/20.conf", drop_in);
+	assert_fails_in(file, 3, "metrics.port", "keep one");
 	assert_int_equal(unlink(file), 0);
 	assert_int_equal(symlink("/nowhere", file), 0);
-	assert_int_equal(tcptuned_config_load(path, NULL, &config, &err), -ENOENT);
-	assert_contains(err.text, file);
+	assert_int_equal(assert_fails_in(file, 0, "No such file", ""), -ENOENT);
 }
 
 /* --- --set ----------------------------------------------------------------------------- */
@@ -666,45 +637,35 @@ TEST(set_fails)
 	for_each_row (r, bad) {
 		const char *const set[] = {r->text, NULL};
 
-		assert_int_equal(tcptuned_config_load(path, set, &config, &err), -EINVAL);
-		assert_memory_equal(err.text, "--set: ", 7);
-		assert_int_equal(err.status, TCPTUNED_EXIT_CONFIG);
-		assert_contains(err.text, r->remedy);
-		assert_sentence();
-		assert_untouched();
+		assert_int_equal(assert_refused(set, "--set: ", "", r->remedy), -EINVAL);
 	}
 }
 
 /* --- what comes out -------------------------------------------------------------------- */
 
-struct difference {
-	char text[512];
-};
-
 static void note_difference(void *context, const char *key, const char *was, const char *now,
 			    bool live)
 {
-	struct difference *d = context;
-	size_t used = strlen(d->text);
+	char *text = context;
+	size_t used = strlen(text);
 
-	snprintf(d->text + used, sizeof(d->text) - used, "%s:%s>%s%s ", key, was, now,
-		 live ? "" : "!");
+	snprintf(text + used, 512 - used, "%s:%s>%s%s ", key, was, now, live ? "" : "!");
 }
 
 TEST(diff)
 {
 	struct tcptuned_config before;
-	struct difference d = {0};
+	char text[512] = "";
 
 	load("[tcptuned]\nbpffs = /a/longer/path\n[policy]\nreceive_window_max = 16M\n");
 	before = config;
 	load("[tcptuned]\nbpffs = /b\n[policy]\nreceive_window_max = auto\nsend_window_max = 96K\n"
 	     "[bitcp]\nbeta = 0.25\n[metrics]\nenabled = off\n");
-	assert_int_equal(tcptuned_config_diff(&before, &config, note_difference, &d), 5);
-	assert_string_equal(d.text, "tcptuned.bpffs:/a/longer/path>/b! "
-				    "policy.receive_window_max:16M>auto "
-				    "policy.send_window_max:auto>96K "
-				    "bitcp.beta:0.125>0.25 metrics.enabled:yes>no! ");
+	assert_int_equal(tcptuned_config_diff(&before, &config, note_difference, text), 5);
+	assert_string_equal(text, "tcptuned.bpffs:/a/longer/path>/b! "
+				  "policy.receive_window_max:16M>auto "
+				  "policy.send_window_max:auto>96K "
+				  "bitcp.beta:0.125>0.25 metrics.enabled:yes>no! ");
 	/* What needs a restart stays as it was; the rest is new. */
 	tcptuned_config_keep_fixed(&config, &before);
 	assert_string_equal(config.bpffs, "/a/longer/path");
@@ -717,17 +678,17 @@ TEST(diff)
 TEST(diff_of_policies)
 {
 	struct tcptuned_config before;
-	struct difference d = {0};
+	char text[512] = "";
 
 	load("[policy gone]\nlocal_port = 1\n[policy same]\nlocal_port = 2\n[policy other]\n"
 	     "destination = 10.0.0.0/8\n");
 	before = config;
 	load("[policy new]\nlocal_port = 1\n[policy other]\ndestination = 10.0.0.0/9, ::1\n"
 	     "mode = off\n[policy same]\nlocal_port = 2\n");
-	assert_int_equal(tcptuned_config_diff(&before, &config, note_difference, &d), 4);
-	assert_string_equal(d.text, "policy gone:defined> policy new:>defined "
-				    "policy other.mode:tune>off "
-				    "policy other.destination:10.0.0.0/8>10.0.0.0/9, ::1/128 ");
+	assert_int_equal(tcptuned_config_diff(&before, &config, note_difference, text), 4);
+	assert_string_equal(text, "policy gone:defined> policy new:>defined "
+				  "policy other.mode:tune>off "
+				  "policy other.destination:10.0.0.0/8>10.0.0.0/9, ::1/128 ");
 	tcptuned_config_free(&before);
 	tcptuned_config_free(&config);
 }

@@ -43,19 +43,15 @@ TEST(numbers)
 static json_t *made[64]; /* by json() */
 static size_t made_len;
 
-/* The JSON of @text, which has ' for "; it lives until the end of the test. */
+/* The JSON of quoted(@text); it lives until the end of the test. */
 static json_t *json(const char *text)
 {
-	char *quoted = strdup(text);
 	json_error_t error;
 
-	for (char *at = quoted; (at = strchr(at, '\''));)
-		*at = '"';
 	assert_true(made_len < ARRAY_SIZE(made));
-	made[made_len] = json_loads(quoted, 0, &error);
+	made[made_len] = json_loads(quoted(text), 0, &error);
 	if (!made[made_len])
 		fail_msg("%s: %s", text, error.text);
-	free(quoted);
 	return made[made_len++];
 }
 
@@ -326,36 +322,30 @@ TEST(events_of_one)
 
 /* ---- the command line ---------------------------------------------------------------------- */
 
-/* Returns what @print, which gets @ctx, prints to @stream, stdout or stderr. */
-static char *printed(FILE **stream, void (*print)(void *ctx), void *ctx)
+/* What @statement writes to @stream, stdout or stderr; it lives until the next call. */
+#define written(stream, statement)            \
+	({                                    \
+		FILE *kept_ = stream;         \
+		free(output);                 \
+		output = text_printed(out_, { \
+			stream = out_;        \
+			statement;            \
+		});                           \
+		stream = kept_;               \
+		output;                       \
+	})
+
+static char *output;
+
+static int call_ctl(const char *arguments)
 {
-	static char *text;
-	FILE *kept = *stream;
-	size_t size;
-
-	free(text);
-	*stream = open_memstream(&text, &size);
-	print(ctx);
-	fclose(*stream);
-	*stream = kept;
-	return text;
-}
-
-struct call {
-	const char *arguments;
-	int status;
-};
-
-static void call_ctl(void *ctx)
-{
-	struct call *call = ctx;
 	char line[512], *argv[32] = {"tcptunectl"}, *rest = line;
 	int argc = 1;
 
-	snprintf(line, sizeof(line), "%s", call->arguments);
+	snprintf(line, sizeof(line), "%s", arguments);
 	while ((argv[argc] = strsep(&rest, " ")))
 		argc++;
-	call->status = ctl_main(argc, argv);
+	return ctl_main(argc, argv);
 }
 
 /* No daemon is there: what gets past the command line finds none. */
@@ -378,11 +368,11 @@ TEST(wrong_words)
 
 	for_each_row (r, rows) {
 		char arguments[128];
-		struct call call = {arguments, -1};
+		int status;
 
 		snprintf(arguments, sizeof(arguments), NOWHERE "%s", r->arguments);
-		assert_contains(printed(&stderr, call_ctl, &call), r->message);
-		assert_int_equal(call.status, TCPTUNED_EXIT_USAGE);
+		assert_contains(written(stderr, status = call_ctl(arguments)), r->message);
+		assert_int_equal(status, TCPTUNED_EXIT_USAGE);
 	}
 }
 
@@ -392,46 +382,30 @@ TEST(broken_configuration)
 	static const char text[] = "[policy web]\nmode = tnue\n[policy\nbpffs = /in_policy\n"
 				   "[tcptuned]\nlog_levle = info\nbpffs = /nonexistent\n";
 	char path[] = "/tmp/test_ctl.XXXXXX", arguments[256], expected[128], *said;
-	struct call call = {arguments, -1};
-	int fd = mkstemp(path);
+	int fd = mkstemp(path), status;
 
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	close(fd);
 	snprintf(arguments, sizeof(arguments), "--config=%s " NOWHERE "status", path);
-	said = printed(&stderr, call_ctl, &call);
+	said = written(stderr, call_ctl(arguments));
 	snprintf(expected, sizeof(expected), "tcptunectl: skipped: %s:3: the ] of a section", path);
 	assert_contains(said, expected);
 	assert_contains(
 		said,
 		"\ntcptunectl: no tcptuned runs: no process listens on /nonexistent/control;");
 	unlink(path);
-	said = printed(&stderr, call_ctl, &call); /* named, and not there */
+	said = written(stderr, status = call_ctl(arguments)); /* named, and not there */
 	assert_contains(said, "No such file or directory");
-	assert_int_equal(call.status, TCPTUNED_EXIT_CONFIG);
+	assert_int_equal(status, TCPTUNED_EXIT_CONFIG);
 }
 
 /* ---- answers of the daemon ----------------------------------------------------------------- */
 
-static void print_status(void *answer)
-{
-	ctl_print_status(answer);
-}
-
-static void print_policy(void *answer)
-{
-	ctl_print_policy(answer);
-}
-
-static void print_paths(void *answer)
-{
-	ctl_print_paths(answer);
-}
-
-static void add_answer(FILE *out, void (*print)(void *answer), const char *text)
+static void add_answer(FILE *out, void (*print)(const json_t *answer), const char *text)
 {
 	json_t *answer = json(text);
 
-	fprintf(out, "\n%s", printed(&stdout, print, answer));
+	fprintf(out, "\n%s", written(stdout, print(answer)));
 }
 
 TEST(answers)
@@ -452,7 +426,7 @@ TEST(answers)
 	ctl_print_table(out, flows, columns, ARRAY_SIZE(columns), 20);
 	setenv("TZ", "UTC", 1);
 	add_answer(
-		out, print_status,
+		out, ctl_print_status,
 		"{'started_us':1,'connections':{},'budget':{'bytes':1048576,'granted_bytes':65536,"
 		"'wanted_bytes':131072},'totals':{'claimed_opened_here':1,"
 		"'claimed_accepted_here':2,'claimed_open':3,'adopt_failed':5,"
@@ -463,13 +437,14 @@ TEST(answers)
 		"{'name':'net.ipv4.tcp_wmem','before':'4096 16384 4194304',"
 		"'set_to':'4096 16384 67108864','now':'4096 16384 67108864','left_alone':false}]}");
 	add_answer(
-		out, print_policy,
+		out, ctl_print_policy,
 		"{'policy':'web','rule':'remote port 80','mode':'tune','long_path_segments':4096}");
 	/* the same prefix in two network namespaces, and in one */
-	add_answer(out, print_paths,
+	add_answer(out, ctl_print_paths,
 		   "{'matched':5,'paths':[{'prefix':'192.0.2.0/24','netns':7},"
 		   "{'prefix':'192.0.2.0/24','netns':8}]}");
-	add_answer(out, print_paths, "{'matched':1,'paths':[{'prefix':'192.0.2.0/24','netns':7}]}");
+	add_answer(out, ctl_print_paths,
+		   "{'matched':1,'paths':[{'prefix':'192.0.2.0/24','netns':7}]}");
 	assert_golden(out, "ctl_answers");
 }
 
@@ -492,7 +467,7 @@ TEST(status_of_the_configuration)
 	for_each_row (r, rows) {
 		json_t *answer = json(r->answer);
 
-		assert_contains(printed(&stdout, print_status, answer), r->line);
+		assert_contains(written(stdout, ctl_print_status(answer)), r->line);
 	}
 }
 
