@@ -303,26 +303,20 @@ TEST(only_live_connections)
 
 TEST(nonsense_is_an_error)
 {
-	struct tcptuned_flow_record good, bad;
-	int which;
+	struct tcptuned_flow_record good, bad[5];
 
 	random_record(&good);
 	assert_int_equal(tcptuned_flows_init(&flows, 5), 0);
 	assert_int_equal(tcptuned_flows_add(&flows, &good), 0);
-	for (which = 0; which < 5; which++) {
-		bad = good;
-		if (which == 0)
-			bad.family = AF_UNIX;
-		else if (which == 1)
-			bad.limit = TCPTUNED_LIMITS;
-		else if (which == 2)
-			memset(bad.congestion_control, 'x', sizeof(bad.congestion_control));
-		else if (which == 3)
-			bad.flow.rcv_reason = RIGHTSIZE_REASONS;
-		else
-			bad.flow.snd_reason = RIGHTSIZE_REASONS;
-		assert_int_equal(tcptuned_flows_add(&flows, &bad), -EPROTO);
-	}
+	for_each_row (record, bad)
+		*record = good;
+	bad[0].family = AF_UNIX;
+	bad[1].limit = TCPTUNED_LIMITS;
+	memset(bad[2].congestion_control, 'x', sizeof(bad[2].congestion_control));
+	bad[3].flow.rcv_reason = RIGHTSIZE_REASONS;
+	bad[4].flow.snd_reason = RIGHTSIZE_REASONS;
+	for_each_row (record, bad)
+		assert_int_equal(tcptuned_flows_add(&flows, record), -EPROTO);
 }
 
 TEST(names_are_printable)
