@@ -68,12 +68,6 @@ static void loss(struct connection *c)
 	c->cwnd = c->ssthresh;
 }
 
-static void timeout(struct connection *c)
-{
-	c->ssthresh = c->member->ssthresh(&c->st, c->cwnd);
-	c->cwnd = 1;
-}
-
 static void round_trip(struct connection *c)
 {
 	for (__u32 n = c->cwnd; n; n--)
@@ -287,7 +281,8 @@ static void one_life(const struct family_member *m, __u32 top)
 			assert_in_range(c.cwnd, 2, before > 2 ? before : 2);
 			break;
 		case 1:
-			timeout(&c);
+			loss(&c); /* a timeout */
+			c.cwnd = 1;
 			break;
 		case 2:
 			c.cwnd = m->undo(&c.st, c.cwnd);
