@@ -83,8 +83,7 @@ TEST(level_is_as_defined)
 		if (b.wanted <= b.total) {
 			assert_int_equal(level, BUDGET_NO_LEVEL);
 		} else {
-			assert_true(level <= truth);
-			assert_true(level >= truth / 9 * 8);
+			assert_in_range(level, truth / 9 * 8, truth);
 			assert_true(used_at(shares, (int)len, level) <= b.total);
 		}
 		b.total = 0; /* no bound */
@@ -187,12 +186,9 @@ TEST(one_prefix_has_half_at_most)
 			granted += budget_reserve(&b, &many[i], part);
 		}
 	}
-	assert_true(granted <= 20 * MB);
-	assert_true(granted >= 19 * MB);
-	for (int i = 0; i < 50; i++) {
-		assert_true(many[i].granted <= 400000);
-		assert_true(many[i].granted >= 390000);
-	}
+	assert_in_range(granted, 19 * MB, 20 * MB);
+	for_each_row (share, many)
+		assert_in_range(share->granted, 390000, 400000);
 	assert_int_equal(b.prefix[0].granted, granted);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(budget_want(&b, &other[i], 30 * MB), 10 * MB);
@@ -216,8 +212,7 @@ TEST(part_of_prefix_is_exact)
 	__u64 sum;
 
 	assert_int_equal(budget_part_of_prefix(&b, 1ull << 39, ~0u), ~0u);
-	assert_true(budget_part_of_prefix(&b, 1ull << 41, ~0u) <= 1u << 30);
-	assert_true(budget_part_of_prefix(&b, 1ull << 41, ~0u) >= (1u << 30) - 1000);
+	assert_in_range(budget_part_of_prefix(&b, 1ull << 41, ~0u), (1u << 30) - 1000, 1u << 30);
 	for (int round = 0; round < 20000; round++) {
 		__u32 len = 2 + number(100);
 		__u32 wants[102];
@@ -230,12 +225,10 @@ TEST(part_of_prefix_is_exact)
 		for (__u32 i = 0; i < len; i++)
 			sum += budget_part_of_prefix(&b, wanted, wants[i]);
 		assert_true(sum <= wanted);
-		if (wanted > b.total / 2) {
-			assert_true(sum <= b.total / 2);
-			assert_true(sum + len >= b.total / 2 / 1000 * 998);
-		} else {
+		if (wanted > b.total / 2)
+			assert_in_range(sum + len, b.total / 2 / 1000 * 998, b.total / 2 + len);
+		else
 			assert_int_equal(sum, wanted);
-		}
 	}
 }
 
