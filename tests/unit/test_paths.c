@@ -20,13 +20,12 @@
 #include "util/log.h"
 
 #define EXPIRE_S 86400
-#define ENTRIES	 ((unsigned int)TCPTUNED_PATHS_MAX)
 
 static char file[96];
 static struct tcptuned_kernel kernel;
 static struct tcptuned_paths *paths;
 
-/* ---- a clock that somebody sets ----------------------------------------------------------- */
+/* ---- a clock that is set ----------------------------------------------------------- */
 
 static time_t realtime_set_by_s;
 
@@ -55,12 +54,6 @@ static int make_map(enum bpf_map_type type, const char *name, size_t key, size_t
 	return bpf_map_create(type, name, (__u32)key, (__u32)value, entries, NULL);
 }
 
-static int make_paths_map(unsigned int entries)
-{
-	return make_map(BPF_MAP_TYPE_LRU_HASH, "test_paths", sizeof(struct tcptuned_path_key),
-			sizeof(struct tcptuned_path), entries);
-}
-
 static int setup(void **state)
 {
 	struct tcptuned_path_settings settings = {1, EXPIRE_S};
@@ -71,7 +64,9 @@ static int setup(void **state)
 	snprintf(file, sizeof(file), "%s/paths.db", test_directory);
 	tcptuned_log_set_level(TCPTUNED_LOG_ERROR);
 	tcptuned_kernel_init(&kernel, test_directory);
-	kernel.map_fd[TCPTUNED_MAP_PATHS] = make_paths_map(ENTRIES);
+	kernel.map_fd[TCPTUNED_MAP_PATHS] =
+		make_map(BPF_MAP_TYPE_LRU_HASH, "test_paths", sizeof(struct tcptuned_path_key),
+			 sizeof(struct tcptuned_path), TCPTUNED_PATHS_MAX);
 	kernel.map_fd[TCPTUNED_MAP_PATH_SETTINGS] =
 		make_map(BPF_MAP_TYPE_ARRAY, "test_settings", sizeof(__u32), sizeof(settings), 1);
 	if (tcptuned_paths_new(&paths, &kernel, test_directory))
@@ -123,24 +118,19 @@ static void learn(unsigned int which, unsigned int count, __s64 age_s)
 	}
 }
 
-struct seen {
-	unsigned int of[4]; /* by which */
-};
+static unsigned int seen[4]; /* in the map, by which */
 
 static void see(void *ctx, const struct tcptuned_path_key *k, const struct tcptuned_path *p)
 {
-	struct seen *seen = ctx;
-
-	seen->of[k->prefix[0] - 10]++;
+	seen[k->prefix[0] - 10]++;
 }
 
-static struct seen in_map(void)
+/* Loads from disk, and counts what is in the map then. */
+static void load(void)
 {
-	struct seen seen = {0};
-
-	assert_int_equal(tcptuned_paths_each(kernel.map_fd[TCPTUNED_MAP_PATHS], see, &seen, NULL),
-			 0);
-	return seen;
+	tcptuned_paths_load(paths);
+	memset(seen, 0, sizeof(seen));
+	assert_int_equal(tcptuned_paths_each(kernel.map_fd[TCPTUNED_MAP_PATHS], see, NULL, NULL), 0);
 }
 
 /* ---- the database --------------------------------------------------------------------------- */
@@ -253,9 +243,9 @@ TEST(a_map_that_was_kept_is_saved)
 	learn(0, 5, 10);
 	on_disk(1, 3, 100);
 	kernel.paths_kept = true;
-	tcptuned_paths_load(paths);
-	assert_int_equal(in_map().of[0], 5);
-	assert_int_equal(in_map().of[1], 0);
+	load();
+	assert_int_equal(seen[0], 5);
+	assert_int_equal(seen[1], 0);
 	assert_int_equal(rows(), 5);
 }
 
@@ -264,9 +254,9 @@ TEST(loading_into_a_new_map)
 	need_maps();
 	on_disk(1, 300, 100);
 	on_disk(2, 10, EXPIRE_S + 1);
-	tcptuned_paths_load(paths);
-	assert_int_equal(in_map().of[1], 300);
-	assert_int_equal(in_map().of[2], 0);
+	load();
+	assert_int_equal(seen[1], 300);
+	assert_int_equal(seen[2], 0);
 	learn(0, 1, 0);
 	tcptuned_paths_save(paths);
 	assert_int_equal(rows(), 301);
