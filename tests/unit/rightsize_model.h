@@ -10,6 +10,8 @@
 #ifndef TCPTUNED_TEST_RIGHTSIZE_MODEL_H
 #define TCPTUNED_TEST_RIGHTSIZE_MODEL_H
 
+#include <sys/param.h>
+
 #include "test.h"
 #include "delay.h"
 #include "tcptuned/algo/reader.h"
@@ -18,7 +20,7 @@
 #define MS	       1000000ull
 #define SEC	       1000000000ull
 #define MBIT	       125000.0
-#define MODEL_FLOWS    16
+#define MODEL_FLOWS    8
 #define MODEL_STEPS    8
 #define MODEL_RING     (1u << 17) /* packets that one connection may have in flight */
 #define MODEL_LINE     (1u << 19) /* packets that queue and path may hold */
@@ -53,7 +55,7 @@ struct model_flow {
 	uint64_t start_ns;
 	uint32_t index;
 	bool started;
-	struct model_packet *packet; /* MODEL_RING of them, by number */
+	struct model_packet *packet; /* MODEL_RING of them, by number; written before they are read */
 	uint64_t *in_order;	     /* MODEL_RING: which packet was transmitted as the nth */
 	/* sender; numbers are of packets */
 	double cwnd, ssthresh, w_max, w_est, cubic_k;
@@ -74,6 +76,10 @@ struct model_flow {
 	uint64_t bytes; /* received */
 };
 
+struct path {
+	double mbit, base_ms, queue_s;
+};
+
 struct model_item {
 	uint64_t at_ns, echo_ns, number, edge;
 	uint32_t flow;
@@ -89,7 +95,7 @@ struct model_step {
 	double rate_Bps;
 };
 
-struct model {
+static struct {
 	double rate_Bps;
 	uint64_t base_ns, queue_bytes, clock_offset_us;
 	struct model_step step[MODEL_STEPS]; /* from at_ns on: another rate and delay */
@@ -101,58 +107,48 @@ struct model {
 	struct model_flow flow[MODEL_FLOWS];
 	uint32_t flows;
 	double rtt_sum_ns, rtt_count;
-};
+} model;
 
-/* @seed: of the phase of the common clock, and of the noise of the hosts. */
-static struct model *model_new(double rate_Bps, double base_ms, uint64_t queue_bytes, uint64_t seed)
+/* Begins another run, on @p. @seed: of the phase of the common clock, and of the noise of the hosts. */
+static void model_begin(const struct path *p, uint64_t seed)
 {
-	struct model *m = calloc(1, sizeof(*m));
+	static struct model_item queue[MODEL_LINE], data[MODEL_LINE], acks[MODEL_LINE];
 
-	m->rate_Bps = rate_Bps;
-	m->base_ns = (uint64_t)(base_ms * MS);
-	m->queue_bytes = queue_bytes;
-	m->now_ns = EPOCH_NS;
+	memset(&model, 0, sizeof(model));
+	model.rate_Bps = p->mbit * MBIT;
+	model.base_ns = (uint64_t)(p->base_ms * MS);
+	model.queue_bytes = (uint64_t)(p->queue_s * model.rate_Bps);
+	model.now_ns = EPOCH_NS;
 	random_state = 0x9e3779b97f4a7c15ull * (seed + 1);
-	m->clock_offset_us = random64() % (1u << 26);
-	m->queue.item = calloc(MODEL_LINE, sizeof(struct model_item));
-	m->data.item = calloc(MODEL_LINE, sizeof(struct model_item));
-	m->acks.item = calloc(MODEL_LINE, sizeof(struct model_item));
-	return m;
+	model.clock_offset_us = random64() % (1u << 26);
+	model.queue.item = queue;
+	model.data.item = data;
+	model.acks.item = acks;
 }
 
-static void model_free(struct model *m)
+static struct model_flow *model_add(enum receiver receiver, double start_s)
 {
-	for (uint32_t i = 0; i < m->flows; i++) {
-		free(m->flow[i].packet);
-		free(m->flow[i].in_order);
-	}
-	free(m->queue.item);
-	free(m->data.item);
-	free(m->acks.item);
-	free(m);
-}
+	static struct model_packet packets[MODEL_FLOWS][MODEL_RING];
+	static uint64_t orders[MODEL_FLOWS][MODEL_RING];
+	struct model_flow *f = &model.flow[model.flows];
 
-static struct model_flow *model_add(struct model *m, enum receiver receiver, double start_s)
-{
-	struct model_flow *f = &m->flow[m->flows];
-
-	f->index = m->flows++;
+	f->index = model.flows++;
 	f->receiver = receiver;
 	f->start_ns = EPOCH_NS + (uint64_t)(start_s * SEC);
 	f->cwnd = INITIAL_CWND;
 	f->ssthresh = 1e18;
 	f->offered = 2;
-	f->packet = calloc(MODEL_RING, sizeof(*f->packet));
-	f->in_order = calloc(MODEL_RING, sizeof(*f->in_order));
+	f->packet = packets[f->index];
+	f->in_order = orders[f->index];
 	return f;
 }
 
 /* From @at_s on the path is another one. */
-static void model_schedule(struct model *m, double at_s, double rate_Bps, double base_ms)
+static void model_schedule(double at_s, double rate_Bps, double base_ms)
 {
-	m->step[m->steps++] = (struct model_step){.at_ns = EPOCH_NS + (uint64_t)(at_s * SEC),
-						  .base_ns = (uint64_t)(base_ms * MS),
-						  .rate_Bps = rate_Bps};
+	model.step[model.steps++] = (struct model_step){.at_ns = EPOCH_NS + (uint64_t)(at_s * SEC),
+							.base_ns = (uint64_t)(base_ms * MS),
+							.rate_Bps = rate_Bps};
 }
 
 static void model_push(struct model_fifo *fifo, struct model_item item)
@@ -177,51 +173,47 @@ static struct model_packet *model_packet(struct model_flow *f, uint64_t number)
 	return &f->packet[number & (MODEL_RING - 1)];
 }
 
-static uint64_t model_max(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* ---- the path ------------------------------------------------------------------------- */
 
-static void model_serve(struct model *m)
+static void model_serve(void)
 {
-	if (!m->serving_until_ns && model_head(&m->queue))
-		m->serving_until_ns = m->now_ns + (uint64_t)(MODEL_PACKET / m->rate_Bps * 1e9);
+	if (!model.serving_until_ns && model_head(&model.queue))
+		model.serving_until_ns =
+			model.now_ns + (uint64_t)(MODEL_PACKET / model.rate_Bps * 1e9);
 }
 
 /* The bottleneck has sent a packet: it arrives in order, also when the path became shorter. */
-static void model_served(struct model *m, struct model_flow *f)
+static void model_served(struct model_flow *f)
 {
-	struct model_item item = *model_pop(&m->queue);
+	struct model_item item = *model_pop(&model.queue);
 
-	m->serving_until_ns = 0;
-	item.at_ns = m->now_ns + m->base_ns / 2;
-	if (m->jitter)
-		item.at_ns += delay_line_jitter_ns(m->jitter, m->now_ns - EPOCH_NS);
-	item.at_ns = m->last_arrival_ns = model_max(item.at_ns, m->last_arrival_ns);
-	model_push(&m->data, item);
-	model_serve(m);
+	model.serving_until_ns = 0;
+	item.at_ns = model.now_ns + model.base_ns / 2;
+	if (model.jitter)
+		item.at_ns += delay_line_jitter_ns(model.jitter, model.now_ns - EPOCH_NS);
+	item.at_ns = model.last_arrival_ns = MAX(item.at_ns, model.last_arrival_ns);
+	model_push(&model.data, item);
+	model_serve();
 }
 
 /* ---- sender -------------------------------------------------------------------------- */
 
-static void model_transmit(struct model *m, struct model_flow *f, uint64_t number)
+static void model_transmit(struct model_flow *f, uint64_t number)
 {
 	struct model_packet *p = model_packet(f, number);
-	uint64_t queued = (m->queue.tail - m->queue.head) * MODEL_PACKET;
+	uint64_t queued = (model.queue.tail - model.queue.head) * MODEL_PACKET;
 
 	p->order = ++f->order;
-	p->sent_ns = m->now_ns;
+	p->sent_ns = model.now_ns;
 	p->lost = false;
 	f->in_order[p->order & (MODEL_RING - 1)] = number;
 	f->in_flight++;
-	if (queued + MODEL_PACKET > m->queue_bytes)
+	if (queued + MODEL_PACKET > model.queue_bytes)
 		return; /* dropped */
-	model_push(&m->queue, (struct model_item){.echo_ns = f->ack_echo_ns,
-						  .number = number,
-						  .flow = f->index});
-	model_serve(m);
+	model_push(&model.queue, (struct model_item){.echo_ns = f->ack_echo_ns,
+						     .number = number,
+						     .flow = f->index});
+	model_serve();
 }
 
 /* What SO_SNDBUF allows to be unacknowledged, packets. */
@@ -230,7 +222,7 @@ static uint64_t model_send_limit(const struct model_flow *f)
 	return f->snd.window ? f->snd.window / MODEL_PACKET : MODEL_RING / 2;
 }
 
-static void model_send(struct model *m, struct model_flow *f)
+static void model_send(struct model_flow *f)
 {
 	f->cwnd_limited = false;
 	for (;;) {
@@ -238,42 +230,41 @@ static void model_send(struct model *m, struct model_flow *f)
 			f->cwnd_limited = true;
 			break;
 		}
-		for (f->rtx_from = model_max(f->rtx_from, f->una); f->rtx_from < f->next;
-		     f->rtx_from++)
+		for (f->rtx_from = MAX(f->rtx_from, f->una); f->rtx_from < f->next; f->rtx_from++)
 			if (model_packet(f, f->rtx_from)->lost)
 				break;
 		if (f->rtx_from < f->next) {
-			model_transmit(m, f, f->rtx_from);
+			model_transmit(f, f->rtx_from);
 			continue;
 		}
 		if ((f->next + 1) * MODEL_PACKET > f->edge_bytes ||
 		    f->next - f->una >= model_send_limit(f))
 			break;
 		memset(model_packet(f, f->next), 0, sizeof(struct model_packet));
-		model_transmit(m, f, f->next++);
+		model_transmit(f, f->next++);
 	}
 	if (f->in_flight > f->max_out)
 		f->max_out = f->in_flight;
 }
 
 /* RFC 9438, which counts segments, of which a packet here has two. */
-static double model_cubic_target(struct model *m, struct model_flow *f, double acked)
+static double model_cubic_target(struct model_flow *f, double acked)
 {
 	double t;
 
 	if (!f->cubic_epoch_ns) {
-		f->cubic_epoch_ns = m->now_ns;
+		f->cubic_epoch_ns = model.now_ns;
 		f->w_est = f->cwnd;
 		if (f->w_max < f->cwnd)
 			f->w_max = f->cwnd;
 		f->cubic_k = cbrt(2 * (f->w_max - f->cwnd) / CUBIC_C);
 	}
-	t = (double)(m->now_ns - f->cubic_epoch_ns + f->min_rtt_ns) / SEC - f->cubic_k;
+	t = (double)(model.now_ns - f->cubic_epoch_ns + f->min_rtt_ns) / SEC - f->cubic_k;
 	f->w_est += 3 * (1 - CUBIC_BETA) / (1 + CUBIC_BETA) * acked / f->cwnd / 2;
 	return f->w_max + CUBIC_C * t * t * t / 2;
 }
 
-static void model_grow(struct model *m, struct model_flow *f, double acked)
+static void model_grow(struct model_flow *f, double acked)
 {
 	double target;
 
@@ -287,11 +278,8 @@ static void model_grow(struct model *m, struct model_flow *f, double acked)
 	}
 	if (!f->cwnd_limited)
 		return;
-	target = model_cubic_target(m, f, acked);
-	if (target < f->w_est)
-		target = f->w_est;
-	if (target > 1.5 * f->cwnd)
-		target = 1.5 * f->cwnd;
+	target = model_cubic_target(f, acked);
+	target = fmin(fmax(target, f->w_est), 1.5 * f->cwnd);
 	if (target > f->cwnd)
 		f->cwnd += (target - f->cwnd) * acked / f->cwnd;
 }
@@ -314,7 +302,7 @@ static void model_hystart(struct model_flow *f, uint64_t rtt_ns)
 		f->ssthresh = f->cwnd;
 }
 
-static void model_lose(struct model *m, struct model_flow *f, uint64_t number)
+static void model_lose(struct model_flow *f, uint64_t number)
 {
 	struct model_packet *p = model_packet(f, number);
 
@@ -328,14 +316,12 @@ static void model_lose(struct model *m, struct model_flow *f, uint64_t number)
 	f->recovery_end = f->next;
 	f->cubic_epoch_ns = 0;
 	f->w_max = f->cwnd < f->w_max ? f->cwnd * (1 + CUBIC_BETA) / 2 : f->cwnd;
-	f->ssthresh = f->cwnd * CUBIC_BETA;
-	if (f->ssthresh < 1)
-		f->ssthresh = 1;
+	f->ssthresh = fmax(f->cwnd * CUBIC_BETA, 1);
 	f->cwnd = f->ssthresh;
 }
 
 /* What was sent before a delivered packet, and is not delivered itself, is lost. */
-static void model_find_losses(struct model *m, struct model_flow *f)
+static void model_find_losses(struct model_flow *f)
 {
 	while (f->order_checked + DUPTHRESH < f->order_delivered) {
 		uint64_t order = ++f->order_checked;
@@ -343,7 +329,7 @@ static void model_find_losses(struct model *m, struct model_flow *f)
 		struct model_packet *p = model_packet(f, number);
 
 		if (number >= f->una && p->order == order && !p->delivered && !p->lost)
-			model_lose(m, f, number);
+			model_lose(f, number);
 	}
 }
 
@@ -364,12 +350,11 @@ static void model_sample(struct model_flow *f, uint64_t rtt_ns)
 }
 
 /* on_sending() of the sockops program */
-static void model_decide_sender(struct model *m, struct model_flow *f, uint64_t rtt_ns,
-				bool round_ended)
+static void model_decide_sender(struct model_flow *f, uint64_t rtt_ns, bool round_ended)
 {
 	struct rightsize_ack ack = {
-		.now_us = m->now_ns / 1000,
-		.clock_us = m->now_ns / 1000 + m->clock_offset_us,
+		.now_us = model.now_ns / 1000,
+		.clock_us = model.now_ns / 1000 + model.clock_offset_us,
 		.bytes = (uint32_t)(f->delivered * MODEL_PACKET),
 		.sample_us = (uint32_t)(rtt_ns / 1000),
 		.rtt_us = (uint32_t)(f->srtt_ns / 1000),
@@ -382,19 +367,19 @@ static void model_decide_sender(struct model *m, struct model_flow *f, uint64_t 
 	rightsize_on_ack(&f->snd, &ack);
 }
 
-static void model_ack(struct model *m, struct model_flow *f)
+static void model_ack(struct model_flow *f)
 {
-	const struct model_item *i = model_pop(&m->acks);
+	const struct model_item *i = model_pop(&model.acks);
 	struct model_packet *p;
 	uint64_t rtt_ns;
 	bool round_ended;
 
-	f = &m->flow[i->flow];
+	f = &model.flow[i->flow];
 	p = model_packet(f, i->number);
-	rtt_ns = m->now_ns - p->sent_ns;
-	f->edge_bytes = model_max(f->edge_bytes, i->edge);
+	rtt_ns = model.now_ns - p->sent_ns;
+	f->edge_bytes = MAX(f->edge_bytes, i->edge);
 	f->ack_echo_ns = i->echo_ns;
-	f->progress_ns = m->now_ns;
+	f->progress_ns = model.now_ns;
 	f->rto_backoff = 0;
 	if (i->number >= f->una && !p->delivered) {
 		p->delivered = true;
@@ -407,8 +392,8 @@ static void model_ack(struct model *m, struct model_flow *f)
 		while (f->una < f->next && model_packet(f, f->una)->delivered)
 			f->una++;
 		model_sample(f, rtt_ns);
-		m->rtt_sum_ns += rtt_ns;
-		m->rtt_count++;
+		model.rtt_sum_ns += rtt_ns;
+		model.rtt_count++;
 		round_ended = f->una > f->round_end;
 		if (round_ended) {
 			f->round_end = f->next;
@@ -417,19 +402,19 @@ static void model_ack(struct model *m, struct model_flow *f)
 			f->max_out = f->in_flight;
 		}
 		if (f->receiver == RIGHTSIZED_SENDER || f->receiver == RIGHTSIZED_BOTH)
-			model_decide_sender(m, f, rtt_ns, round_ended);
+			model_decide_sender(f, rtt_ns, round_ended);
 		model_hystart(f, rtt_ns);
 		if (f->recovering && f->una >= f->recovery_end)
 			f->recovering = false;
-		model_grow(m, f, 1);
-		model_find_losses(m, f);
+		model_grow(f, 1);
+		model_find_losses(f);
 	}
-	model_send(m, f);
+	model_send(f);
 }
 
 static uint64_t model_rto_ns(const struct model_flow *f)
 {
-	uint64_t rto = f->srtt_ns + model_max(4 * f->rttvar_ns, RTO_MIN_NS);
+	uint64_t rto = f->srtt_ns + MAX(4 * f->rttvar_ns, RTO_MIN_NS);
 
 	return rto << (f->rto_backoff < 6 ? f->rto_backoff : 6);
 }
@@ -447,38 +432,38 @@ static uint64_t model_timer_ns(const struct model_flow *f)
 							      : timeout;
 }
 
-static void model_timer(struct model *m, struct model_flow *f)
+static void model_timer(struct model_flow *f)
 {
-	if (m->now_ns < f->progress_ns + model_rto_ns(f)) { /* tail loss probe */
+	if (model.now_ns < f->progress_ns + model_rto_ns(f)) { /* tail loss probe */
 		uint64_t n = f->next - 1;
 
 		while (model_packet(f, n)->delivered || model_packet(f, n)->lost)
 			n--;
-		f->probed_ns = m->now_ns;
+		f->probed_ns = model.now_ns;
 		f->in_flight--;
-		model_transmit(m, f, n);
+		model_transmit(f, n);
 		return;
 	}
 	f->rto_backoff++;
-	f->progress_ns = m->now_ns;
+	f->progress_ns = model.now_ns;
 	for (uint64_t n = f->una; n < f->next; n++) {
 		struct model_packet *p = model_packet(f, n);
 
 		if (!p->delivered && !p->lost)
-			model_lose(m, f, n);
+			model_lose(f, n);
 	}
 	f->order_checked = f->order;
 	f->cwnd = 1;
 	f->recovering = false;
-	model_send(m, f);
+	model_send(f);
 }
 
 /* ---- receiver ------------------------------------------------------------------------ */
 
 /* tcp_rcv_rtt_update() of Linux 6.16 and later. */
-static uint32_t model_estimate(const struct model *m, struct model_flow *f, uint64_t echo_ns)
+static uint32_t model_estimate(struct model_flow *f, uint64_t echo_ns)
 {
-	uint64_t ticks = m->now_ns / MS - echo_ns / MS; /* of timestamps */
+	uint64_t ticks = model.now_ns / MS - echo_ns / MS; /* of timestamps */
 	uint64_t sample = (ticks ? ticks : 1) * 1000;
 
 	if (!f->rtt_us || sample < f->rtt_us)
@@ -489,13 +474,13 @@ static uint32_t model_estimate(const struct model *m, struct model_flow *f, uint
 }
 
 /* tcp_rcv_space_adjust(), tcp_rcvbuf_grow() */
-static void model_kernel_window(struct model *m, struct model_flow *f)
+static void model_kernel_window(struct model_flow *f)
 {
 	double copied = (double)(f->rcv_nxt - f->kernel_copied) * MODEL_PACKET, window;
 
-	if (!f->rtt_us || m->now_ns - f->kernel_start_ns < f->rtt_us * 1000)
+	if (!f->rtt_us || model.now_ns - f->kernel_start_ns < f->rtt_us * 1000)
 		return;
-	f->kernel_start_ns = m->now_ns;
+	f->kernel_start_ns = model.now_ns;
 	f->kernel_copied = f->rcv_nxt;
 	if (!f->kernel_space)
 		f->kernel_space = WINDOW_MIN;
@@ -509,11 +494,11 @@ static void model_kernel_window(struct model *m, struct model_flow *f)
 }
 
 /* on_ack_out() of the sockops program */
-static void model_decide(struct model *m, struct model_flow *f, uint32_t sample_us)
+static void model_decide(struct model_flow *f, uint32_t sample_us)
 {
 	struct rightsize_ack ack = {
-		.now_us = m->now_ns / 1000,
-		.clock_us = m->now_ns / 1000 + m->clock_offset_us,
+		.now_us = model.now_ns / 1000,
+		.clock_us = model.now_ns / 1000 + model.clock_offset_us,
 		.bytes = (uint32_t)(f->highest * MODEL_PACKET),
 		.sample_us = sample_us,
 		.rtt_us = (uint32_t)(f->rtt_us < 10000 ? f->rtt_us + 1000 : f->rtt_us),
@@ -534,122 +519,123 @@ static void model_decide(struct model *m, struct model_flow *f, uint32_t sample_
 		f->clamp = window;
 }
 
-static void model_acknowledge(struct model *m, struct model_flow *f, uint64_t number)
+static void model_acknowledge(struct model_flow *f, uint64_t number)
 {
 	double window = f->clamp && f->clamp < f->window ? f->clamp : f->window;
-	uint64_t at = m->now_ns + m->base_ns / 2 + random64() % 20000;
+	uint64_t at = model.now_ns + model.base_ns / 2 + random64() % 20000;
 
-	f->edge = model_max(f->edge, f->rcv_nxt * MODEL_PACKET + (uint64_t)window);
-	at = m->last_ack_ns = model_max(at, m->last_ack_ns);
-	model_push(&m->acks, (struct model_item){.at_ns = at,
-						 .echo_ns = m->now_ns,
-						 .number = number,
-						 .edge = f->edge,
-						 .flow = f->index});
+	f->edge = MAX(f->edge, f->rcv_nxt * MODEL_PACKET + (uint64_t)window);
+	at = model.last_ack_ns = MAX(at, model.last_ack_ns);
+	model_push(&model.acks, (struct model_item){.at_ns = at,
+						    .echo_ns = model.now_ns,
+						    .number = number,
+						    .edge = f->edge,
+						    .flow = f->index});
 }
 
-static void model_arrival(struct model *m, struct model_flow *f)
+static void model_arrival(struct model_flow *f)
 {
-	const struct model_item *i = model_pop(&m->data);
+	const struct model_item *i = model_pop(&model.data);
 	struct model_packet *p;
 	uint32_t sample_us = 0;
 
-	f = &m->flow[i->flow];
+	f = &model.flow[i->flow];
 	p = model_packet(f, i->number);
 	if (i->number >= f->rcv_nxt && !p->received) {
 		p->received = true;
 		f->bytes += MODEL_PACKET;
-		f->highest = model_max(f->highest, i->number + 1);
+		f->highest = MAX(f->highest, i->number + 1);
 		while (f->rcv_nxt < f->highest && model_packet(f, f->rcv_nxt)->received)
 			f->rcv_nxt++;
 	}
 	if (i->echo_ns)
-		sample_us = model_estimate(m, f, i->echo_ns);
-	model_kernel_window(m, f);
+		sample_us = model_estimate(f, i->echo_ns);
+	model_kernel_window(f);
 	if (f->receiver == RIGHTSIZED || f->receiver == RIGHTSIZED_BOTH)
-		model_decide(m, f, sample_us);
-	model_acknowledge(m, f, i->number);
+		model_decide(f, sample_us);
+	model_acknowledge(f, i->number);
 }
 
 /* ---- time ---------------------------------------------------------------------------- */
 
-static void model_start_flow(struct model *m, struct model_flow *f)
+static void model_start_flow(struct model_flow *f)
 {
-	uint64_t queued = (m->queue.tail - m->queue.head) * MODEL_PACKET;
-	uint64_t handshake_ns = m->base_ns + (uint64_t)(queued / m->rate_Bps * 1e9);
+	uint64_t queued = (model.queue.tail - model.queue.head) * MODEL_PACKET;
+	uint64_t handshake_ns = model.base_ns + (uint64_t)(queued / model.rate_Bps * 1e9);
 
 	f->started = true;
 	f->window = INITIAL_WINDOW;
 	f->edge = f->edge_bytes = INITIAL_WINDOW;
 	rightsize_rtt_sample(&f->rs, (uint32_t)(handshake_ns / 1000));
 	rightsize_rtt_sample(&f->snd, (uint32_t)(handshake_ns / 1000));
-	f->ack_echo_ns = m->now_ns - m->base_ns / 2;
-	f->progress_ns = f->kernel_start_ns = m->now_ns;
+	f->ack_echo_ns = model.now_ns - model.base_ns / 2;
+	f->progress_ns = f->kernel_start_ns = model.now_ns;
 	model_sample(f, handshake_ns);
-	model_send(m, f);
+	model_send(f);
 }
 
-static void model_take_step(struct model *m, struct model_flow *f)
+static void model_take_step(struct model_flow *f)
 {
-	const struct model_step *step = &m->step[m->next_step++];
+	const struct model_step *step = &model.step[model.next_step++];
 
-	m->rate_Bps = step->rate_Bps;
-	m->base_ns = step->base_ns;
+	model.rate_Bps = step->rate_Bps;
+	model.base_ns = step->base_ns;
 }
 
 /* What happens first, before @at_ns. */
 struct model_event {
 	uint64_t at_ns;
-	void (*happen)(struct model *m, struct model_flow *f); /* NULL: nothing */
+	void (*happen)(struct model_flow *f); /* NULL: nothing */
 	struct model_flow *flow;
 };
 
 static void model_sooner(struct model_event *first, uint64_t at_ns, struct model_flow *flow,
-			 void (*happen)(struct model *m, struct model_flow *f))
+			 void (*happen)(struct model_flow *f))
 {
 	if (at_ns && at_ns < first->at_ns)
 		*first = (struct model_event){at_ns, happen, flow};
 }
 
-static void model_run(struct model *m, double until_s)
+static void model_run(double until_s)
 {
 	for (;;) {
 		struct model_event first = {.at_ns = EPOCH_NS + (uint64_t)(until_s * SEC)};
 
-		if (m->next_step < m->steps)
-			model_sooner(&first, m->step[m->next_step].at_ns, NULL, model_take_step);
-		model_sooner(&first, m->serving_until_ns, NULL, model_served);
-		if (model_head(&m->data))
-			model_sooner(&first, model_head(&m->data)->at_ns, NULL, model_arrival);
-		if (model_head(&m->acks))
-			model_sooner(&first, model_head(&m->acks)->at_ns, NULL, model_ack);
-		for (struct model_flow *f = m->flow; f < m->flow + m->flows; f++) {
+		if (model.next_step < model.steps)
+			model_sooner(&first, model.step[model.next_step].at_ns, NULL,
+				     model_take_step);
+		model_sooner(&first, model.serving_until_ns, NULL, model_served);
+		if (model_head(&model.data))
+			model_sooner(&first, model_head(&model.data)->at_ns, NULL, model_arrival);
+		if (model_head(&model.acks))
+			model_sooner(&first, model_head(&model.acks)->at_ns, NULL, model_ack);
+		for (struct model_flow *f = model.flow; f < model.flow + model.flows; f++) {
 			if (!f->started)
 				model_sooner(&first, f->start_ns, f, model_start_flow);
 			model_sooner(&first, model_timer_ns(f), f, model_timer);
 		}
-		m->now_ns = model_max(first.at_ns, m->now_ns);
+		model.now_ns = MAX(first.at_ns, model.now_ns);
 		if (!first.happen)
 			return;
-		first.happen(m, first.flow);
+		first.happen(first.flow);
 	}
 }
 
 /* Runs, and returns what the first connection received per second meanwhile. */
-static double model_goodput(struct model *m, double until_s)
+static double model_goodput(double until_s)
 {
-	uint64_t before = m->flow[0].bytes, since = m->now_ns;
+	uint64_t before = model.flow[0].bytes, since = model.now_ns;
 
-	model_run(m, until_s);
-	return (double)(m->flow[0].bytes - before) * 1e9 / (double)(m->now_ns - since);
+	model_run(until_s);
+	return (double)(model.flow[0].bytes - before) * 1e9 / (double)(model.now_ns - since);
 }
 
 /* The mean of all round trips since the last call. */
-static double model_mean_rtt_ms(struct model *m)
+static double model_mean_rtt_ms(void)
 {
-	double mean = m->rtt_count ? m->rtt_sum_ns / m->rtt_count / MS : 0;
+	double mean = model.rtt_count ? model.rtt_sum_ns / model.rtt_count / MS : 0;
 
-	m->rtt_sum_ns = m->rtt_count = 0;
+	model.rtt_sum_ns = model.rtt_count = 0;
 	return mean;
 }
 

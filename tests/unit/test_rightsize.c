@@ -7,36 +7,11 @@
 #include "rightsize_model.h"
 #include "tcptuned/algo/unsent.h"
 
-#define MSS	 1448u
-#define MIN	 (10 * MSS)
 #define START_US 5000000000ull
 #define SEEDS	 8
 #define ENDS	 3
 
 static const enum receiver ends[ENDS] = {RIGHTSIZED, RIGHTSIZED_SENDER, RIGHTSIZED_BOTH};
-
-struct path {
-	double mbit, base_ms, queue_s;
-};
-
-static struct model *m;
-
-static int free_model(void **state)
-{
-	if (m)
-		model_free(m);
-	m = NULL;
-	return 0;
-}
-
-FIXTURE(NULL, free_model)
-
-/* Begins another run, on @p. */
-static void begin(const struct path *p, uint64_t seed)
-{
-	free_model(NULL);
-	m = model_new(p->mbit * MBIT, p->base_ms, (uint64_t)(p->queue_s * p->mbit * MBIT), seed);
-}
 
 /* ---- alone ----------------------------------------------------------------------------- */
 
@@ -44,15 +19,14 @@ static void alone(const struct path *p, enum receiver end, uint64_t seed)
 {
 	double rate;
 
-	begin(p, seed);
-	model_add(m, end, 0);
-	model_run(
-		m,
-		5); /* the queue grows until a loss; a second later a test is prepared, then made */
-	model_mean_rtt_ms(m);
-	rate = model_goodput(m, 13);
+	model_begin(p, seed);
+	model_add(end, 0);
+	/* The queue grows until a loss; a second later a test is prepared, then made. */
+	model_run(5);
+	model_mean_rtt_ms();
+	rate = model_goodput(13);
 	assert_true(rate >= 0.98 * p->mbit * MBIT);
-	assert_true(model_mean_rtt_ms(m) <= 2.2 * p->base_ms);
+	assert_true(model_mean_rtt_ms() <= 2.2 * p->base_ms);
 }
 
 TEST(alone_in_a_deep_queue)
@@ -71,13 +45,13 @@ TEST(alone_in_a_deep_queue)
  */
 static void several(unsigned int flows, enum receiver end, uint64_t seed)
 {
-	begin(&(struct path){1000, 10, 0.16}, seed);
+	model_begin(&(struct path){1000, 10, 0.16}, seed);
 	for (unsigned int i = 0; i < flows; i++)
-		model_add(m, end, 0.001 * i)->offered = 2 + 0.75 * ((7 * i + 3) % 8);
-	model_run(m, 7);
-	model_mean_rtt_ms(m);
-	model_run(m, 10);
-	assert_true(model_mean_rtt_ms(m) <= 30);
+		model_add(end, 0.001 * i)->offered = 2 + 0.75 * ((7 * i + 3) % 8);
+	model_run(7);
+	model_mean_rtt_ms();
+	model_run(10);
+	assert_true(model_mean_rtt_ms() <= 30);
 }
 
 TEST(several_in_a_deep_queue)
@@ -95,12 +69,12 @@ static double under_jitter(const struct path *p, enum receiver end, const struct
 	struct delay_config config = {.seed = seed, .jitter = *jitter};
 	struct delay_line line;
 
-	begin(p, seed);
+	model_begin(p, seed);
 	delay_line_init(&line, &config);
-	m->jitter = &line;
-	model_add(m, end, 0);
-	model_run(m, 2);
-	return model_goodput(m, 14);
+	model.jitter = &line;
+	model_add(end, 0);
+	model_run(2);
+	return model_goodput(14);
 }
 
 TEST(a_delay_that_varies)
@@ -134,11 +108,11 @@ static double on_a_longer_path(const struct path *p, enum receiver end, uint64_t
 {
 	double at = 5 + 0.037 * (double)seed;
 
-	begin(p, seed);
-	model_schedule(m, at, p->mbit * MBIT, 10 * p->base_ms);
-	model_add(m, end, 0);
-	model_run(m, at + 0.1 * p->base_ms);
-	return model_goodput(m, at + 0.1 * p->base_ms + 5);
+	model_begin(p, seed);
+	model_schedule(at, p->mbit * MBIT, 10 * p->base_ms);
+	model_add(end, 0);
+	model_run(at + 0.1 * p->base_ms);
+	return model_goodput(at + 0.1 * p->base_ms + 5);
 }
 
 TEST(a_longer_path)
@@ -158,13 +132,13 @@ TEST(a_longer_path)
 /* A link that became 64 times slower: RTT, ms, a minute later. */
 static double on_a_slower_link(enum receiver end, uint64_t seed)
 {
-	begin(&(struct path){100, 20, 0.32}, seed);
-	model_schedule(m, 5 + 0.037 * (double)seed, 100 * MBIT / 64, 20);
-	model_add(m, end, 0);
-	model_run(m, 60);
-	model_mean_rtt_ms(m);
-	model_run(m, 70);
-	return model_mean_rtt_ms(m);
+	model_begin(&(struct path){100, 20, 0.32}, seed);
+	model_schedule(5 + 0.037 * (double)seed, 100 * MBIT / 64, 20);
+	model_add(end, 0);
+	model_run(60);
+	model_mean_rtt_ms();
+	model_run(70);
+	return model_mean_rtt_ms();
 }
 
 TEST(a_slower_link)
@@ -180,15 +154,16 @@ TEST(a_slower_link)
 TEST(a_faster_link)
 {
 	for (unsigned int end = 0; end < ENDS; end++) {
-		begin(&(struct path){50, 20, 0.8}, 1);
-		model_schedule(m, 8, 400 * MBIT, 20);
-		model_add(m, ends[end], 0);
-		model_run(m, 8);
-		assert_int_equal(
-			(ends[end] == RIGHTSIZED_SENDER ? m->flow[0].snd : m->flow[0].rs).state,
-			RIGHTSIZE_HOLDING);
-		model_run(m, 14);
-		assert_true(model_goodput(m, 18) >= 0.95 * 400 * MBIT);
+		model_begin(&(struct path){50, 20, 0.8}, 1);
+		model_schedule(8, 400 * MBIT, 20);
+		model_add(ends[end], 0);
+		model_run(8);
+		assert_int_equal((ends[end] == RIGHTSIZED_SENDER ? model.flow[0].snd
+								 : model.flow[0].rs)
+					 .state,
+				 RIGHTSIZE_HOLDING);
+		model_run(14);
+		assert_true(model_goodput(18) >= 0.95 * 400 * MBIT);
 	}
 }
 
@@ -197,11 +172,11 @@ TEST(a_faster_link)
 /* What a connection gets that joins one which the kernel sizes. */
 static double beside_untuned(const struct path *p, enum receiver end, uint64_t seed)
 {
-	begin(p, seed);
-	model_add(m, end, 0.5 + 0.013 * (double)seed);
-	model_add(m, KERNEL, seed & 1 ? 0 : 0.5);
-	model_run(m, 3);
-	return model_goodput(m, 23);
+	model_begin(p, seed);
+	model_add(end, 0.5 + 0.013 * (double)seed);
+	model_add(KERNEL, seed & 1 ? 0 : 0.5);
+	model_run(3);
+	return model_goodput(23);
 }
 
 TEST(beside_an_untuned_connection)
@@ -223,13 +198,13 @@ TEST(beside_an_untuned_connection)
 /* A loss ends a test without a result: to the kernel's window, or to what was held before. */
 TEST(a_loss_puts_a_test_off)
 {
-	struct rightsize_ack ack = {.offered = RIGHTSIZE_WINDOW_MAX, .min = MIN};
+	struct rightsize_ack ack = {.offered = RIGHTSIZE_WINDOW_MAX, .min = WINDOW_MIN};
 	struct rightsize *rs, held;
 
-	begin(&(struct path){100, 20, 0.4}, 1);
-	rs = &model_add(m, RIGHTSIZED, 0)->rs;
+	model_begin(&(struct path){100, 20, 0.4}, 1);
+	rs = &model_add(RIGHTSIZED, 0)->rs;
 	for (double at = 0; rs->state != RIGHTSIZE_TESTING && at < 10; at += 0.01)
-		model_run(m, at);
+		model_run(at);
 	assert_int_equal(rs->state, RIGHTSIZE_TESTING);
 	ack.now_us = rs->seen_us + 1;
 	ack.bytes = rs->interval_bytes;
@@ -252,7 +227,8 @@ TEST(a_loss_puts_a_test_off)
  */
 static void carry(struct rightsize *rs, uint64_t rate, uint32_t rtt_us, uint32_t other_us)
 {
-	struct rightsize_ack ack = {.now_us = rs->seen_us, .bytes = rs->interval_bytes, .min = MIN};
+	struct rightsize_ack ack = {
+		.now_us = rs->seen_us, .bytes = rs->interval_bytes, .min = WINDOW_MIN};
 	uint64_t end = (((ack.now_us >> 19) + 1) << 19) + 1000;
 
 	rs->min_rtt_us = 20000;
@@ -425,12 +401,12 @@ TEST(any_input)
 		uint32_t bytes = any32();
 
 		for (unsigned int j = 0; j < 3000; j++) {
-			struct rightsize_ack ack = {.min = MIN};
+			struct rightsize_ack ack = {.min = WINDOW_MIN};
 
 			now += any32() % (j % 7 ? 3000 : 3000000);
 			clock += any32() % 5000;
 			if (j % 997 == 0)
-				clock -= 1000000000; /* somebody sets the clock */
+				clock -= 1000000000; /* the clock is set */
 			bytes += any32() % (j % 5 ? 100000 : 0x40000000);
 			ack.now_us = now;
 			ack.clock_us = clock;
@@ -439,7 +415,7 @@ TEST(any_input)
 			ack.rtt_us = any32() % 400000;
 			rightsize_on_ack(&rs, &ack);
 			assert_true(!rs.window ||
-				    (rs.window >= MIN && rs.window <= RIGHTSIZE_WINDOW_MAX));
+				    (rs.window >= WINDOW_MIN && rs.window <= RIGHTSIZE_WINDOW_MAX));
 			assert_true(rs.state <= RIGHTSIZE_HOLDING);
 			assert_true(rs.reason < RIGHTSIZE_REASONS);
 			assert_true((rs.state == RIGHTSIZE_FREE) == !rs.window);
@@ -455,24 +431,24 @@ TEST(a_slow_reader)
 	uint32_t read = 7, offer = 4 << 20;
 
 	for (unsigned int i = 0; i < 7; i++, now += 40000, read += 1000)
-		rightsize_weigh_reader(&reader, now, 40000, read, 8 << 20, offer, MIN);
+		rightsize_weigh_reader(&reader, now, 40000, read, 8 << 20, offer, WINDOW_MIN);
 	assert_int_equal(reader.window, 0); /* it may only be busy */
 	for (unsigned int i = 0; i < 60; i++, now += 40000, read += 1000) {
 		uint32_t before = reader.window ? reader.window : 12 << 20;
 
-		rightsize_weigh_reader(&reader, now, 40000, read, 8 << 20, offer, MIN);
+		rightsize_weigh_reader(&reader, now, 40000, read, 8 << 20, offer, WINDOW_MIN);
 		assert_true(!reader.window || reader.window >= before / 2);
 		assert_true(!reader.window || reader.window <= before);
 	}
 	assert_true(reader.window && reader.window < 1 << 20);
-	assert_true(reader.window >= MIN);
+	assert_true(reader.window >= WINDOW_MIN);
 	/* It reads all of it now and then, and at last always. */
 	for (unsigned int i = 0; i < 16; i++) {
 		rightsize_weigh_reader(&reader, now, 40000, read, i == 8 ? reader.window / 4 : 0,
-				       offer, MIN);
-		assert_true(reader.window >= MIN);
+				       offer, WINDOW_MIN);
+		assert_true(reader.window >= WINDOW_MIN);
 	}
-	rightsize_weigh_reader(&reader, now, 40000, read, 0, offer, MIN);
+	rightsize_weigh_reader(&reader, now, 40000, read, 0, offer, WINDOW_MIN);
 	assert_int_equal(reader.window, 0);
 }
 
