@@ -37,54 +37,36 @@ static __u32 lose(struct tcp_sock *tp)
 	return tp->snd_ssthresh;
 }
 
+/*
+ * RFC 5681, 3.1: a loss is met with FlightSize, where cwnd was not the limit; but with an initial window
+ * at least. bitcp gives up an eighth of that, and below its low window a half.
+ */
 TEST(a_loss_is_met_with_the_window_in_use)
 {
 	static const struct {
-		__u32 cwnd, used, out, ssthresh;
-	} rows[] = {
-		{160, 160, 160, 140}, /* an eighth less */
-		{160, 80, 80, 70},
-		{160, 80, 120, 105}, /* slow start: more than in any round trip that has ended */
-		{160, 80, 0, 140},   /* dropped before it has left the host */
-		/* three segments after a window of 400: what a new connection would have, not two */
-		{400, 3, 3, 5}, /* below its low window bitcp is Reno */
-		{10, 3, 3, 5},
-	};
-
-	for_each_row (r, rows) {
-		struct tcp_sock tp = connection(r->cwnd, r->used);
-
-		tp.packets_out = r->out;
-		assert_int_equal(lose(&tp), r->ssthresh);
-	}
-}
-
-/* RFC 5681, 3.1: FlightSize, where cwnd was not the limit; but an initial window at least. */
-TEST(the_window_in_use_is_that_of_the_rfc)
-{
-	static const struct {
-		__u32 cwnd, ssthresh, out, most, limited, used;
+		__u32 cwnd, ssthresh, out, max, limited, used;
 	} cases[] = {
-		{100, 50, 60, 60, 0, 60},
-		{100, 50, 60, 80, 0, 80},
-		{100, 50, 80, 60, 0, 80},
-		{100, 50, 60, 60, 1, 100},
-		{100, 100, 60, 60, 1, 100},
-		{100, 101, 60, 60, 1, 60},  /* slow start has doubled it since */
-		{100, 50, 120, 60, 0, 100}, /* never more than cwnd */
-		{100, 50, 0, 60, 0, 100},   /* a segment dropped before it has left the host */
-		{400, 50, 3, 2, 0, 10},
-		{400, 50, 9, 2, 0, 10},
-		{400, 50, 11, 2, 0, 11},
-		{10, 50, 3, 3, 0, 10},
-		{6, 50, 3, 3, 0, 6},
-		{6, 50, 3, 3, 1, 6},
+		{160, 320, 160, 160, 1, 160}, {100, 50, 60, 60, 0, 60},	 {100, 50, 60, 80, 0, 80},
+		{100, 50, 80, 60, 0, 80},     {100, 50, 60, 60, 1, 100}, {100, 100, 60, 60, 1, 100},
+		{100, 101, 60, 60, 1, 60},   /* slow start has doubled it since */
+		{160, 320, 120, 80, 0, 120}, /* slow start: more than in any round trip that ended */
+		{100, 50, 120, 60, 0, 100},  /* never more than cwnd */
+		{100, 50, 0, 60, 0, 100},    /* a segment was dropped before it left the host */
+		{400, 50, 3, 2, 0, 10},	      {400, 50, 9, 2, 0, 10},	 {400, 50, 11, 2, 0, 11},
+		{10, 50, 3, 3, 0, 10},	      {6, 50, 3, 3, 0, 6},	 {6, 50, 3, 3, 1, 6},
 	};
 
-	for_each_row (c, cases)
-		assert_int_equal(congestion_window_in_use(c->cwnd, c->ssthresh, c->out, c->most,
+	for_each_row (c, cases) {
+		struct tcp_sock tp = connection(c->cwnd, c->max);
+
+		tp.snd_ssthresh = c->ssthresh;
+		tp.packets_out = c->out;
+		tp.is_cwnd_limited = c->limited;
+		assert_int_equal(congestion_window_in_use(c->cwnd, c->ssthresh, c->out, c->max,
 							  c->limited),
 				 c->used);
+		assert_int_equal(lose(&tp), c->used < 14 ? c->used / 2 : c->used * 7 / 8);
+	}
 }
 
 /* The window after an ACK of @acked packets. */
