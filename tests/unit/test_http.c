@@ -83,19 +83,21 @@ static bool receive(int fd, uint64_t most_ms)
 	return false;
 }
 
-static void ask(int family, const char *request)
+static void assert_reply(const char *part)
+{
+	if (!strcasestr(reply, part))
+		assert_contains(reply, part); /* names both */
+}
+
+/* Sends @request; @part is in the reply. */
+static void ask(int family, const char *request, const char *part)
 {
 	int fd = connect_to(family);
 
 	assert_int_equal(send(fd, request, strlen(request), MSG_NOSIGNAL), strlen(request));
 	assert_true(receive(fd, 4000));
 	close(fd);
-}
-
-static void assert_reply(const char *part)
-{
-	if (!strcasestr(reply, part))
-		assert_contains(reply, part); /* names both */
+	assert_reply(part);
 }
 
 TEST(paths_and_methods)
@@ -106,24 +108,19 @@ TEST(paths_and_methods)
 					      "get / HTTP/1.1\r\nHost: a\r\n\r\n"};
 
 	start(-1, "127.0.0.1");
-	ask(AF_INET, "GET /metrics?x=1 HTTP/1.1\r\nHost: a\r\n\r\n");
-	assert_reply("HTTP/1.1 200 ");
+	ask(AF_INET, "GET /metrics?x=1 HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 200 ");
 	assert_reply("\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n");
 	assert_reply("\r\nConnection: close\r\n");
 	assert_reply("\r\n\r\nmetrics 1\n");
-	ask(AF_INET, "HEAD /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
-	assert_reply("\r\nContent-Length: 10\r\n");
+	ask(AF_INET, "HEAD /metrics HTTP/1.1\r\nHost: a\r\n\r\n", "\r\nContent-Length: 10\r\n");
 	assert_string_equal(strstr(reply, "\r\n\r\n"), "\r\n\r\n");
-	ask(AF_INET, "GET / HTTP/1.0\r\n\r\n");
-	assert_reply("<h1>tcptuned " TCPTUNED_VERSION);
-	ask(AF_INET, "GET /../etc/passwd HTTP/1.1\r\nHost: a\r\n\r\n");
-	assert_reply("HTTP/1.1 404 ");
+	ask(AF_INET, "GET / HTTP/1.0\r\n\r\n", "<h1>tcptuned " TCPTUNED_VERSION);
+	ask(AF_INET, "GET /../etc/passwd HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 404 ");
 	for_each_row (request, refused) {
-		ask(AF_INET, *request);
-		assert_reply("HTTP/1.1 405 ");
+		ask(AF_INET, *request, "HTTP/1.1 405 ");
 		assert_reply("\r\nAllow: GET, HEAD\r\n");
 	}
-	ask(AF_INET, "\x16\x03\x01\x02\r\n\r\n");
+	ask(AF_INET, "\x16\x03\x01\x02\r\n\r\n", "");
 	assert_int_equal(prints, 1);
 	tcptuned_http_stop(NULL);
 }
@@ -134,23 +131,18 @@ TEST(an_answer_is_kept_for_a_second)
 
 	start(-1, "127.0.0.1");
 	for (int i = 0; i < 20; i++) {
-		ask(AF_INET, GET);
-		assert_reply("\nmetrics 1\n");
+		ask(AF_INET, GET, "\nmetrics 1\n");
 	}
 	while (tcptuned_monotonic_ms() - begin < 1200)
 		usleep(10000);
-	ask(AF_INET, GET);
-	assert_reply("\nmetrics 2\n");
+	ask(AF_INET, GET, "\nmetrics 2\n");
 	tcptuned_http_renew(http);
-	ask(AF_INET, GET);
-	assert_reply("\nmetrics 3\n");
+	ask(AF_INET, GET, "\nmetrics 3\n");
 	tcptuned_http_renew(http);
 	print_fails = true;
-	ask(AF_INET, GET);
-	assert_reply("HTTP/1.1 500 ");
+	ask(AF_INET, GET, "HTTP/1.1 500 ");
 	print_fails = false;
-	ask(AF_INET, GET);
-	assert_reply("\nmetrics 5\n");
+	ask(AF_INET, GET, "\nmetrics 5\n");
 }
 
 /* As many as there may be at a time, and one more, who is answered once they are ended. */
@@ -203,10 +195,8 @@ TEST(addresses)
 		start(-1, r->address);
 		assert_int_equal(tcptuned_http_is_elsewhere(http), r->elsewhere);
 	}
-	ask(AF_INET6, GET);
-	assert_reply("HTTP/1.1 200 ");
-	ask(AF_INET, GET);
-	assert_reply("HTTP/1.1 200 ");
+	ask(AF_INET6, GET, "HTTP/1.1 200 ");
+	ask(AF_INET, GET, "HTTP/1.1 200 ");
 }
 
 /* As systemd does it: the socket is also held by another, and outlives the daemon. */
@@ -221,8 +211,7 @@ TEST(inherited_socket)
 	assert_int_equal(listen(theirs, 5), 0);
 	for (round = 0; round < 2; round++) {
 		start(dup(theirs), NULL);
-		ask(AF_INET, GET);
-		assert_reply("HTTP/1.1 200 ");
+		ask(AF_INET, GET, "HTTP/1.1 200 ");
 		stop(NULL);
 		assert_int_equal(getsockopt(theirs, SOL_SOCKET, SO_ACCEPTCONN, &listening, &len),
 				 0);
