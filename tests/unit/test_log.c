@@ -160,19 +160,14 @@ TEST(lines_logged_once)
 	tcptuned_log_attempt(true);
 }
 
+/* What a client wrote is printable in answers and in the log. */
 TEST(printable)
 {
 	char text[] = " az~\n\x1f\x7f\xc3\xa9";
+	struct tcptuned_error err;
 
 	tcptuned_make_printable(text);
 	assert_string_equal(text, " az~?????");
-}
-
-/* As answers and the log have it: what a client wrote. */
-TEST(errors_are_printable)
-{
-	struct tcptuned_error err;
-
 	tcptuned_fail(&err, EINVAL, TCPTUNED_EXIT_USAGE, "no %s", "caf\xe9\n");
 	assert_string_equal(err.text, "no caf??");
 }
