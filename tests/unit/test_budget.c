@@ -21,8 +21,6 @@ static __u32 want(void)
 	return number(10) ? (1u << bits) + number(1u << bits) : 0;
 }
 
-/* --- classes ----------------------------------------------------------------------------- */
-
 TEST(classes_are_without_gaps)
 {
 	__u64 begin = 0;
@@ -39,8 +37,6 @@ TEST(classes_are_without_gaps)
 	}
 	assert_true(begin == 1ull << 32);
 }
-
-/* --- the level --------------------------------------------------------------------------- */
 
 static __u64 used_at(const struct budget_share *shares, int len, __u64 level)
 {
@@ -125,8 +121,6 @@ TEST(small_changes_are_not_noticed)
 	assert_int_equal(b.wanted, 0);
 }
 
-/* --- what is granted ----------------------------------------------------------------------- */
-
 TEST(one_connection_has_at_most_a_part)
 {
 	struct budget b = {.total = 10 * MB};
@@ -167,8 +161,6 @@ TEST(growth_is_refused_beyond_the_total)
 	budget_leave(&b, &second);
 	assert_int_equal(b.granted, 0);
 }
-
-/* --- peer prefixes ------------------------------------------------------------------------- */
 
 /* The connections of one prefix share its half equally; those of another have the rest. */
 TEST(one_prefix_has_half_at_most)
@@ -308,8 +300,6 @@ TEST(sums_are_those_of_the_connections)
 	memset(shares, 0, sizeof(shares));
 	assert_sums(&b, shares, CONNECTIONS);
 }
-
-/* --- records ------------------------------------------------------------------------------- */
 
 TEST(there_are_no_more_records_than_allowed)
 {

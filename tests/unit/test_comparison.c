@@ -8,8 +8,6 @@
 
 #define NO_SLOW_START 0u /* an ssthresh below every window */
 
-/* --- a connection --------------------------------------------------------------------- */
-
 struct connection {
 	const struct family_member *member;
 	union family_state st;
@@ -74,8 +72,6 @@ static void round_trip(struct connection *c)
 		ack(c, 1);
 }
 
-/* --- Reno: RFC 5681 and the kernel ------------------------------------------------------ */
-
 /* tcp_cong_avoid_ai() of net/ipv4/tcp_cong.c, as it works while the window is set by it only. */
 static __u32 kernel_cong_avoid(__u32 *cwnd_cnt, __u32 cwnd, __u32 acked)
 {
@@ -133,8 +129,6 @@ TEST(below_the_low_window_all_but_aimd_are_reno)
 	}
 }
 
-/* --- AIMD and STCP: Xu, Harfoush, Rhee ------------------------------------------------- */
-
 TEST(aimd_grows_by_32_and_gives_up_an_eighth)
 {
 	struct connection c = connection("aimd", 1000);
@@ -166,8 +160,6 @@ TEST(stcp_grows_by_a_hundredth_of_what_is_acknowledged)
 		assert_int_equal(c.cwnd, *window * 7ull / 8);
 	}
 }
-
-/* --- HSTCP: RFC 3649 --------------------------------------------------------------------- */
 
 static double rfc3649_b(double w)
 {
@@ -210,8 +202,6 @@ TEST(hstcp_table_is_that_of_the_rfc)
 	assert_int_equal(hstcp_table[10].w, 1793); /* two rows as the RFC prints them */
 	assert_int_equal(hstcp_table[70].w, 84035);
 }
-
-/* --- Vegas: Brakmo and Peterson, with the values of Feng and Tinnakornsrisuphap --------- */
 
 #define BASE_RTT_US 100000
 
@@ -263,8 +253,6 @@ TEST(vegas_gives_up_a_quarter_at_a_loss)
 	loss(&c);
 	assert_int_equal(c.cwnd, 2);
 }
-
-/* --- all of them --------------------------------------------------------------------------- */
 
 /* What holds at every moment of every life. */
 static void one_life(const struct family_member *m, __u32 top)

@@ -64,8 +64,6 @@ static int free_json(void **state)
 
 FIXTURE(NULL, free_json)
 
-/* ---- the manual ---------------------------------------------------------------------------- */
-
 /* The manual has @word as a tag, and below it what it means. */
 static void assert_explained(const char *manual, const char *word)
 {
@@ -113,8 +111,6 @@ TEST(manual_has_every_word)
 	free(requests);
 }
 
-/* ---- names of flows ------------------------------------------------------------------------ */
-
 TEST(names_of_flows)
 {
 	static const char both[] = "{'local_address':'192.0.2.1','local_port':5201,"
@@ -151,8 +147,6 @@ TEST(names_of_flows)
 		assert_int_equal(err.status, TCPTUNED_EXIT_USAGE);
 	}
 }
-
-/* ---- explanations -------------------------------------------------------------------------- */
 
 static const char flow_text[] =
 	"{'local':'192.0.2.1:5201','remote':'198.51.100.7:40000','state':'established',"
@@ -222,8 +216,6 @@ TEST(explanations)
 	free(base);
 	free(text);
 }
-
-/* ---- events -------------------------------------------------------------------------------- */
 
 static json_t *event_json(const struct tcptuned_event *event)
 {
@@ -315,8 +307,6 @@ TEST(events_of_one)
 	}
 }
 
-/* ---- the command line ---------------------------------------------------------------------- */
-
 /* What @statement writes to @stream, stdout or stderr; it lives until the next call. */
 #define written(stream, statement)            \
 	({                                    \
@@ -393,8 +383,6 @@ TEST(broken_configuration)
 	assert_contains(said, "No such file or directory");
 	assert_int_equal(status, TCPTUNED_EXIT_CONFIG);
 }
-
-/* ---- answers of the daemon ----------------------------------------------------------------- */
 
 static void add_answer(FILE *out, void (*print)(const json_t *answer), const char *text)
 {

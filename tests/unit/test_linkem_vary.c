@@ -3,8 +3,6 @@
 #include "linkem.h"
 #include "delay.h"
 
-/* --- schedules --------------------------------------------------------------------------- */
-
 static struct step steps[] = {
 	{.at_ns = 0, .rate_bps = 100000000, .delay_ns = 10 * MS, .limit_bytes = 100000},
 	{.at_ns = 10 * MS, .rate_bps = 1000000, .delay_ns = 50 * MS, .limit_bytes = 3000},
@@ -75,8 +73,6 @@ TEST(queue_follows_its_schedule)
 	assert_int_equal(o.depart_ns, START_NS + 44 * MS);
 	assert_int_equal(queue_fastest_bps(&q.config), 100000000);
 }
-
-/* --- traces ------------------------------------------------------------------------------ */
 
 static int read_text(const char *text, struct trace *ret)
 {
@@ -186,8 +182,6 @@ TEST(bad_traces)
 	assert_int_equal(t.count, 2);
 	trace_free(&t);
 }
-
-/* --- delay ------------------------------------------------------------------------------- */
 
 static struct delay_line make_line(struct delay_config config)
 {
@@ -315,8 +309,6 @@ TEST(reordering_rate)
 	assert_near(reordered, n * 0.02, 4 * sqrt(n * 0.02 * 0.98));
 	assert_near(pairs, n * 0.0004, 4 * sqrt(n * 0.0004));
 }
-
-/* --- loss, marks, policer ---------------------------------------------------------------- */
 
 TEST(bursts_of_loss)
 {

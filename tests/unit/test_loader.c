@@ -16,8 +16,6 @@
 #include "kern/loader.h"
 #include "util/cleanup.h"
 
-/* ---- what fails ----------------------------------------------------------------------------- */
-
 static int reuses_left, dups_left; /* that succeed; negative: all */
 
 static int fails(int *left)
@@ -41,8 +39,6 @@ int dup(int fd)
 	}
 	return fcntl(fd, F_DUPFD, 0);
 }
-
-/* ---- tests ---------------------------------------------------------------------------------- */
 
 static int setup(void **state)
 {

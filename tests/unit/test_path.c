@@ -37,8 +37,6 @@ static struct tcptuned_path known(__s64 now_s)
 	return path;
 }
 
-/* --- prefixes -------------------------------------------------------------------------- */
-
 TEST(masks_cover_the_prefix_and_nothing_else)
 {
 	for (__u32 bits = 0; bits <= 128; bits++) {
@@ -57,8 +55,6 @@ TEST(masks_cover_the_prefix_and_nothing_else)
 	assert_int_equal(path_mask(24, 0), 0xffffff00u);
 	assert_int_equal(path_mask(48, 1), 0xffff0000u);
 }
-
-/* --- ageing ---------------------------------------------------------------------------- */
 
 TEST(a_quarter_of_a_life_halves)
 {
@@ -85,8 +81,6 @@ TEST(ageing_never_adds)
 		}
 	}
 }
-
-/* --- learning -------------------------------------------------------------------------- */
 
 TEST(the_first_transfer_is_remembered_as_it_was)
 {
@@ -241,8 +235,6 @@ TEST(counts_stop_at_their_limit)
 	assert_true(path.sent == PATH_COUNT_MAX && path.retransmitted == PATH_COUNT_MAX);
 	assert_int_equal(path.connections, UINT_MAX);
 }
-
-/* --- seeds ----------------------------------------------------------------------------- */
 
 /* The window that it lost at, within what the policy allows, where the memory is of this path. */
 TEST(what_a_known_path_gives)

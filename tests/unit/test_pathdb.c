@@ -106,8 +106,6 @@ static void put(const char *prefix, __u64 netns, __s64 updated_s)
 	tcptuned_pathdb_close(db);
 }
 
-/* --- prefixes -------------------------------------------------------------------------- */
-
 TEST(prefixes_are_read_and_written)
 {
 	static const struct {
@@ -158,8 +156,6 @@ TEST(prefixes_overlap)
 	}
 }
 
-/* --- in and out ------------------------------------------------------------------------ */
-
 TEST(what_goes_in_comes_out)
 {
 	struct tcptuned_path_key k = key("10.1.2.0/24", 0);
@@ -169,13 +165,17 @@ TEST(what_goes_in_comes_out)
 	put("2001:db8::/48", 5000000000000007, 1700000100);
 	put("10.1.2.0/24", 0, 1600000000);
 	put("10.1.2.0/24", 0, 1700000000); /* in place of the one before */
+	put("10.1.2.0/24", 7, 1700000200);
+	put("10.1.2.0/24", 1007, 1700000300); /* another namespace, which got the same number */
 	rows = all_rows();
-	assert_int_equal(rows.n, 2);
+	assert_int_equal(rows.n, 4);
 	assert_memory_equal(&rows.keys[0], &k, sizeof(k)); /* the oldest first */
 	assert_memory_equal(&rows.paths[0], &p, sizeof(p));
 	assert_int_equal(rows.keys[1].family, AF_INET6);
 	assert_int_equal(rows.keys[1].netns_cookie, 5000000000000007);
 	assert_int_equal(rows.paths[1].netns, 7);
+	assert_int_equal(rows.keys[2].netns_cookie, 7);
+	assert_int_equal(rows.keys[3].netns_cookie, 1007);
 }
 
 TEST(only_the_owner_can_read_it)
@@ -197,19 +197,6 @@ TEST(nothing_is_kept_without_a_commit)
 	assert_int_equal(tcptuned_pathdb_put(db, &k, &p, &err), 0);
 	tcptuned_pathdb_close(db);
 	assert_int_equal(all_rows().n, 0);
-}
-
-TEST(a_number_that_is_given_out_again_is_another_namespace)
-{
-	struct rows rows;
-
-	put("10.1.2.0/24", 7, 100);
-	put("10.1.2.0/24", 1007, 200);
-	rows = all_rows();
-	assert_int_equal(rows.n, 2);
-	assert_int_equal(rows.keys[0].netns_cookie, 7);
-	assert_int_equal(rows.keys[1].netns_cookie, 1007);
-	assert_int_equal(rows.paths[1].netns, 7);
 }
 
 /* Cookies of network namespaces mean nothing after a boot, but for the daemon's own. */
@@ -239,8 +226,6 @@ TEST(forgotten_by_prefix)
 	tcptuned_pathdb_close(db);
 	assert_int_equal(all_rows().n, 0);
 }
-
-/* --- what may be in a file ------------------------------------------------------------- */
 
 TEST(hostile_rows_are_bounded_or_left_out)
 {

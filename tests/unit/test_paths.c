@@ -25,8 +25,6 @@ static char file[96];
 static struct tcptuned_kernel kernel;
 static struct tcptuned_paths *paths;
 
-/* ---- a clock that is set ----------------------------------------------------------- */
-
 static time_t realtime_set_by_s;
 
 int clock_gettime(clockid_t clock, struct timespec *ret)
@@ -45,8 +43,6 @@ static __s64 now_s(clockid_t clock)
 	clock_gettime(clock, &now);
 	return now.tv_sec;
 }
-
-/* ---- the maps ------------------------------------------------------------------------------- */
 
 static int make_map(enum bpf_map_type type, const char *name, size_t key, size_t value,
 		    unsigned int entries)
@@ -133,8 +129,6 @@ static void load(void)
 	assert_int_equal(tcptuned_paths_each(kernel.map_fd[TCPTUNED_MAP_PATHS], see, NULL, NULL), 0);
 }
 
-/* ---- the database --------------------------------------------------------------------------- */
-
 static long long ask(const char *sql)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -183,8 +177,6 @@ static void damage(void)
 }
 
 FIXTURE(setup, teardown)
-
-/* ---- tests ---------------------------------------------------------------------------------- */
 
 TEST(what_is_in_the_map_is_on_disk)
 {

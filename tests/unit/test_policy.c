@@ -13,8 +13,6 @@
 
 #define GENERATION 7
 
-/* --- policies ----------------------------------------------------------------------------- */
-
 static void add(struct tcptuned_prefixes *prefixes, const char *text)
 {
 	char problem[200] = "";
@@ -87,8 +85,6 @@ static void compile(__u32 array)
 	if (tcptuned_ruleset_compile(set.sources, set.len, GENERATION, array, &rules, &err))
 		fail_msg("%s", err.text);
 }
-
-/* --- connections -------------------------------------------------------------------------- */
 
 static void address(__u8 ret[16], const char *text)
 {
@@ -165,8 +161,6 @@ TEST(empty_file)
 	assert_int_equal(rules.rules_len, 1 + 2); /* a prefix that is given twice makes one rule */
 }
 
-/* --- before the connection is known ------------------------------------------------------- */
-
 /* Does a rule of the chain say that a request on a listener stands? */
 static bool stands_at(__u32 first, unsigned int port, __u64 cgroup)
 {
@@ -230,8 +224,6 @@ TEST(buffer_requests)
 	compile(0);
 	assert_false(stands_at(rules.entries[0].match.honour_rcvbuf, 22, 0));
 }
-
-/* --- against the plain comparison --------------------------------------------------------- */
 
 static bool covers(const struct tcptuned_prefix *prefix, const __u8 *to)
 {
@@ -388,8 +380,6 @@ TEST(random_rules)
 	assert_in_range(named, 50000, 155000); /* it was about both */
 }
 
-/* --- in words ----------------------------------------------------------------------------- */
-
 static void assert_rule(__u32 which, const char *remote, const char *cgroup, const char *says)
 {
 	__u8 to[16];
@@ -451,8 +441,6 @@ TEST(words)
 	assert_conditions(&set.named[1], "destination 102 prefixes, destination in /etc/more (1 "
 					 "prefixes)");
 }
-
-/* --- many --------------------------------------------------------------------------------- */
 
 TEST(ten_thousand_prefixes)
 {

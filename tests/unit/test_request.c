@@ -180,8 +180,6 @@ TEST(long_and_deep)
 	assert_true(strlen(err.text) < 200);
 }
 
-/* ---- filters ------------------------------------------------------------------------------- */
-
 static struct tcptuned_flow_record flow(const char *local, unsigned int local_port,
 					const char *remote, unsigned int remote_port)
 {
@@ -250,8 +248,6 @@ TEST(filters)
 				 r->matches);
 	}
 }
-
-/* ---- order --------------------------------------------------------------------------------- */
 
 /* Keys of policies follow the configuration; names do not. */
 static const char *name_of_policy(const void *ctx, __u32 key, char ret[TCPTUNED_POLICY_NAME_MAX])

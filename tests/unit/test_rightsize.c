@@ -13,8 +13,6 @@
 
 static const enum receiver ends[ENDS] = {RIGHTSIZED, RIGHTSIZED_SENDER, RIGHTSIZED_BOTH};
 
-/* ---- alone ----------------------------------------------------------------------------- */
-
 static void alone(const struct path *p, enum receiver end, uint64_t seed)
 {
 	double rate;
@@ -61,8 +59,6 @@ TEST(several_in_a_deep_queue)
 			several(flows, ends[end], 1);
 }
 
-/* ---- a delay that varies --------------------------------------------------------------- */
-
 static double under_jitter(const struct path *p, enum receiver end, const struct jitter *jitter,
 			   uint64_t seed)
 {
@@ -100,8 +96,6 @@ TEST(a_delay_that_varies)
 				assert_true(tuned[end] >= 0.95 * kernel);
 		}
 }
-
-/* ---- a path that becomes longer, or slower --------------------------------------------- */
 
 /* What is carried in five seconds, ten round trips after the path became ten times longer. */
 static double on_a_longer_path(const struct path *p, enum receiver end, uint64_t seed)
@@ -167,8 +161,6 @@ TEST(a_faster_link)
 	}
 }
 
-/* ---- next to others -------------------------------------------------------------------- */
-
 /* What a connection gets that joins one which the kernel sizes. */
 static double beside_untuned(const struct path *p, enum receiver end, uint64_t seed)
 {
@@ -218,8 +210,6 @@ TEST(a_loss_puts_a_test_off)
 	assert_int_equal(held.state, RIGHTSIZE_HOLDING);
 	assert_int_equal(held.window, 100000);
 }
-
-/* ---- any input, and the rest ---------------------------------------------------- */
 
 /*
  * Carries @rate bytes per second for one interval between two marks, with these RTTs in turn, and
