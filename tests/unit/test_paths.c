@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is kept of the kernel's map of paths on disk, and what comes back: over a database that is
- * replaced, and a clock that is set. The maps are the kernel's: without the right to make some,
- * nothing is tested.
+ * Paths on disk: what the database keeps, refuses and forgets; and what is kept of the kernel's map,
+ * when the database is replaced and the clock is set. A process without the right to make maps skips
+ * the tests that need them.
  */
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -17,13 +17,17 @@
 #include "test.h"
 #include "kern/loader.h"
 #include "paths/paths.h"
+#include "paths/store.h"
 #include "util/log.h"
 
 #define EXPIRE_S 86400
 
-static char file[96];
+static char file[80];
+static struct tcptuned_error err;
 static struct tcptuned_kernel kernel;
 static struct tcptuned_paths *paths;
+
+/* --- a clock that is set, and the kernel's maps ------------------------------------------- */
 
 static time_t realtime_set_by_s;
 
@@ -78,47 +82,405 @@ static int teardown(void **state)
 	return remove_directory(state);
 }
 
+FIXTURE(setup, teardown)
+
 static void need_maps(void)
 {
 	if (kernel.map_fd[TCPTUNED_MAP_PATHS] < 0 || kernel.map_fd[TCPTUNED_MAP_PATH_SETTINGS] < 0)
 		skip();
 }
 
-/* 10.@which.x.0/24, by its number; of the daemon's own network namespace, as it is on disk. */
-static struct tcptuned_path_key key(unsigned int which, unsigned int i)
+static struct tcptuned_pathdb *opened(void)
 {
-	struct tcptuned_path_key k = {.family = AF_INET, .prefix_len = 24};
+	struct tcptuned_pathdb *db = NULL;
 
-	k.prefix[0] = (__u8)(10 + which);
-	k.prefix[1] = (__u8)(i >> 8);
-	k.prefix[2] = (__u8)i;
+	if (tcptuned_pathdb_open(&db, file, &err))
+		fail_msg("%s", err.text);
+	return db;
+}
+
+/* Runs one statement. Returns the first number of its first row; -1: it has no row. */
+static long long sql(const char *text)
+{
+	sqlite3_stmt *stmt = NULL;
+	long long answer = -1;
+	sqlite3 *db;
+	int error;
+
+	assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+	error = sqlite3_prepare_v2(db, text, -1, &stmt, NULL);
+	if (!error)
+		error = sqlite3_step(stmt);
+	if (error == SQLITE_ROW)
+		answer = sqlite3_column_int64(stmt, 0);
+	else if (error != SQLITE_DONE)
+		fail_msg("%s: %s", text, sqlite3_errmsg(db));
+	sqlite3_finalize(stmt);
+	sqlite3_close(db);
+	return answer;
+}
+
+static long long count_rows(void)
+{
+	return sql("SELECT count(*) FROM paths");
+}
+
+static struct tcptuned_path_key key(const char *prefix, __u64 netns)
+{
+	struct tcptuned_path_key k;
+
+	assert_int_equal(tcptuned_path_key_parse(prefix, &k), 0);
+	k.netns_cookie = netns;
 	return k;
 }
 
 static struct tcptuned_path path(__s64 updated_s)
 {
 	return (struct tcptuned_path){
-		.updated_s = updated_s, .sent = 100, .min_rtt_us = 40000, .connections = 1};
+		.updated_s = updated_s,
+		.max_window_s = updated_s - 5,
+		.sent = PATH_COUNT_MAX - 1,
+		.retransmitted = 17,
+		.min_rtt_us = 41234,
+		.rcv_per_rtt = 250001,
+		.snd_per_rtt = 250002,
+		.max_window = 375003,
+		.connections = 4,
+		.slow = 1,
+	};
 }
 
-/* The kernel learns @count of them, in another network namespace so that they are apart. */
-static void learn(unsigned int which, unsigned int count, __s64 age_s)
+/* Collects what is read. */
+struct rows {
+	unsigned int n;
+	struct tcptuned_path_key keys[64];
+	struct tcptuned_path paths[64];
+};
+
+static void collect(void *ctx, const struct tcptuned_path_key *k, const struct tcptuned_path *p)
+{
+	struct rows *rows = ctx;
+
+	assert_true(rows->n < 64);
+	rows->keys[rows->n] = *k;
+	rows->paths[rows->n++] = *p;
+}
+
+static struct rows all_rows(void)
+{
+	struct tcptuned_pathdb *db = opened();
+	struct rows rows = {0};
+
+	assert_int_equal(tcptuned_pathdb_read(db, collect, &rows, &err), 0);
+	tcptuned_pathdb_close(db);
+	return rows;
+}
+
+static struct tcptuned_pathdb *begin(void)
+{
+	struct tcptuned_pathdb *db = opened();
+
+	assert_int_equal(tcptuned_pathdb_begin(db, &err), 0);
+	return db;
+}
+
+/* @netns: the cookie; of 7, 1007 and so on the inode number is the same */
+static void put_row(struct tcptuned_pathdb *db, const char *prefix, __u64 netns, __s64 updated_s)
+{
+	struct tcptuned_path_key k = key(prefix, netns);
+	struct tcptuned_path p = path(updated_s);
+
+	p.netns = netns % 1000;
+	assert_int_equal(tcptuned_pathdb_put(db, &k, &p, &err), 0);
+}
+
+static void commit(struct tcptuned_pathdb *db)
+{
+	assert_int_equal(tcptuned_pathdb_commit(db, &err), 0);
+	tcptuned_pathdb_close(db);
+}
+
+static void put(const char *prefix, __u64 netns, __s64 updated_s)
+{
+	struct tcptuned_pathdb *db = begin();
+
+	put_row(db, prefix, netns, updated_s);
+	commit(db);
+}
+
+/* --- the database ------------------------------------------------------------------------- */
+
+TEST(prefixes_are_read_and_written)
+{
+	static const struct {
+		const char *text, *prefix; /* NULL: refused */
+	} rows[] = {
+		{"192.0.2.0/24", "192.0.2.0/24"},
+		{"0.0.0.0/0", "0.0.0.0/0"},
+		{"192.0.2.77/24", "192.0.2.0/24"},
+		{"192.0.2.77", "192.0.2.77/32"},
+		{"2001:db8::/48", "2001:db8::/48"},
+		{"::/0", "::/0"},
+		{"192.0.2.0/33", NULL},
+		{"1.2.3.4/8/8", NULL},
+		{"1111:2222:3333:4444:5555:6666:7777:8888:9999:0/64", NULL},
+	};
+	char text[TCPTUNED_PREFIX_TEXT];
+	struct tcptuned_path_key k;
+
+	for_each_row (r, rows) {
+		assert_int_equal(tcptuned_path_key_parse(r->text, &k), r->prefix ? 0 : -EINVAL);
+		if (!r->prefix)
+			continue;
+		tcptuned_prefix_format(&k, text);
+		assert_string_equal(text, r->prefix);
+	}
+}
+
+TEST(prefixes_overlap)
+{
+	static const struct {
+		const char *a, *b;
+		bool overlap;
+	} rows[] = {
+		{"192.0.2.0/24", "192.0.2.200", true},
+		{"192.0.2.0/24", "192.0.3.200", false},
+		{"10.0.0.0/8", "10.99.1.0/24", true},
+		{"0.0.0.0/0", "10.99.1.0/24", true},
+		{"::/0", "10.99.1.0/24", false},
+		{"2001:db8::/32", "2001:db8:1::/48", true},
+		{"2001:db8::/48", "2001:db8:1::/48", false},
+	};
+
+	for_each_row (r, rows) {
+		struct tcptuned_path_key a = key(r->a, 1), b = key(r->b, 2);
+
+		assert_int_equal(tcptuned_prefix_overlap(&a, &b), r->overlap);
+		assert_int_equal(tcptuned_prefix_overlap(&b, &a), r->overlap);
+	}
+}
+
+TEST(what_goes_in_comes_out)
+{
+	struct tcptuned_path_key k = key("10.1.2.0/24", 0);
+	struct tcptuned_path p = path(1700000000);
+	struct rows rows;
+
+	put("2001:db8::/48", 5000000000000007, 1700000100);
+	put("10.1.2.0/24", 0, 1600000000);
+	put("10.1.2.0/24", 0, 1700000000); /* in place of the one before */
+	put("10.1.2.0/24", 7, 1700000200);
+	put("10.1.2.0/24", 1007, 1700000300); /* another namespace, which got the same number */
+	rows = all_rows();
+	assert_int_equal(rows.n, 4);
+	assert_memory_equal(&rows.keys[0], &k, sizeof(k)); /* the oldest first */
+	assert_memory_equal(&rows.paths[0], &p, sizeof(p));
+	assert_int_equal(rows.keys[1].family, AF_INET6);
+	assert_int_equal(rows.keys[1].netns_cookie, 5000000000000007);
+	assert_int_equal(rows.paths[1].netns, 7);
+	assert_int_equal(rows.keys[2].netns_cookie, 7);
+	assert_int_equal(rows.keys[3].netns_cookie, 1007);
+}
+
+TEST(only_the_owner_can_read_it)
+{
+	struct stat st;
+
+	put("10.1.2.0/24", 0, 1);
+	assert_int_equal(stat(file, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+}
+
+TEST(nothing_is_kept_without_a_commit)
+{
+	struct tcptuned_pathdb *db = begin();
+
+	put_row(db, "10.1.2.0/24", 0, 1);
+	tcptuned_pathdb_close(db);
+	assert_int_equal(all_rows().n, 0);
+}
+
+/* Cookies of network namespaces mean nothing after a boot, but for the daemon's own. */
+TEST(other_boots_are_not_read)
+{
+	put("10.1.1.0/24", 0, 100);
+	put("10.1.2.0/24", 7, 100);
+	sql("UPDATE paths SET boot = 'another' WHERE netns = 7");
+	assert_int_equal(all_rows().n, 1);
+}
+
+TEST(forgotten_by_prefix)
+{
+	struct tcptuned_path_key k = key("10.1.0.0/16", 0);
+	struct tcptuned_pathdb *db;
+	unsigned int count;
+
+	put("10.1.1.0/24", 0, 1);
+	put("10.1.2.0/24", 9, 1);
+	put("10.2.1.0/24", 0, 1);
+	put("2001:db8::/48", 0, 1);
+	db = opened();
+	assert_int_equal(tcptuned_pathdb_forget(db, &k, &count, &err), 0);
+	assert_int_equal(count, 2);
+	assert_int_equal(tcptuned_pathdb_forget(db, NULL, &count, &err), 0);
+	assert_int_equal(count, 2);
+	tcptuned_pathdb_close(db);
+	assert_int_equal(all_rows().n, 0);
+}
+
+TEST(hostile_rows_are_bounded_or_left_out)
+{
+	struct rows rows;
+
+	tcptuned_pathdb_close(opened());
+	sql("INSERT INTO paths VALUES"
+	    " ('10.1.1.0/24', 0, '', -5, 9e18, 9e18, -9, 99999999999, -1, 9e18, 'x', 9e18, 9e18, -1),"
+	    " ('nonsense', 0, '', 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0),"
+	    " ('10.1.2.0/99', 0, '', 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0),"
+	    " (x'00ff', 0, '', 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0),"
+	    " ('10.1.3.0/24', 0, '', 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0),"
+	    " ('10.1.4.0/24', 0, '', 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0),"
+	    " ('10.1.5.0/24', 7, '', 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0)");
+	rows = all_rows();
+	assert_int_equal(rows.n, 1);
+	assert_int_equal(rows.keys[0].netns_cookie, 0);
+	assert_int_equal(rows.paths[0].updated_s, 0);
+	assert_int_equal(rows.paths[0].min_rtt_us, RIGHTSIZE_RTT_MAX_US);
+	assert_int_equal(rows.paths[0].rcv_per_rtt, RIGHTSIZE_WINDOW_MAX);
+	assert_int_equal(rows.paths[0].snd_per_rtt, 0);
+	assert_int_equal(rows.paths[0].max_window, RIGHTSIZE_WINDOW_MAX);
+	assert_int_equal(rows.paths[0].slow, 1);
+	assert_true(rows.paths[0].sent == PATH_COUNT_MAX);
+	assert_true(rows.paths[0].retransmitted == 0);
+}
+
+/* The file is refused, and @why says so; set aside, it leaves the place to a new one. */
+static void assert_refused(const char *why)
+{
+	struct tcptuned_pathdb *db = NULL;
+	struct rows rows = {0};
+	char name[200];
+	int error;
+
+	error = tcptuned_pathdb_open(&db, file, &err);
+	if (!error)
+		error = tcptuned_pathdb_read(db, collect, &rows, &err);
+	tcptuned_pathdb_close(db);
+	assert_int_equal(error, -EUCLEAN);
+	assert_contains(err.text, why);
+	assert_memory_equal(err.text, file, strlen(file));
+	assert_lacks(err.text, "\n");
+	assert_int_equal(tcptuned_pathdb_set_aside(file), 0);
+	snprintf(name, sizeof(name), "%s.damaged", file);
+	assert_int_equal(access(name, F_OK), 0);
+	assert_int_equal(access(file, F_OK), -1);
+	tcptuned_pathdb_close(opened()); /* a new one can be begun */
+	assert_int_equal(all_rows().n, 0);
+	unlink(file);
+}
+
+TEST(any_other_file_is_refused)
+{
+	char noise[4096];
+	FILE *f;
+
+	memset(noise, 0xa5, sizeof(noise));
+	write_file(file, noise, sizeof(noise));
+	assert_refused("not a database");
+
+	put("10.1.1.0/24", 0, 1);
+	f = fopen(file, "r+");
+	assert_int_equal(fseek(f, 4096, SEEK_SET), 0);
+	assert_int_equal(fwrite(noise, sizeof(noise), 1, f), 1);
+	fclose(f);
+	assert_refused("");
+
+	tcptuned_pathdb_close(opened());
+	sql("PRAGMA user_version = 4");
+	assert_refused("format 4");
+
+	sql("CREATE TABLE paths (a)");
+	sql("PRAGMA user_version = 1");
+	assert_refused("");
+}
+
+/* The damaged one itself, too, and without a map: no daemon has run since the boot. */
+TEST(all_are_forgotten_with_the_one_set_aside)
+{
+	unsigned int count = 7;
+	char noise[4096], aside[120];
+
+	memset(noise, 0xa5, sizeof(noise));
+	snprintf(aside, sizeof(aside), "%s.damaged", file);
+	write_file(file, noise, sizeof(noise));
+	assert_int_equal(tcptuned_paths_forget(NULL, test_directory, "10.1.1.0/24", &count, &err),
+			 -EUCLEAN);
+	assert_int_equal(count, 0);
+	assert_int_equal(tcptuned_paths_forget(NULL, test_directory, "all", &count, &err), 0);
+	assert_int_equal(access(file, F_OK), -1);
+
+	write_file(file, noise, sizeof(noise));
+	assert_int_equal(tcptuned_pathdb_set_aside(file), 0);
+	put("10.1.1.0/24", 0, 1);
+	put("10.1.2.0/24", 0, 1);
+	assert_int_equal(tcptuned_paths_forget(NULL, test_directory, "10.1.1.7", &count, &err), 0);
+	assert_int_equal(count, 1);
+	assert_int_equal(access(aside, F_OK), 0);
+	assert_int_equal(tcptuned_paths_forget(NULL, test_directory, "all", &count, &err), 0);
+	assert_int_equal(count, 1);
+	assert_int_equal(all_rows().n, 0);
+	assert_int_equal(access(aside, F_OK), -1);
+}
+
+TEST(an_unwritable_place_is_another_error)
+{
+	struct tcptuned_pathdb *db = NULL;
+
+	assert_int_equal(tcptuned_pathdb_open(&db, "/nowhere/paths.db", &err), -EIO);
+	assert_string_equal(err.text, "/nowhere/paths.db: unable to open database file");
+	assert_int_equal(tcptuned_pathdb_open(&db, test_directory, &err), -EIO);
+	assert_null(db);
+}
+
+/* --- the map ------------------------------------------------------------------------------ */
+
+/* The @i-th prefix of 10.0.0.0/8, 11.0.0.0/8 and so on. */
+static const char *prefix_of(unsigned int network, unsigned int i)
+{
+	static char text[TCPTUNED_PREFIX_TEXT];
+
+	snprintf(text, sizeof(text), "%u.%u.%u.0/24", network, i >> 8, i & 255);
+	return text;
+}
+
+/* The kernel learns @count prefixes, in another network namespace than that of those on disk. */
+static void learn(unsigned int network, unsigned int count, __s64 age_s)
 {
 	for (unsigned int i = 0; i < count; i++) {
+		struct tcptuned_path_key k = key(prefix_of(network, i), 1ull << 40);
 		struct tcptuned_path p = path(now_s(CLOCK_BOOTTIME) - age_s);
-		struct tcptuned_path_key k = key(which, i);
 
-		k.netns_cookie = 1ull << 40;
 		assert_int_equal(
 			bpf_map_update_elem(kernel.map_fd[TCPTUNED_MAP_PATHS], &k, &p, BPF_ANY), 0);
 	}
 }
 
-static unsigned int seen[4]; /* in the map, by which */
+/* Puts @count prefixes on disk, each as old as the one before it or younger; the last is of @age_s. */
+static void put_many(unsigned int network, unsigned int count, __s64 age_s)
+{
+	struct tcptuned_pathdb *db = begin();
+
+	for (unsigned int i = 0; i < count; i++)
+		put_row(db, prefix_of(network, i), 0,
+			now_s(CLOCK_REALTIME) - age_s - (count - 1 - i) / 2);
+	commit(db);
+}
+
+static unsigned int seen[256]; /* in the map, by network */
 
 static void see(void *ctx, const struct tcptuned_path_key *k, const struct tcptuned_path *p)
 {
-	seen[k->prefix[0] - 10]++;
+	seen[k->prefix[0]]++;
 }
 
 /* Loads from disk, and counts what is in the map then. */
@@ -126,92 +488,48 @@ static void load(void)
 {
 	tcptuned_paths_load(paths);
 	memset(seen, 0, sizeof(seen));
-	assert_int_equal(tcptuned_paths_each(kernel.map_fd[TCPTUNED_MAP_PATHS], see, NULL, NULL), 0);
+	assert_int_equal(tcptuned_paths_each(kernel.map_fd[TCPTUNED_MAP_PATHS], see, NULL, NULL),
+			 0);
 }
 
-static long long ask(const char *sql)
+/* Saves the map; @rows are on disk then. */
+static void save(long long rows)
 {
-	sqlite3_stmt *stmt = NULL;
-	long long answer;
-	sqlite3 *db;
-
-	assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
-	if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL))
-		fail_msg("%s: %s", sql, sqlite3_errmsg(db));
-	answer = sqlite3_step(stmt) == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : -1;
-	sqlite3_finalize(stmt);
-	sqlite3_close(db);
-	return answer;
+	tcptuned_paths_save(paths);
+	assert_int_equal(count_rows(), rows);
 }
-
-static long long rows(void)
-{
-	return ask("SELECT count(*) FROM paths");
-}
-
-/* @count rows: a higher number is a younger one, the last of them @age_s. */
-static void on_disk(unsigned int which, unsigned int count, __s64 age_s)
-{
-	struct tcptuned_error err = {0};
-	struct tcptuned_pathdb *db;
-
-	assert_int_equal(tcptuned_pathdb_open(&db, file, &err), 0);
-	assert_int_equal(tcptuned_pathdb_begin(db, &err), 0);
-	for (unsigned int i = 0; i < count; i++) {
-		struct tcptuned_path p = path(now_s(CLOCK_REALTIME) - age_s - (count - 1 - i) / 2);
-		struct tcptuned_path_key k = key(which, i);
-
-		assert_int_equal(tcptuned_pathdb_put(db, &k, &p, &err), 0);
-	}
-	assert_int_equal(tcptuned_pathdb_commit(db, &err), 0);
-	tcptuned_pathdb_close(db);
-}
-
-static void damage(void)
-{
-	FILE *f = fopen(file, "r+");
-
-	assert_non_null(f);
-	assert_int_equal(fwrite("no database", 1, 11, f), 11);
-	fclose(f);
-}
-
-FIXTURE(setup, teardown)
 
 TEST(what_is_in_the_map_is_on_disk)
 {
-	struct tcptuned_error err = {0};
 	unsigned int count;
 
 	need_maps();
-	learn(0, 3, 1000);
-	tcptuned_paths_save(paths);
-	assert_int_equal(rows(), 3);
-	learn(1, 1, 0);
-	tcptuned_paths_save(paths);
-	assert_int_equal(rows(), 4);
+	learn(10, 3, 1000);
+	save(3);
+	learn(11, 1, 0);
+	save(4);
 	assert_int_equal(tcptuned_paths_forget(&kernel, test_directory, "11.0.0.0/8", &count, &err),
 			 0);
-	assert_int_equal(rows(), 3);
-	tcptuned_paths_save(paths);
-	assert_int_equal(rows(), 3);
+	assert_int_equal(count_rows(), 3);
+	save(3);
 }
 
 /* The file may be gone, no database, or one of another format. */
 TEST(a_new_database_is_begun)
 {
+	FILE *damaged;
+
 	need_maps();
-	learn(0, 3, 1000);
+	learn(10, 3, 1000);
 	tcptuned_paths_save(paths);
 	unlink(file);
-	tcptuned_paths_save(paths);
-	assert_int_equal(rows(), 3);
-	damage();
-	tcptuned_paths_save(paths);
-	assert_int_equal(rows(), 3);
-	ask("PRAGMA user_version = 99");
-	tcptuned_paths_save(paths);
-	assert_int_equal(rows(), 3);
+	save(3);
+	damaged = fopen(file, "r+");
+	fputs("no database", damaged);
+	fclose(damaged);
+	save(3);
+	sql("PRAGMA user_version = 99");
+	save(3);
 }
 
 /* A host may boot in the past, and learn the time later. */
@@ -219,37 +537,35 @@ TEST(a_clock_that_is_set)
 {
 	need_maps();
 	realtime_set_by_s = -10 * 365 * 86400;
-	learn(0, 3, 1000);
+	learn(10, 3, 1000);
 	tcptuned_paths_save(paths);
 	realtime_set_by_s = 0;
-	tcptuned_paths_save(paths);
-	assert_int_equal(rows(), 3);
-	assert_in_range(ask("SELECT unixepoch() - min(updated) FROM paths"), 999, 1060);
-	assert_in_range(ask("SELECT unixepoch() - max(updated) FROM paths"), 999, 1060);
+	save(3);
+	assert_in_range(sql("SELECT unixepoch() - min(updated) FROM paths"), 999, 1060);
+	assert_in_range(sql("SELECT unixepoch() - max(updated) FROM paths"), 999, 1060);
 }
 
 /* Of a daemon that was killed: the map is saved, and not filled up with what the kernel evicted. */
 TEST(a_map_that_was_kept_is_saved)
 {
 	need_maps();
-	learn(0, 5, 10);
-	on_disk(1, 3, 100);
+	learn(10, 5, 10);
+	put_many(11, 3, 100);
 	kernel.paths_kept = true;
 	load();
-	assert_int_equal(seen[0], 5);
-	assert_int_equal(seen[1], 0);
-	assert_int_equal(rows(), 5);
+	assert_int_equal(seen[10], 5);
+	assert_int_equal(seen[11], 0);
+	assert_int_equal(count_rows(), 5);
 }
 
 TEST(loading_into_a_new_map)
 {
 	need_maps();
-	on_disk(1, 300, 100);
-	on_disk(2, 10, EXPIRE_S + 1);
+	put_many(11, 300, 100);
+	put_many(12, 10, EXPIRE_S + 1);
 	load();
-	assert_int_equal(seen[1], 300);
-	assert_int_equal(seen[2], 0);
-	learn(0, 1, 0);
-	tcptuned_paths_save(paths);
-	assert_int_equal(rows(), 301);
+	assert_int_equal(seen[11], 300);
+	assert_int_equal(seen[12], 0);
+	learn(10, 1, 0);
+	save(301);
 }
