@@ -265,6 +265,34 @@ static void assert_sums(const struct budget *b, const struct budget_share *share
 	assert_int_equal(counted, 0);
 }
 
+/* One of eight changes, five of them what a connection does when it is measured. */
+static void change(struct budget *b, struct budget_share *share, __u32 which, __u32 bytes)
+{
+	switch (which % 8) {
+	case 0:
+		budget_leave(b, share);
+		break;
+	case 1:
+		budget_return(b, share, bytes);
+		break;
+	case 2:
+		budget_reserve(b, share, bytes);
+		break;
+	default:
+		bytes = budget_want(b, share, bytes);
+		budget_return(b, share, bytes);
+		budget_reserve(b, share, bytes);
+	}
+}
+
+static void leave_all(struct budget *b, struct budget_share *shares, int len)
+{
+	for (int i = 0; i < len; i++)
+		budget_leave(b, &shares[i]);
+	memset(shares, 0, (size_t)len * sizeof(*shares));
+	assert_sums(b, shares, len);
+}
+
 /* Whatever is wanted, granted and returned: the sums are those of the connections. */
 TEST(sums_are_those_of_the_connections)
 {
@@ -274,31 +302,11 @@ TEST(sums_are_those_of_the_connections)
 	for (__u32 i = 0; i < CONNECTIONS; i++)
 		shares[i].prefix = number(5) * number(30);
 	for (int step = 0; step < 200000; step++) {
-		struct budget_share *share = &shares[number(CONNECTIONS)];
-		__u32 part;
-
-		switch (number(8)) {
-		case 0:
-			budget_leave(&b, share);
-			break;
-		case 1:
-			budget_return(&b, share, want());
-			break;
-		case 2:
-			budget_reserve(&b, share, want());
-			break;
-		default:
-			part = budget_want(&b, share, want());
-			budget_return(&b, share, part);
-			budget_reserve(&b, share, part);
-		}
+		change(&b, &shares[number(CONNECTIONS)], number(8), want());
 		if (step % 50 == 0)
 			assert_sums(&b, shares, CONNECTIONS);
 	}
-	for (int i = 0; i < CONNECTIONS; i++)
-		budget_leave(&b, &shares[i]);
-	memset(shares, 0, sizeof(shares));
-	assert_sums(&b, shares, CONNECTIONS);
+	leave_all(&b, shares, CONNECTIONS);
 }
 
 TEST(there_are_no_more_records_than_allowed)
@@ -330,23 +338,10 @@ static void *work(void *arg)
 	__u64 x = 88172645463325252ull + w->id;
 
 	for (int i = 0; i < 200000; i++) {
-		struct budget_share *share;
-
 		x ^= x << 13;
 		x ^= x >> 7;
 		x ^= x << 17;
-		share = &w->shares[x % 50];
-		switch (x >> 32 & 7) {
-		case 0:
-			budget_leave(w->b, share);
-			break;
-		case 1:
-			budget_return(w->b, share, (__u32)(x >> 40) % MB);
-			break;
-		default:
-			budget_want(w->b, share, (__u32)(x >> 40));
-			budget_reserve(w->b, share, share->wanted);
-		}
+		change(w->b, &w->shares[x % 50], x >> 32, (__u32)(x >> 40));
 	}
 	return NULL;
 }
@@ -364,8 +359,5 @@ TEST(nothing_is_lost_among_cpus)
 	for (int i = 0; i < 2; i++)
 		pthread_join(workers[i].thread, NULL);
 	assert_sums(&b, shares, 100);
-	for (int i = 0; i < 100; i++)
-		budget_leave(&b, &shares[i]);
-	memset(shares, 0, sizeof(shares));
-	assert_sums(&b, shares, 100);
+	leave_all(&b, shares, 100);
 }
