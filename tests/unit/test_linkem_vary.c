@@ -345,25 +345,24 @@ TEST(bursts_of_loss)
 
 TEST(marks_above_a_threshold)
 {
-	struct queue by_packets = make_queue((struct queue_config){
-		.rate_bps = 100000000, .limit_packets = 100, .mark_packets = 20});
-	struct queue by_bytes = make_queue((struct queue_config){
-		.rate_bps = 100000000, .limit_packets = 100, .mark_bytes = 30000});
-	struct queue none =
-		make_queue((struct queue_config){.rate_bps = 100000000, .limit_packets = 100});
+	static const struct queue_config configs[] = {
+		{.rate_bps = 100000000, .limit_packets = 100, .mark_packets = 20},
+		{.rate_bps = 100000000, .limit_packets = 100, .mark_bytes = 30000},
+		{.rate_bps = 100000000, .limit_packets = 100},
+	};
+	struct queue q[ARRAY_SIZE(configs)];
 	struct offer o;
 
-	for (unsigned int i = 1; i <= 100; i++) {
-		assert_int_equal(queue_offer(&by_packets, START_NS, 1500, true, &o), VERDICT_PASS);
-		assert_int_equal(o.mark, i > 20);
-		assert_int_equal(queue_offer(&by_bytes, START_NS, 1500, true, &o), VERDICT_PASS);
-		assert_int_equal(o.mark, i > 20);
-		assert_int_equal(queue_offer(&none, START_NS, 1500, true, &o), VERDICT_PASS);
-		assert_false(o.mark);
+	for_each_row (config, configs) {
+		q[test_row] = make_queue(*config);
+		for (int i = 1; i <= 100; i++) {
+			assert_int_equal(queue_offer(&q[test_row], START_NS, 1500, true, &o),
+					 VERDICT_PASS);
+			assert_int_equal(o.mark, test_row < 2 && i > 20);
+		}
 	}
 	/* 81 have left: 19 and this one */
-	assert_int_equal(queue_offer(&by_packets, START_NS + 81 * 120000, 1500, true, &o),
-			 VERDICT_PASS);
+	assert_int_equal(queue_offer(&q[0], START_NS + 81 * 120000, 1500, true, &o), VERDICT_PASS);
 	assert_int_equal(o.queued_packets, 20);
 	assert_false(o.mark);
 }
