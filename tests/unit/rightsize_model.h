@@ -21,7 +21,6 @@
 #define SEC	       1000000000ull
 #define MBIT	       125000.0
 #define MODEL_FLOWS    8
-#define MODEL_STEPS    8
 #define MODEL_RING     (1u << 17) /* packets that one connection may have in flight */
 #define MODEL_LINE     (1u << 19) /* packets that queue and path may hold */
 #define MODEL_PACKET   2896u	  /* bytes: two segments, for which one ACK comes */
@@ -98,8 +97,7 @@ struct model_step {
 static struct {
 	double rate_Bps;
 	uint64_t base_ns, queue_bytes, clock_offset_us;
-	struct model_step step[MODEL_STEPS]; /* from at_ns on: another rate and delay */
-	uint32_t steps, next_step;
+	struct model_step step; /* from at_ns on: another rate and delay; 0: none, or taken */
 	const struct delay_line *jitter;   /* of linkem, on the way of the data; NULL: none */
 	uint64_t now_ns, serving_until_ns; /* 0: the bottleneck is idle */
 	uint64_t last_arrival_ns, last_ack_ns;
@@ -146,9 +144,9 @@ static struct model_flow *model_add(enum receiver receiver, double start_s)
 /* From @at_s on the path is another one. */
 static void model_schedule(double at_s, double rate_Bps, double base_ms)
 {
-	model.step[model.steps++] = (struct model_step){.at_ns = EPOCH_NS + (uint64_t)(at_s * SEC),
-							.base_ns = (uint64_t)(base_ms * MS),
-							.rate_Bps = rate_Bps};
+	model.step = (struct model_step){.at_ns = EPOCH_NS + (uint64_t)(at_s * SEC),
+					 .base_ns = (uint64_t)(base_ms * MS),
+					 .rate_Bps = rate_Bps};
 }
 
 static void model_push(struct model_fifo *fifo, struct model_item item)
@@ -576,10 +574,9 @@ static void model_start_flow(struct model_flow *f)
 
 static void model_take_step(struct model_flow *f)
 {
-	const struct model_step *step = &model.step[model.next_step++];
-
-	model.rate_Bps = step->rate_Bps;
-	model.base_ns = step->base_ns;
+	model.rate_Bps = model.step.rate_Bps;
+	model.base_ns = model.step.base_ns;
+	model.step.at_ns = 0;
 }
 
 /* What happens first, before @at_ns. */
@@ -601,9 +598,7 @@ static void model_run(double until_s)
 	for (;;) {
 		struct model_event first = {.at_ns = EPOCH_NS + (uint64_t)(until_s * SEC)};
 
-		if (model.next_step < model.steps)
-			model_sooner(&first, model.step[model.next_step].at_ns, NULL,
-				     model_take_step);
+		model_sooner(&first, model.step.at_ns, NULL, model_take_step);
 		model_sooner(&first, model.serving_until_ns, NULL, model_served);
 		if (model_head(&model.data))
 			model_sooner(&first, model_head(&model.data)->at_ns, NULL, model_arrival);

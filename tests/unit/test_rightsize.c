@@ -13,50 +13,39 @@
 
 static const enum receiver ends[ENDS] = {RIGHTSIZED, RIGHTSIZED_SENDER, RIGHTSIZED_BOTH};
 
-static void alone(const struct path *p, enum receiver end, uint64_t seed)
-{
-	double rate;
-
-	model_begin(p, seed);
-	model_add(end, 0);
-	/* The queue grows until a loss; a second later a test is prepared, then made. */
-	model_run(5);
-	model_mean_rtt_ms();
-	rate = model_goodput(13);
-	assert_true(rate >= 0.98 * p->mbit * MBIT);
-	assert_true(model_mean_rtt_ms() <= 2.2 * p->base_ms);
-}
-
 TEST(alone_in_a_deep_queue)
 {
 	static const struct path paths[] = {{10, 20, 0.8}, {100, 5, 0.2}, {100, 20, 0.4}};
 
-	for (unsigned int i = 0; i < 3; i++)
-		for (unsigned int end = 0; end < ENDS; end++)
-			for (uint64_t seed = 1; seed <= SEEDS; seed++)
-				alone(&paths[i], ends[end], seed);
+	for_each_row (p, paths)
+		for_each_row (end, ends)
+			for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+				model_begin(p, seed);
+				model_add(*end, 0);
+				/* The queue grows until a loss; a second later a test is prepared. */
+				model_run(5);
+				model_mean_rtt_ms();
+				assert_true(model_goodput(13) >= 0.98 * p->mbit * MBIT);
+				assert_true(model_mean_rtt_ms() <= 2.2 * p->base_ms);
+			}
 }
 
 /*
- * Connections that share a deep queue and test at once: each makes room for all. Their receivers offer
- * unlike multiples of what is in flight.
+ * Connections that share a deep queue and test at the same time: each shortens it for all. Their
+ * receivers offer unlike multiples of what is in flight.
  */
-static void several(unsigned int flows, enum receiver end, uint64_t seed)
-{
-	model_begin(&(struct path){1000, 10, 0.16}, seed);
-	for (unsigned int i = 0; i < flows; i++)
-		model_add(end, 0.001 * i)->offered = 2 + 0.75 * ((7 * i + 3) % 8);
-	model_run(7);
-	model_mean_rtt_ms();
-	model_run(10);
-	assert_true(model_mean_rtt_ms() <= 30);
-}
-
 TEST(several_in_a_deep_queue)
 {
 	for (unsigned int flows = 2; flows <= 8; flows *= 2)
-		for (unsigned int end = 0; end < ENDS; end++)
-			several(flows, ends[end], 1);
+		for_each_row (end, ends) {
+			model_begin(&(struct path){1000, 10, 0.16}, 1);
+			for (unsigned int i = 0; i < flows; i++)
+				model_add(*end, 0.001 * i)->offered = 2 + 0.75 * ((7 * i + 3) % 8);
+			model_run(7);
+			model_mean_rtt_ms();
+			model_run(10);
+			assert_true(model_mean_rtt_ms() <= 30);
+		}
 }
 
 static double under_jitter(const struct path *p, enum receiver end, const struct jitter *jitter,
