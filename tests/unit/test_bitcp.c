@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* BI-TCP against the paper: its pseudo-code in doubles, its numbers, and what must not be. */
+/* BI-TCP against the paper: its pseudo-code in floating point, its numbers, and invariants. */
 #include "test.h"
 #include "tcptuned/algo/bitcp.h"
 
@@ -27,7 +27,7 @@ static void paper_fast_recovery(struct paper *p)
 		if (prev_max > p->max_win)
 			p->max_win = (p->max_win + p->min_win) / 2;
 		p->target_win = (p->max_win + p->min_win) / 2;
-		p->is_bitcp_ss = false; /* mended: the maximum is known now */
+		p->is_bitcp_ss = false; /* corrected: the maximum is known now */
 	} else {
 		p->cwnd *= 0.5;
 		p->ss_target = p->cwnd + p->ss_cwnd;
@@ -53,7 +53,7 @@ static void paper_ack(struct paper *p)
 			p->ss_cwnd = 1;
 			p->ss_target = p->cwnd + 1;
 			p->max_win = default_max_win;
-			p->min_win = p->cwnd; /* mended: as in the text */
+			p->min_win = p->cwnd; /* corrected: as in the text */
 			p->target_win = (p->max_win + p->min_win) / 2;
 		}
 	} else {
@@ -99,7 +99,7 @@ static double max_win(const struct bitcp *st)
 	return (double)st->max_win / Q32;
 }
 
-/* n packets, acknowledged one by one or several at once, past the first slow start. */
+/* Acknowledges @n packets past the first slow start, @acked of them by each ACK. */
 static void acks(struct bitcp *st, __u32 n, __u32 acked)
 {
 	while (n) {
@@ -119,9 +119,7 @@ static double round_trip(struct bitcp *st)
 	return win(st) - before;
 }
 
-/* A connection whose last loss was at `at` packets with no fast convergence: max_win is `at`
- * itself, the window at * (1 - beta).
- */
+/* Returns a connection whose last loss was at @at packets: max_win is @at. */
 static struct bitcp after_loss(struct bitcp_params p, __u32 at)
 {
 	struct bitcp st = fresh_with(p, at / 4);
@@ -131,7 +129,7 @@ static struct bitcp after_loss(struct bitcp_params p, __u32 at)
 	return st;
 }
 
-/* Each edge is as likely as an eighth of the range. */
+/* Draws each edge of the range as often as an eighth of the range. */
 static __u64 random_parameter(__u64 lowest, __u64 highest)
 {
 	__u64 which = random64() % 8;
@@ -154,8 +152,9 @@ static struct bitcp_params random_params(void)
 
 /* --- step by step against the pseudo-code --------------------------------------------- */
 
-/* Where a comparison hangs on the last bits, one side changes its mode a few ACKs before the
- * other; in between their maxima differ, their windows hardly.
+/*
+ * Where a comparison depends on the last bits, one side changes its mode a few ACKs before the
+ * other. Until the other follows, their maxima differ, and their windows hardly.
  */
 static void same_window(const struct bitcp *st, const struct paper *p, long at, bool reduced)
 {
@@ -164,9 +163,7 @@ static void same_window(const struct bitcp *st, const struct paper *p, long at, 
 			 win(st), p->cwnd, max_win(st), p->max_win);
 }
 
-/* Loses whenever the window passes a capacity that changes every 20000 packets, and now and
- * then at random; 400000 packets per parameter set.
- */
+/* Loses at random, and whenever the window exceeds a capacity that changes now and then. */
 static void follow(double s_max, double s_min, double beta, int low_window, __u32 capacity)
 {
 	struct bitcp st = fresh_with(params(s_max, s_min, beta, low_window), 10);
@@ -255,11 +252,11 @@ TEST(smallest_step_of_the_largest_window)
 		for (int n = 0; n < 1 << 20; n++)
 			bitcp_on_ack(&st, st.cwnd, NO_SLOW_START, 1);
 		assert_near((win(&st) - before) / *step, 1, 0.001);
-		assert_int_equal(st.ss_cwnd, 0); /* that was the search, not what follows it */
+		assert_int_equal(st.ss_cwnd, 0); /* it was the search throughout */
 	}
 }
 
-TEST(modes_are_told_apart)
+TEST(modes_are_distinguished)
 {
 	struct bitcp st = after_loss(bitcp_params_default(), 1000);
 
@@ -353,7 +350,7 @@ TEST(an_outside_change_voids_the_fraction)
 	st.frac = UINT_MAX;
 	assert_int_equal(bitcp_on_ack(&st, 50, NO_SLOW_START, 1), 50);
 	assert_near(win(&st), 50 + 32.0 / 50, 1e-4);
-	/* a clamp that holds the window down each time: no credit piles up behind it */
+	/* A clamp that restores the window each time must not accumulate credit. */
 	for (int n = 0; n < 1000; n++)
 		bitcp_on_ack(&st, 40, NO_SLOW_START, 4);
 	assert_near(win(&st), 40 + 4 * 32.0 / 40, 0.3);
@@ -381,7 +378,7 @@ TEST(idle_restart_moves_the_target_of_the_slow_start)
 	assert_int_equal(st.ss_cwnd, 16);
 }
 
-/* The kernel raised the window past the maximum: on from there, never down. */
+/* A window that the kernel raised past the maximum grows on from there, and never shrinks. */
 TEST(a_window_above_its_maximum_goes_on)
 {
 	struct bitcp st = after_loss(bitcp_params_default(), 1000);
@@ -427,8 +424,9 @@ TEST(stretched_acks_grow_the_same)
 
 /* --- what must never happen ----------------------------------------------------------- */
 
-/* S_max per window, or in normal TCP one packet; an ACK counts for a window at most. With a memory
- * of the path it is at most what slow start would do.
+/*
+ * The growth bound: S_max per window, or one packet in normal TCP, and an ACK counts for one window
+ * at most. With a remembered maximum it is that of slow start.
  */
 static double most_growth(const struct bitcp *st, __u32 cwnd, __u32 acked)
 {
@@ -494,7 +492,7 @@ static void random_life(struct bitcp_params p, __u32 top)
 			cwnd = bitcp_undo(&st, cwnd);
 			assert_true(cwnd >= before);
 			break;
-		case 3: /* restart after idle, or any other hand on the window */
+		case 3: /* restart after idle, or another outside change */
 			cwnd = random_scaled(1, top);
 			break;
 		default:
@@ -556,7 +554,7 @@ TEST(the_largest_window_stays)
 
 /* --- parameters ----------------------------------------------------------------------- */
 
-/* Valid parameters are taken over; the defaults stand in for others. */
+/* Valid parameters are adopted; others are replaced by the defaults. */
 static void assert_params(struct bitcp_params p, bool valid)
 {
 	struct bitcp_params defaults = bitcp_params_default();
@@ -595,7 +593,7 @@ TEST(parameters_are_checked_at_their_edges)
 
 /* --- a remembered maximum -------------------------------------------------------------- */
 
-/* One round trip of a sender with an ACK for each packet. */
+/* Runs one round trip, with an ACK for each packet. */
 static void round_trip_below(struct bitcp *st, __u32 *cwnd, __u32 ssthresh)
 {
 	for (__u32 n = *cwnd; n; n--)
@@ -619,7 +617,7 @@ TEST(a_remembered_maximum_ends_slow_start_below_it)
 	assert_near(max_win(&st), 1600, 0);
 }
 
-/* Two round trips to the maximum, past it the growth about doubles, until the window does. */
+/* Past the maximum, growth about doubles each round trip, until it is the window itself. */
 TEST(past_a_remembered_maximum_it_becomes_slow_start_again)
 {
 	struct bitcp st = fresh(10);
@@ -645,7 +643,7 @@ TEST(past_a_remembered_maximum_it_becomes_slow_start_again)
 	assert_near(cwnd, 2.0 * before, 0.05 * before);
 }
 
-/* Round trips until the window is @target, with a memory of @max_win (0: none). */
+/* Returns the round trips until the window is @target, with a remembered @max_win (0: none). */
 static __u32 rtts_until(__u32 target, __u32 max_win, __u32 *ret_cwnd)
 {
 	__u32 cwnd = 10, ssthresh = INT_MAX, rtts = 0;
@@ -660,7 +658,7 @@ static __u32 rtts_until(__u32 target, __u32 max_win, __u32 *ret_cwnd)
 	return rtts;
 }
 
-/* The path has become up to a hundred times faster: it costs six round trips, not hundreds. */
+/* If the path has become up to 128 times faster, an old maximum costs at most six round trips. */
 TEST(a_maximum_too_low_costs_little)
 {
 	static const __u32 maxima[] = {32, 100, 1000, 5000};
@@ -692,7 +690,7 @@ TEST(a_right_maximum_spares_the_first_loss)
 	}
 }
 
-/* What was remembered ends with the first loss: from there on the paper's BI-TCP. */
+/* The first loss replaces what was remembered. From there on it is the paper's BI-TCP. */
 TEST(a_loss_replaces_the_remembered_maximum)
 {
 	struct bitcp st = fresh(10), cold = fresh(10);

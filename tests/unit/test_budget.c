@@ -13,7 +13,7 @@ static __u32 number(__u32 below)
 	return (__u32)(random64() % below);
 }
 
-/* Of any order of magnitude, none included. */
+/* Draws a demand of any order of magnitude, sometimes none. */
 static __u32 want(void)
 {
 	__u32 bits = number(31);
@@ -47,7 +47,7 @@ static __u64 used_at(const struct budget_share *shares, int len, __u64 level)
 	return sum;
 }
 
-/* By the definition: the largest level at which the sum stays within the total. */
+/* Returns the level by its definition: the largest one at which the sum stays within the total. */
 static __u64 true_level(const struct budget_share *shares, int len, __u64 total)
 {
 	__u64 low = 0, high = 1ull << 32;
@@ -148,7 +148,7 @@ TEST(growth_is_refused_beyond_the_total)
 	assert_int_equal(budget_reserve(&b, &second, 7 * MB), 3 * MB);
 	assert_int_equal(budget_reserve(&b, &first, 8 * MB), 7 * MB);
 	assert_int_equal(b.granted, 40 * MB);
-	/* a total that was lowered takes nothing back by itself */
+	/* a lower total revokes no grant by itself */
 	b.total = 36 * MB;
 	assert_int_equal(budget_reserve(&b, &first, 8 * MB), 7 * MB);
 	assert_int_equal(b.granted, 40 * MB);
@@ -186,10 +186,12 @@ TEST(one_prefix_has_half_at_most)
 		assert_int_equal(budget_want(&b, &other[i], 30 * MB), 10 * MB);
 		assert_int_equal(budget_reserve(&b, &other[i], 10 * MB), 10 * MB);
 	}
-	/* 10 MB each are not too much of 40 MB, as the 50 have only half of it, but for a sixteenth. */
+	/*
+	 * The level is 10 MB, as the 50 may have only half of the 40 MB, less at most a sixteenth.
+	 */
 	assert_true(budget_is_scarce(&b));
 	assert_true(budget_level(&b, 1) >= 9 * MB);
-	/* One of the many goes: the others may have a little more. */
+	/* If one of the 50 leaves, the others may have more. */
 	budget_leave(&b, &many[0]);
 	assert_true(budget_want(&b, &many[1], 30 * MB) > 400000);
 	b.total = 0; /* no bound */
@@ -197,7 +199,7 @@ TEST(one_prefix_has_half_at_most)
 	assert_int_equal(budget_reserve(&b, &many[1], 4000 * MB), 4000 * MB);
 }
 
-/* The products fit into 64 bits, and no part is above the half. */
+/* No product overflows 64 bits, and the sum of the parts is at most the half. */
 TEST(part_of_prefix_is_exact)
 {
 	struct budget b = {.total = 1ull << 40};
@@ -265,7 +267,7 @@ static void assert_sums(const struct budget *b, const struct budget_share *share
 	assert_int_equal(counted, 0);
 }
 
-/* One of eight changes, five of them what a connection does when it is measured. */
+/* Makes one of eight changes, five of which are what a connection does when it is measured. */
 static void change(struct budget *b, struct budget_share *share, __u32 which, __u32 bytes)
 {
 	switch (which % 8) {
@@ -293,7 +295,7 @@ static void leave_all(struct budget *b, struct budget_share *shares, int len)
 	assert_sums(b, shares, len);
 }
 
-/* Whatever is wanted, granted and returned: the sums are those of the connections. */
+/* The budget's sums stay those of the connections, in any order of changes. */
 TEST(sums_are_those_of_the_connections)
 {
 	struct budget_share shares[CONNECTIONS] = {};
@@ -331,7 +333,7 @@ struct worker {
 	struct budget_share *shares; /* 50 */
 };
 
-/* Wants and grants of two CPUs at once. */
+/* Changes the budget as one of two CPUs does. */
 static void *work(void *arg)
 {
 	struct worker *w = arg;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The congestion controls that bitcp is compared with (bench/cc), against RFC 3649, RFC 5681 and
- * the papers' numbers; and what holds for all of them, in random lives.
+ * the papers' numbers; and invariants of all of them under random events.
  */
 #include "test.h"
 #include "../../bench/cc/family.h"
@@ -72,7 +72,7 @@ static void round_trip(struct connection *c)
 		ack(c, 1);
 }
 
-/* tcp_cong_avoid_ai() of net/ipv4/tcp_cong.c, as it works while the window is set by it only. */
+/* tcp_cong_avoid_ai() of net/ipv4/tcp_cong.c, while nothing else sets the window. */
 static __u32 kernel_cong_avoid(__u32 *cwnd_cnt, __u32 cwnd, __u32 acked)
 {
 	*cwnd_cnt += acked;
@@ -205,7 +205,7 @@ TEST(hstcp_table_is_that_of_the_rfc)
 
 #define BASE_RTT_US 100000
 
-/* A path that holds @pipe packets; what is in flight beyond that waits in a queue. */
+/* A path holds @pipe packets. What is in flight beyond that waits in a queue. */
 static void vegas_round_trip(struct connection *c, __u32 pipe)
 {
 	__u32 window = c->cwnd;
@@ -227,7 +227,7 @@ TEST(vegas_keeps_one_to_three_packets_queued)
 			struct connection c = connection("tt_vegas", fmax(*pipe * starts[j], 2));
 			__u32 settled;
 
-			/* The path shows its base RTT once: other connections are the queue. */
+			/* The base RTT is seen once, before other connections fill the queue. */
 			c.member->on_rtt(&c.st, BASE_RTT_US);
 			for (__u32 n = 0; n < *pipe + 10; n++)
 				vegas_round_trip(&c, *pipe);
@@ -254,7 +254,7 @@ TEST(vegas_gives_up_a_quarter_at_a_loss)
 	assert_int_equal(c.cwnd, 2);
 }
 
-/* What holds at every moment of every life. */
+/* Asserts the invariants after each of 2000 random events. */
 static void one_life(const struct family_member *m, __u32 top)
 {
 	struct connection c = connection_of(m, random_scaled(1, top), random_scaled(0, top));

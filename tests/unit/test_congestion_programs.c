@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The programs of the congestion controls (bpf/cc/congestion.h), called here with a socket made up:
- * when its window grows and how it is written, what they take for the window at a loss, and what
- * comes of a loss that was none.
+ * The programs of the congestion controls (bpf/cc/congestion.h), called with a socket of the test:
+ * when a window grows and how it is written, which window counts at a loss, and what an undone loss
+ * restores.
  */
 #include "test.h"
 #include "program.h"
@@ -103,7 +103,7 @@ TEST(a_window_grows_when_it_is_used)
 	}
 }
 
-/* The route's `cwnd`, say. */
+/* The clamp may come from the route's `cwnd`. */
 TEST(a_window_grows_to_its_clamp)
 {
 	struct tcp_sock tp = connection(160, 160);

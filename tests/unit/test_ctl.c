@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* tcptunectl's words: numbers, tables, explanations, events; and how it reads a flow's name. */
+/*
+ * The output of tcptunectl: numbers, tables, explanations, events; and its parser of connections'
+ * names.
+ */
 #include <arpa/inet.h>
 #include <sys/socket.h>
 
@@ -43,7 +46,7 @@ TEST(numbers)
 static json_t *made[64]; /* by json() */
 static size_t made_len;
 
-/* The JSON of quoted(@text); it lives until the end of the test. */
+/* Returns the JSON of quoted(@text), which lives until the end of the test. */
 static json_t *json(const char *text)
 {
 	json_error_t error;
@@ -64,7 +67,7 @@ static int free_json(void **state)
 
 FIXTURE(NULL, free_json)
 
-/* The manual has @word as a tag, and below it what it means. */
+/* Asserts that the manual has @word as a tag, with its meaning below it. */
 static void assert_explained(const char *manual, const char *word)
 {
 	const char *at;
@@ -160,7 +163,7 @@ static const char flow_text[] =
 	"'requested_bytes':65536,'kernel_max_bytes':6291456,"
 	"'budget_wanted_bytes':24800000,'budget_granted_bytes':2097152},'send':{'reason':'unmeasured'}}";
 
-/* Prints what the explanation of the flow above says otherwise once @change is made to it. */
+/* Prints the lines of the explanation that differ once @change is made to the flow above. */
 static void print_explained(FILE *out, const char *base, const char *change)
 {
 	json_t *flow = json(flow_text), *changes = json(change);
@@ -230,7 +233,7 @@ static json_t *event_json(const struct tcptuned_event *event)
 	return root;
 }
 
-/* What the ring holds becomes a line of JSON, also where this build does not know its kind. */
+/* Each event of the ring becomes a line of JSON, also one of an unknown kind. */
 TEST(events)
 {
 	struct tcptuned_event event = {
@@ -271,7 +274,7 @@ TEST(events)
 	json_decref(root);
 }
 
-/* A filter of connections; an event before there is one has no remote end. */
+/* Events are filtered as connections are. An event before a connection exists has no remote end. */
 TEST(events_of_one)
 {
 	static const struct {
@@ -307,7 +310,7 @@ TEST(events_of_one)
 	}
 }
 
-/* What @statement writes to @stream, stdout or stderr; it lives until the next call. */
+/* Returns what @statement writes to @stream, stdout or stderr, valid until the next call. */
 #define written(stream, statement)            \
 	({                                    \
 		FILE *kept_ = stream;         \
@@ -333,7 +336,7 @@ static int call_ctl(const char *arguments)
 	return ctl_main(argc, argv);
 }
 
-/* No daemon is there: what gets past the command line finds none. */
+/* No daemon runs there: a valid command line finds none. */
 #define NOWHERE "--set=tcptuned.runtime_directory=/nonexistent "
 
 TEST(wrong_words)
@@ -361,7 +364,7 @@ TEST(wrong_words)
 	}
 }
 
-/* A configuration that the daemon would refuse does not keep tcptunectl from the running one. */
+/* An invalid configuration does not keep tcptunectl from reaching the running daemon. */
 TEST(broken_configuration)
 {
 	static const char text[] = "[policy web]\nmode = tnue\n[policy\nbpffs = /in_policy\n"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reading flows: what the kernel's iterator does with each, and what the daemon makes of it. */
+/*
+ * Reading flows: what the kernel's iterator does with each one, and what the daemon makes of them.
+ */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -54,7 +56,7 @@ static void random_record(struct tcptuned_flow_record *r)
 	strcpy(r->congestion_control, cc_names[random64() % ARRAY_SIZE(cc_names)]);
 }
 
-/* What the iterator does with them: all into the sums, some into the ring. */
+/* As the iterator does: all are added to the sums, some are written to the ring. */
 static struct readout readout;
 static const struct tcptuned_flow_record *ring[200000];
 static size_t collected;
@@ -66,7 +68,7 @@ static void begin_reading(__u32 wanted)
 	collected = 0;
 }
 
-/* Where the kernel would have that congestion control. */
+/* Stands for the address of that congestion control in the kernel. */
 static __u64 ops_of(const char *name)
 {
 	__u64 word = 0;
@@ -118,7 +120,7 @@ static int by_size_descending(const void *a, const void *b)
 	return left < right ? 1 : left > right ? -1 : 0;
 }
 
-/* Makes @n records at random, and room for the @top largest of them. */
+/* Makes @n random records, and a table for the @top largest of them. */
 static void begin(size_t n, __u32 top)
 {
 	records = calloc(n, sizeof(*records));
@@ -128,7 +130,7 @@ static void begin(size_t n, __u32 top)
 	assert_int_equal(tcptuned_flows_init(&flows, top), 0);
 }
 
-/* In whatever order they come. With this seed no two sizes are alike. */
+/* The order of arrival does not matter. With this seed no two sizes are equal. */
 TEST(top_is_what_a_sort_gives)
 {
 	static const __u32 tops[] = {1, 2, 3, 100, 1000, RECORDS, RECORDS + 1};
@@ -150,7 +152,7 @@ TEST(top_is_what_a_sort_gives)
 		}
 }
 
-/* Of ever so many only some come into the ring: N log(all / N), and no more than are spare. */
+/* About N log(all / N) connections are written to the ring, and no more than it can hold. */
 TEST(little_is_collected)
 {
 	size_t i;
@@ -178,7 +180,7 @@ TEST(little_is_collected)
 	assert_true(collected <= 2 * (100 + READOUT_SPARE));
 }
 
-/* Never less for what is larger, 1/64 wide at most, and within the array. */
+/* Classes never decrease with the size, are at most 1/64 wide, and stay within the array. */
 TEST(classes)
 {
 	__u32 last = 0, class, bit;
@@ -201,7 +203,7 @@ TEST(classes)
 	assert_int_equal(readout_class(UINT64_MAX), READOUT_CLASSES - 1);
 }
 
-/* Read twice because others came and went meanwhile: Prometheus would refuse the whole. */
+/* The iterator may return a connection twice, and Prometheus would refuse such a scrape. */
 TEST(doubles_are_dropped)
 {
 	int i;
@@ -245,7 +247,7 @@ TEST(sums)
 		capped += records[i].flow.snd_reason == RIGHTSIZE_CAPPED;
 		cwnd += records[i].limit == TCPTUNED_LIMIT_CWND;
 	}
-	/* Twice: what was read before must be forgotten. */
+	/* The second reading forgets the first. */
 	read_from(records, 1);
 	assert_int_equal(flows.sums.live, 1);
 	read_from(records, RECORDS);
@@ -331,7 +333,7 @@ TEST(names_are_printable)
 	assert_string_equal(flows.groups[0].congestion_control, "a????\"b ~");
 }
 
-/* No kernel side at all: an error, and nothing of what was read before. */
+/* Without the kernel's programs a reading fails, and leaves nothing of the one before. */
 TEST(nothing_to_read_from)
 {
 	struct tcptuned_kernel kernel;
@@ -345,7 +347,7 @@ TEST(nothing_to_read_from)
 	assert_int_equal(flows.top_len, 0);
 }
 
-/* What the kernel says of a sender, and what that means: readout_limit(). */
+/* readout_limit() names what limits a sender. */
 TEST(limits)
 {
 	enum { NONE, BUSY, RWND, SNDBUF }; /* enum tcp_chrono */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What this host has: control groups by their paths, and congestion controls by their names. */
+/* Control groups by their paths, and congestion controls by their names, on this host. */
 #include <sys/stat.h>
 
 #include "test.h"
 #include "host/cc.h"
 #include "host/cgroup.h"
 
-/* The id of the root; 0: there is no tree. */
+/* Returns the id of the root; 0: there is no tree. */
 static uint64_t root_id(void)
 {
 	struct tcptuned_error err;
@@ -62,7 +62,7 @@ TEST(nothing_is_outside_the_tree)
 	}
 }
 
-/* Of this network namespace, as the kernel lists them: reno is always there. */
+/* The list is the kernel's for this network namespace, in which reno always is. */
 TEST(what_the_kernel_offers)
 {
 	char names[TCPTUNED_CONGESTION_NAMES], line[TCPTUNED_CONGESTION_NAMES - 2] = "";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The exporter from its clients' side. */
+/* The exporter as its clients see it. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -61,7 +61,7 @@ static int connect_to(int family)
 	return fd;
 }
 
-/* As the daemon's loop does it, until @fd has been read to its end, or @most_ms have passed. */
+/* Runs the daemon's loop until @fd is read to its end, or @most_ms have passed. */
 static bool receive(int fd, uint64_t most_ms)
 {
 	uint64_t end = tcptuned_monotonic_ms() + most_ms;
@@ -145,7 +145,7 @@ TEST(an_answer_is_kept_for_a_second)
 	ask(AF_INET, GET, "\nmetrics 5\n");
 }
 
-/* As many as there may be at a time, and one more, who is answered once they are ended. */
+/* 64 silent clients occupy all connections. One more is answered once these are closed. */
 TEST(silent_clients_are_ended)
 {
 	int silent[64], last;
@@ -182,7 +182,7 @@ TEST(clear_errors)
 	assert_null(second);
 }
 
-/* An address that does not exist yet, as before DHCP at boot, is reported and is no error. */
+/* An address that does not exist yet, as before DHCP at boot, is reported, but is no error. */
 TEST(addresses)
 {
 	static const struct {
@@ -199,7 +199,7 @@ TEST(addresses)
 	ask(AF_INET, GET, "HTTP/1.1 200 ");
 }
 
-/* As systemd does it: the socket is also held by another, and outlives the daemon. */
+/* The socket is inherited, as from systemd, which keeps it open after the daemon has ended. */
 TEST(inherited_socket)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET,

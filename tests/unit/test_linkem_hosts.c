@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which host a packet belongs to, and in which order segments of several hosts are delivered. */
+/*
+ * The host that a packet belongs to, and the order in which segments of several hosts are
+ * delivered.
+ */
 #include <arpa/inet.h>
 
 #include "linkem.h"
@@ -47,7 +50,8 @@ TEST(hosts_of)
 		{"fd99::1", "fd99::2", 3, NONE},
 		{"fd99:0:0:f::9", "fd99:0:0:7::9", 4, NONE},
 		{"fd99:0:0:10::9", "fd99::1", NONE, 3},
-		{"a63:1::", "a63:1::", NONE, NONE}, /* it begins as an IPv4 address does */
+		{"a63:1::", "a63:1::", NONE,
+		 NONE}, /* it begins as the IPv4 address 10.99.0.1 does */
 	};
 	struct host_pair pair;
 	uint8_t ip[40];
@@ -79,7 +83,7 @@ TEST(bad_addresses)
 			 -EINVAL);
 }
 
-/* As much as is added comes out again, the first due first, however the two are mixed. */
+/* Deliveries come out in the order of their times, whether they went into the ring or the heap. */
 TEST(deliveries_in_order)
 {
 	enum { N = 4096 };
@@ -92,7 +96,7 @@ TEST(deliveries_in_order)
 		uint64_t sum = 0;
 
 		for (unsigned int i = 0; i < N; i++) {
-			/* as without hosts; two hosts; and as it must never come */
+			/* without hosts; with two hosts; in random order */
 			due[i] = round % 3 == 0	  ? i
 				 : round % 3 == 1 ? i + (i % 2) * 1000
 						  : (uint64_t)random() % 1000;

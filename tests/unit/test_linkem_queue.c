@@ -23,10 +23,7 @@ TEST(rate_is_exact)
 	assert_int_equal(rate_clock_send(&(struct rate_clock){0}, 5, 1500), 5); /* no limit */
 }
 
-/*
- * What linkem reads late leaves when it would have left anyhow, while there is a queue before it:
- * lateness of one segment is not the next one's.
- */
+/* While there is a queue, a segment that linkem reads late leaves on time. */
 TEST(lateness_does_not_add_up)
 {
 	struct queue_config config = {.rate_bps = 1500000, .limit_packets = 10};
@@ -111,7 +108,7 @@ TEST(limits)
 
 TEST(access_rate_spaces_bursts)
 {
-	/* the third paper's trouble: 20 packets into a queue of 10 */
+	/* as in paper 003: 20 packets arrive at a queue of 10 */
 	struct queue_config config = {.rate_bps = 1000000000, .limit_packets = 10};
 	struct queue at_once = make_queue(config), spaced;
 	unsigned int passed[2] = {0};
@@ -181,7 +178,7 @@ TEST(chosen_losses)
 	}
 }
 
-/* More small packets than the emulator can hold are not passed off as drop-tail drops. */
+/* If the emulator's own memory is full, the verdict is not that of a full queue. */
 TEST(no_room_is_reported)
 {
 	struct queue q = make_queue(

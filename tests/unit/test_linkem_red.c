@@ -30,7 +30,7 @@ TEST(average)
 	assert_near(r.avg_max, r.avg, 0);
 }
 
-/* As if so many small packets had found the queue empty as the link could have carried. */
+/* Idle time changes the average as small packets at the link's rate would. */
 TEST(idle_time)
 {
 	struct red r = make_red(table_1);
@@ -38,7 +38,7 @@ TEST(idle_time)
 	r.avg = 20;
 	red_arrival(&r, START_NS, 0, START_NS - 100 * PACKET_NS);
 	assert_near(r.avg, 20 * pow(1 - 0.002, 100), 1e-9);
-	/* the time since the link fell idle counts, not the time since the last packet came */
+	/* the time counts since the link became idle, not since the last packet */
 	red_arrival(&r, START_NS + 50 * PACKET_NS, 0, START_NS + 50 * PACKET_NS);
 	assert_near(r.avg, 20 * pow(1 - 0.002, 100), 1e-9);
 	red_arrival(&r, START_NS + 1000000 * PACKET_NS, 0, START_NS);
@@ -73,7 +73,7 @@ struct distances {
 	double mean;
 };
 
-/* Between drops, over a million packets that keep the average where it is. */
+/* Returns the distances between drops, over a million packets at a constant average. */
 static struct distances distances_at(struct red_config config, unsigned int avg)
 {
 	struct distances d = {.least = -1};
@@ -139,7 +139,7 @@ TEST(outside_the_thresholds)
 	assert_int_equal(r.count, -1);
 }
 
-/* The target is 22 to 28. What max_p is after an arrival each, in steps of half a second. */
+/* The target is 22 to 28 packets; max_p, in each row after an arrival, changes every 0.5 s. */
 TEST(adaptive_max_p)
 {
 	static const struct {
@@ -176,7 +176,7 @@ TEST(adaptive_max_p)
 	}
 }
 
-/* What ns-2 comes to at 2.5 Gbit/s and at 10 Mbit/s (1500 bytes; queue/red.cc). */
+/* The values that ns-2 computes at 2.5 Gbit/s and at 10 Mbit/s (1500 bytes; queue/red.cc). */
 TEST(automatic)
 {
 	static const struct {
@@ -188,7 +188,7 @@ TEST(automatic)
 		{2500000000, 10000000, 0, 2.5e9 / 12000 * 0.005 / 2, 2.5e9 / 12000 * 0.0075,
 		 2.5e9 / 12000},
 		{10000000, 100000000, 0, 5, 15, 10 * 3 * (0.1 * 1e7 / 12000 + 1)},
-		/* as ns-2 comes, whose packets have 500 bytes where it reckons (ns-default.tcl) */
+		/* as ns-2 does, which assumes packets of 500 bytes here (ns-default.tcl) */
 		{2500000000, 10000000, 500, 1562.5, 4687.5, 625000},
 	};
 	struct red_config c = table_1;

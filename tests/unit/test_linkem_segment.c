@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Super-packets cut at random must come out as what a real link would have carried: every run
- * is a correct packet of its own, and together they are the original.
+ * GSO packets, cut at random, become what a link without GSO would have carried: each run is a
+ * correct packet, and together the runs are the original.
  */
 #include <arpa/inet.h>
 #include <netinet/ip.h>
@@ -95,7 +95,7 @@ static struct frame random_frame(uint32_t gso_size, uint32_t payload, bool ecn)
 	return f;
 }
 
-/* The run as one piece of memory of just its length. */
+/* Returns the run in memory of exactly its length. */
 static uint8_t *flatten(const struct run_image *image, size_t *ret_len)
 {
 	uint8_t *bytes;
@@ -117,7 +117,7 @@ static uint16_t get16(const uint8_t *at)
 	return at[0] << 8 | at[1];
 }
 
-/* What the receiving kernel would find: the checksum completed, then verified. */
+/* Completes the checksum as the sender's device would, and verifies it. */
 static void assert_tcp_checksum(uint8_t *ip, uint32_t ip_header, uint32_t len)
 {
 	uint8_t *tcp = ip + ip_header;
@@ -174,7 +174,7 @@ static void assert_run(const struct frame *f, const struct packet *p, unsigned i
 	free(bytes);
 }
 
-/* Also of one segment, which passes unchanged. */
+/* A packet of one segment passes unchanged. */
 TEST(runs_are_correct_packets)
 {
 	for (int round = 0; round < ROUNDS; round++) {
@@ -249,7 +249,7 @@ TEST(marks_leave_correct_packets)
 	assert_in_range(capable, ROUNDS * 0.7, ROUNDS * 0.8);
 }
 
-/* Damaged packets are refused or read within their bounds; the sanitizer watches. */
+/* Damaged packets are refused, or are read within their bounds, which the sanitizer checks. */
 TEST(damaged_packets)
 {
 	unsigned int refused = 0;
@@ -293,7 +293,7 @@ TEST(refuses)
 	memcpy(f.bytes, &vnet, sizeof(vnet));
 	assert_int_equal(packet_parse(f.bytes, f.len, &p), -EINVAL);
 	vnet.gso_type = VIRTIO_NET_HDR_GSO_TCPV4;
-	vnet.flags = 0; /* a finished checksum cannot be taken apart */
+	vnet.flags = 0; /* a complete checksum cannot be adapted */
 	memcpy(f.bytes, &vnet, sizeof(vnet));
 	assert_int_equal(packet_parse(f.bytes, f.len, &p), -EINVAL);
 	free(f.bytes);

@@ -22,7 +22,7 @@ TEST(schedule_switches)
 		assert_ptr_equal(schedule_at(&schedule, r->ns), &steps[r->step]);
 }
 
-/* The integral of the rate. */
+/* Returns the integral of the rate. */
 static uint64_t scheduled_bits_by(uint64_t ns)
 {
 	double bits = 0;
@@ -51,7 +51,7 @@ TEST(scheduled_rate_is_exact)
 	}
 }
 
-/* What waits while the rate falls leaves at the new rate, and new limits hold from then on. */
+/* Packets that wait when the rate falls leave at the new rate, and new limits hold. */
 TEST(queue_follows_its_schedule)
 {
 	struct queue q = make_queue((struct queue_config){
@@ -111,7 +111,7 @@ TEST(trace_opportunities)
 	trace_free(&t);
 }
 
-/* A link that always has something to send delivers each millisecond just what the trace says. */
+/* A link that is never idle delivers in each millisecond exactly what the trace allows. */
 TEST(trace_bytes_per_ms)
 {
 	enum {
@@ -265,7 +265,7 @@ TEST(jitter_onoff)
 	assert_int_equal(line.max_ns, 70 * MS);
 }
 
-/* Jitter and a schedule keep the order, and nothing takes longer than the store is made for. */
+/* Jitter and a schedule never reorder, and no delay exceeds the line's maximum. */
 TEST(order_is_kept)
 {
 	struct delay_line line = make_line((struct delay_config){

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs that do not get the maps that they share: the daemon does not start, because it
- * would read other maps than its programs write. Here libbpf and dup() fail on request; the kernel
- * accepts the programs before that, if it lets this process load any.
+ * If a program cannot get the maps that it shares with others, the daemon does not start, because
+ * it would read other maps than its programs write. Here libbpf and dup() fail on request, after
+ * the kernel has accepted the programs. Without the right to load programs the tests are skipped.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ static int teardown(void **state)
 	return remove_directory(state);
 }
 
-/* It fails, for want of descriptors, before anything is attached; and leaves nothing. */
+/* Asserts that attaching fails with @errnum before any program is attached, and leaves nothing. */
 static void expect_failure(int errnum)
 {
 	struct tcptuned_error err = {0};
@@ -67,7 +67,7 @@ static void expect_failure(int errnum)
 	    mount("bpf", test_directory, "bpf", 0, "mode=0700"))
 		skip();
 	error = tcptuned_kernel_attach(&kernel, test_directory, cgroup_fd, false, &err);
-	if (!error) /* it is not to stay, whatever it is */
+	if (!error) /* the test leaves no programs behind */
 		tcptuned_kernel_detach(&kernel);
 	tcptuned_kernel_close(&kernel);
 	if (err.status == TCPTUNED_EXIT_KERNEL || err.status == TCPTUNED_EXIT_NOT_PERMITTED)

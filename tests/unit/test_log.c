@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The log: what a line looks like for the journal and for a person, which lines there are, and which
- * are not repeated. */
+/*
+ * The log: the format of a line for the journal and for a person, which lines are logged, and which
+ * are not repeated.
+ */
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -31,7 +33,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Makes the log believe that the file behind stderr, its inode number @off by so much, is the journal. */
+/* Sets JOURNAL_STREAM so that stderr is the journal; with @off, so that it is another file. */
 static void claim_journal(int off)
 {
 	char stream[64];
@@ -43,7 +45,7 @@ static void claim_journal(int off)
 	setenv("JOURNAL_STREAM", stream, 1);
 }
 
-/* What was logged since the last call. */
+/* Returns what was logged since the last call. */
 static const char *logged(void)
 {
 	static char text[4096];
@@ -80,13 +82,13 @@ TEST(journal)
 	tcptuned_log(TCPTUNED_LOG_INFO, "c");
 	tcptuned_log(TCPTUNED_LOG_DEBUG, "d");
 	assert_string_equal(logged(), "<3>a\n<4>b\n<6>c\n<7>d\n");
-	/* Redirected after systemd connected it: for a person again. */
+	/* If stderr was redirected after systemd connected it, lines are for a person again. */
 	claim_journal(1);
 	tcptuned_log(TCPTUNED_LOG_ERROR, "e");
 	assert_contains(logged(), " error: e\n");
 }
 
-/* A journal that reads nothing is not waited for; once it reads again, it is told how much is lost. */
+/* The log does not wait for a journal that does not read; later it reports the lost lines. */
 TEST(journal_hangs)
 {
 	char text[4096] = "", lost[64];
@@ -123,7 +125,7 @@ TEST(level)
 	assert_contains(logged(), "shown\n");
 }
 
-/* One call is one line, whatever it quotes; and it does not lose the caller's errno. */
+/* Each call logs one line, and preserves errno. */
 TEST(one_line)
 {
 	const char *text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The text of a scrape, line by line, and what promtool says of it. */
+/* The text of a scrape, also checked by promtool, and the JSON of a connection. */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -76,7 +76,7 @@ static void fill_flow(struct tcptuned_flow_record *r)
 	inet_pton(AF_INET, "198.51.100.7", r->remote);
 }
 
-/* As the BPF programs add a value. */
+/* Adds a value as the BPF programs do. */
 static void observe(struct tcptuned_histogram *h, __u64 value)
 {
 	h->count++;
@@ -94,11 +94,11 @@ static void fill_histograms(struct tcptuned_histogram *h)
 	observe(&h[TCPTUNED_H_CWND], 0);
 	observe(&h[TCPTUNED_H_CWND], 10);
 	observe(&h[TCPTUNED_H_RCV_WINDOW], 65535);
-	/* Another CPU counts during the read: the sums shown have to agree all the same. */
+	/* Another CPU may count during the read: the sums shown agree nevertheless. */
 	h[TCPTUNED_H_CWND].count++;
 }
 
-/* A second connection: IPv6, its policy and congestion control with names to be escaped. */
+/* A second connection: of IPv6, with names to be escaped. */
 static void fill_odd_flow(struct tcptuned_flow_record *r)
 {
 	memset(r, 0, sizeof(*r));
@@ -111,7 +111,7 @@ static void fill_odd_flow(struct tcptuned_flow_record *r)
 	strcpy(r->congestion_control, "\xc3\xa4\"b\\c\nd");
 }
 
-/* Every value is another one. */
+/* Each value differs from all others. */
 static struct tcptuned_snapshot *snap;
 static char *scraped; /* the text of the last scrape */
 
@@ -139,7 +139,10 @@ static int setup(void **state)
 	snap->paths = (struct tcptuned_path_stats){
 		.ok = true, .known = 11, .expired = 12, .database_errors = 17};
 	snap->budget_ok = true;
-	/* Two want 100 and 4900: the level is of an earlier time, and a quarter is the maximum. */
+	/*
+	 * The demands are 100 and 4900. The level is out of date, and a connection may have a
+	 * quarter at most.
+	 */
 	snap->budget = (struct budget){.total = 1000, .granted = 900, .wanted = 5000, .level = 300};
 	snap->budget.need[budget_class_of(100)] = (struct budget_class){1, 100};
 	snap->budget.need[budget_class_of(4900)] = (struct budget_class){1, 4900};
@@ -207,11 +210,11 @@ static void check_with_promtool(const char *body)
 
 	fputs(body, promtool);
 	status = pclose(promtool);
-	/* 3 is a complaint about style; 127: the package prometheus is not installed. */
+	/* 3: it complains about style; 127: the package prometheus is not installed */
 	assert_int_equal(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
 }
 
-/* Prints the samples but those that are 0, and buckets that hold no more than the last. */
+/* Prints all samples but zeroes, and but buckets that hold no more than the one before. */
 static void print_samples(FILE *out)
 {
 	const char *last = "", *value;
@@ -268,7 +271,7 @@ static const char *name_by_place(void *ctx, __u32 key)
 
 #define OF(policy, cc) "tcptuned_connections{policy=\"" policy "\",congestion_control=\"" cc "\"} "
 
-/* Connections of policies whose records are gone: those of the default one can be told. */
+/* Of policies whose records are gone, only the default one can be named. */
 TEST(policies_that_are_gone)
 {
 	struct tcptuned_flow_group *groups = snap->flows.groups;
@@ -283,7 +286,7 @@ TEST(policies_that_are_gone)
 	assert_line(OF("default", "bitcp") "3");
 }
 
-/* Policies of several reloads that have one name are one sample, also where there are many. */
+/* Policies of one name from several reloads are one sample, also if there are many. */
 TEST(groups_of_one_name)
 {
 	/* 0 + 3 + ... + 1023; of 1 + 4 + ... + 1021 the first has another congestion control */
@@ -309,7 +312,7 @@ TEST(groups_of_one_name)
 	assert_int_equal(samples, ARRAY_SIZE(lines));
 }
 
-/* Each counter has a number of its own: every one must be shown, and under its own name. */
+/* Each counter has a distinct value, and is shown exactly once, under its name. */
 TEST(every_counter_is_shown)
 {
 	static const struct {
@@ -356,7 +359,7 @@ static json_t *json_of(const struct tcptuned_flow_record *record)
 	return root;
 }
 
-/* Prints each member of the connection's JSON on a line, but for those that @base has, too. */
+/* Prints each member of the connection's JSON on a line, without the lines that @base has. */
 static char *add_json(FILE *out, const char *title, const struct tcptuned_flow_record *record,
 		      const char *base)
 {
@@ -415,7 +418,7 @@ TEST(json)
 	free(base);
 }
 
-/* With no kernel side at all: says so, and promtool still likes it. */
+/* Without the kernel's programs the scrape reports that, and promtool accepts it. */
 TEST(scrape_without_kernel_side)
 {
 	unsigned int missing = 3;

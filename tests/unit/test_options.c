@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The command line: every option, and what is said about a wrong one. */
+/* The command line: every option, and the messages about invalid ones. */
 #include "test.h"
 #include "config/options.h"
 
@@ -88,7 +88,7 @@ TEST(values)
 	assert_string_equal(options.config_path, "/c");
 }
 
-/* The daemon moves to /, where a relative path would be another file at a reload. */
+/* The daemon changes to /, where a relative path would name another file at a reload. */
 TEST(relative_path)
 {
 	char *directory = get_current_dir_name();

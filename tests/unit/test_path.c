@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Path memory: what is kept, how it ages, and what a new connection may begin with. */
+/* Path memory: what is kept, how it ages, and which window it gives a new connection. */
 #include "test.h"
 #include "tcptuned/algo/path.h"
 
 #define DAY    86400u
 #define NO_CAP RIGHTSIZE_WINDOW_MAX
 
-/* Small and large alike: the number of bits is uniform. */
+/* Draws small and large values alike: the number of bits is uniform. */
 static __u64 any64(void)
 {
 	return random64() >> (random64() % 64);
@@ -112,7 +112,7 @@ TEST(too_little_teaches_nothing)
 	assert_int_equal(path_merge(&path, &s, 2000, DAY), 1);
 }
 
-/* One that its application limits says nothing about the path, one that filled it does. */
+/* A transfer that the application limits does not lower the memory; one that filled it does. */
 TEST(less_counts_only_after_enough)
 {
 	struct tcptuned_path path = known(1000);
@@ -167,7 +167,7 @@ TEST(the_maximum_is_bounded_and_forgotten_when_outgrown)
 	assert_int_equal(path.max_window, 0);
 }
 
-/* What is old pulls less: the same small transfer moves an old memory further. */
+/* Old samples weigh less: the same small transfer moves an old memory further. */
 TEST(old_samples_lose_weight)
 {
 	struct path_sample s = a_transfer();
@@ -236,7 +236,7 @@ TEST(counts_stop_at_their_limit)
 	assert_int_equal(path.connections, UINT_MAX);
 }
 
-/* The window that it lost at, within what the policy allows, where the memory is of this path. */
+/* The seed is the window of the last loss, bounded by the policy, if the memory is of this path. */
 TEST(what_a_known_path_gives)
 {
 	static const struct {
@@ -245,7 +245,7 @@ TEST(what_a_known_path_gives)
 	} rows[] = {
 		{1000, 1000, 100000, NO_CAP, 1500000},
 		{1000, 1000, 100000, 131072, 131072},
-		/* a maximum that is wrong costs time: it counts for half of the life only */
+		/* a wrong maximum costs time, so it is used for half of the life only */
 		{0, DAY / 2 - 1, 100000, NO_CAP, 1500000},
 		{0, DAY / 2, 100000, NO_CAP, 0},
 		{1000, 1000 + DAY, 100000, NO_CAP, 0}, /* expired */
@@ -253,7 +253,7 @@ TEST(what_a_known_path_gives)
 		/* boot times before this boot are negative; a clock that was behind makes ages of 0 */
 		{-5000, -5000 + DAY / 4, 100000, NO_CAP, 1500000},
 		{-5000, -900000, 100000, NO_CAP, 1500000},
-		/* another RTT is another host of the prefix, or another way to it */
+		/* another RTT means another host of the prefix, or another route */
 		{0, 0, 50000, NO_CAP, 1500000},
 		{0, 0, 49999, NO_CAP, 0},
 		{0, 0, 200000, NO_CAP, 1500000},
@@ -280,11 +280,11 @@ TEST(a_slow_path_is_remembered_until_one_is_not)
 	s.slow = 1;
 	path_merge(&path, &s, 1001, DAY);
 	assert_int_equal(path_seed_of(&path, 1001, DAY, 100000, NO_CAP).slow, 1);
-	/* by another way, or by none that is known */
+	/* by another route, or an unknown one */
 	assert_int_equal(path_seed_of(&path, 1001, DAY, 40000, NO_CAP).slow, 0);
 	assert_int_equal(path_seed_of(&path, 1001, DAY, 0, NO_CAP).slow, 0);
 	assert_int_equal(path_seed_of(&path, 1001 + DAY, DAY, 100000, NO_CAP).slow, 0);
-	/* one that received next to nothing has nothing to say about it */
+	/* a transfer that received too little does not count */
 	s.slow = 0;
 	s.received = PATH_CARRIED_MIN - 1;
 	path_merge(&path, &s, 1002, DAY);

@@ -354,7 +354,7 @@ TEST(hostile_rows_are_bounded_or_left_out)
 	assert_true(rows.paths[0].retransmitted == 0);
 }
 
-/* The file is refused, and @why says so; set aside, it leaves the place to a new one. */
+/* The file is refused with @why, and a new one takes its place once it is set aside. */
 static void assert_refused(const char *why)
 {
 	struct tcptuned_pathdb *db = NULL;
@@ -404,7 +404,7 @@ TEST(any_other_file_is_refused)
 	assert_refused("");
 }
 
-/* The damaged one itself, too, and without a map: no daemon has run since the boot. */
+/* `forget all` also deletes the file that was set aside, here without a map. */
 TEST(all_are_forgotten_with_the_one_set_aside)
 {
 	unsigned int count = 7;
@@ -514,7 +514,7 @@ TEST(what_is_in_the_map_is_on_disk)
 	save(3);
 }
 
-/* The file may be gone, no database, or one of another format. */
+/* The file may be missing, damaged, or of another format. */
 TEST(a_new_database_is_begun)
 {
 	FILE *damaged;
@@ -545,7 +545,7 @@ TEST(a_clock_that_is_set)
 	assert_in_range(sql("SELECT unixepoch() - max(updated) FROM paths"), 999, 1060);
 }
 
-/* Of a daemon that was killed: the map is saved, and not filled up with what the kernel evicted. */
+/* The map of a killed daemon is saved, and not refilled with what the kernel had evicted. */
 TEST(a_map_that_was_kept_is_saved)
 {
 	need_maps();

@@ -57,7 +57,7 @@ static int teardown(void **state)
 
 FIXTURE(NULL, teardown)
 
-/* From here on there is the default policy only. */
+/* Starts with the default policy only. */
 static void begin(void)
 {
 	end();
@@ -78,7 +78,7 @@ static struct tcptuned_policy_config *more(const char *name)
 	return &named->set;
 }
 
-/* Into the first or the second of the two arrays of rules, @array 0 or 1. */
+/* Compiles into the first or the second of the two arrays of rules, @array 0 or 1. */
 static void compile(__u32 array)
 {
 	free_rules();
@@ -103,7 +103,7 @@ static bool in_cgroup(const struct tcptuned_tuple *tuple, __u64 id)
 	return false;
 }
 
-/* The id of the policy that @tuple gets, as the kernel finds it (bpf/policy.h). */
+/* Returns the id of the policy that @tuple gets, as the kernel finds it (bpf/policy.h). */
 static __u32 find_policy(const struct tcptuned_tuple *tuple)
 {
 	const struct tcptuned_ruleset_entry *best = &rules.entries[0];
@@ -161,8 +161,8 @@ TEST(empty_file)
 	assert_int_equal(rules.rules_len, 1 + 2); /* a prefix that is given twice makes one rule */
 }
 
-/* Does a rule of the chain say that a request on a listener stands? */
-static bool stands_at(__u32 first, unsigned int port, __u64 cgroup)
+/* True if a rule of the chain says that a request on a listener is honoured. */
+static bool is_honoured_at(__u32 first, unsigned int port, __u64 cgroup)
 {
 	const __u8 any[16] = {0};
 
@@ -192,7 +192,7 @@ TEST(buffer_requests)
 	set.sources[0].record.mode = TCPTUNED_OFF;
 	compile(1);
 	assert_int_equal(rules.entries[0].match.any_policy, 0);
-	assert_true(stands_at(rules.entries[0].match.honour_rcvbuf, 80, 0));
+	assert_true(is_honoured_at(rules.entries[0].match.honour_rcvbuf, 80, 0));
 
 	/* Only a policy that may apply to the listener decides for its connections. */
 	begin();
@@ -214,15 +214,15 @@ TEST(buffer_requests)
 						TCPTUNED_RCVBUF_OBSERVED |
 						TCPTUNED_SNDBUF_OBSERVED | TCPTUNED_ANY_MANAGES |
 						TCPTUNED_AT_ESTABLISHED);
-	assert_true(stands_at(m->honour_rcvbuf, 22, 0));
-	assert_true(stands_at(m->honour_rcvbuf, 85, 0));
-	assert_false(stands_at(m->honour_rcvbuf, 443, 2));
-	assert_true(stands_at(m->honour_sndbuf, 443, 2));
-	assert_false(stands_at(m->honour_sndbuf, 443, 8));
+	assert_true(is_honoured_at(m->honour_rcvbuf, 22, 0));
+	assert_true(is_honoured_at(m->honour_rcvbuf, 85, 0));
+	assert_false(is_honoured_at(m->honour_rcvbuf, 443, 2));
+	assert_true(is_honoured_at(m->honour_sndbuf, 443, 2));
+	assert_false(is_honoured_at(m->honour_sndbuf, 443, 8));
 	/* A disabled policy decides for none. */
 	set.sources[1].record.disabled = 1;
 	compile(0);
-	assert_false(stands_at(rules.entries[0].match.honour_rcvbuf, 22, 0));
+	assert_false(is_honoured_at(rules.entries[0].match.honour_rcvbuf, 22, 0));
 }
 
 static bool covers(const struct tcptuned_prefix *prefix, const __u8 *to)
@@ -235,7 +235,7 @@ static bool covers(const struct tcptuned_prefix *prefix, const __u8 *to)
 	return true;
 }
 
-/* Length of the longest that covers; 0: any will do; -1: none. */
+/* Returns the longest length that covers the address; 0: there is no prefix; -1: no cover. */
 static int longest(const struct tcptuned_prefixes *prefixes, const __u8 *to)
 {
 	int best = prefixes->len ? -1 : 0;
@@ -256,7 +256,7 @@ static uint64_t count_ports(const struct tcptuned_ports *ports)
 	return ports->low ? ports->high - ports->low + 1u : 65536;
 }
 
-/* How specific the policy is for this connection, largest first; false: it does not match. */
+/* Returns how specific the policy is, the first condition first; false: no match. */
 static bool rank(const struct tcptuned_policy_source *source, const struct tcptuned_tuple *t,
 		 int64_t ret[4])
 {
@@ -273,7 +273,7 @@ static bool rank(const struct tcptuned_policy_source *source, const struct tcptu
 	       in_ports(&own->remote_port, t->remote_port) && inside;
 }
 
-static size_t plainly(const struct tcptuned_tuple *t)
+static size_t find_by_comparison(const struct tcptuned_tuple *t)
 {
 	int64_t best[4], now[4];
 	size_t found = 0;
@@ -293,7 +293,7 @@ static size_t plainly(const struct tcptuned_tuple *t)
 	return found;
 }
 
-/* Addresses out of few bits, so that prefixes nest and meet. */
+/* Draws addresses of few bits, so that prefixes nest and coincide. */
 static void random_address(__u8 ret[16])
 {
 	memset(ret, 0, 16);
@@ -372,7 +372,7 @@ TEST(random_rules)
 			random_address(t.remote);
 			t.cgroups = cgroups + random() % 4;
 			t.cgroups_len = (size_t)(cgroups + 3 - t.cgroups);
-			want = plainly(&t);
+			want = find_by_comparison(&t);
 			named += want > 0;
 			assert_int_equal(find_policy(&t), TCPTUNED_POLICY_ID(GENERATION, want));
 		}
@@ -480,7 +480,7 @@ TEST(too_much)
 	}
 	assert_int_equal(tcptuned_ruleset_compile(set.sources, set.len, 1, 0, &none, &err), -E2BIG);
 	assert_contains(err.text, "4096 rules");
-	/* As --check-config, a reload and a start see it, before any of them changes anything. */
+	/* --check-config, a reload and a start find this before they change anything. */
 	checked.policies = set.named;
 	checked.policies_len = set.len - 1;
 	memset(&err, 0, sizeof(err));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Requests on the control socket, the filters that they carry, and the order that they ask for. */
+/* Requests on the control socket: their fields, filters and order. */
 #include <arpa/inet.h>
 #include <sys/socket.h>
 
@@ -162,7 +162,7 @@ TEST(what_is_refused)
 	assert_refused("{\"command\":\"sto\0p\"}", 19, "is no JSON");
 }
 
-/* Just at the limit, and just above; and as deep as so few bytes can be. */
+/* A request of the maximum length is parsed; a longer one and a deep one are refused. */
 TEST(long_and_deep)
 {
 	char text[TCPTUNED_REQUEST_MAX + 1];
@@ -249,7 +249,7 @@ TEST(filters)
 	}
 }
 
-/* Keys of policies follow the configuration; names do not. */
+/* Keys of policies are in the order of the configuration, names are not. */
 static const char *name_of_policy(const void *ctx, __u32 key, char ret[TCPTUNED_POLICY_NAME_MAX])
 {
 	strcpy(ret, key == 1 ? "web" : key == 2 ? "archive" : "default");
@@ -262,7 +262,7 @@ static int order_by(const char *column, const struct tcptuned_flow_record *a,
 	return tcptuned_column_order(tcptuned_column_find(column), a, b, name_of_policy, NULL);
 }
 
-/* With every column any three records have one order, and only a record equals itself. */
+/* Each column orders any three records, and only a record equals itself. */
 TEST(every_column_orders)
 {
 	struct tcptuned_flow_record r[3] = {

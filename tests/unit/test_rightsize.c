@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * rightsize.h against the packet model of rightsize_model.h: what a connection loses and gains beside
- * the same one that the kernel sizes, with CUBIC. The bounds are what is promised to users.
+ * rightsize.h in the packet model of rightsize_model.h, with CUBIC: the goodput and RTT of a
+ * connection, compared with one that the kernel sizes. The bounds are those that the documentation
+ * gives.
  */
 #include "test.h"
 #include "rightsize_model.h"
@@ -86,7 +87,7 @@ TEST(a_delay_that_varies)
 		}
 }
 
-/* What is carried in five seconds, ten round trips after the path became ten times longer. */
+/* Returns the goodput for 5 s, from ten RTTs after the path became ten times longer. */
 static double on_a_longer_path(const struct path *p, enum receiver end, uint64_t seed)
 {
 	double at = 5 + 0.037 * (double)seed;
@@ -112,7 +113,7 @@ TEST(a_longer_path)
 		}
 }
 
-/* A link that became 64 times slower: RTT, ms, a minute later. */
+/* Returns the RTT in ms, a minute after the link became 64 times slower. */
 static double on_a_slower_link(enum receiver end, uint64_t seed)
 {
 	model_begin(&(struct path){100, 20, 0.32}, seed);
@@ -150,8 +151,8 @@ TEST(a_faster_link)
 	}
 }
 
-/* What a connection gets that joins one which the kernel sizes. */
-static double beside_untuned(const struct path *p, enum receiver end, uint64_t seed)
+/* Returns the goodput of a connection that joins one which the kernel sizes. */
+static double next_to_untuned(const struct path *p, enum receiver end, uint64_t seed)
 {
 	model_begin(p, seed);
 	model_add(end, 0.5 + 0.013 * (double)seed);
@@ -160,23 +161,23 @@ static double beside_untuned(const struct path *p, enum receiver end, uint64_t s
 	return model_goodput(23);
 }
 
-TEST(beside_an_untuned_connection)
+TEST(next_to_an_untuned_connection)
 {
 	static const struct path paths[] = {{100, 20, 0.4}, {100, 20, 0.1}, {10, 20, 0.8}};
 	double kernel = 0, tuned[ENDS] = {0};
 
 	for (unsigned int i = 0; i < 3; i++)
 		for (uint64_t seed = 1; seed <= SEEDS + 1; seed++) {
-			kernel += beside_untuned(&paths[i], KERNEL, seed) / paths[i].mbit;
+			kernel += next_to_untuned(&paths[i], KERNEL, seed) / paths[i].mbit;
 			for (unsigned int end = 0; end < ENDS; end++)
 				tuned[end] +=
-					beside_untuned(&paths[i], ends[end], seed) / paths[i].mbit;
+					next_to_untuned(&paths[i], ends[end], seed) / paths[i].mbit;
 		}
 	for (unsigned int end = 0; end < ENDS; end++)
 		assert_true(tuned[end] >= 0.8 * kernel);
 }
 
-/* A loss ends a test without a result: to the kernel's window, or to what was held before. */
+/* A loss ends a test without a result: the window is the kernel's again, or the one held before. */
 TEST(a_loss_puts_a_test_off)
 {
 	struct rightsize_ack ack = {.offered = RIGHTSIZE_WINDOW_MAX, .min = WINDOW_MIN};
@@ -201,8 +202,8 @@ TEST(a_loss_puts_a_test_off)
 }
 
 /*
- * Carries @rate bytes per second for one interval between two marks, with these RTTs in turn, and
- * ends it: minimum RTT 20 ms, so that marks are 2^19 us apart.
+ * Carries @rate bytes per second for one interval, with two RTTs in turn, and ends it. The minimum
+ * RTT is 20 ms, so that marks are 2^19 us apart.
  */
 static void carry(struct rightsize *rs, uint64_t rate, uint32_t rtt_us, uint32_t other_us)
 {
@@ -230,7 +231,7 @@ static struct rightsize at_a_mark(void)
 	return rs;
 }
 
-/* A failed test puts the next one off for 4 s, but not if the rate rises from one interval to the next. */
+/* A failed test postpones the next one by 4 s, unless the rate rises. */
 TEST(others_leave)
 {
 	struct {
@@ -254,9 +255,9 @@ TEST(others_leave)
 }
 
 /*
- * Where the delay varies, its smallest value in an interval is not the path's. It passes for a queue
- * only if it exceeds that by more than half the range. The window before a test is 3/2 of what is in
- * flight: of the rate x the mean RTT.
+ * Where the delay varies, its minimum in an interval is not the path's. It counts as a queue only
+ * if it exceeds the path's by more than half of the range. The window before a test is 3/2 of what
+ * is in flight, which is the rate x the mean RTT.
  */
 TEST(prepared_where_the_delay_varies)
 {
@@ -279,7 +280,7 @@ TEST(prepared_where_the_delay_varies)
 	}
 }
 
-/* A queue that grows or shrinks is not a delay that varies. */
+/* The growth of a queue does not count as a delay that varies. */
 TEST(range_of_the_rtt)
 {
 	struct {
@@ -301,8 +302,8 @@ TEST(range_of_the_rtt)
 }
 
 /*
- * A probe on a path of 20 ms + 0..40 ms passes, and its hold covers the longest of its delays. Where
- * it finds no delay, it was the rate that varied, and with it the queue.
+ * A probe on a path of 20 ms + 0..40 ms passes, and its hold covers the longest delay. If the delay
+ * does not vary, the queue varied with the rate, and the probe fails.
  */
 TEST(probe_where_the_delay_varies)
 {
@@ -344,7 +345,7 @@ TEST(a_buffer_that_suffices)
 	}
 }
 
-/* A hold that carries half of what the connection had is doubled after three marks; one that carries 4/5 waits longer. */
+/* A hold that carries half of the former rate is doubled after three marks; one of 4/5 is not. */
 TEST(a_hold_that_is_too_small)
 {
 	struct {
@@ -371,7 +372,7 @@ static uint32_t any32(void)
 	return (uint32_t)random64();
 }
 
-/* Whatever is measured: no limit, or one that TCP can express and that is not below the smallest. */
+/* For any measurement there is no limit, or one that TCP can express and that is not too small. */
 TEST(any_input)
 {
 	for (unsigned int i = 0; i < 300; i++) {
@@ -421,7 +422,7 @@ TEST(a_slow_reader)
 	}
 	assert_true(reader.window && reader.window < 1 << 20);
 	assert_true(reader.window >= WINDOW_MIN);
-	/* It reads all of it now and then, and at last always. */
+	/* It reads everything once, and finally always. */
 	for (unsigned int i = 0; i < 16; i++) {
 		rightsize_weigh_reader(&reader, now, 40000, read, i == 8 ? reader.window / 4 : 0,
 				       offer, WINDOW_MIN);
