@@ -82,19 +82,7 @@ static void assert_explained(const char *manual, const char *word)
 
 TEST(manual_has_every_word)
 {
-	static const struct {
-		const char *request;
-		bool alone; /* it needs no other field */
-	} rows[] = {
-		{"status", true},	{"flows", true},	  {"policies", true},
-		{"policy_test", false}, {"policy_enable", false}, {"policy_disable", false},
-		{"policy_apply", true}, {"paths", true},	  {"events", true},
-		{"stop", true},
-	};
 	char *words = text_printed(out, ctl_print_man_words(out));
-	char *requests = text_printed(out, tcptuned_request_print_man(out));
-	struct tcptuned_request request;
-	char line[64];
 
 	for (unsigned int i = 0; i < TCPTUNED_LIMITS; i++)
 		assert_explained(words, tcptuned_word(WORDS_LIMIT, i));
@@ -103,15 +91,7 @@ TEST(manual_has_every_word)
 	for (unsigned int i = 0; i < TCPTUNED_BITCP_MODES; i++)
 		assert_explained(words, tcptuned_word(WORDS_BITCP_MODE, i));
 	assert_null(tcptuned_word_meaning(WORDS_LIMIT, TCPTUNED_LIMITS));
-	for_each_row (r, rows) {
-		assert_explained(requests, r->request);
-		snprintf(line, sizeof(line), "{\"command\":\"%s\"}", r->request);
-		assert_int_equal(!tcptuned_request_parse(line, strlen(line), &request, NULL),
-				 r->alone);
-	}
-	assert_contains(requests, "\n.B status\nnothing\n");
 	free(words);
-	free(requests);
 }
 
 TEST(names_of_flows)

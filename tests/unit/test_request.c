@@ -36,29 +36,41 @@ static void assert_refused(const char *json, size_t len, const char *message)
 TEST(every_command)
 {
 	static const struct {
-		const char *text;
+		const char *name;
 		enum tcptuned_command command;
+		const char *fields; /* that it needs */
 	} rows[] = {
-		{"{'command':'status'}", TCPTUNED_CMD_STATUS},
-		{" {\t'command' : 'stop'}\r", TCPTUNED_CMD_STOP},
-		{"{'command':'events'}", TCPTUNED_CMD_EVENTS},
-		{"{'command':'policies'}", TCPTUNED_CMD_POLICIES},
-		{"{'command':'policy_apply'}", TCPTUNED_CMD_POLICY_APPLY},
-		{"{'command':'policy_enable','policy':'web'}", TCPTUNED_CMD_POLICY_ENABLE},
-		{"{'policy':'web','command':'policy_disable'}", TCPTUNED_CMD_POLICY_DISABLE},
-		{"{'command':'flows'}", TCPTUNED_CMD_FLOWS},
+		{"status", TCPTUNED_CMD_STATUS, ""},
+		{"stop", TCPTUNED_CMD_STOP, ""},
+		{"events", TCPTUNED_CMD_EVENTS, ""},
+		{"policies", TCPTUNED_CMD_POLICIES, ""},
+		{"policy_test", TCPTUNED_CMD_POLICY_TEST,
+		 ",'local_address':'::1','remote_address':'::2'"},
+		{"policy_apply", TCPTUNED_CMD_POLICY_APPLY, ""},
+		{"policy_enable", TCPTUNED_CMD_POLICY_ENABLE, ",'policy':'web'"},
+		{"policy_disable", TCPTUNED_CMD_POLICY_DISABLE, ",'policy':'web'"},
+		{"paths", TCPTUNED_CMD_PATHS, ""},
+		{"flows", TCPTUNED_CMD_FLOWS, ""},
 	};
+	char *manual = text_printed(out, tcptuned_request_print_man(out)), text[128];
 
 	for_each_row (r, rows) {
-		parse(r->text);
+		snprintf(text, sizeof(text), " {\t'command' : '%s'%s}\r", r->name, r->fields);
+		parse(text);
 		assert_int_equal(request.command, r->command);
-		if (strstr(r->text, "web"))
+		if (strstr(r->fields, "web"))
 			assert_string_equal(request.filter.policy, "web");
+		snprintf(text, sizeof(text), ".TP\n.B %s\n", r->name);
+		assert_contains(manual, text);
+		snprintf(text, sizeof(text), ".B %s\n.TP", r->name); /* without its meaning */
+		assert_lacks(manual, text);
 	}
 	assert_int_equal(request.limit, TCPTUNED_FLOWS_LIMIT);
 	assert_null(request.sort);
 	assert_false(request.reverse);
 	assert_int_equal(request.filter.address.length, 0);
+	assert_contains(manual, "\n.B status\nnothing\n");
+	free(manual);
 }
 
 TEST(fields)
@@ -150,6 +162,7 @@ TEST(what_is_refused)
 		 "IPv4 cannot be connected with IPv6"},
 		{"{'command':'flows','command':'stop'}", "is no JSON"},
 		{"{'command':'stop'} {'command':'stop'}", "is no JSON"},
+		{"{'command':'policy_enable'}", "policy_enable needs the name of a policy"},
 		{"{'command':'policy_disable'}", "policy_disable needs the name of a policy"},
 		{"{'command':'policy_enable','policy':''}", "no name of 1 to 31"},
 		{"{'command':'policy_enable','policy':1}", "policy: a string"},
