@@ -162,6 +162,27 @@ static inline void check_part(struct place at, const char *actual, const char *p
 		text_;                                      \
 	})
 
+/* --- files and commands ---------------------------------------------------------------- */
+
+static inline void write_file(const char *name, const void *data, size_t size)
+{
+	FILE *file = fopen(name, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(data, 1, size, file), size);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Returns the exit status of @command, which reads @text. */
+static inline int pipe_to(const char *command, const char *text)
+{
+	FILE *pipe = popen(command, "w");
+
+	assert_non_null(pipe);
+	fputs(text, pipe);
+	return pclose(pipe);
+}
+
 /* --- whole texts ----------------------------------------------------------------------- */
 
 #define GOLDEN_HEADER "# SPDX-License-Identifier: GPL-2.0-only\n"
@@ -181,32 +202,15 @@ static inline FILE *open_golden(void)
 
 static inline void check_golden(struct place at, FILE *out, const char *name)
 {
-	char path[128], *expected = NULL;
-	const char *a, *b, *line;
-	size_t size = 0, number = 1;
-	FILE *file;
+	char path[128], command[256];
 
 	fclose(out);
 	snprintf(path, sizeof(path), "tests/unit/golden/%s.txt", name);
-	file = fopen(path, getenv("UPDATE_GOLDEN") ? "w+" : "r");
-	if (!file)
-		fail_at(at, "has nothing to compare with: %s: %s", path, strerror(errno));
-	if (getenv("UPDATE_GOLDEN")) {
-		fputs(golden_text, file);
-		rewind(file);
-	}
-	if (getdelim(&expected, &size, '\0', file) < 0)
-		fail_at(at, "has nothing to compare with: %s is empty", path);
-	fclose(file);
-	for (a = line = golden_text, b = expected; *a && *a == *b; a++, b++)
-		if (*a == '\n') {
-			number++;
-			line = a + 1;
-		}
-	if (*a || *b)
-		fail_at(at, "has \"%.*s\", where %s:%zu has \"%.*s\"", (int)strcspn(line, "\n"),
-			line, path, number, (int)strcspn(b - (a - line), "\n"), b - (a - line));
-	free(expected);
+	if (getenv("UPDATE_GOLDEN"))
+		write_file(path, golden_text, golden_size);
+	snprintf(command, sizeof(command), "diff -u %s - >&2", path);
+	if (pipe_to(command, golden_text))
+		fail_at(at, "differs from %s", path);
 	free(golden_text);
 }
 
@@ -242,15 +246,6 @@ static inline int remove_directory(void **state)
 
 	snprintf(command, sizeof(command), "rm -rf '%s'", test_directory);
 	return system(command);
-}
-
-static inline void write_file(const char *name, const void *data, size_t size)
-{
-	FILE *file = fopen(name, "w");
-
-	assert_non_null(file);
-	assert_int_equal(fwrite(data, 1, size, file), size);
-	assert_int_equal(fclose(file), 0);
 }
 
 /* --- JSON ------------------------------------------------------------------------------- */
