@@ -29,6 +29,14 @@ static int free_queues(void **state)
 
 FIXTURE(NULL, free_queues)
 
+static struct offer offered; /* by the last call of offer() */
+
+/* Offers a segment that carries data. */
+static inline enum verdict offer(struct queue *q, uint64_t now_ns, uint32_t bytes)
+{
+	return queue_offer(q, now_ns, bytes, true, &offered);
+}
+
 static inline int compare(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

@@ -72,7 +72,6 @@ static void against_simulation(struct queue_config config)
 	for (int i = 0; i < 300000; i++) {
 		uint32_t bytes = 125 * (1 + random() % 12); /* 20 us each: no fractions */
 		unsigned int kept = 0, queued = bytes;
-		struct offer o;
 		bool full;
 
 		now += random() % 31 * 10000; /* also at the very moment when a packet departs */
@@ -84,17 +83,16 @@ static void against_simulation(struct queue_config config)
 		len = kept;
 		full = (config.limit_packets && len == config.limit_packets) ||
 		       (config.limit_bytes && queued > config.limit_bytes);
-		assert_int_equal(queue_offer(&q, now, bytes, true, &o),
-				 full ? VERDICT_FULL : VERDICT_PASS);
+		assert_int_equal(offer(&q, now, bytes), full ? VERDICT_FULL : VERDICT_PASS);
 		dropped += full;
 		if (full)
 			continue;
 		busy = (busy > now ? busy : now) + bytes * 160ull;
 		held[len].depart_ns = busy;
 		held[len++].bytes = bytes;
-		assert_int_equal(o.depart_ns, busy);
-		assert_int_equal(o.queued_packets, len);
-		assert_int_equal(o.queued_bytes, queued);
+		assert_int_equal(offered.depart_ns, busy);
+		assert_int_equal(offered.queued_packets, len);
+		assert_int_equal(offered.queued_bytes, queued);
 	}
 	/* 130 us of work every 150 us: drops happen, and are rare */
 	assert_in_range(dropped, 10, 30000);
@@ -112,14 +110,13 @@ TEST(access_rate_spaces_bursts)
 	struct queue_config config = {.rate_bps = 1000000000, .limit_packets = 10};
 	struct queue at_once = make_queue(config), spaced;
 	unsigned int passed[2] = {0};
-	struct offer o;
 
 	config.access_bps = 2000000000;
 	spaced = make_queue(config);
 	for (int i = 0; i < 20; i++) {
-		passed[0] += queue_offer(&at_once, START_NS, 1500, true, &o) == VERDICT_PASS;
-		passed[1] += queue_offer(&spaced, START_NS, 1500, true, &o) == VERDICT_PASS;
-		assert_int_equal(o.arrive_ns, START_NS + (i + 1) * 6000);
+		passed[0] += offer(&at_once, START_NS, 1500) == VERDICT_PASS;
+		passed[1] += offer(&spaced, START_NS, 1500) == VERDICT_PASS;
+		assert_int_equal(offered.arrive_ns, START_NS + (i + 1) * 6000);
 	}
 	assert_int_equal(passed[0], 10);
 	/* 114 us pass between the first and the last arrival, 9 packets leave in them */
@@ -138,7 +135,6 @@ TEST(loss_rate)
 		unsigned int losses = 0, pairs = 0, common = 0;
 		bool lost[3] = {false}, before;
 		struct queue q[3];
-		struct offer o;
 
 		for (int i = 0; i < 3; i++) {
 			config.seed += i == 2;
@@ -147,8 +143,8 @@ TEST(loss_rate)
 		for (unsigned int i = 0; i < n; i++) {
 			before = lost[0];
 			for (int j = 0; j < 3; j++)
-				lost[j] = queue_offer(&q[j], START_NS + i * 2000ull, 1500, true,
-						      &o) == VERDICT_LOST;
+				lost[j] = offer(&q[j], START_NS + i * 2000ull, 1500) ==
+					  VERDICT_LOST;
 			assert_int_equal(lost[0], lost[1]);
 			losses += lost[0];
 			pairs += lost[0] && before;
@@ -166,15 +162,13 @@ TEST(chosen_losses)
 	static const uint64_t lose[] = {1, 5, 6};
 	struct queue q = make_queue((struct queue_config){
 		.rate_bps = 10000000000, .limit_packets = 100, .lose = lose, .lose_count = 3});
-	struct offer o;
 
 	for (unsigned int i = 1; i <= 50; i++) {
 		bool chosen = i == 1 || i == 5 || i == 6;
 
 		/* what carries no data is neither counted nor lost */
-		assert_int_equal(queue_offer(&q, START_NS, 52, false, &o), VERDICT_PASS);
-		assert_int_equal(queue_offer(&q, START_NS, 1500, true, &o),
-				 chosen ? VERDICT_CHOSEN : VERDICT_PASS);
+		assert_int_equal(queue_offer(&q, START_NS, 52, false, &offered), VERDICT_PASS);
+		assert_int_equal(offer(&q, START_NS, 1500), chosen ? VERDICT_CHOSEN : VERDICT_PASS);
 	}
 }
 
@@ -185,9 +179,8 @@ TEST(no_room_is_reported)
 		(struct queue_config){.rate_bps = 1000000000, .limit_bytes = 1000000000});
 	unsigned int passed = 0;
 	enum verdict v;
-	struct offer o;
 
-	while ((v = queue_offer(&q, START_NS, 60, true, &o)) == VERDICT_PASS)
+	while ((v = offer(&q, START_NS, 60)) == VERDICT_PASS)
 		passed++;
 	assert_int_equal(v, VERDICT_NO_ROOM);
 	assert_int_equal(passed, 1u << 22);

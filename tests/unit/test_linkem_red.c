@@ -222,7 +222,6 @@ TEST(in_the_queue)
 	};
 	unsigned int verdicts[2][VERDICT_COUNT] = {0};
 	struct queue q[2], again;
-	struct offer o;
 
 	q[0] = make_queue(config);
 	again = make_queue(config);
@@ -230,11 +229,11 @@ TEST(in_the_queue)
 	q[1] = make_queue(config);
 	for (unsigned int i = 0; i < 200000; i++) {
 		uint64_t now = START_NS + i * 60000ull;
-		enum verdict v = queue_offer(&q[0], now, 1500, true, &o);
+		enum verdict v = offer(&q[0], now, 1500);
 
 		verdicts[0][v]++;
-		assert_int_equal(queue_offer(&again, now, 1500, true, &o), v);
-		verdicts[1][queue_offer(&q[1], now, 1500, true, &o)]++;
+		assert_int_equal(offer(&again, now, 1500), v);
+		verdicts[1][offer(&q[1], now, 1500)]++;
 	}
 	assert_int_equal(verdicts[0][VERDICT_FULL], 0);
 	assert_in_range(verdicts[0][VERDICT_EARLY], 98000, 100000);

@@ -56,21 +56,20 @@ TEST(queue_follows_its_schedule)
 {
 	struct queue q = make_queue((struct queue_config){
 		.rate_bps = 100000000, .limit_bytes = 100000, .schedule = schedule});
-	struct offer o;
 
-	assert_int_equal(queue_offer(&q, START_NS, 1250, true, &o), VERDICT_PASS);
-	assert_int_equal(o.depart_ns, START_NS + 100000);
+	assert_int_equal(offer(&q, START_NS, 1250), VERDICT_PASS);
+	assert_int_equal(offered.depart_ns, START_NS + 100000);
 	/* 9.95 ms: 625 bytes of the first are out at 10 ms, the rest and the next at 1 Mbit/s */
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(queue_offer(&q, START_NS + 9950000, 1250, true, &o), VERDICT_PASS);
-	assert_int_equal(o.depart_ns, START_NS + 25 * MS);
-	assert_int_equal(queue_offer(&q, START_NS + 10 * MS, 500, true, &o), VERDICT_PASS);
-	assert_int_equal(o.queued_bytes, 3000);
-	assert_int_equal(queue_offer(&q, START_NS + 10 * MS, 40, true, &o), VERDICT_FULL);
+		assert_int_equal(offer(&q, START_NS + 9950000, 1250), VERDICT_PASS);
+	assert_int_equal(offered.depart_ns, START_NS + 25 * MS);
+	assert_int_equal(offer(&q, START_NS + 10 * MS, 500), VERDICT_PASS);
+	assert_int_equal(offered.queued_bytes, 3000);
+	assert_int_equal(offer(&q, START_NS + 10 * MS, 40), VERDICT_FULL);
 	for (int i = 0; i < 6; i++)
-		assert_int_equal(queue_offer(&q, START_NS + 40 * MS, 1500, true, &o),
+		assert_int_equal(offer(&q, START_NS + 40 * MS, 1500),
 				 i < 4 ? VERDICT_PASS : VERDICT_FULL);
-	assert_int_equal(o.depart_ns, START_NS + 44 * MS);
+	assert_int_equal(offered.depart_ns, START_NS + 44 * MS);
 	assert_int_equal(queue_fastest_bps(&q.config), 100000000);
 }
 
@@ -154,17 +153,15 @@ TEST(trace_in_a_queue)
 {
 	struct trace t;
 	struct queue q;
-	struct offer o;
 
 	assert_int_equal(read_text("1\n2\n4\n8\n", &t), 0);
 	q = make_queue((struct queue_config){
 		.rate_bps = trace_mean_bps(&t), .limit_packets = 3, .trace = &t});
 	for (unsigned int i = 0; i < 5; i++)
-		assert_int_equal(queue_offer(&q, START_NS, 1500, true, &o),
-				 i < 3 ? VERDICT_PASS : VERDICT_FULL);
-	assert_int_equal(o.arrive_ns, START_NS);
-	assert_int_equal(queue_offer(&q, START_NS + MS, 1500, true, &o), VERDICT_PASS);
-	assert_int_equal(o.depart_ns, START_NS + 8 * MS);
+		assert_int_equal(offer(&q, START_NS, 1500), i < 3 ? VERDICT_PASS : VERDICT_FULL);
+	assert_int_equal(offered.arrive_ns, START_NS);
+	assert_int_equal(offer(&q, START_NS + MS, 1500), VERDICT_PASS);
+	assert_int_equal(offered.depart_ns, START_NS + 8 * MS);
 	trace_free(&t);
 }
 
@@ -327,9 +324,7 @@ TEST(bursts_of_loss)
 		bool before = false;
 
 		for (unsigned int k = 0; k < n; k++) {
-			struct offer o;
-			bool now = queue_offer(&q, START_NS + k * 2000ull, 1500, true, &o) ==
-				   VERDICT_BURST;
+			bool now = offer(&q, START_NS + k * 2000ull, 1500) == VERDICT_BURST;
 
 			lost += now;
 			bursts += now && !before;
@@ -351,20 +346,18 @@ TEST(marks_above_a_threshold)
 		{.rate_bps = 100000000, .limit_packets = 100},
 	};
 	struct queue q[ARRAY_SIZE(configs)];
-	struct offer o;
 
 	for_each_row (config, configs) {
 		q[test_row] = make_queue(*config);
 		for (int i = 1; i <= 100; i++) {
-			assert_int_equal(queue_offer(&q[test_row], START_NS, 1500, true, &o),
-					 VERDICT_PASS);
-			assert_int_equal(o.mark, test_row < 2 && i > 20);
+			assert_int_equal(offer(&q[test_row], START_NS, 1500), VERDICT_PASS);
+			assert_int_equal(offered.mark, test_row < 2 && i > 20);
 		}
 	}
 	/* 81 have left: 19 and this one */
-	assert_int_equal(queue_offer(&q[0], START_NS + 81 * 120000, 1500, true, &o), VERDICT_PASS);
-	assert_int_equal(o.queued_packets, 20);
-	assert_false(o.mark);
+	assert_int_equal(offer(&q[0], START_NS + 81 * 120000, 1500), VERDICT_PASS);
+	assert_int_equal(offered.queued_packets, 20);
+	assert_false(offered.mark);
 }
 
 TEST(policer)
@@ -374,19 +367,17 @@ TEST(policer)
 							  .police_bps = 12000000,
 							  .police_bytes = 15000});
 	uint64_t passed = 0, now = START_NS;
-	struct offer o;
 
 	/* ten at once, and one more each ms */
 	for (unsigned int i = 0; i < 20; i++)
-		assert_int_equal(queue_offer(&q, now, 1500, true, &o),
-				 i < 10 ? VERDICT_PASS : VERDICT_POLICED);
-	assert_int_equal(queue_offer(&q, now + MS - 1, 1500, true, &o), VERDICT_POLICED);
-	assert_int_equal(queue_offer(&q, now + MS, 1500, true, &o), VERDICT_PASS);
-	assert_int_equal(queue_offer(&q, now + MS, 40, true, &o), VERDICT_POLICED);
+		assert_int_equal(offer(&q, now, 1500), i < 10 ? VERDICT_PASS : VERDICT_POLICED);
+	assert_int_equal(offer(&q, now + MS - 1, 1500), VERDICT_POLICED);
+	assert_int_equal(offer(&q, now + MS, 1500), VERDICT_PASS);
+	assert_int_equal(offer(&q, now + MS, 40), VERDICT_POLICED);
 	/* 10 s of about 40 Mbit/s */
 	now += 1000 * MS;
 	for (uint64_t end = now + 10000 * MS; now < end; now += random() % 600000)
-		if (queue_offer(&q, now, 1500, true, &o) == VERDICT_PASS)
+		if (offer(&q, now, 1500) == VERDICT_PASS)
 			passed += 1500;
 	assert_near(passed, 15000000 + 15000, 1500);
 }
