@@ -254,42 +254,6 @@ TEST(events)
 	json_decref(root);
 }
 
-/* Events are filtered as connections are. An event before a connection exists has no remote end. */
-TEST(events_of_one)
-{
-	static const struct {
-		const char *local, *remote;
-		__u16 local_port, remote_port;
-		__u32 netns;
-		bool matches, matches_before;
-	} rows[] = {
-		{NULL, NULL, 0, 0, 0, true, true},
-		{"192.0.2.1", NULL, 0, 443, 77, true, true},
-		{"192.0.2.1", NULL, 0, 443, 78, false, false},
-		{"192.0.2.1", NULL, 5202, 443, 0, false, false},
-		{"192.0.2.1", "198.51.100.8", 0, 443, 0, false, false},
-		{"192.0.2.1", "198.51.100.7", 0, 443, 0, true, false},
-	};
-
-	for_each_row (r, rows) {
-		struct tcptuned_filter filter = {.local_port = r->local_port,
-						 .remote_port = r->remote_port,
-						 .netns = r->netns};
-		struct tcptuned_event event = {
-			.netns = 77, .family = AF_INET, .local_port = 5201, .remote_port = 443};
-
-		inet_pton(AF_INET, "192.0.2.1", event.local);
-		inet_pton(AF_INET, "198.51.100.7", event.remote);
-		if (r->local)
-			assert_int_equal(tcptuned_prefix_of(r->local, &filter.local), 0);
-		if (r->remote)
-			assert_int_equal(tcptuned_prefix_of(r->remote, &filter.remote), 0);
-		assert_int_equal(tcptuned_event_matches(&event, &filter), r->matches);
-		memset(event.remote, 0, sizeof(event.remote));
-		assert_int_equal(tcptuned_event_matches(&event, &filter), r->matches_before);
-	}
-}
-
 /* Returns what @statement writes to @stream, stdout or stderr, valid until the next call. */
 #define written(stream, statement)            \
 	({                                    \

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include "test.h"
+#include "rpc/events.h"
 #include "rpc/request.h"
 
 static struct tcptuned_request request;
@@ -209,6 +210,19 @@ static struct tcptuned_flow_record flow(const char *local, unsigned int local_po
 	return record;
 }
 
+/* Returns an event of the connection, for which filters by its ends and namespace are the same. */
+static struct tcptuned_event event_of(const struct tcptuned_flow_record *record)
+{
+	struct tcptuned_event event = {.netns = record->netns,
+				       .family = record->family,
+				       .local_port = record->local_port,
+				       .remote_port = record->remote_port};
+
+	memcpy(event.local, record->local, sizeof(event.local));
+	memcpy(event.remote, record->remote, sizeof(event.remote));
+	return event;
+}
+
 TEST(filters)
 {
 	enum { FOUR, SIX, MAPPED };
@@ -254,11 +268,16 @@ TEST(filters)
 	char text[512];
 
 	for_each_row (r, rows) {
+		const struct tcptuned_flow_record *record = &records[r->record];
+		struct tcptuned_event event = event_of(record);
+
 		snprintf(text, sizeof(text), "{'command':'flows',%s}", r->filter);
 		parse(text);
-		assert_int_equal(tcptuned_filter_matches(&request.filter, &records[r->record],
-							 "default"),
+		assert_int_equal(tcptuned_filter_matches(&request.filter, record, "default"),
 				 r->matches);
+		if (!request.filter.policy[0] && !request.filter.congestion_control[0])
+			assert_int_equal(tcptuned_event_matches(&event, &request.filter),
+					 r->matches);
 	}
 }
 
