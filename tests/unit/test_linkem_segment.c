@@ -210,12 +210,11 @@ static void assert_marked(const struct frame *f, const struct packet *p, unsigne
 	uint8_t *got = build_run(p, first, count, true, &marked_len);
 	uint8_t *ip = got + SEGMENT_VNET_LEN;
 
-	assert_int_equal((f->version == 4 ? ip[1] : ip[1] >> 4) & 3, 3);
+	want[SEGMENT_VNET_LEN + 1] |= f->version == 4 ? 0x03 : 0x30;
 	if (f->version == 4) {
 		assert_int_equal(checksum_fold(checksum_add(ip, f->ip_header, 0)), 0xffff);
 		memcpy(ip + 10, want + SEGMENT_VNET_LEN + 10, 2);
 	}
-	ip[1] = want[SEGMENT_VNET_LEN + 1];
 	assert_int_equal(marked_len, len);
 	assert_memory_equal(got, want, len);
 	free(want);
