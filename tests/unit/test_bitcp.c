@@ -67,8 +67,6 @@ static void paper_ack(struct paper *p)
 	}
 }
 
-/* --- helpers -------------------------------------------------------------------------- */
-
 static struct bitcp_params params(double s_max, double s_min, double beta, int low_window)
 {
 	return (struct bitcp_params){PACKETS(s_max), PACKETS(s_min), (__u32)PACKETS(beta),
@@ -150,8 +148,6 @@ static struct bitcp_params random_params(void)
 	return p;
 }
 
-/* --- step by step against the pseudo-code --------------------------------------------- */
-
 /*
  * Where a comparison depends on the last bits, one side changes its mode a few ACKs before the
  * other. Until the other follows, their maxima differ, and their windows hardly.
@@ -210,8 +206,6 @@ TEST(follows_the_pseudo_code)
 	follow(1024, 0.01, 0.05, 14, 5000);
 }
 
-/* --- each behaviour by its numbers ---------------------------------------------------- */
-
 TEST(first_slow_start_is_the_standard_one)
 {
 	struct bitcp st = fresh(10);
@@ -255,8 +249,6 @@ TEST(modes_are_distinguished)
 		acks(&st, 1, 1);
 	assert_int_equal(bitcp_mode(&st, st.cwnd, 875), BITCP_SLOW_START_PAST_MAX);
 }
-
-/* --- what comes from outside ---------------------------------------------------------- */
 
 TEST(timeout_keeps_the_maximum)
 {
@@ -373,8 +365,6 @@ TEST(a_window_above_its_maximum_goes_on)
 	assert_int_equal(bitcp_mode(&st, 2000, 0), BITCP_SLOW_START_PAST_MAX);
 }
 
-/* --- delayed and stretched ACKs ------------------------------------------------------- */
-
 TEST(stretched_acks_grow_the_same)
 {
 	/* acked packets per ACK (0: a whole window), the farthest apart in packets */
@@ -406,8 +396,6 @@ TEST(stretched_acks_grow_the_same)
 		assert_near(apart, 0, cases[i % ARRAY_SIZE(cases)].apart);
 	}
 }
-
-/* --- what must never happen ----------------------------------------------------------- */
 
 /*
  * The growth bound: S_max per window, or one packet in normal TCP, and an ACK counts for one window
@@ -536,8 +524,6 @@ TEST(the_largest_window_stays)
 	assert_int_equal(bitcp_ssthresh(&st, UINT_MAX), 3758096383u);
 	assert_int_equal(bitcp_on_ack(&st, 0, NO_SLOW_START, 7), 0);
 }
-
-/* --- parameters ----------------------------------------------------------------------- */
 
 /* Valid parameters are adopted; others are replaced by the defaults. */
 static void assert_params(struct bitcp_params p, bool valid)

@@ -11,8 +11,6 @@
 #include "config/print.h"
 #include "util/log.h"
 
-/* --- a directory with a configuration in it ------------------------------------------- */
-
 static char path[128];	  /* directory/tcptuned.conf */
 static char drop_in[160]; /* its .d */
 static struct tcptuned_config config;
@@ -101,8 +99,6 @@ static void load_fails(const char *text, unsigned int line, const char *part, co
 	assert_fails(line, part, remedy);
 }
 
-/* --- defaults -------------------------------------------------------------------------- */
-
 TEST(defaults)
 {
 	struct tcptuned_config defaults;
@@ -113,8 +109,6 @@ TEST(defaults)
 	for_each_row (origin, config.origin)
 		assert_string_equal(*origin, "default");
 }
-
-/* --- every valid form ------------------------------------------------------------------ */
 
 TEST(forms)
 {
@@ -199,8 +193,6 @@ TEST(layout)
 	load(text);
 	assert_int_equal(config.metrics_port, 5);
 }
-
-/* --- every key wrong ------------------------------------------------------------------- */
 
 static const struct {
 	const char *section, *key, *values, *remedy; /* values with | between them */
@@ -487,8 +479,6 @@ TEST(too_many_policies)
 	tcptuned_config_free(&config);
 }
 
-/* --- files ----------------------------------------------------------------------------- */
-
 TEST(no_regular_file)
 {
 	assert_int_equal(assert_fails(0, "No such file", "--help-config"), -ENOENT);
@@ -535,8 +525,6 @@ TEST(no_permission)
 	become(0);
 }
 
-/* --- drop-ins -------------------------------------------------------------------------- */
-
 static const char *origin_of(const char *section, const char *name)
 {
 	return config.origin[find_key(section, name) - tcptuned_keys];
@@ -575,8 +563,6 @@ TEST(drop_in_fails)
 	assert_int_equal(assert_fails_in(file, 0, "No such file", ""), -ENOENT);
 }
 
-/* --- --set ----------------------------------------------------------------------------- */
-
 TEST(set)
 {
 	const char *const set[] = {"metrics.port=3", "bitcp.beta=0.25", "tcptuned.cgroup=/a.b=c",
@@ -614,8 +600,6 @@ TEST(set_fails)
 		assert_int_equal(assert_refused(set, "--set: ", "", r->remedy), -EINVAL);
 	}
 }
-
-/* --- what comes out -------------------------------------------------------------------- */
 
 static void note_difference(void *context, const char *key, const char *was, const char *now,
 			    bool live)
