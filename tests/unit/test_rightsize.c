@@ -72,18 +72,17 @@ TEST(a_delay_that_varies)
 		{.kind = JITTER_ONOFF, .amount_ns = 60 * MS, .every_ns = 200 * MS},
 	};
 
-	for (unsigned int i = 0; i < 2; i++)
-		for (unsigned int kind = 0; kind < 3; kind++) {
+	for_each_row (p, paths)
+		for_each_row (kind, kinds) {
 			double kernel = 0, tuned[ENDS] = {0};
 
 			for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-				kernel += under_jitter(&paths[i], KERNEL, &kinds[kind], seed);
-				for (unsigned int end = 0; end < ENDS; end++)
-					tuned[end] += under_jitter(&paths[i], ends[end],
-								   &kinds[kind], seed);
+				kernel += under_jitter(p, KERNEL, kind, seed);
+				for_each_row (end, ends)
+					tuned[test_row] += under_jitter(p, *end, kind, seed);
 			}
-			for (unsigned int end = 0; end < ENDS; end++)
-				assert_true(tuned[end] >= 0.95 * kernel);
+			for_each_row (carried, tuned)
+				assert_true(*carried >= 0.95 * kernel);
 		}
 }
 
@@ -103,13 +102,12 @@ TEST(a_longer_path)
 {
 	static const struct path paths[] = {{200, 10, 0.32}, {100, 5, 0.4}};
 
-	for (unsigned int i = 0; i < 2; i++)
+	for_each_row (p, paths)
 		for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-			double kernel = on_a_longer_path(&paths[i], KERNEL, seed);
+			double kernel = on_a_longer_path(p, KERNEL, seed);
 
-			for (unsigned int end = 0; end < ENDS; end++)
-				assert_true(on_a_longer_path(&paths[i], ends[end], seed) >=
-					    0.9 * kernel);
+			for_each_row (end, ends)
+				assert_true(on_a_longer_path(p, *end, seed) >= 0.9 * kernel);
 		}
 }
 
@@ -130,22 +128,22 @@ TEST(a_slower_link)
 	double kernel = on_a_slower_link(KERNEL, 1);
 
 	for (uint64_t seed = 1; seed <= SEEDS; seed++)
-		for (unsigned int end = 0; end < ENDS; end++)
-			assert_true(on_a_slower_link(ends[end], seed) < kernel / 20);
+		for_each_row (end, ends)
+			assert_true(on_a_slower_link(*end, seed) < kernel / 20);
 }
 
 /* A link that became eight times faster: the window grows as the queue empties (DRS III.B). */
 TEST(a_faster_link)
 {
-	for (unsigned int end = 0; end < ENDS; end++) {
+	for_each_row (end, ends) {
+		const struct rightsize *rs;
+
 		model_begin(&(struct path){50, 20, 0.8}, 1);
 		model_schedule(8, 400 * MBIT, 20);
-		model_add(ends[end], 0);
+		model_add(*end, 0);
 		model_run(8);
-		assert_int_equal((ends[end] == RIGHTSIZED_SENDER ? model.flow[0].snd
-								 : model.flow[0].rs)
-					 .state,
-				 RIGHTSIZE_HOLDING);
+		rs = *end == RIGHTSIZED_SENDER ? &model.flow[0].snd : &model.flow[0].rs;
+		assert_int_equal(rs->state, RIGHTSIZE_HOLDING);
 		model_run(14);
 		assert_true(model_goodput(18) >= 0.95 * 400 * MBIT);
 	}
@@ -166,15 +164,14 @@ TEST(next_to_an_untuned_connection)
 	static const struct path paths[] = {{100, 20, 0.4}, {100, 20, 0.1}, {10, 20, 0.8}};
 	double kernel = 0, tuned[ENDS] = {0};
 
-	for (unsigned int i = 0; i < 3; i++)
+	for_each_row (p, paths)
 		for (uint64_t seed = 1; seed <= SEEDS + 1; seed++) {
-			kernel += next_to_untuned(&paths[i], KERNEL, seed) / paths[i].mbit;
-			for (unsigned int end = 0; end < ENDS; end++)
-				tuned[end] +=
-					next_to_untuned(&paths[i], ends[end], seed) / paths[i].mbit;
+			kernel += next_to_untuned(p, KERNEL, seed) / p->mbit;
+			for_each_row (end, ends)
+				tuned[test_row] += next_to_untuned(p, *end, seed) / p->mbit;
 		}
-	for (unsigned int end = 0; end < ENDS; end++)
-		assert_true(tuned[end] >= 0.8 * kernel);
+	for_each_row (carried, tuned)
+		assert_true(*carried >= 0.8 * kernel);
 }
 
 /* A loss ends a test without a result: the window is the kernel's again, or the one held before. */
