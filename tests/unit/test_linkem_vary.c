@@ -10,18 +10,6 @@ static struct step steps[] = {
 };
 static const struct schedule schedule = {.steps = steps, .count = ARRAY_SIZE(steps)};
 
-TEST(schedule_switches)
-{
-	static const struct {
-		uint64_t ns;
-		unsigned int step;
-	} expected[] = {{0, 0},		  {10 * MS - 1, 0}, {10 * MS, 1},
-			{40 * MS - 1, 1}, {40 * MS, 2},	    {1000000 * MS, 2}};
-
-	for_each_row (r, expected)
-		assert_ptr_equal(schedule_at(&schedule, r->ns), &steps[r->step]);
-}
-
 /* Returns the integral of the rate. */
 static uint64_t scheduled_bits_by(uint64_t ns)
 {
