@@ -136,17 +136,6 @@ static void assert_peer(const char *remote, __u32 place)
 	assert_int_equal(find_policy(&t), TCPTUNED_POLICY_ID(GENERATION, place));
 }
 
-TEST(default_alone)
-{
-	begin();
-	compile(1);
-	assert_int_equal(rules.entries_len, 1);
-	assert_int_equal(rules.entries[0].key.length, 0);
-	assert_int_equal(rules.entries[0].match.first, 1u << 31 | 1);
-	assert_int_equal(rules.entries[0].match.default_policy,
-			 TCPTUNED_POLICY_ID(GENERATION, TCPTUNED_POLICY_DEFAULT));
-}
-
 /* A destination_file may be empty: then the policy matches no connection, rather than every one. */
 TEST(empty_file)
 {
@@ -184,6 +173,11 @@ TEST(buffer_requests)
 	begin();
 	compile(1);
 	m = &rules.entries[0].match;
+	assert_int_equal(rules.entries_len, 1);
+	assert_int_equal(rules.entries[0].key.length, 0);
+	assert_int_equal(m->first, 1u << 31 | 1);
+	assert_int_equal(m->default_policy,
+			 TCPTUNED_POLICY_ID(GENERATION, TCPTUNED_POLICY_DEFAULT));
 	assert_int_equal(m->any_policy, TCPTUNED_RCVBUF_OVERRIDDEN | TCPTUNED_SNDBUF_OVERRIDDEN |
 						TCPTUNED_ANY_MANAGES);
 	assert_int_equal(TCPTUNED_RULE_INDEX(m->honour_rcvbuf), TCPTUNED_RULE_NONE);
