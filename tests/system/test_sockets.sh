@@ -267,6 +267,7 @@ test_a_socket_that_connects_again() {
 		receive 3000000 send 6000000 until "$TEST_DIR/again"
 	background two in_host a "${sockets[@]}" tcp4 listen "${ADDR[a]}" 7004 accept \
 		until "$TEST_DIR/go" send 3000000 until "$TEST_DIR/over"
+	wait_until 5 eval '[ "$(in_host a ss -Htln "sport = 7003 or sport = 7004" | wc -l)" = 2 ]'
 	background client in_group in_host b "${sockets[@]}" tcp4 connect "${ADDR[a]}" 7003 \
 		send 3000000 receive 6000000 say received until "$TEST_DIR/again" \
 		disconnect connect "${ADDR[a]}" 7004 get wscale receive 3000000 say over \
