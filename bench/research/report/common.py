@@ -14,7 +14,8 @@ import pandas
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402
 
-pyplot.rcParams.update({"axes.grid": True, "grid.linestyle": ":", "axes.axisbelow": True})
+pyplot.rcParams.update({"axes.grid": True, "grid.linestyle": ":", "axes.axisbelow": True,
+                        "axes.titlesize": "medium", "figure.titlesize": "medium"})
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
 
