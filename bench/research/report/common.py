@@ -89,7 +89,7 @@ def count_of(runs: pandas.Series, remark: str = "") -> str:
     if runs.empty:
         return "no valid run"
     if most == 1:
-        return "one run of each, so that no spread is known"
+        return "one run of each, so the spread is unknown"
     return f"runs of each: {least if least == most else f'{least} to {most}'}{remark}"
 
 
@@ -108,7 +108,7 @@ def aged(text: str, sources: tuple) -> str:
                for commit in re.findall("[0-9a-f]{7,}", listed)}
     since = unique(name for commit in commits for name in changed_since(commit, sources))
     if "-dirty" in text:
-        text += " *-dirty*: with changes that were not committed by then."
+        text += " *-dirty*: with uncommitted changes."
     return text + (f" Changed since one of these commits: {since}." if since else "")
 
 
@@ -204,13 +204,13 @@ class Report:
         text = ("Conditions: linkem between two hosts on one machine of two cores, "
                 f"Linux {unique(valid.kernel)}; commit {unique(valid.commit)}; "
                 f"{unique(valid.date.str[:10])}; "
-                f"{count_of(runs, ', medians, least and most in parentheses')}")
+                f"{count_of(runs, ', medians, minimum and maximum in parentheses')}")
         if seeds:
             text += f"; seed {seeds}"
         if tolerances not in ("", "1"):
             text += f"; the emulator was allowed {tolerances} times its usual lateness"
         spoiled = (~rows.valid).sum()
-        return aged(f"{text}; runs that the emulator spoiled: {spoiled}.", sources)
+        return aged(f"{text}; runs discarded because the emulator was late: {spoiled}.", sources)
 
     def write(self, text: str) -> None:
         """Adds a paragraph, or several; none if the text is empty."""

@@ -37,20 +37,20 @@ FIGURES = {"default, 0.5 ms": "Figure 2", "kernel only, 0.5 ms": "Figure 3",
 # about: a cell and column, or one less another ("-"), over another ("/"), or over it in per cent
 # above 1 ("%"); for each of the values of {}.
 STATEMENTS = [
-    ("Figure 2", "default, 0.5 ms, 1 connection: kernel less none, Mbit/s",
+    ("Figure 2", "default, 0.5 ms, 1 connection: kernel minus none, Mbit/s",
      ("kernel - none", "Mbit/s"),
      ("default, 0.5 ms, 1", "kernel"), "-", ("default, 0.5 ms, 1", "none"), [""]),
-    ("Figure 2", "the same: DRS less kernel, Mbit/s", ("drs - kernel", "Mbit/s"),
+    ("Figure 2", "the same: DRS minus kernel, Mbit/s", ("drs - kernel", "Mbit/s"),
      ("default, 0.5 ms, 1", DRS), "-", ("default, 0.5 ms, 1", "kernel"), [""]),
     ("Figure 2", "default, 0.5 ms, {}: gain of 8 connections over 1, %", ("streams", "gain %"),
      ("default, 0.5 ms, 8", "{}"), "%", ("default, 0.5 ms, 1", "{}"), ["none", "kernel", DRS]),
-    ("Figure 3", "0.5 ms, 1 connection, kernel: larger maxima less default, Mbit/s",
+    ("Figure 3", "0.5 ms, 1 connection, kernel: larger maxima minus default, Mbit/s",
      ("kernel only - default", "Mbit/s"),
      ("kernel only, 0.5 ms, 1", "kernel"), "-", ("default, 0.5 ms, 1", "kernel"), [""]),
     ("Figure 3", "0.5 ms, connections: {}; DRS, larger maxima over default",
      ("drs kernel only / default", "{}"),
      ("kernel only, 0.5 ms, {}", DRS), "/", ("default, 0.5 ms, {}", DRS), STREAMS),
-    ("Figure 4", "user and kernel, 0.5 ms, connections: {}; DRS over 2.4's",
+    ("Figure 4", "user and kernel, 0.5 ms, connections: {}; DRS over Linux 2.4",
      ("drs / kernel", "ratio"),
      ("user and kernel, 0.5 ms, {}", DRS), "/", ("user and kernel, 0.5 ms, {}", "by hand"),
      STREAMS),
@@ -70,8 +70,8 @@ STATEMENTS = [
      ("kernel only, 25 ms, 8", DRS), "/", ("kernel only, 25 ms, 1", DRS), [""]),
     ("Figure 8", "user and kernel, 25 ms, DRS: {} connections over 1", ("drs", "{} / 1"),
      ("user and kernel, 25 ms, {}", DRS), "/", ("user and kernel, 25 ms, 1", DRS), [2, 4]),
-    ("Figure 8", "user and kernel, 25 ms: DRS less 2.4's, Mbit/s (of how many connections it does "
-     "not say; here {})", ("drs - kernel", "Mbit/s"),
+    ("Figure 8", "user and kernel, 25 ms: DRS minus Linux 2.4, Mbit/s (the paper does not say for "
+     "how many connections; here {})", ("drs - kernel", "Mbit/s"),
      ("user and kernel, 25 ms, {}", DRS), "-", ("user and kernel, 25 ms, {}", "by hand"), STREAMS),
     ("section 4.3", "kernel only, 50 ms, 8 connections, DRS, Mbit/s",
      ("drs", "kernel only 50 ms 8"),
@@ -80,7 +80,7 @@ STATEMENTS = [
      ("kernel only, 100 ms, 8", DRS), "", ("kernel only, 100 ms, 8", DRS), [""]),
     ("Figure 9", "kernel only, 100 ms, 1 connection: DRS over kernel", ("drs / kernel", "ratio"),
      ("kernel only, 100 ms, 1", DRS), "/", ("kernel only, 100 ms, 1", "kernel"), [""]),
-    ("Figure 10", "user and kernel, 100 ms, connections: {}; DRS over 2.4's",
+    ("Figure 10", "user and kernel, 100 ms, connections: {}; DRS over Linux 2.4",
      ("drs / kernel", "ratio"),
      ("user and kernel, 100 ms, {}", DRS), "/", ("user and kernel, 100 ms, {}", "by hand"), [1, 8]),
 ]
@@ -219,7 +219,7 @@ def emulator_late(runs: pandas.DataFrame, cell: pandas.DataFrame) -> str:
     text = "in the one run the emulator was {:g} ms late (p99)"
     if len(runs) > 1:
         text = "in the slowest run the emulator was {:g} ms late (p99), in the best {:g} ms"
-    text = text.format(*(late.iloc[[0, -1]] / 1000).round(2)) + ": whether that is why is not shown"
+    text = text.format(*(late.iloc[[0, -1]] / 1000).round(2)) + ", which may be the reason"
     others = cell[cell["link.late_p99_us"] >= late.iloc[0]].drop(runs.index[0])
     if others.empty:
         return text
@@ -347,8 +347,8 @@ def filled_by_one(cells: pandas.DataFrame) -> str:
     listed = ", ".join(f"{column} ({mbps:.0f})" for column, mbps in slow.items())
     if len(slow) == len(one):
         return f"one connection at 0.5 ms gets less than 97 % with all of them: {listed}"
-    return (f"one connection at 0.5 ms gets 97 % and more{' in all columns but ' if listed else ''}"
-            f"{listed}, which leaves next to nothing to gain there from more of them")
+    return (f"one connection at 0.5 ms gets 97 % or more{' in all columns but ' if listed else ''}"
+            f"{listed}, which leaves almost nothing to gain from more of them")
 
 
 # --- the laws ---
@@ -376,19 +376,19 @@ def write_laws(report: Report, cells: pandas.DataFrame) -> None:
     report.write(f"""
 ### The laws of section 4.3: processes x k / delay
 
-Mbit/s without any tuning, delay in ms, at 25 ms and more. The paper's hold within
-{report.paper_value("000", "law", "all", "error %")} %; ours are least squares of the
-relative error over the cells of the row "default" above.""")
+In Mbit/s, with the delay in ms, for 25 ms and more. The paper's laws hold within
+{report.paper_value("000", "law", "all", "error %")} %; ours are least squares of the relative error
+over the cells of the row "default" above.""")
     report.table(["tuning", "the paper's", "its k", "our k", "ratio", "largest error of ours, %",
                   "cells"], rows)
     report.write(f"""
 Conditions: those of the grid.
 
-A law of this form says that each connection is limited by a fixed window, of k / 8 KB:
-{our_window} KB for our none, what today's kernel offers of a buffer of 128 KB, and
+Such a law says that a fixed window of k / 8 KB limits each connection: {our_window} KB for our
+none, which today's kernel offers for a buffer of 128 KB, and
 {float(report.paper_value("000", "law", "none", "k")) / 8:.0f} KB for the paper's, of the 32 KB that
-Linux 2.2 offered of 64. It is no law for what has a window for the path and ends at the rate of the
-link: there the errors say so.""")
+Linux 2.2 offered for 64. It does not describe connections whose window follows the path and whose
+limit is the rate of the link, as their errors show.""")
 
 
 def write_differences(report: Report, cells: pandas.DataFrame, runs: pandas.DataFrame) -> None:
@@ -398,11 +398,11 @@ def write_differences(report: Report, cells: pandas.DataFrame, runs: pandas.Data
     if len(by_hand):
         start = (f"And at 100 ms the link alone takes {8 * 2**27 / (LINK * 1e6):.2f} s for 128 MB, "
                  f"of the {by_hand.elapsed_s.median():.2f} s that one connection with buffers by "
-                 "hand takes; the rest is the start.")
+                 "hand takes; the rest is slow start.")
     report.write(f"""
-We differ where the kernel of 2001 had a limit that today's does not have. Its autotuning could not
-offer more than 64 KB for want of a window scale (section 4.2); today's can, and is held by the
-sender's buffer of 4 MB until the maxima are larger. Its network card ended at
+Our results differ where the kernel of 2001 had a limit that today's does not have. Its autotuning
+could not offer more than 64 KB because it had no window scaling (section 4.2); today's can, and the
+sender's buffer of 4 MB limits it until the maxima are raised. Its network card ended at
 {report.paper_value("000", "section 4.1", "nic", "Mbit/s")} Mbit/s, and its stack and processors
 below that, so that more connections helped; of the {int(LINK)} Mbit/s of payload that our link has,
 {filled_by_one(cells)}. {start}""")
@@ -421,45 +421,45 @@ def write(report: Report) -> None:
     report.write("""
 ## Paper 000 (automatic tuning compared): the grid, Figures 2 to 10
 
-128 messages of 1 MB in all, from the first byte sent to the last one read, over 1 Gbit/s without
-loss. *none*, *kernel* and *tcptuned* stand where the paper has Linux 2.2 without autotuning, 2.4
-with its own, and 2.4 with DRS; *by hand*, cubic with the ideal sizes set by whom the row lets set
-them. In all of them the congestion control is cubic, but *tcptuned* is as shipped, with bitcp. What
-each is in detail: the head of `bench/bench_grid.sh`. In the picture the points of one number of
-connections stand beside each other, with least and most as bars; the panels of 0.5 ms do not begin
-at 0, and "paper" is what its laws (below) and its text say.""")
+128 messages of 1 MB in all, from the first byte sent to the last byte read, over 1 Gbit/s without
+loss. *none*, *kernel* and *tcptuned* correspond to the paper's Linux 2.2 without autotuning, 2.4
+with its own, and 2.4 with DRS; *by hand* is cubic with ideal buffer sizes, set as far as the row
+allows. All of them use cubic except *tcptuned*, which is as shipped, with bitcp. The comment at the
+top of `bench/bench_grid.sh` describes each in detail. In the picture the points of one number of
+connections are side by side, with bars from the minimum to the maximum; the panels of 0.5 ms do not
+begin at 0, and "paper" is what the paper's laws (below) and its text state.""")
     draw(report, cells)
-    report.write("Goodput in Mbit/s, medians, in parentheses least, most, and how many runs; and "
-                 "the share of the best of none, kernel and by hand:")
+    report.write("Goodput in Mbit/s: median, and in parentheses minimum, maximum and number of "
+                 "runs; and the share of the best of none, kernel and by hand:")
     write_table(report, all_cells, compared)
 
     standing = compared.groupby("column").standing.value_counts().unstack().reindex(
         index=OWN, columns=["met", "within the spread", "below"]).fillna(0).astype(int)
     total = standing.sum(axis=1)
-    report.write(f"{compared.x.nunique()} of 48 cells of the paper measured; at 97 % of the best "
-                 "other column or above, by medians: as shipped "
-                 f"{standing.met['tcptuned']} of {total['tcptuned']}, with cubic "
-                 f"{standing.met[DRS]} of {total[DRS]}; {standing['within the spread'].sum()} of "
-                 "the rest only within the spread (least to most of three runs or more of each "
-                 f"overlap), {standing.below.sum()} below")
+    report.write(f"{compared.x.nunique()} of the paper's 48 cells were measured. By medians, "
+                 "tcptuned reaches 97 % of the best other column in "
+                 f"{standing.met['tcptuned']} of {total['tcptuned']} as shipped, and in "
+                 f"{standing.met[DRS]} of {total[DRS]} with cubic. Of the rest, "
+                 f"{standing['within the spread'].sum()} are within the spread (the ranges of at "
+                 f"least three runs of each overlap), and {standing.below.sum()} below.")
     write_explanations(report, runs, compared)
     write_missing(report, cells)
     report.write("""
-The paper gives its figures as plots only. What its text says of them, beside the same of ours:
-medians, and in parentheses what least and most of the runs would make of it. Ratio 1: within the
-paper's range. *No difference*: none of 3 % where the paper has one; *the runs differ by more*: than
-the difference that the paper speaks of, or to both sides of it. DRS is tcptuned with cubic; 2.4's
-where the user sets buffers is *by hand*. Where the paper says "as the number of processes
-increases", 4 and 8 of them are our reading.""")
+The paper gives its figures as plots only. This table compares the statements of its text with our
+medians; in parentheses is what the minimum and the maximum of the runs make of them. Ratio 1 means
+within the paper's range; *no difference*: less than 3 % where the paper has a difference; *the runs
+differ by more*: than the difference that the paper states, or to both sides of its bound. DRS is
+tcptuned with cubic; Linux 2.4 where the user sets buffers is *by hand*. For "as the number of
+processes increases" we take 4 and 8.""")
     write_statements(report, cells)
     report.write(report.row_conditions("grid", SHIPPED + TUNING) +
-                 " Without tuning a connection sends fewer messages where it takes long, since its "
-                 "rate is the same all the time.")
+                 " Without tuning, slow connections sent fewer messages, since their rate is "
+                 "constant.")
     write_differences(report, cells, runs)
     write_laws(report, cells)
     for column, what in ("tcptuned", "tcptuned as shipped"), (DRS, "tcptuned with cubic"):
         met, spread, below = standing.loc[column]
         report.verdict(f"paper 000: {what} at least equal to the best other column, within noise",
                        f"{met} of {total[column]} cells (the paper has 48) at 97 % of it or above, "
-                       f"by medians; {spread} of the rest only within the spread, {below} below",
+                       f"by medians; of the rest, {spread} within the spread and {below} below",
                        "not met" if below else "met" if met + spread else "not measured")

@@ -52,7 +52,7 @@ def draw(report: Report, runs: pandas.DataFrame, rtt: str) -> None:
             axes.text(at, 60, text, ha=side, color=colour)
         axes.set_xscale("log", base=2)
         axes.set_xticks(SIZES, [8, 16, 32, 64, 128, 256, 512, "1 MB", 2, 4, 8, 16, 32, "64 MB"])
-        axes.set(xlabel="SO_RCVBUF and SO_SNDBUF that each connection asks for, KB (log scale)",
+        axes.set(xlabel="SO_RCVBUF and SO_SNDBUF that each connection requests, KB (log scale)",
                  ylabel="goodput, Mbit/s", ylim=(0, 1060))
         axes.legend(loc="center right")
 
@@ -70,7 +70,7 @@ def write_table(report: Report, runs: pandas.DataFrame) -> None:
     cells = sizes.apply(lambda size: cell(*size), axis=1).unstack(["column", "streams"], "")
     cells = cells.sort_index(axis=1)
     report.write("Mbit/s:")
-    report.table(["asked for", *(f"{column}, {streams}" for column, streams in cells.columns)],
+    report.table(["requested", *(f"{column}, {streams}" for column, streams in cells.columns)],
                  [[size, *cells.loc[bytes_, size]] for bytes_, size in cells.index])
 
 
@@ -87,7 +87,7 @@ def write_best(report: Report, runs: pandas.DataFrame) -> None:
         near = f" (within 3 % of it: {names[good[0]]} to {names[good[-1]]})" * (len(good) > 1)
         rows.append([f"by hand, connections: {streams}: the best size", f"{paper // 1024} KB",
                      names[best] + near, f"{best / paper:.2g}"])
-        rows.append([f"by hand, connections: {streams}: least size measured with 97 % of that",
+        rows.append([f"by hand, connections: {streams}: smallest size with 97 % of that",
                      "-", names[good[0]], f"{good[0] / paper:.2g}"])
     report.table(["of Figure 5", "paper", "ours", "ratio to the paper's best"], rows)
 
@@ -98,13 +98,13 @@ def comparison(runs: pandas.DataFrame) -> str:
     mbps = spread_by(one, "bytes")["median"]
     text = ""
     if mbps.get(65536, mbps.max()) < 0.97 * mbps.max():
-        text = ("As in the paper the product of bandwidth and delay, 62.5 KB at 0.5 ms, is too "
-                "little: two applications take turns with the processors, and what is in the "
-                "buffer must last until then. ")
+        text = ("As in the paper, the product of bandwidth and delay, 62.5 KB at 0.5 ms, is too "
+                "little: two applications take turns on the processors, and the data in the "
+                "buffer has to last until then. ")
     if len(mbps) and mbps.index[-1] >= 2**23:
         largest = one["size"][one.bytes == mbps.index[-1]].iloc[0]
-        text += ("In the paper more memory than the best costs throughput; here "
-                 f"{largest} gets {100 * mbps.iloc[-1] / mbps.max():.0f} % of the best.")
+        text += ("In the paper, more memory than the best size costs throughput; here "
+                 f"{largest} reaches {100 * mbps.iloc[-1] / mbps.max():.0f} % of the best.")
     return text
 
 
@@ -136,8 +136,8 @@ def write(report: Report) -> None:
         report.not_measured(["any of it"], "BENCH_GRID=full bench/run buffer_size")
     else:
         report.write("""
-What an application gets that asks for so much for each connection, with maxima of 64 MB: obeyed
-(*by hand*), and with tcptuned, which takes it for a wish.""")
+What an application gets for a requested buffer size, with maxima of 64 MB: if the request is
+honoured (*by hand*), and with tcptuned, which takes it as a hint.""")
         rtts = sorted(runs.rtt[runs.valid].unique(), key=lambda rtt: float(rtt.split()[0]))
         for rtt in rtts:
             draw(report, runs[runs.rtt == rtt], rtt)
@@ -156,6 +156,5 @@ What an application gets that asks for so much for each connection, with maxima 
                  [[tuning, *table.loc[tuning, columns]]
                   for tuning in paper.tuning[paper["where"] == "Table 1"].unique()])
     report.write("""
-The last row is ours: it works in the kernel, without one that was changed, and measures each
-connection by its own segments; applications see it only in what they ask of getsockopt(), and there
-it says what they set.""")
+The last row is ours. tcptuned works in an unmodified kernel and measures each connection by its own
+segments; applications notice it only in getsockopt(), which returns the sizes that they set.""")

@@ -99,9 +99,9 @@ def growth(points: pandas.DataFrame) -> str:
     if growing.empty:
         return ""
     times = (growing.window / growing.flight).quantile(0.5, "lower")
-    return (f" While its flight grows, up to half of the largest, the window is {times:.2g} times "
-            f"as large (median of {len(growing)} samples); once the link is full the window stays "
-            "at what the link and its queue hold, and the flight comes up to it.")
+    return (f"While its flight grows, up to half of the maximum, the window is {times:.2g} times "
+            f"as large (median of {len(growing)} samples); once the link is full, the window stays "
+            "at what the link and its queue hold, and the flight reaches it.")
 
 
 def write_table(report: Report, runs: pandas.DataFrame) -> None:
@@ -144,14 +144,14 @@ def write(report: Report) -> None:
     static = runs[runs.column == "static, reno"]
     shorter = ""
     if (static.bytes < 64 * MB).any():
-        shorter = (f" Of that one the first {median(static.bytes / MB, 2)} MB were sent; the time "
-                   "of 64 is by its rate, which is constant.")
+        shorter = (f" Of that one, only {median(static.bytes / MB, 2)} MB were sent; its time is "
+                   "extrapolated to 64 MB, since its rate is constant.")
     report.write(f"""
 Transfers of 64 MB over 1 Gbit/s and 100 ms with a queue of one bandwidth-delay product. *static*: a
-receive buffer of 64 KB, of which {median(static.window / 1024)} KB are advertised (the paper's:
+receive buffer of 64 KB, of which {median(static.window / 1024)} KB are advertised (in the paper:
 half); *right-sized*: tcptuned on both hosts, and Reno as in the paper; *tcptuned*: as shipped. KB
 and MB are 2^10 and 2^20 bytes. Flight and window are tcptuned's own readings (`tcptunectl flows
---json`); of the static transfer it is an observer.{shorter}""")
+--json`); it only observes the static transfer.{shorter}""")
     draw_progress(report, runs)
     draw_flights(report, "drs_flight.png",
                  "64 MB over 1 Gbit/s, 100 ms: flight and window (paper 001, Figures 3 and 4)",
@@ -160,7 +160,7 @@ and MB are 2^10 and 2^20 bytes. Flight and window are tcptuned's own readings (`
     report.write(report.row_conditions("drs", SHIPPED + TUNING))
     grown = [growth(points) for points in runs.points[runs.column == "right-sized, reno"][:1]]
     report.write(f"""
-The static transfer is what its window allows, then and now, one in each round trip. The paper's
-right-sized one lost packets and stayed at seven times that; ours has a link of 1 Gbit/s and its
-queue to itself, and grows until that is full, so that most of its time is the start.
-{"".join(grown).strip()}""")
+The window limits the static transfer, then and now, to as much in each round trip. The paper's
+right-sized transfer lost packets and stayed at seven times that; ours has a link of 1 Gbit/s and
+its queue to itself, and grows until that is full, so that most of its time is slow start.
+{"".join(grown)}""")

@@ -38,8 +38,8 @@ def window_changes(points: pandas.DataFrame) -> str:
     if not (steps < 0).any():
         return f"{text}, and stays there."
     first = points.s[steps[steps < 0].index[0]]
-    return (f"{text}, and then goes down {count((steps < 0).sum())}, the first time at "
-            f"{first:.1f} s, and up {count((steps > 0).sum())}: at the end it is "
+    return (f"{text}, then shrinks {count((steps < 0).sum())}, the first time at "
+            f"{first:.1f} s, and grows {count((steps > 0).sum())}: at the end it is "
             f"{kb(window.iloc[-1])}.")
 
 
@@ -48,8 +48,8 @@ def static_change(points: pandas.DataFrame) -> str:
     least = window[window.idxmax():].min()
     if least == window.max():
         return ""
-    return ("The static one, of which tcptuned is only an observer, is not constant either: after "
-            f"its largest, {kb(window.max())}, it is once down to {kb(least)}.")
+    return ("The static one, which tcptuned only observes, is not constant either: after its "
+            f"maximum, {kb(window.max())}, it falls to {kb(least)}.")
 
 
 def write_flight(report: Report, runs: pandas.DataFrame) -> None:
@@ -62,8 +62,8 @@ def write_flight(report: Report, runs: pandas.DataFrame) -> None:
     paper = report.paper_value("001", "Figure 5", "right-sized", "largest window below bytes")
     less = ratio(static.mean_flight.median(), sized.mean_flight.median())
     report.table(["where", "what", "paper", "ours", "ratio"], [
-        ["Figure 5", "right-sized: largest window, bytes (below)", paper, median(sized.window),
-         ratio(sized.window.median(), paper)],
+        ["Figure 5", "right-sized: largest window, bytes (the paper: below)", paper,
+         median(sized.window), ratio(sized.window.median(), paper)],
         ["Figure 5", "right-sized: the last window, bytes", "", median(sized.last_window), ""],
         ["Figure 6", "static: mean flight after 5 s, bytes", "plot only",
          median(static.mean_flight), ""],
@@ -76,13 +76,13 @@ def write_flight(report: Report, runs: pandas.DataFrame) -> None:
     said += [static_change(points) for points in static.points[:1]]
     if less and float(less) < 1.05:
         said.append("The mean flight of the right-sized one is still that of the static one, with "
-                    "Reno at the other end; Figure 7 is of longer transfers.")
+                    "Reno at the other end; Figure 7 is about longer transfers.")
     elif less:
         said.append("The mean flight of the right-sized one is less than that of the static one, "
                     "as the paper says.")
     report.write("""
-A window that was once advertised is not taken back (RFC 9293 advises against it): it can come down
-only by what arrives. """ + "\n".join(filter(None, said)))
+The receiver does not withdraw what it has advertised (RFC 9293 advises against it): its window
+shrinks only as data arrives. """ + "\n".join(filter(None, said)))
 
 
 # --- Figure 7 ---
@@ -134,12 +134,12 @@ def savings(medians: pandas.DataFrame, paper: float) -> str:
         if least[RECEIVER] > paper:
             text += ("more than the paper's, which offers twice what arrives in a round trip "
                      "whatever the queue holds;\n`rightsize.h` offers a slow path less than that "
-                     "once a hole in the data shows that its queue does not hold it.")
+                     "once a reassembly gap shows that its queue does not hold it.")
         else:
             text += "not everywhere as much as the paper's."
     if least[BITCP] > 0:
         text += (f"\nAs shipped, with bitcp and not Reno at the sender, it is {span(BITCP)} times"
-                 f"{': somewhere more than with the static window' if least[BITCP] < 1 else ''}.")
+                 f"{': on some link more than the static window' if least[BITCP] < 1 else ''}.")
     return text
 
 
@@ -149,8 +149,8 @@ def write_retransmits(report: Report, runs: pandas.DataFrame) -> None:
     report.write(f"""
 Retransmitted segments, medians over runs of {runs.elapsed_s.min():.0f} to
 {runs.elapsed_s.max():.0f} s. *Static / right-sized* is static over tcptuned at the receiver, what
-the paper gives as roughly {paper:g}; *known path*: tcptuned there too, and it remembers the path
-from half a minute before.""")
+the paper gives as roughly {paper:g}; *known path*: with a path that tcptuned remembers from
+half a minute before.""")
     medians = runs.pivot_table(index="x", columns="column", values="retransmits", aggfunc="median")
     medians = medians.reindex(columns=COLUMNS)
     rows = []
@@ -176,9 +176,9 @@ def write(report: Report) -> None:
     report.write(f"""
 ## Paper 001: low-bandwidth links, Figures 5 to 7
 
-56 kbit/s, 100 ms, a Reno sender, a queue of ten packets (of its queue the paper says nothing).
-*static 64 KB* is what an application gets that asks for 64 KB (`SO_RCVBUF`): the kernel makes that
-a buffer of 128 KB{advertised}. The paper's static buffer is 64 KB, of which 32 are advertised.""")
+56 kbit/s, 100 ms, a Reno sender, a queue of ten packets (the paper does not describe its queue).
+*static 64 KB* is an application that requests 64 KB (`SO_RCVBUF`), for which the kernel reserves
+128 KB{advertised}. The paper's static buffer has 64 KB, of which 32 are advertised.""")
     if runs.empty:
         report.not_measured(["Figures 5 and 6, flight and window"], "bench/run slow_flight")
     else:

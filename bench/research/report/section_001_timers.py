@@ -41,12 +41,11 @@ def bounds_kept(found: pandas.DataFrame) -> str:
     bounds = [bound(clock, rtt) for clock, rtt in found.index]
     kept = {what: (found[f"{what}_least"] >= 1).sum() + (found[f"{what}_most"] <= bounds).sum()
             for what in ("d", "rounds")}
-    return (f"Bounds on d (6) kept: {kept['d']} of {2 * len(found)}; on the round trips that it is "
-            f"of (5): {kept['rounds']} of {2 * len(found)}. Our least estimate, of this one round, "
-            f"is {found.per_rtt_least.min():.2g} of the\nwindow; the least that is offered is "
-            f"{found.window_least.min():.2g} times the window, the most "
-            f"{found.window_most.max():.2g} times. It is a first round, which has the room to grow "
-            "of a new connection.")
+    return (f"Bound (6) on d holds in {kept['d']} of {2 * len(found)} cases, bound (5) on the "
+            f"round trips of that period in {kept['rounds']} of {2 * len(found)}. Our smallest "
+            f"estimate from this one round is {found.per_rtt_least.min():.2g} of the window; the "
+            f"offer is {found.window_least.min():.2g} to {found.window_most.max():.2g} times the "
+            "window. It is a first round, in which a new connection has room to grow.")
 
 
 def write(report: Report) -> None:
@@ -57,12 +56,12 @@ def write(report: Report) -> None:
     report.write("""
 ## Paper 001, section IV.B: bounds (1) to (6) for coarse timers
 
-By how much the bytes d of a period that passes for a round trip can exceed the window w, with a
-clock of so many ms ((6), the whole numbers below its bound): the paper's 10 ms, and the 1 ms of the
-timestamps by which a receiver measures the RTT today. *Ours* is what `bench/research/sim/coarse.cc`
-finds around `rightsize.h`, least and most over senders that send in bursts, evenly and at random;
-and what the estimator makes of that d, which it divides by the time that d took, and what it offers
-for it.""")
+A receiver with a coarse clock takes too long a period for one round trip. The bytes d of that
+period can exceed the window w by as much as the bound (6) allows: here its largest whole number for
+the paper's clock of 10 ms, and for the 1 ms of the timestamps by which a receiver measures the RTT
+today. *Ours* is the minimum and the maximum that `bench/research/sim/coarse.cc` finds around
+`rightsize.h`, over senders that send in bursts, evenly and at random; then follow the estimate,
+which is d divided by the time that it took, and the window that is offered for it.""")
     if coarse.empty:
         report.not_measured(["what the estimator makes of it"],
                             "bench/research/sim/run short '^coarse'")
@@ -71,10 +70,10 @@ for it.""")
         report.write(bounds_kept(found))
         report.write(report.conditions(coarse, ("include/tcptuned/algo/rightsize.h",)))
     report.write("""
-`tests/unit/test_rightsize.c` checks each of (1) to (6) on `rightsize.h` with clocks of 10 ms and
-1 ms over senders that send in bursts and evenly, finds that the bound of three above 20 ms holds
-and that a LAN of 1 ms is overstated by 15 and more, as the paper says; and that what tcptuned makes
-of the same d, by dividing it by the time that it took, is at most twice what the window carries in
-the RTT, or in 4 ms where the RTT is less (`RIGHTSIZE_WINDOW_FLOOR_US`; at 1 ms so eight windows).
-From an RTT of two ticks on what it offers is no less than the window, and at most twelve times that
-(in 4 ms, where the RTT is less).""")
+`tests/unit/test_rightsize.c` checks each of (1) to (6) on `rightsize.h`, with clocks of 10 ms and
+1 ms and senders that send in bursts and evenly. It finds that the bound of three above 20 ms holds,
+and that a LAN of 1 ms is overstated by 15 and more, as the paper says. What tcptuned makes of the
+same d, by dividing it by the time that it took, is at most twice what the window carries in the
+RTT, or in 4 ms where the RTT is less (`RIGHTSIZE_WINDOW_FLOOR_US`; eight windows at 1 ms). For RTTs
+of two ticks and more, it offers no less than the window, and at most twelve times as much (in 4 ms,
+where the RTT is less).""")
