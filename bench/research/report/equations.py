@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """Equations of paper 003: average window in packets (sending rate per RTT) at a loss rate p.
 

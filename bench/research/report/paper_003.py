@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the sections of paper 003 share."""
-import math
-
 import pandas
 
 from common import KERNEL, Report, aged, count_of, number, unique
@@ -36,6 +34,15 @@ def absent(names: list[str], present) -> list[str]:
     return [name for name in names if name not in set(present)]
 
 
+def missing_cells(runs: pandas.DataFrame, column: str, values: list[int], where: str) -> list[str]:
+    """Returns the values of a column at which algorithms were not measured, and these. where: how
+    a value is called, "ratio {}"."""
+    missing = {value: absent(ALGORITHMS, only(runs, **{column: value}).algorithm)
+               for value in values}
+    return [f"{', '.join(names)} at {where.format(value)}"
+            for value, names in missing.items() if names]
+
+
 def three_digits(x: float) -> str:
     """Returns a number with at least three significant digits, trailing zeros included."""
     return f"{x:.0f}" if x >= 100 else f"{x:.1f}" if x >= 10 else f"{x:.2f}"
@@ -58,10 +65,6 @@ def spread(values: pandas.Series, form) -> str:
 def span(values, form: str) -> str:
     """Returns "MINIMUM to MAXIMUM"."""
     return f"{min(values):{form}} to {max(values):{form}}"
-
-
-def round_half_up(x: float, digits: int = 0) -> str:
-    return number(math.floor(x * 10 ** digits + 0.5) / 10 ** digits)
 
 
 def runs_of(lines: pandas.DataFrame) -> pandas.DataFrame:
@@ -108,15 +111,15 @@ def kernel_conditions(report: Report, bench: str, rows: pandas.DataFrame, cell: 
     if seeds:
         text += f"; seed {seeds}"
     text += (f"; commit {unique(rows.commit)}; {unique(rows.date.str[:10])}; lateness of the "
-             f"emulator (p99) at most {round_half_up(late.max() / 1e3, 2)} ms, which is "
+             f"emulator (p99) at most {number(round(late.max() / 1e3, 2))} ms, which is "
              f"{worst.algorithm} at {worst.x}, and above the usual limit of 0.5 ms in "
              f"{(late > USUAL_LATENESS_US).sum()} of {len(rows)} runs")
     if before > 0:
-        text += f", in the half before at most {round_half_up(before / 1e3, 2)} ms"
+        text += f", in the half before at most {number(round(before / 1e3, 2))} ms"
     if tolerances not in ("", "1"):
         text += f"; the emulator was allowed {tolerances} times its usual lateness"
     text += (f"; runs that the emulator spoiled: {spoiled}. The bottleneck carried at least "
-             f"{round_half_up(100 * rows.carried.min(), 1)} % of its rate.")
+             f"{number(round(100 * rows.carried.min(), 1))} % of its rate.")
     if len(background):
         text += f" Background sent: {span(background, '.0f')} Mbit/s both ways together."
     return aged(text, KERNEL)

@@ -123,27 +123,6 @@ def model_share(model: dict[str, float], function, low_window: float) -> str:
     return span(ratios, ".2f") if ratios else ""
 
 
-def figure_8(report: Report, model: dict[str, float]) -> str:
-    """Says where bitcp leaves TCP and meets AIMD in Figure 8. It "meets" AIMD where it has nine
-    tenths of its window."""
-    paper = paper_values(report, "Figure 8")
-    cross, meets = paper["bitcp crosses TCP", "p"], paper["bitcp meets aimd", "p"]
-    text = ""
-    if cross in model:
-        times = model[cross] / equations.reno(float(cross))
-        text += (f"- Figure 8, by the paper: bitcp crosses TCP around p = {cross}, at a window of "
-                 f"{paper['bitcp crosses TCP', 'window']}. Ours there: {model[cross]:.1f}, "
-                 f"{times:.2f} times TCP.\n")
-    if meets in model:
-        aimd = {p: equations.aimd(float(p)) for p in model}
-        reached = [float(p) for p, window in model.items() if window >= 0.9 * aimd[p]]
-        text += (f"- Figure 8, by the paper: bitcp meets AIMD around p = {meets}. Ours there is "
-                 f"{model[meets] / aimd[meets]:.2f} of AIMD, (1.3) itself "
-                 f"{equations.bitcp(float(meets)) / aimd[meets]:.2f}; nine tenths of it are ")
-        text += f"reached at p = {max(reached):g}.\n" if reached else "not reached.\n"
-    return text
-
-
 def bisect(low: float, high: float, is_above) -> float:
     """Returns the loss rate at which a decreasing function is no longer above a limit."""
     for _ in range(100):
@@ -165,18 +144,29 @@ def rate_of(window: str) -> float:
     return bisect(1e-10, 1e-3, lambda p: equations.bitcp(p) > float(window))
 
 
-def response_statements(report: Report) -> str:
-    """Returns what else the paper says of the response functions, next to what its own equations
-    give."""
+def paper_statements(report: Report, model: dict[str, float]) -> str:
+    """Returns what the paper says of where bitcp leaves TCP and meets AIMD in Figure 8, and of
+    other windows and loss rates. It "meets" AIMD where it has nine tenths of its window."""
+    figure_8 = paper_values(report, "Figure 8")
     crossing = paper_values(report, "Section VI-B")
     fast = paper_values(report, "Section I")
     paper = paper_values(report, "Section VII")
+    cross, meets = figure_8["bitcp crosses TCP", "p"], figure_8["bitcp meets aimd", "p"]
+    aimd = {p: equations.aimd(float(p)) for p in model}
+    reached = [float(p) for p, window in model.items() if window >= 0.9 * aimd[p]]
     bitcp_10g, hstcp_10g = (fast[f"{name} reaches 10 Gbit/s", "p"] for name in ("bitcp", "hstcp"))
     at_2500, at_100 = (paper[f"bitcp at {rate}", "p"] for rate in ("2.5 Gbit/s", "100 Mbit/s"))
     w_2500, w_100 = (paper[f"bitcp at {rate}", "window"] for rate in ("2.5 Gbit/s", "100 Mbit/s"))
     link = 10e9 * 0.1 / 12000
     ours, theirs = equations.bitcp(float(bitcp_10g)), equations.hstcp(float(hstcp_10g))
     return f"""\
+- Figure 8, by the paper: bitcp crosses TCP around p = {cross}, at a window of
+  {figure_8["bitcp crosses TCP", "window"]}. Ours there: {model[cross]:.1f},
+  {model[cross] / equations.reno(float(cross)):.2f} times TCP.
+- Figure 8, by the paper: bitcp meets AIMD around p = {meets}. Ours there is
+  {model[meets] / aimd[meets]:.2f} of AIMD, (1.3) itself
+  {equations.bitcp(float(meets)) / aimd[meets]:.2f}; nine tenths of it are
+  {f"reached at p = {max(reached):g}" if reached else "not reached"}.
 - Section VI-B, by the paper: HSTCP crosses TCP at a window of
   {crossing["hstcp crosses TCP", "window"]}, STCP at {crossing["stcp crosses TCP", "window"]}.
   0.15/p^0.82 does at {crosses_tcp(equations.hstcp):.1f}, RFC 3649's equation at
@@ -189,8 +179,7 @@ def response_statements(report: Report) -> str:
   2.5 Gbit/s and {w_100} ({at_100}) at 100 Mbit/s. By (1.3) and (1.5) those loss rates give
   {short(equations.bitcp(float(at_2500)))} and {short(equations.bitcp(float(at_100)))}, and those
   windows want loss rates of {rate_of(w_2500):.1e} and {rate_of(w_100):.1e}: the paper's windows and
-  loss rates there are not of one response function.
-"""
+  loss rates there are not of one response function."""
 
 
 def write_responses(report: Report, lines: pandas.DataFrame) -> None:
@@ -223,6 +212,8 @@ Each with its ratio to the paper's equation.
 
 def write_remarks(report: Report, lines: pandas.DataFrame) -> None:
     bitcp, hstcp, stcp = (windows(lines, "model", name) for name in ("bitcp", "hstcp", "stcp"))
+    if absent(["1e-2", "1e-5"], bitcp):
+        return
     paper = paper_values(report, "Section VI-B")
     larger = [100 * (equations.search_fixed_point(p) / equations.bitcp_1_5(p) - 1)
               for p in (3e-3, 1e-3, 3e-4)]
@@ -238,7 +229,7 @@ model have none.
 - bitcp: its pseudo-code is not what its equations describe; see below.
 - hstcp is RFC 3649's, whose response function is 0.12/p^0.835: the model is
   {model_share(hstcp, equations.hstcp_rfc3649, 38)} of that.
-{figure_8(report, bitcp)}{response_statements(report)}\
+{paper_statements(report, bitcp)}
 - stcp: the paper gives STCP's β, 0.125, but neither its increase nor its equation: 0.01 packets for
   each one acknowledged are Kelly's ("Scalable TCP", 2002), and so is 0.08/p, a/b for small a and b.
   Without that approximation it is ln(1 + a) / ln(1 / (1 - b)) = {equations.stcp_exact(1):.4f}, of

@@ -11,14 +11,13 @@ import pandas
 
 from common import Report, longest, number, seconds_of, several, style
 from paper_003 import (ALGORITHMS, FIRST_SLOW_START, USUAL_LATENESS_US, absent, kernel_conditions,
-                       kernel_rows, lateness_us, only, paper_values, round_half_up, runs_of, span,
+                       kernel_rows, lateness_us, missing_cells, only, paper_values, runs_of, span,
                        spread, three_digits)
 
 RTT_RATIOS = [1, 3, 6]
 CELL = ["algorithm", "rtt_ratio"]
 COLUMNS = ["engine", *CELL, "seconds", "ratio", "longest"]
-TABLE_HEADER = ["", "1: paper", "ours", "ratio", "3: paper", "ours", "ratio", "6: paper", "ours",
-                "ratio"]
+TABLE_HEADER = ["", *(name for x in RTT_RATIOS for name in (f"{x}: paper", "ours", "ratio"))]
 
 
 def simulated_lines(report: Report, mbps: int) -> pandas.DataFrame:
@@ -72,9 +71,7 @@ def rtt_rows(paper: dict[tuple, str], ratios: pandas.DataFrame) -> list[list[str
 
 
 def rtt_missing(ratios: pandas.DataFrame) -> list[str]:
-    """Returns the cells of the paper's tables without a run."""
-    missing = {x: absent(ALGORITHMS, only(ratios, rtt_ratio=x).algorithm) for x in RTT_RATIOS}
-    return [f"{', '.join(names)} at ratio {x}" for x, names in missing.items() if names]
+    return missing_cells(ratios, "rtt_ratio", RTT_RATIOS, "ratio {}")
 
 
 def rtt_lengths(ratios: pandas.DataFrame) -> str:
@@ -357,7 +354,7 @@ def bound_verdict(report: Report, ratios: pandas.DataFrame, x: int) -> None:
     rows = only(kernel_ratios(report, 2500), algorithm="bitcp", rtt_ratio=x, longest=True)
     late = lateness_us(rows).max() if len(rows) else 0
     if late > USUAL_LATENESS_US:
-        text += f"; the emulator was up to {round_half_up(late / 1e3, 2)} ms late"
+        text += f"; the emulator was up to {number(round(late / 1e3, 2))} ms late"
     report.verdict(f"paper 003: RTT unfairness of bitcp at 2.5 Gbit/s, drop-tail, RTT ratio {x}, "
                    f"no more than {bound}", text, verdict)
 

@@ -11,8 +11,8 @@ import re
 import pandas
 
 from common import Report, longest, number, seconds_of, several
-from paper_003 import (ALGORITHMS, FIRST_SLOW_START, absent, kernel_conditions, kernel_rows, only,
-                       paper_values, round_half_up, runs_of, span, spread)
+from paper_003 import (ALGORITHMS, FIRST_SLOW_START, absent, kernel_conditions, kernel_rows,
+                       missing_cells, only, paper_values, runs_of, span, spread)
 
 RATES = [20, 100, 500, 2500]
 QUEUES = {"droptail": "drop-tail", "red": "RED", "red-1500": "RED-1500"}
@@ -69,10 +69,6 @@ def kernel_shares(rows: pandas.DataFrame) -> pandas.DataFrame:
                        unused=(100 - carried).clip(lower=0))[COLUMNS]
 
 
-def one_digit(x: float) -> str:
-    return f"{x:.1f}"
-
-
 def share_rows(shares: pandas.DataFrame) -> list[list[str]]:
     """Returns the rows of a table of shares: the mean, and minimum and maximum of several runs."""
     rows = []
@@ -80,7 +76,7 @@ def share_rows(shares: pandas.DataFrame) -> list[list[str]]:
         cell = only(shares, mbps=mbps, algorithm=algorithm)
         if len(cell):
             rows.append([str(mbps), algorithm,
-                         *(spread(cell[share], one_digit) for share in SHARES),
+                         *(spread(cell[share], "{:.1f}".format) for share in SHARES),
                          f"{len(cell)} of {number(cell.seconds.max())} s"])
     return rows
 
@@ -149,11 +145,10 @@ def write_shares(report: Report, shares: pandas.DataFrame, conditions: str) -> N
         report.table(["where", "what", "paper", "ours", "ratio"], rows)
 
 
-def missing_shares(shares: pandas.DataFrame) -> list[str]:
+def missing_shares(shares: pandas.DataFrame) -> str:
     """Returns the rates and algorithms without a run."""
-    missing = {mbps: absent(ALGORITHMS, only(shares, mbps=mbps).algorithm) for mbps in RATES}
-    return [f"{'any' if names == ALGORITHMS else ', '.join(names)} at {mbps} Mbit/s"
-            for mbps, names in missing.items() if names]
+    missing = "; ".join(missing_cells(shares, "mbps", RATES, "{} Mbit/s"))
+    return missing.replace(", ".join(ALGORITHMS), "any")
 
 
 def utilisation_runs(report: Report) -> pandas.DataFrame:
@@ -180,7 +175,7 @@ def utilisation_verdicts(report: Report) -> None:
         good = 0
         of = only(runs, engine=engine, queue=queue)
         for (mbps, kind), used in of.groupby(["mbps", "kind"]).used:
-            least = one_digit(used.min())
+            least = f"{used.min():.1f}"
             good += float(least) >= 99
             found.append(f"{mbps} Mbit/s, {kinds[kind]}: {least} % ({several(len(used), 'run')}"
                          f"{', the least' if len(used) > 1 else ''})")
@@ -204,7 +199,7 @@ def utilisation_rows(report: Report, shares: pandas.DataFrame) -> list[list[str]
         row = [queue, engine, algorithm, f"{wanted:g}"]
         for mbps in sorted(shares.mbps.unique()):
             carried = only(of, mbps=mbps).carried
-            row += [spread(carried, one_digit), f"{round(carried.mean(), 1) / wanted:.2f}"] \
+            row += [spread(carried, "{:.1f}".format), f"{round(carried.mean(), 1) / wanted:.2f}"] \
                 if len(carried) else ["", ""]
         rows.append(row)
     return rows
@@ -222,7 +217,7 @@ def red_queue(report: Report, queue: str) -> str:
     rows = only(kernel_rows(report, "friendliness"), queue=queue)
     if rows.empty or rows["link.queue_mean_ms"].isna().all():
         return ""
-    held = [round_half_up(rows["link.queue_mean_ms"].agg(f), 1) for f in ("min", "max")]
+    held = [number(round(rows["link.queue_mean_ms"].agg(f), 1)) for f in ("min", "max")]
     return (f" On the kernel the queue of {queue} held {' to '.join(dict.fromkeys(held))} ms on "
             "average, over the whole of a run, of the 40 that there are.")
 
@@ -266,7 +261,7 @@ carry, background included. Means, least and most of the runs in parentheses.
              "BENCH_MBPS='20 100 500 2500' BENCH_QUEUES=RED bench/run friendliness")):
         missing = missing_shares(only(shares, engine=engine, queue=queue))
         if missing:
-            report.not_measured([f"{name}, {queue}: {'; '.join(missing)}"], command)
+            report.not_measured([f"{name}, {queue}: {missing}"], command)
     report.write(f"""
 A queue of one bandwidth-delay product keeps the link busy through a loss. RED holds a shorter one,
 and how short depends on what it takes for a packet. The paper gives no thresholds. ns-2 had
@@ -332,7 +327,7 @@ says that RED gives approximately the same; what its text says of them is in the
             shares_picture(report, picture, title, "Figure 9, on the kernel", of)
             write_shares(report, of, kernel_conditions(report, "friendliness",
                                                        only(rows, queue=queue)))
-        report.not_measured(["; ".join(missing_shares(of))] if missing_shares(of) else [],
+        report.not_measured([missing_shares(of)] if missing_shares(of) else [],
                             f"BENCH_MBPS='20 100 500 2500' BENCH_QUEUES={queue} "
                             "bench/run friendliness")
 

@@ -57,12 +57,8 @@ def kernel_points(rows: pandas.DataFrame, what: str) -> pandas.DataFrame:
     return pandas.concat(frames)[POINT]
 
 
-def three_decimals(x: float) -> str:
-    return f"{x:.3f}"
-
-
-def write_points(report: Report, points: pandas.DataFrame) -> None:
-    """Writes the table of indices."""
+def write_points(report: Report, queue: str, points: pandas.DataFrame) -> None:
+    """Writes the table of indices, and what the paper says of them."""
     header = [""]
     for scale, intervals in points.groupby("scale").intervals:
         most = several(int(intervals.max()), "interval")
@@ -71,9 +67,10 @@ def write_points(report: Report, points: pandas.DataFrame) -> None:
     rows = []
     for algorithm in absent(ALGORITHMS, absent(ALGORITHMS, points.algorithm)):
         cells = dict(list(only(points, algorithm=algorithm).groupby("scale").value))
-        rows.append([algorithm] + [spread(cells[scale], three_decimals) if scale in cells else ""
+        rows.append([algorithm] + [spread(cells[scale], "{:.3f}".format) if scale in cells else ""
                                    for scale in sorted(points.scale.unique())])
     report.table(header, rows)
+    write_compared(report, queue, points)
 
 
 def as_in_paper(said: str, algorithm: str, means: pandas.DataFrame) -> pandas.Series:
@@ -103,7 +100,7 @@ def write_compared(report: Report, queue: str, points: pandas.DataFrame) -> None
         holds = as_in_paper(said, algorithm, of)
         answer = f"at {holds.sum()} of {len(holds)} scales" if holds.any() else "no"
         ours = of[algorithm].dropna()
-        least, most = three_decimals(ours.min()), three_decimals(ours.max())
+        least, most = f"{ours.min():.3f}", f"{ours.max():.3f}"
         rows.append([algorithm if x == "all" else f"{algorithm}, {x} s",
                      said.replace("STCP below", "STCP, below"),
                      least if least == most else f"{least} to {most}",
@@ -113,14 +110,16 @@ def write_compared(report: Report, queue: str, points: pandas.DataFrame) -> None
         report.write(COMPARED[queue])
 
 
-def fairness_picture(report: Report, name: str, title: str, caption: str, points) -> None:
+def fairness_picture(report: Report, name: str, flows: str, mbps: int, queue: str, points) -> None:
+    title = f"Four {flows} over {mbps} Mbit/s, {queue}: paper 003, {FIGURES[queue]}"
+    caption = FIGURES[queue] + (" on the kernel" if "kernel" in flows else "")
     with report.picture(name, title, caption, size=(1100, 560)) as (_, axes):
         for algorithm in ALGORITHMS:
             means = only(points, algorithm=algorithm).groupby("scale").value.mean()
             if len(means):
                 axes.plot(means.index, means, label=algorithm, **style(algorithm))
         one = "1"
-        if "Figure 10" in caption:
+        if queue == "drop-tail":
             axes.axhline(0.8, linestyle="--", color=style("stcp")["color"],
                          label="paper: stcp is below")
             one = "paper: aimd, bitcp close to 1"
@@ -186,10 +185,8 @@ Jain's index of four flows of 100 ms over intervals of a length, mean of the wor
 intervals of the second half, of one at least. The background is that of the RTT tables in ns-3:
 on-off sources, and no TCP but the four flows. {FIRST_SLOW_START}
 """)
-    fairness_picture(report, f"fairness_{word}_{mbps}.png",
-                     f"Four flows over {mbps} Mbit/s, {queue}: paper 003, {figure}", figure, points)
-    write_points(report, points)
-    write_compared(report, queue, points)
+    fairness_picture(report, f"fairness_{word}_{mbps}.png", "flows", mbps, queue, points)
+    write_points(report, queue, points)
     report.write(f"{report.conditions(lines)} {report.given_up(lines)}")
     report.not_measured(absent(ALGORITHMS, lines.algorithm),
                         f"bench/research/sim/run full '^fairness.*|{mbps}|{word}'")
@@ -226,11 +223,10 @@ Jain's index of four connections of 100 ms over intervals of a length, mean of t
 the intervals of the second half, of one at least. The paper's runs are of 2.5 Gbit/s and
 600 s{other}.
 """)
-    fairness_picture(report, f"fairness_kernel_{queue.lower().replace('-', '')}_{mbps}.png",
-                     f"Four connections of the kernel over {mbps} Mbit/s, {queue}: paper 003, "
-                     f"{figure}", f"{figure} on the kernel", points)
-    write_points(report, points)
-    write_compared(report, queue, points)
+    word = queue.lower().replace("-", "")
+    fairness_picture(report, f"fairness_kernel_{word}_{mbps}.png", "connections of the kernel",
+                     mbps, queue, points)
+    write_points(report, queue, points)
     report.write(kernel_conditions(report, "fairness", rows, f"{mbps} Mbit/s, {queue}, "))
     report.not_measured(absent(ALGORITHMS, points.algorithm),
                         f"BENCH_MBPS={mbps} BENCH_QUEUES={queue} bench/run fairness")
