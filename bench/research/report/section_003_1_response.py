@@ -219,12 +219,12 @@ def write_remarks(report: Report, lines: pandas.DataFrame) -> None:
               for p in (3e-3, 1e-3, 3e-4)]
     report.write(f"""
 Where the equation gives less than a window of 38 (hstcp, RFC 3649's; the paper has
-{paper["hstcp crosses TCP", "window"]}) or {paper["stcp crosses TCP", "window"]} (stcp) the one of
-normal TCP stands, which the algorithm then is; BI-TCP has no equation for windows below 14. What
-stands as (1.5) is the line above it in the paper, before R is taken for W_max, which makes it
-{span(larger, '.1f')} % larger at these loss rates. In ns-3 the first slow start ends at a window of
-64, and a fast recovery takes a round trip in which the window does not grow; the equations and the
-model have none.
+{paper["hstcp crosses TCP", "window"]}) or {paper["stcp crosses TCP", "window"]} (stcp) the table
+has the equation of normal TCP, which the algorithm follows there; BI-TCP has no equation for
+windows below 14. (1.5) is here the line above it in the paper, before W_max is replaced by R, which
+makes it {span(larger, '.1f')} % larger at these loss rates. In ns-3 the first slow start ends at a
+window of 64, and a fast recovery takes a round trip in which the window does not grow; the
+equations and the model have none.
 
 - bitcp: its pseudo-code is not what its equations describe; see below.
 - hstcp is RFC 3649's, whose response function is 0.12/p^0.835: the model is
@@ -247,9 +247,9 @@ def write_own_of_ns3(report: Report, lines: pandas.DataFrame) -> None:
              "tt_reno": "reno", "ns3-reno": "ns-3's reno"}
     columns = [windows(lines, "ns-3", name) for name in names]
     report.write("""
-### Beside ns-3's own implementations
+### Next to ns-3's own implementations
 
-The same in ns-3, with its own algorithms in the place of ours: average window in packets.
+The same in ns-3, with its own algorithms instead of ours: average window in packets.
 """)
     report.table(["p", *names.values()], [[p] + [short(points.get(p, 0)) for points in columns]
                                           for p in descending(*columns)])

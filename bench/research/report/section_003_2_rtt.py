@@ -397,7 +397,7 @@ def write_side_by_side(report: Report) -> None:
         bound_verdict(report, fast, x)
     order_verdict(report, fast_orders, slow_orders, fast_shorter)
     report.write("""
-## Paper 003: Tables 1 to 3 beside each other
+## Paper 003: Tables 1 to 3 side by side
 
 Throughput of a flow of 40 ms over that of one with 1, 3 and 6 times that, drop-tail; means of the
 longest runs, and how long they were. Table 1 is the rows of Table 2 without BI-TCP. Spread,
@@ -412,7 +412,7 @@ conditions and ratios are with the single tables above.
         report.write("\n".join(fast_shorter + slow_shorter))
     if any("one run each" in order for order in fast_orders + slow_orders):
         report.write("An order of single runs may be another one the next time; where the same "
-                     "points were run for another time, it stands with the tables above.")
+                     "points were run for another time, the tables above have both.")
     if all(", paper," in order for order in fast_orders):
         report.not_measured(["all four of Table 2 at one RTT ratio on the kernel or in ns-3"],
                             "BENCH_MBPS=2500 BENCH_QUEUES=drop-tail BENCH_CONTROLS="

@@ -25,16 +25,18 @@ COLUMNS = ["engine", "algorithm", "mbps", "queue", "seconds", *SHARES, "carried"
 # What the text of the paper says of Figure 9: the rate, what is compared, its name in 003.csv, and
 # which share of which algorithms is divided by that of which others.
 STATEMENTS = [
-    (20, "TCP's share beside hstcp / beside stcp", "tcp hstcp / stcp", "tcp", ["hstcp"], ["stcp"]),
-    (20, "TCP's share beside bitcp / beside stcp", "tcp bitcp / stcp", "tcp", ["bitcp"], ["stcp"]),
-    (100, "TCP's share beside bitcp / beside stcp", "tcp bitcp / stcp", "tcp", ["bitcp"],
-     ["stcp"]),
+    (20, "TCP's share next to hstcp / next to stcp", "tcp hstcp / stcp", "tcp",
+     ["hstcp"], ["stcp"]),
+    (20, "TCP's share next to bitcp / next to stcp", "tcp bitcp / stcp", "tcp",
+     ["bitcp"], ["stcp"]),
+    (100, "TCP's share next to bitcp / next to stcp", "tcp bitcp / stcp", "tcp",
+     ["bitcp"], ["stcp"]),
     (20, "unused, hstcp and stcp / aimd and bitcp", "unused hstcp stcp / aimd bitcp", "unused",
      ["hstcp", "stcp"], ["aimd", "bitcp"]),
-    (500, "high-speed share, stcp / bitcp", "high-speed stcp / bitcp", "fast", ["stcp"],
-     ["bitcp"]),
-    (500, "high-speed share, aimd / bitcp", "high-speed aimd / bitcp", "fast", ["aimd"],
-     ["bitcp"]),
+    (500, "high-speed share, stcp / bitcp", "high-speed stcp / bitcp", "fast",
+     ["stcp"], ["bitcp"]),
+    (500, "high-speed share, aimd / bitcp", "high-speed aimd / bitcp", "fast",
+     ["aimd"], ["bitcp"]),
 ]
 
 

@@ -316,7 +316,7 @@ forward and 35 % backward, with small TCP flows in it.
     synchronised_picture(report, mbps, shares)
     report.write("""
 Of drop-tail the paper says both "more than half" of the twenty flows and "at least half" of them,
-of which the second stands here; of RED "more than a quarter", which is six.
+and the table has the second; of RED "more than a quarter", which is six.
 """)
     synchronised_table(report, rows)
     text = f"{report.conditions(lines)} Of each run the second half counts. {FIRST_SLOW_START}"

@@ -53,7 +53,7 @@ DIFFERENCES = {
   half below 16.""",
     "vegas": """\
 - `vegas` leaves slow start at once when its estimate says so, as `tt_vegas` does, but doubles in
-  every round trip until then, and takes α 2 and β 4 unless told otherwise. A loss halves its
+  every round trip until then, and has α 2 and β 4 by default. A loss halves its
   window, and leaves `tt_vegas` three quarters, as ns-2 has it: losses as frequent as here decide
   over both, and by the response function of such an increase and decrease ours is 1.53 times the
   kernel's.""",
@@ -133,13 +133,13 @@ def write_conditions(report: Report, lines: pandas.DataFrame) -> None:
 
 def write_responses(report: Report, lines: pandas.DataFrame) -> None:
     report.write("""
-## The kernel's own congestion controls beside ours
+## The kernel's own congestion controls next to ours
 
 A check by code that is not ours: `bic`, `highspeed`, `scalable`, `vegas` and `reno` as Debian's
 kernel has them, and ours as struct_ops, one connection at a time over the same link (veth, netem, a
 packet dropped after every so many, one of 200 in the first two seconds), in QEMU with virtual time
-(`bench/research/kernels/run`). The windows are the kernel's own word (its tracepoint `tcp_probe`),
-nobody's daemon runs. `bic-paper` is the kernel's `bic` with the paper's S_max 32 and β 1/8 in the
+(`bench/research/kernels/run`). The kernel reports the windows (tracepoint `tcp_probe`), and
+tcptuned does not run. `bic-paper` is the kernel's `bic` with the paper's S_max 32 and β 1/8 in the
 place of its own 16 and 1/5, `vegas-paper` its `vegas` with α 1, β 3 in the place of 2 and 4.
 
 *Window*: mean over round trips, the first quarter of the run left out, with the ratio of ours to
