@@ -95,7 +95,7 @@ def add_picture(report: Report, name: str, title: str, caption: str, summary: pa
             axes.plot(clients, poisson(clients), "k:", label="Poisson, 1/sqrt(10 n)")
         draw(axes, summary, what, styles)
         label = {"cov": "c.o.v. of packets per round trip of 100 ms",
-                 "loss_percent": "lost, % of what arrived"}[what]
+                 "loss_percent": "lost, % of the packets that arrived"}[what]
         axes.set(xlabel="clients", ylabel=label, xlim=(0, 62), ylim=(0, None))
         axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
 
@@ -155,13 +155,13 @@ def compare_algorithms(report: Report, summary: pandas.DataFrame, heavy: int) ->
 
 
 def comparison_text(pair, heavy: int) -> str:
-    return (f"the c.o.v. of {pair.a} is below that of {pair.b} with {pair.below} of {pair.of} "
+    return (f"the c.o.v. of {pair.a} is below that of {pair.b} at {pair.below} of {pair.of} "
             f"numbers of clients above {heavy}{pair.remark}")
 
 
 def add_verdict(report: Report, summary: pandas.DataFrame, pairs: pandas.DataFrame,
                 heavy: int) -> None:
-    found = [f"{pair.engine}, {pair.queue}: {pair.a} below {pair.b} with {pair.below} of "
+    found = [f"{pair.engine}, {pair.queue}: {pair.a} below {pair.b} at {pair.below} of "
              f"{pair.of}{pair.remark}" for pair in pairs.itertuples()]
     simulated = summary[(summary.what == "cov") & summary.series.str.contains("ACKs each")]
     ns3_runs, kernel_runs = (" to ".join(map(str, sorted(set(runs))))
@@ -272,23 +272,23 @@ def harm_text(summary: pandas.DataFrame, heavy: int) -> str:
     udp = ratio(RENO, "udp; FIFO-50; ACKs each")
     red = pandas.concat(ratio(f"tt_reno; RED-50; ACKs {acks}", f"tt_reno; FIFO-50; ACKs {acks}")
                         for acks in ("each", "delayed"))
-    return (f"With more than {heavy} clients reno delivers {spread(udp)} of what UDP does, and "
-            f"with RED {spread(red)} of what it does without, with ACKs each and delayed: less by "
-            f"more than 1 % at {(red < 0.99).sum()} of {len(red)} points.")
+    return (f"With more than {heavy} clients reno delivers {spread(udp)} of what UDP delivers. "
+            f"With RED it delivers {spread(red)} of what it delivers without, with ACKs each and "
+            f"delayed: less by more than 1 % at {(red < 0.99).sum()} of {len(red)} points.")
 
 
 def add_conditions(report: Report, summary: pandas.DataFrame) -> None:
     """Adds how the clients were simulated, and what was not."""
     chosen = summary[summary.series.str.contains("ACKs") & (summary.what == "cov")]
     intervals = " ".join(
-        f"Of {seconds:.0f} s, {(seconds - 10) * 10:.0f} intervals count, and the c.o.v. of Poisson "
-        f"packets themselves is then uncertain by {poisson_uncertainty(seconds - 10):.1f} %."
+        f"A run of {seconds:.0f} s has {(seconds - 10) * 10:.0f} intervals, so that the c.o.v. of "
+        f"Poisson packets itself is uncertain by {poisson_uncertainty(seconds - 10):.1f} %."
         for seconds in sorted(set(chosen.seconds)))
     lines = report.lines("clients")
     report.write(f"""\
 {report.conditions(lines[lines.engine == "ns-3"])}
-Where a point was simulated for two lengths of time, the longer one stands; means of the seeds,
-least and most in parentheses where there is more than one. {intervals}""")
+If a point was simulated for two durations, the longer one counts. Figures are means of the seeds,
+with least and most in parentheses if there are several. {intervals}""")
     if points(summary, "udp; RED-50; ACKs each", "cov").empty:
         report.not_measured(["UDP under RED"],
                             "bench/research/sim/run full '^clients.*udp.*RED'")
@@ -302,21 +302,23 @@ def add_reading(report: Report, summary: pandas.DataFrame) -> None:
     """Adds what moderate congestion did, and where ours differs from the paper's."""
     least, most = congestion(report)
     excess = excess_over_poisson(summary, RENO, least, most)
-    noise = "" if excess.max() > 10 else ", which is nothing beside the noise"
+    noise = "" if excess.max() > 10 else ", which is noise"
     report.write(f"""\
-Up to {most} clients the paper's TCP adds up to half to the c.o.v. of its packets; ours, with
-{interval(excess.index)}, {interval(excess)} %{noise}. The gateway loses nothing of reno until there
-are {first_loss(summary, RENO)} clients (with RED {first_loss(summary, RENO_RED)}): without a loss
-windows come to hold whatever clients have to send.""")
+With up to {most} clients the c.o.v. of the paper's TCP exceeds that of Poisson packets by up to
+half; with ours, at {interval(excess.index)} clients, by {interval(excess)} %{noise}. The gateway
+first loses packets of reno with {first_loss(summary, RENO)} clients (with RED
+{first_loss(summary, RENO_RED)}): without a loss, windows grow until they hold all that clients have
+to send.""")
     report.write("""\
-The least retransmission timeout is 300 ms in ours; the paper does not give its own. The paper has
-200 s, of ns-2 in 2000: no selective ACKs, and windows that grow though they are not used. RED's
-weight and maximal probability are not in it: 0.002 and 0.1 here, which ns-2 had. Its Vegas also
-retransmits before three duplicate ACKs where the time since sending says so, which is the stack's
-matter here. Ours rounds Diff to whole packets, as ns-2 does, so that a client is content with half
-a packet in the queue: 60 of them want 30 of its 50. (To the letter, alpha 1 is a whole one for
-each.) At a loss it gives up a quarter of its window, as in ns-2, but not half of it at a timeout.
-bitcp's windows below its low_window of 14 are halved as Reno's are; those of 14 and more give up an
+Ours differs from the paper's simulation. The minimum retransmission timeout is 300 ms; the paper
+does not give its own. The paper ran ns-2 of the year 2000 for 200 s, which has no selective ACKs
+and lets windows grow that are not used. It does not give RED's weight and maximum probability; ours
+are those of ns-2, 0.002 and 0.1. Its Vegas also retransmits before three duplicate ACKs if enough
+time has passed since the packet was sent; in ours the TCP stack decides that. Our Vegas rounds Diff
+to whole packets, as ns-2 does, so that half a packet in the queue satisfies a client: 60 clients
+keep 30 packets in the queue of 50. (Taken literally, alpha = 1 is a whole packet each.) At a loss
+it gives up a quarter of its window, as in ns-2, but it does not give up half of it at a timeout.
+bitcp halves windows below its low_window of 14, as Reno does, and reduces larger ones by an
 eighth.""")
 
 
@@ -332,35 +334,37 @@ def write(report: Report) -> None:
     table1 = functools.partial(report.paper_value, "002", "Table 1")
     filled = report.paper_value("002", "Section 3.2", "clients that fill the bottleneck")
     report.write(f"""\
-Clients with {table1("client link Mbit/s")} Mbit/s and {table1("client link delay ms")} ms each,
-behind a gateway with {table1("bottleneck Mbit/s")} Mbit/s, {table1("bottleneck delay ms")} ms and a
-queue of {table1("queue packets")} packets, send packets at the times of Poisson processes, 100 a
-second each, with windows of at most {table1("window packets")}: {filled} clients fill the
-bottleneck (Table 1). In ns-3, from the headers that run in the kernel; measured at the gateway, as
-in the paper, in intervals of the round-trip propagation delay, the first 10 s left out.""")
+Each client has a link of {table1("client link Mbit/s")} Mbit/s and {table1("client link delay ms")}
+ms to a gateway. The gateway has a link of {table1("bottleneck Mbit/s")} Mbit/s and
+{table1("bottleneck delay ms")} ms, and a queue of {table1("queue packets")} packets. Clients send
+packets at the times of Poisson processes, 100 a second each, with windows of at most
+{table1("window packets")} packets: {filled} clients fill the bottleneck (Table 1). ns-3 runs the
+headers that run in the kernel. The c.o.v. is measured at the gateway, as in the paper, in intervals
+of the round-trip propagation delay, without the first 10 s.""")
     add_picture(report, "clients_cov.png", "Burstiness at the gateway (paper 002, Figure 2)",
                 "c.o.v. against clients", summary, "cov", SERIES)
     report.write("""\
-What the paper says of its Figure 2 (it prints no values), by how much the c.o.v. is above that of
-Poisson packets. *As in the paper*: for "up to" a value, if any is above 10 % and none above that
-value; up to 50 % counts as no sharp increase, more as one; and within 10 % of Poisson is very
-close. Those limits are ours.""")
+The paper prints no values of Figure 2. The table compares its text with ours: by how much the
+c.o.v. exceeds that of Poisson packets. "Up to" a value is as in the paper if an excess is above
+10 % and none is above that value. Up to 50 % is no sharp increase, more is one; within 10 % of
+Poisson is very close. These limits are ours.""")
     add_claims(report, summary)
-    report.write(f"In Figure 2 of the paper Vegas is below Reno with more than {heavy} clients:")
+    report.write(f"In Figure 2 of the paper Vegas is below Reno with more than {heavy} clients. "
+                 "Ours:")
     report.write("\n".join(f"- {pair.engine}, {pair.queue}: {comparison_text(pair, heavy)}."
                            for pair in pairs.itertuples()))
     report.write("c.o.v.:")
     add_table(report, summary, "cov", 3)
     add_throughput_picture(report, summary, heavy)
     report.write("""\
-Of Figures 3 and 4 the paper has no values either; by its text moderate congestion leaves throughput
-and loss alone, and heavy congestion harms Reno, and more so with RED. Mbit/s:""")
+The paper prints no values of Figures 3 and 4 either. Its text says that moderate congestion affects
+neither throughput nor loss, and that heavy congestion harms Reno, more so with RED. Mbit/s:""")
     add_table(report, summary, "mbps", 1)
     report.write(harm_text(summary, heavy))
     tcp = {name: line for name, line in SERIES.items() if not name.startswith("udp")}
     add_picture(report, "clients_loss.png", "Packets of TCP lost at the gateway (paper 002, Figure "
                 "4)", "Loss against clients", summary, "loss_percent", tcp)
-    report.write("Lost, % (the picture leaves out UDP, which does not slow down):")
+    report.write("Lost packets in % (the picture leaves out UDP, which does not slow down):")
     add_table(report, summary, "loss_percent", 2)
     add_conditions(report, summary)
     add_reading(report, summary)

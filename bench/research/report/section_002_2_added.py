@@ -42,7 +42,7 @@ def add_added_table(report: Report, first: str, rows: pandas.DataFrame) -> None:
     index is the first column."""
     header = [first, "Mbit/s: reno", "vegas", "bitcp", "vegas / reno", "bitcp / reno",
               "lost, %: reno", "vegas", "bitcp", "c.o.v.: reno", "vegas", "bitcp",
-              "Mbit/s of the background: beside reno", "vegas", "bitcp"]
+              "Mbit/s of the background: next to reno", "vegas", "bitcp"]
     rows = rows.reindex(columns=pandas.MultiIndex.from_product([ADDED, COLOURS]))
     cells = []
     for name, row in rows.iterrows():
@@ -69,8 +69,8 @@ def add_added_picture(report: Report, summary: pandas.DataFrame, background: str
                         (1100, 560), ncols=2) as (_, (left, right)):
         draw(left, summary, "mbps", styles)
         draw(right, summary, "loss_percent", styles)
-        left.set(ylabel="delivered of the added clients, Mbit/s")
-        right.set(ylabel="lost at the gateway, % of what arrived of the added")
+        left.set(ylabel="throughput of the added clients, Mbit/s")
+        right.set(ylabel="lost at the gateway, % of the added clients' packets")
         for axes in (left, right):
             axes.set(xlabel=f"clients added to {background} with Reno", xlim=(0, None),
                      ylim=(0, None))
@@ -130,13 +130,13 @@ def vegas_without_loss(wide: pandas.DataFrame, half: str, filled: str) -> str:
     if behind.empty:
         return ""
     return f"""
-With the queue of 1500 without RED it gets {spread(behind)} of what Reno does at {len(behind)} of
-{len(ratio)} points, without a loss: not losses keep it back, but its own rule. It wants one to
-three packets of its own in the queue and yields to the delay that Reno makes there. Ours begin all
-within a second, on an empty link. With {filled} Reno clients (section 3.2.2) the paper adds the
-others to a link that those have saturated, so that the least RTT that its Vegas sees may have the
-queue in it: that is likely why the throughputs are nearly the same there and are not here. With
-{half} (section 3.2.1) only half of the link is taken there, and why ours differ is not shown."""
+Behind the queue of 1500 without RED it gets {spread(behind)} of Reno's throughput at {len(behind)}
+of {len(ratio)} points, without a loss: the cause is not losses but its own rule. Vegas keeps one to
+three packets of its own in the queue, and yields to the delay that Reno causes there. Our clients
+all start within a second, on an idle link. With {filled} Reno clients (section 3.2.2) the paper
+adds the others to a link that these have saturated, so that the minimum RTT that its Vegas measures
+may include the queue: this is probably why throughputs are nearly the same there and are not here.
+With {half} (section 3.2.1) only half of the link is in use; why ours differ is not known."""
 
 
 def write_added(report: Report) -> None:
@@ -155,22 +155,23 @@ def write_added(report: Report) -> None:
                             for where in ("Table 1", "Section 3.2.1", "Section 3.2.2"))
     few, many = half("background clients"), filled("background clients")
     report.write(f"""\
-Beside {few} and {many} clients with Reno, more with the algorithm in question; what is shown is of
-those. Queue of {table1("queue packets")} packets (RED with thresholds of {table1("red min_th")} and
-{table1("red max_th")}) and of {half("large queue packets")} (RED1: {half("red1 min_th")} and
-{half("red1 max_th")}; RED2: {half("red2 min_th")} and {half("red2 max_th")}). The c.o.v. is that of
-all. The paper prints no values of these figures.""")
+Clients with the algorithm in question are added to {few} and to {many} clients with Reno; figures
+are of those that are added. The queue has {table1("queue packets")} packets (RED with thresholds of
+{table1("red min_th")} and {table1("red max_th")}) or {half("large queue packets")} (RED1:
+{half("red1 min_th")} and {half("red1 max_th")}; RED2: {half("red2 min_th")} and
+{half("red2 max_th")}). The c.o.v. is that of all clients. The paper prints no values of these
+figures.""")
     add_background(report, summary, wide, few, {50: "5 and 6", 1500: "7 and 8"})
     add_background(report, summary, wide, many, {50: "9 and 10", 1500: "11 and 12"})
     report.write("""\
-What the paper's text says of these figures, beside the same of ours; n of m: of the points above at
-which either loses anything. Of 6 and 10 it says that Vegas outperforms Reno, or performs admirably;
-that this is of losses, too, is our reading.""")
+What the paper's text says of these figures, and ours; "n of m" counts the points above at which
+either loses packets. Of Figures 6 and 10 the paper says that Vegas outperforms Reno, or performs
+admirably; that this includes losses is our reading.""")
     add_added_claims(report, wide)
     report.write(f"""\
-With 60 clients and windows of 20, at most 1200 packets are on the way: a queue of 1500 without RED
-never loses one. Our Vegas gives up a quarter of its window at a loss; how it reads its paper stands
-with Figures 2 to 4.{vegas_without_loss(wide, few, many)}""")
+60 clients with windows of 20 have at most 1200 packets in flight, so that a queue of 1500 without
+RED never loses one. Our Vegas gives up a quarter of its window at a loss; Figures 2 to 4 say how it
+differs from the paper's.{vegas_without_loss(wide, few, many)}""")
     report.write(report.conditions(report.lines("added")))
 
 
@@ -188,15 +189,16 @@ def onset_text(covs: pandas.DataFrame) -> str:
 
     per_interval = 50e6 / 8 / 1500 * 0.1
     return f"""\
-More than half above Poisson packets it is {onsets[0]} ({onsets[1]} with the queue in packets), and
-with windows that begin at 20 (the receiver's, Table 1) {onsets[2]} ({onsets[3]}). The paper gives
-no first window. Where the two differ the start makes the jump: from 1 on packets pile up until the
-windows have grown, and then all clients send what waits, and pass the bound together. Windows that
-swing between half a share of the bound and the whole carry three quarters of it: with
-{stuck(per_interval + 5)} clients and more ({stuck(per_interval + 50)} with the queue in packets)
-less than the 10 packets that each is given in an interval, so that what has piled up is never
-worked off, though the path could carry it. With windows from 20 on it takes an interval of Poisson
-traffic that passes the bound to begin that."""
+The model's c.o.v. exceeds that of Poisson packets by more than half {onsets[0]} ({onsets[1]} with
+the queue in packets), and with windows that begin at 20 (the receiver's, Table 1) {onsets[2]}
+({onsets[3]}). The paper does not give its first window. Where the two differ, the start causes the
+jump: with windows that begin at 1, packets accumulate until the windows have grown; then all
+clients send what is waiting, and exceed the bound together. Windows that oscillate between half a
+share of the bound and all of it carry three quarters of it. With {stuck(per_interval + 5)} clients
+and more ({stuck(per_interval + 50)} with the queue in packets) this is less than the 10 packets
+that each client gets in an interval, so that the backlog never ends, though the path could carry
+it. With windows that begin at 20 it starts with an interval of Poisson traffic that exceeds the
+bound."""
 
 
 def write_model(report: Report, summary: pandas.DataFrame, heavy: int) -> None:
@@ -208,11 +210,11 @@ def write_model(report: Report, summary: pandas.DataFrame, heavy: int) -> None:
         report.not_measured(["it"], "bench/research/sim/run short 'stochastic'")
         return
     report.write("""\
-Equations (1) to (4), numerically (`bench/research/sim/stochastic.cc`), beside Reno in ns-3. In each
-round trip every client sends what its window allows; the windows grow while all together send no
-more than the path takes, and are halved otherwise. As printed that bound is (50 Mbit/s / 8 / 1500 +
-50) 0.1 s = 422 packets, with the queue in parentheses with a rate; with the queue as packets it is
-467. Windows begin at 1, or at 20.""")
+This compares a numerical solution of equations (1) to (4) (`bench/research/sim/stochastic.cc`) with
+Reno in ns-3. In each round trip every client sends what its window allows. Windows grow as long as
+all clients together send no more than the path takes, and are halved otherwise. As printed, that
+bound is (50 Mbit/s / 8 / 1500 + 50) 0.1 s = 422 packets, which adds the queue to a rate; with the
+queue in packets it is 467. Windows begin at 1 or at 20.""")
     add_picture(report, "clients_model.png", "Reno's burstiness and the stochastic model (paper "
                 "002, Figure 13)", "c.o.v. of the model", summary, "cov", MODEL)
     covs = pandas.DataFrame({series: points(summary, series, "cov") for series in MODEL})
@@ -224,17 +226,17 @@ more than the path takes, and are halved otherwise. As printed that bound is (50
                  rows)
     both = covs[["equations", RENO]].dropna().loc[heavy + 1:]
     report.write(f"""\
-The model has no timeouts and halves all windows at once. Of its own the paper says that it is above
-the simulation under heavy load; ours is, with windows from 1 on, at
+The model has no timeouts and halves all windows at once. The paper says that its model is above its
+simulation under heavy load; ours, with windows that begin at 1, is above ns-3 at
 {(both.equations > both[RENO]).sum()} of {len(both)} numbers of clients above {heavy}.
 {onset_text(covs)}
-Windows are bounded by 20 (Table 1) and by 1, of which the equations say nothing.""")
+Windows are at least 1 and at most 20 (Table 1); the equations have neither bound.""")
     report.write(report.conditions(lines, ("bench/research/sim/stochastic.cc",)))
 
 
 def kernel_seconds(rows: pandas.DataFrame) -> str:
-    return (f"Throughput and loss are of {interval(rows.measured_s, 1)} s, the c.o.v. of "
-            f"{interval(rows.cov_seconds, 1)} s, after 8 s that do not count.")
+    return (f"Throughput and loss were measured for {interval(rows.measured_s, 1)} s, the c.o.v. "
+            f"for {interval(rows.cov_seconds, 1)} s, after 8 s that do not count.")
 
 
 def add_kernel_table(report: Report, summary: pandas.DataFrame, kernel: pandas.DataFrame) -> None:
@@ -264,29 +266,29 @@ def write_kernel(report: Report, summary: pandas.DataFrame, heavy: int) -> None:
         report.not_measured(["any of it"], "bench/run clients")
         return
     report.write("""\
-The same clients, gateway and bottleneck, on connections of this kernel over the emulated link, with
+The same clients, gateway and bottleneck, with connections of this kernel over the emulated link and
 the headers as struct_ops (`bench_clients.sh`). The c.o.v. is that of the segments that leave the
 sending host, before the access links; throughput is what the bottleneck carried.""")
     kernel = kernel_clients(report)
     add_kernel_table(report, summary, kernel)
     report.write(f"""\
-{report.row_conditions("clients", KERNEL)} {kernel_seconds(rows[rows.valid])} The kernel's receivers
-delay ACKs, or do not, as they see fit; ns-3's value is the one with delayed ACKs where there is one
-(reno), else that without.""")
+{report.row_conditions("clients", KERNEL)} {kernel_seconds(rows[rows.valid])} The kernel's
+receivers decide whether to delay ACKs; ns-3's value is the one with delayed ACKs if there is one
+(reno), otherwise the one with an ACK for each packet.""")
     pairs = compare_algorithms(report, summary, heavy)
     pairs = pairs[(pairs.engine == "kernel") & (pairs.a == "vegas") & (pairs.b == "reno")]
     found = "; with ".join(f"{pair.queue} {comparison_text(pair, heavy)}"
                            for pair in pairs.itertuples())
     over = report.paper_value("002", "Figure 2 (section 3.2)", "reno over Poisson", "over 38")
     reason = """\
-Ours are counted as packets leave the host, before the access links space them; ns-3's, as the
-paper's, at the gateway behind those."""
+Ours counts packets as they leave the host, before the access links space them; ns-3 and the paper
+count them at the gateway, behind those links."""
     if (pairs.below == 0).any():
         reason = """\
-That is the other way round than in the paper and in ns-3. What differs: ours are counted as packets
-leave the host, before the access links space them (a window that has opened by several packets
-leaves at once), ns-3's, as the paper's, at the gateway behind those; and the kernel's receivers
-delay ACKs. Which of them it is was not measured."""
+That is the opposite of the paper and of ns-3. Ours counts packets as they leave the host, before
+the access links space them (a window that opens by several packets sends them at once); ns-3 and
+the paper count them at the gateway, behind those links. Also, the kernel's receivers delay ACKs.
+Which of these is the cause was not measured."""
     report.write(f"""\
 The paper prints no values; in its Figure 2 Reno is {over} above Poisson with more than {heavy}
 clients, and Vegas shows no sharp increase. With {found}.
@@ -305,9 +307,9 @@ def write_added_kernel(report: Report) -> None:
         return
     report.write("## Paper 002: clients added to Reno's on the kernel, Figures 5 to 12")
     report.write("""\
-The clients and the gateways of the section in ns-3, on connections of this kernel over the emulated
-link; Reno's begin first. Throughput and loss of the added ones are counted at the gateway, the
-c.o.v. of all as they leave the host. The paper prints no values.""")
+The clients and the gateways of the section in ns-3, with connections of this kernel over the
+emulated link; Reno's begin first. Throughput and loss are those of the added clients, counted at
+the gateway; the c.o.v. is that of all, as packets leave the host. The paper prints no values.""")
     rows = rows.assign(mbps=rows.goodput_bps / 1e6, loss_percent=100 * rows.loss,
                        mbps_background=rows.background_mbps)
     wide = rows.groupby(["x", "column"])[ADDED].mean().unstack("column")
