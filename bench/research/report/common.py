@@ -68,8 +68,8 @@ def longest(lines: pandas.DataFrame) -> pandas.DataFrame:
     first word of the conditions."""
     seconds = seconds_of(lines.conditions)
     queue = lines.conditions.str.split(" ").str[0]
-    most = seconds.groupby([lines.engine, lines.algorithm, lines.x, queue]).transform("max")
-    return lines[seconds == most]
+    duration = seconds.groupby([lines.engine, lines.algorithm, lines.x, queue]).transform("max")
+    return lines[seconds == duration]
 
 
 def given_up(lines: pandas.DataFrame) -> str:
@@ -85,12 +85,12 @@ def given_up(lines: pandas.DataFrame) -> str:
 
 def count_of(runs: pandas.Series, remark: str = "") -> str:
     """Says how many runs each point has; the remark is about those that have several."""
-    least, most = runs.min(), runs.max()
+    lowest, highest = runs.min(), runs.max()
     if runs.empty:
         return "no valid run"
-    if most == 1:
+    if highest == 1:
         return "one run of each, so the spread is unknown"
-    return f"runs of each: {least if least == most else f'{least} to {most}'}{remark}"
+    return f"runs of each: {lowest if lowest == highest else f'{lowest} to {highest}'}{remark}"
 
 
 @functools.lru_cache(maxsize=None)

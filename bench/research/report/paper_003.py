@@ -118,8 +118,8 @@ def kernel_conditions(report: Report, bench: str, rows: pandas.DataFrame, cell: 
         text += f", in the half before at most {number(round(before / 1e3, 2))} ms"
     if tolerances not in ("", "1"):
         text += f"; the emulator was allowed {tolerances} times its usual lateness"
-    text += (f"; runs that the emulator spoiled: {spoiled}. The bottleneck carried at least "
-             f"{number(round(100 * rows.carried.min(), 1))} % of its rate.")
+    text += (f"; runs discarded because the emulator was late: {spoiled}. The bottleneck carried "
+             f"at least {number(round(100 * rows.carried.min(), 1))} % of its rate.")
     if len(background):
         text += f" Background sent: {span(background, '.0f')} Mbit/s both ways together."
     return aged(text, KERNEL)

@@ -113,7 +113,8 @@ def compare(cells: pandas.DataFrame) -> pandas.DataFrame:
         standing = "below"
         if own["median"] >= 0.97 * best["median"]:
             standing = "met"
-        elif (min(own.runs, best.runs) >= 3 and own.least <= best.most and best.least <= own.most):
+        elif (min(own.runs, best.runs) >= 3 and own.lowest <= best.highest
+              and best.lowest <= own.highest):
             standing = "within the spread"
         found.append([x, column, best_of[x], own["median"] / best["median"], standing])
     return pandas.DataFrame(found, columns=["x", "column", "best", "share", "standing"])
@@ -131,7 +132,7 @@ def draw_panel(report: Report, axes, cells: pandas.DataFrame, buffers: str, rtt:
         points.index = STREAMS * numpy.exp2([0.07 * (place - 2)])
         axes.plot(points["median"], label=tuning, **look)  # no line over a missing number
         points = points.dropna()
-        axes.vlines(points.index, points.least, points.most, lw=1, color=look["color"])
+        axes.vlines(points.index, points.lowest, points.highest, lw=1, color=look["color"])
     for law, line in ("none", "--"), ("kernel", ":"), ("drs", "-."):
         said = pandas.Series(dtype=float)
         if buffers == "default" and rtt >= 25:
@@ -143,8 +144,8 @@ def draw_panel(report: Report, axes, cells: pandas.DataFrame, buffers: str, rtt:
             said.index = said.index.str.split().str[-1].astype(int)
         axes.plot(said.index, said, line, color="black", marker="x" if law == "drs" else "",
                   label=f"paper: {law.replace('drs', 'DRS')}")
-    least = cells.least[cells.index.get_level_values("x").str.startswith(panel)].min()
-    axes.set_ylim(bottom=50 * int(least / 50 - 0.5) if rtt < 1 and least > 500 else 0)
+    lowest = cells.lowest[cells.index.get_level_values("x").str.startswith(panel)].min()
+    axes.set_ylim(bottom=50 * int(lowest / 50 - 0.5) if rtt < 1 and lowest > 500 else 0)
     axes.set_xscale("log", base=2)
     axes.set_xticks(STREAMS, STREAMS)
     axes.set(title=f"{panel} ({figure_of(f'{panel}, 1')})", xlabel="connections",
@@ -174,10 +175,10 @@ def write_table(report: Report, cells: pandas.DataFrame, compared: pandas.DataFr
     def goodput(x: str, tuning: str) -> str:
         if (x, tuning) not in cells.index:
             return ""
-        median, least, most, runs = cells.loc[x, tuning]
+        median, lowest, highest, runs = cells.loc[x, tuning]
         if runs == 0:
             return "no result"
-        spread = f"{figure(least)}-{figure(most)}, " if runs > 1 else ""
+        spread = f"{figure(lowest)}-{figure(highest)}, " if runs > 1 else ""
         return f"{figure(median)} ({spread}{runs:.0f})"
 
     def share(x: str, column: str) -> str:
@@ -303,21 +304,22 @@ def range_of(paper: str) -> tuple[float, float]:
 
 
 def judge(paper: str, how: str, one: pandas.Series, other: pandas.Series) -> list[str]:
-    """Returns our figure for a statement of the paper, with what the least and the most of the runs
-    make of it, and its ratio to the paper. If those are as far apart as the difference that the
-    paper speaks of, or on both sides of what it says, our figure is no answer."""
+    """Returns our figure for a statement of the paper, with what the lowest and the highest of the
+    runs make of it, and its ratio to the paper. If those are as far apart as the difference that
+    the paper states, or on both sides of its bound, our figure is no answer."""
     ours = combine(how, one["median"], other["median"])
-    least, most = combine(how, one.least, other.most), combine(how, one.most, other.least)
+    lowest = combine(how, one.lowest, other.highest)
+    highest = combine(how, one.highest, other.lowest)
     low, high = range_of(paper)
     bound = high if low == -numpy.inf else low
     is_side = paper.startswith(("above", "below"))
     text, *ends = (f"{x:.3f}" if how == "/" and x < 9.5 else f"{x:.3g}"
-                   for x in (ours, least, most))
+                   for x in (ours, lowest, highest))
     if ends[0] != ends[1]:
         text += f" ({' to '.join(ends)})"
     if how == "/" and paper in ("above 1", "below 1") and 0.97 < ours < 1 / 0.97:
         return [text, "no difference"]
-    if how == "-" and most - least > bound or is_side and least < bound < most:
+    if how == "-" and highest - lowest > bound or is_side and lowest < bound < highest:
         return [text, "the runs differ by more"]
     if low <= ours <= high:
         return [text, "1"]
@@ -414,7 +416,7 @@ def write(report: Report) -> None:
         return
     runs = runs.assign(mbps=runs.goodput_bps / 1e6)
     all_cells = runs.groupby(["x", "column"]).mbps.agg(["median", "min", "max", "count"])
-    all_cells.columns = ["median", "least", "most", "runs"]
+    all_cells.columns = ["median", "lowest", "highest", "runs"]
     all_cells = all_cells.reindex(sorted(all_cells.index, key=lambda cell: order_of(cell[0])))
     cells = all_cells[all_cells.runs > 0]
     compared = compare(cells)

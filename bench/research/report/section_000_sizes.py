@@ -22,9 +22,9 @@ def read_sizes(report: Report) -> pandas.DataFrame:
 
 
 def spread_by(runs: pandas.DataFrame, *key: str) -> pandas.DataFrame:
-    """Returns median, least and most of the valid runs."""
+    """Returns median, lowest and highest of the valid runs."""
     found = runs[runs.valid].groupby(list(key)).mbps.agg(["median", "min", "max"])
-    return found.set_axis(["median", "least", "most"], axis=1)
+    return found.set_axis(["median", "lowest", "highest"], axis=1)
 
 
 def draw(report: Report, runs: pandas.DataFrame, rtt: str) -> None:
@@ -45,7 +45,7 @@ def draw(report: Report, runs: pandas.DataFrame, rtt: str) -> None:
                           marker=next(markers), markersize=size,
                           label=f"{column}, {streams} connection{'s' if streams > 1 else ''}")
                 points = points.dropna()
-                axes.vlines(points.index, points.least, points.most, lw=1, color=colour)
+                axes.vlines(points.index, points.lowest, points.highest, lw=1, color=colour)
         for at, side, colour, text in ((best, "left", "black", " the best of the paper"),
                                        (bdp, "right", "#555555", "bandwidth x delay ")):
             axes.axvline(at, ls=":", lw=2, color=colour)
@@ -62,8 +62,8 @@ def figure(x: float) -> str:
 
 
 def write_table(report: Report, runs: pandas.DataFrame) -> None:
-    def cell(median: float, least: float, most: float) -> str:
-        spread = f" ({figure(least)}-{figure(most)})" if least != most else ""
+    def cell(median: float, lowest: float, highest: float) -> str:
+        spread = f" ({figure(lowest)}-{figure(highest)})" if lowest != highest else ""
         return figure(median) + spread
 
     sizes = spread_by(runs, "bytes", "size", "column", "streams")

@@ -34,7 +34,7 @@ def ratio(a, b) -> str:
 
 
 def spread(values: pandas.Series, digits: int = 0) -> str:
-    """Returns "median (least-most)" of values that are rounded before."""
+    """Returns "median (lowest-highest)" of values that are rounded before."""
     values = values.round(digits)
     if values.empty:
         return "no result"

@@ -45,11 +45,11 @@ def window_changes(points: pandas.DataFrame) -> str:
 
 def static_change(points: pandas.DataFrame) -> str:
     window = points.window
-    least = window[window.idxmax():].min()
-    if least == window.max():
+    lowest = window[window.idxmax():].min()
+    if lowest == window.max():
         return ""
     return ("The static one, which tcptuned only observes, is not constant either: after its "
-            f"maximum, {kb(window.max())}, it falls to {kb(least)}.")
+            f"maximum, {kb(window.max())}, it falls to {kb(lowest)}.")
 
 
 def write_flight(report: Report, runs: pandas.DataFrame) -> None:
@@ -118,28 +118,28 @@ def savings(medians: pandas.DataFrame, paper: float) -> str:
     """Compares the retransmits of the static window with each of the others, over all links."""
     times = medians.rdiv(medians[STATIC], axis=0)
     times = times[(times > 0) & (times < float("inf"))]
-    least, most = times.min(), times.max()
+    lowest, highest = times.min(), times.max()
 
     def span(column: str) -> str:
-        ends = f"{least[column]:.1f}", f"{most[column]:.1f}"
+        ends = f"{lowest[column]:.1f}", f"{highest[column]:.1f}"
         return ends[0] if ends[0] == ends[1] else " to ".join(ends)
 
     text = ""
-    if least[RECEIVER] > 0:
+    if lowest[RECEIVER] > 0:
         text = (f"With a Reno sender a static window has {span(RECEIVER)} times the retransmits of "
                 "the right-sized one")
-        if least[KNOWN] > 0:
+        if lowest[KNOWN] > 0:
             text += f", {span(KNOWN)} with a known path"
         text += f" (the paper: {paper:g}): "
-        if least[RECEIVER] > paper:
+        if lowest[RECEIVER] > paper:
             text += ("more than the paper's, which offers twice what arrives in a round trip "
                      "whatever the queue holds;\n`rightsize.h` offers a slow path less than that "
                      "once a reassembly gap shows that its queue does not hold it.")
         else:
             text += "not everywhere as much as the paper's."
-    if least[BITCP] > 0:
+    if lowest[BITCP] > 0:
         text += (f"\nAs shipped, with bitcp and not Reno at the sender, it is {span(BITCP)} times"
-                 f"{': on some link more than the static window' if least[BITCP] < 1 else ''}.")
+                 f"{': on some link more than the static window' if lowest[BITCP] < 1 else ''}.")
     return text
 
 

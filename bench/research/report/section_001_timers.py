@@ -20,8 +20,8 @@ def write_table(report: Report, found: pandas.DataFrame) -> None:
     def span(clock: float, rtt: float, what: str) -> str:
         if (clock, rtt) not in found.index:
             return ""
-        least, most = found.loc[(clock, rtt), [f"{what}_least", f"{what}_most"]]
-        return f"{least:.3g}" if most - least < 0.005 else f"{least:.3g} to {most:.3g}"
+        lowest, highest = found.loc[(clock, rtt), [f"{what}_least", f"{what}_most"]]
+        return f"{lowest:.3g}" if highest - lowest < 0.005 else f"{lowest:.3g} to {highest:.3g}"
 
     jiffy = float(report.paper_value("001", "IV.B", "jiffy", "us")) / 1000
     header, rows = ["RTT, ms"], [[f"{rtt:g}"] for rtt in RTTS]
@@ -29,9 +29,9 @@ def write_table(report: Report, found: pandas.DataFrame) -> None:
         header += [f"clock of {clock:g} ms: (6), d / w at most", "ours", "ratio",
                    "our estimate / w", "offered / w"]
         for row, rtt in zip(rows, RTTS):
-            most = found.d_most.get((clock, rtt))
+            highest = found.d_most.get((clock, rtt))
             row += [str(bound(clock, rtt)), span(clock, rtt, "d"),
-                    "" if most is None else f"{most / bound(clock, rtt):.2f}",
+                    "" if highest is None else f"{highest / bound(clock, rtt):.2f}",
                     span(clock, rtt, "per_rtt"), span(clock, rtt, "window")]
     report.table(header, rows)
 
