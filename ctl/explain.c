@@ -174,7 +174,7 @@ static const struct ctl_template direction_texts[] = {
 	 "{window_bytes:bytes}, the window of a new sender: the path is remembered as slow"},
 	{"reason=held tests",
 	 "{window_bytes:bytes}, about 2 x {rate_bytes_per_s:bytes} per second x {min_rtt_us:us} "
-	 "minimum RTT: a test at this rate showed that the queue was its own"},
+	 "minimum RTT: a test at this rate showed that this connection caused the queue"},
 	{"reason=reader",
 	 "the application reads slowly: about twice what it reads in a round trip, less what "
 	 "waits for it"},
