@@ -175,11 +175,11 @@ stop() { # NAME [SIGNAL]
 }
 
 wait_until() { # SECONDS COMMAND...
-	local end=$((SECONDS + $1 + 1)) seconds=$1
+	local end=$((SECONDS + $1 + 1)) seconds=$1 tries=0
 	shift
 	until "$@" >/dev/null 2>&1; do
 		[ $SECONDS -lt $end ] || fail "not within $seconds s: $*"
-		sleep 0.05
+		sleep 0.$((tries++ < 10 ? 1 : 3)) # four lanes share the processors
 	done
 }
 

@@ -235,7 +235,7 @@ test_unmanaged_connections_do_not_change() {
 	background some in_group in_host a "${keep_alive[@]}" pairs 10
 	background listener in_group in_host a "${sockets[@]}" tcp4 set rcvbuf 20000 \
 		set sndbuf 30000 listen 127.0.0.9 7301 accept
-	wait_printed 5 some open
+	wait_printed 10 some open
 	wait_until 5 listens a 7301
 	background server in_group in_host a "${sockets[@]}" tcp4 listen 127.0.0.1 7302 accept \
 		until "$TEST_DIR/over"
