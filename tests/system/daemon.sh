@@ -5,6 +5,11 @@
 bitcp=--set=policy.congestion_control=bitcp # all connections get it, not only those of long paths
 sockets=("$TEST_TOP/tests/system/sockets.py")
 
+# Starts an application whose sockets do these steps (sockets.py), in the daemon's control group.
+application() { # NAME HOST STEP...
+	background "$1" in_group in_host "$2" "${sockets[@]}" "${@:3}"
+}
+
 # --- transfers from host a to host b; both ends are tuned -----------------------------------------
 # Starts one in the background. Its result is in $TEST_DIR/NAME.log; TRANSFER_ADDR replaces b's address.
 stream() { # NAME PORT [MESSAGES OPTION...]

@@ -6,18 +6,18 @@ tcp4 tcp6 mptcp4 udp4 unix raw4
                         a new socket, for the following steps
 set NAME VALUE [/LENGTH]
                         setsockopt() with an option of LENGTH bytes (its own size)
-get NAME [/LENGTH]      prints "NAME VALUE", and "NAME VALUE /LENGTH" if another length is returned
+get NAME[,NAME...] [/LENGTH]
+                        prints "NAME VALUE", and "NAME VALUE /LENGTH" if another length is returned
 listen ADDR PORT        binds and listens
 accept                  replaces the listener by the connection
 connect ADDR PORT       tries for 5 s
 disconnect              from its peer, to connect again
 send BYTES, receive BYTES
-record PIN              prints "record yes" if the pinned socket storage map has a value for the
-                        socket, else "record no"
+record                  prints "record yes" if the daemon has a record of the socket, else "record no"
 say TEXT                prints it
-until FILE              waits until FILE exists, at most 60 s
+until FILE              waits until FILE exists in $TEST_DIR, at most 60 s
 choose NAME FILE        sets the congestion control NAME on a new TCP socket, over and over, until FILE
-                        exists, at most 60 s; prints "chosen TIMES REFUSED"
+                        exists in $TEST_DIR, at most 60 s; prints "chosen TIMES REFUSED"
 
 If the kernel refuses a set or get, "set NAME: REASON" is printed, and the next step follows. Any other
 failure ends the program with status 1.
@@ -54,6 +54,8 @@ OPTIONS = {
 BPF_MAP_LOOKUP_ELEM, BPF_OBJ_GET = 1, 7
 SYS_BPF = 321 if os.uname().machine == "x86_64" else 280
 CHUNK = bytes(1 << 16)
+DIRECTORY = os.environ["TEST_DIR"]
+RECORDS = b"/sys/fs/bpf/tcptuned/map_flows"
 
 libc = ctypes.CDLL(None, use_errno=True)  # Python's getsockopt() takes at most 1024 bytes
 sock = None
@@ -69,6 +71,11 @@ def set_option(name, value):
     length = option_length(len(data))
     if libc.setsockopt(sock.fileno(), *OPTIONS[name], data.ljust(length, b"\0"), length):
         print(f"set {name}: {os.strerror(ctypes.get_errno())}")
+
+
+def get_options(names):
+    for name in names.split(","):
+        get_option(name)
 
 
 def get_option(name):
@@ -131,25 +138,25 @@ def bpf(command, attributes):
 
 
 # Socket storage is looked up with a file descriptor of the socket as the key.
-def record(pin):
-    path, value = ctypes.create_string_buffer(pin.encode()), ctypes.create_string_buffer(len(CHUNK))
+def record():
+    path, value = ctypes.create_string_buffer(RECORDS), ctypes.create_string_buffer(len(CHUNK))
     key = ctypes.c_int(sock.fileno())
     pinned = bpf(BPF_OBJ_GET, struct.pack("Q", ctypes.addressof(path)))
     if pinned < 0:
-        raise OSError(ctypes.get_errno(), pin)
+        raise OSError(ctypes.get_errno(), RECORDS)
     addresses = ctypes.addressof(key), ctypes.addressof(value)
     if not bpf(BPF_MAP_LOOKUP_ELEM, struct.pack("QQQ", pinned, *addresses)):
         print("record yes")
     elif ctypes.get_errno() == errno.ENOENT:
         print("record no")
     else:
-        raise OSError(ctypes.get_errno(), pin)
+        raise OSError(ctypes.get_errno(), RECORDS)
     os.close(pinned)
 
 
 def wait_for(file):
     end = time.monotonic() + 60
-    while not os.path.exists(file):
+    while not os.path.exists(f"{DIRECTORY}/{file}"):
         if time.monotonic() > end:
             raise TimeoutError(file)
         time.sleep(0.02)
@@ -157,7 +164,7 @@ def wait_for(file):
 
 def choose(name, file):
     times, refused, end = 0, 0, time.monotonic() + 60
-    while not os.path.exists(file):
+    while not os.path.exists(f"{DIRECTORY}/{file}"):
         if time.monotonic() > end:
             raise TimeoutError(file)
         with socket.socket() as one:
@@ -171,9 +178,9 @@ def choose(name, file):
 
 
 STEPS = {
-    "set": (set_option, 2), "get": (get_option, 1), "listen": (listen, 2), "accept": (accept, 0),
+    "set": (set_option, 2), "get": (get_options, 1), "listen": (listen, 2), "accept": (accept, 0),
     "connect": (connect, 2), "disconnect": (disconnect, 0), "send": (send, 1), "receive": (receive, 1),
-    "record": (record, 1), "say": (print, 1), "until": (wait_for, 1), "choose": (choose, 2),
+    "record": (record, 0), "say": (print, 1), "until": (wait_for, 1), "choose": (choose, 2),
 }
 
 sys.stdout.reconfigure(line_buffering=True)

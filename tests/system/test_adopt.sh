@@ -9,11 +9,10 @@
 opened_before() { # PORT RECEIVER_STEP...
 	local port=$1
 	shift
-	background "receiver-$port" in_group in_host b "${sockets[@]}" tcp4 \
-		listen "${ADDR[b]}" "$port" accept "$@" receive 100000000000
+	application "receiver-$port" b tcp4 listen "${ADDR[b]}" "$port" accept "$@" receive 100000000000
 	wait_until 5 listens b "$port"
-	background "sender-$port" in_group in_host a "${sockets[@]}" tcp4 ${sender_steps-} \
-		connect "${ADDR[b]}" "$port" send 100000000000
+	application "sender-$port" a tcp4 ${sender_steps-} connect "${ADDR[b]}" "$port" \
+		send 100000000000
 	wait_until 5 received "$port"
 }
 
@@ -54,7 +53,7 @@ test_receivers_and_congestion_control() {
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
 	link a b --rate 200mbit --delay 25ms
 	watch
-	opened_before 7201 set rcvbuf 65536 until "$TEST_DIR/asked" get rcvbuf until "$TEST_DIR/over"
+	opened_before 7201 set rcvbuf 65536 until asked get rcvbuf until over
 	sender_steps="set congestion cubic" opened_before 7202 set rcvbuf 65536
 	sleep 0.5
 	slow=$(rate 7202)
@@ -93,12 +92,11 @@ test_receivers_and_congestion_control() {
 test_short_connections() {
 	needs_linux 6.12 "what is open at the start is adopted"
 	host a
-	background server in_group in_host a "${sockets[@]}" tcp4 listen 127.0.0.1 7600 accept \
-		receive 100000 say few receive 300000 say many until "$TEST_DIR/over"
+	application server a tcp4 listen 127.0.0.1 7600 accept receive 100000 say few receive 300000 \
+		say many until over
 	wait_until 5 listens a 7600
-	background client in_group in_host a "${sockets[@]}" tcp4 connect 127.0.0.1 7600 say open \
-		until "$TEST_DIR/few" send 100000 until "$TEST_DIR/many" send 300000 \
-		until "$TEST_DIR/over"
+	application client a tcp4 connect 127.0.0.1 7600 say open until few send 100000 until many \
+		send 300000 until over
 	wait_printed 5 client open
 	tcptuned_start
 	adopted 2 0
@@ -148,12 +146,11 @@ fixed_before() { # PORT STEP...
 	local port=$1
 	shift
 	background "server-$port" in_host a "${sockets[@]}" tcp4 listen 127.0.0.1 "$port" accept \
-		send 30000000 until "$TEST_DIR/stopped"
+		send 30000000 until stopped
 	wait_until 5 listens a "$port"
-	background "client-$port" in_group in_host a "${sockets[@]}" tcp4 set rcvbuf 40000 \
-		set sndbuf 50000 say made until "$TEST_DIR/started" connect 127.0.0.1 "$port" "$@" \
-		receive 30000000 say received get rcvbuf get sndbuf until "$TEST_DIR/stopped" \
-		get rcvbuf get sndbuf get clamp
+	application "client-$port" a tcp4 set rcvbuf 40000 set sndbuf 50000 say made until started \
+		connect 127.0.0.1 "$port" "$@" receive 30000000 say received get rcvbuf,sndbuf \
+		until stopped get rcvbuf,sndbuf,clamp
 	wait_printed 5 client-$port made
 }
 
@@ -170,10 +167,8 @@ test_ten_thousand_connections() {
 	host a b
 	background in-a in_group in_host a "${keep_alive[@]}" pairs $count
 	background in-b in_group in_host b "${keep_alive[@]}" pairs $count
-	background others in_host b "${sockets[@]}" tcp4 listen 127.9.9.9 7400 accept \
-		until "$TEST_DIR/over"
-	background opener in_host b "${sockets[@]}" tcp4 connect 127.9.9.9 7400 \
-		until "$TEST_DIR/over"
+	background others in_host b "${sockets[@]}" tcp4 listen 127.9.9.9 7400 accept until over
+	background opener in_host b "${sockets[@]}" tcp4 connect 127.9.9.9 7400 until over
 	wait_printed 20 in-a open
 	wait_printed 20 in-b open
 	: >/run/netns/none # as `ip netns delete` leaves it for a moment
@@ -233,15 +228,12 @@ test_unmanaged_connections_do_not_change() {
 	has_linux 6.12 || taken=0 fixed=0
 	host a
 	background some in_group in_host a "${keep_alive[@]}" pairs 10
-	background listener in_group in_host a "${sockets[@]}" tcp4 set rcvbuf 20000 \
-		set sndbuf 30000 listen 127.0.0.9 7301 accept
+	application listener a tcp4 set rcvbuf 20000 set sndbuf 30000 listen 127.0.0.9 7301 accept
 	wait_printed 10 some open
 	wait_until 5 listens a 7301
-	background server in_group in_host a "${sockets[@]}" tcp4 listen 127.0.0.1 7302 accept \
-		until "$TEST_DIR/over"
+	application server a tcp4 listen 127.0.0.1 7302 accept until over
 	wait_until 5 listens a 7302
-	background client in_group in_host a "${sockets[@]}" tcp4 connect 127.0.0.1 7302 \
-		set rcvbuf 65536 say fixed until "$TEST_DIR/over"
+	application client a tcp4 connect 127.0.0.1 7302 set rcvbuf 65536 say fixed until over
 	wait_printed 5 client fixed
 	before=$(as_ss_says)
 	tcptuned_start --set=policy.mode=off

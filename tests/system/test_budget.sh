@@ -198,7 +198,7 @@ test_memory_of_tcp_is_short() {
 	host a b
 	for i in 1 2; do
 		background "hoarder-$i" in_host a "${sockets[@]}" tcp4 set rcvbuf 4000000 \
-			listen 127.0.0.1 "730$i" accept until "$TEST_DIR/over"
+			listen 127.0.0.1 "730$i" accept until over
 		background "filler-$i" in_host a "${sockets[@]}" tcp4 set sndbuf 4000000 \
 			connect 127.0.0.1 "730$i" send 100000000000
 	done

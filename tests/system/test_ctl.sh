@@ -68,11 +68,10 @@ test_explain_a_locked_receiver() {
 	link a b --rate 100mbit --delay 20ms
 	events capped --json
 	wait_printed 5 capped listening
-	background receiver in_group in_host b "${sockets[@]}" tcp4 listen "${ADDR[b]}" 7101 \
-		accept set rcvbuf 65536 get rcvbuf receive 20000000 say all until "$TEST_DIR/over"
+	application receiver b tcp4 listen "${ADDR[b]}" 7101 accept set rcvbuf 65536 get rcvbuf \
+		receive 20000000 say all until over
 	wait_until 5 listens b 7101
-	background sender in_group in_host a "${sockets[@]}" tcp4 connect "${ADDR[b]}" 7101 \
-		send 20000000 until "$TEST_DIR/over"
+	application sender a tcp4 connect "${ADDR[b]}" 7101 send 20000000 until over
 	wait_printed 20 receiver all
 	sleep 0.3
 	said=$(ctl explain "$(flow 7101 .local)" "$(flow 7101 .remote)")

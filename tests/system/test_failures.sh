@@ -49,10 +49,8 @@ test_no_room_for_events() {
 }
 
 connection_in() { # HOST
-	background "$1-server" in_group in_host "$1" "${sockets[@]}" tcp4 \
-		listen 127.0.0.1 7001 accept until "$TEST_DIR/end"
-	background "$1-client" in_group in_host "$1" "${sockets[@]}" tcp4 \
-		connect 127.0.0.1 7001 say connected until "$TEST_DIR/end"
+	application "$1-server" "$1" tcp4 listen 127.0.0.1 7001 accept until end
+	application "$1-client" "$1" tcp4 connect 127.0.0.1 7001 say connected until end
 }
 
 # A process that opens one of the files waits until this process ends (fanotify(7), FAN_OPEN_PERM).

@@ -311,7 +311,7 @@ replaced_by() { # BUILD LOGGED
 	rm -f "$TEST_DIR/end"
 	in_host by-bitcp sysctl -qw net.ipv4.tcp_congestion_control=bitcp
 	old=$(id_of map_bitcp)
-	background chooser "${sockets[@]}" choose bitcp "$TEST_DIR/end"
+	background chooser "${sockets[@]}" choose bitcp end
 	TEST_BUILD=$1 tcptuned_start $bitcp
 	in_log "$2"
 	: >"$TEST_DIR/end"
@@ -330,10 +330,8 @@ test_socket_from_before_an_upgrade() {
 	host a
 	tcptuned_start $bitcp
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=bitcp
-	background server in_group in_host a "${sockets[@]}" tcp4 listen 127.0.0.1 7001 \
-		accept until "$TEST_DIR/end"
-	background early in_group in_host a "${sockets[@]}" tcp4 say made \
-		until "$TEST_DIR/go" connect 127.0.0.1 7001 say connected until "$TEST_DIR/end"
+	application server a tcp4 listen 127.0.0.1 7001 accept until end
+	application early a tcp4 say made until go connect 127.0.0.1 7001 say connected until end
 	wait_printed 5 early made
 	old=$(id_of map_bitcp)
 	tcptuned_kill

@@ -87,10 +87,9 @@ first_window_offered() { # PORT
 opens_with() { # PORT STEP...
 	local port=$1
 	shift
-	background "server-$port" in_host a "${sockets[@]}" tcp4 listen "${ADDR[a]}" "$port" \
-		accept until "$TEST_DIR/end"
-	background "client-$port" in_group in_host b "${sockets[@]}" "$@" connect "${ADDR[a]}" \
-		"$port" say connected until "$TEST_DIR/end"
+	background "server-$port" in_host a "${sockets[@]}" tcp4 listen "${ADDR[a]}" "$port" accept \
+		until end
+	application "client-$port" b "$@" connect "${ADDR[a]}" "$port" say connected until end
 	wait_printed 5 "client-$port" connected
 	first=$(ss_of b "dport = :$port" ' rcv_ssthresh:([0-9]+)')
 }

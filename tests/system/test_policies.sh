@@ -40,7 +40,7 @@ answers_of() { # client or server
 }
 
 test_policy_of_each_connection() {
-	local sub=$TEST_CGROUP/group/sub map=/sys/fs/bpf/tcptuned/map_flows
+	local sub=$TEST_CGROUP/group/sub
 	addresses
 	mkdir "$sub"
 	start_with "[policy wide]\ndestination = 10.0.0.0/8, 2001:db8::/32\ncongestion_control = cubic
@@ -50,13 +50,13 @@ test_policy_of_each_connection() {
 		[policy from]\nsource = 192.0.2.0/24\ndestination = 192.0.2.1\ncongestion_control = bbr
 		[policy group]\ncgroup = ${sub#"$(dirname "$TEST_CGROUP")"}\ncongestion_control = cubic"
 	in_log '7 policies in force'
-	expect_eq "$(meet 127.0.0.1 7001 record $map)" "bitcp record yes" "to elsewhere: default"
+	expect_eq "$(meet 127.0.0.1 7001 record)" "bitcp record yes" "to elsewhere: default"
 	expect_eq "$(meet 10.2.1.1 7002)" cubic "to 10.2.1.1: wide"
 	expect_eq "$(meet 10.1.1.1 7003)" reno "to 10.1.1.1: narrow"
 	expect_eq "$(meet 10.1.1.1 80)" cubic "to its port 80: narrow-http"
 	expect_eq "$(answers_of server)" reno "the server's end, whose peer's port is another: narrow"
 	expect_eq "$(SERVER_STEPS='set rcvbuf 30000' CLIENT_STEPS='set rcvbuf 30000' \
-		meet 10.1.2.1 7004 record $map)" "reno record no" "to 10.1.2.1: exempt"
+		meet 10.1.2.1 7004 record)" "reno record no" "to 10.1.2.1: exempt"
 	expect_eq "$(answers_of server)" "reno record no" "its server's end: exempt"
 	expect_eq "$(meet 2001:db8:1::1 7005)" cubic "to 2001:db8:1::1: wide"
 	expect_eq "$(meet 2001:db8:2::1 7006)" reno "to 2001:db8:2::1: exempt"
@@ -103,7 +103,7 @@ steps=(set rcvbuf 40000 set sndbuf 50000)
 # What both ends read on loopback after the same requests.
 asked() { # GROUP PORT
 	SERVER_PREFIX=$1 CLIENT_PREFIX=$1 SERVER_STEPS="${steps[*]}" CLIENT_STEPS="${steps[*]}" \
-		meet 127.0.0.1 $2 get rcvbuf get sndbuf get locks get clamp get wscale
+		meet 127.0.0.1 $2 get rcvbuf,sndbuf,locks,clamp,wscale
 	echo " | $(answers_of server)"
 }
 
@@ -126,7 +126,7 @@ test_requests_are_settled_when_the_policy_is_known() {
 	expect_match "$(asked in_group 7004)" "^bitcp rcvbuf 80000 sndbuf 100000 locks 0 " "overridden"
 	# The listener cannot know that its peer's port will not be 7001.
 	expect_match "$(answers_of server)" "^bitcp rcvbuf [0-9]+ sndbuf 100000 locks 3 .* wscale 0" "a listener"
-	unconnected=$(in_group in_host a "${sockets[@]}" tcp4 "${steps[@]}" get rcvbuf get locks | tr '\n' ' ')
+	unconnected=$(in_group in_host a "${sockets[@]}" tcp4 "${steps[@]}" get rcvbuf,locks | tr '\n' ' ')
 	expect_eq "$unconnected" "rcvbuf 80000 locks 0 " "before it is known"
 	# Both ends of 7003, of which one observes, and both of 7004. The unconnected one is not counted.
 	expect_eq "$(overridden SO_RCVBUF)" 4 "requests overridden, or that would have been"
@@ -237,10 +237,8 @@ test_pacing_is_the_limit() {
 	local said
 	host a
 	tcptuned_start
-	background server in_group in_host a "${sockets[@]}" tcp4 listen 127.0.0.1 7001 accept \
-		receive 50000000
-	background client in_group in_host a "${sockets[@]}" tcp4 set pacing 1000000 \
-		connect 127.0.0.1 7001 send 50000000
+	application server a tcp4 listen 127.0.0.1 7001 accept receive 50000000
+	application client a tcp4 set pacing 1000000 connect 127.0.0.1 7001 send 50000000
 	wait_output 5 = pacing flow_to 7001 .limit
 	said=$(ctl explain "$(flow_to 7001 .local)" 127.0.0.1:7001)
 	expect_match "$said" "pacing       at most 1000000 bytes \(977K\) per second, as the application set it" \
@@ -260,10 +258,9 @@ test_256_policies() {
 	}
 	start_with "$(many_policies $n)"
 	in_log "$((n + 1)) policies in force"
-	background early-server in_group in_host a "${sockets[@]}" tcp4 listen 10.1.1.1 7001 accept \
-		until "$TEST_DIR/late" receive 500000 say received
-	background early in_group in_host a "${sockets[@]}" tcp4 connect 10.1.1.1 7001 \
-		get congestion until "$TEST_DIR/late" send 500000
+	application early-server a tcp4 listen 10.1.1.1 7001 accept until late receive 500000 \
+		say received
+	application early a tcp4 connect 10.1.1.1 7001 get congestion until late send 500000
 	wait_printed 5 early congestion
 	expect_eq "$(flow_to 7001 .policy)" mine "the policy of the connection"
 	expect_eq "$(ctl_json '.policies | "\(length) \(.[-2].rule) \(.[-1].policy)"' policy list)" \
@@ -287,8 +284,7 @@ test_256_policies() {
 # The window scale that a listener offers whose application requests a small buffer. The kernel accepts
 # connections before the BPF program of listen() has tried its hundreds of rules.
 scale_of() { # PORT
-	background server in_group in_host a "${sockets[@]}" tcp4 set rcvbuf 40000 \
-		listen 127.0.0.1 $1 say listening accept get wscale
+	application server a tcp4 set rcvbuf 40000 listen 127.0.0.1 $1 say listening accept get wscale
 	wait_printed 5 server listening
 	in_group in_host a "${sockets[@]}" tcp4 connect 127.0.0.1 $1 get wscale >/dev/null
 	wait "$(pid_of server)"
@@ -377,10 +373,8 @@ expect_policy() { # POLICY: RULE LOCAL REMOTE [OPTION...]
 
 # Opens a connection that has carried enough for a record and is idle.
 idle() { # NAME ADDRESS PORT [STEP-OF-CLIENT...]
-	background "$1-server" in_group in_host a "${sockets[@]}" tcp4 listen $2 $3 accept \
-		receive 3000000 until "$TEST_DIR/end"
-	background "$1" in_group in_host a "${sockets[@]}" tcp4 "${@:4}" connect $2 $3 \
-		send 3000000 until "$TEST_DIR/end"
+	application "$1-server" a tcp4 listen $2 $3 accept receive 3000000 until end
+	application "$1" a tcp4 "${@:4}" connect $2 $3 send 3000000 until end
 	wait_until 5 eval "[ -n \"\$(flow_to $3 .local)\" ]"
 }
 
@@ -420,7 +414,7 @@ test_listed_and_tested() {
 # A policy that observes sets nothing, not for the first segment either.
 test_observing_changes_nothing() {
 	local theirs all="mode = observe\ncongestion_control = cubic"
-	local steps=(get rcvbuf get sndbuf get locks get clamp get wscale)
+	local steps=(get rcvbuf,sndbuf,locks,clamp,wscale)
 	host a
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
 	theirs=$(meet 127.0.0.1 7001 "${steps[@]}" | sed 's/$/ |/' && answers_of server)
@@ -455,7 +449,7 @@ test_enabled_and_disabled() {
 	expect_match "$(ctl policy enable near)" "near is enabled" "said"
 	expect_eq "$(meet 10.1.1.1 7001)" reno "near again"
 	ctl policy disable default >/dev/null
-	expect_eq "$(meet 127.0.0.1 7001 record /sys/fs/bpf/tcptuned/map_flows)" "reno record no" \
+	expect_eq "$(meet 127.0.0.1 7001 record)" "reno record no" \
 		"without the default policy: the kernel's"
 	ctl policy disable far >/dev/null
 	ctl_refuses 2 "policy: there is no naer; did you mean near\?" policy disable naer
@@ -534,12 +528,11 @@ test_applied_under_traffic() {
 
 # The receiver sets an option half-way through a transfer.
 request_on_open() { # PORT OPTION VALUE
-	background "server-$1" in_group in_host b "${sockets[@]}" tcp4 listen "${ADDR[b]}" $1 accept \
-		receive 3000000 say half until "$TEST_DIR/ask-$1" set $2 $3 say asked \
-		until "$TEST_DIR/go-$1" receive 3000000 say through until "$TEST_DIR/stopped" get $2
+	application "server-$1" b tcp4 listen "${ADDR[b]}" $1 accept receive 3000000 say half \
+		until ask-$1 set $2 $3 say asked until go-$1 receive 3000000 say through until stopped \
+		get $2
 	wait_until 5 listens b $1
-	background "client-$1" in_group in_host a "${sockets[@]}" tcp4 connect "${ADDR[b]}" $1 \
-		send 6000000 until "$TEST_DIR/stopped"
+	application "client-$1" a tcp4 connect "${ADDR[b]}" $1 send 6000000 until stopped
 	wait_printed 5 server-$1 half
 	expect_ge "$(flow $1 .receive.budget_granted_bytes)" 100000 "granted by the budget"
 	: >"$TEST_DIR/ask-$1"
@@ -577,12 +570,12 @@ test_an_observed_request_is_restored() {
 	host a b
 	start_with "${p}mode = observe"
 	link a b --rate 100mbit --delay 5ms --queue 1bdp
-	background server in_group in_host b "${sockets[@]}" tcp4 listen "${ADDR[b]}" 7001 accept \
-		set rcvbuf 40000 say asked until "$TEST_DIR/tuned" get rcvbuf \
-		receive 4000000 say got until "$TEST_DIR/stopped" receive 1000000 get rcvbuf say over
+	application server b tcp4 listen "${ADDR[b]}" 7001 accept set rcvbuf 40000 say asked \
+		until tuned get rcvbuf receive 4000000 say got until stopped receive 1000000 \
+		get rcvbuf say over
 	wait_until 5 listens b 7001
-	background client in_group in_host a "${sockets[@]}" tcp4 connect "${ADDR[b]}" 7001 \
-		send 4000000 until "$TEST_DIR/stopped" send 1000000 until "$TEST_DIR/over"
+	application client a tcp4 connect "${ADDR[b]}" 7001 send 4000000 until stopped send 1000000 \
+		until over
 	wait_printed 5 server asked
 	reload "${p}mode = tune" 'policy p.mode: observe -> tune'
 	ctl policy apply >/dev/null

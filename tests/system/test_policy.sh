@@ -131,7 +131,7 @@ test_half_open_at_the_stop() {
 	in_host a ip route add 10.98.0.1/32 dev tun0 # no host answers
 	tcptuned_start $bitcp
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=bitcp # as a namespace made now has it
-	background client in_group in_host a "${sockets[@]}" tcp4 connect 10.98.0.1 7001
+	application client a tcp4 connect 10.98.0.1 7001
 	wait_until 3 half_open bitcp
 	tcptuned_stop
 	half_open "$before" || fail "$(in_host a ss -tanmioe dst 10.98.0.1)"
@@ -231,12 +231,10 @@ quiet_fields() {
 
 fields() { # [STEP...]; the sockets' own answers, too
 	rm -f "$TEST_DIR/end"
-	background server in_group in_host b "${sockets[@]}" tcp4 set rcvbuf 40000 \
-		listen 10.99.0.2 7001 accept receive 3000000 get rcvbuf get sndbuf get locks \
-		get clamp get wscale get congestion "$@" say "done" until "$TEST_DIR/end"
-	background client in_group in_host a "${sockets[@]}" tcp4 set sndbuf 60000 \
-		connect 10.99.0.2 7001 send 3000000 get rcvbuf get sndbuf get locks get wscale \
-		get congestion "$@" say "done" until "$TEST_DIR/end"
+	application server b tcp4 set rcvbuf 40000 listen 10.99.0.2 7001 accept receive 3000000 \
+		get rcvbuf,sndbuf,locks,clamp,wscale,congestion "$@" say "done" until end
+	application client a tcp4 set sndbuf 60000 connect 10.99.0.2 7001 send 3000000 \
+		get rcvbuf,sndbuf,locks,wscale,congestion "$@" say "done" until end
 	wait_printed 10 server '^done'
 	wait_printed 10 client '^done'
 	wait_output 10 = 3000000 ss_of b "sport = :7001 and dport != :0" 'bytes_received:([0-9]+)'
@@ -270,7 +268,7 @@ test_policy_off() {
 	tcptuned_start --set=policy.mode=off
 	in_log 'policy.mode is off: no connection is touched'
 	: >"$METRICS_DURING"
-	with=$(fields record /sys/fs/bpf/tcptuned/map_flows)
+	with=$(fields record)
 	sysctl -qw kernel.bpf_stats_enabled=0
 	expect_eq "$(grep -c '^record no' <<<"$with")" 2 "sockets without a record"
 	with=$(grep -v '^record' <<<"$with")
@@ -298,7 +296,7 @@ test_dry_run() {
 	in_log 'dry run: would set the maximum of net.ipv4.tcp_rmem to [0-9]+'
 	in_log 'dry run: would set the maximum of net.ipv4.tcp_wmem to [0-9]+'
 	: >"$METRICS_DURING"
-	with=$(fields record /sys/fs/bpf/tcptuned/map_flows)
+	with=$(fields record)
 	expect_eq "$(grep -c '^record yes' <<<"$with")" 2 "sockets with a record"
 	with=$(grep -v '^record' <<<"$with")
 	# but for the memory of the record (o, sk_omem_alloc)

@@ -17,11 +17,10 @@ test_requests_are_intercepted() {
 		address=127.0.0.1
 		[ $family = 4 ] || address=::1
 		# The application reads the sizes that the kernel would report, but nothing is locked.
-		answers "rcvbuf 80000,sndbuf 100000,locks 0," "TCP over IPv$family" \
-			tcp$family set rcvbuf 40000 set sndbuf 50000 get rcvbuf get sndbuf get locks
-		background listener in_group in_host a "${sockets[@]}" tcp$family \
-			set rcvbuf 40000 set sndbuf 50000 listen $address 7000 \
-			until "$TEST_DIR/end$family"
+		answers "rcvbuf 80000,sndbuf 100000,locks 0," "TCP over IPv$family" tcp$family \
+			set rcvbuf 40000 set sndbuf 50000 get rcvbuf,sndbuf,locks
+		application listener a tcp$family set rcvbuf 40000 set sndbuf 50000 \
+			listen $address 7000 until end$family
 		wait_until 5 eval '[ -n "$(ss_of a "sport = :7000" "(skmem)")" ]'
 		expect_eq "$(ss_of a "sport = :7000" "skmem:.*,rb([0-9]+),")" \
 			"$(in_host a sysctl -n net.ipv4.tcp_rmem | awk '{ print $2 }')" "its receive buffer"
@@ -35,16 +34,15 @@ test_requests_are_intercepted() {
 	expect_eq "$(overridden SO_RCVBUF)" 6 "requests of SO_RCVBUF overridden"
 	expect_eq "$(overridden SO_SNDBUF)" 4 "requests of SO_SNDBUF overridden"
 	# The kernel reads sizes as unsigned, and sets the largest that it allows.
-	answers "$(in_host a "${sockets[@]}" tcp4 set rcvbuf -1 set sndbuf -1 get rcvbuf get sndbuf |
+	answers "$(in_host a "${sockets[@]}" tcp4 set rcvbuf -1 set sndbuf -1 get rcvbuf,sndbuf |
 		tr '\n' ',')locks 0," "the largest" \
-		tcp4 set rcvbuf -1 set sndbuf -1 get rcvbuf get sndbuf get locks
-	background largest in_group in_host a "${sockets[@]}" tcp4 set rcvbuf -1 set sndbuf 2147483647 \
-		listen 127.0.0.2 7000 say listening until "$TEST_DIR/end" get rcvbuf get sndbuf
+		tcp4 set rcvbuf -1 set sndbuf -1 get rcvbuf,sndbuf,locks
+	application largest a tcp4 set rcvbuf -1 set sndbuf 2147483647 listen 127.0.0.2 7000 \
+		say listening until end get rcvbuf,sndbuf
 	wait_printed 5 largest listening
 	# A stop honours the requests of a listener, and of the connections that it accepts later.
-	background listener in_group in_host a "${sockets[@]}" tcp4 set rcvbuf 40000 \
-		set sndbuf 50000 get locks listen 127.0.0.1 7000 say listening until "$TEST_DIR/end" \
-		get rcvbuf get sndbuf get locks accept get rcvbuf get sndbuf get locks
+	application listener a tcp4 set rcvbuf 40000 set sndbuf 50000 get locks listen 127.0.0.1 7000 \
+		say listening until end get rcvbuf,sndbuf,locks accept get rcvbuf,sndbuf,locks
 	wait_printed 5 listener listening
 	tcptuned_stop
 	: >"$TEST_DIR/end"
@@ -61,7 +59,7 @@ test_requests_are_intercepted() {
 # An application that requests less than 16 KiB bounds what a peer may make it hold, or its latency: the
 # kernel gets the request, and the socket has no record.
 test_small_requests_are_honoured() {
-	local asked=(get rcvbuf get sndbuf get locks record /sys/fs/bpf/tcptuned/map_flows)
+	local asked=(get rcvbuf,sndbuf,locks record)
 	host a
 	tcptuned_start
 	answers "rcvbuf 16384,sndbuf 16384,locks 3,record no," "8 KiB" \
@@ -79,12 +77,11 @@ test_small_requests_are_honoured() {
 		tcp4 set rcvbuf 65536 set sndbuf 8192 "${asked[@]}"
 	expect_eq "$(overridden SO_RCVBUF) $(overridden SO_SNDBUF)" "2 2" "requests overridden"
 	# The last request counts.
-	answers "rcvbuf 16384,sndbuf 16384,locks 3," "8 KiB after 64 KiB" \
-		tcp4 set rcvbuf 65536 set sndbuf 65536 set rcvbuf 8192 set sndbuf 8192 \
-		get rcvbuf get sndbuf get locks
+	answers "rcvbuf 16384,sndbuf 16384,locks 3," "8 KiB after 64 KiB" tcp4 set rcvbuf 65536 \
+		set sndbuf 65536 set rcvbuf 8192 set sndbuf 8192 get rcvbuf,sndbuf,locks
 	answers "rcvbuf 131072,sndbuf 131072,locks 3," "64 KiB after 8 KiB: the buffers are locked" \
 		tcp4 set rcvbuf 8192 set sndbuf 8192 set rcvbuf 65536 set sndbuf 65536 \
-		get rcvbuf get sndbuf get locks
+		get rcvbuf,sndbuf,locks
 }
 
 # 3 MB later the small buffers are still what the application asked for, on a path of 250 KB.
@@ -92,10 +89,10 @@ test_small_requests_are_honoured_under_traffic() {
 	host a b
 	tcptuned_start
 	link a b --rate 200mbit --delay 5ms
-	background server in_group in_host b "${sockets[@]}" tcp4 set rcvbuf 8192 \
-		listen "${ADDR[b]}" 7001 accept receive 3000000 get rcvbuf get locks until "$TEST_DIR/end"
-	background client in_group in_host a "${sockets[@]}" tcp4 set sndbuf 8192 \
-		connect "${ADDR[b]}" 7001 send 3000000 get sndbuf get locks until "$TEST_DIR/end"
+	application server b tcp4 set rcvbuf 8192 listen "${ADDR[b]}" 7001 accept receive 3000000 \
+		get rcvbuf,locks until end
+	application client a tcp4 set sndbuf 8192 connect "${ADDR[b]}" 7001 send 3000000 \
+		get sndbuf,locks until end
 	wait_printed 20 server locks
 	wait_printed 5 client locks
 	expect_eq "$(tr '\n' ',' <"$TEST_DIR/server.log")" "rcvbuf 16384,locks 2," "the receiver's"
@@ -112,8 +109,8 @@ test_requests_with_force() {
 	cp "$TEST_TOP/tests/system/sockets.py" /mnt/sockets
 	host a
 	tcptuned_start
-	answers "rcvbuf 80000,sndbuf 100000,locks 0," "overridden" \
-		tcp4 "${forced[@]}" get rcvbuf get sndbuf get locks
+	answers "rcvbuf 80000,sndbuf 100000,locks 0," "overridden" tcp4 "${forced[@]}" \
+		get rcvbuf,sndbuf,locks
 	sockets=("${nobody[@]}" /mnt/sockets)
 	answers "set rcvbufforce: Operation not permitted,set sndbufforce: Operation not permitted,locks 0," \
 		"not permitted" tcp4 "${forced[@]}" get locks
@@ -121,13 +118,11 @@ test_requests_with_force() {
 	tcptuned_stop
 	# Where requests are honoured, a connection whose buffers were sized has the application's size from then on.
 	tcptuned_start --set=policy.override_rcvbuf=no --set=policy.override_sndbuf=no
-	answers "rcvbuf 80000,sndbuf 100000,locks 3," "honoured" \
-		tcp4 set rcvbuf 40000 set sndbuf 50000 get rcvbuf get sndbuf get locks
-	background server in_group in_host a "${sockets[@]}" tcp4 listen 127.0.0.1 7001 accept \
-		receive 3000000 until "$TEST_DIR/end"
-	background client in_group in_host a "${sockets[@]}" tcp4 connect 127.0.0.1 7001 \
-		send 3000000 until "$TEST_DIR/go" "${forced[@]}" \
-		get rcvbuf get sndbuf get locks until "$TEST_DIR/end"
+	answers "rcvbuf 80000,sndbuf 100000,locks 3," "honoured" tcp4 set rcvbuf 40000 \
+		set sndbuf 50000 get rcvbuf,sndbuf,locks
+	application server a tcp4 listen 127.0.0.1 7001 accept receive 3000000 until end
+	application client a tcp4 connect 127.0.0.1 7001 send 3000000 until go "${forced[@]}" \
+		get rcvbuf,sndbuf,locks until end
 	wait_output 5 -ge 3000000 flow_to 7001 .bytes_acked
 	expect_eq "$(flow_to 7001 '[.flags[] | select(test("obeyed"))] | length')" 0 "flags before"
 	: >"$TEST_DIR/go"
@@ -144,11 +139,10 @@ children() { # GROUP
 	local group=$1 port=7001
 	rm -f "$TEST_DIR/go" "$TEST_DIR/end"
 	background server $group in_host b "${sockets[@]}" tcp4 set rcvbuf 65536 set sndbuf 65536 \
-		get rcvbuf get sndbuf listen "${ADDR[b]}" $port accept get locks get wscale \
-		send 20000000 receive 20000000 get rcvbuf get sndbuf get locks say "done" \
-		until "$TEST_DIR/end"
-	background client in_host a "${sockets[@]}" tcp4 connect "${ADDR[b]}" $port \
-		receive 20000000 send 20000000 until "$TEST_DIR/end"
+		get rcvbuf,sndbuf listen "${ADDR[b]}" $port accept get locks,wscale send 20000000 \
+		receive 20000000 get rcvbuf,sndbuf,locks say "done" until end
+	background client in_host a "${sockets[@]}" tcp4 connect "${ADDR[b]}" $port receive 20000000 \
+		send 20000000 until end
 	wait_printed 60 server '^done'
 	real=$(ss_of b "sport = :$port and dport != :0" 'skmem:.*,rb([0-9]+),')
 	real+=" $(ss_of b "sport = :$port and dport != :0" 'skmem:.*,tb([0-9]+),')"
@@ -196,12 +190,10 @@ test_other_sockets_are_not_intercepted() {
 	host a
 	tcptuned_start
 	for kind in udp4 unix raw4; do
-		answers "rcvbuf 80000,sndbuf 100000,locks 3,record no," "$kind" $kind \
-			set rcvbuf 40000 set sndbuf 50000 get rcvbuf get sndbuf get locks \
-			record /sys/fs/bpf/tcptuned/map_flows
+		answers "rcvbuf 80000,sndbuf 100000,locks 3,record no," "$kind" $kind set rcvbuf 40000 \
+			set sndbuf 50000 get rcvbuf,sndbuf,locks record
 	done
-	answers "locks 0,record yes," "TCP, to compare" tcp4 set rcvbuf 40000 get locks \
-		record /sys/fs/bpf/tcptuned/map_flows
+	answers "locks 0,record yes," "TCP, to compare" tcp4 set rcvbuf 40000 get locks record
 	expect_eq "$(overridden SO_RCVBUF)" 1 "requests overridden"
 }
 
@@ -213,15 +205,13 @@ clamped() { # GROUP NAME STEP...
 	shift 2
 	if [[ $* == *connect* ]]; then
 		peer=(listen "${ADDR[a]}" 7002 accept)
-		background sender in_group in_host a "${sockets[@]}" tcp4 "${peer[@]}" \
-			send 3000000 until "$TEST_DIR/end"
+		application sender a tcp4 "${peer[@]}" send 3000000 until end
 	fi
-	background "$name" $group in_host b "${sockets[@]}" tcp4 "$@" get clamp get locks \
-		get rcvbuf say "done" until "$TEST_DIR/end"
+	background "$name" $group in_host b "${sockets[@]}" tcp4 "$@" get clamp,locks,rcvbuf \
+		say "done" until end
 	if [ "${peer[0]}" = connect ]; then
 		wait_until 5 eval '[ -n "$(ss_of b "sport = :7002" "(skmem)")" ]'
-		background sender in_group in_host a "${sockets[@]}" tcp4 "${peer[@]}" \
-			send 3000000 until "$TEST_DIR/end"
+		application sender a tcp4 "${peer[@]}" send 3000000 until end
 	fi
 	wait_printed 20 "$name" '^done'
 	ctl_json '.flows[]' flows --local-address 10.99.0.2 --port 7002 >"$TEST_DIR/$name.json"
@@ -263,15 +253,14 @@ test_a_socket_that_connects_again() {
 	link a b --rate 100mbit --delay 5ms
 	watch
 	tcptuned_start $bitcp
-	background one in_host a "${sockets[@]}" tcp4 listen "${ADDR[a]}" 7003 accept \
-		receive 3000000 send 6000000 until "$TEST_DIR/again"
-	background two in_host a "${sockets[@]}" tcp4 listen "${ADDR[a]}" 7004 accept \
-		until "$TEST_DIR/go" send 3000000 until "$TEST_DIR/over"
+	background one in_host a "${sockets[@]}" tcp4 listen "${ADDR[a]}" 7003 accept receive 3000000 \
+		send 6000000 until again
+	background two in_host a "${sockets[@]}" tcp4 listen "${ADDR[a]}" 7004 accept until go \
+		send 3000000 until over
 	wait_until 5 eval '[ "$(in_host a ss -Htln "sport = 7003 or sport = 7004" | wc -l)" = 2 ]'
-	background client in_group in_host b "${sockets[@]}" tcp4 connect "${ADDR[a]}" 7003 \
-		send 3000000 receive 6000000 say received until "$TEST_DIR/again" \
-		disconnect connect "${ADDR[a]}" 7004 get wscale receive 3000000 say over \
-		until "$TEST_DIR/over"
+	application client b tcp4 connect "${ADDR[a]}" 7003 send 3000000 receive 6000000 say received \
+		until again disconnect connect "${ADDR[a]}" 7004 get wscale receive 3000000 say over \
+		until over
 	wait_printed 5 client received
 	expect_eq "$(flow_to 7003 '.flags | tostring')" '["congestion_control_set"]' "flags of the first"
 	expect_match "$(flow_to 7003 .send.unsent_max_bytes)" "^[1-9]" "what of it may wait unsent"
@@ -297,11 +286,11 @@ test_a_socket_that_is_fixed_and_connects_again() {
 	tcptuned_start --set=policy.override_rcvbuf=no
 	for port in 7003 7005; do
 		background "peer-$port" in_host a "${sockets[@]}" tcp4 listen "${ADDR[a]}" $port \
-			accept send 3000000 until "$TEST_DIR/over"
+			accept send 3000000 until over
 	done
-	background fixed in_group in_host b "${sockets[@]}" tcp4 connect "${ADDR[a]}" 7003 \
-		receive 3000000 say first until "$TEST_DIR/again" disconnect set rcvbuf 40000 \
-		connect "${ADDR[a]}" 7005 receive 3000000 get rcvbuf get locks until "$TEST_DIR/over"
+	application fixed b tcp4 connect "${ADDR[a]}" 7003 receive 3000000 say first until again \
+		disconnect set rcvbuf 40000 connect "${ADDR[a]}" 7005 receive 3000000 get rcvbuf,locks \
+		until over
 	wait_printed 10 fixed first
 	expect_eq "$(flow_to 7003 '.flags | join(" ")')" "" "flags of the first"
 	: >"$TEST_DIR/again"
