@@ -271,27 +271,6 @@ test_delay_that_varies_costs_no_rate() {
 		"$TEST_DIR/alone.json")" 0.8 "goodput, against the kernel's"
 }
 
-# Arguments COUNT BYTES: so many connections over loopback, one after the other, carry so much each.
-short_connections='
-import socket, sys
-count, size = int(sys.argv[1]), int(sys.argv[2])
-listener = socket.create_server(("127.0.0.1", 7400))
-data = bytes(size)
-for i in range(count):
-	client = socket.create_connection(("127.0.0.1", 7400))
-	server = listener.accept()[0]
-	client.setblocking(False)
-	sent = got = 0
-	while got < size:
-		if sent < size:
-			try:
-				sent += client.send(data[sent:])
-			except BlockingIOError:
-				pass
-		got += len(server.recv(65536))
-	client.close()
-	server.close()'
-
 # Within a host only the buffers limit a window. They stay within the kernel's maxima of before tcptuned raised
 # them.
 # alone: it takes all processors for two seconds
@@ -314,8 +293,12 @@ test_buffers_within_a_host_are_the_kernels() {
 test_short_connections_leave_no_record() {
 	host a
 	tcptuned_start --set=policy.congestion_control=keep
-	in_group in_host a python3 -c "$short_connections" 200 100000
+	background server in_group in_host a "${keep_alive[@]}" serve 127.0.0.1
+	wait_printed 5 server listening
+	background short in_group in_host a "${keep_alive[@]}" connect 127.0.0.1 200 100000
+	wait_printed 20 server "MB 20"
 	expect_eq "$(claimed here) $(claimed peer)" "0 0" "records of 200 connections of 100 KB"
-	in_group in_host a python3 -c "$short_connections" 5 1000000
+	background long in_group in_host a "${keep_alive[@]}" connect 127.0.0.1 5 1000000
+	wait_printed 5 server "MB 25"
 	expect_eq "$(claimed here) $(claimed peer)" "5 5" "records of 5 connections of 1 MB"
 }

@@ -13,6 +13,29 @@ machine_unshare=
 machine_init=
 machine_scratch=
 
+# Ends the runner with its sum.
+finish() {
+	echo "$passed passed, $failed failed, $skipped skipped"
+	[ "$failed" = 0 ]
+	exit
+}
+
+skip_all() { # NUMBER_OF_TESTS REASON
+	echo "SKIP: $2"
+	skipped=$1
+	finish
+}
+
+fail_all() { # REASON
+	echo "FAILED: $1"
+	failed=1
+	finish
+}
+
+needs_programs() { # in $build
+	[ -x "$build/tcptuned" ] && [ -x "$build/messages" ] || fail_all "nothing is built (make)"
+}
+
 # The Debian mirror that this machine's own apt uses, unless TCPTUNED_MIRROR names another. In cloud
 # images the sources name a file that lists mirrors (mirror+file:, apt-transport-mirror(1)).
 machine_mirror() {

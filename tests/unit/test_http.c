@@ -164,22 +164,30 @@ TEST(silent_clients_are_ended)
 	close(last);
 }
 
+/* Returns the error of an exporter that does not start. */
+static int refused_start(struct tcptuned_http_options options, int status, const char *part)
+{
+	struct tcptuned_http *none = NULL;
+	struct tcptuned_error error = {};
+	int err = tcptuned_http_start(&none, &options, &error);
+
+	assert_null(none);
+	assert_int_equal(error.status, status);
+	assert_contains(error.text, part);
+	return err;
+}
+
 TEST(clear_errors)
 {
-	struct tcptuned_http *second = NULL;
 	struct tcptuned_http_options options = {.listen_fd = -1, .address = "127.0.0.1"};
-	struct tcptuned_error error = {};
 
 	start(-1, "127.0.0.1");
 	options.port = tcptuned_http_port(http);
-	assert_int_equal(tcptuned_http_start(&second, &options, &error), -EADDRINUSE);
-	assert_int_equal(error.status, TCPTUNED_EXIT_IN_USE);
-	assert_contains(error.text, "of 127.0.0.1: Address already in use; choose another");
+	assert_int_equal(refused_start(options, TCPTUNED_EXIT_IN_USE,
+				       "of 127.0.0.1: Address already in use; choose another"),
+			 -EADDRINUSE);
 	options.address = "localhost";
-	assert_int_equal(tcptuned_http_start(&second, &options, &error), -EINVAL);
-	assert_int_equal(error.status, TCPTUNED_EXIT_CONFIG);
-	assert_contains(error.text, "\"localhost\"");
-	assert_null(second);
+	assert_int_equal(refused_start(options, TCPTUNED_EXIT_CONFIG, "\"localhost\""), -EINVAL);
 }
 
 /* An address that does not exist yet, as before DHCP at boot, is reported, but is no error. */
@@ -224,16 +232,11 @@ TEST(inherited_rubbish)
 {
 	int fds[] = {open("/dev/null", O_RDWR), socket(AF_INET, SOCK_STREAM, 0),
 		     socket(AF_INET, SOCK_DGRAM, 0)};
-	struct tcptuned_http *none = NULL;
 
 	for_each_row (fd, fds) {
 		struct tcptuned_http_options options = {.listen_fd = *fd};
-		struct tcptuned_error error = {};
 
-		assert_true(tcptuned_http_start(&none, &options, &error) < 0);
-		assert_int_equal(error.status, TCPTUNED_EXIT_CONFIG);
-		assert_contains(error.text, "tcptuned.socket");
+		assert_true(refused_start(options, TCPTUNED_EXIT_CONFIG, "tcptuned.socket") < 0);
 		assert_int_equal(fcntl(*fd, F_GETFD), -1);
 	}
-	assert_null(none);
 }

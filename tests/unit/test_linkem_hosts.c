@@ -20,16 +20,13 @@ static struct host make_host(const char *text)
 
 static void make_ip(uint8_t *ip, const char *from, const char *to)
 {
+	bool v6 = strchr(from, ':');
+	int family = v6 ? AF_INET6 : AF_INET;
+
 	memset(ip, 0, 40);
-	if (strchr(from, ':')) {
-		ip[0] = 0x60;
-		assert_int_equal(inet_pton(AF_INET6, from, ip + 8), 1);
-		assert_int_equal(inet_pton(AF_INET6, to, ip + 24), 1);
-	} else {
-		ip[0] = 0x45;
-		assert_int_equal(inet_pton(AF_INET, from, ip + 12), 1);
-		assert_int_equal(inet_pton(AF_INET, to, ip + 16), 1);
-	}
+	ip[0] = v6 ? 0x60 : 0x45;
+	assert_int_equal(inet_pton(family, from, ip + (v6 ? 8 : 12)), 1);
+	assert_int_equal(inet_pton(family, to, ip + (v6 ? 24 : 16)), 1);
 }
 
 TEST(hosts_of)
@@ -50,8 +47,8 @@ TEST(hosts_of)
 		{"fd99::1", "fd99::2", 3, NONE},
 		{"fd99:0:0:f::9", "fd99:0:0:7::9", 4, NONE},
 		{"fd99:0:0:10::9", "fd99::1", NONE, 3},
-		{"a63:1::", "a63:1::", NONE,
-		 NONE}, /* it begins as the IPv4 address 10.99.0.1 does */
+		/* it begins as the IPv4 address 10.99.0.1 does */
+		{"a63:1::", "a63:1::", NONE, NONE},
 	};
 	struct host_pair pair;
 	uint8_t ip[40];

@@ -24,24 +24,36 @@ struct frame {
 	uint32_t ip_header, tcp_header, payload;
 };
 
+static uint16_t get16(const uint8_t *at)
+{
+	return at[0] << 8 | at[1];
+}
+
+static uint32_t get32(const uint8_t *at)
+{
+	return (uint32_t)get16(at) << 16 | get16(at + 2);
+}
+
+static void put16(uint8_t *at, uint16_t value)
+{
+	at[0] = value >> 8;
+	at[1] = value;
+}
+
 static uint32_t pseudo_sum(const uint8_t *ip, uint32_t tcp_len)
 {
-	uint32_t sum = IPPROTO_TCP + tcp_len;
+	bool v4 = ip[0] >> 4 == 4;
 
-	if (ip[0] >> 4 == 4)
-		return checksum_add(ip + 12, 8, sum);
-	return checksum_add(ip + 8, 32, sum);
+	return checksum_add(ip + (v4 ? 12 : 8), v4 ? 8 : 32, IPPROTO_TCP + tcp_len);
 }
 
 static void fill_ip(struct frame *f, uint8_t *ip)
 {
 	uint32_t len = f->len - SEGMENT_VNET_LEN;
-	uint16_t check;
 
 	if (f->version == 6) {
 		ip[0] = 0x60;
-		ip[4] = (len - 40) >> 8;
-		ip[5] = len - 40;
+		put16(ip + 4, len - 40);
 		ip[6] = f->ip_header > 40 ? 0 : IPPROTO_TCP; /* 0: hop-by-hop options */
 		if (f->ip_header > 40) {
 			ip[40] = IPPROTO_TCP;
@@ -50,13 +62,10 @@ static void fill_ip(struct frame *f, uint8_t *ip)
 		return;
 	}
 	ip[0] = 0x40 | f->ip_header / 4;
-	ip[2] = len >> 8;
-	ip[3] = len;
+	put16(ip + 2, len);
 	ip[9] = IPPROTO_TCP;
-	ip[10] = ip[11] = 0;
-	check = ~checksum_fold(checksum_add(ip, f->ip_header, 0));
-	ip[10] = check >> 8;
-	ip[11] = check;
+	put16(ip + 10, 0);
+	put16(ip + 10, ~checksum_fold(checksum_add(ip, f->ip_header, 0)));
 }
 
 static struct frame random_frame(uint32_t gso_size, uint32_t payload, bool ecn)
@@ -64,7 +73,6 @@ static struct frame random_frame(uint32_t gso_size, uint32_t payload, bool ecn)
 	struct frame f = {.version = random() & 1 ? 4 : 6, .payload = payload};
 	struct virtio_net_hdr vnet = {.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM};
 	uint8_t *ip, *tcp;
-	uint16_t check;
 
 	f.ip_header = f.version == 4 ? random_between(5, 15) * 4 : random_between(5, 6) * 8;
 	f.tcp_header = random_between(5, 15) * 4;
@@ -77,9 +85,7 @@ static struct frame random_frame(uint32_t gso_size, uint32_t payload, bool ecn)
 	fill_ip(&f, ip);
 	tcp[12] = f.tcp_header / 4 << 4;
 	tcp[13] = ecn ? tcp[13] | CWR : tcp[13] & ~CWR;
-	check = checksum_fold(pseudo_sum(ip, f.tcp_header + payload));
-	tcp[16] = check >> 8;
-	tcp[17] = check;
+	put16(tcp + 16, checksum_fold(pseudo_sum(ip, f.tcp_header + payload)));
 
 	vnet.csum_start = f.ip_header;
 	vnet.csum_offset = 16;
@@ -112,25 +118,13 @@ static uint8_t *build_run(const struct packet *p, unsigned int first, unsigned i
 	return bytes;
 }
 
-static uint32_t get32(const uint8_t *at)
-{
-	return (uint32_t)at[0] << 24 | at[1] << 16 | at[2] << 8 | at[3];
-}
-
-static uint16_t get16(const uint8_t *at)
-{
-	return at[0] << 8 | at[1];
-}
-
 /* Completes the checksum as the sender's device would, and verifies it. */
 static void assert_tcp_checksum(uint8_t *ip, uint32_t ip_header, uint32_t len)
 {
 	uint8_t *tcp = ip + ip_header;
-	uint16_t check = ~checksum_fold(checksum_add(tcp, len - ip_header, 0));
 	uint32_t sum;
 
-	tcp[16] = check >> 8;
-	tcp[17] = check;
+	put16(tcp + 16, ~checksum_fold(checksum_add(tcp, len - ip_header, 0)));
 	sum = checksum_add(tcp, len - ip_header, pseudo_sum(ip, len - ip_header));
 	assert_int_equal(checksum_fold(sum), 0xffff);
 }
@@ -277,18 +271,15 @@ TEST(damaged_packets)
 TEST(refuses)
 {
 	struct frame f = random_frame(1000, 5000, false);
-	struct virtio_net_hdr vnet;
+	struct virtio_net_hdr *vnet = (void *)f.bytes;
 	struct packet p;
 
 	assert_int_equal(packet_parse(f.bytes, SEGMENT_VNET_LEN, &p), -EINVAL);
 	assert_int_equal(packet_parse(f.bytes, f.len - 1, &p), -EINVAL);
-	memcpy(&vnet, f.bytes, sizeof(vnet));
-	vnet.gso_type = VIRTIO_NET_HDR_GSO_UDP;
-	memcpy(f.bytes, &vnet, sizeof(vnet));
+	vnet->gso_type = VIRTIO_NET_HDR_GSO_UDP;
 	assert_int_equal(packet_parse(f.bytes, f.len, &p), -EINVAL);
-	vnet.gso_type = VIRTIO_NET_HDR_GSO_TCPV4;
-	vnet.flags = 0; /* a complete checksum cannot be adapted */
-	memcpy(f.bytes, &vnet, sizeof(vnet));
+	vnet->gso_type = VIRTIO_NET_HDR_GSO_TCPV4;
+	vnet->flags = 0; /* a complete checksum cannot be adapted */
 	assert_int_equal(packet_parse(f.bytes, f.len, &p), -EINVAL);
 	free(f.bytes);
 }

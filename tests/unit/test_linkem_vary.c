@@ -232,11 +232,10 @@ TEST(jitter_draws)
 
 TEST(jitter_onoff)
 {
-	struct delay_line line = make_line((struct delay_config){.delay_ns = 10 * MS,
-								 .jitter = {.kind = JITTER_ONOFF,
-									    .amount_ns = 60 * MS,
-									    .on_ns = 50 * MS,
-									    .every_ns = 200 * MS}});
+	struct delay_line line = make_line(
+		(struct delay_config){.delay_ns = 10 * MS,
+				      .jitter = {JITTER_ONOFF, .amount_ns = 60 * MS,
+						 .on_ns = 50 * MS, .every_ns = 200 * MS}});
 
 	assert_int_equal(delay_line_send(&line, 0), 70 * MS);
 	assert_int_equal(delay_line_send(&line, 50 * MS - 1), 120 * MS - 1);
