@@ -25,8 +25,6 @@ guest_lacks() { # PROGRAM...
 	[ "$(uname -m)" = x86_64 ] || echo "the kernels are for x86_64"
 }
 
-# --- the initramfs -------------------------------------------------------------------------
-
 # Adds a program and the shared libraries that it needs.
 guest_add_program() { # ROOT PROGRAM
 	local root=$1 program=$2 library
@@ -71,8 +69,6 @@ guest_make_modules() { # KERNEL-ROOT RELEASE ROOT MODULE...
 	done < <(modprobe -d "$kernel_root" -S "$release" --show-depends -a "$@" |
 		awk '$1 == "insmod" { print $2 }')
 }
-
-# --- one boot --------------------------------------------------------------------------------
 
 # Boots, and waits until the guest is off. Guest time is virtual (icount): the figures do not depend on other
 # load of this machine.

@@ -61,7 +61,6 @@ test_command_line_and_configuration() {
 	refused 10 "--set: metrics.port: .*it takes" tcptuned_here --set=metrics.port=http
 }
 
-# --- as another user -------------------------------------------------------------------------
 # A directory of this test that all users may write to, with a copy of the program.
 open=/mnt
 unprivileged=(setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all
@@ -108,7 +107,6 @@ test_root_without_all_capabilities() {
 		tcptuned_here
 }
 
-# --- the host --------------------------------------------------------------------------------
 test_port_in_use() {
 	background holder iperf3 --server --forceflush --bind 127.0.0.1 --port "$METRICS_PORT"
 	wait_printed 5 holder listening
@@ -199,7 +197,6 @@ test_second_instance() {
 	curl -sf -o /dev/null "$METRICS/metrics" || fail "the first no longer answers"
 }
 
-# --- reload ----------------------------------------------------------------------------------
 # The daemon reports why a new configuration is refused, and continues with the one before.
 test_reload_of_a_bad_configuration() {
 	local file=$TEST_DIR/my.conf

@@ -22,7 +22,6 @@ while piece := s.recv(65536):
     sys.stdout.buffer.write(piece)' "$TEST_DIR/run/control"
 }
 
-# --- what it shows -----------------------------------------------------------------------------
 test_status_flows_and_filters() {
 	host a b
 	tcptuned_start
@@ -109,7 +108,6 @@ $(of_flow .receive.rate_best_bytes_per_s) bytes.* in the best" "measured"
 		"by namespace"
 }
 
-# --- events ------------------------------------------------------------------------------------
 # Prints the first value of a filter over a stream of events.
 event() { # NAME JQ_FILTER
 	jq -Rrn "[inputs | fromjson? | $2][0]" "$TEST_DIR/$1.log"
@@ -216,7 +214,6 @@ read_until(fd, END, said.split(BEGIN)[1])
 assert os.waitpid(pid, 0)[1] == 0' "${tcptunectl[@]}" flows --watch=0.2
 }
 
-# --- bad input, and callers without permission ------------------------------------------------------
 # tests/unit/test_ctl.c and test_request.c have more.
 test_wrong_arguments() {
 	ctl_refuses 2 "flowz: no such command; did you mean flows\?" flowz
@@ -345,7 +342,6 @@ test_permissions() {
 	tcptuned_stop
 }
 
-# --- without the daemon ------------------------------------------------------------------------
 test_killed_and_detached() {
 	keep_host_state
 	host a

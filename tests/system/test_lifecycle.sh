@@ -267,7 +267,6 @@ test_a_failed_start_changes_nothing() {
 	expect_host_state
 }
 
-# --- other builds ------------------------------------------------------------------------------
 # Another build is refused, because a link is gone and cannot be made again: programs and records stay, and
 # connections are still tuned.
 # bitcp: other builds take part

@@ -258,8 +258,6 @@ test_messages() {
 	expect_fail 4 in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --stall 0.5 2>&1
 }
 
-# --- links that vary -------------------------------------------------------------------------
-
 linkem_ping_now() { # WHAT; keeps the minimum RTT of ten handshakes in $TEST_DIR/WHAT
 	transfer a b --ping 10 --count 1 --bytes 1 >"$TEST_DIR/out"
 	jq .ping_ms.min "$TEST_DIR/transfer.json" >"$TEST_DIR/$1"

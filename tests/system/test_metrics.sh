@@ -13,7 +13,6 @@ sample() { # PATTERN
 	echo "${lines##* }"
 }
 
-# --- compared with ss ----------------------------------------------------------------------------
 # Prints the number after NAME, a pattern, of the one connection.
 ss_field() { # HOST FILTER NAME
 	in_host "$1" ss -tinmOH "$2" | grep -oE "[ (,]$3[: ]?[0-9.]+" | head -n 1 |
@@ -103,7 +102,6 @@ test_flows_of_ipv6() {
 		"size that an IPv6 connection requested"
 }
 
-# --- many flows, and their totals ------------------------------------------------------------
 test_largest_flows_and_totals() {
 	local name
 	host a b
@@ -150,7 +148,6 @@ test_largest_flows_and_totals() {
 		"$(sample tcptuned_advertised_window_bytes_count)" "of receivers"
 }
 
-# --- the cost of tcptuned ------------------------------------------------------------------------
 # alone: kernel.bpf_stats_enabled is the whole host's
 test_cost() {
 	local kb
@@ -179,7 +176,6 @@ test_cost() {
 	expect_eq "$(grep -c '^tcptuned_program_run' "$TEST_DIR/scrape" || :)" 0 "runs not shown"
 }
 
-# --- a real Prometheus ---------------------------------------------------------------------
 PROMETHEUS=http://127.0.0.1:9872
 
 # query EXPRESSION: the value of the one series that it yields
@@ -214,7 +210,7 @@ test_prometheus_scrapes() {
 	stop prometheus
 }
 
-# --- the HTTP side; tests/unit/test_http.c has paths, methods and addresses ---------------------------
+# tests/unit/test_http.c has paths, methods and addresses.
 test_http_behaviour() {
 	tcptuned_start --set=metrics.address=::
 	curl -sf -o "$TEST_DIR/page" "http://[::1]:$METRICS_PORT/" || fail "no answer over IPv6"

@@ -163,7 +163,6 @@ test_a_new_namespace_does_not_inherit_paths() {
 		"what b knows, on disk"
 }
 
-# --- the database ------------------------------------------------------------------------------
 # A path of the daemon's own network namespace.
 path() { # PREFIX AGE_S RTT_US RECEIVE SEND MAX SENT RETRANSMITTED CONNECTIONS [SLOW]
 	db "INSERT INTO paths VALUES ('$1', 0, '', unixepoch() - ($2), $3, $4, $5, $6,
@@ -279,7 +278,6 @@ test_dry_run_writes_no_state() {
 	expect_eq "$(state_files)" "$before" "what is no database"
 }
 
-# --- tcptunectl paths --------------------------------------------------------------------------
 ctl_paths() { # JQ_FILTER ARGUMENT...
 	ctl_json "$1" paths "${@:2}"
 }

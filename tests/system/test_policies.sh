@@ -97,7 +97,6 @@ test_named_in_metrics_and_flows() {
 	stream_stop one
 }
 
-# --- what applications request before their policy is known -----------------------------------------
 steps=(set rcvbuf 40000 set sndbuf 50000)
 
 # What both ends read on loopback after the same requests.
@@ -137,7 +136,6 @@ test_requests_are_settled_when_the_policy_is_known() {
 		"where only another service is exempt"
 }
 
-# --- reload, and many ---------------------------------------------------------------------------
 # A bad configuration leaves the one before it in force.
 test_reload_is_all_or_nothing() {
 	addresses
@@ -366,7 +364,6 @@ cgroup = ${sub#"$(dirname "$TEST_CGROUP")"}/deeper\ncongestion_control = cubic"
 	expect_eq "$(CLIENT_PREFIX=in_sub meet 127.0.0.1 7002)" cubic "once it can be read"
 }
 
-# --- what tcptunectl reports and changes --------------------------------------------------------------
 expect_policy() { # POLICY: RULE LOCAL REMOTE [OPTION...]
 	expect_eq "$(ctl_json '.policy + ": " + .rule' policy test "${@:2}")" "$1" "policy of ${*:2}"
 }

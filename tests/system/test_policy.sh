@@ -6,7 +6,6 @@
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
-# --- congestion control ------------------------------------------------------------------------
 # Prints the congestion controls of both ends of a connection over loopback of host a, "server client".
 # LISTENER_STEPS come after accept.
 choice() { # IN_GROUP LISTENER_STEPS CLIENT_STEPS
@@ -170,7 +169,6 @@ test_bitcp_parameters() {
 	stream_stop gentle harsh
 }
 
-# --- reload ------------------------------------------------------------------------------------
 flow_says() { # PORT
 	flow "$1" '[.congestion_control, .receive.window_max_bytes, .send.window_max_bytes]
 		| tostring'
@@ -217,7 +215,6 @@ test_reload_is_for_new_connections() {
 	stream_stop one two three four five
 }
 
-# --- nothing is changed ------------------------------------------------------------------------
 # What the kernel shows of both ends of a connection that has carried 3 MB and is idle: every field
 # but those that depend on time: clocks and what is measured with them, names of the connection, and
 # what the speed of slow start decides. The namespaces do not size buffers by speed.
@@ -338,7 +335,6 @@ in_metrics() {
 	awk -v name="$1" '$1 == name { print $2 }' "$METRICS_DURING"
 }
 
-# --- the administrator -------------------------------------------------------------------------
 sysctls_reported() { # FILTER, by tcptunectl, a line for each
 	ctl status --json | jq -c ".sysctls[] | [$1]"
 }

@@ -353,8 +353,6 @@ TEST(nul)
 	assert_fails(2, "NUL byte", "no text file");
 }
 
-/* --- named policies -------------------------------------------------------------------- */
-
 static struct tcptuned_named_policy *named(const char *name)
 {
 	for (size_t i = 0; i < config.policies_len; i++)

@@ -27,8 +27,6 @@ static struct tcptuned_error err;
 static struct tcptuned_kernel kernel;
 static struct tcptuned_paths *paths;
 
-/* --- a clock that is set, and the kernel's maps ------------------------------------------- */
-
 static time_t realtime_set_by_s;
 
 int clock_gettime(clockid_t clock, struct timespec *ret)
@@ -207,8 +205,6 @@ static void put(const char *prefix, __u64 netns, __s64 updated_s)
 	put_row(db, prefix, netns, updated_s);
 	commit(db);
 }
-
-/* --- the database ------------------------------------------------------------------------- */
 
 TEST(prefixes_are_read_and_written)
 {
@@ -432,8 +428,6 @@ TEST(an_unwritable_place_is_another_error)
 	assert_int_equal(tcptuned_pathdb_open(&db, test_directory, &err), -EIO);
 	assert_null(db);
 }
-
-/* --- the map ------------------------------------------------------------------------------ */
 
 /* The @i-th prefix of 10.0.0.0/8, 11.0.0.0/8 and so on. */
 static const char *prefix_of(unsigned int network, unsigned int i)
