@@ -130,8 +130,8 @@ TEST(ssthresh_is_written_too)
 TEST(an_undone_reduction_is_undone_whole)
 {
 	static const struct {
-		__u32 used, grown,
-			cwnd; /* @grown: the window before the undo, 0: as the loss left it */
+		__u32 used, grown; /* the window before the undo; 0: as the loss left it */
+		__u32 cwnd;
 	} rows[] = {{160, 0, 160}, {80, 0, 160}, {80, 200, 200}};
 
 	for_each_row (r, rows) {

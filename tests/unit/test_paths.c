@@ -366,12 +366,12 @@ static void assert_refused(const char *why)
 	unlink(file);
 }
 
+static const char noise[4096] = {1};
+
 TEST(any_other_file_is_refused)
 {
-	char noise[4096];
 	FILE *f;
 
-	memset(noise, 0xa5, sizeof(noise));
 	write_file(file, noise, sizeof(noise));
 	assert_refused("not a database");
 
@@ -395,9 +395,8 @@ TEST(any_other_file_is_refused)
 TEST(all_are_forgotten_with_the_one_set_aside)
 {
 	unsigned int count = 7;
-	char noise[4096], aside[120];
+	char aside[120];
 
-	memset(noise, 0xa5, sizeof(noise));
 	snprintf(aside, sizeof(aside), "%s.damaged", file);
 	write_file(file, noise, sizeof(noise));
 	assert_int_equal(tcptuned_paths_forget(NULL, test_directory, "10.1.1.0/24", &count, &err),

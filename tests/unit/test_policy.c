@@ -21,6 +21,17 @@ static void add(struct tcptuned_prefixes *prefixes, const char *text)
 		fail_msg("%s: %s", text, problem);
 }
 
+/* Adds the first @count networks of 256 addresses in 10.0.0.0/8. */
+static void add_many(struct tcptuned_prefixes *prefixes, int count)
+{
+	char text[32];
+
+	for (int i = 0; i < count; i++) {
+		snprintf(text, sizeof(text), "10.%d.%d.0/24", i / 256, i % 256);
+		add(prefixes, text);
+	}
+}
+
 /* A policy of a configuration, and its source to compile. The first is the default policy. */
 struct set {
 	struct tcptuned_named_policy named[64];
@@ -38,7 +49,7 @@ static void free_rules(void)
 	memset(&rules, 0, sizeof(rules));
 }
 
-static void end(void)
+static int end(void **state)
 {
 	free_rules();
 	for (size_t i = 0; i + 1 < set.len; i++) {
@@ -47,24 +58,20 @@ static void end(void)
 		tcptuned_prefixes_free(&set.named[i].from_file);
 	}
 	memset(&set, 0, sizeof(set));
-}
-
-static int teardown(void **state)
-{
-	end();
 	return 0;
 }
 
-FIXTURE(NULL, teardown)
-
 /* Starts with the default policy only. */
-static void begin(void)
+static int begin(void **state)
 {
-	end();
+	end(state);
 	set.len = 1;
 	set.sources[0].record.mode = TCPTUNED_TUNE;
 	set.sources[0].record.override_rcvbuf = set.sources[0].record.override_sndbuf = 1;
+	return 0;
 }
+
+FIXTURE(begin, end)
 
 static struct tcptuned_policy_config *more(const char *name)
 {
@@ -139,7 +146,6 @@ static void assert_peer(const char *remote, __u32 place)
 /* A destination_file may be empty: then the policy matches no connection, rather than every one. */
 TEST(empty_file)
 {
-	begin();
 	strcpy(more("none")->destination_file, "/dev/null");
 	compile(0);
 	assert_peer("10.0.0.1", 0);
@@ -170,7 +176,6 @@ TEST(buffer_requests)
 	struct tcptuned_policy_config *off;
 	const struct tcptuned_match *m;
 
-	begin();
 	compile(1);
 	m = &rules.entries[0].match;
 	assert_int_equal(rules.entries_len, 1);
@@ -189,7 +194,7 @@ TEST(buffer_requests)
 	assert_true(is_honoured_at(rules.entries[0].match.honour_rcvbuf, 80, 0));
 
 	/* Only a policy that may apply to the listener decides for its connections. */
-	begin();
+	begin(NULL);
 	off = more("off");
 	off->local_port = (struct tcptuned_ports){22, 22};
 	off->remote_port = (struct tcptuned_ports){5, 6};
@@ -332,7 +337,7 @@ static void random_set(void)
 {
 	static const char *const groups[] = {"/gone", "/", "/a", "/a/b"}; /* by their ids */
 
-	begin();
+	begin(NULL);
 	for (long n = random() % 20; n; n--) {
 		struct tcptuned_policy_config *p = more("x");
 		size_t group = (size_t)random() % 9;
@@ -374,31 +379,29 @@ TEST(random_rules)
 	assert_in_range(named, 50000, 155000); /* it was about both */
 }
 
-static void assert_rule(__u32 which, const char *remote, const char *cgroup, const char *says)
+static void assert_text(char *text, const char *says)
 {
-	__u8 to[16];
-	char *text;
-
-	address(to, remote);
-	text = tcptuned_rule_format(&rules.rules[which], to, cgroup);
 	assert_string_equal(text, says);
 	free(text);
 }
 
+static void assert_rule(__u32 which, const char *remote, const char *cgroup, const char *says)
+{
+	__u8 to[16];
+
+	address(to, remote);
+	assert_text(tcptuned_rule_format(&rules.rules[which], to, cgroup), says);
+}
+
 static void assert_conditions(const struct tcptuned_named_policy *named, const char *says)
 {
-	char *text = tcptuned_conditions_format(named);
-
-	assert_string_equal(text, says);
-	free(text);
+	assert_text(tcptuned_conditions_format(named), says);
 }
 
 TEST(words)
 {
 	struct tcptuned_policy_config *all, *six;
-	char many[32];
 
-	begin();
 	all = more("all");
 	add(&all->destination, "10.1.0.0/16");
 	add(&all->source, "192.0.2.0/24");
@@ -426,10 +429,7 @@ TEST(words)
 			  "destination 10.1.0.0/16, source 192.0.2.0/24, local port 8000-8080, "
 			  "remote port 443, cgroup /a/b");
 	assert_conditions(&set.named[1], "destination 2001:db8::/32, ::/0");
-	for (int i = 0; i < 100; i++) {
-		snprintf(many, sizeof(many), "10.0.%d.0/24", i);
-		add(&six->destination, many);
-	}
+	add_many(&six->destination, 100);
 	strcpy(six->destination_file, "/etc/more");
 	add(&set.named[1].from_file, "192.0.2.0/24");
 	assert_conditions(&set.named[1], "destination 102 prefixes, destination in /etc/more (1 "
@@ -440,7 +440,6 @@ TEST(ten_thousand_prefixes)
 {
 	__u64 begun_ms;
 
-	begin();
 	for (int p = 0; p < 10; p++)
 		more("x");
 	for (int i = 0; i < 10000; i++) {
@@ -464,14 +463,9 @@ TEST(too_much)
 	struct tcptuned_config checked = {0};
 	struct tcptuned_policy_config *p;
 	struct tcptuned_ruleset none;
-	char text[64];
 
-	begin();
 	p = more("wide");
-	for (int i = 0; i < TCPTUNED_CHAIN_MAX; i++) {
-		snprintf(text, sizeof(text), "10.%d.%d.0/24", i / 256, i % 256);
-		add(&p->source, text);
-	}
+	add_many(&p->source, TCPTUNED_CHAIN_MAX);
 	assert_int_equal(tcptuned_ruleset_compile(set.sources, set.len, 1, 0, &none, &err), -E2BIG);
 	assert_contains(err.text, "4096 rules");
 	/* --check-config, a reload and a start find this before they change anything. */
@@ -484,10 +478,7 @@ TEST(too_much)
 	p->source.len--;
 	assert_int_equal(tcptuned_policies_check(&checked, &err), 0);
 	compile(0);
-	for (int i = 0; i < 300; i++) {
-		snprintf(text, sizeof(text), "10.%d.%d.0/24", i / 256, i % 256);
-		add(&p->destination, text);
-	}
+	add_many(&p->destination, 300);
 	assert_int_equal(tcptuned_ruleset_compile(set.sources, set.len, 1, 0, &none, &err), -E2BIG);
 	assert_contains(err.text, "1228501 rules, one for each pair");
 }
