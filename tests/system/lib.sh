@@ -339,10 +339,13 @@ transfer() { # A B [MESSAGES OPTION...]
 	in_host "$a" ${SENDER_PREFIX-} "$TEST_BUILD/messages" --connect "$to" "$@" \
 		>"$TEST_DIR/transfer.json" || code=$?
 	stop receiver || :
-	[ $code != 3 ] || fail_for_good "messages: damaged or missing: $(tail -n 5 "$TEST_DIR/transfer.json")"
-	[ $code = 0 ] || fail "messages: exit code $code: $(cat "$TEST_DIR/transfer.json" \
-		"$TEST_DIR/receiver.log" | tail -n 5)"
+	lib_expect_transferred messages $code "$TEST_DIR/transfer.json" "$TEST_DIR/receiver.log"
 	cat "$TEST_DIR/transfer.json"
+}
+
+lib_expect_transferred() { # NAME STATUS LOG_OF_SENDER LOG_OF_RECEIVER
+	[ $2 != 3 ] || fail_for_good "$1: damaged or missing: $(tail -n 5 "$3")"
+	[ $2 = 0 ] || fail "$1: exit code $2: $(tail -n 5 "$3" "$4")"
 }
 
 keep_alive=(python3 "${TEST_TOP-}/tests/system/keep_alive.py") # idle connections

@@ -107,10 +107,7 @@ built_in() {
 # Any process may choose bitcp: without privilege, in a network namespace of its own, in a
 # control group that tcptuned does not manage; and as the default of that namespace.
 test_any_process_may_choose_bitcp() {
-	mount -t tmpfs -o mode=755 tmpfs /mnt
-	cp "$TEST_TOP/tests/system/sockets.py" /mnt/sockets
-	sockets=(setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all
-		--inh-caps=-all /mnt/sockets)
+	run_sockets_as_nobody
 	host a
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
 	expect_match "$(choice "" "" "set congestion bitcp")" "reno reno " "without tcptuned"

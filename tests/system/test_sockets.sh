@@ -103,15 +103,12 @@ test_small_requests_are_honoured_under_traffic() {
 
 # A caller who may force a size gets the answer of the plain option; another one gets an error.
 test_requests_with_force() {
-	local nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all
-		--inh-caps=-all) forced=(set rcvbufforce 40000 set sndbufforce 50000)
-	mount -t tmpfs -o mode=755 tmpfs /mnt
-	cp "$TEST_TOP/tests/system/sockets.py" /mnt/sockets
+	local forced=(set rcvbufforce 40000 set sndbufforce 50000)
 	host a
 	tcptuned_start
 	answers "rcvbuf 80000,sndbuf 100000,locks 0," "overridden" tcp4 "${forced[@]}" \
 		get rcvbuf,sndbuf,locks
-	sockets=("${nobody[@]}" /mnt/sockets)
+	run_sockets_as_nobody
 	answers "set rcvbufforce: Operation not permitted,set sndbufforce: Operation not permitted,locks 0," \
 		"not permitted" tcp4 "${forced[@]}" get locks
 	sockets=("$TEST_TOP/tests/system/sockets.py")
