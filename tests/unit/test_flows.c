@@ -155,26 +155,22 @@ TEST(top_is_what_a_sort_gives)
 /* About N log(all / N) connections are written to the ring, and no more than it can hold. */
 TEST(little_is_collected)
 {
-	size_t i;
-
 	begin(1000, 100);
 	begin_reading(100);
-	for (i = 0; i < 200; i++) {
-		size_t r;
-
-		for (r = 0; r < 1000; r++)
+	for (size_t i = 0; i < 200; i++) {
+		for (size_t r = 0; r < 1000; r++)
 			records[r].bytes_received = random64() >> (8 + random64() % 40);
-		for (r = 0; r < 1000; r++)
+		for (size_t r = 0; r < 1000; r++)
 			pass_by(&records[r]);
 	}
 	assert_int_equal(readout.sums.matched, 200000);
 	assert_true(collected >= 100);
 	assert_true(collected < 2000);
 
-	for (i = 0; i < 1000; i++)
+	for (size_t i = 0; i < 1000; i++)
 		records[i].bytes_received = records[i].bytes_acked = 1;
 	begin_reading(100);
-	for (i = 0; i < 200000; i++)
+	for (size_t i = 0; i < 200000; i++)
 		pass_by(&records[i % 1000]);
 	assert_true(collected >= 100);
 	assert_true(collected <= 2 * (100 + READOUT_SPARE));
@@ -206,11 +202,9 @@ TEST(classes)
 /* The iterator may return a connection twice, and Prometheus would refuse such a scrape. */
 TEST(doubles_are_dropped)
 {
-	int i;
-
 	begin(20, 40);
 	tcptuned_flows_begin(&flows);
-	for (i = 0; i < 30; i++) {
+	for (int i = 0; i < 30; i++) {
 		struct tcptuned_flow_record record = records[i % 20];
 
 		record.bytes_received += i / 20; /* it went on */
@@ -218,7 +212,7 @@ TEST(doubles_are_dropped)
 	}
 	tcptuned_flows_end(&flows);
 	assert_int_equal(flows.top_len, 20);
-	for (i = 1; i < 20; i++)
+	for (int i = 1; i < 20; i++)
 		assert_true(tcptuned_flow_size(&flows.top[i - 1]) >
 			    tcptuned_flow_size(&flows.top[i]));
 	/* another namespace has the same addresses again */
@@ -234,10 +228,9 @@ TEST(sums)
 {
 	__u64 rcvbuf = 0, wmem = 0, taken = 0, asked = 0, bbr1 = 0, capped = 0, cwnd = 0;
 	__u64 grouped = 0;
-	__u32 i;
 
 	begin(RECORDS, 10);
-	for (i = 0; i < RECORDS; i++) {
+	for (__u32 i = 0; i < RECORDS; i++) {
 		rcvbuf += records[i].rcvbuf;
 		wmem += records[i].wmem_queued;
 		taken += !!(records[i].flow.flags & TCPTUNED_F_RCV_TUNED);
@@ -260,7 +253,7 @@ TEST(sums)
 	assert_int_equal(flows.sums.snd_reason[RIGHTSIZE_CAPPED], capped);
 	assert_int_equal(flows.sums.limited[TCPTUNED_LIMIT_CWND], cwnd);
 	assert_int_equal(flows.groups_len, 12);
-	for (i = 0; i < flows.groups_len; i++) {
+	for (__u32 i = 0; i < flows.groups_len; i++) {
 		grouped += flows.groups[i].flows;
 		if (flows.groups[i].policy == 1 &&
 		    !strcmp(flows.groups[i].congestion_control, "bbr"))
@@ -273,16 +266,14 @@ TEST(sums)
 
 TEST(groups_are_bounded)
 {
-	__u32 i;
-
 	begin(GROUPED, 0);
-	for (i = 0; i < GROUPED; i++) {
+	for (__u32 i = 0; i < GROUPED; i++) {
 		records[i].flow.policy = i / 2;
 		strcpy(records[i].congestion_control, "cubic");
 	}
 	read_from(records, GROUPED);
 	assert_int_equal(flows.groups_len, TCPTUNED_FLOW_GROUPS);
-	for (i = 0; i < TCPTUNED_FLOW_GROUPS; i++)
+	for (__u32 i = 0; i < TCPTUNED_FLOW_GROUPS; i++)
 		assert_int_equal(flows.groups[i].flows, 2);
 	assert_int_equal(flows.sums.groups_other, GROUPED - 2 * TCPTUNED_FLOW_GROUPS);
 	assert_int_equal(flows.top_len, 0);
@@ -393,11 +384,9 @@ TEST(limits)
 
 TEST(every_name_is_there)
 {
-	unsigned int i;
-
-	for (i = 0; i <= RIGHTSIZE_HOLDING; i++)
+	for (unsigned int i = 0; i <= RIGHTSIZE_HOLDING; i++)
 		assert_string_not_equal(tcptuned_word(WORDS_RIGHTSIZE_STATE, i), "unknown");
-	for (i = 0; i <= TCPTUNED_TUNE; i++)
+	for (unsigned int i = 0; i <= TCPTUNED_TUNE; i++)
 		assert_string_not_equal(tcptuned_word(WORDS_MODE, i), "unknown");
 	assert_string_equal(tcptuned_word(WORDS_TCP_STATE, TCP_CLOSE_WAIT), "close_wait");
 	assert_string_equal(tcptuned_word(WORDS_TCP_STATE, 0), "unknown");
