@@ -130,9 +130,8 @@ TEST(an_answer_is_kept_for_a_second)
 	uint64_t begin = tcptuned_monotonic_ms();
 
 	start(-1, "127.0.0.1");
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < 20; i++)
 		ask(AF_INET, GET, "\nmetrics 1\n");
-	}
 	while (tcptuned_monotonic_ms() - begin < 1200)
 		usleep(10000);
 	ask(AF_INET, GET, "\nmetrics 2\n");
@@ -149,18 +148,17 @@ TEST(an_answer_is_kept_for_a_second)
 TEST(silent_clients_are_ended)
 {
 	int silent[64], last;
-	size_t i;
 
 	start(-1, "127.0.0.1");
-	for (i = 0; i < ARRAY_SIZE(silent); i++)
-		silent[i] = connect_to(AF_INET);
+	for_each_row (fd, silent)
+		*fd = connect_to(AF_INET);
 	last = connect_to(AF_INET);
 	assert_int_equal(send(last, GET, strlen(GET), 0), strlen(GET));
 	assert_false(receive(last, 500));
 	assert_true(receive(last, 9000));
 	assert_reply("HTTP/1.1 200 ");
-	for (i = 0; i < ARRAY_SIZE(silent); i++)
-		close(silent[i]);
+	for_each_row (fd, silent)
+		close(*fd);
 	close(last);
 }
 
