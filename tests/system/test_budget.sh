@@ -95,23 +95,23 @@ test_one_connection_has_a_quarter_at_most() {
 
 # Six connections of one network keep what they are granted while they are idle, because their windows are
 # advertised: that is half of the budget, and two connections of another network get the rest at once.
-half_for_one_network() { # ADDRESSES ANOTHER_OF_THE_NETWORK_OF_A
-	local -n addresses=$1
-	local half=$((2 << 20)) port TRANSFER_ADDR
+# test_equal_wants_share_it_equally does the same for an IPv4 network, a /24.
+test_one_ipv6_network_has_half_at_most() {
+	local half=$((2 << 20)) port TRANSFER_ADDR second=fd99:0:0:7::1
 	kernel_gives $((512 << 10)) 4194304
 	host a b c
 	tcptuned_start --set=memory.budget=4M
 	link a b --rate 200mbit --delay 50ms --queue 2bdp
 	free_sender_on_a
 	in_host c sysctl -qw net.ipv4.tcp_wmem="4096 65536 67108864"
-	in_host a ip address add "$2" dev lo
-	in_host b ip route add "$2" dev tun0
-	TRANSFER_ADDR=${addresses[b]}
+	in_host a ip address add $second dev lo
+	in_host b ip route add $second dev tun0
+	TRANSFER_ADDR=${ADDR6[b]}
 	for port in 730{1..3}; do
 		stream_of_untuned_sender "$port"
 	done
 	for port in 730{4..6}; do
-		stream_of_untuned_sender "$port" a --from "$2"
+		stream_of_untuned_sender "$port" a --from $second
 	done
 	wait_output 8 -ge 1 counter tcptuned_budget_refusals_total '{direction="receive"}'
 	sleep 3
@@ -123,7 +123,7 @@ half_for_one_network() { # ADDRESSES ANOTHER_OF_THE_NETWORK_OF_A
 		kill -STOP "$(pid_of "sender-$port")"
 	done
 	link c b --rate 200mbit --delay 50ms --queue 2bdp
-	TRANSFER_ADDR=${addresses[b]}
+	TRANSFER_ADDR=${ADDR6[b]}
 	stream_of_untuned_sender 7307 c
 	stream_of_untuned_sender 7308 c
 	wait_output 8 -ge 800000 budget_sees 7307 budget_granted_bytes
@@ -131,11 +131,6 @@ half_for_one_network() { # ADDRESSES ANOTHER_OF_THE_NETWORK_OF_A
 	expect_le "$(metric tcptuned_budget_granted_bytes)" $((2 * half)) "granted"
 	kill_streams 730{1..8}
 	wait_until 5 budget_empty
-}
-
-# test_equal_wants_share_it_equally does the same for an IPv4 network, a /24.
-test_one_ipv6_network_has_half_at_most() {
-	half_for_one_network ADDR6 fd99:0:0:7::1
 }
 
 # Closed connections have returned all grants.

@@ -347,21 +347,6 @@ test_socket_from_before_an_upgrade() {
 	TEST_BUILD=$build tcptuned_stop
 }
 
-# Open connections are adopted again.
-replaced_by_other_records() {
-	local pin
-	pinned=$(ids)
-	replaced_by "$TEST_BUILD/other/abi" 'programs and records of another version replaced'
-	for pin in map_flows map_totals map_bitcp prog_tcptuned_sockops; do
-		expect_another $pin
-	done
-	in_log 'adopted 6 connections in'
-	expect_eq "$(ctl_json .connections flows)" 6 "old connections shown, adopted again"
-	expect_eq "$(claimed here)" 0 "totals begin again"
-	stream_tuned replaced 7104
-	expect_eq "$(claimed here)" 1 "claimed since"
-}
-
 # bitcp: other builds take part
 test_replaced_by_other_builds() {
 	local pinned had pin others=upgraded links=link_bitcp
@@ -387,7 +372,17 @@ test_replaced_by_other_builds() {
 	stream_tuned upgraded 7103
 
 	if has_linux 6.12; then
-		replaced_by_other_records
+		# Open connections are adopted again.
+		pinned=$(ids)
+		replaced_by "$TEST_BUILD/other/abi" 'programs and records of another version replaced'
+		for pin in map_flows map_totals map_bitcp prog_tcptuned_sockops; do
+			expect_another $pin
+		done
+		in_log 'adopted 6 connections in'
+		expect_eq "$(ctl_json .connections flows)" 6 "old connections shown, adopted again"
+		expect_eq "$(claimed here)" 0 "totals begin again"
+		stream_tuned replaced 7104
+		expect_eq "$(claimed here)" 1 "claimed since"
 		others+=" replaced"
 	fi
 	tcptuned_stop

@@ -94,17 +94,13 @@ linkem_two_hosts() {
 		in_host a ip address add $from/24 dev tun0
 		transfer a b --from $from --ping 4 --count 1 --bytes 1 >"$TEST_DIR/idle-$from"
 	done
-	linkem_begin $linkem_far 5402
+	listener receiver-of-far "in_host b" --listen "${ADDR[b]}" --port 5402
+	background $linkem_far in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --port 5402 \
+		--from $linkem_far --duration 1 --congestion reno
 	transfer a b --from $linkem_near --duration 1 --congestion reno >"$TEST_DIR/$linkem_near.log"
 	wait "$(pid_of $linkem_far)"
 	sleep 0.2 # the last acknowledgements are still under way
 	link_stats a b >"$TEST_DIR/stats"
-}
-
-linkem_begin() { # ADDRESS PORT
-	listener "to-$1" "in_host b" --listen "${ADDR[b]}" --port "$2"
-	background "$1" in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --port "$2" \
-		--from "$1" --duration 1 --congestion reno
 }
 
 linkem_expect_rtt() { # ADDRESS MS

@@ -32,21 +32,13 @@ same() { # SERIES HOST FILTER SS_NAME [FACTOR]
 		"${1%%\\*} of $2, against ss's $4"
 }
 
-# The totals are the sums over the connections, of which none has closed.
-expect_sums() {
-	local what direction
-	for what in tests grows shrinks; do
-		for direction in receive send; do
-			expect_eq "$(ctl_json "[.flows[].$direction.$what] | add" flows)" \
-				"$(sample "tcptuned_rightsize_${what}_total\{direction=\"$direction\"")" \
-				"$what of $direction windows, added up"
-		done
-	done
-}
-
 # The sender's end of an idle connection: all fields that ss has are equal to the last digit.
-compare_sender() {
-	local a="dport = :5301" of_a='\{local="[^"]*",remote="[^"]*:5301"'
+test_flows_agree_with_ss() {
+	local a="dport = :5301" of_a='\{local="[^"]*",remote="[^"]*:5301"' what direction
+	host a b
+	tcptuned_in a $bitcp
+	link a b --rate 100mbit --delay 10ms --queue 100p
+	rest one 5301 10MB
 	scrape
 	same "tcptuned_flow_cwnd_segments$of_a" a "$a" cwnd
 	same "tcptuned_flow_peer_window_bytes$of_a" a "$a" snd_wnd
@@ -61,28 +53,14 @@ compare_sender() {
 		"$(($(ss_field a "$a" delivery_rate) / 8))" "delivery rate"
 	expect_eq "$(sample "tcptuned_flow_limited$of_a.*limit=\"idle\"")" 1 "limited by nothing"
 	expect_eq "$(sample "tcptuned_flow_limited$of_a.*limit=\"cwnd\"")" 0 "limited by cwnd"
-}
-
-compare_receiver() {
-	local a="dport = :5301" b="sport = :5301" of_b='\{local="[^"]*:5301",remote="[^"]*"'
-	scrape
-	same "tcptuned_flow_cwnd_segments$of_b" b "$b" cwnd
-	same "tcptuned_flow_peer_window_bytes$of_b" b "$b" snd_wnd
-	same "tcptuned_flow_buffer_limit_bytes$of_b,direction=\"receive\"" b "$b" rb
-	same "tcptuned_flow_received_bytes_total$of_b" b "$b" bytes_received
-	expect_eq "$(sample "tcptuned_flow_advertised_window_bytes$of_b")" \
-		"$(ss_field a "$a" snd_wnd)" "advertised window, seen from the other end"
-	expect_eq "$(sample "tcptuned_flow_rightsize_window_bytes$of_b.*receive")" \
-		"$(flow 5301 '.receive.window_bytes // 0')" "the limit that right-sizing set"
-}
-
-test_flows_agree_with_ss() {
-	host a b
-	tcptuned_in a $bitcp
-	link a b --rate 100mbit --delay 10ms --queue 100p
-	rest one 5301 10MB
-	compare_sender
-	expect_sums
+	# The totals are the sums over the connections, of which none has closed.
+	for what in tests grows shrinks; do
+		for direction in receive send; do
+			expect_eq "$(ctl_json "[.flows[].$direction.$what] | add" flows)" \
+				"$(sample "tcptuned_rightsize_${what}_total\{direction=\"$direction\"")" \
+				"$what of $direction windows, added up"
+		done
+	done
 	expect_eq "$(sample 'tcptuned_connections\{policy="default",congestion_control="bitcp"')" 2 \
 		"open connections"
 	expect_eq "$(sed -n 's/^tcptuned_flow_info//p' "$TEST_DIR/scrape" | sed 's/:[0-9]*"/:PORT"/')" \
@@ -93,11 +71,20 @@ test_flows_agree_with_ss() {
 }
 
 test_flows_of_ipv6() {
+	local a="dport = :5301" b="sport = :5301" of_b='\{local="[^"]*:5301",remote="[^"]*"'
 	host a b
 	tcptuned_in b
 	link a b --rate 100mbit --delay 10ms --queue 100p
 	TRANSFER_ADDR=${ADDR6[b]} rest one 5301 10MB --sndbuf 64KiB
-	compare_receiver
+	scrape
+	same "tcptuned_flow_cwnd_segments$of_b" b "$b" cwnd
+	same "tcptuned_flow_peer_window_bytes$of_b" b "$b" snd_wnd
+	same "tcptuned_flow_buffer_limit_bytes$of_b,direction=\"receive\"" b "$b" rb
+	same "tcptuned_flow_received_bytes_total$of_b" b "$b" bytes_received
+	expect_eq "$(sample "tcptuned_flow_advertised_window_bytes$of_b")" \
+		"$(ss_field a "$a" snd_wnd)" "advertised window, seen from the other end"
+	expect_eq "$(sample "tcptuned_flow_rightsize_window_bytes$of_b.*receive")" \
+		"$(flow 5301 '.receive.window_bytes // 0')" "the limit that right-sizing set"
 	expect_eq "$(ctl_json '.flows[0].send.requested_bytes' flows --remote-port 5301)" 65536 \
 		"size that an IPv6 connection requested"
 }

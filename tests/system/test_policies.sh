@@ -26,9 +26,7 @@ meet() { # ADDRESS PORT [STEP...]
 	background server ${SERVER_PREFIX-in_group} in_host a "${sockets[@]}" tcp$family \
 		${SERVER_STEPS-} listen $address $port accept get congestion "$@"
 	# A connect() that is refused would be counted as a connection of its policy.
-	until listens a $port; do
-		sleep 0.01
-	done
+	wait_until 5 listens a $port
 	${CLIENT_PREFIX-in_group} in_host a "${sockets[@]}" tcp$family ${CLIENT_STEPS-} \
 		connect $address $port get congestion "$@" >"$TEST_DIR/client.log"
 	wait "$(pid_of server)"

@@ -63,7 +63,9 @@ test_setup_leaves_the_administrators_policy() {
 }
 
 # Nothing under /run shows a systemd, so the daemon goes into the background.
-without_systemd() {
+# bitcp: other builds take part
+test_setup_again_and_uninstall_without_systemd() {
+	local first second
 	prepare "exit 100"
 	command_does dpkg-query "echo install ok installed"
 	mount -t tmpfs tmpfs /run
@@ -76,12 +78,6 @@ without_systemd() {
 	ln -s "$TEST_BUILD/tcptunectl" /usr/local/sbin/tcptunectl
 	chmod 755 /usr/local/sbin/tcptuned
 	export BUILD=/usr/local/sbin # what setup.sh checks before it installs it
-}
-
-# bitcp: other builds take part
-test_setup_again_and_uninstall_without_systemd() {
-	local first second
-	without_systemd
 	setup start
 	first=$(</run/tcptuned/lock)
 	expect_eq "$(metric tcptuned_taken_over)" 0 "taken over by the first"
