@@ -92,7 +92,6 @@ expect_no_retraction() { # CONNECTIONS MIN_ACKS
 	expect_ge "$(jq .acks <<<"$watched")" "$2" "their ACKs"
 }
 
-# --- the daemon -------------------------------------------------------------------------------------
 in_log() { # EXTENDED_REGULAR_EXPRESSION
 	wait_until 8 grep -Eq -- "$1" "$TEST_DIR/tcptuned.log"
 	note "logged: $(grep -Em 1 -- "$1" "$TEST_DIR/tcptuned.log" | sed 's/^[-0-9]* [:.0-9]* //')"
@@ -170,7 +169,6 @@ long_chain() {
 		{ printf "source = 10.%s, 11.%s, 12.%s\n", s, s, s }'
 }
 
-# --- the kernel ---------------------------------------------------------------------------------------
 listens() { # HOST PORT
 	[ -n "$(in_host "$1" ss -tlnH "sport = :$2")" ]
 }

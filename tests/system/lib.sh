@@ -118,7 +118,6 @@ expect_fail() { # STATUS COMMAND...
 	[ $code = "$wanted" ] || fail "exit code $code, expected $wanted, of: $*"
 }
 
-# --- processes -------------------------------------------------------------------------------
 in_group() ( # COMMAND...; in the control group that the daemon manages
 	trap - ERR
 	lib_exec in_group "$@"
@@ -320,7 +319,6 @@ lib_note_lateness_of_all() { # after a failure
 	done
 }
 
-# --- traffic -----------------------------------------------------------------------------------
 # Starts a receiver for one transfer; PREFIX precedes the command.
 listener() { # NAME PREFIX [MESSAGES OPTION...]
 	local name=$1 prefix=$2

@@ -171,8 +171,6 @@ static struct model_packet *model_packet(struct model_flow *f, uint64_t number)
 	return &f->packet[number & (MODEL_RING - 1)];
 }
 
-/* ---- the path ------------------------------------------------------------------------- */
-
 static void model_serve(void)
 {
 	if (!model.serving_until_ns && model_head(&model.queue))
@@ -193,8 +191,6 @@ static void model_served(struct model_flow *f)
 	model_push(&model.data, item);
 	model_serve();
 }
-
-/* ---- sender -------------------------------------------------------------------------- */
 
 static void model_transmit(struct model_flow *f, uint64_t number)
 {
@@ -456,8 +452,6 @@ static void model_timer(struct model_flow *f)
 	model_send(f);
 }
 
-/* ---- receiver ------------------------------------------------------------------------ */
-
 /* tcp_rcv_rtt_update() of Linux 6.16 and later. */
 static uint32_t model_estimate(struct model_flow *f, uint64_t echo_ns)
 {
@@ -553,8 +547,6 @@ static void model_arrival(struct model_flow *f)
 		model_decide(f, sample_us);
 	model_acknowledge(f, i->number);
 }
-
-/* ---- time ---------------------------------------------------------------------------- */
 
 static void model_start_flow(struct model_flow *f)
 {

@@ -563,8 +563,6 @@ TEST(parameters_are_checked_at_their_edges)
 	EDGES(low_window, 2, 65536);
 }
 
-/* --- a remembered maximum -------------------------------------------------------------- */
-
 /* Runs one round trip, with an ACK for each packet. */
 static void round_trip_below(struct bitcp *st, __u32 *cwnd, __u32 ssthresh)
 {
