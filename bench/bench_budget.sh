@@ -118,10 +118,11 @@ bench_idle() {
 			case $x in
 			none) set -- 0 ;;
 			400*) set -- 400 60000 ;;
-			*) set -- 100 4000000 10.200.{1,2,3,4}.1 ;;
+			*) set -- 100 4000000 10.200.{1,2,3,4}.1 ;; # their peer has one network, and is not tuned
 			esac
 			row idle "$x" kernel next_to_idle "$@"
-			row idle "$x" tcptuned with_tcptuned sender,receiver $keys -- next_to_idle "$@"
+			row idle "$x" tcptuned with_tcptuned "$([ $# = 6 ] || echo sender,)receiver" $keys -- \
+				next_to_idle "$@"
 		done
 	done
 }
