@@ -105,7 +105,7 @@ next_to_idle() { # COUNT BYTES [SOURCE...]
 # 400 keep-alive connections that sent 60 KB once; and 100 of four networks that sent enough to get large
 # windows, as a peer would that wants the whole budget.
 bench_idle() {
-	local run count bytes sources i SENDER_PREFIX= RECEIVER_PREFIX=
+	local run x i tuned SENDER_PREFIX= RECEIVER_PREFIX=
 	local keys="memory.budget=24M policy.congestion_control=keep"
 	host a b
 	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
@@ -115,14 +115,18 @@ bench_idle() {
 	path="--rate 1gbit --delay 25ms --queue 1bdp"
 	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
 		for x in "none" "400, 60 KB" "100 of 4 networks, 4 MB"; do
+			tuned=sender,receiver
 			case $x in
 			none) set -- 0 ;;
 			400*) set -- 400 60000 ;;
-			*) set -- 100 4000000 10.200.{1,2,3,4}.1 ;; # their peer has one network, and is not tuned
+			*)
+				# All have the same peer for their sender, which is not tuned therefore.
+				set -- 100 4000000 10.200.{1,2,3,4}.1
+				tuned=receiver
+				;;
 			esac
 			row idle "$x" kernel next_to_idle "$@"
-			row idle "$x" tcptuned with_tcptuned "$([ $# = 6 ] || echo sender,)receiver" $keys -- \
-				next_to_idle "$@"
+			row idle "$x" tcptuned with_tcptuned $tuned $keys -- next_to_idle "$@"
 		done
 	done
 }

@@ -289,8 +289,8 @@ def synchronised_picture(report: Report, mbps: int, shares: dict[str, pandas.Ser
 
 def write_synchronised(report: Report) -> None:
     lines, mbps = at_highest_rate(report, "synchronised", "hstcp")
+    report.write("## Paper 003: synchronised losses, Figure 2")
     if lines.empty:
-        report.write("## Paper 003: synchronised losses, Figure 2")
         report.not_measured(["it"], "bench/research/sim/run short '^synchronised'")
         return
     runs = runs_of(lines)
@@ -306,8 +306,6 @@ def write_synchronised(report: Report) -> None:
         rows.append(synchronised_row(paper, queue, share, seconds))
         above[share > paper].append(queue)
     report.write(f"""
-## Paper 003: synchronised losses, Figure 2
-
 Twenty HSTCP flows with round-trip times of 40 to 150 ms over {mbps} Mbit/s (the paper's:
 2.5 Gbit/s). Of the seconds in which a flow has a loss event, the share in which at least so many
 flows have one. The background is that of the RTT tables in ns-3; the paper's is 7 % of the rate
@@ -361,13 +359,11 @@ def trace_of(lines: pandas.DataFrame, flow: int) -> pandas.DataFrame:
 
 def write_modes(report: Report) -> None:
     lines, mbps = at_highest_rate(report, "modes", "bitcp")
+    report.write("## Paper 003: the operating modes, Figure 5")
     if lines.empty:
-        report.write("## Paper 003: the operating modes, Figure 5")
         report.not_measured(["it"], "bench/research/sim/run short '^modes'")
         return
     report.write(f"""
-## Paper 003: the operating modes, Figure 5
-
 A sample run, as in the paper, which says nothing of its conditions and prints no values: two BI-TCP
 flows over one bottleneck of {mbps} Mbit/s; the second begins later. The mode is what `bitcp_mode()`
 of `bitcp.h` says of the same state, every 0.1 s.
