@@ -101,9 +101,11 @@ static const struct {
 static const struct word *find_word(enum tcptuned_vocabulary vocabulary, unsigned int value)
 {
 	static const struct word unknown = {"unknown", NULL};
-	const struct word *word = &vocabularies[vocabulary].words[value];
+	const struct word *word = &unknown;
 
-	return value < vocabularies[vocabulary].len && word->name ? word : &unknown;
+	if (value < vocabularies[vocabulary].len)
+		word = &vocabularies[vocabulary].words[value];
+	return word->name ? word : &unknown;
 }
 
 const char *tcptuned_word(enum tcptuned_vocabulary vocabulary, unsigned int value)
