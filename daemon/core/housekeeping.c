@@ -55,22 +55,22 @@ static bool has_other_sockops(struct tcptuned_daemon *d)
 }
 
 /*
- * The scan is limited to 0.1 % of the time, and to 1 % while connections wait for memory that idle
+ * The scan is limited to 0.1 % of a processor, and to 1 % while connections wait for memory that idle
  * ones hold, so that they get it within seconds.
  */
 static void maintain_flows(struct tcptuned_daemon *d)
 {
 	bool other_sockops = has_other_sockops(d), is_short = tcptuned_budget_is_short(d);
-	uint64_t start_ns = tcptuned_monotonic_ns(), end_ns;
+	uint64_t used_ns = tcptuned_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-	if (start_ns < d->next_scan_ns || (!other_sockops && !is_short))
+	if (tcptuned_monotonic_ns() < d->next_scan_ns || (!other_sockops && !is_short))
 		return;
 	if (other_sockops)
 		tcptuned_iterate(d->kernel.link_fd[TCPTUNED_PROG_RECALL_FLOWS], NULL);
 	if (is_short)
 		tcptuned_iterate(d->kernel.link_fd[TCPTUNED_PROG_REST_FLOWS], NULL);
-	end_ns = tcptuned_monotonic_ns();
-	d->next_scan_ns = end_ns + (end_ns - start_ns) * (is_short ? 100 : 1000);
+	used_ns = tcptuned_clock_ns(CLOCK_THREAD_CPUTIME_ID) - used_ns;
+	d->next_scan_ns = tcptuned_monotonic_ns() + used_ns * (is_short ? 100 : 1000);
 }
 
 /* A control group comes and goes with its service, each time with another id. */
