@@ -244,7 +244,7 @@ vary_neighbours() { # BENCH SECONDS SECONDS; of the first and of its neighbour
 }
 
 # A connection of tcptuned as shipped (auto: cubic, or bitcp on a long path), and one of another kind that
-# is not tuned; and each kind and its own.
+# is not tuned; each kind and its own; and BBR next to cubic, neither of them tuned.
 bench_peace() {
 	local run run_seconds mbps rtt_ms queue kind x keys=policy.congestion_control=auto
 	vary_hosts
@@ -277,5 +277,7 @@ vary_peace() { # X
 		other=untuned:$kind:$run_seconds
 		vary_pair peace "$1" $rtt_ms "$kind, $kind" $other $other
 		vary_pair peace "$1" $rtt_ms "auto, $kind" tuned:default:$run_seconds $other
+		[ $kind = cubic ] ||
+			vary_pair peace "$1" $rtt_ms "cubic, $kind" untuned:cubic:$run_seconds $other
 	done
 }

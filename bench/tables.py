@@ -554,7 +554,8 @@ def check_peace(m):
             if not column.startswith("auto, "):
                 continue
             kind = column.removeprefix("auto, ")
-            yield m.compare("second_mbps", x, column, ">=", factor=0.8, k=each_flow_mbps(m, x, f"{kind}, {kind}"),
+            # The second one of two begins a little later, and often has less for that.
+            yield m.compare("second_mbps", x, column, ">=", f"{kind}, {kind}", 0.8,
                             text=f"{{x}}: {kind} gets {{t}} Mbit/s next to it, {{k}} next to its own kind "
                             "(at least 80 %)")
 
