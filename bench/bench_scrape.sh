@@ -96,7 +96,7 @@ bench_scrape() {
 	local connections=${BENCH_CONNECTIONS:-100000} sockets bytes
 	sockets=$((2 * connections))
 	host a b
-	tcptuned_start
+	tcptuned_start --set=policy.congestion_control=bitcp
 	hold_connections "$connections" a b
 	# the record and its head in a slab of 512 bytes, and one of 192 for what the kernel keeps
 	# for each socket that has any record, of whichever program

@@ -199,20 +199,20 @@ row() {
 }
 
 # --- many connections ----------------------------------------------------------------------
-# hold_connections COUNT HOST...: open, both ends here, until the end of the test; by ten
-# processes in each host, for what one of them may open is limited
+# hold_connections COUNT HOST...: open, both ends here, until the end of the test; each has carried 128 KiB
+# each way, so that it gets a record; by ten processes in each host, for what one of them may open is limited
 hold_connections() {
 	local count=$1 i name
 	shift
 	for i in $(seq 10); do
 		for name in "$@"; do
 			background "$name-$i" in_group in_host "$name" "${keep_alive[@]}" pairs \
-				$((count / 10 / $#)) $((7200 + i))
+				$((count / 10 / $#)) $((7200 + i)) 131072
 		done
 	done
 	for i in $(seq 10); do
 		for name in "$@"; do
-			wait_until 60 grep -q open "$TEST_DIR/$name-$i.log"
+			wait_until 180 grep -q open "$TEST_DIR/$name-$i.log"
 		done
 	done
 }
