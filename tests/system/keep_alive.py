@@ -5,9 +5,8 @@
     keep_alive.py connect ADDRESS COUNT BYTES [SOURCE...]
                                                      COUNT connections of BYTES each, from the
                                                      sources in turn; prints "sent" after the last
-    keep_alive.py pairs COUNT [PORT [BYTES]]         COUNT connections over loopback, both ends in
-                                                     this process, that carry BYTES (1) each way;
-                                                     prints "open" after the last
+    keep_alive.py pairs COUNT [PORT [BYTES]]         COUNT connections within this process, that
+                                                     carry BYTES (1) each way; prints "open" at last
 """
 import concurrent.futures
 import resource
@@ -52,23 +51,18 @@ def connect(address, count, size, *sources):
     time.sleep(120)
 
 
-def carry(sender, receiver, size):
-    while size:
-        part = min(size, 16384)  # no buffer is smaller
-        sender.sendall(bytes(part))
-        receiver.recv(part, socket.MSG_WAITALL)
-        size -= part
-
-
 def pairs(count, port=7200, size=1):
     listener = socket.create_server(("", int(port)))
+    part = bytes(min(int(size), 16384))  # no buffer is smaller
     ends = []
     for i in range(int(count)):
         # 5000 connections to each address: one address has too few ports for more.
         client = socket.create_connection((f"127.0.0.{1 + i // 5000}", int(port)))
         server = listener.accept()[0]
-        carry(client, server, int(size))
-        carry(server, client, int(size))  # one byte ends the handshake
+        for sender, receiver in (client, server), (server, client):  # which ends the handshake
+            for _ in range(int(size) // len(part)):
+                sender.sendall(part)
+                receiver.recv(len(part), socket.MSG_WAITALL)
         ends += client, server
     print("open", count, flush=True)
     signal.pause()
