@@ -25,7 +25,7 @@ adopt() { # SOCKETS
 	slab=$(slab_kb)
 	tcptuned_start
 	slab=$(($(slab_kb) - slab))
-	expect_eq "$(metric 'tcptuned_connections_claimed_total{opened="before"}')" "$sockets" adopted
+	expect_eq "$(metric 'tcptuned_connections_managed_total{opened="before"}')" "$sockets" adopted
 	adopted=$(metric tcptuned_adoption_duration_seconds)
 	in_host a ss -tnemOH state established | grep -oE ',o[0-9]+,' | sort | uniq -c | head -n 3 >&2
 	cpu=$(cpu_ns "$(pid_of tcptuned)")

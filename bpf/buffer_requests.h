@@ -37,7 +37,7 @@ static __always_inline bool policies_disagree(const struct tcptuned_match *m, bo
 }
 
 /*
- * An application that requests less means it, to bound what a client may hold, or the latency.
+ * A smaller request is deliberate, to bound the memory of a client or the latency, and is honoured.
  * Bytes as in setsockopt().
  */
 #define REQUEST_MIN (16u << 10)

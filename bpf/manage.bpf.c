@@ -150,7 +150,7 @@ static __always_inline int adopt_connection(struct tcp_sock *tp)
 	flow->flags |= TCPTUNED_F_ADOPTED;
 	if (choose_adopted_cc(flow, tp, policy, name))
 		set_cc(tp, flow, tp, name);
-	count(TCPTUNED_C_CLAIMED_OPEN);
+	count(TCPTUNED_C_MANAGED_OPEN);
 	return TCPTUNED_ADOPTED_CONNECTION;
 }
 
@@ -380,7 +380,7 @@ static __always_inline void resolve_observed_request(struct tcptuned_flow *flow,
 	}
 }
 
-/* Measurements stay, and buffers are sized on from what they are. */
+/* Keeps the measurements, and continues from the present sizes of the buffers. */
 static __always_inline void change_policy(struct tcptuned_flow *flow, struct tcp_sock *tp,
 					  const struct tcptuned_policy *policy, __u32 id)
 {

@@ -186,14 +186,14 @@ static __always_inline bool manage(struct bpf_sock_ops *ctx, struct tcp_sock *tp
 	apply_path_memory(flow, tp, policy);
 	if (flow->flags & TCPTUNED_F_SLOW_SEED)
 		rightsize_begin_held(&flow->rcv, min_window(tp));
-	emit_event(TCPTUNED_EV_CLAIMED, tp, flow, passive, 0);
+	emit_event(TCPTUNED_EV_MANAGED, tp, flow, passive, 0);
 	note_callbacks(flow, ctx->bpf_sock_ops_cb_flags);
 	bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | CALLBACKS);
 	if (may_set_policy_cc(flow, tp, policy, name) ||
 	    ((flow->flags & TCPTUNED_F_LONG_PATH) && may_set_bitcp(flow, tp, policy, name)))
 		set_cc(ctx, flow, tp, name);
 	clamp_window(ctx, flow, tp, flow->rcv.window);
-	count(passive ? TCPTUNED_C_CLAIMED_PASSIVE : TCPTUNED_C_CLAIMED_ACTIVE);
+	count(passive ? TCPTUNED_C_MANAGED_PASSIVE : TCPTUNED_C_MANAGED_ACTIVE);
 	return true;
 }
 

@@ -134,18 +134,18 @@ static const struct ctl_template first_texts[] = {
  */
 static const struct ctl_template direction_texts[] = {
 	{"small",
-	 "  application  fixed it itself with an {option} below 16 KiB, which is always obeyed: "
+	 "  application  fixed it itself with an {option} below 16 KiB, which is always honoured: "
 	 "this limits the connection\n"},
-	{"fixed !small", "  application  fixed it itself, and is obeyed: left alone\n"},
+	{"fixed !small", "  application  fixed it itself: left alone\n"},
 	{"!fixed requested_bytes",
 	 "  application  asked for {option} of {requested_bytes:bytes}: "},
-	{"!fixed requested_bytes flags.observe", "obeyed, in a dry run\n"},
+	{"!fixed requested_bytes flags.observe", "honoured, since tcptuned only observes\n"},
 	{"!fixed requested_bytes !flags.observe", "overridden\n"},
 	{"!fixed !requested_bytes", "  application  asked for no {option}\n"},
-	{"fixed", "  sized by     the application, which fixed it: nothing below is followed\n"},
+	{"fixed", "  sized by     the application, which fixed it: the decision below is not applied\n"},
 	{"!fixed flags.observe requested_bytes",
-	 "  sized by     the application, which fixed it: a dry run\n"},
-	{"!fixed flags.observe !requested_bytes", "  sized by     the kernel: a dry run\n"},
+	 "  sized by     the application, which fixed it: tcptuned only observes\n"},
+	{"!fixed flags.observe !requested_bytes", "  sized by     the kernel: tcptuned only observes\n"},
 	{"!fixed !flags.observe sized option=SO_RCVBUF",
 	 "  sized by     the kernel; tcptuned limits the window (TCP_WINDOW_CLAMP)\n"},
 	{"!fixed !flags.observe sized option=SO_SNDBUF", "  sized by     tcptuned\n"},
@@ -179,10 +179,10 @@ static const struct ctl_template direction_texts[] = {
 	 "the application reads slowly: about twice what it reads in a round trip, less what "
 	 "waits for it"},
 	{"reason=budget short",
-	 "TCP, or its control group, holds nearly as much memory as the kernel allows before it "
-	 "reclaims some (net.ipv4.tcp_mem): none grows beyond the buffer below"},
+	 "TCP, or its control group, is close to memory pressure (net.ipv4.tcp_mem): the buffer "
+	 "below is not enlarged"},
 	{"reason=budget !short",
-	 "the memory budget holds it back: it has no room for more than the buffer below"},
+	 "the memory budget, which has no room for more than the buffer below"},
 	{"reason=capped", "the policy's maximum of {window_max_bytes:bytes}"},
 	{"", "\n  allowed      up to {window_max_bytes:bytes}; tested {tests} times, grown "
 	     "{grows}, shrunk {shrinks}\n"},

@@ -46,8 +46,8 @@ static const struct ctl_template totals[] = {
 	{"budget totals.memory_short_refusals",
 	 "               {totals.memory_short_refusals} times because memory was short, of all "
 	 "of TCP (net.ipv4.tcp_mem) or of a control group\n"},
-	{"", "so far         {totals.claimed_opened_here} connections opened here, "
-	     "{totals.claimed_accepted_here} accepted, {totals.claimed_open} open before, "
+	{"", "so far         {totals.managed_opened_here} connections opened here, "
+	     "{totals.managed_accepted_here} accepted, {totals.managed_open} open before, "
 	     "{totals.closed} closed, {totals.unrecorded} left to the kernel for lack of memory\n"},
 	{"totals.adopt_failed",
 	 "               of connections open before, {totals.adopt_failed} not taken\n"},

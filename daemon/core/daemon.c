@@ -232,8 +232,8 @@ static bool any_policy_tunes(const struct tcptuned_kernel *k)
 }
 
 /*
- * What a killed daemon left goes on tuning its connections, whatever the policies are now, and a dry
- * run may not end that. Nor may it end a registration of bitcp, which only such a daemon leaves.
+ * What a killed daemon has attached keeps tuning its connections, whatever the policies are now, and a
+ * dry run may not end that. Nor may it end a registration of bitcp, which only such a daemon leaves.
  */
 static int check_dry_run(const struct tcptuned_config *config, struct tcptuned_error *err)
 {
@@ -253,7 +253,7 @@ static int check_dry_run(const struct tcptuned_config *config, struct tcptuned_e
 		    before.pin_dir);
 }
 
-/* What can fail for a reason that an administrator can mend comes before any change. */
+/* What can fail for a reason that an administrator can remove comes before any change. */
 static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 {
 	bool bitcp = !d->options->dry_run; /* also if it is off: a reload may switch it on */

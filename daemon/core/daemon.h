@@ -9,7 +9,7 @@
 
 /*
  * Start with @config, call @ready when everything is in place, run until a stop is requested, and
- * then detach. If it cannot go on, what it has attached goes on running, as after SIGKILL.
+ * then detach. After a fatal error the attached programs keep running, as after SIGKILL.
  */
 int tcptuned_daemon_run(const struct tcptuned_options *options, struct tcptuned_config *config,
 			void (*ready)(void *ctx), void *ctx, struct tcptuned_error *err);

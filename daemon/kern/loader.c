@@ -228,7 +228,7 @@ static int load_failed(struct tcptuned_error *err, int errnum, const char *what)
 		    what, strerror(errnum), libbpf_said);
 }
 
-/* For want of descriptors or memory: the kernel is not to blame. */
+/* Too few descriptors or too little memory, not a fault of the kernel. */
 static int maps_failed(struct tcptuned_error *err, int errnum)
 {
 	return FAIL(err, errnum, INTERNAL,
@@ -538,7 +538,7 @@ static void attach_bitcp(struct tcptuned_kernel *k, const struct bpf_object *obj
 /*
  * The record that says that all of it is this build's comes last: if this process is killed before,
  * the next start does it again. @before: what an earlier daemon changed on the host, which this one
- * has to restore in its place.
+ * has to restore.
  */
 static int pin_everything(struct tcptuned_kernel *k, const struct tcptuned_meta *before)
 {

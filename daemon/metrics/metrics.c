@@ -90,10 +90,10 @@ static const struct row state[] = {
 };
 
 static const struct row counters[] = {
-	{"tcptuned_connections_claimed_total", "opened", "here", COUNTER(CLAIMED_ACTIVE),
+	{"tcptuned_connections_managed_total", "opened", "here", COUNTER(MANAGED_ACTIVE),
 	 "Connections that came under a policy, by who opened them."},
-	{"tcptuned_connections_claimed_total", "opened", "peer", COUNTER(CLAIMED_PASSIVE)},
-	{"tcptuned_connections_claimed_total", "opened", "before", COUNTER(CLAIMED_OPEN)},
+	{"tcptuned_connections_managed_total", "opened", "peer", COUNTER(MANAGED_PASSIVE)},
+	{"tcptuned_connections_managed_total", "opened", "before", COUNTER(MANAGED_OPEN)},
 	{"tcptuned_adoption_failures_total", NO_LABEL, COUNTER(ADOPT_FAILED),
 	 "Sockets open before the start that were left to the kernel, because memory was short or "
 	 "because the kernel refused or is too old."},

@@ -56,7 +56,7 @@ static const struct kind {
 	const char *a, *b; /* JSON members of the two numbers; both NULL: they hold a name */
 	const char *text;  /* printf format of the two as unsigned long long, or of the name */
 } kinds[] = {
-	EVENT(CLAIMED, "claimed", "accepted", NULL, NULL),
+	EVENT(MANAGED, "managed", "accepted", NULL, NULL),
 	EVENT(CLOSED, "closed", "bytes_received", "bytes_acked",
 	      "closed after %llu bytes received, %llu sent"),
 	EVENT(RCVBUF_OVERRIDDEN, "rcvbuf_overridden", "requested_bytes", "pid",
@@ -114,7 +114,7 @@ static void set_numbers(json_t *object, const struct kind *kind, const struct tc
 		snprintf(text, sizeof(text), kind->text, a, b);
 	} else {
 		json_object_set_new(object, kind->a, json_boolean(a));
-		snprintf(text, sizeof(text), "claimed, %s here", a ? "accepted" : "opened");
+		snprintf(text, sizeof(text), "managed, %s here", a ? "accepted" : "opened");
 	}
 	set_text(object, "text", text);
 }

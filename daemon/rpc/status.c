@@ -15,9 +15,9 @@ static const struct {
 	const char *name;
 	enum tcptuned_counter counter;
 } counters[] = {
-	{"claimed_opened_here", TCPTUNED_C_CLAIMED_ACTIVE},
-	{"claimed_accepted_here", TCPTUNED_C_CLAIMED_PASSIVE},
-	{"claimed_open", TCPTUNED_C_CLAIMED_OPEN},
+	{"managed_opened_here", TCPTUNED_C_MANAGED_ACTIVE},
+	{"managed_accepted_here", TCPTUNED_C_MANAGED_PASSIVE},
+	{"managed_open", TCPTUNED_C_MANAGED_OPEN},
 	{"adopt_failed", TCPTUNED_C_ADOPT_FAILED},
 	{"closed", TCPTUNED_C_CLOSED},
 	{"unrecorded", TCPTUNED_C_STORAGE_FAILED},

@@ -107,8 +107,8 @@ counter() { # METRIC LABELS
 	echo "${value:-missing}"
 }
 
-claimed() { # how: here, peer or before
-	counter tcptuned_connections_claimed_total "{opened=\"$1\"}"
+managed() { # how: here, peer or before
+	counter tcptuned_connections_managed_total "{opened=\"$1\"}"
 }
 
 overridden() { # SO_RCVBUF or SO_SNDBUF

@@ -30,11 +30,11 @@ stress_start() { # BUILD LOGGED
 
 # A daemon that finds no records of its own adopts both ends of every connection.
 stress_adopts() { # BUILD LOGGED
-	local claimed
+	local managed
 	stress_start "$@"
-	claimed=$(claimed before)
-	note "$SECONDS s: $2: $claimed adopted, $(in_host b ss -tnH state established | wc -l) there"
-	[ "$claimed" = $((2 * connections)) ] || fail "$2: $claimed adopted: $(<"$TEST_DIR/tcptuned.log")"
+	managed=$(managed before)
+	note "$SECONDS s: $2: $managed adopted, $(in_host b ss -tnH state established | wc -l) there"
+	[ "$managed" = $((2 * connections)) ] || fail "$2: $managed adopted: $(<"$TEST_DIR/tcptuned.log")"
 	adoptions=$((adoptions + 1))
 }
 

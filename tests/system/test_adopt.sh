@@ -37,7 +37,7 @@ fast() { # PORT MBIT/S; sets $speed to what it is
 # The log has the number of connections, the metric that of their records.
 adopted() { # CONNECTIONS [RECORDS]
 	in_log "adopted $1 connections in"
-	expect_eq "$(claimed before)" "${2-$1}" "adopted connections that have a record"
+	expect_eq "$(managed before)" "${2-$1}" "adopted connections that have a record"
 }
 
 # The largest buffer that setsockopt(SO_RCVBUF) gives on this host, bytes of memory
@@ -107,8 +107,8 @@ test_short_connections() {
 	wait_printed 5 server many
 	expect_eq "$(ctl_json .connections flows)" 2 "records after 400 kB"
 	expect_eq "$(flow 7600 .bytes_received)" 400000 "bytes received"
-	expect_eq "$(claimed here)" 1 "opened here"
-	expect_eq "$(claimed peer)" 1 "accepted"
+	expect_eq "$(managed here)" 1 "opened here"
+	expect_eq "$(managed peer)" 1 "accepted"
 }
 
 # A socket fixed its buffers before the start, and connects after it. The application reads its own sizes, and
@@ -196,7 +196,7 @@ test_ten_thousand_connections() {
 	rm /run/netns/none /run/netns/gone /run/netns/loop
 	tcptuned_start $bitcp
 	in_log 'adopted 0 connections in'
-	expect_eq "$(claimed before)" $((4 * count)) "adopted, once each"
+	expect_eq "$(managed before)" $((4 * count)) "adopted, once each"
 	expect_eq "$(counter tcptuned_adoption_namespaces '{result="failed"}')" 0 "none failed"
 	expect_eq "$(counter tcptuned_adoption_namespaces '{result="vanished"}')" 1 "but the FIFO"
 	tcptuned_stop
@@ -238,7 +238,7 @@ test_unmanaged_connections_do_not_change() {
 	before=$(as_ss_says)
 	tcptuned_start --set=policy.mode=off
 	expect_as_before "with mode = off"
-	expect_eq "$(claimed before)" 0 "adopted, off"
+	expect_eq "$(managed before)" 0 "adopted, off"
 	tcptuned_stop
 
 	tcptuned_start --dry-run

@@ -30,8 +30,8 @@ test_status_flows_and_filters() {
 	rest large 7102 4MB --rcvbuf 64KiB
 	rest middle 7103 2MB --congestion reno
 
-	expect_eq "$(ctl_json '[.pid, .mode, .connections.open, .totals.claimed_opened_here,
-		.totals.claimed_accepted_here, .bitcp_registered] | tostring' status)" \
+	expect_eq "$(ctl_json '[.pid, .mode, .connections.open, .totals.managed_opened_here,
+		.totals.managed_accepted_here, .bitcp_registered] | tostring' status)" \
 		"[$(pid_of tcptuned),\"tune\",6,3,3,true]" "status"
 	expect_match "$(ctl status)" "connections +6 open" "status, for people"
 	expect_eq "$(ctl_json '.budget | [.bytes, .granted_bytes] | tostring' status)" \
@@ -132,8 +132,8 @@ test_events() {
 	expect_eq "$(event first 'select(.event == "rcvbuf_overridden") | .requested_bytes')" 81920 \
 		"bytes asked for"
 	expect_match "$(cat "$TEST_DIR/quiet.log")" "SO_RCVBUF of 81920 bytes overridden" "in words"
-	expect_eq "$(event first 'select(.event == "claimed" and .accepted) | .local')" \
-		10.99.0.2:7101 "claimed"
+	expect_eq "$(event first 'select(.event == "managed" and .accepted) | .local')" \
+		10.99.0.2:7101 "managed"
 	expect_eq "$(event first 'select(.event == "congestion_control_set") | .congestion_control')" \
 		bitcp "congestion control"
 	expect_eq "$(event first 'select(.event == "congestion_control_kept") | .congestion_control')" \
@@ -154,7 +154,7 @@ test_events() {
 	done
 	expect_eq "$(event first 'select(.event == "closed" and .local == "10.99.0.2:7101")
 		| .bytes_received >= 40000000')" true "bytes received at the end"
-	expect_between "$(event first 'select(.event == "claimed") | .time_us / 1e6')" "$(($(date +%s) - 60))" \
+	expect_between "$(event first 'select(.event == "managed") | .time_us / 1e6')" "$(($(date +%s) - 60))" \
 		"$(($(date +%s) + 1))" "time of an event"
 	expect_eq "$(jq -Rrn '[inputs | fromjson? | .local // empty] | unique | tostring' \
 		"$TEST_DIR/named.log")" '["10.99.0.2:7101"]' "one connection's, where it was named"

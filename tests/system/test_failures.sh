@@ -28,7 +28,7 @@ test_no_memory_for_records() {
 	SENDER_PREFIX=in_group RECEIVER_PREFIX=in_group transfer a b --count 8 --verify >"$TEST_DIR/out"
 	expect_verified
 	expect_eq "$(counter tcptuned_connections_unrecorded_total '')" 2 "receivers without a record"
-	expect_eq "$(claimed here)" 1 "the sender's"
+	expect_eq "$(managed here)" 1 "the sender's"
 }
 
 # While the daemon does not read the event ring, events are lost and counted, and nothing else is lost.
@@ -41,11 +41,11 @@ test_no_room_for_events() {
 	background many in_group in_host a "${keep_alive[@]}" pairs 1500
 	wait_printed 10 many open
 	kill -CONT "$(pid_of tcptuned)"
-	expect_eq "$(claimed here)" 1500 "opened"
-	expect_eq "$(claimed peer)" 1500 "accepted"
+	expect_eq "$(managed here)" 1500 "opened"
+	expect_eq "$(managed peer)" 1500 "accepted"
 	expect_ge "$(counter tcptuned_events_lost_total '')" 1 "events lost"
 	wait_printed 5 events '"event":"lost"'
-	wait_output 5 -ge 500 grep -c '"event":"claimed"' "$TEST_DIR/events.log" # the ring has room for more
+	wait_output 5 -ge 500 grep -c '"event":"managed"' "$TEST_DIR/events.log" # the ring has room for more
 }
 
 connection_in() { # HOST
@@ -111,7 +111,7 @@ test_namespaces_vanish_during_adoption() {
 		"names without a namespace, with the two that never had one"
 	expect_eq "$(counter tcptuned_adoption_namespaces '{result="failed"}')" 0 "not to be entered"
 	expect_ge "$(counter tcptuned_adoption_namespaces '{result="visited"}')" 2 "namespaces"
-	expect_eq "$(claimed before)" $taken "sockets adopted, in the namespace that stays"
+	expect_eq "$(managed before)" $taken "sockets adopted, in the namespace that stays"
 	[ $taken = 0 ] || expect_eq "$(flow 7001 .state)" established "the connection that stays"
 	stop deleter || :
 	tcptuned_stop

@@ -81,8 +81,8 @@ test_killed_restarted_reloaded_stopped() {
 	keep_host_state
 	start_with '[metrics]\nflows = 20\n[policy]\ncongestion_control = bitcp\n'
 	traffic
-	had=$(claimed here)
-	expect_eq "$had" 3 "connections claimed"
+	had=$(managed here)
+	expect_eq "$had" 3 "connections managed"
 	rounds=$(counter tcptuned_rightsize_rounds_total '{direction="receive"}')
 	pinned=$(ids)
 	expect_ge "$(wc -l <<<"$pinned")" 20 "pins"
@@ -96,7 +96,7 @@ test_killed_restarted_reloaded_stopped() {
 	in_log 'programs of an earlier daemon taken over as they run'
 	expect_ids "$pinned" "the restart"
 	expect_eq "$(counter tcptuned_taken_over '')" 1 "taken_over"
-	expect_eq "$(claimed here)" 4 "claimed, one of them while no daemon ran"
+	expect_eq "$(managed here)" 4 "managed, one of them while no daemon ran"
 	expect_ge "$(counter tcptuned_rightsize_rounds_total '{direction="receive"}')" \
 		$((rounds + 100)) "rounds measured"
 	expect_eq "$(flow_to 7101 .send.requested_bytes)" 65536 "record of an old connection"
@@ -355,7 +355,7 @@ test_replaced_by_other_builds() {
 	tcptuned_start $bitcp
 	host by-bitcp
 	traffic
-	had=$(claimed here)
+	had=$(managed here)
 	pinned=$(ids)
 
 	replaced_by "$TEST_BUILD/other/rightsize" 'programs of an earlier build replaced, records kept'
@@ -367,7 +367,7 @@ test_replaced_by_other_builds() {
 	done
 	expect_eq "$(bpftool -j link show pinned /sys/fs/bpf/tcptuned/link_sockops | jq .prog_id)" \
 		"$(id_of prog_tcptuned_sockops)" "the program that runs"
-	expect_eq "$(claimed here)" "$had" "connections claimed so far"
+	expect_eq "$(managed here)" "$had" "connections managed so far"
 	expect_eq "$(flow_to 7101 .send.requested_bytes)" 65536 "record of an old connection"
 	stream_tuned upgraded 7103
 
@@ -380,9 +380,9 @@ test_replaced_by_other_builds() {
 		done
 		in_log 'adopted 6 connections in'
 		expect_eq "$(ctl_json .connections flows)" 6 "old connections shown, adopted again"
-		expect_eq "$(claimed here)" 0 "totals begin again"
+		expect_eq "$(managed here)" 0 "totals begin again"
 		stream_tuned replaced 7104
-		expect_eq "$(claimed here)" 1 "claimed since"
+		expect_eq "$(managed here)" 1 "managed since"
 		others+=" replaced"
 	fi
 	tcptuned_stop

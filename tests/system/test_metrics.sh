@@ -119,8 +119,8 @@ test_largest_flows_and_totals() {
 	scrape
 	expect_eq "$(grep -c ^tcptuned_flow_ "$TEST_DIR/scrape" || :)" 0 "flows shown at the end"
 	expect_eq "$(sample tcptuned_connections_closed_total)" 6 "closed at the end"
-	expect_eq "$(sample 'tcptuned_connections_claimed_total\{opened="here"')" 3 "opened here"
-	expect_eq "$(sample 'tcptuned_connections_claimed_total\{opened="peer"')" 3 "accepted"
+	expect_eq "$(sample 'tcptuned_connections_managed_total\{opened="here"')" 3 "opened here"
+	expect_eq "$(sample 'tcptuned_connections_managed_total\{opened="peer"')" 3 "accepted"
 	expect_between "$(sample tcptuned_closed_connections_received_bytes_total)" 12000000 12001000 \
 		"bytes received"
 	# 10 ms of RTT: above the bucket of 8.192 ms, within that of 16.384 ms

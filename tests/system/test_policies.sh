@@ -66,7 +66,7 @@ test_policy_of_each_connection() {
 	expect_eq "$(CLIENT_PREFIX=in_sub meet 127.0.0.1 7010)" cubic "of the group"
 	expect_eq "$(answers_of server)" bitcp "its peer, of another group"
 	expect_eq "$(CLIENT_PREFIX=in_sub meet 10.1.1.1 7011)" reno "a prefix goes before a group"
-	expect_eq "$(claimed here)" 10 "claimed"
+	expect_eq "$(managed here)" 10 "managed"
 }
 
 in_sub() (

@@ -270,7 +270,7 @@ test_policy_off() {
 	# Three calls for a connection opened, two for one accepted; none for some thousand ACKs.
 	expect_le "$(awk '/^tcptuned_program_runs_total\{program="sockops"/ { print $2 }' \
 		"$METRICS_DURING")" 20 "calls of the program"
-	expect_eq "$(in_metrics 'tcptuned_connections_claimed_total{opened="here"}')" 0 "connections claimed"
+	expect_eq "$(in_metrics 'tcptuned_connections_managed_total{opened="here"}')" 0 "connections managed"
 	expect_eq "$(sysctl net.ipv4.tcp_rmem)" "$(grep '^net.ipv4.tcp_rmem' <<<"$host_before")" "tcp_rmem"
 	tcptuned_stop
 	expect_host_state
@@ -301,8 +301,8 @@ test_dry_run() {
 	! grep -q bitcp /proc/sys/net/ipv4/tcp_available_congestion_control || fail "registered"
 
 	# All of it was decided: 40 kB are 15 times too little for this path.
-	expect_eq "$(awk '/^tcptuned_connections_claimed_total/ { sum += $2 } END { print sum }' \
-		"$METRICS_DURING")" 2 "claimed, both ends"
+	expect_eq "$(awk '/^tcptuned_connections_managed_total/ { sum += $2 } END { print sum }' \
+		"$METRICS_DURING")" 2 "managed, both ends"
 	expect_eq "$(in_metrics 'tcptuned_connections_observed')" 2 "observed"
 	expect_eq "$(in_metrics 'tcptuned_connections_rightsized{direction="receive"}')" 0 "sized"
 	for option in RCVBUF SNDBUF; do

@@ -350,8 +350,8 @@ TEST(answers)
 	add_answer(
 		out, ctl_print_status,
 		"{'started_us':1,'connections':{},'budget':{'bytes':1048576,'granted_bytes':65536,"
-		"'wanted_bytes':131072},'totals':{'claimed_opened_here':1,"
-		"'claimed_accepted_here':2,'claimed_open':3,'adopt_failed':5,"
+		"'wanted_bytes':131072},'totals':{'managed_opened_here':1,"
+		"'managed_accepted_here':2,'managed_open':3,'adopt_failed':5,"
 		"'receive_budget_refusals':6,'send_budget_refusals':7,"
 		"'memory_short_refusals':8,'rcvbuf_overridden':9},'sysctls':["
 		"{'name':'net.ipv4.tcp_rmem','set_to':'4096 131072 67108863',"

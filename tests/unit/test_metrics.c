@@ -314,7 +314,7 @@ TEST(every_counter_is_shown)
 		enum tcptuned_counter id;
 		const char *series;
 	} some[] = {
-		{TCPTUNED_C_CLAIMED_PASSIVE, "tcptuned_connections_claimed_total{opened=\"peer\"}"},
+		{TCPTUNED_C_MANAGED_PASSIVE, "tcptuned_connections_managed_total{opened=\"peer\"}"},
 		{TCPTUNED_C_CC_KEPT, "tcptuned_congestion_control_choices_total{choice=\"kept\"}"},
 		{TCPTUNED_C_RCVBUF_OVERRIDDEN,
 		 "tcptuned_buffer_requests_overridden_total{option=\"SO_RCVBUF\"}"},

@@ -13,7 +13,7 @@
 
 /* An interface between builds, in which no number is used again. The comments describe a; b. */
 enum tcptuned_event_kind {
-	TCPTUNED_EV_CLAIMED = 1,	   /* managed: 1 accepted here, 0 opened here; - */
+	TCPTUNED_EV_MANAGED = 1,	   /* managed: 1 accepted here, 0 opened here; - */
 	TCPTUNED_EV_CLOSED = 2,		   /* bytes received; bytes sent and acknowledged */
 	TCPTUNED_EV_RCVBUF_OVERRIDDEN = 3, /* bytes requested; process */
 	TCPTUNED_EV_SNDBUF_OVERRIDDEN = 4,

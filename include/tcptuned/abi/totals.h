@@ -10,9 +10,9 @@
 #include <tcptuned/algo/log2.h>
 
 enum tcptuned_counter {
-	TCPTUNED_C_CLAIMED_ACTIVE,    /* connections managed that this host opened */
-	TCPTUNED_C_CLAIMED_PASSIVE,   /* ... that it accepted */
-	TCPTUNED_C_CLAIMED_OPEN,      /* ... that were open before tcptuned started */
+	TCPTUNED_C_MANAGED_ACTIVE,    /* connections managed that this host opened */
+	TCPTUNED_C_MANAGED_PASSIVE,   /* ... that it accepted */
+	TCPTUNED_C_MANAGED_OPEN,      /* ... that were open before tcptuned started */
 	TCPTUNED_C_ADOPT_FAILED,      /* open sockets that could not be adopted */
 	TCPTUNED_C_CLOSED,	      /* managed connections that ended */
 	TCPTUNED_C_CALLBACKS_AGAIN,   /* callbacks of a connection that had to be requested again */
