@@ -70,9 +70,9 @@ cost() { # X SEND_BUFFER
 		plain_row cost "$1" without iperf -C reno
 		plain_row cost "$1" "tcptuned, reno" with_tcptuned sender,receiver $key \
 			policy.congestion_control=keep -- iperf -C reno
-		plain_row cost "$1" tcptuned with_tcptuned sender,receiver $key -- iperf
+		plain_row cost "$1" tcptuned with_tcptuned sender,receiver $key -- iperf -C reno
 		plain_row cost "$1" "without, again" iperf -C reno
-		plain_row cost "$1" "tcptuned, counted" with_tcptuned sender,receiver $key -- counted
+		plain_row cost "$1" "tcptuned, counted" with_tcptuned sender,receiver $key -- counted -C reno
 	done
 }
 
