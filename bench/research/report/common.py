@@ -160,7 +160,6 @@ class Report:
         self.sim = sim.drop_duplicates(POINT, keep="last").sort_values(POINT, ignore_index=True)
         self.results = merge_rows(result_files)
         self.paragraphs: list[str] = []
-        self.verdicts: list[list[str]] = []
 
     @functools.lru_cache(maxsize=None)
     def paper(self, number: str) -> pandas.DataFrame:
@@ -227,10 +226,6 @@ class Report:
         if what:
             listed = ("; " if any("," in name for name in what) else ", ").join(what)
             self.write(f"Not measured: {listed}. `{command}` measures it.")
-
-    def verdict(self, what: str, found: str, verdict: str) -> None:
-        """Adds a line to the first table: "met", "not met", or what else can be said."""
-        self.verdicts.append([what, found, re.sub("^not met", "**not met**", verdict)])
 
     @contextlib.contextmanager
     def picture(self, name: str, title: str, caption: str = "", size=(900, 560), **subplots):

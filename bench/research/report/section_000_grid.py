@@ -459,9 +459,3 @@ processes increases" we take 4 and 8.""")
                  "constant.")
     write_differences(report, cells, runs)
     write_laws(report, cells)
-    for column, what in ("tcptuned", "tcptuned as shipped"), (DRS, "tcptuned with cubic"):
-        met, spread, below = standing.loc[column]
-        report.verdict(f"paper 000: {what} at least equal to the best other column, within noise",
-                       f"{met} of {total[column]} cells (the paper has 48) at 97 % of it or above, "
-                       f"by medians; of the rest, {spread} within the spread and {below} below",
-                       "not met" if below else "met" if met + spread else "not measured")

@@ -159,27 +159,6 @@ def comparison_text(pair, heavy: int) -> str:
             f"numbers of clients above {heavy}{pair.remark}")
 
 
-def add_verdict(report: Report, summary: pandas.DataFrame, pairs: pandas.DataFrame,
-                heavy: int) -> None:
-    found = [f"{pair.engine}, {pair.queue}: {pair.a} below {pair.b} at {pair.below} of "
-             f"{pair.of}{pair.remark}" for pair in pairs.itertuples()]
-    simulated = summary[(summary.what == "cov") & summary.series.str.contains("ACKs each")]
-    ns3_runs, kernel_runs = (" to ".join(map(str, sorted(set(runs))))
-                             for runs in (simulated.runs, kernel_clients(report).runs))
-    vegas = pairs[(pairs.a == "vegas") & (pairs.b == "reno")]
-    verdict = "met in part"
-    if vegas.empty:
-        verdict = "not measured"
-    elif (vegas.below == vegas.of).all():
-        verdict = "met"
-    elif (vegas.below == 0).all():
-        verdict = "not met"
-    report.verdict(f"paper 002: the c.o.v. of Vegas below that of Reno with more than {heavy} "
-                   "clients, and where bitcp stands",
-                   f"{'; '.join(found)}; runs of each: ns-3 {ns3_runs}, kernel {kernel_runs}",
-                   verdict)
-
-
 def judge_excess(paper: str, excess: pandas.Series) -> str:
     """Says whether an excess over Poisson packets is what the paper says. The paper has no figure
     for a sharp increase: here it is more than under moderate congestion, 50 %. What is within 10 %
@@ -330,7 +309,6 @@ def write(report: Report) -> None:
     summary = summarize(report.lines("clients"))
     heavy = congestion(report)[1]
     pairs = compare_algorithms(report, summary, heavy)
-    add_verdict(report, summary, pairs, heavy)
     table1 = functools.partial(report.paper_value, "002", "Table 1")
     filled = report.paper_value("002", "Section 3.2", "clients that fill the bottleneck")
     report.write(f"""\

@@ -96,25 +96,6 @@ def response_picture(report: Report, lines, name: str, number: str, algorithms: 
         set_response_axes(axes, 2e6)
 
 
-def response_verdict(report: Report, lines: pandas.DataFrame) -> None:
-    """Counts the loss rates at which bitcp is within a tenth of the equation that holds."""
-    found = []
-    verdict = "met"
-    for engine, name in ("model", "numeric model"), ("ns-3", "ns-3"):
-        wanted = {p: equations.bitcp(float(p)) for p in windows(lines, engine, "bitcp")}
-        ratios = [window / wanted[p] for p, window in windows(lines, engine, "bitcp").items()
-                  if wanted[p]]
-        if not ratios:
-            continue
-        near = sum(0.9 <= ratio <= 1.1 for ratio in ratios)
-        found.append(f"{name} at {near} of {len(ratios)} loss rates ({span(ratios, '.2f')})")
-        if near < len(ratios):
-            verdict = "not met"
-    report.verdict("paper 003: bitcp's response function within 10 % of (1.3) and (1.5)",
-                   f"{'; '.join(found)}, one run each; its paper's pseudo-code and equations "
-                   "differ, see there", verdict)
-
-
 def model_share(model: dict[str, float], function, low_window: float) -> str:
     """Returns minimum and maximum of the numeric model over an equation, for windows above
     low_window."""
@@ -381,7 +362,6 @@ def write(report: Report) -> None:
         return
     # Of the runs of a point the one with the most losses counts.
     lines = longest(lines)
-    response_verdict(report, lines)
     write_responses(report, lines)
     write_remarks(report, lines)
     write_own_of_ns3(report, lines)

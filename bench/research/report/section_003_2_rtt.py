@@ -9,10 +9,9 @@ import itertools
 
 import pandas
 
-from common import Report, longest, number, seconds_of, several, style
-from paper_003 import (ALGORITHMS, FIRST_SLOW_START, USUAL_LATENESS_US, absent, kernel_conditions,
-                       kernel_rows, lateness_us, missing_cells, only, paper_values, runs_of, span,
-                       spread, three_digits)
+from common import Report, longest, number, seconds_of, style
+from paper_003 import (ALGORITHMS, FIRST_SLOW_START, absent, kernel_conditions, kernel_rows,
+                       missing_cells, only, paper_values, runs_of, span, spread, three_digits)
 
 RTT_RATIOS = [1, 3, 6]
 CELL = ["algorithm", "rtt_ratio"]
@@ -337,54 +336,6 @@ def orders_of_shorter_runs(where: str, ratios: pandas.DataFrame) -> list[str]:
     return found
 
 
-def bound_verdict(report: Report, ratios: pandas.DataFrame, x: int) -> None:
-    """Compares bitcp's ratio of throughputs at 2.5 Gbit/s with the paper's."""
-    bound = paper_values(report, "Table 2")["bitcp", str(x)]
-    of = only(ratios, algorithm="bitcp", rtt_ratio=x, longest=True)
-    of = of[of.engine != "paper"]
-    verdict = "not measured" if of.empty else "met"
-    found = []
-    for engine, cell in of.groupby("engine"):
-        mean = cell.ratio.mean()
-        found.append(f"{engine} {mean:.2f} ({number(cell.seconds.max())} s, "
-                     f"{several(len(cell), 'run')})")
-        if mean > float(bound):
-            verdict = "not met"
-    text = ", ".join(found) or "not measured"
-    rows = only(kernel_ratios(report, 2500), algorithm="bitcp", rtt_ratio=x, longest=True)
-    late = lateness_us(rows).max() if len(rows) else 0
-    if late > USUAL_LATENESS_US:
-        text += f"; the emulator was up to {number(round(late / 1e3, 2))} ms late"
-    report.verdict(f"paper 003: RTT unfairness of bitcp at 2.5 Gbit/s, drop-tail, RTT ratio {x}, "
-                   f"no more than {bound}", text, verdict)
-
-
-def order_verdict(report: Report, fast: list[str], slow: list[str], shorter: list[str]) -> None:
-    """Judges the order by the longest runs at 2.5 Gbit/s (fast); those at 100 Mbit/s (slow) and
-    shorter ones (of the former) are listed."""
-    def found(texts: list[str]) -> list[str]:
-        return [text.split(", ", 1)[1] for text in texts if ", paper," not in text]
-
-    fast, slow, shorter = found(fast), found(slow), found(shorter)
-    listed = fast + slow
-    for engine, x in itertools.product(["kernel", "ns-3"], [3, 6]):
-        cell = f"2.5 Gbit/s, {engine}, ratio {x}"
-        if not any(text.startswith(cell) for text in fast):
-            listed.append(f"{cell}: not all measured")
-    text = "; ".join(listed)
-    if shorter:
-        text += f"; in shorter runs of the same cells: {'; '.join(shorter)}"
-    verdict = "met"
-    if not fast:
-        verdict = "not measured"
-    elif any("does not" in order for order in fast):
-        verdict = "not met"
-    elif any("does not" in order for order in shorter):
-        verdict = "met in the longest runs, not in shorter ones"
-    report.verdict("paper 003: the order AIMD <= BI-TCP < HSTCP < STCP as in Table 2", text,
-                   verdict)
-
-
 def write_side_by_side(report: Report) -> None:
     """Writes Tables 1 to 3 next to each other: the paper, ns-3, the kernel."""
     slow, fast = all_ratios(report, "Table 3", 100), all_ratios(report, "Table 2", 2500)
@@ -393,9 +344,6 @@ def write_side_by_side(report: Report) -> None:
     slow_orders = orders(slow_where, only(slow, longest=True))
     fast_shorter = orders_of_shorter_runs(fast_where, fast)
     slow_shorter = orders_of_shorter_runs(slow_where, slow)
-    for x in (3, 6):
-        bound_verdict(report, fast, x)
-    order_verdict(report, fast_orders, slow_orders, fast_shorter)
     report.write("""
 ## Paper 003: Tables 1 to 3 side by side
 

@@ -10,7 +10,7 @@ import re
 
 import pandas
 
-from common import Report, longest, number, seconds_of, several
+from common import Report, longest, number, seconds_of
 from paper_003 import (ALGORITHMS, FIRST_SLOW_START, absent, kernel_conditions, kernel_rows,
                        missing_cells, only, paper_values, runs_of, span, spread)
 
@@ -168,27 +168,6 @@ def utilisation_runs(report: Report) -> pandas.DataFrame:
     return pandas.concat(frame[["engine", "queue", "mbps", "kind", "used"]] for frame in frames)
 
 
-def utilisation_verdicts(report: Report) -> None:
-    kinds = {"mix": "two fast and two of TCP", "friendliness": "two fast and two of TCP",
-             "fairness": "four flows", "rtt_ratio": "two of different RTT"}
-    runs = utilisation_runs(report)
-    for engine, queue in itertools.product(["ns-3", "kernel"], ["drop-tail", "RED"]):
-        found = []
-        good = 0
-        of = only(runs, engine=engine, queue=queue)
-        for (mbps, kind), used in of.groupby(["mbps", "kind"]).used:
-            least = f"{used.min():.1f}"
-            good += float(least) >= 99
-            found.append(f"{mbps} Mbit/s, {kinds[kind]}: {least} % ({several(len(used), 'run')}"
-                         f"{', the least' if len(used) > 1 else ''})")
-        paper = 100 * float(paper_values(report, f"Utilisation {queue}")["bitcp", "2500"])
-        verdict = "not met" if found else "not measured"
-        if good:
-            verdict = "met" if good == len(found) else "met in part"
-        report.verdict(f"paper 003: utilisation with bitcp at least 99 % ({engine}, {queue}; the "
-                       f"paper, at 2.5 Gbit/s: {paper:g} %)", "; ".join(found), verdict)
-
-
 def utilisation_rows(report: Report, shares: pandas.DataFrame) -> list[list[str]]:
     rows = []
     for engine, queue, algorithm in itertools.product(["ns-3", "kernel"], QUEUES.values(),
@@ -335,7 +314,6 @@ says that RED gives approximately the same; what its text says of them is in the
 
 
 def write(report: Report) -> None:
-    utilisation_verdicts(report)
     mix = longest(report.lines("mix"))
     rows = only(kernel_rows(report, "friendliness"), longest=True)
     shares = pandas.concat([simulated_shares(mix), kernel_shares(rows)], ignore_index=True)

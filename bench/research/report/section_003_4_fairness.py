@@ -149,25 +149,6 @@ def why_it_differs(mbps: int, lines: pandas.DataFrame) -> str:
             f"bitcp, which searches where the share is below {2 * 32 / 0.125:.0f}, less.")
 
 
-def fairness_verdict(report: Report, points, engine: str, mbps: int, queue: str) -> None:
-    """Judges whether bitcp is above 0.95 from 25 s on; where 25 s is the only such scale, the
-    verdict is of that."""
-    of = only(points, algorithm="bitcp")
-    means = of[of.scale >= 25].groupby("scale").value.mean()
-    found = []
-    for scale, mean in means.items():
-        runs = only(of, scale=scale)
-        found.append(f"{mean:.3f} at {scale} s ({several(int(runs.intervals.max()), 'interval')}, "
-                     f"{several(len(runs), 'run')})")
-    verdict = "not measured"
-    if found:
-        verdict = "met" if means.min() > 0.95 else "not met"
-    if list(means.index) == [25]:
-        verdict += " at 25 s, the only such scale"
-    report.verdict("paper 003: fairness index of four bitcp flows above 0.95 from 25 s on "
-                   f"({engine}, {mbps} Mbit/s, {queue})", ", ".join(found), verdict)
-
-
 def write_simulated(report: Report, mbps: int, queue: str) -> bool:
     """Writes a figure of ns-3; returns whether it was simulated."""
     word = "red" if queue == "RED" else "droptail"
@@ -197,7 +178,6 @@ on-off sources, and no TCP but the four flows. {FIRST_SLOW_START}
         text += (f" RED's automatic thresholds are {red_thresholds(mbps)} packets at this rate; "
                  f"{each} of the bottleneck were used.")
     report.write(text)
-    fairness_verdict(report, points, "ns-3", mbps, queue)
     return True
 
 
@@ -207,8 +187,6 @@ def write_kernel(report: Report, mbps: int, queue: str) -> bool:
     rows = only(kernel_rows(report, "fairness"), mbps=mbps, queue=queue, longest=True)
     figure = FIGURES[queue]
     if rows.empty:
-        if mbps == 2500:
-            fairness_verdict(report, pandas.DataFrame(columns=POINT), "kernel", mbps, queue)
         return False
     worst, what, other = "fifth", "fairness", ""
     if queue == "RED":
@@ -230,7 +208,6 @@ the intervals of the second half, of one at least. The paper's runs are of 2.5 G
     report.write(kernel_conditions(report, "fairness", rows, f"{mbps} Mbit/s, {queue}, "))
     report.not_measured(absent(ALGORITHMS, points.algorithm),
                         f"BENCH_MBPS={mbps} BENCH_QUEUES={queue} bench/run fairness")
-    fairness_verdict(report, points, "kernel", mbps, queue)
     return True
 
 
