@@ -69,8 +69,8 @@ struct Scenario {
 };
 
 static const Scenario scenarios[] = {
-	{20, 1.5, 10, {4, 5}, {4, 5}, 0},     {20, 100, 1000, {4, 5}, {4, 5}, 0},
-	{50, 100, 1000, {4, 5}, {4, 5}, 0},   {50, 1000, 10000, {4, 5}, {4, 5}, 0},
+	{20, 1.5, 10, {4, 5}, {4, 5}, 0},      {20, 100, 1000, {4, 5}, {4, 5}, 0},
+	{50, 100, 1000, {4, 5}, {4, 5}, 0},    {50, 1000, 10000, {4, 5}, {4, 5}, 0},
 	{50, 1000, 10000, {4, 5}, {4, 5}, 41}, {20, 100, 1000, {4, 5}, {4, 5}, 41},
 	{50, 1000, 10000, {3, 3}, {6, 6}, 0},
 };
@@ -129,8 +129,8 @@ static NetDeviceContainer Connect(Ptr<Node> from, Ptr<Node> to, double mbps, dou
 /* A full device queue is met where packets would enter it. */
 static void WatchDrops(Ptr<Node> node)
 {
-	node->GetObject<TrafficControlLayer>()->TraceConnectWithoutContext(
-		"TcDrop", MakeCallback(&Dropped));
+	node->GetObject<TrafficControlLayer>()->TraceConnectWithoutContext("TcDrop",
+									   MakeCallback(&Dropped));
 }
 
 static void InstallRed(Ptr<NetDevice> device, double mbps)
