@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# BI-TCP beside the kernel's congestion controls, on the same links and with the same buffers.
+# BI-TCP next to the kernel's congestion controls, on the same links and with the same buffers.
 
 . "$TEST_TOP/bench/lib.sh"
 

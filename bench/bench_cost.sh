@@ -76,7 +76,7 @@ cost() { # X SEND_BUFFER
 	done
 }
 
-# Super-packets of 64 KB, as a sender with segmentation offload hands them over.
+# GSO segments of 64 KB, as a sender with segmentation offload hands them over.
 bench_cost_offload() {
 	local -A cores
 	host a b

@@ -66,7 +66,7 @@ compete_patience() { # SECONDS
 	echo "--duration $1 --stall $(($1 + 60))"
 }
 
-# What one end has to send beside the connections, from and to host 10.
+# What one end has to send in addition to the connections, from and to host 10.
 compete_background() { # FROM TO MBPS SECONDS
 	local address=10.99.0.10 from=10.99.0.2 to=10.99.0.10 port=7001
 	if [ "$1" = a ]; then

@@ -14,7 +14,7 @@
 #	$run_seconds		how long a run is, for rows of which BENCH_SECONDS decides it
 #	seconds_of FULL SHORT	BENCH_SECONDS, or else what the profile has (BENCH_GRID)
 #	untuned [MESSAGES OPTION...]		a transfer without tcptuned
-#	with_room COMMAND...	with sysctls that let an application's SO_*BUF be obeyed up to 64 MB
+#	with_room COMMAND...	with sysctls that let an application's SO_*BUF be honoured up to 64 MB
 #	untuned_with_room ...			an untuned transfer with that
 #	tuned [KEY=VALUE...] -- [MESSAGES OPTION...]	both hosts run tcptuned
 #	tuned_receiver, tuned_sender		only that one does

@@ -43,7 +43,7 @@
 #define CONGESTION_NAME 16
 /* A prime, so that no misplaced power of two of bytes looks right. */
 #define PATTERN_LEN 1048583u
-/* What a transfer may take beside its --duration, where no --timeout says it. */
+/* What a transfer may take in addition to its --duration, where no --timeout says it. */
 #define TIMEOUT_S 300
 
 enum exit_code {

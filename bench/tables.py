@@ -674,11 +674,11 @@ def check_adopt(m):
 
 def check_scrape(m):
     for x in m.xs:
-        for column, beside in ("alone", ""), ("together", " beside traffic"):
+        for column, during in ("alone", ""), ("together", " during traffic"):
             yield m.compare("scrape_s", x, column, "<=", bound=0.3,
-                            text=f"{{x}} sockets: a scrape takes {{t}} s{beside} (at most 0.3)")
+                            text=f"{{x}} sockets: a scrape takes {{t}} s{during} (at most 0.3)")
         yield m.compare("goodput_mbps", x, "together", ">=", "alone", 0.97,
-                        text="{x} sockets: {t} of {k} Mbit/s, a scrape a second beside them (at least 97 %)")
+                        text="{x} sockets: {t} of {k} Mbit/s, a scrape a second meanwhile (at least 97 %)")
 
 
 def check_policies(m):
@@ -733,12 +733,12 @@ REST = [
         Metric("idle_percent", "CPU time of the daemon without any request, in % of a core:",
                field("idle_share", times=100)),
     ], check_adopt),
-    Bench("scrape", "Scrapes of open connections, both ends here, and traffic beside them", "sockets", [
-        Metric("scrape_s", "Scrapes and traffic alone, and a scrape a second beside the traffic. Seconds of a scrape, "
+    Bench("scrape", "Scrapes of open connections, both ends here, and traffic meanwhile", "sockets", [
+        Metric("scrape_s", "Scrapes and traffic alone, and a scrape a second during the traffic. Seconds of a scrape, "
                "median of a run:", field("scrape_s")),
         Metric("scrape_max_s", "The longest of a run:", field("scrape_max_s")),
         goodput("Traffic over loopback, 1 MB and then a pause of 8 ms, in Mbit/s:"),
-        Metric("ping_p50_us", "A byte back and forth beside it, median, in us:", field("ping", "p50_us")),
+        Metric("ping_p50_us", "A byte back and forth meanwhile, median, in us:", field("ping", "p50_us")),
         Metric("ping_p99_us", "p99, in us:", field("ping", "p99_us")),
         Metric("ping_cpu0_p99_us", "p99 where all of it is on CPU 0, in us:", field("ping_cpu0", "p99_us")),
         Metric("ctl_one_port_s", "Seconds of tcptunectl flows, for one port:", field("ctl_one_port_s"),

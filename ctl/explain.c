@@ -127,7 +127,7 @@ static const struct ctl_template first_texts[] = {
  * Of one direction: the members are those of "receive" or "send", those of the connection that have
  * other names, and these:
  *	option	"SO_RCVBUF" or "SO_SNDBUF"
- *	fixed	the application fixed the buffer's size, and is obeyed
+ *	fixed	the application fixed the size of the buffer, which is honoured
  *	small	... to so little that it always is
  *	sized	tcptuned sizes the buffer
  *	short	what was refused last was refused for lack of memory of TCP
@@ -243,13 +243,13 @@ static const struct direction {
 	const char *name, *option, *buffer;
 	const char *fixed, *sized, *short_of_memory; /* flags */
 } directions[] = {
-	{"receive", "SO_RCVBUF", "receive_buffer_bytes", "flags.so_rcvbuf_obeyed",
+	{"receive", "SO_RCVBUF", "receive_buffer_bytes", "flags.so_rcvbuf_honoured",
 	 "flags.receive_rightsized", "flags.receive_memory_short"},
-	{"send", "SO_SNDBUF", "send_buffer_bytes", "flags.so_sndbuf_obeyed",
+	{"send", "SO_SNDBUF", "send_buffer_bytes", "flags.so_sndbuf_honoured",
 	 "flags.send_rightsized", "flags.send_memory_short"},
 };
 
-/* Requests below REQUEST_MIN of the BPF programs are always obeyed; the kernel doubles them. */
+/* Requests below REQUEST_MIN of the BPF programs are always honoured; the kernel doubles them. */
 static bool is_small(const json_t *flow, const struct direction *direction)
 {
 	return ctl_member(flow, direction->fixed) &&

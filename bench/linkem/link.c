@@ -26,7 +26,7 @@
 #define SPIN_RATE_MAX 100000000ull
 #define READ_BATCH    64
 #define WRITE_BATCH   32
-/* What bursts and half-dropped super-packets take beyond the link's own bytes. */
+/* What bursts and half-dropped GSO segments take beyond the link's own bytes. */
 #define STORE_SLACK    (16ull << 20)
 #define STORE_PER_HOST (256ull << 10) /* what waits in its line */
 #define RECORD_ALIGN   64ull

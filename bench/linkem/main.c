@@ -2,7 +2,7 @@
 /*
  * linkem: a link of a given rate, delay, queue and loss between two network namespaces, for
  * machines whose kernel has no netem, and exact where netem is not: it drops and times single
- * segments where netem sees super-packets.
+ * segments where netem sees GSO segments.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -167,7 +167,7 @@ static void fill_report(struct emulator *e, struct report *ret)
 	}
 }
 
-/* Written beside and renamed, so that a reader never sees half of it. */
+/* Written to a file next to it and renamed, so that a reader never sees half of it. */
 static int write_stats(const char *path, const struct report *report, bool *ret_valid)
 {
 	char temporary[4096];

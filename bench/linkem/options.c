@@ -543,7 +543,7 @@ static void print_help(void)
 	       "--host: segments from one of its addresses cross its access link before they\n"
 	       "get to the queue, and segments to it after the delay of the link. Neither end of an\n"
 	       "access link loses anything: what waits there is in linkem's memory, 16 MB and 256 KB\n"
-	       "for each host beside what the link holds, and a run that fills it is invalid. A host without a rate sends at --access-rate, as do\n"
+	       "for each host in addition to what the link holds, and a run that fills it is invalid. A host without a rate sends at --access-rate, as do\n"
 	       "all that are not named together. The addresses have to be given to the device by\n"
 	       "others (ip address add). A queue in bdp does not take their delays into account.\n\n"
 	       "Schedules and traces begin with the first packet of their direction. A rate that changes\n"

@@ -57,7 +57,7 @@ static uint32_t ip_total_len(const uint8_t *ip, uint32_t len)
 	return 0;
 }
 
-/* Transport payload of a packet that is no super-packet; extension headers count as payload. */
+/* Transport payload of a packet that is no GSO segment; extension headers count as payload. */
 static uint32_t plain_payload_len(const uint8_t *ip, uint32_t len)
 {
 	uint32_t off = ip[0] >> 4 == 4 ? (ip[0] & 0xf) * 4u : sizeof(struct ip6_hdr);

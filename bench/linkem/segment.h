@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * GSO super-packets as TUN devices hand them over (struct virtio_net_hdr in front), seen as
+ * GSO segments of several packets as TUN devices hand them over (struct virtio_net_hdr in front), seen as
  * the MSS-sized segments that a real link would carry. Pure: no system call, no allocation.
  */
 #ifndef LINKEM_SEGMENT_H
@@ -13,7 +13,7 @@
 
 /* The 10-byte header that IFF_VNET_HDR puts in front of every packet. */
 #define SEGMENT_VNET_LEN 10
-/* Longest IP + TCP header that a super-packet may have and still be split. */
+/* Longest IP + TCP header that a GSO segment may have and still be split. */
 #define SEGMENT_HEADER_MAX 256
 /* Room that one read from a TUN device may need: vnet header, IPv6 header, 64 KiB. */
 #define SEGMENT_FRAME_MAX 67584
@@ -31,7 +31,7 @@ struct packet {
 
 /*
  * Reads the headers of @len bytes of @frame into @ret. 0, or -EINVAL for what no TUN device
- * should deliver: too short, a length that contradicts the IP header, or a super-packet that
+ * should deliver: too short, a length that contradicts the IP header, or a GSO segment that
  * is not TCP with a partial checksum.
  */
 int packet_parse(const uint8_t *frame, size_t len, struct packet *ret);
@@ -50,7 +50,7 @@ struct run_image {
 /*
  * Builds @count segments from @first on as a packet of their own: total length, IPv4 id and
  * checksum, TCP sequence number, FIN and PSH only if the last segment is in, CWR only if the
- * first is, partial checksum for the new length; a super-packet if @count > 1, as the kernel's
+ * first is, partial checksum for the new length; a GSO segment if @count > 1, as the kernel's
  * own tcp_gso_segment() would have cut it.
  */
 void packet_build_run(const struct packet *p, unsigned int first, unsigned int count,

@@ -31,7 +31,7 @@ struct tally {
 };
 
 struct direction_stats {
-	uint64_t packets_in, packets_out; /* as read and written, super-packets count once */
+	uint64_t packets_in, packets_out; /* as read and written, GSO segments count once */
 	struct tally in, out;
 	struct tally verdicts[VERDICT_COUNT];
 	struct tally marked; /* with CE, of those that passed */

@@ -17,7 +17,7 @@
 
 /*
  * The TUN ring has this many places. At the kernel's 500 packets vanish unseen when many flows
- * burst at once, and a super-packet takes one place like an ACK does.
+ * burst at once, and a GSO segment takes one place like an ACK does.
  */
 #define TUN_QUEUE_LEN 20000
 

@@ -117,7 +117,7 @@ test_requests_are_settled_when_the_policy_is_known() {
 		[policy watch]\nremote_port = 7003\nmode = observe'
 	# Without a policy: the same, to the window scale.
 	expect_eq "$(asked in_group 7001)" "$theirs" "off, both ends"
-	expect_eq "$(asked in_group 7002)" "${theirs//reno/bitcp}" "obeyed, both ends"
+	expect_eq "$(asked in_group 7002)" "${theirs//reno/bitcp}" "honoured, both ends"
 	expect_eq "$(asked in_group 7003 | sed 's/ |.*//')" "$(sed 's/ |.*//' <<<"$theirs")" \
 		"observed, the client's end"
 	expect_match "$(asked in_group 7004)" "^bitcp rcvbuf 80000 sndbuf 100000 locks 0 " "overridden"

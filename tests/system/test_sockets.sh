@@ -97,8 +97,8 @@ test_small_requests_are_honoured_under_traffic() {
 	wait_printed 5 client locks
 	expect_eq "$(tr '\n' ',' <"$TEST_DIR/server.log")" "rcvbuf 16384,locks 2," "the receiver's"
 	expect_eq "$(tr '\n' ',' <"$TEST_DIR/client.log")" "sndbuf 16384,locks 1," "the sender's"
-	expect_eq "$(flow 7001 '.flags | join(" ")')" "passive so_rcvbuf_obeyed" "flags of the receiver"
-	expect_match "$(flow_to 7001 '.flags | join(" ")')" "so_sndbuf_obeyed" "flags of the sender"
+	expect_eq "$(flow 7001 '.flags | join(" ")')" "passive so_rcvbuf_honoured" "flags of the receiver"
+	expect_match "$(flow_to 7001 '.flags | join(" ")')" "so_sndbuf_honoured" "flags of the sender"
 }
 
 # A caller who may force a size gets the answer of the plain option; another one gets an error.
@@ -121,11 +121,11 @@ test_requests_with_force() {
 	application client a tcp4 connect 127.0.0.1 7001 send 3000000 until go "${forced[@]}" \
 		get rcvbuf,sndbuf,locks until end
 	wait_output 5 -ge 3000000 flow_to 7001 .bytes_acked
-	expect_eq "$(flow_to 7001 '[.flags[] | select(test("obeyed"))] | length')" 0 "flags before"
+	expect_eq "$(flow_to 7001 '[.flags[] | select(test("honoured"))] | length')" 0 "flags before"
 	: >"$TEST_DIR/go"
 	wait_printed 5 client locks
-	expect_eq "$(tr '\n' ',' <"$TEST_DIR/client.log")" "rcvbuf 80000,sndbuf 100000,locks 3," "obeyed"
-	expect_match "$(flow_to 7001 '.flags | join(" ")')" "so_rcvbuf_obeyed so_sndbuf_obeyed" "flags"
+	expect_eq "$(tr '\n' ',' <"$TEST_DIR/client.log")" "rcvbuf 80000,sndbuf 100000,locks 3," "honoured"
+	expect_match "$(flow_to 7001 '.flags | join(" ")')" "so_rcvbuf_honoured so_sndbuf_honoured" "flags"
 	: >"$TEST_DIR/end"
 	wait "$(pid_of client)"
 }
@@ -229,7 +229,7 @@ clamped_alike() { # NAME STEP...
 	# At most what 300 kB of memory hold; the kernel alone would make it megabytes.
 	expect_le "$(jq .window_clamp_bytes "$TEST_DIR/$name.json")" 200000 "clamp"
 	expect_le "$(jq .advertised_window_bytes "$TEST_DIR/$name.json")" 200000 "advertised window"
-	expect_match "$(jq -c .flags "$TEST_DIR/$name.json")" so_rcvbuf_obeyed "flags"
+	expect_match "$(jq -c .flags "$TEST_DIR/$name.json")" so_rcvbuf_honoured "flags"
 }
 
 test_window_clamp_of_the_application() {
@@ -292,6 +292,6 @@ test_a_socket_that_is_fixed_and_connects_again() {
 	expect_eq "$(flow_to 7003 '.flags | join(" ")')" "" "flags of the first"
 	: >"$TEST_DIR/again"
 	wait_printed 10 fixed locks
-	expect_eq "$(flow_to 7005 '.flags | join(" ")')" "so_rcvbuf_obeyed" "flags of the second"
+	expect_eq "$(flow_to 7005 '.flags | join(" ")')" "so_rcvbuf_honoured" "flags of the second"
 	expect_eq "$(tail -n 2 "$TEST_DIR/fixed.log" | tr '\n' ',')" "rcvbuf 80000,locks 2," "its buffer"
 }

@@ -162,9 +162,9 @@ TEST(explanations)
 		"{'receive':{'reason':'kernel','failed_tests':2}}",
 		"{'rule':'destination 10.0.0.0/8, remote port 80'}",
 		"{'flags':['passive','observe']}",
-		"{'flags':['passive','adopted','so_rcvbuf_obeyed']}",
-		"{'flags':['passive','so_rcvbuf_obeyed'],'receive_buffer_bytes':32766}",
-		"{'flags':['passive','so_rcvbuf_obeyed'],'receive_buffer_bytes':32766,"
+		"{'flags':['passive','adopted','so_rcvbuf_honoured']}",
+		"{'flags':['passive','so_rcvbuf_honoured'],'receive_buffer_bytes':32766}",
+		"{'flags':['passive','so_rcvbuf_honoured'],'receive_buffer_bytes':32766,"
 		"'receive_buffer_used_bytes':0}",
 		"{'flags':['passive','receive_memory_short'],'receive':{'reason':'budget'}}",
 		"{'flags':[]}",
