@@ -142,7 +142,7 @@ test_hosts_and_red() {
 		"$(linkem_stat .ba.out.segments)" "passed, to the two"
 }
 
-# A transfer over a link whose emulator is stopped for a time.
+# A transfer over a link whose emulator is stopped for a time once segments flow.
 linkem_held() { # SECONDS MESSAGES [LINKEM OPTION...]
 	link a b --delay 5ms --rate 100mbit "${@:3}"
 	background hold linkem_hold "$(pid_of link-a-b)" "$1"
@@ -157,12 +157,12 @@ linkem_expect_stalled() {
 		"the reason"
 }
 
-# Intended delay is no excuse for being late.
+# Intended delay is no excuse for being late: what is in flight is due within 170 ms at most.
 test_late_emulator_is_invalid() {
 	host a b
-	linkem_held 0.2 8 --tolerance 1
+	linkem_held 0.3 8 --tolerance 1
 	linkem_expect_stalled
-	linkem_held 0.2 1 --tolerance 1 --jitter uniform=80ms \
+	linkem_held 0.3 1 --tolerance 1 --jitter uniform=80ms \
 		--schedule 100ms:50mbit:2ms,200ms:100mbit:90ms --reorder 0.01
 	linkem_expect_stalled
 	# the shortest delay of both directions: 2 and 2 ms
@@ -184,7 +184,7 @@ test_late_before_it_counts() {
 }
 
 linkem_hold() { # PID SECONDS; during 0.7 s of transfer
-	sleep 0.2
+	wait_output 5 -ge 20 in_host b awk '/tun0:/ { print $3 }' /proc/net/dev
 	kill -STOP "$1"
 	sleep "$2"
 	kill -CONT "$1"
