@@ -108,7 +108,7 @@ static __always_inline __u32 receive_limit(struct tcptuned_flow *flow, struct tc
 static __always_inline void size_locked_receiver(struct bpf_sock_ops *ctx,
 						 struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	__u32 have = tp->inet_conn.icsk_inet.sk.sk_rcvbuf, allowed;
+	__u32 have = tp->inet_conn.icsk_inet.sk.sk_rcvbuf, allowed, window;
 	__u64 want = sk_space_from_window(tp, flow->rcv.per_rtt) * 4;
 
 	if (want > flow->rcv_buffer_max)
@@ -128,8 +128,11 @@ static __always_inline void size_locked_receiver(struct bpf_sock_ops *ctx,
 		return;
 	}
 	flow->flags |= TCPTUNED_F_RCV_LOCKED;
+	window = sk_window_from_space(tp, want);
+	if (window < sk_min_clamp(tp)) /* the ratio has fallen since that was offered */
+		window = sk_min_clamp(tp);
 	if (!flow->rcv_clamp)
-		set_option(ctx, SOL_TCP, TCP_WINDOW_CLAMP, sk_window_from_space(tp, want));
+		set_option(ctx, SOL_TCP, TCP_WINDOW_CLAMP, window);
 }
 
 /*
@@ -188,8 +191,10 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 
 	if (flow->flags & TCPTUNED_F_RCVBUF_APP)
 		return;
+	/* A clamp that the kernel moved, or that a gap ends, does not wait for the next tick. */
 	if (ack.now_us - flow->rcv.seen_us < ACK_TICK_US &&
-	    (!flow->rcv_clamp || flow->rcv_clamp == tp->window_clamp))
+	    (!flow->rcv_clamp ||
+	     (flow->rcv_clamp == tp->window_clamp && !tp->out_of_order_queue.rb_node)))
 		return;
 	ack.clock_us = bpf_ktime_get_tai_ns() / 1000;
 	ack.bytes = sk_highest_seen(tp);

@@ -196,7 +196,7 @@ static __always_inline __u32 sk_min_rcvbuf(const struct tcp_sock *tp)
 
 	space = (space > collapsed ? space : collapsed) + 2 * COLLAPSED_SKB;
 	space += sk->sk_backlog.rmem_alloc.counter;
-	return space < (__u32)sk->sk_rcvbuf ? space : sk->sk_rcvbuf;
+	return space < (__u32)sk->sk_rcvbuf ? space : (__u32)sk->sk_rcvbuf;
 }
 
 /* Reads the name of the congestion control, or of the namespace's default, to a zeroed array. */

@@ -5,23 +5,7 @@
  * restores.
  */
 #include "test.h"
-
-/* Here a program is a function of its arguments, and a field is where the compiler puts it. */
-#define preserve_access_index
-#include <linux/types.h>
-#include <linux/bpf.h>
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_tracing.h>
-#undef SEC
-#define SEC(name)
-#undef BPF_PROG
-#define BPF_PROG(name, args...) name(args)
-#undef BPF_CORE_READ_BITFIELD
-#define BPF_CORE_READ_BITFIELD(s, field) ((s)->field)
-
-/* Programs are global functions, which only the loader calls. */
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#include "programs.h"
 
 /* These connections have no record, and zeroes stand for the default parameters. */
 static __u64 no_params[8];

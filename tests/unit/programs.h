@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Lets a unit test include BPF programs: a program is a function of its arguments, and a field is where
+ * the compiler puts it. Include it before them.
+ */
+#ifndef TCPTUNED_TEST_PROGRAMS_H
+#define TCPTUNED_TEST_PROGRAMS_H
+
+#define preserve_access_index
+#include <linux/types.h>
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+#undef SEC
+#define SEC(name)
+#undef BPF_PROG
+#define BPF_PROG(name, args...) name(args)
+#undef BPF_CORE_READ_BITFIELD
+#define BPF_CORE_READ_BITFIELD(s, field) ((s)->field)
+
+/* Programs are global functions, which only the loader calls. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+#endif

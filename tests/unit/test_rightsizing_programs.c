@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What bpf/receiver.h and bpf/sender.h write to a socket, in any state in which they may find one: a
+ * right edge that was advertised stays, nobody has less than is owed, and the record says what was set.
+ */
+#include "test.h"
+#include "programs.h"
+
+#undef BPF_CORE_READ
+#define READ_1(s, a)		       ((s)->a)
+#define READ_2(s, a, b)		       ((s)->a->b)
+#define READ_OF(a, b, read, ...)       read
+#define BPF_CORE_READ(s, fields...)    READ_OF(fields, READ_2, READ_1, 0)(s, fields)
+#undef BPF_CORE_READ_STR_INTO
+#define BPF_CORE_READ_STR_INTO(ret, s, fields...) ((void)(ret))
+#undef bpf_core_field_offset
+#define bpf_core_field_offset(field...) 0
+#undef bpf_core_field_exists
+#define bpf_core_field_exists(field...) 1
+#undef bpf_core_read
+#define bpf_core_read	      read_kernel
+#define bpf_probe_read_kernel read_kernel
+#define bpf_ktime_get_tai_ns()		     (clock_us * 1000)
+#define bpf_ktime_get_ns()		     (clock_us * 1000)
+#define bpf_jiffies64()			     (clock_us / 4000)
+#define bpf_ringbuf_reserve(map, size, flags) ((void *)NULL)
+#define bpf_ringbuf_submit(event, flags)      ((void)(event))
+#define bpf_sock_ops_cb_flags_set(ctx, flags) ((ctx)->bpf_sock_ops_cb_flags = (flags))
+#define bpf_setsockopt(ctx, level, option, value, size) \
+	set_socket(level, option, (const void *)(value), size)
+#define bpf_map_lookup_elem(map, key) ((void)(key), find_value(map))
+
+#define bpf_sk_storage_get(map, sk, value, flags) record_of(sk, flags)
+#define bpf_sk_storage_delete(map, sk)		  (*(bool *)(sk) = false, 0)
+
+static __u64 clock_us;
+static struct tcptuned_flow *record_of(const void *sk, __u64 flags);
+static long read_kernel(void *ret, size_t size, const void *at);
+static long set_socket(int level, int option, const void *value, int size);
+static void *find_value(const void *map);
+
+#include "../../bpf/receiver.h"
+#include "../../bpf/record.h"
+#include "../../bpf/sender.h"
+
+static struct tcptuned_totals the_totals;
+static struct budget the_budget;
+static struct tcp_sock sock;
+static struct tcptuned_flow flow, before;
+static struct tcp_sock was;
+static int options; /* set by the last call */
+
+static void *find_value(const void *map)
+{
+	return map == &totals ? (void *)&the_totals : map == &budget ? (void *)&the_budget : NULL;
+}
+
+static long read_kernel(void *ret, size_t size, const void *at)
+{
+	memcpy(ret, at, size);
+	return 0;
+}
+
+/* As the kernel does: sk_setsockopt(), tcp_set_window_clamp(). Fails at times. */
+static long set_socket(int level, int option, const void *value, int size)
+{
+	struct sock *sk = &sock.inet_conn.icsk_inet.sk;
+	int number = *(const int *)value;
+
+	assert_int_equal(size, sizeof(number));
+	assert_true(number >= 0);
+	options++;
+	if (random() % 16 == 0)
+		return -ENOMEM;
+	if (level == SOL_TCP && option == TCP_WINDOW_CLAMP) {
+		sock.window_clamp = number;
+	} else if (level == SOL_TCP) {
+		assert_int_equal(option, TCP_NOTSENT_LOWAT);
+		sock.notsent_lowat = number;
+	} else if (option == SO_RCVBUF) {
+		sk->sk_rcvbuf = 2 * number;
+		sk->sk_userlocks |= SOCK_RCVBUF_LOCK;
+	} else {
+		assert_int_equal(option, SO_SNDBUF);
+		sk->sk_sndbuf = 2 * number;
+		sk->sk_userlocks |= SOCK_SNDBUF_LOCK;
+	}
+	return 0;
+}
+
+/* Any number below 2^@bits, small ones as often as large ones. */
+static __u32 any(unsigned int bits)
+{
+	return ((__u64)random() << 1 | (random() & 1)) >> (32 - bits) >> random() % bits;
+}
+
+static struct proto proto;
+static struct net net;
+static struct sk_buff last_segment;
+
+/* A connection of any path, buffers, locks and limits; its record may be of a hold. */
+static void any_connection(void)
+{
+	static long pages[3] = {1000, 2000, 3000}, allocated;
+	struct sock *sk = &sock.inet_conn.icsk_inet.sk;
+
+	allocated = any(12);
+	proto = (struct proto){.memory_allocated = &allocated, .sysctl_mem = pages};
+	net.ipv4.sysctl_tcp_notsent_lowat = random() % 4 ? ~0u : any(20);
+	net.ipv4.sysctl_tcp_shrink_window = random() % 4 == 0;
+	net.ipv4.sysctl_tcp_wmem[2] = 1 << 22;
+	memset(&sock, 0, sizeof(sock));
+	memset(&flow, 0, sizeof(flow));
+	sk->__sk_common.skc_net.net = &net;
+	sk->__sk_common.skc_prot = &proto;
+	sk->sk_rcvbuf = 4096 + any(27);
+	sk->sk_sndbuf = 4608 + any(27);
+	sk->sk_userlocks = random() % 4;
+	sock.mss_cache = 536 + any(14);
+	sock.scaling_ratio = any(8);
+	sock.rx_opt.rcv_wscale = random() % 15;
+	sock.rtt_min.s[0].v = random() % 8 ? any(20) : ~0u;
+	sock.ooo_last_skb = &last_segment;
+	sock.window_clamp = sk_window_from_space(&sock, sk->sk_rcvbuf);
+	sock.write_seq = sock.snd_una = sock.rcv_nxt = sock.copied_seq = (__u32)random() << 1;
+	flow.rcv_base = 4096 + any(24);
+	flow.snd_base = 4608 + 2 * any(23); /* set by half of it */
+	flow.rcv_window_max = random() % 2 ? ~0u : 1 + any(28);
+	flow.snd_window_max = 1 + any(28);
+	flow.rcv_buffer_max = flow.rcv_base + any(28);
+	flow.snd_buffer_max = random() % 4 ? (1 << 22) + any(28) : flow.snd_base;
+	flow.flags = (random() % 8 ? 0 : TCPTUNED_F_OBSERVE) |
+		     (random() % 8 ? 0 : TCPTUNED_F_RCVBUF_APP | TCPTUNED_F_SNDBUF_APP);
+	if (random() % 2)
+		rightsize_begin_held(&flow.rcv, min_window(&sock) + any(26));
+	if (random() % 2 && may_shrink_sndbuf(&flow, &sock))
+		rightsize_begin_held(&flow.snd, MIN_WINDOW_SEGMENTS * sock.mss_cache + any(26));
+}
+
+/* Time passes, data come and leave, the application reads, the kernel resizes what is not locked. */
+static void anything_happens(void)
+{
+	struct sock *sk = &sock.inet_conn.icsk_inet.sk;
+	__u32 used = any(20), offered = sk_offered_window(&sock);
+
+	clock_us = sock.tcp_mstamp += any(random() % 8 ? 14 : 24);
+	sock.rcv_nxt += used < offered ? used : offered;
+	sock.rcv_wup = sock.rcv_nxt;
+	sock.rcv_wnd = sk_offered_window(&sock) - (used < offered ? used : offered) + any(22);
+	sock.copied_seq = sock.rcv_nxt - any(20);
+	sock.out_of_order_queue.rb_node = random() % 4 ? NULL : &sock;
+	memcpy(last_segment.cb + 4, &(__u32){sock.rcv_nxt + any(20)}, 4);
+	sock.rcv_rtt_est.rtt_us = any(23);
+	sock.rx_opt.saw_tstamp = random() % 4 != 0;
+	sock.rx_opt.rcv_tsecr = (__u32)(clock_us / 1000) - any(10);
+	sk->sk_backlog.rmem_alloc.counter = any(20);
+	sock.srtt_us = any(23);
+	sock.rack.rtt_us = any(20);
+	sock.snd_cwnd = 1 + any(16);
+	sock.snd_ssthresh = any(17);
+	sock.bytes_acked += used;
+	sock.write_seq += used;
+	sock.snd_una = sock.write_seq - any(22);
+	sk->sk_wmem_queued = any(24);
+	sock.inet_conn.icsk_ca_state = random() % 4 ? TCP_CA_Open : random() % 5;
+	if (!(sk->sk_userlocks & SOCK_RCVBUF_LOCK) && random() % 8 == 0) {
+		sk->sk_rcvbuf = 4096 + any(28);
+		sock.window_clamp = sk_window_from_space(&sock, sk->sk_rcvbuf);
+	}
+	if (!(sk->sk_userlocks & SOCK_SNDBUF_LOCK) && random() % 8 == 0)
+		sk->sk_sndbuf = 4608 + any(28);
+	was = sock;
+	before = flow;
+	options = 0;
+}
+
+static void expect_receiver(void)
+{
+	int had = was.inet_conn.icsk_inet.sk.sk_rcvbuf, has = sock.inet_conn.icsk_inet.sk.sk_rcvbuf;
+	__u32 held = flow.rcv.window;
+
+	if (before.flags & (TCPTUNED_F_OBSERVE | TCPTUNED_F_RCVBUF_APP))
+		assert_int_equal(options, 0);
+	/* a right edge stays, also with net.ipv4.tcp_shrink_window */
+	if (sock.window_clamp != was.window_clamp && net.ipv4.sysctl_tcp_shrink_window)
+		assert_true(sock.window_clamp >= sk_offered_window(&was));
+	/* a buffer that is written has grown, within the policy and the budget */
+	assert_true(has >= had);
+	if (has != had)
+		assert_true((__u32)has <= flow.rcv_base + flow.rcv_share.granted &&
+			    (__u32)has <= flow.rcv_buffer_max);
+	/* during a gap only windows of a slow path are held */
+	if (!(before.flags & (TCPTUNED_F_OBSERVE | TCPTUNED_F_RCVBUF_APP)) &&
+	    sock.out_of_order_queue.rb_node && flow.rcv.window > INITIAL_WINDOW_BYTES &&
+	    flow.rcv_window_max == ~0u && !flow.rcv_allowed && !flow.reader.window)
+		assert_int_equal(flow.rcv_clamp, 0);
+	/* the reason is that of what was set */
+	if (!options || flow.flags & TCPTUNED_F_OBSERVE)
+		return;
+	assert_int_equal(!(flow.flags & TCPTUNED_F_RCV_TUNED), !flow.rcv_clamp);
+	if (flow.rcv_reason == RIGHTSIZE_HELD && !net.ipv4.sysctl_tcp_shrink_window) {
+		assert_true(flow.rcv_clamp >= held - held / 8 && flow.rcv_clamp <= held + held / 8);
+	}
+	if (flow.rcv_reason == RIGHTSIZE_CAPPED && flow.rcv_clamp && !sk_min_clamp(&was))
+		assert_true(flow.rcv_clamp <= flow.rcv_window_max + flow.rcv_window_max / 16);
+}
+
+static void expect_sender(void)
+{
+	int had = was.inet_conn.icsk_inet.sk.sk_sndbuf, has = sock.inet_conn.icsk_inet.sk.sk_sndbuf;
+	bool limited = flow.snd_reason == RIGHTSIZE_CAPPED || flow.snd_reason == RIGHTSIZE_BUDGET;
+
+	if (before.flags & (TCPTUNED_F_OBSERVE | TCPTUNED_F_SNDBUF_APP))
+		assert_int_equal(options, 0);
+	if (net.ipv4.sysctl_tcp_notsent_lowat != ~0u)
+		assert_int_equal(sock.notsent_lowat, was.notsent_lowat);
+	if (has == had)
+		return;
+	assert_true((__u32)has <= flow.snd_buffer_max &&
+		    (__u32)has <= flow.snd_base + flow.snd_share.granted);
+	if (has > had)
+		return;
+	/* who asked for no less has what the kernel alone would give */
+	if (!flow.snd.window && (__u32)has < flow.snd_base)
+		assert_true(2ull * flow.snd_window_max <= (__u32)had ||
+			    flow.snd_buffer_max <= flow.snd_base);
+	if (flow.snd_buffer_max < (__u32)net.ipv4.sysctl_tcp_wmem[2])
+		assert_true((__u32)had > flow.snd_buffer_max);
+	if (flow.snd.window && is_recovering(&was) && !limited && (__u32)has != flow.snd_base)
+		assert_true((__u32)had > flow.snd_buffer_max);
+}
+
+static void budget_is_kept(void)
+{
+	assert_int_equal(the_budget.granted, (__u64)flow.rcv_share.granted + flow.snd_share.granted);
+	if (the_budget.total)
+		assert_true(the_budget.granted <= the_budget.total);
+}
+
+TEST(any_socket_keeps_what_it_is_owed)
+{
+	for (int connection = 0; connection < 2000; connection++) {
+		memset(&the_budget, 0, sizeof(the_budget));
+		the_budget.total = any(28);
+		any_connection();
+		for (int i = 0; i < 100; i++) {
+			struct bpf_sock_ops ctx = {.data_segs_out = random() % 2000};
+
+			test_row = connection * 100 + i;
+			anything_happens();
+			on_ack_out(&ctx, &flow, &sock);
+			expect_receiver();
+			was = sock;
+			before = flow;
+			options = 0;
+			on_sending(&ctx, &flow, &sock, random() % 2);
+			expect_sender();
+			budget_is_kept();
+		}
+	}
+}
+
+/* A socket of this test says whether it has a record. */
+static struct tcptuned_flow *record_of(const void *sk, __u64 flags)
+{
+	return *(const bool *)sk || (flags && (*(bool *)(uintptr_t)sk = true)) ? &flow : NULL;
+}
+
+TEST(too_many_records_are_refused_and_counted)
+{
+	bool socks[3] = {};
+
+	memset(&the_totals, 0, sizeof(the_totals));
+	the_budget = (struct budget){.records_max = 2};
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(get_record(&socks[i]) != NULL, i < 2);
+	assert_ptr_equal(get_record(&socks[0]), &flow);
+	assert_int_equal(the_totals.counter[TCPTUNED_C_STORAGE_FAILED], 1);
+	delete_record(&socks[0]);
+	assert_ptr_equal(get_record(&socks[2]), &flow);
+	assert_int_equal(the_budget.records, 2);
+}
