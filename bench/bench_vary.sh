@@ -77,6 +77,28 @@ bench_jitter() {
 	done
 }
 
+# Losses in bursts, segments out of order, congestion marks instead of losses, and a policer.
+bench_impaired() {
+	local run x run_seconds
+	local -A paths=(
+		["200 Mbit/s, 20 ms, losses in bursts"]="200mbit --loss-bursts-ab 0.0001:0.3 --queue 4MB"
+		["200 Mbit/s, 20 ms, 1 % out of order"]="200mbit --reorder-ab 0.01:5ms --queue 4MB"
+		["200 Mbit/s, 20 ms, marks from half a BDP"]="200mbit --mark-ab 0.5bdp --queue 4MB"
+		["1 Gbit/s, 20 ms, policed to 100 Mbit/s"]="1gbit --police-ab 100mbit:500KB --queue 4MB"
+	)
+	vary_hosts
+	in_host a sysctl -qw net.ipv4.tcp_ecn=1
+	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+		for x in "200 Mbit/s, 20 ms, losses in bursts" "200 Mbit/s, 20 ms, 1 % out of order" \
+			"200 Mbit/s, 20 ms, marks from half a BDP" \
+			"1 Gbit/s, 20 ms, policed to 100 Mbit/s"; do
+			path="--delay 10ms --rate ${paths[$x]}"
+			vary_columns impaired "$x" '{}' kernel "tcptuned, cubic" "tcptuned, receiver" \
+				"tcptuned, sender"
+		done
+	done
+}
+
 # The path becomes ten times as long at half time. What is read in the five seconds that begin ten of
 # the new round trips later.
 bench_longer() {

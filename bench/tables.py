@@ -50,7 +50,7 @@ def spread(values):
 
 # Benches whose runs are not always of the same length.
 OF_SEVERAL_LENGTHS = {"rtt_ratio", "fairness", "friendliness", "synchronised", "clients", "added", "unsent",
-                      "slow_link", "slow_flight", "jitter", "longer", "slower", "lte", "several", "neighbour",
+                      "slow_link", "slow_flight", "jitter", "impaired", "longer", "slower", "lte", "several", "neighbour",
                       "leaves", "peace", "incast"}
 
 
@@ -577,6 +577,11 @@ def check_connections(m):
 VARYING = [
     Bench("jitter", "Delay that jitters, in order, and a queue of 4 MB", "link", [
         goodput("Goodput in Mbit/s; rows: the link, its round trip, and what is drawn again each time:"),
+        rtt(),
+    ], check_tuned(("goodput_mbps", ">=", 0.95, None,
+                    "{x}, {column}: {t} Mbit/s, the kernel alone {k} (at least 95 %)"))),
+    Bench("impaired", "Losses in bursts, reordering, congestion marks and a policer; a queue of 4 MB", "link", [
+        goodput("Goodput in Mbit/s; rows: the link, its round trip, and what impairs it:"),
         rtt(),
     ], check_tuned(("goodput_mbps", ">=", 0.95, None,
                     "{x}, {column}: {t} Mbit/s, the kernel alone {k} (at least 95 %)"))),
