@@ -25,7 +25,7 @@ struct hstcp_row {
  *   b(w) = 0.5 - 0.4 * log(w / 38) / log(83000 / 38)
  *   a(w) = w^2 * p(w) * 2 * b(w) / (2 - b(w)),  p(w) = 1 / (12.8 * w^1.2)
  *
- * tests/unit/test_comparison.c computes each row again.
+ * test_comparison.c computes each row again.
  */
 #define HSTCP_ROWS 73u
 

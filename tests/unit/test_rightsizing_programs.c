@@ -7,10 +7,10 @@
 #include "programs.h"
 
 #undef BPF_CORE_READ
-#define READ_1(s, a)		       ((s)->a)
-#define READ_2(s, a, b)		       ((s)->a->b)
-#define READ_OF(a, b, read, ...)       read
-#define BPF_CORE_READ(s, fields...)    READ_OF(fields, READ_2, READ_1, 0)(s, fields)
+#define READ_1(s, a)		    ((s)->a)
+#define READ_2(s, a, b)		    ((s)->a->b)
+#define READ_OF(a, b, read, ...)    read
+#define BPF_CORE_READ(s, fields...) READ_OF(fields, READ_2, READ_1, 0)(s, fields)
 #undef BPF_CORE_READ_STR_INTO
 #define BPF_CORE_READ_STR_INTO(ret, s, fields...) ((void)(ret))
 #undef bpf_core_field_offset
@@ -18,11 +18,11 @@
 #undef bpf_core_field_exists
 #define bpf_core_field_exists(field...) 1
 #undef bpf_core_read
-#define bpf_core_read	      read_kernel
-#define bpf_probe_read_kernel read_kernel
-#define bpf_ktime_get_tai_ns()		     (clock_us * 1000)
-#define bpf_ktime_get_ns()		     (clock_us * 1000)
-#define bpf_jiffies64()			     (clock_us / 4000)
+#define bpf_core_read			      read_kernel
+#define bpf_probe_read_kernel		      read_kernel
+#define bpf_ktime_get_tai_ns()		      (clock_us * 1000)
+#define bpf_ktime_get_ns()		      (clock_us * 1000)
+#define bpf_jiffies64()			      (clock_us / 4000)
 #define bpf_ringbuf_reserve(map, size, flags) ((void *)NULL)
 #define bpf_ringbuf_submit(event, flags)      ((void)(event))
 #define bpf_sock_ops_cb_flags_set(ctx, flags) ((ctx)->bpf_sock_ops_cb_flags = (flags))
@@ -232,7 +232,8 @@ static void expect_sender(void)
 
 static void budget_is_kept(void)
 {
-	assert_int_equal(the_budget.granted, (__u64)flow.rcv_share.granted + flow.snd_share.granted);
+	assert_int_equal(the_budget.granted,
+			 (__u64)flow.rcv_share.granted + flow.snd_share.granted);
 	if (the_budget.total)
 		assert_true(the_budget.granted <= the_budget.total);
 }

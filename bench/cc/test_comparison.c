@@ -4,7 +4,7 @@
  * the papers' numbers; and invariants of all of them under random events.
  */
 #include "test.h"
-#include "../../bench/cc/family.h"
+#include "family.h"
 
 #define NO_SLOW_START 0u /* an ssthresh below every window */
 
