@@ -28,6 +28,7 @@ ARCHIVE   = rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
 DAEMON_OBJ := $(patsubst %.c,%.o,$(filter-out daemon/main.c,$(wildcard daemon/*.c daemon/*/*.c)))
 CTL_OBJ    := $(patsubst %.c,%.o,$(filter-out ctl/main.c,$(wildcard ctl/*.c)))
+LIB_OBJ    := $(patsubst %.c,%.o,$(filter-out lib/test_%,$(wildcard lib/*.c)))
 LINKEM_OBJ := $(patsubst %.c,%.o,$(filter-out %/main.c,$(wildcard bench/linkem/*.c)))
 SKELETONS  := $(patsubst bpf/%.bpf.c,$(BUILD)/skel/%.skel.h,$(wildcard bpf/*.bpf.c bpf/cc/*.bpf.c))
 
@@ -55,20 +56,23 @@ $(BUILD)/skel/%.skel.h: $(BUILD)/bpf/%.bpf.o
 # The archives are made again when this list changes, since they must not keep an object whose source was removed.
 $(BUILD)/objects: FORCE
 	@mkdir -p $(@D)
-	@echo $(DAEMON_OBJ) $(CTL_OBJ) $(LINKEM_OBJ) | cmp -s - $@ || \
-		echo $(DAEMON_OBJ) $(CTL_OBJ) $(LINKEM_OBJ) >$@
+	@echo $(DAEMON_OBJ) $(CTL_OBJ) $(LIB_OBJ) $(LINKEM_OBJ) | cmp -s - $@ || \
+		echo $(DAEMON_OBJ) $(CTL_OBJ) $(LIB_OBJ) $(LINKEM_OBJ) >$@
 
 # --- programs -------------------------------------------------------------------------------------
-$(BUILD)/libtcptuned.a: $(DAEMON_OBJ:%=$(BUILD)/%) $(BUILD)/objects
+$(BUILD)/libdaemon.a: $(DAEMON_OBJ:%=$(BUILD)/%) $(BUILD)/objects
 	$(ARCHIVE)
 
-$(BUILD)/libtcptunectl.a: $(CTL_OBJ:%=$(BUILD)/%) $(BUILD)/objects
+$(BUILD)/libtcptuned.a: $(LIB_OBJ:%=$(BUILD)/%) $(BUILD)/objects
 	$(ARCHIVE)
 
-$(BUILD)/tcptuned: $(BUILD)/daemon/main.o $(BUILD)/libtcptuned.a
+$(BUILD)/libctl.a: $(CTL_OBJ:%=$(BUILD)/%) $(BUILD)/objects
+	$(ARCHIVE)
+
+$(BUILD)/tcptuned: $(BUILD)/daemon/main.o $(BUILD)/libdaemon.a
 	$(LINK) $(LIBS)
 
-$(BUILD)/tcptunectl: $(BUILD)/ctl/main.o $(BUILD)/libtcptunectl.a $(BUILD)/libtcptuned.a
+$(BUILD)/tcptunectl: $(BUILD)/ctl/main.o $(BUILD)/libctl.a $(BUILD)/libdaemon.a
 	$(LINK) $(shell $(PKG_CONFIG) --libs jansson)
 
 # --- manual pages and the example configuration, from the tables in the sources -------------------
@@ -77,7 +81,7 @@ man: $(patsubst %.in,$(BUILD)/%,$(wildcard man/*.in)) $(BUILD)/tcptuned.conf
 $(BUILD)/tcptuned.conf: $(BUILD)/tcptuned
 	$(BUILD)/tcptuned --help-config >$@.new && mv $@.new $@
 
-$(BUILD)/man/generate: $(BUILD)/man/generate.o $(BUILD)/libtcptunectl.a $(BUILD)/libtcptuned.a
+$(BUILD)/man/generate: $(BUILD)/man/generate.o $(BUILD)/libctl.a $(BUILD)/libdaemon.a
 	$(LINK) $(LIBS)
 
 $(BUILD)/man/%: man/%.in $(BUILD)/man/generate
