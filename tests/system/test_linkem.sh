@@ -147,7 +147,8 @@ linkem_held() { # SECONDS MESSAGES [LINKEM OPTION...]
 	link a b --delay 5ms --rate 100mbit "${@:3}"
 	background hold linkem_hold "$(pid_of link-a-b)" "$1"
 	transfer a b --congestion reno --count "$2" >"$TEST_DIR/out"
-	stop hold || :
+	wait "$(pid_of hold)" # a stopped emulator would never end
+	unset "LIB_PID[hold]"
 }
 
 linkem_expect_stalled() {
@@ -160,14 +161,14 @@ linkem_expect_stalled() {
 # Intended delay is no excuse for being late: what is in flight is due within 170 ms at most.
 test_late_emulator_is_invalid() {
 	host a b
-	linkem_held 0.3 8 --tolerance 1
+	linkem_held 0.3 24 --tolerance 1
 	linkem_expect_stalled
-	linkem_held 0.3 1 --tolerance 1 --jitter uniform=80ms \
+	linkem_held 0.3 4 --tolerance 1 --jitter uniform=80ms \
 		--schedule 100ms:50mbit:2ms,200ms:100mbit:90ms --reorder 0.01
 	linkem_expect_stalled
 	# the shortest delay of both directions: 2 and 2 ms
 	expect_eq "$(link_stats a b .rtt_ms)" 4 "RTT by which it is judged, ms"
-	linkem_held 0.03 8 --tolerance 100
+	linkem_held 0.03 24 --tolerance 100
 	link_end a b || fail "100 times the limit is not tolerated"
 }
 
@@ -175,7 +176,7 @@ test_late_emulator_is_invalid() {
 # alone: rates and times are measured
 test_late_before_it_counts() {
 	host a b
-	linkem_held 0.2 8 --tolerance 1 --judge-after 500
+	linkem_held 0.2 24 --tolerance 1 --judge-after 500
 	link_end a b || fail "lateness before it counts was judged"
 	expect_ge "$(link_stats a b '[.ab, .ba] | map(.late_before_us.max) | max | floor')" 150000 \
 		"maximum before"
@@ -183,7 +184,7 @@ test_late_before_it_counts() {
 	expect_eq "$(link_stats a b .judge_after_seconds)" 500 "judged after"
 }
 
-linkem_hold() { # PID SECONDS; during 0.7 s of transfer
+linkem_hold() { # PID SECONDS; during 2 s of transfer
 	wait_output 5 -ge 20 in_host b awk '/tun0:/ { print $3 }' /proc/net/dev
 	kill -STOP "$1"
 	sleep "$2"
