@@ -252,6 +252,31 @@ TEST(others_leave)
 }
 
 /*
+ * A connection that has not tested yet prepares at the next mark of tests, however old it is,
+ * unless the RTT has more than doubled. One that has tested waits for every fourth.
+ */
+TEST(old_connections)
+{
+	struct {
+		uint32_t tests, rtt_us;
+		unsigned int state;
+	} rows[] = {{0, 155000, RIGHTSIZE_PREPARING},
+		    {0, 165000, RIGHTSIZE_FREE},
+		    {1, 155000, RIGHTSIZE_FREE}};
+
+	for_each_row (r, rows) {
+		struct rightsize rs = at_a_mark();
+
+		rs.intervals = 200;
+		rs.tests = r->tests;
+		rs.test_rtt_us = 80000;
+		for (int i = 0; i < 2; i++) /* every second mark is one of tests */
+			carry(&rs, 5000000, r->rtt_us, r->rtt_us);
+		assert_int_equal(rs.state, r->state);
+	}
+}
+
+/*
  * Where the delay varies, its minimum in an interval is not the path's. It counts as a queue only
  * if it exceeds the path's by more than half of the range. The window before a test is 3/2 of what
  * is in flight, which is the rate x the mean RTT.

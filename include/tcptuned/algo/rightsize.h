@@ -60,8 +60,9 @@
 
 /*
  * Tests begin at marks that are 2^20 us = 1 s and at least four standing RTTs apart. Whether to
- * prepare for one is decided at marks 1 s apart in the first 7 s, 4.2 s apart after that or after a
- * failure, and 8.4 s apart after three failures. In the first 3 s the queue must not grow fast.
+ * prepare for one is decided at marks 1 s apart in the first 7 s and until there has been a test, 4.2 s
+ * apart after that or after a failure, and 8.4 s apart after three failures. In the first 3 s the queue
+ * must not grow fast.
  */
 #define RIGHTSIZE_TEST_RTTS    4u
 #define RIGHTSIZE_TEST_SHIFT   20u
@@ -290,16 +291,17 @@ static inline __u64 rightsize_age_us(const struct rightsize *rs, __u32 shift)
 }
 
 /*
- * Returns whether a connection should prepare for a test at this mark. An old connection, or one
- * whose test failed, uses marks that are further apart; these are the same for all connections of a
- * bottleneck and for both ends of a connection. It uses every mark after its rate rose at once, since
- * another connection may then have left the queue.
+ * Returns whether a connection should prepare for a test at this mark. An old connection that has
+ * tested, or one whose test failed, uses marks that are further apart; these are the same for all
+ * connections of a bottleneck and for both ends of a connection. It uses every mark after its rate rose
+ * at once, since another connection may then have left the queue.
  */
 static inline int rightsize_test_due(const struct rightsize *rs, __u32 mark, __u32 shift)
 {
 	__u32 failures = rs->failures + rs->inconclusive;
 
-	if (rs->rate_rose || (!failures && rightsize_age_us(rs, shift) < RIGHTSIZE_NEW_US))
+	if (rs->rate_rose ||
+	    (!failures && (!rs->tests || rightsize_age_us(rs, shift) < RIGHTSIZE_NEW_US)))
 		return 1;
 	return rightsize_is_mark(rs, mark, shift,
 				 failures > 2 ? RIGHTSIZE_FAILED_SHIFT : RIGHTSIZE_LATER_SHIFT);
@@ -327,13 +329,16 @@ static inline int rightsize_is_test_mark(const struct rightsize *rs, __u32 mark,
  * Returns whether the queue grows too fast for a test. Before its first loss, CUBIC grows by 5 % per
  * RTT (bictcp_update()). A test in that time costs a share of the queue that is never regained from
  * competing connections. So the queueing delay of a new connection may have grown by at most 1/32 of
- * the time since the last mark.
+ * the time since the last mark. Later the RTT may have doubled: on a link whose rate falls, which
+ * cellular ones do for many seconds, a test would otherwise come when the queue is full.
  */
 static inline int rightsize_queue_grows(const struct rightsize *rs, __u32 shift)
 {
 	__u32 most = 1u << (shift > RIGHTSIZE_TEST_SHIFT ? shift : RIGHTSIZE_TEST_SHIFT) >> 5;
 
-	if (rightsize_age_us(rs, shift) >= RIGHTSIZE_GROWING_US || most > rs->test_rtt_us / 2)
+	if (rightsize_age_us(rs, shift) >= RIGHTSIZE_GROWING_US)
+		most = rs->test_rtt_us;
+	else if (most > rs->test_rtt_us / 2)
 		most = rs->test_rtt_us / 2;
 	return rs->low_us > rs->test_rtt_us + most;
 }
