@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "client.h"
+
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
@@ -6,7 +8,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "ctl.h"
+#include "format.h"
 #include "rpc/request.h"
 #include "util/cleanup.h"
 
@@ -18,16 +20,17 @@ static int fail_daemon(struct tcptuned_error *err, int errnum, const char *what)
 		    errnum == EAGAIN ? "no answer in time" : strerror(errnum));
 }
 
-static int open_socket(const struct ctl *ctl, unsigned int timeout_s, struct tcptuned_error *err)
+static int open_socket(const struct tcptuned_config *config, unsigned int timeout_s,
+		       struct tcptuned_error *err)
 {
 	struct timeval timeout = {.tv_sec = timeout_s};
 	struct sockaddr_un address;
 	_cleanup_close_ int fd = -1;
 
-	if (tcptuned_control_address(ctl->config.runtime_directory, &address))
+	if (tcptuned_control_address(config->runtime_directory, &address))
 		return FAIL(err, ENAMETOOLONG, CONFIG,
 			    "tcptuned.runtime_directory: %s is too long for a socket in it",
-			    ctl->config.runtime_directory);
+			    config->runtime_directory);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return FAIL(err, errno, INTERNAL, "no socket: %s", strerror(errno));
@@ -59,8 +62,8 @@ static int close_socket(void *fd)
 	return close((int)(intptr_t)fd);
 }
 
-int ctl_connect(const struct ctl *ctl, const json_t *request, unsigned int timeout_s, FILE **ret,
-		struct tcptuned_error *err)
+int ctl_connect(const struct tcptuned_config *config, const json_t *request, unsigned int timeout_s,
+		FILE **ret, struct tcptuned_error *err)
 {
 	static const cookie_io_functions_t functions = {.read = receive, .close = close_socket};
 	char line[TCPTUNED_REQUEST_MAX + 1];
@@ -70,7 +73,7 @@ int ctl_connect(const struct ctl *ctl, const json_t *request, unsigned int timeo
 	if (len > TCPTUNED_REQUEST_MAX)
 		return USAGE(err, "the request is longer than %d bytes", TCPTUNED_REQUEST_MAX);
 	line[len++] = '\n';
-	fd = open_socket(ctl, timeout_s, err);
+	fd = open_socket(config, timeout_s, err);
 	if (fd < 0)
 		return fd;
 	/* A daemon that refuses a client before it reads the request has sent the reason. */
@@ -115,11 +118,11 @@ int ctl_read_answer(FILE *stream, json_t **ret, struct tcptuned_error *err)
 	return error;
 }
 
-int ctl_query(const struct ctl *ctl, const json_t *request, json_t **ret,
+int ctl_query(const struct tcptuned_config *config, const json_t *request, json_t **ret,
 	      struct tcptuned_error *err)
 {
 	_cleanup_fclose_ FILE *stream = NULL;
-	int error = ctl_connect(ctl, request, ANSWER_TIMEOUT_S, &stream, err);
+	int error = ctl_connect(config, request, ANSWER_TIMEOUT_S, &stream, err);
 
 	return error ? error : ctl_read_answer(stream, ret, err);
 }

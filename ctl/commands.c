@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The command line: tcptunectl [OPTION]... COMMAND [OPTION]... [ARGUMENT]... */
+#include "commands.h"
+
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "client.h"
 #include "config/load.h"
-#include "ctl.h"
 #include "flows/names.h"
+#include "format.h"
 #include "util/array.h"
 #include "util/text.h"
 
@@ -241,7 +244,7 @@ static int print_answer(const struct ctl *ctl, const struct ctl_command *command
 			const json_t *request, struct tcptuned_error *err)
 {
 	json_auto_t *answer = NULL;
-	int error = ctl_query(ctl, request, &answer, err);
+	int error = ctl_query(&ctl->config, request, &answer, err);
 
 	if (error)
 		return error;

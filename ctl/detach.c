@@ -2,7 +2,8 @@
 /* tcptunectl detach: have the daemon stop, and restore what it has changed. */
 #include <errno.h>
 
-#include "ctl.h"
+#include "client.h"
+#include "commands.h"
 #include "util/cleanup.h"
 
 #define STOP_TIMEOUT_S 30
@@ -13,7 +14,7 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 {
 	_cleanup_fclose_ FILE *stream = NULL;
 	json_auto_t *answer = NULL;
-	int error = ctl_connect(ctl, request, STOP_TIMEOUT_S, &stream, err);
+	int error = ctl_connect(&ctl->config, request, STOP_TIMEOUT_S, &stream, err);
 
 	if (!error)
 		error = ctl_read_answer(stream, &answer, err);

@@ -4,7 +4,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "ctl.h"
+#include "client.h"
+#include "commands.h"
+#include "explain.h"
+#include "format.h"
 #include "util/cleanup.h"
 
 static const struct ctl_option options[] = {
@@ -50,7 +53,7 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 {
 	_cleanup_fclose_ FILE *stream = NULL;
 	json_t *event;
-	int error = ctl_connect(ctl, request, 0, &stream, err);
+	int error = ctl_connect(&ctl->config, request, 0, &stream, err);
 
 	while (!error) {
 		error = ctl_read_answer(stream, &event, err);

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tcptunectl explain: one connection, and why its windows are what they are. */
+#include "explain.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl.h"
+#include "client.h"
+#include "commands.h"
+#include "format.h"
 #include "util/array.h"
 #include "util/ip_prefix.h"
 
@@ -354,7 +358,7 @@ static int add_arguments(const struct ctl *ctl, json_t *request, struct tcptuned
 static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
 {
 	json_auto_t *answer = NULL;
-	int error = ctl_query(ctl, request, &answer, err);
+	int error = ctl_query(&ctl->config, request, &answer, err);
 
 	return error ? error : ctl_explain_answer(answer, err);
 }

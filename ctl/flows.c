@@ -8,7 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ctl.h"
+#include "client.h"
+#include "commands.h"
+#include "format.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 
@@ -67,8 +69,6 @@ struct view {
 	int rows, width; /* of the terminal; 0: there is none */
 };
 
-/* ---- options ------------------------------------------------------------------------------- */
-
 static int add_column(struct view *view, const char *name, struct tcptuned_error *err)
 {
 	const struct tcptuned_column *column;
@@ -114,16 +114,12 @@ static int choose_interval(struct view *view, const char *text, struct tcptuned_
 	return 0;
 }
 
-/* ---- one table ----------------------------------------------------------------------------- */
-
 static void print_flows(FILE *out, const struct view *view, const json_t *answer, size_t width)
 {
 	ctl_print_table(out, json_object_get(answer, "flows"), view->columns, view->columns_len,
 			width);
 	ctl_print_rest(out, answer, "flows");
 }
-
-/* ---- a table that is printed repeatedly ---------------------------------------------------- */
 
 static volatile sig_atomic_t interrupted, suspended;
 
@@ -232,7 +228,7 @@ static int watch(const struct ctl *ctl, struct view *view, json_t *request,
 		if (view->terminal && !limited)
 			json_object_set_new(request, "limit",
 					    json_integer(view->rows > 5 ? view->rows - 4 : 1));
-		error = ctl_query(ctl, request, &answer, err);
+		error = ctl_query(&ctl->config, request, &answer, err);
 		if (error)
 			break;
 		draw(view, answer);
@@ -260,7 +256,7 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 	measure_terminal(&view);
 	if (view.seconds > 0)
 		return watch(ctl, &view, request, err);
-	error = ctl_query(ctl, request, &answer, err);
+	error = ctl_query(&ctl->config, request, &answer, err);
 	if (error)
 		return error;
 	if (ctl->json)

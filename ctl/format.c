@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "format.h"
+
 #include <string.h>
 
-#include "ctl.h"
-
 #define LINE 2048
-
-/* ---- numbers ------------------------------------------------------------------------------- */
 
 void ctl_format_bytes(unsigned long long bytes, char ret[CTL_WORD])
 {
@@ -60,8 +58,6 @@ void ctl_format(const json_t *value, enum tcptuned_column_unit unit, char ret[CT
 		strcat(ret, "/s");
 }
 
-/* ---- members ------------------------------------------------------------------------------- */
-
 static const json_t *find_text(const json_t *array, const char *text)
 {
 	json_t *element;
@@ -101,8 +97,6 @@ void ctl_print_json(const json_t *answer)
 	json_dumpf(answer, stdout, JSON_COMPACT);
 	putchar('\n');
 }
-
-/* ---- templates ----------------------------------------------------------------------------- */
 
 static bool is_set(const json_t *value)
 {
@@ -181,8 +175,6 @@ void ctl_print(FILE *out, const json_t *object, const struct ctl_template *texts
 			text = print_part(out, object, text);
 	}
 }
-
-/* ---- tables -------------------------------------------------------------------------------- */
 
 bool ctl_several_namespaces(const json_t *rows)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ctl.h"
+#include "commands.h"
 
 int main(int argc, char **argv)
 {

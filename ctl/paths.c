@@ -2,7 +2,8 @@
 /* tcptunectl paths: what is remembered of the paths to destination prefixes. */
 #include <string.h>
 
-#include "ctl.h"
+#include "commands.h"
+#include "format.h"
 #include "util/array.h"
 
 #define LIST_ONLY .only = "" /* not with forget */
@@ -53,7 +54,7 @@ static void set_used(json_t *path)
 					 slow ? ", slow" : ""));
 }
 
-void ctl_print_paths(const json_t *answer)
+static void print_paths(const json_t *answer)
 {
 	const struct tcptuned_column *shown[ARRAY_SIZE(columns)];
 	const json_t *paths = json_object_get(answer, "paths");
@@ -97,5 +98,5 @@ const struct ctl_command ctl_paths = {
 	.arguments_max = 1,
 	.request = "paths",
 	.field = "address",
-	.print = ctl_print_paths,
+	.print = print_paths,
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tcptunectl policy: list policies, test which one a connection gets, switch and apply them. */
-#include "ctl.h"
+#include "commands.h"
+#include "explain.h"
+#include "format.h"
 
 static const struct ctl_option options[] = {
 	{OPTION(CTL_JSON, "Print JSON.")},
@@ -54,11 +56,6 @@ static const struct ctl_template applied_texts[] = {
 	{0},
 };
 
-void ctl_print_policy(const json_t *policy)
-{
-	ctl_print(stdout, policy, policy_texts);
-}
-
 static void print_list(const json_t *answer)
 {
 	static const struct ctl_template rest[] = {
@@ -73,7 +70,7 @@ static void print_list(const json_t *answer)
 	json_array_foreach(json_object_get(answer, "policies"), i, policy)
 	{
 		json_object_set_new(policy, "counted", json_true());
-		ctl_print_policy(policy);
+		ctl_print(stdout, policy, policy_texts);
 	}
 	ctl_print(stdout, answer, rest);
 }

@@ -2,7 +2,8 @@
 /* tcptunectl status: whether the daemon runs, and what it has done so far. */
 #include <time.h>
 
-#include "ctl.h"
+#include "commands.h"
+#include "format.h"
 
 static const struct ctl_option options[] = {
 	{OPTION(CTL_JSON, "Print one JSON object.")},
@@ -70,7 +71,7 @@ static const struct ctl_template sysctl_texts[] = {
 	{0},
 };
 
-void ctl_print_status(const json_t *answer)
+static void print_status(const json_t *answer)
 {
 	time_t start = (time_t)(ctl_number(answer, "started_us") / 1000000);
 	const json_t *limits = ctl_member(answer, "connections.limited_by");
@@ -104,5 +105,5 @@ const struct ctl_command ctl_status = {
 		"since is left alone.",
 	.options = options,
 	.request = "status",
-	.print = ctl_print_status,
+	.print = print_status,
 };

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands.h"
 #include "config/config.h"
 #include "config/options.h"
 #include "config/print.h"
-#include "ctl.h"
 #include "rpc/request.h"
 #include "util/error.h"
 

@@ -10,8 +10,6 @@
 /* The value of a long option without a letter begins above every letter. */
 #define FIRST_VALUE 256
 
-/* ---- the parser ---------------------------------------------------------------------------- */
-
 static bool is_argument_optional(const struct tcptuned_option *option)
 {
 	return option->argument && option->argument[0] == '[';
@@ -115,8 +113,6 @@ int tcptuned_options_add_set(const char **set, const char *text, struct tcptuned
 	return 0;
 }
 
-/* ---- help ---------------------------------------------------------------------------------- */
-
 void tcptuned_option_print(FILE *out, const struct tcptuned_option *option)
 {
 	if (option->letter)
@@ -152,8 +148,6 @@ void tcptuned_option_print_man(FILE *out, const struct tcptuned_option *option)
 		fprintf(out, "=\\fI%s\\fR", option->argument);
 	fprintf(out, "\n%s\n", option->help);
 }
-
-/* ---- the daemon's options ------------------------------------------------------------------ */
 
 enum { CONFIG, SET, FOREGROUND, DRY_RUN, FIRST_ACTION };
 

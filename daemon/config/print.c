@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "config/print.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "config/keys.h"

@@ -114,8 +114,6 @@ bool tcptuned_budget_is_short(const struct tcptuned_daemon *d)
 	       budget.wanted > budget_prefix_max(&budget);
 }
 
-/* ---- the buffers of one socket --------------------------------------------------------- */
-
 /*
  * The memory that setsockopt() with @option, and bpf_setsockopt(), can give one socket: twice
  * net.core.rmem_max (wmem_max), which only newer kernels show outside the first network namespace. It

@@ -100,8 +100,8 @@ static int read_everything(struct reading *reading)
 	return 0;
 }
 
-int tcptuned_readout(struct tcptuned_flows *flows, const struct tcptuned_kernel *kernel,
-		     const struct tcptuned_filter *filter)
+static int read_all(struct tcptuned_flows *flows, const struct tcptuned_kernel *kernel,
+		    const struct tcptuned_filter *filter)
 {
 	_cleanup_free_ struct readout *readout = calloc(1, sizeof(*readout));
 	int ring_fd = kernel->map_fd[TCPTUNED_MAP_COLLECTED];
@@ -127,4 +127,15 @@ int tcptuned_readout(struct tcptuned_flows *flows, const struct tcptuned_kernel 
 	tcptuned_flows_end(flows);
 	ring_buffer__free(reading.ring);
 	return error;
+}
+
+int tcptuned_readout(struct tcptuned_flows *flows, const struct tcptuned_kernel *kernel,
+		     const struct tcptuned_filter *filter, struct tcptuned_error *err)
+{
+	int error = read_all(flows, kernel, filter);
+
+	if (!error)
+		return 0;
+	return FAIL(err, -error, KERNEL, "the records of connections cannot be read: %s",
+		    strerror(-error));
 }

@@ -6,6 +6,7 @@
 #include "flows/filter.h"
 #include "flows/top.h"
 #include "kern/kernel.h"
+#include "util/error.h"
 
 /*
  * Read into @flows the sums about all connections, and those connections that come first in its
@@ -19,6 +20,6 @@
  * Returns 0 or a negative errno; -ENOENT: there is no iterator, -EPROTO: another build's records.
  */
 int tcptuned_readout(struct tcptuned_flows *flows, const struct tcptuned_kernel *kernel,
-		     const struct tcptuned_filter *filter);
+		     const struct tcptuned_filter *filter, struct tcptuned_error *err);
 
 #endif

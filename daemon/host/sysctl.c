@@ -78,8 +78,6 @@ static int sysctl_write(const char *name, const char *value)
 	return write(fd, value, strlen(value)) < 0 ? -errno : 0;
 }
 
-/* ---- the sysctls of other network namespaces ---------------------------------------------- */
-
 static bool is_per_namespace(enum tcptuned_sysctl which)
 {
 	return which == TCPTUNED_SYSCTL_TCP_RMEM || which == TCPTUNED_SYSCTL_TCP_WMEM;
@@ -106,8 +104,6 @@ void tcptuned_sysctl_replace(enum tcptuned_sysctl which, const char *from, const
 
 	tcptuned_netns_for_each(replace_here, &r, NULL);
 }
-
-/* ---- what the meta map remembers ---------------------------------------------------------- */
 
 static bool read_meta(int meta_fd, struct tcptuned_meta *meta)
 {

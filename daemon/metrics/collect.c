@@ -135,7 +135,7 @@ static void read_everything(struct tcptuned_scrape *scrape)
 	snap->totals_ok = !tcptuned_totals_read(kernel->map_fd[TCPTUNED_MAP_TOTALS], &snap->totals);
 	snap->budget_ok =
 		!bpf_map_lookup_elem(kernel->map_fd[TCPTUNED_MAP_BUDGET], &zero, &snap->budget);
-	snap->flows_ok = !tcptuned_readout(&snap->flows, kernel, &scrape->own_netns);
+	snap->flows_ok = !tcptuned_readout(&snap->flows, kernel, &scrape->own_netns, NULL);
 	read_policies(snap, kernel);
 	read_cost_of_programs(&snap->bpf, kernel);
 	read_cost_of_daemon(&snap->process);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <bpf/bpf.h>
 
+#include "config/config.h"
 #include "util/cleanup.h"
 
 /* Open the map at @index of a map of maps. Returns -1 if there is none. */
@@ -69,6 +70,11 @@ const char *tcptuned_policy_name(const struct tcptuned_kernel *kernel, __u32 key
 	bool gone = tcptuned_policy_read(kernel, key, &policy);
 
 	return strcpy(ret, gone ? TCPTUNED_POLICY_GONE(key) : policy.name);
+}
+
+const char *tcptuned_policy_congestion_control(const struct tcptuned_policy *policy)
+{
+	return policy->cc_auto ? TCPTUNED_CC_AUTO : policy->congestion_control;
 }
 
 static bool cgroup_matches(const struct tcptuned_rule *rule, const struct tcptuned_tuple *tuple)

@@ -55,6 +55,9 @@ bool tcptuned_policy_next(const struct tcptuned_kernel *kernel, __u32 *key,
 const char *tcptuned_policy_name(const struct tcptuned_kernel *kernel, __u32 key,
 				 char ret[TCPTUNED_POLICY_NAME_MAX]);
 
+/* The congestion control of new connections under @policy, or "auto"; "": it sets none. */
+const char *tcptuned_policy_congestion_control(const struct tcptuned_policy *policy);
+
 /* The generation that is in force; 0: none. */
 __u32 tcptuned_policies_generation(const struct tcptuned_kernel *kernel);
 

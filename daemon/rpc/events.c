@@ -8,7 +8,6 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <jansson.h>
 
 #include "flows/names.h"
 #include "kern/totals.h"
@@ -32,8 +31,6 @@ struct tcptuned_events {
 	unsigned int left; /* events that may still be read now */
 	__u64 lost;	   /* the counter of lost events at the last renewal */
 };
-
-/* ---- kinds -------------------------------------------------------------------------------- */
 
 #define EVENT(kind, ...) [TCPTUNED_EV_##kind] = {__VA_ARGS__}
 #define DIRECTION(prefix, name)                                                                    \
@@ -84,8 +81,6 @@ const char *tcptuned_event_name(unsigned int kind)
 
 	return known ? known->name : "unknown";
 }
-
-/* ---- JSON --------------------------------------------------------------------------------- */
 
 /* Copy the name of up to 16 characters that the two numbers hold, made printable. */
 static void copy_name(const struct tcptuned_event *event, char name[2 * sizeof(__u64) + 1])
@@ -173,8 +168,6 @@ __s64 tcptuned_realtime_ns(void)
 	clock_gettime(CLOCK_MONOTONIC, &monotonic);
 	return (real.tv_sec - monotonic.tv_sec) * 1000000000ll + real.tv_nsec - monotonic.tv_nsec;
 }
-
-/* ---- listening ---------------------------------------------------------------------------- */
 
 static int set_gate(struct tcptuned_events *events, __u64 until_ns)
 {

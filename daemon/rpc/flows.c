@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "rpc/flows.h"
+
 #include <errno.h>
-#include <string.h>
 
 #include "flows/scan.h"
 #include "policy/lookup.h"
 #include "rpc/flow_json.h"
-#include "rpc/handlers.h"
+#include "rpc/policies.h"
 #include "util/cleanup.h"
 
 struct choice {
@@ -41,30 +42,27 @@ static int compare(const void *ctx, const struct tcptuned_flow_record *a,
 	return request->reverse ? -order : order;
 }
 
-int tcptuned_source_flows(const struct tcptuned_source *source,
-			  const struct tcptuned_request *request, struct tcptuned_flows *ret,
-			  struct tcptuned_error *err)
+/* Read all connections, and keep those that @request asks for. The caller frees @ret. */
+static int read_flows(const struct tcptuned_source *source, const struct tcptuned_request *request,
+		      struct tcptuned_flows *ret, struct tcptuned_error *err)
 {
-	const struct tcptuned_filter *filter = request ? &request->filter : NULL;
+	const struct tcptuned_filter *filter = &request->filter;
 	struct choice choice = {source, request};
-	__u32 limit = request ? request->limit : 0;
 	int error;
 
-	if (tcptuned_flows_init(ret, limit))
-		return FAIL(err, ENOMEM, INTERNAL, "no memory for %u flows", limit);
+	if (tcptuned_flows_init(ret, request->limit))
+		return FAIL(err, ENOMEM, INTERNAL, "no memory for %u flows", request->limit);
 	/* The kernel is much faster at what it can filter and order itself. */
 	ret->choice.ctx = &choice;
-	if (filter && (filter->policy[0] || filter->congestion_control[0]))
+	if (filter->policy[0] || filter->congestion_control[0])
 		ret->choice.wanted = is_wanted;
-	if (request && (request->sort || request->reverse))
+	if (request->sort || request->reverse)
 		ret->choice.order = compare;
-	error = tcptuned_readout(ret, source->kernel, filter);
+	error = tcptuned_readout(ret, source->kernel, filter, err);
 	ret->choice.ctx = NULL;
-	if (!error)
-		return 0;
-	tcptuned_flows_free(ret);
-	return FAIL(err, -error, KERNEL, "the records of connections cannot be read: %s",
-		    strerror(-error));
+	if (error)
+		tcptuned_flows_free(ret);
+	return error;
 }
 
 static void print_flow(const struct tcptuned_source *source, const struct tcptuned_request *request,
@@ -85,7 +83,7 @@ int tcptuned_handle_flows(const struct tcptuned_source *source,
 			  struct tcptuned_error *err)
 {
 	struct tcptuned_flows flows;
-	int error = tcptuned_source_flows(source, request, &flows, err);
+	int error = read_flows(source, request, &flows, err);
 
 	if (error)
 		return error;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "rpc/paths.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +8,6 @@
 
 #include "paths/paths.h"
 #include "rpc/flow_json.h"
-#include "rpc/handlers.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 

@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "rpc/policies.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "flows/names.h"
+#include "flows/scan.h"
 #include "host/cgroup.h"
 #include "policy/describe.h"
 #include "policy/lookup.h"
 #include "rpc/flow_json.h"
-#include "rpc/handlers.h"
 #include "util/array.h"
-
-/* ---- records ------------------------------------------------------------------------------ */
-
-const char *tcptuned_policy_congestion_control(const struct tcptuned_policy *policy)
-{
-	return policy->cc_auto ? TCPTUNED_CC_AUTO : policy->congestion_control;
-}
 
 /* The section of a policy in force; NULL: it is the default policy. */
 static const struct tcptuned_named_policy *find_section(const struct tcptuned_source *source,
@@ -57,8 +52,6 @@ static void set_rule(json_t *object, char *text)
 	free(text);
 }
 
-/* ---- all policies ------------------------------------------------------------------------- */
-
 /* Open connections by the name of their policy, of this configuration or an earlier one. */
 static json_t *count_connections(const struct tcptuned_source *source,
 				 const struct tcptuned_flows *flows)
@@ -84,8 +77,10 @@ int tcptuned_handle_policies(const struct tcptuned_source *source,
 	struct tcptuned_policy policy;
 	struct tcptuned_flows flows;
 	__u32 key = 0;
-	int error = tcptuned_source_flows(source, NULL, &flows, err);
+	int error;
 
+	tcptuned_flows_init(&flows, 0);
+	error = tcptuned_readout(&flows, source->kernel, NULL, err);
 	if (error) {
 		json_decref(array);
 		return error;
@@ -105,8 +100,6 @@ int tcptuned_handle_policies(const struct tcptuned_source *source,
 	tcptuned_json_print_line(out, object);
 	return 0;
 }
-
-/* ---- the policy of one connection --------------------------------------------------------- */
 
 /* Fill @tuple with the ids of a control group and of all above it: "/a/b", "/a", "/". */
 static int find_cgroups(const char *path, __u64 *ids, size_t max, struct tcptuned_tuple *tuple,

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include <jansson.h>
 
-#include "config/config.h"
 #include "rpc/request.h"
 #include "util/array.h"
 #include "util/text.h"
@@ -52,8 +50,6 @@ static const char *const commands[] = {
 #define COMMAND_NAME(command, name) name,
 	TCPTUNED_COMMANDS(COMMAND_NAME) NULL,
 };
-
-/* ---- one field --------------------------------------------------------------------------- */
 
 static int parse_text(const struct field *field, const char *text, char *to,
 		      struct tcptuned_error *err)
@@ -113,8 +109,6 @@ static int parse_field(const struct field *field, const json_t *value,
 	*(bool *)to = json_is_true(value);
 	return 0;
 }
-
-/* ---- the whole ---------------------------------------------------------------------------- */
 
 /* A connection has one address at each end, both of one family. */
 static int check_ends(const struct tcptuned_filter *filter, struct tcptuned_error *err)

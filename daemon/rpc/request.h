@@ -11,11 +11,13 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/types.h>
 #include <sys/un.h>
 
 #include "config/config.h"
 #include "flows/columns.h"
 #include "flows/filter.h"
+#include "kern/kernel.h"
 #include "util/error.h"
 
 #define TCPTUNED_REQUEST_MAX 4096 /* bytes of a line, without its newline */
@@ -59,6 +61,23 @@ struct tcptuned_request {
 	bool reverse;
 	__u32 limit;
 };
+
+/* What the answers are made from. */
+struct tcptuned_source {
+	const struct tcptuned_kernel *kernel;
+	const struct tcptuned_config *config; /* in force */
+	const struct tcptuned_config_trouble *trouble;
+	pid_t daemon;	/* the daemon's process */
+	__u64 start_us; /* when it started, since 1970 */
+};
+
+/*
+ * Print the answer to @request: one line, a JSON object and a newline. Nothing, if it fails.
+ * Requests that change nothing have a function of this type each, in a file named after them.
+ */
+typedef int tcptuned_handler(const struct tcptuned_source *source,
+			     const struct tcptuned_request *request, FILE *out,
+			     struct tcptuned_error *err);
 
 /* The address of the control socket in @directory. Returns 0, or -ENAMETOOLONG. */
 int tcptuned_control_address(const char *directory, struct sockaddr_un *ret);

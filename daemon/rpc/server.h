@@ -11,7 +11,7 @@
 #include <sys/types.h>
 #include <systemd/sd-event.h>
 
-#include "rpc/handlers.h"
+#include "rpc/request.h"
 #include "util/error.h"
 
 struct tcptuned_control;

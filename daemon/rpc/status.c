@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "rpc/status.h"
+
 #include <bpf/bpf.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "flows/names.h"
+#include "flows/scan.h"
 #include "host/sysctl.h"
 #include "kern/totals.h"
 #include "policy/lookup.h"
 #include "rpc/flow_json.h"
-#include "rpc/handlers.h"
 #include "util/array.h"
 
 static const struct {
@@ -147,7 +149,8 @@ int tcptuned_handle_status(const struct tcptuned_source *source,
 	error = tcptuned_totals_read(kernel->map_fd[TCPTUNED_MAP_TOTALS], &totals);
 	if (error)
 		return FAIL(err, -error, KERNEL, "the totals cannot be read: %s", strerror(-error));
-	error = tcptuned_source_flows(source, NULL, &flows, err);
+	tcptuned_flows_init(&flows, 0);
+	error = tcptuned_readout(&flows, kernel, NULL, err);
 	if (error)
 		return error;
 	tcptuned_policy_read(kernel, key, &policy);

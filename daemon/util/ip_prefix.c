@@ -16,8 +16,6 @@
 #define IPV4_OFFSET 96 /* bits before an IPv4 address in its mapped form */
 #define SHOWN_MAX   48 /* bytes of a wrong prefix that an error message quotes */
 
-/* ---- one prefix ------------------------------------------------------------------------ */
-
 static int not_a_prefix(const char *text, size_t length, const char *why, char *ret_problem,
 			size_t size)
 {
@@ -127,8 +125,6 @@ void tcptuned_prefix_print(const struct tcptuned_prefix *prefix, char text[TCPTU
 		 prefix->length - (prefix->ipv4 ? IPV4_OFFSET : 0));
 }
 
-/* ---- lists ----------------------------------------------------------------------------- */
-
 static int add(struct tcptuned_prefixes *prefixes, const char *text, size_t length,
 	       char *ret_problem, size_t size)
 {
@@ -228,8 +224,6 @@ void tcptuned_prefixes_free(struct tcptuned_prefixes *prefixes)
 	free(prefixes->list);
 	memset(prefixes, 0, sizeof(*prefixes));
 }
-
-/* ---- ports ----------------------------------------------------------------------------- */
 
 static bool parse_port(const char **text, unsigned long *ret)
 {

@@ -7,8 +7,11 @@
 #include <sys/socket.h>
 
 #include "test.h"
-#include "ctl.h"
+#include "client.h"
+#include "commands.h"
+#include "explain.h"
 #include "flows/names.h"
+#include "format.h"
 #include "rpc/events.h"
 #include "rpc/flow_json.h"
 #include "rpc/request.h"
@@ -323,6 +326,11 @@ TEST(broken_configuration)
 	assert_int_equal(status, TCPTUNED_EXIT_CONFIG);
 }
 
+static void print_tested_policy(const json_t *policy)
+{
+	ctl_print(stdout, policy, ctl_policy.subcommands[1].texts);
+}
+
 static void add_answer(FILE *out, void (*print)(const json_t *answer), const char *text)
 {
 	json_t *answer = json(text);
@@ -348,7 +356,7 @@ TEST(answers)
 	ctl_print_table(out, flows, columns, ARRAY_SIZE(columns), 20);
 	setenv("TZ", "UTC", 1);
 	add_answer(
-		out, ctl_print_status,
+		out, ctl_status.print,
 		"{'started_us':1,'connections':{},'budget':{'bytes':1048576,'granted_bytes':65536,"
 		"'wanted_bytes':131072},'totals':{'managed_opened_here':1,"
 		"'managed_accepted_here':2,'managed_open':3,'adopt_failed':5,"
@@ -359,13 +367,13 @@ TEST(answers)
 		"{'name':'net.ipv4.tcp_wmem','before':'4096 16384 4194304',"
 		"'set_to':'4096 16384 67108864','now':'4096 16384 67108864','left_alone':false}]}");
 	add_answer(
-		out, ctl_print_policy,
+		out, print_tested_policy,
 		"{'policy':'web','rule':'remote port 80','mode':'tune','long_path_segments':4096}");
 	/* the same prefix in two network namespaces, and in one */
-	add_answer(out, ctl_print_paths,
+	add_answer(out, ctl_paths.print,
 		   "{'matched':5,'paths':[{'prefix':'192.0.2.0/24','netns':7},"
 		   "{'prefix':'192.0.2.0/24','netns':8}]}");
-	add_answer(out, ctl_print_paths,
+	add_answer(out, ctl_paths.print,
 		   "{'matched':1,'paths':[{'prefix':'192.0.2.0/24','netns':7}]}");
 	assert_golden(out, "ctl_answers");
 }
@@ -389,7 +397,7 @@ TEST(status_of_the_configuration)
 	for_each_row (r, rows) {
 		json_t *answer = json(r->answer);
 
-		assert_contains(written(stdout, ctl_print_status(answer)), r->line);
+		assert_contains(written(stdout, ctl_status.print(answer)), r->line);
 	}
 }
 

@@ -333,7 +333,7 @@ TEST(nothing_to_read_from)
 	tcptuned_kernel_init(&kernel, "/nowhere");
 	read_from(records, 5);
 	assert_int_equal(flows.sums.live, 5);
-	assert_int_equal(tcptuned_readout(&flows, &kernel, NULL), -ENOENT);
+	assert_int_equal(tcptuned_readout(&flows, &kernel, NULL, NULL), -ENOENT);
 	assert_int_equal(flows.sums.live, 0);
 	assert_int_equal(flows.top_len, 0);
 }

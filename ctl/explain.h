@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Arguments that name a connection, and the explanation of it. */
+#ifndef TCPTUNECTL_EXPLAIN_H
+#define TCPTUNECTL_EXPLAIN_H
+
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "util/error.h"
+
+/* Set the fields of @request that select the connection of one to three @arguments. */
+int ctl_parse_flow(char **arguments, int count, json_t *request, struct tcptuned_error *err);
+
+/* Set these two fields of @request from "ADDRESS:PORT", "ADDRESS", "PORT" or ":PORT". */
+int ctl_parse_endpoint(const char *text, json_t *request, const char *address, const char *port,
+		       struct tcptuned_error *err);
+
+/* Explain the one connection of @answer on standard output; fail if there is not exactly one. */
+int ctl_explain_answer(const json_t *answer, struct tcptuned_error *err);
+
+void ctl_print_explanation(FILE *out, const json_t *flow);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Output: numbers, templates, tables. */
+#ifndef TCPTUNECTL_FORMAT_H
+#define TCPTUNECTL_FORMAT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "flows/columns.h"
+
+#define CTL_WORD 80 /* any address */
+
+/* "64K", "12.4M": powers of 1024, at most five characters. */
+void ctl_format_bytes(unsigned long long bytes, char ret[CTL_WORD]);
+
+/* "50.1ms", "3.2s"; "-" for 0, which means none. */
+void ctl_format_us(unsigned long long us, char ret[CTL_WORD]);
+
+/* Format @value (NULL: "-") as in a column of @unit. */
+void ctl_format(const json_t *value, enum tcptuned_column_unit unit, char ret[CTL_WORD]);
+
+/* Member @path of @object, as in "receive.window_bytes" or "flags.observe"; NULL: none. */
+const json_t *ctl_member(const json_t *object, const char *path);
+
+/* The same as a number, 0 if there is none; as text, "" if there is none. */
+unsigned long long ctl_number(const json_t *object, const char *path);
+const char *ctl_text(const json_t *object, const char *path);
+
+/* Print @answer on one line of standard output. */
+void ctl_print_json(const json_t *answer);
+
+/*
+ * Text with members of an object: "{path}", or "{path:FORMAT}", where FORMAT is one of
+ *	bytes	"12400000 bytes (11.8M)"
+ *	size	"11.8M"
+ *	us	"50.1ms"
+ *	yes	"yes" or "no"
+ * A missing number is 0. The text is printed if all terms of the condition hold, which are
+ * separated by spaces: "path" if it is neither missing nor null, false, 0 or ""; "!path" if it is;
+ * and "path=text". An empty condition holds.
+ */
+struct ctl_template {
+	const char *condition;
+	const char *text; /* NULL: the end of an array */
+};
+
+/* Print all texts whose conditions hold. */
+void ctl_print(FILE *out, const json_t *object, const struct ctl_template *texts);
+
+/* Do the elements of @rows have more than one "netns"? */
+bool ctl_several_namespaces(const json_t *rows);
+
+/* Print @rows, an array of objects, under headings. Lines are cut after @width characters; 0: not. */
+void ctl_print_table(FILE *out, const json_t *rows, const struct tcptuned_column *const *columns,
+		     size_t columns_len, size_t width);
+
+/* Print how many rows the daemon has left out of the array @name of @answer. */
+void ctl_print_rest(FILE *out, const json_t *answer, const char *name);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef TCPTUNED_RPC_POLICIES_H
+#define TCPTUNED_RPC_POLICIES_H
+
+#include "flows/top.h"
+#include "rpc/request.h"
+
+tcptuned_handler tcptuned_handle_policies, tcptuned_handle_policy_test;
+
+/* Describe the rule that gave @record the policy @name. The caller frees the text; NULL: unknown. */
+char *tcptuned_source_rule(const struct tcptuned_source *source,
+			   const struct tcptuned_flow_record *record, const char *name);
+
+#endif
