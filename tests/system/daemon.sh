@@ -58,10 +58,22 @@ rest() { # NAME PORT BYTES [MESSAGES OPTION...]
 	sleep 0.3 # the last ACKs
 }
 
+received() { # PORT; bytes at host b
+	ss_of b "sport = :$1 and dport != :0" 'bytes_received:([0-9]+)' | grep .
+}
+
 arrived() { # PORT BYTES; at host b
-	local got
-	got=$(in_host b ss -tinOH "sport = :$1" | grep -o 'bytes_received:[0-9]*')
-	[ "${got#*:}" -ge "$(numfmt --from=si "${2%B}")" ]
+	[ "$(received "$1")" -ge "$(numfmt --from=si "${2%B}")" ]
+}
+
+# Waits as wait_output does, while that much more arrives: a busy host carries less in a second.
+wait_carried() { # PORT BYTES OPERATOR VALUE COMMAND...
+	local port=$1 most
+	most=$(($(received "$port") + $(numfmt --from=si "$2")))
+	until lib_outputs "${@:3}"; do
+		! arrived "$port" $most || fail "not until $most bytes had arrived: ${*:3}"
+		sleep 0.3
+	done
 }
 
 result() { # NAME JQ_FILTER
@@ -76,7 +88,7 @@ expect_payload() { # NAME
 # --- right edges: rightedge reads what host b sends over its first link -----------------------------
 watch() {
 	background watch in_host b "$TEST_TOP/tests/system/rightedge.py" tun0
-	wait_printed 5 watch watching
+	wait_printed 20 watch watching
 }
 
 # Ends that, and expects that no window was shrunk below what was advertised. The result is in $watched.
@@ -93,7 +105,7 @@ expect_no_retraction() { # CONNECTIONS MIN_ACKS
 }
 
 in_log() { # EXTENDED_REGULAR_EXPRESSION
-	wait_until 8 grep -Eq -- "$1" "$TEST_DIR/tcptuned.log"
+	wait_until 20 grep -Eq -- "$1" "$TEST_DIR/tcptuned.log"
 	note "logged: $(grep -Em 1 -- "$1" "$TEST_DIR/tcptuned.log" | sed 's/^[-0-9]* [:.0-9]* //')"
 }
 

@@ -173,6 +173,7 @@ stop() { # NAME [SIGNAL]
 	return $code
 }
 
+# On a busy host what has no time limit may take long: 20 s. Less is asserted.
 wait_until() { # SECONDS COMMAND...
 	local end=$((SECONDS + $1 + 1)) seconds=$1 tries=0
 	shift
@@ -324,7 +325,7 @@ listener() { # NAME PREFIX [MESSAGES OPTION...]
 	local name=$1 prefix=$2
 	shift 2
 	background "$name" $prefix "$TEST_BUILD/messages" --once "$@"
-	wait_printed 10 "$name" '^listening'
+	wait_printed 20 "$name" '^listening'
 }
 
 # Sends from A to B, and prints the result as JSON, which is also in $TEST_DIR/transfer.json. Options go
@@ -391,7 +392,7 @@ tcptunectl=("${TEST_BUILD-}/tcptunectl" --config="${TEST_DIR-}/none.conf"
 tcptuned_start() { # [OPTION...]
 	background tcptuned ${TCPTUNED_PREFIX-} setpriv --ruid="$TEST_UID" "$TEST_BUILD/tcptuned" \
 		"${daemon_options[@]}" "$@"
-	wait_until 10 lib_answers_or_ended
+	wait_until 20 lib_answers_or_ended
 	kill -0 "$(pid_of tcptuned)" || fail "tcptuned: $(cat "$TEST_DIR/tcptuned.log")"
 }
 

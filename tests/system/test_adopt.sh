@@ -10,14 +10,10 @@ opened_before() { # PORT RECEIVER_STEP...
 	local port=$1
 	shift
 	application "receiver-$port" b tcp4 listen "${ADDR[b]}" "$port" accept "$@" receive 100000000000
-	wait_until 5 listens b "$port"
+	wait_until 20 listens b "$port"
 	application "sender-$port" a tcp4 ${sender_steps-} connect "${ADDR[b]}" "$port" \
 		send 100000000000
-	wait_until 5 received "$port"
-}
-
-received() { # PORT
-	ss_of b "sport = :$1" 'bytes_received:([0-9]+)' | grep .
+	wait_until 20 received "$port"
 }
 
 # Mbit/s that arrive, over a second
@@ -64,7 +60,7 @@ test_receivers_and_congestion_control() {
 	tcptuned_start $bitcp
 	adopted 4
 	: >"$TEST_DIR/asked"
-	wait_printed 5 receiver-7201 rcvbuf
+	wait_printed 20 receiver-7201 rcvbuf
 	expect_eq "$(<"$TEST_DIR/receiver-7201.log")" "rcvbuf 131072" "size that its application reads"
 	wait_until 2 fast 7202 80
 	note "Mbit/s on the old connection: $speed"
@@ -94,17 +90,17 @@ test_short_connections() {
 	host a
 	application server a tcp4 listen 127.0.0.1 7600 accept receive 100000 say few receive 300000 \
 		say many until over
-	wait_until 5 listens a 7600
+	wait_until 20 listens a 7600
 	application client a tcp4 connect 127.0.0.1 7600 say open until few send 100000 until many \
 		send 300000 until over
-	wait_printed 5 client open
+	wait_printed 20 client open
 	tcptuned_start
 	adopted 2 0
 	: >"$TEST_DIR/few"
-	wait_printed 5 server few
+	wait_printed 20 server few
 	expect_eq "$(counter tcptuned_connection_records_bytes '')" 0 "records after 100 kB"
 	: >"$TEST_DIR/many"
-	wait_printed 5 server many
+	wait_printed 20 server many
 	expect_eq "$(ctl_json .connections flows)" 2 "records after 400 kB"
 	expect_eq "$(flow 7600 .bytes_received)" 400000 "bytes received"
 	expect_eq "$(managed here)" 1 "opened here"
@@ -122,8 +118,8 @@ test_requests_before_the_start() {
 	fixed_before 7502 set rcvbuf -1 get rcvbuf
 	tcptuned_start
 	: >"$TEST_DIR/started"
-	wait_printed 5 client-7501 received
-	wait_printed 5 client-7502 received
+	wait_printed 20 client-7501 received
+	wait_printed 20 client-7502 received
 	expect_match "$(connected_to 7501 '.flags | join(" ")')" so_rcvbuf_overridden "flags"
 	expect_between "$(connected_to 7501 .receive_buffer_bytes)" 160000 "$(largest_locked)" \
 		"its buffer, of 80000 bytes"
@@ -147,11 +143,11 @@ fixed_before() { # PORT STEP...
 	shift
 	background "server-$port" in_host a "${sockets[@]}" tcp4 listen 127.0.0.1 "$port" accept \
 		send 30000000 until stopped
-	wait_until 5 listens a "$port"
+	wait_until 20 listens a "$port"
 	application "client-$port" a tcp4 set rcvbuf 40000 set sndbuf 50000 say made until started \
 		connect 127.0.0.1 "$port" "$@" receive 30000000 say received get rcvbuf,sndbuf \
 		until stopped get rcvbuf,sndbuf,clamp
-	wait_printed 5 client-$port made
+	wait_printed 20 client-$port made
 }
 
 connected_to() { # PORT FILTER
@@ -229,12 +225,12 @@ test_unmanaged_connections_do_not_change() {
 	host a
 	background some in_group in_host a "${keep_alive[@]}" pairs 10
 	application listener a tcp4 set rcvbuf 20000 set sndbuf 30000 listen 127.0.0.9 7301 accept
-	wait_printed 10 some open
-	wait_until 5 listens a 7301
+	wait_printed 20 some open
+	wait_until 20 listens a 7301
 	application server a tcp4 listen 127.0.0.1 7302 accept until over
-	wait_until 5 listens a 7302
+	wait_until 20 listens a 7302
 	application client a tcp4 connect 127.0.0.1 7302 set rcvbuf 65536 say fixed until over
-	wait_printed 5 client fixed
+	wait_printed 20 client fixed
 	before=$(as_ss_says)
 	tcptuned_start --set=policy.mode=off
 	expect_as_before "with mode = off"

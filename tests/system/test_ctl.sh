@@ -66,10 +66,10 @@ test_explain_a_locked_receiver() {
 	tcptuned_start --set=policy.receive_window_max=512K
 	link a b --rate 100mbit --delay 20ms
 	events capped --json
-	wait_printed 5 capped listening
+	wait_printed 20 capped listening
 	application receiver b tcp4 listen "${ADDR[b]}" 7101 accept set rcvbuf 65536 get rcvbuf \
 		receive 20000000 say all until over
-	wait_until 5 listens b 7101
+	wait_until 20 listens b 7101
 	application sender a tcp4 connect "${ADDR[b]}" 7101 send 20000000 until over
 	wait_printed 20 receiver all
 	sleep 0.3
@@ -122,12 +122,12 @@ test_events() {
 	events quiet
 	events first --json
 	events named --json 10.99.0.2:7101 10.99.0.1
-	wait_printed 5 first listening
-	wait_printed 5 named listening
+	wait_printed 20 first listening
+	wait_printed 20 named listening
 	# 9 s: three while the queue grows, up to a second each until a test is prepared and begins
 	stream one 7101 --count 1 --bytes 115MB --rcvbuf 80KiB --congestion reno
 	stream_end one
-	wait_printed 5 first '"closed".*:7101'
+	wait_printed 20 first '"closed".*:7101'
 	sleep 0.2
 	expect_eq "$(event first 'select(.event == "rcvbuf_overridden") | .requested_bytes')" 81920 \
 		"bytes asked for"
@@ -162,7 +162,7 @@ test_events() {
 	stop first || :
 	stop named || :
 	stop quiet || :
-	wait_until 5 gate_is_shut
+	wait_until 20 gate_is_shut
 	expect_eq "$(counter tcptuned_events_lost_total '')" 0 "events lost"
 }
 
@@ -296,10 +296,10 @@ for i in range(40):
     all.append(s)
 print("connected", flush=True)
 time.sleep(20)' "$TEST_DIR/run/control"
-	wait_printed 5 silent connected
+	wait_printed 20 silent connected
 	ctl_refuses 40 "16 others use the control socket" status
 	[ -n "$(counter tcptuned_events_lost_total '')" ] || fail "no scrape"
-	wait_until 8 ctl status
+	wait_until 20 ctl status
 	stop silent KILL 2>/dev/null || :
 	# A client that asks it to stop may disconnect before the answer.
 	kill -STOP "$(pid_of tcptuned)"

@@ -36,16 +36,16 @@ test_no_room_for_events() {
 	host a
 	tcptuned_start $bitcp # which is set at once, so that each has a record
 	background events "${tcptunectl[@]}" events --json
-	wait_printed 5 events listening
+	wait_printed 20 events listening
 	kill -STOP "$(pid_of tcptuned)"
 	background many in_group in_host a "${keep_alive[@]}" pairs 1500
-	wait_printed 10 many open
+	wait_printed 20 many open
 	kill -CONT "$(pid_of tcptuned)"
 	expect_eq "$(managed here)" 1500 "opened"
 	expect_eq "$(managed peer)" 1500 "accepted"
 	expect_ge "$(counter tcptuned_events_lost_total '')" 1 "events lost"
-	wait_printed 5 events '"event":"lost"'
-	wait_output 5 -ge 500 grep -c '"event":"managed"' "$TEST_DIR/events.log" # the ring has room for more
+	wait_printed 20 events '"event":"lost"'
+	wait_output 20 -ge 500 grep -c '"event":"managed"' "$TEST_DIR/events.log" # the ring has room for more
 }
 
 connection_in() { # HOST
@@ -70,7 +70,7 @@ time.sleep(60)' "$@"
 
 delete_meanwhile() { # NAME...
 	local name
-	wait_printed 10 holder waits
+	wait_printed 20 holder waits
 	for name; do
 		kill -KILL "$(pid_of "$name-server")" "$(pid_of "$name-client")"
 		ip netns delete "$(lib_netns "$name")"
@@ -90,12 +90,12 @@ test_namespaces_vanish_during_adoption() {
 	host kept "${names[@]}"
 	: >/run/netns/last
 	background holder opening_waits /run/netns/first /run/netns/last
-	wait_printed 5 holder ready
+	wait_printed 20 holder ready
 	for name in kept "${names[@]}"; do
 		connection_in "$name"
 	done
 	for name in kept "${names[@]}"; do
-		wait_printed 10 "$name-client" connected
+		wait_printed 20 "$name-client" connected
 	done
 	background deleter delete_meanwhile "${names[@]}"
 	# A congestion control that is set makes a record at once. With the kernel's windows, no sysctl is raised,

@@ -65,13 +65,13 @@ five_connections() {
 	host a
 	tcptuned_start $bitcp
 	background some in_group in_host a "${keep_alive[@]}" pairs 5
-	wait_printed 5 some open
+	wait_printed 20 some open
 }
 
 # A new connection is tuned from its first segment on.
 stream_tuned() { # NAME PORT
 	stream "$1" "$2" --count 1 --verify --rcvbuf 64KiB
-	wait_until 10 eval '! kill -0 "$(pid_of '"$1"')"'
+	wait_until 20 eval '! kill -0 "$(pid_of '"$1"')"'
 	expect_eq "$(result "$1" .congestion)" bitcp "congestion control of a connection made now"
 	expect_ge "$(result "$1" .receiver.wscale)" 7 "its window scale"
 }
@@ -185,7 +185,7 @@ test_control_group_removed_and_made_again() {
 	sleep 5.5
 	expect_eq "$(times_logged 'was removed')" 1 "times that it was logged"
 	mkdir "$slice"
-	wait_until 8 eval '! kill -0 "$(pid_of tcptuned)"'
+	wait_until 20 eval '! kill -0 "$(pid_of tcptuned)"'
 	wait "$(pid_of tcptuned)" || code=$?
 	expect_eq $code 1 "its exit status, after which systemd restarts it"
 	! grep -qE '^RestartPreventExitStatus=(.* )?1( |$)' "$TEST_TOP/systemd/tcptuned.service.in" ||
@@ -318,7 +318,7 @@ replaced_by() { # BUILD LOGGED
 	unset "LIB_PID[chooser]"
 	expect_match "$(<"$TEST_DIR/chooser.log")" "^chosen [0-9]{2,} $refused\$" \
 		"times that bitcp was chosen and refused"
-	wait_until 5 gone "$old"
+	wait_until 20 gone "$old"
 }
 
 # A socket that is older than the build that takes over has the default congestion control, too, and holds
@@ -331,18 +331,18 @@ test_socket_from_before_an_upgrade() {
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=bitcp
 	application server a tcp4 listen 127.0.0.1 7001 accept until end
 	application early a tcp4 say made until go connect 127.0.0.1 7001 say connected until end
-	wait_printed 5 early made
+	wait_printed 20 early made
 	old=$(id_of map_bitcp)
 	tcptuned_kill
 	TEST_BUILD=$build tcptuned_start $bitcp
 	in_log 'programs of an earlier build replaced, records kept'
 	: >"$TEST_DIR/go"
-	wait_printed 5 early connected
+	wait_printed 20 early connected
 	expect_eq "$(counter tcptuned_congestion_control_choices_total '{choice="kept"}')" 0 \
 		"connections whose application chose a congestion control"
 	expect_eq "$(counter tcptuned_congestion_control_choices_total '{choice="set"}')" 2 \
 		"and whose application did not, both ends"
-	wait_until 5 gone "$old"
+	wait_until 20 gone "$old"
 	: >"$TEST_DIR/end"
 	TEST_BUILD=$build tcptuned_stop
 }
@@ -407,12 +407,12 @@ test_watchdog_notified_in_time() {
 	seconds=$(sed -n 's/^WatchdogSec=//p' "$TEST_TOP/systemd/tcptuned.service.in")
 	expect_ge "${seconds:-0}" 30 "WatchdogSec= of the unit"
 	background notified print_notifications
-	wait_printed 5 notified listening
+	wait_printed 20 notified listening
 	began=$SECONDS
 	WATCHDOG_USEC=2000000 NOTIFY_SOCKET=$TEST_DIR/notify tcptuned_start
 	wait_until 5 eval '[ "$(grep -c WATCHDOG=1 "$TEST_DIR/notified.log")" = 2 ]'
 	note "twice in $((SECONDS - began)) s"
 	tcptuned_stop
-	wait_printed 5 notified STOPPING=1
+	wait_printed 20 notified STOPPING=1
 	stop notified || :
 }

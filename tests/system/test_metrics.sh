@@ -115,7 +115,7 @@ test_largest_flows_and_totals() {
 		stop "$name" || :
 		stop "$name-receiver" || :
 	done
-	wait_output 5 = 6 metric tcptuned_connections_closed_total
+	wait_output 20 = 6 metric tcptuned_connections_closed_total
 	scrape
 	expect_eq "$(grep -c ^tcptuned_flow_ "$TEST_DIR/scrape" || :)" 0 "flows shown at the end"
 	expect_eq "$(sample tcptuned_connections_closed_total)" 6 "closed at the end"
@@ -135,7 +135,7 @@ test_largest_flows_and_totals() {
 		"$(sample tcptuned_advertised_window_bytes_count)" "of receivers"
 }
 
-# alone: kernel.bpf_stats_enabled is the whole host's
+# alone: kernel.bpf_stats_enabled is the whole host's; test_policy_off sets it in a lane
 test_cost() {
 	local kb
 	host a b
@@ -221,6 +221,6 @@ test_address_that_comes_later() {
 		--set=metrics.address=192.0.2.1
 	in_log 'metrics.address: 192.0.2.1 is not an address of this host now'
 	in_host a ip address add 192.0.2.1/32 dev lo
-	wait_until 5 in_host a curl -sf -o "$TEST_DIR/scrape" "http://192.0.2.1:$METRICS_PORT/metrics"
+	wait_until 20 in_host a curl -sf -o "$TEST_DIR/scrape" "http://192.0.2.1:$METRICS_PORT/metrics"
 	expect_eq "$(sample 'tcptuned_collection_success\{collector="flows"')" 1 "flows read"
 }

@@ -26,7 +26,7 @@ meet() { # ADDRESS PORT [STEP...]
 	background server ${SERVER_PREFIX-in_group} in_host a "${sockets[@]}" tcp$family \
 		${SERVER_STEPS-} listen $address $port accept get congestion "$@"
 	# A connect() that is refused would be counted as a connection of its policy.
-	wait_until 5 listens a $port
+	wait_until 20 listens a $port
 	${CLIENT_PREFIX-in_group} in_host a "${sockets[@]}" tcp$family ${CLIENT_STEPS-} \
 		connect $address $port get congestion "$@" >"$TEST_DIR/client.log"
 	wait "$(pid_of server)"
@@ -83,8 +83,8 @@ test_named_in_metrics_and_flows() {
 	link a b --rate 100mbit --delay 5ms --queue 1MB
 	stream one 7101 --duration 90
 	# 100 Mbit/s at 10 ms are 125 kB a round trip, and the queue makes that more.
-	wait_output 5 -ge 110000 flow 7101 .receive.per_rtt_bytes
-	wait_output 5 -ge 10000000 flow 7101 .receive.rate_best_bytes_per_s
+	wait_carried 7101 50M -ge 110000 flow 7101 .receive.per_rtt_bytes
+	wait_carried 7101 50M -ge 10000000 flow 7101 .receive.rate_best_bytes_per_s
 	expect_eq "$(flow 7101 '[.policy, (.flags | index("observe") != null), .congestion_control,
 		.receive.window_max_bytes] | tostring')" \
 		'["far",true,"'"$(sysctl -n net.ipv4.tcp_congestion_control)"'",5242880]' "the flow"
@@ -167,7 +167,7 @@ test_records_of_a_killed_daemon() {
 				jq -r '.value | map(ltrimstr("0x")) | join(" ")')
 	done
 	reload '[policy two]\nremote_port = 7002' 'policy two'
-	wait_output 5 = 2 times_logged 'policies in force, installed'
+	wait_output 20 = 2 times_logged 'policies in force, installed'
 	expect_eq "$(ctl_json '[.policies[].policy] | join(" ")' policy list)" "default two" "policies"
 	expect_eq "$(records)" 4 "records, of two configurations"
 }
@@ -235,7 +235,7 @@ test_pacing_is_the_limit() {
 	tcptuned_start
 	application server a tcp4 listen 127.0.0.1 7001 accept receive 50000000
 	application client a tcp4 set pacing 1000000 connect 127.0.0.1 7001 send 50000000
-	wait_output 5 = pacing flow_to 7001 .limit
+	wait_output 20 = pacing flow_to 7001 .limit
 	said=$(ctl explain "$(flow_to 7001 .local)" 127.0.0.1:7001)
 	expect_match "$said" "pacing       at most 1000000 bytes \(977K\) per second, as the application set it" \
 		"explained"
@@ -257,7 +257,7 @@ test_256_policies() {
 	application early-server a tcp4 listen 10.1.1.1 7001 accept until late receive 500000 \
 		say received
 	application early a tcp4 connect 10.1.1.1 7001 get congestion until late send 500000
-	wait_printed 5 early congestion
+	wait_printed 20 early congestion
 	expect_eq "$(flow_to 7001 .policy)" mine "the policy of the connection"
 	expect_eq "$(ctl_json '.policies | "\(length) \(.[-2].rule) \(.[-1].policy)"' policy list)" \
 		"$((n + 1)) destination 10.100.255.0/24, local port $((9999 + n)) mine" "policies"
@@ -274,14 +274,14 @@ test_256_policies() {
 	expect_eq "$(ctl_json '.flows | length' flows --policy '(earlier)')" 1 "flows by that name"
 	expect_eq "$(meet 10.2.1.1 7001)" cubic "a new one"
 	: >"$TEST_DIR/late"
-	wait_printed 5 early-server received
+	wait_printed 20 early-server received
 }
 
 # The window scale that a listener offers whose application requests a small buffer. The kernel accepts
 # connections before the BPF program of listen() has tried its hundreds of rules.
 scale_of() { # PORT
 	application server a tcp4 set rcvbuf 40000 listen 127.0.0.1 $1 say listening accept get wscale
-	wait_printed 5 server listening
+	wait_printed 20 server listening
 	in_group in_host a "${sockets[@]}" tcp4 connect 127.0.0.1 $1 get wscale >/dev/null
 	wait "$(pid_of server)"
 	sed -n 's/^wscale //p' "$TEST_DIR/server.log"
@@ -317,7 +317,7 @@ test_cgroup_that_comes_later() {
 		[policy odd]\nremote_port = 7009\ncongestion_control = nonesuch"
 	start_with "$text"
 	in_log "$missing"
-	wait_output 5 = 2 times_logged "$faults"
+	wait_output 20 = 2 times_logged "$faults"
 	expect_eq "$(metric tcptuned_policy_cgroups_missing)" 2 "control groups missing"
 	expect_eq "$(meet 127.0.0.1 7001)" bitcp "before"
 	prlimit --pid "$(pid_of tcptuned)" --nofile=$(($(free_descriptor) + 1)):
@@ -330,14 +330,14 @@ test_cgroup_that_comes_later() {
 	# once for the new configuration, once for the one before it
 	wait_output 3 = 3 times_logged "$no_descriptor"
 	prlimit --pid "$(pid_of tcptuned)" --nofile=1024:
-	wait_output 8 = 2 times_logged 'policies in force, installed'
+	wait_output 20 = 2 times_logged 'policies in force, installed'
 	expect_eq "$(CLIENT_PREFIX=in_sub meet 127.0.0.1 7002)" cubic "after"
 	expect_eq "$(metric tcptuned_policy_cgroups_missing)" 1 "control groups missing"
 	faults_before=$(times_logged "$faults")
 	rmdir "$sub/deeper" "$sub"
-	wait_output 8 = 2 times_logged "$missing"
+	wait_output 20 = 2 times_logged "$missing"
 	mkdir "$sub"
-	wait_output 8 = 3 times_logged 'policies in force, installed'
+	wait_output 20 = 3 times_logged 'policies in force, installed'
 	expect_eq "$(times_logged "$faults")" "$faults_before" "lines about other policies' faults"
 	reload "$text\n" 'reloaded: nothing differs'
 	expect_eq "$(times_logged "$faults")" $((faults_before + 2)) "after a reload"
@@ -370,7 +370,7 @@ expect_policy() { # POLICY: RULE LOCAL REMOTE [OPTION...]
 idle() { # NAME ADDRESS PORT [STEP-OF-CLIENT...]
 	application "$1-server" a tcp4 listen $2 $3 accept receive 3000000 until end
 	application "$1" a tcp4 "${@:4}" connect $2 $3 send 3000000 until end
-	wait_until 5 eval "[ -n \"\$(flow_to $3 .local)\" ]"
+	wait_until 20 eval "[ -n \"\$(flow_to $3 .local)\" ]"
 }
 
 test_listed_and_tested() {
@@ -504,7 +504,7 @@ test_applied_under_traffic() {
 	for mode in $modes; do
 		configure "${one}mode = $mode\nsend_window_max = 4M"
 		kill -HUP "$(pid_of tcptuned)"
-		wait_output 5 = $mode ctl_json ".policies[1].mode" policy list
+		wait_output 20 = $mode ctl_json ".policies[1].mode" policy list
 		ctl policy apply >/dev/null
 		sleep 0.4
 	done
@@ -526,16 +526,16 @@ request_on_open() { # PORT OPTION VALUE
 	application "server-$1" b tcp4 listen "${ADDR[b]}" $1 accept receive 3000000 say half \
 		until ask-$1 set $2 $3 say asked until go-$1 receive 3000000 say through until stopped \
 		get $2
-	wait_until 5 listens b $1
+	wait_until 20 listens b $1
 	application "client-$1" a tcp4 connect "${ADDR[b]}" $1 send 6000000 until stopped
-	wait_printed 5 server-$1 half
+	wait_printed 20 server-$1 half
 	expect_ge "$(flow $1 .receive.budget_granted_bytes)" 100000 "granted by the budget"
 	: >"$TEST_DIR/ask-$1"
-	wait_printed 5 server-$1 asked
+	wait_printed 20 server-$1 asked
 	expect_eq "$(flow $1 '.receive | [.budget_granted_bytes, .budget_wanted_bytes] | tostring')" \
 		"[0,0]" "granted and wanted after set $2"
 	: >"$TEST_DIR/go-$1"
-	wait_printed 5 server-$1 through
+	wait_printed 20 server-$1 through
 }
 
 # An application may fix the buffer of an open connection, if its policy allows it, or its window. What the
@@ -568,14 +568,14 @@ test_an_observed_request_is_restored() {
 	application server b tcp4 listen "${ADDR[b]}" 7001 accept set rcvbuf 40000 say asked \
 		until tuned get rcvbuf receive 4000000 say got until stopped receive 1000000 \
 		get rcvbuf say over
-	wait_until 5 listens b 7001
+	wait_until 20 listens b 7001
 	application client a tcp4 connect "${ADDR[b]}" 7001 send 4000000 until stopped send 1000000 \
 		until over
-	wait_printed 5 server asked
+	wait_printed 20 server asked
 	reload "${p}mode = tune" 'policy p.mode: observe -> tune'
 	ctl policy apply >/dev/null
 	: >"$TEST_DIR/tuned"
-	wait_printed 5 server got
+	wait_printed 20 server got
 	expect_eq "$(sed -n 's/^rcvbuf //p' "$TEST_DIR/server.log")" 80000 "size that it reads while it is tuned"
 	# 250 KB per round trip, of which the buffer holds twice as much, and as much again.
 	expect_between "$(flow 7001 .receive_buffer_bytes)" 100000 5000000 "its buffer then"
@@ -584,7 +584,7 @@ test_an_observed_request_is_restored() {
 	expect_le "$(ss_of b "sport = :7001 and dport != :0" 'rcv_ssthresh:([0-9]+)')" 80000 \
 		"its window after the stop"
 	: >"$TEST_DIR/stopped"
-	wait_printed 5 server over
+	wait_printed 20 server over
 	: >"$TEST_DIR/over"
 	expect_le "$(sed -n 's/^rcvbuf //p' "$TEST_DIR/server.log" | tail -n 1)" 5000000 \
 		"size that it reads after the stop"
@@ -599,8 +599,8 @@ test_send_window_max_of_a_policy() {
 	link a b --rate 200mbit --delay 20ms --queue 2bdp
 	stream small 7301 --duration 90 --congestion cubic
 	stream other 7302 --duration 90 --congestion cubic
-	wait_output 8 -ge 1000000 flow_to 7302 .send_buffer_bytes
-	wait_output 5 = capped flow_to 7301 .send.reason
+	wait_output 20 -ge 1000000 flow_to 7302 .send_buffer_bytes
+	wait_output 20 = capped flow_to 7301 .send.reason
 	for _ in 1 2 3; do
 		expect_le "$(flow_to 7301 .send_buffer_bytes)" 524288 "its send buffer"
 		sleep 0.3
@@ -612,7 +612,7 @@ test_send_window_max_of_a_policy() {
 	stream_stop other
 	reload "${small}send_window_max = 8M\n" 'policy small.send_window_max: 256K -> 8M'
 	ctl policy apply >/dev/null
-	wait_output 10 -ge 800000 flow_to 7301 .send_buffer_bytes
+	wait_output 20 -ge 800000 flow_to 7301 .send_buffer_bytes
 	stream_stop small
 }
 
@@ -622,7 +622,7 @@ test_rate_of_small_messages() {
 	start_with ''
 	link a b --rate 100mbit --delay 5ms
 	stream small 7301 --duration 60 --bytes 100 --interval 10
-	wait_output 5 -ge 5000 flow_to 7301 .send.rate_best_bytes_per_s
+	wait_output 20 -ge 5000 flow_to 7301 .send.rate_best_bytes_per_s
 	sleep 2
 	expect_le "$(flow_to 7301 .send.rate_best_bytes_per_s)" 30000 "bytes per second"
 	stream_stop small

@@ -298,11 +298,11 @@ test_short_connections_leave_no_record() {
 	host a
 	tcptuned_start --set=policy.congestion_control=keep
 	background server in_group in_host a "${keep_alive[@]}" serve 127.0.0.1
-	wait_printed 5 server listening
+	wait_printed 20 server listening
 	background short in_group in_host a "${keep_alive[@]}" connect 127.0.0.1 200 100000
 	wait_printed 20 server "MB 20"
 	expect_eq "$(managed here) $(managed peer)" "0 0" "records of 200 connections of 100 KB"
 	background long in_group in_host a "${keep_alive[@]}" connect 127.0.0.1 5 1000000
-	wait_printed 5 server "MB 25"
+	wait_printed 20 server "MB 25"
 	expect_eq "$(managed here) $(managed peer)" "5 5" "records of 5 connections of 1 MB"
 }

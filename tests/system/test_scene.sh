@@ -9,7 +9,7 @@
 scene_iperf() { # SECONDS
 	link a b --rate 1gbit --delay 25ms
 	background server in_group in_host b iperf3 --server --one-off --json
-	wait_until 5 listens b 5201
+	wait_until 20 listens b 5201
 	background client in_group in_host a iperf3 --client "${ADDR[b]}" --window 64K --time "$1" \
 		--json
 }
@@ -17,7 +17,7 @@ scene_iperf() { # SECONDS
 scene_iperf_end() {
 	wait "$(pid_of client)" || fail "iperf3: $(<"$TEST_DIR/client.log")"
 	wait "$(pid_of server)" || fail "iperf3: $(<"$TEST_DIR/server.log")"
-	wait_until 5 scene_all_closed # a connection that is closing still uses bitcp
+	wait_until 20 scene_all_closed # a connection that is closing still uses bitcp
 }
 
 scene_all_closed() {

@@ -21,7 +21,7 @@ test_requests_are_intercepted() {
 			set rcvbuf 40000 set sndbuf 50000 get rcvbuf,sndbuf,locks
 		application listener a tcp$family set rcvbuf 40000 set sndbuf 50000 \
 			listen $address 7000 until end$family
-		wait_until 5 eval '[ -n "$(ss_of a "sport = :7000" "(skmem)")" ]'
+		wait_until 20 eval '[ -n "$(ss_of a "sport = :7000" "(skmem)")" ]'
 		expect_eq "$(ss_of a "sport = :7000" "skmem:.*,rb([0-9]+),")" \
 			"$(in_host a sysctl -n net.ipv4.tcp_rmem | awk '{ print $2 }')" "its receive buffer"
 		expect_eq "$(ss_of a "sport = :7000" "skmem:.*,tb([0-9]+),")" \
@@ -39,11 +39,11 @@ test_requests_are_intercepted() {
 		tcp4 set rcvbuf -1 set sndbuf -1 get rcvbuf,sndbuf,locks
 	application largest a tcp4 set rcvbuf -1 set sndbuf 2147483647 listen 127.0.0.2 7000 \
 		say listening until end get rcvbuf,sndbuf
-	wait_printed 5 largest listening
+	wait_printed 20 largest listening
 	# A stop honours the requests of a listener, and of the connections that it accepts later.
 	application listener a tcp4 set rcvbuf 40000 set sndbuf 50000 get locks listen 127.0.0.1 7000 \
 		say listening until end get rcvbuf,sndbuf,locks accept get rcvbuf,sndbuf,locks
-	wait_printed 5 listener listening
+	wait_printed 20 listener listening
 	tcptuned_stop
 	: >"$TEST_DIR/end"
 	in_host a "${sockets[@]}" tcp4 connect 127.0.0.1 7000
@@ -94,7 +94,7 @@ test_small_requests_are_honoured_under_traffic() {
 	application client a tcp4 set sndbuf 8192 connect "${ADDR[b]}" 7001 send 3000000 \
 		get sndbuf,locks until end
 	wait_printed 20 server locks
-	wait_printed 5 client locks
+	wait_printed 20 client locks
 	expect_eq "$(tr '\n' ',' <"$TEST_DIR/server.log")" "rcvbuf 16384,locks 2," "the receiver's"
 	expect_eq "$(tr '\n' ',' <"$TEST_DIR/client.log")" "sndbuf 16384,locks 1," "the sender's"
 	expect_eq "$(flow 7001 '.flags | join(" ")')" "passive so_rcvbuf_honoured" "flags of the receiver"
@@ -120,10 +120,10 @@ test_requests_with_force() {
 	application server a tcp4 listen 127.0.0.1 7001 accept receive 3000000 until end
 	application client a tcp4 connect 127.0.0.1 7001 send 3000000 until go "${forced[@]}" \
 		get rcvbuf,sndbuf,locks until end
-	wait_output 5 -ge 3000000 flow_to 7001 .bytes_acked
+	wait_output 20 -ge 3000000 flow_to 7001 .bytes_acked
 	expect_eq "$(flow_to 7001 '[.flags[] | select(test("honoured"))] | length')" 0 "flags before"
 	: >"$TEST_DIR/go"
-	wait_printed 5 client locks
+	wait_printed 20 client locks
 	expect_eq "$(tr '\n' ',' <"$TEST_DIR/client.log")" "rcvbuf 80000,sndbuf 100000,locks 3," "honoured"
 	expect_match "$(flow_to 7001 '.flags | join(" ")')" "so_rcvbuf_honoured so_sndbuf_honoured" "flags"
 	: >"$TEST_DIR/end"
@@ -207,7 +207,7 @@ clamped() { # GROUP NAME STEP...
 	background "$name" $group in_host b "${sockets[@]}" tcp4 "$@" get clamp,locks,rcvbuf \
 		say "done" until end
 	if [ "${peer[0]}" = connect ]; then
-		wait_until 5 eval '[ -n "$(ss_of b "sport = :7002" "(skmem)")" ]'
+		wait_until 20 eval '[ -n "$(ss_of b "sport = :7002" "(skmem)")" ]'
 		application sender a tcp4 "${peer[@]}" send 3000000 until end
 	fi
 	wait_printed 20 "$name" '^done'
@@ -254,21 +254,21 @@ test_a_socket_that_connects_again() {
 		send 6000000 until again
 	background two in_host a "${sockets[@]}" tcp4 listen "${ADDR[a]}" 7004 accept until go \
 		send 3000000 until over
-	wait_until 5 eval '[ "$(in_host a ss -Htln "sport = 7003 or sport = 7004" | wc -l)" = 2 ]'
+	wait_until 20 eval '[ "$(in_host a ss -Htln "sport = 7003 or sport = 7004" | wc -l)" = 2 ]'
 	application client b tcp4 connect "${ADDR[a]}" 7003 send 3000000 receive 6000000 say received \
 		until again disconnect connect "${ADDR[a]}" 7004 get wscale receive 3000000 say over \
 		until over
-	wait_printed 5 client received
+	wait_printed 20 client received
 	expect_eq "$(flow_to 7003 '.flags | tostring')" '["congestion_control_set"]' "flags of the first"
 	expect_match "$(flow_to 7003 .send.unsent_max_bytes)" "^[1-9]" "what of it may wait unsent"
 	: >"$TEST_DIR/again"
-	wait_printed 5 client wscale
+	wait_printed 20 client wscale
 	expect_ge "$(sed -n 's/wscale //p' "$TEST_DIR/client.log")" 7 "window scale of the second"
 	expect_eq "$(flow_to 7004 '[.flags[], .congestion_control, .send.unsent_max_of_others_bytes,
 		.bytes_received] | tostring')" \
 		'["congestion_control_set","bitcp",null,0]' "flags and limits of the second"
 	: >"$TEST_DIR/go"
-	wait_printed 5 client over
+	wait_printed 20 client over
 	tcptuned_stop
 	expect_eq "$(congestion_of b "dport = :7004")" reno "after the stop"
 	: >"$TEST_DIR/over"
@@ -288,10 +288,10 @@ test_a_socket_that_is_fixed_and_connects_again() {
 	application fixed b tcp4 connect "${ADDR[a]}" 7003 receive 3000000 say first until again \
 		disconnect set rcvbuf 40000 connect "${ADDR[a]}" 7005 receive 3000000 get rcvbuf,locks \
 		until over
-	wait_printed 10 fixed first
+	wait_printed 20 fixed first
 	expect_eq "$(flow_to 7003 '.flags | join(" ")')" "" "flags of the first"
 	: >"$TEST_DIR/again"
-	wait_printed 10 fixed locks
+	wait_printed 20 fixed locks
 	expect_eq "$(flow_to 7005 '.flags | join(" ")')" "so_rcvbuf_honoured" "flags of the second"
 	expect_eq "$(tail -n 2 "$TEST_DIR/fixed.log" | tr '\n' ',')" "rcvbuf 80000,locks 2," "its buffer"
 }
