@@ -230,7 +230,7 @@ static void parse_options(int argc, char **argv)
 struct hello {
 	uint32_t magic;
 	uint32_t stream, streams, zero;
-	uint64_t transfer; /* tells the connections of one transfer from others */
+	uint64_t transfer; /* distinguishes the connections of one transfer */
 	uint64_t seed;
 };
 

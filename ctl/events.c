@@ -22,7 +22,7 @@ static const struct ctl_template texts[] = {
 	{"!event=lost", "{local} - {remote}  "},
 	{"!event=lost text", "{text}"},
 	{"!event=lost !text", "{event}"},
-	{"!event=lost dry_run", " (dry run)"},
+	{"!event=lost observe", " (observed)"},
 	{"!event=lost", "\n"},
 	{0},
 };

@@ -18,7 +18,7 @@ static const struct ctl_template policy_texts[] = {
 	{"policy", "{policy}: {rule}\n"},
 	{"disabled", "  mode                off: disabled; policy enable switches it on\n"},
 	{"!disabled mode=off", "  mode                off: left to the kernel\n"},
-	{"!disabled mode=observe", "  mode                observe: a dry run\n"},
+	{"!disabled mode=observe", "  mode                observe: nothing is changed\n"},
 	{"!disabled mode=tune", "  mode                tune\n"},
 	{"counted", "  connections         {connections}\n"},
 	{"policy !mode=off congestion_control", "  congestion control  {congestion_control}\n"},
@@ -47,7 +47,7 @@ static const struct ctl_template enabled_texts[] = {
 };
 
 static const struct ctl_template applied_texts[] = {
-	{"", "open connections: {moved} moved to another policy, {taken} attached, {let_go} "
+	{"", "open connections: {moved} moved to another policy, {attached} attached, {detached} "
 	     "detached\n"},
 	{"kernel_too_old",
 	 "{kernel_too_old} are left to the kernel: to attach open connections needs Linux 6.12\n"},
@@ -59,8 +59,8 @@ static const struct ctl_template applied_texts[] = {
 static void print_list(const json_t *answer)
 {
 	static const struct ctl_template rest[] = {
-		{"connections_not_told_apart",
-		 "{connections_not_told_apart} more connections are not counted above: there are "
+		{"connections_uncounted",
+		 "{connections_uncounted} more connections are not counted above: there are "
 		 "too many pairs of policy and congestion control\n"},
 		{0},
 	};

@@ -26,8 +26,9 @@ static const struct ctl_template configuration[] = {
 	{"!congestion_control", "congestion     the kernel's own for new connections; "},
 	{"bitcp_registered", "bitcp is registered\n"},
 	{"!bitcp_registered", "bitcp is not registered\n"},
-	{"", "connections    {connections.open} open, {connections.dry_run} of them dry run\n"
-	     "limited by    "},
+	{"",
+	 "connections    {connections.open} open, {connections.observed} of them only observed\n"
+	 "limited by    "},
 	{0},
 };
 
@@ -51,11 +52,11 @@ static const struct ctl_template totals[] = {
 	     "{totals.managed_accepted_here} accepted, {totals.managed_open} open before, "
 	     "{totals.closed} closed, {totals.unrecorded} left to the kernel for lack of memory\n"},
 	{"totals.adopt_failed",
-	 "               of connections open before, {totals.adopt_failed} not taken\n"},
+	 "               of connections open before, {totals.adopt_failed} not attached\n"},
 	{"", "               congestion control set on {totals.congestion_control_set}, kept on "
 	     "{totals.congestion_control_kept}, failed on {totals.congestion_control_failed}\n"
 	     "               SO_RCVBUF overridden {totals.rcvbuf_overridden} times, SO_SNDBUF "
-	     "{totals.sndbuf_overridden}, dry runs included\n"
+	     "{totals.sndbuf_overridden}, observed ones included\n"
 	     "               receive windows grown {totals.receive_windows_grown} times, shrunk "
 	     "{totals.receive_windows_shrunk}, refused {totals.receive_windows_refused}\n"
 	     "               send windows grown {totals.send_windows_grown} times, shrunk "

@@ -75,7 +75,7 @@ static double thread_cpu_s(const struct link *l)
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
-/* Nothing where the kernel does not tell. */
+/* Zeroes where the kernel does not report it. */
 static struct cpu_wait thread_cpu_wait(const struct link *l)
 {
 	unsigned long long ran_ns;

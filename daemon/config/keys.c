@@ -48,8 +48,8 @@ const struct tcptuned_section tcptuned_sections[] = {
 	 "comes under the one with the longest destination prefix; if that does not decide, under "
 	 "the one with the longest source prefix, the fewest ports, the deepest control group, or "
 	 "the first place in the file. It also has every key of [policy], and inherits from there "
-	 "what it does not set. mode = observe makes a dry run of this policy alone, and mode = "
-	 "off leaves its connections as they would be without tcptuned."},
+	 "what it does not set. mode = observe decides and changes nothing for this policy alone, and "
+	 "mode = off leaves its connections as they would be without tcptuned."},
 	{"memory", "The memory that all connections together may use."},
 	{"bitcp",
 	 "BI-TCP, the congestion control that is registered as bitcp. The other parameters are "
@@ -104,8 +104,8 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 	KEY("tcptuned", "state_directory", KEY_PATH, GLOBAL(state_directory), "/var/lib/tcptuned",
 	    AT_START,
 	    "The directory of the database paths.db, see [paths]. It is created if necessary. If "
-	    "that fails, paths are remembered only until tcptuned stops. A dry run neither reads "
-	    "nor writes the database."),
+	    "that fails, paths are remembered only until tcptuned stops. With --observe it is neither "
+	    "read nor written."),
 	KEY("tcptuned", "log_level", KEY_CHOICE, GLOBAL(log_level), "info", LIVE,
 	    "The least important messages that are logged.", .choices = log_levels),
 	KEY("policy", "mode", KEY_CHOICE, POLICY(mode), "tune", LIVE,

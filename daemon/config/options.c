@@ -36,7 +36,7 @@ void tcptuned_parser_init(struct tcptuned_parser *parser, const char *command, c
 {
 	memset(parser, 0, sizeof(*parser));
 	parser->command = command;
-	/* With the colon, getopt_long() tells a missing argument from an unknown option. */
+	/* With the colon, getopt_long() distinguishes a missing argument from an unknown option. */
 	snprintf(parser->letters, sizeof(parser->letters), "%s:", order);
 	for (; options->name; options++)
 		tcptuned_parser_add(parser, options);
@@ -149,7 +149,7 @@ void tcptuned_option_print_man(FILE *out, const struct tcptuned_option *option)
 	fprintf(out, "\n%s\n", option->help);
 }
 
-enum { CONFIG, SET, FOREGROUND, DRY_RUN, FIRST_ACTION };
+enum { CONFIG, SET, FOREGROUND, OBSERVE, FIRST_ACTION };
 
 #define ACTION(action) (FIRST_ACTION + (action)-TCPTUNED_CHECK_CONFIG)
 
@@ -160,7 +160,7 @@ static const struct tcptuned_option entries[] = {
 		 "Set a key to a value that takes precedence over every file. May be repeated."},
 	[FOREGROUND] = {"foreground", 'f', NULL,
 			"Stay in the foreground and log to standard error."},
-	[DRY_RUN] = {"dry-run", 'n', NULL,
+	[OBSERVE] = {"observe", 'o', NULL,
 		     "Decide and report everything, and change nothing, neither in the kernel nor "
 		     "on disk."},
 	[ACTION(TCPTUNED_CHECK_CONFIG)] =
@@ -225,8 +225,8 @@ static int set_option(struct tcptuned_options *options, int which, struct tcptun
 	case FOREGROUND:
 		options->foreground = true;
 		return 0;
-	case DRY_RUN:
-		options->dry_run = true;
+	case OBSERVE:
+		options->observe = true;
 		return 0;
 	case ACTION(TCPTUNED_FORGET_PATHS):
 		options->forget = optarg;
@@ -256,8 +256,8 @@ int tcptuned_options_parse(int argc, char **argv, struct tcptuned_options *ret,
 			     "%.100s: unexpected; tcptuned takes options only, "
 			     "tcptuned --help lists them",
 			     argv[optind]);
-	if (options.action == TCPTUNED_DETACH && options.dry_run)
-		return USAGE(err, "--detach: not together with --dry-run; choose one of them");
+	if (options.action == TCPTUNED_DETACH && options.observe)
+		return USAGE(err, "--detach: not together with --observe; choose one of them");
 	*ret = options;
 	return 0;
 }

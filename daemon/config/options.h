@@ -68,7 +68,7 @@ struct tcptuned_options {
 	enum tcptuned_action action;
 	char config_path[PATH_MAX]; /* absolute; "": the default one, which may be missing */
 	bool foreground;	    /* stay in the foreground, log to stderr */
-	bool dry_run;		    /* decide and report everything, change nothing */
+	bool observe;		    /* decide and report everything, change nothing */
 	const char *forget;	    /* of TCPTUNED_FORGET_PATHS: a prefix, or "all" */
 	const char *set[TCPTUNED_SET_MAX + 1]; /* "section.key=value", ended by NULL */
 };

@@ -29,10 +29,10 @@ static void adopt(struct tcptuned_daemon *d)
 			    strerror(-error));
 	log_info("adopted %llu connections in %u network namespaces, %llu ms", a->connections,
 		 a->namespaces, a->ns / 1000000);
-	if (a->let_go)
+	if (a->detached)
 		log_info("released %llu connections to the kernel: an earlier tcptuned had them, "
 			 "in a cgroup that is not this one's",
-			 a->let_go);
+			 a->detached);
 	if (a->too_old)
 		log_warning("connections that were open before (%llu of them) are left to the "
 			    "kernel: to follow them needs Linux 6.12 or later",
@@ -64,7 +64,7 @@ static struct tcptuned_policy make_record(struct tcptuned_daemon *d, const char 
 		.cc_long_path_segments = set->long_path_segments,
 	};
 
-	if (d->options->dry_run && record.mode == TCPTUNED_TUNE)
+	if (d->options->observe && record.mode == TCPTUNED_TUNE)
 		record.mode = TCPTUNED_OBSERVE;
 	snprintf(record.name, sizeof(record.name), "%s", name);
 	return record;

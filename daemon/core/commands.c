@@ -66,11 +66,11 @@ static int apply_to_open(struct tcptuned_daemon *d, FILE *out, struct tcptuned_e
 			    strerror(-error));
 	log_info("policies applied to open connections: %llu moved to another policy, "
 		 "%llu attached, %llu released, %llu failed, %llu ms",
-		 a.moved, a.connections, a.let_go, a.failed + a.too_old, a.ns / 1000000);
+		 a.moved, a.connections, a.detached, a.failed + a.too_old, a.ns / 1000000);
 	object = json_object();
 	set_number(object, "moved", a.moved);
-	set_number(object, "taken", a.connections);
-	set_number(object, "let_go", a.let_go);
+	set_number(object, "attached", a.connections);
+	set_number(object, "detached", a.detached);
 	set_number(object, "failed", a.failed);
 	set_number(object, "kernel_too_old", a.too_old);
 	set_number(object, "namespaces_failed", a.namespaces_failed);

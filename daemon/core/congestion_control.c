@@ -43,7 +43,7 @@ static void load_module(struct tcptuned_daemon *d, const char *name,
 }
 
 /*
- * bitcp is registered, and not loaded as a module. Observing changes nothing: a dry run does not
+ * bitcp is registered, and not loaded as a module. Observing changes nothing: --observe does not
  * register bitcp, and would find it offered without that.
  */
 static bool is_offered(struct tcptuned_daemon *d, const char *name, enum tcptuned_mode mode,
@@ -72,7 +72,7 @@ static void log_not_offered(struct tcptuned_daemon *d, const struct tcptuned_pol
 				 name,
 				 source->record.mode == TCPTUNED_TUNE
 					 ? ", and has no module of that name"
-					 : ", unless as a module, which a dry run does not load");
+					 : ", unless as a module, which is not loaded to observe");
 }
 
 /* True if an administrator has chosen the default @name: it is none of the kernel's defaults. */

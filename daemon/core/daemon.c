@@ -213,8 +213,8 @@ static void log_start(struct tcptuned_daemon *d)
 		log_warning("metrics.address: %s is not an address of this host now; metrics are "
 			    "served there once it is",
 			    d->config->metrics_address);
-	if (d->options->dry_run)
-		log_info("dry run: everything is decided and reported, nothing is changed");
+	if (d->options->observe)
+		log_info("observe: everything is decided and reported, nothing is changed");
 	if (d->config->policy.mode == TCPTUNED_OFF && !d->config->policies_len)
 		log_info("policy.mode is off: no connection is touched");
 }
@@ -232,10 +232,10 @@ static bool any_policy_tunes(const struct tcptuned_kernel *k)
 }
 
 /*
- * What a killed daemon has attached keeps tuning its connections, whatever the policies are now, and a
- * dry run may not end that. Nor may it end a registration of bitcp, which only such a daemon leaves.
+ * What a killed daemon has attached keeps tuning its connections, whatever the policies are now, and
+ * --observe may not end that. Nor may it end a registration of bitcp, which only such a daemon leaves.
  */
-static int check_dry_run(const struct tcptuned_config *config, struct tcptuned_error *err)
+static int check_observe(const struct tcptuned_config *config, struct tcptuned_error *err)
 {
 	struct tcptuned_kernel before;
 	bool tunes;
@@ -248,7 +248,7 @@ static int check_dry_run(const struct tcptuned_config *config, struct tcptuned_e
 		return 0;
 	return FAIL(err, EBUSY, IN_USE,
 		    "a tcptuned that was killed has left connections that are tuned, or "
-		    "bitcp (%s), and a dry run, which changes nothing, would not undo that; "
+		    "bitcp (%s), and --observe, which changes nothing, would not undo that; "
 		    "do so first: tcptuned --detach",
 		    before.pin_dir);
 }
@@ -256,7 +256,7 @@ static int check_dry_run(const struct tcptuned_config *config, struct tcptuned_e
 /* What can fail for a reason that an administrator can remove comes before any change. */
 static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 {
-	bool bitcp = !d->options->dry_run; /* also if it is off: a reload may switch it on */
+	bool bitcp = !d->options->observe; /* also if it is off: a reload may switch it on */
 	int error = tcptuned_policies_check(d->config, err);
 
 	if (error)
@@ -265,8 +265,8 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	if (d->lock_fd < 0)
 		return d->lock_fd;
 	error = tcptuned_lock_pins(d->config->bpffs, &d->pins_lock_fd, err);
-	if (!error && d->options->dry_run)
-		error = check_dry_run(d->config, err);
+	if (!error && d->options->observe)
+		error = check_observe(d->config, err);
 	if (error)
 		return error;
 	d->cgroup_fd = tcptuned_cgroup_open(d->config->cgroup, &d->whole_host, d->cgroup_path,
@@ -274,7 +274,7 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	if (d->cgroup_fd < 0)
 		return d->cgroup_fd;
 	if (tcptuned_paths_new(&d->paths, &d->kernel,
-			       d->options->dry_run ? NULL : d->config->state_directory))
+			       d->options->observe ? NULL : d->config->state_directory))
 		return FAIL(err, ENOMEM, INTERNAL, "no memory");
 	error = make_event_loop(d, err);
 	if (!error)
@@ -295,7 +295,7 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	 * namespace whose default is bitcp keeps the one that was registered when it was written. This
 	 * comes after adoption, because a connection that has the default has made no choice.
 	 */
-	if (!d->options->dry_run)
+	if (!d->options->observe)
 		tcptuned_sysctl_replace(TCPTUNED_SYSCTL_CONGESTION_CONTROL, "bitcp", "bitcp");
 	for (size_t i = 0; i < d->policies_len; i++)
 		if (d->policies[i].record.disabled)
@@ -333,7 +333,7 @@ static int run(struct tcptuned_daemon *d, void (*ready)(void *ctx), void *ctx)
 	int error;
 
 	ready(ctx);
-	if (!d->options->dry_run)
+	if (!d->options->observe)
 		tcptuned_previous_keep();
 	sd_notify(0, "READY=1");
 	error = loop(d);

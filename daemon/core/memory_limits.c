@@ -182,8 +182,8 @@ static void set_buffer_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl whi
 	uint64_t would = buffer_for(max_window(d, TCPTUNED_OBSERVE, receive));
 	int meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META];
 
-	if (d->options->dry_run && would > tcptuned_sysctl_maximum_before(meta_fd, which))
-		log_info_once("dry run: would set the maximum of %s to %llu",
+	if (d->options->observe && would > tcptuned_sysctl_maximum_before(meta_fd, which))
+		log_info_once("observe: would set the maximum of %s to %llu",
 			      tcptuned_sysctl_name(which), (unsigned long long)would);
 	set_limit(d, which, buffer_for(max_window(d, TCPTUNED_TUNE, receive)),
 		  "windows stay within half of the present one");

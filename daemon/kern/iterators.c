@@ -24,7 +24,7 @@ static void count(struct tcptuned_adoption *sums, char what)
 {
 	sums->connections += what == TCPTUNED_ADOPTED_CONNECTION;
 	sums->moved += what == TCPTUNED_ADOPTED_MOVED;
-	sums->let_go += what == TCPTUNED_ADOPTED_DETACHED;
+	sums->detached += what == TCPTUNED_ADOPTED_DETACHED;
 	sums->failed += what == TCPTUNED_ADOPTED_FAILED;
 	sums->too_old += what == TCPTUNED_ADOPTED_TOO_OLD;
 }

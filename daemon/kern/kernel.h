@@ -92,7 +92,7 @@ enum tcptuned_origin {
 struct tcptuned_adoption {
 	unsigned long long connections; /* that have a record now */
 	unsigned long long moved;	/* that have another policy now, ... */
-	unsigned long long let_go;	/* ... or none; of adoption: that are in another cgroup */
+	unsigned long long detached;	/* ... or none; of adoption: that are in another cgroup */
 	unsigned long long failed;	/* sockets that the kernel refused, or had no memory for */
 	unsigned long long too_old;	/* sockets left alone: see kernel_too_old() */
 	unsigned int namespaces;	/* visited to the end */

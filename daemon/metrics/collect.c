@@ -165,9 +165,9 @@ int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max)
 	return 0;
 }
 
-void tcptuned_scrape_count_reload(struct tcptuned_scrape *scrape, bool taken)
+void tcptuned_scrape_count_reload(struct tcptuned_scrape *scrape, bool ok)
 {
-	scrape->snap.reloads[taken]++;
+	scrape->snap.reloads[ok]++;
 }
 
 int tcptuned_scrape_new(struct tcptuned_scrape **ret, const struct tcptuned_scrape_options *options)

@@ -32,7 +32,7 @@ void tcptuned_scrape_free(struct tcptuned_scrape *scrape);
 int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max);
 
 /* Count a reload of the configuration. */
-void tcptuned_scrape_count_reload(struct tcptuned_scrape *scrape, bool taken);
+void tcptuned_scrape_count_reload(struct tcptuned_scrape *scrape, bool ok);
 
 /* Read everything and write it to @out. @scrape has no type, for struct tcptuned_http_options. */
 void tcptuned_scrape_print(void *scrape, FILE *out);

@@ -110,8 +110,8 @@ static const struct row counters[] = {
 	{"tcptuned_congestion_control_choices_total", "choice", "refused", COUNTER(CC_FAILED)},
 	{"tcptuned_buffer_requests_overridden_total", "option", "SO_RCVBUF",
 	 COUNTER(RCVBUF_OVERRIDDEN),
-	 "Requests of applications for a fixed buffer that were overridden, or would be without "
-	 "the dry run."},
+	 "Requests of applications for a fixed buffer that were overridden, or would be if "
+	 "tcptuned did not only observe."},
 	{"tcptuned_buffer_requests_overridden_total", "option", "SO_SNDBUF",
 	 COUNTER(SNDBUF_OVERRIDDEN)},
 #define BOTH_DIRECTIONS(name, id, help)           \
@@ -173,13 +173,13 @@ static const struct row paths[] = {
 static const struct row sums[] = {
 	{"tcptuned_connections_observed", NO_LABEL, SNAPSHOT(flows.sums.observed),
 	 "Open connections that are observed: decisions are made, but nothing is changed."},
-	{"tcptuned_connections_rightsized", RECEIVE, SNAPSHOT(flows.sums.rcv_taken),
+	{"tcptuned_connections_rightsized", RECEIVE, SNAPSHOT(flows.sums.rcv_sized),
 	 "Open connections whose buffer tcptuned sizes."},
-	{"tcptuned_connections_rightsized", SEND, SNAPSHOT(flows.sums.snd_taken)},
+	{"tcptuned_connections_rightsized", SEND, SNAPSHOT(flows.sums.snd_sized)},
 	{"tcptuned_connections_overridden", "option", "SO_RCVBUF",
 	 SNAPSHOT(flows.sums.rcvbuf_requests),
 	 "Open connections whose application's request for a fixed buffer is overridden, or would "
-	 "be without the dry run."},
+	 "be if tcptuned did not only observe."},
 	{"tcptuned_connections_overridden", "option", "SO_SNDBUF",
 	 SNAPSHOT(flows.sums.sndbuf_requests)},
 	{"tcptuned_buffer_limit_bytes", RECEIVE, SNAPSHOT(flows.sums.rcvbuf_bytes),

@@ -23,7 +23,7 @@ struct tcptuned_path_stats {
 
 /*
  * @kernel is read at each call, so that it may be attached later. @directory: of paths.db; copied. NULL:
- * nothing is read from disk or written, as in a dry run. Returns 0 or -ENOMEM.
+ * nothing is read from disk or written, as with --observe. Returns 0 or -ENOMEM.
  */
 int tcptuned_paths_new(struct tcptuned_paths **ret, const struct tcptuned_kernel *kernel,
 		       const char *directory);

@@ -154,7 +154,7 @@ json_t *tcptuned_event_json(const struct tcptuned_event *event, const char *poli
 	set_number(object, "netns", event->netns);
 	set_text(object, "policy", policy);
 	if (event->flags & TCPTUNED_EV_DRY_RUN)
-		json_object_set_new(object, "dry_run", json_true());
+		json_object_set_new(object, "observe", json_true());
 	if (kind)
 		set_numbers(object, kind, event);
 	return object;

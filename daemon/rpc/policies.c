@@ -94,7 +94,7 @@ int tcptuned_handle_policies(const struct tcptuned_source *source,
 		json_array_append_new(array, object);
 	}
 	object = json_pack("{s:o}", "policies", array);
-	set_if(object, "connections_not_told_apart", flows.sums.groups_other);
+	set_if(object, "connections_uncounted", flows.sums.groups_other);
 	json_decref(counts);
 	tcptuned_flows_free(&flows);
 	tcptuned_json_print_line(out, object);

@@ -54,9 +54,9 @@ static json_t *connections_object(const struct tcptuned_flows *flows)
 	json_t *object = json_object(), *limits = json_object();
 
 	set_number(object, "open", flows->sums.live);
-	set_number(object, "dry_run", flows->sums.observed);
-	set_number(object, "receive_rightsized", flows->sums.rcv_taken);
-	set_number(object, "send_rightsized", flows->sums.snd_taken);
+	set_number(object, "observed", flows->sums.observed);
+	set_number(object, "receive_rightsized", flows->sums.rcv_sized);
+	set_number(object, "send_rightsized", flows->sums.snd_sized);
 	set_number(object, "rcvbuf_overridden", flows->sums.rcvbuf_requests);
 	set_number(object, "sndbuf_overridden", flows->sums.sndbuf_requests);
 	set_number(object, "receive_buffer_bytes", flows->sums.rcvbuf_bytes);

@@ -24,7 +24,7 @@
 	  "The configuration cannot be read or is wrong, or the address for metrics may not "    \
 	  "be used.")                                                                            \
 	X(IN_USE, 20,                                                                            \
-	  "Another tcptuned runs, or has left connections tuned that a dry run may not take "    \
+	  "Another tcptuned runs, or has left connections tuned that --observe may not take "    \
 	  "over; or another program uses the port for metrics, or a hook of the control group.") \
 	X(KERNEL, 32, "The kernel lacks something that nothing works without.")                  \
 	X(DAEMON, 40,                                                                            \

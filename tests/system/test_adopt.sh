@@ -218,7 +218,7 @@ expect_as_before() { # WHEN
 	note "$1, ss shows the same of $(wc -l <<<"$now") sockets"
 }
 
-# Neither mode = off nor a dry run changes anything.
+# Neither mode = off nor --observe changes anything.
 test_unmanaged_connections_do_not_change() {
 	local before taken=22 fixed=1
 	has_linux 6.12 || taken=0 fixed=0
@@ -237,10 +237,10 @@ test_unmanaged_connections_do_not_change() {
 	expect_eq "$(managed before)" 0 "adopted, off"
 	tcptuned_stop
 
-	tcptuned_start --dry-run
+	tcptuned_start --observe
 	adopted $taken $fixed
 	[ $taken != 0 ] || in_log 'left to the kernel: to follow them needs Linux 6.12'
-	expect_as_before "in a dry run"
+	expect_as_before "with --observe"
 	expect_eq "$(counter tcptuned_connections_observed '')" $fixed "observed: the one that is locked"
 	tcptuned_stop
 	expect_as_before "afterwards"

@@ -172,7 +172,7 @@ test_second_instance() {
 	tcptuned_start
 	pid=$(pid_of tcptuned)
 	refused 20 "another tcptuned runs.*$pid.*; stop" tcptuned_here $other_port
-	refused 20 "another tcptuned runs.*$pid.*; stop" tcptuned_here $other_port --dry-run
+	refused 20 "another tcptuned runs.*$pid.*; stop" tcptuned_here $other_port --observe
 	refused 20 "another tcptuned runs.*$pid.*; stop" tcptuned_here --detach
 	refused 20 "another tcptuned runs.*; stop" tcptuned_here $other_port "$other_lock"
 	refused 20 "another tcptuned runs.*; stop" tcptuned_here --detach "$other_lock"

@@ -250,11 +250,11 @@ test_a_failed_start_changes_nothing() {
 	expect_ids "$pinned" "the start that failed"
 	expect_eq "$(bpftool -j cgroup show "$other" | jq length)" 1 "programs where it failed"
 	expect_match "$(sysctl -n net.ipv4.tcp_available_congestion_control)" 'bitcp' "offered"
-	# So does one whose configuration is bad, and a dry run where programs are attached.
+	# So does one whose configuration is bad, and --observe where programs are attached.
 	long_chain >"$TEST_DIR/chain.conf"
 	start_says 10 'more than 4096 rules' "$TEST_BUILD" --config="$TEST_DIR/chain.conf" \
 		--set=tcptuned.cgroup="$TEST_CGROUP/group"
-	start_says 20 'a dry run, which changes nothing, would not undo' "$TEST_BUILD" --dry-run \
+	start_says 20 '--observe, which changes nothing, would not undo' "$TEST_BUILD" --observe \
 		--set=tcptuned.cgroup="$TEST_CGROUP/group"
 	expect_ids "$pinned" "starts that failed"
 	expect_eq "$(bpftool cgroup show "$TEST_CGROUP/group")" "$attached" "programs attached"

@@ -260,20 +260,20 @@ state_files() {
 	[ ! -e "$TEST_DIR/state" ] || find "$TEST_DIR/state" -type f -printf '%p %T@ ' -exec md5sum {} \;
 }
 
-# A dry run neither reads nor writes the database, and makes none.
-test_dry_run_writes_no_state() {
+# With --observe the database is neither read nor written, nor made.
+test_observe_writes_no_state() {
 	local before
 	host a b
-	tcptuned_start --dry-run
+	tcptuned_start --observe
 	learn_it 1
 	tcptuned_stop
 	link_end a b
-	[ ! -e "$TEST_DIR/state" ] || fail "a dry run made $TEST_DIR/state"
+	[ ! -e "$TEST_DIR/state" ] || fail "--observe made $TEST_DIR/state"
 
 	mkdir "$TEST_DIR/state"
 	head -c 20000 /dev/urandom >"$TEST_DIR/state/paths.db"
 	before=$(state_files)
-	tcptuned_start --dry-run
+	tcptuned_start --observe
 	tcptuned_stop
 	expect_eq "$(state_files)" "$before" "what is no database"
 }

@@ -420,7 +420,7 @@ test_observing_changes_nothing() {
 	expect_eq "$(flow_to 7001 '[.policy, .congestion_control, .flags] | tostring')" \
 		'["there","reno",["observe"]]' "what is listed of it"
 	ctl explain "$(flow_to 7001 .local)" 127.0.0.1:7001 >"$TEST_DIR/said"
-	expect_match "$(<"$TEST_DIR/said")" "there; a dry run: " "explain"
+	expect_match "$(<"$TEST_DIR/said")" "there; observed: " "explain"
 }
 
 # A disabled policy stays disabled after a reload and after the daemon was killed, until a clean stop.
@@ -467,12 +467,12 @@ test_applied_to_open_connections() {
 	expect_eq "$(facts)" '["p","cubic",5242880]' "as made"
 	reload "${p}congestion_control = bbr\nreceive_window_max = 6M" 'p.receive_window_max: 5M -> 6M'
 	expect_eq "$(facts)" '["p","cubic",5242880]' "after the reload"
-	expect_eq "$(ctl_json '[.moved, .taken, .let_go, .failed] | tostring' policy apply)" "[2,0,0,0]" \
+	expect_eq "$(ctl_json '[.moved, .attached, .detached, .failed] | tostring' policy apply)" "[2,0,0,0]" \
 		"applied, to both ends"
 	expect_eq "$(at_the_start)" "$started" "seconds that adoption took at the start"
 	expect_eq "$(facts)" '["p","bbr",6291456]' "on request"
 	reload "${p}mode = off" 'policy p.mode: tune -> off'
-	expect_eq "$(ctl_json '[.moved, .taken, .let_go, .failed] | tostring' policy apply)" "[1,0,1,0]" "off"
+	expect_eq "$(ctl_json '[.moved, .attached, .detached, .failed] | tostring' policy apply)" "[1,0,1,0]" "off"
 	expect_eq "$(facts)" "" "no record"
 	expect_match "$(in_host a ss -tinOH 'dport = :7001')" reno "the kernel's congestion control"
 	reload "${p}mode = observe" 'policy p.mode: off -> observe'

@@ -2,7 +2,7 @@
 #
 # The configuration decides about connections made after it; the application and the route decide where
 # they choose a congestion control; the administrator decides by changing a sysctl. mode = off and
-# --dry-run change nothing.
+# --observe change nothing.
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
@@ -278,16 +278,16 @@ test_policy_off() {
 	[ "$(fields)" != "$without" ] || fail "a tuned connection looks the same"
 }
 
-test_dry_run() {
+test_observe() {
 	local without with option
 	set_limits 6291456 4194304
 	keep_host_state
 	quiet_ground
 	without=$(fields)
-	tcptuned_start --dry-run
-	in_log 'dry run: everything is decided and reported, nothing is changed'
-	in_log 'dry run: would set the maximum of net.ipv4.tcp_rmem to [0-9]+'
-	in_log 'dry run: would set the maximum of net.ipv4.tcp_wmem to [0-9]+'
+	tcptuned_start --observe
+	in_log 'observe: everything is decided and reported, nothing is changed'
+	in_log 'observe: would set the maximum of net.ipv4.tcp_rmem to [0-9]+'
+	in_log 'observe: would set the maximum of net.ipv4.tcp_wmem to [0-9]+'
 	: >"$METRICS_DURING"
 	with=$(fields record)
 	expect_eq "$(grep -c '^record yes' <<<"$with")" 2 "sockets with a record"

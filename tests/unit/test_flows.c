@@ -226,14 +226,14 @@ TEST(doubles_are_dropped)
 
 TEST(sums)
 {
-	__u64 rcvbuf = 0, wmem = 0, taken = 0, asked = 0, bbr1 = 0, capped = 0, cwnd = 0;
+	__u64 rcvbuf = 0, wmem = 0, sized = 0, asked = 0, bbr1 = 0, capped = 0, cwnd = 0;
 	__u64 grouped = 0;
 
 	begin(RECORDS, 10);
 	for (__u32 i = 0; i < RECORDS; i++) {
 		rcvbuf += records[i].rcvbuf;
 		wmem += records[i].wmem_queued;
-		taken += !!(records[i].flow.flags & TCPTUNED_F_RCV_TUNED);
+		sized += !!(records[i].flow.flags & TCPTUNED_F_RCV_TUNED);
 		asked += !!(records[i].flow.flags & TCPTUNED_F_RCVBUF_REQ);
 		bbr1 += records[i].flow.policy == 1 &&
 			!strcmp(records[i].congestion_control, "bbr");
@@ -248,7 +248,7 @@ TEST(sums)
 	assert_int_equal(flows.sums.live, RECORDS);
 	assert_int_equal(flows.sums.rcvbuf_bytes, rcvbuf);
 	assert_int_equal(flows.sums.wmem_bytes, wmem);
-	assert_int_equal(flows.sums.rcv_taken, taken);
+	assert_int_equal(flows.sums.rcv_sized, sized);
 	assert_int_equal(flows.sums.rcvbuf_requests, asked);
 	assert_int_equal(flows.sums.snd_reason[RIGHTSIZE_CAPPED], capped);
 	assert_int_equal(flows.sums.limited[TCPTUNED_LIMIT_CWND], cwnd);

@@ -405,9 +405,9 @@ TEST(json)
 	} flags[] = {
 		{"overridden, memory short",
 		 TCPTUNED_F_MANAGED | TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SND_MEMORY_SHORT},
-		{"a dry run, where the kernel honoured",
-		 TCPTUNED_F_OBSERVE | TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SNDBUF_REQ |
-			 TCPTUNED_F_RCV_MEMORY_SHORT},
+		{"observed, where the kernel honoured", TCPTUNED_F_OBSERVE | TCPTUNED_F_RCVBUF_REQ |
+								TCPTUNED_F_SNDBUF_REQ |
+								TCPTUNED_F_RCV_MEMORY_SHORT},
 		{"a path remembered as slow", TCPTUNED_F_SLOW_SEED},
 	};
 	struct tcptuned_flow_record record;

@@ -41,7 +41,7 @@ TEST(none)
 	assert_string_equal(options.config_path, "");
 	assert_null(options.set[0]);
 	assert_false(options.foreground);
-	assert_false(options.dry_run);
+	assert_false(options.observe);
 }
 
 TEST(actions)
@@ -70,19 +70,19 @@ TEST(actions)
 
 TEST(values)
 {
-	assert_int_equal(parse("--config", "/a", "--foreground", "--dry-run", "--set", "a.b=c",
+	assert_int_equal(parse("--config", "/a", "--foreground", "--observe", "--set", "a.b=c",
 			       "--set=d.e=f"),
 			 0);
 	assert_string_equal(options.config_path, "/a");
 	assert_true(options.foreground);
-	assert_true(options.dry_run);
+	assert_true(options.observe);
 	assert_string_equal(options.set[0], "a.b=c");
 	assert_string_equal(options.set[1], "d.e=f");
 	assert_null(options.set[2]);
-	assert_int_equal(parse("-fnc/b", "-s", "x"), 0);
+	assert_int_equal(parse("-foc/b", "-s", "x"), 0);
 	assert_string_equal(options.config_path, "/b");
 	assert_true(options.foreground);
-	assert_true(options.dry_run);
+	assert_true(options.observe);
 	assert_string_equal(options.set[0], "x");
 	assert_int_equal(parse("--config=/c"), 0);
 	assert_string_equal(options.config_path, "/c");
@@ -113,7 +113,7 @@ TEST(wrong)
 {
 	assert_refused(parse("--forground"), "--forground", "did you mean --foreground?");
 	assert_refused(parse("--conifg=/x"), "--conifg=/x", "did you mean --config?");
-	assert_refused(parse("--dryrun"), "--dryrun", "did you mean --dry-run?");
+	assert_refused(parse("--obsreve"), "--obsreve", "did you mean --observe?");
 	assert_refused(parse("-f", "--zzz"), "--zzz: no such option", "--help");
 	assert_refused(parse("-x"), "-x: no such option", "--help");
 	assert_refused(parse("-fx"), "-x: no such option", "--help");
@@ -125,7 +125,7 @@ TEST(wrong)
 	assert_refused(parse("-f", "--", "-n"), "-n: unexpected", "--help");
 	assert_refused(parse(""), ": unexpected", "--help");
 	assert_refused(parse("--check-config", "--detach"), "--check-config", "choose one");
-	assert_refused(parse("--dry-run", "--detach"), "--detach", "--dry-run");
+	assert_refused(parse("--observe", "--detach"), "--detach", "--observe");
 }
 
 TEST(too_many_sets)
@@ -145,7 +145,7 @@ TEST(too_many_sets)
 TEST(help)
 {
 	static const char *const names[] = {
-		"--config",	"--set",	 "--foreground", "--dry-run", "--check-config",
+		"--config",	"--set",	 "--foreground", "--observe", "--check-config",
 		"--check-load", "--help-config", "--detach",	 "--version", "--help",
 	};
 	static void (*const print[])(FILE *) = {tcptuned_options_print_help,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What bpf/receiver.h and bpf/sender.h write to a socket, in any state in which they may find one: a
- * right edge that was advertised stays, nobody has less than is owed, and the record says what was set.
+ * right edge that was advertised stays, no connection has less than is owed, and the record says what was set.
  */
 #include "test.h"
 #include "programs.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * windows TRACE: the congestion window of one sender, from the lines of the kernel's tracepoint
- * tcp_probe, which tells it for each ACK before the ACK is taken. Prints
+ * tcp_probe, which reports it for each ACK before the ACK is processed. Prints
  *
  *   @window SECONDS CWND SSTHRESH SRTT_US	once per smoothed round-trip time
  *   @loss SECONDS CWND SSTHRESH		where the window begins to fall: the window before,

@@ -230,7 +230,7 @@ def emulator_late(runs: pandas.DataFrame, cell: pandas.DataFrame) -> str:
 
 
 def reasons(runs: pandas.DataFrame, best: pandas.DataFrame, cell: pandas.DataFrame):
-    """Yields what the runs of a column tell about why it is behind the best one. What the best
+    """Yields what the runs of a column show about why it is behind the best one. What the best
     column's runs did as well explains nothing, nor does a window within a tenth of theirs."""
     slow, best_column = runs.iloc[0], best.column.iloc[0]
     lost, best_lost = runs.retransmits.sum(), best.retransmits.sum()

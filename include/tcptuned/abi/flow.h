@@ -15,7 +15,7 @@
 /* Of a pair of flags the send direction has the next bit (bpf/record.h). */
 enum tcptuned_flow_flags {
 	TCPTUNED_F_MANAGED = 1 << 0,	/* established, and a policy manages it */
-	TCPTUNED_F_OBSERVE = 1 << 1,	/* dry run: nothing is changed */
+	TCPTUNED_F_OBSERVE = 1 << 1,	/* nothing is changed */
 	TCPTUNED_F_PASSIVE = 1 << 2,	/* accepted here, not opened here */
 	TCPTUNED_F_RCVBUF_REQ = 1 << 3, /* the application requested req_rcvbuf; overridden */
 	TCPTUNED_F_SNDBUF_REQ = 1 << 4,

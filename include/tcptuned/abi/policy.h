@@ -43,7 +43,7 @@
 
 enum tcptuned_mode {
 	TCPTUNED_OFF = 0,     /* manages no connection */
-	TCPTUNED_OBSERVE = 1, /* decides and counts, but changes nothing (--dry-run) */
+	TCPTUNED_OBSERVE = 1, /* decides and counts, but changes nothing (--observe) */
 	TCPTUNED_TUNE = 2,
 };
 

@@ -77,7 +77,7 @@ struct readout_sums {
 	__u64 live;    /* of these, managed connections that are open, which all below is about */
 	__u64 matched; /* by the filter */
 	__u64 observed;
-	__u64 rcv_taken, snd_taken;
+	__u64 rcv_sized, snd_sized;
 	__u64 rcvbuf_requests, sndbuf_requests;
 	__u64 rcvbuf_bytes, sndbuf_bytes;
 	__u64 rmem_bytes, wmem_bytes;
@@ -214,8 +214,8 @@ static inline struct readout_group *readout_add(struct readout_sums *sums,
 
 	sums->live++;
 	sums->observed += !!(flags & TCPTUNED_F_OBSERVE);
-	sums->rcv_taken += !!(flags & TCPTUNED_F_RCV_TUNED);
-	sums->snd_taken += !!(flags & TCPTUNED_F_SND_TUNED);
+	sums->rcv_sized += !!(flags & TCPTUNED_F_RCV_TUNED);
+	sums->snd_sized += !!(flags & TCPTUNED_F_SND_TUNED);
 	sums->rcvbuf_requests += !!(flags & TCPTUNED_F_RCVBUF_REQ);
 	sums->sndbuf_requests += !!(flags & TCPTUNED_F_SNDBUF_REQ);
 	sums->rcvbuf_bytes += socket->rcvbuf;
