@@ -92,8 +92,8 @@ void ctl_print_man_columns(FILE *out)
 	for (size_t i = 0; i < tcptuned_columns_count; i++) {
 		fputs(".TP\n.B ", out);
 		tcptuned_print_man_name(out, tcptuned_columns[i].name);
-		fprintf(out, "\n%s%s\n", tcptuned_columns[i].help,
-			tcptuned_columns[i].shown ? " (shown by default)" : "");
+		fprintf(out, "\n%s; in JSON\n.I %s%s\n", tcptuned_columns[i].help,
+			tcptuned_columns[i].json, tcptuned_columns[i].shown ? "\n(default)" : "");
 	}
 }
 
