@@ -424,7 +424,7 @@ static std::string Wrong(const Options &o)
 	return "";
 }
 
-int main(int argc, char **argv)
+static Options Parse(int argc, char **argv)
 {
 	Options o;
 	CommandLine options;
@@ -441,23 +441,22 @@ int main(int argc, char **argv)
 			 o.red_mean);
 	options.AddValue("seed", "of all random numbers", o.seed);
 	options.Parse(argc, argv);
-	std::string wrong = Wrong(o);
-	if (!wrong.empty())
-		return Usage(wrong);
-	RngSeedManager::SetRun(o.seed);
-	NetworkDefaults(1u << 29);
+	return o;
+}
 
+/* Joins the two by the bottleneck and counts its losses. Returns the address of the far end. */
+static Ipv4Address JoinBottleneck(const Options &o, Ptr<Node> router, Ptr<Node> far_end,
+				  Ipv4AddressHelper *addresses)
+{
 	unsigned packets = QueuePackets(o);
 	bool red = o.queue == "red";
-	Ptr<Node> router = CreateObject<Node>(), far_end = CreateObject<Node>();
 	NetDeviceContainer bottleneck =
 		Link(o.mbps, 10, std::to_string(packets) + "p").Install(router, far_end);
 	InternetStackHelper().Install(NodeContainer(router, far_end));
 	if (red)
 		InstallRed(bottleneck.Get(0), packets, o.mbps, o.red_mean);
-	Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
-	Ipv4Address to = addresses.Assign(bottleneck).GetAddress(1);
-	addresses.NewNetwork();
+	Ipv4Address to = addresses->Assign(bottleneck).GetAddress(1);
+	addresses->NewNetwork();
 	TrafficControlHelper().Uninstall(bottleneck.Get(1));
 	if (!red)
 		TrafficControlHelper().Uninstall(bottleneck.Get(0));
@@ -468,6 +467,21 @@ int main(int argc, char **argv)
 			"TcDrop", MakeCallback(&Dropped));
 	far_end->GetObject<TrafficControlLayer>()->TraceConnectWithoutContext(
 		"TcDrop", MakeCallback(&DroppedBack));
+	return to;
+}
+
+int main(int argc, char **argv)
+{
+	Options o = Parse(argc, argv);
+	std::string wrong = Wrong(o);
+	if (!wrong.empty())
+		return Usage(wrong);
+	RngSeedManager::SetRun(o.seed);
+	NetworkDefaults(1u << 29);
+
+	Ptr<Node> router = CreateObject<Node>(), far_end = CreateObject<Node>();
+	Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
+	Ipv4Address to = JoinBottleneck(o, router, far_end, &addresses);
 
 	Flows flows;
 	std::istringstream list(o.flows);
