@@ -59,12 +59,7 @@ share_of_each() { # STREAMS SHARE
 		expect_eq "$(budget_sees $port kernel_max_bytes)" $kernel "the kernel's own limit"
 		expect_eq "$(budget_sees $port reason)" budget "reason for its window"
 	done
-	for ((port = 7301; port <= 7300 + $1; port++)); do
-		kill -USR1 "$(pid_of sender-$port)"
-	done
-	for ((port = 7301; port <= 7300 + $1; port++)); do
-		wait "$(pid_of sender-$port)" || fail "sender: $(<"$TEST_DIR/sender-$port.log")"
-	done
+	stream_stop $(seq -f sender-%g 7301 $((7300 + $1)))
 	wait_until 20 budget_empty
 }
 
@@ -72,14 +67,14 @@ kill_streams() { # PORT...
 	local port
 	for port; do
 		stop "sender-$port" KILL || :
-		stop "receiver-$port" KILL || :
+		stop "sender-$port-receiver" KILL || :
 	done
 }
 
 stream_of_untuned_sender() { # PORT [SENDER [OPTION...]]
 	local port=$1 from=${2-a} to=${TRANSFER_ADDR:-${ADDR[b]}}
 	shift $(($# < 2 ? $# : 2))
-	listener "receiver-$port" "in_group in_host b" --listen "$to" --port "$port" --duration 90
+	listener "sender-$port-receiver" "in_group in_host b" --listen "$to" --port "$port" --duration 90
 	background "sender-$port" in_host "$from" "$TEST_BUILD/messages" --connect "$to" \
 		--port "$port" --duration 90 --congestion reno "$@"
 }
