@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the documentation names exists: metrics, keys, options, make targets, files and sections. Every
+# What the documentation names exists: metrics, keys, options, make targets, files, sections and figures. Every
 # metric is documented. (The manual pages take keys and options from the sources' tables.)
 
 cd "$TEST_TOP"
@@ -73,4 +73,5 @@ test_docs_link_to_what_exists() {
 test_docs_have_the_results_that_were_kept() {
 	bench/table --csv >"$TEST_DIR/results"
 	expect_eq "$(diff "$TEST_DIR/results" bench/results/results.csv)" "" "bench/table --keep would change"
+	expect_eq "$(bench/table --check docs/performance.md)" "" "figures that were not measured"
 }
