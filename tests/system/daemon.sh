@@ -21,6 +21,12 @@ application() { # NAME HOST STEP...
 }
 
 # --- transfers from host a to host b; both ends are tuned -----------------------------------------
+sized_path() { # LINKEM OPTION...; the daemon sizes buffers, and keeps the congestion control
+	host a b
+	tcptuned_start --set=policy.congestion_control=keep
+	link a b "$@"
+}
+
 # Starts one in the background. Its result is in $TEST_DIR/NAME.log; TRANSFER_ADDR replaces b's address.
 stream() { # NAME PORT [MESSAGES OPTION...]
 	local name=$1 port=$2 to=${TRANSFER_ADDR:-${ADDR[b]}}

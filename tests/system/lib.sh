@@ -207,7 +207,7 @@ lib_netns() {
 	echo "$TEST_PREFIX-$1"
 }
 
-# Makes network namespaces, as hosts.
+# Makes network namespaces, as hosts, with the default congestion control $CONGESTION, if that is set.
 host() { # NAME...
 	local name limits
 	limits=$(sysctl -e net.ipv4.tcp_rmem net.ipv4.tcp_wmem | sed 's/ = /=/')
@@ -216,7 +216,8 @@ host() { # NAME...
 		xargs -d '\n' nsenter --net="/run/netns/$(lib_netns "$name")" sysctl -qw <<<"$limits"
 		in_host "$name" ip link set lo up
 		# or one transfer teaches the next
-		in_host "$name" sysctl -qw net.ipv4.tcp_no_metrics_save=1
+		in_host "$name" sysctl -qw net.ipv4.tcp_no_metrics_save=1 \
+			${CONGESTION:+net.ipv4.tcp_congestion_control="$CONGESTION"}
 	done
 }
 

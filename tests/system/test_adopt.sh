@@ -45,8 +45,7 @@ test_receivers_and_congestion_control() {
 	local slow speed
 	needs_linux 6.12 "what is open at the start is adopted"
 	keep_host_state
-	host a b
-	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	CONGESTION=reno host a b
 	link a b --rate 200mbit --delay 25ms
 	watch
 	opened_before 7201 set rcvbuf 65536 until asked get rcvbuf until over

@@ -239,9 +239,7 @@ test_memory_of_a_control_group_is_short() {
 	kernel_gives 33554432 65536
 	mkdir "$TEST_MEMCG"
 	echo 600000 >"$TEST_MEMCG/memory.kmem.tcp.limit_in_bytes"
-	host a b
-	tcptuned_start --set=policy.congestion_control=keep
-	link a b --rate 200mbit --delay 20ms
+	sized_path --rate 200mbit --delay 20ms
 	listener receiver "in_host b" --listen "${ADDR[b]}" --port 7305 --duration 60
 	background sender in_group in_memory_group in_host a "$TEST_BUILD/messages" \
 		--connect "${ADDR[b]}" --port 7305 --duration 60 --congestion reno

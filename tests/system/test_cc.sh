@@ -68,8 +68,7 @@ test_cc_compared_on_a_link() {
 # although no application can choose it any more.
 test_cc_compared_by_policy() {
 	keep_host_state
-	host a b
-	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	CONGESTION=reno host a b
 	register hstcp stcp
 	tcptuned_start --set=policy.congestion_control=hstcp
 	link a b --rate 100mbit --delay 5ms

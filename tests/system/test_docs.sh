@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # What the documentation names exists: metrics, keys, options, make targets, files, sections and figures. Every
-# metric is documented. (The manual pages take keys and options from the sources' tables.)
+# metric and member of JSON is documented. (The manual pages take keys and options from the sources' tables.)
 
 cd "$TEST_TOP"
 pages=(README.md CONTRIBUTING.md ARCHITECTURE.md SECURITY.md NEWS docs/*.md bench/README.md bench/r*/README.md)

@@ -8,8 +8,7 @@
 
 # Starts three connections from a to b, whose windows rightedge watches.
 traffic() {
-	host a b
-	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	CONGESTION=reno host a b
 	link a b --rate 100mbit --delay 5ms
 	watch
 	stream four 7101 --duration 80 --verify --rcvbuf 64KiB --sndbuf 64KiB

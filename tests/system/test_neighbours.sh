@@ -16,8 +16,7 @@ test_another_sockops_program() {
 	local pins=/sys/fs/bpf port calls restored=3 left=250000
 	has_linux 6.12 || restored=2 left=0 # 7501 keeps the window that it has
 	sysctl -qw net.ipv4.tcp_rmem="4096 131072 131072"
-	host a b
-	in_host b sysctl -qw net.ipv4.tcp_congestion_control=reno
+	CONGESTION=reno host a b
 	tcptuned_start $bitcp
 	bpftool prog load "$TEST_BUILD/tests/system/assigns.bpf.o" $pins/assigns pinmaps $pins/maps
 	bpftool cgroup attach "$TEST_CGROUP/group" sock_ops pinned $pins/assigns multi

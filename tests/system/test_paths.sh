@@ -100,8 +100,7 @@ opens_with() { # PORT STEP...
 # timeout: 120
 test_next_connection_on_a_slow_path_begins_small() {
 	local first
-	host a b
-	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	CONGESTION=reno host a b
 	configure '[policy]\nreceive_window_max = 16M\n[policy own]\nremote_port = 7305
 		override_rcvbuf = no\n[policy senders]\nremote_port = 7302-7303\nmode = off'
 	tcptuned_start --config="$TEST_DIR/my.conf"

@@ -9,8 +9,7 @@
 # The host has many addresses, and each of them a listener's connection from any other.
 addresses() {
 	local address
-	host a
-	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	CONGESTION=reno host a
 	for address in 10.1.1.1 10.1.2.1 10.2.1.1 192.0.2.1; do
 		in_host a ip address add $address/32 dev lo
 	done
@@ -106,8 +105,7 @@ asked() { # GROUP PORT
 
 test_requests_are_settled_when_the_policy_is_known() {
 	local theirs unconnected
-	host a
-	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	CONGESTION=reno host a
 	theirs=$(asked "" 7001)
 	expect_match "$theirs" "reno rcvbuf 80000 sndbuf 100000 locks 3 .* locks 3" "without tcptuned"
 	start_with '[policy off-client]\nremote_port = 7001\nmode = off
@@ -410,8 +408,7 @@ test_listed_and_tested() {
 test_observing_changes_nothing() {
 	local theirs all="mode = observe\ncongestion_control = cubic"
 	local steps=(get rcvbuf,sndbuf,locks,clamp,wscale)
-	host a
-	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	CONGESTION=reno host a
 	theirs=$(meet 127.0.0.1 7001 "${steps[@]}" | sed 's/$/ |/' && answers_of server)
 	# It sets no sysctl either: net.ipv4.tcp_rmem, of all connections, bounds the window scale.
 	start_with "[policy]\nmode = off\n[policy there]\nremote_port = 7001\n$all\n[policy here]\nlocal_port = 7001\n$all"

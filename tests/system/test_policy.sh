@@ -24,8 +24,7 @@ choices() { # CHOICE
 
 test_congestion_control_of_new_connections() {
 	local pair
-	host a
-	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	CONGESTION=reno host a
 	expect_eq "$(choice in_group "" "")" "reno reno " "without tcptuned"
 	tcptuned_start $bitcp
 	expect_eq "$(choice in_group "" "")" "bitcp bitcp " "by policy"
@@ -108,8 +107,7 @@ built_in() {
 # control group that tcptuned does not manage; and as the default of that namespace.
 test_any_process_may_choose_bitcp() {
 	run_sockets_as_nobody
-	host a
-	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	CONGESTION=reno host a
 	expect_match "$(choice "" "" "set congestion bitcp")" "reno reno " "without tcptuned"
 	tcptuned_start
 	expect_eq "$(choice "" "" "set congestion bitcp")" "reno bitcp " "chosen"
@@ -179,8 +177,7 @@ stream_on() { # NAME PORT
 
 test_reload_is_for_new_connections() {
 	local first='["bitcp",8388608,9437184]'
-	host a b
-	in_host b sysctl -qw net.ipv4.tcp_congestion_control=reno
+	CONGESTION=reno host a b
 	configure '[policy]\ncongestion_control = bitcp\nreceive_window_max = 8M\nsend_window_max = 9M\n'
 	tcptuned_start --config="$TEST_DIR/my.conf"
 	link a b --rate 100mbit --delay 2ms
@@ -436,8 +433,7 @@ default_control() {
 }
 
 test_administrator_changes_the_congestion_control() {
-	host a
-	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	CONGESTION=reno host a
 	tcptuned_of_all_in_a
 	in_log 'net.ipv4.tcp_congestion_control set to bitcp'
 	expect_eq "$(default_control)" bitcp "the default"
@@ -510,8 +506,7 @@ test_default_kept_or_replaced() {
 # A change of the administrator counts from the next reload on, also if the daemon has not yet noticed it,
 # or if the new configuration does not want that default.
 test_administrator_changes_the_default_just_before_a_reload() {
-	host a
-	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	CONGESTION=reno host a
 	tcptuned_of_all_in_a
 	reload_default() { # CONTENT PATTERN
 		printf '%b' "$1" >"$TEST_DIR/none.conf"
@@ -538,8 +533,7 @@ test_administrator_changes_the_default_just_before_a_reload() {
 # Another default is another choice for connections that get the default. A policy that names a congestion
 # control has chosen, also if it is the same.
 test_administrator_changes_the_default_under_a_policy_that_chooses() {
-	host a
-	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
+	CONGESTION=reno host a
 	printf '[policy]\ncongestion_control = bitcp\n[policy web]\nremote_port = 7001
 		congestion_control = bitcp\n' >"$TEST_DIR/web.conf"
 	tcptuned_of_all_in_a --config="$TEST_DIR/web.conf"

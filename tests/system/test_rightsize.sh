@@ -90,9 +90,7 @@ test_deep_queue_only_the_sender_tuned() {
 # behind a reassembly gap: else each gap would allow another window. A byte takes two of memory at most.
 test_a_slow_reader_on_a_lossy_path_holds_one_window() {
 	local held most=0 i
-	host a b
-	tcptuned_start --set=policy.congestion_control=keep
-	link a b --rate 50mbit --delay 20ms --queue 400KB --loss-ab 2e-2
+	sized_path --rate 50mbit --delay 20ms --queue 400KB --loss-ab 2e-2
 	watch
 	stream slow 7101 --congestion bbr --duration 90 --read-fast 1.5 --read-rate 200000
 	for ((i = 0; i < 24; i++)); do
@@ -115,9 +113,7 @@ test_a_slow_reader_on_a_lossy_path_holds_one_window() {
 # alone: the bytes of a certain time are measured
 test_a_slow_reader_does_not_hold_more_with_time() {
 	local before
-	host a b
-	tcptuned_start --set=policy.congestion_control=keep
-	link a b --rate 50mbit --delay 10ms --queue 400KB
+	sized_path --rate 50mbit --delay 10ms --queue 400KB
 	stream slow 7101 --congestion cubic --duration 90 --read-fast 1 --read-rate 200000
 	sleep 2.5
 	before=$(ss_of b "sport = :7101 and dport > :0" "skmem:.r([0-9]+),")
@@ -156,9 +152,7 @@ test_locked_buffers_over_ipv6() {
 # timeout: 90
 test_right_edge() {
 	local four six
-	host a b
-	tcptuned_start --set=policy.congestion_control=keep
-	link a b --rate 100mbit --delay 5ms --queue 4MB
+	sized_path --rate 100mbit --delay 5ms --queue 4MB
 	watch
 	stream four 7101 --congestion cubic --duration 60 --verify
 	TRANSFER_ADDR=${ADDR6[b]} stream six 7102 --congestion cubic --duration 60 --verify --streams 2
@@ -185,9 +179,7 @@ test_right_edge() {
 # advertised right edge moves back, so the buffer has to be read first: segments of 1,448 bytes, 2,304 in
 # memory, in at most 64 MB take 17 s.
 test_window_of_a_slow_reader_shrinks() {
-	host a b
-	tcptuned_start --set=policy.congestion_control=keep
-	link a b --rate 200mbit --delay 10ms --queue 2MB
+	sized_path --rate 200mbit --delay 10ms --queue 2MB
 	watch
 	stream slow 7101 --congestion cubic --duration 40 --read-fast 2 --read-rate 20000000 --verify
 	sleep 1.8
@@ -239,9 +231,7 @@ test_little_waits_unsent() {
 }
 
 test_unsent_bound_is_released() {
-	host a b
-	tcptuned_start --set=policy.congestion_control=keep
-	link a b --rate 50mbit --delay 10ms
+	sized_path --rate 50mbit --delay 10ms
 	stream one 7101 --congestion cubic --duration 90
 	sleep 1.5
 	expect_ge "$(flow_to 7101 .send.unsent_max_bytes)" 131072 "the bound"

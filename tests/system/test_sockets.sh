@@ -245,8 +245,7 @@ test_window_clamp_of_the_application() {
 # The settings of a socket survive tcp_disconnect(). Its next connection begins as any other: window scale,
 # first window, congestion control.
 test_a_socket_that_connects_again() {
-	host a b
-	in_host b sysctl -qw net.ipv4.tcp_congestion_control=reno
+	CONGESTION=reno host a b
 	link a b --rate 100mbit --delay 5ms
 	watch
 	tcptuned_start $bitcp
