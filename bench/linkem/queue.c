@@ -148,16 +148,16 @@ static enum verdict ask_red(struct queue *q, uint64_t now_ns, uint32_t packets)
 /* Whether the bucket holds enough tokens for the segment; takes them if so. */
 static bool is_policed(struct queue *q, uint64_t now_ns, uint32_t bytes)
 {
-	struct rate_clock taken = q->policer;
+	struct rate_clock charged = q->policer;
 	uint64_t full_ns;
 
-	if (!taken.rate_bps)
+	if (!charged.rate_bps)
 		return false;
 	full_ns = (uint64_t)((double)q->config.police_bytes * 8 * NS_PER_SECOND /
-			     (double)taken.rate_bps);
-	if (rate_clock_send(&taken, now_ns, bytes) - now_ns > full_ns)
+			     (double)charged.rate_bps);
+	if (rate_clock_send(&charged, now_ns, bytes) - now_ns > full_ns)
 		return true;
-	q->policer = taken;
+	q->policer = charged;
 	return false;
 }
 

@@ -56,7 +56,7 @@ stream_stop() { # NAME...
 }
 
 # Starts one that is idle once it has moved BYTES.
-rest() { # NAME PORT BYTES [MESSAGES OPTION...]
+idle_stream() { # NAME PORT BYTES [MESSAGES OPTION...]
 	local name=$1 port=$2 bytes=$3
 	shift 3
 	stream "$name" "$port" --count 2 --bytes "$bytes" --interval 60000 "$@"

@@ -219,8 +219,8 @@ expect_as_before() { # WHEN
 
 # Neither mode = off nor --observe changes anything.
 test_unmanaged_connections_do_not_change() {
-	local before taken=22 fixed=1
-	has_linux 6.12 || taken=0 fixed=0
+	local before adoptable=22 fixed=1
+	has_linux 6.12 || adoptable=0 fixed=0
 	host a
 	background some in_group in_host a "${keep_alive[@]}" pairs 10
 	application listener a tcp4 set rcvbuf 20000 set sndbuf 30000 listen 127.0.0.9 7301 accept
@@ -237,8 +237,8 @@ test_unmanaged_connections_do_not_change() {
 	tcptuned_stop
 
 	tcptuned_start --observe
-	adopted $taken $fixed
-	[ $taken != 0 ] || in_log 'left to the kernel: to follow them needs Linux 6.12'
+	adopted $adoptable $fixed
+	[ $adoptable != 0 ] || in_log 'left to the kernel: to follow them needs Linux 6.12'
 	expect_as_before "with --observe"
 	expect_eq "$(counter tcptuned_connections_observed '')" $fixed "observed: the one that is locked"
 	tcptuned_stop

@@ -26,9 +26,9 @@ test_status_flows_and_filters() {
 	host a b
 	tcptuned_start
 	link a b --rate 100mbit --delay 5ms
-	rest small 7101 1MB
-	rest large 7102 4MB --rcvbuf 64KiB
-	rest middle 7103 2MB --congestion reno
+	idle_stream small 7101 1MB
+	idle_stream large 7102 4MB --rcvbuf 64KiB
+	idle_stream middle 7103 2MB --congestion reno
 
 	expect_eq "$(ctl_json '[.pid, .mode, .connections.open, .totals.managed_opened_here,
 		.totals.managed_accepted_here, .bitcp_registered] | tostring' status)" \

@@ -84,8 +84,8 @@ delete_meanwhile() { # NAME...
 # them. One stays. Two more names are made, the first and the last one, so that the daemon opens one of
 # them first in any order.
 test_namespaces_vanish_during_adoption() {
-	local names=(n{1..20}) name taken=2
-	has_linux 6.12 || taken=0
+	local names=(n{1..20}) name adopted=2
+	has_linux 6.12 || adopted=0
 	: >/run/netns/first
 	host kept "${names[@]}"
 	: >/run/netns/last
@@ -111,8 +111,8 @@ test_namespaces_vanish_during_adoption() {
 		"names without a namespace, with the two that never had one"
 	expect_eq "$(counter tcptuned_adoption_namespaces '{result="failed"}')" 0 "not to be entered"
 	expect_ge "$(counter tcptuned_adoption_namespaces '{result="visited"}')" 2 "namespaces"
-	expect_eq "$(managed before)" $taken "sockets adopted, in the namespace that stays"
-	[ $taken = 0 ] || expect_eq "$(flow 7001 .state)" established "the connection that stays"
+	expect_eq "$(managed before)" $adopted "sockets adopted, in the namespace that stays"
+	[ $adopted = 0 ] || expect_eq "$(flow 7001 .state)" established "the connection that stays"
 	stop deleter || :
 	tcptuned_stop
 	: >"$TEST_DIR/end"

@@ -38,7 +38,7 @@ test_flows_agree_with_ss() {
 	host a b
 	tcptuned_in a $bitcp
 	link a b --rate 100mbit --delay 10ms --queue 100p
-	rest one 5301 10MB
+	idle_stream one 5301 10MB
 	scrape
 	same "tcptuned_flow_cwnd_segments$of_a" a "$a" cwnd
 	same "tcptuned_flow_peer_window_bytes$of_a" a "$a" snd_wnd
@@ -75,7 +75,7 @@ test_flows_of_ipv6() {
 	host a b
 	tcptuned_in b
 	link a b --rate 100mbit --delay 10ms --queue 100p
-	TRANSFER_ADDR=${ADDR6[b]} rest one 5301 10MB --sndbuf 64KiB
+	TRANSFER_ADDR=${ADDR6[b]} idle_stream one 5301 10MB --sndbuf 64KiB
 	scrape
 	same "tcptuned_flow_cwnd_segments$of_b" b "$b" cwnd
 	same "tcptuned_flow_peer_window_bytes$of_b" b "$b" snd_wnd
@@ -94,9 +94,9 @@ test_largest_flows_and_totals() {
 	host a b
 	tcptuned_in a $bitcp --set=metrics.flows=2
 	link a b --rate 1gbit --delay 5ms
-	rest small 5401 2MB
-	rest large 5402 6MB --rcvbuf 64KiB --sndbuf 64KiB
-	rest middle 5403 4MB
+	idle_stream small 5401 2MB
+	idle_stream large 5402 6MB --rcvbuf 64KiB --sndbuf 64KiB
+	idle_stream middle 5403 4MB
 	scrape
 	expect_eq "$(grep -o '^tcptuned_flow_cwnd.*:540[0-9]"' "$TEST_DIR/scrape" | sed 's/.*:/:/' |
 		tr '\n' ' ')" ':5402" :5403" ' "the largest"
@@ -142,7 +142,7 @@ test_cost() {
 	sysctl -qw kernel.bpf_stats_enabled=1
 	tcptuned_start
 	link a b --rate 100mbit --delay 1ms
-	rest one 5301 10MB
+	idle_stream one 5301 10MB
 	scrape
 	scrape
 	expect_eq "$(sample tcptuned_program_statistics_enabled)" 1 "statistics"

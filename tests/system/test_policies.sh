@@ -485,7 +485,7 @@ test_applied_to_open_connections() {
 		| tostring')" '["reno",true]' "observed"
 	reload "${p}congestion_control = cubic" 'policy p.mode: observe -> tune'
 	ctl policy apply >/dev/null
-	expect_eq "$(flow_to 7001 .congestion_control)" cubic "taken"
+	expect_eq "$(flow_to 7001 .congestion_control)" cubic "attached"
 }
 
 # Under a transfer whose payload is verified: from one policy to another and back.

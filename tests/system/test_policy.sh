@@ -31,7 +31,7 @@ test_congestion_control_of_new_connections() {
 	expect_eq "$(choice "" "" "")" "reno reno " "of processes elsewhere"
 	expect_eq "$(choices set)" 2 "choices made"
 	expect_eq "$(choices kept)" 0 "choices kept"
-	# An application may choose what the kernel would have taken, too.
+	# An application may choose what the kernel would have chosen, too.
 	expect_eq "$(choice in_group "" "set congestion cubic")" "bitcp cubic " "client's own"
 	expect_eq "$(choice in_group "" "set congestion reno")" "bitcp reno " "client's own"
 	expect_eq "$(choice in_group "set congestion cubic" "")" "cubic bitcp " "server's own"
@@ -136,10 +136,11 @@ half_open() { # CONGESTION_CONTROL
 	[ "$(ss_of a "dst 10.98.0.1" " ($1) ")" = "$1" ]
 }
 
-# Sets $share to ssthresh by the maximum window that a bitcp flow reached; fails while there is no ssthresh.
+# Sets $share to ssthresh by the maximum window that a bitcp flow reached. Fails while there is no ssthresh, or while
+# the maximum is so small that rounding to whole segments takes more than 0.05 of it.
 lossy() { # PORT
 	share=$(ctl flows --json --remote-port "$1" | jq -er "first(.flows[]
-		| select(.bitcp.max_segments and .ssthresh_segments)
+		| select((.bitcp.max_segments // 0) >= 20 and .ssthresh_segments)
 		| .ssthresh_segments / .bitcp.max_segments | select(. < 1))")
 }
 
@@ -155,11 +156,11 @@ test_bitcp_parameters() {
 	reload '[bitcp]\nbeta = 0.5\n' 'bitcp.beta: 0.125 -> 0.5'
 	stream harsh 7102 --duration 90
 	sleep 1
-	wait_until 4 lossy 7102
+	wait_until 20 lossy 7102
 	# 1 - 0.5, or 1 / 1.5 with fast convergence
 	expect_le "$share" 0.7 "share of the window kept, beta = 0.5"
 	expect_ge "$share" 0.45 "share of the window kept, beta = 0.5"
-	wait_until 3 lossy 7101
+	wait_until 20 lossy 7101
 	expect_ge "$share" 0.85 "of the connection that was there before"
 	stream_stop gentle harsh
 }
@@ -547,7 +548,7 @@ test_administrator_changes_the_default_under_a_policy_that_chooses() {
 # A hundred reloads a second, some of them bad, while a connection goes on: the last configuration is in
 # force at the end.
 test_a_hundred_reloads_a_second() {
-	local config=$TEST_DIR/reload.conf i taken daemon pause
+	local config=$TEST_DIR/reload.conf i reloads daemon pause
 	host a b
 	printf '[metrics]\nflows = 0\n' >"$config"
 	tcptuned_start --config="$config"
@@ -568,9 +569,9 @@ test_a_hundred_reloads_a_second() {
 	mv "$config.new" "$config"
 	kill -HUP "$(pid_of tcptuned)"
 	wait_until 20 grep -Eq -- '-> 777$' "$TEST_DIR/tcptuned.log"
-	taken=$(metric 'tcptuned_config_reloads_total{result="ok"}')
+	reloads=$(metric 'tcptuned_config_reloads_total{result="ok"}')
 	# those that come while one is pending are one
-	expect_between "$taken" 50 301 "reloads taken"
+	expect_between "$reloads" 50 301 "reloads applied"
 	expect_ge "$(metric 'tcptuned_config_reloads_total{result="rejected"}')" 1 "rejected"
 	expect_eq "$(metric 'tcptuned_policy_window_max_bytes{policy="default",direction="receive"}')" \
 		3145728 "what is in force"
