@@ -136,10 +136,9 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 	KEY("policy", "send_window_max", KEY_SIZE, POLICY(send_window_max_bytes), "auto", LIVE,
 	    "The largest amount of data in flight for which a send buffer is sized. The maximum of "
 	    "net.ipv4.tcp_wmem is raised to twice that. auto and kernel are as for "
-	    "receive_window_max. If that maximum is larger because of another policy or of the "
-	    "kernel's own value, the send buffer is still limited to twice the window of the "
-	    "connection's policy, provided that net.core.wmem_max is at least half of that "
-	    "maximum.",
+	    "receive_window_max. If another policy or the kernel makes that maximum larger, the send "
+	    "buffer is still limited to twice the window of the connection's policy, provided that "
+	    "net.core.wmem_max is at least half of that maximum.",
 	    .lowest = 64 * KIB, .highest = GIB, .special = "auto", .word = "kernel",
 	    .word_value = TCPTUNED_WINDOW_KERNEL),
 	KEY("policy", "congestion_control", KEY_NAME, POLICY(congestion_control), TCPTUNED_CC_AUTO,
@@ -188,8 +187,7 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 	    "Condition: this host's address in the connection. The key may be repeated.",
 	    .special = "any"),
 	KEY(NAMED_POLICY, "local_port", KEY_PORTS, POLICY(local_port), "any", LIVE,
-	    "Condition: this host's port, which is the port of the service if the connection is "
-	    "accepted.",
+	    "Condition: this host's port: that of the service if the connection is accepted.",
 	    .special = "any"),
 	KEY(NAMED_POLICY, "remote_port", KEY_PORTS, POLICY(remote_port), "any", LIVE,
 	    "Condition: the peer's port.", .special = "any"),

@@ -144,8 +144,7 @@ static const struct row counters[] = {
 	{"tcptuned_closed_connections_retransmitted_segments_total", NO_LABEL, COUNTER(RETRANSMITS),
 	 "Segments retransmitted by managed connections that ended."},
 	{"tcptuned_events_lost_total", NO_LABEL, COUNTER(EVENTS_LOST),
-	 "Events that were lost because a client of the control socket did not read them fast "
-	 "enough."},
+	 "Events that were lost because a client of the control socket read them too slowly."},
 	{"tcptuned_paths_learned_total", "result", "stored", COUNTER(PATH_LEARNED),
 	 "Connections whose measurements were added to the path memory."},
 	{"tcptuned_paths_learned_total", "result", "failed", COUNTER(PATH_FAILED)},

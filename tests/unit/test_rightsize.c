@@ -252,52 +252,28 @@ TEST(others_leave)
 }
 
 /*
- * A connection that has not tested yet prepares at the next mark of tests, however old it is,
- * unless the RTT has more than doubled. One that has tested waits for every fourth.
+ * Where the delay varies, its minimum in an interval is not the path's. It counts as a queue only
+ * if it exceeds the path's by more than half of the range. The window before a test is 3/2 of what
+ * is in flight, which is the rate x the mean RTT. An old connection prepares for its first test
+ * unless the RTT has more than doubled, and waits for a later mark with its next ones.
  */
-TEST(old_connections)
+TEST(prepared)
 {
 	struct {
-		uint32_t tests, rtt_us;
-		unsigned int state;
-	} rows[] = {{0, 155000, RIGHTSIZE_PREPARING},
-		    {0, 165000, RIGHTSIZE_FREE},
-		    {1, 155000, RIGHTSIZE_FREE}};
+		uint32_t tests, before, low, high, window; /* window 0: not prepared */
+	} rows[] = {{0, 60000, 60000, 60000, 450000},	 {0, 60000, 60000, 140000, 0},
+		    {0, 100000, 100000, 140000, 900000}, {0, 80000, 155000, 155000, 1162500},
+		    {0, 80000, 165000, 165000, 0},	 {1, 80000, 155000, 155000, 0}};
 
 	for_each_row (r, rows) {
 		struct rightsize rs = at_a_mark();
 
 		rs.intervals = 200;
 		rs.tests = r->tests;
-		rs.test_rtt_us = 80000;
-		for (int i = 0; i < 2; i++) /* every second mark is one of tests */
-			carry(&rs, 5000000, r->rtt_us, r->rtt_us);
-		assert_int_equal(rs.state, r->state);
-	}
-}
-
-/*
- * Where the delay varies, its minimum in an interval is not the path's. It counts as a queue only
- * if it exceeds the path's by more than half of the range. The window before a test is 3/2 of what
- * is in flight, which is the rate x the mean RTT.
- */
-TEST(prepared_where_the_delay_varies)
-{
-	struct {
-		uint32_t low, high;
-		unsigned int state;
-		uint32_t window;
-	} rows[] = {{60000, 60000, RIGHTSIZE_PREPARING, 450000},
-		    {60000, 140000, RIGHTSIZE_FREE, 0},
-		    {100000, 140000, RIGHTSIZE_PREPARING, 900000}};
-
-	for_each_row (r, rows) {
-		struct rightsize rs = at_a_mark();
-
-		rs.test_rtt_us = rs.before_low_us = r->low;
+		rs.test_rtt_us = rs.before_low_us = r->before;
 		carry(&rs, 5000000, r->low, r->high);
 		carry(&rs, 5000000, r->low, r->high);
-		assert_int_equal(rs.state, r->state);
+		assert_int_equal(rs.state, r->window ? RIGHTSIZE_PREPARING : RIGHTSIZE_FREE);
 		assert_in_range(rs.window, 0.98 * r->window, 1.02 * r->window);
 	}
 }

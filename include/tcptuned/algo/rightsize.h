@@ -59,10 +59,9 @@
 #define RIGHTSIZE_MARK_RTTS	 16u
 
 /*
- * Tests begin at marks that are 2^20 us = 1 s and at least four standing RTTs apart. Whether to
- * prepare for one is decided at marks 1 s apart in the first 7 s and until there has been a test, 4.2 s
- * apart after that or after a failure, and 8.4 s apart after three failures. In the first 3 s the queue
- * must not grow fast.
+ * Tests begin at marks that are 2^20 us = 1 s and at least four standing RTTs apart. Whether to prepare
+ * for one is decided at marks 1 s apart in the first 7 s and until the first test, then or after a
+ * failure 4.2 s, after three failures 8.4 s apart. In the first 3 s the queue must not grow fast.
  */
 #define RIGHTSIZE_TEST_RTTS    4u
 #define RIGHTSIZE_TEST_SHIFT   20u
@@ -329,8 +328,7 @@ static inline int rightsize_is_test_mark(const struct rightsize *rs, __u32 mark,
  * Returns whether the queue grows too fast for a test. Before its first loss, CUBIC grows by 5 % per
  * RTT (bictcp_update()). A test in that time costs a share of the queue that is never regained from
  * competing connections. So the queueing delay of a new connection may have grown by at most 1/32 of
- * the time since the last mark. Later the RTT may have doubled: on a link whose rate falls, which
- * cellular ones do for many seconds, a test would otherwise come when the queue is full.
+ * the time since the last mark. Later the RTT may have doubled, as it does where a link becomes slower.
  */
 static inline int rightsize_queue_grows(const struct rightsize *rs, __u32 shift)
 {
