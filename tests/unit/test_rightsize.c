@@ -309,7 +309,7 @@ TEST(probe_where_the_delay_varies)
 		uint32_t range, rtt_us;
 		unsigned int state;
 		uint32_t held;
-	} rows[] = {{40000, 60000, RIGHTSIZE_HOLDING, 525000},
+	} rows[] = {{40000, 60000, RIGHTSIZE_HOLDING, 600000},
 		    {40000, 20000, RIGHTSIZE_HOLDING, 175000},
 		    {0, 60000, RIGHTSIZE_FREE, 0}};
 

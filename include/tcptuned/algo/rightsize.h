@@ -475,8 +475,8 @@ static inline __u64 rightsize_path_us(const struct rightsize *rs, __u64 base, __
 
 /*
  * One RTT after the window took effect, the queue is empty, and the RTT is that of the path. The hold
- * is 7/8 of twice the rate before the test x that RTT, so that the RTT stays below twice the path's,
- * and at least 3/4 of the hold before.
+ * is twice the rate before the test x that RTT, or 7/8 of it where the delay does not vary, so that the
+ * RTT stays below twice the path's, and at least 3/4 of the hold before.
  */
 static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_ack *a)
 {
@@ -514,7 +514,7 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 		}
 	}
 	path = rightsize_path_us(rs, base, own);
-	window = 7 * rightsize_muldiv(rs->rate, path, 4000000);
+	window = (path > base ? 8 : 7) * rightsize_muldiv(rs->rate, path, 4000000);
 	if (window < rs->held - rs->held / 4)
 		window = rs->held - rs->held / 4;
 	rs->held = rs->window = rightsize_clamp_window(window, a->min);
