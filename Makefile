@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# `make help` lists the targets. Those of the tests and the measurements are in tests/Makefile and bench/Makefile,
-# which are included here.
+# `make help` lists the targets. Those of the library, the tests and the measurements are in lib/Makefile, tests/Makefile
+# and bench/Makefile, which are included here.
 
 PREFIX     ?= /usr/local
 SYSCONFDIR ?= /etc
@@ -28,7 +28,6 @@ ARCHIVE   = rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
 DAEMON_OBJ := $(patsubst %.c,%.o,$(filter-out daemon/main.c,$(wildcard daemon/*.c daemon/*/*.c)))
 CTL_OBJ    := $(patsubst %.c,%.o,$(filter-out ctl/main.c,$(wildcard ctl/*.c)))
-LIB_OBJ    := $(patsubst %.c,%.o,$(filter-out lib/test_%,$(wildcard lib/*.c)))
 LINKEM_OBJ := $(patsubst %.c,%.o,$(filter-out %/main.c,$(wildcard bench/linkem/*.c)))
 SKELETONS  := $(patsubst bpf/%.bpf.c,$(BUILD)/skel/%.skel.h,$(wildcard bpf/*.bpf.c bpf/cc/*.bpf.c))
 
@@ -38,7 +37,7 @@ all: $(BUILD)/tcptuned $(BUILD)/tcptunectl man ## build everything
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(filter %Makefile,$(MAKEFILE_LIST)) | expand -t 20
 
-include $(wildcard tests/Makefile bench/Makefile)
+include $(wildcard lib/Makefile tests/Makefile bench/Makefile)
 
 # --- objects: $(BUILD)/x.o is made of x.c ---------------------------------------------------------
 $(BUILD)/%.o: %.c | $(SKELETONS)
@@ -63,17 +62,14 @@ $(BUILD)/objects: FORCE
 $(BUILD)/libdaemon.a: $(DAEMON_OBJ:%=$(BUILD)/%) $(BUILD)/objects
 	$(ARCHIVE)
 
-$(BUILD)/libtcptuned.a: $(LIB_OBJ:%=$(BUILD)/%) $(BUILD)/objects
-	$(ARCHIVE)
-
 $(BUILD)/libctl.a: $(CTL_OBJ:%=$(BUILD)/%) $(BUILD)/objects
 	$(ARCHIVE)
 
 $(BUILD)/tcptuned: $(BUILD)/daemon/main.o $(BUILD)/libdaemon.a
 	$(LINK) $(LIBS)
 
-$(BUILD)/tcptunectl: $(BUILD)/ctl/main.o $(BUILD)/libctl.a $(BUILD)/libdaemon.a
-	$(LINK) $(shell $(PKG_CONFIG) --libs jansson)
+$(BUILD)/tcptunectl: $(BUILD)/ctl/main.o $(BUILD)/libctl.a $(BUILD)/libtcptuned.a $(BUILD)/libdaemon.a
+	$(LINK) $(LIB_LIBS)
 
 # --- manual pages and the example configuration, from the tables in the sources -------------------
 man: $(patsubst %.in,$(BUILD)/%,$(wildcard man/*.in)) $(BUILD)/tcptuned.conf
@@ -81,8 +77,8 @@ man: $(patsubst %.in,$(BUILD)/%,$(wildcard man/*.in)) $(BUILD)/tcptuned.conf
 $(BUILD)/tcptuned.conf: $(BUILD)/tcptuned
 	$(BUILD)/tcptuned --help-config >$@.new && mv $@.new $@
 
-$(BUILD)/man/generate: $(BUILD)/man/generate.o $(BUILD)/libctl.a $(BUILD)/libdaemon.a
-	$(LINK) $(LIBS)
+$(BUILD)/man/generate: $(BUILD)/man/generate.o $(BUILD)/libctl.a $(BUILD)/libtcptuned.a $(BUILD)/libdaemon.a
+	$(LINK) $(LIBS) -lm
 
 $(BUILD)/man/%: man/%.in $(BUILD)/man/generate
 	$(BUILD)/man/generate <$< >$@.new && mv $@.new $@
@@ -91,7 +87,7 @@ $(BUILD)/man/%: man/%.in $(BUILD)/man/generate
 INSTALL_PROGRAM = $(INSTALL) -D -m 755
 INSTALL_FILE    = $(INSTALL) -D -m 644
 
-install: all ## into PREFIX, below DESTDIR
+install: all install-lib ## into PREFIX, below DESTDIR
 	$(INSTALL_PROGRAM) $(BUILD)/tcptuned $(DESTDIR)$(PREFIX)/sbin/tcptuned
 	$(INSTALL_PROGRAM) $(BUILD)/tcptunectl $(DESTDIR)$(PREFIX)/sbin/tcptunectl
 	$(INSTALL_FILE) ctl/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tcptunectl
@@ -107,7 +103,7 @@ install: all ## into PREFIX, below DESTDIR
 # dangling. tcptunectl stops a daemon that systemd did not start, and tcptuned cleans up after one that was killed.
 # A staged tree (DESTDIR) has nothing that runs.
 UNITS := tcptuned.service tcptuned.socket
-uninstall: ## stop it, and remove what was installed; the configuration in /etc stays
+uninstall: uninstall-lib ## stop it, and remove what was installed; the configuration in /etc stays
 	if [ -z "$(DESTDIR)" ] && [ -e $(UNITDIR)/tcptuned.service ] && command -v systemctl >/dev/null; then \
 		systemctl disable -q $(UNITS); \
 		[ ! -d /run/systemd/system ] || systemctl stop $(UNITS); \

@@ -1,78 +1,59 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-#include "iperf3.h"
-
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <jansson.h>
 
+#include "probe.h"
+
 #define CONNECT_TIMEOUT_MS "5000"
+#define ARGUMENTS	   18
 
-extern char **environ;
-
-static int spawn(char *const argv[], int output, pid_t *pid)
-{
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	sigset_t none;
-	int err;
-
-	sigemptyset(&none);
-	posix_spawn_file_actions_init(&files);
-	posix_spawnattr_init(&attr);
-	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-	posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	posix_spawnattr_setpgroup(&attr, 0);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-	err = posix_spawnp(pid, argv[0], &files, &attr, argv, environ);
-	posix_spawnattr_destroy(&attr);
-	posix_spawn_file_actions_destroy(&files);
-	return -err;
-}
-
-int iperf3_start(const struct iperf3_run *run, pid_t *pid, int *output)
-{
+/* One allocation: the pointers, and behind them the numbers. */
+struct arguments {
+	char *argv[ARGUMENTS];
 	char port[16], streams[16], seconds[16], omit[16];
-	char *argv[] = {"iperf3",
-			"--json",
-			"--client",
-			(char *)run->host,
-			"--port",
-			port,
-			"--parallel",
-			streams,
-			"--time",
-			seconds,
-			"--omit",
-			omit,
-			"--connect-timeout",
-			CONNECT_TIMEOUT_MS,
-			run->reverse ? "--reverse" : NULL,
-			NULL};
-	int ends[2], err;
+};
 
-	snprintf(port, sizeof(port), "%u", run->port);
-	snprintf(streams, sizeof(streams), "%u", run->streams);
-	snprintf(seconds, sizeof(seconds), "%u", run->seconds);
-	snprintf(omit, sizeof(omit), "%u", run->omit_seconds);
-	if (pipe2(ends, O_CLOEXEC))
-		return -errno;
-	err = spawn(argv, ends[1], pid);
-	close(ends[1]);
-	if (err) {
-		close(ends[0]);
-		return err;
+static char **make_arguments(const struct probe_run *run)
+{
+	struct arguments *a = calloc(1, sizeof(*a));
+	char *const argv[ARGUMENTS] = {
+		"iperf3",
+		"--json",
+		"--client",
+		(char *)run->destination,
+		"--port",
+		a ? a->port : NULL,
+		"--parallel",
+		a ? a->streams : NULL,
+		"--time",
+		a ? a->seconds : NULL,
+		"--omit",
+		a ? a->omit : NULL,
+		"--connect-timeout",
+		CONNECT_TIMEOUT_MS,
+	};
+	char **next;
+
+	if (!a)
+		return NULL;
+	snprintf(a->port, sizeof(a->port), "%u", run->port);
+	snprintf(a->streams, sizeof(a->streams), "%u", run->streams);
+	snprintf(a->seconds, sizeof(a->seconds), "%u", run->seconds);
+	snprintf(a->omit, sizeof(a->omit), "%u", run->omit_seconds);
+	memcpy(a->argv, argv, sizeof(argv));
+	for (next = a->argv; *next; next++)
+		;
+	if (run->receive)
+		*next++ = "--reverse";
+	if (run->congestion_control) {
+		*next++ = "--congestion";
+		*next++ = (char *)run->congestion_control;
 	}
-	*output = ends[0];
-	fcntl(*output, F_SETFL, O_NONBLOCK);
-	return 0;
+	return a->argv;
 }
 
 static double number(const json_t *object, const char *name)
@@ -80,53 +61,37 @@ static double number(const json_t *object, const char *name)
 	return json_number_value(json_object_get(object, name));
 }
 
-static double rtt_min(const json_t *streams)
+static int read_end(const json_t *end, struct probe_report *ret)
 {
-	double least = 0;
-	json_t *stream;
-	size_t i;
-
-	json_array_foreach(streams, i, stream)
-	{
-		double us = number(json_object_get(stream, "sender"), "min_rtt");
-
-		if (us > 0 && (!least || us < least))
-			least = us;
-	}
-	return least / 1e6;
-}
-
-static int read_end(const json_t *root, struct iperf3_result *ret)
-{
-	const json_t *end = json_object_get(root, "end"), *sent, *received, *retransmits;
 	const char *name = json_string_value(json_object_get(end, "sender_tcp_congestion"));
+	const json_t *sent = json_object_get(end, "sum_sent");
+	const json_t *retransmits = json_object_get(sent, "retransmits");
 
-	sent = json_object_get(end, "sum_sent");
-	received = json_object_get(end, "sum_received");
-	retransmits = json_object_get(sent, "retransmits");
-	*ret = (struct iperf3_result){
-		.bits_per_second = number(received, "bits_per_second"),
-		.bytes = number(sent, "bytes"),
-		.rtt_min_s = rtt_min(json_object_get(end, "streams")),
-		.retransmits = retransmits ? json_number_value(retransmits) : -1,
-	};
+	ret->rate = number(json_object_get(end, "sum_received"), "bits_per_second");
+	ret->bytes = number(sent, "bytes");
+	ret->retransmitted = retransmits ? json_number_value(retransmits) : -1;
+	ret->cpu = number(json_object_get(end, "cpu_utilization_percent"), "remote_total") / 100;
 	snprintf(ret->congestion_control, sizeof(ret->congestion_control), "%s", name ? name : "");
-	return ret->bits_per_second > 0 ? 0 : -EPROTO;
+	return ret->rate > 0 ? 0 : -EPROTO;
 }
 
-int iperf3_read(const char *output, size_t len, struct iperf3_result *ret, char *error,
-		size_t error_size)
+static int read_report(const struct probe_run *run, const char *output, size_t len,
+		       struct probe_report *ret, char *error, size_t error_size)
 {
 	json_t *root = json_loadb(output, len, JSON_DISABLE_EOF_CHECK, NULL);
 	const char *complaint = json_string_value(json_object_get(root, "error"));
 	int err = -EPROTO;
 
 	if (complaint)
-		snprintf(error, error_size, "%s", complaint);
+		snprintf(error, error_size, "iperf3: %s",
+			 strncmp(complaint, "error - ", 8) ? complaint : complaint + 8);
 	else if (!root)
-		snprintf(error, error_size, "iperf3 printed no JSON");
-	else if ((err = read_end(root, ret)))
+		snprintf(error, error_size, "iperf3 printed no JSON: %.*s",
+			 (int)strcspn(output, "\n"), output);
+	else if ((err = read_end(json_object_get(root, "end"), ret)))
 		snprintf(error, error_size, "iperf3 measured nothing");
 	json_decref(root);
 	return err;
 }
+
+const struct probe_kind probe_iperf3 = {make_arguments, read_report};

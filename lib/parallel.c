@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-#include "parallel.h"
+#include <tcptuned/parallel.h>
 
 #include <errno.h>
 #include <math.h>
@@ -232,7 +232,7 @@ unsigned int tcptuned_search_next(const struct tcptuned_search *search)
 	return next < search->most ? next : search->most;
 }
 
-/* The path is another one if its RTT differs by 30 % from an earlier one. */
+/* The path is another one if its RTT differs by 30 % and a millisecond from an earlier one. */
 static int path_changed(struct tcptuned_search *search, double rtt_s)
 {
 	if (rtt_s <= 0)
@@ -241,7 +241,7 @@ static int path_changed(struct tcptuned_search *search, double rtt_s)
 		search->rtt_min = rtt_s;
 	if (rtt_s > search->rtt_max)
 		search->rtt_max = rtt_s;
-	return search->rtt_max > 1.3 * search->rtt_min;
+	return search->rtt_max > 1.3 * search->rtt_min && search->rtt_max > search->rtt_min + 1e-3;
 }
 
 enum tcptuned_search_end tcptuned_search_add(struct tcptuned_search *search, double rate,

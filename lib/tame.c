@@ -1,36 +1,58 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-#include "tame.h"
+#include <tcptuned/tame.h>
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
-#include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "iperf3.h"
+#include "advice.h"
+#include "child.h"
+#include "probe.h"
+#include "sockets.h"
 
-#define OMIT_SECONDS  1	 /* of slow start */
-#define GRACE_SECONDS 10 /* of a probe, beyond what it measures: to connect, and to report */
-#define OUTPUT_MAX    (8u << 20)
-#define STREAMS_MAX   128u
+#define STREAMS_MAX    128u
+#define SAMPLE_S       0.25
+#define DATA_MIN       16384.0 /* bytes; fewer may be those of a request */
+#define SILENCE_S      8.0     /* until there are so many: to resolve, to connect, and to ask */
+#define GRACE_S	       6.0     /* to report, beyond what a probe measures */
+#define MEASURED_MIN_S 0.5
+#define CHANGE	       1.3 /* of the rate of one connection, or of the RTT */
+#define WINDOW_IS_FULL 0.8
+
+/* What is known of the sockets of the probe that runs. */
+struct samples {
+	struct socket_reader reader;
+	struct socket_sums first, last;
+	double first_s, last_s; /* when these were read; 0: not yet */
+	double data_s;		/* when the first bytes were seen; 0: not yet */
+	double rate, rate_peak; /* bits per second */
+	double rtt_sum, rtt_min;
+	unsigned int rtts;
+	int err;
+};
 
 struct tcptuned_tame {
-	char *host;
+	char *destination, *congestion_control;
 	struct tcptuned_tame_options options;
+	const struct probe_kind *kind;
 	struct tcptuned_search search;
 	struct tcptuned_tame_result result;
-	double began_s;
-	int epoll, timer, output;
-	pid_t child;
-	char *text; /* that the child has printed */
-	size_t len;
-	int status; /* what tcptuned_tame_step() returns */
+	struct probe_run run; /* that is being measured */
+	struct child child;
+	struct samples samples;
+	double began_s, probe_began_s;
+	double bytes; /* of the probe that runs */
+	int epoll, timer;
+	unsigned int checks; /* measurements of one connection after the search */
+	int status;	     /* what tcptuned_tame_step() returns */
 	char error[256];
 };
 
@@ -44,7 +66,8 @@ static double now_s(void)
 
 static int are_valid(const struct tcptuned_tame_options *o)
 {
-	return o->port <= 65535 && o->streams_max <= STREAMS_MAX && o->probe_seconds <= 3600 &&
+	return (unsigned int)o->probe <= TCPTUNED_TAME_HTTP && o->port <= 65535 &&
+	       o->streams_max <= STREAMS_MAX && o->probe_seconds <= 3600 &&
 	       o->seconds_max <= 86400 && o->bytes_max >= 0 && o->bits_per_second >= 0 &&
 	       o->impact_max >= 0 && o->impact_max <= 1 && o->gain_min >= 0 && o->gain_min <= 1;
 }
@@ -54,7 +77,7 @@ static void set_defaults(struct tcptuned_tame_options *o)
 	o->port = o->port ? o->port : 5201;
 	o->streams_max = o->streams_max ? o->streams_max : 16;
 	o->probe_seconds = o->probe_seconds ? o->probe_seconds : 5;
-	o->seconds_max = o->seconds_max ? o->seconds_max : 120;
+	o->seconds_max = o->seconds_max ? o->seconds_max : 60;
 	o->impact_max = o->impact_max > 0 ? o->impact_max : 0.1;
 	o->gain_min = o->gain_min > 0 ? o->gain_min : 0.05;
 }
@@ -66,75 +89,173 @@ static int watch(const struct tcptuned_tame *t, int fd)
 	return epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
-static void end_probe(struct tcptuned_tame *t)
+/* ---- one probe ------------------------------------------------------------------------------ */
+
+/* Returns the share of a core that the child has used. */
+static double end_probe(struct tcptuned_tame *t)
 {
-	if (t->child > 0) {
-		kill(-t->child, SIGKILL);
-		waitpid(t->child, NULL, 0);
-	}
-	if (t->output >= 0)
-		close(t->output);
-	t->child = 0;
-	t->output = -1;
-	t->len = 0;
+	double elapsed_s = now_s() - t->probe_began_s, cpu_s = child_end(&t->child);
+
+	sockets_close(&t->samples.reader);
+	t->result.bytes += t->bytes;
+	t->bytes = 0;
+	return elapsed_s > 0 ? cpu_s / elapsed_s : 0;
 }
 
-static int begin_probe(struct tcptuned_tame *t)
+static int begin_probe(struct tcptuned_tame *t, unsigned int streams)
 {
-	const struct iperf3_run run = {
-		.host = t->host,
-		.port = t->options.port,
-		.streams = tcptuned_search_next(&t->search),
-		.seconds = t->options.probe_seconds,
-		.omit_seconds = OMIT_SECONDS,
-		.reverse = t->options.receive,
-	};
-	double left = t->began_s + t->options.seconds_max - now_s();
-	double most = run.seconds + run.omit_seconds + GRACE_SECONDS;
-	struct itimerspec when = {};
+	char **arguments;
 	int err;
 
-	if (left < most)
-		most = left > 0.001 ? left : 0.001;
-	when.it_value.tv_sec = (time_t)most;
-	when.it_value.tv_nsec = (long)((most - (double)when.it_value.tv_sec) * 1e9) + 1;
-	if (timerfd_settime(t->timer, 0, &when, NULL))
-		return -errno;
-	err = iperf3_start(&run, &t->child, &t->output);
-	return err ? err : watch(t, t->output);
+	t->run.streams = streams;
+	t->samples = (struct samples){};
+	t->probe_began_s = now_s();
+	arguments = t->kind->arguments(&t->run);
+	if (!arguments)
+		return -ENOMEM;
+	err = child_start(&t->child, arguments);
+	free(arguments);
+	return err ? err : watch(t, t->child.output);
 }
 
-int tcptuned_tame_start(const char *host, const struct tcptuned_tame_options *options,
+/* How long a probe takes that is begun now. */
+static double probe_seconds(const struct tcptuned_tame *t)
+{
+	return t->run.omit_seconds + t->run.seconds + 1;
+}
+
+static int has_time(const struct tcptuned_tame *t)
+{
+	return now_s() + probe_seconds(t) <= t->began_s + t->options.seconds_max;
+}
+
+static double bytes_so_far(const struct tcptuned_tame *t)
+{
+	return t->result.bytes + t->bytes;
+}
+
+static int has_bytes(const struct tcptuned_tame *t)
+{
+	return !(t->options.bytes_max > 0) || bytes_so_far(t) < t->options.bytes_max;
+}
+
+/* Reads the sockets of the child. A sum that falls is that of connections which have ended. */
+static void sample(struct tcptuned_tame *t)
+{
+	struct samples *s = &t->samples;
+	double at_s = now_s(), rate;
+	struct socket_sums sums;
+
+	s->err = sockets_read(&s->reader, t->child.pid, &sums);
+	if (s->err || sums.bytes < s->last.bytes || !(sums.bytes > 0))
+		return;
+	t->bytes = sums.bytes;
+	if (!s->data_s && sums.bytes >= DATA_MIN)
+		s->data_s = at_s;
+	rate = s->last_s ? 8 * (sums.bytes - s->last.bytes) / (at_s - s->last_s) : 0;
+	s->rate = rate;
+	s->last = sums;
+	s->last_s = at_s;
+	if (sums.rtt_min_s > 0 && (!s->rtt_min || sums.rtt_min_s < s->rtt_min))
+		s->rtt_min = sums.rtt_min_s;
+	if (!s->data_s || at_s < s->data_s + t->run.omit_seconds)
+		return;
+	if (!s->first_s || sums.count > s->first.count) {
+		s->first = sums;
+		s->first_s = at_s;
+		return;
+	}
+	s->rate_peak = fmax(s->rate_peak, rate);
+	s->rtt_sum += sums.rtt_s;
+	s->rtts++;
+}
+
+/* What the samples say of the connections, as shares of their time. */
+static void describe(const struct samples *s, struct tcptuned_tame_level *level)
+{
+	double seconds = s->last_s - s->first_s, all = seconds * s->last.count;
+	double sent = s->last.sent - s->first.sent;
+	int receives = s->last.receives;
+
+	level->rtt_min_s = s->rtt_min;
+	if (!s->first_s || seconds < MEASURED_MIN_S)
+		return;
+	level->rate_peak = s->rate_peak;
+	level->rtt_s = s->rtts ? s->rtt_sum / s->rtts : 0;
+	if (sent > 0)
+		level->loss = (s->last.resent - s->first.resent) / sent;
+	if (receives) {
+		/* The window that the receiver may advertise, against what an RTT brings. */
+		double in_flight = (s->last.bytes - s->first.bytes) / seconds * level->rtt_s;
+
+		level->receiver_window = in_flight > WINDOW_IS_FULL * s->last.window_max_bytes;
+		return;
+	}
+	level->receiver_window = (s->last.rwnd_s - s->first.rwnd_s) / all;
+	level->send_buffer = (s->last.sndbuf_s - s->first.sndbuf_s) / all;
+	level->application = fmax(0, 1 - (s->last.busy_s - s->first.busy_s) / all);
+}
+
+static double rate_of_samples(const struct samples *s)
+{
+	double seconds = s->last_s - s->first_s;
+
+	return s->first_s && seconds >= MEASURED_MIN_S
+		       ? 8 * (s->last.bytes - s->first.bytes) / seconds
+		       : 0;
+}
+
+/* ---- the search ----------------------------------------------------------------------------- */
+
+int tcptuned_tame_start(const char *destination, const struct tcptuned_tame_options *options,
 			struct tcptuned_tame **ret)
 {
+	static const struct itimerspec every = {
+		.it_interval.tv_nsec = (long)(SAMPLE_S * 1e9),
+		.it_value.tv_nsec = (long)(SAMPLE_S * 1e9),
+	};
 	struct tcptuned_tame *t;
 	int err;
 
-	if (!*host || *host == '-' || !are_valid(options))
+	if (!*destination || *destination == '-' || !are_valid(options))
 		return -EINVAL;
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return -ENOMEM;
 	t->options = *options;
 	set_defaults(&t->options);
+	t->kind = t->options.probe == TCPTUNED_TAME_HTTP ? &probe_http : &probe_iperf3;
 	t->search = (struct tcptuned_search){
 		.gain = t->options.gain_min,
-		.impact = 1, /* the fastest number is searched for, whatever its impact */
+		.impact = 1, /* what the search cannot judge: see is_beyond_impact() */
 		.wanted = t->options.bits_per_second,
 		.most = t->options.streams_max,
 	};
 	t->began_s = now_s();
-	t->output = -1;
+	t->child.output = -1;
 	t->status = 1;
-	t->host = strdup(host);
-	t->text = malloc(OUTPUT_MAX);
+	t->destination = strdup(destination);
+	if (options->congestion_control)
+		t->congestion_control = strdup(options->congestion_control);
+	t->run = (struct probe_run){
+		.destination = t->destination,
+		.port = t->options.port,
+		.seconds = t->options.probe_seconds,
+		.omit_seconds = t->options.probe_seconds > 2 ? 2 : 1, /* slow start */
+		.receive = t->options.receive,
+		.congestion_control = t->congestion_control,
+	};
 	t->epoll = epoll_create1(EPOLL_CLOEXEC);
 	t->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	err = !t->host || !t->text ? -ENOMEM : t->epoll < 0 || t->timer < 0 ? -errno : 0;
+	err = !t->destination || (options->congestion_control && !t->congestion_control) ? -ENOMEM
+	      : t->epoll < 0 || t->timer < 0						 ? -errno
+											 : 0;
+	if (!err && timerfd_settime(t->timer, 0, &every, NULL))
+		err = -errno;
 	if (!err)
 		err = watch(t, t->timer);
 	if (!err)
-		err = begin_probe(t);
+		err = begin_probe(t, t->options.probe == TCPTUNED_TAME_HTTP ? 0 : 1);
 	if (err)
 		tcptuned_tame_free(t);
 	else
@@ -142,102 +263,205 @@ int tcptuned_tame_start(const char *host, const struct tcptuned_tame_options *op
 	return err;
 }
 
-/* Interpolates where it was not measured. */
-static double rate_at(const struct tcptuned_tame *t, unsigned int streams)
+static __attribute__((format(printf, 3, 4))) int end_with(struct tcptuned_tame *t, int status,
+							  const char *format, ...)
 {
-	const struct tcptuned_tame_result *r = &t->result;
+	va_list list;
 
-	for (unsigned int i = 0; i < r->levels_len; i++)
-		if (r->levels[i].streams == streams)
-			return r->levels[i].rate;
-	return tcptuned_parallel_rate(&r->fit, streams);
-}
-
-static void find_fastest(struct tcptuned_tame *t)
-{
-	struct tcptuned_tame_result *r = &t->result;
-
-	r->fastest = r->levels[0].streams;
-	for (unsigned int i = 1; i < r->levels_len; i++)
-		if (r->levels[i].rate >= (1 + t->options.gain_min) * rate_at(t, r->fastest))
-			r->fastest = r->levels[i].streams;
-	r->fastest_rate = rate_at(t, r->fastest);
-}
-
-static void conclude(struct tcptuned_tame *t)
-{
-	struct tcptuned_tame_result *r = &t->result;
-
-	find_fastest(t);
-	r->within = 1;
-	if (!tcptuned_parallel_fit(TCPTUNED_PARALLEL_PARTIAL, r->levels, r->levels_len, &r->fit)) {
-		r->within = tcptuned_parallel_within(&r->fit, t->options.impact_max, r->fastest);
-		r->impact = tcptuned_parallel_impact(&r->fit, 1, r->within);
-		r->impact_of_fastest = tcptuned_parallel_impact(&r->fit, 1, r->fastest);
-		r->confidence = tcptuned_parallel_confidence(&r->fit, r->congestion_control, 0);
-	}
-	r->within_rate = rate_at(t, r->within);
-}
-
-static int end_with(struct tcptuned_tame *t, int status, const char *text)
-{
-	snprintf(t->error, sizeof(t->error), "%s", text);
+	va_start(list, format);
+	vsnprintf(t->error, sizeof(t->error), format, list);
+	va_end(list);
 	end_probe(t);
+	t->result.seconds = now_s() - t->began_s;
 	return t->status = status;
 }
 
-/* A probe has ended: takes its result, and begins the next one, if the search goes on. */
-static int take_result(struct tcptuned_tame *t)
+static int end_with_result(struct tcptuned_tame *t, enum tcptuned_search_end end)
 {
 	struct tcptuned_tame_result *r = &t->result;
-	struct iperf3_result measured;
-	char why[sizeof(t->error)];
-	int err = iperf3_read(t->text, t->len, &measured, why, sizeof(why));
 
-	end_probe(t);
-	if (err)
-		return end_with(t, err, why);
-	/* Its RTTs are smoothed, with the queue of the connections in them: they say nothing of the path. */
-	r->end = tcptuned_search_add(&t->search, measured.bits_per_second, 0);
-	memcpy(r->levels, t->search.levels, sizeof(r->levels));
-	r->levels_len = t->search.len;
-	r->bytes += measured.bytes;
-	r->seconds = now_s() - t->began_s;
-	if (!r->rtt_min_s || measured.rtt_min_s < r->rtt_min_s)
-		r->rtt_min_s = measured.rtt_min_s;
-	memcpy(r->congestion_control, measured.congestion_control, sizeof(r->congestion_control));
-	if (r->end == TCPTUNED_SEARCH_GOES_ON && t->options.bytes_max > 0 &&
-	    r->bytes + measured.bytes > t->options.bytes_max)
-		r->end = TCPTUNED_SEARCH_MOST;
-	if (r->end == TCPTUNED_SEARCH_GOES_ON) {
-		err = begin_probe(t);
-		return err ? end_with(t, err, strerror(-err)) : 1;
+	if (end != TCPTUNED_SEARCH_GOES_ON)
+		r->end = end;
+	advice_conclude(&t->options, r);
+	/* Without the last measurement nothing shows that the path was the same all the time. */
+	if (!t->checks && r->confidence == TCPTUNED_CONFIDENCE_HIGH)
+		r->confidence = TCPTUNED_CONFIDENCE_MEDIUM;
+	return end_with(t, 0, "%s", "");
+}
+
+/* Goes on with a probe of @streams, if there is time for it, or ends the search. */
+static int go_on(struct tcptuned_tame *t, unsigned int streams)
+{
+	int err;
+
+	if (!has_time(t) || !has_bytes(t))
+		return end_with_result(t, t->result.end == TCPTUNED_SEARCH_GOES_ON
+						  ? TCPTUNED_SEARCH_BUDGET
+						  : TCPTUNED_SEARCH_GOES_ON);
+	err = begin_probe(t, streams);
+	return err ? end_with(t, err, "%s", strerror(-err)) : 1;
+}
+
+/*
+ * Whether more connections would only be measured to the harm of others. Two levels next to each other
+ * are too few to say that (section IV.B).
+ */
+static int is_beyond_impact(const struct tcptuned_tame *t)
+{
+	struct tcptuned_tame_result r = t->result;
+
+	if (t->run.streams < 4)
+		return 0;
+	advice_conclude(&t->options, &r);
+	return r.impact == TCPTUNED_TAME_IMPACT_MODEL && r.fastest_impact > t->options.impact_max;
+}
+
+static int has_changed(double a, double b)
+{
+	return a > CHANGE * b || b > CHANGE * a;
+}
+
+/*
+ * One connection was measured again after the search. A rate that differs from the first may be chance,
+ * so that it is measured a second time.
+ */
+static int judge_check(struct tcptuned_tame *t)
+{
+	const struct tcptuned_tame_result *r = &t->result;
+	double first = r->levels[0].rate, again = r->levels[r->levels_len - 1].rate;
+
+	if (!has_changed(first, again))
+		return end_with_result(t, TCPTUNED_SEARCH_GOES_ON);
+	if (t->checks == 1 && has_time(t) && has_bytes(t)) {
+		t->checks++;
+		return go_on(t, 1);
 	}
-	conclude(t);
-	return t->status = 0;
+	t->result.end = TCPTUNED_SEARCH_CHANGED;
+	return end_with(
+		t, -ESTALE,
+		"the path, or its traffic, changed: one connection carried %.4g Mbit/s first, "
+		"and %.4g Mbit/s at the end; measure again, or longer",
+		first / 1e6, again / 1e6);
+}
+
+static int judge_level(struct tcptuned_tame *t, const struct tcptuned_tame_level *level)
+{
+	struct tcptuned_tame_result *r = &t->result;
+
+	if (t->checks)
+		return judge_check(t);
+	r->end = tcptuned_search_add(&t->search, level->rate, level->rtt_min_s);
+	if (r->end == TCPTUNED_SEARCH_CHANGED)
+		return end_with(
+			t, -ESTALE,
+			"the path changed: its smallest RTT was %.4g ms, and then %.4g ms; measure "
+			"again",
+			r->levels[r->levels_len - 2].rtt_min_s * 1e3, level->rtt_min_s * 1e3);
+	if (r->end == TCPTUNED_SEARCH_GOES_ON && is_beyond_impact(t))
+		r->end = TCPTUNED_SEARCH_IMPACT;
+	if (r->end == TCPTUNED_SEARCH_GOES_ON)
+		return go_on(t, tcptuned_search_next(&t->search));
+	if (r->levels_len == 1)
+		return end_with_result(t, r->end);
+	t->checks = has_time(t) && has_bytes(t);
+	return go_on(t, 1);
+}
+
+static int add_level(struct tcptuned_tame *t, const struct probe_report *report, double cpu)
+{
+	struct tcptuned_tame_result *r = &t->result;
+	struct tcptuned_tame_level *level = &r->levels[r->levels_len];
+	const char *name = report->congestion_control;
+
+	*level = (struct tcptuned_tame_level){
+		.streams = t->run.streams,
+		.rate = report->rate > 0 ? report->rate : rate_of_samples(&t->samples),
+		.loss = -1,
+		.processor = fmax(cpu, report->cpu),
+	};
+	describe(&t->samples, level);
+	if (report->retransmitted >= 0 && report->bytes > 0 &&
+	    (level->loss < 0 || t->samples.last.receives))
+		level->loss = report->retransmitted * 1448 / report->bytes;
+	if (!*name && !t->samples.last.receives)
+		name = t->samples.last.congestion_control;
+	if (*name)
+		memcpy(r->congestion_control, name, sizeof(r->congestion_control));
+	if (!(level->rate > 0) && t->samples.err)
+		return end_with(t, t->samples.err,
+				"its connections cannot be read by sock_diag: %s",
+				strerror(-t->samples.err));
+	if (!(level->rate > 0))
+		return end_with(
+			t, -ENODATA,
+			"%u connections ended before there was anything to measure: the file is too "
+			"small for this path",
+			level->streams);
+	r->levels_len++;
+	advice_find_limits(r);
+	return judge_level(t, level);
+}
+
+/* The child has ended: takes its result, and goes on. */
+static int take_report(struct tcptuned_tame *t)
+{
+	struct tcptuned_tame_result *r = &t->result;
+	struct probe_report report = {.retransmitted = -1};
+	char why[sizeof(t->error)] = "";
+	int err = t->kind->read(&t->run, t->child.text ? t->child.text : "", t->child.len, &report,
+				why, sizeof(why));
+	double cpu;
+
+	if (report.bytes > t->bytes)
+		t->bytes = report.bytes;
+	cpu = end_probe(t);
+	if (!err && !report.refused && !t->run.streams) {
+		r->file_bytes = (double)report.file_bytes;
+		t->run.file_bytes = report.file_bytes;
+		return go_on(t, 1);
+	}
+	if (report.refused && r->levels_len)
+		return end_with_result(t, TCPTUNED_SEARCH_REFUSED);
+	if (err || report.refused)
+		return end_with(t, err ? err : -EPROTO, "%s", why);
+	return add_level(t, &report, cpu);
+}
+
+/* Ends a probe that takes too long, or carries too much. */
+static int check_bounds(struct tcptuned_tame *t)
+{
+	double elapsed_s = now_s() - t->probe_began_s;
+
+	if (!t->samples.data_s && elapsed_s > SILENCE_S && !t->samples.err)
+		return end_with(t, -ETIMEDOUT, "the server is silent: no data within %.0f seconds",
+				SILENCE_S);
+	if (elapsed_s > probe_seconds(t) + SILENCE_S + GRACE_S)
+		return end_with(t, -ETIMEDOUT, "the server stopped: the probe did not end in time");
+	if (has_bytes(t))
+		return 1;
+	if (t->result.levels_len)
+		return end_with_result(t, TCPTUNED_SEARCH_BUDGET);
+	return end_with(t, -ENODATA,
+			"%.4g MB were not enough to measure one connection; allow more bytes",
+			t->options.bytes_max / 1e6);
 }
 
 int tcptuned_tame_step(struct tcptuned_tame *t)
 {
-	__attribute__((unused)) unsigned long long ticks;
-	ssize_t n;
+	unsigned long long ticks;
+	int more;
 
 	if (t->status != 1)
 		return t->status;
-	do {
-		n = read(t->output, t->text + t->len, OUTPUT_MAX - t->len);
-		if (n > 0)
-			t->len += (size_t)n;
-	} while (n > 0 && t->len < OUTPUT_MAX);
-	if (n == 0 || t->len == OUTPUT_MAX)
-		return take_result(t);
-	if (errno != EAGAIN && errno != EINTR)
-		return end_with(t, -errno, strerror(errno));
-	if (read(t->timer, &ticks, sizeof(ticks)) == sizeof(ticks))
-		return end_with(t, -ETIMEDOUT,
-				"the probe took too long: the server is silent, or the "
-				"time for the search is used up");
-	return 1;
+	more = child_read(&t->child);
+	if (more < 0)
+		return end_with(t, more, "the output of the probe: %s", strerror(-more));
+	if (!more)
+		return take_report(t);
+	if (read(t->timer, &ticks, sizeof(ticks)) != sizeof(ticks))
+		return 1;
+	sample(t);
+	return check_bounds(t);
 }
 
 int tcptuned_tame_fd(const struct tcptuned_tame *t)
@@ -250,9 +474,10 @@ const struct tcptuned_tame_result *tcptuned_tame_result(const struct tcptuned_ta
 	return &t->result;
 }
 
-unsigned int tcptuned_tame_probing(const struct tcptuned_tame *t)
+unsigned int tcptuned_tame_probing(const struct tcptuned_tame *t, double *ret_rate)
 {
-	return t->status == 1 ? tcptuned_search_next(&t->search) : 0;
+	*ret_rate = t->samples.rate;
+	return t->status == 1 ? t->run.streams : 0;
 }
 
 const char *tcptuned_tame_error(const struct tcptuned_tame *t)
@@ -265,12 +490,12 @@ void tcptuned_tame_free(struct tcptuned_tame *t)
 	if (!t)
 		return;
 	end_probe(t);
-	if (t->epoll >= 0)
+	if (t->epoll > 0)
 		close(t->epoll);
-	if (t->timer >= 0)
+	if (t->timer > 0)
 		close(t->timer);
-	free(t->text);
-	free(t->host);
+	free(t->congestion_control);
+	free(t->destination);
 	free(t);
 }
 
@@ -296,7 +521,7 @@ struct ParallelTCPChar *TameParallelTCP(const char *dest, double maximpact)
 		*ret = (struct ParallelTCPChar){
 			.num_flows = (int)tame->result.within,
 			.max_nondisruptive_thru = tame->result.within_rate,
-			.cross_traffic_impact = tame->result.impact,
+			.cross_traffic_impact = tame->result.within_impact,
 		};
 	tcptuned_tame_free(tame);
 	if (!ret)

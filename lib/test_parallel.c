@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Predictions of parallel connections, against the equations of the paper. */
 #include "test.h"
-#include "parallel.h"
+#include <tcptuned/parallel.h>
 
 static double uniform(double low, double high)
 {

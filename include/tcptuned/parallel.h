@@ -111,6 +111,8 @@ enum tcptuned_search_end {
 	TCPTUNED_SEARCH_WANTED,	 /* the rate that was wanted is reached */
 	TCPTUNED_SEARCH_MOST,	 /* no more connections are allowed */
 	TCPTUNED_SEARCH_CHANGED, /* the path changed between two measurements */
+	TCPTUNED_SEARCH_BUDGET,	 /* the seconds or bytes for measurements are used up */
+	TCPTUNED_SEARCH_REFUSED, /* the server takes no more connections */
 };
 
 /* A search by doubling: 1, 2, 4, 8, ... All zeroes and the first four members: a new one. */
@@ -126,7 +128,8 @@ struct tcptuned_search {
 
 /*
  * Add a measurement of @rate at the number that tcptuned_search_next() named, with an RTT without the
- * connections' own queue of @rtt_s (0: unknown). Returns what ends the search.
+ * connections' own queue of @rtt_s (0: unknown). Returns what ends the search; it is CHANGED if that RTT
+ * and an earlier one differ by more than 30 % and a millisecond.
  */
 enum tcptuned_search_end tcptuned_search_add(struct tcptuned_search *search, double rate,
 					     double rtt_s);

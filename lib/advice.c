@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "advice.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#define MOST_OF_TIME 0.5
+#define MUCH_OF_TIME \
+	0.2		/* if there are no losses: a window limits once per RTT, not all the time */
+#define BUSY	    0.9 /* of a core */
+#define LINEAR	    0.9 /* of n times the rate of one connection */
+#define LOSS_NONE   1e-6 /* fewer retransmissions are no sign of a congested path */
+#define LOSS_RISES  1.5	 /* times that of one connection */
+#define QUEUE_RISES 1.1	 /* times the RTT of one connection */
+#define REACHES	    0.9	 /* of the highest rate, by one connection in its best moment */
+
+static double queue_s(const struct tcptuned_tame_level *level)
+{
+	return level->rtt_s > 0 && level->rtt_min_s > 0 ? level->rtt_s - level->rtt_min_s : 0;
+}
+
+/* A tenth of the RTT, and a millisecond, are noise. */
+static int has_queue(const struct tcptuned_tame_level *level)
+{
+	return queue_s(level) > fmax(0.1 * level->rtt_min_s, 1e-3);
+}
+
+static int has_losses(const struct tcptuned_tame_level *level)
+{
+	return level->loss > LOSS_NONE;
+}
+
+/*
+ * The order is that of the kernel's own account: what a window limits is not limited by the path. A
+ * queue that doubles the RTT fills whatever window there is, so that it comes first.
+ */
+static enum tcptuned_tame_limit limit_of(const struct tcptuned_tame_level *level)
+{
+	double windows = has_losses(level) ? MOST_OF_TIME : MUCH_OF_TIME;
+
+	if (level->processor > BUSY)
+		return TCPTUNED_TAME_LIMIT_PROCESSOR;
+	if (queue_s(level) > level->rtt_min_s && has_queue(level))
+		return TCPTUNED_TAME_LIMIT_QUEUE;
+	if (level->receiver_window > windows && level->receiver_window > level->send_buffer)
+		return TCPTUNED_TAME_LIMIT_RECEIVER_WINDOW;
+	if (level->send_buffer > windows)
+		return TCPTUNED_TAME_LIMIT_SEND_BUFFER;
+	if (level->application > MOST_OF_TIME)
+		return TCPTUNED_TAME_LIMIT_APPLICATION;
+	if (has_queue(level))
+		return TCPTUNED_TAME_LIMIT_QUEUE;
+	if (has_losses(level))
+		return TCPTUNED_TAME_LIMIT_LOSS;
+	return level->rtt_s > 0 ? TCPTUNED_TAME_LIMIT_CWND : TCPTUNED_TAME_LIMIT_UNKNOWN;
+}
+
+/*
+ * Each connection has a queue, a shaper or a policer of its own if two carry twice as much as one, with
+ * the queue or the losses that one has. Random losses look the same.
+ */
+static int is_limit_per_connection(const struct tcptuned_tame_level *one,
+				   const struct tcptuned_tame_level *more)
+{
+	double part = more->rate / more->streams / one->rate;
+
+	return one->limit == TCPTUNED_TAME_LIMIT_QUEUE && part > LINEAR && part < 1 / LINEAR &&
+	       more->rtt_s > 0.5 * one->rtt_s && more->rtt_s < 2 * one->rtt_s;
+}
+
+void advice_find_limits(struct tcptuned_tame_result *r)
+{
+	for (unsigned int i = 0; i < r->levels_len; i++)
+		r->levels[i].limit = limit_of(&r->levels[i]);
+	if (r->levels_len > 1 && is_limit_per_connection(&r->levels[0], &r->levels[1]))
+		r->levels[0].limit = r->levels[1].limit = TCPTUNED_TAME_LIMIT_CONNECTION;
+}
+
+/* The first measurement of @streams; NULL: none. */
+static const struct tcptuned_tame_level *level_of(const struct tcptuned_tame_result *r,
+						  unsigned int streams)
+{
+	for (unsigned int i = 0; i < r->levels_len; i++)
+		if (r->levels[i].streams == streams)
+			return &r->levels[i];
+	return NULL;
+}
+
+/* Measured, or by (10). */
+static double rate_at(const struct tcptuned_tame_result *r, unsigned int streams)
+{
+	const struct tcptuned_tame_level *level = level_of(r, streams);
+
+	return level ? level->rate : tcptuned_parallel_rate(&r->fit, streams);
+}
+
+static void find_fastest(const struct tcptuned_tame_options *options,
+			 struct tcptuned_tame_result *r)
+{
+	const struct tcptuned_tame_level *best = &r->levels[0];
+
+	for (unsigned int i = 1; i < r->levels_len; i++)
+		if (r->levels[i].rate >= (1 + options->gain_min) * best->rate)
+			best = &r->levels[i];
+	r->fastest = best->streams;
+	r->fastest_rate = best->rate;
+}
+
+static void find_wanted(const struct tcptuned_tame_options *options, struct tcptuned_tame_result *r)
+{
+	unsigned int n;
+
+	if (!(options->bits_per_second > 0))
+		return;
+	for (n = 1; n < options->streams_max && rate_at(r, n) < options->bits_per_second; n++)
+		if (!r->fit.levels)
+			return;
+	if (rate_at(r, n) >= options->bits_per_second)
+		r->wanted = n;
+}
+
+static void fit(struct tcptuned_tame_result *r)
+{
+	struct tcptuned_parallel_level levels[TCPTUNED_TAME_LEVELS];
+	double rtt_min = 0, rtt_max = 0;
+
+	for (unsigned int i = 0; i < r->levels_len; i++) {
+		double rtt = r->levels[i].rtt_min_s;
+
+		levels[i] =
+			(struct tcptuned_parallel_level){r->levels[i].streams, r->levels[i].rate};
+		if (rtt > 0 && (!rtt_min || rtt < rtt_min))
+			rtt_min = rtt;
+		rtt_max = fmax(rtt_max, rtt);
+	}
+	if (!tcptuned_parallel_fit(TCPTUNED_PARALLEL_PARTIAL, levels, r->levels_len, &r->fit))
+		r->confidence = tcptuned_parallel_confidence(
+			&r->fit, r->congestion_control, rtt_min > 0 ? rtt_max / rtt_min - 1 : 0);
+}
+
+/*
+ * Whether the fall of the rate per connection between @one and @more says anything about others. (18)
+ * cannot know: on an empty path, too, connections share what one had alone.
+ *
+ * Others that use what is left would have filled the queue, or lost segments, while one connection was
+ * measured; unless that one reached the rate of all, so that losses and queue were its own.
+ */
+static enum tcptuned_tame_impact find_evidence(const struct tcptuned_tame_level *one,
+					       const struct tcptuned_tame_level *more)
+{
+	int known = one->loss >= 0 && one->rtt_s > 0;
+
+	if (!known)
+		return TCPTUNED_TAME_IMPACT_MODEL;
+	if (more->loss <= fmax(LOSS_RISES * one->loss, LOSS_NONE) &&
+	    more->rtt_s <= fmax(QUEUE_RISES * one->rtt_s, one->rtt_s + 1e-3))
+		return TCPTUNED_TAME_IMPACT_UNCONGESTED;
+	if (!has_losses(one) && !has_queue(one))
+		return TCPTUNED_TAME_IMPACT_ALONE;
+	if (one->rate_peak >= REACHES * more->rate)
+		return TCPTUNED_TAME_IMPACT_ALONE;
+	return TCPTUNED_TAME_IMPACT_MODEL;
+}
+
+static void find_within(const struct tcptuned_tame_options *options, struct tcptuned_tame_result *r)
+{
+	r->model_impact = tcptuned_parallel_impact(&r->fit, 1, r->fastest);
+	if (r->model_impact > options->impact_max)
+		r->impact = find_evidence(&r->levels[0], level_of(r, r->fastest));
+	else if (r->model_impact > 0)
+		r->impact = TCPTUNED_TAME_IMPACT_MODEL;
+	r->within = r->fastest;
+	if (r->impact != TCPTUNED_TAME_IMPACT_MODEL)
+		return;
+	r->within = tcptuned_parallel_within(&r->fit, options->impact_max, r->fastest);
+	r->fastest_impact = r->model_impact;
+	r->within_impact = tcptuned_parallel_impact(&r->fit, 1, r->within);
+}
+
+void advice_conclude(const struct tcptuned_tame_options *options, struct tcptuned_tame_result *r)
+{
+	advice_find_limits(r);
+	find_fastest(options, r);
+	fit(r);
+	r->within = r->fastest;
+	if (r->fit.levels && r->fastest > 1)
+		find_within(options, r);
+	r->within_rate = rate_at(r, r->within);
+	find_wanted(options, r);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* What follows from the measurements of a search: limits, the two numbers, the impact on others. */
+#ifndef TCPTUNED_ADVICE_H
+#define TCPTUNED_ADVICE_H
+
+#include <tcptuned/tame.h>
+
+/* Set what limits each of the levels of @result. */
+void advice_find_limits(struct tcptuned_tame_result *result);
+
+/* Set the advice of @result: all that follows from its levels. */
+void advice_conclude(const struct tcptuned_tame_options *options,
+		     struct tcptuned_tame_result *result);
+
+#endif

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define STEP	   (64u << 10)
+#define OUTPUT_MAX (16u << 20)
+
+extern char **environ;
+
+static int spawn(char *const argv[], int output, pid_t *pid)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t none, pipe_only;
+	int err;
+
+	sigemptyset(&none);
+	sigemptyset(&pipe_only);
+	sigaddset(&pipe_only, SIGPIPE);
+	posix_spawn_file_actions_init(&files);
+	posix_spawnattr_init(&attr);
+	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
+	posix_spawnattr_setpgroup(&attr, 0);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigdefault(&attr, &pipe_only);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+						POSIX_SPAWN_SETSIGDEF);
+	err = posix_spawnp(pid, argv[0], &files, &attr, argv, environ);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&files);
+	return -err;
+}
+
+int child_start(struct child *child, char *const argv[])
+{
+	int ends[2], err;
+
+	*child = (struct child){.output = -1};
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	err = spawn(argv, ends[1], &child->pid);
+	close(ends[1]);
+	if (err) {
+		child->pid = 0;
+		close(ends[0]);
+		return err;
+	}
+	child->output = ends[0];
+	return fcntl(child->output, F_SETFL, O_NONBLOCK) ? -errno : 0;
+}
+
+int child_read(struct child *child)
+{
+	for (;;) {
+		char *text = child->text;
+		ssize_t n;
+
+		if (child->len >= OUTPUT_MAX)
+			return -EFBIG;
+		if (child->len % STEP == 0)
+			text = realloc(text, child->len + STEP + 1);
+		if (!text)
+			return -ENOMEM;
+		child->text = text;
+		n = read(child->output, text + child->len, STEP - child->len % STEP);
+		if (n < 0)
+			return errno == EAGAIN || errno == EINTR ? 1 : -errno;
+		child->len += (size_t)n;
+		text[child->len] = '\0';
+		if (!n)
+			return 0;
+	}
+}
+
+double child_end(struct child *child)
+{
+	struct rusage used = {};
+
+	if (child->pid > 0) {
+		kill(-child->pid, SIGKILL);
+		while (wait4(child->pid, NULL, 0, &used) < 0 && errno == EINTR)
+			;
+	}
+	if (child->output >= 0)
+		close(child->output);
+	free(child->text);
+	*child = (struct child){.output = -1};
+	return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+	       (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+}
