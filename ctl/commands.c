@@ -15,7 +15,8 @@
 #include "util/text.h"
 
 static const struct ctl_command *const commands[] = {
-	&ctl_status, &ctl_flows, &ctl_explain, &ctl_policy, &ctl_paths, &ctl_events, &ctl_detach,
+	&ctl_status, &ctl_flows,  &ctl_explain, &ctl_policy,
+	&ctl_paths,  &ctl_events, &ctl_streams, &ctl_detach,
 };
 
 enum { CONFIG, SET, VERSION, HELP };
@@ -125,7 +126,8 @@ static int find_command(const char *name, const struct ctl_command **ret,
 
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		names[i] = commands[i]->name;
-		if (strcmp(names[i], name))
+		if (strcmp(names[i], name) &&
+		    (!commands[i]->alias || strcmp(commands[i]->alias, name)))
 			continue;
 		*ret = commands[i];
 		return 0;

@@ -30,6 +30,7 @@ struct ctl_option {
 
 struct ctl_command {
 	const char *name;
+	const char *alias;		       /* another name; NULL: none */
 	const char *arguments;		       /* as in the synopsis, "" for none */
 	const char *help;		       /* whole sentences, for --help and the manual page */
 	const struct ctl_option *options;      /* ended by one without a name */
@@ -46,7 +47,7 @@ struct ctl_command {
 };
 
 extern const struct ctl_command ctl_status, ctl_flows, ctl_explain, ctl_policy, ctl_paths,
-	ctl_events, ctl_detach;
+	ctl_events, ctl_streams, ctl_detach;
 
 #define OPTION(...) .option = {__VA_ARGS__}
 #define CTL_JSON    "json", 'j', NULL /* the option --json, which most commands have */

@@ -44,6 +44,14 @@ _tcptunectl_values() {
 	paths:--sort | paths:-S)
 		compgen -W "use prefix connections receive send rtt max-window loss" -- "$3"
 		;;
+	streams:--plot | tame:--plot) compgen -f -- "$3" ;;
+	streams:--probe | streams:-P | tame:--probe | tame:-P) compgen -W "iperf3 http none" -- "$3" ;;
+	streams:--for | streams:-f | tame:--for | tame:-f)
+		compgen -W "rclone aria2 curl xrdcp iperf3" -- "$3"
+		;;
+	streams:--cc | streams:-C | tame:--cc | tame:-C) compgen -W "$(_tcptunectl_congestion_controls)" -- "$3" ;;
+	streams:--[mw]* | streams:-[mwntb] | tame:--[mw]* | tame:-[mwntb]) ;;
+	*:--probe-*) ;;
 	:--set | :-s | *:--limit | *:-n | *:--netns | *:--*address | *:-a | *:--*port | *:-p) ;;
 	*) return 1 ;;
 	esac
@@ -52,7 +60,7 @@ _tcptunectl_values() {
 # The arguments of command $1 that may follow the word $2.
 _tcptunectl_arguments() {
 	case $1:$2 in
-	:*) echo status flows explain policy paths events detach ;;
+	:*) echo status flows explain policy paths events streams detach ;;
 	policy:policy | policy:--json | policy:-j) echo list test enable disable apply ;;
 	policy:enable | policy:disable) _tcptunectl_policies ;;
 	paths:paths) echo forget ;; # not after an option
@@ -67,7 +75,7 @@ _tcptunectl_command() {
 		word=${COMP_WORDS[i]}
 		case ${COMP_WORDS[i - 1]}:$word in
 		--config:* | -c:* | --set:* | -s:* | =:*) ;;
-		*:status | *:flows | *:explain | *:policy | *:paths | *:events | *:detach)
+		*:status | *:flows | *:explain | *:policy | *:paths | *:events | *:streams | *:tame | *:detach)
 			echo "$word"
 			return
 			;;
@@ -89,7 +97,7 @@ _tcptunectl() {
 		values=$(compgen -W "$(_tcptunectl_arguments "$command" "$before")" -- "$cur")
 	fi
 	case $before in # more may follow; compopt fails outside of a completion, as in tests
-	--config | -c) compopt -o filenames 2>/dev/null ;;
+	--config | -c | --plot) compopt -o filenames 2>/dev/null ;;
 	--columns | -o | --cgroup | -g) compopt -o nospace 2>/dev/null ;;
 	esac
 	mapfile -t COMPREPLY <<<"$values"

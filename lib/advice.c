@@ -9,10 +9,11 @@
 	0.2		/* if there are no losses: a window limits once per RTT, not all the time */
 #define BUSY	    0.9 /* of a core */
 #define LINEAR	    0.9 /* of n times the rate of one connection */
+#define CONSTANT    1.2 /* times the mean, the highest rate of a second */
 #define LOSS_NONE   1e-6 /* fewer retransmissions are no sign of a congested path */
 #define LOSS_RISES  1.5	 /* times that of one connection */
 #define QUEUE_RISES 1.1	 /* times the RTT of one connection */
-#define REACHES	    0.9	 /* of the highest rate, by one connection in its best moment */
+#define REACHES	    0.9	 /* of the highest rate, by one connection in its best second */
 
 static double queue_s(const struct tcptuned_tame_level *level)
 {
@@ -56,24 +57,36 @@ static enum tcptuned_tame_limit limit_of(const struct tcptuned_tame_level *level
 }
 
 /*
- * Each connection has a queue, a shaper or a policer of its own if two carry twice as much as one, with
- * the queue or the losses that one has. Random losses look the same.
+ * Each connection has a shaper, a policer or a pacer of its own if its rate is constant, and two carry
+ * twice as much as one, with the queue that one has.
  */
 static int is_limit_per_connection(const struct tcptuned_tame_level *one,
 				   const struct tcptuned_tame_level *more)
 {
 	double part = more->rate / more->streams / one->rate;
 
-	return one->limit == TCPTUNED_TAME_LIMIT_QUEUE && part > LINEAR && part < 1 / LINEAR &&
+	return (one->limit == TCPTUNED_TAME_LIMIT_QUEUE ||
+		one->limit == TCPTUNED_TAME_LIMIT_CWND) &&
+	       one->rate_peak < CONSTANT * one->rate && part > LINEAR && part < 1 / LINEAR &&
 	       more->rtt_s > 0.5 * one->rtt_s && more->rtt_s < 2 * one->rtt_s;
+}
+
+static int is_limited_by_path(const struct tcptuned_tame_level *one)
+{
+	return one->limit == TCPTUNED_TAME_LIMIT_QUEUE || one->limit == TCPTUNED_TAME_LIMIT_CWND ||
+	       one->limit == TCPTUNED_TAME_LIMIT_LOSS;
 }
 
 void advice_find_limits(struct tcptuned_tame_result *r)
 {
+	struct tcptuned_tame_level one;
+
 	for (unsigned int i = 0; i < r->levels_len; i++)
 		r->levels[i].limit = limit_of(&r->levels[i]);
-	if (r->levels_len > 1 && is_limit_per_connection(&r->levels[0], &r->levels[1]))
-		r->levels[0].limit = r->levels[1].limit = TCPTUNED_TAME_LIMIT_CONNECTION;
+	one = r->levels[0];
+	for (unsigned int i = 1; i < r->levels_len; i++)
+		if (r->levels[i].streams > 1 && is_limit_per_connection(&one, &r->levels[i]))
+			r->levels[0].limit = r->levels[i].limit = TCPTUNED_TAME_LIMIT_CONNECTION;
 }
 
 /* The first measurement of @streams; NULL: none. */
@@ -181,6 +194,8 @@ void advice_conclude(const struct tcptuned_tame_options *options, struct tcptune
 {
 	advice_find_limits(r);
 	find_fastest(options, r);
+	if (r->levels_len > 1 && r->fastest == 1 && is_limited_by_path(&r->levels[0]))
+		r->levels[0].limit = TCPTUNED_TAME_LIMIT_PATH;
 	fit(r);
 	r->within = r->fastest;
 	if (r->fit.levels && r->fastest > 1)

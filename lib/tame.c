@@ -20,6 +20,7 @@
 
 #define STREAMS_MAX    128u
 #define SAMPLE_S       0.25
+#define PEAK_SAMPLES   4       /* a second */
 #define DATA_MIN       16384.0 /* bytes; fewer may be those of a request */
 #define SILENCE_S      8.0     /* until there are so many: to resolve, to connect, and to ask */
 #define GRACE_S	       6.0     /* to report, beyond what a probe measures */
@@ -33,7 +34,10 @@ struct samples {
 	struct socket_sums first, last;
 	double first_s, last_s; /* when these were read; 0: not yet */
 	double data_s;		/* when the first bytes were seen; 0: not yet */
-	double rate, rate_peak; /* bits per second */
+	double rate, rate_peak; /* bits per second, of now and of the best second */
+	struct {
+		double at_s, bytes;
+	} recent[PEAK_SAMPLES]; /* the samples of the last second, since first */
 	double rtt_sum, rtt_min;
 	unsigned int rtts;
 	int err;
@@ -145,6 +149,7 @@ static void sample(struct tcptuned_tame *t)
 	struct samples *s = &t->samples;
 	double at_s = now_s(), rate;
 	struct socket_sums sums;
+	__typeof__(&s->recent[0]) recent = &s->recent[s->rtts % PEAK_SAMPLES];
 
 	s->err = sockets_read(&s->reader, t->child.pid, &sums);
 	if (s->err || sums.bytes < s->last.bytes || !(sums.bytes > 0))
@@ -163,9 +168,15 @@ static void sample(struct tcptuned_tame *t)
 	if (!s->first_s || sums.count > s->first.count) {
 		s->first = sums;
 		s->first_s = at_s;
+		s->rtts = 0;
+		s->rtt_sum = s->rate_peak = 0;
 		return;
 	}
-	s->rate_peak = fmax(s->rate_peak, rate);
+	if (s->rtts >= PEAK_SAMPLES)
+		s->rate_peak = fmax(s->rate_peak,
+				    8 * (sums.bytes - recent->bytes) / (at_s - recent->at_s));
+	recent->at_s = at_s;
+	recent->bytes = sums.bytes;
 	s->rtt_sum += sums.rtt_s;
 	s->rtts++;
 }
@@ -392,11 +403,9 @@ static int add_level(struct tcptuned_tame *t, const struct probe_report *report,
 				"its connections cannot be read by sock_diag: %s",
 				strerror(-t->samples.err));
 	if (!(level->rate > 0))
-		return end_with(
-			t, -ENODATA,
-			"%u connections ended before there was anything to measure: the file is too "
-			"small for this path",
-			level->streams);
+		return end_with(t, -ENODATA,
+				"the file is too small: its ranges ended before there was "
+				"anything to measure");
 	r->levels_len++;
 	advice_find_limits(r);
 	return judge_level(t, level);

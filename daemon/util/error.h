@@ -14,7 +14,8 @@
 	X(OK, 0, "Success; of the daemon: it has stopped on request.")                           \
 	X(INTERNAL, 1,                                                                           \
 	  "A failure that has no status of its own, and may be gone at the next start: not "     \
-	  "enough memory, a control group that was removed and created again, or a bug.")        \
+	  "enough memory, a control group that was removed and created again, or a bug; of "     \
+	  "tcptunectl streams: the destination cannot be measured.")                             \
 	X(USAGE, 2, "The command line is wrong.")                                                \
 	X(NOT_PERMITTED, 4,                                                                      \
 	  "It lacks a permission: it was not started as root, or has to write to a read-only "   \

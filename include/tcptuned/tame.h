@@ -50,15 +50,16 @@ enum tcptuned_tame_limit {
 	TCPTUNED_TAME_LIMIT_LOSS,	     /* congestion windows, losses without a queue */
 	TCPTUNED_TAME_LIMIT_QUEUE,	     /* congestion windows, with a queue on the path */
 	TCPTUNED_TAME_LIMIT_CWND,	     /* congestion windows, neither losses nor a queue */
-	TCPTUNED_TAME_LIMIT_CONNECTION,	     /* something limits each connection, not their sum */
-	TCPTUNED_TAME_LIMIT_PROCESSOR,	     /* a core at one of the ends is busy */
+	TCPTUNED_TAME_LIMIT_PATH,	/* the rate of the path: more connections carry no more */
+	TCPTUNED_TAME_LIMIT_CONNECTION, /* something limits each connection, not their sum */
+	TCPTUNED_TAME_LIMIT_PROCESSOR,	/* a core at one of the ends is busy */
 };
 
 /* A measurement of some connections at the same time. */
 struct tcptuned_tame_level {
 	unsigned int streams;
 	double rate;	  /* bits per second, together */
-	double rate_peak; /* the highest of a quarter of a second; 0: unknown */
+	double rate_peak; /* the highest of a second; 0: unknown */
 	double loss; /* retransmitted segments of those sent; of a receiver: those that arrived out of
 			     order; -1: unknown */
 	double rtt_s;	  /* mean smoothed RTT; 0: unknown */

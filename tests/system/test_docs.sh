@@ -45,7 +45,7 @@ test_docs_name_options_and_targets_that_exist() {
 	{
 		"$TEST_BUILD/tcptuned" --help
 		"$TEST_BUILD/tcptunectl" --help
-		for command in status flows explain policy paths events detach; do
+		for command in status flows explain policy paths events streams detach; do
 			"$TEST_BUILD/tcptunectl" $command --help
 		done
 	} | grep -oE -- '--[a-z-]+' >"$TEST_DIR/options"

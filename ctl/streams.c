@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* tcptunectl streams: how many parallel connections to a destination, and why; see lib/. */
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+
+#include <tcptuned/tame.h>
+
+#include "client.h"
+#include "commands.h"
+#include "format.h"
+#include "flows/names.h"
+#include "util/array.h"
+#include "util/cleanup.h"
+
+enum {
+	PROBE,
+	MAX_IMPACT,
+	WANT,
+	MAX_STREAMS,
+	PROBE_TIME,
+	PROBE_BYTES,
+	PORT,
+	RECEIVE,
+	CONGESTION,
+	FOR,
+	PLOT
+};
+
+static const struct ctl_option options[] = {
+	[PROBE] = {OPTION(
+		"probe", 'P', "KIND",
+		"Measure by iperf3, to a server of it at DEST; by http, where curl reads "
+		"ranges of the file at the URL DEST; or none: show only what limits the "
+		"connections that the daemon knows. Default: http for a URL, else iperf3.")},
+	[MAX_IMPACT] = {OPTION(
+		"max-impact", 'm', "PART",
+		"What others may lose, compared with one connection: 10% (the default) "
+		"or 0.1.")},
+	[WANT] = {OPTION("want", 'w', "RATE",
+			 "Stop at the number that carries this rate in bits per second: 500M.")},
+	[MAX_STREAMS] = {OPTION("max-streams", 'n', "NUMBER", "Measure no more than this (16).")},
+	[PROBE_TIME] = {OPTION(
+		"probe-time", 't', "SECONDS",
+		"Measure for at most so long altogether (60); a twelfth of it, but no "
+		"more than 5 seconds, at each number.")},
+	[PROBE_BYTES] = {OPTION("probe-bytes", 'b', "BYTES",
+				"Transfer at most so much altogether: 500M. Default: any amount.")},
+	[PORT] = {OPTION("port", 'p', "PORT", "The port of the iperf3 server (5201).")},
+	[RECEIVE] = {OPTION("receive", 'R', NULL,
+			    "Let the iperf3 server send. With http, the server always sends.")},
+	[CONGESTION] = {OPTION("cc", 'C', "NAME",
+			       "The congestion control of iperf3's sender. Default: the host's.")},
+	[FOR] = {OPTION("for", 'f', "TOOL",
+			"Print the options of rclone, aria2, curl, xrdcp or iperf3 for the number "
+			"within --max-impact, and nothing else.")},
+	[PLOT] = {OPTION("plot", 0, "FILE",
+			 "Draw the measurements and the fitted model into FILE, as SVG.")},
+	{OPTION(CTL_JSON, "Print what was measured and advised as one line of JSON.")},
+	{OPTION(0)},
+};
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+/* A number with a suffix of @suffixes, each of which stands for @step times the one before it. */
+static int parse_number(const char *name, const char *text, const char *suffixes, double step,
+			double min, double max, double *ret, struct tcptuned_error *err)
+{
+	double number;
+	char *end;
+
+	number = strtod(text, &end);
+	for (const char *s = suffixes; end != text && *end; s++) {
+		if (!*s)
+			break;
+		number *= step;
+		if (*s != *end)
+			continue;
+		end++;
+		break;
+	}
+	if (end == text || *end || !(number >= min && number <= max))
+		return USAGE(err, "--%s: %.60s is no number from %.10g to %.10g; see --help", name,
+			     text, min, max);
+	*ret = number;
+	return 0;
+}
+
+static int parse_impact(const char *text, double *ret, struct tcptuned_error *err)
+{
+	size_t len = strlen(text);
+	char number[16];
+	int error;
+
+	if (!len || text[len - 1] != '%')
+		return parse_number("max-impact", text, "", 1, 0, 1, ret, err);
+	snprintf(number, sizeof(number), "%.*s", (int)len - 1, text);
+	error = parse_number("max-impact", number, "", 1, 0, 100, ret, err);
+	*ret /= 100;
+	return error;
+}
+
+struct question {
+	struct tcptuned_tame_options options;
+	bool passive;
+	const char *destination;
+	char host[256];
+	char address[CTL_WORD]; /* its first one */
+};
+
+static int parse_options(const struct ctl *ctl, struct question *q, struct tcptuned_error *err)
+{
+	static const struct {
+		int option;
+		const char *suffixes;
+		double step, min, max;
+	} rows[] = {
+		{WANT, "KMGT", 1000, 1, 1e13}, {MAX_STREAMS, "", 1, 1, 128},
+		{PROBE_TIME, "", 1, 5, 3600},  {PROBE_BYTES, "KMGT", 1024, 1, 1e15},
+		{PORT, "", 1, 1, 65535},
+	};
+	double values[ARRAY_SIZE(options)] = {[MAX_STREAMS] = 16, [PROBE_TIME] = 60, [PORT] = 5201};
+	const char *probe = ctl->given[PROBE];
+	double impact = 0.1;
+	int error = 0;
+
+	q->destination = ctl->arguments[0];
+	if (!probe)
+		probe = strstr(q->destination, "://") ? "http" : "iperf3";
+	q->passive = !strcmp(probe, "none");
+	q->options.probe = !strcmp(probe, "http") ? TCPTUNED_TAME_HTTP : TCPTUNED_TAME_IPERF3;
+	if (!q->passive && strcmp(probe, "http") && strcmp(probe, "iperf3"))
+		return USAGE(err, "--probe: %.60s: write iperf3, http or none", probe);
+	for (size_t i = 0; i < ARRAY_SIZE(rows) && !error; i++)
+		if (ctl->given[rows[i].option])
+			error = parse_number(options[rows[i].option].option.name,
+					     ctl->given[rows[i].option], rows[i].suffixes,
+					     rows[i].step, rows[i].min, rows[i].max,
+					     &values[rows[i].option], err);
+	if (!error && ctl->given[MAX_IMPACT])
+		error = parse_impact(ctl->given[MAX_IMPACT], &impact, err);
+	q->options.impact_max = impact > 0 ? impact : 1e-9; /* 0 would be the default */
+	q->options.bits_per_second = values[WANT];
+	q->options.streams_max = (unsigned int)values[MAX_STREAMS];
+	q->options.seconds_max = (unsigned int)values[PROBE_TIME];
+	q->options.probe_seconds = values[PROBE_TIME] < 60 ? (unsigned int)values[PROBE_TIME] / 12
+							   : 5;
+	q->options.probe_seconds += !q->options.probe_seconds;
+	q->options.bytes_max = values[PROBE_BYTES];
+	q->options.port = (unsigned int)values[PORT];
+	q->options.receive = ctl->given[RECEIVE] != NULL;
+	q->options.congestion_control = ctl->given[CONGESTION];
+	return error;
+}
+
+/* The host in "[SCHEME://][USER@]HOST[:PORT][/...]", where an IPv6 address may stand in brackets. */
+static void find_host(const char *destination, char ret[256])
+{
+	const char *host = strstr(destination, "://"), *at;
+	int len;
+
+	if (!host) {
+		snprintf(ret, 256, "%s", destination);
+		return;
+	}
+	host += 3;
+	at = memchr(host, '@', strcspn(host, "/?#"));
+	host = at ? at + 1 : host;
+	len = (int)(*host == '[' ? strcspn(++host, "]") : strcspn(host, ":/?#"));
+	snprintf(ret, 256, "%.*s", len, host);
+}
+
+static int resolve(struct question *q, struct tcptuned_error *err)
+{
+	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+	struct addrinfo *found;
+	int error;
+
+	find_host(q->destination, q->host);
+	if (!q->host[0] || q->host[0] == '-')
+		return USAGE(err, "%.80s: neither a name, an address nor a URL", q->destination);
+	error = getaddrinfo(q->host, NULL, &hints, &found);
+	if (error)
+		return FAIL(err, EHOSTUNREACH, INTERNAL, "%.80s cannot be resolved: %s", q->host,
+			    gai_strerror(error));
+	getnameinfo(found->ai_addr, found->ai_addrlen, q->address, sizeof(q->address), NULL, 0,
+		    NI_NUMERICHOST);
+	freeaddrinfo(found);
+	return 0;
+}
+
+/* ---- what the daemon knows ------------------------------------------------------------------- */
+
+/* Set *@ret to its answer about the connections to the address; NULL if no daemon runs. */
+static int ask_daemon(const struct ctl *ctl, const struct question *q, json_t *request,
+		      json_t **ret, struct tcptuned_error *err)
+{
+	int error;
+
+	json_object_set_new(request, "remote_address", json_string(q->address));
+	error = ctl_query(ctl, request, ret, err);
+	return error && !q->passive ? 0 : error;
+}
+
+static void print_known(const json_t *known, const struct question *q)
+{
+	const json_t *flows = json_object_get(known, "flows");
+	unsigned int counts[TCPTUNED_LIMITS] = {0};
+	json_t *flow;
+	size_t i;
+
+	if (!known)
+		return;
+	printf("The daemon knows %llu connections to %s", ctl_number(known, "matched"), q->address);
+	json_array_foreach(flows, i, flow) for (unsigned int l = 0; l < TCPTUNED_LIMITS; l++)
+		counts[l] += !strcmp(ctl_text(flow, "limit"), tcptuned_word(WORDS_LIMIT, l));
+	for (unsigned int l = 0; l < TCPTUNED_LIMITS; l++)
+		if (counts[l])
+			printf("\n  %u limited by %s: %s", counts[l], tcptuned_word(WORDS_LIMIT, l),
+			       tcptuned_word_meaning(WORDS_LIMIT, l));
+	puts("");
+}
+
+/* ---- sentences ------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *word, *sentence, *remedy;
+} limits[] = {
+	[TCPTUNED_TAME_LIMIT_UNKNOWN] = {"unknown", "nothing that was seen", ""},
+	[TCPTUNED_TAME_LIMIT_APPLICATION] =
+		{"application", "the application: it sends less than it may",
+		 "more connections help only if it serves each of them at this rate"},
+	[TCPTUNED_TAME_LIMIT_RECEIVER_WINDOW] =
+		{"receiver_window", "the receiver's window",
+		 "enlarge it first, with tcptuned at the receiver: one connection may then suffice"},
+	[TCPTUNED_TAME_LIMIT_SEND_BUFFER] =
+		{"send_buffer", "the send buffer",
+		 "enlarge it first, with tcptuned at the sender: one connection may then suffice"},
+	[TCPTUNED_TAME_LIMIT_LOSS] =
+		{"loss", "the congestion window, which losses without a queue keep small",
+		 "another congestion control may do as well: bitcp on long paths, or bbr"},
+	[TCPTUNED_TAME_LIMIT_QUEUE] = {"queue", "the congestion window, with a queue on the path",
+				       "the path is full: more connections take from others"},
+	[TCPTUNED_TAME_LIMIT_CWND] = {"cwnd",
+				      "the congestion window: no losses and no queue were seen",
+				      "it may still have been growing"},
+	[TCPTUNED_TAME_LIMIT_PATH] = {"path", "the rate of the path, which it uses alone", ""},
+	[TCPTUNED_TAME_LIMIT_CONNECTION] =
+		{"connection", "something on the path that limits each connection",
+		 "the number is the wanted rate, divided by that of one connection"},
+	[TCPTUNED_TAME_LIMIT_PROCESSOR] = {"processor", "a busy processor at one of the ends",
+					   "no more connections than processors"},
+};
+
+static const char *const ends[] = {
+	[TCPTUNED_SEARCH_NO_GAIN] = "twice as many gained less than 5 %",
+	[TCPTUNED_SEARCH_IMPACT] = "more were not measured, since others would lose too much",
+	[TCPTUNED_SEARCH_WANTED] = "it carries the rate that is wanted",
+	[TCPTUNED_SEARCH_MOST] = "no more may be measured",
+	[TCPTUNED_SEARCH_BUDGET] =
+		"the time or the bytes for probes were used up; more may be faster",
+	[TCPTUNED_SEARCH_REFUSED] = "the server refuses more connections",
+};
+
+static const struct {
+	const char *word, *sentence;
+} impacts[] = {
+	[TCPTUNED_TAME_IMPACT_NONE] = {"none",
+				       "others lose nothing: each connection carries what one does"},
+	[TCPTUNED_TAME_IMPACT_MODEL] = {"model", "if they lose what each connection of ours loses"},
+	[TCPTUNED_TAME_IMPACT_UNCONGESTED] =
+		{"uncongested",
+		 "no impact was seen: more connections brought neither losses nor queue"},
+	[TCPTUNED_TAME_IMPACT_ALONE] =
+		{"alone",
+		 "no impact was seen: one connection met no losses and no queue of others"},
+};
+
+static const char *const confidences[] = {"low", "medium", "high"};
+
+static void print_rate(const char *format, double rate)
+{
+	char text[CTL_WORD];
+
+	if (rate < 1e9)
+		snprintf(text, sizeof(text), rate < 1e8 ? "%.1f Mbit/s" : "%.0f Mbit/s",
+			 rate / 1e6);
+	else
+		snprintf(text, sizeof(text), "%.2f Gbit/s", rate / 1e9);
+	printf(format, text);
+}
+
+static void print_level(const struct tcptuned_tame_level *level)
+{
+	printf("%8u", level->streams);
+	print_rate("  %13s", level->rate);
+	print_rate("  %13s", level->rate / level->streams);
+	printf(level->loss < 0 ? "        -" : "  %6.3f%%", level->loss * 100);
+	printf("  %6.1f ms  %6.1f ms  %s\n", level->rtt_s * 1e3, level->rtt_min_s * 1e3,
+	       limits[level->limit].word);
+}
+
+static void print_limit(const struct tcptuned_tame_result *r)
+{
+	enum tcptuned_tame_limit limit = r->levels[0].limit;
+	const char *remedy = limits[limit].remedy;
+
+	printf("\nOne connection is limited by ");
+	if (r->within < r->fastest &&
+	    (limit == TCPTUNED_TAME_LIMIT_LOSS || limit == TCPTUNED_TAME_LIMIT_QUEUE))
+		puts("the congestion window: it shares the path with others.");
+	else
+		printf("%s%s%s.\n", limits[limit].sentence, *remedy ? ": " : "", remedy);
+}
+
+static void print_impact(const struct tcptuned_tame_result *r)
+{
+	if (r->fastest == 1)
+		puts("more connections gain nothing, and take from others");
+	else if (r->impact != TCPTUNED_TAME_IMPACT_MODEL)
+		puts(impacts[r->impact].sentence);
+	else if (r->within < r->fastest)
+		printf("others lose %.0f %%, and %.0f %% at %u, %s\n", r->within_impact * 100,
+		       r->fastest_impact * 100, r->fastest, impacts[r->impact].sentence);
+	else
+		printf("others lose %.0f %%, %s\n", r->within_impact * 100,
+		       impacts[r->impact].sentence);
+}
+
+static void print_advice(const struct question *q, const struct tcptuned_tame_result *r)
+{
+	puts(" STREAMS       TOGETHER           EACH     LOSS        RTT     MINRTT  LIMIT");
+	for (unsigned int i = 0; i < r->levels_len; i++)
+		print_level(&r->levels[i]);
+	print_limit(r);
+	printf("fastest        %3u", r->fastest);
+	print_rate("  %s", r->fastest_rate);
+	printf("; %s\n", ends[r->end]);
+	printf("within %4.3g %%  %3u", q->options.impact_max * 100, r->within);
+	print_rate("  %s; ", r->within_rate);
+	print_impact(r);
+	if (q->options.bits_per_second > 0 && r->wanted)
+		printf("wanted         %3u\n", r->wanted);
+	else if (q->options.bits_per_second > 0)
+		puts("wanted           -  no number that was measured or fitted carries that rate");
+	printf("\nConfidence %s. %.0f s and %.4g MB were used", confidences[r->confidence],
+	       r->seconds, r->bytes / 1e6);
+	if (r->file_bytes > 0)
+		printf(", %.3g %% of the size of the file", r->bytes / r->file_bytes * 100);
+	puts(".");
+}
+
+static json_t *level_json(const struct tcptuned_tame_level *l)
+{
+	return json_pack("{s:i, s:f, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:s}", "streams",
+			 (int)l->streams, "bits_per_second", l->rate, "peak_bits_per_second",
+			 l->rate_peak, "loss", l->loss < 0 ? json_null() : json_real(l->loss),
+			 "rtt_seconds", l->rtt_s, "rtt_min_seconds", l->rtt_min_s,
+			 "receiver_window_share", l->receiver_window, "send_buffer_share",
+			 l->send_buffer, "application_share", l->application, "processor_share",
+			 l->processor, "limit", limits[l->limit].word);
+}
+
+static json_t *number_json(unsigned int streams, double rate, double impact)
+{
+	return json_pack("{s:i, s:f, s:f}", "streams", (int)streams, "bits_per_second", rate,
+			 "impact", impact);
+}
+
+static void print_json(const struct question *q, const struct tcptuned_tame_result *r,
+		       const json_t *known)
+{
+	json_auto_t *levels = json_array(), *all;
+
+	for (unsigned int i = 0; i < r->levels_len; i++)
+		json_array_append_new(levels, level_json(&r->levels[i]));
+	all = json_pack(
+		"{s:s, s:s, s:f, s:O, s:o, s:o, s:s, s:f, s:i, s:s, s:s, s:s, s:s, s:f, s:f, s:O?}",
+		"destination", q->destination, "probe",
+		q->options.probe == TCPTUNED_TAME_HTTP ? "http" : "iperf3", "max_impact",
+		q->options.impact_max, "levels", levels, "fastest",
+		number_json(r->fastest, r->fastest_rate, r->fastest_impact), "within",
+		number_json(r->within, r->within_rate, r->within_impact), "impact",
+		impacts[r->impact].word, "model_impact", r->model_impact, "wanted_streams",
+		(int)r->wanted, "limit", limits[r->levels[0].limit].word, "why", ends[r->end],
+		"confidence", confidences[r->confidence], "congestion_control",
+		r->congestion_control, "bytes", r->bytes, "seconds", r->seconds, "known",
+		known ? json_object_get(known, "flows") : NULL);
+	ctl_print_json(all);
+}
+
+/* ---- tools ------------------------------------------------------------------------------------ */
+
+static const struct {
+	const char *name, *format; /* of one number, at most max */
+	unsigned int max;
+} tools[] = {
+	{"rclone", "--transfers=1 --multi-thread-cutoff=0 --multi-thread-streams=%u\n", 128},
+	{"aria2", "--min-split-size=1M --max-connection-per-server=%1$u --split=%1$u\n", 16},
+	{"curl", "--http1.1 --parallel --parallel-immediate --parallel-max %u\n", 128},
+	{"xrdcp", "--streams %u\n", 15},
+	{"iperf3", "--parallel %u\n", 128},
+};
+
+static int find_tool(const char *name, size_t *ret, struct tcptuned_error *err)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(tools); i++) {
+		*ret = i;
+		if (!strcmp(tools[i].name, name))
+			return 0;
+	}
+	return USAGE(err, "--for: %.60s: write rclone, aria2, curl, xrdcp or iperf3", name);
+}
+
+/* ---- the command ------------------------------------------------------------------------------ */
+
+static void print_progress(const struct tcptuned_tame *tame)
+{
+	double rate;
+	unsigned int streams = tcptuned_tame_probing(tame, &rate);
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	if (streams)
+		fprintf(stderr, "\r%u connection%s: %.0f Mbit/s\033[K", streams,
+			streams > 1 ? "s" : "", rate / 1e6);
+	else
+		fprintf(stderr, "\r\033[K");
+}
+
+/* Wait for the end of the search, or for a signal that ends this process as soon as it is unblocked. */
+static int wait_for_end(struct tcptuned_tame *tame, int signals)
+{
+	struct pollfd fds[] = {{.fd = tcptuned_tame_fd(tame), .events = POLLIN},
+			       {.fd = signals, .events = POLLIN}};
+	int error;
+
+	while ((error = tcptuned_tame_step(tame)) == 1) {
+		print_progress(tame);
+		poll(fds, ARRAY_SIZE(fds), -1);
+		if (fds[1].revents)
+			return -EINTR;
+	}
+	print_progress(tame);
+	return error;
+}
+
+static int fail_to_start(const struct question *q, int error, struct tcptuned_error *err)
+{
+	const char *program = q->options.probe == TCPTUNED_TAME_HTTP ? "curl" : "iperf3";
+
+	if (error == -ENOENT)
+		return FAIL(err, ENOENT, INTERNAL,
+			    "%s is not installed; install it, or write --probe", program);
+	return FAIL(err, -error, INTERNAL, "%s cannot be started: %s", program, strerror(-error));
+}
+
+static int search(struct question *q, struct tcptuned_tame_result *ret, struct tcptuned_error *err)
+{
+	_cleanup_close_ int signals = -1;
+	struct tcptuned_tame *tame;
+	sigset_t set, before;
+	int error;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, &before);
+	signals = signalfd(-1, &set, SFD_CLOEXEC);
+	error = tcptuned_tame_start(q->destination, &q->options, &tame);
+	if (error)
+		return fail_to_start(q, error, err);
+	error = wait_for_end(tame, signals);
+	if (error)
+		FAIL(err, -error, INTERNAL, "%.80s: %s", q->destination, tcptuned_tame_error(tame));
+	*ret = *tcptuned_tame_result(tame);
+	tcptuned_tame_free(tame);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return error;
+}
+
+static int plot(const char *path, const struct tcptuned_tame_result *r, struct tcptuned_error *err)
+{
+	_cleanup_fclose_ FILE *out = fopen(path, "we");
+
+	if (out)
+		tcptuned_tame_plot(out, r);
+	return out && !fflush(out)
+		       ? 0
+		       : FAIL(err, errno, INTERNAL, "--plot: %s: %s", path, strerror(errno));
+}
+
+static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
+{
+	struct tcptuned_tame_result result;
+	json_auto_t *known = NULL;
+	struct question q = {};
+	size_t tool = 0;
+	int error = parse_options(ctl, &q, err);
+
+	if (!error && ctl->given[FOR])
+		error = find_tool(ctl->given[FOR], &tool, err);
+	if (!error)
+		error = resolve(&q, err);
+	if (!error)
+		error = ask_daemon(ctl, &q, request, &known, err);
+	if (error)
+		return error;
+	if (!ctl->json && !ctl->given[FOR])
+		print_known(known, &q);
+	if (q.passive && ctl->json)
+		ctl_print_json(known);
+	if (q.passive)
+		return 0;
+	error = search(&q, &result, err);
+	if (error)
+		return error;
+	if (ctl->given[FOR])
+		printf(tools[tool].format,
+		       result.within < tools[tool].max ? result.within : tools[tool].max);
+	else if (ctl->json)
+		print_json(&q, &result, known);
+	else
+		print_advice(&q, &result);
+	return ctl->given[PLOT] ? plot(ctl->given[PLOT], &result, err) : 0;
+}
+
+const struct ctl_command ctl_streams = {
+	.name = "streams",
+	.alias = "tame",
+	.arguments = "DEST",
+	.help = "Measure how many parallel connections to DEST are fastest, and how many take at most "
+		"--max-impact from others, and print what limits one. 1, 2, 4 ... connections are "
+		"measured as long as twice as many gain 5 %; one is measured again at the end, and "
+		"there is no number if the path has changed. It works without a daemon; if one runs, "
+		"what it knows of connections to DEST is printed first. tame is another name of this "
+		"command.",
+	.options = options,
+	.arguments_min = 1,
+	.arguments_max = 1,
+	.request = "flows",
+	.run = run,
+};
