@@ -45,8 +45,8 @@ static const struct ctl_option options[] = {
 	[MAX_STREAMS] = {OPTION("max-streams", 'n', "NUMBER", "Measure no more than this (16).")},
 	[PROBE_TIME] = {OPTION(
 		"probe-time", 't', "SECONDS",
-		"Measure for at most so long altogether (60); a twelfth of it, but no "
-		"more than 5 seconds, at each number.")},
+		"Measure for at most so long altogether (60); a twelfth of it, from 2 "
+		"to 5 seconds, at each number.")},
 	[PROBE_BYTES] = {OPTION("probe-bytes", 'b', "BYTES",
 				"Transfer at most so much altogether: 500M. Default: any amount.")},
 	[PORT] = {OPTION("port", 'p', "PORT", "The port of the iperf3 server (5201).")},
@@ -148,7 +148,8 @@ static int parse_options(const struct ctl *ctl, struct question *q, struct tcptu
 	q->options.seconds_max = (unsigned int)values[PROBE_TIME];
 	q->options.probe_seconds = values[PROBE_TIME] < 60 ? (unsigned int)values[PROBE_TIME] / 12
 							   : 5;
-	q->options.probe_seconds += !q->options.probe_seconds;
+	if (q->options.probe_seconds < 2)
+		q->options.probe_seconds = 2;
 	q->options.bytes_max = values[PROBE_BYTES];
 	q->options.port = (unsigned int)values[PORT];
 	q->options.receive = ctl->given[RECEIVE] != NULL;

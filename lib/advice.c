@@ -13,7 +13,9 @@
 #define LOSS_NONE   1e-6 /* fewer retransmissions are no sign of a congested path */
 #define LOSS_RISES  1.5	 /* times that of one connection */
 #define QUEUE_RISES 1.1	 /* times the RTT of one connection */
-#define REACHES	    0.9	 /* of the highest rate, by one connection in its best second */
+#define IMPACT_NONE 0.01 /* below the precision of any measurement */
+#define STANDING    0.5 /* of the minimum RTT, a queue that bursts of one connection do not explain */
+#define REACHES	    0.9 /* of the highest rate, by one connection in its best second */
 
 static double queue_s(const struct tcptuned_tame_level *level)
 {
@@ -168,7 +170,7 @@ static enum tcptuned_tame_impact find_evidence(const struct tcptuned_tame_level 
 	if (more->loss <= fmax(LOSS_RISES * one->loss, LOSS_NONE) &&
 	    more->rtt_s <= fmax(QUEUE_RISES * one->rtt_s, one->rtt_s + 1e-3))
 		return TCPTUNED_TAME_IMPACT_UNCONGESTED;
-	if (!has_losses(one) && !has_queue(one))
+	if (!has_losses(one) && queue_s(one) < STANDING * one->rtt_min_s)
 		return TCPTUNED_TAME_IMPACT_ALONE;
 	if (one->rate_peak >= REACHES * more->rate)
 		return TCPTUNED_TAME_IMPACT_ALONE;
@@ -180,7 +182,7 @@ static void find_within(const struct tcptuned_tame_options *options, struct tcpt
 	r->model_impact = tcptuned_parallel_impact(&r->fit, 1, r->fastest);
 	if (r->model_impact > options->impact_max)
 		r->impact = find_evidence(&r->levels[0], level_of(r, r->fastest));
-	else if (r->model_impact > 0)
+	else if (r->model_impact > IMPACT_NONE)
 		r->impact = TCPTUNED_TAME_IMPACT_MODEL;
 	r->within = r->fastest;
 	if (r->impact != TCPTUNED_TAME_IMPACT_MODEL)

@@ -4,6 +4,7 @@
  * no streams asks for the size of the file.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,7 +134,8 @@ static int read_report(const struct probe_run *run, const char *output, size_t l
 	if (err || ret->refused)
 		return err;
 	if (!ranges) {
-		snprintf(error, error_size, "curl: %.*s", (int)strcspn(output, "\r\n"),
+		snprintf(error, error_size, "curl: %.*s",
+			 len ? (int)strcspn(output, "\r\n") : INT_MAX,
 			 len ? output : "printed nothing");
 		return -EPROTO;
 	}

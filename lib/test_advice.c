@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What follows from measurements: limits, numbers, and whether anybody else is there. */
+#include "test.h"
+#include "advice.h"
+
+static const struct tcptuned_tame_options defaults = {
+	.streams_max = 16, .impact_max = 0.1, .gain_min = 0.05};
+
+/* Connections of a path of 40 ms. */
+static struct tcptuned_tame_level level(unsigned int streams, double rate, double loss,
+					double rtt_ms)
+{
+	return (struct tcptuned_tame_level){
+		.streams = streams,
+		.rate = rate,
+		.rate_peak = rate,
+		.loss = loss,
+		.rtt_s = rtt_ms / 1e3,
+		.rtt_min_s = 0.04,
+	};
+}
+
+static double uniform(double low, double high)
+{
+	return low + (high - low) * (double)random() / (double)RAND_MAX;
+}
+
+TEST(limits)
+{
+	static const struct {
+		struct tcptuned_tame_level level;
+		enum tcptuned_tame_limit limit;
+	} rows[] = {
+		{{1, 1e8, .loss = -1}, TCPTUNED_TAME_LIMIT_UNKNOWN},
+		{{1, 1e8, .rtt_s = 0.041, .rtt_min_s = 0.04}, TCPTUNED_TAME_LIMIT_CWND},
+		{{1, 1e8, .rtt_s = 0.041, .rtt_min_s = 0.04, .loss = 1e-4},
+		 TCPTUNED_TAME_LIMIT_LOSS},
+		{{1, 1e8, .rtt_s = 0.050, .rtt_min_s = 0.04, .loss = 1e-4},
+		 TCPTUNED_TAME_LIMIT_QUEUE},
+		{{1, 1e8, .rtt_s = 0.041, .rtt_min_s = 0.04, .send_buffer = 0.4},
+		 TCPTUNED_TAME_LIMIT_SEND_BUFFER},
+		{{1, 1e8, .rtt_s = 0.041, .rtt_min_s = 0.04, .send_buffer = 0.4, .loss = 1e-4},
+		 TCPTUNED_TAME_LIMIT_LOSS},
+		{{1, 1e8, .rtt_s = 0.041, .rtt_min_s = 0.04, .receiver_window = 0.9,
+		  .send_buffer = 0.1},
+		 TCPTUNED_TAME_LIMIT_RECEIVER_WINDOW},
+		{{1, 1e8, .rtt_s = 0.041, .rtt_min_s = 0.04, .application = 0.7},
+		 TCPTUNED_TAME_LIMIT_APPLICATION},
+		/* a queue fills whatever window there is */
+		{{1, 1e8, .rtt_s = 0.120, .rtt_min_s = 0.04, .send_buffer = 0.9},
+		 TCPTUNED_TAME_LIMIT_QUEUE},
+		{{1, 1e8, .rtt_s = 0.120, .rtt_min_s = 0.04, .processor = 0.95},
+		 TCPTUNED_TAME_LIMIT_PROCESSOR},
+		/* below a millisecond nothing is a queue */
+		{{1, 1e8, .rtt_s = 0.0009, .rtt_min_s = 0.0001}, TCPTUNED_TAME_LIMIT_CWND},
+	};
+
+	for_each_row (r, rows) {
+		struct tcptuned_tame_result result = {.levels = {r->level}, .levels_len = 1};
+
+		advice_find_limits(&result);
+		assert_int_equal(result.levels[0].limit, r->limit);
+	}
+}
+
+/* Measurements of linkem, 200 Mbit/s, 40 ms, a queue of a quarter BDP, reno; others are synthetic. */
+TEST(two_numbers_and_the_evidence_for_the_second)
+{
+	const struct {
+		struct tcptuned_tame_level levels[4];
+		unsigned int len, fastest, within;
+		enum tcptuned_tame_impact impact;
+		enum tcptuned_tame_limit limit;
+	} rows[] = {
+		/* empty: 1 to 4 would be an impact of 58 % */
+		{{level(1, 110e6, 0, 40.5), level(2, 138e6, 0, 40.5), level(4, 184e6, 8e-5, 43.6),
+		  level(8, 187e6, 33e-5, 44.3)},
+		 4,
+		 4,
+		 4,
+		 TCPTUNED_TAME_IMPACT_ALONE,
+		 TCPTUNED_TAME_LIMIT_CWND},
+		/* next to four others */
+		{{level(1, 62e6, 2e-4, 42.2), level(2, 71e6, 2e-4, 42.9),
+		  level(4, 91e6, 5e-4, 44.1), level(8, 125e6, 6.4e-4, 44.8)},
+		 4,
+		 8,
+		 1,
+		 TCPTUNED_TAME_IMPACT_MODEL,
+		 TCPTUNED_TAME_LIMIT_LOSS},
+		/* the path is full with one */
+		{{level(1, 97e6, 0, 42), level(2, 98e6, 1e-3, 70)},
+		 2,
+		 1,
+		 1,
+		 TCPTUNED_TAME_IMPACT_NONE,
+		 TCPTUNED_TAME_LIMIT_PATH},
+		/* a limit per connection */
+		{{level(1, 10e6, 0, 41), level(2, 20e6, 0, 41), level(4, 40e6, 0, 41)},
+		 3,
+		 4,
+		 4,
+		 TCPTUNED_TAME_IMPACT_NONE,
+		 TCPTUNED_TAME_LIMIT_CONNECTION},
+		/* a host that is full: fewer bits each, without losses or a queue */
+		{{level(1, 30e6, 0, 41), level(2, 45e6, 0, 41), level(4, 60e6, 0, 41)},
+		 3,
+		 4,
+		 4,
+		 TCPTUNED_TAME_IMPACT_UNCONGESTED,
+		 TCPTUNED_TAME_LIMIT_CWND},
+		/* random losses, which more connections do not increase */
+		{{level(1, 10e6, 1e-4, 41), level(2, 20e6, 1e-4, 41), level(4, 37e6, 1e-4, 41)},
+		 3,
+		 4,
+		 4,
+		 TCPTUNED_TAME_IMPACT_MODEL,
+		 TCPTUNED_TAME_LIMIT_LOSS},
+	};
+
+	for_each_row (r, rows) {
+		struct tcptuned_tame_result result = {.levels_len = r->len};
+
+		memcpy(result.levels, r->levels, r->len * sizeof(*r->levels));
+		advice_conclude(&defaults, &result);
+		assert_int_equal(result.fastest, r->fastest);
+		assert_int_equal(result.within, r->within);
+		assert_int_equal(result.impact, r->impact);
+		assert_int_equal(result.levels[0].limit, r->limit);
+	}
+}
+
+TEST(any_measurements_give_numbers_in_their_bounds)
+{
+	for (int i = 0; i < 3000; i++) {
+		struct tcptuned_tame_options options = defaults;
+		struct tcptuned_tame_result result = {.levels_len = 1 + random() % 6};
+
+		test_row = i;
+		options.impact_max = uniform(0, 1);
+		options.bits_per_second = i % 2 ? exp(uniform(0, 30)) : 0;
+		for (unsigned int k = 0; k < result.levels_len; k++) {
+			struct tcptuned_tame_level *l = &result.levels[k];
+
+			*l = level(1u << k, exp(uniform(0, 30)), uniform(-1, 0.1),
+				   uniform(30, 200));
+			l->rate_peak = l->rate * uniform(1, 2);
+			l->send_buffer = uniform(0, 1);
+			l->rtt_s = i % 3 ? l->rtt_s : 0;
+		}
+		advice_conclude(&options, &result);
+		assert_true(result.fastest >= 1 && result.fastest <= 1u << (result.levels_len - 1));
+		assert_true(result.within >= 1 && result.within <= result.fastest);
+		assert_true(result.fastest_rate > 0 && isfinite(result.within_rate));
+		assert_true(result.within_impact <= options.impact_max + 1e-12);
+		assert_true(result.wanted <= options.streams_max);
+		assert_true(!result.wanted == !(result.wanted > 0 && options.bits_per_second > 0));
+	}
+}
+
+/* 10 Mbit/s for each connection. */
+TEST(the_number_for_a_rate)
+{
+	static const struct {
+		double wanted;
+		unsigned int streams;
+	} rows[] = {{0, 0}, {9e6, 1}, {20e6, 2}, {21e6, 3}, {150e6, 15}, {170e6, 0}};
+
+	for_each_row (r, rows) {
+		struct tcptuned_tame_options options = defaults;
+		struct tcptuned_tame_result result = {
+			.levels = {level(1, 10e6, 0, 41), level(2, 20e6, 0, 41)}, .levels_len = 2};
+
+		options.bits_per_second = r->wanted;
+		advice_conclude(&options, &result);
+		assert_int_equal(result.wanted, r->streams);
+	}
+}

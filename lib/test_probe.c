@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What iperf3 and curl print, and what is made of it. */
+#include "test.h"
+#include "probe.h"
+
+static int read_text(const struct probe_kind *kind, const struct probe_run *run, const char *text,
+		     struct probe_report *ret, char error[256])
+{
+	*ret = (struct probe_report){.retransmitted = -1};
+	error[0] = '\0';
+	return kind->read(run, text, strlen(text), ret, error, 256);
+}
+
+TEST(iperf3_reports)
+{
+	static const struct {
+		const char *text;
+		int status;
+		double rate, retransmitted;
+		const char *error;
+	} rows[] = {
+		{"{\"end\":{\"sum_sent\":{\"bytes\":1000,\"retransmits\":3},\"sum_received\":"
+		 "{\"bits_per_second\":8000.5}}}",
+		 0, 8000.5, 3, ""},
+		{"{\"end\":{\"sum_received\":{\"bits_per_second\":8000}}}", 0, 8000, -1, ""},
+		{"{\"end\":{},\"error\":\"error - unable to connect to server: refused\"}", -EPROTO,
+		 0, -1, "iperf3: unable to connect to server: refused"},
+		{"{\"end\":{}}", -EPROTO, 0, -1, "iperf3 measured nothing"},
+		{"{\"end\":{\"sum_received\":{\"bits_per_second\":\"x\"}}}", -EPROTO, 0, -1,
+		 "iperf3 measured nothing"},
+		{"iperf3: unknown option\nusage", -EPROTO, 0, -1,
+		 "iperf3 printed no JSON: iperf3: unknown option"},
+		{"", -EPROTO, 0, -1, "iperf3 printed no JSON: "},
+		{"[1]", -EPROTO, 0, -1, "iperf3 measured nothing"},
+	};
+	const struct probe_run run = {.streams = 1};
+	struct probe_report report;
+	char error[256];
+
+	for_each_row (r, rows) {
+		assert_int_equal(read_text(&probe_iperf3, &run, r->text, &report, error),
+				 r->status);
+		assert_string_equal(error, r->error);
+		assert_true(report.rate == r->rate && report.retransmitted == r->retransmitted);
+	}
+}
+
+TEST(curl_reports)
+{
+	static const struct {
+		unsigned int streams;
+		const char *text;
+		int status, refused;
+		unsigned long long file;
+		const char *error;
+	} rows[] = {
+		{0,
+		 "HTTP/1.1 206 OK\r\nContent-Range: bytes 0-0/2000000\r\n\r\n\ntcptuned 206 0 1 \n",
+		 0, 0, 2000000, ""},
+		/* the last of several answers counts; names of headers have no case */
+		{0,
+		 "HTTP/1.1 302 Found\r\n\r\nHTTP/1.1 206 OK\r\ncontent-range: bytes 0-0/3000000\r\n\r\n"
+		 "\ntcptuned 206 0 1 \n",
+		 0, 0, 3000000, ""},
+		{0, "HTTP/1.1 206 OK\r\nContent-Range: bytes 0-0/*\r\n\r\n\ntcptuned 206 0 1 \n",
+		 -EPROTO, 0, 0, "the file has 0 bytes: too few to measure anything"},
+		{0, "HTTP/1.1 200 OK\r\n\r\n\ntcptuned 200 63 0 Maximum file size exceeded\n",
+		 -EPROTO, 0, 0,
+		 "the server does not serve ranges of this file: it sends all of it"},
+		{0, "HTTP/1.1 404 no\r\n\r\n\ntcptuned 404 0 9 \n", -EPROTO, 0, 0,
+		 "the server answers with status 404"},
+		{0, "\ntcptuned 000 6 0 Could not resolve host: x\n", -EPROTO, 0, 0,
+		 "curl: Could not resolve host: x"},
+		{0, "curl: option --x: is unknown\ncurl: try 'curl --help'\n", -EPROTO, 0, 0,
+		 "curl: curl: option --x: is unknown"},
+		{0, "", -EPROTO, 0, 0, "curl: printed nothing"},
+		{2, "\ntcptuned 206 28 900 Operation timed out\n\ntcptuned 206 0 100 \n", 0, 0, 0,
+		 ""},
+		{2, "\ntcptuned 206 28 900 Operation timed out\n\ntcptuned 503 0 100 \n", 0, 1, 0,
+		 "the server refuses with status 503: it limits requests"},
+		{1, "\ntcptuned 206 18 900 transfer closed with 5 bytes remaining\r\n", -EPROTO, 0,
+		 0, "curl: transfer closed with 5 bytes remaining"},
+		{1, "\ntcptuned 000 28 0 Connection timed out\n", -EPROTO, 0, 0,
+		 "curl: Connection timed out"},
+		{1, "\ntcptuned x y z\n", -EPROTO, 0, 0, "curl: "},
+	};
+	struct probe_report report;
+	char error[256];
+
+	for_each_row (r, rows) {
+		const struct probe_run run = {.streams = r->streams};
+
+		assert_int_equal(read_text(&probe_http, &run, r->text, &report, error), r->status);
+		assert_string_equal(error, r->error);
+		assert_int_equal(report.refused, r->refused);
+		if (!r->status)
+			assert_true(report.file_bytes == r->file);
+	}
+}
+
+/* The ranges are next to each other, and those of no request overlap. */
+TEST(curl_ranges)
+{
+	for (unsigned int streams = 1; streams <= 128; streams++) {
+		const struct probe_run run = {.destination = "http://h/f",
+					      .streams = streams,
+					      .seconds = 5,
+					      .file_bytes = 1000003};
+		char **arguments = probe_http.arguments(&run);
+		unsigned long long first, last, end = 0;
+		unsigned int found = 0;
+
+		test_row = streams;
+		for (char **a = arguments; *a; a++) {
+			if (strcmp(*a, "--range"))
+				continue;
+			assert_int_equal(sscanf(a[1], "%llu-%llu", &first, &last), 2);
+			assert_true(first == end && last >= first && last < run.file_bytes);
+			end = last + 1;
+			found++;
+		}
+		assert_int_equal(found, streams);
+		free(arguments);
+	}
+}

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""http_ranges.py ADDRESS PORT BYTES [MODE]: serves a file of zeroes, also ranges of it.
+
+MODE: whole (no ranges), 429 (always), limit (503 beyond two connections at a time), stop (closes in
+the middle of an answer), silent (accepts, and never answers), paced (10 Mbit/s each).
+"""
+import re
+import socket
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+SIZE = int(sys.argv[3])
+MODE = sys.argv[4] if len(sys.argv) > 4 else ""
+PIECE = bytes(256 << 10)
+SO_MAX_PACING_RATE = 47
+busy = 0
+lock = threading.Lock()
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        global busy
+        if MODE == "paced":
+            self.connection.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, 1250000)
+        if MODE == "silent":
+            time.sleep(600)
+        with lock:
+            busy += 1
+        try:
+            if MODE == "429" or (MODE == "limit" and busy > 2):
+                self.send_error(int(MODE) if MODE == "429" else 503)
+            else:
+                self.serve()
+        except OSError:
+            self.close_connection = True
+        finally:
+            with lock:
+                busy -= 1
+
+    def serve(self) -> None:
+        wanted = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
+        first, last = (int(wanted[1]), int(wanted[2])) if wanted else (0, SIZE - 1)
+        if MODE == "whole" or not wanted:
+            first, last = 0, SIZE - 1
+            self.send_response(200)
+        else:
+            self.send_response(206)
+            self.send_header("Content-Range", f"bytes {first}-{last}/{SIZE}")
+        left = last - first + 1
+        self.send_header("Content-Length", str(left))
+        self.end_headers()
+        while left > 0:
+            left -= self.wfile.write(PIECE[:left])
+            if MODE == "stop" and last - first - left > 4 << 20:
+                self.close_connection = True
+                return
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+server = ThreadingHTTPServer((sys.argv[1], int(sys.argv[2])), Handler)
+server.daemon_threads = True
+print("listening", flush=True)
+server.serve_forever()

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# tcptunectl streams over emulated links: what it advises, and that it ends in time with one clear line
+# where nothing can be measured. A lane beside may slow a transfer down, so that nothing here depends on
+# a speed, only on which number is the better one.
+
+. "$TEST_TOP/tests/system/daemon.sh"
+
+url=http://10.99.0.2:8000/file
+
+streams() { # ARGUMENT...; at host a
+	in_host a "${tcptunectl[@]}" streams "$@"
+}
+
+advice() { # JQ_FILTER ARGUMENT...
+	local filter=$1
+	shift
+	streams --json "$@" >"$TEST_DIR/advice" || fail "exit code $?: $(<"$TEST_DIR/advice")"
+	note "$(jq -c '[.levels[] | [.streams, (.bits_per_second / 1e6 | round), .loss, .limit]]' "$TEST_DIR/advice")"
+	expect_eq "$(pgrep -x 'iperf3|curl' --ns $$ --nslist pid | wc -l)" "${servers-1}" "probes that are left, and servers"
+	jq -r "$filter" "$TEST_DIR/advice"
+}
+
+iperf3_server() {
+	background iperf3 in_host b iperf3 --server --forceflush
+	wait_printed 5 iperf3 "listening"
+}
+
+http_server() { # BYTES [MODE]
+	[ -z "${LIB_PID[http]-}" ] || stop http || :
+	background http in_host b "$TEST_TOP/tests/system/http_ranges.py" 10.99.0.2 8000 "$@"
+	wait_printed 5 http listening
+}
+
+# It fails with STATUS and one line that matches, within SECONDS.
+refuses() { # SECONDS STATUS PATTERN ARGUMENT...
+	local began=$SECONDS limit=$1 status=$2 pattern=$3 code=0
+	shift 3
+	streams "$@" >"$TEST_DIR/out" 2>"$TEST_DIR/said" || code=$?
+	[ $code = "$status" ] || fail "status $code, expected $status, of: $* ($(<"$TEST_DIR/said"))"
+	[ "$(wc -l <"$TEST_DIR/said")" = 1 ] || fail "not one line, of: $* ($(<"$TEST_DIR/said"))"
+	expect_match "$(<"$TEST_DIR/said")" "^tcptunectl: .*$pattern" "the message of: $*"
+	expect_le $((SECONDS - began)) "$limit" "seconds"
+	[ ! -s "$TEST_DIR/out" ] || fail "on standard output, of: $* ($(<"$TEST_DIR/out"))"
+}
+
+# The kernel's default buffers carry a part of it. One connection leaves no queue, and more fill the path:
+# an impact on nobody.
+test_streams_on_an_empty_path_that_buffers_limit() {
+	host a b
+	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 524288"
+	link a b --rate 100mbit --delay 25ms
+	iperf3_server
+	expect_eq "$(advice '[.limit, .fastest.streams > 1, .within.streams == .fastest.streams] | tostring' \
+		--probe-time 20 --cc reno "${ADDR[b]}")" '["send_buffer",true,true]' \
+		"the limit, and both numbers"
+	expect_match "$(jq -r .impact "$TEST_DIR/advice")" "alone|uncongested|none" "the impact"
+	expect_eq "$(jq -r '.levels | [.[0], .[-1]] | map(.streams) | tostring' "$TEST_DIR/advice")" "[1,1]" \
+		"one is measured first and last"
+	expect_eq "$(streams --probe-time 10 --for iperf3 --max-streams 1 "${ADDR[b]}")" "--parallel 1" \
+		"options of a tool"
+}
+
+test_streams_one_suffices() {
+	host a b
+	link a b --rate 20mbit --delay 5ms
+	iperf3_server
+	streams --probe-time 16 --cc reno --plot "$TEST_DIR/plot.svg" "${ADDR[b]}" >"$TEST_DIR/said"
+	note "$(<"$TEST_DIR/said")"
+	expect_match "$(<"$TEST_DIR/said")" "^fastest +1 " "the fastest number"
+	expect_match "$(<"$TEST_DIR/said")" "^within +10 % +1 .*more connections gain nothing" "within the bound"
+	expect_match "$(<"$TEST_DIR/said")" "limited by the rate of the path" "why"
+	python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$TEST_DIR/plot.svg"
+}
+
+# The server paces each connection. The number follows from the rate that is wanted.
+test_streams_by_http_to_a_limit_per_connection() {
+	servers=0
+	host a b
+	link a b --rate 200mbit --delay 10ms
+	http_server 1000000000 paced
+	expect_eq "$(advice '[.limit, .wanted_streams, .within.streams] | tostring' --want 18M \
+		--probe-time 16 $url)" '["connection",2,2]' "the limit, and the numbers"
+	expect_eq "$(jq -r '[.probe, (.bytes > 0), .impact] | tostring' "$TEST_DIR/advice")" \
+		'["http",true,"none"]' "probe and impact"
+}
+
+test_streams_by_http_that_cannot_be_measured() {
+	servers=0
+	host a b
+	link a b --rate 100mbit --delay 5ms
+	refuses 5 1 "curl: .*[Cc]onnect" $url
+	http_server 1000000000 whole
+	refuses 5 1 "does not serve ranges" $url
+	http_server 1000000000 429
+	refuses 5 1 "refuses with status 429" $url
+	http_server 1000000000 stop
+	refuses 8 1 "curl: .*closed" $url
+	http_server 1000000000 silent
+	refuses 12 1 "timed out" $url
+	http_server 1000
+	refuses 5 1 "the file has 1000 bytes" $url
+	http_server 4000000
+	refuses 8 1 "the file is too small" $url
+	http_server 1000000000
+	refuses 8 1 "were not enough to measure" --probe-bytes 1M $url
+	# Answers to one connection, and to a second one, but not to four.
+	http_server 1000000000 limit
+	advice '.why' --probe-time 20 --max-impact 100% $url >/dev/null
+	expect_eq "$(jq '.fastest.streams <= 2' "$TEST_DIR/advice")" true "at most two are advised"
+}
+
+test_streams_by_iperf3_that_cannot_be_measured() {
+	host a b
+	link a b --rate 100mbit --delay 5ms
+	refuses 5 1 "Connection refused" "${ADDR[b]}"
+	refuses 15 1 "unable to connect" 10.99.0.3
+	refuses 40 1 "cannot be resolved" no.such.host.invalid
+	background silent in_host b python3 -c "import socket, time
+with socket.create_server(('${ADDR[b]}', 5201)): print('listening', flush=True); time.sleep(60)"
+	wait_printed 5 silent listening
+	refuses 12 1 "the server is silent" "${ADDR[b]}"
+	expect_eq "$(in_host a pgrep -x iperf3 --ns $$ --nslist pid | wc -l)" 0 "probes that are left"
+}
+
+test_streams_wrong_arguments() {
+	host a
+	refuses 1 2 "--max-impact: .* is no number" --max-impact 200% 10.0.0.1
+	refuses 1 2 "--max-impact: .* is no number" --max-impact -3 10.0.0.1
+	refuses 1 2 "--max-streams: .* is no number" --max-streams 0 10.0.0.1
+	refuses 1 2 "--want: .* is no number" --want fast 10.0.0.1
+	refuses 1 2 "--probe-bytes: .* is no number" --probe-bytes 5X 10.0.0.1
+	refuses 1 2 "--probe: ftp: write" --probe ftp 10.0.0.1
+	refuses 1 2 "--for: wget: write" --for wget 10.0.0.1
+	refuses 1 2 "an argument is missing"
+	refuses 1 2 "neither a name, an address nor a URL" http://
+	refuses 1 40 "no tcptuned runs" --probe none 10.0.0.1
+}
+
+# A signal ends the probe, too. What the daemon knows about the destination is shown.
+test_streams_with_a_daemon() {
+	host a b
+	tcptuned_start
+	link a b --rate 100mbit --delay 5ms
+	rest idle 7101 1MB
+	expect_match "$(streams --probe none "${ADDR[b]}")" "knows 1 connections to 10.99.0.2" "known"
+	expect_match "$(streams --probe none "${ADDR[b]}")" "1 limited by idle" "what limits it"
+	iperf3_server
+	background search in_host a "${tcptunectl[@]}" streams "${ADDR[b]}"
+	wait_until 8 probes a 1
+	stop search || :
+	wait_until 3 probes a 0
+}
+
+probes() { # HOST COUNT
+	[ "$(in_host "$1" ss -tnOH state established '( dport = :5201 )' | wc -l)" -ge "$2" ] &&
+		{ [ "$2" != 0 ] || [ -z "$(in_host "$1" ss -tnOH state established '( dport = :5201 )')" ]; }
+}
