@@ -43,10 +43,9 @@ static const struct ctl_option options[] = {
 	[WANT] = {OPTION("want", 'w', "RATE",
 			 "Stop at the number that carries this rate in bits per second: 500M.")},
 	[MAX_STREAMS] = {OPTION("max-streams", 'n', "NUMBER", "Measure no more than this (16).")},
-	[PROBE_TIME] = {OPTION(
-		"probe-time", 't', "SECONDS",
-		"Measure for at most so long altogether (60); a twelfth of it, from 2 "
-		"to 5 seconds, at each number.")},
+	[PROBE_TIME] = {OPTION("probe-time", 't', "SECONDS",
+			       "Measure for at most so long altogether (60); at each number a "
+			       "twelfth of it, but no less than 2 seconds.")},
 	[PROBE_BYTES] = {OPTION("probe-bytes", 'b', "BYTES",
 				"Transfer at most so much altogether: 500M. Default: any amount.")},
 	[PORT] = {OPTION("port", 'p', "PORT", "The port of the iperf3 server (5201).")},
@@ -146,8 +145,7 @@ static int parse_options(const struct ctl *ctl, struct question *q, struct tcptu
 	q->options.bits_per_second = values[WANT];
 	q->options.streams_max = (unsigned int)values[MAX_STREAMS];
 	q->options.seconds_max = (unsigned int)values[PROBE_TIME];
-	q->options.probe_seconds = values[PROBE_TIME] < 60 ? (unsigned int)values[PROBE_TIME] / 12
-							   : 5;
+	q->options.probe_seconds = (unsigned int)values[PROBE_TIME] / 12;
 	if (q->options.probe_seconds < 2)
 		q->options.probe_seconds = 2;
 	q->options.bytes_max = values[PROBE_BYTES];
@@ -213,7 +211,7 @@ static void print_known(const json_t *known, const struct question *q)
 	json_t *flow;
 	size_t i;
 
-	if (!known)
+	if (!known || (!q->passive && !ctl_number(known, "matched")))
 		return;
 	printf("The daemon knows %llu connections to %s", ctl_number(known, "matched"), q->address);
 	json_array_foreach(flows, i, flow) for (unsigned int l = 0; l < TCPTUNED_LIMITS; l++)
@@ -230,7 +228,9 @@ static void print_known(const json_t *known, const struct question *q)
 static const struct {
 	const char *word, *sentence, *remedy;
 } limits[] = {
-	[TCPTUNED_TAME_LIMIT_UNKNOWN] = {"unknown", "nothing that was seen", ""},
+	[TCPTUNED_TAME_LIMIT_UNKNOWN] = {"unknown",
+					 "the sender, or something that was not seen from here",
+					 ""},
 	[TCPTUNED_TAME_LIMIT_APPLICATION] =
 		{"application", "the application: it sends less than it may",
 		 "more connections help only if it serves each of them at this rate"},
@@ -250,7 +250,7 @@ static const struct {
 				      "it may still have been growing"},
 	[TCPTUNED_TAME_LIMIT_PATH] = {"path", "the rate of the path, which it uses alone", ""},
 	[TCPTUNED_TAME_LIMIT_CONNECTION] =
-		{"connection", "something on the path that limits each connection",
+		{"connection", "something that limits each connection, and not their sum",
 		 "the number is the wanted rate, divided by that of one connection"},
 	[TCPTUNED_TAME_LIMIT_PROCESSOR] = {"processor", "a busy processor at one of the ends",
 					   "no more connections than processors"},

@@ -55,28 +55,36 @@ static enum tcptuned_tame_limit limit_of(const struct tcptuned_tame_level *level
 		return TCPTUNED_TAME_LIMIT_QUEUE;
 	if (has_losses(level))
 		return TCPTUNED_TAME_LIMIT_LOSS;
-	return level->rtt_s > 0 ? TCPTUNED_TAME_LIMIT_CWND : TCPTUNED_TAME_LIMIT_UNKNOWN;
+	if (level->receives || !(level->rtt_s > 0))
+		return TCPTUNED_TAME_LIMIT_UNKNOWN;
+	return TCPTUNED_TAME_LIMIT_CWND;
+}
+
+/* Nothing at this end of the connection limits it. */
+static int is_limited_elsewhere(const struct tcptuned_tame_level *one)
+{
+	return one->limit == TCPTUNED_TAME_LIMIT_QUEUE || one->limit == TCPTUNED_TAME_LIMIT_CWND ||
+	       (one->limit == TCPTUNED_TAME_LIMIT_UNKNOWN && one->receives);
 }
 
 /*
  * Each connection has a shaper, a policer or a pacer of its own if its rate is constant, and two carry
- * twice as much as one, with the queue that one has.
+ * twice as much as one, with the queue that one has. Of one that is received, the sender's buffer is such
+ * a limit, too.
  */
 static int is_limit_per_connection(const struct tcptuned_tame_level *one,
 				   const struct tcptuned_tame_level *more)
 {
 	double part = more->rate / more->streams / one->rate;
 
-	return (one->limit == TCPTUNED_TAME_LIMIT_QUEUE ||
-		one->limit == TCPTUNED_TAME_LIMIT_CWND) &&
-	       one->rate_peak < CONSTANT * one->rate && part > LINEAR && part < 1 / LINEAR &&
-	       more->rtt_s > 0.5 * one->rtt_s && more->rtt_s < 2 * one->rtt_s;
+	return is_limited_elsewhere(one) && one->rate_peak < CONSTANT * one->rate &&
+	       part > LINEAR && part < 1 / LINEAR && more->rtt_s > 0.5 * one->rtt_s &&
+	       more->rtt_s < 2 * one->rtt_s;
 }
 
 static int is_limited_by_path(const struct tcptuned_tame_level *one)
 {
-	return one->limit == TCPTUNED_TAME_LIMIT_QUEUE || one->limit == TCPTUNED_TAME_LIMIT_CWND ||
-	       one->limit == TCPTUNED_TAME_LIMIT_LOSS;
+	return is_limited_elsewhere(one) || one->limit == TCPTUNED_TAME_LIMIT_LOSS;
 }
 
 void advice_find_limits(struct tcptuned_tame_result *r)
@@ -101,24 +109,30 @@ static const struct tcptuned_tame_level *level_of(const struct tcptuned_tame_res
 	return NULL;
 }
 
-/* Measured, or by (10). */
+/* Measured, the mean if several times; or by (10). */
 static double rate_at(const struct tcptuned_tame_result *r, unsigned int streams)
 {
-	const struct tcptuned_tame_level *level = level_of(r, streams);
+	unsigned int count = 0;
+	double sum = 0;
 
-	return level ? level->rate : tcptuned_parallel_rate(&r->fit, streams);
+	for (unsigned int i = 0; i < r->levels_len; i++) {
+		if (r->levels[i].streams != streams)
+			continue;
+		sum += r->levels[i].rate;
+		count++;
+	}
+	return count ? sum / count : tcptuned_parallel_rate(&r->fit, streams);
 }
 
 static void find_fastest(const struct tcptuned_tame_options *options,
 			 struct tcptuned_tame_result *r)
 {
-	const struct tcptuned_tame_level *best = &r->levels[0];
-
+	r->fastest = r->levels[0].streams;
 	for (unsigned int i = 1; i < r->levels_len; i++)
-		if (r->levels[i].rate >= (1 + options->gain_min) * best->rate)
-			best = &r->levels[i];
-	r->fastest = best->streams;
-	r->fastest_rate = best->rate;
+		if (r->levels[i].rate >= (1 + options->gain_min) * rate_at(r, r->fastest) &&
+		    r->levels[i].streams > r->fastest)
+			r->fastest = r->levels[i].streams;
+	r->fastest_rate = rate_at(r, r->fastest);
 }
 
 static void find_wanted(const struct tcptuned_tame_options *options, struct tcptuned_tame_result *r)

@@ -25,7 +25,9 @@
 #define SILENCE_S      8.0     /* until there are so many: to resolve, to connect, and to ask */
 #define GRACE_S	       6.0     /* to report, beyond what a probe measures */
 #define MEASURED_MIN_S 0.5
-#define CHANGE	       1.3 /* of the rate of one connection, or of the RTT */
+#define CHANGE	       1.3 /* of the rate of one connection */
+#define CHANGE_MAX     2.0 /* of the same, where losses make it vary */
+#define SEGMENT_BITS   (8 * 1448.0)
 #define WINDOW_IS_FULL 0.8
 
 /* What is known of the sockets of the probe that runs. */
@@ -56,6 +58,7 @@ struct tcptuned_tame {
 	double bytes; /* of the probe that runs */
 	int epoll, timer;
 	unsigned int checks; /* measurements of one connection after the search */
+	int varies;	     /* they differ by more than CHANGE */
 	int status;	     /* what tcptuned_tame_step() returns */
 	char error[256];
 };
@@ -195,6 +198,7 @@ static void describe(const struct samples *s, struct tcptuned_tame_level *level)
 	level->rtt_s = s->rtts ? s->rtt_sum / s->rtts : 0;
 	if (sent > 0)
 		level->loss = (s->last.resent - s->first.resent) / sent;
+	level->receives = receives;
 	if (receives) {
 		/* The window that the receiver may advertise, against what an RTT brings. */
 		double in_flight = (s->last.bytes - s->first.bytes) / seconds * level->rtt_s;
@@ -297,6 +301,8 @@ static int end_with_result(struct tcptuned_tame *t, enum tcptuned_search_end end
 	/* Without the last measurement nothing shows that the path was the same all the time. */
 	if (!t->checks && r->confidence == TCPTUNED_CONFIDENCE_HIGH)
 		r->confidence = TCPTUNED_CONFIDENCE_MEDIUM;
+	if (t->varies)
+		r->confidence = TCPTUNED_CONFIDENCE_LOW;
 	return end_with(t, 0, "%s", "");
 }
 
@@ -327,9 +333,16 @@ static int is_beyond_impact(const struct tcptuned_tame *t)
 	return r.impact == TCPTUNED_TAME_IMPACT_MODEL && r.fastest_impact > t->options.impact_max;
 }
 
-static int has_changed(double a, double b)
+/*
+ * By how much the rate of one connection may differ between two measurements. Few losses fall sometimes
+ * early and sometimes late, so that the rate varies although the path is the same: by two standard
+ * deviations of their number.
+ */
+static double tolerance(const struct tcptuned_tame *t, const struct tcptuned_tame_level *level)
 {
-	return a > CHANGE * b || b > CHANGE * a;
+	double losses = level->loss * level->rate * t->run.seconds / SEGMENT_BITS;
+
+	return losses > 0 ? fmin(CHANGE_MAX, fmax(CHANGE, 1 + 2 / sqrt(losses))) : CHANGE;
 }
 
 /*
@@ -338,21 +351,24 @@ static int has_changed(double a, double b)
  */
 static int judge_check(struct tcptuned_tame *t)
 {
-	const struct tcptuned_tame_result *r = &t->result;
-	double first = r->levels[0].rate, again = r->levels[r->levels_len - 1].rate;
+	struct tcptuned_tame_result *r = &t->result;
+	const struct tcptuned_tame_level *first = &r->levels[0];
+	const struct tcptuned_tame_level *again = &r->levels[r->levels_len - 1];
+	double change = fmax(first->rate / again->rate, again->rate / first->rate);
 
-	if (!has_changed(first, again))
+	t->varies |= change > CHANGE;
+	if (change <= fmax(tolerance(t, first), tolerance(t, again)))
 		return end_with_result(t, TCPTUNED_SEARCH_GOES_ON);
 	if (t->checks == 1 && has_time(t) && has_bytes(t)) {
 		t->checks++;
 		return go_on(t, 1);
 	}
-	t->result.end = TCPTUNED_SEARCH_CHANGED;
+	r->end = TCPTUNED_SEARCH_CHANGED;
 	return end_with(
 		t, -ESTALE,
 		"the path, or its traffic, changed: one connection carried %.4g Mbit/s first, "
 		"and %.4g Mbit/s at the end; measure again, or longer",
-		first / 1e6, again / 1e6);
+		first->rate / 1e6, again->rate / 1e6);
 }
 
 static int judge_level(struct tcptuned_tame *t, const struct tcptuned_tame_level *level)

@@ -20,6 +20,15 @@ static struct tcptuned_tame_level level(unsigned int streams, double rate, doubl
 	};
 }
 
+static struct tcptuned_tame_level received(unsigned int streams, double rate, double peak)
+{
+	struct tcptuned_tame_level ret = level(streams, rate, 0, 41);
+
+	ret.receives = 1;
+	ret.rate_peak = peak;
+	return ret;
+}
+
 static double uniform(double low, double high)
 {
 	return low + (high - low) * (double)random() / (double)RAND_MAX;
@@ -102,6 +111,19 @@ TEST(two_numbers_and_the_evidence_for_the_second)
 		 4,
 		 TCPTUNED_TAME_IMPACT_NONE,
 		 TCPTUNED_TAME_LIMIT_CONNECTION},
+		/* received: what the sender's buffer limits, and what nothing here explains */
+		{{received(1, 10e6, 10e6), received(2, 20e6, 20e6)},
+		 2,
+		 2,
+		 2,
+		 TCPTUNED_TAME_IMPACT_NONE,
+		 TCPTUNED_TAME_LIMIT_CONNECTION},
+		{{received(1, 10e6, 14e6), received(2, 20e6, 20e6)},
+		 2,
+		 2,
+		 2,
+		 TCPTUNED_TAME_IMPACT_NONE,
+		 TCPTUNED_TAME_LIMIT_UNKNOWN},
 		/* a host that is full: fewer bits each, without losses or a queue */
 		{{level(1, 30e6, 0, 41), level(2, 45e6, 0, 41), level(4, 60e6, 0, 41)},
 		 3,

@@ -66,6 +66,7 @@ struct tcptuned_tame_level {
 	double rtt_min_s; /* smallest RTT; 0: unknown */
 	double receiver_window, send_buffer,
 		application; /* limited it, shares of the time, 0 to 1 */
+	int receives;	     /* 1: this host received, so that the sender's limits are not seen */
 	double processor;    /* share of a core that the probe used at its busier end */
 	enum tcptuned_tame_limit limit;
 };

@@ -73,6 +73,24 @@ test_streams_one_suffices() {
 	python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$TEST_DIR/plot.svg"
 }
 
+# Later the path is longer, or slower: there is no number.
+test_streams_on_a_path_whose_rtt_changes() {
+	host a b
+	link a b --rate 50mbit --delay 5ms --schedule-ab 3s::50ms
+	iperf3_server
+	refuses 15 1 "the path changed: its smallest RTT was 10.* ms, and then [5-6]" --cc reno --probe-time 20 \
+		"${ADDR[b]}"
+}
+
+test_streams_on_a_path_whose_rate_changes() {
+	host a b
+	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 262144"
+	link a b --rate 100mbit --delay 25ms --schedule-ab 7s:8mbit:
+	iperf3_server
+	refuses 25 1 "changed: one connection carried .* first, and .* at the end" --cc reno --max-streams 2 \
+		--probe-time 24 "${ADDR[b]}"
+}
+
 # The server paces each connection. The number follows from the rate that is wanted.
 test_streams_by_http_to_a_limit_per_connection() {
 	servers=0
