@@ -274,7 +274,7 @@ static const struct {
 	[TCPTUNED_TAME_IMPACT_MODEL] = {"model", "if they lose what each connection of ours loses"},
 	[TCPTUNED_TAME_IMPACT_UNCONGESTED] =
 		{"uncongested",
-		 "no impact was seen: more connections brought neither losses nor queue"},
+		 "no impact was seen: more connections brought no more losses, and hardly a queue"},
 	[TCPTUNED_TAME_IMPACT_ALONE] =
 		{"alone",
 		 "no impact was seen: one connection met no losses and no queue of others"},
@@ -312,7 +312,7 @@ static void print_limit(const struct tcptuned_tame_result *r)
 	printf("\nOne connection is limited by ");
 	if (r->within < r->fastest &&
 	    (limit == TCPTUNED_TAME_LIMIT_LOSS || limit == TCPTUNED_TAME_LIMIT_QUEUE))
-		puts("the congestion window: it shares the path with others.");
+		puts("the congestion window: others seem to share the path.");
 	else
 		printf("%s%s%s.\n", limits[limit].sentence, *remedy ? ": " : "", remedy);
 }

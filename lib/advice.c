@@ -12,7 +12,7 @@
 #define CONSTANT    1.2 /* times the mean, the highest rate of a second */
 #define LOSS_NONE   1e-6 /* fewer retransmissions are no sign of a congested path */
 #define LOSS_RISES  1.5	 /* times that of one connection */
-#define QUEUE_RISES 1.1	 /* times the RTT of one connection */
+#define QUEUE_RISES 1.25 /* times the RTT of one connection */
 #define IMPACT_NONE 0.01 /* below the precision of any measurement */
 #define STANDING    0.5 /* of the minimum RTT, a queue that bursts of one connection do not explain */
 #define REACHES	    0.9 /* of the highest rate, by one connection in its best second */

@@ -131,6 +131,14 @@ TEST(two_numbers_and_the_evidence_for_the_second)
 		 4,
 		 TCPTUNED_TAME_IMPACT_UNCONGESTED,
 		 TCPTUNED_TAME_LIMIT_CWND},
+		/* linkem, 1 Gbit/s, 100 ms, random losses; 16 fill the path */
+		{{level(1, 147e6, 1.1e-4, 40.2), level(4, 323e6, 1.4e-4, 40.2),
+		  level(8, 816e6, 1.3e-4, 45), level(16, 945e6, 1.2e-4, 48)},
+		 4,
+		 16,
+		 16,
+		 TCPTUNED_TAME_IMPACT_UNCONGESTED,
+		 TCPTUNED_TAME_LIMIT_LOSS},
 		/* random losses, which more connections do not increase */
 		{{level(1, 10e6, 1e-4, 41), level(2, 20e6, 1e-4, 41), level(4, 37e6, 1e-4, 41)},
 		 3,
