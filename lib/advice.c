@@ -191,11 +191,30 @@ static enum tcptuned_tame_impact find_evidence(const struct tcptuned_tame_level 
 	return TCPTUNED_TAME_IMPACT_MODEL;
 }
 
+/* All measurements of one connection: others may have been idle during one of them. */
+static struct tcptuned_tame_level merge_ones(const struct tcptuned_tame_result *r)
+{
+	struct tcptuned_tame_level one = r->levels[0];
+
+	for (unsigned int i = 1; i < r->levels_len; i++) {
+		const struct tcptuned_tame_level *l = &r->levels[i];
+
+		if (l->streams > 1)
+			continue;
+		one.loss = fmax(one.loss, l->loss);
+		one.rtt_s = fmax(one.rtt_s, l->rtt_s);
+		one.rate_peak = fmax(one.rate_peak, l->rate_peak);
+	}
+	return one;
+}
+
 static void find_within(const struct tcptuned_tame_options *options, struct tcptuned_tame_result *r)
 {
+	struct tcptuned_tame_level one = merge_ones(r);
+
 	r->model_impact = tcptuned_parallel_impact(&r->fit, 1, r->fastest);
 	if (r->model_impact > options->impact_max)
-		r->impact = find_evidence(&r->levels[0], level_of(r, r->fastest));
+		r->impact = find_evidence(&one, level_of(r, r->fastest));
 	else if (r->model_impact > IMPACT_NONE)
 		r->impact = TCPTUNED_TAME_IMPACT_MODEL;
 	r->within = r->fastest;

@@ -97,6 +97,14 @@ TEST(two_numbers_and_the_evidence_for_the_second)
 		 1,
 		 TCPTUNED_TAME_IMPACT_MODEL,
 		 TCPTUNED_TAME_LIMIT_LOSS},
+		/* the other was idle only while one was measured first */
+		{{level(1, 60e6, 0, 41), level(2, 80e6, 2e-4, 44), level(4, 110e6, 4e-4, 44),
+		  level(1, 65e6, 1e-4, 44)},
+		 4,
+		 4,
+		 1,
+		 TCPTUNED_TAME_IMPACT_MODEL,
+		 TCPTUNED_TAME_LIMIT_CWND},
 		/* the path is full with one */
 		{{level(1, 97e6, 0, 42), level(2, 98e6, 1e-3, 70)},
 		 2,
