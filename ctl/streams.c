@@ -200,7 +200,7 @@ static int ask_daemon(const struct ctl *ctl, const struct question *q, json_t *r
 	int error;
 
 	json_object_set_new(request, "remote_address", json_string(q->address));
-	error = ctl_query(ctl, request, ret, err);
+	error = ctl_query(&ctl->config, request, ret, err);
 	return error && !q->passive ? 0 : error;
 }
 
