@@ -72,94 +72,58 @@ TEST(limits)
 	}
 }
 
+#define advised(fastest, within, impact, limit) \
+	fastest, within, TCPTUNED_TAME_IMPACT_##impact, TCPTUNED_TAME_LIMIT_##limit
+
 /* Measurements of linkem, 200 Mbit/s, 40 ms, a queue of a quarter BDP, reno; others are synthetic. */
 TEST(two_numbers_and_the_evidence_for_the_second)
 {
 	const struct {
-		struct tcptuned_tame_level levels[4];
-		unsigned int len, fastest, within;
+		unsigned int fastest, within;
 		enum tcptuned_tame_impact impact;
 		enum tcptuned_tame_limit limit;
+		struct tcptuned_tame_level levels[4];
 	} rows[] = {
 		/* empty: 1 to 4 would be an impact of 58 % */
-		{{level(1, 110e6, 0, 40.5), level(2, 138e6, 0, 40.5), level(4, 184e6, 8e-5, 43.6),
-		  level(8, 187e6, 33e-5, 44.3)},
-		 4,
-		 4,
-		 4,
-		 TCPTUNED_TAME_IMPACT_ALONE,
-		 TCPTUNED_TAME_LIMIT_CWND},
+		{advised(4, 4, ALONE, CWND),
+		 {level(1, 110e6, 0, 40.5), level(2, 138e6, 0, 40.5), level(4, 184e6, 8e-5, 43.6),
+		  level(8, 187e6, 33e-5, 44.3)}},
 		/* next to four others */
-		{{level(1, 62e6, 2e-4, 42.2), level(2, 71e6, 2e-4, 42.9),
-		  level(4, 91e6, 5e-4, 44.1), level(8, 125e6, 6.4e-4, 44.8)},
-		 4,
-		 8,
-		 1,
-		 TCPTUNED_TAME_IMPACT_MODEL,
-		 TCPTUNED_TAME_LIMIT_LOSS},
+		{advised(8, 1, MODEL, LOSS),
+		 {level(1, 62e6, 2e-4, 42.2), level(2, 71e6, 2e-4, 42.9),
+		  level(4, 91e6, 5e-4, 44.1), level(8, 125e6, 6.4e-4, 44.8)}},
 		/* the other was idle only while one was measured first */
-		{{level(1, 60e6, 0, 41), level(2, 80e6, 2e-4, 44), level(4, 110e6, 4e-4, 44),
-		  level(1, 65e6, 1e-4, 44)},
-		 4,
-		 4,
-		 1,
-		 TCPTUNED_TAME_IMPACT_MODEL,
-		 TCPTUNED_TAME_LIMIT_CWND},
+		{advised(4, 1, MODEL, CWND),
+		 {level(1, 60e6, 0, 41), level(2, 80e6, 2e-4, 44), level(4, 110e6, 4e-4, 44),
+		  level(1, 65e6, 1e-4, 44)}},
 		/* the path is full with one */
-		{{level(1, 97e6, 0, 42), level(2, 98e6, 1e-3, 70)},
-		 2,
-		 1,
-		 1,
-		 TCPTUNED_TAME_IMPACT_NONE,
-		 TCPTUNED_TAME_LIMIT_PATH},
+		{advised(1, 1, NONE, PATH), {level(1, 97e6, 0, 42), level(2, 98e6, 1e-3, 70)}},
 		/* a limit per connection */
-		{{level(1, 10e6, 0, 41), level(2, 20e6, 0, 41), level(4, 40e6, 0, 41)},
-		 3,
-		 4,
-		 4,
-		 TCPTUNED_TAME_IMPACT_NONE,
-		 TCPTUNED_TAME_LIMIT_CONNECTION},
+		{advised(4, 4, NONE, CONNECTION),
+		 {level(1, 10e6, 0, 41), level(2, 20e6, 0, 41), level(4, 40e6, 0, 41)}},
 		/* received: what the sender's buffer limits, and what nothing here explains */
-		{{received(1, 10e6, 10e6), received(2, 20e6, 20e6)},
-		 2,
-		 2,
-		 2,
-		 TCPTUNED_TAME_IMPACT_NONE,
-		 TCPTUNED_TAME_LIMIT_CONNECTION},
-		{{received(1, 10e6, 14e6), received(2, 20e6, 20e6)},
-		 2,
-		 2,
-		 2,
-		 TCPTUNED_TAME_IMPACT_NONE,
-		 TCPTUNED_TAME_LIMIT_UNKNOWN},
+		{advised(2, 2, NONE, CONNECTION),
+		 {received(1, 10e6, 10e6), received(2, 20e6, 20e6)}},
+		{advised(2, 2, NONE, UNKNOWN), {received(1, 10e6, 14e6), received(2, 20e6, 20e6)}},
 		/* a host that is full: fewer bits each, without losses or a queue */
-		{{level(1, 30e6, 0, 41), level(2, 45e6, 0, 41), level(4, 60e6, 0, 41)},
-		 3,
-		 4,
-		 4,
-		 TCPTUNED_TAME_IMPACT_UNCONGESTED,
-		 TCPTUNED_TAME_LIMIT_CWND},
+		{advised(4, 4, UNCONGESTED, CWND),
+		 {level(1, 30e6, 0, 41), level(2, 45e6, 0, 41), level(4, 60e6, 0, 41)}},
 		/* linkem, 1 Gbit/s, 100 ms, random losses; 16 fill the path */
-		{{level(1, 147e6, 1.1e-4, 40.2), level(4, 323e6, 1.4e-4, 40.2),
-		  level(8, 816e6, 1.3e-4, 45), level(16, 945e6, 1.2e-4, 48)},
-		 4,
-		 16,
-		 16,
-		 TCPTUNED_TAME_IMPACT_UNCONGESTED,
-		 TCPTUNED_TAME_LIMIT_LOSS},
+		{advised(16, 16, UNCONGESTED, LOSS),
+		 {level(1, 147e6, 1.1e-4, 40.2), level(4, 323e6, 1.4e-4, 40.2),
+		  level(8, 816e6, 1.3e-4, 45), level(16, 945e6, 1.2e-4, 48)}},
 		/* random losses, which more connections do not increase */
-		{{level(1, 10e6, 1e-4, 41), level(2, 20e6, 1e-4, 41), level(4, 37e6, 1e-4, 41)},
-		 3,
-		 4,
-		 4,
-		 TCPTUNED_TAME_IMPACT_MODEL,
-		 TCPTUNED_TAME_LIMIT_LOSS},
+		{advised(4, 4, MODEL, LOSS),
+		 {level(1, 10e6, 1e-4, 41), level(2, 20e6, 1e-4, 41), level(4, 37e6, 1e-4, 41)}},
 	};
 
 	for_each_row (r, rows) {
-		struct tcptuned_tame_result result = {.levels_len = r->len};
+		struct tcptuned_tame_result result = {0};
 
-		memcpy(result.levels, r->levels, r->len * sizeof(*r->levels));
+		while (result.levels_len < ARRAY_SIZE(r->levels) &&
+		       r->levels[result.levels_len].streams)
+			result.levels_len++;
+		memcpy(result.levels, r->levels, sizeof(r->levels));
 		advice_conclude(&defaults, &result);
 		assert_int_equal(result.fastest, r->fastest);
 		assert_int_equal(result.within, r->within);
