@@ -160,8 +160,8 @@ test_streams_with_a_daemon() {
 	host a b
 	tcptuned_start
 	link a b --rate 100mbit --delay 5ms
-	rest idle 7101 1MB
-	expect_match "$(streams --probe none "${ADDR[b]}")" "knows 1 connections to 10.99.0.2" "known"
+	idle_stream idle 7101 1MB
+	expect_match "$(streams --probe none "${ADDR[b]}")" "knows 1 connection to 10.99.0.2" "known"
 	expect_match "$(streams --probe none "${ADDR[b]}")" "1 limited by idle" "what limits it"
 	iperf3_server
 	background search in_host a "${tcptunectl[@]}" streams "${ADDR[b]}"
