@@ -306,15 +306,22 @@ static int end_with_result(struct tcptuned_tame *t, enum tcptuned_search_end end
 	return end_with(t, 0, "%s", "");
 }
 
+/* Ends the search for @end, unless it had ended and only a check of its result is missing. */
+static int end_early(struct tcptuned_tame *t, enum tcptuned_search_end end)
+{
+	if (t->checks)
+		t->checks--; /* it did not complete */
+	return end_with_result(
+		t, t->result.end == TCPTUNED_SEARCH_GOES_ON ? end : TCPTUNED_SEARCH_GOES_ON);
+}
+
 /* Goes on with a probe of @streams, if there is time for it, or ends the search. */
 static int go_on(struct tcptuned_tame *t, unsigned int streams)
 {
 	int err;
 
 	if (!has_time(t) || !has_bytes(t))
-		return end_with_result(t, t->result.end == TCPTUNED_SEARCH_GOES_ON
-						  ? TCPTUNED_SEARCH_BUDGET
-						  : TCPTUNED_SEARCH_GOES_ON);
+		return end_early(t, TCPTUNED_SEARCH_BUDGET);
 	err = begin_probe(t, streams);
 	return err ? end_with(t, err, "%s", strerror(-err)) : 1;
 }
@@ -390,7 +397,7 @@ static int judge_level(struct tcptuned_tame *t, const struct tcptuned_tame_level
 		return go_on(t, tcptuned_search_next(&t->search));
 	if (r->levels_len == 1)
 		return end_with_result(t, r->end);
-	t->checks = has_time(t) && has_bytes(t);
+	t->checks = 1;
 	return go_on(t, 1);
 }
 
@@ -446,7 +453,7 @@ static int take_report(struct tcptuned_tame *t)
 		return go_on(t, 1);
 	}
 	if (report.refused && r->levels_len)
-		return end_with_result(t, TCPTUNED_SEARCH_REFUSED);
+		return end_early(t, TCPTUNED_SEARCH_REFUSED);
 	if (err || report.refused)
 		return end_with(t, err ? err : -EPROTO, "%s", why);
 	return add_level(t, &report, cpu);
@@ -465,7 +472,7 @@ static int check_bounds(struct tcptuned_tame *t)
 	if (has_bytes(t))
 		return 1;
 	if (t->result.levels_len)
-		return end_with_result(t, TCPTUNED_SEARCH_BUDGET);
+		return end_early(t, TCPTUNED_SEARCH_BUDGET);
 	return end_with(t, -ENODATA,
 			"%.4g MB were not enough to measure one connection; allow more bytes",
 			t->options.bytes_max / 1e6);
