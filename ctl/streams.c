@@ -396,14 +396,15 @@ static void print_json(const struct question *q, const struct tcptuned_tame_resu
 /* ---- tools ------------------------------------------------------------------------------------ */
 
 static const struct {
-	const char *name, *format; /* of one number, at most max */
-	unsigned int max;
+	const char *name, *format;
+	unsigned int max;    /* connections */
+	unsigned int others; /* connections that the number in format does not count */
 } tools[] = {
-	{"rclone", "--transfers=1 --multi-thread-cutoff=0 --multi-thread-streams=%u\n", 128},
-	{"aria2", "--min-split-size=1M --max-connection-per-server=%1$u --split=%1$u\n", 16},
-	{"curl", "--http1.1 --parallel --parallel-immediate --parallel-max %u\n", 128},
-	{"xrdcp", "--streams %u\n", 15},
-	{"iperf3", "--parallel %u\n", 128},
+	{"rclone", "--transfers=1 --multi-thread-cutoff=0 --multi-thread-streams=%u\n", 128, 0},
+	{"aria2", "--min-split-size=1M --max-connection-per-server=%1$u --split=%1$u\n", 16, 0},
+	{"curl", "--http1.1 --parallel --parallel-immediate --parallel-max %u\n", 128, 0},
+	{"xrdcp", "--streams %u\n", 16, 1},
+	{"iperf3", "--parallel %u\n", 128, 0},
 };
 
 static int find_tool(const char *name, size_t *ret, struct tcptuned_error *err)
@@ -414,6 +415,13 @@ static int find_tool(const char *name, size_t *ret, struct tcptuned_error *err)
 			return 0;
 	}
 	return USAGE(err, "--for: %.60s: write rclone, aria2, curl, xrdcp or iperf3", name);
+}
+
+static void print_tool(size_t tool, unsigned int streams)
+{
+	if (streams > tools[tool].max)
+		streams = tools[tool].max;
+	printf(tools[tool].format, streams - tools[tool].others);
 }
 
 /* ---- the command ------------------------------------------------------------------------------ */
@@ -521,8 +529,7 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 	if (error)
 		return error;
 	if (ctl->given[FOR])
-		printf(tools[tool].format,
-		       result.within < tools[tool].max ? result.within : tools[tool].max);
+		print_tool(tool, result.within);
 	else if (ctl->json)
 		print_json(&q, &result, known);
 	else

@@ -57,8 +57,8 @@ test_streams_on_an_empty_path_that_buffers_limit() {
 	expect_match "$(jq -r .impact "$TEST_DIR/advice")" "alone|uncongested|none" "the impact"
 	expect_eq "$(jq -r '.levels | [.[0], .[-1]] | map(.streams) | tostring' "$TEST_DIR/advice")" "[1,1]" \
 		"one is measured first and last"
-	expect_eq "$(streams --probe-time 10 --for iperf3 --max-streams 1 "${ADDR[b]}")" "--parallel 1" \
-		"options of a tool"
+	expect_eq "$(streams --probe-time 10 --for xrdcp --max-streams 1 "${ADDR[b]}")" "--streams 0" \
+		"options of a tool, which counts the other connections"
 }
 
 test_streams_one_suffices() {
