@@ -352,6 +352,23 @@ static double tolerance(const struct tcptuned_tame *t, const struct tcptuned_tam
 	return losses > 0 ? fmin(CHANGE_MAX, fmax(CHANGE, 1 + 2 / sqrt(losses))) : CHANGE;
 }
 
+static int end_with_change_of_rtt(struct tcptuned_tame *t, double before_s, double after_s)
+{
+	t->result.end = TCPTUNED_SEARCH_CHANGED;
+	return end_with(
+		t, -ESTALE,
+		"the path changed: its smallest RTT was %.4g ms, and then %.4g ms; measure again",
+		before_s * 1e3, after_s * 1e3);
+}
+
+/* The same bounds as of tcptuned_search_add(). An RTT of 0 is unknown. */
+static int is_other_path(double before_s, double after_s)
+{
+	double min_s = fmin(before_s, after_s), max_s = fmax(before_s, after_s);
+
+	return min_s > 0 && max_s > CHANGE * min_s && max_s > min_s + 1e-3;
+}
+
 /*
  * One connection was measured again after the search. A rate that differs from the first may be chance,
  * so that it is measured a second time.
@@ -363,6 +380,8 @@ static int judge_check(struct tcptuned_tame *t)
 	const struct tcptuned_tame_level *again = &r->levels[r->levels_len - 1];
 	double change = fmax(first->rate / again->rate, again->rate / first->rate);
 
+	if (is_other_path(first->rtt_min_s, again->rtt_min_s))
+		return end_with_change_of_rtt(t, first->rtt_min_s, again->rtt_min_s);
 	t->varies |= change > CHANGE;
 	if (change <= fmax(tolerance(t, first), tolerance(t, again)))
 		return end_with_result(t, TCPTUNED_SEARCH_GOES_ON);
@@ -386,11 +405,11 @@ static int judge_level(struct tcptuned_tame *t, const struct tcptuned_tame_level
 		return judge_check(t);
 	r->end = tcptuned_search_add(&t->search, level->rate, level->rtt_min_s);
 	if (r->end == TCPTUNED_SEARCH_CHANGED)
-		return end_with(
-			t, -ESTALE,
-			"the path changed: its smallest RTT was %.4g ms, and then %.4g ms; measure "
-			"again",
-			r->levels[r->levels_len - 2].rtt_min_s * 1e3, level->rtt_min_s * 1e3);
+		return end_with_change_of_rtt(t,
+					      level->rtt_min_s < t->search.rtt_max
+						      ? t->search.rtt_max
+						      : t->search.rtt_min,
+					      level->rtt_min_s);
 	if (r->end == TCPTUNED_SEARCH_GOES_ON && is_beyond_impact(t))
 		r->end = TCPTUNED_SEARCH_IMPACT;
 	if (r->end == TCPTUNED_SEARCH_GOES_ON)
