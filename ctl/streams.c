@@ -467,44 +467,66 @@ static int fail_to_start(const struct question *q, int error, struct tcptuned_er
 	return FAIL(err, -error, INTERNAL, "%s cannot be started: %s", program, strerror(-error));
 }
 
-static int search(struct question *q, struct tcptuned_tame_result *ret, struct tcptuned_error *err)
+/*
+ * Block the signals that would end this process, and return a descriptor that reads them. nohup(1), for
+ * example, has some ignored: these do not end the search either.
+ */
+static int block_signals(sigset_t *before)
 {
-	_cleanup_close_ int signals = -1;
-	struct tcptuned_tame *tame;
-	sigset_t set, before;
-	int error;
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	struct sigaction action;
+	sigset_t set;
+	int fd;
 
 	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, &before);
-	signals = signalfd(-1, &set, SFD_CLOEXEC);
-	error = tcptuned_tame_start(q->destination, &q->options, &tame);
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		if (!sigaction(signals[i], NULL, &action) && action.sa_handler != SIG_IGN)
+			sigaddset(&set, signals[i]);
+	fd = signalfd(-1, &set, SFD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	sigprocmask(SIG_BLOCK, &set, before);
+	return fd;
+}
+
+static int search_blocked(struct question *q, int signals, struct tcptuned_tame_result *ret,
+			  struct tcptuned_error *err)
+{
+	struct tcptuned_tame *tame;
+	int error = tcptuned_tame_start(q->destination, &q->options, &tame);
+
 	if (error)
 		return fail_to_start(q, error, err);
 	error = wait_for_end(tame, signals);
 	if (error)
-		FAIL(err, -error, INTERNAL, "%.80s: %s", q->destination, tcptuned_tame_error(tame));
+		FAIL(err, -error, INTERNAL, "%.80s: %s", q->destination,
+		     error == -EINTR ? "interrupted" : tcptuned_tame_error(tame));
 	*ret = *tcptuned_tame_result(tame);
 	tcptuned_tame_free(tame);
+	return error;
+}
+
+static int search(struct question *q, struct tcptuned_tame_result *ret, struct tcptuned_error *err)
+{
+	sigset_t before;
+	_cleanup_close_ int signals = block_signals(&before);
+	int error;
+
+	if (signals < 0)
+		return FAIL(err, -signals, INTERNAL, "signalfd: %s", strerror(-signals));
+	error = search_blocked(q, signals, ret, err);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return error;
 }
 
-static int plot(const char *path, const struct tcptuned_tame_result *r, struct tcptuned_error *err)
+static int fail_to_plot(const char *path, struct tcptuned_error *err)
 {
-	_cleanup_fclose_ FILE *out = fopen(path, "we");
-
-	if (out)
-		tcptuned_tame_plot(out, r);
-	return out && !fflush(out)
-		       ? 0
-		       : FAIL(err, errno, INTERNAL, "--plot: %s: %s", path, strerror(errno));
+	return FAIL(err, errno, INTERNAL, "--plot: %s: %s", path, strerror(errno));
 }
 
 static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
 {
+	_cleanup_fclose_ FILE *image = NULL;
 	struct tcptuned_tame_result result;
 	json_auto_t *known = NULL;
 	struct question q = {};
@@ -525,6 +547,8 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 		ctl_print_json(known);
 	if (q.passive)
 		return 0;
+	if (ctl->given[PLOT] && !(image = fopen(ctl->given[PLOT], "we")))
+		return fail_to_plot(ctl->given[PLOT], err);
 	error = search(&q, &result, err);
 	if (error)
 		return error;
@@ -534,7 +558,9 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 		print_json(&q, &result, known);
 	else
 		print_advice(&q, &result);
-	return ctl->given[PLOT] ? plot(ctl->given[PLOT], &result, err) : 0;
+	if (image)
+		tcptuned_tame_plot(image, &result);
+	return image && fflush(image) ? fail_to_plot(ctl->given[PLOT], err) : 0;
 }
 
 const struct ctl_command ctl_streams = {
