@@ -23,6 +23,7 @@
 #define PEAK_SAMPLES   4       /* a second */
 #define DATA_MIN       16384.0 /* bytes; fewer may be those of a request */
 #define SILENCE_S      8.0     /* until there are so many: to resolve, to connect, and to ask */
+#define CONNECT_RTTS   1.5     /* to connect each further connection of iperf3 */
 #define GRACE_S	       6.0     /* to report, beyond what a probe measures */
 #define MEASURED_MIN_S 0.5
 #define CHANGE	       1.3 /* of the rate of one connection */
@@ -478,15 +479,23 @@ static int take_report(struct tcptuned_tame *t)
 	return add_level(t, &report, cpu);
 }
 
+/* How long a probe may be silent. iperf3 opens its connections one after another. */
+static double max_silence_s(const struct tcptuned_tame *t)
+{
+	const struct tcptuned_tame_level *first = &t->result.levels[0]; /* zero: not yet measured */
+
+	return SILENCE_S + CONNECT_RTTS * t->run.streams * fmax(first->rtt_s, first->rtt_min_s);
+}
+
 /* Ends a probe that takes too long, or carries too much. */
 static int check_bounds(struct tcptuned_tame *t)
 {
-	double elapsed_s = now_s() - t->probe_began_s;
+	double elapsed_s = now_s() - t->probe_began_s, silence_s = max_silence_s(t);
 
-	if (!t->samples.data_s && elapsed_s > SILENCE_S && !t->samples.err)
+	if (!t->samples.data_s && elapsed_s > silence_s && !t->samples.err)
 		return end_with(t, -ETIMEDOUT, "the server is silent: no data within %.0f seconds",
-				SILENCE_S);
-	if (elapsed_s > probe_seconds(t) + SILENCE_S + GRACE_S)
+				silence_s);
+	if (elapsed_s > probe_seconds(t) + silence_s + GRACE_S)
 		return end_with(t, -ETIMEDOUT, "the server stopped: the probe did not end in time");
 	if (has_bytes(t))
 		return 1;
