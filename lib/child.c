@@ -85,8 +85,11 @@ int child_read(struct child *child)
 double child_end(struct child *child)
 {
 	struct rusage used = {};
+	siginfo_t info;
 
-	if (child->pid > 0) {
+	/* If another part of the program has reaped it, its ID may be that of another process. */
+	if (child->pid > 0 &&
+	    !waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT)) {
 		kill(-child->pid, SIGKILL);
 		while (wait4(child->pid, NULL, 0, &used) < 0 && errno == EINTR)
 			;
