@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define STEP	   (64u << 10)
-#define OUTPUT_MAX (16u << 20)
+#define OUTPUT_MAX (64u << 20)
 
 extern char **environ;
 
@@ -27,15 +27,18 @@ static int spawn(char *const argv[], int output, pid_t *pid)
 	sigaddset(&pipe_only, SIGPIPE);
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&attr);
-	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-	posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
+	err = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	if (!err)
+		err = posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
+	if (!err)
+		err = posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
 	posix_spawnattr_setpgroup(&attr, 0);
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &pipe_only);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
 						POSIX_SPAWN_SETSIGDEF);
-	err = posix_spawnp(pid, argv[0], &files, &attr, argv, environ);
+	if (!err)
+		err = posix_spawnp(pid, argv[0], &files, &attr, argv, environ);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&files);
 	return -err;
