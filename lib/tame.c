@@ -561,7 +561,9 @@ void tcptuned_tame_free(struct tcptuned_tame *t)
 
 struct ParallelTCPChar *TameParallelTCP(const char *dest, double maximpact)
 {
-	const struct tcptuned_tame_options options = {.impact_max = maximpact};
+	/* 0 would be the default. */
+	const struct tcptuned_tame_options options = {.impact_max = maximpact == 0 ? 1e-9
+										   : maximpact};
 	struct ParallelTCPChar *ret = NULL;
 	struct tcptuned_tame *tame;
 	int err = tcptuned_tame_start(dest, &options, &tame);

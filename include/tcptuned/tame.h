@@ -34,7 +34,7 @@ struct tcptuned_tame_options {
 	unsigned int probe_seconds;	/* that each probe measures; 0: 5 */
 	unsigned int seconds_max;	/* of the whole search; 0: 60 */
 	double bytes_max;		/* of all probes together; 0: any */
-	double impact_max;		/* on others, from 0 to 1; 0: 0.1; 1: any */
+	double impact_max;		/* on others, from 0 to 1; 0: 0.1; 1: any; 1e-9: none */
 	double bits_per_second;		/* that suffice; 0: as much as there is */
 	double gain_min;		/* of a doubling that is worth another one; 0: 0.05 */
 	int receive;			/* of iperf3, 1: the destination sends */
@@ -143,7 +143,7 @@ struct ParallelTCPChar {
 };
 
 /*
- * Search with the defaults, and wait. Returns what the caller frees with free(); NULL and errno, as of
+ * Search with the defaults and an impact of at most @maximpact, where 0 is none, and wait. Returns what the caller frees with free(); NULL and errno, as of
  * tcptuned_tame_start() and tcptuned_tame_step().
  */
 struct ParallelTCPChar *TameParallelTCP(const char *dest, double maximpact);
