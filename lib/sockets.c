@@ -19,7 +19,8 @@
 #include <linux/tcp.h>
 
 #define SOCKETS_MAX 1024
-#define ESTABLISHED 1 /* TCP_ESTABLISHED of the kernel, whose header netinet/tcp.h excludes */
+#define DATA_MIN    16384 /* bytes; a connection that carried fewer may be about to be replaced */
+#define ESTABLISHED 1	  /* TCP_ESTABLISHED of the kernel, whose header netinet/tcp.h excludes */
 
 struct connection {
 	unsigned int inode, port;
@@ -211,7 +212,8 @@ static void add_up(struct socket_reader *reader, const struct connections *all,
 		if (carried(&c->info) > most)
 			most = carried(&c->info);
 	}
-	reader->port = several ? 0 : port;
+	/* A connection that was only redirected must not hide the one that follows it. */
+	reader->port = several || most < DATA_MIN ? 0 : port;
 	for (size_t i = 0; i < all->len; i++)
 		if (all->entries[i].found && carried(&all->entries[i].info) > most / 100)
 			add(ret, &all->entries[i]);
