@@ -237,6 +237,9 @@ int sockets_read(struct socket_reader *reader, pid_t pid, struct socket_sums *re
 	}
 	if (!err)
 		add_up(reader, all, ret);
+	else
+		sockets_close(
+			reader); /* an answer that is late is not read as that to another request */
 	free(all);
 	return err;
 }
