@@ -75,6 +75,12 @@ static int read_end(const json_t *end, struct probe_report *ret)
 	return ret->rate > 0 ? 0 : -EPROTO;
 }
 
+/* What a server says, or its host, until the test before has ended and it listens again. */
+static int is_busy(const char *complaint)
+{
+	return strstr(complaint, "server is busy") || strstr(complaint, "Connection refused");
+}
+
 static int read_report(const struct probe_run *run, const char *output, size_t len,
 		       struct probe_report *ret, char *error, size_t error_size)
 {
@@ -90,6 +96,7 @@ static int read_report(const struct probe_run *run, const char *output, size_t l
 			 (int)strcspn(output, "\n"), output);
 	else if ((err = read_end(json_object_get(root, "end"), ret)))
 		snprintf(error, error_size, "iperf3 measured nothing");
+	ret->busy = complaint && is_busy(complaint);
 	json_decref(root);
 	return err;
 }

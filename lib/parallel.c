@@ -21,7 +21,7 @@ static double polynomial(const struct tcptuned_parallel_fit *fit, double n)
 
 /*
  * Solves the normal equations @m x = @v of the terms @use, by elimination with the largest pivot. The
- * other elements of @v become 0. Returns -ENODATA if the terms cannot be told apart.
+ * other elements of @v become 0. Returns -ENODATA if the terms cannot be distinguished.
  */
 static int solve(double m[TERMS][TERMS], double v[TERMS], unsigned int use)
 {

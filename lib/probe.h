@@ -26,6 +26,7 @@ struct probe_report {
 	double cpu;	      /* share of a core that the other end's process used; 0: unknown */
 	unsigned long long file_bytes; /* the answer to file_bytes 0 */
 	int refused;		       /* the server takes no more connections: 429, 503 */
+	int busy;		       /* of iperf3: it may not have ended the test before */
 	char congestion_control[16];
 };
 

@@ -24,6 +24,8 @@
 #define DATA_MIN       16384.0 /* bytes; fewer may be those of a request */
 #define SILENCE_S      8.0     /* until there are so many: to resolve, to connect, and to ask */
 #define CONNECT_RTTS   1.5     /* to connect each further connection of iperf3 */
+#define REPEAT_S       0.5     /* until a probe that found the server busy is repeated */
+#define REPEATS_MAX    3       /* of one probe */
 #define GRACE_S	       6.0     /* to report, beyond what a probe measures */
 #define MEASURED_MIN_S 0.5
 #define CHANGE	       1.3 /* of the rate of one connection */
@@ -56,7 +58,9 @@ struct tcptuned_tame {
 	struct child child;
 	struct samples samples;
 	double began_s, probe_began_s;
-	double bytes; /* of the probe that runs */
+	double repeat_s;      /* when the probe is to be repeated; 0: it runs */
+	unsigned int repeats; /* of the same probe */
+	double bytes;	      /* of the probe that runs */
 	int epoll, timer;
 	unsigned int checks; /* measurements of one connection after the search */
 	int varies;	     /* they differ by more than CHANGE */
@@ -450,6 +454,7 @@ static int add_level(struct tcptuned_tame *t, const struct probe_report *report,
 				"the file is too small: its ranges ended before there was "
 				"anything to measure");
 	r->levels_len++;
+	t->repeats = 0;
 	advice_find_limits(r);
 	return judge_level(t, level);
 }
@@ -474,6 +479,11 @@ static int take_report(struct tcptuned_tame *t)
 	}
 	if (report.refused && r->levels_len)
 		return end_early(t, TCPTUNED_SEARCH_REFUSED);
+	if (report.busy && r->levels_len && !t->samples.data_s && t->repeats < REPEATS_MAX) {
+		t->repeats++;
+		t->repeat_s = now_s() + REPEAT_S;
+		return 1;
+	}
 	if (err || report.refused)
 		return end_with(t, err ? err : -EPROTO, "%s", why);
 	return add_level(t, &report, cpu);
@@ -506,19 +516,38 @@ static int check_bounds(struct tcptuned_tame *t)
 			t->options.bytes_max / 1e6);
 }
 
-int tcptuned_tame_step(struct tcptuned_tame *t)
+/* Whether it has expired since the last call. */
+static int read_timer(const struct tcptuned_tame *t)
 {
 	unsigned long long ticks;
+
+	return read(t->timer, &ticks, sizeof(ticks)) == sizeof(ticks);
+}
+
+/* Waits until the time to repeat a probe has come, and begins it. */
+static int repeat_probe(struct tcptuned_tame *t)
+{
+	read_timer(t);
+	if (now_s() < t->repeat_s)
+		return 1;
+	t->repeat_s = 0;
+	return go_on(t, t->run.streams);
+}
+
+int tcptuned_tame_step(struct tcptuned_tame *t)
+{
 	int more;
 
 	if (t->status != 1)
 		return t->status;
+	if (t->repeat_s)
+		return repeat_probe(t);
 	more = child_read(&t->child);
 	if (more < 0)
 		return end_with(t, more, "the output of the probe: %s", strerror(-more));
 	if (!more)
 		return take_report(t);
-	if (read(t->timer, &ticks, sizeof(ticks)) != sizeof(ticks))
+	if (!read_timer(t))
 		return 1;
 	sample(t);
 	return check_bounds(t);
