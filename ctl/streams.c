@@ -104,6 +104,7 @@ static int parse_impact(const char *text, double *ret, struct tcptuned_error *er
 
 struct question {
 	struct tcptuned_tame_options options;
+	double impact_max; /* as given, while 0 is the default in options */
 	bool passive;
 	const char *destination;
 	char host[256];
@@ -123,10 +124,10 @@ static int parse_options(const struct ctl *ctl, struct question *q, struct tcptu
 	};
 	double values[ARRAY_SIZE(options)] = {[MAX_STREAMS] = 16, [PROBE_TIME] = 60, [PORT] = 5201};
 	const char *probe = ctl->given[PROBE];
-	double impact = 0.1;
 	int error = 0;
 
 	q->destination = ctl->arguments[0];
+	q->impact_max = 0.1;
 	if (!probe)
 		probe = strstr(q->destination, "://") ? "http" : "iperf3";
 	q->passive = !strcmp(probe, "none");
@@ -140,8 +141,8 @@ static int parse_options(const struct ctl *ctl, struct question *q, struct tcptu
 					     rows[i].step, rows[i].min, rows[i].max,
 					     &values[rows[i].option], err);
 	if (!error && ctl->given[MAX_IMPACT])
-		error = parse_impact(ctl->given[MAX_IMPACT], &impact, err);
-	q->options.impact_max = impact > 0 ? impact : 1e-9; /* 0 would be the default */
+		error = parse_impact(ctl->given[MAX_IMPACT], &q->impact_max, err);
+	q->options.impact_max = q->impact_max > 0 ? q->impact_max : 1e-9;
 	q->options.bits_per_second = values[WANT];
 	q->options.streams_max = (unsigned int)values[MAX_STREAMS];
 	q->options.seconds_max = (unsigned int)values[PROBE_TIME];
@@ -340,7 +341,7 @@ static void print_advice(const struct question *q, const struct tcptuned_tame_re
 	printf("fastest        %3u", r->fastest);
 	print_rate("  %s", r->fastest_rate);
 	printf("; %s\n", ends[r->end]);
-	printf("within %4.3g %%  %3u", q->options.impact_max * 100, r->within);
+	printf("within %4.3g %%  %3u", q->impact_max * 100, r->within);
 	print_rate("  %s; ", r->within_rate);
 	print_impact(r);
 	if (q->options.bits_per_second > 0 && r->wanted)
@@ -382,7 +383,7 @@ static void print_json(const struct question *q, const struct tcptuned_tame_resu
 		"{s:s, s:s, s:f, s:O, s:o, s:o, s:s, s:f, s:i, s:s, s:s, s:s, s:s, s:f, s:f, s:O?}",
 		"destination", q->destination, "probe",
 		q->options.probe == TCPTUNED_TAME_HTTP ? "http" : "iperf3", "max_impact",
-		q->options.impact_max, "levels", levels, "fastest",
+		q->impact_max, "levels", levels, "fastest",
 		number_json(r->fastest, r->fastest_rate, r->fastest_impact), "within",
 		number_json(r->within, r->within_rate, r->within_impact), "impact",
 		impacts[r->impact].word, "model_impact", r->model_impact, "wanted_streams",
