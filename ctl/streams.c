@@ -134,6 +134,8 @@ static int parse_options(const struct ctl *ctl, struct question *q, struct tcptu
 	q->options.probe = !strcmp(probe, "http") ? TCPTUNED_TAME_HTTP : TCPTUNED_TAME_IPERF3;
 	if (!q->passive && strcmp(probe, "http") && strcmp(probe, "iperf3"))
 		return USAGE(err, "--probe: %.60s: write iperf3, http or none", probe);
+	if (q->passive && (ctl->given[FOR] || ctl->given[PLOT]))
+		return USAGE(err, "--probe none measures nothing for --for or --plot");
 	for (size_t i = 0; i < ARRAY_SIZE(rows) && !error; i++)
 		if (ctl->given[rows[i].option])
 			error = parse_number(options[rows[i].option].option.name,
@@ -167,12 +169,13 @@ static void find_host(const char *destination, char ret[256])
 		return;
 	}
 	host += 3;
-	at = memchr(host, '@', strcspn(host, "/?#"));
+	at = memrchr(host, '@', strcspn(host, "/?#"));
 	host = at ? at + 1 : host;
 	len = (int)(*host == '[' ? strcspn(++host, "]") : strcspn(host, ":/?#"));
 	snprintf(ret, 256, "%.*s", len, host);
 }
 
+/* Finds the address, which remains empty if curl may know better, for example by a proxy. */
 static int resolve(struct question *q, struct tcptuned_error *err)
 {
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
@@ -183,6 +186,8 @@ static int resolve(struct question *q, struct tcptuned_error *err)
 	if (!q->host[0] || q->host[0] == '-')
 		return USAGE(err, "%.80s: neither a name, an address nor a URL", q->destination);
 	error = getaddrinfo(q->host, NULL, &hints, &found);
+	if (error && !q->passive && q->options.probe == TCPTUNED_TAME_HTTP)
+		return 0;
 	if (error)
 		return FAIL(err, EHOSTUNREACH, INTERNAL, "%.80s cannot be resolved: %s", q->host,
 			    gai_strerror(error));
@@ -194,12 +199,14 @@ static int resolve(struct question *q, struct tcptuned_error *err)
 
 /* ---- what the daemon knows ------------------------------------------------------------------- */
 
-/* Set *@ret to its answer about the connections to the address; NULL if no daemon runs. */
+/* Set *@ret to its answer about the connections to the address; NULL if no daemon runs, or without one. */
 static int ask_daemon(const struct ctl *ctl, const struct question *q, json_t *request,
 		      json_t **ret, struct tcptuned_error *err)
 {
 	int error;
 
+	if (!q->address[0])
+		return 0;
 	json_object_set_new(request, "remote_address", json_string(q->address));
 	error = ctl_query(&ctl->config, request, ret, err);
 	return error && !q->passive ? 0 : error;
@@ -214,7 +221,8 @@ static void print_known(const json_t *known, const struct question *q)
 
 	if (!known || (!q->passive && !ctl_number(known, "matched")))
 		return;
-	printf("The daemon knows %llu connections to %s", ctl_number(known, "matched"), q->address);
+	printf("The daemon knows %llu connection%s to %s", ctl_number(known, "matched"),
+	       ctl_number(known, "matched") == 1 ? "" : "s", q->address);
 	json_array_foreach(flows, i, flow) for (unsigned int l = 0; l < TCPTUNED_LIMITS; l++)
 		counts[l] += !strcmp(ctl_text(flow, "limit"), tcptuned_word(WORDS_LIMIT, l));
 	for (unsigned int l = 0; l < TCPTUNED_LIMITS; l++)

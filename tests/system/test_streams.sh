@@ -143,16 +143,17 @@ with socket.create_server(('${ADDR[b]}', 5201)): print('listening', flush=True);
 
 test_streams_wrong_arguments() {
 	host a
-	refuses 1 2 "--max-impact: .* is no number" --max-impact 200% 10.0.0.1
-	refuses 1 2 "--max-impact: .* is no number" --max-impact -3 10.0.0.1
-	refuses 1 2 "--max-streams: .* is no number" --max-streams 0 10.0.0.1
-	refuses 1 2 "--want: .* is no number" --want fast 10.0.0.1
-	refuses 1 2 "--probe-bytes: .* is no number" --probe-bytes 5X 10.0.0.1
-	refuses 1 2 "--probe: ftp: write" --probe ftp 10.0.0.1
-	refuses 1 2 "--for: wget: write" --for wget 10.0.0.1
-	refuses 1 2 "an argument is missing"
-	refuses 1 2 "neither a name, an address nor a URL" http://
-	refuses 1 40 "no tcptuned runs" --probe none 10.0.0.1
+	refuses 20 2 "--max-impact: .* is no number" --max-impact 200% 10.0.0.1
+	refuses 20 2 "--max-impact: .* is no number" --max-impact -3 10.0.0.1
+	refuses 20 2 "--max-streams: .* is no number" --max-streams 0 10.0.0.1
+	refuses 20 2 "--want: .* is no number" --want fast 10.0.0.1
+	refuses 20 2 "--probe-bytes: .* is no number" --probe-bytes 5X 10.0.0.1
+	refuses 20 2 "--probe: ftp: write" --probe ftp 10.0.0.1
+	refuses 20 2 "--for: wget: write" --for wget 10.0.0.1
+	refuses 20 2 "--probe none measures nothing" --probe none --for curl 10.0.0.1
+	refuses 20 2 "an argument is missing"
+	refuses 20 2 "neither a name, an address nor a URL" http://
+	refuses 20 40 "no tcptuned runs" --probe none 10.0.0.1
 }
 
 # A signal ends the probe, too. What the daemon knows about the destination is shown.
