@@ -35,7 +35,8 @@ static const struct ctl_option options[] = {
 		"probe", 'P', "KIND",
 		"Measure by iperf3, to a server of it at DEST; by http, where curl reads "
 		"ranges of the file at the URL DEST; or none: show only what limits the "
-		"connections that the daemon knows. Default: http for a URL, else iperf3.")},
+		"connections that the daemon knows, which has to run. Default: http for a URL, "
+		"else iperf3.")},
 	[MAX_IMPACT] = {OPTION(
 		"max-impact", 'm', "PART",
 		"What others may lose, compared with one connection: 10% (the default) "
@@ -44,10 +45,11 @@ static const struct ctl_option options[] = {
 			 "Stop at the number that carries this rate in bits per second: 500M.")},
 	[MAX_STREAMS] = {OPTION("max-streams", 'n', "NUMBER", "Measure no more than this (16).")},
 	[PROBE_TIME] = {OPTION("probe-time", 't', "SECONDS",
-			       "Measure for at most so long altogether (60); at each number a "
-			       "twelfth of it, but no less than 2 seconds.")},
+			       "Measure for about so long altogether at most (60); at each "
+			       "number a twelfth of it, but no less than 2 seconds.")},
 	[PROBE_BYTES] = {OPTION("probe-bytes", 'b', "BYTES",
-				"Transfer at most so much altogether: 500M. Default: any amount.")},
+				"Transfer about so much altogether at most: 500M. Default: any "
+				"amount.")},
 	[PORT] = {OPTION("port", 'p', "PORT", "The port of the iperf3 server (5201).")},
 	[RECEIVE] = {OPTION("receive", 'R', NULL,
 			    "Let the iperf3 server send. With http, the server always sends.")},
