@@ -74,10 +74,11 @@ arrived() { # PORT BYTES; at host b
 
 # Waits as wait_output does, while that much more arrives: a busy host carries less in a second.
 wait_carried() { # PORT BYTES OPERATOR VALUE COMMAND...
-	local port=$1 most
+	local port=$1 most now
 	most=$(($(received "$port") + $(numfmt --from=si "$2")))
 	until lib_outputs "${@:3}"; do
-		! arrived "$port" $most || fail "not until $most bytes had arrived: ${*:3}"
+		now=$(received "$port") || fail "the connection to port $port has ended before: ${*:3}"
+		[ "$now" -lt $most ] || fail "not until $most bytes had arrived: ${*:3}"
 		sleep 0.3
 	done
 }
