@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """http_ranges.py ADDRESS PORT BYTES [MODE]: serves a file of zeroes, also ranges of it.
 
-MODE: whole (no ranges), 429 (always), limit (503 beyond two connections at a time), stop (closes in
-the middle of an answer), silent (accepts, and never answers), paced (10 Mbit/s each).
+MODE: whole (no ranges), 429 (always), limit (paced, and 503 beyond two connections at a time), stop
+(closes in the middle of an answer), silent (accepts, and never answers), paced (10 Mbit/s each).
 """
 import re
 import socket
@@ -25,7 +25,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         global busy
-        if MODE == "paced":
+        if MODE in ("paced", "limit"):
             self.connection.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, 1250000)
         if MODE == "silent":
             time.sleep(600)

@@ -23,13 +23,13 @@ advice() { # JQ_FILTER ARGUMENT...
 
 iperf3_server() {
 	background iperf3 in_host b iperf3 --server --forceflush
-	wait_printed 5 iperf3 "listening"
+	wait_printed 20 iperf3 "listening"
 }
 
 http_server() { # BYTES [MODE]
 	[ -z "${LIB_PID[http]-}" ] || stop http || :
 	background http in_host b "$TEST_TOP/tests/system/http_ranges.py" 10.99.0.2 8000 "$@"
-	wait_printed 5 http listening
+	wait_printed 20 http listening
 }
 
 # It fails with STATUS and one line that matches, within SECONDS.
@@ -52,7 +52,7 @@ test_streams_on_an_empty_path_that_buffers_limit() {
 	link a b --rate 100mbit --delay 25ms
 	iperf3_server
 	expect_eq "$(advice '[.limit, .fastest.streams > 1, .within.streams == .fastest.streams] | tostring' \
-		--probe-time 20 --cc reno "${ADDR[b]}")" '["send_buffer",true,true]' \
+		--probe-time 35 --max-streams 8 --cc reno "${ADDR[b]}")" '["send_buffer",true,true]' \
 		"the limit, and both numbers"
 	expect_match "$(jq -r .impact "$TEST_DIR/advice")" "alone|uncongested|none" "the impact"
 	expect_eq "$(jq -r '.levels | [.[0], .[-1]] | map(.streams) | tostring' "$TEST_DIR/advice")" "[1,1]" \
@@ -63,7 +63,7 @@ test_streams_on_an_empty_path_that_buffers_limit() {
 
 test_streams_one_suffices() {
 	host a b
-	link a b --rate 20mbit --delay 5ms
+	link a b --rate 20mbit --delay 5ms --queue 100KB
 	iperf3_server
 	streams --probe-time 16 --cc reno --plot "$TEST_DIR/plot.svg" "${ADDR[b]}" >"$TEST_DIR/said"
 	note "$(<"$TEST_DIR/said")"
@@ -76,68 +76,71 @@ test_streams_one_suffices() {
 # Later the path is longer, or slower: there is no number.
 test_streams_on_a_path_whose_rtt_changes() {
 	host a b
-	link a b --rate 50mbit --delay 5ms --schedule-ab 3s::50ms
 	iperf3_server
-	refuses 15 1 "the path changed: its smallest RTT was 10.* ms, and then [5-6]" --cc reno --probe-time 20 \
+	link a b --rate 50mbit --delay 5ms --schedule-ab 5s::50ms
+	refuses 40 1 "the path changed: its smallest RTT was 1[0-9].* ms, and then [5-9]" --cc reno --probe-time 40 \
 		"${ADDR[b]}"
 }
 
+# timeout: 120
 test_streams_on_a_path_whose_rate_changes() {
 	host a b
 	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 262144"
-	link a b --rate 100mbit --delay 25ms --schedule-ab 7s:8mbit:
 	iperf3_server
-	refuses 25 1 "changed: one connection carried .* first, and .* at the end" --cc reno --max-streams 2 \
-		--probe-time 24 "${ADDR[b]}"
+	link a b --rate 100mbit --delay 25ms --schedule-ab 12s:8mbit:
+	refuses 50 1 "changed: one connection carried .* first, and .* at the end" --cc reno --max-streams 2 \
+		--probe-time 48 "${ADDR[b]}"
 }
 
 # The server paces each connection. The number follows from the rate that is wanted.
 test_streams_by_http_to_a_limit_per_connection() {
 	servers=0
 	host a b
-	link a b --rate 200mbit --delay 10ms
+	link a b --rate 200mbit --delay 25ms
 	http_server 1000000000 paced
-	expect_eq "$(advice '[.limit, .wanted_streams, .within.streams] | tostring' --want 18M \
+	expect_eq "$(advice '[.limit, .wanted_streams, .within.streams] | tostring' --want 15M \
 		--probe-time 16 $url)" '["connection",2,2]' "the limit, and the numbers"
-	expect_eq "$(jq -r '[.probe, (.bytes > 0), .impact] | tostring' "$TEST_DIR/advice")" \
-		'["http",true,"none"]' "probe and impact"
+	expect_eq "$(jq -r '[.probe, .bytes > 0, .fastest.impact <= 0.1] | tostring' "$TEST_DIR/advice")" \
+		'["http",true,true]' "probe and impact"
+	expect_match "$(jq -r .impact "$TEST_DIR/advice")" "none|model|uncongested" "how the impact is known"
 }
 
 test_streams_by_http_that_cannot_be_measured() {
 	servers=0
 	host a b
 	link a b --rate 100mbit --delay 5ms
-	refuses 5 1 "curl: .*[Cc]onnect" $url
+	refuses 20 1 "curl: .*[Cc]onnect" $url
 	http_server 1000000000 whole
-	refuses 5 1 "does not serve ranges" $url
+	refuses 20 1 "does not serve ranges" $url
 	http_server 1000000000 429
-	refuses 5 1 "refuses with status 429" $url
+	refuses 20 1 "refuses with status 429" $url
 	http_server 1000000000 stop
-	refuses 8 1 "curl: .*closed" $url
+	refuses 20 1 "curl: .*closed" $url
 	http_server 1000000000 silent
-	refuses 12 1 "timed out" $url
+	refuses 20 1 "timed out" $url
 	http_server 1000
-	refuses 5 1 "the file has 1000 bytes" $url
-	http_server 4000000
-	refuses 8 1 "the file is too small" $url
+	refuses 20 1 "the file has 1000 bytes" $url
+	http_server 1100000
+	refuses 20 1 "the file is too small" $url
 	http_server 1000000000
-	refuses 8 1 "were not enough to measure" --probe-bytes 1M $url
+	refuses 20 1 "were not enough to measure" --probe-bytes 1M $url
 	# Answers to one connection, and to a second one, but not to four.
 	http_server 1000000000 limit
-	advice '.why' --probe-time 20 --max-impact 100% $url >/dev/null
+	expect_eq "$(advice .why --probe-time 20 --max-impact 100% $url)" "the server refuses more connections" "why"
 	expect_eq "$(jq '.fastest.streams <= 2' "$TEST_DIR/advice")" true "at most two are advised"
 }
 
 test_streams_by_iperf3_that_cannot_be_measured() {
 	host a b
 	link a b --rate 100mbit --delay 5ms
-	refuses 5 1 "Connection refused" "${ADDR[b]}"
-	refuses 15 1 "unable to connect" 10.99.0.3
+	refuses 20 1 "Connection refused" "${ADDR[b]}"
+	in_host a ip route add 10.98.0.0/24 via "${ADDR[b]}"
+	refuses 20 1 "unable to connect" 10.98.0.1
 	refuses 40 1 "cannot be resolved" no.such.host.invalid
 	background silent in_host b python3 -c "import socket, time
 with socket.create_server(('${ADDR[b]}', 5201)): print('listening', flush=True); time.sleep(60)"
-	wait_printed 5 silent listening
-	refuses 12 1 "the server is silent" "${ADDR[b]}"
+	wait_printed 20 silent listening
+	refuses 20 1 "the server is silent" "${ADDR[b]}"
 	expect_eq "$(in_host a pgrep -x iperf3 --ns $$ --nslist pid | wc -l)" 0 "probes that are left"
 }
 
@@ -166,9 +169,9 @@ test_streams_with_a_daemon() {
 	expect_match "$(streams --probe none "${ADDR[b]}")" "1 limited by idle" "what limits it"
 	iperf3_server
 	background search in_host a "${tcptunectl[@]}" streams "${ADDR[b]}"
-	wait_until 8 probes a 1
+	wait_until 20 probes a 1
 	stop search || :
-	wait_until 3 probes a 0
+	wait_until 20 probes a 0
 }
 
 probes() { # HOST COUNT
