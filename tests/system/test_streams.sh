@@ -82,6 +82,15 @@ test_streams_on_a_path_whose_rtt_changes() {
 		"${ADDR[b]}"
 }
 
+# It changes during the last search step, whose connections have seen the shorter path: the check has not.
+test_streams_on_a_path_whose_rtt_changes_late() {
+	host a b
+	iperf3_server
+	link a b --rate 20mbit --delay 5ms --schedule-ab 9s::50ms
+	refuses 50 1 "the path changed: its smallest RTT was 1[0-9].* ms, and then [5-9]" --cc reno --max-streams 2 \
+		--probe-time 48 "${ADDR[b]}"
+}
+
 # timeout: 120
 test_streams_on_a_path_whose_rate_changes() {
 	host a b
