@@ -75,6 +75,7 @@ arrived() { # PORT BYTES; at host b
 # Waits as wait_output does, while that much more arrives: a busy host carries less in a second.
 wait_carried() { # PORT BYTES OPERATOR VALUE COMMAND...
 	local port=$1 most now
+	wait_until 20 received "$port" >/dev/null
 	most=$(($(received "$port") + $(numfmt --from=si "$2")))
 	until lib_outputs "${@:3}"; do
 		now=$(received "$port") || fail "the connection to port $port has ended before: ${*:3}"
