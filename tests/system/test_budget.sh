@@ -298,6 +298,8 @@ test_idle_connections_want_nothing() {
 	free_sender_on_a
 	stream_of_untuned_sender 7301
 	stream_of_untuned_sender 7302
+	# Both: one alone may have the half, of which it returns what exceeds a quarter when another wants it.
+	wait_carried 7302 100M -ge 240000 budget_sees 7302 budget_granted_bytes
 	wait_carried 7301 100M -ge 500000 metric tcptuned_budget_granted_bytes
 	for port in 7301 7302; do
 		kill -STOP "$(pid_of "sender-$port")"
