@@ -68,7 +68,7 @@ double tcptuned_parallel_rate(const struct tcptuned_parallel_fit *fit, unsigned 
  * @from (18); @from 0: instead of none, with p'_0 = c, which the paper does not test.
  *
  * With (10) this is 1 - (rate(to) / to) / (rate(from) / from): others are assumed to lose what each of
- * our own connections loses. On an empty path that is an impact on nobody, and where the host or the
+ * our own connections loses. On an empty path it affects no other traffic, and where the host or the
  * application is the limit it is too large. It needs others with our congestion control and RTT, or RED.
  */
 double tcptuned_parallel_impact(const struct tcptuned_parallel_fit *fit, unsigned int from,

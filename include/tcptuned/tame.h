@@ -75,7 +75,7 @@ struct tcptuned_tame_level {
 enum tcptuned_tame_impact {
 	TCPTUNED_TAME_IMPACT_NONE,  /* one connection, or each of several carries what one does */
 	TCPTUNED_TAME_IMPACT_MODEL, /* (18): others lose what each of ours loses */
-	/* None was seen, and (18) would be an impact on nobody: */
+	/* None was seen, so that (18) would affect no other traffic: */
 	TCPTUNED_TAME_IMPACT_UNCONGESTED, /* each carries less, but without more loss or queue */
 	TCPTUNED_TAME_IMPACT_ALONE, /* one connection met neither loss nor a queue of others */
 };

@@ -45,7 +45,7 @@ refuses() { # SECONDS STATUS PATTERN ARGUMENT...
 }
 
 # The kernel's default buffers carry a part of it. One connection leaves no queue, and more fill the path:
-# an impact on nobody.
+# no other traffic is affected.
 test_streams_on_an_empty_path_that_buffers_limit() {
 	host a b
 	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 524288"
