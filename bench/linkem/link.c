@@ -325,7 +325,8 @@ static bool offer_segment(struct link *l, struct station *from, struct record *r
 	enum verdict verdict;
 	struct offer o;
 
-	verdict = queue_offer(&l->queue, now_ns, bytes, r->packet.payload_len > 0, &o);
+	verdict = queue_offer(&l->queue, now_ns, bytes, r->packet.payload_len > 0, r->packet.flow,
+			      &o);
 	if (verdict == VERDICT_PASS && !append_segment(l, from, r, index, &o, bytes))
 		verdict = VERDICT_NO_ROOM;
 	count_verdict(l, r, verdict, bytes);

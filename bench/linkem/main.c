@@ -257,6 +257,7 @@ static int init_links(struct emulator *e)
 			.trace = o->trace[i].count ? &o->trace[i] : NULL,
 			.police_bps = o->police[i].rate_bps,
 			.police_bytes = o->police[i].bytes,
+			.police_flows = o->police[i].flows,
 			.mark_bytes = o->mark[i].bytes,
 			.mark_packets = o->mark[i].packets,
 			/* the directions must not lose in step */

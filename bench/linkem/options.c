@@ -168,9 +168,12 @@ static int parse_reorder(void *to, const char *text)
 static int parse_police(void *to, const char *text)
 {
 	struct police *p = to;
-	char copy[256], *parts[2];
+	char copy[256], *parts[3];
+	unsigned int count = cut(text, ":", copy, parts, 3);
 
-	if (cut(text, ":", copy, parts, 2) != 2 || parse_rate(&p->rate_bps, parts[0]))
+	p->flows = count == 3;
+	if (count < 2 || (p->flows && strcmp(parts[2], "flow")) ||
+	    parse_rate(&p->rate_bps, parts[0]))
 		return -EINVAL;
 	return parse_range(parts[1], size_units, 1500, 4e9, &p->bytes);
 }
@@ -501,8 +504,8 @@ static const struct option_row {
 	 "segments of probability P are delivered TIME (1ms) later, behind those after them"},
 	{"mark", DIRECTIONS, parse_queue, AT(mark, 2), "SIZE|Np|Xbdp",
 	 "a queue longer than that marks ECN-capable segments with CE"},
-	{"police", DIRECTIONS, parse_police, AT(police, 2), "RATE:BURST",
-	 "token bucket before the queue: drops what is beyond RATE and BURST bytes"},
+	{"police", DIRECTIONS, parse_police, AT(police, 2), "RATE:BURST[:flow]",
+	 "token bucket before the queue: drops what is beyond RATE and BURST bytes; one per flow"},
 	{"loss-at", FORWARD, parse_lose, AT(lose, 2), "N[,N...]",
 	 "loses exactly the Nth segments that carry data, ascending, from 1"},
 	{"host", ONE, parse_host, AT(hosts, 1), "ADDRESS[/N][,delay=TIME][,rate=RATE]",

@@ -35,6 +35,7 @@ struct options {
 	} reorder[2];
 	struct police {
 		uint64_t rate_bps, bytes;
+		bool flows;
 	} police[2];
 	struct lose_list {
 		uint64_t *at;

@@ -67,6 +67,11 @@ static uint32_t ring_size_for(const struct queue_config *config)
 	return size;
 }
 
+static size_t policer_count(const struct queue_config *config)
+{
+	return config->police_flows ? UINT16_MAX + 1 : 1;
+}
+
 int queue_init(struct queue *q, const struct queue_config *config)
 {
 	if (!config->rate_bps || (!config->limit_bytes && !config->limit_packets) ||
@@ -78,7 +83,6 @@ int queue_init(struct queue *q, const struct queue_config *config)
 		.link.rate_bps = config->rate_bps,
 		.ring_size = ring_size_for(config),
 		.random = config->seed,
-		.policer.rate_bps = config->police_bps,
 		.bursts = config->bursts,
 	};
 	q->bursts.random = random_seed_for(config->seed, 1);
@@ -87,16 +91,24 @@ int queue_init(struct queue *q, const struct queue_config *config)
 			 config->packet_bytes * 8ull * NS_PER_SECOND / config->rate_bps,
 			 ~config->seed); /* not the draws of random loss once more */
 	q->ring = malloc(q->ring_size * sizeof(*q->ring));
-	if (!q->ring)
+	q->policers = config->police_bps ? malloc(policer_count(config) * sizeof(*q->policers))
+					 : NULL;
+	if (!q->ring || (config->police_bps && !q->policers)) {
+		queue_free(q);
 		return -ENOMEM;
+	}
 	memset(q->ring, 0xff, q->ring_size * sizeof(*q->ring));
+	for (size_t i = 0; q->policers && i < policer_count(config); i++)
+		q->policers[i] = (struct rate_clock){.rate_bps = config->police_bps};
 	return 0;
 }
 
 void queue_free(struct queue *q)
 {
 	free(q->ring);
+	free(q->policers);
 	q->ring = NULL;
+	q->policers = NULL;
 }
 
 static void drain(struct queue *q, uint64_t now_ns)
@@ -146,18 +158,20 @@ static enum verdict ask_red(struct queue *q, uint64_t now_ns, uint32_t packets)
 }
 
 /* Whether the bucket holds enough tokens for the segment; takes them if so. */
-static bool is_policed(struct queue *q, uint64_t now_ns, uint32_t bytes)
+static bool is_policed(struct queue *q, uint64_t now_ns, uint32_t bytes, uint16_t flow)
 {
-	struct rate_clock charged = q->policer;
+	struct rate_clock *bucket, charged;
 	uint64_t full_ns;
 
-	if (!charged.rate_bps)
+	if (!q->policers)
 		return false;
+	bucket = &q->policers[q->config.police_flows ? flow : 0];
+	charged = *bucket;
 	full_ns = (uint64_t)((double)q->config.police_bytes * 8 * NS_PER_SECOND /
 			     (double)charged.rate_bps);
 	if (rate_clock_send(&charged, now_ns, bytes) - now_ns > full_ns)
 		return true;
-	q->policer = charged;
+	*bucket = charged;
 	return false;
 }
 
@@ -167,7 +181,7 @@ static bool wants_mark(const struct queue_config *c, uint64_t bytes, uint32_t pa
 	       (c->mark_packets && packets > c->mark_packets);
 }
 
-enum verdict queue_offer(struct queue *q, uint64_t now_ns, uint32_t bytes, bool data,
+enum verdict queue_offer(struct queue *q, uint64_t now_ns, uint32_t bytes, bool data, uint16_t flow,
 			 struct offer *ret)
 {
 	enum verdict verdict;
@@ -185,7 +199,7 @@ enum verdict queue_offer(struct queue *q, uint64_t now_ns, uint32_t bytes, bool 
 		return VERDICT_LOST;
 	if (bursts_lose(&q->bursts))
 		return VERDICT_BURST;
-	if (is_policed(q, ret->arrive_ns, bytes))
+	if (is_policed(q, ret->arrive_ns, bytes, flow))
 		return VERDICT_POLICED;
 	verdict = ask_red(q, ret->arrive_ns, packets);
 	if (verdict != VERDICT_PASS)

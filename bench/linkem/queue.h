@@ -36,6 +36,7 @@ struct queue_config {
 	const struct trace *trace; /* NULL: none; sets the rate, rate_bps is its mean then */
 	uint64_t police_bps;	   /* token bucket before the queue; 0: none */
 	uint64_t police_bytes;	   /* that it holds */
+	bool police_flows;	   /* one bucket for each flow */
 	uint64_t mark_bytes;	   /* a longer queue marks what is ECN-capable; 0: none does */
 	uint32_t mark_packets;	   /* likewise, in packets */
 	struct red_config red;
@@ -67,7 +68,7 @@ struct waiting {
 struct queue {
 	struct queue_config config;
 	struct rate_clock access, link; /* the times of a schedule's count from start_ns */
-	struct rate_clock policer;	/* how empty its bucket is, as time to fill it */
+	struct rate_clock *policers;	/* how empty the buckets are, as time to fill them */
 	struct trace_clock trace;
 	struct bursts bursts;
 	uint64_t start_ns; /* of the first segment; 0: none yet */
@@ -99,7 +100,7 @@ int queue_init(struct queue *q, const struct queue_config *config);
 void queue_free(struct queue *q);
 
 /* Segments that are to be offered in the order in which they arrive; @data: has payload. */
-enum verdict queue_offer(struct queue *q, uint64_t now_ns, uint32_t bytes, bool data,
+enum verdict queue_offer(struct queue *q, uint64_t now_ns, uint32_t bytes, bool data, uint16_t flow,
 			 struct offer *ret);
 
 #endif

@@ -47,6 +47,11 @@ static void put16(uint8_t *at, uint16_t value)
 	at[1] = (uint8_t)value;
 }
 
+static uint16_t flow_of(const uint8_t *transport)
+{
+	return get16(transport) ^ get16(transport + 2);
+}
+
 /* The IP header's own idea of the packet's length, 0 if it is neither IPv4 nor IPv6. */
 static uint32_t ip_total_len(const uint8_t *ip, uint32_t len)
 {
@@ -57,17 +62,20 @@ static uint32_t ip_total_len(const uint8_t *ip, uint32_t len)
 	return 0;
 }
 
-/* Transport payload of a packet that is no GSO segment; extension headers count as payload. */
-static uint32_t plain_payload_len(const uint8_t *ip, uint32_t len)
+/* Flow and payload of a packet that is no GSO segment; extension headers count as payload. */
+static void parse_plain(const uint8_t *ip, uint32_t len, struct packet *p)
 {
 	uint32_t off = ip[0] >> 4 == 4 ? (ip[0] & 0xf) * 4u : sizeof(struct ip6_hdr);
 	uint8_t protocol = ip[ip[0] >> 4 == 4 ? offsetof(struct iphdr, protocol) : 6];
 
-	if (protocol == IPPROTO_UDP)
+	if (protocol == IPPROTO_UDP && off + sizeof(struct udphdr) <= len) {
+		p->flow = flow_of(ip + off);
 		off += sizeof(struct udphdr);
-	else if (protocol == IPPROTO_TCP && off + sizeof(struct tcphdr) <= len)
+	} else if (protocol == IPPROTO_TCP && off + sizeof(struct tcphdr) <= len) {
+		p->flow = flow_of(ip + off);
 		off += (ip[off + 12] >> 4) * 4u;
-	return off < len ? len - off : 0;
+	}
+	p->payload_len = off < len ? len - off : 0;
 }
 
 static int parse_gso(const struct virtio_net_hdr *vnet, struct packet *p)
@@ -82,6 +90,7 @@ static int parse_gso(const struct virtio_net_hdr *vnet, struct packet *p)
 	    off + sizeof(struct tcphdr) > p->ip_len)
 		return -EINVAL;
 	p->transport_off = off;
+	p->flow = flow_of(ip + off);
 	p->header_len = off + (ip[off + 12] >> 4) * 4u;
 	if (p->header_len > SEGMENT_HEADER_MAX || p->header_len >= p->ip_len)
 		return -EINVAL;
@@ -109,7 +118,7 @@ int packet_parse(const uint8_t *frame, size_t len, struct packet *ret)
 		return -EINVAL;
 	if (vnet.gso_type != VIRTIO_NET_HDR_GSO_NONE)
 		return parse_gso(&vnet, ret);
-	ret->payload_len = plain_payload_len(frame + SEGMENT_VNET_LEN, ret->ip_len);
+	parse_plain(frame + SEGMENT_VNET_LEN, ret->ip_len, ret);
 	return 0;
 }
 

@@ -20,9 +20,10 @@
 
 /* A packet as read from a TUN device; @frame stays the caller's. */
 struct packet {
-	const uint8_t *frame;	/* struct virtio_net_hdr, then the IP packet */
-	uint32_t ip_len;	/* bytes from the IP header to the end */
-	uint32_t payload_len;	/* bytes behind the transport header, 0 where there is none */
+	const uint8_t *frame; /* struct virtio_net_hdr, then the IP packet */
+	uint32_t ip_len;      /* bytes from the IP header to the end */
+	uint32_t payload_len; /* bytes behind the transport header, 0 where there is none */
+	uint16_t flow; /* TCP, UDP: XOR of the ports, different while one port stays the same */
 	uint16_t header_len;	/* GSO: IP + TCP header; otherwise 0 */
 	uint16_t gso_size;	/* GSO: payload bytes of a full segment; otherwise 0 */
 	uint16_t segments;	/* at least 1 */

@@ -34,7 +34,7 @@ static struct offer offered; /* by the last call of offer() */
 /* Offers a segment that carries data. */
 static inline enum verdict offer(struct queue *q, uint64_t now_ns, uint32_t bytes)
 {
-	return queue_offer(q, now_ns, bytes, true, &offered);
+	return queue_offer(q, now_ns, bytes, true, 1, &offered);
 }
 
 static inline int compare(const void *a, const void *b)

@@ -35,8 +35,8 @@ TEST(lateness_does_not_add_up)
 		struct offer on_time, o;
 
 		/* 8 ms each, of which four are always there */
-		assert_int_equal(queue_offer(&q[0], now, 1500, true, &on_time), VERDICT_PASS);
-		assert_int_equal(queue_offer(&q[1], now + late, 1500, true, &o), VERDICT_PASS);
+		assert_int_equal(queue_offer(&q[0], now, 1500, true, 0, &on_time), VERDICT_PASS);
+		assert_int_equal(queue_offer(&q[1], now + late, 1500, true, 0, &o), VERDICT_PASS);
 		assert_int_equal(o.depart_ns, on_time.depart_ns);
 		assert_int_equal(o.depart_ns, START_NS + (i + 1) * 8000000ull);
 		now += i < 4 ? 0 : 8000000;
@@ -167,7 +167,7 @@ TEST(chosen_losses)
 		bool chosen = i == 1 || i == 5 || i == 6;
 
 		/* what carries no data is neither counted nor lost */
-		assert_int_equal(queue_offer(&q, START_NS, 52, false, &offered), VERDICT_PASS);
+		assert_int_equal(queue_offer(&q, START_NS, 52, false, 0, &offered), VERDICT_PASS);
 		assert_int_equal(offer(&q, START_NS, 1500), chosen ? VERDICT_CHOSEN : VERDICT_PASS);
 	}
 }

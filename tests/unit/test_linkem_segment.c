@@ -183,8 +183,12 @@ TEST(runs_are_correct_packets)
 
 		assert_int_equal(packet_parse(f.bytes, f.len, &p), 0);
 		assert_int_equal(p.segments, payload ? (payload + gso_size - 1) / gso_size : 1);
-		if (p.segments > 1 || f.version == 4 || f.ip_header == 40)
+		if (p.segments > 1 || f.version == 4 || f.ip_header == 40) {
+			const uint8_t *tcp = f.bytes + SEGMENT_VNET_LEN + f.ip_header;
+
 			assert_int_equal(p.payload_len, payload);
+			assert_int_equal(p.flow, get16(tcp) ^ get16(tcp + 2));
+		}
 		while (next < p.segments) {
 			unsigned int count = random_between(1, p.segments - next);
 

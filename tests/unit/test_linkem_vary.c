@@ -368,3 +368,17 @@ TEST(policer)
 			passed += 1500;
 	assert_near(passed, 15000000 + 15000, 1500);
 }
+
+TEST(policer_of_each_flow)
+{
+	struct queue q = make_queue((struct queue_config){.rate_bps = 1000000000,
+							  .limit_packets = 100,
+							  .police_bps = 12000000,
+							  .police_bytes = 15000,
+							  .police_flows = true});
+
+	for (unsigned int i = 0; i < 60; i++)
+		assert_int_equal(queue_offer(&q, START_NS, 1500, true, i % 2 ? 0 : 65535, &offered),
+				 i < 20 ? VERDICT_PASS : VERDICT_POLICED);
+	assert_int_equal(queue_offer(&q, START_NS, 1500, true, 7, &offered), VERDICT_PASS);
+}
