@@ -282,16 +282,6 @@ bench_peace() {
 	done
 }
 
-# Where the host has another default, a network namespace gets cubic only while the host allows it.
-cubic_by_default() {
-	local allowed
-	allowed=$(sysctl -n net.ipv4.tcp_allowed_congestion_control)
-	sysctl -qw net.ipv4.tcp_allowed_congestion_control="$allowed cubic"
-	in_host a sysctl -qw net.ipv4.tcp_congestion_control=cubic || :
-	sysctl -qw net.ipv4.tcp_allowed_congestion_control="$allowed"
-	expect_eq "$(in_host a sysctl -n net.ipv4.tcp_congestion_control)" cubic "the default"
-}
-
 vary_peace() { # X
 	local other
 	path="--rate ${mbps}mbit --delay $(half $rtt_ms)ms --queue $queue"

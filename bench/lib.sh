@@ -97,6 +97,16 @@ tuned_sender() {
 	tuned_sides sender "$@"
 }
 
+# Where the host has another default, a network namespace gets cubic only while the host allows it.
+cubic_by_default() {
+	local allowed
+	allowed=$(sysctl -n net.ipv4.tcp_allowed_congestion_control)
+	sysctl -qw net.ipv4.tcp_allowed_congestion_control="$allowed cubic"
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=cubic || :
+	sysctl -qw net.ipv4.tcp_allowed_congestion_control="$allowed"
+	expect_eq "$(in_host a sysctl -n net.ipv4.tcp_congestion_control)" cubic "the default"
+}
+
 # --- rows ----------------------------------------------------------------------------------
 # FILTER: jq, from what was measured to what is special about this row
 add_row() { # BENCH X COLUMN LINK_STATISTICS FILTER

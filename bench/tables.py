@@ -51,7 +51,7 @@ def spread(values):
 # Benches whose runs are not always of the same length.
 OF_SEVERAL_LENGTHS = {"rtt_ratio", "fairness", "friendliness", "synchronised", "clients", "added", "unsent",
                       "slow_link", "slow_flight", "jitter", "impaired", "longer", "slower", "lte", "several", "neighbour",
-                      "leaves", "peace", "incast"}
+                      "leaves", "peace", "incast", "streams"}
 
 
 def seconds_of(row):
@@ -774,7 +774,68 @@ SCALE = [
     ]),
 ]
 
-BENCHES = ONE_CONNECTION + TWO_PAPERS + SCALE + FAIRNESS + VARYING + CLIENTS + REST
+# --- how many connections (paper 004) ---------------------------------------------------------------------
+
+
+def kernel_numbers(m, x):
+    """The numbers of connections that were measured at @x without tcptuned, except none."""
+    numbers = (int(column.split(", ")[1]) for column in m.columns if column.startswith("kernel, "))
+    return sorted(n for n in numbers if n and m.mid("goodput_mbps", x, f"kernel, {n}") is not None)
+
+
+def impact_on_others(m, x, n, reference=1):
+    """Measured: the part that others lose with @n connections, compared with @reference; None without others."""
+    left = quotient(m.mid("others_mbps", x, f"kernel, {n}"), m.mid("others_mbps", x, f"kernel, {reference}"))
+    return None if left is None else 1 - left
+
+
+def best_within(m, x):
+    """The goodput of the best number that in truth takes at most 10 % from others."""
+    return max((m.mid("goodput_mbps", x, f"kernel, {n}") for n in kernel_numbers(m, x)
+                if (impact_on_others(m, x, n) or 0) <= 0.1), default=None)
+
+
+def advised(m, x, kind):
+    """Of each search: the number, and the goodput that so many connections had."""
+    for n in m.values(f"{kind}_streams", x, "advice"):
+        yield int(n), m.mid("goodput_mbps", x, f"kernel, {int(n)}")
+
+
+def check_streams(m):
+    for x in m.xs:
+        most = max((m.mid("goodput_mbps", x, f"kernel, {n}") for n in kernel_numbers(m, x)), default=None)
+        for n, mbps in advised(m, x, "fastest"):
+            yield need(mbps, ">=", most and 0.9 * most,
+                       f"{x}: {n} advised as fastest, {figure(mbps)} of {figure(most)} Mbit/s (at least 90 %)")
+        for n, mbps in advised(m, x, "within"):
+            most_within, impact = best_within(m, x), impact_on_others(m, x, n)
+            yield need(mbps, ">=", most_within and 0.9 * most_within,
+                       f"{x}: {n} advised within 10 %, {figure(mbps)} of {figure(most_within)} Mbit/s (at least 90 %)")
+            if impact is not None:
+                none = impact_on_others(m, x, n, 0)
+                yield need(impact, "<=", 0.15, f"{x}: {n} connections take {figure(100 * impact)} % from others "
+                           f"compared with one (at most 15), {figure(none and 100 * none)} % compared with none")
+        one, own = m.mid("goodput_mbps", x, "kernel, 1"), m.mid("goodput_mbps", x, "tcptuned, 1")
+        if most and one and own and most > 1.05 * one:
+            yield (f"- {x}: one connection with tcptuned has {figure(own)} Mbit/s, "
+                   f"{figure(100 * (own - one) / (most - one))} % of the gain from {figure(one)} to {figure(most)}")
+
+
+STREAMS = [
+    Bench("streams", "How many connections: the kernel's, cubic; tcptuned as shipped; tcptunectl streams", "path", [
+        goodput("Mbit/s of ours, 10 s from the start on; rows: the path:", only=lambda row: row["column"] != "advice"),
+        Metric("others_mbps", "Mbit/s of the others together:", field("others_mbps"), optional=True),
+        Metric("fastest_streams", "The fastest number that was advised:", field("fastest", "streams"),
+               only=lambda row: row["column"] == "advice"),
+        Metric("within_streams", "The number within 10 %:", field("within", "streams"),
+               only=lambda row: row["column"] == "advice"),
+        Metric("probe_mb", "MB that were transferred to find out:", field("bytes", per=1e6),
+               only=lambda row: row["column"] == "advice"),
+        Metric("probe_s", "Seconds that it took:", field("probe_s"), only=lambda row: row["column"] == "advice"),
+    ], check_streams),
+]
+
+BENCHES = ONE_CONNECTION + TWO_PAPERS + SCALE + FAIRNESS + VARYING + CLIENTS + REST + STREAMS
 
 
 def prunes(rows):

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# How many connections (paper 004), on paths of today, with the kernel's default buffers: what 1 to 16 of the
+# kernel carry together, and one of tcptuned as shipped; what `tcptunectl streams` advises, and what it costs;
+# and what others, which use cubic, have left.
+
+. "$TEST_TOP/bench/lib.sh"
+
+streams_head_start=5 # seconds by which the others begin earlier
+
+streams_others() { # SECONDS; starts them, if the path has others
+	[ "$others" != 0 ] || return 0
+	local options=(--port 7001 --streams "$others" --series 100 --duration $1 --stall 60)
+	listener to-others "in_host b" --listen "${ADDR[b]}" "${options[@]}"
+	background others in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --congestion cubic \
+		"${options[@]}"
+	sleep $streams_head_start
+}
+
+# For $run_seconds. Adds what the others had of that.
+streams_measure() { # OURS [MESSAGES OPTION...]
+	local ours=$1
+	shift
+	link a b --seed "$(run_seed)" $path
+	streams_others $((streams_head_start + run_seconds))
+	if [ "$ours" = 0 ]; then
+		jq -nc '{goodput_bps: 0, sender: {mss: 1448}}' >"$TEST_DIR/transfer.json"
+	else
+		transfer a b --streams "$ours" --duration $run_seconds --stall 60 $receiver "$@" >/dev/null
+	fi
+	[ "$others" != 0 ] || return 0
+	wait "$(pid_of others)" || fail "others: $(tail -c 300 "$TEST_DIR/others.log")"
+	unset "LIB_PID[others]"
+	stop to-others || :
+	jq -c --slurpfile others "$TEST_DIR/others.log" --argjson from $streams_head_start \
+		--argjson seconds $run_seconds '
+		def bytes_at($t): [.series[] | select(.[0] <= $t)] | last // [0, 0] | .[1];
+		($others[0] | bytes_at($from + $seconds) - bytes_at($from)) as $bytes
+		| . + {others_mbps: ($bytes * 8e-6 / $seconds)}' "$TEST_DIR/transfer.json" >"$TEST_DIR/both.json"
+	mv "$TEST_DIR/both.json" "$TEST_DIR/transfer.json"
+}
+
+# An iperf3 server has no option that fixes its receive buffer: where $receiver has one, the maximum is that.
+streams_ask() {
+	local rmem
+	rmem=$(in_host b sysctl -n net.ipv4.tcp_rmem)
+	link a b --seed "$(run_seed)" $path
+	streams_others 300
+	[ -z "$receiver" ] || in_host b sysctl -qw net.ipv4.tcp_rmem="4096 131072 131072"
+	background iperf3 in_host b iperf3 --server --forceflush
+	wait_printed 20 iperf3 "listening"
+	in_host a "$TEST_BUILD/tcptunectl" streams --json --cc cubic --max-streams "$most" "${ADDR[b]}" |
+		jq -c '. + {goodput_bps: .fastest.bits_per_second, probe_s: .seconds, sender: {mss: 1448}}' >"$TEST_DIR/transfer.json"
+	stop iperf3 || :
+	in_host b sysctl -qw net.ipv4.tcp_rmem="$rmem"
+	[ "$others" = 0 ] || { stop others || :; stop to-others || :; }
+}
+
+# The number within the bound that was advised, if it is none of those that are measured anyway.
+streams_advised() { # X
+	jq -r --arg x "$1" --arg commit "$BENCH_COMMIT" --argjson seed "$(run_seed)" '
+		select(.bench == "streams" and .x == $x and .column == "advice" and .commit == $commit
+			and .seed == $seed and (.invalid | not)) | .within.streams' "$BENCH_RESULTS" |
+		tail -n 1 | grep -vxE '1|2|4|8|16' || :
+}
+
+streams_path() { # X
+	local x=$1 n
+	row streams "$x" advice streams_ask
+	for n in $([ "$others" = 0 ] || echo 0) 1 2 4 8 16 $(streams_advised "$x"); do
+		[ "$n" -gt "$most" ] || row streams "$x" "kernel, $n" streams_measure $n --congestion cubic
+	done
+	row streams "$x" "tcptuned, 1" with_tcptuned sender,receiver -- streams_measure 1
+}
+
+bench_streams() {
+	local run x others most receiver run_seconds=${BENCH_SECONDS:-10}
+	host a b
+	cubic_by_default
+	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+		for x in "1 Gbit/s, 50 ms, a quarter of a BDP" "the same, 4 others" "the same, 16 others" \
+			"1 Gbit/s, 100 ms, loss of 1e-4" "1 Gbit/s, 50 ms, receiver fixed at 64 KB" \
+			"1 Gbit/s, 20 ms, policed to 100 Mbit/s for each" "200 Mbit/s, 40 ms, RED, 4 others" \
+			"10 Gbit/s, 100 ms"; do
+			others=0 most=16 receiver=
+			case $x in
+			*"a quarter"*) path="--rate 1gbit --delay 25ms --queue 0.25bdp" ;;
+			"the same, "*) others=${x//[^0-9]/} path="--rate 1gbit --delay 25ms --queue 0.25bdp" ;;
+			*loss*) path="--rate 1gbit --delay 50ms --loss-ab 1e-4" ;;
+			*receiver*) path="--rate 1gbit --delay 25ms" receiver="--rcvbuf 64KiB" ;;
+			*policed*) path="--rate 1gbit --delay 10ms --police-ab 100mbit:500KB:flow" ;;
+			*RED*) path="--rate 200mbit --delay 20ms --queue 1bdp --red-ab auto" others=4 ;;
+			*) path="--rate 10gbit --delay 50ms" most=4 ;;
+			esac
+			streams_path "$x"
+		done
+	done
+}
