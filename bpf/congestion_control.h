@@ -66,7 +66,7 @@ static __always_inline bool is_cc_chosen(const struct tcptuned_flow *flow, struc
 	       !has_default_cc(tp);
 }
 
-/* Copies the policy's choice to @ret. False: there is none, it may not be set, or a dry run. */
+/* Copies the policy's choice to @ret. False: there is none, or it may not be set. */
 static __always_inline bool may_set_policy_cc(struct tcptuned_flow *flow, struct tcp_sock *tp,
 					      const struct tcptuned_policy *policy,
 					      char ret[TCPTUNED_CC_NAME_MAX])

@@ -60,7 +60,7 @@ __bpf_global int emit_event_of(const struct event_args *args)
 	sk_read_addresses(skc, event->local, event->remote, 0);
 	event->policy = args->policy;
 	if (args->flags & TCPTUNED_F_OBSERVE)
-		event->flags |= TCPTUNED_EV_DRY_RUN;
+		event->flags |= TCPTUNED_EV_OBSERVE;
 	bpf_ringbuf_submit(event, 0);
 	return 0;
 }

@@ -4,7 +4,7 @@
  *
  *   adopt_flows     at the start: manages connections that were open before
  *   apply_policies  after a change: gives open connections the policy that they would get now
- *   rest_flows      returns what idle connections do not use to the budget
+ *   reclaim_idle    returns what idle connections do not use to the budget
  *   recall_flows    requests callbacks again that another program has removed
  *   undo_overrides, release_flows
  *                   at a clean stop: give connections back to the kernel
@@ -462,7 +462,7 @@ static __always_inline void reclaim_budget(struct tcptuned_flow *flow, struct tc
 }
 
 SEC("iter/tcp")
-int rest_flows(struct bpf_iter__tcp *ctx)
+int reclaim_idle(struct bpf_iter__tcp *ctx)
 {
 	struct tcp_sock *tp = socket_of(ctx, CARRIES_DATA);
 	struct tcptuned_flow *flow = managed_flow(tp);

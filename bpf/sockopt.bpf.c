@@ -109,7 +109,7 @@ static __always_inline bool must_honour(struct bpf_sockopt *ctx, const struct tc
 }
 
 static __always_inline void emit_request_event(struct bpf_sockopt *ctx, bool receive,
-					       __u32 policy_id, bool dry_run, __u32 bytes)
+					       __u32 policy_id, bool observe, __u32 bytes)
 {
 	struct event_args args = {
 		.sk = (__u64)sock_of(ctx),
@@ -117,7 +117,7 @@ static __always_inline void emit_request_event(struct bpf_sockopt *ctx, bool rec
 		.b = bpf_get_current_task_btf()->tgid,
 		.kind = receive ? TCPTUNED_EV_RCVBUF_OVERRIDDEN : TCPTUNED_EV_SNDBUF_OVERRIDDEN,
 		.policy = policy_id,
-		.flags = dry_run ? TCPTUNED_F_OBSERVE : 0,
+		.flags = observe ? TCPTUNED_F_OBSERVE : 0,
 	};
 
 	emit_event_of(&args);

@@ -68,7 +68,7 @@ static void maintain_flows(struct tcptuned_daemon *d)
 	if (other_sockops)
 		tcptuned_iterate(d->kernel.link_fd[TCPTUNED_PROG_RECALL_FLOWS], NULL);
 	if (is_short)
-		tcptuned_iterate(d->kernel.link_fd[TCPTUNED_PROG_REST_FLOWS], NULL);
+		tcptuned_iterate(d->kernel.link_fd[TCPTUNED_PROG_RECLAIM_IDLE], NULL);
 	used_ns = tcptuned_clock_ns(CLOCK_THREAD_CPUTIME_ID) - used_ns;
 	d->next_scan_ns = tcptuned_monotonic_ns() + used_ns * (is_short ? 100 : 1000);
 }

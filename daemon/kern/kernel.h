@@ -54,7 +54,7 @@
 	/* give open connections the policy that a new one would get */                     \
 	X(APPLY_POLICIES, apply_policies, "apply", BPF_TRACE_ITER)                          \
 	/* reclaim budget from idle connections */                                          \
-	X(REST_FLOWS, rest_flows, "rest", BPF_TRACE_ITER)                                   \
+	X(RECLAIM_IDLE, reclaim_idle, "reclaim", BPF_TRACE_ITER)                            \
 	/* set callback flags that another program has cleared */                           \
 	X(RECALL_FLOWS, recall_flows, "recall", BPF_TRACE_ITER)                             \
 	/* struct_ops; no link before Linux 6.4: then map_bitcp holds the registration */   \

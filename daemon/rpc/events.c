@@ -153,7 +153,7 @@ json_t *tcptuned_event_json(const struct tcptuned_event *event, const char *poli
 	set_text(object, "remote", ends.remote);
 	set_number(object, "netns", event->netns);
 	set_text(object, "policy", policy);
-	if (event->flags & TCPTUNED_EV_DRY_RUN)
+	if (event->flags & TCPTUNED_EV_OBSERVE)
 		json_object_set_new(object, "observe", json_true());
 	if (kind)
 		set_numbers(object, kind, event);

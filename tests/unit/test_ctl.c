@@ -218,7 +218,7 @@ TEST(events)
 		.netns = 77,
 		.family = AF_INET,
 		.local_port = 5201,
-		.flags = TCPTUNED_EV_DRY_RUN,
+		.flags = TCPTUNED_EV_OBSERVE,
 	};
 	FILE *out = open_golden();
 	bool unknown = false;

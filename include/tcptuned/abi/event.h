@@ -35,7 +35,7 @@ enum tcptuned_event_kind {
 };
 
 enum tcptuned_event_flags {
-	TCPTUNED_EV_DRY_RUN = 1 << 0, /* nothing was changed */
+	TCPTUNED_EV_OBSERVE = 1 << 0, /* nothing was changed */
 };
 
 struct tcptuned_event {
