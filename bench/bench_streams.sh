@@ -12,7 +12,7 @@ streams_others() { # SECONDS; starts them, if the path has others
 	[ "$others" != 0 ] || return 0
 	local options=(--port 7001 --streams "$others" --series 100 --duration $1 --stall 60)
 	listener to-others "in_host b" --listen "${ADDR[b]}" "${options[@]}"
-	background others in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --congestion cubic \
+	background others in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --congestion "$control" \
 		"${options[@]}"
 	sleep $streams_head_start
 }
@@ -22,6 +22,10 @@ streams_measure() { # OURS [MESSAGES OPTION...]
 	local ours=$1
 	shift
 	link a b --seed "$(run_seed)" $path
+	if [ -n "$single" ]; then
+		in_host a ip link set tun0 gso_max_segs 1
+		in_host b ip link set tun0 gso_max_segs 1
+	fi
 	streams_others $((streams_head_start + run_seconds))
 	if [ "$ours" = 0 ]; then
 		jq -nc '{goodput_bps: 0, sender: {mss: 1448}}' >"$TEST_DIR/transfer.json"
@@ -68,13 +72,13 @@ streams_path() { # X
 	local x=$1 n
 	row streams "$x" advice streams_ask
 	for n in $([ "$others" = 0 ] || echo 0) 1 2 4 8 16 $(streams_advised "$x"); do
-		[ "$n" -gt "$most" ] || row streams "$x" "kernel, $n" streams_measure $n --congestion cubic
+		[ "$n" -gt "$most" ] || row streams "$x" "kernel, $n" streams_measure $n --congestion $control
 	done
 	row streams "$x" "tcptuned, 1" with_tcptuned sender,receiver -- streams_measure 1
 }
 
 bench_streams() {
-	local run x others most receiver run_seconds=${BENCH_SECONDS:-10}
+	local run x others most receiver control=cubic single= run_seconds=${BENCH_SECONDS:-10}
 	host a b
 	cubic_by_default
 	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
@@ -93,6 +97,31 @@ bench_streams() {
 			*) path="--rate 10gbit --delay 50ms" most=4 ;;
 			esac
 			streams_path "$x"
+		done
+	done
+}
+
+# Scenarios 1, 2, 3 and 6 of paper 004, Figure 2, by the kernel: its queue of 25 packets is shorter than one
+# GSO segment, so that each packet is sent by itself. The others use the same congestion control.
+bench_paper_streams() {
+	local run x n scenario others receiver control single=yes run_seconds=${BENCH_SECONDS:-20}
+	host a b
+	for ((run = 0; run < ${BENCH_RUNS:-1}; run++)); do
+		for scenario in 1 2 3 6; do
+			receiver= path="--rate 100mbit --delay 29ms --queue 25p"
+			case $scenario in
+			1) path="--rate 1500kbit --delay 29ms --queue 25p" ;;
+			3) path="--rate 100mbit --delay 59ms --queue 25p" ;;
+			6) receiver="--rcvbuf 60KiB" ;; # 41 packets
+			esac
+			for control in ${BENCH_CC:-reno cubic}; do
+				for others in 0 5 15; do
+					for n in ${BENCH_STREAMS:-1 2 4 8 10 15 20 30}; do
+						row paper_streams "scenario $scenario, $control, $others others" "kernel, $n" \
+							streams_measure $n --congestion $control
+					done
+				done
+			done
 		done
 	done
 }

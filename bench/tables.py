@@ -51,7 +51,8 @@ def spread(values):
 # Benches whose runs are not always of the same length.
 OF_SEVERAL_LENGTHS = {"rtt_ratio", "fairness", "friendliness", "synchronised", "clients", "added", "unsent",
                       "slow_link", "slow_flight", "jitter", "impaired", "longer", "slower", "lte", "several", "neighbour",
-                      "leaves", "peace", "incast", "streams"}
+                      "leaves", "peace", "incast", "streams",
+                      "paper_streams"}
 
 
 def seconds_of(row):
@@ -833,6 +834,10 @@ STREAMS = [
                only=lambda row: row["column"] == "advice"),
         Metric("probe_s", "Seconds that it took:", field("probe_s"), only=lambda row: row["column"] == "advice"),
     ], check_streams),
+    Bench("paper_streams", "Scenarios 1, 2, 3 and 6 of paper 004, by the kernel, single packets", "scenario", [
+        goodput("Mbit/s of ours, 20 s from the start on; rows: scenario, congestion control of all, others:"),
+        Metric("others_mbps", "Mbit/s of the others together:", field("others_mbps"), optional=True),
+    ]),
 ]
 
 BENCHES = ONE_CONNECTION + TWO_PAPERS + SCALE + FAIRNESS + VARYING + CLIENTS + REST + STREAMS
