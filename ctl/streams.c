@@ -406,13 +406,23 @@ static void print_json(const struct question *q, const struct tcptuned_tame_resu
 
 /* ---- tools ------------------------------------------------------------------------------------ */
 
+/*
+ * With these options a tool has that many connections in all, for several files, too: it reads one after the
+ * other. HTTP/2 would carry all ranges by one connection. rclone 1.60 divides the size of the file by the
+ * cutoff, which therefore cannot be 0, and has no more connections than that.
+ */
 static const struct {
 	const char *name, *format;
 	unsigned int max;    /* connections */
 	unsigned int others; /* connections that the number in format does not count */
 } tools[] = {
-	{"rclone", "--transfers=1 --multi-thread-cutoff=0 --multi-thread-streams=%u\n", 128, 0},
-	{"aria2", "--min-split-size=1M --max-connection-per-server=%1$u --split=%1$u\n", 16, 0},
+	{"rclone",
+	 "--disable-http2 --transfers=1 --multi-thread-cutoff=1M --multi-thread-streams=%u\n", 128,
+	 0},
+	{"aria2",
+	 "--max-concurrent-downloads=1 --min-split-size=1M --max-connection-per-server=%1$u "
+	 "--split=%1$u\n",
+	 16, 0},
 	{"curl", "--http1.1 --parallel --parallel-immediate --parallel-max %u\n", 128, 0},
 	{"xrdcp", "--streams %u\n", 16, 1},
 	{"iperf3", "--parallel %u\n", 128, 0},
