@@ -16,7 +16,8 @@ build_packages="make gcc libc6-dev pkg-config clang llvm bpftool libbpf-dev libe
 	man-db groff-base"
 demo_packages="iproute2 iperf3 jq curl"
 test_packages="libcmocka-dev procps util-linux prometheus tcpdump
-	gawk git libclang-rt-dev sqlite3 python3 codespell clang-format"
+	gawk git libclang-rt-dev sqlite3 python3 codespell clang-format
+	openssl rclone aria2"
 
 say() {
 	printf '== %s\n' "$*"

@@ -1,20 +1,32 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""http_ranges.py ADDRESS PORT BYTES [MODE]: serves a file of zeroes, also ranges of it.
+"""http_ranges.py ADDRESS PORT BYTES|FILE [MODE [KEY]]: serves zeroes or a file, also ranges of it.
 
 MODE: whole (no ranges), 429 (always), limit (paced, and 503 beyond two connections at a time), stop
 (closes in the middle of an answer), silent (accepts, and never answers), paced (10 Mbit/s each).
+KEY, a file with a private key and a certificate: HTTPS. If a client offers HTTP/2, the server chooses
+it, and then cannot serve it.
+
+A line is printed for each answer: how many are being sent, each by a connection.
 """
+import mmap
 import re
 import socket
+import ssl
 import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-SIZE = int(sys.argv[3])
+FILE = sys.argv[3]
 MODE = sys.argv[4] if len(sys.argv) > 4 else ""
-PIECE = bytes(256 << 10)
+if FILE.isdigit():
+    DATA = memoryview(mmap.mmap(-1, int(FILE), flags=mmap.MAP_PRIVATE))  # takes no memory
+else:
+    with open(FILE, "rb") as file:
+        DATA = memoryview(file.read())
+SIZE = len(DATA)
+PIECE = 256 << 10
 SO_MAX_PACING_RATE = 47
 busy = 0
 lock = threading.Lock()
@@ -31,6 +43,7 @@ class Handler(BaseHTTPRequestHandler):
             time.sleep(600)
         with lock:
             busy += 1
+            print(busy, flush=True)
         try:
             if MODE == "429" or (MODE == "limit" and busy > 2):
                 self.send_error(int(MODE) if MODE == "429" else 503)
@@ -42,9 +55,14 @@ class Handler(BaseHTTPRequestHandler):
             with lock:
                 busy -= 1
 
+    def do_HEAD(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", str(SIZE))
+        self.end_headers()
+
     def serve(self) -> None:
         wanted = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
-        first, last = (int(wanted[1]), int(wanted[2])) if wanted else (0, SIZE - 1)
+        first, last = (int(wanted[1]), min(int(wanted[2]), SIZE - 1)) if wanted else (0, SIZE - 1)
         if MODE == "whole" or not wanted:
             first, last = 0, SIZE - 1
             self.send_response(200)
@@ -55,7 +73,8 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(left))
         self.end_headers()
         while left > 0:
-            left -= self.wfile.write(PIECE[:left])
+            at = last + 1 - left
+            left -= self.wfile.write(DATA[at : min(at + PIECE, last + 1)])
             if MODE == "stop" and last - first - left > 4 << 20:
                 self.close_connection = True
                 return
@@ -66,5 +85,10 @@ class Handler(BaseHTTPRequestHandler):
 
 server = ThreadingHTTPServer((sys.argv[1], int(sys.argv[2])), Handler)
 server.daemon_threads = True
+if len(sys.argv) > 5:
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(sys.argv[5])
+    tls.set_alpn_protocols(["h2", "http/1.1"])
+    server.socket = tls.wrap_socket(server.socket, True, do_handshake_on_connect=False)
 print("listening", flush=True)
 server.serve_forever()
