@@ -354,6 +354,9 @@ static double tolerance(const struct tcptuned_tame *t, const struct tcptuned_tam
 {
 	double losses = level->loss * level->rate * t->run.seconds / SEGMENT_BITS;
 
+	/* All segments of a round trip arrive out of order behind one that is lost. */
+	if (level->receives)
+		losses /= fmax(1, level->rate * level->rtt_s / SEGMENT_BITS);
 	return losses > 0 ? fmin(CHANGE_MAX, fmax(CHANGE, 1 + 2 / sqrt(losses))) : CHANGE;
 }
 

@@ -114,6 +114,17 @@ test_streams_by_http_to_a_limit_per_connection() {
 	expect_match "$(jq -r .impact "$TEST_DIR/advice")" "none|model|uncongested" "how the impact is known"
 }
 
+# A receiver counts all segments that arrive out of order behind a lost one. The rate of one connection varies
+# with the few that are lost, which is no other path.
+test_streams_by_http_with_losses() {
+	servers=0
+	CONGESTION=reno host a b
+	link a b --rate 200mbit --delay 10ms --loss-ba 0.005
+	http_server 1000000000
+	expect_eq "$(advice '[.limit, .fastest.streams >= 4] | tostring' --probe-time 24 --max-streams 4 $url)" \
+		'["loss",true]' "the limit, and the number"
+}
+
 test_streams_by_http_that_cannot_be_measured() {
 	servers=0
 	host a b
