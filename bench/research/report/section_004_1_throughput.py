@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Paper 004: the throughput of parallel connections, Figures 3 to 8, and its predictions."""
+import functools
+
+import pandas
+import parallel
+from common import Report
+
+SOURCES = ("bench/research/sim/parallel.cc", "bench/research/sim/network.cc",
+           "bench/research/sim/next_seg.cc")
+COMMAND = "bench/research/sim/run short '^parallel'"
+BAR = 0.15
+
+CELL = ["scenario", "queue", "others"]
+FIGURES = {"3": ("1", 5), "4": ("2", 5), "5": ("3", 10), "6": ("4", 10), "7": ("5", 10),
+           "8": ("6", 5)}  # scenario and others; Figure 4 does not say how many
+
+# How predictions are made: from which numbers of connections, by which polynomial. Doubling takes as
+# many of its levels as were simulated, four at least.
+METHODS = {
+    "1, 8": ([1, 8], parallel.PARTIAL),
+    "1, 10": ([1, 10], parallel.PARTIAL),
+    "1, 15": ([1, 15], parallel.PARTIAL),
+    "doubling": ([1, 2, 4, 8, 16], parallel.PARTIAL),
+    "linear: 1, 10": ([1, 10], parallel.LINEAR),
+    "full: 1, 8, 15": ([1, 8, 15], parallel.FULL),
+    "full: doubling": ([1, 2, 4, 8, 16], parallel.FULL),
+}
+JUDGED = list(METHODS)[:4]  # equation (7)
+STYLES = {"1, 8": {"color": "#1b7837"}, "1, 10": {"color": "#4575b4", "linestyle": "--"},
+          "1, 15": {"color": "#b2182b", "linestyle": "-."},
+          "doubling": {"color": "#e08214", "linestyle": ":"}}
+
+
+@functools.lru_cache(maxsize=None)
+def simulated(report: Report) -> pandas.DataFrame:
+    """Returns a row for each simulation, by scenario, queue, number of others and of parallel
+    connections. Of the durations of a cell it is the one with most of these, or else the longest."""
+    lines = report.lines("parallel")
+    parts = lines.conditions.str.extract(r"scenario (?P<scenario>\d); (?P<others>\d+) others; "
+                                         r"(?P<queue>\w+); (?P<seconds>\d+) s")
+    lines = lines.join(parts).assign(n=lines.x.astype(int))
+    lines = lines.astype({"others": int, "seconds": int})
+    wide = lines.pivot_table(index=[*CELL, "seconds", "n"], columns="what", values="value")
+    count = wide.groupby(level=[*CELL, "seconds"]).size().rename("count").reset_index()
+    best = count.sort_values(["count", "seconds"]).drop_duplicates(CELL, keep="last")
+    wide = wide.reset_index().merge(best[[*CELL, "seconds"]])
+    return wide.set_index([*CELL, "n"]).sort_index()
+
+
+def cells(report: Report):
+    """Returns the cells: scenario, queue and others, and the simulations by their connections."""
+    for cell, rows in simulated(report).groupby(level=CELL):
+        yield cell, rows.droplevel(CELL)
+
+
+def fit(rates: pandas.Series, method: str) -> tuple[parallel.Fit, list[int]] | None:
+    """Returns a fit to throughputs and the numbers of connections that it is of, or None if one of
+    these was not simulated or carried nothing."""
+    wanted, model = METHODS[method]
+    levels = [n for n in wanted if n in rates.index and rates[n] > 0]
+    if len(levels) < min(len(wanted), 4):
+        return None
+    return parallel.fit({n: rates[n] for n in levels}, model), levels
+
+
+def errors(rates: pandas.Series, method: str) -> pandas.Series:
+    """Returns the relative errors (15) of the numbers of connections that the fit is not of."""
+    found = fit(rates, method)
+    rest = [n for n in rates.index if found and n > 0 and n not in found[1] and rates[n] > 0]
+    return pandas.Series({n: found[0].rate(n) / rates[n] - 1 for n in rest}, dtype=float)
+
+
+def fair(rates: pandas.Series, others: int) -> pandas.Series:
+    """Returns in place of throughputs the fair shares of a full link: (5) in (10)."""
+    return pandas.Series({n: n / (n + others) for n in rates.index})
+
+
+def median(values: pandas.Series) -> str:
+    """Returns the median of the absolute values as a figure."""
+    return "" if values.empty else f"{values.abs().median():.3f}"
+
+
+def name_of(cell: tuple[str, str, int]) -> str:
+    scenario, queue, others = cell
+    return f"scenario {scenario}, {others} others, {queue.replace('droptail', 'drop-tail')}"
+
+
+def add_summary(report: Report) -> None:
+    """Adds the table of scenarios: the median of all errors of its cells; and how many keep the
+    bar."""
+    rows, keep = [], {method: [] for method in JUDGED}
+    for scenario in "1234567":
+        found = [rows.parallel_mbps for cell, rows in cells(report) if cell[0] == scenario]
+        if not found:
+            continue
+        medians, kept, judged = [], 0, 0
+        for method in METHODS:
+            of_cells = [errors(rates, method) for rates in found]
+            of_cells = [values for values in of_cells if not values.empty]
+            medians.append(median(pandas.concat(of_cells)) if of_cells else "")
+            if method in JUDGED and of_cells:
+                judged += len(of_cells)
+                kept += sum(values.abs().median() <= BAR for values in of_cells)
+                if scenario in "23456":
+                    keep[method].append(pandas.concat(of_cells).abs().median() <= BAR)
+        rows.append([scenario, str(len(found)), *medians, f"{kept} of {judged}"])
+    report.table(["scenario", "cells", *METHODS, f"(7): cells with a median up to {BAR}"], rows)
+    report.write(f"Scenarios 2 to 6 with a median up to {BAR}: " + ", ".join(
+        f"{sum(kept)} of {len(kept)} by {method}" for method, kept in keep.items()) + ".")
+
+
+def causes(rates: pandas.Series, rows: pandas.DataFrame, others: int, method: str) -> str:
+    """Says what the rows of a cell show of the cause of its errors."""
+    found = []
+    of_each = rates / rates.index
+    largest = of_each.drop(1).max()
+    if largest > 1.1 * of_each[1]:
+        found.append(f"each of {of_each.drop(1).idxmax()} carried {largest / of_each[1]:.2f} times "
+                     "what one alone did, and (7) allows no more than 1")
+    shares = errors(fair(rates, others), method)
+    if others and shares.abs().median() > BAR / 2:
+        found.append(f"fair shares (5) alone would make it {median(shares)}")
+    same = [n for n in rates.index if n < rates.index.max() and rates[n] == rates.iloc[-1]]
+    if same:
+        found.append(f"those beyond {same[0]} carried nothing")
+    falls = rates.max() / rates.iloc[-1]
+    if falls > 1.05:
+        found.append(f"{rates.idxmax()} carried {falls:.2f} times as much as {rates.index.max()}, "
+                     "and by (7) more never carry less")
+    if rows.get("given_up", pandas.Series(dtype=float)).max() > 0:
+        found.append("ns-3 gave up connections")
+    return "; ".join(found) or "nothing in the rows explains it"
+
+
+def add_misses(report: Report) -> None:
+    """Adds a line for each cell in which a prediction by (7) misses the bar."""
+    lines = []
+    for cell, rows in cells(report):
+        rates = rows.parallel_mbps[rows.index > 0]
+        missed = {method: values for method in JUDGED
+                  if not (values := errors(rates, method)).empty
+                  and values.abs().median() > BAR}
+        if missed:
+            figures = ", ".join(f"{method}: {median(values)} ({values.min():+.2f} to "
+                                f"{values.max():+.2f})" for method, values in missed.items())
+            lines.append(f"- {name_of(cell)}: {figures}. "
+                         f"{causes(rates, rows, cell[2], list(missed)[0]).capitalize()}.")
+    if lines:
+        report.write(f"Cells in which the median exceeds {BAR}, with the range of the errors, and "
+                     "what their rows show of the cause:")
+        report.write("\n".join(lines))
+
+
+def add_cells(report: Report) -> None:
+    """Adds the table of all cells: throughputs, and the median errors by (7)."""
+    table = []
+    for cell, rows in cells(report):
+        def figures(what: str) -> list[str]:
+            return ["" if n not in rows.index else f"{rows[what][n]:.3g}" for n in (1, 8, 30)]
+
+        scenario, queue, others = cell
+        table.append([f"{scenario}, {others}, {queue.replace('droptail', 'drop-tail')}",
+                      *figures("parallel_mbps"), *(figures("cross_mbps") if others else [""] * 3),
+                      "" if 30 not in rows.index else f"{rows.utilisation[30]:.3f}",
+                      *(median(errors(rows.parallel_mbps, method)) for method in JUDGED)])
+    report.table(["scenario, others, queue", "Mbit/s of 1", "of 8", "of 30",
+                  "of the others next to 1", "next to 8", "next to 30", "link in use with 30",
+                  *(f"error, {method}" for method in JUDGED)], table)
+
+
+def add_picture(report: Report) -> None:
+    """Adds Figures 3 to 8, with what is predicted."""
+    with report.picture("parallel_throughput.png", "Parallel connections and others (paper 004, "
+                        "Figures 3 to 8)", "Figures 3 to 8", (1100, 700), nrows=2,
+                        ncols=3) as (_, axes):
+        for panel, (name, (scenario, others)) in zip(axes.flat, FIGURES.items()):
+            cell = (scenario, "droptail", others)
+            panel.set(title=f"Figure {name}: scenario {scenario}, {others} others", xlim=(0, 31),
+                      xlabel="parallel connections", ylabel="Mbit/s")
+            if cell not in simulated(report).index.droplevel("n"):
+                panel.text(0.5, 0.5, "not simulated", transform=panel.transAxes, ha="center")
+                continue
+            rows = simulated(report).loc[cell]
+            rows = rows[rows.index > 0]
+            panel.plot(rows.index, rows.cross_mbps, "s", color="#999999", label="the others")
+            panel.plot(rows.index, rows.parallel_mbps, "o", color="black", label="parallel")
+            for method in JUDGED:
+                if found := fit(rows.parallel_mbps, method):
+                    panel.plot(range(1, 32), [found[0].rate(n) for n in range(1, 32)],
+                               label=f"predicted: {method}", **STYLES[method])
+            panel.set_ylim(0, None)
+        drawn = next(panel for panel in axes.flat if panel.lines)
+        drawn.legend(fontsize="small")
+
+
+def add_claims(report: Report) -> None:
+    """Adds the table of what the paper's text says of its simulations and models."""
+    paper = functools.partial(report.paper_value, "004")
+    rows = []
+
+    def cell(scenario: str, others: int, queue: str = "droptail") -> pandas.DataFrame | None:
+        index = simulated(report).index
+        if not {(scenario, queue, others, 1), (scenario, queue, others, 30)} <= set(index):
+            return None
+        return simulated(report).loc[(scenario, queue, others)]
+
+    def add(figure: str, what: str, said: str, found: pandas.DataFrame | None, text) -> None:
+        rows.append([figure, what, said, "not simulated" if found is None else text(found)])
+
+    def gain(found: pandas.DataFrame) -> str:
+        return f"{found.parallel_mbps[30] / found.parallel_mbps[1]:.2f}"
+
+    def total(found: pandas.DataFrame) -> str:
+        both = found.parallel_mbps + found.cross_mbps
+        return f"{both[30] / both[1]:.2f}"
+
+    def share_of_total(found: pandas.DataFrame) -> str:
+        both = found.parallel_mbps + found.cross_mbps
+        gained = found.parallel_mbps[30] - found.parallel_mbps[1]
+        return f"{100 * (both[30] - both[1]) / gained:.0f} %"
+
+    def lost(found: pandas.DataFrame) -> str:
+        return (f"{100 * (1 - found.cross_mbps[30] / found.cross_mbps[1]):.0f} %"
+                f"{tail(1 - found.cross_mbps[10] / found.cross_mbps[1])}")
+
+    def tail(impact: float) -> str:
+        return f" ({100 * impact:.0f} % next to 10)"
+
+    for name, scenario in (("3", "1"), ("4", "2"), ("5", "3")):
+        add(f"Figure {name}", f"scenario {scenario} without others: 30 over 1",
+            paper(f"Figure {name}", "gain without others"), cell(scenario, 0), gain)
+    add("Figure 3", "scenario 1, 5 others: of what 30 gained over 1, not taken from them",
+        "little", cell("1", 5), share_of_total)
+    add("Section III.A", "scenario 1, 15 others: 30 over 1, drop-tail", "starved", cell("1", 15),
+        gain)
+    add("Section III.A", "the same with RED", "not starved", cell("1", 15, "red"), gain)
+    add("Figure 4", "scenario 2, 5 others: total next to 30 over that next to 1",
+        paper("Figure 4", "total with more connections"), cell("2", 5), total)
+    add("Figure 6", "scenario 4, 10 others: of what 30 gained over 1, not taken from them",
+        paper("Figure 6", "gain with others"), cell("4", 10), share_of_total)
+    add("Figure 7", "scenario 5, 10 others: what they lose to 30 instead of 1",
+        paper("Figure 7", "others lose"), cell("5", 10), lost)
+    add("Figure 8", "scenario 6, 5 others: what they lose to 30 instead of 1",
+        paper("Figure 8", "others lose"), cell("6", 5), lost)
+
+    every = {method: pandas.concat([errors(found.parallel_mbps, method)
+                                    for name, found in cells(report) if name[0] != "7"])
+             for method in METHODS}
+    rows += [
+        ["Section IV.A", "median error in all cells: (7), (6), (8)", "(7) and (6) below (8)",
+         ", ".join(median(every[method]) for method in ("1, 10", "full: 1, 8, 15",
+                                                        "linear: 1, 10"))],
+        ["Figure 11", "(1, 8), (1, 10), (1, 15): mean error in all cells", "similar",
+         ", ".join(f"{every[method].mean():+.3f}" for method in JUDGED[:3])],
+        ["Figure 12", "(1, 10): correlation of the mean error and the number of connections",
+         paper("Figure 12", "correlation of the mean relative error and the connections"),
+         f"{correlation(every['1, 10']):.2f}"],
+    ]
+    report.table(["where", "what", "paper", "ours"], rows)
+
+
+def correlation(values: pandas.Series) -> float:
+    """Returns the correlation of the mean errors of numbers of connections with these numbers."""
+    means = values.groupby(level=0).mean()
+    return means.corr(pandas.Series(means.index, means.index))
+
+
+def missing(report: Report) -> list[str]:
+    """Returns of how many simulations of the short profile there are none, by scenario."""
+    cells_of = {scenario: [("droptail", others) for others in (0, 5, 15, 30)] + [("red", 15)]
+                for scenario in "123456"}
+    for scenario in "345":
+        cells_of[scenario].append(("droptail", 10))
+    cells_of["7"] = [("red", 14)]
+    points = [(scenario, *cell, n) for scenario, wanted in cells_of.items() for cell in wanted
+              for n in (0, 1, 2, 4, 8, 10, 15, 20, 30)]
+    absent = pandas.Series([point[0] for point in points
+                            if point not in simulated(report).index]).value_counts()
+    return [f"scenario {scenario}: {absent[scenario]} of {9 * len(cells_of[scenario])} simulations"
+            for scenario in sorted(absent.index)]
+
+
+def write(report: Report) -> None:
+    report.write("## Paper 004 (parallel connections): throughput, Figures 2 to 8")
+    if report.lines("parallel").empty:
+        report.not_measured(["any of it"], COMMAND)
+        return
+    report.write("""\
+n Reno connections that begin together and m others share a bottleneck with a queue of 25 packets,
+in the six scenarios of Figure 2: 1.5 Mbit/s and an RTT of 58 ms (1), 100 Mbit/s and 58 ms (2) and
+118 ms (3), 1 Gbit/s and 118 ms (4), and the latter and scenario 2 with socket buffers of 60 KB (5,
+6). Scenario 7 is Figure 15. The comment at the top of `bench/research/sim/parallel.cc` describes
+them. Throughput counts from the 10th second on, when the parallel connections begin. libtcptuned
+fits (7) to n = 1 and one other level, or to 1, 2, 4, 8 (and 16, where it was simulated) by least
+squares. For comparison (8), which is linear, and (6), with the term that (7) leaves out. Errors are
+those of (15) at all n to which nothing was fitted. The median of their absolute values:""")
+    add_summary(report)
+    report.write(f"""\
+The bar of {BAR} is ours, and is meant for scenarios 2 to 6; the paper has no figures of its
+simulations. If others and ours share a full link fairly, the throughput is in proportion to
+n / (n + m) by (5) and (10), and (7) lacks the term 2 m n of it: beyond the levels that it was fitted
+to it then predicts too little, the more so the more others there are.""")
+    add_misses(report)
+    add_picture(report)
+    add_cells(report)
+    report.write("What the paper's text says of its plots and models, and ours. Errors are those "
+                 "of scenarios 1 to 6:")
+    add_claims(report)
+    report.write("""\
+In scenario 1 with drop-tail the link is always full, so that of connections that begin together only
+those get through whose SYN finds a place in the queue. The retransmissions of the others arrive together,
+too, and are lost again: each further connection adds five drops, and no throughput.""")
+    report.not_measured(missing(report), COMMAND)
+    seconds = "; ".join(sorted({f"{row:.0f} s" for row in simulated(report).seconds}))
+    report.write(report.conditions(report.lines("parallel").assign(
+        conditions=f"Reno without SACK, an ACK for each packet; {seconds}"), SOURCES))
