@@ -804,6 +804,9 @@ def advised(m, x, kind):
 
 def check_streams(m):
     for x in m.xs:
+        for row in m.cell(m.metrics["probe_s"], x, "advice"):
+            if row.get("refusal"):
+                yield f"- no number: {x}: {row['refusal']}"
         most = max((m.mid("goodput_mbps", x, f"kernel, {n}") for n in kernel_numbers(m, x)), default=None)
         for n, mbps in advised(m, x, "fastest"):
             yield need(mbps, ">=", most and 0.9 * most,
