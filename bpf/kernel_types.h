@@ -137,6 +137,9 @@ struct inet_connection_sock {
 	const struct tcp_ulp_ops *icsk_ulp_ops;
 	__u8 icsk_ca_state : 5; /* enum tcp_ca_state */
 	__u8 icsk_ca_setsockopt : 1;
+	struct {
+		__u32 lrcvtime; /* jiffies, when data last arrived in order */
+	} icsk_ack;
 	__u64 icsk_ca_priv[13];
 };
 
@@ -173,6 +176,12 @@ struct tcp_sock {
 	__u32 lost_out;
 	__u32 total_retrans;
 	__u32 segs_out;
+	__u32 data_segs_out;
+	__u32 data_segs_in;
+	__u32 rcv_ooopack;
+	__u32 lsndtime;	      /* jiffies, when data was last sent */
+	__u32 chrono_start;   /* jiffies, since when it is of chrono_type */
+	__u32 chrono_stat[3]; /* jiffies, by chrono_type - 1 */
 	__u32 reordering;
 	__u32 rate_delivered;
 	__u32 rate_interval_us;

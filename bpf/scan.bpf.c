@@ -71,6 +71,21 @@ static __always_inline void copy_limits(struct tcptuned_flow_record *r, struct t
 		r->pacing_rate_Bps = sk->sk_pacing_rate;
 }
 
+/* What it has sent and received, and how long it was limited by what (tcp_get_info_chrono_stats()). */
+static __always_inline void copy_history(struct tcptuned_flow_record *r, struct tcp_sock *tp)
+{
+	__u32 now = bpf_jiffies64(), type = BPF_CORE_READ_BITFIELD(tp, chrono_type);
+	__u32 running = type ? now - tp->chrono_start : 0;
+
+	r->jiffies = now;
+	r->data_sent = tp->data_segs_out;
+	r->data_received = tp->data_segs_in;
+	r->out_of_order = tp->rcv_ooopack;
+	r->rwnd_jiffies = tp->chrono_stat[1] + (type == READOUT_CHRONO_RWND ? running : 0);
+	r->sndbuf_jiffies = tp->chrono_stat[2] + (type == READOUT_CHRONO_SNDBUF ? running : 0);
+	r->busy_jiffies = tp->chrono_stat[0] + tp->chrono_stat[1] + tp->chrono_stat[2] + running;
+}
+
 static __always_inline void copy_socket(struct tcptuned_flow_record *r, struct tcp_sock *tp)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
@@ -83,6 +98,7 @@ static __always_inline void copy_socket(struct tcptuned_flow_record *r, struct t
 	r->state = skc->skc_state;
 	r->netns = skc->skc_net.net->ns.inum;
 	r->netns_cookie = skc->skc_net.net->net_cookie;
+	r->cgroup = BPF_CORE_READ(sk, sk_cgrp_data.cgroup, kn, id);
 	sk_read_addresses(skc, r->local, r->remote, 0);
 	read_cc_name(r->congestion_control, tp);
 
@@ -131,12 +147,23 @@ static __always_inline void add_to_sums(struct readout_sums *sums, struct tcptun
 		read_cc_name(group->congestion_control, tp);
 }
 
-static __always_inline bool matches(const struct readout_filter *filter, struct sock_common *skc)
+/* True if it has data to send or in flight, or has sent or received some at @since, in jiffies, or later. */
+static __always_inline bool is_active(const struct tcp_sock *tp, __u32 since)
 {
+	return tp->packets_out || tp->write_seq != tp->snd_nxt ||
+	       (__s32)(tp->lsndtime - since) >= 0 ||
+	       (__s32)(tp->inet_conn.icsk_ack.lrcvtime - since) >= 0;
+}
+
+static __always_inline bool matches(const struct readout_filter *filter, struct tcp_sock *tp)
+{
+	struct sock_common *skc = &tp->inet_conn.icsk_inet.sk.__sk_common;
 	struct endpoints ends;
 
 	if (!filter->given)
 		return true;
+	if (filter->active_since && !is_active(tp, filter->active_since))
+		return false;
 	sk_endpoints(skc, &ends);
 	return readout_matches(filter, ends.local, ends.remote, skc->skc_num,
 			       bpf_ntohs(skc->skc_dport), skc->skc_net.net->ns.inum);
@@ -154,6 +181,7 @@ static __always_inline void collect(struct readout *r, struct tcptuned_flow *flo
 	record->flow = *flow;
 	copy_socket(record, tp);
 	copy_limits(record, tp);
+	copy_history(record, tp);
 	copy_bitcp(record, tp);
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 	if (bpf_ringbuf_query(&collected, BPF_RB_AVAIL_DATA) > READOUT_RING_BYTES / 2)
@@ -192,13 +220,15 @@ int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 		return 0;
 	yield_cpu(r, ctx->meta->seq);
 	r->sums.records++;
+	if (!r->jiffies)
+		r->jiffies = (__u32)bpf_jiffies64() ?: 1;
 	if (!readout_is_live(flow, sk->__sk_common.skc_state))
 		return 0;
 	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return 0;
 	add_to_sums(&r->sums, flow, tp);
-	if (matches(&r->request.filter, &sk->__sk_common) &&
+	if (matches(&r->request.filter, tp) &&
 	    readout_add_matched(r, tp->bytes_received + tp->bytes_acked))
 		collect(r, flow, tp);
 	return 0;

@@ -20,6 +20,7 @@ void tcptuned_filter_compile(const struct tcptuned_filter *filter, struct readou
 	ret->local_port = filter->local_port;
 	ret->remote_port = filter->remote_port;
 	ret->netns = filter->netns;
+	ret->active_since = filter->active_since;
 	ret->given = 1;
 }
 

@@ -15,6 +15,7 @@ struct tcptuned_filter {
 	__u16 port; /* of one of the ends */
 	__u16 local_port, remote_port;
 	__u32 netns;
+	__u32 active_since; /* struct tcptuned_flows.jiffies of an earlier scan */
 	char policy[TCPTUNED_POLICY_NAME_MAX];
 	char congestion_control[TCPTUNED_CC_NAME_MAX];
 };

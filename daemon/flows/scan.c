@@ -96,6 +96,7 @@ static int read_everything(struct reading *reading)
 		return error;
 	if (bpf_map_lookup_elem(reading->map_fd, &zero, reading->readout))
 		return -errno;
+	flows->jiffies = reading->readout->jiffies;
 	tcptuned_flows_sum_up(flows, &reading->readout->sums);
 	return 0;
 }

@@ -37,7 +37,8 @@ struct tcptuned_flows {
 	__u32 top_max;
 	__u32 groups_len;
 	struct tcptuned_flow_group groups[TCPTUNED_FLOW_GROUPS];
-	__u64 wanted; /* connections that match the choice; top_len of them are in top */
+	__u32 jiffies; /* the kernel's, at the beginning of the scan; 0: there was no connection */
+	__u64 wanted;  /* connections that match the choice; top_len of them are in top */
 	struct readout_sums sums; /* of the kernel, about all connections */
 };
 

@@ -124,6 +124,7 @@ struct tcptuned_flow_record {
 	__u64 pacing_rate_Bps;	 /* the present rate; 0: not paced */
 	__u64 pacing_max_Bps;	 /* SO_MAX_PACING_RATE; 0: none */
 	__u64 netns_cookie;	 /* of the network namespace: path.h */
+	__u64 cgroup;		 /* id of the control group in which the socket was created */
 	__u32 netns;		 /* inode number of the network namespace */
 	__u16 family;		 /* AF_INET or AF_INET6 */
 	__u16 local_port;
@@ -150,8 +151,15 @@ struct tcptuned_flow_record {
 	__u32 retransmits; /* segments, total */
 	__u32 lost;	   /* segments now considered lost */
 	__u32 reordering;
-	__u32 ca_max_win; /* the maximum that bitcp searches, segments; 0: not bitcp */
-	__u32 ca_mode;	  /* enum bitcp_mode, where ca_max_win is not 0 */
+	__u32 data_sent;      /* segments with data, total; modulo 2^32, as those below */
+	__u32 data_received;  /* likewise */
+	__u32 out_of_order;   /* segments that arrived out of order, total */
+	__u32 jiffies;	      /* now */
+	__u32 busy_jiffies;   /* with data to send or in flight, total */
+	__u32 rwnd_jiffies;   /* of these, limited by the peer's window */
+	__u32 sndbuf_jiffies; /* of these, limited by the send buffer */
+	__u32 ca_max_win;     /* the maximum that bitcp searches, segments; 0: not bitcp */
+	__u32 ca_mode;	      /* enum bitcp_mode, where ca_max_win is not 0 */
 };
 
 #endif

@@ -54,8 +54,8 @@ struct readout_filter {
 	__u32 any_port; /* of either end */
 	__u32 local_port, remote_port;
 	__u32 netns;
-	__u32 given; /* 0: there is no condition */
-	__u32 unused;
+	__u32 given;	    /* 0: there is no condition */
+	__u32 active_since; /* carried data since then, or has some in flight; jiffies */
 };
 
 struct readout_request {
@@ -95,9 +95,9 @@ struct readout {
 	struct readout_request request;
 	__u64 until_ns; /* when the CPU is yielded; 0: not determined yet */
 	__u32 seen;	/* sockets since the start */
-	__u32 unused;
-	__u32 least; /* class of the smallest connection that may be wanted, so far */
-	__u32 above; /* connections in higher classes */
+	__u32 jiffies;	/* when the first of them was seen; 0: there was none */
+	__u32 least;	/* class of the smallest connection that may be wanted, so far */
+	__u32 above;	/* connections in higher classes */
 	struct readout_sums sums;
 };
 
