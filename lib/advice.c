@@ -75,7 +75,7 @@ static int is_limited_elsewhere(const struct tcptuned_tame_level *one)
 static int is_limit_per_connection(const struct tcptuned_tame_level *one,
 				   const struct tcptuned_tame_level *more)
 {
-	double part = more->rate / more->streams / one->rate;
+	double part = more->rate / more->streams / (one->rate / one->streams);
 
 	return is_limited_elsewhere(one) && one->rate_peak < CONSTANT * one->rate &&
 	       part > LINEAR && part < 1 / LINEAR && more->rtt_s > 0.5 * one->rtt_s &&
@@ -95,7 +95,8 @@ void advice_find_limits(struct tcptuned_tame_result *r)
 		r->levels[i].limit = limit_of(&r->levels[i]);
 	one = r->levels[0];
 	for (unsigned int i = 1; i < r->levels_len; i++)
-		if (r->levels[i].streams > 1 && is_limit_per_connection(&one, &r->levels[i]))
+		if (r->levels[i].streams > one.streams &&
+		    is_limit_per_connection(&one, &r->levels[i]))
 			r->levels[0].limit = r->levels[i].limit = TCPTUNED_TAME_LIMIT_CONNECTION;
 }
 
@@ -150,7 +151,7 @@ static void find_wanted(const struct tcptuned_tame_options *options, struct tcpt
 
 static void fit(struct tcptuned_tame_result *r)
 {
-	struct tcptuned_parallel_level levels[TCPTUNED_TAME_LEVELS];
+	struct tcptuned_parallel_level levels[TCPTUNED_TAME_LEVELS] = {};
 	double rtt_min = 0, rtt_max = 0;
 
 	for (unsigned int i = 0; i < r->levels_len; i++) {
@@ -229,7 +230,8 @@ void advice_conclude(const struct tcptuned_tame_options *options, struct tcptune
 {
 	advice_find_limits(r);
 	find_fastest(options, r);
-	if (r->levels_len > 1 && r->fastest == 1 && is_limited_by_path(&r->levels[0]))
+	if (r->levels_len > 1 && r->fastest == r->levels[0].streams &&
+	    is_limited_by_path(&r->levels[0]))
 		r->levels[0].limit = TCPTUNED_TAME_LIMIT_PATH;
 	fit(r);
 	r->within = r->fastest;

@@ -101,6 +101,18 @@ static int watch(const struct tcptuned_tame *t, int fd)
 	return epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
+int tcptuned_tame_conclude(const struct tcptuned_tame_options *options,
+			   struct tcptuned_tame_result *result)
+{
+	struct tcptuned_tame_options o = *options;
+
+	if (!are_valid(&o) || !result->levels_len || result->levels_len > TCPTUNED_TAME_LEVELS)
+		return -EINVAL;
+	set_defaults(&o);
+	advice_conclude(&o, result);
+	return 0;
+}
+
 /* ---- one probe ------------------------------------------------------------------------------ */
 
 /* Returns the share of a core that the child has used. */

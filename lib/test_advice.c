@@ -178,3 +178,45 @@ TEST(the_number_for_a_rate)
 		assert_int_equal(result.wanted, r->streams);
 	}
 }
+
+/* The smallest number need not be one. */
+TEST(levels_that_were_not_searched)
+{
+	static const struct {
+		double rates[3]; /* of 2, 4 and 8 */
+		enum tcptuned_tame_limit limit;
+		unsigned int fastest;
+	} rows[] = {
+		{{2e7, 4e7, 8e7}, TCPTUNED_TAME_LIMIT_CONNECTION, 8},
+		{{6e7, 6e7, 6e7}, TCPTUNED_TAME_LIMIT_PATH, 2},
+		{{4e7, 6e7, 6.1e7}, TCPTUNED_TAME_LIMIT_CWND, 4},
+	};
+	static const struct tcptuned_tame_options none;
+
+	for_each_row (r, rows) {
+		struct tcptuned_tame_result result = {.levels_len = 3,
+						      .congestion_control = "reno"};
+
+		for (unsigned int i = 0; i < 3; i++)
+			result.levels[i] = level(2u << i, r->rates[i], 0, 41);
+		assert_int_equal(tcptuned_tame_conclude(&none, &result), 0);
+		assert_int_equal(result.levels[0].limit, r->limit);
+		assert_int_equal(result.fastest, r->fastest);
+		assert_near(result.fastest_rate, r->rates[__builtin_ctz(r->fastest) - 1], 1);
+	}
+}
+
+TEST(levels_out_of_range)
+{
+	static const struct tcptuned_tame_options none, much = {.impact_max = 2};
+	struct tcptuned_tame_result result = {};
+
+	assert_int_equal(tcptuned_tame_conclude(&none, &result), -EINVAL);
+	result.levels_len = TCPTUNED_TAME_LEVELS + 1;
+	assert_int_equal(tcptuned_tame_conclude(&none, &result), -EINVAL);
+	result.levels_len = 1;
+	result.levels[0] = level(1, 1e8, 0, 41);
+	assert_int_equal(tcptuned_tame_conclude(&much, &result), -EINVAL);
+	assert_int_equal(tcptuned_tame_conclude(&none, &result), 0);
+	assert_int_equal(result.fastest, 1);
+}

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#define TCPTUNED_TAME_LEVELS 16
+#define TCPTUNED_TAME_LEVELS TCPTUNED_LEVELS_MAX
 
 enum tcptuned_tame_probe {
 	TCPTUNED_TAME_IPERF3, /* the destination is a name or an address */
@@ -127,6 +127,14 @@ unsigned int tcptuned_tame_probing(const struct tcptuned_tame *tame, double *ret
 
 /* One line without a newline; "": no error. */
 const char *tcptuned_tame_error(const struct tcptuned_tame *tame);
+
+/*
+ * Set what follows from the levels of @result, whose other members are zero but for the congestion
+ * control: for levels that were not measured by a search, the smallest number first. Returns 0; -EINVAL:
+ * an option or the number of levels is out of its range.
+ */
+int tcptuned_tame_conclude(const struct tcptuned_tame_options *options,
+			   struct tcptuned_tame_result *result);
 
 /* Write the measurements and the fitted model as an SVG image; the caller looks for errors of @out. */
 void tcptuned_tame_plot(FILE *out, const struct tcptuned_tame_result *result);
