@@ -65,10 +65,10 @@ $(BUILD)/libdaemon.a: $(DAEMON_OBJ:%=$(BUILD)/%) $(BUILD)/objects
 $(BUILD)/libctl.a: $(CTL_OBJ:%=$(BUILD)/%) $(BUILD)/objects
 	$(ARCHIVE)
 
-$(BUILD)/tcptuned: $(BUILD)/daemon/main.o $(BUILD)/libdaemon.a
-	$(LINK) $(LIBS)
+$(BUILD)/tcptuned: $(BUILD)/daemon/main.o $(BUILD)/libdaemon.a $(BUILD)/libtcptuned.a
+	$(LINK) $(LIBS) -lm
 
-$(BUILD)/tcptunectl: $(BUILD)/ctl/main.o $(BUILD)/libctl.a $(BUILD)/libtcptuned.a $(BUILD)/libdaemon.a
+$(BUILD)/tcptunectl: $(BUILD)/ctl/main.o $(BUILD)/libctl.a $(BUILD)/libdaemon.a $(BUILD)/libtcptuned.a
 	$(LINK) $(LIB_LIBS)
 
 # --- manual pages and the example configuration, from the tables in the sources -------------------
@@ -77,7 +77,7 @@ man: $(patsubst %.in,$(BUILD)/%,$(wildcard man/*.in)) $(BUILD)/tcptuned.conf
 $(BUILD)/tcptuned.conf: $(BUILD)/tcptuned
 	$(BUILD)/tcptuned --help-config >$@.new && mv $@.new $@
 
-$(BUILD)/man/generate: $(BUILD)/man/generate.o $(BUILD)/libctl.a $(BUILD)/libtcptuned.a $(BUILD)/libdaemon.a
+$(BUILD)/man/generate: $(BUILD)/man/generate.o $(BUILD)/libctl.a $(BUILD)/libdaemon.a $(BUILD)/libtcptuned.a
 	$(LINK) $(LIBS) -lm
 
 $(BUILD)/man/%: man/%.in $(BUILD)/man/generate

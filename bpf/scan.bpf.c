@@ -7,6 +7,7 @@
 #include "maps.h"
 #include "sock.h"
 #include <tcptuned/abi/readout.h>
+#include <tcptuned/abi/streams.h>
 #include <tcptuned/algo/bitcp.h>
 
 SINGLE_VALUE_MAP(BPF_MAP_TYPE_ARRAY, struct readout) readout SEC(".maps");
@@ -16,6 +17,17 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, READOUT_RING_BYTES);
 } collected SEC(".maps");
+
+/*
+ * Of user space alone, which it outlives. The kernel drops the entry that was not updated for longest
+ * when the map is full.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, TCPTUNED_STREAMS_LEVELS_MAX);
+	__uint(key_size, sizeof(struct tcptuned_streams_key));
+	__uint(value_size, sizeof(struct tcptuned_streams_level));
+} streams SEC(".maps");
 
 /* True if the next segment would exceed the peer's window (tcp_snd_wnd_test()). */
 static __always_inline bool window_is_full(const struct tcp_sock *tp, __u32 unsent)

@@ -12,6 +12,7 @@
 
 #include <tcptuned/abi/flow.h>
 #include <tcptuned/abi/meta.h>
+#include <tcptuned/abi/streams.h>
 #include <tcptuned/algo/path.h>
 
 #include "cc/bitcp.skel.h"
@@ -614,6 +615,8 @@ static void open_pins_that_fit(struct tcptuned_kernel *k)
 		{TCPTUNED_MAP_PATHS, sizeof(struct tcptuned_path_key),
 		 sizeof(struct tcptuned_path)},
 		{TCPTUNED_MAP_PATH_SETTINGS, sizeof(__u32), sizeof(struct tcptuned_path_settings)},
+		{TCPTUNED_MAP_STREAMS, sizeof(struct tcptuned_streams_key),
+		 sizeof(struct tcptuned_streams_level)},
 	};
 
 	open_pins(k);

@@ -12,6 +12,7 @@
 #include <bpf/bpf.h>
 
 #include "kern/loader.h"
+#include "paths/streams.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -91,6 +92,27 @@ static void count_row(void *ctx, const struct tcptuned_path_key *key,
 	++*count;
 }
 
+static int streams_fd(const struct tcptuned_paths *paths)
+{
+	return paths->kernel->map_fd[TCPTUNED_MAP_STREAMS];
+}
+
+static void count_fits(struct tcptuned_paths *paths)
+{
+	_cleanup_free_ struct tcptuned_streams_row *rows = NULL;
+	char why[TCPTUNED_STREAMS_REFUSAL];
+	struct tcptuned_parallel_fit fit;
+	size_t len, together;
+
+	memset(paths->stats.fits, 0, sizeof(paths->stats.fits));
+	if (streams_fd(paths) < 0 || tcptuned_streams_read(streams_fd(paths), &rows, &len, NULL))
+		return;
+	for (size_t i = 0; i < len; i += together) {
+		together = tcptuned_streams_together(&rows[i], len - i);
+		paths->stats.fits[tcptuned_streams_fit(&rows[i], together, &fit, why)]++;
+	}
+}
+
 /* The whole map has to be read, because the kernel does not report the number of its entries. */
 static void count_known(struct tcptuned_paths *paths)
 {
@@ -98,6 +120,7 @@ static void count_known(struct tcptuned_paths *paths)
 	paths->stats.ok = paths_fd(paths) >= 0 && !tcptuned_paths_each(paths_fd(paths), count_row,
 								       &paths->stats.known, NULL);
 	paths->counted_s = clock_s(CLOCK_BOOTTIME);
+	count_fits(paths);
 }
 
 void tcptuned_paths_stats(struct tcptuned_paths *paths, struct tcptuned_path_stats *ret)
@@ -189,10 +212,29 @@ static void load_row(void *ctx, const struct tcptuned_path_key *key,
 		bpf_map_update_elem(paths_fd(paths), &new_key, &row, BPF_NOEXIST);
 }
 
+static void load_level(void *ctx, const struct tcptuned_streams_key *key,
+		       const struct tcptuned_streams_level *level)
+{
+	const struct tcptuned_paths *paths = ctx;
+	struct tcptuned_streams_key new_key = *key;
+	struct tcptuned_streams_level row = *level;
+	__s64 now_s = clock_s(CLOCK_BOOTTIME);
+
+	row.updated_s = now_s - (__s64)path_age_s(level->updated_s, clock_s(CLOCK_REALTIME));
+	if (!new_key.host.netns_cookie) {
+		new_key.host.netns_cookie = paths->own_cookie;
+		row.netns = paths->own_netns;
+	}
+	if (path_age_s(row.updated_s, now_s) < paths->settings.expire_s)
+		bpf_map_update_elem(streams_fd(paths), &new_key, &row, BPF_NOEXIST);
+}
+
 static int load_rows(struct tcptuned_paths *paths, struct tcptuned_pathdb *db,
 		     struct tcptuned_error *err)
 {
-	return tcptuned_pathdb_read(db, load_row, paths, err);
+	int error = tcptuned_pathdb_read(db, load_row, paths, err);
+
+	return error ? error : tcptuned_pathdb_read_levels(db, load_level, paths, err);
 }
 
 void tcptuned_paths_load(struct tcptuned_paths *paths)
@@ -236,8 +278,33 @@ static void save_row(void *ctx, const struct tcptuned_path_key *key,
 	s->error = tcptuned_pathdb_put(s->db, &row_key, &row, s->err);
 }
 
+static int save_levels(struct saving *s)
+{
+	_cleanup_free_ struct tcptuned_streams_row *rows = NULL;
+	int fd = streams_fd(s->paths), error;
+	size_t len;
+
+	if (fd < 0)
+		return 0;
+	error = tcptuned_streams_read(fd, &rows, &len, s->err);
+	for (size_t i = 0; i < len && !error; i++) {
+		struct tcptuned_streams_row *row = &rows[i];
+		__u64 age_s = path_age_s(row->level.updated_s, s->now_s);
+
+		if (age_s >= s->paths->settings.expire_s) {
+			bpf_map_delete_elem(fd, &row->key);
+			continue;
+		}
+		if (row->key.host.netns_cookie == s->paths->own_cookie)
+			row->key.host.netns_cookie = row->level.netns = 0;
+		row->level.updated_s = clock_s(CLOCK_REALTIME) - (__s64)age_s;
+		error = tcptuned_pathdb_put_level(s->db, &row->key, &row->level, s->err);
+	}
+	return error;
+}
+
 /*
- * The map is read while the database is locked. tcptuned_paths_forget() deletes from the map with
+ * The maps are read while the database is locked. tcptuned_paths_forget() deletes from them with
  * the same lock, so that no save restores what is being forgotten.
  */
 static int save_rows(struct tcptuned_paths *paths, struct tcptuned_pathdb *db,
@@ -253,6 +320,8 @@ static int save_rows(struct tcptuned_paths *paths, struct tcptuned_pathdb *db,
 		error = tcptuned_paths_each(paths_fd(paths), save_row, &s, err);
 	if (!error)
 		error = s.error;
+	if (!error)
+		error = save_levels(&s);
 	return error ? error : tcptuned_pathdb_commit(db, err);
 }
 
@@ -284,7 +353,7 @@ void tcptuned_paths_save_left(const struct tcptuned_kernel *kernel, const char *
 /* ---- forgetting ----------------------------------------------------------------------- */
 
 struct forgetting {
-	int map_fd;
+	int map_fd, streams_fd;
 	const struct tcptuned_path_key *prefix; /* NULL: all */
 	unsigned int in_map, in_file;		/* prefixes that were deleted there */
 };
@@ -298,9 +367,28 @@ static void forget_row(void *ctx, const struct tcptuned_path_key *key,
 		f->in_map += !bpf_map_delete_elem(f->map_fd, key);
 }
 
-static int forget_in_map(struct forgetting *f, struct tcptuned_error *err)
+static int forget_levels(const struct forgetting *f, struct tcptuned_error *err)
 {
-	return f->map_fd >= 0 ? tcptuned_paths_each(f->map_fd, forget_row, f, err) : 0;
+	_cleanup_free_ struct tcptuned_streams_row *rows = NULL;
+	int error;
+	size_t len;
+
+	if (f->streams_fd < 0)
+		return 0;
+	error = tcptuned_streams_read(f->streams_fd, &rows, &len, err);
+	for (size_t i = 0; i < len && !error; i++)
+		if (!f->prefix || tcptuned_prefix_overlap(&rows[i].key.host, f->prefix))
+			bpf_map_delete_elem(f->streams_fd, &rows[i].key);
+	return error;
+}
+
+static int forget_in_maps(struct forgetting *f, struct tcptuned_error *err)
+{
+	int error = forget_levels(f, err);
+
+	if (error || f->map_fd < 0)
+		return error;
+	return tcptuned_paths_each(f->map_fd, forget_row, f, err);
 }
 
 /* If the database fails, nothing is forgotten in the map either. */
@@ -312,7 +400,7 @@ static int forget_in_both(struct forgetting *f, struct tcptuned_pathdb *db,
 	if (!error)
 		error = tcptuned_pathdb_forget(db, f->prefix, &f->in_file, err);
 	if (!error)
-		error = forget_in_map(f, err);
+		error = forget_in_maps(f, err);
 	return error ? error : tcptuned_pathdb_commit(db, err);
 }
 
@@ -329,7 +417,7 @@ static int forget_in_file(struct forgetting *f, const char *file, struct tcptune
 	int error;
 
 	if (access(file, F_OK) && errno == ENOENT)
-		return forget_in_map(f, err);
+		return forget_in_maps(f, err);
 	error = tcptuned_pathdb_open(&db, file, err);
 	if (!error)
 		error = forget_in_both(f, db, err);
@@ -337,7 +425,7 @@ static int forget_in_file(struct forgetting *f, const char *file, struct tcptune
 	if (error != -EUCLEAN || f->prefix)
 		return error;
 	/* The map comes first: a concurrent save writes into the file that is set aside then. */
-	error = forget_in_map(f, err);
+	error = forget_in_maps(f, err);
 	if (error)
 		return error;
 	error = tcptuned_pathdb_set_aside(file);
@@ -347,7 +435,10 @@ static int forget_in_file(struct forgetting *f, const char *file, struct tcptune
 int tcptuned_paths_forget(const struct tcptuned_kernel *kernel, const char *directory,
 			  const char *prefix, unsigned int *ret_count, struct tcptuned_error *err)
 {
-	struct forgetting f = {.map_fd = kernel ? kernel->map_fd[TCPTUNED_MAP_PATHS] : -1};
+	struct forgetting f = {
+		.map_fd = kernel ? kernel->map_fd[TCPTUNED_MAP_PATHS] : -1,
+		.streams_fd = kernel ? kernel->map_fd[TCPTUNED_MAP_STREAMS] : -1,
+	};
 	struct tcptuned_path_key key;
 	char file[FILE_TEXT];
 	int error;
@@ -362,7 +453,8 @@ int tcptuned_paths_forget(const struct tcptuned_kernel *kernel, const char *dire
 		f.prefix = &key;
 	}
 	/* The daemon of that build would write them again. */
-	if (kernel && (kernel->other_layout >> TCPTUNED_MAP_PATHS & 1))
+	if (kernel &&
+	    (kernel->other_layout & (1u << TCPTUNED_MAP_PATHS | 1u << TCPTUNED_MAP_STREAMS)))
 		return FAIL(err, EPROTO, KERNEL,
 			    "nothing is forgotten: the paths in %s are another build's; "
 			    "use the tcptuned that loaded them",

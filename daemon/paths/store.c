@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,10 @@
 #include <sqlite3.h>
 
 #include <tcptuned/abi/policy.h>
+#include <tcptuned/parallel.h>
 
 #include "util/cleanup.h"
+#include "util/text.h"
 
 #define SCHEMA_VERSION 1
 #define BUSY_MS	       2000 /* to wait for another process that has locked the database */
@@ -23,7 +26,7 @@
 
 struct tcptuned_pathdb {
 	sqlite3 *db;
-	sqlite3_stmt *put;
+	sqlite3_stmt *put, *put_level;
 	char *file;
 	char boot[BOOT_TEXT]; /* the kernel's id of this boot */
 };
@@ -42,9 +45,24 @@ struct tcptuned_pathdb {
 	X(slow, slow, 1)                                         \
 	X(netns, netns, UINT32_MAX)
 
-#define DECLARATION(column, ...) ", " #column " INTEGER NOT NULL"
-#define NAME(column, ...)	 ", " #column
-#define PARAMETER(...)		 ",?"
+/* Those of levels of parallel connections. */
+#define LEVEL_INTEGERS(X)                    \
+	X(updated, updated_s, INT64_MAX / 2) \
+	X(windows, windows, UINT32_MAX)      \
+	X(netns, netns, UINT32_MAX)
+#define LEVEL_REALS(X)                            \
+	X(bits_per_second, rate)                  \
+	X(peak_bits_per_second, rate_peak)        \
+	X(loss, loss)                             \
+	X(rtt_seconds, rtt_s)                     \
+	X(rtt_min_seconds, rtt_min_s)             \
+	X(receiver_window_share, receiver_window) \
+	X(send_buffer_share, send_buffer)
+
+#define DECLARATION(column, ...)      ", " #column " INTEGER NOT NULL"
+#define REAL_DECLARATION(column, ...) ", " #column " REAL NOT NULL"
+#define NAME(column, ...)	      ", " #column
+#define PARAMETER(...)		      ",?"
 
 /*
  * cookie identifies a network namespace until the next boot, whose id is in boot. Both are empty
@@ -62,6 +80,26 @@ static const char insert[] = "INSERT OR REPLACE INTO paths (prefix, cookie, boot
 
 static const char select_rows[] = "SELECT prefix, cookie" COLUMNS(
 	NAME) " FROM paths WHERE (boot = '' AND cookie = 0) OR boot = ?1 ORDER BY updated";
+
+/* Files of earlier builds have the same format without this table. */
+static const char level_schema[] =
+	"CREATE TABLE IF NOT EXISTS streams"
+	" (host TEXT NOT NULL, cookie INTEGER NOT NULL, boot TEXT NOT NULL,"
+	" congestion_control TEXT NOT NULL, receives INTEGER NOT NULL,"
+	" streams INTEGER NOT NULL" LEVEL_INTEGERS(DECLARATION) LEVEL_REALS(
+		REAL_DECLARATION) ", PRIMARY KEY (host, cookie, boot, congestion_control, receives,"
+				  " streams)) WITHOUT ROWID";
+
+static const char insert_level[] =
+	"INSERT OR REPLACE INTO streams (host, cookie, boot, congestion_control, receives,"
+	" streams" LEVEL_INTEGERS(NAME)
+		LEVEL_REALS(NAME) ") VALUES (?,?,?,?,?,?" LEVEL_INTEGERS(PARAMETER)
+			LEVEL_REALS(PARAMETER) ")";
+
+static const char select_levels[] =
+	"SELECT host, cookie, congestion_control, receives, streams" LEVEL_INTEGERS(NAME)
+		LEVEL_REALS(NAME) " FROM streams WHERE (boot = '' AND cookie = 0) OR boot = ?1"
+				  " ORDER BY updated";
 
 static void finalizep(sqlite3_stmt **stmt)
 {
@@ -164,8 +202,12 @@ static int open_file(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 	error = check_version(db, err);
 	if (error)
 		return error;
-	error = prepare(db, insert, &db->put, err);
-	/* SQLITE_ERROR: the table has other columns, so that it is another program's. */
+	error = execute(db, level_schema, err);
+	if (!error)
+		error = prepare(db, insert, &db->put, err);
+	if (!error)
+		error = prepare(db, insert_level, &db->put_level, err);
+	/* SQLITE_ERROR: a table has other columns, so that it is another program's. */
 	return error && (sqlite3_errcode(db->db) & 0xff) == SQLITE_ERROR ? -EUCLEAN : error;
 }
 
@@ -197,6 +239,7 @@ void tcptuned_pathdb_close(struct tcptuned_pathdb *db)
 	if (!db)
 		return;
 	sqlite3_finalize(db->put);
+	sqlite3_finalize(db->put_level);
 	sqlite3_close(db->db);
 	free(db->file);
 	free(db);
@@ -247,6 +290,52 @@ static bool read_row(sqlite3_stmt *stmt, struct tcptuned_path_key *key, struct t
 	return path->connections && path->min_rtt_us;
 }
 
+static bool read_level(sqlite3_stmt *stmt, struct tcptuned_streams_key *key,
+		       struct tcptuned_streams_level *level)
+{
+	const char *host = (const char *)sqlite3_column_text(stmt, 0);
+	const char *name = (const char *)sqlite3_column_text(stmt, 2);
+	bool valid = true;
+	int i = 5;
+
+	memset(key, 0, sizeof(*key));
+	memset(level, 0, sizeof(*level));
+	if (!host || !name || strlen(name) >= sizeof(key->congestion_control) ||
+	    tcptuned_path_key_parse(host, &key->host))
+		return false;
+	key->host.netns_cookie = read_number(stmt, 1, INT64_MAX);
+	strcpy(key->congestion_control, name);
+	tcptuned_make_printable(key->congestion_control);
+	key->receives = (__u32)read_number(stmt, 3, 1);
+	key->streams = (__u32)read_number(stmt, 4, TCPTUNED_STREAMS_MAX);
+#define READ(column, field, max) level->field = (typeof(level->field))read_number(stmt, i++, max);
+	LEVEL_INTEGERS(READ)
+#undef READ
+#define READ(column, field)                              \
+	level->field = sqlite3_column_double(stmt, i++); \
+	valid &= isfinite(level->field) && level->field >= 0;
+	LEVEL_REALS(READ)
+#undef READ
+	return valid && key->streams && level->windows && level->rate > 0;
+}
+
+int tcptuned_pathdb_read_levels(struct tcptuned_pathdb *db, tcptuned_pathdb_level row, void *ctx,
+				struct tcptuned_error *err)
+{
+	_cleanup_stmt_ sqlite3_stmt *stmt = NULL;
+	struct tcptuned_streams_level level;
+	struct tcptuned_streams_key key;
+	int error = prepare(db, select_levels, &stmt, err), step;
+
+	if (error)
+		return error;
+	sqlite3_bind_text(stmt, 1, db->boot, -1, SQLITE_STATIC);
+	while ((step = sqlite3_step(stmt)) == SQLITE_ROW)
+		if (read_level(stmt, &key, &level))
+			row(ctx, &key, &level);
+	return step == SQLITE_DONE ? 0 : fail(db, err);
+}
+
 int tcptuned_pathdb_read(struct tcptuned_pathdb *db, tcptuned_pathdb_row row, void *ctx,
 			 struct tcptuned_error *err)
 {
@@ -278,23 +367,55 @@ int tcptuned_pathdb_commit(struct tcptuned_pathdb *db, struct tcptuned_error *er
 	return error;
 }
 
+/* Bind the first parameters: prefix, cookie and boot. Returns the index of the next one. */
+static int bind_key(struct tcptuned_pathdb *db, sqlite3_stmt *stmt,
+		    const struct tcptuned_path_key *key)
+{
+	char prefix[TCPTUNED_PREFIX_TEXT];
+
+	tcptuned_prefix_format(key, prefix);
+	sqlite3_bind_text(stmt, 1, prefix, -1, SQLITE_TRANSIENT);
+	sqlite3_bind_int64(stmt, 2, (sqlite3_int64)key->netns_cookie);
+	sqlite3_bind_text(stmt, 3, key->netns_cookie ? db->boot : "", -1, SQLITE_STATIC);
+	return 4;
+}
+
+static int put(struct tcptuned_pathdb *db, sqlite3_stmt *stmt, struct tcptuned_error *err)
+{
+	int step = sqlite3_step(stmt);
+
+	sqlite3_reset(stmt);
+	return step == SQLITE_DONE ? 0 : fail(db, err);
+}
+
 int tcptuned_pathdb_put(struct tcptuned_pathdb *db, const struct tcptuned_path_key *key,
 			const struct tcptuned_path *path, struct tcptuned_error *err)
 {
-	char prefix[TCPTUNED_PREFIX_TEXT];
-	int i = 1, step;
+	int i = bind_key(db, db->put, key);
 
-	tcptuned_prefix_format(key, prefix);
-	sqlite3_reset(db->put);
-	sqlite3_bind_text(db->put, i++, prefix, -1, SQLITE_TRANSIENT);
-	sqlite3_bind_int64(db->put, i++, (sqlite3_int64)key->netns_cookie);
-	sqlite3_bind_text(db->put, i++, key->netns_cookie ? db->boot : "", -1, SQLITE_STATIC);
 #define BIND(column, field, max) sqlite3_bind_int64(db->put, i++, (sqlite3_int64)path->field);
 	COLUMNS(BIND)
 #undef BIND
-	step = sqlite3_step(db->put);
-	sqlite3_reset(db->put);
-	return step == SQLITE_DONE ? 0 : fail(db, err);
+	return put(db, db->put, err);
+}
+
+int tcptuned_pathdb_put_level(struct tcptuned_pathdb *db, const struct tcptuned_streams_key *key,
+			      const struct tcptuned_streams_level *level,
+			      struct tcptuned_error *err)
+{
+	sqlite3_stmt *stmt = db->put_level;
+	int i = bind_key(db, stmt, &key->host);
+
+	sqlite3_bind_text(stmt, i++, key->congestion_control, -1, SQLITE_TRANSIENT);
+	sqlite3_bind_int64(stmt, i++, key->receives);
+	sqlite3_bind_int64(stmt, i++, key->streams);
+#define BIND(column, field, max) sqlite3_bind_int64(stmt, i++, (sqlite3_int64)level->field);
+	LEVEL_INTEGERS(BIND)
+#undef BIND
+#define BIND(column, field) sqlite3_bind_double(stmt, i++, level->field);
+	LEVEL_REALS(BIND)
+#undef BIND
+	return put(db, stmt, err);
 }
 
 /* The SQL function overlaps(prefix): tcptuned_prefix_overlap() with the prefix to be forgotten. */
@@ -316,8 +437,14 @@ int tcptuned_pathdb_forget(struct tcptuned_pathdb *db, const struct tcptuned_pat
 	if (prefix && sqlite3_create_function(db->db, "overlaps", 1, SQLITE_UTF8, (void *)prefix,
 					      sql_overlaps, NULL, NULL))
 		return fail(db, err);
-	error = execute(
-		db, prefix ? "DELETE FROM paths WHERE overlaps(prefix)" : "DELETE FROM paths", err);
+	error = execute(db,
+			prefix ? "DELETE FROM streams WHERE overlaps(host)" : "DELETE FROM streams",
+			err);
+	if (!error)
+		error = execute(db,
+				prefix ? "DELETE FROM paths WHERE overlaps(prefix)"
+				       : "DELETE FROM paths",
+				err);
 	if (!error)
 		*ret_count = (unsigned int)sqlite3_changes(db->db);
 	return error;

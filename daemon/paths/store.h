@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The path memory on disk: one SQLite file with a row per prefix. Times are Unix time there,
+ * The path memory on disk: one SQLite file with a row per prefix, and in another table one per level of
+ * parallel connections. Times are Unix time there,
  * because the kernel's other clocks restart with each boot. Every field is checked when it is
  * read, as anything may have written the file.
  */
@@ -9,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include <tcptuned/abi/streams.h>
 #include <tcptuned/algo/path.h>
 
 #include "util/error.h"
@@ -51,7 +53,19 @@ int tcptuned_pathdb_commit(struct tcptuned_pathdb *db, struct tcptuned_error *er
 int tcptuned_pathdb_put(struct tcptuned_pathdb *db, const struct tcptuned_path_key *key,
 			const struct tcptuned_path *path, struct tcptuned_error *err);
 
-/* Delete the rows that overlap @prefix (NULL: all), in all network namespaces. */
+/* The same of levels of parallel connections (streams.h). */
+typedef void (*tcptuned_pathdb_level)(void *ctx, const struct tcptuned_streams_key *key,
+				      const struct tcptuned_streams_level *level);
+int tcptuned_pathdb_read_levels(struct tcptuned_pathdb *db, tcptuned_pathdb_level row, void *ctx,
+				struct tcptuned_error *err);
+int tcptuned_pathdb_put_level(struct tcptuned_pathdb *db, const struct tcptuned_streams_key *key,
+			      const struct tcptuned_streams_level *level,
+			      struct tcptuned_error *err);
+
+/*
+ * Delete the rows that overlap @prefix (NULL: all), in all network namespaces. @ret_count: those of
+ * paths.
+ */
 int tcptuned_pathdb_forget(struct tcptuned_pathdb *db, const struct tcptuned_path_key *prefix,
 			   unsigned int *ret_count, struct tcptuned_error *err);
 

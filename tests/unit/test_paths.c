@@ -18,6 +18,7 @@
 #include "kern/loader.h"
 #include "paths/paths.h"
 #include "paths/store.h"
+#include "paths/streams.h"
 #include "util/log.h"
 
 #define EXPIRE_S 86400
@@ -65,6 +66,9 @@ static int setup(void **state)
 	kernel.map_fd[TCPTUNED_MAP_PATHS] =
 		make_map(BPF_MAP_TYPE_LRU_HASH, "test_paths", sizeof(struct tcptuned_path_key),
 			 sizeof(struct tcptuned_path), TCPTUNED_PATHS_MAX);
+	kernel.map_fd[TCPTUNED_MAP_STREAMS] =
+		make_map(BPF_MAP_TYPE_LRU_HASH, "test_streams", sizeof(struct tcptuned_streams_key),
+			 sizeof(struct tcptuned_streams_level), TCPTUNED_STREAMS_LEVELS_MAX);
 	kernel.map_fd[TCPTUNED_MAP_PATH_SETTINGS] =
 		make_map(BPF_MAP_TYPE_ARRAY, "test_settings", sizeof(__u32), sizeof(settings), 1);
 	if (tcptuned_paths_new(&paths, &kernel, test_directory))
@@ -84,7 +88,8 @@ FIXTURE(setup, teardown)
 
 static void need_maps(void)
 {
-	if (kernel.map_fd[TCPTUNED_MAP_PATHS] < 0 || kernel.map_fd[TCPTUNED_MAP_PATH_SETTINGS] < 0)
+	if (kernel.map_fd[TCPTUNED_MAP_PATHS] < 0 || kernel.map_fd[TCPTUNED_MAP_STREAMS] < 0 ||
+	    kernel.map_fd[TCPTUNED_MAP_PATH_SETTINGS] < 0)
 		skip();
 }
 
@@ -552,4 +557,155 @@ TEST(loading_into_a_new_map)
 	assert_int_equal(seen[12], 0);
 	learn(10, 1, 0);
 	save(301);
+}
+
+/* ---- parallel connections ------------------------------------------------------------------------- */
+
+static struct tcptuned_streams_key level_key(const char *host, __u64 netns, unsigned int streams)
+{
+	struct tcptuned_streams_key k = {.streams = streams, .congestion_control = "reno"};
+
+	k.host = key(host, netns);
+	return k;
+}
+
+static void see_window(const char *host, __u64 netns, unsigned int streams, double rate)
+{
+	struct tcptuned_streams_key k = level_key(host, netns, streams);
+	struct tcptuned_tame_level window = {
+		.streams = streams, .rate = rate, .loss = 0.01, .rtt_s = 0.02, .rtt_min_s = 0.01};
+
+	assert_int_equal(tcptuned_streams_add(kernel.map_fd[TCPTUNED_MAP_STREAMS], &k, 5, &window),
+			 0);
+}
+
+static struct tcptuned_streams_row *levels;
+static size_t levels_len;
+
+static void read_levels(void)
+{
+	free(levels);
+	assert_int_equal(tcptuned_streams_read(kernel.map_fd[TCPTUNED_MAP_STREAMS], &levels,
+					       &levels_len, &err),
+			 0);
+}
+
+static void clear_levels(void)
+{
+	read_levels();
+	for (size_t i = 0; i < levels_len; i++)
+		bpf_map_delete_elem(kernel.map_fd[TCPTUNED_MAP_STREAMS], &levels[i].key);
+	read_levels();
+	assert_int_equal(levels_len, 0);
+}
+
+TEST(levels_come_in_order)
+{
+	need_maps();
+	see_window("192.0.2.7", 1, 300, 3e9);
+	see_window("192.0.2.8", 1, 2, 1e6);
+	see_window("192.0.2.7", 1, 2, 1e6);
+	see_window("192.0.2.7", 1, 2, 2e6);
+	see_window("192.0.2.7", 1, 16, 1e9);
+	read_levels();
+	assert_int_equal(levels_len, 4);
+	assert_int_equal(tcptuned_streams_together(levels, levels_len), 3);
+	assert_int_equal(tcptuned_streams_together(levels + 3, 1), 1);
+	assert_int_equal(levels[0].key.streams, 2);
+	assert_int_equal(levels[1].key.streams, 16);
+	assert_int_equal(levels[2].key.streams, 300);
+	assert_int_equal(levels[0].level.windows, 2);
+	assert_near(levels[0].level.rate, 1.5e6, 1e-3);
+	assert_int_equal(levels[0].level.netns, 5);
+}
+
+/* The daemon's own network namespace has another cookie after a boot, and no cookie on disk. */
+TEST(levels_outlive_the_map)
+{
+	__u64 own;
+	socklen_t size = sizeof(own);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	need_maps();
+	assert_int_equal(getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &own, &size), 0);
+	close(fd);
+	see_window("2001:db8::7", own, 2, 1e6);
+	see_window("192.0.2.7", own + 1, 4, 2e6);
+	save(0);
+	assert_int_equal(sql("SELECT count(*) FROM streams WHERE host = '2001:db8::7/128' AND "
+			     "cookie = 0 AND boot = '' AND congestion_control = 'reno'"),
+			 1);
+	assert_int_equal(sql("SELECT count(*) FROM streams WHERE cookie != 0 AND boot != ''"), 1);
+	clear_levels();
+	tcptuned_paths_load(paths);
+	read_levels();
+	assert_int_equal(levels_len, 2);
+	for (size_t i = 0; i < 2; i++) {
+		bool first = levels[i].key.streams == 2;
+
+		assert_int_equal(levels[i].key.host.netns_cookie, first ? own : own + 1);
+		assert_near(levels[i].level.rate, first ? 1e6 : 2e6, 0);
+		assert_near(levels[i].level.loss, 0.01, 0);
+		assert_near(levels[i].level.rtt_min_s, 0.01, 0);
+		assert_in_range(now_s(CLOCK_BOOTTIME) - levels[i].level.updated_s, 0, 20);
+	}
+	sql("UPDATE streams SET updated = updated - 86400");
+	clear_levels();
+	tcptuned_paths_load(paths);
+	read_levels();
+	assert_int_equal(levels_len, 0);
+}
+
+TEST(levels_are_forgotten)
+{
+	unsigned int count;
+
+	need_maps();
+	see_window("192.0.2.7", 1, 2, 1e6);
+	see_window("198.51.100.1", 1, 2, 1e6);
+	tcptuned_paths_save(paths);
+	assert_int_equal(
+		tcptuned_paths_forget(&kernel, test_directory, "192.0.2.0/24", &count, &err), 0);
+	read_levels();
+	assert_int_equal(levels_len, 1);
+	assert_int_equal(levels[0].key.host.prefix[0], 198);
+	assert_int_equal(sql("SELECT count(*) FROM streams"), 1);
+	assert_int_equal(tcptuned_paths_forget(&kernel, test_directory, "all", &count, &err), 0);
+	read_levels();
+	assert_int_equal(levels_len, 0);
+	assert_int_equal(sql("SELECT count(*) FROM streams"), 0);
+}
+
+/* A file of an earlier build has the same format without the table; others' rows may have anything. */
+TEST(levels_on_disk_are_checked)
+{
+	static const char *const rows[] = {
+		"('192.0.2.1/32', 0, '', 'reno', 0, 0, unixepoch(), 1, 0, 1e6, 1e6, 0, 0, 0, 0, 0)",
+		"('192.0.2.2/32', 0, '', 'reno', 0, 1, unixepoch(), 0, 0, 1e6, 1e6, 0, 0, 0, 0, 0)",
+		"('192.0.2.3/32', 0, '', 'reno', 0, 1, unixepoch(), 1, 0, 0, 1e6, 0, 0, 0, 0, 0)",
+		"('192.0.2.4/32', 0, '', 'reno', 0, 1, unixepoch(), 1, 0, 9e999, 1e6, 0, 0, 0, 0, 0)",
+		"('192.0.2.5/32', 0, '', 'a name of many letters', 0, 1, unixepoch(), 1, 0, 1e6, 1e6, 0, "
+		"0, 0, 0, 0)",
+		"('192.0.2.6/32', 0, '', 'reno', 0, 1, unixepoch(), 1, 0, 1e6, 1e6, -1, 0, 0, 0, 0)",
+		"('nowhere', 0, '', 'reno', 0, 1, unixepoch(), 1, 0, 1e6, 1e6, 0, 0, 0, 0, 0)",
+		"('192.0.2.7/32', 0, '', 'reno', 1, 3, unixepoch(), 1, 0, 1e6, 1e6, 0, 0, 0, 0, 0)",
+	};
+	char text[512];
+
+	need_maps();
+	tcptuned_pathdb_close(opened());
+	sql("DROP TABLE streams");
+	tcptuned_pathdb_close(opened());
+	assert_int_equal(sql("SELECT count(*) FROM streams"), 0);
+	for_each_row (row, rows) {
+		snprintf(text, sizeof(text), "INSERT INTO streams VALUES %s", *row);
+		sql(text);
+	}
+	clear_levels();
+	tcptuned_paths_load(paths);
+	read_levels();
+	assert_int_equal(levels_len, 1);
+	assert_int_equal(levels[0].key.host.prefix[3], 7);
+	assert_int_equal(levels[0].key.receives, 1);
+	assert_int_equal(levels[0].key.streams, 3);
 }
