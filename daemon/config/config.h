@@ -18,7 +18,7 @@
 #include "util/ip_prefix.h"
 
 #define TCPTUNED_CONFIG_PATH "/etc/tcptuned/tcptuned.conf"
-#define TCPTUNED_CONFIG_KEYS 27
+#define TCPTUNED_CONFIG_KEYS 28
 #define TCPTUNED_CONFIG_TEXT 256 /* longest path or origin, with its NUL */
 
 #define TCPTUNED_WINDOW_KERNEL 1 /* receive_window_max = kernel: the kernel's own maximum */
@@ -82,6 +82,7 @@ struct tcptuned_config {
 	/* [paths] */
 	bool paths_enabled;
 	uint32_t paths_expire_s;
+	bool paths_streams;
 
 	/* [metrics] */
 	bool metrics_enabled;

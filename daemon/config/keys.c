@@ -217,6 +217,11 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 	    "time halves the weight of what is remembered, and after half of it bitcp's last "
 	    "maximum is no longer used.",
 	    .lowest = PATH_EXPIRE_MIN_S, .highest = PATH_EXPIRE_MAX_S, .unit = "seconds"),
+	KEY("paths", "streams", KEY_BOOL, GLOBAL(paths_streams), "yes", LIVE,
+	    "Also remember how much parallel connections to a host carry, by their number, so that "
+	    "tcptunectl streams --probe none can advise how many are worth it. Connections that "
+	    "processes of one control group have to one host are watched for this every two seconds, "
+	    "or less often, so that it takes at most 0.1 % of a processor. Needs remember."),
 	KEY("metrics", "enabled", KEY_BOOL, GLOBAL(metrics_enabled), "yes", AT_START,
 	    "Serve metrics."),
 	KEY("metrics", "address", KEY_ADDRESS, GLOBAL(metrics_address), "127.0.0.1", AT_START,

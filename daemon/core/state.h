@@ -13,6 +13,7 @@
 
 #include "config/config.h"
 #include "config/options.h"
+#include "flows/groups.h"
 #include "kern/kernel.h"
 #include "metrics/collect.h"
 #include "metrics/http.h"
@@ -27,6 +28,7 @@ struct tcptuned_daemon {
 	struct tcptuned_kernel kernel;
 	struct tcptuned_scrape *scrape;
 	struct tcptuned_paths *paths;
+	struct tcptuned_groups *groups;
 	struct tcptuned_http *http;
 	struct tcptuned_control *control;
 	sd_event *event;
@@ -51,6 +53,7 @@ struct tcptuned_daemon {
 	bool other_sockops;    /* a program of another owner may clear callback flags; logged */
 	__u32 last_prog_id;    /* the latest program that was examined for that */
 	uint64_t next_scan_ns; /* of all connections, by housekeeping; CLOCK_MONOTONIC */
+	uint32_t scan_jiffies; /* the kernel's, of the last scan for groups; 0: none */
 };
 
 /* The settings of the section that @source was made from. */

@@ -132,6 +132,7 @@ static void read_everything(struct tcptuned_scrape *scrape)
 			   kernel->origin == TCPTUNED_UPGRADED;
 	if (scrape->options.paths)
 		tcptuned_paths_stats(scrape->options.paths, &snap->paths);
+	snap->groups = *scrape->options.groups;
 	snap->totals_ok = !tcptuned_totals_read(kernel->map_fd[TCPTUNED_MAP_TOTALS], &snap->totals);
 	snap->budget_ok =
 		!bpf_map_lookup_elem(kernel->map_fd[TCPTUNED_MAP_BUDGET], &zero, &snap->budget);

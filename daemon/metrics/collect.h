@@ -8,6 +8,7 @@
 #include <linux/types.h>
 
 #include "config/config.h"
+#include "flows/groups.h"
 #include "kern/kernel.h"
 #include "paths/paths.h"
 
@@ -16,7 +17,8 @@ struct tcptuned_scrape;
 /* What the pointers refer to has to outlive the scrape object, and may change at any time. */
 struct tcptuned_scrape_options {
 	const struct tcptuned_kernel *kernel;
-	struct tcptuned_paths *paths;	     /* or NULL */
+	struct tcptuned_paths *paths; /* or NULL */
+	const struct tcptuned_group_stats *groups;
 	__u32 flows_max;		     /* number of connections that are shown one by one */
 	const unsigned int *cgroups_missing; /* of policies: nonexistent, or not visible */
 	const struct tcptuned_config_trouble *trouble;

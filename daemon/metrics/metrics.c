@@ -167,6 +167,16 @@ static const struct row paths[] = {
 	 "Prefixes that were forgotten because no connection added to them for too long."},
 	{"tcptuned_paths_database_errors_total", NO_LABEL, SNAPSHOT(paths.database_errors),
 	 "Times that the database of paths could not be read or written."},
+	{"tcptuned_streams_groups", NO_LABEL, SNAPSHOT(groups.groups),
+	 "Groups of connections from a control group to a host, in one direction, that carry data."},
+	{"tcptuned_streams_windows_total", "result", "taken", SNAPSHOT(groups.taken),
+	 "Windows of time in which a group consisted of the same connections: taken as a "
+	 "measurement, or refused because one waited for its application or they differ."},
+	{"tcptuned_streams_windows_total", "result", "refused", SNAPSHOT(groups.refused)},
+	{"tcptuned_streams_fits", "result", "accepted", SNAPSHOT(paths.fits[true]),
+	 "Hosts, by direction and congestion control, to which the model of parallel connections "
+	 "is fitted, or refused because what is known does not suffice or does not fit."},
+	{"tcptuned_streams_fits", "result", "refused", SNAPSHOT(paths.fits[false])},
 };
 
 static const struct row sums[] = {

@@ -9,6 +9,7 @@
 #include <tcptuned/abi/policy.h>
 #include <tcptuned/abi/totals.h>
 
+#include "flows/groups.h"
 #include "flows/top.h"
 #include "paths/paths.h"
 
@@ -59,6 +60,7 @@ struct tcptuned_snapshot {
 	bool budget_ok;		       /* the budget could be read */
 	struct budget budget;
 	struct tcptuned_path_stats paths;
+	struct tcptuned_group_stats groups;
 	struct tcptuned_flows flows; /* .top: those of the daemon's own network namespace */
 	struct tcptuned_bpfstats bpf;
 	struct tcptuned_process_stats process;

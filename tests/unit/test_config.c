@@ -215,6 +215,7 @@ static const struct {
 	{"memory", "budget", "1025G|17179869185G", "from 1M to 1024G"},
 	{"paths", "remember", "all", "yes or no"},
 	{"paths", "expire_s", "1d|59", "of seconds from 60"},
+	{"paths", "streams", "maybe", "yes or no"},
 	{"metrics", "enabled", "yess", "yes or no"},
 	{"metrics", "address", "localhost|[::1]", "numeric IPv4"},
 	{"metrics", "port", "http|0x10|0|65536|18446744073709561433", "from 1 to 65535"},

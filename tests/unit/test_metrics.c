@@ -137,7 +137,8 @@ static int setup(void **state)
 	snap->scrapes_ns = 1500000000ull;
 	fill_histograms(snap->totals.histogram);
 	snap->paths = (struct tcptuned_path_stats){
-		.ok = true, .known = 11, .expired = 12, .database_errors = 17};
+		.ok = true, .known = 11, .expired = 12, .database_errors = 17, .fits = {18, 19}};
+	snap->groups = (struct tcptuned_group_stats){.groups = 20, .taken = 21, .refused = 22};
 	snap->budget_ok = true;
 	/*
 	 * The demands are 100 and 4900. The level is out of date, and a connection may have a
@@ -442,8 +443,11 @@ TEST(scrape_without_kernel_side)
 {
 	unsigned int missing = 3;
 	struct tcptuned_config_trouble trouble = {.unapplied = "no memory"};
-	struct tcptuned_scrape_options options = {
-		.flows_max = 3, .cgroups_missing = &missing, .trouble = &trouble};
+	struct tcptuned_group_stats groups = {0};
+	struct tcptuned_scrape_options options = {.flows_max = 3,
+						  .groups = &groups,
+						  .cgroups_missing = &missing,
+						  .trouble = &trouble};
 	struct tcptuned_kernel kernel;
 	struct tcptuned_scrape *scrape;
 	char *text;

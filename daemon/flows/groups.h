@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Groups of connections that one control group has to one host in one direction, and windows of time in
+ * which a group was the same connections, none of which waited for its application. Such a window is a
+ * measurement of parallel connections. Pure bookkeeping: one scan after the other is added, and of the
+ * connections nothing is kept but sums.
+ */
+#ifndef TCPTUNED_FLOWS_GROUPS_H
+#define TCPTUNED_FLOWS_GROUPS_H
+
+#include <tcptuned/abi/flow.h>
+#include <tcptuned/abi/streams.h>
+#include <tcptuned/tame.h>
+
+/* A window is this long, and as many of its group's largest round-trip time. */
+#define TCPTUNED_WINDOW_NS   2000000000ull
+#define TCPTUNED_WINDOW_RTTS 20
+
+struct tcptuned_groups;
+
+/* For the metrics. */
+struct tcptuned_group_stats {
+	__u64 groups; /* in the last scan */
+	__u64 taken;  /* windows that were measurements */
+	__u64 refused; /* ... in which a connection waited for its application, or what they were differs */
+};
+
+struct tcptuned_groups *tcptuned_groups_new(void);
+void tcptuned_groups_free(struct tcptuned_groups *groups);
+
+/* Begin a scan at @now_ns, CLOCK_MONOTONIC. */
+void tcptuned_groups_begin(struct tcptuned_groups *groups, __u64 now_ns);
+
+/* Add a connection that has carried data since the scan before. */
+void tcptuned_groups_add(struct tcptuned_groups *groups, const struct tcptuned_flow_record *record);
+
+/* End the scan. @taken is called for each window that has ended as a measurement. */
+typedef void (*tcptuned_window_taken)(void *ctx, const struct tcptuned_streams_key *key,
+				      __u32 netns, const struct tcptuned_tame_level *window);
+void tcptuned_groups_end(struct tcptuned_groups *groups, tcptuned_window_taken taken, void *ctx);
+
+const struct tcptuned_group_stats *tcptuned_groups_stats(const struct tcptuned_groups *groups);
+
+#endif
