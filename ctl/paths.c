@@ -36,6 +36,17 @@ static const struct tcptuned_column columns[] = {
 	{.heading = "USED", .json = "used", .unit = COLUMN_TEXT},
 };
 
+static const struct tcptuned_column streams_columns[] = {
+	{.heading = "NETNS", .json = "netns", .unit = COLUMN_NUMBER},
+	{.heading = "HOST", .json = "host", .unit = COLUMN_TEXT},
+	{.heading = "DIRECTION", .json = "direction", .unit = COLUMN_TEXT},
+	{.heading = "CC", .json = "congestion_control", .unit = COLUMN_TEXT},
+	{.heading = "STREAMS", .json = "numbers", .unit = COLUMN_TEXT},
+	{.heading = "WINDOWS", .json = "windows", .unit = COLUMN_NUMBER},
+	{.heading = "USED", .json = "used", .unit = COLUMN_TEXT},
+	{.heading = "FIT", .json = "fit", .unit = COLUMN_TEXT},
+};
+
 /* Set "used": "3d", "5h", "12m", "40s", or "40s, slow". */
 static void set_used(json_t *path)
 {
@@ -54,18 +65,54 @@ static void set_used(json_t *path)
 					 slow ? ", slow" : ""));
 }
 
+static json_t *format_numbers(const json_t *levels)
+{
+	size_t len = json_array_size(levels);
+	unsigned long long low = ctl_number(json_array_get(levels, 0), "streams");
+	unsigned long long high = ctl_number(json_array_get(levels, len - 1), "streams");
+
+	return low == high ? json_sprintf("%llu", low) : json_sprintf("%llu-%llu", low, high);
+}
+
+/* Set "numbers", such as "1-8", and "fit": how far it is off, or why there is none. */
+static void set_streams(json_t *streams)
+{
+	const json_t *residual = json_object_get(streams, "residual");
+
+	set_used(streams);
+	json_object_set_new(streams, "numbers", format_numbers(json_object_get(streams, "levels")));
+	json_object_set_new(streams, "fit",
+			    residual ? json_sprintf("off by %.0f %%",
+						    json_number_value(residual) * 100)
+				     : json_sprintf("none: %s", ctl_text(streams, "refused")));
+}
+
+/* The first column, the network namespace, is left out if all rows are of one. */
+static void print_rows(const json_t *rows, const struct tcptuned_column *all, size_t len)
+{
+	size_t first = ctl_several_namespaces(rows) ? 0 : 1;
+	const struct tcptuned_column *shown[len];
+
+	for (size_t i = first; i < len; i++)
+		shown[i - first] = &all[i];
+	ctl_print_table(stdout, rows, shown, len - first, 0);
+}
+
 static void print_paths(const json_t *answer)
 {
-	const struct tcptuned_column *shown[ARRAY_SIZE(columns)];
 	const json_t *paths = json_object_get(answer, "paths");
-	size_t first = ctl_several_namespaces(paths) ? 0 : 1, i;
-	json_t *path;
+	const json_t *streams = json_object_get(answer, "streams");
+	json_t *row;
+	size_t i;
 
-	json_array_foreach(paths, i, path) set_used(path);
-	for (i = first; i < ARRAY_SIZE(columns); i++)
-		shown[i - first] = &columns[i];
-	ctl_print_table(stdout, paths, shown, ARRAY_SIZE(columns) - first, 0);
+	json_array_foreach(paths, i, row) set_used(row);
+	json_array_foreach(streams, i, row) set_streams(row);
+	print_rows(paths, columns, ARRAY_SIZE(columns));
 	ctl_print_rest(stdout, answer, "paths");
+	if (!json_array_size(streams))
+		return;
+	puts("");
+	print_rows(streams, streams_columns, ARRAY_SIZE(streams_columns));
 }
 
 static const struct ctl_template forgotten_texts[] = {
@@ -91,7 +138,8 @@ const struct ctl_command ctl_paths = {
 	.help = "List what is remembered of the paths to destination prefixes, or to those that "
 		"overlap PREFIX (192.0.2.0/24, or an address): how many connections it is made of, "
 		"minimum round-trip time, largest bytes per round-trip time, the window at which "
-		"BI-TCP last lost a segment, loss, and how long ago a connection last added to it. "
+		"BI-TCP last lost a segment, loss, and how long ago a connection last added to it; "
+		"and what is known of parallel connections to hosts (see streams). "
 		"Or forget them, in the kernel and on disk, for which one has to be root.",
 	.options = options,
 	.subcommands = subcommands,

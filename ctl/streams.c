@@ -34,9 +34,9 @@ static const struct ctl_option options[] = {
 	[PROBE] = {OPTION(
 		"probe", 'P', "KIND",
 		"Measure by iperf3, to a server of it at DEST; by http, where curl reads "
-		"ranges of the file at the URL DEST; or none: show only what limits the "
-		"connections that the daemon knows, which has to run. Default: http for a URL, "
-		"else iperf3.")},
+		"ranges of the file at the URL DEST; or none: advise from what connections to "
+		"DEST have carried, and show what limits those that are open, as far as the "
+		"daemon knows, which has to run. Default: http for a URL, else iperf3.")},
 	[MAX_IMPACT] = {OPTION(
 		"max-impact", 'm', "PART",
 		"What others may lose, compared with one connection: 10% (the default) "
@@ -214,6 +214,83 @@ static int ask_daemon(const struct ctl *ctl, const struct question *q, json_t *r
 	return error && !q->passive ? 0 : error;
 }
 
+/* True if @streams is more useful than @than, which may be NULL. */
+static bool is_better(const json_t *streams, const json_t *than)
+{
+	const json_t *refused = json_object_get(streams, "refused");
+
+	if (!than || !refused != !json_object_get(than, "refused"))
+		return !than || !refused;
+	return ctl_number(streams, "age_s") < ctl_number(than, "age_s");
+}
+
+/*
+ * Set *@ret to what the daemon remembers of parallel connections to the address; NULL: nothing. Of both
+ * directions and several congestion controls, it is what has a fit and was used last.
+ */
+static int ask_memory(const struct ctl *ctl, const struct question *q, json_t **ret,
+		      struct tcptuned_error *err)
+{
+	json_auto_t *request = json_pack("{s:s,s:s}", "command", "paths", "address", q->address);
+	json_auto_t *answer = NULL;
+	json_t *streams, *best = NULL;
+	int error = ctl_query(&ctl->config, request, &answer, err);
+	size_t i;
+
+	json_array_foreach(json_object_get(answer, "streams"), i, streams)
+	{
+		if ((q->options.receive && strcmp(ctl_text(streams, "direction"), "receive")) ||
+		    (q->options.congestion_control &&
+		     strcmp(ctl_text(streams, "congestion_control"),
+			    q->options.congestion_control)))
+			continue;
+		if (is_better(streams, best))
+			best = streams;
+	}
+	*ret = json_incref(best);
+	return error;
+}
+
+static double real_of(const json_t *object, const char *name)
+{
+	return json_number_value(json_object_get(object, name));
+}
+
+/* Advise from what is remembered, as a search does from its probes. Returns false if that is refused. */
+static bool conclude(const struct question *q, const json_t *memory,
+		     struct tcptuned_tame_result *ret)
+{
+	json_t *levels = json_object_get(memory, "levels"), *level;
+	size_t i;
+
+	memset(ret, 0, sizeof(*ret));
+	if (!memory || json_object_get(memory, "refused"))
+		return false;
+	json_array_foreach(levels, i, level)
+	{
+		if (i >= TCPTUNED_TAME_LEVELS)
+			break;
+		ret->levels[ret->levels_len++] = (struct tcptuned_tame_level){
+			.streams = (unsigned int)ctl_number(level, "streams"),
+			.rate = real_of(level, "bits_per_second"),
+			.rate_peak = real_of(level, "peak_bits_per_second"),
+			.loss = real_of(level, "loss"),
+			.rtt_s = real_of(level, "rtt_seconds"),
+			.rtt_min_s = real_of(level, "rtt_min_seconds"),
+			.receiver_window = real_of(level, "receiver_window_share"),
+			.send_buffer = real_of(level, "send_buffer_share"),
+			.receives = !strcmp(ctl_text(memory, "direction"), "receive"),
+		};
+	}
+	snprintf(ret->congestion_control, sizeof(ret->congestion_control), "%s",
+		 ctl_text(memory, "congestion_control"));
+	if (tcptuned_tame_conclude(&q->options, ret))
+		return false;
+	ret->end = ret->fastest < ret->levels[ret->levels_len - 1].streams ? TCPTUNED_SEARCH_NO_GAIN
+									   : TCPTUNED_SEARCH_MOST;
+	return true;
+}
+
 static void print_known(const json_t *known, const struct question *q)
 {
 	const json_t *flows = json_object_get(known, "flows");
@@ -293,6 +370,13 @@ static const struct {
 
 static const char *const confidences[] = {"low", "medium", "high"};
 
+static const char *find_why(const struct tcptuned_tame_result *r, const json_t *memory)
+{
+	if (!memory)
+		return ends[r->end];
+	return r->end == TCPTUNED_SEARCH_MOST ? "no more were seen" : "more gained less than 5 %";
+}
+
 static void print_rate(const char *format, double rate)
 {
 	char text[CTL_WORD];
@@ -320,7 +404,10 @@ static void print_limit(const struct tcptuned_tame_result *r)
 	enum tcptuned_tame_limit limit = r->levels[0].limit;
 	const char *remedy = limits[limit].remedy;
 
-	printf("\nOne connection is limited by ");
+	if (r->levels[0].streams > 1)
+		printf("\nEach of %u connections is limited by ", r->levels[0].streams);
+	else
+		printf("\nOne connection is limited by ");
 	if (r->within < r->fastest &&
 	    (limit == TCPTUNED_TAME_LIMIT_LOSS || limit == TCPTUNED_TAME_LIMIT_QUEUE))
 		puts("the congestion window: others seem to share the path.");
@@ -330,7 +417,7 @@ static void print_limit(const struct tcptuned_tame_result *r)
 
 static void print_impact(const struct tcptuned_tame_result *r)
 {
-	if (r->fastest == 1)
+	if (r->fastest == r->levels[0].streams)
 		puts("more connections gain nothing, and take from others");
 	else if (r->impact != TCPTUNED_TAME_IMPACT_MODEL)
 		puts(impacts[r->impact].sentence);
@@ -342,7 +429,26 @@ static void print_impact(const struct tcptuned_tame_result *r)
 		       impacts[r->impact].sentence);
 }
 
-static void print_advice(const struct question *q, const struct tcptuned_tame_result *r)
+/* What it is made from, and what it has cost. */
+static void print_basis(const struct question *q, const struct tcptuned_tame_result *r,
+			const json_t *memory)
+{
+	printf("\nConfidence %s. ", confidences[r->confidence]);
+	if (memory) {
+		printf("From %llu windows of time in which connections %s, the last one %llu s ago.\n",
+		       ctl_number(memory, "windows"), r->levels[0].receives ? "received" : "sent",
+		       ctl_number(memory, "age_s"));
+		return;
+	}
+	printf("%.0f s and %.4g MB were used", r->seconds, r->bytes / 1e6);
+	if (r->file_bytes > 0)
+		printf(", %.3g %% of the size of the file", r->bytes / r->file_bytes * 100);
+	puts(".");
+}
+
+/* @memory: what the levels come from; NULL: they were measured by a search. */
+static void print_advice(const struct question *q, const struct tcptuned_tame_result *r,
+			 const json_t *memory)
 {
 	puts(" STREAMS       TOGETHER           EACH     LOSS        RTT     MINRTT  LIMIT");
 	for (unsigned int i = 0; i < r->levels_len; i++)
@@ -350,7 +456,7 @@ static void print_advice(const struct question *q, const struct tcptuned_tame_re
 	print_limit(r);
 	printf("fastest        %3u", r->fastest);
 	print_rate("  %s", r->fastest_rate);
-	printf("; %s\n", ends[r->end]);
+	printf("; %s\n", find_why(r, memory));
 	printf("within %4.3g %%  %3u", q->impact_max * 100, r->within);
 	print_rate("  %s; ", r->within_rate);
 	print_impact(r);
@@ -358,11 +464,7 @@ static void print_advice(const struct question *q, const struct tcptuned_tame_re
 		printf("wanted         %3u\n", r->wanted);
 	else if (q->options.bits_per_second > 0)
 		puts("wanted           -  no number that was measured or fitted carries that rate");
-	printf("\nConfidence %s. %.0f s and %.4g MB were used", confidences[r->confidence],
-	       r->seconds, r->bytes / 1e6);
-	if (r->file_bytes > 0)
-		printf(", %.3g %% of the size of the file", r->bytes / r->file_bytes * 100);
-	puts(".");
+	print_basis(q, r, memory);
 }
 
 static json_t *level_json(const struct tcptuned_tame_level *l)
@@ -383,25 +485,57 @@ static json_t *number_json(unsigned int streams, double rate, double impact)
 }
 
 static void print_json(const struct question *q, const struct tcptuned_tame_result *r,
-		       const json_t *known)
+		       const json_t *known, const json_t *memory)
 {
 	json_auto_t *levels = json_array(), *all;
 
 	for (unsigned int i = 0; i < r->levels_len; i++)
 		json_array_append_new(levels, level_json(&r->levels[i]));
 	all = json_pack(
-		"{s:s, s:s, s:f, s:O, s:o, s:o, s:s, s:f, s:i, s:s, s:s, s:s, s:s, s:f, s:f, s:O?}",
+		"{s:s, s:s, s:f, s:O, s:o, s:o, s:s, s:f, s:i, s:s, s:s, s:s, s:s, s:f, s:f, s:O*,"
+		" s:O*, s:O?}",
 		"destination", q->destination, "probe",
-		q->options.probe == TCPTUNED_TAME_HTTP ? "http" : "iperf3", "max_impact",
-		q->impact_max, "levels", levels, "fastest",
+		memory					 ? "none"
+		: q->options.probe == TCPTUNED_TAME_HTTP ? "http"
+							 : "iperf3",
+		"max_impact", q->impact_max, "levels", levels, "fastest",
 		number_json(r->fastest, r->fastest_rate, r->fastest_impact), "within",
 		number_json(r->within, r->within_rate, r->within_impact), "impact",
 		impacts[r->impact].word, "model_impact", r->model_impact, "wanted_streams",
-		(int)r->wanted, "limit", limits[r->levels[0].limit].word, "why", ends[r->end],
-		"confidence", confidences[r->confidence], "congestion_control",
-		r->congestion_control, "bytes", r->bytes, "seconds", r->seconds, "known",
-		known ? json_object_get(known, "flows") : NULL);
+		(int)r->wanted, "limit", limits[r->levels[0].limit].word, "why",
+		find_why(r, memory), "confidence", confidences[r->confidence], "congestion_control",
+		r->congestion_control, "bytes", r->bytes, "seconds", r->seconds, "windows",
+		json_object_get(memory, "windows"), "age_s", json_object_get(memory, "age_s"),
+		"known", known ? json_object_get(known, "flows") : NULL);
 	ctl_print_json(all);
+}
+
+/* Print what the daemon knows, and the advice that follows from it, or why there is none. */
+static int advise_passively(const struct ctl *ctl, const struct question *q, const json_t *known,
+			    struct tcptuned_error *err)
+{
+	struct tcptuned_tame_result result;
+	json_auto_t *memory = NULL, *answer = NULL;
+	int error = ask_memory(ctl, q, &memory, err);
+	bool advises = !error && conclude(q, memory, &result);
+	const char *refused = memory ? ctl_text(memory, "refused")
+				     : "no windows of time seen with the same connections";
+
+	if (error)
+		return error;
+	if (advises && ctl->json) {
+		print_json(q, &result, known, memory);
+	} else if (advises) {
+		print_advice(q, &result, memory);
+	} else if (ctl->json) {
+		answer = json_pack("{s:s, s:s, s:s, s:O?}", "destination", q->destination, "probe",
+				   "none", "refused", refused, "known",
+				   json_object_get(known, "flows"));
+		ctl_print_json(answer);
+	} else {
+		printf("No advice: %s.\n", refused);
+	}
+	return 0;
 }
 
 /* ---- tools ------------------------------------------------------------------------------------ */
@@ -564,10 +698,8 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 		return error;
 	if (!ctl->json && !ctl->given[FOR])
 		print_known(known, &q);
-	if (q.passive && ctl->json)
-		ctl_print_json(known);
 	if (q.passive)
-		return 0;
+		return advise_passively(ctl, &q, known, err);
 	if (ctl->given[PLOT] && !(image = fopen(ctl->given[PLOT], "we")))
 		return fail_to_plot(ctl->given[PLOT], err);
 	error = search(&q, &result, err);
@@ -576,9 +708,9 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 	if (ctl->given[FOR])
 		print_tool(tool, result.within);
 	else if (ctl->json)
-		print_json(&q, &result, known);
+		print_json(&q, &result, known, NULL);
 	else
-		print_advice(&q, &result);
+		print_advice(&q, &result, NULL);
 	if (image)
 		tcptuned_tame_plot(image, &result);
 	return image && fflush(image) ? fail_to_plot(ctl->given[PLOT], err) : 0;
@@ -592,8 +724,8 @@ const struct ctl_command ctl_streams = {
 		"--max-impact from others, and print what limits one. 1, 2, 4 ... connections are "
 		"measured as long as twice as many gain 5 %; one is measured again at the end, and "
 		"there is no number if the path has changed. It works without a daemon; if one runs, "
-		"what it knows of connections to DEST is printed first. tame is another name of this "
-		"command.",
+		"what it knows of connections to DEST is printed first, and with --probe none the advice "
+		"follows from what it has seen. tame is another name of this command.",
 	.options = options,
 	.arguments_min = 1,
 	.arguments_max = 1,

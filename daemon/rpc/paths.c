@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <time.h>
 
 #include "paths/paths.h"
+#include "paths/streams.h"
 #include "rpc/flow_json.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -127,14 +129,82 @@ static json_t *path_object(const struct known_path *known, __s64 now_s)
 	return object;
 }
 
+/* ---- parallel connections --------------------------------------------------------------------- */
+
+/* @fit: NULL if it is refused. */
+static json_t *level_object(const struct tcptuned_streams_row *row,
+			    const struct tcptuned_parallel_fit *fit)
+{
+	const struct tcptuned_streams_level *l = &row->level;
+	json_t *fitted = fit ? json_real(tcptuned_parallel_rate(fit, row->key.streams)) : NULL;
+
+	return json_pack("{s:i,s:I,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:o*}", "streams",
+			 (int)row->key.streams, "windows", (json_int_t)l->windows,
+			 "bits_per_second", l->rate, "peak_bits_per_second", l->rate_peak, "loss",
+			 l->loss, "rtt_seconds", l->rtt_s, "rtt_min_seconds", l->rtt_min_s,
+			 "receiver_window_share", l->receiver_window, "send_buffer_share",
+			 l->send_buffer, "fitted_bits_per_second", fitted);
+}
+
+/* @rows belong together. */
+static json_t *streams_object(const struct tcptuned_streams_row *rows, size_t len, __s64 now_s)
+{
+	const struct tcptuned_streams_key *key = &rows[0].key;
+	json_t *object, *levels = json_array();
+	char why[TCPTUNED_STREAMS_REFUSAL], host[TCPTUNED_PREFIX_TEXT];
+	struct tcptuned_parallel_fit fit;
+	bool fits = tcptuned_streams_fit(rows, len, &fit, why);
+	__u64 windows = 0, age_s = UINT64_MAX;
+
+	for (size_t i = 0; i < len; i++) {
+		windows += rows[i].level.windows;
+		age_s = MIN(age_s, path_age_s(rows[i].level.updated_s, now_s));
+		json_array_append_new(levels, level_object(&rows[i], fits ? &fit : NULL));
+	}
+	tcptuned_prefix_format(&key->host, host);
+	*strchr(host, '/') = '\0';
+	object = json_pack("{s:s,s:s,s:s,s:o}", "host", host, "direction",
+			   key->receives ? "receive" : "send", "congestion_control",
+			   key->congestion_control, "levels", levels);
+	set_number(object, "netns", rows[0].level.netns);
+	set_number(object, "windows", windows);
+	set_number(object, "age_s", age_s);
+	if (fits)
+		json_object_set_new(object, "residual", json_real(fit.residual));
+	else
+		set_text(object, "refused", why);
+	return object;
+}
+
+static void print_streams(FILE *out, const struct reading *reading,
+			  const struct tcptuned_streams_row *rows, size_t len, __s64 now_s)
+{
+	const struct tcptuned_filter *filter = &reading->request->filter;
+	__u32 printed = 0;
+	size_t together;
+
+	for (size_t i = 0; i < len; i += together) {
+		together = tcptuned_streams_together(&rows[i], len - i);
+		if ((filter->address.length &&
+		     !tcptuned_prefix_overlap(&rows[i].key.host, &reading->prefix)) ||
+		    (filter->netns && filter->netns != rows[i].level.netns) ||
+		    printed >= reading->request->limit)
+			continue;
+		fputs(printed++ ? "," : "", out);
+		tcptuned_json_print(out, streams_object(&rows[i], together, now_s));
+	}
+}
+
 int tcptuned_handle_paths(const struct tcptuned_source *source,
 			  const struct tcptuned_request *request, FILE *out,
 			  struct tcptuned_error *err)
 {
+	_cleanup_free_ struct tcptuned_streams_row *rows = NULL;
 	_cleanup_free_ struct known_path *paths = calloc(TCPTUNED_PATHS_MAX, sizeof(*paths));
 	struct reading reading = {.request = request, .paths = paths};
 	struct sorting sorting = {.reverse = request->reverse};
 	struct timespec now;
+	size_t len;
 	int error = find_order(request->path_sort, &sorting.order, err);
 
 	if (error)
@@ -144,6 +214,9 @@ int tcptuned_handle_paths(const struct tcptuned_source *source,
 	tcptuned_path_key_of(&request->filter.address, &reading.prefix);
 	error = tcptuned_paths_each(source->kernel->map_fd[TCPTUNED_MAP_PATHS], add_path, &reading,
 				    err);
+	if (!error)
+		error = tcptuned_streams_read(source->kernel->map_fd[TCPTUNED_MAP_STREAMS], &rows,
+					      &len, err);
 	if (error)
 		return error;
 	qsort_r(paths, reading.len, sizeof(*paths), compare, &sorting);
@@ -153,6 +226,8 @@ int tcptuned_handle_paths(const struct tcptuned_source *source,
 		fputs(i ? "," : "", out);
 		tcptuned_json_print(out, path_object(&paths[i], now.tv_sec));
 	}
+	fputs("],\"streams\":[", out);
+	print_streams(out, &reading, rows, len, now.tv_sec);
 	fputs("]}\n", out);
 	return 0;
 }

@@ -215,8 +215,8 @@ test_expired_and_forgotten() {
 test_damaged_database_is_set_aside() {
 	empty_database
 	rows 300 60
-	# a page in the middle, as a failing disk leaves it
-	dd if=/dev/urandom of="$TEST_DIR/state/paths.db" bs=4096 seek=2 count=1 conv=notrunc status=none
+	# a page in the middle of the paths, as a failing disk leaves it
+	dd if=/dev/urandom of="$TEST_DIR/state/paths.db" bs=4096 seek=4 count=1 conv=notrunc status=none
 	tcptuned_start
 	in_log 'paths.db.* it is now .*paths\.db\.damaged, and a new one is begun'
 	expect_ge "$(metric tcptuned_paths_database_errors_total)" 1 "database errors"

@@ -22,7 +22,7 @@ advice() { # JQ_FILTER ARGUMENT...
 }
 
 iperf3_server() {
-	background iperf3 in_host b iperf3 --server --forceflush
+	background iperf3 ${in_group-} in_host b iperf3 --server --forceflush
 	wait_printed 20 iperf3 "listening"
 }
 
@@ -197,4 +197,81 @@ test_streams_with_a_daemon() {
 probes() { # HOST COUNT
 	[ "$(in_host "$1" ss -tnOH state established '( dport = :5201 )' | wc -l)" -ge "$2" ] &&
 		{ [ "$2" != 0 ] || [ -z "$(in_host "$1" ss -tnOH state established '( dport = :5201 )')" ]; }
+}
+
+# --- what the daemon has seen ---------------------------------------------------------------------
+
+# Transfers with so many connections, in the daemon's group; sets ${rates[NUMBER]}, bits per second, without
+# the first two seconds, in which they slow-start.
+transfers() { # SECONDS NUMBER...
+	local n
+	for n in "${@:2}"; do
+		in_group in_host a iperf3 -J -c "${ADDR[b]}" -O 2 -t "$1" -P "$n" >"$TEST_DIR/transfers.json"
+		rates[$n]=$(jq .end.sum_received.bits_per_second "$TEST_DIR/transfers.json")
+	done
+}
+
+says() { # PATTERN WHAT
+	streams --probe none "${ADDR[b]}" >"$TEST_DIR/said"
+	expect_match "$(<"$TEST_DIR/said")" "$1" "$2"
+}
+
+# The rates at the numbers that were seen are those that iperf3 reported, and the model is near them. It is
+# all forgotten on demand, and not by a restart.
+test_streams_passive_on_a_lossy_path() {
+	local rates=() n a c
+	CONGESTION=reno host a b
+	tcptuned_start --set=policy.congestion_control=keep
+	link a b --rate 300mbit --delay 2500us --loss 0.006 --mtu 576 --addr6-a none --addr6-b none # so that many losses average out
+	in_group=in_group iperf3_server
+	says "^No advice: no windows of time seen" "before any transfer"
+	transfers 12 1
+	transfers 7 8
+	says "^No advice: 2 numbers of connections seen, and 3 are needed" "after two numbers"
+	expect_match "$(ctl paths)" " 10.99.0.2 +send +reno +1-8 .* none: 2 numbers of connections" "listed"
+	transfers 7 2 4
+	advice . --probe none "${ADDR[b]}" >/dev/null
+	expect_eq "$(jq -c '[.probe, .congestion_control, .limit, [.levels[].streams]]' "$TEST_DIR/advice")" \
+		'["none","reno","loss",[1,2,4,8]]' "what was seen"
+	for n in 1 2 4 8; do
+		expect_between "$(jq ".levels[] | select(.streams == $n) | .bits_per_second / ${rates[n]}" \
+			"$TEST_DIR/advice")" 0.9 1.1 "rate of $n, of what iperf3 reported"
+		expect_between "$(ctl_json ".streams[0].levels[] | select(.streams == $n) |
+			.fitted_bits_per_second / ${rates[n]}" paths "${ADDR[b]}")" 0.9 1.1 "the model's, of that"
+	done
+	expect_eq "$(streams --json --probe none "${ADDR[a]}" | jq -c '[.levels[] | [.streams, .bits_per_second > 1e7]]')" \
+		'[[1,true],[2,true],[4,true],[8,true]]' "what was received, at the other host"
+	expect_ge "$(jq .windows "$TEST_DIR/advice")" 8 "windows"
+	expect_eq "$(jq .fastest.streams "$TEST_DIR/advice")" 8 "the fastest"
+	expect_le "$(ctl_json '.streams[] | .residual' paths "${ADDR[b]}")" 0.25 "what the fit is off by"
+	expect_eq "$(metric 'tcptuned_streams_fits{result="accepted"}')" 2 "fits, of both ends"
+	tcptuned_stop
+
+	tcptuned_start
+	says "^fastest +8 .*; no more were seen" "after a restart"
+	says "^Confidence (high|medium)\. From [0-9]+ windows of time in which connections sent" "after a restart"
+	ctl paths forget "${ADDR[b]}" >/dev/null
+	says "^No advice: no windows of time seen" "once it is forgotten"
+	expect_eq "$(sqlite3 "$TEST_DIR/state/paths.db" 'SELECT DISTINCT host FROM streams')" "${ADDR[a]}/32" \
+		"what is left on disk"
+}
+
+# Two connections pause between their messages, so that what they carry says nothing about the path.
+test_streams_passive_of_applications_that_wait() {
+	local messages=(--duration 60 --bytes 64kB --interval 100) port
+	host a b
+	start_with '[paths]\n'
+	link a b --rate 100mbit --delay 5ms
+	for port in 7101 7102; do
+		listener "receiver-$port" "in_host b" --listen "${ADDR[b]}" --port $port "${messages[@]}"
+		background "sender-$port" in_group in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" \
+			--port $port "${messages[@]}"
+	done
+	wait_output 20 -ge 3 metric 'tcptuned_streams_windows_total{result="refused"}'
+	expect_eq "$(metric tcptuned_streams_groups)" 1 "groups"
+	expect_eq "$(metric 'tcptuned_streams_windows_total{result="taken"}')" 0 "windows taken"
+	says "2 limited by (idle|application)" "what limits them"
+	says "^No advice: no windows of time seen" "advice"
+	reload '[paths]\nstreams = no' "paths.streams: yes -> no"
+	wait_output 20 = 0 metric tcptuned_streams_groups
 }

@@ -375,6 +375,13 @@ TEST(answers)
 		   "{'prefix':'192.0.2.0/24','netns':8}]}");
 	add_answer(out, ctl_paths.print,
 		   "{'matched':1,'paths':[{'prefix':'192.0.2.0/24','netns':7}]}");
+	add_answer(
+		out, ctl_paths.print,
+		"{'matched':0,'paths':[],'streams':[{'host':'192.0.2.1','direction':'send',"
+		"'congestion_control':'cubic','levels':[{'streams':1},{'streams':8}],'windows':33,"
+		"'age_s':7300,'residual':0.047},{'host':'192.0.2.2','direction':'receive',"
+		"'congestion_control':'','levels':[{'streams':3}],'windows':1,'age_s':5,"
+		"'refused':'1 number of connections seen'}]}");
 	assert_golden(out, "ctl_answers");
 }
 
