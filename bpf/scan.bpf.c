@@ -19,8 +19,8 @@ struct {
 } collected SEC(".maps");
 
 /*
- * Of user space alone, which it outlives. The kernel drops the entry that was not updated for longest
- * when the map is full.
+ * Only user space reads and writes this map; its pin outlives the daemon. When the map is full, the kernel
+ * drops entries that were not updated for long.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

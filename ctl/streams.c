@@ -104,6 +104,8 @@ static int parse_impact(const char *text, double *ret, struct tcptuned_error *er
 	return error;
 }
 
+#define STREAMS_MOST 128
+
 struct question {
 	struct tcptuned_tame_options options;
 	double impact_max; /* as given, while 0 is the default in options */
@@ -120,7 +122,7 @@ static int parse_options(const struct ctl *ctl, struct question *q, struct tcptu
 		const char *suffixes;
 		double step, min, max;
 	} rows[] = {
-		{WANT, "KMGT", 1000, 1, 1e13}, {MAX_STREAMS, "", 1, 1, 128},
+		{WANT, "KMGT", 1000, 1, 1e13}, {MAX_STREAMS, "", 1, 1, STREAMS_MOST},
 		{PROBE_TIME, "", 1, 5, 3600},  {PROBE_BYTES, "KMGT", 1024, 1, 1e15},
 		{PORT, "", 1, 1, 65535},
 	};
@@ -136,8 +138,10 @@ static int parse_options(const struct ctl *ctl, struct question *q, struct tcptu
 	q->options.probe = !strcmp(probe, "http") ? TCPTUNED_TAME_HTTP : TCPTUNED_TAME_IPERF3;
 	if (!q->passive && strcmp(probe, "http") && strcmp(probe, "iperf3"))
 		return USAGE(err, "--probe: %.60s: write iperf3, http or none", probe);
-	if (q->passive && (ctl->given[FOR] || ctl->given[PLOT]))
-		return USAGE(err, "--probe none measures nothing for --for or --plot");
+	if (q->passive && ctl->given[PLOT])
+		return USAGE(err, "--probe none measures nothing for --plot");
+	if (q->passive)
+		values[MAX_STREAMS] = STREAMS_MOST;
 	for (size_t i = 0; i < ARRAY_SIZE(rows) && !error; i++)
 		if (ctl->given[rows[i].option])
 			error = parse_number(options[rows[i].option].option.name,
@@ -268,7 +272,8 @@ static bool conclude(const struct question *q, const json_t *memory,
 		return false;
 	json_array_foreach(levels, i, level)
 	{
-		if (i >= TCPTUNED_TAME_LEVELS)
+		if (i >= TCPTUNED_TAME_LEVELS ||
+		    ctl_number(level, "streams") > q->options.streams_max)
 			break;
 		ret->levels[ret->levels_len++] = (struct tcptuned_tame_level){
 			.streams = (unsigned int)ctl_number(level, "streams"),
@@ -510,34 +515,6 @@ static void print_json(const struct question *q, const struct tcptuned_tame_resu
 	ctl_print_json(all);
 }
 
-/* Print what the daemon knows, and the advice that follows from it, or why there is none. */
-static int advise_passively(const struct ctl *ctl, const struct question *q, const json_t *known,
-			    struct tcptuned_error *err)
-{
-	struct tcptuned_tame_result result;
-	json_auto_t *memory = NULL, *answer = NULL;
-	int error = ask_memory(ctl, q, &memory, err);
-	bool advises = !error && conclude(q, memory, &result);
-	const char *refused = memory ? ctl_text(memory, "refused")
-				     : "no windows of time seen with the same connections";
-
-	if (error)
-		return error;
-	if (advises && ctl->json) {
-		print_json(q, &result, known, memory);
-	} else if (advises) {
-		print_advice(q, &result, memory);
-	} else if (ctl->json) {
-		answer = json_pack("{s:s, s:s, s:s, s:O?}", "destination", q->destination, "probe",
-				   "none", "refused", refused, "known",
-				   json_object_get(known, "flows"));
-		ctl_print_json(answer);
-	} else {
-		printf("No advice: %s.\n", refused);
-	}
-	return 0;
-}
-
 /* ---- tools ------------------------------------------------------------------------------------ */
 
 /*
@@ -679,6 +656,38 @@ static int fail_to_plot(const char *path, struct tcptuned_error *err)
 	return FAIL(err, errno, INTERNAL, "--plot: %s: %s", path, strerror(errno));
 }
 
+/* Print what the daemon knows, and the advice that follows from it, or why there is none. */
+static int advise_passively(const struct ctl *ctl, const struct question *q, const json_t *known,
+			    size_t tool, struct tcptuned_error *err)
+{
+	struct tcptuned_tame_result result;
+	json_auto_t *memory = NULL, *answer = NULL;
+	int error = ask_memory(ctl, q, &memory, err);
+	bool advises = !error && conclude(q, memory, &result);
+	const char *refused = memory ? ctl_text(memory, "refused")
+				     : "no windows of time seen with the same connections";
+
+	if (error)
+		return error;
+	if (!advises && ctl->given[FOR])
+		return FAIL(err, ENODATA, INTERNAL, "no advice: %s", refused);
+	if (ctl->given[FOR]) {
+		print_tool(tool, result.within);
+	} else if (advises && ctl->json) {
+		print_json(q, &result, known, memory);
+	} else if (advises) {
+		print_advice(q, &result, memory);
+	} else if (ctl->json) {
+		answer = json_pack("{s:s, s:s, s:s, s:O?}", "destination", q->destination, "probe",
+				   "none", "refused", refused, "known",
+				   json_object_get(known, "flows"));
+		ctl_print_json(answer);
+	} else {
+		printf("No advice: %s.\n", refused);
+	}
+	return 0;
+}
+
 static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
 {
 	_cleanup_fclose_ FILE *image = NULL;
@@ -699,7 +708,7 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 	if (!ctl->json && !ctl->given[FOR])
 		print_known(known, &q);
 	if (q.passive)
-		return advise_passively(ctl, &q, known, err);
+		return advise_passively(ctl, &q, known, tool, err);
 	if (ctl->given[PLOT] && !(image = fopen(ctl->given[PLOT], "we")))
 		return fail_to_plot(ctl->given[PLOT], err);
 	error = search(&q, &result, err);

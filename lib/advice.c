@@ -214,10 +214,10 @@ static void find_within(const struct tcptuned_tame_options *options, struct tcpt
 	struct tcptuned_tame_level one = merge_ones(r);
 
 	r->model_impact = tcptuned_parallel_impact(&r->fit, 1, r->fastest);
-	if (r->model_impact > options->impact_max)
-		r->impact = find_evidence(&one, level_of(r, r->fastest));
-	else if (r->model_impact > IMPACT_NONE)
+	if (r->model_impact > IMPACT_NONE)
 		r->impact = TCPTUNED_TAME_IMPACT_MODEL;
+	if (r->model_impact > options->impact_max && one.streams == 1)
+		r->impact = find_evidence(&one, level_of(r, r->fastest));
 	r->within = r->fastest;
 	if (r->impact != TCPTUNED_TAME_IMPACT_MODEL)
 		return;

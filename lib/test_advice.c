@@ -112,6 +112,10 @@ TEST(two_numbers_and_the_evidence_for_the_second)
 		{advised(16, 16, UNCONGESTED, LOSS),
 		 {level(1, 147e6, 1.1e-4, 40.2), level(4, 323e6, 1.4e-4, 40.2),
 		  level(8, 816e6, 1.3e-4, 45), level(16, 945e6, 1.2e-4, 48)}},
+		/* one was never measured, so that nothing is known of what others left to it */
+		{advised(16, 4, MODEL, LOSS),
+		 {level(4, 40e6, 1e-2, 41), level(8, 60e6, 1.2e-2, 41),
+		  level(16, 80e6, 1.4e-2, 41)}},
 		/* random losses, which more connections do not increase */
 		{advised(4, 4, MODEL, LOSS),
 		 {level(1, 10e6, 1e-4, 41), level(2, 20e6, 1e-4, 41), level(4, 37e6, 1e-4, 41)}},

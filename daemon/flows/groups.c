@@ -15,9 +15,10 @@
 #define PROBES	 8    /* slots in which a group may be */
 #define BUSY_MIN 0.95 /* of the time; a sender that has nothing to send for longer waits */
 /* A receiver that got nothing for so long waits; a sender's timeout, 200 ms or more, is a loss. */
-#define PAUSE_RTTS  4
-#define PAUSE_US    250000
-#define WINDOW_FULL 0.8 /* a receiver whose window holds what came in an RTT is limited by it */
+#define PAUSE_RTTS     4
+#define PAUSE_US       250000
+#define PAUSES_KNOWN_S 6   /* in longer windows of a receiver, pauses may be forgotten */
+#define WINDOW_FULL    0.8 /* a receiver whose window holds what came in an RTT is limited by it */
 
 /* What a group's connections have in common. All bytes are compared. */
 struct identity {
@@ -151,7 +152,7 @@ static bool waits(const struct tcptuned_groups *groups, const struct tcptuned_fl
 	__u64 min_rtt_us = rightsize_min_rtt_us(&r->flow.rcv);
 
 	if (receives)
-		return r->flow.reader.window ||
+		return r->flow.flags & TCPTUNED_F_RCVBUF_APP || r->flow.reader.window ||
 		       longest_pause_us(groups, &r->flow.rcv) > PAUSE_RTTS * min_rtt_us + PAUSE_US;
 	return r->limit == TCPTUNED_LIMIT_IDLE ||
 	       (r->limit == TCPTUNED_LIMIT_APPLICATION && r->unsent < r->mss);
@@ -164,7 +165,7 @@ static __u64 digest(const struct tcptuned_flow_record *r)
 
 static void add(struct sums *sums, const struct tcptuned_flow_record *r, bool receives)
 {
-	__u32 min_rtt_us = receives ? rightsize_min_rtt_us(&r->flow.rcv) : r->min_rtt_us;
+	__u32 min_rtt_us = receives ? r->flow.rcv.min_rtt_us : r->min_rtt_us;
 	double rtt_s = (receives ? r->rcv_rtt_us : r->srtt_us) / 1e6;
 
 	sums->streams++;
@@ -186,8 +187,11 @@ static void add(struct sums *sums, const struct tcptuned_flow_record *r, bool re
 void tcptuned_groups_add(struct tcptuned_groups *groups, const struct tcptuned_flow_record *record)
 {
 	struct identity identity = identify(record);
-	struct group *group = find_group(groups, &identity);
+	struct group *group;
 
+	if (!memcmp(record->local, record->remote, sizeof(record->local)))
+		return; /* within this host */
+	group = find_group(groups, &identity);
 	if (!group)
 		return;
 	if (group->scan != groups->scan) {
@@ -243,6 +247,9 @@ static bool measure(const struct tcptuned_groups *groups, const struct group *gr
 		.rtt_min_s = to->rtt_min_s,
 		.receives = (int)group->identity.receives,
 	};
+	if (ret->receives && seconds > PAUSES_KNOWN_S &&
+	    seconds > 2 * TCPTUNED_WINDOW_RTTS * to->rtt_max_s)
+		return false;
 	if (ret->receives) {
 		ret->receiver_window = ret->rate / 8 * ret->rtt_s >
 				       WINDOW_FULL * (double)to->window;
@@ -250,7 +257,8 @@ static bool measure(const struct tcptuned_groups *groups, const struct group *gr
 	}
 	ret->receiver_window = (double)(to->rwnd - from->rwnd) / all;
 	ret->send_buffer = (double)(to->sndbuf - from->sndbuf) / all;
-	return (double)(to->busy - from->busy) >= BUSY_MIN * all;
+	/* as if one alone had been idle for all of that */
+	return (all - (double)(to->busy - from->busy)) * to->streams <= (1 - BUSY_MIN) * all;
 }
 
 static void end_window(struct tcptuned_groups *groups, struct group *group,
@@ -263,7 +271,7 @@ static void end_window(struct tcptuned_groups *groups, struct group *group,
 		groups->stats.refused++;
 		return;
 	}
-	groups->stats.taken++;
+	groups->stats.measured++;
 	memset(&key, 0, sizeof(key));
 	key.host = group->identity.host;
 	key.receives = (__u32)group->identity.receives;

@@ -20,8 +20,8 @@ struct tcptuned_groups;
 
 /* For the metrics. */
 struct tcptuned_group_stats {
-	__u64 groups; /* in the last scan */
-	__u64 taken;  /* windows that were measurements */
+	__u64 groups;	/* in the last scan */
+	__u64 measured; /* windows that were measurements */
 	__u64 refused; /* ... in which a connection waited for its application, or what they were differs */
 };
 

@@ -111,7 +111,7 @@ struct tcptuned_kernel {
 	uint32_t other_layout; /* a bit for each pinned map of another build's layout; not opened */
 	int bitcp_map_fd;      /* the struct_ops map */
 	bool bitcp;	       /* registered */
-	bool paths_kept; /* the map of paths is an earlier daemon's, with what was learned since */
+	bool paths_kept; /* the maps of paths and streams are an earlier daemon's, with what was learned since */
 	enum tcptuned_origin origin;
 	struct tcptuned_adoption adoption; /* at the start */
 	char why_no_bitcp[256];		   /* a sentence when it is not registered */

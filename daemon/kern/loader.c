@@ -304,7 +304,7 @@ static int set_cgroup(struct bpf_object *object, int cgroup_fd)
 static int load_programs(struct tcptuned_kernel *k, struct loaded *loaded, int cgroup_fd,
 			 struct tcptuned_error *err)
 {
-	k->paths_kept = k->map_fd[TCPTUNED_MAP_PATHS] >= 0;
+	k->paths_kept = k->map_fd[TCPTUNED_MAP_PATHS] >= 0 && k->map_fd[TCPTUNED_MAP_STREAMS] >= 0;
 	for (size_t i = 0; i < BITCP; i++) {
 		struct bpf_object *object = loaded->object[i] = open_object(i);
 		int error = object ? set_cgroup(object, cgroup_fd) : -errno;

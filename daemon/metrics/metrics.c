@@ -169,8 +169,8 @@ static const struct row paths[] = {
 	 "Times that the database of paths could not be read or written."},
 	{"tcptuned_streams_groups", NO_LABEL, SNAPSHOT(groups.groups),
 	 "Groups of connections from a control group to a host, in one direction, that carry data."},
-	{"tcptuned_streams_windows_total", "result", "taken", SNAPSHOT(groups.taken),
-	 "Windows of time in which a group consisted of the same connections: taken as a "
+	{"tcptuned_streams_windows_total", "result", "measured", SNAPSHOT(groups.measured),
+	 "Windows of time in which a group consisted of the same connections: counted as a "
 	 "measurement, or refused because one waited for its application or they differ."},
 	{"tcptuned_streams_windows_total", "result", "refused", SNAPSHOT(groups.refused)},
 	{"tcptuned_streams_fits", "result", "accepted", SNAPSHOT(paths.fits[true]),

@@ -138,7 +138,7 @@ static int setup(void **state)
 	fill_histograms(snap->totals.histogram);
 	snap->paths = (struct tcptuned_path_stats){
 		.ok = true, .known = 11, .expired = 12, .database_errors = 17, .fits = {18, 19}};
-	snap->groups = (struct tcptuned_group_stats){.groups = 20, .taken = 21, .refused = 22};
+	snap->groups = (struct tcptuned_group_stats){.groups = 20, .measured = 21, .refused = 22};
 	snap->budget_ok = true;
 	/*
 	 * The demands are 100 and 4900. The level is out of date, and a connection may have a
