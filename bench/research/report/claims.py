@@ -27,6 +27,8 @@ CLIENTS = "Paper 002 (burstiness): clients of one gateway"
 ADDED = "Paper 002: clients added"
 TABLES = "Paper 003: Tables 1 to 3 side by side"
 USED = "Paper 003: utilisation"
+PARALLEL = "Paper 004 (parallel connections): throughput"
+IMPACT = "Paper 004: impact on others"
 
 CLAIMS = [
     Claim("000, Figure 6", "one untuned connection at 25 ms, Mbit/s", "below 20", GRID,
@@ -129,7 +131,33 @@ CLAIMS = [
           r"\| drop-tail \| 10 of 20 \| .*? \| (\S+) %", "trend"),
     Claim("003, Figure 3", "STCP starves flows of long round-trip times", "a picture", "", "",
           "not measured"),
-    Claim("004", "throughput and impact of parallel connections", "Figures 3 to 16", "", "",
+    Claim("004, Figures 3 to 5", "30 connections over one without others, scenarios 1, 2, 3",
+          "little, limited, significant", PARALLEL,
+          r"(?s)scenario 1 without others: 30 over 1 \| \S+ \| ([\d.]+) \|.*?"
+          r"scenario 2 without others: 30 over 1 \| \S+ \| ([\d.]+) \|.*?"
+          r"scenario 3 without others: 30 over 1 \| \S+ \| ([\d.]+) \|", "trend"),
+    Claim("004, III.A", "scenario 1, 15 others: 30 connections over one, drop-tail, RED",
+          "starved only by drop-tail", PARALLEL, r"(?s)starved \| ([\d.]+) \|.*?starved \| ([\d.]+) \|",
+          "reproduced"),
+    Claim("004, Figure 6", "scenario 4, 10 others: what 30 gain and others do not lose, %", "most",
+          PARALLEL, r"mainly a larger total \| (-?\d+) %", "reproduced"),
+    Claim("004, Figure 7", "scenario 5, 10 others: what they lose to 30 connections (10), %",
+          "nothing", PARALLEL, r"\| nothing \| (-?\d+ % \(.*?\)) \|", "reproduced"),
+    Claim("004, Figure 8", "scenario 6, 5 others: the same", "more with more; relatively flat",
+          PARALLEL, r"relatively flat \| (-?\d+ % \(.*?\)) \|", "contradicted"),
+    Claim("004, IV", "scenarios 2 to 6 with a median error up to 0.15, predicted from (1, 8), (1, "
+          "10), (1, 15), doubling", "all (our bar)", PARALLEL, r"Scenarios 2 to 6 with .*?: "
+          r"(\d+ of \d+) by .*?(\d+ of \d+) by .*?(\d+ of \d+) by .*?(\d+ of \d+) by", "trend"),
+    Claim("004, IV.A", "median error by (7), (6), (8)", "(8) the largest", PARALLEL,
+          r"\| \(7\) and \(6\) below \(8\) \| (.*?) \|", "reproduced"),
+    Claim("004, Figure 12", "correlation of the mean error with the number of connections",
+          "below 0.1", PARALLEL, r"\| below 0\.1 \| (\S+)", "contradicted"),
+    Claim("004, Figure 14", "impacts predicted within 0.25: of the others' throughput, of the "
+          "impact itself, %", "90", IMPACT,
+          r"\| 1 to 6 \| \d+ \| \S+ % \| (\S+) % (?:\| \S+ % ){2}\| (\S+) %", "contradicted"),
+    Claim("004, Figure 14", "mean of predicted minus simulated impact", "above 0", IMPACT,
+          r"\| 1 to 6 \|.*\| (\S+) \|", "reproduced"),
+    Claim("004, Figures 9, 10", "mean errors on 41 paths of PlanetLab", "-0.28 to 0.19", "", "",
           "not measured"),
 ]
 
