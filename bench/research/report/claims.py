@@ -137,7 +137,8 @@ CLAIMS = [
           r"scenario 2 without others: 30 over 1 \| \S+ \| ([\d.]+) \|.*?"
           r"scenario 3 without others: 30 over 1 \| \S+ \| ([\d.]+) \|", "trend"),
     Claim("004, III.A", "scenario 1, 15 others: 30 connections over one, drop-tail, RED",
-          "starved only by drop-tail", PARALLEL, r"(?s)starved \| ([\d.]+) \|.*?starved \| ([\d.]+) \|",
+          "starved only by drop-tail", PARALLEL,
+          r"(?s)starved \| ([\d.]+) \|.*?starved \| ([\d.]+) \|",
           "reproduced"),
     Claim("004, Figure 6", "scenario 4, 10 others: what 30 gain and others do not lose, %", "most",
           PARALLEL, r"mainly a larger total \| (-?\d+) %", "reproduced"),
