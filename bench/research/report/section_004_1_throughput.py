@@ -82,7 +82,7 @@ def median(values: pandas.Series) -> str:
     return "" if values.empty else f"{values.abs().median():.3f}"
 
 
-def name_of(cell: tuple[str, str, int]) -> str:
+def name_of(cell: tuple) -> str:
     scenario, queue, others = cell
     return f"scenario {scenario}, {others} others, {QUEUES[queue]}"
 
@@ -141,21 +141,23 @@ def causes(rows: pandas.DataFrame, others: int, method: str) -> str:
 
 
 def add_misses(report: Report) -> None:
-    """Adds a line for each cell in which a prediction by (7) misses the bar."""
-    lines = []
-    for cell, rows in cells(report):
+    """Adds a line for each cell in which a prediction by (7) misses the bar, or for several that
+    differ in the number of others alone."""
+    lines = {}
+    for (scenario, queue, others), rows in cells(report):
         rows = rows[rows.index > 0]
         missed = {method: values for method in JUDGED
                   if (values := errors(rows.parallel_mbps, method)).abs().median() > BAR}
         if missed:
             figures = ", ".join(f"{method}: {median(values)} ({values.min():+.2f} to "
                                 f"{values.max():+.2f})" for method, values in missed.items())
-            lines.append(f"- {name_of(cell)}: {figures}: "
-                         f"{causes(rows, cell[2], list(missed)[0])}.")
+            text = f"{figures}: {causes(rows, others, list(missed)[0])}."
+            lines.setdefault((scenario, queue, text), []).append(str(others))
     if lines:
         report.write(f"Cells in which the median exceeds {BAR}, with the range of the errors, and "
                      "what their rows show of the cause:")
-        report.write("\n".join(lines))
+        report.write("\n".join(f"- {name_of((scenario, queue, ', '.join(others)))}: {text}"
+                               for (scenario, queue, text), others in lines.items()))
 
 
 def add_cells(report: Report) -> None:
