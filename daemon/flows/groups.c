@@ -32,7 +32,7 @@ struct sums {
 	__u32 streams;
 	bool waits;    /* one of them for its application */
 	bool mixed;    /* congestion controls */
-	__u64 members; /* a sum that tells who they are */
+	__u64 members; /* a sum of hashes that identifies them */
 	__u64 bytes, segments, resent;
 	__u64 jiffies, busy, rwnd, sndbuf;
 	__u64 window;	  /* that they advertise, bytes */
@@ -262,7 +262,7 @@ static bool measure(const struct tcptuned_groups *groups, const struct group *gr
 }
 
 static void end_window(struct tcptuned_groups *groups, struct group *group,
-		       tcptuned_window_taken taken, void *ctx)
+		       tcptuned_window_measured measured, void *ctx)
 {
 	struct tcptuned_tame_level window;
 	struct tcptuned_streams_key key;
@@ -277,7 +277,7 @@ static void end_window(struct tcptuned_groups *groups, struct group *group,
 	key.receives = (__u32)group->identity.receives;
 	key.streams = window.streams;
 	memcpy(key.congestion_control, group->congestion_control, sizeof(key.congestion_control));
-	taken(ctx, &key, group->netns, &window);
+	measured(ctx, &key, group->netns, &window);
 }
 
 static bool is_long_enough(const struct tcptuned_groups *groups, const struct group *group)
@@ -289,7 +289,7 @@ static bool is_long_enough(const struct tcptuned_groups *groups, const struct gr
 }
 
 static void end_scan_of(struct tcptuned_groups *groups, struct group *group,
-			tcptuned_window_taken taken, void *ctx)
+			tcptuned_window_measured measured, void *ctx)
 {
 	if (!group->first_scan || group->now.streams != group->first.streams ||
 	    group->now.members != group->first.members) {
@@ -300,13 +300,14 @@ static void end_scan_of(struct tcptuned_groups *groups, struct group *group,
 	group->rtts += group->now.streams;
 	if (!group->now.waits && !is_long_enough(groups, group))
 		return;
-	end_window(groups, group, taken, ctx);
+	end_window(groups, group, measured, ctx);
 	begin_window(groups, group);
 }
 
-void tcptuned_groups_end(struct tcptuned_groups *groups, tcptuned_window_taken taken, void *ctx)
+void tcptuned_groups_end(struct tcptuned_groups *groups, tcptuned_window_measured measured,
+			 void *ctx)
 {
 	for (size_t i = 0; i < GROUPS; i++)
 		if (groups->group[i].scan == groups->scan)
-			end_scan_of(groups, &groups->group[i], taken, ctx);
+			end_scan_of(groups, &groups->group[i], measured, ctx);
 }

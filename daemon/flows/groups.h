@@ -34,10 +34,11 @@ void tcptuned_groups_begin(struct tcptuned_groups *groups, __u64 now_ns);
 /* Add a connection that has carried data since the scan before. */
 void tcptuned_groups_add(struct tcptuned_groups *groups, const struct tcptuned_flow_record *record);
 
-/* End the scan. @taken is called for each window that has ended as a measurement. */
-typedef void (*tcptuned_window_taken)(void *ctx, const struct tcptuned_streams_key *key,
-				      __u32 netns, const struct tcptuned_tame_level *window);
-void tcptuned_groups_end(struct tcptuned_groups *groups, tcptuned_window_taken taken, void *ctx);
+/* End the scan. @measured is called for each window that has ended as a measurement. */
+typedef void (*tcptuned_window_measured)(void *ctx, const struct tcptuned_streams_key *key,
+					 __u32 netns, const struct tcptuned_tame_level *window);
+void tcptuned_groups_end(struct tcptuned_groups *groups, tcptuned_window_measured measured,
+			 void *ctx);
 
 const struct tcptuned_group_stats *tcptuned_groups_stats(const struct tcptuned_groups *groups);
 

@@ -269,7 +269,7 @@ test_streams_passive_of_applications_that_wait() {
 	done
 	wait_output 20 -ge 3 metric 'tcptuned_streams_windows_total{result="refused"}'
 	expect_eq "$(metric tcptuned_streams_groups)" 1 "groups"
-	expect_eq "$(metric 'tcptuned_streams_windows_total{result="measured"}')" 0 "windows taken"
+	expect_eq "$(metric 'tcptuned_streams_windows_total{result="measured"}')" 0 "windows measured"
 	says "^No advice: no windows of time seen" "advice"
 	reload '[paths]\nstreams = no' "paths.streams: yes -> no"
 	wait_output 20 = 0 metric tcptuned_streams_groups

@@ -15,14 +15,14 @@
 #define HOSTS	  3
 #define CONGESTED TCPTUNED_LIMIT_CWND
 
-struct taken {
+struct measured {
 	struct tcptuned_streams_key key;
 	__u32 netns;
 	struct tcptuned_tame_level level;
 };
 
 static struct tcptuned_groups *groups;
-static struct taken windows[WINDOWS];
+static struct measured windows[WINDOWS];
 static size_t windows_len;
 static __u64 now_ns;
 static __u32 jiffies;
@@ -48,7 +48,7 @@ static void take(void *ctx, const struct tcptuned_streams_key *key, __u32 netns,
 		 const struct tcptuned_tame_level *level)
 {
 	assert_true(windows_len < WINDOWS);
-	windows[windows_len++] = (struct taken){*key, netns, *level};
+	windows[windows_len++] = (struct measured){*key, netns, *level};
 }
 
 static void pass(double seconds)
@@ -206,7 +206,7 @@ TEST(who_waits_for_its_application_is_no_window)
 		__u8 limit;
 		__u32 unsent;
 		unsigned int idle; /* percent of the time */
-		bool taken;
+		bool measured;
 	} rows[] = {
 		{CONGESTED, 100000, 0, true},
 		{TCPTUNED_LIMIT_SNDBUF, 0, 0, true},
@@ -235,8 +235,8 @@ TEST(who_waits_for_its_application_is_no_window)
 			end_scan();
 			pass(2);
 		}
-		assert_int_equal(windows_len - before, r->taken);
-		assert_int_equal(stats()->refused - refused, !r->taken);
+		assert_int_equal(windows_len - before, r->measured);
+		assert_int_equal(stats()->refused - refused, !r->measured);
 		scan_some(NULL, 0, 1);
 	}
 }
@@ -306,7 +306,7 @@ TEST(receivers)
 {
 	static const struct {
 		__u32 lasts_us, pause_us, reader, window;
-		bool taken;
+		bool measured;
 		double limited;
 	} rows[] = {
 		{0, 0, 0, 1 << 20, true, 0},	   {330000, 0, 0, 1 << 20, true, 0},
@@ -336,9 +336,9 @@ TEST(receivers)
 			end_scan();
 			pass(2);
 		}
-		assert_int_equal(windows_len - before, r->taken);
+		assert_int_equal(windows_len - before, r->measured);
 		scan_some(NULL, 0, 1);
-		if (!r->taken)
+		if (!r->measured)
 			continue;
 		assert_int_equal(windows[before].key.receives, 1);
 		assert_int_equal(windows[before].level.receives, 1);
@@ -401,7 +401,7 @@ static bool add_conns(unsigned int host, double seconds)
 	return waiting;
 }
 
-/* Compares with the windows that were taken in this scan, from @first on. */
+/* Compares with the windows that were measured in this scan, from @first on. */
 static void check_host(unsigned int host, bool waiting, size_t first)
 {
 	struct expected *e = &expected[host];
