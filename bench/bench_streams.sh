@@ -36,11 +36,10 @@ streams_measure() { # OURS [MESSAGES OPTION...]
 	wait "$(pid_of others)" || fail "others: $(tail -c 300 "$TEST_DIR/others.log")"
 	unset "LIB_PID[others]"
 	stop to-others || :
-	jq -c --slurpfile others "$TEST_DIR/others.log" --argjson from $streams_head_start \
+	jq -L "$TEST_TOP/bench" -c --slurpfile others "$TEST_DIR/others.log" --argjson from $streams_head_start \
 		--argjson seconds $run_seconds '
-		def bytes_at($t): [.series[] | select(.[0] <= $t)] | last // [0, 0] | .[1];
-		($others[0] | bytes_at($from + $seconds) - bytes_at($from)) as $bytes
-		| . + {others_mbps: ($bytes * 8e-6 / $seconds)}' "$TEST_DIR/transfer.json" >"$TEST_DIR/both.json"
+		include "series";
+		. + {others_mbps: ($others[0] | mbps($from; $from + $seconds))}' "$TEST_DIR/transfer.json" >"$TEST_DIR/both.json"
 	mv "$TEST_DIR/both.json" "$TEST_DIR/transfer.json"
 }
 

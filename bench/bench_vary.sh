@@ -41,9 +41,8 @@ vary_measure() { # FIGURES COMMAND...
 	local figures=$1
 	shift
 	"$@"
-	jq -c --argjson seconds "$run_seconds" '
-		def bytes_at($t): [.series[] | select(.[0] <= $t)] | last // [0, 0] | .[1];
-		def mbps($from; $to): (bytes_at($to) - bytes_at($from)) * 8e-6 / ($to - $from);
+	jq -L "$TEST_TOP/bench" -c --argjson seconds "$run_seconds" '
+		include "series";
 		def median: sort | if length == 0 then null else .[length / 2 | floor] end;
 		def median_of($column; $from; $to): [.load_series[]
 			| select(.[0] >= $from and .[0] <= $to) | .[$column]] | median;
@@ -215,10 +214,9 @@ vary_result() { # RTT_MS SPEC...
 	shift
 	for ((i = 1; i <= $#; i++)); do
 		jq -c . "$TEST_DIR/flow-$i.log"
-	done | jq -cs --argjson rtt "$rtt_ms" \
+	done | jq -L "$TEST_TOP/bench" -cs --argjson rtt "$rtt_ms" \
 		--argjson seconds "$(printf '%s\n' "${@##*:}" | sort -g | jq -cs .)" '
-		def bytes_at($t): [.series[] | select(.[0] <= $t)] | last // [0, 0] | .[1];
-		def mbps($from; $to): (bytes_at($to) - bytes_at($from)) * 8e-6 / ($to - $from);
+		include "series";
 		def long_s($from): [.load_series[] | select(.[0] >= $from)] as $s
 			| ($s[-1][0] - $from) * ([$s[] | select(.[1] > 3 * $rtt)] | length) / ($s | length);
 		. as $flows | $seconds[0] as $shared

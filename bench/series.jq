@@ -3,6 +3,11 @@
 # What a transfer says together with the link that it ran on. Input: what messages printed,
 # perhaps with a progress curve, "series": [[seconds, bytes]...]. $link: linkem's statistics.
 
+# Bytes read by @t seconds after the first byte was sent, and the rate between two times.
+def bytes_at($t): [.series[] | select(.[0] <= $t)] | last // [0, 0] | .[1];
+
+def mbps($from; $to): (bytes_at($to) - bytes_at($from)) * 8e-6 / ($to - $from);
+
 # What the link can carry of payload.
 def ceiling_bps($link): $link.ab.rate_bps * .sender.mss / $link.mtu;
 
