@@ -195,6 +195,21 @@ static void access_database(struct tcptuned_paths *paths, database_access access
 
 /* ---- loading -------------------------------------------------------------------------- */
 
+/* On disk, the daemon's own network namespace is 0: its cookie and inode number change. */
+static void load_namespace(const struct tcptuned_paths *paths, __u64 *cookie, __u32 *netns)
+{
+	if (*cookie)
+		return;
+	*cookie = paths->own_cookie;
+	*netns = paths->own_netns;
+}
+
+static void save_namespace(const struct tcptuned_paths *paths, __u64 *cookie, __u32 *netns)
+{
+	if (*cookie == paths->own_cookie)
+		*cookie = *netns = 0;
+}
+
 static void load_row(void *ctx, const struct tcptuned_path_key *key,
 		     const struct tcptuned_path *path)
 {
@@ -203,10 +218,7 @@ static void load_row(void *ctx, const struct tcptuned_path_key *key,
 	struct tcptuned_path row = *path;
 
 	change_clock(&row, CLOCK_REALTIME, CLOCK_BOOTTIME);
-	if (!new_key.netns_cookie) {
-		new_key.netns_cookie = paths->own_cookie;
-		row.netns = paths->own_netns;
-	}
+	load_namespace(paths, &new_key.netns_cookie, &row.netns);
 	/* An entry of the map is newer, as it was learned after the programs were attached. */
 	if (!path_expired(&row, clock_s(CLOCK_BOOTTIME), paths->settings.expire_s))
 		bpf_map_update_elem(paths_fd(paths), &new_key, &row, BPF_NOEXIST);
@@ -221,10 +233,7 @@ static void load_level(void *ctx, const struct tcptuned_streams_key *key,
 	__s64 now_s = clock_s(CLOCK_BOOTTIME);
 
 	row.updated_s = now_s - (__s64)path_age_s(level->updated_s, clock_s(CLOCK_REALTIME));
-	if (!new_key.host.netns_cookie) {
-		new_key.host.netns_cookie = paths->own_cookie;
-		row.netns = paths->own_netns;
-	}
+	load_namespace(paths, &new_key.host.netns_cookie, &row.netns);
 	if (path_age_s(row.updated_s, now_s) < paths->settings.expire_s)
 		bpf_map_update_elem(streams_fd(paths), &new_key, &row, BPF_NOEXIST);
 }
@@ -272,8 +281,7 @@ static void save_row(void *ctx, const struct tcptuned_path_key *key,
 	}
 	if (s->error)
 		return;
-	if (row_key.netns_cookie == s->paths->own_cookie)
-		row_key.netns_cookie = row.netns = 0;
+	save_namespace(s->paths, &row_key.netns_cookie, &row.netns);
 	change_clock(&row, CLOCK_BOOTTIME, CLOCK_REALTIME);
 	s->error = tcptuned_pathdb_put(s->db, &row_key, &row, s->err);
 }
@@ -295,8 +303,7 @@ static int save_levels(struct saving *s)
 			bpf_map_delete_elem(fd, &row->key);
 			continue;
 		}
-		if (row->key.host.netns_cookie == s->paths->own_cookie)
-			row->key.host.netns_cookie = row->level.netns = 0;
+		save_namespace(s->paths, &row->key.host.netns_cookie, &row->level.netns);
 		row->level.updated_s = clock_s(CLOCK_REALTIME) - (__s64)age_s;
 		error = tcptuned_pathdb_put_level(s->db, &row->key, &row->level, s->err);
 	}
