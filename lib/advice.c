@@ -60,6 +60,11 @@ static enum tcptuned_tame_limit limit_of(const struct tcptuned_tame_level *level
 	return TCPTUNED_TAME_LIMIT_CWND;
 }
 
+int advice_varies(const struct tcptuned_tame_level *level)
+{
+	return level->rate_peak >= CONSTANT * level->rate;
+}
+
 /* Nothing at this end of the connection limits it. */
 static int is_limited_elsewhere(const struct tcptuned_tame_level *one)
 {
@@ -77,9 +82,8 @@ static int is_limit_per_connection(const struct tcptuned_tame_level *one,
 {
 	double part = more->rate / more->streams / (one->rate / one->streams);
 
-	return is_limited_elsewhere(one) && one->rate_peak < CONSTANT * one->rate &&
-	       part > LINEAR && part < 1 / LINEAR && more->rtt_s > 0.5 * one->rtt_s &&
-	       more->rtt_s < 2 * one->rtt_s;
+	return is_limited_elsewhere(one) && !advice_varies(one) && part > LINEAR &&
+	       part < 1 / LINEAR && more->rtt_s > 0.5 * one->rtt_s && more->rtt_s < 2 * one->rtt_s;
 }
 
 static int is_limited_by_path(const struct tcptuned_tame_level *one)
@@ -163,7 +167,7 @@ static void fit(struct tcptuned_tame_result *r)
 			rtt_min = rtt;
 		rtt_max = fmax(rtt_max, rtt);
 	}
-	if (!tcptuned_parallel_fit(TCPTUNED_PARALLEL_PARTIAL, levels, r->levels_len, &r->fit))
+	if (!tcptuned_parallel_fit(TCPTUNED_PARALLEL_BEST, levels, r->levels_len, &r->fit))
 		r->confidence = tcptuned_parallel_confidence(
 			&r->fit, r->congestion_control, rtt_min > 0 ? rtt_max / rtt_min - 1 : 0);
 }
@@ -173,7 +177,8 @@ static void fit(struct tcptuned_tame_result *r)
  * cannot know: on an empty path, too, connections share what one had alone.
  *
  * Others that use what is left would have filled the queue, or lost segments, while one connection was
- * measured; unless that one reached the rate of all, so that losses and queue were its own.
+ * measured; unless that one reached the rate of all, so that losses and queue were its own. Losses without
+ * a queue, while more connections cause a long one, are those of a policer, or of the medium.
  */
 static enum tcptuned_tame_impact find_evidence(const struct tcptuned_tame_level *one,
 					       const struct tcptuned_tame_level *more)
@@ -186,6 +191,8 @@ static enum tcptuned_tame_impact find_evidence(const struct tcptuned_tame_level 
 	    more->rtt_s <= fmax(QUEUE_RISES * one->rtt_s, one->rtt_s + 1e-3))
 		return TCPTUNED_TAME_IMPACT_UNCONGESTED;
 	if (!has_losses(one) && queue_s(one) < STANDING * one->rtt_min_s)
+		return TCPTUNED_TAME_IMPACT_ALONE;
+	if (!has_queue(one) && more->rtt_s > (1 + STANDING) * one->rtt_s)
 		return TCPTUNED_TAME_IMPACT_ALONE;
 	if (one->rate_peak >= REACHES * more->rate)
 		return TCPTUNED_TAME_IMPACT_ALONE;

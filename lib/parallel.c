@@ -5,13 +5,15 @@
 #include <math.h>
 #include <string.h>
 
-#define TERMS 3 /* n^2, n, 1 */
+#define TERMS	  3 /* n^2, n, 1 */
+#define BEST_FULL 4 /* levels: one more than the full polynomial has coefficients */
 
 /* Which of n^2, n and 1 a model has, as bits 0, 1 and 2. */
 static const unsigned int terms_of[] = {
 	[TCPTUNED_PARALLEL_PARTIAL] = 1 | 4,
 	[TCPTUNED_PARALLEL_FULL] = 1 | 2 | 4,
 	[TCPTUNED_PARALLEL_LINEAR] = 2 | 4,
+	[TCPTUNED_PARALLEL_BEST] = 0, /* by the number of levels */
 };
 
 static double polynomial(const struct tcptuned_parallel_fit *fit, double n)
@@ -129,6 +131,8 @@ int tcptuned_parallel_fit(enum tcptuned_parallel_model model,
 	count = count_levels(levels, len);
 	if (!count)
 		return -EINVAL;
+	if (model == TCPTUNED_PARALLEL_BEST)
+		model = count < BEST_FULL ? TCPTUNED_PARALLEL_PARTIAL : TCPTUNED_PARALLEL_FULL;
 	use = terms_of[model];
 	if (count < (unsigned int)__builtin_popcount(use))
 		return -ENODATA;
@@ -244,22 +248,34 @@ static int path_changed(struct tcptuned_search *search, double rtt_s)
 	return search->rtt_max > 1.3 * search->rtt_min && search->rtt_max > search->rtt_min + 1e-3;
 }
 
+/* Whether a doubling that gained too little ends the search: @varied_before, the rate before it varied. */
+static int is_certain(struct tcptuned_search *search, int varied_before)
+{
+	if (!varied_before || search->doubted)
+		return 1;
+	search->doubted = 1;
+	return 0;
+}
+
 enum tcptuned_search_end tcptuned_search_add(struct tcptuned_search *search, double rate,
-					     double rtt_s)
+					     double rtt_s, int varied)
 {
 	struct tcptuned_parallel_level *level = &search->levels[search->len], *before = level - 1;
 	struct tcptuned_parallel_fit fit;
+	int varied_before = search->varied;
 
 	*level = (struct tcptuned_parallel_level){tcptuned_search_next(search), rate};
 	search->len++;
+	search->varied = varied;
 	if (path_changed(search, rtt_s))
 		return TCPTUNED_SEARCH_CHANGED;
 	if (search->wanted && rate >= search->wanted)
 		return TCPTUNED_SEARCH_WANTED;
-	if (search->len > 1 && rate < (1 + search->gain) * before->rate)
+	if (search->len > 1 && rate < (1 + search->gain) * before->rate &&
+	    is_certain(search, varied_before))
 		return TCPTUNED_SEARCH_NO_GAIN;
 	if (search->len > 1 &&
-	    !tcptuned_parallel_fit(TCPTUNED_PARALLEL_PARTIAL, search->levels, search->len, &fit) &&
+	    !tcptuned_parallel_fit(TCPTUNED_PARALLEL_BEST, search->levels, search->len, &fit) &&
 	    tcptuned_parallel_impact(&fit, 1, tcptuned_search_next(search)) > search->impact)
 		return TCPTUNED_SEARCH_IMPACT;
 	if (level->streams >= search->most ||

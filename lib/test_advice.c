@@ -112,6 +112,14 @@ TEST(two_numbers_and_the_evidence_for_the_second)
 		{advised(16, 16, UNCONGESTED, LOSS),
 		 {level(1, 147e6, 1.1e-4, 40.2), level(4, 323e6, 1.4e-4, 40.2),
 		  level(8, 816e6, 1.3e-4, 45), level(16, 945e6, 1.2e-4, 48)}},
+		/* a policer for each, until 16 fill the path */
+		{advised(16, 16, ALONE, LOSS),
+		 {level(1, 86e6, 5e-3, 41), level(4, 358e6, 5e-3, 41), level(8, 701e6, 5e-3, 41),
+		  level(16, 949e6, 9e-3, 76)}},
+		/* many others keep a queue, which more connections do not lengthen */
+		{advised(16, 5, MODEL, QUEUE),
+		 {level(1, 26e6, 5e-3, 46), level(4, 92e6, 6e-3, 46), level(8, 179e6, 8e-3, 47),
+		  level(16, 300e6, 13e-3, 48)}},
 		/* one was never measured, so that nothing is known of what others left to it */
 		{advised(16, 4, MODEL, LOSS),
 		 {level(4, 40e6, 1e-2, 41), level(8, 60e6, 1.2e-2, 41),

@@ -35,7 +35,7 @@ TEST(two_probes_determine_the_partial_polynomial)
 TEST(a_fit_finds_what_made_the_rates)
 {
 	for (int i = 0; i < 3000; i++) {
-		enum tcptuned_parallel_model model = i % 3;
+		enum tcptuned_parallel_model model = i % 4;
 		double unit = exp(uniform(0, 20)), c = uniform(0.01, 1);
 		double a = model == TCPTUNED_PARALLEL_LINEAR ? 0 : uniform(1e-4, 0.1);
 		double b = model == TCPTUNED_PARALLEL_PARTIAL ? 0 : uniform(1e-3, 0.1);
@@ -72,7 +72,7 @@ TEST(any_measurements_give_a_model_that_can_be_used)
 		for (int k = 0; k < 6; k++)
 			levels[k] = (struct tcptuned_parallel_level){1 + random() % 30,
 								     exp(uniform(-10, 30))};
-		err = tcptuned_parallel_fit(i % 3, levels, 6, &fit);
+		err = tcptuned_parallel_fit(i % 4, levels, 6, &fit);
 		if (err) {
 			assert_int_equal(err, -ENODATA);
 			continue;
@@ -112,6 +112,7 @@ TEST(what_cannot_be_fitted_is_refused)
 		{TCPTUNED_PARALLEL_PARTIAL, {}, 0, -EINVAL},
 		{TCPTUNED_PARALLEL_PARTIAL, {{4, 10}, {4, 11}}, 2, -ENODATA},
 		{TCPTUNED_PARALLEL_FULL, {{1, 10}, {4, 30}}, 2, -ENODATA},
+		{TCPTUNED_PARALLEL_BEST, {{1, 10}}, 1, -ENODATA},
 		{TCPTUNED_PARALLEL_FULL, {{1, 10}, {4, 30}, {4, 31}}, 3, -ENODATA},
 		{TCPTUNED_PARALLEL_PARTIAL, {{1, 10}, {0, 30}}, 2, -EINVAL},
 		{TCPTUNED_PARALLEL_PARTIAL, {{1, 10}, {2000, 30}}, 2, -EINVAL},
@@ -119,7 +120,7 @@ TEST(what_cannot_be_fitted_is_refused)
 		{TCPTUNED_PARALLEL_PARTIAL, {{1, 10}, {4, -3}}, 2, -EINVAL},
 		{TCPTUNED_PARALLEL_PARTIAL, {{1, 10}, {4, INFINITY}}, 2, -EINVAL},
 		{TCPTUNED_PARALLEL_PARTIAL, {{1, 10}, {4, NAN}}, 2, -EINVAL},
-		{3, {{1, 10}, {4, 30}}, 2, -EINVAL},
+		{4, {{1, 10}, {4, 30}}, 2, -EINVAL},
 	};
 
 	for_each_row (r, rows) {
@@ -186,18 +187,25 @@ TEST(a_search_doubles_until_something_ends_it)
 	static const struct {
 		double impact, wanted, rates[6], rtts[6];
 		unsigned int most, end, last;
+		int varied[6];
 	} rows[] = {
-		{1, 0, {10, 20, 39, 40}, {}, 64, TCPTUNED_SEARCH_NO_GAIN, 8},
-		{1, 0, {10, 10.4}, {}, 64, TCPTUNED_SEARCH_NO_GAIN, 2},
-		{1, 0, {10, 20, 40, 70, 130}, {}, 12, TCPTUNED_SEARCH_MOST, 12},
-		{1, 0, {10}, {}, 1, TCPTUNED_SEARCH_MOST, 1},
-		{1, 35, {10, 20, 40}, {}, 64, TCPTUNED_SEARCH_WANTED, 4},
-		{1, 9, {10}, {}, 64, TCPTUNED_SEARCH_WANTED, 1},
+		{1, 0, {10, 20, 39, 40}, {}, 64, TCPTUNED_SEARCH_NO_GAIN, 8, {}},
+		{1, 0, {10, 10.4}, {}, 64, TCPTUNED_SEARCH_NO_GAIN, 2, {}},
+		{1, 0, {10, 20, 40, 70, 130}, {}, 12, TCPTUNED_SEARCH_MOST, 12, {}},
+		{1, 0, {10}, {}, 1, TCPTUNED_SEARCH_MOST, 1, {}},
+		{1, 35, {10, 20, 40}, {}, 64, TCPTUNED_SEARCH_WANTED, 4, {}},
+		{1, 9, {10}, {}, 64, TCPTUNED_SEARCH_WANTED, 1, {}},
 		/* (13), (14): a = 0.0016 and 1/100 - a; (18) from 1 to 4: 1 - sqrt(0.01 / 0.0344) = 0.46 */
-		{0.45, 0, {10, 16.44}, {}, 64, TCPTUNED_SEARCH_IMPACT, 2},
-		{0.5, 0, {10, 16.44}, {}, 64, TCPTUNED_SEARCH_GOES_ON, 2},
-		{1, 0, {10, 20}, {0.1, 0.131}, 64, TCPTUNED_SEARCH_CHANGED, 2},
-		{1, 0, {10, 20}, {0.1, 0.129}, 64, TCPTUNED_SEARCH_GOES_ON, 2},
+		{0.45, 0, {10, 16.44}, {}, 64, TCPTUNED_SEARCH_IMPACT, 2, {}},
+		{0.5, 0, {10, 16.44}, {}, 64, TCPTUNED_SEARCH_GOES_ON, 2, {}},
+		{1, 0, {10, 20}, {0.1, 0.131}, 64, TCPTUNED_SEARCH_CHANGED, 2, {}},
+		{1, 0, {10, 20}, {0.1, 0.129}, 64, TCPTUNED_SEARCH_GOES_ON, 2, {}},
+		/* A doubling of a rate that varied: the next one decides, once. */
+		{1, 0, {10, 9, 20, 40, 40}, {}, 64, TCPTUNED_SEARCH_NO_GAIN, 16, {1}},
+		{1, 0, {10, 9, 9}, {}, 64, TCPTUNED_SEARCH_NO_GAIN, 4, {1}},
+		{1, 0, {10, 9, 20, 20}, {}, 64, TCPTUNED_SEARCH_NO_GAIN, 8, {1, 1, 1}},
+		{1, 0, {10, 9}, {}, 64, TCPTUNED_SEARCH_NO_GAIN, 2, {0, 1}},
+		{1, 0, {10, 9}, {}, 2, TCPTUNED_SEARCH_MOST, 2, {1}},
 	};
 
 	for_each_row (r, rows) {
@@ -206,7 +214,7 @@ TEST(a_search_doubles_until_something_ends_it)
 		enum tcptuned_search_end end = TCPTUNED_SEARCH_GOES_ON;
 
 		for (int i = 0; r->rates[i] > 0 && end == TCPTUNED_SEARCH_GOES_ON; i++)
-			end = tcptuned_search_add(&search, r->rates[i], r->rtts[i]);
+			end = tcptuned_search_add(&search, r->rates[i], r->rtts[i], r->varied[i]);
 		assert_int_equal(end, r->end);
 		assert_int_equal(search.levels[search.len - 1].streams, r->last);
 	}

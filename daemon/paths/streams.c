@@ -121,7 +121,7 @@ bool tcptuned_streams_fit(const struct tcptuned_streams_row *rows, size_t len,
 		return REFUSE("from %u to %u connections seen, and the largest number has to be "
 			      "%d times the smallest",
 			      levels[0].streams, levels[len - 1].streams, SPREAD_MIN);
-	if (tcptuned_parallel_fit(TCPTUNED_PARALLEL_PARTIAL, levels, len, ret))
+	if (tcptuned_parallel_fit(TCPTUNED_PARALLEL_BEST, levels, len, ret))
 		return REFUSE("the model cannot be fitted");
 	if (ret->residual > RESIDUAL_MAX)
 		return REFUSE("the fit is off by %.0f %%, and by at most %.0f %% is needed",

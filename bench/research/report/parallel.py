@@ -11,7 +11,7 @@ import pathlib
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
-PARTIAL, FULL, LINEAR = range(3)  # enum tcptuned_parallel_model
+PARTIAL, FULL, LINEAR, BEST = range(4)  # enum tcptuned_parallel_model
 
 
 class Level(ctypes.Structure):
