@@ -6,7 +6,7 @@
 
 . "$TEST_TOP/bench/lib.sh"
 
-streams_head_start=5 # seconds by which the others begin earlier
+streams_head_start=10 # seconds by which the others begin earlier: they have left slow start then
 
 streams_others() { # SECONDS; starts them, if the path has others
 	[ "$others" != 0 ] || return 0
@@ -79,7 +79,7 @@ streams_path() { # X
 }
 
 bench_streams() {
-	local run x others most receiver control=cubic single= run_seconds=${BENCH_SECONDS:-10}
+	local run x others most receiver control=cubic single= run_seconds
 	host a b
 	cubic_by_default
 	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
@@ -97,6 +97,7 @@ bench_streams() {
 			*RED*) path="--rate 200mbit --delay 20ms --queue 1bdp --red-ab auto" others=4 ;;
 			*) path="--rate 10gbit --delay 50ms" most=4 ;;
 			esac
+			run_seconds=${BENCH_SECONDS:-$([ $others = 0 ] && echo 10 || echo 20)}
 			streams_path "$x"
 		done
 	done
