@@ -827,7 +827,7 @@ def check_streams(m):
 
 STREAMS = [
     Bench("streams", "How many connections: the kernel's, cubic; tcptuned as shipped; tcptunectl streams", "path", [
-        goodput("Mbit/s of ours, 10 s from the start on; rows: the path:", only=lambda row: row["column"] != "advice"),
+        goodput("Mbit/s of ours, 10 s from the start on (20 s next to others); rows: the path:", only=lambda row: row["column"] != "advice"),
         Metric("others_mbps", "Mbit/s of the others together:", field("others_mbps"), optional=True),
         Metric("fastest_streams", "The fastest number that was advised:", field("fastest", "streams"),
                only=lambda row: row["column"] == "advice"),
