@@ -118,7 +118,7 @@ static void print_flows(FILE *out, const struct view *view, const json_t *answer
 {
 	ctl_print_table(out, json_object_get(answer, "flows"), view->columns, view->columns_len,
 			width);
-	ctl_print_rest(out, answer, "flows");
+	ctl_print_rest(out, answer, "matched", "flows");
 }
 
 static volatile sig_atomic_t interrupted, suspended;

@@ -238,9 +238,9 @@ void ctl_print_table(FILE *out, const json_t *rows, const struct tcptuned_column
 	}
 }
 
-void ctl_print_rest(FILE *out, const json_t *answer, const char *name)
+void ctl_print_rest(FILE *out, const json_t *answer, const char *all, const char *name)
 {
-	unsigned long long matched = ctl_number(answer, "matched");
+	unsigned long long matched = ctl_number(answer, all);
 	size_t shown = json_array_size(json_object_get(answer, name));
 
 	if (matched > shown)

@@ -56,7 +56,8 @@ bool ctl_several_namespaces(const json_t *rows);
 void ctl_print_table(FILE *out, const json_t *rows, const struct tcptuned_column *const *columns,
 		     size_t columns_len, size_t width);
 
-/* Print how many rows the daemon has left out of the array @name of @answer. */
-void ctl_print_rest(FILE *out, const json_t *answer, const char *name);
+/* Print how many rows the daemon has left out of the array @name of @answer, which has the
+ * number of all as @all. */
+void ctl_print_rest(FILE *out, const json_t *answer, const char *all, const char *name);
 
 #endif

@@ -108,11 +108,12 @@ static void print_paths(const json_t *answer)
 	json_array_foreach(paths, i, row) set_used(row);
 	json_array_foreach(streams, i, row) set_streams(row);
 	print_rows(paths, columns, ARRAY_SIZE(columns));
-	ctl_print_rest(stdout, answer, "paths");
+	ctl_print_rest(stdout, answer, "matched", "paths");
 	if (!json_array_size(streams))
 		return;
 	puts("");
 	print_rows(streams, streams_columns, ARRAY_SIZE(streams_columns));
+	ctl_print_rest(stdout, answer, "streams_matched", "streams");
 }
 
 static const struct ctl_template forgotten_texts[] = {

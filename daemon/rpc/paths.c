@@ -176,11 +176,12 @@ static json_t *streams_object(const struct tcptuned_streams_row *rows, size_t le
 	return object;
 }
 
-static void print_streams(FILE *out, const struct reading *reading,
-			  const struct tcptuned_streams_row *rows, size_t len, __s64 now_s)
+/* Prints those that match, up to the limit. Returns how many match. */
+static __u32 print_streams(FILE *out, const struct reading *reading,
+			   const struct tcptuned_streams_row *rows, size_t len, __s64 now_s)
 {
 	const struct tcptuned_filter *filter = &reading->request->filter;
-	__u32 printed = 0;
+	__u32 matched = 0;
 	size_t together;
 
 	for (size_t i = 0; i < len; i += together) {
@@ -188,11 +189,12 @@ static void print_streams(FILE *out, const struct reading *reading,
 		if ((filter->address.length &&
 		     !tcptuned_prefix_overlap(&rows[i].key.host, &reading->prefix)) ||
 		    (filter->netns && filter->netns != rows[i].level.netns) ||
-		    printed >= reading->request->limit)
+		    matched++ >= reading->request->limit)
 			continue;
-		fputs(printed++ ? "," : "", out);
+		fputs(matched > 1 ? "," : "", out);
 		tcptuned_json_print(out, streams_object(&rows[i], together, now_s));
 	}
+	return matched;
 }
 
 int tcptuned_handle_paths(const struct tcptuned_source *source,
@@ -204,6 +206,7 @@ int tcptuned_handle_paths(const struct tcptuned_source *source,
 	struct reading reading = {.request = request, .paths = paths};
 	struct sorting sorting = {.reverse = request->reverse};
 	struct timespec now;
+	__u32 matched;
 	size_t len;
 	int error = find_order(request->path_sort, &sorting.order, err);
 
@@ -227,7 +230,7 @@ int tcptuned_handle_paths(const struct tcptuned_source *source,
 		tcptuned_json_print(out, path_object(&paths[i], now.tv_sec));
 	}
 	fputs("],\"streams\":[", out);
-	print_streams(out, &reading, rows, len, now.tv_sec);
-	fputs("]}\n", out);
+	matched = print_streams(out, &reading, rows, len, now.tv_sec);
+	fprintf(out, "],\"streams_matched\":%u}\n", matched);
 	return 0;
 }

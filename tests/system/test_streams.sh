@@ -245,6 +245,7 @@ test_streams_passive_on_a_lossy_path() {
 	expect_eq "$(jq .fastest.streams "$TEST_DIR/advice")" 8 "the fastest"
 	expect_le "$(ctl_json '.streams[] | .residual' paths "${ADDR[b]}")" 0.25 "what the fit is off by"
 	expect_eq "$(metric 'tcptuned_streams_fits{result="accepted"}')" 2 "fits, of both ends"
+	expect_eq "$(ctl paths --limit=1 | tail -n 1)" "and 1 more (--limit)" "what the list leaves out"
 	tcptuned_stop
 
 	tcptuned_start
