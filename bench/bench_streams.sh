@@ -10,7 +10,7 @@ streams_head_start=10 # seconds by which the others begin earlier: they have lef
 
 streams_others() { # SECONDS; starts them, if the path has others
 	[ "$others" != 0 ] || return 0
-	local options=(--port 7001 --streams "$others" --series 100 --duration $1 --stall 60)
+	local options=(--port 7001 --streams "$others" --series 100 --duration $1 --stall 300)
 	listener to-others "in_host b" --listen "${ADDR[b]}" "${options[@]}"
 	background others in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --congestion "$control" \
 		"${options[@]}"
@@ -30,7 +30,7 @@ streams_measure() { # OURS [MESSAGES OPTION...]
 	if [ "$ours" = 0 ]; then
 		jq -nc '{goodput_bps: 0, sender: {mss: 1448}}' >"$TEST_DIR/transfer.json"
 	else
-		transfer a b --streams "$ours" --duration $run_seconds --stall 60 $receiver "$@" >/dev/null
+		transfer a b --streams "$ours" --duration $run_seconds --stall 300 $receiver "$@" >/dev/null
 	fi
 	[ "$others" != 0 ] || return 0
 	wait "$(pid_of others)" || fail "others: $(tail -c 300 "$TEST_DIR/others.log")"
