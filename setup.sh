@@ -17,7 +17,8 @@ build_packages="make gcc libc6-dev pkg-config clang llvm bpftool libbpf-dev libe
 demo_packages="iproute2 iperf3 jq curl"
 test_packages="libcmocka-dev procps util-linux prometheus tcpdump
 	gawk git libclang-rt-dev sqlite3 python3 codespell clang-format
-	openssl rclone aria2"
+	openssl rclone aria2 vsftpd lftp"
+test_servers="prometheus vsftpd" # which tests start by themselves
 
 say() {
 	printf '== %s\n' "$*"
@@ -64,6 +65,11 @@ install_missing() {
 	} || code=$?
 	allow_starts
 	[ $code = 0 ] || die "apt-get failed; see above"
+	for server in $test_servers; do
+		case "$missing " in
+		*" $server "*) systemctl disable -q "$server" 2>/dev/null || : ;; # or the next boot starts it
+		esac
+	done
 }
 
 build() {
