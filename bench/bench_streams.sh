@@ -81,7 +81,7 @@ streams_path() { # X
 bench_streams() {
 	local run x others most receiver control=cubic single= run_seconds
 	host a b
-	cubic_by_default
+	cubic_by_default a
 	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
 		for x in "1 Gbit/s, 50 ms, a quarter of a BDP" "the same, 4 others" "the same, 16 others" \
 			"1 Gbit/s, 100 ms, loss of 1e-4" "1 Gbit/s, 50 ms, receiver fixed at 64 KB" \

@@ -268,7 +268,7 @@ vary_neighbours() { # BENCH SECONDS SECONDS; of the first and of its neighbour
 bench_peace() {
 	local run run_seconds mbps rtt_ms queue kind x keys=policy.congestion_control=auto
 	vary_hosts
-	cubic_by_default
+	cubic_by_default a
 	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
 		for mbps in ${BENCH_MBPS:-20 100 1000}; do
 			for rtt_ms in ${BENCH_RTTS:-20 100}; do

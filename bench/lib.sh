@@ -98,13 +98,17 @@ tuned_sender() {
 }
 
 # Where the host has another default, a network namespace gets cubic only while the host allows it.
-cubic_by_default() {
-	local allowed
+cubic_by_default() { # HOST...
+	local allowed name
 	allowed=$(sysctl -n net.ipv4.tcp_allowed_congestion_control)
 	sysctl -qw net.ipv4.tcp_allowed_congestion_control="$allowed cubic"
-	in_host a sysctl -qw net.ipv4.tcp_congestion_control=cubic || :
+	for name; do
+		in_host "$name" sysctl -qw net.ipv4.tcp_congestion_control=cubic || :
+	done
 	sysctl -qw net.ipv4.tcp_allowed_congestion_control="$allowed"
-	expect_eq "$(in_host a sysctl -n net.ipv4.tcp_congestion_control)" cubic "the default"
+	for name; do
+		expect_eq "$(in_host "$name" sysctl -n net.ipv4.tcp_congestion_control)" cubic "default of $name"
+	done
 }
 
 # --- rows ----------------------------------------------------------------------------------

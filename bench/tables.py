@@ -825,6 +825,38 @@ def check_streams(m):
                    f"{figure(100 * (own - one) / (most - one))} % of the gain from {figure(one)} to {figure(most)}")
 
 
+# --- FTP (paper 000) ----------------------------------------------------------------------------------------
+
+
+def check_ftp(m):
+    for x in m.xs:
+        for column, factor in ("tcptuned", 0.97), ("tcptune-run", 0.9):
+            if column in m.columns:
+                yield m.compare("goodput_mbps", x, column, ">=", "by hand", factor,
+                                text=f"{{x}}, {{column}}: {{t}} of {{k}} Mbit/s by hand, {{percent}} % "
+                                     f"(at least {figure(100 * factor)} %)")
+
+
+def check_third_party(m):
+    for x in m.xs:
+        yield m.compare("goodput_mbps", x, "tcptuned", ">=", "by hand", 0.97,
+                        text="{x}: {t} of {k} Mbit/s by hand, {percent} % (at least 97 %)")
+        yield m.compare("rtt_ms", x, "tcptuned", "<=", "by hand", 2,
+                        text="{x}: RTT {t} ms, by hand {k} (at most twice that)")
+
+
+FTP = [
+    Bench("ftp", "FTP, vsftpd and lftp: 60 MB, 1 Gbit/s, 50 ms", "transfer", [
+        goodput("Mbit/s from the command on, by vsftpd's log; rows: from the client's view, mode, its buffers. The "
+                "kernel moves 6 MB where the client fixed 64 KB."),
+    ], check_ftp),
+    Bench("third_party", "Third-party FTP between two servers: 60 MB at 50 ms, 500 MB at 5 ms, a queue of 20 MB", "path", [
+        goodput("Mbit/s from the command on, by vsftpd's log; rows: the path between the servers, and the RTT to the "
+                "client, by which \"control path\" sets the servers' buffers:"),
+        rtt("RTT of the data connection in the second half, median of a run, in ms:"),
+    ], check_third_party),
+]
+
 STREAMS = [
     Bench("streams", "How many connections: the kernel's, cubic; tcptuned as shipped; tcptunectl streams", "path", [
         goodput("Mbit/s of ours, 10 s from the start on (20 s next to others); rows: the path:", only=lambda row: row["column"] != "advice"),
@@ -843,7 +875,7 @@ STREAMS = [
     ]),
 ]
 
-BENCHES = ONE_CONNECTION + TWO_PAPERS + SCALE + FAIRNESS + VARYING + CLIENTS + REST + STREAMS
+BENCHES = ONE_CONNECTION + TWO_PAPERS + SCALE + FAIRNESS + VARYING + CLIENTS + REST + FTP + STREAMS
 
 
 def prunes(rows):
