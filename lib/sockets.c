@@ -7,20 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include <arpa/inet.h>
-#include <linux/inet_diag.h>
-#include <linux/netlink.h>
-#include <linux/rtnetlink.h>
-#include <linux/sock_diag.h>
-#include <linux/tcp.h>
+
+#include "diag.h"
 
 #define SOCKETS_MAX 1024
 #define DATA_MIN    16384 /* bytes; a connection that carried fewer may be about to be replaced */
-#define ESTABLISHED 1	  /* TCP_ESTABLISHED of the kernel, whose header netinet/tcp.h excludes */
 
 struct connection {
 	unsigned int inode, port;
@@ -70,99 +64,26 @@ static int find_inodes(pid_t pid, struct connections *ret)
 	return 0;
 }
 
-/* Asks for all established connections of @family, or for those to a port. */
-static int send_request(int fd, int family, unsigned int port)
+static void take_connection(const struct diag_socket *socket, void *context)
 {
-	struct {
-		struct nlmsghdr header;
-		struct inet_diag_req_v2 request;
-		struct nlattr attribute;
-		struct inet_diag_bc_op op;
-		struct inet_diag_hostcond condition;
-	} m = {
-		.header = {.nlmsg_type = SOCK_DIAG_BY_FAMILY,
-			   .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
-		.request = {.sdiag_family = (__u8)family,
-			    .sdiag_protocol = IPPROTO_TCP,
-			    .idiag_ext = 1 << (INET_DIAG_INFO - 1) | 1 << (INET_DIAG_CONG - 1),
-			    .idiag_states = 1 << ESTABLISHED},
-		.attribute = {.nla_type = INET_DIAG_REQ_BYTECODE,
-			      .nla_len = sizeof(m.attribute) + sizeof(m.op) + sizeof(m.condition)},
-		.op = {.code = INET_DIAG_BC_D_COND,
-		       .yes = sizeof(m.op) + sizeof(m.condition),
-		       .no = sizeof(m.op) + sizeof(m.condition) + 4},
-		.condition = {.family = AF_UNSPEC, .port = (int)port},
-	};
-
-	m.header.nlmsg_len = port ? sizeof(m) : sizeof(m.header) + sizeof(m.request);
-	return send(fd, &m, m.header.nlmsg_len, 0) < 0 ? -errno : 0;
-}
-
-static void take_connection(struct connections *all, const struct nlmsghdr *header)
-{
-	const struct inet_diag_msg *message = NLMSG_DATA(header);
-	struct connection key = {.inode = message->idiag_inode}, *c;
-	struct rtattr *attribute = (struct rtattr *)(message + 1);
-	int left = (int)(header->nlmsg_len - NLMSG_LENGTH(sizeof(*message)));
+	struct connections *all = context;
+	struct connection key = {.inode = socket->message.idiag_inode}, *c;
 
 	c = bsearch(&key, all->entries, all->len, sizeof(*all->entries), compare);
 	if (!c)
 		return;
-	c->port = ntohs(message->id.idiag_dport);
-	for (; RTA_OK(attribute, left); attribute = RTA_NEXT(attribute, left)) {
-		size_t size = RTA_PAYLOAD(attribute);
-
-		if (attribute->rta_type == INET_DIAG_INFO) {
-			/* Members that this kernel lacks remain zero. */
-			memcpy(&c->info, RTA_DATA(attribute),
-			       size < sizeof(c->info) ? size : sizeof(c->info));
-			c->found = 1;
-		} else if (attribute->rta_type == INET_DIAG_CONG) {
-			snprintf(c->congestion_control, sizeof(c->congestion_control), "%.*s",
-				 (int)size, (const char *)RTA_DATA(attribute));
-		}
-	}
-}
-
-/* Receives the answers to one request. */
-static int receive_answers(int fd, struct connections *all)
-{
-	static const int done = NLMSG_DONE, error = NLMSG_ERROR;
-	_Alignas(struct nlmsghdr) char buffer[32 << 10];
-
-	for (;;) {
-		ssize_t n = recv(fd, buffer, sizeof(buffer), 0);
-		unsigned int left = (unsigned int)n;
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		for (struct nlmsghdr *h = (void *)buffer; NLMSG_OK(h, left);
-		     h = NLMSG_NEXT(h, left)) {
-			if (h->nlmsg_type == done)
-				return 0;
-			if (h->nlmsg_type == error)
-				return ((struct nlmsgerr *)NLMSG_DATA(h))->error;
-			if (h->nlmsg_type == SOCK_DIAG_BY_FAMILY)
-				take_connection(all, h);
-		}
-	}
+	c->port = ntohs(socket->message.id.idiag_dport);
+	c->info = socket->info.tcp;
+	c->found |= socket->has_info;
+	memcpy(c->congestion_control, socket->congestion_control, sizeof(c->congestion_control));
 }
 
 static int open_netlink(struct socket_reader *reader)
 {
-	const struct timeval timeout = {.tv_sec = 2};
+	int fd = reader->fd ? reader->fd : diag_open(0);
 
-	if (reader->fd)
-		return 0;
-	reader->fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
-	if (reader->fd < 0) {
-		reader->fd = 0;
-		return -errno;
-	}
-	setsockopt(reader->fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
-	return 0;
+	reader->fd = fd < 0 ? 0 : fd;
+	return fd < 0 ? fd : 0;
 }
 
 static double carried(const struct tcp_info *info)
@@ -230,11 +151,9 @@ int sockets_read(struct socket_reader *reader, pid_t pid, struct socket_sums *re
 	memset(ret, 0, sizeof(*ret));
 	if (!err)
 		err = open_netlink(reader);
-	for (int i = 0; i < 2 && !err; i++) {
-		err = send_request(reader->fd, families[i], reader->port);
-		if (!err)
-			err = receive_answers(reader->fd, all);
-	}
+	for (int i = 0; i < 2 && !err; i++)
+		err = diag_dump(reader->fd, families[i], DIAG_STATE(DIAG_ESTABLISHED), reader->port,
+				take_connection, all);
 	if (!err)
 		add_up(reader, all, ret);
 	else
