@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * Dynamic Right-Sizing: can one direction of a connection do with less window than the kernel gives
  * it, without a loss of rate?

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* How much data of a sender may wait unsent (TCP_NOTSENT_LOWAT). */
 #ifndef TCPTUNED_UNSENT_H
 #define TCPTUNED_UNSENT_H

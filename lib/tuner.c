@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "tuner.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+#include <netinet/in.h>
+
+#include <tcptuned/algo/unsent.h>
+
+#ifndef SO_BUF_LOCK
+#define SO_BUF_LOCK 72 /* Linux 5.14 */
+#endif
+#define LOCK_SNDBUF 1 /* SOCK_SNDBUF_LOCK of the kernel */
+#define LOCK_RCVBUF 2
+
+#define CARRIED_MIN	(128u << 10)
+#define REQUEST_MIN	(16u << 10) /* as in bpf/buffer_requests.h: a smaller buffer is deliberate */
+#define WINDOW_MAX	(65535 << 14) /* RFC 7323 */
+#define SEGMENTS_MIN	10u	      /* no sender begins with more (RFC 6928) */
+#define INTERVAL_MIN_US 5000u
+#define INTERVAL_MAX_US 1000000u
+
+/* The last number of a file in /proc/sys; 0: it cannot be read. */
+static unsigned int read_maximum(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	unsigned int value = 0;
+
+	if (!file)
+		return 0;
+	while (fscanf(file, "%u", &value) == 1)
+		;
+	fclose(file);
+	return value;
+}
+
+void tuner_read_limits(struct tuner_limits *ret)
+{
+	ret->rcvbuf = 2 * read_maximum("/proc/sys/net/core/rmem_max");
+	ret->sndbuf = 2 * read_maximum("/proc/sys/net/core/wmem_max");
+	ret->tuned_rcvbuf = read_maximum("/proc/sys/net/ipv4/tcp_rmem");
+	ret->tuned_sndbuf = read_maximum("/proc/sys/net/ipv4/tcp_wmem");
+	ret->unsent = read_maximum("/proc/sys/net/ipv4/tcp_notsent_lowat") != ~0u;
+}
+
+static unsigned int receive_rtt_us(const struct tcp_info *info)
+{
+	return info->tcpi_rcv_rtt ? info->tcpi_rcv_rtt : info->tcpi_rtt;
+}
+
+unsigned int tuner_interval_us(const struct tuner_sample *sample)
+{
+	const struct tcp_info *info = &sample->info.tcp;
+	unsigned int us = info->tcpi_rtt;
+
+	if (info->tcpi_bytes_received > info->tcpi_bytes_acked)
+		us = receive_rtt_us(info);
+	return us < INTERVAL_MIN_US ? INTERVAL_MIN_US : us > INTERVAL_MAX_US ? INTERVAL_MAX_US : us;
+}
+
+static int differs(unsigned int a, unsigned int b)
+{
+	return (b > a ? b - a : a - b) > a / 16;
+}
+
+/*
+ * The window is held by the clamp. It is grown where less is advertised than twice the bytes of a
+ * round trip (DRS III.B), which the kernel's autotuning prevents if it is at work: to as much again.
+ */
+static void decide_receive(struct tuner *t, const struct tuner_sample *s, __u64 now_us,
+			   __u64 clock_us, struct tuner_action *ret)
+{
+	const struct tcp_info *info = &s->info.tcp;
+	unsigned int window = diag_receive_window(&s->info), unit = 1u << info->tcpi_rcv_wscale;
+	unsigned int want;
+	struct rightsize_ack ack = {
+		.now_us = now_us,
+		.clock_us = clock_us,
+		.bytes = (__u32)info->tcpi_bytes_received,
+		.sample_us = info->tcpi_rcv_rtt,
+		.rtt_us = receive_rtt_us(info),
+		.min = SEGMENTS_MIN * info->tcpi_rcv_mss,
+		.offered = window ? window : info->tcpi_rcv_ssthresh,
+	};
+
+	window = ack.offered;
+	if (ack.min < 2 * unit)
+		ack.min = 2 * unit;
+	if (info->tcpi_rcv_ooopack != t->disordered)
+		ack.offered = RIGHTSIZE_WINDOW_MAX;
+	t->disordered = info->tcpi_rcv_ooopack;
+	/* A silence is that of the kernel's clock, not the time between two samples. */
+	t->receive.seen_us = now_us - 1000ull * info->tcpi_last_data_recv;
+	if (rightsize_on_ack(&t->receive, &ack) && !t->receive.window &&
+	    2ull * t->receive.per_rtt > window) {
+		want = rightsize_clamp_window(4ull * t->receive.per_rtt, ack.min);
+		ret->grow = want > t->grown ? want : 0;
+	}
+	want = t->receive.window;
+	if (want && (differs(t->clamp, want) || info->tcpi_rcv_ssthresh > want + want / 16))
+		ret->clamp = want;
+	else if (!want && t->clamp)
+		ret->clamp = WINDOW_MAX;
+}
+
+/*
+ * A send buffer that autotuning cannot enlarge any more, and that is full because cwnd needs more, gets
+ * what SO_SNDBUF allows.
+ */
+static void decide_send(struct tuner *t, const struct tuner_limits *limits,
+			const struct tuner_sample *s, struct tuner_action *ret)
+{
+	const struct tcp_info *info = &s->info.tcp;
+	__u64 window = (__u64)info->tcpi_snd_cwnd * info->tcpi_snd_mss;
+	unsigned int unsent;
+
+	if (!info->tcpi_rtt)
+		return;
+	unsent =
+		rightsize_unsent(rightsize_muldiv(window, 1000000, info->tcpi_rtt), info->tcpi_rtt);
+	if (!limits->unsent && !t->unsent_foreign && differs(t->unsent, unsent))
+		ret->unsent = unsent;
+	if (limits->tuned_sndbuf && s->sndbuf >= limits->tuned_sndbuf && 4 * window > s->sndbuf &&
+	    limits->sndbuf > s->sndbuf && limits->sndbuf > t->sndbuf)
+		ret->sndbuf = limits->sndbuf;
+}
+
+int tuner_decide(struct tuner *t, const struct tuner_limits *limits, const struct tuner_sample *s,
+		 __u64 now_us, __u64 clock_us, struct tuner_action *ret)
+{
+	const struct tcp_info *info = &s->info.tcp;
+
+	*ret = (struct tuner_action){};
+	if (info->tcpi_state != DIAG_ESTABLISHED)
+		return 0;
+	ret->unlock = !t->unlocked &&
+		      (s->rcvbuf / 2 >= REQUEST_MIN || s->sndbuf / 2 >= REQUEST_MIN);
+	if (info->tcpi_bytes_received >= CARRIED_MIN &&
+	    info->tcpi_bytes_received > info->tcpi_bytes_acked)
+		decide_receive(t, s, now_us, clock_us, ret);
+	if (info->tcpi_bytes_acked >= CARRIED_MIN &&
+	    info->tcpi_bytes_acked > info->tcpi_bytes_received)
+		decide_send(t, limits, s, ret);
+	return ret->grow || ret->clamp || ret->unsent || ret->sndbuf || ret->unlock;
+}
+
+static int get_option(int fd, int level, int name)
+{
+	socklen_t length = sizeof(int);
+	int value;
+
+	return getsockopt(fd, level, name, &value, &length) ? -errno : value;
+}
+
+static int set_option(int fd, int level, int name, int value)
+{
+	return setsockopt(fd, level, name, &value, sizeof(value)) ? -errno : 0;
+}
+
+/* A buffer below 16 KiB is deliberate and stays locked. */
+static int unlock_buffers(int fd)
+{
+	int locks = get_option(fd, SOL_SOCKET, SO_BUF_LOCK), kept = locks;
+
+	if (locks <= 0)
+		return locks == -ENOPROTOOPT ? 0 : locks;
+	if (get_option(fd, SOL_SOCKET, SO_RCVBUF) / 2 >= (int)REQUEST_MIN)
+		kept &= ~LOCK_RCVBUF;
+	if (get_option(fd, SOL_SOCKET, SO_SNDBUF) / 2 >= (int)REQUEST_MIN)
+		kept &= ~LOCK_SNDBUF;
+	return kept == locks ? 0 : set_option(fd, SOL_SOCKET, SO_BUF_LOCK, kept);
+}
+
+/*
+ * SO_RCVLOWAT enlarges a buffer that is not locked, up to the maximum of tcp_rmem and beyond that of
+ * SO_RCVBUF (tcp_set_rcvlowat()). The application's own value is restored at once.
+ */
+static int grow_receive_buffer(int fd, int window)
+{
+	int before = get_option(fd, SOL_SOCKET, SO_RCVLOWAT), err;
+
+	if (before < 0)
+		return before;
+	err = set_option(fd, SOL_SOCKET, SO_RCVLOWAT, window);
+	return set_option(fd, SOL_SOCKET, SO_RCVLOWAT, before) ?: err;
+}
+
+static int limit_unsent(struct tuner *t, int fd, unsigned int bytes)
+{
+	int value = get_option(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT);
+
+	t->unsent_foreign = value != (int)t->unsent;
+	if (t->unsent_foreign)
+		return value < 0 ? value : 0;
+	t->unsent = bytes;
+	return set_option(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, (int)bytes);
+}
+
+int tuner_act(struct tuner *t, int fd, const struct tuner_action *action)
+{
+	int err = 0;
+
+	if (action->unlock) {
+		t->unlocked = 1;
+		err = unlock_buffers(fd);
+	}
+	if (action->grow) {
+		t->grown = action->grow;
+		err = grow_receive_buffer(fd, (int)action->grow) ?: err;
+	}
+	if (action->clamp) {
+		t->clamp = action->clamp == WINDOW_MAX ? 0 : action->clamp;
+		err = set_option(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, (int)action->clamp) ?: err;
+	}
+	if (action->unsent)
+		err = limit_unsent(t, fd, action->unsent) ?: err;
+	if (action->sndbuf) {
+		t->sndbuf = action->sndbuf;
+		/* The kernel doubles it: sk_setsockopt(). */
+		err = set_option(fd, SOL_SOCKET, SO_SNDBUF, (int)(action->sndbuf / 2)) ?: err;
+	}
+	return err;
+}

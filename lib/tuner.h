@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Right-sizing in user space: what bpf/receiver.h and bpf/sender.h do in the kernel, once per round
+ * trip and by socket options that need no privilege.
+ */
+#ifndef TCPTUNED_TUNER_H
+#define TCPTUNED_TUNER_H
+
+#include <tcptuned/algo/rightsize.h>
+
+#include "diag.h"
+
+/* Maxima of the host, bytes of memory; 0: unknown. */
+struct tuner_limits {
+	unsigned int rcvbuf;	   /* net.core.rmem_max x 2: the largest buffer by SO_RCVBUF */
+	unsigned int sndbuf;	   /* net.core.wmem_max x 2 */
+	unsigned int tuned_rcvbuf; /* maximum of net.ipv4.tcp_rmem: the largest by autotuning */
+	unsigned int tuned_sndbuf; /* maximum of net.ipv4.tcp_wmem */
+	int unsent;		   /* net.ipv4.tcp_notsent_lowat has been set */
+};
+
+/* One connection; all zeroes: a new one. */
+struct tuner {
+	struct rightsize receive;
+	unsigned int disordered; /* segments that arrived out of order, at the last sample */
+	unsigned int grown;	 /* the receive window that was asked for last, bytes */
+	unsigned int clamp;	 /* the window clamp that was set; 0: none */
+	unsigned int unsent;	 /* TCP_NOTSENT_LOWAT that was set; 0: none */
+	unsigned int sndbuf;	 /* memory that was requested for the send buffer; 0: none */
+	int unlocked;		 /* SO_BUF_LOCK has been looked at */
+	int unsent_foreign;	 /* the application sets TCP_NOTSENT_LOWAT itself */
+};
+
+struct tuner_sample {
+	union diag_info info;
+	unsigned int rcvbuf, sndbuf; /* bytes of memory */
+};
+
+/* What to set; 0: leave it as it is. */
+struct tuner_action {
+	unsigned int grow;   /* receive window, bytes */
+	unsigned int clamp;  /* bytes */
+	unsigned int unsent; /* bytes */
+	unsigned int sndbuf; /* bytes of memory */
+	int unlock;	     /* let the kernel size buffers that the application fixed */
+};
+
+void tuner_read_limits(struct tuner_limits *ret);
+
+/*
+ * Decide what to set, once per round trip. @now_us: monotonic clock, @clock_us: TAI. Returns whether
+ * @ret has anything to set. Nothing is set before the connection has carried 128 KiB.
+ */
+int tuner_decide(struct tuner *tuner, const struct tuner_limits *limits,
+		 const struct tuner_sample *sample, __u64 now_us, __u64 clock_us,
+		 struct tuner_action *ret);
+
+/* Set it. Returns 0, or the first error of the system. */
+int tuner_act(struct tuner *tuner, int fd, const struct tuner_action *action);
+
+/* Microseconds until the next sample: a round trip, at least 5 ms, at most 1 s. */
+unsigned int tuner_interval_us(const struct tuner_sample *sample);
+
+#endif
