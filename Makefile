@@ -23,16 +23,18 @@ HOSTFLAGS = $(WARN) -Wmissing-prototypes -std=gnu11 -D_GNU_SOURCE -Iinclude -Ida
 BPFFLAGS  = -O2 -g $(WARN) -target bpf -mcpu=v3 -Iinclude -Ibpf -MMD -MP \
 	    -I/usr/include/$(shell $(CC) -print-multiarch)
 LIBS      = $(shell $(PKG_CONFIG) --libs libbpf libsystemd libmicrohttpd jansson sqlite3) -lelf -lz
+RUN_LIBS  = $(shell $(PKG_CONFIG) --libs libseccomp) -lm
 LINK      = $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^)
 ARCHIVE   = rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
 DAEMON_OBJ := $(patsubst %.c,%.o,$(filter-out daemon/main.c,$(wildcard daemon/*.c daemon/*/*.c)))
 CTL_OBJ    := $(patsubst %.c,%.o,$(filter-out ctl/main.c,$(wildcard ctl/*.c)))
+RUN_OBJ    := $(patsubst %.c,%.o,$(filter-out run/main.c,$(wildcard run/*.c)))
 LINKEM_OBJ := $(patsubst %.c,%.o,$(filter-out %/main.c,$(wildcard bench/linkem/*.c)))
 SKELETONS  := $(patsubst bpf/%.bpf.c,$(BUILD)/skel/%.skel.h,$(wildcard bpf/*.bpf.c bpf/cc/*.bpf.c))
 
 .PHONY: all help man format format-check install uninstall clean FORCE
-all: $(BUILD)/tcptuned $(BUILD)/tcptunectl man ## build everything
+all: $(BUILD)/tcptuned $(BUILD)/tcptunectl $(BUILD)/tcptune-run man ## build everything
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(filter %Makefile,$(MAKEFILE_LIST)) | expand -t 20
@@ -55,8 +57,8 @@ $(BUILD)/skel/%.skel.h: $(BUILD)/bpf/%.bpf.o
 # The archives are made again when this list changes, since they must not keep an object whose source was removed.
 $(BUILD)/objects: FORCE
 	@mkdir -p $(@D)
-	@echo $(DAEMON_OBJ) $(CTL_OBJ) $(LIB_OBJ) $(LINKEM_OBJ) | cmp -s - $@ || \
-		echo $(DAEMON_OBJ) $(CTL_OBJ) $(LIB_OBJ) $(LINKEM_OBJ) >$@
+	@echo $(DAEMON_OBJ) $(CTL_OBJ) $(RUN_OBJ) $(LIB_OBJ) $(LINKEM_OBJ) | cmp -s - $@ || \
+		echo $(DAEMON_OBJ) $(CTL_OBJ) $(RUN_OBJ) $(LIB_OBJ) $(LINKEM_OBJ) >$@
 
 # --- programs -------------------------------------------------------------------------------------
 $(BUILD)/libdaemon.a: $(DAEMON_OBJ:%=$(BUILD)/%) $(BUILD)/objects
@@ -70,6 +72,12 @@ $(BUILD)/tcptuned: $(BUILD)/daemon/main.o $(BUILD)/libdaemon.a $(BUILD)/libtcptu
 
 $(BUILD)/tcptunectl: $(BUILD)/ctl/main.o $(BUILD)/libctl.a $(BUILD)/libdaemon.a $(BUILD)/libtcptuned.a
 	$(LINK) $(LIB_LIBS)
+
+$(BUILD)/librun.a: $(RUN_OBJ:%=$(BUILD)/%) $(BUILD)/objects
+	$(ARCHIVE)
+
+$(BUILD)/tcptune-run: $(BUILD)/run/main.o $(BUILD)/librun.a $(BUILD)/libdaemon.a $(BUILD)/libtcptuned.a
+	$(LINK) $(RUN_LIBS)
 
 # --- manual pages and the example configuration, from the tables in the sources -------------------
 man: $(patsubst %.in,$(BUILD)/%,$(wildcard man/*.in)) $(BUILD)/tcptuned.conf

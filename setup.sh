@@ -12,7 +12,7 @@ set -eu
 cd "$(dirname "$0")"
 
 build_packages="make gcc libc6-dev pkg-config clang llvm bpftool libbpf-dev libelf-dev
-	zlib1g-dev libsystemd-dev libmicrohttpd-dev libjansson-dev libsqlite3-dev
+	zlib1g-dev libseccomp-dev libsystemd-dev libmicrohttpd-dev libjansson-dev libsqlite3-dev
 	man-db groff-base"
 demo_packages="iproute2 iperf3 jq curl"
 test_packages="libcmocka-dev procps util-linux prometheus tcpdump

@@ -26,6 +26,7 @@ enum tcptuned_parallel_model {
 	TCPTUNED_PARALLEL_PARTIAL, /* p'_n = a n^2 + c (7) */
 	TCPTUNED_PARALLEL_FULL,	   /* p'_n = a n^2 + b n + c (6) */
 	TCPTUNED_PARALLEL_LINEAR,  /* p'_n = b n + c (8) */
+	TCPTUNED_PARALLEL_BEST,	   /* (6) if there are four levels or more, else (7) */
 };
 
 /* A measurement: @streams connections carried @rate together. */
@@ -115,7 +116,11 @@ enum tcptuned_search_end {
 	TCPTUNED_SEARCH_REFUSED, /* the server takes no more connections */
 };
 
-/* A search by doubling: 1, 2, 4, 8, ... All zeroes and the first four members: a new one. */
+/*
+ * A search by doubling: 1, 2, 4, 8, ... All zeroes and the first four members: a new one. A rate that
+ * varied while it was measured is known too poorly to end a search: that a doubling of it gained little
+ * is believed only if the next doubling gains as little.
+ */
 struct tcptuned_search {
 	double gain;	   /* of a doubling that is worth another one: 0.05 is 5 % */
 	double impact;	   /* on others that is allowed, 0 to 1; 1: any */
@@ -124,15 +129,17 @@ struct tcptuned_search {
 	unsigned int len;
 	struct tcptuned_parallel_level levels[16];
 	double rtt_min, rtt_max; /* of the measurements */
+	int varied;		 /* the rate of the last measurement varied */
+	int doubted;		 /* a doubling that gained little did not end the search */
 };
 
 /*
  * Add a measurement of @rate at the number that tcptuned_search_next() named, with an RTT without the
- * connections' own queue of @rtt_s (0: unknown). Returns what ends the search; it is CHANGED if that RTT
- * and an earlier one differ by more than 30 % and a millisecond.
+ * connections' own queue of @rtt_s (0: unknown); @varied: the rate varied meanwhile. Returns what ends
+ * the search; it is CHANGED if that RTT and an earlier one differ by more than 30 % and a millisecond.
  */
 enum tcptuned_search_end tcptuned_search_add(struct tcptuned_search *search, double rate,
-					     double rtt_s);
+					     double rtt_s, int varied);
 
 /* The number of connections to measure next. */
 unsigned int tcptuned_search_next(const struct tcptuned_search *search);

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "child.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "notify.h"
+
+/* Sends a message, and with it a descriptor, unless that is negative. */
+static void send_message(int channel, struct child_message message, int fd)
+{
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control = {.header = {.cmsg_level = SOL_SOCKET,
+				.cmsg_type = SCM_RIGHTS,
+				.cmsg_len = CMSG_LEN(sizeof(int))}};
+	struct iovec data = {&message, sizeof(message)};
+	struct msghdr m = {.msg_iov = &data, .msg_iovlen = 1};
+
+	if (fd >= 0) {
+		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+		m.msg_control = &control;
+		m.msg_controllen = sizeof(control);
+	}
+	sendmsg(channel, &m, MSG_NOSIGNAL);
+}
+
+/* Returns whether there was a message; its descriptor, if any, replaces @fd. */
+static bool receive_message(int channel, struct child_message *ret, int *fd)
+{
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec data = {ret, sizeof(*ret)};
+	struct msghdr m = {.msg_iov = &data,
+			   .msg_iovlen = 1,
+			   .msg_control = &control,
+			   .msg_controllen = sizeof(control)};
+	ssize_t n = recvmsg(channel, &m, MSG_CMSG_CLOEXEC);
+
+	if (n == sizeof(*ret) && CMSG_FIRSTHDR(&m))
+		memcpy(fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(*fd));
+	return n == sizeof(*ret);
+}
+
+static _Noreturn void become(char **command, const sigset_t *mask, bool filter, int channel)
+{
+	int listener = filter ? notify_install() : -1;
+
+	if (filter && listener < 0) {
+		/* Not under PR_SET_NO_NEW_PRIVS, which cannot be cleared: it is started once more. */
+		send_message(channel, (struct child_message){CHILD_NOT_FILTERED, -listener}, -1);
+		_exit(EXIT_FAILURE);
+	}
+	if (filter) {
+		send_message(channel, (struct child_message){CHILD_FILTERED, 0}, listener);
+		close(listener);
+	}
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	execvp(command[0], command);
+	send_message(channel, (struct child_message){CHILD_NOT_STARTED, errno}, -1);
+	_exit(EXIT_FAILURE);
+}
+
+pid_t child_start(char **command, const sigset_t *mask, bool filter, int *listener,
+		  struct child_message *failure)
+{
+	struct child_message message;
+	int channel[2];
+	pid_t pid;
+
+	*listener = -1;
+	*failure = (struct child_message){CHILD_NOT_STARTED, 0};
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel)) {
+		failure->value = errno;
+		return -1;
+	}
+	pid = fork();
+	if (!pid)
+		become(command, mask, filter, channel[1]);
+	if (pid < 0)
+		failure->value = errno;
+	close(channel[1]);
+	/* The other end is closed when the command has been started. */
+	while (pid > 0 && receive_message(channel[0], &message, listener)) {
+		if (message.kind == CHILD_FILTERED)
+			continue;
+		*failure = message;
+		waitpid(pid, NULL, 0);
+		pid = -1;
+	}
+	close(channel[0]);
+	return pid;
+}
+
+void child_end_like(int status)
+{
+	const struct rlimit none = {0};
+	sigset_t set;
+
+	if (WIFSIGNALED(status)) {
+		/* The command has left its core already. */
+		setrlimit(RLIMIT_CORE, &none);
+		signal(WTERMSIG(status), SIG_DFL);
+		sigemptyset(&set);
+		sigaddset(&set, WTERMSIG(status));
+		kill(getpid(), WTERMSIG(status));
+		sigprocmask(SIG_UNBLOCK, &set, NULL);
+		_exit(128 + WTERMSIG(status));
+	}
+	_exit(WEXITSTATUS(status));
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The command: its start, and how this process ends like it. */
+#ifndef TCPTUNE_RUN_CHILD_H
+#define TCPTUNE_RUN_CHILD_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/*
+ * A message from the watcher to the process that was started, or from the child to the watcher. If the
+ * command has ended first, the watcher remains for its children.
+ */
+struct child_message {
+	enum {
+		CHILD_FILTERED,
+		CHILD_NOT_FILTERED,
+		CHILD_NOT_STARTED,
+		CHILD_STOPPED,
+		CHILD_ENDED,
+		CHILD_ENDED_FIRST
+	} kind;
+	int value; /* an errno, or a status of waitpid() */
+};
+
+/*
+ * Start @command with the signal mask @mask, under a seccomp filter if @filter. Returns its process
+ * ID, and in @listener the filter's listener or -1. Otherwise: -1, and in @failure what failed.
+ */
+pid_t child_start(char **command, const sigset_t *mask, bool filter, int *listener,
+		  struct child_message *failure);
+
+/* End this process as the one whose status of waitpid() is @status. */
+_Noreturn void child_end_like(int status);
+
+#endif

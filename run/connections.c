@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "connections.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "util/clock.h"
+
+#define ROUND_MIN_US 10000u
+
+/* All states of a connection. The others are listeners, and TIME_WAIT, which is no socket any more. */
+#define STATES (~(DIAG_STATE(DIAG_LISTEN) | DIAG_STATE(6) | DIAG_STATE(12)))
+
+static uint64_t now_us(void)
+{
+	return tcptuned_monotonic_ns() / 1000;
+}
+
+static uint64_t cookie_of(const struct diag_socket *s)
+{
+	return s->message.id.idiag_cookie[0] | (uint64_t)s->message.id.idiag_cookie[1] << 32;
+}
+
+static struct connection *find(const struct connections *all, uint64_t cookie)
+{
+	struct connection *c = all->first;
+
+	while (c && c->cookie != cookie)
+		c = c->next;
+	return c;
+}
+
+bool connection_receives(const struct connection *c)
+{
+	return c->socket.info.tcp.tcpi_bytes_received > c->socket.info.tcp.tcpi_bytes_acked;
+}
+
+/* Ends a receiver's round, of a round trip or more, and says what limited it. */
+static void end_round(struct connection *c)
+{
+	const struct tcp_info *info = &c->socket.info.tcp;
+	uint64_t us = c->last_us - c->round_us, unread = c->socket.message.idiag_rqueue;
+	uint64_t rtt_us = info->tcpi_rcv_rtt ? info->tcpi_rcv_rtt : info->tcpi_rtt;
+	uint64_t window = diag_receive_window(&c->socket.info), flight;
+	enum limit limit = LIMIT_OTHER_SIDE;
+
+	if (us < ROUND_MIN_US || us < rtt_us)
+		return;
+	if (!window)
+		window = info->tcpi_rcv_ssthresh;
+	flight = (info->tcpi_bytes_received - c->round_bytes) * rtt_us / us;
+	if (unread > window)
+		limit = LIMIT_READER;
+	else if (4 * flight > 3 * window)
+		limit = LIMIT_RECEIVE_WINDOW;
+	c->limited_us[limit] += us;
+	c->round_us = c->last_us;
+	c->round_bytes = info->tcpi_bytes_received;
+}
+
+static void update(struct connection *c, const struct diag_socket *s)
+{
+	char cc[sizeof(c->socket.congestion_control)];
+
+	if (!s->has_info)
+		return;
+	memcpy(cc, c->socket.congestion_control, sizeof(cc));
+	c->last_us = now_us();
+	if (!c->first_us)
+		c->first_us = c->round_us = c->last_us;
+	c->socket = *s;
+	if (!s->congestion_control[0])
+		memcpy(c->socket.congestion_control, cc, sizeof(cc));
+	end_round(c);
+}
+
+static void on_dumped(const struct diag_socket *s, void *context)
+{
+	struct connections *all = context;
+	const struct tree_socket *owner = tree_find(&all->tree, s->message.idiag_inode);
+	struct connection *c;
+
+	if (!owner || !s->message.idiag_inode)
+		return;
+	c = find(all, cookie_of(s));
+	if (!c) {
+		c = calloc(1, sizeof(*c));
+		if (!c)
+			return;
+		c->cookie = cookie_of(s);
+		c->next = all->first;
+		all->first = c;
+		all->count++;
+	}
+	c->owner = *owner;
+	update(c, s);
+}
+
+static void on_updated(const struct diag_socket *s, void *context)
+{
+	update(context, s);
+}
+
+static void on_closed(const struct diag_socket *s, void *context)
+{
+	struct connection *c = find(context, cookie_of(s));
+
+	if (!c || c->closed)
+		return;
+	update(c, s);
+	c->closed = true;
+}
+
+int connections_open(struct connections *all)
+{
+	all->requests = diag_open(0);
+	all->closings = diag_open(1);
+	return all->requests < 0 ? all->requests : 0;
+}
+
+static int reopen(struct connections *all, int err)
+{
+	if (err && err != -ENOENT && all->requests >= 0) {
+		close(all->requests);
+		all->requests = diag_open(0);
+	}
+	return err;
+}
+
+int connections_scan(struct connections *all)
+{
+	int err;
+
+	tree_scan(&all->tree);
+	err = diag_dump(all->requests, AF_INET, STATES, 0, on_dumped, all);
+	if (!err)
+		err = diag_dump(all->requests, AF_INET6, STATES, 0, on_dumped, all);
+	return reopen(all, err);
+}
+
+int connections_update(struct connections *all, struct connection *c)
+{
+	int err = diag_get(all->requests, c->socket.message.idiag_family, &c->socket.message.id,
+			   on_updated, c);
+
+	if (err == -ENOENT)
+		c->closed = true;
+	return reopen(all, err);
+}
+
+void connections_read_closed(struct connections *all)
+{
+	if (all->closings >= 0)
+		diag_read_closed(all->closings, on_closed, all);
+}
+
+double connection_seconds(const struct connection *c)
+{
+	const struct tcp_info *info = &c->socket.info.tcp;
+	uint64_t idle_ms = info->tcpi_last_data_recv, us = c->last_us - c->first_us;
+
+	if (!connection_receives(c))
+		idle_ms = info->tcpi_last_ack_recv;
+	return us > 1000 * idle_ms ? (double)(us - 1000 * idle_ms) / 1e6 : (double)us / 1e6;
+}
+
+void connection_limits(const struct connection *c, double ret[LIMITS])
+{
+	const struct tcp_info *info = &c->socket.info.tcp;
+	double seconds = (double)(c->last_us - c->first_us) / 1e6;
+	double busy = (double)info->tcpi_busy_time / 1e6;
+
+	for (int i = 0; i < LIMITS; i++)
+		ret[i] = (double)c->limited_us[i] / 1e6;
+	if (connection_receives(c))
+		return;
+	memset(ret, 0, LIMITS * sizeof(*ret));
+	ret[LIMIT_RECEIVE_WINDOW] = (double)info->tcpi_rwnd_limited / 1e6;
+	ret[LIMIT_SEND_BUFFER] = (double)info->tcpi_sndbuf_limited / 1e6;
+	ret[LIMIT_CWND] = busy - ret[LIMIT_RECEIVE_WINDOW] - ret[LIMIT_SEND_BUFFER];
+	ret[LIMIT_APPLICATION] = seconds > busy ? seconds - busy : 0;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The connections of the command and its children, and what limits them. */
+#ifndef TCPTUNE_RUN_CONNECTIONS_H
+#define TCPTUNE_RUN_CONNECTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../lib/tuner.h"
+#include "tree.h"
+
+/* What limits a connection. Of a sender the kernel measures all of it (chrono in TCP_INFO). */
+enum limit {
+	LIMIT_APPLICATION,    /* a sender's application has nothing to send */
+	LIMIT_RECEIVE_WINDOW, /* of the other end, if this one sends */
+	LIMIT_SEND_BUFFER,
+	LIMIT_CWND,	  /* congestion window: the path */
+	LIMIT_READER,	  /* the receiving application reads slowly */
+	LIMIT_OTHER_SIDE, /* of a receiver: the sender, or the path */
+	LIMITS,
+};
+
+struct connection {
+	struct connection *next; /* the one that was found before */
+	uint64_t cookie;	 /* identifies a socket as long as the host runs */
+	uint64_t first_us, last_us;
+	struct diag_socket socket; /* as it was last seen */
+	struct tree_socket owner;
+	bool closed;
+	/* a receiver's */
+	uint64_t round_us, round_bytes, limited_us[LIMITS];
+	uint64_t due_us; /* when it should be looked at again */
+	struct tuner tuner;
+	bool prepared; /* congestion control and rate are set */
+};
+
+struct connections {
+	struct connection *first;
+	struct tree tree;
+	int requests, closings; /* sockets of sock_diag */
+	size_t count;
+};
+
+int connections_open(struct connections *all);
+
+/* Find new connections, and update those that are open. Returns 0, or an error of the system. */
+int connections_scan(struct connections *all);
+
+/* Update one. -ENOENT: it was destroyed. */
+int connections_update(struct connections *all, struct connection *c);
+
+/* Read the final state of those that were destroyed. */
+void connections_read_closed(struct connections *all);
+
+/* What most of the bytes did. */
+bool connection_receives(const struct connection *c);
+
+/* Seconds that each limit applied. */
+void connection_limits(const struct connection *c, double ret[LIMITS]);
+
+/* Seconds from the first sight to the last data. */
+double connection_seconds(const struct connection *c);
+
+#endif

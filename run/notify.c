@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "notify.h"
+
+#include <errno.h>
+#include <seccomp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+
+#include "util/array.h"
+#include "util/cleanup.h"
+
+#define REQUEST_MIN (16u << 10) /* as in bpf/buffer_requests.h: a smaller request is deliberate */
+#define RCVBUF_MIN  2304	/* SOCK_MIN_RCVBUF of include/net/sock.h on 64 bits */
+#define SNDBUF_MIN  4608
+#define FILTER_MAX  512 /* instructions; there are some 30 */
+
+static int add_rules(scmp_filter_ctx filter)
+{
+	static const int calls[] = {SCMP_SYS(setsockopt), SCMP_SYS(getsockopt)};
+	static const unsigned int names[] = {SO_RCVBUF, SO_SNDBUF};
+	int err = 0;
+
+	for (int i = 0; i < 4 && !err; i++)
+		err = seccomp_rule_add(filter, SCMP_ACT_NOTIFY, calls[i / 2], 2,
+				       SCMP_A1_32(SCMP_CMP_EQ, SOL_SOCKET, 0),
+				       SCMP_A2_32(SCMP_CMP_EQ, names[i % 2], 0));
+	/* Another listener is refused by the kernel. This one is asked first, and says why. */
+	if (!err)
+		err = seccomp_rule_add(filter, SCMP_ACT_NOTIFY, SCMP_SYS(seccomp), 1,
+				       SCMP_A1_64(SCMP_CMP_MASKED_EQ,
+						  SECCOMP_FILTER_FLAG_NEW_LISTENER,
+						  SECCOMP_FILTER_FLAG_NEW_LISTENER));
+	/* Programs for another architecture are not intercepted. */
+	return err ?: seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ALLOW);
+}
+
+/* libseccomp 2.5 does not know the flag WAIT_KILLABLE_RECV, so the program is read and installed here. */
+static int read_program(struct sock_filter *program)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+	int ends[2], err = filter ? add_rules(filter) : -ENOMEM;
+	ssize_t n = 0;
+
+	if (!err && pipe(ends))
+		err = -errno;
+	if (!err) {
+		err = seccomp_export_bpf(filter, ends[1]);
+		close(ends[1]);
+		n = err ? 0 : read(ends[0], program, FILTER_MAX * sizeof(*program));
+		close(ends[0]);
+	}
+	seccomp_release(filter);
+	return err ?: n > 0 ? (int)((size_t)n / sizeof(*program)) : -EIO;
+}
+
+int notify_install(void)
+{
+	struct sock_filter program[FILTER_MAX];
+	struct sock_fprog description = {.filter = program};
+	int len = read_program(program), fd;
+
+	if (len < 0)
+		return len;
+	description.len = (unsigned short)len;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -errno;
+	/* A signal does not interrupt a call that is being answered (Linux 5.19). */
+	fd = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+			  SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
+			  &description);
+	if (fd < 0 && errno == EINVAL)
+		fd = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+				  SECCOMP_FILTER_FLAG_NEW_LISTENER, &description);
+	return fd < 0 ? -errno : fd;
+}
+
+int notify_init(struct notify *notify, int fd)
+{
+	struct seccomp_notif_sizes sizes;
+
+	if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes))
+		return -errno;
+	notify->notification_size = sizes.seccomp_notif > sizeof(struct seccomp_notif)
+					    ? sizes.seccomp_notif
+					    : sizeof(struct seccomp_notif);
+	notify->response_size = sizes.seccomp_notif_resp > sizeof(struct seccomp_notif_resp)
+					? sizes.seccomp_notif_resp
+					: sizeof(struct seccomp_notif_resp);
+	notify->notification = malloc(notify->notification_size);
+	notify->response = malloc(notify->response_size);
+	if (!notify->notification || !notify->response)
+		return -ENOMEM;
+	notify->fd = fd;
+	return 0;
+}
+
+/* Returns the inode of a TCP socket; 0: it is not one, or cannot be looked at. */
+static unsigned int tcp_inode(pid_t pid, int fd)
+{
+	char path[64], text[64] = "";
+	unsigned int inode = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
+	if (getxattr(path, "system.sockprotoname", text, sizeof(text) - 1) < 0 ||
+	    (strcmp(text, "TCP") && strcmp(text, "TCPv6")))
+		return 0;
+	memset(text, 0, sizeof(text));
+	if (readlink(path, text, sizeof(text) - 1) < 0 || sscanf(text, "socket:[%u]", &inode) != 1)
+		return 0;
+	return inode;
+}
+
+static bool read_memory(pid_t pid, uint64_t address, void *ret, size_t size)
+{
+	struct iovec local = {ret, size}, remote = {(void *)(uintptr_t)address, size};
+
+	return process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
+}
+
+static bool write_memory(pid_t pid, uint64_t address, void *data, size_t size)
+{
+	struct iovec local = {data, size}, remote = {(void *)(uintptr_t)address, size};
+
+	return process_vm_writev(pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
+}
+
+/* The entry of a socket. Inodes are numbered in turn, so that one is replaced by a much later one. */
+static struct notify_request *request_of(struct notify *notify, unsigned int inode)
+{
+	struct notify_request *r = &notify->requests[inode % ARRAY_SIZE(notify->requests)];
+
+	if (r->inode != inode)
+		*r = (struct notify_request){.inode = inode};
+	return r;
+}
+
+/* The largest buffer that SO_RCVBUF or SO_SNDBUF can set, bytes of memory. */
+static unsigned int buffer_max(const struct tuner_limits *limits, bool receive)
+{
+	unsigned int max = receive ? limits->rcvbuf : limits->sndbuf;
+
+	return max ? max : ~0u / 2;
+}
+
+/* A request for more than autotuning can reach is not too small. */
+bool notify_withholds(const struct tuner_limits *limits, bool receive, int bytes)
+{
+	unsigned int tuned = receive ? limits->tuned_rcvbuf : limits->tuned_sndbuf;
+	unsigned int max = buffer_max(limits, receive);
+	unsigned int memory = (unsigned int)bytes < max / 2 ? 2 * (unsigned int)bytes : max;
+
+	/* The kernel ignores the sign (sk_setsockopt()). */
+	return (unsigned int)bytes >= REQUEST_MIN && memory < tuned;
+}
+
+/* Returns whether the call is answered here: it succeeds, and the kernel does not see it. */
+static bool answer_set(struct notify *notify, const struct seccomp_notif *n, bool receive)
+{
+	pid_t pid = (pid_t)n->pid;
+	unsigned int inode = tcp_inode(pid, (int)n->data.args[0]);
+	unsigned int min = receive ? RCVBUF_MIN : SNDBUF_MIN;
+	struct notify_request *r;
+	int bytes;
+
+	if (!inode || (int)n->data.args[4] < (int)sizeof(bytes) ||
+	    !read_memory(pid, n->data.args[3], &bytes, sizeof(bytes)) ||
+	    ioctl(notify->fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &n->id))
+		return false;
+	r = request_of(notify, inode);
+	if (r->honoured[!receive] || !notify_withholds(&notify->limits, receive, bytes)) {
+		r->honoured[!receive] = true;
+		r->bytes[!receive] = 0;
+		return false;
+	}
+	r->bytes[!receive] = 2 * (unsigned int)bytes < min ? min : 2 * (unsigned int)bytes;
+	if (r->bytes[!receive] > buffer_max(&notify->limits, receive))
+		r->bytes[!receive] = buffer_max(&notify->limits, receive);
+	notify->withheld++;
+	return true;
+}
+
+static bool answer_get(struct notify *notify, const struct seccomp_notif *n, bool receive)
+{
+	pid_t pid = (pid_t)n->pid;
+	unsigned int inode = tcp_inode(pid, (int)n->data.args[0]), value;
+	int length;
+
+	if (!inode)
+		return false;
+	value = request_of(notify, inode)->bytes[!receive];
+	if (!value || !read_memory(pid, n->data.args[4], &length, sizeof(length)) || length < 0)
+		return false;
+	if (length > (int)sizeof(value))
+		length = sizeof(value);
+	/* The process must still wait before its memory is changed. */
+	return !ioctl(notify->fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &n->id) &&
+	       write_memory(pid, n->data.args[3], &value, (size_t)length) &&
+	       write_memory(pid, n->data.args[4], &length, sizeof(length));
+}
+
+void notify_answer(struct notify *notify)
+{
+	struct seccomp_notif *n = notify->notification;
+	struct seccomp_notif_resp *response = notify->response;
+	bool receive, answered = false;
+
+	memset(n, 0, notify->notification_size);
+	memset(response, 0, notify->response_size);
+	if (ioctl(notify->fd, SECCOMP_IOCTL_NOTIF_RECV, n))
+		return;
+	receive = (int)n->data.args[2] == SO_RCVBUF;
+	if (n->data.nr == SYS_setsockopt) {
+		answered = answer_set(notify, n, receive);
+	} else if (n->data.nr == SYS_getsockopt) {
+		answered = answer_get(notify, n, receive);
+	} else if (!notify->own_notifier) {
+		notify->own_notifier = true;
+		fputs("tcptune-run: the command installs a seccomp notifier of its own, which the kernel "
+		      "refuses next to that of tcptune-run; use --why, which has none\n",
+		      stderr);
+	}
+	response->id = n->id;
+	response->flags = answered ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+	ioctl(notify->fd, SECCOMP_IOCTL_NOTIF_SEND, response);
+}

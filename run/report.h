@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What limited each connection, as text or JSON. */
+#ifndef TCPTUNE_RUN_REPORT_H
+#define TCPTUNE_RUN_REPORT_H
+
+#include <stdio.h>
+
+#include "connections.h"
+
+/* Print one line. */
+void report_connection(FILE *out, const struct connection *c, bool json);
+
+/* Print the connections that carried data, the oldest first; with @open only those that are open. */
+void report_connections(FILE *out, const struct connections *all, bool json, bool open);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* --tune, --cc and --rate: sets options of other processes' sockets. */
+#ifndef TCPTUNE_RUN_TUNE_H
+#define TCPTUNE_RUN_TUNE_H
+
+#include "connections.h"
+#include "options.h"
+
+struct tune {
+	bool on;
+	const struct run_options *options;
+	const struct tuner_limits *limits;
+	uint64_t due_us;  /* when the first connection has to be looked at */
+	bool cc_reported; /* that the congestion control is refused */
+};
+
+void tune_init(struct tune *tune, const struct run_options *options,
+	       const struct tuner_limits *limits, bool on);
+
+/* Look at the connections for which it is time. */
+void tune_connections(struct tune *tune, struct connections *all);
+
+#endif

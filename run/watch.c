@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "connections.h"
+#include "notify.h"
+#include "report.h"
+#include "tune.h"
+#include "util/clock.h"
+
+#define DAEMON_SOCKET "/run/tcptuned/control"
+#define SCAN_MIN_US   20000u
+#define SCAN_MAX_US   1000000u
+#define WATCH_US      1000000u
+#define COST_INVERSE  200u /* a scan may take 1/200 of the time */
+
+struct watcher {
+	const struct run_options *options;
+	FILE *out;
+	int channel, signals;
+	pid_t command;		     /* 0: it has ended */
+	bool sees;		     /* connections are looked at */
+	bool alone;		     /* there are no children left */
+	uint64_t scan_us, report_us; /* when they are due */
+	struct connections connections;
+	struct notify notify;
+	struct tune tune;
+};
+
+static uint64_t now_us(void)
+{
+	return tcptuned_monotonic_ns() / 1000;
+}
+
+static void send_message(struct watcher *w, int kind, int value)
+{
+	struct child_message message = {.kind = kind, .value = value};
+
+	send(w->channel, &message, sizeof(message), MSG_NOSIGNAL);
+}
+
+static void scan(struct watcher *w)
+{
+	uint64_t began = now_us(), took, wait;
+	int err = connections_scan(&w->connections);
+
+	if (err) {
+		fprintf(stderr,
+			"tcptune-run: the connections cannot be read (%s); it does without\n",
+			strerror(-err));
+		w->sees = false;
+		w->tune.on = false;
+	}
+	took = now_us() - began;
+	wait = COST_INVERSE * took;
+	if (wait < SCAN_MIN_US)
+		wait = SCAN_MIN_US;
+	w->scan_us = now_us() + (wait < SCAN_MAX_US ? wait : SCAN_MAX_US);
+}
+
+/* Prints what is known at the end of the command; connections that are open are read once more. */
+static void report(struct watcher *w)
+{
+	const struct run_options *options = w->options;
+
+	if (!(options->why || options->watch || options->json || options->output) || !w->sees)
+		return;
+	for (struct connection *c = w->connections.first; c; c = c->next)
+		if (!c->closed)
+			connections_update(&w->connections, c);
+	connections_read_closed(&w->connections);
+	report_connections(w->out, &w->connections, options->json, false);
+}
+
+/* Without a filter and without tuning there is nothing to do for the command's children. */
+static bool has_work(const struct watcher *w)
+{
+	return !w->alone && (w->command || w->notify.fd >= 0 || w->tune.on);
+}
+
+/*
+ * The command has ended, and this process ends or remains in the background. It then holds nothing open
+ * that it inherited, so that the reader of a pipe sees its end.
+ */
+static void end_command(struct watcher *w, int status)
+{
+	int null;
+
+	report(w);
+	w->command = 0;
+	w->sees = w->tune.on;
+	send_message(w, has_work(w) ? CHILD_ENDED_FIRST : CHILD_ENDED, status);
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int fd = 0; fd <= 2; fd++)
+		dup2(null, fd);
+	/* Its own descriptors have the flag, which those that it inherited cannot have. */
+	for (int fd = 3; fd < sysconf(_SC_OPEN_MAX) && fd < 65536; fd++)
+		if (fcntl(fd, F_GETFD) == 0)
+			close(fd);
+	if (chdir("/"))
+		return;
+}
+
+static void reap(struct watcher *w)
+{
+	int status, ended = -1;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+		if (pid != w->command)
+			continue;
+		if (WIFSTOPPED(status))
+			send_message(w, CHILD_STOPPED, status);
+		else
+			ended = status;
+	}
+	w->alone = pid < 0 && errno == ECHILD;
+	if (ended >= 0)
+		end_command(w, ended);
+}
+
+/* Passes on signals that the process at the other end of the channel passed on to this one. */
+static void read_signals(struct watcher *w)
+{
+	struct signalfd_siginfo info;
+
+	while (read(w->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			reap(w);
+		else if (w->command && info.ssi_code <= 0 && (pid_t)info.ssi_pid == getppid())
+			kill(w->command, (int)info.ssi_signo);
+	}
+}
+
+static int wait_ms(const struct watcher *w)
+{
+	uint64_t due = ~0ull, now = now_us();
+
+	if (w->sees) {
+		due = w->scan_us;
+		if (w->options->watch && w->report_us < due)
+			due = w->report_us;
+		if (w->tune.on && w->tune.due_us < due)
+			due = w->tune.due_us;
+	}
+	if (due == ~0ull)
+		return -1;
+	return due > now ? (int)((due - now + 999) / 1000) : 0;
+}
+
+static void handle_time(struct watcher *w)
+{
+	uint64_t now = now_us();
+
+	if (!w->sees)
+		return;
+	if (now >= w->scan_us)
+		scan(w);
+	if (w->tune.on && now >= w->tune.due_us)
+		tune_connections(&w->tune, &w->connections);
+	if (w->options->watch && w->command && now >= w->report_us) {
+		report_connections(w->out, &w->connections, w->options->json, true);
+		w->report_us = now + WATCH_US;
+	}
+}
+
+static void loop(struct watcher *w)
+{
+	struct pollfd files[] = {
+		{.fd = w->signals, .events = POLLIN},
+		{.fd = w->notify.fd, .events = POLLIN},
+		{.fd = w->connections.closings, .events = POLLIN},
+	};
+
+	reap(w);
+	while (has_work(w)) {
+		if (poll(files, 3, wait_ms(w)) < 0 && errno != EINTR)
+			return;
+		if (files[1].revents & POLLIN)
+			notify_answer(&w->notify);
+		else if (files[1].revents)
+			files[1].fd = w->notify.fd = -1; /* no process has the filter any more */
+		if (files[2].revents)
+			connections_read_closed(&w->connections);
+		if (files[0].revents)
+			read_signals(w);
+		handle_time(w);
+	}
+}
+
+/* Whether a daemon tunes this host: its control socket answers, or only root may connect to it. */
+static bool daemon_runs(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = DAEMON_SOCKET};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int err = connect(fd, (struct sockaddr *)&address, sizeof(address)) ? errno : 0;
+
+	close(fd);
+	return !err || err == EACCES || err == EPERM || err == EAGAIN;
+}
+
+static const char *explain(int err)
+{
+	switch (err) {
+	case EBUSY:
+		return "another seccomp notifier is in force";
+	case EACCES:
+	case EPERM:
+		return "this container or its seccomp profile forbids it";
+	case ENOSYS:
+	case EINVAL:
+		return "this kernel lacks seccomp notifications (Linux 5.5)";
+	}
+	return strerror(err);
+}
+
+/* Starts the command with the filter or, where that is refused, without. */
+static bool start(struct watcher *w, const sigset_t *mask, bool filter)
+{
+	char **command = w->options->command;
+	struct child_message failure;
+	int listener = -1, err = 0;
+
+	w->command = child_start(command, mask, filter, &listener, &failure);
+	if (w->command < 0 && failure.kind == CHILD_NOT_FILTERED) {
+		fprintf(stderr,
+			"tcptune-run: buffer sizes that the command sets are not intercepted: %s\n",
+			explain(failure.value));
+		w->command = child_start(command, mask, false, &listener, &failure);
+	}
+	if (w->command < 0) {
+		fprintf(stderr, "tcptune-run: %s: %s\n", command[0], strerror(failure.value));
+		send_message(w, CHILD_NOT_STARTED, failure.value);
+		return false;
+	}
+	if (listener >= 0)
+		err = notify_init(&w->notify, listener);
+	if (err)
+		fprintf(stderr, "tcptune-run: notifications: %s\n", strerror(-err));
+	return true;
+}
+
+void watch(const struct run_options *options, FILE *out, int channel, int signals,
+	   const sigset_t *mask)
+{
+	struct watcher *w = calloc(1, sizeof(*w));
+	bool tuned = !options->why && daemon_runs();
+	bool reports = options->why || options->watch || options->json || options->output;
+	int err;
+
+	if (!w)
+		return;
+	if (tuned)
+		fputs("tcptune-run: tcptuned tunes this host already; only watching\n", stderr);
+	*w = (struct watcher){
+		.options = options, .out = out, .channel = channel, .signals = signals};
+	w->notify.fd = w->connections.closings = -1;
+	tuner_read_limits(&w->notify.limits);
+	w->sees = reports || (options->tune && !tuned);
+	err = w->sees ? connections_open(&w->connections) : 0;
+	if (err) {
+		fprintf(stderr, "tcptune-run: connections cannot be read (sock_diag: %s)\n",
+			strerror(-err));
+		w->sees = false;
+	}
+	tune_init(&w->tune, options, &w->notify.limits, options->tune && !tuned && w->sees);
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	w->scan_us = now_us() + SCAN_MIN_US;
+	w->report_us = now_us() + WATCH_US;
+	if (start(w, mask, !options->why && !tuned))
+		loop(w);
+}
