@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <netinet/in.h>
 
@@ -43,6 +45,18 @@ void tuner_read_limits(struct tuner_limits *ret)
 	ret->tuned_rcvbuf = read_maximum("/proc/sys/net/ipv4/tcp_rmem");
 	ret->tuned_sndbuf = read_maximum("/proc/sys/net/ipv4/tcp_wmem");
 	ret->unsent = read_maximum("/proc/sys/net/ipv4/tcp_notsent_lowat") != ~0u;
+}
+
+int tuner_daemon_runs(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "/run/tcptuned/control"};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), err;
+
+	if (fd < 0)
+		return 0;
+	err = connect(fd, (struct sockaddr *)&address, sizeof(address)) ? errno : 0;
+	close(fd);
+	return !err || err == EACCES || err == EPERM || err == EAGAIN;
 }
 
 static unsigned int receive_rtt_us(const struct tcp_info *info)
@@ -137,10 +151,10 @@ int tuner_decide(struct tuner *t, const struct tuner_limits *limits, const struc
 		return 0;
 	ret->unlock = !t->unlocked &&
 		      (s->rcvbuf / 2 >= REQUEST_MIN || s->sndbuf / 2 >= REQUEST_MIN);
-	if (info->tcpi_bytes_received >= CARRIED_MIN &&
+	if (!t->no_receive && info->tcpi_bytes_received >= CARRIED_MIN &&
 	    info->tcpi_bytes_received > info->tcpi_bytes_acked)
 		decide_receive(t, s, now_us, clock_us, ret);
-	if (info->tcpi_bytes_acked >= CARRIED_MIN &&
+	if (!t->no_send && info->tcpi_bytes_acked >= CARRIED_MIN &&
 	    info->tcpi_bytes_acked > info->tcpi_bytes_received)
 		decide_send(t, limits, s, ret);
 	return ret->grow || ret->clamp || ret->unsent || ret->sndbuf || ret->unlock;

@@ -27,6 +27,7 @@ struct tuner {
 	unsigned int clamp;	 /* the window clamp that was set; 0: none */
 	unsigned int unsent;	 /* TCP_NOTSENT_LOWAT that was set; 0: none */
 	unsigned int sndbuf;	 /* memory that was requested for the send buffer; 0: none */
+	int no_receive, no_send; /* this direction is left alone */
 	int unlocked;		 /* SO_BUF_LOCK has been looked at */
 	int unsent_foreign;	 /* the application sets TCP_NOTSENT_LOWAT itself */
 };
@@ -46,6 +47,9 @@ struct tuner_action {
 };
 
 void tuner_read_limits(struct tuner_limits *ret);
+
+/* Whether tcptuned runs on this host: its control socket answers, or exists and is not for this user. */
+int tuner_daemon_runs(void);
 
 /*
  * Decide what to set, once per round trip. @now_us: monotonic clock, @clock_us: TAI. Returns whether
