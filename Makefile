@@ -18,7 +18,7 @@ VERSION := 0.1.0
 
 CFLAGS   ?= -O2 -g
 WARN      = -Wall -Wextra -Wshadow -Wno-unused-parameter $(if $(WERROR),-Werror)
-HOSTFLAGS = $(WARN) -Wmissing-prototypes -std=gnu11 -D_GNU_SOURCE -Iinclude -Idaemon -Ictl -I$(BUILD)/skel -MMD -MP \
+HOSTFLAGS = $(WARN) -Wmissing-prototypes -std=gnu11 -D_GNU_SOURCE -Iinclude -I. -Idaemon -Ictl -I$(BUILD)/skel -MMD -MP \
 	    -DTCPTUNED_VERSION='"$(VERSION)"'
 BPFFLAGS  = -O2 -g $(WARN) -target bpf -mcpu=v3 -Iinclude -Ibpf -MMD -MP \
 	    -I/usr/include/$(shell $(CC) -print-multiarch)
@@ -85,7 +85,7 @@ man: $(patsubst %.in,$(BUILD)/%,$(wildcard man/*.in)) $(BUILD)/tcptuned.conf
 $(BUILD)/tcptuned.conf: $(BUILD)/tcptuned
 	$(BUILD)/tcptuned --help-config >$@.new && mv $@.new $@
 
-$(BUILD)/man/generate: $(BUILD)/man/generate.o $(BUILD)/libctl.a $(BUILD)/libdaemon.a $(BUILD)/libtcptuned.a
+$(BUILD)/man/generate: $(BUILD)/man/generate.o $(BUILD)/librun.a $(BUILD)/libctl.a $(BUILD)/libdaemon.a $(BUILD)/libtcptuned.a
 	$(LINK) $(LIBS) -lm
 
 $(BUILD)/man/%: man/%.in $(BUILD)/man/generate
@@ -98,6 +98,8 @@ INSTALL_FILE    = $(INSTALL) -D -m 644
 install: all install-lib ## into PREFIX, below DESTDIR
 	$(INSTALL_PROGRAM) $(BUILD)/tcptuned $(DESTDIR)$(PREFIX)/sbin/tcptuned
 	$(INSTALL_PROGRAM) $(BUILD)/tcptunectl $(DESTDIR)$(PREFIX)/sbin/tcptunectl
+	$(INSTALL_PROGRAM) $(BUILD)/tcptune-run $(DESTDIR)$(PREFIX)/bin/tcptune-run
+	$(INSTALL_FILE) -t $(DESTDIR)$(PREFIX)/share/man/man1 $(BUILD)/man/tcptune-run.1
 	$(INSTALL_FILE) ctl/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tcptunectl
 	$(INSTALL_FILE) -t $(DESTDIR)$(PREFIX)/share/man/man8 $(BUILD)/man/tcptuned.8 $(BUILD)/man/tcptunectl.8
 	$(INSTALL_FILE) -t $(DESTDIR)$(PREFIX)/share/man/man5 $(BUILD)/man/tcptuned.conf.5
@@ -120,7 +122,8 @@ uninstall: uninstall-lib ## stop it, and remove what was installed; the configur
 	   { [ -S /run/tcptuned/control ] || [ -d /sys/fs/bpf/tcptuned ]; }; then \
 		$(PREFIX)/sbin/tcptunectl detach || $(PREFIX)/sbin/tcptuned --detach; \
 	fi
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,sbin/tcptuned sbin/tcptunectl share/man/man8/tcptuned.8 \
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,sbin/tcptuned sbin/tcptunectl bin/tcptune-run share/man/man8/tcptuned.8 \
+		share/man/man1/tcptune-run.1 \
 		share/man/man8/tcptunectl.8 share/man/man5/tcptuned.conf.5 \
 		share/bash-completion/completions/tcptunectl) $(UNITS:%=$(DESTDIR)$(UNITDIR)/%)
 	[ -n "$(DESTDIR)" ] || [ ! -d /run/systemd/system ] || systemctl daemon-reload

@@ -3,7 +3,7 @@
  * generate <tcptuned.8.in >tcptuned.8
  *
  * Puts into a manual page what the tables in daemon/ and ctl/ know: a line of the template that
- * is @OPTIONS@, @EXIT_STATUS@, @KEYS@, @COMMANDS@, @COLUMNS@, @WORDS@ or @REQUESTS@
+ * is @OPTIONS@, @RUN_OPTIONS@, @EXIT_STATUS@, @KEYS@, @COMMANDS@, @COLUMNS@, @WORDS@ or @REQUESTS@
  * is replaced by it, and @VERSION@ anywhere in a line.
  */
 #include <stdio.h>
@@ -15,6 +15,7 @@
 #include "config/options.h"
 #include "config/print.h"
 #include "rpc/request.h"
+#include "run/options.h"
 #include "util/error.h"
 
 #define VERSION_MARK "@VERSION@"
@@ -33,7 +34,7 @@ static const struct {
 	{"@OPTIONS@\n", tcptuned_options_print_man},  {"@EXIT_STATUS@\n", print_exit_statuses},
 	{"@KEYS@\n", tcptuned_config_print_man},      {"@COMMANDS@\n", ctl_print_man},
 	{"@COLUMNS@\n", ctl_print_man_columns},	      {"@WORDS@\n", ctl_print_man_words},
-	{"@REQUESTS@\n", tcptuned_request_print_man},
+	{"@REQUESTS@\n", tcptuned_request_print_man}, {"@RUN_OPTIONS@\n", run_options_print_man},
 };
 
 static void print_line(const char *line, FILE *out)

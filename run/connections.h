@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../lib/tuner.h"
+#include "lib/tuner.h"
 #include "tree.h"
 
 /* What limits a connection. Of a sender the kernel measures all of it (chrono in TCP_INFO). */

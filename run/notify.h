@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "../lib/tuner.h"
+#include "lib/tuner.h"
 
 #define NOTIFY_SOCKETS 4096 /* of which requests are remembered */
 

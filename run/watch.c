@@ -9,8 +9,6 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,11 +19,10 @@
 #include "tune.h"
 #include "util/clock.h"
 
-#define DAEMON_SOCKET "/run/tcptuned/control"
-#define SCAN_MIN_US   20000u
-#define SCAN_MAX_US   1000000u
-#define WATCH_US      1000000u
-#define COST_INVERSE  200u /* a scan may take 1/200 of the time */
+#define SCAN_MIN_US  20000u
+#define SCAN_MAX_US  1000000u
+#define WATCH_US     1000000u
+#define COST_INVERSE 200u /* a scan may take 1/200 of the time */
 
 struct watcher {
 	const struct run_options *options;
@@ -201,17 +198,6 @@ static void loop(struct watcher *w)
 	}
 }
 
-/* Whether a daemon tunes this host: its control socket answers, or only root may connect to it. */
-static bool daemon_runs(void)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = DAEMON_SOCKET};
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	int err = connect(fd, (struct sockaddr *)&address, sizeof(address)) ? errno : 0;
-
-	close(fd);
-	return !err || err == EACCES || err == EPERM || err == EAGAIN;
-}
-
 static const char *explain(int err)
 {
 	switch (err) {
@@ -257,7 +243,7 @@ void watch(const struct run_options *options, FILE *out, int channel, int signal
 	   const sigset_t *mask)
 {
 	struct watcher *w = calloc(1, sizeof(*w));
-	bool tuned = !options->why && daemon_runs();
+	bool tuned = !options->why && tuner_daemon_runs();
 	bool reports = options->why || options->watch || options->json || options->output;
 	int err;
 
