@@ -11,6 +11,7 @@ int connect(int fd, const struct sockaddr *to, socklen_t length)
 	int bytes = force ? atoi(force) : plain ? atoi(plain) : 0;
 
 	if (bytes && (to->sa_family == AF_INET || to->sa_family == AF_INET6))
-		setsockopt(fd, SOL_SOCKET, force ? SO_RCVBUFFORCE : SO_RCVBUF, &bytes, sizeof(bytes));
+		setsockopt(fd, SOL_SOCKET, force ? SO_RCVBUFFORCE : SO_RCVBUF, &bytes,
+			   sizeof(bytes));
 	return next(fd, to, length);
 }

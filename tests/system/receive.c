@@ -31,7 +31,8 @@ int main(int argc, char **argv)
 	if (argc < 4 || inet_pton(AF_INET, argv[1], &to.sin_addr) != 1)
 		return 2;
 	to.sin_port = htons((unsigned short)atoi(argv[2]));
-	if (setsockopt(fd, SOL_SOCKET, argc > 4 ? SO_RCVBUFFORCE : SO_RCVBUF, &bytes, sizeof(bytes)) ||
+	if (setsockopt(fd, SOL_SOCKET, argc > 4 ? SO_RCVBUFFORCE : SO_RCVBUF, &bytes,
+		       sizeof(bytes)) ||
 	    connect(fd, (struct sockaddr *)&to, sizeof(to))) {
 		perror("receive");
 		return 1;

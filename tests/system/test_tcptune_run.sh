@@ -5,49 +5,277 @@
 
 # What an unprivileged user can reach, in the mount namespace of the test.
 own=/mnt
-run=($own/tcptune-run)
 nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=$own)
+run=("${nobody[@]}" $own/tcptune-run)
+sockets=($own/sockets.py)
+bytes=$((60 << 20))
 
 prepare() {
 	mount -t tmpfs -o mode=1777 tmpfs $own
-	cp "$TEST_BUILD/tcptune-run" "$TEST_BUILD"/tests/system/{receive,preload_rcvbuf.so} \
-		"$TEST_TOP/tests/system/sockets.py" $own
+	cp "$TEST_BUILD/tcptune-run" "$TEST_BUILD"/tests/system/{receive,confine,preload_rcvbuf.so} \
+		"$TEST_TOP"/tests/system/{sockets,keep_alive}.py $own
+	cd $own
 }
 
-megabytes=60
-
-# A path of 1 Gbit/s and 50 ms, whose sender is no limit.
+# A path of 1 Gbit/s and 50 ms, whose sender is no limit, and a server on it.
 long_path() {
 	prepare
-	host a b
+	CONGESTION=reno host a b
 	link a b --rate 1gbit --delay 25ms
 	in_host b sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
+	head -c $bytes /dev/zero >$own/file
 }
 
-serve() {
-	background http in_host b "$TEST_TOP/tests/system/http_ranges.py" 10.99.0.2 8000 $((megabytes << 20))
+serve_http() {
+	background http in_host b "$TEST_TOP/tests/system/http_ranges.py" 10.99.0.2 8000 $bytes
 	wait_printed 20 http listening
 }
 
-mbit() { # COMMAND...; that receives $megabytes; prints Mbit/s
+# Each connection receives $bytes.
+serve_zeroes() {
+	background zeroes in_host b python3 -c "
+import socket
+server = socket.create_server(('10.99.0.2', 8001))
+print('listening', flush=True)
+while True:
+    with server.accept()[0] as connection:
+        connection.sendall(bytes($bytes))"
+	wait_printed 20 zeroes listening
+}
+
+# Prints the Mbit/s of a command that receives $bytes, from its start to its end.
+mbit() { # COMMAND...
 	local began=$EPOCHREALTIME
-	in_host a "$@" >"$TEST_DIR/said"
-	awk -v a="$began" -v b="$EPOCHREALTIME" -v m=$megabytes 'BEGIN { print 8.388608 * m / (b - a) }'
+	in_host a timeout 60 "$@" >"$TEST_DIR/said"
+	awk -v a="$began" -v b="$EPOCHREALTIME" -v n=$bytes 'BEGIN { print 8e-6 * n / (b - a) }'
 }
 
-by_curl() { # PREFIX...
-	mbit "$@" curl -sf -o /dev/null http://10.99.0.2:8000/file
+# What root can do by hand: a fixed buffer of twice the bandwidth-delay product.
+by_hand() { # COMMAND...
+	mbit env LD_PRELOAD=$own/preload_rcvbuf.so RCVBUF_FORCE=12500000 "$@"
 }
 
-test_tcptune_run_curl() {
-	local fixed withheld by_hand
+# A command that fixes its buffer at 64 KB gets at least 90 % of that.
+expect_fast() { # HAND COMMAND...
+	local rate option
+	for option in "" --tune; do
+		rate=$(mbit "${run[@]}" $option "${@:2}")
+		expect_ge "$(awk -v a="$rate" -v b="$1" 'BEGIN { print a / b }')" 0.9 \
+			"share of the rate by hand, $1 Mbit/s, with tcptune-run $option ${2##*/}"
+	done
+}
+
+# alone: it measures rates
+test_tcptune_run_reaches_the_rate_of_a_buffer_set_by_root() {
+	local hand
 	long_path
-	serve
-	by_hand=$(by_curl env LD_PRELOAD="$own/preload_rcvbuf.so" RCVBUF_FORCE=12500000)
-	export LD_PRELOAD=$own/preload_rcvbuf.so RCVBUF=65536
-	withheld=$(by_curl "${nobody[@]}" "${run[@]}")
-	tuned=$(by_curl "${nobody[@]}" "${run[@]}" --tune --json --output "$own/report")
-	cat "$own/report"
-	unset LD_PRELOAD
-	note by hand $by_hand withheld $withheld tuned $tuned
+	serve_http
+	hand=$(by_hand curl -sf -o /dev/null http://10.99.0.2:8000/file)
+	expect_fast "$hand" env LD_PRELOAD=$own/preload_rcvbuf.so RCVBUF=65536 \
+		curl -sf -o /dev/null http://10.99.0.2:8000/file
+	hand=$(by_hand lftp -c "get http://10.99.0.2:8000/file -o $own/by_lftp")
+	expect_fast "$hand" lftp -c "set xfer:clobber on; set net:socket-buffer 65536
+		get http://10.99.0.2:8000/file -o $own/received"
+	expect_eq "$(stat -c %s $own/received)" $bytes "bytes received by lftp"
+}
+
+# alone: it measures rates
+test_tcptune_run_reaches_static_programs() {
+	local hand
+	long_path
+	serve_zeroes
+	hand=$(mbit $own/receive 10.99.0.2 8001 12500000 by_hand)
+	expect_fast "$hand" $own/receive 10.99.0.2 8001 65536
+	expect_fast "$hand" "${sockets[@]}" tcp4 set rcvbuf 65536 connect 10.99.0.2 8001 receive $bytes
+}
+
+# alone: it measures rates
+test_tcptune_run_reaches_go() {
+	local hand
+	[ -n "$(type -P go)" ] || for_another_host "the Go compiler is needed, which is too large to install"
+	long_path
+	serve_zeroes
+	HOME=$TEST_DIR CGO_ENABLED=0 go build -o $own/receive_go "$TEST_TOP/tests/system/receive.go"
+	hand=$(mbit $own/receive 10.99.0.2 8001 12500000 by_hand)
+	expect_fast "$hand" $own/receive_go 10.99.0.2:8001 65536
+}
+
+# alone: it measures rates
+test_tcptune_run_rsync() {
+	local hand
+	long_path
+	printf '[files]\npath = %s\nuse chroot = no\nuid = 0\n' $own >"$TEST_DIR/rsyncd.conf"
+	background rsync in_host b rsync --daemon --no-detach --config="$TEST_DIR/rsyncd.conf" \
+		--address=10.99.0.2 --port=8730
+	wait_until 20 in_host a rsync rsync://10.99.0.2:8730/
+	hand=$(by_hand rsync --whole-file rsync://10.99.0.2:8730/files/file "$own/by_hand")
+	expect_fast "$hand" rsync --whole-file --ignore-times --sockopts=SO_RCVBUF=65536 \
+		rsync://10.99.0.2:8730/files/file $own/received
+	cmp $own/file $own/received
+}
+
+# --- what is withheld, and what is not ---------------------------------------------------------------
+answers() { # EXPECTED WHAT COMMAND...
+	expect_eq "$(TEST_DIR=$own "${@:3}" 2>"$TEST_DIR/stderr" | tr '\n' ',')" "$1" "$2"
+}
+
+test_tcptune_run_withholds_buffer_sizes() {
+	local kind
+	prepare
+	for kind in tcp4 tcp6; do
+		answers "rcvbuf 80000,sndbuf 100000,locks 0," "$kind" "${run[@]}" \
+			"${sockets[@]}" tcp4 set rcvbuf 40000 set sndbuf 50000 get rcvbuf,sndbuf,locks
+	done
+	answers "rcvbuf 60000,locks 0," "the last request" \
+		"${run[@]}" "${sockets[@]}" tcp4 set rcvbuf 40000 set rcvbuf 30000 get rcvbuf,locks
+	answers "rcvbuf 16384,locks 2,rcvbuf 80000,locks 2," "a small request, and one after it" "${run[@]}" \
+		"${sockets[@]}" tcp4 set rcvbuf 8192 get rcvbuf,locks set rcvbuf 40000 get rcvbuf,locks
+	for kind in udp4 unix; do
+		answers "rcvbuf 80000,sndbuf 100000,locks 3," "$kind" "${run[@]}" \
+			"${sockets[@]}" $kind set rcvbuf 40000 set sndbuf 50000 get rcvbuf,sndbuf,locks
+	done
+	answers "rcvbuf 80000,locks 2," "with --why" "${run[@]}" --why \
+		"${sockets[@]}" tcp4 set rcvbuf 40000 get rcvbuf,locks
+	answers "rcvbuf 80000,locks 0," "of a child, without standard files" "${run[@]}" \
+		sh -c '"$@" | cat; exec >&- 2>&- <&-; exit 3' sh "${sockets[@]}" tcp4 set rcvbuf 40000 get rcvbuf,locks
+}
+
+# More than autotuning may use is passed on.
+test_tcptune_run_honours_large_sizes() {
+	prepare
+	host a
+	in_host a sysctl -qw net.ipv4.tcp_rmem="4096 131072 262144"
+	answers "rcvbuf 200000,locks 0,rcvbuf 400000,locks 2," "200 KB, 400 KB of 256" in_host a "${run[@]}" \
+		"${sockets[@]}" tcp4 set rcvbuf 100000 get rcvbuf,locks set rcvbuf 200000 get rcvbuf,locks
+}
+
+# --- as without it -----------------------------------------------------------------------------------
+test_tcptune_run_ends_like_its_command() {
+	local option
+	prepare
+	for option in "" --why --tune; do
+		expect_fail 0 "${run[@]}" $option true
+		expect_fail 7 "${run[@]}" $option sh -c 'exit 7'
+		expect_fail 127 "${run[@]}" $option /nonexistent
+		expect_fail 126 "${run[@]}" $option /etc/passwd
+		expect_fail 143 "${run[@]}" $option sh -c 'kill $$'
+		expect_fail 137 "${run[@]}" $option sh -c 'kill -KILL $$'
+	done
+	expect_fail 2 "${run[@]}" --no-such-option true
+	expect_fail 2 "${run[@]}" --why --tune true
+	expect_fail 2 "${run[@]}" --rate fast true
+	expect_fail 2 "${run[@]}"
+	# By the signal itself, not by a status of 128 and more.
+	expect_eq "$("${run[@]}" python3 -c 'import subprocess, sys
+print(subprocess.run([sys.argv[1], "sh", "-c", "kill $$"]).returncode)' $own/tcptune-run)" -15 "ended by"
+}
+
+test_tcptune_run_passes_signals_on() {
+	local signal
+	prepare
+	for signal in TERM INT HUP USR1; do
+		background command "${run[@]}" sh -c "trap 'echo $signal; exit 9' $signal
+			echo ready; while :; do sleep 0.05; done"
+		wait_printed 20 command ready
+		expect_fail 9 stop command $signal
+		expect_eq "$(tail -n 1 "$TEST_DIR/command.log")" $signal "signal"
+	done
+}
+
+# A shell with job control, at a terminal: interrupt, stop, continue, and a pipeline.
+test_tcptune_run_at_a_terminal() {
+	prepare
+	"${nobody[@]}" python3 - $own/tcptune-run >"$TEST_DIR/terminal" <<'END'
+import os, pty, select, sys, time
+
+pid, terminal = pty.fork()
+if not pid:
+    os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
+
+
+def until(text: str) -> None:
+    seen, end = "", time.time() + 20
+    while text not in seen:
+        if time.time() > end or not select.select([terminal], [], [], 20)[0]:
+            sys.exit(f"no {text!r} in {seen!r}")
+        seen += os.read(terminal, 4096).decode(errors="replace")
+
+
+def send(text: str) -> None:
+    os.write(terminal, text.encode())
+
+
+send(f"PS1=; run={sys.argv[1]}\n")
+send("$run sh -c 'echo rea''dy; exec sleep 60'\n")
+until("ready\r\n")
+send("\x1a")
+until("Stopped")
+send("bg; jobs -r | wc -l; fg\n")
+until("1\r\n")
+time.sleep(0.5)
+send("\x03")
+until("^C")
+send("echo status $?\n")
+until("status 130\r\n")
+send("$run sh -c 'trap \"echo trap''ped; exit 4\" INT; echo rea''dy; while :; do sleep 0.1; done'\n")
+until("ready\r\n")
+send("\x03")
+until("trapped\r\n")
+send("echo status $?\n")
+until("status 4\r\n")
+send("$run sh -c 'kill -STOP $$; exit 3'\n")
+until("Stopped")
+send("fg; echo status $?\n")
+until("status 3\r\n")
+send("echo x | $run cat | tr x y; $run cat\n")
+until("y\r\n")
+send("from terminal\n")
+until("from terminal\r\nfrom terminal\r\n")
+END
+}
+
+# The end of the command is the end of tcptune-run, also for the reader of a pipe; what the command leaves
+# in the background is still answered, and the watcher ends with it.
+test_tcptune_run_leaves_a_daemon() {
+	local pid
+	prepare
+	printf '%s\n' '#!/bin/sh' 'setsid sh -c "echo \$PPID >parent; until [ -e go ]; do sleep 0.05; done
+		TEST_DIR=. ./sockets.py tcp4 set rcvbuf 40000 get rcvbuf,locks >got.new
+		mv got.new got" >/dev/null 2>&1 </dev/null &' 'until [ -s parent ]; do sleep 0.05; done' 'echo started' >daemon
+	chmod +x daemon
+	expect_eq "$("${run[@]}" ./daemon | cat)" started "output"
+	pid=$(pgrep -P 1,$$ -x tcptune-run || pgrep -x tcptune-run)
+	touch go
+	wait_until 20 test -s got
+	expect_eq "$(tr '\n' ',' <got)" "rcvbuf 80000,locks 0," "of the daemon"
+	wait_until 20 eval '[ -z "$(pgrep -x tcptune-run -r S,R,D)" ]'
+}
+
+# --- trouble -----------------------------------------------------------------------------------------
+test_tcptune_run_next_to_another_notifier() {
+	prepare
+	answers "rcvbuf 80000,locks 2," "inside another notifier" "${nobody[@]}" ./confine notifier \
+		./tcptune-run "${sockets[@]}" tcp4 set rcvbuf 40000 get rcvbuf,locks
+	expect_eq "$(cat "$TEST_DIR/stderr")" "tcptune-run: buffer sizes that the command sets are not intercepted: another seccomp notifier is in force" "said"
+	expect_eq "$("${nobody[@]}" ./confine notifier ./tcptune-run grep NoNewPrivs /proc/self/status 2>/dev/null)" \
+		"$("${nobody[@]}" ./confine notifier grep NoNewPrivs /proc/self/status)" "as without"
+	expect_fail 1 "${run[@]}" ./confine notifier true 2>"$TEST_DIR/stderr"
+	expect_match "$(cat "$TEST_DIR/stderr")" "^tcptune-run: the command installs a seccomp notifier" "said"
+	expect_fail 0 "${run[@]}" --why ./confine notifier true
+}
+
+test_tcptune_run_killed() {
+	prepare
+	# The process that was started: the command does not notice.
+	background killed "${run[@]}" sh -c 'echo ready; until [ -e go ]; do sleep 0.05; done
+		TEST_DIR=. ./sockets.py tcp4 set rcvbuf 40000 get rcvbuf,locks'
+	wait_printed 20 killed ready
+	expect_fail 137 stop killed KILL
+	touch go
+	wait_until 20 grep -q locks "$TEST_DIR/killed.log"
+	expect_eq "$(tr '\n' ',' <"$TEST_DIR/killed.log")" "ready,rcvbuf 80000,locks 0," "after tcptune-run was killed"
+	# Its watcher: intercepted calls fail, and the command ends as without.
+	expect_eq "$(TEST_DIR=. "${run[@]}" sh -c 'kill -KILL $PPID; sleep 0.2
+		./sockets.py tcp4 set rcvbuf 40000 get locks; exit 6' | tr '\n' ','; echo "${PIPESTATUS[0]}")" \
+		"set rcvbuf: Function not implemented,locks 0,6" "after the watcher was killed"
 }
