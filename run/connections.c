@@ -38,26 +38,53 @@ bool connection_receives(const struct connection *c)
 	return c->socket.info.tcp.tcpi_bytes_received > c->socket.info.tcp.tcpi_bytes_acked;
 }
 
-/* Ends a receiver's round, of a round trip or more, and says what limited it. */
-static void end_round(struct connection *c)
+/* What limited a receiver in a round of @us microseconds. */
+static enum limit receive_limit(const struct connection *c, uint64_t us, uint64_t rtt_us)
 {
 	const struct tcp_info *info = &c->socket.info.tcp;
-	uint64_t us = c->last_us - c->round_us, unread = c->socket.message.idiag_rqueue;
-	uint64_t rtt_us = info->tcpi_rcv_rtt ? info->tcpi_rcv_rtt : info->tcpi_rtt;
 	uint64_t window = diag_receive_window(&c->socket.info), flight;
-	enum limit limit = LIMIT_OTHER_SIDE;
 
-	if (us < ROUND_MIN_US || us < rtt_us)
-		return;
 	if (!window)
 		window = info->tcpi_rcv_ssthresh;
 	flight = (info->tcpi_bytes_received - c->round_bytes) * rtt_us / us;
-	if (unread > window)
-		limit = LIMIT_READER;
-	else if (4 * flight > 3 * window)
-		limit = LIMIT_RECEIVE_WINDOW;
-	c->limited_us[limit] += us;
+	if (c->socket.message.idiag_rqueue > window)
+		return LIMIT_READER;
+	return 4 * flight > 3 * window ? LIMIT_RECEIVE_WINDOW : LIMIT_OTHER_SIDE;
+}
+
+/*
+ * What limits a sender now, where the kernel has measured neither window to be the limit: in slow start
+ * it takes a full send buffer for a full congestion window (tcp_is_cwnd_limited()).
+ */
+static enum limit send_limit(const struct connection *c)
+{
+	const struct tcp_info *info = &c->socket.info.tcp;
+
+	if (!info->tcpi_notsent_bytes && 4 * info->tcpi_unacked < 3 * info->tcpi_snd_cwnd &&
+	    c->socket.memory[SK_MEMINFO_WMEM_QUEUED] > c->socket.memory[SK_MEMINFO_SNDBUF] / 2)
+		return LIMIT_SEND_BUFFER;
+	return LIMIT_CWND;
+}
+
+/* Ends a round, of a round trip or more, and adds its time to that of what limited it. */
+static void end_round(struct connection *c)
+{
+	const struct tcp_info *info = &c->socket.info.tcp;
+	bool receives = connection_receives(c);
+	uint64_t us = c->last_us - c->round_us, busy_us;
+	uint64_t rtt_us = info->tcpi_rtt;
+
+	if (receives && info->tcpi_rcv_rtt)
+		rtt_us = info->tcpi_rcv_rtt;
+	if (us < ROUND_MIN_US || us < rtt_us)
+		return;
+	busy_us = info->tcpi_busy_time - info->tcpi_rwnd_limited - info->tcpi_sndbuf_limited;
+	if (receives)
+		c->limited_us[receive_limit(c, us, rtt_us)] += us;
+	else
+		c->limited_us[send_limit(c)] += busy_us - c->round_busy_us;
 	c->round_us = c->last_us;
+	c->round_busy_us = busy_us;
 	c->round_bytes = info->tcpi_bytes_received;
 }
 
@@ -173,13 +200,19 @@ void connection_limits(const struct connection *c, double ret[LIMITS])
 	double seconds = (double)(c->last_us - c->first_us) / 1e6;
 	double busy = (double)info->tcpi_busy_time / 1e6;
 
+	double send_buffer = (double)c->limited_us[LIMIT_SEND_BUFFER] / 1e6;
+
 	for (int i = 0; i < LIMITS; i++)
 		ret[i] = (double)c->limited_us[i] / 1e6;
-	if (connection_receives(c))
+	if (connection_receives(c)) {
+		ret[LIMIT_SEND_BUFFER] = ret[LIMIT_CWND] = 0;
 		return;
+	}
 	memset(ret, 0, LIMITS * sizeof(*ret));
 	ret[LIMIT_RECEIVE_WINDOW] = (double)info->tcpi_rwnd_limited / 1e6;
-	ret[LIMIT_SEND_BUFFER] = (double)info->tcpi_sndbuf_limited / 1e6;
+	ret[LIMIT_SEND_BUFFER] = (double)info->tcpi_sndbuf_limited / 1e6 + send_buffer;
 	ret[LIMIT_CWND] = busy - ret[LIMIT_RECEIVE_WINDOW] - ret[LIMIT_SEND_BUFFER];
+	if (ret[LIMIT_CWND] < 0)
+		ret[LIMIT_CWND] = 0;
 	ret[LIMIT_APPLICATION] = seconds > busy ? seconds - busy : 0;
 }

@@ -27,8 +27,8 @@ struct connection {
 	struct diag_socket socket; /* as it was last seen */
 	struct tree_socket owner;
 	bool closed;
-	/* a receiver's */
-	uint64_t round_us, round_bytes, limited_us[LIMITS];
+	/* The round that has not ended, and those before. */
+	uint64_t round_us, round_bytes, round_busy_us, limited_us[LIMITS];
 	uint64_t due_us; /* when it should be looked at again */
 	struct tuner tuner;
 	bool prepared; /* congestion control and rate are set */

@@ -14,7 +14,7 @@
 #include "util/clock.h"
 
 #define IDLE_US	     100000u /* until connections are looked for again */
-#define COST_INVERSE 100u    /* looking at connections may take 1/100 of the time */
+#define COST_INVERSE 200u    /* looking at connections may take 1/200 of the time */
 
 void tune_init(struct tune *tune, const struct run_options *options,
 	       const struct tuner_limits *limits, bool on)

@@ -22,15 +22,17 @@
 #define SCAN_MIN_US  20000u
 #define SCAN_MAX_US  1000000u
 #define WATCH_US     1000000u
-#define COST_INVERSE 200u /* a scan may take 1/200 of the time */
+#define COST_INVERSE 400u /* a scan may take 1/400 of the time */
+#define SCANS_FAST   20u /* but the first ones follow at once, so that short connections are found */
 
 struct watcher {
 	const struct run_options *options;
 	FILE *out;
 	int channel, signals;
-	pid_t command;		     /* 0: it has ended */
-	bool sees;		     /* connections are looked at */
-	bool alone;		     /* there are no children left */
+	pid_t command; /* 0: it has ended */
+	bool sees;     /* connections are looked at */
+	bool alone;    /* there are no children left */
+	unsigned int scans;
 	uint64_t scan_us, report_us; /* when they are due */
 	struct connections connections;
 	struct notify notify;
@@ -62,7 +64,7 @@ static void scan(struct watcher *w)
 		w->tune.on = false;
 	}
 	took = now_us() - began;
-	wait = COST_INVERSE * took;
+	wait = w->scans++ < SCANS_FAST ? 0 : COST_INVERSE * took;
 	if (wait < SCAN_MIN_US)
 		wait = SCAN_MIN_US;
 	w->scan_us = now_us() + (wait < SCAN_MAX_US ? wait : SCAN_MAX_US);

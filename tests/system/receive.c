@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * receive ADDRESS PORT BYTES [BY_HAND]: reads what a server sends until its end, with SO_RCVBUF set to
- * BYTES before connect(), or, as root and with a fourth argument, beyond net.core.rmem_max. Prints bytes
- * and seconds. It is linked statically, so that no preloaded library reaches it.
+ * receive ADDRESS PORT BYTES [by_hand|tick]: reads what a server sends until its end, with SO_RCVBUF set to
+ * BYTES before connect(). by_hand: beyond net.core.rmem_max, as root; tick: right-sized by libtcptuned.
+ * Prints how many bytes there were, the seconds, and the last RTT in milliseconds. It is linked statically,
+ * so that no preloaded library reaches it.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <netinet/tcp.h>
+
+#include <tcptuned/socket.h>
 
 static double now(void)
 {
@@ -21,9 +27,13 @@ static double now(void)
 
 int main(int argc, char **argv)
 {
-	struct sockaddr_in to = {.sin_family = AF_INET};
+	int by_hand = argc > 4 && !strcmp(argv[4], "by_hand"), ticks = argc > 4 && !by_hand;
 	int fd = socket(AF_INET, SOCK_STREAM, 0), bytes = argc > 3 ? atoi(argv[3]) : 0;
+	struct sockaddr_in to = {.sin_family = AF_INET};
+	struct tcptuned_socket *tuned = NULL;
 	static char buffer[256 << 10];
+	socklen_t length = sizeof(struct tcp_info);
+	struct tcp_info info = {0};
 	double began = now();
 	long sum = 0;
 	ssize_t n;
@@ -31,14 +41,20 @@ int main(int argc, char **argv)
 	if (argc < 4 || inet_pton(AF_INET, argv[1], &to.sin_addr) != 1)
 		return 2;
 	to.sin_port = htons((unsigned short)atoi(argv[2]));
-	if (setsockopt(fd, SOL_SOCKET, argc > 4 ? SO_RCVBUFFORCE : SO_RCVBUF, &bytes,
+	if (setsockopt(fd, SOL_SOCKET, by_hand ? SO_RCVBUFFORCE : SO_RCVBUF, &bytes,
 		       sizeof(bytes)) ||
+	    (ticks && !(tuned = tcptuned_socket(fd, 0))) ||
 	    connect(fd, (struct sockaddr *)&to, sizeof(to))) {
 		perror("receive");
 		return 1;
 	}
-	while ((n = read(fd, buffer, sizeof(buffer))) > 0)
+	while ((n = read(fd, buffer, sizeof(buffer))) > 0) {
 		sum += n;
-	printf("%ld %.6f\n", sum, now() - began);
+		if (tuned && tcptuned_tick(tuned) < 0)
+			fputs("receive: tcptuned_tick() failed\n", stderr);
+		getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length);
+	}
+	printf("%ld %.6f %.3f\n", sum, now() - began, info.tcpi_rcv_rtt / 1e3);
+	free(tuned);
 	return n < 0;
 }

@@ -8,7 +8,7 @@ own=/mnt
 nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=$own)
 run=("${nobody[@]}" $own/tcptune-run)
 sockets=($own/sockets.py)
-bytes=$((60 << 20))
+bytes=$((100 << 20))
 
 prepare() {
 	mount -t tmpfs -o mode=1777 tmpfs $own
@@ -55,13 +55,15 @@ by_hand() { # COMMAND...
 	mbit env LD_PRELOAD=$own/preload_rcvbuf.so RCVBUF_FORCE=12500000 "$@"
 }
 
+expect_share() { # HAND RATE WHAT
+	expect_ge "$(awk -v a="$2" -v b="$1" 'BEGIN { print a / b }')" 0.9 "share of $1 Mbit/s by hand: $3"
+}
+
 # A command that fixes its buffer at 64 KB gets at least 90 % of that.
-expect_fast() { # HAND COMMAND...
-	local rate option
+expect_fast() { # NAME HAND COMMAND...
+	local option
 	for option in "" --tune; do
-		rate=$(mbit "${run[@]}" $option "${@:2}")
-		expect_ge "$(awk -v a="$rate" -v b="$1" 'BEGIN { print a / b }')" 0.9 \
-			"share of the rate by hand, $1 Mbit/s, with tcptune-run $option ${2##*/}"
+		expect_share "$2" "$(mbit "${run[@]}" $option "${@:3}")" "tcptune-run $option $1"
 	done
 }
 
@@ -71,10 +73,10 @@ test_tcptune_run_reaches_the_rate_of_a_buffer_set_by_root() {
 	long_path
 	serve_http
 	hand=$(by_hand curl -sf -o /dev/null http://10.99.0.2:8000/file)
-	expect_fast "$hand" env LD_PRELOAD=$own/preload_rcvbuf.so RCVBUF=65536 \
+	expect_fast curl "$hand" env LD_PRELOAD=$own/preload_rcvbuf.so RCVBUF=65536 \
 		curl -sf -o /dev/null http://10.99.0.2:8000/file
 	hand=$(by_hand lftp -c "get http://10.99.0.2:8000/file -o $own/by_lftp")
-	expect_fast "$hand" lftp -c "set xfer:clobber on; set net:socket-buffer 65536
+	expect_fast lftp "$hand" lftp -c "set xfer:clobber on; set net:socket-buffer 65536
 		get http://10.99.0.2:8000/file -o $own/received"
 	expect_eq "$(stat -c %s $own/received)" $bytes "bytes received by lftp"
 }
@@ -85,8 +87,9 @@ test_tcptune_run_reaches_static_programs() {
 	long_path
 	serve_zeroes
 	hand=$(mbit $own/receive 10.99.0.2 8001 12500000 by_hand)
-	expect_fast "$hand" $own/receive 10.99.0.2 8001 65536
-	expect_fast "$hand" "${sockets[@]}" tcp4 set rcvbuf 65536 connect 10.99.0.2 8001 receive $bytes
+	expect_fast "a static program" "$hand" $own/receive 10.99.0.2 8001 65536
+	expect_fast Python "$hand" "${sockets[@]}" tcp4 set rcvbuf 65536 connect 10.99.0.2 8001 receive $bytes
+	expect_share "$hand" "$(mbit "${nobody[@]}" $own/receive 10.99.0.2 8001 65536 tick)" "tcptuned_tick()"
 }
 
 # alone: it measures rates
@@ -97,7 +100,7 @@ test_tcptune_run_reaches_go() {
 	serve_zeroes
 	HOME=$TEST_DIR CGO_ENABLED=0 go build -o $own/receive_go "$TEST_TOP/tests/system/receive.go"
 	hand=$(mbit $own/receive 10.99.0.2 8001 12500000 by_hand)
-	expect_fast "$hand" $own/receive_go 10.99.0.2:8001 65536
+	expect_fast Go "$hand" $own/receive_go 10.99.0.2:8001 65536
 }
 
 # alone: it measures rates
@@ -109,9 +112,92 @@ test_tcptune_run_rsync() {
 		--address=10.99.0.2 --port=8730
 	wait_until 20 in_host a rsync rsync://10.99.0.2:8730/
 	hand=$(by_hand rsync --whole-file rsync://10.99.0.2:8730/files/file "$own/by_hand")
-	expect_fast "$hand" rsync --whole-file --ignore-times --sockopts=SO_RCVBUF=65536 \
+	expect_fast rsync "$hand" rsync --whole-file --ignore-times --sockopts=SO_RCVBUF=65536 \
 		rsync://10.99.0.2:8730/files/file $own/received
 	cmp $own/file $own/received
+}
+
+# A queue of 4 MB on a path of 100 Mbit/s and 20 ms: the kernel's window fills half of it and more. --tune and
+# the functions of the library hold the window to what the path needs.
+# alone: it measures rates
+test_tcptune_run_holds_a_window() {
+	local rtt
+	prepare
+	CONGESTION=reno host a b
+	link a b --rate 100mbit --delay 10ms --queue 4MB
+	serve_zeroes
+	rtt=$(in_host a "${run[@]}" $own/receive 10.99.0.2 8001 65536 | awk '{ print $3 }')
+	expect_ge "$rtt" 100 "ms, RTT at the end"
+	held "tcptune-run --tune" "${run[@]}" --tune $own/receive 10.99.0.2 8001 65536
+	held "tcptuned_tick()" "${nobody[@]}" $own/receive 10.99.0.2 8001 65536 tick
+}
+
+held() { # WHAT COMMAND...
+	local result
+	result=$(in_host a "${@:2}")
+	expect_le "$(awk '{ print $3 }' <<<"$result")" 60 "ms, RTT at the end, $1"
+	expect_ge "$(awk '{ print 8e-6 * $1 / $2 }' <<<"$result")" 85 "Mbit/s, $1"
+}
+
+# A sender gets twice the kernel's window where net.core.wmem_max allows it: 8 MB of memory, not 4.
+# alone: it measures rates
+test_tcptune_run_enlarges_a_send_buffer() {
+	local plain tuned
+	prepare
+	CONGESTION=reno host a b
+	link a b --rate 1gbit --delay 50ms
+	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 4194304"
+	plain=$(SENDER_PREFIX="${run[*]}" transfer a b --duration 5 | jq .goodput_bps)
+	tuned=$(SENDER_PREFIX="${run[*]} --tune" transfer a b --duration 5 | jq .goodput_bps)
+	expect_ge "$(awk -v a="$tuned" -v b="$plain" 'BEGIN { print a / b }')" 1.5 "times the rate without --tune"
+}
+
+# --- the report --------------------------------------------------------------------------------------
+# Prints a member of the connection that carried most.
+reported() { # JQ_FILTER
+	jq -rs "max_by(.bytes_received + .bytes_sent) | $1" "$TEST_DIR/report"
+}
+
+# What limits a transfer from a to b, both of which have the options, for most of the time.
+expect_limit() { # SENDER_LIMIT RECEIVER_LIMIT [MESSAGES OPTION...]
+	listener receiver "in_host b ${run[*]} --why --json" --listen 10.99.0.2 --duration 2 "${@:3}"
+	in_host a "${run[@]}" --why --json "$TEST_BUILD/messages" --connect 10.99.0.2 --duration 2 "${@:3}" \
+		2>"$TEST_DIR/report" >/dev/null
+	expect_eq "$(reported '.limited | to_entries | max_by(.value).key')" "$1" "limit of the sender, ${*:3}"
+	expect_eq "$(reported .direction)" send "direction"
+	wait "$(pid_of receiver)"
+	grep '^{"local' "$TEST_DIR/receiver.log" >"$TEST_DIR/report"
+	expect_eq "$(reported '.limited | to_entries | max_by(.value).key')" "$2" "limit of the receiver, ${*:3}"
+}
+
+test_tcptune_run_reports_what_limits() {
+	prepare
+	CONGESTION=reno host a b
+	link a b --rate 100mbit --delay 20ms --queue 1MB
+	expect_limit send_buffer other_side --sndbuf 64K
+	expect_limit receive_window receive_window --rcvbuf 64K
+	expect_limit receive_window reader --read-rate 4000000
+	expect_limit application other_side --interval 300 --bytes 64KiB
+	expect_limit cwnd other_side
+}
+
+test_tcptune_run_reports_amounts() {
+	prepare
+	CONGESTION=reno host a b
+	link a b --rate 100mbit --delay 20ms
+	bytes=10000000
+	serve_zeroes
+	in_host a "${run[@]}" --why --json sh -c './receive 10.99.0.2 8001 100000 & ./receive 10.99.0.2 8001 100000
+		wait' 2>"$TEST_DIR/report" >/dev/null
+	expect_eq "$(jq -s length "$TEST_DIR/report")" 2 "connections"
+	expect_between "$(reported .bytes_received)" $bytes $((bytes + 1)) "bytes, and perhaps the FIN"
+	expect_eq "$(reported .remote)" 10.99.0.2:8001 "remote"
+	expect_between "$(reported '.rtt * 1000')" 39 60 "ms"
+	expect_between "$(jq -s 'map(.rate) | add / 1e6' "$TEST_DIR/report")" 20 101 "Mbit/s together"
+	# As text, live, and to a file.
+	in_host a "${run[@]}" --watch --output $own/text ./receive 10.99.0.2 8001 65536 >/dev/null
+	expect_match "$(tail -n 1 $own/text)" \
+		'^tcptune-run: 10.99.0.2:8001: received 10 MB at [0-9.]+ Mbit/s, RTT 4[0-9.]* ms; limited by ' "a line"
 }
 
 # --- what is withheld, and what is not ---------------------------------------------------------------
@@ -251,6 +337,28 @@ test_tcptune_run_leaves_a_daemon() {
 	wait_until 20 eval '[ -z "$(pgrep -x tcptune-run -r S,R,D)" ]'
 }
 
+# A daemon that answers, or that does not let this user connect.
+test_tcptune_run_leaves_it_to_a_daemon() {
+	prepare
+	mount -t tmpfs tmpfs /run
+	mkdir /run/tcptuned
+	background daemon python3 -c "
+import socket, time
+s = socket.socket(socket.AF_UNIX)
+s.bind('/run/tcptuned/control')
+s.listen()
+print('listening', flush=True)
+time.sleep(60)"
+	wait_printed 20 daemon listening
+	answers "rcvbuf 80000,locks 2," "next to a daemon" "${run[@]}" --tune \
+		"${sockets[@]}" tcp4 set rcvbuf 40000 get rcvbuf,locks
+	expect_eq "$(cat "$TEST_DIR/stderr")" "tcptune-run: tcptuned tunes this host already; only watching" "said"
+	stop daemon || :
+	chmod 777 /run/tcptuned/control
+	answers "rcvbuf 80000,locks 0," "after it was killed" "${run[@]}" \
+		"${sockets[@]}" tcp4 set rcvbuf 40000 get rcvbuf,locks
+}
+
 # --- trouble -----------------------------------------------------------------------------------------
 test_tcptune_run_next_to_another_notifier() {
 	prepare
@@ -262,6 +370,21 @@ test_tcptune_run_next_to_another_notifier() {
 	expect_fail 1 "${run[@]}" ./confine notifier true 2>"$TEST_DIR/stderr"
 	expect_match "$(cat "$TEST_DIR/stderr")" "^tcptune-run: the command installs a seccomp notifier" "said"
 	expect_fail 0 "${run[@]}" --why ./confine notifier true
+}
+
+# Docker's default profile: sizes are withheld, and nothing is tuned.
+test_tcptune_run_without_pidfd_getfd() {
+	prepare
+	host a
+	background peer in_host a env TEST_DIR=$own "${sockets[@]}" tcp4 listen 127.0.0.1 7000 say listening accept receive 1000000
+	wait_printed 20 peer listening
+	answers "rcvbuf 80000,locks 0," "without pidfd_getfd()" in_host a "${nobody[@]}" ./confine pidfd_getfd \
+		./tcptune-run --tune "${sockets[@]}" tcp4 set rcvbuf 40000 get rcvbuf,locks \
+		connect 127.0.0.1 7000 send 500000 until go send 500000 &
+	wait_until 20 eval '[ -s "$TEST_DIR/stderr" ]'
+	touch $own/go
+	wait $!
+	expect_eq "$(cat "$TEST_DIR/stderr")" "tcptune-run: --tune: pidfd_getfd() is forbidden by this container or by its process; connections are not tuned" "said"
 }
 
 test_tcptune_run_killed() {
