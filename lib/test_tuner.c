@@ -22,6 +22,7 @@ static struct tuner_sample receiver(unsigned int ms, unsigned int rate, unsigned
 	s.info.tcp.tcpi_rcv_mss = 1448;
 	s.info.tcp.tcpi_rcv_wscale = 7;
 	s.info.tcp.tcpi_bytes_received = (__u64)rate * ms / 1000;
+	s.info.tcp.tcpi_data_segs_in = rate / 1000 * ms / 1000; /* of 1000 bytes */
 	s.info.words[offsetof(struct tcp_info, tcpi_snd_wnd) / 4 + 1] = window;
 	return s;
 }
@@ -61,6 +62,39 @@ TEST(a_window_below_twice_the_bytes_of_a_round_trip_grows_to_four_times)
 	/* 10 MB/s and 50 ms: 500 KB. */
 	assert_int_equal(largest_grow(10000000, 600000), 2000000);
 	assert_int_equal(largest_grow(10000000, 1100000), 0);
+}
+
+TEST(bytes_beyond_a_gap_count_when_they_arrive)
+{
+	struct tuner tuner = {0};
+	struct tuner_action action;
+	struct tuner_sample s = receiver(1000, 10000000, 600000);
+
+	tuner_decide(&tuner, &limits, &s, 1000000, 0, &action);
+	assert_int_equal(tuner.received, 10000000);
+	s = receiver(1100, 10000000, 600000);
+	s.info.tcp.tcpi_bytes_received = 10000000;
+	s.info.tcp.tcpi_rcv_ooopack = 1000;
+	tuner_decide(&tuner, &limits, &s, 1100000, 100000, &action);
+	assert_int_equal(tuner.received, 11000000);
+	s = receiver(1200, 10000000, 600000); /* it is filled, and 2 MB are received at once */
+	s.info.tcp.tcpi_rcv_ooopack = 1000;
+	tuner_decide(&tuner, &limits, &s, 1200000, 200000, &action);
+	assert_int_equal(tuner.received, 12000000);
+}
+
+TEST(the_kernel_grows_a_window_first)
+{
+	struct tuner tuner = {0};
+	struct tuner_action action;
+
+	for (unsigned int ms = 50; ms <= 1000; ms += 50) {
+		struct tuner_sample s = receiver(ms, 10000000, 600000);
+
+		s.rcvbuf += ms / 100 * 1000; /* at every other sample */
+		tuner_decide(&tuner, &limits, &s, 1000000 + ms * MS, ms * MS, &action);
+		assert_int_equal(action.grow, 0);
+	}
 }
 
 TEST(a_silence_is_not_the_time_between_samples)

@@ -21,6 +21,8 @@
 #define REQUEST_MIN	(16u << 10) /* as in bpf/buffer_requests.h: a smaller buffer is deliberate */
 #define WINDOW_MAX	(65535 << 14) /* RFC 7323 */
 #define SEGMENTS_MIN	10u	      /* no sender begins with more (RFC 6928) */
+#define INITIAL_WINDOW	65535u	      /* the kernel's usual one */
+#define SHORT_ROUNDS	2
 #define INTERVAL_MIN_US 5000u
 #define INTERVAL_MAX_US 1000000u
 
@@ -80,39 +82,67 @@ static int differs(unsigned int a, unsigned int b)
 }
 
 /*
- * The window is held by the clamp. It is grown where less is advertised than twice the bytes of a
- * round trip (DRS III.B), which the kernel's autotuning prevents if it is at work: to as much again.
+ * Counts the bytes that arrived, also beyond a reassembly gap (DRS IV), which tcpi_bytes_received leaves
+ * out until it is filled, and then counts at once: by segments, at the mean size that they had without gaps.
+ * Returns whether segments have arrived out of order since the last sample.
  */
+static int count_received(struct tuner *t, const struct tcp_info *info)
+{
+	int disordered = info->tcpi_rcv_ooopack != t->disordered;
+
+	if (!disordered && info->tcpi_data_segs_in)
+		t->segment_bytes = (__u32)(info->tcpi_bytes_received / info->tcpi_data_segs_in);
+	t->received += (info->tcpi_data_segs_in - t->segments) * t->segment_bytes;
+	t->segments = info->tcpi_data_segs_in;
+	t->disordered = info->tcpi_rcv_ooopack;
+	return disordered;
+}
+
+/*
+ * Returns the window to ask for at the end of a round, or 0. It is grown where less is advertised than
+ * twice the bytes of a round trip (DRS III.B), and the kernel has not enlarged the buffer for two round
+ * trips: to as much again.
+ */
+static unsigned int window_to_grow(struct tuner *t, const struct tuner_sample *s,
+				   unsigned int window, unsigned int min)
+{
+	unsigned int want = rightsize_clamp_window(4ull * t->receive.per_rtt, min);
+	int is_short = !t->receive.window && 2ull * t->receive.per_rtt > window &&
+		       s->rcvbuf == t->rcvbuf;
+
+	t->rcvbuf = s->rcvbuf;
+	t->short_rounds = is_short ? t->short_rounds + 1 : 0;
+	return t->short_rounds >= SHORT_ROUNDS && want > t->grown ? want : 0;
+}
+
+/* The window is held by the clamp, which the kernel moves when it enlarges the buffer. */
 static void decide_receive(struct tuner *t, const struct tuner_sample *s, __u64 now_us,
 			   __u64 clock_us, struct tuner_action *ret)
 {
 	const struct tcp_info *info = &s->info.tcp;
 	unsigned int window = diag_receive_window(&s->info), unit = 1u << info->tcpi_rcv_wscale;
-	unsigned int want;
+	int disordered = count_received(t, info);
 	struct rightsize_ack ack = {
 		.now_us = now_us,
 		.clock_us = clock_us,
-		.bytes = (__u32)info->tcpi_bytes_received,
+		.bytes = t->received,
 		.sample_us = info->tcpi_rcv_rtt,
 		.rtt_us = receive_rtt_us(info),
 		.min = SEGMENTS_MIN * info->tcpi_rcv_mss,
-		.offered = window ? window : info->tcpi_rcv_ssthresh,
 	};
+	unsigned int want;
 
-	window = ack.offered;
+	if (!window)
+		window = info->tcpi_rcv_ssthresh;
+	ack.offered = disordered ? RIGHTSIZE_WINDOW_MAX : window;
 	if (ack.min < 2 * unit)
 		ack.min = 2 * unit;
-	if (info->tcpi_rcv_ooopack != t->disordered)
-		ack.offered = RIGHTSIZE_WINDOW_MAX;
-	t->disordered = info->tcpi_rcv_ooopack;
 	/* A silence is that of the kernel's clock, not the time between two samples. */
 	t->receive.seen_us = now_us - 1000ull * info->tcpi_last_data_recv;
-	if (rightsize_on_ack(&t->receive, &ack) && !t->receive.window &&
-	    2ull * t->receive.per_rtt > window) {
-		want = rightsize_clamp_window(4ull * t->receive.per_rtt, ack.min);
-		ret->grow = want > t->grown ? want : 0;
-	}
-	want = t->receive.window;
+	if (rightsize_on_ack(&t->receive, &ack))
+		ret->grow = window_to_grow(t, s, window, ack.min);
+	/* A sender that repairs a loss needs more (bpf/receiver.h). */
+	want = disordered && t->receive.window > INITIAL_WINDOW ? 0 : t->receive.window;
 	if (want && (differs(t->clamp, want) || info->tcpi_rcv_ssthresh > want + want / 16))
 		ret->clamp = want;
 	else if (!want && t->clamp)

@@ -22,14 +22,18 @@ struct tuner_limits {
 /* One connection; all zeroes: a new one. */
 struct tuner {
 	struct rightsize receive;
-	unsigned int disordered; /* segments that arrived out of order, at the last sample */
-	unsigned int grown;	 /* the receive window that was asked for last, bytes */
-	unsigned int clamp;	 /* the window clamp that was set; 0: none */
-	unsigned int unsent;	 /* TCP_NOTSENT_LOWAT that was set; 0: none */
-	unsigned int sndbuf;	 /* memory that was requested for the send buffer; 0: none */
-	int no_receive, no_send; /* this direction is left alone */
-	int unlocked;		 /* SO_BUF_LOCK has been looked at */
-	int unsent_foreign;	 /* the application sets TCP_NOTSENT_LOWAT itself */
+	unsigned int received;		   /* bytes that arrived, modulo 2^32 */
+	unsigned int segments, disordered; /* that arrived, and out of order, at the last sample */
+	unsigned int segment_bytes;
+	unsigned int rcvbuf;	   /* bytes of memory at the end of the last round */
+	unsigned int short_rounds; /* in a row in which the kernel left the window too small */
+	unsigned int grown;	   /* the receive window that was asked for last, bytes */
+	unsigned int clamp;	   /* the window clamp that was set; 0: none */
+	unsigned int unsent;	   /* TCP_NOTSENT_LOWAT that was set; 0: none */
+	unsigned int sndbuf;	   /* memory that was requested for the send buffer; 0: none */
+	int no_receive, no_send;   /* this direction is left alone */
+	int unlocked;		   /* SO_BUF_LOCK has been looked at */
+	int unsent_foreign;	   /* the application sets TCP_NOTSENT_LOWAT itself */
 };
 
 struct tuner_sample {
