@@ -45,16 +45,24 @@ test_docs_name_options_and_targets_that_exist() {
 	local command
 	{
 		"$TEST_BUILD/tcptuned" --help
+		"$TEST_BUILD/tcptune-run" --help
 		"$TEST_BUILD/tcptunectl" --help
 		for command in status flows explain policy paths events streams detach; do
 			"$TEST_BUILD/tcptunectl" $command --help
 		done
 	} | grep -oE -- '--[a-z-]+' >"$TEST_DIR/options"
-	expect_eq "$(grep -hoE '(tcptuned|tcptunectl)( [a-z]+)? --[a-z-]+' "${pages[@]}" | sed 's/.* //' |
+	expect_eq "$(grep -hoE '(tcptuned|tcptunectl|tcptune-run)( [a-z]+)? --[a-z-]+' "${pages[@]}" | sed 's/.* //' |
 		unknown "$TEST_DIR/options")" "" "options that do not exist"
 	sed -n 's/^\([a-z-]*\):.*/\1/p' Makefile */Makefile >"$TEST_DIR/targets"
 	expect_eq "$(grep -hoE '(^    |`|&& )make [a-z-]+' "${pages[@]}" | sed 's/.* //' |
 		unknown "$TEST_DIR/targets")" "" "make targets that do not exist"
+}
+
+# Members of the report of tcptune-run.
+test_docs_list_each_member_of_the_report() {
+	tr -d '\\' <"$TEST_BUILD/man/tcptune-run.1" | grep -oE '[a-z_]+' | sort -u >"$TEST_DIR/listed"
+	expect_eq "$(tr -d '\\' <run/report.c | grep -oE '"[a-z_]+"[:}]' | tr -d '":}' | unknown "$TEST_DIR/listed")" "" \
+		"members that tcptune-run(1) has not"
 }
 
 # Links to files, and to their sections as GitHub names them.
