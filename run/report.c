@@ -5,8 +5,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* Below this share of the time a limit is not worth a word. */
-#define SHARE_MIN 0.01
+/* Below this share of the time, or these seconds, a limit is not worth a word. */
+#define SHARE_MIN   0.01
+#define SECONDS_MIN 0.005
 
 /* As words of the text, and as members of JSON. */
 static const struct {
@@ -83,7 +84,7 @@ static void print_limits(FILE *out, const struct connection *c)
 
 		for (int i = 0; i < LIMITS; i++)
 			most = seconds[i] > seconds[most] ? i : most;
-		if (seconds[most] <= SHARE_MIN * all)
+		if (seconds[most] < SECONDS_MIN || seconds[most] <= SHARE_MIN * all)
 			break;
 		fprintf(out, "%s%s for %.2f s", separator, limits[most].text, seconds[most]);
 		if (most == LIMIT_RECEIVE_WINDOW && connection_receives(c)) {
