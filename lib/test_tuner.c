@@ -163,11 +163,11 @@ TEST(a_sample_is_due_after_a_round_trip)
 {
 	struct tuner_sample s = sender(1, 1);
 
-	assert_int_equal(tuner_interval_us(&s), 100000);
+	assert_int_equal(tuner_interval_us(&s), 106250);
 	s.info.tcp.tcpi_rtt = 100;
 	assert_int_equal(tuner_interval_us(&s), 5000);
 	s.info.tcp.tcpi_rtt = 5000000;
 	assert_int_equal(tuner_interval_us(&s), 1000000);
 	s = receiver(1000, 10000000, 1);
-	assert_int_equal(tuner_interval_us(&s), 50000);
+	assert_int_equal(tuner_interval_us(&s), 53125);
 }

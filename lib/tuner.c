@@ -73,6 +73,8 @@ unsigned int tuner_interval_us(const struct tuner_sample *sample)
 
 	if (info->tcpi_bytes_received > info->tcpi_bytes_acked)
 		us = receive_rtt_us(info);
+	/* A sample that comes a little early would end no round, and the next one a round of twice its length. */
+	us += us / 16;
 	return us < INTERVAL_MIN_US ? INTERVAL_MIN_US : us > INTERVAL_MAX_US ? INTERVAL_MAX_US : us;
 }
 

@@ -66,7 +66,7 @@ int tuner_decide(struct tuner *tuner, const struct tuner_limits *limits,
 /* Set it. Returns 0, or the first error of the system. */
 int tuner_act(struct tuner *tuner, int fd, const struct tuner_action *action);
 
-/* Microseconds until the next sample: a round trip, at least 5 ms, at most 1 s. */
+/* Microseconds until the next sample: 17/16 of a round trip, at least 5 ms, at most 1 s. */
 unsigned int tuner_interval_us(const struct tuner_sample *sample);
 
 #endif

@@ -17,11 +17,11 @@ prepare() {
 	cd $own
 }
 
-# A path of 1 Gbit/s and 50 ms, whose sender is no limit, and a server on it.
+# A path of 1 Gbit/s and 50 ms, whose sender is no limit, and whose queue holds what slow start overshoots.
 long_path() {
 	prepare
 	CONGESTION=reno host a b
-	link a b --rate 1gbit --delay 25ms
+	link a b --rate 1gbit --delay 25ms --queue 40MB
 	in_host b sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
 	head -c $bytes /dev/zero >$own/file
 }
@@ -125,6 +125,7 @@ test_tcptune_run_holds_a_window() {
 	prepare
 	CONGESTION=reno host a b
 	link a b --rate 100mbit --delay 10ms --queue 4MB
+	bytes=$((160 << 20)) # 13 s: the first test may come after 8
 	serve_zeroes
 	rtt=$(in_host a "${run[@]}" $own/receive 10.99.0.2 8001 65536 | awk '{ print $3 }')
 	expect_ge "$rtt" 100 "ms, RTT at the end"
