@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "child.h"
+#include "command.h"
 #include "options.h"
 #include "watch.h"
 
@@ -52,7 +52,7 @@ static int follow(int channel, int signals, pid_t watcher)
 {
 	struct pollfd files[] = {{.fd = signals, .events = POLLIN},
 				 {.fd = channel, .events = POLLIN}};
-	struct child_message message;
+	struct command_message message;
 
 	for (;;) {
 		if (poll(files, 2, -1) < 0)
@@ -63,13 +63,13 @@ static int follow(int channel, int signals, pid_t watcher)
 			continue;
 		if (recv(channel, &message, sizeof(message), 0) != sizeof(message))
 			return wait_for_any();
-		if (message.kind == CHILD_NOT_STARTED) {
+		if (message.kind == COMMAND_NOT_STARTED) {
 			waitpid(watcher, NULL, 0);
 			exit(message.value == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
 		}
-		if (message.kind == CHILD_ENDED)
+		if (message.kind == COMMAND_ENDED)
 			waitpid(watcher, NULL, 0);
-		if (message.kind == CHILD_ENDED || message.kind == CHILD_ENDED_FIRST)
+		if (message.kind == COMMAND_ENDED || message.kind == COMMAND_ENDED_FIRST)
 			return message.value;
 		kill(getpid(), SIGSTOP); /* until the shell continues the group */
 	}
@@ -118,5 +118,5 @@ int main(int argc, char **argv)
 		fprintf(stderr, "tcptune-run: %s\n", strerror(errno));
 		return EXIT_FAILURE;
 	}
-	child_end_like(follow(channel[0], signals, watcher));
+	command_end_like(follow(channel[0], signals, watcher));
 }

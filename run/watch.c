@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "child.h"
+#include "command.h"
 #include "connections.h"
 #include "notify.h"
 #include "report.h"
@@ -46,7 +46,7 @@ static uint64_t now_us(void)
 
 static void send_message(struct watcher *w, int kind, int value)
 {
-	struct child_message message = {.kind = kind, .value = value};
+	struct command_message message = {.kind = kind, .value = value};
 
 	send(w->channel, &message, sizeof(message), MSG_NOSIGNAL);
 }
@@ -101,7 +101,7 @@ static void end_command(struct watcher *w, int status)
 	report(w);
 	w->command = 0;
 	w->sees = w->tune.on;
-	send_message(w, has_work(w) ? CHILD_ENDED_FIRST : CHILD_ENDED, status);
+	send_message(w, has_work(w) ? COMMAND_ENDED_FIRST : COMMAND_ENDED, status);
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (int fd = 0; fd <= 2; fd++)
 		dup2(null, fd);
@@ -122,7 +122,7 @@ static void reap(struct watcher *w)
 		if (pid != w->command)
 			continue;
 		if (WIFSTOPPED(status))
-			send_message(w, CHILD_STOPPED, status);
+			send_message(w, COMMAND_STOPPED, status);
 		else
 			ended = status;
 	}
@@ -219,19 +219,19 @@ static const char *explain(int err)
 static bool start(struct watcher *w, const sigset_t *mask, bool filter)
 {
 	char **command = w->options->command;
-	struct child_message failure;
+	struct command_message failure;
 	int listener = -1, err = 0;
 
-	w->command = child_start(command, mask, filter, &listener, &failure);
-	if (w->command < 0 && failure.kind == CHILD_NOT_FILTERED) {
+	w->command = command_start(command, mask, filter, &listener, &failure);
+	if (w->command < 0 && failure.kind == COMMAND_NOT_FILTERED) {
 		fprintf(stderr,
 			"tcptune-run: buffer sizes that the command sets are not intercepted: %s\n",
 			explain(failure.value));
-		w->command = child_start(command, mask, false, &listener, &failure);
+		w->command = command_start(command, mask, false, &listener, &failure);
 	}
 	if (w->command < 0) {
 		fprintf(stderr, "tcptune-run: %s: %s\n", command[0], strerror(failure.value));
-		send_message(w, CHILD_NOT_STARTED, failure.value);
+		send_message(w, COMMAND_NOT_STARTED, failure.value);
 		return false;
 	}
 	if (listener >= 0)

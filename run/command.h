@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The command: its start, and how this process ends like it. */
-#ifndef TCPTUNE_RUN_CHILD_H
-#define TCPTUNE_RUN_CHILD_H
+#ifndef TCPTUNE_RUN_COMMAND_H
+#define TCPTUNE_RUN_COMMAND_H
 
 #include <signal.h>
 #include <stdbool.h>
@@ -11,14 +11,14 @@
  * A message from the watcher to the process that was started, or from the child to the watcher. If the
  * command has ended first, the watcher remains for its children.
  */
-struct child_message {
+struct command_message {
 	enum {
-		CHILD_FILTERED,
-		CHILD_NOT_FILTERED,
-		CHILD_NOT_STARTED,
-		CHILD_STOPPED,
-		CHILD_ENDED,
-		CHILD_ENDED_FIRST
+		COMMAND_FILTERED,
+		COMMAND_NOT_FILTERED,
+		COMMAND_NOT_STARTED,
+		COMMAND_STOPPED,
+		COMMAND_ENDED,
+		COMMAND_ENDED_FIRST
 	} kind;
 	int value; /* an errno, or a status of waitpid() */
 };
@@ -27,10 +27,10 @@ struct child_message {
  * Start @command with the signal mask @mask, under a seccomp filter if @filter. Returns its process
  * ID, and in @listener the filter's listener or -1. Otherwise: -1, and in @failure what failed.
  */
-pid_t child_start(char **command, const sigset_t *mask, bool filter, int *listener,
-		  struct child_message *failure);
+pid_t command_start(char **command, const sigset_t *mask, bool filter, int *listener,
+		    struct command_message *failure);
 
 /* End this process as the one whose status of waitpid() is @status. */
-_Noreturn void child_end_like(int status);
+_Noreturn void command_end_like(int status);
 
 #endif

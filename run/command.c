@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "child.h"
+#include "command.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "notify.h"
 
 /* Sends a message, and with it a descriptor, unless that is negative. */
-static void send_message(int channel, struct child_message message, int fd)
+static void send_message(int channel, struct command_message message, int fd)
 {
 	union {
 		struct cmsghdr header;
@@ -33,7 +33,7 @@ static void send_message(int channel, struct child_message message, int fd)
 }
 
 /* Returns whether there was a message; its descriptor, if any, replaces @fd. */
-static bool receive_message(int channel, struct child_message *ret, int *fd)
+static bool receive_message(int channel, struct command_message *ret, int *fd)
 {
 	union {
 		struct cmsghdr header;
@@ -57,28 +57,29 @@ static _Noreturn void become(char **command, const sigset_t *mask, bool filter, 
 
 	if (filter && listener < 0) {
 		/* Not under PR_SET_NO_NEW_PRIVS, which cannot be cleared: it is started once more. */
-		send_message(channel, (struct child_message){CHILD_NOT_FILTERED, -listener}, -1);
+		send_message(channel, (struct command_message){COMMAND_NOT_FILTERED, -listener},
+			     -1);
 		_exit(EXIT_FAILURE);
 	}
 	if (filter) {
-		send_message(channel, (struct child_message){CHILD_FILTERED, 0}, listener);
+		send_message(channel, (struct command_message){COMMAND_FILTERED, 0}, listener);
 		close(listener);
 	}
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	execvp(command[0], command);
-	send_message(channel, (struct child_message){CHILD_NOT_STARTED, errno}, -1);
+	send_message(channel, (struct command_message){COMMAND_NOT_STARTED, errno}, -1);
 	_exit(EXIT_FAILURE);
 }
 
-pid_t child_start(char **command, const sigset_t *mask, bool filter, int *listener,
-		  struct child_message *failure)
+pid_t command_start(char **command, const sigset_t *mask, bool filter, int *listener,
+		    struct command_message *failure)
 {
-	struct child_message message;
+	struct command_message message;
 	int channel[2];
 	pid_t pid;
 
 	*listener = -1;
-	*failure = (struct child_message){CHILD_NOT_STARTED, 0};
+	*failure = (struct command_message){COMMAND_NOT_STARTED, 0};
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel)) {
 		failure->value = errno;
 		return -1;
@@ -91,7 +92,7 @@ pid_t child_start(char **command, const sigset_t *mask, bool filter, int *listen
 	close(channel[1]);
 	/* The other end is closed when the command has been started. */
 	while (pid > 0 && receive_message(channel[0], &message, listener)) {
-		if (message.kind == CHILD_FILTERED)
+		if (message.kind == COMMAND_FILTERED)
 			continue;
 		*failure = message;
 		waitpid(pid, NULL, 0);
@@ -101,7 +102,7 @@ pid_t child_start(char **command, const sigset_t *mask, bool filter, int *listen
 	return pid;
 }
 
-void child_end_like(int status)
+void command_end_like(int status)
 {
 	const struct rlimit none = {0};
 	sigset_t set;
