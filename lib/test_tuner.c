@@ -12,10 +12,12 @@ static const struct tuner_limits limits = {
 	.tuned_sndbuf = 4 << 20,
 };
 
+static unsigned int rcvbuf = 131072;
+
 /* A receiver of @rate bytes per second, with a window of @window bytes, after @ms. */
 static struct tuner_sample receiver(unsigned int ms, unsigned int rate, unsigned int window)
 {
-	struct tuner_sample s = {.rcvbuf = 131072};
+	struct tuner_sample s = {.rcvbuf = rcvbuf};
 
 	s.info.tcp.tcpi_state = DIAG_ESTABLISHED;
 	s.info.tcp.tcpi_rcv_rtt = 50 * MS;
@@ -62,6 +64,9 @@ TEST(a_window_below_twice_the_bytes_of_a_round_trip_grows_to_four_times)
 	/* 10 MB/s and 50 ms: 500 KB. */
 	assert_int_equal(largest_grow(10000000, 600000), 2000000);
 	assert_int_equal(largest_grow(10000000, 1100000), 0);
+	rcvbuf = limits.tuned_rcvbuf; /* it cannot grow */
+	assert_int_equal(largest_grow(10000000, 600000), 0);
+	rcvbuf = 131072;
 }
 
 TEST(bytes_beyond_a_gap_count_when_they_arrive)

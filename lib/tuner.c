@@ -84,17 +84,21 @@ static int differs(unsigned int a, unsigned int b)
 }
 
 /*
- * Counts the bytes that arrived, also beyond a reassembly gap (DRS IV), which tcpi_bytes_received leaves
- * out until it is filled, and then counts at once: by segments, at the mean size that they had without gaps.
- * Returns whether segments have arrived out of order since the last sample.
+ * Counts the bytes that arrived, also beyond a reassembly gap (DRS IV). tcpi_bytes_received leaves those out
+ * until the gap is filled, and then counts them at once, so they are counted by segments, of the size that
+ * they had before. Returns whether segments have arrived out of order since the last sample.
  */
 static int count_received(struct tuner *t, const struct tcp_info *info)
 {
+	unsigned int segments = info->tcpi_data_segs_in - t->segments;
 	int disordered = info->tcpi_rcv_ooopack != t->disordered;
 
-	if (!disordered && info->tcpi_data_segs_in)
-		t->segment_bytes = (__u32)(info->tcpi_bytes_received / info->tcpi_data_segs_in);
-	t->received += (info->tcpi_data_segs_in - t->segments) * t->segment_bytes;
+	if (disordered)
+		t->received += (__u64)segments * t->segment_bytes;
+	else if (segments && info->tcpi_bytes_received > t->received)
+		t->segment_bytes = (__u32)((info->tcpi_bytes_received - t->received) / segments);
+	if (t->received < info->tcpi_bytes_received)
+		t->received = info->tcpi_bytes_received;
 	t->segments = info->tcpi_data_segs_in;
 	t->disordered = info->tcpi_rcv_ooopack;
 	return disordered;
@@ -105,12 +109,13 @@ static int count_received(struct tuner *t, const struct tcp_info *info)
  * twice the bytes of a round trip (DRS III.B), and the kernel has not enlarged the buffer for two round
  * trips: to as much again.
  */
-static unsigned int window_to_grow(struct tuner *t, const struct tuner_sample *s,
-				   unsigned int window, unsigned int min)
+static unsigned int window_to_grow(struct tuner *t, const struct tuner_limits *limits,
+				   const struct tuner_sample *s, unsigned int window,
+				   unsigned int min)
 {
 	unsigned int want = rightsize_clamp_window(4ull * t->receive.per_rtt, min);
 	int is_short = !t->receive.window && 2ull * t->receive.per_rtt > window &&
-		       s->rcvbuf == t->rcvbuf;
+		       s->rcvbuf == t->rcvbuf && s->rcvbuf < limits->tuned_rcvbuf;
 
 	t->rcvbuf = s->rcvbuf;
 	t->short_rounds = is_short ? t->short_rounds + 1 : 0;
@@ -118,8 +123,9 @@ static unsigned int window_to_grow(struct tuner *t, const struct tuner_sample *s
 }
 
 /* The window is held by the clamp, which the kernel moves when it enlarges the buffer. */
-static void decide_receive(struct tuner *t, const struct tuner_sample *s, __u64 now_us,
-			   __u64 clock_us, struct tuner_action *ret)
+static void decide_receive(struct tuner *t, const struct tuner_limits *limits,
+			   const struct tuner_sample *s, __u64 now_us, __u64 clock_us,
+			   struct tuner_action *ret)
 {
 	const struct tcp_info *info = &s->info.tcp;
 	unsigned int window = diag_receive_window(&s->info), unit = 1u << info->tcpi_rcv_wscale;
@@ -127,7 +133,7 @@ static void decide_receive(struct tuner *t, const struct tuner_sample *s, __u64 
 	struct rightsize_ack ack = {
 		.now_us = now_us,
 		.clock_us = clock_us,
-		.bytes = t->received,
+		.bytes = (__u32)t->received,
 		.sample_us = info->tcpi_rcv_rtt,
 		.rtt_us = receive_rtt_us(info),
 		.min = SEGMENTS_MIN * info->tcpi_rcv_mss,
@@ -142,7 +148,7 @@ static void decide_receive(struct tuner *t, const struct tuner_sample *s, __u64 
 	/* A silence is that of the kernel's clock, not the time between two samples. */
 	t->receive.seen_us = now_us - 1000ull * info->tcpi_last_data_recv;
 	if (rightsize_on_ack(&t->receive, &ack))
-		ret->grow = window_to_grow(t, s, window, ack.min);
+		ret->grow = window_to_grow(t, limits, s, window, ack.min);
 	/* A sender that repairs a loss needs more (bpf/receiver.h). */
 	want = disordered && t->receive.window > INITIAL_WINDOW ? 0 : t->receive.window;
 	if (want && (differs(t->clamp, want) || info->tcpi_rcv_ssthresh > want + want / 16))
@@ -185,7 +191,7 @@ int tuner_decide(struct tuner *t, const struct tuner_limits *limits, const struc
 		      (s->rcvbuf / 2 >= REQUEST_MIN || s->sndbuf / 2 >= REQUEST_MIN);
 	if (!t->no_receive && info->tcpi_bytes_received >= CARRIED_MIN &&
 	    info->tcpi_bytes_received > info->tcpi_bytes_acked)
-		decide_receive(t, s, now_us, clock_us, ret);
+		decide_receive(t, limits, s, now_us, clock_us, ret);
 	if (!t->no_send && info->tcpi_bytes_acked >= CARRIED_MIN &&
 	    info->tcpi_bytes_acked > info->tcpi_bytes_received)
 		decide_send(t, limits, s, ret);

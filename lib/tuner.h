@@ -22,7 +22,7 @@ struct tuner_limits {
 /* One connection; all zeroes: a new one. */
 struct tuner {
 	struct rightsize receive;
-	unsigned int received;		   /* bytes that arrived, modulo 2^32 */
+	__u64 received;			   /* bytes that arrived */
 	unsigned int segments, disordered; /* that arrived, and out of order, at the last sample */
 	unsigned int segment_bytes;
 	unsigned int rcvbuf;	   /* bytes of memory at the end of the last round */
