@@ -12,7 +12,7 @@ bytes=$((100 << 20))
 
 prepare() {
 	mount -t tmpfs -o mode=1777 tmpfs $own
-	cp "$TEST_BUILD/tcptune-run" "$TEST_BUILD"/tests/system/{receive,confine,preload_rcvbuf.so} \
+	cp "$TEST_BUILD"/{tcptune-run,messages} "$TEST_BUILD"/tests/system/{receive,confine,preload_rcvbuf.so} \
 		"$TEST_TOP"/tests/system/{sockets,keep_alive}.py $own
 	cd $own
 }
@@ -162,7 +162,7 @@ reported() { # JQ_FILTER
 # What limits a transfer from a to b, both of which have the options, for most of the time.
 expect_limit() { # SENDER_LIMIT RECEIVER_LIMIT [MESSAGES OPTION...]
 	listener receiver "in_host b ${run[*]} --why --json" --listen 10.99.0.2 --duration 2 "${@:3}"
-	in_host a "${run[@]}" --why --json "$TEST_BUILD/messages" --connect 10.99.0.2 --duration 2 "${@:3}" \
+	in_host a "${run[@]}" --why --json $own/messages --connect 10.99.0.2 --duration 2 "${@:3}" \
 		2>"$TEST_DIR/report" >/dev/null
 	expect_eq "$(reported '.limited | to_entries | max_by(.value).key')" "$1" "limit of the sender, ${*:3}"
 	expect_eq "$(reported .direction)" send "direction"
