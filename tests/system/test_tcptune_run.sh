@@ -161,7 +161,9 @@ reported() { # JQ_FILTER
 
 # What limits a transfer from a to b, both of which have the options, for most of the time.
 expect_limit() { # SENDER_LIMIT RECEIVER_LIMIT [MESSAGES OPTION...]
-	listener receiver "in_host b ${run[*]} --why --json" --listen 10.99.0.2 --duration 2 "${@:3}"
+	background receiver in_host b "${run[@]}" --why --json $own/messages --once --listen 10.99.0.2 \
+		--duration 2 "${@:3}"
+	wait_printed 20 receiver '^listening'
 	in_host a "${run[@]}" --why --json $own/messages --connect 10.99.0.2 --duration 2 "${@:3}" \
 		2>"$TEST_DIR/report" >/dev/null
 	expect_eq "$(reported '.limited | to_entries | max_by(.value).key')" "$1" "limit of the sender, ${*:3}"
