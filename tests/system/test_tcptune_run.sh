@@ -173,6 +173,7 @@ expect_limit() { # SENDER_LIMIT RECEIVER_LIMIT [MESSAGES OPTION...]
 	expect_eq "$(reported '.limited | to_entries | max_by(.value).key')" "$2" "limit of the receiver, ${*:3}"
 }
 
+# alone: a busy host limits, too
 test_tcptune_run_reports_what_limits() {
 	prepare
 	CONGESTION=reno host a b
