@@ -289,6 +289,31 @@ def missing(report: Report) -> list[str]:
             "of 100 s" for scenario in sorted(absent.index)]
 
 
+def add_kernel(report: Report) -> None:
+    """Adds the table of the same scenarios by the kernel: the median errors of predictions."""
+    runs = report.rows("paper_streams").query("valid")
+    if runs.empty:
+        report.not_measured(["scenarios 1, 2, 3 and 6 by the kernel"], "bench/run paper_streams")
+        return
+    parts = runs.x.str.extract(r"scenario (?P<scenario>\d), (?P<control>\w+),")
+    runs = runs.join(parts).assign(n=runs.column.str.split().str[-1].astype(int))
+    found = []
+    for (scenario, control, _), of_cell in runs.groupby(["scenario", "control", "x"]):
+        rates = of_cell.groupby("n").goodput_bps.median()
+        found += [(scenario, which, method, errors(rates, method))
+                  for which in (control, "both") for method in JUDGED]
+    frame = pandas.DataFrame(found, columns=["scenario", "control", "method", "errors"])
+    rows = [[scenario, control, *(median(pandas.concat(list(part.errors[part.method == method])))
+                                  for method in JUDGED)]
+            for (scenario, control), part in frame.groupby(["scenario", "control"])]
+    report.write("""\
+The same scenarios by the kernel over linkem, single packets, next to 0, 5 and 15 others with the
+same congestion control: the median error of all numbers that nothing was fitted to. These are the
+first 20 s of the connections, so that slow start is a large part of them.""")
+    report.table(["scenario", "congestion control", *JUDGED], rows)
+    report.write(report.row_conditions("paper_streams"))
+
+
 def write(report: Report) -> None:
     report.write("## Paper 004 (parallel connections): throughput, Figures 2 to 8")
     if report.lines("parallel").empty:
@@ -321,6 +346,7 @@ In scenario 1 with drop-tail the link is always full, so that of connections tha
 only those get through whose SYN finds a place in the queue. The retransmissions of the others
 arrive together, too, and are lost again: each further connection adds five drops, and no
 throughput.""")
+    add_kernel(report)
     report.not_measured(missing(report), COMMAND)
     report.write(report.conditions(report.lines("parallel").assign(
         conditions="Reno without SACK, an ACK for each packet"), SOURCES))
