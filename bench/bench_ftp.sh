@@ -13,7 +13,8 @@
 . "$TEST_TOP/bench/lib.sh"
 . "$TEST_TOP/tests/system/ftp.sh"
 
-# Runs a command while socket buffers of HOSTS begin and end with what a window needs: half of the memory is window.
+# Runs a command while the initial and the largest socket buffers of HOSTS are what a window needs: half of the
+# memory is window.
 ftp_host_by_hand() { # WINDOW HOSTS COMMAND...
 	local memory=$((2 * $1)) hosts=$2 name rmem wmem
 	shift 2

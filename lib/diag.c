@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "diag.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -13,6 +15,32 @@
 #include <linux/rtnetlink.h>
 
 #define GROUP(number) (1u << ((number)-1))
+
+int diag_descriptors(pid_t pid, diag_descriptor_handler *handler, void *context)
+{
+	char path[64], name[96], target[64];
+	struct dirent *entry;
+	unsigned int inode;
+	int ret = 0;
+	ssize_t n;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	dir = opendir(path);
+	if (!dir)
+		return -errno;
+	while (!ret && (entry = readdir(dir))) {
+		snprintf(name, sizeof(name), "%s/%.20s", path, entry->d_name);
+		n = readlink(name, target, sizeof(target) - 1);
+		if (n < 0)
+			continue;
+		target[n] = '\0';
+		if (sscanf(target, "socket:[%u]", &inode) == 1)
+			ret = handler(inode, atoi(entry->d_name), context);
+	}
+	closedir(dir);
+	return ret;
+}
 
 /* Calls @handler with what @header says about a socket. */
 static void handle_socket(const struct nlmsghdr *header, diag_handler *handler, void *context)

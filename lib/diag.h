@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* TCP sockets of this network namespace, by sock_diag(7), which needs no privilege. */
+/* TCP sockets of this network namespace, by sock_diag(7), and of a process; neither needs a privilege. */
 #ifndef TCPTUNED_DIAG_H
 #define TCPTUNED_DIAG_H
 
 #include <stddef.h>
+#include <sys/types.h>
 #include <linux/inet_diag.h>
 #include <linux/sock_diag.h>
 #include <linux/tcp.h>
@@ -34,6 +35,31 @@ static inline __u32 diag_receive_window(const union diag_info *info)
 {
 	return info->words[offsetof(struct tcp_info, tcpi_snd_wnd) / sizeof(__u32) + 1];
 }
+
+/* Whether most of the bytes were received. */
+static inline int diag_receives(const struct tcp_info *info)
+{
+	return info->tcpi_bytes_received > info->tcpi_bytes_acked;
+}
+
+/* The receiver's estimate; the sender's if there is none. */
+static inline __u32 diag_receive_rtt_us(const struct tcp_info *info)
+{
+	return info->tcpi_rcv_rtt ? info->tcpi_rcv_rtt : info->tcpi_rtt;
+}
+
+/* The one of the direction of most bytes. */
+static inline __u32 diag_rtt_us(const struct tcp_info *info)
+{
+	return diag_receives(info) ? diag_receive_rtt_us(info) : info->tcpi_rtt;
+}
+
+/*
+ * Call @handler for each socket of @pid, of any kind, by the links of /proc/PID/fd. What it returns, if
+ * not 0, ends that. Returns 0, that value, or an error of the system.
+ */
+typedef int diag_descriptor_handler(unsigned int inode, int fd, void *context);
+int diag_descriptors(pid_t pid, diag_descriptor_handler *handler, void *context);
 
 /*
  * Open a socket for requests, or, with @closed, one that receives the last state of each connection

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "sockets.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,32 +34,21 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static int add_inode(unsigned int inode, int fd, void *context)
+{
+	struct connections *all = context;
+
+	all->entries[all->len++] = (struct connection){.inode = inode};
+	return all->len == SOCKETS_MAX;
+}
+
 /* Collects the inodes of the sockets of @pid, of any kind. */
 static int find_inodes(pid_t pid, struct connections *ret)
 {
-	char path[64], name[300], target[64];
-	struct dirent *entry;
-	ssize_t n;
-	DIR *dir;
+	int err = diag_descriptors(pid, add_inode, ret);
 
-	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
-	dir = opendir(path);
-	if (!dir)
-		return -errno;
-	while (ret->len < SOCKETS_MAX && (entry = readdir(dir))) {
-		struct connection *c = &ret->entries[ret->len];
-
-		snprintf(name, sizeof(name), "%s/%.20s", path, entry->d_name);
-		n = readlink(name, target, sizeof(target) - 1);
-		if (n < 0)
-			continue;
-		target[n] = '\0';
-		memset(c, 0, sizeof(*c));
-		ret->len += sscanf(target, "socket:[%u]", &c->inode) == 1;
-	}
-	closedir(dir);
 	qsort(ret->entries, ret->len, sizeof(*ret->entries), compare);
-	return 0;
+	return err < 0 ? err : 0;
 }
 
 static void take_connection(const struct diag_socket *socket, void *context)
@@ -94,7 +81,7 @@ static double carried(const struct tcp_info *info)
 static void add(struct socket_sums *sums, const struct connection *c)
 {
 	const struct tcp_info *i = &c->info;
-	int receives = i->tcpi_bytes_received > i->tcpi_bytes_acked;
+	int receives = diag_receives(i);
 	double min_rtt_s = i->tcpi_min_rtt != UINT32_MAX ? i->tcpi_min_rtt / 1e6 : 0;
 
 	sums->count++;

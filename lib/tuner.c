@@ -18,7 +18,6 @@
 #define LOCK_RCVBUF 2
 
 #define CARRIED_MIN	(128u << 10)
-#define REQUEST_MIN	(16u << 10) /* as in bpf/buffer_requests.h: a smaller buffer is deliberate */
 #define WINDOW_MAX	(65535 << 14) /* RFC 7323 */
 #define SEGMENTS_MIN	10u	      /* no sender begins with more (RFC 6928) */
 #define INITIAL_WINDOW	65535u	      /* the kernel's usual one */
@@ -61,18 +60,10 @@ int tuner_daemon_runs(void)
 	return !err || err == EACCES || err == EPERM || err == EAGAIN;
 }
 
-static unsigned int receive_rtt_us(const struct tcp_info *info)
-{
-	return info->tcpi_rcv_rtt ? info->tcpi_rcv_rtt : info->tcpi_rtt;
-}
-
 unsigned int tuner_interval_us(const struct tuner_sample *sample)
 {
-	const struct tcp_info *info = &sample->info.tcp;
-	unsigned int us = info->tcpi_rtt;
+	unsigned int us = diag_rtt_us(&sample->info.tcp);
 
-	if (info->tcpi_bytes_received > info->tcpi_bytes_acked)
-		us = receive_rtt_us(info);
 	/* A sample that comes a little early would end no round, and the next one a round of twice its length. */
 	us += us / 16;
 	return us < INTERVAL_MIN_US ? INTERVAL_MIN_US : us > INTERVAL_MAX_US ? INTERVAL_MAX_US : us;
@@ -135,7 +126,7 @@ static void decide_receive(struct tuner *t, const struct tuner_limits *limits,
 		.clock_us = clock_us,
 		.bytes = (__u32)t->received,
 		.sample_us = info->tcpi_rcv_rtt,
-		.rtt_us = receive_rtt_us(info),
+		.rtt_us = diag_receive_rtt_us(info),
 		.min = SEGMENTS_MIN * info->tcpi_rcv_mss,
 	};
 	unsigned int want;
@@ -188,9 +179,8 @@ int tuner_decide(struct tuner *t, const struct tuner_limits *limits, const struc
 	if (info->tcpi_state != DIAG_ESTABLISHED)
 		return 0;
 	ret->unlock = !t->unlocked &&
-		      (s->rcvbuf / 2 >= REQUEST_MIN || s->sndbuf / 2 >= REQUEST_MIN);
-	if (!t->no_receive && info->tcpi_bytes_received >= CARRIED_MIN &&
-	    info->tcpi_bytes_received > info->tcpi_bytes_acked)
+		      (s->rcvbuf / 2 >= TUNER_REQUEST_MIN || s->sndbuf / 2 >= TUNER_REQUEST_MIN);
+	if (!t->no_receive && info->tcpi_bytes_received >= CARRIED_MIN && diag_receives(info))
 		decide_receive(t, limits, s, now_us, clock_us, ret);
 	if (!t->no_send && info->tcpi_bytes_acked >= CARRIED_MIN &&
 	    info->tcpi_bytes_acked > info->tcpi_bytes_received)
@@ -218,9 +208,9 @@ static int unlock_buffers(int fd)
 
 	if (locks <= 0)
 		return locks == -ENOPROTOOPT ? 0 : locks;
-	if (get_option(fd, SOL_SOCKET, SO_RCVBUF) / 2 >= (int)REQUEST_MIN)
+	if (get_option(fd, SOL_SOCKET, SO_RCVBUF) / 2 >= (int)TUNER_REQUEST_MIN)
 		kept &= ~LOCK_RCVBUF;
-	if (get_option(fd, SOL_SOCKET, SO_SNDBUF) / 2 >= (int)REQUEST_MIN)
+	if (get_option(fd, SOL_SOCKET, SO_SNDBUF) / 2 >= (int)TUNER_REQUEST_MIN)
 		kept &= ~LOCK_SNDBUF;
 	return kept == locks ? 0 : set_option(fd, SOL_SOCKET, SO_BUF_LOCK, kept);
 }

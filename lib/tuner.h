@@ -10,6 +10,9 @@
 
 #include "diag.h"
 
+#define TUNER_REQUEST_MIN \
+	(16u << 10) /* as in bpf/buffer_requests.h: a smaller buffer is deliberate */
+
 /* Maxima of the host, bytes of memory; 0: unknown. */
 struct tuner_limits {
 	unsigned int rcvbuf;	   /* net.core.rmem_max x 2: the largest buffer by SO_RCVBUF */

@@ -2,6 +2,7 @@
 #include "connections.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -13,11 +14,6 @@
 
 /* All states of a connection. The others are listeners, and TIME_WAIT, which is no socket any more. */
 #define STATES (~(DIAG_STATE(DIAG_LISTEN) | DIAG_STATE(6) | DIAG_STATE(12)))
-
-static uint64_t now_us(void)
-{
-	return tcptuned_monotonic_ns() / 1000;
-}
 
 static uint64_t cookie_of(const struct diag_socket *s)
 {
@@ -35,7 +31,7 @@ static struct connection *find(const struct connections *all, uint64_t cookie)
 
 bool connection_receives(const struct connection *c)
 {
-	return c->socket.info.tcp.tcpi_bytes_received > c->socket.info.tcp.tcpi_bytes_acked;
+	return diag_receives(&c->socket.info.tcp);
 }
 
 /* What limited a receiver in a round of @us microseconds. */
@@ -72,10 +68,8 @@ static void end_round(struct connection *c)
 	const struct tcp_info *info = &c->socket.info.tcp;
 	bool receives = connection_receives(c);
 	uint64_t us = c->last_us - c->round_us, busy_us;
-	uint64_t rtt_us = info->tcpi_rtt;
+	uint64_t rtt_us = diag_rtt_us(info);
 
-	if (receives && info->tcpi_rcv_rtt)
-		rtt_us = info->tcpi_rcv_rtt;
 	if (us < ROUND_MIN_US || us < rtt_us)
 		return;
 	busy_us = info->tcpi_busy_time - info->tcpi_rwnd_limited - info->tcpi_sndbuf_limited;
@@ -95,7 +89,7 @@ static void update(struct connection *c, const struct diag_socket *s)
 	if (!s->has_info)
 		return;
 	memcpy(cc, c->socket.congestion_control, sizeof(cc));
-	c->last_us = now_us();
+	c->last_us = tcptuned_monotonic_us();
 	if (!c->first_us)
 		c->first_us = c->round_us = c->last_us;
 	c->socket = *s;
@@ -120,7 +114,6 @@ static void on_dumped(const struct diag_socket *s, void *context)
 		c->cookie = cookie_of(s);
 		c->next = all->first;
 		all->first = c;
-		all->count++;
 	}
 	c->owner = *owner;
 	update(c, s);
@@ -200,19 +193,16 @@ void connection_limits(const struct connection *c, double ret[LIMITS])
 	double seconds = (double)(c->last_us - c->first_us) / 1e6;
 	double busy = (double)info->tcpi_busy_time / 1e6;
 
-	double send_buffer = (double)c->limited_us[LIMIT_SEND_BUFFER] / 1e6;
-
-	for (int i = 0; i < LIMITS; i++)
-		ret[i] = (double)c->limited_us[i] / 1e6;
+	memset(ret, 0, LIMITS * sizeof(*ret));
 	if (connection_receives(c)) {
-		ret[LIMIT_SEND_BUFFER] = ret[LIMIT_CWND] = 0;
+		for (int i = 0; i < LIMITS; i++)
+			if (i != LIMIT_SEND_BUFFER && i != LIMIT_CWND)
+				ret[i] = (double)c->limited_us[i] / 1e6;
 		return;
 	}
-	memset(ret, 0, LIMITS * sizeof(*ret));
 	ret[LIMIT_RECEIVE_WINDOW] = (double)info->tcpi_rwnd_limited / 1e6;
-	ret[LIMIT_SEND_BUFFER] = (double)info->tcpi_sndbuf_limited / 1e6 + send_buffer;
-	ret[LIMIT_CWND] = busy - ret[LIMIT_RECEIVE_WINDOW] - ret[LIMIT_SEND_BUFFER];
-	if (ret[LIMIT_CWND] < 0)
-		ret[LIMIT_CWND] = 0;
-	ret[LIMIT_APPLICATION] = seconds > busy ? seconds - busy : 0;
+	ret[LIMIT_SEND_BUFFER] =
+		(double)(info->tcpi_sndbuf_limited + c->limited_us[LIMIT_SEND_BUFFER]) / 1e6;
+	ret[LIMIT_CWND] = fmax(0, busy - ret[LIMIT_RECEIVE_WINDOW] - ret[LIMIT_SEND_BUFFER]);
+	ret[LIMIT_APPLICATION] = fmax(0, seconds - busy);
 }

@@ -38,7 +38,6 @@ struct connections {
 	struct connection *first;
 	struct tree tree;
 	int requests, closings; /* sockets of sock_diag */
-	size_t count;
 };
 
 int connections_open(struct connections *all);

@@ -21,10 +21,9 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 
-#define REQUEST_MIN (16u << 10) /* as in bpf/buffer_requests.h: a smaller request is deliberate */
-#define RCVBUF_MIN  2304	/* SOCK_MIN_RCVBUF of include/net/sock.h on 64 bits */
-#define SNDBUF_MIN  4608
-#define FILTER_MAX  512 /* instructions; there are some 30 */
+#define RCVBUF_MIN 2304 /* SOCK_MIN_RCVBUF of include/net/sock.h on 64 bits */
+#define SNDBUF_MIN 4608
+#define FILTER_MAX 512 /* instructions; there are some 30 */
 
 static int add_rules(scmp_filter_ctx filter)
 {
@@ -162,7 +161,7 @@ bool notify_withholds(const struct tuner_limits *limits, bool receive, int bytes
 	unsigned int memory = (unsigned int)bytes < max / 2 ? 2 * (unsigned int)bytes : max;
 
 	/* The kernel ignores the sign (sk_setsockopt()). */
-	return (unsigned int)bytes >= REQUEST_MIN && memory < tuned;
+	return (unsigned int)bytes >= TUNER_REQUEST_MIN && memory < tuned;
 }
 
 /* Returns whether the call is answered here: it succeeds, and the kernel does not see it. */
@@ -187,7 +186,6 @@ static bool answer_set(struct notify *notify, const struct seccomp_notif *n, boo
 	r->bytes[!receive] = 2 * (unsigned int)bytes < min ? min : 2 * (unsigned int)bytes;
 	if (r->bytes[!receive] > buffer_max(&notify->limits, receive))
 		r->bytes[!receive] = buffer_max(&notify->limits, receive);
-	notify->withheld++;
 	return true;
 }
 

@@ -24,7 +24,6 @@ struct notify_request {
 struct notify {
 	int fd; /* of the listener; -1: none */
 	struct tuner_limits limits;
-	unsigned long withheld; /* requests */
 	bool own_notifier; /* the command has tried to install its own, and has been reported */
 	void *notification, *response;
 	size_t notification_size, response_size;

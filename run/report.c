@@ -45,9 +45,7 @@ static void print_amount(FILE *out, double amount, const char *unit)
 
 static double rtt_us(const struct connection *c)
 {
-	const struct tcp_info *info = &c->socket.info.tcp;
-
-	return connection_receives(c) && info->tcpi_rcv_rtt ? info->tcpi_rcv_rtt : info->tcpi_rtt;
+	return diag_rtt_us(&c->socket.info.tcp);
 }
 
 static double bytes_of(const struct connection *c)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "lib/diag.h"
 #include "util/cleanup.h"
 
 #define DEPTH_MAX 64
@@ -18,8 +19,15 @@ static int compare(const void *a, const void *b)
 				    : x->pid - y->pid;
 }
 
-static int add_socket(struct tree *tree, unsigned int inode, pid_t pid, int fd)
+struct scanning {
+	struct tree *tree;
+	pid_t pid;
+};
+
+static int add_socket(unsigned int inode, int fd, void *context)
 {
+	const struct scanning *scanning = context;
+	struct tree *tree = scanning->tree;
 	struct tree_socket *sockets = tree->sockets;
 
 	if (tree->len == tree->size) {
@@ -29,34 +37,8 @@ static int add_socket(struct tree *tree, unsigned int inode, pid_t pid, int fd)
 		tree->sockets = sockets;
 		tree->size = 2 * tree->size + 64;
 	}
-	sockets[tree->len++] = (struct tree_socket){inode, pid, fd};
+	sockets[tree->len++] = (struct tree_socket){inode, scanning->pid, fd};
 	return 0;
-}
-
-static int scan_descriptors(struct tree *tree, pid_t pid)
-{
-	char path[64], name[96], target[64];
-	_cleanup_closedir_ DIR *dir = NULL;
-	struct dirent *entry;
-	int err = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
-	dir = opendir(path);
-	if (!dir)
-		return -errno;
-	while (!err && (entry = readdir(dir))) {
-		unsigned int inode;
-		ssize_t n;
-
-		snprintf(name, sizeof(name), "%s/%.20s", path, entry->d_name);
-		n = readlink(name, target, sizeof(target) - 1);
-		if (n < 0)
-			continue;
-		target[n] = '\0';
-		if (sscanf(target, "socket:[%u]", &inode) == 1)
-			err = add_socket(tree, inode, pid, atoi(entry->d_name));
-	}
-	return err;
 }
 
 /* Scans the children of each thread of @pid, since a child is listed with the thread that made it. */
@@ -83,7 +65,7 @@ static int scan_children(struct tree *tree, pid_t pid, int depth)
 			err = -errno;
 		while (children && fscanf(children, "%d", &child) == 1) {
 			/* A process that has ended, or has become privileged, is not an error. */
-			scan_descriptors(tree, child);
+			diag_descriptors(child, add_socket, &(struct scanning){tree, child});
 			e = depth < DEPTH_MAX ? scan_children(tree, child, depth + 1) : 0;
 			err = e == -ENOMEM ? e : err;
 		}

@@ -77,7 +77,7 @@ static int tune_connection(struct tune *tune, struct connection *c)
 		.rcvbuf = c->socket.memory[SK_MEMINFO_RCVBUF],
 		.sndbuf = c->socket.memory[SK_MEMINFO_SNDBUF],
 	};
-	uint64_t now = tcptuned_monotonic_ns() / 1000;
+	uint64_t now = tcptuned_monotonic_us();
 	bool prepares = !c->prepared && (tune->options->cc || tune->options->rate);
 	struct tuner_action action;
 	int fd, acts;
@@ -101,7 +101,7 @@ static int tune_connection(struct tune *tune, struct connection *c)
 
 void tune_connections(struct tune *tune, struct connections *all)
 {
-	uint64_t began = tcptuned_monotonic_ns() / 1000, now, due = began + IDLE_US;
+	uint64_t began = tcptuned_monotonic_us(), now, due = began + IDLE_US;
 	int err = 0;
 
 	for (struct connection *c = all->first; c && !err; c = c->next) {
@@ -112,7 +112,7 @@ void tune_connections(struct tune *tune, struct connections *all)
 		if (!c->closed && c->due_us < due)
 			due = c->due_us;
 	}
-	now = tcptuned_monotonic_ns() / 1000;
+	now = tcptuned_monotonic_us();
 	if (due < now + COST_INVERSE * (now - began))
 		due = now + COST_INVERSE * (now - began);
 	tune->due_us = due;

@@ -39,11 +39,6 @@ struct watcher {
 	struct tune tune;
 };
 
-static uint64_t now_us(void)
-{
-	return tcptuned_monotonic_ns() / 1000;
-}
-
 static void send_message(struct watcher *w, int kind, int value)
 {
 	struct command_message message = {.kind = kind, .value = value};
@@ -53,7 +48,7 @@ static void send_message(struct watcher *w, int kind, int value)
 
 static void scan(struct watcher *w)
 {
-	uint64_t began = now_us(), took, wait;
+	uint64_t began = tcptuned_monotonic_us(), took, wait;
 	int err = connections_scan(&w->connections);
 
 	if (err) {
@@ -63,11 +58,11 @@ static void scan(struct watcher *w)
 		w->sees = false;
 		w->tune.on = false;
 	}
-	took = now_us() - began;
+	took = tcptuned_monotonic_us() - began;
 	wait = w->scans++ < SCANS_FAST ? 0 : COST_INVERSE * took;
 	if (wait < SCAN_MIN_US)
 		wait = SCAN_MIN_US;
-	w->scan_us = now_us() + (wait < SCAN_MAX_US ? wait : SCAN_MAX_US);
+	w->scan_us = tcptuned_monotonic_us() + (wait < SCAN_MAX_US ? wait : SCAN_MAX_US);
 }
 
 /* Prints what is known at the end of the command; connections that are open are read once more. */
@@ -146,7 +141,7 @@ static void read_signals(struct watcher *w)
 
 static int wait_ms(const struct watcher *w)
 {
-	uint64_t due = ~0ull, now = now_us();
+	uint64_t due = ~0ull, now = tcptuned_monotonic_us();
 
 	if (w->sees) {
 		due = w->scan_us;
@@ -162,7 +157,7 @@ static int wait_ms(const struct watcher *w)
 
 static void handle_time(struct watcher *w)
 {
-	uint64_t now = now_us();
+	uint64_t now = tcptuned_monotonic_us();
 
 	if (!w->sees)
 		return;
@@ -266,8 +261,8 @@ void watch(const struct run_options *options, FILE *out, int channel, int signal
 	}
 	tune_init(&w->tune, options, &w->notify.limits, options->tune && !tuned && w->sees);
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	w->scan_us = now_us() + SCAN_MIN_US;
-	w->report_us = now_us() + WATCH_US;
+	w->scan_us = tcptuned_monotonic_us() + SCAN_MIN_US;
+	w->report_us = tcptuned_monotonic_us() + WATCH_US;
 	if (start(w, mask, !options->why && !tuned))
 		loop(w);
 }

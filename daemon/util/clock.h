@@ -19,6 +19,11 @@ static inline uint64_t tcptuned_monotonic_ns(void)
 	return tcptuned_clock_ns(CLOCK_MONOTONIC);
 }
 
+static inline uint64_t tcptuned_monotonic_us(void)
+{
+	return tcptuned_monotonic_ns() / 1000;
+}
+
 static inline uint64_t tcptuned_monotonic_ms(void)
 {
 	return tcptuned_monotonic_ns() / 1000000;
