@@ -75,10 +75,14 @@ static int read_end(const json_t *end, struct probe_report *ret)
 	return ret->rate > 0 ? 0 : -EPROTO;
 }
 
-/* What a server says, or its host, until the test before has ended and it listens again. */
+/*
+ * What a server says, or its host, until the test before has ended and it listens again: it closes its
+ * listener meanwhile, so that a connection that waits to be accepted is reset.
+ */
 static int is_busy(const char *complaint)
 {
-	return strstr(complaint, "server is busy") || strstr(complaint, "Connection refused");
+	return strstr(complaint, "server is busy") || strstr(complaint, "Connection refused") ||
+	       strstr(complaint, "Connection reset by peer");
 }
 
 static int read_report(const struct probe_run *run, const char *output, size_t len,

@@ -45,6 +45,30 @@ TEST(iperf3_reports)
 	}
 }
 
+/* What the server may say until the test before has ended. */
+TEST(iperf3_finds_the_server_busy)
+{
+	static const struct {
+		const char *text;
+		int busy;
+	} rows[] = {
+		{"{\"error\":\"error - the server is busy running a test. try again later\"}", 1},
+		{"{\"error\":\"error - unable to connect to server: Connection refused\"}", 1},
+		{"{\"error\":\"error - unable to receive control message: Connection reset by peer\"}",
+		 1},
+		{"{\"error\":\"error - unable to connect to server: No route to host\"}", 0},
+		{"{\"end\":{}}", 0},
+	};
+	const struct probe_run run = {.streams = 1};
+	struct probe_report report;
+	char error[256];
+
+	for_each_row (r, rows) {
+		assert_int_equal(read_text(&probe_iperf3, &run, r->text, &report, error), -EPROTO);
+		assert_int_equal(report.busy, r->busy);
+	}
+}
+
 TEST(curl_reports)
 {
 	static const struct {
