@@ -10,6 +10,9 @@
 #include "rightsizing.h"
 #include <tcptuned/algo/unsent.h>
 
+/* Bytes per second from which each packet takes a whole skb of 64 KB. */
+#define UNPACED_RATE (64u << 20)
+
 /*
  * Memory for each byte in the send queue, in 1/256: as measured on this queue, or the kernel's own
  * guess while it is short (tcp_sndbuf_expand(): two).
@@ -93,6 +96,21 @@ static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_s
 	return space > have ? space : have;
 }
 
+/*
+ * Paces a connection from now on, at the kernel's rate: above 120 % of what cwnd allows. Otherwise a
+ * long write() or sendfile() would exceed the buffer, as nothing looks at the buffer's size while there
+ * is room in the last skb (tcp_sendmsg_locked()), and there is after each packet that is shorter than
+ * an skb (tcp_push_one()): at less than 64 KB per millisecond (tcp_tso_autosize()).
+ */
+static __always_inline void bound_writes(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
+					 struct tcp_sock *tp)
+{
+	if (flow->snd.rate >= UNPACED_RATE || tp->inet_conn.icsk_inet.sk.sk_pacing_status)
+		return;
+	set_option(ctx, SOL_SOCKET, SO_MAX_PACING_RATE, 0x7fffffff);
+	set_option(ctx, SOL_SOCKET, SO_MAX_PACING_RATE, -1); /* no maximum; pacing stays on */
+}
+
 static __always_inline void set_send_buffer(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 					    struct tcp_sock *tp)
 {
@@ -131,6 +149,8 @@ static __always_inline void set_send_buffer(struct bpf_sock_ops *ctx, struct tcp
 		return;
 	}
 	flow->flags |= TCPTUNED_F_SND_SIZED;
+	if (flow->snd.window)
+		bound_writes(ctx, flow, tp);
 }
 
 /* Sets bitcp (policy.h, cc_auto) once the bandwidth-delay product is that of a long path. */

@@ -68,7 +68,7 @@ static long set_socket(int level, int option, const void *value, int size)
 	int number = *(const int *)value;
 
 	assert_int_equal(size, sizeof(number));
-	assert_true(number >= 0);
+	assert_true(number >= 0 || option == SO_MAX_PACING_RATE);
 	options++;
 	if (random() % 16 == 0)
 		return -ENOMEM;
@@ -80,6 +80,11 @@ static long set_socket(int level, int option, const void *value, int size)
 	} else if (option == SO_RCVBUF) {
 		sk->sk_rcvbuf = 2 * number;
 		sk->sk_userlocks |= SOCK_RCVBUF_LOCK;
+	} else if (option == SO_MAX_PACING_RATE) {
+		/* after a buffer, once, and above any rate that it is set for */
+		assert_true(sk->sk_pacing_status == SK_PACING_NONE || number < 0);
+		assert_true(number < 0 || (__u64)number > flow.snd.rate);
+		sk->sk_pacing_status = SK_PACING_NEEDED;
 	} else {
 		assert_int_equal(option, SO_SNDBUF);
 		sk->sk_sndbuf = 2 * number;
@@ -116,6 +121,7 @@ static void any_connection(void)
 	sk->sk_rcvbuf = 4096 + any(27);
 	sk->sk_sndbuf = 4608 + any(27);
 	sk->sk_userlocks = random() % 4;
+	sk->sk_pacing_status = random() % 2 ? SK_PACING_NEEDED : SK_PACING_NONE;
 	sock.mss_cache = 536 + any(14);
 	sock.scaling_ratio = any(8);
 	sock.rx_opt.rcv_wscale = random() % 15;

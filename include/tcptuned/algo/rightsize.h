@@ -372,6 +372,13 @@ static inline __u32 rightsize_range_us(const struct rightsize *rs)
 	return range > moved + low / 5 ? range - moved : 0;
 }
 
+/* The RTT of an interval also varies where a loss shrinks the queue, but seldom that of two. */
+static inline void rightsize_limit_range(struct rightsize *rs, __u32 range)
+{
+	if (rs->range_us > range)
+		rs->range_us = range;
+}
+
 static inline void rightsize_prepare(struct rightsize *rs, const struct rightsize_ack *a)
 {
 	__u64 flight = rightsize_flight(rs);
@@ -385,9 +392,7 @@ static inline void rightsize_begin_test(struct rightsize *rs, const struct right
 {
 	__u64 flight = rightsize_flight(rs);
 
-	/* The RTT of an interval also varies where a loss shrinks the queue, but seldom that of two. */
-	if (rs->range_us > range)
-		rs->range_us = range;
+	rightsize_limit_range(rs, range);
 	if (rs->held && flight > rs->held)
 		flight = rs->held;
 	rs->test_rtt_us = rightsize_standing_rtt_us(rs);
@@ -452,25 +457,20 @@ static inline void rightsize_fail(struct rightsize *rs, const struct rightsize_a
 
 /*
  * The RTT of a path that a probe found without a queue, us, including by how much it varies. Of that,
- * the last few samples are a poor measure, while RTTs before the test also varied where the rate did,
- * and the queue with it: the result is the smaller of what both allow. @base: the minimum RTT; @own:
- * the delay that the window itself causes.
+ * the last few samples are a poor measure, as a sender may have written more than its buffer holds;
+ * RTTs before the test also varied where the rate did, and the queue with it. The result is the smaller
+ * of what both allow. @base: the minimum RTT; @own: the delay that the window itself causes.
  */
 static inline __u64 rightsize_path_us(const struct rightsize *rs, __u64 base, __u64 own)
 {
-	__u64 mean = rightsize_mean_rtt_us(rs), most, range = rs->range_us;
+	__u64 mean = rightsize_mean_rtt_us(rs);
+	__u64 more = mean > own + base ? 4 * (mean - own - base) : 0;
 
-	mean = mean > own + base ? mean - own : base;
-	most = base + 4 * (mean - base);
-	if (most > base + range)
-		most = base + range;
-	if (mean < most)
-		mean = most;
-	if (2 * mean < 3 * base) /* a remainder of the queue, not a varying delay */
-		mean = base;
-	if (mean > rs->test_rtt_us + range && rs->test_rtt_us > base)
-		mean = rs->test_rtt_us + range;
-	return mean;
+	if (more > rs->range_us)
+		more = rs->range_us;
+	if (2 * more < base) /* a remainder of the queue, not a varying delay */
+		more = 0;
+	return base + more;
 }
 
 /*
@@ -587,8 +587,10 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 		if (!rightsize_is_mark(rs, mark, shift, RIGHTSIZE_TEST_SHIFT))
 			break;
 		if (exceeds && !rightsize_queue_grows(rs, shift) &&
-		    rs->interval_us > rs->stage_us && rightsize_test_due(rs, mark, shift))
+		    rs->interval_us > rs->stage_us && rightsize_test_due(rs, mark, shift)) {
+			rightsize_limit_range(rs, range);
 			rightsize_prepare(rs, a);
+		}
 		rs->test_rtt_us = rs->low_us;
 		break;
 	case RIGHTSIZE_PREPARING:
@@ -606,7 +608,7 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 			 rightsize_is_test_mark(rs, mark, shift))
 			rightsize_begin_test(rs, a, range);
 	}
-	if (!rs->held && rs->state != RIGHTSIZE_TESTING)
+	if (rs->state == RIGHTSIZE_FREE) /* while preparing, the window itself makes the RTT vary */
 		rs->range_us = range;
 	rs->before_low_us = rs->low_us;
 	rightsize_begin_interval(rs, a);
