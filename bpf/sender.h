@@ -100,12 +100,14 @@ static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_s
  * Paces a connection from now on, at the kernel's rate: above 120 % of what cwnd allows. Otherwise a
  * long write() or sendfile() would exceed the buffer, as nothing looks at the buffer's size while there
  * is room in the last skb (tcp_sendmsg_locked()), and there is after each packet that is shorter than
- * an skb (tcp_push_one()): at less than 64 KB per millisecond (tcp_tso_autosize()).
+ * an skb (tcp_push_one()): at less than 64 KB per millisecond (tcp_tso_autosize()). Where the delay
+ * varies, pacing would keep the sender from making up for a silence.
  */
 static __always_inline void bound_writes(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 					 struct tcp_sock *tp)
 {
-	if (flow->snd.rate >= UNPACED_RATE || tp->inet_conn.icsk_inet.sk.sk_pacing_status)
+	if (flow->snd.rate >= UNPACED_RATE || tp->inet_conn.icsk_inet.sk.sk_pacing_status ||
+	    flow->snd.range_us > rightsize_min_rtt_us(&flow->snd))
 		return;
 	set_option(ctx, SOL_SOCKET, SO_MAX_PACING_RATE, 0x7fffffff);
 	set_option(ctx, SOL_SOCKET, SO_MAX_PACING_RATE, -1); /* no maximum; pacing stays on */

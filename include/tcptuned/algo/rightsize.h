@@ -359,8 +359,7 @@ static inline __u64 rightsize_flight(const struct rightsize *rs)
 }
 
 /*
- * The range over which RTTs vary, us: twice what their mean exceeds the smallest one by. Less than a
- * fifth of that one does not count, as rates of others vary the queue, too, and neither does what a
+ * The range over which RTTs vary, us: twice what their mean exceeds the smallest one by, without what a
  * queue that grows or shrinks contributes.
  */
 static inline __u32 rightsize_range_us(const struct rightsize *rs)
@@ -369,7 +368,7 @@ static inline __u32 rightsize_range_us(const struct rightsize *rs)
 	__u32 moved = before > low ? before - low : low - before;
 	__u32 range = 2 * (rightsize_mean_rtt_us(rs) - low);
 
-	return range > moved + low / 5 ? range - moved : 0;
+	return range > moved ? range - moved : 0;
 }
 
 /* The RTT of an interval also varies where a loss shrinks the queue, but seldom that of two. */
@@ -569,8 +568,11 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 	range = rightsize_range_us(rs);
 	most = range > rs->range_us ? range : rs->range_us;
 	exceeds = rightsize_exceeds(rs, rs->low_us);
-	/* A delay that varies need not be at its smallest in each interval: that is not a queue. */
-	if (rs->state == RIGHTSIZE_FREE && exceeds)
+	/*
+	 * A delay that varies need not be at its smallest in each interval: that is not a queue. Less
+	 * than a fifth does not count, as rates of others vary the queue, too.
+	 */
+	if (rs->state == RIGHTSIZE_FREE && exceeds && most > rs->low_us / 5)
 		exceeds = rs->low_us > most / 2 && rightsize_exceeds(rs, rs->low_us - most / 2);
 	before = rs->rate;
 	rs->rate = rightsize_rate(rightsize_since(rs->interval_bytes, a->bytes), elapsed);
