@@ -176,11 +176,6 @@ static __always_inline __u32 limit_window(__u64 bytes)
 	return bytes < RIGHTSIZE_WINDOW_MAX ? bytes : RIGHTSIZE_WINDOW_MAX;
 }
 
-static __always_inline __u32 path_per_rtt(const struct rightsize *rs, __u32 min_rtt_us)
-{
-	return limit_window(rightsize_muldiv(rs->rate_best, min_rtt_us, 1000000));
-}
-
 /*
  * The window at which bitcp had its last loss, segments, or the present one if it has grown past
  * that; 0: no loss, or another congestion control.

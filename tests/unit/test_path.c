@@ -293,3 +293,19 @@ TEST(a_slow_path_is_remembered_until_one_is_not)
 	path_merge(&path, &s, 1003, DAY);
 	assert_int_equal(path.slow, 0);
 }
+
+/* Twice the bytes per RTT of earlier connections, if the memory is of this path. */
+TEST(receive_window)
+{
+	struct tcptuned_path path = {
+		.updated_s = 1000, .min_rtt_us = 100000, .rcv_per_rtt = 1000000, .connections = 1};
+
+	assert_int_equal(path_receive_window(&path, 1000, DAY, 100000), 2000000);
+	assert_int_equal(path_receive_window(&path, 1000 + DAY / 4, DAY, 100000), 1000000);
+	assert_int_equal(path_receive_window(&path, 1000 + DAY, DAY, 100000), 0);
+	assert_int_equal(path_receive_window(&path, 1000, DAY, 200001), 0);
+	assert_int_equal(path_receive_window(&path, 1000, DAY, 49999), 0);
+	assert_int_equal(path_receive_window(&path, 1000, DAY, 0), 0);
+	path.rcv_per_rtt = RIGHTSIZE_WINDOW_MAX;
+	assert_int_equal(path_receive_window(&path, 1000, DAY, 100000), RIGHTSIZE_WINDOW_MAX);
+}

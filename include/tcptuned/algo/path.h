@@ -87,6 +87,12 @@ struct path_seed {
 	__u32 slow;	  /* 1: with the smallest window, as on a slow path */
 };
 
+/* Returns the largest bytes per minimum RTT of a direction; 0: not measured. */
+static inline __u32 path_per_rtt(const struct rightsize *rs, __u32 min_rtt_us)
+{
+	return rightsize_clamp_window(rightsize_muldiv(rs->rate_best, min_rtt_us, 1000000), 0);
+}
+
 /* The seconds since @then_s; 0 if that is in the future. */
 static inline __u64 path_age_s(__s64 then_s, __s64 now_s)
 {
@@ -215,29 +221,52 @@ static inline int path_merge(struct tcptuned_path *path, const struct path_sampl
 }
 
 /*
+ * Returns whether a handshake that took @rtt_us (0: unknown, because a SYN was lost) went the
+ * remembered way. One that took less than half or more than twice the remembered RTT went another
+ * way, or to another host of the prefix, for which nothing is known.
+ */
+static inline int path_is_same(const struct tcptuned_path *path, __u32 rtt_us)
+{
+	__u32 min_rtt = path->min_rtt_us;
+
+	return rtt_us && rtt_us <= 2ull * min_rtt && 2ull * rtt_us >= min_rtt;
+}
+
+/*
  * What a new connection begins with.
  *
- * @rtt_us: of its handshake; 0: unknown, because a SYN was lost
+ * @rtt_us: of its handshake, as in path_is_same()
  * @snd_cap: the largest window in flight that its policy allows
  *
- * A handshake that took less than half or more than twice the remembered RTT went another way, or
- * to another host of the prefix, for which nothing is known. A maximum is used for half of the
- * lifetime only, because a wrong one costs time.
+ * A maximum is used for half of the lifetime only, because a wrong one costs time.
  */
 static inline struct path_seed path_seed_of(const struct tcptuned_path *path, __s64 now_s,
 					    __u32 expire_s, __u32 rtt_us, __u32 snd_cap)
 {
-	__u32 min_rtt = path->min_rtt_us;
 	struct path_seed seed = {0};
 	int same;
 
-	if (path_expired(path, now_s, expire_s) || !min_rtt)
+	if (path_expired(path, now_s, expire_s) || !path->min_rtt_us)
 		return seed;
-	same = rtt_us && rtt_us <= 2ull * min_rtt && 2ull * rtt_us >= min_rtt;
+	same = path_is_same(path, rtt_us);
 	seed.slow = same && path->slow;
 	if (same && path_age_s(path->max_window_s, now_s) < expire_s / 2)
 		seed.max_window = path->max_window < snd_cap ? path->max_window : snd_cap;
 	return seed;
+}
+
+/*
+ * Returns the receive window that a new connection needs: twice the bytes per RTT (DRS III.B), aged.
+ * 0: unknown. @rtt_us: of its handshake, as in path_is_same().
+ */
+static inline __u32 path_receive_window(const struct tcptuned_path *path, __s64 now_s,
+					__u32 expire_s, __u32 rtt_us)
+{
+	__u64 age_s = path_age_s(path->updated_s, now_s);
+
+	if (path_expired(path, now_s, expire_s) || !path_is_same(path, rtt_us))
+		return 0;
+	return rightsize_clamp_window(2 * path_aged(path->rcv_per_rtt, age_s, expire_s), 0);
 }
 
 #endif
