@@ -88,6 +88,25 @@ TEST(bytes_beyond_a_gap_count_when_they_arrive)
 	assert_int_equal(tuner.received, 12000000);
 }
 
+TEST(a_seed_is_asked_for_once_with_the_first_data)
+{
+	struct tuner tuner = {.seed = 2000000, .unlocked = 1};
+	struct tuner_sample s = receiver(0, 10000000, 65535);
+	struct tuner_action action;
+
+	assert_false(tuner_decide(&tuner, &limits, &s, 1000000, 0, &action));
+	s = receiver(10, 100000, 65535); /* 1 KB */
+	assert_true(tuner_decide(&tuner, &limits, &s, 1000000, 0, &action));
+	assert_int_equal(action.grow, 2000000);
+	assert_false(tuner_decide(&tuner, &limits, &s, 1000000, 0, &action));
+	tuner.seed = 20000000; /* half of tcp_rmem's maximum is the window's */
+	tuner_decide(&tuner, &limits, &s, 1000000, 0, &action);
+	assert_int_equal(action.grow, 16 << 20);
+	tuner.seed = 60000;
+	s.info.tcp.tcpi_rcv_ssthresh = 65535;
+	assert_false(tuner_decide(&tuner, &limits, &s, 1000000, 0, &action));
+}
+
 TEST(the_kernel_grows_a_window_first)
 {
 	struct tuner tuner = {0};

@@ -113,6 +113,17 @@ static unsigned int window_to_grow(struct tuner *t, const struct tuner_limits *l
 	return t->short_rounds >= SHORT_ROUNDS && want > t->grown ? want : 0;
 }
 
+/* Returns the window to ask for with the first data, or 0: the seed, as far as tcp_set_rcvlowat() allows. */
+static unsigned int take_seed(struct tuner *t, const struct tuner_limits *limits,
+			      const struct tcp_info *info)
+{
+	unsigned int seed = t->seed, max = limits->tuned_rcvbuf / 2;
+
+	t->seed = 0;
+	seed = seed < max ? seed : max;
+	return seed > info->tcpi_rcv_ssthresh ? seed : 0;
+}
+
 /* The window is held by the clamp, which the kernel moves when it enlarges the buffer. */
 static void decide_receive(struct tuner *t, const struct tuner_limits *limits,
 			   const struct tuner_sample *s, __u64 now_us, __u64 clock_us,
@@ -182,6 +193,8 @@ int tuner_decide(struct tuner *t, const struct tuner_limits *limits, const struc
 		      (s->rcvbuf / 2 >= TUNER_REQUEST_MIN || s->sndbuf / 2 >= TUNER_REQUEST_MIN);
 	if (!t->no_receive && info->tcpi_bytes_received >= CARRIED_MIN && diag_receives(info))
 		decide_receive(t, limits, s, now_us, clock_us, ret);
+	if (t->seed && diag_receives(info))
+		ret->grow = take_seed(t, limits, info);
 	if (!t->no_send && info->tcpi_bytes_acked >= CARRIED_MIN &&
 	    info->tcpi_bytes_acked > info->tcpi_bytes_received)
 		decide_send(t, limits, s, ret);

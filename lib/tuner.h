@@ -30,6 +30,7 @@ struct tuner {
 	unsigned int segment_bytes;
 	unsigned int rcvbuf;	   /* bytes of memory at the end of the last round */
 	unsigned int short_rounds; /* in a row in which the kernel left the window too small */
+	unsigned int seed;	   /* receive window that the path needed, bytes; 0: unknown */
 	unsigned int grown;	   /* the receive window that was asked for last, bytes */
 	unsigned int clamp;	   /* the window clamp that was set; 0: none */
 	unsigned int unsent;	   /* TCP_NOTSENT_LOWAT that was set; 0: none */
@@ -60,7 +61,8 @@ int tuner_daemon_runs(void);
 
 /*
  * Decide what to set, once per round trip. @now_us: monotonic clock, @clock_us: TAI. Returns whether
- * @ret has anything to set. Nothing is set before the connection has carried 128 KiB.
+ * @ret has anything to set. Only buffers are unlocked, and the seed is asked for, before the
+ * connection has carried 128 KiB.
  */
 int tuner_decide(struct tuner *tuner, const struct tuner_limits *limits,
 		 const struct tuner_sample *sample, __u64 now_us, __u64 clock_us,
