@@ -23,7 +23,7 @@ HOSTFLAGS = $(WARN) -Wmissing-prototypes -std=gnu11 -D_GNU_SOURCE -Iinclude -I. 
 BPFFLAGS  = -O2 -g $(WARN) -target bpf -mcpu=v3 -Iinclude -Ibpf -MMD -MP \
 	    -I/usr/include/$(shell $(CC) -print-multiarch)
 LIBS      = $(shell $(PKG_CONFIG) --libs libbpf libsystemd libmicrohttpd jansson sqlite3) -lelf -lz
-RUN_LIBS  = $(shell $(PKG_CONFIG) --libs libseccomp) -lm
+RUN_LIBS  = $(shell $(PKG_CONFIG) --libs libseccomp sqlite3) -lm
 LINK      = $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^)
 ARCHIVE   = rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 

@@ -31,7 +31,9 @@ struct connection {
 	uint64_t round_us, round_bytes, round_busy_us, limited_us[LIMITS];
 	uint64_t due_us; /* when it should be looked at again */
 	struct tuner tuner;
-	bool prepared; /* congestion control and rate are set */
+	bool prepared;	/* congestion control and rate are set */
+	bool looked_up; /* in the path memory */
+	bool saved;	/* ... and added to it */
 };
 
 struct connections {

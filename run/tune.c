@@ -20,6 +20,8 @@ void tune_init(struct tune *tune, const struct run_options *options,
 	       const struct tuner_limits *limits, bool on)
 {
 	*tune = (struct tune){.on = on, .options = options, .limits = limits};
+	if (on)
+		memory_open(&tune->memory);
 }
 
 /*
@@ -69,6 +71,16 @@ static void prepare(struct tune *tune, struct connection *c, int fd)
 	tune->cc_reported = true;
 }
 
+/* Seeds a connection once the handshake has measured its RTT. */
+static void look_up_path(const struct tune *tune, const struct connections *all,
+			 struct connection *c)
+{
+	if (c->looked_up || c->socket.info.tcp.tcpi_state != DIAG_ESTABLISHED)
+		return;
+	c->looked_up = true;
+	c->tuner.seed = memory_window(&tune->memory, all, c);
+}
+
 /* Returns 0, or an error that ends the tuning of all connections. */
 static int tune_connection(struct tune *tune, struct connection *c)
 {
@@ -107,8 +119,10 @@ void tune_connections(struct tune *tune, struct connections *all)
 	for (struct connection *c = all->first; c && !err; c = c->next) {
 		if (c->closed)
 			continue;
-		if (c->due_us <= began && !connections_update(all, c))
+		if (c->due_us <= began && !connections_update(all, c)) {
+			look_up_path(tune, all, c);
 			err = tune_connection(tune, c);
+		}
 		if (!c->closed && c->due_us < due)
 			due = c->due_us;
 	}

@@ -4,6 +4,7 @@
 #define TCPTUNE_RUN_TUNE_H
 
 #include "connections.h"
+#include "memory.h"
 #include "options.h"
 
 struct tune {
@@ -12,6 +13,7 @@ struct tune {
 	const struct tuner_limits *limits;
 	uint64_t due_us;  /* when the first connection has to be looked at */
 	bool cc_reported; /* that the congestion control is refused */
+	struct memory memory;
 };
 
 void tune_init(struct tune *tune, const struct run_options *options,

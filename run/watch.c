@@ -94,6 +94,7 @@ static void end_command(struct watcher *w, int status)
 	int null;
 
 	report(w);
+	memory_save(&w->tune.memory, &w->connections);
 	w->command = 0;
 	w->sees = w->tune.on;
 	send_message(w, has_work(w) ? COMMAND_ENDED_FIRST : COMMAND_ENDED, status);
@@ -265,4 +266,5 @@ void watch(const struct run_options *options, FILE *out, int channel, int signal
 	w->report_us = tcptuned_monotonic_us() + WATCH_US;
 	if (start(w, mask, !options->why && !tuned))
 		loop(w);
+	memory_save(&w->tune.memory, &w->connections); /* of what the command left running */
 }

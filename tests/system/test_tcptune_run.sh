@@ -153,6 +153,60 @@ test_tcptune_run_enlarges_a_send_buffer() {
 	expect_ge "$(awk -v a="$tuned" -v b="$plain" 'BEGIN { print a / b }')" 1.5 "times the rate without --tune"
 }
 
+# Starts a receiver that fixes its buffer at 64 KB, reads as much, and then waits for the file "go".
+begin_transfer() { # NAME
+	rm -f $own/go
+	background "$1-peer" in_host b env TEST_DIR=$own "${sockets[@]}" tcp4 listen 10.99.0.2 7000 say listening \
+		accept send 65536 until go
+	wait_printed 20 "$1-peer" listening
+	background "$1" in_host a env TEST_DIR=$own "${run[@]}" --tune "${sockets[@]}" tcp4 set rcvbuf 65536 \
+		connect 10.99.0.2 7000 receive 65536 say received until go
+	wait_printed 20 "$1" received
+}
+
+end_transfer() { # NAME
+	touch $own/go
+	wait "$(pid_of "$1")" "$(pid_of "$1-peer")"
+}
+
+# Prints the memory that the receive buffer of that connection may use.
+receive_buffer() {
+	in_host a ss -Htmn dst 10.99.0.2:7000 | sed -n 's/.*,rb\([0-9]*\),.*/\1/p'
+}
+
+# A path of 100 Mbit/s and 50 ms needs a window of 1.25 MB. After 64 KB the kernel allows a tenth of that.
+test_tcptune_run_remembers_a_path() {
+	local state=$own/.local/state/tcptuned
+	prepare
+	CONGESTION=reno host a b
+	link a b --rate 100mbit --delay 25ms --queue 1MB
+	bytes=$((40 << 20))
+	serve_zeroes
+	begin_transfer unknown
+	sleep 0.5 # ten round trips
+	expect_le "$(receive_buffer)" 500000 "bytes of receive buffer on an unknown path"
+	end_transfer unknown
+	[ ! -e $state ] || fail "64 KB are remembered"
+	in_host a "${run[@]}" --tune $own/receive 10.99.0.2 8001 65536
+	expect_eq "$(stat -c %a $state $state/paths.db | tr '\n' ' ')" "700 600 " "modes"
+	begin_transfer known
+	wait_output 20 -ge 800000 receive_buffer
+	note "bytes of receive buffer on a known path: $(receive_buffer)"
+	end_transfer known
+}
+
+test_tcptune_run_sets_a_damaged_memory_aside() {
+	local memory=$own/state/tcptuned/paths.db
+	prepare
+	"${nobody[@]}" mkdir -p $own/state/tcptuned
+	printf 'foreign %.0s' {1..125} >$memory
+	chmod a+w $memory
+	expect_eq "$(XDG_STATE_HOME=$own/state "${run[@]}" --why echo ran 2>&1)" ran "with --why"
+	expect_eq "$(XDG_STATE_HOME=$own/state "${run[@]}" --tune echo ran 2>"$TEST_DIR/stderr")" ran "with --tune"
+	expect_eq "$(cat "$TEST_DIR/stderr")" "tcptune-run: $memory: file is not a database; it is now $memory.damaged, and a new one is begun" "said"
+	expect_eq "$(stat -c %s $memory.damaged)" 1000 "bytes set aside"
+}
+
 # --- the report --------------------------------------------------------------------------------------
 # Prints a member of the connection that carried most.
 reported() { # JQ_FILTER

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Path memory: what connections have measured on the way to a prefix, for later ones, in
+ * $XDG_STATE_HOME/tcptuned/paths.db. The file has the daemon's format (paths/store.h), the arithmetic is
+ * in <tcptuned/algo/path.h>. No failure is fatal: without a file, paths are remembered until the end.
+ */
+#ifndef TCPTUNE_RUN_MEMORY_H
+#define TCPTUNE_RUN_MEMORY_H
+
+#include <limits.h>
+
+#include <tcptuned/algo/path.h>
+
+#include "connections.h"
+
+#define MEMORY_PATHS	1024  /* of more, those that were not used for longest are forgotten */
+#define MEMORY_EXPIRE_S 86400 /* the daemon's default (paths.expire_s) */
+
+struct memory {
+	char file[PATH_MAX]; /* "": there is no place for it */
+	struct tcptuned_path_key keys[MEMORY_PATHS];
+	struct tcptuned_path paths[MEMORY_PATHS]; /* times are Unix time */
+	unsigned int len;
+};
+
+/* Read the file, if there is one. A damaged one is set aside and reported. */
+void memory_open(struct memory *memory);
+
+/* Returns the receive window for @c, which has just been established, bytes; 0: unknown. */
+unsigned int memory_window(const struct memory *memory, const struct connections *all,
+			   const struct connection *c);
+
+/* Add to the file what connections have measured, unless an earlier call has. */
+void memory_save(struct memory *memory, struct connections *all);
+
+#endif

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The path memory of tcptune-run: what it keeps, for how long, and what it does with other files. */
+#include <arpa/inet.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "run/memory.h"
+
+#include "test.h"
+
+#define WINDOW 2000000 /* for 10 MB/s and 100 ms */
+
+static struct memory *memory;
+static time_t now_s; /* Unix time, which stands still */
+static char file[64];
+
+int clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	int error = (int)syscall(SYS_clock_gettime, clock, ret);
+
+	if (clock == CLOCK_REALTIME)
+		ret->tv_sec = now_s;
+	return error;
+}
+
+static int setup(void **state)
+{
+	if (make_directory(state))
+		return -1;
+	snprintf(file, sizeof(file), "%s/tcptuned/paths.db", test_directory);
+	now_s = 1000000000;
+	memory = calloc(1, sizeof(*memory));
+	return !memory || setenv("XDG_STATE_HOME", test_directory, 1);
+}
+
+static int teardown(void **state)
+{
+	free(memory);
+	return remove_directory(state);
+}
+
+FIXTURE(setup, teardown)
+
+/* A connection that received 10 MB/s over 100 ms. */
+static struct connection receiver(const char *remote)
+{
+	struct connection c = {.closed = true};
+	struct inet_diag_sockid *id = &c.socket.message.id;
+	bool ipv6 = strchr(remote, ':');
+
+	c.socket.message.idiag_family = ipv6 ? AF_INET6 : AF_INET;
+	assert_int_equal(inet_pton(ipv6 ? AF_INET6 : AF_INET, remote, id->idiag_dst), 1);
+	c.socket.info.tcp.tcpi_min_rtt = 100000;
+	c.socket.info.tcp.tcpi_bytes_received = 30000000;
+	c.tuner.receive.rate_best = 10000000;
+	return c;
+}
+
+/* Begins as a new process that knows what is in the file. */
+static void restart(void)
+{
+	memset(memory, 0, sizeof(*memory));
+	memory_open(memory);
+}
+
+static void save(const char *remote)
+{
+	struct connection c = receiver(remote);
+
+	memory_save(memory, &(struct connections){.first = &c});
+}
+
+static unsigned int window_for(const char *remote)
+{
+	struct connection c = receiver(remote);
+
+	return memory_window(memory, &(struct connections){}, &c);
+}
+
+TEST(a_later_process_knows_the_prefix)
+{
+	struct stat status;
+
+	restart();
+	save("192.0.2.1");
+	save("::ffff:198.51.100.1");
+	save("2001:db8:0:1::1");
+	restart();
+	assert_int_equal(window_for("192.0.2.99"), WINDOW);
+	assert_int_equal(window_for("198.51.100.2"), WINDOW);
+	assert_int_equal(window_for("2001:db8:0:2::"), WINDOW);
+	assert_int_equal(window_for("192.0.3.1"), 0);
+	assert_int_equal(window_for("2001:db8:1::1"), 0);
+	assert_int_equal(stat(file, &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0600);
+	*strrchr(file, '/') = '\0';
+	assert_int_equal(stat(file, &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0700);
+}
+
+TEST(a_handshake_of_another_length_has_another_path)
+{
+	struct connection c = receiver("192.0.2.1");
+
+	restart();
+	save("192.0.2.1");
+	c.socket.info.tcp.tcpi_min_rtt = 49999;
+	assert_int_equal(memory_window(memory, &(struct connections){}, &c), 0);
+	c.socket.info.tcp.tcpi_min_rtt = ~0u; /* it was not measured */
+	assert_int_equal(memory_window(memory, &(struct connections){}, &c), 0);
+}
+
+TEST(connections_of_the_same_command_count_once)
+{
+	struct connection open = receiver("192.0.2.1"), closed = receiver("192.0.2.2");
+	struct connections all = {.first = &closed};
+
+	restart();
+	closed.next = &open;
+	open.closed = false;
+	open.tuner.receive.rate_best = 20000000;
+	assert_int_equal(memory_window(memory, &all, &open), WINDOW);
+	memory_save(memory, &all);
+	assert_int_equal(memory->paths[0].connections, 2);
+	memory_save(memory, &all);
+	restart();
+	assert_int_equal(memory->paths[0].connections, 2);
+	assert_int_equal(window_for("192.0.2.1"), 2 * WINDOW);
+}
+
+TEST(what_was_not_measured_leaves_no_file)
+{
+	struct connection sender = receiver("192.0.2.1"), local = sender, lost_syn = sender;
+
+	restart();
+	sender.tuner.receive.rate_best = 0;
+	memcpy(local.socket.message.id.idiag_src, local.socket.message.id.idiag_dst, 16);
+	lost_syn.socket.info.tcp.tcpi_min_rtt = ~0u;
+	sender.next = &local;
+	local.next = &lost_syn;
+	memory_save(memory, &(struct connections){.first = &sender});
+	assert_int_equal(access(file, F_OK), -1);
+}
+
+TEST(a_path_is_forgotten_after_a_day)
+{
+	restart();
+	save("192.0.2.1");
+	now_s += MEMORY_EXPIRE_S / 4; /* a half-life */
+	restart();
+	assert_int_equal(window_for("192.0.2.1"), WINDOW / 2);
+	now_s += MEMORY_EXPIRE_S;
+	restart();
+	assert_int_equal(memory->len, 0);
+}
+
+TEST(the_oldest_of_too_many_paths_is_forgotten)
+{
+	struct connection connections[MEMORY_PATHS];
+	char remote[32];
+
+	restart();
+	for (int i = 0; i < MEMORY_PATHS; i++) {
+		snprintf(remote, sizeof(remote), "10.%d.%d.1", i >> 8, i & 255);
+		connections[i] = receiver(remote);
+		connections[i].next = i ? &connections[i - 1] : NULL;
+	}
+	memory_save(memory, &(struct connections){.first = &connections[MEMORY_PATHS - 1]});
+	now_s++;
+	for (int i = 0; i < MEMORY_PATHS; i++)
+		connections[i].saved = i == 5; /* which is the oldest then */
+	memory_save(memory, &(struct connections){.first = &connections[MEMORY_PATHS - 1]});
+	now_s++;
+	save("192.0.2.1");
+	restart();
+	assert_int_equal(memory->len, MEMORY_PATHS);
+	assert_int_equal(window_for("10.0.5.1"), 0);
+	assert_true(window_for("10.0.4.1") > 0);
+	assert_true(window_for("192.0.2.1") > 0);
+}
+
+TEST(a_damaged_file_is_set_aside)
+{
+	char directory[64], damaged[96], said[512];
+	FILE *standard = stderr;
+
+	snprintf(directory, sizeof(directory), "%s/tcptuned", test_directory);
+	snprintf(damaged, sizeof(damaged), "%s.damaged", file);
+	assert_int_equal(mkdir(directory, 0700), 0);
+	write_file(file,
+		   "This is not a database, and longer than the header of one: it has 100 bytes. "
+		   "................................",
+		   104);
+	stderr = fmemopen(said, sizeof(said), "w");
+	restart();
+	fclose(stderr);
+	stderr = standard;
+	assert_contains(said, "not a database; it is now ");
+	assert_string_equal(strchr(said, '\n'), "\n");
+	assert_int_equal(access(damaged, F_OK), 0);
+	save("192.0.2.1");
+	restart();
+	assert_int_equal(window_for("192.0.2.1"), WINDOW);
+}
+
+TEST(writers_at_the_same_time_lose_nothing)
+{
+	enum { WRITERS = 8, SAVES = 5 };
+	char remote[32];
+	int status;
+
+	for (int i = 0; i < WRITERS; i++) {
+		if (fork())
+			continue;
+		restart();
+		for (int j = 0; j < SAVES; j++) {
+			snprintf(remote, sizeof(remote), "10.%d.%d.1", i, j);
+			save(remote);
+		}
+		_exit(0);
+	}
+	while (wait(&status) > 0)
+		assert_int_equal(status, 0);
+	restart();
+	assert_int_equal(memory->len, WRITERS * SAVES);
+}
+
+TEST(the_directory_is_that_of_xdg)
+{
+	setenv("HOME", "/home/nobody", 1);
+	restart();
+	assert_string_equal(memory->file, file);
+	setenv("XDG_STATE_HOME", "relative", 1);
+	restart();
+	assert_string_equal(memory->file, "/home/nobody/.local/state/tcptuned/paths.db");
+	unsetenv("HOME");
+	restart();
+	save("192.0.2.1");
+	assert_string_equal(memory->file, "");
+	assert_int_equal(window_for("192.0.2.1"), 0);
+}
