@@ -436,7 +436,7 @@ test_tcptune_run_without_pidfd_getfd() {
 	host a
 	background peer in_host a env TEST_DIR=$own "${sockets[@]}" tcp4 listen 127.0.0.1 7000 say listening accept receive 1000000
 	wait_printed 20 peer listening
-	answers "rcvbuf 80000,locks 0," "without pidfd_getfd()" in_host a "${nobody[@]}" ./confine pidfd_getfd \
+	answers "rcvbuf 80000,locks 0," "without pidfd_getfd()" in_host a "${nobody[@]}" ./confine docker \
 		./tcptune-run --tune "${sockets[@]}" tcp4 set rcvbuf 40000 get rcvbuf,locks \
 		connect 127.0.0.1 7000 send 500000 until go send 500000 &
 	wait_until 20 eval '[ -s "$TEST_DIR/stderr" ]'
