@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include <netinet/in.h>
 
@@ -19,14 +18,6 @@ struct tcptuned_socket {
 	struct tuner tuner;
 	struct tuner_limits limits;
 };
-
-static __u64 clock_us(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (__u64)now.tv_sec * 1000000 + (__u64)now.tv_nsec / 1000;
-}
 
 struct tcptuned_socket *tcptuned_socket(int fd, unsigned int flags)
 {
@@ -59,24 +50,5 @@ struct tcptuned_socket *tcptuned_socket(int fd, unsigned int flags)
 
 int tcptuned_tick(struct tcptuned_socket *s)
 {
-	__u64 now = clock_us(CLOCK_MONOTONIC);
-	__u32 memory[SK_MEMINFO_VARS] = {0};
-	struct tuner_sample sample = {0};
-	struct tuner_action action;
-	socklen_t length = sizeof(sample.info), memory_length = sizeof(memory);
-	int err = 0;
-
-	if (s->daemon)
-		return IDLE_US;
-	if (now < s->due_us)
-		return (int)(s->due_us - now);
-	if (getsockopt(s->fd, IPPROTO_TCP, TCP_INFO, &sample.info, &length) ||
-	    getsockopt(s->fd, SOL_SOCKET, SO_MEMINFO, memory, &memory_length))
-		return -errno;
-	sample.rcvbuf = memory[SK_MEMINFO_RCVBUF];
-	sample.sndbuf = memory[SK_MEMINFO_SNDBUF];
-	s->due_us = now + tuner_interval_us(&sample);
-	if (tuner_decide(&s->tuner, &s->limits, &sample, now, clock_us(CLOCK_TAI), &action))
-		err = tuner_act(&s->tuner, s->fd, &action);
-	return err ? err : (int)(s->due_us - now);
+	return s->daemon ? IDLE_US : tuner_tick(&s->tuner, &s->limits, s->fd, &s->due_us);
 }

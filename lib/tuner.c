@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <netinet/in.h>
@@ -277,4 +278,34 @@ int tuner_act(struct tuner *t, int fd, const struct tuner_action *action)
 		err = set_option(fd, SOL_SOCKET, SO_SNDBUF, (int)(action->sndbuf / 2)) ?: err;
 	}
 	return err;
+}
+
+static __u64 clock_us(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (__u64)now.tv_sec * 1000000 + (__u64)now.tv_nsec / 1000;
+}
+
+int tuner_tick(struct tuner *t, const struct tuner_limits *limits, int fd, __u64 *due_us)
+{
+	__u64 now = clock_us(CLOCK_MONOTONIC);
+	__u32 memory[SK_MEMINFO_VARS] = {0};
+	struct tuner_sample sample = {0};
+	struct tuner_action action;
+	socklen_t length = sizeof(sample.info), memory_length = sizeof(memory);
+	int err = 0;
+
+	if (now < *due_us)
+		return (int)(*due_us - now);
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &sample.info, &length) ||
+	    getsockopt(fd, SOL_SOCKET, SO_MEMINFO, memory, &memory_length))
+		return -errno;
+	sample.rcvbuf = memory[SK_MEMINFO_RCVBUF];
+	sample.sndbuf = memory[SK_MEMINFO_SNDBUF];
+	*due_us = now + tuner_interval_us(&sample);
+	if (tuner_decide(t, limits, &sample, now, clock_us(CLOCK_TAI), &action))
+		err = tuner_act(t, fd, &action);
+	return err ? err : (int)(*due_us - now);
 }

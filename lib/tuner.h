@@ -71,6 +71,12 @@ int tuner_decide(struct tuner *tuner, const struct tuner_limits *limits,
 /* Set it. Returns 0, or the first error of the system. */
 int tuner_act(struct tuner *tuner, int fd, const struct tuner_action *action);
 
+/*
+ * Do both for a socket of this process, if @due_us (monotonic clock; 0: now) has passed, and advance that.
+ * Returns the microseconds that are left, or an error of the system.
+ */
+int tuner_tick(struct tuner *tuner, const struct tuner_limits *limits, int fd, __u64 *due_us);
+
 /* Microseconds until the next sample: 17/16 of a round trip, at least 5 ms, at most 1 s. */
 unsigned int tuner_interval_us(const struct tuner_sample *sample);
 
