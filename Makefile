@@ -29,12 +29,12 @@ ARCHIVE   = rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
 DAEMON_OBJ := $(patsubst %.c,%.o,$(filter-out daemon/main.c,$(wildcard daemon/*.c daemon/*/*.c)))
 CTL_OBJ    := $(patsubst %.c,%.o,$(filter-out ctl/main.c,$(wildcard ctl/*.c)))
-RUN_OBJ    := $(patsubst %.c,%.o,$(filter-out run/main.c,$(wildcard run/*.c)))
+RUN_OBJ    := $(patsubst %.c,%.o,$(filter-out run/main.c run/preload.c,$(wildcard run/*.c)))
 LINKEM_OBJ := $(patsubst %.c,%.o,$(filter-out %/main.c,$(wildcard bench/linkem/*.c)))
 SKELETONS  := $(patsubst bpf/%.bpf.c,$(BUILD)/skel/%.skel.h,$(wildcard bpf/*.bpf.c bpf/cc/*.bpf.c))
 
 .PHONY: all help man format format-check install uninstall clean FORCE
-all: $(BUILD)/tcptuned $(BUILD)/tcptunectl $(BUILD)/tcptune-run man ## build everything
+all: $(BUILD)/tcptuned $(BUILD)/tcptunectl $(BUILD)/tcptune-run $(BUILD)/tcptune-preload.so man ## build everything
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(filter %Makefile,$(MAKEFILE_LIST)) | expand -t 20
@@ -79,6 +79,11 @@ $(BUILD)/librun.a: $(RUN_OBJ:%=$(BUILD)/%) $(BUILD)/objects
 $(BUILD)/tcptune-run: $(BUILD)/run/main.o $(BUILD)/librun.a $(BUILD)/libdaemon.a $(BUILD)/libtcptuned.a
 	$(LINK) $(RUN_LIBS)
 
+$(BUILD)/run/preload.o: HOSTFLAGS += -fPIC
+
+$(BUILD)/tcptune-preload.so: $(BUILD)/run/preload.o $(BUILD)/libtcptuned.a
+	$(LINK) -shared -Wl,--exclude-libs,ALL -Wl,-z,defs
+
 # --- manual pages and the example configuration, from the tables in the sources -------------------
 man: $(patsubst %.in,$(BUILD)/%,$(wildcard man/*.in)) $(BUILD)/tcptuned.conf
 
@@ -99,6 +104,7 @@ install: all install-lib ## into PREFIX, below DESTDIR
 	$(INSTALL_PROGRAM) $(BUILD)/tcptuned $(DESTDIR)$(PREFIX)/sbin/tcptuned
 	$(INSTALL_PROGRAM) $(BUILD)/tcptunectl $(DESTDIR)$(PREFIX)/sbin/tcptunectl
 	$(INSTALL_PROGRAM) $(BUILD)/tcptune-run $(DESTDIR)$(PREFIX)/bin/tcptune-run
+	$(INSTALL_FILE) -t $(DESTDIR)$(PREFIX)/lib/tcptuned $(BUILD)/tcptune-preload.so
 	$(INSTALL_FILE) -t $(DESTDIR)$(PREFIX)/share/man/man1 $(BUILD)/man/tcptune-run.1
 	$(INSTALL_FILE) ctl/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tcptunectl
 	$(INSTALL_FILE) -t $(DESTDIR)$(PREFIX)/share/man/man8 $(BUILD)/man/tcptuned.8 $(BUILD)/man/tcptunectl.8
@@ -123,9 +129,10 @@ uninstall: uninstall-lib ## stop it, and remove what was installed; the configur
 		$(PREFIX)/sbin/tcptunectl detach || $(PREFIX)/sbin/tcptuned --detach; \
 	fi
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,sbin/tcptuned sbin/tcptunectl bin/tcptune-run share/man/man8/tcptuned.8 \
-		share/man/man1/tcptune-run.1 \
+		lib/tcptuned/tcptune-preload.so share/man/man1/tcptune-run.1 \
 		share/man/man8/tcptunectl.8 share/man/man5/tcptuned.conf.5 \
 		share/bash-completion/completions/tcptunectl) $(UNITS:%=$(DESTDIR)$(UNITDIR)/%)
+	rmdir $(DESTDIR)$(PREFIX)/lib/tcptuned 2>/dev/null || :
 	[ -n "$(DESTDIR)" ] || [ ! -d /run/systemd/system ] || systemctl daemon-reload
 
 # --- style ----------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 #include "tune.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -10,18 +12,94 @@
 
 #include <netinet/in.h>
 
+#include "preload.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 
 #define IDLE_US	     100000u /* until connections are looked for again */
 #define COST_INVERSE 200u    /* looking at connections may take 1/200 of the time */
 
+/* Returns 0, or the error with which the system refuses to duplicate this process's own descriptor. */
+static int try_to_duplicate(void)
+{
+	_cleanup_close_ int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	_cleanup_close_ int fd = pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, pidfd, pidfd, 0);
+
+	return fd < 0 ? -errno : 0;
+}
+
+/* Finds a file next to this executable, or where it is installed. */
+static bool find_library(char *path, size_t size)
+{
+	static const char *const directories[] = {"", "../lib/tcptuned/"};
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (n < 0)
+		return false;
+	self[n] = '\0';
+	*(strrchr(self, '/') + 1) = '\0';
+	if (strpbrk(self, " :")) /* they separate the libraries of LD_PRELOAD */
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
+		snprintf(path, size, "%s%stcptune-preload.so", self, directories[i]);
+		if (!access(path, R_OK))
+			return true;
+	}
+	return false;
+}
+
+/* Lets the command, but not this process, load the library. */
+static bool preload(const struct tune *tune)
+{
+	const struct tuner_limits *limits = tune->limits;
+	const char *others = getenv("LD_PRELOAD");
+	char path[PATH_MAX + 64], settings[128];
+	_cleanup_free_ char *value = NULL;
+
+	if (!find_library(path, sizeof(path)) ||
+	    asprintf(&value, "%s%s%s", others ? others : "", others ? ":" : "", path) < 0)
+		return false;
+	snprintf(settings, sizeof(settings), PRELOAD_FORMAT, limits->rcvbuf, limits->sndbuf,
+		 limits->tuned_rcvbuf, limits->tuned_sndbuf, limits->unsent,
+		 (unsigned long long)tune->options->rate, tune->cc ? tune->cc : "-");
+	return !setenv("LD_PRELOAD", value, 1) && !setenv(PRELOAD_VARIABLE, settings, 1);
+}
+
+/* Returns the congestion control of the options if a socket may have it, or NULL. */
+static const char *check_congestion_control(const char *name)
+{
+	_cleanup_close_ int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (!name || !setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name)))
+		return name;
+	fprintf(stderr,
+		errno == EPERM ? "tcptune-run: --cc: %s is reserved for root; see "
+				 "net.ipv4.tcp_allowed_congestion_control\n"
+			       : "tcptune-run: --cc: this kernel has no %s; see "
+				 "net.ipv4.tcp_available_congestion_control\n",
+		name);
+	return NULL;
+}
+
 void tune_init(struct tune *tune, const struct run_options *options,
 	       const struct tuner_limits *limits, bool on)
 {
-	*tune = (struct tune){.on = on, .options = options, .limits = limits};
-	if (on)
+	int err = on ? try_to_duplicate() : 0;
+
+	*tune = (struct tune){.on = on && !err, .options = options, .limits = limits};
+	if (tune->on)
 		memory_open(&tune->memory);
+	if (on)
+		tune->cc = check_congestion_control(options->cc);
+	if (err)
+		fprintf(stderr, "tcptune-run: --tune: pidfd_getfd() is %s; %s\n",
+			err == -EPERM ? "forbidden by this container"
+				      : "missing in this kernel (Linux 5.6)",
+			preload(tune)
+				? "only programs that are linked dynamically are tuned"
+				: "connections are not tuned, since tcptune-preload.so is missing");
 }
 
 /*
@@ -46,29 +124,17 @@ static int duplicate(const struct tree_socket *owner)
 }
 
 /* Sets what is set once. */
-static void prepare(struct tune *tune, struct connection *c, int fd)
+static void prepare(const struct tune *tune, struct connection *c, int fd)
 {
-	const struct run_options *options = tune->options;
-	const char *cc = options->cc;
+	const uint64_t rate = tune->options->rate;
 
 	c->prepared = true;
-	if (options->rate)
-		setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &options->rate,
-			   sizeof(options->rate));
-	if (!cc || !setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, cc, (socklen_t)strlen(cc))) {
-		if (cc)
-			snprintf(c->socket.congestion_control, sizeof(c->socket.congestion_control),
-				 "%s", cc);
-		return;
-	}
-	if (!tune->cc_reported)
-		fprintf(stderr,
-			errno == EPERM ? "tcptune-run: --cc: %s is reserved for root; see "
-					 "net.ipv4.tcp_allowed_congestion_control\n"
-				       : "tcptune-run: --cc: this kernel has no %s; see "
-					 "net.ipv4.tcp_available_congestion_control\n",
-			cc);
-	tune->cc_reported = true;
+	if (rate)
+		setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof(rate));
+	if (tune->cc &&
+	    !setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, tune->cc, (socklen_t)strlen(tune->cc)))
+		snprintf(c->socket.congestion_control, sizeof(c->socket.congestion_control), "%s",
+			 tune->cc);
 }
 
 /* Seeds a connection once the handshake has measured its RTT. */
@@ -90,7 +156,7 @@ static int tune_connection(struct tune *tune, struct connection *c)
 		.sndbuf = c->socket.memory[SK_MEMINFO_SNDBUF],
 	};
 	uint64_t now = tcptuned_monotonic_us();
-	bool prepares = !c->prepared && (tune->options->cc || tune->options->rate);
+	bool prepares = !c->prepared && (tune->cc || tune->options->rate);
 	struct tuner_action action;
 	int fd, acts;
 
@@ -100,7 +166,7 @@ static int tune_connection(struct tune *tune, struct connection *c)
 	if (!acts && !prepares)
 		return 0;
 	fd = duplicate(&c->owner);
-	if (fd == -EPERM || fd == -ENOSYS)
+	if (fd == -EPERM)
 		return fd;
 	if (fd < 0)
 		return 0; /* the next scan finds the process that has it */
@@ -133,7 +199,7 @@ void tune_connections(struct tune *tune, struct connections *all)
 	if (!err)
 		return;
 	tune->on = false;
-	fprintf(stderr, "tcptune-run: --tune: pidfd_getfd() is %s; connections are not tuned\n",
-		err == -EPERM ? "forbidden by this container or by its process"
-			      : "missing in this kernel (Linux 5.6)");
+	fputs("tcptune-run: --tune: this host or the process forbids pidfd_getfd(); connections are not "
+	      "tuned\n",
+	      stderr);
 }

@@ -11,11 +11,15 @@ struct tune {
 	bool on;
 	const struct run_options *options;
 	const struct tuner_limits *limits;
-	uint64_t due_us;  /* when the first connection has to be looked at */
-	bool cc_reported; /* that the congestion control is refused */
+	const char *cc;	 /* congestion control; NULL: the host's */
+	uint64_t due_us; /* when the first connection has to be looked at */
 	struct memory memory;
 };
 
+/*
+ * Prepare to tune if @on. Where the system does not let this process do that, the command will load a
+ * library, and tune its own sockets.
+ */
 void tune_init(struct tune *tune, const struct run_options *options,
 	       const struct tuner_limits *limits, bool on);
 

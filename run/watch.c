@@ -253,14 +253,14 @@ void watch(const struct run_options *options, FILE *out, int channel, int signal
 		.options = options, .out = out, .channel = channel, .signals = signals};
 	w->notify.fd = w->connections.closings = -1;
 	tuner_read_limits(&w->notify.limits);
-	w->sees = reports || (options->tune && !tuned);
+	tune_init(&w->tune, options, &w->notify.limits, options->tune && !tuned);
+	w->sees = reports || w->tune.on;
 	err = w->sees ? connections_open(&w->connections) : 0;
 	if (err) {
 		fprintf(stderr, "tcptune-run: connections cannot be read (sock_diag: %s)\n",
 			strerror(-err));
-		w->sees = false;
+		w->sees = w->tune.on = false;
 	}
-	tune_init(&w->tune, options, &w->notify.limits, options->tune && !tuned && w->sees);
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	w->scan_us = tcptuned_monotonic_us() + SCAN_MIN_US;
 	w->report_us = tcptuned_monotonic_us() + WATCH_US;

@@ -3,16 +3,19 @@
 # tcptune-run, as an unprivileged user: programs that set SO_RCVBUF get the rate of their path, also without
 # shared libraries; exit statuses, signals and what is in the report.
 
-# What an unprivileged user can reach, in the mount namespace of the test.
+# What an unprivileged user can reach, in the mount namespace of the test; the same as in a Docker container.
 own=/mnt
 nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=$own)
 run=("${nobody[@]}" $own/tcptune-run)
+docker=("${nobody[@]}" $own/confine docker $own/tcptune-run)
+not_static="tcptune-run: --tune: pidfd_getfd() is forbidden by this container; only programs that are linked dynamically are tuned"
 sockets=($own/sockets.py)
 bytes=$((100 << 20))
 
 prepare() {
 	mount -t tmpfs -o mode=1777 tmpfs $own
-	cp "$TEST_BUILD"/{tcptune-run,messages} "$TEST_BUILD"/tests/system/{receive,confine,preload_rcvbuf.so} \
+	cp "$TEST_BUILD"/{tcptune-run,tcptune-preload.so,messages} \
+		"$TEST_BUILD"/tests/system/{receive,receive_dynamic,confine,preload_rcvbuf.so} \
 		"$TEST_TOP"/tests/system/{sockets,keep_alive}.py $own
 	cd $own
 }
@@ -24,6 +27,19 @@ long_path() {
 	link a b --rate 1gbit --delay 25ms --queue 40MB
 	in_host b sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
 	head -c $bytes /dev/zero >$own/file
+}
+
+# Prints a congestion control other than Reno that an unprivileged user may choose on this host.
+another_cc() {
+	"${nobody[@]}" python3 -c '
+import socket
+for name in b"cubic", b"bbr":
+    try:
+        socket.socket().setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name)
+    except OSError:
+        continue
+    print(name.decode())
+    break'
 }
 
 serve_http() {
@@ -64,6 +80,7 @@ expect_fast() { # NAME HAND COMMAND...
 	local option
 	for option in "" --tune; do
 		expect_share "$2" "$(mbit "${run[@]}" $option "${@:3}")" "tcptune-run $option $1"
+		expect_share "$2" "$(mbit "${docker[@]}" $option "${@:3}" 2>/dev/null)" "tcptune-run $option $1 in Docker"
 	done
 }
 
@@ -94,13 +111,19 @@ test_tcptune_run_reaches_static_programs() {
 
 # alone: it measures rates
 test_tcptune_run_reaches_go() {
-	local hand
+	local hand cc
 	[ -n "$(type -P go)" ] || for_another_host "the Go compiler is needed, which is too large to install"
 	long_path
 	serve_zeroes
 	HOME=$TEST_DIR CGO_ENABLED=0 go build -o $own/receive_go "$TEST_TOP/tests/system/receive.go"
 	hand=$(mbit $own/receive 10.99.0.2 8001 12500000 by_hand)
 	expect_fast Go "$hand" $own/receive_go 10.99.0.2:8001 65536
+	cc=$(another_cc)
+	report_of "${run[@]}" --json --cc "$cc" $own/receive_go 10.99.0.2:8001 65536
+	expect_eq "$(reported .congestion_control)" "$cc" "of Go"
+	report_of "${docker[@]}" --json --cc "$cc" $own/receive_go 10.99.0.2:8001 65536
+	expect_eq "$(reported .congestion_control)" reno "of Go, in Docker"
+	expect_eq "$(cat "$TEST_DIR/stderr")" "$not_static" "said"
 }
 
 # alone: it measures rates
@@ -133,6 +156,24 @@ test_tcptune_run_holds_a_window() {
 	held "tcptuned_tick()" "${nobody[@]}" $own/receive 10.99.0.2 8001 65536 tick
 }
 
+# In a Docker container only programs that are linked dynamically hold it.
+# alone: it measures rates
+test_tcptune_run_holds_a_window_in_docker() {
+	prepare
+	CONGESTION=reno host a b
+	link a b --rate 100mbit --delay 10ms --queue 4MB
+	bytes=$((160 << 20))
+	serve_zeroes
+	held "a dynamic program" "${docker[@]}" --tune $own/receive_dynamic 10.99.0.2 8001 65536
+	report_of "${docker[@]}" --json --tune "${sockets[@]}" tcp4 set rcvbuf 65536 connect 10.99.0.2 8001 receive $bytes
+	expect_le "$(reported '.rtt * 1000')" 60 "ms, Python"
+	expect_ge "$(reported '.rate / 1e6')" 85 "Mbit/s, Python"
+	report_of "${docker[@]}" --json --tune $own/receive 10.99.0.2 8001 65536
+	expect_ge "$(reported '.rtt * 1000')" 100 "ms, a static program"
+	expect_ge "$(reported '.rate / 1e6')" 85 "Mbit/s, a static program"
+	expect_eq "$(cat "$TEST_DIR/stderr")" "$not_static" "said"
+}
+
 held() { # WHAT COMMAND...
 	local result
 	result=$(in_host a "${@:2}")
@@ -149,8 +190,10 @@ test_tcptune_run_enlarges_a_send_buffer() {
 	link a b --rate 1gbit --delay 50ms
 	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 4194304"
 	plain=$(SENDER_PREFIX="${run[*]}" transfer a b --duration 5 | jq .goodput_bps)
-	tuned=$(SENDER_PREFIX="${run[*]} --tune" transfer a b --duration 5 | jq .goodput_bps)
-	expect_ge "$(awk -v a="$tuned" -v b="$plain" 'BEGIN { print a / b }')" 1.5 "times the rate without --tune"
+	for run in "${run[*]}" "${docker[*]}"; do
+		tuned=$(SENDER_PREFIX="$run --tune" transfer a b --duration 5 | jq .goodput_bps)
+		expect_ge "$(awk -v a="$tuned" -v b="$plain" 'BEGIN { print a / b }')" 1.5 "times the rate without --tune, $run"
+	done
 }
 
 # Starts a receiver that fixes its buffer at 64 KB, reads as much, and then waits for the file "go".
@@ -208,6 +251,13 @@ test_tcptune_run_sets_a_damaged_memory_aside() {
 }
 
 # --- the report --------------------------------------------------------------------------------------
+# Keeps the report of a command on host a, and what else it says.
+report_of() { # COMMAND..., which has --json
+	in_host a env TEST_DIR=$own "$@" 2>"$TEST_DIR/both" >/dev/null
+	grep '^{' "$TEST_DIR/both" >"$TEST_DIR/report"
+	grep -v '^{' "$TEST_DIR/both" >"$TEST_DIR/stderr" || :
+}
+
 # Prints a member of the connection that carried most.
 reported() { # JQ_FILTER
 	jq -rs "max_by(.bytes_received + .bytes_sent) | $1" "$TEST_DIR/report"
@@ -245,6 +295,12 @@ test_tcptune_run_reports_amounts() {
 	link a b --rate 100mbit --delay 20ms
 	bytes=10000000
 	serve_zeroes
+	expect_amounts
+	run=("${docker[@]}")
+	expect_amounts
+}
+
+expect_amounts() {
 	in_host a "${run[@]}" --why --json sh -c './receive 10.99.0.2 8001 100000 & ./receive 10.99.0.2 8001 100000
 		wait' 2>"$TEST_DIR/report" >/dev/null
 	expect_eq "$(jq -s length "$TEST_DIR/report")" 2 "connections"
@@ -253,7 +309,9 @@ test_tcptune_run_reports_amounts() {
 	expect_between "$(reported '.rtt * 1000')" 39 60 "ms"
 	expect_between "$(jq -s 'map(.rate) | add / 1e6' "$TEST_DIR/report")" 20 101 "Mbit/s together"
 	# As text, live, and to a file.
+	rm -f $own/text
 	in_host a "${run[@]}" --watch --output $own/text ./receive 10.99.0.2 8001 65536 >/dev/null
+	expect_ge "$(wc -l <$own/text)" 2 "lines, of which the last is that of the end"
 	expect_match "$(tail -n 1 $own/text)" \
 		'^tcptune-run: 10.99.0.2:8001: received 10 MB at [0-9.]+ Mbit/s, RTT 4[0-9.]* ms; limited by ' "a line"
 }
@@ -430,19 +488,99 @@ test_tcptune_run_next_to_another_notifier() {
 	expect_fail 0 "${run[@]}" --why ./confine notifier true
 }
 
-# Docker's default profile: sizes are withheld, and nothing is tuned.
-test_tcptune_run_without_pidfd_getfd() {
+# --- in a Docker container (confine) -----------------------------------------------------------------
+# Root in a container has no capability that would make a difference.
+test_tcptune_run_in_docker() {
+	local root=(setpriv --inh-caps=-all --bounding-set=-all,+chown,+dac_override,+fsetid,+fowner,+mknod
+		+net_raw,+setgid,+setuid,+setfcap,+setpcap,+net_bind_service,+sys_chroot,+kill,+audit_write)
+	prepare
+	root=("${root[0]}" "${root[1]}" "${root[2]},${root[3]}" $own/confine docker $own/tcptune-run)
+	for docker in "${docker[*]}" "${root[*]}"; do
+		answers "rcvbuf 80000,sndbuf 100000,locks 0," "$docker" $docker \
+			"${sockets[@]}" tcp4 set rcvbuf 40000 set sndbuf 50000 get rcvbuf,sndbuf,locks
+		expect_eq "$(cat "$TEST_DIR/stderr")" "" "said"
+		answers "rcvbuf 80000,locks 2," "$docker --why" $docker --why \
+			"${sockets[@]}" tcp4 set rcvbuf 40000 get rcvbuf,locks
+		expect_fail 7 $docker --tune sh -c 'exit 7' 2>"$TEST_DIR/stderr"
+		expect_eq "$(cat "$TEST_DIR/stderr")" "$not_static" "said"
+	done
+	rm tcptune-preload.so
+	expect_eq "$(${docker[0]} --tune sh -c 'echo $LD_PRELOAD' 2>&1)" "${not_static%;*}; connections are not tuned, since tcptune-preload.so is missing" "said without it"
+}
+
+# Of a socket that connects, and of one that is accepted; of 10 MB at 40 Mbit/s, which take 2 s.
+test_tcptune_run_sets_cc_and_rate() {
+	local cc tune
+	prepare
+	cc=$(another_cc)
+	tune=(--cc "$cc" --rate 40Mbit)
+	CONGESTION=reno host a b
+	link a b --rate 1gbit --delay 5ms
+	for run in "${run[*]}" "${docker[*]}"; do
+		background peer in_host b env TEST_DIR=$own $run "${tune[@]}" "${sockets[@]}" tcp4 \
+			listen 10.99.0.2 7000 say listening accept receive 10000000 send 200000 get congestion,pacing
+		wait_printed 20 peer listening
+		report_of $run --json "${tune[@]}" "${sockets[@]}" tcp4 connect 10.99.0.2 7000 send 10000000 receive 200000
+		expect_eq "$(reported .congestion_control)" "$cc" "of $run"
+		expect_between "$(reported '.rate / 1e6')" 30 60 "Mbit/s, $run"
+		wait "$(pid_of peer)"
+		expect_match "$(tr '\n' ',' <"$TEST_DIR/peer.log")" ",congestion $cc,pacing 5000000,$" "accepted, $run"
+	done
+	expect_fail 0 "${nobody[@]}" ./tcptune-run --cc nonesuch true 2>"$TEST_DIR/stderr"
+	expect_eq "$(cat "$TEST_DIR/stderr")" "tcptune-run: --cc: this kernel has no nonesuch; see net.ipv4.tcp_available_congestion_control" "said"
+}
+
+# What is preloaded holds no connection open, keeps to the socket, and makes no call that kills a sandbox.
+test_tcptune_run_in_docker_leaves_the_program_alone() {
 	prepare
 	host a
-	background peer in_host a env TEST_DIR=$own "${sockets[@]}" tcp4 listen 127.0.0.1 7000 say listening accept receive 1000000
+	background peer in_host a python3 -c "
+import socket
+server = socket.create_server(('127.0.0.1', 7000))
+print('listening', flush=True)
+for _ in range(2):
+    with server.accept()[0] as connection:
+        connection.sendall(bytes(10 << 20))
+        connection.recv(1)
+        open('$own/end', 'w')"
 	wait_printed 20 peer listening
-	answers "rcvbuf 80000,locks 0," "without pidfd_getfd()" in_host a "${nobody[@]}" ./confine docker \
-		./tcptune-run --tune "${sockets[@]}" tcp4 set rcvbuf 40000 get rcvbuf,locks \
-		connect 127.0.0.1 7000 send 500000 until go send 500000 &
-	wait_until 20 eval '[ -s "$TEST_DIR/stderr" ]'
-	touch $own/go
-	wait $!
-	expect_eq "$(cat "$TEST_DIR/stderr")" "tcptune-run: --tune: pidfd_getfd() is forbidden by this container or by its process; connections are not tuned" "said"
+	in_host a "${docker[@]}" --tune python3 - $own/end <<'END'
+import ctypes, errno, os, socket, struct, sys, time
+
+PR_SET_SECCOMP = 22
+GETSOCKOPT = 55 if os.uname().machine == "x86_64" else 209
+
+
+def receive(connection: socket.socket) -> None:
+    size, end = 0, time.monotonic() + 0.1
+    while size < 10 << 20 or time.monotonic() < end:
+        size += len(connection.recv(65536)) if size < 10 << 20 else 0
+
+
+connection = socket.create_connection(("127.0.0.1", 7000))
+receive(connection)
+number = connection.detach()
+os.closerange(number, 100)
+time.sleep(0.5)
+assert os.path.exists(sys.argv[1]), "no FIN"
+os.closerange(number, 100)
+reader, writer = os.pipe()
+assert number == reader
+os.write(writer, b"x")
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.read(number, ctypes.create_string_buffer(1), 1) == 1 and ctypes.get_errno() == 0
+assert socket.socket().connect_ex(("127.0.0.1", 7999)) == errno.ECONNREFUSED
+
+# From here on getsockopt() kills.
+connection = socket.create_connection(("127.0.0.1", 7000))
+program = ctypes.create_string_buffer(
+    b"".join(struct.pack("HBBI", *i) for i in (
+        (0x20, 0, 0, 0), (0x15, 0, 1, GETSOCKOPT), (0x06, 0, 0, 0x80000000), (0x06, 0, 0, 0x7FFF0000))))
+description = struct.pack("HxxxxxxQ", 4, ctypes.addressof(program))
+assert libc.prctl(PR_SET_SECCOMP, 2, description, 0, 0) == 0
+receive(connection)
+print("received", flush=True)
+END
 }
 
 test_tcptune_run_killed() {
