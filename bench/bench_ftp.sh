@@ -9,6 +9,7 @@
 # by hand	the option is 2 x BDP, net.core.[rw]mem_max allow it	vsftpd has no option: tcp_wmem (get) or
 #									tcp_rmem (put) begin and end with 2 x BDP
 # tcptuned	as in kernel, with the daemon				with the daemon
+# tcptune-run	as in kernel, by tcptune-run --tune, as nobody		as in by hand
 
 . "$TEST_TOP/bench/lib.sh"
 . "$TEST_TOP/tests/system/ftp.sh"
@@ -67,10 +68,14 @@ ftp_rows() { # X BUFFER
 	row ftp "$1" kernel ftp_measure "$2" $((bytes / ($2 ? 10 : 1))) # a fixed window fixes the rate
 	row ftp "$1" "by hand" with_room ftp_host_by_hand $window $server ftp_measure $window $bytes
 	row ftp "$1" tcptuned with_tcptuned sender,receiver -- ftp_measure "$2" $bytes
+	ftp_runner="/mnt/tcptune-run --tune" row ftp "$1" tcptune-run ftp_host_by_hand $window $server \
+		ftp_measure "$2" $bytes
 }
 
 bench_ftp() {
 	local run command passive
+	mount -t tmpfs -o mode=755 tmpfs /mnt
+	cp "$TEST_BUILD/tcptune-run" /mnt # where nobody can reach it
 	host a b
 	cubic_by_default a b
 	path="--rate 1gbit --delay 25ms --queue 4bdp"

@@ -825,7 +825,7 @@ def check_streams(m):
                    f"{figure(100 * (own - one) / (most - one))} % of the gain from {figure(one)} to {figure(most)}")
 
 
-# --- FTP (paper 000) ----------------------------------------------------------------------------------------
+# --- FTP (paper 000), and without root --------------------------------------------------------------------
 
 
 def check_ftp(m):
@@ -845,7 +845,20 @@ def check_third_party(m):
                         text="{x}: RTT {t} ms, by hand {k} (at most twice that)")
 
 
+def check_unprivileged(m):
+    for x in m.xs:
+        for column in "tcptune-run", "--tune":
+            yield m.compare("goodput_mbps", x, column, ">=", "by hand", 0.9,
+                            text=f"{{x}}, {column}: {{t}} of {{k}} Mbit/s by hand, {{percent}} % (at least 90 %)")
+
+
 FTP = [
+    Bench("unprivileged", "tcptune-run without root: 100 MB with SO_RCVBUF at 64 KB, 1 Gbit/s", "program, path", [
+        goodput("Mbit/s of the whole command (of the kernel: 10 MB):"),
+    ], check_unprivileged),
+    Bench("unprivileged_sender", "tcptune-run without root: a sender for 10 s, 1 Gbit/s", "path", [
+        goodput("Mbit/s; by hand: net.core.wmem_max and tcp_wmem raised to 64 MB by root:"),
+    ]),
     Bench("ftp", "FTP, vsftpd and lftp: 60 MB, 1 Gbit/s, 50 ms", "transfer", [
         goodput("Mbit/s from the command on, by vsftpd's log; rows: from the client's view, mode, its buffers. The "
                 "kernel moves 6 MB where the client fixed 64 KB."),

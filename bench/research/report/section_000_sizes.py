@@ -156,5 +156,6 @@ honoured (*by hand*), and with tcptuned, which takes it as a hint.""")
                  [[tuning, *table.loc[tuning, columns]]
                   for tuning in paper.tuning[paper["where"] == "Table 1"].unique()])
     report.write("""
-The last row is ours. tcptuned works in an unmodified kernel and measures each connection by its own
-segments; applications notice it only in getsockopt(), which returns the sizes that they set.""")
+The last two rows are ours. tcptuned works in an unmodified kernel and measures each connection by its
+own segments; applications notice it only in getsockopt(), which returns the sizes that they set.
+tcptune-run does the same for one command and its children, without privileges, by TCP_INFO.""")
