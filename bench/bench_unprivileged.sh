@@ -29,11 +29,12 @@ serve() { # NAME BYTES PORT; HTTP at PORT, and all bytes to who connects at PORT
 	background "http-$1" in_host b "$TEST_TOP/tests/system/http_ranges.py" 0.0.0.0 "$3" "$2"
 	background "zeroes-$1" in_host b python3 -c "
 import socket
-server = socket.create_server(('', $3 + 1))
+server, piece = socket.create_server(('', $3 + 1)), bytes(100000)
 print('listening', flush=True)
 while True:
     with server.accept()[0] as connection:
-        connection.sendall(bytes($2))"
+        for _ in range($2 // len(piece)):
+            connection.sendall(piece)"
 	wait_printed 20 "http-$1" listening
 	wait_printed 20 "zeroes-$1" listening
 	head -c "$2" /dev/zero >"$own/$1"
