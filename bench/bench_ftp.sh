@@ -75,7 +75,7 @@ ftp_rows() { # X BUFFER
 bench_ftp() {
 	local run command passive
 	mount -t tmpfs -o mode=755 tmpfs /mnt
-	cp "$TEST_BUILD/tcptune-run" /mnt # where nobody can reach it
+	cp "$TEST_BUILD/tcptune-run" /mnt # where user nobody can reach it
 	host a b
 	cubic_by_default a b
 	path="--rate 1gbit --delay 25ms --queue 4bdp"

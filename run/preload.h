@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What tcptune-run tells tcptune-preload.so. */
+/* What tcptune-run passes to tcptune-preload.so. */
 #ifndef TCPTUNE_RUN_PRELOAD_H
 #define TCPTUNE_RUN_PRELOAD_H
 
