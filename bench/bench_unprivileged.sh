@@ -11,32 +11,19 @@
 # --tune	the same, and right-sizing in user space		the same
 
 . "$TEST_TOP/bench/lib.sh"
+. "$TEST_TOP/tests/system/unprivileged.sh"
 
-# What that user can reach, in the mount namespace of this measurement.
-own=/mnt
-nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=$own)
-as_nobody=("${nobody[@]}" $own/tcptune-run)
+unprivileged=("${nobody[@]}" $own/tcptune-run)
 
 unprivileged_hosts() {
-	mount -t tmpfs -o mode=1777 tmpfs $own
-	cp "$TEST_BUILD"/{tcptune-run,messages} "$TEST_BUILD"/tests/system/{receive,preload_rcvbuf.so} \
-		"$TEST_TOP"/tests/system/sockets.py $own
+	prepare_own
 	host a b
 	cubic_by_default a b
 }
 
-serve() { # NAME BYTES PORT; HTTP at PORT, and all bytes to who connects at PORT + 1
-	background "http-$1" in_host b "$TEST_TOP/tests/system/http_ranges.py" 0.0.0.0 "$3" "$2"
-	background "zeroes-$1" in_host b python3 -c "
-import socket
-server, piece = socket.create_server(('', $3 + 1)), bytes(100000)
-print('listening', flush=True)
-while True:
-    with server.accept()[0] as connection:
-        for _ in range($2 // len(piece)):
-            connection.sendall(piece)"
-	wait_printed 20 "http-$1" listening
-	wait_printed 20 "zeroes-$1" listening
+serve() { # FILE BYTES PORT; by HTTP, to who connects at PORT + 1, and by rsync
+	serve_http "$3" "$2"
+	serve_zeroes $(($3 + 1)) "$2"
 	head -c "$2" /dev/zero >"$own/$1"
 }
 
@@ -44,33 +31,31 @@ serve_all() {
 	in_host b sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
 	serve all 100000000 8000
 	serve part 10000000 8100
-	printf '[files]\npath = %s\nuse chroot = no\nuid = 0\n' $own >"$TEST_DIR/rsyncd.conf"
-	background rsync in_host b rsync --daemon --no-detach --config="$TEST_DIR/rsyncd.conf" --port=8730
-	if [ -n "$(type -P go)" ]; then
-		HOME=$TEST_DIR CGO_ENABLED=0 go build -o $own/receive_go "$TEST_TOP/tests/system/receive.go"
-	fi
+	serve_rsync
+	[ -z "$(type -P go)" ] || build_receive_go
 }
 
-# Sets $command, which receives file $1, "all" or "part", with a buffer that the program fixes at 64 KB or that root
-# forces. Of static programs only the one in C can have it forced.
+# Sets $command, which receives FILE with a buffer that the program fixes at 64 KB, or that root forces. Of static
+# programs only the one in C can have it forced.
 receiver_of() { # FILE PROGRAM fixed|forced
-	local port=8000 fixed=yes forced=(env LD_PRELOAD=$own/preload_rcvbuf.so)
+	local port=8000 fixed='' preload=(env LD_PRELOAD=$own/preload_rcvbuf.so RCVBUF_FORCE=$window)
 	[ "$1" = all ] || port=8100
-	if [ "$3" = forced ]; then fixed='' forced+=(RCVBUF_FORCE=$window); else forced+=(RCVBUF=65536); fi
-	case $2 in
-	curl) command=("${forced[@]}" curl -sf -o /dev/null "http://${ADDR[b]}:$port/file") && return ;;
-	lftp) command=(lftp --norc -c "${fixed:+set net:socket-buffer 65536;} get http://${ADDR[b]}:$port/file -o $own/got") ;;
-	rsync) command=(rsync --whole-file --ignore-times ${fixed:+--sockopts=SO_RCVBUF=65536}
+	[ "$3" = forced ] || { fixed=yes preload=(); }
+	case $2-$3 in
+	curl-*)
+		[ -z "$fixed" ] || preload=(env LD_PRELOAD=$own/preload_rcvbuf.so RCVBUF=65536)
+		command=(curl -sf -o /dev/null "http://${ADDR[b]}:$port/file")
+		;;
+	lftp-*) command=(lftp --norc -c "${fixed:+set net:socket-buffer 65536;} get http://${ADDR[b]}:$port/file -o $own/got") ;;
+	rsync-*) command=(rsync --whole-file --ignore-times ${fixed:+--sockopts=SO_RCVBUF=65536}
 		"rsync://${ADDR[b]}:8730/files/$1" $own/got) ;;
-	Python) command=($own/sockets.py tcp4 ${fixed:+set rcvbuf 65536} connect "${ADDR[b]}" $((port + 1))
+	Python-*) command=($own/sockets.py tcp4 ${fixed:+set rcvbuf 65536} connect "${ADDR[b]}" $((port + 1))
 		receive $bytes) ;;
-	Go) command=($own/receive_go "${ADDR[b]}:$((port + 1))" 65536) ;;
-	C) command=($own/receive "${ADDR[b]}" $((port + 1)) 65536) ;;
+	Go-fixed) command=($own/receive_go "${ADDR[b]}:$((port + 1))" 65536) ;;
+	C-fixed) command=($own/receive "${ADDR[b]}" $((port + 1)) 65536) ;;
+	*-forced) command=($own/receive "${ADDR[b]}" $((port + 1)) $window by_hand) ;;
 	esac
-	case $2-$fixed in
-	Go- | C-) command=($own/receive "${ADDR[b]}" $((port + 1)) $window by_hand) ;;
-	*-) command=("${forced[@]}" "${command[@]}") ;;
-	esac
+	command=("${preload[@]}" "${command[@]}")
 }
 
 receive_measure() { # PROGRAM fixed|forced all|part [PREFIX...]
@@ -105,8 +90,8 @@ bench_unprivileged() {
 unprivileged_rows() { # X
 	row unprivileged "$1" kernel receive_measure $program fixed part "${nobody[@]}"
 	row unprivileged "$1" "by hand" receive_measure $program forced all
-	row unprivileged "$1" tcptune-run receive_measure $program fixed all "${as_nobody[@]}"
-	row unprivileged "$1" "--tune" receive_measure $program fixed all "${as_nobody[@]}" --tune
+	row unprivileged "$1" tcptune-run receive_measure $program fixed all "${unprivileged[@]}"
+	row unprivileged "$1" "--tune" receive_measure $program fixed all "${unprivileged[@]}" --tune
 }
 
 send_measure() { # PREFIX...
@@ -122,7 +107,7 @@ bench_unprivileged_sender() {
 		for rtt in ${BENCH_RTTS:-25 50 100}; do
 			path="--rate 1gbit --delay $(half "$rtt")ms --queue 40MB"
 			row unprivileged_sender "$rtt ms" kernel send_measure "${nobody[@]}"
-			row unprivileged_sender "$rtt ms" "--tune" send_measure "${as_nobody[@]}" --tune
+			row unprivileged_sender "$rtt ms" "--tune" send_measure "${unprivileged[@]}" --tune
 			in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
 			row unprivileged_sender "$rtt ms" "by hand" send_measure "${nobody[@]}"
 			in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 4194304"

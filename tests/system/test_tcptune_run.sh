@@ -3,20 +3,16 @@
 # tcptune-run, as an unprivileged user: programs that set SO_RCVBUF get the rate of their path, also without
 # shared libraries; exit statuses, signals and what is in the report.
 
-# What an unprivileged user can reach, in the mount namespace of the test; the same as in a Docker container.
-own=/mnt
-nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=$own)
+. "$TEST_TOP/tests/system/unprivileged.sh"
+
 run=("${nobody[@]}" $own/tcptune-run)
-docker=("${nobody[@]}" $own/confine docker $own/tcptune-run)
+docker=("${nobody[@]}" $own/confine docker $own/tcptune-run) # the same as in a Docker container
 not_static="tcptune-run: --tune: pidfd_getfd() is forbidden by this container; only programs that are linked dynamically are tuned"
 sockets=($own/sockets.py)
 bytes=$((100 << 20))
 
 prepare() {
-	mount -t tmpfs -o mode=1777 tmpfs $own
-	cp "$TEST_BUILD"/{tcptune-run,tcptune-preload.so,messages} \
-		"$TEST_BUILD"/tests/system/{receive,receive_dynamic,confine,preload_rcvbuf.so} \
-		"$TEST_TOP"/tests/system/{sockets,keep_alive}.py $own
+	prepare_own
 	cd $own
 }
 
@@ -40,23 +36,6 @@ for name in b"cubic", b"bbr":
         continue
     print(name.decode())
     break'
-}
-
-serve_http() {
-	background http in_host b "$TEST_TOP/tests/system/http_ranges.py" 10.99.0.2 8000 $bytes
-	wait_printed 20 http listening
-}
-
-# Each connection receives $bytes.
-serve_zeroes() {
-	background zeroes in_host b python3 -c "
-import socket
-server = socket.create_server(('10.99.0.2', 8001))
-print('listening', flush=True)
-while True:
-    with server.accept()[0] as connection:
-        connection.sendall(bytes($bytes))"
-	wait_printed 20 zeroes listening
 }
 
 # Prints the Mbit/s of a command that receives $bytes, from its start to its end.
@@ -88,7 +67,7 @@ expect_fast() { # NAME HAND COMMAND...
 test_tcptune_run_reaches_the_rate_of_a_buffer_set_by_root() {
 	local hand
 	long_path
-	serve_http
+	serve_http 8000 $bytes
 	hand=$(by_hand curl -sf -o /dev/null http://10.99.0.2:8000/file)
 	expect_fast curl "$hand" env LD_PRELOAD=$own/preload_rcvbuf.so RCVBUF=65536 \
 		curl -sf -o /dev/null http://10.99.0.2:8000/file
@@ -102,7 +81,7 @@ test_tcptune_run_reaches_the_rate_of_a_buffer_set_by_root() {
 test_tcptune_run_reaches_static_programs() {
 	local hand
 	long_path
-	serve_zeroes
+	serve_zeroes 8001 $bytes
 	hand=$(mbit $own/receive 10.99.0.2 8001 12500000 by_hand)
 	expect_fast "a static program" "$hand" $own/receive 10.99.0.2 8001 65536
 	expect_fast Python "$hand" "${sockets[@]}" tcp4 set rcvbuf 65536 connect 10.99.0.2 8001 receive $bytes
@@ -114,8 +93,8 @@ test_tcptune_run_reaches_go() {
 	local hand cc
 	[ -n "$(type -P go)" ] || for_another_host "the Go compiler is needed, which is too large to install"
 	long_path
-	serve_zeroes
-	HOME=$TEST_DIR CGO_ENABLED=0 go build -o $own/receive_go "$TEST_TOP/tests/system/receive.go"
+	serve_zeroes 8001 $bytes
+	build_receive_go
 	hand=$(mbit $own/receive 10.99.0.2 8001 12500000 by_hand)
 	expect_fast Go "$hand" $own/receive_go 10.99.0.2:8001 65536
 	cc=$(another_cc)
@@ -130,10 +109,7 @@ test_tcptune_run_reaches_go() {
 test_tcptune_run_rsync() {
 	local hand
 	long_path
-	printf '[files]\npath = %s\nuse chroot = no\nuid = 0\n' $own >"$TEST_DIR/rsyncd.conf"
-	background rsync in_host b rsync --daemon --no-detach --config="$TEST_DIR/rsyncd.conf" \
-		--address=10.99.0.2 --port=8730
-	wait_until 20 in_host a rsync rsync://10.99.0.2:8730/
+	serve_rsync
 	hand=$(by_hand rsync --whole-file rsync://10.99.0.2:8730/files/file "$own/by_hand")
 	expect_fast rsync "$hand" rsync --whole-file --ignore-times --sockopts=SO_RCVBUF=65536 \
 		rsync://10.99.0.2:8730/files/file $own/received
@@ -149,7 +125,7 @@ test_tcptune_run_holds_a_window() {
 	CONGESTION=reno host a b
 	link a b --rate 100mbit --delay 10ms --queue 4MB
 	bytes=$((160 << 20)) # 13 s: the first test may come after 8
-	serve_zeroes
+	serve_zeroes 8001 $bytes
 	rtt=$(in_host a "${run[@]}" $own/receive 10.99.0.2 8001 65536 | awk '{ print $3 }')
 	expect_ge "$rtt" 100 "ms, RTT at the end"
 	held "tcptune-run --tune" "${run[@]}" --tune $own/receive 10.99.0.2 8001 65536
@@ -163,7 +139,7 @@ test_tcptune_run_holds_a_window_in_docker() {
 	CONGESTION=reno host a b
 	link a b --rate 100mbit --delay 10ms --queue 4MB
 	bytes=$((160 << 20))
-	serve_zeroes
+	serve_zeroes 8001 $bytes
 	held "a dynamic program" "${docker[@]}" --tune $own/receive_dynamic 10.99.0.2 8001 65536
 	report_of "${docker[@]}" --json --tune "${sockets[@]}" tcp4 set rcvbuf 65536 connect 10.99.0.2 8001 receive $bytes
 	expect_le "$(reported '.rtt * 1000')" 60 "ms, Python"
@@ -224,7 +200,7 @@ test_tcptune_run_remembers_a_path() {
 	CONGESTION=reno host a b
 	link a b --rate 100mbit --delay 25ms --queue 1MB
 	bytes=$((40 << 20))
-	serve_zeroes
+	serve_zeroes 8001 $bytes
 	begin_transfer unknown
 	sleep 0.5 # ten round trips
 	expect_le "$(receive_buffer)" 500000 "bytes of receive buffer on an unknown path"
@@ -294,7 +270,7 @@ test_tcptune_run_reports_amounts() {
 	CONGESTION=reno host a b
 	link a b --rate 100mbit --delay 20ms
 	bytes=10000000
-	serve_zeroes
+	serve_zeroes 8001 $bytes
 	expect_amounts
 	run=("${docker[@]}")
 	expect_amounts
