@@ -171,11 +171,6 @@ static __always_inline void apply_path_memory(struct tcptuned_flow *flow, struct
 /* A hold below the kernel's usual initial window shows that the path is slow. */
 #define PATH_SLOW_WINDOW 65535u
 
-static __always_inline __u32 limit_window(__u64 bytes)
-{
-	return bytes < RIGHTSIZE_WINDOW_MAX ? bytes : RIGHTSIZE_WINDOW_MAX;
-}
-
 /*
  * The window at which bitcp had its last loss, segments, or the present one if it has grown past
  * that; 0: no loss, or another congestion control.
@@ -216,8 +211,8 @@ static __always_inline void learn_path(struct tcptuned_flow *flow, struct tcp_so
 	sample.min_rtt_us = rtt_us ? rtt_us : rightsize_min_rtt_us(&flow->rcv);
 	sample.rcv_per_rtt = path_per_rtt(&flow->rcv, sample.min_rtt_us);
 	sample.snd_per_rtt = path_per_rtt(&flow->snd, sample.min_rtt_us);
-	sample.max_window = limit_window((__u64)path_bitcp_max(tp) * tp->mss_cache);
-	sample.cwnd = limit_window((__u64)tp->snd_cwnd * tp->mss_cache);
+	sample.max_window = rightsize_clamp_window((__u64)path_bitcp_max(tp) * tp->mss_cache, 0);
+	sample.cwnd = rightsize_clamp_window((__u64)tp->snd_cwnd * tp->mss_cache, 0);
 	sample.slow = flow->rcv.held && flow->rcv.held < PATH_SLOW_WINDOW;
 
 	/* The entry is replaced as a whole: of two connections that end at once one may be lost. */

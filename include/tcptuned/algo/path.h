@@ -244,13 +244,11 @@ static inline struct path_seed path_seed_of(const struct tcptuned_path *path, __
 					    __u32 expire_s, __u32 rtt_us, __u32 snd_cap)
 {
 	struct path_seed seed = {0};
-	int same;
 
-	if (path_expired(path, now_s, expire_s) || !path->min_rtt_us)
+	if (path_expired(path, now_s, expire_s) || !path_is_same(path, rtt_us))
 		return seed;
-	same = path_is_same(path, rtt_us);
-	seed.slow = same && path->slow;
-	if (same && path_age_s(path->max_window_s, now_s) < expire_s / 2)
+	seed.slow = path->slow;
+	if (path_age_s(path->max_window_s, now_s) < expire_s / 2)
 		seed.max_window = path->max_window < snd_cap ? path->max_window : snd_cap;
 	return seed;
 }
