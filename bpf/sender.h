@@ -97,8 +97,8 @@ static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_s
 }
 
 /*
- * Paces a connection from now on, at the kernel's rate: above 120 % of what cwnd allows. Otherwise a
- * long write() or sendfile() would exceed the buffer, as nothing looks at the buffer's size while there
+ * Paces a connection from now on, at the kernel's rate (tcp_update_pacing_rate()). Otherwise a long
+ * write() or sendfile() would exceed the buffer, as nothing looks at the buffer's size while there
  * is room in the last skb (tcp_sendmsg_locked()), and there is after each packet that is shorter than
  * an skb (tcp_push_one()): at less than 64 KB per millisecond (tcp_tso_autosize()). Where the delay
  * varies, pacing would keep the sender from making up for a silence.
