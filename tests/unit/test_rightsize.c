@@ -300,18 +300,50 @@ TEST(range_of_the_rtt)
 }
 
 /*
+ * Half the window has been in effect for an RTT of 60 ms. Before it, 5 MB/s had 300 KB in flight. The
+ * test passes if RTT and rate are those of a queue of its own, or if the rate fell while the link was
+ * never idle, and not if more than the window is in flight.
+ */
+TEST(whose_queue)
+{
+	struct {
+		uint32_t rate, rtt_us, silent_us;
+		bool own;
+	} rows[] = {{5000000, 30000, 20000, true},
+		    {2500000, 60000, 20000, false},
+		    {2500000, 60000, 5000, true},
+		    {5000000, 60000, 5000, false}};
+
+	for_each_row (r, rows) {
+		struct rightsize rs = {.rate = 5000000,
+				       .test_rtt_us = 60000,
+				       .window = 150000,
+				       .low_us = r->rtt_us,
+				       .samples = 10,
+				       .rtt_sum_us = 10 * r->rtt_us,
+				       .interval_us = 1000000,
+				       .interval_silent_us = r->silent_us};
+		struct rightsize_ack ack = {.now_us = 1060000, .bytes = r->rate / 1000 * 60};
+
+		assert_int_equal(rightsize_test_passes(&rs, &ack), r->own);
+	}
+}
+
+/*
  * A probe on a path of 20 ms + 0..40 ms passes, and its hold covers the longest delay. If the delay
- * does not vary, the queue varied with the rate, and the probe fails.
+ * does not vary, the queue is of others, and the probe fails, or the link has become slower and was
+ * never idle: the hold is then 7/4 of its new rate x the minimum RTT.
  */
 TEST(probe_where_the_delay_varies)
 {
 	struct {
-		uint32_t range, rtt_us;
+		uint32_t range, rtt_us, silent_us;
 		unsigned int state;
 		uint32_t held;
-	} rows[] = {{40000, 60000, RIGHTSIZE_HOLDING, 600000},
-		    {40000, 20000, RIGHTSIZE_HOLDING, 175000},
-		    {0, 60000, RIGHTSIZE_FREE, 0}};
+	} rows[] = {{40000, 60000, 10000, RIGHTSIZE_HOLDING, 600000},
+		    {40000, 20000, 10000, RIGHTSIZE_HOLDING, 175000},
+		    {0, 60000, 10000, RIGHTSIZE_FREE, 0},
+		    {0, 60000, 5000, RIGHTSIZE_HOLDING, 87500}};
 
 	for_each_row (r, rows) {
 		struct rightsize rs = at_a_mark();
@@ -321,6 +353,8 @@ TEST(probe_where_the_delay_varies)
 		rs.test_rtt_us = 60000;
 		rs.window = 50000;
 		rightsize_enter(&rs, RIGHTSIZE_PROBE_RTT, rs.seen_us);
+		rs.waiting = 0;
+		rs.interval_silent_us = r->silent_us;
 		carry(&rs, 2500000, r->rtt_us, r->rtt_us);
 		assert_int_equal(rs.state, r->state);
 		assert_in_range(rs.held, 0.98 * r->held, 1.02 * r->held);

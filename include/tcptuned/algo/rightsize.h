@@ -22,7 +22,8 @@
  *             connection's own, the RTT falls with the window and the rate stays. If the path is
  *             long or its delay varies, the rate falls. If others fill the queue, the RTT hardly
  *             falls. In the last two cases, and if a segment is lost meanwhile, the connection is
- *             free again.
+ *             free again. If the link itself becomes slower meanwhile, the queue is known to be the
+ *             connection's own by data that arrive without a pause, although the sender paused.
  *  PROBE_RTT  The queue is its own. The window is half a bandwidth-delay product until the queue is
  *             empty, so that the minimum RTT is measured again.
  *  HOLDING    The window is 2 x rate x minimum RTT (DRS III.B), or as much more as the delay of the
@@ -124,7 +125,7 @@ struct rightsize {
 	__u32 last_low_us;	  /* ... of the previous round */
 	__u32 samples;		  /* RTT samples of the present interval */
 	__u32 silent_us;	  /* longest time without data in the present round */
-	__u32 interval_silent_us; /* ... in the present interval */
+	__u32 interval_silent_us; /* ... in the present interval or stage */
 	__u32 test_rtt_us;	  /* standing RTT before the test, or of the previous interval */
 	__u32 path_rtt_us;	  /* mean RTT without a queue, by the last probe; 0: none */
 	__u32 range_us;	     /* over which RTTs varied before the test, or in the last interval */
@@ -194,6 +195,19 @@ static inline __u32 rightsize_clamp_window(__u64 window, __u32 min)
 	return window < RIGHTSIZE_WINDOW_MAX ? (__u32)window : RIGHTSIZE_WINDOW_MAX;
 }
 
+/* The rate since the present interval or stage began. */
+static inline __u64 rightsize_rate_now(const struct rightsize *rs, const struct rightsize_ack *a)
+{
+	return rightsize_rate(rightsize_since(rs->interval_bytes, a->bytes),
+			      a->now_us - rs->interval_us);
+}
+
+/* Returns whether data arrived without a pause since the window was reduced. */
+static inline int rightsize_kept_link_busy(const struct rightsize *rs)
+{
+	return rs->interval_silent_us < rs->test_rtt_us / 8;
+}
+
 /* Adds one RTT sample; 0: none. */
 static inline void rightsize_rtt_sample(struct rightsize *rs, __u32 rtt_us)
 {
@@ -255,6 +269,7 @@ static inline void rightsize_enter(struct rightsize *rs, __u8 state, __u64 now_u
 	rs->reason = reasons[state & 7];
 	rs->stage_us = now_us;
 	rs->silent_rounds = 0;
+	rs->interval_silent_us = 0;
 	rs->waiting = 1;
 	if (state == RIGHTSIZE_FREE)
 		rs->window = rs->held = rs->path_rtt_us = 0;
@@ -266,7 +281,6 @@ static inline void rightsize_clear(struct rightsize *rs)
 	rs->low_us = 0;
 	rs->samples = 0;
 	rs->rtt_sum_us = 0;
-	rs->interval_silent_us = 0;
 }
 
 static inline void rightsize_begin_interval(struct rightsize *rs, const struct rightsize_ack *a)
@@ -429,6 +443,7 @@ static inline int rightsize_takes_effect(struct rightsize *rs, const struct righ
 		return 0;
 	}
 	rs->waiting = 0;
+	rs->interval_silent_us = 0;
 	rs->stage_us = a->now_us;
 	return 1;
 }
@@ -507,9 +522,12 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 		}
 		if (rs->low_us > own + range &&
 		    rightsize_exceeds(rs, (__u32)(rs->low_us - own - range))) {
-			rightsize_fail(rs, a);
-			rightsize_begin_interval(rs, a);
-			return;
+			if (!rightsize_kept_link_busy(rs)) {
+				rightsize_fail(rs, a);
+				rightsize_begin_interval(rs, a);
+				return;
+			}
+			rs->rate = rs->rate_before = rightsize_rate_now(rs, a);
 		}
 	}
 	path = rightsize_path_us(rs, base, own);
@@ -575,7 +593,7 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 	if (rs->state == RIGHTSIZE_FREE && exceeds && most > rs->low_us / 5)
 		exceeds = rs->low_us > most / 2 && rightsize_exceeds(rs, rs->low_us - most / 2);
 	before = rs->rate;
-	rs->rate = rightsize_rate(rightsize_since(rs->interval_bytes, a->bytes), elapsed);
+	rs->rate = rightsize_rate_now(rs, a);
 	if (rs->state == RIGHTSIZE_FREE && 8 * rs->rate > 11 * before)
 		rs->rate_rose = rs->failures > 0;
 	if (rs->rate > rs->rate_best)
@@ -613,6 +631,7 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 	if (rs->state == RIGHTSIZE_FREE) /* while preparing, the window itself makes the RTT vary */
 		rs->range_us = range;
 	rs->before_low_us = rs->low_us;
+	rs->interval_silent_us = 0;
 	rightsize_begin_interval(rs, a);
 	return 1;
 }
@@ -621,14 +640,22 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
  * Returns whether the RTT has fallen with the window while the rate stayed. In a queue of its own, a
  * connection with half the window has 1/2 of the RTT and its full rate; in a queue of others 3/4 of
  * the RTT or more; without a queue the full RTT and half the rate. The bounds are in between.
+ *
+ * Where the rate of the link changes, neither shows whose queue it is. But a sender whose window is
+ * halved pauses for half an RTT, and no data arrive for as long on a path without a queue, and for a
+ * quarter of an RTT where half of the queue is of others. Less than an eighth shows that the link was
+ * busy with this connection alone, if the bytes in flight were reduced.
  */
 static inline int rightsize_test_passes(const struct rightsize *rs, const struct rightsize_ack *a)
 {
-	__u64 rate = rightsize_rate(rightsize_since(rs->interval_bytes, a->bytes),
-				    a->now_us - rs->interval_us);
+	__u64 rate = rightsize_rate_now(rs, a);
 
-	return rs->samples && rs->low_us <= rs->test_rtt_us * 11ull / 16 &&
-	       rate >= rs->rate * 5 / 8;
+	if (!rs->samples)
+		return 0;
+	if (rs->low_us <= rs->test_rtt_us * 11ull / 16 && rate >= rs->rate * 5 / 8)
+		return 1;
+	return rightsize_kept_link_busy(rs) &&
+	       rightsize_muldiv(rate, rightsize_mean_rtt_us(rs), 1000000) <= rs->window * 3ull / 2;
 }
 
 /* What was in flight before is gone after two RTTs. The third one is measured. */
@@ -726,10 +753,12 @@ static inline int rightsize_on_ack(struct rightsize *rs, const struct rightsize_
 	__u64 silent = a->now_us - rs->seen_us;
 	__u32 shift, mark;
 
-	if (rs->seen_us && silent < RIGHTSIZE_RTT_MAX_US && silent > rs->silent_us)
+	if (!rs->seen_us || silent >= RIGHTSIZE_RTT_MAX_US)
+		silent = 0;
+	if (silent > rs->silent_us)
 		rs->silent_us = (__u32)silent;
-	if (rs->silent_us > rs->interval_silent_us)
-		rs->interval_silent_us = rs->silent_us;
+	if (silent > rs->interval_silent_us)
+		rs->interval_silent_us = (__u32)silent;
 	rs->seen_us = a->now_us;
 	rightsize_rtt_sample(rs, a->sample_us);
 	if (!rs->min_rtt_us)
