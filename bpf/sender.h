@@ -74,6 +74,21 @@ static __always_inline bool may_shrink_sndbuf(const struct tcptuned_flow *flow, 
 }
 
 /*
+ * The memory for a window of @space bytes. A writer is woken when a third of the buffer is free
+ * (sk_stream_is_writeable()), so less than the window is in flight at times. On a constant path that
+ * only shortens the queue. Where the delay varies, it may leave the link idle, so the window there is
+ * what remains when the writer is woken.
+ */
+static __always_inline __u64 wake_space(const struct rightsize *rs, __u64 space)
+{
+	bool varies = 2ull * rs->path_rtt_us >= 3ull * rightsize_min_rtt_us(rs);
+
+	if (rs->state == RIGHTSIZE_HOLDING && varies)
+		space += space / 2;
+	return space;
+}
+
+/*
  * The send buffer, bytes of memory; 0: the kernel's. A held one has room for the window, and does
  * not shrink during a recovery, when nothing leaves the queue. One that is locked, because it was
  * held once or because the application fixed it before tcptuned saw it, follows cwnd as the
@@ -83,7 +98,7 @@ static __always_inline bool may_shrink_sndbuf(const struct tcptuned_flow *flow, 
 static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_sock *tp, __u64 max)
 {
 	__u32 have = tp->inet_conn.icsk_inet.sk.sk_sndbuf;
-	__u64 space = (__u64)flow->snd.window * send_cost_256(tp) >> 8;
+	__u64 space = wake_space(&flow->snd, (__u64)flow->snd.window * send_cost_256(tp) >> 8);
 
 	if (flow->snd.window)
 		return is_recovering(tp) && space < have ? have : space;

@@ -267,6 +267,26 @@ TEST(any_socket_keeps_what_it_is_owed)
 	}
 }
 
+/* Where the delay varies, two thirds of the buffer hold the whole window. */
+TEST(a_writer_is_woken_in_time)
+{
+	struct {
+		__u8 state;
+		__u32 path_rtt_us, space;
+	} rows[] = {{RIGHTSIZE_HOLDING, 20000, 300000},
+		    {RIGHTSIZE_HOLDING, 29999, 300000},
+		    {RIGHTSIZE_HOLDING, 30000, 450000},
+		    {RIGHTSIZE_TESTING, 90000, 300000},
+		    {RIGHTSIZE_FREE, 0, 300000}};
+
+	for_each_row (r, rows) {
+		struct rightsize rs = {
+			.state = r->state, .min_rtt_us = 20000, .path_rtt_us = r->path_rtt_us};
+
+		assert_int_equal(wake_space(&rs, 300000), r->space);
+	}
+}
+
 /* A socket of this test says whether it has a record. */
 static struct tcptuned_flow *record_of(const void *sk, __u64 flags)
 {
