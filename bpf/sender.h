@@ -81,9 +81,7 @@ static __always_inline bool may_shrink_sndbuf(const struct tcptuned_flow *flow, 
  */
 static __always_inline __u64 wake_space(const struct rightsize *rs, __u64 space)
 {
-	bool varies = 2ull * rs->path_rtt_us >= 3ull * rightsize_min_rtt_us(rs);
-
-	if (rs->state == RIGHTSIZE_HOLDING && varies)
+	if (rs->state == RIGHTSIZE_HOLDING && rightsize_delay_varies(rs))
 		space += space / 2;
 	return space;
 }

@@ -399,6 +399,38 @@ TEST(a_hold_that_is_too_small)
 	}
 }
 
+/*
+ * The link pauses until the queue of a hold of 7/4 of a bandwidth-delay product is empty. Where the delay
+ * was constant, the window grows only if that happens in two intervals.
+ */
+TEST(a_pause_of_the_link)
+{
+	struct {
+		uint32_t path_rtt_us, pauses, held;
+	} rows[] = {{20000, 1, 175000}, {20000, 2, 218750}, {40000, 1, 350000}};
+
+	for_each_row (r, rows) {
+		struct rightsize rs = at_a_mark();
+
+		rs.held = rs.window = 175000;
+		rs.path_rtt_us = r->path_rtt_us;
+		rs.rate_before = 5000000;
+		rightsize_enter(&rs, RIGHTSIZE_HOLDING, rs.seen_us - (1 << 20));
+		carry(&rs, 5000000, 35000, 35000);
+		for (uint32_t i = 0; i < r->pauses; i++) {
+			struct rightsize_ack ack = {.now_us = rs.seen_us + 1000,
+						    .bytes = rs.interval_bytes,
+						    .sample_us = 20000,
+						    .rtt_us = 35000};
+
+			ack.clock_us = ack.now_us;
+			rightsize_on_ack(&rs, &ack);
+			carry(&rs, 5000000, 35000, 35000);
+		}
+		assert_in_range(rs.held, 0.9 * r->held, r->held);
+	}
+}
+
 static uint32_t any32(void)
 {
 	return (uint32_t)random64();
