@@ -9,6 +9,8 @@
 # by hand	a buffer of 2 x BDP by root (SO_RCVBUFFORCE)		64 MB in net.core.wmem_max and tcp_wmem
 # tcptune-run	sizes are withheld
 # --tune	the same, and right-sizing in user space		the same
+#
+# And what it costs: iperf3 over the loopback interface, "without" twice to show how far two measurements of the same differ.
 
 . "$TEST_TOP/bench/lib.sh"
 . "$TEST_TOP/tests/system/unprivileged.sh"
@@ -112,5 +114,27 @@ bench_unprivileged_sender() {
 			row unprivileged_sender "$rtt ms" "by hand" send_measure "${nobody[@]}"
 			in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 4194304"
 		done
+	done
+}
+
+# What tcptune-run costs where it has nothing to gain: sender and tcptune-run on one core, receiver on the other.
+loopback_measure() { # PREFIX...
+	background receiver in_host a taskset -c 1 iperf3 -s -1
+	wait_output 5 != "" in_host a ss -Htln "sport = 5201"
+	in_host a taskset -c 0 "$@" iperf3 -c 127.0.0.1 -J -t "${BENCH_SECONDS:-2}" \
+		>"$TEST_DIR/iperf.json" 2>"$TEST_DIR/said"
+	stop receiver || :
+	jq -c '.end | {seconds: .sum_sent.seconds, goodput_bps: .sum_received.bits_per_second}' \
+		"$TEST_DIR/iperf.json" >"$TEST_DIR/transfer.json"
+}
+
+bench_loopback() {
+	local run
+	unprivileged_hosts
+	for ((run = 0; run < ${BENCH_PAIRS:-20}; run++)); do
+		plain_row loopback "one core each" without loopback_measure "${nobody[@]}"
+		plain_row loopback "one core each" tcptune-run loopback_measure "${unprivileged[@]}"
+		plain_row loopback "one core each" "--tune" loopback_measure "${unprivileged[@]}" --tune
+		plain_row loopback "one core each" "without, again" loopback_measure "${nobody[@]}"
 	done
 }

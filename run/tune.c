@@ -94,9 +94,10 @@ void tune_init(struct tune *tune, const struct run_options *options,
 	if (on)
 		tune->cc = check_congestion_control(options->cc);
 	if (err)
-		fprintf(stderr, "tcptune-run: --tune: pidfd_getfd() is %s; %s\n",
-			err == -EPERM ? "forbidden by this container"
-				      : "missing in this kernel (Linux 5.6)",
+		fprintf(stderr, "tcptune-run: --tune: pidfd_getfd(): %s; %s\n",
+			err == -EPERM	 ? "forbidden by this container"
+			: err == -ENOSYS ? "missing (Linux 5.6), or forbidden by this container"
+					 : strerror(-err),
 			preload(tune)
 				? "only programs that are linked dynamically are tuned"
 				: "connections are not tuned, since tcptune-preload.so is missing");

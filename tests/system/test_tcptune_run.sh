@@ -7,7 +7,7 @@
 
 run=("${nobody[@]}" $own/tcptune-run)
 docker=("${nobody[@]}" $own/confine docker $own/tcptune-run) # the same as in a Docker container
-not_static="tcptune-run: --tune: pidfd_getfd() is forbidden by this container; only programs that are linked dynamically are tuned"
+not_static="tcptune-run: --tune: pidfd_getfd(): forbidden by this container; only programs that are linked dynamically are tuned"
 sockets=($own/sockets.py)
 bytes=$((100 << 20))
 
