@@ -313,7 +313,7 @@ static inline __u64 rightsize_age_us(const struct rightsize *rs, __u32 shift)
  * Returns whether a connection should prepare for a test at this mark. An old connection that has
  * tested, or one whose test failed, uses marks that are further apart; these are the same for all
  * connections of a bottleneck and for both ends of a connection. It uses every mark after its rate rose
- * at once, since another connection may then have left the queue.
+ * at once beyond that before the last test, since another connection may then have left the queue.
  */
 static inline int rightsize_test_due(const struct rightsize *rs, __u32 mark, __u32 shift)
 {
@@ -601,7 +601,7 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 	 */
 	if (rs->state == RIGHTSIZE_FREE && exceeds && most > rs->low_us / 5)
 		exceeds = rs->low_us > most / 2 && rightsize_exceeds(rs, rs->low_us - most / 2);
-	before = rs->rate;
+	before = rs->rate > rs->rate_before ? rs->rate : rs->rate_before;
 	rs->rate = rightsize_rate_now(rs, a);
 	if (rs->state == RIGHTSIZE_FREE && 8 * rs->rate > 11 * before)
 		rs->rate_rose = rs->failures > 0;
