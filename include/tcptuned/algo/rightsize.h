@@ -250,6 +250,16 @@ static inline int rightsize_delay_varies(const struct rightsize *rs)
 	return 2ull * rs->path_rtt_us >= 3ull * rightsize_min_rtt_us(rs);
 }
 
+/*
+ * Returns whether a queue that is empty now shows that the window is too small. Hosts and links pause at
+ * times, so where the delay was constant, it has to have been empty in the previous interval, too.
+ */
+static inline int rightsize_empties_often(const struct rightsize *rs)
+{
+	return rightsize_delay_varies(rs) ||
+	       4ull * rs->before_low_us < 5ull * rightsize_min_rtt_us(rs);
+}
+
 /* True if @rtt_us exceeds what a window of 2 x rate x RTT without a queue explains. */
 static inline int rightsize_exceeds(const struct rightsize *rs, __u32 rtt_us)
 {
@@ -552,20 +562,18 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 /*
  * Ends an interval of a hold. If the window was in use, and some RTT was below 5/4 of the minimum, the
  * queue was empty at that time and the link perhaps idle, so the window is too small for the way in
- * which delay or rate varies: it grows by a quarter. Where the delay was constant, that has to happen in
- * two intervals, as hosts and links pause at times. If the rate has fallen below 3/4 of that before the
+ * which delay or rate varies: it grows by a quarter. If the rate has fallen below 3/4 of that before the
  * test, the window grows by the missing factor, at most 2, and two marks earlier.
  */
 static inline void rightsize_hold_interval(struct rightsize *rs, const struct rightsize_ack *a,
 					   __u32 shift)
 {
 	__u64 flight = rightsize_muldiv(rs->rate, rightsize_mean_rtt_us(rs), 1000000);
-	__u64 low = rs->low_us, wait = 0;
 	__u64 gain = 5; /* in quarters */
+	__u64 wait = 0;
 
-	if (!rightsize_delay_varies(rs) && low < rs->before_low_us)
-		low = rs->before_low_us;
-	if (4 * low >= 5ull * rightsize_min_rtt_us(rs) || flight < rs->held / 2)
+	if (!rightsize_empties_often(rs) || 4ull * rs->low_us >= 5ull * rightsize_min_rtt_us(rs) ||
+	    flight < rs->held / 2)
 		return;
 	if (4 * rs->rate < 3 * rs->rate_before) {
 		gain = rightsize_muldiv(4, rs->rate_before, rs->rate);
@@ -706,10 +714,10 @@ static inline void rightsize_test(struct rightsize *rs, const struct rightsize_a
 /*
  * Ends a round of a hold that carried @got bytes and whose smallest RTT was @low. If the queue nearly
  * emptied, the window is too small: it becomes twice the bytes per RTT (DRS III.B) without those that
- * were queued, or 7/4 of the bytes per minimum RTT where the delay was constant. If the path was silent
- * although the RTT is four times the minimum, there is no queue and the path has become longer: the hold
- * ends, and this RTT becomes the minimum. Below four times the minimum, bursts of other connections may
- * be the reason for the silence.
+ * were queued, or 7/4 of the bytes per minimum RTT if that happens seldom. If the path was silent although
+ * the RTT is four times the minimum, there is no queue and the path has become longer: the hold ends, and
+ * this RTT becomes the minimum. Below four times the minimum, bursts of other connections may be the
+ * reason for the silence.
  */
 static inline void rightsize_hold_round(struct rightsize *rs, const struct rightsize_ack *a,
 					__u32 got, __u32 low)
@@ -719,7 +727,7 @@ static inline void rightsize_hold_round(struct rightsize *rs, const struct right
 
 	/* The effect of a window is seen one RTT later. */
 	if (low && 4ull * low < 5ull * base && rs->round_us > rs->stage_us + 16ull * base) {
-		if (rightsize_delay_varies(rs))
+		if (rightsize_empties_often(rs))
 			window = rightsize_muldiv(2 * window, base, low < base ? base : low);
 		else
 			window = rightsize_muldiv(7 * window, base, 4 * (a->now_us - rs->round_us));
