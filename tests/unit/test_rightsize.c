@@ -403,20 +403,23 @@ TEST(a_hold_that_is_too_small)
 
 /*
  * The link pauses until the queue of a hold of 7/4 of a bandwidth-delay product is empty. Where the delay
- * was constant, the window grows only if that happens in two intervals.
+ * was constant, the window grows only if that happens in two intervals, or if the rate has suffered.
  */
 TEST(a_pause_of_the_link)
 {
 	struct {
-		uint32_t path_rtt_us, pauses, held;
-	} rows[] = {{20000, 1, 175000}, {20000, 2, 350000}, {40000, 1, 350000}};
+		uint32_t path_rtt_us, rate_before, pauses, held;
+	} rows[] = {{20000, 5000000, 1, 175000},
+		    {20000, 5000000, 2, 350000},
+		    {20000, 5500000, 1, 350000},
+		    {40000, 5000000, 1, 350000}};
 
 	for_each_row (r, rows) {
 		struct rightsize rs = at_a_mark();
 
 		rs.held = rs.window = 175000;
 		rs.path_rtt_us = r->path_rtt_us;
-		rs.rate_before = 5000000;
+		rs.rate_before = r->rate_before;
 		rightsize_enter(&rs, RIGHTSIZE_HOLDING, rs.seen_us - (1 << 20));
 		carry(&rs, 5000000, 35000, 35000);
 		for (uint32_t i = 0; i < r->pauses; i++) {

@@ -252,11 +252,12 @@ static inline int rightsize_delay_varies(const struct rightsize *rs)
 
 /*
  * Returns whether a queue that is empty now shows that the window is too small. Hosts and links pause at
- * times, so where the delay was constant, it has to have been empty in the previous interval, too.
+ * times. So where the delay was constant, the rate must have fallen below 15/16 of that before the test,
+ * or the queue must have been empty in the previous interval, too.
  */
 static inline int rightsize_empties_often(const struct rightsize *rs)
 {
-	return rightsize_delay_varies(rs) ||
+	return rightsize_delay_varies(rs) || 16 * rs->rate < 15 * rs->rate_before ||
 	       4ull * rs->before_low_us < 5ull * rightsize_min_rtt_us(rs);
 }
 
