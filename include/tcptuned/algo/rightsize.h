@@ -250,6 +250,12 @@ static inline int rightsize_delay_varies(const struct rightsize *rs)
 	return 2ull * rs->path_rtt_us >= 3ull * rightsize_min_rtt_us(rs);
 }
 
+/* Returns whether a packet that had this RTT found the queue nearly empty. */
+static inline int rightsize_nearly_empty(const struct rightsize *rs, __u32 rtt_us)
+{
+	return 4ull * rtt_us < 5ull * rightsize_min_rtt_us(rs);
+}
+
 /*
  * Returns whether a queue that is empty now shows that the window is too small. Hosts and links pause at
  * times. So where the delay was constant, the rate must have fallen below 15/16 of that before the test,
@@ -258,7 +264,7 @@ static inline int rightsize_delay_varies(const struct rightsize *rs)
 static inline int rightsize_empties_often(const struct rightsize *rs)
 {
 	return rightsize_delay_varies(rs) || 16 * rs->rate < 15 * rs->rate_before ||
-	       4ull * rs->before_low_us < 5ull * rightsize_min_rtt_us(rs);
+	       rightsize_nearly_empty(rs, rs->before_low_us);
 }
 
 /* True if @rtt_us exceeds what a window of 2 x rate x RTT without a queue explains. */
@@ -573,7 +579,7 @@ static inline void rightsize_hold_interval(struct rightsize *rs, const struct ri
 	__u64 gain = 5; /* in quarters */
 	__u64 wait = 0;
 
-	if (!rightsize_empties_often(rs) || 4ull * rs->low_us >= 5ull * rightsize_min_rtt_us(rs) ||
+	if (!rightsize_nearly_empty(rs, rs->low_us) || !rightsize_empties_often(rs) ||
 	    flight < rs->held / 2)
 		return;
 	if (4 * rs->rate < 3 * rs->rate_before) {
@@ -727,7 +733,7 @@ static inline void rightsize_hold_round(struct rightsize *rs, const struct right
 	__u32 base = rightsize_min_rtt_us(rs);
 
 	/* The effect of a window is seen one RTT later. */
-	if (low && 4ull * low < 5ull * base && rs->round_us > rs->stage_us + 16ull * base) {
+	if (low && rightsize_nearly_empty(rs, low) && rs->round_us > rs->stage_us + 16ull * base) {
 		if (rightsize_empties_often(rs))
 			window = rightsize_muldiv(2 * window, base, low < base ? base : low);
 		else
