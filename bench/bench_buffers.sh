@@ -173,21 +173,15 @@ slow_columns() {
 
 # $columns keeps those that are to be measured again.
 slow_add_rows() {
-	local column i=0 dir late=()
+	local column i=0 dir late=() tries
 	for column in "${columns[@]}"; do
-		dir=$TEST_DIR/slow-$((i++))
-		if [ $try != 3 ] && ! jq -e '.invalid_reasons == []' "$dir"/link-*.json >/dev/null; then
+		dir=$TEST_DIR/slow-$((i++)) tries=$try
+		if ! jq -e '.invalid_reasons == []' "$dir"/link-*.json >/dev/null; then
 			note "run $try of slow_link $x, $column: not valid"
-			late+=("$column")
-			continue
+			[ $try = 3 ] || { late+=("$column"); continue; }
+			tries=
 		fi
-		TEST_DIR=$dir add_row slow_link "$x" "$column" "$(echo "$dir"/link-*.json)" '
-			$stats[0] as $link
-			| if $link.invalid_reasons == [] then . + {tries: '$try', link: {
-				drops: $link.ab.drops.total.segments,
-				queue_mean_ms: $link.ab.queue.mean_delay_ms,
-				tolerance: $link.tolerance, late_p99_us: $link.ab.late_us.p99}}
-			else {invalid: $link.invalid_reasons} end'
+		TEST_DIR=$dir rows add slow_link "$x" "$column" "$(basename "$dir"/link-*.json)" $tries
 	done
 	columns=("${late[@]}")
 }

@@ -65,7 +65,7 @@ clients_count() { # SECONDS
 	link_stats a b >"$TEST_DIR/half.json"
 	sleep "$1"
 	link_stats a b >"$TEST_DIR/whole.json"
-	burstiness_end >"$TEST_DIR/burstiness.json"
+	burstiness_end
 }
 
 clients_of() { # COUNT CONTROL GATEWAY SECONDS
@@ -75,7 +75,7 @@ clients_of() { # COUNT CONTROL GATEWAY SECONDS
 	clients_end clients
 	stop server || :
 	unregister
-	clients_result >"$TEST_DIR/transfer.json"
+	reduce clients
 }
 
 counter=/sys/fs/bpf/burstiness
@@ -85,29 +85,11 @@ burstiness_begin() {
 	bpftool cgroup attach "$TEST_CGROUP/group" cgroup_inet_egress pinned $counter
 }
 
-# Of the intervals from the first to the last that has a segment, without these two, of which the
-# count has not all.
 burstiness_end() {
 	bpftool cgroup detach "$TEST_CGROUP/group" cgroup_inet_egress pinned $counter
-	bpftool -j map dump pinned $counter-maps/segments | jq '
-		map(.formatted.value) | .[1:(to_entries | map(select(.value > 0)) | last.key)]
-		| length as $n | (add / $n) as $mean
-		| {cov: ((map(. * .) | add / $n - $mean * $mean | sqrt) / $mean), $mean,
-			cov_seconds: ($n / 10)}'
+	bpftool -j map dump pinned $counter-maps/segments >"$TEST_DIR/segments.json"
+	rows burstiness >"$TEST_DIR/burstiness.json"
 	rm -r $counter $counter-maps
-}
-
-clients_result() {
-	tail -n 1 "$TEST_DIR/clients.log" | jq --slurpfile half "$TEST_DIR/half.json" \
-		--slurpfile whole "$TEST_DIR/whole.json" \
-		--slurpfile burstiness "$TEST_DIR/burstiness.json" '
-		$half[0].ab as $h | $whole[0].ab as $w
-		| ($whole[0].up_seconds - $half[0].up_seconds) as $seconds
-		| {measured_s: $seconds, sender: {mss: 1448}, retransmits: .retransmitted,
-			goodput_bps: (($w.out.bytes - $h.out.bytes) * 8 / $seconds),
-			utilisation: (($w.out.bytes - $h.out.bytes) * 8 / $seconds / $w.rate_bps),
-			loss: (($w.drops.total.segments - $h.drops.total.segments)
-				/ ($w.in.segments - $h.in.segments))} + $burstiness[0]'
 }
 
 clients_hosts() {
@@ -141,27 +123,7 @@ added_to() { # BACKGROUND COUNT CONTROL GATEWAY SECONDS
 	clients_end background
 	stop server || :
 	unregister
-	added_result "$1" "$2" >"$TEST_DIR/transfer.json"
-}
-
-# Throughput and loss of each group as the gateway counts for their hosts; the burstiness is of all.
-added_result() { # BACKGROUND COUNT
-	tail -n 1 "$TEST_DIR/clients.log" | jq --argjson background "$1" --argjson count "$2" \
-		--slurpfile half "$TEST_DIR/half.json" --slurpfile whole "$TEST_DIR/whole.json" \
-		--slurpfile burstiness "$TEST_DIR/burstiness.json" '
-		def sums($from; $to): .hosts[$from:$to] | {passed: map(.from.passed.segments) | add,
-			bytes: map(.from.passed.bytes) | add,
-			lost: map(.from.drops.total.segments) | add};
-		($whole[0].up_seconds - $half[0].up_seconds) as $seconds
-		| def group($from; $to):
-			($half[0] | sums($from; $to)) as $h | ($whole[0] | sums($from; $to)) as $w
-			| {bps: (($w.bytes - $h.bytes) * 8 / $seconds),
-				loss: (($w.lost - $h.lost) / ($w.passed + $w.lost - $h.passed - $h.lost))};
-		group(0; $background) as $old | group($background; $background + $count) as $new
-		| {measured_s: $seconds, sender: {mss: 1448}, retransmits: .retransmitted,
-			goodput_bps: $new.bps, loss: $new.loss, background_mbps: ($old.bps / 1e6),
-			background_loss: $old.loss,
-			utilisation: (($old.bps + $new.bps) / $whole[0].ab.rate_bps)} + $burstiness[0]'
+	reduce added_clients "$1" "$2"
 }
 
 bench_added() {

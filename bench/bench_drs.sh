@@ -16,20 +16,6 @@ sample_flows() { # STOP_FILE SECONDS
 	done
 }
 
-# From such samples: [seconds since the first that knew the connection, bytes in flight, the
-# window that its sender knows of, its congestion window in bytes, bytes received]...
-flow_points() {
-	jq -nRc '[inputs | capture("^(?<at>[0-9.]+) (?<json>[{].*)$") // empty
-		| (.at | tonumber) as $at | .json | fromjson | .flows
-		| first(.[] | select(.remote | endswith(":5301"))) as $sender
-		| first(.[] | select(.local | endswith(":5301"))) as $receiver
-		| select($sender and $receiver)
-		| [$at, $sender.flight_bytes, $sender.send_window_bytes,
-			$sender.cwnd_segments * $sender.mss_bytes, $receiver.bytes_received]]
-		| (first[0] // 0) as $from | map(.[0] = ((.[0] - $from) * 1000 | round / 1000))' 2>/dev/null ||
-		echo null
-}
-
 # An untuned transfer, and what tcptuned sees of it in transfer.json.
 watched() { # SECONDS [MESSAGES OPTION...]
 	local seconds=$1 file=$TEST_DIR/stop
@@ -40,10 +26,7 @@ watched() { # SECONDS [MESSAGES OPTION...]
 	touch "$file"
 	wait "$(pid_of samples)"
 	unset "LIB_PID[samples]"
-	flow_points <"$TEST_DIR/samples.log" >"$TEST_DIR/points.json"
-	jq -c --slurpfile points "$TEST_DIR/points.json" '. + {flow_points: $points[0]}' \
-		"$TEST_DIR/transfer.json" >"$TEST_DIR/transfer.new"
-	mv "$TEST_DIR/transfer.new" "$TEST_DIR/transfer.json"
+	reduce flow_points
 }
 
 # Figures 2 to 4: 64 MB at 100 ms. Static: a buffer of 64 KB, of which half is advertised; once,

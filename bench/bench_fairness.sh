@@ -54,7 +54,7 @@ compete() {
 	compete_background_end a
 	compete_background_end b
 	unregister
-	compete_result "$seconds" "$@" >"$TEST_DIR/transfer.json"
+	reduce compete "$seconds" "${@%%:*}"
 }
 
 compete_rate() { # MBPS; of an access link
@@ -118,32 +118,6 @@ compete_watch() { # SECONDS
 	link_stats a b >"$TEST_DIR/half.json"
 	sleep "$(half "$1")"
 	link_stats a b >"$TEST_DIR/whole.json"
-}
-
-compete_result() { # SECONDS RTT:START...
-	local seconds=$1 i=0 spec
-	shift
-	for spec; do
-		i=$((i + 1))
-		jq -c --argjson began "$(<"$TEST_DIR/began-$i")" --argjson zero "$(<"$TEST_DIR/began-0")" \
-			--argjson rtt "${spec%%:*}" '. + {began_s: ($began - $zero), rtt_ms: $rtt}' \
-			"$TEST_DIR/flow-$i.log"
-	done | jq -L "$TEST_TOP/bench" --argjson to "$seconds" --slurp \
-		--slurpfile a "$TEST_DIR/background-a.json" \
-		--slurpfile b "$TEST_DIR/background-b.json" \
-		--slurpfile half "$TEST_DIR/half.json" --slurpfile whole "$TEST_DIR/whole.json" '
-		include "compete";
-		. as $flows | ($to / 2) as $from | $half[0] as $h | $whole[0] as $w
-		| {seconds: $to, sender: {mss: $flows[0].sender.mss},
-			goodput_bps: ([$flows[] | mbps($from; $to)] | add * 1e6),
-			flows: [$flows[] | {rtt_ms, mbps: mbps($from; $to), retransmits}],
-			ratio: ($flows | throughput_ratio($from; $to)),
-			background_mbps: [$a[0].mbps, $b[0].mbps],
-			background_exit: [$a[0].exit, $b[0].exit],
-			carried: (($w.ab.out.bytes - $h.ab.out.bytes) * 8
-				/ ($w.up_seconds - $h.up_seconds) / $w.ab.rate_bps),
-			red: ($w.ab.drops | .red_early.segments + .red_forced.segments)}
-			+ fairness($flows; $from; $to)'
 }
 
 # Calls FUNCTION [ARG...] for every run, rate and queue, with $mbps and $queue.
@@ -220,8 +194,7 @@ synchronised_each() {
 synchronised() { # CONTROL
 	local watch=synchronised_watch
 	compete "$1" $mbps $queue $run_seconds "${specs[@]}"
-	synchronised_result "${#specs[@]}" >"$TEST_DIR/synchronised.json"
-	mv "$TEST_DIR/synchronised.json" "$TEST_DIR/transfer.json"
+	reduce synchronised "${#specs[@]}"
 }
 
 # As compete_watch, and in the second half once a second what each host has lost so far.
@@ -237,20 +210,6 @@ synchronised_watch() { # SECONDS
 		link_stats a b '[.hosts[].from.drops.total.segments] | tojson' >>"$TEST_DIR/lost"
 	done
 	link_stats a b >"$TEST_DIR/whole.json"
-}
-
-synchronised_result() { # CONNECTIONS
-	jq --argjson count "$1" --slurpfile lost "$TEST_DIR/lost" '
-		[range(1; $lost | length) as $t
-			| [range($count) as $i | select($lost[$t][$i] > $lost[$t - 1][$i])] | length
-			| select(. > 0)] as $losers
-		| ($losers | length) as $seconds
-		| del(.ratio, .fairness, .fairness_worst_100th, .fairness_intervals)
-		+ {loss_seconds: $seconds,
-			synchronised: (if $seconds == 0 then null else [range(1; $count + 1) as $n
-				| {key: ($n | tostring),
-					value: (([$losers[] | select(. >= $n)] | length) / $seconds)}]
-				| from_entries end)}' "$TEST_DIR/transfer.json"
 }
 
 compete_part() { # N; the Nth part of a run

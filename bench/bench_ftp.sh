@@ -107,9 +107,7 @@ third_party_measure() { # BYTES
 	ftp_client c "" "get ftp://${ADDR[a]}/file -o ftp://${ADDR[b]}/in/file"
 	stop rtts || :
 	ftp_result a "$1"
-	jq -c --slurpfile rtts "$TEST_DIR/rtts.log" '. + {rtt_ms: {median: ($rtts | .[length / 2 | floor:] | sort |
-		.[length / 2 | floor])}}' "$TEST_DIR/transfer.json" >"$TEST_DIR/both.json"
-	mv "$TEST_DIR/both.json" "$TEST_DIR/transfer.json"
+	reduce third_party
 	stop ftp-a || :
 	stop ftp-b || :
 	rm -rf "${ftp_root:?}"/*

@@ -9,12 +9,6 @@
 
 . "$TEST_TOP/bench/lib.sh"
 
-# seconds_of NAME FILE: lines of seconds, as the members NAME_s and NAME_max_s of an object
-seconds_of() {
-	jq -s --arg name "$1" 'sort | {($name + "_s"): .[(length - 1) / 2 | floor],
-		($name + "_max_s"): last}' "$2"
-}
-
 # timed NAME COUNT COMMAND...: which prints seconds
 timed() {
 	local name=$1 count=$2 i
@@ -22,7 +16,7 @@ timed() {
 	for i in $(seq "$count"); do
 		"$@"
 	done >"$TEST_DIR/timed"
-	seconds_of "$name" "$TEST_DIR/timed"
+	rows seconds_taken "$name" timed
 }
 
 # Of a new answer, not of one that is kept.
@@ -78,7 +72,7 @@ together() {
 	background scraping scrape_on
 	traffic
 	stop scraping || :
-	seconds_of scrape "$TEST_DIR/scraping.log"
+	rows seconds_taken scrape scraping.log
 }
 
 scrape_parts() { # COMMAND...

@@ -36,11 +36,7 @@ streams_measure() { # OURS [MESSAGES OPTION...]
 	wait "$(pid_of others)" || fail "others: $(tail -c 300 "$TEST_DIR/others.log")"
 	unset "LIB_PID[others]"
 	stop to-others || :
-	jq -L "$TEST_TOP/bench" -c --slurpfile others "$TEST_DIR/others.log" --argjson from $streams_head_start \
-		--argjson seconds $run_seconds '
-		include "series";
-		. + {others_mbps: ($others[0] | mbps($from; $from + $seconds))}' "$TEST_DIR/transfer.json" >"$TEST_DIR/both.json"
-	mv "$TEST_DIR/both.json" "$TEST_DIR/transfer.json"
+	reduce streams $streams_head_start
 }
 
 # An iperf3 server has no option that fixes its receive buffer: where $receiver has one, the maximum is that.
@@ -63,10 +59,7 @@ streams_ask() {
 
 # The number within the bound that was advised, if it is none of those that are measured anyway.
 streams_advised() { # X
-	jq -r --arg x "$1" --arg commit "$BENCH_COMMIT" --argjson seed "$(run_seed)" '
-		select(.bench == "streams" and .x == $x and .column == "advice" and .commit == $commit
-			and .seed == $seed and .within) | .within.streams' "$BENCH_RESULTS" |
-		tail -n 1 | grep -vxE '1|2|4|8|16' || :
+	rows streams_advised "$1" | grep -vxE '1|2|4|8|16' || :
 }
 
 streams_path() { # X

@@ -19,8 +19,7 @@ vary_options() {
 	echo "--duration $run_seconds --stall 60 --rtt-samples --series 50"
 }
 
-# vary_columns BENCH X FIGURES [COLUMN...]: a row each; FIGURES is jq, from what was measured to what
-# is added to it
+# vary_columns BENCH X FIGURES [COLUMN...]: a row each; FIGURES: of rows.py
 vary_columns() {
 	local bench=$1 x=$2 figures=$3 column command
 	shift 3
@@ -41,14 +40,7 @@ vary_measure() { # FIGURES COMMAND...
 	local figures=$1
 	shift
 	"$@"
-	jq -L "$TEST_TOP/bench" -c --argjson seconds "$run_seconds" '
-		include "series";
-		def median: sort | if length == 0 then null else .[length / 2 | floor] end;
-		def median_of($column; $from; $to): [.load_series[]
-			| select(.[0] >= $from and .[0] <= $to) | .[$column]] | median;
-		. + {mbps: mbps(0; $seconds)} + ('"$figures"')' \
-		"$TEST_DIR/transfer.json" >"$TEST_DIR/figures.json"
-	mv "$TEST_DIR/figures.json" "$TEST_DIR/transfer.json"
+	reduce $figures
 }
 
 # Delay that is drawn again and again, from the sender to the receiver.
@@ -70,7 +62,7 @@ bench_jitter() {
 			"100 Mbit/s, 20 ms, +60 ms half of each 200 ms"; do
 			set -- ${paths[$x]}
 			path="--rate $1 --delay $2 --jitter-ab $3 --queue 4MB"
-			vary_columns jitter "$x" '{}' kernel "tcptuned, cubic" "tcptuned, receiver" \
+			vary_columns jitter "$x" vary kernel "tcptuned, cubic" "tcptuned, receiver" \
 				"tcptuned, sender"
 		done
 	done
@@ -92,7 +84,7 @@ bench_impaired() {
 			"200 Mbit/s, 20 ms, marks from half a BDP" \
 			"1 Gbit/s, 20 ms, policed to 100 Mbit/s"; do
 			path="--delay 10ms --rate ${paths[$x]}"
-			vary_columns impaired "$x" '{}' kernel "tcptuned, cubic" "tcptuned, receiver" \
+			vary_columns impaired "$x" vary kernel "tcptuned, cubic" "tcptuned, receiver" \
 				"tcptuned, sender"
 		done
 	done
@@ -106,9 +98,7 @@ bench_longer() {
 	change=$(half "$run_seconds")
 	path="--rate 200mbit --delay 5ms --queue 8MB --schedule-ab ${change}s::95ms"
 	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
-		vary_columns longer "200 Mbit/s, 10 to 100 ms" "
-			($change + 1) as \$from | {after_mbps: mbps(\$from; [\$from + 5, \$seconds] | min),
-				rtt_end_ms: median_of(1; \$seconds - 2; \$seconds)}" \
+		vary_columns longer "200 Mbit/s, 10 to 100 ms" "longer $change" \
 			kernel "tcptuned, cubic"
 	done
 }
@@ -120,9 +110,7 @@ bench_slower() {
 	path="--rate 1gbit --delay 5ms --queue 20MB
 		--schedule-ab $(awk "BEGIN { print $run_seconds / 4 }")s:15625kbit:"
 	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
-		vary_columns slower "1 Gbit/s, 10 ms, to 15.6 Mbit/s" '
-			{rtt_end_ms: median_of(1; $seconds - 2; $seconds),
-			window_end: median_of(2; $seconds - 2; $seconds)}' \
+		vary_columns slower "1 Gbit/s, 10 ms, to 15.6 Mbit/s" slower \
 			kernel "tcptuned, cubic"
 	done
 }
@@ -135,7 +123,7 @@ bench_lte() {
 	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
 		for trace in "$traces"/*; do
 			path="--trace-ab $trace --delay 20ms --queue 1500KB"
-			vary_columns lte "$(basename "$trace")" '{}' kernel "tcptuned, cubic"
+			vary_columns lte "$(basename "$trace")" vary kernel "tcptuned, cubic"
 		done
 	done
 }
@@ -147,7 +135,7 @@ bench_several() {
 	path="--rate 1gbit --delay 5ms --queue 20MB"
 	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
 		for streams in ${BENCH_STREAMS:-1 2 4 8}; do
-			vary_columns several $streams '{}' kernel "tcptuned, cubic"
+			vary_columns several $streams vary kernel "tcptuned, cubic"
 		done
 	done
 }
@@ -187,7 +175,7 @@ vary_flows() {
 		unset "LIB_PID[flow-$i]"
 		stop "to-$i" || :
 	done
-	vary_result "$rtt_ms" "$@" >"$TEST_DIR/transfer.json"
+	reduce neighbours $rtt_ms "${@##*:}"
 }
 
 # To enter a cgroup takes as long as a round trip: who starts later is smaller in the queue for long.
@@ -205,30 +193,6 @@ vary_sender() { # NUMBER tuned|untuned CONTROL SECONDS
 	background "flow-$1" $(vary_prefix $2) in_host a "$TEST_BUILD/messages" \
 		--connect "${ADDR[b]}" --port $((7100 + $1)) --series 50 --rtt-samples \
 		--duration $4 --stall 60 $([ "$3" = default ] || echo --congestion "$3")
-}
-
-# long_s: seconds in which the first one's RTT exceeds three times the path's, after the last byte of the
-# second one was read
-vary_result() { # RTT_MS SPEC...
-	local rtt_ms=$1 i
-	shift
-	for ((i = 1; i <= $#; i++)); do
-		jq -c . "$TEST_DIR/flow-$i.log"
-	done | jq -L "$TEST_TOP/bench" -cs --argjson rtt "$rtt_ms" \
-		--argjson seconds "$(printf '%s\n' "${@##*:}" | sort -g | jq -cs .)" '
-		include "series";
-		def long_s($from): [.load_series[] | select(.[0] >= $from)] as $s
-			| ($s[-1][0] - $from) * ([$s[] | select(.[1] > 3 * $rtt)] | length) / ($s | length);
-		. as $flows | $seconds[0] as $shared
-		| .[0] + {goodput_bps: (map(mbps(0; $shared)) | add * 1e6),
-			retransmits: (map(.retransmits) | add),
-			flows: map({mbps: mbps(0; $shared), congestion, retransmits,
-				rtt_ms: .rtt_ms.median})}
-		+ if $seconds[-1] == $shared then {} else
-			{long_s: ($flows[0] | long_s($flows[1].elapsed_s)),
-			rtt_with_ms: ([$flows[0].load_series[] | select(.[0] < $shared) | .[1]]
-				| sort | .[length / 2 | floor])} end
-		| del(.series, .load_series)'
 }
 
 # COLUMN: the first one and its neighbour

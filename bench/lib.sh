@@ -112,21 +112,14 @@ cubic_by_default() { # HOST...
 }
 
 # --- rows ----------------------------------------------------------------------------------
-# FILTER: jq, from what was measured to what is special about this row
-add_row() { # BENCH X COLUMN LINK_STATISTICS FILTER
-	jq -L "$TEST_TOP/bench" -c --arg bench "$1" --arg x "$2" --arg column "$3" \
-		--slurpfile stats "$4" --argjson loss_at "${loss_at:-null}" \
-		--arg commit "${BENCH_COMMIT-}" --arg kernel "$(uname -r)" \
-		--arg date "$(date -u +%FT%TZ)" --arg keep "${keep_series-}" \
-		--argjson seed "$(run_seed)" --argjson seconds "${run_seconds:-null}" '
-		include "series";
-		{bench: $bench, x: $x, column: $column, commit: $commit, kernel: $kernel,
-			date: $date, seed: $seed} + ('"$5"')
-		+ if $seconds then {seconds: $seconds} else {} end' "$TEST_DIR/transfer.json" >>"$BENCH_RESULTS"
-	tail -n 1 "$BENCH_RESULTS" | jq -r '"\(.bench) \(.x), \(.column): \(
-		if .invalid then "no result: \(.invalid | join("; "))"
-		elif .goodput_bps then "\(.goodput_bps / 1e6 | round) Mbit/s"
-		else "measured" end)"' >>"${BENCH_PROGRESS:-/dev/null}"
+rows() { # FUNCTION [ARG...]; of rows.py
+	RUN_SEED=$(run_seed) RUN_SECONDS=${run_seconds-} "$TEST_TOP/bench/rows.py" "$@"
+}
+
+# Replaces transfer.json by what a function of rows.py makes of it.
+reduce() { # FUNCTION [ARG...]
+	rows "$@" >"$TEST_DIR/reduced.json"
+	mv "$TEST_DIR/reduced.json" "$TEST_DIR/transfer.json"
 }
 
 # Alone on the machine, as far as others take the same lock.
@@ -139,20 +132,13 @@ measure() {
 }
 
 row_of() {
-	add_row "$1" "$2" "$3" /dev/null .
+	rows add "$@"
 }
 
 # A commit that is dirty is not known well enough.
 measured() { # BENCH X COLUMN
 	[ -s "$BENCH_RESULTS" ] && [[ ${BENCH_COMMIT:--dirty} != *-dirty ]] || return 1
-	jq -ne --arg bench "$1" --arg x "$2" --arg column "$3" --arg commit "$BENCH_COMMIT" \
-		--argjson seed "$(run_seed)" --argjson seconds "${run_seconds:-null}" \
-		--argjson tolerance "$LINK_TOLERANCE" '
-		first(inputs | select(.bench == $bench and .x == $x and .column == $column
-			and .commit == $commit and .seed == $seed
-			and ($seconds == null or .seconds == $seconds)
-			and (.invalid | not) and (.link.tolerance // 1) <= $tolerance)) | true' \
-		"$BENCH_RESULTS" >/dev/null || return 1
+	rows is_measured "$@" "$LINK_TOLERANCE" || return 1
 	echo "$1 $2, $3, seed $(run_seed): there already" >>"${BENCH_PROGRESS:-/dev/null}"
 }
 
@@ -187,29 +173,13 @@ row() {
 		before=$(prunes)
 		measure "$@"
 		if lib_end_links; then
-			add_row "$bench" "$x" "$column" "$TEST_DIR/link-a-b.json" '
-				$stats[0] as $link
-				| . + curve_figures($link; $loss_at)
-				+ {tries: '$try', prunes: '$(($(prunes) - before))',
-					utilisation: (.utilisation // .goodput_bps / ceiling_bps($link)),
-					link: {drops: $link.ab.drops.total.segments,
-						queue_mean_ms: $link.ab.queue.mean_delay_ms,
-						queue_max_bytes: $link.ab.queue.max_bytes,
-						late_p99_us: $link.ab.late_us.p99, tolerance: $link.tolerance,
-						late_max_us: $link.ab.late_us.max,
-						late_back_p99_us: $link.ba.late_us.p99,
-						judged_after_s: $link.judge_after_seconds,
-						late_before_p99_us: ([$link.ab, $link.ba]
-							| map(.late_before_us.p99) | max),
-						host_cpu_share: $link.host_cpu_share,
-						host_steal_share: $link.host_steal_share}}
-				| if $keep == "" then del(.series, .load_series) else . end'
+			rows add "$bench" "$x" "$column" link-a-b.json $try "${loss_at-}" \
+				$(($(prunes) - before)) "${keep_series-}"
 			return
 		fi
 		note "run $try of $bench $x, $column: not valid"
 	done
-	add_row "$bench" "$x" "$column" "$TEST_DIR/link-a-b.json" \
-		'{invalid: $stats[0].invalid_reasons}'
+	rows add "$bench" "$x" "$column" link-a-b.json
 }
 
 # --- many connections ----------------------------------------------------------------------

@@ -1,0 +1,393 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Turns what a measurement left in $TEST_DIR into a row of results.
+
+rows.py FUNCTION [ARG...]   calls a function below and prints what it returns as JSON
+
+bench/lib.sh calls it. A transfer is what messages printed about it (transfer.json). Its progress curve ("series") is
+[[seconds since the first byte was sent, bytes read]...], the curve of its load ("load_series")
+[[seconds, RTT in ms, window in bytes]...]. A link is linkem's statistics.
+"""
+import bisect
+import json
+import math
+import os
+import pathlib
+import re
+import statistics
+import sys
+import time
+
+# --- files ------------------------------------------------------------------------------------------
+
+
+def text_of(name: str) -> str:
+    return pathlib.Path(os.environ["TEST_DIR"], name).read_text()
+
+
+def load(name: str):
+    return json.loads(text_of(name))
+
+
+def load_lines(name: str) -> list:
+    return [json.loads(line) for line in text_of(name).splitlines()]
+
+
+def load_last_line(name: str) -> dict:
+    return json.loads(text_of(name).splitlines()[-1])
+
+
+def measured_rows() -> list[dict]:
+    with open(os.environ["BENCH_RESULTS"]) as file:
+        return [json.loads(line) for line in file if line.strip()]
+
+
+# --- curves -----------------------------------------------------------------------------------------
+
+
+def upper_median(values: list):
+    """None: there are none."""
+    return sorted(values)[len(values) // 2] if values else None
+
+
+def bytes_read(flow: dict, seconds: float) -> float:
+    """Until then, between two points of the curve by interpolation. Where the flow has "began_s", when it began to
+    connect, the time is that clock's: the first byte is sent a round trip after that."""
+    at = max(0, seconds - flow["began_s"] - flow["rtt_ms"] / 1e3) if "began_s" in flow else seconds
+    series = flow["series"]
+    after = bisect.bisect_right(series, at, key=lambda point: point[0])
+    before = series[after - 1] if after else [0, 0]
+    if after == len(series):
+        return before[1]
+    (t0, b0), (t1, b1) = before, series[after]
+    return b0 + (b1 - b0) * (at - t0) / (t1 - t0) if t1 > t0 else b0
+
+
+def mbps(flow: dict, since: float, until: float) -> float:
+    return (bytes_read(flow, until) - bytes_read(flow, since)) * 8e-6 / (until - since)
+
+
+def max_goodput_bps(link: dict, mss: int) -> float:
+    """What the link can carry of payload."""
+    return link["ab"]["rate_bps"] * mss / link["mtu"]
+
+
+def first(values):
+    return next(iter(values), None)
+
+
+def recovery_figures(transfer: dict, link: dict, lost_segment: int | None) -> dict:
+    """time_to_90_s: from the first byte sent until 90 % of the rate is read over one RTT. recovery_s: from the moment
+    that a lost segment is missed (the reader stands still) until 90 % is read again, over that RTT and over the second
+    after it; the segment is the lost_segment-th that carried data. None: never."""
+    if "series" not in transfer:
+        return {}
+    series, mss, rtt_s = transfer["series"], transfer["sender"]["mss"], link["rtt_ms"] / 1e3
+    enough = 0.9 * max_goodput_bps(link, mss)
+    step = (series[-1][0] - series[0][0]) / (len(series) - 1)
+
+    def points_in(seconds):
+        return max(1, math.floor(seconds / step + 0.5))
+
+    def is_fast(start, end):
+        (t0, b0), (t1, b1) = series[start], series[end]
+        return 8 * (b1 - b0) / (t1 - t0) >= enough
+
+    rtt, second, count = points_in(rtt_s), points_in(1), len(series)
+    figures = {"time_to_90_s": first(series[i][0] for i in range(rtt, count) if is_fast(i - rtt, i))}
+    if not lost_segment or not link["ab"]["drops"]["chosen"]["segments"]:
+        return figures
+    lost = first(i for i in range(rtt, count) if series[i][1] >= 0.995 * lost_segment * mss)
+    dip = lost and first(i for i in range(lost, count) if not is_fast(i - rtt, i))
+    again = dip and first(series[i][0] for i in range(dip, count - second)
+                          if is_fast(i - rtt, i) and is_fast(i, i + second))
+    return figures | {"recovery_s": again and again - series[dip][0]}
+
+
+# --- rows -------------------------------------------------------------------------------------------
+
+
+def run_seconds() -> float | None:
+    return float(os.environ["RUN_SECONDS"]) if os.environ.get("RUN_SECONDS") else None
+
+
+def link_figures(transfer: dict, link: dict, tries: str, lost_segment: str, prunes: str) -> dict:
+    utilisation = transfer.get("utilisation")
+    if utilisation is None:
+        utilisation = transfer["goodput_bps"] / max_goodput_bps(link, transfer["sender"]["mss"])
+    ahead = link["ab"]
+    figures = recovery_figures(transfer, link, int(lost_segment) if lost_segment else None)
+    if prunes:
+        figures["prunes"] = int(prunes)
+    return figures | {
+        "tries": int(tries), "utilisation": utilisation,
+        "link": {"drops": ahead["drops"]["total"]["segments"], "queue_mean_ms": ahead["queue"]["mean_delay_ms"],
+                 "queue_max_bytes": ahead["queue"]["max_bytes"], "late_p99_us": ahead["late_us"]["p99"],
+                 "tolerance": link["tolerance"], "late_max_us": ahead["late_us"]["max"],
+                 "late_back_p99_us": link["ba"]["late_us"]["p99"],
+                 "judged_after_s": link["judge_after_seconds"],
+                 "late_before_p99_us": max(link[way]["late_before_us"]["p99"] for way in ("ab", "ba")),
+                 "host_cpu_share": link["host_cpu_share"], "host_steal_share": link["host_steal_share"]}}
+
+
+def add(bench: str, x: str, column: str, link_file: str = "", tries: str = "", lost_segment: str = "",
+        prunes: str = "", keeps_series: str = "") -> None:
+    """Appends a row to $BENCH_RESULTS and a line to $BENCH_PROGRESS. Without tries there is no result, since the link
+    was late, or there was no link."""
+    row = {"bench": bench, "x": x, "column": column, "commit": os.environ.get("BENCH_COMMIT", ""),
+           "kernel": os.uname().release, "date": time.strftime("%FT%TZ", time.gmtime()),
+           "seed": int(os.environ["RUN_SEED"])}
+    if link_file and not tries:
+        row["invalid"] = load(link_file)["invalid_reasons"] or ["another link was late"]
+        said = "no result: " + "; ".join(row["invalid"])
+    else:
+        transfer = load("transfer.json")
+        row |= transfer
+        if link_file:
+            row |= link_figures(transfer, load(link_file), tries, lost_segment, prunes)
+            if not keeps_series:
+                row.pop("series", None)
+                row.pop("load_series", None)
+        goodput = row.get("goodput_bps")
+        said = f"{goodput / 1e6:.0f} Mbit/s" if goodput is not None else "measured"
+    if run_seconds():
+        row["seconds"] = run_seconds()
+    with open(os.environ["BENCH_RESULTS"], "a") as file:
+        print(json.dumps(row, separators=(",", ":")), file=file)
+    with open(os.environ.get("BENCH_PROGRESS", "/dev/null"), "a") as file:
+        print(f"{bench} {x}, {column}: {said}", file=file)
+
+
+def is_measured(bench: str, x: str, column: str, tolerance: str) -> None:
+    """Exits with 1 unless $BENCH_RESULTS has a valid row of this commit, seed and length."""
+    wanted = {"bench": bench, "x": x, "column": column, "commit": os.environ["BENCH_COMMIT"],
+              "seed": int(os.environ["RUN_SEED"])}
+    if run_seconds():
+        wanted["seconds"] = run_seconds()
+    for row in measured_rows():
+        if all(row.get(name) == value for name, value in wanted.items()) and not row.get("invalid") \
+                and row.get("link", {}).get("tolerance", 1) <= float(tolerance):
+            return
+    sys.exit(1)
+
+
+# --- bench_vary.sh ----------------------------------------------------------------------------------
+
+
+def load_median(flow: dict, column: int, since: float, until: float):
+    return upper_median([point[column] for point in flow["load_series"] if since <= point[0] <= until])
+
+
+def vary() -> dict:
+    transfer = load("transfer.json")
+    return transfer | {"mbps": mbps(transfer, 0, run_seconds())}
+
+
+def longer(change_s: str) -> dict:
+    """The five seconds that begin one second after the change of the path."""
+    transfer, end = vary(), run_seconds()
+    since = float(change_s) + 1
+    return transfer | {"after_mbps": mbps(transfer, since, min(since + 5, end)),
+                       "rtt_end_ms": load_median(transfer, 1, end - 2, end)}
+
+
+def slower() -> dict:
+    transfer, end = vary(), run_seconds()
+    return transfer | {"rtt_end_ms": load_median(transfer, 1, end - 2, end),
+                       "window_end": load_median(transfer, 2, end - 2, end)}
+
+
+def neighbours(rtt_ms: str, *seconds: str) -> dict:
+    """Of connections that begin together, each of which lasts so long: the rates while all of them are there.
+    long_s: seconds in which the first one's RTT exceeds three times the path's, after the last byte of the second one
+    was read."""
+    flows = [load(f"flow-{i + 1}.log") for i in range(len(seconds))]
+    shared, last = (end(map(float, seconds)) for end in (min, max))
+    result = flows[0] | {
+        "goodput_bps": sum(mbps(flow, 0, shared) for flow in flows) * 1e6,
+        "retransmits": sum(flow["retransmits"] for flow in flows),
+        "flows": [{"mbps": mbps(flow, 0, shared), "congestion": flow["congestion"],
+                   "retransmits": flow["retransmits"], "rtt_ms": flow["rtt_ms"]["median"]} for flow in flows]}
+    load_series = flows[0]["load_series"]
+    if last != shared:
+        left_s = flows[1]["elapsed_s"]
+        alone = [point for point in load_series if point[0] >= left_s]
+        is_long = [point[1] > 3 * float(rtt_ms) for point in alone]
+        result["long_s"] = (alone[-1][0] - left_s) * sum(is_long) / len(alone)
+        result["rtt_with_ms"] = upper_median([point[1] for point in load_series if point[0] < shared])
+    del result["series"], result["load_series"]
+    return result
+
+
+# --- bench_streams.sh -------------------------------------------------------------------------------
+
+
+def streams(others_since_s: str) -> dict:
+    since = float(others_since_s)
+    others = mbps(load("others.log"), since, since + run_seconds())
+    return load("transfer.json") | {"others_mbps": others}
+
+
+def streams_advised(x: str) -> int | None:
+    """The number within the bound that the newest advice of this commit and seed has."""
+    wanted = {"bench": "streams", "x": x, "column": "advice", "commit": os.environ["BENCH_COMMIT"],
+              "seed": int(os.environ["RUN_SEED"])}
+    advised = [row["within"]["streams"] for row in measured_rows() if row.get("within")
+               and all(row.get(name) == value for name, value in wanted.items())]
+    return advised[-1] if advised else None
+
+
+# --- bench_fairness.sh ------------------------------------------------------------------------------
+
+
+def jain_index(rates: list[float]) -> float | None:
+    """None: no connection got anything."""
+    total = sum(rates)
+    return total * total / (len(rates) * sum(rate * rate for rate in rates)) if total > 0 else None
+
+
+def fairness(flows: list[dict], since: float, until: float) -> dict:
+    """Means of the worst of the indices over windows of 1 to 100 s. Paper 003 takes the worst fifth with drop-tail
+    (Figure 10), and the worst hundredth with RED (Figure 11)."""
+    indices = {}
+    for scale in (1, 5, 25, 50, 100):
+        starts = [since + i * scale for i in range(int((until - since + 0.001) // scale))]
+        of_windows = [jain_index([mbps(flow, t, t + scale) for flow in flows]) for t in starts]
+        indices[str(scale)] = sorted(index for index in of_windows if index is not None)
+
+    def worst(part):
+        return {scale: statistics.mean(of_scale[:max(1, len(of_scale) // part)]) if of_scale else None
+                for scale, of_scale in indices.items()}
+
+    return {"fairness": worst(5), "fairness_worst_100th": worst(100),
+            "fairness_intervals": {scale: len(of_scale) for scale, of_scale in indices.items()}}
+
+
+def carried_bytes() -> int:
+    """By the link, between half.json and whole.json."""
+    return load("whole.json")["ab"]["out"]["bytes"] - load("half.json")["ab"]["out"]["bytes"]
+
+
+def elapsed_seconds() -> float:
+    return load("whole.json")["up_seconds"] - load("half.json")["up_seconds"]
+
+
+def compete(seconds: str, *rtts_ms: str) -> dict:
+    """Connections that share a bottleneck, in the second half of the time, on the clock of `began-0`."""
+    until = float(seconds)
+    since = until / 2
+    flows = [load(f"flow-{i}.log") | {"rtt_ms": float(rtt_ms),
+                                      "began_s": float(text_of(f"began-{i}")) - float(text_of("began-0"))}
+             for i, rtt_ms in enumerate(rtts_ms, 1)]
+    rates = [mbps(flow, since, until) for flow in flows]
+    background = [load(f"background-{end}.json") for end in "ab"]
+    link = load("whole.json")["ab"]
+    return {"seconds": until, "sender": {"mss": flows[0]["sender"]["mss"]}, "goodput_bps": sum(rates) * 1e6,
+            "flows": [{"rtt_ms": flow["rtt_ms"], "mbps": rate, "retransmits": flow["retransmits"]}
+                      for flow, rate in zip(flows, rates)],
+            "ratio": rates[0] / rates[1] if rates[1] > 0 else None,
+            "background_mbps": [end["mbps"] for end in background],
+            "background_exit": [end["exit"] for end in background],
+            "carried": carried_bytes() * 8 / elapsed_seconds() / link["rate_bps"],
+            "red": link["drops"]["red_early"]["segments"] + link["drops"]["red_forced"]["segments"],
+            **fairness(flows, since, until)}
+
+
+def synchronised(count: str) -> dict:
+    """Of the seconds with a loss, in which share did at least so many of the connections lose? `lost` has what each
+    has lost so far, a line for each second."""
+    lost = load_lines("lost")
+    losers = [sum(after > before for before, after in zip(*pair)) for pair in
+              zip((line[:int(count)] for line in lost), (line[:int(count)] for line in lost[1:]))]
+    losers = [number for number in losers if number]
+    result = load("transfer.json")
+    for name in ("ratio", "fairness", "fairness_worst_100th", "fairness_intervals"):
+        del result[name]
+    shares = {str(n): sum(number >= n for number in losers) / len(losers)
+              for n in range(1, int(count) + 1)} if losers else None
+    return result | {"loss_seconds": len(losers), "synchronised": shares}
+
+
+# --- bench_clients.sh -------------------------------------------------------------------------------
+
+
+def burstiness() -> dict:
+    """Of the intervals of 0.1 s that segments.json (bpftool) has counted, without the first and the last one that has
+    a segment, of which the count has not all."""
+    counts = [entry["formatted"]["value"] for entry in load("segments.json")]
+    last = max(i for i, count in enumerate(counts) if count)
+    counts = counts[1:last]
+    mean = statistics.fmean(counts)
+    return {"cov": statistics.pstdev(counts) / mean, "mean": mean, "cov_seconds": len(counts) / 10}
+
+
+def clients() -> dict:
+    half, whole = load("half.json")["ab"], load("whole.json")["ab"]
+    bps = carried_bytes() * 8 / elapsed_seconds()
+    lost = whole["drops"]["total"]["segments"] - half["drops"]["total"]["segments"]
+    return {"measured_s": elapsed_seconds(), "sender": {"mss": 1448},
+            "retransmits": load_last_line("clients.log")["retransmitted"], "goodput_bps": bps,
+            "utilisation": bps / whole["rate_bps"],
+            "loss": lost / (whole["in"]["segments"] - half["in"]["segments"]), **load("burstiness.json")}
+
+
+def added_clients(background: str, count: str) -> dict:
+    """Throughput and loss of each group as the gateway counts for their hosts; the burstiness is of all."""
+    half, whole = load("half.json"), load("whole.json")
+
+    def group(first_host, end_host):
+        def total(*path):
+            def at(host):
+                for name in path:
+                    host = host[name]
+                return host
+            return sum(at(host["from"]) for host in whole["hosts"][first_host:end_host]) - \
+                sum(at(host["from"]) for host in half["hosts"][first_host:end_host])
+
+        lost = total("drops", "total", "segments")
+        return total("passed", "bytes") * 8 / elapsed_seconds(), lost / (total("passed", "segments") + lost)
+
+    old_bps, old_loss = group(0, int(background))
+    new_bps, new_loss = group(int(background), int(background) + int(count))
+    return {"measured_s": elapsed_seconds(), "sender": {"mss": 1448},
+            "retransmits": load_last_line("clients.log")["retransmitted"], "goodput_bps": new_bps, "loss": new_loss,
+            "background_mbps": old_bps / 1e6, "background_loss": old_loss,
+            "utilisation": (old_bps + new_bps) / whole["ab"]["rate_bps"], **load("burstiness.json")}
+
+
+# --- other benches ----------------------------------------------------------------------------------
+
+
+def flow_points() -> dict:
+    """Adds to the transfer what tcptuned saw of it (samples.log: the time and `tcptunectl flows --json`): [seconds
+    since the first sample that has the connection, bytes in flight, the window that its sender knows of, its congestion
+    window in bytes, bytes received]..."""
+    points = []
+    for at, answer in re.findall(r"^([0-9.]+) (\{.*)$", text_of("samples.log"), re.MULTILINE):
+        flows = json.loads(answer)["flows"]
+        sender = first(flow for flow in flows if flow["remote"].endswith(":5301"))
+        receiver = first(flow for flow in flows if flow["local"].endswith(":5301"))
+        if sender and receiver:
+            points.append([float(at), sender["flight_bytes"], sender["send_window_bytes"],
+                           sender["cwnd_segments"] * sender["mss_bytes"], receiver["bytes_received"]])
+    return load("transfer.json") | {
+        "flow_points": [[round(point[0] - points[0][0], 3), *point[1:]] for point in points]}
+
+
+def seconds_taken(name: str, file: str) -> dict:
+    """Of a file with lines of seconds."""
+    seconds = sorted(load_lines(file))
+    return {f"{name}_s": seconds[(len(seconds) - 1) // 2], f"{name}_max_s": seconds[-1]}
+
+
+def third_party() -> dict:
+    """Adds the median RTT of the second half to an FTP transfer."""
+    rtts = load_lines("rtts.log")
+    return load("transfer.json") | {"rtt_ms": {"median": upper_median(rtts[len(rtts) // 2:])}}
+
+
+if __name__ == "__main__":
+    result = globals()[sys.argv[1]](*sys.argv[2:])
+    if result is not None:
+        json.dump(result, sys.stdout, separators=(",", ":"))
+        print()
