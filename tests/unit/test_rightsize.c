@@ -402,6 +402,31 @@ TEST(a_hold_that_is_too_small)
 }
 
 /*
+ * Where the delay varies, a hold that carries less than 15/16 of the former rate grows by a quarter, if some
+ * RTT is below that of the path.
+ */
+TEST(a_hold_that_leaves_a_varying_path_idle)
+{
+	struct {
+		uint32_t path_rtt_us, low_us, rate, held;
+	} rows[] = {{40000, 35000, 4500000, 250000},
+		    {40000, 35000, 4800000, 200000},
+		    {40000, 45000, 4500000, 200000},
+		    {29000, 28000, 4500000, 200000}};
+
+	for_each_row (r, rows) {
+		struct rightsize rs = at_a_mark();
+
+		rs.held = rs.window = 200000;
+		rs.path_rtt_us = r->path_rtt_us;
+		rs.rate_before = 5000000;
+		rightsize_enter(&rs, RIGHTSIZE_HOLDING, rs.seen_us - (1 << 20));
+		carry(&rs, r->rate, r->low_us, r->low_us + 5000);
+		assert_int_equal(rs.held, r->held);
+	}
+}
+
+/*
  * The link pauses until the queue of a hold of 7/4 of a bandwidth-delay product is empty. Where the delay
  * was constant, the window grows only if that happens in two intervals, or if the rate has suffered.
  */

@@ -28,9 +28,9 @@
  *             empty, so that the minimum RTT is measured again.
  *  HOLDING    The window is 2 x rate x minimum RTT (DRS III.B), or as much more as the delay of the
  *             path varies. It grows as in DRS whenever the smallest RTT of a round shows that the
- *             queue had nearly emptied. The smallest one is used so that a varying delay is not
- *             taken for a queue. Three failed tests in a row end the hold, and so do two rounds with
- *             silences that a queue would have filled.
+ *             queue had nearly emptied (a larger one may come from a delay that varies), and by a
+ *             quarter whenever the link was idle at times. Three failed tests in a row end the hold,
+ *             and so do two rounds with silences that a queue would have filled.
  *
  * Tests begin at marks of a clock that hosts share, a power of two apart, because connections that
  * fill the queue of one bottleneck together have to reduce it together: a single one would find the
@@ -567,10 +567,21 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 }
 
 /*
- * Ends an interval of a hold. If the window was in use, and some RTT was below 5/4 of the minimum, the
- * queue was empty at that time and the link perhaps idle, so the window is too small for the way in
- * which delay or rate varies: it grows by a quarter. If the rate has fallen below 3/4 of that before the
- * test, the window grows by the missing factor, at most 2, and two marks earlier.
+ * Returns whether the smallest RTT of an interval shows that the queue was empty, and the link perhaps idle:
+ * one below 5/4 of the minimum, or, where the delay varies and the rate has fallen, below that of the path.
+ */
+static inline int rightsize_was_idle(const struct rightsize *rs)
+{
+	if (rightsize_nearly_empty(rs, rs->low_us))
+		return rightsize_empties_often(rs);
+	return rightsize_delay_varies(rs) && rs->low_us < rs->path_rtt_us &&
+	       16 * rs->rate < 15 * rs->rate_before;
+}
+
+/*
+ * Ends an interval of a hold. If the window was in use and the link idle at times, the window is too small
+ * for the way in which delay or rate varies: it grows by a quarter. If the rate has fallen below 3/4 of that
+ * before the test, the window grows by the missing factor, at most 2, and two marks earlier.
  */
 static inline void rightsize_hold_interval(struct rightsize *rs, const struct rightsize_ack *a,
 					   __u32 shift)
@@ -579,8 +590,7 @@ static inline void rightsize_hold_interval(struct rightsize *rs, const struct ri
 	__u64 gain = 5; /* in quarters */
 	__u64 wait = 0;
 
-	if (!rightsize_nearly_empty(rs, rs->low_us) || !rightsize_empties_often(rs) ||
-	    flight < rs->held / 2)
+	if (!rightsize_was_idle(rs) || flight < rs->held / 2)
 		return;
 	if (4 * rs->rate < 3 * rs->rate_before) {
 		gain = rightsize_muldiv(4, rs->rate_before, rs->rate);
