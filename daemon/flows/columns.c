@@ -10,23 +10,18 @@ static int compare_addresses(const struct tcptuned_flow_record *a,
 			     const struct tcptuned_flow_record *b, const __u8 *a_address,
 			     const __u8 *b_address)
 {
-	return a->family != b->family ? (int)a->family - (int)b->family
-				      : memcmp(a_address, b_address, sizeof(a->local));
+	return a->family - b->family ?: memcmp(a_address, b_address, sizeof(a->local));
 }
 
 static int compare_local(const struct tcptuned_flow_record *a, const struct tcptuned_flow_record *b)
 {
-	int order = compare_addresses(a, b, a->local, b->local);
-
-	return order ? order : (int)a->local_port - (int)b->local_port;
+	return compare_addresses(a, b, a->local, b->local) ?: a->local_port - b->local_port;
 }
 
 static int compare_remote(const struct tcptuned_flow_record *a,
 			  const struct tcptuned_flow_record *b)
 {
-	int order = compare_addresses(a, b, a->remote, b->remote);
-
-	return order ? order : (int)a->remote_port - (int)b->remote_port;
+	return compare_addresses(a, b, a->remote, b->remote) ?: a->remote_port - b->remote_port;
 }
 
 #define FIELD(field)                                            \
@@ -174,9 +169,5 @@ int tcptuned_column_order(const struct tcptuned_column *column,
 	else
 		order = largest_first(tcptuned_column_number(column, a),
 				      tcptuned_column_number(column, b));
-	if (!order)
-		order = largest_first(tcptuned_flow_size(a), tcptuned_flow_size(b));
-	if (!order)
-		order = compare_local(a, b);
-	return order ? order : compare_remote(a, b);
+	return order ?: tcptuned_flow_order(a, b) ?: compare_local(a, b) ?: compare_remote(a, b);
 }

@@ -31,23 +31,24 @@ __u64 tcptuned_flow_size(const struct tcptuned_flow_record *record)
 	return record->bytes_received + record->bytes_acked;
 }
 
-static bool comes_before(const struct tcptuned_flows *flows, const struct tcptuned_flow_record *a,
-			 const struct tcptuned_flow_record *b)
+int tcptuned_flow_order(const struct tcptuned_flow_record *a, const struct tcptuned_flow_record *b)
 {
-	if (flows->choice.order)
-		return flows->choice.order(flows->choice.ctx, a, b) < 0;
-	return tcptuned_flow_size(a) > tcptuned_flow_size(b);
+	__u64 a_size = tcptuned_flow_size(a), b_size = tcptuned_flow_size(b);
+
+	return (a_size < b_size) - (a_size > b_size);
 }
 
-static int by_choice(const void *a, const void *b, void *flows)
+static int by_choice(const void *a, const void *b, void *ctx)
 {
-	return comes_before(flows, a, b) ? -1 : comes_before(flows, b, a);
+	const struct tcptuned_flow_choice *choice = ctx;
+
+	return choice->order ? choice->order(choice->ctx, a, b) : tcptuned_flow_order(a, b);
 }
 
 /* Sort those that were kept, and drop what is not among the first. */
 static void sort_and_cut(struct tcptuned_flows *flows)
 {
-	qsort_r(flows->top, flows->top_len, sizeof(*flows->top), by_choice, flows);
+	qsort_r(flows->top, flows->top_len, sizeof(*flows->top), by_choice, &flows->choice);
 	if (flows->top_len > flows->top_max)
 		flows->top_len = flows->top_max;
 }
@@ -92,38 +93,12 @@ int tcptuned_flows_add(struct tcptuned_flows *flows, const struct tcptuned_flow_
 	return 0;
 }
 
-/* The kernel's groups are by address of a congestion control: after a replacement two have one name. */
-static void add_group(struct tcptuned_flows *flows, const struct readout_group *from)
-{
-	struct tcptuned_flow_group *group;
-	char name[TCPTUNED_CC_NAME_MAX];
-	__u32 i;
-
-	memcpy(name, from->congestion_control, sizeof(name));
-	make_printable(name);
-	for (i = 0; i < flows->groups_len; i++) {
-		group = &flows->groups[i];
-		if (group->policy == from->policy && !strcmp(group->congestion_control, name)) {
-			group->flows += from->flows;
-			return;
-		}
-	}
-	group = &flows->groups[flows->groups_len++];
-	group->policy = from->policy;
-	strcpy(group->congestion_control, name);
-	group->flows = from->flows;
-}
-
 void tcptuned_flows_begin(struct tcptuned_flows *flows)
 {
-	struct tcptuned_flow_choice choice = flows->choice;
-	struct tcptuned_flow_record *top = flows->top;
-	__u32 top_max = flows->top_max;
-
-	memset(flows, 0, sizeof(*flows));
-	flows->choice = choice;
-	flows->top = top;
-	flows->top_max = top_max;
+	flows->top_len = 0;
+	flows->jiffies = 0;
+	flows->wanted = 0;
+	memset(&flows->sums, 0, sizeof(flows->sums));
 }
 
 void tcptuned_flows_sum_up(struct tcptuned_flows *flows, const struct readout_sums *sums)
@@ -132,24 +107,19 @@ void tcptuned_flows_sum_up(struct tcptuned_flows *flows, const struct readout_su
 	if (!flows->choice.wanted)
 		flows->wanted = sums->matched;
 	for (__u32 i = 0; i < READOUT_GROUPS; i++)
-		if (sums->group[i].flows)
-			add_group(flows, &sums->group[i]);
+		make_printable(flows->sums.group[i].congestion_control);
 }
 
 static int by_identity(const void *a, const void *b)
 {
 	const struct tcptuned_flow_record *left = a, *right = b;
-	int order = memcmp(left->local, right->local, sizeof(left->local));
 
-	if (!order)
-		order = memcmp(left->remote, right->remote, sizeof(left->remote));
-	if (!order)
-		order = (int)left->local_port - (int)right->local_port;
-	if (!order)
-		order = (int)left->remote_port - (int)right->remote_port;
-	if (!order)
-		order = (int)left->family - (int)right->family;
-	return order ? order : (left->netns > right->netns) - (left->netns < right->netns);
+	return memcmp(left->local, right->local, sizeof(left->local)) ?:
+	       memcmp(left->remote, right->remote, sizeof(left->remote)) ?:
+	       left->local_port - right->local_port ?:
+	       left->remote_port - right->remote_port ?:
+	       left->family - right->family ?:
+	       (left->netns > right->netns) - (left->netns < right->netns);
 }
 
 /* If connections come and go meanwhile, one may be read twice. */

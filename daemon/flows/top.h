@@ -10,15 +10,7 @@
 #include <tcptuned/abi/flow.h>
 #include <tcptuned/abi/readout.h>
 
-#define TCPTUNED_FLOW_GROUPS   READOUT_GROUPS
 #define TCPTUNED_SSTHRESH_NONE 0x7fffffffu /* TCP_INFINITE_SSTHRESH of the kernel */
-
-/* Connections of one policy with one congestion control. */
-struct tcptuned_flow_group {
-	__u32 policy;
-	char congestion_control[TCPTUNED_CC_NAME_MAX];
-	__u64 flows;
-};
 
 /* Which live connections are wanted, and in which order. */
 struct tcptuned_flow_choice {
@@ -35,8 +27,6 @@ struct tcptuned_flows {
 	struct tcptuned_flow_record *top;   /* in order, after tcptuned_flows_end() */
 	__u32 top_len;
 	__u32 top_max;
-	__u32 groups_len;
-	struct tcptuned_flow_group groups[TCPTUNED_FLOW_GROUPS];
 	__u32 jiffies; /* the kernel's, at the beginning of the scan; 0: there was no connection */
 	__u64 wanted;  /* connections that match the choice; top_len of them are in top */
 	struct readout_sums sums; /* of the kernel, about all connections */
@@ -53,7 +43,7 @@ void tcptuned_flows_begin(struct tcptuned_flows *flows);
 /* Keep @record if it is one of the first of the choice. Returns 0; -EPROTO: another build's record. */
 int tcptuned_flows_add(struct tcptuned_flows *flows, const struct tcptuned_flow_record *record);
 
-/* Copy the sums of the kernel. */
+/* Copy the sums of the kernel, and make the names in them printable. */
 void tcptuned_flows_sum_up(struct tcptuned_flows *flows, const struct readout_sums *sums);
 
 /* Sort those that were kept, and drop doubles. Nothing may be added afterwards. */
@@ -61,5 +51,8 @@ void tcptuned_flows_end(struct tcptuned_flows *flows);
 
 /* Bytes received plus bytes sent and acknowledged: the size by which the largest are chosen. */
 __u64 tcptuned_flow_size(const struct tcptuned_flow_record *record);
+
+/* Negative: @a is the larger one. */
+int tcptuned_flow_order(const struct tcptuned_flow_record *a, const struct tcptuned_flow_record *b);
 
 #endif

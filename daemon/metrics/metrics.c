@@ -276,22 +276,27 @@ struct labelled_group {
 static int compare_labels(const void *a, const void *b)
 {
 	const struct labelled_group *left = a, *right = b;
-	int order = strcmp(left->policy, right->policy);
 
-	return order ? order : strcmp(left->congestion_control, right->congestion_control);
+	return strcmp(left->policy, right->policy)
+		       ?: strcmp(left->congestion_control, right->congestion_control);
 }
 
-/* Sort groups, and merge those with the same labels: a reload changes keys. Returns their number. */
+/*
+ * Sort groups, and merge those with the same labels: a reload changes keys, and a replacement the
+ * address of a congestion control. Returns their number.
+ */
 static __u32 label_groups(const struct tcptuned_snapshot *snap, struct labelled_group *ret)
 {
-	const struct tcptuned_flow_group *groups = snap->flows.groups;
-	__u32 i, len = snap->flows.groups_len, kept = 0;
+	const struct readout_group *group = snap->flows.sums.group;
+	__u32 i, len = 0, kept = 0;
 
-	for (i = 0; i < len; i++) {
-		snprintf(ret[i].policy, sizeof(ret[i].policy), "%s",
-			 policy_name(snap, groups[i].policy));
-		ret[i].congestion_control = groups[i].congestion_control;
-		ret[i].flows = groups[i].flows;
+	for (; group < snap->flows.sums.group + READOUT_GROUPS; group++) {
+		if (!group->flows)
+			continue;
+		snprintf(ret[len].policy, sizeof(ret->policy), "%s",
+			 policy_name(snap, group->policy));
+		ret[len].congestion_control = group->congestion_control;
+		ret[len++].flows = group->flows;
 	}
 	qsort(ret, len, sizeof(*ret), compare_labels);
 	for (i = 0; i < len; i++) {
@@ -316,12 +321,12 @@ static void print_group(struct tcptuned_prom *prom, const char *policy,
 static void print_groups(struct tcptuned_prom *prom, const struct tcptuned_snapshot *snap)
 {
 	const struct tcptuned_flows *flows = &snap->flows;
-	struct labelled_group groups[TCPTUNED_FLOW_GROUPS];
+	struct labelled_group groups[READOUT_GROUPS];
 	__u32 len = label_groups(snap, groups);
 
 	for (__u32 i = 0; i < len; i++)
 		print_group(prom, groups[i].policy, groups[i].congestion_control, groups[i].flows);
-	if (flows->sums.groups_other || !flows->groups_len)
+	if (flows->sums.groups_other || !len)
 		print_group(prom, "other", "other", flows->sums.groups_other);
 }
 

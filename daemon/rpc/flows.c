@@ -32,13 +32,9 @@ static int compare(const void *ctx, const struct tcptuned_flow_record *a,
 		   const struct tcptuned_flow_record *b)
 {
 	const struct tcptuned_request *request = ((const struct choice *)ctx)->request;
-	__u64 a_size = tcptuned_flow_size(a), b_size = tcptuned_flow_size(b);
-	int order;
+	int order = request->sort ? tcptuned_column_order(request->sort, a, b, policy_name, ctx)
+				  : tcptuned_flow_order(a, b);
 
-	if (request->sort)
-		order = tcptuned_column_order(request->sort, a, b, policy_name, ctx);
-	else
-		order = (a_size < b_size) - (a_size > b_size);
 	return request->reverse ? -order : order;
 }
 

@@ -60,10 +60,12 @@ static json_t *count_connections(const struct tcptuned_source *source,
 	char name[TCPTUNED_POLICY_NAME_MAX];
 	json_int_t count;
 
-	for (__u32 i = 0; i < flows->groups_len; i++) {
-		tcptuned_policy_name(source->kernel, flows->groups[i].policy, name);
+	for (__u32 i = 0; i < READOUT_GROUPS; i++) {
+		if (!flows->sums.group[i].flows)
+			continue;
+		tcptuned_policy_name(source->kernel, flows->sums.group[i].policy, name);
 		count = json_integer_value(json_object_get(counts, name));
-		set_number(counts, name, (__u64)count + flows->groups[i].flows);
+		set_number(counts, name, (__u64)count + flows->sums.group[i].flows);
 	}
 	return counts;
 }

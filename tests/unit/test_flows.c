@@ -227,7 +227,7 @@ TEST(doubles_are_dropped)
 TEST(sums)
 {
 	__u64 rcvbuf = 0, wmem = 0, sized = 0, asked = 0, bbr1 = 0, capped = 0, cwnd = 0;
-	__u64 grouped = 0;
+	__u64 grouped = 0, groups = 0;
 
 	begin(RECORDS, 10);
 	for (__u32 i = 0; i < RECORDS; i++) {
@@ -252,17 +252,17 @@ TEST(sums)
 	assert_int_equal(flows.sums.rcvbuf_requests, asked);
 	assert_int_equal(flows.sums.snd_reason[RIGHTSIZE_CAPPED], capped);
 	assert_int_equal(flows.sums.limited[TCPTUNED_LIMIT_CWND], cwnd);
-	assert_int_equal(flows.groups_len, 12);
-	for (__u32 i = 0; i < flows.groups_len; i++) {
-		grouped += flows.groups[i].flows;
-		if (flows.groups[i].policy == 1 &&
-		    !strcmp(flows.groups[i].congestion_control, "bbr"))
-			assert_int_equal(flows.groups[i].flows, bbr1);
+	for_each_row (group, flows.sums.group) {
+		groups += !!group->flows;
+		grouped += group->flows;
+		if (group->policy == 1 && !strcmp(group->congestion_control, "bbr"))
+			assert_int_equal(group->flows, bbr1);
 	}
+	assert_int_equal(groups, 12);
 	assert_int_equal(grouped, RECORDS);
 }
 
-#define GROUPED (3 * TCPTUNED_FLOW_GROUPS)
+#define GROUPED (3 * READOUT_GROUPS)
 
 TEST(groups_are_bounded)
 {
@@ -272,10 +272,9 @@ TEST(groups_are_bounded)
 		strcpy(records[i].congestion_control, "cubic");
 	}
 	read_from(records, GROUPED);
-	assert_int_equal(flows.groups_len, TCPTUNED_FLOW_GROUPS);
-	for (__u32 i = 0; i < TCPTUNED_FLOW_GROUPS; i++)
-		assert_int_equal(flows.groups[i].flows, 2);
-	assert_int_equal(flows.sums.groups_other, GROUPED - 2 * TCPTUNED_FLOW_GROUPS);
+	for_each_row (group, flows.sums.group)
+		assert_int_equal(group->flows, 2);
+	assert_int_equal(flows.sums.groups_other, GROUPED - 2 * READOUT_GROUPS);
 	assert_int_equal(flows.top_len, 0);
 }
 
@@ -315,13 +314,16 @@ TEST(nonsense_is_an_error)
 TEST(names_are_printable)
 {
 	struct tcptuned_flow_record record;
+	struct readout_group *group;
 
 	random_record(&record);
 	strcpy(record.congestion_control, "a\n\x7f\xff\xc3\"b ~");
 	assert_int_equal(tcptuned_flows_init(&flows, 5), 0);
 	read_from(&record, 1);
 	assert_string_equal(flows.top[0].congestion_control, "a????\"b ~");
-	assert_string_equal(flows.groups[0].congestion_control, "a????\"b ~");
+	group = readout_find_group(&flows.sums, ops_of(record.congestion_control),
+				   record.flow.policy);
+	assert_string_equal(group->congestion_control, "a????\"b ~");
 }
 
 /* Without the kernel's programs a reading fails, and leaves nothing of the one before. */

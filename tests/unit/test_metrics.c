@@ -156,9 +156,8 @@ static int setup(void **state)
 	snap->flows.sums.live = 4;
 	snap->flows.sums.limited[TCPTUNED_LIMIT_CWND] = 4;
 	snap->flows.sums.rcvbuf_bytes = 99;
-	snap->flows.groups_len = 2;
-	snap->flows.groups[0] = (struct tcptuned_flow_group){0, "bitcp", 3};
-	snap->flows.groups[1] = (struct tcptuned_flow_group){7, "cubic", 1};
+	snap->flows.sums.group[0] = (struct readout_group){0, 0, 3, "bitcp"};
+	snap->flows.sums.group[1] = (struct readout_group){0, 7, 1, "cubic"};
 
 	snap->policies_len = 1;
 	snap->policies[0].policy = (struct tcptuned_policy){
@@ -270,13 +269,11 @@ static const char *name_by_place(void *ctx, __u32 key)
 /* Of policies whose records are gone, only the default one can be named. */
 TEST(policies_that_are_gone)
 {
-	struct tcptuned_flow_group *groups = snap->flows.groups;
-
 	snap->policy_name = name_of;
-	snap->flows.groups_len = 4;
 	for (unsigned int i = 0; i < 4; i++)
-		groups[i] = (struct tcptuned_flow_group){TCPTUNED_POLICY_ID(i / 2 + 3, i % 2 * 4),
-							 "bitcp", i % 2 ? 15 : i / 2 + 1};
+		snap->flows.sums.group[i] =
+			(struct readout_group){0, TCPTUNED_POLICY_ID(i / 2 + 3, i % 2 * 4),
+					       i % 2 ? 15 : i / 2 + 1, "bitcp"};
 	scrape();
 	assert_line(OF("(earlier)", "bitcp") "30");
 	assert_line(OF("default", "bitcp") "3");
@@ -291,13 +288,12 @@ TEST(groups_of_one_name)
 		OF("far", "bitcp") "174250",	 OF("near", "bitcp") "174592",
 		OF("other", "other") "5",
 	};
-	struct tcptuned_flow_group *groups = snap->flows.groups;
+	struct readout_group *groups = snap->flows.sums.group;
 	unsigned int samples = 0;
 
 	snap->policy_name = name_by_place;
-	snap->flows.groups_len = TCPTUNED_FLOW_GROUPS;
-	for (unsigned int i = 0; i < TCPTUNED_FLOW_GROUPS; i++)
-		groups[i] = (struct tcptuned_flow_group){TCPTUNED_POLICY_ID(i, i % 3), "bitcp", i};
+	for (unsigned int i = 0; i < READOUT_GROUPS; i++)
+		groups[i] = (struct readout_group){0, TCPTUNED_POLICY_ID(i, i % 3), i, "bitcp"};
 	strcpy(groups[1].congestion_control, "cubic");
 	snap->flows.sums.groups_other = 5;
 	scrape();
