@@ -104,7 +104,7 @@ static struct identity identify(const struct tcptuned_flow_record *r)
 
 	memset(&ret, 0, sizeof(ret));
 	tcptuned_map_address(prefix.address, r->family, r->remote);
-	prefix.ipv4 = !memcmp(prefix.address, "\0\0\0\0\0\0\0\0\0\0\xff\xff", 12);
+	prefix.ipv4 = tcptuned_address_is_ipv4(prefix.address);
 	tcptuned_path_key_of(&prefix, &ret.host);
 	ret.host.netns_cookie = r->netns_cookie;
 	ret.cgroup = r->cgroup;
@@ -188,30 +188,29 @@ void tcptuned_groups_add(struct tcptuned_groups *groups, const struct tcptuned_f
 {
 	struct identity identity = identify(record);
 	struct group *group;
+	bool differs;
 
 	if (!memcmp(record->local, record->remote, sizeof(record->local)))
 		return; /* within this host */
 	group = find_group(groups, &identity);
 	if (!group)
 		return;
+	differs = !identity.receives &&
+		  memcmp(group->congestion_control, record->congestion_control,
+			 sizeof(group->congestion_control));
 	if (group->scan != groups->scan) {
-		if (group->scan + 1 != groups->scan) /* it was not seen in the scan before */
+		if (differs || group->scan + 1 != groups->scan) /* or not seen in the last scan */
 			group->first_scan = 0;
+		if (differs)
+			memcpy(group->congestion_control, record->congestion_control,
+			       sizeof(group->congestion_control));
+		differs = false;
 		group->scan = groups->scan;
 		memset(&group->now, 0, sizeof(group->now));
 		group->netns = record->netns;
 		groups->stats.groups++;
-		if (!identity.receives &&
-		    memcmp(group->congestion_control, record->congestion_control,
-			   sizeof(group->congestion_control))) {
-			group->first_scan = 0;
-			memcpy(group->congestion_control, record->congestion_control,
-			       sizeof(group->congestion_control));
-		}
 	}
-	if (!identity.receives)
-		group->now.mixed |= !!memcmp(group->congestion_control, record->congestion_control,
-					     sizeof(group->congestion_control));
+	group->now.mixed |= differs;
 	group->now.waits |= waits(groups, record, identity.receives);
 	add(&group->now, record, identity.receives);
 }

@@ -73,7 +73,7 @@ static int run_iterator(struct reading *reading)
 		if (!got)
 			break;
 	}
-	return error ? error : reading->error;
+	return error ?: reading->error;
 }
 
 static int read_everything(struct reading *reading)
