@@ -8,7 +8,7 @@
 
 #include "core/apply.h"
 #include "kern/iterators.h"
-#include "rpc/flow_json.h"
+#include "rpc/json.h"
 #include "util/log.h"
 #include "util/text.h"
 

@@ -12,7 +12,7 @@
 #include "flows/names.h"
 #include "kern/totals.h"
 #include "rpc/events.h"
-#include "rpc/flow_json.h"
+#include "rpc/json.h"
 #include "util/array.h"
 #include "util/clock.h"
 #include "util/text.h"

@@ -2,12 +2,158 @@
 #include "rpc/flows.h"
 
 #include <errno.h>
+#include <stddef.h>
+#include <string.h>
 
+#include "flows/names.h"
 #include "flows/scan.h"
 #include "policy/lookup.h"
-#include "rpc/flow_json.h"
+#include "rpc/json.h"
 #include "rpc/policies.h"
+#include "util/array.h"
 #include "util/cleanup.h"
+
+/* ---- a connection as JSON ---------------------------------------------------------------- */
+
+#define MEMBER(name, member)                                                   \
+	.json = name, .offset = offsetof(struct tcptuned_flow_record, member), \
+	.size = sizeof(((struct tcptuned_flow_record *)0)->member)
+#define NUMBER(name, member)                                \
+	{                                                   \
+		MEMBER(name, member), .unit = COLUMN_NUMBER \
+	}
+
+#define DIRECTION(name, dir)                                                     \
+	{MEMBER(name ".state", flow.dir.state), .words = WORDS_RIGHTSIZE_STATE}, \
+		NUMBER(name ".per_rtt_bytes", flow.dir.per_rtt),                 \
+		NUMBER(name ".rate_bytes_per_s", flow.dir.rate),                 \
+		NUMBER(name ".rate_best_bytes_per_s", flow.dir.rate_best),       \
+		NUMBER(name ".tests", flow.dir.tests),                           \
+		NUMBER(name ".failed_tests", flow.dir.failures),                 \
+		NUMBER(name ".window_max_bytes", flow.dir##_window_max),         \
+		NUMBER(name ".buffer_max_bytes", flow.dir##_buffer_max),         \
+		NUMBER(name ".kernel_max_bytes", flow.dir##_base),               \
+		NUMBER(name ".grows", flow.dir##_grows),                         \
+		NUMBER(name ".shrinks", flow.dir##_shrinks),                     \
+		NUMBER(name ".budget_wanted_bytes", flow.dir##_share.wanted),    \
+		NUMBER(name ".budget_granted_bytes", flow.dir##_share.granted)
+
+/* Members of a connection in addition to tcptuned_columns. */
+static const struct tcptuned_column more_members[] = {
+	NUMBER("policy_key", flow.policy),
+	NUMBER("flight_bytes", flight),
+	NUMBER("window_clamp_bytes", window_clamp),
+	NUMBER("reordering_segments", reordering),
+	DIRECTION("receive", rcv),
+	DIRECTION("send", snd),
+	NUMBER("send.unsent_bytes", unsent),
+	NUMBER("send.unsent_max_bytes", flow.snd_unsent),
+};
+
+static const struct {
+	const char *name;
+	__u32 flag;
+} flag_names[] = {
+	{"observe", TCPTUNED_F_OBSERVE},
+	{"passive", TCPTUNED_F_PASSIVE},
+	{"adopted", TCPTUNED_F_ADOPTED},
+	{"slow_path_remembered", TCPTUNED_F_SLOW_SEED},
+	{"so_rcvbuf_overridden", TCPTUNED_F_RCVBUF_REQ},
+	{"so_sndbuf_overridden", TCPTUNED_F_SNDBUF_REQ},
+	{"so_rcvbuf_honoured", TCPTUNED_F_RCVBUF_APP},
+	{"so_sndbuf_honoured", TCPTUNED_F_SNDBUF_APP},
+	{"receive_rightsized", TCPTUNED_F_RCV_TUNED},
+	{"send_rightsized", TCPTUNED_F_SND_TUNED},
+	{"congestion_control_set", TCPTUNED_F_CC_SET},
+	{"receive_memory_short", TCPTUNED_F_RCV_MEMORY_SHORT},
+	{"send_memory_short", TCPTUNED_F_SND_MEMORY_SHORT},
+};
+
+static json_t *flags_array(__u32 flags)
+{
+	json_t *array = json_array();
+
+	if (flags & TCPTUNED_F_OBSERVE) /* the kernel honoured these requests */
+		flags &= ~(TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SNDBUF_REQ);
+	for (size_t i = 0; i < ARRAY_SIZE(flag_names); i++)
+		if (flags & flag_names[i].flag)
+			json_array_append_new(array, json_string(flag_names[i].name));
+	return array;
+}
+
+/* Set the member that @column names, "mss_bytes" or, in the object "receive", "receive.grows". */
+static void set_column(json_t *object, const struct tcptuned_column *column,
+		       const struct tcptuned_flow_record *record)
+{
+	const char *name = strchr(column->json, '.');
+	size_t parent = name ? (size_t)(name - column->json) : 0;
+
+	if (parent)
+		object = json_object_getn(object, column->json, parent);
+	name = parent ? name + 1 : column->json;
+	if (column->unit == COLUMN_TEXT)
+		set_text(object, name, tcptuned_column_text(column, record));
+	else
+		set_number(object, name, tcptuned_column_number(column, record));
+}
+
+/* Members that only some connections have, or that are computed. */
+static void set_others(json_t *object, const struct tcptuned_flow_record *record)
+{
+	json_t *receive = json_object_get(object, "receive");
+	json_t *send = json_object_get(object, "send");
+	json_t *bitcp = json_object(), *pacing = json_object();
+
+	if (record->ssthresh != TCPTUNED_SSTHRESH_NONE)
+		set_number(object, "ssthresh_segments", record->ssthresh);
+	set_number(receive, "min_rtt_us", rightsize_min_rtt_us(&record->flow.rcv));
+	set_number(send, "min_rtt_us", rightsize_min_rtt_us(&record->flow.snd));
+	if (!record->flow.rcv.window)
+		json_object_del(receive, "window_bytes");
+	if (!record->flow.snd.window)
+		json_object_del(send, "window_bytes");
+	if (record->flow.flags & TCPTUNED_F_RCVBUF_REQ)
+		set_number(receive, "requested_bytes", record->flow.req_rcvbuf);
+	if (record->flow.flags & TCPTUNED_F_SNDBUF_REQ)
+		set_number(send, "requested_bytes", record->flow.req_sndbuf);
+	if (record->unsent_max != record->flow.snd_unsent)
+		set_if(send, "unsent_max_of_others_bytes", record->unsent_max);
+	set_if(pacing, "rate_bytes_per_s", record->pacing_rate_Bps);
+	set_if(pacing, "rate_max_bytes_per_s", record->pacing_max_Bps);
+	if (record->ca_max_win)
+		set_text(bitcp, "mode", tcptuned_word(WORDS_BITCP_MODE, record->ca_mode));
+	if (record->ca_max_win && record->ca_max_win < BITCP_MAX_CWND)
+		set_number(bitcp, "max_segments", record->ca_max_win);
+	if (json_object_size(pacing))
+		json_object_set(object, "pacing", pacing);
+	if (json_object_size(bitcp))
+		json_object_set(object, "bitcp", bitcp);
+	json_decref(pacing);
+	json_decref(bitcp);
+}
+
+json_t *tcptuned_json_flow(const struct tcptuned_flow_record *record, const char *policy,
+			   const char *rule)
+{
+	struct tcptuned_ends ends = tcptuned_flow_ends(record);
+	json_t *object;
+
+	object = json_pack("{s:s,s:s,s:o,s:{},s:{}}", "local", ends.local, "remote", ends.remote,
+			   "flags", flags_array(record->flow.flags), "receive", "send");
+	if (policy)
+		set_text(object, "policy", policy);
+	if (rule)
+		set_text(object, "rule", rule);
+	for (size_t i = 0; i < tcptuned_columns_count; i++)
+		if (tcptuned_columns[i].size)
+			set_column(object, &tcptuned_columns[i], record);
+	for (size_t i = 0; i < ARRAY_SIZE(more_members); i++)
+		set_column(object, &more_members[i], record);
+	set_others(object, record);
+	return object;
+}
+
+/* ---- the answer -------------------------------------------------------------------------- */
 
 struct choice {
 	const struct tcptuned_source *source;

@@ -2,8 +2,13 @@
 #ifndef TCPTUNED_RPC_FLOWS_H
 #define TCPTUNED_RPC_FLOWS_H
 
+#include "rpc/json.h"
 #include "rpc/request.h"
 
 tcptuned_handler tcptuned_handle_flows;
+
+/* A connection. @policy: the name of its policy; @rule: the rule that gave it that; or NULL. */
+json_t *tcptuned_json_flow(const struct tcptuned_flow_record *record, const char *policy,
+			   const char *rule);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "paths/paths.h"
 #include "paths/streams.h"
-#include "rpc/flow_json.h"
+#include "rpc/json.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 

@@ -11,7 +11,7 @@
 #include "host/cgroup.h"
 #include "policy/describe.h"
 #include "policy/lookup.h"
-#include "rpc/flow_json.h"
+#include "rpc/json.h"
 #include "util/array.h"
 
 /* The section of a policy in force; NULL: it is the default policy. */

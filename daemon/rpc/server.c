@@ -13,8 +13,8 @@
 
 #include "policy/lookup.h"
 #include "rpc/events.h"
-#include "rpc/flow_json.h"
 #include "rpc/flows.h"
+#include "rpc/json.h"
 #include "rpc/paths.h"
 #include "rpc/policies.h"
 #include "rpc/status.h"

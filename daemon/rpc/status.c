@@ -10,7 +10,7 @@
 #include "host/sysctl.h"
 #include "kern/totals.h"
 #include "policy/lookup.h"
-#include "rpc/flow_json.h"
+#include "rpc/json.h"
 #include "util/array.h"
 
 static const struct {

@@ -11,7 +11,7 @@
 
 #include "fuzz.h"
 #include "metrics/metrics.h"
-#include "rpc/flow_json.h"
+#include "rpc/flows.h"
 
 static struct tcptuned_snapshot snap = {
 	.version = "0",

@@ -13,7 +13,6 @@
 #include "flows/names.h"
 #include "format.h"
 #include "rpc/events.h"
-#include "rpc/flow_json.h"
 #include "rpc/request.h"
 
 TEST(numbers)

@@ -10,7 +10,7 @@
 #include "metrics/collect.h"
 #include "metrics/metrics.h"
 #include "metrics/prom.h"
-#include "rpc/flow_json.h"
+#include "rpc/flows.h"
 
 static const char *name_of(void *ctx, __u32 key)
 {

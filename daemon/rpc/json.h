@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* JSON of the control socket: members of an object, an object as text, a connection. */
-#ifndef TCPTUNED_RPC_FLOW_JSON_H
-#define TCPTUNED_RPC_FLOW_JSON_H
+/* JSON of the control socket: members of an object, and an object as text. */
+#ifndef TCPTUNED_RPC_JSON_H
+#define TCPTUNED_RPC_JSON_H
 
 #include <stdio.h>
+#include <linux/types.h>
 
 #include <jansson.h>
-
-#include "flows/top.h"
 
 /* jansson rejects a NULL value, so that a lack of memory shows at the latest in the text. */
 static inline void set_number(json_t *object, const char *name, __u64 value)
@@ -30,13 +29,17 @@ static inline void set_text(json_t *object, const char *name, const char *text)
 }
 
 /* Print @object without line breaks, and release it. Without memory, what is printed is no JSON. */
-void tcptuned_json_print(FILE *out, json_t *object);
+static inline void tcptuned_json_print(FILE *out, json_t *object)
+{
+	json_dumpf(object, out, JSON_COMPACT);
+	json_decref(object);
+}
 
 /* The same, followed by a newline. */
-void tcptuned_json_print_line(FILE *out, json_t *object);
-
-/* A connection. @policy: the name of its policy; @rule: the rule that gave it that; or NULL. */
-json_t *tcptuned_json_flow(const struct tcptuned_flow_record *record, const char *policy,
-			   const char *rule);
+static inline void tcptuned_json_print_line(FILE *out, json_t *object)
+{
+	tcptuned_json_print(out, object);
+	fputc('\n', out);
+}
 
 #endif
