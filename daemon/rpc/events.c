@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <time.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -14,6 +12,7 @@
 #include "rpc/events.h"
 #include "rpc/json.h"
 #include "util/array.h"
+#include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/text.h"
 
@@ -160,15 +159,6 @@ json_t *tcptuned_event_json(const struct tcptuned_event *event, const char *poli
 	return object;
 }
 
-__s64 tcptuned_realtime_ns(void)
-{
-	struct timespec real, monotonic;
-
-	clock_gettime(CLOCK_REALTIME, &real);
-	clock_gettime(CLOCK_MONOTONIC, &monotonic);
-	return (real.tv_sec - monotonic.tv_sec) * 1000000000ll + real.tv_nsec - monotonic.tv_nsec;
-}
-
 static int set_gate(struct tcptuned_events *events, __u64 until_ns)
 {
 	struct tcptuned_event_gate gate = {.until_ns = until_ns};
@@ -200,23 +190,19 @@ static int handle_event(void *ctx, void *data, size_t size)
 int tcptuned_events_open(struct tcptuned_events **ret, const struct tcptuned_kernel *kernel,
 			 tcptuned_event_handler handler, void *ctx)
 {
-	struct tcptuned_events *events;
+	_cleanup_free_ struct tcptuned_events *events = calloc(1, sizeof(*events));
 	int error;
 
 	if (kernel->map_fd[TCPTUNED_MAP_EVENTS] < 0 || kernel->map_fd[TCPTUNED_MAP_EVENT_GATE] < 0)
 		return -ENOENT;
-	events = calloc(1, sizeof(*events));
 	if (!events)
 		return -ENOMEM;
 	events->gate_fd = kernel->map_fd[TCPTUNED_MAP_EVENT_GATE];
 	events->totals_fd = kernel->map_fd[TCPTUNED_MAP_TOTALS];
 	events->ring =
 		ring_buffer__new(kernel->map_fd[TCPTUNED_MAP_EVENTS], handle_event, events, NULL);
-	if (!events->ring) {
-		error = -errno;
-		free(events);
-		return error;
-	}
+	if (!events->ring)
+		return -errno;
 	/* There is no handler yet: discard what an earlier listener has left. */
 	events->left = TCPTUNED_EVENTS_BYTES;
 	ring_buffer__consume(events->ring);
@@ -225,10 +211,11 @@ int tcptuned_events_open(struct tcptuned_events **ret, const struct tcptuned_ker
 	events->lost = count_lost(events);
 	error = set_gate(events, tcptuned_monotonic_ns() + LEASE_NS);
 	if (error) {
-		tcptuned_events_close(events);
+		ring_buffer__free(events->ring);
 		return error;
 	}
 	*ret = events;
+	events = NULL;
 	return 0;
 }
 

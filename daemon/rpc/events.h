@@ -48,7 +48,4 @@ bool tcptuned_event_matches(const struct tcptuned_event *event,
 json_t *tcptuned_event_json(const struct tcptuned_event *event, const char *policy,
 			    __s64 realtime_ns);
 
-/* CLOCK_REALTIME minus CLOCK_MONOTONIC, now. */
-__s64 tcptuned_realtime_ns(void);
-
 #endif

@@ -25,17 +25,22 @@ struct reading {
 	size_t len, known;
 };
 
+static bool is_wanted(const struct reading *reading, const struct tcptuned_path_key *key,
+		      __u32 netns)
+{
+	const struct tcptuned_filter *filter = &reading->request->filter;
+
+	return (!filter->address.length || tcptuned_prefix_overlap(key, &reading->prefix)) &&
+	       (!filter->netns || filter->netns == netns);
+}
+
 static void add_path(void *ctx, const struct tcptuned_path_key *key,
 		     const struct tcptuned_path *path)
 {
 	struct reading *reading = ctx;
-	const struct tcptuned_filter *filter = &reading->request->filter;
 
 	reading->known++;
-	if ((filter->address.length && !tcptuned_prefix_overlap(key, &reading->prefix)) ||
-	    (filter->netns && filter->netns != path->netns))
-		return;
-	if (reading->len < TCPTUNED_PATHS_MAX)
+	if (is_wanted(reading, key, path->netns) && reading->len < TCPTUNED_PATHS_MAX)
 		reading->paths[reading->len++] = (struct known_path){*key, *path};
 }
 
@@ -69,15 +74,10 @@ static double sort_value(const struct tcptuned_path *path, enum order order)
 
 static int compare_prefix(const struct tcptuned_path_key *a, const struct tcptuned_path_key *b)
 {
-	int order = (int)a->family - (int)b->family;
-
-	if (!order)
-		order = memcmp(a->prefix, b->prefix, sizeof(a->prefix));
-	if (!order)
-		order = (int)a->prefix_len - (int)b->prefix_len;
-	if (!order)
-		order = (a->netns_cookie > b->netns_cookie) - (a->netns_cookie < b->netns_cookie);
-	return order;
+	return a->family - b->family ?:
+	       memcmp(a->prefix, b->prefix, sizeof(a->prefix)) ?:
+	       a->prefix_len - b->prefix_len ?:
+	       (a->netns_cookie > b->netns_cookie) - (a->netns_cookie < b->netns_cookie);
 }
 
 static int compare(const void *a, const void *b, void *ctx)
@@ -86,10 +86,9 @@ static int compare(const void *a, const void *b, void *ctx)
 	const struct known_path *left = a, *right = b;
 	double left_value = sort_value(&left->path, sorting->order);
 	double right_value = sort_value(&right->path, sorting->order);
-	int order = (left_value < right_value) - (left_value > right_value);
+	int order = (left_value < right_value) - (left_value > right_value)
+			    ?: compare_prefix(&left->key, &right->key);
 
-	if (!order)
-		order = compare_prefix(&left->key, &right->key);
 	return sorting->reverse ? -order : order;
 }
 
@@ -180,15 +179,12 @@ static json_t *streams_object(const struct tcptuned_streams_row *rows, size_t le
 static __u32 print_streams(FILE *out, const struct reading *reading,
 			   const struct tcptuned_streams_row *rows, size_t len, __s64 now_s)
 {
-	const struct tcptuned_filter *filter = &reading->request->filter;
 	__u32 matched = 0;
 	size_t together;
 
 	for (size_t i = 0; i < len; i += together) {
 		together = tcptuned_streams_together(&rows[i], len - i);
-		if ((filter->address.length &&
-		     !tcptuned_prefix_overlap(&rows[i].key.host, &reading->prefix)) ||
-		    (filter->netns && filter->netns != rows[i].level.netns) ||
+		if (!is_wanted(reading, &rows[i].key.host, rows[i].level.netns) ||
 		    matched++ >= reading->request->limit)
 			continue;
 		fputs(matched > 1 ? "," : "", out);
@@ -205,6 +201,7 @@ int tcptuned_handle_paths(const struct tcptuned_source *source,
 	_cleanup_free_ struct known_path *paths = calloc(TCPTUNED_PATHS_MAX, sizeof(*paths));
 	struct reading reading = {.request = request, .paths = paths};
 	struct sorting sorting = {.reverse = request->reverse};
+	const int *map_fd = source->kernel->map_fd;
 	struct timespec now;
 	__u32 matched;
 	size_t len;
@@ -215,11 +212,8 @@ int tcptuned_handle_paths(const struct tcptuned_source *source,
 	if (!paths)
 		return FAIL(err, ENOMEM, INTERNAL, "no memory for the paths");
 	tcptuned_path_key_of(&request->filter.address, &reading.prefix);
-	error = tcptuned_paths_each(source->kernel->map_fd[TCPTUNED_MAP_PATHS], add_path, &reading,
-				    err);
-	if (!error)
-		error = tcptuned_streams_read(source->kernel->map_fd[TCPTUNED_MAP_STREAMS], &rows,
-					      &len, err);
+	error = tcptuned_paths_each(map_fd[TCPTUNED_MAP_PATHS], add_path, &reading, err)
+			?: tcptuned_streams_read(map_fd[TCPTUNED_MAP_STREAMS], &rows, &len, err);
 	if (error)
 		return error;
 	qsort_r(paths, reading.len, sizeof(*paths), compare, &sorting);

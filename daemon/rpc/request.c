@@ -51,32 +51,24 @@ static const char *const commands[] = {
 	TCPTUNED_COMMANDS(COMMAND_NAME) NULL,
 };
 
-static int parse_text(const struct field *field, const char *text, char *to,
-		      struct tcptuned_error *err)
-{
-	if (!*text || strlen(text) >= field->size)
-		return USAGE(err, "%s: \"%.60s\" is no name of 1 to %zu characters", field->name,
-			     text, field->size - 1);
-	strcpy(to, text);
-	return 0;
-}
-
-static int parse_string(const struct field *field, const json_t *value, void *to,
+static int parse_string(const struct field *field, const char *text, void *to,
 			struct tcptuned_error *err)
 {
-	const char *text = json_string_value(value);
-
 	if (!text)
 		return USAGE(err, "%s: a string belongs here", field->name);
-	if (field->type == FIELD_TEXT)
-		return parse_text(field, text, to, err);
 	if (field->type == FIELD_COLUMN)
 		return tcptuned_column_parse(field->name, text, to, err);
-	if (tcptuned_prefix_of(text, to))
+	if (field->type == FIELD_PREFIX && tcptuned_prefix_of(text, to))
 		return USAGE(err,
 			     "%s: %.60s is no address; write one like 192.0.2.1 or "
 			     "2001:db8::1, or a prefix like 192.0.2.0/24",
 			     field->name, text);
+	if (field->type == FIELD_PREFIX)
+		return 0;
+	if (!*text || strlen(text) >= field->size)
+		return USAGE(err, "%s: \"%.60s\" is no name of 1 to %zu characters", field->name,
+			     text, field->size - 1);
+	strcpy(to, text);
 	return 0;
 }
 
@@ -103,7 +95,7 @@ static int parse_field(const struct field *field, const json_t *value,
 	if (field->type == FIELD_NUMBER)
 		return parse_number(field, value, to, err);
 	if (field->type != FIELD_BOOL)
-		return parse_string(field, value, to, err);
+		return parse_string(field, json_string_value(value), to, err);
 	if (!json_is_boolean(value))
 		return USAGE(err, "%s: true or false belongs here", field->name);
 	*(bool *)to = json_is_true(value);

@@ -208,7 +208,7 @@ static void on_event(void *ctx, const struct tcptuned_event *event)
 /* Send events to the clients that listen, and that they have missed @lost others. */
 static void send_events(struct tcptuned_control *control, __u64 lost)
 {
-	control->realtime_ns = tcptuned_realtime_ns();
+	control->realtime_ns = (__s64)(tcptuned_clock_ns(CLOCK_REALTIME) - tcptuned_monotonic_ns());
 	tcptuned_events_read(control->events);
 	for_each_client (control, client) {
 		if (client->state != LISTENING)
@@ -233,11 +233,10 @@ static int handle_events(struct client *client, const struct tcptuned_filter *fi
 
 	if (!control->events) {
 		error = tcptuned_events_open(&control->events, control->options.source.kernel,
-					     on_event, control);
-		if (!error)
-			error = sd_event_add_io(control->options.loop, &control->events_source,
-						tcptuned_events_fd(control->events), EPOLLIN,
-						on_ring, control);
+					     on_event, control)
+				?: sd_event_add_io(control->options.loop, &control->events_source,
+						   tcptuned_events_fd(control->events), EPOLLIN,
+						   on_ring, control);
 	}
 	if (error < 0)
 		return FAIL(err, -error, KERNEL, "there are no events: %s", strerror(-error));
@@ -281,15 +280,13 @@ static int handle(struct client *client, const struct tcptuned_request *request,
 {
 	const struct tcptuned_control_options *options = &client->control->options;
 	tcptuned_handler *handler = handlers[request->command];
-	int error = 0;
+	int error;
 
 	if (request->command == TCPTUNED_CMD_EVENTS)
 		return handle_events(client, &request->filter, out, err);
 	options->answering(options->ctx);
-	if (request->command != TCPTUNED_CMD_STOP)
-		error = check_pending(client->control, err);
-	if (error)
-		return error;
+	if (request->command != TCPTUNED_CMD_STOP && check_pending(client->control, err))
+		return -EBUSY;
 	if (request->command == TCPTUNED_CMD_PATHS_FORGET && client->uid)
 		return FAIL(err, EPERM, NOT_PERMITTED,
 			    "paths forget: only root may have paths forgotten; run it with sudo");
