@@ -166,9 +166,7 @@ static int try_access(struct tcptuned_paths *paths, database_access access,
 	if (mkdir(paths->directory, 0700) && errno != EEXIST)
 		return FAIL(err, EIO, INTERNAL, "%s cannot be made: %s", paths->directory,
 			    strerror(errno));
-	error = tcptuned_pathdb_open(&db, paths->file, err);
-	if (!error)
-		error = access(paths, db, err);
+	error = tcptuned_pathdb_open(&db, paths->file, err) ?: access(paths, db, err);
 	tcptuned_pathdb_close(db);
 	return error;
 }
@@ -241,9 +239,8 @@ static void load_level(void *ctx, const struct tcptuned_streams_key *key,
 static int load_rows(struct tcptuned_paths *paths, struct tcptuned_pathdb *db,
 		     struct tcptuned_error *err)
 {
-	int error = tcptuned_pathdb_read(db, load_row, paths, err);
-
-	return error ? error : tcptuned_pathdb_read_levels(db, load_level, paths, err);
+	return tcptuned_pathdb_read(db, load_row, paths, err)
+		       ?: tcptuned_pathdb_read_levels(db, load_level, paths, err);
 }
 
 void tcptuned_paths_load(struct tcptuned_paths *paths)
@@ -318,18 +315,14 @@ static int save_rows(struct tcptuned_paths *paths, struct tcptuned_pathdb *db,
 		     struct tcptuned_error *err)
 {
 	struct saving s = {.paths = paths, .db = db, .err = err, .now_s = clock_s(CLOCK_BOOTTIME)};
-	int error = tcptuned_pathdb_begin(db, err);
 	unsigned int before;
 
-	if (!error)
-		error = tcptuned_pathdb_forget(db, NULL, &before, err);
-	if (!error)
-		error = tcptuned_paths_each(paths_fd(paths), save_row, &s, err);
-	if (!error)
-		error = s.error;
-	if (!error)
-		error = save_levels(&s);
-	return error ? error : tcptuned_pathdb_commit(db, err);
+	return tcptuned_pathdb_begin(db, err) ?:
+	       tcptuned_pathdb_forget(db, NULL, &before, err) ?:
+	       tcptuned_paths_each(paths_fd(paths), save_row, &s, err) ?:
+	       s.error ?:
+	       save_levels(&s) ?:
+	       tcptuned_pathdb_commit(db, err);
 }
 
 void tcptuned_paths_save(struct tcptuned_paths *paths)
@@ -402,13 +395,10 @@ static int forget_in_maps(struct forgetting *f, struct tcptuned_error *err)
 static int forget_in_both(struct forgetting *f, struct tcptuned_pathdb *db,
 			  struct tcptuned_error *err)
 {
-	int error = tcptuned_pathdb_begin(db, err);
-
-	if (!error)
-		error = tcptuned_pathdb_forget(db, f->prefix, &f->in_file, err);
-	if (!error)
-		error = forget_in_maps(f, err);
-	return error ? error : tcptuned_pathdb_commit(db, err);
+	return tcptuned_pathdb_begin(db, err) ?:
+	       tcptuned_pathdb_forget(db, f->prefix, &f->in_file, err) ?:
+	       forget_in_maps(f, err) ?:
+	       tcptuned_pathdb_commit(db, err);
 }
 
 static int fail_removal(const char *file, int error, struct tcptuned_error *err)
@@ -425,9 +415,7 @@ static int forget_in_file(struct forgetting *f, const char *file, struct tcptune
 
 	if (access(file, F_OK) && errno == ENOENT)
 		return forget_in_maps(f, err);
-	error = tcptuned_pathdb_open(&db, file, err);
-	if (!error)
-		error = forget_in_both(f, db, err);
+	error = tcptuned_pathdb_open(&db, file, err) ?: forget_in_both(f, db, err);
 	tcptuned_pathdb_close(db);
 	if (error != -EUCLEAN || f->prefix)
 		return error;

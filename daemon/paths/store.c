@@ -202,11 +202,9 @@ static int open_file(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 	error = check_version(db, err);
 	if (error)
 		return error;
-	error = execute(db, level_schema, err);
-	if (!error)
-		error = prepare(db, insert, &db->put, err);
-	if (!error)
-		error = prepare(db, insert_level, &db->put_level, err);
+	error = execute(db, level_schema, err) ?:
+		prepare(db, insert, &db->put, err) ?:
+		prepare(db, insert_level, &db->put_level, err);
 	/* SQLITE_ERROR: a table has other columns, so that it is another program's. */
 	return error && (sqlite3_errcode(db->db) & 0xff) == SQLITE_ERROR ? -EUCLEAN : error;
 }
@@ -438,13 +436,10 @@ int tcptuned_pathdb_forget(struct tcptuned_pathdb *db, const struct tcptuned_pat
 					      sql_overlaps, NULL, NULL))
 		return fail(db, err);
 	error = execute(db,
-			prefix ? "DELETE FROM streams WHERE overlaps(host)" : "DELETE FROM streams",
+			prefix ? "DELETE FROM streams WHERE overlaps(host);"
+				 "DELETE FROM paths WHERE overlaps(prefix)"
+			       : "DELETE FROM streams; DELETE FROM paths",
 			err);
-	if (!error)
-		error = execute(db,
-				prefix ? "DELETE FROM paths WHERE overlaps(prefix)"
-				       : "DELETE FROM paths",
-				err);
 	if (!error)
 		*ret_count = (unsigned int)sqlite3_changes(db->db);
 	return error;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The path memory on disk: one SQLite file with a row per prefix, and in another table one per level of
- * parallel connections. Times are Unix time there,
- * because the kernel's other clocks restart with each boot. Every field is checked when it is
- * read, as anything may have written the file.
+ * The path memory on disk: one SQLite file with a row per prefix, and in another table one per level
+ * of parallel connections. Times are Unix time, because other clocks restart with each boot. Every
+ * field is checked when it is read, as anything may have written the file.
  */
 #ifndef TCPTUNED_PATHS_STORE_H
 #define TCPTUNED_PATHS_STORE_H
@@ -62,10 +61,7 @@ int tcptuned_pathdb_put_level(struct tcptuned_pathdb *db, const struct tcptuned_
 			      const struct tcptuned_streams_level *level,
 			      struct tcptuned_error *err);
 
-/*
- * Delete the rows that overlap @prefix (NULL: all), in all network namespaces. @ret_count: those of
- * paths.
- */
+/* Delete the rows that overlap @prefix (NULL: all), in all namespaces. @ret_count: those of paths. */
 int tcptuned_pathdb_forget(struct tcptuned_pathdb *db, const struct tcptuned_path_key *prefix,
 			   unsigned int *ret_count, struct tcptuned_error *err);
 

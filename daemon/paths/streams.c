@@ -59,9 +59,9 @@ int tcptuned_streams_add(int map_fd, const struct tcptuned_streams_key *key, __u
 static int compare(const void *a, const void *b)
 {
 	const struct tcptuned_streams_key *x = a, *y = b;
-	int order = memcmp(x, y, offsetof(struct tcptuned_streams_key, streams));
 
-	return order ? order : (x->streams > y->streams) - (x->streams < y->streams);
+	return memcmp(x, y, offsetof(struct tcptuned_streams_key, streams))
+		       ?: (x->streams > y->streams) - (x->streams < y->streams);
 }
 
 int tcptuned_streams_read(int map_fd, struct tcptuned_streams_row **ret, size_t *ret_len,
