@@ -2,6 +2,7 @@
 /* What /metrics shows, from tables of the families. Names follow Prometheus' conventions. */
 #include "metrics/metrics.h"
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,8 +10,88 @@
 #include <sys/param.h>
 
 #include "flows/names.h"
-#include "metrics/prom.h"
 #include "util/array.h"
+
+/* ---- Prometheus' text format, version 0.0.4 --------------------------------------------- */
+
+enum unit {
+	PLAIN = 0,    /* printed as it is: bytes, segments, counts */
+	MICROSECONDS, /* printed in seconds */
+	NANOSECONDS,
+};
+
+struct prom {
+	FILE *out;
+	const char *family; /* name of the last one that was begun; NULL: none */
+};
+
+static void print_value(FILE *out, __u64 value, enum unit unit)
+{
+	uintmax_t number = value;
+
+	if (unit == MICROSECONDS)
+		fprintf(out, "%ju.%06ju", number / 1000000, number % 1000000);
+	else if (unit == NANOSECONDS)
+		fprintf(out, "%ju.%09ju", number / 1000000000, number % 1000000000);
+	else
+		fprintf(out, "%ju", number);
+}
+
+/* Write the comment lines of a family, whose samples are written one after the other. */
+static void begin_family(struct prom *prom, const char *name, const char *type, const char *help)
+{
+	if (prom->family && !strcmp(prom->family, name))
+		return;
+	prom->family = name;
+	fprintf(prom->out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static const char *type_of(const char *name)
+{
+	const char *end = strrchr(name, '_');
+
+	return end && !strcmp(end, "_total") ? "counter" : "gauge";
+}
+
+/* Backslash, double quote and line feed are escaped. */
+static void print_label(FILE *out, char before, const char *name, const char *value)
+{
+	fprintf(out, "%c%s=\"", before, name);
+	for (; *value; value++) {
+		if (strchr("\\\"\n", *value))
+			fputc('\\', out);
+		fputc(*value == '\n' ? 'n' : *value, out);
+	}
+	fputc('"', out);
+}
+
+/*
+ * Write a sample. Labels follow as pairs of name and value, up to a name that is NULL; a pair without
+ * a value is left out.
+ */
+static __attribute__((sentinel)) void print_sample(struct prom *prom, const char *name,
+						   const char *help, __u64 value, enum unit unit,
+						   ...)
+{
+	const char *label, *label_value;
+	char before = '{';
+	va_list labels;
+
+	begin_family(prom, name, type_of(name), help);
+	fputs(name, prom->out);
+	va_start(labels, unit);
+	while ((label = va_arg(labels, const char *))) {
+		label_value = va_arg(labels, const char *);
+		if (!label_value)
+			continue;
+		print_label(prom->out, before, label, label_value);
+		before = ',';
+	}
+	va_end(labels);
+	fputs(before == ',' ? "} " : " ", prom->out);
+	print_value(prom->out, value, unit);
+	fputc('\n', prom->out);
+}
 
 /* The name of policy @key, even if the policy no longer exists. */
 static const char *policy_name(const struct tcptuned_snapshot *snap, __u32 key)
@@ -28,7 +109,7 @@ struct row {
 	const char *label, *label_value; /* NULL: none */
 	size_t offset, size;
 	const char *help;  /* NULL: as in the row before */
-	unsigned int unit; /* enum tcptuned_unit, and perhaps OPTIONAL */
+	unsigned int unit; /* enum unit, and perhaps OPTIONAL */
 };
 
 #define OPTIONAL 0x10 /* 0 means that the value is unknown: there is no sample */
@@ -50,12 +131,12 @@ static __u64 read_field(const struct row *row, const void *structure)
 	return row->size == sizeof(__u32) ? *(const __u32 *)field : *(const __u64 *)field;
 }
 
-static void print_rows(struct tcptuned_prom *prom, const struct row *rows, size_t len,
+static void print_rows(struct prom *prom, const struct row *rows, size_t len,
 		       const struct tcptuned_snapshot *snap)
 {
 	for (const struct row *row = rows; row < rows + len; row++)
-		tcptuned_sample(prom, row->name, row->help, read_field(row, snap), row->unit,
-				row->label, row->label_value, NULL);
+		print_sample(prom, row->name, row->help, read_field(row, snap), row->unit,
+			     row->label, row->label_value, NULL);
 }
 
 static const struct row state[] = {
@@ -220,7 +301,7 @@ static const struct row cost[] = {
 static const struct {
 	enum tcptuned_histogram_id id;
 	const char *name;
-	enum tcptuned_unit unit;
+	enum unit unit;
 	unsigned int first, last;
 	const char *help;
 } histograms[] = {
@@ -241,26 +322,26 @@ static const struct {
 	 "Segments that a connection retransmitted, at its end."},
 };
 
-static void print_histogram(struct tcptuned_prom *prom, size_t which,
+static void print_histogram(struct prom *prom, size_t which,
 			    const struct tcptuned_histogram *histogram)
 {
 	const char *name = histograms[which].name;
-	enum tcptuned_unit unit = histograms[which].unit;
+	enum unit unit = histograms[which].unit;
 	FILE *out = prom->out;
 	uintmax_t below = 0;
 
-	tcptuned_begin_family(prom, name, "histogram", histograms[which].help);
+	begin_family(prom, name, "histogram", histograms[which].help);
 	for (unsigned int i = 0; i < TCPTUNED_BUCKETS; i++) {
 		below += histogram->bucket[i];
 		if (i < histograms[which].first || i > histograms[which].last)
 			continue;
 		fprintf(out, "%s_bucket{le=\"", name);
-		tcptuned_print_value(out, 1ull << i, unit);
+		print_value(out, 1ull << i, unit);
 		fprintf(out, "\"} %ju\n", below);
 	}
 	/* The sum of the buckets: other CPUs count meanwhile, so that histogram->count may be ahead. */
 	fprintf(out, "%s_bucket{le=\"+Inf\"} %ju\n%s_sum ", name, below, name);
-	tcptuned_print_value(out, histogram->sum, unit);
+	print_value(out, histogram->sum, unit);
 	fprintf(out, "\n%s_count %ju\n", name, below);
 }
 
@@ -308,17 +389,17 @@ static __u32 label_groups(const struct tcptuned_snapshot *snap, struct labelled_
 	return kept;
 }
 
-static void print_group(struct tcptuned_prom *prom, const char *policy,
-			const char *congestion_control, __u64 flows)
+static void print_group(struct prom *prom, const char *policy, const char *congestion_control,
+			__u64 flows)
 {
-	tcptuned_sample(prom, "tcptuned_connections",
-			"Open connections by policy and congestion control; other: those of "
-			"further pairs, beyond the number that is counted separately.",
-			flows, PLAIN, "policy", policy, "congestion_control", congestion_control,
-			NULL);
+	print_sample(prom, "tcptuned_connections",
+		     "Open connections by policy and congestion control; other: those of "
+		     "further pairs, beyond the number that is counted separately.",
+		     flows, PLAIN, "policy", policy, "congestion_control", congestion_control,
+		     NULL);
 }
 
-static void print_groups(struct tcptuned_prom *prom, const struct tcptuned_snapshot *snap)
+static void print_groups(struct prom *prom, const struct tcptuned_snapshot *snap)
 {
 	const struct tcptuned_flows *flows = &snap->flows;
 	struct labelled_group groups[READOUT_GROUPS];
@@ -330,24 +411,24 @@ static void print_groups(struct tcptuned_prom *prom, const struct tcptuned_snaps
 		print_group(prom, "other", "other", flows->sums.groups_other);
 }
 
-static void print_reasons(struct tcptuned_prom *prom, const char *direction, const __u64 *counts)
+static void print_reasons(struct prom *prom, const char *direction, const __u64 *counts)
 {
 	for (unsigned int i = 0; i < RIGHTSIZE_REASONS; i++)
-		tcptuned_sample(prom, "tcptuned_connections_rightsize_reason",
-				"Open connections by the reason for their window.", counts[i],
-				PLAIN, "direction", direction, "reason",
-				tcptuned_word(WORDS_REASON, i), NULL);
+		print_sample(prom, "tcptuned_connections_rightsize_reason",
+			     "Open connections by the reason for their window.", counts[i], PLAIN,
+			     "direction", direction, "reason", tcptuned_word(WORDS_REASON, i),
+			     NULL);
 }
 
-static void print_aggregates(struct tcptuned_prom *prom, const struct tcptuned_snapshot *snap)
+static void print_aggregates(struct prom *prom, const struct tcptuned_snapshot *snap)
 {
 	print_groups(prom, snap);
 	print_rows(prom, sums, ARRAY_SIZE(sums), snap);
 	for (unsigned int i = 0; i < TCPTUNED_LIMITS; i++)
-		tcptuned_sample(prom, "tcptuned_connections_limited",
-				"Open connections by what limits their sending.",
-				snap->flows.sums.limited[i], PLAIN, "limit",
-				tcptuned_word(WORDS_LIMIT, i), NULL);
+		print_sample(prom, "tcptuned_connections_limited",
+			     "Open connections by what limits their sending.",
+			     snap->flows.sums.limited[i], PLAIN, "limit",
+			     tcptuned_word(WORDS_LIMIT, i), NULL);
 	print_reasons(prom, "receive", snap->flows.sums.rcv_reason);
 	print_reasons(prom, "send", snap->flows.sums.snd_reason);
 }
@@ -388,29 +469,29 @@ static const struct row flow_rows[] = {
 /* Labels that identify a connection never change, since a series with other labels is another one. */
 #define LABELS_OF(ends) "local", (ends).local, "remote", (ends).remote
 
-static void print_flow_row(struct tcptuned_prom *prom, const struct row *row,
+static void print_flow_row(struct prom *prom, const struct row *row,
 			   const struct tcptuned_flow_record *record)
 {
 	struct tcptuned_ends ends = tcptuned_flow_ends(record);
 	__u64 value = read_field(row, record);
 
 	if (value || !(row->unit & OPTIONAL))
-		tcptuned_sample(prom, row->name, row->help, value, row->unit & ~OPTIONAL,
-				LABELS_OF(ends), row->label, row->label_value, NULL);
+		print_sample(prom, row->name, row->help, value, row->unit & ~OPTIONAL,
+			     LABELS_OF(ends), row->label, row->label_value, NULL);
 }
 
-static void print_limits(struct tcptuned_prom *prom, const struct tcptuned_flow_record *record)
+static void print_limits(struct prom *prom, const struct tcptuned_flow_record *record)
 {
 	struct tcptuned_ends ends = tcptuned_flow_ends(record);
 
 	for (unsigned int i = 0; i < TCPTUNED_LIMITS; i++)
-		tcptuned_sample(prom, "tcptuned_flow_limited",
-				"What limits sending: 1 for the limit that applies.",
-				i == record->limit, PLAIN, LABELS_OF(ends), "limit",
-				tcptuned_word(WORDS_LIMIT, i), NULL);
+		print_sample(prom, "tcptuned_flow_limited",
+			     "What limits sending: 1 for the limit that applies.",
+			     i == record->limit, PLAIN, LABELS_OF(ends), "limit",
+			     tcptuned_word(WORDS_LIMIT, i), NULL);
 }
 
-static void print_flows(struct tcptuned_prom *prom, const struct tcptuned_snapshot *snap)
+static void print_flows(struct prom *prom, const struct tcptuned_snapshot *snap)
 {
 	const struct tcptuned_flow_record *top = snap->flows.top, *end = top + snap->flows.top_len;
 	const struct tcptuned_flow_record *record;
@@ -418,10 +499,10 @@ static void print_flows(struct tcptuned_prom *prom, const struct tcptuned_snapsh
 	for (record = top; record < end; record++) {
 		struct tcptuned_ends ends = tcptuned_flow_ends(record);
 
-		tcptuned_sample(prom, "tcptuned_flow_info",
-				"Policy and congestion control of a connection.", 1, PLAIN,
-				LABELS_OF(ends), "policy", policy_name(snap, record->flow.policy),
-				"congestion_control", record->congestion_control, NULL);
+		print_sample(prom, "tcptuned_flow_info",
+			     "Policy and congestion control of a connection.", 1, PLAIN,
+			     LABELS_OF(ends), "policy", policy_name(snap, record->flow.policy),
+			     "congestion_control", record->congestion_control, NULL);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(flow_rows); i++)
 		for (record = top; record < end; record++)
@@ -432,56 +513,56 @@ static void print_flows(struct tcptuned_prom *prom, const struct tcptuned_snapsh
 
 /* ---- policies --------------------------------------------------------------------------- */
 
-static void print_policies(struct tcptuned_prom *prom, const struct tcptuned_snapshot *snap)
+static void print_policies(struct prom *prom, const struct tcptuned_snapshot *snap)
 {
 	const struct tcptuned_policy_entry *p, *end = snap->policies + snap->policies_len;
 
 	for (p = snap->policies; p < end; p++)
-		tcptuned_sample(prom, "tcptuned_policy_info",
-				"The congestion control of a policy; empty: none.", 1, PLAIN,
-				"policy", policy_name(snap, p->key), "congestion_control",
-				p->policy.congestion_control, NULL);
+		print_sample(prom, "tcptuned_policy_info",
+			     "The congestion control of a policy; empty: none.", 1, PLAIN, "policy",
+			     policy_name(snap, p->key), "congestion_control",
+			     p->policy.congestion_control, NULL);
 	for (p = snap->policies; p < end; p++)
 		for (unsigned int mode = 0; mode <= TCPTUNED_TUNE; mode++)
-			tcptuned_sample(prom, "tcptuned_policy_mode",
-					"What a policy does: 1 for the mode that applies.",
-					mode == p->policy.mode, PLAIN, "policy",
-					policy_name(snap, p->key), "mode",
-					tcptuned_word(WORDS_MODE, mode), NULL);
+			print_sample(prom, "tcptuned_policy_mode",
+				     "What a policy does: 1 for the mode that applies.",
+				     mode == p->policy.mode, PLAIN, "policy",
+				     policy_name(snap, p->key), "mode",
+				     tcptuned_word(WORDS_MODE, mode), NULL);
 	for (p = snap->policies; p < end; p++)
 		for (unsigned int send = 0; send < 2; send++)
-			tcptuned_sample(prom, "tcptuned_policy_window_max_bytes",
-					"Largest window that right-sizing may set.",
-					send ? p->policy.snd_window_max : p->policy.rcv_window_max,
-					PLAIN, "policy", policy_name(snap, p->key), "direction",
-					send ? "send" : "receive", NULL);
+			print_sample(prom, "tcptuned_policy_window_max_bytes",
+				     "Largest window that right-sizing may set.",
+				     send ? p->policy.snd_window_max : p->policy.rcv_window_max,
+				     PLAIN, "policy", policy_name(snap, p->key), "direction",
+				     send ? "send" : "receive", NULL);
 }
 
 /* ---- the memory budget, the path memory, and what tcptuned costs ------------------------ */
 
-static void print_budget(struct tcptuned_prom *prom, const struct tcptuned_snapshot *snap)
+static void print_budget(struct prom *prom, const struct tcptuned_snapshot *snap)
 {
 	const struct budget *b = &snap->budget;
 	bool scarce = budget_is_scarce(b);
 
 	print_rows(prom, budget, ARRAY_SIZE(budget), snap);
-	tcptuned_sample(prom, "tcptuned_budget_scarce",
-			"Whether connections could use more than the budget.", scarce, PLAIN, NULL);
+	print_sample(prom, "tcptuned_budget_scarce",
+		     "Whether connections could use more than the budget.", scarce, PLAIN, NULL);
 	if (scarce)
-		tcptuned_sample(prom, "tcptuned_budget_share_bytes",
-				"Largest share of one connection in one direction, while the "
-				"budget is scarce.",
-				MIN(budget_find_level(b, b->total), b->total / BUDGET_PART), PLAIN,
-				NULL);
+		print_sample(prom, "tcptuned_budget_share_bytes",
+			     "Largest share of one connection in one direction, while the "
+			     "budget is scarce.",
+			     MIN(budget_find_level(b, b->total), b->total / BUDGET_PART), PLAIN,
+			     NULL);
 }
 
-static void print_paths(struct tcptuned_prom *prom, const struct tcptuned_snapshot *snap)
+static void print_paths(struct prom *prom, const struct tcptuned_snapshot *snap)
 {
 	if (snap->paths.ok)
-		tcptuned_sample(prom, "tcptuned_paths_known",
-				"Destination prefixes in the path memory; a large number is "
-				"counted once a minute.",
-				snap->paths.known, PLAIN, NULL);
+		print_sample(prom, "tcptuned_paths_known",
+			     "Destination prefixes in the path memory; a large number is "
+			     "counted once a minute.",
+			     snap->paths.known, PLAIN, NULL);
 	print_rows(prom, paths, ARRAY_SIZE(paths), snap);
 }
 
@@ -495,26 +576,25 @@ static const struct row program_rows[] = {
 	 "Instructions that the verifier processed."},
 };
 
-static void print_cost(struct tcptuned_prom *prom, const struct tcptuned_snapshot *snap)
+static void print_cost(struct prom *prom, const struct tcptuned_snapshot *snap)
 {
 	const struct tcptuned_bpfstats *bpf = &snap->bpf;
 	/* Without statistics, only the last row is known. */
 	size_t first = bpf->enabled ? 0 : ARRAY_SIZE(program_rows) - 1;
 
-	tcptuned_sample(prom, "tcptuned_program_statistics_enabled",
-			"Whether the kernel counts runs and run time of BPF programs: "
-			"kernel.bpf_stats_enabled.",
-			bpf->enabled, PLAIN, NULL);
+	print_sample(prom, "tcptuned_program_statistics_enabled",
+		     "Whether the kernel counts runs and run time of BPF programs: "
+		     "kernel.bpf_stats_enabled.",
+		     bpf->enabled, PLAIN, NULL);
 	for (size_t i = first; i < ARRAY_SIZE(program_rows); i++)
 		for (unsigned int p = 0; p < bpf->programs_len; p++)
-			tcptuned_sample(prom, program_rows[i].name, program_rows[i].help,
-					read_field(&program_rows[i], &bpf->programs[p]),
-					program_rows[i].unit, "program", bpf->programs[p].name,
-					NULL);
-	tcptuned_sample(prom, "tcptuned_connection_records_bytes",
-			"Memory of the records of open connections: their number times the size "
-			"that the kernel allocates.",
-			snap->flows.sums.records * bpf->storage_bytes, PLAIN, NULL);
+			print_sample(prom, program_rows[i].name, program_rows[i].help,
+				     read_field(&program_rows[i], &bpf->programs[p]),
+				     program_rows[i].unit, "program", bpf->programs[p].name, NULL);
+	print_sample(prom, "tcptuned_connection_records_bytes",
+		     "Memory of the records of open connections: their number times the size "
+		     "that the kernel allocates.",
+		     snap->flows.sums.records * bpf->storage_bytes, PLAIN, NULL);
 	print_rows(prom, cost, ARRAY_SIZE(cost), snap);
 }
 
@@ -522,11 +602,11 @@ static void print_cost(struct tcptuned_prom *prom, const struct tcptuned_snapsho
 
 void tcptuned_metrics_format(FILE *out, const struct tcptuned_snapshot *snap)
 {
-	struct tcptuned_prom prom = {.out = out};
+	struct prom prom = {.out = out};
 
-	tcptuned_sample(&prom, "tcptuned_build_info",
-			"Version of tcptuned, and the kernel that it runs on.", 1, PLAIN, "version",
-			snap->version, "kernel", snap->kernel_release, NULL);
+	print_sample(&prom, "tcptuned_build_info",
+		     "Version of tcptuned, and the kernel that it runs on.", 1, PLAIN, "version",
+		     snap->version, "kernel", snap->kernel_release, NULL);
 	print_rows(&prom, state, ARRAY_SIZE(state), snap);
 	if (snap->totals_ok) {
 		print_rows(&prom, counters, ARRAY_SIZE(counters), snap);

@@ -9,7 +9,6 @@
 #include "test.h"
 #include "metrics/collect.h"
 #include "metrics/metrics.h"
-#include "metrics/prom.h"
 #include "rpc/flows.h"
 
 static const char *name_of(void *ctx, __u32 key)
