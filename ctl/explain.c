@@ -309,8 +309,7 @@ static int fail_ambiguous(const json_t *answer, struct tcptuned_error *err)
 	json_t *flow;
 	size_t i;
 
-	json_array_foreach(flows, i, flow)
-	{
+	json_array_foreach (flows, i, flow) {
 		size_t used = strlen(list);
 
 		snprintf(list + used, sizeof(list) - used, "%s%s - %s", i ? ", " : "",

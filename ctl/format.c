@@ -63,8 +63,9 @@ static const json_t *find_text(const json_t *array, const char *text)
 	json_t *element;
 	size_t i;
 
-	json_array_foreach(array, i,
-			   element) if (!strcmp(json_string_value(element), text)) return element;
+	json_array_foreach (array, i, element)
+		if (!strcmp(json_string_value(element), text))
+			return element;
 	return NULL;
 }
 
@@ -201,8 +202,7 @@ static int column_width(const struct tcptuned_column *column, const json_t *rows
 	char cell[CTL_WORD];
 	json_t *row;
 
-	json_array_foreach(rows, i, row)
-	{
+	json_array_foreach (rows, i, row) {
 		format_cell(column, row, cell);
 		if (strlen(cell) > width)
 			width = strlen(cell);

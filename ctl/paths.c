@@ -105,8 +105,10 @@ static void print_paths(const json_t *answer)
 	json_t *row;
 	size_t i;
 
-	json_array_foreach(paths, i, row) set_used(row);
-	json_array_foreach(streams, i, row) set_streams(row);
+	json_array_foreach (paths, i, row)
+		set_used(row);
+	json_array_foreach (streams, i, row)
+		set_streams(row);
 	print_rows(paths, columns, ARRAY_SIZE(columns));
 	ctl_print_rest(stdout, answer, "matched", "paths");
 	if (!json_array_size(streams))

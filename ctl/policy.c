@@ -67,8 +67,7 @@ static void print_list(const json_t *answer)
 	json_t *policy;
 	size_t i;
 
-	json_array_foreach(json_object_get(answer, "policies"), i, policy)
-	{
+	json_array_foreach (json_object_get(answer, "policies"), i, policy) {
 		json_object_set_new(policy, "counted", json_true());
 		ctl_print(stdout, policy, policy_texts);
 	}

@@ -87,12 +87,11 @@ static void print_status(const json_t *answer)
 	printf("daemon         tcptuned %s, process %llu, since %s\n", ctl_text(answer, "version"),
 	       ctl_number(answer, "pid"), since);
 	ctl_print(stdout, answer, configuration);
-	json_object_foreach((json_t *)limits, name, value)
+	json_object_foreach ((json_t *)limits, name, value)
 		printf(" %s %lld", name, (long long)json_integer_value(value));
 	putchar('\n');
 	ctl_print(stdout, answer, totals);
-	json_array_foreach(json_object_get(answer, "sysctls"), i, value)
-	{
+	json_array_foreach (json_object_get(answer, "sysctls"), i, value) {
 		fputs(i ? "              " : "sysctls       ", stdout);
 		ctl_print(stdout, value, sysctl_texts);
 	}

@@ -241,8 +241,7 @@ static int ask_memory(const struct ctl *ctl, const struct question *q, json_t **
 	int error = ctl_query(&ctl->config, request, &answer, err);
 	size_t i;
 
-	json_array_foreach(json_object_get(answer, "streams"), i, streams)
-	{
+	json_array_foreach (json_object_get(answer, "streams"), i, streams) {
 		if ((q->options.receive && strcmp(ctl_text(streams, "direction"), "receive")) ||
 		    (q->options.congestion_control &&
 		     strcmp(ctl_text(streams, "congestion_control"),
@@ -270,8 +269,7 @@ static bool conclude(const struct question *q, const json_t *memory,
 	memset(ret, 0, sizeof(*ret));
 	if (!memory || json_object_get(memory, "refused"))
 		return false;
-	json_array_foreach(levels, i, level)
-	{
+	json_array_foreach (levels, i, level) {
 		if (i >= TCPTUNED_TAME_LEVELS ||
 		    ctl_number(level, "streams") > q->options.streams_max)
 			break;
@@ -307,8 +305,10 @@ static void print_known(const json_t *known, const struct question *q)
 		return;
 	printf("The daemon knows %llu connection%s to %s", ctl_number(known, "matched"),
 	       ctl_number(known, "matched") == 1 ? "" : "s", q->address);
-	json_array_foreach(flows, i, flow) for (unsigned int l = 0; l < TCPTUNED_LIMITS; l++)
-		counts[l] += !strcmp(ctl_text(flow, "limit"), tcptuned_word(WORDS_LIMIT, l));
+	json_array_foreach (flows, i, flow)
+		for (unsigned int l = 0; l < TCPTUNED_LIMITS; l++)
+			counts[l] +=
+				!strcmp(ctl_text(flow, "limit"), tcptuned_word(WORDS_LIMIT, l));
 	for (unsigned int l = 0; l < TCPTUNED_LIMITS; l++)
 		if (counts[l])
 			printf("\n  %u limited by %s: %s", counts[l], tcptuned_word(WORDS_LIMIT, l),

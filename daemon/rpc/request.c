@@ -195,13 +195,9 @@ int tcptuned_request_parse(const char *line, size_t len, struct tcptuned_request
 		return USAGE(err, "the request is no JSON object; write {\"command\":\"status\"}, "
 				  "for example");
 	error = parse_command(root, &request, err);
-	json_object_foreach(root, name, value)
-	{
-		if (!error)
-			error = parse_member(name, value, &request, err);
-	}
-	if (!error)
-		error = check_request(&request, err);
+	json_object_foreach (root, name, value)
+		error = error ?: parse_member(name, value, &request, err);
+	error = error ?: check_request(&request, err);
 	if (!error)
 		*ret = request;
 	return error;

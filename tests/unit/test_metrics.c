@@ -381,7 +381,7 @@ static char *add_json(FILE *out, const char *title, const struct tcptuned_flow_r
 	json_t *flow = json_of(record), *value;
 	const char *key;
 	char *text = text_printed(
-		lines, json_object_foreach(flow, key, value) {
+		lines, json_object_foreach (flow, key, value) {
 			fprintf(lines, "%s: ", key);
 			json_dumpf(value, lines, JSON_COMPACT | JSON_ENCODE_ANY);
 			fputc('\n', lines);
