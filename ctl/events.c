@@ -43,11 +43,6 @@ static void print_event(const json_t *event)
 	ctl_print(stdout, event, texts);
 }
 
-static int add_arguments(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
-{
-	return ctl->count ? ctl_parse_flow(ctl->arguments, ctl->count, request, err) : 0;
-}
-
 /* Print events until the daemon, or a signal, ends this. */
 static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
 {
@@ -83,6 +78,6 @@ const struct ctl_command ctl_events = {
 	.options = options,
 	.arguments_max = 3,
 	.request = "events",
-	.add_arguments = add_arguments,
+	.add_arguments = ctl_add_flow,
 	.run = run,
 };

@@ -31,8 +31,9 @@ static bool is_port(const char *text)
 	       atoi(text) >= 1 && atoi(text) <= 65535;
 }
 
-int ctl_parse_endpoint(const char *text, json_t *request, const char *address, const char *port,
-		       struct tcptuned_error *err)
+/* Set two fields of @request from "ADDRESS:PORT", "ADDRESS", "PORT" or ":PORT". */
+static int parse_endpoint(const char *text, json_t *request, const char *address, const char *port,
+			  struct tcptuned_error *err)
 {
 	const char *colon = strrchr(text, ':'), *port_text = NULL;
 	struct tcptuned_prefix prefix;
@@ -69,7 +70,6 @@ int ctl_parse_flow(char **arguments, int count, json_t *request, struct tcptuned
 	char *dash = strchr(arguments[0], '-');
 	const char *local = arguments[0], *remote = count > 1 ? arguments[1] : NULL;
 	char first[80];
-	int error;
 
 	/* "LOCAL - REMOTE", as explain and events print it */
 	if (count == 3 && !strcmp(arguments[1], "-"))
@@ -84,11 +84,14 @@ int ctl_parse_flow(char **arguments, int count, json_t *request, struct tcptuned
 		remote = dash + 1;
 	}
 	if (!remote)
-		return ctl_parse_endpoint(local, request, "address", "port", err);
-	error = ctl_parse_endpoint(local, request, "local_address", "local_port", err);
-	if (error)
-		return error;
-	return ctl_parse_endpoint(remote, request, "remote_address", "remote_port", err);
+		return parse_endpoint(local, request, "address", "port", err);
+	return parse_endpoint(local, request, "local_address", "local_port", err)
+		       ?: parse_endpoint(remote, request, "remote_address", "remote_port", err);
+}
+
+int ctl_add_flow(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
+{
+	return ctl->count ? ctl_parse_flow(ctl->arguments, ctl->count, request, err) : 0;
 }
 
 /* ---- sentences ------------------------------------------------------------------------------ */
@@ -351,15 +354,14 @@ static int add_arguments(const struct ctl *ctl, json_t *request, struct tcptuned
 {
 	json_object_set_new(request, "limit", json_integer(CANDIDATES));
 	json_object_set_new(request, "rules", json_true());
-	return ctl_parse_flow(ctl->arguments, ctl->count, request, err);
+	return ctl_add_flow(ctl, request, err);
 }
 
 static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
 {
 	json_auto_t *answer = NULL;
-	int error = ctl_query(&ctl->config, request, &answer, err);
 
-	return error ? error : ctl_explain_answer(answer, err);
+	return ctl_query(&ctl->config, request, &answer, err) ?: ctl_explain_answer(answer, err);
 }
 
 const struct ctl_command ctl_explain = {

@@ -7,14 +7,13 @@
 
 #include <jansson.h>
 
-#include "util/error.h"
+#include "commands.h"
 
 /* Set the fields of @request that select the connection of one to three @arguments. */
 int ctl_parse_flow(char **arguments, int count, json_t *request, struct tcptuned_error *err);
 
-/* Set these two fields of @request from "ADDRESS:PORT", "ADDRESS", "PORT" or ":PORT". */
-int ctl_parse_endpoint(const char *text, json_t *request, const char *address, const char *port,
-		       struct tcptuned_error *err);
+/* The same of those of the command line, if it has any. */
+int ctl_add_flow(const struct ctl *ctl, json_t *request, struct tcptuned_error *err);
 
 /* Explain the one connection of @answer on standard output; fail if there is not exactly one. */
 int ctl_explain_answer(const json_t *answer, struct tcptuned_error *err);

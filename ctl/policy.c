@@ -74,16 +74,6 @@ static void print_list(const json_t *answer)
 	ctl_print(stdout, answer, rest);
 }
 
-static int add_ends(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
-{
-	int error =
-		ctl_parse_endpoint(ctl->arguments[0], request, "local_address", "local_port", err);
-
-	return error ? error
-		     : ctl_parse_endpoint(ctl->arguments[1], request, "remote_address",
-					  "remote_port", err);
-}
-
 static const struct ctl_command subcommands[] = {
 	{.name = "list", .arguments = "", .request = "policies", .print = print_list},
 	{.name = "test",
@@ -91,7 +81,7 @@ static const struct ctl_command subcommands[] = {
 	 .arguments_min = 2,
 	 .arguments_max = 2,
 	 .request = "policy_test",
-	 .add_arguments = add_ends,
+	 .add_arguments = ctl_add_flow,
 	 .texts = policy_texts},
 	{.name = "enable",
 	 .arguments = "NAME",
