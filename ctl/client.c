@@ -122,7 +122,7 @@ int ctl_query(const struct tcptuned_config *config, const json_t *request, json_
 	      struct tcptuned_error *err)
 {
 	_cleanup_fclose_ FILE *stream = NULL;
-	int error = ctl_connect(config, request, ANSWER_TIMEOUT_S, &stream, err);
 
-	return error ? error : ctl_read_answer(stream, ret, err);
+	return ctl_connect(config, request, ANSWER_TIMEOUT_S, &stream, err)
+		       ?: ctl_read_answer(stream, ret, err);
 }

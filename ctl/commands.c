@@ -265,9 +265,8 @@ static int execute(struct ctl *ctl, const struct ctl_command *parent, struct tcp
 	json_auto_t *request = NULL;
 	int error;
 
-	error = find_subcommand(ctl, parent, &command, err);
-	if (!error)
-		error = check_usage(ctl, parent, command, err);
+	error = find_subcommand(ctl, parent, &command, err)
+			?: check_usage(ctl, parent, command, err);
 	if (error)
 		return error;
 	request = json_pack("{s:s}", "command", command->request);
@@ -338,8 +337,7 @@ static int run_command(const struct ctl_command *command, const struct global *g
 		print_command_help(stdout, command);
 		return 0;
 	}
-	error = load_config(global, &ctl.config, err);
-	return error ? error : execute(&ctl, command, err);
+	return load_config(global, &ctl.config, err) ?: execute(&ctl, command, err);
 }
 
 /* As in other programs, "help" and "help COMMAND" are --help and COMMAND --help. */
@@ -348,13 +346,11 @@ static int help(const char *name, struct tcptuned_error *err)
 	const struct ctl_command *command = NULL;
 	int error = name ? find_command(name, &command, err) : 0;
 
-	if (error)
-		return error;
 	if (command)
 		print_command_help(stdout, command);
-	else
+	else if (!error)
 		print_help(stdout);
-	return 0;
+	return error;
 }
 
 static int run(int argc, char **argv, struct tcptuned_error *err)
@@ -375,8 +371,8 @@ static int run(int argc, char **argv, struct tcptuned_error *err)
 		return USAGE(err, "a command is missing; tcptunectl --help lists all");
 	if (!strcmp(argv[optind], "help"))
 		return help(argv[optind + 1], err);
-	error = find_command(argv[optind], &command, err);
-	return error ? error : run_command(command, &global, argc - optind, argv + optind, err);
+	return find_command(argv[optind], &command, err)
+		       ?: run_command(command, &global, argc - optind, argv + optind, err);
 }
 
 int ctl_main(int argc, char **argv)

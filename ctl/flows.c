@@ -248,9 +248,8 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 
 	if (ctl->json && ctl->given[WATCH])
 		return USAGE(err, "--watch: not together with --json; choose one of them");
-	error = choose_columns(&view, ctl->given[COLUMNS], err);
-	if (!error)
-		error = choose_interval(&view, ctl->given[WATCH], err);
+	error = choose_columns(&view, ctl->given[COLUMNS], err)
+			?: choose_interval(&view, ctl->given[WATCH], err);
 	if (error)
 		return error;
 	measure_terminal(&view);
