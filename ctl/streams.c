@@ -70,19 +70,13 @@ static const struct ctl_option options[] = {
 static int parse_number(const char *name, const char *text, const char *suffixes, double step,
 			double min, double max, double *ret, struct tcptuned_error *err)
 {
-	double number;
 	char *end;
+	double number = strtod(text, &end);
+	const char *suffix = end != text && *end ? strchr(suffixes, *end) : NULL;
 
-	number = strtod(text, &end);
-	for (const char *s = suffixes; end != text && *end; s++) {
-		if (!*s)
-			break;
+	for (const char *s = suffixes; suffix && s <= suffix; s++)
 		number *= step;
-		if (*s != *end)
-			continue;
-		end++;
-		break;
-	}
+	end += suffix != NULL;
 	if (end == text || *end || !(number >= min && number <= max))
 		return USAGE(err, "--%s: %.60s is no number from %.10g to %.10g; see --help", name,
 			     text, min, max);
@@ -297,7 +291,6 @@ static bool conclude(const struct question *q, const json_t *memory,
 static void print_known(const json_t *known, const struct question *q)
 {
 	const json_t *flows = json_object_get(known, "flows");
-	unsigned int counts[TCPTUNED_LIMITS] = {0};
 	json_t *flow;
 	size_t i;
 
@@ -305,14 +298,16 @@ static void print_known(const json_t *known, const struct question *q)
 		return;
 	printf("The daemon knows %llu connection%s to %s", ctl_number(known, "matched"),
 	       ctl_number(known, "matched") == 1 ? "" : "s", q->address);
-	json_array_foreach (flows, i, flow)
-		for (unsigned int l = 0; l < TCPTUNED_LIMITS; l++)
-			counts[l] +=
-				!strcmp(ctl_text(flow, "limit"), tcptuned_word(WORDS_LIMIT, l));
-	for (unsigned int l = 0; l < TCPTUNED_LIMITS; l++)
-		if (counts[l])
-			printf("\n  %u limited by %s: %s", counts[l], tcptuned_word(WORDS_LIMIT, l),
+	for (unsigned int l = 0; l < TCPTUNED_LIMITS; l++) {
+		const char *word = tcptuned_word(WORDS_LIMIT, l);
+		unsigned int count = 0;
+
+		json_array_foreach (flows, i, flow)
+			count += !strcmp(ctl_text(flow, "limit"), word);
+		if (count)
+			printf("\n  %u limited by %s: %s", count, word,
 			       tcptuned_word_meaning(WORDS_LIMIT, l));
+	}
 	puts("");
 }
 
@@ -539,13 +534,12 @@ static const struct {
 	{"iperf3", "--parallel %u\n", 128, 0},
 };
 
+/* @name: NULL if none is wanted. */
 static int find_tool(const char *name, size_t *ret, struct tcptuned_error *err)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(tools); i++) {
-		*ret = i;
-		if (!strcmp(tools[i].name, name))
+	for (*ret = 0; *ret < ARRAY_SIZE(tools); ++*ret)
+		if (!name || !strcmp(tools[*ret].name, name))
 			return 0;
-	}
 	return USAGE(err, "--for: %.60s: write rclone, aria2, curl, xrdcp or iperf3", name);
 }
 
@@ -621,32 +615,26 @@ static int block_signals(sigset_t *before)
 	return fd;
 }
 
-static int search_blocked(struct question *q, int signals, struct tcptuned_tame_result *ret,
-			  struct tcptuned_error *err)
-{
-	struct tcptuned_tame *tame;
-	int error = tcptuned_tame_start(q->destination, &q->options, &tame);
-
-	if (error)
-		return fail_to_start(q, error, err);
-	error = wait_for_end(tame, signals);
-	if (error)
-		FAIL(err, -error, INTERNAL, "%.80s: %s", q->destination,
-		     error == -EINTR ? "interrupted" : tcptuned_tame_error(tame));
-	*ret = *tcptuned_tame_result(tame);
-	tcptuned_tame_free(tame);
-	return error;
-}
-
 static int search(struct question *q, struct tcptuned_tame_result *ret, struct tcptuned_error *err)
 {
 	sigset_t before;
 	_cleanup_close_ int signals = block_signals(&before);
+	struct tcptuned_tame *tame;
 	int error;
 
 	if (signals < 0)
 		return FAIL(err, -signals, INTERNAL, "signalfd: %s", strerror(-signals));
-	error = search_blocked(q, signals, ret, err);
+	error = tcptuned_tame_start(q->destination, &q->options, &tame);
+	if (error) {
+		fail_to_start(q, error, err);
+	} else {
+		error = wait_for_end(tame, signals);
+		if (error)
+			FAIL(err, -error, INTERNAL, "%.80s: %s", q->destination,
+			     error == -EINTR ? "interrupted" : tcptuned_tame_error(tame));
+		*ret = *tcptuned_tame_result(tame);
+		tcptuned_tame_free(tame);
+	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return error;
 }
@@ -695,14 +683,11 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 	json_auto_t *known = NULL;
 	struct question q = {};
 	size_t tool = 0;
-	int error = parse_options(ctl, &q, err);
+	int error = parse_options(ctl, &q, err) ?:
+		    find_tool(ctl->given[FOR], &tool, err) ?:
+		    resolve(&q, err) ?:
+		    ask_daemon(ctl, &q, request, &known, err);
 
-	if (!error && ctl->given[FOR])
-		error = find_tool(ctl->given[FOR], &tool, err);
-	if (!error)
-		error = resolve(&q, err);
-	if (!error)
-		error = ask_daemon(ctl, &q, request, &known, err);
 	if (error)
 		return error;
 	if (!ctl->json && !ctl->given[FOR])
