@@ -56,9 +56,8 @@ typedef const char *(*tcptuned_policy_namer)(const void *ctx, __u32 key,
 					     char ret[TCPTUNED_POLICY_NAME_MAX]);
 
 /*
- * Compare two records by @column: text from A to Z, numbers from the largest down. Equal ones are
- * ordered by size and then by address, so that a table that is printed repeatedly keeps its order.
- * Negative: @a comes before @b.
+ * Negative: @a comes before @b by @column: text from A to Z, numbers from the largest down. Equal
+ * ones are ordered by size and then by address, so that a table keeps its order when printed again.
  */
 int tcptuned_column_order(const struct tcptuned_column *column,
 			  const struct tcptuned_flow_record *a,

@@ -65,10 +65,7 @@ static void print_label(FILE *out, char before, const char *name, const char *va
 	fputc('"', out);
 }
 
-/*
- * Write a sample. Labels follow as pairs of name and value, up to a name that is NULL; a pair without
- * a value is left out.
- */
+/* Labels follow as pairs of name and value, up to NULL; a pair whose value is NULL is left out. */
 static __attribute__((sentinel)) void print_sample(struct prom *prom, const char *name,
 						   const char *help, __u64 value, enum unit unit,
 						   ...)
@@ -362,10 +359,7 @@ static int compare_labels(const void *a, const void *b)
 		       ?: strcmp(left->congestion_control, right->congestion_control);
 }
 
-/*
- * Sort groups, and merge those with the same labels: a reload changes keys, and a replacement the
- * address of a congestion control. Returns their number.
- */
+/* Sort groups, and merge those of one label, of which a reload makes several. Returns how many. */
 static __u32 label_groups(const struct tcptuned_snapshot *snap, struct labelled_group *ret)
 {
 	const struct readout_group *group = snap->flows.sums.group;
