@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tcptunectl paths: what is remembered of the paths to destination prefixes. */
-#include <string.h>
-
 #include "commands.h"
 #include "format.h"
 #include "util/array.h"

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
-#include <sys/socket.h>
 
 #include "paths/store.h"
 #include "util/ip_prefix.h"

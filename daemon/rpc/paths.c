@@ -18,8 +18,14 @@ struct known_path {
 	struct tcptuned_path path;
 };
 
+enum order { USE, PREFIX, CONNECTIONS, RECEIVE, SEND, RTT, MAX_WINDOW, LOSS };
+
+static const char *const orders[] = {"use",  "prefix", "connections", "receive",
+				     "send", "rtt",    "max-window",  "loss"};
+
 struct reading {
 	const struct tcptuned_request *request;
+	enum order order;
 	struct tcptuned_path_key prefix; /* of the request */
 	struct known_path *paths;	 /* at most TCPTUNED_PATHS_MAX */
 	size_t len, known;
@@ -43,16 +49,6 @@ static void add_path(void *ctx, const struct tcptuned_path_key *key,
 	if (is_wanted(reading, key, path->netns) && reading->len < TCPTUNED_PATHS_MAX)
 		reading->paths[reading->len++] = (struct known_path){*key, *path};
 }
-
-enum order { USE, PREFIX, CONNECTIONS, RECEIVE, SEND, RTT, MAX_WINDOW, LOSS };
-
-static const char *const orders[] = {"use",  "prefix", "connections", "receive",
-				     "send", "rtt",    "max-window",  "loss"};
-
-struct sorting {
-	enum order order;
-	bool reverse;
-};
 
 static double loss_of(const struct tcptuned_path *path)
 {
@@ -82,14 +78,14 @@ static int compare_prefix(const struct tcptuned_path_key *a, const struct tcptun
 
 static int compare(const void *a, const void *b, void *ctx)
 {
-	const struct sorting *sorting = ctx;
+	const struct reading *reading = ctx;
 	const struct known_path *left = a, *right = b;
-	double left_value = sort_value(&left->path, sorting->order);
-	double right_value = sort_value(&right->path, sorting->order);
+	double left_value = sort_value(&left->path, reading->order);
+	double right_value = sort_value(&right->path, reading->order);
 	int order = (left_value < right_value) - (left_value > right_value)
 			    ?: compare_prefix(&left->key, &right->key);
 
-	return sorting->reverse ? -order : order;
+	return reading->request->reverse ? -order : order;
 }
 
 static int find_order(const char *name, enum order *ret, struct tcptuned_error *err)
@@ -200,12 +196,11 @@ int tcptuned_handle_paths(const struct tcptuned_source *source,
 	_cleanup_free_ struct tcptuned_streams_row *rows = NULL;
 	_cleanup_free_ struct known_path *paths = calloc(TCPTUNED_PATHS_MAX, sizeof(*paths));
 	struct reading reading = {.request = request, .paths = paths};
-	struct sorting sorting = {.reverse = request->reverse};
 	const int *map_fd = source->kernel->map_fd;
 	struct timespec now;
 	__u32 matched;
 	size_t len;
-	int error = find_order(request->path_sort, &sorting.order, err);
+	int error = find_order(request->path_sort, &reading.order, err);
 
 	if (error)
 		return error;
@@ -216,7 +211,7 @@ int tcptuned_handle_paths(const struct tcptuned_source *source,
 			?: tcptuned_streams_read(map_fd[TCPTUNED_MAP_STREAMS], &rows, &len, err);
 	if (error)
 		return error;
-	qsort_r(paths, reading.len, sizeof(*paths), compare, &sorting);
+	qsort_r(paths, reading.len, sizeof(*paths), compare, &reading);
 	clock_gettime(CLOCK_BOOTTIME, &now);
 	fprintf(out, "{\"known\":%zu,\"matched\":%zu,\"paths\":[", reading.known, reading.len);
 	for (size_t i = 0; i < reading.len && i < request->limit && !ferror(out); i++) {

@@ -75,7 +75,7 @@ int tcptuned_handle_policies(const struct tcptuned_source *source,
 			     const struct tcptuned_request *request, FILE *out,
 			     struct tcptuned_error *err)
 {
-	json_t *array = json_array(), *counts, *count, *object;
+	json_t *array, *counts, *count, *object;
 	struct tcptuned_policy policy;
 	struct tcptuned_flows flows;
 	__u32 key = 0;
@@ -83,10 +83,9 @@ int tcptuned_handle_policies(const struct tcptuned_source *source,
 
 	tcptuned_flows_init(&flows, 0);
 	error = tcptuned_readout(&flows, source->kernel, NULL, err);
-	if (error) {
-		json_decref(array);
+	if (error)
 		return error;
-	}
+	array = json_array();
 	counts = count_connections(source, &flows);
 	while (tcptuned_policy_next(source->kernel, &key, &policy)) {
 		object = policy_object(policy.name, key, &policy);

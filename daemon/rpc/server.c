@@ -18,7 +18,6 @@
 #include "rpc/paths.h"
 #include "rpc/policies.h"
 #include "rpc/status.h"
-#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"

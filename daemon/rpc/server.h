@@ -7,7 +7,6 @@
 #ifndef TCPTUNED_RPC_SERVER_H
 #define TCPTUNED_RPC_SERVER_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 #include <systemd/sd-event.h>
 
