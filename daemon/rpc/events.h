@@ -7,7 +7,7 @@
 
 #include <tcptuned/abi/event.h>
 
-#include "flows/filter.h"
+#include "flows/scan.h"
 #include "kern/kernel.h"
 
 struct tcptuned_events;

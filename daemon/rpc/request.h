@@ -16,7 +16,7 @@
 
 #include "config/config.h"
 #include "flows/columns.h"
-#include "flows/filter.h"
+#include "flows/scan.h"
 #include "kern/kernel.h"
 #include "util/error.h"
 
