@@ -35,22 +35,18 @@ _tcptunectl_column_list() { # TYPED
 # The values of option $2 of command $1 that begin with $3; fails if it has none, or any.
 _tcptunectl_values() {
 	case $1:$2 in
-	*:--config | :-c) compgen -f -- "$3" ;;
+	*:--config | :-c | streams:--plot) compgen -f -- "$3" ;;
 	flows:--columns | flows:-o) _tcptunectl_column_list "$3" ;;
 	flows:--sort | flows:-S) compgen -W "$(_tcptunectl_columns)" -- "$3" ;;
 	flows:--policy) compgen -W "$(_tcptunectl_policies)" -- "$3" ;;
-	flows:--cc) compgen -W "$(_tcptunectl_congestion_controls)" -- "$3" ;;
+	flows:--cc | streams:--cc | streams:-C) compgen -W "$(_tcptunectl_congestion_controls)" -- "$3" ;;
 	policy:--cgroup | policy:-g) _tcptunectl_cgroups "$3" ;;
 	paths:--sort | paths:-S)
 		compgen -W "use prefix connections receive send rtt max-window loss" -- "$3"
 		;;
-	streams:--plot | tame:--plot) compgen -f -- "$3" ;;
-	streams:--probe | streams:-P | tame:--probe | tame:-P) compgen -W "iperf3 http none" -- "$3" ;;
-	streams:--for | streams:-f | tame:--for | tame:-f)
-		compgen -W "rclone aria2 curl xrdcp iperf3" -- "$3"
-		;;
-	streams:--cc | streams:-C | tame:--cc | tame:-C) compgen -W "$(_tcptunectl_congestion_controls)" -- "$3" ;;
-	streams:--[mw]* | streams:-[mwntb] | tame:--[mw]* | tame:-[mwntb]) ;;
+	streams:--probe | streams:-P) compgen -W "iperf3 http none" -- "$3" ;;
+	streams:--for | streams:-f) compgen -W "rclone aria2 curl xrdcp iperf3" -- "$3" ;;
+	streams:--[mw]* | streams:-[mwntb]) ;;
 	*:--probe-*) ;;
 	:--set | :-s | *:--limit | *:-n | *:--netns | *:--*address | *:-a | *:--*port | *:-p) ;;
 	*) return 1 ;;
@@ -76,7 +72,7 @@ _tcptunectl_command() {
 		case ${COMP_WORDS[i - 1]}:$word in
 		--config:* | -c:* | --set:* | -s:* | =:*) ;;
 		*:status | *:flows | *:explain | *:policy | *:paths | *:events | *:streams | *:tame | *:detach)
-			echo "$word"
+			echo "${word/tame/streams}"
 			return
 			;;
 		esac
