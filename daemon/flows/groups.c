@@ -157,18 +157,13 @@ static bool waits(const struct tcptuned_groups *groups, const struct tcptuned_fl
 	       (r->limit == TCPTUNED_LIMIT_APPLICATION && r->unsent < r->mss);
 }
 
-static __u64 digest(const struct tcptuned_flow_record *r)
-{
-	return HASH(HASH(HASH(HASH_BEGIN, r->local), r->local_port), r->remote_port);
-}
-
 static void add(struct sums *sums, const struct tcptuned_flow_record *r, bool receives)
 {
 	__u32 min_rtt_us = receives ? r->flow.rcv.min_rtt_us : r->min_rtt_us;
 	double rtt_s = (receives ? r->rcv_rtt_us : r->srtt_us) / 1e6;
 
 	sums->streams++;
-	sums->members += digest(r);
+	sums->members += HASH(HASH(HASH(HASH_BEGIN, r->local), r->local_port), r->remote_port);
 	sums->bytes += receives ? r->bytes_received : r->bytes_acked;
 	sums->segments += receives ? r->data_received : r->data_sent;
 	sums->resent += receives ? r->out_of_order : r->retransmits;
@@ -278,17 +273,11 @@ static void end_window(struct tcptuned_groups *groups, struct group *group,
 	measured(ctx, &key, group->netns, &window);
 }
 
-static bool is_long_enough(const struct tcptuned_groups *groups, const struct group *group)
-{
-	__u64 ns = groups->now_ns - group->first_ns;
-
-	return ns >= TCPTUNED_WINDOW_NS &&
-	       (double)ns >= TCPTUNED_WINDOW_RTTS * group->now.rtt_max_s * 1e9;
-}
-
 static void end_scan_of(struct tcptuned_groups *groups, struct group *group,
 			tcptuned_window_measured measured, void *ctx)
 {
+	__u64 ns = groups->now_ns - group->first_ns;
+
 	if (!group->first_scan || group->now.streams != group->first.streams ||
 	    group->now.members != group->first.members) {
 		begin_window(groups, group);
@@ -296,7 +285,8 @@ static void end_scan_of(struct tcptuned_groups *groups, struct group *group,
 	}
 	group->rtt_s += group->now.rtt_s;
 	group->rtts += group->now.streams;
-	if (!group->now.waits && !is_long_enough(groups, group))
+	if (!group->now.waits && (ns < TCPTUNED_WINDOW_NS ||
+				  (double)ns < TCPTUNED_WINDOW_RTTS * group->now.rtt_max_s * 1e9))
 		return;
 	end_window(groups, group, measured, ctx);
 	begin_window(groups, group);

@@ -53,15 +53,6 @@ static void sort_and_cut(struct tcptuned_flows *flows)
 		flows->top_len = flows->top_max;
 }
 
-/* There is room for twice as many as wanted, so that each sort is followed by as many records. */
-static void keep(struct tcptuned_flows *flows, const struct tcptuned_flow_record *record)
-{
-	if (flows->top_len == 2 * flows->top_max)
-		sort_and_cut(flows);
-	if (flows->top_max)
-		flows->top[flows->top_len++] = *record;
-}
-
 /* A name of a congestion control that is not UTF-8 would make Prometheus reject the whole scrape. */
 static void make_printable(char name[TCPTUNED_CC_NAME_MAX])
 {
@@ -89,7 +80,11 @@ int tcptuned_flows_add(struct tcptuned_flows *flows, const struct tcptuned_flow_
 	if (flows->choice.wanted && !flows->choice.wanted(flows->choice.ctx, &record))
 		return 0;
 	flows->wanted++;
-	keep(flows, &record);
+	/* There is room for twice as many as wanted, so that as many records follow each sort. */
+	if (flows->top_len == 2 * flows->top_max)
+		sort_and_cut(flows);
+	if (flows->top_max)
+		flows->top[flows->top_len++] = record;
 	return 0;
 }
 
@@ -123,22 +118,17 @@ static int by_identity(const void *a, const void *b)
 }
 
 /* If connections come and go meanwhile, one may be read twice. */
-static void drop_doubles(struct tcptuned_flows *flows)
+void tcptuned_flows_end(struct tcptuned_flows *flows)
 {
 	struct tcptuned_flow_record *top = flows->top;
 	__u32 kept = 0;
 
+	if (!flows->top_len)
+		return;
 	qsort(top, flows->top_len, sizeof(*top), by_identity);
 	for (__u32 i = 0; i < flows->top_len; i++)
 		if (!i || by_identity(&top[i], &top[kept - 1]))
 			top[kept++] = top[i];
 	flows->top_len = kept;
-}
-
-void tcptuned_flows_end(struct tcptuned_flows *flows)
-{
-	if (!flows->top_len)
-		return;
-	drop_doubles(flows);
 	sort_and_cut(flows);
 }

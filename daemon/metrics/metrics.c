@@ -46,13 +46,6 @@ static void begin_family(struct prom *prom, const char *name, const char *type, 
 	fprintf(prom->out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-static const char *type_of(const char *name)
-{
-	const char *end = strrchr(name, '_');
-
-	return end && !strcmp(end, "_total") ? "counter" : "gauge";
-}
-
 /* Backslash, double quote and line feed are escaped. */
 static void print_label(FILE *out, char before, const char *name, const char *value)
 {
@@ -70,11 +63,11 @@ static __attribute__((sentinel)) void print_sample(struct prom *prom, const char
 						   const char *help, __u64 value, enum unit unit,
 						   ...)
 {
-	const char *label, *label_value;
+	const char *label, *label_value, *end = strrchr(name, '_');
 	char before = '{';
 	va_list labels;
 
-	begin_family(prom, name, type_of(name), help);
+	begin_family(prom, name, end && !strcmp(end, "_total") ? "counter" : "gauge", help);
 	fputs(name, prom->out);
 	va_start(labels, unit);
 	while ((label = va_arg(labels, const char *))) {

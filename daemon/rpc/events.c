@@ -81,25 +81,18 @@ const char *tcptuned_event_name(unsigned int kind)
 	return known ? known->name : "unknown";
 }
 
-/* Copy the name of up to 16 characters that the two numbers hold, made printable. */
-static void copy_name(const struct tcptuned_event *event, char name[2 * sizeof(__u64) + 1])
-{
-	memcpy(name, &event->a, sizeof(event->a));
-	memcpy(name + sizeof(event->a), &event->b, sizeof(event->b));
-	name[2 * sizeof(__u64)] = '\0';
-	tcptuned_make_printable(name);
-}
-
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 
 static void set_numbers(json_t *object, const struct kind *kind, const struct tcptuned_event *event)
 {
 	unsigned long long a = event->a, b = event->b;
-	char text[160], name[2 * sizeof(__u64) + 1];
+	char text[160], name[sizeof(a) + sizeof(b) + 1] = "";
 
 	if (!kind->a && !kind->b) {
-		copy_name(event, name);
+		memcpy(name, &a, sizeof(a));
+		memcpy(name + sizeof(a), &b, sizeof(b));
+		tcptuned_make_printable(name);
 		set_text(object, "congestion_control", name);
 		snprintf(text, sizeof(text), kind->text, name);
 	} else if (kind->text) {

@@ -100,17 +100,6 @@ static void end_client(struct client *client)
 	control->events = NULL;
 }
 
-/*
- * Wait for output only while there is something to send; and for input only until the request is
- * complete, because afterwards the end of the input would wake the loop each time.
- */
-static void watch_client(struct client *client)
-{
-	sd_event_source_set_io_events(client->source,
-				      (client->state == ANSWERED ? 0 : EPOLLIN) |
-					      (client->sent < client->out_len ? EPOLLOUT : 0));
-}
-
 static void discard_sent(struct client *client)
 {
 	size_t left = client->out_len - client->sent;
@@ -141,7 +130,10 @@ static void send_pending(struct client *client)
 	}
 	if (client->state == LISTENING)
 		discard_sent(client);
-	watch_client(client);
+	/* After a complete request, the end of the input would wake the loop each time. */
+	sd_event_source_set_io_events(client->source,
+				      (client->state == ANSWERED ? 0 : EPOLLIN) |
+					      (client->sent < client->out_len ? EPOLLOUT : 0));
 }
 
 /* ---- events ------------------------------------------------------------------------------- */
