@@ -358,11 +358,7 @@ int tcptuned_pathdb_begin(struct tcptuned_pathdb *db, struct tcptuned_error *err
 
 int tcptuned_pathdb_commit(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 {
-	int error = execute(db, "COMMIT", err);
-
-	if (error)
-		sqlite3_exec(db->db, "ROLLBACK", NULL, NULL, NULL);
-	return error;
+	return execute(db, "COMMIT", err);
 }
 
 /* Bind the first parameters: prefix, cookie and boot. Returns the index of the next one. */
