@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "client.h"
 #include "config/load.h"
@@ -188,13 +189,13 @@ static int check_usage(const struct ctl *ctl, const struct ctl_command *parent,
 		       const struct ctl_command *command, struct tcptuned_error *err)
 {
 	const char *sub = command == parent ? "" : command->name;
+	int max = MAX(command->arguments_min, command->arguments_max);
 	const struct ctl_option *options = parent->options;
 
-	if (ctl->count > command->arguments_max)
+	if (ctl->count > max)
 		return USAGE(err, "%.100s: unexpected; the usage is tcptunectl %s%s%s%s%s",
-			     ctl->arguments[command->arguments_max], parent->name,
-			     space_before(sub), sub, space_before(command->arguments),
-			     command->arguments);
+			     ctl->arguments[max], parent->name, space_before(sub), sub,
+			     space_before(command->arguments), command->arguments);
 	if (ctl->count < command->arguments_min)
 		return USAGE(err, "an argument is missing; the usage is tcptunectl %s%s%s %s",
 			     parent->name, space_before(sub), sub, command->arguments);
@@ -312,21 +313,10 @@ static int parse_global(int argc, char **argv, struct global *global, struct tcp
 	}
 }
 
-/* A daemon that runs can be found in spite of an error in its files, which is only reported. */
-static int load_config(const struct global *global, struct tcptuned_config *ret,
-		       struct tcptuned_error *err)
-{
-	struct tcptuned_error warning;
-	int error = tcptuned_config_load_shared(global->config, global->set, ret, &warning, err);
-
-	if (!error && warning.text[0])
-		fprintf(stderr, "tcptunectl: skipped: %s\n", warning.text);
-	return error;
-}
-
 static int run_command(const struct ctl_command *command, const struct global *global, int argc,
 		       char **argv, struct tcptuned_error *err)
 {
+	struct tcptuned_error warning;
 	struct ctl ctl = {0};
 	bool help = false;
 	int error = parse_options(&ctl, command, argc, argv, &help, err);
@@ -337,7 +327,14 @@ static int run_command(const struct ctl_command *command, const struct global *g
 		print_command_help(stdout, command);
 		return 0;
 	}
-	return load_config(global, &ctl.config, err) ?: execute(&ctl, command, err);
+	error = tcptuned_config_load_shared(global->config, global->set, &ctl.config, &warning,
+					    err);
+	if (error)
+		return error;
+	/* A daemon that runs can be found in spite of an error in its files. */
+	if (warning.text[0])
+		fprintf(stderr, "tcptunectl: skipped: %s\n", warning.text);
+	return execute(&ctl, command, err);
 }
 
 /* As in other programs, "help" and "help COMMAND" are --help and COMMAND --help. */

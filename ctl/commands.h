@@ -35,7 +35,7 @@ struct ctl_command {
 	const char *help;		       /* whole sentences, for --help and the manual page */
 	const struct ctl_option *options;      /* ended by one without a name */
 	const struct ctl_command *subcommands; /* ended by one without a name, or NULL */
-	int arguments_min, arguments_max;
+	int arguments_min, arguments_max;      /* max 0: as many as min */
 	const char *request; /* to the daemon; its fields are set from the options; NULL: none */
 	const char *field;   /* of the request, which gets the argument; NULL: none */
 	int (*add_arguments)(const struct ctl *ctl, json_t *request, struct tcptuned_error *err);

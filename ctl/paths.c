@@ -125,7 +125,6 @@ static const struct ctl_command subcommands[] = {
 	{.name = "forget",
 	 .arguments = "PREFIX|all",
 	 .arguments_min = 1,
-	 .arguments_max = 1,
 	 .request = "paths_forget",
 	 .field = "prefix",
 	 .texts = forgotten_texts,

@@ -722,7 +722,6 @@ const struct ctl_command ctl_streams = {
 		"follows from what it has seen. tame is another name of this command.",
 	.options = options,
 	.arguments_min = 1,
-	.arguments_max = 1,
 	.request = "flows",
 	.run = run,
 };
