@@ -27,7 +27,7 @@
 struct tcptuned_pathdb {
 	sqlite3 *db;
 	sqlite3_stmt *put, *put_level;
-	char *file;
+	char file[PATH_MAX];
 	char boot[BOOT_TEXT]; /* the kernel's id of this boot */
 };
 
@@ -215,12 +215,9 @@ int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file, struct 
 	mode_t before;
 	int error;
 
-	if (db)
-		db->file = strdup(file);
-	if (!db || !db->file) {
-		free(db);
+	if (!db)
 		return FAIL(err, EIO, INTERNAL, "%s: out of memory", file);
-	}
+	snprintf(db->file, sizeof(db->file), "%s", file);
 	read_boot_id(db->boot);
 	before = umask(077); /* only root may learn with whom this host communicates */
 	error = open_file(db, err);
@@ -239,7 +236,6 @@ void tcptuned_pathdb_close(struct tcptuned_pathdb *db)
 	sqlite3_finalize(db->put);
 	sqlite3_finalize(db->put_level);
 	sqlite3_close(db->db);
-	free(db->file);
 	free(db);
 }
 
@@ -273,7 +269,13 @@ static __u64 read_number(sqlite3_stmt *stmt, int i, __u64 max)
 	return value < 0 ? 0 : MIN((__u64)value, max);
 }
 
-static bool read_row(sqlite3_stmt *stmt, struct tcptuned_path_key *key, struct tcptuned_path *path)
+#define READ_INTEGER(column, field, max) \
+	row->field = (typeof(row->field))read_number(stmt, i++, max);
+#define READ_REAL(column, field)                       \
+	row->field = sqlite3_column_double(stmt, i++); \
+	valid &= isfinite(row->field) && row->field >= 0;
+
+static bool read_row(sqlite3_stmt *stmt, struct tcptuned_path_key *key, struct tcptuned_path *row)
 {
 	const char *prefix = (const char *)sqlite3_column_text(stmt, 0);
 	int i = 2;
@@ -281,15 +283,13 @@ static bool read_row(sqlite3_stmt *stmt, struct tcptuned_path_key *key, struct t
 	if (!prefix || tcptuned_path_key_parse(prefix, key))
 		return false;
 	key->netns_cookie = read_number(stmt, 1, INT64_MAX);
-	memset(path, 0, sizeof(*path));
-#define READ(column, field, max) path->field = (typeof(path->field))read_number(stmt, i++, max);
-	COLUMNS(READ)
-#undef READ
-	return path->connections && path->min_rtt_us;
+	memset(row, 0, sizeof(*row));
+	COLUMNS(READ_INTEGER)
+	return row->connections && row->min_rtt_us;
 }
 
 static bool read_level(sqlite3_stmt *stmt, struct tcptuned_streams_key *key,
-		       struct tcptuned_streams_level *level)
+		       struct tcptuned_streams_level *row)
 {
 	const char *host = (const char *)sqlite3_column_text(stmt, 0);
 	const char *name = (const char *)sqlite3_column_text(stmt, 2);
@@ -297,7 +297,7 @@ static bool read_level(sqlite3_stmt *stmt, struct tcptuned_streams_key *key,
 	int i = 5;
 
 	memset(key, 0, sizeof(*key));
-	memset(level, 0, sizeof(*level));
+	memset(row, 0, sizeof(*row));
 	if (!host || !name || strlen(name) >= sizeof(key->congestion_control) ||
 	    tcptuned_path_key_parse(host, &key->host))
 		return false;
@@ -306,15 +306,9 @@ static bool read_level(sqlite3_stmt *stmt, struct tcptuned_streams_key *key,
 	tcptuned_make_printable(key->congestion_control);
 	key->receives = (__u32)read_number(stmt, 3, 1);
 	key->streams = (__u32)read_number(stmt, 4, TCPTUNED_STREAMS_MAX);
-#define READ(column, field, max) level->field = (typeof(level->field))read_number(stmt, i++, max);
-	LEVEL_INTEGERS(READ)
-#undef READ
-#define READ(column, field)                              \
-	level->field = sqlite3_column_double(stmt, i++); \
-	valid &= isfinite(level->field) && level->field >= 0;
-	LEVEL_REALS(READ)
-#undef READ
-	return valid && key->streams && level->windows && level->rate > 0;
+	LEVEL_INTEGERS(READ_INTEGER)
+	LEVEL_REALS(READ_REAL)
+	return valid && key->streams && row->windows && row->rate > 0;
 }
 
 int tcptuned_pathdb_read_levels(struct tcptuned_pathdb *db, tcptuned_pathdb_level row, void *ctx,
@@ -382,20 +376,21 @@ static int put(struct tcptuned_pathdb *db, sqlite3_stmt *stmt, struct tcptuned_e
 	return step == SQLITE_DONE ? 0 : fail(db, err);
 }
 
-int tcptuned_pathdb_put(struct tcptuned_pathdb *db, const struct tcptuned_path_key *key,
-			const struct tcptuned_path *path, struct tcptuned_error *err)
-{
-	int i = bind_key(db, db->put, key);
+#define BIND_INTEGER(column, field, max) sqlite3_bind_int64(stmt, i++, (sqlite3_int64)row->field);
+#define BIND_REAL(column, field)	 sqlite3_bind_double(stmt, i++, row->field);
 
-#define BIND(column, field, max) sqlite3_bind_int64(db->put, i++, (sqlite3_int64)path->field);
-	COLUMNS(BIND)
-#undef BIND
-	return put(db, db->put, err);
+int tcptuned_pathdb_put(struct tcptuned_pathdb *db, const struct tcptuned_path_key *key,
+			const struct tcptuned_path *row, struct tcptuned_error *err)
+{
+	sqlite3_stmt *stmt = db->put;
+	int i = bind_key(db, stmt, key);
+
+	COLUMNS(BIND_INTEGER)
+	return put(db, stmt, err);
 }
 
 int tcptuned_pathdb_put_level(struct tcptuned_pathdb *db, const struct tcptuned_streams_key *key,
-			      const struct tcptuned_streams_level *level,
-			      struct tcptuned_error *err)
+			      const struct tcptuned_streams_level *row, struct tcptuned_error *err)
 {
 	sqlite3_stmt *stmt = db->put_level;
 	int i = bind_key(db, stmt, &key->host);
@@ -403,12 +398,8 @@ int tcptuned_pathdb_put_level(struct tcptuned_pathdb *db, const struct tcptuned_
 	sqlite3_bind_text(stmt, i++, key->congestion_control, -1, SQLITE_TRANSIENT);
 	sqlite3_bind_int64(stmt, i++, key->receives);
 	sqlite3_bind_int64(stmt, i++, key->streams);
-#define BIND(column, field, max) sqlite3_bind_int64(stmt, i++, (sqlite3_int64)level->field);
-	LEVEL_INTEGERS(BIND)
-#undef BIND
-#define BIND(column, field) sqlite3_bind_double(stmt, i++, level->field);
-	LEVEL_REALS(BIND)
-#undef BIND
+	LEVEL_INTEGERS(BIND_INTEGER)
+	LEVEL_REALS(BIND_REAL)
 	return put(db, stmt, err);
 }
 
