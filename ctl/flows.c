@@ -85,21 +85,18 @@ static int add_column(struct view *view, const char *name, struct tcptuned_error
 static int choose_columns(struct view *view, const char *names, struct tcptuned_error *err)
 {
 	_cleanup_free_ char *copy = strdup(names ? names : "");
-	char *name, *rest;
-	int error;
+	char *rest = copy, *name;
+	int error = 0;
 
 	for (size_t i = 0; !names && i < tcptuned_columns_count; i++)
 		if (tcptuned_columns[i].shown)
 			view->columns[view->columns_len++] = &tcptuned_columns[i];
-	for (name = copy ? strtok_r(copy, ",", &rest) : NULL; name;
-	     name = strtok_r(NULL, ",", &rest)) {
-		error = add_column(view, name, err);
-		if (error)
-			return error;
-	}
-	if (!view->columns_len)
+	while (!error && (name = strsep(&rest, ",")))
+		if (*name)
+			error = add_column(view, name, err);
+	if (!error && !view->columns_len)
 		return USAGE(err, "--columns: none is named; write --columns=local,remote,rtt");
-	return 0;
+	return error;
 }
 
 static int choose_interval(struct view *view, const char *text, struct tcptuned_error *err)

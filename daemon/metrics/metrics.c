@@ -376,14 +376,12 @@ static __u32 label_groups(const struct tcptuned_snapshot *snap, struct labelled_
 	return kept;
 }
 
-static void print_group(struct prom *prom, const char *policy, const char *congestion_control,
-			__u64 flows)
+static void print_group(struct prom *prom, const char *policy, const char *cc, __u64 flows)
 {
 	print_sample(prom, "tcptuned_connections",
 		     "Open connections by policy and congestion control; other: those of "
 		     "further pairs, beyond the number that is counted separately.",
-		     flows, PLAIN, "policy", policy, "congestion_control", congestion_control,
-		     NULL);
+		     flows, PLAIN, "policy", policy, "congestion_control", cc, NULL);
 }
 
 static void print_groups(struct prom *prom, const struct tcptuned_snapshot *snap)

@@ -143,17 +143,6 @@ int tcptuned_paths_configure(struct tcptuned_paths *paths,
 
 /* ---- the database --------------------------------------------------------------------- */
 
-static bool set_aside(struct tcptuned_paths *paths, const char *why)
-{
-	paths->stats.database_errors++;
-	if (tcptuned_pathdb_set_aside(paths->file))
-		return false;
-	log_warning("%s; it is now %s" TCPTUNED_PATHDB_DAMAGED
-		    ", and a new one is begun, without the paths of the old one",
-		    why, paths->file);
-	return true;
-}
-
 typedef int (*database_access)(struct tcptuned_paths *paths, struct tcptuned_pathdb *db,
 			       struct tcptuned_error *err);
 
@@ -179,8 +168,13 @@ static void access_database(struct tcptuned_paths *paths, database_access access
 
 	paths->tried_s = clock_s(CLOCK_BOOTTIME);
 	error = try_access(paths, access, &err);
-	if (error == -EUCLEAN && set_aside(paths, err.text))
+	paths->stats.database_errors += error == -EUCLEAN;
+	if (error == -EUCLEAN && !tcptuned_pathdb_set_aside(paths->file)) {
+		log_warning("%s; it is now %s" TCPTUNED_PATHDB_DAMAGED
+			    ", and a new one is begun, without the paths of the old one",
+			    err.text, paths->file);
 		error = try_access(paths, access, &err);
+	}
 	paths->stats.database_errors += error < 0;
 	if (error && !paths->failing)
 		log_warning("%s; what is learned about paths will not outlive a stop until the "

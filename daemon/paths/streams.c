@@ -20,8 +20,6 @@
 #define SPREAD_MIN   4 /* the largest number of connections by the smallest */
 #define RESIDUAL_MAX 0.25
 
-/* ---- a level ---------------------------------------------------------------------------------- */
-
 void tcptuned_streams_average(struct tcptuned_streams_level *level,
 			      const struct tcptuned_tame_level *window)
 {
@@ -52,8 +50,6 @@ int tcptuned_streams_add(int map_fd, const struct tcptuned_streams_key *key, __u
 	level.updated_s = (__s64)(tcptuned_clock_ns(CLOCK_BOOTTIME) / 1000000000);
 	return bpf_map_update_elem(map_fd, key, &level, BPF_ANY) ? -errno : 0;
 }
-
-/* ---- all of them ------------------------------------------------------------------------------ */
 
 /* By all that belongs together, and then by number. */
 static int compare(const void *a, const void *b)

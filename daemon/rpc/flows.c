@@ -13,8 +13,6 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 
-/* ---- a connection as JSON ---------------------------------------------------------------- */
-
 #define MEMBER(name, member)                                                   \
 	.json = name, .offset = offsetof(struct tcptuned_flow_record, member), \
 	.size = sizeof(((struct tcptuned_flow_record *)0)->member)
@@ -102,7 +100,7 @@ static void set_others(json_t *object, const struct tcptuned_flow_record *record
 {
 	json_t *receive = json_object_get(object, "receive");
 	json_t *send = json_object_get(object, "send");
-	json_t *bitcp = json_object(), *pacing = json_object();
+	json_t *bitcp, *pacing;
 
 	if (record->ssthresh != TCPTUNED_SSTHRESH_NONE)
 		set_number(object, "ssthresh_segments", record->ssthresh);
@@ -118,18 +116,17 @@ static void set_others(json_t *object, const struct tcptuned_flow_record *record
 		set_number(send, "requested_bytes", record->flow.req_sndbuf);
 	if (record->unsent_max != record->flow.snd_unsent)
 		set_if(send, "unsent_max_of_others_bytes", record->unsent_max);
-	set_if(pacing, "rate_bytes_per_s", record->pacing_rate_Bps);
-	set_if(pacing, "rate_max_bytes_per_s", record->pacing_max_Bps);
-	if (record->ca_max_win)
+	if (record->pacing_rate_Bps || record->pacing_max_Bps) {
+		json_object_set_new(object, "pacing", pacing = json_object());
+		set_if(pacing, "rate_bytes_per_s", record->pacing_rate_Bps);
+		set_if(pacing, "rate_max_bytes_per_s", record->pacing_max_Bps);
+	}
+	if (record->ca_max_win) {
+		json_object_set_new(object, "bitcp", bitcp = json_object());
 		set_text(bitcp, "mode", tcptuned_word(WORDS_BITCP_MODE, record->ca_mode));
-	if (record->ca_max_win && record->ca_max_win < BITCP_MAX_CWND)
-		set_number(bitcp, "max_segments", record->ca_max_win);
-	if (json_object_size(pacing))
-		json_object_set(object, "pacing", pacing);
-	if (json_object_size(bitcp))
-		json_object_set(object, "bitcp", bitcp);
-	json_decref(pacing);
-	json_decref(bitcp);
+		if (record->ca_max_win < BITCP_MAX_CWND)
+			set_number(bitcp, "max_segments", record->ca_max_win);
+	}
 }
 
 json_t *tcptuned_json_flow(const struct tcptuned_flow_record *record, const char *policy,
@@ -152,8 +149,6 @@ json_t *tcptuned_json_flow(const struct tcptuned_flow_record *record, const char
 	set_others(object, record);
 	return object;
 }
-
-/* ---- the answer -------------------------------------------------------------------------- */
 
 struct choice {
 	const struct tcptuned_source *source;

@@ -138,8 +138,7 @@ int tcptuned_handle_status(const struct tcptuned_source *source,
 			   struct tcptuned_error *err)
 {
 	const struct tcptuned_kernel *kernel = source->kernel;
-	__u32 key =
-		TCPTUNED_POLICY_ID(tcptuned_policies_generation(kernel), TCPTUNED_POLICY_DEFAULT);
+	__u32 key = 0;
 	struct tcptuned_policy policy = {.mode = TCPTUNED_OFF};
 	struct tcptuned_totals totals;
 	struct tcptuned_flows flows;
@@ -153,7 +152,7 @@ int tcptuned_handle_status(const struct tcptuned_source *source,
 	error = tcptuned_readout(&flows, kernel, NULL, err);
 	if (error)
 		return error;
-	tcptuned_policy_read(kernel, key, &policy);
+	tcptuned_policy_next(kernel, &key, &policy); /* the default one */
 	object = json_object();
 	set_text(object, "version", TCPTUNED_VERSION);
 	set_number(object, "pid", (__u64)source->daemon);
