@@ -16,19 +16,7 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 
-enum {
-	PROBE,
-	MAX_IMPACT,
-	WANT,
-	MAX_STREAMS,
-	PROBE_TIME,
-	PROBE_BYTES,
-	PORT,
-	RECEIVE,
-	CONGESTION,
-	FOR,
-	PLOT
-};
+enum { PROBE, MAX_IMPACT, WANT, MAX_STREAMS, TIME, BYTES, PORT, RECEIVE, CC, FOR, PLOT };
 
 static const struct ctl_option options[] = {
 	[PROBE] = {OPTION(
@@ -44,17 +32,17 @@ static const struct ctl_option options[] = {
 	[WANT] = {OPTION("want", 'w', "RATE",
 			 "Stop at the number that carries this rate in bits per second: 500M.")},
 	[MAX_STREAMS] = {OPTION("max-streams", 'n', "NUMBER", "Measure no more than this (16).")},
-	[PROBE_TIME] = {OPTION("probe-time", 't', "SECONDS",
-			       "Measure for about so long altogether at most (60); at each "
-			       "number a twelfth of it, but no less than 2 seconds.")},
-	[PROBE_BYTES] = {OPTION("probe-bytes", 'b', "BYTES",
-				"Transfer about so much altogether at most: 500M. Default: any "
-				"amount.")},
+	[TIME] = {OPTION("probe-time", 't', "SECONDS",
+			 "Measure for about so long altogether at most (60); at each "
+			 "number a twelfth of it, but no less than 2 seconds.")},
+	[BYTES] = {OPTION("probe-bytes", 'b', "BYTES",
+			  "Transfer about so much altogether at most: 500M. Default: any "
+			  "amount.")},
 	[PORT] = {OPTION("port", 'p', "PORT", "The port of the iperf3 server (5201).")},
 	[RECEIVE] = {OPTION("receive", 'R', NULL,
 			    "Let the iperf3 server send. With http, the server always sends.")},
-	[CONGESTION] = {OPTION("cc", 'C', "NAME",
-			       "The congestion control of iperf3's sender. Default: the host's.")},
+	[CC] = {OPTION("cc", 'C', "NAME",
+		       "The congestion control of iperf3's sender. Default: the host's.")},
 	[FOR] = {OPTION("for", 'f', "TOOL",
 			"Print the options of rclone, aria2, curl, xrdcp or iperf3 for the number "
 			"within --max-impact, and nothing else.")},
@@ -104,7 +92,7 @@ struct question {
 	struct tcptuned_tame_options options;
 	double impact_max; /* as given, while 0 is the default in options */
 	bool passive;
-	const char *destination;
+	const char *destination, *probe;
 	char host[256];
 	char address[CTL_WORD]; /* its first one */
 };
@@ -117,10 +105,10 @@ static int parse_options(const struct ctl *ctl, struct question *q, struct tcptu
 		double step, min, max;
 	} rows[] = {
 		{WANT, "KMGT", 1000, 1, 1e13}, {MAX_STREAMS, "", 1, 1, STREAMS_MOST},
-		{PROBE_TIME, "", 1, 5, 3600},  {PROBE_BYTES, "KMGT", 1024, 1, 1e15},
+		{TIME, "", 1, 5, 3600},	       {BYTES, "KMGT", 1024, 1, 1e15},
 		{PORT, "", 1, 1, 65535},
 	};
-	double values[ARRAY_SIZE(options)] = {[MAX_STREAMS] = 16, [PROBE_TIME] = 60, [PORT] = 5201};
+	double values[ARRAY_SIZE(options)] = {[MAX_STREAMS] = 16, [TIME] = 60, [PORT] = 5201};
 	const char *probe = ctl->given[PROBE];
 	int error = 0;
 
@@ -128,6 +116,7 @@ static int parse_options(const struct ctl *ctl, struct question *q, struct tcptu
 	q->impact_max = 0.1;
 	if (!probe)
 		probe = strstr(q->destination, "://") ? "http" : "iperf3";
+	q->probe = probe;
 	q->passive = !strcmp(probe, "none");
 	q->options.probe = !strcmp(probe, "http") ? TCPTUNED_TAME_HTTP : TCPTUNED_TAME_IPERF3;
 	if (!q->passive && strcmp(probe, "http") && strcmp(probe, "iperf3"))
@@ -147,14 +136,14 @@ static int parse_options(const struct ctl *ctl, struct question *q, struct tcptu
 	q->options.impact_max = q->impact_max > 0 ? q->impact_max : 1e-9;
 	q->options.bits_per_second = values[WANT];
 	q->options.streams_max = (unsigned int)values[MAX_STREAMS];
-	q->options.seconds_max = (unsigned int)values[PROBE_TIME];
-	q->options.probe_seconds = (unsigned int)values[PROBE_TIME] / 12;
+	q->options.seconds_max = (unsigned int)values[TIME];
+	q->options.probe_seconds = (unsigned int)values[TIME] / 12;
 	if (q->options.probe_seconds < 2)
 		q->options.probe_seconds = 2;
-	q->options.bytes_max = values[PROBE_BYTES];
+	q->options.bytes_max = values[BYTES];
 	q->options.port = (unsigned int)values[PORT];
 	q->options.receive = ctl->given[RECEIVE] != NULL;
-	q->options.congestion_control = ctl->given[CONGESTION];
+	q->options.congestion_control = ctl->given[CC];
 	return error;
 }
 
@@ -313,35 +302,33 @@ static void print_known(const json_t *known, const struct question *q)
 
 /* ---- sentences ------------------------------------------------------------------------------- */
 
+#define LIMIT(id)  [TCPTUNED_TAME_LIMIT_##id]
+#define IMPACT(id) [TCPTUNED_TAME_IMPACT_##id]
+
 static const struct {
 	const char *word, *sentence, *remedy;
 } limits[] = {
-	[TCPTUNED_TAME_LIMIT_UNKNOWN] = {"unknown",
-					 "the sender, or something that was not seen from here",
-					 ""},
-	[TCPTUNED_TAME_LIMIT_APPLICATION] =
-		{"application", "the application: it sends less than it may",
-		 "more connections help only if it serves each of them at this rate"},
-	[TCPTUNED_TAME_LIMIT_RECEIVER_WINDOW] =
+	LIMIT(UNKNOWN) = {"unknown", "the sender, or something that was not seen from here", ""},
+	LIMIT(APPLICATION) = {"application", "the application: it sends less than it may",
+			      "more connections help only if it serves each of them at this rate"},
+	LIMIT(RECEIVER_WINDOW) =
 		{"receiver_window", "the receiver's window",
 		 "enlarge it first, with tcptuned at the receiver: one connection may then suffice"},
-	[TCPTUNED_TAME_LIMIT_SEND_BUFFER] =
+	LIMIT(SEND_BUFFER) =
 		{"send_buffer", "the send buffer",
 		 "enlarge it first, with tcptuned at the sender: one connection may then suffice"},
-	[TCPTUNED_TAME_LIMIT_LOSS] =
-		{"loss", "the congestion window, which losses without a queue keep small",
-		 "another congestion control may do as well: bitcp on long paths, or bbr"},
-	[TCPTUNED_TAME_LIMIT_QUEUE] = {"queue", "the congestion window, with a queue on the path",
-				       "the path is full: more connections take from others"},
-	[TCPTUNED_TAME_LIMIT_CWND] = {"cwnd",
-				      "the congestion window: no losses and no queue were seen",
-				      "it may still have been growing"},
-	[TCPTUNED_TAME_LIMIT_PATH] = {"path", "the rate of the path, which it uses alone", ""},
-	[TCPTUNED_TAME_LIMIT_CONNECTION] =
-		{"connection", "something that limits each connection, and not their sum",
-		 "the number is the wanted rate, divided by that of one connection"},
-	[TCPTUNED_TAME_LIMIT_PROCESSOR] = {"processor", "a busy processor at one of the ends",
-					   "no more connections than processors"},
+	LIMIT(LOSS) = {"loss", "the congestion window, which losses without a queue keep small",
+		       "another congestion control may do as well: bitcp on long paths, or bbr"},
+	LIMIT(QUEUE) = {"queue", "the congestion window, with a queue on the path",
+			"the path is full: more connections take from others"},
+	LIMIT(CWND) = {"cwnd", "the congestion window: no losses and no queue were seen",
+		       "it may still have been growing"},
+	LIMIT(PATH) = {"path", "the rate of the path, which it uses alone", ""},
+	LIMIT(CONNECTION) = {"connection",
+			     "something that limits each connection, and not their sum",
+			     "the number is the wanted rate, divided by that of one connection"},
+	LIMIT(PROCESSOR) = {"processor", "a busy processor at one of the ends",
+			    "no more connections than processors"},
 };
 
 static const char *const ends[] = {
@@ -357,15 +344,13 @@ static const char *const ends[] = {
 static const struct {
 	const char *word, *sentence;
 } impacts[] = {
-	[TCPTUNED_TAME_IMPACT_NONE] = {"none",
-				       "others lose nothing: each connection carries what one does"},
-	[TCPTUNED_TAME_IMPACT_MODEL] = {"model", "if they lose what each connection of ours loses"},
-	[TCPTUNED_TAME_IMPACT_UNCONGESTED] =
+	IMPACT(NONE) = {"none", "others lose nothing: each connection carries what one does"},
+	IMPACT(MODEL) = {"model", "if they lose what each connection of ours loses"},
+	IMPACT(UNCONGESTED) =
 		{"uncongested",
 		 "no impact was seen: more connections brought no more losses, and hardly a queue"},
-	[TCPTUNED_TAME_IMPACT_ALONE] =
-		{"alone",
-		 "no impact was seen: one connection met no losses and no queue of others"},
+	IMPACT(ALONE) = {"alone",
+			 "no impact was seen: one connection met no losses and no queue of others"},
 };
 
 static const char *const confidences[] = {"low", "medium", "high"};
@@ -494,11 +479,8 @@ static void print_json(const struct question *q, const struct tcptuned_tame_resu
 	all = json_pack(
 		"{s:s, s:s, s:f, s:O, s:o, s:o, s:s, s:f, s:i, s:s, s:s, s:s, s:s, s:f, s:f, s:O*,"
 		" s:O*, s:O?}",
-		"destination", q->destination, "probe",
-		memory					 ? "none"
-		: q->options.probe == TCPTUNED_TAME_HTTP ? "http"
-							 : "iperf3",
-		"max_impact", q->impact_max, "levels", levels, "fastest",
+		"destination", q->destination, "probe", q->probe, "max_impact", q->impact_max,
+		"levels", levels, "fastest",
 		number_json(r->fastest, r->fastest_rate, r->fastest_impact), "within",
 		number_json(r->within, r->within_rate, r->within_impact), "impact",
 		impacts[r->impact].word, "model_impact", r->model_impact, "wanted_streams",
@@ -644,35 +626,22 @@ static int fail_to_plot(const char *path, struct tcptuned_error *err)
 	return FAIL(err, errno, INTERNAL, "--plot: %s: %s", path, strerror(errno));
 }
 
-/* Print what the daemon knows, and the advice that follows from it, or why there is none. */
-static int advise_passively(const struct ctl *ctl, const struct question *q, const json_t *known,
-			    size_t tool, struct tcptuned_error *err)
+/* Print why there is no advice from what is remembered. */
+static int print_refusal(const struct ctl *ctl, const struct question *q, const json_t *known,
+			 const json_t *memory, struct tcptuned_error *err)
 {
-	struct tcptuned_tame_result result;
-	json_auto_t *memory = NULL, *answer = NULL;
-	int error = ask_memory(ctl, q, &memory, err);
-	bool advises = !error && conclude(q, memory, &result);
 	const char *refused = memory ? ctl_text(memory, "refused")
 				     : "no windows of time seen with the same connections";
+	json_auto_t *answer = NULL;
 
-	if (error)
-		return error;
-	if (!advises && ctl->given[FOR])
+	if (ctl->given[FOR])
 		return FAIL(err, ENODATA, INTERNAL, "no advice: %s", refused);
-	if (ctl->given[FOR]) {
-		print_tool(tool, result.within);
-	} else if (advises && ctl->json) {
-		print_json(q, &result, known, memory);
-	} else if (advises) {
-		print_advice(q, &result, memory);
-	} else if (ctl->json) {
-		answer = json_pack("{s:s, s:s, s:s, s:O?}", "destination", q->destination, "probe",
-				   "none", "refused", refused, "known",
-				   json_object_get(known, "flows"));
+	answer = json_pack("{s:s, s:s, s:s, s:O?}", "destination", q->destination, "probe",
+			   q->probe, "refused", refused, "known", json_object_get(known, "flows"));
+	if (ctl->json)
 		ctl_print_json(answer);
-	} else {
+	else
 		printf("No advice: %s.\n", refused);
-	}
 	return 0;
 }
 
@@ -680,7 +649,7 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 {
 	_cleanup_fclose_ FILE *image = NULL;
 	struct tcptuned_tame_result result;
-	json_auto_t *known = NULL;
+	json_auto_t *known = NULL, *memory = NULL;
 	struct question q = {};
 	size_t tool = 0;
 	int error = parse_options(ctl, &q, err) ?:
@@ -692,19 +661,19 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 		return error;
 	if (!ctl->json && !ctl->given[FOR])
 		print_known(known, &q);
-	if (q.passive)
-		return advise_passively(ctl, &q, known, tool, err);
 	if (ctl->given[PLOT] && !(image = fopen(ctl->given[PLOT], "we")))
 		return fail_to_plot(ctl->given[PLOT], err);
-	error = search(&q, &result, err);
+	error = q.passive ? ask_memory(ctl, &q, &memory, err) : search(&q, &result, err);
 	if (error)
 		return error;
+	if (q.passive && !conclude(&q, memory, &result))
+		return print_refusal(ctl, &q, known, memory, err);
 	if (ctl->given[FOR])
 		print_tool(tool, result.within);
 	else if (ctl->json)
-		print_json(&q, &result, known, NULL);
+		print_json(&q, &result, known, memory);
 	else
-		print_advice(&q, &result, NULL);
+		print_advice(&q, &result, memory);
 	if (image)
 		tcptuned_tame_plot(image, &result);
 	return image && fflush(image) ? fail_to_plot(ctl->given[PLOT], err) : 0;
