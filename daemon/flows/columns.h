@@ -28,8 +28,8 @@ struct tcptuned_column {
 	const char *json; /* member of the connection's JSON: "mss_bytes", "receive.window_bytes" */
 	enum tcptuned_column_unit unit;
 	bool shown;	     /* by default */
-	const char *help;    /* a phrase, no full stop */
 	size_t offset, size; /* in the record; size 0: the record does not have it as it is shown */
+	const char *help;    /* a phrase, no full stop */
 	enum tcptuned_vocabulary words; /* of a text column whose value is a number */
 	/* Negative: @a comes before @b. NULL: the values are compared. */
 	int (*compare)(const struct tcptuned_flow_record *a, const struct tcptuned_flow_record *b);

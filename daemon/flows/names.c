@@ -81,21 +81,16 @@ static const struct word bitcp_modes[TCPTUNED_BITCP_MODES] = {
 				       "segments per round trip"},
 };
 
-#define VOCABULARY(words)                \
-	{                                \
-		words, ARRAY_SIZE(words) \
-	}
-
 static const struct {
 	const struct word *words;
 	size_t len;
 } vocabularies[VOCABULARIES] = {
-	[WORDS_LIMIT] = VOCABULARY(limits),
-	[WORDS_REASON] = VOCABULARY(reasons),
-	[WORDS_BITCP_MODE] = VOCABULARY(bitcp_modes),
-	[WORDS_RIGHTSIZE_STATE] = VOCABULARY(rightsize_states),
-	[WORDS_MODE] = VOCABULARY(modes),
-	[WORDS_TCP_STATE] = VOCABULARY(tcp_states),
+	[WORDS_LIMIT] = {limits, ARRAY_SIZE(limits)},
+	[WORDS_REASON] = {reasons, ARRAY_SIZE(reasons)},
+	[WORDS_BITCP_MODE] = {bitcp_modes, ARRAY_SIZE(bitcp_modes)},
+	[WORDS_RIGHTSIZE_STATE] = {rightsize_states, ARRAY_SIZE(rightsize_states)},
+	[WORDS_MODE] = {modes, ARRAY_SIZE(modes)},
+	[WORDS_TCP_STATE] = {tcp_states, ARRAY_SIZE(tcp_states)},
 };
 
 static const struct word *find_word(enum tcptuned_vocabulary vocabulary, unsigned int value)
