@@ -74,6 +74,9 @@ static void print_list(const json_t *answer)
 	ctl_print(stdout, answer, rest);
 }
 
+#define NAMES_POLICY \
+	.arguments = "NAME", .arguments_min = 1, .field = "policy", .texts = enabled_texts
+
 static const struct ctl_command subcommands[] = {
 	{.name = "list", .arguments = "", .request = "policies", .print = print_list},
 	{.name = "test",
@@ -82,18 +85,8 @@ static const struct ctl_command subcommands[] = {
 	 .request = "policy_test",
 	 .add_arguments = ctl_add_flow,
 	 .texts = policy_texts},
-	{.name = "enable",
-	 .arguments = "NAME",
-	 .arguments_min = 1,
-	 .request = "policy_enable",
-	 .field = "policy",
-	 .texts = enabled_texts},
-	{.name = "disable",
-	 .arguments = "NAME",
-	 .arguments_min = 1,
-	 .request = "policy_disable",
-	 .field = "policy",
-	 .texts = enabled_texts},
+	{.name = "enable", .request = "policy_enable", NAMES_POLICY},
+	{.name = "disable", .request = "policy_disable", NAMES_POLICY},
 	{.name = "apply", .arguments = "", .request = "policy_apply", .texts = applied_texts},
 	{0},
 };
