@@ -45,7 +45,6 @@ static int listen_on(const struct addrinfo *address, bool *ret_elsewhere)
 	/* "::" includes IPv4, whatever net.ipv6.bindv6only says. */
 	if (address->ai_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-	*ret_elsewhere = false;
 	if (bind(fd, address->ai_addr, address->ai_addrlen)) {
 		/*
 		 * DHCP may assign the address later, or IPv6 may still check that it is unique.

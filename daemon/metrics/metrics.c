@@ -541,16 +541,6 @@ static void print_budget(struct prom *prom, const struct tcptuned_snapshot *snap
 			     NULL);
 }
 
-static void print_paths(struct prom *prom, const struct tcptuned_snapshot *snap)
-{
-	if (snap->paths.ok)
-		print_sample(prom, "tcptuned_paths_known",
-			     "Destination prefixes in the path memory; a large number is "
-			     "counted once a minute.",
-			     snap->paths.known, PLAIN, NULL);
-	print_rows(prom, paths, ARRAY_SIZE(paths), snap);
-}
-
 static const struct row program_rows[] = {
 	{"tcptuned_program_runs_total", NO_LABEL, FIELD(tcptuned_program_stats, runs),
 	 "Runs of a BPF program while statistics were enabled."},
@@ -600,7 +590,12 @@ void tcptuned_metrics_format(FILE *out, const struct tcptuned_snapshot *snap)
 	}
 	if (snap->budget_ok)
 		print_budget(&prom, snap);
-	print_paths(&prom, snap);
+	if (snap->paths.ok)
+		print_sample(&prom, "tcptuned_paths_known",
+			     "Destination prefixes in the path memory; a large number is "
+			     "counted once a minute.",
+			     snap->paths.known, PLAIN, NULL);
+	print_rows(&prom, paths, ARRAY_SIZE(paths), snap);
 	if (snap->flows_ok) {
 		print_aggregates(&prom, snap);
 		print_flows(&prom, snap);

@@ -90,12 +90,9 @@ static int compare(const void *a, const void *b, void *ctx)
 
 static int find_order(const char *name, enum order *ret, struct tcptuned_error *err)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(orders); i++) {
-		if (strcmp(*name ? name : orders[USE], orders[i]))
-			continue;
-		*ret = i;
-		return 0;
-	}
+	for (*ret = USE; *ret < ARRAY_SIZE(orders); ++*ret)
+		if (!strcmp(*name ? name : orders[USE], orders[*ret]))
+			return 0;
 	return USAGE(err,
 		     "path_sort: paths have no %.20s; it is use, prefix, connections, "
 		     "receive, send, rtt, max-window or loss",

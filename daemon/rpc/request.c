@@ -136,12 +136,9 @@ static int parse_command(const json_t *root, struct tcptuned_request *request,
 
 	if (!name)
 		return USAGE(err, "command: it is missing, or is no string");
-	for (unsigned int i = 0; commands[i]; i++) {
-		if (strcmp(commands[i], name))
-			continue;
-		request->command = i;
-		return 0;
-	}
+	for (request->command = 0; commands[request->command]; request->command++)
+		if (!strcmp(commands[request->command], name))
+			return 0;
 	return USAGE(err, "command: there is no %.60s; %s", name,
 		     tcptuned_suggest(name, commands, "see tcptunectl(8)", suggestion));
 }
