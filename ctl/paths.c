@@ -63,22 +63,19 @@ static void set_used(json_t *path)
 					 slow ? ", slow" : ""));
 }
 
-static json_t *format_numbers(const json_t *levels)
-{
-	size_t len = json_array_size(levels);
-	unsigned long long low = ctl_number(json_array_get(levels, 0), "streams");
-	unsigned long long high = ctl_number(json_array_get(levels, len - 1), "streams");
-
-	return low == high ? json_sprintf("%llu", low) : json_sprintf("%llu-%llu", low, high);
-}
-
 /* Set "numbers", such as "1-8", and "fit": how far it is off, or why there is none. */
 static void set_streams(json_t *streams)
 {
 	const json_t *residual = json_object_get(streams, "residual");
+	const json_t *levels = json_object_get(streams, "levels");
+	unsigned long long low = ctl_number(json_array_get(levels, 0), "streams");
+	unsigned long long high =
+		ctl_number(json_array_get(levels, json_array_size(levels) - 1), "streams");
 
 	set_used(streams);
-	json_object_set_new(streams, "numbers", format_numbers(json_object_get(streams, "levels")));
+	json_object_set_new(streams, "numbers",
+			    low == high ? json_sprintf("%llu", low)
+					: json_sprintf("%llu-%llu", low, high));
 	json_object_set_new(streams, "fit",
 			    residual ? json_sprintf("off by %.0f %%",
 						    json_number_value(residual) * 100)

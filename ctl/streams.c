@@ -572,7 +572,7 @@ static int fail_to_start(const struct question *q, int error, struct tcptuned_er
 	return FAIL(err, -error, INTERNAL, "%s cannot be started: %s", program, strerror(-error));
 }
 
-/* Block the signals that end this process, but not ignored ones (nohup(1)). Returns their signalfd. */
+/* Block the signals that end this process, but not ignored ones (nohup(1)). Returns a signalfd. */
 static int block_signals(sigset_t *before)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Groups of connections that one control group has to one host in one direction, and windows of time in
- * which a group was the same connections, none of which waited for its application. Such a window is a
- * measurement of parallel connections. Pure bookkeeping: one scan after the other is added, and of the
- * connections nothing is kept but sums.
+ * Groups of connections that one control group has to one host in one direction, and windows of time
+ * in which a group was the same connections, none of which waited for its application: measurements
+ * of parallel connections. One scan after the other is added, and nothing is kept but sums.
  */
 #ifndef TCPTUNED_FLOWS_GROUPS_H
 #define TCPTUNED_FLOWS_GROUPS_H

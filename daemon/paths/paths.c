@@ -41,13 +41,10 @@ static __s64 clock_s(clockid_t clock)
 	return (__s64)(tcptuned_clock_ns(clock) / 1000000000);
 }
 
-/* Convert times from one clock to another. A time in the future becomes now. */
-static void change_clock(struct tcptuned_path *path, clockid_t from, clockid_t to)
+/* Convert a time from one clock to another. A time in the future becomes now. */
+static void change_clock(__s64 *time_s, clockid_t from, clockid_t to)
 {
-	__s64 from_now = clock_s(from), to_now = clock_s(to);
-
-	path->updated_s = to_now - (__s64)path_age_s(path->updated_s, from_now);
-	path->max_window_s = to_now - (__s64)path_age_s(path->max_window_s, from_now);
+	*time_s = clock_s(to) - (__s64)path_age_s(*time_s, clock_s(from));
 }
 
 /* ---- the kernel's map ----------------------------------------------------------------- */
@@ -209,7 +206,8 @@ static void load_row(void *ctx, const struct tcptuned_path_key *key,
 	struct tcptuned_path_key new_key = *key;
 	struct tcptuned_path row = *path;
 
-	change_clock(&row, CLOCK_REALTIME, CLOCK_BOOTTIME);
+	change_clock(&row.updated_s, CLOCK_REALTIME, CLOCK_BOOTTIME);
+	change_clock(&row.max_window_s, CLOCK_REALTIME, CLOCK_BOOTTIME);
 	load_namespace(paths, &new_key.netns_cookie, &row.netns);
 	/* An entry of the map is newer, as it was learned after the programs were attached. */
 	if (!path_expired(&row, clock_s(CLOCK_BOOTTIME), paths->settings.expire_s))
@@ -222,11 +220,10 @@ static void load_level(void *ctx, const struct tcptuned_streams_key *key,
 	const struct tcptuned_paths *paths = ctx;
 	struct tcptuned_streams_key new_key = *key;
 	struct tcptuned_streams_level row = *level;
-	__s64 now_s = clock_s(CLOCK_BOOTTIME);
 
-	row.updated_s = now_s - (__s64)path_age_s(level->updated_s, clock_s(CLOCK_REALTIME));
+	change_clock(&row.updated_s, CLOCK_REALTIME, CLOCK_BOOTTIME);
 	load_namespace(paths, &new_key.host.netns_cookie, &row.netns);
-	if (path_age_s(row.updated_s, now_s) < paths->settings.expire_s)
+	if (path_age_s(row.updated_s, clock_s(CLOCK_BOOTTIME)) < paths->settings.expire_s)
 		bpf_map_update_elem(streams_fd(paths), &new_key, &row, BPF_NOEXIST);
 }
 
@@ -273,7 +270,8 @@ static void save_row(void *ctx, const struct tcptuned_path_key *key,
 	if (s->error)
 		return;
 	save_namespace(s->paths, &row_key.netns_cookie, &row.netns);
-	change_clock(&row, CLOCK_BOOTTIME, CLOCK_REALTIME);
+	change_clock(&row.updated_s, CLOCK_BOOTTIME, CLOCK_REALTIME);
+	change_clock(&row.max_window_s, CLOCK_BOOTTIME, CLOCK_REALTIME);
 	s->error = tcptuned_pathdb_put(s->db, &row_key, &row, s->err);
 }
 
@@ -288,14 +286,13 @@ static int save_levels(struct saving *s)
 	error = tcptuned_streams_read(fd, &rows, &len, s->err);
 	for (size_t i = 0; i < len && !error; i++) {
 		struct tcptuned_streams_row *row = &rows[i];
-		__u64 age_s = path_age_s(row->level.updated_s, s->now_s);
 
-		if (age_s >= s->paths->settings.expire_s) {
+		if (path_age_s(row->level.updated_s, s->now_s) >= s->paths->settings.expire_s) {
 			bpf_map_delete_elem(fd, &row->key);
 			continue;
 		}
 		save_namespace(s->paths, &row->key.host.netns_cookie, &row->level.netns);
-		row->level.updated_s = clock_s(CLOCK_REALTIME) - (__s64)age_s;
+		change_clock(&row->level.updated_s, CLOCK_BOOTTIME, CLOCK_REALTIME);
 		error = tcptuned_pathdb_put_level(s->db, &row->key, &row->level, s->err);
 	}
 	return error;
@@ -395,8 +392,10 @@ static int forget_in_both(struct forgetting *f, struct tcptuned_pathdb *db,
 	       tcptuned_pathdb_commit(db, err);
 }
 
-static int fail_removal(const char *file, int error, struct tcptuned_error *err)
+static int check_removal(const char *file, int error, struct tcptuned_error *err)
 {
+	if (!error)
+		return 0;
 	return FAIL(err, -error, INTERNAL, "%s is damaged and cannot be deleted: %s", file,
 		    strerror(-error));
 }
@@ -414,11 +413,7 @@ static int forget_in_file(struct forgetting *f, const char *file, struct tcptune
 	if (error != -EUCLEAN || f->prefix)
 		return error;
 	/* The map comes first: a concurrent save writes into the file that is set aside then. */
-	error = forget_in_maps(f, err);
-	if (error)
-		return error;
-	error = tcptuned_pathdb_set_aside(file);
-	return error ? fail_removal(file, error, err) : 0;
+	return forget_in_maps(f, err) ?: check_removal(file, tcptuned_pathdb_set_aside(file), err);
 }
 
 int tcptuned_paths_forget(const struct tcptuned_kernel *kernel, const char *directory,
@@ -453,8 +448,7 @@ int tcptuned_paths_forget(const struct tcptuned_kernel *kernel, const char *dire
 	*ret_count = MAX(f.in_file, f.in_map);
 	if (error || f.prefix)
 		return error;
-	error = tcptuned_pathdb_remove_damaged(file);
-	return error ? fail_removal(file, error, err) : 0;
+	return check_removal(file, tcptuned_pathdb_remove_damaged(file), err);
 }
 
 int tcptuned_daemon_forget_paths(const struct tcptuned_config *config, const char *prefix,

@@ -314,7 +314,7 @@ static void handle_request(struct client *client, size_t len)
 		send_pending(client);
 }
 
-/* After a request, only the end of the input says something; of one that is answered, send() does. */
+/* After a request, only the end of the input says something; while one is answered, send() does. */
 static void discard_input(struct client *client)
 {
 	char discarded[256];
