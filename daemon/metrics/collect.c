@@ -26,18 +26,6 @@ struct tcptuned_scrape {
 	struct tcptuned_snapshot snap;
 };
 
-/* Read the policies in force, in the order of the configuration. */
-static void read_policies(struct tcptuned_snapshot *snap, const struct tcptuned_kernel *kernel)
-{
-	struct tcptuned_policy policy;
-	__u32 key = 0;
-
-	snap->policies_len = 0;
-	while (snap->policies_len < TCPTUNED_POLICIES_MAX &&
-	       tcptuned_policy_next(kernel, &key, &policy))
-		snap->policies[snap->policies_len++] = (struct tcptuned_policy_entry){key, policy};
-}
-
 /* Records of policies that were replaced are kept while there is room. */
 static const char *policy_name(void *kernel, __u32 key)
 {
@@ -122,7 +110,7 @@ static void read_everything(struct tcptuned_scrape *scrape)
 {
 	const struct tcptuned_kernel *kernel = scrape->options.kernel;
 	struct tcptuned_snapshot *snap = &scrape->snap;
-	__u32 zero = 0;
+	__u32 zero = 0, key = 0;
 
 	snap->bitcp = kernel->bitcp;
 	snap->adoption = kernel->adoption;
@@ -137,7 +125,10 @@ static void read_everything(struct tcptuned_scrape *scrape)
 	snap->budget_ok =
 		!bpf_map_lookup_elem(kernel->map_fd[TCPTUNED_MAP_BUDGET], &zero, &snap->budget);
 	snap->flows_ok = !tcptuned_readout(&snap->flows, kernel, &scrape->own_netns, NULL);
-	read_policies(snap, kernel);
+	snap->policies_len = 0;
+	while (snap->policies_len < TCPTUNED_POLICIES_MAX &&
+	       tcptuned_policy_next(kernel, &key, &snap->policies[snap->policies_len]))
+		snap->policies_len++;
 	read_cost_of_programs(&snap->bpf, kernel);
 	read_cost_of_daemon(&snap->process);
 }

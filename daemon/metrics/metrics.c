@@ -500,27 +500,24 @@ static void print_flows(struct prom *prom, const struct tcptuned_snapshot *snap)
 
 static void print_policies(struct prom *prom, const struct tcptuned_snapshot *snap)
 {
-	const struct tcptuned_policy_entry *p, *end = snap->policies + snap->policies_len;
+	const struct tcptuned_policy *p, *end = snap->policies + snap->policies_len;
 
 	for (p = snap->policies; p < end; p++)
 		print_sample(prom, "tcptuned_policy_info",
 			     "The congestion control of a policy; empty: none.", 1, PLAIN, "policy",
-			     policy_name(snap, p->key), "congestion_control",
-			     p->policy.congestion_control, NULL);
+			     p->name, "congestion_control", p->congestion_control, NULL);
 	for (p = snap->policies; p < end; p++)
 		for (unsigned int mode = 0; mode <= TCPTUNED_TUNE; mode++)
 			print_sample(prom, "tcptuned_policy_mode",
 				     "What a policy does: 1 for the mode that applies.",
-				     mode == p->policy.mode, PLAIN, "policy",
-				     policy_name(snap, p->key), "mode",
+				     mode == p->mode, PLAIN, "policy", p->name, "mode",
 				     tcptuned_word(WORDS_MODE, mode), NULL);
 	for (p = snap->policies; p < end; p++)
 		for (unsigned int send = 0; send < 2; send++)
 			print_sample(prom, "tcptuned_policy_window_max_bytes",
 				     "Largest window that right-sizing may set.",
-				     send ? p->policy.snd_window_max : p->policy.rcv_window_max,
-				     PLAIN, "policy", policy_name(snap, p->key), "direction",
-				     send ? "send" : "receive", NULL);
+				     send ? p->snd_window_max : p->rcv_window_max, PLAIN, "policy",
+				     p->name, "direction", send ? "send" : "receive", NULL);
 }
 
 /* ---- the memory budget, the path memory, and what tcptuned costs ------------------------ */

@@ -33,11 +33,6 @@ struct tcptuned_process_stats {
 	__u64 cpu_ns; /* user and system */
 };
 
-struct tcptuned_policy_entry {
-	__u32 key;
-	struct tcptuned_policy policy;
-};
-
 /* Everything that a scrape shows. */
 struct tcptuned_snapshot {
 	const char *version;
@@ -65,7 +60,7 @@ struct tcptuned_snapshot {
 	struct tcptuned_bpfstats bpf;
 	struct tcptuned_process_stats process;
 	unsigned int policies_len;
-	struct tcptuned_policy_entry policies[TCPTUNED_POLICIES_MAX];
+	struct tcptuned_policy policies[TCPTUNED_POLICIES_MAX]; /* in force, in their order */
 };
 
 /* Write the whole of /metrics. Errors stay in @out. */

@@ -159,7 +159,8 @@ static int setup(void **state)
 	snap->flows.sums.group[1] = (struct readout_group){0, 7, 1, "cubic"};
 
 	snap->policies_len = 1;
-	snap->policies[0].policy = (struct tcptuned_policy){
+	snap->policies[0] = (struct tcptuned_policy){
+		.name = "default",
 		.mode = TCPTUNED_TUNE,
 		.rcv_window_max = 33554432,
 		.snd_window_max = 16777216,
