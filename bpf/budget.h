@@ -9,10 +9,7 @@
 
 #define MEMCG_LEVELS 16 /* of the hierarchy of memory control groups that are looked at */
 
-/*
- * True if the socket's memory control group or one above it is under pressure, as
- * mem_cgroup_under_socket_pressure() has it. @first: sk_memcg, whose low bits may be flags.
- */
+/* As mem_cgroup_under_socket_pressure(). @first: sk_memcg, whose low bits may be flags. */
 __noinline int memcg_under_pressure(__u64 first)
 {
 	const struct mem_cgroup *memcg = (const struct mem_cgroup *)(first & ~3ull);
@@ -33,9 +30,8 @@ __noinline int memcg_under_pressure(__u64 first)
 }
 
 /*
- * True if TCP holds nearly as much memory as puts it under pressure (tcp_under_memory_pressure(),
- * the middle value of tcp_mem), or if the socket's control group is. The kernel then prunes receive
- * queues.
+ * True if TCP is nearly under memory pressure (tcp_under_memory_pressure(), the middle value of
+ * tcp_mem), or the socket's control group is. The kernel then prunes receive queues.
  */
 static __always_inline bool tcp_memory_is_short(struct tcp_sock *tp)
 {

@@ -36,10 +36,7 @@ static __always_inline bool policies_disagree(const struct tcptuned_match *m, bo
 	       TCPTUNED_RULE_NONE;
 }
 
-/*
- * A smaller request is deliberate, to bound the memory of a client or the latency, and is honoured.
- * Bytes as in setsockopt().
- */
+/* Bytes as in setsockopt(). A smaller request bounds memory or latency, and is honoured. */
 #define REQUEST_MIN (16u << 10)
 
 static __always_inline void count_request(bool receive)
@@ -148,9 +145,8 @@ static __always_inline void resolve_request(void *ctx, struct tcptuned_flow *flo
 }
 
 /*
- * Applies @policy (NULL: none) to the requests of a socket that connects or has connected. A socket
- * that was refused and tries again is resolved again, but counted once. @min: see
- * pass_request_on().
+ * Applies @policy (NULL: none) to the requests of a socket that connects or has connected. One that
+ * tries again after it was refused is counted once. @min: see pass_request_on().
  */
 __bpf_global int resolve_requests(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 				  const struct tcptuned_policy *policy, __u32 min)

@@ -79,10 +79,7 @@ static __always_inline void remove_callbacks(struct tcptuned_flow *flow, struct 
 
 /* ---- adopt -------------------------------------------------------------------------- */
 
-/*
- * Copies the congestion control to set to @ret. Besides the policy's this may be that of a previous
- * tcptuned whose records had another layout: no other program brings a bitcp.
- */
+/* Copies the policy's to @ret, or the bitcp that a tcptuned with other records has left. */
 static __always_inline bool choose_adopted_cc(struct tcptuned_flow *flow, struct tcp_sock *tp,
 					      const struct tcptuned_policy *policy,
 					      char ret[TCPTUNED_CC_NAME_MAX])
@@ -273,20 +270,13 @@ static __always_inline bool has_own_cc(struct tcp_sock *tp)
 	       is_own_name(name, CC_NAME("tt_reno")) || is_own_name(name, CC_NAME("tt_vegas"));
 }
 
-/*
- * True if the socket was created while one of those was the default, and is not managed: its
- * handshake is not over, for example. (Sockets that a listener accepts have the default of that
- * time.)
- */
+/* True if created while one of those was the default, and still in its handshake for example. */
 static __always_inline bool has_own_cc_by_default(struct tcp_sock *tp)
 {
 	return !BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_setsockopt) && has_own_cc(tp);
 }
 
-/*
- * Leaves a congestion control alone that is neither the policy's nor tcptuned's: another program
- * has set it since by bpf_setsockopt(), which no hook reports.
- */
+/* Leaves alone what another program has set by bpf_setsockopt(), which no hook reports. */
 static __always_inline void release_foreign_cc(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	const struct tcptuned_policy *policy = policy_by_id(flow->policy);
@@ -432,9 +422,8 @@ int apply_policies(struct bpf_iter__tcp *ctx)
 #define IDLE_US 5000000u
 
 /*
- * Returns to the budget what is neither queued nor advertised. Without ACKs an idle connection
- * decides nothing, and would keep its grant while others are refused. Its demand is reduced, too,
- * also if it was granted nothing; the next round trip demands again.
+ * Returns to the budget what is neither queued nor advertised, and the demand for it: an idle
+ * connection decides nothing without ACKs, and others would be refused. It demands again later.
  */
 static __always_inline void reclaim_budget(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
@@ -485,10 +474,7 @@ int recall_flows(struct bpf_iter__tcp *ctx)
 
 /* ---- the start ----------------------------------------------------------------------- */
 
-/*
- * Detaches a socket outside the cgroup, as a clean stop would: the previous tcptuned had another
- * cgroup and was killed, so that no callback comes from this socket, not when it closes either.
- */
+/* Detaches a socket outside the cgroup as a clean stop would: no callback will come from it. */
 static __always_inline int detach_flow(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	__u32 changed = TCPTUNED_F_RCVBUF_INTERCEPTED | TCPTUNED_F_SNDBUF_INTERCEPTED;
@@ -506,10 +492,7 @@ static __always_inline int detach_flow(struct tcptuned_flow *flow, struct tcp_so
 	return TCPTUNED_ADOPTED_DETACHED;
 }
 
-/*
- * Writes one enum tcptuned_adopted for each socket that is adopted or detached. Connections in
- * their handshake and sockets that a listener accepts reach the sockops program by themselves.
- */
+/* Connections in their handshake, and accepted ones, reach the sockops program by themselves. */
 SEC("iter/tcp")
 int adopt_flows(struct bpf_iter__tcp *ctx)
 {

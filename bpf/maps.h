@@ -30,10 +30,7 @@ static __always_inline void *single_value(void *map)
 
 SINGLE_VALUE_MAP(BPF_MAP_TYPE_ARRAY, struct tcptuned_meta) meta SEC(".maps");
 
-/*
- * The policies in force and those of earlier configurations, whose names connections still show.
- * Memory is allocated as records are added. A record is never written to once a rule names it.
- */
+/* Also those of earlier configurations, whose names connections show. No record in use changes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -75,10 +72,7 @@ struct {
 	__array(values, struct rule_array);
 } rules SEC(".maps");
 
-/*
- * Not cloned from a listener to the sockets that it accepts: accept() would fail if there were no
- * memory for the copy (bpf_sk_storage_clone()).
- */
+/* Not cloned to accepted sockets: without memory, accept() would fail (bpf_sk_storage_clone()). */
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
