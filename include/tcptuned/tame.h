@@ -102,8 +102,7 @@ struct tcptuned_tame;
 
 /*
  * Start a search. @destination is copied. Returns 0; -EINVAL: an option is out of its range, or the
- * destination is empty or begins with "-"; -ENOENT: iperf3 or curl is not installed; other errors of the
- * system.
+ * destination is empty or begins with "-"; -ENOENT: no iperf3 or curl; other errors of the system.
  */
 int tcptuned_tame_start(const char *destination, const struct tcptuned_tame_options *options,
 			struct tcptuned_tame **ret);
@@ -129,9 +128,8 @@ unsigned int tcptuned_tame_probing(const struct tcptuned_tame *tame, double *ret
 const char *tcptuned_tame_error(const struct tcptuned_tame *tame);
 
 /*
- * Set what follows from the levels of @result, whose other members are zero but for the congestion
- * control: for levels that were not measured by a search, the smallest number first. Returns 0; -EINVAL:
- * an option or the number of levels is out of its range.
+ * Set what follows from the levels of @result, which no search measured, the smallest number first;
+ * the rest is zero but for the congestion control. -EINVAL: an option, or the number of levels.
  */
 int tcptuned_tame_conclude(const struct tcptuned_tame_options *options,
 			   struct tcptuned_tame_result *result);
@@ -151,8 +149,8 @@ struct ParallelTCPChar {
 };
 
 /*
- * Search with the defaults and an impact of at most @maximpact, where 0 is none, and wait. Returns what the caller frees with free(); NULL and errno, as of
- * tcptuned_tame_start() and tcptuned_tame_step().
+ * Search with the defaults and an impact of at most @maximpact (0: none), and wait. free() releases
+ * the result; NULL and errno are as of tcptuned_tame_start() and tcptuned_tame_step().
  */
 struct ParallelTCPChar *TameParallelTCP(const char *dest, double maximpact);
 

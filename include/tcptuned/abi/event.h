@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Events: decisions about a connection, when they are made. The BPF programs write them to a ring
- * buffer while there are listeners. daemon/rpc/events.c names them and their two numbers.
- */
+/* Decisions about connections, for listeners. daemon/rpc/events.c names them and their numbers. */
 #ifndef TCPTUNED_EVENT_H
 #define TCPTUNED_EVENT_H
 
@@ -52,10 +49,7 @@ struct tcptuned_event {
 	__u8 flags;   /* enum tcptuned_event_flags */
 };
 
-/*
- * A listener renews the end of the period in which events are written, so that they stop if it is
- * killed.
- */
+/* A listener renews the end of the period, so that events stop if it is killed. */
 struct tcptuned_event_gate {
 	__u64 until_ns; /* CLOCK_MONOTONIC; 0: there is no listener */
 };

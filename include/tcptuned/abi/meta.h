@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The record next to the pinned programs: which build loaded them, and what was changed on the
- * host, so that any later tcptuned can take over or undo everything. Its layout therefore never
- * changes; anything new goes to another map.
+ * Which build loaded the pinned programs, and what was changed on the host, for a later tcptuned to
+ * take over or undo. Its layout therefore never changes; anything new goes to another map.
  */
 #ifndef TCPTUNED_META_H
 #define TCPTUNED_META_H

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Totals of the host: counters and histograms, one copy per CPU, added up when read. Their names in
- * Prometheus are in the two tables of daemon/metrics/metrics.c.
- */
+/* Totals of the host, one copy per CPU. daemon/metrics/metrics.c has their names in Prometheus. */
 #ifndef TCPTUNED_TOTALS_H
 #define TCPTUNED_TOTALS_H
 

@@ -106,9 +106,8 @@ bitcp_fn int bitcp_params_valid(const struct bitcp_params *p)
 #define BITCP_MAX_WIN  ((__u64)BITCP_MAX_CWND << 32)
 
 /*
- * One connection, in the kernel's icsk_ca_priv (13 u64), where an iterator can read it. It has a
- * copy of the parameters, so that a change does not affect open connections. All zeroes, as during
- * the handshake, is normal TCP.
+ * One connection, in the kernel's icsk_ca_priv (13 u64). Its copy of the parameters keeps a change
+ * from open connections. All zeroes, as during the handshake, is normal TCP.
  */
 struct bitcp {
 	struct bitcp_params params;
@@ -138,10 +137,7 @@ enum bitcp_mode {
 	BITCP_SLOW_START_PAST_MAX, /* probing for a new maximum: 1, 2, 4 ... S_max per RTT */
 };
 
-/*
- * A new connection, or one that changes to BI-TCP, with a window of @cwnd packets. Invalid
- * parameters (of an empty or half-written map entry) become the defaults.
- */
+/* @cwnd: packets. Invalid parameters, as of an empty map entry, become the defaults. */
 bitcp_fn void bitcp_init(struct bitcp *st, const struct bitcp_params *params, __u32 cwnd)
 {
 	struct bitcp_params p = *params;
@@ -242,10 +238,7 @@ bitcp_fn enum bitcp_mode bitcp_mode(const struct bitcp *st, __u32 cwnd, __u32 ss
 
 /* --- an ACK -------------------------------------------------------------------------- */
 
-/*
- * One ACK may acknowledge many packets. They count one by one up to BITCP_STEPS, and otherwise in
- * that many equal parts; the increment is constant within a part.
- */
+/* The packets of an ACK count one by one, or if there are more, in so many equal parts. */
 #define BITCP_STEPS	16
 #define BITCP_ACKED_MAX 65536u
 
@@ -398,10 +391,7 @@ bitcp_fn __u32 bitcp_ssthresh(struct bitcp *st, __u32 cwnd)
 	return st->cwnd;
 }
 
-/*
- * The last reduction was spurious: restores maximum, mode and window. Returns the cwnd to set, not
- * below the one given, which may have grown past the old one since.
- */
+/* Undoes a spurious reduction. Returns the cwnd to set, at least @cwnd, which may have grown. */
 bitcp_fn __u32 bitcp_undo(struct bitcp *st, __u32 cwnd)
 {
 	if (!st->undo_win)

@@ -105,10 +105,7 @@ static inline __u32 path_half_life_s(__u32 expire_s)
 	return expire_s < 4 ? 1 : expire_s / 4;
 }
 
-/*
- * @value after @age_s, halved once per half-life and linear in between. @value is at most
- * PATH_COUNT_MAX, @expire_s at most PATH_EXPIRE_MAX_S.
- */
+/* @value, at most PATH_COUNT_MAX, after @age_s: halved per half-life, and linear in between. */
 static inline __u64 path_aged(__u64 value, __u64 age_s, __u32 expire_s)
 {
 	__u32 half_life = path_half_life_s(expire_s);
@@ -163,8 +160,7 @@ static inline __u32 path_merge_rtt(__u32 old, __u32 new_)
 
 /*
  * The maximum is limited to two bandwidth-delay products: when the first slow start detects a loss,
- * its window is already twice as large as when it happened, and a longer queue is not worth
- * filling.
+ * its window has doubled since that happened, and a longer queue is not worth filling.
  */
 static inline void path_merge_max(struct tcptuned_path *path, const struct path_sample *s,
 				  __s64 now_s)
@@ -253,10 +249,7 @@ static inline struct path_seed path_seed_of(const struct tcptuned_path *path, __
 	return seed;
 }
 
-/*
- * Returns the receive window that a new connection needs: twice the bytes per RTT (DRS III.B), aged.
- * 0: unknown. @rtt_us: of its handshake, as in path_is_same().
- */
+/* The receive window of a new connection: twice the aged bytes per RTT (DRS III.B); 0: unknown. */
 static inline __u32 path_receive_window(const struct tcptuned_path *path, __s64 now_s,
 					__u32 expire_s, __u32 rtt_us)
 {
