@@ -525,7 +525,7 @@ __attribute__((format(printf, 2, 3))) static void append(char *ret, const char *
 	va_end(args);
 }
 
-/* Append "a, b @last c". */
+/* Append @names, with @last between the last two, and else commas. */
 static void append_names(char *ret, const char *const *names, const char *last)
 {
 	append(ret, "%s", names[0]);

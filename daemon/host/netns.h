@@ -9,9 +9,8 @@ struct tcptuned_netns_missed {
 };
 
 /*
- * Call @visit once in each network namespace that can be entered, the caller's own first, and return
- * to that one. @ret_missed may be NULL. Returns 0, or a negative errno if the caller's own cannot
- * be opened or entered again.
+ * Call @visit once in each network namespace that can be entered, the caller's own first. Returns
+ * 0, or -errno if the caller's own cannot be opened or entered again. @ret_missed may be NULL.
  */
 int tcptuned_netns_for_each(void (*visit)(void *ctx), void *ctx,
 			    struct tcptuned_netns_missed *ret_missed);

@@ -103,7 +103,7 @@ struct tcptuned_adoption {
 	unsigned long long ns;		/* duration */
 };
 
-/* All descriptors are -1 where there is none. */
+/* A descriptor is negative where there is none. */
 struct tcptuned_kernel {
 	int map_fd[TCPTUNED_MAPS];
 	int prog_fd[TCPTUNED_PROGS];

@@ -15,9 +15,8 @@ const char *tcptuned_prog_name(enum tcptuned_prog which);
 void tcptuned_kernel_init(struct tcptuned_kernel *k, const char *bpffs);
 
 /*
- * Load or take over everything, attach to the cgroup @cgroup_fd and pin under @bpffs. A failure
- * leaves nothing behind that was not there before. No connection is tuned until a policy is
- * written. @register_bitcp: offer the congestion control to the host.
+ * Load or take over everything, attach to the cgroup and pin under @bpffs. A failure leaves nothing
+ * new. Nothing is tuned until a policy is written. @register_bitcp: offer the congestion control.
  */
 int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgroup_fd,
 			   bool register_bitcp, struct tcptuned_error *err);

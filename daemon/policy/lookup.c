@@ -8,7 +8,7 @@
 #include "config/config.h"
 #include "util/cleanup.h"
 
-/* Open the map at @index of a map of maps. Returns -1 if there is none. */
+/* Open the map at @index of a map of maps. Returns a negative number if there is none. */
 static int open_inner(int fd, __u32 index)
 {
 	__u32 id;

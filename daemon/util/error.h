@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The exit statuses of tcptuned and tcptunectl, and error messages. Scripts test the numbers, so that
- * none is ever reused. They differ from those of systemd and sysexits.h, except 2 and 4, which have
- * the same meaning there.
+ * The exit statuses of both programs, and error messages. Scripts test the numbers, so that none is
+ * ever reused. They differ from those of systemd and sysexits.h, except 2 and 4, which agree.
  */
 #ifndef TCPTUNED_UTIL_ERROR_H
 #define TCPTUNED_UTIL_ERROR_H
@@ -63,8 +62,8 @@ int tcptuned_fail(struct tcptuned_error *err, int errnum, enum tcptuned_exit sta
 #define USAGE(err, ...) FAIL(err, EINVAL, USAGE, __VA_ARGS__)
 
 /*
- * What to do about a file or directory that could not be read, or not be created or written, because
- * of @errnum. Root is refused, too, in the sandbox of a systemd unit.
+ * What to do about a file or directory that could not be read, or not be created or written,
+ * because of @errnum. Root is refused, too, in the sandbox of a systemd unit.
  */
 const char *tcptuned_remedy_to_read(int errnum);
 const char *tcptuned_remedy_to_write(int errnum);
