@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * BI-TCP as a struct_ops congestion control, "bitcp". The algorithm is tcptuned/algo/bitcp.h.
- *
- * There is no sndbuf_expand, since the kernel's own factor of two is enough for a window that grows
- * by at most S_max packets per RTT.
+ * It has no sndbuf_expand: the kernel's factor of two is enough for at most S_max packets per RTT.
  */
 #include "congestion.h"
 #include "../maps.h"

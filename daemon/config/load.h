@@ -27,9 +27,8 @@ int tcptuned_config_load(const char *path, const char *const *set, struct tcptun
 
 /*
  * Read [tcptuned] only, for a program that looks for the daemon: a mistake elsewhere must not keep
- * an administrator from a running daemon. Other sections and the files that they name are not
- * read, and faults are skipped; @ret_skipped holds the first one, or "". It fails because of @set, or
- * of a named file that does not exist.
+ * an administrator from it. Other sections and their files are not read, and faults are skipped;
+ * @ret_skipped holds the first, or "". It fails because of @set, or if a named file does not exist.
  */
 int tcptuned_config_load_shared(const char *path, const char *const *set,
 				struct tcptuned_config *ret, struct tcptuned_error *ret_skipped,

@@ -15,10 +15,9 @@ void tcptuned_congestion_offered(char ret[static TCPTUNED_CONGESTION_NAMES]);
 bool tcptuned_congestion_is_offered(const char *offered, const char *name);
 
 /*
- * Make the kernel load its module tcp_@name, unless it has that congestion control already. It does
- * so for TCP_CONGESTION if the caller has CAP_NET_ADMIN (tcp_ca_find_autoload()), by a helper process
- * of its own, which a sandbox without CAP_SYS_MODULE does not hinder. Returns 0, -ENOENT if there is
- * none, or another negative errno.
+ * Make the kernel load its module tcp_@name, unless it has that congestion control already: by a
+ * helper process of its own (tcp_ca_find_autoload()), so that CAP_NET_ADMIN is enough in a sandbox
+ * without CAP_SYS_MODULE. Returns 0, -ENOENT if there is none, or another negative errno.
  */
 int tcptuned_congestion_load(const char *name);
 

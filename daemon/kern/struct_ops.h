@@ -17,10 +17,9 @@ int tcptuned_structops_register(struct bpf_map *map, int *ret_link_fd);
 
 /*
  * Replace the congestion control that the link @link_fd registers by the one in @map, of a loaded
- * object, under the same name and in one step (kernel: tcp_update_congestion_control()). The link and
- * its pin are then the new one's; sockets and defaults of network namespaces keep the old one.
- * Returns 0, or a negative errno with the old one as it was: -EOPNOTSUPP if one of the two has no
- * link.
+ * object, under the same name and in one step (tcp_update_congestion_control()). Link and pin are
+ * then the new one's; sockets and defaults of network namespaces keep the old one. Returns 0, or a
+ * negative errno with the old one as it was: -EOPNOTSUPP if one of the two has no link.
  */
 int tcptuned_structops_replace(struct bpf_map *map, int link_fd);
 

@@ -46,10 +46,9 @@ struct tcptuned_error {
 };
 
 /*
- * Fill @err, unless it is NULL, with a status and a sentence; printf-like. Returns -@errnum, so that
- * `return tcptuned_fail(err, EPERM, ...)` ends a function. An error is filled where it happens, and
- * passed on unchanged: each function with a parameter @err returns a negative errno if it fails, and
- * has filled it then.
+ * Fill @err, unless it is NULL, with a status and a sentence, printf-like. Returns -@errnum, to end
+ * a function by `return tcptuned_fail(err, EPERM, ...)`. An error is filled where it happens, and
+ * passed on unchanged: a function with @err that returns a negative errno has filled it.
  */
 int tcptuned_fail(struct tcptuned_error *err, int errnum, enum tcptuned_exit status,
 		  const char *fmt, ...) __attribute__((format(printf, 4, 5)));

@@ -356,9 +356,8 @@ bitcp_fn __u32 bitcp_on_ack(struct bitcp *st, __u32 cwnd, __u32 ssthresh, __u32 
 
 /*
  * "When entering fast recovery" (VI-A), and also at a timeout or an ECN mark. Returns the new
- * ssthresh in whole packets, at least 2, to which the kernel reduces snd_cwnd; after a timeout it
- * slow-starts from a small window up to it. If snd_cwnd gets exactly that value, the fraction is
- * kept.
+ * ssthresh, at least 2 packets, to which the kernel reduces snd_cwnd, or slow-starts after a
+ * timeout. If snd_cwnd gets exactly that value, the fraction is kept.
  */
 bitcp_fn __u32 bitcp_ssthresh(struct bitcp *st, __u32 cwnd)
 {

@@ -2,8 +2,7 @@
 /*
  * The interface between an engine and a congestion control. The engine is the kernel (through
  * bpf/cc/congestion.h), a simulator or a test. bitcp.h is one congestion control, bench/cc has
- * those that it is compared with. No globals, no libc, no kernel call: it compiles as BPF, C and
- * C++.
+ * others. No globals, no libc, no kernel call: it compiles as BPF, C and C++.
  *
  * The engine keeps cwnd and ssthresh in packets (MSS-sized segments) and calls
  *
@@ -45,8 +44,7 @@ struct congestion_ack {
  * application is the limit, slow start lets cwnd grow to twice what is sent, and what beta leaves
  * of that may still exceed the path (RFC 5681, 3.1: FlightSize, not cwnd). In slow start @limited
  * is ignored, since it describes a round trip in which cwnd has doubled. An initial window counts
- * as used, as in the kernel's tcp_cwnd_application_limited(), so that a sender of little keeps what
- * a new connection has.
+ * as used, as in the kernel's tcp_cwnd_application_limited(), so that a sender of little keeps it.
  *
  * @packets_out: in flight now; 0: a segment was dropped before it left the host
  * @max_out: the maximum in the last round trip, in which cwnd was the limit if @limited

@@ -229,12 +229,9 @@ static inline int path_is_same(const struct tcptuned_path *path, __u32 rtt_us)
 }
 
 /*
- * What a new connection begins with.
- *
- * @rtt_us: of its handshake, as in path_is_same()
- * @snd_cap: the largest window in flight that its policy allows
- *
- * A maximum is used for half of the lifetime only, because a wrong one costs time.
+ * What a new connection begins with. @rtt_us: see path_is_same(); @snd_cap: the largest window in
+ * flight that its policy allows. A maximum is used for half of the lifetime only, because a wrong
+ * one costs time.
  */
 static inline struct path_seed path_seed_of(const struct tcptuned_path *path, __s64 now_s,
 					    __u32 expire_s, __u32 rtt_us, __u32 snd_cap)
