@@ -7,32 +7,6 @@
 #include "sock.h"
 #include "totals.h"
 
-/* Returns NULL when no one listens or the ring buffer is full. */
-static __always_inline struct tcptuned_event *reserve_event(enum tcptuned_event_kind kind, __u64 a,
-							    __u64 b)
-{
-	struct tcptuned_event_gate *gate = single_value(&event_gate);
-	struct tcptuned_event *event;
-	__u64 now_ns;
-
-	if (!gate || !gate->until_ns)
-		return NULL;
-	now_ns = bpf_ktime_get_ns();
-	if (now_ns > gate->until_ns)
-		return NULL;
-	event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
-	if (!event) {
-		count(TCPTUNED_C_EVENTS_LOST);
-		return NULL;
-	}
-	__builtin_memset(event, 0, sizeof(*event));
-	event->time_ns = now_ns;
-	event->a = a;
-	event->b = b;
-	event->kind = kind;
-	return event;
-}
-
 struct event_args {
 	__u64 sk; /* as a number */
 	__u64 a, b;
@@ -44,14 +18,26 @@ struct event_args {
 
 __bpf_global int emit_event_of(const struct event_args *args)
 {
+	struct tcptuned_event_gate *gate = single_value(&event_gate);
 	struct tcptuned_event *event;
 	struct sock_common *skc;
+	__u64 now_ns;
 
-	if (!args)
+	if (!args || !gate || !gate->until_ns)
 		return 0;
-	event = reserve_event(args->kind, args->a, args->b);
-	if (!event)
+	now_ns = bpf_ktime_get_ns();
+	if (now_ns > gate->until_ns)
 		return 0;
+	event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
+	if (!event) {
+		count(TCPTUNED_C_EVENTS_LOST);
+		return 0;
+	}
+	__builtin_memset(event, 0, sizeof(*event));
+	event->time_ns = now_ns;
+	event->a = args->a;
+	event->b = args->b;
+	event->kind = args->kind;
 	skc = (struct sock_common *)args->sk;
 	event->family = BPF_CORE_READ(skc, skc_family);
 	event->local_port = BPF_CORE_READ(skc, skc_num);
