@@ -20,20 +20,9 @@ static __always_inline bool is_same_name(const char a[TCPTUNED_CC_NAME_MAX],
 	return halves[0][0] == halves[1][0] && halves[0][1] == halves[1][1];
 }
 
-/* Compares eight characters, which is enough for the names that tcptuned brings. */
-static __always_inline bool is_own_name(const char name[TCPTUNED_CC_NAME_MAX],
-					const char own[TCPTUNED_CC_NAME_MAX])
-{
-	__u64 first[2];
-
-	__builtin_memcpy(&first[0], name, sizeof(first[0]));
-	__builtin_memcpy(&first[1], own, sizeof(first[1]));
-	return first[0] == first[1];
-}
-
 static __always_inline bool is_bitcp(const char name[TCPTUNED_CC_NAME_MAX])
 {
-	return is_own_name(name, CC_NAME("bitcp"));
+	return is_same_name(name, CC_NAME("bitcp"));
 }
 
 /* Compares names, too: a socket older than the default's new registration has the previous one. */

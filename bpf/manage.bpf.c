@@ -265,9 +265,9 @@ static __always_inline bool has_own_cc(struct tcp_sock *tp)
 	char name[TCPTUNED_CC_NAME_MAX] = {};
 
 	read_cc_name(name, tp);
-	return is_bitcp(name) || is_own_name(name, CC_NAME("aimd")) ||
-	       is_own_name(name, CC_NAME("hstcp")) || is_own_name(name, CC_NAME("stcp")) ||
-	       is_own_name(name, CC_NAME("tt_reno")) || is_own_name(name, CC_NAME("tt_vegas"));
+	return is_bitcp(name) || is_same_name(name, CC_NAME("aimd")) ||
+	       is_same_name(name, CC_NAME("hstcp")) || is_same_name(name, CC_NAME("stcp")) ||
+	       is_same_name(name, CC_NAME("tt_reno")) || is_same_name(name, CC_NAME("tt_vegas"));
 }
 
 /* True if created while one of those was the default, and still in its handshake for example. */
