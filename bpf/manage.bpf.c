@@ -158,22 +158,6 @@ static __always_inline __u32 max_buffer(__u32 a, __u32 b)
 	return a > b ? a : b;
 }
 
-static __always_inline void restore_receive_buffer(struct tcptuned_flow *flow, struct tcp_sock *tp,
-						   __u32 space, __u32 window)
-{
-	__u32 min = sk_min_clamp(tp), have = tp->inet_conn.icsk_inet.sk.sk_rcvbuf;
-
-	if (flow->flags & TCPTUNED_F_RCVBUF_APP) /* the application has set the clamp since, ... */
-		window = tp->window_clamp;	 /* ... which Linux 7 moves with the buffer */
-	if (window < min)
-		window = min;
-	/* Otherwise net.core.rmem_max, which was lowered since, would reduce the buffer. */
-	if (have <= flow->rcv_buffer_max || space <= flow->rcv_buffer_max)
-		set_option(tp, SOL_SOCKET, SO_RCVBUF, space / 2); /* the kernel doubles it */
-	if (tp->window_clamp != window)
-		set_option(tp, SOL_TCP, TCP_WINDOW_CLAMP, window);
-}
-
 /*
  * Gives back a buffer that tcptuned has sized. It is locked, so the kernel will not tune it again.
  * It gets what the kernel's autotuning might have reached, so that nothing is slower than without
@@ -185,30 +169,33 @@ static __always_inline void restore_receive_buffer(struct tcptuned_flow *flow, s
 static __always_inline void release_receive_buffer(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
-	__u32 have = sk->sk_rcvbuf, space;
+	__u32 have = sk->sk_rcvbuf, min = sk_min_clamp(tp), space, window;
+	bool fixed = flow->flags & TCPTUNED_F_RCVBUF_HONOURED;
 
-	if (flow->flags & TCPTUNED_F_RCVBUF_HONOURED) {
-		space = 2 * flow->req_rcvbuf;
-		restore_receive_buffer(flow, tp, sk_min_rcvbuf(tp) > space ? have : space,
-				       sk_window_from_space(tp, space));
-		return;
-	}
-	space = max_buffer(have, sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_rmem[2]);
-	restore_receive_buffer(flow, tp, space, sk_window_from_space(tp, space));
+	space = fixed ? 2 * flow->req_rcvbuf
+		      : max_buffer(have, sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_rmem[2]);
+	window = sk_window_from_space(tp, space);
+	if (fixed && sk_min_rcvbuf(tp) > space)
+		space = have;
+	if (flow->flags & TCPTUNED_F_RCVBUF_APP) /* the application has set the clamp since, ... */
+		window = tp->window_clamp;	 /* ... which Linux 7 moves with the buffer */
+	if (window < min)
+		window = min;
+	/* Otherwise net.core.rmem_max, which was lowered since, would reduce the buffer. */
+	if (have <= flow->rcv_buffer_max || space <= flow->rcv_buffer_max)
+		set_option(tp, SOL_SOCKET, SO_RCVBUF, space / 2); /* the kernel doubles it */
+	if (tp->window_clamp != window)
+		set_option(tp, SOL_TCP, TCP_WINDOW_CLAMP, window);
 }
 
 static __always_inline void release_send_buffer(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
-	int value;
+	__u32 max = sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_wmem[2];
+	bool fixed = flow->flags & TCPTUNED_F_SNDBUF_HONOURED;
 
-	if (flow->flags & TCPTUNED_F_SNDBUF_HONOURED)
-		value = flow->req_sndbuf;
-	else
-		value = max_buffer(sk->sk_sndbuf,
-				   sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_wmem[2]) /
-			2;
-	set_option(tp, SOL_SOCKET, SO_SNDBUF, value);
+	set_option(tp, SOL_SOCKET, SO_SNDBUF,
+		   fixed ? flow->req_sndbuf : max_buffer(sk->sk_sndbuf, max) / 2);
 }
 
 /* Restores all but the congestion control, before which the namespace's default is restored. */
