@@ -230,11 +230,8 @@ SEC("iter/tcp")
 int release_flows(struct bpf_iter__tcp *ctx)
 {
 	struct tcp_sock *tp = socket_of(ctx, NOT_CLOSED);
-	struct tcptuned_flow *flow;
+	struct tcptuned_flow *flow = tp ? flow_of(tp) : NULL;
 
-	if (!tp)
-		return 0;
-	flow = flow_of(tp);
 	if (!flow)
 		return 0;
 	if (tcp_state_of(tp) == BPF_TCP_LISTEN) {
@@ -288,11 +285,10 @@ SEC("iter/tcp")
 int undo_overrides(struct bpf_iter__tcp *ctx)
 {
 	struct tcp_sock *tp = socket_of(ctx, NOT_CLOSED);
-	struct tcptuned_flow *flow;
+	struct tcptuned_flow *flow = tp ? flow_of(tp) : NULL;
 
 	if (!tp)
 		return 0;
-	flow = flow_of(tp);
 	if (tcp_state_of(tp) == BPF_TCP_LISTEN) {
 		if (flow)
 			pass_requests_on(flow, tp);
@@ -484,12 +480,11 @@ SEC("iter/tcp")
 int adopt_flows(struct bpf_iter__tcp *ctx)
 {
 	struct tcp_sock *tp = socket_of(ctx, ANY_STATE);
-	struct tcptuned_flow *flow;
+	struct tcptuned_flow *flow = tp ? flow_of(tp) : NULL;
 	char result = 0;
 
 	if (!tp)
 		return 0;
-	flow = flow_of(tp);
 	if (flow && !is_in_cgroup((struct sock *)tp, cgroup_id))
 		result = detach_flow(flow, tp);
 	else if (1 << (tcp_state_of(tp) & 15) & CARRIES_DATA)

@@ -214,15 +214,12 @@ static __always_inline void yield_cpu(struct readout *r, struct seq_file *seq)
 SEC("iter/bpf_sk_storage_map")
 int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 {
+	struct readout *r = single_value(&readout);
 	struct tcptuned_flow *flow = ctx->value;
 	struct sock *sk = ctx->sk;
 	struct tcp_sock *tp;
-	struct readout *r;
 
-	if (!sk || !flow)
-		return 0;
-	r = single_value(&readout);
-	if (!r)
+	if (!sk || !flow || !r)
 		return 0;
 	yield_cpu(r, ctx->meta->seq);
 	r->sums.records++;

@@ -293,12 +293,11 @@ static __always_inline void on_close(struct tcptuned_flow *flow, struct tcp_sock
 __bpf_global int on_traffic(struct bpf_sock_ops *ctx)
 {
 	struct tcp_sock *tp = tcp_sock_of(ctx);
+	struct tcptuned_flow *flow = tp ? flow_of(tp) : NULL;
 	bool segment = ctx->op == BPF_SOCK_OPS_HDR_OPT_LEN_CB;
-	struct tcptuned_flow *flow;
 
 	if (!tp)
 		return 0;
-	flow = flow_of(tp);
 	/* A request that was intercepted after the handshake has created a record, too. */
 	if (!flow || !(flow->flags & TCPTUNED_F_MANAGED))
 		return ctx->state != BPF_TCP_CLOSE && has_carried_enough(ctx, tp);
@@ -316,12 +315,9 @@ __bpf_global int on_traffic(struct bpf_sock_ops *ctx)
 __bpf_global int on_state_change(struct bpf_sock_ops *ctx)
 {
 	struct tcp_sock *tp = tcp_sock_of(ctx);
-	struct tcptuned_flow *flow;
+	struct tcptuned_flow *flow = tp ? flow_of(tp) : NULL;
 	__u32 op = ctx->op;
 
-	if (!tp)
-		return 0;
-	flow = flow_of(tp);
 	if (!flow)
 		return 0;
 	if (op == BPF_SOCK_OPS_TCP_CONNECT_CB) {
