@@ -212,10 +212,6 @@ struct tcp_sock {
 	} rcv_rtt_est;
 };
 
-struct seq_file {
-	int unused;
-};
-
 struct bpf_iter_meta {
 	struct seq_file *seq;
 };
