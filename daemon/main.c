@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,8 +21,11 @@
 #include "util/error.h"
 #include "util/log.h"
 
-static int fail(const struct tcptuned_error *err)
+/* Returns the exit status, after logging what @error, if not 0, has put into @err. */
+static int finish(int error, const struct tcptuned_error *err)
 {
+	if (!error)
+		return TCPTUNED_EXIT_OK;
 	log_error("%s", err->text);
 	return err->status;
 }
@@ -53,9 +55,7 @@ static int run(const struct tcptuned_options *options, struct tcptuned_config *c
 {
 	struct tcptuned_error err = {0};
 
-	if (tcptuned_daemon_run(options, config, notify_parent, &pipe_fd, &err))
-		return fail(&err);
-	return TCPTUNED_EXIT_OK;
+	return finish(tcptuned_daemon_run(options, config, notify_parent, &pipe_fd, &err), &err);
 }
 
 /* Start in the background: the parent ends once the child is ready, with its exit status. */
@@ -118,10 +118,10 @@ int main(int argc, char **argv)
 	struct tcptuned_error err = {0};
 	struct tcptuned_options options;
 	struct tcptuned_config config;
-	int status;
+	int status, error = tcptuned_options_parse(argc, argv, &options, &err);
 
-	if (tcptuned_options_parse(argc, argv, &options, &err))
-		return fail(&err);
+	if (error)
+		return finish(error, &err);
 	switch (options.action) {
 	case TCPTUNED_SHOW_HELP:
 		tcptuned_options_print_help(stdout);
@@ -135,23 +135,22 @@ int main(int argc, char **argv)
 	default:
 		break;
 	}
-	if (tcptuned_config_load(options.config_path, options.set, &config, &err))
-		return fail(&err);
+	error = tcptuned_config_load(options.config_path, options.set, &config, &err);
+	if (error)
+		return finish(error, &err);
 	tcptuned_log_set_level(config.log_level);
 	if (options.action == TCPTUNED_CHECK_CONFIG) {
-		if (check(&config, false, &err))
-			return fail(&err);
-		tcptuned_config_print(&config, stdout);
-		return TCPTUNED_EXIT_OK;
+		error = check(&config, false, &err);
+		if (!error)
+			tcptuned_config_print(&config, stdout);
+		return finish(error, &err);
 	}
 	if (options.action == TCPTUNED_CHECK_LOAD)
-		return check(&config, true, &err) ? fail(&err) : TCPTUNED_EXIT_OK;
+		return finish(check(&config, true, &err), &err);
 	if (options.action == TCPTUNED_DETACH)
-		return tcptuned_daemon_detach(&config, &err) ? fail(&err) : TCPTUNED_EXIT_OK;
+		return finish(tcptuned_daemon_detach(&config, &err), &err);
 	if (options.action == TCPTUNED_FORGET_PATHS)
-		return tcptuned_daemon_forget_paths(&config, options.forget, &err)
-			       ? fail(&err)
-			       : TCPTUNED_EXIT_OK;
+		return finish(tcptuned_daemon_forget_paths(&config, options.forget, &err), &err);
 	if (!options.foreground)
 		return run_in_background(&options, &config);
 	status = run(&options, &config, -1);
