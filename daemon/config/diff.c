@@ -83,12 +83,10 @@ int tcptuned_config_diff(const struct tcptuned_config *was, const struct tcptune
 
 void tcptuned_config_keep_fixed(struct tcptuned_config *config, const struct tcptuned_config *from)
 {
-	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++) {
-		const struct tcptuned_key *key = &tcptuned_keys[i];
-
+	for_each_key (key) {
 		if (key->live) /* every key of a policy is */
 			continue;
 		memcpy((char *)config + key->offset, (const char *)from + key->offset, key->size);
-		memcpy(config->origin[i], from->origin[i], sizeof(config->origin[i]));
+		strcpy(config->origin[key - tcptuned_keys], from->origin[key - tcptuned_keys]);
 	}
 }

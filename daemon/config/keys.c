@@ -22,14 +22,6 @@
 
 #define FRACTION_ONE (1ull << 32) /* as in struct bitcp_params */
 
-static const char *const log_levels[] = {
-	[TCPTUNED_LOG_ERROR] = "error",
-	[TCPTUNED_LOG_WARNING] = "warning",
-	[TCPTUNED_LOG_INFO] = "info",
-	[TCPTUNED_LOG_DEBUG] = "debug",
-	NULL,
-};
-
 static const char *const modes[] = {
 	[TCPTUNED_OFF] = "off",
 	[TCPTUNED_OBSERVE] = "observe",
@@ -107,7 +99,7 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 	    "that fails, paths are remembered only until tcptuned stops. With --observe it is neither "
 	    "read nor written."),
 	KEY("tcptuned", "log_level", KEY_CHOICE, GLOBAL(log_level), "info", LIVE,
-	    "The least important messages that are logged.", .choices = log_levels),
+	    "The least important messages that are logged.", .choices = tcptuned_log_levels),
 	KEY("policy", "mode", KEY_CHOICE, POLICY(mode), "tune", LIVE,
 	    "tune: size buffers and choose the congestion control. observe: make and count the "
 	    "same decisions, but change nothing. off: manage no connection.",
@@ -479,10 +471,8 @@ static void format_number(const struct tcptuned_key *key, uint64_t number, char 
 
 static void format_ports(const struct tcptuned_ports *ports, char *ret)
 {
-	if (ports->low == ports->high)
-		snprintf(ret, KEY_TEXT, "%u", ports->low);
-	else
-		snprintf(ret, KEY_TEXT, "%u-%u", ports->low, ports->high);
+	snprintf(ret, KEY_TEXT, ports->low == ports->high ? "%u" : "%u-%u", ports->low,
+		 ports->high);
 }
 
 /* True if the special word stands for this value. */
@@ -528,13 +518,8 @@ __attribute__((format(printf, 2, 3))) static void append(char *ret, const char *
 /* Append @names, with @last between the last two, and else commas. */
 static void append_names(char *ret, const char *const *names, const char *last)
 {
-	append(ret, "%s", names[0]);
-	for (size_t i = 1; names[i]; i++) {
-		if (names[i + 1])
-			append(ret, ", %s", names[i]);
-		else
-			append(ret, " %s %s", last, names[i]);
-	}
+	for (; *names; names++)
+		append(ret, "%s%s", *names, !names[1] ? "" : names[2] ? ", " : last);
 }
 
 void tcptuned_suggest_name(const char *word, const char *const *names, char *ret)
@@ -542,7 +527,7 @@ void tcptuned_suggest_name(const char *word, const char *const *names, char *ret
 	if (tcptuned_suggest(word, names, NULL, ret))
 		return;
 	strcpy(ret, "there are ");
-	append_names(ret, names, "and");
+	append_names(ret, names, " and ");
 }
 
 void tcptuned_key_wants(const struct tcptuned_key *key, char *ret)
@@ -563,7 +548,7 @@ void tcptuned_key_wants(const struct tcptuned_key *key, char *ret)
 
 	snprintf(ret, KEY_TEXT, "%s", types[key->type]);
 	if (key->choices)
-		append_names(ret, key->choices, "or");
+		append_names(ret, key->choices, " or ");
 	if (key->type == KEY_NAME)
 		append(ret, " of at most %zu letters, digits, _ and -", key->size - 1);
 	if (key->unit)

@@ -469,13 +469,10 @@ static int check_directories(struct loading *l)
 /* Copy from [policy] what the section does not set. Conditions, which have a word for "any", stay. */
 static void inherit(const struct tcptuned_config *config, struct tcptuned_named_policy *policy)
 {
-	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++) {
-		const struct tcptuned_key *key = &tcptuned_keys[i];
-
-		if (!strcmp(key->section, "policy") && !policy->origin[i][0])
+	for_each_key (key)
+		if (!strcmp(key->section, "policy") && !policy->origin[key - tcptuned_keys][0])
 			memcpy((char *)&policy->set + key->offset,
 			       (const char *)&config->policy + key->offset, key->size);
-	}
 }
 
 static int read_prefixes(struct loading *l, struct tcptuned_named_policy *policy)
@@ -544,14 +541,13 @@ void tcptuned_config_defaults(struct tcptuned_config *ret)
 	/* Padding is cleared, too: values are compared with memcmp(). */
 	memset(ret, 0, sizeof(*ret));
 	ret->bitcp = bitcp_params_default();
-	for (size_t i = 0; i < TCPTUNED_CONFIG_KEYS; i++) {
-		const struct tcptuned_key *key = &tcptuned_keys[i];
+	for_each_key (key) {
 		const char *problem = tcptuned_key_parse(
 			key, key->fallback, tcptuned_key_values(key, ret, NULL), buffer);
 
 		assert(!problem);
 		(void)problem;
-		strcpy(ret->origin[i], "default");
+		strcpy(ret->origin[key - tcptuned_keys], "default");
 	}
 }
 
@@ -598,17 +594,15 @@ int tcptuned_config_load_shared(const char *path, const char *const *set,
 				struct tcptuned_error *err)
 {
 	struct loading l = {.err = err, .skipped = ret_skipped};
-	int error;
 
 	if (ret_skipped)
 		ret_skipped->text[0] = '\0';
 	tcptuned_config_defaults(&l.config);
-	error = load(&l, path, set);
-	if (error < 0)
+	if (load(&l, path, set) < 0)
 		tcptuned_config_free(&l.config);
 	else
 		*ret = l.config;
-	return error;
+	return l.error;
 }
 
 int tcptuned_config_load(const char *path, const char *const *set, struct tcptuned_config *ret,

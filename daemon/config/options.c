@@ -242,15 +242,13 @@ int tcptuned_options_parse(int argc, char **argv, struct tcptuned_options *ret,
 	int which, error;
 
 	tcptuned_parser_init(&parser, "tcptuned", "+", entries);
-	for (;;) {
+	do {
 		error = tcptuned_parser_next(&parser, argc, argv, &which, err);
 		if (!error && which >= 0)
 			error = set_option(&options, which, err);
 		if (error)
 			return error;
-		if (which < 0)
-			break;
-	}
+	} while (which >= 0);
 	if (optind < argc)
 		return USAGE(err,
 			     "%.100s: unexpected; tcptuned takes options only, "

@@ -13,15 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-static const struct {
-	const char *name;
-	int priority; /* of syslog(3), and of the journal's prefix */
-} levels[] = {
-	[TCPTUNED_LOG_ERROR] = {"error", LOG_ERR},
-	[TCPTUNED_LOG_WARNING] = {"warning", LOG_WARNING},
-	[TCPTUNED_LOG_INFO] = {"info", LOG_INFO},
-	[TCPTUNED_LOG_DEBUG] = {"debug", LOG_DEBUG},
-};
+const char *const tcptuned_log_levels[] = {"error", "warning", "info", "debug", NULL};
+
+/* Of syslog(3), and of the journal's prefix. */
+static const int priorities[] = {LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG};
 
 static enum tcptuned_log_level log_level = TCPTUNED_LOG_INFO;
 static bool to_syslog;
@@ -66,8 +61,8 @@ static void write_plain(enum tcptuned_log_level level, const char *text)
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (localtime_r(&now.tv_sec, &tm))
 		strftime(time, sizeof(time), "%F %T", &tm);
-	dprintf(STDERR_FILENO, "%s.%03ld %s: %s\n", time, now.tv_nsec / 1000000, levels[level].name,
-		text);
+	dprintf(STDERR_FILENO, "%s.%03ld %s: %s\n", time, now.tv_nsec / 1000000,
+		tcptuned_log_levels[level], text);
 }
 
 /* Returns whether @line was sent. A journald that hangs must not stop the daemon. */
@@ -89,8 +84,8 @@ static void write_journal(enum tcptuned_log_level level, const char *text)
 				  "<%d>%u lines before this one are lost: the "
 				  "journal did not take them\n",
 				  LOG_WARNING, lost);
-	length += snprintf(line + length, sizeof(line) - length, "<%d>%s\n", levels[level].priority,
-			   text);
+	length +=
+		snprintf(line + length, sizeof(line) - length, "<%d>%s\n", priorities[level], text);
 	lost = send_to_journal(line, length) ? 0 : lost + 1;
 }
 
@@ -107,7 +102,7 @@ void tcptuned_log(enum tcptuned_log_level level, const char *fmt, ...)
 	va_end(args);
 	blank_controls(text);
 	if (to_syslog)
-		syslog(levels[level].priority, "%s", text);
+		syslog(priorities[level], "%s", text);
 	else if (stderr_is_journal())
 		write_journal(level, text);
 	else

@@ -12,6 +12,9 @@ enum tcptuned_log_level {
 	TCPTUNED_LOG_DEBUG,
 };
 
+/* Their names, ended by NULL. */
+extern const char *const tcptuned_log_levels[];
+
 /*
  * Log one line, printf-like: to stderr, with "<N>" for the journal (JOURNAL_STREAM), or the time;
  * or to the system log after tcptuned_log_to_syslog(). errno is kept.
