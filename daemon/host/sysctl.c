@@ -147,35 +147,32 @@ static int set(int meta_fd, enum tcptuned_sysctl which, const char *now, const c
 		return error;
 	}
 	log_info("%s set to %s", names[which], wanted);
-	return 1;
+	if (is_per_namespace(which))
+		tcptuned_sysctl_replace(which, now, wanted);
+	return 0;
 }
 
 int tcptuned_sysctl_set(int meta_fd, enum tcptuned_sysctl which, const char *wanted)
 {
 	char now[TCPTUNED_SYSCTL_VALUE];
-	int changed = tcptuned_sysctl_read(names[which], now, sizeof(now));
+	int error = tcptuned_sysctl_read(names[which], now, sizeof(now));
 
-	if (!changed)
-		changed = set(meta_fd, which, now, wanted);
-	return changed < 0 ? changed : 0;
+	return error ? error : set(meta_fd, which, now, wanted);
 }
 
 int tcptuned_sysctl_set_maximum(int meta_fd, enum tcptuned_sysctl which, uint64_t bytes)
 {
 	char now[TCPTUNED_SYSCTL_VALUE], wanted[TCPTUNED_SYSCTL_VALUE], *last;
-	int changed = tcptuned_sysctl_read(names[which], now, sizeof(now)), prefix;
+	int error = tcptuned_sysctl_read(names[which], now, sizeof(now)), prefix;
 
-	if (changed)
-		return changed;
+	if (error)
+		return error;
 	last = strrchr(now, ' ');
 	prefix = last ? (int)(last + 1 - now) : 0;
 	if (snprintf(wanted, sizeof(wanted), "%.*s%llu", prefix, now, (unsigned long long)bytes) >=
 	    (int)sizeof(wanted))
 		return -EOVERFLOW;
-	changed = set(meta_fd, which, now, wanted);
-	if (changed > 0 && is_per_namespace(which))
-		tcptuned_sysctl_replace(which, now, wanted);
-	return changed < 0 ? changed : 0;
+	return set(meta_fd, which, now, wanted);
 }
 
 int tcptuned_sysctl_before(int meta_fd, enum tcptuned_sysctl which, char *value)
