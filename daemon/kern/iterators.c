@@ -2,7 +2,6 @@
 #include "kern/iterators.h"
 
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
 
@@ -29,32 +28,25 @@ static void count(struct tcptuned_adoption *sums, char what)
 	sums->too_old += what == TCPTUNED_ADOPTED_TOO_OLD;
 }
 
-/* Run the iterator in this namespace to its end. Returns 0 or a negative errno. */
-static int run_to_end(const struct run *run)
-{
-	_cleanup_close_ int iterator = bpf_iter_create(run->link_fd);
-	char buffer[READ_BYTES];
-	ssize_t len;
-
-	if (iterator < 0)
-		return -errno;
-	do {
-		len = read(iterator, buffer, sizeof(buffer));
-		for (ssize_t i = 0; i < len; i++)
-			count(run->sums, buffer[i]);
-		/* EAGAIN: the kernel has passed a million sockets without output. */
-	} while (len > 0 || (len < 0 && errno == EAGAIN));
-	return len < 0 ? -errno : 0;
-}
-
+/* Run the iterator in this namespace to its end. */
 static void run_here(void *ctx)
 {
 	const struct run *run = ctx;
-	int error = run_to_end(run);
+	_cleanup_close_ int iterator = bpf_iter_create(run->link_fd);
+	char buffer[READ_BYTES];
+	ssize_t len = -1;
 
-	if (error) {
+	while (iterator >= 0) {
+		len = read(iterator, buffer, sizeof(buffer));
+		/* EAGAIN: the kernel has passed a million sockets without output. */
+		if (!len || (len < 0 && errno != EAGAIN))
+			break;
+		for (ssize_t i = 0; i < len; i++)
+			count(run->sums, buffer[i]);
+	}
+	if (len < 0) {
 		run->sums->namespaces_failed++;
-		run->sums->error = error;
+		run->sums->error = -errno;
 	} else {
 		run->sums->namespaces++;
 	}

@@ -148,9 +148,8 @@ static void unpin(const struct tcptuned_kernel *k, const char *kind, const char 
 static int open_pin(const struct tcptuned_kernel *k, const char *kind, const char *name)
 {
 	char path[PATH_BYTES];
-	int fd = bpf_obj_get(pin_path(k, kind, name, path));
 
-	return fd < 0 ? -1 : fd;
+	return bpf_obj_get(pin_path(k, kind, name, path));
 }
 
 static void open_pins(struct tcptuned_kernel *k)
