@@ -97,9 +97,8 @@ static int compare(__u64 a, __u64 b)
 
 static int compare_destinations(const struct item *a, const struct item *b)
 {
-	int order = memcmp(a->destination->address, b->destination->address, 16);
-
-	return order ? order : compare(a->destination->length, b->destination->length);
+	return memcmp(a->destination->address, b->destination->address, 16)
+		       ?: compare(a->destination->length, b->destination->length);
 }
 
 /* The order of the trie, and within one destination the most specific item first. */
@@ -108,17 +107,12 @@ static int compare_items(const void *left, const void *right)
 	const struct item *a = left, *b = right;
 	int order = compare_destinations(a, b);
 
-	if (!order)
-		order = compare(b->source->length, a->source->length);
-	if (!order)
-		order = compare(a->ports, b->ports);
-	if (!order)
-		order = compare(b->depth, a->depth);
-	if (!order) /* the default policy comes last: 0 - 1 is the largest number */
-		order = compare(a->place - 1, b->place - 1);
-	if (!order)
-		order = memcmp(a->source->address, b->source->address, 16);
-	return order;
+	order = order ?: compare(b->source->length, a->source->length);
+	order = order ?: compare(a->ports, b->ports);
+	order = order ?: compare(b->depth, a->depth);
+	/* The default policy comes last: 0 - 1 is the largest number. */
+	order = order ?: compare(a->place - 1, b->place - 1);
+	return order ?: memcmp(a->source->address, b->source->address, 16);
 }
 
 /* A prefix that a policy contains twice makes one rule. The items are sorted. */
