@@ -15,8 +15,7 @@ static int open_inner(int fd, __u32 index)
 
 	if (fd < 0 || bpf_map_lookup_elem(fd, &index, &id))
 		return -1;
-	fd = bpf_map_get_fd_by_id(id);
-	return fd < 0 ? -1 : fd;
+	return bpf_map_get_fd_by_id(id);
 }
 
 /* Look up @key in the trie. Returns 0 or -1. */
@@ -87,10 +86,9 @@ static bool cgroup_matches(const struct tcptuned_rule *rule, const struct tcptun
 	return false;
 }
 
-/* Without @is_its, the cgroup has to match. */
-int tcptuned_policies_find_of(const struct tcptuned_kernel *kernel, const struct tcptuned_tuple *t,
-			      bool (*is_its)(void *ctx, __u32 policy), void *ctx,
-			      struct tcptuned_rule *ret)
+int tcptuned_policies_find(const struct tcptuned_kernel *kernel, const struct tcptuned_tuple *t,
+			   bool (*is_its)(void *ctx, __u32 policy), void *ctx,
+			   struct tcptuned_rule *ret)
 {
 	_cleanup_close_ int rules_fd = -1;
 	struct tcptuned_match_key key = {.length = 128};
@@ -110,10 +108,4 @@ int tcptuned_policies_find_of(const struct tcptuned_kernel *kernel, const struct
 			return 0;
 	}
 	return -ENOENT;
-}
-
-int tcptuned_policies_find(const struct tcptuned_kernel *kernel, const struct tcptuned_tuple *tuple,
-			   struct tcptuned_rule *ret)
-{
-	return tcptuned_policies_find_of(kernel, tuple, NULL, NULL, ret);
 }

@@ -23,19 +23,14 @@ struct tcptuned_tuple {
 /*
  * Find the rule that gives a policy to a new connection @tuple. Without cgroups, that is the rule
  * for a connection that no policy with a cgroup matches. -ENOENT: no policy is in force.
+ *
+ * With @is_its, true for the ids that its policy may have, find the rule that gave its policy to a
+ * connection whose cgroup is no longer known. All rules of a policy have the same cgroup, so that
+ * this is the first one that matches. -ENOENT: the configuration of the policy is not in force.
  */
-int tcptuned_policies_find(const struct tcptuned_kernel *kernel, const struct tcptuned_tuple *tuple,
+int tcptuned_policies_find(const struct tcptuned_kernel *kernel, const struct tcptuned_tuple *t,
+			   bool (*is_its)(void *ctx, __u32 policy), void *ctx,
 			   struct tcptuned_rule *ret);
-
-/*
- * Find the rule that gave its policy to a connection whose cgroup is no longer known. @is_its: true
- * for the ids that its policy may have. All rules of a policy have the same cgroup, so that it is
- * the first one that matches. -ENOENT: the configuration that gave the policy is not in force.
- */
-int tcptuned_policies_find_of(const struct tcptuned_kernel *kernel,
-			      const struct tcptuned_tuple *tuple,
-			      bool (*is_its)(void *ctx, __u32 policy), void *ctx,
-			      struct tcptuned_rule *ret);
 
 /* Read the trie's entry for all addresses. Returns 0, or -1 if no policy is in force. */
 int tcptuned_policies_match(const struct tcptuned_kernel *kernel, struct tcptuned_match *ret);

@@ -155,7 +155,7 @@ int tcptuned_handle_policy_test(const struct tcptuned_source *source,
 		return error;
 	memcpy(tuple.local, filter->local.address, sizeof(tuple.local));
 	memcpy(tuple.remote, filter->remote.address, sizeof(tuple.remote));
-	if (tcptuned_policies_find(source->kernel, &tuple, &rule) ||
+	if (tcptuned_policies_find(source->kernel, &tuple, NULL, NULL, &rule) ||
 	    tcptuned_policy_read(source->kernel, rule.policy, &policy)) {
 		object = json_pack("{s:n,s:s}", "policy", "rule",
 				   "no policy is in force: left to the kernel");
@@ -193,7 +193,7 @@ char *tcptuned_source_rule(const struct tcptuned_source *source,
 
 	tcptuned_map_address(tuple.local, record->family, record->local);
 	tcptuned_map_address(tuple.remote, record->family, record->remote);
-	if (tcptuned_policies_find_of(source->kernel, &tuple, is_same_policy, &policy, &rule))
+	if (tcptuned_policies_find(source->kernel, &tuple, is_same_policy, &policy, &rule))
 		return NULL;
 	return format_rule(source, &rule, tuple.remote);
 }
