@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-#
 # What tests of the daemon share, on top of lib.sh.
 
 bitcp=--set=policy.congestion_control=bitcp # all connections get it, not only those of long paths
@@ -15,24 +14,57 @@ run_sockets_as_nobody() {
 	sockets=("${nobody[@]}" /mnt/sockets)
 }
 
-# Starts an application whose sockets do these steps (sockets.py), in the daemon's control group.
+# Starts an application whose sockets do these steps (sockets.py), in the daemon's control group
+# unless GROUP says otherwise, and waits until it listens, if that is a step.
 application() { # NAME HOST STEP...
-	background "$1" in_group in_host "$2" "${sockets[@]}" "${@:3}"
+	local listens='listen [^ ]+ ([0-9]+)'
+	background "$1" ${GROUP-in_group} in_host "$2" "${sockets[@]}" "${@:3}"
+	[[ ! ${*:3} =~ $listens ]] || wait_until 20 listens "$2" "${BASH_REMATCH[1]}"
+}
+
+outsider() { # NAME HOST STEP...; in no control group that the daemon manages
+	GROUP= application "$@"
+}
+
+# Makes FILE, for which applications wait, and waits until one of them prints a line.
+proceed() { # FILE NAME PATTERN
+	: >"$TEST_DIR/$1"
+	wait_printed 20 "$2" "$3"
+}
+
+# Makes FILE, for which applications wait, and waits until these have succeeded.
+finish() { # FILE NAME...
+	local name
+	: >"$TEST_DIR/$1"
+	for name in "${@:2}"; do
+		wait "$(pid_of "$name")"
+	done
 }
 
 # --- transfers from host a to host b; both ends are tuned -----------------------------------------
-sized_path() { # LINKEM OPTION...; the daemon sizes buffers, and keeps the congestion control
+tuned_path() { # DAEMON_OPTIONS LINKEM OPTION...
 	host a b
-	tcptuned_start --set=policy.congestion_control=keep
-	link a b "$@"
+	tcptuned_start $1
+	link a b "${@:2}"
 }
 
-# Starts one in the background. Its result is in $TEST_DIR/NAME.log; TRANSFER_ADDR replaces b's address.
+configured_path() { # TEXT LINKEM OPTION...; TEXT as of start_with
+	configure "$1"
+	tuned_path "--config=$TEST_DIR/my.conf $bitcp" "${@:2}"
+}
+
+sized_path() { # LINKEM OPTION...; the daemon sizes buffers, and keeps the congestion control
+	tuned_path --set=policy.congestion_control=keep "$@"
+}
+
+# Starts one in the background. Its result is in $TEST_DIR/NAME.log; TRANSFER_ADDR replaces b's
+# address, SENDER_PREFIX and RECEIVER_PREFIX in_group, SENDER a, and RECEIVER b.
 stream() { # NAME PORT [MESSAGES OPTION...]
-	local name=$1 port=$2 to=${TRANSFER_ADDR:-${ADDR[b]}}
-	shift 2
-	listener "$name-receiver" "in_group in_host b" --listen "$to" --port "$port" "$@"
-	background "$name" in_group in_host a "$TEST_BUILD/messages" --connect "$to" --port "$port" "$@"
+	local to=${TRANSFER_ADDR:-${ADDR[b]}}
+	listener "$1-receiver" "${RECEIVER_PREFIX-in_group} in_host ${RECEIVER-b}" \
+		--listen "$to" --port "${@:2}"
+	background "$1" ${SENDER_PREFIX-in_group} in_host "${SENDER-a}" "$TEST_BUILD/messages" \
+		--connect "$to" --port "${@:2}"
 }
 
 # Waits until one ends, and expects that it succeeded.
@@ -55,12 +87,18 @@ stream_stop() { # NAME...
 	done
 }
 
+# Ends processes by $SIGNAL (TERM), whatever they return.
+stop_all() { # NAME...
+	local name
+	for name; do
+		stop "$name" "${SIGNAL-TERM}" || :
+	done
+}
+
 # Starts one that is idle once it has moved BYTES.
 idle_stream() { # NAME PORT BYTES [MESSAGES OPTION...]
-	local name=$1 port=$2 bytes=$3
-	shift 3
-	stream "$name" "$port" --count 2 --bytes "$bytes" --interval 60000 "$@"
-	wait_until 20 arrived "$port" "$bytes"
+	stream "$1" "$2" --count 2 --bytes "$3" --interval 60000 "${@:4}"
+	wait_until 20 arrived "$2" "$3"
 	sleep 0.3 # the last ACKs
 }
 
@@ -74,23 +112,23 @@ arrived() { # PORT BYTES; at host b
 
 # Waits as wait_output does, while that much more arrives: a busy host carries less in a second.
 wait_carried() { # PORT BYTES OPERATOR VALUE COMMAND...
-	local port=$1 most now
-	wait_until 20 received "$port" >/dev/null
-	most=$(($(received "$port") + $(numfmt --from=si "$2")))
+	local most now
+	wait_until 20 received "$1" >/dev/null
+	most=$(($(received "$1") + $(numfmt --from=si "$2")))
 	until lib_outputs "${@:3}"; do
-		now=$(received "$port") || fail "the connection to port $port has ended before: ${*:3}"
+		now=$(received "$1") || fail "the connection to port $1 has ended before: ${*:3}"
 		[ "$now" -lt $most ] || fail "not until $most bytes had arrived: ${*:3}"
 		sleep 0.3
 	done
 }
 
 result() { # NAME JQ_FILTER
-	jq -r "$2" "$TEST_DIR/$1.log"
+	jq -cr "$2" "$TEST_DIR/$1.log"
 }
 
 expect_payload() { # NAME
 	expect_undamaged "$(result "$1" .bytes_damaged)" "payload of $1"
-	expect_eq "$(result "$1" '[.ok, .verified] | tostring')" "[true,true]" "all of $1, verified"
+	expect_eq "$(result "$1" '[.ok, .verified]')" "[true,true]" "all of $1, verified"
 }
 
 # --- right edges: rightedge reads what host b sends over its first link -----------------------------
@@ -100,7 +138,7 @@ watch() {
 }
 
 # Ends that, and expects that no window was shrunk below what was advertised. The result is in $watched.
-expect_no_retraction() { # CONNECTIONS MIN_ACKS
+expect_no_retraction() { # CONNECTIONS MIN_ACKS [MAX_RESETS, if not 0]
 	sleep 0.2 # for segments under way
 	stop watch
 	watched=$(tail -n 1 "$TEST_DIR/watch.log")
@@ -110,6 +148,7 @@ expect_no_retraction() { # CONNECTIONS MIN_ACKS
 	expect_eq "$(jq -c '[.retracted, .dropped, .connections]' <<<"$watched")" "[0,0,$1]" \
 		"right edges retracted, segments missed, connections watched"
 	expect_ge "$(jq .acks <<<"$watched")" "$2" "their ACKs"
+	expect_le "$(jq .resets <<<"$watched")" "${3-0}" "resets"
 }
 
 in_log() { # EXTENDED_REGULAR_EXPRESSION
@@ -122,9 +161,11 @@ times_logged() { # EXTENDED_REGULAR_EXPRESSION
 }
 
 counter() { # METRIC LABELS
-	local value
-	value=$(metric "$1$2")
-	echo "${value:-missing}"
+	metric "$1$2" | grep . || echo missing
+}
+
+choices() { # CHOICE, of a congestion control: set, kept or refused
+	counter tcptuned_congestion_control_choices_total "{choice=\"$1\"}"
 }
 
 managed() { # how: here, peer or before
@@ -138,21 +179,38 @@ overridden() { # SO_RCVBUF or SO_SNDBUF
 # Starts it in the network namespace of a host. curl asks from there until the end of the test.
 tcptuned_in() { # HOST [OPTION...]
 	daemon_host=$1
-	shift
 	curl() {
 		in_host "$daemon_host" "$(type -P curl)" "$@"
 	}
-	TCPTUNED_PREFIX="in_host $daemon_host" tcptuned_start "$@"
+	TCPTUNED_PREFIX="in_host $1" tcptuned_start "${@:2}"
 }
 
 tcptuned_kill() {
 	stop tcptuned KILL 2>/dev/null || :
 }
 
-detach_says() { # PATTERN; tcptuned --detach succeeds
-	${TCPTUNED_PREFIX-} "$TEST_BUILD/tcptuned" "${daemon_options[@]}" --detach 2>"$TEST_DIR/detach.log" ||
-		fail "--detach: $(<"$TEST_DIR/detach.log")"
-	expect_match "$(<"$TEST_DIR/detach.log")" "$1" "--detach"
+# A command exits with STATUS, and prints on standard error what matches, which is in $said.
+expect_said() { # STATUS PATTERN COMMAND...
+	local code=0
+	"${@:3}" >"$TEST_DIR/out" 2>"$TEST_DIR/said" </dev/null || code=$?
+	said=$(<"$TEST_DIR/said")
+	[ $code = "$1" ] || fail "status $code, expected $1, of: ${*:3} ($said)"
+	expect_match "$said" "$2" "the message of: ${*:3}"
+}
+
+# It prints one line there, and nothing on standard output.
+expect_refused() { # STATUS PATTERN COMMAND...
+	expect_said "$@"
+	[ "$(wc -l <"$TEST_DIR/said")" = 1 ] || fail "not one line, of: ${*:3} ($said)"
+	[ ! -s "$TEST_DIR/out" ] || fail "on standard output, of: ${*:3} ($(<"$TEST_DIR/out"))"
+}
+
+ctl_refuses() { # STATUS PATTERN ARGUMENT...
+	expect_refused "$1" "^tcptunectl: .*$2" ctl "${@:3}"
+}
+
+detach_says() { # PATTERN
+	expect_said 0 "$1" ${TCPTUNED_PREFIX-} "$TEST_BUILD"/tcptuned "${daemon_options[@]}" --detach
 }
 
 configure() { # TEXT, for printf %b
@@ -161,25 +219,13 @@ configure() { # TEXT, for printf %b
 
 start_with() { # TEXT [OPTION...]
 	configure "$1"
-	shift
-	tcptuned_start --config="$TEST_DIR/my.conf" $bitcp "$@"
+	tcptuned_start --config="$TEST_DIR/my.conf" $bitcp "${@:2}"
 }
 
 reload() { # TEXT LOGGED_PATTERN
 	configure "$1"
 	kill -HUP "$(pid_of tcptuned)"
 	in_log "$2"
-}
-
-# tcptunectl exits with STATUS, and prints one line, to standard error.
-ctl_refuses() { # STATUS PATTERN ARGUMENT...
-	local status=$1 pattern=$2 code=0
-	shift 2
-	ctl "$@" >"$TEST_DIR/out" 2>"$TEST_DIR/said" || code=$?
-	[ $code = "$status" ] || fail "status $code, expected $status, of: $* ($(<"$TEST_DIR/said"))"
-	[ "$(wc -l <"$TEST_DIR/said")" = 1 ] || fail "not one line, of: $* ($(<"$TEST_DIR/said"))"
-	[ ! -s "$TEST_DIR/out" ] || fail "on standard output, of: $* ($(<"$TEST_DIR/out"))"
-	expect_match "$(<"$TEST_DIR/said")" "^tcptunectl: .*$pattern" "the message of: $*"
 }
 
 # Policies with more rules for one destination than are allowed.
@@ -202,18 +248,15 @@ congestion_of() { # HOST FILTER
 	ss_of "$1" "$2" ' (reno|cubic|bitcp|bbr|hstcp|stcp) wscale'
 }
 
-# What the kernel offers, except that of the daemon of this lane or of another one.
-congestion_controls() {
-	xargs -n 1 </proc/sys/net/ipv4/tcp_available_congestion_control | grep -vx 'bitc.'
-}
-
-# What tcptuned changes on a host. A state that cannot be read never equals an earlier one.
+# What tcptuned changes on a host, without the bitcp of its lane or of another one. A state that
+# cannot be read never equals an earlier one.
 host_state() {
 	local of_tcptuned='^(tcptuned_|dump_flows|adopt_flows|release_flows|undo_overrides|ca_)'
 	{
 		sysctl -e net.core.rmem_max net.core.wmem_max net.ipv4.tcp_rmem net.ipv4.tcp_wmem \
 			net.ipv4.tcp_congestion_control &&
-			congestion_controls &&
+			sysctl -n net.ipv4.tcp_available_congestion_control | xargs -n 1 |
+			grep -vx 'bitc.' &&
 			find /sys/fs/bpf | sort &&
 			{ bpftool cgroup show "$TEST_CGROUP/group" 2>/dev/null || :; } &&
 			bpftool -j struct_ops show | jq -r '.[] | select(.name | . == "bitcp" or

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-#
 # What system tests and measurements use. `run` sources it under set -e: a command that fails fails the
 # test. `run` also removes what a test leaves: processes, network namespaces, mounts, pins, directories.
 #
@@ -49,9 +48,7 @@ for_another_host() {
 }
 
 has_linux() { # RELEASE
-	local release
-	release=$(uname -r)
-	printf '%s\n' "$1" "${release%%-*}" | sort -C -V
+	printf '%s\n' "$1" "$(uname -r | cut -d - -f 1)" | sort -C -V
 }
 
 needs_linux() { # RELEASE REASON
@@ -112,10 +109,9 @@ expect_match() { # TEXT EXTENDED_REGULAR_EXPRESSION WHAT
 }
 
 expect_fail() { # STATUS COMMAND...
-	local wanted=$1 code=0
-	shift
-	"$@" || code=$?
-	[ $code = "$wanted" ] || fail "exit code $code, expected $wanted, of: $*"
+	local code=0
+	"${@:2}" || code=$?
+	[ $code = "$1" ] || fail "exit code $code, expected $1, of: ${*:2}"
 }
 
 in_group() ( # COMMAND...; in the control group that the daemon manages
@@ -125,14 +121,12 @@ in_group() ( # COMMAND...; in the control group that the daemon manages
 
 # Starts a command or a function. Its output goes to $TEST_DIR/NAME.log.
 background() { # NAME COMMAND...
-	local name=$1
-	shift
-	: >"$TEST_DIR/$name.log" # now: no one may find a line of an earlier process
+	: >"$TEST_DIR/$1.log" # now: no one may find a line of an earlier process
 	(
 		trap - ERR
-		lib_exec "$@"
-	) >"$TEST_DIR/$name.log" 2>&1 9>&- & # 9: the lock of a measurement (bench/lib.sh)
-	LIB_PID[$name]=$!
+		lib_exec "${@:2}"
+	) >"$TEST_DIR/$1.log" 2>&1 9>&- & # 9: the lock of a measurement (bench/lib.sh)
+	LIB_PID[$1]=$!
 }
 
 # Becomes the command, so that its process ID is the one that was kept. in_host HOST, in_group and
@@ -175,10 +169,9 @@ stop() { # NAME [SIGNAL]
 
 # On a busy host what has no time limit may take long: 20 s. Less is asserted.
 wait_until() { # SECONDS COMMAND...
-	local end=$((SECONDS + $1 + 1)) seconds=$1 tries=0
-	shift
-	until "$@" >/dev/null 2>&1; do
-		[ $SECONDS -lt $end ] || fail "not within $seconds s: $*"
+	local end=$((SECONDS + $1 + 1)) tries=0
+	until "${@:2}" >/dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || fail "not within $1 s: ${*:2}"
 		sleep 0.$((tries++ < 10 ? 1 : 3)) # four lanes share the processors
 	done
 }
@@ -230,7 +223,6 @@ in_host() ( # HOST COMMAND...
 # Joins two hosts. The subnet is 10.99.N.0/30 and fd99:N::/64, with A first and N counting from 0.
 link() { # A B [LINKEM OPTION...]
 	local a=$1 b=$2 n=${#lib_links[@]} name=link-$1-$2
-	shift 2
 	lib_links[$name]=1
 	rm -f "$TEST_DIR/$name.json"
 	background "$name" "$TEST_BUILD/linkem" \
@@ -239,7 +231,7 @@ link() { # A B [LINKEM OPTION...]
 		--addr-a "10.99.$n.1/30" --addr-b "10.99.$n.2/30" \
 		--addr6-a "fd99:$n::1/64" --addr6-b "fd99:$n::2/64" \
 		--duration "${LINK_SECONDS:-600}" --stats "$TEST_DIR/$name.json" \
-		--tolerance "${LINK_TOLERANCE:-100}" --idle "${LINK_IDLE:-poll}" "$@"
+		--tolerance "${LINK_TOLERANCE:-100}" --idle "${LINK_IDLE:-poll}" "${@:3}"
 	ADDR[$a]=10.99.$n.1 ADDR[$b]=10.99.$n.2
 	ADDR6[$a]=fd99:$n::1 ADDR6[$b]=fd99:$n::2
 	wait_printed 20 "$name" '^ready$'
@@ -291,9 +283,7 @@ valid_run() { # FUNCTION [ARGUMENT...]
 	local try
 	for try in 1 2 3 4 5; do
 		"$@"
-		if lib_end_links; then
-			return 0
-		fi
+		! lib_end_links || return 0
 		note "run $try of $1 is invalid"
 		sleep $((2 * try)) # what disturbs comes and goes
 	done
@@ -323,24 +313,27 @@ lib_note_lateness_of_all() { # after a failure
 
 # Starts a receiver for one transfer; PREFIX precedes the command.
 listener() { # NAME PREFIX [MESSAGES OPTION...]
-	local name=$1 prefix=$2
-	shift 2
-	background "$name" $prefix "$TEST_BUILD/messages" --once "$@"
-	wait_printed 20 "$name" '^listening'
+	background "$1" $2 "$TEST_BUILD/messages" --once "${@:3}"
+	wait_printed 20 "$1" '^listening'
 }
 
 # Sends from A to B, and prints the result as JSON, which is also in $TEST_DIR/transfer.json. Options go
 # to both sides. SENDER_PREFIX and RECEIVER_PREFIX (in_group) precede the commands; TRANSFER_ADDR
 # replaces ${ADDR[B]}.
 transfer() { # A B [MESSAGES OPTION...]
-	local a=$1 b=$2 to=${TRANSFER_ADDR:-${ADDR[$2]}} code=0
-	shift 2
-	listener receiver "in_host $b ${RECEIVER_PREFIX-}" --listen "$to" "$@"
-	in_host "$a" ${SENDER_PREFIX-} "$TEST_BUILD/messages" --connect "$to" "$@" \
+	local to=${TRANSFER_ADDR:-${ADDR[$2]}} code=0
+	listener receiver "in_host $2 ${RECEIVER_PREFIX-}" --listen "$to" "${@:3}"
+	in_host "$1" ${SENDER_PREFIX-} "$TEST_BUILD/messages" --connect "$to" "${@:3}" \
 		>"$TEST_DIR/transfer.json" || code=$?
 	stop receiver || :
 	lib_expect_transferred messages $code "$TEST_DIR/transfer.json" "$TEST_DIR/receiver.log"
 	cat "$TEST_DIR/transfer.json"
+}
+
+# Prints the Mbit/s in the second half of the last transfer, which had --series.
+late_rate() {
+	jq '.series as $s | ($s | length) as $n | $s[($n / 2 | floor)] as $m | $s[-1] as $e
+		| ($e[1] - $m[1]) * 8 / ($e[0] - $m[0]) / 1e6' "$TEST_DIR/transfer.json"
 }
 
 lib_expect_transferred() { # NAME STATUS LOG_OF_SENDER LOG_OF_RECEIVER
@@ -410,9 +403,7 @@ ctl() {
 }
 
 ctl_json() { # JQ_FILTER ARGUMENT...
-	local filter=$1
-	shift
-	ctl "$@" --json | jq -r "$filter"
+	ctl "${@:2}" --json | jq -cr "$1"
 }
 
 # Keeps the metrics of now in $TEST_DIR/scrape. The daemon repeats an answer for a second, unless

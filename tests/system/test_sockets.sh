@@ -1,33 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-only
-#
 # The sizes that applications request for their sockets, and read: SO_RCVBUF and SO_SNDBUF of TCP
 # connections are intercepted from 16 KiB on; the kernel answers everything else.
 
 . "$TEST_TOP/tests/system/daemon.sh"
+
+both=(tcp4 set rcvbuf 40000 set sndbuf 50000 get rcvbuf,sndbuf,locks)
+both_alike="rcvbuf 80000,sndbuf 100000,locks"
 
 answers() { # EXPECTED WHAT STEP...
 	expect_eq "$(in_group in_host a "${sockets[@]}" "${@:3}" | tr '\n' ',')" "$1" "$2"
 }
 
 test_requests_are_intercepted() {
-	local family address
+	local family address=127.0.0.1
 	host a
 	tcptuned_start
 	for family in 4 6; do
-		address=127.0.0.1
-		[ $family = 4 ] || address=::1
 		# The application reads the sizes that the kernel would report, but nothing is locked.
-		answers "rcvbuf 80000,sndbuf 100000,locks 0," "TCP over IPv$family" tcp$family \
-			set rcvbuf 40000 set sndbuf 50000 get rcvbuf,sndbuf,locks
+		answers "$both_alike 0," "TCP over IPv$family" tcp$family "${both[@]:1}"
 		application listener a tcp$family set rcvbuf 40000 set sndbuf 50000 \
 			listen $address 7000 until end$family
-		wait_until 20 eval '[ -n "$(ss_of a "sport = :7000" "(skmem)")" ]'
 		expect_eq "$(ss_of a "sport = :7000" "skmem:.*,rb([0-9]+),")" \
 			"$(in_host a sysctl -n net.ipv4.tcp_rmem | awk '{ print $2 }')" "its receive buffer"
 		expect_eq "$(ss_of a "sport = :7000" "skmem:.*,tb([0-9]+),")" \
 			"$(in_host a sysctl -n net.ipv4.tcp_wmem | awk '{ print $2 }')" "its send buffer"
-		: >"$TEST_DIR/end$family"
-		wait "$(pid_of listener)"
+		finish end$family listener
+		address=::1
 	done
 	# The last request counts.
 	answers "rcvbuf 60000," "the last request" tcp4 set rcvbuf 40000 set rcvbuf 30000 get rcvbuf
@@ -38,8 +36,7 @@ test_requests_are_intercepted() {
 		tr '\n' ',')locks 0," "the largest" \
 		tcp4 set rcvbuf -1 set sndbuf -1 get rcvbuf,sndbuf,locks
 	application largest a tcp4 set rcvbuf -1 set sndbuf 2147483647 listen 127.0.0.2 7000 \
-		say listening until end get rcvbuf,sndbuf
-	wait_printed 20 largest listening
+		until end get rcvbuf,sndbuf
 	# A stop honours the requests of a listener, and of the connections that it accepts later.
 	application listener a tcp4 set rcvbuf 40000 set sndbuf 50000 get locks listen 127.0.0.1 7000 \
 		say listening until end get rcvbuf,sndbuf,locks accept get rcvbuf,sndbuf,locks
@@ -47,11 +44,9 @@ test_requests_are_intercepted() {
 	tcptuned_stop
 	: >"$TEST_DIR/end"
 	in_host a "${sockets[@]}" tcp4 connect 127.0.0.1 7000
-	wait "$(pid_of listener)"
+	finish end listener largest
 	expect_eq "$(tr '\n' ',' <"$TEST_DIR/listener.log")" \
-		"locks 0,listening,rcvbuf 80000,sndbuf 100000,locks 3,rcvbuf 80000,sndbuf 100000,locks 3," \
-		"a listener before and after the stop"
-	wait "$(pid_of largest)"
+		"locks 0,listening,$both_alike 3,$both_alike 3," "a listener around the stop"
 	expect_ge "$(sed -n 's/^rcvbuf //p' "$TEST_DIR/largest.log")" 1000000 "the largest, after the stop"
 	expect_ge "$(sed -n 's/^sndbuf //p' "$TEST_DIR/largest.log")" 1000000 "to send"
 }
@@ -59,22 +54,21 @@ test_requests_are_intercepted() {
 # An application that requests less than 16 KiB bounds what a peer may make it hold, or its latency: the
 # kernel gets the request, and the socket has no record.
 test_small_requests_are_honoured() {
-	local asked=(get rcvbuf,sndbuf,locks record)
+	local received sent answer
 	host a
 	tcptuned_start
-	answers "rcvbuf 16384,sndbuf 16384,locks 3,record no," "8 KiB" \
-		tcp4 set rcvbuf 8192 set sndbuf 8192 "${asked[@]}"
-	answers "rcvbuf 32766,sndbuf 32766,locks 3,record no," "a byte less than 16 KiB" \
-		tcp4 set rcvbuf 16383 set sndbuf 16383 "${asked[@]}"
-	answers "rcvbuf 32768,sndbuf 32768,locks 0,record yes," "16 KiB" \
-		tcp4 set rcvbuf 16384 set sndbuf 16384 "${asked[@]}"
-	answers "rcvbuf 2304,sndbuf 4608,locks 3,record no," "the smallest" \
-		tcp4 set rcvbuf 1 set sndbuf 1 "${asked[@]}"
 	# The directions are independent.
-	answers "rcvbuf 16384,sndbuf 131072,locks 2,record yes," "8 KiB to receive" \
-		tcp4 set rcvbuf 8192 set sndbuf 65536 "${asked[@]}"
-	answers "rcvbuf 131072,sndbuf 16384,locks 1,record yes," "8 KiB to send" \
-		tcp4 set rcvbuf 65536 set sndbuf 8192 "${asked[@]}"
+	while read -r received sent answer; do
+		answers "$answer" "$received bytes to receive, $sent to send" \
+			tcp4 set rcvbuf $received set sndbuf $sent get rcvbuf,sndbuf,locks record
+	done <<-END
+		8192 8192 rcvbuf 16384,sndbuf 16384,locks 3,record no,
+		16383 16383 rcvbuf 32766,sndbuf 32766,locks 3,record no,
+		16384 16384 rcvbuf 32768,sndbuf 32768,locks 0,record yes,
+		1 1 rcvbuf 2304,sndbuf 4608,locks 3,record no,
+		8192 65536 rcvbuf 16384,sndbuf 131072,locks 2,record yes,
+		65536 8192 rcvbuf 131072,sndbuf 16384,locks 1,record yes,
+	END
 	expect_eq "$(overridden SO_RCVBUF) $(overridden SO_SNDBUF)" "2 2" "requests overridden"
 	# The last request counts.
 	answers "rcvbuf 16384,sndbuf 16384,locks 3," "8 KiB after 64 KiB" tcp4 set rcvbuf 65536 \
@@ -86,9 +80,7 @@ test_small_requests_are_honoured() {
 
 # 3 MB later the small buffers are still what the application asked for, on a path of 250 KB.
 test_small_requests_are_honoured_under_traffic() {
-	host a b
-	tcptuned_start
-	link a b --rate 200mbit --delay 5ms
+	tuned_path "" --rate 200mbit --delay 5ms
 	application server b tcp4 set rcvbuf 8192 listen "${ADDR[b]}" 7001 accept receive 3000000 \
 		get rcvbuf,locks until end
 	application client a tcp4 set sndbuf 8192 connect "${ADDR[b]}" 7001 send 3000000 \
@@ -106,8 +98,7 @@ test_requests_with_force() {
 	local forced=(set rcvbufforce 40000 set sndbufforce 50000)
 	host a
 	tcptuned_start
-	answers "rcvbuf 80000,sndbuf 100000,locks 0," "overridden" tcp4 "${forced[@]}" \
-		get rcvbuf,sndbuf,locks
+	answers "$both_alike 0," "overridden" tcp4 "${forced[@]}" get rcvbuf,sndbuf,locks
 	run_sockets_as_nobody
 	answers "set rcvbufforce: Operation not permitted,set sndbufforce: Operation not permitted,locks 0," \
 		"not permitted" tcp4 "${forced[@]}" get locks
@@ -115,38 +106,32 @@ test_requests_with_force() {
 	tcptuned_stop
 	# Where requests are honoured, a connection whose buffers were sized has the application's size from then on.
 	tcptuned_start --set=policy.override_rcvbuf=no --set=policy.override_sndbuf=no
-	answers "rcvbuf 80000,sndbuf 100000,locks 3," "honoured" tcp4 set rcvbuf 40000 \
-		set sndbuf 50000 get rcvbuf,sndbuf,locks
+	answers "$both_alike 3," "honoured" "${both[@]}"
 	application server a tcp4 listen 127.0.0.1 7001 accept receive 3000000 until end
 	application client a tcp4 connect 127.0.0.1 7001 send 3000000 until go "${forced[@]}" \
 		get rcvbuf,sndbuf,locks until end
 	wait_output 20 -ge 3000000 flow_to 7001 .bytes_acked
 	expect_eq "$(flow_to 7001 '[.flags[] | select(test("honoured"))] | length')" 0 "flags before"
-	: >"$TEST_DIR/go"
-	wait_printed 20 client locks
-	expect_eq "$(tr '\n' ',' <"$TEST_DIR/client.log")" "rcvbuf 80000,sndbuf 100000,locks 3," "honoured"
+	proceed go client locks
+	expect_eq "$(tr '\n' ',' <"$TEST_DIR/client.log")" "$both_alike 3," "honoured"
 	expect_match "$(flow_to 7001 '.flags | join(" ")')" "so_rcvbuf_honoured so_sndbuf_honoured" "flags"
-	: >"$TEST_DIR/end"
-	wait "$(pid_of client)"
+	finish end client
 }
 
 # A listener whose requests were intercepted is not locked, and neither are the connections that it accepts:
 # the kernel sizes them up to its maximum, and reports the real sizes. 20 MB go each way in between.
 children() { # GROUP
-	local group=$1 port=7001
-	rm -f "$TEST_DIR/go" "$TEST_DIR/end"
-	background server $group in_host b "${sockets[@]}" tcp4 set rcvbuf 65536 set sndbuf 65536 \
-		get rcvbuf,sndbuf listen "${ADDR[b]}" $port accept get locks,wscale send 20000000 \
+	rm -f "$TEST_DIR/end"
+	GROUP=$1 application server b tcp4 set rcvbuf 65536 set sndbuf 65536 \
+		get rcvbuf,sndbuf listen "${ADDR[b]}" 7001 accept get locks,wscale send 20000000 \
 		receive 20000000 get rcvbuf,sndbuf,locks say "done" until end
-	background client in_host a "${sockets[@]}" tcp4 connect "${ADDR[b]}" $port receive 20000000 \
-		send 20000000 until end
+	outsider client a tcp4 connect "${ADDR[b]}" 7001 receive 20000000 send 20000000 until end
 	wait_printed 60 server '^done'
-	real=$(ss_of b "sport = :$port and dport != :0" 'skmem:.*,rb([0-9]+),')
-	real+=" $(ss_of b "sport = :$port and dport != :0" 'skmem:.*,tb([0-9]+),')"
-	[ -z "$group" ] || listed=$(flow $port '[.receive.requested_bytes, (.flags | index("so_rcvbuf_overridden"))] | tostring')
-	: >"$TEST_DIR/end"
-	wait "$(pid_of server)"
-	wait "$(pid_of client)"
+	real=$(ss_of b "sport = :7001 and dport != :0" 'skmem:.*,rb([0-9]+),')
+	real+=" $(ss_of b "sport = :7001 and dport != :0" 'skmem:.*,tb([0-9]+),')"
+	[ -z "$1" ] || listed=$(flow 7001 \
+		'[.receive.requested_bytes, (.flags | index("so_rcvbuf_overridden"))]')
+	finish end server client
 	said=($(sed 's/^[a-z]* //' "$TEST_DIR/server.log"))
 }
 
@@ -176,8 +161,7 @@ test_options_of_any_length() {
 	local expected
 	host a
 	expected=$(in_host a "${sockets[@]}" "${steps[@]}" | tr '\n' ',')
-	expect_match "$expected" '^keepalive 1,keepalive 1,keepalive 0,set rcvbuf: Invalid' \
-		"the kernel's answers"
+	expect_match "$expected" '^keepalive 1,keepalive 1,keepalive 0,set rcvbuf: Invalid' kernel
 	tcptuned_start
 	answers "$expected" "answers" "${steps[@]}"
 }
@@ -187,8 +171,7 @@ test_other_sockets_are_not_intercepted() {
 	host a
 	tcptuned_start
 	for kind in udp4 unix raw4; do
-		answers "rcvbuf 80000,sndbuf 100000,locks 3,record no," "$kind" $kind set rcvbuf 40000 \
-			set sndbuf 50000 get rcvbuf,sndbuf,locks record
+		answers "$both_alike 3,record no," "$kind" $kind "${both[@]:1}" record
 	done
 	answers "locks 0,record yes," "TCP, to compare" tcp4 set rcvbuf 40000 get locks record
 	expect_eq "$(overridden SO_RCVBUF)" 1 "requests overridden"
@@ -197,49 +180,35 @@ test_other_sockets_are_not_intercepted() {
 # If an application sets its window clamp, its SO_RCVBUF is honoured, too: without it, the kernel's autotuning
 # would move the clamp. The order does not matter, nor whether it is connected. (The kernel decides how long
 # the clamp holds: tcp_measure_rcv_mss().)
-clamped() { # GROUP NAME STEP...
-	local group=$1 name=$2 peer=(connect "${ADDR[b]}" 7002)
-	shift 2
-	if [[ $* == *connect* ]]; then
-		peer=(listen "${ADDR[a]}" 7002 accept)
-		application sender a tcp4 "${peer[@]}" send 3000000 until end
-	fi
-	background "$name" $group in_host b "${sockets[@]}" tcp4 "$@" get clamp,locks,rcvbuf \
-		say "done" until end
-	if [ "${peer[0]}" = connect ]; then
-		wait_until 20 eval '[ -n "$(ss_of b "sport = :7002" "(skmem)")" ]'
-		application sender a tcp4 "${peer[@]}" send 3000000 until end
-	fi
-	wait_printed 20 "$name" '^done'
-	ctl_json '.flows[]' flows --local-address 10.99.0.2 --port 7002 >"$TEST_DIR/$name.json"
-	: >"$TEST_DIR/end"
-	wait "$(pid_of sender)"
-	wait "$(pid_of "$name")"
+clamped() { # GROUP STEP...
+	[[ $* != *connect* ]] ||
+		application sender a tcp4 listen "${ADDR[a]}" 7002 accept send 3000000 until end
+	GROUP=$1 application clamped b tcp4 "${@:2}" get clamp,locks,rcvbuf say "done" until end
+	[[ $* == *connect* ]] ||
+		application sender a tcp4 connect "${ADDR[b]}" 7002 send 3000000 until end
+	wait_printed 20 clamped '^done'
+	ctl_json '.flows[]' flows --local-address 10.99.0.2 --port 7002 >"$TEST_DIR/clamped.json"
+	finish end sender clamped
 	rm "$TEST_DIR/end"
+	expect_eq "$(sed '/clamp/d' "$TEST_DIR/clamped.log" | tr '\n' ',')" \
+		"locks 2,rcvbuf 300000,done," "after: ${*:2}"
 }
 
-clamped_alike() { # NAME STEP...
-	local name=$1 theirs
-	shift
-	clamped "" "$name" "$@"
-	theirs=$(sed '/clamp/d' "$TEST_DIR/$name.log" | tr '\n' ',')
-	expect_eq "$theirs" "locks 2,rcvbuf 300000,done," "without tcptuned, $name"
-	clamped in_group "$name" "$@"
-	expect_eq "$(sed '/clamp/d' "$TEST_DIR/$name.log" | tr '\n' ',')" "$theirs" "with it"
+clamped_alike() { # STEP...
+	clamped "" "$@"
+	clamped in_group "$@"
 	# At most what 300 kB of memory hold; the kernel alone would make it megabytes.
-	expect_le "$(jq .window_clamp_bytes "$TEST_DIR/$name.json")" 200000 "clamp"
-	expect_le "$(jq .advertised_window_bytes "$TEST_DIR/$name.json")" 200000 "advertised window"
-	expect_match "$(jq -c .flags "$TEST_DIR/$name.json")" so_rcvbuf_honoured "flags"
+	expect_le "$(jq .window_clamp_bytes "$TEST_DIR/clamped.json")" 200000 "clamp"
+	expect_le "$(jq .advertised_window_bytes "$TEST_DIR/clamped.json")" 200000 "its window"
+	expect_match "$(jq -c .flags "$TEST_DIR/clamped.json")" so_rcvbuf_honoured "flags"
 }
 
 test_window_clamp_of_the_application() {
 	local connection=(listen 10.99.0.2 7002 accept)
-	host a b
-	tcptuned_start
-	link a b --rate 200mbit --delay 5ms
-	clamped_alike after "${connection[@]}" set rcvbuf 150000 set clamp 100000 receive 3000000
-	clamped_alike reversed "${connection[@]}" set clamp 100000 set rcvbuf 150000 receive 3000000
-	clamped_alike opened set rcvbuf 150000 set clamp 100000 connect 10.99.0.1 7002 receive 3000000
+	tuned_path "" --rate 200mbit --delay 5ms
+	clamped_alike "${connection[@]}" set rcvbuf 150000 set clamp 100000 receive 3000000
+	clamped_alike "${connection[@]}" set clamp 100000 set rcvbuf 150000 receive 3000000
+	clamped_alike set rcvbuf 150000 set clamp 100000 connect 10.99.0.1 7002 receive 3000000
 }
 
 # The settings of a socket survive tcp_disconnect(). Its next connection begins as any other: window scale,
@@ -249,29 +218,24 @@ test_a_socket_that_connects_again() {
 	link a b --rate 100mbit --delay 5ms
 	watch
 	tcptuned_start $bitcp
-	background one in_host a "${sockets[@]}" tcp4 listen "${ADDR[a]}" 7003 accept receive 3000000 \
-		send 6000000 until again
-	background two in_host a "${sockets[@]}" tcp4 listen "${ADDR[a]}" 7004 accept until go \
-		send 3000000 until over
-	wait_until 20 eval '[ "$(in_host a ss -Htln "sport = 7003 or sport = 7004" | wc -l)" = 2 ]'
+	outsider one a tcp4 listen "${ADDR[a]}" 7003 accept receive 3000000 send 6000000 until again
+	outsider two a tcp4 listen ${ADDR[a]} 7004 accept until go send 3000000 until over
 	application client b tcp4 connect "${ADDR[a]}" 7003 send 3000000 receive 6000000 say received \
 		until again disconnect connect "${ADDR[a]}" 7004 get wscale receive 3000000 say over \
 		until over
 	wait_printed 20 client received
-	expect_eq "$(flow_to 7003 '.flags | tostring')" '["congestion_control_set"]' "flags of the first"
+	expect_eq "$(flow_to 7003 .flags)" '["congestion_control_set"]' "flags of the first"
 	expect_match "$(flow_to 7003 .send.unsent_max_bytes)" "^[1-9]" "what of it may wait unsent"
-	: >"$TEST_DIR/again"
-	wait_printed 20 client wscale
+	proceed again client wscale
 	expect_ge "$(sed -n 's/wscale //p' "$TEST_DIR/client.log")" 7 "window scale of the second"
 	expect_eq "$(flow_to 7004 '[.flags[], .congestion_control, .send.unsent_max_of_others_bytes,
-		.bytes_received] | tostring')" \
+		.bytes_received]')" \
 		'["congestion_control_set","bitcp",null,0]' "flags and limits of the second"
-	: >"$TEST_DIR/go"
-	wait_printed 20 client over
+	proceed go client over
 	tcptuned_stop
 	expect_eq "$(congestion_of b "dport = :7004")" reno "after the stop"
 	: >"$TEST_DIR/over"
-	expect_no_retraction 2 100
+	expect_no_retraction 2 100 2
 }
 
 # The application fixes its buffer between two connections.
@@ -281,16 +245,14 @@ test_a_socket_that_is_fixed_and_connects_again() {
 	link a b --rate 100mbit --delay 5ms
 	tcptuned_start --set=policy.override_rcvbuf=no
 	for port in 7003 7005; do
-		background "peer-$port" in_host a "${sockets[@]}" tcp4 listen "${ADDR[a]}" $port \
-			accept send 3000000 until over
+		outsider peer-$port a tcp4 listen ${ADDR[a]} $port accept send 3000000 until over
 	done
 	application fixed b tcp4 connect "${ADDR[a]}" 7003 receive 3000000 say first until again \
 		disconnect set rcvbuf 40000 connect "${ADDR[a]}" 7005 receive 3000000 get rcvbuf,locks \
 		until over
 	wait_printed 20 fixed first
 	expect_eq "$(flow_to 7003 '.flags | join(" ")')" "" "flags of the first"
-	: >"$TEST_DIR/again"
-	wait_printed 20 fixed locks
+	proceed again fixed locks
 	expect_eq "$(flow_to 7005 '.flags | join(" ")')" "so_rcvbuf_honoured" "flags of the second"
 	expect_eq "$(tail -n 2 "$TEST_DIR/fixed.log" | tr '\n' ',')" "rcvbuf 80000,locks 2," "its buffer"
 }

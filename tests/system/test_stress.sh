@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-#
 # What `make stress` does for a minute, for some seconds.
 
 . "$TEST_TOP/tests/system/stress.sh"
