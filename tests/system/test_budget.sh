@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-#
 # The memory budget, on connections that could use more of it than there is.
 
 . "$TEST_TOP/tests/system/daemon.sh"
@@ -13,23 +12,22 @@ kernel_gives() { # RECEIVE SEND
 	sysctl -qw net.ipv4.tcp_rmem="4096 131072 $1" net.ipv4.tcp_wmem="4096 16384 $2"
 }
 
-# A sender on a, which is not tuned, is not held back by its buffer. The senders below are reno: on a busy
-# host HyStart ends the slow start of cubic long before the window needs the budget.
-free_sender_on_a() {
-	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 65536 67108864"
+# Its sender, which is not tuned, is not held back by its buffer. The senders below are reno: on a
+# busy host HyStart ends the slow start of cubic long before the window needs the budget.
+free_sender_on() { # HOST
+	in_host $1 sysctl -qw net.ipv4.tcp_wmem="4096 65536 67108864"
 }
 
 # What is granted, in all and one by one, is within the budget each time. And so is what receivers advertise
 # beyond the kernel's own limit: each byte of it takes at least a byte of memory.
 budget_watch() { # TIMES BUDGET CONNECTIONS KERNEL_GIVES
-	local i json
+	local i all advertised
 	for ((i = 0; i < $1; i++)); do
 		expect_le "$(metric tcptuned_budget_granted_bytes)" "$2" "granted" >/dev/null
-		json=$(ctl flows --json)
-		expect_le "$(jq '[.flows[] | (.receive, .send) | .budget_granted_bytes] | add' \
-			<<<"$json")" "$2" "granted to all" >/dev/null
-		expect_le "$(jq '[.flows[] | .advertised_window_bytes] | add' <<<"$json")" \
-			$(($2 + $3 * $4)) "advertised by all" >/dev/null
+		all=$(ctl_json '[.flows[] | .receive, .send | .budget_granted_bytes] | add' flows)
+		expect_le "$all" "$2" "granted to all" >/dev/null
+		advertised=$(ctl_json '[.flows[].advertised_window_bytes] | add' flows)
+		expect_le "$advertised" $(($2 + $3 * $4)) "advertised by all" >/dev/null
 		sleep 0.2
 	done
 }
@@ -42,7 +40,7 @@ share_of_each() { # STREAMS SHARE
 	tcptuned_start --set=memory.budget=4M
 	expect_eq "$(metric tcptuned_budget_bytes)" $budget "budget"
 	link a b --rate 200mbit --delay 125ms --queue 2bdp # more would take a processor
-	free_sender_on_a
+	free_sender_on a
 	for ((port = 7301; port <= 7300 + $1; port++)); do
 		stream_of_untuned_sender $port
 	done
@@ -60,23 +58,18 @@ share_of_each() { # STREAMS SHARE
 		expect_eq "$(budget_sees $port reason)" budget "reason for its window"
 	done
 	stream_stop $(seq -f sender-%g 7301 $((7300 + $1)))
-	wait_until 20 budget_empty
+	wait_output 20 = "0 0" granted_and_wanted
 }
 
 kill_streams() { # PORT...
 	local port
 	for port; do
-		stop "sender-$port" KILL || :
-		stop "sender-$port-receiver" KILL || :
+		SIGNAL=KILL stop_all "sender-$port" "sender-$port-receiver"
 	done
 }
 
-stream_of_untuned_sender() { # PORT [SENDER [OPTION...]]
-	local port=$1 from=${2-a} to=${TRANSFER_ADDR:-${ADDR[b]}}
-	shift $(($# < 2 ? $# : 2))
-	listener "sender-$port-receiver" "in_group in_host b" --listen "$to" --port "$port" --duration 90
-	background "sender-$port" in_host "$from" "$TEST_BUILD/messages" --connect "$to" \
-		--port "$port" --duration 90 --congestion reno "$@"
+stream_of_untuned_sender() { # PORT [OPTION...]
+	SENDER_PREFIX= stream "sender-$1" "$1" --duration 90 --congestion reno "${@:2}"
 }
 
 # Each of eight, which have one peer, wants more than an eighth of half the budget.
@@ -98,8 +91,8 @@ test_one_ipv6_network_has_half_at_most() {
 	host a b c
 	tcptuned_start --set=memory.budget=4M
 	link a b --rate 200mbit --delay 50ms --queue 2bdp
-	free_sender_on_a
-	in_host c sysctl -qw net.ipv4.tcp_wmem="4096 65536 67108864"
+	free_sender_on a
+	free_sender_on c
 	in_host a ip address add $second dev lo
 	in_host b ip route add $second dev tun0
 	TRANSFER_ADDR=${ADDR6[b]}
@@ -107,32 +100,35 @@ test_one_ipv6_network_has_half_at_most() {
 		stream_of_untuned_sender "$port"
 	done
 	for port in 730{4..6}; do
-		stream_of_untuned_sender "$port" a --from $second
+		stream_of_untuned_sender "$port" --from $second
 	done
 	wait_output 20 -ge 1 counter tcptuned_budget_refusals_total '{direction="receive"}'
 	sleep 3
 	budget_watch 5 $half 6 $((512 << 10))
 	expect_ge "$(metric tcptuned_budget_granted_bytes)" $((half / 10 * 7)) "granted to a"
 	for port in 730{1..6}; do
-		expect_ge "$(budget_sees "$port" budget_granted_bytes)" $((half / 10)) \
-			"granted to $port"
+		expect_ge "$(budget_sees $port budget_granted_bytes)" $((half / 10)) "that of $port"
 		kill -STOP "$(pid_of "sender-$port")"
 	done
 	link c b --rate 200mbit --delay 50ms --queue 2bdp
 	TRANSFER_ADDR=${ADDR6[b]}
-	stream_of_untuned_sender 7307 c
-	stream_of_untuned_sender 7308 c
-	wait_carried 7307 100M -ge 800000 budget_sees 7307 budget_granted_bytes
-	wait_carried 7308 100M -ge 800000 budget_sees 7308 budget_granted_bytes
+	SENDER=c stream_of_untuned_sender 7307
+	SENDER=c stream_of_untuned_sender 7308
+	wait_granted 100M 800000 7307 7308
 	expect_le "$(metric tcptuned_budget_granted_bytes)" $((2 * half)) "granted"
 	kill_streams 730{1..8}
-	wait_until 20 budget_empty
+	wait_output 20 = "0 0" granted_and_wanted
 }
 
-# Closed connections have returned all grants.
-budget_empty() {
-	[ "$(metric tcptuned_budget_granted_bytes)" = 0 ] &&
-		[ "$(metric tcptuned_budget_wanted_bytes)" = 0 ]
+wait_granted() { # BYTES_CARRIED GRANTED PORT...
+	local port
+	for port in "${@:3}"; do
+		wait_carried $port $1 -ge $2 budget_sees $port budget_granted_bytes
+	done
+}
+
+granted_and_wanted() {
+	echo "$(metric tcptuned_budget_granted_bytes) $(metric tcptuned_budget_wanted_bytes)"
 }
 
 # Grants outlive a daemon that is killed, and connections that end meanwhile return theirs. A tcptuned of another
@@ -140,14 +136,11 @@ budget_empty() {
 test_grants_outlive_the_daemon() {
 	local granted
 	kernel_gives 524288 4194304
-	host a b
-	tcptuned_start --set=memory.budget=32M
-	link a b --rate 1gbit --delay 10ms
-	free_sender_on_a
+	tuned_path --set=memory.budget=32M --rate 1gbit --delay 10ms
+	free_sender_on a
 	stream_of_untuned_sender 7301
 	stream_of_untuned_sender 7302
-	wait_carried 7301 300M -ge 500000 budget_sees 7301 budget_granted_bytes
-	wait_carried 7302 300M -ge 500000 budget_sees 7302 budget_granted_bytes
+	wait_granted 300M 500000 7301 7302
 	kill -STOP "$(pid_of sender-7301)" "$(pid_of sender-7302)"
 	sleep 1
 	granted=$(budget_sees 7301 budget_granted_bytes)
@@ -162,13 +155,12 @@ test_grants_outlive_the_daemon() {
 		mkdir "$TEST_CGROUP/other"
 		tcptuned_start --set=tcptuned.cgroup="$TEST_CGROUP/other"
 		in_log 'released [0-9]+ connections to the kernel'
-		expect_eq "$(metric tcptuned_budget_granted_bytes) $(metric tcptuned_budget_wanted_bytes)" \
-			"0 0" "granted and wanted in another cgroup"
+		expect_eq "$(granted_and_wanted)" "0 0" "granted and wanted in another cgroup"
 		tcptuned_kill
 	fi
 	kill_streams 7301
 	tcptuned_start
-	wait_until 20 budget_empty
+	wait_output 20 = "0 0" granted_and_wanted
 }
 
 # Unread data take some 32 MB of the kernel's memory, near a limit of the whole host (`run` restores it if this
@@ -184,24 +176,20 @@ test_memory_of_tcp_is_short() {
 	kernel_gives 262144 4194304
 	host a b
 	for i in 1 2; do
-		background "hoarder-$i" in_host a "${sockets[@]}" tcp4 set rcvbuf 4000000 \
-			listen 127.0.0.1 "730$i" accept until over
-		background "filler-$i" in_host a "${sockets[@]}" tcp4 set sndbuf 4000000 \
-			connect 127.0.0.1 "730$i" send 100000000000
+		outsider hoard-$i a tcp4 set rcvbuf 4000000 listen 127.0.0.1 730$i accept until over
+		outsider fill-$i a tcp4 set sndbuf 4000000 connect 127.0.0.1 730$i send 100000000000
 	done
 	link a b --rate 200mbit --delay 10ms
-	free_sender_on_a
+	free_sender_on a
 	tcptuned_start
 	wait_output 20 -ge $((others + 6144)) pages # 24 MB more than others have
 	wait_until 20 pages_are_steady
-	listener receiver "in_group in_host b" --listen "${ADDR[b]}" --port 7305 --duration 3
 	sysctl -qw net.ipv4.tcp_mem="$(pages | awk '{ print $1, int($1 * 15 / 14), 8 * $1 }')"
-	background sender in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --port 7305 \
-		--duration 3 --congestion reno
+	SENDER_PREFIX= stream sender 7305 --duration 3 --congestion reno
 	sleep 1
 	wanted=$(budget_sees 7305 budget_wanted_bytes)
 	granted=$(budget_sees 7305 budget_granted_bytes)
-	reason=$(flow 7305 '[.receive.reason] + .flags | tostring')
+	reason=$(flow 7305 '[.receive.reason] + .flags')
 	sysctl -qw net.ipv4.tcp_mem="$before"
 	expect_match "$reason" '"budget",.*"receive_memory_short"' "reason for its window"
 	expect_ge "$(counter tcptuned_memory_short_total '')" 1 "decisions held back"
@@ -229,7 +217,6 @@ pages_are_steady() {
 
 # A sender in a control group whose memory is short, on a host with enough memory, is held back until the
 # group has more. With version 2 the kernel reports that only after it has reclaimed pages.
-#
 # alone: when the kernel refuses memory depends on how fast the sender is
 test_memory_of_a_control_group_is_short() {
 	local refused='(.flags | contains(["send_memory_short"]))
@@ -240,9 +227,8 @@ test_memory_of_a_control_group_is_short() {
 	mkdir "$TEST_MEMCG"
 	echo 600000 >"$TEST_MEMCG/memory.kmem.tcp.limit_in_bytes"
 	sized_path --rate 200mbit --delay 20ms
-	listener receiver "in_host b" --listen "${ADDR[b]}" --port 7305 --duration 60
-	background sender in_group in_memory_group in_host a "$TEST_BUILD/messages" \
-		--connect "${ADDR[b]}" --port 7305 --duration 60 --congestion reno
+	SENDER_PREFIX="in_group in_memory_group" RECEIVER_PREFIX= stream sender 7305 \
+		--duration 60 --congestion reno
 	wait_output 20 -ge 5 counter tcptuned_memory_short_total ''
 	wait_output 20 = true of_sender "$refused"
 	echo 40000000 >"$TEST_MEMCG/memory.kmem.tcp.limit_in_bytes"
@@ -257,25 +243,22 @@ in_memory_group() {
 }
 
 of_sender() { # FILTER
-	flow_to 7305 "$1 | tostring"
+	flow_to 7305 "$1"
 }
 
 # Idle connections return their grants while more is wanted than there is for one peer prefix, whatever size
 # their buffers have: after 5 s and a scan. Two that want a quarter of the budget each may keep theirs.
 test_idle_connections_return_their_grants() {
-	local i
+	local port
 	kernel_gives 33554432 262144
-	host a b
-	tcptuned_start --set=memory.budget=2M --set=policy.congestion_control=keep
-	link a b --rate 1gbit --delay 25ms --queue 2bdp
-	for i in {1..5}; do
-		listener "receiver-$i" "in_host b" \
-			--listen "${ADDR[b]}" --port "730$i" --count 2 --bytes 8MB --interval 60000
-		background "sender-$i" in_group in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" \
-			--port "730$i" --count 2 --bytes 8MB --interval 60000 --congestion cubic
+	tuned_path "--set=memory.budget=2M --set=policy.congestion_control=keep" \
+		--rate 1gbit --delay 25ms --queue 2bdp
+	for port in 730{1..5}; do
+		RECEIVER_PREFIX= stream idle-$port $port --congestion cubic --count 2 --bytes 8MB \
+			--interval 60000
 	done
-	for i in {1..5}; do
-		wait_until 20 arrived "730$i" 8000000
+	for port in 730{1..5}; do
+		wait_until 20 arrived $port 8000000
 	done
 	expect_between "$(metric tcptuned_budget_granted_bytes)" 750000 1048576 "granted, just after"
 	expect_eq "$(metric tcptuned_budget_scarce)" 1 "scarce"
@@ -292,10 +275,8 @@ senders_that_want_nothing() { # FILTER; of what is granted to each
 test_idle_connections_want_nothing() {
 	local port
 	kernel_gives $((512 << 10)) 4194304
-	host a b
-	tcptuned_start --set=memory.budget=1M
-	link a b --rate 200mbit --delay 50ms --queue 2bdp
-	free_sender_on_a
+	tuned_path --set=memory.budget=1M --rate 200mbit --delay 50ms --queue 2bdp
+	free_sender_on a
 	stream_of_untuned_sender 7301
 	stream_of_untuned_sender 7302
 	# Both: one alone may have the half, of which it returns what exceeds a quarter when another wants it.
@@ -309,23 +290,20 @@ test_idle_connections_want_nothing() {
 	kill -STOP "$(pid_of sender-7303)"
 	wait_output 15 -le 30000 budget_sees 7303 budget_wanted_bytes
 	kill_streams 730{1..3}
-	wait_until 20 budget_empty
+	wait_output 20 = "0 0" granted_and_wanted
 }
 
 # An application has fixed its receive buffer before tcptuned starts: an idle receiver keeps its window, and it
 # is as large as before when data come.
-#
 # timeout: 60
 test_idle_locked_receiver_keeps_its_window() {
 	local before
 	needs_linux 6.12 "what is open at the start is adopted"
 	host a b
 	link a b --rate 1gbit --delay 25ms --queue 2bdp
-	free_sender_on_a
-	listener receiver "in_group in_host b" \
-		--listen "${ADDR[b]}" --port 7301 --rcvbuf 1MB --count 2 --bytes 100MB --interval 12000
-	background sender in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --port 7301 \
-		--count 2 --bytes 100MB --interval 12000 --congestion cubic
+	free_sender_on a
+	SENDER_PREFIX= stream sender 7301 --rcvbuf 1MB --count 2 --bytes 100MB --interval 12000 \
+		--congestion cubic
 	wait_until 20 arrived 7301 1000000
 	tcptuned_start --set=memory.budget=4M --set=policy.congestion_control=keep
 	wait_until 20 arrived 7301 100000000
@@ -345,23 +323,18 @@ one_sender_next_to() { # IDLE_CONNECTIONS
 	if [ "$1" != 0 ]; then
 		background server in_host b "${keep_alive[@]}" serve "${ADDR[b]}"
 		wait_printed 20 server listening
-		background clients in_group in_host a "${keep_alive[@]}" \
-			connect "${ADDR[b]}" "$1" 60000
+		background clients in_group in_host a "${keep_alive[@]}" connect ${ADDR[b]} $1 60000
 		wait_printed 60 clients sent
 		wait_printed 20 server "MB $(($1 * 60000 / 1000000))"
 	fi
 	SENDER_PREFIX=in_group transfer a b --congestion cubic --duration 4 >"$TEST_DIR/out"
 	granted=$(metric tcptuned_budget_granted_bytes)
 	tcptuned_stop
-	if [ "$1" != 0 ]; then
-		stop clients || :
-		stop server || :
-	fi
+	[ "$1" = 0 ] || stop_all clients server
 }
 
 # 400 connections that have sent 60 KB once do not take a budget of 24 MB for their send buffers of 70 KB or
 # more from one sender that needs 6.25 MB in flight.
-#
 # timeout: 120
 # alone: a rate is measured
 test_idle_connections_do_not_starve_a_sender() {
@@ -379,17 +352,16 @@ test_idle_connections_do_not_starve_a_sender() {
 # In another network namespace the limits cannot be read: the budget depends on the memory of the host, and a
 # socket shows how large buffers can be. Newer kernels show net.core.*mem_max there, so it is hidden.
 test_limits_that_cannot_be_read() {
-	local pages receive send
+	local budget receive send
 	host a
 	! in_host a test -e /proc/sys/net/ipv4/tcp_mem || fail "net.ipv4.tcp_mem is there"
-	pages=$(getconf _PHYS_PAGES)
 	receive=$(sysctl -n net.core.rmem_max)
 	send=$(sysctl -n net.core.wmem_max)
 	in_host a mount -t tmpfs tmpfs /proc/sys/net/core
 	tcptuned_in a
 	in_log 'warning: memory.budget: net.ipv4.tcp_mem cannot be read'
-	expect_eq "$(metric tcptuned_budget_bytes)" \
-		$((pages / 16 * $(getconf PAGESIZE) / 4 * 3)) "budget"
-	expect_eq "$(ctl_json '.policies[0] | [.receive_buffer_max_bytes, .send_buffer_max_bytes]
-		| tostring' policy list)" "[$((2 * receive)),$((2 * send))]" "the largest buffers"
+	budget=$(($(getconf _PHYS_PAGES) / 16 * $(getconf PAGESIZE) / 4 * 3))
+	expect_eq "$(metric tcptuned_budget_bytes)" $budget "budget"
+	expect_eq "$(ctl_json '.policies[0] | [.receive_buffer_max_bytes, .send_buffer_max_bytes]' \
+		policy list)" "[$((2 * receive)),$((2 * send))]" "the largest buffers"
 }

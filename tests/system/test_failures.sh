@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-#
 # Faults around tcptuned: no memory for records, full maps, network namespaces that vanish during adoption.
 # Connections continue as the kernel alone would have it, and the fault is counted.
 
@@ -17,12 +16,11 @@ test_no_memory_for_records() {
 	host a b
 	link a b --rate 100mbit --delay 5ms
 	tcptuned_start
-	listener receiver "in_group in_host b" \
-		--listen "${ADDR[b]}" --port 7101 --rcvbuf 64KiB --count 8 --verify
+	listener receiver "in_group in_host b" --listen ${ADDR[b]} --rcvbuf 64KiB --count 8 --verify
 	expect_eq "$(overridden SO_RCVBUF)" 1 "requests intercepted, of the listener"
 	in_host b sysctl -qw net.core.optmem_max=64
-	in_host a timeout 15 "$TEST_BUILD/messages" --connect "${ADDR[b]}" --port 7101 --count 8 \
-		--verify >"$TEST_DIR/transfer.json" || fail "not accepted: exit code $?"
+	in_host a timeout 15 "$TEST_BUILD/messages" --connect ${ADDR[b]} --count 8 --verify \
+		>"$TEST_DIR/transfer.json" || fail "not accepted: exit code $?"
 	expect_verified
 	expect_eq "$(counter tcptuned_connections_unrecorded_total '')" 1 "connections without a record"
 	SENDER_PREFIX=in_group RECEIVER_PREFIX=in_group transfer a b --count 8 --verify >"$TEST_DIR/out"
@@ -48,26 +46,6 @@ test_no_room_for_events() {
 	wait_output 20 -ge 500 grep -c '"event":"managed"' "$TEST_DIR/events.log" # the ring has room for more
 }
 
-connection_in() { # HOST
-	application "$1-server" "$1" tcp4 listen 127.0.0.1 7001 accept until end
-	application "$1-client" "$1" tcp4 connect 127.0.0.1 7001 say connected until end
-}
-
-# A process that opens one of the files waits until this process ends (fanotify(7), FAN_OPEN_PERM).
-opening_waits() { # FILE...
-	exec python3 -uc '
-import ctypes, os, sys, time
-libc = ctypes.CDLL(None)
-fd = libc.fanotify_init(4, os.O_RDONLY)
-for path in sys.argv[1:]:
-	if libc.fanotify_mark(fd, 1, ctypes.c_uint64(0x10000), -100, path.encode()):
-		sys.exit("no permission events for " + path)
-print("ready")
-os.read(fd, 4096)
-print("a process waits")
-time.sleep(60)' "$@"
-}
-
 delete_meanwhile() { # NAME...
 	local name
 	wait_printed 20 holder waits
@@ -89,10 +67,22 @@ test_namespaces_vanish_during_adoption() {
 	: >/run/netns/first
 	host kept "${names[@]}"
 	: >/run/netns/last
-	background holder opening_waits /run/netns/first /run/netns/last
+	# A process that opens one of the files waits until this process ends: FAN_OPEN_PERM
+	background holder python3 -uc '
+import ctypes, os, sys, time
+libc = ctypes.CDLL(None)
+fd = libc.fanotify_init(4, os.O_RDONLY)
+for path in sys.argv[1:]:
+	if libc.fanotify_mark(fd, 1, ctypes.c_uint64(0x10000), -100, path.encode()):
+		sys.exit("no permission events for " + path)
+print("ready")
+os.read(fd, 4096)
+print("a process waits")
+time.sleep(60)' /run/netns/first /run/netns/last
 	wait_printed 20 holder ready
 	for name in kept "${names[@]}"; do
-		connection_in "$name"
+		application $name-server $name tcp4 listen 127.0.0.1 7001 accept until end
+		application $name-client $name tcp4 connect 127.0.0.1 7001 say connected until end
 	done
 	for name in kept "${names[@]}"; do
 		wait_printed 20 "$name-client" connected
@@ -103,17 +93,10 @@ test_namespaces_vanish_during_adoption() {
 	tcptuned_start --set=policy.congestion_control=reno --set=policy.receive_window_max=kernel \
 		--set=policy.send_window_max=kernel
 	expect_eq "$(<"$TEST_DIR/deleter.log")" "20 are gone" "meanwhile"
-	unset "LIB_PID[holder]"
-	for name in "${names[@]}"; do
-		unset "LIB_PID[$name-server]" "LIB_PID[$name-client]"
-	done
 	expect_eq "$(counter tcptuned_adoption_namespaces '{result="vanished"}')" 22 \
 		"names without a namespace, with the two that never had one"
 	expect_eq "$(counter tcptuned_adoption_namespaces '{result="failed"}')" 0 "not to be entered"
 	expect_ge "$(counter tcptuned_adoption_namespaces '{result="visited"}')" 2 "namespaces"
 	expect_eq "$(managed before)" $adopted "sockets adopted, in the namespace that stays"
 	[ $adopted = 0 ] || expect_eq "$(flow 7001 .state)" established "the connection that stays"
-	stop deleter || :
-	tcptuned_stop
-	: >"$TEST_DIR/end"
 }

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-#
 # Another sockops program assigns the callbacks of a connection instead of adding to them (assigns.bpf.c): the
 # daemon requests all of them again, and loses nothing.
 
@@ -22,10 +21,7 @@ test_another_sockops_program() {
 	bpftool cgroup attach "$TEST_CGROUP/group" sock_ops pinned $pins/assigns multi
 	link a b --rate 200mbit --delay 25ms
 	for port in 7501 7502 7503; do
-		listener "receiver-$port" "in_group in_host b" \
-			--listen "${ADDR[b]}" --port $port --duration 60
-		background "sender-$port" in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" \
-			--port $port --duration 60 --congestion reno
+		SENDER_PREFIX= stream sender-$port $port --duration 60 --congestion reno
 	done
 	# The budget grants what is beyond the kernel's own limit to a record that is called each round trip. The
 	# senders are reno, since HyStart may end the slow start of cubic long before on a busy host.
@@ -38,16 +34,12 @@ test_another_sockops_program() {
 	# The program no longer sees a connection end, as during a stop; its grant is returned all the same.
 	expect_ge "$(flow 7503 .receive.budget_granted_bytes)" 250000 "granted to one"
 	bpftool link detach pinned $pins/tcptuned/link_sockops
-	for port in 7502 7503; do
-		stop sender-$port || :
-		stop receiver-$port || :
-	done
+	stop_all sender-750{2,3} sender-750{2,3}-receiver
 	wait_until 20 one_is_left
 	expect_eq "$(counter tcptuned_connections_closed_total '')" 2 "connections closed"
 
 	# A stop ends the callbacks that only tcptuned had requested.
-	expect_ge "$(counter tcptuned_congestion_control_choices_total '{choice="set"}')" 3 \
-		"congestion control set by tcptuned before"
+	expect_ge "$(choices set)" 3 "congestion control set by tcptuned before"
 	[ $restored = 2 ] ||
 		expect_ge "$(calls_at 7501)" 1 "calls with a segment that the other did not request"
 	tcptuned_stop
@@ -55,8 +47,6 @@ test_another_sockops_program() {
 	sleep 0.5
 	expect_eq "$(calls_at 7501)" "$calls" "the same once tcptuned has stopped"
 	expect_eq "$(congestion_of b "sport = :7501 and dport != :0")" reno "its congestion control"
-	stop sender-7501 || :
-	stop receiver-7501 || :
 }
 
 one_is_left() {
