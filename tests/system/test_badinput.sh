@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-#
-# Bad input: the program ends with one line that names file, line and remedy, with a status of its own, and
-# changes nothing.
+# Bad input: one line names file, line and remedy, the exit status its kind, and nothing changes.
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
@@ -13,18 +11,11 @@ tcptuned_here() { # [OPTION...]
 # A command ends with STATUS and one line that matches PATTERN and has a remedy after a semicolon, and the
 # host is as before.
 refused() { # STATUS PATTERN COMMAND...
-	local status=$1 pattern=$2 code=0 said
-	shift 2
 	keep_host_state
-	"$@" >"$TEST_DIR/out" 2>"$TEST_DIR/said" </dev/null || code=$?
-	said=$(<"$TEST_DIR/said")
-	[ $code = "$status" ] || fail "status $code, expected $status, of: $* ($said)"
-	[ "$(wc -l <"$TEST_DIR/said")" = 1 ] || fail "more than a line, of: $* ($said)"
-	[ ! -s "$TEST_DIR/out" ] || fail "on standard output, of: $* ($(<"$TEST_DIR/out"))"
-	expect_match "$said" "^[-0-9]+ [0-9:.]+ error: .*$pattern" "the message"
+	expect_refused "$1" "^[-0-9]+ [0-9:.]+ error: .*$2" "${@:3}"
 	expect_match "$said" "[;?].|\?$" "a remedy"
 	expect_host_state
-	note "$status: $said"
+	note "$1: $said"
 }
 
 # A configuration file is refused by a start and by --check-config.
@@ -54,21 +45,19 @@ unprivileged_ground() {
 }
 
 test_unprivileged() {
-	local foreground
+	local foreground good=("${nobody[@]}" "$open/tcptuned" --config="$open/good.conf")
 	unprivileged_ground
 	: >"$open/good.conf"
-	refused 4 "runtime_directory|as root" "${nobody[@]}" "$open/tcptuned" --foreground \
-		--config="$open/good.conf" --set=tcptuned.runtime_directory=/run/tcptuned-nobody
+	refused 4 "runtime_directory|as root" "${good[@]}" --foreground \
+		--set=tcptuned.runtime_directory=/run/tcptuned-nobody
 	# With a directory of its own the kernel refuses it, also in the background.
 	for foreground in --foreground ""; do
-		refused 4 "root" "${nobody[@]}" "$open/tcptuned" $foreground \
-			--config="$open/good.conf" --set=tcptuned.runtime_directory="$open/run" \
-			--set=metrics.port="$METRICS_PORT"
+		refused 4 "root" "${good[@]}" $foreground --set=metrics.port="$METRICS_PORT" \
+			--set=tcptuned.runtime_directory="$open/run"
 	done
-	refused 4 "only root may have paths forgotten" "${nobody[@]}" "$open/tcptuned" \
-		--config="$open/good.conf" --set=tcptuned.state_directory="$open/state" \
-		--forget-paths=all
-	"${nobody[@]}" "$open/tcptuned" --check-config --config="$open/good.conf" >/dev/null
+	refused 4 "only root may have paths forgotten" "${good[@]}" --forget-paths=all \
+		--set=tcptuned.state_directory="$open/state"
+	"${good[@]}" --check-config >/dev/null
 	: >"$open/secret.conf"
 	chmod 600 "$open/secret.conf"
 	refused 10 "secret.conf: Permission denied; run tcptuned as root" \
@@ -153,14 +142,13 @@ test_unsafe_bpffs() {
 # --check-config looks up what a start would: else an upgrade would end the daemon that runs for one that
 # does not start.
 test_what_the_configuration_names_is_missing() {
-	local check=("$TEST_BUILD/tcptuned" --check-config --config="$TEST_DIR/none.conf")
-	refused 4 "$TEST_DIR is not in a cgroup2" "${check[@]}" --set=tcptuned.cgroup="$TEST_DIR"
-	refused 4 "/nowhere: No such file" "${check[@]}" --set=tcptuned.cgroup=/nowhere
-	refused 10 "there is no group nobodys" "${check[@]}" --set=control.group=nobodys
-	refused 10 "there is no group nobodys" tcptuned_here --set=control.group=nobodys
-	"${check[@]}" --set=tcptuned.cgroup="$TEST_CGROUP/group" --set=control.group=root >/dev/null
-	refused 4 "$TEST_DIR is not in a cgroup2" tcptuned_here --set=tcptuned.cgroup="$TEST_DIR"
-	refused 4 "/nowhere: No such file" tcptuned_here --set=tcptuned.cgroup=/nowhere
+	local command check="$TEST_BUILD/tcptuned --check-config --config=$TEST_DIR/none.conf"
+	for command in "$check" tcptuned_here; do
+		refused 4 "$TEST_DIR is not in a cgroup2" $command --set=tcptuned.cgroup="$TEST_DIR"
+		refused 4 "/nowhere: No such file" $command --set=tcptuned.cgroup=/nowhere
+		refused 10 "there is no group nobodys" $command --set=control.group=nobodys
+	done
+	$check --set=tcptuned.cgroup="$TEST_CGROUP/group" --set=control.group=root >/dev/null
 	awk '$3 == "cgroup2" { print $2 }' /proc/self/mounts | tac | xargs -n 1 umount -l
 	refused 4 "mount -t cgroup2" tcptuned_here --set=tcptuned.cgroup=auto
 }

@@ -1,53 +1,49 @@
 # SPDX-License-Identifier: GPL-2.0-only
-#
-# tcptunectl on real connections: what it shows, compared with the metrics and the applications; who may
-# ask; what is left when the daemon is killed.
+# tcptunectl on real connections: what it shows, who may ask, what is left of a killed daemon.
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
-# Starts a stream of events in the background.
+# Starts a stream of events in the background, as JSON.
 events() { # NAME [OPTION...]
-	background "$1" "${tcptunectl[@]}" events "${@:2}"
+	background "$1" "${tcptunectl[@]}" events --json "${@:2}"
+	wait_printed 20 "$1" listening
 }
 
-# Prints what the control socket answers.
-raw() { # TEXT
+# Prints what the control socket answers, unless that is to be left unread.
+raw() { # TEXT [unread]
 	printf '%s' "$1" | python3 -c '
 import socket, sys
 s = socket.socket(socket.AF_UNIX)
 s.connect(sys.argv[1])
 s.sendall(sys.stdin.buffer.read())
 s.shutdown(socket.SHUT_WR)
-while piece := s.recv(65536):
-    sys.stdout.buffer.write(piece)' "$TEST_DIR/run/control"
+while len(sys.argv) < 3 and (piece := s.recv(65536)):
+    sys.stdout.buffer.write(piece)' "$TEST_DIR/run/control" "${@:2}"
 }
 
 test_status_flows_and_filters() {
-	host a b
-	tcptuned_start
-	link a b --rate 100mbit --delay 5ms
+	tuned_path "" --rate 100mbit --delay 5ms
 	idle_stream small 7101 1MB
 	idle_stream large 7102 4MB --rcvbuf 64KiB
 	idle_stream middle 7103 2MB --congestion reno
 
 	expect_eq "$(ctl_json '[.pid, .mode, .connections.open, .totals.managed_opened_here,
-		.totals.managed_accepted_here, .bitcp_registered] | tostring' status)" \
+		.totals.managed_accepted_here, .bitcp_registered]' status)" \
 		"[$(pid_of tcptuned),\"tune\",6,3,3,true]" "status"
 	expect_match "$(ctl status)" "connections +6 open" "status, for people"
-	expect_eq "$(ctl_json '.budget | [.bytes, .granted_bytes] | tostring' status)" \
-		"[$(metric tcptuned_budget_bytes),0]" "the budget: the kernel alone would give all of it"
+	# The kernel alone would give all of it.
+	expect_eq "$(ctl_json '.budget | .bytes, .granted_bytes' status | xargs)" \
+		"$(metric tcptuned_budget_bytes) 0" "the budget"
 	expect_match "$(ctl status)" "sysctls +net.ipv4.tcp_[rw]mem" "sysctls"
 
 	# tests/unit/test_flows.c has all filters and columns.
-	expect_eq "$(ctl_json '[.connections, .matched, (.flows | length)] | tostring' flows -n 4)" \
+	expect_eq "$(ctl_json '[.connections, .matched, (.flows | length)]' flows -n 4)" \
 		"[6,6,4]" "no more than asked for"
-	expect_eq "$(ctl_json '[.flows[].local] | tostring' flows --local-port 7102)" \
-		"[\"10.99.0.2:7102\"]" "by local port"
+	expect_eq "$(ctl_json '.flows[].local' flows --local-port 7102)" 10.99.0.2:7102 "local port"
 	expect_eq "$(ctl_json .matched flows --local-address 10.99.0.2/31)" 3 "by prefix"
-	expect_eq "$(ctl_json '[.flows[].remote] | tostring' flows --cc reno --remote-port 7103)" \
-		"[\"10.99.0.2:7103\"]" "by congestion control"
+	expect_eq "$(ctl_json .flows[].remote flows --cc reno --remote-port 7103)" 10.99.0.2:7103 cc
 	expect_eq "$(ctl_json .matched flows --policy other)" 0 "by another policy"
-	expect_eq "$(ctl_json '[.flows[].local] | tostring' flows --sort received -n 3)" \
+	expect_eq "$(ctl_json '[.flows[].local]' flows --sort received -n 3)" \
 		'["10.99.0.2:7102","10.99.0.2:7103","10.99.0.2:7101"]' "sorted by bytes received"
 	expect_eq "$(ctl_json '.flows | map(.bytes_received) | . == sort' flows --sort received -r)" \
 		true "in reverse order"
@@ -62,32 +58,25 @@ test_status_flows_and_filters() {
 # policy that allows 512 KiB: the explanation, compared with the flow's JSON.
 test_explain_a_locked_receiver() {
 	local said
-	host a b
-	tcptuned_start --set=policy.receive_window_max=512K
-	link a b --rate 100mbit --delay 20ms
-	events capped --json
-	wait_printed 20 capped listening
+	tuned_path --set=policy.receive_window_max=512K --rate 100mbit --delay 20ms
+	events capped
 	application receiver b tcp4 listen "${ADDR[b]}" 7101 accept set rcvbuf 65536 get rcvbuf \
 		receive 20000000 say all until over
-	wait_until 20 listens b 7101
 	application sender a tcp4 connect "${ADDR[b]}" 7101 send 20000000 until over
 	wait_printed 20 receiver all
 	sleep 0.3
 	said=$(ctl explain "$(flow 7101 .local)" "$(flow 7101 .remote)")
 	note "$said"
-	of_flow() {
-		flow 7101 "$1"
-	}
+	of_flow() { flow 7101 "$1"; }
 	expect_eq "$(head -n 1 "$TEST_DIR/receiver.log")" "rcvbuf 131072" "size that the application reads"
 	expect_match "$said" "asked for SO_RCVBUF of 65536 bytes \(64K\): overridden" "the request"
 	expect_match "$said" "accepted here" "the end that opened it"
 	expect_match "$said" "the kernel's default, or chosen by the application" "congestion control"
 	expect_eq "$(of_flow .receive.reason)" capped "reason"
 	expect_match "$said" "decided      the policy's maximum of 524288 bytes" "reason, explained"
-	expect_eq "$(event capped 'select(.event == "receive_window_capped")
-		| [.local, .cap_bytes, .from_bytes > .cap_bytes] | tostring')" \
+	expect_eq "$(event capped receive_window_capped \
+		'[.local, .cap_bytes, .from_bytes > .cap_bytes]')" \
 		'["10.99.0.2:7101",524288,true]' "the event"
-	stop capped || :
 	expect_match "$said" "allowed      up to 524288 bytes .*; tested $(of_flow .receive.tests) times, \
 grown $(of_flow .receive.grows), shrunk $(of_flow .receive.shrinks)" "what it was allowed"
 	expect_match "$said" "measured     minimum RTT 4[0-3]\.[0-9]ms; $(of_flow .receive.per_rtt_bytes) \
@@ -104,47 +93,37 @@ $(of_flow .receive.rate_best_bytes_per_s) bytes.* in the best" "measured"
 	ctl_refuses 40 "2 connections match, 10.99.0.[12]:.*; name both ends" explain 7101
 	ctl_refuses 40 "no connection .* matches; tcptunectl flows" explain 1-2
 	ctl_refuses 40 "no connection .* matches" explain --netns 1 7101
-	expect_match "$(ctl explain --netns "$(of_flow .netns)" 7101)" "^10.99.0.2:7101 - " \
-		"by namespace"
+	expect_match "$(ctl explain --netns $(of_flow .netns) 7101)" "^10.99.0.2:7101 - " "by netns"
 }
 
-# Prints the first value of a filter over a stream of events.
-event() { # NAME JQ_FILTER
-	jq -Rrn "[inputs | fromjson? | $2][0]" "$TEST_DIR/$1.log"
+# Prints the first value of a filter over the events of a kind, which is a pattern.
+event() { # NAME KIND JQ_FILTER
+	jq -Rcrn "[inputs | fromjson? | select(.event | test(\"^$2$\")) | $3][0]" "$TEST_DIR/$1.log"
 }
 
 # timeout: 60
 test_events() {
-	local direction tested
-	host a b
-	tcptuned_start $bitcp
-	link a b --rate 100mbit --delay 10ms --queue 3000p
-	events quiet
-	events first --json
-	events named --json 10.99.0.2:7101 10.99.0.1
-	wait_printed 20 first listening
-	wait_printed 20 named listening
+	local direction
+	tuned_path $bitcp --rate 100mbit --delay 10ms --queue 3000p
+	background quiet "${tcptunectl[@]}" events
+	events first
+	events named 10.99.0.2:7101 10.99.0.1
 	# 9 s: three while the queue grows, up to a second each until a test is prepared and begins
 	stream one 7101 --count 1 --bytes 115MB --rcvbuf 80KiB --congestion reno
 	stream_end one
 	wait_printed 20 first '"closed".*:7101'
 	sleep 0.2
-	expect_eq "$(event first 'select(.event == "rcvbuf_overridden") | .requested_bytes')" 81920 \
-		"bytes asked for"
+	expect_eq "$(event first rcvbuf_overridden .requested_bytes)" 81920 "bytes asked for"
 	expect_match "$(cat "$TEST_DIR/quiet.log")" "SO_RCVBUF of 81920 bytes overridden" "in words"
-	expect_eq "$(event first 'select(.event == "managed" and .accepted) | .local')" \
-		10.99.0.2:7101 "managed"
-	expect_eq "$(event first 'select(.event == "congestion_control_set") | .congestion_control')" \
-		bitcp "congestion control"
-	expect_eq "$(event first 'select(.event == "congestion_control_kept") | .congestion_control')" \
-		reno "congestion control that the sender chose"
+	expect_eq "$(event first managed 'select(.accepted).local')" 10.99.0.2:7101 "managed"
+	expect_eq "$(event first congestion_control_set .congestion_control)" bitcp "that is set"
+	expect_eq "$(event first congestion_control_kept .congestion_control)" reno "the sender's"
 	# Either end may test first; one that holds leaves no queue for the other to find. A round trip
 	# of the empty path carries 239 KB without headers, and the queue takes 4.3 MB: half of what is in flight,
 	# which a standing queue makes at least 2.5 round trips.
-	tested='select(.event | IN("receive_window_test", "send_window_test"))'
-	expect_match "$(event first "$tested | [.local, .policy] | tostring")" \
+	expect_match "$(event first '(receive|send)_window_test' '[.local, .policy]')" \
 		'^\["10.99.0.[12]:[0-9]+","default"\]$' "a smaller window is tried"
-	expect_between "$(event first "$tested | .to_bytes")" 298000 2400000 "bytes of it"
+	expect_between "$(event first '(receive|send)_window_test' .to_bytes)" 298000 2400000 bytes
 	expect_match "$(<"$TEST_DIR/quiet.log")" \
 		"(receive|send) window tested with less, from [0-9]+ to [0-9]+ bytes" "in words"
 	for direction in receive send; do
@@ -152,16 +131,14 @@ test_events() {
 			"$(counter tcptuned_rightsize_tests_total "{direction=\"$direction\"}")" \
 			"tests of $direction windows, by events and by the metrics"
 	done
-	expect_eq "$(event first 'select(.event == "closed" and .local == "10.99.0.2:7101")
-		| .bytes_received >= 40000000')" true "bytes received at the end"
-	expect_between "$(event first 'select(.event == "managed") | .time_us / 1e6')" "$(($(date +%s) - 60))" \
-		"$(($(date +%s) + 1))" "time of an event"
-	expect_eq "$(jq -Rrn '[inputs | fromjson? | .local // empty] | unique | tostring' \
+	expect_ge "$(event first closed 'select(.local == "10.99.0.2:7101").bytes_received')" \
+		40000000 "bytes received at the end"
+	expect_between "$(event first managed '.time_us / 1e6')" $((EPOCHSECONDS - 60)) \
+		$((EPOCHSECONDS + 1)) "time of an event"
+	expect_eq "$(jq -Rcn '[inputs | fromjson? | .local // empty] | unique' \
 		"$TEST_DIR/named.log")" '["10.99.0.2:7101"]' "one connection's, where it was named"
 	# Without a reader the BPF programs report no events.
-	stop first || :
-	stop named || :
-	stop quiet || :
+	stop_all first named quiet
 	wait_until 20 gate_is_shut
 	expect_eq "$(counter tcptuned_events_lost_total '')" 0 "events lost"
 }
@@ -231,15 +208,12 @@ test_wrong_arguments() {
 	ctl_refuses 40 "no tcptuned runs: no process listens on .*; start it: systemctl start tcptuned" status
 	tcptuned_start
 	ctl_refuses 2 "port: a whole number from 1 to 65535" flows --port 70000
-	expect_match "$(raw "$(printf '%5000s' x)")" '"error":"the request is longer than 4096' \
-		"too long"
+	expect_match "$(raw "$(printf '%5000s' x)")" '"error":"the request is longer than 4096' long
 	expect_match "$(raw '{"command":"status"}')" '"pid":' "and it still answers"
 }
 
 # Expects what bash offers for the last word; the policies are made up.
 completes() { # WANTED WORD...
-	local wanted=$1
-	shift
 	expect_eq "$(
 		. "$TEST_TOP/ctl/completion.bash"
 		tcptunectl() {
@@ -248,10 +222,10 @@ completes() { # WANTED WORD...
 			*) "$TEST_BUILD/tcptunectl" "$@" ;;
 			esac
 		}
-		COMP_WORDS=(tcptunectl "$@") COMP_CWORD=$# COMPREPLY=()
+		COMP_WORDS=(tcptunectl "${@:2}") COMP_CWORD=$(($# - 1)) COMPREPLY=()
 		_tcptunectl
 		echo "${COMPREPLY[*]}"
-	)" "$wanted" "completion of: $*"
+	)" "$1" "completion of: ${*:2}"
 }
 
 test_completion() {
@@ -303,21 +277,17 @@ time.sleep(20)' "$TEST_DIR/run/control"
 	stop silent KILL 2>/dev/null || :
 	# A client that asks it to stop may disconnect before the answer.
 	kill -STOP "$(pid_of tcptuned)"
-	python3 -c '
-import socket, sys
-s = socket.socket(socket.AF_UNIX)
-s.connect(sys.argv[1])
-s.sendall(b"{\"command\":\"stop\"}\n")' "$TEST_DIR/run/control"
+	raw '{"command":"stop"}' unread
 	kill -CONT "$(pid_of tcptuned)"
 	in_log 'stop requested through the control socket'
 	in_log 'detached; nothing is left pinned'
 	stop tcptuned || :
 }
 
-# tcptunectl as another user, whose output goes to $TEST_DIR/out.
-ctl_as() { # UID GROUP ARGUMENT...
-	setpriv --reuid "$1" --regid "$1" --groups "$2" "$TEST_DIR/tcptunectl" "${tcptunectl[@]:1}" "${@:3}" \
-		>"$TEST_DIR/out" 2>&1
+# tcptunectl as another user.
+ctl_as() { # GROUP ARGUMENT...
+	setpriv --reuid 65533 --regid 65533 --groups "$1" \
+		"$TEST_DIR/tcptunectl" "${tcptunectl[@]:1}" "${@:2}"
 }
 
 test_permissions() {
@@ -325,36 +295,32 @@ test_permissions() {
 	cp "$TEST_BUILD/tcptunectl" "$TEST_DIR" # other users may not be able to read the build
 	tcptuned_start
 	expect_eq "$(stat -c '%a %U %G' "$TEST_DIR/run/control")" "660 root root" "the socket"
-	expect_fail 4 ctl_as 65533 65533 status
-	expect_match "$(<"$TEST_DIR/out")" "Permission denied; run tcptunectl as root" "the message"
+	expect_said 4 "Permission denied; run tcptunectl as root" ctl_as 65533 status
 	chmod 666 "$TEST_DIR/run/control" # an administrator opens the socket to all
-	expect_fail 4 ctl_as 65533 65533 status
-	expect_eq "$(<"$TEST_DIR/out")" \
-		"tcptunectl: you are neither root nor in the group that control.group names" "all of the answer"
+	expect_refused 4 \
+		"^tcptunectl: you are neither root nor in the group that control.group names$" \
+		ctl_as 65533 status
 	tcptuned_stop
 	[ ! -e "$TEST_DIR/run/control" ] || fail "the socket is left"
 
 	tcptuned_start --set=control.group=nogroup
 	expect_eq "$(stat -c '%a %U %G' "$TEST_DIR/run/control")" "660 root nogroup" "the socket"
-	ctl_as 65533 65534 status
+	ctl_as 65534 status >"$TEST_DIR/out"
 	expect_match "$(<"$TEST_DIR/out")" "mode +tune" "status for a member of the group"
-	expect_fail 4 ctl_as 65533 65534 paths forget all
-	tcptuned_stop
+	expect_fail 4 ctl_as 65534 paths forget all
 }
 
 test_killed_and_detached() {
 	keep_host_state
 	host a
 	tcptuned_start $bitcp
-	expect_eq "$(ctl_json '[.policy, .rule, .congestion_control] | tostring' \
+	expect_eq "$(ctl_json '[.policy, .rule, .congestion_control]' \
 		policy test 10.99.0.1 10.99.0.2:7101)" '["default","every connection","bitcp"]' \
 		"the policy of a connection to come"
 	tcptuned_kill
 	ctl_refuses 40 "no tcptuned runs: no process listens on $TEST_DIR/run/control; start it" flows
 	ctl_refuses 40 "no tcptuned runs; tcptuned --detach restores what one that was killed" detach
 	ctl_refuses 40 "no tcptuned runs; without it, write tcptuned --forget-paths=PREFIX" paths forget all
-	detach_says "nothing is left pinned"
-	expect_host_state
 
 	tcptuned_start
 	expect_match "$(ctl detach)" "the daemon has stopped" "detach of one that runs"
