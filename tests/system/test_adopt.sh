@@ -1,19 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
-#
-# Connections that are open when the daemon starts are managed, and restored when it stops. Connections that
-# no policy manages do not change.
+# Connections open at the start are managed, and restored at the stop; others do not change.
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
 # A transfer to an application that fixes its buffer once it is connected, so that its window scale is large.
 opened_before() { # PORT RECEIVER_STEP...
-	local port=$1
-	shift
-	application "receiver-$port" b tcp4 listen "${ADDR[b]}" "$port" accept "$@" receive 100000000000
-	wait_until 20 listens b "$port"
-	application "sender-$port" a tcp4 ${sender_steps-} connect "${ADDR[b]}" "$port" \
-		send 100000000000
-	wait_until 20 received "$port"
+	application receiver-$1 b tcp4 listen ${ADDR[b]} "$1" accept "${@:2}" receive 100000000000
+	application sender-$1 a tcp4 ${sender_steps-} connect ${ADDR[b]} "$1" send 100000000000
+	wait_until 20 received "$1"
 }
 
 # Mbit/s that arrive, over a second
@@ -37,9 +31,7 @@ adopted() { # CONNECTIONS [RECORDS]
 }
 
 # The largest buffer that setsockopt(SO_RCVBUF) gives on this host, bytes of memory
-largest_locked() {
-	echo $((2 * $(sysctl -n net.core.rmem_max)))
-}
+largest_locked=$((2 * $(sysctl -n net.core.rmem_max)))
 
 test_receivers_and_congestion_control() {
 	local slow speed
@@ -58,15 +50,14 @@ test_receivers_and_congestion_control() {
 	kill -USR1 "$(pid_of watch)"
 	tcptuned_start $bitcp
 	adopted 4
-	: >"$TEST_DIR/asked"
-	wait_printed 20 receiver-7201 rcvbuf
+	proceed asked receiver-7201 rcvbuf
 	expect_eq "$(<"$TEST_DIR/receiver-7201.log")" "rcvbuf 131072" "size that its application reads"
 	wait_until 2 fast 7202 80
 	note "Mbit/s on the old connection: $speed"
 	expect_eq "$(congestion_of a "dport = :7201")" bitcp "congestion control that was not chosen"
 	expect_eq "$(congestion_of a "dport = :7202")" cubic "congestion control, chosen by its application"
 	expect_eq "$(flow 7201 .receive.requested_bytes)" 65536 "request"
-	expect_between "$(flow 7202 .receive_buffer_bytes)" 1000000 "$(largest_locked)" \
+	expect_between "$(flow 7202 .receive_buffer_bytes)" 1000000 $largest_locked \
 		"a buffer that was locked, at 1.25 MB per RTT"
 	expect_match "$(flow 7202 '.flags | join(" ")')" 'adopted' "flags"
 
@@ -76,9 +67,7 @@ test_receivers_and_congestion_control() {
 	sleep 0.5
 	expect_le "$(rate 7202)" $((2 * ${slow%.*})) "Mbit/s with its own buffer again"
 	expect_no_retraction 2 1000
-	expect_eq "$(jq .resets <<<"$watched")" 0 "resets"
-	stop sender-7201 KILL || :
-	stop sender-7202 KILL || :
+	SIGNAL=KILL stop_all sender-7201 sender-7202
 	expect_host_state
 }
 
@@ -89,17 +78,14 @@ test_short_connections() {
 	host a
 	application server a tcp4 listen 127.0.0.1 7600 accept receive 100000 say few receive 300000 \
 		say many until over
-	wait_until 20 listens a 7600
 	application client a tcp4 connect 127.0.0.1 7600 say open until few send 100000 until many \
 		send 300000 until over
 	wait_printed 20 client open
 	tcptuned_start
 	adopted 2 0
-	: >"$TEST_DIR/few"
-	wait_printed 20 server few
+	proceed few server few
 	expect_eq "$(counter tcptuned_connection_records_bytes '')" 0 "records after 100 kB"
-	: >"$TEST_DIR/many"
-	wait_printed 20 server many
+	proceed many server many
 	expect_eq "$(ctl_json .connections flows)" 2 "records after 400 kB"
 	expect_eq "$(flow 7600 .bytes_received)" 400000 "bytes received"
 	expect_eq "$(managed here)" 1 "opened here"
@@ -116,37 +102,29 @@ test_requests_before_the_start() {
 	fixed_before 7501
 	fixed_before 7502 set rcvbuf -1 get rcvbuf
 	tcptuned_start
-	: >"$TEST_DIR/started"
-	wait_printed 20 client-7501 received
+	proceed started client-7501 received
 	wait_printed 20 client-7502 received
 	expect_match "$(connected_to 7501 '.flags | join(" ")')" so_rcvbuf_overridden "flags"
-	expect_between "$(connected_to 7501 .receive_buffer_bytes)" 160000 "$(largest_locked)" \
-		"its buffer, of 80000 bytes"
+	expect_between "$(connected_to 7501 .receive_buffer_bytes)" 160000 $largest_locked buffer
 	expect_eq "$(connected_to 7501 .receive.kernel_max_bytes)" 80000 "what the kernel alone would give"
 	tcptuned_stop
-	: >"$TEST_DIR/stopped"
-	wait "$(pid_of client-7501)"
-	wait "$(pid_of client-7502)"
+	finish stopped client-7501 client-7502
 	sizes=$(sed '1d; /clamp/d' "$TEST_DIR/client-7501.log" | tr '\n' ',')
 	expect_match "$sizes" '^received,rcvbuf 80000,sndbuf 100000,rcvbuf [0-9]+,sndbuf 100000,$' \
 		"sizes that it reads before the stop and after"
 	# As much as the path needed, which is not always all that setsockopt() can reach.
 	sizes=${sizes#*,rcvbuf * *,rcvbuf }
-	expect_between "${sizes%%,*}" 80000 "$(largest_locked)" "its buffer after the stop"
+	expect_between "${sizes%%,*}" 80000 $largest_locked "its buffer after the stop"
 	expect_between "$(sed -n 's/clamp //p' "$TEST_DIR/client-7501.log")" 20000 80000 "its clamp"
 	expect_ge "$(sed -n 's/clamp //p' "$TEST_DIR/client-7502.log")" 100000 "clamp of the other"
 }
 
 fixed_before() { # PORT STEP...
-	local port=$1
-	shift
-	background "server-$port" in_host a "${sockets[@]}" tcp4 listen 127.0.0.1 "$port" accept \
-		send 30000000 until stopped
-	wait_until 20 listens a "$port"
-	application "client-$port" a tcp4 set rcvbuf 40000 set sndbuf 50000 say made until started \
-		connect 127.0.0.1 "$port" "$@" receive 30000000 say received get rcvbuf,sndbuf \
+	outsider server-$1 a tcp4 listen 127.0.0.1 "$1" accept send 30000000 until stopped
+	application client-$1 a tcp4 set rcvbuf 40000 set sndbuf 50000 say made until started \
+		connect 127.0.0.1 "$@" receive 30000000 say received get rcvbuf,sndbuf \
 		until stopped get rcvbuf,sndbuf,clamp
-	wait_printed 20 client-$port made
+	wait_printed 20 client-$1 made
 }
 
 connected_to() { # PORT FILTER
@@ -162,8 +140,8 @@ test_ten_thousand_connections() {
 	host a b
 	background in-a in_group in_host a "${keep_alive[@]}" pairs $count
 	background in-b in_group in_host b "${keep_alive[@]}" pairs $count
-	background others in_host b "${sockets[@]}" tcp4 listen 127.9.9.9 7400 accept until over
-	background opener in_host b "${sockets[@]}" tcp4 connect 127.9.9.9 7400 until over
+	outsider others b tcp4 listen 127.9.9.9 7400 accept until over
+	outsider opener b tcp4 connect 127.9.9.9 7400 until over
 	wait_printed 20 in-a open
 	wait_printed 20 in-b open
 	: >/run/netns/none # as `ip netns delete` leaves it for a moment
@@ -180,12 +158,11 @@ test_ten_thousand_connections() {
 	expect_eq "$(counter tcptuned_connections '{policy="default",congestion_control="bitcp"}')" $((4 * count)) "live connections"
 	expect_eq "$(bitcp_in a) $(bitcp_in b)" "$((2 * count)) $((2 * count))" "on bitcp"
 	# Twice what the ring holds that they are read through.
-	expect_eq "$(ctl flows --sort=rtt --limit=10000 --json |
-		jq -c '[.matched, ([.flows[] | [.netns, .local, .remote]] | unique | length)]')" \
-		"[$((4 * count)),$((4 * count))]" "sorted, each of them once"
+	expect_eq "$(ctl_json '[.matched, (.flows | unique_by(.netns, .local, .remote) | length)]' \
+		flows --sort=rtt --limit=10000)" "[$((4 * count)),$((4 * count))]" "each, sorted"
 	kill -HUP "$(pid_of tcptuned)"
 	in_log 'reloaded'
-	expect_eq "$(grep -c adopted "$TEST_DIR/tcptuned.log")" 1 "adoptions by one daemon"
+	expect_eq "$(times_logged adopted)" 1 "adoptions by one daemon"
 
 	tcptuned_kill
 	rm /run/netns/none /run/netns/gone /run/netns/loop
@@ -196,8 +173,7 @@ test_ten_thousand_connections() {
 	expect_eq "$(counter tcptuned_adoption_namespaces '{result="vanished"}')" 1 "but the FIFO"
 	tcptuned_stop
 	expect_eq "$(bitcp_in a) $(bitcp_in b)" "0 0" "on bitcp afterwards"
-	stop in-a || :
-	stop in-b || :
+	stop_all in-a in-b
 	expect_host_state
 }
 
@@ -225,9 +201,7 @@ test_unmanaged_connections_do_not_change() {
 	background some in_group in_host a "${keep_alive[@]}" pairs 10
 	application listener a tcp4 set rcvbuf 20000 set sndbuf 30000 listen 127.0.0.9 7301 accept
 	wait_printed 20 some open
-	wait_until 20 listens a 7301
 	application server a tcp4 listen 127.0.0.1 7302 accept until over
-	wait_until 20 listens a 7302
 	application client a tcp4 connect 127.0.0.1 7302 set rcvbuf 65536 say fixed until over
 	wait_printed 20 client fixed
 	before=$(as_ss_says)
@@ -243,5 +217,4 @@ test_unmanaged_connections_do_not_change() {
 	expect_eq "$(counter tcptuned_connections_observed '')" $fixed "observed: the one that is locked"
 	tcptuned_stop
 	expect_as_before "afterwards"
-	: >"$TEST_DIR/over"
 }
