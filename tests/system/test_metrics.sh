@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-#
 # The metrics endpoint, compared with ss, bpftool and /proc, and read by promtool and Prometheus. It shows
 # the connections of the daemon's own network namespace one by one.
 
@@ -11,6 +10,10 @@ sample() { # PATTERN
 	lines=$(grep -E "^$1" "$TEST_DIR/scrape" || :)
 	[ "$(grep -c . <<<"$lines")" = 1 ] || fail "not one line of /$1/: $lines"
 	echo "${lines##* }"
+}
+
+shows() { # PATTERN WANTED WHAT; of the daemon's own series
+	expect_eq "$(sample "tcptuned_$1")" "$2" "$3"
 }
 
 # Prints the number after NAME, a pattern, of the one connection.
@@ -28,8 +31,7 @@ same() { # SERIES HOST FILTER SS_NAME [FACTOR]
 	local theirs
 	theirs=$(ss_field "$2" "$3" "$4")
 	[ -n "$theirs" ] || fail "ss shows no $4: $(in_host "$2" ss -tinmOH "$3")"
-	expect_eq "$(number "$(sample "$1")")" "$(number "$theirs" "${5:-1}")" \
-		"${1%%\\*} of $2, against ss's $4"
+	expect_eq "$(number "$(sample "$1")")" "$(number "$theirs" "${5:-1}")" "${1%%\\*} as $4"
 }
 
 # The sender's end of an idle connection: all fields that ss has are equal to the last digit.
@@ -49,20 +51,17 @@ test_flows_agree_with_ss() {
 	same "tcptuned_flow_acked_bytes_total$of_a" a "$a" bytes_acked
 	same "tcptuned_flow_retransmitted_segments_total$of_a" a "$a" "retrans:[0-9]+/"
 	# ss prints bits per second
-	expect_eq "$(sample "tcptuned_flow_delivery_rate_bytes_per_second$of_a")" \
-		"$(($(ss_field a "$a" delivery_rate) / 8))" "delivery rate"
-	expect_eq "$(sample "tcptuned_flow_limited$of_a.*limit=\"idle\"")" 1 "limited by nothing"
-	expect_eq "$(sample "tcptuned_flow_limited$of_a.*limit=\"cwnd\"")" 0 "limited by cwnd"
+	same "tcptuned_flow_delivery_rate_bytes_per_second$of_a" a "$a" delivery_rate 0.125
+	shows "flow_limited$of_a.*limit=\"idle\"" 1 "limited by nothing"
+	shows "flow_limited$of_a.*limit=\"cwnd\"" 0 "limited by cwnd"
 	# The totals are the sums over the connections, of which none has closed.
 	for what in tests grows shrinks; do
 		for direction in receive send; do
-			expect_eq "$(ctl_json "[.flows[].$direction.$what] | add" flows)" \
-				"$(sample "tcptuned_rightsize_${what}_total\{direction=\"$direction\"")" \
-				"$what of $direction windows, added up"
+			shows "rightsize_${what}_total\{direction=\"$direction\"" \
+				"$(ctl_json "[.flows[].$direction.$what] | add" flows)" "the sum"
 		done
 	done
-	expect_eq "$(sample 'tcptuned_connections\{policy="default",congestion_control="bitcp"')" 2 \
-		"open connections"
+	shows 'connections\{policy="default",congestion_control="bitcp"' 2 "open connections"
 	expect_eq "$(sed -n 's/^tcptuned_flow_info//p' "$TEST_DIR/scrape" | sed 's/:[0-9]*"/:PORT"/')" \
 		'{local="10.99.0.1:PORT",remote="10.99.0.2:5301",policy="default",congestion_control="bitcp"} 1' \
 		"the end in the daemon's network namespace"
@@ -81,16 +80,13 @@ test_flows_of_ipv6() {
 	same "tcptuned_flow_peer_window_bytes$of_b" b "$b" snd_wnd
 	same "tcptuned_flow_buffer_limit_bytes$of_b,direction=\"receive\"" b "$b" rb
 	same "tcptuned_flow_received_bytes_total$of_b" b "$b" bytes_received
-	expect_eq "$(sample "tcptuned_flow_advertised_window_bytes$of_b")" \
-		"$(ss_field a "$a" snd_wnd)" "advertised window, seen from the other end"
-	expect_eq "$(sample "tcptuned_flow_rightsize_window_bytes$of_b.*receive")" \
+	same "tcptuned_flow_advertised_window_bytes$of_b" a "$a" snd_wnd # of the other end
+	shows "flow_rightsize_window_bytes$of_b.*receive" \
 		"$(flow 5301 '.receive.window_bytes // 0')" "the limit that right-sizing set"
-	expect_eq "$(ctl_json '.flows[0].send.requested_bytes' flows --remote-port 5301)" 65536 \
-		"size that an IPv6 connection requested"
+	expect_eq "$(flow_to 5301 .send.requested_bytes)" 65536 "size that was requested"
 }
 
 test_largest_flows_and_totals() {
-	local name
 	host a b
 	tcptuned_in a $bitcp --set=metrics.flows=2
 	link a b --rate 1gbit --delay 5ms
@@ -100,37 +96,28 @@ test_largest_flows_and_totals() {
 	scrape
 	expect_eq "$(grep -o '^tcptuned_flow_cwnd.*:540[0-9]"' "$TEST_DIR/scrape" | sed 's/.*:/:/' |
 		tr '\n' ' ')" ':5402" :5403" ' "the largest"
-	expect_eq "$(sample 'tcptuned_connections\{policy="default",congestion_control="bitcp"')" 6 \
-		"open connections"
-	expect_eq "$(sample tcptuned_connections_closed_total)" 0 "closed connections"
-	expect_eq "$(sample 'tcptuned_buffer_requests_overridden_total.*SO_RCVBUF')" 1 \
-		"requests overridden: the listener's"
-	expect_eq "$(sample 'tcptuned_buffer_requests_overridden_total.*SO_SNDBUF')" 1 \
-		"requests overridden: the sender's"
-	expect_eq "$(sample 'tcptuned_connections_overridden.*SO_RCVBUF')" 0 \
-		"open connections with such a request: none of the accepted ones"
-	expect_eq "$(sample 'tcptuned_connections_overridden.*SO_SNDBUF')" 1 \
-		"open connections with such a request"
-	for name in small large middle; do
-		stop "$name" || :
-		stop "$name-receiver" || :
-	done
+	shows 'connections\{policy="default",congestion_control="bitcp"' 6 "open connections"
+	shows connections_closed_total 0 "closed connections"
+	shows 'buffer_requests_overridden_total.*SO_RCVBUF' 1 "requests overridden: the listener's"
+	shows 'buffer_requests_overridden_total.*SO_SNDBUF' 1 "requests overridden: the sender's"
+	shows 'connections_overridden.*SO_RCVBUF' 0 "of open connections: none of the accepted ones"
+	shows 'connections_overridden.*SO_SNDBUF' 1 "of open connections"
+	stop_all {small,large,middle}{,-receiver}
 	wait_output 20 = 6 metric tcptuned_connections_closed_total
 	scrape
 	expect_eq "$(grep -c ^tcptuned_flow_ "$TEST_DIR/scrape" || :)" 0 "flows shown at the end"
-	expect_eq "$(sample tcptuned_connections_closed_total)" 6 "closed at the end"
-	expect_eq "$(sample 'tcptuned_connections_managed_total\{opened="here"')" 3 "opened here"
-	expect_eq "$(sample 'tcptuned_connections_managed_total\{opened="peer"')" 3 "accepted"
+	shows connections_closed_total 6 "closed at the end"
+	shows 'connections_managed_total\{opened="here"' 3 "opened here"
+	shows 'connections_managed_total\{opened="peer"' 3 "accepted"
 	expect_between "$(sample tcptuned_closed_connections_received_bytes_total)" 12000000 12001000 \
 		"bytes received"
 	# 10 ms of RTT: above the bucket of 8.192 ms, within that of 16.384 ms
-	expect_eq "$(sample 'tcptuned_min_rtt_seconds_bucket\{le="0.008192"')" 0 "below 8 ms"
-	expect_eq "$(sample 'tcptuned_min_rtt_seconds_bucket\{le="0.016384"')" 6 "up to 16 ms"
-	expect_eq "$(sample tcptuned_min_rtt_seconds_count)" 6 "minimum RTTs"
+	shows 'min_rtt_seconds_bucket\{le="0.008192"' 0 "below 8 ms"
+	shows 'min_rtt_seconds_bucket\{le="0.016384"' 6 "up to 16 ms"
+	shows min_rtt_seconds_count 6 "minimum RTTs"
 	expect_between "$(sample tcptuned_min_rtt_seconds_sum)" 0.06 0.07 "their sum"
 	# Round trips of senders and of receivers are counted separately.
-	expect_eq "$(sample tcptuned_srtt_seconds_count)" "$(sample tcptuned_cwnd_segments_count)" \
-		"round trips of senders"
+	shows srtt_seconds_count "$(sample tcptuned_cwnd_segments_count)" "round trips of senders"
 	expect_between "$(sample tcptuned_receiver_rtt_seconds_count)" 3 \
 		"$(sample tcptuned_advertised_window_bytes_count)" "of receivers"
 }
@@ -145,7 +132,7 @@ test_cost() {
 	idle_stream one 5301 10MB
 	scrape
 	scrape
-	expect_eq "$(sample tcptuned_program_statistics_enabled)" 1 "statistics"
+	shows program_statistics_enabled 1 "statistics"
 	# an ACK for every two segments at least: some thousand runs, below 10 us each
 	expect_ge "$(sample 'tcptuned_program_runs_total\{program="sockops"')" 1000 "runs"
 	expect_le "$(awk -v s="$(sample 'tcptuned_program_run_seconds_total\{program="sockops"')" \
@@ -159,15 +146,13 @@ test_cost() {
 	expect_between "$(sample tcptuned_scrape_duration_seconds_total)" 0.000001 0.1 "time of a scrape"
 	sysctl -qw kernel.bpf_stats_enabled=0
 	scrape
-	expect_eq "$(sample tcptuned_program_statistics_enabled)" 0 "statistics by default"
+	shows program_statistics_enabled 0 "statistics by default"
 	expect_eq "$(grep -c '^tcptuned_program_run' "$TEST_DIR/scrape" || :)" 0 "runs not shown"
 }
 
-PROMETHEUS=http://127.0.0.1:9872
-
 # query EXPRESSION: the value of the one series that it yields
 query() {
-	curl -sf "$PROMETHEUS/api/v1/query" --data-urlencode "query=$1" |
+	curl -sf http://127.0.0.1:9872/api/v1/query --data-urlencode "query=$1" |
 		jq -er '.data.result | if length == 1 then .[0].value[1] else error("\(.)") end'
 }
 
@@ -177,16 +162,20 @@ test_prometheus_scrapes() {
 	tcptuned_in a
 	link a b --rate 100mbit --delay 10ms --queue 100p
 	# it scrapes for the first time after 5 s
-	background prometheus in_host a prometheus --config.file="$TEST_TOP/tests/system/prometheus.yml" \
+	cat >"$TEST_DIR/scrape.yml" <<-END
+		global: {scrape_interval: 2s, scrape_timeout: 1s}
+		scrape_configs:
+		- {job_name: tcptuned, static_configs: [{targets: ["127.0.0.1:$METRICS_PORT"]}]}
+	END
+	background prometheus in_host a prometheus --config.file="$TEST_DIR/scrape.yml" \
 		--storage.tsdb.path="$TEST_DIR/tsdb" --web.listen-address=127.0.0.1:9872
-	listener receiver "in_group in_host b" --listen "${ADDR[b]}"
-	background sender in_group in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --duration 60
+	stream one 5301 --duration 60
 	wait_output 25 -ge 4 query 'count_over_time(up[1m])'
 	expect_eq "$(query 'min_over_time(up[1m])')" 1 "every scrape succeeded"
 	expect_ge "$(query 'tcptuned_flow_cwnd_segments{remote=~".*:5301"}')" 20 "cwnd"
 	# 95.4 Mbit/s at most arrive: 11.9 MB/s; Prometheus' own clock is coarse here
-	expect_between "$(query 'rate(tcptuned_flow_acked_bytes_total{remote=~".*:5301"}[8s])')" 8e6 14e6 \
-		"bytes per second"
+	expect_between "$(query 'rate(tcptuned_flow_acked_bytes_total{remote=~".*:5301"}[8s])')" \
+		8e6 14e6 "bytes per second"
 	# 20 ms, and at most 12 ms of queue
 	expect_between "$(query 'histogram_quantile(0.5, rate(tcptuned_srtt_seconds_bucket[8s]))')" 0.016 \
 		0.033 "median RTT"
@@ -209,9 +198,8 @@ test_http_behaviour() {
 		"readings for forty clients"
 	# A request of tcptunectl ends an answer that is kept.
 	scrape
-	expect_eq "$(sample tcptuned_scrapes_total)" \
-		$(($(cat "$TEST_DIR"/crowd-* | awk '$1 == "tcptuned_scrapes_total" && $2 > n { n = $2 }
-			END { print n }') + 1)) "the next one"
+	shows scrapes_total "$(awk '$1 == "tcptuned_scrapes_total" && $2 > n { n = $2 }
+		END { print n + 1 }' "$TEST_DIR"/crowd-*)" "the next one"
 }
 
 # tcptuned does not wait for DHCP at boot: it answers as soon as there is the address.
@@ -222,5 +210,5 @@ test_address_that_comes_later() {
 	in_log 'metrics.address: 192.0.2.1 is not an address of this host now'
 	in_host a ip address add 192.0.2.1/32 dev lo
 	wait_until 20 in_host a curl -sf -o "$TEST_DIR/scrape" "http://192.0.2.1:$METRICS_PORT/metrics"
-	expect_eq "$(sample 'tcptuned_collection_success\{collector="flows"')" 1 "flows read"
+	shows 'collection_success\{collector="flows"' 1 "flows read"
 }
