@@ -17,60 +17,14 @@
  * or allows only with a capability that Docker does not give; but for system calls that Linux has removed.
  * That personality() may be called only with certain values is left out.
  */
-static const int forbidden[] = {
-	SCMP_SYS(acct),
-	SCMP_SYS(add_key),
-	SCMP_SYS(bpf),
-	SCMP_SYS(clock_settime),
-	SCMP_SYS(delete_module),
-	SCMP_SYS(fanotify_init),
-	SCMP_SYS(finit_module),
-	SCMP_SYS(fsconfig),
-	SCMP_SYS(fsmount),
-	SCMP_SYS(fsopen),
-	SCMP_SYS(fspick),
-	SCMP_SYS(get_mempolicy),
-	SCMP_SYS(init_module),
-	SCMP_SYS(io_uring_enter),
-	SCMP_SYS(io_uring_setup),
-	SCMP_SYS(io_uring_register),
-	SCMP_SYS(ioperm),
-	SCMP_SYS(iopl),
-	SCMP_SYS(kcmp),
-	SCMP_SYS(kexec_file_load),
-	SCMP_SYS(kexec_load),
-	SCMP_SYS(keyctl),
-	SCMP_SYS(mbind),
-	SCMP_SYS(migrate_pages),
-	SCMP_SYS(mount),
-	SCMP_SYS(mount_setattr),
-	SCMP_SYS(move_mount),
-	SCMP_SYS(move_pages),
-	SCMP_SYS(open_tree),
-	SCMP_SYS(open_by_handle_at),
-	SCMP_SYS(perf_event_open),
-	SCMP_SYS(pidfd_getfd),
-	SCMP_SYS(pivot_root),
-	SCMP_SYS(process_madvise),
-	SCMP_SYS(quotactl),
-	SCMP_SYS(quotactl_fd),
-	SCMP_SYS(reboot),
-	SCMP_SYS(request_key),
-	SCMP_SYS(set_mempolicy),
-	SCMP_SYS(setdomainname),
-	SCMP_SYS(sethostname),
-	SCMP_SYS(setns),
-	SCMP_SYS(settimeofday),
-	SCMP_SYS(swapoff),
-	SCMP_SYS(swapon),
-	SCMP_SYS(sysfs),
-	SCMP_SYS(syslog),
-	SCMP_SYS(umount2),
-	SCMP_SYS(unshare),
-	SCMP_SYS(userfaultfd),
-	SCMP_SYS(ustat),
-	SCMP_SYS(vhangup),
-};
+static char forbidden[] =
+	"acct add_key bpf clock_settime delete_module fanotify_init finit_module fsconfig fsmount "
+	"fsopen fspick get_mempolicy init_module io_uring_enter io_uring_setup io_uring_register "
+	"ioperm iopl kcmp kexec_file_load kexec_load keyctl mbind migrate_pages mount "
+	"mount_setattr move_mount move_pages open_tree open_by_handle_at perf_event_open "
+	"pidfd_getfd pivot_root process_madvise quotactl quotactl_fd reboot request_key "
+	"set_mempolicy setdomainname sethostname setns settimeofday swapoff swapon sysfs syslog "
+	"umount2 unshare userfaultfd ustat vhangup";
 
 static const unsigned int namespaces[] = {CLONE_NEWNS,	CLONE_NEWUTS, CLONE_NEWIPC,   CLONE_NEWUSER,
 					  CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWCGROUP};
@@ -80,8 +34,8 @@ static int forbid_as_docker(scmp_filter_ctx filter)
 	const uint32_t eperm = SCMP_ACT_ERRNO(EPERM);
 	int err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
 
-	for (size_t i = 0; i < sizeof(forbidden) / sizeof(forbidden[0]) && !err; i++)
-		err = seccomp_rule_add(filter, eperm, forbidden[i], 0);
+	for (char *name = strtok(forbidden, " "); name && !err; name = strtok(NULL, " "))
+		err = seccomp_rule_add(filter, eperm, seccomp_syscall_resolve_name(name), 0);
 	for (size_t i = 0; i < sizeof(namespaces) / sizeof(namespaces[0]) && !err; i++)
 		err = seccomp_rule_add(filter, eperm, SCMP_SYS(clone), 1,
 				       SCMP_A0(SCMP_CMP_MASKED_EQ, namespaces[i], namespaces[i]));

@@ -75,20 +75,16 @@ def set_option(name, value):
 
 def get_options(names):
     for name in names.split(","):
-        get_option(name)
-
-
-def get_option(name):
-    if name == "wscale":
-        print("wscale", sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)[6] >> 4)
-        return
-    own = 16 if name == "congestion" else 4
-    data, length = ctypes.create_string_buffer(len(CHUNK)), ctypes.c_uint(option_length(own))
-    if libc.getsockopt(sock.fileno(), *OPTIONS[name], data, ctypes.byref(length)):
-        print(f"get {name}: {os.strerror(ctypes.get_errno())}")
-        return
-    value = data.value.decode() if name == "congestion" else struct.unpack("i", data.raw[:4])[0]
-    print(name, value, *([] if length.value == own else [f"/{length.value}"]))
+        if name == "wscale":
+            print("wscale", sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)[6] >> 4)
+            continue
+        own = 16 if name == "congestion" else 4
+        data, length = ctypes.create_string_buffer(len(CHUNK)), ctypes.c_uint(option_length(own))
+        if libc.getsockopt(sock.fileno(), *OPTIONS[name], data, ctypes.byref(length)):
+            print(f"get {name}: {os.strerror(ctypes.get_errno())}")
+            continue
+        value = data.value.decode() if name == "congestion" else struct.unpack("i", data.raw[:4])[0]
+        print(name, value, *([] if length.value == own else [f"/{length.value}"]))
 
 
 def listen(address, port):
@@ -113,8 +109,7 @@ def connect(address, port):
 
 
 def disconnect():
-    unspecified = bytes(16)
-    if libc.connect(sock.fileno(), unspecified, len(unspecified)):
+    if libc.connect(sock.fileno(), bytes(16), 16):  # AF_UNSPEC
         raise OSError(ctypes.get_errno(), "disconnect")
 
 

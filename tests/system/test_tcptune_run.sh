@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-#
 # tcptune-run, as an unprivileged user: programs that set SO_RCVBUF get the rate of their path, also without
 # shared libraries; exit statuses, signals and what is in the report.
 
@@ -16,26 +15,26 @@ prepare() {
 	cd $own
 }
 
-# A path of 1 Gbit/s and 50 ms, whose sender is no limit, and whose queue holds what slow start overshoots.
-long_path() {
+path() { # LINKEM OPTION...
 	prepare
 	CONGESTION=reno host a b
-	link a b --rate 1gbit --delay 25ms --queue 40MB
+	link a b "$@"
+}
+
+# A path of 1 Gbit/s and 50 ms, whose sender is no limit, and whose queue holds what slow start overshoots.
+long_path() {
+	path --rate 1gbit --delay 25ms --queue 40MB
 	in_host b sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
 	head -c $bytes /dev/zero >$own/file
 }
 
 # Prints a congestion control other than Reno that an unprivileged user may choose on this host.
 another_cc() {
-	"${nobody[@]}" python3 -c '
-import socket
-for name in b"cubic", b"bbr":
-    try:
-        socket.socket().setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name)
-    except OSError:
-        continue
-    print(name.decode())
-    break'
+	local cc
+	for cc in cubic bbr none; do
+		[ -n "$(TEST_DIR=$own "${nobody[@]}" $sockets tcp4 set congestion $cc)" ] || break
+	done
+	echo $cc
 }
 
 # Prints the Mbit/s of a command that receives $bytes, from its start to its end.
@@ -102,7 +101,7 @@ test_tcptune_run_reaches_go() {
 	expect_eq "$(reported .congestion_control)" "$cc" "of Go"
 	report_of "${docker[@]}" --json --cc "$cc" $own/receive_go 10.99.0.2:8001 65536
 	expect_eq "$(reported .congestion_control)" reno "of Go, in Docker"
-	expect_eq "$(cat "$TEST_DIR/stderr")" "$not_static" "said"
+	said "$not_static"
 }
 
 # alone: it measures rates
@@ -120,14 +119,11 @@ test_tcptune_run_rsync() {
 # the functions of the library hold the window to what the path needs.
 # alone: it measures rates
 test_tcptune_run_holds_a_window() {
-	local rtt
-	prepare
-	CONGESTION=reno host a b
-	link a b --rate 100mbit --delay 10ms --queue 4MB
+	path --rate 100mbit --delay 10ms --queue 4MB
 	bytes=$((160 << 20)) # 13 s: the first test may come after 8
 	serve_zeroes 8001 $bytes
-	rtt=$(in_host a "${run[@]}" $own/receive 10.99.0.2 8001 65536 | awk '{ print $3 }')
-	expect_ge "$rtt" 100 "ms, RTT at the end"
+	expect_ge "$(in_host a "${run[@]}" $own/receive 10.99.0.2 8001 65536 | cut -d " " -f 3)" \
+		100 "ms, RTT at the end"
 	held "tcptune-run --tune" "${run[@]}" --tune $own/receive 10.99.0.2 8001 65536
 	held "tcptuned_tick()" "${nobody[@]}" $own/receive 10.99.0.2 8001 65536 tick
 }
@@ -135,9 +131,7 @@ test_tcptune_run_holds_a_window() {
 # In a Docker container only programs that are linked dynamically hold it.
 # alone: it measures rates
 test_tcptune_run_holds_a_window_in_docker() {
-	prepare
-	CONGESTION=reno host a b
-	link a b --rate 100mbit --delay 10ms --queue 4MB
+	path --rate 100mbit --delay 10ms --queue 4MB
 	bytes=$((160 << 20))
 	serve_zeroes 8001 $bytes
 	held "a dynamic program" "${docker[@]}" --tune $own/receive_dynamic 10.99.0.2 8001 65536
@@ -147,7 +141,7 @@ test_tcptune_run_holds_a_window_in_docker() {
 	report_of "${docker[@]}" --json --tune $own/receive 10.99.0.2 8001 65536
 	expect_ge "$(reported '.rtt * 1000')" 100 "ms, a static program"
 	expect_ge "$(reported '.rate / 1e6')" 85 "Mbit/s, a static program"
-	expect_eq "$(cat "$TEST_DIR/stderr")" "$not_static" "said"
+	said "$not_static"
 }
 
 held() { # WHAT COMMAND...
@@ -161,9 +155,7 @@ held() { # WHAT COMMAND...
 # alone: it measures rates
 test_tcptune_run_enlarges_a_send_buffer() {
 	local plain tuned
-	prepare
-	CONGESTION=reno host a b
-	link a b --rate 1gbit --delay 50ms
+	path --rate 1gbit --delay 50ms
 	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 4194304"
 	plain=$(SENDER_PREFIX="${run[*]}" transfer a b --duration 5 | jq .goodput_bps)
 	for run in "${run[*]}" "${docker[*]}"; do
@@ -196,9 +188,7 @@ receive_buffer() {
 # A path of 100 Mbit/s and 50 ms needs a window of 1.25 MB. After 64 KB the kernel allows a tenth of that.
 test_tcptune_run_remembers_a_path() {
 	local state=$own/.local/state/tcptuned
-	prepare
-	CONGESTION=reno host a b
-	link a b --rate 100mbit --delay 25ms --queue 1MB
+	path --rate 100mbit --delay 25ms --queue 1MB
 	bytes=$((40 << 20))
 	serve_zeroes 8001 $bytes
 	begin_transfer unknown
@@ -244,8 +234,7 @@ expect_limit() { # SENDER_LIMIT RECEIVER_LIMIT [MESSAGES OPTION...]
 	background receiver in_host b "${run[@]}" --why --json $own/messages --once --listen 10.99.0.2 \
 		--duration 2 "${@:3}"
 	wait_printed 20 receiver '^listening'
-	in_host a "${run[@]}" --why --json $own/messages --connect 10.99.0.2 --duration 2 "${@:3}" \
-		2>"$TEST_DIR/report" >/dev/null
+	report_of "${run[@]}" --why --json $own/messages --connect 10.99.0.2 --duration 2 "${@:3}"
 	expect_eq "$(reported '.limited | to_entries | max_by(.value).key')" "$1" "limit of the sender, ${*:3}"
 	expect_eq "$(reported .direction)" send "direction"
 	wait "$(pid_of receiver)"
@@ -255,9 +244,7 @@ expect_limit() { # SENDER_LIMIT RECEIVER_LIMIT [MESSAGES OPTION...]
 
 # alone: a busy host limits, too
 test_tcptune_run_reports_what_limits() {
-	prepare
-	CONGESTION=reno host a b
-	link a b --rate 100mbit --delay 20ms --queue 1MB
+	path --rate 100mbit --delay 20ms --queue 1MB
 	expect_limit send_buffer other_side --sndbuf 64K
 	expect_limit receive_window receive_window --rcvbuf 64K
 	expect_limit receive_window reader --read-rate 4000000
@@ -266,9 +253,7 @@ test_tcptune_run_reports_what_limits() {
 }
 
 test_tcptune_run_reports_amounts() {
-	prepare
-	CONGESTION=reno host a b
-	link a b --rate 100mbit --delay 20ms
+	path --rate 100mbit --delay 20ms
 	bytes=10000000
 	serve_zeroes 8001 $bytes
 	expect_amounts
@@ -293,29 +278,31 @@ expect_amounts() {
 }
 
 # --- what is withheld, and what is not ---------------------------------------------------------------
+rcvbuf=("${sockets[@]}" tcp4 set rcvbuf 40000 get rcvbuf,locks)
+both_steps=(set rcvbuf 40000 set sndbuf 50000 get rcvbuf,sndbuf,locks)
+
 answers() { # EXPECTED WHAT COMMAND...
 	expect_eq "$(TEST_DIR=$own "${@:3}" 2>"$TEST_DIR/stderr" | tr '\n' ',')" "$1" "$2"
+}
+
+said() { # WANTED, on standard error
+	expect_eq "$(<"$TEST_DIR/stderr")" "$1" "said"
 }
 
 test_tcptune_run_withholds_buffer_sizes() {
 	local kind
 	prepare
-	for kind in tcp4 tcp6; do
-		answers "rcvbuf 80000,sndbuf 100000,locks 0," "$kind" "${run[@]}" \
-			"${sockets[@]}" tcp4 set rcvbuf 40000 set sndbuf 50000 get rcvbuf,sndbuf,locks
+	for kind in tcp4:0 tcp6:0 udp4:3 unix:3; do
+		answers "rcvbuf 80000,sndbuf 100000,locks ${kind#*:}," "$kind" "${run[@]}" \
+			"${sockets[@]}" ${kind%:*} "${both_steps[@]}"
 	done
 	answers "rcvbuf 60000,locks 0," "the last request" \
 		"${run[@]}" "${sockets[@]}" tcp4 set rcvbuf 40000 set rcvbuf 30000 get rcvbuf,locks
 	answers "rcvbuf 16384,locks 2,rcvbuf 80000,locks 2," "a small request, and one after it" "${run[@]}" \
 		"${sockets[@]}" tcp4 set rcvbuf 8192 get rcvbuf,locks set rcvbuf 40000 get rcvbuf,locks
-	for kind in udp4 unix; do
-		answers "rcvbuf 80000,sndbuf 100000,locks 3," "$kind" "${run[@]}" \
-			"${sockets[@]}" $kind set rcvbuf 40000 set sndbuf 50000 get rcvbuf,sndbuf,locks
-	done
-	answers "rcvbuf 80000,locks 2," "with --why" "${run[@]}" --why \
-		"${sockets[@]}" tcp4 set rcvbuf 40000 get rcvbuf,locks
+	answers "rcvbuf 80000,locks 2," "with --why" "${run[@]}" --why "${rcvbuf[@]}"
 	answers "rcvbuf 80000,locks 0," "of a child, without standard files" "${run[@]}" \
-		sh -c '"$@" | cat; exec >&- 2>&- <&-; exit 3' sh "${sockets[@]}" tcp4 set rcvbuf 40000 get rcvbuf,locks
+		sh -c '"$@" | cat; exec >&- 2>&- <&-; exit 3' sh "${rcvbuf[@]}"
 }
 
 # More than autotuning may use is passed on.
@@ -442,21 +429,19 @@ s.listen()
 print('listening', flush=True)
 time.sleep(60)"
 	wait_printed 20 daemon listening
-	answers "rcvbuf 80000,locks 2," "next to a daemon" "${run[@]}" --tune \
-		"${sockets[@]}" tcp4 set rcvbuf 40000 get rcvbuf,locks
-	expect_eq "$(cat "$TEST_DIR/stderr")" "tcptune-run: tcptuned tunes this host already; only watching" "said"
+	answers "rcvbuf 80000,locks 2," "next to a daemon" "${run[@]}" --tune "${rcvbuf[@]}"
+	said "tcptune-run: tcptuned tunes this host already; only watching"
 	stop daemon || :
 	chmod 777 /run/tcptuned/control
-	answers "rcvbuf 80000,locks 0," "after it was killed" "${run[@]}" \
-		"${sockets[@]}" tcp4 set rcvbuf 40000 get rcvbuf,locks
+	answers "rcvbuf 80000,locks 0," "after it was killed" "${run[@]}" "${rcvbuf[@]}"
 }
 
 # --- trouble -----------------------------------------------------------------------------------------
 test_tcptune_run_next_to_another_notifier() {
 	prepare
-	answers "rcvbuf 80000,locks 2," "inside another notifier" "${nobody[@]}" ./confine notifier \
-		./tcptune-run "${sockets[@]}" tcp4 set rcvbuf 40000 get rcvbuf,locks
-	expect_eq "$(cat "$TEST_DIR/stderr")" "tcptune-run: buffer sizes that the command sets are not intercepted: another seccomp notifier is in force" "said"
+	answers "rcvbuf 80000,locks 2," "inside another notifier" \
+		"${nobody[@]}" ./confine notifier ./tcptune-run "${rcvbuf[@]}"
+	said "tcptune-run: buffer sizes that the command sets are not intercepted: another seccomp notifier is in force"
 	expect_eq "$("${nobody[@]}" ./confine notifier ./tcptune-run grep NoNewPrivs /proc/self/status 2>/dev/null)" \
 		"$("${nobody[@]}" ./confine notifier grep NoNewPrivs /proc/self/status)" "as without"
 	expect_fail 1 "${run[@]}" ./confine notifier true 2>"$TEST_DIR/stderr"
@@ -472,13 +457,12 @@ test_tcptune_run_in_docker() {
 	prepare
 	root=("${root[0]}" "${root[1]}" "${root[2]},${root[3]}" $own/confine docker $own/tcptune-run)
 	for docker in "${docker[*]}" "${root[*]}"; do
-		answers "rcvbuf 80000,sndbuf 100000,locks 0," "$docker" $docker \
-			"${sockets[@]}" tcp4 set rcvbuf 40000 set sndbuf 50000 get rcvbuf,sndbuf,locks
-		expect_eq "$(cat "$TEST_DIR/stderr")" "" "said"
-		answers "rcvbuf 80000,locks 2," "$docker --why" $docker --why \
-			"${sockets[@]}" tcp4 set rcvbuf 40000 get rcvbuf,locks
+		answers "rcvbuf 80000,sndbuf 100000,locks 0," "$docker" \
+			$docker "${sockets[@]}" tcp4 "${both_steps[@]}"
+		said ""
+		answers "rcvbuf 80000,locks 2," "$docker --why" $docker --why "${rcvbuf[@]}"
 		expect_fail 7 $docker --tune sh -c 'exit 7' 2>"$TEST_DIR/stderr"
-		expect_eq "$(cat "$TEST_DIR/stderr")" "$not_static" "said"
+		said "$not_static"
 	done
 	rm tcptune-preload.so
 	expect_eq "$(${docker[0]} --tune sh -c 'echo $LD_PRELOAD' 2>&1)" "${not_static%;*}; connections are not tuned, since tcptune-preload.so is missing" "said without it"
@@ -487,11 +471,9 @@ test_tcptune_run_in_docker() {
 # Of a socket that connects, and of one that is accepted; of 10 MB at 40 Mbit/s, which take 2 s.
 test_tcptune_run_sets_cc_and_rate() {
 	local cc tune
-	prepare
+	path --rate 1gbit --delay 5ms
 	cc=$(another_cc)
 	tune=(--cc "$cc" --rate 40Mbit)
-	CONGESTION=reno host a b
-	link a b --rate 1gbit --delay 5ms
 	for run in "${run[*]}" "${docker[*]}"; do
 		background peer in_host b env TEST_DIR=$own $run "${tune[@]}" "${sockets[@]}" tcp4 \
 			listen 10.99.0.2 7000 say listening accept receive 10000000 send 200000 get congestion,pacing
@@ -503,7 +485,7 @@ test_tcptune_run_sets_cc_and_rate() {
 		expect_match "$(tr '\n' ',' <"$TEST_DIR/peer.log")" ",congestion $cc,pacing 5000000,$" "accepted, $run"
 	done
 	expect_fail 0 "${nobody[@]}" ./tcptune-run --cc nonesuch true 2>"$TEST_DIR/stderr"
-	expect_eq "$(cat "$TEST_DIR/stderr")" "tcptune-run: --cc: this kernel has no nonesuch; see net.ipv4.tcp_available_congestion_control" "said"
+	said "tcptune-run: --cc: this kernel has no nonesuch; see net.ipv4.tcp_available_congestion_control"
 }
 
 # What is preloaded holds no connection open, keeps to the socket, and makes no call that kills a sandbox.

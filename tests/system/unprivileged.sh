@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-#
 # What tests and measurements of tcptune-run share: a user without privileges, on host a, and servers on host b.
 
 # What that user can reach, in the mount namespace of the test.
