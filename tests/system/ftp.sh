@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-#
 # What tests and measurements of FTP share: Debian's vsftpd and lftp, unmodified.
 
 . "$TEST_TOP/tests/system/daemon.sh"

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-#
 # What the documentation names exists: metrics, keys, options, make targets, files, sections and figures. Every
 # metric and member of JSON is documented. (The manual pages take keys and options from the sources' tables.)
 

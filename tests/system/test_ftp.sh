@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-#
 # FTP as paper 000 has it (NLANR's auto-tuned FTP, LANL's DRS FTP), by programs that know nothing of tcptuned:
 # vsftpd and lftp. lftp fixes the buffers of its data connections at 64 KB by its option net:socket-buffer. The
 # kernel doubles that, and lets a sender exceed it by one write, of 64 KiB: at most 192 KiB are sent in a round
@@ -39,22 +38,16 @@ test_ftp_without_tcptuned() {
 }
 
 # In active mode the server connects, to a listener whose buffer the client fixed.
-test_ftp_get() {
+test_ftp_get_and_put() {
+	local way passive
 	path_to_server
 	tcptuned_start
-	transfer_file in_group get file
-	expect_ge "$rate" $free "Mbit/s, passive"
-	transfer_file in_group get file "set ftp:passive-mode no"
-	expect_ge "$rate" $free "Mbit/s, active"
-}
-
-test_ftp_put() {
-	path_to_server
-	tcptuned_start
-	transfer_file in_group put file
-	expect_ge "$rate" $free "Mbit/s, passive"
-	transfer_file in_group put file "set ftp:passive-mode no"
-	expect_ge "$rate" $free "Mbit/s, active"
+	for way in get put; do
+		for passive in yes no; do
+			transfer_file in_group $way file "set ftp:passive-mode $passive"
+			expect_ge "$rate" $free "Mbit/s of $way, passive: $passive"
+		done
+	done
 }
 
 # --- third-party transfers: a client lets two servers transfer a file between them ---------------------------
@@ -76,7 +69,6 @@ third_party() { # DELAY CONTROL_DELAY MEGABYTES [PREFIX OF THE SENDING SERVER]
 
 third_party_end() {
 	wait "$(pid_of client)" || fail "lftp: $(<"$TEST_DIR/client.log")"
-	unset "LIB_PID[client]"
 	cmp "$ftp_root/a/file" "$ftp_root/b/in/file"
 }
 
@@ -104,7 +96,8 @@ test_ftp_third_party_close() {
 test_ftp_third_party_both_tuned() {
 	local rtts
 	third_party 2500us 25ms 60 in_group
-	wait_until 20 either_holds
+	wait_output 20 -gt 0 ctl_json \
+		'[.flows[] | .send.state, .receive.state | select(. == "holding")] | length' flows
 	rtts=$(for ((i = 0; i < 20; i++)); do
 		sleep 0.1
 		in_host a ss -tinHO "dst ${ADDR[b]}" | grep -oP " rtt:\K[0-9.]+" || :
@@ -112,10 +105,6 @@ test_ftp_third_party_both_tuned() {
 	third_party_end
 	expect_le "$(sort -n <<<"$rtts" | sed -n 10p)" 40 "median RTT while an end holds, ms"
 	expect_ge "$(ftp_mbps b)" 40 "Mbit/s"
-}
-
-either_holds() {
-	[ "$(ctl_json '[.flows[] | .send.state, .receive.state | select(. == "holding")] | length' flows)" -gt 0 ]
 }
 
 # Prints a value of the data connection.

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-#
 # The tools, with the options that tcptunectl streams prints for them: they open as many connections as it
 # advises, no more for two files, receive all data undamaged, and gain what it predicts. The server sends
 # 10 Mbit/s to each connection, and the path carries 50 of them, so that n connections carry n times what one
@@ -72,8 +71,7 @@ receive() { # TOOL STREAMS FILE...
 	for file in "${@:3}"; do
 		cmp "$TEST_DIR/file" "$file"
 	done
-	expect_eq "$(sort -n "$TEST_DIR/http.log" | tail -n 1)" "$2" \
-		"connections of $1 that carry data at the same time"
+	expect_eq "$(sort -n "$TEST_DIR/http.log" | tail -n 1)" "$2" "connections of $1 at a time"
 	# The first ten segments of a connection are not paced.
 	expect_le "$rate" $(($2 * 10 + 1)) "Mbit/s of $1 with $2"
 }

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-#
 # The runners. tests/run: which closing lines of a runner are failures, in a tree that has only tests/run,
 # with a make that does nothing. tests/system/run: when it refuses to begin.
 

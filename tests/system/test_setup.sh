@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-#
-# While setup.sh installs packages their servers must not start; however it ends, the host may start
-# services afterwards. The tests run in a mount namespace where /usr/sbin is empty, with commands that
-# install nothing.
+# While setup.sh installs packages their servers must not start; afterwards they may, however it
+# ends. The tests' mount namespace has an empty /usr/sbin, and their commands install nothing.
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
