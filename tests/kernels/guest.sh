@@ -74,6 +74,7 @@ guest_make_modules() { # KERNEL-ROOT RELEASE ROOT MODULE...
 # load of this machine.
 guest_boot() { # RELEASE VMLINUZ INITRAMFS CONSOLE [QEMU_OPTION...]
 	local release=$1 vmlinuz=$2 initramfs=$3 console=$4 cpu=qemu64
+	local end=$((SECONDS + guest_limit_s))
 	shift 4
 	# 6.12 crashes at times with QEMU 7.2's cmpxchg16b. Newer kernels need the instruction:
 	# kmalloc_nolock(), which socket storage is made with, fails without it.
@@ -86,11 +87,6 @@ guest_boot() { # RELEASE VMLINUZ INITRAMFS CONSOLE [QEMU_OPTION...]
 		"console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable clocksource=tsc" \
 		"$@" </dev/null >"$console.qemu" 2>&1 &
 	guest_qemu=$!
-	guest_wait "$console"
-}
-
-guest_wait() {
-	local console=$1 end=$((SECONDS + guest_limit_s))
 	while kill -0 "$guest_qemu" 2>/dev/null; do
 		if [ $SECONDS -ge $end ]; then
 			echo "@fail guest ends|not within $guest_limit_s s" >>"$console"
