@@ -25,6 +25,9 @@
 
 #define Q32 4294967296.0 /* 1 in fixed point with 32 bits after the point */
 
+/* For a record of many fields, several of which fit on a line. */
+#define struct_of(name, fields...) ((struct name){fields})
+
 /* --- tests ----------------------------------------------------------------------------- */
 
 static struct CMUnitTest all_tests[64]; /* cmocka skips the empty ones at the end */
@@ -96,12 +99,6 @@ static inline __attribute__((format(printf, 2, 3))) void fail_at(struct place at
 	_fail(at.file, at.line);
 }
 
-static inline void check_true(struct place at, bool actual, bool expected)
-{
-	if (actual != expected)
-		fail_at(at, "is %s", actual ? "true" : "false");
-}
-
 static inline void check_int(struct place at, long long actual, long long expected)
 {
 	if (actual != expected)
@@ -140,8 +137,8 @@ static inline void check_part(struct place at, const char *actual, const char *p
 #undef assert_int_equal
 #undef assert_in_range
 #undef assert_string_equal
-#define assert_true(actual)		   check_true(PLACE(actual), actual, true)
-#define assert_false(actual)		   check_true(PLACE(actual), actual, false)
+#define assert_true(actual)		   check_int(PLACE(actual), (bool)(actual), true)
+#define assert_false(actual)		   check_int(PLACE(actual), (bool)(actual), false)
 #define assert_int_equal(actual, expected) check_int(PLACE(actual), actual, expected)
 #define assert_in_range(actual, min, max)  check_range(PLACE(actual), actual, min, max)
 #define assert_near(actual, expected, tolerance) \

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The programs of the congestion controls (bpf/cc/congestion.h), called with a socket of the test:
- * when a window grows and how it is written, which window counts at a loss, and what an undone loss
- * restores.
+ * The programs of the congestion controls (bpf/cc/congestion.h) on a socket of the test: when a
+ * window grows, how it is written, which one counts at a loss, and what an undone loss restores.
  */
 #include "test.h"
 #include "programs.h"
@@ -16,14 +15,9 @@ static __u64 no_params[8];
 /* A connection with a window of @cwnd of which no more than @used was ever used. */
 static struct tcp_sock connection(__u32 cwnd, __u32 used)
 {
-	struct tcp_sock tp = {
-		.snd_cwnd = cwnd,
-		.snd_cwnd_clamp = ~0u,
-		.snd_ssthresh = 2 * cwnd,
-		.packets_out = used,
-		.max_packets_out = used,
-		.is_cwnd_limited = used == cwnd,
-	};
+	struct tcp_sock tp = struct_of(tcp_sock, .snd_cwnd = cwnd, .snd_cwnd_clamp = ~0u,
+				       .snd_ssthresh = 2 * cwnd, .packets_out = used,
+				       .max_packets_out = used, .is_cwnd_limited = used == cwnd);
 
 	ca_init((struct sock *)&tp);
 	return tp;

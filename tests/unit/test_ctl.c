@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The output of tcptunectl: numbers, tables, explanations, events; and its parser of connections'
- * names.
- */
+/* What tcptunectl prints: numbers, tables, explanations, events; how it reads names of flows. */
 #include <arpa/inet.h>
 #include <sys/socket.h>
 
@@ -210,15 +207,10 @@ static json_t *event_json(const struct tcptuned_event *event)
 /* Each event of the ring becomes JSON, also one of an unknown kind. */
 TEST(events)
 {
-	struct tcptuned_event event = {
-		.time_ns = 2500000000ull,
-		.a = 65536,
-		.b = 4711,
-		.netns = 77,
-		.family = AF_INET,
-		.local_port = 5201,
-		.flags = TCPTUNED_EV_OBSERVE,
-	};
+	struct tcptuned_event event = struct_of(tcptuned_event, .time_ns = 2500000000ull,
+						.a = 65536, .b = 4711, .netns = 77,
+						.family = AF_INET, .local_port = 5201,
+						.flags = TCPTUNED_EV_OBSERVE);
 	FILE *out = open_golden();
 	bool unknown = false;
 	json_t *root;

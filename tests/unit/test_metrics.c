@@ -18,96 +18,51 @@ static const char *name_of(void *ctx, __u32 key)
 
 static void fill_flow(struct tcptuned_flow_record *r)
 {
-	*r = (struct tcptuned_flow_record){
-		.congestion_control = "bitcp",
-		.family = AF_INET,
-		.local_port = 5201,
-		.remote_port = 40000,
-		.netns = 4026531840u,
-		.state = TCP_ESTABLISHED,
-		.limit = TCPTUNED_LIMIT_CWND,
-		.bytes_received = 10000000001ull,
-		.bytes_acked = 5,
-		.delivery_rate_Bps = 118750000,
-		.cwnd = 4321,
-		.ssthresh = 4000,
-		.mss = 1448,
-		.flight = 6000000,
-		.snd_wnd = 6291456,
-		.rcv_wnd = 3145728,
-		.window_clamp = 8388608,
-		.rcvbuf = 12582912,
-		.sndbuf = 87040,
-		.rmem_alloc = 2304,
-		.wmem_queued = 1280,
-		.srtt_us = 50123,
-		.min_rtt_us = 50001,
-		.rcv_rtt_us = 1050123,
-		.retransmits = 17,
-		.lost = 3,
-		.reordering = 4,
-		.unsent = 72400,
-		.unsent_max = 131072,
-		.pacing_rate_Bps = 5000000000,
-		.pacing_max_Bps = 10000000000,
-		.ca_max_win = 5000,
-		.ca_mode = BITCP_BINARY_SEARCH,
-		.flow = {
-			.flags = TCPTUNED_F_MANAGED | TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_RCV_TUNED,
-			.req_rcvbuf = 65536,
-			.req_sndbuf = 4711, /* not asked for: no flag */
-			.rcv_grows = 9,
-			.rcv_shrinks = 2,
-			.rcv_reason = RIGHTSIZE_HELD,
-			.rcv_base = 6291456,
-			.rcv = {.round_us = 1,
-				.rate = 124000000,
-				.rate_best = 125000000,
-				.min_rtt_us = 50010,
-				.per_rtt = 6187654,
-				.window = 12400000,
-				.tests = 3,
-				.failures = 2,
-				.state = RIGHTSIZE_HOLDING,
-				.reason = RIGHTSIZE_HELD},
-		}};
+	*r = struct_of(tcptuned_flow_record, .congestion_control = "bitcp", .family = AF_INET,
+		       .local_port = 5201, .remote_port = 40000, .netns = 4026531840u,
+		       .state = TCP_ESTABLISHED, .limit = TCPTUNED_LIMIT_CWND,
+		       .bytes_received = 10000000001ull, .bytes_acked = 5,
+		       .delivery_rate_Bps = 118750000, .cwnd = 4321, .ssthresh = 4000, .mss = 1448,
+		       .flight = 6000000, .snd_wnd = 6291456, .rcv_wnd = 3145728,
+		       .window_clamp = 8388608, .rcvbuf = 12582912, .sndbuf = 87040,
+		       .rmem_alloc = 2304, .wmem_queued = 1280, .srtt_us = 50123,
+		       .min_rtt_us = 50001, .rcv_rtt_us = 1050123, .retransmits = 17, .lost = 3,
+		       .reordering = 4, .unsent = 72400, .unsent_max = 131072,
+		       .pacing_rate_Bps = 5000000000, .pacing_max_Bps = 10000000000,
+		       .ca_max_win = 5000, .ca_mode = BITCP_BINARY_SEARCH);
+	/* The send buffer was not asked for: it has no flag. */
+	r->flow = struct_of(tcptuned_flow,
+			    .flags = TCPTUNED_F_MANAGED | TCPTUNED_F_RCVBUF_REQ |
+				     TCPTUNED_F_RCV_TUNED,
+			    .req_rcvbuf = 65536, .req_sndbuf = 4711, .rcv_grows = 9,
+			    .rcv_shrinks = 2, .rcv_reason = RIGHTSIZE_HELD, .rcv_base = 6291456);
+	r->flow.rcv = struct_of(rightsize, .round_us = 1, .rate = 124000000, .rate_best = 125000000,
+				.min_rtt_us = 50010, .per_rtt = 6187654, .window = 12400000,
+				.tests = 3, .failures = 2, .state = RIGHTSIZE_HOLDING,
+				.reason = RIGHTSIZE_HELD);
 	inet_pton(AF_INET, "192.0.2.1", r->local);
 	inet_pton(AF_INET, "198.51.100.7", r->remote);
 }
 
-/* Adds a value as the BPF programs do. */
-static void observe(struct tcptuned_histogram *h, __u64 value)
-{
-	h->count++;
-	h->sum += value;
-	h->bucket[tcptuned_bucket(value)]++;
-}
-
+/* Adds values as the BPF programs do. */
 static void fill_histograms(struct tcptuned_histogram *h)
 {
-	static const __u64 srtt_us[] = {1, 64, 65, 50000, 5000000000ull};
+	static const struct {
+		unsigned int which;
+		__u64 value;
+	} rows[] = {{TCPTUNED_H_SRTT, 1},	   {TCPTUNED_H_SRTT, 64},
+		    {TCPTUNED_H_SRTT, 65},	   {TCPTUNED_H_SRTT, 50000},
+		    {TCPTUNED_H_SRTT, 5000000000}, {TCPTUNED_H_RCV_RTT, 200},
+		    {TCPTUNED_H_CWND, 0},	   {TCPTUNED_H_CWND, 10},
+		    {TCPTUNED_H_RCV_WINDOW, 65535}};
 
-	for_each_row (us, srtt_us)
-		observe(&h[TCPTUNED_H_SRTT], *us);
-	observe(&h[TCPTUNED_H_RCV_RTT], 200);
-	observe(&h[TCPTUNED_H_CWND], 0);
-	observe(&h[TCPTUNED_H_CWND], 10);
-	observe(&h[TCPTUNED_H_RCV_WINDOW], 65535);
+	for_each_row (r, rows) {
+		h[r->which].count++;
+		h[r->which].sum += r->value;
+		h[r->which].bucket[tcptuned_bucket(r->value)]++;
+	}
 	/* Another CPU may count during the read: the sums shown agree nevertheless. */
 	h[TCPTUNED_H_CWND].count++;
-}
-
-/* A second connection: of IPv6, with names to be escaped. */
-static void fill_odd_flow(struct tcptuned_flow_record *r)
-{
-	memset(r, 0, sizeof(*r));
-	r->family = AF_INET6;
-	r->local_port = 5201;
-	r->remote_port = 65535;
-	inet_pton(AF_INET6, "::ffff:192.0.2.9", r->local);
-	inet_pton(AF_INET6, "ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255", r->remote);
-	r->flow.policy = 7;
-	strcpy(r->congestion_control, "\xc3\xa4\"b\\c\nd");
 }
 
 /* Each value differs from all others. */
@@ -116,40 +71,39 @@ static char *scraped; /* the text of the last scrape */
 
 static int setup(void **state)
 {
+	struct tcptuned_flow_record *odd; /* of IPv6, with names to be escaped */
+
 	snap = calloc(1, sizeof(*snap));
 	assert_non_null(snap);
-	snap->version = "1.2.3";
-	snap->kernel_release = "6.1.0-test";
-	snap->policy_name = name_of;
-	snap->bitcp = true;
-	snap->adoption.namespaces = 3;
-	snap->reloads[true] = 7;
-	snap->reloads[false] = 2;
-	snap->config_in_force = true;
-	snap->adoption.namespaces_failed = 1;
-	snap->adoption.namespaces_vanished = 2;
-	snap->adoption.ns = 250000000;
-	snap->totals_ok = true;
-	snap->flows_ok = true;
-	snap->start_time_us = 1700000000250000ull;
-	snap->scrapes = 12;
-	snap->scrapes_ns = 1500000000ull;
+	*snap = struct_of(
+		tcptuned_snapshot, .version = "1.2.3", .kernel_release = "6.1.0-test",
+		.policy_name = name_of, .bitcp = true, .reloads = {[true] = 7, [false] = 2},
+		.config_in_force = true, .totals_ok = true, .flows_ok = true, .budget_ok = true,
+		.start_time_us = 1700000000250000, .scrapes = 12, .scrapes_ns = 1500000000,
+		.adoption = struct_of(tcptuned_adoption, .namespaces = 3, .namespaces_failed = 1,
+				      .namespaces_vanished = 2, .ns = 250000000),
+		.paths = struct_of(tcptuned_path_stats, .ok = true, .known = 11, .expired = 12,
+				   .database_errors = 17, .fits = {18, 19}),
+		.groups = {.groups = 20, .measured = 21, .refused = 22},
+		.budget = {.total = 1000, .granted = 900, .wanted = 5000, .level = 300},
+		.bpf = struct_of(tcptuned_bpfstats, .enabled = true, .storage_bytes = 512,
+				 .programs_len = 2,
+				 .programs = {{"sockops", 2345, 1000000, 93000001},
+					      {"dump_flows", 345, 12, 3456}}),
+		.process = {.resident_bytes = 5242880, .cpu_ns = 123456789});
 	fill_histograms(snap->totals.histogram);
-	snap->paths = (struct tcptuned_path_stats){
-		.ok = true, .known = 11, .expired = 12, .database_errors = 17, .fits = {18, 19}};
-	snap->groups = (struct tcptuned_group_stats){.groups = 20, .measured = 21, .refused = 22};
-	snap->budget_ok = true;
-	/*
-	 * The demands are 100 and 4900. The level is out of date, and a connection may have a
-	 * quarter at most.
-	 */
-	snap->budget = (struct budget){.total = 1000, .granted = 900, .wanted = 5000, .level = 300};
+	/* Demands of 100 and 4900. The level is out of date; one may have a quarter at most. */
 	snap->budget.need[budget_class_of(100)] = (struct budget_class){1, 100};
 	snap->budget.need[budget_class_of(4900)] = (struct budget_class){1, 4900};
 
 	assert_int_equal(tcptuned_flows_init(&snap->flows, 3), 0);
 	fill_flow(&snap->flows.top[0]);
-	fill_odd_flow(&snap->flows.top[1]);
+	odd = &snap->flows.top[1];
+	*odd = struct_of(tcptuned_flow_record, .family = AF_INET6, .local_port = 5201,
+			 .remote_port = 65535, .flow.policy = 7,
+			 .congestion_control = "\xc3\xa4\"b\\c\nd");
+	inet_pton(AF_INET6, "::ffff:192.0.2.9", odd->local);
+	inet_pton(AF_INET6, "ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255", odd->remote);
 	snap->flows.top_len = 2;
 	snap->flows.sums.records = 6;
 	snap->flows.sums.live = 4;
@@ -159,21 +113,9 @@ static int setup(void **state)
 	snap->flows.sums.group[1] = (struct readout_group){0, 7, 1, "cubic"};
 
 	snap->policies_len = 1;
-	snap->policies[0] = (struct tcptuned_policy){
-		.name = "default",
-		.mode = TCPTUNED_TUNE,
-		.rcv_window_max = 33554432,
-		.snd_window_max = 16777216,
-		.congestion_control = "bitcp",
-	};
-
-	snap->bpf.enabled = true;
-	snap->bpf.storage_bytes = 512;
-	snap->bpf.programs_len = 2;
-	snap->bpf.programs[0] = (struct tcptuned_program_stats){"sockops", 2345, 1000000, 93000001};
-	snap->bpf.programs[1] = (struct tcptuned_program_stats){"dump_flows", 345, 12, 3456};
-	snap->process.resident_bytes = 5242880;
-	snap->process.cpu_ns = 123456789;
+	snap->policies[0] = struct_of(tcptuned_policy, .name = "default", .mode = TCPTUNED_TUNE,
+				      .rcv_window_max = 33554432, .snd_window_max = 16777216,
+				      .congestion_control = "bitcp");
 	return 0;
 }
 
