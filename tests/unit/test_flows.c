@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Reading flows: what the kernel's iterator does with each one, and what the daemon makes of them.
- */
+/* Reading flows: what the kernel's iterator does with each, and what the daemon makes of them. */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -33,26 +31,21 @@ static void random_record(struct tcptuned_flow_record *r)
 {
 	static __u32 number;
 
-	memset(r, 0, sizeof(*r));
-	r->flow.flags = TCPTUNED_F_MANAGED;
+	*r = struct_of(tcptuned_flow_record, .family = AF_INET, .state = TCP_ESTABLISHED,
+		       .limit = random64() % TCPTUNED_LIMITS,
+		       .bytes_received = random64() >> (2 + random64() % 40),
+		       .bytes_acked = random64() >> (2 + random64() % 40),
+		       .rcvbuf = random64() >> 33, .sndbuf = random64() >> 33,
+		       .rmem_alloc = random64() >> 33, .wmem_queued = random64() >> 33,
+		       .flow.flags = TCPTUNED_F_MANAGED, .flow.policy = random64() % 3,
+		       .flow.rcv_reason = random64() % RIGHTSIZE_REASONS,
+		       .flow.snd_reason = random64() % RIGHTSIZE_REASONS);
 	if (random64() % 3 == 0)
 		r->flow.flags |= TCPTUNED_F_RCV_TUNED;
 	if (random64() % 5 == 0)
 		r->flow.flags |= TCPTUNED_F_RCVBUF_REQ;
-	r->flow.policy = random64() % 3;
-	r->flow.rcv_reason = random64() % RIGHTSIZE_REASONS;
-	r->flow.snd_reason = random64() % RIGHTSIZE_REASONS;
-	r->family = AF_INET;
 	number++;
 	memcpy(r->local, &number, sizeof(number)); /* no two are the same */
-	r->state = TCP_ESTABLISHED;
-	r->limit = random64() % TCPTUNED_LIMITS;
-	r->bytes_received = random64() >> (2 + random64() % 40);
-	r->bytes_acked = random64() >> (2 + random64() % 40);
-	r->rcvbuf = random64() >> 33;
-	r->sndbuf = random64() >> 33;
-	r->rmem_alloc = random64() >> 33;
-	r->wmem_queued = random64() >> 33;
 	strcpy(r->congestion_control, cc_names[random64() % ARRAY_SIZE(cc_names)]);
 }
 
@@ -79,15 +72,10 @@ static __u64 ops_of(const char *name)
 
 static void pass_by(const struct tcptuned_flow_record *r)
 {
-	struct readout_socket socket = {
-		.ops = ops_of(r->congestion_control),
-		.rcvbuf = r->rcvbuf,
-		.sndbuf = r->sndbuf,
-		.rmem_alloc = r->rmem_alloc,
-		.wmem_queued = r->wmem_queued,
-		.rcv_wnd = r->rcv_wnd,
-		.limit = r->limit,
-	};
+	struct readout_socket socket =
+		struct_of(readout_socket, .ops = ops_of(r->congestion_control), .rcvbuf = r->rcvbuf,
+			  .sndbuf = r->sndbuf, .rmem_alloc = r->rmem_alloc,
+			  .wmem_queued = r->wmem_queued, .rcv_wnd = r->rcv_wnd, .limit = r->limit);
 	struct readout_group *group;
 
 	readout.sums.records++;
@@ -226,32 +214,27 @@ TEST(doubles_are_dropped)
 
 TEST(sums)
 {
-	__u64 rcvbuf = 0, wmem = 0, sized = 0, asked = 0, bbr1 = 0, capped = 0, cwnd = 0;
-	__u64 grouped = 0, groups = 0;
+	struct readout_sums want = {.records = RECORDS, .live = RECORDS, .matched = RECORDS};
+	__u64 bbr1 = 0, grouped = 0, groups = 0;
 
 	begin(RECORDS, 10);
-	for (__u32 i = 0; i < RECORDS; i++) {
-		rcvbuf += records[i].rcvbuf;
-		wmem += records[i].wmem_queued;
-		sized += !!(records[i].flow.flags & TCPTUNED_F_RCV_TUNED);
-		asked += !!(records[i].flow.flags & TCPTUNED_F_RCVBUF_REQ);
-		bbr1 += records[i].flow.policy == 1 &&
-			!strcmp(records[i].congestion_control, "bbr");
-		capped += records[i].flow.snd_reason == RIGHTSIZE_CAPPED;
-		cwnd += records[i].limit == TCPTUNED_LIMIT_CWND;
+	for (const struct tcptuned_flow_record *r = records; r < records + RECORDS; r++) {
+		want.rcv_sized += !!(r->flow.flags & TCPTUNED_F_RCV_TUNED);
+		want.rcvbuf_requests += !!(r->flow.flags & TCPTUNED_F_RCVBUF_REQ);
+		want.rcvbuf_bytes += r->rcvbuf;
+		want.sndbuf_bytes += r->sndbuf;
+		want.rmem_bytes += r->rmem_alloc;
+		want.wmem_bytes += r->wmem_queued;
+		want.limited[r->limit]++;
+		want.rcv_reason[r->flow.rcv_reason]++;
+		want.snd_reason[r->flow.snd_reason]++;
+		bbr1 += r->flow.policy == 1 && !strcmp(r->congestion_control, "bbr");
 	}
 	/* The second reading forgets the first. */
 	read_from(records, 1);
 	assert_int_equal(flows.sums.live, 1);
 	read_from(records, RECORDS);
-	assert_int_equal(flows.sums.records, RECORDS);
-	assert_int_equal(flows.sums.live, RECORDS);
-	assert_int_equal(flows.sums.rcvbuf_bytes, rcvbuf);
-	assert_int_equal(flows.sums.wmem_bytes, wmem);
-	assert_int_equal(flows.sums.rcv_sized, sized);
-	assert_int_equal(flows.sums.rcvbuf_requests, asked);
-	assert_int_equal(flows.sums.snd_reason[RIGHTSIZE_CAPPED], capped);
-	assert_int_equal(flows.sums.limited[TCPTUNED_LIMIT_CWND], cwnd);
+	assert_memory_equal(&flows.sums, &want, offsetof(struct readout_sums, groups_other));
 	for_each_row (group, flows.sums.group) {
 		groups += !!group->flows;
 		grouped += group->flows;
