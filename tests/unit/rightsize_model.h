@@ -54,8 +54,6 @@ struct model_flow {
 	uint64_t start_ns;
 	uint32_t index;
 	bool started;
-	struct model_packet *packet; /* MODEL_RING of them, by number; written before they are read */
-	uint64_t *in_order;	     /* MODEL_RING: which packet was transmitted as the nth */
 	/* sender; numbers are of packets */
 	double cwnd, ssthresh, w_max, w_est, cubic_k;
 	uint64_t next, una, order, order_delivered, order_checked, rtx_from;
@@ -94,6 +92,10 @@ struct model_step {
 	double rate_Bps;
 };
 
+/* Written before they are read: by number, and which packet was transmitted as the nth. */
+static struct model_packet model_packets[MODEL_FLOWS][MODEL_RING];
+static uint64_t model_orders[MODEL_FLOWS][MODEL_RING];
+
 static struct {
 	double rate_Bps;
 	uint64_t base_ns, queue_bytes, clock_offset_us;
@@ -126,18 +128,11 @@ static void model_begin(const struct path *p, uint64_t seed)
 
 static struct model_flow *model_add(enum receiver receiver, double start_s)
 {
-	static struct model_packet packets[MODEL_FLOWS][MODEL_RING];
-	static uint64_t orders[MODEL_FLOWS][MODEL_RING];
 	struct model_flow *f = &model.flow[model.flows];
 
-	f->index = model.flows++;
-	f->receiver = receiver;
-	f->start_ns = EPOCH_NS + (uint64_t)(start_s * SEC);
-	f->cwnd = INITIAL_CWND;
-	f->ssthresh = 1e18;
-	f->offered = 2;
-	f->packet = packets[f->index];
-	f->in_order = orders[f->index];
+	*f = struct_of(model_flow, .index = model.flows++, .receiver = receiver,
+		       .start_ns = EPOCH_NS + (uint64_t)(start_s * SEC), .cwnd = INITIAL_CWND,
+		       .ssthresh = 1e18, .kernel_space = WINDOW_MIN, .offered = 2);
 	return f;
 }
 
@@ -168,7 +163,7 @@ static struct model_item *model_pop(struct model_fifo *fifo)
 
 static struct model_packet *model_packet(struct model_flow *f, uint64_t number)
 {
-	return &f->packet[number & (MODEL_RING - 1)];
+	return &model_packets[f->index][number & (MODEL_RING - 1)];
 }
 
 static void model_serve(void)
@@ -200,7 +195,7 @@ static void model_transmit(struct model_flow *f, uint64_t number)
 	p->order = ++f->order;
 	p->sent_ns = model.now_ns;
 	p->lost = false;
-	f->in_order[p->order & (MODEL_RING - 1)] = number;
+	model_orders[f->index][p->order & (MODEL_RING - 1)] = number;
 	f->in_flight++;
 	if (queued + MODEL_PACKET > model.queue_bytes)
 		return; /* dropped */
@@ -237,8 +232,7 @@ static void model_send(struct model_flow *f)
 		memset(model_packet(f, f->next), 0, sizeof(struct model_packet));
 		model_transmit(f, f->next++);
 	}
-	if (f->in_flight > f->max_out)
-		f->max_out = f->in_flight;
+	f->max_out = MAX(f->max_out, f->in_flight);
 }
 
 /* RFC 9438, which counts segments, of which a packet here has two. */
@@ -249,8 +243,7 @@ static double model_cubic_target(struct model_flow *f, double acked)
 	if (!f->cubic_epoch_ns) {
 		f->cubic_epoch_ns = model.now_ns;
 		f->w_est = f->cwnd;
-		if (f->w_max < f->cwnd)
-			f->w_max = f->cwnd;
+		f->w_max = fmax(f->w_max, f->cwnd);
 		f->cubic_k = cbrt(2 * (f->w_max - f->cwnd) / CUBIC_C);
 	}
 	t = (double)(model.now_ns - f->cubic_epoch_ns + f->min_rtt_ns) / SEC - f->cubic_k;
@@ -281,7 +274,7 @@ static void model_grow(struct model_flow *f, double acked)
 /* HyStart of tcp_cubic.c: the delay of the first samples of a round. */
 static void model_hystart(struct model_flow *f, uint64_t rtt_ns)
 {
-	uint64_t more;
+	uint64_t more = MIN(MAX(f->min_rtt_ns / 8, 4 * MS), 16 * MS);
 
 	if (f->cwnd >= f->ssthresh || f->cwnd < 8)
 		return;
@@ -290,8 +283,6 @@ static void model_hystart(struct model_flow *f, uint64_t rtt_ns)
 			f->round_low_ns = rtt_ns;
 		return;
 	}
-	more = f->min_rtt_ns / 8;
-	more = more < 4 * MS ? 4 * MS : more > 16 * MS ? 16 * MS : more;
 	if (f->round_low_ns > f->min_rtt_ns + more)
 		f->ssthresh = f->cwnd;
 }
@@ -302,8 +293,7 @@ static void model_lose(struct model_flow *f, uint64_t number)
 
 	p->lost = true;
 	f->in_flight--;
-	if (number < f->rtx_from)
-		f->rtx_from = number;
+	f->rtx_from = MIN(f->rtx_from, number);
 	if (f->recovering)
 		return;
 	f->recovering = true;
@@ -319,7 +309,7 @@ static void model_find_losses(struct model_flow *f)
 {
 	while (f->order_checked + DUPTHRESH < f->order_delivered) {
 		uint64_t order = ++f->order_checked;
-		uint64_t number = f->in_order[order & (MODEL_RING - 1)];
+		uint64_t number = model_orders[f->index][order & (MODEL_RING - 1)];
 		struct model_packet *p = model_packet(f, number);
 
 		if (number >= f->una && p->order == order && !p->delivered && !p->lost)
@@ -329,8 +319,6 @@ static void model_find_losses(struct model_flow *f)
 
 static void model_sample(struct model_flow *f, uint64_t rtt_ns)
 {
-	uint64_t gap;
-
 	if (!f->min_rtt_ns || rtt_ns < f->min_rtt_ns)
 		f->min_rtt_ns = rtt_ns;
 	if (!f->srtt_ns) {
@@ -338,8 +326,7 @@ static void model_sample(struct model_flow *f, uint64_t rtt_ns)
 		f->rttvar_ns = rtt_ns / 2;
 		return;
 	}
-	gap = rtt_ns > f->srtt_ns ? rtt_ns - f->srtt_ns : f->srtt_ns - rtt_ns;
-	f->rttvar_ns += gap / 4 - f->rttvar_ns / 4;
+	f->rttvar_ns += (MAX(rtt_ns, f->srtt_ns) - MIN(rtt_ns, f->srtt_ns)) / 4 - f->rttvar_ns / 4;
 	f->srtt_ns += rtt_ns / 8 - f->srtt_ns / 8;
 }
 
@@ -381,8 +368,7 @@ static void model_ack(struct model_flow *f)
 		if (!p->lost)
 			f->in_flight--;
 		p->lost = false;
-		if (p->order > f->order_delivered)
-			f->order_delivered = p->order;
+		f->order_delivered = MAX(f->order_delivered, p->order);
 		while (f->una < f->next && model_packet(f, f->una)->delivered)
 			f->una++;
 		model_sample(f, rtt_ns);
@@ -398,8 +384,7 @@ static void model_ack(struct model_flow *f)
 		if (f->receiver == RIGHTSIZED_SENDER || f->receiver == RIGHTSIZED_BOTH)
 			model_decide_sender(f, rtt_ns, round_ended);
 		model_hystart(f, rtt_ns);
-		if (f->recovering && f->una >= f->recovery_end)
-			f->recovering = false;
+		f->recovering &= f->una < f->recovery_end;
 		model_grow(f, 1);
 		model_find_losses(f);
 	}
@@ -421,9 +406,7 @@ static uint64_t model_timer_ns(const struct model_flow *f)
 
 	if (!f->started || !f->in_flight)
 		return 0;
-	return f->probed_ns && f->probed_ns >= f->progress_ns ? timeout
-	       : probe < timeout			      ? probe
-							      : timeout;
+	return f->probed_ns && f->probed_ns >= f->progress_ns ? timeout : MIN(probe, timeout);
 }
 
 static void model_timer(struct model_flow *f)
@@ -474,15 +457,12 @@ static void model_kernel_window(struct model_flow *f)
 		return;
 	f->kernel_start_ns = model.now_ns;
 	f->kernel_copied = f->rcv_nxt;
-	if (!f->kernel_space)
-		f->kernel_space = WINDOW_MIN;
 	if (copied <= f->kernel_space)
 		return;
 	window = f->offered * copied + 4 * copied * (copied - f->kernel_space) / f->kernel_space;
 	window += (double)(f->highest - f->rcv_nxt) * MODEL_PACKET;
 	f->kernel_space = copied;
-	window = fmin(window, KERNEL_MAX);
-	f->window = fmax(window, f->window);
+	f->window = fmax(fmin(window, KERNEL_MAX), f->window);
 }
 
 /* on_ack_out() of the sockops program */
@@ -511,25 +491,13 @@ static void model_decide(struct model_flow *f, uint32_t sample_us)
 		f->clamp = window;
 }
 
-static void model_acknowledge(struct model_flow *f, uint64_t number)
-{
-	double window = f->clamp && f->clamp < f->window ? f->clamp : f->window;
-	uint64_t at = model.now_ns + model.base_ns / 2 + random64() % 20000;
-
-	f->edge = MAX(f->edge, f->rcv_nxt * MODEL_PACKET + (uint64_t)window);
-	at = model.last_ack_ns = MAX(at, model.last_ack_ns);
-	model_push(&model.acks, (struct model_item){.at_ns = at,
-						    .echo_ns = model.now_ns,
-						    .number = number,
-						    .edge = f->edge,
-						    .flow = f->index});
-}
-
 static void model_arrival(struct model_flow *f)
 {
 	const struct model_item *i = model_pop(&model.data);
+	uint64_t ack_ns = model.now_ns + model.base_ns / 2 + random64() % 20000;
 	struct model_packet *p;
 	uint32_t sample_us = 0;
+	double window;
 
 	f = &model.flow[i->flow];
 	p = model_packet(f, i->number);
@@ -545,7 +513,12 @@ static void model_arrival(struct model_flow *f)
 	model_kernel_window(f);
 	if (f->receiver == RIGHTSIZED || f->receiver == RIGHTSIZED_BOTH)
 		model_decide(f, sample_us);
-	model_acknowledge(f, i->number);
+	window = f->clamp ? fmin(f->clamp, f->window) : f->window;
+	f->edge = MAX(f->edge, f->rcv_nxt * MODEL_PACKET + (uint64_t)window);
+	model.last_ack_ns = MAX(ack_ns, model.last_ack_ns);
+	model_push(&model.acks,
+		   struct_of(model_item, .at_ns = model.last_ack_ns, .echo_ns = model.now_ns,
+			     .number = i->number, .edge = f->edge, .flow = f->index));
 }
 
 static void model_start_flow(struct model_flow *f)
@@ -587,6 +560,7 @@ static void model_sooner(struct model_event *first, uint64_t at_ns, struct model
 
 static void model_run(double until_s)
 {
+	model.rtt_sum_ns = model.rtt_count = 0;
 	for (;;) {
 		struct model_event first = {.at_ns = EPOCH_NS + (uint64_t)(until_s * SEC)};
 
@@ -617,13 +591,10 @@ static double model_goodput(double until_s)
 	return (double)(model.flow[0].bytes - before) * 1e9 / (double)(model.now_ns - since);
 }
 
-/* The mean of all round trips since the last call. */
+/* The mean of all round trips of the last model_run(). */
 static double model_mean_rtt_ms(void)
 {
-	double mean = model.rtt_count ? model.rtt_sum_ns / model.rtt_count / MS : 0;
-
-	model.rtt_sum_ns = model.rtt_count = 0;
-	return mean;
+	return model.rtt_sum_ns / model.rtt_count / MS;
 }
 
 #endif

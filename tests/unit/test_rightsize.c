@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * rightsize.h in the packet model of rightsize_model.h, with CUBIC: the goodput and RTT of a
- * connection, compared with one that the kernel sizes. The bounds are those that the documentation
- * gives.
+ * connection, compared with one that the kernel sizes. The bounds are those of the documentation.
  */
 #include "test.h"
 #include "rightsize_model.h"
@@ -25,7 +24,6 @@ TEST(alone_in_a_deep_queue)
 				model_add(*end, 0);
 				/* The queue grows until a loss; a second later a test is prepared. */
 				model_run(5);
-				model_mean_rtt_ms();
 				assert_true(model_goodput(13) >= 0.98 * p->mbit * MBIT);
 				assert_true(model_mean_rtt_ms() <= 2.2 * p->base_ms);
 			}
@@ -43,7 +41,6 @@ TEST(several_in_a_deep_queue)
 			for (unsigned int i = 0; i < flows; i++)
 				model_add(*end, 0.001 * i)->offered = 2 + 0.75 * ((7 * i + 3) % 8);
 			model_run(7);
-			model_mean_rtt_ms();
 			model_run(10);
 			assert_true(model_mean_rtt_ms() <= 30);
 		}
@@ -118,7 +115,6 @@ static double on_a_slower_link(enum receiver end, uint64_t seed)
 	model_schedule(5 + 0.037 * (double)seed, 100 * MBIT / 64, 20);
 	model_add(end, 0);
 	model_run(60);
-	model_mean_rtt_ms();
 	model_run(70);
 	return model_mean_rtt_ms();
 }
@@ -218,15 +214,14 @@ static void carry(struct rightsize *rs, uint64_t rate, uint32_t rtt_us, uint32_t
 	}
 }
 
-static struct rightsize at_a_mark(void)
-{
-	struct rightsize rs = {
-		.min_rtt_us = 20000, .seen_us = 64ull << 20, .interval_us = 64ull << 20};
-
-	rs.mark = 64u << 1;
-	rs.round_us = rs.seen_us;
-	return rs;
-}
+#define MARK_US (64ull << 20)
+#define at_a_mark(fields...)                        \
+	((struct rightsize){.min_rtt_us = 20000,    \
+			    .seen_us = MARK_US,     \
+			    .interval_us = MARK_US, \
+			    .round_us = MARK_US,    \
+			    .mark = 64u << 1,       \
+			    fields})
 
 /* A failed test postpones the next one by 4 s, unless the rate rises, also above that before the test. */
 TEST(others_leave)
@@ -240,11 +235,9 @@ TEST(others_leave)
 		    {7000000, 5000000, RIGHTSIZE_PREPARING}};
 
 	for_each_row (r, rows) {
-		struct rightsize rs = at_a_mark();
+		struct rightsize rs =
+			at_a_mark(.failures = 1, .rate = 5000000, .rate_before = r->rate_before);
 
-		rs.failures = 1;
-		rs.rate = 5000000;
-		rs.rate_before = r->rate_before;
 		for (int i = 0; i < 3; i++)
 			carry(&rs, 5000000, 80000, 80000);
 		assert_int_equal(rs.state, RIGHTSIZE_FREE);
@@ -268,11 +261,10 @@ TEST(prepared)
 		    {0, 80000, 165000, 165000, 0},	 {1, 80000, 155000, 155000, 0}};
 
 	for_each_row (r, rows) {
-		struct rightsize rs = at_a_mark();
+		struct rightsize rs = at_a_mark(.intervals = 200, .tests = r->tests,
+						.test_rtt_us = r->before,
+						.before_low_us = r->before);
 
-		rs.intervals = 200;
-		rs.tests = r->tests;
-		rs.test_rtt_us = rs.before_low_us = r->before;
 		carry(&rs, 5000000, r->low, r->high);
 		carry(&rs, 5000000, r->low, r->high);
 		assert_int_equal(rs.state, r->window ? RIGHTSIZE_PREPARING : RIGHTSIZE_FREE);
@@ -317,14 +309,11 @@ TEST(whose_queue)
 		    {5000000, 60000, 5000, false}};
 
 	for_each_row (r, rows) {
-		struct rightsize rs = {.rate = 5000000,
-				       .test_rtt_us = 60000,
-				       .window = 150000,
-				       .low_us = r->rtt_us,
-				       .samples = 10,
-				       .rtt_sum_us = 10 * r->rtt_us,
-				       .interval_us = 1000000,
-				       .interval_silent_us = r->silent_us};
+		struct rightsize rs = struct_of(rightsize, .rate = 5000000, .test_rtt_us = 60000,
+						.window = 150000, .low_us = r->rtt_us,
+						.samples = 10, .rtt_sum_us = 10 * r->rtt_us,
+						.interval_us = 1000000,
+						.interval_silent_us = r->silent_us);
 		struct rightsize_ack ack = {.now_us = 1060000, .bytes = r->rate / 1000 * 60};
 
 		assert_int_equal(rightsize_test_passes(&rs, &ack), r->own);
@@ -348,12 +337,9 @@ TEST(probe_where_the_delay_varies)
 		    {0, 60000, 5000, RIGHTSIZE_HOLDING, 87500}};
 
 	for_each_row (r, rows) {
-		struct rightsize rs = at_a_mark();
+		struct rightsize rs = at_a_mark(.rate = 5000000, .range_us = r->range,
+						.test_rtt_us = 60000, .window = 50000);
 
-		rs.rate = 5000000;
-		rs.range_us = r->range;
-		rs.test_rtt_us = 60000;
-		rs.window = 50000;
 		rightsize_enter(&rs, RIGHTSIZE_PROBE_RTT, rs.seen_us);
 		rs.waiting = 0;
 		rs.interval_silent_us = r->silent_us;
@@ -388,10 +374,9 @@ TEST(a_hold_that_is_too_small)
 	} rows[] = {{2500000, 200000}, {3500000, 125000}, {4000000, 100000}};
 
 	for_each_row (r, rows) {
-		struct rightsize rs = at_a_mark();
+		struct rightsize rs =
+			at_a_mark(.rate_before = 5000000, .held = 100000, .window = 100000);
 
-		rs.rate_before = 5000000;
-		rs.held = rs.window = 100000;
 		rightsize_enter(&rs, RIGHTSIZE_HOLDING, rs.seen_us + (4 << 19));
 		carry(&rs, r->rate, 20000, 40000);
 		carry(&rs, r->rate, 20000, 40000);
@@ -440,20 +425,19 @@ TEST(a_pause_of_the_link)
 		    {40000, 5000000, 1, 350000}};
 
 	for_each_row (r, rows) {
-		struct rightsize rs = at_a_mark();
+		struct rightsize rs = at_a_mark(.held = 175000, .window = 175000,
+						.path_rtt_us = r->path_rtt_us,
+						.rate_before = r->rate_before);
 
-		rs.held = rs.window = 175000;
-		rs.path_rtt_us = r->path_rtt_us;
-		rs.rate_before = r->rate_before;
 		rightsize_enter(&rs, RIGHTSIZE_HOLDING, rs.seen_us - (1 << 20));
 		carry(&rs, 5000000, 35000, 35000);
 		for (uint32_t i = 0; i < r->pauses; i++) {
 			struct rightsize_ack ack = {.now_us = rs.seen_us + 1000,
+						    .clock_us = rs.seen_us + 1000,
 						    .bytes = rs.interval_bytes,
 						    .sample_us = 20000,
 						    .rtt_us = 35000};
 
-			ack.clock_us = ack.now_us;
 			rightsize_on_ack(&rs, &ack);
 			carry(&rs, 5000000, 35000, 35000);
 		}
@@ -475,18 +459,17 @@ TEST(any_input)
 		uint32_t bytes = any32();
 
 		for (unsigned int j = 0; j < 3000; j++) {
-			struct rightsize_ack ack = {.min = WINDOW_MIN};
+			struct rightsize_ack ack;
 
 			now += any32() % (j % 7 ? 3000 : 3000000);
 			clock += any32() % 5000;
 			if (j % 997 == 0)
 				clock -= 1000000000; /* the clock is set */
 			bytes += any32() % (j % 5 ? 100000 : 0x40000000);
-			ack.now_us = now;
-			ack.clock_us = clock;
-			ack.bytes = bytes;
-			ack.sample_us = any32() % 3 ? any32() % 300000 : any32();
-			ack.rtt_us = any32() % 400000;
+			ack = struct_of(rightsize_ack, .now_us = now, .clock_us = clock,
+					.bytes = bytes,
+					.sample_us = any32() % 3 ? any32() % 300000 : any32(),
+					.rtt_us = any32() % 400000, .min = WINDOW_MIN);
 			rightsize_on_ack(&rs, &ack);
 			assert_true(!rs.window ||
 				    (rs.window >= WINDOW_MIN && rs.window <= RIGHTSIZE_WINDOW_MAX));
