@@ -20,6 +20,8 @@ static inline struct queue make_queue(struct queue_config config)
 	return queues_made[queues_len++];
 }
 
+#define queue_of(fields...) make_queue((struct queue_config){fields})
+
 static int free_queues(void **state)
 {
 	while (queues_len)

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The host that a packet belongs to, and the order in which segments of several hosts are
- * delivered.
- */
+/* The host of a packet, and the order in which segments of several hosts are delivered. */
 #include <arpa/inet.h>
 
 #include "linkem.h"

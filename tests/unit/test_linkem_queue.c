@@ -160,8 +160,8 @@ TEST(loss_rate)
 TEST(chosen_losses)
 {
 	static const uint64_t lose[] = {1, 5, 6};
-	struct queue q = make_queue((struct queue_config){
-		.rate_bps = 10000000000, .limit_packets = 100, .lose = lose, .lose_count = 3});
+	struct queue q = queue_of(.rate_bps = 10000000000, .limit_packets = 100, .lose = lose,
+				  .lose_count = 3);
 
 	for (unsigned int i = 1; i <= 50; i++) {
 		bool chosen = i == 1 || i == 5 || i == 6;
@@ -175,8 +175,7 @@ TEST(chosen_losses)
 /* If the emulator's own memory is full, the verdict is not that of a full queue. */
 TEST(no_room_is_reported)
 {
-	struct queue q = make_queue(
-		(struct queue_config){.rate_bps = 1000000000, .limit_bytes = 1000000000});
+	struct queue q = queue_of(.rate_bps = 1000000000, .limit_bytes = 1000000000);
 	unsigned int passed = 0;
 	enum verdict v;
 

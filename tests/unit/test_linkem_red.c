@@ -213,13 +213,10 @@ TEST(automatic)
  */
 TEST(in_the_queue)
 {
-	struct queue_config config = {
-		.rate_bps = 100000000,
-		.limit_packets = 1500,
-		.seed = 3,
+	struct queue_config config = struct_of(
+		queue_config, .rate_bps = 100000000, .limit_packets = 1500, .seed = 3,
 		.packet_bytes = 1500,
-		.red = {.on = true, .min_th = 75, .max_th = 300, .max_p = 0.5, .weight = 0.002},
-	};
+		.red = {.on = true, .min_th = 75, .max_th = 300, .max_p = 0.5, .weight = 0.002});
 	unsigned int verdicts[2][VERDICT_COUNT] = {0};
 	struct queue q[2], again;
 

@@ -42,8 +42,8 @@ TEST(scheduled_rate_is_exact)
 /* Packets that wait when the rate falls leave at the new rate, and new limits hold. */
 TEST(queue_follows_its_schedule)
 {
-	struct queue q = make_queue((struct queue_config){
-		.rate_bps = 100000000, .limit_bytes = 100000, .schedule = schedule});
+	struct queue q =
+		queue_of(.rate_bps = 100000000, .limit_bytes = 100000, .schedule = schedule);
 
 	assert_int_equal(offer(&q, START_NS, 1250), VERDICT_PASS);
 	assert_int_equal(offered.depart_ns, START_NS + 100000);
@@ -101,10 +101,7 @@ TEST(trace_opportunities)
 /* A link that is never idle delivers in each millisecond exactly what the trace allows. */
 TEST(trace_bytes_per_ms)
 {
-	enum {
-		PERIOD = 997,
-		PERIODS = 3,
-	};
+	enum { PERIOD = 997, PERIODS = 3 };
 	static uint64_t want[PERIOD * PERIODS + 1], got[PERIOD * PERIODS + 1];
 	struct trace_clock clock = {0};
 	uint64_t sum_want = 0, sum_got = 0, last = 0;
@@ -143,8 +140,7 @@ TEST(trace_in_a_queue)
 	struct queue q;
 
 	assert_int_equal(read_text("1\n2\n4\n8\n", &t), 0);
-	q = make_queue((struct queue_config){
-		.rate_bps = trace_mean_bps(&t), .limit_packets = 3, .trace = &t});
+	q = queue_of(.rate_bps = trace_mean_bps(&t), .limit_packets = 3, .trace = &t);
 	for (unsigned int i = 0; i < 5; i++)
 		assert_int_equal(offer(&q, START_NS, 1500), i < 3 ? VERDICT_PASS : VERDICT_FULL);
 	assert_int_equal(offered.arrive_ns, START_NS);
@@ -176,13 +172,15 @@ static struct delay_line make_line(struct delay_config config)
 	return line;
 }
 
+#define line_of(fields...) make_line((struct delay_config){fields})
+
 struct moments {
 	double mean, deviation, least, most;
 };
 
 static struct moments draws_of(struct jitter jitter, uint64_t seed)
 {
-	struct delay_line line = make_line((struct delay_config){.jitter = jitter, .seed = seed});
+	struct delay_line line = line_of(.jitter = jitter, .seed = seed);
 	struct moments m = {.least = INFINITY};
 	double squares = 0;
 	enum { DRAWS = 200000 };
@@ -232,10 +230,9 @@ TEST(jitter_draws)
 
 TEST(jitter_onoff)
 {
-	struct delay_line line = make_line(
-		(struct delay_config){.delay_ns = 10 * MS,
-				      .jitter = {JITTER_ONOFF, .amount_ns = 60 * MS,
-						 .on_ns = 50 * MS, .every_ns = 200 * MS}});
+	struct jitter jitter = {JITTER_ONOFF, .amount_ns = 60 * MS, .on_ns = 50 * MS,
+				.every_ns = 200 * MS};
+	struct delay_line line = line_of(.delay_ns = 10 * MS, .jitter = jitter);
 
 	assert_int_equal(delay_line_send(&line, 0), 70 * MS);
 	assert_int_equal(delay_line_send(&line, 50 * MS - 1), 120 * MS - 1);
@@ -252,11 +249,9 @@ TEST(jitter_onoff)
 /* Jitter and a schedule never reorder, and no delay exceeds the line's maximum. */
 TEST(order_is_kept)
 {
-	struct delay_line line = make_line((struct delay_config){
-		.delay_ns = 10 * MS,
-		.schedule = schedule,
-		.seed = 3,
-		.jitter = {.kind = JITTER_EXPONENTIAL, .amount_ns = 7 * MS, .every_ns = 3 * MS}});
+	struct jitter jitter = {JITTER_EXPONENTIAL, .amount_ns = 7 * MS, .every_ns = 3 * MS};
+	struct delay_line line =
+		line_of(.delay_ns = 10 * MS, .schedule = schedule, .seed = 3, .jitter = jitter);
 	uint64_t last = 0, held = 0;
 
 	assert_int_equal(line.min_ns, 5 * MS);
@@ -276,8 +271,8 @@ TEST(order_is_kept)
 
 TEST(reordering_rate)
 {
-	struct delay_line line = make_line((struct delay_config){
-		.delay_ns = MS, .reorder = 0.02, .reorder_ns = 4 * MS, .seed = 9});
+	struct delay_line line =
+		line_of(.delay_ns = MS, .reorder = 0.02, .reorder_ns = 4 * MS, .seed = 9);
 	unsigned int n = 1000000, reordered = 0, pairs = 0;
 	bool before = false;
 
@@ -302,10 +297,9 @@ TEST(bursts_of_loss)
 		{.enter = 0.02, .leave = 0.5, .loss = 0.4},
 	};
 
-	for_each_row (r, models) {
-		const struct bursts *m = r;
-		struct queue q = make_queue((struct queue_config){
-			.rate_bps = 10000000000, .limit_packets = 10, .bursts = *m, .seed = 11});
+	for_each_row (m, models) {
+		struct queue q = queue_of(.rate_bps = 10000000000, .limit_packets = 10,
+					  .bursts = *m, .seed = 11);
 		double share = m->enter / (m->enter + m->leave), n = 4000000;
 		unsigned int lost = 0, bursts = 0;
 		bool before = false;
@@ -349,10 +343,8 @@ TEST(marks_above_a_threshold)
 
 TEST(policer)
 {
-	struct queue q = make_queue((struct queue_config){.rate_bps = 1000000000,
-							  .limit_packets = 100,
-							  .police_bps = 12000000,
-							  .police_bytes = 15000});
+	struct queue q = queue_of(.rate_bps = 1000000000, .limit_packets = 100,
+				  .police_bps = 12000000, .police_bytes = 15000);
 	uint64_t passed = 0, now = START_NS;
 
 	/* ten at once, and one more each ms */
@@ -371,11 +363,9 @@ TEST(policer)
 
 TEST(policer_of_each_flow)
 {
-	struct queue q = make_queue((struct queue_config){.rate_bps = 1000000000,
-							  .limit_packets = 100,
-							  .police_bps = 12000000,
-							  .police_bytes = 15000,
-							  .police_flows = true});
+	struct queue q = queue_of(.rate_bps = 1000000000, .limit_packets = 100,
+				  .police_bps = 12000000, .police_bytes = 15000,
+				  .police_flows = true);
 
 	for (unsigned int i = 0; i < 60; i++)
 		assert_int_equal(queue_offer(&q, START_NS, 1500, true, i % 2 ? 0 : 65535, &offered),
