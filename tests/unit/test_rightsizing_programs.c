@@ -114,25 +114,20 @@ static void any_connection(void)
 	net.ipv4.sysctl_tcp_notsent_lowat = random() % 4 ? ~0u : any(20);
 	net.ipv4.sysctl_tcp_shrink_window = random() % 4 == 0;
 	net.ipv4.sysctl_tcp_wmem[2] = 1 << 22;
-	memset(&sock, 0, sizeof(sock));
-	memset(&flow, 0, sizeof(flow));
-	sk->__sk_common.skc_net.net = &net;
-	sk->__sk_common.skc_prot = &proto;
-	sk->sk_rcvbuf = 4096 + any(27);
-	sk->sk_sndbuf = 4608 + any(27);
-	sk->sk_userlocks = random() % 4;
-	sk->sk_pacing_status = random() % 2 ? SK_PACING_NEEDED : SK_PACING_NONE;
-	sock.mss_cache = 536 + any(14);
-	sock.scaling_ratio = any(8);
-	sock.rx_opt.rcv_wscale = random() % 15;
-	sock.rtt_min.s[0].v = random() % 8 ? any(20) : ~0u;
-	sock.ooo_last_skb = &last_segment;
+	sock = struct_of(tcp_sock, .mss_cache = 536 + any(14), .scaling_ratio = any(8),
+			 .rx_opt.rcv_wscale = random() % 15,
+			 .rtt_min.s[0].v = random() % 8 ? any(20) : ~0u,
+			 .ooo_last_skb = &last_segment);
+	*sk = struct_of(sock, .__sk_common.skc_net.net = &net, .__sk_common.skc_prot = &proto,
+			.sk_rcvbuf = 4096 + any(27), .sk_sndbuf = 4608 + any(27),
+			.sk_userlocks = random() % 4,
+			.sk_pacing_status = random() % 2 ? SK_PACING_NEEDED : SK_PACING_NONE);
 	sock.window_clamp = sk_window_from_space(&sock, sk->sk_rcvbuf);
 	sock.write_seq = sock.snd_una = sock.rcv_nxt = sock.copied_seq = (__u32)random() << 1;
-	flow.rcv_base = 4096 + any(24);
-	flow.snd_base = 4608 + 2 * any(23); /* set by half of it */
-	flow.rcv_window_max = random() % 2 ? ~0u : 1 + any(28);
-	flow.snd_window_max = 1 + any(28);
+	flow = struct_of(tcptuned_flow, .rcv_base = 4096 + any(24),
+			 .snd_base = 4608 + 2 * any(23), /* set by half of it */
+			 .rcv_window_max = random() % 2 ? ~0u : 1 + any(28),
+			 .snd_window_max = 1 + any(28));
 	flow.rcv_buffer_max = flow.rcv_base + any(28);
 	flow.snd_buffer_max = random() % 4 ? (1 << 22) + any(28) : flow.snd_base;
 	flow.flags = (random() % 8 ? 0 : TCPTUNED_F_OBSERVE) |
@@ -236,14 +231,6 @@ static void expect_sender(void)
 		assert_true((__u32)had > flow.snd_buffer_max);
 }
 
-static void budget_is_kept(void)
-{
-	assert_int_equal(the_budget.granted,
-			 (__u64)flow.rcv_share.granted + flow.snd_share.granted);
-	if (the_budget.total)
-		assert_true(the_budget.granted <= the_budget.total);
-}
-
 TEST(any_socket_keeps_what_it_is_owed)
 {
 	for (int connection = 0; connection < 2000; connection++) {
@@ -262,7 +249,9 @@ TEST(any_socket_keeps_what_it_is_owed)
 			options = 0;
 			on_sending(&ctx, &flow, &sock, random() % 2);
 			expect_sender();
-			budget_is_kept();
+			assert_int_equal(the_budget.granted,
+					 (__u64)flow.rcv_share.granted + flow.snd_share.granted);
+			assert_true(!the_budget.total || the_budget.granted <= the_budget.total);
 		}
 	}
 }
@@ -306,4 +295,7 @@ TEST(too_many_records_are_refused_and_counted)
 	delete_record(&socks[0]);
 	assert_ptr_equal(get_record(&socks[2]), &flow);
 	assert_int_equal(the_budget.records, 2);
+	the_budget.records_max = 0; /* no bound */
+	assert_ptr_equal(get_record(&socks[0]), &flow);
+	assert_int_equal(the_budget.records, 3);
 }
