@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Paths on disk: what the database keeps, refuses and forgets; and what is kept of the kernel's map,
- * when the database is replaced and the clock is set. A process without the right to make maps skips
- * the tests that need them.
+ * Paths on disk: what the database keeps, refuses and forgets, and what is kept of the kernel's
+ * map. A process without the right to make maps skips the tests that need them.
  */
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -19,6 +18,7 @@
 #include "paths/paths.h"
 #include "paths/store.h"
 #include "paths/streams.h"
+#include "util/clock.h"
 #include "util/log.h"
 
 #define EXPIRE_S 86400
@@ -26,6 +26,7 @@
 static char file[80];
 static struct tcptuned_error err;
 static struct tcptuned_kernel kernel;
+static int paths_fd, streams_fd; /* maps of it */
 static struct tcptuned_paths *paths;
 
 static time_t realtime_set_by_s;
@@ -41,10 +42,7 @@ int clock_gettime(clockid_t clock, struct timespec *ret)
 
 static __s64 now_s(clockid_t clock)
 {
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec;
+	return (__s64)(tcptuned_clock_ns(clock) / 1000000000);
 }
 
 static int make_map(enum bpf_map_type type, const char *name, size_t key, size_t value,
@@ -63,10 +61,10 @@ static int setup(void **state)
 	snprintf(file, sizeof(file), "%s/paths.db", test_directory);
 	tcptuned_log_set_level(TCPTUNED_LOG_ERROR);
 	tcptuned_kernel_init(&kernel, test_directory);
-	kernel.map_fd[TCPTUNED_MAP_PATHS] =
+	kernel.map_fd[TCPTUNED_MAP_PATHS] = paths_fd =
 		make_map(BPF_MAP_TYPE_LRU_HASH, "test_paths", sizeof(struct tcptuned_path_key),
 			 sizeof(struct tcptuned_path), TCPTUNED_PATHS_MAX);
-	kernel.map_fd[TCPTUNED_MAP_STREAMS] =
+	kernel.map_fd[TCPTUNED_MAP_STREAMS] = streams_fd =
 		make_map(BPF_MAP_TYPE_LRU_HASH, "test_streams", sizeof(struct tcptuned_streams_key),
 			 sizeof(struct tcptuned_streams_level), TCPTUNED_STREAMS_LEVELS_MAX);
 	kernel.map_fd[TCPTUNED_MAP_PATH_SETTINGS] =
@@ -88,8 +86,7 @@ FIXTURE(setup, teardown)
 
 static void need_maps(void)
 {
-	if (kernel.map_fd[TCPTUNED_MAP_PATHS] < 0 || kernel.map_fd[TCPTUNED_MAP_STREAMS] < 0 ||
-	    kernel.map_fd[TCPTUNED_MAP_PATH_SETTINGS] < 0)
+	if (paths_fd < 0 || streams_fd < 0 || kernel.map_fd[TCPTUNED_MAP_PATH_SETTINGS] < 0)
 		skip();
 }
 
@@ -139,18 +136,10 @@ static struct tcptuned_path_key key(const char *prefix, __u64 netns)
 
 static struct tcptuned_path path(__s64 updated_s)
 {
-	return (struct tcptuned_path){
-		.updated_s = updated_s,
-		.max_window_s = updated_s - 5,
-		.sent = PATH_COUNT_MAX - 1,
-		.retransmitted = 17,
-		.min_rtt_us = 41234,
-		.rcv_per_rtt = 250001,
-		.snd_per_rtt = 250002,
-		.max_window = 375003,
-		.connections = 4,
-		.slow = 1,
-	};
+	return struct_of(tcptuned_path, .updated_s = updated_s, .max_window_s = updated_s - 5,
+			 .sent = PATH_COUNT_MAX - 1, .retransmitted = 17, .min_rtt_us = 41234,
+			 .rcv_per_rtt = 250001, .snd_per_rtt = 250002, .max_window = 375003,
+			 .connections = 4, .slow = 1);
 }
 
 /* Collects what is read. */
@@ -260,7 +249,10 @@ TEST(prefixes_overlap)
 
 TEST(what_goes_in_comes_out)
 {
-	struct tcptuned_path_key k = key("10.1.2.0/24", 0);
+	/* the oldest first */
+	struct tcptuned_path_key keys[] = {key("10.1.2.0/24", 0),
+					   key("2001:db8::/48", 5000000000000007),
+					   key("10.1.2.0/24", 7), key("10.1.2.0/24", 1007)};
 	struct tcptuned_path p = path(1700000000);
 	struct rows rows;
 	struct stat st;
@@ -272,13 +264,9 @@ TEST(what_goes_in_comes_out)
 	put("10.1.2.0/24", 1007, 1700000300); /* another namespace, which got the same number */
 	rows = all_rows();
 	assert_int_equal(rows.n, 4);
-	assert_memory_equal(&rows.keys[0], &k, sizeof(k)); /* the oldest first */
+	assert_memory_equal(rows.keys, keys, sizeof(keys));
 	assert_memory_equal(&rows.paths[0], &p, sizeof(p));
-	assert_int_equal(rows.keys[1].family, AF_INET6);
-	assert_int_equal(rows.keys[1].netns_cookie, 5000000000000007);
 	assert_int_equal(rows.paths[1].netns, 7);
-	assert_int_equal(rows.keys[2].netns_cookie, 7);
-	assert_int_equal(rows.keys[3].netns_cookie, 1007);
 	assert_int_equal(stat(file, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 }
@@ -301,27 +289,12 @@ TEST(other_boots_are_not_read)
 	assert_int_equal(all_rows().n, 1);
 }
 
-TEST(forgotten_by_prefix)
-{
-	struct tcptuned_path_key k = key("10.1.0.0/16", 0);
-	struct tcptuned_pathdb *db;
-	unsigned int count;
-
-	put("10.1.1.0/24", 0, 1);
-	put("10.1.2.0/24", 9, 1);
-	put("10.2.1.0/24", 0, 1);
-	put("2001:db8::/48", 0, 1);
-	db = opened();
-	assert_int_equal(tcptuned_pathdb_forget(db, &k, &count, &err), 0);
-	assert_int_equal(count, 2);
-	assert_int_equal(tcptuned_pathdb_forget(db, NULL, &count, &err), 0);
-	assert_int_equal(count, 2);
-	tcptuned_pathdb_close(db);
-	assert_int_equal(all_rows().n, 0);
-}
-
 TEST(hostile_rows_are_bounded_or_left_out)
 {
+	struct tcptuned_path bounded =
+		struct_of(tcptuned_path, .min_rtt_us = RIGHTSIZE_RTT_MAX_US,
+			  .rcv_per_rtt = RIGHTSIZE_WINDOW_MAX, .max_window = RIGHTSIZE_WINDOW_MAX,
+			  .sent = PATH_COUNT_MAX, .connections = UINT32_MAX, .slow = 1);
 	struct rows rows;
 
 	tcptuned_pathdb_close(opened());
@@ -336,14 +309,7 @@ TEST(hostile_rows_are_bounded_or_left_out)
 	rows = all_rows();
 	assert_int_equal(rows.n, 1);
 	assert_int_equal(rows.keys[0].netns_cookie, 0);
-	assert_int_equal(rows.paths[0].updated_s, 0);
-	assert_int_equal(rows.paths[0].min_rtt_us, RIGHTSIZE_RTT_MAX_US);
-	assert_int_equal(rows.paths[0].rcv_per_rtt, RIGHTSIZE_WINDOW_MAX);
-	assert_int_equal(rows.paths[0].snd_per_rtt, 0);
-	assert_int_equal(rows.paths[0].max_window, RIGHTSIZE_WINDOW_MAX);
-	assert_int_equal(rows.paths[0].slow, 1);
-	assert_true(rows.paths[0].sent == PATH_COUNT_MAX);
-	assert_true(rows.paths[0].retransmitted == 0);
+	assert_memory_equal(&rows.paths[0], &bounded, sizeof(bounded));
 }
 
 /* The file is refused with @why, and a new one takes its place once it is set aside. */
@@ -396,8 +362,17 @@ TEST(any_other_file_is_refused)
 	assert_refused("");
 }
 
+/* Returns how many were forgotten. */
+static unsigned int forget(const struct tcptuned_kernel *of, const char *prefix)
+{
+	unsigned int count;
+
+	assert_int_equal(tcptuned_paths_forget(of, test_directory, prefix, &count, &err), 0);
+	return count;
+}
+
 /* `forget all` also deletes the file that was set aside, here without a map. */
-TEST(all_are_forgotten_with_the_one_set_aside)
+TEST(forgotten_by_prefix_and_with_the_one_set_aside)
 {
 	unsigned int count = 7;
 	char aside[120];
@@ -407,18 +382,20 @@ TEST(all_are_forgotten_with_the_one_set_aside)
 	assert_int_equal(tcptuned_paths_forget(NULL, test_directory, "10.1.1.0/24", &count, &err),
 			 -EUCLEAN);
 	assert_int_equal(count, 0);
-	assert_int_equal(tcptuned_paths_forget(NULL, test_directory, "all", &count, &err), 0);
+	forget(NULL, "all");
 	assert_int_equal(access(file, F_OK), -1);
 
 	write_file(file, noise, sizeof(noise));
 	assert_int_equal(tcptuned_pathdb_set_aside(file), 0);
 	put("10.1.1.0/24", 0, 1);
-	put("10.1.2.0/24", 0, 1);
-	assert_int_equal(tcptuned_paths_forget(NULL, test_directory, "10.1.1.7", &count, &err), 0);
-	assert_int_equal(count, 1);
+	put("10.1.2.0/24", 9, 1);
+	put("10.2.1.0/24", 0, 1);
+	put("10.3.1.0/24", 0, 1);
+	put("2001:db8::/48", 0, 1);
+	assert_int_equal(forget(NULL, "10.3.1.7"), 1);
+	assert_int_equal(forget(NULL, "10.1.0.0/16"), 2);
 	assert_int_equal(access(aside, F_OK), 0);
-	assert_int_equal(tcptuned_paths_forget(NULL, test_directory, "all", &count, &err), 0);
-	assert_int_equal(count, 1);
+	assert_int_equal(forget(NULL, "all"), 2);
 	assert_int_equal(all_rows().n, 0);
 	assert_int_equal(access(aside, F_OK), -1);
 }
@@ -449,8 +426,7 @@ static void learn(unsigned int network, unsigned int count, __s64 age_s)
 		struct tcptuned_path_key k = key(prefix_of(network, i), 1ull << 40);
 		struct tcptuned_path p = path(now_s(CLOCK_BOOTTIME) - age_s);
 
-		assert_int_equal(
-			bpf_map_update_elem(kernel.map_fd[TCPTUNED_MAP_PATHS], &k, &p, BPF_ANY), 0);
+		assert_int_equal(bpf_map_update_elem(paths_fd, &k, &p, BPF_ANY), 0);
 	}
 }
 
@@ -477,8 +453,7 @@ static void load(void)
 {
 	tcptuned_paths_load(paths);
 	memset(seen, 0, sizeof(seen));
-	assert_int_equal(tcptuned_paths_each(kernel.map_fd[TCPTUNED_MAP_PATHS], see, NULL, NULL),
-			 0);
+	assert_int_equal(tcptuned_paths_each(paths_fd, see, NULL, NULL), 0);
 }
 
 /* Saves the map; @rows are on disk then. */
@@ -490,15 +465,12 @@ static void save(long long rows)
 
 TEST(what_is_in_the_map_is_on_disk)
 {
-	unsigned int count;
-
 	need_maps();
 	learn(10, 3, 1000);
 	save(3);
 	learn(11, 1, 0);
 	save(4);
-	assert_int_equal(tcptuned_paths_forget(&kernel, test_directory, "11.0.0.0/8", &count, &err),
-			 0);
+	forget(&kernel, "11.0.0.0/8");
 	assert_int_equal(count_rows(), 3);
 	save(3);
 }
@@ -561,22 +533,14 @@ TEST(loading_into_a_new_map)
 
 /* ---- parallel connections ------------------------------------------------------------------------- */
 
-static struct tcptuned_streams_key level_key(const char *host, __u64 netns, unsigned int streams)
-{
-	struct tcptuned_streams_key k = {.streams = streams, .congestion_control = "reno"};
-
-	k.host = key(host, netns);
-	return k;
-}
-
 static void see_window(const char *host, __u64 netns, unsigned int streams, double rate)
 {
-	struct tcptuned_streams_key k = level_key(host, netns, streams);
+	struct tcptuned_streams_key k = {
+		.host = key(host, netns), .streams = streams, .congestion_control = "reno"};
 	struct tcptuned_tame_level window = {
 		.streams = streams, .rate = rate, .loss = 0.01, .rtt_s = 0.02, .rtt_min_s = 0.01};
 
-	assert_int_equal(tcptuned_streams_add(kernel.map_fd[TCPTUNED_MAP_STREAMS], &k, 5, &window),
-			 0);
+	assert_int_equal(tcptuned_streams_add(streams_fd, &k, 5, &window), 0);
 }
 
 static struct tcptuned_streams_row *levels;
@@ -585,16 +549,14 @@ static size_t levels_len;
 static void read_levels(void)
 {
 	free(levels);
-	assert_int_equal(tcptuned_streams_read(kernel.map_fd[TCPTUNED_MAP_STREAMS], &levels,
-					       &levels_len, &err),
-			 0);
+	assert_int_equal(tcptuned_streams_read(streams_fd, &levels, &levels_len, &err), 0);
 }
 
 static void clear_levels(void)
 {
 	read_levels();
 	for (size_t i = 0; i < levels_len; i++)
-		bpf_map_delete_elem(kernel.map_fd[TCPTUNED_MAP_STREAMS], &levels[i].key);
+		bpf_map_delete_elem(streams_fd, &levels[i].key);
 	read_levels();
 	assert_int_equal(levels_len, 0);
 }
@@ -658,19 +620,16 @@ TEST(levels_outlive_the_map)
 
 TEST(levels_are_forgotten)
 {
-	unsigned int count;
-
 	need_maps();
 	see_window("192.0.2.7", 1, 2, 1e6);
 	see_window("198.51.100.1", 1, 2, 1e6);
 	tcptuned_paths_save(paths);
-	assert_int_equal(
-		tcptuned_paths_forget(&kernel, test_directory, "192.0.2.0/24", &count, &err), 0);
+	forget(&kernel, "192.0.2.0/24");
 	read_levels();
 	assert_int_equal(levels_len, 1);
 	assert_int_equal(levels[0].key.host.prefix[0], 198);
 	assert_int_equal(sql("SELECT count(*) FROM streams"), 1);
-	assert_int_equal(tcptuned_paths_forget(&kernel, test_directory, "all", &count, &err), 0);
+	forget(&kernel, "all");
 	read_levels();
 	assert_int_equal(levels_len, 0);
 	assert_int_equal(sql("SELECT count(*) FROM streams"), 0);
