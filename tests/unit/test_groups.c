@@ -75,22 +75,11 @@ static const struct tcptuned_group_stats *stats(void)
 /* A sender to 10.0.0.@host that is limited by its congestion window, 20 ms away. */
 static struct tcptuned_flow_record sender(unsigned int host, __u16 port)
 {
-	return (struct tcptuned_flow_record){
-		.family = AF_INET,
-		.remote = {10, 0, 0, (__u8)host},
-		.local = {10, 0, 0, 100},
-		.local_port = port,
-		.remote_port = 443,
-		.cgroup = 7,
-		.netns = 5,
-		.netns_cookie = 9,
-		.limit = CONGESTED,
-		.mss = 1448,
-		.unsent = 100000,
-		.srtt_us = 20000,
-		.min_rtt_us = 19000,
-		.congestion_control = "cubic",
-	};
+	return struct_of(tcptuned_flow_record, .family = AF_INET, .remote = {10, 0, 0, (__u8)host},
+			 .local = {10, 0, 0, 100}, .local_port = port, .remote_port = 443,
+			 .cgroup = 7, .netns = 5, .netns_cookie = 9, .limit = CONGESTED,
+			 .mss = 1448, .unsent = 100000, .srtt_us = 20000, .min_rtt_us = 19000,
+			 .congestion_control = "cubic");
 }
 
 /* What it has done by now, at that rate since the start. */
@@ -104,34 +93,38 @@ static void carry(struct tcptuned_flow_record *r, double rate)
 	r->busy_jiffies = (__u32)(seconds * HZ);
 }
 
+/* Scans @n of @all, and lets two seconds pass. */
+static void scan(const struct tcptuned_flow_record *all, size_t n)
+{
+	begin_scan();
+	for (size_t i = 0; i < n; i++)
+		tcptuned_groups_add(groups, &all[i]);
+	end_scan();
+	pass(2);
+}
+
 /* Scans every two seconds while @n of @all carry 10 Mbit/s each. */
 static void scan_some(struct tcptuned_flow_record *all, size_t n, unsigned int times)
 {
 	while (times--) {
-		begin_scan();
-		for (size_t i = 0; i < n; i++) {
+		for (size_t i = 0; i < n; i++)
 			carry(&all[i], 10 * MBIT);
-			tcptuned_groups_add(groups, &all[i]);
-		}
-		end_scan();
-		pass(2);
+		scan(all, n);
 	}
 }
 
 TEST(a_window_is_what_they_carried_together)
 {
 	struct tcptuned_flow_record all[] = {sender(1, 1), sender(1, 2), sender(1, 3)};
+	struct tcptuned_streams_key key = struct_of(
+		tcptuned_streams_key,
+		.host = {{10, 0, 0, 1}, .family = AF_INET, .prefix_len = 32, .netns_cookie = 9},
+		.streams = 2, .congestion_control = "cubic");
 
 	scan_some(all, 2, 3);
 	assert_int_equal(windows_len, 2);
 	for (size_t i = 0; i < windows_len; i++) {
-		assert_int_equal(windows[i].key.streams, 2);
-		assert_int_equal(windows[i].key.receives, 0);
-		assert_int_equal(windows[i].key.host.family, AF_INET);
-		assert_int_equal(windows[i].key.host.prefix_len, 32);
-		assert_int_equal(windows[i].key.host.prefix[3], 1);
-		assert_int_equal(windows[i].key.host.netns_cookie, 9);
-		assert_string_equal(windows[i].key.congestion_control, "cubic");
+		assert_memory_equal(&windows[i].key, &key, sizeof(key));
 		assert_int_equal(windows[i].netns, 5);
 		assert_int_equal(windows[i].level.streams, 2);
 		assert_near(windows[i].level.rate, 20 * MBIT, 100);
@@ -225,15 +218,12 @@ TEST(who_waits_for_its_application_is_no_window)
 
 		all[1].limit = r->limit;
 		all[1].unsent = r->unsent;
-		for (int scan = 0; scan < 2; scan++) {
-			begin_scan();
+		for (int scans = 0; scans < 2; scans++) {
 			for (int i = 0; i < 2; i++) {
 				carry(&all[i], 10 * MBIT);
 				all[i].busy_jiffies -= all[i].busy_jiffies * r->idle / 100;
-				tcptuned_groups_add(groups, &all[i]);
 			}
-			end_scan();
-			pass(2);
+			scan(all, 2);
 		}
 		assert_int_equal(windows_len - before, r->measured);
 		assert_int_equal(stats()->refused - refused, !r->measured);
@@ -249,25 +239,6 @@ TEST(connections_within_this_host_are_no_group)
 	scan_some(&one, 1, 3);
 	assert_int_equal(stats()->groups, 0);
 	assert_int_equal(windows_len, 0);
-}
-
-/* Nothing is known of when the application of one whose buffer it sizes reads. */
-TEST(receivers_whose_buffer_the_application_sizes_are_no_window)
-{
-	struct tcptuned_flow_record one = sender(1, 1);
-
-	one.flow.flags = TCPTUNED_F_RCVBUF_APP;
-	for (int scan = 1; scan < 4; scan++) {
-		begin_scan();
-		one.jiffies = jiffies;
-		one.bytes_received = (__u64)scan * 1000000;
-		one.data_received = (__u32)scan * 1000;
-		tcptuned_groups_add(groups, &one);
-		end_scan();
-		pass(2);
-	}
-	assert_int_equal(windows_len, 0);
-	assert_int_equal(stats()->refused, 2);
 }
 
 TEST(different_congestion_controls_are_no_window)
@@ -301,42 +272,49 @@ TEST(what_limits_senders)
 	assert_near(windows[0].level.loss, 17 / (10 * MBIT / 8 * 2 / 1448), 1e-5);
 }
 
-/* A pause is long if it exceeds four round-trip times and 250 ms. */
+/*
+ * A pause is long if it exceeds four round-trip times and 250 ms. Nothing is known of when the
+ * application of one whose buffer it sizes reads.
+ */
 TEST(receivers)
 {
 	static const struct {
-		__u32 lasts_us, pause_us, reader, window;
+		__u32 lasts_us, pause_us, reader, window, flags;
 		bool measured;
 		double limited;
 	} rows[] = {
-		{0, 0, 0, 1 << 20, true, 0},	   {330000, 0, 0, 1 << 20, true, 0},
-		{330001, 0, 0, 1 << 20, false, 0}, {0, 330000, 0, 1 << 20, true, 0},
-		{0, 330001, 0, 1 << 20, false, 0}, {0, 0, 50000, 1 << 20, false, 0},
-		{0, 0, 0, 30000, true, 1}, /* 25,000 bytes come in 20 ms */
+		{0, 0, 0, 1 << 20, 0, true, 0},
+		{330000, 0, 0, 1 << 20, 0, true, 0},
+		{330001, 0, 0, 1 << 20, 0, false, 0},
+		{0, 330000, 0, 1 << 20, 0, true, 0},
+		{0, 330001, 0, 1 << 20, 0, false, 0},
+		{0, 0, 50000, 1 << 20, 0, false, 0},
+		{0, 0, 0, 1 << 20, TCPTUNED_F_RCVBUF_APP, false, 0},
+		{0, 0, 0, 30000, 0, true, 1}, /* 25,000 bytes come in 20 ms */
 	};
 
 	for_each_row (r, rows) {
 		struct tcptuned_flow_record one = sender(1, 1);
 		size_t before = windows_len;
+		__u64 refused = stats()->refused;
 
+		one.flow.flags = r->flags;
 		one.limit = TCPTUNED_LIMIT_IDLE;
 		one.flow.reader.window = r->reader;
 		one.rcv_wnd = r->window;
 		one.rcv_rtt_us = 20000;
 		one.flow.rcv.min_rtt_us = 20000;
 		one.flow.rcv.interval_silent_us = r->pause_us;
-		for (int scan = 0; scan < 2; scan++) {
-			begin_scan();
+		for (int scans = 0; scans < 2; scans++) {
 			one.jiffies = jiffies;
 			one.flow.rcv.seen_us = now_ns / 1000 - r->lasts_us;
 			one.bytes_received =
 				(__u64)((double)(now_ns - START_NS + 1) / 1e9 * 1.25e6) + 1;
 			one.data_received = (__u32)(one.bytes_received / 1448);
-			tcptuned_groups_add(groups, &one);
-			end_scan();
-			pass(2);
+			scan(&one, 1);
 		}
 		assert_int_equal(windows_len - before, r->measured);
+		assert_int_equal(stats()->refused - refused, !r->measured);
 		scan_some(NULL, 0, 1);
 		if (!r->measured)
 			continue;
@@ -401,8 +379,8 @@ static bool add_conns(unsigned int host, double seconds)
 	return waiting;
 }
 
-/* Compares with the windows that were measured in this scan, from @first on. */
-static void check_host(unsigned int host, bool waiting, size_t first)
+/* Compares with the windows that were measured in this scan. */
+static void check_host(unsigned int host, bool waiting)
 {
 	struct expected *e = &expected[host];
 	__u64 bytes = 0, streams = 0, found = 0;
@@ -417,7 +395,7 @@ static void check_host(unsigned int host, bool waiting, size_t first)
 		bytes += member ? conns[i].record.bytes_acked - e->bytes[i] : 0;
 	}
 	ends = same && streams && (waiting || now_ns - e->ns >= TCPTUNED_WINDOW_NS);
-	for (size_t i = first; i < windows_len; i++) {
+	for (size_t i = 0; i < windows_len; i++) {
 		if (windows[i].key.host.prefix[3] != host)
 			continue;
 		found++;
@@ -442,7 +420,7 @@ TEST(random_connections_against_a_table)
 
 	memset(conns, 0, sizeof(conns));
 	memset(expected, 0, sizeof(expected));
-	for (int scan = 0; scan < SCANS; scan++) {
+	for (int scans = 0; scans < SCANS; scans++) {
 		double seconds = (double)random_between(1, 16) / 4;
 
 		pass(seconds);
@@ -454,7 +432,7 @@ TEST(random_connections_against_a_table)
 			waiting[host] = add_conns(host, seconds);
 		end_scan();
 		for (unsigned int host = 0; host < HOSTS; host++)
-			check_host(host, waiting[host], 0);
+			check_host(host, waiting[host]);
 		total += windows_len;
 	}
 	assert_in_range(total, SCANS / 4, HOSTS * SCANS);
@@ -463,7 +441,7 @@ TEST(random_connections_against_a_table)
 /* More hosts than there is room for: those that are followed are right, and memory does not grow. */
 TEST(many_hosts)
 {
-	for (int scan = 0; scan < 3; scan++) {
+	for (int scans = 0; scans < 3; scans++) {
 		begin_scan();
 		for (unsigned int host = 0; host < 5000; host++) {
 			struct tcptuned_flow_record one = sender(host % 256, 1);
@@ -492,10 +470,9 @@ TEST(a_mean_that_follows)
 
 	for (int i = 0; i < 16; i++)
 		tcptuned_streams_average(&level,
-					 &(struct tcptuned_tame_level){.rate = i % 2 ? high : low,
-								       .loss = 0.01 * (i % 2),
-								       .rtt_s = 0.02,
-								       .rtt_min_s = 0.01});
+					 &struct_of(tcptuned_tame_level, .rate = i % 2 ? high : low,
+						    .loss = 0.01 * (i % 2), .rtt_s = 0.02,
+						    .rtt_min_s = 0.01));
 	assert_int_equal(level.windows, 16);
 	assert_near(level.rate, 150 * MBIT, 1);
 	assert_near(level.loss, 0.005, 1e-9);
@@ -509,19 +486,10 @@ TEST(a_mean_that_follows)
 	assert_near(level.rate_peak, 10 * MBIT, 3 * MBIT);
 }
 
-static size_t make_levels(struct tcptuned_streams_row *rows, const unsigned int *streams,
-			  __u32 windows_of_each)
+/* (10) with a = 1, c = 9 */
+static double rate_of(unsigned int streams)
 {
-	size_t len = 0;
-
-	for (; streams[len]; len++) {
-		rows[len] = (struct tcptuned_streams_row){.key.streams = streams[len],
-							  .level.windows = windows_of_each};
-		/* (10) with a = 1, c = 9, in Mbit/s */
-		rows[len].level.rate =
-			MBIT * streams[len] / sqrt(1.0 * streams[len] * streams[len] + 9);
-	}
-	return len;
+	return MBIT * streams / sqrt(1.0 * streams * streams + 9);
 }
 
 TEST(what_is_refused)
@@ -547,10 +515,14 @@ TEST(what_is_refused)
 
 	for_each_row (r, rows) {
 		struct tcptuned_streams_row levels[8];
-		size_t len = make_levels(levels, r->streams, r->windows);
+		size_t len = 0;
 		char why[TCPTUNED_STREAMS_REFUSAL] = "";
 		struct tcptuned_parallel_fit fit;
 
+		for (const unsigned int *n = r->streams; *n; n++)
+			levels[len++] = struct_of(tcptuned_streams_row, .key.streams = *n,
+						  .level.windows = r->windows,
+						  .level.rate = rate_of(*n));
 		levels[1].level.rate *= r->factor;
 		assert_int_equal(tcptuned_streams_fit(levels, len, &fit, why), !*r->why);
 		assert_contains(why, r->why);
@@ -558,7 +530,6 @@ TEST(what_is_refused)
 			continue;
 		assert_int_equal(tcptuned_streams_together(levels, len), len);
 		for (unsigned int n = 1; n < 100; n++)
-			assert_near(tcptuned_parallel_rate(&fit, n),
-				    MBIT * n / sqrt(1.0 * n * n + 9), 10);
+			assert_near(tcptuned_parallel_rate(&fit, n), rate_of(n), 10);
 	}
 }
