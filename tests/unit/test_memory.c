@@ -12,7 +12,7 @@
 
 #define WINDOW 2000000 /* for 10 MB/s and 100 ms */
 
-static struct memory *memory;
+static struct memory memory;
 static time_t now_s; /* Unix time, which stands still */
 static char file[64];
 
@@ -25,23 +25,25 @@ int clock_gettime(clockid_t clock, struct timespec *ret)
 	return error;
 }
 
+/* Begins as a new process that knows what is in the file. */
+static void restart(void)
+{
+	memset(&memory, 0, sizeof(memory));
+	memory_open(&memory);
+}
+
 static int setup(void **state)
 {
 	if (make_directory(state))
 		return -1;
 	snprintf(file, sizeof(file), "%s/tcptuned/paths.db", test_directory);
 	now_s = 1000000000;
-	memory = calloc(1, sizeof(*memory));
-	return !memory || setenv("XDG_STATE_HOME", test_directory, 1);
+	setenv("XDG_STATE_HOME", test_directory, 1);
+	restart();
+	return 0;
 }
 
-static int teardown(void **state)
-{
-	free(memory);
-	return remove_directory(state);
-}
-
-FIXTURE(setup, teardown)
+FIXTURE(setup, remove_directory)
 
 /* A connection that received 10 MB/s over 100 ms. */
 static struct connection receiver(const char *remote)
@@ -58,32 +60,24 @@ static struct connection receiver(const char *remote)
 	return c;
 }
 
-/* Begins as a new process that knows what is in the file. */
-static void restart(void)
-{
-	memset(memory, 0, sizeof(*memory));
-	memory_open(memory);
-}
-
 static void save(const char *remote)
 {
 	struct connection c = receiver(remote);
 
-	memory_save(memory, &(struct connections){.first = &c});
+	memory_save(&memory, &(struct connections){.first = &c});
 }
 
 static unsigned int window_for(const char *remote)
 {
 	struct connection c = receiver(remote);
 
-	return memory_window(memory, &(struct connections){}, &c);
+	return memory_window(&memory, &(struct connections){}, &c);
 }
 
 TEST(a_later_process_knows_the_prefix)
 {
 	struct stat status;
 
-	restart();
 	save("192.0.2.1");
 	save("::ffff:198.51.100.1");
 	save("2001:db8:0:1::1");
@@ -104,12 +98,11 @@ TEST(a_handshake_of_another_length_has_another_path)
 {
 	struct connection c = receiver("192.0.2.1");
 
-	restart();
 	save("192.0.2.1");
 	c.socket.info.tcp.tcpi_min_rtt = 49999;
-	assert_int_equal(memory_window(memory, &(struct connections){}, &c), 0);
+	assert_int_equal(memory_window(&memory, &(struct connections){}, &c), 0);
 	c.socket.info.tcp.tcpi_min_rtt = ~0u; /* it was not measured */
-	assert_int_equal(memory_window(memory, &(struct connections){}, &c), 0);
+	assert_int_equal(memory_window(&memory, &(struct connections){}, &c), 0);
 }
 
 TEST(connections_of_the_same_command_count_once)
@@ -117,16 +110,15 @@ TEST(connections_of_the_same_command_count_once)
 	struct connection open = receiver("192.0.2.1"), closed = receiver("192.0.2.2");
 	struct connections all = {.first = &closed};
 
-	restart();
 	closed.next = &open;
 	open.closed = false;
 	open.tuner.receive.rate_best = 20000000;
-	assert_int_equal(memory_window(memory, &all, &open), WINDOW);
-	memory_save(memory, &all);
-	assert_int_equal(memory->paths[0].connections, 2);
-	memory_save(memory, &all);
+	assert_int_equal(memory_window(&memory, &all, &open), WINDOW);
+	memory_save(&memory, &all);
+	assert_int_equal(memory.paths[0].connections, 2);
+	memory_save(&memory, &all);
 	restart();
-	assert_int_equal(memory->paths[0].connections, 2);
+	assert_int_equal(memory.paths[0].connections, 2);
 	assert_int_equal(window_for("192.0.2.1"), 2 * WINDOW);
 }
 
@@ -134,26 +126,24 @@ TEST(what_was_not_measured_leaves_no_file)
 {
 	struct connection sender = receiver("192.0.2.1"), local = sender, lost_syn = sender;
 
-	restart();
 	sender.tuner.receive.rate_best = 0;
 	memcpy(local.socket.message.id.idiag_src, local.socket.message.id.idiag_dst, 16);
 	lost_syn.socket.info.tcp.tcpi_min_rtt = ~0u;
 	sender.next = &local;
 	local.next = &lost_syn;
-	memory_save(memory, &(struct connections){.first = &sender});
+	memory_save(&memory, &(struct connections){.first = &sender});
 	assert_int_equal(access(file, F_OK), -1);
 }
 
 TEST(a_path_is_forgotten_after_a_day)
 {
-	restart();
 	save("192.0.2.1");
 	now_s += MEMORY_EXPIRE_S / 4; /* a half-life */
 	restart();
 	assert_int_equal(window_for("192.0.2.1"), WINDOW / 2);
 	now_s += MEMORY_EXPIRE_S;
 	restart();
-	assert_int_equal(memory->len, 0);
+	assert_int_equal(memory.len, 0);
 }
 
 TEST(the_oldest_of_too_many_paths_is_forgotten)
@@ -161,21 +151,20 @@ TEST(the_oldest_of_too_many_paths_is_forgotten)
 	struct connection connections[MEMORY_PATHS];
 	char remote[32];
 
-	restart();
 	for (int i = 0; i < MEMORY_PATHS; i++) {
 		snprintf(remote, sizeof(remote), "10.%d.%d.1", i >> 8, i & 255);
 		connections[i] = receiver(remote);
 		connections[i].next = i ? &connections[i - 1] : NULL;
 	}
-	memory_save(memory, &(struct connections){.first = &connections[MEMORY_PATHS - 1]});
+	memory_save(&memory, &(struct connections){.first = &connections[MEMORY_PATHS - 1]});
 	now_s++;
 	for (int i = 0; i < MEMORY_PATHS; i++)
 		connections[i].saved = i == 5; /* which is the oldest then */
-	memory_save(memory, &(struct connections){.first = &connections[MEMORY_PATHS - 1]});
+	memory_save(&memory, &(struct connections){.first = &connections[MEMORY_PATHS - 1]});
 	now_s++;
 	save("192.0.2.1");
 	restart();
-	assert_int_equal(memory->len, MEMORY_PATHS);
+	assert_int_equal(memory.len, MEMORY_PATHS);
 	assert_int_equal(window_for("10.0.5.1"), 0);
 	assert_true(window_for("10.0.4.1") > 0);
 	assert_true(window_for("192.0.2.1") > 0);
@@ -183,16 +172,15 @@ TEST(the_oldest_of_too_many_paths_is_forgotten)
 
 TEST(a_damaged_file_is_set_aside)
 {
-	char directory[64], damaged[96], said[512];
+	static const char no_database[104] =
+		"longer than the header of a database, which has 100 bytes";
+	char damaged[96], said[512];
 	FILE *standard = stderr;
 
-	snprintf(directory, sizeof(directory), "%s/tcptuned", test_directory);
+	snprintf(damaged, sizeof(damaged), "%s/tcptuned", test_directory);
+	assert_int_equal(mkdir(damaged, 0700), 0);
 	snprintf(damaged, sizeof(damaged), "%s.damaged", file);
-	assert_int_equal(mkdir(directory, 0700), 0);
-	write_file(file,
-		   "This is not a database, and longer than the header of one: it has 100 bytes. "
-		   "................................",
-		   104);
+	write_file(file, no_database, sizeof(no_database));
 	stderr = fmemopen(said, sizeof(said), "w");
 	restart();
 	fclose(stderr);
@@ -224,20 +212,20 @@ TEST(writers_at_the_same_time_lose_nothing)
 	while (wait(&status) > 0)
 		assert_int_equal(status, 0);
 	restart();
-	assert_int_equal(memory->len, WRITERS * SAVES);
+	assert_int_equal(memory.len, WRITERS * SAVES);
 }
 
 TEST(the_directory_is_that_of_xdg)
 {
 	setenv("HOME", "/home/nobody", 1);
 	restart();
-	assert_string_equal(memory->file, file);
+	assert_string_equal(memory.file, file);
 	setenv("XDG_STATE_HOME", "relative", 1);
 	restart();
-	assert_string_equal(memory->file, "/home/nobody/.local/state/tcptuned/paths.db");
+	assert_string_equal(memory.file, "/home/nobody/.local/state/tcptuned/paths.db");
 	unsetenv("HOME");
 	restart();
 	save("192.0.2.1");
-	assert_string_equal(memory->file, "");
+	assert_string_equal(memory.file, "");
 	assert_int_equal(window_for("192.0.2.1"), 0);
 }
