@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libFuzzer target: any bytes as a configuration file. What is accepted has to be valid, and
- * printed again it has to be the same configuration; what is refused gets one sentence and
- * leaves the caller's configuration alone.
+ * libFuzzer target: any bytes as a configuration file. What is accepted is valid, and the same when
+ * it is printed and read again; what is refused gets one sentence and changes no configuration.
  */
 #include <sys/mman.h>
 #include <unistd.h>

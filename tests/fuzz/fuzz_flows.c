@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libFuzzer target: any bytes in place of the records that the kernel collects. They are either
- * refused, or written out, within bounds, as text whose every line is a sample or a comment,
- * and each as JSON that can be read back. The input is what differs from a valid record, so that
- * no corpus is needed to begin with.
+ * libFuzzer target: any bytes in place of the records that the kernel collects. They are refused,
+ * or written as text whose every line is a sample or a comment, and as JSON that can be read back.
+ * The input is what differs from a valid record, so that no corpus is needed.
  */
 #include <sys/socket.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The configuration: valid and invalid values of every key, the origin of each, error messages. */
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "test.h"
@@ -211,8 +210,7 @@ static const struct {
 	{"policy web", "remote_port", "1-65536", "1 to 65535"},
 	{"policy web", "cgroup", "system.slice", "absolute path"},
 	{"bitcp", "beta", "1/8|0", "from 0.001 to 0.5"},
-	{"memory", "budget", "half", "a size in bytes"},
-	{"memory", "budget", "1025G|17179869185G", "from 1M to 1024G"},
+	{"memory", "budget", "half|1025G|17179869185G", "a size in bytes from 1M to 1024G"},
 	{"paths", "remember", "all", "yes or no"},
 	{"paths", "expire_s", "1d|59", "of seconds from 60"},
 	{"paths", "streams", "maybe", "yes or no"},

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The log: the format of a line for the journal and for a person, which lines are logged, and which
- * are not repeated.
- */
+/* The log: lines for the journal and for a person; which are logged, and which not repeated. */
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -318,8 +318,7 @@ static void random_prefixes(struct tcptuned_prefixes *prefixes, long most)
 		if (tcptuned_address_is_ipv4(p.address) && p.length < 96)
 			p.length = 96;
 		p.ipv4 = tcptuned_address_is_ipv4(p.address);
-		for (unsigned int bit = p.length; bit < 128; bit++)
-			p.address[bit / 8] &= (uint8_t) ~(0x80 >> bit % 8);
+		tcptuned_mask_address(p.address, p.length);
 		tcptuned_prefix_print(&p, text);
 		add(prefixes, text);
 	}
@@ -398,6 +397,10 @@ static void assert_conditions(const struct tcptuned_named_policy *named, const c
 	assert_text(tcptuned_conditions_format(named), says);
 }
 
+#define ALL_BUT_CGROUP                                                         \
+	"destination 10.1.0.0/16, source 192.0.2.0/24, local port 8000-8080, " \
+	"remote port 443, cgroup "
+
 TEST(words)
 {
 	struct tcptuned_policy_config *all, *six;
@@ -416,18 +419,12 @@ TEST(words)
 	assert_int_equal(rules.rules_len, 5);
 	assert_rule(1, "2001:db8::1", NULL, "destination ::/0");
 	assert_rule(2, "10.1.2.3", NULL, "every connection");
-	assert_rule(3, "10.1.2.3", "/a/b",
-		    "destination 10.1.0.0/16, source 192.0.2.0/24, local port 8000-8080, "
-		    "remote port 443, cgroup /a/b");
-	assert_rule(3, "10.1.2.3", NULL,
-		    "destination 10.1.0.0/16, source 192.0.2.0/24, local port 8000-8080, "
-		    "remote port 443, cgroup of id 3");
+	assert_rule(3, "10.1.2.3", "/a/b", ALL_BUT_CGROUP "/a/b");
+	assert_rule(3, "10.1.2.3", NULL, ALL_BUT_CGROUP "of id 3");
 	assert_rule(4, "2001:db8::1", NULL, "destination 2001:db8::/32");
 
 	assert_conditions(NULL, "every connection");
-	assert_conditions(&set.named[0],
-			  "destination 10.1.0.0/16, source 192.0.2.0/24, local port 8000-8080, "
-			  "remote port 443, cgroup /a/b");
+	assert_conditions(&set.named[0], ALL_BUT_CGROUP "/a/b");
 	assert_conditions(&set.named[1], "destination 2001:db8::/32, ::/0");
 	add_many(&six->destination, 100);
 	strcpy(six->destination_file, "/etc/more");

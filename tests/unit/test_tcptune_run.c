@@ -20,12 +20,12 @@ TEST(rates_have_units_of_bits)
 					  "nan", "inf",	 "1e30", "5/s/s",   "7"};
 	uint64_t rate;
 
-	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		assert_int_equal(run_parse_rate(good[i].text, &rate), 0);
-		assert_int_equal(rate, good[i].bytes);
+	for_each_row (r, good) {
+		assert_int_equal(run_parse_rate(r->text, &rate), 0);
+		assert_int_equal(rate, r->bytes);
 	}
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_int_equal(run_parse_rate(bad[i], &rate), -EINVAL);
+	for_each_row (text, bad)
+		assert_int_equal(run_parse_rate(*text, &rate), -EINVAL);
 }
 
 static const char *parse(const char *words, struct run_options *ret)
