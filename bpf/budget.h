@@ -9,7 +9,10 @@
 
 #define MEMCG_LEVELS 16 /* of the hierarchy of memory control groups that are looked at */
 
-/* As mem_cgroup_under_socket_pressure(). @first: sk_memcg, whose low bits may be flags. */
+/*
+ * True if the socket's memory control group or one above it is under pressure, as
+ * mem_cgroup_under_socket_pressure() has it. @first: sk_memcg, whose low bits may be flags.
+ */
 __noinline int memcg_under_pressure(__u64 first)
 {
 	const struct mem_cgroup *memcg = (const struct mem_cgroup *)(first & ~3ull);

@@ -36,7 +36,10 @@ static __always_inline bool policies_disagree(const struct tcptuned_match *m, bo
 	       TCPTUNED_RULE_NONE;
 }
 
-/* Bytes as in setsockopt(). A smaller request bounds memory or latency, and is honoured. */
+/*
+ * A smaller request is deliberate, to bound the memory of a client or the latency, and is honoured.
+ * Bytes as in setsockopt().
+ */
 #define REQUEST_MIN (16u << 10)
 
 static __always_inline void count_request(bool receive)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which congestion control a connection gets. A @ctx below is whatever bpf_setsockopt() takes. */
+/*
+ * Which congestion control a connection gets: the policy's, where neither the application nor a
+ * route has chosen one. A @ctx below is whatever bpf_setsockopt() takes.
+ */
 #ifndef TCPTUNED_BPF_CONGESTION_CONTROL_H
 #define TCPTUNED_BPF_CONGESTION_CONTROL_H
 
@@ -25,7 +28,10 @@ static __always_inline bool is_bitcp(const char name[TCPTUNED_CC_NAME_MAX])
 	return is_same_name(name, CC_NAME("bitcp"));
 }
 
-/* Compares names, too: a socket older than the default's new registration has the previous one. */
+/*
+ * True if the socket has the default of its network namespace. Names are compared as well, because
+ * a socket that is older than a new registration of the default still has the previous one.
+ */
 static __always_inline bool has_default_cc(struct tcp_sock *tp)
 {
 	struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
@@ -70,7 +76,10 @@ static __always_inline bool may_set_policy_cc(struct tcptuned_flow *flow, struct
 	return true;
 }
 
-/* Copies "bitcp" to @ret if cc_auto may choose it: nothing was chosen but cubic or reno. */
+/*
+ * Copies "bitcp" to @ret if cc_auto may choose it: nothing else was chosen, and the default is
+ * one that kernels are built with.
+ */
 static __always_inline bool may_set_bitcp(struct tcptuned_flow *flow, struct tcp_sock *tp,
 					  const struct tcptuned_policy *policy,
 					  char ret[TCPTUNED_CC_NAME_MAX])

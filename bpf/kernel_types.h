@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The kernel's structures as far as they are read. CO-RE needs their names, not order and size. */
+/*
+ * The kernel's structures, reduced to the fields that tcptuned reads. CO-RE relocates each access
+ * against the BTF of the running kernel, so only names matter here, not order and size.
+ */
 #ifndef TCPTUNED_BPF_KERNEL_TYPES_H
 #define TCPTUNED_BPF_KERNEL_TYPES_H
 

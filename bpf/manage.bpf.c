@@ -79,7 +79,10 @@ static __always_inline void remove_callbacks(struct tcptuned_flow *flow, struct 
 
 /* ---- adopt -------------------------------------------------------------------------- */
 
-/* Copies the policy's to @ret, or the bitcp that a tcptuned with other records has left. */
+/*
+ * Copies the congestion control to set to @ret. Besides the policy's this may be that of a previous
+ * tcptuned whose records had another layout: no other program brings a bitcp.
+ */
 static __always_inline bool choose_adopted_cc(struct tcptuned_flow *flow, struct tcp_sock *tp,
 					      const struct tcptuned_policy *policy,
 					      char ret[TCPTUNED_CC_NAME_MAX])
@@ -254,13 +257,20 @@ static __always_inline bool has_own_cc(struct tcp_sock *tp)
 	       is_same_name(name, CC_NAME("tt_reno")) || is_same_name(name, CC_NAME("tt_vegas"));
 }
 
-/* True if created while one of those was the default, and still in its handshake for example. */
+/*
+ * True if the socket was created while one of those was the default, and is not managed: its
+ * handshake is not over, for example. (Sockets that a listener accepts have the default of that
+ * time.)
+ */
 static __always_inline bool has_own_cc_by_default(struct tcp_sock *tp)
 {
 	return !BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_setsockopt) && has_own_cc(tp);
 }
 
-/* Leaves alone what another program has set by bpf_setsockopt(), which no hook reports. */
+/*
+ * Leaves a congestion control alone that is neither the policy's nor tcptuned's: another program
+ * has set it since by bpf_setsockopt(), which no hook reports.
+ */
 static __always_inline void release_foreign_cc(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	const struct tcptuned_policy *policy = policy_by_id(flow->policy);
@@ -457,7 +467,10 @@ int recall_flows(struct bpf_iter__tcp *ctx)
 
 /* ---- the start ----------------------------------------------------------------------- */
 
-/* Detaches a socket outside the cgroup as a clean stop would: no callback will come from it. */
+/*
+ * Detaches a socket outside the cgroup, as a clean stop would: the previous tcptuned had another
+ * cgroup and was killed, so that no callback comes from this socket, not when it closes either.
+ */
 static __always_inline int detach_flow(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	__u32 changed = TCPTUNED_F_RCVBUF_INTERCEPTED | TCPTUNED_F_SNDBUF_INTERCEPTED;
@@ -475,7 +488,10 @@ static __always_inline int detach_flow(struct tcptuned_flow *flow, struct tcp_so
 	return TCPTUNED_ADOPTED_DETACHED;
 }
 
-/* Connections in their handshake, and accepted ones, reach the sockops program by themselves. */
+/*
+ * Writes one enum tcptuned_adopted for each socket that is adopted or detached. Connections in
+ * their handshake and sockets that a listener accepts reach the sockops program by themselves.
+ */
 SEC("iter/tcp")
 int adopt_flows(struct bpf_iter__tcp *ctx)
 {

@@ -30,7 +30,10 @@ static __always_inline void *single_value(void *map)
 
 SINGLE_VALUE_MAP(BPF_MAP_TYPE_ARRAY, struct tcptuned_meta) meta SEC(".maps");
 
-/* Also those of earlier configurations, whose names connections show. No record in use changes. */
+/*
+ * The policies in force and those of earlier configurations, whose names connections still show.
+ * Memory is allocated as records are added. A record is never written to once a rule names it.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

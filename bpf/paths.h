@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Path memory: connections begin with what earlier ones have measured (<tcptuned/algo/path.h>). */
+/*
+ * Path memory: a connection that ends adds what it measured to its peer's prefix, and a new one
+ * begins with what is known there. The arithmetic is in <tcptuned/algo/path.h>.
+ */
 #ifndef TCPTUNED_BPF_PATHS_H
 #define TCPTUNED_BPF_PATHS_H
 
@@ -120,7 +123,10 @@ static __always_inline bool look_up_path(struct tcp_sock *tp, struct tcptuned_pa
 /* A path with this bandwidth-delay product, bytes, may need another congestion control. */
 #define PATH_LONG_BYTES (1u << 20)
 
-/* True if a record is needed at once: for a small first window on a slow path, or for bitcp. */
+/*
+ * True if a new connection needs its record before it has carried anything: its path is slow, so
+ * that the window should be small from the first segment on, or perhaps long.
+ */
 static __always_inline bool path_is_slow_or_long(struct tcp_sock *tp)
 {
 	struct tcptuned_path path;
@@ -129,7 +135,10 @@ static __always_inline bool path_is_slow_or_long(struct tcp_sock *tp)
 	       (path.slow || path.max_window || path.snd_per_rtt >= PATH_LONG_BYTES);
 }
 
-/* Stores what is known of the path. Called once, before bitcp begins, which reads its seed. */
+/*
+ * Stores in @flow what is known of the path; called once, before the congestion control is set,
+ * since bitcp reads its seed when it begins. A connection that is only observed gets nothing.
+ */
 static __always_inline void apply_path_memory(struct tcptuned_flow *flow, struct tcp_sock *tp,
 					      const struct tcptuned_policy *policy)
 {
@@ -162,7 +171,10 @@ static __always_inline void apply_path_memory(struct tcptuned_flow *flow, struct
 /* A hold below the kernel's usual initial window shows that the path is slow. */
 #define PATH_SLOW_WINDOW 65535u
 
-/* The segments of bitcp's window at its last loss, or now if more; 0: no loss, or no bitcp. */
+/*
+ * The window at which bitcp had its last loss, segments, or the present one if it has grown past
+ * that; 0: no loss, or another congestion control.
+ */
 static __always_inline __u32 path_bitcp_max(struct tcp_sock *tp)
 {
 	const struct bitcp *st = (const struct bitcp *)tp->inet_conn.icsk_ca_priv;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which policy a connection gets. BPF_CORE_READ() takes any kind of pointer to its socket. */
+/*
+ * Which policy a connection gets, by the match trie and the rules of <tcptuned/abi/policy.h>.
+ * Sockets are read by bpf_core_read() here, so that a pointer of any kind to one will do.
+ */
 #ifndef TCPTUNED_BPF_POLICY_H
 #define TCPTUNED_BPF_POLICY_H
 
@@ -187,7 +190,10 @@ __bpf_global int search_listener(struct search_result *r, __u32 first)
 	return search_from(&s, first, TCPTUNED_POLICIES_MAX);
 }
 
-/* True if it may accept connections whose policy honours SO_RCVBUF (@receive) or SO_SNDBUF. */
+/*
+ * True if this listener may accept a connection whose policy honours SO_RCVBUF (@receive), or else
+ * SO_SNDBUF. Its peers are not known, and often not its address either.
+ */
 static __always_inline bool listener_may_honour(struct sock *sk, const struct tcptuned_match *m,
 						bool receive)
 {

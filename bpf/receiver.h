@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The receive window. TCP_WINDOW_CLAMP holds it where less is allowed than the buffer gives. */
+/*
+ * The receive window, adjusted when an ACK leaves. The kernel sizes the buffer; where right-sizing,
+ * a slow reader, the budget or the policy allow less window, it is held by TCP_WINDOW_CLAMP.
+ */
 #ifndef TCPTUNED_BPF_RECEIVER_H
 #define TCPTUNED_BPF_RECEIVER_H
 
@@ -8,7 +11,10 @@
 #include "rightsizing.h"
 #include <tcptuned/algo/reader.h>
 
-/* The smallest window: what any sender begins with, as the scaled field has it (DRS III.C). */
+/*
+ * The smallest window of a slow path. It holds what any sender begins with, so that it delays none,
+ * and can be expressed in the scaled field (DRS III.C).
+ */
 static __always_inline __u32 min_window(struct tcp_sock *tp)
 {
 	__u32 min = MIN_WINDOW_SEGMENTS * tp->mss_cache, unit = sk_window_unit(tp);
@@ -129,7 +135,10 @@ static __always_inline void size_locked_receiver(struct bpf_sock_ops *ctx,
 		set_option(ctx, SOL_TCP, TCP_WINDOW_CLAMP, window);
 }
 
-/* Charges the budget for what the kernel gave beyond rcv_base, or holds the window to that. */
+/*
+ * Charges the budget with what the kernel has given beyond tcp_rmem as it was before tcptuned
+ * raised it. Where the budget has no more, the window is held to what it would have been.
+ */
 static __always_inline void apply_receive_budget(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	__u32 have = tp->inet_conn.icsk_inet.sk.sk_rcvbuf, want = have, allowed;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* An iterator that adds up all connections, and collects some (<tcptuned/abi/readout.h>). */
+/*
+ * An iterator over all connections of every network namespace. It adds them up, and collects those
+ * that user space has asked for (<tcptuned/abi/readout.h>).
+ */
 #include "congestion_control.h"
 #include "maps.h"
 #include "sock.h"
@@ -15,7 +18,10 @@ struct {
 	__uint(max_entries, READOUT_RING_BYTES);
 } collected SEC(".maps");
 
-/* Only user space uses this map, whose pin outlives the daemon. The kernel drops old entries. */
+/*
+ * Only user space reads and writes this map; its pin outlives the daemon. When the map is full, the kernel
+ * drops entries that were not updated for long.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, TCPTUNED_STREAMS_LEVELS_MAX);

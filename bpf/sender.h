@@ -13,7 +13,10 @@
 /* Bytes per second from which each packet takes a whole skb of 64 KB. */
 #define UNPACED_RATE (64u << 20)
 
-/* Memory per byte in the send queue, in 1/256: two while that is short (tcp_sndbuf_expand()). */
+/*
+ * Memory for each byte in the send queue, in 1/256: as measured on this queue, or the kernel's own
+ * guess while it is short (tcp_sndbuf_expand(): two).
+ */
 static __always_inline __u32 send_cost_256(const struct tcp_sock *tp)
 {
 	__u32 bytes = tp->write_seq - tp->snd_una;
@@ -59,7 +62,10 @@ static __always_inline bool is_recovering(struct tcp_sock *tp)
 	return BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_state) != TCP_CA_Open;
 }
 
-/* A smaller buffer is locked. It can become the kernel's again if net.core.wmem_max allows that. */
+/*
+ * A smaller buffer is a locked one, so this is done only where net.core.wmem_max allows to make it
+ * as large again as the kernel alone would.
+ */
 static __always_inline bool may_shrink_sndbuf(const struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	const struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
@@ -182,7 +188,10 @@ static __always_inline bool mostly_sends(struct bpf_sock_ops *ctx)
 	return ctx->data_segs_in < ctx->data_segs_out / 64;
 }
 
-/* SACKed segments count as an MSS each. They may be smaller, so the sum must not decrease. */
+/*
+ * Counts the bytes delivered. During a recovery, when bytes_acked stands still, segments that SACK
+ * blocks acknowledge count as an MSS each. They may be smaller, so the sum is kept from decreasing.
+ */
 static __always_inline void update_delivered(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	__u32 bytes = (__u32)tp->bytes_acked + tp->sacked_out * tp->mss_cache;

@@ -23,8 +23,9 @@
 #define TSQF_THROTTLED		  1 /* enum tsq_flags */
 
 /*
- * A global function, which the verifier walks once instead of in each state in which it is called.
- * Pointers to sockets cannot be passed to it; they are passed as numbers within a structure.
+ * A global function. The verifier walks it once, and not again for each state in which it is
+ * called, which keeps the programs far below the instruction limit. Pointers to sockets cannot be
+ * passed to it; they are passed as numbers within a structure.
  */
 #define __bpf_global __attribute__((noinline))
 
@@ -42,7 +43,10 @@ static __always_inline __u32 sk_min_rtt_us(const struct tcp_sock *tp)
 	return rtt == ~0u ? 0 : rtt;
 }
 
-/* The receiver's RTT first, unlike DRS IV.A: this host may have sent its last data long ago. */
+/*
+ * The receiver's RTT estimate, or else the sender's smoothed RTT. DRS section IV.A prefers the
+ * latter; here the receiver's comes first, since this host may have sent its last data long ago.
+ */
 static __always_inline __u32 sk_rcv_rtt_us(const struct tcp_sock *tp)
 {
 	__u32 rtt = tp->rcv_rtt_est.rtt_us >> 3;
@@ -53,7 +57,10 @@ static __always_inline __u32 sk_rcv_rtt_us(const struct tcp_sock *tp)
 	return rtt < 10000 ? rtt + 1000 : rtt;
 }
 
-/* An RTT sample by the last timestamp echo (tcp_rcv_rtt_measure_ts()), at least a tick; 0: none. */
+/*
+ * One RTT sample by the timestamp that the last segment echoed (tcp_rcv_rtt_measure_ts()); 0: none.
+ * Its unit is a millisecond, which is also its minimum.
+ */
 static __always_inline __u32 sk_rcv_rtt_sample_us(const struct tcp_sock *tp)
 {
 	__u64 now = tp->tcp_mstamp;
@@ -69,7 +76,10 @@ static __always_inline __u32 sk_rcv_rtt_sample_us(const struct tcp_sock *tp)
 	return ticks ? ticks * unit : unit;
 }
 
-/* The highest sequence number received (DRS IV): with a gap, the end of the out-of-order queue. */
+/*
+ * The highest sequence number received (DRS section IV). After a loss it is ahead of rcv_nxt, which
+ * stands still and then jumps: it is the end of the last segment in the out-of-order queue.
+ */
 static __always_inline __u32 sk_highest_seen(const struct tcp_sock *tp)
 {
 	__u32 cb[2], seen = tp->rcv_nxt; /* cb: seq and end_seq of struct tcp_skb_cb */
@@ -80,7 +90,10 @@ static __always_inline __u32 sk_highest_seen(const struct tcp_sock *tp)
 	return seen;
 }
 
-/* Payload per memory of received data, in 1/256; before 6.6 by net.ipv4.tcp_adv_win_scale. */
+/*
+ * Payload per memory of received data, in 1/256. Before 6.6 the kernel does not measure it, and
+ * net.ipv4.tcp_adv_win_scale applies: a half by default.
+ */
 static __always_inline __u32 sk_scaling_ratio(const struct tcp_sock *tp)
 {
 	__u32 ratio;
@@ -116,7 +129,10 @@ static __always_inline __u32 sk_offered_window(const struct tcp_sock *tp)
 	return window < 0 ? 0 : window;
 }
 
-/* The smallest clamp, bytes. A smaller one, with net.ipv4.tcp_shrink_window, shrinks the window. */
+/*
+ * Lower bound for TCP_WINDOW_CLAMP, bytes. Normally 0, since the kernel never shrinks a window that
+ * it has advertised, whatever the clamp. With net.ipv4.tcp_shrink_window it would.
+ */
 static __always_inline __u32 sk_min_clamp(const struct tcp_sock *tp)
 {
 	const struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
@@ -151,7 +167,10 @@ static __always_inline __u32 sk_window_unit(const struct tcp_sock *tp)
 	return 1u << BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale);
 }
 
-/* Data in an skb of tcp_collapse(), one page (SKB_MAX_ORDER(0, 0)), and its memory. */
+/*
+ * Memory for data that came in small segments, at the price of tcp_collapse(): one page each
+ * (SKB_MAX_ORDER(0, 0)), and what is accounted for it.
+ */
 #define COLLAPSED_DATA 3776u
 #define COLLAPSED_SKB  4352u
 

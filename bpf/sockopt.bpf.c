@@ -47,7 +47,10 @@ current_action(struct sock *sk, const struct tcptuned_match *m, bool receive)
 	return action_of(policy_of_socket((struct tcp_sock *)sk, &id), receive);
 }
 
-/* The kernel gets the request, and the application sizes the buffer, also if tcptuned did so. */
+/*
+ * The kernel gets the request, also if tcptuned was sizing the buffer: the application sizes it
+ * from now on, and a request before this one does not matter any more.
+ */
 static __always_inline void leave_buffer_to_application(struct bpf_sockopt *ctx, bool receive)
 {
 	__u32 request = TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_RCVBUF_INTERCEPTED |
@@ -68,7 +71,10 @@ static __always_inline void leave_buffer_to_application(struct bpf_sockopt *ctx,
 	leave_budget(receive ? &flow->rcv_share : &flow->snd_share);
 }
 
-/* True if the request exceeds what the plain option, by which it is passed on later, may set. */
+/*
+ * SO_RCVBUFFORCE and SO_SNDBUFFORCE may request more than the plain options, by which a request is
+ * passed on later. Where a policy may honour it, it is honoured at once.
+ */
 static __always_inline bool exceeds_plain_option(const struct bpf_sockopt *ctx,
 						 const struct tcptuned_match *m, bool receive,
 						 __u32 request, __u32 buffer_max)
@@ -77,7 +83,10 @@ static __always_inline bool exceeds_plain_option(const struct bpf_sockopt *ctx,
 	       request > buffer_max / 2 && policies_disagree(m, receive);
 }
 
-/* True if the kernel had an earlier request: it does not size the buffer, and needs the next. */
+/*
+ * True if an earlier request was honoured. The kernel then does not size the buffer, and would not
+ * learn of the next request if that was intercepted.
+ */
 static __always_inline bool is_locked_by_application(struct bpf_sockopt *ctx, bool receive)
 {
 	__u32 here = flag_of(receive, TCPTUNED_F_RCVBUF_INTERCEPTED | TCPTUNED_F_RCV_SIZED);
@@ -120,7 +129,10 @@ static __always_inline __u32 limit_request(__s32 value, __u32 buffer_max)
 	return (__u32)value < buffer_max / 2 ? (__u32)value : buffer_max / 2;
 }
 
-/* Intercepts a request unless it must be honoured: with optlen -1 the kernel skips the call. */
+/*
+ * Intercepts a request, unless it has to be honoured: the kernel skips the call (optlen -1), the
+ * call succeeds for the application, and the record keeps the request.
+ */
 static __always_inline void handle_request(struct bpf_sockopt *ctx, bool receive)
 {
 	const struct tcptuned_match *m = default_match();
@@ -170,7 +182,10 @@ static __always_inline __u32 rcvbuf_in_use(struct bpf_sock *sk)
 	return rcvbuf;
 }
 
-/* The application sizes its window. It gets its SO_RCVBUF, or autotuning would move the clamp. */
+/*
+ * An application that sets the window clamp sizes its window itself from now on. It also gets the
+ * SO_RCVBUF that was intercepted, or the kernel's autotuning would move the clamp.
+ */
 static __always_inline void on_window_clamp_set(struct bpf_sockopt *ctx)
 {
 	const struct tcptuned_match *m = default_match();
@@ -192,7 +207,10 @@ static __always_inline void on_window_clamp_set(struct bpf_sockopt *ctx)
 			 TCPTUNED_F_RCVBUF_HONOURED);
 }
 
-/* The application's choice stays at the end, or the present one if the kernel refuses its name. */
+/*
+ * The application's congestion control is its own, also at the end. If the kernel refuses the name,
+ * the present one is kept at the end, too.
+ */
 static __always_inline void on_congestion_control_set(struct bpf_sock *sk)
 {
 	struct tcptuned_flow *flow = flow_of(sk);
@@ -202,8 +220,9 @@ static __always_inline void on_congestion_control_set(struct bpf_sock *sk)
 }
 
 /*
- * True if the caller may use SO_*BUFFORCE (sockopt_capable()). The low word of a 64-bit capability
- * mask may come first or last; no capability of the high word has that bit.
+ * True if the calling process may use SO_RCVBUFFORCE and SO_SNDBUFFORCE (sockopt_capable()). The
+ * low word of a 64-bit capability mask may come first or last; no capability of the high word has
+ * that bit.
  */
 static __always_inline bool caller_may_force(void)
 {

@@ -66,7 +66,10 @@ static __always_inline const struct tcptuned_policy *policy_of_connecting(struct
 	return policy->override_rcvbuf || !(locks & SOCK_RCVBUF_LOCK) ? policy : NULL;
 }
 
-/* A small window on a slow path: no sender begins with more, and it could not be shrunk later. */
+/*
+ * Begins with a small window on a path that was slow, where the policy tunes. No sender begins with
+ * more, and an advertised window could not be shrunk later.
+ */
 __bpf_global int set_initial_window(struct bpf_sock_ops *ctx)
 {
 	const struct tcptuned_policy *policy;
@@ -119,7 +122,10 @@ static __always_inline void on_connect(struct bpf_sock_ops *ctx, struct tcptuned
 	flow->flags |= TCPTUNED_F_POLICY_CHOSEN;
 }
 
-/* A listener's buffer fixes the window scale of connections, whose policy is not known yet. */
+/*
+ * A listener's buffer determines the window scale of what it accepts, before the policy of that is
+ * known. So a request is honoured if any policy of its connections honours it.
+ */
 static __always_inline void on_listen(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 				      struct tcp_sock *tp)
 {
@@ -228,7 +234,10 @@ static __always_inline bool is_accepted(struct tcp_sock *tp)
 /* An accepted connection that has sent so much more than it received answers requests. */
 #define ANSWER_BYTES 4096u
 
-/* ACKs show how long an answer is; its segments would be twenty more callbacks for 100 KB. */
+/*
+ * The ACKs of an answer show how long it is, so that its segments, twenty more callbacks for 100
+ * KB, need not be examined.
+ */
 static __always_inline void watch_acks_only(struct bpf_sock_ops *ctx, struct tcp_sock *tp)
 {
 	const __u32 both = BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG | BPF_SOCK_OPS_STATE_CB_FLAG;
@@ -289,7 +298,10 @@ static __always_inline void on_close(struct tcptuned_flow *flow, struct tcp_sock
 
 /* ---- the callbacks ------------------------------------------------------------------ */
 
-/* Returns whether to manage it now. Global, also to free its stack before manage_connection(). */
+/*
+ * A segment leaves, or a round trip ends. Returns whether the connection is to be managed from now
+ * on. It is a global function also because its stack is free when manage_connection() needs one.
+ */
 __bpf_global int on_traffic(struct bpf_sock_ops *ctx)
 {
 	struct tcp_sock *tp = tcp_sock_of(ctx);
@@ -373,7 +385,10 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 	return 1;
 }
 
-/* A socket is destroyed, also if no callback has reported its end. Its grants are returned. */
+/*
+ * A socket is destroyed, whether or not its end was reported: its callbacks may have been removed,
+ * and a stop that was killed leaves no program attached. Its grants are returned to the budget.
+ */
 SEC("tp_btf/tcp_destroy_sock")
 int tcptuned_destroyed(__u64 *args)
 {

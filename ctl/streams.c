@@ -211,7 +211,10 @@ static bool is_better(const json_t *streams, const json_t *than)
 	return ctl_number(streams, "age_s") < ctl_number(than, "age_s");
 }
 
-/* Set *@ret to what the daemon remembers of the address, if possible with a fit; NULL: nothing. */
+/*
+ * Set *@ret to what the daemon remembers of parallel connections to the address; NULL: nothing. Of both
+ * directions and several congestion controls, it is what has a fit and was used last.
+ */
 static int ask_memory(const struct ctl *ctl, const struct question *q, json_t **ret,
 		      struct tcptuned_error *err)
 {
@@ -572,7 +575,10 @@ static int fail_to_start(const struct question *q, int error, struct tcptuned_er
 	return FAIL(err, -error, INTERNAL, "%s cannot be started: %s", program, strerror(-error));
 }
 
-/* Block the signals that end this process, but not ignored ones (nohup(1)). Returns a signalfd. */
+/*
+ * Block the signals that would end this process, and return a descriptor that reads them. nohup(1), for
+ * example, has some ignored: these do not end the search either.
+ */
 static int block_signals(sigset_t *before)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};

@@ -90,8 +90,9 @@ static int run_in_background(const struct tcptuned_options *options, struct tcpt
 }
 
 /*
- * Check also what only a start looks for on this host: an administrator has to know of it before an
- * upgrade. @load: load the programs, too.
+ * Also check what the configuration names on this host, which is used at a start only: before an
+ * upgrade, an administrator wants to know of it while the old daemon still runs. @load: load the
+ * programs, too.
  */
 static int check(const struct tcptuned_config *config, bool load, struct tcptuned_error *err)
 {

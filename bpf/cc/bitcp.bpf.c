@@ -12,7 +12,10 @@
 /* The section [bitcp] of the configuration. Zeroes, the initial content, stand for the defaults. */
 SINGLE_VALUE_MAP(BPF_MAP_TYPE_ARRAY, struct bitcp_params) bitcp_params SEC(".maps");
 
-/* Begins with the path memory's maximum (bpf/paths.h), once: later the connection has its own. */
+/*
+ * Begins with the maximum that the path memory has left for this connection (bpf/paths.h). That is
+ * used once, since a connection that changes to bitcp later has measured the path itself.
+ */
 static __always_inline void apply_seed(struct sock *sk, struct tcp_sock *tp)
 {
 	struct tcptuned_flow *flow = bpf_sk_storage_get(&flows, sk, NULL, 0);

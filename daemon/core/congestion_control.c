@@ -20,7 +20,10 @@ static bool is_ours(const char *name)
 	return !strcmp(name, "bitcp");
 }
 
-/* Request each module once: the kernel starts a process. If it loads it, @offered is read again. */
+/*
+ * Each module is requested once, not at every attempt of the timer, because the kernel starts a
+ * process for it. If it was loaded, @offered is read again.
+ */
 static void load_module(struct tcptuned_daemon *d, const char *name,
 			char offered[static TCPTUNED_CONGESTION_NAMES])
 {
@@ -39,7 +42,10 @@ static void load_module(struct tcptuned_daemon *d, const char *name,
 	}
 }
 
-/* bitcp is no module. --observe does not register it, and would find it offered without that. */
+/*
+ * bitcp is registered, and not loaded as a module. Observing changes nothing: --observe does not
+ * register bitcp, and would find it offered without that.
+ */
 static bool is_offered(struct tcptuned_daemon *d, const char *name, enum tcptuned_mode mode,
 		       char offered[static TCPTUNED_CONGESTION_NAMES])
 {

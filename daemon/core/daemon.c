@@ -41,7 +41,10 @@ static void renew_metrics(void *ctx)
 		tcptuned_http_renew(d->http);
 }
 
-/* A restart sends SIGUSR1, then SIGTERM (tcptuned.service). The lower number is delivered first. */
+/*
+ * A restart by systemd sends SIGUSR1 and then SIGTERM (tcptuned.service). Of two pending signals the
+ * kernel delivers the one with the lower number first.
+ */
 static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *ctx)
 {
 	struct tcptuned_daemon *d = ctx;
@@ -239,7 +242,10 @@ static bool any_policy_tunes(const struct tcptuned_kernel *k)
 	return false;
 }
 
-/* What a killed daemon has left goes on tuning, or is a bitcp: --observe may end neither. */
+/*
+ * What a killed daemon has attached keeps tuning its connections, whatever the policies are now, and
+ * --observe may not end that. Nor may it end a registration of bitcp, which only such a daemon leaves.
+ */
 static int check_observe(const struct tcptuned_config *config, struct tcptuned_error *err)
 {
 	struct tcptuned_kernel before;

@@ -12,7 +12,10 @@
 #include "util/cleanup.h"
 #include "util/log.h"
 
-/* Move connections from our congestion controls to the default, and restore listeners' buffers. */
+/*
+ * Move connections whose congestion control tcptuned set to the default of their network namespace (if
+ * that is bitcp, it becomes this one's first), and restore the buffers that listeners have requested.
+ */
 static void undo_overrides(const struct tcptuned_kernel *kernel)
 {
 	const char *sysctl = tcptuned_sysctl_name(TCPTUNED_SYSCTL_CONGESTION_CONTROL);
@@ -25,7 +28,10 @@ static void undo_overrides(const struct tcptuned_kernel *kernel)
 	tcptuned_iterate(link_fd, NULL);
 }
 
-/* The default to which connections go back is restored first, the sysctls that limit them last. */
+/*
+ * The default congestion control is restored before connections, which go back to it, and the other
+ * sysctls after them, because they limit what connections can be given.
+ */
 void tcptuned_detach(struct tcptuned_kernel *kernel)
 {
 	int meta_fd = kernel->map_fd[TCPTUNED_MAP_META];

@@ -36,8 +36,9 @@ static bool is_other_sockops(__u32 id, char ret[BPF_OBJ_NAME_LEN])
 }
 
 /*
- * Another sockops program may clear our callback flags (bpf/callbacks.h), which are checked only if
- * there is one, or may be one: listing programs needs CAP_SYS_ADMIN.
+ * Another sockops program may clear the callback flags that ours has set (bpf/callbacks.h). Without
+ * one, no connection has to be checked for that. Only CAP_SYS_ADMIN may list programs; without it,
+ * there may be one.
  */
 static bool has_other_sockops(struct tcptuned_daemon *d)
 {
@@ -56,7 +57,10 @@ static bool has_other_sockops(struct tcptuned_daemon *d)
 	return true;
 }
 
-/* Scans take at most 0.1 % of a processor, and 1 % while connections wait for idle ones' memory. */
+/*
+ * The scan is limited to 0.1 % of a processor, and to 1 % while connections wait for memory that idle
+ * ones hold, so that they get it within seconds.
+ */
 static void maintain_flows(struct tcptuned_daemon *d)
 {
 	bool other_sockops = has_other_sockops(d), is_short = tcptuned_budget_is_short(d);

@@ -15,7 +15,10 @@
 #include "util/cleanup.h"
 #include "util/log.h"
 
-/* Buffers of 64 MB are enough for 1 Gbit/s at 250 ms. More than that has to be configured. */
+/*
+ * `receive_window_max = auto`, bytes: buffers of 64 MB, enough for 1 Gbit/s at 250 ms. Any connection
+ * of the host may hold that much in the kernel, so that a larger one has to be configured.
+ */
 #define WINDOW_AUTO	(32u << 20)
 #define WINDOW_AUTO_MIN (4u << 20)
 #define WINDOW_MIN	(64u << 10) /* of any receive_window_max */
@@ -186,7 +189,10 @@ static void set_buffer_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl whi
 		  "windows stay within half of the present one");
 }
 
-/* A sized send buffer is locked: to enlarge it again, bpf_setsockopt() gives twice wmem_max. */
+/*
+ * A send buffer that tcptuned has sized is locked, and has to be enlarged again to what the kernel
+ * would have given it: bpf_setsockopt() gives twice net.core.wmem_max.
+ */
 static void set_wmem_max(struct tcptuned_daemon *d)
 {
 	uint64_t bytes = buffer_for(max_window(d, TCPTUNED_TUNE, false));

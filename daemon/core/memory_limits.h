@@ -30,8 +30,9 @@ int tcptuned_budget_set(struct tcptuned_daemon *d);
 bool tcptuned_budget_is_short(const struct tcptuned_daemon *d);
 
 /*
- * Set, or restore, the maxima of tcp_rmem and tcp_wmem for the windows of the policies, and write
- * into each policy's record how large a buffer setsockopt() can make. Logs what it does.
+ * Set the maxima of tcp_rmem and tcp_wmem to what the windows of the policies need, restore those
+ * that are large enough without, and write into each policy's record how large a buffer setsockopt()
+ * can make. Logs what it does.
  */
 void tcptuned_buffer_limits_set(struct tcptuned_daemon *d);
 

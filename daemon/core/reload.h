@@ -4,7 +4,10 @@
 
 #include "core/state.h"
 
-/* Put the files' configuration into force; if it is wrong, the one before stays. Logs either. */
+/*
+ * Read the configuration again and put it into force. If it is wrong or cannot be applied, the one
+ * before stays. Logs the differences or the error, and reports to systemd and the metrics.
+ */
 void tcptuned_reload(struct tcptuned_daemon *d);
 
 #endif

@@ -15,7 +15,10 @@
 #define RECORD_BYTES ((sizeof(struct tcptuned_flow_record) + 8 + 7) / 8 * 8)
 #define RING_RECORDS (READOUT_RING_BYTES / RECORD_BYTES)
 
-/* read() ends with EAGAIN after MAX_ITER_OBJECTS without output (bpf_seq_read()); more follow. */
+/*
+ * The iterator ends a read() with EAGAIN after a million sockets without output (bpf_seq_read(),
+ * MAX_ITER_OBJECTS); the next read() continues from there.
+ */
 #define READ_AGAIN_MAX 1000
 
 _Static_assert(RING_RECORDS / 2 > READOUT_LOOK_EVERY, "room for what comes before a read() ends");

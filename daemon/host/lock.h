@@ -5,7 +5,10 @@
 
 #include "util/error.h"
 
-/* Take the lock of the runtime directory, which only root may write. Returns its descriptor. */
+/*
+ * Take the lock of the runtime directory, which is created, and which only root may be able to write.
+ * Returns the descriptor that holds the lock.
+ */
 int tcptuned_lock_take(const char *directory, struct tcptuned_error *err);
 
 /*

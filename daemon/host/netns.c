@@ -55,7 +55,10 @@ static int visit_one(struct walk *walk, const char *path)
 	return 0;
 }
 
-/* Ended processes do not count; names that ip-netns(8) is deleting (EINVAL) have vanished. */
+/*
+ * A process that has ended has no namespace any more, and does not count; neither does a name without
+ * one, as ip-netns(8) leaves it for a moment on deletion (setns(): EINVAL).
+ */
 static void count_missed(struct walk *walk, const char *path, bool is_process, int error)
 {
 	struct stat st;

@@ -119,6 +119,7 @@ static int write_meta(int meta_fd, const struct tcptuned_meta *meta)
 	return bpf_map_update_elem(meta_fd, &zero, meta, BPF_ANY) ? -errno : 0;
 }
 
+/* Returns 1 if the sysctl was changed, else as tcptuned_sysctl_set(). */
 static int set(int meta_fd, enum tcptuned_sysctl which, const char *now, const char *wanted)
 {
 	struct tcptuned_saved_sysctl *saved, was;

@@ -37,7 +37,10 @@ int tcptuned_sysctl_before(int meta_fd, enum tcptuned_sysctl which, char *value)
 /* The last number of that, bytes; 0: it cannot be read. */
 uint64_t tcptuned_sysctl_maximum_before(int meta_fd, enum tcptuned_sysctl which);
 
-/* Leave alone from now on what another process has changed since. Returns whether there was any. */
+/*
+ * Find the sysctls that another process has changed after tcptuned set them, and neither set nor restore
+ * them from now on; in other network namespaces a maximum is restored. Returns whether there was one.
+ */
 bool tcptuned_sysctls_overruled(int meta_fd);
 
 /* True if that happened to @which at any time since tcptuned was attached. */

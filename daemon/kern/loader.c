@@ -385,7 +385,8 @@ static bool is_on_cgroup(int link_fd, int cgroup_fd)
 
 /*
  * __cgroup_bpf_attach() refuses with EPERM next to or below a program that is attached without
- * BPF_F_ALLOW_MULTI, and with E2BIG beyond 64 programs. Without the rights, the load has failed.
+ * BPF_F_ALLOW_MULTI, and with E2BIG beyond 64 programs. A process without the rights to attach has
+ * not got as far as this.
  */
 static int link_refused(int errnum, enum bpf_attach_type type, int cgroup_fd,
 			struct tcptuned_error *err)
@@ -437,7 +438,10 @@ static int swap_programs(const struct tcptuned_kernel *k, const int made[CGROUP_
 	return 0;
 }
 
-/* All or none: the cgroup may refuse new links, and a swap fails only if its link was detached. */
+/*
+ * Attach all of them, or none. New links come first, because the cgroup may refuse them; a swap fails
+ * only for a link that another process has detached (cgroup_bpf_replace()).
+ */
 static int attach_cgroup(struct tcptuned_kernel *k, int cgroup_fd, struct tcptuned_error *err)
 {
 	int made[CGROUP_PROGS] = {-1, -1, -1};
@@ -457,7 +461,10 @@ static int attach_cgroup(struct tcptuned_kernel *k, int cgroup_fd, struct tcptun
 	return error;
 }
 
-/* The program at the end of sockets may run twice for a while: the second finds nothing to do. */
+/*
+ * Attach the iterators, and the program at the end of sockets. The latter runs next to the one before
+ * until that one's pin is replaced: the second of the two finds nothing to do.
+ */
 static int attach_tracing(struct tcptuned_kernel *k, struct tcptuned_error *err)
 {
 	union bpf_iter_link_info info = {.map.map_fd = k->map_fd[TCPTUNED_MAP_FLOWS]};
@@ -529,8 +536,9 @@ static void attach_bitcp(struct tcptuned_kernel *k, const struct bpf_object *obj
 }
 
 /*
- * The record that all of it is this build's comes last: after a kill, the next process does it
- * again. @before: what an earlier daemon changed on the host, which this one has to restore.
+ * The record that says that all of it is this build's comes last: if this process is killed before,
+ * the next start does it again. @before: what an earlier daemon changed on the host, which this one
+ * has to restore.
  */
 static int pin_everything(struct tcptuned_kernel *k, const struct tcptuned_meta *before)
 {
@@ -568,7 +576,10 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 		error = attach_cgroup(k, cgroup_fd, err);
 	if (error)
 		return error;
-	/* Old records: by the iterator that can read them, when no program writes them any more. */
+	/*
+	 * Old records are released by the iterator that can read them, after the programs that write
+	 * them have gone. Those that run now tune nothing before they have policies.
+	 */
 	tcptuned_iterate(release_fd, NULL);
 	attach_bitcp(k, loaded.object[BITCP]);
 	error = pin_everything(k, before);

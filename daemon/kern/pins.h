@@ -4,7 +4,10 @@
 
 #include "util/error.h"
 
-/* Pin @fd at @path, by way of @new: a failure leaves the old pin or the new one. 0 or -errno. */
+/*
+ * Pin @fd at @path of a BPF file system, in place of an older pin. By way of @new next to it, so that
+ * a process that is killed, or fails, leaves either the old pin or the new one. Returns 0 or -errno.
+ */
 int tcptuned_pin_replace(int fd, const char *path, const char *new);
 
 /*

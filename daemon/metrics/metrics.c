@@ -352,7 +352,10 @@ static int compare_labels(const void *a, const void *b)
 		       ?: strcmp(left->congestion_control, right->congestion_control);
 }
 
-/* Sort groups, and merge those of one label, of which a reload makes several. Returns how many. */
+/*
+ * Sort groups, and merge those with the same labels: a reload changes keys, and a replacement the
+ * address of a congestion control. Returns their number.
+ */
 static __u32 label_groups(const struct tcptuned_snapshot *snap, struct labelled_group *ret)
 {
 	const struct readout_group *group = snap->flows.sums.group;

@@ -26,7 +26,10 @@ struct tcptuned_streams_row {
 void tcptuned_streams_average(struct tcptuned_streams_level *level,
 			      const struct tcptuned_tame_level *window);
 
-/* Add a window to a level, which may be new. @netns: an inode number. Returns 0 or -errno. */
+/*
+ * Add a window to the level @key in the map @map_fd, which may be new. Returns 0 or a negative errno.
+ * @netns: inode number of the network namespace.
+ */
 int tcptuned_streams_add(int map_fd, const struct tcptuned_streams_key *key, __u32 netns,
 			 const struct tcptuned_tame_level *window);
 

@@ -13,7 +13,10 @@
 #define TCPTUNED_ANY_PORT_LOW  0
 #define TCPTUNED_ANY_PORT_HIGH 65535
 
-/* The first one of a list is the default. A disabled policy keeps its place, without rules. */
+/*
+ * One policy; the first one of a list is the default policy. A disabled policy keeps its place and
+ * has no rules, as if its section did not exist.
+ */
 struct tcptuned_policy_source {
 	const struct tcptuned_named_policy *named; /* its conditions; NULL: the default policy */
 	__u64 cgroup;		       /* id of its cgroup, if it has one; 0: it does not exist */

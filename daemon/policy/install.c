@@ -47,8 +47,9 @@ static int create_rules(const struct tcptuned_ruleset *rules)
 }
 
 /*
- * Replace the records of the oldest generation. Those of this one that a daemon which was killed
- * has left are deleted, because a reader stops at the first missing record.
+ * Replace the records of the oldest generation by those of this one. Other records of this
+ * generation may be left from a daemon that was killed while it wrote; they are deleted, because a
+ * reader stops at the first missing record.
  */
 static int write_records(int fd, const struct tcptuned_policy_source *policies, size_t len,
 			 __u32 generation)

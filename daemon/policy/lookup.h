@@ -39,7 +39,10 @@ int tcptuned_policies_match(const struct tcptuned_kernel *kernel, struct tcptune
 int tcptuned_policy_read(const struct tcptuned_kernel *kernel, __u32 key,
 			 struct tcptuned_policy *ret);
 
-/* Read the next policy in force, the default one first; *@key: 0 at first. False: none is left. */
+/*
+ * Read the policies in force one after the other, the default one first. *@key: 0 before the first
+ * call, then the policy that was read. False: there is none left.
+ */
 bool tcptuned_policy_next(const struct tcptuned_kernel *kernel, __u32 *key,
 			  struct tcptuned_policy *ret);
 

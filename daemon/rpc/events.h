@@ -14,7 +14,10 @@ struct tcptuned_events;
 
 typedef void (*tcptuned_event_handler)(void *ctx, const struct tcptuned_event *event);
 
-/* Discard old events, and let the programs emit new ones, for the daemon. Returns 0 or -errno. */
+/*
+ * Discard what is in the ring buffer, and let the programs emit events from now on. A host has one
+ * listener at a time, the daemon. Returns 0 or a negative errno.
+ */
 int tcptuned_events_open(struct tcptuned_events **ret, const struct tcptuned_kernel *kernel,
 			 tcptuned_event_handler handler, void *ctx);
 

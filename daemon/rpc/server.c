@@ -314,7 +314,10 @@ static void handle_request(struct client *client, size_t len)
 		send_pending(client);
 }
 
-/* After a request, only the end of the input says something; while one is answered, send() does. */
+/*
+ * Read from a client whose request is complete, and which has nothing more to say. The end of the
+ * input shows that a client that listens has disconnected; while one is answered, send() does.
+ */
 static void discard_input(struct client *client)
 {
 	char discarded[256];

@@ -48,7 +48,10 @@ void tcptuned_prefix_print(const struct tcptuned_prefix *prefix, char text[TCPTU
 int tcptuned_prefixes_add(struct tcptuned_prefixes *prefixes, const char *text, char *ret_problem,
 			  size_t size);
 
-/* The same for a file's text: one a line, # begins a comment. @ret_line: that of an error. */
+/*
+ * Add the prefixes of a file's text: one a line, # begins a comment. Returns as above, and the line
+ * of an error in @ret_line.
+ */
 int tcptuned_prefixes_add_lines(struct tcptuned_prefixes *prefixes, const char *text, size_t length,
 				char *ret_problem, size_t size, unsigned int *ret_line);
 
@@ -58,7 +61,10 @@ void tcptuned_prefixes_format(const struct tcptuned_prefixes *prefixes, char *te
 bool tcptuned_prefixes_equal(const struct tcptuned_prefixes *a, const struct tcptuned_prefixes *b);
 void tcptuned_prefixes_free(struct tcptuned_prefixes *prefixes);
 
-/* Parse "443" or "8000-8080". 0, -EINVAL, or -ERANGE: not from 1 to 65535, the lower one first. */
+/*
+ * Parse "443" or "8000-8080". Returns 0, -EINVAL, or -ERANGE if a port is not from 1 to 65535 or the
+ * first is larger than the second.
+ */
 int tcptuned_ports_parse(const char *text, struct tcptuned_ports *ret);
 
 #endif

@@ -65,7 +65,10 @@ static void write_plain(enum tcptuned_log_level level, const char *text)
 		tcptuned_log_levels[level], text);
 }
 
-/* Returns whether @line was sent. A journald that hangs must not stop the daemon. */
+/*
+ * Returns whether @line was sent to the journal, whose stream is a socket. The daemon does not wait for
+ * a journald that hangs, because it has to release connections and to answer the watchdog.
+ */
 static bool send_to_journal(const char *line, size_t length)
 {
 	if (send(STDERR_FILENO, line, length, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The log. A function that can fail fills a struct tcptuned_error, which its caller may log. */
+/*
+ * The log. A function that can fail fills a struct tcptuned_error, and the caller decides what to do
+ * about it; the daemon's own decisions are logged where they are made.
+ */
 #ifndef TCPTUNED_UTIL_LOG_H
 #define TCPTUNED_UTIL_LOG_H
 
@@ -16,8 +19,9 @@ enum tcptuned_log_level {
 extern const char *const tcptuned_log_levels[];
 
 /*
- * Log one line, printf-like: to stderr, with "<N>" for the journal (JOURNAL_STREAM), or the time;
- * or to the system log after tcptuned_log_to_syslog(). errno is kept.
+ * Log one line, printf-like, without a newline. It goes to stderr, with the journal's "<N>"
+ * priorities if stderr is the journal (JOURNAL_STREAM, systemd.exec(5)), else with the time; or to
+ * the system log after tcptuned_log_to_syslog(). errno is kept.
  */
 void tcptuned_log(enum tcptuned_log_level level, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -32,7 +36,10 @@ void tcptuned_log_set_level(enum tcptuned_log_level level);
 /* Log to syslog(3) from now on, for a daemon that has left its terminal. */
 void tcptuned_log_to_syslog(void);
 
-/* Begin an attempt that recurs. @forget: log all of it, as for a request of an administrator. */
+/*
+ * Begin an attempt at what is tried every few seconds. @forget: an administrator has requested it, so
+ * log everything.
+ */
 void tcptuned_log_attempt(bool forget);
 
 /* Log a line, printf-like, unless the previous attempt has logged the same. */

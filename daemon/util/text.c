@@ -36,7 +36,10 @@ void tcptuned_print_wrapped(FILE *out, const char *prefix, const char *text)
 
 #define NEAREST_LONGEST 32
 
-/* The edit distance of Damerau and Levenshtein, in any case; NEAREST_LONGEST for longer words. */
+/*
+ * The edit distance of Damerau and Levenshtein: exchanged neighbours count as one error. Case does not
+ * matter. A word longer than NEAREST_LONGEST is far from everything.
+ */
 static unsigned int distance(const char *a, const char *b)
 {
 	/* Of the first i letters of @a and the first j of @b. */

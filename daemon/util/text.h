@@ -7,7 +7,10 @@
 
 #define TCPTUNED_TEXT_COLUMNS 78
 
-/* Print @text in lines of @prefix and words, which end before TCPTUNED_TEXT_COLUMNS if possible. */
+/*
+ * Print the words of @text in lines that begin with @prefix and have at most
+ * TCPTUNED_TEXT_COLUMNS columns, where no word is longer than that.
+ */
 void tcptuned_print_wrapped(FILE *out, const char *prefix, const char *text);
 
 /* Replace each byte that is not printable ASCII by a question mark. */
@@ -16,7 +19,10 @@ void tcptuned_make_printable(char *text);
 /* The one of @names (NULL at the end) that is most similar to @word; NULL: none is similar. */
 const char *tcptuned_nearest(const char *word, const char *const *names);
 
-/* "did you mean X?", by the most similar of @names, in @ret; or @otherwise. */
+/*
+ * What to write in place of @word: "did you mean X?" with the one of @names that is most similar, or
+ * @otherwise. Returns @ret or @otherwise.
+ */
 #define TCPTUNED_SUGGESTION 64
 const char *tcptuned_suggest(const char *word, const char *const *names, const char *otherwise,
 			     char ret[TCPTUNED_SUGGESTION]);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Right-sizing of a program's own TCP sockets, without privileges, as by tcptune-run --tune. */
+/*
+ * Right-sizing of a program's own TCP sockets, without privileges, as tcptune-run --tune does it for
+ * programs that are not changed.
+ */
 #ifndef TCPTUNED_SOCKET_H
 #define TCPTUNED_SOCKET_H
 

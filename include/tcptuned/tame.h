@@ -128,8 +128,9 @@ unsigned int tcptuned_tame_probing(const struct tcptuned_tame *tame, double *ret
 const char *tcptuned_tame_error(const struct tcptuned_tame *tame);
 
 /*
- * Set what follows from the levels of @result, which no search measured, the smallest number first;
- * the rest is zero but for the congestion control. -EINVAL: an option, or the number of levels.
+ * Set what follows from the levels of @result, whose other members are zero but for the congestion
+ * control: for levels that were not measured by a search, the smallest number first. Returns 0; -EINVAL:
+ * an option or the number of levels is out of its range.
  */
 int tcptuned_tame_conclude(const struct tcptuned_tame_options *options,
 			   struct tcptuned_tame_result *result);

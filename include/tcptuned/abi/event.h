@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Decisions about connections, for listeners. daemon/rpc/events.c names them and their numbers. */
+/*
+ * Events: decisions about a connection, when they are made. The BPF programs write them to a ring
+ * buffer while there are listeners. daemon/rpc/events.c names them and their two numbers.
+ */
 #ifndef TCPTUNED_EVENT_H
 #define TCPTUNED_EVENT_H
 

@@ -95,7 +95,10 @@ struct tcptuned_flow {
 	__u32 max_window_seed; /* bitcp's maximum from the path memory, bytes; 0: none */
 };
 
-/* The kernel adds 72 bytes (struct bpf_local_storage_elem, _data), and allocates powers of two. */
+/*
+ * The kernel allocates powers of two, and adds 72 bytes of its own to the record (struct
+ * bpf_local_storage_elem and _data).
+ */
 _Static_assert(sizeof(struct tcptuned_flow) <= 432, "a record fits into a slab of 512 bytes");
 
 /* What limits the sending direction: readout_limit(). */

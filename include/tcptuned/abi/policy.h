@@ -23,7 +23,10 @@
 #define TCPTUNED_CC_NAME_MAX	 16 /* TCP_CA_NAME_MAX of the kernel, with its NUL */
 #define TCPTUNED_POLICY_NAME_MAX 32 /* with its NUL */
 
-/* An id: the generation of the configuration, 1 to 65535, and the place of the policy in it. */
+/*
+ * The id of a policy has the generation of its configuration in the upper half, and its place there
+ * in the lower one. Generation 0 is not used, so that ids repeat after 65535 configurations.
+ */
 #define TCPTUNED_POLICY_DEFAULT	       0 /* place of the policy of all other connections */
 #define TCPTUNED_POLICY_ID(gen, place) ((__u32)(gen) << 16 | (place))
 #define TCPTUNED_POLICY_PLACE(id)      ((id)&0xffff)
@@ -78,7 +81,10 @@ struct tcptuned_match_key {
 #define TCPTUNED_RULE_INDEX(at) ((at)&0x7fffffff)
 #define TCPTUNED_RULE_NONE	0 /* an index that no rule has */
 
-/* What any policy does, for sockets whose own is not known yet; in the trie's entry for ::/0. */
+/*
+ * What any policy of the configuration does, for sockets whose policy is not known yet. In the
+ * entry of the trie that matches every address.
+ */
 enum tcptuned_any_policy {
 	TCPTUNED_RCVBUF_OVERRIDDEN = 1 << 0, /* by a policy that tunes */
 	TCPTUNED_SNDBUF_OVERRIDDEN = 1 << 1,
@@ -92,7 +98,10 @@ struct tcptuned_match {
 	__u32 first;	      /* rule */
 	__u32 any_policy;     /* enum tcptuned_any_policy */
 	__u32 default_policy; /* id */
-	/* The first rules of those that honour SO_RCVBUF or SO_SNDBUF of a matching listener. */
+	/*
+	 * First rule of the policies that honour SO_RCVBUF (SO_SNDBUF), whatever the peer. If one
+	 * matches a listener, its request is honoured.
+	 */
 	__u32 honour_rcvbuf;
 	__u32 honour_sndbuf;
 };
@@ -134,7 +143,10 @@ static inline int tcptuned_prefix_covers(const __u8 *prefix, __u32 length, const
 	return 1;
 }
 
-/* True for ::ffff:a.b.c.d. No branches here and below, behind which older verifiers give up. */
+/*
+ * True for ::ffff:a.b.c.d. This function and the next one have no branches, since older verifiers
+ * walk everything behind a branch again, and give up.
+ */
 static inline int tcptuned_address_is_ipv4(const __u8 *address)
 {
 	__u32 i, differs = (address[10] ^ 0xff) | (address[11] ^ 0xff);

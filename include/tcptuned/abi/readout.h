@@ -154,7 +154,10 @@ static inline __u32 readout_limit(const struct readout_sender *s)
 	return s->unsent || s->in_flight ? TCPTUNED_LIMIT_APPLICATION : TCPTUNED_LIMIT_IDLE;
 }
 
-/* False for a listener, and after the end of the connection. @state: TCP_ESTABLISHED ... */
+/*
+ * False for a listener, which has a record for its SO_RCVBUF request, and for a socket that its
+ * application keeps after the end of the connection. @state: TCP_ESTABLISHED ...
+ */
 static inline int readout_is_live(const struct tcptuned_flow *flow, __u32 state)
 {
 	const __u32 close = 7, listen = 10;
@@ -180,7 +183,10 @@ static inline __u32 readout_class(__u64 size)
 static inline struct readout_group *readout_find_group(struct readout_sums *sums, __u64 ops,
 						       __u32 policy)
 {
-	/* The address is aligned. Both halves of the id enter (2^32 / golden ratio, Knuth). */
+	/*
+	 * The lowest bits of the address are left out, since it is aligned. Both halves of the id
+	 * enter the hash (2^32 / golden ratio, Knuth).
+	 */
 	__u32 slot = (ops >> 6) ^ (ops >> 14) ^ (policy * 2654435761u >> 16);
 	struct readout_group *group;
 	int i;

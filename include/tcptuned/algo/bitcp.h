@@ -137,7 +137,10 @@ enum bitcp_mode {
 	BITCP_SLOW_START_PAST_MAX, /* probing for a new maximum: 1, 2, 4 ... S_max per RTT */
 };
 
-/* @cwnd: packets. Invalid parameters, as of an empty map entry, become the defaults. */
+/*
+ * A new connection, or one that changes to BI-TCP, with a window of @cwnd packets. Invalid
+ * parameters (of an empty or half-written map entry) become the defaults.
+ */
 bitcp_fn void bitcp_init(struct bitcp *st, const struct bitcp_params *params, __u32 cwnd)
 {
 	struct bitcp_params p = *params;
@@ -238,7 +241,10 @@ bitcp_fn enum bitcp_mode bitcp_mode(const struct bitcp *st, __u32 cwnd, __u32 ss
 
 /* --- an ACK -------------------------------------------------------------------------- */
 
-/* The packets of an ACK count one by one, or if there are more, in so many equal parts. */
+/*
+ * One ACK may acknowledge many packets. They count one by one up to BITCP_STEPS, and otherwise in
+ * that many equal parts; the increment is constant within a part.
+ */
 #define BITCP_STEPS	16
 #define BITCP_ACKED_MAX 65536u
 
@@ -390,7 +396,10 @@ bitcp_fn __u32 bitcp_ssthresh(struct bitcp *st, __u32 cwnd)
 	return st->cwnd;
 }
 
-/* Undoes a spurious reduction. Returns the cwnd to set, at least @cwnd, which may have grown. */
+/*
+ * The last reduction was spurious: restores maximum, mode and window. Returns the cwnd to set, not
+ * below the one given, which may have grown past the old one since.
+ */
 bitcp_fn __u32 bitcp_undo(struct bitcp *st, __u32 cwnd)
 {
 	if (!st->undo_win)

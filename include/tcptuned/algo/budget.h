@@ -104,7 +104,10 @@ static inline __u32 budget_class_of(__u32 bytes)
 	return (octave - 3) * 8 + (bytes >> (octave - 3));
 }
 
-/* True if class @i exists. The compiler must not omit this comparison, which Linux 6.1 needs. */
+/*
+ * True if class @i exists. The compiler, which knows that small values have one, would omit the
+ * comparison that the verifier of Linux 6.1 needs.
+ */
 static inline int budget_has_class(__u32 *i)
 {
 	__asm__("" : "+r"(*i));
@@ -226,7 +229,10 @@ static inline long budget_meet_class(__u32 i, struct budget_search *s)
 	return 0;
 }
 
-/* The max-min fair level for @total bytes: at most the exact one, and at least 8/9 of it. */
+/*
+ * The max-min fair level for @total bytes where not all demands can be met: at most the exact one,
+ * and at least 8/9 of it.
+ */
 static inline __u32 budget_find_level(const struct budget *b, __u64 total)
 {
 	struct budget_search s = {.b = b, .rest = total};

@@ -105,7 +105,10 @@ static inline __u32 path_half_life_s(__u32 expire_s)
 	return expire_s < 4 ? 1 : expire_s / 4;
 }
 
-/* @value, at most PATH_COUNT_MAX, after @age_s: halved per half-life, and linear in between. */
+/*
+ * @value after @age_s, halved once per half-life and linear in between. @value is at most
+ * PATH_COUNT_MAX, @expire_s at most PATH_EXPIRE_MAX_S.
+ */
 static inline __u64 path_aged(__u64 value, __u64 age_s, __u32 expire_s)
 {
 	__u32 half_life = path_half_life_s(expire_s);
@@ -246,7 +249,10 @@ static inline struct path_seed path_seed_of(const struct tcptuned_path *path, __
 	return seed;
 }
 
-/* The receive window of a new connection: twice the aged bytes per RTT (DRS III.B); 0: unknown. */
+/*
+ * Returns the receive window that a new connection needs: twice the bytes per RTT (DRS III.B), aged.
+ * 0: unknown. @rtt_us: of its handshake, as in path_is_same().
+ */
 static inline __u32 path_receive_window(const struct tcptuned_path *path, __s64 now_s,
 					__u32 expire_s, __u32 rtt_us)
 {

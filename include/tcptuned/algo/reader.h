@@ -68,7 +68,10 @@ static inline void rightsize_weigh_reader(struct rightsize_reader *reader, __u64
 	reader->rounds = 0;
 }
 
-/* The window to offer within @limit, which includes @unread; @min keeps it from being closed. */
+/*
+ * The window to offer where offered and unread bytes together may be @limit. It is at least @min,
+ * so that the sender need not probe a closed window.
+ */
 static inline __u32 rightsize_offer(__u32 limit, __u32 unread, __u32 min)
 {
 	return limit > unread && limit - unread > min ? limit - unread : min;

@@ -5,12 +5,18 @@
 
 #include <tcptuned/algo/rightsize.h>
 
-/* An eighth of an RTT's bytes, at least 128 KiB, and what is sent during a tick of 250 Hz. */
+/*
+ * An eighth of a round trip's bytes, but at least 128 KiB and what is sent before the application
+ * gets the processor again (a tick of 250 Hz).
+ */
 #define RIGHTSIZE_UNSENT_PART 8u
 #define RIGHTSIZE_UNSENT_US   4000u
 #define RIGHTSIZE_UNSENT_MIN  131072u
 
-/* The limit, bytes: more would only become old in the queue. @rate: bytes/s; @rtt_us: smoothed. */
+/*
+ * The limit of unsent data, bytes. More would only become old in the queue, because the application
+ * could write it later and it would be sent as soon. @rate: bytes per second, @rtt_us: smoothed.
+ */
 static inline __u32 rightsize_unsent(__u64 rate, __u32 rtt_us)
 {
 	__u32 us = rtt_us / RIGHTSIZE_UNSENT_PART;
