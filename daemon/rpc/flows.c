@@ -117,15 +117,17 @@ static void set_others(json_t *object, const struct tcptuned_flow_record *record
 	if (record->unsent_max != record->flow.snd_unsent)
 		set_if(send, "unsent_max_of_others_bytes", record->unsent_max);
 	if (record->pacing_rate_Bps || record->pacing_max_Bps) {
-		json_object_set_new(object, "pacing", pacing = json_object());
+		pacing = json_object();
 		set_if(pacing, "rate_bytes_per_s", record->pacing_rate_Bps);
 		set_if(pacing, "rate_max_bytes_per_s", record->pacing_max_Bps);
+		json_object_set_new(object, "pacing", pacing);
 	}
 	if (record->ca_max_win) {
-		json_object_set_new(object, "bitcp", bitcp = json_object());
+		bitcp = json_object();
 		set_text(bitcp, "mode", tcptuned_word(WORDS_BITCP_MODE, record->ca_mode));
 		if (record->ca_max_win < BITCP_MAX_CWND)
 			set_number(bitcp, "max_segments", record->ca_max_win);
+		json_object_set_new(object, "bitcp", bitcp);
 	}
 }
 
