@@ -236,10 +236,14 @@ static __always_inline void sock_ops_endpoints(struct bpf_sock_ops *ctx, struct 
 {
 	__builtin_memset(ret, 0, sizeof(*ret));
 	if (ctx->family == AF_INET6) {
-		for (int i = 0; i < 4; i++) {
-			ret->local[i] = ctx->local_ip6[i];
-			ret->remote[i] = ctx->remote_ip6[i];
-		}
+		ret->local[0] = ctx->local_ip6[0];
+		ret->local[1] = ctx->local_ip6[1];
+		ret->local[2] = ctx->local_ip6[2];
+		ret->local[3] = ctx->local_ip6[3];
+		ret->remote[0] = ctx->remote_ip6[0];
+		ret->remote[1] = ctx->remote_ip6[1];
+		ret->remote[2] = ctx->remote_ip6[2];
+		ret->remote[3] = ctx->remote_ip6[3];
 		barrier(); /* or clang merges the branches, and the verifier rejects the pointer */
 	} else {
 		ret->local[2] = ret->remote[2] = bpf_htonl(0xffff);
