@@ -518,8 +518,11 @@ __attribute__((format(printf, 2, 3))) static void append(char *ret, const char *
 /* Append @names, with @last between the last two, and else commas. */
 static void append_names(char *ret, const char *const *names, const char *last)
 {
-	for (; *names; names++)
-		append(ret, "%s%s", *names, !names[1] ? "" : names[2] ? ", " : last);
+	for (; *names; names++) {
+		const char *separator = names[1] && names[2] ? ", " : last;
+
+		append(ret, "%s%s", *names, names[1] ? separator : "");
+	}
 }
 
 void tcptuned_suggest_name(const char *word, const char *const *names, char *ret)

@@ -13,10 +13,21 @@
 #include <time.h>
 #include <unistd.h>
 
-const char *const tcptuned_log_levels[] = {"error", "warning", "info", "debug", NULL};
+const char *const tcptuned_log_levels[] = {
+	[TCPTUNED_LOG_ERROR] = "error",
+	[TCPTUNED_LOG_WARNING] = "warning",
+	[TCPTUNED_LOG_INFO] = "info",
+	[TCPTUNED_LOG_DEBUG] = "debug",
+	NULL,
+};
 
 /* Of syslog(3), and of the journal's prefix. */
-static const int priorities[] = {LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG};
+static const int priorities[] = {
+	[TCPTUNED_LOG_ERROR] = LOG_ERR,
+	[TCPTUNED_LOG_WARNING] = LOG_WARNING,
+	[TCPTUNED_LOG_INFO] = LOG_INFO,
+	[TCPTUNED_LOG_DEBUG] = LOG_DEBUG,
+};
 
 static enum tcptuned_log_level log_level = TCPTUNED_LOG_INFO;
 static bool to_syslog;
