@@ -88,9 +88,10 @@ static __always_inline __u64 wake_space(const struct rightsize *rs, __u64 space)
 
 /*
  * The send buffer, bytes of memory; 0: the kernel's. A held one has room for the window, and does
- * not shrink during a recovery. One that is locked, because it was held once or because the
- * application fixed it before tcptuned saw it, follows cwnd as the kernel's would
- * (tcp_sndbuf_expand()), twice that in slow start. The caller limits the result to @max.
+ * not shrink during a recovery, when nothing leaves the queue. One that is locked, because it was
+ * held once or because the application fixed it before tcptuned saw it, follows cwnd as the
+ * kernel's would (tcp_sndbuf_expand()), twice that in slow start. The caller limits the result to
+ * @max.
  */
 static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_sock *tp, __u64 max)
 {

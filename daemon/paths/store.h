@@ -44,7 +44,7 @@ typedef void (*tcptuned_pathdb_row)(void *ctx, const struct tcptuned_path_key *k
 int tcptuned_pathdb_read(struct tcptuned_pathdb *db, tcptuned_pathdb_row row, void *ctx,
 			 struct tcptuned_error *err);
 
-/* A transaction. It locks the database against other writers. */
+/* A transaction. It locks the database against other writers; closing the database undoes it. */
 int tcptuned_pathdb_begin(struct tcptuned_pathdb *db, struct tcptuned_error *err);
 int tcptuned_pathdb_commit(struct tcptuned_pathdb *db, struct tcptuned_error *err);
 

@@ -567,8 +567,10 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 }
 
 /*
- * Returns whether the smallest RTT of an interval shows that the queue was empty, and the link perhaps idle:
- * one below 5/4 of the minimum, or, where the delay varies and the rate has fallen, below that of the path.
+ * Returns whether the queue was empty at times during an interval, and the link perhaps idle: the
+ * smallest RTT is below 5/4 of the minimum, and that shows something (rightsize_empties_often()); or
+ * it is below the RTT of the path, whose delay varies, and the rate below 15/16 of that before the
+ * test.
  */
 static inline int rightsize_was_idle(const struct rightsize *rs)
 {
@@ -579,9 +581,10 @@ static inline int rightsize_was_idle(const struct rightsize *rs)
 }
 
 /*
- * Ends an interval of a hold. If the window was in use and the link idle at times, the window is too small
- * for the way in which delay or rate varies: it grows by a quarter. If the rate has fallen below 3/4 of that
- * before the test, the window grows by the missing factor, at most 2, and two marks earlier.
+ * Ends an interval of a hold. If the window was in use and the link idle at times, the window is too
+ * small for the way in which delay or rate varies: it grows by a quarter. If the rate has fallen
+ * below 3/4 of that before the test, it grows by the missing factor, at most 2, and two marks
+ * earlier.
  */
 static inline void rightsize_hold_interval(struct rightsize *rs, const struct rightsize_ack *a,
 					   __u32 shift)
