@@ -19,7 +19,7 @@ vary_options() {
 	echo "--duration $run_seconds --stall 60 --rtt-samples --series 50"
 }
 
-# vary_columns BENCH X FIGURES [COLUMN...]: a row each; FIGURES: of rows.py
+# vary_columns BENCH X FIGURES [COLUMN...]: a row each; FIGURES: a function of rows.py and its arguments
 vary_columns() {
 	local bench=$1 x=$2 figures=$3 column command
 	shift 3

@@ -46,13 +46,13 @@ def measured_rows() -> list[dict]:
 
 
 def upper_median(values: list):
-    """None: there are none."""
+    """The upper median; None of an empty list."""
     return sorted(values)[len(values) // 2] if values else None
 
 
 def bytes_read(flow: dict, seconds: float) -> float:
-    """Until then, between two points of the curve by interpolation. Where the flow has "began_s", when it began to
-    connect, the time is that clock's: the first byte is sent a round trip after that."""
+    """The bytes read by then, interpolated between two points of the curve. If the flow has "began_s", when it began
+    to connect, the time is on that clock; the first byte is sent one RTT later."""
     at = max(0, seconds - flow["began_s"] - flow["rtt_ms"] / 1e3) if "began_s" in flow else seconds
     series = flow["series"]
     after = bisect.bisect_right(series, at, key=lambda point: point[0])
@@ -68,7 +68,7 @@ def mbps(flow: dict, since: float, until: float) -> float:
 
 
 def max_goodput_bps(link: dict, mss: int) -> float:
-    """What the link can carry of payload."""
+    """The payload rate that the link can carry."""
     return link["ab"]["rate_bps"] * mss / link["mtu"]
 
 
@@ -108,7 +108,7 @@ def recovery_figures(transfer: dict, link: dict, lost_segment: int | None) -> di
 
 
 def run_seconds() -> float | None:
-    return float(os.environ["RUN_SECONDS"]) if os.environ.get("RUN_SECONDS") else None
+    return json.loads(os.environ.get("RUN_SECONDS") or "null")
 
 
 def link_figures(transfer: dict, link: dict, tries: str, lost_segment: str, prunes: str) -> dict:
@@ -198,11 +198,12 @@ def slower() -> dict:
 
 
 def neighbours(rtt_ms: str, *seconds: str) -> dict:
-    """Of connections that begin together, each of which lasts so long: the rates while all of them are there.
+    """The rates of connections that begin together, over the time that all of them last; each lasts so long.
     long_s: seconds in which the first one's RTT exceeds three times the path's, after the last byte of the second one
     was read."""
     flows = [load(f"flow-{i + 1}.log") for i in range(len(seconds))]
-    shared, last = (end(map(float, seconds)) for end in (min, max))
+    lengths = [float(length) for length in seconds]
+    shared, last = min(lengths), max(lengths)
     result = flows[0] | {
         "goodput_bps": sum(mbps(flow, 0, shared) for flow in flows) * 1e6,
         "retransmits": sum(flow["retransmits"] for flow in flows),
@@ -229,7 +230,7 @@ def streams(others_since_s: str) -> dict:
 
 
 def streams_advised(x: str) -> int | None:
-    """The number within the bound that the newest advice of this commit and seed has."""
+    """The number of connections within the bound that the newest advice of this commit and seed gives."""
     wanted = {"bench": "streams", "x": x, "column": "advice", "commit": os.environ["BENCH_COMMIT"],
               "seed": int(os.environ["RUN_SEED"])}
     advised = [row["within"]["streams"] for row in measured_rows() if row.get("within")
@@ -274,9 +275,9 @@ def elapsed_seconds() -> float:
 
 def compete(seconds: str, *rtts_ms: str) -> dict:
     """Connections that share a bottleneck, in the second half of the time, on the clock of `began-0`."""
-    until = float(seconds)
+    until = json.loads(seconds)
     since = until / 2
-    flows = [load(f"flow-{i}.log") | {"rtt_ms": float(rtt_ms),
+    flows = [load(f"flow-{i}.log") | {"rtt_ms": json.loads(rtt_ms),
                                       "began_s": float(text_of(f"began-{i}")) - float(text_of("began-0"))}
              for i, rtt_ms in enumerate(rtts_ms, 1)]
     rates = [mbps(flow, since, until) for flow in flows]
@@ -294,11 +295,10 @@ def compete(seconds: str, *rtts_ms: str) -> dict:
 
 
 def synchronised(count: str) -> dict:
-    """Of the seconds with a loss, in which share did at least so many of the connections lose? `lost` has what each
-    has lost so far, a line for each second."""
-    lost = load_lines("lost")
-    losers = [sum(after > before for before, after in zip(*pair)) for pair in
-              zip((line[:int(count)] for line in lost), (line[:int(count)] for line in lost[1:]))]
+    """Adds, for each n, the share of the seconds with a loss in which at least n connections lost. `lost` has a line
+    for each second: what each connection has lost so far."""
+    lost = [line[:int(count)] for line in load_lines("lost")]
+    losers = [sum(after > before for before, after in zip(*lines)) for lines in zip(lost, lost[1:])]
     losers = [number for number in losers if number]
     result = load("transfer.json")
     for name in ("ratio", "fairness", "fairness_worst_100th", "fairness_intervals"):
@@ -312,8 +312,8 @@ def synchronised(count: str) -> dict:
 
 
 def burstiness() -> dict:
-    """Of the intervals of 0.1 s that segments.json (bpftool) has counted, without the first and the last one that has
-    a segment, of which the count has not all."""
+    """The coefficient of variation of segments per 0.1 s (segments.json, by bpftool). The first and the last interval
+    that has one are left out, as they were not counted in full."""
     counts = [entry["formatted"]["value"] for entry in load("segments.json")]
     last = max(i for i, count in enumerate(counts) if count)
     counts = counts[1:last]
@@ -331,21 +331,21 @@ def clients() -> dict:
             "loss": lost / (whole["in"]["segments"] - half["in"]["segments"]), **load("burstiness.json")}
 
 
+def sent_by(hosts: list[dict]) -> tuple[int, int, int]:
+    """Bytes and segments that the link has passed from these hosts, and segments that it has dropped."""
+    return (sum(host["from"]["passed"]["bytes"] for host in hosts),
+            sum(host["from"]["passed"]["segments"] for host in hosts),
+            sum(host["from"]["drops"]["total"]["segments"] for host in hosts))
+
+
 def added_clients(background: str, count: str) -> dict:
     """Throughput and loss of each group as the gateway counts for their hosts; the burstiness is of all."""
     half, whole = load("half.json"), load("whole.json")
 
-    def group(first_host, end_host):
-        def total(*path):
-            def at(host):
-                for name in path:
-                    host = host[name]
-                return host
-            return sum(at(host["from"]) for host in whole["hosts"][first_host:end_host]) - \
-                sum(at(host["from"]) for host in half["hosts"][first_host:end_host])
-
-        lost = total("drops", "total", "segments")
-        return total("passed", "bytes") * 8 / elapsed_seconds(), lost / (total("passed", "segments") + lost)
+    def group(start, end):
+        before, after = sent_by(half["hosts"][start:end]), sent_by(whole["hosts"][start:end])
+        passed_bytes, passed, lost = (b - a for a, b in zip(before, after))
+        return passed_bytes * 8 / elapsed_seconds(), lost / (passed + lost)
 
     old_bps, old_loss = group(0, int(background))
     new_bps, new_loss = group(int(background), int(background) + int(count))
@@ -375,7 +375,7 @@ def flow_points() -> dict:
 
 
 def seconds_taken(name: str, file: str) -> dict:
-    """Of a file with lines of seconds."""
+    """The lower median and the maximum of a file with a number of seconds on each line."""
     seconds = sorted(load_lines(file))
     return {f"{name}_s": seconds[(len(seconds) - 1) // 2], f"{name}_max_s": seconds[-1]}
 
