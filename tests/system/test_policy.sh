@@ -85,7 +85,7 @@ test_auto_leaves_bbr() {
 
 # cubic, where the host allows it in a network namespace.
 built_in() {
-	sysctl -n net.ipv4.tcp_{,allowed_}congestion_control | grep -ow cubic | sort -u | grep . ||
+	sysctl -en net.ipv4.tcp_{,allowed_}congestion_control | grep -ow cubic | sort -u | grep . ||
 		echo reno
 }
 
@@ -166,7 +166,13 @@ test_reload_is_for_new_connections() {
 	stream_on one 7101
 	expect_eq "$(flow_says 7101)" "$first" "before the reload"
 
-	# test_policies:reload_is_all_or_nothing has a bad one.
+	# The good lines before a bad one do not take effect.
+	reload '[policy]\ncongestion_control = cubic\n[bitcp]\nbeta = 7\n' \
+		'my.conf:4: bitcp.beta: "7" is too large'
+	in_log 'the configuration before it stays in force'
+	stream_on two 7102
+	expect_eq "$(flow_says 7102)" "$first" "after a bad reload"
+
 	reload '[policy]\ncongestion_control = cubic\nreceive_window_max = 1M\nsend_window_max = 2M\n' \
 		'policy.congestion_control: bitcp -> cubic'
 	in_log 'policy.receive_window_max: 8M -> 1M'
@@ -182,7 +188,7 @@ test_reload_is_for_new_connections() {
 	reload '[policy]\ncongestion_control = bitcp\n' 'policy.mode: off -> tune'
 	stream_on five 7105
 	expect_match "$(flow_says 7105)" '^\["bitcp",' "of a connection made after all"
-	stream_stop one three four five
+	stream_stop one two three four five
 }
 
 # What the kernel shows of both ends of a connection that has carried 3 MB and is idle: every field
