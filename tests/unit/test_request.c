@@ -86,6 +86,7 @@ TEST(fields)
 	assert_int_equal(request.limit, 7);
 	parse("{'local_address':'192.0.2.1','remote_port':443,'command':'policy_test',"
 	      "'remote_address':'::ffff:198.51.100.7'}");
+	assert_int_equal(request.command, TCPTUNED_CMD_POLICY_TEST);
 	assert_int_equal(request.filter.remote_port, 443);
 	assert_true(request.filter.local.ipv4);
 	assert_string_equal(request.cgroup, "");

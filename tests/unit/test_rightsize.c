@@ -387,8 +387,8 @@ TEST(a_hold_that_is_too_small)
 }
 
 /*
- * Where the delay varies, a hold that carries less than 15/16 of the former rate grows by a quarter, if some
- * RTT is below that of the path.
+ * Where the delay varies, a hold that carries less than 15/16 of the former rate grows by a
+ * quarter, if some RTT is below that of the path.
  */
 TEST(a_hold_that_leaves_a_varying_path_idle)
 {
