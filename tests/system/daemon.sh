@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # What tests of the daemon share, on top of lib.sh.
 
+unset GROUP SENDER RECEIVER SIGNAL # parameters of functions below
+
 bitcp=--set=policy.congestion_control=bitcp # all connections get it, not only those of long paths
 sockets=("$TEST_TOP/tests/system/sockets.py")
 
@@ -15,11 +17,17 @@ run_sockets_as_nobody() {
 }
 
 # Starts an application whose sockets do these steps (sockets.py), in the daemon's control group
-# unless GROUP says otherwise, and waits until it listens, if that is a step.
+# unless GROUP says otherwise, and waits until it listens, if that is a step. No step before may wait.
 application() { # NAME HOST STEP...
-	local listens='listen [^ ]+ ([0-9]+)'
+	local pattern='listen [^ ]+ ([0-9]+)'
 	background "$1" ${GROUP-in_group} in_host "$2" "${sockets[@]}" "${@:3}"
-	[[ ! ${*:3} =~ $listens ]] || wait_until 20 listens "$2" "${BASH_REMATCH[1]}"
+	[[ ${*:3} =~ $pattern ]] || return 0
+	wait_until 20 listens_or_has_ended "$1" "$2" "${BASH_REMATCH[1]}"
+	listens "$2" "${BASH_REMATCH[1]}" || fail "$1 ended: $(<"$TEST_DIR/$1.log")"
+}
+
+listens_or_has_ended() { # NAME HOST PORT
+	listens "$2" "$3" || ! kill -0 "$(pid_of "$1")" 2>/dev/null
 }
 
 outsider() { # NAME HOST STEP...; in no control group that the daemon manages

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The daemon is killed, replaced by a build with records of another layout and back, reloaded and
-# stopped under verified payload: by test_stress.sh for some seconds, by make stress for a minute.
+# Kills, replaces (by a build with records of another layout, and back), reloads and stops the daemon
+# while connections carry verified payload: test_stress.sh for seconds, make stress for a minute.
 
 . "$TEST_TOP/tests/system/daemon.sh"
 

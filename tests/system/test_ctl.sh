@@ -41,7 +41,7 @@ test_status_flows_and_filters() {
 		"[6,6,4]" "no more than asked for"
 	expect_eq "$(ctl_json '.flows[].local' flows --local-port 7102)" 10.99.0.2:7102 "local port"
 	expect_eq "$(ctl_json .matched flows --local-address 10.99.0.2/31)" 3 "by prefix"
-	expect_eq "$(ctl_json .flows[].remote flows --cc reno --remote-port 7103)" 10.99.0.2:7103 cc
+	expect_eq "$(ctl_json .flows[].remote flows --cc reno --remote-port 7103)" 10.99.0.2:7103 "by cc"
 	expect_eq "$(ctl_json .matched flows --policy other)" 0 "by another policy"
 	expect_eq "$(ctl_json '[.flows[].local]' flows --sort received -n 3)" \
 		'["10.99.0.2:7102","10.99.0.2:7103","10.99.0.2:7101"]' "sorted by bytes received"
@@ -208,7 +208,7 @@ test_wrong_arguments() {
 	ctl_refuses 40 "no tcptuned runs: no process listens on .*; start it: systemctl start tcptuned" status
 	tcptuned_start
 	ctl_refuses 2 "port: a whole number from 1 to 65535" flows --port 70000
-	expect_match "$(raw "$(printf '%5000s' x)")" '"error":"the request is longer than 4096' long
+	expect_match "$(raw "$(printf '%5000s' x)")" '"error":"the request is longer than 4096' "too long"
 	expect_match "$(raw '{"command":"status"}')" '"pid":' "and it still answers"
 }
 

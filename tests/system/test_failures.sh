@@ -21,6 +21,7 @@ test_no_memory_for_records() {
 	in_host b sysctl -qw net.core.optmem_max=64
 	in_host a timeout 15 "$TEST_BUILD/messages" --connect ${ADDR[b]} --count 8 --verify \
 		>"$TEST_DIR/transfer.json" || fail "not accepted: exit code $?"
+	wait "$(pid_of receiver)"
 	expect_verified
 	expect_eq "$(counter tcptuned_connections_unrecorded_total '')" 1 "connections without a record"
 	SENDER_PREFIX=in_group RECEIVER_PREFIX=in_group transfer a b --count 8 --verify >"$TEST_DIR/out"

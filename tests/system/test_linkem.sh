@@ -159,7 +159,7 @@ test_late_before_it_counts() {
 	host a b
 	linkem_held 0.2 24 --tolerance 1 --judge-after 500
 	link_end a b || fail "lateness before it counts was judged"
-	expect_ge "$(link_stats a b '[.ab, .ba] | map(.late_before_us.max) | max')" 150000 before
+	expect_ge "$(link_stats a b '[.ab, .ba] | map(.late_before_us.max) | max')" 150000 "before"
 	expect_eq "$(link_stats a b '[.ab, .ba] | map(.late_us.max) | max')" 0 "maximum after"
 	expect_eq "$(link_stats a b .judge_after_seconds)" 500 "judged after"
 }
@@ -179,7 +179,7 @@ test_lost_in_the_ring_is_invalid() {
 		for i in {1..21000}; do printf x >&3; done 2>/dev/null || :' 2>/dev/null
 	kill -CONT "$(pid_of link-a-b)"
 	expect_fail 3 link_end a b
-	expect_match "$(link_stats a b '.invalid_reasons | join("; ")')" 'TUN ring overflowed' why
+	expect_match "$(link_stats a b '.invalid_reasons | join("; ")')" 'TUN ring overflowed' "reason"
 	expect_ge "$(link_stats a b .ab.tun_tx_dropped)" 900 "packets that were not seen"
 }
 

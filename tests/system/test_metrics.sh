@@ -31,7 +31,7 @@ same() { # SERIES HOST FILTER SS_NAME [FACTOR]
 	local theirs
 	theirs=$(ss_field "$2" "$3" "$4")
 	[ -n "$theirs" ] || fail "ss shows no $4: $(in_host "$2" ss -tinmOH "$3")"
-	expect_eq "$(number "$(sample "$1")")" "$(number "$theirs" "${5:-1}")" "${1%%\\*} as $4"
+	expect_eq "$(number "$(sample "$1")")" "$(number "$theirs" "${5:-1}")" "${1%%\\*} of $2, as $4"
 }
 
 # The sender's end of an idle connection: all fields that ss has are equal to the last digit.
@@ -58,7 +58,7 @@ test_flows_agree_with_ss() {
 	for what in tests grows shrinks; do
 		for direction in receive send; do
 			shows "rightsize_${what}_total\{direction=\"$direction\"" \
-				"$(ctl_json "[.flows[].$direction.$what] | add" flows)" "the sum"
+				"$(ctl_json "[.flows[].$direction.$what] | add" flows)" "$what of $direction"
 		done
 	done
 	shows 'connections\{policy="default",congestion_control="bitcp"' 2 "open connections"

@@ -113,7 +113,7 @@ test_requests_are_settled_when_the_policy_is_known() {
 	# Without a policy: the same, to the window scale.
 	expect_eq "$(asked in_group 7001)" "$theirs" "off, both ends"
 	expect_eq "$(asked in_group 7002)" "${theirs//reno/bitcp}" "honoured, both ends"
-	expect_eq "$(asked in_group 7003 | sed 's/ |.*//')" "$(sed 's/ |.*//' <<<"$theirs")" client
+	expect_eq "$(asked in_group 7003 | sed 's/ |.*//')" "$(sed 's/ |.*//' <<<"$theirs")" "observed"
 	expect_match "$(asked in_group 7004)" "^bitcp rcvbuf 80000 sndbuf 100000 locks 0 " "overridden"
 	# The listener cannot know that its peer's port will not be 7001.
 	expect_match "$(answers_of server)" "^bitcp rcvbuf [0-9]+ sndbuf 100000 locks 3 .* wscale 0" "a listener"
@@ -271,7 +271,7 @@ test_256_policies() {
 # connections before the BPF program of listen() has tried its hundreds of rules.
 scale_of() { # PORT
 	application server a tcp4 set rcvbuf 40000 listen 127.0.0.1 $1 say listening accept get wscale
-	wait_printed 20 server listening # the kernel accepts connections before listen() returns
+	wait_printed 20 server listening
 	in_group in_host a "${sockets[@]}" tcp4 connect 127.0.0.1 $1 get wscale >/dev/null
 	wait "$(pid_of server)"
 	sed -n 's/^wscale //p' "$TEST_DIR/server.log"
@@ -423,7 +423,7 @@ test_enabled_and_disabled() {
 	ctl_refuses 2 "an argument is missing; the usage is tcptunectl policy enable NAME" policy enable
 	tcptuned_stop
 	tcptuned_start --config="$TEST_DIR/my.conf"
-	expect_eq "$(ctl_json '[.policies[].disabled]' policy list)" "[false,false,false]" stopped
+	expect_eq "$(ctl_json '[.policies[].disabled]' policy list)" "[false,false,false]" restarted
 }
 
 # A reload changes nothing of open connections; `policy apply` does.

@@ -146,9 +146,9 @@ machine_run() { # COMMAND...
 
 # Ends processes, control groups and mounts. If the caller is killed, the kernel ends the processes.
 machine_stop() {
-	local i
+	local i pid=${machine_init:-$machine_unshare}
 	# The end of a PID namespace's first process is the end of all of them.
-	kill -KILL "${machine_init:-${machine_unshare:-none}}" 2>/dev/null
+	[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null
 	[ -n "$machine_unshare" ] && wait "$machine_unshare" 2>/dev/null
 	machine_init= machine_unshare=
 	if [ -n "$machine_cgroup" ] && [ -d "$machine_cgroup" ]; then
