@@ -387,15 +387,15 @@ TEST(a_hold_that_is_too_small)
 }
 
 /*
- * Where the delay varies, a hold that carries less than 15/16 of the former rate grows by a
+ * Where the delay varies, a hold that carries less than 31/32 of the former rate grows by a
  * quarter, if some RTT is below that of the path.
  */
 TEST(a_hold_that_leaves_a_varying_path_idle)
 {
 	struct {
 		uint32_t path_rtt_us, low_us, rate, held;
-	} rows[] = {{40000, 35000, 4500000, 250000},
-		    {40000, 35000, 4800000, 200000},
+	} rows[] = {{40000, 35000, 4800000, 250000},
+		    {40000, 35000, 4900000, 200000},
 		    {40000, 45000, 4500000, 200000},
 		    {29000, 28000, 4500000, 200000}};
 

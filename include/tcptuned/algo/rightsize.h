@@ -569,7 +569,7 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 /*
  * Returns whether the queue was empty at times during an interval, and the link perhaps idle: the
  * smallest RTT is below 5/4 of the minimum, and that shows something (rightsize_empties_often()); or
- * it is below the RTT of the path, whose delay varies, and the rate below 15/16 of that before the
+ * it is below the RTT of the path, whose delay varies, and the rate below 31/32 of that before the
  * test.
  */
 static inline int rightsize_was_idle(const struct rightsize *rs)
@@ -577,7 +577,7 @@ static inline int rightsize_was_idle(const struct rightsize *rs)
 	if (rightsize_nearly_empty(rs, rs->low_us))
 		return rightsize_empties_often(rs);
 	return rightsize_delay_varies(rs) && rs->low_us < rs->path_rtt_us &&
-	       16 * rs->rate < 15 * rs->rate_before;
+	       32 * rs->rate < 31 * rs->rate_before;
 }
 
 /*
