@@ -37,9 +37,12 @@ def load_last_line(name: str) -> dict:
     return json.loads(text_of(name).splitlines()[-1])
 
 
-def measured_rows() -> list[dict]:
+def measured_rows(**wanted) -> list[dict]:
+    """The rows of this commit and seed that have these values."""
+    wanted |= {"commit": os.environ["BENCH_COMMIT"], "seed": int(os.environ["RUN_SEED"])}
     with open(os.environ["BENCH_RESULTS"]) as file:
-        return [json.loads(line) for line in file if line.strip()]
+        rows = [json.loads(line) for line in file if line.strip()]
+    return [row for row in rows if all(row.get(name) == value for name, value in wanted.items())]
 
 
 # --- curves -----------------------------------------------------------------------------------------
@@ -160,15 +163,10 @@ def add(bench: str, x: str, column: str, link_file: str = "", tries: str = "", l
 
 def is_measured(bench: str, x: str, column: str, tolerance: str) -> None:
     """Exits with 1 unless $BENCH_RESULTS has a valid row of this commit, seed and length."""
-    wanted = {"bench": bench, "x": x, "column": column, "commit": os.environ["BENCH_COMMIT"],
-              "seed": int(os.environ["RUN_SEED"])}
-    if run_seconds():
-        wanted["seconds"] = run_seconds()
-    for row in measured_rows():
-        if all(row.get(name) == value for name, value in wanted.items()) and not row.get("invalid") \
-                and row.get("link", {}).get("tolerance", 1) <= float(tolerance):
-            return
-    sys.exit(1)
+    length = {"seconds": run_seconds()} if run_seconds() else {}
+    rows = measured_rows(bench=bench, x=x, column=column, **length)
+    if not any(not row.get("invalid") and row.get("link", {}).get("tolerance", 1) <= float(tolerance) for row in rows):
+        sys.exit(1)
 
 
 # --- bench_vary.sh ----------------------------------------------------------------------------------
@@ -231,10 +229,8 @@ def streams(others_since_s: str) -> dict:
 
 def streams_advised(x: str) -> int | None:
     """The number of connections within the bound that the newest advice of this commit and seed gives."""
-    wanted = {"bench": "streams", "x": x, "column": "advice", "commit": os.environ["BENCH_COMMIT"],
-              "seed": int(os.environ["RUN_SEED"])}
-    advised = [row["within"]["streams"] for row in measured_rows() if row.get("within")
-               and all(row.get(name) == value for name, value in wanted.items())]
+    rows = measured_rows(bench="streams", x=x, column="advice")
+    advised = [row["within"]["streams"] for row in rows if row.get("within")]
     return advised[-1] if advised else None
 
 
