@@ -386,6 +386,16 @@ TEST(a_hold_that_is_too_small)
 	}
 }
 
+/* A hold at a mark, whose window was set a second ago. */
+static struct rightsize holding(uint32_t held, uint32_t path_rtt_us, uint64_t rate_before)
+{
+	struct rightsize rs = at_a_mark(.held = held, .window = held, .path_rtt_us = path_rtt_us,
+					.rate_before = rate_before);
+
+	rightsize_enter(&rs, RIGHTSIZE_HOLDING, rs.seen_us - (1 << 20));
+	return rs;
+}
+
 /*
  * Where the delay varies, a hold that carries less than 31/32 of the former rate grows by a
  * quarter, if some RTT is below that of the path.
@@ -400,12 +410,8 @@ TEST(a_hold_that_leaves_a_varying_path_idle)
 		    {29000, 28000, 4500000, 200000}};
 
 	for_each_row (r, rows) {
-		struct rightsize rs = at_a_mark();
+		struct rightsize rs = holding(200000, r->path_rtt_us, 5000000);
 
-		rs.held = rs.window = 200000;
-		rs.path_rtt_us = r->path_rtt_us;
-		rs.rate_before = 5000000;
-		rightsize_enter(&rs, RIGHTSIZE_HOLDING, rs.seen_us - (1 << 20));
 		carry(&rs, r->rate, r->low_us, r->low_us + 5000);
 		assert_int_equal(rs.held, r->held);
 	}
@@ -425,11 +431,8 @@ TEST(a_pause_of_the_link)
 		    {40000, 5000000, 1, 350000}};
 
 	for_each_row (r, rows) {
-		struct rightsize rs = at_a_mark(.held = 175000, .window = 175000,
-						.path_rtt_us = r->path_rtt_us,
-						.rate_before = r->rate_before);
+		struct rightsize rs = holding(175000, r->path_rtt_us, r->rate_before);
 
-		rightsize_enter(&rs, RIGHTSIZE_HOLDING, rs.seen_us - (1 << 20));
 		carry(&rs, 5000000, 35000, 35000);
 		for (uint32_t i = 0; i < r->pauses; i++) {
 			struct rightsize_ack ack = {.now_us = rs.seen_us + 1000,
