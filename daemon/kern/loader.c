@@ -602,7 +602,7 @@ static bool has_layout(int fd, __u32 key_size, __u32 value_size)
 
 /*
  * Open the pins, but for maps of another layout among those that are read whatever TCPTUNED_ABI
- * says: the kernel writes as much as the map says, past the end of a smaller record here.
+ * says: the kernel reads and writes as much as the map says, past the end of a smaller record here.
  */
 static void open_pins_that_fit(struct tcptuned_kernel *k)
 {

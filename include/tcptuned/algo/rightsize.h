@@ -257,9 +257,9 @@ static inline int rightsize_nearly_empty(const struct rightsize *rs, __u32 rtt_u
 }
 
 /*
- * Returns whether a queue that is empty now shows that the window is too small. Hosts and links pause at
- * times. So where the delay was constant, the rate must have fallen below 15/16 of that before the test,
- * or the queue must have been empty in the previous interval, too.
+ * Returns whether a queue that is empty now shows that the window is too small. Hosts and links
+ * pause at times. So where the delay was constant, the rate must have fallen below 15/16 of that
+ * before the test, or the queue must have been empty in the previous interval, too.
  */
 static inline int rightsize_empties_often(const struct rightsize *rs)
 {
@@ -734,10 +734,10 @@ static inline void rightsize_test(struct rightsize *rs, const struct rightsize_a
 /*
  * Ends a round of a hold that carried @got bytes and whose smallest RTT was @low. If the queue nearly
  * emptied, the window is too small: it becomes twice the bytes per RTT (DRS III.B) without those that
- * were queued, or 7/4 of the bytes per minimum RTT if that happens seldom. If the path was silent although
- * the RTT is four times the minimum, there is no queue and the path has become longer: the hold ends, and
- * this RTT becomes the minimum. Below four times the minimum, bursts of other connections may be the
- * reason for the silence.
+ * were queued, or 7/4 of the bytes per minimum RTT if that happens seldom. If the path was silent
+ * although the RTT is four times the minimum, there is no queue and the path has become longer: the
+ * hold ends, and this RTT becomes the minimum. Below four times the minimum, bursts of other
+ * connections may be the reason for the silence.
  */
 static inline void rightsize_hold_round(struct rightsize *rs, const struct rightsize_ack *a,
 					__u32 got, __u32 low)
