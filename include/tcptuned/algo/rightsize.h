@@ -60,9 +60,10 @@
 #define RIGHTSIZE_MARK_RTTS	 16u
 
 /*
- * Tests begin at marks that are 2^20 us = 1 s and at least four standing RTTs apart. Whether to prepare
- * for one is decided at marks 1 s apart in the first 7 s and until the first test, then or after a
- * failure 4.2 s, after three failures 8.4 s apart. In the first 3 s the queue must not grow fast.
+ * Tests begin at marks that are 2^20 us = 1 s and at least four standing RTTs apart, but at most 4.2 s.
+ * Whether to prepare for one is decided at marks 1 s apart in the first 7 s and until the first test,
+ * then or after a failure 4.2 s, after three failures 8.4 s apart. In the first 3 s the queue must not
+ * grow fast.
  */
 #define RIGHTSIZE_TEST_RTTS    4u
 #define RIGHTSIZE_TEST_SHIFT   20u
@@ -355,10 +356,12 @@ static inline __u32 rightsize_standing_rtt_us(const struct rightsize *rs)
  */
 static inline int rightsize_is_test_mark(const struct rightsize *rs, __u32 mark, __u32 shift)
 {
+	__u32 wanted = rightsize_shift(RIGHTSIZE_TEST_RTTS, rightsize_standing_rtt_us(rs));
+
+	if (wanted > RIGHTSIZE_LATER_SHIFT)
+		wanted = RIGHTSIZE_LATER_SHIFT;
 	return rightsize_is_mark(rs, mark, shift, RIGHTSIZE_TEST_SHIFT) &&
-	       rightsize_is_mark(rs, mark, shift,
-				 rightsize_shift(RIGHTSIZE_TEST_RTTS,
-						 rightsize_standing_rtt_us(rs)));
+	       rightsize_is_mark(rs, mark, shift, wanted);
 }
 
 /*
@@ -560,9 +563,9 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 	rs->held = rs->window = rightsize_clamp_window(window, a->min);
 	rs->path_rtt_us = (__u32)path;
 	rs->failures = 0;
-	/* It grows 4 marks later at the earliest: the connection's other end may still empty the queue. */
+	/* It grows a mark later at the earliest: the connection's other end may still empty the queue. */
 	rightsize_enter(rs, RIGHTSIZE_HOLDING,
-			a->now_us + (4ull << rightsize_shift(RIGHTSIZE_MARK_RTTS, (__u32)base)));
+			a->now_us + (1ull << rightsize_shift(RIGHTSIZE_MARK_RTTS, (__u32)base)));
 	rightsize_begin_interval(rs, a);
 }
 
@@ -719,6 +722,11 @@ static inline void rightsize_test(struct rightsize *rs, const struct rightsize_a
 	    (rs->samples < 2 && elapsed < 8ull * rs->test_rtt_us))
 		return;
 	if (rightsize_test_passes(rs, a)) {
+		__u64 rate = rightsize_rate_now(rs, a);
+
+		/* The link became faster. Where another connection pauses, the rate may double. */
+		if (rate > 2 * rs->rate)
+			rs->rate = rate;
 		rs->window = rightsize_clamp_window(
 			rightsize_muldiv(rs->rate, rightsize_min_rtt_us(rs) + rs->range_us,
 					 2000000),
