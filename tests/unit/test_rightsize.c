@@ -349,6 +349,71 @@ TEST(probe_where_the_delay_varies)
 	}
 }
 
+/* A test at whose end the link is more than twice as fast: the hold is 7/4 of the new rate x minimum RTT. */
+TEST(a_link_that_becomes_faster_during_a_test)
+{
+	struct {
+		uint32_t rate, held;
+	} rows[] = {{5000000, 175000}, {9900000, 175000}, {12000000, 420000}, {40000000, 1400000}};
+
+	for_each_row (r, rows) {
+		struct rightsize rs =
+			at_a_mark(.rate = 5000000, .test_rtt_us = 60000, .window = 150000);
+
+		rightsize_enter(&rs, RIGHTSIZE_TESTING, rs.seen_us);
+		carry(&rs, r->rate, 20000, 20000);
+		assert_int_equal(rs.state, RIGHTSIZE_HOLDING);
+		assert_in_range(rs.held, 0.98 * r->held, 1.02 * r->held);
+	}
+}
+
+/* A hold whose queue is empty doubles after 16 RTTs of 20 ms, or after 4 if the rate exceeds 5/4. */
+TEST(a_hold_on_a_faster_link)
+{
+	struct {
+		uint32_t rate, before, held;
+	} rows[] = {{5000000, 4100000, 100000}, {5000000, 3900000, 200000}};
+
+	for_each_row (r, rows) {
+		struct rightsize rs = at_a_mark(.held = 100000, .window = 100000, .rate = r->rate,
+						.rate_before = r->before, .before_low_us = 20000,
+						.path_rtt_us = 20000);
+		uint64_t begin_us = rs.seen_us;
+
+		rightsize_enter(&rs, RIGHTSIZE_HOLDING, begin_us);
+		for (uint64_t us = 0; us < 200000; us += 1000) {
+			struct rightsize_ack ack = {.now_us = begin_us + us,
+						    .clock_us = begin_us + us,
+						    .bytes = (uint32_t)(us * r->rate / 1000000),
+						    .sample_us = 20000,
+						    .rtt_us = 20000,
+						    .min = WINDOW_MIN};
+
+			if (rs.held == 100000)
+				rightsize_on_ack(&rs, &ack);
+		}
+		assert_in_range(rs.held, 0.9 * r->held, 1.02 * r->held);
+	}
+}
+
+/* Tests begin at least four standing RTTs apart, but at most 4.2 s. */
+TEST(marks_of_tests)
+{
+	struct {
+		uint32_t rtt_us, apart_s;
+	} rows[] = {{100000, 1}, {400000, 2}, {900000, 4}, {2000000, 4}};
+
+	for_each_row (r, rows) {
+		struct rightsize rs = {.low_us = r->rtt_us};
+
+		for (uint32_t mark = 1; mark <= 8; mark++) {
+			rs.mark = mark - 1;
+			assert_int_equal(rightsize_is_test_mark(&rs, mark, RIGHTSIZE_TEST_SHIFT),
+					 mark % r->apart_s == 0);
+		}
+	}
+}
+
 TEST(a_buffer_that_suffices)
 {
 	struct {
@@ -365,24 +430,23 @@ TEST(a_buffer_that_suffices)
 	}
 }
 
-/* A hold that carries half of the former rate is doubled after three marks; one of 4/5 is not. */
+/* A hold that carries half of the former rate is doubled after two marks. */
 TEST(a_hold_that_is_too_small)
 {
 	struct {
 		uint64_t rate;
 		uint32_t held;
-	} rows[] = {{2500000, 200000}, {3500000, 125000}, {4000000, 100000}};
+	} rows[] = {{2500000, 200000}, {3300000, 150000}, {4000000, 125000}, {4900000, 100000}};
 
 	for_each_row (r, rows) {
-		struct rightsize rs =
-			at_a_mark(.rate_before = 5000000, .held = 100000, .window = 100000);
+		struct rightsize rs = at_a_mark(.rate_before = 5000000, .held = 100000,
+						.window = 100000, .path_rtt_us = 40000);
 
-		rightsize_enter(&rs, RIGHTSIZE_HOLDING, rs.seen_us + (4 << 19));
-		carry(&rs, r->rate, 20000, 40000);
-		carry(&rs, r->rate, 20000, 40000);
+		rightsize_enter(&rs, RIGHTSIZE_HOLDING, rs.seen_us + (1 << 19));
+		carry(&rs, r->rate, 30000, 40000);
 		assert_int_equal(rs.held, 100000); /* the other end may still test */
-		carry(&rs, r->rate, 20000, 40000);
-		assert_in_range(rs.held, 0.85 * r->held, r->held);
+		carry(&rs, r->rate, 30000, 40000);
+		assert_int_equal(rs.held, r->held);
 	}
 }
 

@@ -586,24 +586,19 @@ static inline int rightsize_was_idle(const struct rightsize *rs)
 /*
  * Ends an interval of a hold. If the window was in use and the link idle at times, the window is too
  * small for the way in which delay or rate varies: it grows by a quarter. If the rate has fallen
- * below 3/4 of that before the test, it grows by the missing factor, at most 2, and two marks
- * earlier.
+ * below 3/4 of that before the test, it grows by the missing factor, at most 2.
  */
-static inline void rightsize_hold_interval(struct rightsize *rs, const struct rightsize_ack *a,
-					   __u32 shift)
+static inline void rightsize_hold_interval(struct rightsize *rs, const struct rightsize_ack *a)
 {
 	__u64 flight = rightsize_muldiv(rs->rate, rightsize_mean_rtt_us(rs), 1000000);
 	__u64 gain = 5; /* in quarters */
-	__u64 wait = 0;
 
 	if (!rightsize_was_idle(rs) || flight < rs->held / 2)
 		return;
-	if (4 * rs->rate < 3 * rs->rate_before) {
-		gain = rightsize_muldiv(4, rs->rate_before, rs->rate);
-		wait = 2ull << shift;
-	}
-	if (rs->interval_us + wait <= rs->stage_us) /* it has RTTs of the window before */
+	if (rs->interval_us <= rs->stage_us) /* it has RTTs of the window before */
 		return;
+	if (4 * rs->rate < 3 * rs->rate_before)
+		gain = rightsize_muldiv(4, rs->rate_before, rs->rate);
 	if (gain > 8)
 		gain = 8;
 	rs->held = rs->window = rightsize_clamp_window(gain * rs->held / 4, a->min);
@@ -663,7 +658,7 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 		break;
 	default:
 		if (!exceeds)
-			rightsize_hold_interval(rs, a, shift);
+			rightsize_hold_interval(rs, a);
 		else if (rs->interval_silent_us < rs->low_us / 2 &&
 			 rightsize_is_test_mark(rs, mark, shift))
 			rightsize_begin_test(rs, a, range);
@@ -742,19 +737,23 @@ static inline void rightsize_test(struct rightsize *rs, const struct rightsize_a
 /*
  * Ends a round of a hold that carried @got bytes and whose smallest RTT was @low. If the queue nearly
  * emptied, the window is too small: it becomes twice the bytes per RTT (DRS III.B) without those that
- * were queued, or 7/4 of the bytes per minimum RTT if that happens seldom. If the path was silent
- * although the RTT is four times the minimum, there is no queue and the path has become longer: the
- * hold ends, and this RTT becomes the minimum. Below four times the minimum, bursts of other
- * connections may be the reason for the silence.
+ * were queued, or 7/4 of the bytes per minimum RTT if that happens seldom. It grows again 16 RTTs later,
+ * or 4 where the link has become faster: the rate exceeds 5/4 of that before the test.
+ *
+ * If the path was silent although the RTT is four times the minimum, there is no queue and the path has
+ * become longer: the hold ends, and this RTT becomes the minimum. Below four times the minimum, bursts
+ * of other connections may be the reason for the silence.
  */
 static inline void rightsize_hold_round(struct rightsize *rs, const struct rightsize_ack *a,
 					__u32 got, __u32 low)
 {
 	__u64 window = got < rs->held ? got : rs->held;
 	__u32 base = rightsize_min_rtt_us(rs);
+	__u32 rtts = 4 * rs->rate > 5 * rs->rate_before ? 4 : 16;
 
 	/* The effect of a window is seen one RTT later. */
-	if (low && rightsize_nearly_empty(rs, low) && rs->round_us > rs->stage_us + 16ull * base) {
+	if (low && rightsize_nearly_empty(rs, low) &&
+	    rs->round_us > rs->stage_us + (__u64)rtts * base) {
 		if (rightsize_empties_often(rs))
 			window = rightsize_muldiv(2 * window, base, low < base ? base : low);
 		else
