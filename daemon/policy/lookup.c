@@ -34,15 +34,6 @@ int tcptuned_policies_match(const struct tcptuned_kernel *kernel, struct tcptune
 	return find_match(kernel, &anywhere, ret);
 }
 
-__u32 tcptuned_policies_generation(const struct tcptuned_kernel *kernel)
-{
-	struct tcptuned_match match;
-
-	if (tcptuned_policies_match(kernel, &match))
-		return 0;
-	return TCPTUNED_POLICY_GENERATION(match.default_policy);
-}
-
 int tcptuned_policy_read(const struct tcptuned_kernel *kernel, __u32 key,
 			 struct tcptuned_policy *ret)
 {
@@ -58,7 +49,11 @@ int tcptuned_policy_read(const struct tcptuned_kernel *kernel, __u32 key,
 bool tcptuned_policy_next(const struct tcptuned_kernel *kernel, __u32 *key,
 			  struct tcptuned_policy *ret)
 {
-	*key = *key ? *key + 1 : TCPTUNED_POLICY_ID(tcptuned_policies_generation(kernel), 0);
+	struct tcptuned_match match = {0};
+
+	if (!*key)
+		tcptuned_policies_match(kernel, &match);
+	*key = *key ? *key + 1 : match.default_policy;
 	return !tcptuned_policy_read(kernel, *key, ret);
 }
 

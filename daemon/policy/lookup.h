@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Looks up in the maps which rule a connection comes under, and which generation is in force. */
+/* Looks up in the maps which rule a connection comes under, and the policies in force. */
 #ifndef TCPTUNED_POLICY_LOOKUP_H
 #define TCPTUNED_POLICY_LOOKUP_H
 
@@ -52,8 +52,5 @@ const char *tcptuned_policy_name(const struct tcptuned_kernel *kernel, __u32 key
 
 /* The congestion control of new connections under @policy, or "auto"; "": it sets none. */
 const char *tcptuned_policy_congestion_control(const struct tcptuned_policy *policy);
-
-/* The generation that is in force; 0: none. */
-__u32 tcptuned_policies_generation(const struct tcptuned_kernel *kernel);
 
 #endif
