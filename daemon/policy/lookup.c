@@ -71,8 +71,14 @@ const char *tcptuned_policy_congestion_control(const struct tcptuned_policy *pol
 	return policy->cc_auto ? TCPTUNED_CC_AUTO : policy->congestion_control;
 }
 
-static bool cgroup_matches(const struct tcptuned_rule *rule, const struct tcptuned_tuple *tuple)
+/* True if the rule gave @tuple its policy or, to a new connection, may give it that. */
+static bool policy_matches(const struct tcptuned_kernel *kernel, const struct tcptuned_rule *rule,
+			   const struct tcptuned_tuple *tuple)
 {
+	char name[TCPTUNED_POLICY_NAME_MAX];
+
+	if (tuple->policy)
+		return !strcmp(tuple->policy, tcptuned_policy_name(kernel, rule->policy, name));
 	if (!(rule->flags & TCPTUNED_RULE_CGROUP))
 		return true;
 	for (size_t i = 0; i < tuple->cgroups_len; i++)
@@ -81,8 +87,7 @@ static bool cgroup_matches(const struct tcptuned_rule *rule, const struct tcptun
 	return false;
 }
 
-int tcptuned_policies_find(const struct tcptuned_kernel *kernel, const struct tcptuned_tuple *t,
-			   bool (*is_its)(void *ctx, __u32 policy), void *ctx,
+int tcptuned_policies_find(const struct tcptuned_kernel *kernel, const struct tcptuned_tuple *tuple,
 			   struct tcptuned_rule *ret)
 {
 	_cleanup_close_ int rules_fd = -1;
@@ -90,16 +95,16 @@ int tcptuned_policies_find(const struct tcptuned_kernel *kernel, const struct tc
 	struct tcptuned_match match;
 	__u32 next, tried = 0;
 
-	memcpy(key.address, t->remote, sizeof(key.address));
+	memcpy(key.address, tuple->remote, sizeof(key.address));
 	if (find_match(kernel, &key, &match))
 		return -ENOENT;
 	rules_fd = open_inner(kernel->map_fd[TCPTUNED_MAP_RULES], TCPTUNED_RULE_ARRAY(match.first));
 	for (next = TCPTUNED_RULE_INDEX(match.first); rules_fd >= 0 && next; next = ret->next) {
 		if (tried++ == TCPTUNED_CHAIN_MAX || bpf_map_lookup_elem(rules_fd, &next, ret))
 			break;
-		if (tcptuned_rule_matches(ret, t->local, t->remote, t->local_port,
-					  t->remote_port) &&
-		    (is_its ? is_its(ctx, ret->policy) : cgroup_matches(ret, t)))
+		if (tcptuned_rule_matches(ret, tuple->local, tuple->remote, tuple->local_port,
+					  tuple->remote_port) &&
+		    policy_matches(kernel, ret, tuple))
 			return 0;
 	}
 	return -ENOENT;

@@ -18,18 +18,18 @@ struct tcptuned_tuple {
 	__u16 remote_port;
 	const __u64 *cgroups; /* ids of its cgroup and of all ancestors */
 	size_t cgroups_len;
+	const char *policy; /* the name of the policy that it has; NULL: it is a new connection */
 };
 
 /*
  * Find the rule that gives a policy to a new connection @tuple. Without cgroups, that is the rule
  * for a connection that no policy with a cgroup matches. -ENOENT: no policy is in force.
  *
- * With @is_its, true for the ids that its policy may have, find the rule that gave its policy to a
- * connection whose cgroup is no longer known. All rules of a policy have the same cgroup, so that
- * this is the first one that matches. -ENOENT: the configuration of the policy is not in force.
+ * With the name of a policy, find the rule that gave it to a connection whose cgroup is no longer
+ * known. All rules of a policy have the same cgroup, so that this is the first one that matches. A
+ * reload changes the keys of policies and leaves most names. -ENOENT: no such policy is in force.
  */
-int tcptuned_policies_find(const struct tcptuned_kernel *kernel, const struct tcptuned_tuple *t,
-			   bool (*is_its)(void *ctx, __u32 policy), void *ctx,
+int tcptuned_policies_find(const struct tcptuned_kernel *kernel, const struct tcptuned_tuple *tuple,
 			   struct tcptuned_rule *ret);
 
 /* Read the trie's entry for all addresses. Returns 0, or -1 if no policy is in force. */

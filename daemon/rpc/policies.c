@@ -155,7 +155,7 @@ int tcptuned_handle_policy_test(const struct tcptuned_source *source,
 		return error;
 	memcpy(tuple.local, filter->local.address, sizeof(tuple.local));
 	memcpy(tuple.remote, filter->remote.address, sizeof(tuple.remote));
-	if (tcptuned_policies_find(source->kernel, &tuple, NULL, NULL, &rule) ||
+	if (tcptuned_policies_find(source->kernel, &tuple, &rule) ||
 	    tcptuned_policy_read(source->kernel, rule.policy, &policy)) {
 		object = json_pack("{s:n,s:s}", "policy", "rule",
 				   "no policy is in force: left to the kernel");
@@ -167,33 +167,17 @@ int tcptuned_handle_policy_test(const struct tcptuned_source *source,
 	return 0;
 }
 
-struct policy_of_record {
-	const struct tcptuned_source *source;
-	__u32 key;
-	const char *name;
-};
-
-/* A reload changes the keys of policies and leaves most names. */
-static bool is_same_policy(void *ctx, __u32 key)
-{
-	const struct policy_of_record *policy = ctx;
-	char name[TCPTUNED_POLICY_NAME_MAX];
-
-	return key == policy->key ||
-	       !strcmp(policy->name, tcptuned_policy_name(policy->source->kernel, key, name));
-}
-
 char *tcptuned_source_rule(const struct tcptuned_source *source,
 			   const struct tcptuned_flow_record *record, const char *name)
 {
-	struct policy_of_record policy = {source, record->flow.policy, name};
 	struct tcptuned_tuple tuple = {.local_port = record->local_port,
-				       .remote_port = record->remote_port};
+				       .remote_port = record->remote_port,
+				       .policy = name};
 	struct tcptuned_rule rule;
 
 	tcptuned_map_address(tuple.local, record->family, record->local);
 	tcptuned_map_address(tuple.remote, record->family, record->remote);
-	if (tcptuned_policies_find(source->kernel, &tuple, is_same_policy, &policy, &rule))
+	if (tcptuned_policies_find(source->kernel, &tuple, &rule))
 		return NULL;
 	return format_rule(source, &rule, tuple.remote);
 }
