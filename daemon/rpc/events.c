@@ -68,19 +68,6 @@ static const struct kind {
 	DIRECTION(SND, "send"),
 };
 
-/* NULL: another build's. */
-static const struct kind *kind_of(unsigned int kind)
-{
-	return kind < ARRAY_SIZE(kinds) && kinds[kind].name ? &kinds[kind] : NULL;
-}
-
-const char *tcptuned_event_name(unsigned int kind)
-{
-	const struct kind *known = kind_of(kind);
-
-	return known ? known->name : "unknown";
-}
-
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 
@@ -134,12 +121,12 @@ bool tcptuned_event_matches(const struct tcptuned_event *event,
 json_t *tcptuned_event_json(const struct tcptuned_event *event, const char *policy,
 			    __s64 realtime_ns)
 {
-	const struct kind *kind = kind_of(event->kind);
+	bool known = event->kind < ARRAY_SIZE(kinds) && kinds[event->kind].name;
 	struct tcptuned_flow_record record = make_record(event);
 	struct tcptuned_ends ends = tcptuned_flow_ends(&record);
 	json_t *object = json_object();
 
-	set_text(object, "event", tcptuned_event_name(event->kind));
+	set_text(object, "event", known ? kinds[event->kind].name : "unknown");
 	set_number(object, "time_us", (event->time_ns + (__u64)realtime_ns) / 1000);
 	set_text(object, "local", ends.local);
 	set_text(object, "remote", ends.remote);
@@ -147,8 +134,8 @@ json_t *tcptuned_event_json(const struct tcptuned_event *event, const char *poli
 	set_text(object, "policy", policy);
 	if (event->flags & TCPTUNED_EV_OBSERVE)
 		json_object_set_new(object, "observe", json_true());
-	if (kind)
-		set_numbers(object, kind, event);
+	if (known)
+		set_numbers(object, &kinds[event->kind], event);
 	return object;
 }
 

@@ -37,14 +37,14 @@ __u64 tcptuned_events_renew(struct tcptuned_events *events);
 /* Stop emission of events. NULL is fine. */
 void tcptuned_events_close(struct tcptuned_events *events);
 
-/* "receive_window_grown"; "unknown" for a kind that this build does not know. */
-const char *tcptuned_event_name(unsigned int kind);
-
 /* True if the event's addresses, ports and network namespace are as @filter demands. */
 bool tcptuned_event_matches(const struct tcptuned_event *event,
 			    const struct tcptuned_filter *filter);
 
-/* @policy: the name of its policy; @realtime_ns: CLOCK_REALTIME minus CLOCK_MONOTONIC. */
+/*
+ * An event of a kind that this build does not know is "unknown". @policy: the name of its policy;
+ * @realtime_ns: CLOCK_REALTIME minus CLOCK_MONOTONIC.
+ */
 json_t *tcptuned_event_json(const struct tcptuned_event *event, const char *policy,
 			    __s64 realtime_ns);
 

@@ -219,10 +219,9 @@ TEST(events)
 	for (unsigned int kind = 0; kind < 256; kind++) {
 		event.kind = (__u8)kind;
 		root = event_json(&event);
-		assert_string_equal(ctl_text(root, "event"), tcptuned_event_name(kind));
-		if (!unknown || strcmp(tcptuned_event_name(kind), "unknown"))
+		if (!unknown || strcmp(ctl_text(root, "event"), "unknown"))
 			fprintf(out, "%s: %s\n", ctl_text(root, "event"), ctl_text(root, "text"));
-		unknown |= !strcmp(tcptuned_event_name(kind), "unknown");
+		unknown |= !strcmp(ctl_text(root, "event"), "unknown");
 		json_decref(root);
 	}
 	event.kind = TCPTUNED_EV_RCVBUF_OVERRIDDEN;
