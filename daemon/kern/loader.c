@@ -120,48 +120,34 @@ static void close_all(int *fds, int len)
 
 /* ---- pins ----------------------------------------------------------------------------- */
 
-static const char *pin_path(const struct tcptuned_kernel *k, const char *kind, const char *name,
-			    char path[PATH_BYTES])
+static const char *format_path(const struct tcptuned_kernel *k, const char *kind, const char *name,
+			       char path[PATH_BYTES])
 {
 	snprintf(path, PATH_BYTES, "%s/%s_%s", k->pin_dir, kind, name);
 	return path;
 }
 
+/* The path of a pin, in an array of the block that it is used in. */
+#define PIN_PATH(k, kind, name) format_path(k, kind, name, (char[PATH_BYTES]){0})
+
 /* Returns 0 also where there is nothing to pin, or a negative errno. */
 static int pin(const struct tcptuned_kernel *k, const char *kind, const char *name, int fd)
 {
-	char path[PATH_BYTES], new[PATH_BYTES];
-
 	if (fd < 0)
 		return 0;
-	return tcptuned_pin_replace(fd, pin_path(k, kind, name, path),
-				    pin_path(k, "new", name, new));
-}
-
-static void unpin(const struct tcptuned_kernel *k, const char *kind, const char *name)
-{
-	char path[PATH_BYTES];
-
-	unlink(pin_path(k, kind, name, path));
-}
-
-static int open_pin(const struct tcptuned_kernel *k, const char *kind, const char *name)
-{
-	char path[PATH_BYTES];
-
-	return bpf_obj_get(pin_path(k, kind, name, path));
+	return tcptuned_pin_replace(fd, PIN_PATH(k, kind, name), PIN_PATH(k, "new", name));
 }
 
 static void open_pins(struct tcptuned_kernel *k)
 {
 	for (int i = 0; i < TCPTUNED_MAPS; i++)
-		k->map_fd[i] = open_pin(k, "map", map_name[i]);
+		k->map_fd[i] = bpf_obj_get(PIN_PATH(k, "map", map_name[i]));
 	for (int i = 0; i < TCPTUNED_PROGS; i++) {
-		k->prog_fd[i] = open_pin(k, "prog", progs[i].name);
+		k->prog_fd[i] = bpf_obj_get(PIN_PATH(k, "prog", progs[i].name));
 		if (progs[i].link[0])
-			k->link_fd[i] = open_pin(k, "link", progs[i].link);
+			k->link_fd[i] = bpf_obj_get(PIN_PATH(k, "link", progs[i].link));
 	}
-	k->bitcp_map_fd = open_pin(k, "map", "bitcp");
+	k->bitcp_map_fd = bpf_obj_get(PIN_PATH(k, "map", "bitcp"));
 	k->bitcp = k->bitcp_map_fd >= 0;
 }
 
@@ -489,9 +475,10 @@ static void unregister_bitcp(struct tcptuned_kernel *k)
 {
 	int *link_fd = &k->link_fd[TCPTUNED_PROG_BITCP];
 
-	unpin(k, "link", "bitcp");
-	unpin(k, "map", "bitcp");
-	unpin(k, "new", "bitcp"); /* of a daemon that was killed between pinning and renaming */
+	unlink(PIN_PATH(k, "link", "bitcp"));
+	unlink(PIN_PATH(k, "map", "bitcp"));
+	/* Of a daemon that was killed between pinning and renaming. */
+	unlink(PIN_PATH(k, "new", "bitcp"));
 	if (*link_fd < 0 && k->bitcp_map_fd >= 0)
 		tcptuned_structops_unregister(k->bitcp_map_fd);
 	replace_fd(link_fd, -1);
@@ -723,7 +710,6 @@ int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, struct tcptuned
 {
 	_cleanup_objects_ struct loaded loaded = {0};
 	struct tcptuned_kernel k;
-	char path[PATH_BYTES];
 	int error;
 
 	tcptuned_kernel_init(&k, bpffs);
@@ -732,7 +718,7 @@ int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, struct tcptuned
 		error = load_programs(&k, &loaded, cgroup_fd, err);
 	if (!error) {
 		load_bitcp(&k, &loaded);
-		if (!loaded.object[BITCP] && !access(pin_path(&k, "map", "bitcp", path), F_OK))
+		if (!loaded.object[BITCP] && !access(PIN_PATH(&k, "map", "bitcp"), F_OK))
 			error = FAIL(err, ENOTSUP, KERNEL, "%s", k.why_no_bitcp);
 	}
 	tcptuned_kernel_close(&k);
