@@ -231,42 +231,30 @@ static int keep_fd(int *slot, int fd)
 	return *slot < 0 ? -errno : 0;
 }
 
-/* Make @object use the maps that exist already, or its programs would write what no one reads. */
-static int reuse_maps(const struct tcptuned_kernel *k, struct bpf_object *object)
-{
-	for (int i = 0; i < TCPTUNED_MAPS; i++) {
-		struct bpf_map *map = bpf_object__find_map_by_name(object, map_name[i]);
-		int error = map && k->map_fd[i] >= 0 ? bpf_map__reuse_fd(map, k->map_fd[i]) : 0;
-
-		if (error)
-			return error;
-	}
-	return 0;
-}
-
-/* Keep the maps that @object, now loaded, has created. */
-static int keep_maps(struct tcptuned_kernel *k, const struct bpf_object *object)
-{
-	for (int i = 0; i < TCPTUNED_MAPS; i++) {
-		struct bpf_map *map = bpf_object__find_map_by_name(object, map_name[i]);
-		int error = map && k->map_fd[i] < 0 ? keep_fd(&k->map_fd[i], bpf_map__fd(map)) : 0;
-
-		if (error)
-			return error;
-	}
-	return 0;
-}
-
+/*
+ * Load @object with the maps that exist already, or its programs would write what no one reads, and
+ * keep the maps that it has created.
+ */
 static int load_object(struct tcptuned_kernel *k, struct bpf_object *object, const char *what,
 		       struct tcptuned_error *err)
 {
-	int error = reuse_maps(k, object);
+	struct bpf_map *map;
+	int error = 0;
 
+	for (int i = 0; i < TCPTUNED_MAPS && !error; i++) {
+		map = bpf_object__find_map_by_name(object, map_name[i]);
+		if (map && k->map_fd[i] >= 0)
+			error = bpf_map__reuse_fd(map, k->map_fd[i]);
+	}
 	if (error)
 		return maps_failed(err, -error);
 	if (bpf_object__load(object))
 		return load_failed(err, errno, what);
-	error = keep_maps(k, object);
+	for (int i = 0; i < TCPTUNED_MAPS && !error; i++) {
+		map = bpf_object__find_map_by_name(object, map_name[i]);
+		if (map && k->map_fd[i] < 0)
+			error = keep_fd(&k->map_fd[i], bpf_map__fd(map));
+	}
 	return error ? maps_failed(err, -error) : 0;
 }
 
@@ -578,15 +566,6 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 
 /* ---- taking over ---------------------------------------------------------------------- */
 
-static bool has_layout(int fd, __u32 key_size, __u32 value_size)
-{
-	struct bpf_map_info info = {0};
-	__u32 len = sizeof(info);
-
-	return !bpf_obj_get_info_by_fd(fd, &info, &len) && info.key_size == key_size &&
-	       info.value_size == value_size;
-}
-
 /*
  * Open the pins, but for maps of another layout among those that are read whatever TCPTUNED_ABI
  * says: the kernel reads and writes as much as the map says, past the end of a smaller record here.
@@ -608,8 +587,12 @@ static void open_pins_that_fit(struct tcptuned_kernel *k)
 	open_pins(k);
 	for (size_t i = 0; i < ARRAY_SIZE(layouts); i++) {
 		int *fd = &k->map_fd[layouts[i].map];
+		struct bpf_map_info info = {0};
+		__u32 len = sizeof(info);
 
-		if (*fd < 0 || has_layout(*fd, layouts[i].key_size, layouts[i].value_size))
+		if (*fd < 0 || (!bpf_obj_get_info_by_fd(*fd, &info, &len) &&
+				info.key_size == layouts[i].key_size &&
+				info.value_size == layouts[i].value_size))
 			continue;
 		k->other_layout |= 1u << layouts[i].map;
 		replace_fd(fd, -1);
