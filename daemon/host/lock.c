@@ -32,13 +32,6 @@ int tcptuned_lock_pins(const char *bpffs, int *ret_fd, struct tcptuned_error *er
 	return 0;
 }
 
-static int directory_failed(const char *path, const char *what, struct tcptuned_error *err)
-{
-	return tcptuned_fail(err, errno, tcptuned_exit_of(errno, TCPTUNED_EXIT_INTERNAL),
-			     "tcptuned.runtime_directory: %s cannot be %s: %s; %s", path, what,
-			     strerror(errno), tcptuned_remedy_to_write(errno));
-}
-
 /* A process that can replace the lock could start a second daemon. */
 static int check_directory(const char *path, struct tcptuned_error *err)
 {
@@ -60,7 +53,8 @@ int tcptuned_lock_take(const char *directory, struct tcptuned_error *err)
 	int error;
 
 	if (mkdir(directory, 0755) && errno != EEXIST)
-		return directory_failed(directory, "made", err);
+		return tcptuned_fail_to_write(err, TCPTUNED_EXIT_INTERNAL,
+					      "tcptuned.runtime_directory", directory, "made");
 	error = check_directory(directory, err);
 	if (error)
 		return error;
@@ -68,7 +62,8 @@ int tcptuned_lock_take(const char *directory, struct tcptuned_error *err)
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
 		  0600); /* only root may lock it */
 	if (fd < 0)
-		return directory_failed(path, "opened", err);
+		return tcptuned_fail_to_write(err, TCPTUNED_EXIT_INTERNAL,
+					      "tcptuned.runtime_directory", path, "opened");
 	if (flock(fd, LOCK_EX | LOCK_NB)) {
 		if (pread(fd, pid, sizeof(pid) - 1, 0) < 0)
 			pid[0] = '\0';

@@ -664,10 +664,8 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 	if (error)
 		return error;
 	if (mkdir(k->pin_dir, 0700) && errno != EEXIST)
-		return tcptuned_fail(err, errno,
-				     tcptuned_exit_of(errno, TCPTUNED_EXIT_NOT_PERMITTED),
-				     "tcptuned.bpffs: %s cannot be made: %s; %s", k->pin_dir,
-				     strerror(errno), tcptuned_remedy_to_write(errno));
+		return tcptuned_fail_to_write(err, TCPTUNED_EXIT_NOT_PERMITTED, "tcptuned.bpffs",
+					      k->pin_dir, "made");
 	open_pins_that_fit(k);
 	k->origin = choose_origin(k, cgroup_fd, register_bitcp, &meta);
 	k->other_layout = 0;

@@ -496,10 +496,8 @@ int tcptuned_control_group(const char *name, gid_t *ret_gid, struct tcptuned_err
 
 static int socket_failed(const struct tcptuned_control *control, struct tcptuned_error *err)
 {
-	return tcptuned_fail(err, errno, tcptuned_exit_of(errno, TCPTUNED_EXIT_INTERNAL),
-			     "tcptuned.runtime_directory: %s cannot be made: %s; %s",
-			     control->address.sun_path, strerror(errno),
-			     tcptuned_remedy_to_write(errno));
+	return tcptuned_fail_to_write(err, TCPTUNED_EXIT_INTERNAL, "tcptuned.runtime_directory",
+				      control->address.sun_path, "made");
 }
 
 /* Only the owner can connect before mode and group are set. */

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "util/text.h"
@@ -40,7 +41,7 @@ const char *tcptuned_remedy_to_read(int errnum)
 	       "/etc/tcptuned for instance";
 }
 
-const char *tcptuned_remedy_to_write(int errnum)
+static const char *remedy_to_write(int errnum)
 {
 	if (is_refusal(errnum) && geteuid())
 		return "run tcptuned as root";
@@ -50,9 +51,15 @@ const char *tcptuned_remedy_to_write(int errnum)
 	return "check the file system";
 }
 
-enum tcptuned_exit tcptuned_exit_of(int errnum, enum tcptuned_exit other)
+int tcptuned_fail_to_write(struct tcptuned_error *err, enum tcptuned_exit other, const char *key,
+			   const char *path, const char *done)
 {
-	return is_refusal(errnum) || errnum == EROFS ? TCPTUNED_EXIT_NOT_PERMITTED : other;
+	int errnum = errno;
+	bool refused = is_refusal(errnum) || errnum == EROFS;
+
+	return tcptuned_fail(err, errnum, refused ? TCPTUNED_EXIT_NOT_PERMITTED : other,
+			     "%s: %s cannot be %s: %s; %s", key, path, done, strerror(errnum),
+			     remedy_to_write(errnum));
 }
 
 const char *tcptuned_exit_meaning(int status)

@@ -61,14 +61,17 @@ int tcptuned_fail(struct tcptuned_error *err, int errnum, enum tcptuned_exit sta
 #define USAGE(err, ...) FAIL(err, EINVAL, USAGE, __VA_ARGS__)
 
 /*
- * What to do about a file or directory that could not be read, or not be created or written,
- * because of @errnum. Root is refused, too, in the sandbox of a systemd unit.
+ * What to do about a file or directory that could not be read because of @errnum. Root is refused,
+ * too, in the sandbox of a systemd unit.
  */
 const char *tcptuned_remedy_to_read(int errnum);
-const char *tcptuned_remedy_to_write(int errnum);
 
-/* TCPTUNED_EXIT_NOT_PERMITTED if that is what @errnum means, else @other. */
-enum tcptuned_exit tcptuned_exit_of(int errnum, enum tcptuned_exit other);
+/*
+ * Fail because @path, which the configuration names as @key, could not be @done ("made", "opened"),
+ * for the reason in errno: with TCPTUNED_EXIT_NOT_PERMITTED if a permission is lacking, or @other.
+ */
+int tcptuned_fail_to_write(struct tcptuned_error *err, enum tcptuned_exit other, const char *key,
+			   const char *path, const char *done);
 
 /* The meaning of a status, one sentence; NULL if tcptuned does not use it. */
 const char *tcptuned_exit_meaning(int status);
