@@ -96,13 +96,13 @@ static int run_in_background(const struct tcptuned_options *options, struct tcpt
  */
 static int check(const struct tcptuned_config *config, bool load, struct tcptuned_error *err)
 {
-	int error = tcptuned_policies_check(config, err), fd;
+	int fd, error;
 	char path[PATH_MAX];
 	bool root;
 	gid_t gid;
 
-	if (!error)
-		error = tcptuned_control_group(config->control_group, &gid, err);
+	error = tcptuned_policies_check(config, err)
+			?: tcptuned_control_group(config->control_group, &gid, err);
 	if (error || (!load && !config->cgroup[0]))
 		return error;
 	fd = tcptuned_cgroup_open(config->cgroup, &root, path, sizeof(path), err);

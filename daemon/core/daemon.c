@@ -289,14 +289,10 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	    tcptuned_paths_new(&d->paths, &d->kernel,
 			       d->options->observe ? NULL : d->config->state_directory))
 		return FAIL(err, ENOMEM, INTERNAL, "no memory");
-	error = make_event_loop(d, err);
-	if (!error)
-		error = start_metrics(d, err);
-	if (!error)
-		error = start_control(d, err);
-	if (!error)
-		error = tcptuned_kernel_attach(&d->kernel, d->config->bpffs, d->cgroup_fd, bitcp,
-					       err);
+	error = make_event_loop(d, err) ?:
+		start_metrics(d, err) ?:
+		start_control(d, err) ?:
+		tcptuned_kernel_attach(&d->kernel, d->config->bpffs, d->cgroup_fd, bitcp, err);
 	if (error)
 		return error;
 	log_start(d);

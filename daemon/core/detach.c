@@ -64,10 +64,8 @@ int tcptuned_daemon_detach(const struct tcptuned_config *config, struct tcptuned
 
 	if (lock_fd < 0)
 		return lock_fd;
-	error = tcptuned_lock_pins(config->bpffs, &pins_lock_fd, err);
-	if (error)
-		return error;
-	error = tcptuned_kernel_open(&kernel, config->bpffs, err);
+	error = tcptuned_lock_pins(config->bpffs, &pins_lock_fd, err)
+			?: tcptuned_kernel_open(&kernel, config->bpffs, err);
 	if (error == -ENOENT) {
 		log_info("%s: there is nothing to detach", err->text);
 		return 0;

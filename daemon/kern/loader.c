@@ -159,10 +159,9 @@ static int pin_all_but_meta(const struct tcptuned_kernel *k)
 		if (i != TCPTUNED_MAP_META)
 			error = pin(k, "map", map_name[i], k->map_fd[i]);
 	for (int i = 0; i < TCPTUNED_PROGS && !error; i++)
-		error = pin(k, "link", progs[i].link, k->link_fd[i]);
-	for (int i = 0; i < TCPTUNED_PROGS && !error; i++)
-		error = pin(k, "prog", progs[i].name, k->prog_fd[i]);
-	return error ? error : pin(k, "map", "bitcp", k->bitcp ? k->bitcp_map_fd : -1);
+		error = pin(k, "link", progs[i].link, k->link_fd[i])
+				?: pin(k, "prog", progs[i].name, k->prog_fd[i]);
+	return error ?: pin(k, "map", "bitcp", k->bitcp ? k->bitcp_map_fd : -1);
 }
 
 /* Remove everything in the directory, known or not: a later build may have pinned more. */
@@ -419,10 +418,8 @@ static int swap_programs(const struct tcptuned_kernel *k, const int made[CGROUP_
 static int attach_cgroup(struct tcptuned_kernel *k, int cgroup_fd, struct tcptuned_error *err)
 {
 	int made[CGROUP_PROGS] = {-1, -1, -1};
-	int error = make_links(k, cgroup_fd, made, err);
+	int error = make_links(k, cgroup_fd, made, err) ?: swap_programs(k, made, err);
 
-	if (!error)
-		error = swap_programs(k, made, err);
 	for (int i = 0; i < CGROUP_PROGS; i++) {
 		if (error) {
 			replace_fd(&made[i], -1);
@@ -546,9 +543,7 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 		release_fd = tcptuned_take_fd(&k->link_fd[TCPTUNED_PROG_RELEASE_FLOWS]);
 
 	/* The kernel may refuse these; what runs now is replaced last. */
-	error = attach_tracing(k, err);
-	if (!error)
-		error = attach_cgroup(k, cgroup_fd, err);
+	error = attach_tracing(k, err) ?: attach_cgroup(k, cgroup_fd, err);
 	if (error)
 		return error;
 	/*
@@ -694,9 +689,8 @@ int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, struct tcptuned
 	int error;
 
 	tcptuned_kernel_init(&k, bpffs);
-	error = tcptuned_pins_check(bpffs, k.pin_dir, err);
-	if (!error)
-		error = load_programs(&k, &loaded, cgroup_fd, err);
+	error = tcptuned_pins_check(bpffs, k.pin_dir, err)
+			?: load_programs(&k, &loaded, cgroup_fd, err);
 	if (!error) {
 		load_bitcp(&k, &loaded);
 		if (!loaded.object[BITCP] && !access(PIN_PATH(&k, "map", "bitcp"), F_OK))

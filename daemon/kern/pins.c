@@ -83,11 +83,8 @@ static int check_links(const char *pin_dir, struct tcptuned_error *err)
 
 int tcptuned_pins_check(const char *bpffs, const char *pin_dir, struct tcptuned_error *err)
 {
-	int error = check_mounted(bpffs, err);
-
-	if (!error)
-		error = check_writers(bpffs, 0, err);
-	if (!error)
-		error = check_writers(pin_dir, AT_SYMLINK_NOFOLLOW, err);
-	return error ? error : check_links(pin_dir, err);
+	return check_mounted(bpffs, err) ?:
+	       check_writers(bpffs, 0, err) ?:
+	       check_writers(pin_dir, AT_SYMLINK_NOFOLLOW, err) ?:
+	       check_links(pin_dir, err);
 }

@@ -199,10 +199,8 @@ static int open_file(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 	/* Deleted rows are overwritten: what is forgotten must not stay in the file. */
 	sqlite3_exec(db->db, "PRAGMA secure_delete = ON; PRAGMA synchronous = NORMAL", NULL, NULL,
 		     NULL);
-	error = check_version(db, err);
-	if (error)
-		return error;
-	error = execute(db, level_schema, err) ?:
+	error = check_version(db, err) ?:
+		execute(db, level_schema, err) ?:
 		prepare(db, insert, &db->put, err) ?:
 		prepare(db, insert_level, &db->put_level, err);
 	/* SQLITE_ERROR: a table has other columns, so that it is another program's. */

@@ -363,7 +363,6 @@ int tcptuned_policies_check(const struct tcptuned_config *config, struct tcptune
 	for (size_t i = 1; i < len; i++)
 		sources[i].named = &config->policies[i - 1];
 	error = tcptuned_ruleset_compile(sources, len, 1, 0, &rules, err);
-	if (!error)
-		tcptuned_ruleset_free(&rules);
+	tcptuned_ruleset_free(&rules);
 	return error;
 }

@@ -103,10 +103,8 @@ int tcptuned_policies_install(const struct tcptuned_kernel *kernel,
 		array = !TCPTUNED_RULE_ARRAY(active.first);
 	}
 	generation = (before + 1) & 0xffff ? (before + 1) & 0xffff : 1;
-	error = tcptuned_ruleset_compile(policies, len, generation, array, &rules, err);
-	if (error)
-		return error;
-	error = install_ruleset(kernel, policies, len, &rules, array, err);
+	error = tcptuned_ruleset_compile(policies, len, generation, array, &rules, err)
+			?: install_ruleset(kernel, policies, len, &rules, array, err);
 	tcptuned_ruleset_free(&rules);
 	return error;
 }

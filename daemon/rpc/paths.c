@@ -197,15 +197,14 @@ int tcptuned_handle_paths(const struct tcptuned_source *source,
 	struct timespec now;
 	__u32 matched;
 	size_t len;
-	int error = find_order(request->path_sort, &reading.order, err);
+	int error;
 
-	if (error)
-		return error;
 	if (!paths)
 		return FAIL(err, ENOMEM, INTERNAL, "no memory for the paths");
 	tcptuned_path_key_of(&request->filter.address, &reading.prefix);
-	error = tcptuned_paths_each(map_fd[TCPTUNED_MAP_PATHS], add_path, &reading, err)
-			?: tcptuned_streams_read(map_fd[TCPTUNED_MAP_STREAMS], &rows, &len, err);
+	error = find_order(request->path_sort, &reading.order, err) ?:
+		tcptuned_paths_each(map_fd[TCPTUNED_MAP_PATHS], add_path, &reading, err) ?:
+		tcptuned_streams_read(map_fd[TCPTUNED_MAP_STREAMS], &rows, &len, err);
 	if (error)
 		return error;
 	qsort_r(paths, reading.len, sizeof(*paths), compare, &reading);

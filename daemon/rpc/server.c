@@ -222,13 +222,12 @@ static int handle_events(struct client *client, const struct tcptuned_filter *fi
 	struct tcptuned_control *control = client->control;
 	int error = 0;
 
-	if (!control->events) {
+	if (!control->events)
 		error = tcptuned_events_open(&control->events, control->options.source.kernel,
 					     on_event, control)
 				?: sd_event_add_io(control->options.loop, &control->events_source,
 						   tcptuned_events_fd(control->events), EPOLLIN,
 						   on_ring, control);
-	}
 	if (error < 0)
 		return FAIL(err, -error, KERNEL, "there are no events: %s", strerror(-error));
 	client->state = LISTENING;
@@ -532,16 +531,14 @@ static int make_control(struct tcptuned_control *control, struct tcptuned_error 
 	sd_event *loop = control->options.loop;
 	int error;
 
-	error = tcptuned_control_group(control->options.group, &control->gid, err);
-	if (error)
-		return error;
 	if (tcptuned_control_address(control->options.directory, &control->address))
 		return FAIL(err, ENAMETOOLONG, CONFIG,
 			    "tcptuned.runtime_directory: %s is too long for the control socket in "
 			    "it; name one of at most %zu characters",
 			    control->options.directory,
 			    sizeof(control->address.sun_path) - sizeof("/control"));
-	error = make_socket(control, err);
+	error = tcptuned_control_group(control->options.group, &control->gid, err)
+			?: make_socket(control, err);
 	if (error)
 		return error;
 	error = sd_event_add_io(loop, &control->listen_source, control->listen_fd, EPOLLIN,
