@@ -9,31 +9,20 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 #include <linux/magic.h>
 
-/* A mount point is the root of its tree, or of the part that a cgroup namespace shows. */
-static bool is_mount_point(int dir, const struct stat *st)
-{
-	struct stat parent;
-
-	return !fstatat(dir, "..", &parent, 0) && parent.st_dev != st->st_dev;
-}
+#include "util/cleanup.h"
 
 static int find_mount(char *path, size_t size, struct tcptuned_error *err)
 {
-	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	_cleanup_fclose_ FILE *mounts = fopen("/proc/self/mounts", "re");
 	struct mntent *entry;
 
-	while (mounts && (entry = getmntent(mounts))) {
-		if (strcmp(entry->mnt_type, "cgroup2"))
-			continue;
-		snprintf(path, size, "%s", entry->mnt_dir);
-		endmntent(mounts);
-		return 0;
-	}
-	if (mounts)
-		endmntent(mounts);
+	while (mounts && (entry = getmntent(mounts)))
+		if (!strcmp(entry->mnt_type, "cgroup2")) {
+			snprintf(path, size, "%s", entry->mnt_dir);
+			return 0;
+		}
 	return FAIL(err, ENODEV, NOT_PERMITTED,
 		    "no cgroup2 file system is mounted, and tcptuned attaches to its "
 		    "root; mount one: mkdir -p /sys/fs/cgroup/unified && "
@@ -69,29 +58,25 @@ uint64_t tcptuned_cgroup_id(const char *below_root)
 int tcptuned_cgroup_open(const char *path, bool *ret_root, char *ret_path, size_t size,
 			 struct tcptuned_error *err)
 {
+	_cleanup_close_ int fd = -1;
+	struct stat st, parent;
 	struct statfs fs;
-	struct stat st;
-	int fd, error;
 
 	snprintf(ret_path, size, "%s", path);
-	if (!path[0]) {
-		error = find_mount(ret_path, size, err);
-		if (error)
-			return error;
-	}
+	if (!path[0] && find_mount(ret_path, size, err))
+		return -ENODEV;
 	fd = open(ret_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return FAIL(err, errno, NOT_PERMITTED,
 			    "tcptuned.cgroup: %s: %s; name a directory of the cgroup2 "
 			    "tree, or leave the key out for all processes",
 			    ret_path, strerror(errno));
-	if (fstatfs(fd, &fs) || (unsigned long)fs.f_type != CGROUP2_SUPER_MAGIC || fstat(fd, &st)) {
-		close(fd);
+	if (fstatfs(fd, &fs) || (unsigned long)fs.f_type != CGROUP2_SUPER_MAGIC || fstat(fd, &st))
 		return FAIL(err, EINVAL, NOT_PERMITTED,
 			    "tcptuned.cgroup: %s is not in a cgroup2 file system; name a directory "
 			    "of one (see: findmnt -t cgroup2), or leave the key out",
 			    ret_path);
-	}
-	*ret_root = is_mount_point(fd, &st);
-	return fd;
+	/* A mount point is the root of its tree, or of the part that a cgroup namespace shows. */
+	*ret_root = !fstatat(fd, "..", &parent, 0) && parent.st_dev != st.st_dev;
+	return tcptuned_take_fd(&fd);
 }

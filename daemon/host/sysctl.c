@@ -119,7 +119,6 @@ static int write_meta(int meta_fd, const struct tcptuned_meta *meta)
 	return bpf_map_update_elem(meta_fd, &zero, meta, BPF_ANY) ? -errno : 0;
 }
 
-/* Returns 1 if the sysctl was changed, else as tcptuned_sysctl_set(). */
 static int set(int meta_fd, enum tcptuned_sysctl which, const char *now, const char *wanted)
 {
 	struct tcptuned_saved_sysctl *saved, was;
@@ -237,23 +236,21 @@ bool tcptuned_sysctls_overruled(int meta_fd)
 	return overruled;
 }
 
-static void log_restored(const char *name, const char *value, int error)
-{
-	if (error)
-		log_error("%s could not be restored to %s: %s", name, value, strerror(-error));
-	else
-		log_info("%s restored to %s", name, value);
-}
-
 static void restore(struct tcptuned_meta *meta, enum tcptuned_sysctl which)
 {
 	struct tcptuned_saved_sysctl *saved = &meta->sysctl[which];
 	char now[TCPTUNED_SYSCTL_VALUE];
+	int error;
 
 	if (saved->before[0] && !tcptuned_sysctl_read(names[which], now, sizeof(now)) &&
-	    !strcmp(now, saved->ours) && strcmp(now, saved->before))
-		log_restored(names[which], saved->before,
-			     sysctl_write(names[which], saved->before));
+	    !strcmp(now, saved->ours) && strcmp(now, saved->before)) {
+		error = sysctl_write(names[which], saved->before);
+		if (error)
+			log_error("%s could not be restored to %s: %s", names[which], saved->before,
+				  strerror(-error));
+		else
+			log_info("%s restored to %s", names[which], saved->before);
+	}
 	if (saved->before[0] && is_per_namespace(which))
 		tcptuned_sysctl_replace(which, saved->ours, saved->before);
 	memset(saved, 0, sizeof(*saved));
