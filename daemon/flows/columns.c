@@ -138,24 +138,25 @@ static int largest_first(__u64 a, __u64 b)
 }
 
 /* By name: a reload changes the keys of policies and leaves most names. */
-static int compare_policy(__u32 a, __u32 b, tcptuned_policy_namer namer, const void *ctx)
+static int compare_policy(__u32 a, __u32 b, tcptuned_policy_namer namer,
+			  const struct tcptuned_kernel *kernel)
 {
 	char a_name[TCPTUNED_POLICY_NAME_MAX], b_name[TCPTUNED_POLICY_NAME_MAX];
 
-	return a == b ? 0 : strcmp(namer(ctx, a, a_name), namer(ctx, b, b_name));
+	return a == b ? 0 : strcmp(namer(kernel, a, a_name), namer(kernel, b, b_name));
 }
 
 int tcptuned_column_order(const struct tcptuned_column *column,
 			  const struct tcptuned_flow_record *a,
 			  const struct tcptuned_flow_record *b, tcptuned_policy_namer namer,
-			  const void *ctx)
+			  const struct tcptuned_kernel *kernel)
 {
 	int order;
 
 	if (column->compare)
 		order = column->compare(a, b);
 	else if (!column->size)
-		order = compare_policy(a->flow.policy, b->flow.policy, namer, ctx);
+		order = compare_policy(a->flow.policy, b->flow.policy, namer, kernel);
 	else if (column->unit == COLUMN_TEXT)
 		order = strcmp(tcptuned_column_text(column, a), tcptuned_column_text(column, b));
 	else

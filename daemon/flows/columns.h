@@ -10,6 +10,7 @@
 
 #include "flows/names.h"
 #include "flows/top.h"
+#include "kern/kernel.h"
 #include "util/error.h"
 
 enum tcptuned_column_unit {
@@ -51,8 +52,8 @@ __u64 tcptuned_column_number(const struct tcptuned_column *column,
 const char *tcptuned_column_text(const struct tcptuned_column *column,
 				 const struct tcptuned_flow_record *record);
 
-/* The name of the policy with this key, possibly in @ret; @ctx is the caller's. */
-typedef const char *(*tcptuned_policy_namer)(const void *ctx, __u32 key,
+/* Write the name of the policy with this key to @ret, and return that: tcptuned_policy_name(). */
+typedef const char *(*tcptuned_policy_namer)(const struct tcptuned_kernel *kernel, __u32 key,
 					     char ret[TCPTUNED_POLICY_NAME_MAX]);
 
 /*
@@ -62,6 +63,6 @@ typedef const char *(*tcptuned_policy_namer)(const void *ctx, __u32 key,
 int tcptuned_column_order(const struct tcptuned_column *column,
 			  const struct tcptuned_flow_record *a,
 			  const struct tcptuned_flow_record *b, tcptuned_policy_namer namer,
-			  const void *ctx);
+			  const struct tcptuned_kernel *kernel);
 
 #endif

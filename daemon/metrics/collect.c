@@ -26,14 +26,6 @@ struct tcptuned_scrape {
 	struct tcptuned_snapshot snap;
 };
 
-/* Records of policies that were replaced are kept while there is room. */
-static const char *policy_name(void *kernel, __u32 key)
-{
-	static struct tcptuned_policy policy;
-
-	return tcptuned_policy_read(kernel, key, &policy) ? NULL : policy.name;
-}
-
 #define PREFIX "tcptuned_"
 
 /*
@@ -179,8 +171,8 @@ int tcptuned_scrape_new(struct tcptuned_scrape **ret, const struct tcptuned_scra
 	uname(&scrape->host);
 	scrape->snap.version = TCPTUNED_VERSION;
 	scrape->snap.kernel_release = scrape->host.release;
-	scrape->snap.policy_name = policy_name;
-	scrape->snap.policy_ctx = (void *)options->kernel;
+	scrape->snap.policy_name = tcptuned_policy_name;
+	scrape->snap.kernel = options->kernel;
 	scrape->snap.start_time_us = tcptuned_clock_ns(CLOCK_REALTIME) / 1000;
 	*ret = scrape;
 	return 0;

@@ -83,14 +83,6 @@ static __attribute__((sentinel)) void print_sample(struct prom *prom, const char
 	fputc('\n', prom->out);
 }
 
-/* The name of policy @key, even if the policy no longer exists. */
-static const char *policy_name(const struct tcptuned_snapshot *snap, __u32 key)
-{
-	const char *name = snap->policy_name ? snap->policy_name(snap->policy_ctx, key) : NULL;
-
-	return name ? name : TCPTUNED_POLICY_GONE(key);
-}
-
 /* ---- samples that are in the snapshot --------------------------------------------------- */
 
 /* A sample of a number in a structure. Adjacent rows of one name are one family. */
@@ -364,8 +356,7 @@ static __u32 label_groups(const struct tcptuned_snapshot *snap, struct labelled_
 	for (; group < snap->flows.sums.group + READOUT_GROUPS; group++) {
 		if (!group->flows)
 			continue;
-		snprintf(ret[len].policy, sizeof(ret->policy), "%s",
-			 policy_name(snap, group->policy));
+		snap->policy_name(snap->kernel, group->policy, ret[len].policy);
 		ret[len].congestion_control = group->congestion_control;
 		ret[len++].flows = group->flows;
 	}
@@ -486,11 +477,13 @@ static void print_flows(struct prom *prom, const struct tcptuned_snapshot *snap)
 
 	for (record = top; record < end; record++) {
 		struct tcptuned_ends ends = tcptuned_flow_ends(record);
+		char policy[TCPTUNED_POLICY_NAME_MAX];
 
+		snap->policy_name(snap->kernel, record->flow.policy, policy);
 		print_sample(prom, "tcptuned_flow_info",
 			     "Policy and congestion control of a connection.", 1, PLAIN,
-			     LABELS_OF(ends), "policy", policy_name(snap, record->flow.policy),
-			     "congestion_control", record->congestion_control, NULL);
+			     LABELS_OF(ends), "policy", policy, "congestion_control",
+			     record->congestion_control, NULL);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(flow_rows); i++)
 		for (record = top; record < end; record++)

@@ -9,8 +9,8 @@
 #include <tcptuned/abi/policy.h>
 #include <tcptuned/abi/totals.h>
 
+#include "flows/columns.h"
 #include "flows/groups.h"
-#include "flows/top.h"
 #include "paths/paths.h"
 
 /* The cost of tcptuned itself; 0: unknown. */
@@ -37,11 +37,10 @@ struct tcptuned_process_stats {
 struct tcptuned_snapshot {
 	const char *version;
 	const char *kernel_release;
-	/* Returns the name of policy @key, or NULL if it no longer exists. May be NULL. */
-	const char *(*policy_name)(void *ctx, __u32 key);
-	void *policy_ctx;
-	bool bitcp;		      /* the congestion control is registered */
-	unsigned int cgroups_missing; /* of policies */
+	tcptuned_policy_namer policy_name;
+	const struct tcptuned_kernel *kernel; /* for policy_name */
+	bool bitcp;			      /* the congestion control is registered */
+	unsigned int cgroups_missing;	      /* of policies */
 	bool taken_over;
 	struct tcptuned_adoption adoption;
 	bool totals_ok;		       /* totals could be read */

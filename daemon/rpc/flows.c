@@ -157,28 +157,25 @@ struct choice {
 	const struct tcptuned_request *request;
 };
 
-static const char *policy_name(const void *ctx, __u32 key, char ret[TCPTUNED_POLICY_NAME_MAX])
-{
-	return tcptuned_policy_name(((const struct choice *)ctx)->source->kernel, key, ret);
-}
-
 static bool is_wanted(const void *ctx, const struct tcptuned_flow_record *record)
 {
 	const struct choice *choice = ctx;
 	char name[TCPTUNED_POLICY_NAME_MAX];
 
-	return tcptuned_filter_matches(&choice->request->filter, record,
-				       policy_name(ctx, record->flow.policy, name));
+	tcptuned_policy_name(choice->source->kernel, record->flow.policy, name);
+	return tcptuned_filter_matches(&choice->request->filter, record, name);
 }
 
 static int compare(const void *ctx, const struct tcptuned_flow_record *a,
 		   const struct tcptuned_flow_record *b)
 {
-	const struct tcptuned_request *request = ((const struct choice *)ctx)->request;
-	int order = request->sort ? tcptuned_column_order(request->sort, a, b, policy_name, ctx)
-				  : tcptuned_flow_order(a, b);
+	const struct choice *choice = ctx;
+	const struct tcptuned_column *column = choice->request->sort;
+	int order = column ? tcptuned_column_order(column, a, b, tcptuned_policy_name,
+						   choice->source->kernel)
+			   : tcptuned_flow_order(a, b);
 
-	return request->reverse ? -order : order;
+	return choice->request->reverse ? -order : order;
 }
 
 /* Read all connections, and keep those that @request asks for. The caller frees @ret. */

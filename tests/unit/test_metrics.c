@@ -11,9 +11,10 @@
 #include "metrics/metrics.h"
 #include "rpc/flows.h"
 
-static const char *name_of(void *ctx, __u32 key)
+static const char *name_of(const struct tcptuned_kernel *kernel, __u32 key,
+			   char ret[TCPTUNED_POLICY_NAME_MAX])
 {
-	return key == 7 ? "odd \"name\"\\\n" : NULL;
+	return strcpy(ret, key == 7 ? "odd \"name\"\\\n" : TCPTUNED_POLICY_GONE(key));
 }
 
 static void fill_flow(struct tcptuned_flow_record *r)
@@ -198,12 +199,14 @@ TEST(what_is_not_known_is_left_out)
 	assert_lacks(scraped, "tcptuned_budget_share_bytes");
 }
 
-static const char *name_by_place(void *ctx, __u32 key)
+static const char *name_by_place(const struct tcptuned_kernel *kernel, __u32 key,
+				 char ret[TCPTUNED_POLICY_NAME_MAX])
 {
 	static const char *const names[] = {"default", "far", "near"};
 
-	return TCPTUNED_POLICY_PLACE(key) < ARRAY_SIZE(names) ? names[TCPTUNED_POLICY_PLACE(key)]
-							      : NULL;
+	return strcpy(ret, TCPTUNED_POLICY_PLACE(key) < ARRAY_SIZE(names)
+				   ? names[TCPTUNED_POLICY_PLACE(key)]
+				   : TCPTUNED_POLICY_GONE(key));
 }
 
 #define OF(policy, cc) "tcptuned_connections{policy=\"" policy "\",congestion_control=\"" cc "\"} "

@@ -278,7 +278,8 @@ TEST(filters)
 }
 
 /* Keys of policies are in the order of the configuration, names are not. */
-static const char *name_of_policy(const void *ctx, __u32 key, char ret[TCPTUNED_POLICY_NAME_MAX])
+static const char *name_of_policy(const struct tcptuned_kernel *kernel, __u32 key,
+				  char ret[TCPTUNED_POLICY_NAME_MAX])
 {
 	strcpy(ret, key == 1 ? "web" : key == 2 ? "archive" : "default");
 	return ret;
