@@ -56,9 +56,8 @@ const struct tcptuned_section tcptuned_sections[] = {
 	 "with it. It is kept in state_directory across restarts. tcptunectl paths lists it; "
 	 "tcptunectl paths forget and tcptuned --forget-paths delete it."},
 	{"metrics", "The endpoint that Prometheus scrapes, http://ADDRESS:PORT/metrics."},
+	{0},
 };
-
-const size_t tcptuned_sections_count = ARRAY_SIZE(tcptuned_sections);
 
 #define GLOBAL(field)                                      \
 	.offset = offsetof(struct tcptuned_config, field), \

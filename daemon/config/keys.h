@@ -50,8 +50,9 @@ extern const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS];
 	for (const struct tcptuned_key *key = tcptuned_keys; \
 	     key < tcptuned_keys + TCPTUNED_CONFIG_KEYS; key++)
 
-extern const struct tcptuned_section tcptuned_sections[];
-extern const size_t tcptuned_sections_count;
+extern const struct tcptuned_section tcptuned_sections[]; /* ended by one without a name */
+#define for_each_section(section) \
+	for (const struct tcptuned_section *section = tcptuned_sections; section->name; section++)
 
 /* Bytes that hold the text of any value, with its NUL. */
 #define KEY_TEXT TCPTUNED_CONFIG_TEXT

@@ -150,9 +150,10 @@ static int fail_unknown_section(struct loading *l, const char *name)
 	const char *names[16] = {NULL};
 	char suggestion[KEY_TEXT];
 
-	assert(tcptuned_sections_count < ARRAY_SIZE(names));
-	for (size_t i = 0; i < tcptuned_sections_count; i++)
-		names[i] = tcptuned_sections[i].name;
+	for_each_section (section) {
+		assert(section + 1 < tcptuned_sections + ARRAY_SIZE(names));
+		names[section - tcptuned_sections] = section->name;
+	}
 	tcptuned_suggest_name(name, names, suggestion);
 	return fail_here(l, "\"%.60s\": no such section; %s", name, suggestion);
 }
@@ -169,8 +170,8 @@ static int enter_section(struct loading *l, const char *name)
 		return 0;
 	if (!strncmp(name, policy, length) && isblank((unsigned char)name[length]))
 		return enter_policy(l, name + length + strspn(name + length, BLANKS));
-	for (size_t i = 0; i < tcptuned_sections_count; i++)
-		if (!strcmp(tcptuned_sections[i].name, name))
+	for_each_section (section)
+		if (!strcmp(section->name, name))
 			strcpy(l->section, name);
 	return l->section[0] ? 0 : fail_unknown_section(l, name);
 }

@@ -78,11 +78,9 @@ static void print_section(FILE *out, const struct tcptuned_config *config, const
 
 void tcptuned_config_print(const struct tcptuned_config *config, FILE *out)
 {
-	for (size_t s = 0; s < tcptuned_sections_count; s++) {
-		const char *section = tcptuned_sections[s].name;
-
-		if (strcmp(section, NAMED_POLICY)) {
-			print_section(out, config, section);
+	for_each_section (section) {
+		if (strcmp(section->name, NAMED_POLICY)) {
+			print_section(out, config, section->name);
 			continue;
 		}
 		for (size_t p = 0; p < config->policies_len; p++)
@@ -113,14 +111,13 @@ void tcptuned_config_print_example(FILE *out)
 	      "# after this one, in the order of their names. tcptuned --check-config prints the\n"
 	      "# result; systemctl reload tcptuned applies it to connections made from then on.\n",
 	      out);
-	for (size_t s = 0; s < tcptuned_sections_count; s++) {
-		const char *section = tcptuned_sections[s].name;
-
+	for_each_section (section) {
 		fputc('\n', out);
-		tcptuned_print_wrapped(out, "# ", tcptuned_sections[s].help);
-		fprintf(out, "%s[%s]\n", strcmp(section, NAMED_POLICY) ? "" : "# ", section);
+		tcptuned_print_wrapped(out, "# ", section->help);
+		fprintf(out, "%s[%s]\n", strcmp(section->name, NAMED_POLICY) ? "" : "# ",
+			section->name);
 		for_each_key (key)
-			if (!strcmp(key->section, section))
+			if (!strcmp(key->section, section->name))
 				print_example_key(out, key);
 	}
 }
@@ -139,12 +136,10 @@ static void print_man_key(FILE *out, const struct tcptuned_key *key)
 
 void tcptuned_config_print_man(FILE *out)
 {
-	for (size_t s = 0; s < tcptuned_sections_count; s++) {
-		const char *section = tcptuned_sections[s].name;
-
-		fprintf(out, ".SS [%s]\n%s\n", section, tcptuned_sections[s].help);
+	for_each_section (section) {
+		fprintf(out, ".SS [%s]\n%s\n", section->name, section->help);
 		for_each_key (key)
-			if (!strcmp(key->section, section))
+			if (!strcmp(key->section, section->name))
 				print_man_key(out, key);
 	}
 }

@@ -282,12 +282,12 @@ TEST(every_key_unknown)
 			 section_of(key));
 		snprintf(remedy, sizeof(remedy), "did you mean %s?", key->name);
 		load_fails(text, 2, part, remedy);
-		for (size_t s = 0; s < tcptuned_sections_count; s++) {
-			if (find_key(tcptuned_sections[s].name, key->name) ||
-			    !strcmp(tcptuned_sections[s].name, NAMED_POLICY))
+		for_each_section (section) {
+			if (find_key(section->name, key->name) ||
+			    !strcmp(section->name, NAMED_POLICY))
 				continue;
-			snprintf(text, sizeof(text), "[%s]\n%s = %s\n", tcptuned_sections[s].name,
-				 key->name, key->fallback);
+			snprintf(text, sizeof(text), "[%s]\n%s = %s\n", section->name, key->name,
+				 key->fallback);
 			snprintf(remedy, sizeof(remedy), "%s belongs in [%s", key->name,
 				 strcmp(key->name, "cgroup") ? key->section : "");
 			load_fails(text, 2, "no such key", remedy);
