@@ -364,39 +364,22 @@ static const char *parse_ports(const struct tcptuned_key *key, const char *text,
 	return error ? "is neither a port nor a range of ports" : NULL;
 }
 
-static const char *check_path(const char *text)
-{
-	if (*text != '/')
-		return "is not an absolute path";
-	for (; *text; text++)
-		if (iscntrl((unsigned char)*text))
-			return "contains a control character";
-	return NULL;
-}
-
-static const char *check_address(const char *text)
-{
-	struct in6_addr address;
-
-	if (inet_pton(AF_INET, text, &address) != 1 && inet_pton(AF_INET6, text, &address) != 1)
-		return "is not a numeric IP address";
-	return NULL;
-}
-
 /* Clears the rest of the value, too: values are compared with memcmp(). */
 static const char *parse_text(const struct tcptuned_key *key, const char *text, void *value,
 			      char *buffer)
 {
-	const char *problem = NULL;
+	struct in6_addr address;
 
-	if (key->type == KEY_PATH)
-		problem = check_path(text);
-	else if (key->type == KEY_ADDRESS)
-		problem = check_address(text);
-	else if (text[strspn(text, NAME_CHARACTERS)])
-		problem = "is not a name";
-	if (problem)
-		return problem;
+	if (key->type == KEY_PATH && *text != '/')
+		return "is not an absolute path";
+	if (key->type == KEY_ADDRESS && inet_pton(AF_INET, text, &address) != 1 &&
+	    inet_pton(AF_INET6, text, &address) != 1)
+		return "is not a numeric IP address";
+	if (key->type == KEY_NAME && text[strspn(text, NAME_CHARACTERS)])
+		return "is not a name";
+	for (const char *c = text; *c; c++)
+		if (iscntrl((unsigned char)*c))
+			return "contains a control character";
 	if (strlen(text) >= key->size)
 		return "is too long";
 	strncpy(value, text, key->size);
@@ -468,12 +451,6 @@ static void format_number(const struct tcptuned_key *key, uint64_t number, char 
 		snprintf(ret, KEY_TEXT, "%ju", (uintmax_t)number);
 }
 
-static void format_ports(const struct tcptuned_ports *ports, char *ret)
-{
-	snprintf(ret, KEY_TEXT, ports->low == ports->high ? "%u" : "%u-%u", ports->low,
-		 ports->high);
-}
-
 /* True if the special word stands for this value. */
 static bool is_special(const struct tcptuned_key *key, const void *value)
 {
@@ -489,6 +466,7 @@ static bool is_special(const struct tcptuned_key *key, const void *value)
 void tcptuned_key_format(const struct tcptuned_key *key, const void *values, char *ret)
 {
 	const void *value = (const char *)values + key->offset;
+	const struct tcptuned_ports *ports = value;
 
 	if (is_special(key, value))
 		snprintf(ret, KEY_TEXT, "%s", key->special);
@@ -497,7 +475,8 @@ void tcptuned_key_format(const struct tcptuned_key *key, const void *values, cha
 	else if (key->type == KEY_PREFIXES)
 		tcptuned_prefixes_format(value, ret, KEY_TEXT);
 	else if (key->type == KEY_PORTS)
-		format_ports(value, ret);
+		snprintf(ret, KEY_TEXT, ports->low == ports->high ? "%u" : "%u-%u", ports->low,
+			 ports->high);
 	else if (key->word && get_number(key, value) == key->word_value)
 		snprintf(ret, KEY_TEXT, "%s", key->word);
 	else

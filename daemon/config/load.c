@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,9 +18,8 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 
-#define FILE_MAX       (16u << 20) /* bytes */
-#define DROP_IN_SUFFIX ".conf"
-#define BLANKS	       " \t\r\f\v"
+#define FILE_MAX (16u << 20) /* bytes */
+#define BLANKS	 " \t\r\f\v"
 
 /* One call of tcptuned_config_load(). */
 struct loading {
@@ -201,35 +201,27 @@ static int fail_unknown_key(struct loading *l, const char *name)
 	return fail_here(l, "\"%.60s\" in [%s]: no such key; %s", name, l->section, suggestion);
 }
 
-static const struct tcptuned_key *find_key(const struct loading *l, const char *name)
-{
-	for_each_key (key)
-		if (is_key_of_section(l, key) && !strcmp(key->name, name))
-			return key;
-	return NULL;
-}
-
 /* The line of the file that is being read, as text, if @origin is in that file; otherwise NULL. */
 static const char *line_in_file(const struct loading *l, const char *origin)
 {
-	size_t length;
+	const char *file = l->file ? path_tail(l->file) : "";
+	size_t length = strlen(file);
+	bool is_in_file = length && !strncmp(origin, file, length) && origin[length] == ':';
 
-	if (!l->file)
-		return NULL;
-	length = strlen(path_tail(l->file));
-	if (strncmp(origin, path_tail(l->file), length) || origin[length] != ':')
-		return NULL;
-	return origin + length + 1;
+	return is_in_file ? origin + length + 1 : NULL;
 }
 
 /* Within one file a list of prefixes is continued; a later file replaces it. */
 static int set_key(struct loading *l, const char *name, const char *value)
 {
-	const struct tcptuned_key *key = find_key(l, name);
+	const struct tcptuned_key *key = NULL;
 	char buffer[KEY_TEXT], wants[KEY_TEXT], *origin;
 	const char *problem, *line;
 	void *values;
 
+	for_each_key (k)
+		if (is_key_of_section(l, k) && !strcmp(k->name, name))
+			key = k;
 	if (!key)
 		return fail_unknown_key(l, name);
 	values = tcptuned_key_values(key, &l->config, l->policy ? &l->policy->set : NULL);
@@ -380,10 +372,7 @@ static int read_file(struct loading *l, const char *path)
 
 static int is_drop_in(const struct dirent *entry)
 {
-	size_t length = strlen(entry->d_name), suffix = strlen(DROP_IN_SUFFIX);
-
-	return entry->d_name[0] != '.' && length > suffix &&
-	       !strcmp(entry->d_name + length - suffix, DROP_IN_SUFFIX);
+	return !fnmatch("?*.conf", entry->d_name, FNM_PERIOD);
 }
 
 /* Compare bytes: the order must not depend on the locale. */
@@ -502,15 +491,12 @@ static int read_prefixes(struct loading *l, struct tcptuned_named_policy *policy
 	return 0;
 }
 
-static bool has_condition(const struct tcptuned_policy_config *set)
-{
-	return set->destination.len || set->destination_file[0] || set->source.len ||
-	       set->local_port.low || set->remote_port.low || set->cgroup[0];
-}
-
 static int finish_policy(struct loading *l, struct tcptuned_named_policy *policy)
 {
-	if (!has_condition(&policy->set))
+	const struct tcptuned_policy_config *set = &policy->set;
+
+	if (!set->destination.len && !set->destination_file[0] && !set->source.len &&
+	    !set->local_port.low && !set->remote_port.low && !set->cgroup[0])
 		return FAIL_LOADING(
 			l, EINVAL,
 			"%s: policy %s: it does not say which connections it is for; "
@@ -579,15 +565,13 @@ static int load(struct loading *l, const char *path, const char *const *set)
 	if (read_files(l, path) < 0)
 		return l->error;
 	l->skipped = NULL;
-	for (; set && *set; set++)
-		if (read_set(l, *set) < 0)
-			return l->error;
-	if (!shared && check_directories(l) < 0)
-		return l->error;
-	for (size_t i = 0; !shared && i < l->config.policies_len; i++)
-		if (finish_policy(l, &l->config.policies[i]) < 0)
-			return l->error;
-	return 0;
+	for (; set && *set && !l->error; set++)
+		read_set(l, *set);
+	if (!shared && !l->error)
+		check_directories(l);
+	for (size_t i = 0; !shared && !l->error && i < l->config.policies_len; i++)
+		finish_policy(l, &l->config.policies[i]);
+	return l->error;
 }
 
 int tcptuned_config_load_shared(const char *path, const char *const *set,

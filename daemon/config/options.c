@@ -187,16 +187,6 @@ static const struct tcptuned_option entries[] = {
 	{0},
 };
 
-static int set_action(struct tcptuned_options *options, enum tcptuned_action action,
-		      struct tcptuned_error *err)
-{
-	if (options->action != TCPTUNED_RUN && options->action != action)
-		return USAGE(err, "--%s: not together with --%s; choose one of them",
-			     entries[ACTION(action)].name, entries[ACTION(options->action)].name);
-	options->action = action;
-	return 0;
-}
-
 /* The path becomes absolute: the daemon changes its directory, and a reload reads the file again. */
 static int set_config_path(struct tcptuned_options *options, const char *path,
 			   struct tcptuned_error *err)
@@ -231,7 +221,11 @@ static int set_option(struct tcptuned_options *options, int which, struct tcptun
 	case ACTION(TCPTUNED_FORGET_PATHS):
 		options->forget = optarg;
 	}
-	return set_action(options, TCPTUNED_CHECK_CONFIG + which - FIRST_ACTION, err);
+	if (options->action != TCPTUNED_RUN && (int)ACTION(options->action) != which)
+		return USAGE(err, "--%s: not together with --%s; choose one of them",
+			     entries[which].name, entries[ACTION(options->action)].name);
+	options->action = TCPTUNED_CHECK_CONFIG + which - FIRST_ACTION;
+	return 0;
 }
 
 int tcptuned_options_parse(int argc, char **argv, struct tcptuned_options *ret,
