@@ -59,13 +59,8 @@ const struct tcptuned_section tcptuned_sections[] = {
 	{0},
 };
 
-#define GLOBAL(field)                                      \
-	.offset = offsetof(struct tcptuned_config, field), \
-	.size = sizeof(((struct tcptuned_config *)0)->field)
-
-#define POLICY(field)                                             \
-	.offset = offsetof(struct tcptuned_policy_config, field), \
-	.size = sizeof(((struct tcptuned_policy_config *)0)->field)
+#define GLOBAL(field) FIELD_OF(tcptuned_config, field)
+#define POLICY(field) FIELD_OF(tcptuned_policy_config, field)
 
 #define LIVE	 true
 #define AT_START false
@@ -249,15 +244,6 @@ static bool is_text(const struct tcptuned_key *key)
 }
 
 /* ---- numbers --------------------------------------------------------------------------- */
-
-static uint64_t get_number(const struct tcptuned_key *key, const void *value)
-{
-	if (key->size == sizeof(bool))
-		return *(const bool *)value;
-	if (key->size == sizeof(uint32_t))
-		return *(const uint32_t *)value;
-	return *(const uint64_t *)value;
-}
 
 static void set_number(const struct tcptuned_key *key, void *value, uint64_t number)
 {
@@ -460,7 +446,7 @@ static bool is_special(const struct tcptuned_key *key, const void *value)
 		return !((const struct tcptuned_prefixes *)value)->len;
 	if (key->type == KEY_PORTS)
 		return !((const struct tcptuned_ports *)value)->low;
-	return is_text(key) ? !*(const char *)value : !get_number(key, value);
+	return is_text(key) ? !*(const char *)value : !tcptuned_field(value, 0, key->size);
 }
 
 void tcptuned_key_format(const struct tcptuned_key *key, const void *values, char *ret)
@@ -477,10 +463,10 @@ void tcptuned_key_format(const struct tcptuned_key *key, const void *values, cha
 	else if (key->type == KEY_PORTS)
 		snprintf(ret, KEY_TEXT, ports->low == ports->high ? "%u" : "%u-%u", ports->low,
 			 ports->high);
-	else if (key->word && get_number(key, value) == key->word_value)
+	else if (key->word && tcptuned_field(value, 0, key->size) == key->word_value)
 		snprintf(ret, KEY_TEXT, "%s", key->word);
 	else
-		format_number(key, get_number(key, value), ret);
+		format_number(key, tcptuned_field(value, 0, key->size), ret);
 }
 
 __attribute__((format(printf, 2, 3))) static void append(char *ret, const char *format, ...)

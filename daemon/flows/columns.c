@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <stddef.h>
 #include <string.h>
 
 #include "flows/columns.h"
@@ -24,9 +23,7 @@ static int compare_remote(const struct tcptuned_flow_record *a,
 	return compare_addresses(a, b, a->remote, b->remote) ?: a->remote_port - b->remote_port;
 }
 
-#define FIELD(field)                                            \
-	.offset = offsetof(struct tcptuned_flow_record, field), \
-	.size = sizeof(((struct tcptuned_flow_record *)0)->field)
+#define FIELD(field) FIELD_OF(tcptuned_flow_record, field)
 
 const struct tcptuned_column tcptuned_columns[] = {
 	{"local", "LOCAL", "local", COLUMN_TEXT, true, .help = "local address and port",
@@ -111,16 +108,7 @@ int tcptuned_column_parse(const char *what, const char *name, const struct tcptu
 __u64 tcptuned_column_number(const struct tcptuned_column *column,
 			     const struct tcptuned_flow_record *record)
 {
-	const void *field = (const char *)record + column->offset;
-
-	switch (column->size) {
-	case sizeof(__u64):
-		return *(const __u64 *)field;
-	case sizeof(__u32):
-		return *(const __u32 *)field;
-	default:
-		return *(const __u8 *)field;
-	}
+	return tcptuned_field(record, column->offset, column->size);
 }
 
 const char *tcptuned_column_text(const struct tcptuned_column *column,

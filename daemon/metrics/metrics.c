@@ -3,7 +3,6 @@
 #include "metrics/metrics.h"
 
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,29 +95,19 @@ struct row {
 
 #define OPTIONAL 0x10 /* 0 means that the value is unknown: there is no sample */
 
-#define FIELD(type, field) \
-	.offset = offsetof(struct type, field), .size = sizeof(((struct type *)0)->field)
-#define SNAPSHOT(field) FIELD(tcptuned_snapshot, field)
+#define SNAPSHOT(field) FIELD_OF(tcptuned_snapshot, field)
 #define COUNTER(id)	SNAPSHOT(totals.counter[TCPTUNED_C_##id])
 #define NO_LABEL	NULL, NULL
 #define RECEIVE		"direction", "receive"
 #define SEND		"direction", "send"
 
-static __u64 read_field(const struct row *row, const void *structure)
-{
-	const void *field = (const char *)structure + row->offset;
-
-	if (row->size == sizeof(bool))
-		return *(const bool *)field;
-	return row->size == sizeof(__u32) ? *(const __u32 *)field : *(const __u64 *)field;
-}
-
 static void print_rows(struct prom *prom, const struct row *rows, size_t len,
 		       const struct tcptuned_snapshot *snap)
 {
 	for (const struct row *row = rows; row < rows + len; row++)
-		print_sample(prom, row->name, row->help, read_field(row, snap), row->unit,
-			     row->label, row->label_value, NULL);
+		print_sample(prom, row->name, row->help,
+			     tcptuned_field(snap, row->offset, row->size), row->unit, row->label,
+			     row->label_value, NULL);
 }
 
 static const struct row state[] = {
@@ -414,7 +403,7 @@ static void print_aggregates(struct prom *prom, const struct tcptuned_snapshot *
 
 /* ---- the largest connections, one by one ------------------------------------------------ */
 
-#define RECORD(field) FIELD(tcptuned_flow_record, field)
+#define RECORD(field) FIELD_OF(tcptuned_flow_record, field)
 
 /* What a dashboard draws; tcptunectl shows the rest. */
 static const struct row flow_rows[] = {
@@ -452,7 +441,7 @@ static void print_flow_row(struct prom *prom, const struct row *row,
 			   const struct tcptuned_flow_record *record)
 {
 	struct tcptuned_ends ends = tcptuned_flow_ends(record);
-	__u64 value = read_field(row, record);
+	__u64 value = tcptuned_field(record, row->offset, row->size);
 
 	if (value || !(row->unit & OPTIONAL))
 		print_sample(prom, row->name, row->help, value, row->unit & ~OPTIONAL,
@@ -535,12 +524,12 @@ static void print_budget(struct prom *prom, const struct tcptuned_snapshot *snap
 }
 
 static const struct row program_rows[] = {
-	{"tcptuned_program_runs_total", NO_LABEL, FIELD(tcptuned_program_stats, runs),
+	{"tcptuned_program_runs_total", NO_LABEL, FIELD_OF(tcptuned_program_stats, runs),
 	 "Runs of a BPF program while statistics were enabled."},
-	{"tcptuned_program_run_seconds_total", NO_LABEL, FIELD(tcptuned_program_stats, run_time_ns),
-	 "Time that these runs took.", NANOSECONDS},
+	{"tcptuned_program_run_seconds_total", NO_LABEL,
+	 FIELD_OF(tcptuned_program_stats, run_time_ns), "Time that these runs took.", NANOSECONDS},
 	{"tcptuned_program_verified_instructions", NO_LABEL,
-	 FIELD(tcptuned_program_stats, verified_insns),
+	 FIELD_OF(tcptuned_program_stats, verified_insns),
 	 "Instructions that the verifier processed."},
 };
 
@@ -557,7 +546,8 @@ static void print_cost(struct prom *prom, const struct tcptuned_snapshot *snap)
 	for (size_t i = first; i < ARRAY_SIZE(program_rows); i++)
 		for (unsigned int p = 0; p < bpf->programs_len; p++)
 			print_sample(prom, program_rows[i].name, program_rows[i].help,
-				     read_field(&program_rows[i], &bpf->programs[p]),
+				     tcptuned_field(&bpf->programs[p], program_rows[i].offset,
+						    program_rows[i].size),
 				     program_rows[i].unit, "program", bpf->programs[p].name, NULL);
 	print_sample(prom, "tcptuned_connection_records_bytes",
 		     "Memory of the records of open connections: their number times the size "

@@ -2,7 +2,6 @@
 #include "rpc/flows.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "flows/names.h"
@@ -13,9 +12,7 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 
-#define MEMBER(name, member)                                                   \
-	.json = name, .offset = offsetof(struct tcptuned_flow_record, member), \
-	.size = sizeof(((struct tcptuned_flow_record *)0)->member)
+#define MEMBER(name, member) .json = name, FIELD_OF(tcptuned_flow_record, member)
 #define NUMBER(name, member)                                \
 	{                                                   \
 		MEMBER(name, member), .unit = COLUMN_NUMBER \

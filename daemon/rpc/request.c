@@ -15,9 +15,7 @@ enum field_type { FIELD_PREFIX, FIELD_NUMBER, FIELD_BOOL, FIELD_TEXT, FIELD_COLU
 #define OF(command) (1u << TCPTUNED_CMD_##command)
 #define OF_ENDS	    (OF(FLOWS) | OF(EVENTS) | OF(POLICY_TEST))
 
-#define FIELD(field)                                        \
-	.offset = offsetof(struct tcptuned_request, field), \
-	.size = sizeof(((struct tcptuned_request *)0)->field)
+#define FIELD(field) FIELD_OF(tcptuned_request, field)
 
 static const struct field {
 	const char *name;
