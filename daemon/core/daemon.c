@@ -130,20 +130,6 @@ static int loop(struct tcptuned_daemon *d)
 
 /* ---- start ----------------------------------------------------------------------------- */
 
-/* Returns 0, and in @ret_fd the listening socket that systemd passed, or -1. */
-static int take_socket(int *ret_fd, struct tcptuned_error *err)
-{
-	int sockets = tcptuned_previous_sort_passed(ret_fd);
-
-	/* Clients of the others would be accepted by the kernel, and never answered. */
-	if (sockets > 1)
-		return FAIL(err, EINVAL, CONFIG,
-			    "metrics: systemd passed %d sockets, and tcptuned serves one; leave "
-			    "one ListenStream= in tcptuned.socket ([::]:PORT is IPv4 and IPv6)",
-			    sockets);
-	return 0;
-}
-
 static int start_metrics(struct tcptuned_daemon *d, struct tcptuned_error *err)
 {
 	struct tcptuned_scrape_options scrape = {
@@ -159,10 +145,14 @@ static int start_metrics(struct tcptuned_daemon *d, struct tcptuned_error *err)
 		.port = d->config->metrics_port,
 		.print = tcptuned_scrape_print,
 	};
-	int error = take_socket(&http.listen_fd, err);
+	int sockets = tcptuned_previous_sort_passed(&http.listen_fd), error;
 
-	if (error)
-		return error;
+	/* Clients of the others would be accepted by the kernel, and never answered. */
+	if (sockets > 1)
+		return FAIL(err, EINVAL, CONFIG,
+			    "metrics: systemd passed %d sockets, and tcptuned serves one; leave "
+			    "one ListenStream= in tcptuned.socket ([::]:PORT is IPv4 and IPv6)",
+			    sockets);
 	d->activated = http.listen_fd >= 0;
 	if (!d->config->metrics_enabled)
 		return 0;

@@ -2,7 +2,6 @@
 #include "core/housekeeping.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/param.h>
@@ -138,20 +137,15 @@ static bool have_cgroups_changed(struct tcptuned_daemon *d)
 	return false;
 }
 
-/* The directory of a removed control group is empty for a process that still has it open. */
-static bool is_removed(int cgroup_fd)
-{
-	return faccessat(cgroup_fd, "cgroup.procs", F_OK, 0) &&
-	       (errno == ENOENT || errno == ENODEV);
-}
-
 static int check_cgroup(struct tcptuned_daemon *d, struct tcptuned_error *err)
 {
 	_cleanup_close_ int fd = -1;
 	char path[TCPTUNED_CONFIG_TEXT], text[TCPTUNED_ERROR_TEXT];
 	bool root;
 
-	if (d->whole_host || !is_removed(d->cgroup_fd))
+	/* The directory of a removed cgroup is empty for a process that still has it open. */
+	if (d->whole_host || !faccessat(d->cgroup_fd, "cgroup.procs", F_OK, 0) ||
+	    (errno != ENOENT && errno != ENODEV))
 		return 0;
 	fd = tcptuned_cgroup_open(d->cgroup_path, &root, path, sizeof(path), NULL);
 	if (fd >= 0)

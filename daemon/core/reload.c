@@ -24,13 +24,6 @@ static void reject(struct tcptuned_daemon *d, const struct tcptuned_error *why)
 	snprintf(d->trouble.rejected, sizeof(d->trouble.rejected), "%s", why->text);
 }
 
-static void configure_metrics(struct tcptuned_daemon *d)
-{
-	if (d->scrape && tcptuned_scrape_configure(d->scrape, d->config->metrics_flows))
-		log_warning("metrics.flows: there is no memory for %u; as many are shown as before",
-			    d->config->metrics_flows);
-}
-
 /* Put @new into force, or change nothing. Differences are logged once they are in force. */
 static bool replace_configuration(struct tcptuned_daemon *d, struct tcptuned_config *new)
 {
@@ -41,7 +34,10 @@ static bool replace_configuration(struct tcptuned_daemon *d, struct tcptuned_con
 	tcptuned_config_keep_fixed(new, &before);
 	*d->config = *new;
 	if (!tcptuned_apply(d, &err)) {
-		configure_metrics(d);
+		if (d->scrape && tcptuned_scrape_configure(d->scrape, new->metrics_flows))
+			log_warning("metrics.flows: there is no memory for %u; as many are shown "
+				    "as before",
+				    new->metrics_flows);
 		if (!tcptuned_config_diff(&before, &written, log_difference, NULL))
 			log_info("reloaded: nothing differs");
 		tcptuned_config_free(&before);
@@ -56,32 +52,22 @@ static bool replace_configuration(struct tcptuned_daemon *d, struct tcptuned_con
 	return false;
 }
 
-/* All checks come before any change. */
-static int read_configuration(const struct tcptuned_daemon *d, struct tcptuned_config *ret,
-			      struct tcptuned_error *err)
-{
-	int error = tcptuned_config_load(d->options->config_path, d->options->set, ret, err);
-
-	if (error)
-		return error;
-	error = tcptuned_policies_check(ret, err);
-	if (error)
-		tcptuned_config_free(ret);
-	return error;
-}
-
 void tcptuned_reload(struct tcptuned_daemon *d)
 {
 	struct tcptuned_error err = {0};
-	struct tcptuned_config new;
+	struct tcptuned_config new = {0};
 	bool replaced = false;
 
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
 		   (unsigned long long)tcptuned_monotonic_ns() / 1000);
-	if (read_configuration(d, &new, &err))
+	/* All checks come before any change. */
+	if (tcptuned_config_load(d->options->config_path, d->options->set, &new, &err)
+		    ?: tcptuned_policies_check(&new, &err)) {
 		reject(d, &err);
-	else
+		tcptuned_config_free(&new);
+	} else {
 		replaced = replace_configuration(d, &new);
+	}
 	if (d->scrape)
 		tcptuned_scrape_count_reload(d->scrape, replaced);
 	sd_notify(0, "READY=1");

@@ -14,7 +14,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <linux/types.h>
 
 /* Every map: X(NAME, name). The name is that in the programs; "map_NAME" is its pin. */
 #define TCPTUNED_MAP_TABLE(X)                                                                      \
