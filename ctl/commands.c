@@ -304,12 +304,10 @@ static int parse_global(int argc, char **argv, struct global *global, struct tcp
 			return error;
 		if (which == CONFIG)
 			global->config = optarg;
-		else if (which == SET)
-			error = tcptuned_options_add_set(global->set, optarg, err);
+		else if (which == SET && tcptuned_options_add_set(global->set, optarg, err))
+			return -EINVAL;
 		global->version |= which == VERSION;
 		global->help |= which == HELP;
-		if (error)
-			return error;
 	}
 }
 

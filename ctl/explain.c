@@ -65,19 +65,21 @@ static int parse_endpoint(const char *text, json_t *request, const char *address
 	return 0;
 }
 
-int ctl_parse_flow(char **arguments, int count, json_t *request, struct tcptuned_error *err)
+int ctl_add_flow(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
 {
-	char *dash = strchr(arguments[0], '-');
-	const char *local = arguments[0], *remote = count > 1 ? arguments[1] : NULL;
+	const char *local = ctl->arguments[0], *remote = ctl->count > 1 ? ctl->arguments[1] : NULL;
+	const char *dash = ctl->count ? strchr(local, '-') : NULL;
 	char first[80];
 
+	if (!ctl->count)
+		return 0;
 	/* "LOCAL - REMOTE", as explain and events print it */
-	if (count == 3 && !strcmp(arguments[1], "-"))
-		remote = arguments[2];
-	else if (count == 3)
-		return USAGE(err, "%.80s: unexpected; write LOCAL REMOTE", arguments[2]);
-	if (dash && count > 1)
-		return fail_endpoint(arguments[0], err);
+	if (ctl->count == 3 && !strcmp(remote, "-"))
+		remote = ctl->arguments[2];
+	else if (ctl->count == 3)
+		return USAGE(err, "%.80s: unexpected; write LOCAL REMOTE", ctl->arguments[2]);
+	if (dash && ctl->count > 1)
+		return fail_endpoint(local, err);
 	if (dash) {
 		snprintf(first, sizeof(first), "%.*s", (int)(dash - local), local);
 		local = first;
@@ -87,11 +89,6 @@ int ctl_parse_flow(char **arguments, int count, json_t *request, struct tcptuned
 		return parse_endpoint(local, request, "address", "port", err);
 	return parse_endpoint(local, request, "local_address", "local_port", err)
 		       ?: parse_endpoint(remote, request, "remote_address", "remote_port", err);
-}
-
-int ctl_add_flow(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
-{
-	return ctl->count ? ctl_parse_flow(ctl->arguments, ctl->count, request, err) : 0;
 }
 
 /* ---- sentences ------------------------------------------------------------------------------ */

@@ -9,10 +9,7 @@
 
 #include "commands.h"
 
-/* Set the fields of @request that select the connection of one to three @arguments. */
-int ctl_parse_flow(char **arguments, int count, json_t *request, struct tcptuned_error *err);
-
-/* The same of those of the command line, if it has any. */
+/* Set the fields of @request that select the connection of up to three arguments; none: any. */
 int ctl_add_flow(const struct ctl *ctl, json_t *request, struct tcptuned_error *err);
 
 /* Explain the one connection of @answer on standard output; fail if there is not exactly one. */

@@ -38,11 +38,16 @@ void ctl_format_us(unsigned long long us, char ret[CTL_WORD])
 		snprintf(ret, CTL_WORD, "%.1fs", (double)us / 1e6);
 }
 
-void ctl_format(const json_t *value, enum tcptuned_column_unit unit, char ret[CTL_WORD])
+/* The cell of @column in @row (NULL: its heading), "-" if it has no such member. */
+static void format_cell(const struct tcptuned_column *column, const json_t *row, char ret[CTL_WORD])
 {
+	const json_t *value = ctl_member(row, column->json);
 	unsigned long long number = (unsigned long long)json_integer_value(value);
+	enum tcptuned_column_unit unit = column->unit;
 
-	if (json_is_string(value))
+	if (!row)
+		snprintf(ret, CTL_WORD, "%s", column->heading);
+	else if (json_is_string(value))
 		snprintf(ret, CTL_WORD, "%s", json_string_value(value));
 	else if (unit == COLUMN_SHARE && json_is_number(value))
 		snprintf(ret, CTL_WORD, "%.2f%%", 100 * json_number_value(value));
@@ -185,15 +190,6 @@ bool ctl_several_namespaces(const json_t *rows)
 		if (ctl_number(json_array_get(rows, i), "netns") != ctl_number(first, "netns"))
 			return true;
 	return false;
-}
-
-/* The cell of @column in @row (NULL: its heading). */
-static void format_cell(const struct tcptuned_column *column, const json_t *row, char ret[CTL_WORD])
-{
-	if (row)
-		ctl_format(ctl_member(row, column->json), column->unit, ret);
-	else
-		snprintf(ret, CTL_WORD, "%s", column->heading);
 }
 
 static int column_width(const struct tcptuned_column *column, const json_t *rows)

@@ -18,9 +18,6 @@ void ctl_format_bytes(unsigned long long bytes, char ret[CTL_WORD]);
 /* "50.1ms", "3.2s"; "-" for 0, which means none. */
 void ctl_format_us(unsigned long long us, char ret[CTL_WORD]);
 
-/* Format @value (NULL: "-") as in a column of @unit. */
-void ctl_format(const json_t *value, enum tcptuned_column_unit unit, char ret[CTL_WORD]);
-
 /* Member @path of @object, as in "receive.window_bytes" or "flags.observe"; NULL: none. */
 const json_t *ctl_member(const json_t *object, const char *path);
 

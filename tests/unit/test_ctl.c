@@ -118,14 +118,17 @@ TEST(names_of_flows)
 
 	for_each_row (r, rows) {
 		int count = r->words[2] ? 3 : r->words[1] ? 2 : 1;
+		struct ctl ctl = struct_of(ctl, .arguments = (char **)r->words, .count = count);
 		json_t *got = json("{}");
 
-		assert_int_equal(ctl_parse_flow((char **)r->words, count, got, &err), 0);
+		assert_int_equal(ctl_add_flow(&ctl, got, &err), 0);
 		assert_true(json_equal(got, json(r->request)));
 	}
 	for_each_row (words, wrong) {
-		assert_true(ctl_parse_flow((char **)*words, (*words)[1] ? 2 : 1, json("{}"), &err) <
-			    0);
+		struct ctl ctl =
+			struct_of(ctl, .arguments = (char **)*words, .count = (*words)[1] ? 2 : 1);
+
+		assert_true(ctl_add_flow(&ctl, json("{}"), &err) < 0);
 		assert_int_equal(err.status, TCPTUNED_EXIT_USAGE);
 	}
 }
