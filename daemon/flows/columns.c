@@ -5,22 +5,19 @@
 #include "util/array.h"
 #include "util/text.h"
 
-static int compare_addresses(const struct tcptuned_flow_record *a,
-			     const struct tcptuned_flow_record *b, const __u8 *a_address,
-			     const __u8 *b_address)
-{
-	return a->family - b->family ?: memcmp(a_address, b_address, sizeof(a->local));
-}
-
 static int compare_local(const struct tcptuned_flow_record *a, const struct tcptuned_flow_record *b)
 {
-	return compare_addresses(a, b, a->local, b->local) ?: a->local_port - b->local_port;
+	return a->family - b->family ?:
+	       memcmp(a->local, b->local, sizeof(a->local)) ?:
+	       a->local_port - b->local_port;
 }
 
 static int compare_remote(const struct tcptuned_flow_record *a,
 			  const struct tcptuned_flow_record *b)
 {
-	return compare_addresses(a, b, a->remote, b->remote) ?: a->remote_port - b->remote_port;
+	return a->family - b->family ?:
+	       memcmp(a->remote, b->remote, sizeof(a->remote)) ?:
+	       a->remote_port - b->remote_port;
 }
 
 #define FIELD(field) FIELD_OF(tcptuned_flow_record, field)

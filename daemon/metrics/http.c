@@ -145,11 +145,8 @@ static void print_metrics(struct tcptuned_http *http)
 		return;
 	http->options.print(http->options.ctx, out);
 	failed = ferror(out);
-	if (fclose(out) || failed) {
-		free(text);
-		return;
-	}
-	http->kept = MHD_create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE);
+	if (!fclose(out) && !failed)
+		http->kept = MHD_create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE);
 	http->kept_since_ms = tcptuned_monotonic_ms();
 	if (http->kept)
 		add_headers(http->kept, "text/plain; version=0.0.4; charset=utf-8");

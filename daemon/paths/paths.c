@@ -102,7 +102,7 @@ static void count_fits(struct tcptuned_paths *paths)
 	size_t len, together;
 
 	memset(paths->stats.fits, 0, sizeof(paths->stats.fits));
-	if (streams_fd(paths) < 0 || tcptuned_streams_read(streams_fd(paths), &rows, &len, NULL))
+	if (tcptuned_streams_read(streams_fd(paths), &rows, &len, NULL))
 		return;
 	for (size_t i = 0; i < len; i += together) {
 		together = tcptuned_streams_together(&rows[i], len - i);
@@ -111,20 +111,17 @@ static void count_fits(struct tcptuned_paths *paths)
 }
 
 /* The whole map has to be read, because the kernel does not report the number of its entries. */
-static void count_known(struct tcptuned_paths *paths)
-{
-	paths->stats.known = 0;
-	paths->stats.ok = paths_fd(paths) >= 0 && !tcptuned_paths_each(paths_fd(paths), count_row,
-								       &paths->stats.known, NULL);
-	paths->counted_s = clock_s(CLOCK_BOOTTIME);
-	count_fits(paths);
-}
-
 void tcptuned_paths_stats(struct tcptuned_paths *paths, struct tcptuned_path_stats *ret)
 {
-	if (!paths->stats.ok || paths->stats.known < COUNT_MANY ||
-	    clock_s(CLOCK_BOOTTIME) - paths->counted_s >= COUNT_S)
-		count_known(paths);
+	struct tcptuned_path_stats *stats = &paths->stats;
+	__s64 now_s = clock_s(CLOCK_BOOTTIME);
+
+	if (!stats->ok || stats->known < COUNT_MANY || now_s - paths->counted_s >= COUNT_S) {
+		stats->known = 0;
+		stats->ok = !tcptuned_paths_each(paths_fd(paths), count_row, &stats->known, NULL);
+		paths->counted_s = now_s;
+		count_fits(paths);
+	}
 	*ret = paths->stats;
 }
 
@@ -382,16 +379,6 @@ static int forget_in_maps(struct forgetting *f, struct tcptuned_error *err)
 	return tcptuned_paths_each(f->map_fd, forget_row, f, err);
 }
 
-/* If the database fails, nothing is forgotten in the map either. */
-static int forget_in_both(struct forgetting *f, struct tcptuned_pathdb *db,
-			  struct tcptuned_error *err)
-{
-	return tcptuned_pathdb_begin(db, err) ?:
-	       tcptuned_pathdb_forget(db, f->prefix, &f->in_file, err) ?:
-	       forget_in_maps(f, err) ?:
-	       tcptuned_pathdb_commit(db, err);
-}
-
 static int check_removal(const char *file, int error, struct tcptuned_error *err)
 {
 	if (!error)
@@ -400,7 +387,10 @@ static int check_removal(const char *file, int error, struct tcptuned_error *err
 		    strerror(-error));
 }
 
-/* A damaged database may contain any prefix: only all of it can be forgotten. */
+/*
+ * If the database fails, nothing is forgotten in the map either. A damaged one may contain any
+ * prefix: only all of it can be forgotten.
+ */
 static int forget_in_file(struct forgetting *f, const char *file, struct tcptuned_error *err)
 {
 	struct tcptuned_pathdb *db = NULL;
@@ -408,7 +398,11 @@ static int forget_in_file(struct forgetting *f, const char *file, struct tcptune
 
 	if (access(file, F_OK) && errno == ENOENT)
 		return forget_in_maps(f, err);
-	error = tcptuned_pathdb_open(&db, file, err) ?: forget_in_both(f, db, err);
+	error = tcptuned_pathdb_open(&db, file, err) ?:
+		tcptuned_pathdb_begin(db, err) ?:
+		tcptuned_pathdb_forget(db, f->prefix, &f->in_file, err) ?:
+		forget_in_maps(f, err) ?:
+		tcptuned_pathdb_commit(db, err);
 	tcptuned_pathdb_close(db);
 	if (error != -EUCLEAN || f->prefix)
 		return error;

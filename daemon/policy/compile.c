@@ -243,14 +243,10 @@ static int make_rules(const struct item *items, size_t len, __u32 array,
 
 /* ---- what is known before the connection is --------------------------------------------- */
 
-/* True if a policy leaves SO_RCVBUF or SO_SNDBUF to the application. */
-static bool honours_request(const struct tcptuned_policy *policy, bool receive)
-{
-	return policy->mode != TCPTUNED_TUNE ||
-	       !(receive ? policy->override_rcvbuf : policy->override_sndbuf);
-}
-
-/* Add one rule for each policy that honours a request; returns where the first one is. */
+/*
+ * Add one rule for each policy that leaves SO_RCVBUF (@receive), or else SO_SNDBUF, to the
+ * application; returns where the first one is.
+ */
 static __u32 make_honouring_rules(const struct tcptuned_policy_source *policies, size_t len,
 				  bool receive, struct tcptuned_ruleset *ret)
 {
@@ -258,7 +254,10 @@ static __u32 make_honouring_rules(const struct tcptuned_policy_source *policies,
 	struct tcptuned_rule *rules = &ret->rules[first];
 
 	for (size_t i = 0; i < len; i++) {
-		if (is_disabled(&policies[i]) || !honours_request(&policies[i].record, receive))
+		const struct tcptuned_policy *record = &policies[i].record;
+		bool overrides = receive ? record->override_rcvbuf : record->override_sndbuf;
+
+		if (is_disabled(&policies[i]) || (record->mode == TCPTUNED_TUNE && overrides))
 			continue;
 		rules[n] = make_local_rule(&policies[i], ret->generation, i);
 		rules[n].next = first + n + 1;

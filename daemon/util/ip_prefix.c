@@ -117,10 +117,8 @@ void tcptuned_prefix_print(const struct tcptuned_prefix *prefix, char text[TCPTU
 {
 	char address[INET6_ADDRSTRLEN];
 
-	if (prefix->ipv4)
-		inet_ntop(AF_INET, prefix->address + 12, address, sizeof(address));
-	else
-		inet_ntop(AF_INET6, prefix->address, address, sizeof(address));
+	inet_ntop(prefix->ipv4 ? AF_INET : AF_INET6, prefix->address + (prefix->ipv4 ? 12 : 0),
+		  address, sizeof(address));
 	snprintf(text, TCPTUNED_PREFIX_TEXT, "%s/%u", address,
 		 prefix->length - (prefix->ipv4 ? IPV4_OFFSET : 0));
 }

@@ -55,14 +55,6 @@ static bool stderr_is_journal(void)
 	return dev == st.st_dev && ino == st.st_ino;
 }
 
-/* A message stays one line, and what it quotes does not control a terminal. */
-static void blank_controls(char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			*text = ' ';
-}
-
 static void write_plain(enum tcptuned_log_level level, const char *text)
 {
 	struct timespec now;
@@ -114,7 +106,10 @@ void tcptuned_log(enum tcptuned_log_level level, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	blank_controls(text);
+	/* A message stays one line, and what it quotes does not control a terminal. */
+	for (char *c = text; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = ' ';
 	if (to_syslog)
 		syslog(priorities[level], "%s", text);
 	else if (stderr_is_journal())
