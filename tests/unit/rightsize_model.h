@@ -100,6 +100,7 @@ static struct {
 	double rate_Bps;
 	uint64_t base_ns, queue_bytes, clock_offset_us;
 	struct model_step step; /* from at_ns on: another rate and delay; 0: none, or taken */
+	uint64_t walk;		/* seed of a rate that varies; 0: none */
 	const struct delay_line *jitter;   /* of linkem, on the way of the data; NULL: none */
 	uint64_t now_ns, serving_until_ns; /* 0: the bottleneck is idle */
 	uint64_t last_arrival_ns, last_ack_ns;
@@ -537,11 +538,31 @@ static void model_start_flow(struct model_flow *f)
 	model_send(f);
 }
 
+/*
+ * Twice a second the rate becomes up to four times as large or as small, between 0.4 and 40 Mbit/s, as
+ * that of a cellular link. It depends on @seed only, not on what the connections do.
+ */
+static void model_walk(uint64_t seed)
+{
+	uint64_t steps = (model.now_ns - EPOCH_NS) / (500 * MS);
+	uint64_t hash = (seed << 32 | steps) * 0x9e3779b97f4a7c15ull;
+	double factor;
+
+	hash = (hash ^ hash >> 32) * 0xbf58476d1ce4e5b9ull;
+	factor = pow(4, (double)(hash >> 32) / (1ull << 31) - 1);
+	model.walk = seed;
+	model_schedule(0.5 * (double)(steps + 1),
+		       fmin(fmax(model.rate_Bps * factor, 0.4 * MBIT), 40 * MBIT),
+		       (double)model.base_ns / MS);
+}
+
 static void model_take_step(struct model_flow *f)
 {
 	model.rate_Bps = model.step.rate_Bps;
 	model.base_ns = model.step.base_ns;
 	model.step.at_ns = 0;
+	if (model.walk)
+		model_walk(model.walk);
 }
 
 /* What happens first, before @at_ns. */

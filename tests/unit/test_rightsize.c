@@ -145,6 +145,32 @@ TEST(a_faster_link)
 	}
 }
 
+static double on_a_cellular_link(enum receiver end, uint64_t seed)
+{
+	model_begin(&(struct path){8, 40, 1.5}, seed);
+	model_add(end, 0);
+	model_walk(seed);
+	return model_goodput(20);
+}
+
+/* As much as with the kernel's windows, on average of many links, at a lower RTT. */
+TEST(a_rate_that_varies)
+{
+	for_each_row (end, ends) {
+		double carried = 0, rtt = 0;
+
+		for (uint64_t seed = 1; seed <= 8 * SEEDS; seed++) {
+			double kernel = on_a_cellular_link(KERNEL, seed),
+			       kernel_rtt = model_mean_rtt_ms();
+
+			carried += on_a_cellular_link(*end, seed) / kernel;
+			rtt += model_mean_rtt_ms() / kernel_rtt;
+		}
+		assert_true(carried >= 0.95 * 8 * SEEDS);
+		assert_true(rtt <= 8 * SEEDS);
+	}
+}
+
 /* Returns the goodput of a connection that joins one which the kernel sizes. */
 static double next_to_untuned(const struct path *p, enum receiver end, uint64_t seed)
 {

@@ -563,9 +563,8 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 	rs->held = rs->window = rightsize_clamp_window(window, a->min);
 	rs->path_rtt_us = (__u32)path;
 	rs->failures = 0;
-	/* It grows a mark later at the earliest: the connection's other end may still empty the queue. */
-	rightsize_enter(rs, RIGHTSIZE_HOLDING,
-			a->now_us + (1ull << rightsize_shift(RIGHTSIZE_MARK_RTTS, (__u32)base)));
+	/* It grows later: at first the connection's other end may still empty the queue. */
+	rightsize_enter(rs, RIGHTSIZE_HOLDING, a->now_us + (1u << RIGHTSIZE_MARK_SHIFT));
 	rightsize_begin_interval(rs, a);
 }
 
