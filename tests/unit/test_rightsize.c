@@ -220,15 +220,12 @@ TEST(a_loss_puts_a_test_off)
 	assert_int_equal(held.window, 100000);
 }
 
-/*
- * Carries @rate bytes per second for one interval, with two RTTs in turn, and ends it. The minimum
- * RTT is 20 ms, so that marks are 2^19 us apart.
- */
-static void carry(struct rightsize *rs, uint64_t rate, uint32_t rtt_us, uint32_t other_us)
+/* Carries @rate bytes per second from the beginning of an interval until @end, with two RTTs in turn. */
+static void carry_until(struct rightsize *rs, uint64_t end, uint64_t rate, uint32_t rtt_us,
+			uint32_t other_us)
 {
 	struct rightsize_ack ack = {
 		.now_us = rs->seen_us, .bytes = rs->interval_bytes, .min = WINDOW_MIN};
-	uint64_t end = (((ack.now_us >> 19) + 1) << 19) + 1000;
 
 	rs->min_rtt_us = 20000;
 	for (int i = 0; ack.now_us < end; i++) {
@@ -238,6 +235,12 @@ static void carry(struct rightsize *rs, uint64_t rate, uint32_t rtt_us, uint32_t
 		ack.sample_us = ack.rtt_us = i % 2 ? rtt_us : other_us;
 		rightsize_on_ack(rs, &ack);
 	}
+}
+
+/* Carries for one interval, and ends it. The minimum RTT is 20 ms, so that marks are 2^19 us apart. */
+static void carry(struct rightsize *rs, uint64_t rate, uint32_t rtt_us, uint32_t other_us)
+{
+	carry_until(rs, (((rs->seen_us >> 19) + 1) << 19) + 1000, rate, rtt_us, other_us);
 }
 
 #define MARK_US (64ull << 20)
@@ -404,20 +407,9 @@ TEST(a_hold_on_a_faster_link)
 		struct rightsize rs = at_a_mark(.held = 100000, .window = 100000, .rate = r->rate,
 						.rate_before = r->before, .before_low_us = 20000,
 						.path_rtt_us = 20000);
-		uint64_t begin_us = rs.seen_us;
 
-		rightsize_enter(&rs, RIGHTSIZE_HOLDING, begin_us);
-		for (uint64_t us = 0; us < 200000; us += 1000) {
-			struct rightsize_ack ack = {.now_us = begin_us + us,
-						    .clock_us = begin_us + us,
-						    .bytes = (uint32_t)(us * r->rate / 1000000),
-						    .sample_us = 20000,
-						    .rtt_us = 20000,
-						    .min = WINDOW_MIN};
-
-			if (rs.held == 100000)
-				rightsize_on_ack(&rs, &ack);
-		}
+		rightsize_enter(&rs, RIGHTSIZE_HOLDING, rs.seen_us);
+		carry_until(&rs, rs.seen_us + 200000, r->rate, 20000, 20000);
 		assert_in_range(rs.held, 0.9 * r->held, 1.02 * r->held);
 	}
 }
@@ -456,7 +448,7 @@ TEST(a_buffer_that_suffices)
 	}
 }
 
-/* A hold that carries half of the former rate is doubled after two marks. */
+/* After two marks a hold grows by the factor that its rate lacks, at most 2, or by a quarter. */
 TEST(a_hold_that_is_too_small)
 {
 	struct {
