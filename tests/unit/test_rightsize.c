@@ -350,31 +350,60 @@ TEST(whose_queue)
 }
 
 /*
- * A probe on a path of 20 ms + 0..40 ms passes, and its hold covers the longest delay. If the delay
- * does not vary, the queue is of others, and the probe fails, or the link has become slower and was
- * never idle: the hold is then 7/4 of its new rate x the minimum RTT.
+ * A probe on a path of 20 ms + 0..40 ms passes, and its hold covers the longest delay, also if the
+ * delay is not longer than what the window itself causes. If it does not vary, the queue is of
+ * others, and the probe fails, or the link has become slower and was never idle: the hold is then
+ * 7/4 of its new rate x the minimum RTT.
  */
 TEST(probe_where_the_delay_varies)
 {
 	struct {
-		uint32_t range, rtt_us, silent_us;
+		uint32_t range, window, low, high, silent_us;
 		unsigned int state;
 		uint32_t held;
-	} rows[] = {{40000, 60000, 10000, RIGHTSIZE_HOLDING, 600000},
-		    {40000, 20000, 10000, RIGHTSIZE_HOLDING, 175000},
-		    {0, 60000, 10000, RIGHTSIZE_FREE, 0},
-		    {0, 60000, 5000, RIGHTSIZE_HOLDING, 87500}};
+	} rows[] = {{40000, 50000, 60000, 60000, 10000, RIGHTSIZE_HOLDING, 600000},
+		    {40000, 50000, 20000, 20000, 10000, RIGHTSIZE_HOLDING, 175000},
+		    {40000, 150000, 20000, 40000, 10000, RIGHTSIZE_HOLDING, 600000},
+		    {40000, 150000, 30000, 30000, 10000, RIGHTSIZE_HOLDING, 175000},
+		    {0, 50000, 60000, 60000, 10000, RIGHTSIZE_FREE, 0},
+		    {0, 50000, 60000, 60000, 5000, RIGHTSIZE_HOLDING, 87500}};
 
 	for_each_row (r, rows) {
 		struct rightsize rs = at_a_mark(.rate = 5000000, .range_us = r->range,
-						.test_rtt_us = 60000, .window = 50000);
+						.test_rtt_us = 60000, .window = r->window);
 
 		rightsize_enter(&rs, RIGHTSIZE_PROBE_RTT, rs.seen_us);
 		rs.waiting = 0;
 		rs.interval_silent_us = r->silent_us;
-		carry(&rs, 2500000, r->rtt_us, r->rtt_us);
+		carry(&rs, 2500000, r->low, r->high);
 		assert_int_equal(rs.state, r->state);
 		assert_in_range(rs.held, 0.98 * r->held, 1.02 * r->held);
+	}
+}
+
+/* A probe ends with the second sample, or with the eighth where the delay varies by more than 20 ms. */
+TEST(samples_of_a_probe)
+{
+	struct {
+		uint32_t range, samples;
+		unsigned int state;
+	} rows[] = {{20000, 0, RIGHTSIZE_PROBE_RTT},
+		    {20000, 1, RIGHTSIZE_HOLDING},
+		    {40000, 6, RIGHTSIZE_PROBE_RTT},
+		    {40000, 7, RIGHTSIZE_HOLDING}};
+
+	for_each_row (r, rows) {
+		struct rightsize rs = at_a_mark(.rate = 5000000, .range_us = r->range,
+						.test_rtt_us = 60000, .window = 50000,
+						.samples = r->samples,
+						.rtt_sum_us = 20000ull * r->samples);
+		struct rightsize_ack ack = {
+			.now_us = MARK_US + 200000, .sample_us = 20000, .min = WINDOW_MIN};
+
+		rightsize_enter(&rs, RIGHTSIZE_PROBE_RTT, rs.seen_us);
+		rs.waiting = 0;
+		rightsize_on_ack(&rs, &ack);
+		assert_int_equal(rs.state, r->state);
 	}
 }
 

@@ -72,7 +72,7 @@
 #define RIGHTSIZE_NEW_US       (7u << 20)
 #define RIGHTSIZE_GROWING_US   (3u << 20)
 
-/* An interval with fewer RTT samples continues past the mark. */
+/* An interval with fewer RTT samples continues past the mark, and so does a probe of a varying delay. */
 #define RIGHTSIZE_SAMPLES_MIN 8u
 
 /* This many failed tests in a row end a hold. */
@@ -496,15 +496,18 @@ static inline void rightsize_fail(struct rightsize *rs, const struct rightsize_a
 }
 
 /*
- * The RTT of a path that a probe found without a queue, us, including by how much it varies. Of that,
- * the last few samples are a poor measure, as a sender may have written more than its buffer holds;
- * RTTs before the test also varied where the rate did, and the queue with it. The result is the smaller
- * of what both allow. @base: the minimum RTT; @own: the delay that the window itself causes.
+ * The RTT of a path that a probe found without a queue, us, including by how much it varies: by the
+ * probe, four times what the mean exceeds the smallest sample by, or @base + @own if that is smaller,
+ * as the delay may have been long all the time. These few samples are a poor measure, as a sender may
+ * have written more than its buffer holds; RTTs before the test also varied where the rate did, and the
+ * queue with it. The result is the smaller of what both allow. @base: the minimum RTT; @own: the delay
+ * that the window itself causes.
  */
 static inline __u64 rightsize_path_us(const struct rightsize *rs, __u64 base, __u64 own)
 {
 	__u64 mean = rightsize_mean_rtt_us(rs);
-	__u64 more = mean > own + base ? 4 * (mean - own - base) : 0;
+	__u64 low = rs->low_us < base + own ? rs->low_us : base + own;
+	__u64 more = mean > low ? 4 * (mean - low) : 0;
 
 	if (more > rs->range_us)
 		more = rs->range_us;
@@ -535,7 +538,8 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 	/* Another RTT lets the other connections of the queue measure it empty, too. */
 	enough = range < 3 * base ? 3 * base : range < 5 * base ? range : 5 * base;
 	if (elapsed < rs->test_rtt_us + enough ||
-	    (rs->samples < 2 && elapsed < 8ull * rs->test_rtt_us))
+	    (rs->samples < (range > base ? RIGHTSIZE_SAMPLES_MIN : 2) &&
+	     elapsed < 8ull * rs->test_rtt_us))
 		return;
 	/* The delay of the window itself, if the smallest window allowed exceeds the path's BDP. */
 	own = rightsize_muldiv(rs->window, 1000000, rs->rate);
