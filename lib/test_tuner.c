@@ -38,6 +38,8 @@ static struct tuner_sample sender(unsigned int cwnd, unsigned int sndbuf)
 	s.info.tcp.tcpi_snd_mss = 1000;
 	s.info.tcp.tcpi_snd_cwnd = cwnd;
 	s.info.tcp.tcpi_bytes_acked = 1 << 20;
+	s.info.tcp.tcpi_min_rtt = 50 * MS;
+	s.info.tcp.tcpi_delivery_rate = cwnd * 1000ull * 10;
 	return s;
 }
 
@@ -136,18 +138,19 @@ TEST(a_silence_is_not_the_time_between_samples)
 	assert_int_equal(tuner.receive.seen_us, 1600000);
 }
 
-TEST(a_full_send_buffer_at_the_kernels_maximum_gets_that_of_so_sndbuf)
+/* Less than twice the bytes of a minimum RTT of 50 ms, of which each needs two bytes of memory. */
+TEST(a_send_buffer_at_the_kernels_maximum_gets_that_of_so_sndbuf)
 {
 	struct tuner_action action;
 	struct tuner tuner = {0};
-	struct tuner_sample s = sender(2000, 4 << 20);
+	struct tuner_sample s = sender(2200, 4 << 20); /* 22 MB/s */
 
 	assert_true(tuner_decide(&tuner, &limits, &s, 1000000, 0, &action));
 	assert_int_equal(action.sndbuf, 8 << 20);
-	s = sender(2000, 3 << 20); /* autotuning still enlarges it */
+	s = sender(2200, 3 << 20); /* autotuning still enlarges it */
 	tuner_decide(&tuner, &limits, &s, 1100000, 0, &action);
 	assert_int_equal(action.sndbuf, 0);
-	s = sender(900, 4 << 20); /* cwnd does not need more */
+	s = sender(2000, 4 << 20);
 	tuner_decide(&tuner, &limits, &s, 1200000, 0, &action);
 	assert_int_equal(action.sndbuf, 0);
 }
@@ -165,6 +168,16 @@ TEST(unsent_data_is_limited_unless_another_does)
 	s = sender(2000, 3 << 20);
 	tuner_decide(&tuner, &limits, &s, 1000000, 0, &action);
 	assert_int_equal(action.unsent, 250000);
+	/* A buffer of 128 KiB is the limit, but not if the connection was given a smaller one. */
+	tuner.unsent = 0;
+	s = sender(2000, 131072);
+	tuner_decide(&tuner, &limits, &s, 1000000, 0, &action);
+	assert_int_equal(action.unsent, 0);
+	tuner.unsent = 100000;
+	tuner_decide(&tuner, &limits, &s, 1000000, 0, &action);
+	assert_int_equal(action.unsent, 250000);
+	tuner.unsent = 0;
+	s = sender(2000, 3 << 20);
 	administered.unsent = 1;
 	tuner_decide(&tuner, &administered, &s, 1000000, 0, &action);
 	assert_int_equal(action.unsent, 0);

@@ -161,23 +161,27 @@ static void decide_receive(struct tuner *t, const struct tuner_limits *limits,
 }
 
 /*
- * A send buffer that autotuning cannot enlarge any more, and that is full because cwnd needs more, gets
- * what SO_SNDBUF allows.
+ * A send buffer that autotuning cannot enlarge any more gets what SO_SNDBUF allows, if it does not hold
+ * twice the bytes of a minimum RTT (DRS III.B), for which the kernel counts twice as much memory. More
+ * would only be another place to wait.
  */
 static void decide_send(struct tuner *t, const struct tuner_limits *limits,
 			const struct tuner_sample *s, struct tuner_action *ret)
 {
 	const struct tcp_info *info = &s->info.tcp;
-	__u64 window = (__u64)info->tcpi_snd_cwnd * info->tcpi_snd_mss;
+	__u64 window = (__u64)info->tcpi_snd_cwnd * info->tcpi_snd_mss, carried;
 	unsigned int unsent;
 
 	if (!info->tcpi_rtt)
 		return;
 	unsent =
 		rightsize_unsent(rightsize_muldiv(window, 1000000, info->tcpi_rtt), info->tcpi_rtt);
+	if (unsent >= s->sndbuf && (!t->unsent || t->unsent >= s->sndbuf))
+		unsent = t->unsent; /* the buffer is the limit, by either value */
 	if (!limits->unsent && !t->unsent_foreign && differs(t->unsent, unsent))
 		ret->unsent = unsent;
-	if (limits->tuned_sndbuf && s->sndbuf >= limits->tuned_sndbuf && 4 * window > s->sndbuf &&
+	carried = rightsize_muldiv(info->tcpi_delivery_rate, info->tcpi_min_rtt, 1000000);
+	if (limits->tuned_sndbuf && s->sndbuf >= limits->tuned_sndbuf && 4 * carried > s->sndbuf &&
 	    limits->sndbuf > s->sndbuf && limits->sndbuf > t->sndbuf)
 		ret->sndbuf = limits->sndbuf;
 }
