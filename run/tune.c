@@ -18,7 +18,7 @@
 #include "util/clock.h"
 
 #define IDLE_US	     100000u /* until connections are looked for again */
-#define COST_INVERSE 200u    /* looking at connections may take 1/200 of the time */
+#define COST_INVERSE 400u    /* looking at connections may take 1/400 of the time */
 
 /* Returns 0, or the error with which the system refuses to duplicate this process's own descriptor. */
 static int try_to_duplicate(void)

@@ -91,6 +91,7 @@ static bool has_work(const struct watcher *w)
  */
 static void end_command(struct watcher *w, int status)
 {
+	long most = sysconf(_SC_OPEN_MAX);
 	int null;
 
 	report(w);
@@ -102,7 +103,7 @@ static void end_command(struct watcher *w, int status)
 	for (int fd = 0; fd <= 2; fd++)
 		dup2(null, fd);
 	/* Its own descriptors have the flag, which those that it inherited cannot have. */
-	for (int fd = 3; fd < sysconf(_SC_OPEN_MAX) && fd < 65536; fd++)
+	for (int fd = 3; fd < most && fd < 65536; fd++)
 		if (fcntl(fd, F_GETFD) == 0)
 			close(fd);
 	if (chdir("/"))
