@@ -3,6 +3,7 @@
 # How many connections (paper 004), on paths of today, with the kernel's default buffers: what 1 to 16 of the
 # kernel carry together, and one of tcptuned as shipped; what `tcptunectl streams` advises, and what it costs;
 # and what others, which use cubic, have left.
+# BENCH_PATH: only paths that have this in their names.
 
 . "$TEST_TOP/bench/lib.sh"
 
@@ -80,6 +81,7 @@ bench_streams() {
 			"1 Gbit/s, 100 ms, loss of 1e-4" "1 Gbit/s, 50 ms, receiver fixed at 64 KB" \
 			"1 Gbit/s, 20 ms, policed to 100 Mbit/s for each" "200 Mbit/s, 40 ms, RED, 4 others" \
 			"10 Gbit/s, 100 ms"; do
+			[[ $x = *"${BENCH_PATH-}"* ]] || continue
 			others=0 most=16 receiver=
 			case $x in
 			*"a quarter"*) path="--rate 1gbit --delay 25ms --queue 0.25bdp" ;;
