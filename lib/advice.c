@@ -13,6 +13,7 @@
 #define LOSS_NONE   1e-6 /* fewer retransmissions are no sign of a congested path */
 #define LOSS_RISES  1.5	 /* times that of one connection */
 #define QUEUE_RISES 1.25 /* times the RTT of one connection */
+#define RATE_RISES  1.25 /* times that of half the connections, on a path that is not full */
 #define IMPACT_NONE 0.01 /* below the precision of any measurement */
 #define STANDING    0.5 /* of the minimum RTT, a queue that bursts of one connection do not explain */
 #define REACHES	    0.9 /* of the highest rate, by one connection in its best second */
@@ -173,14 +174,33 @@ static void fit(struct tcptuned_tame_result *r)
 }
 
 /*
+ * Whether @more carried more than the next smaller number although both lost segments, and the more, the
+ * more connections there were: on a full path others give way. Where nobody else is, the rate no longer rises.
+ */
+static int others_give_way(const struct tcptuned_tame_result *r,
+			   const struct tcptuned_tame_level *more)
+{
+	const struct tcptuned_tame_level *less = NULL;
+
+	for (unsigned int i = 0; i < r->levels_len; i++)
+		if (r->levels[i].streams < more->streams &&
+		    (!less || r->levels[i].streams > less->streams))
+			less = &r->levels[i];
+	return less && has_losses(less) && more->loss > LOSS_RISES * less->loss &&
+	       more->rate > RATE_RISES * less->rate;
+}
+
+/*
  * Whether the fall of the rate per connection between @one and @more says anything about others. (18)
  * cannot know: on an empty path, too, connections share what one had alone.
  *
  * Others that use what is left would have filled the queue, or lost segments, while one connection was
- * measured; unless that one reached the rate of all, so that losses and queue were its own. Losses without
- * a queue, while more connections cause a long one, are those of a policer, or of the medium.
+ * measured, unless that was too short for the few losses of RED. If that one reached the rate of all, losses
+ * and queue were its own. Losses without a queue, while more connections cause a long one, are those of a
+ * policer, or of the medium.
  */
-static enum tcptuned_tame_impact find_evidence(const struct tcptuned_tame_level *one,
+static enum tcptuned_tame_impact find_evidence(const struct tcptuned_tame_result *r,
+					       const struct tcptuned_tame_level *one,
 					       const struct tcptuned_tame_level *more)
 {
 	int known = one->loss >= 0 && one->rtt_s > 0;
@@ -190,7 +210,8 @@ static enum tcptuned_tame_impact find_evidence(const struct tcptuned_tame_level 
 	if (more->loss <= fmax(LOSS_RISES * one->loss, LOSS_NONE) &&
 	    more->rtt_s <= fmax(QUEUE_RISES * one->rtt_s, one->rtt_s + 1e-3))
 		return TCPTUNED_TAME_IMPACT_UNCONGESTED;
-	if (!has_losses(one) && queue_s(one) < STANDING * one->rtt_min_s)
+	if (!has_losses(one) && queue_s(one) < STANDING * one->rtt_min_s &&
+	    !others_give_way(r, more))
 		return TCPTUNED_TAME_IMPACT_ALONE;
 	if (!has_queue(one) && more->rtt_s > (1 + STANDING) * one->rtt_s)
 		return TCPTUNED_TAME_IMPACT_ALONE;
@@ -224,7 +245,7 @@ static void find_within(const struct tcptuned_tame_options *options, struct tcpt
 	if (r->model_impact > IMPACT_NONE)
 		r->impact = TCPTUNED_TAME_IMPACT_MODEL;
 	if (r->model_impact > options->impact_max && one.streams == 1)
-		r->impact = find_evidence(&one, level_of(r, r->fastest));
+		r->impact = find_evidence(r, &one, level_of(r, r->fastest));
 	r->within = r->fastest;
 	if (r->impact != TCPTUNED_TAME_IMPACT_MODEL)
 		return;

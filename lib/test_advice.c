@@ -92,6 +92,10 @@ TEST(two_numbers_and_the_evidence_for_the_second)
 		{advised(8, 1, MODEL, LOSS),
 		 {level(1, 62e6, 2e-4, 42.2), level(2, 71e6, 2e-4, 42.9),
 		  level(4, 91e6, 5e-4, 44.1), level(8, 125e6, 6.4e-4, 44.8)}},
+		/* linkem, RED, next to four others: one is too short to lose a segment */
+		{advised(16, 2, MODEL, CWND),
+		 {level(1, 19e6, 0, 40.4), level(4, 60e6, 0, 40.4), level(8, 93e6, 6.8e-4, 41.4),
+		  level(16, 128e6, 2e-3, 42.2)}},
 		/* the other was idle only while one was measured first */
 		{advised(4, 1, MODEL, CWND),
 		 {level(1, 60e6, 0, 41), level(2, 80e6, 2e-4, 44), level(4, 110e6, 4e-4, 44),
