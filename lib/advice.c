@@ -13,7 +13,7 @@
 #define LOSS_NONE   1e-6 /* fewer retransmissions are no sign of a congested path */
 #define LOSS_RISES  1.5	 /* times that of one connection */
 #define QUEUE_RISES 1.25 /* times the RTT of one connection */
-#define RATE_RISES  1.25 /* times that of half the connections, on a path that is not full */
+#define RATE_RISES  1.25 /* times the rate of fewer connections, on a path that is not full */
 #define IMPACT_NONE 0.01 /* below the precision of any measurement */
 #define STANDING    0.5 /* of the minimum RTT, a queue that bursts of one connection do not explain */
 #define REACHES	    0.9 /* of the highest rate, by one connection in its best second */
@@ -175,7 +175,7 @@ static void fit(struct tcptuned_tame_result *r)
 
 /*
  * Whether @more carried more than the next smaller number although both lost segments, and the more, the
- * more connections there were: on a full path others give way. Where nobody else is, the rate no longer rises.
+ * more connections there were: on a full path others give way. Without others the rate no longer rises.
  */
 static int others_give_way(const struct tcptuned_tame_result *r,
 			   const struct tcptuned_tame_level *more)
@@ -191,8 +191,8 @@ static int others_give_way(const struct tcptuned_tame_result *r,
 }
 
 /*
- * Whether the fall of the rate per connection between @one and @more says anything about others. (18)
- * cannot know: on an empty path, too, connections share what one had alone.
+ * Whether the fall of the rate per connection between @one and the fastest number says anything about
+ * others. (18) cannot know: on an empty path, too, connections share what one had alone.
  *
  * Others that use what is left would have filled the queue, or lost segments, while one connection was
  * measured, unless that was too short for the few losses of RED. If that one reached the rate of all, losses
@@ -200,9 +200,9 @@ static int others_give_way(const struct tcptuned_tame_result *r,
  * policer, or of the medium.
  */
 static enum tcptuned_tame_impact find_evidence(const struct tcptuned_tame_result *r,
-					       const struct tcptuned_tame_level *one,
-					       const struct tcptuned_tame_level *more)
+					       const struct tcptuned_tame_level *one)
 {
+	const struct tcptuned_tame_level *more = level_of(r, r->fastest);
 	int known = one->loss >= 0 && one->rtt_s > 0;
 
 	if (!known)
@@ -245,7 +245,7 @@ static void find_within(const struct tcptuned_tame_options *options, struct tcpt
 	if (r->model_impact > IMPACT_NONE)
 		r->impact = TCPTUNED_TAME_IMPACT_MODEL;
 	if (r->model_impact > options->impact_max && one.streams == 1)
-		r->impact = find_evidence(r, &one, level_of(r, r->fastest));
+		r->impact = find_evidence(r, &one);
 	r->within = r->fastest;
 	if (r->impact != TCPTUNED_TAME_IMPACT_MODEL)
 		return;
