@@ -17,8 +17,7 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 
-#define IDLE_US	     100000u /* until connections are looked for again */
-#define COST_INVERSE 400u    /* looking at connections may take 1/400 of the time */
+#define IDLE_US 100000u /* until connections are looked for again */
 
 /* Returns 0, or the error with which the system refuses to duplicate this process's own descriptor. */
 static int try_to_duplicate(void)
@@ -194,8 +193,8 @@ void tune_connections(struct tune *tune, struct connections *all)
 			due = c->due_us;
 	}
 	now = tcptuned_monotonic_us();
-	if (due < now + COST_INVERSE * (now - began))
-		due = now + COST_INVERSE * (now - began);
+	if (due < now + CONNECTIONS_COST_INVERSE * (now - began))
+		due = now + CONNECTIONS_COST_INVERSE * (now - began);
 	tune->due_us = due;
 	if (!err)
 		return;

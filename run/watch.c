@@ -19,11 +19,10 @@
 #include "tune.h"
 #include "util/clock.h"
 
-#define SCAN_MIN_US  20000u
-#define SCAN_MAX_US  1000000u
-#define WATCH_US     1000000u
-#define COST_INVERSE 400u /* a scan may take 1/400 of the time */
-#define SCANS_FAST   20u /* but the first ones follow at once, so that short connections are found */
+#define SCAN_MIN_US 20000u
+#define SCAN_MAX_US 1000000u
+#define WATCH_US    1000000u
+#define SCANS_FAST  20u /* the first scans follow at once, so that short connections are found */
 
 struct watcher {
 	const struct run_options *options;
@@ -59,7 +58,7 @@ static void scan(struct watcher *w)
 		w->tune.on = false;
 	}
 	took = tcptuned_monotonic_us() - began;
-	wait = w->scans++ < SCANS_FAST ? 0 : COST_INVERSE * took;
+	wait = w->scans++ < SCANS_FAST ? 0 : CONNECTIONS_COST_INVERSE * took;
 	if (wait < SCAN_MIN_US)
 		wait = SCAN_MIN_US;
 	w->scan_us = tcptuned_monotonic_us() + (wait < SCAN_MAX_US ? wait : SCAN_MAX_US);
