@@ -88,7 +88,7 @@ static int read_datagram(int fd, int flags, diag_handler *handler, void *context
 			return 0;
 		if (h->nlmsg_type == error)
 			return ((struct nlmsgerr *)NLMSG_DATA(h))->error;
-		if (h->nlmsg_type == SOCK_DIAG_BY_FAMILY)
+		if (h->nlmsg_type == SOCK_DIAG_BY_FAMILY || h->nlmsg_type == TCPDIAG_GETSOCK)
 			handle_socket(h, handler, context);
 		more |= h->nlmsg_flags & NLM_F_MULTI;
 	}
@@ -115,21 +115,11 @@ int diag_open(int closed)
 	return fd;
 }
 
-struct diag_request {
-	struct nlmsghdr header;
-	struct inet_diag_req_v2 request;
-	struct nlattr attribute;
-	struct inet_diag_bc_op op;
-	struct inet_diag_hostcond condition;
-};
-
-#define REQUEST_LENGTH offsetof(struct diag_request, attribute)
-
-static int ask(int fd, const struct diag_request *m, diag_handler *handler, void *context)
+static int ask(int fd, const struct nlmsghdr *request, diag_handler *handler, void *context)
 {
 	int err;
 
-	if (send(fd, m, m->header.nlmsg_len, 0) < 0)
+	if (send(fd, request, request->nlmsg_len, 0) < 0)
 		return -errno;
 	do {
 		err = read_datagram(fd, 0, handler, context);
@@ -137,16 +127,19 @@ static int ask(int fd, const struct diag_request *m, diag_handler *handler, void
 	return err;
 }
 
-int diag_dump(int fd, int family, unsigned int states, unsigned int port, diag_handler *handler,
-	      void *context)
+int diag_dump(int fd, unsigned int states, unsigned int port, diag_handler *handler, void *context)
 {
-	struct diag_request m = {
-		.header = {.nlmsg_type = SOCK_DIAG_BY_FAMILY,
+	struct {
+		struct nlmsghdr header;
+		struct inet_diag_req request; /* its family is ignored: inet_diag_dump_compat() */
+		struct nlattr attribute;
+		struct inet_diag_bc_op op;
+		struct inet_diag_hostcond condition;
+	} m = {
+		.header = {.nlmsg_type = TCPDIAG_GETSOCK,
 			   .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
-			   .nlmsg_len = port ? sizeof(m) : REQUEST_LENGTH},
-		.request = {.sdiag_family = (__u8)family,
-			    .sdiag_protocol = IPPROTO_TCP,
-			    .idiag_ext = 1 << (INET_DIAG_INFO - 1) | 1 << (INET_DIAG_CONG - 1) |
+			   .nlmsg_len = port ? sizeof(m) : NLMSG_LENGTH(sizeof(m.request))},
+		.request = {.idiag_ext = 1 << (INET_DIAG_INFO - 1) | 1 << (INET_DIAG_CONG - 1) |
 					 1 << (INET_DIAG_SKMEMINFO - 1),
 			    .idiag_states = states},
 		.attribute = {.nla_type = INET_DIAG_REQ_BYTECODE,
@@ -157,16 +150,19 @@ int diag_dump(int fd, int family, unsigned int states, unsigned int port, diag_h
 		.condition = {.family = AF_UNSPEC, .port = (int)port},
 	};
 
-	return ask(fd, &m, handler, context);
+	return ask(fd, &m.header, handler, context);
 }
 
 int diag_get(int fd, int family, const struct inet_diag_sockid *id, diag_handler *handler,
 	     void *context)
 {
-	struct diag_request m = {
+	struct {
+		struct nlmsghdr header;
+		struct inet_diag_req_v2 request;
+	} m = {
 		.header = {.nlmsg_type = SOCK_DIAG_BY_FAMILY,
 			   .nlmsg_flags = NLM_F_REQUEST,
-			   .nlmsg_len = REQUEST_LENGTH},
+			   .nlmsg_len = sizeof(m)},
 		.request = {.sdiag_family = (__u8)family,
 			    .sdiag_protocol = IPPROTO_TCP,
 			    .idiag_ext = 1 << (INET_DIAG_INFO - 1) | 1 << (INET_DIAG_SKMEMINFO - 1),
@@ -174,7 +170,7 @@ int diag_get(int fd, int family, const struct inet_diag_sockid *id, diag_handler
 			    .id = *id},
 	};
 
-	return ask(fd, &m, handler, context);
+	return ask(fd, &m.header, handler, context);
 }
 
 int diag_read_closed(int fd, diag_handler *handler, void *context)

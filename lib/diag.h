@@ -68,11 +68,10 @@ int diag_descriptors(pid_t pid, diag_descriptor_handler *handler, void *context)
 int diag_open(int closed);
 
 /*
- * Read the sockets of @family in @states, with the remote port @port (0: any). Returns 0, or an error
- * of the system, after which @fd must be closed: it may still receive the answer.
+ * Read the sockets, IPv4 and IPv6, in @states, with the remote port @port (0: any). Returns 0, or an
+ * error of the system, after which @fd must be closed: it may still receive the answer.
  */
-int diag_dump(int fd, int family, unsigned int states, unsigned int port, diag_handler *handler,
-	      void *context);
+int diag_dump(int fd, unsigned int states, unsigned int port, diag_handler *handler, void *context);
 
 /* Read one socket. -ENOENT: it does not exist any more. */
 int diag_get(int fd, int family, const struct inet_diag_sockid *id, diag_handler *handler,

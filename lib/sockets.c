@@ -131,15 +131,14 @@ static void add_up(struct socket_reader *reader, const struct connections *all,
 
 int sockets_read(struct socket_reader *reader, pid_t pid, struct socket_sums *ret)
 {
-	static const int families[] = {AF_INET, AF_INET6};
 	struct connections *all = calloc(1, sizeof(*all));
 	int err = all ? find_inodes(pid, all) : -ENOMEM;
 
 	memset(ret, 0, sizeof(*ret));
 	if (!err)
 		err = open_netlink(reader);
-	for (int i = 0; i < 2 && !err; i++)
-		err = diag_dump(reader->fd, families[i], DIAG_STATE(DIAG_ESTABLISHED), reader->port,
+	if (!err)
+		err = diag_dump(reader->fd, DIAG_STATE(DIAG_ESTABLISHED), reader->port,
 				take_connection, all);
 	if (!err)
 		add_up(reader, all, ret);

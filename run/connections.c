@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "util/clock.h"
@@ -152,13 +151,8 @@ static int reopen(struct connections *all, int err)
 
 int connections_scan(struct connections *all)
 {
-	int err;
-
 	tree_scan(&all->tree);
-	err = diag_dump(all->requests, AF_INET, STATES, 0, on_dumped, all);
-	if (!err)
-		err = diag_dump(all->requests, AF_INET6, STATES, 0, on_dumped, all);
-	return reopen(all, err);
+	return reopen(all, diag_dump(all->requests, STATES, 0, on_dumped, all));
 }
 
 int connections_update(struct connections *all, struct connection *c)
