@@ -2,6 +2,7 @@
 #include "notify.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <seccomp.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,7 +12,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -121,18 +121,37 @@ static unsigned int tcp_inode(pid_t pid, int fd)
 	return inode;
 }
 
-static bool read_memory(pid_t pid, uint64_t address, void *ret, size_t size)
+/*
+ * Opens the memory of the process that waits for an answer; not by process_vm_readv(), which older Docker
+ * profiles forbid. Checked after that, the descriptor is not that of a later process of the same number.
+ */
+static int open_memory(struct notify *notify, const struct seccomp_notif *n)
 {
-	struct iovec local = {ret, size}, remote = {(void *)(uintptr_t)address, size};
+	char path[32];
+	int fd;
 
-	return process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
+	snprintf(path, sizeof(path), "/proc/%u/mem", n->pid);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0 && !notify->no_memory) {
+		notify->no_memory = true;
+		fprintf(stderr,
+			"tcptune-run: buffer sizes that the command sets are not intercepted: %s: %s\n",
+			path, strerror(errno));
+	}
+	if (fd < 0 || !ioctl(notify->fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &n->id))
+		return fd;
+	close(fd);
+	return -1;
 }
 
-static bool write_memory(pid_t pid, uint64_t address, void *data, size_t size)
+static bool read_memory(int memory, uint64_t address, void *ret, size_t size)
 {
-	struct iovec local = {data, size}, remote = {(void *)(uintptr_t)address, size};
+	return pread(memory, ret, size, (off_t)address) == (ssize_t)size;
+}
 
-	return process_vm_writev(pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
+static bool write_memory(int memory, uint64_t address, const void *data, size_t size)
+{
+	return pwrite(memory, data, size, (off_t)address) == (ssize_t)size;
 }
 
 /* The entry of a socket. Inodes are numbered in turn, so that one is replaced by a much later one. */
@@ -167,15 +186,14 @@ bool notify_withholds(const struct tuner_limits *limits, bool receive, int bytes
 /* Returns whether the call is answered here: it succeeds, and the kernel does not see it. */
 static bool answer_set(struct notify *notify, const struct seccomp_notif *n, bool receive)
 {
-	pid_t pid = (pid_t)n->pid;
-	unsigned int inode = tcp_inode(pid, (int)n->data.args[0]);
+	unsigned int inode = tcp_inode((pid_t)n->pid, (int)n->data.args[0]);
 	unsigned int min = receive ? RCVBUF_MIN : SNDBUF_MIN;
+	_cleanup_close_ int memory = inode ? open_memory(notify, n) : -1;
 	struct notify_request *r;
 	int bytes;
 
-	if (!inode || (int)n->data.args[4] < (int)sizeof(bytes) ||
-	    !read_memory(pid, n->data.args[3], &bytes, sizeof(bytes)) ||
-	    ioctl(notify->fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &n->id))
+	if (memory < 0 || (int)n->data.args[4] < (int)sizeof(bytes) ||
+	    !read_memory(memory, n->data.args[3], &bytes, sizeof(bytes)))
 		return false;
 	r = request_of(notify, inode);
 	if (r->honoured[!receive] || !notify_withholds(&notify->limits, receive, bytes)) {
@@ -191,21 +209,18 @@ static bool answer_set(struct notify *notify, const struct seccomp_notif *n, boo
 
 static bool answer_get(struct notify *notify, const struct seccomp_notif *n, bool receive)
 {
-	pid_t pid = (pid_t)n->pid;
-	unsigned int inode = tcp_inode(pid, (int)n->data.args[0]), value;
+	unsigned int inode = tcp_inode((pid_t)n->pid, (int)n->data.args[0]);
+	unsigned int value = inode ? request_of(notify, inode)->bytes[!receive] : 0;
+	_cleanup_close_ int memory = value ? open_memory(notify, n) : -1;
 	int length;
 
-	if (!inode)
-		return false;
-	value = request_of(notify, inode)->bytes[!receive];
-	if (!value || !read_memory(pid, n->data.args[4], &length, sizeof(length)) || length < 0)
+	if (memory < 0 || !read_memory(memory, n->data.args[4], &length, sizeof(length)) ||
+	    length < 0)
 		return false;
 	if (length > (int)sizeof(value))
 		length = sizeof(value);
-	/* The process must still wait before its memory is changed. */
-	return !ioctl(notify->fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &n->id) &&
-	       write_memory(pid, n->data.args[3], &value, (size_t)length) &&
-	       write_memory(pid, n->data.args[4], &length, sizeof(length));
+	return write_memory(memory, n->data.args[3], &value, (size_t)length) &&
+	       write_memory(memory, n->data.args[4], &length, sizeof(length));
 }
 
 void notify_answer(struct notify *notify)

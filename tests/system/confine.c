@@ -15,16 +15,18 @@
 /*
  * What seccomp/default.json of github.com/moby/profiles (seccomp/v0.2.3, as of Docker 29.4) lacks on x86-64,
  * or allows only with a capability that Docker does not give; but for system calls that Linux has removed.
- * That personality() may be called only with certain values is left out.
+ * That personality() may be called only with certain values is left out. process_vm_readv() and
+ * process_vm_writev() are forbidden by Docker 20.10 (Debian 12).
  */
 static char forbidden[] =
-	"acct add_key bpf clock_settime delete_module fanotify_init finit_module fsconfig fsmount "
-	"fsopen fspick get_mempolicy init_module io_uring_enter io_uring_setup io_uring_register "
-	"ioperm iopl kcmp kexec_file_load kexec_load keyctl mbind migrate_pages mount "
-	"mount_setattr move_mount move_pages open_tree open_by_handle_at perf_event_open "
-	"pidfd_getfd pivot_root process_madvise quotactl quotactl_fd reboot request_key "
-	"set_mempolicy setdomainname sethostname setns settimeofday swapoff swapon sysfs syslog "
-	"umount2 unshare userfaultfd ustat vhangup";
+	"acct add_key bpf clock_settime delete_module fanotify_init finit_module fsconfig "
+	"fsmount fsopen fspick get_mempolicy init_module io_uring_enter io_uring_setup "
+	"io_uring_register ioperm iopl kcmp kexec_file_load kexec_load keyctl mbind "
+	"migrate_pages mount mount_setattr move_mount move_pages open_tree open_by_handle_at "
+	"perf_event_open pidfd_getfd pivot_root process_madvise process_vm_readv "
+	"process_vm_writev quotactl quotactl_fd reboot request_key set_mempolicy "
+	"setdomainname sethostname setns settimeofday swapoff swapon sysfs syslog umount2 "
+	"unshare userfaultfd ustat vhangup";
 
 static const unsigned int namespaces[] = {CLONE_NEWNS,	CLONE_NEWUTS, CLONE_NEWIPC,   CLONE_NEWUSER,
 					  CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWCGROUP};

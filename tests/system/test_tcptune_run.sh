@@ -542,6 +542,23 @@ print("received", flush=True)
 END
 }
 
+# As with Yama's ptrace_scope 2: the request passes, and it is said.
+test_tcptune_run_without_access_to_memory() {
+	local pid
+	prepare
+	background command env TEST_DIR=$own "${run[@]}" sh -c 'echo $$; until [ -e go ]; do sleep 0.05; done
+		exec ./sockets.py tcp4 set rcvbuf 40000 set rcvbuf 40000 get rcvbuf,locks'
+	wait_printed 20 command '^[0-9]'
+	pid=$(<"$TEST_DIR/command.log")
+	install -m 0 /dev/null closed
+	mount --bind closed "/proc/$pid/mem"
+	touch go
+	wait "$(pid_of command)"
+	unset "LIB_PID[command]"
+	expect_eq "$(tr '\n' ',' <"$TEST_DIR/command.log")" "$pid,tcptune-run: buffer sizes that the command sets are not \
+intercepted: /proc/$pid/mem: Permission denied,rcvbuf 80000,locks 2," "once"
+}
+
 test_tcptune_run_killed() {
 	prepare
 	# The process that was started: the command does not notice.
