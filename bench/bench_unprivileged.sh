@@ -10,7 +10,8 @@
 # tcptune-run	sizes are withheld
 # --tune	the same, and right-sizing in user space		the same
 #
-# And what it costs: iperf3 over the loopback interface, "without" twice to show how far two measurements of the same differ.
+# And what it costs: iperf3 over the loopback interface, "without" twice to show how far two measurements of the same
+# differ, and tcptune-run's own processor time.
 
 . "$TEST_TOP/bench/lib.sh"
 . "$TEST_TOP/tests/system/unprivileged.sh"
@@ -117,21 +118,36 @@ bench_unprivileged_sender() {
 	done
 }
 
+# Prints seconds since the start, and those of processor time that tcptune-run has had.
+watch_own() {
+	local began=$EPOCHREALTIME pids
+	while sleep 0.1; do
+		if pids=$(pgrep -x tcptune-run); then
+			awk -v a="$began" -v b="$EPOCHREALTIME" '{ ns += $1 } END { print b - a, ns / 1e9 }' \
+				$(printf '/proc/%s/schedstat ' $pids) 2>/dev/null || :
+		fi
+	done
+}
+
 # What tcptune-run costs where it has nothing to gain: sender and tcptune-run on one core, receiver on the other.
 loopback_measure() { # PREFIX...
 	background receiver in_host a taskset -c 1 iperf3 -s -1
 	wait_output 5 != "" in_host a ss -Htln "sport = 5201"
-	in_host a taskset -c 0 "$@" iperf3 -c 127.0.0.1 -J -t "${BENCH_SECONDS:-2}" \
+	background own watch_own
+	in_host a taskset -c 0 "$@" iperf3 -c 127.0.0.1 -J -t "${BENCH_SECONDS:-10}" \
 		>"$TEST_DIR/iperf.json" 2>"$TEST_DIR/said"
+	stop own || :
 	stop receiver || :
-	jq -c '.end | {seconds: .sum_sent.seconds, goodput_bps: .sum_received.bits_per_second}' \
+	jq -c --arg own "$(tail -n 1 "$TEST_DIR/own.log")" '($own / " " | map(tonumber)) as $own |
+		.end | {seconds: .sum_sent.seconds, goodput_bps: .sum_received.bits_per_second,
+			own_share: (if $own == [] then null else $own[1] / $own[0] end)}' \
 		"$TEST_DIR/iperf.json" >"$TEST_DIR/transfer.json"
 }
 
 bench_loopback() {
 	local run
 	unprivileged_hosts
-	for ((run = 0; run < ${BENCH_PAIRS:-20}; run++)); do
+	for ((run = 0; run < ${BENCH_PAIRS:-5}; run++)); do
 		plain_row loopback "one core each" without loopback_measure "${nobody[@]}"
 		plain_row loopback "one core each" tcptune-run loopback_measure "${unprivileged[@]}"
 		plain_row loopback "one core each" "--tune" loopback_measure "${unprivileged[@]}" --tune

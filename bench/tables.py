@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What bench/table shows of each bench: its figures, and the requirements that they have to meet."""
 import dataclasses
-import functools
 import math
 import statistics
 from typing import Callable
@@ -853,6 +852,14 @@ def check_unprivileged(m):
                             text=f"{{x}}, {column}: {{t}} of {{k}} Mbit/s by hand, {{percent}} % (at least 90 %)")
 
 
+def check_loopback(m):
+    yield from check_cost(m, percent=1)
+    for x in m.xs:
+        for column in "tcptune-run", "--tune":
+            own = m.mid("own_percent", x, column)
+            yield need(own, "<=", 1, f"{x}, {column}: {figure(own)} % of a core (at most 1)")
+
+
 FTP = [
     Bench("unprivileged", "tcptune-run without root: 100 MB with SO_RCVBUF at 64 KB, 1 Gbit/s", "program, path", [
         goodput("Mbit/s of the whole command (of the kernel: 10 MB):"),
@@ -862,7 +869,9 @@ FTP = [
     ]),
     Bench("loopback", "tcptune-run: cost, iperf3 over the loopback interface", "cores", [
         goodput("Mbit/s; \"without\" twice shows how far two measurements of the same thing differ."),
-    ], functools.partial(check_cost, percent=1)),
+        Metric("own_percent", "tcptune-run's own processor time, % of a core:", field("own_share", per=0.01),
+               optional=True),
+    ], check_loopback),
     Bench("ftp", "FTP, vsftpd and lftp: 60 MB, 1 Gbit/s, 50 ms", "transfer", [
         goodput("Mbit/s from the command on, by vsftpd's log; rows: from the client's view, mode, its buffers. The "
                 "kernel moves 6 MB where the client fixed 64 KB."),
