@@ -61,9 +61,14 @@ static enum tcptuned_tame_limit limit_of(const struct tcptuned_tame_level *level
 	return TCPTUNED_TAME_LIMIT_CWND;
 }
 
-int advice_varies(const struct tcptuned_tame_level *level)
+static int varies(const struct tcptuned_tame_level *level)
 {
 	return level->rate_peak >= CONSTANT * level->rate;
+}
+
+int advice_is_uncertain(const struct tcptuned_tame_level *level)
+{
+	return varies(level) || level->limit == TCPTUNED_TAME_LIMIT_LOSS;
 }
 
 /* Nothing at this end of the connection limits it. */
@@ -83,8 +88,8 @@ static int is_limit_per_connection(const struct tcptuned_tame_level *one,
 {
 	double part = more->rate / more->streams / (one->rate / one->streams);
 
-	return is_limited_elsewhere(one) && !advice_varies(one) && part > LINEAR &&
-	       part < 1 / LINEAR && more->rtt_s > 0.5 * one->rtt_s && more->rtt_s < 2 * one->rtt_s;
+	return is_limited_elsewhere(one) && !varies(one) && part > LINEAR && part < 1 / LINEAR &&
+	       more->rtt_s > 0.5 * one->rtt_s && more->rtt_s < 2 * one->rtt_s;
 }
 
 static int is_limited_by_path(const struct tcptuned_tame_level *one)

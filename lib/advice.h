@@ -5,8 +5,11 @@
 
 #include <tcptuned/tame.h>
 
-/* Whether the rate varied while @level was measured, so that its mean is uncertain. */
-int advice_varies(const struct tcptuned_tame_level *level);
+/*
+ * Whether the rate of @level is uncertain: it varied meanwhile, or connections recovered from losses on a
+ * path that was not full.
+ */
+int advice_is_uncertain(const struct tcptuned_tame_level *level);
 
 /* Set what limits each of the levels of @result. */
 void advice_find_limits(struct tcptuned_tame_result *result);

@@ -248,31 +248,31 @@ static int path_changed(struct tcptuned_search *search, double rtt_s)
 	return search->rtt_max > 1.3 * search->rtt_min && search->rtt_max > search->rtt_min + 1e-3;
 }
 
-/* Whether a doubling that gained too little ends the search: @varied_before, the rate before it varied. */
-static int is_certain(struct tcptuned_search *search, int varied_before)
+/* Whether a doubling that gained too little ends the search; one of an @uncertain rate does not, once. */
+static int is_believed(struct tcptuned_search *search, int uncertain)
 {
-	if (!varied_before || search->doubted)
+	if (!uncertain || search->doubted)
 		return 1;
 	search->doubted = 1;
 	return 0;
 }
 
 enum tcptuned_search_end tcptuned_search_add(struct tcptuned_search *search, double rate,
-					     double rtt_s, int varied)
+					     double rtt_s, int uncertain)
 {
 	struct tcptuned_parallel_level *level = &search->levels[search->len], *before = level - 1;
 	struct tcptuned_parallel_fit fit;
-	int varied_before = search->varied;
+	int either_uncertain = uncertain || search->uncertain;
 
 	*level = (struct tcptuned_parallel_level){tcptuned_search_next(search), rate};
 	search->len++;
-	search->varied = varied;
+	search->uncertain = uncertain;
 	if (path_changed(search, rtt_s))
 		return TCPTUNED_SEARCH_CHANGED;
 	if (search->wanted && rate >= search->wanted)
 		return TCPTUNED_SEARCH_WANTED;
 	if (search->len > 1 && rate < (1 + search->gain) * before->rate &&
-	    is_certain(search, varied_before))
+	    is_believed(search, either_uncertain))
 		return TCPTUNED_SEARCH_NO_GAIN;
 	if (search->len > 1 &&
 	    !tcptuned_parallel_fit(TCPTUNED_PARALLEL_BEST, search->levels, search->len, &fit) &&

@@ -424,7 +424,7 @@ static int judge_level(struct tcptuned_tame *t, const struct tcptuned_tame_level
 	if (t->checks)
 		return judge_check(t);
 	r->end = tcptuned_search_add(&t->search, level->rate, level->rtt_min_s,
-				     advice_varies(level));
+				     advice_is_uncertain(level));
 	if (r->end == TCPTUNED_SEARCH_CHANGED)
 		return end_with_change_of_rtt(t,
 					      level->rtt_min_s < t->search.rtt_max

@@ -187,7 +187,7 @@ TEST(a_search_doubles_until_something_ends_it)
 	static const struct {
 		double impact, wanted, rates[6], rtts[6];
 		unsigned int most, end, last;
-		int varied[6];
+		int uncertain[6];
 	} rows[] = {
 		{1, 0, {10, 20, 39, 40}, {}, 64, TCPTUNED_SEARCH_NO_GAIN, 8, {}},
 		{1, 0, {10, 10.4}, {}, 64, TCPTUNED_SEARCH_NO_GAIN, 2, {}},
@@ -200,11 +200,12 @@ TEST(a_search_doubles_until_something_ends_it)
 		{0.5, 0, {10, 16.44}, {}, 64, TCPTUNED_SEARCH_GOES_ON, 2, {}},
 		{1, 0, {10, 20}, {0.1, 0.131}, 64, TCPTUNED_SEARCH_CHANGED, 2, {}},
 		{1, 0, {10, 20}, {0.1, 0.129}, 64, TCPTUNED_SEARCH_GOES_ON, 2, {}},
-		/* A doubling of a rate that varied: the next one decides, once. */
+		/* A doubling from or to a rate that is uncertain: the next one decides, once. */
 		{1, 0, {10, 9, 20, 40, 40}, {}, 64, TCPTUNED_SEARCH_NO_GAIN, 16, {1}},
 		{1, 0, {10, 9, 9}, {}, 64, TCPTUNED_SEARCH_NO_GAIN, 4, {1}},
 		{1, 0, {10, 9, 20, 20}, {}, 64, TCPTUNED_SEARCH_NO_GAIN, 8, {1, 1, 1}},
-		{1, 0, {10, 9}, {}, 64, TCPTUNED_SEARCH_NO_GAIN, 2, {0, 1}},
+		{1, 0, {10, 9, 8}, {}, 64, TCPTUNED_SEARCH_NO_GAIN, 4, {0, 1}},
+		{1, 0, {10, 20, 20}, {}, 64, TCPTUNED_SEARCH_NO_GAIN, 4, {1}},
 		{1, 0, {10, 9}, {}, 2, TCPTUNED_SEARCH_MOST, 2, {1}},
 	};
 
@@ -214,7 +215,8 @@ TEST(a_search_doubles_until_something_ends_it)
 		enum tcptuned_search_end end = TCPTUNED_SEARCH_GOES_ON;
 
 		for (int i = 0; r->rates[i] > 0 && end == TCPTUNED_SEARCH_GOES_ON; i++)
-			end = tcptuned_search_add(&search, r->rates[i], r->rtts[i], r->varied[i]);
+			end = tcptuned_search_add(&search, r->rates[i], r->rtts[i],
+						  r->uncertain[i]);
 		assert_int_equal(end, r->end);
 		assert_int_equal(search.levels[search.len - 1].streams, r->last);
 	}

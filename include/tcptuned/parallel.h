@@ -117,9 +117,8 @@ enum tcptuned_search_end {
 };
 
 /*
- * A search by doubling: 1, 2, 4, 8, ... All zeroes and the first four members: a new one. A rate that
- * varied while it was measured is known too poorly to end a search: that a doubling of it gained little
- * is believed only if the next doubling gains as little.
+ * A search by doubling: 1, 2, 4, 8, ... All zeroes and the first four members: a new one. That a doubling
+ * gained little is believed if both measurements are certain, or if the next doubling gains as little.
  */
 struct tcptuned_search {
 	double gain;	   /* of a doubling that is worth another one: 0.05 is 5 % */
@@ -129,17 +128,17 @@ struct tcptuned_search {
 	unsigned int len;
 	struct tcptuned_parallel_level levels[16];
 	double rtt_min, rtt_max; /* of the measurements */
-	int varied;		 /* the rate of the last measurement varied */
+	int uncertain;		 /* the last measurement was */
 	int doubted;		 /* a doubling that gained little did not end the search */
 };
 
 /*
  * Add a measurement of @rate at the number that tcptuned_search_next() named, with an RTT without the
- * connections' own queue of @rtt_s (0: unknown); @varied: the rate varied meanwhile. Returns what ends
- * the search; it is CHANGED if that RTT and an earlier one differ by more than 30 % and a millisecond.
+ * connections' own queue of @rtt_s (0: unknown); @uncertain: the rate varied meanwhile, or was that of
+ * a recovery from losses. Returns what ends the search; it is CHANGED if that RTT and an earlier one differ by more than 30 % and a millisecond.
  */
 enum tcptuned_search_end tcptuned_search_add(struct tcptuned_search *search, double rate,
-					     double rtt_s, int varied);
+					     double rtt_s, int uncertain);
 
 /* The number of connections to measure next. */
 unsigned int tcptuned_search_next(const struct tcptuned_search *search);
