@@ -186,6 +186,28 @@ static int resolve(struct question *q, struct tcptuned_error *err)
 	return 0;
 }
 
+/* As curl does, which reads the file. */
+static void warn_of_proxy(const struct question *q)
+{
+	static const char *const names[] = {"http_proxy",  "all_proxy", "ALL_PROXY", "https_proxy",
+					    "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
+	bool secure = !strncasecmp(q->destination, "https:", 6);
+
+	if (q->options.probe != TCPTUNED_TAME_HTTP)
+		return;
+	for (size_t i = secure ? 3 : 0; i < (secure ? ARRAY_SIZE(names) : 3); i++) {
+		const char *proxy = getenv(names[i]);
+
+		if (!proxy || !*proxy)
+			continue;
+		fprintf(stderr,
+			"tcptunectl: %s is set: unless no_proxy excludes the host, this is about "
+			"the path to %s\n",
+			names[i], proxy);
+		return;
+	}
+}
+
 /* ---- what the daemon knows ------------------------------------------------------------------- */
 
 /* Set *@ret to its answer about the connections to the address; NULL if no daemon runs, or without one. */
@@ -359,7 +381,11 @@ static const char *find_why(const struct tcptuned_tame_result *r, const json_t *
 {
 	if (!memory)
 		return ends[r->end];
-	return r->end == TCPTUNED_SEARCH_MOST ? "no more were seen" : "more gained less than 5 %";
+	if (r->end != TCPTUNED_SEARCH_MOST)
+		return "more gained less than 5 %";
+	return json_array_size(json_object_get(memory, "levels")) > r->levels_len
+		       ? "no more are allowed"
+		       : "no more were seen";
 }
 
 static void print_rate(const char *format, double rate)
@@ -477,7 +503,7 @@ static void print_json(const struct question *q, const struct tcptuned_tame_resu
 	for (unsigned int i = 0; i < r->levels_len; i++)
 		json_array_append_new(levels, level_json(&r->levels[i]));
 	all = json_pack(
-		"{s:s, s:s, s:f, s:O, s:o, s:o, s:s, s:f, s:i, s:s, s:s, s:s, s:s, s:f, s:f, s:O*,"
+		"{s:s, s:s, s:f, s:O, s:o, s:o, s:s, s:f, s:i, s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:O*,"
 		" s:O*, s:O?}",
 		"destination", q->destination, "probe", q->probe, "max_impact", q->impact_max,
 		"levels", levels, "fastest",
@@ -486,9 +512,10 @@ static void print_json(const struct question *q, const struct tcptuned_tame_resu
 		impacts[r->impact].word, "model_impact", r->model_impact, "wanted_streams",
 		(int)r->wanted, "limit", limits[r->levels[0].limit].word, "why",
 		find_why(r, memory), "confidence", confidences[r->confidence], "congestion_control",
-		r->congestion_control, "bytes", r->bytes, "seconds", r->seconds, "windows",
-		json_object_get(memory, "windows"), "age_s", json_object_get(memory, "age_s"),
-		"known", known ? json_object_get(known, "flows") : NULL);
+		r->congestion_control, "bytes", r->bytes, "file_bytes", r->file_bytes, "seconds",
+		r->seconds, "windows", json_object_get(memory, "windows"), "age_s",
+		json_object_get(memory, "age_s"), "known",
+		known ? json_object_get(known, "flows") : NULL);
 	ctl_print_json(all);
 }
 
@@ -606,6 +633,7 @@ static int search(struct question *q, struct tcptuned_tame_result *ret, struct t
 
 	if (signals < 0)
 		return FAIL(err, -signals, INTERNAL, "signalfd: %s", strerror(-signals));
+	warn_of_proxy(q);
 	error = tcptuned_tame_start(q->destination, &q->options, &tame);
 	if (error) {
 		fail_to_start(q, error, err);
@@ -634,6 +662,8 @@ static int print_refusal(const struct ctl *ctl, const struct question *q, const 
 				     : "no windows of time seen with the same connections";
 	json_auto_t *answer = NULL;
 
+	if (!*refused)
+		refused = "only more connections than --max-streams allows were seen";
 	if (ctl->given[FOR])
 		return FAIL(err, ENODATA, INTERNAL, "no advice: %s", refused);
 	answer = json_pack("{s:s, s:s, s:s, s:O?}", "destination", q->destination, "probe",

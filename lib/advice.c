@@ -208,7 +208,7 @@ static enum tcptuned_tame_impact find_evidence(const struct tcptuned_tame_result
 					       const struct tcptuned_tame_level *one)
 {
 	const struct tcptuned_tame_level *more = level_of(r, r->fastest);
-	int known = one->loss >= 0 && one->rtt_s > 0;
+	int known = one->loss >= 0 && one->rtt_s > 0 && more->loss >= 0 && more->rtt_s > 0;
 
 	if (!known)
 		return TCPTUNED_TAME_IMPACT_MODEL;

@@ -32,6 +32,9 @@ static int spawn(char *const argv[], int output, pid_t *pid)
 		err = posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
 	if (!err)
 		err = posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
+	/* Connections that the application holds open would count as those of the probe. */
+	if (!err)
+		err = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
 	posix_spawnattr_setpgroup(&attr, 0);
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &pipe_only);

@@ -88,7 +88,9 @@ static int is_busy(const char *complaint)
 static int read_report(const struct probe_run *run, const char *output, size_t len,
 		       struct probe_report *ret, char *error, size_t error_size)
 {
-	json_t *root = json_loadb(output, len, JSON_DISABLE_EOF_CHECK, NULL);
+	const char *json = memchr(output, '{', len) ?: output; /* behind what the loader says */
+	json_t *root =
+		json_loadb(json, len - (size_t)(json - output), JSON_DISABLE_EOF_CHECK, NULL);
 	const char *complaint = json_string_value(json_object_get(root, "error"));
 	int err = -EPROTO;
 

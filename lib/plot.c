@@ -14,14 +14,15 @@ struct axes {
 	double streams, rate; /* at the ends */
 };
 
-static double x_of(const struct axes *axes, double streams)
+/* Integers: a point in other numbers may be a comma, by the application's locale. */
+static int x_of(const struct axes *axes, double streams)
 {
-	return LEFT + (WIDTH - LEFT - 20) * streams / axes->streams;
+	return (int)lround(LEFT + (WIDTH - LEFT - 20) * streams / axes->streams);
 }
 
-static double y_of(const struct axes *axes, double rate)
+static int y_of(const struct axes *axes, double rate)
 {
-	return HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * rate / axes->rate;
+	return (int)lround(HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * rate / axes->rate);
 }
 
 /* 1, 2 or 5 times a power of ten, four to ten of which make up @range. */
@@ -38,12 +39,12 @@ static void draw_axes(FILE *out, const struct axes *axes)
 
 	for (double rate = 0; rate <= axes->rate; rate += step)
 		fprintf(out,
-			"<path d=\"M%d %.1fH%d\" stroke=\"#ddd\"/><text x=\"%d\" y=\"%.1f\" "
+			"<path d=\"M%d %dH%d\" stroke=\"#ddd\"/><text x=\"%d\" y=\"%d\" "
 			"text-anchor=\"end\">%.4g</text>\n",
 			LEFT, y_of(axes, rate), WIDTH - 20, LEFT - 6, y_of(axes, rate) + 4,
 			rate / 1e6);
 	for (double n = 0; n <= axes->streams; n += streams)
-		fprintf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.0f</text>\n",
+		fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%.0f</text>\n",
 			x_of(axes, n), HEIGHT - BOTTOM + 18, n);
 	fprintf(out,
 		"<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">connections</text>\n"
@@ -68,12 +69,12 @@ void tcptuned_tame_plot(FILE *out, const struct tcptuned_tame_result *r)
 	if (r->fit.levels) {
 		fputs("<path fill=\"none\" stroke=\"#36c\" d=\"", out);
 		for (unsigned int n = 1; n <= axes.streams; n++)
-			fprintf(out, "%c%.1f %.1f", n > 1 ? 'L' : 'M', x_of(&axes, n),
+			fprintf(out, "%c%d %d", n > 1 ? 'L' : 'M', x_of(&axes, n),
 				y_of(&axes, fmin(axes.rate, tcptuned_parallel_rate(&r->fit, n))));
 		fputs("\"/>\n", out);
 	}
 	for (unsigned int i = 0; i < r->levels_len; i++)
-		fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"#c33\"/>\n",
+		fprintf(out, "<circle cx=\"%d\" cy=\"%d\" r=\"4\" fill=\"#c33\"/>\n",
 			x_of(&axes, r->levels[i].streams), y_of(&axes, r->levels[i].rate));
 	fputs("</svg>\n", out);
 }

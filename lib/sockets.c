@@ -82,18 +82,20 @@ static void add(struct socket_sums *sums, const struct connection *c)
 {
 	const struct tcp_info *i = &c->info;
 	int receives = diag_receives(i);
+	double bytes = (double)(receives ? i->tcpi_bytes_received : i->tcpi_bytes_acked);
 	double min_rtt_s = i->tcpi_min_rtt != UINT32_MAX ? i->tcpi_min_rtt / 1e6 : 0;
 
 	sums->count++;
 	sums->receives = receives;
-	sums->bytes += (double)(receives ? i->tcpi_bytes_received : i->tcpi_bytes_acked);
+	sums->bytes += bytes;
+	if (bytes > sums->bytes_most)
+		sums->bytes_most = bytes;
 	sums->sent += receives ? i->tcpi_data_segs_in : i->tcpi_data_segs_out;
 	sums->resent += receives ? i->tcpi_rcv_ooopack : i->tcpi_total_retrans;
 	sums->busy_s += (double)i->tcpi_busy_time / 1e6;
 	sums->rwnd_s += (double)i->tcpi_rwnd_limited / 1e6;
 	sums->sndbuf_s += (double)i->tcpi_sndbuf_limited / 1e6;
 	sums->rtt_s += (receives ? i->tcpi_rcv_rtt : i->tcpi_rtt) / 1e6;
-	sums->window_bytes += i->tcpi_rcv_space;
 	sums->window_max_bytes += i->tcpi_rcv_ssthresh;
 	if (min_rtt_s > 0 && (!sums->rtt_min_s || min_rtt_s < sums->rtt_min_s))
 		sums->rtt_min_s = min_rtt_s;

@@ -13,13 +13,13 @@ struct socket_sums {
 	unsigned int count;
 	int receives;	     /* most bytes were received, not sent */
 	double bytes;	     /* received, or sent and acknowledged */
+	double bytes_most;   /* of one of them */
 	double sent, resent; /* segments; of a receiver: arrived, and arrived out of order */
 	double busy_s, rwnd_s, sndbuf_s; /* with data to send; limited by either window */
 	double rtt_s;			 /* mean of the smoothed RTTs; 0: unknown */
 	double rtt_min_s;		 /* smallest minimum; 0: unknown */
-	double window_bytes,
-		window_max_bytes;    /* of a receiver: bytes of an RTT, and how many may come */
-	char congestion_control[16]; /* "mixed" if there are several */
+	double window_max_bytes;	 /* of a receiver: bytes that may come */
+	char congestion_control[16];	 /* "mixed" if there are several */
 };
 
 /* What a reader remembers between calls; all zeroes: new. */

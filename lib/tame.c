@@ -45,6 +45,7 @@ struct samples {
 	} recent[PEAK_SAMPLES]; /* the samples of the last second, since first */
 	double rtt_sum, rtt_min;
 	unsigned int rtts;
+	int ended; /* a connection has: fewer than are measured remain */
 	int err;
 };
 
@@ -163,7 +164,17 @@ static int has_bytes(const struct tcptuned_tame *t)
 	return !(t->options.bytes_max > 0) || bytes_so_far(t) < t->options.bytes_max;
 }
 
-/* Reads the sockets of the child. A sum that falls is that of connections which have ended. */
+/* Whether a connection has brought its range of the file, or, as the sum falls, was closed. */
+static int has_ended(const struct tcptuned_tame *t, const struct socket_sums *sums)
+{
+	const struct samples *s = &t->samples;
+	unsigned long long range = t->run.streams ? t->run.file_bytes / t->run.streams : 0;
+
+	return s->data_s &&
+	       (sums->bytes < s->last.bytes || (range && sums->bytes_most >= (double)range));
+}
+
+/* Reads the sockets of the child. Before there are data, a sum falls when a request is redirected. */
 static void sample(struct tcptuned_tame *t)
 {
 	struct samples *s = &t->samples;
@@ -172,9 +183,12 @@ static void sample(struct tcptuned_tame *t)
 	__typeof__(&s->recent[0]) recent = &s->recent[s->rtts % PEAK_SAMPLES];
 
 	s->err = sockets_read(&s->reader, t->child.pid, &sums);
-	if (s->err || sums.bytes < s->last.bytes || !(sums.bytes > 0))
+	if (s->err)
 		return;
-	t->bytes = sums.bytes;
+	s->ended |= has_ended(t, &sums);
+	t->bytes = fmax(t->bytes, sums.bytes);
+	if (s->ended || sums.bytes < s->last.bytes || !(sums.bytes > 0))
+		return;
 	if (!s->data_s && sums.bytes >= DATA_MIN)
 		s->data_s = at_s;
 	rate = s->last_s ? 8 * (sums.bytes - s->last.bytes) / (at_s - s->last_s) : 0;
@@ -264,7 +278,7 @@ int tcptuned_tame_start(const char *destination, const struct tcptuned_tame_opti
 		.most = t->options.streams_max,
 	};
 	t->began_s = now_s();
-	t->child.output = -1;
+	t->child.output = t->epoll = t->timer = -1;
 	t->status = 1;
 	t->destination = strdup(destination);
 	if (options->congestion_control)
@@ -304,6 +318,7 @@ static __attribute__((format(printf, 3, 4))) int end_with(struct tcptuned_tame *
 	vsnprintf(t->error, sizeof(t->error), format, list);
 	va_end(list);
 	end_probe(t);
+	timerfd_settime(t->timer, 0, &(struct itimerspec){}, NULL); /* nothing is left to do */
 	t->result.seconds = now_s() - t->began_s;
 	return t->status = status;
 }
@@ -465,6 +480,8 @@ static int add_level(struct tcptuned_tame *t, const struct probe_report *report,
 		return end_with(t, t->samples.err,
 				"its connections cannot be read by sock_diag: %s",
 				strerror(-t->samples.err));
+	if (!(level->rate > 0) && r->levels_len)
+		return end_early(t, TCPTUNED_SEARCH_MOST);
 	if (!(level->rate > 0))
 		return end_with(t, -ENODATA,
 				"the file is too small: its ranges ended before there was "
@@ -499,6 +516,12 @@ static int take_report(struct tcptuned_tame *t)
 		t->repeats++;
 		t->repeat_s = now_s() + REPEAT_S;
 		return 1;
+	}
+	if (err == -EPROTO && t->run.streams > 1) {
+		/* Refused, by a reset for example, if one connection succeeds again. */
+		r->end = TCPTUNED_SEARCH_REFUSED;
+		t->checks = 1;
+		return go_on(t, 1);
 	}
 	if (err || report.refused)
 		return end_with(t, err ? err : -EPROTO, "%s", why);
@@ -595,9 +618,9 @@ void tcptuned_tame_free(struct tcptuned_tame *t)
 	if (!t)
 		return;
 	end_probe(t);
-	if (t->epoll > 0)
+	if (t->epoll >= 0)
 		close(t->epoll);
-	if (t->timer > 0)
+	if (t->timer >= 0)
 		close(t->timer);
 	free(t->congestion_control);
 	free(t->destination);

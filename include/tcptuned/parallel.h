@@ -135,7 +135,8 @@ struct tcptuned_search {
 /*
  * Add a measurement of @rate at the number that tcptuned_search_next() named, with an RTT without the
  * connections' own queue of @rtt_s (0: unknown); @uncertain: the rate varied meanwhile, or was that of
- * a recovery from losses. Returns what ends the search; it is CHANGED if that RTT and an earlier one differ by more than 30 % and a millisecond.
+ * a recovery from losses. Returns what ends the search; it is CHANGED if that RTT and an earlier one
+ * differ by more than 30 % and a millisecond.
  */
 enum tcptuned_search_end tcptuned_search_add(struct tcptuned_search *search, double rate,
 					     double rtt_s, int uncertain);

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """http_ranges.py ADDRESS PORT BYTES|FILE [MODE [KEY]]: serves zeroes or a file, also ranges of it.
 
-MODE: whole (no ranges), 429 (always), limit (paced, and 503 beyond two connections at a time), stop
-(closes in the middle of an answer), silent (accepts, and never answers), paced (10 Mbit/s each).
+MODE: whole (no ranges), 429 (always), limit (paced, and 503 beyond two connections at a time), close (the
+same, without an answer), stop (closes in the middle of an answer), silent (accepts, and never answers), paced
+(10 Mbit/s each), uneven (all but the first range).
 KEY, a file with a private key and a certificate: HTTPS. If a client offers HTTP/2, the server chooses
 it, and then cannot serve it.
 
@@ -37,8 +38,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         global busy
-        if MODE in ("paced", "limit"):
-            self.connection.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, 1250000)
+        if MODE in ("paced", "limit", "close"):
+            self.pace()
         if MODE == "silent":
             time.sleep(600)
         with lock:
@@ -47,6 +48,8 @@ class Handler(BaseHTTPRequestHandler):
         try:
             if MODE == "429" or (MODE == "limit" and busy > 2):
                 self.send_error(int(MODE) if MODE == "429" else 503)
+            elif MODE == "close" and busy > 2:
+                self.close_connection = True
             else:
                 self.serve()
         except OSError:
@@ -60,6 +63,9 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(SIZE))
         self.end_headers()
 
+    def pace(self) -> None:
+        self.connection.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, 1250000)
+
     def serve(self) -> None:
         wanted = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
         first, last = (int(wanted[1]), min(int(wanted[2]), SIZE - 1)) if wanted else (0, SIZE - 1)
@@ -69,6 +75,8 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self.send_response(206)
             self.send_header("Content-Range", f"bytes {first}-{last}/{SIZE}")
+        if MODE == "uneven" and first:
+            self.pace()
         left = last - first + 1
         self.send_header("Content-Length", str(left))
         self.end_headers()

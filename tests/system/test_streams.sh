@@ -136,10 +136,43 @@ test_streams_by_http_that_cannot_be_measured() {
 	refuses 20 1 "the file is too small" $url
 	http_server 1000000000
 	refuses 20 1 "were not enough to measure" --probe-bytes 1M $url
-	# Answers to one connection, and to a second one, but not to four.
-	http_server 1000000000 limit
-	expect_eq "$(advice .why --probe-time 20 --max-impact 100% $url)" "the server refuses more connections" "why"
-	expect_eq "$(advised '.fastest.streams <= 2')" true "at most two are advised"
+}
+
+# Answers to one connection, and to a second one, but not to four, with and without a status that says so.
+test_streams_by_http_to_a_server_that_limits_connections() {
+	local mode
+	host a b
+	link a b --rate 100mbit --delay 5ms
+	for mode in limit close; do
+		http_server 1000000000 $mode
+		expect_eq "$(advice .why --probe-time 24 --max-impact 100% $url)" "the server refuses more connections" "$mode"
+		expect_eq "$(advised '.fastest.streams <= 2')" true "at most two are advised"
+	done
+}
+
+# Of 52 MB one of two connections carries its half in 2.4 s, at 90 Mbit/s, and the other one goes on at 10. They are
+# measured until then, from 1 s on; of 45 MB not at all, from 2 s on.
+test_streams_by_http_of_a_small_file() {
+	host a b
+	link a b --rate 100mbit --delay 5ms
+	http_server 52000000 uneven
+	advice . --probe-time 24 --max-streams 2 $url >/dev/null
+	expect_ge "$(advised '.levels[1].bits_per_second / 1e6')" 80 "Mbit/s of two, one of which ends early"
+	expect_eq "$(advised .file_bytes)" 52000000 "bytes of the file"
+	http_server 45000000 uneven
+	expect_eq "$(advice '[.why, .fastest.streams]' --probe-time 36 $url)" '["no more may be measured",1]' "what is left"
+}
+
+# A URL is read by way of the proxy that the environment names, as curl does, and that is said.
+test_streams_by_way_of_a_proxy() {
+	host a b
+	link a b --rate 20mbit --delay 5ms
+	http_server 1000000000
+	http_proxy=$url streams --probe-time 6 --max-streams 1 http://no.such.host.invalid/file \
+		>"$TEST_DIR/said" 2>"$TEST_DIR/stderr"
+	expect_match "$(<"$TEST_DIR/said")" "^fastest +1 " "advice"
+	expect_eq "$(<"$TEST_DIR/stderr")" "tcptunectl: http_proxy is set: unless no_proxy excludes the host, this is \
+about the path to $url" "said"
 }
 
 test_streams_by_iperf3_that_cannot_be_measured() {
@@ -154,6 +187,55 @@ with socket.create_server(('${ADDR[b]}', 5201)): print('listening', flush=True);
 	wait_printed 20 silent listening
 	refuses 20 1 "the server is silent" "${ADDR[b]}"
 	expect_eq "$(in_host a pgrep -x iperf3 --ns $$ --nslist pid | wc -l)" 0 "probes that are left"
+}
+
+# As a program uses the library that is installed. It has a connection open that carried more than may be measured.
+test_streams_by_the_library() {
+	local root=$TEST_DIR/root
+	host a b
+	link a b --rate 20mbit --delay 5ms --queue 100KB
+	http_server 1000000000
+	iperf3_server
+	make -s -C "$TEST_TOP" install-lib DESTDIR="$root"
+	export PKG_CONFIG_PATH=$root/usr/local/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
+	cc -Wall -Werror -x c -o "$TEST_DIR/program" - $(pkg-config --cflags --libs libtcptuned) <<'END'
+#include <arpa/inet.h>
+#include <poll.h>
+#include <tcptuned/tame.h>
+
+int main(int argc, char **argv)
+{
+	static char data[65536], ask[] = "GET /file HTTP/1.1\r\nRange: bytes=0-12999999\r\n\r\n";
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(8000), .sin_addr.s_addr = inet_addr(argv[1])};
+	struct tcptuned_tame_options options = {.probe = TCPTUNED_TAME_HTTP, .probe_seconds = 2, .streams_max = 1,
+						.bytes_max = 12e6};
+	int s = socket(AF_INET, SOCK_STREAM, 0), status;
+	struct ParallelTCPChar *advice;
+	struct tcptuned_tame *tame;
+	struct pollfd pfd = {.events = POLLIN};
+
+	if (connect(s, (struct sockaddr *)&to, sizeof(to)) || send(s, ask, sizeof(ask) - 1, 0) < 0)
+		return 2;
+	for (long left = 13000000, n; left > 0 && (n = recv(s, data, sizeof(data), 0)) > 0; left -= n)
+		;
+	if (tcptuned_tame_start(argv[2], &options, &tame))
+		return 3;
+	pfd.fd = tcptuned_tame_fd(tame);
+	while ((status = tcptuned_tame_step(tame)) == 1)
+		poll(&pfd, 1, -1);
+	printf("%d %s%u connection, %.0f0 Mbit/s\n", status, tcptuned_tame_error(tame), tcptuned_tame_result(tame)->fastest,
+	       tcptuned_tame_result(tame)->fastest_rate / 1e7);
+	printf("%d events after that\n", poll(&pfd, 1, 600));
+	tcptuned_tame_free(tame);
+	advice = TameParallelTCP(argv[1], 0.1);
+	printf("TameParallelTCP: %d\n", advice ? advice->num_flows : 0);
+	return 0;
+}
+END
+	expect_eq "$(in_host a env LD_LIBRARY_PATH="$root/usr/local/lib" "$TEST_DIR/program" "${ADDR[b]}" $url)" \
+		"0 1 connection, 20 Mbit/s
+0 events after that
+TameParallelTCP: 1" "what it says"
 }
 
 test_streams_wrong_arguments() {
