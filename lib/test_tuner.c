@@ -90,14 +90,16 @@ TEST(bytes_beyond_a_gap_count_when_they_arrive)
 	assert_int_equal(tuner.received, 12000000);
 }
 
-TEST(a_seed_is_asked_for_once_with_the_first_data)
+TEST(a_seed_is_asked_for_once_when_the_first_window_is_used_up)
 {
 	struct tuner tuner = {.seed = 2000000, .unlocked = 1};
 	struct tuner_sample s = receiver(0, 10000000, 65535);
 	struct tuner_action action;
 
 	assert_false(tuner_decide(&tuner, &limits, &s, 1000000, 0, &action));
-	s = receiver(10, 100000, 65535); /* 1 KB */
+	s = receiver(100, 655340, 65535); /* a byte is missing */
+	assert_false(tuner_decide(&tuner, &limits, &s, 1000000, 0, &action));
+	s = receiver(100, 655350, 65535);
 	assert_true(tuner_decide(&tuner, &limits, &s, 1000000, 0, &action));
 	assert_int_equal(action.grow, 2000000);
 	assert_false(tuner_decide(&tuner, &limits, &s, 1000000, 0, &action));

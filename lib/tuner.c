@@ -2,6 +2,7 @@
 #include "tuner.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -26,6 +27,19 @@
 #define INTERVAL_MIN_US 5000u
 #define INTERVAL_MAX_US 1000000u
 
+static int get_option(int fd, int level, int name)
+{
+	socklen_t length = sizeof(int);
+	int value;
+
+	return getsockopt(fd, level, name, &value, &length) ? -errno : value;
+}
+
+static int set_option(int fd, int level, int name, int value)
+{
+	return setsockopt(fd, level, name, &value, sizeof(value)) ? -errno : 0;
+}
+
 /* The last number of a file in /proc/sys; 0: it cannot be read. */
 static unsigned int read_maximum(const char *path)
 {
@@ -40,11 +54,26 @@ static unsigned int read_maximum(const char *path)
 	return value;
 }
 
+/* The largest buffer by @name, SO_RCVBUF or SO_SNDBUF: not all network namespaces show its sysctl. */
+static unsigned int try_maximum(int name)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), value;
+
+	if (fd < 0)
+		return 0;
+	set_option(fd, SOL_SOCKET, name, INT_MAX);
+	value = get_option(fd, SOL_SOCKET, name);
+	close(fd);
+	return value > 0 ? (unsigned int)value : 0;
+}
+
 void tuner_read_limits(struct tuner_limits *ret)
 {
-	ret->rcvbuf = 2 * read_maximum("/proc/sys/net/core/rmem_max");
-	ret->sndbuf = 2 * read_maximum("/proc/sys/net/core/wmem_max");
-	ret->tuned_rcvbuf = read_maximum("/proc/sys/net/ipv4/tcp_rmem");
+	int tunes = read_maximum("/proc/sys/net/ipv4/tcp_moderate_rcvbuf") != 0;
+
+	ret->rcvbuf = try_maximum(SO_RCVBUF);
+	ret->sndbuf = try_maximum(SO_SNDBUF);
+	ret->tuned_rcvbuf = tunes ? read_maximum("/proc/sys/net/ipv4/tcp_rmem") : 0;
 	ret->tuned_sndbuf = read_maximum("/proc/sys/net/ipv4/tcp_wmem");
 	ret->unsent = read_maximum("/proc/sys/net/ipv4/tcp_notsent_lowat") != ~0u;
 }
@@ -52,7 +81,7 @@ void tuner_read_limits(struct tuner_limits *ret)
 int tuner_daemon_runs(void)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "/run/tcptuned/control"};
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), err;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), err;
 
 	if (fd < 0)
 		return 0;
@@ -114,7 +143,7 @@ static unsigned int window_to_grow(struct tuner *t, const struct tuner_limits *l
 	return t->short_rounds >= SHORT_ROUNDS && want > t->grown ? want : 0;
 }
 
-/* Returns the window to ask for with the first data, or 0: the seed, as far as tcp_set_rcvlowat() allows. */
+/* Returns the window to ask for when the first one is used up, or 0: the seed, as far as tcp_set_rcvlowat() allows. */
 static unsigned int take_seed(struct tuner *t, const struct tuner_limits *limits,
 			      const struct tcp_info *info)
 {
@@ -198,7 +227,7 @@ int tuner_decide(struct tuner *t, const struct tuner_limits *limits, const struc
 		      (s->rcvbuf / 2 >= TUNER_REQUEST_MIN || s->sndbuf / 2 >= TUNER_REQUEST_MIN);
 	if (!t->no_receive && info->tcpi_bytes_received >= CARRIED_MIN && diag_receives(info))
 		decide_receive(t, limits, s, now_us, clock_us, ret);
-	if (t->seed && diag_receives(info))
+	if (t->seed && info->tcpi_bytes_received >= INITIAL_WINDOW && diag_receives(info))
 		ret->grow = take_seed(t, limits, info);
 	if (!t->no_send && info->tcpi_bytes_acked >= CARRIED_MIN &&
 	    info->tcpi_bytes_acked > info->tcpi_bytes_received)
@@ -206,29 +235,16 @@ int tuner_decide(struct tuner *t, const struct tuner_limits *limits, const struc
 	return ret->grow || ret->clamp || ret->unsent || ret->sndbuf || ret->unlock;
 }
 
-static int get_option(int fd, int level, int name)
-{
-	socklen_t length = sizeof(int);
-	int value;
-
-	return getsockopt(fd, level, name, &value, &length) ? -errno : value;
-}
-
-static int set_option(int fd, int level, int name, int value)
-{
-	return setsockopt(fd, level, name, &value, sizeof(value)) ? -errno : 0;
-}
-
-/* A buffer below 16 KiB is deliberate and stays locked. */
-static int unlock_buffers(int fd)
+/* A buffer below 16 KiB is deliberate and stays locked, and so does one of a direction that is left alone. */
+static int unlock_buffers(const struct tuner *t, int fd)
 {
 	int locks = get_option(fd, SOL_SOCKET, SO_BUF_LOCK), kept = locks;
 
 	if (locks <= 0)
 		return locks == -ENOPROTOOPT ? 0 : locks;
-	if (get_option(fd, SOL_SOCKET, SO_RCVBUF) / 2 >= (int)TUNER_REQUEST_MIN)
+	if (!t->no_receive && get_option(fd, SOL_SOCKET, SO_RCVBUF) / 2 >= (int)TUNER_REQUEST_MIN)
 		kept &= ~LOCK_RCVBUF;
-	if (get_option(fd, SOL_SOCKET, SO_SNDBUF) / 2 >= (int)TUNER_REQUEST_MIN)
+	if (!t->no_send && get_option(fd, SOL_SOCKET, SO_SNDBUF) / 2 >= (int)TUNER_REQUEST_MIN)
 		kept &= ~LOCK_SNDBUF;
 	return kept == locks ? 0 : set_option(fd, SOL_SOCKET, SO_BUF_LOCK, kept);
 }
@@ -264,7 +280,7 @@ int tuner_act(struct tuner *t, int fd, const struct tuner_action *action)
 
 	if (action->unlock) {
 		t->unlocked = 1;
-		err = unlock_buffers(fd);
+		err = unlock_buffers(t, fd);
 	}
 	if (action->grow) {
 		t->grown = action->grow;

@@ -15,9 +15,10 @@
 
 /* Maxima of the host, bytes of memory; 0: unknown. */
 struct tuner_limits {
-	unsigned int rcvbuf;	   /* net.core.rmem_max x 2: the largest buffer by SO_RCVBUF */
+	unsigned int rcvbuf;	   /* the largest buffer by SO_RCVBUF: net.core.rmem_max x 2 */
 	unsigned int sndbuf;	   /* net.core.wmem_max x 2 */
-	unsigned int tuned_rcvbuf; /* maximum of net.ipv4.tcp_rmem: the largest by autotuning */
+	unsigned int tuned_rcvbuf; /* maximum of net.ipv4.tcp_rmem: the largest by autotuning; 0
+				      also if net.ipv4.tcp_moderate_rcvbuf is 0 */
 	unsigned int tuned_sndbuf; /* maximum of net.ipv4.tcp_wmem */
 	int unsent;		   /* net.ipv4.tcp_notsent_lowat has been set */
 };
@@ -61,8 +62,8 @@ int tuner_daemon_runs(void);
 
 /*
  * Decide what to set, once per round trip. @now_us: monotonic clock, @clock_us: TAI. Returns whether
- * @ret has anything to set. Only buffers are unlocked, and the seed is asked for, before the
- * connection has carried 128 KiB.
+ * @ret has anything to set. Before the connection has carried 128 KiB only buffers are
+ * unlocked, and the seed is asked for, from 64 KiB on.
  */
 int tuner_decide(struct tuner *tuner, const struct tuner_limits *limits,
 		 const struct tuner_sample *sample, __u64 now_us, __u64 clock_us,

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "command.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "notify.h"
+#include "util/cleanup.h"
 
 /* Sends a message, and with it a descriptor, unless that is negative. */
 static void send_message(int channel, struct command_message message, int fd)
@@ -51,7 +54,8 @@ static bool receive_message(int channel, struct command_message *ret, int *fd)
 	return n == sizeof(*ret);
 }
 
-static _Noreturn void become(char **command, const sigset_t *mask, bool filter, int channel)
+static _Noreturn void become(char **command, const struct command_signals *signals, bool filter,
+			     int channel)
 {
 	int listener = filter ? notify_install() : -1;
 
@@ -65,14 +69,15 @@ static _Noreturn void become(char **command, const sigset_t *mask, bool filter, 
 		send_message(channel, (struct command_message){COMMAND_FILTERED, 0}, listener);
 		close(listener);
 	}
-	sigprocmask(SIG_SETMASK, mask, NULL);
+	sigaction(SIGCHLD, &signals->child, NULL);
+	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
 	execvp(command[0], command);
 	send_message(channel, (struct command_message){COMMAND_NOT_STARTED, errno}, -1);
 	_exit(EXIT_FAILURE);
 }
 
-pid_t command_start(char **command, const sigset_t *mask, bool filter, int *listener,
-		    struct command_message *failure)
+pid_t command_start(char **command, const struct command_signals *signals, bool filter,
+		    int *listener, struct command_message *failure)
 {
 	struct command_message message;
 	int channel[2];
@@ -86,7 +91,7 @@ pid_t command_start(char **command, const sigset_t *mask, bool filter, int *list
 	}
 	pid = fork();
 	if (!pid)
-		become(command, mask, filter, channel[1]);
+		become(command, signals, filter, channel[1]);
 	if (pid < 0)
 		failure->value = errno;
 	close(channel[1]);
@@ -102,14 +107,30 @@ pid_t command_start(char **command, const sigset_t *mask, bool filter, int *list
 	return pid;
 }
 
+void command_close_inherited(int standard)
+{
+	_cleanup_closedir_ DIR *dir = opendir("/proc/self/fd");
+	_cleanup_close_ int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	struct dirent *entry;
+
+	for (int fd = 0; fd < standard && null >= 0; fd++)
+		dup2(null, fd);
+	/* Its own descriptors have the flag, which those that it inherited cannot have. */
+	while (dir && (entry = readdir(dir))) {
+		int fd = atoi(entry->d_name);
+
+		if (fd > STDERR_FILENO && fcntl(fd, F_GETFD) == 0)
+			close(fd);
+	}
+}
+
 void command_end_like(int status)
 {
-	const struct rlimit none = {0};
 	sigset_t set;
 
 	if (WIFSIGNALED(status)) {
 		/* The command has left its core already. */
-		setrlimit(RLIMIT_CORE, &none);
+		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 		signal(WTERMSIG(status), SIG_DFL);
 		sigemptyset(&set);
 		sigaddset(&set, WTERMSIG(status));

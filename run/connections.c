@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/array.h"
 #include "util/clock.h"
 
 #define ROUND_MIN_US 10000u
@@ -19,13 +20,43 @@ static uint64_t cookie_of(const struct diag_socket *s)
 	return s->message.id.idiag_cookie[0] | (uint64_t)s->message.id.idiag_cookie[1] << 32;
 }
 
-static struct connection *find(const struct connections *all, uint64_t cookie)
+static struct connection **bucket_of(struct connections *all, uint64_t cookie)
 {
-	struct connection *c = all->first;
+	return &all->buckets[cookie % ARRAY_SIZE(all->buckets)];
+}
+
+static struct connection *find(struct connections *all, uint64_t cookie)
+{
+	struct connection *c = *bucket_of(all, cookie);
 
 	while (c && c->cookie != cookie)
-		c = c->next;
+		c = c->same_bucket;
 	return c;
+}
+
+static void add(struct connections *all, struct connection *c)
+{
+	struct connection **bucket = bucket_of(all, c->cookie);
+
+	c->next = all->first;
+	all->first = c;
+	c->same_bucket = *bucket;
+	*bucket = c;
+}
+
+void connections_forget_closed(struct connections *all)
+{
+	struct connection *c = all->first, *next;
+
+	*all = (struct connections){
+		.tree = all->tree, .requests = all->requests, .closings = all->closings};
+	for (; c; c = next) {
+		next = c->next;
+		if (c->closed)
+			free(c);
+		else
+			add(all, c);
+	}
 }
 
 bool connection_receives(const struct connection *c)
@@ -111,8 +142,7 @@ static void on_dumped(const struct diag_socket *s, void *context)
 		if (!c)
 			return;
 		c->cookie = cookie_of(s);
-		c->next = all->first;
-		all->first = c;
+		add(all, c);
 	}
 	c->owner = *owner;
 	update(c, s);
@@ -123,14 +153,21 @@ static void on_updated(const struct diag_socket *s, void *context)
 	update(context, s);
 }
 
+static void close_connection(struct connections *all, struct connection *c)
+{
+	c->closed = true;
+	all->closed++;
+}
+
 static void on_closed(const struct diag_socket *s, void *context)
 {
-	struct connection *c = find(context, cookie_of(s));
+	struct connections *all = context;
+	struct connection *c = find(all, cookie_of(s));
 
 	if (!c || c->closed)
 		return;
 	update(c, s);
-	c->closed = true;
+	close_connection(all, c);
 }
 
 int connections_open(struct connections *all)
@@ -151,8 +188,9 @@ static int reopen(struct connections *all, int err)
 
 int connections_scan(struct connections *all)
 {
-	tree_scan(&all->tree);
-	return reopen(all, diag_dump(all->requests, STATES, 0, on_dumped, all));
+	int err = tree_scan(&all->tree);
+
+	return reopen(all, diag_dump(all->requests, STATES, 0, on_dumped, all)) ?: err;
 }
 
 int connections_update(struct connections *all, struct connection *c)
@@ -161,7 +199,7 @@ int connections_update(struct connections *all, struct connection *c)
 			   on_updated, c);
 
 	if (err == -ENOENT)
-		c->closed = true;
+		close_connection(all, c);
 	return reopen(all, err);
 }
 

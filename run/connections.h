@@ -24,8 +24,9 @@ enum limit {
 #define CONNECTIONS_COST_INVERSE 400u
 
 struct connection {
-	struct connection *next; /* the one that was found before */
-	uint64_t cookie;	 /* identifies a socket as long as the host runs */
+	struct connection *next;	/* the one that was found before */
+	struct connection *same_bucket; /* likewise, of those in one bucket */
+	uint64_t cookie;		/* identifies a socket as long as the host runs */
 	uint64_t first_us, last_us;
 	struct diag_socket socket; /* as it was last seen */
 	struct tree_socket owner;
@@ -40,7 +41,8 @@ struct connection {
 };
 
 struct connections {
-	struct connection *first;
+	struct connection *first, *buckets[1024]; /* by cookie */
+	unsigned int closed;			  /* of them */
 	struct tree tree;
 	int requests, closings; /* sockets of sock_diag */
 };
@@ -55,6 +57,9 @@ int connections_update(struct connections *all, struct connection *c);
 
 /* Read the final state of those that were destroyed. */
 void connections_read_closed(struct connections *all);
+
+/* Forget those that were destroyed. */
+void connections_forget_closed(struct connections *all);
 
 /* What most of the bytes did. */
 bool connection_receives(const struct connection *c);

@@ -6,6 +6,7 @@
  * and ends as the command ends. Its child is the watcher (watch.h), whose child is the command.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,28 +24,33 @@
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NOT_FOUND	    127
 
-/* Ignored signals are among them, since they may have been ignored only here. */
-static const int passed_on[] = {SIGHUP,	 SIGINT,  SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
-				SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGALRM};
-
-/* The watcher has ended without a message: its child, the command, is now that of this process. */
-static int wait_for_any(void)
-{
-	int status = 0, last = 0;
-
-	while (wait(&status) > 0 || errno == EINTR)
-		last = status;
-	return last;
-}
-
-static void read_signals(int signals, pid_t watcher)
+/* What a terminal sends (a code above 0) all processes of the group receive. */
+static void pass_on_signals(int signals, pid_t to)
 {
 	struct signalfd_siginfo info;
 
-	/* What a terminal sends (a code above 0) all processes of the group receive. */
 	while (read(signals, &info, sizeof(info)) == sizeof(info))
-		if (info.ssi_signo != SIGCHLD && info.ssi_code <= 0)
-			kill(watcher, (int)info.ssi_signo);
+		if (info.ssi_signo != SIGCHLD && info.ssi_code <= 0 && (pid_t)info.ssi_pid != to)
+			kill(to, (int)info.ssi_signo);
+}
+
+/*
+ * The watcher has ended without a message: the command is now a child of this process. Returns its status,
+ * or a failure if it is not known.
+ */
+static int follow_command(int signals, pid_t command)
+{
+	struct pollfd file = {.fd = signals, .events = POLLIN};
+	int status;
+	pid_t pid;
+
+	while (command && (pid = waitpid(-1, &status, WNOHANG)) >= 0) {
+		if (pid == command)
+			return status;
+		if (!pid && poll(&file, 1, -1) > 0)
+			pass_on_signals(signals, command);
+	}
+	return W_EXITCODE(EXIT_FAILURE, 0);
 }
 
 /* Returns the status of the command, as of waitpid(). */
@@ -53,16 +59,21 @@ static int follow(int channel, int signals, pid_t watcher)
 	struct pollfd files[] = {{.fd = signals, .events = POLLIN},
 				 {.fd = channel, .events = POLLIN}};
 	struct command_message message;
+	pid_t command = 0;
 
 	for (;;) {
 		if (poll(files, 2, -1) < 0)
 			continue;
 		if (files[0].revents)
-			read_signals(signals, watcher);
+			pass_on_signals(signals, watcher);
 		if (!files[1].revents)
 			continue;
 		if (recv(channel, &message, sizeof(message), 0) != sizeof(message))
-			return wait_for_any();
+			return follow_command(signals, command);
+		if (message.kind == COMMAND_STARTED) {
+			command = message.value;
+			continue;
+		}
 		if (message.kind == COMMAND_NOT_STARTED) {
 			waitpid(watcher, NULL, 0);
 			exit(message.value == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
@@ -75,23 +86,38 @@ static int follow(int channel, int signals, pid_t watcher)
 	}
 }
 
-static void block_signals(sigset_t *ret)
+/* All are passed on; those that are ignored, too, since they may be ignored only here. */
+static void block_signals(sigset_t *ret, struct command_signals *before)
 {
-	sigemptyset(ret);
-	sigaddset(ret, SIGCHLD);
-	for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
-		sigaddset(ret, passed_on[i]);
+	const struct sigaction normal = {.sa_handler = SIG_DFL};
+
+	sigfillset(ret);
+	sigprocmask(SIG_BLOCK, ret, &before->mask);
+	sigaction(SIGCHLD, &normal, &before->child);
+}
+
+/* The command finds closed what is closed now, and no file of this program in its place. */
+static void occupy_standard_files(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	close(fd);
 }
 
 int main(int argc, char **argv)
 {
 	struct run_options options;
 	struct tcptuned_error err;
-	sigset_t blocked, mask;
+	struct command_signals inherited;
+	sigset_t blocked;
 	int channel[2], signals;
 	FILE *out = stderr;
 	pid_t watcher;
 
+	occupy_standard_files();
 	if (run_options_parse(argc, argv, &options, &err)) {
 		fprintf(stderr, "tcptune-run: %s\n", err.text);
 		return err.status;
@@ -103,14 +129,13 @@ int main(int argc, char **argv)
 			strerror(errno));
 		return EXIT_FAILURE;
 	}
-	block_signals(&blocked);
-	sigprocmask(SIG_BLOCK, &blocked, &mask);
+	block_signals(&blocked, &inherited);
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	watcher = fork();
 	signals = signalfd(-1, &blocked, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (!watcher) {
 		close(channel[0]);
-		watch(&options, out, channel[1], signals, &mask);
+		watch(&options, out, channel[1], signals, &inherited);
 		_exit(EXIT_SUCCESS);
 	}
 	close(channel[1]);
@@ -118,5 +143,6 @@ int main(int argc, char **argv)
 		fprintf(stderr, "tcptune-run: %s\n", strerror(errno));
 		return EXIT_FAILURE;
 	}
+	command_close_inherited(STDERR_FILENO + 1);
 	command_end_like(follow(channel[0], signals, watcher));
 }

@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -21,8 +22,6 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 
-#define RCVBUF_MIN 2304 /* SOCK_MIN_RCVBUF of include/net/sock.h on 64 bits */
-#define SNDBUF_MIN 4608
 #define FILTER_MAX 512 /* instructions; there are some 30 */
 
 static int add_rules(scmp_filter_ctx filter)
@@ -37,10 +36,11 @@ static int add_rules(scmp_filter_ctx filter)
 				       SCMP_A2_32(SCMP_CMP_EQ, names[i % 2], 0));
 	/* Another listener is refused by the kernel. This one is asked first, and says why. */
 	if (!err)
-		err = seccomp_rule_add(filter, SCMP_ACT_NOTIFY, SCMP_SYS(seccomp), 1,
+		err = seccomp_rule_add(filter, SCMP_ACT_NOTIFY, SCMP_SYS(seccomp), 2,
 				       SCMP_A1_64(SCMP_CMP_MASKED_EQ,
 						  SECCOMP_FILTER_FLAG_NEW_LISTENER,
-						  SECCOMP_FILTER_FLAG_NEW_LISTENER));
+						  SECCOMP_FILTER_FLAG_NEW_LISTENER),
+				       SCMP_A2_64(SCMP_CMP_NE, 0)); /* libseccomp tries without */
 	/* Programs for another architecture are not intercepted. */
 	return err ?: seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ALLOW);
 }
@@ -64,11 +64,24 @@ static int read_program(struct sock_filter *program)
 	return err ?: n > 0 ? (int)((size_t)n / sizeof(*program)) : -EIO;
 }
 
+/* Before Linux 5.5 no call that was intercepted can go on (SECCOMP_USER_NOTIF_FLAG_CONTINUE). */
+static bool can_continue(void)
+{
+	struct utsname name;
+	int major, minor;
+
+	return !uname(&name) && sscanf(name.release, "%d.%d", &major, &minor) == 2 &&
+	       (major > 5 || (major == 5 && minor >= 5));
+}
+
 int notify_install(void)
 {
+	/* Not the mitigation that a filter had until Linux 5.16, which slows the command down. */
+	const unsigned int flags = SECCOMP_FILTER_FLAG_NEW_LISTENER |
+				   SECCOMP_FILTER_FLAG_SPEC_ALLOW;
 	struct sock_filter program[FILTER_MAX];
 	struct sock_fprog description = {.filter = program};
-	int len = read_program(program), fd;
+	int len = can_continue() ? read_program(program) : -ENOSYS, fd;
 
 	if (len < 0)
 		return len;
@@ -77,11 +90,9 @@ int notify_install(void)
 		return -errno;
 	/* A signal does not interrupt a call that is being answered (Linux 5.19). */
 	fd = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-			  SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
-			  &description);
+			  flags | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, &description);
 	if (fd < 0 && errno == EINVAL)
-		fd = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-				  SECCOMP_FILTER_FLAG_NEW_LISTENER, &description);
+		fd = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &description);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -105,15 +116,30 @@ int notify_init(struct notify *notify, int fd)
 	return 0;
 }
 
+/* Says, once, that a process cannot be looked at. */
+static void report_refusal(struct notify *notify, const char *path)
+{
+	if (notify->refused)
+		return;
+	notify->refused = true;
+	fprintf(stderr,
+		"tcptune-run: buffer sizes that the command sets are not intercepted: %s: %s\n",
+		path, strerror(errno));
+}
+
 /* Returns the inode of a TCP socket; 0: it is not one, or cannot be looked at. */
-static unsigned int tcp_inode(pid_t pid, int fd)
+static unsigned int tcp_inode(struct notify *notify, const struct seccomp_notif *n)
 {
 	char path[64], text[64] = "";
 	unsigned int inode = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
-	if (getxattr(path, "system.sockprotoname", text, sizeof(text) - 1) < 0 ||
-	    (strcmp(text, "TCP") && strcmp(text, "TCPv6")))
+	snprintf(path, sizeof(path), "/proc/%u/fd/%d", n->pid, (int)n->data.args[0]);
+	if (getxattr(path, "system.sockprotoname", text, sizeof(text) - 1) < 0) {
+		if (errno == EACCES)
+			report_refusal(notify, path);
+		return 0;
+	}
+	if (strcmp(text, "TCP") && strcmp(text, "TCPv6"))
 		return 0;
 	memset(text, 0, sizeof(text));
 	if (readlink(path, text, sizeof(text) - 1) < 0 || sscanf(text, "socket:[%u]", &inode) != 1)
@@ -132,12 +158,8 @@ static int open_memory(struct notify *notify, const struct seccomp_notif *n)
 
 	snprintf(path, sizeof(path), "/proc/%u/mem", n->pid);
 	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0 && !notify->no_memory) {
-		notify->no_memory = true;
-		fprintf(stderr,
-			"tcptune-run: buffer sizes that the command sets are not intercepted: %s: %s\n",
-			path, strerror(errno));
-	}
+	if (fd < 0)
+		report_refusal(notify, path);
 	if (fd < 0 || !ioctl(notify->fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &n->id))
 		return fd;
 	close(fd);
@@ -154,63 +176,52 @@ static bool write_memory(int memory, uint64_t address, const void *data, size_t 
 	return pwrite(memory, data, size, (off_t)address) == (ssize_t)size;
 }
 
-/* The entry of a socket. Inodes are numbered in turn, so that one is replaced by a much later one. */
-static struct notify_request *request_of(struct notify *notify, unsigned int inode)
+/* Inodes are numbered in turn, so that an entry is replaced by that of a much later socket. */
+static struct notify_request *entry_of(struct notify *notify, unsigned int inode)
 {
-	struct notify_request *r = &notify->requests[inode % ARRAY_SIZE(notify->requests)];
-
-	if (r->inode != inode)
-		*r = (struct notify_request){.inode = inode};
-	return r;
+	return &notify->requests[inode % ARRAY_SIZE(notify->requests)];
 }
 
-/* The largest buffer that SO_RCVBUF or SO_SNDBUF can set, bytes of memory. */
-static unsigned int buffer_max(const struct tuner_limits *limits, bool receive)
+/* The memory that the kernel allots for a request, which it doubles, and whose sign it ignores. */
+static unsigned int memory_for(const struct tuner_limits *limits, bool receive, int bytes)
 {
-	unsigned int max = receive ? limits->rcvbuf : limits->sndbuf;
+	unsigned int max = (receive ? limits->rcvbuf : limits->sndbuf) ?: ~0u / 2;
 
-	return max ? max : ~0u / 2;
+	return (unsigned int)bytes < max / 2 ? 2 * (unsigned int)bytes : max;
 }
 
 /* A request for more than autotuning can reach is not too small. */
 bool notify_withholds(const struct tuner_limits *limits, bool receive, int bytes)
 {
-	unsigned int tuned = receive ? limits->tuned_rcvbuf : limits->tuned_sndbuf;
-	unsigned int max = buffer_max(limits, receive);
-	unsigned int memory = (unsigned int)bytes < max / 2 ? 2 * (unsigned int)bytes : max;
-
-	/* The kernel ignores the sign (sk_setsockopt()). */
-	return (unsigned int)bytes >= TUNER_REQUEST_MIN && memory < tuned;
+	return (unsigned int)bytes >= TUNER_REQUEST_MIN &&
+	       memory_for(limits, receive, bytes) <
+		       (receive ? limits->tuned_rcvbuf : limits->tuned_sndbuf);
 }
 
 /* Returns whether the call is answered here: it succeeds, and the kernel does not see it. */
 static bool answer_set(struct notify *notify, const struct seccomp_notif *n, bool receive)
 {
-	unsigned int inode = tcp_inode((pid_t)n->pid, (int)n->data.args[0]);
-	unsigned int min = receive ? RCVBUF_MIN : SNDBUF_MIN;
+	unsigned int inode = tcp_inode(notify, n);
 	_cleanup_close_ int memory = inode ? open_memory(notify, n) : -1;
-	struct notify_request *r;
+	struct notify_request *r = entry_of(notify, inode);
 	int bytes;
 
 	if (memory < 0 || (int)n->data.args[4] < (int)sizeof(bytes) ||
 	    !read_memory(memory, n->data.args[3], &bytes, sizeof(bytes)))
 		return false;
-	r = request_of(notify, inode);
-	if (r->honoured[!receive] || !notify_withholds(&notify->limits, receive, bytes)) {
-		r->honoured[!receive] = true;
-		r->bytes[!receive] = 0;
-		return false;
-	}
-	r->bytes[!receive] = 2 * (unsigned int)bytes < min ? min : 2 * (unsigned int)bytes;
-	if (r->bytes[!receive] > buffer_max(&notify->limits, receive))
-		r->bytes[!receive] = buffer_max(&notify->limits, receive);
-	return true;
+	if (r->inode != inode)
+		*r = (struct notify_request){.inode = inode};
+	r->honoured[!receive] |= !notify_withholds(&notify->limits, receive, bytes);
+	r->bytes[!receive] = r->honoured[!receive] ? 0
+						   : memory_for(&notify->limits, receive, bytes);
+	return !r->honoured[!receive];
 }
 
 static bool answer_get(struct notify *notify, const struct seccomp_notif *n, bool receive)
 {
-	unsigned int inode = tcp_inode((pid_t)n->pid, (int)n->data.args[0]);
-	unsigned int value = inode ? request_of(notify, inode)->bytes[!receive] : 0;
+	unsigned int inode = tcp_inode(notify, n);
+	const struct notify_request *r = entry_of(notify, inode);
+	unsigned int value = inode && r->inode == inode ? r->bytes[!receive] : 0;
 	_cleanup_close_ int memory = value ? open_memory(notify, n) : -1;
 	int length;
 

@@ -25,7 +25,7 @@ struct notify {
 	int fd; /* of the listener; -1: none */
 	struct tuner_limits limits;
 	bool own_notifier; /* the command has tried to install its own, and has been reported */
-	bool no_memory;	   /* a process's memory could not be opened, which has been reported */
+	bool refused;	   /* a process could not be looked at, which has been reported */
 	void *notification, *response;
 	size_t notification_size, response_size;
 	struct notify_request requests[NOTIFY_SOCKETS]; /* by inode */

@@ -10,7 +10,7 @@
 /* Print one line. */
 void report_connection(FILE *out, const struct connection *c, bool json);
 
-/* Print the connections that carried data, the oldest first; with @open only those that are open. */
+/* Print the connections, those that were found last first; with @open only those that are open. */
 void report_connections(FILE *out, const struct connections *all, bool json, bool open);
 
 #endif

@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <netinet/in.h>
@@ -19,13 +21,25 @@
 
 #define IDLE_US 100000u /* until connections are looked for again */
 
-/* Returns 0, or the error with which the system refuses to duplicate this process's own descriptor. */
+/* Returns 0, or the error with which the system refuses to duplicate a descriptor of a child. */
 static int try_to_duplicate(void)
 {
-	_cleanup_close_ int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
-	_cleanup_close_ int fd = pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, pidfd, pidfd, 0);
+	pid_t child = fork();
+	_cleanup_close_ int pidfd = -1, fd = -1;
+	int err = 0;
 
-	return fd < 0 ? -errno : 0;
+	if (!child)
+		for (;;)
+			pause();
+	pidfd = child < 0 ? -1 : (int)syscall(SYS_pidfd_open, child, 0);
+	fd = pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, pidfd, STDERR_FILENO, 0);
+	if (fd < 0)
+		err = -errno;
+	if (child > 0) {
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+	}
+	return err;
 }
 
 /* Finds a file next to this executable, or where it is installed. */
@@ -94,7 +108,7 @@ void tune_init(struct tune *tune, const struct run_options *options,
 		tune->cc = check_congestion_control(options->cc);
 	if (err)
 		fprintf(stderr, "tcptune-run: --tune: pidfd_getfd(): %s; %s\n",
-			err == -EPERM	 ? "forbidden by this container"
+			err == -EPERM	 ? "forbidden by this container or host"
 			: err == -ENOSYS ? "missing (Linux 5.6), or forbidden by this container"
 					 : strerror(-err),
 			preload(tune)
@@ -147,8 +161,7 @@ static void look_up_path(const struct tune *tune, const struct connections *all,
 	c->tuner.seed = memory_window(&tune->memory, all, c);
 }
 
-/* Returns 0, or an error that ends the tuning of all connections. */
-static int tune_connection(struct tune *tune, struct connection *c)
+static void tune_connection(struct tune *tune, struct connection *c)
 {
 	struct tuner_sample sample = {
 		.info = c->socket.info,
@@ -164,30 +177,26 @@ static int tune_connection(struct tune *tune, struct connection *c)
 	acts = tuner_decide(&c->tuner, tune->limits, &sample, now,
 			    tcptuned_clock_ns(CLOCK_TAI) / 1000, &action);
 	if (!acts && !prepares)
-		return 0;
+		return;
 	fd = duplicate(&c->owner);
-	if (fd == -EPERM)
-		return fd;
 	if (fd < 0)
-		return 0; /* the next scan finds the process that has it */
+		return; /* the next scan finds the process that has it; one that is not dumpable is left alone */
 	if (prepares)
 		prepare(tune, c, fd);
 	tuner_act(&c->tuner, fd, &action);
 	close(fd);
-	return 0;
 }
 
 void tune_connections(struct tune *tune, struct connections *all)
 {
 	uint64_t began = tcptuned_monotonic_us(), now, due = began + IDLE_US;
-	int err = 0;
 
-	for (struct connection *c = all->first; c && !err; c = c->next) {
+	for (struct connection *c = all->first; c; c = c->next) {
 		if (c->closed)
 			continue;
 		if (c->due_us <= began && !connections_update(all, c)) {
 			look_up_path(tune, all, c);
-			err = tune_connection(tune, c);
+			tune_connection(tune, c);
 		}
 		if (!c->closed && c->due_us < due)
 			due = c->due_us;
@@ -196,10 +205,4 @@ void tune_connections(struct tune *tune, struct connections *all)
 	if (due < now + CONNECTIONS_COST_INVERSE * (now - began))
 		due = now + CONNECTIONS_COST_INVERSE * (now - began);
 	tune->due_us = due;
-	if (!err)
-		return;
-	tune->on = false;
-	fputs("tcptune-run: --tune: this host or the process forbids pidfd_getfd(); connections are not "
-	      "tuned\n",
-	      stderr);
 }

@@ -2,7 +2,6 @@
 #include "watch.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,16 +19,19 @@
 #include "util/clock.h"
 
 #define SCAN_MIN_US 20000u
-#define SCAN_MAX_US 1000000u
+#define SCAN_MAX_US 30000000u
 #define WATCH_US    1000000u
-#define SCANS_FAST  20u /* the first scans follow at once, so that short connections are found */
+#define CLOSED_MAX  256u /* connections that are remembered although they are never reported */
+#define SCANS_FAST  20u	 /* the first scans follow at once, so that short connections are found */
 
 struct watcher {
 	const struct run_options *options;
 	FILE *out;
 	int channel, signals;
 	pid_t command; /* 0: it has ended */
+	bool reports;  /* at the end of the command */
 	bool sees;     /* connections are looked at */
+	bool failed;   /* once they could not be read, which has been reported */
 	bool alone;    /* there are no children left */
 	unsigned int scans;
 	uint64_t scan_us, report_us; /* when they are due */
@@ -50,12 +52,13 @@ static void scan(struct watcher *w)
 	uint64_t began = tcptuned_monotonic_us(), took, wait;
 	int err = connections_scan(&w->connections);
 
-	if (err) {
-		fprintf(stderr,
-			"tcptune-run: the connections cannot be read (%s); it does without\n",
+	if (err && !w->failed)
+		fprintf(stderr, "tcptune-run: the connections cannot be read: %s\n",
 			strerror(-err));
-		w->sees = false;
-		w->tune.on = false;
+	w->failed |= err != 0;
+	if (!w->reports && w->connections.closed > CLOSED_MAX) {
+		memory_save(&w->tune.memory, &w->connections);
+		connections_forget_closed(&w->connections);
 	}
 	took = tcptuned_monotonic_us() - began;
 	wait = w->scans++ < SCANS_FAST ? 0 : CONNECTIONS_COST_INVERSE * took;
@@ -67,15 +70,13 @@ static void scan(struct watcher *w)
 /* Prints what is known at the end of the command; connections that are open are read once more. */
 static void report(struct watcher *w)
 {
-	const struct run_options *options = w->options;
-
-	if (!(options->why || options->watch || options->json || options->output) || !w->sees)
+	if (!w->reports || !w->sees)
 		return;
 	for (struct connection *c = w->connections.first; c; c = c->next)
 		if (!c->closed)
 			connections_update(&w->connections, c);
 	connections_read_closed(&w->connections);
-	report_connections(w->out, &w->connections, options->json, false);
+	report_connections(w->out, &w->connections, w->options->json, false);
 }
 
 /* Without a filter and without tuning there is nothing to do for the command's children. */
@@ -90,21 +91,13 @@ static bool has_work(const struct watcher *w)
  */
 static void end_command(struct watcher *w, int status)
 {
-	long most = sysconf(_SC_OPEN_MAX);
-	int null;
-
 	report(w);
 	memory_save(&w->tune.memory, &w->connections);
 	w->command = 0;
+	w->reports = false;
 	w->sees = w->tune.on;
 	send_message(w, has_work(w) ? COMMAND_ENDED_FIRST : COMMAND_ENDED, status);
-	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	for (int fd = 0; fd <= 2; fd++)
-		dup2(null, fd);
-	/* Its own descriptors have the flag, which those that it inherited cannot have. */
-	for (int fd = 3; fd < most && fd < 65536; fd++)
-		if (fcntl(fd, F_GETFD) == 0)
-			close(fd);
+	command_close_inherited(STDERR_FILENO + 1);
 	if (chdir("/"))
 		return;
 }
@@ -114,11 +107,13 @@ static void reap(struct watcher *w)
 	int status, ended = -1;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
 		if (pid != w->command)
 			continue;
 		if (WIFSTOPPED(status))
 			send_message(w, COMMAND_STOPPED, status);
+		else if (WIFCONTINUED(status))
+			kill(getppid(), SIGCONT); /* which has stopped itself */
 		else
 			ended = status;
 	}
@@ -146,7 +141,7 @@ static int wait_ms(const struct watcher *w)
 
 	if (w->sees) {
 		due = w->scan_us;
-		if (w->options->watch && w->report_us < due)
+		if (w->options->watch && w->command && w->report_us < due)
 			due = w->report_us;
 		if (w->tune.on && w->tune.due_us < due)
 			due = w->tune.due_us;
@@ -159,6 +154,8 @@ static int wait_ms(const struct watcher *w)
 static void handle_time(struct watcher *w)
 {
 	uint64_t now = tcptuned_monotonic_us();
+	/* Calls that were intercepted wait meanwhile, and must not wait for a reader. */
+	struct pollfd out = {.fd = fileno(w->out), .events = POLLOUT};
 
 	if (!w->sees)
 		return;
@@ -167,7 +164,8 @@ static void handle_time(struct watcher *w)
 	if (w->tune.on && now >= w->tune.due_us)
 		tune_connections(&w->tune, &w->connections);
 	if (w->options->watch && w->command && now >= w->report_us) {
-		report_connections(w->out, &w->connections, w->options->json, true);
+		if (poll(&out, 1, 0) > 0 && out.revents == POLLOUT)
+			report_connections(w->out, &w->connections, w->options->json, true);
 		w->report_us = now + WATCH_US;
 	}
 }
@@ -177,11 +175,12 @@ static void loop(struct watcher *w)
 	struct pollfd files[] = {
 		{.fd = w->signals, .events = POLLIN},
 		{.fd = w->notify.fd, .events = POLLIN},
-		{.fd = w->connections.closings, .events = POLLIN},
+		{.events = POLLIN},
 	};
 
 	reap(w);
 	while (has_work(w)) {
+		files[2].fd = w->sees ? w->connections.closings : -1;
 		if (poll(files, 3, wait_ms(w)) < 0 && errno != EINTR)
 			return;
 		if (files[1].revents & POLLIN)
@@ -212,49 +211,59 @@ static const char *explain(int err)
 }
 
 /* Starts the command with the filter or, where that is refused, without. */
-static bool start(struct watcher *w, const sigset_t *mask, bool filter)
+static bool start(struct watcher *w, const struct command_signals *signals, bool filter)
 {
 	char **command = w->options->command;
 	struct command_message failure;
 	int listener = -1, err = 0;
 
-	w->command = command_start(command, mask, filter, &listener, &failure);
+	w->command = command_start(command, signals, filter, &listener, &failure);
 	if (w->command < 0 && failure.kind == COMMAND_NOT_FILTERED) {
 		fprintf(stderr,
 			"tcptune-run: buffer sizes that the command sets are not intercepted: %s\n",
 			explain(failure.value));
-		w->command = command_start(command, mask, false, &listener, &failure);
+		w->command = command_start(command, signals, false, &listener, &failure);
 	}
 	if (w->command < 0) {
 		fprintf(stderr, "tcptune-run: %s: %s\n", command[0], strerror(failure.value));
 		send_message(w, COMMAND_NOT_STARTED, failure.value);
 		return false;
 	}
+	send_message(w, COMMAND_STARTED, w->command);
 	if (listener >= 0)
 		err = notify_init(&w->notify, listener);
-	if (err)
+	if (err) {
 		fprintf(stderr, "tcptune-run: notifications: %s\n", strerror(-err));
+		close(listener); /* intercepted calls fail, and do not wait */
+	}
+	command_close_inherited(STDOUT_FILENO + 1);
 	return true;
 }
 
 void watch(const struct run_options *options, FILE *out, int channel, int signals,
-	   const sigset_t *mask)
+	   const struct command_signals *inherited)
 {
 	struct watcher *w = calloc(1, sizeof(*w));
 	bool tuned = !options->why && tuner_daemon_runs();
-	bool reports = options->why || options->watch || options->json || options->output;
 	int err;
 
-	if (!w)
+	if (!w) {
+		fprintf(stderr, "tcptune-run: %s\n", strerror(ENOMEM));
 		return;
+	}
 	if (tuned)
 		fputs("tcptune-run: tcptuned tunes this host already; only watching\n", stderr);
 	*w = (struct watcher){
 		.options = options, .out = out, .channel = channel, .signals = signals};
 	w->notify.fd = w->connections.closings = -1;
+	w->reports = options->why || options->watch || options->json || options->output;
 	tuner_read_limits(&w->notify.limits);
+	if (!w->notify.limits.tuned_rcvbuf && !options->why && !tuned)
+		fputs("tcptune-run: receive buffers are left alone: net.ipv4.tcp_moderate_rcvbuf is 0, or "
+		      "net.ipv4.tcp_rmem cannot be read\n",
+		      stderr);
 	tune_init(&w->tune, options, &w->notify.limits, options->tune && !tuned);
-	w->sees = reports || w->tune.on;
+	w->sees = w->reports || w->tune.on;
 	err = w->sees ? connections_open(&w->connections) : 0;
 	if (err) {
 		fprintf(stderr, "tcptune-run: connections cannot be read (sock_diag: %s)\n",
@@ -264,7 +273,7 @@ void watch(const struct run_options *options, FILE *out, int channel, int signal
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	w->scan_us = tcptuned_monotonic_us() + SCAN_MIN_US;
 	w->report_us = tcptuned_monotonic_us() + WATCH_US;
-	if (start(w, mask, !options->why && !tuned))
+	if (start(w, inherited, !options->why && !tuned))
 		loop(w);
 	memory_save(&w->tune.memory, &w->connections); /* of what the command left running */
 }

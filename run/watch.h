@@ -6,17 +6,17 @@
 #ifndef TCPTUNE_RUN_WATCH_H
 #define TCPTUNE_RUN_WATCH_H
 
-#include <signal.h>
 #include <stdio.h>
 
+#include "command.h"
 #include "options.h"
 
 /*
  * Start the command and watch it. @channel: to the process that was started; @signals: a signalfd for
- * the signals that are blocked, @mask: the signal mask of the command. Returns when the command and its
- * children have ended.
+ * the signals that are blocked; @inherited: the command's. Returns when the command and its children
+ * have ended.
  */
 void watch(const struct run_options *options, FILE *out, int channel, int signals,
-	   const sigset_t *mask);
+	   const struct command_signals *inherited);
 
 #endif

@@ -6,7 +6,7 @@
 
 run=("${nobody[@]}" $own/tcptune-run)
 docker=("${nobody[@]}" $own/confine docker $own/tcptune-run) # the same as in a Docker container
-not_static="tcptune-run: --tune: pidfd_getfd(): forbidden by this container; only programs that are linked dynamically are tuned"
+not_static="tcptune-run: --tune: pidfd_getfd(): forbidden by this container or host; only programs that are linked dynamically are tuned"
 sockets=($own/sockets.py)
 bytes=$((100 << 20))
 
@@ -400,21 +400,84 @@ until("from terminal\r\nfrom terminal\r\n")
 END
 }
 
+# What a script or another program leaves to it.
+test_tcptune_run_in_odd_surroundings() {
+	local ignores=(env --ignore-signal=CHLD) closed=(sh -c 'exec "$@" <&- >&- 2>&-' -) option
+	prepare
+	for option in --why --tune; do
+		expect_fail 7 timeout 20 "${ignores[@]}" "${run[@]}" $option sh -c 'exit 7'
+		expect_fail 7 timeout 20 "${closed[@]}" "${run[@]}" $option sh -c 'exit 7'
+	done
+	expect_eq "$("${ignores[@]}" "${run[@]}" grep SigIgn /proc/self/status)" \
+		"$("${ignores[@]}" "${nobody[@]}" grep SigIgn /proc/self/status)" "ignored signals"
+	# Its reader sees when the command closes its output,
+	exec 5< <(exec "${run[@]}" sh -c 'exec >&-; sleep 60')
+	expect_fail 1 read -r -t 20 -u 5
+	exec 5<&-
+	# and when there is no reader of reports, requests are still answered.
+	"${run[@]}" --watch python3 2>&1 - <<'END' | head -n 1
+import socket, time
+
+server = socket.create_server(("127.0.0.1", 0))
+connection = socket.create_connection(server.getsockname())
+time.sleep(3.5)  # three reports
+connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 40000)
+with open("locks", "w") as file:
+    print(connection.getsockopt(socket.SOL_SOCKET, 72), file=file)
+END
+	expect_eq "$(<locks)" 0 "locks"
+}
+
+# The command is stopped and continued by its own process ID.
+test_tcptune_run_stops_and_continues() {
+	local command
+	prepare
+	background stopped "${run[@]}" sh -c 'trap "exit 9" TERM; echo $$; while :; do sleep 0.05; done'
+	wait_printed 20 stopped '^[0-9]'
+	command=$(<"$TEST_DIR/stopped.log")
+	for signal in STOP CONT; do
+		kill -$signal "$command"
+		wait_output 20 = $([ $signal = STOP ] && echo T || echo S) state_of_stopped
+	done
+	expect_fail 9 stop stopped
+}
+
+state_of_stopped() {
+	awk '{ print $3 }' "/proc/$(pid_of stopped)/stat"
+}
+
 # The end of the command is the end of tcptune-run, also for the reader of a pipe; what the command leaves
 # in the background is still answered, and the watcher ends with it.
 test_tcptune_run_leaves_a_daemon() {
-	local pid
+	local pid before
 	prepare
 	printf '%s\n' '#!/bin/sh' 'setsid sh -c "echo \$PPID >parent; until [ -e go ]; do sleep 0.05; done
 		TEST_DIR=. ./sockets.py tcp4 set rcvbuf 40000 get rcvbuf,locks >got.new
 		mv got.new got" >/dev/null 2>&1 </dev/null &' 'until [ -s parent ]; do sleep 0.05; done' 'echo started' >daemon
 	chmod +x daemon
 	expect_eq "$("${run[@]}" ./daemon | cat)" started "output"
-	pid=$(pgrep -P 1,$$ -x tcptune-run || pgrep -x tcptune-run)
 	touch go
 	wait_until 20 test -s got
 	expect_eq "$(tr '\n' ',' <got)" "rcvbuf 80000,locks 0," "of the daemon"
-	wait_until 20 eval '[ -z "$(pgrep -x tcptune-run -r S,R,D)" ]'
+	wait_until 20 no_watcher
+	# It does nothing while the daemon does nothing.
+	rm go got parent
+	"${run[@]}" --watch --tune ./daemon >/dev/null
+	pid=$(pgrep -x tcptune-run -r S,R,D)
+	sleep 1.5 # a report would be due
+	before=$(processor_ns)
+	sleep 1
+	expect_le $((($(processor_ns) - before) / 1000000)) 200 "ms of processor time in a second"
+	touch go
+	wait_until 20 no_watcher
+}
+
+no_watcher() {
+	[ -z "$(pgrep -x tcptune-run -r S,R,D)" ]
+}
+
+processor_ns() {
+	cut -d " " -f 1 "/proc/$pid/schedstat"
 }
 
 # A daemon that answers, or that does not let this user connect.
@@ -542,7 +605,16 @@ print("received", flush=True)
 END
 }
 
-# As with Yama's ptrace_scope 2: the request passes, and it is said.
+# A process of another user, which may not be looked at: its request passes, and that is said.
+test_tcptune_run_without_access_to_a_process() {
+	prepare
+	answers "rcvbuf 80000,locks 2," "without CAP_SYS_PTRACE" setpriv --bounding-set=-sys_ptrace --inh-caps=-all \
+		./tcptune-run "${nobody[@]}" "${rcvbuf[@]}"
+	expect_match "$(<"$TEST_DIR/stderr")" "^tcptune-run: buffer sizes .* are not intercepted: /proc/[0-9]+/fd/[0-9]+: \
+Permission denied$" "once"
+}
+
+# As with Yama's ptrace_scope 2.
 test_tcptune_run_without_access_to_memory() {
 	local pid
 	prepare
@@ -569,8 +641,41 @@ test_tcptune_run_killed() {
 	touch go
 	wait_until 20 grep -q locks "$TEST_DIR/killed.log"
 	expect_eq "$(tr '\n' ',' <"$TEST_DIR/killed.log")" "ready,rcvbuf 80000,locks 0," "after tcptune-run was killed"
-	# Its watcher: intercepted calls fail, and the command ends as without.
-	expect_eq "$(TEST_DIR=. "${run[@]}" sh -c 'kill -KILL $PPID; sleep 0.2
-		./sockets.py tcp4 set rcvbuf 40000 get locks; exit 6' | tr '\n' ','; echo "${PIPESTATUS[0]}")" \
+	# Its watcher: intercepted calls fail, and the command gets signals, and ends, as without.
+	expect_eq "$(TEST_DIR=. timeout 40 "${run[@]}" sh -c 'kill -KILL $PPID; sleep 0.2
+		./sockets.py tcp4 set rcvbuf 40000 get locks; sleep 60 >/dev/null & exit 6' | tr '\n' ','; echo "${PIPESTATUS[0]}")" \
 		"set rcvbuf: Function not implemented,locks 0,6" "after the watcher was killed"
+	background orphan "${run[@]}" sh -c 'trap "exit 9" TERM; kill -KILL $PPID; sleep 0.2; echo ready
+		while :; do sleep 0.05; done'
+	wait_printed 20 orphan ready
+	expect_fail 9 stop orphan
+}
+
+# Of 1,000 connections each is in the report; without one, those that are closed are forgotten.
+test_tcptune_run_of_a_thousand_connections() {
+	local option
+	prepare
+	for option in --json "--json --tune" --tune; do
+		timeout 60 "${run[@]}" $option python3 - 2>"$TEST_DIR/report" <<'END'
+import resource, socket, time
+
+resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
+server = socket.create_server(("127.0.0.1", 0), backlog=1000)
+pairs = [(socket.create_connection(server.getsockname()), server.accept()[0]) for _ in range(500)]
+for one, other in pairs:
+    one.sendall(bytes(10000))
+    assert other.recv(10000, socket.MSG_WAITALL) == bytes(10000)
+time.sleep(1.5)  # a scan, whatever the last one has cost
+for one, other in pairs:
+    one.close()
+time.sleep(1.5)
+END
+		[ "$option" != --tune ] || continue
+		expect_eq "$(jq -s length "$TEST_DIR/report")" 1000 "connections"
+		expect_between "$(reported_bytes)" 10000000 10004000 "bytes of all, and SYN and FIN"
+	done
+}
+
+reported_bytes() {
+	jq -s 'map(.bytes_sent + .bytes_received) | add' "$TEST_DIR/report"
 }
