@@ -14,6 +14,8 @@
 #define LOSS_RISES  1.5	 /* times that of one connection */
 #define QUEUE_RISES 1.25 /* times the RTT of one connection */
 #define RATE_RISES  1.25 /* times the rate of fewer connections, on a path that is not full */
+#define PARTLY_MIN  1.1	 /* of a doubling; less may be chance */
+#define PARTLY_MAX  1.6	 /* on a path that has room it is 2, and varies */
 #define IMPACT_NONE 0.01 /* below the precision of any measurement */
 #define STANDING    0.5 /* of the minimum RTT, a queue that bursts of one connection do not explain */
 #define REACHES	    0.9 /* of the highest rate, by one connection in its best second */
@@ -178,21 +180,33 @@ static void fit(struct tcptuned_tame_result *r)
 			&r->fit, r->congestion_control, rtt_min > 0 ? rtt_max / rtt_min - 1 : 0);
 }
 
+/* Whether @more carries more than @less, but not by as much as on a path that has room. */
+static int gains_partly(const struct tcptuned_tame_level *less,
+			const struct tcptuned_tame_level *more)
+{
+	return more->rate >= PARTLY_MIN * less->rate && more->rate <= PARTLY_MAX * less->rate;
+}
+
 /*
- * Whether @more carried more than the next smaller number although both lost segments, and the more, the
- * more connections there were: on a full path others give way. Without others the rate no longer rises.
+ * Whether others give way on a full path. Either @more carried more than the next smaller number although
+ * both lost segments, and the more, the more connections there were; without others the rate no longer
+ * rises. Or each doubling gained a part, three in a row, without a loss, as n / (n + m) does next to m
+ * others; alone at most the one or two do that fill the path.
  */
 static int others_give_way(const struct tcptuned_tame_result *r,
 			   const struct tcptuned_tame_level *more)
 {
-	const struct tcptuned_tame_level *less = NULL;
+	unsigned int partly = 0;
 
-	for (unsigned int i = 0; i < r->levels_len; i++)
-		if (r->levels[i].streams < more->streams &&
-		    (!less || r->levels[i].streams > less->streams))
-			less = &r->levels[i];
-	return less && has_losses(less) && more->loss > LOSS_RISES * less->loss &&
-	       more->rate > RATE_RISES * less->rate;
+	for (const struct tcptuned_tame_level *l = &r->levels[1];
+	     l < &r->levels[r->levels_len] && l->streams > l[-1].streams; l++) {
+		if (l == more && has_losses(l - 1) && l->loss > LOSS_RISES * l[-1].loss &&
+		    l->rate > RATE_RISES * l[-1].rate)
+			return 1;
+		partly += !has_losses(l - 1) && !has_losses(l) && is_limited_elsewhere(l - 1) &&
+			  is_limited_elsewhere(l) && gains_partly(l - 1, l);
+	}
+	return partly >= 3;
 }
 
 /*

@@ -82,7 +82,7 @@ TEST(two_numbers_and_the_evidence_for_the_second)
 		unsigned int fastest, within;
 		enum tcptuned_tame_impact impact;
 		enum tcptuned_tame_limit limit;
-		struct tcptuned_tame_level levels[4];
+		struct tcptuned_tame_level levels[5];
 	} rows[] = {
 		/* empty: 1 to 4 would be an impact of 58 % */
 		{advised(4, 4, ALONE, CWND),
@@ -124,6 +124,14 @@ TEST(two_numbers_and_the_evidence_for_the_second)
 		{advised(16, 5, MODEL, QUEUE),
 		 {level(1, 26e6, 5e-3, 46), level(4, 92e6, 6e-3, 46), level(8, 179e6, 8e-3, 47),
 		  level(16, 300e6, 13e-3, 48)}},
+		/* linkem, 1 Gbit/s: 4 others, which give way before anything is lost */
+		{advised(16, 1, MODEL, CWND),
+		 {level(1, 316e6, 0, 42), level(2, 443e6, 0, 43.5), level(4, 536e6, 0, 43.5),
+		  level(8, 595e6, 0, 46), level(16, 673e6, 3.4e-5, 48)}},
+		/* the same path when it is empty: two doublings fill it */
+		{advised(4, 4, ALONE, CWND),
+		 {level(1, 499e6, 0, 43), level(2, 748e6, 0, 43.5), level(4, 945e6, 0, 55),
+		  level(8, 896e6, 1e-4, 55)}},
 		/* one was never measured, so that nothing is known of what others left to it */
 		{advised(16, 4, MODEL, LOSS),
 		 {level(4, 40e6, 1e-2, 41), level(8, 60e6, 1.2e-2, 41),
