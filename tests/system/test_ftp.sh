@@ -38,16 +38,29 @@ test_ftp_without_tcptuned() {
 }
 
 # In active mode the server connects, to a listener whose buffer the client fixed.
-test_ftp_get_and_put() {
+get_and_put() { # PREFIX
 	local way passive
-	path_to_server
-	tcptuned_start
 	for way in get put; do
 		for passive in yes no; do
-			transfer_file in_group $way file "set ftp:passive-mode $passive"
+			transfer_file "$1" $way file "set ftp:passive-mode $passive"
 			expect_ge "$rate" $free "Mbit/s of $way, passive: $passive"
 		done
 	done
+}
+
+test_ftp_get_and_put() {
+	path_to_server
+	tcptuned_start
+	get_and_put in_group
+}
+
+# Without root, at the client alone.
+test_ftp_by_tcptune_run() {
+	local ftp_runner="/mnt/tcptune-run --tune"
+	path_to_server
+	mount -t tmpfs -o mode=755 tmpfs /mnt
+	cp "$TEST_BUILD/tcptune-run" /mnt
+	get_and_put ""
 }
 
 # --- third-party transfers: a client lets two servers transfer a file between them ---------------------------
