@@ -15,8 +15,7 @@
 #include "notify.h"
 #include "util/cleanup.h"
 
-/* Sends a message, and with it a descriptor, unless that is negative. */
-static void send_message(int channel, struct command_message message, int fd)
+void command_send(int channel, struct command_message message, int fd)
 {
 	union {
 		struct cmsghdr header;
@@ -35,8 +34,7 @@ static void send_message(int channel, struct command_message message, int fd)
 	sendmsg(channel, &m, MSG_NOSIGNAL);
 }
 
-/* Returns whether there was a message; its descriptor, if any, replaces @fd. */
-static bool receive_message(int channel, struct command_message *ret, int *fd)
+bool command_receive(int channel, struct command_message *ret, int *fd)
 {
 	union {
 		struct cmsghdr header;
@@ -61,18 +59,18 @@ static _Noreturn void become(char **command, const struct command_signals *signa
 
 	if (filter && listener < 0) {
 		/* Not under PR_SET_NO_NEW_PRIVS, which cannot be cleared: it is started once more. */
-		send_message(channel, (struct command_message){COMMAND_NOT_FILTERED, -listener},
+		command_send(channel, (struct command_message){COMMAND_NOT_FILTERED, -listener},
 			     -1);
 		_exit(EXIT_FAILURE);
 	}
 	if (filter) {
-		send_message(channel, (struct command_message){COMMAND_FILTERED, 0}, listener);
+		command_send(channel, (struct command_message){COMMAND_FILTERED, 0}, listener);
 		close(listener);
 	}
 	sigaction(SIGCHLD, &signals->child, NULL);
 	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
 	execvp(command[0], command);
-	send_message(channel, (struct command_message){COMMAND_NOT_STARTED, errno}, -1);
+	command_send(channel, (struct command_message){COMMAND_NOT_STARTED, errno}, -1);
 	_exit(EXIT_FAILURE);
 }
 
@@ -96,7 +94,7 @@ pid_t command_start(char **command, const struct command_signals *signals, bool 
 		failure->value = errno;
 	close(channel[1]);
 	/* The other end is closed when the command has been started. */
-	while (pid > 0 && receive_message(channel[0], &message, listener)) {
+	while (pid > 0 && command_receive(channel[0], &message, listener)) {
 		if (message.kind == COMMAND_FILTERED)
 			continue;
 		*failure = message;

@@ -30,6 +30,12 @@ struct command_message {
 	int value; /* an errno, a process ID, or a status of waitpid() */
 };
 
+/* Send a message, and with it a descriptor, unless that is negative. */
+void command_send(int channel, struct command_message message, int fd);
+
+/* Wait for a message; its descriptor, if any, replaces @fd. Returns false if the other end is closed. */
+bool command_receive(int channel, struct command_message *ret, int *fd);
+
 /*
  * Start @command, under a seccomp filter if @filter. Returns its process ID, and in @listener the
  * filter's listener or -1. Otherwise: -1, and in @failure what failed.

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "notify.h"
 #include "options.h"
 #include "watch.h"
 
@@ -35,20 +36,30 @@ static void pass_on_signals(int signals, pid_t to)
 }
 
 /*
- * The watcher has ended without a message: the command is now a child of this process. Returns its status,
- * or a failure if it is not known.
+ * The watcher has ended without a message: the command is now a child of this process, which passes its
+ * requests on. Returns its status, or a failure if it is not known.
  */
-static int follow_command(int signals, pid_t command)
+static int follow_command(int signals, pid_t command, int listener)
 {
-	struct pollfd file = {.fd = signals, .events = POLLIN};
+	static struct notify notify; /* without limits: nothing is withheld */
+	struct pollfd files[] = {{.fd = signals, .events = POLLIN},
+				 {.fd = listener, .events = POLLIN}};
 	int status;
 	pid_t pid;
 
+	if (listener >= 0 && notify_init(&notify, listener))
+		close(listener);
 	while (command && (pid = waitpid(-1, &status, WNOHANG)) >= 0) {
 		if (pid == command)
 			return status;
-		if (!pid && poll(&file, 1, -1) > 0)
+		if (pid || poll(files, 2, -1) < 0)
+			continue;
+		if (files[0].revents)
 			pass_on_signals(signals, command);
+		if (files[1].revents & POLLIN)
+			notify_answer(&notify);
+		else if (files[1].revents)
+			files[1].fd = -1;
 	}
 	return W_EXITCODE(EXIT_FAILURE, 0);
 }
@@ -59,6 +70,7 @@ static int follow(int channel, int signals, pid_t watcher)
 	struct pollfd files[] = {{.fd = signals, .events = POLLIN},
 				 {.fd = channel, .events = POLLIN}};
 	struct command_message message;
+	int listener = -1;
 	pid_t command = 0;
 
 	for (;;) {
@@ -68,8 +80,8 @@ static int follow(int channel, int signals, pid_t watcher)
 			pass_on_signals(signals, watcher);
 		if (!files[1].revents)
 			continue;
-		if (recv(channel, &message, sizeof(message), 0) != sizeof(message))
-			return follow_command(signals, command);
+		if (!command_receive(channel, &message, &listener))
+			return follow_command(signals, command, listener);
 		if (message.kind == COMMAND_STARTED) {
 			command = message.value;
 			continue;

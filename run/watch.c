@@ -40,11 +40,9 @@ struct watcher {
 	struct tune tune;
 };
 
-static void send_message(struct watcher *w, int kind, int value)
+static void send_message(const struct watcher *w, int kind, int value)
 {
-	struct command_message message = {.kind = kind, .value = value};
-
-	send(w->channel, &message, sizeof(message), MSG_NOSIGNAL);
+	command_send(w->channel, (struct command_message){kind, value}, -1);
 }
 
 static void scan(struct watcher *w)
@@ -229,7 +227,8 @@ static bool start(struct watcher *w, const struct command_signals *signals, bool
 		send_message(w, COMMAND_NOT_STARTED, failure.value);
 		return false;
 	}
-	send_message(w, COMMAND_STARTED, w->command);
+	/* Where this process is killed, the other one answers. */
+	command_send(w->channel, (struct command_message){COMMAND_STARTED, w->command}, listener);
 	if (listener >= 0)
 		err = notify_init(&w->notify, listener);
 	if (err) {
