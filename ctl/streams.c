@@ -186,7 +186,7 @@ static int resolve(struct question *q, struct tcptuned_error *err)
 	return 0;
 }
 
-/* As curl does, which reads the file. */
+/* curl reads the file by way of the proxy that the environment names. Its user and password are not shown. */
 static void warn_of_proxy(const struct question *q)
 {
 	static const char *const names[] = {"http_proxy",  "all_proxy", "ALL_PROXY", "https_proxy",
@@ -203,7 +203,7 @@ static void warn_of_proxy(const struct question *q)
 		fprintf(stderr,
 			"tcptunectl: %s is set: unless no_proxy excludes the host, this is about "
 			"the path to %s\n",
-			names[i], proxy);
+			names[i], strrchr(proxy, '@') ? strrchr(proxy, '@') + 1 : proxy);
 		return;
 	}
 }

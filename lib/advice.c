@@ -180,11 +180,13 @@ static void fit(struct tcptuned_tame_result *r)
 			&r->fit, r->congestion_control, rtt_min > 0 ? rtt_max / rtt_min - 1 : 0);
 }
 
-/* Whether @more carries more than @less, but not by as much as on a path that has room. */
+/* Whether twice as many carry more without a loss, but not by as much as on a path that has room. */
 static int gains_partly(const struct tcptuned_tame_level *less,
 			const struct tcptuned_tame_level *more)
 {
-	return more->rate >= PARTLY_MIN * less->rate && more->rate <= PARTLY_MAX * less->rate;
+	return more->streams == 2 * less->streams && !has_losses(less) && !has_losses(more) &&
+	       is_limited_elsewhere(less) && is_limited_elsewhere(more) &&
+	       more->rate >= PARTLY_MIN * less->rate && more->rate <= PARTLY_MAX * less->rate;
 }
 
 /*
@@ -203,10 +205,11 @@ static int others_give_way(const struct tcptuned_tame_result *r,
 		if (l == more && has_losses(l - 1) && l->loss > LOSS_RISES * l[-1].loss &&
 		    l->rate > RATE_RISES * l[-1].rate)
 			return 1;
-		partly += !has_losses(l - 1) && !has_losses(l) && is_limited_elsewhere(l - 1) &&
-			  is_limited_elsewhere(l) && gains_partly(l - 1, l);
+		partly = gains_partly(l - 1, l) ? partly + 1 : 0;
+		if (partly == 3)
+			return 1;
 	}
-	return partly >= 3;
+	return 0;
 }
 
 /*

@@ -88,8 +88,8 @@ static void add(struct socket_sums *sums, const struct connection *c)
 	sums->count++;
 	sums->receives = receives;
 	sums->bytes += bytes;
-	if (bytes > sums->bytes_most)
-		sums->bytes_most = bytes;
+	if (bytes > sums->bytes_max)
+		sums->bytes_max = bytes;
 	sums->sent += receives ? i->tcpi_data_segs_in : i->tcpi_data_segs_out;
 	sums->resent += receives ? i->tcpi_rcv_ooopack : i->tcpi_total_retrans;
 	sums->busy_s += (double)i->tcpi_busy_time / 1e6;

@@ -13,7 +13,7 @@ struct socket_sums {
 	unsigned int count;
 	int receives;	     /* most bytes were received, not sent */
 	double bytes;	     /* received, or sent and acknowledged */
-	double bytes_most;   /* of one of them */
+	double bytes_max;    /* of one of them */
 	double sent, resent; /* segments; of a receiver: arrived, and arrived out of order */
 	double busy_s, rwnd_s, sndbuf_s; /* with data to send; limited by either window */
 	double rtt_s;			 /* mean of the smoothed RTTs; 0: unknown */

@@ -171,7 +171,7 @@ static int has_ended(const struct tcptuned_tame *t, const struct socket_sums *su
 	unsigned long long range = t->run.streams ? t->run.file_bytes / t->run.streams : 0;
 
 	return s->data_s &&
-	       (sums->bytes < s->last.bytes || (range && sums->bytes_most >= (double)range));
+	       (sums->bytes < s->last.bytes || (range && sums->bytes_max >= (double)range));
 }
 
 /* Reads the sockets of the child. Before there are data, a sum falls when a request is redirected. */

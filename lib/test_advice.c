@@ -132,6 +132,10 @@ TEST(two_numbers_and_the_evidence_for_the_second)
 		{advised(4, 4, ALONE, CWND),
 		 {level(1, 499e6, 0, 43), level(2, 748e6, 0, 43.5), level(4, 945e6, 0, 55),
 		  level(8, 896e6, 1e-4, 55)}},
+		/* seen, not searched: from n to n + 1 a part is normal */
+		{advised(5, 5, ALONE, CWND),
+		 {level(1, 30e6, 0, 41), level(2, 50e6, 0, 41), level(3, 65e6, 0, 41),
+		  level(4, 78e6, 0, 41), level(5, 88e6, 0, 60)}},
 		/* one was never measured, so that nothing is known of what others left to it */
 		{advised(16, 4, MODEL, LOSS),
 		 {level(4, 40e6, 1e-2, 41), level(8, 60e6, 1.2e-2, 41),

@@ -170,6 +170,11 @@ static void on_closed(const struct diag_socket *s, void *context)
 	close_connection(all, c);
 }
 
+uint64_t connections_cost_us(void)
+{
+	return tcptuned_clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1000;
+}
+
 int connections_open(struct connections *all)
 {
 	all->requests = diag_open(0);
@@ -179,8 +184,9 @@ int connections_open(struct connections *all)
 
 static int reopen(struct connections *all, int err)
 {
-	if (err && err != -ENOENT && all->requests >= 0) {
-		close(all->requests);
+	if (err && err != -ENOENT) {
+		if (all->requests >= 0)
+			close(all->requests);
 		all->requests = diag_open(0);
 	}
 	return err;

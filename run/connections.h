@@ -24,9 +24,8 @@ enum limit {
 #define CONNECTIONS_COST_INVERSE 400u
 
 struct connection {
-	struct connection *next;	/* the one that was found before */
-	struct connection *same_bucket; /* likewise, of those in one bucket */
-	uint64_t cookie;		/* identifies a socket as long as the host runs */
+	struct connection *next, *same_bucket;
+	uint64_t cookie; /* identifies a socket as long as the host runs */
 	uint64_t first_us, last_us;
 	struct diag_socket socket; /* as it was last seen */
 	struct tree_socket owner;
@@ -46,6 +45,9 @@ struct connections {
 	struct tree tree;
 	int requests, closings; /* sockets of sock_diag */
 };
+
+/* The processor time of this process, whose share has that bound. */
+uint64_t connections_cost_us(void);
 
 int connections_open(struct connections *all);
 

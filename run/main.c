@@ -2,7 +2,7 @@
 /*
  * tcptune-run: TCP tuning for a command, without root.
  *
- * This process is the one that a shell started. It passes signals on, stops when the command stops,
+ * This process is the one that a shell started. It passes signals on, is stopped when the command stops,
  * and ends as the command ends. Its child is the watcher (watch.h), whose child is the command.
  */
 #include <errno.h>
@@ -94,11 +94,10 @@ static int follow(int channel, int signals, pid_t watcher)
 			waitpid(watcher, NULL, 0);
 		if (message.kind == COMMAND_ENDED || message.kind == COMMAND_ENDED_FIRST)
 			return message.value;
-		kill(getpid(), SIGSTOP); /* until the shell continues the group */
 	}
 }
 
-/* All are passed on; those that are ignored, too, since they may be ignored only here. */
+/* Those that are ignored, too, since they may be ignored only here. */
 static void block_signals(sigset_t *ret, struct command_signals *before)
 {
 	const struct sigaction normal = {.sa_handler = SIG_DFL};

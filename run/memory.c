@@ -137,22 +137,29 @@ static void make_directories(const char *file)
 	}
 }
 
+static void merge(struct memory *memory, struct connections *all)
+{
+	struct tcptuned_path_key key;
+	struct path_sample sample;
+
+	for (struct connection *c = all->first; c; c = c->next)
+		if (fill_sample(&sample, &key, c))
+			c->saved = path_merge(find_or_add(memory, &key), &sample, now_s(),
+					      MEMORY_EXPIRE_S);
+}
+
 /* Reads the file again, and replaces it, in one transaction: another process may have added to it. */
 static int add_to_file(struct memory *memory, struct tcptuned_pathdb *db, struct connections *all,
 		       struct tcptuned_error *err)
 {
 	int error = tcptuned_pathdb_begin(db, err);
-	struct tcptuned_path_key key;
-	struct path_sample sample;
 	unsigned int before;
 
+	if (error)
+		return error;
 	memory->len = 0;
-	if (!error)
-		error = tcptuned_pathdb_read(db, read_path, memory, err);
-	for (struct connection *c = all->first; c; c = c->next)
-		if (fill_sample(&sample, &key, c))
-			c->saved = path_merge(find_or_add(memory, &key), &sample, now_s(),
-					      MEMORY_EXPIRE_S);
+	error = tcptuned_pathdb_read(db, read_path, memory, err);
+	merge(memory, all);
 	if (!error)
 		error = tcptuned_pathdb_forget(db, NULL, &before, err);
 	for (unsigned int i = 0; i < memory->len && !error; i++)
@@ -171,13 +178,20 @@ void memory_save(struct memory *memory, struct connections *all)
 
 	while (c && !fill_sample(&sample, &key, c))
 		c = c->next;
-	if (!c || !memory->file[0])
+	if (!c)
 		return;
+	if (!memory->file[0]) {
+		merge(memory, all);
+		return;
+	}
 	make_directories(memory->file);
 	error = tcptuned_pathdb_open(&db, memory->file, &err);
 	if (!error)
 		error = add_to_file(memory, db, all, &err);
 	tcptuned_pathdb_close(db);
-	if (error)
-		fprintf(stderr, "tcptune-run: %s; what was learned of paths is lost\n", err.text);
+	if (!error)
+		return;
+	fprintf(stderr, "tcptune-run: %s; what is learned of paths is lost at the end\n", err.text);
+	memory->file[0] = '\0';
+	merge(memory, all);
 }

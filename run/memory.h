@@ -30,7 +30,10 @@ void memory_open(struct memory *memory);
 unsigned int memory_window(const struct memory *memory, const struct connections *all,
 			   const struct connection *c);
 
-/* Add to the file what connections have measured, unless an earlier call has. */
+/*
+ * Add to the file what connections have measured, unless an earlier call has. If that fails, it is
+ * reported, and the file is not used again.
+ */
 void memory_save(struct memory *memory, struct connections *all);
 
 #endif

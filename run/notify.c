@@ -36,11 +36,11 @@ static int add_rules(scmp_filter_ctx filter)
 				       SCMP_A2_32(SCMP_CMP_EQ, names[i % 2], 0));
 	/* Another listener is refused by the kernel. This one is asked first, and says why. */
 	if (!err)
-		err = seccomp_rule_add(filter, SCMP_ACT_NOTIFY, SCMP_SYS(seccomp), 2,
-				       SCMP_A1_64(SCMP_CMP_MASKED_EQ,
-						  SECCOMP_FILTER_FLAG_NEW_LISTENER,
-						  SECCOMP_FILTER_FLAG_NEW_LISTENER),
-				       SCMP_A2_64(SCMP_CMP_NE, 0)); /* libseccomp tries without */
+		err = seccomp_rule_add(
+			filter, SCMP_ACT_NOTIFY, SCMP_SYS(seccomp), 2,
+			SCMP_A1_64(SCMP_CMP_MASKED_EQ, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+				   SECCOMP_FILTER_FLAG_NEW_LISTENER),
+			SCMP_A2_64(SCMP_CMP_NE, 0)); /* libseccomp tries without a program */
 	/* Programs for another architecture are not intercepted. */
 	return err ?: seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ALLOW);
 }
@@ -158,7 +158,7 @@ static int open_memory(struct notify *notify, const struct seccomp_notif *n)
 
 	snprintf(path, sizeof(path), "/proc/%u/mem", n->pid);
 	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0 && errno != ENOENT) /* it has not ended */
 		report_refusal(notify, path);
 	if (fd < 0 || !ioctl(notify->fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &n->id))
 		return fd;

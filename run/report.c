@@ -2,6 +2,7 @@
 #include "report.h"
 
 #include <arpa/inet.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -141,10 +142,18 @@ void report_connection(FILE *out, const struct connection *c, bool json)
 		print_text(out, c);
 }
 
+/* Whether a line can be written without waiting for a reader. */
+static bool is_writable(FILE *out)
+{
+	struct pollfd file = {.fd = fileno(out), .events = POLLOUT};
+
+	return poll(&file, 1, 0) > 0 && file.revents == POLLOUT;
+}
+
 void report_connections(FILE *out, const struct connections *all, bool json, bool open)
 {
 	for (const struct connection *c = all->first; c; c = c->next)
-		if (!open || is_open(c))
+		if (!open || (is_open(c) && is_writable(out)))
 			report_connection(out, c, json);
 	fflush(out);
 }

@@ -189,7 +189,8 @@ static void tune_connection(struct tune *tune, struct connection *c)
 
 void tune_connections(struct tune *tune, struct connections *all)
 {
-	uint64_t began = tcptuned_monotonic_us(), now, due = began + IDLE_US;
+	uint64_t began = tcptuned_monotonic_us(), cost = connections_cost_us();
+	uint64_t due = began + IDLE_US, rest;
 
 	for (struct connection *c = all->first; c; c = c->next) {
 		if (c->closed)
@@ -201,8 +202,6 @@ void tune_connections(struct tune *tune, struct connections *all)
 		if (!c->closed && c->due_us < due)
 			due = c->due_us;
 	}
-	now = tcptuned_monotonic_us();
-	if (due < now + CONNECTIONS_COST_INVERSE * (now - began))
-		due = now + CONNECTIONS_COST_INVERSE * (now - began);
-	tune->due_us = due;
+	rest = tcptuned_monotonic_us() + CONNECTIONS_COST_INVERSE * (connections_cost_us() - cost);
+	tune->due_us = due > rest ? due : rest;
 }

@@ -28,6 +28,7 @@ struct watcher {
 	const struct run_options *options;
 	FILE *out;
 	int channel, signals;
+	pid_t parent;
 	pid_t command; /* 0: it has ended */
 	bool reports;  /* at the end of the command */
 	bool sees;     /* connections are looked at */
@@ -47,9 +48,10 @@ static void send_message(const struct watcher *w, int kind, int value)
 
 static void scan(struct watcher *w)
 {
-	uint64_t began = tcptuned_monotonic_us(), took, wait;
+	uint64_t began = connections_cost_us(), took, wait;
 	int err = connections_scan(&w->connections);
 
+	took = connections_cost_us() - began;
 	if (err && !w->failed)
 		fprintf(stderr, "tcptune-run: the connections cannot be read: %s\n",
 			strerror(-err));
@@ -58,7 +60,6 @@ static void scan(struct watcher *w)
 		memory_save(&w->tune.memory, &w->connections);
 		connections_forget_closed(&w->connections);
 	}
-	took = tcptuned_monotonic_us() - began;
 	wait = w->scans++ < SCANS_FAST ? 0 : CONNECTIONS_COST_INVERSE * took;
 	if (wait < SCAN_MIN_US)
 		wait = SCAN_MIN_US;
@@ -108,12 +109,10 @@ static void reap(struct watcher *w)
 	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
 		if (pid != w->command)
 			continue;
-		if (WIFSTOPPED(status))
-			send_message(w, COMMAND_STOPPED, status);
-		else if (WIFCONTINUED(status))
-			kill(getppid(), SIGCONT); /* which has stopped itself */
-		else
+		if (!WIFSTOPPED(status) && !WIFCONTINUED(status))
 			ended = status;
+		else if (getppid() == w->parent) /* it stops until the shell continues the group */
+			kill(w->parent, WIFSTOPPED(status) ? SIGSTOP : SIGCONT);
 	}
 	w->alone = pid < 0 && errno == ECHILD;
 	if (ended >= 0)
@@ -128,7 +127,7 @@ static void read_signals(struct watcher *w)
 	while (read(w->signals, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGCHLD)
 			reap(w);
-		else if (w->command && info.ssi_code <= 0 && (pid_t)info.ssi_pid == getppid())
+		else if (w->command && info.ssi_code <= 0 && (pid_t)info.ssi_pid == w->parent)
 			kill(w->command, (int)info.ssi_signo);
 	}
 }
@@ -152,8 +151,6 @@ static int wait_ms(const struct watcher *w)
 static void handle_time(struct watcher *w)
 {
 	uint64_t now = tcptuned_monotonic_us();
-	/* Calls that were intercepted wait meanwhile, and must not wait for a reader. */
-	struct pollfd out = {.fd = fileno(w->out), .events = POLLOUT};
 
 	if (!w->sees)
 		return;
@@ -162,8 +159,7 @@ static void handle_time(struct watcher *w)
 	if (w->tune.on && now >= w->tune.due_us)
 		tune_connections(&w->tune, &w->connections);
 	if (w->options->watch && w->command && now >= w->report_us) {
-		if (poll(&out, 1, 0) > 0 && out.revents == POLLOUT)
-			report_connections(w->out, &w->connections, w->options->json, true);
+		report_connections(w->out, &w->connections, w->options->json, true);
 		w->report_us = now + WATCH_US;
 	}
 }
@@ -227,14 +223,15 @@ static bool start(struct watcher *w, const struct command_signals *signals, bool
 		send_message(w, COMMAND_NOT_STARTED, failure.value);
 		return false;
 	}
-	/* Where this process is killed, the other one answers. */
-	command_send(w->channel, (struct command_message){COMMAND_STARTED, w->command}, listener);
 	if (listener >= 0)
 		err = notify_init(&w->notify, listener);
 	if (err) {
 		fprintf(stderr, "tcptune-run: notifications: %s\n", strerror(-err));
 		close(listener); /* intercepted calls fail, and do not wait */
+		listener = -1;
 	}
+	/* Where this process is killed, the other one answers. */
+	command_send(w->channel, (struct command_message){COMMAND_STARTED, w->command}, listener);
 	command_close_inherited(STDOUT_FILENO + 1);
 	return true;
 }
@@ -252,8 +249,11 @@ void watch(const struct run_options *options, FILE *out, int channel, int signal
 	}
 	if (tuned)
 		fputs("tcptune-run: tcptuned tunes this host already; only watching\n", stderr);
-	*w = (struct watcher){
-		.options = options, .out = out, .channel = channel, .signals = signals};
+	*w = (struct watcher){.options = options,
+			      .out = out,
+			      .channel = channel,
+			      .signals = signals,
+			      .parent = getppid()};
 	w->notify.fd = w->connections.closings = -1;
 	w->reports = options->why || options->watch || options->json || options->output;
 	tuner_read_limits(&w->notify.limits);

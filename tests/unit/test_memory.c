@@ -227,5 +227,7 @@ TEST(the_directory_is_that_of_xdg)
 	restart();
 	save("192.0.2.1");
 	assert_string_equal(memory.file, "");
+	assert_int_equal(window_for("192.0.2.1"), 2000000); /* until the end */
+	restart();
 	assert_int_equal(window_for("192.0.2.1"), 0);
 }
