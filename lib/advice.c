@@ -68,6 +68,14 @@ static int varies(const struct tcptuned_tame_level *level)
 	return level->rate_peak >= CONSTANT * level->rate;
 }
 
+/* Whether more are lost than chance explains: by 1.5 times what is two standard deviations above @one. */
+static int loses_more(const struct tcptuned_tame_level *one, const struct tcptuned_tame_level *more)
+{
+	double chance = one->segments > 0 ? 2 * sqrt(fmax(0, one->loss) / one->segments) : 0;
+
+	return more->loss > fmax(LOSS_RISES * (one->loss + chance), LOSS_NONE);
+}
+
 int advice_is_uncertain(const struct tcptuned_tame_level *level)
 {
 	return varies(level) || level->limit == TCPTUNED_TAME_LIMIT_LOSS;
@@ -202,7 +210,7 @@ static int others_give_way(const struct tcptuned_tame_result *r,
 
 	for (const struct tcptuned_tame_level *l = &r->levels[1];
 	     l < &r->levels[r->levels_len] && l->streams > l[-1].streams; l++) {
-		if (l == more && has_losses(l - 1) && l->loss > LOSS_RISES * l[-1].loss &&
+		if (l == more && has_losses(l - 1) && loses_more(l - 1, l) &&
 		    l->rate > RATE_RISES * l[-1].rate)
 			return 1;
 		partly = gains_partly(l - 1, l) ? partly + 1 : 0;
@@ -229,7 +237,7 @@ static enum tcptuned_tame_impact find_evidence(const struct tcptuned_tame_result
 
 	if (!known)
 		return TCPTUNED_TAME_IMPACT_MODEL;
-	if (more->loss <= fmax(LOSS_RISES * one->loss, LOSS_NONE) &&
+	if (!loses_more(one, more) &&
 	    more->rtt_s <= fmax(QUEUE_RISES * one->rtt_s, one->rtt_s + 1e-3))
 		return TCPTUNED_TAME_IMPACT_UNCONGESTED;
 	if (!has_losses(one) && queue_s(one) < STANDING * one->rtt_min_s &&
@@ -252,7 +260,10 @@ static struct tcptuned_tame_level merge_ones(const struct tcptuned_tame_result *
 
 		if (l->streams > 1)
 			continue;
-		one.loss = fmax(one.loss, l->loss);
+		if (l->loss > one.loss) {
+			one.loss = l->loss;
+			one.segments = l->segments;
+		}
 		one.rtt_s = fmax(one.rtt_s, l->rtt_s);
 		one.rate_peak = fmax(one.rate_peak, l->rate_peak);
 	}

@@ -229,6 +229,7 @@ static void describe(const struct samples *s, struct tcptuned_tame_level *level)
 	level->rtt_s = s->rtts ? s->rtt_sum / s->rtts : 0;
 	if (sent > 0)
 		level->loss = (s->last.resent - s->first.resent) / sent;
+	level->segments = sent;
 	level->receives = receives;
 	if (receives) {
 		/* The window that the receiver may advertise, against what an RTT brings. */

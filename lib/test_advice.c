@@ -29,6 +29,15 @@ static struct tcptuned_tame_level received(unsigned int streams, double rate, do
 	return ret;
 }
 
+/* One connection that lost so many of its segments. */
+static struct tcptuned_tame_level counted(double rate, double losses, double segments)
+{
+	struct tcptuned_tame_level ret = level(1, rate, losses / segments, 40.2);
+
+	ret.segments = segments;
+	return ret;
+}
+
 static double uniform(double low, double high)
 {
 	return low + (high - low) * (double)random() / (double)RAND_MAX;
@@ -132,6 +141,13 @@ TEST(two_numbers_and_the_evidence_for_the_second)
 		{advised(4, 4, ALONE, CWND),
 		 {level(1, 499e6, 0, 43), level(2, 748e6, 0, 43.5), level(4, 945e6, 0, 55),
 		  level(8, 896e6, 1e-4, 55)}},
+		/* linkem, 1 Gbit/s, 100 ms, random losses: eight are too few to tell */
+		{advised(8, 8, UNCONGESTED, LOSS),
+		 {counted(194e6, 8, 84000), level(2, 297e6, 7e-5, 40.2),
+		  level(4, 442e6, 13e-5, 40.2), level(8, 498e6, 20e-5, 40.2)}},
+		{advised(8, 1, MODEL, LOSS),
+		 {counted(194e6, 80, 840000), level(2, 297e6, 7e-5, 40.2),
+		  level(4, 442e6, 13e-5, 40.2), level(8, 498e6, 20e-5, 40.2)}},
 		/* seen, not searched: from n to n + 1 a part is normal */
 		{advised(5, 5, ALONE, CWND),
 		 {level(1, 30e6, 0, 41), level(2, 50e6, 0, 41), level(3, 65e6, 0, 41),

@@ -62,6 +62,7 @@ struct tcptuned_tame_level {
 	double rate_peak; /* the highest of a second; 0: unknown */
 	double loss; /* retransmitted segments of those sent; of a receiver: those that arrived out of
 			     order; -1: unknown */
+	double segments;  /* of which that is a part; 0: unknown */
 	double rtt_s;	  /* mean smoothed RTT; 0: unknown */
 	double rtt_min_s; /* smallest RTT; 0: unknown */
 	double receiver_window, send_buffer,
