@@ -20,8 +20,8 @@ enum limit {
 	LIMITS,
 };
 
-/* Scans may take 1/400 of the time, and tuning as much again. */
-#define CONNECTIONS_COST_INVERSE 400u
+/* Scans may take 1/800 of a processor, and tuning as much again. */
+#define CONNECTIONS_COST_INVERSE 800u
 
 struct connection {
 	struct connection *next, *same_bucket;
