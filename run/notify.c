@@ -40,7 +40,7 @@ static int add_rules(scmp_filter_ctx filter)
 			filter, SCMP_ACT_NOTIFY, SCMP_SYS(seccomp), 2,
 			SCMP_A1_64(SCMP_CMP_MASKED_EQ, SECCOMP_FILTER_FLAG_NEW_LISTENER,
 				   SECCOMP_FILTER_FLAG_NEW_LISTENER),
-			SCMP_A2_64(SCMP_CMP_NE, 0)); /* libseccomp tries without a program */
+			SCMP_A2_64(SCMP_CMP_NE, 0, 0)); /* libseccomp tries without a program */
 	/* Programs for another architecture are not intercepted. */
 	return err ?: seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ALLOW);
 }
