@@ -189,23 +189,23 @@ static int resolve(struct question *q, struct tcptuned_error *err)
 /* curl reads the file by way of the proxy that the environment names. Its user and password are not shown. */
 static void warn_of_proxy(const struct question *q)
 {
-	static const char *const names[] = {"http_proxy",  "all_proxy", "ALL_PROXY", "https_proxy",
-					    "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
-	bool secure = !strncasecmp(q->destination, "https:", 6);
+	static const char *const plain[] = {"http_proxy", "all_proxy", "ALL_PROXY", NULL};
+	static const char *const secure[] = {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",
+					     NULL};
+	const char *const *name = strncasecmp(q->destination, "https:", 6) ? plain : secure;
+	const char *proxy = NULL, *at;
 
 	if (q->options.probe != TCPTUNED_TAME_HTTP)
 		return;
-	for (size_t i = secure ? 3 : 0; i < (secure ? ARRAY_SIZE(names) : 3); i++) {
-		const char *proxy = getenv(names[i]);
-
-		if (!proxy || !*proxy)
-			continue;
-		fprintf(stderr,
-			"tcptunectl: %s is set: unless no_proxy excludes the host, this is about "
-			"the path to %s\n",
-			names[i], strrchr(proxy, '@') ? strrchr(proxy, '@') + 1 : proxy);
+	while (*name && !((proxy = getenv(*name)) && *proxy))
+		name++;
+	if (!*name)
 		return;
-	}
+	at = strrchr(proxy, '@');
+	fprintf(stderr,
+		"tcptunectl: %s is set: unless no_proxy excludes the host, this is about the path to "
+		"%s\n",
+		*name, at ? at + 1 : proxy);
 }
 
 /* ---- what the daemon knows ------------------------------------------------------------------- */

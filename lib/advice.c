@@ -68,12 +68,13 @@ static int varies(const struct tcptuned_tame_level *level)
 	return level->rate_peak >= CONSTANT * level->rate;
 }
 
-/* Whether more are lost than chance explains: by 1.5 times what is two standard deviations above @one. */
-static int loses_more(const struct tcptuned_tame_level *one, const struct tcptuned_tame_level *more)
+/* Whether more are lost than chance explains: by 1.5 times what is two standard deviations above @less. */
+static int loses_more(const struct tcptuned_tame_level *less,
+		      const struct tcptuned_tame_level *more)
 {
-	double chance = one->segments > 0 ? 2 * sqrt(fmax(0, one->loss) / one->segments) : 0;
+	double chance = less->segments > 0 ? 2 * sqrt(fmax(0, less->loss) / less->segments) : 0;
 
-	return more->loss > fmax(LOSS_RISES * (one->loss + chance), LOSS_NONE);
+	return more->loss > fmax(LOSS_RISES * (less->loss + chance), LOSS_NONE);
 }
 
 int advice_is_uncertain(const struct tcptuned_tame_level *level)
