@@ -17,7 +17,7 @@ build_packages="make gcc libc6-dev pkg-config clang llvm bpftool libbpf-dev libe
 demo_packages="iproute2 iperf3 jq curl"
 test_packages="libcmocka-dev procps util-linux prometheus tcpdump
 	gawk git libclang-rt-dev sqlite3 python3 codespell clang-format
-	openssl rclone aria2 vsftpd lftp rsync"
+	openssl rclone aria2 vsftpd lftp rsync liburing-dev"
 test_servers="prometheus vsftpd" # which tests start by themselves
 
 say() {

@@ -88,6 +88,23 @@ test_tcptune_run_reaches_static_programs() {
 	expect_share "$hand" "$(mbit "${nobody[@]}" $own/receive 10.99.0.2 8001 65536 tick)" "tcptuned_tick()"
 }
 
+# A socket that io_uring makes, connects and reads.
+# alone: it measures rates
+test_tcptune_run_reaches_io_uring() {
+	local hand option
+	long_path
+	serve_zeroes 8001 $bytes
+	cp "$TEST_BUILD/tests/system/receive_uring" $own
+	in_host a "${nobody[@]}" $own/receive_uring 10.99.0.2 1 65536 2>/dev/null || [ $? -ne 3 ] ||
+		for_another_host "this kernel does not permit io_uring"
+	hand=$(mbit $own/receive 10.99.0.2 8001 12500000 by_hand)
+	for option in "" --tune; do
+		expect_share "$hand" "$(mbit "${run[@]}" $option $own/receive_uring 10.99.0.2 8001 65536)" \
+			"tcptune-run $option io_uring"
+		expect_eq "$(<"$TEST_DIR/said")" $bytes "bytes"
+	done
+}
+
 # alone: it measures rates
 test_tcptune_run_reaches_go() {
 	local hand cc
@@ -426,6 +443,30 @@ with open("locks", "w") as file:
     print(connection.getsockopt(socket.SOL_SOCKET, 72), file=file)
 END
 	expect_eq "$(<locks)" 0 "locks"
+}
+
+# A set-user-ID program has its privileges with --why; otherwise it runs without them, as the manual says.
+test_tcptune_run_of_a_set_user_id_program() {
+	prepare
+	install -m 4755 "$(type -P id)" id
+	answers "0," "without tcptune-run" "${nobody[@]}" ./id -u
+	answers "0," "with --why" "${run[@]}" --why ./id -u
+	answers "65534," "otherwise" "${run[@]}" ./id -u
+	said ""
+}
+
+# A program for another architecture than that of the seccomp filter, which ends by exit(7).
+test_tcptune_run_of_a_32_bit_program() {
+	[ "$(uname -m)" = x86_64 ] || for_another_host "only 64-bit x86 runs programs for 32-bit x86"
+	prepare
+	gcc -m32 -nostdlib -static -o exit_7 -x assembler - <<'END'
+.globl _start
+_start:
+	mov $1, %eax
+	mov $7, %ebx
+	int $0x80
+END
+	expect_fail 7 "${run[@]}" ./exit_7
 }
 
 # The command is stopped and continued by its own process ID.
