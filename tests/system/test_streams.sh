@@ -138,6 +138,32 @@ test_streams_by_http_that_cannot_be_measured() {
 	refuses 20 1 "were not enough to measure" --probe-bytes 1M $url
 }
 
+# Once data flow, the server no longer reads, or is told to end.
+test_streams_by_iperf3_that_stops() {
+	host a b
+	link a b --rate 100mbit --delay 5ms
+	stops STOP "the server stopped: the probe did not end in time"
+	stops TERM "iperf3: the server has terminated"
+}
+
+stops() { # SIGNAL PATTERN
+	iperf3_server
+	background stopper stop_server "$1"
+	refuses 30 1 "$2" "${ADDR[b]}"
+	wait "$(pid_of stopper)"
+	stop iperf3 KILL 2>/dev/null || :
+}
+
+stop_server() { # SIGNAL
+	wait_output 20 -ge 2 connections
+	sleep 1
+	kill -"$1" "$(pid_of iperf3)"
+}
+
+connections() {
+	in_host a ss -Htn state established dport = :5201 | wc -l
+}
+
 # Answers to one connection, and to a second one, but not to four, with and without a status that says so.
 test_streams_by_http_to_a_server_that_limits_connections() {
 	local mode
