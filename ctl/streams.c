@@ -26,7 +26,7 @@ static const struct ctl_option options[] = {
 		"DEST have carried, and show what limits those that are open, as far as the "
 		"daemon knows, which has to run. Default: http for a URL, else iperf3.")},
 	[MAX_IMPACT] = {OPTION(
-		"max-impact", 'm', "PART",
+		"max-impact", 'm', "FRACTION",
 		"What others may lose, compared with one connection: 10% (the default) "
 		"or 0.1.")},
 	[WANT] = {OPTION("want", 'w', "RATE",
@@ -86,7 +86,7 @@ static int parse_impact(const char *text, double *ret, struct tcptuned_error *er
 	return error;
 }
 
-#define STREAMS_MOST 128
+#define STREAMS_MAX 128
 
 struct question {
 	struct tcptuned_tame_options options;
@@ -104,14 +104,17 @@ static int parse_options(const struct ctl *ctl, struct question *q, struct tcptu
 		const char *suffixes;
 		double step, min, max;
 	} rows[] = {
-		{WANT, "KMGT", 1000, 1, 1e13}, {MAX_STREAMS, "", 1, 1, STREAMS_MOST},
+		{WANT, "KMGT", 1000, 1, 1e13}, {MAX_STREAMS, "", 1, 1, STREAMS_MAX},
 		{TIME, "", 1, 5, 3600},	       {BYTES, "KMGT", 1024, 1, 1e15},
 		{PORT, "", 1, 1, 65535},
 	};
 	double values[ARRAY_SIZE(options)] = {[MAX_STREAMS] = 16, [TIME] = 60, [PORT] = 5201};
+	json_auto_t *text = json_string(ctl->arguments[0]);
 	const char *probe = ctl->given[PROBE];
 	int error = 0;
 
+	if (!text)
+		return USAGE(err, "%.80s: not UTF-8", ctl->arguments[0]);
 	q->destination = ctl->arguments[0];
 	q->impact_max = 0.1;
 	if (!probe)
@@ -124,7 +127,7 @@ static int parse_options(const struct ctl *ctl, struct question *q, struct tcptu
 	if (q->passive && ctl->given[PLOT])
 		return USAGE(err, "--probe none measures nothing for --plot");
 	if (q->passive)
-		values[MAX_STREAMS] = STREAMS_MOST;
+		values[MAX_STREAMS] = STREAMS_MAX;
 	for (size_t i = 0; i < ARRAY_SIZE(rows) && !error; i++)
 		if (ctl->given[rows[i].option])
 			error = parse_number(options[rows[i].option].option.name,
@@ -133,7 +136,7 @@ static int parse_options(const struct ctl *ctl, struct question *q, struct tcptu
 					     &values[rows[i].option], err);
 	if (!error && ctl->given[MAX_IMPACT])
 		error = parse_impact(ctl->given[MAX_IMPACT], &q->impact_max, err);
-	q->options.impact_max = q->impact_max > 0 ? q->impact_max : 1e-9;
+	q->options.impact_max = q->impact_max > 0 ? q->impact_max : TCPTUNED_TAME_NO_IMPACT;
 	q->options.bits_per_second = values[WANT];
 	q->options.streams_max = (unsigned int)values[MAX_STREAMS];
 	q->options.seconds_max = (unsigned int)values[TIME];
@@ -295,7 +298,7 @@ static bool conclude(const struct question *q, const json_t *memory,
 	if (tcptuned_tame_conclude(&q->options, ret))
 		return false;
 	ret->end = ret->fastest < ret->levels[ret->levels_len - 1].streams ? TCPTUNED_SEARCH_NO_GAIN
-									   : TCPTUNED_SEARCH_MOST;
+									   : TCPTUNED_SEARCH_MAX;
 	return true;
 }
 
@@ -357,7 +360,7 @@ static const char *const ends[] = {
 	[TCPTUNED_SEARCH_NO_GAIN] = "twice as many gained less than 5 %",
 	[TCPTUNED_SEARCH_IMPACT] = "more were not measured, since others would lose too much",
 	[TCPTUNED_SEARCH_WANTED] = "it carries the rate that is wanted",
-	[TCPTUNED_SEARCH_MOST] = "no more may be measured",
+	[TCPTUNED_SEARCH_MAX] = "no more may be measured",
 	[TCPTUNED_SEARCH_BUDGET] =
 		"the time or the bytes for probes were used up; more may be faster",
 	[TCPTUNED_SEARCH_REFUSED] = "the server refuses more connections",
@@ -381,7 +384,7 @@ static const char *find_why(const struct tcptuned_tame_result *r, const json_t *
 {
 	if (!memory)
 		return ends[r->end];
-	if (r->end != TCPTUNED_SEARCH_MOST)
+	if (r->end != TCPTUNED_SEARCH_MAX)
 		return "more gained less than 5 %";
 	return json_array_size(json_object_get(memory, "levels")) > r->levels_len
 		       ? "no more are allowed"
@@ -428,7 +431,9 @@ static void print_limit(const struct tcptuned_tame_result *r)
 
 static void print_impact(const struct tcptuned_tame_result *r)
 {
-	if (r->fastest == r->levels[0].streams)
+	if (!r->fit.levels)
+		puts("more connections were not measured");
+	else if (r->fastest == r->levels[0].streams)
 		puts("more connections gain nothing, and take from others");
 	else if (r->impact != TCPTUNED_TAME_IMPACT_MODEL)
 		puts(impacts[r->impact].sentence);
@@ -504,7 +509,7 @@ static void print_json(const struct question *q, const struct tcptuned_tame_resu
 		json_array_append_new(levels, level_json(&r->levels[i]));
 	all = json_pack(
 		"{s:s, s:s, s:f, s:O, s:o, s:o, s:s, s:f, s:i, s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:O*,"
-		" s:O*, s:O?}",
+		" s:O*, s:O*}",
 		"destination", q->destination, "probe", q->probe, "max_impact", q->impact_max,
 		"levels", levels, "fastest",
 		number_json(r->fastest, r->fastest_rate, r->fastest_impact), "within",
@@ -634,7 +639,9 @@ static int search(struct question *q, struct tcptuned_tame_result *ret, struct t
 	if (signals < 0)
 		return FAIL(err, -signals, INTERNAL, "signalfd: %s", strerror(-signals));
 	warn_of_proxy(q);
-	error = tcptuned_tame_start(q->destination, &q->options, &tame);
+	error = tcptuned_tame_start(q->options.probe == TCPTUNED_TAME_HTTP ? q->destination
+									   : q->host,
+				    &q->options, &tame);
 	if (error) {
 		fail_to_start(q, error, err);
 	} else {
@@ -666,7 +673,7 @@ static int print_refusal(const struct ctl *ctl, const struct question *q, const 
 		refused = "only more connections than --max-streams allows were seen";
 	if (ctl->given[FOR])
 		return FAIL(err, ENODATA, INTERNAL, "no advice: %s", refused);
-	answer = json_pack("{s:s, s:s, s:s, s:O?}", "destination", q->destination, "probe",
+	answer = json_pack("{s:s, s:s, s:s, s:O*}", "destination", q->destination, "probe",
 			   q->probe, "refused", refused, "known", json_object_get(known, "flows"));
 	if (ctl->json)
 		ctl_print_json(answer);
@@ -691,7 +698,7 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 		return error;
 	if (!ctl->json && !ctl->given[FOR])
 		print_known(known, &q);
-	if (ctl->given[PLOT] && !(image = fopen(ctl->given[PLOT], "we")))
+	if (ctl->given[PLOT] && !(image = fopen(ctl->given[PLOT], "ae"))) /* or is never written */
 		return fail_to_plot(ctl->given[PLOT], err);
 	error = q.passive ? ask_memory(ctl, &q, &memory, err) : search(&q, &result, err);
 	if (error)
@@ -704,9 +711,12 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 		print_json(&q, &result, known, memory);
 	else
 		print_advice(&q, &result, memory);
+	if (!image)
+		return 0;
+	image = freopen(ctl->given[PLOT], "we", image);
 	if (image)
 		tcptuned_tame_plot(image, &result);
-	return image && fflush(image) ? fail_to_plot(ctl->given[PLOT], err) : 0;
+	return !image || fflush(image) ? fail_to_plot(ctl->given[PLOT], err) : 0;
 }
 
 const struct ctl_command ctl_streams = {

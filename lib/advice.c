@@ -159,13 +159,13 @@ static void find_fastest(const struct tcptuned_tame_options *options,
 
 static void find_wanted(const struct tcptuned_tame_options *options, struct tcptuned_tame_result *r)
 {
-	unsigned int n;
+	unsigned int n = r->fit.levels ? 1 : r->levels[0].streams;
 
 	if (!(options->bits_per_second > 0))
 		return;
-	for (n = 1; n < options->streams_max && rate_at(r, n) < options->bits_per_second; n++)
-		if (!r->fit.levels)
-			return;
+	while (r->fit.levels && n < options->streams_max &&
+	       rate_at(r, n) < options->bits_per_second)
+		n++;
 	if (rate_at(r, n) >= options->bits_per_second)
 		r->wanted = n;
 }
@@ -292,10 +292,10 @@ void advice_conclude(const struct tcptuned_tame_options *options, struct tcptune
 {
 	advice_find_limits(r);
 	find_fastest(options, r);
-	if (r->levels_len > 1 && r->fastest == r->levels[0].streams &&
+	fit(r);
+	if (r->fit.levels && r->fastest == r->levels[0].streams &&
 	    is_limited_by_path(&r->levels[0]))
 		r->levels[0].limit = TCPTUNED_TAME_LIMIT_PATH;
-	fit(r);
 	r->within = r->fastest;
 	if (r->fit.levels && r->fastest > 1)
 		find_within(options, r);

@@ -28,7 +28,8 @@ static char *const common[] = {
 };
 static char *const of_all[] = {"curl",		 "--disable", "--parallel", "--parallel-immediate",
 			       "--parallel-max", "200"};
-static char *const to_ask[] = {"--dump-header", "-",   "--max-filesize", "1",
+/* A server that redirects may send a page with it; one without ranges sends the whole file. */
+static char *const to_ask[] = {"--dump-header", "-",   "--max-filesize", "100000",
 			       "--range",	"0-0", "--max-time",	 ASK_SECONDS};
 
 #define LEN(array)	    (sizeof(array) / sizeof(*(array)))
@@ -131,6 +132,7 @@ static int read_report(const struct probe_run *run, const char *output, size_t l
 		if (!err && !ret->refused)
 			err = judge_range(run, status, code, message, ret, error, error_size);
 	}
+	ret->threads = 1;
 	if (err || ret->refused)
 		return err;
 	if (!ranges) {

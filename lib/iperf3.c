@@ -61,6 +61,17 @@ static double number(const json_t *object, const char *name)
 	return json_number_value(json_object_get(object, name));
 }
 
+/* From 3.16 on each connection has a thread of its own. */
+static unsigned int count_threads(const json_t *start, unsigned int streams)
+{
+	const char *version = json_string_value(json_object_get(start, "version"));
+	unsigned int major, minor;
+
+	if (!version || sscanf(version, "iperf %u.%u", &major, &minor) < 2)
+		return 1;
+	return major > 3 || (major == 3 && minor >= 16) ? streams : 1;
+}
+
 static int read_end(const json_t *end, struct probe_report *ret)
 {
 	const char *name = json_string_value(json_object_get(end, "sender_tcp_congestion"));
@@ -102,6 +113,7 @@ static int read_report(const struct probe_run *run, const char *output, size_t l
 			 (int)strcspn(output, "\n"), output);
 	else if ((err = read_end(json_object_get(root, "end"), ret)))
 		snprintf(error, error_size, "iperf3 measured nothing");
+	ret->threads = count_threads(json_object_get(root, "start"), run->streams);
 	ret->busy = complaint && is_busy(complaint);
 	json_decref(root);
 	return err;

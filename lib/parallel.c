@@ -165,9 +165,9 @@ double tcptuned_parallel_impact(const struct tcptuned_parallel_fit *fit, unsigne
 
 /* The impact never falls with the number, so that a binary search finds it. */
 unsigned int tcptuned_parallel_within(const struct tcptuned_parallel_fit *fit, double impact,
-				      unsigned int most)
+				      unsigned int max)
 {
-	unsigned int low = 1, high = most < TCPTUNED_STREAMS_MAX ? most : TCPTUNED_STREAMS_MAX;
+	unsigned int low = 1, high = max < TCPTUNED_STREAMS_MAX ? max : TCPTUNED_STREAMS_MAX;
 
 	while (low < high) {
 		unsigned int middle = (low + high + 1) / 2;
@@ -181,11 +181,11 @@ unsigned int tcptuned_parallel_within(const struct tcptuned_parallel_fit *fit, d
 }
 
 unsigned int tcptuned_parallel_enough(const struct tcptuned_parallel_fit *fit, double gain,
-				      unsigned int most)
+				      unsigned int max)
 {
 	unsigned int n = 1;
 
-	while (n < most && n < TCPTUNED_STREAMS_MAX &&
+	while (n < max && n < TCPTUNED_STREAMS_MAX &&
 	       tcptuned_parallel_rate(fit, n + 1) >= (1 + gain) * tcptuned_parallel_rate(fit, n))
 		n++;
 	return n;
@@ -233,7 +233,7 @@ unsigned int tcptuned_search_next(const struct tcptuned_search *search)
 {
 	unsigned int next = search->len ? 2 * search->levels[search->len - 1].streams : 1;
 
-	return next < search->most ? next : search->most;
+	return next < search->streams_max ? next : search->streams_max;
 }
 
 /* The path is another one if its RTT differs by 30 % and a millisecond from an earlier one. */
@@ -271,15 +271,15 @@ enum tcptuned_search_end tcptuned_search_add(struct tcptuned_search *search, dou
 		return TCPTUNED_SEARCH_CHANGED;
 	if (search->wanted && rate >= search->wanted)
 		return TCPTUNED_SEARCH_WANTED;
-	if (search->len > 1 && rate < (1 + search->gain) * before->rate &&
-	    is_believed(search, either_uncertain))
+	if (search->len > 1 && level->streams == 2 * before->streams &&
+	    rate < (1 + search->gain) * before->rate && is_believed(search, either_uncertain))
 		return TCPTUNED_SEARCH_NO_GAIN;
 	if (search->len > 1 &&
 	    !tcptuned_parallel_fit(TCPTUNED_PARALLEL_BEST, search->levels, search->len, &fit) &&
 	    tcptuned_parallel_impact(&fit, 1, tcptuned_search_next(search)) > search->impact)
 		return TCPTUNED_SEARCH_IMPACT;
-	if (level->streams >= search->most ||
+	if (level->streams >= search->streams_max ||
 	    search->len == sizeof(search->levels) / sizeof(*search->levels))
-		return TCPTUNED_SEARCH_MOST;
+		return TCPTUNED_SEARCH_MAX;
 	return TCPTUNED_SEARCH_GOES_ON;
 }

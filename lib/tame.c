@@ -195,10 +195,10 @@ static void sample(struct tcptuned_tame *t)
 	s->rate = rate;
 	s->last = sums;
 	s->last_s = at_s;
-	if (sums.rtt_min_s > 0 && (!s->rtt_min || sums.rtt_min_s < s->rtt_min))
-		s->rtt_min = sums.rtt_min_s;
 	if (!s->data_s || at_s < s->data_s + t->run.omit_seconds)
 		return;
+	if (sums.rtt_min_s > 0 && (!s->rtt_min || sums.rtt_min_s < s->rtt_min))
+		s->rtt_min = sums.rtt_min_s;
 	if (!s->first_s || sums.count > s->first.count) {
 		s->first = sums;
 		s->first_s = at_s;
@@ -276,7 +276,7 @@ int tcptuned_tame_start(const char *destination, const struct tcptuned_tame_opti
 		.gain = t->options.gain_min,
 		.impact = 1, /* what the search cannot judge: see is_beyond_impact() */
 		.wanted = t->options.bits_per_second,
-		.most = t->options.streams_max,
+		.streams_max = t->options.streams_max,
 	};
 	t->began_s = now_s();
 	t->child.output = t->epoll = t->timer = -1;
@@ -348,12 +348,12 @@ static int end_early(struct tcptuned_tame *t, enum tcptuned_search_end end)
 		t, t->result.end == TCPTUNED_SEARCH_GOES_ON ? end : TCPTUNED_SEARCH_GOES_ON);
 }
 
-/* Goes on with a probe of @streams, if there is time for it, or ends the search. */
+/* Goes on with a probe of @streams, or ends the search if there is no time for it, unless it is the first. */
 static int go_on(struct tcptuned_tame *t, unsigned int streams)
 {
 	int err;
 
-	if (!has_time(t) || !has_bytes(t))
+	if (t->result.levels_len && (!has_time(t) || !has_bytes(t)))
 		return end_early(t, TCPTUNED_SEARCH_BUDGET);
 	err = begin_probe(t, streams);
 	return err ? end_with(t, err, "%s", strerror(-err)) : 1;
@@ -467,7 +467,7 @@ static int add_level(struct tcptuned_tame *t, const struct probe_report *report,
 		.streams = t->run.streams,
 		.rate = report->rate > 0 ? report->rate : rate_of_samples(&t->samples),
 		.loss = -1,
-		.processor = fmax(cpu, report->cpu),
+		.processor = fmax(cpu, report->cpu) / report->threads,
 	};
 	describe(&t->samples, level);
 	if (report->retransmitted >= 0 && report->bytes > 0 &&
@@ -482,11 +482,14 @@ static int add_level(struct tcptuned_tame *t, const struct probe_report *report,
 				"its connections cannot be read by sock_diag: %s",
 				strerror(-t->samples.err));
 	if (!(level->rate > 0) && r->levels_len)
-		return end_early(t, TCPTUNED_SEARCH_MOST);
+		return end_early(t, TCPTUNED_SEARCH_MAX);
 	if (!(level->rate > 0))
-		return end_with(t, -ENODATA,
-				"the file is too small: its ranges ended before there was "
-				"anything to measure");
+		return end_with(t, -ENODATA, "%s",
+				report->bytes >= (double)t->run.file_bytes
+					? "the file is too small: it ended before there was "
+					  "anything to measure"
+					: "the server sent too little to measure anything; let "
+					  "each probe take longer");
 	r->levels_len++;
 	t->repeats = 0;
 	advice_find_limits(r);
@@ -631,8 +634,8 @@ void tcptuned_tame_free(struct tcptuned_tame *t)
 struct ParallelTCPChar *TameParallelTCP(const char *dest, double maximpact)
 {
 	/* 0 would be the default. */
-	const struct tcptuned_tame_options options = {.impact_max = maximpact == 0 ? 1e-9
-										   : maximpact};
+	const struct tcptuned_tame_options options = {
+		.impact_max = maximpact == 0 ? TCPTUNED_TAME_NO_IMPACT : maximpact};
 	struct ParallelTCPChar *ret = NULL;
 	struct tcptuned_tame *tame;
 	int err = tcptuned_tame_start(dest, &options, &tame);

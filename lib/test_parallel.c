@@ -65,7 +65,7 @@ TEST(any_measurements_give_a_model_that_can_be_used)
 		struct tcptuned_parallel_level levels[6];
 		struct tcptuned_parallel_fit fit;
 		double impact = uniform(0, 1);
-		unsigned int most = 1 + random() % 100, within;
+		unsigned int max = 1 + random() % 100, within;
 		int err;
 
 		test_row = i;
@@ -79,10 +79,10 @@ TEST(any_measurements_give_a_model_that_can_be_used)
 		}
 		assert_true(fit.a >= 0 && fit.b >= 0 && fit.c >= 0);
 		assert_true(fit.a + fit.b + fit.c > 0);
-		within = tcptuned_parallel_within(&fit, impact, most);
-		assert_true(within >= 1 && within <= most);
+		within = tcptuned_parallel_within(&fit, impact, max);
+		assert_true(within >= 1 && within <= max);
 		assert_true(within == 1 || tcptuned_parallel_impact(&fit, 1, within) <= impact);
-		if (within < most)
+		if (within < max)
 			assert_true(tcptuned_parallel_impact(&fit, 1, within + 1) > impact);
 	}
 }
@@ -185,14 +185,16 @@ TEST(models_of_one_connection)
 TEST(a_search_doubles_until_something_ends_it)
 {
 	static const struct {
-		double impact, wanted, rates[6], rtts[6];
-		unsigned int most, end, last;
-		int uncertain[6];
+		double impact, wanted, rates[8], rtts[8];
+		unsigned int max, end, last;
+		int uncertain[8];
 	} rows[] = {
 		{1, 0, {10, 20, 39, 40}, {}, 64, TCPTUNED_SEARCH_NO_GAIN, 8, {}},
 		{1, 0, {10, 10.4}, {}, 64, TCPTUNED_SEARCH_NO_GAIN, 2, {}},
-		{1, 0, {10, 20, 40, 70, 130}, {}, 12, TCPTUNED_SEARCH_MOST, 12, {}},
-		{1, 0, {10}, {}, 1, TCPTUNED_SEARCH_MOST, 1, {}},
+		{1, 0, {10, 20, 40, 70, 130}, {}, 12, TCPTUNED_SEARCH_MAX, 12, {}},
+		{1, 0, {10}, {}, 1, TCPTUNED_SEARCH_MAX, 1, {}},
+		/* 33 are no doubling of 32 */
+		{1, 0, {10, 20, 40, 80, 160, 320, 330}, {}, 33, TCPTUNED_SEARCH_MAX, 33, {}},
 		{1, 35, {10, 20, 40}, {}, 64, TCPTUNED_SEARCH_WANTED, 4, {}},
 		{1, 9, {10}, {}, 64, TCPTUNED_SEARCH_WANTED, 1, {}},
 		/* (13), (14): a = 0.0016 and 1/100 - a; (18) from 1 to 4: 1 - sqrt(0.01 / 0.0344) = 0.46 */
@@ -206,12 +208,14 @@ TEST(a_search_doubles_until_something_ends_it)
 		{1, 0, {10, 9, 20, 20}, {}, 64, TCPTUNED_SEARCH_NO_GAIN, 8, {1, 1, 1}},
 		{1, 0, {10, 9, 8}, {}, 64, TCPTUNED_SEARCH_NO_GAIN, 4, {0, 1}},
 		{1, 0, {10, 20, 20}, {}, 64, TCPTUNED_SEARCH_NO_GAIN, 4, {1}},
-		{1, 0, {10, 9}, {}, 2, TCPTUNED_SEARCH_MOST, 2, {1}},
+		{1, 0, {10, 9}, {}, 2, TCPTUNED_SEARCH_MAX, 2, {1}},
 	};
 
 	for_each_row (r, rows) {
-		struct tcptuned_search search = {
-			.gain = 0.05, .impact = r->impact, .wanted = r->wanted, .most = r->most};
+		struct tcptuned_search search = {.gain = 0.05,
+						 .impact = r->impact,
+						 .wanted = r->wanted,
+						 .streams_max = r->max};
 		enum tcptuned_search_end end = TCPTUNED_SEARCH_GOES_ON;
 
 		for (int i = 0; r->rates[i] > 0 && end == TCPTUNED_SEARCH_GOES_ON; i++)

@@ -69,6 +69,28 @@ TEST(iperf3_finds_the_server_busy)
 	}
 }
 
+TEST(iperf3_has_a_thread_for_each_connection_since_3_16)
+{
+	static const struct {
+		const char *text;
+		unsigned int threads;
+	} rows[] = {
+		{"{\"start\":{\"version\":\"iperf 3.12\"}}", 1},
+		{"{\"start\":{\"version\":\"iperf 3.16+\"}}", 4},
+		{"{\"start\":{\"version\":\"iperf 4.0\"}}", 4},
+		{"{\"start\":{\"version\":16}}", 1},
+		{"{}", 1},
+	};
+	const struct probe_run run = {.streams = 4};
+	struct probe_report report;
+	char error[256];
+
+	for_each_row (r, rows) {
+		read_text(&probe_iperf3, &run, r->text, &report, error);
+		assert_int_equal(report.threads, r->threads);
+	}
+}
+
 TEST(curl_reports)
 {
 	static const struct {

@@ -65,8 +65,8 @@ int tcptuned_parallel_fit(enum tcptuned_parallel_model model,
 double tcptuned_parallel_rate(const struct tcptuned_parallel_fit *fit, unsigned int streams);
 
 /*
- * By which part the throughput of a connection of others falls when we use @to connections instead of
- * @from (18); @from 0: instead of none, with p'_0 = c, which the paper does not test.
+ * The fraction by which the throughput of a connection of others falls when we use @to connections
+ * instead of @from (18); @from 0: instead of none, with p'_0 = c, which the paper does not test.
  *
  * With (10) this is 1 - (rate(to) / to) / (rate(from) / from): others are assumed to lose what each of
  * our own connections loses. On an empty path it affects no other traffic, and where the host or the
@@ -75,13 +75,13 @@ double tcptuned_parallel_rate(const struct tcptuned_parallel_fit *fit, unsigned 
 double tcptuned_parallel_impact(const struct tcptuned_parallel_fit *fit, unsigned int from,
 				unsigned int to);
 
-/* The largest number up to @most whose impact, compared with one connection, is at most @impact. */
+/* The largest number up to @max whose impact, compared with one connection, is at most @impact. */
 unsigned int tcptuned_parallel_within(const struct tcptuned_parallel_fit *fit, double impact,
-				      unsigned int most);
+				      unsigned int max);
 
-/* The smallest number to which another connection would add less than the part @gain; at most @most. */
+/* The smallest number to which another connection would add less than the fraction @gain; at most @max. */
 unsigned int tcptuned_parallel_enough(const struct tcptuned_parallel_fit *fit, double gain,
-				      unsigned int most);
+				      unsigned int max);
 
 /*
  * How far to trust a fit: high if it has three levels or more, the largest at least four times the
@@ -110,7 +110,7 @@ enum tcptuned_search_end {
 	TCPTUNED_SEARCH_NO_GAIN, /* the last doubling gained less than was asked for */
 	TCPTUNED_SEARCH_IMPACT,	 /* twice as many would harm others more than is allowed */
 	TCPTUNED_SEARCH_WANTED,	 /* the rate that was wanted is reached */
-	TCPTUNED_SEARCH_MOST,	 /* no more connections are allowed */
+	TCPTUNED_SEARCH_MAX,	 /* no more connections are allowed */
 	TCPTUNED_SEARCH_CHANGED, /* the path changed between two measurements */
 	TCPTUNED_SEARCH_BUDGET,	 /* the seconds or bytes for measurements are used up */
 	TCPTUNED_SEARCH_REFUSED, /* the server takes no more connections */
@@ -121,10 +121,10 @@ enum tcptuned_search_end {
  * gained little is believed if both measurements are certain, or if the next doubling gains as little.
  */
 struct tcptuned_search {
-	double gain;	   /* of a doubling that is worth another one: 0.05 is 5 % */
-	double impact;	   /* on others that is allowed, 0 to 1; 1: any */
-	double wanted;	   /* rate that suffices; 0: as much as there is */
-	unsigned int most; /* connections */
+	double gain;		  /* of a doubling that is worth another one: 0.05 is 5 % */
+	double impact;		  /* on others that is allowed, 0 to 1; 1: any */
+	double wanted;		  /* rate that suffices; 0: as much as there is */
+	unsigned int streams_max; /* connections */
 	unsigned int len;
 	struct tcptuned_parallel_level levels[16];
 	double rtt_min, rtt_max; /* of the measurements */

@@ -26,15 +26,17 @@ enum tcptuned_tame_probe {
 	TCPTUNED_TAME_HTTP,   /* the destination is a URL that curl can read, of http or https */
 };
 
+#define TCPTUNED_TAME_NO_IMPACT 1e-9 /* as impact_max: others may lose nothing */
+
 /* All zeroes: the defaults. */
 struct tcptuned_tame_options {
 	enum tcptuned_tame_probe probe;
 	unsigned int port;		/* of iperf3; 0: 5201 */
 	unsigned int streams_max;	/* 0: 16; at most 128 */
 	unsigned int probe_seconds;	/* that each probe measures; 0: 5 */
-	unsigned int seconds_max;	/* of the whole search; 0: 60 */
+	unsigned int seconds_max;	/* by which each probe but the first has to end; 0: 60 */
 	double bytes_max;		/* of all probes together; 0: any */
-	double impact_max;		/* on others, from 0 to 1; 0: 0.1; 1: any; 1e-9: none */
+	double impact_max;		/* on others, from 0 to 1; 0: 0.1; 1: any */
 	double bits_per_second;		/* that suffice; 0: as much as there is */
 	double gain_min;		/* of a doubling that is worth another one; 0: 0.05 */
 	int receive;			/* of iperf3, 1: the destination sends */
@@ -62,13 +64,13 @@ struct tcptuned_tame_level {
 	double rate_peak; /* the highest of a second; 0: unknown */
 	double loss; /* retransmitted segments of those sent; of a receiver: those that arrived out of
 			     order; -1: unknown */
-	double segments;  /* of which that is a part; 0: unknown */
+	double segments;  /* of which that is a fraction; 0: unknown */
 	double rtt_s;	  /* mean smoothed RTT; 0: unknown */
 	double rtt_min_s; /* smallest RTT; 0: unknown */
 	double receiver_window, send_buffer,
 		application; /* limited it, shares of the time, 0 to 1 */
 	int receives;	     /* 1: this host received, so that the sender's limits are not seen */
-	double processor;    /* share of a core that the probe used at its busier end */
+	double processor; /* share of a core that each thread of the probe used at its busier end */
 	enum tcptuned_tame_limit limit;
 };
 

@@ -4,7 +4,7 @@
 
 MODE: whole (no ranges), 429 (always), limit (paced, and 503 beyond two connections at a time), close (the
 same, without an answer), stop (closes in the middle of an answer), silent (accepts, and never answers), paced
-(10 Mbit/s each), uneven (all but the first range).
+(10 Mbit/s each), uneven (all but the first range), or a URL to which it redirects.
 KEY, a file with a private key and a certificate: HTTPS. If a client offers HTTP/2, the server chooses
 it, and then cannot serve it.
 
@@ -42,6 +42,13 @@ class Handler(BaseHTTPRequestHandler):
             self.pace()
         if MODE == "silent":
             time.sleep(600)
+        if "://" in MODE:
+            self.send_response(302)
+            self.send_header("Location", MODE)
+            self.send_header("Content-Length", "10000")
+            self.end_headers()
+            self.wfile.write(bytes(10000))
+            return
         with lock:
             busy += 1
             print(busy, flush=True)

@@ -136,6 +136,19 @@ test_streams_by_http_that_cannot_be_measured() {
 	refuses 20 1 "the file is too small" $url
 	http_server 1000000000
 	refuses 20 1 "were not enough to measure" --probe-bytes 1M $url
+	refuses 20 1 "were not enough to measure" --probe-bytes 1 $url
+}
+
+# The path is that to the server of the file, not that to a near one.
+test_streams_by_http_that_is_redirected() {
+	host a b c
+	link a b --rate 20mbit --delay 25ms
+	link a c --rate 1gbit --delay 1ms
+	http_server 1000000000
+	background near in_host c "$TEST_TOP/tests/system/http_ranges.py" "${ADDR[c]}" 8000 1 $url
+	wait_printed 20 near listening
+	advice . --probe-time 24 --max-streams 1 "http://${ADDR[c]}:8000/" >/dev/null
+	expect_between "$(advised '.levels[0].rtt_min_seconds * 1000')" 49 80 "ms"
 }
 
 # Once data flow, the server no longer reads, or is told to end.
@@ -275,6 +288,7 @@ test_streams_wrong_arguments() {
 	refuses 20 2 "--probe: ftp: write" --probe ftp 10.0.0.1
 	refuses 20 2 "--for: wget: write" --for wget 10.0.0.1
 	refuses 20 2 "--probe none measures nothing" --probe none --plot x 10.0.0.1
+	refuses 20 2 "not UTF-8" $'\xff'
 	refuses 20 2 "an argument is missing"
 	refuses 20 2 "neither a name, an address nor a URL" http://
 	refuses 20 40 "no tcptuned runs" --probe none 10.0.0.1
@@ -287,7 +301,7 @@ test_streams_with_a_daemon() {
 	says "knows 1 connection to 10.99.0.2" "known"
 	says "1 limited by idle" "what limits it"
 	iperf3_server
-	background search in_host a "${tcptunectl[@]}" streams "${ADDR[b]}"
+	background search in_host a "${tcptunectl[@]}" streams --probe-time 600 "${ADDR[b]}"
 	wait_output 20 -ge 1 probes
 	stop search || :
 	wait_output 20 = 0 probes
