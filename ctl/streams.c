@@ -698,7 +698,7 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 		return error;
 	if (!ctl->json && !ctl->given[FOR])
 		print_known(known, &q);
-	if (ctl->given[PLOT] && !(image = fopen(ctl->given[PLOT], "ae"))) /* or is never written */
+	if (ctl->given[PLOT] && !(image = fopen(ctl->given[PLOT], "a+e"))) /* or is never written */
 		return fail_to_plot(ctl->given[PLOT], err);
 	error = q.passive ? ask_memory(ctl, &q, &memory, err) : search(&q, &result, err);
 	if (error)
