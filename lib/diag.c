@@ -180,6 +180,6 @@ int diag_read_closed(int fd, diag_handler *handler, void *context)
 	/* A message about a destroyed socket is not part of an answer, so each read returns 0. */
 	do {
 		err = read_datagram(fd, MSG_DONTWAIT, handler, context);
-	} while (err >= 0);
+	} while (err >= 0 || err == -ENOBUFS); /* some were lost, and others follow */
 	return err == -EAGAIN ? 0 : err;
 }

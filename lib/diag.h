@@ -77,7 +77,7 @@ int diag_dump(int fd, unsigned int states, unsigned int port, diag_handler *hand
 int diag_get(int fd, int family, const struct inet_diag_sockid *id, diag_handler *handler,
 	     void *context);
 
-/* Read the connections that were destroyed, without waiting. -ENOBUFS: some were lost. */
+/* Read the connections that were destroyed, but for those that the kernel had to drop, without waiting. */
 int diag_read_closed(int fd, diag_handler *handler, void *context);
 
 #endif

@@ -13,9 +13,6 @@
 
 #include <tcptuned/algo/unsent.h>
 
-#ifndef SO_BUF_LOCK
-#define SO_BUF_LOCK 72 /* Linux 5.14 */
-#endif
 #define LOCK_SNDBUF 1 /* SOCK_SNDBUF_LOCK of the kernel */
 #define LOCK_RCVBUF 2
 

@@ -6,9 +6,15 @@
 #ifndef TCPTUNED_TUNER_H
 #define TCPTUNED_TUNER_H
 
+#include <sys/socket.h>
+
 #include <tcptuned/algo/rightsize.h>
 
 #include "diag.h"
+
+#ifndef SO_BUF_LOCK
+#define SO_BUF_LOCK 72 /* Linux 5.14 */
+#endif
 
 #define TUNER_REQUEST_MIN \
 	(16u << 10) /* as in bpf/buffer_requests.h: a smaller buffer is deliberate */

@@ -52,6 +52,18 @@ bool command_receive(int channel, struct command_message *ret, int *fd)
 	return n == sizeof(*ret);
 }
 
+/* Sockets that systemd passes on are for the process ID that it has started (sd_listen_fds(3)). */
+static void take_sockets(pid_t started)
+{
+	const char *pid = getenv("LISTEN_PID");
+	char text[16];
+
+	if (!pid || atoi(pid) != started)
+		return;
+	snprintf(text, sizeof(text), "%d", (int)getpid());
+	setenv("LISTEN_PID", text, 1);
+}
+
 static _Noreturn void become(char **command, const struct command_signals *signals, bool filter,
 			     int channel)
 {
@@ -78,8 +90,8 @@ pid_t command_start(char **command, const struct command_signals *signals, bool 
 		    int *listener, struct command_message *failure)
 {
 	struct command_message message;
+	pid_t pid, started = getppid();
 	int channel[2];
-	pid_t pid;
 
 	*listener = -1;
 	*failure = (struct command_message){COMMAND_NOT_STARTED, 0};
@@ -88,8 +100,10 @@ pid_t command_start(char **command, const struct command_signals *signals, bool 
 		return -1;
 	}
 	pid = fork();
-	if (!pid)
+	if (!pid) {
+		take_sockets(started);
 		become(command, signals, filter, channel[1]);
+	}
 	if (pid < 0)
 		failure->value = errno;
 	close(channel[1]);

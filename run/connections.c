@@ -44,18 +44,24 @@ static void add(struct connections *all, struct connection *c)
 	*bucket = c;
 }
 
-void connections_forget_closed(struct connections *all)
+void connections_forget_closed(struct connections *all, bool reports)
 {
 	struct connection *c = all->first, *next;
 
-	*all = (struct connections){
-		.tree = all->tree, .requests = all->requests, .closings = all->closings};
+	*all = (struct connections){.ended = all->ended,
+				    .tree = all->tree,
+				    .requests = all->requests,
+				    .closings = all->closings};
 	for (; c; c = next) {
 		next = c->next;
-		if (c->closed)
-			free(c);
-		else
+		if (!c->closed) {
 			add(all, c);
+		} else if (reports) {
+			c->next = all->ended;
+			all->ended = c;
+		} else {
+			free(c);
+		}
 	}
 }
 
@@ -112,11 +118,16 @@ static void end_round(struct connection *c)
 	c->round_bytes = info->tcpi_bytes_received;
 }
 
+static uint64_t bytes_of(const struct diag_socket *s)
+{
+	return s->info.tcp.tcpi_bytes_received + s->info.tcp.tcpi_bytes_acked;
+}
+
 static void update(struct connection *c, const struct diag_socket *s)
 {
 	char cc[sizeof(c->socket.congestion_control)];
 
-	if (!s->has_info)
+	if (!s->has_info || bytes_of(s) < bytes_of(&c->socket)) /* after tcp_disconnect() */
 		return;
 	memcpy(cc, c->socket.congestion_control, sizeof(cc));
 	c->last_us = tcptuned_monotonic_us();
@@ -164,10 +175,11 @@ static void on_closed(const struct diag_socket *s, void *context)
 	struct connections *all = context;
 	struct connection *c = find(all, cookie_of(s));
 
-	if (!c || c->closed)
+	if (!c)
 		return;
 	update(c, s);
-	close_connection(all, c);
+	if (!c->closed)
+		close_connection(all, c);
 }
 
 uint64_t connections_cost_us(void)

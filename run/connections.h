@@ -42,6 +42,7 @@ struct connection {
 struct connections {
 	struct connection *first, *buckets[1024]; /* by cookie */
 	unsigned int closed;			  /* of them */
+	struct connection *ended;		  /* are only reported */
 	struct tree tree;
 	int requests, closings; /* sockets of sock_diag */
 };
@@ -60,8 +61,8 @@ int connections_update(struct connections *all, struct connection *c);
 /* Read the final state of those that were destroyed. */
 void connections_read_closed(struct connections *all);
 
-/* Forget those that were destroyed. */
-void connections_forget_closed(struct connections *all);
+/* Forget those that were destroyed, but for the report if @reports. */
+void connections_forget_closed(struct connections *all, bool reports);
 
 /* What most of the bytes did. */
 bool connection_receives(const struct connection *c);

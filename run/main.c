@@ -22,16 +22,28 @@
 #include "watch.h"
 
 /* As of env(1), nice(1) and others. */
+#define EXIT_FAILED	    125
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NOT_FOUND	    127
 
-/* What a terminal sends (a code above 0) all processes of the group receive. */
+/*
+ * What the kernel sends (a code above 0) comes from the terminal, to all processes of the group. But only the
+ * leader of the session is told that the terminal is gone, and only the process that was started has the
+ * alarm() of a program that became it.
+ */
+static bool command_has(const struct signalfd_siginfo *info)
+{
+	if (info->ssi_signo == SIGHUP || info->ssi_signo == SIGCONT)
+		return info->ssi_code > 0 && getsid(0) != getpid();
+	return info->ssi_code > 0 && info->ssi_signo != SIGALRM;
+}
+
 static void pass_on_signals(int signals, pid_t to)
 {
 	struct signalfd_siginfo info;
 
 	while (read(signals, &info, sizeof(info)) == sizeof(info))
-		if (info.ssi_signo != SIGCHLD && info.ssi_code <= 0 && (pid_t)info.ssi_pid != to)
+		if (info.ssi_signo != SIGCHLD && !command_has(&info) && (pid_t)info.ssi_pid != to)
 			kill(to, (int)info.ssi_signo);
 }
 
@@ -61,7 +73,7 @@ static int follow_command(int signals, pid_t command, int listener)
 		else if (files[1].revents)
 			files[1].fd = -1;
 	}
-	return W_EXITCODE(EXIT_FAILURE, 0);
+	return W_EXITCODE(EXIT_FAILED, 0);
 }
 
 /* Returns the status of the command, as of waitpid(). */
@@ -125,10 +137,12 @@ int main(int argc, char **argv)
 	struct command_signals inherited;
 	sigset_t blocked;
 	int channel[2], signals;
+	static char line[4096];
 	FILE *out = stderr;
 	pid_t watcher;
 
 	occupy_standard_files();
+	setvbuf(stderr, line, _IOLBF, sizeof(line)); /* the command writes there, too */
 	if (run_options_parse(argc, argv, &options, &err)) {
 		fprintf(stderr, "tcptune-run: %s\n", err.text);
 		return err.status;
@@ -138,21 +152,23 @@ int main(int argc, char **argv)
 	if (!out || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel)) {
 		fprintf(stderr, "tcptune-run: %s: %s\n", out ? "socketpair()" : options.output,
 			strerror(errno));
-		return EXIT_FAILURE;
+		return EXIT_FAILED;
 	}
 	block_signals(&blocked, &inherited);
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	watcher = fork();
-	signals = signalfd(-1, &blocked, SFD_CLOEXEC | SFD_NONBLOCK);
+	signals =
+		signalfd(-1, &blocked, SFD_CLOEXEC | SFD_NONBLOCK); /* each process reads its own */
+	watcher = signals < 0 ? -1 : fork();
 	if (!watcher) {
 		close(channel[0]);
 		watch(&options, out, channel[1], signals, &inherited);
 		_exit(EXIT_SUCCESS);
 	}
 	close(channel[1]);
-	if (watcher < 0 || signals < 0) {
-		fprintf(stderr, "tcptune-run: %s\n", strerror(errno));
-		return EXIT_FAILURE;
+	if (watcher < 0) {
+		fprintf(stderr, "tcptune-run: %s: %s\n", signals < 0 ? "signalfd()" : "fork()",
+			strerror(errno));
+		return EXIT_FAILED;
 	}
 	command_close_inherited(STDERR_FILENO + 1);
 	command_end_like(follow(channel[0], signals, watcher));

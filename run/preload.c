@@ -129,6 +129,8 @@ static void tick(int fd)
 /* --- the functions of the C library that are wrapped ----------------------------------------------- */
 ssize_t __read_chk(int fd, void *data, size_t size, size_t max);
 ssize_t __recv_chk(int fd, void *data, size_t size, size_t max, int flags);
+ssize_t __recvfrom_chk(int fd, void *data, size_t size, size_t max, int flags,
+		       struct sockaddr *from, socklen_t *length);
 
 /* Those that receive or send data by @fd. */
 #define TRANSFERS(F)                                                                              \
@@ -142,6 +144,10 @@ ssize_t __recv_chk(int fd, void *data, size_t size, size_t max, int flags);
 	F(ssize_t, recvfrom,                                                                      \
 	  (int fd, void *data, size_t size, int flags, struct sockaddr *from, socklen_t *length), \
 	  (fd, data, size, flags, from, length))                                                  \
+	F(ssize_t, __recvfrom_chk,                                                                \
+	  (int fd, void *data, size_t size, size_t max, int flags, struct sockaddr *from,         \
+	   socklen_t *length),                                                                    \
+	  (fd, data, size, max, flags, from, length))                                             \
 	F(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags))    \
 	F(ssize_t, write, (int fd, const void *data, size_t size), (fd, data, size))              \
 	F(ssize_t, writev, (int fd, const struct iovec *data, int count), (fd, data, count))      \

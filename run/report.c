@@ -152,6 +152,8 @@ static bool is_writable(FILE *out)
 
 void report_connections(FILE *out, const struct connections *all, bool json, bool open)
 {
+	for (const struct connection *c = open ? NULL : all->ended; c; c = c->next)
+		report_connection(out, c, json);
 	for (const struct connection *c = all->first; c; c = c->next)
 		if (!open || (is_open(c) && is_writable(out)))
 			report_connection(out, c, json);

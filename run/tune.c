@@ -80,6 +80,19 @@ static bool preload(const struct tune *tune)
 	return !setenv("LD_PRELOAD", value, 1) && !setenv(PRELOAD_VARIABLE, settings, 1);
 }
 
+/* Older kernels cannot size a buffer that a program has fixed. */
+static void check_buffer_locks(void)
+{
+	_cleanup_close_ int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	socklen_t length = sizeof(int);
+	int locks;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_BUF_LOCK, &locks, &length) && errno == ENOPROTOOPT)
+		fputs("tcptune-run: --tune: buffers that were fixed remain so: this kernel lacks SO_BUF_LOCK "
+		      "(Linux 5.14)\n",
+		      stderr);
+}
+
 /* Returns the congestion control of the options if a socket may have it, or NULL. */
 static const char *check_congestion_control(const char *name)
 {
@@ -105,6 +118,8 @@ void tune_init(struct tune *tune, const struct run_options *options,
 	if (tune->on)
 		memory_open(&tune->memory);
 	if (on)
+		check_buffer_locks();
+	if (on)
 		tune->cc = check_congestion_control(options->cc);
 	if (err)
 		fprintf(stderr, "tcptune-run: --tune: pidfd_getfd(): %s; %s\n",
@@ -113,7 +128,18 @@ void tune_init(struct tune *tune, const struct run_options *options,
 					 : strerror(-err),
 			preload(tune)
 				? "only programs that are linked dynamically are tuned"
-				: "connections are not tuned, since tcptune-preload.so is missing");
+				: "connections are not tuned, since tcptune-preload.so is missing, or "
+				  "its path has a space or a colon");
+}
+
+/* Whether close() of it waits, if it is the last one: that must be the process's own. */
+static bool lingers(int fd)
+{
+	struct linger linger = {0};
+	socklen_t length = sizeof(linger);
+
+	getsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, &length);
+	return linger.l_onoff && linger.l_linger;
 }
 
 /*
@@ -131,9 +157,9 @@ static int duplicate(const struct tree_socket *owner)
 	fd = (int)syscall(SYS_pidfd_getfd, pidfd, owner->fd, 0);
 	if (fd < 0)
 		return -errno;
-	if (!fstat(fd, &status) && status.st_ino == owner->inode)
+	if (!fstat(fd, &status) && status.st_ino == owner->inode && !lingers(fd))
 		return fd;
-	close(fd); /* the number has been used for another file since */
+	close(fd); /* perhaps the number has been used for another file since */
 	return -ESTALE;
 }
 

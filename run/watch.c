@@ -21,7 +21,8 @@
 #define SCAN_MIN_US 20000u
 #define SCAN_MAX_US 30000000u
 #define WATCH_US    1000000u
-#define CLOSED_MAX  256u /* connections that are remembered although they are never reported */
+#define CLOSINGS_MS 10
+#define CLOSED_MAX  256u /* connections among those that are looked at */
 #define SCANS_FAST  20u	 /* the first scans follow at once, so that short connections are found */
 
 struct watcher {
@@ -32,6 +33,7 @@ struct watcher {
 	pid_t command; /* 0: it has ended */
 	bool reports;  /* at the end of the command */
 	bool sees;     /* connections are looked at */
+	bool stopped;  /* the command is */
 	bool failed;   /* once they could not be read, which has been reported */
 	bool alone;    /* there are no children left */
 	unsigned int scans;
@@ -56,9 +58,9 @@ static void scan(struct watcher *w)
 		fprintf(stderr, "tcptune-run: the connections cannot be read: %s\n",
 			strerror(-err));
 	w->failed |= err != 0;
-	if (!w->reports && w->connections.closed > CLOSED_MAX) {
+	if (w->connections.closed > CLOSED_MAX) {
 		memory_save(&w->tune.memory, &w->connections);
-		connections_forget_closed(&w->connections);
+		connections_forget_closed(&w->connections, w->reports);
 	}
 	wait = w->scans++ < SCANS_FAST ? 0 : CONNECTIONS_COST_INVERSE * took;
 	if (wait < SCAN_MIN_US)
@@ -74,6 +76,8 @@ static void report(struct watcher *w)
 	for (struct connection *c = w->connections.first; c; c = c->next)
 		if (!c->closed)
 			connections_update(&w->connections, c);
+	/* The kernel reports their ends later than that of the command. */
+	poll(&(struct pollfd){.fd = w->connections.closings, .events = POLLIN}, 1, CLOSINGS_MS);
 	connections_read_closed(&w->connections);
 	report_connections(w->out, &w->connections, w->options->json, false);
 }
@@ -91,6 +95,9 @@ static bool has_work(const struct watcher *w)
 static void end_command(struct watcher *w, int status)
 {
 	report(w);
+	if (w->out != stderr && (ferror(w->out) | fclose(w->out)))
+		fprintf(stderr, "tcptune-run: %s: the report could not be written\n",
+			w->options->output);
 	memory_save(&w->tune.memory, &w->connections);
 	w->command = 0;
 	w->reports = false;
@@ -109,10 +116,11 @@ static void reap(struct watcher *w)
 	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
 		if (pid != w->command)
 			continue;
+		w->stopped = WIFSTOPPED(status);
 		if (!WIFSTOPPED(status) && !WIFCONTINUED(status))
 			ended = status;
 		else if (getppid() == w->parent) /* it stops until the shell continues the group */
-			kill(w->parent, WIFSTOPPED(status) ? SIGSTOP : SIGCONT);
+			kill(w->parent, w->stopped ? SIGSTOP : SIGCONT);
 	}
 	w->alone = pid < 0 && errno == ECHILD;
 	if (ended >= 0)
@@ -132,13 +140,19 @@ static void read_signals(struct watcher *w)
 	}
 }
 
+/* Whether what is open is reported now and then. */
+static bool is_live(const struct watcher *w)
+{
+	return w->options->watch && w->command && !w->stopped;
+}
+
 static int wait_ms(const struct watcher *w)
 {
 	uint64_t due = ~0ull, now = tcptuned_monotonic_us();
 
 	if (w->sees) {
 		due = w->scan_us;
-		if (w->options->watch && w->command && w->report_us < due)
+		if (is_live(w) && w->report_us < due)
 			due = w->report_us;
 		if (w->tune.on && w->tune.due_us < due)
 			due = w->tune.due_us;
@@ -158,7 +172,7 @@ static void handle_time(struct watcher *w)
 		scan(w);
 	if (w->tune.on && now >= w->tune.due_us)
 		tune_connections(&w->tune, &w->connections);
-	if (w->options->watch && w->command && now >= w->report_us) {
+	if (is_live(w) && now >= w->report_us) {
 		report_connections(w->out, &w->connections, w->options->json, true);
 		w->report_us = now + WATCH_US;
 	}
@@ -204,18 +218,35 @@ static const char *explain(int err)
 	return strerror(err);
 }
 
+/* Signals that the terminal has sent before there was a command. */
+static void read_early_signals(const struct watcher *w, sigset_t *ret)
+{
+	struct signalfd_siginfo info;
+
+	sigemptyset(ret);
+	while (read(w->signals, &info, sizeof(info)) == sizeof(info))
+		if (info.ssi_signo != SIGCHLD)
+			sigaddset(ret, (int)info.ssi_signo);
+}
+
+static void say_not_intercepted(int err)
+{
+	fprintf(stderr, "tcptune-run: buffer sizes that the command sets are not intercepted: %s\n",
+		explain(err));
+}
+
 /* Starts the command with the filter or, where that is refused, without. */
 static bool start(struct watcher *w, const struct command_signals *signals, bool filter)
 {
 	char **command = w->options->command;
 	struct command_message failure;
 	int listener = -1, err = 0;
+	sigset_t early;
 
+	read_early_signals(w, &early);
 	w->command = command_start(command, signals, filter, &listener, &failure);
 	if (w->command < 0 && failure.kind == COMMAND_NOT_FILTERED) {
-		fprintf(stderr,
-			"tcptune-run: buffer sizes that the command sets are not intercepted: %s\n",
-			explain(failure.value));
+		say_not_intercepted(failure.value);
 		w->command = command_start(command, signals, false, &listener, &failure);
 	}
 	if (w->command < 0) {
@@ -226,13 +257,16 @@ static bool start(struct watcher *w, const struct command_signals *signals, bool
 	if (listener >= 0)
 		err = notify_init(&w->notify, listener);
 	if (err) {
-		fprintf(stderr, "tcptune-run: notifications: %s\n", strerror(-err));
+		say_not_intercepted(-err);
 		close(listener); /* intercepted calls fail, and do not wait */
 		listener = -1;
 	}
 	/* Where this process is killed, the other one answers. */
 	command_send(w->channel, (struct command_message){COMMAND_STARTED, w->command}, listener);
 	command_close_inherited(STDOUT_FILENO + 1);
+	for (int i = 1; i < NSIG; i++)
+		if (sigismember(&early, i) == 1)
+			kill(w->command, i);
 	return true;
 }
 

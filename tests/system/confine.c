@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * confine docker|notifier COMMAND...: runs a command under the seccomp filter of a Docker container without
- * extra capabilities, or under one that has a notifier.
+ * confine docker|notifier|old COMMAND...: runs a command under the seccomp filter of a Docker container without
+ * extra capabilities, under one that has a notifier, or as on a kernel that lacks SO_BUF_LOCK.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,14 +50,20 @@ static int forbid_as_docker(scmp_filter_ctx filter)
 int main(int argc, char **argv)
 {
 	int notifies = argc > 2 && !strcmp(argv[1], "notifier");
+	int old = argc > 2 && !strcmp(argv[1], "old");
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
 	int err;
 
-	if (argc < 3 || !filter || (!notifies && strcmp(argv[1], "docker")))
+	if (argc < 3 || !filter || (!notifies && !old && strcmp(argv[1], "docker")))
 		return 2;
 	/* No one calls uselib(): it is not in the C library. */
-	err = notifies ? seccomp_rule_add(filter, SCMP_ACT_NOTIFY, SCMP_SYS(uselib), 0)
-		       : forbid_as_docker(filter);
+	if (notifies)
+		err = seccomp_rule_add(filter, SCMP_ACT_NOTIFY, SCMP_SYS(uselib), 0);
+	else if (old)
+		err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOPROTOOPT), SCMP_SYS(getsockopt), 1,
+				       SCMP_A2_32(SCMP_CMP_EQ, SO_BUF_LOCK));
+	else
+		err = forbid_as_docker(filter);
 	err = err ? err : seccomp_load(filter);
 	if (err) {
 		fprintf(stderr, "confine: %s\n", strerror(-err));

@@ -287,6 +287,8 @@ expect_amounts() {
 	expect_eq "$(reported .remote)" 10.99.0.2:8001 "remote"
 	expect_between "$(reported '.rtt * 1000')" 39 60 "ms"
 	expect_between "$(jq -s 'map(.rate) | add / 1e6' "$TEST_DIR/report")" 20 101 "Mbit/s together"
+	in_host a "${run[@]}" --output /dev/full ./receive 10.99.0.2 8001 65536 2>"$TEST_DIR/stderr" >/dev/null
+	said "tcptune-run: /dev/full: the report could not be written"
 	# As text, live, and to a file. At the end the RTT may include the queue, which holds one BDP, 40 ms.
 	rm -f $own/text
 	in_host a "${run[@]}" --watch --output $own/text ./receive 10.99.0.2 8001 65536 >/dev/null
@@ -417,16 +419,45 @@ until("from terminal\r\nfrom terminal\r\n")
 END
 }
 
-# What a script or another program leaves to it.
-test_tcptune_run_in_odd_surroundings() {
-	local ignores=(env --ignore-signal=CHLD) closed=(sh -c 'exec "$@" <&- >&- 2>&-' -) option
+# The terminal is gone, of which the kernel tells the leader of the session only.
+test_tcptune_run_without_its_terminal() {
 	prepare
+	"${nobody[@]}" timeout 20 python3 - $own/tcptune-run <<'END'
+import os, pty, sys
+
+pid, terminal = pty.fork()
+if not pid:
+    os.execv(sys.argv[1], [sys.argv[1], "sh", "-c", "trap 'echo >gone; exit 9' HUP; echo ready; while :; do sleep 0.1; done"])
+while b"ready" not in os.read(terminal, 4096):
+    pass
+os.close(terminal)
+assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 9
+END
+	[ -e gone ] || fail "the command had no SIGHUP"
+	expect_fail 142 "${nobody[@]}" python3 -c 'import os, signal, sys
+signal.alarm(1)
+os.execv(sys.argv[1], [sys.argv[1], "sleep", "30"])' $own/tcptune-run
+}
+
+# What a script or another program leaves to it.
+inherited='import os
+print(os.listdir("/proc/self/fd"), os.environ)
+print([line for line in open("/proc/self/status") if line[:6] in ("SigBlk", "SigIgn", "SigCgt")])'
+
+test_tcptune_run_in_odd_surroundings() {
+	local ignores=(env --ignore-signal=CHLD) closed=(sh -c 'exec "$@" <&- >&- 2>&-' -) option files
+	prepare
+	files='for fd in 0 1 2; do [ ! -e /proc/$$/fd/$fd ] || exit 8; done; exit 7'
 	for option in --why --tune; do
 		expect_fail 7 timeout 20 "${ignores[@]}" "${run[@]}" $option sh -c 'exit 7'
-		expect_fail 7 timeout 20 "${closed[@]}" "${run[@]}" $option sh -c 'exit 7'
+		expect_fail 7 timeout 20 "${closed[@]}" "${run[@]}" $option sh -c "$files"
 	done
-	expect_eq "$("${ignores[@]}" "${run[@]}" grep SigIgn /proc/self/status)" \
-		"$("${ignores[@]}" "${nobody[@]}" grep SigIgn /proc/self/status)" "ignored signals"
+	# What it inherits: descriptors, signals, and the environment.
+	for option in "" --why --tune; do
+		expect_eq "$("${ignores[@]}" "${run[@]}" $option python3 -c "$inherited" 7<tcptune-run)" \
+			"$("${ignores[@]}" "${nobody[@]}" python3 -c "$inherited" 7<tcptune-run)" "what it inherits, $option"
+	done
+	expect_fail 0 sh -c 'LISTEN_PID=$$ exec "$@"' - "${run[@]}" sh -c '[ $LISTEN_PID = $$ ]'
 	# Its reader sees when the command closes its output,
 	exec 5< <(exec "${run[@]}" sh -c 'exec >&-; sleep 60')
 	expect_fail 1 read -r -t 20 -u 5
@@ -487,6 +518,32 @@ test_tcptune_run_stops_and_continues() {
 
 state_of_stopped() {
 	awk '{ print $3 }' "/proc/$(pid_of stopped)/stat"
+}
+
+# While the command is stopped, its connections are not reported.
+test_tcptune_run_watches_while_the_command_runs() {
+	local command lines
+	prepare
+	background stopped "${run[@]}" --watch python3 -c 'import os, socket, time
+server = socket.create_server(("127.0.0.1", 0))
+one, other = socket.create_connection(server.getsockname()), server.accept()[0]
+print(os.getpid(), flush=True)
+while one.send(b"x") and other.recv(1):
+    time.sleep(0.05)'
+	wait_output 20 -ge 3 lines_of_stopped
+	command=$(grep -x '[0-9]*' "$TEST_DIR/stopped.log")
+	kill -STOP "$command"
+	wait_output 20 = T state_of_stopped
+	lines=$(lines_of_stopped)
+	sleep 2.5
+	expect_eq "$(lines_of_stopped)" "$lines" "lines after 2.5 s"
+	kill -CONT "$command"
+	wait_output 20 -gt "$lines" lines_of_stopped
+	stop stopped || :
+}
+
+lines_of_stopped() {
+	wc -l <"$TEST_DIR/stopped.log"
 }
 
 # The end of the command is the end of tcptune-run, also for the reader of a pipe; what the command leaves
@@ -572,7 +629,7 @@ test_tcptune_run_in_docker() {
 		said "$not_static"
 	done
 	rm tcptune-preload.so
-	expect_eq "$(${docker[0]} --tune sh -c 'echo $LD_PRELOAD' 2>&1)" "${not_static%;*}; connections are not tuned, since tcptune-preload.so is missing" "said without it"
+	expect_eq "$(${docker[0]} --tune sh -c 'echo $LD_PRELOAD' 2>&1)" "${not_static%;*}; connections are not tuned, since tcptune-preload.so is missing, or its path has a space or a colon" "said without it"
 }
 
 # Of a socket that connects, and of one that is accepted; of 10 MB at 40 Mbit/s, which take 2 s.
@@ -648,6 +705,12 @@ print("received", flush=True)
 END
 }
 
+test_tcptune_run_on_an_old_kernel() {
+	prepare
+	expect_fail 7 "${nobody[@]}" ./confine old ./tcptune-run --tune sh -c 'exit 7' 2>"$TEST_DIR/stderr"
+	said "tcptune-run: --tune: buffers that were fixed remain so: this kernel lacks SO_BUF_LOCK (Linux 5.14)"
+}
+
 # A process of another user, which may not be looked at: its request passes, and that is said.
 test_tcptune_run_without_access_to_a_process() {
 	prepare
@@ -716,6 +779,27 @@ END
 		expect_eq "$(jq -s length "$TEST_DIR/report")" 1000 "connections"
 		expect_between "$(reported_bytes)" 10000000 10004000 "bytes of all, and SYN and FIN"
 	done
+}
+
+# Data of connections that are reset when the command ends: of half of them before the last scan, since by
+# SO_LINGER the kernel forgets how much it was, and after it of those whose last byte is not read.
+test_tcptune_run_reports_what_came_last() {
+	prepare
+	timeout 60 "${run[@]}" --json python3 - 2>"$TEST_DIR/report" <<'END'
+import socket, struct, time
+
+server = socket.create_server(("127.0.0.1", 0), backlog=20)
+pairs = [(socket.create_connection(server.getsockname()), server.accept()[0]) for _ in range(20)]
+for i, (one, other) in enumerate(pairs):
+    if i == 10:
+        time.sleep(2)
+    if i < 10:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    one.sendall(bytes(10000))
+    assert len(other.recv(10000 if i < 10 else 9999, socket.MSG_WAITALL)) >= 9999
+END
+	expect_eq "$(jq -s length "$TEST_DIR/report")" 40 "connections"
+	expect_between "$(reported_bytes)" 400000 400160 "bytes at both ends, and SYN and FIN"
 }
 
 reported_bytes() {
