@@ -72,20 +72,6 @@ static int parse_number(const char *name, const char *text, const char *suffixes
 	return 0;
 }
 
-static int parse_impact(const char *text, double *ret, struct tcptuned_error *err)
-{
-	size_t len = strlen(text);
-	char number[16];
-	int error;
-
-	if (!len || text[len - 1] != '%')
-		return parse_number("max-impact", text, "", 1, 0, 1, ret, err);
-	snprintf(number, sizeof(number), "%.*s", (int)len - 1, text);
-	error = parse_number("max-impact", number, "", 1, 0, 100, ret, err);
-	*ret /= 100;
-	return error;
-}
-
 #define STREAMS_MAX 128
 
 struct question {
@@ -106,9 +92,10 @@ static int parse_options(const struct ctl *ctl, struct question *q, struct tcptu
 	} rows[] = {
 		{WANT, "KMGT", 1000, 1, 1e13}, {MAX_STREAMS, "", 1, 1, STREAMS_MAX},
 		{TIME, "", 1, 5, 3600},	       {BYTES, "KMGT", 1024, 1, 1e15},
-		{PORT, "", 1, 1, 65535},
+		{PORT, "", 1, 1, 65535},       {MAX_IMPACT, "%", 0.01, 0, 1},
 	};
-	double values[ARRAY_SIZE(options)] = {[MAX_STREAMS] = 16, [TIME] = 60, [PORT] = 5201};
+	double values[ARRAY_SIZE(options)] = {
+		[MAX_STREAMS] = 16, [TIME] = 60, [PORT] = 5201, [MAX_IMPACT] = 0.1};
 	json_auto_t *text = json_string(ctl->arguments[0]);
 	const char *probe = ctl->given[PROBE];
 	int error = 0;
@@ -116,7 +103,6 @@ static int parse_options(const struct ctl *ctl, struct question *q, struct tcptu
 	if (!text)
 		return USAGE(err, "%.80s: not UTF-8", ctl->arguments[0]);
 	q->destination = ctl->arguments[0];
-	q->impact_max = 0.1;
 	if (!probe)
 		probe = strstr(q->destination, "://") ? "http" : "iperf3";
 	q->probe = probe;
@@ -134,8 +120,7 @@ static int parse_options(const struct ctl *ctl, struct question *q, struct tcptu
 					     ctl->given[rows[i].option], rows[i].suffixes,
 					     rows[i].step, rows[i].min, rows[i].max,
 					     &values[rows[i].option], err);
-	if (!error && ctl->given[MAX_IMPACT])
-		error = parse_impact(ctl->given[MAX_IMPACT], &q->impact_max, err);
+	q->impact_max = values[MAX_IMPACT];
 	q->options.impact_max = q->impact_max > 0 ? q->impact_max : TCPTUNED_TAME_NO_IMPACT;
 	q->options.bits_per_second = values[WANT];
 	q->options.streams_max = (unsigned int)values[MAX_STREAMS];
@@ -446,8 +431,7 @@ static void print_impact(const struct tcptuned_tame_result *r)
 }
 
 /* What it is made from, and what it has cost. */
-static void print_basis(const struct question *q, const struct tcptuned_tame_result *r,
-			const json_t *memory)
+static void print_basis(const struct tcptuned_tame_result *r, const json_t *memory)
 {
 	printf("\nConfidence %s. ", confidences[r->confidence]);
 	if (memory) {
@@ -480,7 +464,7 @@ static void print_advice(const struct question *q, const struct tcptuned_tame_re
 		printf("wanted         %3u\n", r->wanted);
 	else if (q->options.bits_per_second > 0)
 		puts("wanted           -  no number that was measured or fitted carries that rate");
-	print_basis(q, r, memory);
+	print_basis(r, memory);
 }
 
 static json_t *level_json(const struct tcptuned_tame_level *l)

@@ -103,11 +103,6 @@ static int is_limit_per_connection(const struct tcptuned_tame_level *one,
 	       more->rtt_s > 0.5 * one->rtt_s && more->rtt_s < 2 * one->rtt_s;
 }
 
-static int is_limited_by_path(const struct tcptuned_tame_level *one)
-{
-	return is_limited_elsewhere(one) || one->limit == TCPTUNED_TAME_LIMIT_LOSS;
-}
-
 void advice_find_limits(struct tcptuned_tame_result *r)
 {
 	struct tcptuned_tame_level one;
@@ -294,7 +289,7 @@ void advice_conclude(const struct tcptuned_tame_options *options, struct tcptune
 	find_fastest(options, r);
 	fit(r);
 	if (r->fit.levels && r->fastest == r->levels[0].streams &&
-	    is_limited_by_path(&r->levels[0]))
+	    (is_limited_elsewhere(&r->levels[0]) || r->levels[0].limit == TCPTUNED_TAME_LIMIT_LOSS))
 		r->levels[0].limit = TCPTUNED_TAME_LIMIT_PATH;
 	r->within = r->fastest;
 	if (r->fit.levels && r->fastest > 1)

@@ -27,14 +27,11 @@ static int spawn(char *const argv[], int output, pid_t *pid)
 	sigaddset(&pipe_only, SIGPIPE);
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&attr);
-	err = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	if (!err)
-		err = posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-	if (!err)
-		err = posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
 	/* Connections that the application holds open would count as those of the probe. */
-	if (!err)
-		err = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+	err = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0) ?:
+	      posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO) ?:
+	      posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO) ?:
+	      posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
 	posix_spawnattr_setpgroup(&attr, 0);
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &pipe_only);

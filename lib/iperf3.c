@@ -9,42 +9,26 @@
 #include "probe.h"
 
 #define CONNECT_TIMEOUT_MS "5000"
-#define ARGUMENTS	   18
-
 /* One allocation: the pointers, and behind them the numbers. */
 struct arguments {
-	char *argv[ARGUMENTS];
-	char port[16], streams[16], seconds[16], omit[16];
+	char *argv[16];
+	char port[24], streams[24], seconds[24], omit[24];
 };
 
 static char **make_arguments(const struct probe_run *run)
 {
 	struct arguments *a = calloc(1, sizeof(*a));
-	char *const argv[ARGUMENTS] = {
-		"iperf3",
-		"--json",
-		"--client",
-		(char *)run->destination,
-		"--port",
-		a ? a->port : NULL,
-		"--parallel",
-		a ? a->streams : NULL,
-		"--time",
-		a ? a->seconds : NULL,
-		"--omit",
-		a ? a->omit : NULL,
-		"--connect-timeout",
-		CONNECT_TIMEOUT_MS,
-	};
 	char **next;
 
 	if (!a)
 		return NULL;
-	snprintf(a->port, sizeof(a->port), "%u", run->port);
-	snprintf(a->streams, sizeof(a->streams), "%u", run->streams);
-	snprintf(a->seconds, sizeof(a->seconds), "%u", run->seconds);
-	snprintf(a->omit, sizeof(a->omit), "%u", run->omit_seconds);
-	memcpy(a->argv, argv, sizeof(argv));
+	*a = (struct arguments){.argv = {"iperf3", "--json", "--client", (char *)run->destination,
+					 a->port, a->streams, a->seconds, a->omit,
+					 "--connect-timeout=" CONNECT_TIMEOUT_MS}};
+	snprintf(a->port, sizeof(a->port), "--port=%u", run->port);
+	snprintf(a->streams, sizeof(a->streams), "--parallel=%u", run->streams);
+	snprintf(a->seconds, sizeof(a->seconds), "--time=%u", run->seconds);
+	snprintf(a->omit, sizeof(a->omit), "--omit=%u", run->omit_seconds);
 	for (next = a->argv; *next; next++)
 		;
 	if (run->receive)

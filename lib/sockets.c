@@ -137,16 +137,13 @@ int sockets_read(struct socket_reader *reader, pid_t pid, struct socket_sums *re
 	int err = all ? find_inodes(pid, all) : -ENOMEM;
 
 	memset(ret, 0, sizeof(*ret));
-	if (!err)
-		err = open_netlink(reader);
-	if (!err)
-		err = diag_dump(reader->fd, DIAG_STATE(DIAG_ESTABLISHED), reader->port,
-				take_connection, all);
-	if (!err)
-		add_up(reader, all, ret);
+	err = err ?: open_netlink(reader) ?:
+	      diag_dump(reader->fd, DIAG_STATE(DIAG_ESTABLISHED), reader->port, take_connection, all);
+	/* An answer that is late is not read as that to another request. */
+	if (err)
+		sockets_close(reader);
 	else
-		sockets_close(
-			reader); /* an answer that is late is not read as that to another request */
+		add_up(reader, all, ret);
 	free(all);
 	return err;
 }

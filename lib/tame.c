@@ -178,7 +178,7 @@ static int has_ended(const struct tcptuned_tame *t, const struct socket_sums *su
 static void sample(struct tcptuned_tame *t)
 {
 	struct samples *s = &t->samples;
-	double at_s = now_s(), rate;
+	double at_s = now_s();
 	struct socket_sums sums;
 	__typeof__(&s->recent[0]) recent = &s->recent[s->rtts % PEAK_SAMPLES];
 
@@ -191,8 +191,7 @@ static void sample(struct tcptuned_tame *t)
 		return;
 	if (!s->data_s && sums.bytes >= DATA_MIN)
 		s->data_s = at_s;
-	rate = s->last_s ? 8 * (sums.bytes - s->last.bytes) / (at_s - s->last_s) : 0;
-	s->rate = rate;
+	s->rate = s->last_s ? 8 * (sums.bytes - s->last.bytes) / (at_s - s->last_s) : 0;
 	s->last = sums;
 	s->last_s = at_s;
 	if (!s->data_s || at_s < s->data_s + t->run.omit_seconds)
@@ -299,10 +298,7 @@ int tcptuned_tame_start(const char *destination, const struct tcptuned_tame_opti
 											 : 0;
 	if (!err && timerfd_settime(t->timer, 0, &every, NULL))
 		err = -errno;
-	if (!err)
-		err = watch(t, t->timer);
-	if (!err)
-		err = begin_probe(t, t->options.probe == TCPTUNED_TAME_HTTP ? 0 : 1);
+	err = err ?: watch(t, t->timer) ?: begin_probe(t, t->options.probe == TCPTUNED_TAME_HTTP ? 0 : 1);
 	if (err)
 		tcptuned_tame_free(t);
 	else

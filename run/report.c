@@ -134,14 +134,6 @@ static void print_json(FILE *out, const struct connection *c)
 	fputs("}}\n", out);
 }
 
-void report_connection(FILE *out, const struct connection *c, bool json)
-{
-	if (json)
-		print_json(out, c);
-	else
-		print_text(out, c);
-}
-
 /* Whether a line can be written without waiting for a reader. */
 static bool is_writable(FILE *out)
 {
@@ -152,10 +144,12 @@ static bool is_writable(FILE *out)
 
 void report_connections(FILE *out, const struct connections *all, bool json, bool open)
 {
+	void (*print)(FILE *, const struct connection *) = json ? print_json : print_text;
+
 	for (const struct connection *c = open ? NULL : all->ended; c; c = c->next)
-		report_connection(out, c, json);
+		print(out, c);
 	for (const struct connection *c = all->first; c; c = c->next)
 		if (!open || (is_open(c) && is_writable(out)))
-			report_connection(out, c, json);
+			print(out, c);
 	fflush(out);
 }

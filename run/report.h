@@ -7,11 +7,8 @@
 
 #include "connections.h"
 
-/* Print one line. */
-void report_connection(FILE *out, const struct connection *c, bool json);
-
 /*
- * Print the connections; with @open only those that are open, and none that would wait for a reader:
+ * Print a line for each connection; with @open only those that are open, and none that would wait for a reader:
  * intercepted calls wait meanwhile.
  */
 void report_connections(FILE *out, const struct connections *all, bool json, bool open);

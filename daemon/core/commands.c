@@ -57,7 +57,6 @@ static int apply_to_open(struct tcptuned_daemon *d, FILE *out, struct tcptuned_e
 	int link_fd = d->kernel.link_fd[TCPTUNED_PROG_APPLY_POLICIES];
 	struct tcptuned_adoption a;
 	int error = tcptuned_iterate(link_fd, &a);
-	json_t *object;
 
 	if (error)
 		return FAIL(err, -error, INTERNAL,
@@ -66,14 +65,11 @@ static int apply_to_open(struct tcptuned_daemon *d, FILE *out, struct tcptuned_e
 	log_info("policies applied to open connections: %llu moved to another policy, "
 		 "%llu attached, %llu released, %llu failed, %llu ms",
 		 a.moved, a.connections, a.detached, a.failed + a.too_old, a.ns / 1000000);
-	object = json_object();
-	set_number(object, "moved", a.moved);
-	set_number(object, "attached", a.connections);
-	set_number(object, "detached", a.detached);
-	set_number(object, "failed", a.failed);
-	set_number(object, "kernel_too_old", a.too_old);
-	set_number(object, "namespaces_failed", a.namespaces_failed);
-	tcptuned_json_print_line(out, object);
+	tcptuned_json_print_line(out,
+				 json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "moved", a.moved,
+					   "attached", a.connections, "detached", a.detached,
+					   "failed", a.failed, "kernel_too_old", a.too_old,
+					   "namespaces_failed", (json_int_t)a.namespaces_failed));
 	return 0;
 }
 

@@ -138,9 +138,7 @@ static int set(int meta_fd, enum tcptuned_sysctl which, const char *now, const c
 	if (!saved->before[0])
 		strcpy(saved->before, now);
 	snprintf(saved->ours, sizeof(saved->ours), "%s", wanted);
-	error = write_meta(meta_fd, &meta);
-	if (!error)
-		error = sysctl_write(names[which], wanted);
+	error = write_meta(meta_fd, &meta) ?: sysctl_write(names[which], wanted);
 	if (error) {
 		*saved = was;
 		write_meta(meta_fd, &meta);

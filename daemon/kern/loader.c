@@ -297,9 +297,8 @@ static int load_bitcp_with(struct tcptuned_kernel *k, struct loaded *loaded, uin
 
 	if (!object)
 		return -errno;
-	error = bpf_map__set_map_flags(bpf_object__find_map_by_name(object, "bitcp"), map_flags);
-	if (!error)
-		error = load_object(k, object, objects[BITCP].what, NULL);
+	error = bpf_map__set_map_flags(bpf_object__find_map_by_name(object, "bitcp"), map_flags)
+			?: load_object(k, object, objects[BITCP].what, NULL);
 	if (error)
 		bpf_object__close(object);
 	else
@@ -464,8 +463,9 @@ static void unregister_bitcp(struct tcptuned_kernel *k)
 	unlink(PIN_PATH(k, "map", "bitcp"));
 	/* Of a daemon that was killed between pinning and renaming. */
 	unlink(PIN_PATH(k, "new", "bitcp"));
+	/* A registration without a link ends with the element of the map. */
 	if (*link_fd < 0 && k->bitcp_map_fd >= 0)
-		tcptuned_structops_unregister(k->bitcp_map_fd);
+		bpf_map_delete_elem(k->bitcp_map_fd, &(__u32){0});
 	replace_fd(link_fd, -1);
 	replace_fd(&k->bitcp_map_fd, -1);
 	k->bitcp = false;

@@ -65,10 +65,3 @@ int tcptuned_structops_replace(struct bpf_map *map, int link_fd)
 		return error;
 	return bpf_link_update(link_fd, bpf_map__fd(map), NULL) ? -errno : 0;
 }
-
-void tcptuned_structops_unregister(int map_fd)
-{
-	__u32 zero = 0;
-
-	bpf_map_delete_elem(map_fd, &zero);
-}

@@ -11,7 +11,7 @@
 /*
  * Register the congestion control in @map, of a loaded object. If @map was made for a link, the
  * registration lasts as long as @ret_link_fd or its pin. Otherwise @ret_link_fd is -1, and it lasts
- * until tcptuned_structops_unregister(). Returns 0 or a negative errno.
+ * until the element of the map is deleted. Returns 0 or a negative errno.
  */
 int tcptuned_structops_register(struct bpf_map *map, int *ret_link_fd);
 
@@ -22,8 +22,5 @@ int tcptuned_structops_register(struct bpf_map *map, int *ret_link_fd);
  * negative errno with the old one as it was: -EOPNOTSUPP if one of the two has no link.
  */
 int tcptuned_structops_replace(struct bpf_map *map, int link_fd);
-
-/* End a registration without a link; @map_fd is the map. */
-void tcptuned_structops_unregister(int map_fd);
 
 #endif

@@ -223,30 +223,15 @@ void tcptuned_prefixes_free(struct tcptuned_prefixes *prefixes)
 	memset(prefixes, 0, sizeof(*prefixes));
 }
 
-static bool parse_port(const char **text, unsigned long *ret)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)**text))
-		return false;
-	*ret = strtoul(*text, &end, 10);
-	*text = end;
-	return true;
-}
-
 int tcptuned_ports_parse(const char *text, struct tcptuned_ports *ret)
 {
 	unsigned long low, high;
+	char *end;
 
-	if (!parse_port(&text, &low))
-		return -EINVAL;
-	high = low;
-	if (*text == '-') {
-		text++;
-		if (!parse_port(&text, &high))
-			return -EINVAL;
-	}
-	if (*text)
+	low = high = strtoul(text, &end, 10);
+	if (*end == '-' && isdigit((unsigned char)end[1]))
+		high = strtoul(end + 1, &end, 10);
+	if (!isdigit((unsigned char)*text) || *end)
 		return -EINVAL;
 	if (!low || high > UINT16_MAX || low > high)
 		return -ERANGE;
