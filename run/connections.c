@@ -48,10 +48,9 @@ void connections_forget_closed(struct connections *all, bool reports)
 {
 	struct connection *c = all->first, *next;
 
-	*all = (struct connections){.ended = all->ended,
-				    .tree = all->tree,
-				    .requests = all->requests,
-				    .closings = all->closings};
+	all->first = NULL;
+	all->closed = 0;
+	memset(all->buckets, 0, sizeof(all->buckets));
 	for (; c; c = next) {
 		next = c->next;
 		if (!c->closed) {
@@ -131,8 +130,6 @@ static void update(struct connection *c, const struct diag_socket *s)
 		return;
 	memcpy(cc, c->socket.congestion_control, sizeof(cc));
 	c->last_us = tcptuned_monotonic_us();
-	if (!c->first_us)
-		c->first_us = c->round_us = c->last_us;
 	c->socket = *s;
 	if (!s->congestion_control[0])
 		memcpy(c->socket.congestion_control, cc, sizeof(cc));
@@ -153,6 +150,7 @@ static void on_dumped(const struct diag_socket *s, void *context)
 		if (!c)
 			return;
 		c->cookie = cookie_of(s);
+		c->first_us = c->round_us = all->scanned_us;
 		add(all, c);
 	}
 	c->owner = *owner;
@@ -191,6 +189,7 @@ int connections_open(struct connections *all)
 {
 	all->requests = diag_open(0);
 	all->closings = diag_open(1);
+	all->scanned_us = tcptuned_monotonic_us();
 	return all->requests < 0 ? all->requests : 0;
 }
 
@@ -206,9 +205,12 @@ static int reopen(struct connections *all, int err)
 
 int connections_scan(struct connections *all)
 {
+	uint64_t began = tcptuned_monotonic_us();
 	int err = tree_scan(&all->tree);
 
-	return reopen(all, diag_dump(all->requests, STATES, 0, on_dumped, all)) ?: err;
+	err = reopen(all, diag_dump(all->requests, STATES, 0, on_dumped, all)) ?: err;
+	all->scanned_us = began;
+	return err;
 }
 
 int connections_update(struct connections *all, struct connection *c)

@@ -25,9 +25,9 @@ enum limit {
 
 struct connection {
 	struct connection *next, *same_bucket;
-	uint64_t cookie; /* identifies a socket as long as the host runs */
-	uint64_t first_us, last_us;
-	struct diag_socket socket; /* as it was last seen */
+	uint64_t cookie;	    /* identifies a socket as long as the host runs */
+	uint64_t first_us, last_us; /* the last scan that did not see it, and the last sight */
+	struct diag_socket socket;  /* as it was last seen */
 	struct tree_socket owner;
 	bool closed;
 	/* The round that has not ended, and those before. */
@@ -45,6 +45,7 @@ struct connections {
 	struct connection *ended;		  /* are only reported */
 	struct tree tree;
 	int requests, closings; /* sockets of sock_diag */
+	uint64_t scanned_us;	/* when the last scan began */
 };
 
 /* The processor time of this process, whose share has that bound. */
@@ -70,7 +71,7 @@ bool connection_receives(const struct connection *c);
 /* Seconds that each limit applied. */
 void connection_limits(const struct connection *c, double ret[LIMITS]);
 
-/* Seconds from the first sight to the last data. */
+/* Seconds to the last data, from the scan before the first sight: a little too long. */
 double connection_seconds(const struct connection *c);
 
 #endif
