@@ -31,13 +31,11 @@ static void print_event(const json_t *event)
 {
 	unsigned long long us = ctl_number(event, "time_us");
 	time_t seconds = (time_t)(us / 1000000);
-	char text[16] = "";
-	struct tm tm;
+	char text[16];
 
 	if (!strcmp(ctl_text(event, "event"), "listening"))
 		return;
-	if (us && localtime_r(&seconds, &tm))
-		strftime(text, sizeof(text), "%H:%M:%S", &tm);
+	strftime(text, sizeof(text), "%H:%M:%S", localtime(&seconds));
 	if (us)
 		printf("%s.%06llu  ", text, us % 1000000);
 	ctl_print(stdout, event, texts);

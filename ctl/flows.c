@@ -152,16 +152,14 @@ static void print_screen(const char *text)
 static void draw(const struct view *view, const json_t *answer)
 {
 	_cleanup_free_ char *text = NULL;
-	char clock[32] = "";
+	char clock[32];
 	time_t now = time(NULL);
-	struct tm tm;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	if (!out)
 		return;
-	if (localtime_r(&now, &tm))
-		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
+	strftime(clock, sizeof(clock), "%H:%M:%S", localtime(&now));
 	fprintf(out, "%s  %llu connections, %llu of them match\n\n", clock,
 		ctl_number(answer, "connections"), ctl_number(answer, "matched"));
 	print_flows(out, view, answer, (size_t)view->width);

@@ -77,13 +77,11 @@ static void print_status(const json_t *answer)
 	time_t start = (time_t)(ctl_number(answer, "started_us") / 1000000);
 	const json_t *limits = ctl_member(answer, "connections.limited_by");
 	const char *name;
-	char since[64] = "";
+	char since[64];
 	json_t *value;
-	struct tm tm;
 	size_t i;
 
-	if (localtime_r(&start, &tm))
-		strftime(since, sizeof(since), "%F %T", &tm);
+	strftime(since, sizeof(since), "%F %T", localtime(&start));
 	printf("daemon         tcptuned %s, process %llu, since %s\n", ctl_text(answer, "version"),
 	       ctl_number(answer, "pid"), since);
 	ctl_print(stdout, answer, configuration);

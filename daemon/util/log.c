@@ -58,12 +58,10 @@ static bool stderr_is_journal(void)
 static void write_plain(enum tcptuned_log_level level, const char *text)
 {
 	struct timespec now;
-	char time[32] = "";
-	struct tm tm;
+	char time[32];
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	if (localtime_r(&now.tv_sec, &tm))
-		strftime(time, sizeof(time), "%F %T", &tm);
+	strftime(time, sizeof(time), "%F %T", localtime(&now.tv_sec));
 	dprintf(STDERR_FILENO, "%s.%03ld %s: %s\n", time, now.tv_nsec / 1000000,
 		tcptuned_log_levels[level], text);
 }

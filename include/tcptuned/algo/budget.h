@@ -121,24 +121,15 @@ static inline __u64 budget_class_end(__u32 i)
 	return i < 16 ? i : (__u64)(8 + (i & 7)) << ((i >> 3) - 1);
 }
 
-static inline void budget_class_add(struct budget *b, __u32 bytes)
+/* Adds a demand of @bytes, if @sign is 1, or removes it: -1. */
+static inline void budget_class_count(struct budget *b, __u32 bytes, __s64 sign)
 {
 	__u32 i = budget_class_of(bytes);
 
 	if (!bytes || !budget_has_class(&i))
 		return;
-	__sync_fetch_and_add(&b->need[i].count, 1);
-	__sync_fetch_and_add(&b->need[i].bytes, bytes);
-}
-
-static inline void budget_class_remove(struct budget *b, __u32 bytes)
-{
-	__u32 i = budget_class_of(bytes);
-
-	if (!bytes || !budget_has_class(&i))
-		return;
-	__sync_fetch_and_add(&b->need[i].count, -1ull);
-	__sync_fetch_and_add(&b->need[i].bytes, -(__u64)bytes);
+	__sync_fetch_and_add(&b->need[i].count, sign);
+	__sync_fetch_and_add(&b->need[i].bytes, sign * bytes);
 }
 
 /* No connection has more than this part of the budget. */
@@ -192,8 +183,8 @@ static inline __u32 budget_want(struct budget *b, struct budget_share *share, __
 	}
 	bytes = budget_part_of_prefix(b, prefix->wanted, bytes);
 	if (budget_notices(share->counted, bytes)) {
-		budget_class_remove(b, share->counted);
-		budget_class_add(b, bytes);
+		budget_class_count(b, share->counted, -1);
+		budget_class_count(b, bytes, 1);
 		share->counted = bytes;
 	}
 	return bytes;
@@ -317,7 +308,7 @@ static inline void budget_return(struct budget *b, struct budget_share *share, _
 static inline void budget_leave(struct budget *b, struct budget_share *share)
 {
 	budget_return(b, share, 0);
-	budget_class_remove(b, share->counted);
+	budget_class_count(b, share->counted, -1);
 	__sync_fetch_and_add(&b->wanted, -(__u64)share->wanted);
 	__sync_fetch_and_add(&budget_prefix_of(b, share)->wanted, -(__u64)share->wanted);
 	share->wanted = share->counted = 0;
