@@ -299,7 +299,7 @@ int undo_overrides(struct bpf_iter__tcp *ctx)
 	if (flow && (flow->flags & TCPTUNED_F_CC_SET))
 		restore_cc(tp, flow, tp);
 	/*
-	 * Not managed, but created while one of those was the default: its handshake is not over,
+	 * Not managed, but created while a congestion control of tcptuned was the default: its handshake is not over,
 	 * for example. (Sockets that a listener accepts have the default of that time.)
 	 */
 	else if (!BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_setsockopt) && has_own_cc(tp))

@@ -682,7 +682,8 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 		return error;
 	if (!ctl->json && !ctl->given[FOR])
 		print_known(known, &q);
-	if (ctl->given[PLOT] && !(image = fopen(ctl->given[PLOT], "a+e"))) /* or is never written */
+	/* It fails now if it cannot be written, and the former plot remains until there is a new one. */
+	if (ctl->given[PLOT] && !(image = fopen(ctl->given[PLOT], "a+e")))
 		return fail_to_plot(ctl->given[PLOT], err);
 	error = q.passive ? ask_memory(ctl, &q, &memory, err) : search(&q, &result, err);
 	if (error)

@@ -27,7 +27,7 @@ static int spawn(char *const argv[], int output, pid_t *pid)
 	sigaddset(&pipe_only, SIGPIPE);
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&attr);
-	/* Connections that the application holds open would count as those of the probe. */
+	/* "closefrom": connections that the application holds open would count as those of the probe. */
 	err = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0) ?:
 	      posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO) ?:
 	      posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO) ?:

@@ -11,6 +11,7 @@
 
 #define DIAG_STATE(state) (1u << (state))
 #define DIAG_ESTABLISHED  1 /* TCP_ESTABLISHED of the kernel, whose header netinet/tcp.h excludes */
+#define DIAG_CLOSE	  7
 #define DIAG_LISTEN	  10
 
 /* Members that the kernel lacks are zero, and those that <linux/tcp.h> lacks are in the rest. */

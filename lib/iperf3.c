@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
@@ -49,11 +50,14 @@ static double number(const json_t *object, const char *name)
 static unsigned int count_threads(const json_t *start, unsigned int streams)
 {
 	const char *version = json_string_value(json_object_get(start, "version"));
-	unsigned int major, minor;
+	unsigned int major, minor, cores;
 
 	if (!version || sscanf(version, "iperf %u.%u", &major, &minor) < 2)
 		return 1;
-	return major > 3 || (major == 3 && minor >= 16) ? streams : 1;
+	if (major < 3 || (major == 3 && minor < 16))
+		return 1;
+	cores = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
+	return streams < cores ? streams : cores;
 }
 
 static int read_end(const json_t *end, struct probe_report *ret)

@@ -24,7 +24,7 @@ struct probe_report {
 	double bytes;	      /* 0: of the sockets */
 	double retransmitted; /* segments; -1: unknown */
 	double cpu;	      /* share of a core that the other end's process used; 0: unknown */
-	unsigned int threads; /* of both processes, between which the connections are divided */
+	unsigned int threads; /* of the child that may be busy at the same time */
 	unsigned long long file_bytes; /* the answer to file_bytes 0 */
 	int refused;		       /* the server takes no more connections: 429, 503 */
 	int busy;		       /* of iperf3: it may not have ended the test before */

@@ -344,7 +344,7 @@ static int end_early(struct tcptuned_tame *t, enum tcptuned_search_end end)
 		t, t->result.end == TCPTUNED_SEARCH_GOES_ON ? end : TCPTUNED_SEARCH_GOES_ON);
 }
 
-/* Goes on with a probe of @streams, or ends the search if there is no time for it, unless it is the first. */
+/* Begins a probe of @streams, or ends the search if time or bytes do not suffice, but for the first number. */
 static int go_on(struct tcptuned_tame *t, unsigned int streams)
 {
 	int err;
@@ -458,12 +458,14 @@ static int add_level(struct tcptuned_tame *t, const struct probe_report *report,
 	struct tcptuned_tame_result *r = &t->result;
 	struct tcptuned_tame_level *level = &r->levels[r->levels_len];
 	const char *name = report->congestion_control;
+	/* Its version is not known: more than one core shows that each connection has a thread. */
+	double other = report->cpu > 1 ? report->cpu / t->run.streams : report->cpu;
 
 	*level = (struct tcptuned_tame_level){
 		.streams = t->run.streams,
 		.rate = report->rate > 0 ? report->rate : rate_of_samples(&t->samples),
 		.loss = -1,
-		.processor = fmax(cpu, report->cpu) / report->threads,
+		.processor = fmax(cpu / report->threads, other),
 	};
 	describe(&t->samples, level);
 	if (report->retransmitted >= 0 && report->bytes > 0 &&

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What iperf3 and curl print, and what is made of it. */
+#include <unistd.h>
+
 #include "test.h"
 #include "probe.h"
 
@@ -82,12 +84,13 @@ TEST(iperf3_has_a_thread_for_each_connection_since_3_16)
 		{"{}", 1},
 	};
 	const struct probe_run run = {.streams = 4};
+	unsigned int cores = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
 	struct probe_report report;
 	char error[256];
 
 	for_each_row (r, rows) {
 		read_text(&probe_iperf3, &run, r->text, &report, error);
-		assert_int_equal(report.threads, r->threads);
+		assert_int_equal(report.threads, r->threads < cores ? r->threads : cores);
 	}
 }
 

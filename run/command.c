@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "notify.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 
 void command_send(int channel, struct command_message message, int fd)
@@ -52,16 +53,19 @@ bool command_receive(int channel, struct command_message *ret, int *fd)
 	return n == sizeof(*ret);
 }
 
-/* Sockets that systemd passes on are for the process ID that it has started (sd_listen_fds(3)). */
-static void take_sockets(pid_t started)
+/* What systemd passes on is for the process ID that it started (sd_listen_fds(3), sd_watchdog_enabled(3)). */
+static void take_process_id(pid_t started)
 {
-	const char *pid = getenv("LISTEN_PID");
+	static const char *const names[] = {"LISTEN_PID", "WATCHDOG_PID"};
 	char text[16];
 
-	if (!pid || atoi(pid) != started)
-		return;
 	snprintf(text, sizeof(text), "%d", (int)getpid());
-	setenv("LISTEN_PID", text, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const char *pid = getenv(names[i]);
+
+		if (pid && atoi(pid) == started)
+			setenv(names[i], text, 1);
+	}
 }
 
 static _Noreturn void become(char **command, const struct command_signals *signals, bool filter,
@@ -101,7 +105,7 @@ pid_t command_start(char **command, const struct command_signals *signals, bool 
 	}
 	pid = fork();
 	if (!pid) {
-		take_sockets(started);
+		take_process_id(started);
 		become(command, signals, filter, channel[1]);
 	}
 	if (pid < 0)

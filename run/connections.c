@@ -126,8 +126,10 @@ static void update(struct connection *c, const struct diag_socket *s)
 {
 	char cc[sizeof(c->socket.congestion_control)];
 
-	if (!s->has_info || bytes_of(s) < bytes_of(&c->socket)) /* after tcp_disconnect() */
+	if (!s->has_info)
 		return;
+	if (s->message.idiag_state == DIAG_CLOSE && bytes_of(s) < bytes_of(&c->socket))
+		return; /* tcp_disconnect() has reset them */
 	memcpy(cc, c->socket.congestion_control, sizeof(cc));
 	c->last_us = tcptuned_monotonic_us();
 	c->socket = *s;
@@ -150,7 +152,9 @@ static void on_dumped(const struct diag_socket *s, void *context)
 		if (!c)
 			return;
 		c->cookie = cookie_of(s);
-		c->first_us = c->round_us = all->scanned_us;
+		c->first_us = all->scanned_us;
+		c->seen_us = c->round_us = tcptuned_monotonic_us();
+		c->round_bytes = s->info.tcp.tcpi_bytes_received;
 		add(all, c);
 	}
 	c->owner = *owner;
@@ -242,7 +246,7 @@ double connection_seconds(const struct connection *c)
 void connection_limits(const struct connection *c, double ret[LIMITS])
 {
 	const struct tcp_info *info = &c->socket.info.tcp;
-	double seconds = (double)(c->last_us - c->first_us) / 1e6;
+	double seconds = (double)(c->last_us - c->seen_us) / 1e6;
 	double busy = (double)info->tcpi_busy_time / 1e6;
 
 	memset(ret, 0, LIMITS * sizeof(*ret));

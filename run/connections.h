@@ -25,9 +25,10 @@ enum limit {
 
 struct connection {
 	struct connection *next, *same_bucket;
-	uint64_t cookie;	    /* identifies a socket as long as the host runs */
-	uint64_t first_us, last_us; /* the last scan that did not see it, and the last sight */
-	struct diag_socket socket;  /* as it was last seen */
+	uint64_t cookie;   /* identifies a socket as long as the host runs */
+	uint64_t first_us; /* the last scan that did not see it */
+	uint64_t seen_us, last_us;
+	struct diag_socket socket; /* as it was last seen */
 	struct tree_socket owner;
 	bool closed;
 	/* The round that has not ended, and those before. */
@@ -68,7 +69,7 @@ void connections_forget_closed(struct connections *all, bool reports);
 /* What most of the bytes did. */
 bool connection_receives(const struct connection *c);
 
-/* Seconds that each limit applied. */
+/* Seconds that each limit applied, since the first sight. */
 void connection_limits(const struct connection *c, double ret[LIMITS]);
 
 /* Seconds to the last data, from the scan before the first sight: a little too long. */

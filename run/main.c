@@ -27,11 +27,11 @@
 #define EXIT_NOT_FOUND	    127
 
 /*
- * What the kernel sends (a code above 0) comes from the terminal, to all processes of the group. But only the
- * leader of the session is told that the terminal is gone, and only the process that was started has the
- * alarm() of a program that became it.
+ * The kernel (a code above 0) sends signals of the terminal to all processes of the group. But when the
+ * terminal is gone it tells the leader of the session only, and an alarm() that was set before execve() is
+ * that of this process.
  */
-static bool command_has(const struct signalfd_siginfo *info)
+static bool is_sent_to_command(const struct signalfd_siginfo *info)
 {
 	if (info->ssi_signo == SIGHUP || info->ssi_signo == SIGCONT)
 		return info->ssi_code > 0 && getsid(0) != getpid();
@@ -43,7 +43,8 @@ static void pass_on_signals(int signals, pid_t to)
 	struct signalfd_siginfo info;
 
 	while (read(signals, &info, sizeof(info)) == sizeof(info))
-		if (info.ssi_signo != SIGCHLD && !command_has(&info) && (pid_t)info.ssi_pid != to)
+		if (info.ssi_signo != SIGCHLD && !is_sent_to_command(&info) &&
+		    (pid_t)info.ssi_pid != to)
 			kill(to, (int)info.ssi_signo);
 }
 

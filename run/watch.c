@@ -22,7 +22,7 @@
 #define SCAN_MAX_US 30000000u
 #define WATCH_US    1000000u
 #define CLOSINGS_MS 10
-#define CLOSED_MAX  256u /* connections among those that are looked at */
+#define CLOSED_MAX  256u /* closed connections that remain in the list of those to look at */
 #define SCANS_FAST  20u	 /* the first scans follow at once, so that short connections are found */
 
 struct watcher {
@@ -94,8 +94,11 @@ static bool has_work(const struct watcher *w)
  */
 static void end_command(struct watcher *w, int status)
 {
+	bool failed;
+
 	report(w);
-	if (w->out != stderr && (ferror(w->out) | fclose(w->out)))
+	failed = ferror(w->out);
+	if (w->out != stderr && (fclose(w->out) || failed))
 		fprintf(stderr, "tcptune-run: %s: the report could not be written\n",
 			w->options->output);
 	memory_save(&w->tune.memory, &w->connections);
@@ -218,14 +221,15 @@ static const char *explain(int err)
 	return strerror(err);
 }
 
-/* Signals that the terminal has sent before there was a command. */
+/* Signals of the terminal, or that the parent passed on, before there was a command. */
 static void read_early_signals(const struct watcher *w, sigset_t *ret)
 {
 	struct signalfd_siginfo info;
 
 	sigemptyset(ret);
 	while (read(w->signals, &info, sizeof(info)) == sizeof(info))
-		if (info.ssi_signo != SIGCHLD)
+		if (info.ssi_signo != SIGCHLD &&
+		    (info.ssi_code > 0 || (pid_t)info.ssi_pid == w->parent))
 			sigaddset(ret, (int)info.ssi_signo);
 }
 

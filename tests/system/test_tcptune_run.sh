@@ -439,6 +439,10 @@ signal.alarm(1)
 os.execv(sys.argv[1], [sys.argv[1], "sleep", "30"])' $own/tcptune-run
 }
 
+without_reader() { # COMMAND..., whose standard error has no reader
+	(sleep 0.3; exec "$@" 2>&1) | true
+}
+
 # What a script or another program leaves to it.
 inherited='import os
 print(os.listdir("/proc/self/fd"), os.environ)
@@ -458,6 +462,8 @@ test_tcptune_run_in_odd_surroundings() {
 			"$("${ignores[@]}" "${nobody[@]}" python3 -c "$inherited" 7<tcptune-run)" "what it inherits, $option"
 	done
 	expect_fail 0 sh -c 'LISTEN_PID=$$ exec "$@"' - "${run[@]}" sh -c '[ $LISTEN_PID = $$ ]'
+	# There is no reader of what it says before it starts the command.
+	expect_fail 7 without_reader "${run[@]}" --cc nonesuch sh -c 'exit 7'
 	# Its reader sees when the command closes its output,
 	exec 5< <(exec "${run[@]}" sh -c 'exec >&-; sleep 60')
 	expect_fail 1 read -r -t 20 -u 5
