@@ -284,7 +284,8 @@ def missing(report: Report) -> list[str]:
     points = [(scenario, *cell, n) for scenario, wanted in cells_of.items() for cell in wanted
               for n in (0, 1, 2, 4, 8, 10, 15, 20, 30)]
     found = simulated(report)[simulated(report).seconds == 100].index
-    absent = pandas.Series([point[0] for point in points if point not in found]).value_counts()
+    absent = pandas.Series([point[0] for point in points if point not in found],
+                           dtype=object).value_counts()
     return [f"scenario {scenario}: {absent[scenario]} of {9 * len(cells_of[scenario])} simulations "
             "of 100 s" for scenario in sorted(absent.index)]
 
