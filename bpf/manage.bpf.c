@@ -258,6 +258,16 @@ static __always_inline bool has_own_cc(struct tcp_sock *tp)
 }
 
 /*
+ * True if the socket was created while one of those was the default, and is not managed: its
+ * handshake is not over, for example. (Sockets that a listener accepts have the default of that
+ * time.)
+ */
+static __always_inline bool has_own_cc_by_default(struct tcp_sock *tp)
+{
+	return !BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_setsockopt) && has_own_cc(tp);
+}
+
+/*
  * Leaves a congestion control alone that is neither the policy's nor tcptuned's: another program
  * has set it since by bpf_setsockopt(), which no hook reports.
  */
@@ -298,11 +308,7 @@ int undo_overrides(struct bpf_iter__tcp *ctx)
 		release_foreign_cc(flow, tp);
 	if (flow && (flow->flags & TCPTUNED_F_CC_SET))
 		restore_cc(tp, flow, tp);
-	/*
-	 * Not managed, but created while a congestion control of tcptuned was the default: its handshake is not over,
-	 * for example. (Sockets that a listener accepts have the default of that time.)
-	 */
-	else if (!BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_setsockopt) && has_own_cc(tp))
+	else if (has_own_cc_by_default(tp))
 		set_default_cc(tp, tp);
 	return 0;
 }

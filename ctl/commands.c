@@ -184,6 +184,14 @@ static int find_subcommand(struct ctl *ctl, const struct ctl_command *command,
 	return 0;
 }
 
+/* JSON has no other text. */
+static bool is_utf8(const char *text)
+{
+	json_auto_t *json = json_string(text);
+
+	return json;
+}
+
 /* @command may be @parent itself, or one of its subcommands. */
 static int check_usage(const struct ctl *ctl, const struct ctl_command *parent,
 		       const struct ctl_command *command, struct tcptuned_error *err)
@@ -199,10 +207,17 @@ static int check_usage(const struct ctl *ctl, const struct ctl_command *parent,
 	if (ctl->count < command->arguments_min)
 		return USAGE(err, "an argument is missing; the usage is tcptunectl %s%s%s %s",
 			     parent->name, space_before(sub), sub, command->arguments);
-	for (size_t i = 0; options[i].option.name; i++)
+	for (int i = 0; i < ctl->count; i++)
+		if (!is_utf8(ctl->arguments[i]))
+			return USAGE(err, "%.80s: not UTF-8", ctl->arguments[i]);
+	for (size_t i = 0; options[i].option.name; i++) {
 		if (ctl->given[i] && options[i].only && strcmp(options[i].only, sub))
 			return USAGE(err, "--%s: not with %s %s", options[i].option.name,
 				     parent->name, sub);
+		if (ctl->given[i] && options[i].field && !is_utf8(ctl->given[i]))
+			return USAGE(err, "--%s: %.60s: not UTF-8", options[i].option.name,
+				     ctl->given[i]);
+	}
 	return 0;
 }
 

@@ -96,12 +96,9 @@ static int parse_options(const struct ctl *ctl, struct question *q, struct tcptu
 	};
 	double values[ARRAY_SIZE(options)] = {
 		[MAX_STREAMS] = 16, [TIME] = 60, [PORT] = 5201, [MAX_IMPACT] = 0.1};
-	json_auto_t *text = json_string(ctl->arguments[0]);
 	const char *probe = ctl->given[PROBE];
 	int error = 0;
 
-	if (!text)
-		return USAGE(err, "%.80s: not UTF-8", ctl->arguments[0]);
 	q->destination = ctl->arguments[0];
 	if (!probe)
 		probe = strstr(q->destination, "://") ? "http" : "iperf3";

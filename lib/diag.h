@@ -37,6 +37,12 @@ static inline __u32 diag_receive_window(const union diag_info *info)
 	return info->words[offsetof(struct tcp_info, tcpi_snd_wnd) / sizeof(__u32) + 1];
 }
 
+/* Of both directions. */
+static inline __u64 diag_bytes(const struct tcp_info *info)
+{
+	return info->tcpi_bytes_received + info->tcpi_bytes_acked;
+}
+
 /* Whether most of the bytes were received. */
 static inline int diag_receives(const struct tcp_info *info)
 {

@@ -132,7 +132,6 @@ static int read_report(const struct probe_run *run, const char *output, size_t l
 		if (!err && !ret->refused)
 			err = judge_range(run, status, code, message, ret, error, error_size);
 	}
-	ret->threads = 1;
 	if (err || ret->refused)
 		return err;
 	if (!ranges) {

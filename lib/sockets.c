@@ -73,11 +73,6 @@ static int open_netlink(struct socket_reader *reader)
 	return fd < 0 ? fd : 0;
 }
 
-static double carried(const struct tcp_info *info)
-{
-	return (double)info->tcpi_bytes_acked + (double)info->tcpi_bytes_received;
-}
-
 static void add(struct socket_sums *sums, const struct connection *c)
 {
 	const struct tcp_info *i = &c->info;
@@ -110,7 +105,7 @@ static void add_up(struct socket_reader *reader, const struct connections *all,
 		   struct socket_sums *ret)
 {
 	unsigned int port = 0, several = 0;
-	double most = 0;
+	__u64 most = 0;
 
 	for (size_t i = 0; i < all->len; i++) {
 		const struct connection *c = &all->entries[i];
@@ -119,13 +114,13 @@ static void add_up(struct socket_reader *reader, const struct connections *all,
 			continue;
 		several |= port && c->port != port;
 		port = c->port;
-		if (carried(&c->info) > most)
-			most = carried(&c->info);
+		if (diag_bytes(&c->info) > most)
+			most = diag_bytes(&c->info);
 	}
 	/* A connection that was only redirected must not hide the one that follows it. */
 	reader->port = several || most < DATA_MIN ? 0 : port;
 	for (size_t i = 0; i < all->len; i++)
-		if (all->entries[i].found && carried(&all->entries[i].info) > most / 100)
+		if (all->entries[i].found && diag_bytes(&all->entries[i].info) > most / 100)
 			add(ret, &all->entries[i]);
 	if (ret->count)
 		ret->rtt_s /= ret->count;

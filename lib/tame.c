@@ -498,7 +498,7 @@ static int add_level(struct tcptuned_tame *t, const struct probe_report *report,
 static int take_report(struct tcptuned_tame *t)
 {
 	struct tcptuned_tame_result *r = &t->result;
-	struct probe_report report = {.retransmitted = -1};
+	struct probe_report report = {.retransmitted = -1, .threads = 1};
 	char why[sizeof(t->error)] = "";
 	int err = t->kind->read(&t->run, t->child.text ? t->child.text : "", t->child.len, &report,
 				why, sizeof(why));

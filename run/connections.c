@@ -117,18 +117,14 @@ static void end_round(struct connection *c)
 	c->round_bytes = info->tcpi_bytes_received;
 }
 
-static uint64_t bytes_of(const struct diag_socket *s)
-{
-	return s->info.tcp.tcpi_bytes_received + s->info.tcp.tcpi_bytes_acked;
-}
-
 static void update(struct connection *c, const struct diag_socket *s)
 {
 	char cc[sizeof(c->socket.congestion_control)];
 
 	if (!s->has_info)
 		return;
-	if (s->message.idiag_state == DIAG_CLOSE && bytes_of(s) < bytes_of(&c->socket))
+	if (s->message.idiag_state == DIAG_CLOSE &&
+	    diag_bytes(&s->info.tcp) < diag_bytes(&c->socket.info.tcp))
 		return; /* tcp_disconnect() has reset them */
 	memcpy(cc, c->socket.congestion_control, sizeof(cc));
 	c->last_us = tcptuned_monotonic_us();

@@ -28,8 +28,8 @@
 
 /*
  * The kernel (a code above 0) sends signals of the terminal to all processes of the group. But when the
- * terminal is gone it tells the leader of the session only, and an alarm() that was set before execve() is
- * that of this process.
+ * terminal hangs up, only the leader of the session gets SIGHUP and SIGCONT, and an alarm() that was set
+ * before execve() is that of this process.
  */
 static bool is_sent_to_command(const struct signalfd_siginfo *info)
 {
@@ -157,8 +157,8 @@ int main(int argc, char **argv)
 	}
 	block_signals(&blocked, &inherited);
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	signals =
-		signalfd(-1, &blocked, SFD_CLOEXEC | SFD_NONBLOCK); /* each process reads its own */
+	/* Each process reads its own signals. */
+	signals = signalfd(-1, &blocked, SFD_CLOEXEC | SFD_NONBLOCK);
 	watcher = signals < 0 ? -1 : fork();
 	if (!watcher) {
 		close(channel[0]);

@@ -81,9 +81,8 @@ static bool preload(const struct tune *tune)
 }
 
 /* Older kernels cannot size a buffer that a program has fixed. */
-static void check_buffer_locks(void)
+static void check_buffer_locks(int fd)
 {
-	_cleanup_close_ int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	socklen_t length = sizeof(int);
 	int locks;
 
@@ -94,10 +93,8 @@ static void check_buffer_locks(void)
 }
 
 /* Returns the congestion control of the options if a socket may have it, or NULL. */
-static const char *check_congestion_control(const char *name)
+static const char *check_congestion_control(int fd, const char *name)
 {
-	_cleanup_close_ int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
 	if (!name || !setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name)))
 		return name;
 	fprintf(stderr,
@@ -112,15 +109,16 @@ static const char *check_congestion_control(const char *name)
 void tune_init(struct tune *tune, const struct run_options *options,
 	       const struct tuner_limits *limits, bool on)
 {
+	_cleanup_close_ int fd = on ? socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
 	int err = on ? try_to_duplicate() : 0;
 
 	*tune = (struct tune){.on = on && !err, .options = options, .limits = limits};
 	if (tune->on)
 		memory_open(&tune->memory);
-	if (on)
-		check_buffer_locks();
-	if (on)
-		tune->cc = check_congestion_control(options->cc);
+	if (on) {
+		check_buffer_locks(fd);
+		tune->cc = check_congestion_control(fd, options->cc);
+	}
 	if (err)
 		fprintf(stderr, "tcptune-run: --tune: pidfd_getfd(): %s; %s\n",
 			err == -EPERM	 ? "forbidden by this container or host"

@@ -194,6 +194,8 @@ assert os.waitpid(pid, 0)[1] == 0' "${tcptunectl[@]}" flows --watch=0.2
 # tests/unit/test_ctl.c and test_request.c have more.
 test_wrong_arguments() {
 	ctl_refuses 2 "flowz: no such command; did you mean flows\?" flowz
+	ctl_refuses 2 "not UTF-8" paths forget $'\xff'
+	ctl_refuses 2 "--address: .*not UTF-8" flows --address $'\xff'
 	ctl_refuses 2 "a command is missing; tcptunectl --help"
 	ctl_refuses 2 "--port: its argument is missing; write --port=PORT" flows --port
 	ctl_refuses 2 "rttt; did you mean rtt\?" flows --columns rttt

@@ -151,7 +151,7 @@ test_streams_by_http_that_is_redirected() {
 	expect_between "$(advised '.levels[0].rtt_min_seconds * 1000')" 49 80 "ms"
 }
 
-# Once data flow, the server no longer reads, or is told to end.
+# Once data flow, the server no longer reads, or gets SIGTERM.
 test_streams_by_iperf3_that_stops() {
 	host a b
 	link a b --rate 100mbit --delay 5ms

@@ -419,7 +419,7 @@ until("from terminal\r\nfrom terminal\r\n")
 END
 }
 
-# The terminal is gone, of which the kernel tells the leader of the session only.
+# When a terminal hangs up, the kernel sends SIGHUP to the leader of the session only.
 test_tcptune_run_without_its_terminal() {
 	prepare
 	"${nobody[@]}" timeout 20 python3 - $own/tcptune-run <<'END'
