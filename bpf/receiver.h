@@ -159,12 +159,12 @@ static __always_inline void apply_receive_budget(struct tcptuned_flow *flow, str
 }
 
 static __always_inline void end_receive_round(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
-					      struct tcp_sock *tp, __u32 rtt_us, __u32 min)
+					      struct tcp_sock *tp, const struct rightsize_ack *ack)
 {
 	struct tcptuned_totals *t = single_value(&totals);
 
-	rightsize_weigh_reader(&flow->reader, tp->tcp_mstamp, rtt_us, tp->copied_seq,
-			       tp->rcv_nxt - tp->copied_seq, sk_offered_window(tp), min);
+	rightsize_weigh_reader(&flow->reader, ack, tp->copied_seq, tp->rcv_nxt - tp->copied_seq,
+			       sk_offered_window(tp));
 	restore_callbacks(ctx, flow);
 	if (t) {
 		add_count(t, TCPTUNED_C_RCV_ROUNDS, 1);
@@ -204,7 +204,7 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	ack.offered = tp->out_of_order_queue.rb_node ? RIGHTSIZE_WINDOW_MAX : sk_offered_window(tp);
 	did = decide(&flow->rcv, &ack, false);
 	if (did & ROUND_ENDED)
-		end_receive_round(ctx, flow, tp, ack.rtt_us, ack.min);
+		end_receive_round(ctx, flow, tp, &ack);
 	if (DECIDED(did)) {
 		flow->rcv_grows += DECIDED(did) == TCPTUNED_EV_RCV_GROWN;
 		flow->rcv_shrinks += DECIDED(did) != TCPTUNED_EV_RCV_GROWN;

@@ -598,16 +598,16 @@ TEST(any_input)
 TEST(a_slow_reader)
 {
 	struct rightsize_reader reader = {0};
-	uint64_t now = START_US;
+	struct rightsize_ack ack = {.now_us = START_US, .rtt_us = 40000, .min = WINDOW_MIN};
 	uint32_t read = 7, offer = 4 << 20;
 
-	for (unsigned int i = 0; i < 7; i++, now += 40000, read += 1000)
-		rightsize_weigh_reader(&reader, now, 40000, read, 8 << 20, offer, WINDOW_MIN);
+	for (unsigned int i = 0; i < 7; i++, ack.now_us += 40000, read += 1000)
+		rightsize_weigh_reader(&reader, &ack, read, 8 << 20, offer);
 	assert_int_equal(reader.window, 0); /* it may only be busy */
-	for (unsigned int i = 0; i < 60; i++, now += 40000, read += 1000) {
+	for (unsigned int i = 0; i < 60; i++, ack.now_us += 40000, read += 1000) {
 		uint32_t before = reader.window ? reader.window : 12 << 20;
 
-		rightsize_weigh_reader(&reader, now, 40000, read, 8 << 20, offer, WINDOW_MIN);
+		rightsize_weigh_reader(&reader, &ack, read, 8 << 20, offer);
 		assert_true(!reader.window || reader.window >= before / 2);
 		assert_true(!reader.window || reader.window <= before);
 	}
@@ -615,11 +615,10 @@ TEST(a_slow_reader)
 	assert_true(reader.window >= WINDOW_MIN);
 	/* It reads everything once, and finally always. */
 	for (unsigned int i = 0; i < 16; i++) {
-		rightsize_weigh_reader(&reader, now, 40000, read, i == 8 ? reader.window / 4 : 0,
-				       offer, WINDOW_MIN);
+		rightsize_weigh_reader(&reader, &ack, read, i == 8 ? reader.window / 4 : 0, offer);
 		assert_true(reader.window >= WINDOW_MIN);
 	}
-	rightsize_weigh_reader(&reader, now, 40000, read, 0, offer, WINDOW_MIN);
+	rightsize_weigh_reader(&reader, &ack, read, 0, offer);
 	assert_int_equal(reader.window, 0);
 }
 

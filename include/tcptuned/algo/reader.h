@@ -24,22 +24,21 @@ struct rightsize_reader {
 };
 
 /*
- * Call once a round.
+ * Call once a round, with the ACK that ended it.
  *
  * @read:   a counter of the bytes that the application has read, modulo 2^32
  * @unread: bytes that arrived in order and are not read
  * @offer:  the offered window, bytes
- * @min:    the smallest window allowed, bytes
  *
  * The window is reduced by at most half at a time, after the unread data has exceeded half of the
  * window for eight rounds. It is the kernel's again when nearly all data has been read at the ends of
  * eight rounds in a row: an application that reads large blocks reads all of it now and then.
  */
-static inline void rightsize_weigh_reader(struct rightsize_reader *reader, __u64 now_us,
-					  __u32 rtt_us, __u32 read, __u32 unread, __u32 offer,
-					  __u32 min)
+static inline void rightsize_weigh_reader(struct rightsize_reader *reader,
+					  const struct rightsize_ack *ack, __u32 read, __u32 unread,
+					  __u32 offer)
 {
-	__u64 elapsed = now_us - reader->since_us, window = (__u64)unread + offer;
+	__u64 elapsed = ack->now_us - reader->since_us, window = (__u64)unread + offer;
 
 	if (reader->window && window > reader->window)
 		window = reader->window;
@@ -56,14 +55,14 @@ static inline void rightsize_weigh_reader(struct rightsize_reader *reader, __u64
 		if (reader->rounds < RIGHTSIZE_SLOW_ROUNDS || elapsed < RIGHTSIZE_SLOW_US)
 			return;
 		window /= 2;
-		elapsed = 2 * rightsize_muldiv(rightsize_rate(read - reader->read, elapsed), rtt_us,
-					       1000000);
+		elapsed = 2 * rightsize_muldiv(rightsize_rate(read - reader->read, elapsed),
+					       ack->rtt_us, 1000000);
 		if (window < elapsed)
 			window = elapsed;
 		if (!reader->window || window < reader->window)
-			reader->window = rightsize_clamp_window(window, min);
+			reader->window = rightsize_clamp_window(window, ack->min);
 	}
-	reader->since_us = now_us;
+	reader->since_us = ack->now_us;
 	reader->read = read;
 	reader->rounds = 0;
 }
