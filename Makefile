@@ -109,10 +109,11 @@ install: all install-lib ## into PREFIX, below DESTDIR
 	$(INSTALL_FILE) ctl/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tcptunectl
 	$(INSTALL_FILE) -t $(DESTDIR)$(PREFIX)/share/man/man8 $(BUILD)/man/tcptuned.8 $(BUILD)/man/tcptunectl.8
 	$(INSTALL_FILE) -t $(DESTDIR)$(PREFIX)/share/man/man5 $(BUILD)/man/tcptuned.conf.5
-	$(INSTALL) -d -m 755 $(DESTDIR)$(SYSCONFDIR)/tcptuned/tcptuned.conf.d $(DESTDIR)$(UNITDIR)
+	$(INSTALL) -d -m 755 $(DESTDIR)$(SYSCONFDIR)/tcptuned/tcptuned.conf.d
 	test -e $(DESTDIR)$(SYSCONFDIR)/tcptuned/tcptuned.conf || \
 		$(INSTALL_FILE) $(BUILD)/tcptuned.conf $(DESTDIR)$(SYSCONFDIR)/tcptuned/tcptuned.conf
-	sed 's|@sbindir@|$(PREFIX)/sbin|g' systemd/tcptuned.service.in >$(DESTDIR)$(UNITDIR)/tcptuned.service
+	$(INSTALL_FILE) systemd/tcptuned.service.in $(DESTDIR)$(UNITDIR)/tcptuned.service
+	sed -i 's|@sbindir@|$(PREFIX)/sbin|g' $(DESTDIR)$(UNITDIR)/tcptuned.service
 	$(INSTALL_FILE) systemd/tcptuned.socket $(DESTDIR)$(UNITDIR)/tcptuned.socket
 
 # The service is stopped before its unit file is removed: it then restores what it changed, and no link is left
