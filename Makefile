@@ -18,9 +18,11 @@ VERSION := 0.1.0
 
 CFLAGS   ?= -O2 -g
 WARN      = -Wall -Wextra -Wshadow -Wno-unused-parameter $(if $(WERROR),-Werror)
-HOSTFLAGS = $(WARN) -Wmissing-prototypes -std=gnu11 -D_GNU_SOURCE -Iinclude -I. -Idaemon -Ictl -I$(BUILD)/skel -MMD -MP \
+# What is built does not depend on the directory in which it is built.
+SAME_PATHS = -ffile-prefix-map=$(CURDIR)=.
+HOSTFLAGS = $(WARN) $(SAME_PATHS) -Wmissing-prototypes -std=gnu11 -D_GNU_SOURCE -Iinclude -I. -Idaemon -Ictl -I$(BUILD)/skel -MMD -MP \
 	    -DTCPTUNED_VERSION='"$(VERSION)"'
-BPFFLAGS  = -O2 -g $(WARN) -target bpf -mcpu=v3 -Iinclude -Ibpf -MMD -MP \
+BPFFLAGS  = -O2 -g $(WARN) $(SAME_PATHS) -target bpf -mcpu=v3 -Iinclude -Ibpf -MMD -MP \
 	    -I/usr/include/$(shell $(CC) -print-multiarch)
 LIBS      = $(shell $(PKG_CONFIG) --libs libbpf libsystemd libmicrohttpd jansson sqlite3) -lelf -lz
 RUN_LIBS  = $(shell $(PKG_CONFIG) --libs libseccomp sqlite3) -lm
