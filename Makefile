@@ -16,7 +16,10 @@ CLANG_FORMAT ?= clang-format
 
 VERSION := 0.1.0
 
-CFLAGS   ?= -O2 -g
+# Hardened by default. _FORTIFY_SOURCE needs the optimization, so that both are replaced together.
+CFLAGS   ?= -O2 -g -fstack-protector-strong -fstack-clash-protection -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 \
+	    $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),-fcf-protection)
+LDFLAGS  ?= -Wl,-z,relro,-z,now
 WARN      = -Wall -Wextra -Wshadow -Wno-unused-parameter $(if $(WERROR),-Werror)
 # What is built does not depend on the directory in which it is built.
 SAME_PATHS = -ffile-prefix-map=$(CURDIR)=.
@@ -46,7 +49,7 @@ include $(wildcard lib/Makefile tests/Makefile bench/Makefile)
 # --- objects: $(BUILD)/x.o is made of x.c ---------------------------------------------------------
 $(BUILD)/%.o: %.c | $(SKELETONS)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(HOSTFLAGS) -c $< -o $@
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(HOSTFLAGS) -c $< -o $@
 
 $(BUILD)/%.bpf.o: %.bpf.c
 	@mkdir -p $(@D)
