@@ -5,18 +5,20 @@
 # setup.sh test		install what is missing, build, run all tests
 # setup.sh build	install the packages that building and "make demo" need, build; tcptuned is not
 #			installed or started
+# setup.sh COMMAND --list	print the packages that COMMAND needs, and do nothing
 #
 # For a fresh Debian 12 (or later) machine, as root. Safe to run again: a tcptuned that runs is then
 # upgraded, and open connections do not notice.
 set -eu
 cd "$(dirname "$0")"
 
-build_packages="make gcc libc6-dev pkg-config clang llvm bpftool libbpf-dev libelf-dev
-	zlib1g-dev libseccomp-dev libsystemd-dev libmicrohttpd-dev libjansson-dev libsqlite3-dev
+build_packages="make gcc libc6-dev pkg-config clang bpftool libbpf-dev libelf-dev zlib1g-dev
+	libseccomp-dev libsystemd-dev libmicrohttpd-dev libjansson-dev libsqlite3-dev
 	man-db groff-base"
 demo_packages="iproute2 iperf3 jq curl"
+# Of llvm: llvm-symbolizer, with which the sanitizers name functions.
 test_packages="libcmocka-dev procps util-linux prometheus tcpdump
-	gawk git libclang-rt-dev sqlite3 python3 codespell clang-format
+	gawk git libclang-rt-dev llvm sqlite3 python3 codespell clang-format
 	openssl rclone aria2 vsftpd lftp rsync liburing-dev"
 test_servers="prometheus vsftpd" # which tests start by themselves
 
@@ -125,27 +127,30 @@ start() {
 	say "running. See http://127.0.0.1:9817/ and tcptuned(8); to stop: $stop"
 }
 
+case ${1-} in
+build) packages="$build_packages $demo_packages" ;;
+start) packages="$build_packages curl" ;;
+test) packages="$build_packages $demo_packages $test_packages $(grep -hv '^#' \
+	bench/research/sim/packages tests/systemd/packages tests/kernels/packages)" ;;
+*) die "say what to do: setup.sh start, setup.sh test or setup.sh build" ;;
+esac
+if [ "${2-}" = --list ]; then
+	echo $packages
+	exit
+fi
 [ "$(id -u)" = 0 ] || die "run this as root: it installs packages and loads BPF programs"
 command -v apt-get >/dev/null || die "this is for Debian and its relatives; the packages are
-	$build_packages
-	$demo_packages
-	$test_packages"
-case ${1-} in
+	$packages"
+install_missing $packages
+case $1 in
 build)
-	install_missing $build_packages $demo_packages
 	build
 	;;
 start)
-	install_missing $build_packages curl
 	build
 	start
 	;;
 test)
-	install_missing $build_packages $demo_packages $test_packages \
-		$(grep -hv '^#' bench/research/sim/packages tests/systemd/packages tests/kernels/packages)
 	exec tests/run # which builds, too, and turns warnings into errors
-	;;
-*)
-	die "say what to do: setup.sh start, setup.sh test or setup.sh build"
 	;;
 esac
