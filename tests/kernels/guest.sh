@@ -25,13 +25,15 @@ guest_lacks() { # PROGRAM...
 	[ "$(uname -m)" = x86_64 ] || echo "the kernels are for x86_64"
 }
 
-# Adds a program and the shared libraries that it needs.
-guest_add_program() { # ROOT PROGRAM
-	local root=$1 program=$2 library
+# Adds a program and the shared libraries that it needs, of this machine, or of a Debian tree.
+guest_add_program() { # ROOT PROGRAM [TREE]
+	local root=$1 program=$2 tree=${3-} library
 	install -D -m 755 "$(readlink -f "$program")" "$root/usr/bin/$(basename "$program")"
 	while read -r library; do
-		[ -e "$root$library" ] || install -D -m 755 "$(readlink -f "$library")" "$root$library"
-	done < <(ldd "$program" 2>/dev/null | grep -o '/[^ ]*')
+		library=${library#"$tree"}
+		[ -e "$root$library" ] || install -D -m 755 "$(readlink -f "$tree$library")" "$root$library"
+	done < <("$tree/lib64/ld-linux-x86-64.so.2" --library-path "$tree/usr/lib/x86_64-linux-gnu" \
+		--list "$program" 2>/dev/null | grep -o '/[^ ]*')
 }
 
 # Makes a root with BusyBox and init.

@@ -51,42 +51,46 @@ machine_mirror() {
 	fi
 }
 
-# Makes or finds the cached Debian tree; returns 1 with $why set. Two kinds of tests use it at the same time: one
-# of them makes it, the other one waits.
-machine_tree() {
-	local lock
+# Makes or finds the cached tree of a Debian release with some packages, and sets $debian_tree; returns 1 with $why
+# set. If two kinds of tests need it at the same time, one of them makes it, and the other one waits.
+find_debian_tree() { # SUITE PACKAGE...
+	local suite=$1 lock
+	shift
+	# A tree made for another list of packages is not this tree.
+	debian_tree=$machine_cache/$suite-$(printf '%s\n' "$@" | cksum | cut -d' ' -f1)
 	mkdir -p "$machine_cache"
-	exec {lock}>"$machine_cache/lock"
+	exec {lock}>"$debian_tree.lock"
 	flock $lock
-	machine_make_tree
+	[ -e "$debian_tree/.complete" ] || make_debian_tree "$suite" "$@"
 	set -- $?
 	exec {lock}>&-
 	return $1
 }
 
-machine_make_tree() {
-	local key packages mirror
-	packages=$(grep -v '^#' "$machine_here/tree-packages" | tr '\n' ',' | sed 's/,$//')
-	# A tree made for another list of packages is not this tree.
-	key=$(grep -v '^#' "$machine_here/tree-packages" | cksum | cut -d' ' -f1)
-	machine_root=$machine_cache/bookworm-$key
-	[ -e "$machine_root/.complete" ] && return 0
-
+make_debian_tree() { # SUITE PACKAGE...
+	local suite=$1 mirror
+	shift
 	command -v debootstrap >/dev/null || { why="debootstrap is not installed"; return 1; }
 	mirror=$(machine_mirror)
 	[ -n "$mirror" ] || { why="no Debian mirror is known; set TCPTUNED_MIRROR"; return 1; }
-	rm -rf --one-file-system "$machine_root.part"
+	rm -rf --one-file-system "$debian_tree.part"
 	# It mounts /proc there, and leaves that if it fails.
-	if ! unshare --mount debootstrap --variant=minbase --include="$packages" bookworm "$machine_root.part" \
-			"$mirror" >"$machine_cache/debootstrap.log" 2>&1; then
-		rm -rf --one-file-system "$machine_root.part"
-		why="debootstrap failed with $mirror (TCPTUNED_MIRROR names another), see \
-$machine_cache/debootstrap.log"
+	if ! unshare --mount debootstrap --variant=minbase --include="$(IFS=,; echo "$*")" "$suite" \
+			"$debian_tree.part" "$mirror" >"$debian_tree.log" 2>&1; then
+		rm -rf --one-file-system "$debian_tree.part"
+		why="debootstrap of $suite failed with $mirror (TCPTUNED_MIRROR names another), see $debian_tree.log"
 		return 1
 	fi
-	rm -rf "$machine_root.part/var/cache/apt/archives"
-	touch "$machine_root.part/.complete"
-	mv "$machine_root.part" "$machine_root"
+	rm -rf "$debian_tree.part/var/cache/apt/archives"
+	touch "$debian_tree.part/.complete"
+	mv "$debian_tree.part" "$debian_tree"
+}
+
+# The tree from which a machine boots.
+machine_tree() {
+	# shellcheck disable=SC2046
+	find_debian_tree bookworm $(grep -v '^#' "$machine_here/tree-packages") || return
+	machine_root=$debian_tree
 }
 
 # Boots with the directory STAGE laid over the tree.
