@@ -17,8 +17,7 @@ CLANG_FORMAT ?= clang-format
 VERSION := 0.1.0
 
 # Hardened by default. _FORTIFY_SOURCE needs the optimization, so that both are replaced together.
-CFLAGS   ?= -O2 -g -fstack-protector-strong -fstack-clash-protection -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 \
-	    $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),-fcf-protection)
+CFLAGS   ?= -O2 -g -fstack-protector-strong -fstack-clash-protection -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 LDFLAGS  ?= -Wl,-z,relro,-z,now
 WARN      = -Wall -Wextra -Wshadow -Wno-unused-parameter $(if $(WERROR),-Werror)
 # What is built does not depend on the directory in which it is built.
