@@ -7,7 +7,7 @@
 #			installed or started
 # setup.sh COMMAND --list	print the packages that COMMAND needs, and do nothing
 #
-# For a fresh Debian 12 (or later) machine, as root. Safe to run again: a tcptuned that runs is then
+# For a fresh Debian 12 or 13 machine, as root. Safe to run again: a tcptuned that runs is then
 # upgraded, and open connections do not notice.
 set -eu
 cd "$(dirname "$0")"
