@@ -21,12 +21,12 @@
 #define SEC	       1000000000ull
 #define MBIT	       125000.0
 #define MODEL_FLOWS    8
-#define MODEL_RING     (1u << 17) /* packets that one connection may have in flight */
+#define MODEL_RING     (1u << 18) /* packets that one connection may have in flight */
 #define MODEL_LINE     (1u << 19) /* packets that queue and path may hold */
 #define MODEL_PACKET   2896u	  /* bytes: two segments, for which one ACK comes */
 #define INITIAL_WINDOW 65536u
 #define INITIAL_CWND   5.0   /* packets */
-#define KERNEL_MAX     256e6 /* bytes, of a window */
+#define KERNEL_MAX     256e6 /* bytes, of a window, if a test sets no other */
 #define WINDOW_MIN     14480u
 #define EPOCH_NS       (1000 * SEC) /* no run starts at zero: a zero time means "none" */
 #define DUPTHRESH      2	    /* packets */
@@ -99,6 +99,7 @@ static uint64_t model_orders[MODEL_FLOWS][MODEL_RING];
 static struct {
 	double rate_Bps;
 	uint64_t base_ns, queue_bytes, clock_offset_us;
+	double kernel_max;
 	struct model_step step; /* from at_ns on: another rate and delay; 0: none, or taken */
 	uint64_t walk;		/* seed of a rate that varies; 0: none */
 	const struct delay_line *jitter;   /* of linkem, on the way of the data; NULL: none */
@@ -119,6 +120,7 @@ static void model_begin(const struct path *p, uint64_t seed)
 	model.rate_Bps = p->mbit * MBIT;
 	model.base_ns = (uint64_t)(p->base_ms * MS);
 	model.queue_bytes = (uint64_t)(p->queue_s * model.rate_Bps);
+	model.kernel_max = KERNEL_MAX;
 	model.now_ns = EPOCH_NS;
 	random_state = 0x9e3779b97f4a7c15ull * (seed + 1);
 	model.clock_offset_us = random64() % (1u << 26);
@@ -463,7 +465,7 @@ static void model_kernel_window(struct model_flow *f)
 	window = f->offered * copied + 4 * copied * (copied - f->kernel_space) / f->kernel_space;
 	window += (double)(f->highest - f->rcv_nxt) * MODEL_PACKET;
 	f->kernel_space = copied;
-	f->window = fmax(fmin(window, KERNEL_MAX), f->window);
+	f->window = fmax(fmin(window, model.kernel_max), f->window);
 }
 
 /* on_ack_out() of the sockops program */

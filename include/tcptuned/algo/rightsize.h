@@ -78,9 +78,16 @@
 /* This many failed tests in a row end a hold. */
 #define RIGHTSIZE_FAILURES_MAX 3u
 
-/* 67 seconds and 1.1 Tbit/s. Values are limited to them, so that products stay below 2^64. */
+/*
+ * 67 seconds and 550 Gbit/s. Values are limited to them, so that products stay below 2^64: of a rate and
+ * an RTT with the range over which it varies, which is at most twice the largest RTT.
+ */
 #define RIGHTSIZE_RTT_MAX_US (1u << 26)
-#define RIGHTSIZE_RATE_MAX   (1ull << 37)
+#define RIGHTSIZE_RATE_MAX   (1ull << 36)
+
+/* The bytes of an interval are counted in 32 bits, and in units of 2^30 bytes, at most 127. */
+#define RIGHTSIZE_UNIT_SHIFT 30u
+#define RIGHTSIZE_UNITS_MAX  127u
 
 /* The largest window that TCP can express: RFC 7323, section 2.3. */
 #define RIGHTSIZE_WINDOW_MAX (1u << 30)
@@ -117,7 +124,7 @@ struct rightsize {
 	__u64 rate_before;	  /* ... before the last test: what a hold has to carry */
 	__u64 rtt_sum_us;	  /* of the samples of the present interval or stage */
 	__u32 mark;		  /* number of the interval on the common clock */
-	__u32 interval_bytes;	  /* the byte counter at the beginning of the interval */
+	__u32 interval_bytes;	  /* the byte counter at its beginning, or later by the units */
 	__u32 round_bytes;	  /* ... of the round */
 	__u32 per_rtt;		  /* bytes of the last round */
 	__u32 min_rtt_us;	  /* smallest RTT known of the path; 0: none */
@@ -141,7 +148,8 @@ struct rightsize {
 	__u8 inconclusive;   /* 1: the path changed during the last test */
 	__u8 waiting;	     /* 1: more is offered than the window of the stage */
 	__u8 intervals;	     /* that have ended, at most 255 */
-	__u8 rate_rose;	     /* 1: the rate rose by 3/8 at once since the last test */
+	__u8 rate_rose : 1;  /* 1: the rate rose by 3/8 at once since the last test */
+	__u8 units : 7;	     /* of 2^30 bytes that the interval has carried before interval_bytes */
 };
 
 /* The measurements of a direction when an ACK leaves or arrives. */
@@ -174,7 +182,7 @@ static inline __u32 rightsize_since(__u32 then, __u32 bytes)
 }
 
 /* Bytes per second. */
-static inline __u64 rightsize_rate(__u32 bytes, __u64 us)
+static inline __u64 rightsize_rate(__u64 bytes, __u64 us)
 {
 	__u64 rate = rightsize_muldiv(bytes, 1000000, us);
 
@@ -199,8 +207,23 @@ static inline __u32 rightsize_clamp_window(__u64 window, __u32 min)
 /* The rate since the present interval or stage began. */
 static inline __u64 rightsize_rate_now(const struct rightsize *rs, const struct rightsize_ack *a)
 {
-	return rightsize_rate(rightsize_since(rs->interval_bytes, a->bytes),
+	__u64 units = (__u64)rs->units << RIGHTSIZE_UNIT_SHIFT;
+
+	return rightsize_rate(units + rightsize_since(rs->interval_bytes, a->bytes),
 			      a->now_us - rs->interval_us);
+}
+
+/*
+ * Counts a unit of the interval's bytes before they exceed 31 bits (rightsize_since()), as they do
+ * where more than 64 MB are in flight: an interval has up to 32 RTTs.
+ */
+static inline void rightsize_count_unit(struct rightsize *rs, const struct rightsize_ack *a)
+{
+	if (rightsize_since(rs->interval_bytes, a->bytes) >> RIGHTSIZE_UNIT_SHIFT &&
+	    rs->units < RIGHTSIZE_UNITS_MAX) {
+		rs->interval_bytes += 1u << RIGHTSIZE_UNIT_SHIFT;
+		rs->units++;
+	}
 }
 
 /* Returns whether data arrived without a pause since the window was reduced. */
@@ -311,6 +334,7 @@ static inline void rightsize_begin_interval(struct rightsize *rs, const struct r
 {
 	rs->interval_us = a->now_us;
 	rs->interval_bytes = a->bytes;
+	rs->units = 0;
 	rightsize_clear(rs);
 }
 
@@ -819,6 +843,7 @@ static inline int rightsize_on_ack(struct rightsize *rs, const struct rightsize_
 		rightsize_begin_interval(rs, a);
 		rs->mark = mark;
 	}
+	rightsize_count_unit(rs, a);
 	if (rs->state == RIGHTSIZE_TESTING) {
 		rightsize_test(rs, a);
 	} else if (rs->state == RIGHTSIZE_PROBE_RTT) {

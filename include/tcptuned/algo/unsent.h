@@ -24,6 +24,8 @@ static inline __u32 rightsize_unsent(__u64 rate, __u32 rtt_us)
 
 	if (us < RIGHTSIZE_UNSENT_US)
 		us = RIGHTSIZE_UNSENT_US;
+	if (rate > RIGHTSIZE_RATE_MAX)
+		rate = RIGHTSIZE_RATE_MAX;
 	bytes = rightsize_muldiv(rate, us, 1000000);
 	if (bytes < RIGHTSIZE_UNSENT_MIN)
 		return RIGHTSIZE_UNSENT_MIN;
