@@ -206,7 +206,7 @@ static __always_inline void learn_path(struct tcptuned_flow *flow, struct tcp_so
 		return;
 	sample.received = tp->bytes_received;
 	sample.acked = tp->bytes_acked;
-	sample.sent = tp->segs_out;
+	sample.sent = sk_segments_sent(tp);
 	sample.retransmitted = tp->total_retrans;
 	sample.min_rtt_us = rtt_us ? rtt_us : rightsize_min_rtt_us(&flow->rcv);
 	sample.rcv_per_rtt = path_per_rtt(&flow->rcv, sample.min_rtt_us);

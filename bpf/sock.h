@@ -77,6 +77,17 @@ static __always_inline __u32 sk_rcv_rtt_sample_us(const struct tcp_sock *tp)
 }
 
 /*
+ * Segments sent. The kernel's counter begins again after 2^32 of them, 6 TB; then at least as many were sent
+ * as hold the delivered bytes.
+ */
+static __always_inline __u64 sk_segments_sent(const struct tcp_sock *tp)
+{
+	__u64 full = tp->mss_cache ? tp->bytes_acked / tp->mss_cache : 0;
+
+	return full >> 32 ? full : tp->segs_out;
+}
+
+/*
  * The highest sequence number received (DRS section IV). After a loss it is ahead of rcv_nxt, which
  * stands still and then jumps: it is the end of the last segment in the out-of-order queue.
  */

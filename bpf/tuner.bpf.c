@@ -286,7 +286,7 @@ static __always_inline void on_close(struct tcptuned_flow *flow, struct tcp_sock
 	add_count(t, TCPTUNED_C_CLOSED, 1);
 	add_count(t, TCPTUNED_C_BYTES_RECEIVED, tp->bytes_received);
 	add_count(t, TCPTUNED_C_BYTES_ACKED, tp->bytes_acked);
-	add_count(t, TCPTUNED_C_SEGMENTS_SENT, tp->segs_out);
+	add_count(t, TCPTUNED_C_SEGMENTS_SENT, sk_segments_sent(tp));
 	add_count(t, TCPTUNED_C_RETRANSMITS, tp->total_retrans);
 	emit_event(TCPTUNED_EV_CLOSED, tp, flow, tp->bytes_received, tp->bytes_acked);
 	if (sk_min_rtt_us(tp))

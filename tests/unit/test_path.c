@@ -184,7 +184,7 @@ TEST(random_lives_stay_bounded)
 
 	for (int i = 0; i < 1000000; i++) {
 		struct path_sample s = struct_of(
-			path_sample, .received = any64(), .acked = any64(), .sent = (__u32)any64(),
+			path_sample, .received = any64(), .acked = any64(), .sent = any64(),
 			.retransmitted = (__u32)any64(), .min_rtt_us = (__u32)any64(),
 			.rcv_per_rtt = (__u32)any64(), .snd_per_rtt = (__u32)any64(),
 			.max_window = (__u32)any64(), .cwnd = (__u32)any64());
@@ -214,6 +214,10 @@ TEST(counts_stop_at_their_limit)
 	path_merge(&path, &s, 0, DAY);
 	assert_true(path.sent == PATH_COUNT_MAX && path.retransmitted == PATH_COUNT_MAX);
 	assert_int_equal(path.connections, UINT_MAX);
+	path = known(0);
+	s.sent = 3ull << 32; /* of one connection */
+	path_merge(&path, &s, 0, DAY);
+	assert_true(path.sent == (3ull << 32) + 28000);
 }
 
 /*

@@ -71,7 +71,7 @@ struct tcptuned_path_settings {
 struct path_sample {
 	__u64 received; /* bytes carried */
 	__u64 acked;
-	__u32 sent; /* segments */
+	__u64 sent; /* segments */
 	__u32 retransmitted;
 	__u32 min_rtt_us;  /* 0: unknown, and then nothing is added */
 	__u32 rcv_per_rtt; /* 0: not measured */
@@ -185,9 +185,9 @@ static inline void path_merge_max(struct tcptuned_path *path, const struct path_
 	path->max_window_s = now_s;
 }
 
-static inline __u64 path_sum(__u64 aged, __u32 more)
+static inline __u64 path_sum(__u64 aged, __u64 more)
 {
-	return aged + more < PATH_COUNT_MAX ? aged + more : PATH_COUNT_MAX;
+	return more < PATH_COUNT_MAX - aged ? aged + more : PATH_COUNT_MAX;
 }
 
 /* Adds a connection that has ended. Returns 1, or 0 if it measured too little. */
