@@ -20,14 +20,6 @@ static __always_inline struct tcptuned_flow *flow_of(void *sk)
 	return bpf_sk_storage_get(&flows, sk, NULL, 0);
 }
 
-static __always_inline void uncount_record(void)
-{
-	struct budget *b = single_value(&budget);
-
-	if (b)
-		__sync_fetch_and_add(&b->records, -1ull);
-}
-
 /* The record of a socket, created if it has none; NULL: no memory, or there are too many. */
 static __always_inline struct tcptuned_flow *get_record(void *sk)
 {
@@ -40,7 +32,7 @@ static __always_inline struct tcptuned_flow *get_record(void *sk)
 		flow = bpf_sk_storage_get(&flows, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
 		if (flow)
 			return flow;
-		uncount_record();
+		budget_remove_record(b);
 	}
 	count(TCPTUNED_C_STORAGE_FAILED);
 	return NULL;
@@ -48,8 +40,10 @@ static __always_inline struct tcptuned_flow *get_record(void *sk)
 
 static __always_inline void delete_record(void *sk)
 {
-	if (!bpf_sk_storage_delete(&flows, sk))
-		uncount_record();
+	struct budget *b = single_value(&budget);
+
+	if (b && !bpf_sk_storage_delete(&flows, sk))
+		budget_remove_record(b);
 }
 
 /* sk_userlocks without those that come from sizing its buffers here. */

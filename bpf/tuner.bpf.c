@@ -387,7 +387,8 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 
 /*
  * A socket is destroyed, whether or not its end was reported: its callbacks may have been removed,
- * and a stop that was killed leaves no program attached. Its grants are returned to the budget.
+ * and a stop that was killed leaves no program attached. Its grants are returned to the budget. During
+ * an upgrade two of these programs run one after the other; the second one finds no record.
  */
 SEC("tp_btf/tcp_destroy_sock")
 int tcptuned_destroyed(__u64 *args)
@@ -403,7 +404,7 @@ int tcptuned_destroyed(__u64 *args)
 		on_close(flow, tp);
 	else
 		leave_budgets(flow);
-	uncount_record();
+	delete_record(sk);
 	return 0;
 }
 

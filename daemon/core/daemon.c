@@ -17,6 +17,7 @@
 #include "core/housekeeping.h"
 #include "core/reload.h"
 #include "core/state.h"
+#include "flows/scan.h"
 #include "host/cgroup.h"
 #include "host/lock.h"
 #include "host/previous_build.h"
@@ -254,6 +255,15 @@ static int check_observe(const struct tcptuned_config *config, struct tcptuned_e
 		    before.pin_dir);
 }
 
+/* Sockets may have been destroyed while two builds' programs, or none, were attached for that. */
+static void recount_records(const struct tcptuned_daemon *d)
+{
+	struct tcptuned_flows flows;
+
+	tcptuned_flows_init(&flows, 0);
+	tcptuned_readout(&flows, &d->kernel, NULL, NULL);
+}
+
 /* What can fail for a reason that an administrator can remove comes before any change. */
 static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 {
@@ -299,6 +309,7 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	for (size_t i = 0; i < d->policies_len; i++)
 		if (d->policies[i].record.disabled)
 			log_info("policy %s stays disabled", d->policies[i].record.name);
+	recount_records(d);
 	tcptuned_paths_load(d->paths);
 	return 0;
 }

@@ -4,14 +4,12 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/param.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
 
-#include <tcptuned/algo/budget.h>
-
+#include "kern/budget.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 
@@ -90,16 +88,13 @@ static uint64_t records_max(void)
 /* BPF programs update the record at the same time, so that only the two limits are written. */
 int tcptuned_budget_set(struct tcptuned_daemon *d)
 {
-	int fd = d->kernel.map_fd[TCPTUNED_MAP_BUDGET];
+	_cleanup_budget_ struct budget *mapped = tcptuned_budget_map(&d->kernel);
 	__u64 total = budget_total(d);
-	struct budget *mapped;
 
-	mapped = mmap(NULL, sizeof(struct budget), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (mapped == MAP_FAILED)
+	if (!mapped)
 		return -errno;
 	__atomic_store_n(&mapped->total, total, __ATOMIC_RELAXED);
 	__atomic_store_n(&mapped->records_max, records_max(), __ATOMIC_RELAXED);
-	munmap(mapped, sizeof(struct budget));
 	return 0;
 }
 

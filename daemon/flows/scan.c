@@ -9,6 +9,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "kern/budget.h"
 #include "util/cleanup.h"
 
 /* A record in the ring, with its header, a multiple of eight bytes. */
@@ -65,6 +66,7 @@ struct reading {
 	int map_fd, link_fd;
 	struct ring_buffer *ring;
 	struct readout *readout;
+	struct budget *budget;
 	bool drops; /* records in the ring are an earlier reader's */
 	int error;  /* of the first record that could not be added */
 };
@@ -118,6 +120,7 @@ static int read_everything(struct reading *reading)
 {
 	struct tcptuned_flows *flows = reading->flows;
 	__u32 zero = 0;
+	__s64 before;
 	int error;
 
 	reading->drops = true; /* of a daemon that was killed while it was reading */
@@ -129,11 +132,13 @@ static int read_everything(struct reading *reading)
 		flows->choice.order || flows->choice.wanted ? READOUT_ALL : flows->top_max;
 	if (bpf_map_update_elem(reading->map_fd, &zero, reading->readout, BPF_ANY))
 		return -errno;
+	before = __atomic_load_n(&reading->budget->records, __ATOMIC_RELAXED);
 	error = run_iterator(reading);
 	if (error)
 		return error;
 	if (bpf_map_lookup_elem(reading->map_fd, &zero, reading->readout))
 		return -errno;
+	budget_recount(reading->budget, before, (__s64)reading->readout->sums.records);
 	flows->jiffies = reading->readout->jiffies;
 	tcptuned_flows_sum_up(flows, &reading->readout->sums);
 	return 0;
@@ -143,19 +148,21 @@ static int read_all(struct tcptuned_flows *flows, const struct tcptuned_kernel *
 		    const struct tcptuned_filter *filter)
 {
 	_cleanup_free_ struct readout *readout = calloc(1, sizeof(*readout));
+	_cleanup_budget_ struct budget *budget = tcptuned_budget_map(kernel);
 	int ring_fd = kernel->map_fd[TCPTUNED_MAP_COLLECTED];
 	struct reading reading = {
 		.flows = flows,
 		.map_fd = kernel->map_fd[TCPTUNED_MAP_READOUT],
 		.link_fd = kernel->link_fd[TCPTUNED_PROG_DUMP_FLOWS],
 		.readout = readout,
+		.budget = budget,
 	};
 	int error;
 
 	tcptuned_flows_begin(flows);
 	if (!readout)
 		return -ENOMEM;
-	if (reading.map_fd < 0 || ring_fd < 0 || reading.link_fd < 0)
+	if (reading.map_fd < 0 || ring_fd < 0 || reading.link_fd < 0 || !budget)
 		return -ENOENT;
 	reading.ring = ring_buffer__new(ring_fd, take_record, &reading, NULL);
 	if (!reading.ring)

@@ -433,7 +433,8 @@ static int attach_cgroup(struct tcptuned_kernel *k, int cgroup_fd, struct tcptun
 
 /*
  * Attach the iterators, and the program at the end of sockets. The latter runs next to the one before
- * until that one's pin is replaced: the second of the two finds nothing to do.
+ * until that one's pin is replaced. The first of the two deletes the record, unless it is of a build that
+ * leaves it to the second: then that counts it, too, and the recount at the start corrects the number.
  */
 static int attach_tracing(struct tcptuned_kernel *k, struct tcptuned_error *err)
 {

@@ -343,3 +343,38 @@ TEST(nothing_is_lost_among_cpus)
 	assert_sums(&b, shares, 100);
 	leave_all(&b, shares, 100);
 }
+
+/* Two programs may count the end of one record, and an earlier build of them below zero. */
+TEST(records_are_limited_and_never_negative)
+{
+	struct budget b = {.records_max = 2};
+
+	assert_true(budget_add_record(&b));
+	assert_true(budget_add_record(&b));
+	assert_false(budget_add_record(&b));
+	assert_int_equal(b.records, 2);
+	for (int i = 0; i < 4; i++)
+		budget_remove_record(&b);
+	assert_int_equal(b.records, 0);
+	b.records = -3;
+	assert_true(budget_add_record(&b));
+}
+
+/* A number before or after a pass may be right, or any in between; only one outside of them is corrected. */
+TEST(records_are_counted_again)
+{
+	struct {
+		__s64 before, now, seen, right;
+	} rows[] = {
+		{5, 5, 5, 5},	  {5, 5, 8, 8},	    {5, 5, 0, 0},     {-3, -3, 0, 0},
+		{-3, 1, 10, 10},  {10, 12, 11, 12}, {12, 10, 11, 10}, {10, 12, 7, 9},
+		{10, 12, 14, 14}, {12, 10, 7, 7},   {12, 10, 14, 12},
+	};
+
+	for_each_row (r, rows) {
+		struct budget b = {.records = r->now};
+
+		budget_recount(&b, r->before, r->seen);
+		assert_int_equal(b.records, r->right);
+	}
+}

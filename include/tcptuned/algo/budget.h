@@ -67,7 +67,7 @@ struct budget {
 	__u64 wanted;	   /* the sum of all demands */
 	__u64 level_us;	   /* when the level was computed */
 	__u64 level;	   /* no connection gets more; BUDGET_NO_LEVEL: all demands can be met */
-	__u64 records;	   /* connections and listeners that have a record */
+	__s64 records;	   /* connections and listeners that have a record */
 	__u64 records_max; /* 0: unlimited */
 	struct budget_class need[BUDGET_CLASSES];
 	struct budget_prefix prefix[BUDGET_PREFIXES];
@@ -144,10 +144,37 @@ static inline __u64 budget_prefix_max(const struct budget *b)
 /* Counts another record and returns 1, or 0 if there are too many. */
 static inline int budget_add_record(struct budget *b)
 {
-	if (__sync_fetch_and_add(&b->records, 1) < b->records_max || !b->records_max)
+	if (__sync_fetch_and_add(&b->records, 1) < (__s64)b->records_max || !b->records_max)
 		return 1;
-	__sync_fetch_and_add(&b->records, -1ull);
+	__sync_fetch_and_add(&b->records, -1);
 	return 0;
+}
+
+/* Counts one record less, but never makes the number negative. */
+static inline void budget_remove_record(struct budget *b)
+{
+	if (__sync_fetch_and_add(&b->records, -1) <= 0)
+		__sync_fetch_and_add(&b->records, 1);
+}
+
+/*
+ * Corrects the number of records, which was @before when a pass over all of them began that found
+ * @seen. Records that come and go during the pass may have been seen or not, so only what @seen lies
+ * outside of @before and the present number by is an error; if as many came as went, the number may be
+ * wrong by so many until the next pass. The error is added, and not a number stored, so that a record
+ * that comes or goes at this moment is neither lost nor counted twice.
+ *
+ * No other sum needs this: a connection adds to them what its own share of the budget says, and sets
+ * that to zero when it subtracts it, so that a second program that sees its end subtracts nothing.
+ */
+static inline void budget_recount(struct budget *b, __s64 before, __s64 seen)
+{
+	__s64 now = b->records, low = now < before ? now : before, high = now + before - low;
+
+	if (seen < low)
+		__sync_fetch_and_add(&b->records, seen - low);
+	else if (seen > high)
+		__sync_fetch_and_add(&b->records, seen - high);
 }
 
 /* True if the difference is worth atomic additions. */
