@@ -7,7 +7,8 @@
  *   map_NAME   the maps; map_bitcp is the congestion control itself
  *   link_NAME  what attaches the programs; while it is there, they run
  *   prog_NAME  the programs, for administrators who want to look at them
- * map_meta is pinned last: a directory without it is the rest of an interrupted start.
+ * map_meta is pinned last and removed first: a directory without it is the rest of an interrupted start or
+ * stop.
  */
 #ifndef TCPTUNED_KERN_KERNEL_H
 #define TCPTUNED_KERN_KERNEL_H

@@ -164,12 +164,16 @@ static int pin_all_but_meta(const struct tcptuned_kernel *k)
 	return error ?: pin(k, "map", "bitcp", k->bitcp ? k->bitcp_map_fd : -1);
 }
 
-/* Remove everything in the directory, known or not: a later build may have pinned more. */
+/*
+ * Remove everything in the directory, known or not: a later build may have pinned more. map_meta comes
+ * first, so that no start takes over maps whose records were left without the program at their end.
+ */
 static void unpin_all(const struct tcptuned_kernel *k)
 {
 	_cleanup_closedir_ DIR *dir = opendir(k->pin_dir);
 	struct dirent *entry;
 
+	unlink(PIN_PATH(k, "map", "meta"));
 	while (dir && (entry = readdir(dir)))
 		if (entry->d_name[0] != '.')
 			unlinkat(dirfd(dir), entry->d_name, 0);
