@@ -7,12 +7,17 @@
                                                      sources in turn; prints "sent" after the last
     keep_alive.py pairs COUNT [PORT [BYTES]]         COUNT connections within this process, that
                                                      carry BYTES (1) each way; prints "open" at last
+    keep_alive.py replace PORT                       connections within this process, of which each
+                                                     is closed before the next; prints "replaced"
+                                                     once it was 100
 """
 import concurrent.futures
+import itertools
 import resource
 import selectors
 import signal
 import socket
+import struct
 import sys
 import time
 
@@ -68,6 +73,20 @@ def pairs(count, port=7200, size=1):
     signal.pause()
 
 
+def replace(port):
+    listener = socket.create_server(("", int(port)))
+    for i in itertools.count(1):
+        client = socket.create_connection(("127.0.0.1", int(port)))
+        server = listener.accept()[0]
+        client.sendall(b"x")
+        server.recv(1)
+        for end in client, server:  # with a reset, so that ports are free at once
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            end.close()
+        if i == 100:
+            print("replaced", i, flush=True)
+
+
 files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
-{"serve": serve, "connect": connect, "pairs": pairs}[sys.argv[1]](*sys.argv[2:])
+{"serve": serve, "connect": connect, "pairs": pairs, "replace": replace}[sys.argv[1]](*sys.argv[2:])

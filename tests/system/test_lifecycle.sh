@@ -366,6 +366,70 @@ test_replaced_by_other_builds() {
 	expect_host_state
 }
 
+# The number of records by the budget's count, which limits it.
+records_counted() {
+	bpftool -j map dump pinned /sys/fs/bpf/tcptuned/map_budget | jq '.[0].formatted.value.records'
+}
+
+# As an earlier build may have, whose programs counted some twice.
+count_records_below_zero() {
+	local pin=/sys/fs/bpf/tcptuned/map_budget value
+	mapfile -t value < <(bpftool -j map dump pinned $pin | jq -r '.[0].value[]')
+	value[40]=0xfd # of struct budget.records, little-endian
+	bpftool map update pinned $pin key 0 0 0 0 value "${value[@]:0:41}" 0xff 0xff 0xff 0xff 0xff 0xff 0xff \
+		"${value[@]:48}"
+	expect_eq "$(records_counted)" -3 "records counted"
+}
+
+sockets_open() { # HOST
+	in_host "$1" ss -Htan exclude time-wait exclude listening | wc -l
+}
+
+# Connections end while the programs of two builds are attached for that, and during upgrades. Since a pass over
+# all connections corrects the count, it is first looked at while no daemon runs. A count below zero refuses
+# no record, and the next start corrects it.
+# bitcp: other builds take part
+test_records_are_counted_once_in_an_upgrade() {
+	local old=/sys/fs/bpf/destroyed build
+	keep_host_state
+	five_connections
+	background three in_group in_host a "${keep_alive[@]}" pairs 3 7201
+	wait_printed 20 three open
+	expect_eq "$(records_counted)" 16 "records"
+	tcptuned_kill
+	bpftool link pin id "$(id_of link_destroyed)" $old # stays attached
+	TEST_BUILD=$TEST_BUILD/other/rightsize tcptuned_start $bitcp
+	in_log 'programs of an earlier build replaced, records kept'
+	tcptuned_kill
+	stop some || :
+	wait_output 60 = 6 sockets_open a
+	expect_eq "$(records_counted)" 6 "records after five connections have ended under both programs"
+
+	count_records_below_zero
+	background one in_group in_host a "${keep_alive[@]}" pairs 1 7202
+	wait_printed 20 one open
+	expect_eq "$(records_counted)" -1 "records counted after two more"
+	tcptuned_start $bitcp
+	expect_eq "$(records_counted)" 8 "records after a start"
+	rm $old
+
+	background replacer in_group in_host a "${keep_alive[@]}" replace 7203
+	wait_printed 60 replacer replaced
+	for build in "$TEST_BUILD/other/rightsize" "$TEST_BUILD"; do
+		tcptuned_kill
+		TEST_BUILD=$build tcptuned_start $bitcp
+		in_log 'programs of an earlier build replaced, records kept'
+	done
+	stop replacer || :
+	stop three || :
+	stop one || :
+	wait_output 60 = 0 sockets_open a
+	expect_eq "$(counter tcptuned_connection_records_bytes '')" 0 "records that there are"
+	wait_output 60 = 0 records_counted
+	tcptuned_stop
+	expect_host_state
+}
+
 # WatchdogSec= of the unit ends a daemon that hangs, but not one that is late.
 test_watchdog_notified_in_time() {
 	local seconds began
