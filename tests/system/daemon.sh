@@ -139,9 +139,9 @@ expect_payload() { # NAME
 	expect_eq "$(result "$1" '[.ok, .verified]')" "[true,true]" "all of $1, verified"
 }
 
-# --- right edges: rightedge reads what host b sends over its first link -----------------------------
-watch() {
-	background watch in_host b "$TEST_TOP/tests/system/rightedge.py" tun0
+# --- right edges: rightedge reads what a host, b, sends over its first link --------------------------
+watch() { # [HOST]
+	background watch in_host "${1-b}" "$TEST_TOP/tests/system/rightedge.py" tun0
 	wait_printed 20 watch watching
 }
 
@@ -152,7 +152,7 @@ expect_no_retraction() { # CONNECTIONS MIN_ACKS [MAX_RESETS, if not 0]
 	watched=$(tail -n 1 "$TEST_DIR/watch.log")
 	note "$watched"
 	[ "$(jq '.retracted > 0' <<<"$watched")" != true ] ||
-		fail_for_good "right edges retracted: $watched"
+		fail "right edges retracted: $watched"
 	expect_eq "$(jq -c '[.retracted, .dropped, .connections]' <<<"$watched")" "[0,0,$1]" \
 		"right edges retracted, segments missed, connections watched"
 	expect_ge "$(jq .acks <<<"$watched")" "$2" "their ACKs"
@@ -291,7 +291,7 @@ keep_host_state() {
 expect_host_state() {
 	local end=$((SECONDS + 12))
 	until [ -z "$(new_in_host_state)" ]; do
-		[ $SECONDS -lt $end ] || fail_for_good "not as before: $(new_in_host_state)"
+		[ $SECONDS -lt $end ] || fail "not as before: $(new_in_host_state)"
 		sleep 0.1
 	done
 	note "the host is as it was"

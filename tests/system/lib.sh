@@ -26,11 +26,6 @@ fail() {
 	lib_fail "FAILED: $*"
 }
 
-# For what a late link does not explain: `run` does not repeat the test.
-fail_for_good() {
-	lib_fail "FAILED for good: $*"
-}
-
 lib_skip() { # STATUS REASON...
 	trap - ERR
 	echo "${@:2}"
@@ -100,7 +95,7 @@ expect_eq() { # TEXT WANTED WHAT
 
 expect_undamaged() { # BYTES WHAT
 	[[ $1 =~ ^[0-9]+$ ]] || fail "$2: bytes damaged: '$1' is not a number"
-	[ "$1" = 0 ] || fail_for_good "$2: bytes damaged: $1"
+	[ "$1" = 0 ] || fail "$2: bytes damaged: $1"
 	note "$2: nothing damaged"
 }
 
@@ -259,7 +254,6 @@ link_end() { # A B
 	unset "lib_links[$name]"
 	[ $code = 0 ] ||
 		note "linkem $1 $2: $(jq -c .invalid_reasons "$TEST_DIR/$name.json" || :)"
-	lib_note_lateness "$name"
 	return $code
 }
 
@@ -277,38 +271,10 @@ link_end_all() {
 	lib_end_links || fail "the emulated link was late or overloaded: this is no result"
 }
 
-# Calls a function that makes links and measures, and ends the links; repeats that if linkem was late or
-# overloaded, up to five times. Assertions come after it.
-valid_run() { # FUNCTION [ARGUMENT...]
-	local try
-	for try in 1 2 3 4 5; do
-		"$@"
-		! lib_end_links || return 0
-		note "run $try of $1 is invalid"
-		sleep $((2 * try)) # what disturbs comes and goes
-	done
-	fail "the emulated link was late or overloaded five times: no result"
-}
-
-# `run` looks for this line when a test has failed: a link that was late gives it another chance.
-lib_note_lateness() { # LINK
-	local late
-	late=$(jq '[.ab, .ba] | map(.late_us.p99) | max' "$TEST_DIR/$1.json" 2>/dev/null) || :
-	if [ -z "$late" ]; then
-		note "$1: how late it was is not known"
-	elif [ "${late%.*}" -ge 2000 ]; then
-		note "noise: $1 was late by $late us (p99)"
-	fi
-}
-
-lib_note_lateness_of_all() { # after a failure
-	local name
-	trap - ERR
-	set +e
-	for name in "${!lib_links[@]}"; do
-		lib_write_statistics "$name"
-		lib_note_lateness "$name"
-	done
+# Calls a function that makes links and measures, and ends the links. Assertions come after it.
+measure() { # FUNCTION [ARGUMENT...]
+	"$@"
+	link_end_all
 }
 
 # Starts a receiver for one transfer; PREFIX precedes the command.
@@ -337,7 +303,7 @@ late_rate() {
 }
 
 lib_expect_transferred() { # NAME STATUS LOG_OF_SENDER LOG_OF_RECEIVER
-	[ $2 != 3 ] || fail_for_good "$1: damaged or missing: $(tail -n 5 "$3")"
+	[ $2 != 3 ] || fail "$1: damaged or missing: $(tail -n 5 "$3")"
 	[ $2 = 0 ] || fail "$1: exit code $2: $(tail -n 5 "$3" "$4")"
 }
 

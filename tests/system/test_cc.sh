@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Congestion controls of bench/cc, which bpftool registers, differ as their papers describe, and a policy names
 # them like any of the kernel's. And bitcp after a loss.
-# alone: windows are measured after a time
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
@@ -23,6 +22,7 @@ expect_kept() { # CONTROL PERMILLE
 	expect_between "$ssthresh" $((159 * $2 / 1000 - 6)) $((159 * $2 / 1000 + 6)) "$1 after the loss"
 }
 
+# virtual: windows are measured after a time
 test_cc_compared_on_a_link() {
 	local cc
 	local -A address=()
@@ -57,6 +57,7 @@ test_cc_compared_on_a_link() {
 
 # A stop of the daemon ends the choice of a policy. That of an application stays until its connection ends,
 # although no application can choose it any more.
+# alone: the names of congestion controls are the whole kernel's
 test_cc_compared_by_policy() {
 	keep_host_state
 	CONGESTION=reno host a b
@@ -90,11 +91,12 @@ loses_one() { # SEGMENT
 	stream_stop lossy
 }
 
+# virtual: what is lost depends on rates
 test_cc_no_burst_after_a_loss() {
 	local lost paced window=(--set=policy.receive_window_max=1M)
 	host a b
 	tcptuned_start $bitcp "${window[@]}"
-	valid_run loses_one 4000
+	measure loses_one 4000
 	tcptuned_stop
 	expect_le "$lost" 40 "segments lost"
 	expect_eq "$paced" null "pacing rate, afterwards"

@@ -101,7 +101,6 @@ event() { # NAME KIND JQ_FILTER
 	jq -Rcrn "[inputs | fromjson? | select(.event | test(\"^$2$\")) | $3][0]" "$TEST_DIR/$1.log"
 }
 
-# timeout: 60
 test_events() {
 	local direction
 	tuned_path $bitcp --rate 100mbit --delay 10ms --queue 3000p

@@ -3,6 +3,7 @@
 # vsftpd and lftp. lftp fixes the buffers of its data connections at 64 KB by its option net:socket-buffer. The
 # kernel doubles that, and lets a sender exceed it by one write, of 64 KiB: at most 192 KiB are sent in a round
 # trip of 50 ms, 31 Mbit/s. Without that limit 8 MB at 100 Mbit/s take one second, half of it slow start.
+# virtual: rates are measured
 
 . "$TEST_TOP/tests/system/ftp.sh"
 
@@ -93,7 +94,6 @@ test_ftp_third_party_far_apart() {
 }
 
 # 5 ms between the servers, and 50 ms to them, by which a window would be 2 x 312 KB; right are 2 x 31 KB.
-# alone: a window is measured
 test_ftp_third_party_close() {
 	third_party 2500us 25ms 50
 	wait_output 20 = holding receiver state
@@ -105,7 +105,6 @@ test_ftp_third_party_close() {
 # The same with both servers tuned, which begin their tests together: neither may hold what the preparation or
 # the test of the other made of the RTT, and vsftpd's long sendfile() has to stay within the send buffer. The
 # kernel's window makes 80 to 160 ms.
-# alone: RTTs are measured
 test_ftp_third_party_both_tuned() {
 	local rtts
 	third_party 2500us 25ms 60 in_group

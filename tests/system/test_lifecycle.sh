@@ -164,7 +164,6 @@ test_detached_after_a_kill() {
 
 # A slice ends with the last of its units and starts again as another control group: the daemon logs
 # that it was removed, and exits with a failure when it is there again, so that systemd restarts it.
-# timeout: 60
 test_control_group_removed_and_made_again() {
 	local slice=$TEST_CGROUP/group/slice pinned
 	keep_host_state

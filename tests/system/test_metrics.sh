@@ -156,7 +156,6 @@ query() {
 		jq -er '.data.result | if length == 1 then .[0].value[1] else error("\(.)") end'
 }
 
-# timeout: 60
 test_prometheus_scrapes() {
 	host a b
 	tcptuned_in a

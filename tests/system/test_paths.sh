@@ -42,12 +42,12 @@ netns_of() {
 	in_host "$1" stat -Lc %i /proc/self/ns/net
 }
 
-# alone: a rate is measured
+# virtual: a rate is measured
 test_next_connection_begins_with_what_one_learned() {
 	local a max ssthresh
 	host a b
 	tcptuned_start $bitcp
-	valid_run learn_it 3
+	measure learn_it 3
 	expect_ge "$(metric tcptuned_paths_known)" 2 "known paths, one from each side"
 	tcptuned_stop
 	a=$(netns_of a)
@@ -89,7 +89,6 @@ opens_with() { # PORT STEP...
 # A receiver that held a smaller window to the end, since the queue was its own, remembers a slow path. The
 # senders are not tuned: one that holds its send buffer leaves no queue for the receiver to find. Reno's own
 # sawtooth spoils some tests of the queue, and each failure delays the next one.
-# timeout: 120
 test_next_connection_on_a_slow_path_begins_small() {
 	local first
 	CONGESTION=reno host a b

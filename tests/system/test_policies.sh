@@ -284,7 +284,6 @@ records() { # jq would take seconds for so many
 # A policy of a missing control group matches no connection until that is made, without a reload; a
 # bit later if the daemon lacks a resource then: the second new map is one descriptor too many. A
 # fault is logged when it is found and at a reload, not upon retries or another policy's change.
-# timeout: 60
 # bitcp: only there all user IDs of the daemon are those of root, and prlimit may change it
 test_cgroup_that_comes_later() {
 	local text faults_before free

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# tcptunectl streams: what it advises, and that it ends in time with one clear line where nothing
-# can be measured. Other lanes slow transfers down, so that only which number is better is asserted.
+# tcptunectl streams: what it advises, and that it ends with one clear line where nothing can be measured.
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
@@ -42,10 +41,11 @@ refuses() { # SECONDS STATUS PATTERN ARGUMENT...
 
 # The kernel's default buffers carry a part of it. One connection leaves no queue, and more fill the path:
 # no other traffic is affected.
+# virtual: it measures rates
 test_streams_on_an_empty_path_that_buffers_limit() {
 	host a b
-	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 524288"
-	link a b --rate 100mbit --delay 25ms
+	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 104858"
+	link a b --rate 20mbit --delay 25ms
 	iperf3_server
 	expect_eq "$(advice '[.limit, .fastest.streams > 1, .within.streams == .fastest.streams]' \
 		--probe-time 35 --max-streams 8 --cc reno "${ADDR[b]}")" '["send_buffer",true,true]' \
@@ -56,6 +56,7 @@ test_streams_on_an_empty_path_that_buffers_limit() {
 		"options of a tool, which counts the other connections"
 }
 
+# virtual: it measures rates
 test_streams_one_suffices() {
 	host a b
 	link a b --rate 20mbit --delay 5ms --queue 100KB
@@ -69,34 +70,37 @@ test_streams_one_suffices() {
 }
 
 # Later the path is longer, or slower: there is no number.
+# virtual: it measures RTTs
 test_streams_on_a_path_whose_rtt_changes() {
 	host a b
 	iperf3_server
-	link a b --rate 50mbit --delay 5ms --schedule-ab 5s::50ms
+	link a b --rate 10mbit --delay 5ms --schedule-ab 5s::50ms
 	refuses 40 1 "the path changed: its smallest RTT was 1[0-9].* ms, and then [5-9]" --cc reno --probe-time 40 \
 		"${ADDR[b]}"
 }
 
 # It changes during the last search step, whose connections have seen the shorter path: the check has not.
+# virtual: it measures RTTs
 test_streams_on_a_path_whose_rtt_changes_late() {
 	host a b
 	iperf3_server
-	link a b --rate 20mbit --delay 5ms --schedule-ab 9s::50ms
+	link a b --rate 10mbit --delay 5ms --schedule-ab 9s::50ms
 	refuses 50 1 "the path changed: its smallest RTT was 1[0-9].* ms, and then [5-9]" --cc reno --max-streams 2 \
 		--probe-time 48 "${ADDR[b]}"
 }
 
-# timeout: 120
+# virtual: it measures rates
 test_streams_on_a_path_whose_rate_changes() {
 	host a b
-	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 262144"
+	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 65536"
 	iperf3_server
-	link a b --rate 100mbit --delay 25ms --schedule-ab 12s:8mbit:
+	link a b --rate 25mbit --delay 25ms --schedule-ab 12s:2mbit:
 	refuses 50 1 "changed: one connection carried .* first, and .* at the end" --cc reno --max-streams 2 \
 		--probe-time 48 "${ADDR[b]}"
 }
 
 # The server paces each connection. The number follows from the rate that is wanted.
+# virtual: it measures rates
 test_streams_by_http_to_a_limit_per_connection() {
 	host a b
 	link a b --rate 200mbit --delay 25ms
@@ -110,9 +114,10 @@ test_streams_by_http_to_a_limit_per_connection() {
 
 # A receiver counts all segments that arrive out of order behind a lost one. The rate of one connection varies
 # with the few that are lost, which is no other path.
+# virtual: it measures rates
 test_streams_by_http_with_losses() {
 	CONGESTION=reno host a b
-	link a b --rate 200mbit --delay 10ms --loss-ba 0.005
+	link a b --rate 50mbit --delay 10ms --loss-ba 0.005
 	http_server 1000000000
 	expect_eq "$(advice '[.limit, .fastest.streams >= 4]' \
 		--probe-time 24 --max-streams 4 $url)" '["loss",true]' "the limit, and the number"
@@ -148,7 +153,7 @@ test_streams_by_http_that_is_redirected() {
 	background near in_host c "$TEST_TOP/tests/system/http_ranges.py" "${ADDR[c]}" 8000 1 $url
 	wait_printed 20 near listening
 	advice . --probe-time 24 --max-streams 1 "http://${ADDR[c]}:8000/" >/dev/null
-	expect_between "$(advised '.levels[0].rtt_min_seconds * 1000')" 49 80 "ms"
+	expect_ge "$(advised '.levels[0].rtt_min_seconds * 1000')" 49 "ms"
 }
 
 # Once data flow, the server no longer reads, or gets SIGTERM.
@@ -191,7 +196,7 @@ test_streams_by_http_to_a_server_that_limits_connections() {
 
 # Of 52 MB one of two connections carries its half in 2.4 s, at 90 Mbit/s, and the other one goes on at 10. They are
 # measured until then, from 1 s on; of 45 MB not at all, from 2 s on.
-# alone: it measures rates
+# virtual: it measures rates
 test_streams_by_http_of_a_small_file() {
 	host a b
 	link a b --rate 100mbit --delay 5ms
@@ -272,10 +277,8 @@ int main(int argc, char **argv)
 	return 0;
 }
 END
-	expect_eq "$(in_host a env LD_LIBRARY_PATH="$root/usr/local/lib" "$TEST_DIR/program" "${ADDR[b]}" $url)" \
-		"0 1 connection, 20 Mbit/s
-0 events after that
-TameParallelTCP: 1" "what it says"
+	expect_match "$(in_host a env LD_LIBRARY_PATH="$root/usr/local/lib" "$TEST_DIR/program" "${ADDR[b]}" $url | tr '\n' ' ')" \
+		'^0 1 connection, [1-9][0-9]* Mbit/s 0 events after that TameParallelTCP: [1-9]' "what it says"
 }
 
 test_streams_wrong_arguments() {
@@ -330,11 +333,12 @@ says() { # PATTERN WHAT
 
 # The rates at the numbers that were seen are those that iperf3 reported, and the model is near them. It is
 # all forgotten on demand, and not by a restart.
+# virtual: it measures rates
 test_streams_passive_on_a_lossy_path() {
 	local rates=() n a c
 	CONGESTION=reno host a b
 	tcptuned_start --set=policy.congestion_control=keep
-	link a b --rate 300mbit --delay 2500us --loss 0.006 --mtu 576 --addr6-a none --addr6-b none # so that many losses average out
+	link a b --rate 60mbit --delay 12500us --loss 0.01 --mtu 576 --addr6-a none --addr6-b none # so that many losses average out
 	in_group=in_group iperf3_server
 	says "^No advice: no windows of time seen" "before any transfer"
 	transfers 12 1
@@ -351,7 +355,7 @@ test_streams_passive_on_a_lossy_path() {
 		expect_between "$(ctl_json ".streams[0].levels[] | select(.streams == $n) |
 			.fitted_bits_per_second / ${rates[n]}" paths "${ADDR[b]}")" 0.9 1.1 "the model's, of that"
 	done
-	expect_eq "$(streams --json --probe none "${ADDR[a]}" | jq -c '[.levels[] | [.streams, .bits_per_second > 1e7]]')" \
+	expect_eq "$(streams --json --probe none "${ADDR[a]}" | jq -c '[.levels[] | [.streams, .bits_per_second > 1e5]]')" \
 		'[[1,true],[2,true],[4,true],[8,true]]' "what was received, at the other host"
 	expect_ge "$(advised .windows)" 8 "windows"
 	expect_eq "$(advised .fastest.streams)" 8 "the fastest"

@@ -3,7 +3,6 @@
 
 . "$TEST_TOP/tests/system/stress.sh"
 
-# timeout: 90
 # bitcp: other builds take part
 test_lifecycle_under_load() {
 	needs_linux 6.12 "what is open at the start is adopted"
