@@ -50,10 +50,10 @@ crowd() { # SLOW BUDGET
 		background slow-receiver in_group in_host b "$TEST_BUILD/messages" \
 			--listen "${ADDR[b]}" --port 7400 --once --streams "$1" --duration 14 \
 			--read-rate 16000 --timeout 60
-		wait_until 10 grep -q '^listening' "$TEST_DIR/slow-receiver.log"
+		wait_until grep -q '^listening' "$TEST_DIR/slow-receiver.log"
 		background slow in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" \
 			--port 7400 --streams "$1" --duration 14 --congestion cubic --timeout 60
-		wait_until 30 all_connected "$1"
+		wait_until all_connected "$1"
 		sleep 2
 	fi
 	background most budget_most "$file"
@@ -88,12 +88,12 @@ next_to_idle() { # COUNT BYTES [SOURCE...]
 	if [ "$1" != 0 ]; then
 		background server $RECEIVER_PREFIX in_host b python3 "$TEST_TOP/tests/system/keep_alive.py" \
 			serve "${ADDR[b]}"
-		wait_until 5 grep -q listening "$TEST_DIR/server.log"
+		wait_until grep -q listening "$TEST_DIR/server.log"
 		[ $# -le 2 ] || in_host b ip route add 10.200.0.0/16 via "${ADDR[a]}"
 		background clients $SENDER_PREFIX in_host a python3 "$TEST_TOP/tests/system/keep_alive.py" \
 			connect "${ADDR[b]}" "$@"
-		wait_until 120 grep -q sent "$TEST_DIR/clients.log"
-		wait_until 5 grep -q "MB $(($1 * $2 / 1000000))" "$TEST_DIR/server.log"
+		wait_until grep -q sent "$TEST_DIR/clients.log"
+		wait_until grep -q "MB $(($1 * $2 / 1000000))" "$TEST_DIR/server.log"
 	fi
 	transfer a b --congestion cubic --duration "${BENCH_SECONDS:-8}" >/dev/null
 	if [ "$1" != 0 ]; then

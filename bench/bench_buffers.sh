@@ -111,7 +111,7 @@ slow_among_fast() {
 	link a b --seed "$(run_seed)" $path
 	background slow-receiver in_host b ${RECEIVER_PREFIX-} "$TEST_BUILD/messages" \
 		--listen "${ADDR[b]}" --once "${options[@]}"
-	wait_until 5 slow_listening
+	wait_until slow_listening
 	background slow in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" "${options[@]}"
 	transfer a b --streams 3 --duration 10 --congestion cubic --rtt-samples >/dev/null
 	wait "$(pid_of slow)"

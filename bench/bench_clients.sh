@@ -40,7 +40,7 @@ clients_network() { # COUNT GATEWAY
 		in_host a ip address add 10.99.0.$((11 + i))/24 dev tun0
 	done
 	background server in_host b "$TEST_BUILD/poisson" 10.99.0.2 7300 $((20 * 1448))
-	wait_until 10 grep -q '^listening' "$TEST_DIR/server.log"
+	wait_until grep -q '^listening' "$TEST_DIR/server.log"
 }
 
 clients_settled() { # NAME; all are connected, or it ended with an error
@@ -51,7 +51,7 @@ clients_settled() { # NAME; all are connected, or it ended with an error
 clients_begin() { # NAME FIRST COUNT CONTROL
 	background "$1" in_group in_host a "$TEST_BUILD/poisson" 10.99.0.2 7300 \
 		10.99.0.$((11 + $2)) "$3" "$4" $(($(run_seed) + $2))
-	wait_until 70 clients_settled "$1"
+	wait_until clients_settled "$1"
 	sleep $clients_warm_up
 }
 

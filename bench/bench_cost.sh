@@ -29,7 +29,7 @@ listening() {
 
 iperf() { # [IPERF3 OPTION...]
 	background receiver in_host b ${RECEIVER_PREFIX-} taskset -c ${cores[b]} iperf3 -s -1
-	wait_until 5 listening
+	wait_until listening
 	in_host a ${SENDER_PREFIX-} taskset -c ${cores[a]} iperf3 -c ${ADDR[b]} -J \
 		-t 1 "$@" >"$TEST_DIR/iperf.json"
 	stop receiver || :
@@ -110,7 +110,7 @@ connections() { # FILE
 	END
 	background nginx in_host b ${RECEIVER_PREFIX-} taskset -c ${cores[b]} nginx \
 		-e stderr -c "$TEST_DIR/nginx.conf"
-	wait_until 5 eval 'in_host b ss -Htln "sport = 8080" | grep -q .'
+	wait_until eval 'in_host b ss -Htln "sport = 8080" | grep -q .'
 	in_host a ${SENDER_PREFIX-} taskset -c ${cores[a]} wrk -t 1 -c 64 -d "${BENCH_SECONDS:-4}" \
 		-H "Connection: close" "http://${ADDR[b]}:8080/$1" >"$TEST_DIR/wrk.log"
 	stop nginx || :

@@ -75,7 +75,7 @@ compete_background() { # FROM TO MBPS SECONDS
 	fi
 	background "sink-$1" in_host "$2" "$TEST_BUILD/messages" --listen $to --port $port --once \
 		--streams 10 $(compete_patience "$4")
-	wait_until 10 grep -q '^listening' "$TEST_DIR/sink-$1.log"
+	wait_until grep -q '^listening' "$TEST_DIR/sink-$1.log"
 	background "background-$1" in_host "$1" "$TEST_BUILD/messages" --connect $to --from $from \
 		--port $port --streams 10 --bytes $(($3 * 250)) --interval 200 --congestion reno \
 		--seed "$(run_seed)" $(compete_patience "$4")
@@ -97,7 +97,7 @@ compete_begin() { # NUMBER CONTROL START SECONDS
 	in_host a ip address add $address/24 dev tun0
 	background "to-$1" in_host b "$TEST_BUILD/messages" --listen 10.99.0.2 --port $port --once \
 		--series 100 --discard $(compete_patience "$4")
-	wait_until 10 grep -q '^listening' "$TEST_DIR/to-$1.log"
+	wait_until grep -q '^listening' "$TEST_DIR/to-$1.log"
 	background "flow-$1" compete_flow "$1" "$3" "$TEST_BUILD/messages" --connect 10.99.0.2 \
 		--port $port --from $address --series 100 --zerocopy --congestion "$2" \
 		$(compete_patience "$4") --duration "$length"

@@ -31,7 +31,7 @@ both_have_learned() {
 warm_start() {
 	link a b --seed "$(run_seed)" $path
 	transfer a b --duration "${BENCH_LEARN:-8}" >/dev/null
-	wait_until 5 both_have_learned
+	wait_until both_have_learned
 	ten_megabytes
 }
 

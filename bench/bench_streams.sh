@@ -48,7 +48,7 @@ streams_ask() {
 	streams_others 300
 	[ -z "$receiver" ] || in_host b sysctl -qw net.ipv4.tcp_rmem="4096 131072 131072"
 	background iperf3 in_host b iperf3 --server --forceflush
-	wait_printed 20 iperf3 "listening"
+	wait_printed iperf3 "listening"
 	in_host a "$TEST_BUILD/tcptunectl" streams --json --cc cubic --max-streams "$most" "${ADDR[b]}" \
 		>"$TEST_DIR/advice" 2>"$TEST_DIR/refusal" || jq -Rc '{refusal: .}' "$TEST_DIR/refusal" >"$TEST_DIR/advice"
 	jq -c '. + {goodput_bps: (.fastest.bits_per_second // 0), probe_s: .seconds, sender: {mss: 1448}}' \

@@ -132,7 +132,7 @@ watch_own() {
 # What tcptune-run costs where it has nothing to gain: sender and tcptune-run on one core, receiver on the other.
 loopback_measure() { # PREFIX...
 	background receiver in_host a taskset -c 1 iperf3 -s -1
-	wait_output 5 != "" in_host a ss -Htln "sport = 5201"
+	wait_output != "" in_host a ss -Htln "sport = 5201"
 	background own watch_own
 	in_host a taskset -c 0 "$@" iperf3 -c 127.0.0.1 -J -t "${BENCH_SECONDS:-10}" \
 		>"$TEST_DIR/iperf.json" 2>"$TEST_DIR/said"

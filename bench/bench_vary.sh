@@ -186,7 +186,7 @@ vary_prefix() { # tuned|untuned
 vary_receiver() { # NUMBER tuned|untuned CONTROL SECONDS
 	background "to-$1" $(vary_prefix $2) in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" \
 		--port $((7100 + $1)) --once --series 50 --rtt-samples --duration $4 --stall 60
-	wait_until 5 grep -q '^listening' "$TEST_DIR/to-$1.log"
+	wait_until grep -q '^listening' "$TEST_DIR/to-$1.log"
 }
 
 vary_sender() { # NUMBER tuned|untuned CONTROL SECONDS

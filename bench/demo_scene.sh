@@ -20,7 +20,7 @@ bars() {
 
 iperf3_transfer() { # SECONDS; prints Mbit/s of the last three seconds, as the receiver counts
 	background server in_group in_host b iperf3 -s -1 --forceflush -i 1 -f m
-	wait_until 5 grep -q listening "$TEST_DIR/server.log"
+	wait_until grep -q listening "$TEST_DIR/server.log"
 	(tail -n +1 -f --pid="$(pid_of server)" "$TEST_DIR/server.log" | bars) &
 	in_group in_host a iperf3 -c "${ADDR[b]}" -w 64K -t "$1" >"$TEST_DIR/client.log" ||
 		fail "iperf3: $(tail -n 3 "$TEST_DIR/client.log")"

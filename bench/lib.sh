@@ -196,7 +196,7 @@ hold_connections() {
 	done
 	for i in $(seq 10); do
 		for name in "$@"; do
-			wait_until 180 grep -q open "$TEST_DIR/$name-$i.log"
+			wait_until grep -q open "$TEST_DIR/$name-$i.log"
 		done
 	done
 }

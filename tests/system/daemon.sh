@@ -22,7 +22,7 @@ application() { # NAME HOST STEP...
 	local pattern='listen [^ ]+ ([0-9]+)'
 	background "$1" ${GROUP-in_group} in_host "$2" "${sockets[@]}" "${@:3}"
 	[[ ${*:3} =~ $pattern ]] || return 0
-	wait_until 20 listens_or_has_ended "$1" "$2" "${BASH_REMATCH[1]}"
+	wait_until listens_or_has_ended "$1" "$2" "${BASH_REMATCH[1]}"
 	listens "$2" "${BASH_REMATCH[1]}" || fail "$1 ended: $(<"$TEST_DIR/$1.log")"
 }
 
@@ -37,7 +37,7 @@ outsider() { # NAME HOST STEP...; in no control group that the daemon manages
 # Makes FILE, for which applications wait, and waits until one of them prints a line.
 proceed() { # FILE NAME PATTERN
 	: >"$TEST_DIR/$1"
-	wait_printed 20 "$2" "$3"
+	wait_printed "$2" "$3"
 }
 
 # Makes FILE, for which applications wait, and waits until these have succeeded.
@@ -106,7 +106,7 @@ stop_all() { # NAME...
 # Starts one that is idle once it has moved BYTES.
 idle_stream() { # NAME PORT BYTES [MESSAGES OPTION...]
 	stream "$1" "$2" --count 2 --bytes "$3" --interval 60000 "${@:4}"
-	wait_until 20 arrived "$2" "$3"
+	wait_until arrived "$2" "$3"
 	sleep 0.3 # the last ACKs
 }
 
@@ -121,7 +121,7 @@ arrived() { # PORT BYTES; at host b
 # Waits as wait_output does, while that much more arrives: a busy host carries less in a second.
 wait_carried() { # PORT BYTES OPERATOR VALUE COMMAND...
 	local most now
-	wait_until 20 received "$1" >/dev/null
+	wait_until received "$1" >/dev/null
 	most=$(($(received "$1") + $(numfmt --from=si "$2")))
 	until lib_outputs "${@:3}"; do
 		now=$(received "$1") || fail "the connection to port $1 has ended before: ${*:3}"
@@ -142,7 +142,7 @@ expect_payload() { # NAME
 # --- right edges: rightedge reads what a host, b, sends over its first link --------------------------
 watch() { # [HOST]
 	background watch in_host "${1-b}" "$TEST_TOP/tests/system/rightedge.py" tun0
-	wait_printed 20 watch watching
+	wait_printed watch watching
 }
 
 # Ends that, and expects that no window was shrunk below what was advertised. The result is in $watched.
@@ -160,7 +160,7 @@ expect_no_retraction() { # CONNECTIONS MIN_ACKS [MAX_RESETS, if not 0]
 }
 
 in_log() { # EXTENDED_REGULAR_EXPRESSION
-	wait_until 20 grep -Eq -- "$1" "$TEST_DIR/tcptuned.log"
+	wait_until grep -Eq -- "$1" "$TEST_DIR/tcptuned.log"
 	note "logged: $(grep -Em 1 -- "$1" "$TEST_DIR/tcptuned.log" | sed 's/^[-0-9]* [:.0-9]* //')"
 }
 

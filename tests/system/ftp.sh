@@ -28,7 +28,7 @@ ftp_server() { # HOST [PREFIX]
 		vsftpd_log_file=$TEST_DIR/ftp-$host.transfers
 	END
 	background "ftp-$host" ${2-} in_host "$host" vsftpd "$TEST_DIR/ftp-$host.conf"
-	wait_output 20 != "" in_host "$host" ss -Hltn "sport = :21"
+	wait_output != "" in_host "$host" ss -Hltn "sport = :21"
 }
 
 # Runs lftp as nobody. It finds no configuration, and does not ask for the state of a transfer between servers,

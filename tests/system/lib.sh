@@ -162,18 +162,18 @@ stop() { # NAME [SIGNAL]
 	return $code
 }
 
-# On a busy host what has no time limit may take long: 20 s. Less is asserted.
-wait_until() { # SECONDS COMMAND...
-	local end=$((SECONDS + $1 + 1)) tries=0
-	until "${@:2}" >/dev/null 2>&1; do
-		[ $SECONDS -lt $end ] || fail "not within $1 s: ${*:2}"
+# Waits as long as a busy host may take.
+wait_until() { # COMMAND...
+	local end=$((SECONDS + 120)) tries=0
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || fail "not within 120 s: $*"
 		sleep 0.$((tries++ < 10 ? 1 : 3)) # four lanes share the processors
 	done
 }
 
 # Waits until what the command prints compares to VALUE by test(1).
-wait_output() { # SECONDS OPERATOR VALUE COMMAND...
-	wait_until "$1" lib_outputs "${@:2}"
+wait_output() { # OPERATOR VALUE COMMAND...
+	wait_until lib_outputs "$@"
 }
 
 lib_outputs() { # OPERATOR VALUE COMMAND...
@@ -181,9 +181,9 @@ lib_outputs() { # OPERATOR VALUE COMMAND...
 }
 
 # Waits until a background process has printed a line that matches.
-wait_printed() { # SECONDS NAME PATTERN
-	wait_until "$1" lib_printed_or_ended "$2" "$3"
-	grep -q -- "$3" "$TEST_DIR/$2.log" || fail "$2 ended: $(<"$TEST_DIR/$2.log")"
+wait_printed() { # NAME PATTERN
+	wait_until lib_printed_or_ended "$1" "$2"
+	grep -q -- "$2" "$TEST_DIR/$1.log" || fail "$1 ended: $(<"$TEST_DIR/$1.log")"
 }
 
 lib_printed_or_ended() { # NAME PATTERN
@@ -229,7 +229,7 @@ link() { # A B [LINKEM OPTION...]
 		--tolerance "${LINK_TOLERANCE:-100}" --idle "${LINK_IDLE:-poll}" "${@:3}"
 	ADDR[$a]=10.99.$n.1 ADDR[$b]=10.99.$n.2
 	ADDR6[$a]=fd99:$n::1 ADDR6[$b]=fd99:$n::2
-	wait_printed 20 "$name" '^ready$'
+	wait_printed "$name" '^ready$'
 }
 
 # Prints statistics of a link, of now or of its end.
@@ -280,7 +280,7 @@ measure() { # FUNCTION [ARGUMENT...]
 # Starts a receiver for one transfer; PREFIX precedes the command.
 listener() { # NAME PREFIX [MESSAGES OPTION...]
 	background "$1" $2 "$TEST_BUILD/messages" --once "${@:3}"
-	wait_printed 20 "$1" '^listening'
+	wait_printed "$1" '^listening'
 }
 
 # Sends from A to B, and prints the result as JSON, which is also in $TEST_DIR/transfer.json. Options go
@@ -352,7 +352,7 @@ tcptunectl=("${TEST_BUILD-}/tcptunectl" --config="${TEST_DIR-}/none.conf"
 tcptuned_start() { # [OPTION...]
 	background tcptuned ${TCPTUNED_PREFIX-} setpriv --ruid="$TEST_UID" "$TEST_BUILD/tcptuned" \
 		"${daemon_options[@]}" "$@"
-	wait_until 20 lib_answers_or_ended
+	wait_until lib_answers_or_ended
 	kill -0 "$(pid_of tcptuned)" || fail "tcptuned: $(cat "$TEST_DIR/tcptuned.log")"
 }
 

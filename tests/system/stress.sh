@@ -75,14 +75,14 @@ stress_lifecycle() { # SECONDS CONNECTIONS [CAPTURE]
 		# 100 bytes: IPv6 and TCP with all their options
 		background capture in_host b tcpdump -i tun0 -Q out -n -s 100 -B 65536 -Z root \
 			-w "$capture" tcp
-		wait_printed 5 capture 'listening on'
+		wait_printed capture 'listening on'
 	fi
 	# After a stop, applications may fill send buffers as large as the kernel's maximum: up to 2 GB in all,
 	# which this link carries in three minutes.
 	set -- --duration $((seconds + 60)) --stall 240 --verify --streams $((connections / 2))
 	stream locked 7101 "$@" --rcvbuf 64KiB
 	TRANSFER_ADDR=${ADDR6[b]} stream free 7102 "$@"
-	wait_until 60 stress_all_have_carried 140000
+	wait_until stress_all_have_carried 140000
 	stress_adopts "$TEST_BUILD" 'programs loaded'
 	end=$((SECONDS + seconds))
 	while [ $SECONDS -lt $end ]; do

@@ -7,7 +7,7 @@
 opened_before() { # PORT RECEIVER_STEP...
 	application receiver-$1 b tcp4 listen ${ADDR[b]} "$1" accept "${@:2}" receive 100000000000
 	application sender-$1 a tcp4 ${sender_steps-} connect ${ADDR[b]} "$1" send 100000000000
-	wait_until 20 received "$1"
+	wait_until received "$1"
 }
 
 # Mbit/s that arrive, over a second
@@ -19,9 +19,11 @@ rate() { # PORT
 		'BEGIN { printf "%.1f", (a - b) * 8 / (ends - began) / 1e6 }'
 }
 
-fast() { # PORT MBIT/S; sets $speed to what it is
+# 128 KB, twice what its application asked for, are at most 21 Mbit/s at 50 ms.
+slow() { # PORT
+	local speed
 	speed=$(rate "$1")
-	[ "${speed%.*}" -ge "$2" ]
+	[ "${speed%.*}" -le 22 ]
 }
 
 # The log has the number of connections, the metric that of their records.
@@ -34,7 +36,6 @@ adopted() { # CONNECTIONS [RECORDS]
 largest_locked=$((2 * $(sysctl -n net.core.rmem_max)))
 
 test_receivers_and_congestion_control() {
-	local slow speed
 	needs_linux 6.12 "what is open at the start is adopted"
 	keep_host_state
 	CONGESTION=reno host a b
@@ -43,8 +44,7 @@ test_receivers_and_congestion_control() {
 	opened_before 7201 set rcvbuf 65536 until asked get rcvbuf until over
 	sender_steps="set congestion cubic" opened_before 7202 set rcvbuf 65536
 	sleep 0.5
-	slow=$(rate 7202)
-	expect_le "$slow" 22 "Mbit/s to one with a fixed buffer"
+	slow 7202 || fail "a fixed buffer is no limit"
 
 	# Not what the kernel did while a buffer was fixed below the window that it had offered.
 	kill -USR1 "$(pid_of watch)"
@@ -52,20 +52,17 @@ test_receivers_and_congestion_control() {
 	adopted 4
 	proceed asked receiver-7201 rcvbuf
 	expect_eq "$(<"$TEST_DIR/receiver-7201.log")" "rcvbuf 131072" "size that its application reads"
-	wait_until 2 fast 7202 80
-	note "Mbit/s on the old connection: $speed"
+	wait_output -ge 1000000 flow 7202 .receive_buffer_bytes
 	expect_eq "$(congestion_of a "dport = :7201")" bitcp "congestion control that was not chosen"
 	expect_eq "$(congestion_of a "dport = :7202")" cubic "congestion control, chosen by its application"
 	expect_eq "$(flow 7201 .receive.requested_bytes)" 65536 "request"
-	expect_between "$(flow 7202 .receive_buffer_bytes)" 1000000 $largest_locked \
-		"a buffer that was locked, at 1.25 MB per RTT"
+	expect_le "$(flow 7202 .receive_buffer_bytes)" $largest_locked "a buffer that was locked"
 	expect_match "$(flow 7202 '.flags | join(" ")')" 'adopted' "flags"
 
 	tcptuned_stop
 	expect_eq "$(congestion_of a "dport = :7201")" reno "congestion control afterwards"
 	expect_eq "$(congestion_of a "dport = :7202")" cubic "the application's"
-	sleep 0.5
-	expect_le "$(rate 7202)" $((2 * ${slow%.*})) "Mbit/s with its own buffer again"
+	wait_until slow 7202
 	expect_no_retraction 2 1000
 	SIGNAL=KILL stop_all sender-7201 sender-7202
 	expect_host_state
@@ -80,7 +77,7 @@ test_short_connections() {
 		say many until over
 	application client a tcp4 connect 127.0.0.1 7600 say open until few send 100000 until many \
 		send 300000 until over
-	wait_printed 20 client open
+	wait_printed client open
 	tcptuned_start
 	adopted 2 0
 	proceed few server few
@@ -103,7 +100,7 @@ test_requests_before_the_start() {
 	fixed_before 7502 set rcvbuf -1 get rcvbuf
 	tcptuned_start
 	proceed started client-7501 received
-	wait_printed 20 client-7502 received
+	wait_printed client-7502 received
 	expect_match "$(connected_to 7501 '.flags | join(" ")')" so_rcvbuf_overridden "flags"
 	expect_between "$(connected_to 7501 .receive_buffer_bytes)" 160000 $largest_locked buffer
 	expect_eq "$(connected_to 7501 .receive.kernel_max_bytes)" 80000 "what the kernel alone would give"
@@ -124,7 +121,7 @@ fixed_before() { # PORT STEP...
 	application client-$1 a tcp4 set rcvbuf 40000 set sndbuf 50000 say made until started \
 		connect 127.0.0.1 "$@" receive 30000000 say received get rcvbuf,sndbuf \
 		until stopped get rcvbuf,sndbuf,clamp
-	wait_printed 20 client-$1 made
+	wait_printed client-$1 made
 }
 
 connected_to() { # PORT FILTER
@@ -142,8 +139,8 @@ test_ten_thousand_connections() {
 	background in-b in_group in_host b "${keep_alive[@]}" pairs $count
 	outsider others b tcp4 listen 127.9.9.9 7400 accept until over
 	outsider opener b tcp4 connect 127.9.9.9 7400 until over
-	wait_printed 20 in-a open
-	wait_printed 20 in-b open
+	wait_printed in-a open
+	wait_printed in-b open
 	: >/run/netns/none # as `ip netns delete` leaves it for a moment
 	ln -s nowhere /run/netns/gone
 	ln -s loop /run/netns/loop
@@ -200,10 +197,10 @@ test_unmanaged_connections_do_not_change() {
 	host a
 	background some in_group in_host a "${keep_alive[@]}" pairs 10
 	application listener a tcp4 set rcvbuf 20000 set sndbuf 30000 listen 127.0.0.9 7301 accept
-	wait_printed 20 some open
+	wait_printed some open
 	application server a tcp4 listen 127.0.0.1 7302 accept until over
 	application client a tcp4 connect 127.0.0.1 7302 set rcvbuf 65536 say fixed until over
-	wait_printed 20 client fixed
+	wait_printed client fixed
 	before=$(as_ss_says)
 	tcptuned_start --set=policy.mode=off
 	expect_as_before "with mode = off"

@@ -80,7 +80,7 @@ test_root_without_all_capabilities() {
 
 test_port_in_use() {
 	background holder iperf3 --server --forceflush --bind 127.0.0.1 --port "$METRICS_PORT"
-	wait_printed 20 holder listening
+	wait_printed holder listening
 	refused 20 "$METRICS_PORT.*;" tcptuned_here
 	stop holder KILL || :
 }
@@ -132,7 +132,7 @@ test_unsafe_bpffs() {
 	# A user who may only read it could still lock it; the daemon does not wait for that lock.
 	chmod 0755 /sys/fs/bpf
 	background holder setpriv --reuid=nobody --clear-groups flock /sys/fs/bpf sleep 60
-	wait_until 20 eval '! flock -n /sys/fs/bpf true'
+	wait_until eval '! flock -n /sys/fs/bpf true'
 	tcptuned_start
 	tcptuned_stop
 	stop holder || :
@@ -186,7 +186,7 @@ test_reload_of_a_bad_configuration() {
 	refused 10 "policy p[0-9]+: for 10.0.0.0/8 there are more than 4096 rules" \
 		"$TEST_BUILD/tcptuned" --config="$file" --check-config
 	kill -HUP "$(pid_of tcptuned)"
-	wait_output 20 = 2 times_logged "stays in force"
+	wait_output = 2 times_logged "stays in force"
 	expect_host_state
 	expect_match "$(metric tcptuned_budget_bytes)" '^[1-9][0-9]{6,}$' "the budget in force"
 	[ "$(metric tcptuned_budget_bytes)" != 8388608 ] || fail "it is the refused one's"

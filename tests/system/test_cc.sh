@@ -18,7 +18,7 @@ has_ssthresh() { # FILTER; sets $ssthresh
 # ssthresh is what is left of the window at the loss.
 expect_kept() { # CONTROL PERMILLE
 	local ssthresh
-	wait_until 20 has_ssthresh "dst ${address[$1]}"
+	wait_until has_ssthresh "dst ${address[$1]}"
 	expect_between "$ssthresh" $((159 * $2 / 1000 - 6)) $((159 * $2 / 1000 + 6)) "$1 after the loss"
 }
 
@@ -84,7 +84,7 @@ test_cc_compared_by_policy() {
 loses_one() { # SEGMENT
 	link a b --rate 100mbit --delay 20ms --queue 600KB --loss-at "$1"
 	stream lossy 7101
-	wait_until 20 has_ssthresh "dport = :7101"
+	wait_until has_ssthresh "dport = :7101"
 	sleep 0.6
 	lost=$(link_stats a b .ab.drops.total.segments)
 	paced=$(flow_to 7101 .pacing.rate_bytes_per_s)

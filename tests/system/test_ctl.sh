@@ -6,7 +6,7 @@
 # Starts a stream of events in the background, as JSON.
 events() { # NAME [OPTION...]
 	background "$1" "${tcptunectl[@]}" events --json "${@:2}"
-	wait_printed 20 "$1" listening
+	wait_printed "$1" listening
 }
 
 # Prints what the control socket answers, unless that is to be left unread.
@@ -63,7 +63,7 @@ test_explain_a_locked_receiver() {
 	application receiver b tcp4 listen "${ADDR[b]}" 7101 accept set rcvbuf 65536 get rcvbuf \
 		receive 20000000 say all until over
 	application sender a tcp4 connect "${ADDR[b]}" 7101 send 20000000 until over
-	wait_printed 20 receiver all
+	wait_printed receiver all
 	sleep 0.3
 	said=$(ctl explain "$(flow 7101 .local)" "$(flow 7101 .remote)")
 	note "$said"
@@ -110,7 +110,7 @@ test_events() {
 	# 9 s: three while the queue grows, up to a second each until a test is prepared and begins
 	stream one 7101 --count 1 --bytes 115MB --rcvbuf 80KiB --congestion reno
 	stream_end one
-	wait_printed 20 first '"closed".*:7101'
+	wait_printed first '"closed".*:7101'
 	sleep 0.2
 	expect_eq "$(event first rcvbuf_overridden .requested_bytes)" 81920 "bytes asked for"
 	expect_match "$(cat "$TEST_DIR/quiet.log")" "SO_RCVBUF of 81920 bytes overridden" "in words"
@@ -138,7 +138,7 @@ test_events() {
 		"$TEST_DIR/named.log")" '["10.99.0.2:7101"]' "one connection's, where it was named"
 	# Without a reader the BPF programs report no events.
 	stop_all first named quiet
-	wait_until 20 gate_is_shut
+	wait_until gate_is_shut
 	expect_eq "$(counter tcptuned_events_lost_total '')" 0 "events lost"
 }
 
@@ -271,10 +271,10 @@ for i in range(40):
     all.append(s)
 print("connected", flush=True)
 time.sleep(20)' "$TEST_DIR/run/control"
-	wait_printed 20 silent connected
+	wait_printed silent connected
 	ctl_refuses 40 "16 others use the control socket" status
 	[ -n "$(counter tcptuned_events_lost_total '')" ] || fail "no scrape"
-	wait_until 20 ctl status
+	wait_until ctl status
 	stop silent KILL 2>/dev/null || :
 	# A client that asks it to stop may disconnect before the answer.
 	kill -STOP "$(pid_of tcptuned)"

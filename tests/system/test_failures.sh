@@ -35,21 +35,21 @@ test_no_room_for_events() {
 	host a
 	tcptuned_start $bitcp # which is set at once, so that each has a record
 	background events "${tcptunectl[@]}" events --json
-	wait_printed 20 events listening
+	wait_printed events listening
 	kill -STOP "$(pid_of tcptuned)"
 	background many in_group in_host a "${keep_alive[@]}" pairs 1500
-	wait_printed 20 many open
+	wait_printed many open
 	kill -CONT "$(pid_of tcptuned)"
 	expect_eq "$(managed here)" 1500 "opened"
 	expect_eq "$(managed peer)" 1500 "accepted"
 	expect_ge "$(counter tcptuned_events_lost_total '')" 1 "events lost"
-	wait_printed 20 events '"event":"lost"'
-	wait_output 20 -ge 500 grep -c '"event":"managed"' "$TEST_DIR/events.log" # the ring has room for more
+	wait_printed events '"event":"lost"'
+	wait_output -ge 500 grep -c '"event":"managed"' "$TEST_DIR/events.log" # the ring has room for more
 }
 
 delete_meanwhile() { # NAME...
 	local name
-	wait_printed 20 holder waits
+	wait_printed holder waits
 	for name; do
 		kill -KILL "$(pid_of "$name-server")" "$(pid_of "$name-client")"
 		ip netns delete "$(lib_netns "$name")"
@@ -80,13 +80,13 @@ print("ready")
 os.read(fd, 4096)
 print("a process waits")
 time.sleep(60)' /run/netns/first /run/netns/last
-	wait_printed 20 holder ready
+	wait_printed holder ready
 	for name in kept "${names[@]}"; do
 		application $name-server $name tcp4 listen 127.0.0.1 7001 accept until end
 		application $name-client $name tcp4 connect 127.0.0.1 7001 say connected until end
 	done
 	for name in kept "${names[@]}"; do
-		wait_printed 20 "$name-client" connected
+		wait_printed "$name-client" connected
 	done
 	background deleter delete_meanwhile "${names[@]}"
 	# A congestion control that is set makes a record at once. With the kernel's windows, no sysctl is raised,

@@ -96,7 +96,7 @@ test_ftp_third_party_far_apart() {
 # 5 ms between the servers, and 50 ms to them, by which a window would be 2 x 312 KB; right are 2 x 31 KB.
 test_ftp_third_party_close() {
 	third_party 2500us 25ms 50
-	wait_output 20 = holding receiver state
+	wait_output = holding receiver state
 	expect_between "$(receiver window_bytes)" 31000 125000 "window, bytes"
 	third_party_end
 	expect_ge "$(ftp_mbps b)" 40 "Mbit/s"
@@ -108,7 +108,7 @@ test_ftp_third_party_close() {
 test_ftp_third_party_both_tuned() {
 	local rtts
 	third_party 2500us 25ms 60 in_group
-	wait_output 20 -gt 0 ctl_json \
+	wait_output -gt 0 ctl_json \
 		'[.flows[] | .send.state, .receive.state | select(. == "holding")] | length' flows
 	rtts=$(for ((i = 0; i < 20; i++)); do
 		sleep 0.1

@@ -11,7 +11,7 @@ traffic() {
 	watch
 	stream four 7101 --duration 80 --verify --rcvbuf 64KiB --sndbuf 64KiB
 	TRANSFER_ADDR=${ADDR6[b]} stream six 7102 --duration 80 --verify --streams 2
-	wait_output 20 = 3 eval 'in_host b ss -Htn state established "( sport = :7101 or sport = :7102 )" | wc -l'
+	wait_output = 3 eval 'in_host b ss -Htn state established "( sport = :7101 or sport = :7102 )" | wc -l'
 	sleep 1
 }
 
@@ -61,7 +61,7 @@ five_connections() {
 	host a
 	tcptuned_start $bitcp
 	background some in_group in_host a "${keep_alive[@]}" pairs 5
-	wait_printed 20 some open
+	wait_printed some open
 }
 
 has_ended() { # NAME
@@ -71,7 +71,7 @@ has_ended() { # NAME
 # A new connection is tuned from its first segment on.
 stream_tuned() { # NAME PORT
 	stream "$1" "$2" --count 1 --verify --rcvbuf 64KiB
-	wait_until 20 has_ended "$1"
+	wait_until has_ended "$1"
 	expect_eq "$(result "$1" .congestion)" bitcp "congestion control of a connection made now"
 	expect_ge "$(result "$1" .receiver.wscale)" 7 "its window scale"
 }
@@ -178,7 +178,7 @@ test_control_group_removed_and_made_again() {
 	sleep 5.5
 	expect_eq "$(times_logged 'was removed')" 1 "times that it was logged"
 	mkdir "$slice"
-	wait_until 20 has_ended tcptuned
+	wait_until has_ended tcptuned
 	expect_fail 1 wait "$(pid_of tcptuned)" # after which systemd restarts it
 	! grep -qE '^RestartPreventExitStatus=(.* )?1( |$)' "$TEST_TOP/systemd/tcptuned.service.in" ||
 		fail "the unit does not start it again"
@@ -298,7 +298,7 @@ replaced_by() { # BUILD LOGGED
 	in_log "$2"
 	finish end chooser
 	expect_match "$(<"$TEST_DIR/chooser.log")" "^chosen [0-9]{2,} $refused\$" "times of both"
-	wait_until 20 gone "$old"
+	wait_until gone "$old"
 }
 
 # A socket that is older than the build that takes over has the default congestion control, too, and holds
@@ -311,7 +311,7 @@ test_socket_from_before_an_upgrade() {
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=bitcp
 	application server a tcp4 listen 127.0.0.1 7001 accept until end
 	application early a tcp4 say made until go connect 127.0.0.1 7001 say connected until end
-	wait_printed 20 early made
+	wait_printed early made
 	old=$(id_of map_bitcp)
 	tcptuned_kill
 	TEST_BUILD=$build tcptuned_start $bitcp
@@ -319,7 +319,7 @@ test_socket_from_before_an_upgrade() {
 	proceed go early connected
 	expect_eq "$(choices kept)" 0 "connections whose application chose a congestion control"
 	expect_eq "$(choices set)" 2 "and whose application did not, both ends"
-	wait_until 20 gone "$old"
+	wait_until gone "$old"
 }
 
 # bitcp: other builds take part
@@ -441,11 +441,11 @@ to.bind(sys.argv[1])
 print("listening")
 while True:
 	print(to.recv(4096).decode())' "$TEST_DIR/notify"
-	wait_printed 20 notified listening
+	wait_printed notified listening
 	began=$SECONDS
 	WATCHDOG_USEC=2000000 NOTIFY_SOCKET=$TEST_DIR/notify tcptuned_start
-	wait_until 5 eval '[ "$(grep -c WATCHDOG=1 "$TEST_DIR/notified.log")" = 2 ]'
+	wait_until eval '[ "$(grep -c WATCHDOG=1 "$TEST_DIR/notified.log")" -ge 2 ]'
 	note "twice in $((SECONDS - began)) s"
 	tcptuned_stop
-	wait_printed 20 notified STOPPING=1
+	wait_printed notified STOPPING=1
 }

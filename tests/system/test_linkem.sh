@@ -165,7 +165,7 @@ test_late_before_it_counts() {
 }
 
 linkem_hold() { # PID SECONDS; during 2 s of transfer
-	wait_output 20 -ge 20 in_host b awk '/tun0:/ { print $3 }' /proc/net/dev
+	wait_output -ge 20 in_host b awk '/tun0:/ { print $3 }' /proc/net/dev
 	kill -STOP "$1"
 	sleep "$2"
 	kill -CONT "$1"

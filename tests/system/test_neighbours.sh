@@ -35,7 +35,7 @@ test_another_sockops_program() {
 	expect_ge "$(flow 7503 .receive.budget_granted_bytes)" 250000 "granted to one"
 	bpftool link detach pinned $pins/tcptuned/link_sockops
 	stop_all sender-750{2,3} sender-750{2,3}-receiver
-	wait_until 20 one_is_left
+	wait_until one_is_left
 	expect_eq "$(counter tcptuned_connections_closed_total '')" 2 "connections closed"
 
 	# A stop ends the callbacks that only tcptuned had requested.

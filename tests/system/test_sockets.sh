@@ -40,7 +40,7 @@ test_requests_are_intercepted() {
 	# A stop honours the requests of a listener, and of the connections that it accepts later.
 	application listener a tcp4 set rcvbuf 40000 set sndbuf 50000 get locks listen 127.0.0.1 7000 \
 		say listening until end get rcvbuf,sndbuf,locks accept get rcvbuf,sndbuf,locks
-	wait_printed 20 listener listening
+	wait_printed listener listening
 	tcptuned_stop
 	: >"$TEST_DIR/end"
 	in_host a "${sockets[@]}" tcp4 connect 127.0.0.1 7000
@@ -85,8 +85,8 @@ test_small_requests_are_honoured_under_traffic() {
 		get rcvbuf,locks until end
 	application client a tcp4 set sndbuf 8192 connect "${ADDR[b]}" 7001 send 3000000 \
 		get sndbuf,locks until end
-	wait_printed 20 server locks
-	wait_printed 20 client locks
+	wait_printed server locks
+	wait_printed client locks
 	expect_eq "$(tr '\n' ',' <"$TEST_DIR/server.log")" "rcvbuf 16384,locks 2," "the receiver's"
 	expect_eq "$(tr '\n' ',' <"$TEST_DIR/client.log")" "sndbuf 16384,locks 1," "the sender's"
 	expect_eq "$(flow 7001 '.flags | join(" ")')" "passive so_rcvbuf_honoured" "flags of the receiver"
@@ -110,7 +110,7 @@ test_requests_with_force() {
 	application server a tcp4 listen 127.0.0.1 7001 accept receive 3000000 until end
 	application client a tcp4 connect 127.0.0.1 7001 send 3000000 until go "${forced[@]}" \
 		get rcvbuf,sndbuf,locks until end
-	wait_output 20 -ge 3000000 flow_to 7001 .bytes_acked
+	wait_output -ge 3000000 flow_to 7001 .bytes_acked
 	expect_eq "$(flow_to 7001 '[.flags[] | select(test("honoured"))] | length')" 0 "flags before"
 	proceed go client locks
 	expect_eq "$(tr '\n' ',' <"$TEST_DIR/client.log")" "$both_alike 3," "honoured"
@@ -126,7 +126,7 @@ children() { # GROUP
 		get rcvbuf,sndbuf listen "${ADDR[b]}" 7001 accept get locks,wscale send 20000000 \
 		receive 20000000 get rcvbuf,sndbuf,locks say "done" until end
 	outsider client a tcp4 connect "${ADDR[b]}" 7001 receive 20000000 send 20000000 until end
-	wait_printed 60 server '^done'
+	wait_printed server '^done'
 	real=$(ss_of b "sport = :7001 and dport != :0" 'skmem:.*,rb([0-9]+),')
 	real+=" $(ss_of b "sport = :7001 and dport != :0" 'skmem:.*,tb([0-9]+),')"
 	[ -z "$1" ] || listed=$(flow 7001 \
@@ -186,7 +186,7 @@ clamped() { # GROUP STEP...
 	GROUP=$1 application clamped b tcp4 "${@:2}" get clamp,locks,rcvbuf say "done" until end
 	[[ $* == *connect* ]] ||
 		application sender a tcp4 connect "${ADDR[b]}" 7002 send 3000000 until end
-	wait_printed 20 clamped '^done'
+	wait_printed clamped '^done'
 	ctl_json '.flows[]' flows --local-address 10.99.0.2 --port 7002 >"$TEST_DIR/clamped.json"
 	finish end sender clamped
 	rm "$TEST_DIR/end"
@@ -223,7 +223,7 @@ test_a_socket_that_connects_again() {
 	application client b tcp4 connect "${ADDR[a]}" 7003 send 3000000 receive 6000000 say received \
 		until again disconnect connect "${ADDR[a]}" 7004 get wscale receive 3000000 say over \
 		until over
-	wait_printed 20 client received
+	wait_printed client received
 	expect_eq "$(flow_to 7003 .flags)" '["congestion_control_set"]' "flags of the first"
 	expect_match "$(flow_to 7003 .send.unsent_max_bytes)" "^[1-9]" "what of it may wait unsent"
 	proceed again client wscale
@@ -250,7 +250,7 @@ test_a_socket_that_is_fixed_and_connects_again() {
 	application fixed b tcp4 connect "${ADDR[a]}" 7003 receive 3000000 say first until again \
 		disconnect set rcvbuf 40000 connect "${ADDR[a]}" 7005 receive 3000000 get rcvbuf,locks \
 		until over
-	wait_printed 20 fixed first
+	wait_printed fixed first
 	expect_eq "$(flow_to 7003 '.flags | join(" ")')" "" "flags of the first"
 	proceed again fixed locks
 	expect_eq "$(flow_to 7005 '.flags | join(" ")')" "so_rcvbuf_honoured" "flags of the second"

@@ -179,10 +179,10 @@ begin_transfer() { # NAME
 	rm -f $own/go
 	background "$1-peer" in_host b env TEST_DIR=$own "${sockets[@]}" tcp4 listen 10.99.0.2 7000 say listening \
 		accept send 65536 until go
-	wait_printed 20 "$1-peer" listening
+	wait_printed "$1-peer" listening
 	background "$1" in_host a env TEST_DIR=$own "${run[@]}" --tune "${sockets[@]}" tcp4 set rcvbuf 65536 \
 		connect 10.99.0.2 7000 receive 65536 say received until go
-	wait_printed 20 "$1" received
+	wait_printed "$1" received
 }
 
 end_transfer() { # NAME
@@ -209,7 +209,7 @@ test_tcptune_run_remembers_a_path() {
 	in_host a "${run[@]}" --tune $own/receive 10.99.0.2 8001 65536
 	expect_eq "$(stat -c %a $state $state/paths.db | tr '\n' ' ')" "700 600 " "modes"
 	begin_transfer known
-	wait_output 20 -ge 800000 receive_buffer
+	wait_output -ge 800000 receive_buffer
 	note "bytes of receive buffer on a known path: $(receive_buffer)"
 	end_transfer known
 }
@@ -243,7 +243,7 @@ reported() { # JQ_FILTER
 expect_limit() { # SENDER_LIMIT RECEIVER_LIMIT [MESSAGES OPTION...]
 	background receiver in_host b "${run[@]}" --why --json $own/messages --once --listen 10.99.0.2 \
 		--duration 2 "${@:3}"
-	wait_printed 20 receiver '^listening'
+	wait_printed receiver '^listening'
 	report_of "${run[@]}" --why --json $own/messages --connect 10.99.0.2 --duration 2 "${@:3}"
 	expect_eq "$(reported '.limited | to_entries | max_by(.value).key')" "$1" "limit of the sender, ${*:3}"
 	expect_eq "$(reported .direction)" send "direction"
@@ -353,7 +353,7 @@ test_tcptune_run_passes_signals_on() {
 	for signal in TERM INT HUP USR1; do
 		background command "${run[@]}" sh -c "trap 'echo $signal; exit 9' $signal
 			echo ready; while :; do sleep 0.05; done"
-		wait_printed 20 command ready
+		wait_printed command ready
 		expect_fail 9 stop command $signal
 		expect_eq "$(tail -n 1 "$TEST_DIR/command.log")" $signal "signal"
 	done
@@ -503,11 +503,11 @@ test_tcptune_run_stops_and_continues() {
 	local command
 	prepare
 	background stopped "${run[@]}" sh -c 'trap "exit 9" TERM; echo $$; while :; do sleep 0.05; done'
-	wait_printed 20 stopped '^[0-9]'
+	wait_printed stopped '^[0-9]'
 	command=$(<"$TEST_DIR/stopped.log")
 	for signal in STOP CONT; do
 		kill -$signal "$command"
-		wait_output 20 = $([ $signal = STOP ] && echo T || echo S) state_of_stopped
+		wait_output = $([ $signal = STOP ] && echo T || echo S) state_of_stopped
 	done
 	kill -STOP "$command"
 	kill -CONT "$command"
@@ -528,15 +528,15 @@ one, other = socket.create_connection(server.getsockname()), server.accept()[0]
 print(os.getpid(), flush=True)
 while one.send(b"x") and other.recv(1):
     time.sleep(0.05)'
-	wait_output 20 -ge 3 lines_of_stopped
+	wait_output -ge 3 lines_of_stopped
 	command=$(grep -x '[0-9]*' "$TEST_DIR/stopped.log")
 	kill -STOP "$command"
-	wait_output 20 = T state_of_stopped
+	wait_output = T state_of_stopped
 	lines=$(lines_of_stopped)
 	sleep 2.5
 	expect_eq "$(lines_of_stopped)" "$lines" "lines after 2.5 s"
 	kill -CONT "$command"
-	wait_output 20 -gt "$lines" lines_of_stopped
+	wait_output -gt "$lines" lines_of_stopped
 	stop stopped || :
 }
 
@@ -555,9 +555,9 @@ test_tcptune_run_leaves_a_daemon() {
 	chmod +x daemon
 	expect_eq "$("${run[@]}" ./daemon | cat)" started "output"
 	touch go
-	wait_until 20 test -s got
+	wait_until test -s got
 	expect_eq "$(tr '\n' ',' <got)" "rcvbuf 80000,locks 0," "of the daemon"
-	wait_until 20 no_watcher
+	wait_until no_watcher
 	# It does nothing while the daemon does nothing.
 	rm go got parent
 	"${run[@]}" --watch --tune ./daemon >/dev/null
@@ -567,7 +567,7 @@ test_tcptune_run_leaves_a_daemon() {
 	sleep 1
 	expect_le $((($(processor_ns) - before) / 1000000)) 200 "ms of processor time in a second"
 	touch go
-	wait_until 20 no_watcher
+	wait_until no_watcher
 }
 
 no_watcher() {
@@ -590,7 +590,7 @@ s.bind('/run/tcptuned/control')
 s.listen()
 print('listening', flush=True)
 time.sleep(60)"
-	wait_printed 20 daemon listening
+	wait_printed daemon listening
 	answers "rcvbuf 80000,locks 2," "next to a daemon" "${run[@]}" --tune "${rcvbuf[@]}"
 	said "tcptune-run: tcptuned tunes this host already; only watching"
 	stop daemon || :
@@ -639,7 +639,7 @@ test_tcptune_run_sets_cc_and_rate() {
 	for run in "${run[*]}" "${docker[*]}"; do
 		background peer in_host b env TEST_DIR=$own $run "${tune[@]}" "${sockets[@]}" tcp4 \
 			listen 10.99.0.2 7000 say listening accept receive 10000000 send 200000 get congestion,pacing
-		wait_printed 20 peer listening
+		wait_printed peer listening
 		report_of $run --json "${tune[@]}" "${sockets[@]}" tcp4 connect 10.99.0.2 7000 send 10000000 receive 200000
 		expect_eq "$(reported .congestion_control)" "$cc" "of $run"
 		expect_between "$(reported '.rate / 1e6')" 30 60 "Mbit/s, $run"
@@ -663,7 +663,7 @@ for _ in range(2):
         connection.sendall(bytes(10 << 20))
         connection.recv(1)
         open('$own/end', 'w')"
-	wait_printed 20 peer listening
+	wait_printed peer listening
 	in_host a "${docker[@]}" --tune python3 - $own/end <<'END'
 import ctypes, errno, os, socket, struct, sys, time
 
@@ -724,7 +724,7 @@ test_tcptune_run_without_access_to_memory() {
 	prepare
 	background command env TEST_DIR=$own "${run[@]}" sh -c 'echo $$; until [ -e go ]; do sleep 0.05; done
 		exec ./sockets.py tcp4 set rcvbuf 40000 set rcvbuf 40000 get rcvbuf,locks'
-	wait_printed 20 command '^[0-9]'
+	wait_printed command '^[0-9]'
 	pid=$(<"$TEST_DIR/command.log")
 	install -m 0 /dev/null closed
 	mount --bind closed "/proc/$pid/mem"
@@ -740,10 +740,10 @@ test_tcptune_run_killed() {
 	# The process that was started: the command does not notice.
 	background killed "${run[@]}" sh -c 'echo ready; until [ -e go ]; do sleep 0.05; done
 		TEST_DIR=. ./sockets.py tcp4 set rcvbuf 40000 get rcvbuf,locks'
-	wait_printed 20 killed ready
+	wait_printed killed ready
 	expect_fail 137 stop killed KILL
 	touch go
-	wait_until 20 grep -q locks "$TEST_DIR/killed.log"
+	wait_until grep -q locks "$TEST_DIR/killed.log"
 	expect_eq "$(tr '\n' ',' <"$TEST_DIR/killed.log")" "ready,rcvbuf 80000,locks 0," "after tcptune-run was killed"
 	# Its watcher: requests are passed on, and the command gets signals, and ends, as without.
 	expect_eq "$(TEST_DIR=. timeout 40 "${run[@]}" sh -c 'sleep 0.2; kill -KILL $PPID; sleep 0.2
@@ -751,7 +751,7 @@ test_tcptune_run_killed() {
 		"locks 2,6" "after the watcher was killed"
 	background orphan "${run[@]}" sh -c 'trap "exit 9" TERM; sleep 0.2; kill -KILL $PPID; sleep 0.2; echo ready
 		while :; do sleep 0.05; done'
-	wait_printed 20 orphan ready
+	wait_printed orphan ready
 	expect_fail 9 stop orphan
 }
 

@@ -18,7 +18,7 @@ build_receive_go() {
 
 serve_http() { # PORT BYTES
 	background "http-$1" in_host b "$TEST_TOP/tests/system/http_ranges.py" 0.0.0.0 "$1" "$2"
-	wait_printed 20 "http-$1" listening
+	wait_printed "http-$1" listening
 }
 
 # Each connection receives as much.
@@ -31,12 +31,12 @@ while True:
     with server.accept()[0] as connection:
         for sent in range(0, $2, len(piece)):
             connection.sendall(piece[:$2 - sent])"
-	wait_printed 20 "zeroes-$1" listening
+	wait_printed "zeroes-$1" listening
 }
 
 # The files in $own, as module "files", at port 8730.
 serve_rsync() {
 	printf '[files]\npath = %s\nuse chroot = no\nuid = 0\n' $own >"$TEST_DIR/rsyncd.conf"
 	background rsync in_host b rsync --daemon --no-detach --config="$TEST_DIR/rsyncd.conf" --port=8730
-	wait_output 20 != "" in_host b ss -Hltn "sport = :8730"
+	wait_output != "" in_host b ss -Hltn "sport = :8730"
 }
