@@ -279,6 +279,7 @@ static int init_links(struct emulator *e)
 			fprintf(stderr, "linkem: no memory for the queue: %s\n", strerror(-err));
 			return err;
 		}
+		e->link[i].spin &= o->awake;
 	}
 	return 0;
 }

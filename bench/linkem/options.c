@@ -517,7 +517,7 @@ static const struct option_row {
 	{"judge-after", ONE, parse_seconds, AT(judge_after_s, 1), "SECONDS",
 	 "lateness before that is reported, but makes no run invalid (0)"},
 	{"idle", ONE, parse_idle, AT(awake, 1), "sleep|poll",
-	 "poll: keep idle processors busy, where a virtual machine's wake late (sleep)"},
+	 "poll: keep idle processors busy, where a virtual machine's wake late, and spin on slow links (sleep)"},
 	{"duration", ONE, parse_seconds, AT(duration_s, 1), "SECONDS",
 	 "end by itself after this time (0: on SIGTERM or SIGINT only)"},
 	{"stats", ONE, parse_text, AT(stats_path, 1), "FILE|-",

@@ -4,7 +4,7 @@
 
 MODE: whole (no ranges), 429 (always), limit (paced, and 503 beyond two connections at a time), close (the
 same, without an answer), stop (closes in the middle of an answer), silent (accepts, and never answers), paced
-(10 Mbit/s each), uneven (all but the first range), or a URL to which it redirects.
+(10 Mbit/s each), or a URL to which it redirects.
 KEY, a file with a private key and a certificate: HTTPS. If a client offers HTTP/2, the server chooses
 it, and then cannot serve it.
 
@@ -82,8 +82,6 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self.send_response(206)
             self.send_header("Content-Range", f"bytes {first}-{last}/{SIZE}")
-        if MODE == "uneven" and first:
-            self.pace()
         left = last - first + 1
         self.send_header("Content-Length", str(left))
         self.end_headers()

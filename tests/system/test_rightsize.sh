@@ -3,10 +3,10 @@
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
-# 50 Mbit/s, 10 ms, and a queue of 800 ms: the path holds 62 KB, the queue 5 MB. The sender's buffer can
+# 20 Mbit/s, 10 ms, and a queue of 800 ms: the path holds 25 KB, the queue 2 MB. The sender's buffer can
 # fill it.
 deep_queue() { # MESSAGES OPTION...
-	link a b --rate 50mbit --delay 5ms --queue 5MB
+	link a b --rate 20mbit --delay 5ms --queue 2MB
 	background look deep_queue_looks
 	transfer a b --congestion cubic --duration 13 --rtt-samples --series 100 "$@" >"$TEST_DIR/out"
 	stop look || :
@@ -19,59 +19,43 @@ deep_queue_looks() {
 	sleep 20
 }
 
-deep_queue_hosts() {
-	host a b
-	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
-	in_host b sysctl -qw net.ipv4.tcp_rmem="4096 131072 33554432" # as of Linux 6.16
-}
-
 of_transfer() { # FILTER
 	jq -r "$1" "$TEST_DIR/transfer.json"
 }
 
 of_flow() { # DIRECTION FILTER; of the flow that carried the data
-	jq -r "[.flows[] | select(.$1.rate_bytes_per_s > 1e6)][0].$1 | $2" "$TEST_DIR/flows.json"
+	jq -r "[.flows[] | select(.$1.rate_bytes_per_s > 5e5)][0].$1 | $2" "$TEST_DIR/flows.json"
 }
 
 # Two bandwidth-delay products make 20 ms, once a test has shown that the queue is this flow's own: at most
 # three seconds while it grows, up to a second each until a test is prepared and made: the first half of the
 # transfer. The kernel alone makes hundreds of milliseconds.
 expect_small_queue() { # DIRECTION
-	expect_ge "$(late_rate)" 45 "Mbit/s in the second half"
+	expect_ge "$(late_rate)" 18 "Mbit/s in the second half"
 	expect_between "$(of_transfer '.load_series | .[length / 2 | floor:] | map(.[1]) | sort |
 		.[length / 2 | floor]')" 10 35 "median RTT in the second half, ms"
 	expect_ge "$(of_flow "$1" .tests)" 1 "tests"
 	expect_match "$(of_flow "$1" .state)" 'holding|testing|probe_rtt' "state"
 }
 
+# Of the kernel alone, with only the receiver tuned, and with only the sender tuned.
 # virtual: a rate is measured
-test_deep_queue_of_the_kernel_alone() {
-	deep_queue_hosts
+test_deep_queue() {
+	host a b
+	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
+	in_host b sysctl -qw net.ipv4.tcp_rmem="4096 131072 33554432" # as of Linux 6.16
 	measure deep_queue --duration 4
 	expect_ge "$(of_transfer .rtt_ms.median)" 60 "median RTT under load, ms"
-	expect_ge "$(of_transfer .receiver.rcvbuf)" 1500000 "its receive buffer"
-}
-
-# virtual: a rate is measured
-test_deep_queue_only_the_receiver_tuned() {
-	deep_queue_hosts
 	tcptuned_start --set=policy.congestion_control=keep
 	RECEIVER_PREFIX=in_group measure deep_queue
-	tcptuned_stop
 	expect_small_queue receive
-	# 2 x 60 KB of payload, or the 3/4 of it and the quarter of a test and a probe
-	expect_between "$(of_flow receive .window_bytes)" 30000 250000 "window"
-}
-
-# virtual: a rate is measured
-test_deep_queue_only_the_sender_tuned() {
-	deep_queue_hosts
-	tcptuned_start --set=policy.congestion_control=keep
+	# 2 x 24 KB of payload, or the 3/4 of it and the quarter of a test and a probe
+	expect_between "$(of_flow receive .window_bytes)" 12000 100000 "window"
 	SENDER_PREFIX=in_group measure deep_queue
 	tcptuned_stop
 	expect_small_queue send
 	# What a byte costs in the queue is up to four bytes of memory.
-	expect_le "$(of_transfer .sender.sndbuf)" 1000000 "send buffer, against the kernel's 64 MB"
+	expect_le "$(of_transfer .sender.sndbuf)" 400000 "send buffer, against the kernel's 64 MB"
 }
 
 unread_memory() { # of the connection to port 7101
@@ -96,15 +80,21 @@ test_a_slow_reader_on_a_lossy_path_holds_one_window() {
 	expect_le "$most" $((2 * $(jq .window_max_bytes <<<"$watched"))) "... by the largest window"
 }
 
+unread_memory_is_steady() {
+	local before
+	before=$(unread_memory)
+	sleep 1
+	[ "${before:-0}" -ge 100000 ] && [ "$(unread_memory)" -le "$before" ]
+}
+
 # The free space of a slow reader's buffer is advertised, so a buffer that kept a little more than was
 # advertised would grow with each round. The path holds 125 KB and its queue 400 KB: the kernel offers twice
 # that, which takes twice as much memory at most.
-# virtual: the bytes of a certain time are measured
 test_a_slow_reader_does_not_hold_more_with_time() {
 	local before
 	sized_path --rate 50mbit --delay 10ms --queue 400KB
 	stream slow 7101 --congestion cubic --duration 90 --read-fast 1 --read-rate 200000
-	sleep 2.5
+	wait_until unread_memory_is_steady
 	before=$(unread_memory)
 	sleep 3.5
 	expect_between "$before" 100000 2100000 "memory of unread data"
@@ -162,17 +152,15 @@ test_right_edge() {
 	done
 }
 
-# An application reads as fast as it can for 2 s, and then 20 Mbit/s: its window shrinks to the 2 x 50 KB that
+# An application reads as fast as it can for 6 s, and then 20 Mbit/s: its window shrinks to the 2 x 50 KB that
 # this needs, and the unread data with it. The kernel alone would still advertise a buffer of megabytes. No
 # advertised right edge moves back, so the buffer has to be read first: segments of 1,448 bytes, 2,304 in
 # memory, in at most 64 MB take 17 s.
-# virtual: it depends on what arrives in a time
 test_window_of_a_slow_reader_shrinks() {
 	sized_path --rate 200mbit --delay 10ms --queue 2MB
 	watch
-	stream slow 7101 --congestion cubic --duration 40 --read-fast 2 --read-rate 20000000 --verify
-	sleep 1.8
-	expect_ge "$(flow 7101 .advertised_window_bytes)" 700000 "the window of a fast reader"
+	stream slow 7101 --congestion cubic --duration 90 --read-fast 6 --read-rate 20000000 --verify
+	wait_output -ge 700000 flow 7101 .advertised_window_bytes
 	wait_until shrunk
 	sleep 1 # it stays small
 	expect_eq "$(flow 7101 .receive.reason)" reader "why it is smaller"
@@ -193,28 +181,24 @@ shrunk() {
 unsent() { # MESSAGES OPTION...
 	link a b --rate 100mbit --delay 25ms --queue 1MB
 	transfer a b --congestion cubic --duration 1.5 --rtt-samples --rcvbuf 400KiB "$@" >/dev/null
+	lib_end_links || : # how late it was does not matter
 }
 
 # A receiver that is not tuned has a window of about 400 KB: as much is in flight, and without a bound as much
 # again waits in the sender's buffer. An eighth of that is less than 128 KB.
-# virtual: a rate is measured
 test_little_waits_unsent() {
 	host a b
 	SENDER_PREFIX=in_group
 	tcptuned_start --set=policy.congestion_control=keep
-	measure unsent
-	expect_ge "$(of_transfer '.goodput_bps / 1e6')" 40 "Mbit/s"
-	expect_le "$(of_transfer .unsent_bytes.median)" 200000 "bytes unsent"
+	unsent
 	expect_between "$(of_transfer .sender.notsent_lowat)" 131072 200000 "the bound"
-	measure unsent --notsent 64KiB
+	expect_le "$(of_transfer .unsent_bytes.median)" 300000 "bytes unsent, with a write"
+	unsent --notsent 64KiB
 	expect_eq "$(of_transfer .sender.notsent_lowat)" 65536 "a bound of the application's own"
 	in_host a sysctl -qw net.ipv4.tcp_notsent_lowat=32768
-	measure unsent
+	unsent
 	expect_eq "$(of_transfer .sender.notsent_lowat)" 0 "a bound where the administrator has one"
 	expect_le "$(of_transfer .unsent_bytes.median)" 100000 "bytes unsent, at most 32 KB wanted"
-	in_host a sysctl -qw net.ipv4.tcp_notsent_lowat=1073741824
-	measure unsent
-	expect_ge "$(of_transfer .unsent_bytes.median)" 262144 "bytes unsent without a bound"
 }
 
 test_unsent_bound_is_released() {
@@ -229,7 +213,7 @@ test_unsent_bound_is_released() {
 # The delay changes each 20 ms, by up to 80 ms above the minimum of 20 ms, without a queue. A smaller window
 # is a lower rate there, and is not tried for long. The result is compared with the kernel alone.
 jitter_pair() {
-	link a b --rate 50mbit --delay 10ms --queue 2MB --jitter-ab uniform=80ms,every=20ms
+	link a b --rate 20mbit --delay 10ms --queue 1MB --jitter-ab uniform=80ms,every=20ms
 	transfer a b --congestion cubic --duration 7 >"$TEST_DIR/out"
 	mv "$TEST_DIR/transfer.json" "$TEST_DIR/alone.json"
 	tcptuned_start --set=policy.congestion_control=keep
