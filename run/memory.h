@@ -15,6 +15,7 @@
 
 #define MEMORY_PATHS	1024  /* of more, those that were not used for longest are forgotten */
 #define MEMORY_EXPIRE_S 86400 /* the daemon's default (paths.expire_s) */
+#define MEMORY_LIMIT_MS 100   /* of a statement of the database */
 
 struct memory {
 	char file[PATH_MAX]; /* "": there is no place for it */

@@ -21,6 +21,7 @@
 #define COUNT_MANY   4096 /* prefixes from which they are counted once a minute only */
 #define COUNT_S	     60
 #define BATCH	     1024 /* entries per system call; more than any bucket of the map has */
+#define LIMIT_MS     2000 /* of a statement of the database */
 #define FILE_TEXT    (TCPTUNED_CONFIG_TEXT + 16)
 
 struct tcptuned_paths {
@@ -149,7 +150,7 @@ static int try_access(struct tcptuned_paths *paths, database_access access,
 	if (mkdir(paths->directory, 0700) && errno != EEXIST)
 		return FAIL(err, EIO, INTERNAL, "%s cannot be made: %s", paths->directory,
 			    strerror(errno));
-	error = tcptuned_pathdb_open(&db, paths->file, err) ?: access(paths, db, err);
+	error = tcptuned_pathdb_open(&db, paths->file, LIMIT_MS, err) ?: access(paths, db, err);
 	tcptuned_pathdb_close(db);
 	return error;
 }
@@ -398,7 +399,7 @@ static int forget_in_file(struct forgetting *f, const char *file, struct tcptune
 
 	if (access(file, F_OK) && errno == ENOENT)
 		return forget_in_maps(f, err);
-	error = tcptuned_pathdb_open(&db, file, err) ?:
+	error = tcptuned_pathdb_open(&db, file, LIMIT_MS, err) ?:
 		tcptuned_pathdb_begin(db, err) ?:
 		tcptuned_pathdb_forget(db, f->prefix, &f->in_file, err) ?:
 		forget_in_maps(f, err) ?:

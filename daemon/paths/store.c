@@ -21,7 +21,8 @@
 #include "util/text.h"
 
 #define SCHEMA_VERSION 1
-#define BUSY_MS	       2000 /* to wait for another process that has locked the database */
+#define STEPS_PER_MS   20000 /* of SQLite's machine: less than a processor does */
+#define VALUE_BYTES    65536 /* a value, or a row; a longer one is not read */
 #define BOOT_TEXT      64
 
 struct tcptuned_pathdb {
@@ -78,8 +79,9 @@ static const char schema[] =
 static const char insert[] = "INSERT OR REPLACE INTO paths (prefix, cookie, boot" COLUMNS(
 	NAME) ") VALUES (?,?,?" COLUMNS(PARAMETER) ")";
 
-static const char select_rows[] = "SELECT prefix, cookie" COLUMNS(
-	NAME) " FROM paths WHERE (boot = '' AND cookie = 0) OR boot = ?1 ORDER BY updated";
+static const char select_rows[] =
+	"SELECT prefix, cookie" COLUMNS(NAME) " FROM paths WHERE (boot = '' AND cookie = 0)"
+					      " OR boot = ?1 ORDER BY updated LIMIT ?2";
 
 /* Files of earlier builds have the same format without this table. */
 static const char level_schema[] =
@@ -99,7 +101,7 @@ static const char insert_level[] =
 static const char select_levels[] =
 	"SELECT host, cookie, congestion_control, receives, streams" LEVEL_INTEGERS(NAME)
 		LEVEL_REALS(NAME) " FROM streams WHERE (boot = '' AND cookie = 0) OR boot = ?1"
-				  " ORDER BY updated";
+				  " ORDER BY updated LIMIT ?2";
 
 static void finalizep(sqlite3_stmt **stmt)
 {
@@ -111,10 +113,14 @@ static void finalizep(sqlite3_stmt **stmt)
 static int fail(const struct tcptuned_pathdb *db, struct tcptuned_error *err)
 {
 	int code = sqlite3_errcode(db->db) & 0xff;
-	bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
+	/* SQLITE_READONLY: the file may be written, but claims to be of a later version of SQLite. */
+	bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB ||
+		       code == SQLITE_INTERRUPT || code == SQLITE_TOOBIG ||
+		       (code == SQLITE_READONLY && !access(db->file, W_OK));
 
 	return FAIL(err, damaged ? EUCLEAN : EIO, INTERNAL, "%s: %s", db->file,
-		    sqlite3_errmsg(db->db));
+		    code == SQLITE_INTERRUPT ? "it takes too long to read"
+					     : sqlite3_errmsg(db->db));
 }
 
 static int execute(struct tcptuned_pathdb *db, const char *sql, struct tcptuned_error *err)
@@ -189,17 +195,50 @@ static int check_version(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 	return 0;
 }
 
-static int open_file(struct tcptuned_pathdb *db, struct tcptuned_error *err)
+/*
+ * A view, a trigger, an index or a virtual table would run what the author of the file wrote.
+ * tcptuned makes none.
+ */
+static int check_tables(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 {
+	static const char others[] =
+		"SELECT 1 FROM sqlite_master WHERE sql NOT LIKE 'CREATE TABLE%'";
+	_cleanup_stmt_ sqlite3_stmt *stmt = NULL;
+	int error = prepare(db, others, &stmt, err), step;
+
+	if (error)
+		return error;
+	step = sqlite3_step(stmt);
+	if (step == SQLITE_ROW)
+		return FAIL(err, EUCLEAN, INTERNAL, "%s: it has more than tables", db->file);
+	return step == SQLITE_DONE ? 0 : fail(db, err);
+}
+
+static int end_statement(void *ctx)
+{
+	return 1;
+}
+
+static int open_file(struct tcptuned_pathdb *db, unsigned int limit_ms, struct tcptuned_error *err)
+{
+	struct stat st;
 	int error;
 
+	if (!lstat(db->file, &st) && !S_ISREG(st.st_mode))
+		return FAIL(err, EIO, INTERNAL, "%s: it is not a regular file; remove it",
+			    db->file);
 	if (sqlite3_open_v2(db->file, &db->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL))
 		return fail(db, err);
-	sqlite3_busy_timeout(db->db, BUSY_MS);
+	sqlite3_busy_timeout(db->db, (int)limit_ms);
+	sqlite3_progress_handler(db->db, (int)limit_ms * STEPS_PER_MS, end_statement, NULL);
+	sqlite3_limit(db->db, SQLITE_LIMIT_LENGTH, VALUE_BYTES);
 	/* Deleted rows are overwritten: what is forgotten must not stay in the file. */
-	sqlite3_exec(db->db, "PRAGMA secure_delete = ON; PRAGMA synchronous = NORMAL", NULL, NULL,
-		     NULL);
-	error = check_version(db, err) ?:
+	sqlite3_exec(db->db,
+		     "PRAGMA secure_delete = ON; PRAGMA synchronous = NORMAL;"
+		     "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON",
+		     NULL, NULL, NULL);
+	error = check_tables(db, err) ?:
+		check_version(db, err) ?:
 		execute(db, level_schema, err) ?:
 		prepare(db, insert, &db->put, err) ?:
 		prepare(db, insert_level, &db->put_level, err);
@@ -207,7 +246,8 @@ static int open_file(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 	return error && (sqlite3_errcode(db->db) & 0xff) == SQLITE_ERROR ? -EUCLEAN : error;
 }
 
-int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file, struct tcptuned_error *err)
+int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file, unsigned int limit_ms,
+			 struct tcptuned_error *err)
 {
 	struct tcptuned_pathdb *db = calloc(1, sizeof(*db));
 	mode_t before;
@@ -218,7 +258,7 @@ int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file, struct 
 	snprintf(db->file, sizeof(db->file), "%s", file);
 	read_boot_id(db->boot);
 	before = umask(077); /* only root may learn with whom this host communicates */
-	error = open_file(db, err);
+	error = open_file(db, limit_ms, err);
 	umask(before);
 	if (error)
 		tcptuned_pathdb_close(db);
@@ -320,6 +360,7 @@ int tcptuned_pathdb_read_levels(struct tcptuned_pathdb *db, tcptuned_pathdb_leve
 	if (error)
 		return error;
 	sqlite3_bind_text(stmt, 1, db->boot, -1, SQLITE_STATIC);
+	sqlite3_bind_int(stmt, 2, TCPTUNED_STREAMS_LEVELS_MAX);
 	while ((step = sqlite3_step(stmt)) == SQLITE_ROW)
 		if (read_level(stmt, &key, &level))
 			row(ctx, &key, &level);
@@ -337,6 +378,7 @@ int tcptuned_pathdb_read(struct tcptuned_pathdb *db, tcptuned_pathdb_row row, vo
 	if (error)
 		return error;
 	sqlite3_bind_text(stmt, 1, db->boot, -1, SQLITE_STATIC);
+	sqlite3_bind_int(stmt, 2, TCPTUNED_PATHS_MAX);
 	while ((step = sqlite3_step(stmt)) == SQLITE_ROW)
 		if (read_row(stmt, &key, &path))
 			row(ctx, &key, &path);

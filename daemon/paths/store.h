@@ -20,11 +20,12 @@ struct tcptuned_pathdb;
 #define TCPTUNED_PATHDB_DAMAGED ".damaged" /* is appended to the name of a file that is set aside */
 
 /*
- * Open @file, and create it if it does not exist. This and the functions below fail with -EUCLEAN if
- * the file is damaged, of another format or no database, so that it should be set aside; otherwise
- * with -EIO, which may be temporary.
+ * Open @file, and create it if it does not exist. @limit_ms is how long to wait for another process
+ * that has locked it, and about how long a processor may be busy with one statement. This and the
+ * functions below fail with -EUCLEAN if the file is damaged, of another format, no database, or
+ * takes longer, so that it should be set aside; otherwise with -EIO, which may be temporary.
  */
-int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file,
+int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file, unsigned int limit_ms,
 			 struct tcptuned_error *err);
 
 /* Close the database (NULL: none) and roll back what was not committed. */

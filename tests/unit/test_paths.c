@@ -22,6 +22,7 @@
 #include "util/log.h"
 
 #define EXPIRE_S 86400
+#define LIMIT_MS 100
 
 static char file[80];
 static struct tcptuned_error err;
@@ -94,7 +95,7 @@ static struct tcptuned_pathdb *opened(void)
 {
 	struct tcptuned_pathdb *db = NULL;
 
-	if (tcptuned_pathdb_open(&db, file, &err))
+	if (tcptuned_pathdb_open(&db, file, LIMIT_MS, &err))
 		fail_msg("%s", err.text);
 	return db;
 }
@@ -320,7 +321,7 @@ static void assert_refused(const char *why)
 	char name[200];
 	int error;
 
-	error = tcptuned_pathdb_open(&db, file, &err);
+	error = tcptuned_pathdb_open(&db, file, LIMIT_MS, &err);
 	if (!error)
 		error = tcptuned_pathdb_read(db, collect, &rows, &err);
 	tcptuned_pathdb_close(db);
@@ -360,6 +361,62 @@ TEST(any_other_file_is_refused)
 	sql("CREATE TABLE paths (a)");
 	sql("PRAGMA user_version = 1");
 	assert_refused("");
+}
+
+/* What a file of another author would have SQLite do, or hold in memory. */
+TEST(a_hostile_file_is_refused)
+{
+	static const char endless[] =
+		"CREATE VIEW paths AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+		" SELECT i AS prefix, i AS cookie, '' AS boot, i AS updated, i AS min_rtt_us,"
+		" i AS received_per_rtt, i AS sent_per_rtt, i AS max_window,"
+		" i AS max_window_updated, i AS segments_sent, i AS segments_retransmitted,"
+		" i AS connections, i AS slow, i AS netns FROM n WHERE i < 0";
+	struct tcptuned_path_key k = key("10.1.2.0/24", 0);
+	struct tcptuned_path p = path(1);
+	struct tcptuned_pathdb *db;
+	FILE *f;
+
+	tcptuned_pathdb_close(opened());
+	sql("DROP TABLE paths");
+	sql(endless);
+	sql("CREATE TRIGGER t INSTEAD OF INSERT ON paths BEGIN SELECT 1; END");
+	assert_refused("more than tables");
+
+	tcptuned_pathdb_close(opened());
+	sql("CREATE TRIGGER t AFTER INSERT ON paths BEGIN SELECT 1; END");
+	assert_refused("more than tables");
+
+	tcptuned_pathdb_close(opened());
+	sql("DROP TABLE streams");
+	sql("CREATE VIRTUAL TABLE streams USING fts5(host)");
+	assert_refused("more than tables");
+
+	put("10.1.1.0/24", 0, 1);
+	sql("UPDATE paths SET prefix = zeroblob(100000)");
+	assert_refused("too big");
+
+	put("10.1.1.0/24", 0, 1);
+	f = fopen(file, "r+");
+	assert_int_equal(fseek(f, 18, SEEK_SET), 0);
+	assert_int_equal(fputc(3, f), 3); /* the version that may write it */
+	fclose(f);
+	db = begin();
+	assert_int_equal(tcptuned_pathdb_put(db, &k, &p, &err), -EUCLEAN);
+	assert_contains(err.text, "readonly");
+	tcptuned_pathdb_close(db);
+}
+
+TEST(a_link_is_not_followed)
+{
+	struct tcptuned_pathdb *db = NULL;
+	char victim[120];
+
+	snprintf(victim, sizeof(victim), "%s/victim", test_directory);
+	assert_int_equal(symlink(victim, file), 0);
+	assert_int_equal(tcptuned_pathdb_open(&db, file, LIMIT_MS, &err), -EIO);
+	assert_contains(err.text, "paths.db: it is not a regular file");
+	assert_int_equal(access(victim, F_OK), -1);
 }
 
 /* Returns how many were forgotten. */
@@ -404,9 +461,9 @@ TEST(an_unwritable_place_is_another_error)
 {
 	struct tcptuned_pathdb *db = NULL;
 
-	assert_int_equal(tcptuned_pathdb_open(&db, "/nowhere/paths.db", &err), -EIO);
+	assert_int_equal(tcptuned_pathdb_open(&db, "/nowhere/paths.db", LIMIT_MS, &err), -EIO);
 	assert_string_equal(err.text, "/nowhere/paths.db: unable to open database file");
-	assert_int_equal(tcptuned_pathdb_open(&db, test_directory, &err), -EIO);
+	assert_int_equal(tcptuned_pathdb_open(&db, test_directory, LIMIT_MS, &err), -EIO);
 	assert_null(db);
 }
 
@@ -454,6 +511,20 @@ static void load(void)
 	tcptuned_paths_load(paths);
 	memset(seen, 0, sizeof(seen));
 	assert_int_equal(tcptuned_paths_each(paths_fd, see, NULL, NULL), 0);
+}
+
+/* A statement ends after a number of steps that fits the limit. */
+TEST(a_long_statement_is_ended)
+{
+	struct tcptuned_pathdb *db = NULL;
+	struct rows rows = {0};
+
+	put_many(11, 5000, 100);
+	assert_int_equal(tcptuned_pathdb_open(&db, file, 1, &err), 0);
+	assert_int_equal(tcptuned_pathdb_read(db, collect, &rows, &err), -EUCLEAN);
+	assert_contains(err.text, "too long");
+	assert_int_equal(rows.n, 0);
+	tcptuned_pathdb_close(db);
 }
 
 /* Saves the map; @rows are on disk then. */
