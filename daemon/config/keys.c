@@ -90,8 +90,8 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 	KEY("tcptuned", "state_directory", KEY_PATH, GLOBAL(state_directory), "/var/lib/tcptuned",
 	    AT_START,
 	    "The directory of the database paths.db, see [paths]. It is created if necessary. If "
-	    "that fails, paths are remembered only until tcptuned stops. With --observe it is neither "
-	    "read nor written."),
+	    "that fails, or others than root may write to it, paths are remembered only until "
+	    "tcptuned stops. With --observe it is neither read nor written."),
 	KEY("tcptuned", "log_level", KEY_CHOICE, GLOBAL(log_level), "info", LIVE,
 	    "The least important messages that are logged.", .choices = tcptuned_log_levels),
 	KEY("policy", "mode", KEY_CHOICE, POLICY(mode), "tune", LIVE,

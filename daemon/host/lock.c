@@ -32,8 +32,7 @@ int tcptuned_lock_pins(const char *bpffs, int *ret_fd, struct tcptuned_error *er
 	return 0;
 }
 
-/* A process that can replace the lock could start a second daemon. */
-static int check_directory(const char *path, struct tcptuned_error *err)
+int tcptuned_check_directory(const char *key, const char *path, struct tcptuned_error *err)
 {
 	struct stat st;
 
@@ -41,9 +40,9 @@ static int check_directory(const char *path, struct tcptuned_error *err)
 	    (!st.st_uid || st.st_uid == geteuid()))
 		return 0;
 	return FAIL(err, EPERM, NOT_PERMITTED,
-		    "tcptuned.runtime_directory: %s is not a directory that root alone may "
-		    "write to; chown root %s && chmod 0755 %s, or name another one",
-		    path, path, path);
+		    "%s: %s is not a directory that root alone may write to; chown root %s && "
+		    "chmod go-w %s, or name another one",
+		    key, path, path, path);
 }
 
 int tcptuned_lock_take(const char *directory, struct tcptuned_error *err)
@@ -55,7 +54,8 @@ int tcptuned_lock_take(const char *directory, struct tcptuned_error *err)
 	if (mkdir(directory, 0755) && errno != EEXIST)
 		return tcptuned_fail_to_write(err, TCPTUNED_EXIT_INTERNAL,
 					      "tcptuned.runtime_directory", directory, "made");
-	error = check_directory(directory, err);
+	/* A process that can replace the lock could start a second daemon. */
+	error = tcptuned_check_directory("tcptuned.runtime_directory", directory, err);
 	if (error)
 		return error;
 	snprintf(path, sizeof(path), "%s/lock", directory);

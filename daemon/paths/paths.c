@@ -11,18 +11,20 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 
+#include "host/lock.h"
 #include "kern/loader.h"
 #include "paths/streams.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
 
-#define SAVE_EVERY_S 600
-#define COUNT_MANY   4096 /* prefixes from which they are counted once a minute only */
-#define COUNT_S	     60
-#define BATCH	     1024 /* entries per system call; more than any bucket of the map has */
-#define LIMIT_MS     2000 /* of a statement of the database */
-#define FILE_TEXT    (TCPTUNED_CONFIG_TEXT + 16)
+#define SAVE_EVERY_S	600
+#define COUNT_MANY	4096 /* prefixes from which they are counted once a minute only */
+#define COUNT_S		60
+#define BATCH		1024 /* entries per system call; more than any bucket of the map has */
+#define LIMIT_MS	2000 /* of a statement of the database */
+#define STATE_DIRECTORY "tcptuned.state_directory"
+#define FILE_TEXT	(TCPTUNED_CONFIG_TEXT + 16)
 
 struct tcptuned_paths {
 	const struct tcptuned_kernel *kernel;
@@ -148,9 +150,11 @@ static int try_access(struct tcptuned_paths *paths, database_access access,
 	int error;
 
 	if (mkdir(paths->directory, 0700) && errno != EEXIST)
-		return FAIL(err, EIO, INTERNAL, "%s cannot be made: %s", paths->directory,
-			    strerror(errno));
-	error = tcptuned_pathdb_open(&db, paths->file, LIMIT_MS, err) ?: access(paths, db, err);
+		return FAIL(err, EIO, INTERNAL, STATE_DIRECTORY ": %s cannot be made: %s",
+			    paths->directory, strerror(errno));
+	error = tcptuned_check_directory(STATE_DIRECTORY, paths->directory, err) ?:
+		tcptuned_pathdb_open(&db, paths->file, LIMIT_MS, err) ?:
+		access(paths, db, err);
 	tcptuned_pathdb_close(db);
 	return error;
 }
@@ -392,14 +396,16 @@ static int check_removal(const char *file, int error, struct tcptuned_error *err
  * If the database fails, nothing is forgotten in the map either. A damaged one may contain any
  * prefix: only all of it can be forgotten.
  */
-static int forget_in_file(struct forgetting *f, const char *file, struct tcptuned_error *err)
+static int forget_in_file(struct forgetting *f, const char *directory, const char *file,
+			  struct tcptuned_error *err)
 {
 	struct tcptuned_pathdb *db = NULL;
 	int error;
 
 	if (access(file, F_OK) && errno == ENOENT)
 		return forget_in_maps(f, err);
-	error = tcptuned_pathdb_open(&db, file, LIMIT_MS, err) ?:
+	error = tcptuned_check_directory(STATE_DIRECTORY, directory, err) ?:
+		tcptuned_pathdb_open(&db, file, LIMIT_MS, err) ?:
 		tcptuned_pathdb_begin(db, err) ?:
 		tcptuned_pathdb_forget(db, f->prefix, &f->in_file, err) ?:
 		forget_in_maps(f, err) ?:
@@ -439,7 +445,7 @@ int tcptuned_paths_forget(const struct tcptuned_kernel *kernel, const char *dire
 			    "use the tcptuned that loaded them",
 			    kernel->pin_dir);
 	snprintf(file, sizeof(file), "%s/paths.db", directory);
-	error = forget_in_file(&f, file, err);
+	error = forget_in_file(&f, directory, file, err);
 	*ret_count = MAX(f.in_file, f.in_map);
 	if (error || f.prefix)
 		return error;

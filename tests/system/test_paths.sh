@@ -230,7 +230,7 @@ test_damaged_database_is_set_aside() {
 test_unwritable_state_directory() {
 	: >"$TEST_DIR/state"
 	tcptuned_start
-	in_log 'paths.db: .*; what is learned about paths will not outlive a stop'
+	in_log 'state is not a directory .*; what is learned about paths will not outlive a stop'
 	expect_ge "$(metric tcptuned_paths_database_errors_total)" 1 "database errors"
 	tcptuned_stop
 	expect_eq "$(times_logged 'will not outlive')" 1 "times that it was logged"
@@ -243,6 +243,25 @@ test_unwritable_state_directory() {
 	in_log 'paths.db: (database or disk is full|disk I/O error); what is learned'
 	tcptuned_stop
 	expect_eq "$(ls "$TEST_DIR/state" | grep -c damaged || :)" 0 "files set aside"
+}
+
+# In a directory of another user, a link would have root make a file anywhere.
+test_state_directory_of_another_user() {
+	local state=$TEST_DIR/state
+	mkdir -m 0700 "$state"
+	ln -s "$TEST_DIR/victim" "$state/paths.db"
+	chown nobody "$state"
+	tcptuned_start
+	in_log 'tcptuned.state_directory: .*/state is not a directory that root alone may write to; .*will not outlive'
+	tcptuned_stop
+	chown root "$state"
+	chmod 0770 "$state"
+	expect_fail 4 forget all 0
+	chmod 0700 "$state"
+	tcptuned_start
+	in_log 'paths.db: it is not a regular file; remove it; what is learned'
+	tcptuned_stop
+	[ ! -e "$TEST_DIR/victim" ] || fail "a file was made where the link leads"
 }
 
 # Names, contents and times.
