@@ -121,7 +121,7 @@ static int loop(struct tcptuned_daemon *d)
 		unsigned int ms = d->http ? tcptuned_http_timeout_ms(d->http) : -1;
 		int got = sd_event_run(d->event, ms == UINT_MAX ? UINT64_MAX : ms * 1000ull);
 
-		if (!got && d->http)
+		if (d->http && (!got || !tcptuned_http_timeout_ms(d->http)))
 			tcptuned_http_run(d->http);
 		if (got < 0)
 			return fail_to_wait(d->err, got);

@@ -18,15 +18,24 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 
-#define CONNECTIONS_MAX	  64 /* at a time; others wait in the kernel's queue */
-#define IDLE_TIMEOUT_S	  5
+#define CONNECTIONS_MAX	  64	      /* at a time; others wait in the kernel's queue */
+#define REQUEST_MS	  5000	      /* for a request to arrive */
+#define ANSWER_MS	  10000	      /* for its answer to be sent */
 #define CONNECTION_MEMORY (16u << 10) /* for the line and headers of a request */
 #define KEPT_MS		  1000
 #define PLAIN_TEXT	  "text/plain; charset=utf-8"
 
+/* A connection. The library's own limit is on inactivity: a byte now and then would extend it. */
+struct deadline {
+	uint64_t ms; /* 0: none */
+	int fd;
+};
+
 struct tcptuned_http {
 	struct MHD_Daemon *mhd;
 	struct tcptuned_http_options options;
+	struct deadline deadlines[CONNECTIONS_MAX];
+	bool unsettled;		   /* the last tcptuned_http_run() has to be followed by another */
 	bool elsewhere;		   /* the host did not have the address */
 	struct MHD_Response *kept; /* of /metrics; NULL: none */
 	uint64_t kept_since_ms;
@@ -167,11 +176,57 @@ static enum MHD_Result send_metrics(struct tcptuned_http *http, struct MHD_Conne
 	return MHD_queue_response(connection, MHD_HTTP_OK, http->kept);
 }
 
+/* ---- connections ----------------------------------------------------------------------- */
+
+/* The library calls this for each connection when it is accepted, and before it is closed. */
+static void note_connection(void *ctx, struct MHD_Connection *connection, void **ret_deadline,
+			    enum MHD_ConnectionNotificationCode code)
+{
+	struct tcptuned_http *http = ctx;
+	struct deadline *deadline = *ret_deadline;
+
+	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+		*deadline = (struct deadline){.fd = -1};
+		return;
+	}
+	for (deadline = http->deadlines; deadline->fd >= 0;)
+		deadline++;
+	deadline->ms = tcptuned_monotonic_ms() + REQUEST_MS;
+	deadline->fd =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+	*ret_deadline = deadline;
+}
+
+/* Shut down what is late; the library closes it. */
+static void end_late_connections(struct tcptuned_http *http)
+{
+	uint64_t now_ms = tcptuned_monotonic_ms();
+
+	for (struct deadline *d = http->deadlines; d < http->deadlines + CONNECTIONS_MAX; d++) {
+		if (!d->ms || d->ms > now_ms)
+			continue;
+		shutdown(d->fd, SHUT_RDWR);
+		d->ms = 0;
+	}
+}
+
+static unsigned int count_connections(const struct tcptuned_http *http)
+{
+	return MHD_get_daemon_info(http->mhd, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections;
+}
+
+/* ---- requests -------------------------------------------------------------------------- */
+
 /* The library calls this after it has read the headers. A body is not read. */
 static enum MHD_Result answer(void *http, struct MHD_Connection *connection, const char *path,
 			      const char *method, const char *version, const char *upload,
 			      size_t *upload_len, void **request_context)
 {
+	struct deadline *deadline =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
+			->socket_context;
+
+	deadline->ms = tcptuned_monotonic_ms() + ANSWER_MS;
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
 		return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, PLAIN_TEXT,
 				 "Only GET and HEAD.\n");
@@ -202,10 +257,12 @@ int tcptuned_http_start(struct tcptuned_http **ret, const struct tcptuned_http_o
 	if (http) {
 		http->options = *options;
 		http->elsewhere = elsewhere;
+		for (int i = 0; i < CONNECTIONS_MAX; i++)
+			http->deadlines[i].fd = -1;
 		http->mhd = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, answer, http,
 					     MHD_OPTION_LISTEN_SOCKET, fd,
 					     MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
-					     MHD_OPTION_CONNECTION_TIMEOUT, IDLE_TIMEOUT_S,
+					     MHD_OPTION_NOTIFY_CONNECTION, note_connection, http,
 					     MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 					     (size_t)CONNECTION_MEMORY, MHD_OPTION_END);
 	}
@@ -234,16 +291,29 @@ bool tcptuned_http_is_elsewhere(const struct tcptuned_http *http)
 
 int tcptuned_http_timeout_ms(const struct tcptuned_http *http)
 {
+	uint64_t now_ms = tcptuned_monotonic_ms(), end_ms = UINT64_MAX;
 	MHD_UNSIGNED_LONG_LONG ms;
 
-	return MHD_get_timeout(http->mhd, &ms) == MHD_YES ? (int)MIN(ms, INT_MAX) : -1;
+	if (http->unsettled)
+		return 0;
+	if (MHD_get_timeout(http->mhd, &ms) == MHD_YES)
+		end_ms = now_ms + ms;
+	for (int i = 0; i < CONNECTIONS_MAX; i++)
+		if (http->deadlines[i].ms)
+			end_ms = MIN(end_ms, http->deadlines[i].ms);
+	if (end_ms == UINT64_MAX)
+		return -1;
+	return end_ms < now_ms ? 0 : (int)MIN(end_ms - now_ms, INT_MAX);
 }
 
+/* After one of the last possible connections has ended, only the next MHD_run() listens again. */
 void tcptuned_http_run(struct tcptuned_http *http)
 {
-	/* After one of the last connections ended, only a second call listens again. */
+	unsigned int before = count_connections(http);
+
+	end_late_connections(http);
 	MHD_run(http->mhd);
-	MHD_run(http->mhd);
+	http->unsettled = count_connections(http) != before;
 }
 
 void tcptuned_http_stop(struct tcptuned_http *http)

@@ -4,23 +4,35 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/param.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #include "test.h"
 #include "metrics/http.h"
-#include "util/clock.h"
 
-#define GET "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"
+#define CONNECTIONS 64 /* that the exporter has at a time */
+
+#define GET "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 static struct tcptuned_http *http;
 static int prints;
 static bool print_fails;
+static int print_padding; /* bytes that are printed in addition */
 static char reply[65536];
+static time_t clock_s = 1000; /* of all clocks, which stand still otherwise */
+
+int clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	*ret = (struct timespec){.tv_sec = clock_s};
+	return 0;
+}
 
 static void print(void *ctx, FILE *out)
 {
 	assert_ptr_equal(ctx, &prints);
-	fprintf(out, "metrics %d\n", ++prints);
+	fprintf(out, "metrics %d\n%*s", ++prints, print_padding, "");
 	if (print_fails)
 		out->_flags |= _IO_ERR_SEEN;
 }
@@ -61,26 +73,34 @@ static int connect_to(int family)
 	return fd;
 }
 
-/* Runs the daemon's loop until @fd is read to its end, or @most_ms have passed. */
-static bool receive(int fd, uint64_t most_ms)
+/* Runs the daemon's loop once: the exporter is called when it asks for it, and no more often. */
+static void turn(void)
 {
-	uint64_t end = tcptuned_monotonic_ms() + most_ms;
 	struct pollfd poll_fd = {.fd = tcptuned_http_fd(http), .events = POLLIN};
+	int timeout = tcptuned_http_timeout_ms(http);
+
+	if (poll(&poll_fd, 1, timeout ? 1 : 0) > 0 || !timeout)
+		tcptuned_http_run(http);
+}
+
+/* Runs the loop until @fd is read to its end. Returns how much was read; the test ends after 60 s. */
+static size_t receive(int fd)
+{
+	time_t end = time(NULL) + 60;
 	size_t len = 0;
 	ssize_t got;
 
 	memset(reply, 0, sizeof(reply));
-	while (tcptuned_monotonic_ms() < end) {
-		int timeout = tcptuned_http_timeout_ms(http);
-
-		poll(&poll_fd, 1, timeout < 0 || timeout > 5 ? 5 : timeout);
-		tcptuned_http_run(http);
-		got = recv(fd, reply + len, sizeof(reply) - 1 - len, 0);
+	for (;;) {
+		got = recv(fd, reply + MIN(len, sizeof(reply) / 2), sizeof(reply) / 2 - 1, 0);
 		if (!got || (got < 0 && errno == ECONNRESET))
-			return true;
+			return len;
 		len += got > 0 ? (size_t)got : 0;
+		if (got > 0)
+			continue;
+		assert_true(time(NULL) < end);
+		turn();
 	}
-	return false;
 }
 
 static void assert_reply(const char *part)
@@ -95,27 +115,28 @@ static void ask(int family, const char *request, const char *part)
 	int fd = connect_to(family);
 
 	assert_int_equal(send(fd, request, strlen(request), MSG_NOSIGNAL), strlen(request));
-	assert_true(receive(fd, 4000));
+	receive(fd);
 	close(fd);
 	assert_reply(part);
 }
 
 TEST(paths_and_methods)
 {
-	static const char *const refused[] = {"POST /metrics HTTP/1.1\r\nHost: a\r\n"
+	static const char *const refused[] = {"POST /metrics HTTP/1.1\r\nHost: localhost\r\n"
 					      "Content-Length: 5\r\n\r\nhello",
-					      "DELETE / HTTP/1.1\r\nHost: a\r\n\r\n",
-					      "get / HTTP/1.1\r\nHost: a\r\n\r\n"};
+					      "DELETE / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+					      "get / HTTP/1.1\r\nHost: localhost\r\n\r\n"};
 
 	start(-1, "127.0.0.1");
-	ask(AF_INET, "GET /metrics?x=1 HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 200 ");
+	ask(AF_INET, "GET /metrics?x=1 HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 200 ");
 	assert_reply("\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n");
 	assert_reply("\r\nConnection: close\r\n");
 	assert_reply("\r\n\r\nmetrics 1\n");
-	ask(AF_INET, "HEAD /metrics HTTP/1.1\r\nHost: a\r\n\r\n", "\r\nContent-Length: 10\r\n");
+	ask(AF_INET, "HEAD /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n",
+	    "\r\nContent-Length: 10\r\n");
 	assert_string_equal(strstr(reply, "\r\n\r\n"), "\r\n\r\n");
 	ask(AF_INET, "GET / HTTP/1.0\r\n\r\n", "<h1>tcptuned " TCPTUNED_VERSION);
-	ask(AF_INET, "GET /../etc/passwd HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 404 ");
+	ask(AF_INET, "GET /../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 404 ");
 	for_each_row (request, refused) {
 		ask(AF_INET, *request, "HTTP/1.1 405 ");
 		assert_reply("\r\nAllow: GET, HEAD\r\n");
@@ -127,13 +148,10 @@ TEST(paths_and_methods)
 
 TEST(an_answer_is_kept_for_a_second)
 {
-	uint64_t begin = tcptuned_monotonic_ms();
-
 	start(-1, "127.0.0.1");
 	for (int i = 0; i < 20; i++)
 		ask(AF_INET, GET, "\nmetrics 1\n");
-	while (tcptuned_monotonic_ms() - begin < 1200)
-		usleep(10000);
+	clock_s++;
 	ask(AF_INET, GET, "\nmetrics 2\n");
 	tcptuned_http_renew(http);
 	ask(AF_INET, GET, "\nmetrics 3\n");
@@ -144,22 +162,90 @@ TEST(an_answer_is_kept_for_a_second)
 	ask(AF_INET, GET, "\nmetrics 5\n");
 }
 
-/* 64 silent clients occupy all connections. One more is answered once these are closed. */
+/* More clients than may be connected at a time. */
+static int many[CONNECTIONS + 8];
+
+static void pass_seconds(time_t seconds)
+{
+	clock_s += seconds;
+	for (int i = 0; i < 200; i++)
+		turn();
+}
+
+static void connect_many(void)
+{
+	for_each_row (fd, many)
+		*fd = connect_to(AF_INET);
+	pass_seconds(0);
+}
+
+/* Returns how many the exporter has closed. */
+static int count_closed(void)
+{
+	char byte;
+	int n = 0;
+
+	for_each_row (fd, many) {
+		ssize_t got = recv(*fd, &byte, 1, MSG_DONTWAIT);
+
+		n += !got || (got < 0 && errno != EAGAIN);
+	}
+	return n;
+}
+
+static void close_many(void)
+{
+	for_each_row (fd, many)
+		close(*fd);
+}
+
+/* All connections end at the same time, and after them no time-out is pending. */
 TEST(silent_clients_are_ended)
 {
-	int silent[64], last;
+	start(-1, "127.0.0.1");
+	connect_many();
+	pass_seconds(4);
+	assert_int_equal(count_closed(), 0);
+	pass_seconds(1);
+	assert_int_equal(count_closed(), CONNECTIONS);
+	pass_seconds(5);
+	assert_int_equal(count_closed(), CONNECTIONS + 8);
+	close_many();
+	ask(AF_INET, GET, "HTTP/1.1 200 ");
+}
+
+/* A byte now and then does not extend the time for a request. */
+TEST(slow_clients_are_ended)
+{
+	start(-1, "127.0.0.1");
+	connect_many();
+	for (int second = 0; second < 6; second += 3) {
+		for_each_row (fd, many)
+			assert_int_equal(send(*fd, GET + second, 1, MSG_NOSIGNAL), 1);
+		pass_seconds(3);
+	}
+	assert_int_equal(count_closed(), CONNECTIONS);
+	ask(AF_INET, GET, "HTTP/1.1 200 ");
+	close_many();
+}
+
+/* Nor may a client take any time to read the answer. */
+TEST(slow_readers_are_ended)
+{
+	int fd, queued = 0;
 
 	start(-1, "127.0.0.1");
-	for_each_row (fd, silent)
-		*fd = connect_to(AF_INET);
-	last = connect_to(AF_INET);
-	assert_int_equal(send(last, GET, strlen(GET), 0), strlen(GET));
-	assert_false(receive(last, 500));
-	assert_true(receive(last, 9000));
-	assert_reply("HTTP/1.1 200 ");
-	for_each_row (fd, silent)
-		close(*fd);
-	close(last);
+	print_padding = 64 << 20;
+	fd = connect_to(AF_INET);
+	assert_int_equal(send(fd, GET, strlen(GET), 0), strlen(GET));
+	pass_seconds(0);
+	pass_seconds(9);
+	assert_int_equal(ioctl(fd, FIONREAD, &queued), 0);
+	assert_true(queued > 0);
+	pass_seconds(1);
+	print_padding = 0;
+	assert_true(receive(fd) < 64 << 20);
+	close(fd);
 }
 
 /* Returns the error of an exporter that does not start. */
