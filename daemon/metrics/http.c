@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "metrics/http.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,6 +18,7 @@
 
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/ip_prefix.h"
 
 #define CONNECTIONS_MAX	  64	      /* at a time; others wait in the kernel's queue */
 #define REQUEST_MS	  5000	      /* for a request to arrive */
@@ -217,6 +219,44 @@ static unsigned int count_connections(const struct tcptuned_http *http)
 
 /* ---- requests -------------------------------------------------------------------------- */
 
+static bool is_loopback(const struct sockaddr *client)
+{
+	const struct sockaddr_in6 *in6 = (const void *)client;
+	const struct sockaddr_in *in = (const void *)client;
+	struct in6_addr a;
+
+	tcptuned_map_address(&a, client->sa_family,
+			     client->sa_family == AF_INET ? (const void *)&in->sin_addr
+							  : &in6->sin6_addr);
+	return IN6_IS_ADDR_LOOPBACK(&a) || (IN6_IS_ADDR_V4MAPPED(&a) && a.s6_addr[12] == 127);
+}
+
+static bool is_name_of_host(const char *name)
+{
+	char own[HOST_NAME_MAX + 1] = "";
+
+	gethostname(own, sizeof(own) - 1);
+	return !strcasecmp(name, "localhost") || !strcasecmp(name, own);
+}
+
+/*
+ * A web page can have its own name resolved to 127.0.0.1, and have the browser of this host read the
+ * answer for it. The browser then sends that name.
+ */
+static bool is_misdirected(struct MHD_Connection *connection)
+{
+	const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
+	const struct sockaddr *client =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
+	char name[HOST_NAME_MAX + 1];
+	struct in_addr address;
+
+	if (!host || host[0] == '[' || !is_loopback(client))
+		return false;
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(host, ":"), host);
+	return !inet_aton(name, &address) && !is_name_of_host(name);
+}
+
 /* The library calls this after it has read the headers. A body is not read. */
 static enum MHD_Result answer(void *http, struct MHD_Connection *connection, const char *path,
 			      const char *method, const char *version, const char *upload,
@@ -227,6 +267,9 @@ static enum MHD_Result answer(void *http, struct MHD_Connection *connection, con
 			->socket_context;
 
 	deadline->ms = tcptuned_monotonic_ms() + ANSWER_MS;
+	if (is_misdirected(connection))
+		return send_text(connection, MHD_HTTP_MISDIRECTED_REQUEST, PLAIN_TEXT,
+				 "Ask for an address, localhost or the name of this host.\n");
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
 		return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, PLAIN_TEXT,
 				 "Only GET and HEAD.\n");

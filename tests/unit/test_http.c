@@ -248,6 +248,35 @@ TEST(slow_readers_are_ended)
 	close(fd);
 }
 
+/* A page of another site must not have the browser of this host read metrics for it. */
+TEST(names_of_other_hosts_are_refused)
+{
+	static const struct {
+		const char *host, *part;
+	} rows[] = {
+		{"localhost:9817", " 200 "},
+		{"LOCALHOST", " 200 "},
+		{"127.0.0.1", " 200 "},
+		{"[::1]:9817", " 200 "},
+		{"192.0.2.1:9817", " 200 "},
+		{"evil.example", " 421 "},
+		{"localhost.evil.example", " 421 "},
+		{"127.0.0.1.evil.example:9817", " 421 "},
+		{"", " 421 "},
+	};
+	char request[400], own[256] = "";
+
+	start(-1, "::");
+	assert_int_equal(gethostname(own, sizeof(own) - 1), 0);
+	snprintf(request, sizeof(request), "GET / HTTP/1.1\r\nHost: %s:1\r\n\r\n", own);
+	ask(AF_INET, request, " 200 ");
+	for_each_row (r, rows) {
+		snprintf(request, sizeof(request), "GET / HTTP/1.1\r\nHost: %s\r\n\r\n", r->host);
+		ask(AF_INET, request, r->part);
+		ask(AF_INET6, request, r->part);
+	}
+}
+
 /* Returns the error of an exporter that does not start. */
 static int refused_start(struct tcptuned_http_options options, int status, const char *part)
 {
