@@ -210,21 +210,23 @@ static int load_failed(struct tcptuned_error *err, int errnum, const char *what)
 		return FAIL(err, errnum, NOT_PERMITTED,
 			    "the kernel does not let this process load %s; run it as "
 			    "root, or with CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON",
-			    what);
-	return FAIL(err, errnum, KERNEL,
-		    "this kernel does not take %s (%s: %s); tcptuned needs Linux 6.1 "
-		    "or later with CONFIG_DEBUG_INFO_BTF",
-		    what, strerror(errnum), libbpf_said);
-}
-
 /* Too few descriptors or too little memory, not a fault of the kernel. */
 static int maps_failed(struct tcptuned_error *err, int errnum)
 {
-	return FAIL(err, errnum, INTERNAL,
-		    "the programs cannot be given the maps that they share: %s%s", strerror(errnum),
+	return FAIL(err, errnum, INTERNAL, "the programs and their maps cannot be loaded: %s%s",
+		    strerror(errnum),
 		    errnum == EMFILE || errnum == ENFILE
 			    ? "; allow more open files (LimitNOFILE=, ulimit -n)"
 			    : "");
+}
+
+			    what);
+	return FAIL(err, errnum, KERNEL,
+	if (errnum == EMFILE || errnum == ENFILE)
+		return maps_failed(err, errnum);
+		    "this kernel does not take %s (%s: %s); tcptuned needs Linux 6.1 "
+		    "or later with CONFIG_DEBUG_INFO_BTF",
+		    what, strerror(errnum), libbpf_said);
 }
 
 /* Replace a descriptor by a copy of @fd. Returns 0, or a negative errno with the slot empty. */

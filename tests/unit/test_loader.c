@@ -74,7 +74,7 @@ static void expect_failure(int errnum)
 		skip();
 	assert_int_equal(error, -errnum);
 	assert_int_equal(err.status, TCPTUNED_EXIT_INTERNAL);
-	assert_contains(err.text, "maps that they share");
+	assert_contains(err.text, "programs and their maps");
 	snprintf(path, sizeof(path), "%s/tcptuned", test_directory);
 	assert_int_equal(access(path, F_OK), -1);
 }
