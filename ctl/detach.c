@@ -16,12 +16,18 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 	json_auto_t *answer = NULL;
 	int error = ctl_connect(&ctl->config, request, STOP_TIMEOUT_S, &stream, err)
 			    ?: ctl_read_answer(stream, &answer, err);
+	int next;
 
 	if (error)
 		return error;
-	/* The daemon disconnects when it has restored everything. */
-	while (fgetc(stream) != EOF)
+	/* The daemon disconnects when it has restored everything. It sends an error first if it could not. */
+	while ((next = fgetc(stream)) == '\n')
 		;
+	if (next != EOF && ungetc(next, stream) != EOF) {
+		json_decref(answer);
+		answer = NULL;
+		return ctl_read_answer(stream, &answer, err);
+	}
 	if (ferror(stream))
 		return FAIL(err, ETIMEDOUT, DAEMON,
 			    "the daemon has not stopped in time; see its log");

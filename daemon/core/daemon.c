@@ -350,14 +350,17 @@ static int run(struct tcptuned_daemon *d, void (*ready)(void *ctx), void *ctx)
 	error = loop(d);
 	sd_notify(0, "STOPPING=1");
 	tcptuned_paths_save(d->paths);
-	if (!error && !d->hands_over)
-		tcptuned_detach(&d->kernel);
-	else
+	if (error || d->hands_over) {
 		tcptuned_log(error ? TCPTUNED_LOG_WARNING : TCPTUNED_LOG_INFO,
 			     "this daemon ends, and its connections go on being tuned: the next "
 			     "start takes them over, or tcptuned --detach releases them");
 	return error;
 }
+		return error;
+	}
+	error = tcptuned_detach(&d->kernel, d->err);
+	if (error)
+		tcptuned_control_stop_failed(d->control, d->err);
 
 int tcptuned_daemon_run(const struct tcptuned_options *options, struct tcptuned_config *config,
 			void (*ready)(void *ctx), void *ctx, struct tcptuned_error *err)
@@ -372,12 +375,13 @@ int tcptuned_daemon_run(const struct tcptuned_options *options, struct tcptuned_
 	};
 	int error;
 
+	struct tcptuned_error other;
 	tcptuned_kernel_init(&d.kernel, config->bpffs);
 	error = start(&d, err);
 	if (!error)
 		error = run(&d, ready, ctx);
-	else if (is_new(&d.kernel))
-		tcptuned_detach(&d.kernel);
+	else if (is_new(&d.kernel) && tcptuned_detach(&d.kernel, &other))
+		log_warning("%s", other.text);
 	close_daemon(&d);
 	return error;
 }

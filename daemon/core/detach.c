@@ -32,7 +32,7 @@ static void undo_overrides(const struct tcptuned_kernel *kernel)
  * The default congestion control is restored before connections, which go back to it, and the other
  * sysctls after them, because they limit what connections can be given.
  */
-void tcptuned_detach(struct tcptuned_kernel *kernel)
+int tcptuned_detach(struct tcptuned_kernel *kernel, struct tcptuned_error *err)
 {
 	int meta_fd = kernel->map_fd[TCPTUNED_MAP_META];
 	int link_fd = kernel->link_fd[TCPTUNED_PROG_RELEASE_FLOWS], error = 0;
@@ -51,8 +51,14 @@ void tcptuned_detach(struct tcptuned_kernel *kernel)
 			    "CAP_SYS_PTRACE are needed)",
 			    sums.namespaces_failed);
 	tcptuned_sysctls_restore(meta_fd);
-	tcptuned_kernel_detach(kernel);
+	error = tcptuned_kernel_detach(kernel);
+	if (error) {
+		errno = -error;
+		return tcptuned_fail_to_write(err, TCPTUNED_EXIT_INTERNAL, "tcptuned.bpffs",
+					      kernel->pin_dir, "removed");
+	}
 	log_info("detached; nothing is left pinned in %s", kernel->pin_dir);
+	return 0;
 }
 
 int tcptuned_daemon_detach(const struct tcptuned_config *config, struct tcptuned_error *err)
@@ -74,7 +80,7 @@ int tcptuned_daemon_detach(const struct tcptuned_config *config, struct tcptuned
 		return error;
 	/* What the programs have learned since the daemon was killed is in maps that are removed. */
 	tcptuned_paths_save_left(&kernel, config->state_directory);
-	tcptuned_detach(&kernel);
+	error = tcptuned_detach(&kernel, err);
 	tcptuned_kernel_close(&kernel);
-	return 0;
+	return error;
 }

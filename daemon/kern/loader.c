@@ -167,17 +167,21 @@ static int pin_all_but_meta(const struct tcptuned_kernel *k)
 /*
  * Remove everything in the directory, known or not: a later build may have pinned more. map_meta comes
  * first, so that no start takes over maps whose records were left without the program at their end.
+ * Returns 0 if nothing is left, so that the directory could be removed, or a negative errno.
  */
-static void unpin_all(const struct tcptuned_kernel *k)
+static int unpin_all(const struct tcptuned_kernel *k)
 {
 	_cleanup_closedir_ DIR *dir = opendir(k->pin_dir);
 	struct dirent *entry;
+	int error = 0;
 
 	unlink(PIN_PATH(k, "map", "meta"));
 	while (dir && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.')
-			unlinkat(dirfd(dir), entry->d_name, 0);
-	rmdir(k->pin_dir);
+		if (entry->d_name[0] != '.' && unlinkat(dirfd(dir), entry->d_name, 0))
+			error = -errno;
+	if (!rmdir(k->pin_dir) || errno == ENOENT)
+		return 0;
+	return error ?: -errno;
 }
 
 /* ---- loading -------------------------------------------------------------------------- */
@@ -204,12 +208,6 @@ static struct bpf_object *open_object(size_t which)
 	return bpf_object__open_mem(elf, size, &opts);
 }
 
-static int load_failed(struct tcptuned_error *err, int errnum, const char *what)
-{
-	if (errnum == EPERM)
-		return FAIL(err, errnum, NOT_PERMITTED,
-			    "the kernel does not let this process load %s; run it as "
-			    "root, or with CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON",
 /* Too few descriptors or too little memory, not a fault of the kernel. */
 static int maps_failed(struct tcptuned_error *err, int errnum)
 {
@@ -220,10 +218,16 @@ static int maps_failed(struct tcptuned_error *err, int errnum)
 			    : "");
 }
 
-			    what);
-	return FAIL(err, errnum, KERNEL,
+static int load_failed(struct tcptuned_error *err, int errnum, const char *what)
+{
 	if (errnum == EMFILE || errnum == ENFILE)
 		return maps_failed(err, errnum);
+	if (errnum == EPERM)
+		return FAIL(err, errnum, NOT_PERMITTED,
+			    "the kernel does not let this process load %s; run it as "
+			    "root, or with CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON",
+			    what);
+	return FAIL(err, errnum, KERNEL,
 		    "this kernel does not take %s (%s: %s); tcptuned needs Linux 6.1 "
 		    "or later with CONFIG_DEBUG_INFO_BTF",
 		    what, strerror(errnum), libbpf_said);
@@ -716,11 +720,11 @@ void tcptuned_kernel_stop(struct tcptuned_kernel *k)
 			bpf_link_detach(k->link_fd[i]);
 }
 
-void tcptuned_kernel_detach(struct tcptuned_kernel *k)
+int tcptuned_kernel_detach(struct tcptuned_kernel *k)
 {
 	tcptuned_kernel_stop(k);
 	unregister_bitcp(k);
-	unpin_all(k);
+	return unpin_all(k);
 }
 
 void tcptuned_kernel_close(struct tcptuned_kernel *k)

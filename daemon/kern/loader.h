@@ -41,8 +41,11 @@ bool tcptuned_kernel_can_be_read(const struct tcptuned_kernel *k);
 /* Detach from the cgroup: no connection is tuned any more. All pins stay. */
 void tcptuned_kernel_stop(struct tcptuned_kernel *k);
 
-/* Remove everything from the host. Descriptors stay until tcptuned_kernel_close(). */
-void tcptuned_kernel_detach(struct tcptuned_kernel *k);
+/*
+ * Remove everything from the host. Descriptors stay until tcptuned_kernel_close(). Returns 0, or a
+ * negative errno if something is still pinned.
+ */
+int tcptuned_kernel_detach(struct tcptuned_kernel *k);
 
 /* Close all descriptors. What is pinned goes on. */
 void tcptuned_kernel_close(struct tcptuned_kernel *k);

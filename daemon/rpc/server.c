@@ -585,3 +585,11 @@ void tcptuned_control_stop(struct tcptuned_control *control)
 	tcptuned_closep(&control->listen_fd);
 	free(control);
 }
+void tcptuned_control_stop_failed(struct tcptuned_control *control,
+				  const struct tcptuned_error *err)
+{
+	for_each_client (control, client)
+		if (client->state == STOPPING)
+			send_error(client->fd, err);
+}
+

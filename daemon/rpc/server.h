@@ -35,6 +35,10 @@ int tcptuned_control_start(struct tcptuned_control **ret,
 			   const struct tcptuned_control_options *options,
 			   struct tcptuned_error *err);
 
+/* Send @err to a client that waits for the end of the daemon. */
+void tcptuned_control_stop_failed(struct tcptuned_control *control,
+				  const struct tcptuned_error *err);
+
 /* Remove the socket and disconnect all clients; one that waits for the end sees it. NULL is fine. */
 void tcptuned_control_stop(struct tcptuned_control *control);
 

@@ -162,6 +162,20 @@ test_detached_after_a_kill() {
 	detach_says "there is nothing to detach"
 }
 
+# What is pinned cannot be removed: no message says that it was.
+test_pins_that_cannot_be_removed() {
+	local left='/sys/fs/bpf/tcptuned cannot be removed: Read-only file system'
+	tcptuned_start
+	mount -o remount,ro /sys/fs/bpf
+	expect_said 4 "$left" ctl detach
+	in_log "error: tcptuned.bpffs: $left"
+	expect_eq "$(times_logged 'nothing is left pinned')" 0 "times that it claimed otherwise"
+	stop tcptuned || :
+	expect_said 4 "$left" "$TEST_BUILD/tcptuned" "${daemon_options[@]}" --detach
+	mount -o remount,rw /sys/fs/bpf
+	detach_says "detached; nothing is left pinned"
+}
+
 # A slice ends with the last of its units and starts again as another control group: the daemon logs
 # that it was removed, and exits with a failure when it is there again, so that systemd restarts it.
 test_control_group_removed_and_made_again() {
