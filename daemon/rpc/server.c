@@ -23,6 +23,7 @@
 #include "util/log.h"
 
 #define CLIENTS_MAX	  16
+#define ROOT_CLIENTS	  2 /* of these, only for root */
 #define REQUEST_TIMEOUT_S 5
 #define ANSWER_TIMEOUT_S  30
 #define PERIOD_US	  1000000 /* between two looks at deadlines, and renewals of events */
@@ -83,6 +84,23 @@ static struct client *find_client(const struct tcptuned_control *control, enum s
 		if (client->state == state)
 			return client;
 	return NULL;
+}
+
+/*
+ * A free place for a client of @uid, or NULL. Two are root's, and a user may have half of all, so that
+ * no member of control.group keeps others out.
+ */
+static struct client *find_place(const struct tcptuned_control *control, uid_t uid)
+{
+	unsigned int used = 0, own = 0;
+
+	for_each_client (control, client) {
+		used += client->state != FREE;
+		own += client->state != FREE && client->uid == uid;
+	}
+	if (uid && (own >= CLIENTS_MAX / 2 || used >= CLIENTS_MAX - ROOT_CLIENTS))
+		return NULL;
+	return find_client(control, FREE);
 }
 
 static void end_client(struct client *client)
@@ -436,15 +454,17 @@ static void accept_one(struct tcptuned_control *control, int accepted)
 	_cleanup_close_ int fd = accepted;
 	struct tcptuned_error err = {0};
 	sd_event_source *source = NULL;
-	struct client *client = find_client(control, FREE);
+	struct client *client = NULL;
 	struct ucred peer;
 	int error = check_peer(control, fd, &peer, &err);
 
+	if (!error)
+		client = find_place(control, peer.uid);
 	if (!error && !client)
 		error = FAIL(&err, EBUSY, DAEMON,
-			     "%u others use the control socket, and that is as many as may; try "
-			     "again",
-			     CLIENTS_MAX);
+			     "the control socket has as many clients as it may have, of you (%u) "
+			     "or in all (%u); end one, or try again",
+			     CLIENTS_MAX / (peer.uid ? 2 : 1), CLIENTS_MAX);
 	if (error) {
 		send_error(fd, &err);
 		return;

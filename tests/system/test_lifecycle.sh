@@ -407,7 +407,7 @@ test_records_are_counted_once_in_an_upgrade() {
 	keep_host_state
 	five_connections
 	background three in_group in_host a "${keep_alive[@]}" pairs 3 7201
-	wait_printed 20 three open
+	wait_printed three open
 	expect_eq "$(records_counted)" 16 "records"
 	tcptuned_kill
 	bpftool link pin id "$(id_of link_destroyed)" $old # stays attached
@@ -415,19 +415,19 @@ test_records_are_counted_once_in_an_upgrade() {
 	in_log 'programs of an earlier build replaced, records kept'
 	tcptuned_kill
 	stop some || :
-	wait_output 60 = 6 sockets_open a
+	wait_output = 6 sockets_open a
 	expect_eq "$(records_counted)" 6 "records after five connections have ended under both programs"
 
 	count_records_below_zero
 	background one in_group in_host a "${keep_alive[@]}" pairs 1 7202
-	wait_printed 20 one open
+	wait_printed one open
 	expect_eq "$(records_counted)" -1 "records counted after two more"
 	tcptuned_start $bitcp
 	expect_eq "$(records_counted)" 8 "records after a start"
 	rm $old
 
 	background replacer in_group in_host a "${keep_alive[@]}" replace 7203
-	wait_printed 60 replacer replaced
+	wait_printed replacer replaced
 	for build in "$TEST_BUILD/other/rightsize" "$TEST_BUILD"; do
 		tcptuned_kill
 		TEST_BUILD=$build tcptuned_start $bitcp
@@ -436,9 +436,9 @@ test_records_are_counted_once_in_an_upgrade() {
 	stop replacer || :
 	stop three || :
 	stop one || :
-	wait_output 60 = 0 sockets_open a
+	wait_output = 0 sockets_open a
 	expect_eq "$(counter tcptuned_connection_records_bytes '')" 0 "records that there are"
-	wait_output 60 = 0 records_counted
+	wait_output = 0 records_counted
 	tcptuned_stop
 	expect_host_state
 }
