@@ -14,6 +14,7 @@
 #include "core/detach.h"
 #include "host/cgroup.h"
 #include "host/previous_build.h"
+#include "host/privileges.h"
 #include "kern/loader.h"
 #include "paths/paths.h"
 #include "policy/compile.h"
@@ -146,6 +147,10 @@ int main(int argc, char **argv)
 			tcptuned_config_print(&config, stdout);
 		return finish(error, &err);
 	}
+	if (options.action != TCPTUNED_RUN) /* tcptuned_daemon_run() does so later */
+		error = tcptuned_drop_privileges(&err);
+	if (error)
+		return finish(error, &err);
 	if (options.action == TCPTUNED_CHECK_LOAD)
 		return finish(check(&config, true, &err), &err);
 	if (options.action == TCPTUNED_DETACH)

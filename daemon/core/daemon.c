@@ -21,6 +21,7 @@
 #include "host/cgroup.h"
 #include "host/lock.h"
 #include "host/previous_build.h"
+#include "host/privileges.h"
 #include "host/sysctl.h"
 #include "kern/loader.h"
 #include "policy/lookup.h"
@@ -292,6 +293,7 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	error = make_event_loop(d, err) ?:
 		start_metrics(d, err) ?:
 		start_control(d, err) ?:
+		tcptuned_drop_privileges(err) ?: /* control.group needed CAP_CHOWN */
 		tcptuned_kernel_attach(&d->kernel, d->config->bpffs, d->cgroup_fd, bitcp, err);
 	if (error)
 		return error;
@@ -354,13 +356,13 @@ static int run(struct tcptuned_daemon *d, void (*ready)(void *ctx), void *ctx)
 		tcptuned_log(error ? TCPTUNED_LOG_WARNING : TCPTUNED_LOG_INFO,
 			     "this daemon ends, and its connections go on being tuned: the next "
 			     "start takes them over, or tcptuned --detach releases them");
-	return error;
-}
 		return error;
 	}
 	error = tcptuned_detach(&d->kernel, d->err);
 	if (error)
 		tcptuned_control_stop_failed(d->control, d->err);
+	return error;
+}
 
 int tcptuned_daemon_run(const struct tcptuned_options *options, struct tcptuned_config *config,
 			void (*ready)(void *ctx), void *ctx, struct tcptuned_error *err)
@@ -373,9 +375,9 @@ int tcptuned_daemon_run(const struct tcptuned_options *options, struct tcptuned_
 		.pins_lock_fd = -1,
 		.cgroup_fd = -1,
 	};
+	struct tcptuned_error other;
 	int error;
 
-	struct tcptuned_error other;
 	tcptuned_kernel_init(&d.kernel, config->bpffs);
 	error = start(&d, err);
 	if (!error)

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The capabilities that this process keeps. */
+#ifndef TCPTUNED_HOST_PRIVILEGES_H
+#define TCPTUNED_HOST_PRIVILEGES_H
+
+#include "util/error.h"
+
+/* Keep those of the unit file (tcptuned.service), if any, and let no program that is run gain others. */
+int tcptuned_drop_privileges(struct tcptuned_error *err);
+
+#endif
