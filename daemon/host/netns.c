@@ -11,12 +11,17 @@
 #include <sys/stat.h>
 
 #include "util/cleanup.h"
+#include "util/clock.h"
+
+#define WALK_MS 10000 /* a stop has two walks, and 30 s (TimeoutStopSec=) */
 
 struct walk {
 	void (*visit)(void *ctx);
 	void *ctx;
 	ino_t *inodes; /* of the namespaces so far, also of those that may not be entered */
 	size_t len, size;
+	uint64_t end_ms; /* until which namespaces are entered */
+	bool moved;	 /* this process is in another one than its own */
 	struct tcptuned_netns_missed missed;
 };
 
@@ -49,8 +54,11 @@ static int visit_one(struct walk *walk, const char *path)
 		return -errno;
 	if (!is_new(walk, st.st_ino))
 		return 0;
+	if (tcptuned_monotonic_ms() >= walk->end_ms)
+		return -ETIME;
 	if (setns(fd, CLONE_NEWNET))
 		return -errno;
+	walk->moved = true;
 	walk->visit(walk->ctx);
 	return 0;
 }
@@ -92,17 +100,19 @@ int tcptuned_netns_for_each(void (*visit)(void *ctx), void *ctx,
 			    struct tcptuned_netns_missed *ret_missed)
 {
 	_cleanup_close_ int own = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-	struct walk walk = {.visit = visit, .ctx = ctx};
+	struct walk walk = {
+		.visit = visit, .ctx = ctx, .end_ms = tcptuned_monotonic_ms() + WALK_MS};
+	struct stat st;
 
-	if (own < 0)
+	if (own < 0 || fstat(own, &st))
 		return -errno;
-	if (visit_one(&walk, "/proc/self/ns/net"))
-		walk.missed.refused++;
+	is_new(&walk, st.st_ino);
+	visit(ctx);
 	visit_all(&walk, "/run/netns", "", false);
 	visit_all(&walk, "/run/docker/netns", "", false);
 	visit_all(&walk, "/proc", "/ns/net", true);
 	free(walk.inodes);
 	if (ret_missed)
 		*ret_missed = walk.missed;
-	return setns(own, CLONE_NEWNET) ? -errno : 0;
+	return walk.moved && setns(own, CLONE_NEWNET) ? -errno : 0;
 }

@@ -4,13 +4,14 @@
 #define TCPTUNED_HOST_NETNS_H
 
 struct tcptuned_netns_missed {
-	unsigned int refused;  /* names and processes that are there, but may not be entered */
+	unsigned int refused;  /* names and processes that are there, but could not be entered */
 	unsigned int vanished; /* names that no longer had a namespace when their turn came */
 };
 
 /*
- * Call @visit once in each network namespace that can be entered, the caller's own first. Returns
- * 0, or -errno if the caller's own cannot be opened or entered again. @ret_missed may be NULL.
+ * Call @visit once in each network namespace that can be entered within ten seconds: any user may
+ * make thousands. The caller's own is the first. Returns 0, or -errno if that one cannot be opened or
+ * entered again. @ret_missed may be NULL.
  */
 int tcptuned_netns_for_each(void (*visit)(void *ctx), void *ctx,
 			    struct tcptuned_netns_missed *ret_missed);

@@ -2,6 +2,8 @@
 #include "kern/iterators.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
 
@@ -28,14 +30,35 @@ static void count(struct tcptuned_adoption *sums, char what)
 	sums->too_old += what == TCPTUNED_ADOPTED_TOO_OLD;
 }
 
+/* Reads a number of sockets that are in use. -1: the file has none. */
+static int read_in_use(const char *path, const char *format)
+{
+	_cleanup_fclose_ FILE *file = fopen(path, "re");
+	int n = -1;
+
+	return file && fscanf(file, format, &n) == 1 ? n : -1;
+}
+
+/* The kernel passes the host's whole table for each namespace, which takes some 50 times as long. */
+static bool has_sockets(void)
+{
+	return read_in_use("/proc/self/net/sockstat", "sockets: used %*d TCP: inuse %d") ||
+	       read_in_use("/proc/self/net/sockstat6", "TCP6: inuse %d") > 0;
+}
+
 /* Run the iterator in this namespace to its end. */
 static void run_here(void *ctx)
 {
 	const struct run *run = ctx;
-	_cleanup_close_ int iterator = bpf_iter_create(run->link_fd);
+	_cleanup_close_ int iterator = -1;
 	char buffer[READ_BYTES];
 	ssize_t len = -1;
 
+	if (!has_sockets()) {
+		run->sums->namespaces++;
+		return;
+	}
+	iterator = bpf_iter_create(run->link_fd);
 	while (iterator >= 0) {
 		len = read(iterator, buffer, sizeof(buffer));
 		/* EAGAIN: the kernel has passed a million sockets without output. */
