@@ -183,6 +183,10 @@ int tcptuned_prefixes_add_lines(struct tcptuned_prefixes *prefixes, const char *
 			stop--;
 		if (text < stop)
 			error = add(prefixes, text, (size_t)(stop - text), ret_problem, size);
+		/* A file that was named by mistake, as /etc/shadow, is not quoted. */
+		if (error == -EINVAL &&
+		    strspn(text, "0123456789abcdefABCDEF:./") < (size_t)(stop - text))
+			snprintf(ret_problem, size, "is no prefix");
 		if (error)
 			return error;
 		text = newline ? newline + 1 : end;

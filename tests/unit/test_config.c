@@ -441,6 +441,9 @@ TEST(prefix_file)
 	assert_contains(err.text, "\"10.0.0.9/8\"");
 	write_file(file, "10.0.0.0/8\n10.0.0.0/8 192.0.2.1\n", 32);
 	assert_fails_in(file, 2, "policy a.destination_file: ", "one prefix per line");
+	write_file(file, "root:$y$secret:20228:0:99999:7:::\n", 34);
+	assert_fails_in(file, 1, "policy a.destination_file: ", "the line is no prefix; write one");
+	assert_lacks(err.text, "root");
 	unlink(file);
 	snprintf(part, sizeof(part), "policy a.destination_file: %s: ", file);
 	assert_int_equal(assert_fails(3, part, "No such file"), -ENOENT);
