@@ -591,6 +591,14 @@ int tcptuned_control_start(struct tcptuned_control **ret,
 	return 0;
 }
 
+void tcptuned_control_stop_failed(struct tcptuned_control *control,
+				  const struct tcptuned_error *err)
+{
+	for_each_client (control, client)
+		if (client->state == STOPPING)
+			send_error(client->fd, err);
+}
+
 void tcptuned_control_stop(struct tcptuned_control *control)
 {
 	if (!control)
@@ -605,11 +613,3 @@ void tcptuned_control_stop(struct tcptuned_control *control)
 	tcptuned_closep(&control->listen_fd);
 	free(control);
 }
-void tcptuned_control_stop_failed(struct tcptuned_control *control,
-				  const struct tcptuned_error *err)
-{
-	for_each_client (control, client)
-		if (client->state == STOPPING)
-			send_error(client->fd, err);
-}
-

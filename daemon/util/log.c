@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/text.h"
+
 const char *const tcptuned_log_levels[] = {
 	[TCPTUNED_LOG_ERROR] = "error",
 	[TCPTUNED_LOG_WARNING] = "warning",
@@ -104,10 +106,8 @@ void tcptuned_log(enum tcptuned_log_level level, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	/* A message stays one line, and what it quotes does not control a terminal. */
-	for (char *c = text; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = ' ';
+	/* A message stays one line, and what it quotes does not control a terminal, in any encoding. */
+	tcptuned_make_printable(text);
 	if (to_syslog)
 		syslog(priorities[level], "%s", text);
 	else if (stderr_is_journal())
