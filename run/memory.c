@@ -94,7 +94,7 @@ void memory_open(struct memory *memory)
 	/* SQLite refuses a name as long as one that is cut off here. */
 	snprintf(memory->file, sizeof(memory->file), "%s%s/tcptuned/paths.db",
 		 by_state ? state : home, by_state ? "" : "/.local/state");
-	error = tcptuned_pathdb_open(&db, memory->file, MEMORY_LIMIT_MS, &err);
+	error = tcptuned_pathdb_open(&db, memory->file, MEMORY_READ_MS, &err);
 	if (!error)
 		error = tcptuned_pathdb_read(db, read_path, memory, &err);
 	tcptuned_pathdb_close(db);
@@ -185,7 +185,7 @@ void memory_save(struct memory *memory, struct connections *all)
 		return;
 	}
 	make_directories(memory->file);
-	error = tcptuned_pathdb_open(&db, memory->file, MEMORY_LIMIT_MS, &err);
+	error = tcptuned_pathdb_open(&db, memory->file, MEMORY_SAVE_MS, &err);
 	if (!error)
 		error = add_to_file(memory, db, all, &err);
 	tcptuned_pathdb_close(db);
