@@ -39,7 +39,7 @@ static int read_in_use(const char *path, const char *format)
 	return file && fscanf(file, format, &n) == 1 ? n : -1;
 }
 
-/* The kernel passes the host's whole table for each namespace, which takes some 50 times as long. */
+/* For each iterator the kernel passes the whole table of the host, which takes several times as long. */
 static bool has_sockets(void)
 {
 	return read_in_use("/proc/self/net/sockstat", "sockets: used %*d TCP: inuse %d") ||
