@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -26,6 +27,7 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 
+#define FILES_MIN  128 /* that may be open; 59 are */
 #define PATH_BYTES (TCPTUNED_PIN_DIR_MAX + 64)
 
 static const char *const map_name[TCPTUNED_MAPS] = {
@@ -220,8 +222,13 @@ static int maps_failed(struct tcptuned_error *err, int errnum)
 
 static int load_failed(struct tcptuned_error *err, int errnum, const char *what)
 {
+	struct rlimit files;
+
 	if (errnum == EMFILE || errnum == ENFILE)
 		return maps_failed(err, errnum);
+	/* libbpf also reports other errors then. */
+	if (!getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur < FILES_MIN)
+		return maps_failed(err, EMFILE);
 	if (errnum == EPERM)
 		return FAIL(err, errnum, NOT_PERMITTED,
 			    "the kernel does not let this process load %s; run it as "
