@@ -162,6 +162,13 @@ test_detached_after_a_kill() {
 	detach_says "there is nothing to detach"
 }
 
+# Those of tcptuned.service, also without systemd.
+test_capabilities_are_dropped() {
+	tcptuned_start
+	expect_eq "$(sed -nE 's/^(CapPrm|CapEff|NoNewPrivs):\t//p' "/proc/$(pid_of tcptuned)/status" | paste -sd ' ')" \
+		"000000c000281000 000000c000281000 1" "permitted and effective capabilities, no_new_privs"
+}
+
 # What is pinned cannot be removed: no message says that it was.
 test_pins_that_cannot_be_removed() {
 	local left='/sys/fs/bpf/tcptuned cannot be removed: Read-only file system'
