@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An iterator over all connections of every network namespace. It adds them up, and collects those
- * that user space has asked for (<tcptuned/abi/readout.h>).
+ * An iterator over all connections. It adds them up, and collects those that user space has asked for
+ * (<tcptuned/abi/readout.h>).
  */
 #include "congestion_control.h"
 #include "maps.h"
+#include "record.h"
 #include "sock.h"
 #include <tcptuned/abi/readout.h>
 #include <tcptuned/abi/streams.h>
@@ -217,29 +218,47 @@ static __always_inline void yield_cpu(struct readout *r, struct seq_file *seq)
 	}
 }
 
+static __always_inline void visit(struct readout *r, struct tcptuned_flow *flow,
+				  struct tcp_sock *tp, struct seq_file *seq)
+{
+	yield_cpu(r, seq);
+	r->sums.records++;
+	if (!r->jiffies)
+		r->jiffies = (__u32)bpf_jiffies64() ?: 1;
+	if (!tp || !readout_is_live(flow, tp->inet_conn.icsk_inet.sk.__sk_common.skc_state))
+		return;
+	add_to_sums(&r->sums, flow, tp);
+	if (matches(&r->request.filter, tp) &&
+	    readout_add_matched(r, tp->bytes_received + tp->bytes_acked))
+		collect(r, flow, tp);
+}
+
 SEC("iter/bpf_sk_storage_map")
 int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 {
 	struct readout *r = single_value(&readout);
 	struct tcptuned_flow *flow = ctx->value;
 	struct sock *sk = ctx->sk;
-	struct tcp_sock *tp;
 
-	if (!sk || !flow || !r)
-		return 0;
-	yield_cpu(r, ctx->meta->seq);
-	r->sums.records++;
-	if (!r->jiffies)
-		r->jiffies = (__u32)bpf_jiffies64() ?: 1;
-	if (!readout_is_live(flow, sk->__sk_common.skc_state))
-		return 0;
-	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(sk);
-	if (!tp)
-		return 0;
-	add_to_sums(&r->sums, flow, tp);
-	if (matches(&r->request.filter, tp) &&
-	    readout_add_matched(r, tp->bytes_received + tp->bytes_acked))
-		collect(r, flow, tp);
+	if (sk && flow && r)
+		visit(r, flow, (struct tcp_sock *)bpf_skc_to_tcp_sock(sk), ctx->meta->seq);
+	return 0;
+}
+
+/*
+ * In place of dump_flows where the kernel refuses iterators over socket storage. It passes all sockets of one
+ * network namespace, but those that were closed and are not destroyed yet.
+ */
+SEC("iter/tcp")
+int dump_tcp(struct bpf_iter__tcp *ctx)
+{
+	struct readout *r = single_value(&readout);
+	struct sock_common *skc = ctx->sk_common;
+	struct tcp_sock *tp = skc ? (struct tcp_sock *)bpf_skc_to_tcp_sock(skc) : NULL;
+	struct tcptuned_flow *flow = tp ? flow_of(tp) : NULL;
+
+	if (flow && r)
+		visit(r, flow, tp, ctx->meta->seq);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "host/netns.h"
 #include "kern/budget.h"
 #include "util/cleanup.h"
 
@@ -63,7 +64,9 @@ bool tcptuned_filter_matches(const struct tcptuned_filter *filter,
 
 struct reading {
 	struct tcptuned_flows *flows;
-	int map_fd, link_fd;
+	int map_fd;
+	int link_fd; /* over socket storage; negative: refused */
+	int tcp_fd;  /* over the sockets of one network namespace */
 	struct ring_buffer *ring;
 	struct readout *readout;
 	struct budget *budget;
@@ -92,10 +95,10 @@ static int empty_ring(struct reading *reading)
 	return got < 0 ? got : 0;
 }
 
-/* Run the iterator over all sockets. For a byte that it writes, the ring may have to be emptied. */
-static int run_iterator(struct reading *reading)
+/* Run an iterator to its end. For a byte that it writes, the ring may have to be emptied. */
+static int run_iterator(struct reading *reading, int link_fd)
 {
-	_cleanup_close_ int fd = bpf_iter_create(reading->link_fd);
+	_cleanup_close_ int fd = bpf_iter_create(link_fd);
 	int again = 0, error = 0;
 	ssize_t got;
 	char byte;
@@ -116,6 +119,21 @@ static int run_iterator(struct reading *reading)
 	return error ?: reading->error;
 }
 
+static void read_namespace(void *ctx)
+{
+	struct reading *reading = ctx;
+
+	if (!reading->error && tcptuned_netns_has_sockets())
+		reading->error = run_iterator(reading, reading->tcp_fd);
+}
+
+static int run_iterators(struct reading *reading)
+{
+	if (reading->link_fd >= 0)
+		return run_iterator(reading, reading->link_fd);
+	return tcptuned_netns_for_each(read_namespace, reading, NULL) ?: reading->error;
+}
+
 static int read_everything(struct reading *reading)
 {
 	struct tcptuned_flows *flows = reading->flows;
@@ -133,12 +151,13 @@ static int read_everything(struct reading *reading)
 	if (bpf_map_update_elem(reading->map_fd, &zero, reading->readout, BPF_ANY))
 		return -errno;
 	before = __atomic_load_n(&reading->budget->records, __ATOMIC_RELAXED);
-	error = run_iterator(reading);
+	error = run_iterators(reading);
 	if (error)
 		return error;
 	if (bpf_map_lookup_elem(reading->map_fd, &zero, reading->readout))
 		return -errno;
-	budget_recount(reading->budget, before, (__s64)reading->readout->sums.records);
+	if (reading->link_fd >= 0) /* the other one does not see closed sockets */
+		budget_recount(reading->budget, before, (__s64)reading->readout->sums.records);
 	flows->jiffies = reading->readout->jiffies;
 	tcptuned_flows_sum_up(flows, &reading->readout->sums);
 	return 0;
@@ -154,6 +173,7 @@ static int read_all(struct tcptuned_flows *flows, const struct tcptuned_kernel *
 		.flows = flows,
 		.map_fd = kernel->map_fd[TCPTUNED_MAP_READOUT],
 		.link_fd = kernel->link_fd[TCPTUNED_PROG_DUMP_FLOWS],
+		.tcp_fd = kernel->link_fd[TCPTUNED_PROG_DUMP_TCP],
 		.readout = readout,
 		.budget = budget,
 	};
@@ -162,7 +182,8 @@ static int read_all(struct tcptuned_flows *flows, const struct tcptuned_kernel *
 	tcptuned_flows_begin(flows);
 	if (!readout)
 		return -ENOMEM;
-	if (reading.map_fd < 0 || ring_fd < 0 || reading.link_fd < 0 || !budget)
+	if (reading.map_fd < 0 || ring_fd < 0 || (reading.link_fd < 0 && reading.tcp_fd < 0) ||
+	    !budget)
 		return -ENOENT;
 	reading.ring = ring_buffer__new(ring_fd, take_record, &reading, NULL);
 	if (!reading.ring)

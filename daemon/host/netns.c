@@ -116,3 +116,18 @@ int tcptuned_netns_for_each(void (*visit)(void *ctx), void *ctx,
 		*ret_missed = walk.missed;
 	return walk.moved && setns(own, CLONE_NEWNET) ? -errno : 0;
 }
+
+/* Reads a number of sockets that are in use. -1: the file has none. */
+static int read_in_use(const char *path, const char *format)
+{
+	_cleanup_fclose_ FILE *file = fopen(path, "re");
+	int n = -1;
+
+	return file && fscanf(file, format, &n) == 1 ? n : -1;
+}
+
+bool tcptuned_netns_has_sockets(void)
+{
+	return read_in_use("/proc/self/net/sockstat", "sockets: used %*d TCP: inuse %d") ||
+	       read_in_use("/proc/self/net/sockstat6", "TCP6: inuse %d") > 0;
+}

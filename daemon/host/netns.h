@@ -3,6 +3,8 @@
 #ifndef TCPTUNED_HOST_NETNS_H
 #define TCPTUNED_HOST_NETNS_H
 
+#include <stdbool.h>
+
 struct tcptuned_netns_missed {
 	unsigned int refused;  /* names and processes that are there, but could not be entered */
 	unsigned int vanished; /* names that no longer had a namespace when their turn came */
@@ -15,5 +17,11 @@ struct tcptuned_netns_missed {
  */
 int tcptuned_netns_for_each(void (*visit)(void *ctx), void *ctx,
 			    struct tcptuned_netns_missed *ret_missed);
+
+/*
+ * False if the network namespace of the caller has no TCP socket. An iterator over TCP sockets would pass the
+ * table of the whole host to find none, which takes several times as long.
+ */
+bool tcptuned_netns_has_sockets(void);
 
 #endif

@@ -2,8 +2,6 @@
 #include "kern/iterators.h"
 
 #include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
 
@@ -30,22 +28,6 @@ static void count(struct tcptuned_adoption *sums, char what)
 	sums->too_old += what == TCPTUNED_ADOPTED_TOO_OLD;
 }
 
-/* Reads a number of sockets that are in use. -1: the file has none. */
-static int read_in_use(const char *path, const char *format)
-{
-	_cleanup_fclose_ FILE *file = fopen(path, "re");
-	int n = -1;
-
-	return file && fscanf(file, format, &n) == 1 ? n : -1;
-}
-
-/* For each iterator the kernel passes the whole table of the host, which takes several times as long. */
-static bool has_sockets(void)
-{
-	return read_in_use("/proc/self/net/sockstat", "sockets: used %*d TCP: inuse %d") ||
-	       read_in_use("/proc/self/net/sockstat6", "TCP6: inuse %d") > 0;
-}
-
 /* Run the iterator in this namespace to its end. */
 static void run_here(void *ctx)
 {
@@ -54,7 +36,7 @@ static void run_here(void *ctx)
 	char buffer[READ_BYTES];
 	ssize_t len = -1;
 
-	if (!has_sockets()) {
+	if (!tcptuned_netns_has_sockets()) {
 		run->sums->namespaces++;
 		return;
 	}

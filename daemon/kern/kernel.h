@@ -46,6 +46,8 @@
 	X(DESTROYED, tcptuned_destroyed, "destroyed", BPF_TRACE_RAW_TP)                     \
 	/* iter/bpf_sk_storage_map: adds up and collects records */                         \
 	X(DUMP_FLOWS, dump_flows, "dump", BPF_TRACE_ITER)                                   \
+	/* iter/tcp: in place of that one where the kernel refuses it */                    \
+	X(DUMP_TCP, dump_tcp, "dump_tcp", BPF_TRACE_ITER)                                   \
 	/* iter/tcp: attach records to connections that were open before */                 \
 	X(ADOPT_FLOWS, adopt_flows, "adopt", BPF_TRACE_ITER)                                \
 	/* release connections to the kernel */                                             \

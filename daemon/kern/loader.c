@@ -63,6 +63,7 @@ static const struct {
 };
 
 #define OBJECTS ARRAY_SIZE(objects)
+#define SCAN	2
 #define BITCP	(OBJECTS - 1)
 
 /* The same while they are loaded; NULL: not, or the kernel does not take bitcp. */
@@ -290,14 +291,45 @@ static int set_cgroup(struct bpf_object *object, int cgroup_fd)
 }
 
 /* Everything but bitcp. */
+/* One of the two programs that read the records: some kernels refuse dump_flows, as they refuse fentry. */
+static int load_scan(struct tcptuned_kernel *k, struct bpf_object **ret, const char *leave_out,
+		     struct tcptuned_error *err)
+{
+	struct bpf_object *object = open_object(SCAN);
+
+	if (!object)
+		return load_failed(err, errno, objects[SCAN].what);
+	*ret = object;
+	bpf_program__set_autoload(bpf_object__find_program_by_name(object, leave_out), false);
+	return load_object(k, object, objects[SCAN].what, err);
+}
+
+static int load_either_scan(struct tcptuned_kernel *k, struct bpf_object **ret,
+			    struct tcptuned_error *err)
+{
+	if (!load_scan(k, ret, tcptuned_prog_name(TCPTUNED_PROG_DUMP_TCP), err))
+		return 0;
+	bpf_object__close(*ret);
+	*ret = NULL;
+	return load_scan(k, ret, tcptuned_prog_name(TCPTUNED_PROG_DUMP_FLOWS), err);
+}
+
 static int load_programs(struct tcptuned_kernel *k, struct loaded *loaded, int cgroup_fd,
 			 struct tcptuned_error *err)
 {
 	k->paths_kept = k->map_fd[TCPTUNED_MAP_PATHS] >= 0 && k->map_fd[TCPTUNED_MAP_STREAMS] >= 0;
 	for (size_t i = 0; i < BITCP; i++) {
-		struct bpf_object *object = loaded->object[i] = open_object(i);
-		int error = object ? set_cgroup(object, cgroup_fd) : -errno;
+		struct bpf_object *object;
+		int error;
 
+		if (i == SCAN) {
+			error = load_either_scan(k, &loaded->object[i], err);
+			if (error)
+				return error;
+			continue;
+		}
+		object = loaded->object[i] = open_object(i);
+		error = object ? set_cgroup(object, cgroup_fd) : -errno;
 		if (error)
 			return load_failed(err, -error, objects[i].what);
 		error = load_object(k, object, objects[i].what, err);
@@ -350,12 +382,14 @@ static int keep_programs(struct tcptuned_kernel *k, const struct loaded *loaded)
 {
 	for (int i = 0; i < TCPTUNED_PROGS; i++) {
 		const struct bpf_program *prog = find_program(loaded, progs[i].name);
-		int error = prog ? keep_fd(&k->prog_fd[i], bpf_program__fd(prog)) : 0;
+		int fd = prog ? bpf_program__fd(prog) : -1;
+		int error = fd >= 0 ? keep_fd(&k->prog_fd[i], fd) : 0;
 
 		if (error)
 			return error;
-		if (!prog)
-			replace_fd(&k->prog_fd[i], -1); /* bitcp is not loaded now */
+		if (fd < 0)
+			replace_fd(&k->prog_fd[i],
+				   -1); /* bitcp, or an iterator, that is not loaded */
 	}
 	return 0;
 }
@@ -461,6 +495,10 @@ static int attach_tracing(struct tcptuned_kernel *k, struct tcptuned_error *err)
 		LIBBPF_OPTS(bpf_link_create_opts, opts);
 		int fd;
 
+		if (k->prog_fd[i] < 0) {
+			replace_fd(&k->link_fd[i], -1);
+			continue;
+		}
 		if (i == TCPTUNED_PROG_DUMP_FLOWS) {
 			opts.iter_info = &info;
 			opts.iter_info_len = sizeof(info);
