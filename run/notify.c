@@ -3,15 +3,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <seccomp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/param.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/utsname.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -147,33 +149,58 @@ static unsigned int tcp_inode(struct notify *notify, const struct seccomp_notif 
 	return inode;
 }
 
-/*
- * Opens the memory of the process that waits for an answer; not by process_vm_readv(), which older Docker
- * profiles forbid. Checked after that, the descriptor is not that of a later process of the same number.
- */
-static int open_memory(struct notify *notify, const struct seccomp_notif *n)
+/* Whether the process itself may read, or write, all of these bytes. */
+static bool is_permitted(const struct seccomp_notif *n, bool write, uint64_t address, size_t size)
 {
+	_cleanup_fclose_ FILE *maps = NULL;
+	char path[32], permissions[5];
+	uint64_t from, to;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", n->pid);
+	maps = fopen(path, "re");
+	while (size && maps &&
+	       fscanf(maps, "%" SCNx64 "-%" SCNx64 " %4s%*[^\n]", &from, &to, permissions) == 3) {
+		if (address < from || address >= to || permissions[write] != (write ? 'w' : 'r'))
+			continue;
+		size -= MIN(size, to - address);
+		address = to;
+	}
+	return !size;
+}
+
+/* By /proc/PID/mem, which ignores the protection of pages. */
+static ssize_t copy_by_file(struct notify *notify, const struct seccomp_notif *n, bool write,
+			    uint64_t address, void *data, size_t size)
+{
+	_cleanup_close_ int memory = -1;
 	char path[32];
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%u/mem", n->pid);
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0 && errno != ENOENT) /* it has not ended */
+	memory = open(path, (write ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+	if (memory < 0 && errno != ENOENT) /* it has not ended */
 		report_refusal(notify, path);
-	if (fd < 0 || !ioctl(notify->fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &n->id))
-		return fd;
-	close(fd);
-	return -1;
+	if (memory < 0 || !is_permitted(n, write, address, size))
+		return -1;
+	return write ? pwrite(memory, data, size, (off_t)address)
+		     : pread(memory, data, size, (off_t)address);
 }
 
-static bool read_memory(int memory, uint64_t address, void *ret, size_t size)
+/*
+ * Copies from, or to, the memory of the process that waits for an answer. Returns false where the kernel
+ * would fail with EFAULT, and if the process has ended meanwhile, so that this may be a later one of the
+ * same number. Older Docker profiles forbid process_vm_readv().
+ */
+static bool copy_memory(struct notify *notify, const struct seccomp_notif *n, bool write,
+			uint64_t address, void *data, size_t size)
 {
-	return pread(memory, ret, size, (off_t)address) == (ssize_t)size;
-}
+	const struct iovec here = {data, size}, there = {(void *)(uintptr_t)address, size};
+	const pid_t pid = (pid_t)n->pid;
+	ssize_t copied = write ? process_vm_writev(pid, &here, 1, &there, 1, 0)
+			       : process_vm_readv(pid, &here, 1, &there, 1, 0);
 
-static bool write_memory(int memory, uint64_t address, const void *data, size_t size)
-{
-	return pwrite(memory, data, size, (off_t)address) == (ssize_t)size;
+	if (copied < 0 && (errno == EPERM || errno == ENOSYS))
+		copied = copy_by_file(notify, n, write, address, data, size);
+	return copied == (ssize_t)size && !ioctl(notify->fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &n->id);
 }
 
 /* Inodes are numbered in turn, so that an entry is replaced by that of a much later socket. */
@@ -202,12 +229,11 @@ bool notify_withholds(const struct tuner_limits *limits, bool receive, int bytes
 static bool answer_set(struct notify *notify, const struct seccomp_notif *n, bool receive)
 {
 	unsigned int inode = tcp_inode(notify, n);
-	_cleanup_close_ int memory = inode ? open_memory(notify, n) : -1;
 	struct notify_request *r = entry_of(notify, inode);
 	int bytes;
 
-	if (memory < 0 || (int)n->data.args[4] < (int)sizeof(bytes) ||
-	    !read_memory(memory, n->data.args[3], &bytes, sizeof(bytes)))
+	if (!inode || (int)n->data.args[4] < (int)sizeof(bytes) ||
+	    !copy_memory(notify, n, false, n->data.args[3], &bytes, sizeof(bytes)))
 		return false;
 	if (r->inode != inode)
 		*r = (struct notify_request){.inode = inode};
@@ -222,16 +248,15 @@ static bool answer_get(struct notify *notify, const struct seccomp_notif *n, boo
 	unsigned int inode = tcp_inode(notify, n);
 	const struct notify_request *r = entry_of(notify, inode);
 	unsigned int value = inode && r->inode == inode ? r->bytes[!receive] : 0;
-	_cleanup_close_ int memory = value ? open_memory(notify, n) : -1;
 	int length;
 
-	if (memory < 0 || !read_memory(memory, n->data.args[4], &length, sizeof(length)) ||
+	if (!value || !copy_memory(notify, n, false, n->data.args[4], &length, sizeof(length)) ||
 	    length < 0)
 		return false;
 	if (length > (int)sizeof(value))
 		length = sizeof(value);
-	return write_memory(memory, n->data.args[3], &value, (size_t)length) &&
-	       write_memory(memory, n->data.args[4], &length, sizeof(length));
+	return copy_memory(notify, n, true, n->data.args[3], &value, (size_t)length) &&
+	       copy_memory(notify, n, true, n->data.args[4], &length, sizeof(length));
 }
 
 void notify_answer(struct notify *notify)

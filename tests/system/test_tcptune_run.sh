@@ -308,6 +308,72 @@ test_tcptune_run_honours_large_sizes() {
 		"${sockets[@]}" tcp4 set rcvbuf 100000 get rcvbuf,locks set rcvbuf 200000 get rcvbuf,locks
 }
 
+# The kernel copies only to and from pages that the program itself may write, or read, and so do answers. The value
+# of getsockopt() is 80000, which is withheld; on a page that is protected there are ones.
+test_tcptune_run_heeds_page_protection() {
+	local plain confined
+	prepare
+	cat >pages.py <<'END'
+import ctypes, errno, mmap, socket, struct
+
+NONE, READ, WRITE, PAGE = 0, 1, 3, mmap.PAGESIZE
+libc = ctypes.CDLL(None, use_errno=True)
+sock = socket.socket()
+sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 40000)
+pages = []
+
+
+def pages_of(*protections: int) -> int:
+    pages.append(mmap.mmap(-1, PAGE * len(protections), mmap.MAP_PRIVATE))
+    pages[-1].write(b"\1" * PAGE * len(protections))
+    address = ctypes.addressof(ctypes.c_char.from_buffer(pages[-1]))
+    for i, protection in enumerate(protections):
+        assert not libc.mprotect(ctypes.c_void_p(address + i * PAGE), PAGE, protection)
+    return address
+
+
+def call(function, value: int, length: object) -> str:
+    ctypes.set_errno(0)
+    function(sock.fileno(), socket.SOL_SOCKET, socket.SO_RCVBUF, ctypes.c_void_p(value), length)
+    return errno.errorcode.get(ctypes.get_errno(), "ok")
+
+
+def get(what: str, value: int, length: int) -> None:
+    result = call(libc.getsockopt, value, ctypes.c_void_p(length))
+    libc.mprotect(ctypes.c_void_p(value & -PAGE), PAGE, READ)
+    print("get", what, result, struct.unpack("i", ctypes.string_at(value & -PAGE, 4))[0])
+
+
+with open(__file__, "rb") as file:
+    text = mmap.mmap(file.fileno(), 8, mmap.MAP_PRIVATE)
+constant = ctypes.addressof(ctypes.c_char.from_buffer(text))
+assert not libc.mprotect(ctypes.c_void_p(constant), PAGE, READ)
+lengths, short = (ctypes.c_int * 1)(4), (ctypes.c_int * 1)(2)
+get("", pages_of(WRITE), ctypes.addressof(lengths))
+get("constant", constant, ctypes.addressof(lengths))
+get("read-only", pages_of(READ), ctypes.addressof(lengths))
+get("none", pages_of(NONE), ctypes.addressof(lengths))
+get("across", pages_of(WRITE, NONE) + PAGE - 2, ctypes.addressof(lengths))
+get("two pages", pages_of(WRITE, WRITE) + PAGE - 2, ctypes.addressof(lengths))
+get("length none", pages_of(WRITE), pages_of(NONE))
+get("two bytes", pages_of(WRITE), ctypes.addressof(short))
+length = pages_of(WRITE)
+pages[-1].seek(0)
+pages[-1].write(struct.pack("i", 4))
+libc.mprotect(ctypes.c_void_p(length), PAGE, READ)
+print("get length read-only", call(libc.getsockopt, pages_of(WRITE), ctypes.c_void_p(length)))
+print("set none", call(libc.setsockopt, pages_of(NONE), 4))
+print("set read-only", call(libc.setsockopt, pages_of(READ), 4))
+get("", pages_of(WRITE), ctypes.addressof(lengths))
+END
+	plain=$("${nobody[@]}" python3 pages.py)
+	note "$plain"
+	expect_eq "$(grep -c EFAULT <<<"$plain")" 7 "calls that fail"
+	for confined in "${run[*]}" "${docker[*]}"; do
+		expect_eq "$($confined python3 pages.py)" "$plain" "$confined"
+	done
+}
+
 # --- as without it -----------------------------------------------------------------------------------
 test_tcptune_run_ends_like_its_command() {
 	local option
