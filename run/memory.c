@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "memory.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <tcptuned/abi/policy.h>
 
 #include "paths/store.h"
 #include "util/clock.h"
+
+#define FILE_SECONDS 3 /* that a child may take; the store waits for a lock for a shorter time */
+#define LIMIT_MS 2000 /* of a statement, and of another process that has locked the file */
 
 static __s64 now_s(void)
 {
@@ -31,33 +39,34 @@ static bool fill_key(struct tcptuned_path_key *ret, const struct diag_socket *s)
 }
 
 /* Returns the index of the path, or the number of paths if it is unknown. */
-static unsigned int find(const struct memory *memory, const struct tcptuned_path_key *key)
+static unsigned int find(const struct memory_paths *known, const struct tcptuned_path_key *key)
 {
 	unsigned int i = 0;
 
-	while (i < memory->len && memcmp(&memory->keys[i], key, sizeof(*key)))
+	while (i < known->len && memcmp(&known->keys[i], key, sizeof(*key)))
 		i++;
 	return i;
 }
 
 /* Returns the path. A new one is empty, and takes the place of the oldest if there are too many. */
-static struct tcptuned_path *find_or_add(struct memory *memory, const struct tcptuned_path_key *key)
+static struct tcptuned_path *find_or_add(struct memory_paths *known,
+					 const struct tcptuned_path_key *key)
 {
-	unsigned int i = find(memory, key);
+	unsigned int i = find(known, key);
 
-	if (i < memory->len)
-		return &memory->paths[i];
+	if (i < known->len)
+		return &known->paths[i];
 	if (i < MEMORY_PATHS) {
-		memory->len++;
+		known->len++;
 	} else {
 		i = 0;
 		for (unsigned int j = 1; j < MEMORY_PATHS; j++)
-			if (memory->paths[j].updated_s < memory->paths[i].updated_s)
+			if (known->paths[j].updated_s < known->paths[i].updated_s)
 				i = j;
 	}
-	memory->keys[i] = *key;
-	memory->paths[i] = (struct tcptuned_path){0};
-	return &memory->paths[i];
+	known->keys[i] = *key;
+	known->paths[i] = (struct tcptuned_path){0};
+	return &known->paths[i];
 }
 
 /* Fills @ret with what the connection has measured. Returns whether it is to be added to @key. */
@@ -81,28 +90,85 @@ static void read_path(void *context, const struct tcptuned_path_key *key,
 		*find_or_add(context, key) = *path;
 }
 
+/* Starts a child that does not outlive this process, or FILE_SECONDS. Returns as fork(). */
+static pid_t start_child(void)
+{
+	pid_t child = fork();
+	sigset_t set;
+
+	if (child)
+		return child;
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	signal(SIGALRM, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	alarm(FILE_SECONDS);
+	return 0;
+}
+
+static _Noreturn void read_file(const char *file, struct memory_paths *ret)
+{
+	struct tcptuned_pathdb *db = NULL;
+	struct tcptuned_error err;
+	int error = tcptuned_pathdb_open(&db, file, LIMIT_MS, &err);
+
+	if (!error)
+		error = tcptuned_pathdb_read(db, read_path, ret, &err);
+	tcptuned_pathdb_close(db);
+	if (error == -EUCLEAN && !tcptuned_pathdb_set_aside(file))
+		fprintf(stderr,
+			"tcptune-run: %s; it is now %s" TCPTUNED_PATHDB_DAMAGED
+			", and a new one is begun\n",
+			err.text, file);
+	_exit(EXIT_SUCCESS);
+}
+
 void memory_open(struct memory *memory)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
 	bool by_state = state && state[0] == '/'; /* a relative one is invalid */
-	struct tcptuned_pathdb *db = NULL;
-	struct tcptuned_error err;
-	int error;
 
 	if (!by_state && (!home || home[0] != '/'))
 		return;
 	/* SQLite refuses a name as long as one that is cut off here. */
 	snprintf(memory->file, sizeof(memory->file), "%s%s/tcptuned/paths.db",
 		 by_state ? state : home, by_state ? "" : "/.local/state");
-	error = tcptuned_pathdb_open(&db, memory->file, MEMORY_READ_MS, &err);
-	if (!error)
-		error = tcptuned_pathdb_read(db, read_path, memory, &err);
-	tcptuned_pathdb_close(db);
-	if (error == -EUCLEAN && !tcptuned_pathdb_set_aside(memory->file))
+	memory->read = mmap(NULL, sizeof(*memory->read), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	memory->child = memory->read == MAP_FAILED ? -1 : start_child();
+	if (!memory->child)
+		read_file(memory->file, memory->read);
+	if (memory->child < 0) {
+		memory->child = 0;
+		memory->read = NULL;
+	}
+}
+
+void memory_stop_reading(struct memory *memory)
+{
+	if (!memory->read)
+		return;
+	kill(memory->child, SIGKILL);
+	memory->child = 0;
+	memory->read = NULL;
+}
+
+void memory_child_ended(struct memory *memory, int status)
+{
+	bool failed = status && !memory->read;
+
+	if (memory->read && !status)
+		memory->known = *memory->read;
+	if (WIFSIGNALED(status))
 		fprintf(stderr,
-			"tcptune-run: %s; it is now %s" TCPTUNED_PATHDB_DAMAGED
-			", and a new one is begun\n",
-			err.text, memory->file);
+			"tcptune-run: %s: not read, or written, within %d s; what is learned of paths "
+			"is lost at the end\n",
+			memory->file, FILE_SECONDS);
+	if (failed || WIFSIGNALED(status))
+		memory->file[0] = '\0';
+	memory->read = NULL;
+	memory->child = 0;
 }
 
 unsigned int memory_window(const struct memory *memory, const struct connections *all,
@@ -114,9 +180,9 @@ unsigned int memory_window(const struct memory *memory, const struct connections
 	unsigned int i;
 
 	fill_key(&key, &c->socket);
-	i = find(memory, &key);
-	if (i < memory->len)
-		path = memory->paths[i];
+	i = find(&memory->known, &key);
+	if (i < memory->known.len)
+		path = memory->known.paths[i];
 	for (const struct connection *o = all->first; o; o = o->next)
 		if (o->closed && fill_sample(&sample, &other, o) &&
 		    !memcmp(&key, &other, sizeof(key)))
@@ -137,61 +203,68 @@ static void make_directories(const char *file)
 	}
 }
 
-static void merge(struct memory *memory, struct connections *all)
+static void merge(struct memory_paths *known, struct connections *all)
 {
 	struct tcptuned_path_key key;
 	struct path_sample sample;
 
 	for (struct connection *c = all->first; c; c = c->next)
 		if (fill_sample(&sample, &key, c))
-			c->saved = path_merge(find_or_add(memory, &key), &sample, now_s(),
+			c->saved = path_merge(find_or_add(known, &key), &sample, now_s(),
 					      MEMORY_EXPIRE_S);
 }
 
 /* Reads the file again, and replaces it, in one transaction: another process may have added to it. */
-static int add_to_file(struct memory *memory, struct tcptuned_pathdb *db, struct connections *all,
-		       struct tcptuned_error *err)
+static int add_to_file(struct memory_paths *known, struct tcptuned_pathdb *db,
+		       struct connections *all, struct tcptuned_error *err)
 {
 	int error = tcptuned_pathdb_begin(db, err);
 	unsigned int before;
 
 	if (error)
 		return error;
-	memory->len = 0;
-	error = tcptuned_pathdb_read(db, read_path, memory, err);
-	merge(memory, all);
+	known->len = 0;
+	error = tcptuned_pathdb_read(db, read_path, known, err);
+	merge(known, all);
 	if (!error)
 		error = tcptuned_pathdb_forget(db, NULL, &before, err);
-	for (unsigned int i = 0; i < memory->len && !error; i++)
-		error = tcptuned_pathdb_put(db, &memory->keys[i], &memory->paths[i], err);
+	for (unsigned int i = 0; i < known->len && !error; i++)
+		error = tcptuned_pathdb_put(db, &known->keys[i], &known->paths[i], err);
 	return error ? error : tcptuned_pathdb_commit(db, err);
 }
 
-void memory_save(struct memory *memory, struct connections *all)
+static _Noreturn void write_file(struct memory *memory, struct connections *all)
 {
 	struct tcptuned_pathdb *db = NULL;
+	struct tcptuned_error err;
+	int error;
+
+	make_directories(memory->file);
+	error = tcptuned_pathdb_open(&db, memory->file, LIMIT_MS, &err);
+	if (!error)
+		error = add_to_file(&memory->known, db, all, &err);
+	tcptuned_pathdb_close(db);
+	if (error)
+		fprintf(stderr, "tcptune-run: %s; what is learned of paths is lost at the end\n",
+			err.text);
+	_exit(error ? EXIT_FAILURE : EXIT_SUCCESS);
+}
+
+bool memory_save(struct memory *memory, struct connections *all)
+{
 	const struct connection *c = all->first;
 	struct tcptuned_path_key key;
 	struct path_sample sample;
-	struct tcptuned_error err;
-	int error;
+	pid_t child;
 
 	while (c && !fill_sample(&sample, &key, c))
 		c = c->next;
 	if (!c)
-		return;
-	if (!memory->file[0]) {
-		merge(memory, all);
-		return;
-	}
-	make_directories(memory->file);
-	error = tcptuned_pathdb_open(&db, memory->file, MEMORY_SAVE_MS, &err);
-	if (!error)
-		error = add_to_file(memory, db, all, &err);
-	tcptuned_pathdb_close(db);
-	if (!error)
-		return;
-	fprintf(stderr, "tcptune-run: %s; what is learned of paths is lost at the end\n", err.text);
-	memory->file[0] = '\0';
-	merge(memory, all);
+		return false;
+	child = memory->file[0] ? start_child() : -1;
+	if (!child)
+		write_file(memory, all);
+	merge(&memory->known, all);
+	memory->child = child > 0 ? child : 0;
+	return memory->child;
 }

@@ -18,24 +18,36 @@
 #define MEMORY_READ_MS	100   /* the limit of a statement of the database, while the command runs */
 #define MEMORY_SAVE_MS	2000  /* others save at the same time, and what is not saved is lost */
 
-struct memory {
-	char file[PATH_MAX]; /* "": there is no place for it */
+struct memory_paths {
 	struct tcptuned_path_key keys[MEMORY_PATHS];
 	struct tcptuned_path paths[MEMORY_PATHS]; /* times are Unix time */
 	unsigned int len;
 };
 
-/* Read the file, if there is one. A damaged one is set aside and reported. */
+struct memory {
+	char file[PATH_MAX]; /* "": there is no place for it */
+	pid_t child;	     /* that reads or writes the file; 0: none */
+	struct memory_paths known;
+	struct memory_paths *read; /* what the child has read, shared with it; NULL: it writes */
+};
+
+/* Begin to read the file, if there is one, in a child. A damaged one is set aside and reported. */
 void memory_open(struct memory *memory);
+
+/* A child, @memory.child, has ended with @status. */
+void memory_child_ended(struct memory *memory, int status);
+
+/* End a child that reads. */
+void memory_stop_reading(struct memory *memory);
 
 /* Returns the receive window for @c, which has just been established, bytes; 0: unknown. */
 unsigned int memory_window(const struct memory *memory, const struct connections *all,
 			   const struct connection *c);
 
 /*
- * Add to the file what connections have measured, unless an earlier call has. If that fails, it is
- * reported, and the file is not used again.
+ * Add to the file what connections have measured, unless an earlier call has, in a child; there must be
+ * none. If that fails, it is reported, and the file is not used again. Returns whether there is a child.
  */
-void memory_save(struct memory *memory, struct connections *all);
+bool memory_save(struct memory *memory, struct connections *all);
 
 #endif

@@ -113,8 +113,6 @@ void tune_init(struct tune *tune, const struct run_options *options,
 	int err = on ? try_to_duplicate() : 0;
 
 	*tune = (struct tune){.on = on && !err, .options = options, .limits = limits};
-	if (tune->on)
-		memory_open(&tune->memory);
 	if (on) {
 		check_buffer_locks(fd);
 		tune->cc = check_congestion_control(fd, options->cc);
@@ -175,11 +173,11 @@ static void prepare(const struct tune *tune, struct connection *c, int fd)
 			 tune->cc);
 }
 
-/* Seeds a connection once the handshake has measured its RTT. */
+/* Seeds a connection once the handshake has measured its RTT, and the memory has been read. */
 static void look_up_path(const struct tune *tune, const struct connections *all,
 			 struct connection *c)
 {
-	if (c->looked_up || c->socket.info.tcp.tcpi_state != DIAG_ESTABLISHED)
+	if (c->looked_up || tune->memory.read || c->socket.info.tcp.tcpi_state != DIAG_ESTABLISHED)
 		return;
 	c->looked_up = true;
 	c->tuner.seed = memory_window(&tune->memory, all, c);

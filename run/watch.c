@@ -31,6 +31,7 @@ struct watcher {
 	int channel, signals;
 	pid_t parent;
 	pid_t command; /* 0: it has ended */
+	int status;    /* with which it has, until that is reported; else -1 */
 	bool reports;  /* at the end of the command */
 	bool sees;     /* connections are looked at */
 	bool stopped;  /* the command is */
@@ -58,7 +59,7 @@ static void scan(struct watcher *w)
 		fprintf(stderr, "tcptune-run: the connections cannot be read: %s\n",
 			strerror(-err));
 	w->failed |= err != 0;
-	if (w->connections.closed > CLOSED_MAX) {
+	if (w->connections.closed > CLOSED_MAX && !w->tune.memory.child) {
 		memory_save(&w->tune.memory, &w->connections);
 		connections_forget_closed(&w->connections, w->reports);
 	}
@@ -101,11 +102,22 @@ static void end_command(struct watcher *w, int status)
 	if (w->out != stderr && (fclose(w->out) || failed))
 		fprintf(stderr, "tcptune-run: %s: the report could not be written\n",
 			w->options->output);
-	memory_save(&w->tune.memory, &w->connections);
+	memory_stop_reading(&w->tune.memory);
 	w->command = 0;
+	w->status = status;
 	w->reports = false;
 	w->sees = w->tune.on;
-	send_message(w, has_work(w) ? COMMAND_ENDED_FIRST : COMMAND_ENDED, status);
+}
+
+/* Lets the other process end like the command, once the paths are saved, for the next one. */
+static void report_end(struct watcher *w)
+{
+	if (!w->tune.memory.child && memory_save(&w->tune.memory, &w->connections))
+		w->alone = false;
+	if (w->tune.memory.child)
+		return; /* this function is called again at the end of the child */
+	send_message(w, has_work(w) ? COMMAND_ENDED_FIRST : COMMAND_ENDED, w->status);
+	w->status = -1;
 	command_close_inherited(STDERR_FILENO + 1);
 	if (chdir("/"))
 		return;
@@ -117,10 +129,14 @@ static void reap(struct watcher *w)
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
+		bool ends = !WIFSTOPPED(status) && !WIFCONTINUED(status);
+
+		if (ends && pid == w->tune.memory.child)
+			memory_child_ended(&w->tune.memory, status);
 		if (pid != w->command)
 			continue;
 		w->stopped = WIFSTOPPED(status);
-		if (!WIFSTOPPED(status) && !WIFCONTINUED(status))
+		if (ends)
 			ended = status;
 		else if (getppid() == w->parent) /* it stops until the shell continues the group */
 			kill(w->parent, w->stopped ? SIGSTOP : SIGCONT);
@@ -128,6 +144,8 @@ static void reap(struct watcher *w)
 	w->alone = pid < 0 && errno == ECHILD;
 	if (ended >= 0)
 		end_command(w, ended);
+	if (w->status >= 0)
+		report_end(w);
 }
 
 /* Passes on signals that the process at the other end of the channel passed on to this one. */
@@ -291,7 +309,8 @@ void watch(const struct run_options *options, FILE *out, int channel, int signal
 			      .out = out,
 			      .channel = channel,
 			      .signals = signals,
-			      .parent = getppid()};
+			      .parent = getppid(),
+			      .status = -1};
 	w->notify.fd = w->connections.closings = -1;
 	w->reports = options->why || options->watch || options->json || options->output;
 	tuner_read_limits(&w->notify.limits);
@@ -310,7 +329,11 @@ void watch(const struct run_options *options, FILE *out, int channel, int signal
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	w->scan_us = tcptuned_monotonic_us() + SCAN_MIN_US;
 	w->report_us = tcptuned_monotonic_us() + WATCH_US;
-	if (start(w, inherited, !options->why && !tuned))
-		loop(w);
-	memory_save(&w->tune.memory, &w->connections); /* of what the command left running */
+	if (!start(w, inherited, !options->why && !tuned))
+		return;
+	if (w->tune.on)
+		memory_open(&w->tune.memory);
+	loop(w);
+	if (memory_save(&w->tune.memory, &w->connections)) /* of what the command left running */
+		waitpid(w->tune.memory.child, NULL, 0);
 }

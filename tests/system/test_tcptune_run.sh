@@ -203,9 +203,51 @@ test_tcptune_run_sets_a_damaged_memory_aside() {
 	printf 'foreign %.0s' {1..125} >$memory
 	chmod a+w $memory
 	expect_eq "$(XDG_STATE_HOME=$own/state "${run[@]}" --why echo ran 2>&1)" ran "with --why"
-	expect_eq "$(XDG_STATE_HOME=$own/state "${run[@]}" --tune echo ran 2>"$TEST_DIR/stderr")" ran "with --tune"
+	XDG_STATE_HOME=$own/state timeout 60 "${run[@]}" --tune \
+		sh -c "until [ -e $memory.damaged ]; do sleep 0.05; done" 2>"$TEST_DIR/stderr"
 	expect_eq "$(cat "$TEST_DIR/stderr")" "tcptune-run: $memory: file is not a database; it is now $memory.damaged, and a new one is begun" "said"
 	expect_eq "$(stat -c %s $memory.damaged)" 1000 "bytes set aside"
+}
+
+# Its table is a view of a query without an end. Another program has locked it. The command starts, gets signals and ends.
+test_tcptune_run_does_not_wait_for_its_memory() {
+	local memory=$own/state/tcptuned/paths.db numbers
+	numbers=$(printf ', i AS %s' updated min_rtt_us received_per_rtt sent_per_rtt max_window max_window_updated \
+		segments_sent segments_retransmitted connections slow netns)
+	path --rate 100mbit --delay 25ms --queue 1MB
+	bytes=$((40 << 20))
+	serve_zeroes 8001 $bytes
+	export XDG_STATE_HOME=$own/state
+	"${nobody[@]}" mkdir -p $own/state/tcptuned
+	"${nobody[@]}" sqlite3 $memory "CREATE VIEW paths AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+		SELECT '' AS prefix, 0 AS cookie, '' AS boot$numbers FROM n WHERE i < 0;
+		CREATE TRIGGER a INSTEAD OF INSERT ON paths BEGIN SELECT 1; END;
+		CREATE TRIGGER b INSTEAD OF DELETE ON paths BEGIN SELECT 1; END; PRAGMA user_version = 1"
+	ends_by_a_signal
+	begins command
+	wait_printed 60 command "^tcptune-run: $memory: \(not read, or written,\|.*; it is now $memory.damaged\)"
+	expect_fail 9 stop command
+	rm -rf $memory*
+	background lock "${nobody[@]}" python3 -c "import sqlite3, time
+sqlite3.connect('$memory').execute('BEGIN EXCLUSIVE')
+print('locked', flush=True)
+time.sleep(600)"
+	wait_printed 20 lock locked
+	ends_by_a_signal
+	in_host a "${run[@]}" --tune $own/receive 10.99.0.2 8001 65536 >"$TEST_DIR/received" 2>"$TEST_DIR/stderr"
+	expect_eq "$(cut -d " " -f 1 "$TEST_DIR/received")" $bytes "bytes"
+	expect_match "$(<"$TEST_DIR/stderr")" \
+		"^tcptune-run: $memory: (database is locked|not read, or written, within 3 s); what is learned of paths is lost" "said"
+}
+
+begins() { # NAME
+	background "$1" "${run[@]}" --tune sh -c "trap 'exit 9' TERM; echo ready; while :; do sleep 0.05; done"
+	wait_printed 60 "$1" '^ready$'
+}
+
+ends_by_a_signal() {
+	begins command
+	expect_fail 9 stop command
 }
 
 # --- the report --------------------------------------------------------------------------------------
