@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The path memory of tcptune-run: what it keeps, for how long, and what it does with other files. */
 #include <arpa/inet.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -25,11 +26,28 @@ int clock_gettime(clockid_t clock, struct timespec *ret)
 	return error;
 }
 
+static void wait_for_child(void)
+{
+	int status;
+
+	if (!memory.child)
+		return;
+	assert_int_equal(waitpid(memory.child, &status, 0), memory.child);
+	memory_child_ended(&memory, status);
+}
+
 /* Begins as a new process that knows what is in the file. */
 static void restart(void)
 {
 	memset(&memory, 0, sizeof(memory));
 	memory_open(&memory);
+	wait_for_child();
+}
+
+static void save_all(struct connection *first)
+{
+	memory_save(&memory, &(struct connections){.first = first});
+	wait_for_child();
 }
 
 static int setup(void **state)
@@ -64,7 +82,7 @@ static void save(const char *remote)
 {
 	struct connection c = receiver(remote);
 
-	memory_save(&memory, &(struct connections){.first = &c});
+	save_all(&c);
 }
 
 static unsigned int window_for(const char *remote)
@@ -114,11 +132,11 @@ TEST(connections_of_the_same_command_count_once)
 	open.closed = false;
 	open.tuner.receive.rate_best = 20000000;
 	assert_int_equal(memory_window(&memory, &all, &open), WINDOW);
-	memory_save(&memory, &all);
-	assert_int_equal(memory.paths[0].connections, 2);
-	memory_save(&memory, &all);
+	save_all(all.first);
+	assert_int_equal(memory.known.paths[0].connections, 2);
+	save_all(all.first);
 	restart();
-	assert_int_equal(memory.paths[0].connections, 2);
+	assert_int_equal(memory.known.paths[0].connections, 2);
 	assert_int_equal(window_for("192.0.2.1"), 2 * WINDOW);
 }
 
@@ -131,7 +149,7 @@ TEST(what_was_not_measured_leaves_no_file)
 	lost_syn.socket.info.tcp.tcpi_min_rtt = ~0u;
 	sender.next = &local;
 	local.next = &lost_syn;
-	memory_save(&memory, &(struct connections){.first = &sender});
+	save_all(&sender);
 	assert_int_equal(access(file, F_OK), -1);
 }
 
@@ -143,7 +161,7 @@ TEST(a_path_is_forgotten_after_a_day)
 	assert_int_equal(window_for("192.0.2.1"), WINDOW / 2);
 	now_s += MEMORY_EXPIRE_S;
 	restart();
-	assert_int_equal(memory.len, 0);
+	assert_int_equal(memory.known.len, 0);
 }
 
 TEST(the_oldest_of_too_many_paths_is_forgotten)
@@ -156,15 +174,15 @@ TEST(the_oldest_of_too_many_paths_is_forgotten)
 		connections[i] = receiver(remote);
 		connections[i].next = i ? &connections[i - 1] : NULL;
 	}
-	memory_save(&memory, &(struct connections){.first = &connections[MEMORY_PATHS - 1]});
+	save_all(&connections[MEMORY_PATHS - 1]);
 	now_s++;
 	for (int i = 0; i < MEMORY_PATHS; i++)
 		connections[i].saved = i == 5; /* which is the oldest then */
-	memory_save(&memory, &(struct connections){.first = &connections[MEMORY_PATHS - 1]});
+	save_all(&connections[MEMORY_PATHS - 1]);
 	now_s++;
 	save("192.0.2.1");
 	restart();
-	assert_int_equal(memory.len, MEMORY_PATHS);
+	assert_int_equal(memory.known.len, MEMORY_PATHS);
 	assert_int_equal(window_for("10.0.5.1"), 0);
 	assert_true(window_for("10.0.4.1") > 0);
 	assert_true(window_for("192.0.2.1") > 0);
@@ -174,15 +192,18 @@ TEST(a_damaged_file_is_set_aside)
 {
 	static const char no_database[104] =
 		"longer than the header of a database, which has 100 bytes";
-	char damaged[96], said[512];
+	char damaged[96], said[512] = "";
 	FILE *standard = stderr;
 
 	snprintf(damaged, sizeof(damaged), "%s/tcptuned", test_directory);
 	assert_int_equal(mkdir(damaged, 0700), 0);
 	snprintf(damaged, sizeof(damaged), "%s.damaged", file);
 	write_file(file, no_database, sizeof(no_database));
-	stderr = fmemopen(said, sizeof(said), "w");
+	stderr = tmpfile();
+	setlinebuf(stderr);
 	restart();
+	rewind(stderr);
+	assert_true(fread(said, 1, sizeof(said) - 1, stderr) > 0);
 	fclose(stderr);
 	stderr = standard;
 	assert_contains(said, "not a database; it is now ");
@@ -193,9 +214,34 @@ TEST(a_damaged_file_is_set_aside)
 	assert_int_equal(window_for("192.0.2.1"), WINDOW);
 }
 
+/* Of a child that is killed the file's first state remains, and it is not used again. */
+TEST(a_file_that_takes_too_long_is_given_up)
+{
+	struct connection c = receiver("192.0.2.1");
+	struct connections all = {.first = &c};
+	int status;
+
+	memset(&memory, 0, sizeof(memory));
+	memory_open(&memory);
+	assert_non_null(memory.read);
+	kill(memory.child, SIGSTOP);
+	waitpid(memory.child, &status, WUNTRACED);
+	memory_stop_reading(&memory);
+	while (waitpid(-1, &status, 0) > 0)
+		assert_int_equal(status, SIGKILL);
+	assert_null(memory.read);
+	assert_string_equal(memory.file, file);
+	assert_true(memory_save(&memory, &all));
+	kill(memory.child, SIGKILL);
+	waitpid(memory.child, &status, 0);
+	memory_child_ended(&memory, SIGALRM);
+	assert_string_equal(memory.file, "");
+	assert_int_equal(window_for("192.0.2.2"), WINDOW); /* until the end */
+}
+
 TEST(writers_at_the_same_time_lose_nothing)
 {
-	enum { WRITERS = 8, SAVES = 5 };
+	enum { WRITERS = 4, SAVES = 5 };
 	char remote[32];
 	int status;
 
@@ -212,7 +258,7 @@ TEST(writers_at_the_same_time_lose_nothing)
 	while (wait(&status) > 0)
 		assert_int_equal(status, 0);
 	restart();
-	assert_int_equal(memory.len, WRITERS * SAVES);
+	assert_int_equal(memory.known.len, WRITERS * SAVES);
 }
 
 TEST(the_directory_is_that_of_xdg)
