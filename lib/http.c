@@ -132,16 +132,15 @@ static int read_report(const struct probe_run *run, const char *output, size_t l
 		if (!err && !ret->refused)
 			err = judge_range(run, status, code, message, ret, error, error_size);
 	}
-	if (err || ret->refused)
-		return err;
 	if (!ranges) {
 		snprintf(error, error_size, "curl: %.*s",
 			 len ? (int)strcspn(output, "\r\n") : INT_MAX,
 			 len ? output : "printed nothing");
-		return -EPROTO;
+		err = -EPROTO;
 	}
-	if (run->streams)
-		return 0;
+	probe_make_printable(error);
+	if (err || ret->refused || run->streams)
+		return err;
 	ret->file_bytes = read_size(output);
 	if (ret->file_bytes >= FILE_MIN)
 		return 0;

@@ -71,6 +71,7 @@ static int read_end(const json_t *end, struct probe_report *ret)
 	ret->retransmitted = retransmits ? json_number_value(retransmits) : -1;
 	ret->cpu = number(json_object_get(end, "cpu_utilization_percent"), "remote_total") / 100;
 	snprintf(ret->congestion_control, sizeof(ret->congestion_control), "%s", name ? name : "");
+	probe_make_printable(ret->congestion_control);
 	return ret->rate > 0 ? 0 : -EPROTO;
 }
 
@@ -101,6 +102,7 @@ static int read_report(const struct probe_run *run, const char *output, size_t l
 			 (int)strcspn(output, "\n"), output);
 	else if ((err = read_end(json_object_get(root, "end"), ret)))
 		snprintf(error, error_size, "iperf3 measured nothing");
+	probe_make_printable(error);
 	ret->threads = count_threads(json_object_get(root, "start"), run->streams);
 	ret->busy = complaint && is_busy(complaint);
 	json_decref(root);

@@ -43,6 +43,14 @@ struct probe_kind {
 		    struct probe_report *ret, char *error, size_t error_size);
 };
 
+/* Replace what is not printable ASCII by question marks: it may come from a server. */
+static inline void probe_make_printable(char *text)
+{
+	for (; *text; text++)
+		if (*text < ' ' || *text > '~')
+			*text = '?';
+}
+
 extern const struct probe_kind probe_iperf3, probe_http;
 
 #endif

@@ -147,6 +147,24 @@ TEST(curl_reports)
 	}
 }
 
+/* What a server says does not reach a terminal as it is. */
+TEST(servers_cannot_control_a_terminal)
+{
+	const struct probe_run run = {.streams = 1};
+	struct probe_report report;
+	char error[256];
+
+	read_text(&probe_iperf3, &run,
+		  "{\"end\":{\"sum_received\":{\"bits_per_second\":8},\"sender_tcp_congestion\":"
+		  "\"\\u001b]0;pwn\\u0007\\u009b\"}}",
+		  &report, error);
+	assert_string_equal(report.congestion_control, "?]0;pwn???");
+	read_text(&probe_iperf3, &run, "{\"error\":\"error - \\u001b[2J\"}", &report, error);
+	assert_string_equal(error, "iperf3: ?[2J");
+	read_text(&probe_http, &run, "\ntcptuned 000 1 0 \033[2J\n", &report, error);
+	assert_string_equal(error, "curl: ?[2J");
+}
+
 /* The ranges are next to each other, and those of no request overlap. */
 TEST(curl_ranges)
 {
