@@ -78,10 +78,23 @@ struct question {
 	struct tcptuned_tame_options options;
 	double impact_max; /* as given, while 0 is the default in options */
 	bool passive;
-	const char *destination, *probe;
+	const char *url;	 /* or name, or address */
+	const char *destination; /* the same without credentials, as it is printed */
+	const char *probe;
 	char host[256];
 	char address[CTL_WORD]; /* its first one */
 };
+
+/* Overwrites the user and password of a URL where the list of processes shows them. Returns a copy with them. */
+static char *hide_credentials(char *url)
+{
+	char *copy = strdup(url), *user = strstr(url, "://"), *at;
+
+	at = user ? memrchr(user + 3, '@', strcspn(user + 3, "/?#")) : NULL;
+	if (at)
+		memset(user + 3, '*', (size_t)(at - user - 3));
+	return copy;
+}
 
 static int parse_options(const struct ctl *ctl, struct question *q, struct tcptuned_error *err)
 {
@@ -99,7 +112,6 @@ static int parse_options(const struct ctl *ctl, struct question *q, struct tcptu
 	const char *probe = ctl->given[PROBE];
 	int error = 0;
 
-	q->destination = ctl->arguments[0];
 	if (!probe)
 		probe = strstr(q->destination, "://") ? "http" : "iperf3";
 	q->probe = probe;
@@ -620,8 +632,7 @@ static int search(struct question *q, struct tcptuned_tame_result *ret, struct t
 	if (signals < 0)
 		return FAIL(err, -signals, INTERNAL, "signalfd: %s", strerror(-signals));
 	warn_of_proxy(q);
-	error = tcptuned_tame_start(q->options.probe == TCPTUNED_TAME_HTTP ? q->destination
-									   : q->host,
+	error = tcptuned_tame_start(q->options.probe == TCPTUNED_TAME_HTTP ? q->url : q->host,
 				    &q->options, &tame);
 	if (error) {
 		fail_to_start(q, error, err);
@@ -668,9 +679,11 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 	_cleanup_fclose_ FILE *image = NULL;
 	struct tcptuned_tame_result result;
 	json_auto_t *known = NULL, *memory = NULL;
-	struct question q = {};
+	_cleanup_free_ char *url = hide_credentials(ctl->arguments[0]);
+	struct question q = {.url = url, .destination = ctl->arguments[0]};
 	size_t tool = 0;
-	int error = parse_options(ctl, &q, err) ?:
+	int error = (url ? 0 : FAIL(err, ENOMEM, INTERNAL, "out of memory")) ?:
+		    parse_options(ctl, &q, err) ?:
 		    find_tool(ctl->given[FOR], &tool, err) ?:
 		    resolve(&q, err) ?:
 		    ask_daemon(ctl, &q, request, &known, err);

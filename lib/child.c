@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,7 +17,7 @@
 
 extern char **environ;
 
-static int spawn(char *const argv[], int output, pid_t *pid)
+static int spawn(char *const argv[], int input, int output, pid_t *pid)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
@@ -28,7 +30,7 @@ static int spawn(char *const argv[], int output, pid_t *pid)
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&attr);
 	/* "closefrom": connections that the application holds open would count as those of the probe. */
-	err = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0) ?:
+	err = posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO) ?:
 	      posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO) ?:
 	      posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO) ?:
 	      posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
@@ -44,14 +46,35 @@ static int spawn(char *const argv[], int output, pid_t *pid)
 	return -err;
 }
 
-int child_start(struct child *child, char *const argv[])
+/* Not a pipe, which would hold 64 KB. */
+static int open_input(const char *text)
 {
-	int ends[2], err;
+	int fd = memfd_create("input", MFD_CLOEXEC), err = 0;
+	size_t len = strlen(text);
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, len) != (ssize_t)len || lseek(fd, 0, SEEK_SET))
+		err = errno ? -errno : -EIO;
+	if (err)
+		close(fd);
+	return err ? err : fd;
+}
+
+int child_start(struct child *child, char *const argv[], const char *text)
+{
+	int ends[2], input = open_input(text), err;
 
 	*child = (struct child){.output = -1};
-	if (pipe2(ends, O_CLOEXEC))
-		return -errno;
-	err = spawn(argv, ends[1], &child->pid);
+	if (input < 0)
+		return input;
+	if (pipe2(ends, O_CLOEXEC)) {
+		err = -errno;
+		close(input);
+		return err;
+	}
+	err = spawn(argv, input, ends[1], &child->pid);
+	close(input);
 	close(ends[1]);
 	if (err) {
 		child->pid = 0;

@@ -13,8 +13,11 @@ struct child {
 	size_t len;
 };
 
-/* Start @argv[0], found in PATH. Returns 0; -ENOENT: it is not installed; other errors of the system. */
-int child_start(struct child *child, char *const argv[]);
+/*
+ * Start @argv[0], found in PATH, with @input as its standard input. Returns 0; -ENOENT: it is not
+ * installed; other errors of the system.
+ */
+int child_start(struct child *child, char *const argv[], const char *input);
 
 /* Read what is there. Returns 1: more may come; 0: that was the end; -EFBIG, or an error of the system. */
 int child_read(struct child *child);

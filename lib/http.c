@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Ranges of a file, read by curl: one process, a connection of its own for each range (HTTP/1.1). A run of
- * no streams asks for the size of the file.
+ * no streams asks for the size of the file. curl reads its options from standard input, since a URL, which
+ * may have a password, would be seen in the list of processes.
  */
 #include <errno.h>
 #include <limits.h>
@@ -12,63 +13,102 @@
 
 #include "probe.h"
 
-#define MARK	    "tcptuned"
-#define FORMAT	    "\n" MARK " %{http_code} %{exitcode} %{size_download} %{errormsg}\n"
-#define FILE_MIN    (1ull << 20)
-#define ASK_SECONDS "6"
-#define TIMED_OUT   28 /* of curl: the measurement ended before the range */
-#define TOO_LARGE   63 /* of curl: --max-filesize, since the server sends the whole file */
+#define MARK	  "tcptuned"
+#define FORWARD	  "\nto "
+#define FILE_MIN  (1ull << 20)
+#define TIMED_OUT 28 /* of curl: the measurement ended before the range */
+#define TOO_LARGE 63 /* of curl: --max-filesize, since the server sends the whole file */
 
-/* The arguments of each range, behind those that are the same for all. */
-static char *const common[] = {
-	"--http1.1",  "--silent", "--show-error", "--globoff",
-	"--location", "--proto",  "=http,https",  "--connect-timeout",
-	"5",	      "--output", "/dev/null",	  "--write-out",
-	FORMAT,
-};
-static char *const of_all[] = {"curl",		 "--disable", "--parallel", "--parallel-immediate",
-			       "--parallel-max", "200"};
+/* The options of each range that are the same for all. */
+static const char common[] =
+	"http1.1\nsilent\nshow-error\ngloboff\nproto = \"=http,https\"\nconnect-timeout = 5\n"
+	"output = /dev/null\nwrite-out = \"\\n" MARK
+	" %{http_code} %{exitcode} %{size_download} %{errormsg}\\nto %{redirect_url}\\n\"\n";
 /* A server that redirects may send a page with it; one without ranges sends the whole file. */
-static char *const to_ask[] = {"--dump-header", "-",   "--max-filesize", "100000",
-			       "--range",	"0-0", "--max-time",	 ASK_SECONDS};
-
-#define LEN(array)	    (sizeof(array) / sizeof(*(array)))
-#define ARGUMENTS_PER_RANGE (LEN(common) + LEN(to_ask) + 4)
-#define TEXT		    48
-
-static char **put(char **to, char *const *arguments, size_t len)
-{
-	memcpy(to, arguments, len * sizeof(*arguments));
-	return to + len;
-}
+static const char to_ask[] = "dump-header = -\nmax-filesize = 100000\nrange = 0-0\nmax-time = 6\n";
 
 static char **make_arguments(const struct probe_run *run)
 {
-	size_t pointers = LEN(of_all) + (run->streams + 1) * ARGUMENTS_PER_RANGE;
-	char **argv = calloc(1, pointers * sizeof(*argv) + (run->streams + 1) * TEXT), **to = argv;
-	char *text = (char *)(argv + pointers), *seconds = text;
+	static char *const arguments[] = {"curl",
+					  "--disable",
+					  "--parallel",
+					  "--parallel-immediate",
+					  "--parallel-max",
+					  "200",
+					  "--config",
+					  "-",
+					  NULL};
+	char **ret = malloc(sizeof(arguments));
 
-	if (!argv)
-		return NULL;
-	snprintf(seconds, TEXT, "%u.5", run->omit_seconds + run->seconds);
-	to = put(to, of_all, LEN(of_all));
-	for (unsigned int i = 0; i < (run->streams ? run->streams : 1); i++) {
-		char *range[] = {"--range", text += TEXT, "--max-time", seconds};
+	return ret ? memcpy(ret, arguments, sizeof(arguments)) : NULL;
+}
 
-		if (i)
-			*to++ = "--next";
-		to = put(to, common, LEN(common));
-		if (run->streams) {
-			snprintf(text, TEXT, "%llu-%llu", run->file_bytes / run->streams * i,
-				 run->file_bytes / run->streams * (i + 1) - 1);
-			to = put(to, range, LEN(range));
-		} else {
-			text -= TEXT;
-			to = put(to, to_ask, LEN(to_ask));
-		}
-		*to++ = (char *)run->destination;
+static void put_url(FILE *out, const char *url)
+{
+	fputs("url = \"", out);
+	for (; *url; url++) {
+		if (*url == '"' || *url == '\\' || *url == '\n')
+			fputc('\\', out);
+		fputc(*url == '\n' ? 'n' : *url, out);
 	}
-	return argv;
+	fputs("\"\n", out);
+}
+
+static char *make_input(const struct probe_run *run)
+{
+	unsigned long long bytes = run->streams ? run->file_bytes / run->streams : 0;
+	unsigned int i = 0;
+	char *ret = NULL;
+	size_t size;
+	FILE *out = open_memstream(&ret, &size);
+
+	if (!out)
+		return NULL;
+	do {
+		fprintf(out, "%s%s", i ? "next\n" : "", common);
+		if (run->streams)
+			fprintf(out, "range = %llu-%llu\nmax-time = %u.5\n", bytes * i,
+				bytes * (i + 1) - 1, run->omit_seconds + run->seconds);
+		else
+			fputs(to_ask, out);
+		put_url(out, run->destination);
+	} while (++i < run->streams);
+	if (!fclose(out))
+		return ret;
+	free(ret);
+	return NULL;
+}
+
+/* Returns the host of a URL as curl writes it, and the bytes of its name. */
+static size_t find_host(const char *url, const char **ret)
+{
+	const char *host = strstr(url, "://"), *at;
+
+	host = host ? host + 3 : url;
+	at = memrchr(host, '@', strcspn(host, "/?#"));
+	*ret = at ? at + 1 : host;
+	return **ret == '[' ? strcspn(*ret, "]") : strcspn(*ret, ":/?#");
+}
+
+/*
+ * Only a redirect to another path, port or scheme of the same host is followed: which other host is
+ * measured, perhaps one that only this host can reach, is not for the server to choose.
+ */
+static int follow(const struct probe_run *run, const char *url, struct probe_report *ret,
+		  char *error, size_t size)
+{
+	size_t len = strcspn(url, "\r\n");
+	const char *from, *to;
+	size_t from_len = find_host(run->destination, &from), to_len = find_host(url, &to);
+
+	if (from_len == to_len && !strncasecmp(from, to, to_len) && len < sizeof(ret->redirect)) {
+		memcpy(ret->redirect, url, len);
+		return 0;
+	}
+	snprintf(error, size,
+		 "the server redirects to another host; measure that one, if it is meant: %.*s",
+		 (int)len, url);
+	return -EPROTO;
 }
 
 /* The size of the whole file in "Content-Range: bytes 0-0/SIZE"; 0: there is none. */
@@ -117,11 +157,11 @@ static int read_report(const struct probe_run *run, const char *output, size_t l
 	int err = 0;
 
 	for (const char *line = output; (line = strstr(line, "\n" MARK " "));) {
+		const char *next = strchr(++line, '\n');
 		unsigned long long bytes;
 		char message[160];
 		int at = 0;
 
-		line++;
 		if (sscanf(line, MARK " %u %u %llu %n", &status, &code, &bytes, &at) < 3 || !at)
 			continue;
 		/* Without a message, %n has also skipped the end of the line. */
@@ -129,7 +169,10 @@ static int read_report(const struct probe_run *run, const char *output, size_t l
 			 line[at - 1] == '\n' ? 0 : (int)strcspn(line + at, "\r\n"), line + at);
 		ret->bytes += (double)bytes;
 		ranges++;
-		if (!err && !ret->refused)
+		if (!run->streams && next && !strncmp(next, FORWARD, strlen(FORWARD)) &&
+		    next[strlen(FORWARD)] != '\n')
+			err = follow(run, next + strlen(FORWARD), ret, error, error_size);
+		else if (!err && !ret->refused)
 			err = judge_range(run, status, code, message, ret, error, error_size);
 	}
 	if (!ranges) {
@@ -139,7 +182,7 @@ static int read_report(const struct probe_run *run, const char *output, size_t l
 		err = -EPROTO;
 	}
 	probe_make_printable(error);
-	if (err || ret->refused || run->streams)
+	if (err || ret->refused || run->streams || *ret->redirect)
 		return err;
 	ret->file_bytes = read_size(output);
 	if (ret->file_bytes >= FILE_MIN)
@@ -149,4 +192,4 @@ static int read_report(const struct probe_run *run, const char *output, size_t l
 	return -EPROTO;
 }
 
-const struct probe_kind probe_http = {make_arguments, read_report};
+const struct probe_kind probe_http = {make_arguments, make_input, read_report};

@@ -41,6 +41,11 @@ static char **make_arguments(const struct probe_run *run)
 	return a->argv;
 }
 
+static char *make_input(const struct probe_run *run)
+{
+	return strdup("");
+}
+
 static double number(const json_t *object, const char *name)
 {
 	return json_number_value(json_object_get(object, name));
@@ -109,4 +114,4 @@ static int read_report(const struct probe_run *run, const char *output, size_t l
 	return err;
 }
 
-const struct probe_kind probe_iperf3 = {make_arguments, read_report};
+const struct probe_kind probe_iperf3 = {make_arguments, make_input, read_report};

@@ -27,7 +27,8 @@ struct probe_report {
 	unsigned int threads; /* of the child that may be busy at the same time */
 	unsigned long long file_bytes; /* the answer to file_bytes 0 */
 	int refused;		       /* the server takes no more connections: 429, 503 */
-	int busy;		       /* of iperf3: it may not have ended the test before */
+	char redirect[1024]; /* URL of the file, in place of the destination; "": it is there */
+	int busy;	     /* of iperf3: it may not have ended the test before */
 	char congestion_control[16];
 };
 
@@ -35,6 +36,8 @@ struct probe_report {
 struct probe_kind {
 	/* The arguments of the child for @run, which free() releases together; NULL: no memory. */
 	char **(*arguments)(const struct probe_run *run);
+	/* What it reads from standard input, which free() releases; NULL: no memory. */
+	char *(*input)(const struct probe_run *run);
 	/*
 	 * Read what the child has printed. Returns 0; -EPROTO, and in @error what it complains
 	 * about, or that its output makes no sense.

@@ -12,7 +12,6 @@
 #include "diag.h"
 
 #define SOCKETS_MAX 1024
-#define DATA_MIN    16384 /* bytes; a connection that carried fewer may be about to be replaced */
 
 struct connection {
 	unsigned int inode, port;
@@ -117,8 +116,7 @@ static void add_up(struct socket_reader *reader, const struct connections *all,
 		if (diag_bytes(&c->info) > most)
 			most = diag_bytes(&c->info);
 	}
-	/* A connection that was only redirected must not hide the one that follows it. */
-	reader->port = several || most < DATA_MIN ? 0 : port;
+	reader->port = several ? 0 : port;
 	for (size_t i = 0; i < all->len; i++)
 		if (all->entries[i].found && diag_bytes(&all->entries[i].info) > most / 100)
 			add(ret, &all->entries[i]);

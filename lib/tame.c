@@ -26,7 +26,8 @@
 #define CONNECT_RTTS   1.5     /* to connect each further connection of iperf3 */
 #define REPEAT_S       0.5     /* until a probe that found the server busy is repeated */
 #define REPEATS_MAX    3       /* of one probe */
-#define GRACE_S	       6.0     /* to report, beyond what a probe measures */
+#define REDIRECTS_MAX  5
+#define GRACE_S	       6.0 /* to report, beyond what a probe measures */
 #define MEASURED_MIN_S 0.5
 #define CHANGE	       1.3 /* of the rate of one connection */
 #define CHANGE_MAX     2.0 /* of the same, where losses make it vary */
@@ -61,7 +62,8 @@ struct tcptuned_tame {
 	double began_s, probe_began_s;
 	double repeat_s;      /* when the probe is to be repeated; 0: it runs */
 	unsigned int repeats; /* of the same probe */
-	double bytes;	      /* of the probe that runs */
+	unsigned int redirects;
+	double bytes; /* of the probe that runs */
 	int epoll, timer;
 	unsigned int checks; /* measurements of one connection after the search */
 	int varies;	     /* they differ by more than CHANGE */
@@ -129,17 +131,18 @@ static double end_probe(struct tcptuned_tame *t)
 
 static int begin_probe(struct tcptuned_tame *t, unsigned int streams)
 {
-	char **arguments;
-	int err;
+	char **arguments, *input;
+	int err = -ENOMEM;
 
 	t->run.streams = streams;
 	t->samples = (struct samples){};
 	t->probe_began_s = now_s();
 	arguments = t->kind->arguments(&t->run);
-	if (!arguments)
-		return -ENOMEM;
-	err = child_start(&t->child, arguments);
+	input = t->kind->input(&t->run);
+	if (arguments && input)
+		err = child_start(&t->child, arguments, input);
 	free(arguments);
+	free(input);
 	return err ? err : watch(t, t->child.output);
 }
 
@@ -174,7 +177,7 @@ static int has_ended(const struct tcptuned_tame *t, const struct socket_sums *su
 	       (sums->bytes < s->last.bytes || (range && sums->bytes_max >= (double)range));
 }
 
-/* Reads the sockets of the child. Before there are data, a sum falls when a request is redirected. */
+/* Reads the sockets of the child. */
 static void sample(struct tcptuned_tame *t)
 {
 	struct samples *s = &t->samples;
@@ -494,6 +497,21 @@ static int add_level(struct tcptuned_tame *t, const struct probe_report *report,
 	return judge_level(t, level);
 }
 
+/* Asks again, where the server has said that the file is. */
+static int follow(struct tcptuned_tame *t, const char *url)
+{
+	char *destination = strdup(url);
+
+	if (!destination)
+		return end_with(t, -ENOMEM, "%s", strerror(ENOMEM));
+	free(t->destination);
+	t->run.destination = t->destination = destination;
+	if (++t->redirects > REDIRECTS_MAX)
+		return end_with(t, -EPROTO, "the server redirects more than %d times",
+				REDIRECTS_MAX);
+	return go_on(t, 0);
+}
+
 /* The child has ended: takes its result, and goes on. */
 static int take_report(struct tcptuned_tame *t)
 {
@@ -507,6 +525,8 @@ static int take_report(struct tcptuned_tame *t)
 	if (report.bytes > t->bytes)
 		t->bytes = report.bytes;
 	cpu = end_probe(t);
+	if (report.redirect[0])
+		return follow(t, report.redirect);
 	if (!err && !report.refused && !t->run.streams) {
 		r->file_bytes = (double)report.file_bytes;
 		t->run.file_bytes = report.file_bytes;

@@ -147,6 +147,41 @@ TEST(curl_reports)
 	}
 }
 
+/* Only to the same host. */
+TEST(curl_redirects)
+{
+	static const struct {
+		const char *to, *redirect, *error;
+	} rows[] = {
+		{"http://h.example/g", "http://h.example/g", ""},
+		{"https://H.EXAMPLE:444?g", "https://H.EXAMPLE:444?g", ""},
+		{"http://u:p@h.example/", "http://u:p@h.example/", ""},
+		{"http://h.example.org/g", "",
+		 "the server redirects to another host; measure that one, if it is meant: "
+		 "http://h.example.org/g"},
+		{"http://h/", "",
+		 "the server redirects to another host; measure that one, if it is meant: http://h/"},
+		{"http://h.example@127.0.0.1/\033[2J", "",
+		 "the server redirects to another host; measure that one, if it is meant: "
+		 "http://h.example@127.0.0.1/?[2J"},
+		{"http://[::1]/", "",
+		 "the server redirects to another host; measure that one, if it is meant: "
+		 "http://[::1]/"},
+		{"", "", "the server answers with status 302"},
+	};
+	const struct probe_run run = {.destination = "http://user:secret@h.example:8000/f@g"};
+	struct probe_report report;
+	char error[256], text[200];
+
+	for_each_row (r, rows) {
+		snprintf(text, sizeof(text), "\ntcptuned 302 0 1 \nto %s\n", r->to);
+		assert_int_equal(read_text(&probe_http, &run, text, &report, error),
+				 *r->redirect ? 0 : -EPROTO);
+		assert_string_equal(report.redirect, r->redirect);
+		assert_string_equal(error, r->error);
+	}
+}
+
 /* What a server says does not reach a terminal as it is. */
 TEST(servers_cannot_control_a_terminal)
 {
@@ -169,24 +204,29 @@ TEST(servers_cannot_control_a_terminal)
 TEST(curl_ranges)
 {
 	for (unsigned int streams = 1; streams <= 128; streams++) {
-		const struct probe_run run = {.destination = "http://h/f",
+		const struct probe_run run = {.destination = "http://u:p@h/\"\\\nrange = 0-0",
 					      .streams = streams,
 					      .seconds = 5,
 					      .file_bytes = 1000003};
-		char **arguments = probe_http.arguments(&run);
+		char **arguments = probe_http.arguments(&run), *input = probe_http.input(&run);
 		unsigned long long first, last, end = 0;
-		unsigned int found = 0;
+		unsigned int found = 0, urls = 0;
 
 		test_row = streams;
-		for (char **a = arguments; *a; a++) {
-			if (strcmp(*a, "--range"))
+		for (char **a = arguments; *a; a++)
+			assert_null(strstr(*a, "http:")); /* which others would see */
+		for (char *line = strtok(input, "\n"); line; line = strtok(NULL, "\n")) {
+			urls += !strcmp(line, "url = \"http://u:p@h/\\\"\\\\\\nrange = 0-0\"");
+			if (strncmp(line, "range", 5))
 				continue;
-			assert_int_equal(sscanf(a[1], "%llu-%llu", &first, &last), 2);
+			assert_int_equal(sscanf(line, "range = %llu-%llu", &first, &last), 2);
 			assert_true(first == end && last >= first && last < run.file_bytes);
 			end = last + 1;
 			found++;
 		}
 		assert_int_equal(found, streams);
+		assert_int_equal(urls, streams);
 		free(arguments);
+		free(input);
 	}
 }

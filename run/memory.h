@@ -15,8 +15,6 @@
 
 #define MEMORY_PATHS	1024  /* of more, those that were not used for longest are forgotten */
 #define MEMORY_EXPIRE_S 86400 /* the daemon's default (paths.expire_s) */
-#define MEMORY_READ_MS	100   /* the limit of a statement of the database, while the command runs */
-#define MEMORY_SAVE_MS	2000  /* others save at the same time, and what is not saved is lost */
 
 struct memory_paths {
 	struct tcptuned_path_key keys[MEMORY_PATHS];

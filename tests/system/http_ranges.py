@@ -4,7 +4,8 @@
 
 MODE: whole (no ranges), 429 (always), limit (paced, and 503 beyond two connections at a time), close (the
 same, without an answer), stop (closes in the middle of an answer), silent (accepts, and never answers), paced
-(10 Mbit/s each), or a URL to which it redirects.
+(10 Mbit/s each), auth (403 unless user "user", password "S3cret"), or a URL
+to which it redirects.
 KEY, a file with a private key and a certificate: HTTPS. If a client offers HTTP/2, the server chooses
 it, and then cannot serve it.
 
@@ -42,6 +43,9 @@ class Handler(BaseHTTPRequestHandler):
             self.pace()
         if MODE == "silent":
             time.sleep(600)
+        if MODE == "auth" and self.headers.get("Authorization") != "Basic dXNlcjpTM2NyZXQ=":
+            self.send_error(403)
+            return
         if "://" in MODE:
             self.send_response(302)
             self.send_header("Location", MODE)

@@ -80,16 +80,51 @@ test_streams_by_http_that_cannot_be_measured() {
 	refuses 1 "were not enough to measure" --probe-bytes 1 $url
 }
 
-# The path is that to the server of the file, not that to a near one.
+# Of the same host another port is followed. Another host, such as this one, is not for the server to choose.
 test_streams_by_http_that_is_redirected() {
-	host a b c
+	host a b
 	link a b --rate 20mbit --delay 25ms
-	link a c --rate 1gbit --delay 1ms
 	http_server 1000000000
-	background near in_host c "$TEST_TOP/tests/system/http_ranges.py" "${ADDR[c]}" 8000 1 $url
-	wait_printed near listening
-	advice . --probe-time 24 --max-streams 1 "http://${ADDR[c]}:8000/" >/dev/null
-	expect_ge "$(advised '.levels[0].rtt_min_seconds * 1000')" 49 "ms"
+	redirects 8001 $url
+	advice . --probe-time 24 --max-streams 1 http://10.99.0.2:8001/ >/dev/null
+	expect_between "$(advised .file_bytes)" 1000000000 1000000000 "bytes of the file"
+	redirects 8002 http://10.99.0.1:8000/internal
+	refuses 1 "redirects to another host; measure that one, if it is meant: http://10.99.0.1:8000/internal" \
+		http://10.99.0.2:8002/
+	redirects 8003 http://10.99.0.2:8003/
+	refuses 1 "redirects more than 5 times" http://10.99.0.2:8003/
+}
+
+redirects() { # PORT URL
+	background "port-$1" in_host b "$TEST_TOP/tests/system/http_ranges.py" 10.99.0.2 "$1" 1 "$2"
+	wait_printed "port-$1" listening
+}
+
+# A URL's user and password are sent, and are neither in the list of processes nor in what is printed.
+test_streams_by_http_hide_a_password() {
+	host a b
+	link a b --rate 20mbit --delay 5ms
+	http_server 1000000000 auth
+	refuses 1 "status 403" http://user:wrong@10.99.0.2:8000/file
+	background search in_host a "${tcptunectl[@]}" streams --json --probe-time 24 --max-streams 2 \
+		http://user:S3cret@10.99.0.2:8000/file
+	wait_output -ge 2 answers # one asked for the size
+	expect_match "$(processes)" "streams .*http://\*+@10.99.0.2:8000/file" "tcptunectl"
+	expect_match "$(processes)" "^curl .*--config -" "curl"
+	expect_eq "$(processes | grep -c S3cret)" 0 "processes that show it"
+	wait "$(pid_of search)"
+	expect_eq "$(jq -r .destination "$TEST_DIR/search.log")" "http://***********@10.99.0.2:8000/file" "printed"
+}
+
+answers() { # of the server
+	grep -cx '[0-9]*' "$TEST_DIR/http.log"
+}
+
+processes() {
+	local file
+	for file in /proc/[0-9]*/cmdline; do
+		tr '\0' ' ' <"$file" 2>/dev/null && echo
+	done
 }
 
 # Once data flow, the server no longer reads, or gets SIGTERM.

@@ -225,14 +225,14 @@ test_tcptune_run_does_not_wait_for_its_memory() {
 		CREATE TRIGGER b INSTEAD OF DELETE ON paths BEGIN SELECT 1; END; PRAGMA user_version = 1"
 	ends_by_a_signal
 	begins command
-	wait_printed 60 command "^tcptune-run: $memory: \(not read, or written,\|.*; it is now $memory.damaged\)"
+	wait_printed command "^tcptune-run: $memory: \(not read, or written,\|.*; it is now $memory.damaged\)"
 	expect_fail 9 stop command
 	rm -rf $memory*
 	background lock "${nobody[@]}" python3 -c "import sqlite3, time
 sqlite3.connect('$memory').execute('BEGIN EXCLUSIVE')
 print('locked', flush=True)
 time.sleep(600)"
-	wait_printed 20 lock locked
+	wait_printed lock locked
 	ends_by_a_signal
 	in_host a "${run[@]}" --tune $own/receive 10.99.0.2 8001 65536 >"$TEST_DIR/received" 2>"$TEST_DIR/stderr"
 	expect_eq "$(cut -d " " -f 1 "$TEST_DIR/received")" $bytes "bytes"
@@ -242,7 +242,7 @@ time.sleep(600)"
 
 begins() { # NAME
 	background "$1" "${run[@]}" --tune sh -c "trap 'exit 9' TERM; echo ready; while :; do sleep 0.05; done"
-	wait_printed 60 "$1" '^ready$'
+	wait_printed "$1" '^ready$'
 }
 
 ends_by_a_signal() {
