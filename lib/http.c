@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Ranges of a file, read by curl: one process, a connection of its own for each range (HTTP/1.1). A run of
- * no streams asks for the size of the file. curl reads its options from standard input, since a URL, which
- * may have a password, would be seen in the list of processes.
+ * Ranges of a file, read by curl: one process, a connection of its own for each range (HTTP/1.1). A
+ * run of no streams asks for the size of the file. curl reads its options from standard input,
+ * since a URL, which may have a password, would be seen in the list of processes.
  */
 #include <errno.h>
 #include <limits.h>

@@ -43,8 +43,9 @@ unsigned int memory_window(const struct memory *memory, const struct connections
 			   const struct connection *c);
 
 /*
- * Add to the file what connections have measured, unless an earlier call has, in a child; there must be
- * none. If that fails, it is reported, and the file is not used again. Returns whether there is a child.
+ * Add to the file what connections have measured, unless an earlier call has, in a child; there
+ * must be none. If that fails, it is reported, and the file is not used again. Returns whether
+ * there is a child.
  */
 bool memory_save(struct memory *memory, struct connections *all);
 

@@ -186,9 +186,9 @@ static ssize_t copy_by_file(struct notify *notify, const struct seccomp_notif *n
 }
 
 /*
- * Copies from, or to, the memory of the process that waits for an answer. Returns false where the kernel
- * would fail with EFAULT, and if the process has ended meanwhile, so that this may be a later one of the
- * same number. Older Docker profiles forbid process_vm_readv().
+ * Copies from, or to, the memory of the process that waits for an answer. Returns false where the
+ * kernel would fail with EFAULT, and if the process has ended meanwhile, so that this may be a
+ * later one of the same number. Older Docker profiles forbid process_vm_readv().
  */
 static bool copy_memory(struct notify *notify, const struct seccomp_notif *n, bool write,
 			uint64_t address, void *data, size_t size)
