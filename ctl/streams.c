@@ -85,7 +85,7 @@ struct question {
 	char address[CTL_WORD]; /* its first one */
 };
 
-/* Overwrites the user and password of a URL where the list of processes shows them. Returns a copy with them. */
+/* Overwrites user and password of a URL in the list of processes. Returns a copy that has them. */
 static char *hide_credentials(char *url)
 {
 	char *copy = strdup(url), *user = strstr(url, "://"), *at;
@@ -268,7 +268,6 @@ static bool conclude(const struct question *q, const json_t *memory,
 	json_t *levels = json_object_get(memory, "levels"), *level;
 	size_t i;
 
-	memset(ret, 0, sizeof(*ret));
 	if (!memory || json_object_get(memory, "refused"))
 		return false;
 	json_array_foreach (levels, i, level) {
@@ -641,7 +640,7 @@ static int search(struct question *q, struct tcptuned_tame_result *ret, struct t
 		if (error)
 			FAIL(err, -error, INTERNAL, "%.80s: %s", q->destination,
 			     error == -EINTR ? "interrupted" : tcptuned_tame_error(tame));
-		*ret = *tcptuned_tame_result(tame);
+		tcptuned_tame_result(tame, ret);
 		tcptuned_tame_free(tame);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
@@ -677,10 +676,11 @@ static int print_refusal(const struct ctl *ctl, const struct question *q, const 
 static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
 {
 	_cleanup_fclose_ FILE *image = NULL;
-	struct tcptuned_tame_result result;
+	struct tcptuned_tame_result result = {.size = sizeof(result)};
 	json_auto_t *known = NULL, *memory = NULL;
 	_cleanup_free_ char *url = hide_credentials(ctl->arguments[0]);
-	struct question q = {.url = url, .destination = ctl->arguments[0]};
+	struct question q = {
+		.options.size = sizeof(q.options), .url = url, .destination = ctl->arguments[0]};
 	size_t tool = 0;
 	int error = (url ? 0 : FAIL(err, ENOMEM, INTERNAL, "out of memory")) ?:
 		    parse_options(ctl, &q, err) ?:

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #define MOST_OF_TIME 0.5
 #define MUCH_OF_TIME \
@@ -296,4 +297,13 @@ void advice_conclude(const struct tcptuned_tame_options *options, struct tcptune
 		find_within(options, r);
 	r->within_rate = rate_at(r, r->within);
 	find_wanted(options, r);
+}
+
+void advice_copy(struct tcptuned_tame_result *to, const struct tcptuned_tame_result *from)
+{
+	size_t size = to->size;
+
+	memset(to, 0, size);
+	memcpy(to, from, size < from->size ? size : from->size);
+	to->size = size;
 }

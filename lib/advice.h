@@ -18,4 +18,7 @@ void advice_find_limits(struct tcptuned_tame_result *result);
 void advice_conclude(const struct tcptuned_tame_options *options,
 		     struct tcptuned_tame_result *result);
 
+/* Copy what @to has room for, by its size; what @from does not have is zero. */
+void advice_copy(struct tcptuned_tame_result *to, const struct tcptuned_tame_result *from);
+
 #endif

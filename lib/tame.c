@@ -19,6 +19,7 @@
 #include "sockets.h"
 
 #define STREAMS_MAX    128u
+#define OPTIONS_MAX    4096
 #define SAMPLE_S       0.25
 #define PEAK_SAMPLES   4       /* a second */
 #define DATA_MIN       16384.0 /* bytes; fewer may be those of a request */
@@ -104,15 +105,38 @@ static int watch(const struct tcptuned_tame *t, int fd)
 	return epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
+/* Copies the options of a caller that may know fewer or more of them, and sets defaults. */
+static int read_options(const struct tcptuned_tame_options *from, struct tcptuned_tame_options *to)
+{
+	size_t size = from->size;
+
+	if (size < sizeof(size))
+		return -EINVAL;
+	if (size > OPTIONS_MAX)
+		return -E2BIG;
+	for (size_t i = sizeof(*to); i < size; i++)
+		if (((const char *)from)[i])
+			return -E2BIG;
+	memset(to, 0, sizeof(*to));
+	memcpy(to, from, size < sizeof(*to) ? size : sizeof(*to));
+	if (!are_valid(to))
+		return -EINVAL;
+	set_defaults(to);
+	return 0;
+}
+
 int tcptuned_tame_conclude(const struct tcptuned_tame_options *options,
 			   struct tcptuned_tame_result *result)
 {
-	struct tcptuned_tame_options o = *options;
+	struct tcptuned_tame_result r = {.size = sizeof(r)};
+	struct tcptuned_tame_options o;
+	int err = read_options(options, &o);
 
-	if (!are_valid(&o) || !result->levels_len || result->levels_len > TCPTUNED_TAME_LEVELS)
-		return -EINVAL;
-	set_defaults(&o);
-	advice_conclude(&o, result);
+	advice_copy(&r, result);
+	if (err || !r.levels_len || r.levels_len > TCPTUNED_TAME_LEVELS)
+		return err ? err : -EINVAL;
+	advice_conclude(&o, &r);
+	advice_copy(result, &r);
 	return 0;
 }
 
@@ -263,16 +287,17 @@ int tcptuned_tame_start(const char *destination, const struct tcptuned_tame_opti
 		.it_interval.tv_nsec = (long)(SAMPLE_S * 1e9),
 		.it_value.tv_nsec = (long)(SAMPLE_S * 1e9),
 	};
+	struct tcptuned_tame_options known;
 	struct tcptuned_tame *t;
-	int err;
+	int err = read_options(options, &known);
 
-	if (!*destination || *destination == '-' || !are_valid(options))
-		return -EINVAL;
+	if (err || !*destination || *destination == '-')
+		return err ? err : -EINVAL;
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return -ENOMEM;
-	t->options = *options;
-	set_defaults(&t->options);
+	t->options = known;
+	t->result.size = sizeof(t->result);
 	t->kind = t->options.probe == TCPTUNED_TAME_HTTP ? &probe_http : &probe_iperf3;
 	t->search = (struct tcptuned_search){
 		.gain = t->options.gain_min,
@@ -284,8 +309,8 @@ int tcptuned_tame_start(const char *destination, const struct tcptuned_tame_opti
 	t->child.output = t->epoll = t->timer = -1;
 	t->status = 1;
 	t->destination = strdup(destination);
-	if (options->congestion_control)
-		t->congestion_control = strdup(options->congestion_control);
+	if (known.congestion_control)
+		t->congestion_control = strdup(known.congestion_control);
 	t->run = (struct probe_run){
 		.destination = t->destination,
 		.port = t->options.port,
@@ -296,9 +321,9 @@ int tcptuned_tame_start(const char *destination, const struct tcptuned_tame_opti
 	};
 	t->epoll = epoll_create1(EPOLL_CLOEXEC);
 	t->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	err = !t->destination || (options->congestion_control && !t->congestion_control) ? -ENOMEM
-	      : t->epoll < 0 || t->timer < 0						 ? -errno
-											 : 0;
+	err = !t->destination || (known.congestion_control && !t->congestion_control) ? -ENOMEM
+	      : t->epoll < 0 || t->timer < 0					      ? -errno
+										      : 0;
 	if (!err && timerfd_settime(t->timer, 0, &every, NULL))
 		err = -errno;
 	err = err ?: watch(t, t->timer) ?: begin_probe(t, t->options.probe == TCPTUNED_TAME_HTTP ? 0 : 1);
@@ -619,9 +644,9 @@ int tcptuned_tame_fd(const struct tcptuned_tame *t)
 	return t->epoll;
 }
 
-const struct tcptuned_tame_result *tcptuned_tame_result(const struct tcptuned_tame *t)
+void tcptuned_tame_result(const struct tcptuned_tame *t, struct tcptuned_tame_result *ret)
 {
-	return &t->result;
+	advice_copy(ret, &t->result);
 }
 
 unsigned int tcptuned_tame_probing(const struct tcptuned_tame *t, double *ret_rate)
@@ -653,6 +678,7 @@ struct ParallelTCPChar *TameParallelTCP(const char *dest, double maximpact)
 {
 	/* 0 would be the default. */
 	const struct tcptuned_tame_options options = {
+		.size = sizeof(options),
 		.impact_max = maximpact == 0 ? TCPTUNED_TAME_NO_IMPACT : maximpact};
 	struct ParallelTCPChar *ret = NULL;
 	struct tcptuned_tame *tame;

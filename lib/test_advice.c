@@ -248,11 +248,11 @@ TEST(levels_that_were_not_searched)
 		{{6e7, 6e7, 6e7}, TCPTUNED_TAME_LIMIT_PATH, 2},
 		{{4e7, 6e7, 6.1e7}, TCPTUNED_TAME_LIMIT_CWND, 4},
 	};
-	static const struct tcptuned_tame_options none;
+	static const struct tcptuned_tame_options none = {.size = sizeof(none)};
 
 	for_each_row (r, rows) {
-		struct tcptuned_tame_result result = {.levels_len = 3,
-						      .congestion_control = "reno"};
+		struct tcptuned_tame_result result = {
+			.size = sizeof(result), .levels_len = 3, .congestion_control = "reno"};
 
 		for (unsigned int i = 0; i < 3; i++)
 			result.levels[i] = level(2u << i, r->rates[i], 0, 41);
@@ -265,8 +265,9 @@ TEST(levels_that_were_not_searched)
 
 TEST(levels_out_of_range)
 {
-	static const struct tcptuned_tame_options none, much = {.impact_max = 2};
-	struct tcptuned_tame_result result = {};
+	static const struct tcptuned_tame_options none = {.size = sizeof(none)},
+						  much = {.size = sizeof(much), .impact_max = 2};
+	struct tcptuned_tame_result result = {.size = sizeof(result)};
 
 	assert_int_equal(tcptuned_tame_conclude(&none, &result), -EINVAL);
 	result.levels_len = TCPTUNED_TAME_LEVELS + 1;
@@ -276,4 +277,41 @@ TEST(levels_out_of_range)
 	assert_int_equal(tcptuned_tame_conclude(&much, &result), -EINVAL);
 	assert_int_equal(tcptuned_tame_conclude(&none, &result), 0);
 	assert_int_equal(result.fastest, 1);
+}
+
+/* Of programs that were compiled with an earlier or a later version. */
+TEST(structures_of_other_sizes)
+{
+	struct {
+		struct tcptuned_tame_options options;
+		double later;
+	} options = {.options = {.size = sizeof(options), .streams_max = 4}};
+	struct {
+		struct tcptuned_tame_result result;
+		double later;
+	} result = {.result = {.size = sizeof(result), .levels_len = 1}, .later = 7};
+
+	result.result.levels[0] = level(1, 1e8, 0, 41);
+	assert_int_equal(tcptuned_tame_conclude(&options.options, &result.result), 0);
+	assert_int_equal(result.result.size, sizeof(result));
+	assert_int_equal(result.result.fastest, 1);
+	assert_true(result.result.fastest_rate == 1e8 && result.later == 0);
+	options.later = 1;
+	assert_int_equal(tcptuned_tame_conclude(&options.options, &result.result), -E2BIG);
+	options.options.size = 1 << 20;
+	assert_int_equal(tcptuned_tame_conclude(&options.options, &result.result), -E2BIG);
+	options.options.size = 0; /* forgotten */
+	assert_int_equal(tcptuned_tame_conclude(&options.options, &result.result), -EINVAL);
+	/* What is behind the members of an earlier version is neither read nor written. */
+	options.options.size = offsetof(struct tcptuned_tame_options, gain_min);
+	options.options.gain_min = 2;
+	result.result.size = offsetof(struct tcptuned_tame_result, fastest_rate);
+	result.result.fastest = 0;
+	result.result.fastest_rate = -1;
+	assert_int_equal(tcptuned_tame_conclude(&options.options, &result.result), 0);
+	assert_int_equal(result.result.fastest, 1);
+	assert_true(result.result.fastest_rate == -1);
+	assert_int_equal(result.result.size, offsetof(struct tcptuned_tame_result, fastest_rate));
+	options.options.size = sizeof(options.options);
+	assert_int_equal(tcptuned_tame_conclude(&options.options, &result.result), -EINVAL);
 }

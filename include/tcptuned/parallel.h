@@ -8,7 +8,7 @@
  * n determine the polynomial of (7), and with it the throughput at any other n.
  *
  * Rates may have any unit, the same in all calls. Nothing here allocates memory, blocks or fails
- * otherwise than stated.
+ * otherwise than stated. The structures are complete: later versions do not change them.
  */
 #ifndef TCPTUNED_PARALLEL_H
 #define TCPTUNED_PARALLEL_H

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * How many parallel connections to a host, found by measuring: the call of Lu, Qiao, Dinda and Bustamante,
- * "Modeling and Taming Parallel TCP on the Wide Area Network", section V, with probes that double instead
- * of two fixed ones. The connections are those of iperf3, to a server of it, or of curl, which reads ranges
- * of a file. Either runs as a child process; sock_diag(7) shows what limits its connections.
+ * How many parallel connections to a host, found by measuring: the call of Lu, Qiao, Dinda and
+ * Bustamante, "Modeling and Taming Parallel TCP on the Wide Area Network", section V, with probes
+ * that double instead of two fixed ones. The connections are those of iperf3, to a server of it, or
+ * of curl, which reads ranges of a file. Either runs as a child process; sock_diag(7) shows what
+ * limits its connections.
  *
  * No threads, no globals. A search that is freed leaves no process behind.
+ *
+ * The caller sets the member size of options and results to that of the structure that it was
+ * compiled with. Later versions of the library append members: those that a caller does not know
+ * have their defaults, and -E2BIG says that the library does not know one that is set.
  */
 #ifndef TCPTUNED_TAME_H
 #define TCPTUNED_TAME_H
@@ -28,8 +33,9 @@ enum tcptuned_tame_probe {
 
 #define TCPTUNED_TAME_NO_IMPACT 1e-9 /* as impact_max: others may lose nothing */
 
-/* All zeroes: the defaults. */
+/* All zeroes but for size: the defaults. */
 struct tcptuned_tame_options {
+	size_t size; /* of this structure */
 	enum tcptuned_tame_probe probe;
 	unsigned int port;		/* of iperf3; 0: 5201 */
 	unsigned int streams_max;	/* 0: 16; at most 128 */
@@ -72,6 +78,7 @@ struct tcptuned_tame_level {
 	int receives;	     /* 1: this host received, so that the sender's limits are not seen */
 	double processor; /* share of a core that each thread of the probe used at its busier end */
 	enum tcptuned_tame_limit limit;
+	double reserved[4]; /* zeroes; later versions have members here */
 };
 
 /* How the impact on others is known. */
@@ -84,6 +91,7 @@ enum tcptuned_tame_impact {
 };
 
 struct tcptuned_tame_result {
+	size_t size;						 /* of this structure */
 	struct tcptuned_tame_level levels[TCPTUNED_TAME_LEVELS]; /* in the order of measurement */
 	unsigned int levels_len;
 	unsigned int fastest; /* number whose doubling gains less than gain_min, of those measured */
@@ -105,7 +113,8 @@ struct tcptuned_tame;
 
 /*
  * Start a search. @destination is copied. Returns 0; -EINVAL: an option is out of its range, or the
- * destination is empty or begins with "-"; -ENOENT: no iperf3 or curl; other errors of the system.
+ * destination is empty or begins with "-", or a size is missing; -E2BIG: an option is of a later
+ * version; -ENOENT: no iperf3 or curl; other errors of the system.
  */
 int tcptuned_tame_start(const char *destination, const struct tcptuned_tame_options *options,
 			struct tcptuned_tame **ret);
@@ -121,8 +130,8 @@ int tcptuned_tame_fd(const struct tcptuned_tame *tame);
  */
 int tcptuned_tame_step(struct tcptuned_tame *tame);
 
-/* What was measured so far, and the result when the search has ended. */
-const struct tcptuned_tame_result *tcptuned_tame_result(const struct tcptuned_tame *tame);
+/* Set @ret, but for its size, to what was measured so far, or the result of a search that ended. */
+void tcptuned_tame_result(const struct tcptuned_tame *tame, struct tcptuned_tame_result *ret);
 
 /* The number of connections that are being measured (0: none), and the bits per second of now. */
 unsigned int tcptuned_tame_probing(const struct tcptuned_tame *tame, double *ret_rate);
@@ -131,9 +140,9 @@ unsigned int tcptuned_tame_probing(const struct tcptuned_tame *tame, double *ret
 const char *tcptuned_tame_error(const struct tcptuned_tame *tame);
 
 /*
- * Set what follows from the levels of @result, whose other members are zero but for the congestion
- * control: for levels that were not measured by a search, the smallest number first. Returns 0; -EINVAL:
- * an option or the number of levels is out of its range.
+ * Set what follows from the levels of @result, whose other members are zero but for its size and
+ * the congestion control: for levels that were not measured by a search, the smallest number first.
+ * Returns 0; -EINVAL: an option or the number of levels is out of its range; -E2BIG: as above.
  */
 int tcptuned_tame_conclude(const struct tcptuned_tame_options *options,
 			   struct tcptuned_tame_result *result);

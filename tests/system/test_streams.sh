@@ -209,8 +209,9 @@ int main(int argc, char **argv)
 {
 	static char data[65536], ask[] = "GET /file HTTP/1.1\r\nRange: bytes=0-12999999\r\n\r\n";
 	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(8000), .sin_addr.s_addr = inet_addr(argv[1])};
-	struct tcptuned_tame_options options = {.probe = TCPTUNED_TAME_HTTP, .probe_seconds = 2, .streams_max = 1,
-						.bytes_max = 12e6};
+	struct tcptuned_tame_options options = {.size = sizeof(options), .probe = TCPTUNED_TAME_HTTP, .probe_seconds = 2,
+						.streams_max = 1, .bytes_max = 12e6};
+	struct tcptuned_tame_result result = {.size = sizeof(result)};
 	int s = socket(AF_INET, SOCK_STREAM, 0), status;
 	struct ParallelTCPChar *advice;
 	struct tcptuned_tame *tame;
@@ -225,8 +226,9 @@ int main(int argc, char **argv)
 	pfd.fd = tcptuned_tame_fd(tame);
 	while ((status = tcptuned_tame_step(tame)) == 1)
 		poll(&pfd, 1, -1);
-	printf("%d %s%u connection, %.0f0 Mbit/s\n", status, tcptuned_tame_error(tame), tcptuned_tame_result(tame)->fastest,
-	       tcptuned_tame_result(tame)->fastest_rate / 1e7);
+	tcptuned_tame_result(tame, &result);
+	printf("%d %s%u connection, %.0f0 Mbit/s\n", status, tcptuned_tame_error(tame), result.fastest,
+	       result.fastest_rate / 1e7);
 	printf("%d events after that\n", poll(&pfd, 1, 600));
 	tcptuned_tame_free(tame);
 	advice = TameParallelTCP(argv[1], 0.1);
