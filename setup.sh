@@ -45,7 +45,12 @@ forbid_starts() {
 	[ ! -e $policy ] || return 0
 	trap allow_starts EXIT
 	trap 'exit 130' INT TERM HUP
-	printf '#!/bin/sh\n%s\nexit 101\n' "$policy_mark" >$policy
+	cat >$policy <<-END
+		#!/bin/sh
+		$policy_mark
+		# Only a setup.sh that was killed leaves it, and packages then start no service. It may be removed.
+		exit 101
+	END
 	chmod 755 $policy
 }
 

@@ -48,6 +48,8 @@ test_setup_removes_its_own_leftover() {
 	prepare "kill -KILL \$PPID"
 	expect_fail 137 setup
 	expect_match "$(policy_now)" "made by tcptuned's setup.sh" "after SIGKILL"
+	expect_match "$(policy_now)" "^# .* It may be removed\.$" "what it says"
+	expect_fail 101 $policy
 	command_does dpkg-query "echo install ok installed"
 	setup
 	expect_eq "$(policy_now)" "" "after a run that has nothing to install"
