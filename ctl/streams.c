@@ -13,6 +13,7 @@
 #include "commands.h"
 #include "format.h"
 #include "flows/names.h"
+#include "lib/probe.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 
@@ -144,31 +145,16 @@ static int parse_options(const struct ctl *ctl, struct question *q, struct tcptu
 	return error;
 }
 
-/* The host in "[SCHEME://][USER@]HOST[:PORT][/...]", where an IPv6 address may stand in brackets. */
-static void find_host(const char *destination, char ret[256])
-{
-	const char *host = strstr(destination, "://"), *at;
-	int len;
-
-	if (!host) {
-		snprintf(ret, 256, "%s", destination);
-		return;
-	}
-	host += 3;
-	at = memrchr(host, '@', strcspn(host, "/?#"));
-	host = at ? at + 1 : host;
-	len = (int)(*host == '[' ? strcspn(++host, "]") : strcspn(host, ":/?#"));
-	snprintf(ret, 256, "%.*s", len, host);
-}
-
 /* Finds the address, which remains empty if curl may know better, for example by a proxy. */
 static int resolve(struct question *q, struct tcptuned_error *err)
 {
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+	const char *host = q->destination;
+	size_t len = strstr(host, "://") ? probe_find_host(host, &host) : strlen(host);
 	struct addrinfo *found;
 	int error;
 
-	find_host(q->destination, q->host);
+	snprintf(q->host, sizeof(q->host), "%.*s", (int)len, host);
 	if (!q->host[0] || q->host[0] == '-')
 		return USAGE(err, "%.80s: neither a name, an address nor a URL", q->destination);
 	error = getaddrinfo(q->host, NULL, &hints, &found);

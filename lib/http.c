@@ -79,15 +79,15 @@ static char *make_input(const struct probe_run *run)
 	return NULL;
 }
 
-/* Returns the host of a URL as curl writes it, and the bytes of its name. */
-static size_t find_host(const char *url, const char **ret)
+size_t probe_find_host(const char *url, const char **ret)
 {
 	const char *host = strstr(url, "://"), *at;
 
 	host = host ? host + 3 : url;
 	at = memrchr(host, '@', strcspn(host, "/?#"));
-	*ret = at ? at + 1 : host;
-	return **ret == '[' ? strcspn(*ret, "]") : strcspn(*ret, ":/?#");
+	host = at ? at + 1 : host;
+	*ret = *host == '[' ? host + 1 : host;
+	return *host == '[' ? strcspn(*ret, "]") : strcspn(host, ":/?#");
 }
 
 /*
@@ -99,7 +99,8 @@ static int follow(const struct probe_run *run, const char *url, struct probe_rep
 {
 	size_t len = strcspn(url, "\r\n");
 	const char *from, *to;
-	size_t from_len = find_host(run->destination, &from), to_len = find_host(url, &to);
+	size_t from_len = probe_find_host(run->destination, &from);
+	size_t to_len = probe_find_host(url, &to);
 
 	if (from_len == to_len && !strncasecmp(from, to, to_len) && len < sizeof(ret->redirect)) {
 		memcpy(ret->redirect, url, len);

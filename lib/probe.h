@@ -54,6 +54,9 @@ static inline void probe_make_printable(char *text)
 			*text = '?';
 }
 
+/* Find the host in "SCHEME://[USER@]HOST[:PORT][/...]", without brackets. Returns its length. */
+size_t probe_find_host(const char *url, const char **ret);
+
 extern const struct probe_kind probe_iperf3, probe_http;
 
 #endif
