@@ -808,11 +808,11 @@ test_tcptune_run_without_access_to_a_process() {
 Permission denied$" "once"
 }
 
-# As with Yama's ptrace_scope 2.
+# As with Yama's ptrace_scope 2, under which process_vm_readv() is refused as it is in Docker.
 test_tcptune_run_without_access_to_memory() {
 	local pid
 	prepare
-	background command env TEST_DIR=$own "${run[@]}" sh -c 'echo $$; until [ -e go ]; do sleep 0.05; done
+	background command env TEST_DIR=$own "${docker[@]}" sh -c 'echo $$; until [ -e go ]; do sleep 0.05; done
 		exec ./sockets.py tcp4 set rcvbuf 40000 set rcvbuf 40000 get rcvbuf,locks'
 	wait_printed command '^[0-9]'
 	pid=$(<"$TEST_DIR/command.log")
