@@ -89,11 +89,11 @@ struct question {
 /* Overwrites user and password of a URL in the list of processes. Returns a copy that has them. */
 static char *hide_credentials(char *url)
 {
-	char *copy = strdup(url), *user = strstr(url, "://"), *at;
+	char *copy = strdup(url), *scheme = strstr(url, "://"), *user = scheme ? scheme + 3 : url;
+	char *at = memrchr(user, '@', strcspn(user, "/?#"));
 
-	at = user ? memrchr(user + 3, '@', strcspn(user + 3, "/?#")) : NULL;
 	if (at)
-		memset(user + 3, '*', (size_t)(at - user - 3));
+		memset(user, '*', (size_t)(at - user));
 	return copy;
 }
 
