@@ -211,19 +211,16 @@ test_tcptune_run_sets_a_damaged_memory_aside() {
 
 # Its table is a view of a query without an end. Another program has locked it. The command starts, gets signals and ends.
 test_tcptune_run_does_not_wait_for_its_memory() {
-	local memory=$own/state/tcptuned/paths.db numbers
-	numbers=$(printf ', i AS %s' updated min_rtt_us received_per_rtt sent_per_rtt max_window max_window_updated \
-		segments_sent segments_retransmitted connections slow netns)
+	local memory=$own/state/tcptuned/paths.db
 	path --rate 100mbit --delay 25ms --queue 1MB
 	bytes=$((40 << 20))
 	serve_zeroes 8001 $bytes
 	export XDG_STATE_HOME=$own/state
 	"${nobody[@]}" mkdir -p $own/state/tcptuned
-	"${nobody[@]}" sqlite3 $memory "CREATE VIEW paths AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
-		SELECT '' AS prefix, 0 AS cookie, '' AS boot$numbers FROM n WHERE i < 0;
-		CREATE TRIGGER a INSTEAD OF INSERT ON paths BEGIN SELECT 1; END;
-		CREATE TRIGGER b INSTEAD OF DELETE ON paths BEGIN SELECT 1; END; PRAGMA user_version = 1"
+	make_endless $memory
 	ends_by_a_signal
+	rm -rf $memory*
+	make_endless $memory
 	begins command
 	wait_printed command "^tcptune-run: $memory: \(not read, or written,\|.*; it is now $memory.damaged\)"
 	expect_fail 9 stop command
@@ -238,6 +235,16 @@ time.sleep(600)"
 	expect_eq "$(cut -d " " -f 1 "$TEST_DIR/received")" $bytes "bytes"
 	expect_match "$(<"$TEST_DIR/stderr")" \
 		"^tcptune-run: $memory: (database is locked|not read, or written, within 3 s); what is learned of paths is lost" "said"
+}
+
+make_endless() { # FILE
+	local numbers
+	numbers=$(printf ', i AS %s' updated min_rtt_us received_per_rtt sent_per_rtt max_window max_window_updated \
+		segments_sent segments_retransmitted connections slow netns)
+	"${nobody[@]}" sqlite3 "$1" "CREATE VIEW paths AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+		SELECT '' AS prefix, 0 AS cookie, '' AS boot$numbers FROM n WHERE i < 0;
+		CREATE TRIGGER a INSTEAD OF INSERT ON paths BEGIN SELECT 1; END;
+		CREATE TRIGGER b INSTEAD OF DELETE ON paths BEGIN SELECT 1; END; PRAGMA user_version = 1"
 }
 
 begins() { # NAME
