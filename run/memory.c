@@ -16,8 +16,8 @@
 #include "paths/store.h"
 #include "util/clock.h"
 
-#define FILE_SECONDS 3 /* that a child may take; the store waits for a lock for a shorter time */
-#define LIMIT_MS 2000 /* of a statement, and of another process that has locked the file */
+#define FILE_SECONDS 3	  /* that a child may take; the store waits for a lock for a shorter time */
+#define LIMIT_MS     2000 /* of a statement, and of another process that has locked the file */
 
 static __s64 now_s(void)
 {
