@@ -259,7 +259,7 @@ congestion_of() { # HOST FILTER
 # What tcptuned changes on a host, without the bitcp of its lane or of another one. A state that
 # cannot be read never equals an earlier one.
 host_state() {
-	local of_tcptuned='^(tcptuned_|dump_flows|adopt_flows|release_flows|undo_overrides|ca_)'
+	local of_tcptuned='^(tcptuned_|dump_flows|dump_tcp|adopt_flows|release_flows|undo_overrides|ca_)'
 	{
 		sysctl -e net.core.rmem_max net.core.wmem_max net.ipv4.tcp_rmem net.ipv4.tcp_wmem \
 			net.ipv4.tcp_congestion_control &&

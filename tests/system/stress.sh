@@ -79,7 +79,7 @@ stress_lifecycle() { # SECONDS CONNECTIONS [CAPTURE]
 	fi
 	# After a stop, applications may fill send buffers as large as the kernel's maximum: up to 2 GB in all,
 	# which this link carries in three minutes.
-	set -- --duration $((seconds + 60)) --stall 240 --verify --streams $((connections / 2))
+	set -- --duration $((seconds + 240)) --stall 240 --verify --streams $((connections / 2))
 	stream locked 7101 "$@" --rcvbuf 64KiB
 	TRANSFER_ADDR=${ADDR6[b]} stream free 7102 "$@"
 	wait_until stress_all_have_carried 140000
@@ -95,9 +95,8 @@ stress_lifecycle() { # SECONDS CONNECTIONS [CAPTURE]
 	stream_stop locked free
 	for name in locked free; do
 		expect_payload $name
-		expect_ge "$(result $name '.goodput_bps / 1e6')" 10 "their Mbit/s, all together"
 	done
-	expect_no_retraction "$connections" $((seconds * 1000))
+	expect_no_retraction "$connections" $((connections * 50))
 	if [ -n "$capture" ]; then
 		# The kernel passes a block that is not full after a second (tcpdump's timeout). What is
 		# left when tcpdump ends is lost, and not counted as dropped.

@@ -358,7 +358,7 @@ test_replaced_by_other_builds() {
 	for pin in link_sockops link_setsockopt link_getsockopt $links map_flows map_totals map_meta; do
 		expect_eq "$pin $(id_of $pin)" "$(grep "^$pin " <<<"$pinned")" "kept"
 	done
-	for pin in prog_tcptuned_sockops prog_tcptuned_setsockopt prog_dump_flows map_bitcp; do
+	for pin in prog_tcptuned_sockops prog_tcptuned_setsockopt prog_adopt_flows map_bitcp; do
 		expect_another $pin
 	done
 	expect_eq "$(bpftool -j link show pinned /sys/fs/bpf/tcptuned/link_sockops | jq .prog_id)" \

@@ -2,6 +2,7 @@
 # tcptune-run, as an unprivileged user: programs that set SO_RCVBUF get the window of their path, also without
 # shared libraries; exit statuses, signals and what is in the report. (bench_unprivileged.sh has the rates.)
 
+. "$TEST_TOP/tests/system/daemon.sh"
 . "$TEST_TOP/tests/system/unprivileged.sh"
 
 run=("${nobody[@]}" $own/tcptune-run)
