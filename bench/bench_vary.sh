@@ -158,11 +158,11 @@ bench_incast() {
 # --- competing connections -------------------------------------------------------------------
 # vary_flows RTT_MS tuned|untuned:CONTROL:SECONDS...	connections that begin together, each of its
 # own for so long; of tuned ones both ends run tcptuned. The row is that of all; "flows" has each, over
-# the time that they share.
+# the time that they share, from the second $count_after of it on.
 vary_flows() {
 	local rtt_ms=$1 i=0 spec
 	shift
-	link a b --seed "$(run_seed)" $path
+	link a b --seed "$(run_seed)" --judge-after "${count_after:-0}" $path
 	for spec; do
 		i=$((i + 1))
 		vary_receiver $i ${spec//:/ }
@@ -175,7 +175,7 @@ vary_flows() {
 		unset "LIB_PID[flow-$i]"
 		stop "to-$i" || :
 	done
-	reduce neighbours $rtt_ms "${@##*:}"
+	reduce neighbours $rtt_ms "${count_after:-0}" "${@##*:}"
 }
 
 # To enter a cgroup takes as long as a round trip: who starts later is smaller in the queue for long.
@@ -254,4 +254,28 @@ vary_peace() { # X
 		[ $kind = cubic ] ||
 			vary_pair peace "$1" $rtt_ms "cubic, $kind" untuned:cubic:$run_seconds $other
 	done
+}
+
+# bitcp from the handshake on next to another kind that is not tuned, in either order, and two of that
+# kind. The second half of the time counts.
+bench_peace_bitcp() {
+	local run run_seconds count_after rtt_ms=100 queue kind x keys=policy.congestion_control=bitcp
+	vary_hosts
+	run_seconds=${BENCH_SECONDS:-60} count_after=$(half "${BENCH_SECONDS:-60}")
+	cubic_by_default a
+	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+		for queue in ${BENCH_QUEUE:-0.5bdp 1bdp 4bdp}; do
+			for kind in ${BENCH_CONTROLS:-cubic bbr}; do
+				vary_peace_bitcp "1000 Mbit/s, $rtt_ms ms, $queue"
+			done
+		done
+	done
+}
+
+vary_peace_bitcp() { # X
+	local ours=tuned:default:$run_seconds other=untuned:$kind:$run_seconds
+	path="--rate 1gbit --delay $(half $rtt_ms)ms --queue $queue"
+	vary_pair peace_bitcp "$1" $rtt_ms "bitcp, $kind" $ours $other
+	vary_pair peace_bitcp "$1" $rtt_ms "$kind, bitcp" $other $ours
+	vary_pair peace_bitcp "$1" $rtt_ms "$kind, $kind" $other $other
 }

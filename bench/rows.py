@@ -195,17 +195,18 @@ def slower() -> dict:
                        "window_end": load_median(transfer, 2, end - 2, end)}
 
 
-def neighbours(rtt_ms: str, *seconds: str) -> dict:
-    """The rates of connections that begin together, over the time that all of them last; each lasts so long.
+def neighbours(rtt_ms: str, since_s: str, *seconds: str) -> dict:
+    """The rates of connections that begin together, over the time that all of them last, from a second of it on; each
+    lasts so long.
     long_s: seconds in which the first one's RTT exceeds three times the path's, after the last byte of the second one
     was read."""
     flows = [load(f"flow-{i + 1}.log") for i in range(len(seconds))]
     lengths = [float(length) for length in seconds]
-    shared, last = min(lengths), max(lengths)
+    since, shared, last = float(since_s), min(lengths), max(lengths)
     result = flows[0] | {
-        "goodput_bps": sum(mbps(flow, 0, shared) for flow in flows) * 1e6,
+        "goodput_bps": sum(mbps(flow, since, shared) for flow in flows) * 1e6,
         "retransmits": sum(flow["retransmits"] for flow in flows),
-        "flows": [{"mbps": mbps(flow, 0, shared), "congestion": flow["congestion"],
+        "flows": [{"mbps": mbps(flow, since, shared), "congestion": flow["congestion"],
                    "retransmits": flow["retransmits"], "rtt_ms": flow["rtt_ms"]["median"]} for flow in flows]}
     load_series = flows[0]["load_series"]
     if last != shared:

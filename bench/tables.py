@@ -51,8 +51,7 @@ def spread(values):
 # Benches whose runs are not always of the same length.
 OF_SEVERAL_LENGTHS = {"rtt_ratio", "fairness", "friendliness", "synchronised", "clients", "added", "unsent",
                       "slow_link", "slow_flight", "jitter", "impaired", "longer", "slower", "lte", "several", "neighbour",
-                      "leaves", "peace", "incast", "streams",
-                      "paper_streams"}
+                      "leaves", "peace", "peace_bitcp", "incast", "streams", "paper_streams"}
 
 
 def seconds_of(row):
@@ -629,6 +628,14 @@ VARYING = [
         Metric("first_mbps", "Of the first one:", flow_0_mbps),
         rtt("RTT of the first one, median of a run, in ms:"),
     ], check_peace),
+    Bench("peace_bitcp", "bitcp from the handshake on next to a connection that is not tuned", "link", [
+        Metric("first_mbps", "Mbit/s of the first one in the second half of the run; rows: link, RTT, queue:",
+               flow_0_mbps),
+        Metric("second_mbps", "Of the second one:", flow_1_mbps),
+        Metric("first_retransmits", "Segments that the first one sent again, in all of the run:",
+               field("flows", 0, "retransmits")),
+        Metric("second_retransmits", "The second one:", field("flows", 1, "retransmits")),
+    ]),
     Bench("incast", "64 senders to one receiver: 1 Gbit/s, 0.5 ms, a queue of 128 packets", "load", [
         Metric("elapsed_s", "Seconds until all have arrived:", field("elapsed_s")),
         retransmits("Segments sent again:"),
