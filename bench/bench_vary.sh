@@ -257,25 +257,34 @@ vary_peace() { # X
 }
 
 # bitcp from the handshake on next to another kind that is not tuned, in either order, and two of that
-# kind. The second half of the time counts.
+# kind, all with buffers of up to 64 MB. The second half of the time counts.
 bench_peace_bitcp() {
-	local run run_seconds count_after rtt_ms=100 queue kind x keys=policy.congestion_control=bitcp
+	local keys=policy.congestion_control=bitcp
+	vary_peace_bitcp bitcp tuned:default
+}
+
+# The same without tcptuned: bpftool registers bitcp, and the application chooses it.
+bench_peace_bitcp_alone() {
+	register bitcp
+	vary_peace_bitcp "bitcp alone" untuned:bitcp
+	unregister
+}
+
+vary_peace_bitcp() { # NAME tuned|untuned:CONTROL
+	local run run_seconds count_after queue kind x ours other
 	vary_hosts
-	run_seconds=${BENCH_SECONDS:-60} count_after=$(half "${BENCH_SECONDS:-60}")
+	in_host b sysctl -qw net.ipv4.tcp_rmem="4096 131072 67108864"
 	cubic_by_default a
+	run_seconds=${BENCH_SECONDS:-60} count_after=$(half "${BENCH_SECONDS:-60}")
 	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
 		for queue in ${BENCH_QUEUE:-0.5bdp 1bdp 4bdp}; do
+			x="1000 Mbit/s, 100 ms, $queue" path="--rate 1gbit --delay 50ms --queue $queue"
 			for kind in ${BENCH_CONTROLS:-cubic bbr}; do
-				vary_peace_bitcp "1000 Mbit/s, $rtt_ms ms, $queue"
+				ours=$2:$run_seconds other=untuned:$kind:$run_seconds
+				vary_pair peace_bitcp "$x" 100 "$1, $kind" $ours $other
+				vary_pair peace_bitcp "$x" 100 "$kind, $1" $other $ours
+				vary_pair peace_bitcp "$x" 100 "$kind, $kind" $other $other
 			done
 		done
 	done
-}
-
-vary_peace_bitcp() { # X
-	local ours=tuned:default:$run_seconds other=untuned:$kind:$run_seconds
-	path="--rate 1gbit --delay $(half $rtt_ms)ms --queue $queue"
-	vary_pair peace_bitcp "$1" $rtt_ms "bitcp, $kind" $ours $other
-	vary_pair peace_bitcp "$1" $rtt_ms "$kind, bitcp" $other $ours
-	vary_pair peace_bitcp "$1" $rtt_ms "$kind, $kind" $other $other
 }
