@@ -2,8 +2,11 @@
 """What bench/table shows of each bench: its figures, and the requirements that they have to meet."""
 import dataclasses
 import math
+import re
 import statistics
 from typing import Callable
+
+from history import changed_since, is_known, missing_history
 
 # --- numbers ----------------------------------------------------------------------------------------
 
@@ -64,6 +67,20 @@ def is_valid(row):
     return not row.get("invalid")
 
 
+# Columns in which nothing of tcptuned runs.
+UNTUNED = re.compile(r"(kernel|none|by hand|without|static|cubic|reno|bbr|aimd|hstcp|stcp|tt_\w+)(, .*)?")
+
+
+def is_tuned(column):
+    return not UNTUNED.fullmatch(column) or bool(re.search("tcptuned|auto|bitcp|keep", column))
+
+
+def control_of(row):
+    """The congestion control that its connections ended with, or each of theirs; "" if that was not recorded."""
+    flows = [flow.get("congestion", "") for flow in row.get("flows") or []]
+    return " + ".join(flows) if any(flows) else row.get("congestion", "")
+
+
 def longest(rows):
     """Of each cell the longest runs, in the order in which they were measured."""
     def key(row):
@@ -88,6 +105,28 @@ def field(*path, times=1, per=1):
     return value
 
 
+# The paths of the tree whose change makes measurements of tcptuned older than it: of most benches those that decide
+# windows, of others these.
+RULE = ("include/tcptuned/algo/rightsize.h", "bpf/rightsizing.h", "bpf/receiver.h", "bpf/sender.h")
+BITCP = ("include/tcptuned/algo/bitcp.h", "include/tcptuned/algo/congestion.h", "bpf/cc")
+AUTO = (*RULE, *BITCP, "bpf/congestion_control.h")
+WITHOUT_ROOT = ("include/tcptuned/algo/rightsize.h", "lib/tuner.c", "run")
+OUTDATED_BY = {
+    **dict.fromkeys(("friends", "rtt_ratio", "fairness", "friendliness", "synchronised", "clients", "added",
+                     "peace_bitcp"), BITCP),
+    **dict.fromkeys(("peace", "scale", "ramp"), AUTO),
+    **dict.fromkeys(("unprivileged", "unprivileged_sender", "loopback", "ftp"), WITHOUT_ROOT),
+    **dict.fromkeys(("budget", "idle"), (*RULE, "bpf/budget.h", "include/tcptuned/algo/budget.h")),
+    **dict.fromkeys(("cost", "policies", "connections"), ("bpf",)),
+    "streams": (*AUTO, "lib/parallel.c", "lib/tame.c", "lib/advice.c"),
+    "unsent": (*RULE, "include/tcptuned/algo/unsent.h"),
+    "slow_reader": (*RULE, "include/tcptuned/algo/reader.h"),
+    "paths": ("include/tcptuned/algo/path.h", "bpf/paths.h", "daemon/paths"),
+    "adopt": ("bpf/manage.bpf.c", "bpf/record.h", "daemon/kern"),
+    "scrape": ("bpf/scan.bpf.c", "daemon/flows", "daemon/metrics"),
+}
+
+
 @dataclasses.dataclass
 class Metric:
     name: str  # with its unit
@@ -105,6 +144,17 @@ class Bench:
     metrics: object  # a list, or a function of the rows that makes one
     checks: Callable = None  # a function of what was measured that makes lines
     table: Callable = None  # the same, in place of a table with a column for each of the rows'
+
+
+def age_of(bench, commits):
+    """What is to be known of the age of measurements of tcptuned: nothing if they are of the present code."""
+    if missing_history():
+        return "of unknown age"
+    unknown = [commit for commit in commits if not is_known(commit)]
+    if unknown:
+        return f"unknown to git: {', '.join(unknown)}"
+    changed = unique(name for commit in commits for name in changed_since(commit, OUTDATED_BY.get(bench.name, RULE)))
+    return f"older than {', '.join(changed)}" if changed else ""
 
 
 class Measured:
@@ -132,13 +182,23 @@ class Measured:
         return [row for row in self.rows_of(metric)
                 if row["x"] == x and row["column"] == column and is_valid(row)]
 
+    def by_control(self, metric, x, column):
+        """The values of a cell by the congestion control that the connections ended with, and the commits."""
+        found = {}
+        for row in self.cell(metric, x, column):
+            values, commits = found.setdefault(control_of(row), ([], set()))
+            if metric.value(row) is not None:
+                values.append(metric.value(row))
+                commits.add(row.get("commit") or "")
+        return {control: both for control, both in found.items() if both[0]}
+
     def values(self, name, x, column):
-        metric = self.metrics[name]
-        values = (metric.value(row) for row in self.cell(metric, x, column))
-        return [value for value in values if value is not None]
+        return [value for values, _ in self.by_control(self.metrics[name], x, column).values() for value in values]
 
     def mid(self, name, x, column):
-        return median(self.values(name, x, column)) if name in self.metrics else None
+        """The median of a cell; None if there is none, or its connections had different congestion controls."""
+        found = list(self.by_control(self.metrics[name], x, column).values()) if name in self.metrics else []
+        return median(found[0][0]) if len(found) == 1 else None
 
     def table(self, metric):
         if self.bench.table:
@@ -147,32 +207,47 @@ class Measured:
         rows = self.rows_of(metric)
         columns = list(dict.fromkeys(row["column"] for row in rows))
         lengths = unique(seconds_of(row) for row in rows if is_valid(row))
-        yield f"| {self.bench.head} | {' | '.join(columns)} | runs | commit |"
-        yield "|---" * (len(columns) + 3) + "|"
+        yield f"| {self.bench.head} | {' | '.join(columns)} | runs | congestion control | commit |"
+        yield "|---" * (len(columns) + 4) + "|"
         for x in dict.fromkeys(row["x"] for row in rows):
-            cells = [self.cell(metric, x, column) for column in columns]
+            cells = {column: self.cell(metric, x, column) for column in columns}
             texts = []
-            for column, cell in zip(columns, cells):
-                texts.append(spread(self.values(metric.name, x, column)))
+            for column, cell in cells.items():
+                found = self.by_control(metric, x, column)
+                texts.append(spread([]) if not found else "; ".join(
+                    spread(values) + (f" with {control}" if len(found) > 1 else "")
+                    for control, (values, _) in found.items()))
+                if len(found) > 1:
+                    texts[-1] = "mixed: " + texts[-1]
                 if len(lengths) > 1 and cell and seconds_of(cell[0]):
                     texts[-1] += f", {figure(seconds_of(cell[0]))} s"
-            runs = unique(map(len, cells))
-            commits = unique(row.get("commit") or "" for cell in cells for row in cell)
+            runs = unique(map(len, cells.values()))
             yield (f"| {x} | {' | '.join(texts)} | {'-'.join(str(n) for n in unique([runs[0], runs[-1]]))} | "
-                   f"{', '.join(commits)} |")
+                   f"{self.controls(cells)} | {self.commits(cells)} |")
+
+    def controls(self, cells):
+        """Names the congestion controls of each column, or the one of all."""
+        controls = {column: " or ".join(unique(map(control_of, cell))) for column, cell in cells.items() if cell}
+        if len(set(controls.values())) == 1:
+            return next(iter(controls.values()))
+        return "; ".join(f"{column}: {control or 'not recorded'}" for column, control in controls.items())
+
+    def commits(self, cells):
+        def of(columns):
+            return unique(row.get("commit") or "" for column in columns for row in cells[column])
+
+        age = age_of(self.bench, of(filter(is_tuned, cells)))
+        return ", ".join(of(cells)) + (f"; {age}" if age else "")
 
     def records(self):
-        """Lines of CSV."""
+        """Lines of CSV, one for each congestion control of a cell."""
         for metric in self.metrics.values():
             for x in self.xs:
                 for column in self.columns:
-                    values = self.values(metric.name, x, column)
-                    if not values:
-                        continue
-                    commits = unique(row.get("commit") or "" for row in self.cell(metric, x, column))
-                    yield (self.bench.name, f"{x}; {column}", metric.name,
-                           *(f"{value:.7g}" for value in (median(values), min(values), max(values))),
-                           len(values), " ".join(commits))
+                    for control, (values, commits) in self.by_control(metric, x, column).items():
+                        yield (self.bench.name, f"{x}; {column}", metric.name,
+                               *(f"{value:.7g}" for value in (median(values), min(values), max(values))),
+                               len(values), control, " ".join(unique(commits)))
 
     def checks(self):
         return self.bench.checks(self) if self.bench.checks else ()
@@ -217,6 +292,10 @@ def goodput(caption, **options):
 
 def rtt(caption="RTT, median of a run, in ms:"):
     return Metric("rtt_ms", caption, rtt_ms)
+
+
+RTT_P95 = Metric("rtt_p95_ms", "95th percentile, in ms:", field("rtt_ms", "p95"))
+QUEUE_MEAN = Metric("queue_mean_ms", "Delay of the link's queue, mean of a run, in ms:", field("link", "queue_mean_ms"))
 
 
 def retransmits(caption="Retransmitted segments:"):
@@ -321,7 +400,7 @@ ONE_CONNECTION = [
                field("slow", "receiver", "rmem_median", per=1e6)),
         goodput("Goodput of the three others together, in Mbit/s:"),
     ], check_slow_reader),
-    Bench("slow_link", "Slow links, a queue of ten packets: a Reno sender, unless it is bitcp", "link", [
+    Bench("slow_link", "Slow links, a queue of ten packets: a Reno sender", "link", [
         Metric("retransmits_per_1000", "Retransmitted segments per 1000 sent; the receivers of the kernel and of the "
                "static window run without tcptuned:", retransmits_per_1000),
         retransmits(),
@@ -601,13 +680,14 @@ VARYING = [
                     "{x}, {column}: RTT {t} ms in the end (at most the kernel alone: {k})"))),
     Bench("lte", "Recorded rates: 40 ms, a queue of 1.5 MB", "trace", [
         Metric("mbps", "Mbit/s; rows: the trace:", mbps),
-        rtt(),
+        rtt(), QUEUE_MEAN,
     ], check_tuned(("mbps", ">=", 0.98, None, "{x}, {column}: {t} Mbit/s, the kernel alone {k} (at least 98 %)"),
                    ("rtt_ms", "<=", 1 / 3, None,
                     "{x}, {column}: RTT {t} ms, the kernel alone {k} (at most a third)"))),
     Bench("several", "Several connections that begin together: 1 Gbit/s, 10 ms, 20 MB", "connections", [
         goodput("Mbit/s of all; rows: how many:"),
         rtt(),
+        RTT_P95, QUEUE_MEAN,
     ], check_tuned(("goodput_mbps", ">=", 0.98, None,
                     "{x}, {column}: {t} Mbit/s, the kernel alone {k} (at least 98 %)"),
                    ("rtt_ms", "<=", None, 20,
@@ -918,14 +998,13 @@ def prunes(rows):
     if not counted:
         return
 
-    def is_kernel_alone(row):
-        return row["column"] == "kernel" or not ("tcptuned" in row["column"] or "auto" in row["column"])
-
-    alone = {}
-    for row in filter(is_kernel_alone, counted):
+    alone, ours = {}, set()
+    for row in counted:
         key = row["bench"], row["x"]
-        alone[key] = alone.get(key, 0) + row["prunes"]
-    ours = {(row["bench"], row["x"]) for row in counted if not is_kernel_alone(row) and row["prunes"] > 0}
+        if not is_tuned(row["column"]):
+            alone[key] = alone.get(key, 0) + row["prunes"]
+        elif row["prunes"] > 0:
+            ours.add(key)
     count = sum(not alone.get(key) for key in ours)
     yield from ("", "### Receive queues that were packed or dropped from for lack of room (nstat)", "")
     yield need(count, "<=", 0, f"{count} rows in which tcptuned had any where the kernel alone had none")
