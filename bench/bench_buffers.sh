@@ -125,7 +125,7 @@ slow_among_fast() {
 # Slow links (Dynamic Right-Sizing, Figures 5 to 7): a Reno sender, and a receiver with a static
 # window of 64 KB, with the kernel's autotuning, and with tcptuned. The paper says 56 kbit/s
 # and no more of its link; here the queue holds ten packets. Such links cost the host next to
-# nothing: the five of one run are measured at once, each between two hosts of its own, and
+# nothing: the four of one run are measured at once, each between two hosts of its own, and
 # what disturbs one of them disturbs all. Those that were late are measured again, up to twice.
 #
 # receive_window_max: a window is advertised in units of its scale, and only an ACK of more bytes than a
@@ -152,7 +152,7 @@ bench_slow_link_56k() {
 
 slow_rows() { # X SECONDS SECONDS_TO_LEARN LINKEM OPTION...
 	local x=$1 seconds=$2 learn=$3 try columns=("static 64 KB" kernel
-		"tcptuned at the receiver" "tcptuned, known path" "tcptuned, bitcp")
+		"tcptuned at the receiver" "tcptuned, known path")
 	shift 3
 	slow_columns
 	for try in 1 2 3; do
@@ -204,11 +204,9 @@ slow_flows() { # LINKEM OPTION...
 }
 
 slow_flow() { # A B COLUMN
-	local a=$1 b=$2 SENDER_PREFIX RECEIVER_PREFIX
-	[[ $3 != *bitcp ]] || SENDER_PREFIX=in_group
+	local a=$1 b=$2 RECEIVER_PREFIX
 	[[ $3 != tcptuned* ]] || RECEIVER_PREFIX=in_group
 	case $3 in
-	*bitcp) set -- ;;
 	# SO_RCVBUF is doubled, and half of that is window
 	static*) set -- --congestion reno --rcvbuf 64K ;;
 	*known*)

@@ -8,11 +8,10 @@ from section_001_drs import draw_flights, median, ratio, read_runs
 STATIC = "static 64 KB"
 RECEIVER = "tcptuned at the receiver"
 KNOWN = "tcptuned, known path"
-BITCP = "tcptuned, bitcp"
 # The columns of Figure 7: their names in the report, and their colours.
 COLUMNS = {
     STATIC: (STATIC, "#b2182b"), "kernel": ("kernel", "#e08214"), RECEIVER: (RECEIVER, "#1b7837"),
-    KNOWN: (KNOWN, "#7fbf7b"), BITCP: ("tcptuned as shipped", "#4575b4"),
+    KNOWN: (KNOWN, "#7fbf7b"),
 }
 LINKS = ["56 kbit/s, 100 ms", "1.5 Mbit/s, 50 ms", "1.5 Mbit/s, 100 ms"]
 
@@ -101,7 +100,7 @@ def draw_retransmits(report: Report, runs: pandas.DataFrame, paper: float) -> No
                         "Retransmits") as (_, axes):
         for place, (column, (name, colour)) in enumerate(COLUMNS.items()):
             bar = bars.reindex([(column, link) for link in links])
-            at = [link + 0.15 * (place - 2) for link in range(len(links))]
+            at = [link + 0.15 * (place - 1.5) for link in range(len(links))]
             errors = [bar["median"] - bar["min"], bar["max"] - bar["median"]]
             axes.bar(at, bar["median"], 0.15, yerr=errors, color=colour, edgecolor="black",
                      alpha=0.8, label=name)
@@ -137,9 +136,6 @@ def savings(medians: pandas.DataFrame, paper: float) -> str:
                      "once a reassembly gap shows that its queue does not hold it.")
         else:
             text += "not everywhere as much as the paper's."
-    if lowest[BITCP] > 0:
-        text += (f"\nAs shipped, with bitcp and not Reno at the sender, it is {span(BITCP)} times"
-                 f"{': on some link more than the static window' if lowest[BITCP] < 1 else ''}.")
     return text
 
 
