@@ -992,12 +992,28 @@ static void print_load_curve(const struct load_samples *load)
 	printf("]");
 }
 
+/* "cubic" if all connections ended with it; "cubic + bitcp" if some ended with another one. */
+static void print_congestion(void)
+{
+	printf(", \"congestion\": \"%s", streams[0].congestion);
+	for (unsigned int i = 1; i < opt.streams; i++) {
+		unsigned int same = 0;
+
+		while (strcmp(streams[same].congestion, streams[i].congestion) != 0)
+			same++;
+		if (same == i)
+			printf(" + %s", streams[i].congestion);
+	}
+	printf("\"");
+}
+
 static void print_states(const struct stream *sum)
 {
 	const struct stream *s = &streams[0];
 
-	printf(",\n \"retransmits\": %u, \"congestion\": \"%s\", \"min_rtt_ms\": %.3f",
-	       sum->info.tcpi_total_retrans, s->congestion, s->info.tcpi_min_rtt / 1e3);
+	printf(",\n \"retransmits\": %u", sum->info.tcpi_total_retrans);
+	print_congestion();
+	printf(", \"min_rtt_ms\": %.3f", s->info.tcpi_min_rtt / 1e3);
 	printf(",\n \"sender\": {\"cwnd\": %u, \"ssthresh\": %u, \"mss\": %u, \"wscale\": %u, "
 	       "\"sndbuf\": %u, \"busy_s\": %.6f, \"rwnd_limited_s\": %.6f, "
 	       "\"sndbuf_limited_s\": %.6f, \"bytes_retrans\": %llu, "
