@@ -439,15 +439,16 @@ def grid_share(runs, column):
 
 def grid_table(m):
     yield (f"| buffers, RTT, connections | {' | '.join(GRID_COLUMNS)} | tcptuned, cubic / best other | "
-           "tcptuned / best other |")
-    yield "|---" * (len(GRID_COLUMNS) + 3) + "|"
+           "tcptuned / best other | congestion control | commit |")
+    yield "|---" * (len(GRID_COLUMNS) + 5) + "|"
     for x in sorted(m.xs, key=grid_order):
         runs = grid_runs(m, x)
         measured = {row["column"] for row in m.rows if row["x"] == x}
         cells = [spread(runs[column]) if column in measured else "-" for column in GRID_COLUMNS]
         shares = [grid_share(runs, column) for column in OWN]
         cells += ["-" if share is None else f"{rounded(share, 2):g}" for share in shares]
-        yield f"| {x} | {' | '.join(cells)} |"
+        of_columns = {column: m.cell(m.metrics["goodput_mbps"], x, column) for column in m.columns}
+        yield f"| {x} | {' | '.join([*cells, m.controls(of_columns), m.commits(of_columns)])} |"
 
 
 def check_grid(m):
