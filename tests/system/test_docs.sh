@@ -78,8 +78,65 @@ test_docs_link_to_what_exists() {
 	expect_eq "$broken" "" "links that lead nowhere"
 }
 
+# Git says how old measurements are.
+need_history() {
+	[ "$(git -C bench rev-parse --is-shallow-repository 2>/dev/null)" = false ] ||
+		skip "how old measurements are is seen in a full clone only"
+}
+
 test_docs_have_the_results_that_were_kept() {
+	need_history
 	bench/table --csv >"$TEST_DIR/results"
 	expect_eq "$(diff "$TEST_DIR/results" bench/results/results.csv)" "" "bench/table --keep would change"
-	expect_eq "$(bench/table --check docs/performance.md)" "" "figures that were not measured"
+	expect_eq "$(bench/table --check README.md docs/performance.md)" "" "figures that were not measured"
+}
+
+# What one run of `peace` leaves: the congestion control that the first connection ended with, the rate of the second.
+peace() { # CONTROL MBPS COMMIT
+	jq -nc --arg control "$1" --argjson mbps "$2" --arg commit "$3" '{bench: "peace", x: "link", column: "auto, cubic",
+		kernel: "6.18", date: "2026-11-26", commit: $commit,
+		flows: [{congestion: $control, mbps: 1}, {congestion: "cubic", mbps: $mbps}]}'
+}
+
+# bitcp: names it
+test_docs_trace_figures_to_runs_of_one_kind() {
+	local now first runs=$TEST_DIR/runs page=$TEST_DIR/page
+	need_history
+	now=$(git -C bench rev-parse --short HEAD) first=$(git -C bench rev-list --max-parents=0 HEAD | cut -c 1-7)
+	{
+		peace bitcp 219 "$now"
+		peace cubic 662 "$now"
+		peace cubic 701 "$now"
+	} >"$runs"
+	bench/table "$runs" | grep -qF 'mixed: 219 with bitcp + cubic; 682 (662-701) with cubic + cubic' ||
+		fail "unlike runs were averaged: $(bench/table "$runs")"
+	printf '%s\n' '- Next to `bitcp` cubic had 662 Mbit/s. <!-- bench: peace -->' '- It had 219 Mbit/s.' '' \
+		'| scene | result | runs | bench |' '|---|---|---|---|' '| all | 662 (219–701) | 3 | `peace` |' \
+		'| next to `bitcp` | 682 (662–701) | 2 | `peace` |' '| next to cubic | 682 (662–701) | 2 | `peace` |' >"$page"
+	expect_eq "$(bench/table "$runs" --check "$page" | sed "s|^$page:||")" "$(printf '%s\n' "1: 662: not measured" \
+		"2: Mbit/s, and no bench is named" "6: 662 (219–701): not measured" "6: 3 runs: not measured" \
+		"7: 682 (662–701): not measured" "7: 2 runs: not measured")" "what is wrong with the page"
+	sed -i 's/662 Mbit/682 Mbit/; /219/d; /next to .bitcp/d' "$page"
+	expect_eq "$(bench/table "$runs" --check "$page")" "" "what is wrong with figures of one kind"
+	sed -i "s/$now/$first/" "$runs"
+	expect_eq "$(bench/table "$runs" --check "$page" | grep -c 'older than the code, and not marked')" 2 "older figures"
+	bench/table "$runs" --mark "$page"
+	expect_eq "$(bench/table "$runs" --check "$page"; grep -c older "$page")" 2 "marked figures"
+}
+
+# Results are kept only with commits that stay, and compared only where git knows them all.
+test_docs_refuse_measurements_without_a_history() {
+	local top clone=$TEST_DIR/clone
+	need_history
+	top=$(git -C bench rev-parse --show-toplevel)
+	git clone -q "$top" "$clone"
+	cp bench/table bench/*.py "$clone/bench/"
+	peace cubic 662 1234567 >"$TEST_DIR/runs"
+	expect_eq "$("$clone/bench/table" --keep "$TEST_DIR/runs" 2>&1)" "table: not kept: rows of commits that are not in$(
+		) the history of HEAD: 1234567; measure on a commit that stays" "a commit that does not exist"
+	expect_eq "$(git -C "$clone" status --short bench/results)" "" "results that were kept"
+	git clone -q --depth 1 "file://$top" "$clone-shallow"
+	cp bench/table bench/*.py "$clone-shallow/bench/"
+	expect_eq "$("$clone-shallow/bench/table" --check README.md 2>&1)" "table: this clone is shallow and does not show how$(
+		) old measurements are; run git fetch --unshallow" "a shallow clone"
 }
