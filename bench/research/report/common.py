@@ -6,7 +6,7 @@ import gzip
 import json
 import pathlib
 import re
-import subprocess
+import sys
 
 import matplotlib
 import pandas
@@ -18,6 +18,12 @@ pyplot.rcParams.update({"axes.grid": True, "grid.linestyle": ":", "axes.axisbelo
                         "axes.titlesize": "medium", "figure.titlesize": "medium"})
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(TOP / "bench"))
+from history import changed_since, is_known, missing_history  # noqa: E402
+
+# What ns-3 3.37 does that the papers' ns-2 did not.
+NS3 = ("MinRto {min_rto}, recovery PRR, limited transmit, InitialCwnd 10 segments, "
+       "ConnTimeout 3 s, ConnCount 6, DataRetries 6")
 
 # The sources that decide what a congestion control does anywhere, in the kernel, and as it is
 # shipped, and those that decide how large buffers are.
@@ -93,29 +99,27 @@ def count_of(runs: pandas.Series, remark: str = "") -> str:
     return f"runs of each: {lowest if lowest == highest else f'{lowest} to {highest}'}{remark}"
 
 
-@functools.lru_cache(maxsize=None)
-def changed_since(commit: str, sources: tuple) -> list[str]:
-    """Returns the names of those sources that changed after a commit. There are none if git does
-    not know the commit."""
-    command = ["git", "-C", TOP, "diff", "--name-only", commit, "HEAD", "--", *sources]
-    found = subprocess.run(command, capture_output=True, text=True)
-    return [name.split("/")[-1] for name in found.stdout.split()]
-
-
 def aged(text: str, sources: tuple) -> str:
-    """Adds to a text with "commit A, B" which of the sources changed after these commits."""
+    """Adds to a text with "commit A, B" which of the sources changed after these commits, and which
+    commits git does not know."""
     commits = {commit for listed in re.findall("commit ([0-9a-f]{7}[^;]*)", text)
                for commit in re.findall("[0-9a-f]{7,}", listed)}
-    since = unique(name for commit in commits for name in changed_since(commit, sources))
     if "-dirty" in text:
         text += " *-dirty*: with uncommitted changes."
+    if missing_history():
+        return f"{text} What changed since is unknown: {missing_history()}."
+    unknown = unique(commit for commit in commits if not is_known(commit))
+    since = unique(name for commit in commits for name in changed_since(commit, sources))
+    text += f" Unknown to git: {unknown}." if unknown else ""
     return text + (f" Changed since one of these commits: {since}." if since else "")
 
 
 def conditions(lines: pandas.DataFrame, sources: tuple = ALGORITHMS) -> str:
     """Returns a sentence about how lines of Report.sim were measured."""
     runs = lines.groupby(["engine", "algorithm", "x", "conditions"]).seed.nunique()
-    simulated = "Debian 12's ns-3 3.37; " if (lines.engine == "ns-3").any() else ""
+    min_rto = "300 ms" if lines.experiment.isin(["clients", "added"]).any() else "1 s"
+    simulated = (f"Debian 12's ns-3 3.37 ({NS3.format(min_rto=min_rto)}); "
+                 if (lines.engine == "ns-3").any() else "")
     how = " | ".join(sorted(set(lines.conditions))).replace("droptail", "drop-tail")
     seeds = "seeds" if lines.seed.nunique() > 1 else "seed"
     text = (f"Conditions: {simulated}{how}{'; ' if how else ''}{seeds} {unique(lines.seed)}; "
