@@ -427,8 +427,8 @@ def grid_runs(m, x):
 
 
 def best_other(runs):
-    """The best column that is not tcptuned's, by its median."""
-    others = [column for column in GRID_COLUMNS if runs[column] and column not in OWN]
+    """The best column that is not tcptuned's, by its median; None if buffers by hand were not measured."""
+    others = [column for column in GRID_COLUMNS if runs[column] and runs["by hand"] and column not in OWN]
     return max(others, key=lambda column: median(runs[column]), default=None)
 
 

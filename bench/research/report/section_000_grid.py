@@ -104,7 +104,9 @@ def compare(cells: pandas.DataFrame) -> pandas.DataFrame:
     """Returns for each cell and column of tcptuned the best other column, its share of that, and
     how it stands."""
     others = [tuning for tuning in TUNINGS if tuning not in OWN]
-    best_of = cells["median"].unstack().reindex(columns=others).idxmax(axis=1)
+    medians = cells["median"].unstack().reindex(columns=others)
+    compared = medians[medians["by hand"].notna()]  # none alone is not the best of anything
+    best_of = compared.idxmax(axis=1).reindex(medians.index)
     found = []
     for (x, column), own in cells.iterrows():
         if column not in OWN or pandas.isna(best_of[x]):
