@@ -133,7 +133,9 @@ test_docs_refuse_measurements_without_a_history() {
 	cp bench/table bench/*.py "$clone/bench/"
 	peace cubic 662 1234567 >"$TEST_DIR/runs"
 	expect_eq "$("$clone/bench/table" --keep "$TEST_DIR/runs" 2>&1)" "table: not kept: rows of commits that are not in$(
-		) the history of HEAD: 1234567; measure on a commit that stays" "a commit that does not exist"
+		) the history of HEAD: 1234567; measure again, on a commit that stays" "a commit that does not exist"
+	expect_eq "$("$clone/bench/table" "$TEST_DIR/runs" --check "$clone/NEWS")" "rows of commits that are not in$(
+		) the history of HEAD: 1234567; measure again, on a commit that stays" "the same in a check"
 	expect_eq "$(git -C "$clone" status --short bench/results)" "" "results that were kept"
 	git clone -q --depth 1 "file://$top" "$clone-shallow"
 	cp bench/table bench/*.py "$clone-shallow/bench/"
