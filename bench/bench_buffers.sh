@@ -27,15 +27,6 @@ bench_locked_receiver() {
 	done
 }
 
-# One such transfer at 50 ms, as a curve.
-bench_progress() {
-	local keep_series=1
-	host a b
-	path="--rate 1gbit --delay 25ms --queue 4bdp"
-	row progress 50 tcptuned tuned -- --rcvbuf 64K --series 20
-	row progress 50 without untuned --congestion cubic --rcvbuf 64K --timeout 200 --series 200
-}
-
 # A deep queue: 10 ms, 20 MB; the sender may fill it. Only the receiver runs tcptuned.
 bench_deep_queue() {
 	local cc run

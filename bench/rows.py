@@ -134,7 +134,7 @@ def link_figures(transfer: dict, link: dict, tries: str, lost_segment: str, prun
 
 
 def add(bench: str, x: str, column: str, link_file: str = "", tries: str = "", lost_segment: str = "",
-        prunes: str = "", keeps_series: str = "") -> None:
+        prunes: str = "") -> None:
     """Appends a row to $BENCH_RESULTS and a line to $BENCH_PROGRESS. Without tries there is no result, since the link
     was late, or there was no link."""
     row = {"bench": bench, "x": x, "column": column, "commit": os.environ.get("BENCH_COMMIT", ""),
@@ -148,9 +148,8 @@ def add(bench: str, x: str, column: str, link_file: str = "", tries: str = "", l
         row |= transfer
         if link_file:
             row |= link_figures(transfer, load(link_file), tries, lost_segment, prunes)
-            if not keeps_series:
-                row.pop("series", None)
-                row.pop("load_series", None)
+            row.pop("series", None)
+            row.pop("load_series", None)
         goodput = row.get("goodput_bps")
         said = f"{goodput / 1e6:.0f} Mbit/s" if goodput is not None else "measured"
     if run_seconds():
