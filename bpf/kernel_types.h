@@ -19,6 +19,10 @@ enum sk_pacing { SK_PACING_NONE, SK_PACING_NEEDED };
 struct sock;
 struct ack_sample;
 
+struct socket {
+	unsigned long flags;
+};
+
 struct tcp_congestion_ops {
 	__u32 (*ssthresh)(struct sock *sk);
 	void (*cong_avoid)(struct sock *sk, __u32 ack, __u32 acked);
@@ -118,6 +122,7 @@ struct sock {
 	unsigned long sk_pacing_rate;	  /* likewise */
 	__u32 sk_pacing_status;		  /* enum sk_pacing */
 	unsigned long sk_tsq_flags;
+	struct socket *sk_socket;   /* NULL: it is not accepted yet, or closed */
 	void *sk_validate_xmit_skb; /* set where a device encrypts (TLS_HW) */
 	__u8 sk_userlocks : 4;
 	__u32 sk_max_ack_backlog;

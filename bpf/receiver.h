@@ -175,7 +175,7 @@ static __always_inline void end_receive_round(struct bpf_sock_ops *ctx, struct t
 		histogram_add(&t->histogram[TCPTUNED_H_RCV_PER_RTT], flow->rcv.per_rtt);
 		histogram_add(&t->histogram[TCPTUNED_H_RCV_WINDOW], tp->rcv_wnd);
 	}
-	if (flow->flags & TCPTUNED_F_OBSERVE)
+	if (flow->flags & (TCPTUNED_F_OBSERVE | TCPTUNED_F_RCVBUF_APP))
 		return;
 	if (sk_buffer_locks(tp) & SOCK_RCVBUF_LOCK)
 		size_locked_receiver(ctx, flow, tp);
@@ -183,14 +183,16 @@ static __always_inline void end_receive_round(struct bpf_sock_ops *ctx, struct t
 		apply_receive_budget(flow, tp);
 }
 
+/*
+ * The window of a buffer that the application sizes is only measured: as if no RTT exceeded the
+ * minimum, so that nothing is tested.
+ */
 static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 				       struct tcp_sock *tp)
 {
 	struct rightsize_ack ack = {.now_us = tp->tcp_mstamp};
 	__u32 before = flow->rcv.window, did, limit;
 
-	if (flow->flags & TCPTUNED_F_RCVBUF_APP)
-		return;
 	/* A clamp that the kernel moved, or that a gap ends, does not wait for the next tick. */
 	if (ack.now_us - flow->rcv.seen_us < ACK_TICK_US &&
 	    (!flow->rcv_clamp ||
@@ -199,12 +201,15 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	ack.clock_us = bpf_ktime_get_tai_ns() / 1000;
 	ack.bytes = sk_highest_seen(tp);
 	ack.rtt_us = sk_rcv_rtt_us(tp);
-	ack.sample_us = sk_rcv_rtt_sample_us(tp);
+	ack.sample_us = flow->flags & TCPTUNED_F_RCVBUF_APP ? flow->rcv.min_rtt_us
+							    : sk_rcv_rtt_sample_us(tp);
 	ack.min = min_window(tp);
 	ack.offered = tp->out_of_order_queue.rb_node ? RIGHTSIZE_WINDOW_MAX : sk_offered_window(tp);
 	did = decide(&flow->rcv, &ack, false);
 	if (did & ROUND_ENDED)
 		end_receive_round(ctx, flow, tp, &ack);
+	if (flow->flags & TCPTUNED_F_RCVBUF_APP)
+		return;
 	if (DECIDED(did)) {
 		flow->rcv_grows += DECIDED(did) == TCPTUNED_EV_RCV_GROWN;
 		flow->rcv_shrinks += DECIDED(did) != TCPTUNED_EV_RCV_GROWN;

@@ -39,7 +39,23 @@ static __always_inline bool window_is_full(const struct tcp_sock *tp, __u32 unse
 	return room < next;
 }
 
-static __always_inline __u8 limit_of(struct tcp_sock *tp)
+/* A standing RTT: the smallest of the last round, or the smoothed one if that is smaller. */
+static __always_inline __u32 standing_rtt_us(const struct rightsize *rs, __u32 smoothed_us)
+{
+	return rs->last_low_us && rs->last_low_us < smoothed_us ? rs->last_low_us : smoothed_us;
+}
+
+/* The kernel forgets its minimum after five minutes (net.ipv4.tcp_min_rtt_wlen). */
+static __always_inline __u32 sender_queue(const struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	__u32 min = sk_min_rtt_us(tp), known = flow->snd.min_rtt_us;
+
+	return readout_queue(tp->snd_nxt - tp->snd_una,
+			     standing_rtt_us(&flow->snd, tp->srtt_us >> 3),
+			     known && known < min ? known : min, tp->mss_cache);
+}
+
+static __always_inline __u8 send_limit_of(const struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 	__u32 unsent = tp->write_seq - tp->snd_nxt;
@@ -47,14 +63,63 @@ static __always_inline __u8 limit_of(struct tcp_sock *tp)
 		.unsent = unsent,
 		.mss = tp->mss_cache,
 		.in_flight = tp->packets_out,
-		.chrono = BPF_CORE_READ_BITFIELD(tp, chrono_type),
-		.cwnd_limited = BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited),
+		.queue = sender_queue(flow, tp),
+		.sndbuf = sk->sk_sndbuf,
+		.snd_wnd = tp->snd_wnd,
+		.no_space = !!(sk->sk_socket->flags & (1u << SOCK_NOSPACE)),
+		.rwnd_limited = BPF_CORE_READ_BITFIELD(tp, chrono_type) == READOUT_CHRONO_RWND,
+		.cwnd_limited = BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited) ||
+				(unsent && tp->packets_out >= tp->snd_cwnd),
+		.lost = tp->total_retrans && tp->prior_cwnd,
 		.pacing = sk->sk_pacing_status,
 		.throttled = sk->sk_tsq_flags & TSQF_THROTTLED,
 		.window_full = window_is_full(tp, unsent),
 	};
 
-	return readout_limit(&sender);
+	return readout_send_limit(&sender);
+}
+
+/* By the last interval, if one has ended: what arrives in bursts may be in either of two rounds. */
+static __always_inline __u32 receive_window_used(const struct tcptuned_flow *flow,
+						 struct tcp_sock *tp)
+{
+	if (!flow->rcv.rate)
+		return flow->rcv.per_rtt;
+	return rightsize_muldiv(flow->rcv.rate, sk_rcv_rtt_us(tp), 1000000);
+}
+
+/*
+ * A segment echoes the time of the last ACK, and so a sender that paused looks like a longer path. A
+ * queue keeps the link busy, so no silence is longer than what waits there.
+ */
+static __always_inline __u32 receiver_queue(const struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	__u32 rtt_us = sk_rcv_rtt_us(tp), min_rtt_us = flow->rcv.min_rtt_us;
+
+	if (!(flow->flags & TCPTUNED_F_RCVBUF_APP)) /* or its samples are not kept */
+		rtt_us = standing_rtt_us(&flow->rcv, rtt_us);
+	if (flow->rcv.interval_silent_us + min_rtt_us >= rtt_us)
+		return 0;
+	return readout_queue(receive_window_used(flow, tp), rtt_us, min_rtt_us, tp->mss_cache);
+}
+
+static __always_inline __u8 receive_limit_of(const struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+	__u64 now_us = bpf_ktime_get_ns() / 1000, seen_us = flow->rcv.seen_us;
+	struct readout_receiver receiver = {
+		.used = receive_window_used(flow, tp),
+		.window = tp->rcv_wnd,
+		.queue = receiver_queue(flow, tp),
+		.rmem = sk->sk_backlog.rmem_alloc.counter,
+		.rcvbuf = sk->sk_rcvbuf,
+		.silent_us = now_us > seen_us ? now_us - seen_us : 0,
+		.rtt_us = sk_rcv_rtt_us(tp),
+		.unread = !!flow->reader.since_us,
+		.slow_reader = flow->reader.window && !(flow->flags & TCPTUNED_F_RCVBUF_APP),
+	};
+
+	return readout_receive_limit(&receiver);
 }
 
 /* The state of bitcp is in the kernel's room for congestion controls (bpf/cc/bitcp.bpf.c). */
@@ -120,7 +185,11 @@ static __always_inline void copy_socket(struct tcptuned_flow_record *r, struct t
 	if (interval_us)
 		r->delivery_rate_Bps =
 			(__u64)tp->rate_delivered * tp->mss_cache * 1000000 / interval_us;
-	r->limit = limit_of(tp);
+	r->limit = send_limit_of(&r->flow, tp);
+	r->receive_limit = receive_limit_of(&r->flow, tp);
+	r->snd_queue = sender_queue(&r->flow, tp);
+	r->rcv_used = receive_window_used(&r->flow, tp);
+	r->rcv_queue = receiver_queue(&r->flow, tp);
 	r->cwnd = tp->snd_cwnd;
 	r->ssthresh = tp->snd_ssthresh;
 	r->mss = tp->mss_cache;
@@ -152,7 +221,8 @@ static __always_inline void add_to_sums(struct readout_sums *sums, struct tcptun
 		.rmem_alloc = sk->sk_backlog.rmem_alloc.counter,
 		.wmem_queued = sk->sk_wmem_queued,
 		.rcv_wnd = tp->rcv_wnd,
-		.limit = limit_of(tp),
+		.limit = send_limit_of(flow, tp),
+		.receive_limit = receive_limit_of(flow, tp),
 	};
 	struct readout_group *group = readout_add(sums, flow, &socket);
 

@@ -21,6 +21,7 @@
 #define AF_INET			  2
 #define AF_INET6		  10
 #define TSQF_THROTTLED		  1 /* enum tsq_flags */
+#define SOCK_NOSPACE		  2 /* bit of struct socket.flags */
 
 /*
  * A global function. The verifier walks it once, and not again for each state in which it is

@@ -95,9 +95,7 @@ int ctl_add_flow(const struct ctl *ctl, json_t *request, struct tcptuned_error *
 
 /*
  * The members are those of the connection's JSON, and these:
- *	unread		more than half of the receive buffer is
  *	paced_to_max	it is paced at the maximum that the application allows
- *	small_rcvbuf	as small below
  */
 static const struct ctl_template first_texts[] = {
 	{"", "{local} - {remote}\n  {state}, "},
@@ -138,8 +136,7 @@ static const struct ctl_template first_texts[] = {
  */
 static const struct ctl_template direction_texts[] = {
 	{"small",
-	 "  application  fixed it itself with an {option} below 16 KiB, which is always honoured: "
-	 "this limits the connection\n"},
+	 "  application  fixed it itself with an {option} below 16 KiB, which is always honoured\n"},
 	{"fixed !small", "  application  fixed it itself: left alone\n"},
 	{"!fixed requested_bytes",
 	 "  application  asked for {option} of {requested_bytes:bytes}: "},
@@ -163,7 +160,8 @@ static const struct ctl_template direction_texts[] = {
 	     "round; {rate_bytes_per_s:bytes} per second in the last interval, "
 	     "{rate_best_bytes_per_s:bytes} in the best\n"
 	     "  decided      "},
-	{"reason=unmeasured",
+	{"reason=unmeasured fixed", "nothing"},
+	{"reason=unmeasured !fixed",
 	 "no round trip has been measured yet: the kernel's own sizing goes on"},
 	{"reason=kernel failed_tests",
 	 "the kernel's autotuning: a test showed that less window would cost rate "
@@ -220,13 +218,26 @@ static const struct ctl_template last_texts[] = {
 	{"pacing.rate_bytes_per_s !paced_to_max",
 	 "  pacing       its congestion control paces it, at {pacing.rate_bytes_per_s:bytes} per "
 	 "second now\n"},
-	{"", "\nlimited by\n  "},
+	{"", "\nlimited by\n  what it sends: "},
 	{"limit=idle", "nothing: there is nothing to send, and nothing in flight\n"},
 	{"limit=application", "the application: it sends less than it may\n"},
-	{"limit=cwnd", "the congestion window, {cwnd_segments} segments of {mss_bytes} bytes\n"},
-	{"limit=receiver_window", "the peer's receive window, {send_window_bytes:bytes}\n"},
-	{"limit=send_buffer",
-	 "its send buffer, {send_buffer_bytes:bytes}, or the limit on unsent data in it\n"},
+	{"limit=cwnd",
+	 "the congestion window, {cwnd_segments} segments of {mss_bytes} bytes, which no loss has "
+	 "reduced\n"},
+	{"limit=loss",
+	 "losses without a queue ({retransmitted_segments} segments sent again), which keep the "
+	 "congestion window small: {cwnd_segments} segments of {mss_bytes} bytes\n"},
+	{"limit=receiver_window send_window_bytes",
+	 "the peer's receive window, {send_window_bytes:bytes}\n"},
+	{"limit=receiver_window !send_window_bytes",
+	 "the peer's receive window, which is closed: its application does not read\n"},
+	{"limit=send_buffer flags.so_sndbuf_honoured",
+	 "its send buffer, {send_buffer_bytes:bytes}, which its application fixed (SO_SNDBUF)\n"},
+	{"limit=send_buffer !flags.so_sndbuf_honoured",
+	 "its send buffer, {send_buffer_bytes:bytes}, all of which is in flight\n"},
+	{"limit=path",
+	 "the path: {send.path_queue_bytes:bytes} wait in its queue (RTT {srtt_us:us}, minimum "
+	 "{min_rtt_us:us}); more window would not help\n"},
 	{"limit=pacing paced_to_max",
 	 "its pacing: the application allows {pacing.rate_max_bytes_per_s:bytes} per second\n"},
 	{"limit=pacing !paced_to_max",
@@ -234,12 +245,28 @@ static const struct ctl_template last_texts[] = {
 	 "second\n"},
 	{"limit=local_queue",
 	 "a queue of this host, which holds as much of it as it may for the network device\n"},
-	{"unread",
-	 "  what it receives: the application, which does not read as fast as data arrive\n"},
-	{"!unread small_rcvbuf",
-	 "  what it receives: the receive buffer, which its application fixed\n"},
-	{"!unread !small_rcvbuf receive.reason=capped",
-	 "  what it receives: perhaps the receive window, which is capped\n"},
+	{"", "  what it receives: "},
+	{"receive.limit=idle", "nothing: nothing arrives\n"},
+	{"receive.limit=application",
+	 "the application, which does not read as fast as data arrive\n"},
+	{"receive.limit=receiver_window",
+	 "this host's receive window, {advertised_window_bytes:bytes}"},
+	{"receive.limit=receiver_window flags.so_rcvbuf_honoured",
+	 ", which its application fixed (SO_RCVBUF)"},
+	{"receive.limit=receiver_window receive.reason=capped",
+	 ", by the policy's maximum (receive_window_max)"},
+	{"receive.limit=receiver_window receive.reason=budget", ", by the memory budget"},
+	{"receive.limit=receiver_window", "\n"},
+	{"receive.limit=path",
+	 "the path: {receive.path_queue_bytes:bytes} wait in its queue (RTT {receiver_rtt_us:us}, "
+	 "minimum {receive.min_rtt_us:us}); more window would not help\n"},
+	{"receive.limit=sender",
+	 "the sender or its application, not this host's window: {advertised_window_bytes:bytes} "
+	 "offered, {receive.used_per_rtt_bytes:bytes} used per round trip, RTT "
+	 "{receiver_rtt_us:us}, minimum {receive.min_rtt_us:us}"},
+	{"receive.limit=sender receive.out_of_order_segments",
+	 "; {receive.out_of_order_segments} segments arrived out of order, as after losses"},
+	{"receive.limit=sender", "\n"},
 	{0},
 };
 
@@ -288,10 +315,6 @@ void ctl_print_explanation(FILE *out, const json_t *flow)
 	unsigned long long pacing_max = ctl_number(flow, "pacing.rate_max_bytes_per_s");
 	json_auto_t *members = json_copy((json_t *)flow);
 
-	set_bool(members, "unread",
-		 ctl_number(flow, "receive_buffer_used_bytes") >
-			 ctl_number(flow, "receive_buffer_bytes") / 2);
-	set_bool(members, "small_rcvbuf", is_small(flow, &directions[0]));
 	set_bool(members, "paced_to_max", pacing_max && pacing >= pacing_max);
 	ctl_print(out, flow, first_texts);
 	for (size_t i = 0; i < ARRAY_SIZE(directions); i++)

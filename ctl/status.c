@@ -27,8 +27,7 @@ static const struct ctl_template configuration[] = {
 	{"bitcp_registered", "bitcp is registered\n"},
 	{"!bitcp_registered", "bitcp is not registered\n"},
 	{"",
-	 "connections    {connections.open} open, {connections.observed} of them only observed\n"
-	 "limited by    "},
+	 "connections    {connections.open} open, {connections.observed} of them only observed\n"},
 	{0},
 };
 
@@ -72,11 +71,20 @@ static const struct ctl_template sysctl_texts[] = {
 	{0},
 };
 
+static void print_limits(const char *title, const json_t *limits)
+{
+	const char *name;
+	json_t *value;
+
+	fputs(title, stdout);
+	json_object_foreach ((json_t *)limits, name, value)
+		printf(" %s %lld", name, (long long)json_integer_value(value));
+	putchar('\n');
+}
+
 static void print_status(const json_t *answer)
 {
 	time_t start = (time_t)(ctl_number(answer, "started_us") / 1000000);
-	const json_t *limits = ctl_member(answer, "connections.limited_by");
-	const char *name;
 	char since[64];
 	json_t *value;
 	size_t i;
@@ -85,9 +93,9 @@ static void print_status(const json_t *answer)
 	printf("daemon         tcptuned %s, process %llu, since %s\n", ctl_text(answer, "version"),
 	       ctl_number(answer, "pid"), since);
 	ctl_print(stdout, answer, configuration);
-	json_object_foreach ((json_t *)limits, name, value)
-		printf(" %s %lld", name, (long long)json_integer_value(value));
-	putchar('\n');
+	print_limits("limited by     sending:", ctl_member(answer, "connections.limited_by"));
+	print_limits("               receiving:",
+		     ctl_member(answer, "connections.receive_limited_by"));
 	ctl_print(stdout, answer, totals);
 	json_array_foreach (json_object_get(answer, "sysctls"), i, value) {
 		fputs(i ? "              " : "sysctls       ", stdout);

@@ -70,6 +70,8 @@ const struct tcptuned_column tcptuned_columns[] = {
 	 "segments now thought lost"},
 	{"limit", "LIMIT", "limit", COLUMN_TEXT, true, FIELD(limit), "what limits what it sends",
 	 .words = WORDS_LIMIT},
+	{"receive-limit", "RLIMIT", "receive.limit", COLUMN_TEXT, true, FIELD(receive_limit),
+	 "what limits what it receives", .words = WORDS_LIMIT},
 	{"rwhy", "RWHY", "receive.reason", COLUMN_TEXT, true, FIELD(flow.rcv_reason),
 	 "why the receive window is what it is", .words = WORDS_REASON},
 	{"swhy", "SWHY", "send.reason", COLUMN_TEXT, false, FIELD(flow.snd_reason),

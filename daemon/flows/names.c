@@ -14,15 +14,23 @@ struct word {
 };
 
 static const struct word limits[TCPTUNED_LIMITS] = {
-	[TCPTUNED_LIMIT_IDLE] = {"idle", "nothing to send, and nothing in flight"},
-	[TCPTUNED_LIMIT_APPLICATION] = {"application", "the application sends less than it may"},
-	[TCPTUNED_LIMIT_CWND] = {"cwnd", "the congestion window"},
-	[TCPTUNED_LIMIT_RWND] = {"receiver_window", "the peer's receive window"},
-	[TCPTUNED_LIMIT_SNDBUF] = {"send_buffer",
-				   "its send buffer, or the bound on what waits there unsent"},
+	[TCPTUNED_LIMIT_IDLE] = {"idle", "nothing to send, and nothing in flight; or nothing "
+					 "arrives"},
+	[TCPTUNED_LIMIT_APPLICATION] = {"application",
+					"the application sends, or reads, less than it may"},
+	[TCPTUNED_LIMIT_CWND] = {"cwnd", "the congestion window, which no loss has reduced"},
+	[TCPTUNED_LIMIT_LOSS] = {"loss", "losses without a queue, which keep the congestion "
+					 "window small"},
+	[TCPTUNED_LIMIT_RWND] = {"receiver_window", "the receive window: of the peer where this "
+						    "host sends, its own where it receives"},
+	[TCPTUNED_LIMIT_SNDBUF] = {"send_buffer", "its send buffer, all of which is in flight"},
+	[TCPTUNED_LIMIT_PATH] = {"path", "the path: the RTT is 3/2 of its minimum or more, and "
+					 "with more window more would wait in its queue"},
 	[TCPTUNED_LIMIT_PACING] = {"pacing", "its pacing limit"},
 	[TCPTUNED_LIMIT_QUEUE] = {"local_queue",
 				  "a queue of this host, in front of the network device"},
+	[TCPTUNED_LIMIT_SENDER] = {"sender", "the sender or its application, or losses before "
+					     "this host, whose receive window is not used up"},
 };
 
 static const struct word reasons[RIGHTSIZE_REASONS] = {

@@ -64,8 +64,8 @@ static void make_printable(char name[TCPTUNED_CC_NAME_MAX])
 static bool is_valid(const struct tcptuned_flow_record *record)
 {
 	return (record->family == AF_INET || record->family == AF_INET6) &&
-	       record->limit < TCPTUNED_LIMITS && record->state &&
-	       record->flow.rcv_reason < RIGHTSIZE_REASONS &&
+	       record->limit < TCPTUNED_LIMITS && record->receive_limit < TCPTUNED_LIMITS &&
+	       record->state && record->flow.rcv_reason < RIGHTSIZE_REASONS &&
 	       record->flow.snd_reason < RIGHTSIZE_REASONS &&
 	       memchr(record->congestion_control, '\0', TCPTUNED_CC_NAME_MAX);
 }

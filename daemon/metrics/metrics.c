@@ -388,15 +388,23 @@ static void print_reasons(struct prom *prom, const char *direction, const __u64 
 			     NULL);
 }
 
+static void print_limited(struct prom *prom, const char *direction, const __u64 *counts,
+			  __u32 words)
+{
+	for (unsigned int i = 0; i < TCPTUNED_LIMITS; i++)
+		if (words & 1u << i)
+			print_sample(prom, "tcptuned_connections_limited",
+				     "Open connections by what limits each direction.", counts[i],
+				     PLAIN, "direction", direction, "limit",
+				     tcptuned_word(WORDS_LIMIT, i), NULL);
+}
+
 static void print_aggregates(struct prom *prom, const struct tcptuned_snapshot *snap)
 {
 	print_groups(prom, snap);
 	print_rows(prom, sums, ARRAY_SIZE(sums), snap);
-	for (unsigned int i = 0; i < TCPTUNED_LIMITS; i++)
-		print_sample(prom, "tcptuned_connections_limited",
-			     "Open connections by what limits their sending.",
-			     snap->flows.sums.limited[i], PLAIN, "limit",
-			     tcptuned_word(WORDS_LIMIT, i), NULL);
+	print_limited(prom, "receive", snap->flows.sums.receive_limited, TCPTUNED_RECEIVE_LIMITS);
+	print_limited(prom, "send", snap->flows.sums.limited, TCPTUNED_SEND_LIMITS);
 	print_reasons(prom, "receive", snap->flows.sums.rcv_reason);
 	print_reasons(prom, "send", snap->flows.sums.snd_reason);
 }
@@ -448,15 +456,15 @@ static void print_flow_row(struct prom *prom, const struct row *row,
 			     LABELS_OF(ends), row->label, row->label_value, NULL);
 }
 
-static void print_limits(struct prom *prom, const struct tcptuned_flow_record *record)
+/* All words would be as many series as all else. */
+static void print_limit(struct prom *prom, const struct tcptuned_flow_record *record,
+			const char *direction, unsigned int limit)
 {
 	struct tcptuned_ends ends = tcptuned_flow_ends(record);
 
-	for (unsigned int i = 0; i < TCPTUNED_LIMITS; i++)
-		print_sample(prom, "tcptuned_flow_limited",
-			     "What limits sending: 1 for the limit that applies.",
-			     i == record->limit, PLAIN, LABELS_OF(ends), "limit",
-			     tcptuned_word(WORDS_LIMIT, i), NULL);
+	print_sample(prom, "tcptuned_flow_limited", "What limits a direction: always 1.", 1, PLAIN,
+		     LABELS_OF(ends), "direction", direction, "limit",
+		     tcptuned_word(WORDS_LIMIT, limit), NULL);
 }
 
 static void print_flows(struct prom *prom, const struct tcptuned_snapshot *snap)
@@ -477,8 +485,10 @@ static void print_flows(struct prom *prom, const struct tcptuned_snapshot *snap)
 	for (size_t i = 0; i < ARRAY_SIZE(flow_rows); i++)
 		for (record = top; record < end; record++)
 			print_flow_row(prom, &flow_rows[i], record);
-	for (record = top; record < end; record++)
-		print_limits(prom, record);
+	for (record = top; record < end; record++) {
+		print_limit(prom, record, "receive", record->receive_limit);
+		print_limit(prom, record, "send", record->limit);
+	}
 }
 
 /* ---- policies --------------------------------------------------------------------------- */

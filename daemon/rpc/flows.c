@@ -41,6 +41,10 @@ static const struct tcptuned_column more_members[] = {
 	NUMBER("reordering_segments", reordering),
 	DIRECTION("receive", rcv),
 	DIRECTION("send", snd),
+	NUMBER("receive.used_per_rtt_bytes", rcv_used),
+	NUMBER("receive.path_queue_bytes", rcv_queue),
+	NUMBER("send.path_queue_bytes", snd_queue),
+	NUMBER("receive.out_of_order_segments", out_of_order),
 	NUMBER("send.unsent_bytes", unsent),
 	NUMBER("send.unsent_max_bytes", flow.snd_unsent),
 };

@@ -49,9 +49,19 @@ static json_t *totals_object(const struct tcptuned_totals *totals)
 	return object;
 }
 
+static json_t *limits_object(const __u64 *limited, __u32 words)
+{
+	json_t *object = json_object();
+
+	for (unsigned int i = 0; i < TCPTUNED_LIMITS; i++)
+		if (words & 1u << i)
+			set_number(object, tcptuned_word(WORDS_LIMIT, i), limited[i]);
+	return object;
+}
+
 static json_t *connections_object(const struct tcptuned_flows *flows)
 {
-	json_t *object = json_object(), *limits = json_object();
+	json_t *object = json_object();
 
 	set_number(object, "open", flows->sums.live);
 	set_number(object, "observed", flows->sums.observed);
@@ -63,9 +73,10 @@ static json_t *connections_object(const struct tcptuned_flows *flows)
 	set_number(object, "receive_buffer_used_bytes", flows->sums.rmem_bytes);
 	set_number(object, "send_buffer_bytes", flows->sums.sndbuf_bytes);
 	set_number(object, "send_buffer_used_bytes", flows->sums.wmem_bytes);
-	for (unsigned int i = 0; i < TCPTUNED_LIMITS; i++)
-		set_number(limits, tcptuned_word(WORDS_LIMIT, i), flows->sums.limited[i]);
-	json_object_set_new(object, "limited_by", limits);
+	json_object_set_new(object, "limited_by",
+			    limits_object(flows->sums.limited, TCPTUNED_SEND_LIMITS));
+	json_object_set_new(object, "receive_limited_by",
+			    limits_object(flows->sums.receive_limited, TCPTUNED_RECEIVE_LIMITS));
 	return object;
 }
 

@@ -13,6 +13,8 @@ accept                  replaces the listener by the connection
 connect ADDR PORT       tries for 5 s
 disconnect              from its peer, to connect again
 send BYTES, receive BYTES
+trickle BYTES MS, sip BYTES MS
+                        send and receive so many, over and over, with that pause
 record                  prints "record yes" if the daemon has a record of the socket, else "record no"
 say TEXT                prints it
 until FILE              waits until FILE exists in $TEST_DIR, at most 60 s
@@ -128,6 +130,18 @@ def receive(size):
         left -= len(data)
 
 
+def trickle(size, pause):
+    while True:
+        send(size)
+        time.sleep(int(pause) / 1000)
+
+
+def sip(size, pause):
+    while True:
+        receive(size)
+        time.sleep(int(pause) / 1000)
+
+
 def bpf(command, attributes):
     return libc.syscall(SYS_BPF, command, ctypes.create_string_buffer(attributes, 128), 128)
 
@@ -175,6 +189,7 @@ def choose(name, file):
 STEPS = {
     "set": (set_option, 2), "get": (get_options, 1), "listen": (listen, 2), "accept": (accept, 0),
     "connect": (connect, 2), "disconnect": (disconnect, 0), "send": (send, 1), "receive": (receive, 1),
+    "trickle": (trickle, 2), "sip": (sip, 2),
     "record": (record, 0), "say": (print, 1), "until": (wait_for, 1), "choose": (choose, 2),
 }
 

@@ -42,7 +42,7 @@ TEST(numbers)
 	}
 }
 
-static json_t *made[64]; /* by json() */
+static json_t *made[96]; /* by json() */
 static size_t made_len;
 
 /* Returns the JSON of quoted(@text), which lives until the end of the test. */
@@ -138,12 +138,15 @@ static const char flow_text[] =
 	"'netns':77,'policy':'default','congestion_control':'bitcp','cwnd_segments':4321,"
 	"'mss_bytes':1448,'flags':['passive','so_rcvbuf_overridden','receive_rightsized'],"
 	"'limit':'receiver_window','send_window_bytes':6291456,'receive_buffer_bytes':100000,"
-	"'receive_buffer_used_bytes':60000,'receive':{'window_bytes':12400000,'reason':"
+	"'receive_buffer_used_bytes':60000,'retransmitted_segments':21,'srtt_us':277000,"
+	"'min_rtt_us':150000,'receiver_rtt_us':60010,'advertised_window_bytes':3145728,"
+	"'receive':{'limit':'application','used_per_rtt_bytes':65536,'path_queue_bytes':4321,'window_bytes':12400000,'reason':"
 	"'held','window_max_bytes':268435456,'grows':9,'shrinks':2,'tests':3,"
 	"'failed_tests':0,'per_rtt_bytes':6187654,'min_rtt_us':50010,"
 	"'rate_bytes_per_s':124000000,'rate_best_bytes_per_s':125000000,"
 	"'requested_bytes':65536,'kernel_max_bytes':6291456,"
-	"'budget_wanted_bytes':24800000,'budget_granted_bytes':2097152},'send':{'reason':'unmeasured'}}";
+	"'budget_wanted_bytes':24800000,'budget_granted_bytes':2097152},"
+	"'send':{'reason':'unmeasured','path_queue_bytes':12000000}}";
 
 /* Prints the lines of the explanation that differ once @change is made to the flow above. */
 static void print_explained(FILE *out, const char *base, const char *change)
@@ -166,8 +169,13 @@ TEST(explanations)
 		"{'flags':['passive','observe']}",
 		"{'flags':['passive','adopted','so_rcvbuf_honoured']}",
 		"{'flags':['passive','so_rcvbuf_honoured'],'receive_buffer_bytes':32766}",
-		"{'flags':['passive','so_rcvbuf_honoured'],'receive_buffer_bytes':32766,"
-		"'receive_buffer_used_bytes':0}",
+		"{'flags':['so_rcvbuf_honoured'],'receive':{'limit':'receiver_window',"
+		"'reason':'unmeasured'}}",
+		"{'flags':['so_sndbuf_honoured'],'limit':'send_buffer','send_buffer_bytes':16384}",
+		"{'receive':{'limit':'receiver_window','reason':'budget'}}",
+		"{'receive':{'limit':'receiver_window','reason':'capped'}}",
+		"{'receive':{'limit':'sender','out_of_order_segments':21}}",
+		"{'limit':'receiver_window','send_window_bytes':0}",
 		"{'flags':['passive','receive_memory_short'],'receive':{'reason':'budget'}}",
 		"{'flags':[]}",
 		"{'limit':'pacing','pacing':{'rate_bytes_per_s':1000},"
@@ -178,7 +186,7 @@ TEST(explanations)
 	};
 	json_t *flow = json(flow_text), *empty = json("{}");
 	char *base = text_printed(stream, ctl_print_explanation(stream, flow));
-	char *text = text_printed(stream, ctl_print_explanation(stream, empty)), change[64];
+	char *text = text_printed(stream, ctl_print_explanation(stream, empty)), change[96];
 	FILE *out = open_golden();
 
 	fputs(base, out);
@@ -193,7 +201,8 @@ TEST(explanations)
 		print_explained(out, base, change);
 	}
 	for (unsigned int i = 0; i < TCPTUNED_LIMITS; i++) {
-		snprintf(change, sizeof(change), "{'limit':'%s'}", tcptuned_word(WORDS_LIMIT, i));
+		snprintf(change, sizeof(change), "{'limit':'%1$s','receive':{'limit':'%1$s'}}",
+			 tcptuned_word(WORDS_LIMIT, i));
 		print_explained(out, base, change);
 	}
 	assert_golden(out, "ctl_explain");

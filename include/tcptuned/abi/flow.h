@@ -10,7 +10,7 @@
 #include <tcptuned/algo/rightsize.h>
 
 /* Raised whenever a record in a pinned map changes its layout or meaning. */
-#define TCPTUNED_ABI 1
+#define TCPTUNED_ABI 2
 
 /* Of a pair of flags the send direction has the next bit (bpf/record.h). */
 enum tcptuned_flow_flags {
@@ -101,17 +101,26 @@ struct tcptuned_flow {
  */
 _Static_assert(sizeof(struct tcptuned_flow) <= 432, "a record fits into a slab of 512 bytes");
 
-/* What limits the sending direction: readout_limit(). */
+/* What limits a direction: readout_send_limit(), readout_receive_limit(). */
 enum tcptuned_limit {
-	TCPTUNED_LIMIT_IDLE = 0,    /* nothing in flight, nothing to send */
-	TCPTUNED_LIMIT_APPLICATION, /* sends less than it may */
-	TCPTUNED_LIMIT_CWND,
-	TCPTUNED_LIMIT_RWND, /* the peer's receive window */
+	TCPTUNED_LIMIT_IDLE = 0,    /* nothing in flight, nothing to send; or nothing arrives */
+	TCPTUNED_LIMIT_APPLICATION, /* sends or reads less than it may */
+	TCPTUNED_LIMIT_CWND,	    /* that no loss has reduced */
+	TCPTUNED_LIMIT_LOSS,	    /* cwnd, which losses have reduced, and no queue */
+	TCPTUNED_LIMIT_RWND,	    /* the receiver's window */
 	TCPTUNED_LIMIT_SNDBUF,
+	TCPTUNED_LIMIT_PATH, /* its queue: any of the windows above is large enough */
 	TCPTUNED_LIMIT_PACING,
-	TCPTUNED_LIMIT_QUEUE, /* the queue of a device of this host */
+	TCPTUNED_LIMIT_QUEUE,  /* the queue of a device of this host */
+	TCPTUNED_LIMIT_SENDER, /* of a receiver, whose window is not used up */
 	TCPTUNED_LIMITS,
 };
+
+/* Bits of those that can limit a direction. */
+#define TCPTUNED_SEND_LIMITS ((1u << TCPTUNED_LIMIT_SENDER) - 1)
+#define TCPTUNED_RECEIVE_LIMITS                                         \
+	(1u << TCPTUNED_LIMIT_IDLE | 1u << TCPTUNED_LIMIT_APPLICATION | \
+	 1u << TCPTUNED_LIMIT_RWND | 1u << TCPTUNED_LIMIT_PATH | 1u << TCPTUNED_LIMIT_SENDER)
 
 /* What the iterator reports of a connection, in host byte order unless noted otherwise. */
 struct tcptuned_flow_record {
@@ -130,7 +139,7 @@ struct tcptuned_flow_record {
 	__u16 local_port;
 	__u16 remote_port;
 	__u8 state; /* TCP_ESTABLISHED ... */
-	__u8 limit; /* enum tcptuned_limit */
+	__u8 limit; /* enum tcptuned_limit, of sending */
 	char congestion_control[TCPTUNED_CC_NAME_MAX];
 	__u32 cwnd;	    /* segments */
 	__u32 ssthresh;	    /* segments; 0x7fffffff: none yet */
@@ -160,6 +169,10 @@ struct tcptuned_flow_record {
 	__u32 sndbuf_jiffies; /* of these, limited by the send buffer */
 	__u32 ca_max_win;     /* the maximum that bitcp searches, segments; 0: not bitcp */
 	__u32 ca_mode;	      /* enum bitcp_mode, where ca_max_win is not 0 */
+	__u32 receive_limit;  /* enum tcptuned_limit */
+	__u32 rcv_used;	      /* of the window in a round trip, bytes */
+	__u32 rcv_queue;      /* of these, waiting in the queue of the path; 0: it has none */
+	__u32 snd_queue;      /* of the bytes in flight, likewise */
 };
 
 #endif

@@ -82,7 +82,8 @@ struct readout_sums {
 	__u64 rcvbuf_bytes, sndbuf_bytes;
 	__u64 rmem_bytes, wmem_bytes;
 	__u64 rcv_wnd_bytes;
-	__u64 limited[TCPTUNED_LIMITS];
+	__u64 limited[TCPTUNED_LIMITS]; /* sending */
+	__u64 receive_limited[TCPTUNED_LIMITS];
 	__u64 rcv_reason[RIGHTSIZE_REASONS];
 	__u64 snd_reason[RIGHTSIZE_REASONS];
 	__u64 groups_other; /* connections for which there was no slot below */
@@ -101,7 +102,7 @@ struct readout {
 	struct readout_sums sums;
 };
 
-_Static_assert(sizeof(struct readout) == 49600 && sizeof(struct tcptuned_flow) == 424,
+_Static_assert(sizeof(struct readout) == 49704 && sizeof(struct tcptuned_flow) == 424,
 	       "the layout of pinned maps has changed: raise TCPTUNED_ABI, then these numbers");
 
 /* What the sums need of a socket in addition to its record. */
@@ -110,19 +111,36 @@ struct readout_socket {
 	__u32 rcvbuf, sndbuf;
 	__u32 rmem_alloc, wmem_queued;
 	__u32 rcv_wnd;
-	__u32 limit; /* enum tcptuned_limit */
+	__u32 limit, receive_limit; /* enum tcptuned_limit */
 };
 
-/* What the kernel records of a sender. */
+/* What is known of a sender. */
 struct readout_sender {
 	__u32 unsent;	 /* bytes written and never sent */
 	__u32 mss;	 /* bytes */
 	__u32 in_flight; /* segments */
-	__u8 chrono;	 /* enum tcp_chrono */
-	__u8 cwnd_limited;
-	__u8 pacing;	  /* enum sk_pacing */
-	__u8 throttled;	  /* TSQ_THROTTLED: a queue of this host holds as much as it may */
-	__u8 window_full; /* less of the peer's window is left than the next segment needs */
+	__u32 queue;	 /* readout_queue() */
+	__u32 sndbuf;	 /* bytes of memory */
+	__u32 snd_wnd;	 /* bytes */
+	__u8 no_space;	 /* SOCK_NOSPACE: the application got no room in the buffer, and wants it */
+	__u8 rwnd_limited; /* TCP_CHRONO_RWND_LIMITED */
+	__u8 cwnd_limited; /* cwnd was full in this round trip or the last one */
+	__u8 lost;	   /* segments were lost, and cwnd reduced */
+	__u8 pacing;	   /* enum sk_pacing */
+	__u8 throttled;	   /* TSQ_THROTTLED: a queue of this host holds as much as it may */
+	__u8 window_full;  /* less of the peer's window is left than the next segment needs */
+};
+
+/* What is known of a receiver. */
+struct readout_receiver {
+	__u32 used;	    /* bytes that arrive in a round trip; 0: none, or not measured */
+	__u32 window;	    /* advertised, bytes */
+	__u32 queue;	    /* readout_queue() */
+	__u32 rmem, rcvbuf; /* memory in use, and allowed, bytes */
+	__u64 silent_us;    /* since an ACK left */
+	__u32 rtt_us;
+	__u8 unread;	  /* much was unread at the end of the last round trip, too */
+	__u8 slow_reader; /* its window follows what it reads: reader.h */
 };
 
 #define READOUT_CHRONO_RWND   2 /* include/linux/tcp.h, enum tcp_chrono */
@@ -130,28 +148,78 @@ struct readout_sender {
 #define READOUT_PACING_FQ     2 /* include/net/sock.h, enum sk_pacing; 0: none */
 
 /*
- * Returns an enum tcptuned_limit. The kernel records when windows and send buffer limit a sender
- * (tcp_chrono_start(), tcp_cwnd_validate()), but not the two other ends of tcp_write_xmit(),
- * tcp_pacing_check() and tcp_small_queue_check(). They are inferred from data that waits though
- * nothing else holds it. Pacing comes first, since little is recorded of a paced sender. Less than
- * a segment may wait for more while others are in flight (tcp_nagle_test()), which is up to the
- * application. Where the queue of this host is fq, it paces.
+ * A queue of fewer segments is not a path's: no sender begins with less. The RTT of a window below
+ * READOUT_SMALL, which is that of a buffer that is always honoured, may be that of a delayed ACK.
  */
-static inline __u32 readout_limit(const struct readout_sender *s)
+#define READOUT_QUEUE_SEGMENTS 10u
+#define READOUT_SMALL	       (32u << 10)
+
+/* A receiver is idle after this time and four round trips, and its application slow after the other. */
+#define READOUT_IDLE_US	  1000000u
+#define READOUT_UNREAD_US 50000u
+
+/*
+ * How many of the @bytes that the path carries in a round trip of @rtt_us wait in its queue; 0: the
+ * RTT is less than 3/2 of its minimum, or the queue short. Below 2 ms the RTT is no measure of queues.
+ */
+static inline __u32 readout_queue(__u32 bytes, __u32 rtt_us, __u32 min_rtt_us, __u32 mss)
+{
+	__u64 min = min_rtt_us < RIGHTSIZE_BASE_MIN_US ? RIGHTSIZE_BASE_MIN_US : min_rtt_us;
+	__u64 queue;
+
+	if (!min_rtt_us || 2ull * rtt_us < 3 * min)
+		return 0;
+	queue = rightsize_muldiv(bytes, rtt_us - min, rtt_us);
+	return queue < (__u64)READOUT_QUEUE_SEGMENTS * mss ? 0 : (__u32)queue;
+}
+
+/*
+ * Returns an enum tcptuned_limit. The kernel records when the peer's window and cwnd limit a sender
+ * (tcp_chrono_start(), tcp_cwnd_validate()). For a full send buffer it often does not: with all of
+ * it in flight an application that waits for room is its sign. Where the path has a queue, more of
+ * any of the three would only wait there.
+ *
+ * The two other ends of tcp_write_xmit(), tcp_pacing_check() and tcp_small_queue_check(), are
+ * inferred from data that waits though nothing else holds it. Less than a segment may wait for more
+ * while others are in flight (tcp_nagle_test()), which is up to the application. Where the queue of
+ * this host is fq, it paces.
+ */
+static inline __u32 readout_send_limit(const struct readout_sender *s)
 {
 	int waits = s->unsent && (s->unsent >= s->mss || !s->in_flight);
 
-	if (s->chrono == READOUT_CHRONO_RWND)
-		return TCPTUNED_LIMIT_RWND;
-	if (s->chrono == READOUT_CHRONO_SNDBUF)
-		return TCPTUNED_LIMIT_SNDBUF;
+	if (s->rwnd_limited)
+		return s->queue && s->snd_wnd >= READOUT_SMALL ? TCPTUNED_LIMIT_PATH
+							       : TCPTUNED_LIMIT_RWND;
+	if (s->no_space && s->in_flight && !waits)
+		return s->queue && s->sndbuf >= READOUT_SMALL ? TCPTUNED_LIMIT_PATH
+							      : TCPTUNED_LIMIT_SNDBUF;
 	if (s->cwnd_limited && s->in_flight)
-		return TCPTUNED_LIMIT_CWND;
+		return s->queue	 ? TCPTUNED_LIMIT_PATH
+		       : s->lost ? TCPTUNED_LIMIT_LOSS
+				 : TCPTUNED_LIMIT_CWND;
 	if (waits && s->throttled && s->pacing != READOUT_PACING_FQ)
 		return TCPTUNED_LIMIT_QUEUE;
 	if (waits && s->pacing)
 		return s->window_full ? TCPTUNED_LIMIT_RWND : TCPTUNED_LIMIT_PACING;
 	return s->unsent || s->in_flight ? TCPTUNED_LIMIT_APPLICATION : TCPTUNED_LIMIT_IDLE;
+}
+
+/*
+ * Likewise, of what is received. Data may be unread for a moment because a small window arrives at
+ * once, so it counts if none arrives meanwhile, or if it was there a round trip ago. The kernel and
+ * right-sizing offer twice of what a round trip carries: 3/4 of it is a window that is used up.
+ */
+static inline __u32 readout_receive_limit(const struct readout_receiver *r)
+{
+	if (r->slow_reader ||
+	    (r->rmem > r->rcvbuf / 2 && (r->unread || r->silent_us >= READOUT_UNREAD_US)))
+		return TCPTUNED_LIMIT_APPLICATION;
+	if (!r->used || r->silent_us >= READOUT_IDLE_US + 4ull * r->rtt_us)
+		return TCPTUNED_LIMIT_IDLE;
+	if (r->queue)
+		return TCPTUNED_LIMIT_PATH;
+	return 4ull * r->used >= 3ull * r->window ? TCPTUNED_LIMIT_RWND : TCPTUNED_LIMIT_SENDER;
 }
 
 /*
@@ -225,6 +293,8 @@ static inline struct readout_group *readout_add(struct readout_sums *sums,
 	sums->rcv_wnd_bytes += socket->rcv_wnd;
 	if (socket->limit < TCPTUNED_LIMITS)
 		sums->limited[socket->limit]++;
+	if (socket->receive_limit < TCPTUNED_LIMITS)
+		sums->receive_limited[socket->receive_limit]++;
 	if (rcv < RIGHTSIZE_REASONS)
 		sums->rcv_reason[rcv]++;
 	if (snd < RIGHTSIZE_REASONS)
