@@ -69,7 +69,7 @@ static __always_inline __u8 send_limit_of(const struct tcptuned_flow *flow, stru
 		.no_space = !!(sk->sk_socket->flags & (1u << SOCK_NOSPACE)),
 		.rwnd_limited = BPF_CORE_READ_BITFIELD(tp, chrono_type) == READOUT_CHRONO_RWND,
 		.cwnd_limited = BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited) ||
-				(unsent && tp->packets_out >= tp->snd_cwnd),
+				tp->packets_out >= tp->snd_cwnd,
 		.lost = tp->total_retrans && tp->prior_cwnd,
 		.pacing = sk->sk_pacing_status,
 		.throttled = sk->sk_tsq_flags & TSQF_THROTTLED,

@@ -351,7 +351,9 @@ TEST(what_limits_a_sender)
 		{SENDER(.in_flight = 9, .pacing = FQ, .throttled = 1), LIMIT(APPLICATION)},
 		/* cwnd: large enough, or reduced */
 		{SENDER(.unsent = 84000, .in_flight = 9, .cwnd_limited = 1), LIMIT(CWND)},
-		{SENDER(.in_flight = 9, .cwnd_limited = 1), LIMIT(CWND)},
+		{SENDER(.in_flight = 9, .cwnd_limited = 1),
+		 LIMIT(APPLICATION)}, /* it was, before */
+		{SENDER(.unsent = 1448, .in_flight = 9, .cwnd_limited = 1), LIMIT(CWND)},
 		{SENDER(.unsent = 84000, .in_flight = 9, .cwnd_limited = 1, .pacing = NEEDED,
 			.throttled = 1, .window_full = 1),
 		 LIMIT(CWND)},
@@ -425,10 +427,13 @@ TEST(no_answer_without_its_cause)
 			       .snd_wnd = bits & 2048 ? 0 : BIG);
 		bool holds[TCPTUNED_LIMITS] = {
 			[LIMIT(IDLE)] = !s.unsent && !s.in_flight,
-			[LIMIT(APPLICATION)] = !s.rwnd_limited && (s.unsent || s.in_flight) &&
-					       !(s.cwnd_limited && s.in_flight),
-			[LIMIT(CWND)] = s.cwnd_limited && !s.lost && !s.queue && s.in_flight,
-			[LIMIT(LOSS)] = s.cwnd_limited && s.lost && !s.queue && s.in_flight,
+			[LIMIT(APPLICATION)] =
+				!s.rwnd_limited && (s.unsent || s.in_flight) &&
+				!(s.cwnd_limited && s.in_flight && s.unsent >= s.mss),
+			[LIMIT(CWND)] = s.cwnd_limited && !s.lost && !s.queue && s.in_flight &&
+					s.unsent >= s.mss,
+			[LIMIT(LOSS)] = s.cwnd_limited && s.lost && !s.queue && s.in_flight &&
+					s.unsent >= s.mss,
 			[LIMIT(RWND)] = s.rwnd_limited || (s.window_full && s.pacing && s.unsent),
 			[LIMIT(SNDBUF)] = s.no_space && s.in_flight && s.unsent < s.mss,
 			[LIMIT(PATH)] = s.queue && (s.rwnd_limited || s.in_flight) &&
@@ -469,11 +474,11 @@ TEST(what_limits_a_receiver)
 		{{0, 65536, 0, 0, BIG, 0, 20000, 0, 0}, LIMIT(IDLE)},
 		{{50000, 65536, 0, 0, BIG, 1079999, 20000, 0, 0}, LIMIT(RWND)},
 		{{50000, 65536, 0, 0, BIG, 1080000, 20000, 0, 0}, LIMIT(IDLE)},
-		{{49151, 65536, 0, 0, BIG, 0, 20000, 0, 0}, LIMIT(SENDER)},
-		{{49152, 65536, 0, 0, BIG, 0, 20000, 0, 0}, LIMIT(RWND)},
+		{{40959, 65536, 0, 0, BIG, 0, 20000, 0, 0}, LIMIT(SENDER)},
+		{{40960, 65536, 0, 0, BIG, 0, 20000, 0, 0}, LIMIT(RWND)},
 		{{~0u, ~0u, 0, 0, BIG, 0, 20000, 0, 0}, LIMIT(RWND)},
 		{{1, 0, 0, 0, BIG, 0, 20000, 0, 0}, LIMIT(RWND)},
-		{{49152, 65536, 1, 0, BIG, 0, 20000, 0, 0}, LIMIT(PATH)},
+		{{40960, 65536, 1, 0, BIG, 0, 20000, 0, 0}, LIMIT(PATH)},
 		{{100, 65536, 1, 0, BIG, 0, 20000, 0, 0}, LIMIT(PATH)},
 		/* unread: for a moment, for long, also when nothing can arrive any more */
 		{{50000, 65536, 0, BIG / 2 + 1, BIG, 49999, 20000, 0, 0}, LIMIT(RWND)},

@@ -194,7 +194,7 @@ static inline __u32 readout_send_limit(const struct readout_sender *s)
 	if (s->no_space && s->in_flight && !waits)
 		return s->queue && s->sndbuf >= READOUT_SMALL ? TCPTUNED_LIMIT_PATH
 							      : TCPTUNED_LIMIT_SNDBUF;
-	if (s->cwnd_limited && s->in_flight)
+	if (s->cwnd_limited && s->in_flight && waits)
 		return s->queue	 ? TCPTUNED_LIMIT_PATH
 		       : s->lost ? TCPTUNED_LIMIT_LOSS
 				 : TCPTUNED_LIMIT_CWND;
@@ -208,7 +208,7 @@ static inline __u32 readout_send_limit(const struct readout_sender *s)
 /*
  * Likewise, of what is received. Data may be unread for a moment because a small window arrives at
  * once, so it counts if none arrives meanwhile, or if it was there a round trip ago. The kernel and
- * right-sizing offer twice of what a round trip carries: 3/4 of it is a window that is used up.
+ * right-sizing offer twice of what a round trip carries: with 5/8 of it, a window is used up.
  */
 static inline __u32 readout_receive_limit(const struct readout_receiver *r)
 {
@@ -219,7 +219,7 @@ static inline __u32 readout_receive_limit(const struct readout_receiver *r)
 		return TCPTUNED_LIMIT_IDLE;
 	if (r->queue)
 		return TCPTUNED_LIMIT_PATH;
-	return 4ull * r->used >= 3ull * r->window ? TCPTUNED_LIMIT_RWND : TCPTUNED_LIMIT_SENDER;
+	return 8ull * r->used >= 5ull * r->window ? TCPTUNED_LIMIT_RWND : TCPTUNED_LIMIT_SENDER;
 }
 
 /*
