@@ -118,6 +118,50 @@ __bpf_global int record_requests(struct tcptuned_flow *flow, const struct tcptun
 	return 0;
 }
 
+static __always_inline struct tcptuned_listener_key listener_key(const struct sock_common *skc)
+{
+	return (struct tcptuned_listener_key){
+		.netns_cookie = BPF_CORE_READ(skc, skc_net.net, net_cookie),
+		.port = BPF_CORE_READ(skc, skc_num),
+	};
+}
+
+/* Keeps what a listener (NULL: one that has no record) has requested, for what it will accept. */
+static __always_inline void keep_listener(const struct tcptuned_flow *flow,
+					  const struct sock_common *skc)
+{
+	struct tcptuned_listener_key key = listener_key(skc);
+	struct tcptuned_listener l = {};
+
+	if (flow && (flow->flags & TCPTUNED_F_RCVBUF_INTERCEPTED))
+		l.req_rcvbuf = flow->req_rcvbuf;
+	if (flow && (flow->flags & TCPTUNED_F_SNDBUF_INTERCEPTED))
+		l.req_sndbuf = flow->req_sndbuf;
+	if (l.req_rcvbuf || l.req_sndbuf)
+		bpf_map_update_elem(&listeners, &key, &l, BPF_ANY);
+	else
+		bpf_map_delete_elem(&listeners, &key);
+}
+
+/* Records what the listener of an accepted connection has requested. */
+static __always_inline void record_listener(struct tcptuned_flow *flow,
+					    const struct sock_common *skc)
+{
+	struct tcptuned_listener_key key = listener_key(skc);
+	struct tcptuned_listener *l = bpf_map_lookup_elem(&listeners, &key);
+
+	if (l && l->req_rcvbuf &&
+	    !(flow->flags & (TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_RCVBUF_APP))) {
+		flow->req_rcvbuf = l->req_rcvbuf;
+		flow->flags |= TCPTUNED_F_RCVBUF_LISTENER;
+	}
+	if (l && l->req_sndbuf &&
+	    !(flow->flags & (TCPTUNED_F_SNDBUF_REQ | TCPTUNED_F_SNDBUF_APP))) {
+		flow->req_sndbuf = l->req_sndbuf;
+		flow->flags |= TCPTUNED_F_SNDBUF_LISTENER;
+	}
+}
+
 /* Records requests that the kernel honoured before tcptuned could intercept them. */
 static __always_inline void record_earlier_requests(struct tcptuned_flow *flow, struct tcp_sock *tp,
 						    const struct tcptuned_policy *policy)

@@ -83,6 +83,14 @@ struct {
 	__type(value, struct tcptuned_flow);
 } flows SEC(".maps");
 
+/* An entry is replaced or removed by the next listen() on its port, or dropped if the map is full. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, struct tcptuned_listener_key);
+	__type(value, struct tcptuned_listener);
+} listeners SEC(".maps");
+
 SINGLE_VALUE_MAP(BPF_MAP_TYPE_PERCPU_ARRAY, struct tcptuned_totals) totals SEC(".maps");
 
 struct {

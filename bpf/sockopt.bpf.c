@@ -168,6 +168,8 @@ static __always_inline void handle_request(struct bpf_sockopt *ctx, bool receive
 	if (action != REQUEST_OVERRIDDEN)
 		return;
 	flow->flags |= flag_of(receive, TCPTUNED_F_RCVBUF_INTERCEPTED);
+	if (BPF_CORE_READ(sock_of(ctx), __sk_common.skc_state) == BPF_TCP_LISTEN)
+		keep_listener(flow, &sock_of(ctx)->__sk_common);
 	ctx->optlen = -1;
 }
 

@@ -131,11 +131,16 @@ static __always_inline void on_listen(struct bpf_sock_ops *ctx, struct tcptuned_
 {
 	const struct tcptuned_match *m = default_match();
 
+	if (!flow) {
+		keep_listener(flow, &tp->inet_conn.icsk_inet.sk.__sk_common);
+		return;
+	}
 	end_earlier_connection(flow);
 	if (!m || listener_may_honour((struct sock *)tp, m, true))
 		pass_request_on(ctx, flow, true, 0);
 	if (!m || listener_may_honour((struct sock *)tp, m, false))
 		pass_request_on(ctx, flow, false, 0);
+	keep_listener(flow, &tp->inet_conn.icsk_inet.sk.__sk_common);
 }
 
 /* ---- established -------------------------------------------------------------------- */
@@ -181,8 +186,10 @@ static __always_inline bool manage(struct bpf_sock_ops *ctx, struct tcp_sock *tp
 		return false;
 	record_earlier_requests(flow, tp, policy);
 	init_record(flow, tp, policy, id);
-	if (passive)
+	if (passive) {
 		flow->flags |= TCPTUNED_F_PASSIVE;
+		record_listener(flow, &tp->inet_conn.icsk_inet.sk.__sk_common);
+	}
 	apply_path_memory(flow, tp, policy);
 	if (flow->flags & TCPTUNED_F_SLOW_SEED)
 		rightsize_begin_held(&flow->rcv, min_window(tp));
@@ -330,14 +337,12 @@ __bpf_global int on_state_change(struct bpf_sock_ops *ctx)
 	struct tcptuned_flow *flow = tp ? flow_of(tp) : NULL;
 	__u32 op = ctx->op;
 
-	if (!flow)
+	if (tp && op == BPF_SOCK_OPS_TCP_LISTEN_CB)
+		on_listen(ctx, flow, tp);
+	if (!flow || op == BPF_SOCK_OPS_TCP_LISTEN_CB)
 		return 0;
 	if (op == BPF_SOCK_OPS_TCP_CONNECT_CB) {
 		on_connect(ctx, flow, tp);
-		return 0;
-	}
-	if (op == BPF_SOCK_OPS_TCP_LISTEN_CB) {
-		on_listen(ctx, flow, tp);
 		return 0;
 	}
 	/*

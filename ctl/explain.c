@@ -142,7 +142,11 @@ static const struct ctl_template direction_texts[] = {
 	 "  application  asked for {option} of {requested_bytes:bytes}: "},
 	{"!fixed requested_bytes flags.observe", "honoured, since tcptuned only observes\n"},
 	{"!fixed requested_bytes !flags.observe", "overridden\n"},
-	{"!fixed !requested_bytes", "  application  asked for no {option}\n"},
+	{"!fixed !requested_bytes listener_requested_bytes",
+	 "  application  its listener asked for {option} of {listener_requested_bytes:bytes}: "
+	 "overridden\n"},
+	{"!fixed !requested_bytes !listener_requested_bytes",
+	 "  application  asked for no {option}\n"},
 	{"fixed",
 	 "  sized by     the application, which fixed it: the decision below is not applied\n"},
 	{"!fixed flags.observe requested_bytes",

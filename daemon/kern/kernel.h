@@ -23,6 +23,7 @@
 	X(MATCH, match)		  /* of one map: struct tcptuned_match_key -> tcptuned_match */    \
 	X(RULES, rules)		  /* of two maps: index -> struct tcptuned_rule */                 \
 	X(FLOWS, flows)		  /* socket storage: struct tcptuned_flow */                       \
+	X(LISTENERS, listeners)	  /* struct tcptuned_listener_key -> struct tcptuned_listener */   \
 	X(TOTALS, totals)	  /* per CPU: struct tcptuned_totals */                            \
 	X(BUDGET, budget)	  /* struct budget */                                              \
 	X(EVENT_GATE, event_gate) /* struct tcptuned_event_gate: which events are wanted */        \

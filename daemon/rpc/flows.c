@@ -115,6 +115,10 @@ static void set_others(json_t *object, const struct tcptuned_flow_record *record
 		set_number(receive, "requested_bytes", record->flow.req_rcvbuf);
 	if (record->flow.flags & TCPTUNED_F_SNDBUF_REQ)
 		set_number(send, "requested_bytes", record->flow.req_sndbuf);
+	if (record->flow.flags & TCPTUNED_F_RCVBUF_LISTENER)
+		set_number(receive, "listener_requested_bytes", record->flow.req_rcvbuf);
+	if (record->flow.flags & TCPTUNED_F_SNDBUF_LISTENER)
+		set_number(send, "listener_requested_bytes", record->flow.req_sndbuf);
 	if (record->unsent_max != record->flow.snd_unsent)
 		set_if(send, "unsent_max_of_others_bytes", record->unsent_max);
 	if (record->pacing_rate_Bps || record->pacing_max_Bps) {

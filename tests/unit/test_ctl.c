@@ -175,6 +175,7 @@ TEST(explanations)
 		"{'receive':{'limit':'receiver_window','reason':'budget'}}",
 		"{'receive':{'limit':'receiver_window','reason':'capped'}}",
 		"{'receive':{'limit':'sender','out_of_order_segments':21}}",
+		"{'receive':{'requested_bytes':0,'listener_requested_bytes':65536}}",
 		"{'limit':'receiver_window','send_window_bytes':0}",
 		"{'flags':['passive','receive_memory_short'],'receive':{'reason':'budget'}}",
 		"{'flags':[]}",

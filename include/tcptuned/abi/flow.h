@@ -26,6 +26,8 @@ enum tcptuned_flow_flags {
 	TCPTUNED_F_CC_SET = 1 << 9,		 /* tcptuned has set the congestion control */
 	TCPTUNED_F_RCVBUF_INTERCEPTED = 1 << 10, /* getsockopt() reports req_rcvbuf */
 	TCPTUNED_F_SNDBUF_INTERCEPTED = 1 << 11,
+	TCPTUNED_F_RCVBUF_LISTENER = 1 << 12, /* its listener requested req_rcvbuf; overridden */
+	TCPTUNED_F_SNDBUF_LISTENER = 1 << 13,
 	TCPTUNED_F_ADOPTED = 1 << 16,	      /* open before tcptuned started */
 	TCPTUNED_F_RCVBUF_HONOURED = 1 << 17, /* the kernel had got req_rcvbuf before */
 	TCPTUNED_F_SNDBUF_HONOURED = 1 << 18,
@@ -100,6 +102,19 @@ struct tcptuned_flow {
  * bpf_local_storage_elem and _data).
  */
 _Static_assert(sizeof(struct tcptuned_flow) <= 432, "a record fits into a slab of 512 bytes");
+
+/*
+ * What listeners have requested, by their port: an accepted socket does not lead to its listener, and
+ * the kernel would copy the record of that for every connection, and refuse those that get no memory.
+ */
+struct tcptuned_listener_key {
+	__u64 netns_cookie;
+	__u64 port;
+};
+
+struct tcptuned_listener {
+	__u32 req_rcvbuf, req_sndbuf; /* overridden, bytes; 0: none */
+};
 
 /* What limits a direction: readout_send_limit(), readout_receive_limit(). */
 enum tcptuned_limit {
