@@ -62,7 +62,7 @@ cached_cwnd() {
 test_table_of_answers() {
 	local all=1000000000 until_end="until end" table=()
 	configure '[policy capped]\nremote_port = 7006\nreceive_window_max = 128K\n[policy here]\nlocal_port = 7006\nreceive_window_max = 128K\n'
-	tuned_path "--config=$TEST_DIR/my.conf --set=policy.congestion_control=keep" --rate 100mbit --delay 100ms
+	tuned_path "--config=$TEST_DIR/my.conf --set=policy.congestion_control=keep --set=metrics.flows=30" --rate 100mbit --delay 100ms
 	in_host a sysctl -qw net.ipv4.tcp_slow_start_after_idle=0
 	lock_cwnd
 	situation small-send-buffer 7001 send_buffer sender "" "receive $all" "set sndbuf 8192" "trickle 2000 0"
