@@ -32,8 +32,12 @@ expect_answers() {
 explains() { # PORT SENDER RECEIVER
 	local at
 	at=$(flow_to "$1" .remote)
-	expect_match "$(ctl explain "$(flow_to "$1" .local)" "$at")" "what it sends: $2" "the sender"
-	expect_match "$(ctl explain "$at" "$(flow_to "$1" .local)")" "what it receives: $3" "the receiver"
+	wait_until 60 says_at "$(flow_to "$1" .local)" "$at" "what it sends: $2" # it may just be awake
+	wait_until 60 says_at "$at" "$(flow_to "$1" .local)" "what it receives: $3"
+}
+
+says_at() { # LOCAL REMOTE PATTERN
+	ctl explain "$1" "$2" | grep -E "$3"
 }
 
 has_arrived() { # BYTES PORT...
@@ -95,13 +99,13 @@ test_table_of_answers() {
 		"asked for no SO_RCVBUF" "no request"
 	ctl flows >"$TEST_DIR/flows"
 	note "$(<"$TEST_DIR/flows")"
-	expect_match "$(grep '^10.99.0.1.* 10.99.0.2:7001 ' "$TEST_DIR/flows")" " send_buffer +idle " "LIMIT, RLIMIT"
+	expect_match "$(grep '^10.99.0.1.* 10.99.0.2:7004 ' "$TEST_DIR/flows")" " receiver_window +idle " "LIMIT, RLIMIT"
 	scrape
 	expect_match "$(<"$TEST_DIR/scrape")" \
-		'^tcptuned_flow_limited\{.*remote="10.99.0.2:7001",direction="send",limit="send_buffer"\} 1' "metric"
+		'^tcptuned_flow_limited\{.*remote="10.99.0.2:7004",direction="send",limit="receiver_window"\} 1' "metric"
 	expect_match "$(<"$TEST_DIR/scrape")" \
-		'^tcptuned_flow_limited\{local="10.99.0.2:7001",.*direction="receive",limit="sender"\} 1' "metric"
-	expect_ge "$(ctl_json '.connections.limited_by.send_buffer' status)" 1 "senders, in sum"
+		'^tcptuned_flow_limited\{local="10.99.0.2:7004",.*direction="receive",limit="application"\} 1' "metric"
+	expect_ge "$(ctl_json '.connections.limited_by.receiver_window' status)" 1 "senders, in sum"
 }
 
 stands_in_queue() { # PORT
