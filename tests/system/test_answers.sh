@@ -32,8 +32,8 @@ expect_answers() {
 explains() { # PORT SENDER RECEIVER
 	local at
 	at=$(flow_to "$1" .remote)
-	wait_until 60 says_at "$(flow_to "$1" .local)" "$at" "what it sends: $2" # it may just be awake
-	wait_until 60 says_at "$at" "$(flow_to "$1" .local)" "what it receives: $3"
+	wait_until says_at "$(flow_to "$1" .local)" "$at" "what it sends: $2" # it may just be awake
+	wait_until says_at "$at" "$(flow_to "$1" .local)" "what it receives: $3"
 }
 
 says_at() { # LOCAL REMOTE PATTERN
@@ -54,7 +54,7 @@ lock_cwnd() {
 	application first-receiver b tcp6 listen "${ADDR6[b]}" 7000 accept receive 10000
 	application first-sender a tcp6 connect "${ADDR6[b]}" 7000 send 10000
 	wait "$(pid_of first-sender)" "$(pid_of first-receiver)"
-	wait_until 60 lib_outputs = cwnd cached_cwnd
+	wait_until lib_outputs = cwnd cached_cwnd
 }
 
 cached_cwnd() {
@@ -78,8 +78,8 @@ test_table_of_answers() {
 	situation capped 7006 receiver_window receiver_window "set rcvbuf 65536" "receive $all" "" "send $all"
 	FAMILY=6 AWAKE=1 situation locked-cwnd 7008 cwnd sender "" "receive $all" "" "send $all"
 	situation idle 7009 idle idle "" "receive 1000000 $until_end" "" "send 1000000 $until_end"
-	wait_until 90 has_arrived 1000000 7001 7002 7003 7006 7008 7009
-	wait_until 60 has_arrived 200000 7004 7005
+	wait_until has_arrived 1000000 7001 7002 7003 7006 7008 7009
+	wait_until has_arrived 200000 7004 7005
 	sleep 2 # idle is what is silent for a second and four round trips
 	expect_answers
 
@@ -117,8 +117,8 @@ test_deep_queue() {
 	local table=()
 	tuned_path "--set=policy.mode=observe" --rate 20mbit --delay 25ms --queue 8MB
 	AWAKE=1 situation bulk 7001 path path "" "receive 1000000000" "" "send 1000000000"
-	wait_until 60 has_arrived 4000000 7001
-	wait_until 60 stands_in_queue 7001
+	wait_until has_arrived 4000000 7001
+	wait_until stands_in_queue 7001
 	expect_answers
 	explains 7001 "the path: [0-9]+ bytes .* wait in its queue .*; more window would not help" \
 		"the path: [0-9]+ bytes .* wait in its queue .*; more window would not help"
@@ -129,8 +129,8 @@ test_losses_without_a_queue() {
 	local table=()
 	tuned_path --set=policy.congestion_control=keep --rate 100mbit --delay 50ms --loss-ab 0.01
 	AWAKE=1 situation lossy 7001 loss sender "" "receive 1000000000" "" "send 1000000000"
-	wait_until 60 has_arrived 2000000 7001
-	wait_until 60 lib_outputs -gt 0 flow_to 7001 .retransmitted_segments
+	wait_until has_arrived 2000000 7001
+	wait_until lib_outputs -gt 0 flow_to 7001 .retransmitted_segments
 	expect_answers
 	explains 7001 "losses without a queue \([0-9]+ segments sent again\), .*: [0-9]+ segments of" \
 		"the sender .*; [0-9]+ segments arrived out of order, as after losses"
