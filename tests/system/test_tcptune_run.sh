@@ -62,7 +62,7 @@ expect_window() { # WHAT COMMAND...
 # A command that fixes its buffer at 64 KB.
 expect_not_fixed() { # NAME COMMAND...
 	local option window
-	window_of "${@:2}"
+	window_of "${nobody[@]}" "${@:2}"
 	expect_le "$window" $fixed "largest window of $1 alone"
 	for option in "" --tune; do
 		expect_window "$1 under tcptune-run $option" "${run[@]}" $option "${@:2}"
@@ -147,7 +147,6 @@ held() { # WHAT COMMAND...
 
 # A sender gets more than the kernel's largest buffer where net.core.wmem_max allows it.
 test_tcptune_run_enlarges_a_send_buffer() {
-	local run
 	path --rate 200mbit --delay 50ms # 2.5 MB in flight, of some 1.5 MB in a buffer of 2 MB
 	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 2097152"
 	expect_le "$(SENDER_PREFIX="${run[*]}" transfer a b --bytes 60MB --count 1 | jq .sender.sndbuf)" 2097152 \
