@@ -289,7 +289,7 @@ keep_host_state() {
 
 # Waits until the state is that again: the kernel frees some objects later.
 expect_host_state() {
-	local end=$((SECONDS + 12))
+	local end=$((SECONDS + 120))
 	until [ -z "$(new_in_host_state)" ]; do
 		[ $SECONDS -lt $end ] || fail "not as before: $(new_in_host_state)"
 		sleep 0.1

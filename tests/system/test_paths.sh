@@ -26,7 +26,11 @@ learn_it() {
 	local before
 	before=$(learned)
 	known_path
-	SENDER_PREFIX=in_group RECEIVER_PREFIX=in_group transfer a b --count 16 --bytes 1MB >"$TEST_DIR/out"
+	stream first 7300 --duration 240
+	wait_output -ge 1 flow_to 7300 .retransmits
+	wait_output -ge 14480 flow_to 7300 .send.rate_best_bytes_per_s
+	wait_output -ge 14480 flow 7300 .receive.rate_best_bytes_per_s
+	stream_stop first
 	wait_output -ge $((before + 2)) learned
 	lib_end_links || :
 }
@@ -55,9 +59,8 @@ test_next_connection_begins_with_what_one_learned() {
 	expect_right_row "$(netns_of b)" received_per_rtt
 	max=$(db "SELECT max_window / 1448 FROM paths WHERE netns = $a")
 	expect_between "$max" 10 420 "window at which it lost, segments" # path and queue hold 259
-	note "$(jq -c '{bytes, goodput_bps, retransmits: .sender.retransmits}' "$TEST_DIR/transfer.json")"
 	expect_ge "$(db "SELECT segments_sent FROM paths WHERE netns = $a")" \
-		$(($(jq .bytes "$TEST_DIR/transfer.json") / 1448)) "segments sent"
+		$(($(result first .bytes) / 1448)) "segments sent"
 	expect_ge "$(db "SELECT segments_retransmitted FROM paths WHERE netns = $a")" 1 "sent again"
 
 	tcptuned_start $bitcp # another daemon, which reads it from disk
