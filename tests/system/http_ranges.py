@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """http_ranges.py ADDRESS PORT BYTES|FILE [MODE [KEY]]: serves zeroes or a file, also ranges of it.
 

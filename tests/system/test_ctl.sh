@@ -296,7 +296,7 @@ test_members_leave_places() {
 	chmod 755 "$TEST_DIR" "$(dirname "$TEST_DIR")"
 	cp "$TEST_BUILD/tcptunectl" "$TEST_DIR"
 	tcptuned_start --set=control.group=nogroup
-	background greedy setpriv --reuid 65532 --regid 65534 --clear-groups python3 -c '
+	background greedy setpriv --reuid 65532 --regid 65534 --clear-groups /usr/bin/python3 -c '
 import socket, sys, time
 def listens(s):
     s.connect(sys.argv[1])

@@ -240,7 +240,7 @@ test_unwritable_state_directory() {
 
 	rm -f "$TEST_DIR/state"
 	mkdir "$TEST_DIR/state"
-	mount -t tmpfs -o size=64k tmpfs "$TEST_DIR/state"
+	mount -t tmpfs -o size=64k,mode=700 tmpfs "$TEST_DIR/state"
 	head -c 100k /dev/zero >"$TEST_DIR/state/full" || :
 	tcptuned_start
 	in_log 'paths.db: (database or disk is full|disk I/O error); what is learned'
@@ -278,9 +278,8 @@ test_observe_writes_no_state() {
 	local before
 	host a b
 	tcptuned_start --observe
-	learn_it 1
+	learn_it
 	tcptuned_stop
-	link_end a b
 	[ ! -e "$TEST_DIR/state" ] || fail "--observe made $TEST_DIR/state"
 
 	mkdir "$TEST_DIR/state"
