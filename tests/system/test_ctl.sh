@@ -64,7 +64,7 @@ test_explain_a_locked_receiver() {
 		receive 20000000 say all until over
 	application sender a tcp4 connect "${ADDR[b]}" 7101 send 20000000 until over
 	wait_printed receiver all
-	sleep 0.3
+	wait_output = idle flow 7101 .receive.limit # a second later
 	said=$(ctl explain "$(flow 7101 .local)" "$(flow 7101 .remote)")
 	note "$said"
 	of_flow() { flow 7101 "$1"; }
@@ -88,7 +88,8 @@ $(of_flow .receive.rate_best_bytes_per_s) bytes.* in the best" "measured"
 		"advertised"
 	expect_eq "$(of_flow .window_clamp_bytes)" 524288 "the clamp: the policy's maximum"
 	expect_between "$(of_flow .advertised_window_bytes)" 500000 525312 "the window that is advertised"
-	expect_match "$said" "nothing: there is nothing to send" "what limits it"
+	expect_match "$said" "what it sends: nothing: there is nothing to send" "what limits it"
+	expect_match "$said" "what it receives: nothing: nothing arrives" "what limits it"
 	expect_eq "$(ctl explain 7101-"$(of_flow '.remote | split(":")[1]')")" "$said" "by ports"
 	ctl_refuses 40 "2 connections match, 10.99.0.[12]:.*; name both ends" explain 7101
 	ctl_refuses 40 "no connection .* matches; tcptunectl flows" explain 1-2

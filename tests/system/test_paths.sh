@@ -27,7 +27,7 @@ learn_it() {
 	before=$(learned)
 	known_path
 	stream first 7300 --duration 240
-	wait_output -ge 1 flow_to 7300 .retransmits
+	wait_output -ge 1 flow_to 7300 .retransmitted_segments
 	wait_output -ge 14480 flow_to 7300 .send.rate_best_bytes_per_s
 	wait_output -ge 14480 flow 7300 .receive.rate_best_bytes_per_s
 	stream_stop first

@@ -276,12 +276,20 @@ probes() {
 
 # --- what the daemon has seen ---------------------------------------------------------------------
 
-# Transfers with so many connections, in the daemon's group.
-transfers() { # SECONDS NUMBER...
+# Transfers with so many connections, in the daemon's group, until they were measured at the sender. A scan may
+# take a thousandth of the time: where scans by iter/tcp are rare, no receiver is measured.
+transfers() { # NUMBER...
 	local n
-	for n in "${@:2}"; do
-		in_group in_host a iperf3 -c "${ADDR[b]}" -t "$1" -P "$n" >"$TEST_DIR/transfers"
+	for n; do
+		background transfer in_group in_host a iperf3 -c "${ADDR[b]}" -t 600 -P "$n"
+		wait_until measured "$n"
+		stop transfer || :
 	done
+}
+
+measured() { # NUMBER
+	[ "$(ctl_json "[.streams[] | select(.direction == \"send\").levels[] | select(.streams == $1)] | length" \
+		paths)" = 1 ]
 }
 
 says() { # PATTERN WHAT
@@ -297,26 +305,24 @@ test_streams_passive_on_a_lossy_path() {
 	link a b --rate 100mbit --delay 2500us --loss 0.006
 	in_group=in_group iperf3_server
 	says "^No advice: no windows of time seen" "before any transfer"
-	transfers 14 1
-	transfers 9 8
+	transfers 1 8
 	says "^No advice: 2 numbers of connections seen, and 3 are needed" "after two numbers"
 	expect_match "$(ctl paths)" " 10.99.0.2 +send +reno +1-8 .* none: 2 numbers of connections" "listed"
-	transfers 9 2 4
-	numbers_seen "what was sent, and received"
-	expect_eq "$(ctl paths --limit=1 | tail -n 1)" "and 1 more (--limit)" "what the list leaves out"
+	transfers 2 4
+	numbers_seen "of connections that sent"
 	tcptuned_stop
 
 	tcptuned_start
 	numbers_seen "after a restart"
 	ctl paths forget "${ADDR[b]}" >/dev/null
 	says "^No advice: no windows of time seen" "once it is forgotten"
-	expect_eq "$(sqlite3 "$TEST_DIR/state/paths.db" 'SELECT DISTINCT host FROM streams')" "${ADDR[a]}/32" \
+	expect_eq "$(sqlite3 "$TEST_DIR/state/paths.db" "SELECT count(*) FROM streams WHERE host = '${ADDR[b]}/32'")" 0 \
 		"what is left on disk"
 }
 
 numbers_seen() { # WHAT
-	expect_eq "$(ctl_json '[.streams[] | [.levels[] | select(.bits_per_second > 0).streams]]' paths)" \
-		'[[1,2,4,8],[1,2,4,8]]' "numbers $1"
+	expect_eq "$(ctl_json '.streams[] | select(.direction == "send") | [.levels[] | select(.bits_per_second > 0).streams]' \
+		paths)" '[1,2,4,8]' "numbers $1"
 }
 
 # Two connections pause between their messages, so that what they carry says nothing about the path.

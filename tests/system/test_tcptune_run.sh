@@ -146,6 +146,7 @@ held() { # WHAT COMMAND...
 }
 
 # A sender gets more than the kernel's largest buffer where net.core.wmem_max allows it.
+# bitcp: the copies of the other lanes are in a directory that this user may not enter
 test_tcptune_run_enlarges_a_send_buffer() {
 	path --rate 200mbit --delay 50ms # 2.5 MB in flight, of some 1.5 MB in a buffer of 2 MB
 	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 2097152"
