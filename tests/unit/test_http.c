@@ -221,7 +221,7 @@ TEST(slow_clients_are_ended)
 	connect_many();
 	for (int second = 0; second < 6; second += 3) {
 		for_each_row (fd, many)
-			assert_int_equal(send(*fd, GET + second, 1, MSG_NOSIGNAL), 1);
+			assert_int_equal(send(*fd, &GET[second], 1, MSG_NOSIGNAL), 1);
 		pass_seconds(3);
 	}
 	assert_int_equal(count_closed(), CONNECTIONS);
