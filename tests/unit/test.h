@@ -220,7 +220,8 @@ static inline void print_new_lines(FILE *out, const char *base, const char *text
 	for (size_t len; *text; text += len) {
 		char line[512];
 
-		len = strcspn(text, "\n") + 1;
+		len = strcspn(text, "\n");
+		len += text[len] == '\n';
 		snprintf(line, sizeof(line), "%.*s", (int)len, text);
 		if (!strstr(base, line))
 			fputs(line, out);
