@@ -205,6 +205,10 @@ static void log_start(struct tcptuned_daemon *d)
 	log_info("tcptuned %s: %s, attached to %s%s, pinned in %s", TCPTUNED_VERSION,
 		 origins[d->kernel.origin], d->cgroup_path, d->whole_host ? " (all processes)" : "",
 		 d->kernel.pin_dir);
+	if (d->kernel.link_fd[TCPTUNED_PROG_DUMP_FLOWS] < 0)
+		log_info(
+			"this kernel refuses iterators over socket storage: records are read by network "
+			"namespace, which takes longer");
 	if (d->kernel.bitcp)
 		log_info("bitcp registered %s",
 			 d->kernel.link_fd[TCPTUNED_PROG_BITCP] >= 0
