@@ -201,29 +201,6 @@ test_unsent_bound_is_released() {
 	expect_eq "$(result one .sender.notsent_lowat)" 0 "TCP_NOTSENT_LOWAT afterwards"
 }
 
-# The delay changes each 20 ms, by up to 80 ms above the minimum of 20 ms, without a queue. A smaller window
-# is a lower rate there, and is not tried for long. The result is compared with the kernel alone.
-jitter_pair() {
-	link a b --rate 20mbit --delay 10ms --queue 1MB --jitter-ab uniform=80ms,every=20ms
-	transfer a b --congestion cubic --duration 7 >"$TEST_DIR/out"
-	mv "$TEST_DIR/transfer.json" "$TEST_DIR/alone.json"
-	tcptuned_start --set=policy.congestion_control=keep
-	SENDER_PREFIX=in_group RECEIVER_PREFIX=in_group \
-		transfer a b --congestion cubic --duration 7 >/dev/null
-	tests=$(counter tcptuned_rightsize_tests_total '{direction="receive"}')
-	tcptuned_stop
-}
-
-# virtual: a rate is measured
-test_delay_that_varies_costs_no_rate() {
-	local tests
-	host a b
-	measure jitter_pair
-	note "alone: $(jq '.goodput_bps / 1e6' "$TEST_DIR/alone.json") Mbit/s, $tests tests"
-	expect_ge "$(jq -s '.[0].goodput_bps / .[1].goodput_bps' "$TEST_DIR/transfer.json" \
-		"$TEST_DIR/alone.json")" 0.8 "goodput, against the kernel's"
-}
-
 # Within a host only the buffers limit a window. They stay within the kernel's maxima of before tcptuned raised
 # them.
 test_buffers_within_a_host_are_the_kernels() {

@@ -126,25 +126,6 @@ test_tcptune_run_rsync() {
 	cmp $own/file $own/received
 }
 
-# A queue of 1 MB on a path of 20 Mbit/s and 20 ms: the kernel's window fills half of it and more. --tune
-# holds the window to what the path needs.
-# virtual: it measures rates
-test_tcptune_run_holds_a_window() {
-	path --rate 20mbit --delay 10ms --queue 1MB
-	bytes=$((32 << 20)) # 13 s: the first test may come after 8
-	serve_zeroes 8001 $bytes
-	expect_ge "$(in_host a "${run[@]}" $own/receive 10.99.0.2 8001 65536 | cut -d " " -f 3)" \
-		100 "ms, RTT at the end"
-	held "tcptune-run --tune" "${run[@]}" --tune $own/receive 10.99.0.2 8001 65536
-}
-
-held() { # WHAT COMMAND...
-	local result
-	result=$(in_host a "${@:2}")
-	expect_le "$(awk '{ print $3 }' <<<"$result")" 60 "ms, RTT at the end, $1"
-	expect_ge "$(awk '{ print 8e-6 * $1 / $2 }' <<<"$result")" 17 "Mbit/s, $1"
-}
-
 # A sender gets more than the kernel's largest buffer where net.core.wmem_max allows it.
 # bitcp: the copies of the other lanes are in a directory that this user may not enter
 test_tcptune_run_enlarges_a_send_buffer() {
