@@ -187,6 +187,7 @@ test_memory_of_tcp_is_short() {
 	SENDER_PREFIX= stream sender 7305 --duration 240 --congestion reno
 	wait_output -ge 100000 budget_sees 7305 budget_wanted_bytes
 	wait_output -ge 1 counter tcptuned_memory_short_total ''
+	wait_output = budget flow 7305 .receive.reason
 	wanted=$(budget_sees 7305 budget_wanted_bytes)
 	granted=$(budget_sees 7305 budget_granted_bytes)
 	reason=$(flow 7305 '[.receive.reason] + .flags')
