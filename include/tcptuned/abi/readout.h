@@ -345,10 +345,13 @@ static inline int readout_prefix_covers(const struct readout_prefix *prefix, con
 	return 1;
 }
 
-/* True if a connection between these addresses and ports may be wanted. */
-static inline int readout_matches(const struct readout_filter *filter, const __u32 local[4],
-				  const __u32 remote[4], __u32 local_port, __u32 remote_port,
-				  __u32 netns)
+/*
+ * True if a connection between these addresses and ports may be wanted. Always inlined, since a call in
+ * BPF has five arguments at most.
+ */
+static inline __attribute__((always_inline)) int
+readout_matches(const struct readout_filter *filter, const __u32 local[4], const __u32 remote[4],
+		__u32 local_port, __u32 remote_port, __u32 netns)
 {
 	if (filter->any_port && filter->any_port != local_port && filter->any_port != remote_port)
 		return 0;
