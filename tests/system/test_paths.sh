@@ -145,11 +145,11 @@ test_a_new_namespace_does_not_inherit_paths() {
 	expect_eq "$(ctl_json '[.paths[].netns] | sort' paths)" \
 		"$(printf '%s\n' "$(netns_of a)" "$(netns_of b)" | jq -sc sort)" "numbers shown"
 	known_path
-	stream one 7301 --count 5 --bytes 8kB --interval 100
+	stream one 7301 --duration 240 --bytes 100 --interval 100
 	wait_output -ge 1 seeds
 	expect_eq "$(flow 7301 '.flags | index("slow_path_remembered") != null')" true "of b's connection"
 	expect_eq "$(flow_to 7301 '.flags | index("slow_path_remembered") != null')" "" "a's, not listed"
-	stream_end one
+	stream_stop one
 	expect_eq "$(seeds)" 1 "connections that began with what was known: one end's"
 	tcptuned_stop
 	expect_eq "$(db "SELECT count(*) FROM paths WHERE netns = $(netns_of b) AND cookie = $cookie")" 1 \
