@@ -105,7 +105,7 @@ stop_all() { # NAME...
 
 # Starts one that is idle once it has moved BYTES.
 idle_stream() { # NAME PORT BYTES [MESSAGES OPTION...]
-	stream "$1" "$2" --count 2 --bytes "$3" --interval 60000 "${@:4}"
+	stream "$1" "$2" --count 2 --bytes "$3" --interval 280000 "${@:4}"
 	wait_until arrived "$2" "$3"
 	sleep 0.3 # the last ACKs
 }

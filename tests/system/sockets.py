@@ -17,9 +17,9 @@ trickle BYTES MS, sip BYTES MS
                         send and receive so many, over and over, with that pause
 record                  prints "record yes" if the daemon has a record of the socket, else "record no"
 say TEXT                prints it
-until FILE              waits until FILE exists in $TEST_DIR, at most 60 s
+until FILE              waits until FILE exists in $TEST_DIR, at most 240 s
 choose NAME FILE        sets the congestion control NAME on a new TCP socket, over and over, until FILE
-                        exists in $TEST_DIR, at most 60 s; prints "chosen TIMES REFUSED"
+                        exists in $TEST_DIR, at most 240 s; prints "chosen TIMES REFUSED"
 
 If the kernel refuses a set or get, "set NAME: REASON" is printed, and the next step follows. Any other
 failure ends the program with status 1.
@@ -164,7 +164,7 @@ def record():
 
 
 def wait_for(file):
-    end = time.monotonic() + 60
+    end = time.monotonic() + 240
     while not os.path.exists(f"{DIRECTORY}/{file}"):
         if time.monotonic() > end:
             raise TimeoutError(file)
@@ -172,7 +172,7 @@ def wait_for(file):
 
 
 def choose(name, file):
-    times, refused, end = 0, 0, time.monotonic() + 60
+    times, refused, end = 0, 0, time.monotonic() + 240
     while not os.path.exists(f"{DIRECTORY}/{file}"):
         if time.monotonic() > end:
             raise TimeoutError(file)

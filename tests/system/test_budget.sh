@@ -69,7 +69,7 @@ kill_streams() { # PORT...
 }
 
 stream_of_untuned_sender() { # PORT [OPTION...]
-	SENDER_PREFIX= stream "sender-$1" "$1" --duration 90 --congestion reno "${@:2}"
+	SENDER_PREFIX= stream "sender-$1" "$1" --duration 280 --congestion reno "${@:2}"
 }
 
 # Each of eight, which have one peer, wants more than an eighth of half the budget.
@@ -226,7 +226,7 @@ test_memory_of_a_control_group_is_short() {
 	echo 600000 >"$TEST_MEMCG/memory.kmem.tcp.limit_in_bytes"
 	sized_path --rate 200mbit --delay 20ms
 	SENDER_PREFIX="in_group in_memory_group" RECEIVER_PREFIX= stream sender 7305 \
-		--duration 60 --congestion reno
+		--duration 280 --congestion reno
 	wait_output -ge 5 counter tcptuned_memory_short_total ''
 	wait_output = true of_sender "$refused"
 	echo 40000000 >"$TEST_MEMCG/memory.kmem.tcp.limit_in_bytes"
@@ -253,7 +253,7 @@ test_idle_connections_return_their_grants() {
 		--rate 1gbit --delay 25ms --queue 2bdp
 	for port in 730{1..5}; do
 		RECEIVER_PREFIX= stream idle-$port $port --congestion cubic --count 2 --bytes 8MB \
-			--interval 60000
+			--interval 280000
 	done
 	for port in 730{1..5}; do
 		wait_until arrived $port 8000000

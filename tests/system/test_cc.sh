@@ -17,8 +17,8 @@ test_cc_compared_by_policy() {
 	register hstcp stcp
 	tcptuned_start --set=policy.congestion_control=hstcp
 	link a b --rate 100mbit --delay 5ms
-	stream policy 7101 --duration 90 --verify
-	stream own 7102 --duration 90 --verify --congestion stcp
+	stream policy 7101 --duration 280 --verify
+	stream own 7102 --duration 280 --verify --congestion stcp
 	sleep 1
 	expect_eq "$(congestion_of a "dport = :7101")" hstcp "the policy's"
 	expect_eq "$(congestion_of a "dport = :7102")" stcp "the application's"

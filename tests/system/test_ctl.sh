@@ -271,7 +271,7 @@ for i in range(40):
         pass
     all.append(s)
 print("connected", flush=True)
-time.sleep(20)' "$TEST_DIR/run/control"
+time.sleep(240)' "$TEST_DIR/run/control"
 	wait_printed silent connected
 	ctl_refuses 40 "the control socket has as many clients as it may have" status
 	[ -n "$(counter tcptuned_events_lost_total '')" ] || fail "no scrape"

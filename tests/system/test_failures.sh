@@ -79,7 +79,7 @@ for path in sys.argv[1:]:
 print("ready")
 os.read(fd, 4096)
 print("a process waits")
-time.sleep(60)' /run/netns/first /run/netns/last
+time.sleep(240)' /run/netns/first /run/netns/last
 	wait_printed holder ready
 	for name in kept "${names[@]}"; do
 		application $name-server $name tcp4 listen 127.0.0.1 7001 accept until end

@@ -235,7 +235,7 @@ program=(cgroup_getsockopt pinned /sys/fs/bpf/tcptuned/prog_tcptuned_getsockopt)
 
 # A start fails.
 start_says() { # STATUS PATTERN BUILD [OPTION...]
-	expect_said "$1" "$2" timeout 20 "$3/tcptuned" "${daemon_options[@]}" "${@:4}"
+	expect_said "$1" "$2" timeout 120 "$3/tcptuned" "${daemon_options[@]}" "${@:4}"
 }
 
 # A start fails because no other program may be attached there.

@@ -21,7 +21,7 @@ test_another_sockops_program() {
 	bpftool cgroup attach "$TEST_CGROUP/group" sock_ops pinned $pins/assigns multi
 	link a b --rate 200mbit --delay 25ms
 	for port in 7501 7502 7503; do
-		SENDER_PREFIX= stream sender-$port $port --duration 60 --congestion reno
+		SENDER_PREFIX= stream sender-$port $port --duration 280 --congestion reno
 	done
 	# The budget grants what is beyond the kernel's own limit to a record that is called each round trip. The
 	# senders are reno, since HyStart may end the slow start of cubic long before on a busy host.

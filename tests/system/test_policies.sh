@@ -77,7 +77,7 @@ test_named_in_metrics_and_flows() {
 	start_with '[policy far]\ndestination = 10.99.0.0/30\ncongestion_control = cubic
 		receive_window_max = 5M\nmode = observe'
 	link a b --rate 100mbit --delay 5ms --queue 1MB
-	stream one 7101 --duration 90
+	stream one 7101 --duration 280
 	# 100 Mbit/s at 10 ms are 125 kB a round trip, and the queue makes that more.
 	wait_carried 7101 50M -ge 110000 flow 7101 .receive.per_rtt_bytes
 	wait_carried 7101 50M -ge 10000000 flow 7101 .receive.rate_best_bytes_per_s
@@ -466,7 +466,7 @@ test_applied_under_traffic() {
 	! has_linux 6.12 || modes+=" off tune" # a released connection is managed again
 	configured_path "${one}mode = tune" --rate 100mbit --delay 5ms --queue 1MB
 	watch
-	stream one 7101 --duration 90 --verify
+	stream one 7101 --duration 280 --verify
 	sleep 0.7
 	for mode in $modes; do
 		configure "${one}mode = $mode\nsend_window_max = 4M"
@@ -544,8 +544,8 @@ test_an_observed_request_is_restored() {
 test_send_window_max_of_a_policy() {
 	local small='[policy]\ncongestion_control = keep\n[policy small]\nremote_port = 7301\n'
 	configured_path "${small}send_window_max = 256K\n" --rate 200mbit --delay 20ms --queue 2bdp
-	stream small 7301 --duration 90 --congestion cubic
-	stream other 7302 --duration 90 --congestion cubic
+	stream small 7301 --duration 280 --congestion cubic
+	stream other 7302 --duration 280 --congestion cubic
 	wait_output -ge 1000000 flow_to 7302 .send_buffer_bytes
 	wait_output = capped flow_to 7301 .send.reason
 	for _ in 1 2 3; do
@@ -567,7 +567,7 @@ test_send_window_max_of_a_policy() {
 # virtual: a rate is measured
 test_rate_of_small_messages() {
 	configured_path '' --rate 100mbit --delay 5ms
-	stream small 7301 --duration 60 --bytes 100 --interval 10
+	stream small 7301 --duration 280 --bytes 100 --interval 10
 	wait_output -ge 5000 flow_to 7301 .send.rate_best_bytes_per_s
 	sleep 2
 	expect_le "$(flow_to 7301 .send.rate_best_bytes_per_s)" 30000 "bytes per second"

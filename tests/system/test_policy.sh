@@ -51,8 +51,8 @@ auto_on() { # DEFAULT THRESHOLD LINK_RATE WANTED_OF_ONE CHOICES WHAT
 	in_host a sysctl -qw net.ipv4.tcp_congestion_control="$1"
 	tcptuned_start --set=policy.long_path_segments="$2" --set=paths.remember=no
 	link a b --rate "$3" --delay 20ms --queue 1bdp
-	stream one 7101 --duration 90
-	stream own 7102 --duration 90 --congestion reno
+	stream one 7101 --duration 280
+	stream own 7102 --duration 280 --congestion reno
 	wait_output -ge $((${3%mbit} * 150000)) flow_to 7101 .bytes_acked
 	note "$6"
 	wait_output = "$4" auto_made 7101
@@ -132,12 +132,12 @@ lossy() { # PORT
 # beta decides what is left of the window at a loss.
 test_bitcp_parameters() {
 	configured_path '' --rate 100mbit --delay 10ms --queue 0.3bdp
-	stream gentle 7101 --duration 90
+	stream gentle 7101 --duration 280
 	wait_until lossy 7101
 	# 1 - 0.125; more after a loss below the last maximum (fast convergence)
 	expect_ge "$share" 0.85 "share of the window kept, beta = 0.125"
 	reload '[bitcp]\nbeta = 0.5\n' 'bitcp.beta: 0.125 -> 0.5'
-	stream harsh 7102 --duration 90
+	stream harsh 7102 --duration 280
 	sleep 1
 	wait_until lossy 7102
 	# 1 - 0.5, or 1 / 1.5 with fast convergence
@@ -153,7 +153,7 @@ flow_says() { # PORT
 
 # A connection that has carried enough for a record.
 stream_on() { # NAME PORT
-	stream "$1" "$2" --duration 90
+	stream "$1" "$2" --duration 280
 	wait_until arrived "$2" 1M
 }
 
@@ -517,7 +517,7 @@ test_a_hundred_reloads_a_second() {
 	printf '[metrics]\nflows = 0\n' >"$config"
 	tcptuned_start --config="$config"
 	link a b --rate 100mbit --delay 5ms
-	stream one 7401 --duration 90 --verify
+	stream one 7401 --duration 280 --verify
 	wait_output -ge 20 counter tcptuned_rightsize_rounds_total '{direction="receive"}'
 	daemon=$(pid_of tcptuned)
 	mkfifo "$TEST_DIR/nothing"

@@ -59,7 +59,7 @@ test_a_slow_reader_on_a_lossy_path_holds_one_window() {
 	local held most=0 i
 	sized_path --rate 50mbit --delay 20ms --queue 400KB --loss-ab 2e-2
 	watch
-	stream slow 7101 --congestion bbr --duration 90 --read-fast 1.5 --read-rate 200000
+	stream slow 7101 --congestion bbr --duration 280 --read-fast 1.5 --read-rate 200000
 	for ((i = 0; i < 24 || most < 300000; i++)); do
 		sleep 0.15
 		held=$(unread_memory)
@@ -84,7 +84,7 @@ unread_memory_is_steady() {
 test_a_slow_reader_does_not_hold_more_with_time() {
 	local before
 	sized_path --rate 50mbit --delay 10ms --queue 400KB
-	stream slow 7101 --congestion cubic --duration 90 --read-fast 1 --read-rate 200000
+	stream slow 7101 --congestion cubic --duration 280 --read-fast 1 --read-rate 200000
 	wait_until unread_memory_is_steady
 	before=$(unread_memory)
 	sleep 3.5
@@ -124,10 +124,10 @@ test_right_edge() {
 	local four six
 	sized_path --rate 100mbit --delay 5ms --queue 4MB
 	watch
-	stream four 7101 --congestion cubic --duration 60 --verify
-	TRANSFER_ADDR=${ADDR6[b]} stream six 7102 --congestion cubic --duration 60 --verify --streams 2
+	stream four 7101 --congestion cubic --duration 280 --verify
+	TRANSFER_ADDR=${ADDR6[b]} stream six 7102 --congestion cubic --duration 280 --verify --streams 2
 	# The window holds back the sender to an application that reads a tenth of what could arrive.
-	stream slow 7103 --congestion cubic --duration 60 --bytes 500kB --read-rate 5000000 --verify
+	stream slow 7103 --congestion cubic --duration 280 --bytes 500kB --read-rate 5000000 --verify
 	wait_output -ge 2 counter tcptuned_rightsize_tests_total '{direction="receive"}'
 	sleep 2 # until the tests are over, and a probe
 	expect_ge "$(counter tcptuned_rightsize_grows_total '{direction="receive"}')" 1 "grows"
@@ -150,7 +150,7 @@ test_right_edge() {
 test_window_of_a_slow_reader_shrinks() {
 	sized_path --rate 200mbit --delay 10ms --queue 2MB
 	watch
-	stream slow 7101 --congestion cubic --duration 90 --read-fast 6 --read-rate 20000000 --verify
+	stream slow 7101 --congestion cubic --duration 280 --read-fast 6 --read-rate 20000000 --verify
 	wait_output -ge 700000 flow 7101 .advertised_window_bytes
 	wait_until shrunk
 	sleep 1 # it stays small
@@ -194,7 +194,7 @@ test_little_waits_unsent() {
 
 test_unsent_bound_is_released() {
 	sized_path --rate 50mbit --delay 10ms
-	stream one 7101 --congestion cubic --duration 90
+	stream one 7101 --congestion cubic --duration 280
 	wait_output -ge 131072 flow_to 7101 .send.unsent_max_bytes
 	tcptuned_stop
 	stream_stop one
@@ -209,7 +209,7 @@ test_buffers_within_a_host_are_the_kernels() {
 	receive=$(in_host a sysctl -n net.ipv4.tcp_rmem | cut -f 3)
 	send=$(in_host a sysctl -n net.ipv4.tcp_wmem | cut -f 3)
 	tcptuned_start --set=policy.congestion_control=keep
-	TRANSFER_ADDR=127.0.0.1 RECEIVER=a stream within 7101 --duration 90 --congestion cubic
+	TRANSFER_ADDR=127.0.0.1 RECEIVER=a stream within 7101 --duration 280 --congestion cubic
 	sleep 2
 	expect_ge "$(in_host a sysctl -n net.ipv4.tcp_wmem | cut -f 3)" $((2 * send)) "raised maximum"
 	expect_le "$(ss_of a "dport = :7101" ",tb([0-9]+)")" "$send" "send buffer"

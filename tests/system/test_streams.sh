@@ -173,7 +173,7 @@ test_streams_by_iperf3_that_cannot_be_measured() {
 	refuses 1 "unable to connect" 10.98.0.1
 	refuses 1 "cannot be resolved" no.such.host.invalid
 	background silent in_host b python3 -c "import socket, time
-with socket.create_server(('${ADDR[b]}', 5201)): print('listening', flush=True); time.sleep(60)"
+with socket.create_server(('${ADDR[b]}', 5201)): print('listening', flush=True); time.sleep(240)"
 	wait_printed silent listening
 	refuses 1 "the server is silent" "${ADDR[b]}"
 	expect_eq "$(in_host a pgrep -x iperf3 --ns $$ --nslist pid | wc -l)" 0 "probes that are left"
@@ -317,7 +317,7 @@ test_streams_passive_of_applications_that_wait() {
 	local port
 	configured_path '[paths]\n' --rate 100mbit --delay 5ms
 	for port in 7101 7102; do
-		RECEIVER_PREFIX= stream stream-$port $port --duration 60 --bytes 64kB --interval 100
+		RECEIVER_PREFIX= stream stream-$port $port --duration 280 --bytes 64kB --interval 100
 	done
 	wait_output -ge 3 metric 'tcptuned_streams_windows_total{result="refused"}'
 	expect_eq "$(metric tcptuned_streams_groups)" 1 "groups"

@@ -450,9 +450,9 @@ if not pid:
 
 
 def until(text: str) -> None:
-    seen, end = "", time.time() + 20
+    seen, end = "", time.time() + 120
     while text not in seen:
-        if time.time() > end or not select.select([terminal], [], [], 20)[0]:
+        if time.time() > end or not select.select([terminal], [], [], 120)[0]:
             sys.exit(f"no {text!r} in {seen!r}")
         seen += os.read(terminal, 4096).decode(errors="replace")
 
@@ -493,7 +493,7 @@ END
 # When a terminal hangs up, the kernel sends SIGHUP to the leader of the session only.
 test_tcptune_run_without_its_terminal() {
 	prepare
-	"${nobody[@]}" timeout 20 python3 - $own/tcptune-run <<'END'
+	"${nobody[@]}" timeout 120 python3 - $own/tcptune-run <<'END'
 import os, pty, sys
 
 pid, terminal = pty.fork()
@@ -524,8 +524,8 @@ test_tcptune_run_in_odd_surroundings() {
 	prepare
 	files='for fd in 0 1 2; do [ ! -e /proc/$$/fd/$fd ] || exit 8; done; exit 7'
 	for option in --why --tune; do
-		expect_fail 7 timeout 20 "${ignores[@]}" "${run[@]}" $option sh -c 'exit 7'
-		expect_fail 7 timeout 20 "${closed[@]}" "${run[@]}" $option sh -c "$files"
+		expect_fail 7 timeout 120 "${ignores[@]}" "${run[@]}" $option sh -c 'exit 7'
+		expect_fail 7 timeout 120 "${closed[@]}" "${run[@]}" $option sh -c "$files"
 	done
 	# What it inherits: descriptors, signals, and the environment.
 	for option in "" --why --tune; do
@@ -668,7 +668,7 @@ s = socket.socket(socket.AF_UNIX)
 s.bind('/run/tcptuned/control')
 s.listen()
 print('listening', flush=True)
-time.sleep(60)"
+time.sleep(240)"
 	wait_printed daemon listening
 	answers "rcvbuf 80000,locks 2," "next to a daemon" "${run[@]}" --tune "${rcvbuf[@]}"
 	said "tcptune-run: tcptuned tunes this host already; only watching"
