@@ -8,7 +8,7 @@ nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=$own)
 prepare_own() {
 	mount -t tmpfs -o mode=1777 tmpfs $own
 	cp "$TEST_BUILD"/{tcptune-run,tcptune-preload.so,messages} \
-		"$TEST_BUILD"/tests/system/{receive,receive_dynamic,confine,preload_rcvbuf.so} \
+		"$TEST_BUILD"/tests/system/{receive,confine,preload_rcvbuf.so} \
 		"$TEST_TOP"/tests/system/{sockets,keep_alive}.py $own
 }
 
