@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """http_ranges.py ADDRESS PORT BYTES|FILE [MODE [KEY]]: serves zeroes or a file, also ranges of it.
 
-MODE: whole (no ranges), 429 (always), limit (10 Mbit/s each, and 503 beyond two connections at a time),
-close (the same, without an answer), stop (closes in the middle of an answer), silent (accepts, and never
-answers), auth (403 unless user "user", password "S3cret"), or a URL to which it redirects.
+MODE: whole (no ranges), 429 (always), limit (paced, and 503 beyond two connections at a time), close (the
+same, without an answer), stop (closes in the middle of an answer), silent (accepts, and never answers), paced
+(10 Mbit/s each), auth (403 unless user "user", password "S3cret"), or a URL
+to which it redirects.
 KEY, a file with a private key and a certificate: HTTPS. If a client offers HTTP/2, the server chooses
 it, and then cannot serve it.
 
@@ -38,7 +39,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         global busy
-        if MODE in ("limit", "close"):
+        if MODE in ("paced", "limit", "close"):
             self.pace()
         if MODE == "silent":
             time.sleep(600)
