@@ -54,8 +54,8 @@ static __always_inline void fill_path_key(struct tcptuned_path_key *key, const _
 		prefix[i] = word[i] & bpf_htonl(path_mask(key->prefix_len, i));
 }
 
-/* False: the peer is this host. */
-static __always_inline bool path_key_of_socket(struct tcptuned_path_key *key, struct tcp_sock *tp)
+/* Returns the peer, as path_host(); 0: it is this host. */
+static __always_inline __u32 path_key_of_socket(struct tcptuned_path_key *key, struct tcp_sock *tp)
 {
 	struct sock_common *skc = &tp->inet_conn.icsk_inet.sk.__sk_common;
 	struct endpoints ends;
@@ -63,10 +63,10 @@ static __always_inline bool path_key_of_socket(struct tcptuned_path_key *key, st
 	sk_endpoints(skc, &ends);
 	if (ends.remote[0] == ends.local[0] && ends.remote[1] == ends.local[1] &&
 	    ends.remote[2] == ends.local[2] && ends.remote[3] == ends.local[3])
-		return false;
+		return 0;
 	key->netns_cookie = skc->skc_net.net->net_cookie;
 	fill_path_key(key, ends.remote);
-	return true;
+	return path_host(ends.remote);
 }
 
 __noinline int merge_path(struct tcptuned_path *path, const struct path_sample *sample, __s64 now_s,
@@ -75,19 +75,19 @@ __noinline int merge_path(struct tcptuned_path *path, const struct path_sample *
 	return path && sample ? path_merge(path, sample, now_s, expire_s) : 0;
 }
 
-/* @seed->max_window is its upper limit when called. Returns whether @seed was filled. */
+/* @seed has the upper limit of max_window, and the peer in slow. Returns whether it was filled. */
 __noinline int seed_from_path(struct path_seed *seed, const struct tcptuned_path *path, __s64 now_s,
 			      __u32 expire_s, __u32 rtt_us)
 {
 	if (!seed || !path)
 		return 0;
-	*seed = path_seed_of(path, now_s, expire_s, rtt_us, seed->max_window);
+	*seed = path_seed_of(path, seed->slow, now_s, expire_s, rtt_us, seed->max_window);
 	return 1;
 }
 
 /* ---- a new connection ----------------------------------------------------------------- */
 
-/* True if the path to the peer of a connection that is being established was slow. */
+/* True if the peer of a connection that is being established was slow to reach. */
 static __always_inline bool path_was_slow(struct bpf_sock_ops *ctx)
 {
 	const struct tcptuned_path_settings *settings = enabled_path_settings();
@@ -101,23 +101,26 @@ static __always_inline bool path_was_slow(struct bpf_sock_ops *ctx)
 	key.netns_cookie = bpf_get_netns_cookie(ctx);
 	fill_path_key(&key, ends.remote);
 	path = bpf_map_lookup_elem(&paths, &key);
-	return path && path->slow && !path_expired(path, path_now_s(), settings->expire_s);
+	return path && path->slow == path_host(ends.remote) &&
+	       !path_expired(path, path_now_s(), settings->expire_s);
 }
 
-/* False: nothing is known of the path to the peer. */
-static __always_inline bool look_up_path(struct tcp_sock *tp, struct tcptuned_path *ret)
+/* Returns the peer, as path_host(); 0: nothing is known of the path to it. */
+static __always_inline __u32 look_up_path(struct tcp_sock *tp, struct tcptuned_path *ret)
 {
 	const struct tcptuned_path_settings *settings = enabled_path_settings();
 	struct tcptuned_path_key key;
 	struct tcptuned_path *known;
+	__u32 host;
 
-	if (!settings || !path_key_of_socket(&key, tp))
-		return false;
-	known = bpf_map_lookup_elem(&paths, &key);
+	if (!settings)
+		return 0;
+	host = path_key_of_socket(&key, tp);
+	known = host ? bpf_map_lookup_elem(&paths, &key) : NULL;
 	if (!known || path_expired(known, path_now_s(), settings->expire_s))
-		return false;
+		return 0;
 	*ret = *known;
-	return true;
+	return host;
 }
 
 /* A path with this bandwidth-delay product, bytes, may need another congestion control. */
@@ -130,9 +133,10 @@ static __always_inline bool look_up_path(struct tcp_sock *tp, struct tcptuned_pa
 static __always_inline bool path_is_slow_or_long(struct tcp_sock *tp)
 {
 	struct tcptuned_path path;
+	__u32 host = look_up_path(tp, &path);
 
-	return look_up_path(tp, &path) &&
-	       (path.slow || path.max_window || path.snd_per_rtt >= PATH_LONG_BYTES);
+	return host &&
+	       (path.slow == host || path.max_window || path.snd_per_rtt >= PATH_LONG_BYTES);
 }
 
 /*
@@ -148,10 +152,12 @@ static __always_inline void apply_path_memory(struct tcptuned_flow *flow, struct
 
 	flow->max_window_seed = 0;
 	if (!settings || (flow->flags & TCPTUNED_F_OBSERVE) ||
-	    tp->bytes_received >= PATH_CARRIED_MIN || tp->bytes_acked >= PATH_CARRIED_MIN ||
-	    !look_up_path(tp, &path))
+	    tp->bytes_received >= PATH_CARRIED_MIN || tp->bytes_acked >= PATH_CARRIED_MIN)
 		return;
+	seed.slow = look_up_path(tp, &path);
 	seed.max_window = flow->snd_window_max;
+	if (!seed.slow)
+		return;
 	if (!seed_from_path(&seed, &path, path_now_s(), settings->expire_s, sk_min_rtt_us(tp)))
 		return;
 	if (flow->flags & TCPTUNED_F_RCVBUF_APP)
@@ -198,11 +204,14 @@ static __always_inline void learn_path(struct tcptuned_flow *flow, struct tcp_so
 	__u32 rtt_us = sk_min_rtt_us(tp);
 	struct path_sample sample = {0};
 	struct tcptuned_path_key key;
+	__u32 host;
 	__s64 now_s;
 
 	if (!settings ||
-	    (tp->bytes_received < PATH_CARRIED_MIN && tp->bytes_acked < PATH_CARRIED_MIN) ||
-	    !path_key_of_socket(&key, tp))
+	    (tp->bytes_received < PATH_CARRIED_MIN && tp->bytes_acked < PATH_CARRIED_MIN))
+		return;
+	host = path_key_of_socket(&key, tp);
+	if (!host)
 		return;
 	sample.received = tp->bytes_received;
 	sample.acked = tp->bytes_acked;
@@ -213,7 +222,7 @@ static __always_inline void learn_path(struct tcptuned_flow *flow, struct tcp_so
 	sample.snd_per_rtt = path_per_rtt(&flow->snd, sample.min_rtt_us);
 	sample.max_window = rightsize_clamp_window((__u64)path_bitcp_max(tp) * tp->mss_cache, 0);
 	sample.cwnd = rightsize_clamp_window((__u64)tp->snd_cwnd * tp->mss_cache, 0);
-	sample.slow = flow->rcv.held && flow->rcv.held < PATH_SLOW_WINDOW;
+	sample.slow = flow->rcv.held && flow->rcv.held < PATH_SLOW_WINDOW ? host : 0;
 
 	/* The entry is replaced as a whole: of two connections that end at once one may be lost. */
 	known = bpf_map_lookup_elem(&paths, &key);

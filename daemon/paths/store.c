@@ -43,7 +43,7 @@ struct tcptuned_pathdb {
 	X(segments_sent, sent, PATH_COUNT_MAX)                   \
 	X(segments_retransmitted, retransmitted, PATH_COUNT_MAX) \
 	X(connections, connections, UINT32_MAX)                  \
-	X(slow, slow, 1)                                         \
+	X(slow, slow, UINT32_MAX)                                \
 	X(netns, netns, UINT32_MAX)
 
 /* Those of levels of parallel connections. */

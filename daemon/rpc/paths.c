@@ -107,7 +107,7 @@ static json_t *path_object(const struct known_path *known, __s64 now_s)
 
 	tcptuned_prefix_format(&known->key, prefix);
 	object = json_pack("{s:s,s:f,s:b}", "prefix", prefix, "loss", loss_of(path), "slow",
-			   path->slow);
+			   path->slow != 0);
 	set_number(object, "netns", path->netns);
 	set_number(object, "netns_cookie", known->key.netns_cookie);
 	set_number(object, "connections", path->connections);

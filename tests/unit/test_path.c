@@ -199,7 +199,7 @@ TEST(random_lives_stay_bounded)
 		assert_true(path.max_window <= RIGHTSIZE_WINDOW_MAX);
 		assert_true(path.min_rtt_us <= RIGHTSIZE_RTT_MAX_US);
 		assert_true(path.sent <= PATH_COUNT_MAX && path.retransmitted <= PATH_COUNT_MAX);
-		seed = path_seed_of(&path, now + (__s64)(random64() % DAY), DAY, rtt, cap);
+		seed = path_seed_of(&path, 7, now + (__s64)(random64() % DAY), DAY, rtt, cap);
 		assert_true(seed.max_window <= cap && seed.max_window <= path.max_window);
 	}
 }
@@ -250,11 +250,11 @@ TEST(what_a_known_path_gives)
 	struct tcptuned_path path = {0};
 	struct path_seed seed;
 
-	assert_int_equal(path_seed_of(&path, 1000, DAY, 100000, NO_CAP).max_window, 0);
+	assert_int_equal(path_seed_of(&path, 7, 1000, DAY, 100000, NO_CAP).max_window, 0);
 	for_each_row (r, rows) {
 		path = known(r->learned_s);
-		path.slow = 1;
-		seed = path_seed_of(&path, r->now_s, DAY, r->rtt_us, r->cap);
+		path.slow = 7;
+		seed = path_seed_of(&path, 7, r->now_s, DAY, r->rtt_us, r->cap);
 		assert_int_equal(seed.max_window, r->max_window);
 		assert_int_equal(seed.slow, r->receive_window > 0);
 		assert_int_equal(path_receive_window(&path, r->now_s, DAY, r->rtt_us),
@@ -264,20 +264,25 @@ TEST(what_a_known_path_gives)
 	assert_int_equal(path_receive_window(&path, 0, DAY, 100000), RIGHTSIZE_WINDOW_MAX);
 }
 
+/* ... and not for other hosts of the prefix. */
 TEST(a_slow_path_is_remembered_until_one_is_not)
 {
+	__u32 host = path_host((__be32[]){0, 0, 0xffff0000, 0x0700630a}),
+	      other = path_host((__be32[]){0, 0, 0xffff0000, 0x0800630a});
 	struct path_sample s = a_transfer();
 	struct tcptuned_path path = known(1000);
 
-	assert_int_equal(path_seed_of(&path, 1000, DAY, 100000, NO_CAP).slow, 0);
-	s.slow = 1;
+	assert_int_equal(path_seed_of(&path, host, 1000, DAY, 100000, NO_CAP).slow, 0);
+	s.slow = host;
 	path_merge(&path, &s, 1001, DAY);
-	assert_int_equal(path_seed_of(&path, 1001, DAY, 100000, NO_CAP).slow, 1);
+	assert_int_equal(path_seed_of(&path, host, 1001, DAY, 100000, NO_CAP).slow, 1);
+	assert_int_equal(path_seed_of(&path, other, 1001, DAY, 100000, NO_CAP).slow, 0);
+	assert_int_equal(path_host((__be32[4]){0}), 1);
 	/* a transfer that received too little does not count */
 	s.slow = 0;
 	s.received = PATH_CARRIED_MIN - 1;
 	path_merge(&path, &s, 1002, DAY);
-	assert_int_equal(path.slow, 1);
+	assert_int_equal(path.slow, host);
 	s.received = PATH_CARRIED_MIN;
 	path_merge(&path, &s, 1003, DAY);
 	assert_int_equal(path.slow, 0);

@@ -50,7 +50,8 @@ struct tcptuned_path {
 	__u32 snd_per_rtt; /* ... delivered */
 	__u32 max_window;  /* congestion window at which bitcp lost; 0: none known */
 	__u32 connections; /* that were added */
-	__u32 slow;	   /* 1: the last receiver held less than the kernel's initial window */
+	__u32 slow;	   /* the peer from which the last receiver held less than the kernel's
+			    * initial window, as path_host(); 0: it held more */
 	__u32 netns;	   /* inode number of the network namespace, which may be reused later */
 	__u32 unused;
 };
@@ -80,6 +81,17 @@ struct path_sample {
 	__u32 cwnd;	  /* at the end */
 	__u32 slow;	  /* as in struct tcptuned_path */
 };
+
+/*
+ * A number for the host of an address, never 0: one cell phone or one long line of a prefix does not make
+ * the others slow. @address: the words of the address, IPv4 as ::ffff:a.b.c.d.
+ */
+static inline __u32 path_host(const __be32 address[4])
+{
+	__u32 host = address[0] ^ address[1] ^ address[2] ^ address[3];
+
+	return host ? host : 1;
+}
 
 /* What a new connection begins with; 0: as without path memory. */
 struct path_seed {
@@ -232,18 +244,19 @@ static inline int path_is_same(const struct tcptuned_path *path, __u32 rtt_us)
 }
 
 /*
- * What a new connection begins with. @rtt_us: see path_is_same(); @snd_cap: the largest window in
- * flight that its policy allows. A maximum is used for half of the lifetime only, because a wrong
- * one costs time.
+ * What a new connection to @host (path_host()) begins with. @rtt_us: see path_is_same(); @snd_cap: the
+ * largest window in flight that its policy allows. A maximum is used for half of the lifetime only,
+ * because a wrong one costs time.
  */
-static inline struct path_seed path_seed_of(const struct tcptuned_path *path, __s64 now_s,
-					    __u32 expire_s, __u32 rtt_us, __u32 snd_cap)
+static inline struct path_seed path_seed_of(const struct tcptuned_path *path, __u32 host,
+					    __s64 now_s, __u32 expire_s, __u32 rtt_us,
+					    __u32 snd_cap)
 {
 	struct path_seed seed = {0};
 
 	if (path_expired(path, now_s, expire_s) || !path_is_same(path, rtt_us))
 		return seed;
-	seed.slow = path->slow;
+	seed.slow = path->slow == host;
 	if (path_age_s(path->max_window_s, now_s) < expire_s / 2)
 		seed.max_window = path->max_window < snd_cap ? path->max_window : snd_cap;
 	return seed;
