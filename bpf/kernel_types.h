@@ -117,6 +117,7 @@ struct sock {
 	} sk_backlog;
 	int sk_rcvbuf;
 	int sk_sndbuf;
+	int sk_rcvlowat;
 	int sk_wmem_queued;
 	unsigned long sk_max_pacing_rate; /* bytes per second; all ones: none */
 	unsigned long sk_pacing_rate;	  /* likewise */

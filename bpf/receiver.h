@@ -63,7 +63,8 @@ static __always_inline __u32 min_limit(__u32 a, __u32 b)
  * The window that the clamp should allow, the smallest of what right-sizing, the reader, the budget
  * and the policy say; 0: no limit. The flow's reason becomes that of the limit.
  *
- * During a reassembly gap only windows below the kernel's initial one are held: a sender that
+ * An application that waits for an amount (SO_RCVLOWAT) leaves as much unread on purpose: twice that is
+ * the least. During a reassembly gap only windows below the kernel's initial one are held: a sender that
  * repairs a loss needs up to twice what is in flight (DRS II), and an ACK with three SACK blocks
  * has no room for the option whose callback this is (bpf_skops_hdr_opt_len()).
  */
@@ -71,11 +72,15 @@ static __always_inline __u32 receive_limit(struct tcptuned_flow *flow, struct tc
 {
 	bool gap = tp->out_of_order_queue.rb_node && flow->rcv.window > INITIAL_WINDOW_BYTES;
 	__u32 unread = tp->rcv_nxt - tp->copied_seq, window = gap ? 0 : flow->rcv.window;
+	__u32 waits_for = 2 * (__u32)tp->inet_conn.icsk_inet.sk.sk_rcvlowat;
 	__u8 reason = window ? flow->rcv.reason : RIGHTSIZE_KERNEL;
 	__u32 limit;
 
+	if (window && window < waits_for)
+		window = waits_for;
 	if (flow->reader.window) {
-		limit = rightsize_offer(flow->reader.window, unread, 2 * tp->mss_cache);
+		limit = flow->reader.window > waits_for ? flow->reader.window : waits_for;
+		limit = rightsize_offer(limit, unread, 2 * tp->mss_cache);
 		if (min_limit(limit, window) != window)
 			reason = RIGHTSIZE_READER;
 		window = min_limit(window, limit);
@@ -83,7 +88,9 @@ static __always_inline __u32 receive_limit(struct tcptuned_flow *flow, struct tc
 	if (flow->rcv_allowed) {
 		limit = rightsize_offer(flow->rcv_allowed, unread, 2 * tp->mss_cache);
 		if (min_limit(limit, window) != window)
-			reason = flow->rcv_share.wanted ? RIGHTSIZE_BUDGET : RIGHTSIZE_KERNEL;
+			reason = flow->rcv_share.granted < flow->rcv_share.wanted
+					 ? RIGHTSIZE_BUDGET
+					 : RIGHTSIZE_EARNED;
 		window = min_limit(window, limit);
 	}
 	/* By the buffer, not by the clamp, which follows from the result. */
@@ -100,6 +107,17 @@ static __always_inline __u32 receive_limit(struct tcptuned_flow *flow, struct tc
 	return window;
 }
 
+/* @want, but beyond what the kernel had by itself only what the connection has earned, bytes of memory. */
+static __always_inline __u32 earned_receive_space(const struct tcptuned_flow *flow,
+						  const struct tcp_sock *tp, __u32 want)
+{
+	__u64 earned = sk_space_from_window(tp, rightsize_earned(&flow->rcv, sk_min_rtt_us(tp)));
+
+	if (earned < flow->rcv_base)
+		earned = flow->rcv_base;
+	return want < earned ? want : earned;
+}
+
 /*
  * Sizes a buffer that the application had locked before tcptuned saw it, so that the kernel does
  * not: twice what a round trip carries, and as much again to grow. Where the budget has less than
@@ -113,6 +131,7 @@ static __always_inline void size_locked_receiver(struct bpf_sock_ops *ctx,
 
 	if (want > flow->rcv_buffer_max)
 		want = flow->rcv_buffer_max;
+	want = earned_receive_space(flow, tp, want);
 	if (want <= have + have / 16)
 		want = have;
 	allowed = grant_memory(&flow->rcv_share, tp, flow->rcv_base, want, &flow->flags,
@@ -137,7 +156,8 @@ static __always_inline void size_locked_receiver(struct bpf_sock_ops *ctx,
 
 /*
  * Charges the budget with what the kernel has given beyond tcp_rmem as it was before tcptuned
- * raised it. Where the budget has no more, the window is held to what it would have been.
+ * raised it. Where the budget has no more, or the connection has not earned it, the window is held to what
+ * it would have been.
  */
 static __always_inline void apply_receive_budget(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
@@ -147,8 +167,7 @@ static __always_inline void apply_receive_budget(struct tcptuned_flow *flow, str
 		flow->rcv_allowed = 0;
 		return;
 	}
-	if (rightsize_suffices(&flow->rcv, sk_min_rtt_us(tp), flow->rcv_base))
-		want = flow->rcv_base;
+	want = earned_receive_space(flow, tp, want);
 	allowed = grant_memory(&flow->rcv_share, tp, flow->rcv_base, want, &flow->flags,
 			       TCPTUNED_F_RCV_MEMORY_SHORT);
 	flow->rcv_allowed = allowed < have ? sk_window_from_space(tp, allowed) : 0;
@@ -201,8 +220,11 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	ack.clock_us = bpf_ktime_get_tai_ns() / 1000;
 	ack.bytes = sk_highest_seen(tp);
 	ack.rtt_us = sk_rcv_rtt_us(tp);
-	ack.sample_us = flow->flags & TCPTUNED_F_RCVBUF_APP ? flow->rcv.min_rtt_us
-							    : sk_rcv_rtt_sample_us(tp);
+	if (flow->flags & TCPTUNED_F_RCVBUF_APP)
+		ack.sample_us = flow->rcv.min_rtt_us;
+	else if (ack.bytes != flow->rcv_seen) /* or the timestamp is an old one: a request leaves */
+		ack.sample_us = sk_rcv_rtt_sample_us(tp);
+	flow->rcv_seen = ack.bytes;
 	ack.min = min_window(tp);
 	ack.offered = tp->out_of_order_queue.rb_node ? RIGHTSIZE_WINDOW_MAX : sk_offered_window(tp);
 	did = decide(&flow->rcv, &ack, false);

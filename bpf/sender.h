@@ -28,16 +28,22 @@ static __always_inline __u32 send_cost_256(const struct tcp_sock *tp)
 	return cost < 256 ? 256 : cost > 1024 ? 1024 : cost;
 }
 
-/* What may wait unsent, bytes; 0: the administrator has set net.ipv4.tcp_notsent_lowat. */
-static __always_inline __u32 unsent_limit(struct tcp_sock *tp)
+/*
+ * What may wait unsent, bytes; 0: the administrator has set net.ipv4.tcp_notsent_lowat. The rate is that of
+ * cwnd, but at most twice that of the last round trip, as cwnd also grows where something else is the limit.
+ */
+static __always_inline __u32 unsent_limit(const struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
+	__u64 flight = (__u64)tp->snd_cwnd * tp->mss_cache;
 	__u32 rtt_us = tp->srtt_us >> 3;
 
 	if (net->ipv4.sysctl_tcp_notsent_lowat != ~0u)
 		return 0;
-	return rightsize_unsent(
-		rightsize_muldiv((__u64)tp->snd_cwnd * tp->mss_cache, 1000000, rtt_us), rtt_us);
+	if (flight > 2ull * flow->snd.per_rtt)
+		flight = 2ull * flow->snd.per_rtt;
+	return rightsize_unsent(rightsize_muldiv(flight, 1000000, rtt_us), rtt_us,
+				flow->flags & TCPTUNED_F_SNDBUF_REQ ? flow->req_sndbuf : 0);
 }
 
 /* Limits unsent data. If the present limit is not tcptuned's, the application has set its own. */
@@ -48,7 +54,7 @@ static __always_inline int set_unsent_limit(struct bpf_sock_ops *ctx, struct tcp
 
 	if (tp->notsent_lowat != flow->snd_unsent)
 		return 0;
-	value = unsent_limit(tp);
+	value = unsent_limit(flow, tp);
 	if (!differs(flow->snd_unsent, value))
 		return 0;
 	if (set_option(ctx, SOL_TCP, TCP_NOTSENT_LOWAT, value))
@@ -110,6 +116,24 @@ static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_s
 }
 
 /*
+ * The memory that the connection may use: what the kernel had by itself, and beyond that what it has earned. It
+ * does not shrink during a recovery.
+ */
+static __always_inline __u64 earned_send_space(const struct tcptuned_flow *flow,
+					       struct tcp_sock *tp)
+{
+	__u64 space = rightsize_earned(&flow->snd, sk_min_rtt_us(tp));
+	__u32 have = tp->inet_conn.icsk_inet.sk.sk_sndbuf;
+
+	if (!may_shrink_sndbuf(flow, tp))
+		return ~0ull;
+	space = space * send_cost_256(tp) >> 8;
+	if (space < flow->snd_base)
+		space = flow->snd_base;
+	return is_recovering(tp) && space < have ? have : space;
+}
+
+/*
  * Paces a connection from now on, at the kernel's rate (tcp_update_pacing_rate()). Otherwise a long
  * write() or sendfile() would exceed the buffer, as nothing looks at the buffer's size while there
  * is room in the last skb (tcp_sendmsg_locked()), and there is after each packet that is shorter than
@@ -131,10 +155,15 @@ static __always_inline void set_send_buffer(struct bpf_sock_ops *ctx, struct tcp
 {
 	__u32 have = tp->inet_conn.icsk_inet.sk.sk_sndbuf, allowed;
 	__u64 max = may_shrink_sndbuf(flow, tp) ? 2ull * flow->snd_window_max : ~0ull;
+	__u64 earned = earned_send_space(flow, tp);
 	__u64 space = send_space(flow, tp, max);
 
 	if (!space)
 		return;
+	if (space > earned) {
+		flow->snd_reason = RIGHTSIZE_EARNED;
+		space = earned;
+	}
 	if (space > max) {
 		count(TCPTUNED_C_SND_CAPS);
 		flow->snd_reason = RIGHTSIZE_CAPPED;
@@ -142,9 +171,6 @@ static __always_inline void set_send_buffer(struct bpf_sock_ops *ctx, struct tcp
 	}
 	if (space > flow->snd_buffer_max)
 		space = flow->snd_buffer_max;
-	if (space > flow->snd_base && may_shrink_sndbuf(flow, tp) &&
-	    rightsize_suffices(&flow->snd, sk_min_rtt_us(tp), flow->snd_base))
-		space = flow->snd_base;
 	allowed = grant_memory(&flow->snd_share, tp, flow->snd_base, space, &flow->flags,
 			       TCPTUNED_F_SND_MEMORY_SHORT);
 	if (allowed < space) {

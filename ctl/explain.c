@@ -162,7 +162,7 @@ static const struct ctl_template direction_texts[] = {
 	 "sender\n"},
 	{"", "  measured     minimum RTT {min_rtt_us:us}; {per_rtt_bytes:bytes} in the last "
 	     "round; {rate_bytes_per_s:bytes} per second in the last interval, "
-	     "{rate_best_bytes_per_s:bytes} in the best\n"
+	     "{rate_best_bytes_per_s:bytes} in the fastest round\n"
 	     "  decided      "},
 	{"reason=unmeasured fixed", "nothing"},
 	{"reason=unmeasured !fixed",
@@ -192,6 +192,9 @@ static const struct ctl_template direction_texts[] = {
 	{"reason=budget !short",
 	 "the memory budget, which has no room for more than the buffer below"},
 	{"reason=capped", "the policy's maximum of {window_max_bytes:bytes}"},
+	{"reason=earned",
+	 "about 2 x {rate_best_bytes_per_s:bytes} per second x {min_rtt_us:us} minimum RTT: beyond the "
+	 "kernel's own maximum it grows only with the rate"},
 	{"", "\n  allowed      up to {window_max_bytes:bytes}; tested {tests} times, grown "
 	     "{grows}, shrunk {shrinks}\n"},
 	{"budgeted",

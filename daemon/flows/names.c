@@ -51,6 +51,9 @@ static const struct word reasons[RIGHTSIZE_REASONS] = {
 	[RIGHTSIZE_BUDGET] = {"budget",
 			      "it would be larger without the limit of the memory budget, "
 			      "or of the kernel's memory for TCP"},
+	[RIGHTSIZE_EARNED] = {"earned",
+			      "twice what the path has carried in the minimum RTT: beyond "
+			      "the kernel's own maximum it grows only with the rate"},
 };
 
 static const struct word rightsize_states[] = {

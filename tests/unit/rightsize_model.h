@@ -5,7 +5,8 @@
  * (RFC 9438), growth only where cwnd was the limit, SACK recovery, tail loss probes, RTO.
  * Receivers are the kernel's autotuning (tcp_rcvbuf_grow() of 6.18), alone or with the limit that
  * rightsize.h sets, by the numbers that the sockops program gives it. The right edge of a window
- * never moves back.
+ * never moves back. Applications send all the time, or answer requests, send frames, or pause; after a
+ * pause cwnd is what RFC 5681 (4.1) and RFC 2861 leave.
  */
 #ifndef TCPTUNED_TEST_RIGHTSIZE_MODEL_H
 #define TCPTUNED_TEST_RIGHTSIZE_MODEL_H
@@ -43,6 +44,25 @@ enum receiver {
 	RIGHTSIZED_BOTH,   /* ... at both */
 };
 
+/* What an application does. All zeroes: it always has data to send. */
+struct app {
+	enum {
+		APP_BULK,
+		APP_ANSWERS, /* a message, think_s after each request; the client waits client_s */
+		APP_FRAMES,  /* a message each period_s, unless eight wait */
+		APP_ON_OFF,  /* always for on_s, then not for off_s */
+	} kind;
+	double bytes; /* of a message */
+	double think_s, client_s, period_s, on_s, off_s;
+	double bulk_from_s;	  /* it is APP_BULK from then on; 0: never */
+	unsigned int outstanding; /* requests at a time */
+	bool keeps_cwnd;	  /* net.ipv4.tcp_slow_start_after_idle = 0 */
+};
+
+#define APP_REQUEST	(~0ull) /* a packet number: the client asks */
+#define APP_OUTSTANDING 32
+#define APP_WAITING	64 /* messages that may be under way */
+
 struct model_packet {
 	uint64_t order; /* of the last transmission */
 	uint64_t sent_ns;
@@ -71,7 +91,20 @@ struct model_flow {
 	uint32_t clamp;
 	struct rightsize rs, snd;
 	uint64_t bytes; /* received */
+	/* application */
+	struct app app;
+	uint64_t written; /* packets */
+	uint64_t next_ns; /* when a frame, or on or off, is due; 0: never */
+	uint64_t answer_ns[APP_OUTSTANDING], request_ns[APP_OUTSTANDING]; /* when due; 0: not */
+	uint64_t last_sent_ns, cwnd_used, cwnd_used_ns;
+	uint64_t end[APP_WAITING], begun_ns[APP_WAITING]; /* of messages */
+	uint64_t messages, arrived;
+	double latency_s; /* the sum of that of those that arrived */
 };
+
+/* Of the first connection, s; the first ones since the number was set to 0. */
+static double model_latencies[1 << 16];
+static size_t model_latencies_len;
 
 struct path {
 	double mbit, base_ms, queue_s;
@@ -100,6 +133,7 @@ static struct {
 	double rate_Bps;
 	uint64_t base_ns, queue_bytes, clock_offset_us;
 	double kernel_max;
+	double former_max;	/* tuned connections have to earn what exceeds it; 0: nothing */
 	struct model_step step; /* from at_ns on: another rate and delay; 0: none, or taken */
 	uint64_t walk;		/* seed of a rate that varies; 0: none */
 	const struct delay_line *jitter;   /* of linkem, on the way of the data; NULL: none */
@@ -196,7 +230,7 @@ static void model_transmit(struct model_flow *f, uint64_t number)
 	uint64_t queued = (model.queue.tail - model.queue.head) * MODEL_PACKET;
 
 	p->order = ++f->order;
-	p->sent_ns = model.now_ns;
+	p->sent_ns = f->last_sent_ns = model.now_ns;
 	p->lost = false;
 	model_orders[f->index][p->order & (MODEL_RING - 1)] = number;
 	f->in_flight++;
@@ -208,15 +242,77 @@ static void model_transmit(struct model_flow *f, uint64_t number)
 	model_serve();
 }
 
+/* The largest window by the kernel, of which a tuned connection has to earn a part. */
+static double model_window_max(const struct model_flow *f, const struct rightsize *rs)
+{
+	if (f->receiver == KERNEL)
+		return model.former_max ? model.former_max : model.kernel_max;
+	if (!model.former_max)
+		return model.kernel_max;
+	return fmin(fmax(model.former_max, rightsize_earned(rs, 0)), model.kernel_max);
+}
+
 /* What SO_SNDBUF allows to be unacknowledged, packets. */
 static uint64_t model_send_limit(const struct model_flow *f)
 {
-	return f->snd.window ? f->snd.window / MODEL_PACKET : MODEL_RING / 2;
+	if (f->snd.window)
+		return f->snd.window / MODEL_PACKET;
+	return MIN(MODEL_RING / 2, (uint64_t)(model_window_max(f, &f->snd) / MODEL_PACKET));
+}
+
+static bool app_has_data(const struct model_flow *f)
+{
+	return f->app.kind == APP_BULK || f->next < f->written;
+}
+
+static uint64_t model_rto_ns(const struct model_flow *f)
+{
+	uint64_t rto = f->srtt_ns + MAX(4 * f->rttvar_ns, RTO_MIN_NS);
+
+	return rto << (f->rto_backoff < 6 ? f->rto_backoff : 6);
+}
+
+/* tcp_slow_start_after_idle_check(), tcp_cwnd_restart(), and CUBIC's epoch (cubictcp_cwnd_event()) */
+static void model_restart(struct model_flow *f)
+{
+	uint64_t idle_ns = model.now_ns - f->last_sent_ns, rto_ns = model_rto_ns(f);
+
+	if (f->app.kind == APP_BULK || f->in_flight || !f->last_sent_ns || !app_has_data(f))
+		return;
+	f->progress_ns = model.now_ns;
+	if (f->cubic_epoch_ns)
+		f->cubic_epoch_ns = MIN(f->cubic_epoch_ns + idle_ns, model.now_ns);
+	if (f->app.keeps_cwnd || idle_ns <= rto_ns)
+		return;
+	f->ssthresh = fmax(f->ssthresh, 0.75 * f->cwnd);
+	for (; idle_ns > rto_ns && f->cwnd > INITIAL_CWND; idle_ns -= rto_ns)
+		f->cwnd = fmax(f->cwnd / 2, INITIAL_CWND);
+	f->cwnd_used_ns = model.now_ns;
+	f->cwnd_used = 0;
+}
+
+/* tcp_cwnd_validate(), tcp_cwnd_application_limited() */
+static void model_validate_cwnd(struct model_flow *f)
+{
+	double used = fmax((double)f->cwnd_used, INITIAL_CWND);
+
+	if (f->app.kind == APP_BULK)
+		return;
+	f->cwnd_used = MAX(f->cwnd_used, f->in_flight);
+	if (!f->cwnd_limited && model.now_ns - f->cwnd_used_ns < model_rto_ns(f))
+		return;
+	if (!f->cwnd_limited && !f->recovering && !f->app.keeps_cwnd && used < f->cwnd) {
+		f->ssthresh = fmax(f->ssthresh, 0.75 * f->cwnd);
+		f->cwnd = (f->cwnd + used) / 2;
+	}
+	f->cwnd_used_ns = model.now_ns;
+	f->cwnd_used = 0;
 }
 
 static void model_send(struct model_flow *f)
 {
 	f->cwnd_limited = false;
+	model_restart(f);
 	for (;;) {
 		if ((double)f->in_flight + 1 > f->cwnd) {
 			f->cwnd_limited = true;
@@ -229,13 +325,14 @@ static void model_send(struct model_flow *f)
 			model_transmit(f, f->rtx_from);
 			continue;
 		}
-		if ((f->next + 1) * MODEL_PACKET > f->edge_bytes ||
+		if ((f->next + 1) * MODEL_PACKET > f->edge_bytes || !app_has_data(f) ||
 		    f->next - f->una >= model_send_limit(f))
 			break;
 		memset(model_packet(f, f->next), 0, sizeof(struct model_packet));
 		model_transmit(f, f->next++);
 	}
 	f->max_out = MAX(f->max_out, f->in_flight);
+	model_validate_cwnd(f);
 }
 
 /* RFC 9438, which counts segments, of which a packet here has two. */
@@ -351,6 +448,16 @@ static void model_decide_sender(struct model_flow *f, uint64_t rtt_ns, bool roun
 	rightsize_on_ack(&f->snd, &ack);
 }
 
+/* A slot that is free, of those for as many as are outstanding. */
+static uint64_t *app_slot(uint64_t *slots, const struct model_flow *f)
+{
+	unsigned int i = 0;
+
+	while (slots[i] && i + 1 < f->app.outstanding)
+		i++;
+	return &slots[i];
+}
+
 static void model_ack(struct model_flow *f)
 {
 	const struct model_item *i = model_pop(&model.acks);
@@ -359,10 +466,14 @@ static void model_ack(struct model_flow *f)
 	bool round_ended;
 
 	f = &model.flow[i->flow];
-	p = model_packet(f, i->number);
-	rtt_ns = model.now_ns - p->sent_ns;
 	f->edge_bytes = MAX(f->edge_bytes, i->edge);
 	f->ack_echo_ns = i->echo_ns;
+	if (i->number == APP_REQUEST) {
+		*app_slot(f->answer_ns, f) = model.now_ns + (uint64_t)(f->app.think_s * SEC) + 1;
+		return;
+	}
+	p = model_packet(f, i->number);
+	rtt_ns = model.now_ns - p->sent_ns;
 	f->progress_ns = model.now_ns;
 	f->rto_backoff = 0;
 	if (i->number >= f->una && !p->delivered) {
@@ -392,13 +503,6 @@ static void model_ack(struct model_flow *f)
 		model_find_losses(f);
 	}
 	model_send(f);
-}
-
-static uint64_t model_rto_ns(const struct model_flow *f)
-{
-	uint64_t rto = f->srtt_ns + MAX(4 * f->rttvar_ns, RTO_MIN_NS);
-
-	return rto << (f->rto_backoff < 6 ? f->rto_backoff : 6);
 }
 
 /* When something has to be done without an ACK; 0: never. */
@@ -465,7 +569,7 @@ static void model_kernel_window(struct model_flow *f)
 	window = f->offered * copied + 4 * copied * (copied - f->kernel_space) / f->kernel_space;
 	window += (double)(f->highest - f->rcv_nxt) * MODEL_PACKET;
 	f->kernel_space = copied;
-	f->window = fmax(fmin(window, model.kernel_max), f->window);
+	f->window = fmax(fmin(window, model_window_max(f, &f->rs)), f->window);
 }
 
 /* on_ack_out() of the sockops program */
@@ -494,13 +598,41 @@ static void model_decide(struct model_flow *f, uint32_t sample_us)
 		f->clamp = window;
 }
 
+/* Counts the messages that have arrived; each is followed by the next request. */
+static void app_count_arrived(struct model_flow *f)
+{
+	for (; f->arrived < f->messages && f->rcv_nxt >= f->end[f->arrived % APP_WAITING];
+	     f->arrived++) {
+		double latency_s =
+			(double)(model.now_ns - f->begun_ns[f->arrived % APP_WAITING]) / SEC;
+
+		f->latency_s += latency_s;
+		if (!f->index && model_latencies_len < ARRAY_SIZE(model_latencies))
+			model_latencies[model_latencies_len++] = latency_s;
+		if (f->app.kind == APP_ANSWERS)
+			*app_slot(f->request_ns, f) =
+				model.now_ns + (uint64_t)(f->app.client_s * SEC) + 1;
+	}
+}
+
+/* @number: of the packet that arrived, or APP_REQUEST */
+static void model_acknowledge(struct model_flow *f, uint64_t number)
+{
+	uint64_t ack_ns = model.now_ns + model.base_ns / 2 + random64() % 20000;
+	double window = f->clamp ? fmin(f->clamp, f->window) : f->window;
+
+	f->edge = MAX(f->edge, f->rcv_nxt * MODEL_PACKET + (uint64_t)window);
+	model.last_ack_ns = MAX(ack_ns, model.last_ack_ns);
+	model_push(&model.acks,
+		   struct_of(model_item, .at_ns = model.last_ack_ns, .echo_ns = model.now_ns,
+			     .number = number, .edge = f->edge, .flow = f->index));
+}
+
 static void model_arrival(struct model_flow *f)
 {
 	const struct model_item *i = model_pop(&model.data);
-	uint64_t ack_ns = model.now_ns + model.base_ns / 2 + random64() % 20000;
 	struct model_packet *p;
 	uint32_t sample_us = 0;
-	double window;
 
 	f = &model.flow[i->flow];
 	p = model_packet(f, i->number);
@@ -516,12 +648,100 @@ static void model_arrival(struct model_flow *f)
 	model_kernel_window(f);
 	if (f->receiver == RIGHTSIZED || f->receiver == RIGHTSIZED_BOTH)
 		model_decide(f, sample_us);
-	window = f->clamp ? fmin(f->clamp, f->window) : f->window;
-	f->edge = MAX(f->edge, f->rcv_nxt * MODEL_PACKET + (uint64_t)window);
-	model.last_ack_ns = MAX(ack_ns, model.last_ack_ns);
-	model_push(&model.acks,
-		   struct_of(model_item, .at_ns = model.last_ack_ns, .echo_ns = model.now_ns,
-			     .number = i->number, .edge = f->edge, .flow = f->index));
+	app_count_arrived(f);
+	model_acknowledge(f, i->number);
+}
+
+/* ---- the applications ----------------------------------------------------------------- */
+
+static void app_write(struct model_flow *f)
+{
+	uint64_t n = f->messages % APP_WAITING;
+
+	if (f->messages - f->arrived == APP_WAITING)
+		return;
+	f->written += (uint64_t)ceil(f->app.bytes / MODEL_PACKET);
+	f->end[n] = f->written;
+	f->begun_ns[n] = model.now_ns;
+	f->messages++;
+	model_send(f);
+}
+
+/* A callback comes for a request, too, but there is no sample, as no data has arrived since the last one. */
+static void app_ask(struct model_flow *f)
+{
+	if (f->receiver == RIGHTSIZED || f->receiver == RIGHTSIZED_BOTH)
+		model_decide(f, 0);
+	model_acknowledge(f, APP_REQUEST);
+}
+
+/* When @f's application does something; 0: never. */
+static uint64_t app_due_ns(const struct model_flow *f)
+{
+	uint64_t due = f->started ? f->next_ns : 0;
+
+	for (unsigned int i = 0; f->started && i < f->app.outstanding; i++) {
+		if (f->answer_ns[i] && (!due || f->answer_ns[i] < due))
+			due = f->answer_ns[i];
+		if (f->request_ns[i] && (!due || f->request_ns[i] < due))
+			due = f->request_ns[i];
+	}
+	return due;
+}
+
+static bool app_is_due(uint64_t *at_ns)
+{
+	if (!*at_ns || *at_ns > model.now_ns)
+		return false;
+	*at_ns = 0;
+	return true;
+}
+
+/* What is due of an application at next_ns. */
+static void app_go_on(struct model_flow *f)
+{
+	double t = (double)(model.now_ns - f->start_ns) / SEC, cycle = f->app.on_s + f->app.off_s;
+	double within = f->app.kind == APP_ON_OFF ? fmod(t + 1e-9, cycle) : 0;
+
+	if (f->app.bulk_from_s && t >= f->app.bulk_from_s) {
+		f->app.kind = APP_BULK;
+		f->app.outstanding = 0;
+	} else if (f->app.kind == APP_FRAMES) {
+		if (f->written - f->next < 8 * f->app.bytes / MODEL_PACKET + 8)
+			app_write(f);
+		f->next_ns = model.now_ns + (uint64_t)(f->app.period_s * SEC);
+	} else if (f->app.kind == APP_ON_OFF && within < f->app.on_s) {
+		f->written = MAX(f->written, f->next + 4096);
+		f->next_ns = model.now_ns + 2 * MS;
+	} else if (f->app.kind == APP_ON_OFF) {
+		f->written = f->next;
+		f->next_ns = model.now_ns + (uint64_t)((cycle - within) * SEC) + 1;
+	}
+	model_send(f);
+}
+
+static void app_act(struct model_flow *f)
+{
+	if (app_is_due(&f->next_ns))
+		app_go_on(f);
+	for (unsigned int i = 0; i < f->app.outstanding; i++) {
+		if (app_is_due(&f->answer_ns[i]))
+			app_write(f);
+		if (app_is_due(&f->request_ns[i]))
+			app_ask(f);
+	}
+}
+
+static void app_start(struct model_flow *f)
+{
+	if (f->app.kind == APP_ANSWERS) {
+		f->next_ns = f->app.bulk_from_s ? f->start_ns + (uint64_t)(f->app.bulk_from_s * SEC)
+						: 0;
+		for (unsigned int i = 0; i < f->app.outstanding; i++)
+			f->request_ns[i] = model.now_ns + 1 + i * MS;
+	} else if (f->app.kind != APP_BULK) {
+		f->next_ns = model.now_ns + 1;
+	}
 }
 
 static void model_start_flow(struct model_flow *f)
@@ -537,6 +757,7 @@ static void model_start_flow(struct model_flow *f)
 	f->ack_echo_ns = model.now_ns - model.base_ns / 2;
 	f->progress_ns = f->kernel_start_ns = model.now_ns;
 	model_sample(f, handshake_ns);
+	app_start(f);
 	model_send(f);
 }
 
@@ -597,6 +818,7 @@ static void model_run(double until_s)
 			if (!f->started)
 				model_sooner(&first, f->start_ns, f, model_start_flow);
 			model_sooner(&first, model_timer_ns(f), f, model_timer);
+			model_sooner(&first, app_due_ns(f), f, app_act);
 		}
 		model.now_ns = MAX(first.at_ns, model.now_ns);
 		if (!first.happen)
@@ -615,7 +837,7 @@ static double model_goodput(double until_s)
 }
 
 /* The mean of all round trips of the last model_run(). */
-static double model_mean_rtt_ms(void)
+static inline double model_mean_rtt_ms(void)
 {
 	return model.rtt_sum_ns / model.rtt_count / MS;
 }

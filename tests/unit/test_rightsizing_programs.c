@@ -120,18 +120,19 @@ static void any_connection(void)
 			 .ooo_last_skb = &last_segment);
 	*sk = struct_of(sock, .__sk_common.skc_net.net = &net, .__sk_common.skc_prot = &proto,
 			.sk_rcvbuf = 4096 + any(27), .sk_sndbuf = 4608 + any(27),
-			.sk_userlocks = random() % 4,
+			.sk_rcvlowat = 1 + any(24), .sk_userlocks = random() % 4,
 			.sk_pacing_status = random() % 2 ? SK_PACING_NEEDED : SK_PACING_NONE);
 	sock.window_clamp = sk_window_from_space(&sock, sk->sk_rcvbuf);
 	sock.write_seq = sock.snd_una = sock.rcv_nxt = sock.copied_seq = (__u32)random() << 1;
 	flow = struct_of(tcptuned_flow, .rcv_base = 4096 + any(24),
 			 .snd_base = 4608 + 2 * any(23), /* set by half of it */
 			 .rcv_window_max = random() % 2 ? ~0u : 1 + any(28),
-			 .snd_window_max = 1 + any(28));
+			 .snd_window_max = 1 + any(28), .req_sndbuf = 16384 + any(20));
 	flow.rcv_buffer_max = flow.rcv_base + any(28);
 	flow.snd_buffer_max = random() % 4 ? (1 << 22) + any(28) : flow.snd_base;
 	flow.flags = (random() % 8 ? 0 : TCPTUNED_F_OBSERVE) |
-		     (random() % 8 ? 0 : TCPTUNED_F_RCVBUF_APP | TCPTUNED_F_SNDBUF_APP);
+		     (random() % 8 ? 0 : TCPTUNED_F_RCVBUF_APP | TCPTUNED_F_SNDBUF_APP) |
+		     (random() % 4 ? 0 : TCPTUNED_F_SNDBUF_REQ);
 	if (random() % 2)
 		rightsize_begin_held(&flow.rcv, min_window(&sock) + any(26));
 	if (random() % 2 && may_shrink_sndbuf(&flow, &sock))
@@ -178,7 +179,8 @@ static void anything_happens(void)
 static void expect_receiver(void)
 {
 	int had = was.inet_conn.icsk_inet.sk.sk_rcvbuf, has = sock.inet_conn.icsk_inet.sk.sk_rcvbuf;
-	__u32 held = flow.rcv.window;
+	__u32 held = flow.rcv.window, wanted = sock.inet_conn.icsk_inet.sk.sk_rcvlowat;
+	__u32 unread = sock.rcv_nxt - sock.copied_seq;
 
 	if (before.flags & (TCPTUNED_F_OBSERVE | TCPTUNED_F_RCVBUF_APP))
 		assert_int_equal(options, 0);
@@ -200,8 +202,13 @@ static void expect_receiver(void)
 		return;
 	assert_int_equal(!(flow.flags & TCPTUNED_F_RCV_TUNED), !flow.rcv_clamp);
 	if (flow.rcv_reason == RIGHTSIZE_HELD && !net.ipv4.sysctl_tcp_shrink_window) {
+		if (held < 2 * wanted)
+			held = 2 * wanted;
 		assert_true(flow.rcv_clamp >= held - held / 8 && flow.rcv_clamp <= held + held / 8);
 	}
+	/* an application that waits for an amount gets it */
+	if (flow.rcv_clamp && !flow.rcv_allowed && flow.rcv_window_max == ~0u)
+		assert_true(flow.rcv_clamp + unread >= 2 * wanted - wanted / 4);
 	if (flow.rcv_reason == RIGHTSIZE_CAPPED && flow.rcv_clamp && !sk_min_clamp(&was))
 		assert_true(flow.rcv_clamp <= flow.rcv_window_max + flow.rcv_window_max / 16);
 }
@@ -215,8 +222,14 @@ static void expect_sender(void)
 		assert_int_equal(options, 0);
 	if (net.ipv4.sysctl_tcp_notsent_lowat != ~0u)
 		assert_int_equal(sock.notsent_lowat, was.notsent_lowat);
+	/* who asked for a small buffer does not let more wait */
+	if (sock.notsent_lowat != was.notsent_lowat && (flow.flags & TCPTUNED_F_SNDBUF_REQ))
+		assert_true(sock.notsent_lowat <= flow.req_sndbuf);
 	if (has == had)
 		return;
+	/* what exceeds the kernel's own maximum is earned */
+	if (has > had && !flow.snd.window && (__u32)has > flow.snd_base)
+		assert_true((__u32)has <= earned_send_space(&flow, &sock));
 	assert_true((__u32)has <= flow.snd_buffer_max &&
 		    (__u32)has <= flow.snd_base + flow.snd_share.granted);
 	if (has > had)

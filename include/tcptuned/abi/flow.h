@@ -10,7 +10,7 @@
 #include <tcptuned/algo/rightsize.h>
 
 /* Raised whenever a record in a pinned map changes its layout or meaning. */
-#define TCPTUNED_ABI 2
+#define TCPTUNED_ABI 3
 
 /* Of a pair of flags the send direction has the next bit (bpf/record.h). */
 enum tcptuned_flow_flags {
@@ -86,6 +86,7 @@ struct tcptuned_flow {
 	__u32 rcv_shrinks;
 	__u32 snd_grows;
 	__u32 snd_shrinks;
+	__u32 rcv_seen;	 /* the highest sequence number that had arrived at the last ACK */
 	__u32 snd_bytes; /* delivered to the peer, modulo 2^32 */
 	__u32 rcv_base;	 /* the largest buffer that the kernel alone would give, bytes */
 	__u32 snd_base;

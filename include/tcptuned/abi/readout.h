@@ -102,7 +102,7 @@ struct readout {
 	struct readout_sums sums;
 };
 
-_Static_assert(sizeof(struct readout) == 49704 && sizeof(struct tcptuned_flow) == 424,
+_Static_assert(sizeof(struct readout) == 49720 && sizeof(struct tcptuned_flow) == 432,
 	       "the layout of pinned maps has changed: raise TCPTUNED_ABI, then these numbers");
 
 /* What the sums need of a socket in addition to its record. */

@@ -79,6 +79,16 @@
 #define RIGHTSIZE_FAILURES_MAX 3u
 
 /*
+ * A hold whose queue does not empty measures the minimum RTT again at marks that are 8.4 s (BBR's ProbeRTT: 10 s)
+ * and 128 RTTs apart, but at most 16.8 s: the path may not show that minimum any more.
+ */
+#define RIGHTSIZE_AGAIN_SHIFT 23u
+#define RIGHTSIZE_AGAIN_RTTS  128u
+
+/* The rate grows if it has risen by a quarter in one of so many rounds; slow start doubles it in each. */
+#define RIGHTSIZE_STEADY_ROUNDS 3u
+
+/*
  * 67 seconds and 550 Gbit/s. Values are limited to them, so that products stay below 2^64: of a rate and
  * an RTT with the range over which it varies, which is at most twice the largest RTT.
  */
@@ -110,6 +120,7 @@ enum rightsize_reason {
 	RIGHTSIZE_READER,	  /* the application reads slowly (DRS II) */
 	RIGHTSIZE_CAPPED,	  /* the policy's maximum */
 	RIGHTSIZE_BUDGET,	  /* its share of the memory budget (budget.h) */
+	RIGHTSIZE_EARNED,	  /* beyond the kernel's maximum: rightsize_earned() */
 	RIGHTSIZE_REASONS,
 };
 
@@ -120,7 +131,7 @@ struct rightsize {
 	__u64 stage_us;		  /* beginning of the test or the probe */
 	__u64 seen_us;		  /* when data was last seen */
 	__u64 rate;		  /* of the last interval, bytes per second */
-	__u64 rate_best;	  /* of the fastest interval */
+	__u64 rate_best;	  /* of the fastest busy round */
 	__u64 rate_before;	  /* ... before the last test: what a hold has to carry */
 	__u64 rtt_sum_us;	  /* of the samples of the present interval or stage */
 	__u32 mark;		  /* number of the interval on the common clock */
@@ -136,20 +147,21 @@ struct rightsize {
 	__u32 interval_silent_us; /* ... in the present interval or stage */
 	__u32 test_rtt_us;	  /* standing RTT before the test, or of the previous interval */
 	__u32 path_rtt_us;	  /* mean RTT without a queue, by the last probe; 0: none */
-	__u32 range_us;	     /* over which RTTs varied before the test, or in the last interval */
-	__u32 before_low_us; /* smallest RTT of the previous interval */
-	__u32 held;	     /* the window to hold, bytes; 0: none */
-	__u32 window;	     /* the window decided on, bytes; 0: the kernel's */
-	__u32 tests;	     /* number of tests begun */
-	__u8 state;	     /* enum rightsize_state */
-	__u8 reason;	     /* enum rightsize_reason */
-	__u8 failures;	     /* tests that failed in a row */
-	__u8 silent_rounds;  /* rounds in a row in which a hold left the path idle */
-	__u8 inconclusive;   /* 1: the path changed during the last test */
-	__u8 waiting;	     /* 1: more is offered than the window of the stage */
-	__u8 intervals;	     /* that have ended, at most 255 */
-	__u8 rate_rose : 1;  /* 1: the rate rose by 3/8 at once since the last test */
-	__u8 units : 7;	     /* of 2^30 bytes that the interval has carried before interval_bytes */
+	__u32 range_us;	       /* over which RTTs varied before the test, or in the last interval */
+	__u32 before_low_us;   /* smallest RTT of the previous interval */
+	__u32 held;	       /* the window to hold, bytes; 0: none */
+	__u32 window;	       /* the window decided on, bytes; 0: the kernel's */
+	__u32 tests;	       /* number of tests begun */
+	__u8 state;	       /* enum rightsize_state */
+	__u8 reason;	       /* enum rightsize_reason */
+	__u8 failures;	       /* tests that failed in a row */
+	__u8 silent_rounds;    /* rounds in a row in which a hold left the path idle */
+	__u8 inconclusive : 1; /* 1: the path changed during the last test */
+	__u8 waiting : 1;      /* 1: more is offered than the window of the stage */
+	__u8 steady : 4;       /* busy rounds since the rate rose by a quarter, at most 15 */
+	__u8 intervals;	       /* that have ended, at most 255 */
+	__u8 rate_rose : 1;    /* 1: the rate rose by 3/8 at once since the last test */
+	__u8 units : 7; /* of 2^30 bytes that the interval has carried before interval_bytes */
 };
 
 /* The measurements of a direction when an ACK leaves or arrives. */
@@ -224,6 +236,15 @@ static inline void rightsize_count_unit(struct rightsize *rs, const struct right
 		rs->interval_bytes += 1u << RIGHTSIZE_UNIT_SHIFT;
 		rs->units++;
 	}
+}
+
+/*
+ * Returns whether the sender paused for a round trip in the present interval: its application has little to
+ * send, and the pause is part of the RTT samples, as the timestamp that the next data echo is from before it.
+ */
+static inline int rightsize_has_paused(const struct rightsize *rs)
+{
+	return rs->interval_silent_us >= rs->low_us;
 }
 
 /* Returns whether data arrived without a pause since the window was reduced. */
@@ -466,6 +487,31 @@ static inline void rightsize_begin_test(struct rightsize *rs, const struct right
 	rightsize_enter(rs, RIGHTSIZE_TESTING, a->now_us);
 }
 
+/* Returns whether a hold has to measure the minimum RTT again at this mark. */
+static inline int rightsize_is_unsure(const struct rightsize *rs, __u32 mark, __u32 shift)
+{
+	__u32 wanted = rightsize_shift(RIGHTSIZE_AGAIN_RTTS, rs->min_rtt_us);
+
+	if (wanted < RIGHTSIZE_AGAIN_SHIFT)
+		wanted = RIGHTSIZE_AGAIN_SHIFT;
+	return rs->interval_us > rs->stage_us && !rightsize_nearly_empty(rs, rs->low_us) &&
+	       rightsize_is_mark(rs, mark, shift, wanted);
+}
+
+/*
+ * Measures it: with 3/4 of a bandwidth-delay product the queue empties, if it is the connection's own. Whatever
+ * RTT is then the smallest is the minimum, also if it is larger than the one before.
+ */
+static inline void rightsize_probe_again(struct rightsize *rs, const struct rightsize_ack *a)
+{
+	rs->test_rtt_us = rightsize_standing_rtt_us(rs);
+	rs->window = rightsize_clamp_window(
+		rightsize_muldiv(3 * rs->rate, rightsize_min_rtt_us(rs), 4000000), a->min);
+	rs->rate_before = rs->rate;
+	rs->min_rtt_us = rs->low_us;
+	rightsize_enter(rs, RIGHTSIZE_PROBE_RTT, a->now_us);
+}
+
 /* Returns to the window held before the test, or to the kernel's. */
 static inline void rightsize_leave_test(struct rightsize *rs, const struct rightsize_ack *a)
 {
@@ -658,8 +704,6 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 	rs->rate = rightsize_rate_now(rs, a);
 	if (rs->state == RIGHTSIZE_FREE && 8 * rs->rate > 11 * before)
 		rs->rate_rose = rs->failures > 0;
-	if (rs->rate > rs->rate_best)
-		rs->rate_best = rs->rate;
 	if (rs->intervals < 255)
 		rs->intervals++;
 	if (rs->reason == RIGHTSIZE_UNMEASURED)
@@ -668,7 +712,7 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 	case RIGHTSIZE_FREE:
 		if (!rightsize_is_mark(rs, mark, shift, RIGHTSIZE_TEST_SHIFT))
 			break;
-		if (exceeds && !rightsize_queue_grows(rs, shift) &&
+		if (exceeds && !rightsize_queue_grows(rs, shift) && !rightsize_has_paused(rs) &&
 		    rs->interval_us > rs->stage_us && rightsize_test_due(rs, mark, shift)) {
 			rightsize_limit_range(rs, range);
 			rightsize_prepare(rs, a);
@@ -684,7 +728,9 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 			rightsize_begin_test(rs, a, range);
 		break;
 	default:
-		if (!exceeds)
+		if (rightsize_is_unsure(rs, mark, shift))
+			rightsize_probe_again(rs, a);
+		else if (!exceeds)
 			rightsize_hold_interval(rs, a);
 		else if (rs->interval_silent_us < rs->low_us / 2 &&
 			 rightsize_is_test_mark(rs, mark, shift))
@@ -769,7 +815,8 @@ static inline void rightsize_test(struct rightsize *rs, const struct rightsize_a
  *
  * If the path was silent although the RTT is four times the minimum, there is no queue and the path has
  * become longer: the hold ends, and this RTT becomes the minimum. Below four times the minimum, bursts
- * of other connections may be the reason for the silence.
+ * of other connections may be the reason for the silence. A hold from the path memory
+ * (rightsize_begin_held()) ends if it leaves the path silent for half an RTT: a slow path is never.
  */
 static inline void rightsize_hold_round(struct rightsize *rs, const struct rightsize_ack *a,
 					__u32 got, __u32 low)
@@ -790,8 +837,9 @@ static inline void rightsize_hold_round(struct rightsize *rs, const struct right
 			rs->stage_us = a->now_us;
 		}
 	}
-	if (low > 4ull * base && rightsize_exceeds(rs, low) && rs->silent_us > low / 3 &&
-	    got > rs->held / 2) {
+	if (got > rs->held / 2 &&
+	    ((low > 4ull * base && rightsize_exceeds(rs, low) && rs->silent_us > low / 3) ||
+	     (!rs->tests && rs->silent_us > low / 2))) {
 		if (++rs->silent_rounds >= 2) {
 			if (rs->failures < 255)
 				rs->failures++;
@@ -803,11 +851,28 @@ static inline void rightsize_hold_round(struct rightsize *rs, const struct right
 	}
 }
 
+/* Notes the rate of a round, unless the application paused: then it is longer than two RTTs. */
+static inline void rightsize_note_rate(struct rightsize *rs, const struct rightsize_ack *a)
+{
+	__u64 us = a->now_us - rs->round_us, rate = rightsize_rate(rs->per_rtt, us);
+
+	if (us >= 2ull * (a->rtt_us > rs->min_rtt_us ? a->rtt_us : rs->min_rtt_us))
+		return;
+	if (4 * rate > 5 * rs->rate_best)
+		rs->steady = 0;
+	else if (rs->steady < 15)
+		rs->steady++;
+	if (rate > rs->rate_best)
+		rs->rate_best = rate;
+}
+
 static inline int rightsize_end_round(struct rightsize *rs, const struct rightsize_ack *a)
 {
 	__u32 low = rs->round_low_us;
 
 	rs->per_rtt = rs->round_us ? rightsize_since(rs->round_bytes, a->bytes) : 0;
+	if (rs->round_us)
+		rightsize_note_rate(rs, a);
 	if (rs->state == RIGHTSIZE_HOLDING && rs->round_us)
 		rightsize_hold_round(rs, a, rs->per_rtt, low);
 	rs->round_us = a->now_us;
@@ -833,6 +898,9 @@ static inline int rightsize_on_ack(struct rightsize *rs, const struct rightsize_
 		rs->silent_us = (__u32)silent;
 	if (silent > rs->interval_silent_us)
 		rs->interval_silent_us = (__u32)silent;
+	if (rs->interval_us &&
+	    silent > 2ull * a->rtt_us) /* the application paused: no time of its rate */
+		rs->interval_us += silent;
 	rs->seen_us = a->now_us;
 	rightsize_rtt_sample(rs, a->sample_us);
 	if (!rs->min_rtt_us)
@@ -858,14 +926,20 @@ static inline int rightsize_on_ack(struct rightsize *rs, const struct rightsize_
 }
 
 /*
- * Returns whether a buffer of @space bytes holds four bandwidth-delay products of a path with a
- * minimum RTT of @rtt_us, below 2 ms. More only waits there, and the window of a sender that meets no
- * loss would grow with its buffer, and the buffer with the window.
+ * Returns the window that a connection has earned, bytes, of what exceeds the kernel's own maximum: twice
+ * what the fastest round carried per minimum RTT, so that the rate can double in the next one (DRS III.B), or
+ * eight times while it grows: slow start has sent twice in a round what arrived in it, doubles that in the next
+ * one, and again before that is measured. A rate that has stopped growing has filled the path, and then the
+ * window grows no more. @rtt_us: the kernel's minimum, which is exact where a receiver's timestamps are not.
  */
-static inline int rightsize_suffices(const struct rightsize *rs, __u32 rtt_us, __u32 space)
+static inline __u32 rightsize_earned(const struct rightsize *rs, __u32 rtt_us)
 {
-	return rs->rate_best && rtt_us && rtt_us < RIGHTSIZE_BASE_MIN_US &&
-	       rightsize_muldiv(4 * rs->rate_best, rtt_us, 1000000) <= space;
+	__u64 carried;
+
+	if (!rtt_us || rtt_us >= RIGHTSIZE_BASE_MIN_US)
+		rtt_us = rightsize_min_rtt_us(rs);
+	carried = rightsize_muldiv(rs->rate_best, rtt_us, 1000000);
+	return rightsize_clamp_window((rs->steady < RIGHTSIZE_STEADY_ROUNDS ? 8 : 2) * carried, 0);
 }
 
 /*

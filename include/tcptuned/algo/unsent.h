@@ -15,9 +15,10 @@
 
 /*
  * The limit of unsent data, bytes. More would only become old in the queue, because the application
- * could write it later and it would be sent as soon. @rate: bytes per second, @rtt_us: smoothed.
+ * could write it later and it would be sent as soon. @rate: bytes per second, @rtt_us: smoothed, @asked: the
+ * send buffer that the application asked for and does not have, bytes: so much data may be old; 0: none.
  */
-static inline __u32 rightsize_unsent(__u64 rate, __u32 rtt_us)
+static inline __u32 rightsize_unsent(__u64 rate, __u32 rtt_us, __u32 asked)
 {
 	__u32 us = rtt_us / RIGHTSIZE_UNSENT_PART;
 	__u64 bytes;
@@ -28,7 +29,9 @@ static inline __u32 rightsize_unsent(__u64 rate, __u32 rtt_us)
 		rate = RIGHTSIZE_RATE_MAX;
 	bytes = rightsize_muldiv(rate, us, 1000000);
 	if (bytes < RIGHTSIZE_UNSENT_MIN)
-		return RIGHTSIZE_UNSENT_MIN;
+		bytes = RIGHTSIZE_UNSENT_MIN;
+	if (asked && bytes > asked)
+		return asked;
 	return bytes > RIGHTSIZE_WINDOW_MAX ? RIGHTSIZE_WINDOW_MAX : (__u32)bytes;
 }
 
