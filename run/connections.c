@@ -91,7 +91,9 @@ static enum limit send_limit(const struct connection *c)
 {
 	const struct tcp_info *info = &c->socket.info.tcp;
 
-	if (!info->tcpi_notsent_bytes && 4 * info->tcpi_unacked < 3 * info->tcpi_snd_cwnd &&
+	/* At any moment a little may be unsent: it has just been written. */
+	if (2ull * info->tcpi_notsent_bytes < (uint64_t)info->tcpi_unacked * info->tcpi_snd_mss &&
+	    4 * info->tcpi_unacked < 3 * info->tcpi_snd_cwnd &&
 	    c->socket.memory[SK_MEMINFO_WMEM_QUEUED] > c->socket.memory[SK_MEMINFO_SNDBUF] / 2)
 		return LIMIT_SEND_BUFFER;
 	return LIMIT_CWND;
