@@ -180,6 +180,13 @@ def vary() -> dict:
     return transfer | {"mbps": mbps(transfer, 0, run_seconds())}
 
 
+def first_seconds() -> dict:
+    """The RTT in the first six seconds, ms."""
+    transfer = vary()
+    rtts = sorted(point[1] for point in transfer["load_series"] if point[0] <= 6)
+    return transfer | {"rtt_early_ms": rtts[len(rtts) // 2], "rtt_early_p95_ms": rtts[len(rtts) * 95 // 100]}
+
+
 def longer(change_s: str) -> dict:
     """The five seconds that begin one second after the change of the path."""
     transfer, end = vary(), run_seconds()

@@ -665,6 +665,14 @@ VARYING = [
         rtt(),
     ], check_tuned(("goodput_mbps", ">=", 0.95, None,
                     "{x}, {column}: {t} Mbit/s, the kernel alone {k} (at least 95 %)"))),
+    Bench("first_seconds", "The first seconds in a deep queue", "link", [
+        Metric("rtt_early_p95_ms", "RTT of the first six seconds, 95th percentile, in ms; rows: the link, its round "
+               "trip, the queue:", field("rtt_early_p95_ms")),
+        Metric("rtt_early_ms", "Its median:", field("rtt_early_ms")),
+        Metric("mbps", "Mbit/s in eight seconds:", mbps),
+    ], check_tuned(("rtt_early_p95_ms", "<=", 1.2, None,
+                    "{x}, {column}: RTT p95 {t} ms, the kernel alone {k} (at most 1.2 of it)"),
+                   ("mbps", ">=", 0.98, None, "{x}, {column}: {t} Mbit/s, the kernel alone {k} (at least 98 %)"))),
     Bench("longer", "A path that becomes ten times as long at half time, a queue of 8 MB", "link", [
         Metric("after_mbps", "Mbit/s in the five seconds that begin ten of the new round trips after the change:",
                field("after_mbps")),

@@ -295,7 +295,7 @@ TEST(hostile_rows_are_bounded_or_left_out)
 	struct tcptuned_path bounded =
 		struct_of(tcptuned_path, .min_rtt_us = RIGHTSIZE_RTT_MAX_US,
 			  .rcv_per_rtt = RIGHTSIZE_WINDOW_MAX, .max_window = RIGHTSIZE_WINDOW_MAX,
-			  .sent = PATH_COUNT_MAX, .connections = UINT32_MAX, .slow = 1);
+			  .sent = PATH_COUNT_MAX, .connections = UINT32_MAX, .slow = UINT32_MAX);
 	struct rows rows;
 
 	tcptuned_pathdb_close(opened());
