@@ -88,9 +88,8 @@ static __always_inline __u32 receive_limit(struct tcptuned_flow *flow, struct tc
 	if (flow->rcv_allowed) {
 		limit = rightsize_offer(flow->rcv_allowed, unread, 2 * tp->mss_cache);
 		if (min_limit(limit, window) != window)
-			reason = flow->rcv_share.granted < flow->rcv_share.wanted
-					 ? RIGHTSIZE_BUDGET
-					 : RIGHTSIZE_EARNED;
+			reason = flow->flags & TCPTUNED_F_RCV_UNEARNED ? RIGHTSIZE_EARNED
+								       : RIGHTSIZE_BUDGET;
 		window = min_limit(window, limit);
 	}
 	/* By the buffer, not by the clamp, which follows from the result. */
@@ -171,6 +170,9 @@ static __always_inline void apply_receive_budget(struct tcptuned_flow *flow, str
 	allowed = grant_memory(&flow->rcv_share, tp, flow->rcv_base, want, &flow->flags,
 			       TCPTUNED_F_RCV_MEMORY_SHORT);
 	flow->rcv_allowed = allowed < have ? sk_window_from_space(tp, allowed) : 0;
+	flow->flags &= ~TCPTUNED_F_RCV_UNEARNED;
+	if (allowed == want)
+		flow->flags |= TCPTUNED_F_RCV_UNEARNED;
 	if (allowed < want) {
 		count(TCPTUNED_C_RCV_BUDGET);
 		emit_event(TCPTUNED_EV_RCV_BUDGET, tp, flow, have, allowed);

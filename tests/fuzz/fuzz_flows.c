@@ -12,9 +12,15 @@
 #include "metrics/metrics.h"
 #include "rpc/flows.h"
 
+static const char *name_policy(const struct tcptuned_kernel *kernel, __u32 key, char *ret)
+{
+	return strcpy(ret, "default");
+}
+
 static struct tcptuned_snapshot snap = {
 	.version = "0",
 	.kernel_release = "0",
+	.policy_name = name_policy,
 	.flows_ok = true,
 };
 static struct readout readout;

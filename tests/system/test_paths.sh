@@ -125,11 +125,17 @@ empty_database() {
 	tcptuned_stop
 }
 
-# A namespace with the inode number of HOST's and that cookie has learned a slow path.
+# The number of 10.99.0.1 as that of a slow path: path_host(), on a little-endian machine or a big-endian one.
+slow_host() {
+	python3 -c 'import struct; print(struct.unpack("=I", bytes([10, 99, 0, 1]))[0] ^
+		struct.unpack("=I", bytes([0, 0, 255, 255]))[0])'
+}
+
+# A namespace with the inode number of HOST's and that cookie has learned that the path to a is slow.
 learned_by() { # HOST COOKIE
 	db "INSERT INTO paths VALUES ('10.99.0.0/24', $2,
 		'$(cat /proc/sys/kernel/random/boot_id)', unixepoch() - 60, 40000, 250000, 250000, 0, 0,
-		100, 0, 1, 1, $(netns_of "$1"))"
+		100, 0, 1, $(slow_host), $(netns_of "$1"))"
 }
 
 # The kernel gives a new network namespace the inode number of one that has gone.

@@ -28,6 +28,8 @@ enum tcptuned_flow_flags {
 	TCPTUNED_F_SNDBUF_INTERCEPTED = 1 << 11,
 	TCPTUNED_F_RCVBUF_LISTENER = 1 << 12, /* its listener requested req_rcvbuf; overridden */
 	TCPTUNED_F_SNDBUF_LISTENER = 1 << 13,
+	TCPTUNED_F_RCV_UNEARNED =
+		1 << 14, /* rcv_allowed is what it has earned, and not the budget's limit */
 	TCPTUNED_F_ADOPTED = 1 << 16,	      /* open before tcptuned started */
 	TCPTUNED_F_RCVBUF_HONOURED = 1 << 17, /* the kernel had got req_rcvbuf before */
 	TCPTUNED_F_SNDBUF_HONOURED = 1 << 18,
