@@ -155,11 +155,11 @@ static __always_inline void set_send_buffer(struct bpf_sock_ops *ctx, struct tcp
 {
 	__u32 have = tp->inet_conn.icsk_inet.sk.sk_sndbuf, allowed;
 	__u64 max = may_shrink_sndbuf(flow, tp) ? 2ull * flow->snd_window_max : ~0ull;
-	__u64 earned = earned_send_space(flow, tp);
-	__u64 space = send_space(flow, tp, max);
+	__u64 space = send_space(flow, tp, max), earned;
 
 	if (!space)
 		return;
+	earned = earned_send_space(flow, tp);
 	if (space > earned) {
 		flow->snd_reason = RIGHTSIZE_EARNED;
 		space = earned;

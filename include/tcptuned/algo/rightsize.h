@@ -930,7 +930,8 @@ static inline int rightsize_on_ack(struct rightsize *rs, const struct rightsize_
  * what the fastest round carried per minimum RTT, so that the rate can double in the next one (DRS III.B), or
  * eight times while it grows: slow start has sent twice in a round what arrived in it, doubles that in the next
  * one, and again before that is measured. A rate that has stopped growing has filled the path, and then the
- * window grows no more. Before a round has been measured nothing is denied. @rtt_us: the kernel's minimum, which is exact where a receiver's timestamps are not.
+ * window grows no more. Before a round has been measured nothing is denied. @rtt_us: the kernel's minimum,
+ * which is exact where a receiver's timestamps are not.
  */
 static inline __u32 rightsize_earned(const struct rightsize *rs, __u32 rtt_us)
 {
