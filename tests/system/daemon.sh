@@ -247,9 +247,10 @@ listens() { # HOST PORT
 	[ -n "$(in_host "$1" ss -tlnH "sport = :$2")" ]
 }
 
-# Prints the first group of PATTERN in what ss shows of the first socket that matches FILTER.
+# Prints the first group of PATTERN in what ss shows of the first socket that matches FILTER. ss complains if
+# the control group of any socket, of another test's host perhaps, goes meanwhile, and shows the sockets.
 ss_of() { # HOST FILTER PATTERN
-	in_host "$1" ss -tainmoeOH "$2" | sed -nE "s/.*$3.*/\1/p" | head -n 1
+	in_host "$1" ss -tainmoeOH "$2" 2>/dev/null | sed -nE "s/.*$3.*/\1/p" | head -n 1
 }
 
 congestion_of() { # HOST FILTER
