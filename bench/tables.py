@@ -267,8 +267,8 @@ class Measured:
             more=figure(share and 100 * (share - 1)), t_percent=figure(t and 100 * t)))
 
     def tuned(self):
-        """All pairs of x and a column that is not the kernel alone."""
-        return [(x, column) for x in self.xs for column in self.columns if column != "kernel"]
+        """All pairs of x and a column in which tcptuned runs."""
+        return [(x, column) for x in self.xs for column in self.columns if is_tuned(column)]
 
 
 def need(value, op, bound, text):
