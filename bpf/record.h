@@ -105,6 +105,7 @@ static __always_inline void init_record(struct tcptuned_flow *flow, struct tcp_s
 		flow->flags |= TCPTUNED_F_SNDBUF_APP;
 	copy_policy(flow, policy, id);
 	flow->snd_unsent = flow->rcv_clamp = flow->rcv_allowed = 0;
+	flow->snd_writer = flow->snd_late = 0;
 	flow->snd_bytes = (__u32)tp->bytes_acked;
 	rightsize_rtt_sample(&flow->rcv, sk_min_rtt_us(tp));
 	rightsize_rtt_sample(&flow->snd, sk_min_rtt_us(tp));

@@ -43,7 +43,32 @@ static __always_inline __u32 unsent_limit(const struct tcptuned_flow *flow, stru
 	if (flight > 2ull * flow->snd.per_rtt)
 		flight = 2ull * flow->snd.per_rtt;
 	return rightsize_unsent(rightsize_muldiv(flight, 1000000, rtt_us), rtt_us,
-				flow->flags & TCPTUNED_F_SNDBUF_REQ ? flow->req_sndbuf : 0);
+				flow->flags & TCPTUNED_F_SNDBUF_REQ ? flow->req_sndbuf : 0,
+				flow->snd_late);
+}
+
+/*
+ * Counts how often tcptuned's limit of unsent data left a sender with nothing to send: its application had waited for
+ * room, and got the CPU too late, when all was sent. One that has only finished an answer writes again after
+ * the peer has sent something.
+ */
+static __always_inline void count_late_writer(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	struct socket *socket = tp->inet_conn.icsk_inet.sk.sk_socket;
+	bool waits = socket && (BPF_CORE_READ(socket, flags) & (1u << SOCK_NOSPACE));
+	bool unsent = tp->write_seq != tp->snd_nxt;
+	__u8 heard = tp->data_segs_in;
+
+	if (flow->snd_writer == TCPTUNED_WRITER_RAN_OUT && (unsent || waits)) {
+		flow->snd_late += heard == flow->snd_heard && flow->snd_late < RIGHTSIZE_LATE_MAX;
+		flow->snd_writer = TCPTUNED_WRITER_WRITES;
+	}
+	if (waits && flow->snd_unsent) {
+		flow->snd_writer = TCPTUNED_WRITER_WAITED;
+		flow->snd_heard = heard;
+	} else if (flow->snd_writer == TCPTUNED_WRITER_WAITED && !unsent) {
+		flow->snd_writer = TCPTUNED_WRITER_RAN_OUT;
+	}
 }
 
 /* Limits unsent data. If the present limit is not tcptuned's, the application has set its own. */
@@ -273,6 +298,7 @@ static __always_inline void on_sending(struct bpf_sock_ops *ctx, struct tcptuned
 		return;
 	choose_cc_by_path(ctx, flow, tp);
 	set_send_buffer(ctx, flow, tp);
+	count_late_writer(flow, tp);
 	if (set_unsent_limit(ctx, tp, flow))
 		count(TCPTUNED_C_SND_FAILED);
 }

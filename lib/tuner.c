@@ -201,7 +201,7 @@ static void decide_send(struct tuner *t, const struct tuner_limits *limits,
 	if (!info->tcpi_rtt)
 		return;
 	unsent = rightsize_unsent(rightsize_muldiv(window, 1000000, info->tcpi_rtt), info->tcpi_rtt,
-				  0);
+				  0, 0);
 	if (unsent >= s->sndbuf && (!t->unsent || t->unsent >= s->sndbuf))
 		unsent = t->unsent; /* the buffer is the limit, by either value */
 	if (!limits->unsent && !t->unsent_foreign && differs(t->unsent, unsent))

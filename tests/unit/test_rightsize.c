@@ -758,13 +758,19 @@ TEST(offer_and_unsent)
 	assert_int_equal(rightsize_offer(1000000, 400000, 2896), 600000);
 	assert_int_equal(rightsize_offer(1000000, 1000000, 2896), 2896);
 	assert_int_equal(rightsize_offer(1000000, 5000000, 2896), 2896);
-	assert_int_equal(rightsize_unsent(125000000, 100000, 0), 125000000 / 80);
-	assert_int_equal(rightsize_unsent(125000000, 1000, 0), 500000); /* 4 ms */
-	assert_int_equal(rightsize_unsent(1000, 100000, 0), RIGHTSIZE_UNSENT_MIN);
-	assert_int_equal(rightsize_unsent(~0ull >> 27, RIGHTSIZE_RTT_MAX_US, 0),
+	assert_int_equal(rightsize_unsent(125000000, 100000, 0, 0), 125000000 / 80);
+	assert_int_equal(rightsize_unsent(125000000, 1000, 0, 0), 500000); /* 4 ms */
+	assert_int_equal(rightsize_unsent(1000, 100000, 0, 0), RIGHTSIZE_UNSENT_MIN);
+	assert_int_equal(rightsize_unsent(~0ull >> 27, RIGHTSIZE_RTT_MAX_US, 0, 0),
 			 RIGHTSIZE_WINDOW_MAX);
-	assert_int_equal(rightsize_unsent(1ull << 60, 1, 0), RIGHTSIZE_RATE_MAX * 4000 / 1000000);
+	assert_int_equal(rightsize_unsent(1ull << 60, 1, 0, 0),
+			 RIGHTSIZE_RATE_MAX * 4000 / 1000000);
+	/* more for an application that writes late, and at last no limit */
+	assert_int_equal(rightsize_unsent(125000000, 100000, 0, 3), 125000000 / 10);
+	assert_int_equal(rightsize_unsent(1000, 100000, 0, 1), 2 * RIGHTSIZE_UNSENT_MIN);
+	assert_int_equal(rightsize_unsent(125000000, 100000, 0, RIGHTSIZE_LATE_MAX), 0);
 	/* what an application asked for may be old, and no more */
-	assert_int_equal(rightsize_unsent(125000000, 100000, 32768), 32768);
-	assert_int_equal(rightsize_unsent(1000, 100000, 4 << 20), RIGHTSIZE_UNSENT_MIN);
+	assert_int_equal(rightsize_unsent(125000000, 100000, 32768, 0), 32768);
+	assert_int_equal(rightsize_unsent(1000, 100000, 4 << 20, 0), RIGHTSIZE_UNSENT_MIN);
+	assert_int_equal(rightsize_unsent(125000000, 100000, 32768, RIGHTSIZE_LATE_MAX), 32768);
 }

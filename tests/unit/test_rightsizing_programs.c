@@ -289,6 +289,41 @@ TEST(a_writer_is_woken_in_time)
 	}
 }
 
+/* Late is who had waited for room and writes after all was sent, but not in answer to the peer. */
+TEST(a_late_writer_is_counted)
+{
+	struct socket socket = {0};
+	struct {
+		bool waits;
+		__u32 unsent, heard, late;
+	} rows[] = {{true, 1000, 0, 0},	 {false, 1000, 0, 0}, {false, 0, 0, 0}, {false, 0, 0, 0},
+		    {false, 1000, 0, 1}, {false, 0, 0, 1},    {false, 9, 0, 1}, /* had not waited */
+		    {true, 9, 0, 1},	 {false, 0, 0, 1},    {false, 9, 1, 1}, /* an answer */
+		    {true, 9, 1, 1},	 {false, 0, 1, 1},    {true, 0, 1, 2},	{false, 0, 1, 2},
+		    {true, 0, 1, 3},	 {false, 0, 1, 3},    {true, 0, 1, 4},	{false, 0, 1, 4},
+		    {true, 0, 1, 4}};
+
+	memset(&flow, 0, sizeof(flow));
+	flow.snd_unsent = RIGHTSIZE_UNSENT_MIN;
+	memset(&sock, 0, sizeof(sock));
+	sock.inet_conn.icsk_inet.sk.sk_socket = &socket;
+	for_each_row (r, rows) {
+		socket.flags = r->waits << SOCK_NOSPACE;
+		sock.write_seq = sock.snd_nxt + r->unsent;
+		sock.data_segs_in = r->heard;
+		count_late_writer(&flow, &sock);
+		assert_int_equal(flow.snd_late, r->late);
+	}
+	/* without a limit of tcptuned's it is not tcptuned's fault */
+	memset(&flow, 0, sizeof(flow));
+	for_each_row (r, rows) {
+		socket.flags = r->waits << SOCK_NOSPACE;
+		sock.write_seq = sock.snd_nxt + r->unsent;
+		count_late_writer(&flow, &sock);
+	}
+	assert_int_equal(flow.snd_late, 0);
+}
+
 /* A socket of this test says whether it has a record. */
 static struct tcptuned_flow *record_of(const void *sk, __u64 flags)
 {

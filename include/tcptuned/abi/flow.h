@@ -10,7 +10,7 @@
 #include <tcptuned/algo/rightsize.h>
 
 /* Raised whenever a record in a pinned map changes its layout or meaning. */
-#define TCPTUNED_ABI 3
+#define TCPTUNED_ABI 4
 
 /* Of a pair of flags the send direction has the next bit (bpf/record.h). */
 enum tcptuned_flow_flags {
@@ -69,6 +69,13 @@ enum tcptuned_adopted {
 	TCPTUNED_ADOPTED_TOO_OLD = 'o',	 /* no TCP_BPF_SOCK_OPS_CB_FLAGS before Linux 6.12 */
 };
 
+/* The application of a sender that tcptuned limits: bpf/sender.h, count_late_writer(). */
+enum tcptuned_writer {
+	TCPTUNED_WRITER_WRITES = 0,
+	TCPTUNED_WRITER_WAITED,	 /* for room */
+	TCPTUNED_WRITER_RAN_OUT, /* ... and nothing is left to send */
+};
+
 /* In the socket storage, so that it disappears with the socket. */
 struct tcptuned_flow {
 	struct rightsize rcv;
@@ -97,6 +104,9 @@ struct tcptuned_flow {
 	__u32 snd_unsent; /* TCP_NOTSENT_LOWAT that tcptuned set, bytes; 0: none */
 	__u8 rcv_reason;  /* enum rightsize_reason: why the window is what it is */
 	__u8 snd_reason;
+	__u8 snd_writer : 2;   /* enum tcptuned_writer */
+	__u8 snd_late : 6;     /* how often the application wrote too late: unsent.h */
+	__u8 snd_heard;	       /* segments with data that had arrived when it waited, modulo 256 */
 	__u32 max_window_seed; /* bitcp's maximum from the path memory, bytes; 0: none */
 };
 
