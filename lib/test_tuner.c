@@ -170,6 +170,11 @@ TEST(unsent_data_is_limited_unless_another_does)
 	s = sender(2000, 3 << 20);
 	tuner_decide(&tuner, &limits, &s, 1000000, 0, &action);
 	assert_int_equal(action.unsent, 250000);
+	/* The application asked for a smaller buffer, and does not have it. */
+	tuner.asked = 65536;
+	tuner_decide(&tuner, &limits, &s, 1000000, 0, &action);
+	assert_int_equal(action.unsent, 65536);
+	tuner.asked = 0;
 	/* A buffer of 128 KiB is the limit, but not if the connection was given a smaller one. */
 	tuner.unsent = 0;
 	s = sender(2000, 131072);

@@ -201,7 +201,7 @@ static void decide_send(struct tuner *t, const struct tuner_limits *limits,
 	if (!info->tcpi_rtt)
 		return;
 	unsent = rightsize_unsent(rightsize_muldiv(window, 1000000, info->tcpi_rtt), info->tcpi_rtt,
-				  0, 0);
+				  t->asked, 0);
 	if (unsent >= s->sndbuf && (!t->unsent || t->unsent >= s->sndbuf))
 		unsent = t->unsent; /* the buffer is the limit, by either value */
 	if (!limits->unsent && !t->unsent_foreign && differs(t->unsent, unsent))
@@ -233,16 +233,19 @@ int tuner_decide(struct tuner *t, const struct tuner_limits *limits, const struc
 }
 
 /* A buffer below 16 KiB is deliberate and stays locked, and so does one of a direction that is left alone. */
-static int unlock_buffers(const struct tuner *t, int fd)
+static int unlock_buffers(struct tuner *t, int fd)
 {
 	int locks = get_option(fd, SOL_SOCKET, SO_BUF_LOCK), kept = locks;
+	int sndbuf = get_option(fd, SOL_SOCKET, SO_SNDBUF) / 2;
 
 	if (locks <= 0)
 		return locks == -ENOPROTOOPT ? 0 : locks;
 	if (!t->no_receive && get_option(fd, SOL_SOCKET, SO_RCVBUF) / 2 >= (int)TUNER_REQUEST_MIN)
 		kept &= ~LOCK_RCVBUF;
-	if (!t->no_send && get_option(fd, SOL_SOCKET, SO_SNDBUF) / 2 >= (int)TUNER_REQUEST_MIN)
+	if (!t->no_send && sndbuf >= (int)TUNER_REQUEST_MIN)
 		kept &= ~LOCK_SNDBUF;
+	if ((locks & ~kept) & LOCK_SNDBUF)
+		t->asked = (unsigned int)sndbuf;
 	return kept == locks ? 0 : set_option(fd, SOL_SOCKET, SO_BUF_LOCK, kept);
 }
 

@@ -42,9 +42,10 @@ struct tuner {
 	unsigned int clamp;	   /* the window clamp that was set; 0: none */
 	unsigned int unsent;	   /* TCP_NOTSENT_LOWAT that was set; 0: none */
 	unsigned int sndbuf;	   /* memory that was requested for the send buffer; 0: none */
-	int no_receive, no_send;   /* this direction is left alone */
-	int unlocked;		   /* SO_BUF_LOCK has been looked at */
-	int unsent_foreign;	   /* the application sets TCP_NOTSENT_LOWAT itself */
+	unsigned int asked; /* SO_SNDBUF of the application that it does not have, bytes; 0: none */
+	int no_receive, no_send; /* this direction is left alone */
+	int unlocked;		 /* SO_BUF_LOCK has been looked at */
+	int unsent_foreign;	 /* the application sets TCP_NOTSENT_LOWAT itself */
 };
 
 struct tuner_sample {

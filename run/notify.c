@@ -243,11 +243,16 @@ static bool answer_set(struct notify *notify, const struct seccomp_notif *n, boo
 	return !r->honoured[!receive];
 }
 
+unsigned int notify_withheld(struct notify *notify, unsigned int inode, bool receive)
+{
+	const struct notify_request *r = entry_of(notify, inode);
+
+	return inode && r->inode == inode ? r->bytes[!receive] : 0;
+}
+
 static bool answer_get(struct notify *notify, const struct seccomp_notif *n, bool receive)
 {
-	unsigned int inode = tcp_inode(notify, n);
-	const struct notify_request *r = entry_of(notify, inode);
-	unsigned int value = inode && r->inode == inode ? r->bytes[!receive] : 0;
+	unsigned int value = notify_withheld(notify, tcp_inode(notify, n), receive);
 	int length;
 
 	if (!value || !copy_memory(notify, n, false, n->data.args[4], &length, sizeof(length)) ||

@@ -44,6 +44,9 @@ int notify_init(struct notify *notify, int fd);
 /* Answer one notification. */
 void notify_answer(struct notify *notify);
 
+/* The memory of the request of a socket that is withheld, bytes; 0: none. */
+unsigned int notify_withheld(struct notify *notify, unsigned int inode, bool receive);
+
 /* True if a request for @bytes of a buffer has to be withheld. */
 bool notify_withholds(const struct tuner_limits *limits, bool receive, int bytes);
 

@@ -66,7 +66,7 @@ static bool find_library(char *path, size_t size)
 /* Lets the command, but not this process, load the library. */
 static bool preload(const struct tune *tune)
 {
-	const struct tuner_limits *limits = tune->limits;
+	const struct tuner_limits *limits = &tune->notify->limits;
 	const char *others = getenv("LD_PRELOAD");
 	char path[PATH_MAX + 64], settings[128];
 	_cleanup_free_ char *value = NULL;
@@ -106,13 +106,12 @@ static const char *check_congestion_control(int fd, const char *name)
 	return NULL;
 }
 
-void tune_init(struct tune *tune, const struct run_options *options,
-	       const struct tuner_limits *limits, bool on)
+void tune_init(struct tune *tune, const struct run_options *options, struct notify *notify, bool on)
 {
 	_cleanup_close_ int fd = on ? socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
 	int err = on ? try_to_duplicate() : 0;
 
-	*tune = (struct tune){.on = on && !err, .options = options, .limits = limits};
+	*tune = (struct tune){.on = on && !err, .options = options, .notify = notify};
 	if (on) {
 		check_buffer_locks(fd);
 		tune->cc = check_congestion_control(fd, options->cc);
@@ -195,8 +194,9 @@ static void tune_connection(struct tune *tune, struct connection *c)
 	struct tuner_action action;
 	int fd, acts;
 
+	c->tuner.asked = notify_withheld(tune->notify, c->owner.inode, false) / 2 ?: c->tuner.asked;
 	c->due_us = now + tuner_interval_us(&sample);
-	acts = tuner_decide(&c->tuner, tune->limits, &sample, now,
+	acts = tuner_decide(&c->tuner, &tune->notify->limits, &sample, now,
 			    tcptuned_clock_ns(CLOCK_TAI) / 1000, &action);
 	if (!acts && !prepares)
 		return;

@@ -5,14 +5,15 @@
 
 #include "connections.h"
 #include "memory.h"
+#include "notify.h"
 #include "options.h"
 
 struct tune {
 	bool on;
 	const struct run_options *options;
-	const struct tuner_limits *limits;
-	const char *cc;	 /* congestion control; NULL: the host's */
-	uint64_t due_us; /* when the first connection has to be looked at */
+	struct notify *notify; /* the limits, and the requests that are withheld */
+	const char *cc;	       /* congestion control; NULL: the host's */
+	uint64_t due_us;       /* when the first connection has to be looked at */
 	struct memory memory;
 };
 
@@ -20,8 +21,8 @@ struct tune {
  * Prepare to tune if @on. Where the system does not let this process do that, the command will load a
  * library, and tune its own sockets.
  */
-void tune_init(struct tune *tune, const struct run_options *options,
-	       const struct tuner_limits *limits, bool on);
+void tune_init(struct tune *tune, const struct run_options *options, struct notify *notify,
+	       bool on);
 
 /* Look at the connections for which it is time. */
 void tune_connections(struct tune *tune, struct connections *all);
