@@ -138,6 +138,7 @@ static __always_inline void size_locked_receiver(struct bpf_sock_ops *ctx,
 	if (want > allowed)
 		want = allowed;
 	flow->rcv_allowed = want < have ? sk_window_from_space(tp, want) : 0;
+	flow->flags &= ~TCPTUNED_F_RCV_UNEARNED;
 	if (want <= have)
 		return;
 	/* The kernel doubles it: sock_set_rcvbuf(). */

@@ -171,6 +171,8 @@ static void anything_happens(void)
 	}
 	if (!(sk->sk_userlocks & SOCK_SNDBUF_LOCK) && random() % 8 == 0)
 		sk->sk_sndbuf = 4608 + any(28);
+	if (random() % 64 == 0)
+		sk->sk_userlocks |= SOCK_RCVBUF_LOCK;
 	was = sock;
 	before = flow;
 	options = 0;
@@ -192,6 +194,10 @@ static void expect_receiver(void)
 	if (has != had)
 		assert_true((__u32)has <= flow.rcv_base + flow.rcv_share.granted &&
 			    (__u32)has <= flow.rcv_buffer_max);
+	/* a locked buffer is tcptuned's to size, and only the budget refuses it anything */
+	if (flow.rcv_allowed != before.rcv_allowed &&
+	    (was.inet_conn.icsk_inet.sk.sk_userlocks & SOCK_RCVBUF_LOCK))
+		assert_false(flow.flags & TCPTUNED_F_RCV_UNEARNED);
 	/* during a gap only windows of a slow path are held */
 	if (!(before.flags & (TCPTUNED_F_OBSERVE | TCPTUNED_F_RCVBUF_APP)) &&
 	    sock.out_of_order_queue.rb_node && flow.rcv.window > INITIAL_WINDOW_BYTES &&
