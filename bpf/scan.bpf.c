@@ -164,7 +164,8 @@ static __always_inline void copy_history(struct tcptuned_flow_record *r, struct 
 	r->busy_jiffies = tp->chrono_stat[0] + tp->chrono_stat[1] + tp->chrono_stat[2] + running;
 }
 
-static __always_inline void copy_socket(struct tcptuned_flow_record *r, struct tcp_sock *tp)
+static __always_inline void copy_socket(struct tcptuned_flow_record *r, struct tcp_sock *tp,
+					const struct readout_socket *socket)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 	struct sock_common *skc = &sk->__sk_common;
@@ -185,8 +186,8 @@ static __always_inline void copy_socket(struct tcptuned_flow_record *r, struct t
 	if (interval_us)
 		r->delivery_rate_Bps =
 			(__u64)tp->rate_delivered * tp->mss_cache * 1000000 / interval_us;
-	r->limit = send_limit_of(&r->flow, tp);
-	r->receive_limit = receive_limit_of(&r->flow, tp);
+	r->limit = socket->limit;
+	r->receive_limit = socket->receive_limit;
 	r->snd_queue = sender_queue(&r->flow, tp);
 	r->rcv_used = receive_window_used(&r->flow, tp);
 	r->rcv_queue = receiver_queue(&r->flow, tp);
@@ -210,11 +211,14 @@ static __always_inline void copy_socket(struct tcptuned_flow_record *r, struct t
 	r->reordering = tp->reordering;
 }
 
+/* Adds a connection to the sums, and returns what it read for them. */
 static __always_inline void add_to_sums(struct readout_sums *sums, struct tcptuned_flow *flow,
-					struct tcp_sock *tp)
+					struct tcp_sock *tp, struct readout_socket *ret)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
-	struct readout_socket socket = {
+	struct readout_group *group;
+
+	*ret = (struct readout_socket){
 		.ops = (__u64)BPF_CORE_READ(&tp->inet_conn, icsk_ca_ops),
 		.rcvbuf = sk->sk_rcvbuf,
 		.sndbuf = sk->sk_sndbuf,
@@ -224,8 +228,7 @@ static __always_inline void add_to_sums(struct readout_sums *sums, struct tcptun
 		.limit = send_limit_of(flow, tp),
 		.receive_limit = receive_limit_of(flow, tp),
 	};
-	struct readout_group *group = readout_add(sums, flow, &socket);
-
+	group = readout_add(sums, flow, ret);
 	if (group)
 		read_cc_name(group->congestion_control, tp);
 }
@@ -253,7 +256,7 @@ static __always_inline bool matches(const struct readout_filter *filter, struct 
 }
 
 static __always_inline void collect(struct readout *r, struct tcptuned_flow *flow,
-				    struct tcp_sock *tp)
+				    struct tcp_sock *tp, const struct readout_socket *socket)
 {
 	struct tcptuned_flow_record *record;
 
@@ -262,7 +265,7 @@ static __always_inline void collect(struct readout *r, struct tcptuned_flow *flo
 		return;
 	__builtin_memset(record, 0, sizeof(*record));
 	record->flow = *flow;
-	copy_socket(record, tp);
+	copy_socket(record, tp, socket);
 	copy_limits(record, tp);
 	copy_history(record, tp);
 	copy_bitcp(record, tp);
@@ -291,16 +294,18 @@ static __always_inline void yield_cpu(struct readout *r, struct seq_file *seq)
 static __always_inline void visit(struct readout *r, struct tcptuned_flow *flow,
 				  struct tcp_sock *tp, struct seq_file *seq)
 {
+	struct readout_socket socket;
+
 	yield_cpu(r, seq);
 	r->sums.records++;
 	if (!r->jiffies)
 		r->jiffies = (__u32)bpf_jiffies64() ?: 1;
 	if (!tp || !readout_is_live(flow, tp->inet_conn.icsk_inet.sk.__sk_common.skc_state))
 		return;
-	add_to_sums(&r->sums, flow, tp);
+	add_to_sums(&r->sums, flow, tp, &socket);
 	if (matches(&r->request.filter, tp) &&
 	    readout_add_matched(r, tp->bytes_received + tp->bytes_acked))
-		collect(r, flow, tp);
+		collect(r, flow, tp, &socket);
 }
 
 SEC("iter/bpf_sk_storage_map")
