@@ -290,53 +290,40 @@ static int set_cgroup(struct bpf_object *object, int cgroup_fd)
 	return bpf_map__set_initial_value(rodata, &id, sizeof(id));
 }
 
-/* Everything but bitcp. */
-/* One of the two programs that read the records: some kernels refuse dump_flows, as they refuse fentry. */
-static int load_scan(struct tcptuned_kernel *k, struct bpf_object **ret, const char *leave_out,
-		     struct tcptuned_error *err)
+/* Load an object, but for the program @leave_out if that is one of its. */
+static int load_one(struct tcptuned_kernel *k, struct loaded *loaded, size_t i,
+		    enum tcptuned_prog leave_out, int cgroup_fd, struct tcptuned_error *err)
 {
-	struct bpf_object *object = open_object(SCAN);
+	struct bpf_object *object = open_object(i);
+	int error = object ? set_cgroup(object, cgroup_fd) : -errno;
+	struct bpf_program *prog;
 
-	if (!object)
-		return load_failed(err, errno, objects[SCAN].what);
-	*ret = object;
-	bpf_program__set_autoload(bpf_object__find_program_by_name(object, leave_out), false);
-	return load_object(k, object, objects[SCAN].what, err);
+	bpf_object__close(loaded->object[i]);
+	loaded->object[i] = object;
+	if (error)
+		return load_failed(err, -error, objects[i].what);
+	prog = bpf_object__find_program_by_name(object, tcptuned_prog_name(leave_out));
+	if (prog)
+		bpf_program__set_autoload(prog, false);
+	return load_object(k, object, objects[i].what, err);
 }
 
-static int load_either_scan(struct tcptuned_kernel *k, struct bpf_object **ret,
-			    struct tcptuned_error *err)
-{
-	if (!load_scan(k, ret, tcptuned_prog_name(TCPTUNED_PROG_DUMP_TCP), err))
-		return 0;
-	bpf_object__close(*ret);
-	*ret = NULL;
-	return load_scan(k, ret, tcptuned_prog_name(TCPTUNED_PROG_DUMP_FLOWS), err);
-}
-
+/*
+ * Everything but bitcp. Of the two programs that read the records one is loaded: some kernels refuse
+ * dump_flows, as they refuse fentry.
+ */
 static int load_programs(struct tcptuned_kernel *k, struct loaded *loaded, int cgroup_fd,
 			 struct tcptuned_error *err)
 {
-	k->paths_kept = k->map_fd[TCPTUNED_MAP_PATHS] >= 0 && k->map_fd[TCPTUNED_MAP_STREAMS] >= 0;
-	for (size_t i = 0; i < BITCP; i++) {
-		struct bpf_object *object;
-		int error;
+	int error = 0;
 
-		if (i == SCAN) {
-			error = load_either_scan(k, &loaded->object[i], err);
-			if (error)
-				return error;
-			continue;
-		}
-		object = loaded->object[i] = open_object(i);
-		error = object ? set_cgroup(object, cgroup_fd) : -errno;
-		if (error)
-			return load_failed(err, -error, objects[i].what);
-		error = load_object(k, object, objects[i].what, err);
-		if (error)
-			return error;
+	k->paths_kept = k->map_fd[TCPTUNED_MAP_PATHS] >= 0 && k->map_fd[TCPTUNED_MAP_STREAMS] >= 0;
+	for (size_t i = 0; i < BITCP && !error; i++) {
+		error = load_one(k, loaded, i, TCPTUNED_PROG_DUMP_TCP, cgroup_fd, err);
+		if (error && i == SCAN)
+			error = load_one(k, loaded, i, TCPTUNED_PROG_DUMP_FLOWS, cgroup_fd, err);
 	}
-	return 0;
+	return error;
 }
 
 static int load_bitcp_with(struct tcptuned_kernel *k, struct loaded *loaded, uint32_t map_flags)
