@@ -176,6 +176,7 @@ struct tcp_sock {
 	__u32 prior_cwnd;
 	__u32 mss_cache;
 	__u32 srtt_us; /* eighths of a microsecond */
+	__u32 mdev_us; /* mean deviation of the RTT, quarters of a microsecond */
 	__u32 packets_out;
 	__u32 max_packets_out;
 	__u32 sacked_out; /* segments that only SACK blocks have acknowledged */
@@ -198,6 +199,7 @@ struct tcp_sock {
 	bool is_mptcp;	      /* with CONFIG_MPTCP */
 	__u8 tcp_usec_ts : 1; /* since 6.7: timestamps tick in microseconds */
 	struct {
+		__u32 rcv_tsval;
 		__u32 rcv_tsecr; /* without the socket's timestamp offset */
 		__u16 saw_tstamp : 1;
 		__u16 rcv_wscale : 4;

@@ -223,10 +223,13 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	ack.clock_us = bpf_ktime_get_tai_ns() / 1000;
 	ack.bytes = sk_highest_seen(tp);
 	ack.rtt_us = sk_rcv_rtt_us(tp);
-	if (flow->flags & TCPTUNED_F_RCVBUF_APP)
+	if (flow->flags & TCPTUNED_F_RCVBUF_APP) {
 		ack.sample_us = flow->rcv.min_rtt_us;
-	else if (ack.bytes != flow->rcv_seen) /* or the timestamp is an old one: a request leaves */
+	} else if (ack.bytes !=
+		   flow->rcv_seen) { /* or the timestamp is an old one: a request leaves */
 		ack.sample_us = sk_rcv_rtt_sample_us(tp);
+		ack.delay_us = sk_forward_delay_us(tp, false);
+	}
 	flow->rcv_seen = ack.bytes;
 	ack.min = min_window(tp);
 	ack.offered = tp->out_of_order_queue.rb_node ? RIGHTSIZE_WINDOW_MAX : sk_offered_window(tp);

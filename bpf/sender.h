@@ -104,15 +104,22 @@ static __always_inline bool may_shrink_sndbuf(const struct tcptuned_flow *flow, 
 	return flow->snd_buffer_max >= (__u32)net->ipv4.sysctl_tcp_wmem[2];
 }
 
+/* By the kernel's mean deviation, of which it keeps four times. */
+static __always_inline bool delay_varies(const struct rightsize *rs, const struct tcp_sock *tp)
+{
+	return tp->mdev_us > rightsize_min_rtt_us(rs);
+}
+
 /*
  * The memory for a window of @space bytes. A writer is woken when a third of the buffer is free
  * (sk_stream_is_writeable()), so less than the window is in flight at times. On a constant path that
  * only shortens the queue. Where the delay varies, it may leave the link idle, so the window there is
  * what remains when the writer is woken.
  */
-static __always_inline __u64 wake_space(const struct rightsize *rs, __u64 space)
+static __always_inline __u64 wake_space(const struct rightsize *rs, struct tcp_sock *tp,
+					__u64 space)
 {
-	if (rs->state == RIGHTSIZE_HOLDING && rightsize_delay_varies(rs))
+	if (rs->state == RIGHTSIZE_HOLDING && delay_varies(rs, tp))
 		space += space / 2;
 	return space;
 }
@@ -127,7 +134,7 @@ static __always_inline __u64 wake_space(const struct rightsize *rs, __u64 space)
 static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_sock *tp, __u64 max)
 {
 	__u32 have = tp->inet_conn.icsk_inet.sk.sk_sndbuf;
-	__u64 space = wake_space(&flow->snd, (__u64)flow->snd.window * send_cost_256(tp) >> 8);
+	__u64 space = wake_space(&flow->snd, tp, (__u64)flow->snd.window * send_cost_256(tp) >> 8);
 
 	if (flow->snd.window)
 		return is_recovering(tp) && space < have ? have : space;
@@ -169,7 +176,7 @@ static __always_inline void bound_writes(struct bpf_sock_ops *ctx, struct tcptun
 					 struct tcp_sock *tp)
 {
 	if (flow->snd.rate >= UNPACED_RATE || tp->inet_conn.icsk_inet.sk.sk_pacing_status ||
-	    flow->snd.range_us > rightsize_min_rtt_us(&flow->snd))
+	    delay_varies(&flow->snd, tp))
 		return;
 	set_option(ctx, SOL_SOCKET, SO_MAX_PACING_RATE, 0x7fffffff);
 	set_option(ctx, SOL_SOCKET, SO_MAX_PACING_RATE, -1); /* no maximum; pacing stays on */
@@ -273,6 +280,7 @@ static __always_inline void on_sending(struct bpf_sock_ops *ctx, struct tcptuned
 	ack.clock_us = bpf_ktime_get_tai_ns() / 1000;
 	ack.bytes = flow->snd_bytes;
 	ack.sample_us = tp->rack.rtt_us;
+	ack.delay_us = sk_forward_delay_us(tp, true);
 	ack.min = MIN_WINDOW_SEGMENTS * tp->mss_cache;
 	ack.offered = is_recovering(tp) ? RIGHTSIZE_WINDOW_MAX : 0;
 	/* Where data goes both ways segments are not examined, and so neither are silences. */

@@ -78,6 +78,23 @@ static __always_inline __u32 sk_rcv_rtt_sample_us(const struct tcp_sock *tp)
 }
 
 /*
+ * How long the last segment that arrived here (@sends: that the last ACK confirms there) was under way, us,
+ * by the clocks of two hosts: only differences between such delays mean something. 0: the hosts do not use
+ * timestamps (RFC 7323) that tick in milliseconds, as those of nearly all do.
+ */
+static __always_inline __u32 sk_forward_delay_us(const struct tcp_sock *tp, bool sends)
+{
+	__u32 ticks;
+
+	if (!BPF_CORE_READ_BITFIELD(tp, rx_opt.saw_tstamp) || !tp->rx_opt.rcv_tsecr ||
+	    (bpf_core_field_exists(tp->tcp_usec_ts) && BPF_CORE_READ_BITFIELD(tp, tcp_usec_ts)))
+		return 0;
+	ticks = sends ? tp->rx_opt.rcv_tsval - tp->rx_opt.rcv_tsecr
+		      : (__u32)(tp->tcp_mstamp / 1000) - tp->rx_opt.rcv_tsval;
+	return ticks * 1000 ?: 1;
+}
+
+/*
  * Segments sent. The kernel's counter begins again after 2^32 of them, 6 TB; then at least as many were sent
  * as hold the delivered bytes.
  */

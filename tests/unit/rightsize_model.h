@@ -24,7 +24,8 @@
 #define MODEL_FLOWS    8
 #define MODEL_RING     (1u << 18) /* packets that one connection may have in flight */
 #define MODEL_LINE     (1u << 19) /* packets that queue and path may hold */
-#define MODEL_PACKET   2896u	  /* bytes: two segments, for which one ACK comes */
+#define MODEL_ACK      80u
+#define MODEL_PACKET   2896u /* bytes: two segments, for which one ACK comes */
 #define INITIAL_WINDOW 65536u
 #define INITIAL_CWND   5.0   /* packets */
 #define KERNEL_MAX     256e6 /* bytes, of a window, if a test sets no other */
@@ -65,7 +66,6 @@ struct app {
 
 struct model_packet {
 	uint64_t order; /* of the last transmission */
-	uint64_t sent_ns;
 	bool lost, delivered, received;
 };
 
@@ -74,6 +74,7 @@ struct model_flow {
 	uint64_t start_ns;
 	uint32_t index;
 	bool started;
+	bool back; /* its data take the way back (model_way_back()) */
 	/* sender; numbers are of packets */
 	double cwnd, ssthresh, w_max, w_est, cubic_k;
 	uint64_t next, una, order, order_delivered, order_checked, rtx_from;
@@ -111,8 +112,10 @@ struct path {
 };
 
 struct model_item {
-	uint64_t at_ns, echo_ns, number, edge;
+	uint64_t at_ns, sent_ns, echo_ns, number,
+		edge; /* sent_ns: of the data, also in its ACK (TSecr) */
 	uint32_t flow;
+	bool ack;
 };
 
 struct model_fifo {
@@ -125,21 +128,28 @@ struct model_step {
 	double rate_Bps;
 };
 
+/* One direction of the bottleneck, and what it has sent. */
+struct model_link {
+	double rate_Bps; /* 0: nothing queues */
+	uint64_t queue_bytes, queued_bytes;
+	uint64_t serving_until_ns; /* 0: idle */
+	uint64_t last_arrival_ns;
+	struct model_fifo queue, sent;
+};
+
 /* Written before they are read: by number, and which packet was transmitted as the nth. */
 static struct model_packet model_packets[MODEL_FLOWS][MODEL_RING];
 static uint64_t model_orders[MODEL_FLOWS][MODEL_RING];
 
 static struct {
-	double rate_Bps;
-	uint64_t base_ns, queue_bytes, clock_offset_us;
+	struct model_link forth, back;
+	uint64_t base_ns, clock_offset_us;
 	double kernel_max;
 	double former_max;	/* tuned connections have to earn what exceeds it; 0: nothing */
 	struct model_step step; /* from at_ns on: another rate and delay; 0: none, or taken */
 	uint64_t walk;		/* seed of a rate that varies; 0: none */
-	const struct delay_line *jitter;   /* of linkem, on the way of the data; NULL: none */
-	uint64_t now_ns, serving_until_ns; /* 0: the bottleneck is idle */
-	uint64_t last_arrival_ns, last_ack_ns;
-	struct model_fifo queue, data, acks;
+	const struct delay_line *jitter; /* of linkem, on the way of the data; NULL: none */
+	uint64_t now_ns;
 	struct model_flow flow[MODEL_FLOWS];
 	uint32_t flows;
 	double rtt_sum_ns, rtt_count;
@@ -148,19 +158,19 @@ static struct {
 /* Begins another run, on @p. @seed: of the phase of the common clock, and of the noise of the hosts. */
 static void model_begin(const struct path *p, uint64_t seed)
 {
-	static struct model_item queue[MODEL_LINE], data[MODEL_LINE], acks[MODEL_LINE];
+	static struct model_item items[4][MODEL_LINE];
 
 	memset(&model, 0, sizeof(model));
-	model.rate_Bps = p->mbit * MBIT;
 	model.base_ns = (uint64_t)(p->base_ms * MS);
-	model.queue_bytes = (uint64_t)(p->queue_s * model.rate_Bps);
+	model.forth = (struct model_link){.rate_Bps = p->mbit * MBIT,
+					  .queue_bytes = (uint64_t)(p->queue_s * p->mbit * MBIT),
+					  .queue.item = items[0],
+					  .sent.item = items[1]};
+	model.back = (struct model_link){.queue.item = items[2], .sent.item = items[3]};
 	model.kernel_max = KERNEL_MAX;
 	model.now_ns = EPOCH_NS;
 	random_state = 0x9e3779b97f4a7c15ull * (seed + 1);
 	model.clock_offset_us = random64() % (1u << 26);
-	model.queue.item = queue;
-	model.data.item = data;
-	model.acks.item = acks;
 }
 
 static struct model_flow *model_add(enum receiver receiver, double start_s)
@@ -203,49 +213,73 @@ static struct model_packet *model_packet(struct model_flow *f, uint64_t number)
 	return &model_packets[f->index][number & (MODEL_RING - 1)];
 }
 
-static void model_serve(void)
+static uint64_t model_bytes(const struct model_item *i)
 {
-	if (!model.serving_until_ns && model_head(&model.queue))
-		model.serving_until_ns =
-			model.now_ns + (uint64_t)(MODEL_PACKET / model.rate_Bps * 1e9);
+	return i->ack ? MODEL_ACK : MODEL_PACKET;
 }
 
-/* The bottleneck has sent a packet: it arrives in order, also when the path became shorter. */
-static void model_served(struct model_flow *f)
+static void model_serve(struct model_link *link)
 {
-	struct model_item item = *model_pop(&model.queue);
+	if (!link->serving_until_ns && model_head(&link->queue))
+		link->serving_until_ns =
+			model.now_ns +
+			(uint64_t)(model_bytes(model_head(&link->queue)) / link->rate_Bps * 1e9);
+}
 
-	model.serving_until_ns = 0;
-	item.at_ns = model.now_ns + model.base_ns / 2;
-	if (model.jitter)
+/* It arrives in order, also when the path became shorter. */
+static void model_forward(struct model_link *link, struct model_item item, uint64_t noise_ns)
+{
+	item.at_ns = model.now_ns + model.base_ns / 2 + noise_ns;
+	if (model.jitter && link == &model.forth)
 		item.at_ns += delay_line_jitter_ns(model.jitter, model.now_ns - EPOCH_NS);
-	item.at_ns = model.last_arrival_ns = MAX(item.at_ns, model.last_arrival_ns);
-	model_push(&model.data, item);
-	model_serve();
+	item.at_ns = link->last_arrival_ns = MAX(item.at_ns, link->last_arrival_ns);
+	model_push(&link->sent, item);
+}
+
+static void model_served(void *which)
+{
+	struct model_link *link = which;
+	struct model_item item = *model_pop(&link->queue);
+
+	link->serving_until_ns = 0;
+	link->queued_bytes -= model_bytes(&item);
+	model_forward(link, item, 0);
+	model_serve(link);
+}
+
+/* A segment, or an ACK, which is never dropped. */
+static void model_enqueue(struct model_link *link, struct model_item item)
+{
+	if (!link->rate_Bps) {
+		model_forward(link, item, random64() % 20000);
+		return;
+	}
+	if (!item.ack && link->queued_bytes + MODEL_PACKET > link->queue_bytes)
+		return;
+	link->queued_bytes += model_bytes(&item);
+	model_push(&link->queue, item);
+	model_serve(link);
 }
 
 static void model_transmit(struct model_flow *f, uint64_t number)
 {
 	struct model_packet *p = model_packet(f, number);
-	uint64_t queued = (model.queue.tail - model.queue.head) * MODEL_PACKET;
 
 	p->order = ++f->order;
-	p->sent_ns = f->last_sent_ns = model.now_ns;
+	f->last_sent_ns = model.now_ns;
 	p->lost = false;
 	model_orders[f->index][p->order & (MODEL_RING - 1)] = number;
 	f->in_flight++;
-	if (queued + MODEL_PACKET > model.queue_bytes)
-		return; /* dropped */
-	model_push(&model.queue, (struct model_item){.echo_ns = f->ack_echo_ns,
-						     .number = number,
-						     .flow = f->index});
-	model_serve();
+	model_enqueue(f->back ? &model.back : &model.forth,
+		      struct_of(model_item, .sent_ns = model.now_ns, .echo_ns = f->ack_echo_ns,
+				.number = number, .flow = f->index));
 }
 
 /* The largest window by the kernel, of which a tuned connection has to earn a part. */
 static double model_window_max(const struct model_flow *f, const struct rightsize *rs)
 {
-	if (f->receiver == KERNEL)
+	if (f->receiver != RIGHTSIZED_BOTH &&
+	    f->receiver != (rs == &f->rs ? RIGHTSIZED : RIGHTSIZED_SENDER))
 		return model.former_max ? model.former_max : model.kernel_max;
 	if (!model.former_max)
 		return model.kernel_max;
@@ -430,14 +464,22 @@ static void model_sample(struct model_flow *f, uint64_t rtt_ns)
 	f->srtt_ns += rtt_ns / 8 - f->srtt_ns / 8;
 }
 
+/* By the timestamps of two hosts, which tick in milliseconds and began at other times. */
+static uint32_t model_delay_us(uint64_t sent_ns, uint64_t arrived_ns)
+{
+	return (uint32_t)((arrived_ns + 300000) / MS - sent_ns / MS + 0xfffff000) * 1000 | 1;
+}
+
 /* on_sending() of the sockops program */
-static void model_decide_sender(struct model_flow *f, uint64_t rtt_ns, bool round_ended)
+static void model_decide_sender(struct model_flow *f, uint64_t rtt_ns, uint32_t delay_us,
+				bool round_ended)
 {
 	struct rightsize_ack ack = {
 		.now_us = model.now_ns / 1000,
 		.clock_us = model.now_ns / 1000 + model.clock_offset_us,
 		.bytes = (uint32_t)(f->delivered * MODEL_PACKET),
 		.sample_us = (uint32_t)(rtt_ns / 1000),
+		.delay_us = delay_us,
 		.rtt_us = (uint32_t)(f->srtt_ns / 1000),
 		.offered = f->recovering ? RIGHTSIZE_WINDOW_MAX : 0,
 		.min = WINDOW_MIN,
@@ -458,14 +500,12 @@ static uint64_t *app_slot(uint64_t *slots, const struct model_flow *f)
 	return &slots[i];
 }
 
-static void model_ack(struct model_flow *f)
+static void model_ack(struct model_flow *f, const struct model_item *i)
 {
-	const struct model_item *i = model_pop(&model.acks);
 	struct model_packet *p;
 	uint64_t rtt_ns;
 	bool round_ended;
 
-	f = &model.flow[i->flow];
 	f->edge_bytes = MAX(f->edge_bytes, i->edge);
 	f->ack_echo_ns = i->echo_ns;
 	if (i->number == APP_REQUEST) {
@@ -473,7 +513,7 @@ static void model_ack(struct model_flow *f)
 		return;
 	}
 	p = model_packet(f, i->number);
-	rtt_ns = model.now_ns - p->sent_ns;
+	rtt_ns = model.now_ns - i->sent_ns;
 	f->progress_ns = model.now_ns;
 	f->rto_backoff = 0;
 	if (i->number >= f->una && !p->delivered) {
@@ -496,7 +536,8 @@ static void model_ack(struct model_flow *f)
 			f->max_out = f->in_flight;
 		}
 		if (f->receiver == RIGHTSIZED_SENDER || f->receiver == RIGHTSIZED_BOTH)
-			model_decide_sender(f, rtt_ns, round_ended);
+			model_decide_sender(f, rtt_ns, model_delay_us(i->sent_ns, i->echo_ns),
+					    round_ended);
 		model_hystart(f, rtt_ns);
 		f->recovering &= f->una < f->recovery_end;
 		model_grow(f, 1);
@@ -516,8 +557,10 @@ static uint64_t model_timer_ns(const struct model_flow *f)
 	return f->probed_ns && f->probed_ns >= f->progress_ns ? timeout : MIN(probe, timeout);
 }
 
-static void model_timer(struct model_flow *f)
+static void model_timer(void *flow)
 {
+	struct model_flow *f = flow;
+
 	if (model.now_ns < f->progress_ns + model_rto_ns(f)) { /* tail loss probe */
 		uint64_t n = f->next - 1;
 
@@ -573,13 +616,14 @@ static void model_kernel_window(struct model_flow *f)
 }
 
 /* on_ack_out() of the sockops program */
-static void model_decide(struct model_flow *f, uint32_t sample_us)
+static void model_decide(struct model_flow *f, uint32_t sample_us, uint32_t delay_us)
 {
 	struct rightsize_ack ack = {
 		.now_us = model.now_ns / 1000,
 		.clock_us = model.now_ns / 1000 + model.clock_offset_us,
 		.bytes = (uint32_t)(f->highest * MODEL_PACKET),
 		.sample_us = sample_us,
+		.delay_us = delay_us,
 		.rtt_us = (uint32_t)(f->rtt_us < 10000 ? f->rtt_us + 1000 : f->rtt_us),
 		.offered = f->highest > f->rcv_nxt
 				   ? RIGHTSIZE_WINDOW_MAX
@@ -616,25 +660,21 @@ static void app_count_arrived(struct model_flow *f)
 }
 
 /* @number: of the packet that arrived, or APP_REQUEST */
-static void model_acknowledge(struct model_flow *f, uint64_t number)
+static void model_acknowledge(struct model_flow *f, uint64_t number, uint64_t sent_ns)
 {
-	uint64_t ack_ns = model.now_ns + model.base_ns / 2 + random64() % 20000;
 	double window = f->clamp ? fmin(f->clamp, f->window) : f->window;
 
 	f->edge = MAX(f->edge, f->rcv_nxt * MODEL_PACKET + (uint64_t)window);
-	model.last_ack_ns = MAX(ack_ns, model.last_ack_ns);
-	model_push(&model.acks,
-		   struct_of(model_item, .at_ns = model.last_ack_ns, .echo_ns = model.now_ns,
-			     .number = number, .edge = f->edge, .flow = f->index));
+	model_enqueue(f->back ? &model.forth : &model.back,
+		      struct_of(model_item, .sent_ns = sent_ns, .echo_ns = model.now_ns,
+				.number = number, .edge = f->edge, .flow = f->index, .ack = true));
 }
 
-static void model_arrival(struct model_flow *f)
+static void model_data(struct model_flow *f, const struct model_item *i)
 {
-	const struct model_item *i = model_pop(&model.data);
 	struct model_packet *p;
 	uint32_t sample_us = 0;
 
-	f = &model.flow[i->flow];
 	p = model_packet(f, i->number);
 	if (i->number >= f->rcv_nxt && !p->received) {
 		p->received = true;
@@ -647,9 +687,17 @@ static void model_arrival(struct model_flow *f)
 		sample_us = model_estimate(f, i->echo_ns);
 	model_kernel_window(f);
 	if (f->receiver == RIGHTSIZED || f->receiver == RIGHTSIZED_BOTH)
-		model_decide(f, sample_us);
+		model_decide(f, sample_us, model_delay_us(i->sent_ns, model.now_ns));
 	app_count_arrived(f);
-	model_acknowledge(f, i->number);
+	model_acknowledge(f, i->number, i->sent_ns);
+}
+
+/* What a link has sent arrives. */
+static void model_arrival(void *link)
+{
+	const struct model_item *i = model_pop(&((struct model_link *)link)->sent);
+
+	(i->ack ? model_ack : model_data)(&model.flow[i->flow], i);
 }
 
 /* ---- the applications ----------------------------------------------------------------- */
@@ -671,8 +719,8 @@ static void app_write(struct model_flow *f)
 static void app_ask(struct model_flow *f)
 {
 	if (f->receiver == RIGHTSIZED || f->receiver == RIGHTSIZED_BOTH)
-		model_decide(f, 0);
-	model_acknowledge(f, APP_REQUEST);
+		model_decide(f, 0, 0);
+	model_acknowledge(f, APP_REQUEST, 0);
 }
 
 /* When @f's application does something; 0: never. */
@@ -720,8 +768,10 @@ static void app_go_on(struct model_flow *f)
 	model_send(f);
 }
 
-static void app_act(struct model_flow *f)
+static void app_act(void *flow)
 {
+	struct model_flow *f = flow;
+
 	if (app_is_due(&f->next_ns))
 		app_go_on(f);
 	for (unsigned int i = 0; i < f->app.outstanding; i++) {
@@ -744,10 +794,12 @@ static void app_start(struct model_flow *f)
 	}
 }
 
-static void model_start_flow(struct model_flow *f)
+static void model_start_flow(void *flow)
 {
-	uint64_t queued = (model.queue.tail - model.queue.head) * MODEL_PACKET;
-	uint64_t handshake_ns = model.base_ns + (uint64_t)(queued / model.rate_Bps * 1e9);
+	struct model_flow *f = flow;
+
+	uint64_t handshake_ns =
+		model.base_ns + (uint64_t)(model.forth.queued_bytes / model.forth.rate_Bps * 1e9);
 
 	f->started = true;
 	f->window = INITIAL_WINDOW;
@@ -775,13 +827,13 @@ static void model_walk(uint64_t seed)
 	factor = pow(4, (double)(hash >> 32) / (1ull << 31) - 1);
 	model.walk = seed;
 	model_schedule(0.5 * (double)(steps + 1),
-		       fmin(fmax(model.rate_Bps * factor, 0.4 * MBIT), 40 * MBIT),
+		       fmin(fmax(model.forth.rate_Bps * factor, 0.4 * MBIT), 40 * MBIT),
 		       (double)model.base_ns / MS);
 }
 
-static void model_take_step(struct model_flow *f)
+static void model_take_step(void *unused)
 {
-	model.rate_Bps = model.step.rate_Bps;
+	model.forth.rate_Bps = model.step.rate_Bps;
 	model.base_ns = model.step.base_ns;
 	model.step.at_ns = 0;
 	if (model.walk)
@@ -791,29 +843,32 @@ static void model_take_step(struct model_flow *f)
 /* What happens first, before @at_ns. */
 struct model_event {
 	uint64_t at_ns;
-	void (*happen)(struct model_flow *f); /* NULL: nothing */
-	struct model_flow *flow;
+	void (*happen)(void *to); /* NULL: nothing */
+	void *to;
 };
 
-static void model_sooner(struct model_event *first, uint64_t at_ns, struct model_flow *flow,
-			 void (*happen)(struct model_flow *f))
+static void model_sooner(struct model_event *first, uint64_t at_ns, void *to,
+			 void (*happen)(void *to))
 {
 	if (at_ns && at_ns < first->at_ns)
-		*first = (struct model_event){at_ns, happen, flow};
+		*first = (struct model_event){at_ns, happen, to};
 }
 
 static void model_run(double until_s)
 {
+	struct model_link *links[] = {&model.forth, &model.back, NULL};
+
 	model.rtt_sum_ns = model.rtt_count = 0;
 	for (;;) {
 		struct model_event first = {.at_ns = EPOCH_NS + (uint64_t)(until_s * SEC)};
 
 		model_sooner(&first, model.step.at_ns, NULL, model_take_step);
-		model_sooner(&first, model.serving_until_ns, NULL, model_served);
-		if (model_head(&model.data))
-			model_sooner(&first, model_head(&model.data)->at_ns, NULL, model_arrival);
-		if (model_head(&model.acks))
-			model_sooner(&first, model_head(&model.acks)->at_ns, NULL, model_ack);
+		for (struct model_link **l = links; *l; l++) {
+			model_sooner(&first, (*l)->serving_until_ns, *l, model_served);
+			if (model_head(&(*l)->sent))
+				model_sooner(&first, model_head(&(*l)->sent)->at_ns, *l,
+					     model_arrival);
+		}
 		for (struct model_flow *f = model.flow; f < model.flow + model.flows; f++) {
 			if (!f->started)
 				model_sooner(&first, f->start_ns, f, model_start_flow);
@@ -823,7 +878,7 @@ static void model_run(double until_s)
 		model.now_ns = MAX(first.at_ns, model.now_ns);
 		if (!first.happen)
 			return;
-		first.happen(first.flow);
+		first.happen(first.to);
 	}
 }
 

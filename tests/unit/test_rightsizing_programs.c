@@ -280,18 +280,18 @@ TEST(a_writer_is_woken_in_time)
 {
 	struct {
 		__u8 state;
-		__u32 path_rtt_us, space;
-	} rows[] = {{RIGHTSIZE_HOLDING, 20000, 300000},
-		    {RIGHTSIZE_HOLDING, 29999, 300000},
-		    {RIGHTSIZE_HOLDING, 30000, 450000},
+		__u32 mdev_us, space;
+	} rows[] = {{RIGHTSIZE_HOLDING, 0, 300000},
+		    {RIGHTSIZE_HOLDING, 20000, 300000},
+		    {RIGHTSIZE_HOLDING, 20001, 450000},
 		    {RIGHTSIZE_TESTING, 90000, 300000},
 		    {RIGHTSIZE_FREE, 0, 300000}};
 
 	for_each_row (r, rows) {
-		struct rightsize rs = {
-			.state = r->state, .min_rtt_us = 20000, .path_rtt_us = r->path_rtt_us};
+		struct rightsize rs = {.state = r->state, .min_rtt_us = 20000};
+		struct tcp_sock tp = {.mdev_us = r->mdev_us};
 
-		assert_int_equal(wake_space(&rs, 300000), r->space);
+		assert_int_equal(wake_space(&rs, &tp, 300000), r->space);
 	}
 }
 
