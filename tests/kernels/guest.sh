@@ -73,7 +73,7 @@ guest_make_modules() { # KERNEL-ROOT RELEASE ROOT MODULE...
 }
 
 # Boots, and waits until the guest is off. Guest time is virtual (icount): the figures do not depend on other
-# load of this machine.
+# load of this machine. QEMU translates a program once only if it is always at the same address (norandmaps).
 guest_boot() { # RELEASE VMLINUZ INITRAMFS CONSOLE [QEMU_OPTION...]
 	local release=$1 vmlinuz=$2 initramfs=$3 console=$4 cpu=qemu64
 	local end=$((SECONDS + guest_limit_s))
@@ -86,7 +86,7 @@ guest_boot() { # RELEASE VMLINUZ INITRAMFS CONSOLE [QEMU_OPTION...]
 	qemu-system-x86_64 -cpu $cpu -accel tcg,thread=single -icount shift=0,sleep=off -smp 1 \
 		-m 2048 -nodefaults -display none -no-reboot -serial "file:$console" \
 		-kernel "$vmlinuz" -initrd "$initramfs" -append \
-		"console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable clocksource=tsc" \
+		"console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable clocksource=tsc norandmaps" \
 		"$@" </dev/null >"$console.qemu" 2>&1 &
 	guest_qemu=$!
 	while kill -0 "$guest_qemu" 2>/dev/null; do
