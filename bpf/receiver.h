@@ -73,7 +73,7 @@ static __always_inline __u32 receive_limit(struct tcptuned_flow *flow, struct tc
 	bool gap = tp->out_of_order_queue.rb_node && flow->rcv.window > INITIAL_WINDOW_BYTES;
 	__u32 unread = tp->rcv_nxt - tp->copied_seq, window = gap ? 0 : flow->rcv.window;
 	__u32 waits_for = 2 * (__u32)tp->inet_conn.icsk_inet.sk.sk_rcvlowat;
-	__u8 reason = window ? flow->rcv.reason : RIGHTSIZE_KERNEL;
+	__u8 reason = gap ? RIGHTSIZE_KERNEL : rightsize_reason(&flow->rcv);
 	__u32 limit;
 
 	if (window && window < waits_for)
@@ -98,8 +98,6 @@ static __always_inline __u32 receive_limit(struct tcptuned_flow *flow, struct tc
 		reason = RIGHTSIZE_CAPPED;
 		window = flow->rcv_window_max;
 	}
-	if (flow->rcv.reason == RIGHTSIZE_UNMEASURED)
-		return window;
 	if (reason == RIGHTSIZE_CAPPED && flow->rcv_reason != reason)
 		emit_event(TCPTUNED_EV_RCV_CAPPED, tp, flow, limit, window);
 	flow->rcv_reason = reason;
@@ -206,8 +204,8 @@ static __always_inline void end_receive_round(struct bpf_sock_ops *ctx, struct t
 }
 
 /*
- * The window of a buffer that the application sizes is only measured: as if no RTT exceeded the
- * minimum, so that nothing is tested.
+ * The window of a buffer that the application sizes, or of a connection without timestamps, is only measured: as
+ * if no RTT exceeded the minimum, so that nothing is tested.
  */
 static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 				       struct tcp_sock *tp)
@@ -223,13 +221,11 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	ack.clock_us = bpf_ktime_get_tai_ns() / 1000;
 	ack.bytes = sk_highest_seen(tp);
 	ack.rtt_us = sk_rcv_rtt_us(tp);
-	if (flow->flags & TCPTUNED_F_RCVBUF_APP) {
+	ack.delay_us = sk_forward_delay_us(tp, false);
+	if (!ack.delay_us || (flow->flags & TCPTUNED_F_RCVBUF_APP))
 		ack.sample_us = flow->rcv.min_rtt_us;
-	} else if (ack.bytes !=
-		   flow->rcv_seen) { /* or the timestamp is an old one: a request leaves */
+	else if (ack.bytes != flow->rcv_seen) /* or the timestamp is an old one: a request leaves */
 		ack.sample_us = sk_rcv_rtt_sample_us(tp);
-		ack.delay_us = sk_forward_delay_us(tp, false);
-	}
 	flow->rcv_seen = ack.bytes;
 	ack.min = min_window(tp);
 	ack.offered = tp->out_of_order_queue.rb_node ? RIGHTSIZE_WINDOW_MAX : sk_offered_window(tp);

@@ -6,7 +6,7 @@
 #include "callbacks.h"
 #include "sock.h"
 #include "totals.h"
-#include <tcptuned/algo/rightsize.h>
+#include <tcptuned/algo/earned.h>
 
 #define MIN_WINDOW_SEGMENTS 10u /* no sender begins with more (RFC 6928) */
 

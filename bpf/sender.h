@@ -286,6 +286,9 @@ static __always_inline void on_sending(struct bpf_sock_ops *ctx, struct tcptuned
 	/* Where data goes both ways segments are not examined, and so neither are silences. */
 	if (!segment && !mostly_sends(ctx))
 		flow->snd.seen_us = ack.now_us;
+	if (!ack.delay_us &&
+	    ack.sample_us > flow->snd.min_rtt_us) /* as at a receiver (on_ack_out()) */
+		ack.sample_us = flow->snd.min_rtt_us;
 	if (!may_shrink_sndbuf(flow, tp))
 		ack.sample_us = 0;
 	did = decide(&flow->snd, &ack, true);
@@ -296,7 +299,7 @@ static __always_inline void on_sending(struct bpf_sock_ops *ctx, struct tcptuned
 	}
 	if (segment && !DECIDED(did))
 		return;
-	flow->snd_reason = flow->snd.reason;
+	flow->snd_reason = rightsize_reason(&flow->snd);
 	if (DECIDED(did)) {
 		flow->snd_grows += DECIDED(did) == TCPTUNED_EV_RCV_GROWN;
 		flow->snd_shrinks += DECIDED(did) != TCPTUNED_EV_RCV_GROWN;

@@ -58,40 +58,36 @@ static __always_inline __u32 sk_rcv_rtt_us(const struct tcp_sock *tp)
 	return rtt < 10000 ? rtt + 1000 : rtt;
 }
 
+/* Returns whether both hosts use timestamps (RFC 7323), and this one those of milliseconds, as nearly all do. */
+static __always_inline bool sk_has_timestamps(const struct tcp_sock *tp)
+{
+	return BPF_CORE_READ_BITFIELD(tp, rx_opt.saw_tstamp) && tp->rx_opt.rcv_tsecr &&
+	       !(bpf_core_field_exists(tp->tcp_usec_ts) && BPF_CORE_READ_BITFIELD(tp, tcp_usec_ts));
+}
+
 /*
  * One RTT sample by the timestamp that the last segment echoed (tcp_rcv_rtt_measure_ts()); 0: none.
  * Its unit is a millisecond, which is also its minimum.
  */
 static __always_inline __u32 sk_rcv_rtt_sample_us(const struct tcp_sock *tp)
 {
-	__u64 now = tp->tcp_mstamp;
-	__u32 unit = 1000, ticks;
+	__u32 ticks = (__u32)(tp->tcp_mstamp / 1000) - tp->rx_opt.rcv_tsecr;
 
-	if (!BPF_CORE_READ_BITFIELD(tp, rx_opt.saw_tstamp) || !tp->rx_opt.rcv_tsecr)
-		return sk_rcv_rtt_us(tp);
-	if (bpf_core_field_exists(tp->tcp_usec_ts) && BPF_CORE_READ_BITFIELD(tp, tcp_usec_ts))
-		unit = 1;
-	ticks = (__u32)(now / unit) - tp->rx_opt.rcv_tsecr;
-	if (ticks > (1u << 26) / unit)
+	if (!sk_has_timestamps(tp) || ticks > (1u << 26) / 1000)
 		return 0;
-	return ticks ? ticks * unit : unit;
+	return ticks ? ticks * 1000 : 1000;
 }
 
 /*
- * How long the last segment that arrived here (@sends: that the last ACK confirms there) was under way, us,
- * by the clocks of two hosts: only differences between such delays mean something. 0: the hosts do not use
- * timestamps (RFC 7323) that tick in milliseconds, as those of nearly all do.
+ * How long the last segment that arrived here (@sends: that the last ACK confirms there) was under way, us, by
+ * the clocks of two hosts: only differences between such delays mean something. 0: there are no timestamps.
  */
 static __always_inline __u32 sk_forward_delay_us(const struct tcp_sock *tp, bool sends)
 {
-	__u32 ticks;
+	__u32 ticks = sends ? tp->rx_opt.rcv_tsval - tp->rx_opt.rcv_tsecr
+			    : (__u32)(tp->tcp_mstamp / 1000) - tp->rx_opt.rcv_tsval;
 
-	if (!BPF_CORE_READ_BITFIELD(tp, rx_opt.saw_tstamp) || !tp->rx_opt.rcv_tsecr ||
-	    (bpf_core_field_exists(tp->tcp_usec_ts) && BPF_CORE_READ_BITFIELD(tp, tcp_usec_ts)))
-		return 0;
-	ticks = sends ? tp->rx_opt.rcv_tsval - tp->rx_opt.rcv_tsecr
-		      : (__u32)(tp->tcp_mstamp / 1000) - tp->rx_opt.rcv_tsval;
-	return ticks * 1000 ?: 1;
+	return sk_has_timestamps(tp) ? ticks * 1000 ?: 1 : 0;
 }
 
 /*

@@ -16,7 +16,8 @@
 #include "test.h"
 #include "delay.h"
 #include "tcptuned/algo/reader.h"
-#include "tcptuned/algo/rightsize.h"
+#include "tcptuned/algo/earned.h"
+#include "tcptuned/algo/path.h"
 
 #define MS	       1000000ull
 #define SEC	       1000000000ull

@@ -39,8 +39,7 @@ static void fill_flow(struct tcptuned_flow_record *r)
 			    .rcv_shrinks = 2, .rcv_reason = RIGHTSIZE_HELD, .rcv_base = 6291456);
 	r->flow.rcv = struct_of(rightsize, .round_us = 1, .rate = 124000000, .rate_best = 125000000,
 				.min_rtt_us = 50010, .per_rtt = 6187654, .window = 12400000,
-				.tests = 3, .failures = 2, .state = RIGHTSIZE_HOLDING,
-				.reason = RIGHTSIZE_HELD);
+				.tests = 3, .failures = 2, .state = RIGHTSIZE_HOLDING);
 	inet_pton(AF_INET, "192.0.2.1", r->local);
 	inet_pton(AF_INET, "198.51.100.7", r->remote);
 }

@@ -430,7 +430,6 @@ TEST(any_input)
 			assert_true(!rs.window ||
 				    (rs.window >= WINDOW_MIN && rs.window <= RIGHTSIZE_WINDOW_MAX));
 			assert_true(rs.state <= RIGHTSIZE_HOLDING);
-			assert_true(rs.reason < RIGHTSIZE_REASONS);
 			assert_true((rs.state == RIGHTSIZE_FREE) == !rs.window);
 		}
 	}

@@ -39,6 +39,7 @@ static long read_kernel(void *ret, size_t size, const void *at);
 static long set_socket(int level, int option, const void *value, int size);
 static void *find_value(const void *map);
 
+#include <tcptuned/algo/path.h>
 #include "../../bpf/receiver.h"
 #include "../../bpf/record.h"
 #include "../../bpf/sender.h"

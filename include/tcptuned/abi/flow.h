@@ -7,7 +7,7 @@
 #include <tcptuned/algo/budget.h>
 #include <tcptuned/abi/policy.h>
 #include <tcptuned/algo/reader.h>
-#include <tcptuned/algo/rightsize.h>
+#include <tcptuned/algo/reason.h>
 
 /* Raised whenever a record in a pinned map changes its layout or meaning. */
 #define TCPTUNED_ABI 4

@@ -276,4 +276,14 @@ static inline __u32 path_receive_window(const struct tcptuned_path *path, __s64 
 	return rightsize_clamp_window(2 * path_aged(path->rcv_per_rtt, age_s, expire_s), 0);
 }
 
+/*
+ * Begins as on a slow path, where an earlier connection held less than the kernel's initial window (DRS V.B: on a
+ * link of 56 kbit/s a static window fills the queue and is lost).
+ */
+static inline void rightsize_begin_held(struct rightsize *rs, __u32 window)
+{
+	rs->held = rs->window = window;
+	rightsize_enter(rs, RIGHTSIZE_HOLDING, 0);
+}
+
 #endif

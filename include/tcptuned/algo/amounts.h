@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Times, amounts and rates of a connection, and their limits. Times are microseconds, amounts bytes. */
+#ifndef TCPTUNED_AMOUNTS_H
+#define TCPTUNED_AMOUNTS_H
+
+#include <linux/types.h>
+
+/* 67 seconds and 550 Gbit/s: values are limited to them, so that products stay below 2^64. */
+#define RIGHTSIZE_RTT_MAX_US (1u << 26)
+#define RIGHTSIZE_RATE_MAX   (1ull << 36)
+
+/* The largest window that TCP can express: RFC 7323, section 2.3. */
+#define RIGHTSIZE_WINDOW_MAX (1u << 30)
+
+/* a * b / c, or 0 if c is 0. The caller keeps a * b below 2^64. */
+static inline __u64 rightsize_muldiv(__u64 a, __u64 b, __u64 c)
+{
+	return c ? a * b / c : 0;
+}
+
+/*
+ * The bytes carried since a counter, modulo 2^32, was @then. The highest sequence number decreases
+ * when the kernel drops segments that arrived out of order (tcp_prune_ofo_queue()).
+ */
+static inline __u32 rightsize_since(__u32 then, __u32 bytes)
+{
+	__s32 came = (__s32)(bytes - then);
+
+	return came < 0 ? 0 : (__u32)came;
+}
+
+/* Bytes per second. */
+static inline __u64 rightsize_rate(__u64 bytes, __u64 us)
+{
+	__u64 rate = rightsize_muldiv(bytes, 1000000, us);
+
+	return rate < RIGHTSIZE_RATE_MAX ? rate : RIGHTSIZE_RATE_MAX;
+}
+
+static inline __u32 rightsize_clamp_window(__u64 window, __u32 min)
+{
+	if (window < min)
+		return min;
+	return window < RIGHTSIZE_WINDOW_MAX ? (__u32)window : RIGHTSIZE_WINDOW_MAX;
+}
+
+#endif
