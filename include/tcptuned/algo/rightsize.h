@@ -39,7 +39,7 @@
 #define RIGHTSIZE_BASE_MIN_US 2000u
 
 /* In quarters: an RTT that a window of two bandwidth-delay products (DRS III.B) does not explain; what is held; probed. */
-#define RIGHTSIZE_EXCESS 10u
+#define RIGHTSIZE_EXCESS 9u
 #define RIGHTSIZE_HOLD	 7u
 #define RIGHTSIZE_PROBE	 3u
 
@@ -63,7 +63,7 @@
 /*
  * After its first test a connection waits for a mark of those 4.2 s apart, and twice as long for each failure
  * beyond two, up to 67 s. One that was once twice as fast waits for 8.4 s: others share its link, or it became slower.
- * One whose application paused during the last 4.2 s does not fill a queue all the time: no test.
+ * One whose application pauses does not fill a queue all the time: it is tested after 4.2 s without. A pause halves them.
  */
 #define RIGHTSIZE_LATER_SHIFT  22u
 #define RIGHTSIZE_SELDOM_SHIFT 23u
@@ -112,9 +112,9 @@ struct rightsize {
 	__u8 state;		  /* enum rightsize_state */
 	__u8 failures;		  /* tests that failed in a row */
 	__u8 silent_rounds;	  /* rounds in a row in which a hold left the path idle */
-	__u8 busy;		  /* intervals in a row without a pause */
-	__u8 waiting : 1;	  /* 1: more is offered than the window of the stage */
-	__u8 steady : 4;	  /* busy rounds since the rate rose by a quarter, at most 15 */
+	__u8 busy;	  /* intervals without a pause, halved by one with a pause, at most 32 */
+	__u8 waiting : 1; /* 1: more is offered than the window of the stage */
+	__u8 steady : 4;  /* busy rounds since the rate rose by a quarter, at most 15 */
 };
 
 /* The measurements of a direction when an ACK leaves or arrives. */
@@ -416,7 +416,7 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 					     : rightsize_exceeds(rs, rs->low_us);
 	rs->rate = rightsize_rate_now(rs, a);
 	/* The sender paused for a round trip, and the pause is part of the samples. */
-	rs->busy = rs->interval_silent_us >= rs->low_us ? 0 : rs->busy + (rs->busy < 255);
+	rs->busy = rs->interval_silent_us >= rs->low_us ? rs->busy / 2 : rs->busy + (rs->busy < 32);
 	/* Others have left the queue, perhaps. */
 	if (rs->state == RIGHTSIZE_FREE && 8 * rs->rate > 11 * before)
 		rs->failures = 0;
