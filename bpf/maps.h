@@ -103,6 +103,8 @@ struct {
 
 SINGLE_VALUE_MAP(BPF_MAP_TYPE_ARRAY, struct tcptuned_event_gate) event_gate SEC(".maps");
 
+SINGLE_VALUE_MAP(BPF_MAP_TYPE_ARRAY, __u64) tai_offset SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, TCPTUNED_EVENTS_BYTES);

@@ -218,7 +218,7 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	    (!flow->rcv_clamp ||
 	     (flow->rcv_clamp == tp->window_clamp && !tp->out_of_order_queue.rb_node)))
 		return;
-	ack.clock_us = bpf_ktime_get_tai_ns() / 1000;
+	ack.clock_us = utc_us();
 	ack.bytes = sk_highest_seen(tp);
 	ack.rtt_us = sk_rcv_rtt_us(tp);
 	ack.delay_us = sk_forward_delay_us(tp, false);

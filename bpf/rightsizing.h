@@ -21,6 +21,14 @@ static __always_inline bool differs(__u32 a, __u32 b)
 	return gap > a / 16;
 }
 
+/* UTC, us, which hosts share if NTP keeps their clocks. Programs have CLOCK_TAI only. */
+static __always_inline __u64 utc_us(void)
+{
+	__u64 *tai_offset_us = single_value(&tai_offset);
+
+	return bpf_ktime_get_tai_ns() / 1000 - (tai_offset_us ? *tai_offset_us : 0);
+}
+
 /* Requests all callbacks again, after another program has removed some. */
 __bpf_global int restore_callbacks(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow)
 {

@@ -277,7 +277,7 @@ static __always_inline void on_sending(struct bpf_sock_ops *ctx, struct tcptuned
 	update_delivered(flow, tp);
 	if (!t || (flow->flags & TCPTUNED_F_SNDBUF_APP) || sk_device_encrypts(tp))
 		return;
-	ack.clock_us = bpf_ktime_get_tai_ns() / 1000;
+	ack.clock_us = utc_us();
 	ack.bytes = flow->snd_bytes;
 	ack.sample_us = tp->rack.rtt_us;
 	ack.delay_us = sk_forward_delay_us(tp, true);

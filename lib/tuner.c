@@ -325,7 +325,7 @@ int tuner_tick(struct tuner *t, const struct tuner_limits *limits, int fd, __u64
 	sample.rcvbuf = memory[SK_MEMINFO_RCVBUF];
 	sample.sndbuf = memory[SK_MEMINFO_SNDBUF];
 	*due_us = now + tuner_interval_us(&sample);
-	if (tuner_decide(t, limits, &sample, now, clock_us(CLOCK_TAI), &action))
+	if (tuner_decide(t, limits, &sample, now, clock_us(CLOCK_REALTIME), &action))
 		err = tuner_act(t, fd, &action);
 	return err ? err : (int)(*due_us - now);
 }

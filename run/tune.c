@@ -197,7 +197,7 @@ static void tune_connection(struct tune *tune, struct connection *c)
 	c->tuner.asked = notify_withheld(tune->notify, c->owner.inode, false) / 2 ?: c->tuner.asked;
 	c->due_us = now + tuner_interval_us(&sample);
 	acts = tuner_decide(&c->tuner, &tune->notify->limits, &sample, now,
-			    tcptuned_clock_ns(CLOCK_TAI) / 1000, &action);
+			    tcptuned_clock_ns(CLOCK_REALTIME) / 1000, &action);
 	if (!acts && !prepares)
 		return;
 	fd = duplicate(&c->owner);

@@ -165,6 +165,17 @@ static int check_cgroup(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	return 0;
 }
 
+/* NTP daemons set this offset to the leap seconds of late (chrony: 37) or not at all (systemd-timesyncd: 0). */
+static void follow_tai_offset(const struct tcptuned_daemon *d)
+{
+	int64_t ahead_ns =
+		(int64_t)(tcptuned_clock_ns(CLOCK_TAI) - tcptuned_clock_ns(CLOCK_REALTIME));
+	uint64_t ahead_us = (uint64_t)((ahead_ns + 500000000) / 1000000000 * 1000000);
+	__u32 zero = 0;
+
+	bpf_map_update_elem(d->kernel.map_fd[TCPTUNED_MAP_TAI_OFFSET], &zero, &ahead_us, BPF_ANY);
+}
+
 int tcptuned_housekeeping(struct tcptuned_daemon *d, struct tcptuned_error *err)
 {
 	bool overruled = tcptuned_sysctls_overruled(d->kernel.map_fd[TCPTUNED_MAP_META]);
@@ -175,6 +186,7 @@ int tcptuned_housekeeping(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	error = check_cgroup(d, err);
 	if (error)
 		return error;
+	follow_tai_offset(d);
 	maintain_flows(d);
 	tcptuned_paths_tick(d->paths);
 	return 0;

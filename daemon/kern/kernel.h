@@ -27,6 +27,7 @@
 	X(TOTALS, totals)	  /* per CPU: struct tcptuned_totals */                            \
 	X(BUDGET, budget)	  /* struct budget */                                              \
 	X(EVENT_GATE, event_gate) /* struct tcptuned_event_gate: which events are wanted */        \
+	X(TAI_OFFSET, tai_offset) /* __u64: by how much CLOCK_TAI is ahead of UTC, us */           \
 	X(EVENTS, events)	  /* ring buffer of struct tcptuned_event */                       \
 	X(BITCP_PARAMS, bitcp_params)	/* struct bitcp_params; absent without struct_ops */       \
 	X(PATHS, paths)			/* struct tcptuned_path_key -> struct tcptuned_path */     \

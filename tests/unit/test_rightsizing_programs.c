@@ -48,11 +48,14 @@ static struct tcptuned_totals the_totals;
 static struct budget the_budget;
 static struct tcp_sock sock;
 static struct tcptuned_flow flow, before;
+static __u64 the_tai_offset_us;
 static struct tcp_sock was;
 static int options; /* set by the last call */
 
 static void *find_value(const void *map)
 {
+	if (map == &tai_offset)
+		return &the_tai_offset_us;
 	return map == &totals ? (void *)&the_totals : map == &budget ? (void *)&the_budget : NULL;
 }
 
@@ -156,6 +159,7 @@ static void anything_happens(void)
 	sock.rcv_rtt_est.rtt_us = any(23);
 	sock.rx_opt.saw_tstamp = random() % 4 != 0;
 	sock.rx_opt.rcv_tsecr = (__u32)(clock_us / 1000) - any(10);
+	sock.rx_opt.rcv_tsval = any(32);
 	sk->sk_backlog.rmem_alloc.counter = any(20);
 	sock.srtt_us = any(23);
 	sock.rack.rtt_us = any(20);
@@ -294,6 +298,18 @@ TEST(a_writer_is_woken_in_time)
 
 		assert_int_equal(wake_space(&rs, &tp, 300000), r->space);
 	}
+}
+
+/* NTP daemons set different offsets of the only clock that programs can read. */
+TEST(hosts_share_a_clock)
+{
+	clock_us = 1700000000000037;
+	the_tai_offset_us = 0;
+	assert_int_equal(utc_us(), 1700000000000037);
+	clock_us += 37000000;
+	the_tai_offset_us = 37000000;
+	assert_int_equal(utc_us(), 1700000000000037);
+	the_tai_offset_us = 0;
 }
 
 /* Late is who had waited for room and writes after all was sent, but not in answer to the peer. */
