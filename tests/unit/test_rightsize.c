@@ -22,8 +22,9 @@ TEST(alone_in_a_deep_queue)
 			for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 				model_begin(p, seed);
 				model_add(*end, 0);
-				model_run(10);
-				assert_true(model_goodput(18) >= 0.98 * p->mbit * MBIT);
+				/* 4.2 s, until the next mark, and until the next test mark */
+				model_run(14);
+				assert_true(model_goodput(22) >= 0.98 * p->mbit * MBIT);
 				assert_true(model_mean_rtt_ms() <= 2.2 * p->base_ms);
 			}
 }
@@ -39,8 +40,8 @@ TEST(several_in_a_deep_queue)
 			model_begin(&(struct path){1000, 10, 0.16}, 1);
 			for (unsigned int i = 0; i < flows; i++)
 				model_add(*end, 0.001 * i)->offered = 2 + 0.75 * ((7 * i + 3) % 8);
-			model_run(7);
-			model_run(10);
+			model_run(14);
+			model_run(17);
 			assert_true(model_mean_rtt_ms() <= 30);
 		}
 }
@@ -56,7 +57,7 @@ TEST(more_than_31_bits_in_an_interval)
 		struct path path;
 		double kernel_max, until_s, held;
 	} rows[] = {{{10000, 100, 0.5}, 256 << 20, 6, 0},
-		    {{10000, 100, 0.5}, 512 << 20, 10, 218.75e6},
+		    {{10000, 100, 0.5}, 512 << 20, 14, 218.75e6},
 		    {{10000, 200, 0.5}, 512 << 20, 13, 0},
 		    {{100000, 0.1, 0.001}, 256 << 20, 1, 0}};
 
@@ -255,13 +256,13 @@ TEST(a_faster_link)
 		const struct rightsize *rs;
 
 		model_begin(&(struct path){50, 20, 0.8}, 1);
-		model_schedule(8, 400 * MBIT, 20);
+		model_schedule(14, 400 * MBIT, 20);
 		model_add(*end, 0);
-		model_run(8);
+		model_run(14);
 		rs = *end == RIGHTSIZED_SENDER ? &model.flow[0].snd : &model.flow[0].rs;
 		assert_int_equal(rs->state, RIGHTSIZE_HOLDING);
-		model_run(14);
-		assert_true(model_goodput(18) >= 0.95 * 400 * MBIT);
+		model_run(20);
+		assert_true(model_goodput(24) >= 0.95 * 400 * MBIT);
 	}
 }
 

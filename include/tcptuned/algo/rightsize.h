@@ -27,7 +27,7 @@
  * together have to shorten it together: a single one would find the queue of the others (as BBR's ProbeRTT and
  * Copa's mode switching know). A power of two of microseconds does not coincide with delays that people configure.
  *
- * Pure: no globals, no calls, integers only, in BPF programs, tests and simulations. docs/rule.md has the use of each part.
+ * Pure: no globals, no calls, integers only. bench/rule/run shows what each part is good for.
  */
 #ifndef TCPTUNED_RIGHTSIZE_H
 #define TCPTUNED_RIGHTSIZE_H
@@ -61,8 +61,8 @@
 #define RIGHTSIZE_TEST_SHIFT 20u
 
 /*
- * After its first test a connection waits for a mark of those 4.2 s apart, and twice as long for each failure
- * beyond two, up to 67 s. One that was once twice as fast waits for 8.4 s: others share its link, or it became slower.
+ * Those of a queue begin together, at marks 4.2 s apart, and each waits twice as long for each failure beyond two,
+ * up to 67 s. One that was once twice as fast waits for 8.4 s: others share its link, or it became slower.
  * One whose application pauses does not fill a queue all the time: it is tested after 4.2 s without. A pause halves them.
  */
 #define RIGHTSIZE_LATER_SHIFT  22u
@@ -106,6 +106,7 @@ struct rightsize {
 	__u32 silent_us;	  /* longest time without data in the present round */
 	__u32 interval_silent_us; /* ... in the present interval or stage */
 	__u32 test_rtt_us;	  /* standing RTT before the test */
+	__u32 varies_us;	  /* by so much the path's delay varies */
 	__u32 held;		  /* the window to hold, bytes; 0: none */
 	__u32 window;		  /* the window decided on, bytes; 0: the kernel's */
 	__u32 tests;		  /* number of tests begun */
@@ -137,7 +138,6 @@ static inline __u32 rightsize_min_rtt_us(const struct rightsize *rs)
 	return min_us && min_us < RIGHTSIZE_BASE_MIN_US ? RIGHTSIZE_BASE_MIN_US : min_us;
 }
 
-/* The rate since the present interval or stage began. */
 static inline __u64 rightsize_rate_now(const struct rightsize *rs, const struct rightsize_ack *a)
 {
 	return rightsize_rate(rs->carried, a->now_us - rs->interval_us);
@@ -198,17 +198,14 @@ static inline int rightsize_nearly_empty(const struct rightsize *rs, __u32 rtt_u
 
 static inline int rightsize_exceeds(const struct rightsize *rs, __u32 rtt_us)
 {
-	__u64 base = rightsize_min_rtt_us(rs);
+	__u64 base = rightsize_min_rtt_us(rs) + (rs->held ? rs->varies_us : 0);
 
 	return 4ull * rtt_us > RIGHTSIZE_EXCESS * base && rtt_us > base + RIGHTSIZE_EXCESS_MIN_US;
 }
 
-/* Bytes in flight during the last interval: where the delay varies, more than rate x smallest RTT. */
-static inline __u64 rightsize_flight(const struct rightsize *rs)
+static inline __u32 rightsize_mean_rtt_us(const struct rightsize *rs)
 {
-	__u64 mean_us = rightsize_muldiv(rs->rtt_sum_us, 1, rs->samples);
-
-	return rightsize_muldiv(rs->rate, mean_us, 1000000);
+	return (__u32)rightsize_muldiv(rs->rtt_sum_us, 1, rs->samples);
 }
 
 static inline void rightsize_enter(struct rightsize *rs, __u8 state, __u64 now_us)
@@ -220,7 +217,7 @@ static inline void rightsize_enter(struct rightsize *rs, __u8 state, __u64 now_u
 	rs->waiting = 1;
 	rs->tests += state == RIGHTSIZE_TESTING;
 	if (state == RIGHTSIZE_FREE)
-		rs->window = rs->held = 0;
+		rs->window = rs->held = rs->varies_us = 0;
 }
 
 static inline void rightsize_begin_interval(struct rightsize *rs, const struct rightsize_ack *a)
@@ -231,7 +228,6 @@ static inline void rightsize_begin_interval(struct rightsize *rs, const struct r
 	rs->rtt_sum_us = 0;
 }
 
-/* The path has changed. */
 static inline void rightsize_new_minimum(struct rightsize *rs, __u32 rtt_us)
 {
 	rs->min_rtt_us = rtt_us;
@@ -251,7 +247,7 @@ static inline int rightsize_is_test_mark(const struct rightsize *rs, __u32 mark,
 
 static inline int rightsize_test_due(const struct rightsize *rs, __u32 mark, __u32 shift)
 {
-	__u32 wanted = rs->tests ? RIGHTSIZE_LATER_SHIFT : RIGHTSIZE_TEST_SHIFT;
+	__u32 wanted = RIGHTSIZE_LATER_SHIFT;
 
 	if (rs->failures > 2)
 		wanted += rs->failures - 2;
@@ -283,12 +279,23 @@ static inline int rightsize_is_unsure(const struct rightsize *rs, __u32 mark, __
 
 static inline __u64 rightsize_bdp(const struct rightsize *rs, __u32 quarters)
 {
-	return quarters * rightsize_muldiv(rs->rate, rightsize_min_rtt_us(rs), 4000000);
+	__u64 rtt_us = rightsize_min_rtt_us(rs) + rs->varies_us;
+
+	return quarters * rightsize_muldiv(rs->rate, rtt_us, 4000000);
 }
 
-/* Holds so much that the RTT, with the delay of the path, stays below twice the minimum. */
+/*
+ * The RTT stays below twice the path's, of which what varies is a part if it is half the minimum or more: the samples
+ * of a stage are few, and before it the queue varied, too, so the smaller range of both counts.
+ */
 static inline void rightsize_hold(struct rightsize *rs, const struct rightsize_ack *a)
 {
+	__u32 varies = rs->samples ? 4 * (rightsize_mean_rtt_us(rs) - rs->low_us) : 0;
+
+	if (varies < rs->varies_us)
+		rs->varies_us = varies;
+	if (2 * rs->varies_us < rightsize_min_rtt_us(rs))
+		rs->varies_us = 0;
 	rs->held = rs->window = rightsize_clamp_window(rightsize_bdp(rs, RIGHTSIZE_HOLD), a->min);
 	rs->failures = 0;
 	rightsize_enter(rs, RIGHTSIZE_HOLDING, a->now_us);
@@ -299,6 +306,8 @@ static inline void rightsize_hold(struct rightsize *rs, const struct rightsize_a
 static inline void rightsize_begin_stage(struct rightsize *rs, const struct rightsize_ack *a,
 					 __u8 state, __u64 window)
 {
+	if (state != RIGHTSIZE_TESTING)
+		rs->varies_us = 2 * (rightsize_mean_rtt_us(rs) - rs->low_us);
 	rs->test_rtt_us = rs->low_us;
 	rs->window = rightsize_clamp_window(window, a->min);
 	rightsize_enter(rs, state, a->now_us);
@@ -329,7 +338,6 @@ static inline int rightsize_stage_ends(struct rightsize *rs, const struct rights
 	}
 	if (rs->waiting) {
 		rs->waiting = 0;
-		rs->interval_silent_us = 0;
 		rs->stage_us = a->now_us;
 		elapsed = 0;
 	}
@@ -406,7 +414,7 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 static inline int rightsize_end_interval(struct rightsize *rs, const struct rightsize_ack *a,
 					 __u32 mark, __u32 shift)
 {
-	__u64 before = rs->rate;
+	__u64 before = rs->rate, flight;
 	int stands;
 
 	if (rs->samples < RIGHTSIZE_SAMPLES_MIN &&
@@ -415,6 +423,7 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 	stands = rs->state == RIGHTSIZE_FREE ? rightsize_queue_stands(rs)
 					     : rightsize_exceeds(rs, rs->low_us);
 	rs->rate = rightsize_rate_now(rs, a);
+	flight = rightsize_muldiv(rs->rate, rightsize_mean_rtt_us(rs), 1000000);
 	/* The sender paused for a round trip, and the pause is part of the samples. */
 	rs->busy = rs->interval_silent_us >= rs->low_us ? rs->busy / 2 : rs->busy + (rs->busy < 32);
 	/* Others have left the queue, perhaps. */
@@ -423,14 +432,13 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 	switch (rs->state) {
 	case RIGHTSIZE_FREE:
 		if (stands && rs->interval_us > rs->stage_us && rightsize_test_due(rs, mark, shift))
-			rightsize_begin_stage(rs, a, RIGHTSIZE_PREPARING,
-					      3 * rightsize_flight(rs) / 2);
+			rightsize_begin_stage(rs, a, RIGHTSIZE_PREPARING, 3 * flight / 2);
 		break;
 	case RIGHTSIZE_PREPARING:
 		if (!stands || a->offered == RIGHTSIZE_WINDOW_MAX)
 			rightsize_enter(rs, RIGHTSIZE_FREE, a->now_us);
 		else if (rightsize_is_test_mark(rs, mark, shift))
-			rightsize_begin_stage(rs, a, RIGHTSIZE_TESTING, rightsize_flight(rs) / 2);
+			rightsize_begin_stage(rs, a, RIGHTSIZE_TESTING, flight / 2);
 		break;
 	default:
 		if (rightsize_is_unsure(rs, mark, shift) ||
@@ -509,14 +517,14 @@ static inline void rightsize_end_round(struct rightsize *rs, const struct rights
  */
 static inline int rightsize_on_ack(struct rightsize *rs, const struct rightsize_ack *a)
 {
-	__u64 silent = a->now_us - rs->seen_us;
+	__u32 silent = rs->seen_us && a->now_us - rs->seen_us < RIGHTSIZE_RTT_MAX_US
+			       ? a->now_us - rs->seen_us
+			       : 0;
 	__u32 shift, mark;
 
-	if (!rs->seen_us || silent >= RIGHTSIZE_RTT_MAX_US)
-		silent = 0;
-	rs->silent_us = silent > rs->silent_us ? (__u32)silent : rs->silent_us;
+	rs->silent_us = silent > rs->silent_us ? silent : rs->silent_us;
 	if (silent > rs->interval_silent_us)
-		rs->interval_silent_us = (__u32)silent;
+		rs->interval_silent_us = silent;
 	if (rs->interval_us && silent > 2ull * a->rtt_us)
 		rs->interval_us += silent; /* the application paused: no time of its rate */
 	if (rs->seen_us)
