@@ -18,7 +18,7 @@
  *  TESTING    For three RTTs the window is half of what was in flight. If the queue is the connection's own,
  *             the RTT falls with it and the rate stays. If the path is long or its delay varies, the rate falls.
  *             If others fill the queue, the RTT hardly falls. Then, and after a loss, it is free again.
- *  HOLDING    The window is 7/4 x rate x minimum RTT. It becomes twice the bytes of a round (DRS III.B) whenever
+ *  HOLDING    The window is 7/4 x rate x RTT of the path. It becomes twice the bytes of a round (DRS III.B) whenever
  *             the queue has nearly emptied. Two rounds with silences that a queue would have filled end it.
  *  PROBE_RTT  A hold measures the minimum RTT again with 3/4 of a bandwidth-delay product. It ends if a queue
  *             remains, which is that of others.
@@ -165,10 +165,7 @@ static inline __u32 rightsize_smaller_delay(__u32 a, __u32 b)
 	return a && (!b || (__s32)(a - b) < 0) ? a : b;
 }
 
-/*
- * The smallest power of two of at least @rtts RTTs, us, within the range of marks. Not inlined by BPF programs, whose
- * callers the verifier would walk for each result.
- */
+/* The smallest power of two of at least @rtts RTTs, within the range of marks. Inlined, each result would be verified. */
 #ifdef __bpf__
 __attribute__((noinline))
 #else
@@ -407,10 +404,7 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 	}
 }
 
-/*
- * Ends the interval between two marks. Returns 0 if it had too few samples; it then continues, and its mark is
- * handled later.
- */
+/* Ends the interval between two marks. Returns 0 if it had too few samples: then it continues. */
 static inline int rightsize_end_interval(struct rightsize *rs, const struct rightsize_ack *a,
 					 __u32 mark, __u32 shift)
 {
@@ -511,10 +505,7 @@ static inline void rightsize_end_round(struct rightsize *rs, const struct rights
 	rs->silent_us = 0;
 }
 
-/*
- * An ACK leaves or arrives. Sets rs->window, the maximum window of the direction, bytes; 0: the
- * kernel's. Returns whether a round ended.
- */
+/* An ACK leaves or arrives. Sets rs->window, bytes; 0: the kernel's. Returns whether a round ended. */
 static inline int rightsize_on_ack(struct rightsize *rs, const struct rightsize_ack *a)
 {
 	__u32 silent = rs->seen_us && a->now_us - rs->seen_us < RIGHTSIZE_RTT_MAX_US
