@@ -286,9 +286,8 @@ static __always_inline void on_sending(struct bpf_sock_ops *ctx, struct tcptuned
 	/* Where data goes both ways segments are not examined, and so neither are silences. */
 	if (!segment && !mostly_sends(ctx))
 		flow->snd.seen_us = ack.now_us;
-	if (!ack.delay_us &&
-	    ack.sample_us > flow->snd.min_rtt_us) /* as at a receiver (on_ack_out()) */
-		ack.sample_us = flow->snd.min_rtt_us;
+	if (!ack.delay_us && ack.sample_us > flow->snd.min_rtt_us)
+		ack.sample_us = flow->snd.min_rtt_us; /* as at a receiver (on_ack_out()) */
 	if (!may_shrink_sndbuf(flow, tp))
 		ack.sample_us = 0;
 	did = decide(&flow->snd, &ack, true);

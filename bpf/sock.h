@@ -66,14 +66,14 @@ static __always_inline bool sk_has_timestamps(const struct tcp_sock *tp)
 }
 
 /*
- * One RTT sample by the timestamp that the last segment echoed (tcp_rcv_rtt_measure_ts()); 0: none.
- * Its unit is a millisecond, which is also its minimum.
+ * One RTT sample by the timestamp that the last segment echoed (tcp_rcv_rtt_measure_ts()), if there are
+ * timestamps; 0: none. Its unit is a millisecond, which is also its minimum.
  */
 static __always_inline __u32 sk_rcv_rtt_sample_us(const struct tcp_sock *tp)
 {
 	__u32 ticks = (__u32)(tp->tcp_mstamp / 1000) - tp->rx_opt.rcv_tsecr;
 
-	if (!sk_has_timestamps(tp) || ticks > (1u << 26) / 1000)
+	if (ticks > (1u << 26) / 1000)
 		return 0;
 	return ticks ? ticks * 1000 : 1000;
 }

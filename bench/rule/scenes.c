@@ -24,7 +24,7 @@ static double deep_queue(unsigned int flows, uint64_t seed)
 	return model_mean_rtt_ms();
 }
 
-/* Returns the share of the link, %, that is carried from 1 or 10 s after it became longer on. */
+/* Returns the share of the link, %, that is carried from @after_s after it became longer on. */
 static double longer_path(double factor, double after_s, uint64_t seed)
 {
 	const struct path path = {50, 20, 0.4};

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What determines the window of a direction: what people are told. */
+/* What determines the window of a direction: the reason that flows, explain and metrics give. */
 #ifndef TCPTUNED_REASON_H
 #define TCPTUNED_REASON_H
 
 #include <tcptuned/algo/rightsize.h>
 
-/* What determines the window. */
 enum rightsize_reason {
 	RIGHTSIZE_UNMEASURED = 0, /* no round trip has been measured */
 	RIGHTSIZE_KERNEL,	  /* the kernel's own autotuning */
