@@ -40,10 +40,10 @@ static const struct word reasons[RIGHTSIZE_REASONS] = {
 					"seen, or a test showed that less window costs rate"},
 	[RIGHTSIZE_UNDER_TEST] = {"test",
 				  "a test whether the queue is the connection's own: bytes in "
-				  "flight and a quarter, then half for three round trips"},
-	[RIGHTSIZE_PROBING] = {"probe_rtt", "half a bandwidth-delay product until the queue is "
+				  "flight and a half, then half for three round trips"},
+	[RIGHTSIZE_PROBING] = {"probe_rtt", "3/4 of a bandwidth-delay product until the queue is "
 					    "empty, to measure the minimum RTT"},
-	[RIGHTSIZE_HELD] = {"held", "twice what the path carries in the minimum RTT: a test "
+	[RIGHTSIZE_HELD] = {"held", "7/4 of what the path carries in the minimum RTT: a test "
 				    "showed that the queue was the connection's own"},
 	[RIGHTSIZE_READER] = {"reader", "the application reads slowly: twice what it reads in a "
 					"round trip"},
