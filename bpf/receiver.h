@@ -229,6 +229,7 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	flow->rcv_seen = ack.bytes;
 	ack.min = min_window(tp);
 	ack.offered = tp->out_of_order_queue.rb_node ? RIGHTSIZE_WINDOW_MAX : sk_offered_window(tp);
+	look_at_peer(&ack, &flow->rcv, tp, false);
 	did = decide(&flow->rcv, &ack, false);
 	if (did & ROUND_ENDED)
 		end_receive_round(ctx, flow, tp, &ack);

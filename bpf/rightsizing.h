@@ -7,6 +7,9 @@
 #include "sock.h"
 #include "totals.h"
 #include <tcptuned/algo/earned.h>
+#include <tcptuned/algo/peer.h>
+
+#define PEERS_MAX 4096u
 
 #define MIN_WINDOW_SEGMENTS 10u /* no sender begins with more (RFC 6928) */
 
@@ -27,6 +30,38 @@ static __always_inline __u64 utc_us(void)
 	__u64 *tai_offset_us = single_value(&tai_offset);
 
 	return bpf_ktime_get_tai_ns() / 1000 - (tai_offset_us ? *tai_offset_us : 0);
+}
+
+struct peer_key {
+	__be32 address[4]; /* IPv4 as ::ffff:a.b.c.d */
+	__u32 sends;
+};
+
+/* Of peers whose connections have a queue. Processors may write at once: a silence is lost, or seen twice. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, PEERS_MAX);
+	__type(key, struct peer_key);
+	__type(value, struct rightsize_peer);
+} peers SEC(".maps");
+
+/* Fills in the silence of all connections with the peer. */
+static __always_inline void look_at_peer(struct rightsize_ack *ack, const struct rightsize *rs,
+					 struct tcp_sock *tp, bool sends)
+{
+	struct peer_key key = {.sends = sends};
+	struct rightsize_peer none = {0}, *peer;
+	struct endpoints ends;
+
+	if (!rightsize_minds_silence(rs, ack))
+		return;
+	sk_endpoints(&tp->inet_conn.icsk_inet.sk.__sk_common, &ends);
+	__builtin_memcpy(key.address, ends.remote, sizeof(key.address));
+	peer = bpf_map_lookup_elem(&peers, &key);
+	if (peer)
+		ack->silent_us = rightsize_peer_carried(peer, ack->now_us, ack->clock_us);
+	else
+		bpf_map_update_elem(&peers, &key, &none, BPF_NOEXIST);
 }
 
 /* Requests all callbacks again, after another program has removed some. */

@@ -290,6 +290,7 @@ static __always_inline void on_sending(struct bpf_sock_ops *ctx, struct tcptuned
 		ack.sample_us = flow->snd.min_rtt_us; /* as at a receiver (on_ack_out()) */
 	if (!may_shrink_sndbuf(flow, tp))
 		ack.sample_us = 0;
+	look_at_peer(&ack, &flow->snd, tp, true);
 	did = decide(&flow->snd, &ack, true);
 	if (did & ROUND_ENDED) {
 		add_count(t, TCPTUNED_C_SND_ROUNDS, 1);

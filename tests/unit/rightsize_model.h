@@ -18,6 +18,7 @@
 #include "tcptuned/algo/reader.h"
 #include "tcptuned/algo/earned.h"
 #include "tcptuned/algo/path.h"
+#include "tcptuned/algo/peer.h"
 
 #define MS	       1000000ull
 #define SEC	       1000000000ull
@@ -154,6 +155,7 @@ static struct {
 	struct model_flow flow[MODEL_FLOWS];
 	uint32_t flows;
 	double rtt_sum_ns, rtt_count;
+	struct rightsize_peer peer[2]; /* of the tuned receivers, and of the tuned senders */
 } model;
 
 /* Begins another run, on @p. @seed: of the phase of the common clock, and of the noise of the hosts. */
@@ -488,6 +490,8 @@ static void model_decide_sender(struct model_flow *f, uint64_t rtt_ns, uint32_t 
 
 	if (!round_ended && ack.now_us - f->snd.seen_us < ACK_TICK_US)
 		return;
+	if (rightsize_minds_silence(&f->snd, &ack))
+		ack.silent_us = rightsize_peer_carried(&model.peer[1], ack.now_us, ack.clock_us);
 	rightsize_on_ack(&f->snd, &ack);
 }
 
@@ -635,6 +639,8 @@ static void model_decide(struct model_flow *f, uint32_t sample_us, uint32_t dela
 
 	if (ack.now_us - f->rs.seen_us < ACK_TICK_US)
 		return;
+	if (rightsize_minds_silence(&f->rs, &ack))
+		ack.silent_us = rightsize_peer_carried(&model.peer[0], ack.now_us, ack.clock_us);
 	rightsize_on_ack(&f->rs, &ack);
 	/* While there is a reassembly gap nothing is held below what the kernel gives. */
 	window = f->highest > f->rcv_nxt && f->rs.window > 65535 ? 0 : f->rs.window;

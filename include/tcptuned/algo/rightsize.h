@@ -11,9 +11,9 @@
  * growth is the default, and a smaller window is an experiment that has to prove itself:
  *
  *  FREE       The kernel sizes the buffer.
- *  PREPARING  A queue stood during a whole interval, in the direction of the data, and the application has not
- *             paused for seconds. The window is 3/2 of what is in flight, so that the test takes effect soon:
- *             an advertised window is never shrunk. With less, a writer, which is woken when a third of the
+ *  PREPARING  A queue stood during a whole interval, in the direction of the data, and data came from the peer
+ *             without a silence (peer.h). The window is 3/2 of what is in flight, so that the test takes effect
+ *             soon: an advertised window is never shrunk. With less, a writer, which is woken when a third of the
  *             buffer is free, would come too late.
  *  TESTING    For three RTTs the window is half of what was in flight. If the queue is the connection's own,
  *             the RTT falls with it and the rate stays. If the path is long or its delay varies, the rate falls.
@@ -57,18 +57,23 @@
 #define RIGHTSIZE_SAMPLES_MIN	 8u
 
 /* Tests begin at marks 2^20 us = 1 s and at least four standing RTTs apart, but at most 4.2 s. */
-#define RIGHTSIZE_TEST_RTTS  4u
-#define RIGHTSIZE_TEST_SHIFT 20u
+#define RIGHTSIZE_TEST_RTTS	 4u
+#define RIGHTSIZE_TEST_SHIFT	 20u
+#define RIGHTSIZE_TEST_SHIFT_MAX 22u
 
 /*
- * Those of a queue begin together, at marks 4.2 s apart, and each waits twice as long for each failure beyond two,
- * up to 67 s. One that was once twice as fast waits for 8.4 s: others share its link, or it became slower.
- * One whose application pauses does not fill a queue all the time: it is tested after 4.2 s without. A pause halves them.
+ * A connection waits twice as long for each failure beyond two, up to 67 s. One that was once twice as fast waits
+ * for 8.4 s: others share its link, or it became slower.
  */
-#define RIGHTSIZE_LATER_SHIFT  22u
 #define RIGHTSIZE_SELDOM_SHIFT 23u
 #define RIGHTSIZE_SELDOM_MAX   26u
-#define RIGHTSIZE_BUSY_US      (1u << 22)
+
+/*
+ * An interval with a silence (peer.h) of an eighth of the RTT has company in its queue, or an application that pauses.
+ * Tests wait for 1 s without. An interval with one halves what has passed.
+ */
+#define RIGHTSIZE_SILENCE 8u
+#define RIGHTSIZE_BUSY_US (1u << 20)
 
 /* A hold whose queue does not empty probes at marks 8.4 s (BBR's ProbeRTT: 10 s) and 128 RTTs apart, at most 16.8 s. */
 #define RIGHTSIZE_AGAIN_SHIFT 23u
@@ -84,38 +89,38 @@ enum rightsize_state {
 
 /* One direction of one connection; all zeroes: a new one. */
 struct rightsize {
-	__u64 interval_us;	  /* beginning of the interval between two marks; 0: none yet */
-	__u64 round_us;		  /* beginning of the round */
-	__u64 stage_us;		  /* beginning of the test or the probe, or when a hold last grew */
-	__u64 seen_us;		  /* when data was last seen */
-	__u64 rate;		  /* of the last interval, bytes per second */
-	__u64 rate_best;	  /* of the fastest busy round */
-	__u64 carried;		  /* bytes of the present interval or stage */
-	__u64 rtt_sum_us;	  /* of the samples of the present interval or stage */
-	__u32 mark;		  /* number of the interval on the common clock */
-	__u32 seen_bytes;	  /* the byte counter when data was last seen */
-	__u32 round_bytes;	  /* ... of the round */
-	__u32 per_rtt;		  /* bytes of the last round */
-	__u32 min_rtt_us;	  /* smallest RTT known of the path; 0: none */
-	__u32 min_delay_us;	  /* smallest one-way delay, by clocks that differ; 0: none */
-	__u32 low_us;		  /* smallest RTT of the present interval; 0: none */
-	__u32 low_delay_us;	  /* ... one-way delay */
-	__u32 round_low_us;	  /* smallest RTT of the present round */
-	__u32 last_low_us;	  /* ... of the previous round */
-	__u32 samples;		  /* RTT samples of the present interval */
-	__u32 silent_us;	  /* longest time without data in the present round */
-	__u32 interval_silent_us; /* ... in the present interval or stage */
-	__u32 test_rtt_us;	  /* standing RTT before the test */
-	__u32 varies_us;	  /* by so much the path's delay varies */
-	__u32 held;		  /* the window to hold, bytes; 0: none */
-	__u32 window;		  /* the window decided on, bytes; 0: the kernel's */
-	__u32 tests;		  /* number of tests begun */
-	__u8 state;		  /* enum rightsize_state */
-	__u8 failures;		  /* tests that failed in a row */
-	__u8 silent_rounds;	  /* rounds in a row in which a hold left the path idle */
-	__u8 busy;	  /* intervals without a pause, halved by one with a pause, at most 32 */
-	__u8 waiting : 1; /* 1: more is offered than the window of the stage */
-	__u8 steady : 4;  /* busy rounds since the rate rose by a quarter, at most 15 */
+	__u64 interval_us;  /* beginning of the interval between two marks; 0: none yet */
+	__u64 round_us;	    /* beginning of the round */
+	__u64 stage_us;	    /* beginning of the test or the probe, or when a hold last grew */
+	__u64 seen_us;	    /* when data was last seen */
+	__u64 rate;	    /* of the last interval, bytes per second */
+	__u64 rate_best;    /* of the fastest busy round */
+	__u64 carried;	    /* bytes of the present interval or stage */
+	__u64 rtt_sum_us;   /* of the samples of the present interval or stage */
+	__u32 mark;	    /* number of the interval on the common clock */
+	__u32 seen_bytes;   /* the byte counter when data was last seen */
+	__u32 round_bytes;  /* ... of the round */
+	__u32 per_rtt;	    /* bytes of the last round */
+	__u32 min_rtt_us;   /* smallest RTT known of the path; 0: none */
+	__u32 min_delay_us; /* smallest one-way delay, by clocks that differ; 0: none */
+	__u32 low_us;	    /* smallest RTT of the present interval; 0: none */
+	__u32 low_delay_us; /* ... one-way delay */
+	__u32 round_low_us; /* smallest RTT of the present round */
+	__u32 last_low_us;  /* ... of the previous round */
+	__u32 samples;	    /* RTT samples of the present interval */
+	__u32 silent_us;    /* longest time without data in the present round */
+	__u32 interval_silent_us; /* ... in the present interval or stage, by any connection with the peer */
+	__u32 test_rtt_us;  /* standing RTT before the test */
+	__u32 varies_us;    /* by so much the path's delay varies */
+	__u32 held;	    /* the window to hold, bytes; 0: none */
+	__u32 window;	    /* the window decided on, bytes; 0: the kernel's */
+	__u32 tests;	    /* number of tests begun */
+	__u8 state;	    /* enum rightsize_state */
+	__u8 failures;	    /* tests that failed in a row */
+	__u8 silent_rounds; /* rounds in a row in which a hold left the path idle */
+	__u8 busy;	    /* intervals without a silence, halved by one with one, at most 32 */
+	__u8 waiting : 1;   /* 1: more is offered than the window of the stage */
+	__u8 steady : 4;    /* busy rounds since the rate rose by a quarter, at most 15 */
 };
 
 /* The measurements of a direction when an ACK leaves or arrives. */
@@ -126,7 +131,8 @@ struct rightsize_ack {
 	__u32 sample_us; /* one RTT, not smoothed; 0: none */
 	__u32 delay_us;	 /* from sending to arrival, by the clocks of the two hosts; 0: none */
 	__u32 rtt_us;	 /* smoothed RTT, queues included: the length of a round */
-	__u32 min;	 /* the smallest window allowed, bytes */
+	__u32 silent_us; /* longest time without data with the peer of late (peer.h); 0: as of the connection */
+	__u32 min; /* the smallest window allowed, bytes */
 	__u32 offered; /* advertised and not used, bytes; RIGHTSIZE_WINDOW_MAX: a loss is being repaired */
 };
 
@@ -236,15 +242,15 @@ static inline int rightsize_is_test_mark(const struct rightsize *rs, __u32 mark,
 {
 	__u32 wanted = rightsize_shift(RIGHTSIZE_TEST_RTTS, rs->low_us);
 
-	if (wanted > RIGHTSIZE_LATER_SHIFT)
-		wanted = RIGHTSIZE_LATER_SHIFT;
+	if (wanted > RIGHTSIZE_TEST_SHIFT_MAX)
+		wanted = RIGHTSIZE_TEST_SHIFT_MAX;
 	return rightsize_is_mark(rs, mark, shift, RIGHTSIZE_TEST_SHIFT) &&
 	       rightsize_is_mark(rs, mark, shift, wanted);
 }
 
 static inline int rightsize_test_due(const struct rightsize *rs, __u32 mark, __u32 shift)
 {
-	__u32 wanted = RIGHTSIZE_LATER_SHIFT;
+	__u32 wanted = RIGHTSIZE_TEST_SHIFT;
 
 	if (rs->failures > 2)
 		wanted += rs->failures - 2;
@@ -418,8 +424,9 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 					     : rightsize_exceeds(rs, rs->low_us);
 	rs->rate = rightsize_rate_now(rs, a);
 	flight = rightsize_muldiv(rs->rate, rightsize_mean_rtt_us(rs), 1000000);
-	/* The sender paused for a round trip, and the pause is part of the samples. */
-	rs->busy = rs->interval_silent_us >= rs->low_us ? rs->busy / 2 : rs->busy + (rs->busy < 32);
+	rs->busy = (__u64)RIGHTSIZE_SILENCE * rs->interval_silent_us >= rs->low_us
+			   ? rs->busy / 2
+			   : rs->busy + (rs->busy < 32);
 	/* Others have left the queue, perhaps. */
 	if (rs->state == RIGHTSIZE_FREE && 8 * rs->rate > 11 * before)
 		rs->failures = 0;
@@ -511,11 +518,11 @@ static inline int rightsize_on_ack(struct rightsize *rs, const struct rightsize_
 	__u32 silent = rs->seen_us && a->now_us - rs->seen_us < RIGHTSIZE_RTT_MAX_US
 			       ? a->now_us - rs->seen_us
 			       : 0;
+	__u32 shared = a->silent_us && a->silent_us < silent ? a->silent_us : silent;
 	__u32 shift, mark;
 
 	rs->silent_us = silent > rs->silent_us ? silent : rs->silent_us;
-	if (silent > rs->interval_silent_us)
-		rs->interval_silent_us = silent;
+	rs->interval_silent_us = shared > rs->interval_silent_us ? shared : rs->interval_silent_us;
 	if (rs->interval_us && silent > 2ull * a->rtt_us)
 		rs->interval_us += silent; /* the application paused: no time of its rate */
 	if (rs->seen_us)
