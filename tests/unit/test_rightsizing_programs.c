@@ -20,20 +20,21 @@
 #undef bpf_core_read
 #define bpf_core_read			      read_kernel
 #define bpf_probe_read_kernel		      read_kernel
-#define bpf_ktime_get_tai_ns()		      (clock_us * 1000)
-#define bpf_ktime_get_ns()		      (clock_us * 1000)
-#define bpf_jiffies64()			      (clock_us / 4000)
+#define bpf_ktime_get_tai_ns()		      (the_clock_us * 1000)
+#define bpf_ktime_get_ns()		      (the_clock_us * 1000)
+#define bpf_jiffies64()			      (the_clock_us / 4000)
 #define bpf_ringbuf_reserve(map, size, flags) ((void *)NULL)
 #define bpf_ringbuf_submit(event, flags)      ((void)(event))
 #define bpf_sock_ops_cb_flags_set(ctx, flags) ((ctx)->bpf_sock_ops_cb_flags = (flags))
 #define bpf_setsockopt(ctx, level, option, value, size) \
 	set_socket(level, option, (const void *)(value), size)
-#define bpf_map_lookup_elem(map, key) ((void)(key), find_value(map))
+#define bpf_map_lookup_elem(map, key)		    ((void)(key), find_value(map))
+#define bpf_map_update_elem(map, key, value, flags) ((void)(key), (void)(value))
 
 #define bpf_sk_storage_get(map, sk, value, flags) record_of(sk, flags)
 #define bpf_sk_storage_delete(map, sk)		  (*(bool *)(sk) = false, 0)
 
-static __u64 clock_us;
+static __u64 the_clock_us;
 static struct tcptuned_flow *record_of(const void *sk, __u64 flags);
 static long read_kernel(void *ret, size_t size, const void *at);
 static long set_socket(int level, int option, const void *value, int size);
@@ -49,6 +50,7 @@ static struct budget the_budget;
 static struct tcp_sock sock;
 static struct tcptuned_flow flow, before;
 static __u64 the_tai_offset_us;
+static struct rightsize_peer the_peer;
 static struct tcp_sock was;
 static int options; /* set by the last call */
 
@@ -56,6 +58,8 @@ static void *find_value(const void *map)
 {
 	if (map == &tai_offset)
 		return &the_tai_offset_us;
+	if (map == &peers)
+		return random() % 4 ? &the_peer : NULL;
 	return map == &totals ? (void *)&the_totals : map == &budget ? (void *)&the_budget : NULL;
 }
 
@@ -149,7 +153,7 @@ static void anything_happens(void)
 	struct sock *sk = &sock.inet_conn.icsk_inet.sk;
 	__u32 used = any(20), offered = sk_offered_window(&sock);
 
-	clock_us = sock.tcp_mstamp += any(random() % 8 ? 14 : 24);
+	the_clock_us = sock.tcp_mstamp += any(random() % 8 ? 14 : 24);
 	sock.rcv_nxt += used < offered ? used : offered;
 	sock.rcv_wup = sock.rcv_nxt;
 	sock.rcv_wnd = sk_offered_window(&sock) - (used < offered ? used : offered) + any(22);
@@ -158,7 +162,7 @@ static void anything_happens(void)
 	memcpy(last_segment.cb + 4, &(__u32){sock.rcv_nxt + any(20)}, 4);
 	sock.rcv_rtt_est.rtt_us = any(23);
 	sock.rx_opt.saw_tstamp = random() % 4 != 0;
-	sock.rx_opt.rcv_tsecr = (__u32)(clock_us / 1000) - any(10);
+	sock.rx_opt.rcv_tsecr = (__u32)(the_clock_us / 1000) - any(10);
 	sock.rx_opt.rcv_tsval = any(32);
 	sk->sk_backlog.rmem_alloc.counter = any(20);
 	sock.srtt_us = any(23);
@@ -303,10 +307,10 @@ TEST(a_writer_is_woken_in_time)
 /* NTP daemons set different offsets of the only clock that programs can read. */
 TEST(hosts_share_a_clock)
 {
-	clock_us = 1700000000000037;
+	the_clock_us = 1700000000000037;
 	the_tai_offset_us = 0;
 	assert_int_equal(utc_us(), 1700000000000037);
-	clock_us += 37000000;
+	the_clock_us += 37000000;
 	the_tai_offset_us = 37000000;
 	assert_int_equal(utc_us(), 1700000000000037);
 	the_tai_offset_us = 0;

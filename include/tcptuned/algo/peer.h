@@ -27,7 +27,8 @@ static inline int rightsize_minds_silence(const struct rightsize *rs, const stru
  * One of the connections carried data. Returns the longest time in which none did, us, since the mark before
  * the present one.
  */
-static inline __u32 rightsize_peer_carried(struct rightsize_peer *peer, __u64 now_us, __u64 clock_us)
+static inline __u32 rightsize_peer_carried(struct rightsize_peer *peer, __u64 now_us,
+					   __u64 clock_us)
 {
 	__u64 silent = now_us - peer->seen_us;
 	__u32 mark = (__u32)(clock_us >> RIGHTSIZE_MARK_SHIFT);
