@@ -177,6 +177,7 @@ unsent() { # MESSAGES OPTION...
 
 # A receiver that is not tuned has a window of about 400 KB: as much is in flight, and without a bound as much
 # again waits in the sender's buffer. An eighth of that is less than 128 KB.
+# virtual: a sender that gets the processor late is allowed more
 test_little_waits_unsent() {
 	host a b
 	SENDER_PREFIX=in_group

@@ -364,7 +364,7 @@ TEST(a_loss_puts_a_test_off)
 	assert_int_equal(held.window, 100000);
 }
 
-/* Once those that filled the queue have left, the rate rises, and the next test is not late. */
+/* Once those that filled the queue have left, the next test is not late. */
 TEST(others_leave)
 {
 	for_each_row (end, ends) {

@@ -61,12 +61,8 @@
 #define RIGHTSIZE_TEST_SHIFT	 20u
 #define RIGHTSIZE_TEST_SHIFT_MAX 22u
 
-/*
- * A connection waits twice as long for each failure beyond two, up to 67 s. One that was once twice as fast waits
- * for 8.4 s: others share its link, or it became slower.
- */
-#define RIGHTSIZE_SELDOM_SHIFT 23u
-#define RIGHTSIZE_SELDOM_MAX   26u
+/* A connection waits twice as long after each failure, up to 67 s. */
+#define RIGHTSIZE_LATER_MAX 26u
 
 /*
  * An interval with a silence (peer.h) of an eighth of the RTT has company in its queue, or an application that pauses.
@@ -250,14 +246,10 @@ static inline int rightsize_is_test_mark(const struct rightsize *rs, __u32 mark,
 
 static inline int rightsize_test_due(const struct rightsize *rs, __u32 mark, __u32 shift)
 {
-	__u32 wanted = RIGHTSIZE_TEST_SHIFT;
+	__u32 wanted = RIGHTSIZE_TEST_SHIFT + rs->failures;
 
-	if (rs->failures > 2)
-		wanted += rs->failures - 2;
-	if (wanted < RIGHTSIZE_SELDOM_SHIFT && 2 * rs->rate < rs->rate_best)
-		wanted = RIGHTSIZE_SELDOM_SHIFT;
-	if (wanted > RIGHTSIZE_SELDOM_MAX)
-		wanted = RIGHTSIZE_SELDOM_MAX;
+	if (wanted > RIGHTSIZE_LATER_MAX)
+		wanted = RIGHTSIZE_LATER_MAX;
 	return (__u64)rs->busy << shift >= RIGHTSIZE_BUSY_US &&
 	       rightsize_is_mark(rs, mark, shift, wanted);
 }
@@ -414,7 +406,7 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 static inline int rightsize_end_interval(struct rightsize *rs, const struct rightsize_ack *a,
 					 __u32 mark, __u32 shift)
 {
-	__u64 before = rs->rate, flight;
+	__u64 flight;
 	int stands;
 
 	if (rs->samples < RIGHTSIZE_SAMPLES_MIN &&
@@ -427,9 +419,6 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 	rs->busy = (__u64)RIGHTSIZE_SILENCE * rs->interval_silent_us >= rs->low_us
 			   ? rs->busy / 2
 			   : rs->busy + (rs->busy < 32);
-	/* Others have left the queue, perhaps. */
-	if (rs->state == RIGHTSIZE_FREE && 8 * rs->rate > 11 * before)
-		rs->failures = 0;
 	switch (rs->state) {
 	case RIGHTSIZE_FREE:
 		if (stands && rs->interval_us > rs->stage_us && rightsize_test_due(rs, mark, shift))
