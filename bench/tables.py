@@ -117,7 +117,7 @@ OUTDATED_BY = {
     **dict.fromkeys(("peace", "scale", "ramp"), AUTO),
     **dict.fromkeys(("unprivileged", "unprivileged_sender", "loopback", "ftp"), WITHOUT_ROOT),
     **dict.fromkeys(("budget", "idle"), (*RULE, "bpf/budget.h", "include/tcptuned/algo/budget.h")),
-    **dict.fromkeys(("cost", "policies", "connections"), ("bpf",)),
+    **dict.fromkeys(("cost", "cost_connections", "policies", "connections"), ("bpf",)),
     "streams": (*AUTO, "lib/parallel.c", "lib/tame.c", "lib/advice.c"),
     "unsent": (*RULE, "include/tcptuned/algo/unsent.h"),
     "slow_reader": (*RULE, "include/tcptuned/algo/reader.h"),
@@ -805,6 +805,12 @@ def check_cost(m, percent=3):
             yield line
 
 
+def check_packets(m):
+    for x, ns in ("64 KB, 1000", 150), ("1448 B, 1", 60):
+        yield m.compare("programs_ns", x, "tcptuned", "<=", bound=ns, text=f"{{x}}: {{t}} ns (at most {ns})")
+    yield m.compare("programs_percent", "64 KB, 1000", "tcptuned", "<=", bound=2, text="{x}: {t} % of a core (at most 2)")
+
+
 def counts_programs(row):
     return bool(row.get("programs_share"))
 
@@ -857,6 +863,12 @@ REST = [
         Metric("programs_percent", "Time in the programs of both hosts, as the kernel counts it, in % of one core:",
                field("programs_share", times=100), only=counts_programs, optional=True),
     ], check_cost),
+    Bench("cost_connections", "Cost for each packet with data: plain veth", "segments, connections", [
+        Metric("programs_ns", "Time in the programs of both hosts, as the kernel counts it, in ns (at 64 KB a packet is "
+               "what GSO makes):", field("programs_ns")),
+        Metric("programs_percent", "The same, in % of one core:", field("programs_share", times=100)),
+        goodput("Mbit/s meanwhile:"),
+    ], check_packets),
 ]
 
 
