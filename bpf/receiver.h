@@ -182,13 +182,16 @@ static __always_inline void end_receive_round(struct bpf_sock_ops *ctx, struct t
 					      struct tcp_sock *tp, const struct rightsize_ack *ack)
 {
 	struct tcptuned_totals *t = single_value(&totals);
+	bool observed = false;
 
 	rightsize_weigh_reader(&flow->reader, ack, tp->copied_seq, tp->rcv_nxt - tp->copied_seq,
 			       sk_offered_window(tp));
 	restore_callbacks(ctx, flow);
 	if (t) {
-		add_count(t, TCPTUNED_C_RCV_ROUNDS, 1);
 		add_count(t, TCPTUNED_C_RCV_CAPS, flow->rcv_reason == RIGHTSIZE_CAPPED);
+		observed = count_round(t, TCPTUNED_C_RCV_ROUNDS);
+	}
+	if (t && observed) {
 		if (tp->rcv_rtt_est.rtt_us >> 3)
 			histogram_add(&t->histogram[TCPTUNED_H_RCV_RTT],
 				      tp->rcv_rtt_est.rtt_us >> 3);

@@ -292,8 +292,7 @@ static __always_inline void on_sending(struct bpf_sock_ops *ctx, struct tcptuned
 		ack.sample_us = 0;
 	look_at_peer(&ack, &flow->snd, tp, true);
 	did = decide(&flow->snd, &ack, true);
-	if (did & ROUND_ENDED) {
-		add_count(t, TCPTUNED_C_SND_ROUNDS, 1);
+	if ((did & ROUND_ENDED) && count_round(t, TCPTUNED_C_SND_ROUNDS)) {
 		histogram_add(&t->histogram[TCPTUNED_H_SRTT], ack.rtt_us);
 		histogram_add(&t->histogram[TCPTUNED_H_CWND], tp->snd_cwnd);
 	}

@@ -20,6 +20,16 @@ static __always_inline void count(enum tcptuned_counter which)
 		add_count(t, which, 1);
 }
 
+/* The histograms take one round of so many on a CPU: to add to them costs as much as the rule itself. */
+#define ROUNDS_OBSERVED 8
+
+/* Counts a round, and returns whether the histograms take it. */
+static __always_inline bool count_round(struct tcptuned_totals *t, enum tcptuned_counter which)
+{
+	add_count(t, which, 1);
+	return t->counter[which] % ROUNDS_OBSERVED == 0;
+}
+
 /* A global function, since the search for the bucket has many ends. */
 __noinline int histogram_add(struct tcptuned_histogram *h, __u64 value)
 {

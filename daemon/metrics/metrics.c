@@ -277,18 +277,18 @@ static const struct {
 	const char *help;
 } histograms[] = {
 	{TCPTUNED_H_SRTT, "tcptuned_srtt_seconds", MICROSECONDS, 6, 24,
-	 "Smoothed round-trip time, once per round trip measured by a sender."},
+	 "Smoothed round-trip time, at one of eight round trips measured by senders."},
 	{TCPTUNED_H_RCV_RTT, "tcptuned_receiver_rtt_seconds", MICROSECONDS, 6, 24,
 	 "The receiver's own estimate of the round-trip time, which includes pauses of the sender, "
-	 "once per round trip measured by a receiver that has one."},
+	 "at one of eight round trips measured by receivers, of those that have one."},
 	{TCPTUNED_H_MIN_RTT, "tcptuned_min_rtt_seconds", MICROSECONDS, 6, 24,
 	 "Minimum round-trip time of a connection that has measured one, at its end."},
 	{TCPTUNED_H_RCV_PER_RTT, "tcptuned_received_per_rtt_bytes", PLAIN, 10, 30,
-	 "Bytes received per minimum round-trip time, once per measured round trip."},
+	 "Bytes received in a round trip, at one of eight measured by receivers."},
 	{TCPTUNED_H_RCV_WINDOW, "tcptuned_advertised_window_bytes", PLAIN, 10, 30,
-	 "Window advertised to the peer, once per round trip measured by a receiver."},
+	 "Window advertised to the peer, at one of eight round trips measured by receivers."},
 	{TCPTUNED_H_CWND, "tcptuned_cwnd_segments", PLAIN, 0, 20,
-	 "Congestion window, once per round trip measured by a sender."},
+	 "Congestion window, at one of eight round trips measured by senders."},
 	{TCPTUNED_H_RETRANSMITS, "tcptuned_retransmitted_segments", PLAIN, 0, 20,
 	 "Segments that a connection retransmitted, at its end."},
 };

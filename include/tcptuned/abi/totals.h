@@ -46,12 +46,12 @@ enum tcptuned_counter {
 };
 
 enum tcptuned_histogram_id {
-	TCPTUNED_H_SRTT,	/* microseconds; per sending round */
-	TCPTUNED_H_RCV_RTT,	/* microseconds, the receiver's estimate; per receiving round */
+	TCPTUNED_H_SRTT,	/* microseconds; of one in eight sending rounds */
+	TCPTUNED_H_RCV_RTT,	/* microseconds, the receiver's estimate; of receiving rounds */
 	TCPTUNED_H_MIN_RTT,	/* microseconds; at the connection's end */
-	TCPTUNED_H_RCV_PER_RTT, /* bytes per minimum RTT received; per round */
-	TCPTUNED_H_RCV_WINDOW,	/* bytes advertised; per receiving round */
-	TCPTUNED_H_CWND,	/* segments; per sending round */
+	TCPTUNED_H_RCV_PER_RTT, /* bytes received in a round */
+	TCPTUNED_H_RCV_WINDOW,	/* bytes advertised; of receiving rounds */
+	TCPTUNED_H_CWND,	/* segments; of sending rounds */
 	TCPTUNED_H_RETRANSMITS, /* segments; per connection, at its end */
 	TCPTUNED_HISTOGRAMS,
 };
