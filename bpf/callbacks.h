@@ -9,6 +9,8 @@
 #define TCPTUNED_BPF_CALLBACKS_H
 
 #include "maps.h"
+#include "sock.h"
+#include <tcptuned/algo/peer.h>
 
 #define CB_STATE_RTT (BPF_SOCK_OPS_STATE_CB_FLAG | BPF_SOCK_OPS_RTT_CB_FLAG)
 #define CALLBACKS    (CB_STATE_RTT | BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG)
@@ -25,16 +27,58 @@ _Static_assert(BPF_SOCK_OPS_STATE_CB_FLAG << CB_SHIFT == TCPTUNED_F_CB_STATE &&
 			       TCPTUNED_F_CB_WRITE_HDR_OPT,
 	       "the bits of the record are the kernel's, shifted");
 
-/* Records that all of CALLBACKS are requested, of a socket that has @has. */
-static __always_inline void note_callbacks(struct tcptuned_flow *flow, __u32 has)
+/* True if hardly any data arrives, so that ACKs on outgoing data segments need not be examined. */
+static __always_inline bool mostly_sends(const struct tcp_sock *tp)
 {
-	__u32 added = CALLBACKS & ~has;
+	return tp->data_segs_in < tp->data_segs_out / 64;
+}
+
+/*
+ * False only if more data leaves, whose ACK brings RTT_CB: it comes once data beyond rtt_seq is confirmed
+ * (tcp_rtt_estimator()). After its last data the connection may receive, and a receiver has calls with its
+ * segments only.
+ */
+static __always_inline bool may_receive(const struct tcp_sock *tp)
+{
+	return !mostly_sends(tp) || tp->write_seq == tp->rtt_seq;
+}
+
+/*
+ * A sender has RTT_CB once in a round trip, which is enough where no queue stands. Silences, and whether the delay
+ * varies, are seen by all segments.
+ */
+static __always_inline __u32 callbacks_of(const struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	__u32 wanted = CB_STATE_RTT;
+
+	if (may_receive(tp) || flow->snd.state ||
+	    rightsize_minds_silence(&flow->snd, tp->srtt_us >> 3))
+		wanted |= BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG;
+	return wanted;
+}
+
+/*
+ * The callbacks of a socket that @has these, without the WRITE_HDR_OPT of CALLBACKS_EARLY: another program's is marked by
+ * STATE_CB (on_established()). Without branches, which the verifier would walk through with all that follows.
+ */
+static __always_inline __u32 without_early(__u32 has)
+{
+	__u32 early = (has & BPF_SOCK_OPS_RTT_CB_FLAG) << 3 &
+		      ~((has & BPF_SOCK_OPS_STATE_CB_FLAG) << 4);
+
+	return has & ~(early & BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+}
+
+/* Records that @wanted are requested, of a socket that has @has. */
+static __always_inline void note_callbacks(struct tcptuned_flow *flow, __u32 has, __u32 wanted)
+{
+	__u32 added = wanted & ~has;
 
 	flow->flags |= (added & CB_STATE_RTT) << CB_SHIFT |
 		       (added & BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG) << CB_WRITE_SHIFT;
 }
 
-/* The callbacks that the socket has from tcptuned only. */
+/* The callbacks that the socket has from tcptuned only; WRITE_HDR_OPT at times (callbacks_of()). */
 static __always_inline __u32 own_callbacks(const struct tcptuned_flow *flow)
 {
 	return (flow->flags >> CB_SHIFT & CB_STATE_RTT) |

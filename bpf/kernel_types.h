@@ -165,6 +165,7 @@ struct tcp_sock {
 	__u32 rcv_wnd;
 	__u32 rcv_wup;
 	__u32 write_seq;
+	__u32 rtt_seq;
 	__u32 snd_una;
 	__u32 snd_nxt;
 	__u32 snd_wnd;

@@ -60,12 +60,13 @@ static __always_inline int set_callbacks(struct tcp_sock *tp, int flags)
 /* Requests callbacks again that another program has removed, even if it has removed all. */
 static __always_inline void restore_callbacks(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	__u32 has = tp->bpf_sock_ops_cb_flags;
+	__u32 has = tp->bpf_sock_ops_cb_flags, wanted = callbacks_of(flow, tp);
 
-	if ((has & CALLBACKS) == CALLBACKS || set_callbacks(tp, has | CALLBACKS))
+	if ((has & wanted) == wanted || set_callbacks(tp, has | wanted))
 		return;
-	note_callbacks(flow, has);
-	count(TCPTUNED_C_CALLBACKS_AGAIN);
+	note_callbacks(flow, has, wanted);
+	if ((has & CB_STATE_RTT) != CB_STATE_RTT)
+		count(TCPTUNED_C_CALLBACKS_AGAIN);
 }
 
 /* Removes tcptuned's own callbacks, each of which costs something with every ACK. */
@@ -121,7 +122,7 @@ static __always_inline int adopt_connection(struct tcp_sock *tp)
 {
 	const struct tcptuned_policy *policy;
 	char name[TCPTUNED_CC_NAME_MAX];
-	__u32 has = tp->bpf_sock_ops_cb_flags, id;
+	__u32 has = without_early(tp->bpf_sock_ops_cb_flags), id;
 	struct tcptuned_flow *flow;
 
 	flow = managed_flow(tp);
@@ -134,7 +135,7 @@ static __always_inline int adopt_connection(struct tcp_sock *tp)
 	if (!policy || !is_in_cgroup((struct sock *)tp, cgroup_id))
 		return 0;
 	if (is_short(tp, policy)) {
-		if ((has & CALLBACKS_EARLY) == CALLBACKS_EARLY)
+		if ((tp->bpf_sock_ops_cb_flags & CALLBACKS_EARLY) == CALLBACKS_EARLY)
 			return 0;
 		return set_callbacks(tp, has | CALLBACKS_EARLY) ? TCPTUNED_ADOPTED_TOO_OLD
 								: TCPTUNED_ADOPTED_CONNECTION;
@@ -144,7 +145,7 @@ static __always_inline int adopt_connection(struct tcp_sock *tp)
 	flow = get_record(tp);
 	if (!flow)
 		return TCPTUNED_ADOPTED_FAILED;
-	note_callbacks(flow, has);
+	note_callbacks(flow, has, CALLBACKS);
 	record_earlier_requests(flow, tp, policy);
 	init_record(flow, tp, policy, id);
 	flow->flags |= TCPTUNED_F_ADOPTED;

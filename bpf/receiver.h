@@ -182,16 +182,12 @@ static __always_inline void end_receive_round(struct bpf_sock_ops *ctx, struct t
 					      struct tcp_sock *tp, const struct rightsize_ack *ack)
 {
 	struct tcptuned_totals *t = single_value(&totals);
-	bool observed = false;
 
 	rightsize_weigh_reader(&flow->reader, ack, tp->copied_seq, tp->rcv_nxt - tp->copied_seq,
 			       sk_offered_window(tp));
-	restore_callbacks(ctx, flow);
-	if (t) {
+	if (t)
 		add_count(t, TCPTUNED_C_RCV_CAPS, flow->rcv_reason == RIGHTSIZE_CAPPED);
-		observed = count_round(t, TCPTUNED_C_RCV_ROUNDS);
-	}
-	if (t && observed) {
+	if (t && count_round(t, TCPTUNED_C_RCV_ROUNDS)) {
 		if (tp->rcv_rtt_est.rtt_us >> 3)
 			histogram_add(&t->histogram[TCPTUNED_H_RCV_RTT],
 				      tp->rcv_rtt_est.rtt_us >> 3);
@@ -208,9 +204,9 @@ static __always_inline void end_receive_round(struct bpf_sock_ops *ctx, struct t
 
 /*
  * The window of a buffer that the application sizes, or of a connection without timestamps, is only measured: as
- * if no RTT exceeded the minimum, so that nothing is tested.
+ * if no RTT exceeded the minimum, so that nothing is tested. Returns false if it is too early to decide again.
  */
-static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
+static __always_inline bool on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 				       struct tcp_sock *tp)
 {
 	struct rightsize_ack ack = {.now_us = tp->tcp_mstamp};
@@ -220,7 +216,7 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	if (ack.now_us - flow->rcv.seen_us < ACK_TICK_US &&
 	    (!flow->rcv_clamp ||
 	     (flow->rcv_clamp == tp->window_clamp && !tp->out_of_order_queue.rb_node)))
-		return;
+		return false;
 	ack.clock_us = utc_us();
 	ack.bytes = sk_highest_seen(tp);
 	ack.rtt_us = sk_rcv_rtt_us(tp);
@@ -237,7 +233,7 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	if (did & ROUND_ENDED)
 		end_receive_round(ctx, flow, tp, &ack);
 	if (flow->flags & TCPTUNED_F_RCVBUF_APP)
-		return;
+		return true;
 	if (DECIDED(did)) {
 		flow->rcv_grows += DECIDED(did) == TCPTUNED_EV_RCV_GROWN;
 		flow->rcv_shrinks += DECIDED(did) != TCPTUNED_EV_RCV_GROWN;
@@ -246,6 +242,7 @@ static __always_inline void on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	limit = receive_limit(flow, tp);
 	if (!(flow->flags & TCPTUNED_F_OBSERVE))
 		clamp_window(ctx, flow, tp, limit);
+	return true;
 }
 
 #endif

@@ -53,7 +53,7 @@ static __always_inline void look_at_peer(struct rightsize_ack *ack, const struct
 	struct rightsize_peer none = {0}, *peer;
 	struct endpoints ends;
 
-	if (!rightsize_minds_silence(rs, ack))
+	if (!rightsize_minds_silence(rs, ack->rtt_us))
 		return;
 	sk_endpoints(&tp->inet_conn.icsk_inet.sk.__sk_common, &ends);
 	__builtin_memcpy(key.address, ends.remote, sizeof(key.address));
@@ -62,19 +62,6 @@ static __always_inline void look_at_peer(struct rightsize_ack *ack, const struct
 		ack->silent_us = rightsize_peer_carried(peer, ack->now_us, ack->clock_us);
 	else
 		bpf_map_update_elem(&peers, &key, &none, BPF_NOEXIST);
-}
-
-/* Requests all callbacks again, after another program has removed some. */
-__bpf_global int restore_callbacks(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow)
-{
-	__u32 has = ctx->bpf_sock_ops_cb_flags;
-
-	if (!flow || (has & CALLBACKS) == CALLBACKS)
-		return 0;
-	note_callbacks(flow, has);
-	bpf_sock_ops_cb_flags_set(ctx, has | CALLBACKS);
-	count(TCPTUNED_C_CALLBACKS_AGAIN);
-	return 0;
 }
 
 /* decide() returns an event of the receive direction (event.h) or 0, and whether a round ended. */

@@ -241,12 +241,6 @@ static __always_inline void choose_cc_by_path(struct bpf_sock_ops *ctx, struct t
 		set_cc(ctx, flow, tp, name);
 }
 
-/* True if hardly any data arrives, so that ACKs on outgoing data segments need not be examined. */
-static __always_inline bool mostly_sends(struct bpf_sock_ops *ctx)
-{
-	return ctx->data_segs_in < ctx->data_segs_out / 64;
-}
-
 /*
  * Counts the bytes delivered. During a recovery, when bytes_acked stands still, segments that SACK
  * blocks acknowledge count as an MSS each. They may be smaller, so the sum is kept from decreasing.
@@ -260,9 +254,9 @@ static __always_inline void update_delivered(struct tcptuned_flow *flow, struct 
 }
 
 /*
- * @segment: a segment leaves, or else a round trip ends. One RTT sample in each round trip would be
- * too few to tell a queue from a delay that varies, so segments are looked at, too; but then only
- * the buffer of a test or a hold is set.
+ * @segment: a segment leaves, or else a round trip ends. Once in a round trip is too seldom to see silences, so
+ * segments are looked at, too, where a queue may stand (callbacks_of()); but then only the buffer of a test or
+ * a hold is set. Where data goes both ways they are not, and so the kernel sizes the buffer.
  */
 static __always_inline void on_sending(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 				       struct tcp_sock *tp, bool segment)
@@ -283,17 +277,17 @@ static __always_inline void on_sending(struct bpf_sock_ops *ctx, struct tcptuned
 	ack.delay_us = sk_forward_delay_us(tp, true);
 	ack.min = MIN_WINDOW_SEGMENTS * tp->mss_cache;
 	ack.offered = is_recovering(tp) ? RIGHTSIZE_WINDOW_MAX : 0;
-	/* Where data goes both ways segments are not examined, and so neither are silences. */
-	if (!segment && !mostly_sends(ctx))
-		flow->snd.seen_us = ack.now_us;
 	if (!ack.delay_us && ack.sample_us > flow->snd.min_rtt_us)
 		ack.sample_us = flow->snd.min_rtt_us; /* as at a receiver (on_ack_out()) */
 	if (!may_shrink_sndbuf(flow, tp))
 		ack.sample_us = 0;
 	look_at_peer(&ack, &flow->snd, tp, true);
+	/* RTT_CB comes once in a round trip, at times a little early. */
+	if (!segment)
+		ack.rtt_us -= ack.rtt_us / 4;
 	did = decide(&flow->snd, &ack, true);
 	if ((did & ROUND_ENDED) && count_round(t, TCPTUNED_C_SND_ROUNDS)) {
-		histogram_add(&t->histogram[TCPTUNED_H_SRTT], ack.rtt_us);
+		histogram_add(&t->histogram[TCPTUNED_H_SRTT], tp->srtt_us >> 3);
 		histogram_add(&t->histogram[TCPTUNED_H_CWND], tp->snd_cwnd);
 	}
 	if (segment && !DECIDED(did))

@@ -8,8 +8,9 @@
  *   established     two callbacks are requested, and nothing else: a short connection costs nothing
  *   an ACK leaves   once the connection has carried enough, its policy is looked up and its record
  *                   created; then, at most once per millisecond, the receive window is adjusted
- *   a segment leaves, a round trip ends
- *                   likewise for the send buffer and the congestion control
+ *   a round trip ends
+ *                   likewise for the send buffer and the congestion control; while a queue may stand,
+ *                   also when a segment leaves (callbacks.h)
  *   closed          totals are added up, and the path is remembered
  *   destroyed       the same, if no callback has reported the end
  *
@@ -171,6 +172,7 @@ policy_of_handshake(struct tcptuned_flow *flow, struct tcp_sock *tp, bool passiv
 /* Creates the record, requests callbacks, and sets the congestion control. False: no policy. */
 static __always_inline bool manage(struct bpf_sock_ops *ctx, struct tcp_sock *tp, bool passive)
 {
+	__u32 has = without_early(ctx->bpf_sock_ops_cb_flags);
 	struct tcptuned_flow *flow = flow_of(tp);
 	const struct tcptuned_policy *policy;
 	char name[TCPTUNED_CC_NAME_MAX];
@@ -194,8 +196,8 @@ static __always_inline bool manage(struct bpf_sock_ops *ctx, struct tcp_sock *tp
 	if (flow->flags & TCPTUNED_F_SLOW_SEED)
 		rightsize_begin_held(&flow->rcv, min_window(tp));
 	emit_event(TCPTUNED_EV_MANAGED, tp, flow, passive, 0);
-	note_callbacks(flow, ctx->bpf_sock_ops_cb_flags);
-	bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | CALLBACKS);
+	note_callbacks(flow, has, CALLBACKS);
+	bpf_sock_ops_cb_flags_set(ctx, has | CALLBACKS);
 	if (may_set_policy_cc(flow, tp, policy, name) ||
 	    ((flow->flags & TCPTUNED_F_LONG_PATH) && may_set_bitcp(flow, tp, policy, name)))
 		set_cc(ctx, flow, tp, name);
@@ -305,29 +307,50 @@ static __always_inline void on_close(struct tcptuned_flow *flow, struct tcp_sock
 
 /* ---- the callbacks ------------------------------------------------------------------ */
 
+/* Requests the callbacks that are needed now, and those again that another program has removed. */
+__bpf_global int update_callbacks(struct bpf_sock_ops *ctx)
+{
+	__u32 has = ctx->bpf_sock_ops_cb_flags, wanted, unused;
+	struct tcp_sock *tp = tcp_sock_of(ctx);
+	struct tcptuned_flow *flow = tp ? flow_of(tp) : NULL;
+
+	if (!flow)
+		return 0;
+	wanted = callbacks_of(flow, tp);
+	unused = own_callbacks(flow) & ~wanted;
+	if ((has & (wanted | unused)) == wanted)
+		return 0;
+	note_callbacks(flow, has, wanted);
+	bpf_sock_ops_cb_flags_set(ctx, (has | wanted) & ~unused);
+	if ((has & CB_STATE_RTT) != CB_STATE_RTT)
+		count(TCPTUNED_C_CALLBACKS_AGAIN);
+	return 0;
+}
+
+enum { TRAFFIC_ENOUGH = 1, TRAFFIC_DECIDED };
+
 /*
- * A segment leaves, or a round trip ends. Returns whether the connection is to be managed from now
- * on. It is a global function also because its stack is free when manage_connection() needs one.
+ * A segment leaves, or a round trip ends. Returns TRAFFIC_ENOUGH if the connection is to be managed from now on, and
+ * TRAFFIC_DECIDED if it may need other callbacks. It is a global function also because its stack is free
+ * when those are called that do it.
  */
 __bpf_global int on_traffic(struct bpf_sock_ops *ctx)
 {
 	struct tcp_sock *tp = tcp_sock_of(ctx);
-	struct tcptuned_flow *flow = tp ? flow_of(tp) : NULL;
 	bool segment = ctx->op == BPF_SOCK_OPS_HDR_OPT_LEN_CB;
+	struct tcptuned_flow *flow;
 
 	if (!tp)
 		return 0;
+	flow = flow_of(tp);
 	/* A request that was intercepted after the handshake has created a record, too. */
 	if (!flow || !(flow->flags & TCPTUNED_F_MANAGED))
-		return ctx->state != BPF_TCP_CLOSE && has_carried_enough(ctx, tp);
-	if (segment && !(ctx->skb_len && mostly_sends(ctx))) {
-		on_ack_out(ctx, flow, tp);
-		return 0;
-	}
-	if (!segment)
-		restore_callbacks(ctx, flow);
+		return ctx->state != BPF_TCP_CLOSE && has_carried_enough(ctx, tp) ? TRAFFIC_ENOUGH
+										  : 0;
+	if (segment && !(ctx->skb_len && mostly_sends(tp)))
+		return on_ack_out(ctx, flow, tp) ? TRAFFIC_DECIDED : 0;
 	on_sending(ctx, flow, tp, segment);
-	return 0;
+	return TRAFFIC_DECIDED;
 }
 
 /* The socket changes its state, or a callback arrives that another program has requested. */
@@ -354,7 +377,7 @@ __bpf_global int on_state_change(struct bpf_sock_ops *ctx)
 	if (op == BPF_SOCK_OPS_STATE_CB && ctx->args[1] == BPF_TCP_CLOSE)
 		on_close(flow, tp);
 	else
-		restore_callbacks(ctx, flow);
+		update_callbacks(ctx);
 	return 0;
 }
 
@@ -368,8 +391,14 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 			break;
 		/* fall through */
 	case BPF_SOCK_OPS_RTT_CB: /* for each ACK of new data */
-		if (on_traffic(ctx))
+		switch (on_traffic(ctx)) {
+		case TRAFFIC_ENOUGH:
 			manage_connection(ctx);
+			break;
+		case TRAFFIC_DECIDED:
+			update_callbacks(ctx);
+			break;
+		}
 		break;
 	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
 	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:

@@ -488,10 +488,15 @@ static void model_decide_sender(struct model_flow *f, uint64_t rtt_ns, uint32_t 
 		.min = WINDOW_MIN,
 	};
 
-	if (!round_ended && ack.now_us - f->snd.seen_us < ACK_TICK_US)
+	bool minds = rightsize_minds_silence(&f->snd, ack.rtt_us);
+
+	if (!round_ended &&
+	    ((!minds && !f->snd.state) || ack.now_us - f->snd.seen_us < ACK_TICK_US))
 		return;
-	if (rightsize_minds_silence(&f->snd, &ack))
+	if (minds)
 		ack.silent_us = rightsize_peer_carried(&model.peer[1], ack.now_us, ack.clock_us);
+	if (round_ended)
+		ack.rtt_us -= ack.rtt_us / 4;
 	rightsize_on_ack(&f->snd, &ack);
 }
 
@@ -639,7 +644,7 @@ static void model_decide(struct model_flow *f, uint32_t sample_us, uint32_t dela
 
 	if (ack.now_us - f->rs.seen_us < ACK_TICK_US)
 		return;
-	if (rightsize_minds_silence(&f->rs, &ack))
+	if (rightsize_minds_silence(&f->rs, ack.rtt_us))
 		ack.silent_us = rightsize_peer_carried(&model.peer[0], ack.now_us, ack.clock_us);
 	rightsize_on_ack(&f->rs, &ack);
 	/* While there is a reassembly gap nothing is held below what the kernel gives. */

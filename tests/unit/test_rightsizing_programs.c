@@ -284,6 +284,34 @@ TEST(any_socket_keeps_what_it_is_owed)
 	}
 }
 
+/* A sender without a queue has RTT_CB only; not after its last data, as it may receive from then on. */
+TEST(segments_are_examined_where_a_queue_may_stand)
+{
+	struct {
+		__u32 min_rtt_us, rtt_us, data_segs_in, write_seq;
+		__u8 state;
+		bool segments;
+	} rows[] = {{20000, 30000, 0, 8, RIGHTSIZE_FREE, false},
+		    {20000, 50000, 0, 8, RIGHTSIZE_FREE, true},
+		    {200, 3900, 0, 8, RIGHTSIZE_FREE, false},
+		    {20000, 20000, 0, 8, RIGHTSIZE_HOLDING, true},
+		    {20000, 20000, 200, 8, RIGHTSIZE_FREE, true},
+		    {20000, 20000, 0, 5, RIGHTSIZE_FREE, true}};
+
+	for_each_row (r, rows) {
+		any_connection();
+		sock.rtt_seq = 5;
+		sock.write_seq = r->write_seq;
+		sock.data_segs_out = 1000;
+		sock.data_segs_in = r->data_segs_in;
+		sock.srtt_us = 8 * r->rtt_us;
+		flow.snd.min_rtt_us = r->min_rtt_us;
+		flow.snd.state = r->state;
+		assert_int_equal(callbacks_of(&flow, &sock),
+				 r->segments ? CALLBACKS : CB_STATE_RTT);
+	}
+}
+
 /* Where the delay varies, two thirds of the buffer hold the whole window. */
 TEST(a_writer_is_woken_in_time)
 {

@@ -17,10 +17,10 @@ struct rightsize_peer {
 	__u32 before_us; /* ... in the time before it */
 };
 
-/* Returns whether a queue may stand, so that silences matter. */
-static inline int rightsize_minds_silence(const struct rightsize *rs, const struct rightsize_ack *a)
+/* Returns whether a queue may stand, so that silences matter. @rtt_us: smoothed. */
+static inline int rightsize_minds_silence(const struct rightsize *rs, __u32 rtt_us)
 {
-	return a->rtt_us > RIGHTSIZE_EXCESS_MIN_US && a->rtt_us / 2 > rs->min_rtt_us;
+	return rtt_us > RIGHTSIZE_EXCESS_MIN_US && rtt_us / 2 > rs->min_rtt_us;
 }
 
 /*
