@@ -20,13 +20,18 @@ vary_options() {
 }
 
 # vary_columns BENCH X FIGURES [COLUMN...]: a row each; FIGURES: a function of rows.py and its arguments
+# The sender's kernel has its own maxima, or the 64 MB to which tcptuned raises them, which it does in the first
+# network namespace only.
 vary_columns() {
-	local bench=$1 x=$2 figures=$3 column command
+	local bench=$1 x=$2 figures=$3 column command bytes
 	shift 3
 	for column; do
+		bytes=67108863
+		[[ $column != @(kernel|bbr) ]] || bytes=4194304
+		in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 $bytes"
 		case $column in
 		kernel | "kernel, 64 MB") command=(untuned --congestion cubic) ;;
-		"bbr, 64 MB") command=(untuned --congestion bbr) ;;
+		bbr) command=(untuned --congestion bbr) ;;
 		"tcptuned, bbr") command=(tuned $keep -- --congestion bbr) ;;
 		"tcptuned, cubic") command=(tuned $keep -- --congestion cubic) ;;
 		"tcptuned, receiver") command=(tuned_receiver $keep -- --congestion cubic) ;;
@@ -64,8 +69,7 @@ bench_jitter() {
 			"100 Mbit/s, 20 ms, +60 ms half of each 200 ms"; do
 			set -- ${paths[$x]}
 			path="--rate $1 --delay $2 --jitter-ab $3 --queue 4MB"
-			vary_columns jitter "$x" vary kernel "tcptuned, cubic" "tcptuned, receiver" \
-				"tcptuned, sender"
+			vary_columns jitter "$x" vary kernel bbr "tcptuned, cubic"
 		done
 	done
 }
@@ -125,7 +129,7 @@ bench_lte() {
 	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
 		for trace in "$traces"/*; do
 			path="--trace-ab $trace --delay 20ms --queue 1500KB"
-			vary_columns lte "$(basename "$trace")" vary kernel "tcptuned, cubic"
+			vary_columns lte "$(basename "$trace")" vary kernel bbr "tcptuned, cubic"
 		done
 	done
 }
@@ -137,15 +141,14 @@ bench_several() {
 	path="--rate 1gbit --delay 5ms --queue 20MB"
 	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
 		for streams in ${BENCH_STREAMS:-1 2 4 8}; do
-			vary_columns several $streams vary kernel "tcptuned, cubic"
+			vary_columns several $streams vary kernel "kernel, 64 MB" bbr "tcptuned, cubic"
 		done
 	done
 }
 
-# Eight seconds in a deep queue. The kernel has its own maxima, or the 64 MB to which tcptuned raises that of the
-# sender, which it does in the first network namespace only.
+# Eight seconds in a deep queue.
 bench_first_seconds() {
-	local run run_seconds=8 column bytes x rate delay queue
+	local run run_seconds=8 x rate delay queue
 	local -A paths=(
 		["1 Gbit/s, 10 ms, 20 MB"]="1gbit 5ms 20MB"
 		["100 Mbit/s, 20 ms, 4 MB"]="100mbit 10ms 4MB"
@@ -156,12 +159,8 @@ bench_first_seconds() {
 		for x in "1 Gbit/s, 10 ms, 20 MB" "100 Mbit/s, 20 ms, 4 MB" "300 Mbit/s, 40 ms, 16 MB"; do
 			read -r rate delay queue <<<"${paths[$x]}"
 			path="--rate $rate --delay $delay --queue $queue"
-			for column in kernel "kernel, 64 MB" "bbr, 64 MB" "tcptuned, cubic" "tcptuned, bbr"; do
-				bytes=67108863
-				[ "$column" != kernel ] || bytes=4194304
-				in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 $bytes"
-				vary_columns first_seconds "$x" first_seconds "$column"
-			done
+			vary_columns first_seconds "$x" first_seconds kernel "kernel, 64 MB" bbr "tcptuned, cubic" \
+				"tcptuned, bbr"
 		done
 	done
 }
