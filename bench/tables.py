@@ -54,7 +54,7 @@ def spread(values):
 # Benches whose runs are not always of the same length.
 OF_SEVERAL_LENGTHS = {"rtt_ratio", "fairness", "friendliness", "synchronised", "clients", "added", "unsent",
                       "slow_link", "slow_flight", "jitter", "impaired", "longer", "slower", "lte", "several", "neighbour",
-                      "leaves", "peace", "peace_bitcp", "incast", "streams", "paper_streams"}
+                      "leaves", "peace", "peace_bitcp", "incast", "random", "streams", "paper_streams"}
 
 
 def seconds_of(row):
@@ -114,7 +114,7 @@ WITHOUT_ROOT = ("include/tcptuned/algo/rightsize.h", "lib/tuner.c", "run")
 OUTDATED_BY = {
     **dict.fromkeys(("friends", "rtt_ratio", "fairness", "friendliness", "synchronised", "clients", "added",
                      "peace_bitcp"), BITCP),
-    **dict.fromkeys(("peace", "scale", "ramp"), AUTO),
+    **dict.fromkeys(("peace", "scale", "ramp", "random"), AUTO),
     **dict.fromkeys(("unprivileged", "unprivileged_sender", "loopback", "ftp"), WITHOUT_ROOT),
     **dict.fromkeys(("budget", "idle"), (*RULE, "bpf/budget.h", "include/tcptuned/algo/budget.h")),
     **dict.fromkeys(("cost", "cost_connections", "policies", "connections"), ("bpf",)),
@@ -640,6 +640,33 @@ def check_peace(m):
                             "(at least 80 %)")
 
 
+def of_the_kernel(m, name, column):
+    """By cell: the median of a figure over the kernel's. Its connections may have had different congestion controls."""
+    if name not in m.metrics:
+        return {}
+    mids = {x: (median(m.values(name, x, column)), median(m.values(name, x, "kernel"))) for x in m.xs}
+    return {x: own / kernel for x, (own, kernel) in mids.items() if own and kernel}
+
+
+def check_random(m):
+    for column in "bbr", "tcptuned":  # what follows is of the latter
+        times = of_the_kernel(m, "message_ms", column)
+        shares = of_the_kernel(m, "goodput_mbps", column) | {x: 1 / share for x, share in times.items()}
+        below = {share: sum(value < share for value in shares.values()) for share in (0.75, 0.9)}
+        yield (f"- {column}: of {len(shares)} cells, {below[0.75]} have less than 75 % of the kernel's speed, {below[0.9]} "
+               f"less than 90 %, {sum(value > 1.1 for value in shares.values())} more than 110 %; the median has "
+               f"{figure(100 * (median(list(shares.values())) or 0))} %")
+    yield need(below[0.75], "<=", 0, f"{below[0.75]} cells with tcptuned below 75 % (at most none)")
+    yield need(below[0.9], "<=", len(shares) / 30, f"{below[0.9]} of {len(shares)} below 90 % (at most 2 of 60)")
+    rtts = of_the_kernel(m, "rtt_ms", "tcptuned")
+    deep = {row["x"] for row in m.rows if is_valid(row) and row["kind"] != "shared" and row["queue_bdp"] >= 2}
+    middle = median([rtts[x] for x in deep if x in rtts])
+    yield need(middle, "<=", 0.5, f"alone in a queue of at least 2 BDP: RTT {figure(middle and 100 * middle)} % of the "
+               "kernel's in the median cell (at most half)")
+    yield from (f"- below 90 %: {x}: speed {figure(100 * share)} %, RTT {figure(100 * rtts[x])} %"
+                for x, share in sorted(shares.items(), key=lambda cell: cell[1]) if share < 0.9)
+
+
 def check_incast(m):
     for x in m.xs:
         yield m.compare("elapsed_s", x, "tcptuned", "<=", "kernel", 1.05,
@@ -729,6 +756,17 @@ VARYING = [
         Metric("elapsed_s", "Seconds until all have arrived:", field("elapsed_s")),
         retransmits("Segments sent again:"),
     ], check_incast),
+    Bench("random", "Random links and applications; speed: goodput, of messages the inverse of their mean time", "cell", [
+        goodput("Mbit/s read in the time, of stream in the half of it that is bulk; rows: the number of the cell, rate, "
+                "RTT, queue, what varies, application:", only=lambda row: not row.get("message_ms"), optional=True),
+        Metric("message_ms", "Of messages, ms from being written to being read, mean of a run:",
+               field("message_ms", "mean"), only=lambda row: row.get("message_ms"), optional=True),
+        Metric("message_p99_ms", "Their p99:", field("message_ms", "p99"),
+               only=lambda row: row.get("message_ms"), optional=True),
+        rtt(), RTT_P95,
+        Metric("neighbour_mbps", "Mbit/s of the neighbour, which is not tuned:", field("neighbour_mbps"),
+               only=lambda row: row.get("neighbour_mbps"), optional=True),
+    ], check_random),
     Bench("connections", "New connections per second: nginx and wrk, a core each, plain veth", "answer", [
         Metric("connections_per_s", "rows: bytes of an answer; both ends tuned:", field("connections_per_s")),
     ], check_connections),

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Random links and applications, which nobody chose: the kernel's defaults (cubic), BBR at the sender, and tcptuned at
+# both ends. The number of a cell is the seed of all that is drawn for it (field.py), so that BENCH_SEED=17
+# BENCH_CELLS=1 measures cell 17 again.
+
+. "$TEST_TOP/bench/lib.sh"
+
+bench_random() {
+	local run cell i run_seconds=${BENCH_SECONDS:-20} first=${BENCH_SEED:-1} variants=(kernel bbr tcptuned)
+	local BENCH_SEED drawn path kind application x
+	host a b c d
+	cubic_by_default a b c d
+	random_join a c 10.98.0
+	random_join b d 10.98.1
+	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+		for ((cell = first; cell < first + ${BENCH_CELLS:-60}; cell++)); do
+			BENCH_SEED=$cell drawn=$("$TEST_TOP/bench/field.py" draw $cell $run_seconds)
+			IFS=$'\t' read -r path kind application x < <(
+				jq -r '[.path, .kind, .application, .x] | @tsv' <<<"$drawn")
+			for i in 0 1 2; do # each is the first one in a third of the cells
+				set -- ${variants[(cell + run + i) % 3]}
+				row random "$x" $1 random_$1
+			done
+		done
+	done
+}
+
+# Hosts c and d are behind a and b, and have sysctls of their own: no neighbour gets what tcptuned raises.
+random_join() { # HOST NEIGHBOUR NETWORK
+	in_host $1 ip link add name to-$2 type veth peer name eth0 netns "$(lib_netns $2)"
+	in_host $1 ip address add $3.1/24 dev to-$2
+	in_host $2 ip address add $3.2/24 dev eth0
+	in_host $1 ip link set to-$2 up
+	in_host $2 ip link set eth0 up
+	in_host $2 ip route add default via $3.1
+	in_host $1 sysctl -qw net.ipv4.ip_forward=1
+}
+
+random_kernel() {
+	random_measure default
+}
+
+random_bbr() {
+	random_measure bbr
+}
+
+# The daemon raises the maximum of tcp_wmem in the first network namespace only.
+random_tcptuned() {
+	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
+	with_tcptuned sender,receiver -- random_measure default
+	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 4194304"
+}
+
+random_measure() { # CONTROL
+	local ends=(ours-to ours-from) end
+	link a b --seed "$(run_seed)" $path
+	if [ $kind = shared ]; then
+		ends+=(neighbour-to neighbour-from)
+		in_host a ip route add 10.98.1.0/24 dev tun0
+		in_host b ip route add 10.98.0.0/24 dev tun0
+		random_begin neighbour "in_host c" "in_host d" 10.98.1.2 $((run_seconds + 4)) cubic bulk
+		sleep 3 # it has left slow start when ours begins, and outlasts it
+	fi
+	random_begin ours "${SENDER_PREFIX-} in_host a" "${RECEIVER_PREFIX-} in_host b" "${ADDR[b]}" $run_seconds $1 \
+		$application
+	for end in "${ends[@]}"; do
+		wait "$(pid_of $end)" || fail "$end: $(tail -n 5 "$TEST_DIR/$end.log")"
+		unset "LIB_PID[$end]"
+	done
+	(cd "$TEST_DIR" && tail -qn 1 "${ends[@]/%/.log}") | jq -cs --argjson drawn "$drawn" \
+		'$drawn + .[0] + .[1] + {neighbour_mbps: ((.[2].goodput_bps // 0) / 1e6)}' >"$TEST_DIR/transfer.json"
+}
+
+random_begin() { # NAME SENDER_PREFIX RECEIVER_PREFIX ADDRESS SECONDS CONTROL APPLICATION...
+	background "$1-to" $3 "$TEST_TOP/bench/field.py" receive $4 7000 $5 "${@:7}"
+	wait_printed "$1-to" listening
+	background "$1-from" $2 "$TEST_TOP/bench/field.py" send $4 7000 $6 "${@:7}"
+}
