@@ -34,7 +34,7 @@ def draw(cell: str, seconds: str) -> dict:
     def scaled(low: float, high: float) -> float:
         return float(f"{low * (high / low) ** draws.random():.3g}")
 
-    def one_of(values: list) -> str:
+    def one_of(values: list):
         return values[int(draws.random() * len(values))]
 
     mbps, rtt_ms, queue = scaled(3, 250), scaled(3, 160), scaled(0.3, 10)
