@@ -127,9 +127,9 @@ test_tcptune_run_rsync() {
 }
 
 # A sender gets more than the kernel's largest buffer where net.core.wmem_max allows it.
-# bitcp: the copies of the other lanes are in a directory that this user may not enter
 test_tcptune_run_enlarges_a_send_buffer() {
 	path --rate 200mbit --delay 50ms # 2.5 MB in flight, of some 1.5 MB in a buffer of 2 MB
+	local TEST_BUILD=$own		 # the build may be in a directory that this user may not enter
 	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 2097152"
 	expect_le "$(SENDER_PREFIX="${run[*]}" transfer a b --bytes 60MB --count 1 | jq .sender.sndbuf)" 2097152 \
 		"send buffer without --tune"
