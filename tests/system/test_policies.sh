@@ -543,7 +543,8 @@ test_an_observed_request_is_restored() {
 # policy is changed.
 test_send_window_max_of_a_policy() {
 	local small='[policy]\ncongestion_control = keep\n[policy small]\nremote_port = 7301\n'
-	configured_path "${small}send_window_max = 256K\n" --rate 200mbit --delay 20ms --queue 2bdp
+	# The queue is too short for a test, which would make the buffer smaller for a time.
+	configured_path "${small}send_window_max = 256K\n" --rate 200mbit --delay 20ms --queue 1bdp
 	stream small 7301 --duration 280 --congestion cubic
 	stream other 7302 --duration 280 --congestion cubic
 	wait_output -ge 1000000 flow_to 7302 .send_buffer_bytes
