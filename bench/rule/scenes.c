@@ -48,27 +48,6 @@ static double faster_link(double factor, uint64_t seed)
 	return share(model_goodput(25), &path);
 }
 
-static double cellular_goodput(enum receiver receiver, uint64_t seed, double *rtt_ms)
-{
-	double goodput;
-
-	model_begin(&(struct path){8, 40, 1.5}, seed);
-	model_add(receiver, 0);
-	model_walk(seed);
-	goodput = model_goodput(20);
-	*rtt_ms = model_mean_rtt_ms();
-	return goodput;
-}
-
-static double beside_untuned(enum receiver receiver, const struct path *p, uint64_t seed)
-{
-	model_begin(p, seed);
-	model_add(receiver, 0.5 + 0.013 * (double)seed);
-	model_add(KERNEL, seed & 1 ? 0 : 0.5);
-	model_run(3);
-	return model_goodput(33);
-}
-
 /* The neighbour comes when a window has been held for seconds. */
 static double joined_by_untuned(enum receiver receiver, const struct path *p, uint64_t seed)
 {
@@ -130,15 +109,18 @@ static void print_compared(void)
 	for (uint64_t seed = 1; seed <= 8 * SEEDS; seed++) {
 		double of_kernel, of_tuned, ms, kernel_ms;
 
-		of_kernel = cellular_goodput(KERNEL, seed, &kernel_ms);
-		of_tuned = cellular_goodput(RIGHTSIZED_BOTH, seed, &ms);
+		of_kernel = model_cellular_goodput(KERNEL, seed);
+		kernel_ms = model_mean_rtt_ms();
+		of_tuned = model_cellular_goodput(RIGHTSIZED_BOTH, seed);
+		ms = model_mean_rtt_ms();
 		carried += 100 * of_tuned / of_kernel / (8 * SEEDS);
 		rtt += 100 * ms / kernel_ms / (8 * SEEDS);
 	}
 	for_each_row (p, paths)
 		for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-			tuned += beside_untuned(RIGHTSIZED_BOTH, p, seed) / p->mbit;
-			kernel += beside_untuned(KERNEL, p, seed) / p->mbit;
+			tuned += model_goodput_beside_untuned(p, RIGHTSIZED_BOTH, seed, 33) /
+				 p->mbit;
+			kernel += model_goodput_beside_untuned(p, KERNEL, seed, 33) / p->mbit;
 			joined += joined_by_untuned(RIGHTSIZED_BOTH, p, seed) / p->mbit;
 			joined_kernel += joined_by_untuned(KERNEL, p, seed) / p->mbit;
 		}

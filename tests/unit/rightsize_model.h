@@ -903,6 +903,26 @@ static double model_goodput(double until_s)
 	return (double)(model.flow[0].bytes - before) * 1e9 / (double)(model.now_ns - since);
 }
 
+/* Returns the goodput of 20 s on a link whose rate varies as that of a cellular one. */
+static inline double model_cellular_goodput(enum receiver receiver, uint64_t seed)
+{
+	model_begin(&(struct path){8, 40, 1.5}, seed);
+	model_add(receiver, 0);
+	model_walk(seed);
+	return model_goodput(20);
+}
+
+/* Returns the goodput from 3 s on of a connection that begins with, or soon after, one that the kernel sizes. */
+static inline double model_goodput_beside_untuned(const struct path *p, enum receiver receiver,
+						  uint64_t seed, double until_s)
+{
+	model_begin(p, seed);
+	model_add(receiver, 0.5 + 0.013 * (double)seed);
+	model_add(KERNEL, seed & 1 ? 0 : 0.5);
+	model_run(3);
+	return model_goodput(until_s);
+}
+
 /* The mean of all round trips of the last model_run(). */
 static inline double model_mean_rtt_ms(void)
 {

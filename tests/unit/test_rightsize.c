@@ -266,14 +266,6 @@ TEST(a_faster_link)
 	}
 }
 
-static double on_a_cellular_link(enum receiver end, uint64_t seed)
-{
-	model_begin(&(struct path){8, 40, 1.5}, seed);
-	model_add(end, 0);
-	model_walk(seed);
-	return model_goodput(20);
-}
-
 /* As much as with the kernel's windows, on average of many links, at a lower RTT. */
 TEST(a_rate_that_varies)
 {
@@ -281,25 +273,15 @@ TEST(a_rate_that_varies)
 		double carried = 0, rtt = 0;
 
 		for (uint64_t seed = 1; seed <= 8 * SEEDS; seed++) {
-			double kernel = on_a_cellular_link(KERNEL, seed),
+			double kernel = model_cellular_goodput(KERNEL, seed),
 			       kernel_rtt = model_mean_rtt_ms();
 
-			carried += on_a_cellular_link(*end, seed) / kernel;
+			carried += model_cellular_goodput(*end, seed) / kernel;
 			rtt += model_mean_rtt_ms() / kernel_rtt;
 		}
 		assert_true(carried >= 0.95 * 8 * SEEDS);
 		assert_true(rtt <= 8 * SEEDS);
 	}
-}
-
-/* Returns the goodput of a connection that joins one which the kernel sizes. */
-static double next_to_untuned(const struct path *p, enum receiver end, uint64_t seed)
-{
-	model_begin(p, seed);
-	model_add(end, 0.5 + 0.013 * (double)seed);
-	model_add(KERNEL, seed & 1 ? 0 : 0.5);
-	model_run(3);
-	return model_goodput(23);
 }
 
 TEST(next_to_an_untuned_connection)
@@ -309,9 +291,10 @@ TEST(next_to_an_untuned_connection)
 
 	for_each_row (p, paths)
 		for (uint64_t seed = 1; seed <= SEEDS + 1; seed++) {
-			kernel += next_to_untuned(p, KERNEL, seed) / p->mbit;
+			kernel += model_goodput_beside_untuned(p, KERNEL, seed, 23) / p->mbit;
 			for_each_row (end, ends)
-				tuned[test_row] += next_to_untuned(p, *end, seed) / p->mbit;
+				tuned[test_row] +=
+					model_goodput_beside_untuned(p, *end, seed, 23) / p->mbit;
 		}
 	for_each_row (carried, tuned)
 		assert_true(*carried >= 0.95 * kernel);
