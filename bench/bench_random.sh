@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Random links and applications, which nobody chose: the kernel's defaults (cubic), BBR at the sender, and tcptuned at
+# Random links and applications: the kernel's defaults (cubic), BBR at the sender, and tcptuned at
 # both ends. The number of a cell is the seed of all that is drawn for it (field.py), so that BENCH_SEED=17
 # BENCH_CELLS=1 measures cell 17 again.
 
