@@ -308,13 +308,12 @@ static __always_inline void on_close(struct tcptuned_flow *flow, struct tcp_sock
 /* ---- the callbacks ------------------------------------------------------------------ */
 
 /* Requests the callbacks that are needed now, and those again that another program has removed. */
-__bpf_global int update_callbacks(struct bpf_sock_ops *ctx)
+__bpf_global int update_callbacks(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow)
 {
 	__u32 has = ctx->bpf_sock_ops_cb_flags, wanted, unused;
 	struct tcp_sock *tp = tcp_sock_of(ctx);
-	struct tcptuned_flow *flow = tp ? flow_of(tp) : NULL;
 
-	if (!flow)
+	if (!tp || !flow)
 		return 0;
 	wanted = callbacks_of(flow, tp);
 	unused = own_callbacks(flow) & ~wanted;
@@ -327,12 +326,9 @@ __bpf_global int update_callbacks(struct bpf_sock_ops *ctx)
 	return 0;
 }
 
-enum { TRAFFIC_ENOUGH = 1, TRAFFIC_DECIDED };
-
 /*
- * A segment leaves, or a round trip ends. Returns TRAFFIC_ENOUGH if the connection is to be managed from now on, and
- * TRAFFIC_DECIDED if it may need other callbacks. It is a global function also because its stack is free
- * when those are called that do it.
+ * A segment leaves, or a round trip ends. Returns whether the connection is to be managed from now
+ * on. It is a global function also because its stack is free when manage_connection() needs one.
  */
 __bpf_global int on_traffic(struct bpf_sock_ops *ctx)
 {
@@ -345,12 +341,13 @@ __bpf_global int on_traffic(struct bpf_sock_ops *ctx)
 	flow = flow_of(tp);
 	/* A request that was intercepted after the handshake has created a record, too. */
 	if (!flow || !(flow->flags & TCPTUNED_F_MANAGED))
-		return ctx->state != BPF_TCP_CLOSE && has_carried_enough(ctx, tp) ? TRAFFIC_ENOUGH
-										  : 0;
-	if (segment && !(ctx->skb_len && mostly_sends(tp)))
-		return on_ack_out(ctx, flow, tp) ? TRAFFIC_DECIDED : 0;
-	on_sending(ctx, flow, tp, segment);
-	return TRAFFIC_DECIDED;
+		return ctx->state != BPF_TCP_CLOSE && has_carried_enough(ctx, tp);
+	if (!segment || (ctx->skb_len && mostly_sends(tp)))
+		on_sending(ctx, flow, tp, segment);
+	else if (!on_ack_out(ctx, flow, tp))
+		return 0;
+	update_callbacks(ctx, flow);
+	return 0;
 }
 
 /* The socket changes its state, or a callback arrives that another program has requested. */
@@ -377,7 +374,7 @@ __bpf_global int on_state_change(struct bpf_sock_ops *ctx)
 	if (op == BPF_SOCK_OPS_STATE_CB && ctx->args[1] == BPF_TCP_CLOSE)
 		on_close(flow, tp);
 	else
-		update_callbacks(ctx);
+		update_callbacks(ctx, flow);
 	return 0;
 }
 
@@ -391,14 +388,8 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 			break;
 		/* fall through */
 	case BPF_SOCK_OPS_RTT_CB: /* for each ACK of new data */
-		switch (on_traffic(ctx)) {
-		case TRAFFIC_ENOUGH:
+		if (on_traffic(ctx))
 			manage_connection(ctx);
-			break;
-		case TRAFFIC_DECIDED:
-			update_callbacks(ctx);
-			break;
-		}
 		break;
 	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
 	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
