@@ -166,7 +166,8 @@ stop() { # NAME [SIGNAL]
 wait_until() { # COMMAND...
 	local end=$((SECONDS + 120)) tries=0
 	until "$@" >/dev/null 2>&1; do
-		[ $SECONDS -lt $end ] || fail "not within 120 s: $*"
+		[ $SECONDS -lt $end ] ||
+			fail "not within 120 s: $*$([ "$1" != lib_outputs ] || sed 's/^/, but: /' "$TEST_DIR/output")"
 		sleep 0.$((tries++ < 10 ? 1 : 3)) # four lanes share the processors
 	done
 }
@@ -177,7 +178,8 @@ wait_output() { # OPERATOR VALUE COMMAND...
 }
 
 lib_outputs() { # OPERATOR VALUE COMMAND...
-	test "$("${@:3}")" "$1" "$2"
+	"${@:3}" >"$TEST_DIR/output" 2>&1 || :
+	test "$(<"$TEST_DIR/output")" "$1" "$2"
 }
 
 # Waits until a background process has printed a line that matches.
