@@ -212,8 +212,6 @@ test_ten_thousand_prefixes() {
 	echo 10.1.2.0/24 >>"$TEST_DIR/prefixes"
 	start_with "[policy many]\ndestination_file = $TEST_DIR/prefixes\ncongestion_control = cubic"
 	in_log '2 policies in force, installed in [0-9.]+ ms'
-	expect_le "$(sed -n 's/.*installed in \([0-9.]*\) ms/\1/p' "$TEST_DIR/tcptuned.log" |
-		head -n 1)" 1000 "milliseconds to install 10,001 prefixes"
 	expect_eq "$(bpftool -j map show | jq '[.[] | select(.name == "match_trie") | .max_entries] | max')" \
 		10002 "entries, with that of everywhere"
 	expect_eq "$(meet 10.1.2.1 7001) $(meet 10.1.1.1 7002) $(meet 2001:db8:1::1 7003)" \

@@ -129,9 +129,8 @@ test_right_edge() {
 	# The window holds back the sender to an application that reads a tenth of what could arrive.
 	stream slow 7103 --congestion cubic --duration 280 --bytes 500kB --read-rate 5000000 --verify
 	wait_output -ge 2 counter tcptuned_rightsize_tests_total '{direction="receive"}'
-	sleep 2 # until the tests are over, and a probe
-	expect_ge "$(counter tcptuned_rightsize_grows_total '{direction="receive"}')" 1 "grows"
-	expect_ge "$(counter tcptuned_rightsize_shrinks_total '{direction="receive"}')" 2 "shrinks"
+	wait_output -ge 1 counter tcptuned_rightsize_grows_total '{direction="receive"}'
+	wait_output -ge 2 counter tcptuned_rightsize_shrinks_total '{direction="receive"}'
 	# Its last message ends before the stop: it would read a larger buffer for seconds.
 	kill -USR1 "$(pid_of slow)"
 	tcptuned_stop
