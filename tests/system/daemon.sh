@@ -66,13 +66,14 @@ sized_path() { # LINKEM OPTION...; the daemon sizes buffers, and keeps the conge
 }
 
 # Starts one in the background. Its result is in $TEST_DIR/NAME.log; TRANSFER_ADDR replaces b's
-# address, SENDER_PREFIX and RECEIVER_PREFIX in_group, SENDER a, and RECEIVER b.
+# address, SENDER_PREFIX and RECEIVER_PREFIX in_group, SENDER a, and RECEIVER b. A test
+# may stop one of its ends for long.
 stream() { # NAME PORT [MESSAGES OPTION...]
 	local to=${TRANSFER_ADDR:-${ADDR[b]}}
 	listener "$1-receiver" "${RECEIVER_PREFIX-in_group} in_host ${RECEIVER-b}" \
-		--listen "$to" --port "${@:2}"
+		--listen "$to" --stall 280 --port "${@:2}"
 	background "$1" ${SENDER_PREFIX-in_group} in_host "${SENDER-a}" "$TEST_BUILD/messages" \
-		--connect "$to" --port "${@:2}"
+		--connect "$to" --stall 280 --port "${@:2}"
 }
 
 # Waits until one ends, and expects that it succeeded.
